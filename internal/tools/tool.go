@@ -1,0 +1,76 @@
+// Package tools holds the four tools as functions of typed arguments: what each
+// refuses, in which order, and in which words. It knows nothing of the protocol
+// that carries the calls, and reaches the disk only through fsys and save.
+//
+// It does not decode arguments and does not recover panics: the server does.
+package tools
+
+import "context"
+
+// A Tool is one published tool. Args returns a pointer to a fresh argument
+// struct whose json tags are the properties of schemas/NAME.json; the server
+// fills it and hands it to Run.
+type Tool struct {
+	Name string
+	// ReadOnly tells the server that the tool never changes a file.
+	ReadOnly bool
+	// Args returns a new argument struct (a pointer) for one call.
+	Args func() Args
+	// Run answers one call. Failures that the caller can mend are results
+	// with IsError set; Run never panics on purpose.
+	Run func(ctx context.Context, call Call, args Args) *Result
+}
+
+// Args is an argument struct. Target is the raw file argument, by which the
+// server keeps calls on one file in order.
+type Args interface{ Target() string }
+
+// Call is what a tool knows of the call beside its arguments.
+type Call struct {
+	// Session is the conversation's memory of what it has been shown.
+	Session *Session
+	// ID is the request's id as the client wrote it, for history and logs.
+	ID string
+	// Client bounds what the asking client passes on to its model.
+	Client ClientLimits
+	// Progress reports a share of a long call; nil when the client asked for none.
+	Progress func(done, total int64, what string)
+}
+
+// ClientLimits is what a client passes on to its model of one answer; zero
+// means no bound of its own (source: the server's table by clientInfo.name).
+type ClientLimits struct {
+	Chars  int
+	Tokens int
+}
+
+// Result is one answer, free of protocol types.
+type Result struct {
+	Blocks  []Block
+	Meta    map[string]any // keys "fsmcp/..."
+	IsError bool
+}
+
+// Block is one content block: text, or bytes with a MIME type.
+type Block struct {
+	Text string
+	Data []byte // image or resource bytes, not base64
+	MIME string // empty for text
+}
+
+// Failure builds the answer to a call that failed: the words for the model,
+// and the code and slug of the table in the specification of the tools.
+func Failure(code int, slug, text string) *Result {
+	return &Result{
+		Blocks:  []Block{{Text: text}},
+		Meta:    map[string]any{"fsmcp/errorCode": code, "fsmcp/error": slug},
+		IsError: true,
+	}
+}
+
+// BadArgument is the answer to arguments that do not fit the tool's schema
+// (code 12), in whole sentences.
+func BadArgument(text string) *Result { return Failure(12, "bad_argument", text) }
+
+// Busy is the answer to a call that cannot be served now (code 16).
+func Busy(text string) *Result { return Failure(16, "busy", text) }
