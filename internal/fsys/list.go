@@ -1,0 +1,72 @@
+package fsys
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+)
+
+// Entry is one name in a folder. A link to a folder is not a Dir.
+type Entry struct {
+	Name string
+	Dir  bool
+}
+
+// A folder may hold millions of names: no more than this many are looked at
+// (or as many as are asked for, where that is more).
+const maxScan = 10_000
+
+// Entries lists up to most names of a Directory, folders first, each part
+// sorted. Of a folder with more than 10,000 names it sees only the first that
+// the file system hands out.
+func (t *Target) Entries(most int) ([]Entry, error) {
+	if t.Kind != Directory {
+		return nil, fault("list", t.Path, ErrNotDir)
+	}
+	f, err := t.openSelf()
+	if err != nil {
+		return nil, fault("list", t.Path, err)
+	}
+	defer f.Close()
+	return list(f, most)
+}
+
+// Siblings lists like Entries the folder that ParentFD pins: for a Missing
+// target the deepest existing folder on the way, otherwise the parent.
+func (t *Target) Siblings(most int) ([]Entry, error) {
+	f, err := t.openParent()
+	if err != nil {
+		return nil, fault("list", t.dir(), err)
+	}
+	defer f.Close()
+	return list(f, most)
+}
+
+func list(f *os.File, most int) ([]Entry, error) {
+	var entries []Entry
+	for bound := max(most, maxScan); len(entries) < bound; {
+		batch, err := f.ReadDir(min(1000, bound-len(entries)))
+		for _, e := range batch {
+			entries = append(entries, Entry{Name: e.Name(), Dir: e.Type()&fs.ModeDir != 0})
+		}
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(entries, func(a, b Entry) int {
+		switch {
+		case a.Dir == b.Dir:
+			return cmp.Compare(a.Name, b.Name)
+		case a.Dir:
+			return -1
+		}
+		return 1
+	})
+	return entries[:min(most, len(entries))], nil
+}

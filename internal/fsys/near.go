@@ -1,0 +1,118 @@
+package fsys
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// blanks are the no-break spaces that macOS writes into screenshot names and
+// that people and models give back as plain blanks.
+var blanks = strings.NewReplacer("\u202f", " ", "\u00a0", " ")
+
+// Lookalike finds the one sibling that is the same name to the eye: equal under
+// Unicode normalisation (NFC, NFD), or with U+202F or U+00A0 for a blank. Two
+// such siblings are none: nothing is guessed.
+func Lookalike(name string, siblings []string) (string, bool) {
+	want, found := plain(name), ""
+	for _, s := range siblings {
+		if s == name || plain(s) != want {
+			continue
+		}
+		if found != "" && found != s {
+			return "", false
+		}
+		found = s
+	}
+	return found, found != ""
+}
+
+func plain(name string) string { return norm.NFC.String(blanks.Replace(name)) }
+
+// How unlike a name may be and still be called near.
+const (
+	maxDistance     = 3
+	lettersPerError = 4
+)
+
+// Near lists at most n siblings that a caller may have meant, best first: other
+// case, then the same stem with another extension, then a small edit distance.
+func Near(name string, siblings []string, n int) []string {
+	type near struct {
+		name           string
+		rank, distance int
+	}
+	var found []near
+	folded, foldedStem := fold(name), fold(stem(name))
+	allowed := min(maxDistance, 1+utf8.RuneCountInString(name)/lettersPerError)
+	for _, s := range siblings {
+		if s == name {
+			continue
+		}
+		switch other := fold(s); {
+		case other == folded:
+			found = append(found, near{s, 0, 0})
+		case fold(stem(s)) == foldedStem:
+			found = append(found, near{s, 1, 0})
+		default:
+			if d := distance(folded, other, allowed); d <= allowed {
+				found = append(found, near{s, 2, d})
+			}
+		}
+	}
+	slices.SortFunc(found, func(a, b near) int {
+		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.distance, b.distance), cmp.Compare(a.name, b.name))
+	})
+	var names []string
+	for _, f := range found[:min(n, len(found))] {
+		names = append(names, f.name)
+	}
+	return names
+}
+
+func fold(s string) string { return strings.ToLower(plain(s)) }
+
+func stem(name string) string {
+	if dot := strings.LastIndexByte(name, '.'); dot > 0 {
+		return name[:dot]
+	}
+	return name
+}
+
+// distance is the number of letters to add, drop, change or swap with their
+// neighbour that makes a into b; anything above limit may come out as limit+1.
+func distance(a, b string, limit int) int {
+	x, y := []rune(a), []rune(b)
+	if len(x)-len(y) > limit || len(y)-len(x) > limit {
+		return limit + 1
+	}
+	before := make([]int, len(y)+1)
+	above := make([]int, len(y)+1)
+	row := make([]int, len(y)+1)
+	for j := range above {
+		above[j] = j
+	}
+	for i := 1; i <= len(x); i++ {
+		row[0] = i
+		best := i
+		for j := 1; j <= len(y); j++ {
+			d := above[j-1]
+			if x[i-1] != y[j-1] {
+				d = 1 + min(d, above[j], row[j-1])
+			}
+			if i > 1 && j > 1 && x[i-1] == y[j-2] && x[i-2] == y[j-1] {
+				d = min(d, before[j-2]+1)
+			}
+			row[j] = d
+			best = min(best, d)
+		}
+		if best > limit {
+			return limit + 1
+		}
+		before, above, row = above, row, before
+	}
+	return above[len(y)]
+}

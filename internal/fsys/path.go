@@ -1,0 +1,249 @@
+package fsys
+
+import (
+	"path"
+	"strings"
+)
+
+// Path is a path argument, parsed once: absolute, clean, and free of everything
+// that could mean something else to the system than it does to the reader. It is
+// a comparable value; its zero value is no path.
+type Path struct {
+	given    string
+	name     string // "/" separated on unix, "C:\..." on Windows
+	windows  bool
+	relative bool
+	folder   bool
+}
+
+// String is the absolute, cleaned name, in the system's own spelling.
+func (p Path) String() string { return p.name }
+
+// Given is the argument as it arrived.
+func (p Path) Given() string { return p.given }
+
+// Relative reports that the argument was relative, so that an answer should
+// name the absolute path that was used.
+func (p Path) Relative() bool { return p.relative }
+
+// TrailingSlash reports that the argument was spelt as a folder: it ended with
+// a separator, or with "." or "..".
+func (p Path) TrailingSlash() bool { return p.folder }
+
+// Base is the last segment; of a file system's root it is the root itself.
+func (p Path) Base() string {
+	if p.isRoot() {
+		return p.name
+	}
+	return p.name[p.lastSeparator()+1:]
+}
+
+// Dir is the path without its last segment; a root is its own Dir.
+func (p Path) Dir() string { return dirOf(p.name, p.windows) }
+
+// Ext is the extension in lower case, without the dot. A name that only begins
+// with a dot (".env") has none.
+func (p Path) Ext() string {
+	base := p.Base()
+	dot := strings.LastIndexByte(base, '.')
+	if dot <= 0 {
+		return ""
+	}
+	return strings.ToLower(base[dot+1:])
+}
+
+// WithBase is the path of another name in the same folder, as a listing gave it.
+func (p Path) WithBase(name string) Path {
+	q := p
+	q.name = joinName(p.Dir(), name, p.windows)
+	q.folder = false
+	return q
+}
+
+// isRoot also holds for the zero Path.
+func (p Path) isRoot() bool { return p.name == rootOf(p.name, p.windows) }
+
+func (p Path) lastSeparator() int { return strings.LastIndexByte(p.name, separator(p.windows)) }
+
+func separator(windows bool) byte {
+	if windows {
+		return '\\'
+	}
+	return '/'
+}
+
+// rootOf is the part of an absolute clean name that cannot be climbed above.
+func rootOf(name string, windows bool) string {
+	if windows {
+		return name[:min(len(name), len(`C:\`))]
+	}
+	return name[:min(len(name), len("/"))]
+}
+
+func dirOf(name string, windows bool) string {
+	root := rootOf(name, windows)
+	end := strings.LastIndexByte(name, separator(windows))
+	if end < len(root) {
+		return root
+	}
+	return name[:end]
+}
+
+func baseOf(name string, windows bool) string {
+	return Path{name: name, windows: windows}.Base()
+}
+
+func joinName(dir, name string, windows bool) string {
+	if dir == rootOf(dir, windows) {
+		return dir + name
+	}
+	return dir + string(separator(windows)) + name
+}
+
+// Lexer parses path arguments. It is pure: the same text gives the same Path or
+// the same error on every machine, whatever its disk holds.
+type Lexer struct {
+	OS   string // as runtime.GOOS
+	Home string // absolute; "" if there is none
+	Base string // absolute folder that relative arguments start from; "" if there is none
+}
+
+// Parse reads one path argument. "~" and "~/..." start from the home directory,
+// relative arguments from Base; "." and ".." are cleaned away as text. Errors
+// are of type *PathError.
+func (l Lexer) Parse(raw string) (Path, error) {
+	fail := func(kind Fault, reason string) (Path, error) {
+		return Path{}, &PathError{Raw: raw, Reason: reason, Kind: kind}
+	}
+	if raw == "" {
+		return fail(FaultEmpty, "is empty")
+	}
+	if strings.IndexByte(raw, 0) >= 0 {
+		return fail(FaultNUL, "contains a NUL byte")
+	}
+	p := Path{given: raw, windows: l.OS == "windows"}
+	if p.windows {
+		if kind, reason := windowsFault(raw); kind != 0 {
+			return fail(kind, reason)
+		}
+	}
+	whole := raw
+	switch {
+	case p.isHome(raw):
+		if l.Home == "" {
+			return fail(FaultNoHome, "starts with ~, and no home directory is known")
+		}
+		whole = l.Home + "/" + raw[1:]
+	case !p.isAbsolute(raw):
+		if l.Base == "" {
+			return fail(FaultNoBase, "is relative, and there is no directory to start from")
+		}
+		whole = l.Base + "/" + raw
+		p.relative = true
+	}
+	p.folder = p.endsAsFolder(raw)
+	p.name = clean(whole, p.windows)
+	if kind, reason := l.nameFault(p.name); kind != 0 {
+		return fail(kind, reason)
+	}
+	return p, nil
+}
+
+// slashes spells a Windows path with "/", where both separators are one.
+func (p Path) slashes(raw string) string {
+	if p.windows {
+		return strings.ReplaceAll(raw, `\`, "/")
+	}
+	return raw
+}
+
+func (p Path) isHome(raw string) bool {
+	return raw == "~" || strings.HasPrefix(p.slashes(raw), "~/")
+}
+
+func (p Path) isAbsolute(raw string) bool {
+	if p.windows {
+		return hasDrive(raw) // a drive without a separator was refused before
+	}
+	return raw[0] == '/'
+}
+
+func (p Path) endsAsFolder(raw string) bool {
+	switch last := path.Base("/" + p.slashes(raw)); {
+	case last == "." || last == "..":
+		return true
+	default:
+		return strings.HasSuffix(p.slashes(raw), "/")
+	}
+}
+
+// clean is path.Clean for both spellings of an absolute name.
+func clean(whole string, windows bool) string {
+	if !windows {
+		return path.Clean(whole)
+	}
+	drive := strings.ToUpper(whole[:len("C:")])
+	rest := path.Clean("/" + strings.ReplaceAll(whole[len("C:"):], `\`, "/"))
+	return drive + strings.ReplaceAll(rest, "/", `\`)
+}
+
+// Longest names the systems take, in bytes (in UTF-16 units on Windows).
+const (
+	maxSegment        = 255
+	maxLinuxPath      = 4095
+	maxDarwinPath     = 1023
+	maxWindowsPath    = 32_760
+	longPathReason    = "is longer than the system takes"
+	longSegmentReason = "has a name of more than 255 bytes in it"
+)
+
+// nameFault looks at the clean absolute name for what only the system as a whole
+// forbids: lengths, and names that mean something else.
+func (l Lexer) nameFault(name string) (Fault, string) {
+	longest, length := maxLinuxPath, len(name)
+	switch l.OS {
+	case "darwin":
+		longest = maxDarwinPath
+		if kind, reason := darwinFault(name); kind != 0 {
+			return kind, reason
+		}
+	case "windows":
+		longest, length = maxWindowsPath, utf16Len(name)
+	}
+	if length > longest {
+		return FaultLong, longPathReason
+	}
+	for segment := range strings.SplitSeq(name, string(separator(l.OS == "windows"))) {
+		if len(segment) <= maxSegment {
+			continue
+		}
+		if l.OS != "windows" || utf16Len(segment) > maxSegment {
+			return FaultLong, longSegmentReason
+		}
+	}
+	return 0, ""
+}
+
+// darwinFault refuses the two name spaces that macOS hides in ordinary paths:
+// files by their inode, and resource forks.
+func darwinFault(name string) (Fault, string) {
+	folded := strings.ToLower(name)
+	if folded == "/.vol" || strings.HasPrefix(folded, "/.vol/") {
+		return FaultNamespace, "names a file by its number"
+	}
+	if strings.Contains(folded+"/", "/..namedfork/") {
+		return FaultStream, "names a fork of a file"
+	}
+	return 0, ""
+}
+
+func utf16Len(s string) int {
+	n := 0
+	for _, r := range s {
+		n++
+		if r > 0xFFFF {
+			n++
+		}
+	}
+	return n
+}

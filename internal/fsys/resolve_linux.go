@@ -1,0 +1,271 @@
+package fsys
+
+import (
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sys/unix"
+)
+
+// Resolver finds what paths lead to. It keeps nothing open: every name is
+// resolved from "/" by one openat2 that follows no link at all, which costs a
+// few dozen nanoseconds a segment more than from an open workspace directory,
+// and in return cannot be left behind by a workspace that was removed, replaced
+// or renamed. It is safe for concurrent use.
+type Resolver struct {
+	roots []string
+	sys   calls
+
+	// noOpenat2 is set once the call is known to be missing or forbidden.
+	noOpenat2 atomic.Bool
+	procOnce  sync.Once
+	procFine  bool
+}
+
+// calls are what tests replace to play a poorer system.
+type calls struct {
+	openat2 func(name string, flags uint64) (int, error)
+	procFD  string // where open descriptors have names
+}
+
+// NewResolver makes a resolver for absolute, cleaned workspace directories.
+// Nothing is opened before first use.
+func NewResolver(roots []string) *Resolver {
+	return &Resolver{
+		roots: append([]string(nil), roots...),
+		sys:   calls{openat2: openNoLinks, procFD: "/proc/self/fd/"},
+	}
+}
+
+// RealRoots gives the workspace directories with links resolved, in order, as
+// they are now. One that cannot be resolved is given as it was named.
+func (r *Resolver) RealRoots() []string {
+	real := make([]string, len(r.roots))
+	for i, root := range r.roots {
+		real[i] = root
+		t, err := r.Resolve(Path{given: root, name: root})
+		if err == nil {
+			real[i] = t.Path
+		}
+		t.Close()
+	}
+	return real
+}
+
+// Resolve finds out what a path leads to, and every name it has on the way.
+// Links are read as text, never followed by the system, and one that leads to
+// nothing ends in a Missing target. The error is ErrLoop, ErrNotDir, or what the
+// system said, as *fs.PathError; beside it comes a target with the names so far.
+func (r *Resolver) Resolve(p Path) (*Target, error) {
+	t := &Target{Asked: p, Path: p.name, pin: pin{resolver: r, object: -1, folder: -1}}
+	t.Names = append(t.namesRoom[:0], p.name)
+	rt := route{name: p.name, clean: true}
+	for {
+		s, err := r.look(rt.name, rt.clean)
+		if err != nil {
+			return t, err
+		}
+		switch s.end {
+		case atObject:
+			return t, t.settle(s, rt.folder)
+		case atNothing:
+			return t, t.settleMissing(s)
+		case atLink:
+			if err := rt.hop(s.done, s.text, s.rest); err != nil {
+				return t, fault("resolve", p.name, err)
+			}
+		case atParent:
+			rt.restart(dirOf(s.done, false), s.rest)
+		}
+		if rt.clean {
+			t.note(rt.name)
+			t.Path = rt.name
+		}
+	}
+}
+
+// settle takes over the descriptor of what was found.
+func (t *Target) settle(s spot, wantFolder bool) error {
+	t.Path, t.pin.object = s.done, s.fd
+	t.note(s.done)
+	stamp, err := fstat(s.fd)
+	if err != nil {
+		return fault("stat", s.done, err)
+	}
+	t.Stamp, t.Kind = stamp, kindOf(stamp)
+	if wantFolder && t.Kind != Directory {
+		return fault("resolve", s.done, ErrNotDir)
+	}
+	return nil
+}
+
+// settleMissing takes over the deepest folder and what is missing below it.
+func (t *Target) settleMissing(s spot) error {
+	t.pin.folder = s.fd
+	names := strings.Split(s.rest, "/")
+	for _, name := range names {
+		// Only a link's text can hold ".." here: it climbs out of a folder
+		// that does not exist, and that leads nowhere in the system's eyes.
+		if name == ".." {
+			return fault("resolve", t.Asked.name, unix.ENOENT)
+		}
+	}
+	t.Path = joinName(s.done, s.rest, false)
+	t.note(t.Path)
+	if len(names) > 1 {
+		t.missing = names[:len(names)-1]
+	}
+	return nil
+}
+
+// spot is how far one look at a name came.
+type spot struct {
+	end  spotEnd
+	fd   int    // atObject: what is there; atNothing: the deepest folder; O_PATH
+	done string // how far the name exists and is free of links
+	rest string // what follows; begins with the missing name, or comes after the link or ".."
+	text string // atLink: where the link leads
+}
+
+type spotEnd int
+
+const (
+	atObject  spotEnd = iota
+	atNothing         // rest does not exist in the folder done
+	atLink            // a link lies in the folder done
+	atParent          // rest was preceded by ".." behind the folder done
+)
+
+// look goes along a name until it ends or something needs deciding. The usual
+// case is one call; whatever that call does not like, the walk explains.
+func (r *Resolver) look(name string, clean bool) (spot, error) {
+	if !clean || r.noOpenat2.Load() {
+		return walk(name)
+	}
+	fd, err := r.sys.openat2(name, unix.O_PATH|unix.O_CLOEXEC)
+	if err == nil {
+		return spot{end: atObject, fd: fd, done: name}, nil
+	}
+	s, walkErr := walk(name)
+	// ENOSYS is an old kernel. EPERM, where the walk came through, is a
+	// container that forbids system calls it does not know.
+	if err == unix.ENOSYS || err == unix.EPERM && walkErr == nil {
+		r.noOpenat2.Store(true)
+	}
+	return s, walkErr
+}
+
+// openNoLinks opens an absolute clean name in which nothing is a link.
+func openNoLinks(name string, flags uint64) (int, error) {
+	how := unix.OpenHow{Flags: flags, Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS}
+	for {
+		fd, err := unix.Openat2(unix.AT_FDCWD, name, &how)
+		if err != unix.EINTR {
+			return fd, err
+		}
+	}
+}
+
+// walk goes down a name from "/" one segment at a time with O_PATH|O_NOFOLLOW:
+// it opens nothing for reading and follows nothing.
+func walk(name string) (spot, error) {
+	fd, err := openat(unix.AT_FDCWD, "/", unix.O_PATH|unix.O_DIRECTORY)
+	if err != nil {
+		return spot{}, fault("open", "/", err)
+	}
+	here, todo := spot{end: atObject, fd: fd, done: "/"}, segments{'/', name[1:]}
+	for {
+		segment, more := todo.next()
+		if !more {
+			return here, nil
+		}
+		if segment == ".." {
+			return here.climb(todo.rest)
+		}
+		below, err := here.enter(segment, todo.rest)
+		if err != nil || below.end != atObject {
+			if below.end != atNothing {
+				unix.Close(here.fd)
+			}
+			return below, err
+		}
+		unix.Close(here.fd)
+		here = below
+	}
+}
+
+// enter looks at one name in the folder here, and leaves here open.
+func (here spot) enter(segment, rest string) (spot, error) {
+	whole := joinName(here.done, segment, false)
+	fd, err := openat(here.fd, segment, unix.O_PATH|unix.O_NOFOLLOW)
+	switch err {
+	case nil:
+	case unix.ENOENT:
+		return spot{end: atNothing, fd: here.fd, done: here.done, rest: cut(segment, rest)}, nil
+	case unix.ENOTDIR:
+		return spot{}, fault("resolve", here.done, ErrNotDir)
+	default:
+		return spot{}, fault("open", whole, err)
+	}
+	text, isLink, err := readLink(fd)
+	if err == nil && !isLink {
+		return spot{end: atObject, fd: fd, done: whole}, nil
+	}
+	unix.Close(fd)
+	if err == nil && text == "" {
+		err = unix.ENOENT
+	}
+	if err != nil {
+		return spot{}, fault("readlink", whole, err)
+	}
+	return spot{end: atLink, done: here.done, rest: rest, text: text}, nil
+}
+
+// climb ends a look before "..", which only a folder has.
+func (here spot) climb(rest string) (spot, error) {
+	defer unix.Close(here.fd)
+	stamp, err := fstat(here.fd)
+	if err != nil {
+		return spot{}, fault("stat", here.done, err)
+	}
+	if kindOf(stamp) != Directory {
+		return spot{}, fault("resolve", here.done, ErrNotDir)
+	}
+	return spot{end: atParent, done: here.done, rest: rest}, nil
+}
+
+func cut(segment, rest string) string {
+	if rest == "" {
+		return segment
+	}
+	return segment + "/" + rest
+}
+
+func openat(dir int, name string, flags int) (int, error) {
+	for {
+		fd, err := unix.Openat(dir, name, flags|unix.O_CLOEXEC, 0)
+		if err != unix.EINTR {
+			return fd, err
+		}
+	}
+}
+
+// readLink reads the text of a link that is open with O_PATH; for anything
+// else the kernel says ENOENT to the empty name.
+func readLink(fd int) (text string, isLink bool, err error) {
+	for size := 256; ; size *= 4 {
+		buf := make([]byte, size)
+		n, err := unix.Readlinkat(fd, "", buf)
+		switch {
+		case err == unix.EINTR:
+			size /= 4
+		case err == unix.ENOENT || err == unix.EINVAL:
+			return "", false, nil
+		case err != nil:
+			return "", false, err
+		case n < size:
+			return string(buf[:n]), true, nil
+		}
+	}
+}

@@ -1,0 +1,201 @@
+//go:build !linux
+
+package fsys
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"runtime"
+	"strings"
+	"syscall"
+)
+
+const onWindows = runtime.GOOS == "windows"
+
+// Resolver finds what paths lead to. It keeps nothing open and is safe for
+// concurrent use.
+type Resolver struct {
+	roots []string
+}
+
+// NewResolver makes a resolver for absolute, cleaned workspace directories.
+// Nothing is opened before first use.
+func NewResolver(roots []string) *Resolver {
+	return &Resolver{roots: append([]string(nil), roots...)}
+}
+
+// RealRoots gives the workspace directories with links resolved, in order, as
+// they are now. One that cannot be resolved is given as it was named.
+func (r *Resolver) RealRoots() []string {
+	real := make([]string, len(r.roots))
+	for i, root := range r.roots {
+		real[i] = root
+		t, err := r.Resolve(Path{given: root, name: root, windows: onWindows})
+		if err == nil {
+			real[i] = t.Path
+		}
+		t.Close()
+	}
+	return real
+}
+
+// Resolve finds out what a path leads to, and every name it has on the way.
+// Links are read as text, and one that leads to nothing ends in a Missing
+// target. The error is ErrLoop, ErrNotDir, or what the system said, as
+// *fs.PathError; beside it comes a target with the names so far.
+func (r *Resolver) Resolve(p Path) (*Target, error) {
+	t := &Target{Asked: p, Path: p.name}
+	t.Names = append(t.namesRoom[:0], p.name)
+	rt := route{windows: onWindows, name: p.name, clean: true}
+	for {
+		s, err := look(rt.name)
+		if err != nil {
+			return t, err
+		}
+		switch s.end {
+		case atObject:
+			return t, t.settle(s, rt.folder)
+		case atNothing:
+			return t, t.settleMissing(s)
+		case atLink:
+			if err := rt.hop(s.done, s.text, s.rest); err != nil {
+				return t, fault("resolve", p.name, err)
+			}
+		case atParent:
+			rt.restart(dirOf(s.done, onWindows), s.rest)
+		}
+		if rt.clean {
+			t.note(rt.name)
+			t.Path = rt.name
+		}
+	}
+}
+
+func (t *Target) settle(s spot, wantFolder bool) error {
+	t.Path, t.pin.info = s.done, s.info
+	t.note(s.done)
+	stamp, err := lstamp(s.done)
+	if err != nil {
+		return fault("stat", s.done, err)
+	}
+	t.Stamp = stamp
+	switch mode := s.info.Mode(); {
+	case mode.IsRegular():
+		t.Kind = Regular
+	case mode.IsDir():
+		t.Kind = Directory
+	default:
+		t.Kind = Special
+	}
+	if wantFolder && t.Kind != Directory {
+		return fault("resolve", s.done, ErrNotDir)
+	}
+	return nil
+}
+
+func (t *Target) settleMissing(s spot) error {
+	names := strings.Split(s.rest, string(separator(onWindows)))
+	for _, name := range names {
+		// Only a link's text can hold ".." here: it climbs out of a folder
+		// that does not exist.
+		if name == ".." {
+			return fault("resolve", t.Asked.name, fs.ErrNotExist)
+		}
+	}
+	t.pin.deepest = s.done
+	t.Path = joinName(s.done, s.rest, onWindows)
+	t.note(t.Path)
+	if len(names) > 1 {
+		t.missing = names[:len(names)-1]
+	}
+	return nil
+}
+
+// spot is how far one look at a name came.
+type spot struct {
+	end  spotEnd
+	info fs.FileInfo
+	done string // how far the name exists and is free of links
+	rest string // what follows; begins with the missing name, or comes after the link or ".."
+	text string // atLink: where the link leads
+}
+
+type spotEnd int
+
+const (
+	atObject  spotEnd = iota
+	atNothing         // rest does not exist in the folder done
+	atLink            // a link lies in the folder done
+	atParent          // rest was preceded by ".." behind the folder done
+)
+
+// look goes down a name one segment at a time and follows nothing.
+func look(name string) (spot, error) {
+	root := rootOf(name, onWindows)
+	info, err := os.Lstat(root)
+	if err != nil {
+		return spot{}, err
+	}
+	here, todo := spot{info: info, done: root}, segments{separator(onWindows), name[len(root):]}
+	for {
+		segment, more := todo.next()
+		if !more {
+			return here, nil
+		}
+		if !here.info.IsDir() {
+			return spot{}, fault("resolve", here.done, ErrNotDir)
+		}
+		if segment == ".." {
+			return spot{end: atParent, done: here.done, rest: todo.rest}, nil
+		}
+		below, err := here.enter(segment, todo.rest)
+		if err != nil || below.end != atObject {
+			return below, err
+		}
+		here = below
+	}
+}
+
+func (here spot) enter(segment, rest string) (spot, error) {
+	whole := joinName(here.done, segment, onWindows)
+	info, err := os.Lstat(whole)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if rest != "" {
+			segment += string(separator(onWindows)) + rest
+		}
+		return spot{end: atNothing, done: here.done, rest: segment}, nil
+	case errors.Is(err, syscall.ENOTDIR):
+		return spot{}, fault("resolve", here.done, ErrNotDir)
+	case err != nil:
+		return spot{}, err
+	}
+	// A Windows junction is no ModeSymlink, but it leads elsewhere all the same.
+	if info.Mode()&(fs.ModeSymlink|fs.ModeIrregular) == 0 {
+		return spot{info: info, done: whole}, nil
+	}
+	text, err := os.Readlink(whole)
+	if err != nil && info.Mode()&fs.ModeSymlink == 0 {
+		return spot{info: info, done: whole}, nil
+	}
+	if err == nil && onWindows {
+		text, err = windowsLink(text)
+	}
+	if err != nil {
+		return spot{}, err
+	}
+	return spot{end: atLink, done: here.done, rest: rest, text: text}, nil
+}
+
+// windowsLink refuses links to places that a path argument could not name.
+func windowsLink(text string) (string, error) {
+	text = strings.TrimPrefix(text, `\\?\`)
+	if strings.HasPrefix(text, `\`) && !strings.HasPrefix(text, `\\`) {
+		return text, nil // from the root of the same drive
+	}
+	if kind, reason := windowsFault(text); kind != 0 {
+		return "", &PathError{Raw: text, Reason: reason, Kind: kind}
+	}
+	return text, nil
+}

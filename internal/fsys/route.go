@@ -1,0 +1,86 @@
+package fsys
+
+import "strings"
+
+// maxHops is how many links may lie on the way to one file, as in Linux itself.
+const maxHops = 40
+
+// route is the name that is still to be resolved. It is pure text: each link's
+// text is worked into it, and the walk begins again with the new whole name.
+//
+// ".." in a link's text means the parent of what comes before it once links are
+// followed there, so it is taken back as text only behind segments that are
+// proven to be no links; others stay in the name until the walk reaches them.
+type route struct {
+	windows bool
+	name    string
+	clean   bool // name holds no ".."
+	folder  bool // a link's text ended with a separator: only a folder will do
+	hops    int
+}
+
+// hop replaces the link that lies in the folder done, which is free of links, by
+// its text; rest is what followed it in the name.
+func (rt *route) hop(done, text, rest string) error {
+	if rt.hops++; rt.hops > maxHops {
+		return ErrLoop
+	}
+	if rt.windows {
+		text = strings.ReplaceAll(text, "/", `\`)
+	}
+	sep := string(separator(rt.windows))
+	if rest == "" && (strings.HasSuffix(text, sep) || strings.HasSuffix(text, sep+".")) {
+		rt.folder = true
+	}
+	switch {
+	case rt.windows && hasDrive(text):
+		done, text = rootOf(text, true), text[min(len(text), len(`C:\`)):]
+	case strings.HasPrefix(text, sep):
+		done = rootOf(done, rt.windows)
+	}
+	rt.restart(done, text+sep+rest)
+	return nil
+}
+
+// restart makes a whole name of a folder free of links and what follows it.
+func (rt *route) restart(done, rest string) {
+	sep := separator(rt.windows)
+	var b strings.Builder
+	proven := true
+	rt.clean = true
+	for segment := range strings.SplitSeq(rest, string(sep)) {
+		switch {
+		case segment == "" || segment == ".":
+			continue
+		case segment == ".." && proven:
+			done = dirOf(done, rt.windows)
+			continue
+		case segment == "..":
+			rt.clean = false
+		}
+		proven = false
+		if b.Len() > 0 {
+			b.WriteByte(sep)
+		}
+		b.WriteString(segment)
+	}
+	rt.name = done
+	if b.Len() > 0 {
+		rt.name = joinName(done, b.String(), rt.windows)
+	}
+}
+
+// segments hands out a name's segments one by one.
+type segments struct {
+	sep  byte
+	rest string // what has not been handed out
+}
+
+func (s *segments) next() (string, bool) {
+	if s.rest == "" {
+		return "", false
+	}
+	segment, rest, _ := strings.Cut(s.rest, string(s.sep))
+	s.rest = rest
+	return segment, true
+}

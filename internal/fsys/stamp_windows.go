@@ -1,0 +1,66 @@
+package fsys
+
+import (
+	"os"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+)
+
+const readFlags = os.O_RDONLY
+
+// fileBasicInfo is FILE_BASIC_INFO.
+type fileBasicInfo struct {
+	CreationTime, LastAccessTime, LastWriteTime, ChangeTime int64
+	FileAttributes                                          uint32
+	_                                                       uint32
+}
+
+// windowsEpoch is 1970 in the 100 ns units since 1601 that Windows counts.
+const windowsEpoch = 116_444_736_000_000_000
+
+func stampOf(f *os.File) (Stamp, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return Stamp{}, err
+	}
+	handle := windows.Handle(f.Fd())
+	var id windows.ByHandleFileInformation
+	if err := windows.GetFileInformationByHandle(handle, &id); err != nil {
+		return Stamp{}, err
+	}
+	s := Stamp{
+		Dev:   uint64(id.VolumeSerialNumber),
+		Ino:   uint64(id.FileIndexHigh)<<32 | uint64(id.FileIndexLow),
+		Size:  info.Size(),
+		Mtime: info.ModTime().UnixNano(),
+		Mode:  uint32(info.Mode().Perm()),
+		Nlink: uint64(id.NumberOfLinks),
+	}
+	var basic fileBasicInfo
+	// Only some file systems keep a change time; without it the stamp has none.
+	err = windows.GetFileInformationByHandleEx(handle, windows.FileBasicInfo,
+		(*byte)(unsafe.Pointer(&basic)), uint32(unsafe.Sizeof(basic)))
+	if err == nil && basic.ChangeTime > 0 {
+		s.Ctime = (basic.ChangeTime - windowsEpoch) * 100
+	}
+	return s, nil
+}
+
+// lstamp is the stamp of a name that is no link. The handle is opened without
+// any access to the content.
+func lstamp(name string) (Stamp, error) {
+	wide, err := windows.UTF16PtrFromString(name)
+	if err != nil {
+		return Stamp{}, err
+	}
+	const shareAll = windows.FILE_SHARE_READ | windows.FILE_SHARE_WRITE | windows.FILE_SHARE_DELETE
+	handle, err := windows.CreateFile(wide, windows.FILE_READ_ATTRIBUTES, shareAll, nil, windows.OPEN_EXISTING,
+		windows.FILE_FLAG_BACKUP_SEMANTICS|windows.FILE_FLAG_OPEN_REPARSE_POINT, 0)
+	if err != nil {
+		return Stamp{}, err
+	}
+	f := os.NewFile(uintptr(handle), name)
+	defer f.Close()
+	return stampOf(f)
+}

@@ -1,0 +1,87 @@
+package fsys
+
+import (
+	"io/fs"
+	"slices"
+	"strings"
+)
+
+// Kind is what a name leads to.
+type Kind int
+
+// The kinds that matter here; a Special file is a pipe, a socket or a device.
+const (
+	Missing Kind = iota
+	Regular
+	Directory
+	Special
+)
+
+// String names the kind in words.
+func (k Kind) String() string {
+	switch k {
+	case Regular:
+		return "regular file"
+	case Directory:
+		return "directory"
+	case Special:
+		return "special file"
+	}
+	return "missing"
+}
+
+// Target is what a path led to at the moment it was resolved. It holds
+// descriptors until Close, and is for one goroutine at a time.
+type Target struct {
+	Asked Path
+	Names []string // every absolute name of the file on the way: as asked, after each link, resolved; no duplicates
+	Path  string   // the resolved absolute name: the key of all state
+	Kind  Kind
+	Stamp Stamp // of what exists; zero for Missing
+
+	namesRoom [3]string // keeps the usual Names from the heap
+	missing   []string
+	pin       pin
+}
+
+// note adds a name that the file has on the way.
+func (t *Target) note(name string) {
+	if !slices.Contains(t.Names, name) {
+		t.Names = append(t.Names, name)
+	}
+}
+
+// Base is the last segment of Path.
+func (t *Target) Base() string { return baseOf(t.Path, t.Asked.windows) }
+
+// dir is the folder of Path.
+func (t *Target) dir() string { return dirOf(t.Path, t.Asked.windows) }
+
+// MissingDirs lists the folders between the deepest existing one (ParentFD) and
+// Base that are not there yet, outermost first; empty when the parent exists.
+func (t *Target) MissingDirs() []string { return t.missing }
+
+// CheckNewNames is Path.CheckNewName for exactly the names that would be made
+// for a Missing target, links' texts included.
+func (t *Target) CheckNewNames() error {
+	if t.Kind != Missing {
+		return nil
+	}
+	made := append(slices.Clone(t.missing), t.Base())
+	kind, reason := newNameFault(strings.Join(made, "/"))
+	if kind == 0 && slices.ContainsFunc(made, isDots) {
+		kind, reason = FaultDots, dotsReason
+	}
+	if kind == 0 {
+		return nil
+	}
+	return &PathError{Raw: t.Asked.given, Reason: reason, Kind: kind}
+}
+
+// fault wraps an error of the system with what was tried on which name.
+func fault(op, name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &fs.PathError{Op: op, Path: name, Err: err}
+}

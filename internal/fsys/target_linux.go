@@ -1,0 +1,196 @@
+package fsys
+
+import (
+	"io/fs"
+	"os"
+	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// pin holds what a target keeps open.
+type pin struct {
+	resolver *Resolver
+	object   int // O_PATH, -1 for Missing
+	folder   int // O_PATH, -1 until asked for
+	closed   bool
+}
+
+// Close gives the descriptors back. It may be called again, and on the target
+// that comes beside an error.
+func (t *Target) Close() {
+	if t.pin.object >= 0 {
+		unix.Close(t.pin.object)
+	}
+	if t.pin.folder >= 0 {
+		unix.Close(t.pin.folder)
+	}
+	t.pin.object, t.pin.folder, t.pin.closed = -1, -1, true
+}
+
+// Open opens a regular file for reading, without blocking, through the pinned
+// descriptor: whatever became of the name meanwhile, this is the file that was
+// resolved. Anything else is ErrNotRegular.
+func (t *Target) Open() (*File, error) {
+	if t.pin.closed {
+		return nil, fault("open", t.Path, fs.ErrClosed)
+	}
+	if t.Kind != Regular {
+		return nil, fault("open", t.Path, ErrNotRegular)
+	}
+	fd, err := t.reopen()
+	if err != nil {
+		return nil, fault("open", t.Path, err)
+	}
+	return &File{fd: fd, name: t.Path, opened: t.Stamp}, nil
+}
+
+// A program that holds a lease on the file is asked to let go of it by the
+// first try; this long it may take.
+const (
+	leaseWait  = 200 * time.Millisecond
+	leaseSteps = 20
+)
+
+const readFlags = unix.O_RDONLY | unix.O_NONBLOCK | unix.O_NOCTTY
+
+func (t *Target) reopen() (int, error) {
+	for step := 0; ; step++ {
+		fd, err := t.reopenOnce()
+		if err != unix.EAGAIN || step == leaseSteps {
+			return fd, err
+		}
+		time.Sleep(leaseWait / leaseSteps)
+	}
+}
+
+func (t *Target) reopenOnce() (int, error) {
+	r := t.pin.resolver
+	if r.hasProc() {
+		return openat(unix.AT_FDCWD, r.sys.procFD+strconv.Itoa(t.pin.object), readFlags)
+	}
+	// Without /proc there is no way from an O_PATH descriptor to the file
+	// itself: open by name in the proven parent, and look at what came.
+	folder, err := t.ParentFD()
+	if err != nil {
+		return -1, err
+	}
+	fd, err := openat(folder, t.Base(), readFlags|unix.O_NOFOLLOW)
+	if err == unix.ENOENT || err == unix.ELOOP {
+		return -1, ErrMoved
+	}
+	if err != nil {
+		return -1, err
+	}
+	if err := t.proveSame(fd); err != nil {
+		unix.Close(fd)
+		return -1, err
+	}
+	return fd, nil
+}
+
+// hasProc asks once whether /proc is the real one: a look-alike folder in a
+// chroot is not to be trusted with the meaning of a descriptor's number.
+func (r *Resolver) hasProc() bool {
+	r.procOnce.Do(func() {
+		var st unix.Statfs_t
+		r.procFine = unix.Statfs(r.sys.procFD, &st) == nil && int64(st.Type) == unix.PROC_SUPER_MAGIC
+	})
+	return r.procFine
+}
+
+// ParentFD is an O_PATH descriptor of the folder that holds what was resolved;
+// for a Missing target, of the deepest folder that exists on the way (see
+// MissingDirs). It is opened on demand, proven to hold the pinned object under
+// Base, and owned by the target. ErrMoved: the name leads elsewhere by now.
+func (t *Target) ParentFD() (int, error) {
+	if t.pin.folder >= 0 {
+		return t.pin.folder, nil
+	}
+	if t.pin.closed {
+		return -1, fault("open", t.Path, fs.ErrClosed)
+	}
+	if t.pin.object < 0 {
+		return -1, fault("open", t.Path, fs.ErrNotExist) // resolving failed
+	}
+	s, err := t.pin.resolver.look(t.dir(), true)
+	if err != nil {
+		return -1, err
+	}
+	if s.end == atNothing {
+		unix.Close(s.fd)
+	}
+	if s.end != atObject {
+		return -1, fault("open", t.dir(), ErrMoved)
+	}
+	if err := t.proveHolds(s.fd); err != nil {
+		unix.Close(s.fd)
+		return -1, fault("open", t.Path, err)
+	}
+	t.pin.folder = s.fd
+	return s.fd, nil
+}
+
+// proveHolds looks whether the folder has the pinned object under Base.
+func (t *Target) proveHolds(folder int) error {
+	if t.Path == "/" {
+		return nil // its own parent, under no name
+	}
+	fd, err := openat(folder, t.Base(), unix.O_PATH|unix.O_NOFOLLOW)
+	if err == unix.ENOENT || err == unix.ENOTDIR {
+		return ErrMoved
+	}
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	return t.proveSame(fd)
+}
+
+// proveSame compares an open file with the pinned one, which cannot have given
+// its inode number away.
+func (t *Target) proveSame(fd int) error {
+	stamp, err := fstat(fd)
+	if err != nil {
+		return err
+	}
+	if !stamp.SameFile(t.Stamp) {
+		return ErrMoved
+	}
+	return nil
+}
+
+// ParentID is the device and inode of the folder that ParentFD pins.
+func (t *Target) ParentID() (dev, ino uint64, err error) {
+	fd, err := t.ParentFD()
+	if err != nil {
+		return 0, 0, err
+	}
+	stamp, err := fstat(fd)
+	return stamp.Dev, stamp.Ino, fault("stat", t.dir(), err)
+}
+
+func (t *Target) openSelf() (*os.File, error) {
+	if t.pin.closed {
+		return nil, fs.ErrClosed
+	}
+	return openFolder(t.pin.object, t.Path)
+}
+
+func (t *Target) openParent() (*os.File, error) {
+	fd, err := t.ParentFD()
+	if err != nil {
+		return nil, err
+	}
+	return openFolder(fd, t.dir())
+}
+
+// openFolder opens a pinned folder for listing.
+func openFolder(fd int, name string) (*os.File, error) {
+	opened, err := openat(fd, ".", unix.O_RDONLY|unix.O_DIRECTORY)
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(opened), name), nil
+}

@@ -1,0 +1,141 @@
+//go:build !linux
+
+package fsys
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+)
+
+// pin holds what a target keeps, and keeps open.
+type pin struct {
+	info    fs.FileInfo // of what exists
+	deepest string      // for Missing: the deepest existing folder
+	folder  *os.Root    // nil until asked for
+	closed  bool
+}
+
+// Close gives the descriptors back. It may be called again, and on the target
+// that comes beside an error.
+func (t *Target) Close() {
+	if t.pin.folder != nil {
+		t.pin.folder.Close()
+	}
+	t.pin.folder, t.pin.closed = nil, true
+}
+
+// Open opens a regular file for reading, without blocking, and makes sure that
+// it is the one that was resolved. Anything else is ErrNotRegular.
+func (t *Target) Open() (*File, error) {
+	if t.pin.closed {
+		return nil, fault("open", t.Path, fs.ErrClosed)
+	}
+	if t.Kind != Regular {
+		return nil, fault("open", t.Path, ErrNotRegular)
+	}
+	folder, err := t.ParentRoot()
+	if err != nil {
+		return nil, err
+	}
+	file, err := folder.OpenFile(t.Base(), readFlags, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = ErrMoved
+	}
+	if err != nil {
+		return nil, fault("open", t.Path, err)
+	}
+	stamp, err := stampOf(file)
+	if err == nil && !stamp.SameFile(t.Stamp) {
+		err = ErrMoved
+	}
+	if err != nil {
+		file.Close()
+		return nil, fault("open", t.Path, err)
+	}
+	return &File{file: file, name: t.Path, opened: t.Stamp}, nil
+}
+
+// ParentRoot is the folder that holds what was resolved; for a Missing target,
+// the deepest folder that exists on the way (see MissingDirs). It is opened on
+// demand, proven to hold the object under Base, and owned by the target.
+// ErrMoved: the name leads elsewhere by now.
+func (t *Target) ParentRoot() (*os.Root, error) {
+	if t.pin.folder != nil {
+		return t.pin.folder, nil
+	}
+	if t.pin.closed {
+		return nil, fault("open", t.Path, fs.ErrClosed)
+	}
+	name := t.pin.deepest
+	if t.pin.info != nil {
+		name = t.dir()
+	}
+	if name == "" {
+		return nil, fault("open", t.Path, fs.ErrNotExist) // resolving failed
+	}
+	folder, err := os.OpenRoot(name)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.proveHolds(folder); err != nil {
+		folder.Close()
+		return nil, fault("open", t.Path, err)
+	}
+	t.pin.folder = folder
+	return folder, nil
+}
+
+func (t *Target) proveHolds(folder *os.Root) error {
+	if t.pin.info == nil || t.Path == rootOf(t.Path, onWindows) {
+		return nil
+	}
+	info, err := folder.Lstat(t.Base())
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(info, t.pin.info) {
+		return ErrMoved
+	}
+	return err
+}
+
+// ParentFD exists on Linux only; elsewhere ParentRoot is the folder.
+func (t *Target) ParentFD() (int, error) {
+	return -1, fault("open", t.dir(), errors.ErrUnsupported)
+}
+
+// ParentID is the device and inode of the folder that ParentRoot pins.
+func (t *Target) ParentID() (dev, ino uint64, err error) {
+	f, err := t.openParent()
+	if err != nil {
+		return 0, 0, err
+	}
+	defer f.Close()
+	stamp, err := stampOf(f)
+	return stamp.Dev, stamp.Ino, err
+}
+
+func (t *Target) openSelf() (*os.File, error) {
+	if t.pin.closed {
+		return nil, fs.ErrClosed
+	}
+	f, err := os.OpenFile(t.Path, readFlags, 0)
+	if err != nil {
+		return nil, err
+	}
+	stamp, err := stampOf(f)
+	if err == nil && !stamp.SameFile(t.Stamp) {
+		err = ErrMoved
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+func (t *Target) openParent() (*os.File, error) {
+	folder, err := t.ParentRoot()
+	if err != nil {
+		return nil, err
+	}
+	return folder.Open(".")
+}

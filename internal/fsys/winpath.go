@@ -1,0 +1,99 @@
+package fsys
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// windowsFault refuses what Windows would read as something else than a file of
+// that very name: other machines, devices, streams, short names, names that lose
+// their last characters. It looks at the argument itself, before cleaning, so
+// that "CON/.." does not hide what it passed through.
+func windowsFault(raw string) (Fault, string) {
+	if !utf8.ValidString(raw) {
+		return FaultEncoding, "is not valid UTF-8"
+	}
+	p := strings.ReplaceAll(raw, `\`, "/")
+	switch {
+	case strings.HasPrefix(p, "//?/"), strings.HasPrefix(p, "//./"), strings.HasPrefix(p, "/??/"):
+		return FaultNamespace, "is in the device name space"
+	case strings.HasPrefix(p, "//"):
+		return FaultNamespace, "names another machine (UNC)"
+	case strings.HasPrefix(p, "/"):
+		return FaultNamespace, "starts with a separator but names no drive"
+	case hasDrive(p) && (len(p) == 2 || p[2] != '/'):
+		return FaultNamespace, "is relative to a drive's current directory"
+	case hasDrive(p):
+		p = p[2:]
+	}
+	for segment := range strings.SplitSeq(p, "/") {
+		if kind, reason := windowsSegmentFault(segment); kind != 0 {
+			return kind, reason
+		}
+	}
+	return 0, ""
+}
+
+func hasDrive(p string) bool {
+	return len(p) >= 2 && p[1] == ':' && (p[0]|0x20) >= 'a' && (p[0]|0x20) <= 'z'
+}
+
+func windowsSegmentFault(segment string) (Fault, string) {
+	if segment == "" || segment == "." || segment == ".." {
+		return 0, ""
+	}
+	for _, c := range []byte(segment) {
+		switch {
+		case c == ':':
+			return FaultStream, "contains a colon (an alternate stream)"
+		case c < 0x20 || strings.IndexByte(`<>"|?*`, c) >= 0:
+			return FaultCharacter, "contains a character that Windows does not allow in names"
+		}
+	}
+	switch last := segment[len(segment)-1]; {
+	case last == '.' || last == ' ':
+		return FaultTrailing, "has a name that ends with a dot or a blank"
+	case isReserved(segment):
+		return FaultReserved, "contains a name that Windows reserves for a device"
+	case isShortName(segment):
+		return FaultShort, "contains what may be a short (8.3) name"
+	}
+	return 0, ""
+}
+
+// isReserved knows the DOS devices; an extension does not make them files
+// ("NUL.txt", "con .log").
+func isReserved(segment string) bool {
+	stem, _, _ := strings.Cut(segment, ".")
+	stem = strings.ToUpper(strings.TrimRight(stem, " "))
+	switch stem {
+	case "CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$":
+		return true
+	}
+	number, isPort := strings.CutPrefix(stem, "COM")
+	if !isPort {
+		number, isPort = strings.CutPrefix(stem, "LPT")
+	}
+	if !isPort {
+		return false
+	}
+	switch number {
+	case "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "¹", "²", "³":
+		return true
+	}
+	return false
+}
+
+// isShortName knows the form of generated 8.3 names: "PROGRA~1", "A~12.TXT".
+// Such a name is a second name of a file that rules know by its first.
+func isShortName(segment string) bool {
+	stem, ext, _ := strings.Cut(segment, ".")
+	if len(stem) > 8 || len(ext) > 3 || strings.Contains(ext, ".") {
+		return false
+	}
+	tilde := strings.LastIndexByte(stem, '~')
+	if tilde < 1 || tilde == len(stem)-1 {
+		return false
+	}
+	return strings.Trim(stem[tilde+1:], "0123456789") == ""
+}
