@@ -1,0 +1,200 @@
+package perm
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A charClass is a bracket expression.
+type charClass struct {
+	negated bool
+	ranges  []runeRange
+	named   []func(byte) bool
+	// anyCase lets a rune in when one that differs in case only is a member.
+	anyCase bool
+}
+
+type runeRange struct{ lo, hi rune }
+
+// has reports whether a character of n bytes belongs to the class. A stray byte
+// (n is 1 and r the replacement rune) belongs to no range.
+func (c *charClass) has(r rune, n int) bool {
+	stray := r == utf8.RuneError && n == 1
+	return (!stray && c.member(r)) != c.negated
+}
+
+func (c *charClass) member(r rune) bool {
+	if c.lists(r) {
+		return true
+	}
+	if c.anyCase {
+		for o := unicode.SimpleFold(r); o != r; o = unicode.SimpleFold(o) {
+			if c.lists(o) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (c *charClass) lists(r rune) bool {
+	for _, x := range c.ranges {
+		if x.lo <= r && r <= x.hi {
+			return true
+		}
+	}
+	if r < utf8.RuneSelf {
+		for _, is := range c.named {
+			if is(byte(r)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// folded returns the class for folded names: members count in every case, and
+// with the form that folding gives them.
+func (c *charClass) folded() *charClass {
+	f := &charClass{negated: c.negated, named: c.named, anyCase: true}
+	f.ranges = append(f.ranges, c.ranges...)
+	for _, x := range c.ranges {
+		lo, okLo := foldedRune(x.lo)
+		hi, okHi := foldedRune(x.hi)
+		if okLo && okHi && lo <= hi {
+			f.ranges = append(f.ranges, runeRange{lo, hi})
+		}
+	}
+	return f
+}
+
+// foldedRune folds one rune, if that gives one rune again.
+func foldedRune(r rune) (rune, bool) {
+	s := foldText(string(r))
+	f, n := utf8.DecodeRuneInString(s)
+	return f, n > 0 && n == len(s)
+}
+
+// parseClass reads the bracket expression that s starts with and returns its
+// length. What it accepts and how it reads odd spellings is git's way.
+func parseClass(s string) (*charClass, int, error) {
+	p := classParser{src: s, pos: 1}
+	c := &charClass{}
+	if p.at("!") || p.at("^") {
+		c.negated = true
+		p.pos++
+	}
+	for first := true; first || !p.at("]"); first = false {
+		if p.pos >= len(s) {
+			return nil, len(s), errNeverMatches
+		}
+		if err := p.member(c); err != nil {
+			return nil, len(s), err
+		}
+	}
+	return c, p.pos + 1, nil
+}
+
+type classParser struct {
+	src  string
+	pos  int
+	prev rune // where a range may start, 0 after a range or a named class
+}
+
+func (p *classParser) at(s string) bool { return strings.HasPrefix(p.src[p.pos:], s) }
+
+// member reads one member: a character, a range's end, or a named class.
+func (p *classParser) member(c *charClass) error {
+	if p.at("[:") {
+		if done, err := p.namedClass(c); done || err != nil {
+			return err
+		}
+	}
+	if p.at("-") && p.prev != 0 && p.pos+1 < len(p.src) && !strings.HasPrefix(p.src[p.pos+1:], "]") {
+		p.pos++
+		hi, err := p.char()
+		if err != nil {
+			return err
+		}
+		c.ranges = append(c.ranges, runeRange{p.prev, hi})
+		p.prev = 0
+		return nil
+	}
+	r, err := p.char()
+	if err != nil {
+		return err
+	}
+	c.ranges = append(c.ranges, runeRange{r, r})
+	p.prev = r
+	return nil
+}
+
+// char reads a character, escaped or not.
+func (p *classParser) char() (rune, error) {
+	if p.at(`\`) {
+		p.pos++
+		if p.pos >= len(p.src) {
+			return 0, errNeverMatches
+		}
+	}
+	r, n := utf8.DecodeRuneInString(p.src[p.pos:])
+	p.pos += n
+	return r, nil
+}
+
+// namedClass reads "[:name:]". Without the closing ":]" the bracket is a
+// member like any other, and done is false.
+func (p *classParser) namedClass(c *charClass) (done bool, err error) {
+	rest := p.src[p.pos+len("[:"):]
+	end := strings.IndexByte(rest, ']')
+	if end < 0 {
+		return false, errNeverMatches
+	}
+	name, closed := strings.CutSuffix(rest[:end], ":")
+	if !closed {
+		return false, nil
+	}
+	is := posixClass(name)
+	if is == nil {
+		return false, errNeverMatches
+	}
+	c.named = append(c.named, is)
+	p.pos += len("[:") + end + len("]")
+	p.prev = 0
+	return true, nil
+}
+
+// posixClass returns the test of a POSIX class over ASCII, nil for an unknown name.
+func posixClass(name string) func(byte) bool {
+	switch name {
+	case "alnum":
+		return func(b byte) bool { return isAlpha(b) || isDigit(b) }
+	case "alpha":
+		return isAlpha
+	case "blank":
+		return func(b byte) bool { return b == ' ' || b == '\t' }
+	case "cntrl":
+		return func(b byte) bool { return b < ' ' || b == 0x7F }
+	case "digit":
+		return isDigit
+	case "graph":
+		return func(b byte) bool { return b > ' ' && b < 0x7F }
+	case "lower":
+		return func(b byte) bool { return 'a' <= b && b <= 'z' }
+	case "print":
+		return func(b byte) bool { return b >= ' ' && b < 0x7F }
+	case "punct":
+		return func(b byte) bool { return b > ' ' && b < 0x7F && !isAlpha(b) && !isDigit(b) }
+	case "space":
+		return func(b byte) bool { return b == ' ' || '\t' <= b && b <= '\r' }
+	case "upper":
+		return func(b byte) bool { return 'A' <= b && b <= 'Z' }
+	case "xdigit":
+		return func(b byte) bool { return isDigit(b) || 'a' <= b|0x20 && b|0x20 <= 'f' }
+	}
+	return nil
+}
+
+func isAlpha(b byte) bool { return 'a' <= b|0x20 && b|0x20 <= 'z' }
+func isDigit(b byte) bool { return '0' <= b && b <= '9' }

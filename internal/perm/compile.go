@@ -1,0 +1,425 @@
+package perm
+
+import (
+	"slices"
+	"strings"
+)
+
+// Policy is a compiled configuration. It never changes.
+type Policy struct {
+	mode      Mode
+	windows   bool
+	rules     []RuleText
+	broken    []BrokenFile
+	strict    *index // deny and ask
+	allow     *index
+	same      folder // how allow rules and the workspace compare; nil: exactly
+	workspace []Dir
+	roots     []root   // the workspace under all its names
+	state     []string // the state folder under all its names, strictly folded
+	plan      []string // the plan file under all its names
+	admit     *index   // the allow rules that may reach a protected path
+	literals  [opCount][]Literal
+	slashed   []slashedRule
+}
+
+// root is a workspace directory as names are compared with it.
+type root struct {
+	name   string // without a slash at the end; "" is the file-system root
+	same   string // folded as p.same does
+	folded string // folded strictly
+}
+
+// slashedRule is a "/path" rule, for MistakenAnchors.
+type slashedRule struct {
+	rule    RuleText
+	anchors []string
+	path    string // its literal beginning
+}
+
+// Compile builds the policy for a configuration. Rules that do not say what
+// they seem to say are told as warnings.
+func Compile(c Config) (*Policy, []Warning) {
+	b := newBuilder(c)
+	for i := range c.Rules {
+		b.rule(int32(i))
+	}
+	p := b.finish()
+	return p, b.warnings
+}
+
+// Anchors returns the directories whose real names a caller should pass as
+// Config.Aliases: what rules start from, and the fixed beginnings of deny and
+// ask rules. Without aliases a rule holds under the name it was written with.
+func Anchors(c Config) []string {
+	c.Aliases = nil
+	b := newBuilder(c)
+	for i := range c.Rules {
+		b.rule(int32(i))
+	}
+	for _, d := range []string{c.Home, c.StateDir, parent(c.PlanFile)} {
+		b.anchor(d)
+	}
+	slices.Sort(b.anchors)
+	return slices.Compact(b.anchors)
+}
+
+type builder struct {
+	c        Config
+	p        *Policy
+	strict   *indexBuilder
+	allow    *indexBuilder
+	admit    *indexBuilder
+	aliases  []Dir
+	warnings warnings
+	anchors  []string
+}
+
+func newBuilder(c Config) *builder {
+	b := &builder{c: c, p: &Policy{
+		mode: c.Mode, windows: c.Windows, broken: slices.Clone(c.Broken), rules: slices.Clone(c.Rules),
+	}}
+	if !c.CaseSensitive {
+		b.p.same = foldCase
+	}
+	b.strict = newIndexBuilder(foldStrict, true)
+	b.allow = newIndexBuilder(b.p.same, false)
+	b.admit = newIndexBuilder(b.p.same, false)
+	b.admit.apart = true
+	for _, d := range c.Workspace {
+		b.alias(d)
+	}
+	for _, d := range c.Aliases {
+		b.alias(d)
+	}
+	return b
+}
+
+func (b *builder) alias(d Dir) {
+	d.Name, d.Real = b.clean(d.Name), b.clean(d.Real)
+	if d.Name != "" && d.Real != "" && d.Name != d.Real {
+		b.aliases = append(b.aliases, d)
+	}
+}
+
+// clean gives a directory the form that names have here: slashes, none at the
+// end. The file-system root is "/"; what is not absolute is "".
+func (b *builder) clean(dir string) string {
+	dir = slashes(dir, b.c.Windows)
+	if !strings.HasPrefix(dir, "/") {
+		return ""
+	}
+	if dir = strings.TrimRight(dir, "/"); dir == "" {
+		return "/"
+	}
+	return dir
+}
+
+func (b *builder) anchor(dir string) {
+	if dir = b.clean(dir); dir != "" && dir != "/" {
+		b.anchors = append(b.anchors, dir)
+	}
+}
+
+// finish fills in what does not come from rules.
+func (b *builder) finish() *Policy {
+	p := b.p
+	p.strict, p.allow, p.admit = &b.strict.index, &b.allow.index, &b.admit.index
+	for _, d := range b.c.Workspace {
+		name := b.clean(d.Name)
+		if name == "" {
+			continue
+		}
+		p.workspace = append(p.workspace, d)
+		for _, s := range b.spellings(name) {
+			p.roots = append(p.roots, newRoot(s, p.same))
+		}
+	}
+	for _, s := range b.spellings(b.clean(b.c.StateDir)) {
+		p.state = append(p.state, foldStrict(s))
+	}
+	p.plan = b.spellings(b.clean(b.c.PlanFile))
+	return p
+}
+
+func newRoot(name string, same folder) root {
+	name = strings.TrimSuffix(name, "/")
+	r := root{name: name, same: name, folded: foldStrict(name)}
+	if same != nil {
+		r.same = same(name)
+	}
+	return r
+}
+
+// spellings returns a directory under each name that is known of it.
+func (b *builder) spellings(dir string) []string {
+	if dir == "" {
+		return nil
+	}
+	all := []string{dir}
+	for _, a := range b.aliases {
+		if rest, ok := below(dir, a.Name); ok {
+			all = append(all, joined(a.Real, rest))
+		}
+	}
+	slices.Sort(all[1:])
+	return slices.Compact(all)
+}
+
+// below reports whether name lies at or below dir, by whole segments, and
+// returns what follows dir: "" or a path that begins with a slash.
+func below(name, dir string) (rest string, ok bool) {
+	if dir == "/" {
+		dir = ""
+	}
+	rest, ok = strings.CutPrefix(name, dir)
+	return rest, ok && (rest == "" || rest[0] == '/')
+}
+
+func joined(dir, rest string) string { return strings.TrimSuffix(dir, "/") + rest }
+
+func parent(name string) string {
+	if i := strings.LastIndexByte(name, '/'); i > 0 {
+		return name[:i]
+	}
+	return ""
+}
+
+// rule enters one rule.
+func (b *builder) rule(i int32) {
+	r := b.c.Rules[i]
+	if r.List > Allow {
+		r.List = Deny
+	}
+	warn := func(kind WarningKind, nearest string) {
+		b.warnings.add(Warning{Kind: kind, Rule: r, Nearest: nearest})
+	}
+	if r.List == Allow && r.Source.Level.project() && !b.c.TrustProject {
+		warn(Untrusted, "")
+		return
+	}
+	parsed, kind, nearest, ok := parseRule(r)
+	warn(kind, nearest)
+	if !ok {
+		return
+	}
+	if b.c.Windows {
+		parsed.spec.drive()
+	}
+	if parsed.bare {
+		b.enter(nil, false, i, r.List, parsed.ops)
+		return
+	}
+	dirs := b.anchorsOf(r, parsed.spec.base)
+	if len(dirs) == 0 {
+		warn(NoAnchor, "")
+		return
+	}
+	b.remember(r, &parsed, dirs)
+	for _, dir := range dirs {
+		if segs, ok := anchored(dir, &parsed.spec, r.List); ok {
+			b.pattern(segs, &parsed, i, r)
+		} else {
+			warn(MatchesNothing, "")
+			return
+		}
+	}
+}
+
+// anchorsOf returns the directories that a rule starts from, under all their names.
+func (b *builder) anchorsOf(r RuleText, from base) (dirs []string) {
+	add := func(dir string) {
+		b.anchor(dir)
+		dirs = append(dirs, b.spellings(b.clean(dir))...)
+	}
+	everywhere := func() {
+		for _, d := range b.c.Workspace {
+			add(d.Name)
+		}
+	}
+	first := func() {
+		if len(b.c.Workspace) > 0 {
+			add(b.c.Workspace[0].Name)
+		}
+	}
+	switch level := r.Source.Level; {
+	case from == fromRoot:
+		dirs = []string{"/"}
+	case from == fromHome:
+		add(b.c.Home)
+	case from == fromSource && level == Managed && r.List != Allow:
+		everywhere()
+	case from == fromSource && level == Managed:
+		// Nobody can say which directory was meant: it starts from nowhere.
+	case from == fromSource && (level == Flag || level == Env):
+		first()
+	case from == fromSource:
+		add(r.Source.Anchor)
+	case r.List != Allow:
+		everywhere()
+	case level.project():
+		add(r.Source.Anchor)
+	default:
+		first()
+	}
+	slices.Sort(dirs)
+	return slices.Compact(dirs)
+}
+
+// anchored puts a pattern below a directory. It fails where ".." follows a
+// wildcard, which has no one directory above it.
+func anchored(dir string, s *spec, list List) ([]segment, bool) {
+	segs := directory(dir)
+	if s.floats(list) {
+		segs = append(segs, segment{kind: deep})
+	}
+	for _, next := range s.pattern.segs {
+		if next.kind != literal || next.text != ".." {
+			segs = appendSegment(segs, next)
+			continue
+		}
+		if len(segs) == 0 {
+			continue
+		}
+		if segs[len(segs)-1].kind != literal {
+			return nil, false
+		}
+		segs = segs[:len(segs)-1]
+	}
+	return segs, true
+}
+
+// directory returns a directory's name as segments.
+func directory(dir string) (segs []segment) {
+	for name := range strings.SplitSeq(strings.Trim(dir, "/"), "/") {
+		if name != "" {
+			segs = append(segs, segment{kind: literal, text: name, anchor: true})
+		}
+	}
+	return segs
+}
+
+// pattern enters an anchored pattern. For deny and ask also where its fixed
+// beginning lies under another name; an allow rule does not follow links that
+// may have been laid after it was written.
+func (b *builder) pattern(segs []segment, parsed *parsedRule, i int32, r RuleText) {
+	dirOnly := parsed.spec.pattern.dirOnly
+	b.enter(segs, dirOnly, i, r.List, parsed.ops)
+	if r.List == Allow {
+		if r.Source.own() {
+			b.admit.add(segs, dirOnly, i, Allow, parsed.ops)
+		}
+		return
+	}
+	fixed, rest := fixedBeginning(segs)
+	b.anchor(fixed)
+	for _, dir := range b.spellings(b.clean(fixed))[1:] {
+		b.enter(append(directory(dir), rest...), dirOnly, i, r.List, parsed.ops)
+	}
+	if r.List == Deny {
+		b.literal(segs, parsed, r)
+	}
+}
+
+// fixedBeginning splits segments into the directory that they begin with and
+// the rest, of which at least one remains.
+func fixedBeginning(segs []segment) (dir string, rest []segment) {
+	n := 0
+	for n < len(segs)-1 && segs[n].kind == literal {
+		n++
+	}
+	return pathOf(segs[:n]), segs[n:]
+}
+
+// pathOf joins literal segments to an absolute path.
+func pathOf(segs []segment) string {
+	var b strings.Builder
+	for _, s := range segs {
+		b.WriteByte('/')
+		b.WriteString(s.text)
+	}
+	if b.Len() == 0 {
+		return "/"
+	}
+	return b.String()
+}
+
+func (b *builder) enter(segs []segment, dirOnly bool, rule int32, list List, ops opSet) {
+	to := b.strict
+	if list == Allow {
+		to = b.allow
+	}
+	to.add(segs, dirOnly, rule, list, ops)
+}
+
+// Literal is a file that a deny rule names without wildcards.
+type Literal struct {
+	// Path is its absolute name.
+	Path string
+	// Decision is the denial of an operation on the file under any other name,
+	// such as another hard link.
+	Decision Decision
+}
+
+// literal keeps the file that a deny rule names, if it does so without wildcards.
+func (b *builder) literal(segs []segment, parsed *parsedRule, r RuleText) {
+	for _, s := range parsed.spec.pattern.segs {
+		if s.kind != literal {
+			return
+		}
+	}
+	segs = slices.DeleteFunc(slices.Clone(segs), func(s segment) bool { return s.kind == deep })
+	l := Literal{
+		Path:     pathOf(segs),
+		Decision: Decision{Verdict: Deny, Reason: ReasonDenyRule, Rule: r.Text, Source: r.Source, Broken: b.p.broken},
+	}
+	for op := Op(0); op < opCount; op++ {
+		if parsed.ops.has(op) {
+			b.p.literals[op] = append(b.p.literals[op], l)
+		}
+	}
+}
+
+// remember keeps a "/path" rule for MistakenAnchors.
+func (b *builder) remember(r RuleText, parsed *parsedRule, dirs []string) {
+	if parsed.spec.base != fromSource {
+		return
+	}
+	segs := parsed.spec.pattern.segs
+	n := 0
+	for n < len(segs) && segs[n].kind == literal {
+		n++
+	}
+	if n > 0 {
+		b.p.slashed = append(b.p.slashed, slashedRule{rule: r, anchors: dirs, path: pathOf(segs[:n])})
+	}
+}
+
+// MistakenAnchors warns of "/path" rules that name nothing below the directory
+// they start from, but something that exists below the file-system root: there
+// "//path" was probably meant.
+func (p *Policy) MistakenAnchors(exists func(path string) bool) []Warning {
+	var ws warnings
+next:
+	for _, s := range p.slashed {
+		for _, dir := range s.anchors {
+			if exists(joined(dir, s.path)) {
+				continue next
+			}
+		}
+		if exists(s.path) {
+			ws.add(Warning{Kind: MistakenAnchor, Rule: s.rule})
+		}
+	}
+	return ws
+}
+
+// LiteralDenies returns the files that deny rules without wildcards name for an
+// operation: a file with more than one link is denied when it is one of them.
+// Of a bare name it is the file in each anchor folder.
+func (p *Policy) LiteralDenies(op Op) []Literal {
+	if op >= opCount {
+		return nil
+	}
+	return p.literals[op]
+}

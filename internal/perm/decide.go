@@ -1,0 +1,335 @@
+package perm
+
+const nullDevice = "/dev/null"
+
+// Grants tells what the user has allowed for the rest of a session: one tool
+// group (reading, or changing) on exactly one resolved path.
+type Grants interface {
+	Granted(op Op, path string) bool
+}
+
+// Decide says whether the operation may touch the file that bears these names:
+// as asked first, then one for each link on the way, the resolved one last. A
+// name that ends in a slash is known to be a directory.
+//
+// exists answers for a repository's HEAD in a workspace directory; where it is
+// nil, there may be one.
+func (p *Policy) Decide(op Op, names []string, exists func(string) bool) Decision {
+	return p.DecideGranted(op, names, exists, nil)
+}
+
+// DecideGranted is Decide for a session in which the user has allowed some
+// files already. A decision on the asked name alone is final when a rule denies
+// it; anything else may turn out otherwise once the resolved name is known.
+func (p *Policy) DecideGranted(op Op, names []string, exists func(string) bool, grants Grants) Decision {
+	q := question{p: p, op: op, exists: exists, grants: grants}
+	q.names = q.buf[:0]
+	q.decide(names)
+	if q.d.Verdict != Allow {
+		q.d.Broken = p.broken
+	}
+	return q.d
+}
+
+// question is one decision in the making.
+type question struct {
+	p      *Policy
+	op     Op
+	exists func(string) bool
+	grants Grants
+	names  []name
+	buf    [2]name
+	d      Decision
+}
+
+// decide goes through the order of decision; the first step that has an answer
+// gives it.
+func (q *question) decide(names []string) {
+	if !q.prepare(names) {
+		q.because(Deny, ReasonBadName, true)
+		return
+	}
+	deny, ask := q.strictRules()
+	switch {
+	case deny.found():
+		q.byRule(Deny, ReasonDenyRule, deny)
+	case q.refusedAlways():
+	case q.refusedInPlan():
+	case q.granted():
+	case q.settingsBroken():
+	case ask.found():
+		q.byRule(q.asking(), ReasonAskRule, ask)
+	case q.protectedPath():
+	case q.p.mode == Bypass:
+		q.because(Allow, ReasonBypass, true)
+	case q.allowRules():
+	default:
+		q.byMode()
+	}
+}
+
+// prepare looks at each name once.
+func (q *question) prepare(names []string) bool {
+	if q.op >= opCount || len(names) == 0 {
+		return false
+	}
+	for _, given := range names {
+		n, ok := q.p.name(given, q.op)
+		if !ok {
+			return false
+		}
+		q.names = append(q.names, n)
+	}
+	return true
+}
+
+func (q *question) because(v Verdict, r Reason, asked bool) {
+	q.d.Verdict, q.d.Reason, q.d.Quotable = v, r, asked
+}
+
+// asking is the verdict of what is to be asked for in this mode.
+func (q *question) asking() Verdict {
+	if q.p.mode == DontAsk {
+		return Deny
+	}
+	return Ask
+}
+
+// match is the first rule that matched, and whether it did so under the name
+// that was asked for.
+type match struct {
+	rule  int32
+	asked bool
+}
+
+func (m match) found() bool { return m.rule != none }
+
+// later takes in a match on a later name: a rule on the asked name is the one to tell of.
+func (m match) later(rule int32, first bool) match {
+	if first {
+		return match{rule, rule != none}
+	}
+	if !m.asked {
+		m.rule = min(m.rule, rule)
+	}
+	return m
+}
+
+func (q *question) byRule(v Verdict, why Reason, m match) {
+	q.because(v, why, m.asked)
+	r := &q.p.rules[m.rule]
+	q.d.Rule, q.d.Source = r.Text, r.Source
+}
+
+// strictRules finds the deny and the ask rule to go by: any name will do.
+func (q *question) strictRules() (deny, ask match) {
+	deny, ask = match{rule: none}, match{rule: none}
+	if q.p.strict.empty() {
+		return deny, ask
+	}
+	for i := range q.names {
+		n := &q.names[i]
+		h := q.p.strict.find(n.exact, n.folded, n.dir, q.op, nil)
+		deny = deny.later(h[Deny], i == 0)
+		if n.null {
+			h[Ask] = none // read without a question
+		}
+		ask = ask.later(h[Ask], i == 0)
+	}
+	return deny, ask
+}
+
+// refusedAlways is for what no mode, rule or grant opens.
+func (q *question) refusedAlways() bool {
+	for i := range q.names {
+		n := &q.names[i]
+		if !n.null && q.p.system(n) {
+			q.because(Deny, ReasonBuiltin, i == 0)
+			return true
+		}
+		if q.op.Changes() && q.p.ownState(n) {
+			q.because(Deny, ReasonState, i == 0)
+			return true
+		}
+	}
+	return false
+}
+
+// system reports whether the name lies in a file system that is not files.
+func (p *Policy) system(n *name) bool {
+	for _, dir := range [...]string{"/proc", "/sys", "/dev"} {
+		if _, ok := below(n.same, dir); ok {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *Policy) ownState(n *name) bool {
+	for _, dir := range p.state {
+		if _, ok := below(n.folded, dir); ok {
+			return true
+		}
+	}
+	return false
+}
+
+func (q *question) refusedInPlan() bool {
+	if q.p.mode != Plan || !q.op.Changes() || q.planFile() {
+		return false
+	}
+	q.because(Deny, ReasonPlan, true)
+	return true
+}
+
+// planFile reports whether every name is the plan file's: a link of its name
+// would lead elsewhere.
+func (q *question) planFile() bool {
+	for i := range q.names {
+		if !q.p.namesPlan(q.names[i].exact) {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *Policy) namesPlan(name string) bool {
+	for _, s := range p.plan {
+		if s == name {
+			return true
+		}
+	}
+	return false
+}
+
+func (q *question) granted() bool {
+	if q.grants == nil || !q.grants.Granted(q.op, q.names[len(q.names)-1].given) {
+		return false
+	}
+	q.because(Allow, ReasonGrant, true)
+	return true
+}
+
+// settingsBroken fails closed: what a file would have denied cannot be known.
+func (q *question) settingsBroken() bool {
+	if len(q.p.broken) == 0 || q.allNull() {
+		return false
+	}
+	at, outside := q.outside()
+	switch {
+	case q.op.Changes():
+		q.because(Deny, ReasonBroken, true)
+	case outside:
+		q.because(Deny, ReasonBroken, at == 0)
+	default:
+		q.because(q.asking(), ReasonBroken, true)
+	}
+	return true
+}
+
+func (q *question) allNull() bool {
+	for i := range q.names {
+		if !q.names[i].null {
+			return false
+		}
+	}
+	return true
+}
+
+// outside finds the first name that lies in no workspace directory.
+func (q *question) outside() (at int, found bool) {
+	for i := range q.names {
+		if n := &q.names[i]; !n.null && !q.p.inside(n) {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+func (q *question) protectedPath() bool {
+	if !q.op.Changes() || q.p.mode == Bypass {
+		return false
+	}
+	for i := range q.names {
+		if n := &q.names[i]; q.shielded(n) {
+			q.because(q.asking(), ReasonProtected, i == 0)
+			q.paste()
+			return true
+		}
+	}
+	return false
+}
+
+// shielded reports whether the name is a protected one that nothing of the
+// user's own reaches: neither an allow rule nor, in plan mode, the flag that
+// names the plan file.
+func (q *question) shielded(n *name) bool {
+	if !q.p.protected(n, q.exists, nil) || q.p.admitted(n, q.op, q.exists) {
+		return false
+	}
+	return q.p.mode != Plan || !q.p.namesPlan(n.exact)
+}
+
+// allowRules needs each name covered; the rule told is that of the asked name.
+func (q *question) allowRules() bool {
+	if q.p.allow.empty() {
+		return false
+	}
+	told := none
+	for i := range q.names {
+		n := &q.names[i]
+		if n.null {
+			continue
+		}
+		rule := q.covered(n)
+		if rule == none {
+			return false
+		}
+		if told == none {
+			told = rule
+		}
+	}
+	if told == none {
+		return false
+	}
+	q.byRule(Allow, ReasonAllowRule, match{told, true})
+	return true
+}
+
+func (q *question) covered(n *name) int32 {
+	return q.p.allow.find(n.exact, n.same, n.dir, q.op, nil)[Allow]
+}
+
+// byMode decides what no rule has decided.
+func (q *question) byMode() {
+	if why, ok := q.allowedByMode(); ok {
+		q.because(Allow, why, true)
+		return
+	}
+	at, _ := q.outside()
+	q.because(q.asking(), ReasonMode, at == 0)
+	q.paste()
+}
+
+func (q *question) allowedByMode() (Reason, bool) {
+	_, outside := q.outside()
+	switch {
+	case !q.op.Changes() && q.allNull():
+		return ReasonNull, true
+	case !q.op.Changes():
+		return ReasonWorkspace, !outside
+	case q.p.mode == Plan:
+		return ReasonPlanFile, true // nothing else gets this far
+	}
+	return ReasonAcceptEdits, q.p.mode == AcceptEdits && !outside
+}
+
+// AskedFor reports whether an ask rule names the file, whatever mode and grants say.
+func (p *Policy) AskedFor(op Op, names []string) bool {
+	q := question{p: p, op: op}
+	if !q.prepare(names) {
+		return false
+	}
+	_, ask := q.strictRules()
+	return ask.found()
+}

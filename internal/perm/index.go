@@ -1,0 +1,364 @@
+package perm
+
+import "strings"
+
+// none stands for no rule.
+const none = int32(1<<31 - 1)
+
+// hits holds, for each list, the first rule that matched.
+type hits [Allow + 1]int32
+
+func noHits() hits { return hits{none, none, none} }
+
+// firsts holds the first rule for each list and operation.
+type firsts [Allow + 1][opCount]int32
+
+// An index finds, among many patterns, those that cover a name: a tree of
+// segments in which patterns with the same beginning share their nodes. A walk
+// keeps the set of nodes that the name's segments so far have led to, so its
+// work is bounded by the segments and the patterns that are still possible.
+type index struct {
+	fold  folder // nil: names match exactly only
+	nodes []node
+	deeps int // nodes that stay once reached
+}
+
+type node struct {
+	names map[string]int32 // by folded name
+	// spelled holds, in an index that keeps them apart, the names that stand in
+	// the rules themselves.
+	spelled map[string]int32
+	globs   []edge
+	any     int32 // where every name leads; 0 means nowhere, since no edge leads to the root
+	deep    int32 // the node that this one's "**" leads to
+	stays   int32 // for a "**" node its number from 1 on
+	file    *firsts
+	dir     *firsts // patterns that match directories alone
+}
+
+// edge is a wildcard segment. The mask holds what its literal text demands of a
+// name, so that most names are dismissed without a look at the tokens.
+type edge struct {
+	mask uint64
+	to   int32
+	glob *matcher
+}
+
+type matcher struct{ exact, folded []token }
+
+func (m *matcher) matches(exact, folded string) bool {
+	return matchTokens(m.exact, exact) || m.folded != nil && matchTokens(m.folded, folded)
+}
+
+// indexBuilder adds patterns to an index.
+type indexBuilder struct {
+	index
+	strict bool
+	// apart keeps what a rule spells apart from the directory it starts from.
+	apart bool
+	seen  map[globKey]int32
+}
+
+type globKey struct {
+	from int32
+	text string
+}
+
+func newIndexBuilder(fold folder, strict bool) *indexBuilder {
+	return &indexBuilder{
+		index:  index{fold: fold, nodes: make([]node, 1)},
+		strict: strict,
+		seen:   map[globKey]int32{},
+	}
+}
+
+// add enters a pattern on behalf of a rule.
+func (b *indexBuilder) add(segs []segment, dirOnly bool, rule int32, list List, ops opSet) {
+	at := int32(0)
+	for i, s := range segs {
+		if s.kind == deep && i == len(segs)-1 {
+			// At the end it needs something to stand for, and what is below
+			// that is covered anyway.
+			s.kind = anyName
+		}
+		at = b.child(at, s)
+	}
+	n := &b.nodes[at]
+	slot := &n.file
+	if dirOnly {
+		slot = &n.dir
+	}
+	if *slot == nil {
+		*slot = newFirsts()
+	}
+	for op := Op(0); op < opCount; op++ {
+		if first := &(*slot)[list][op]; ops.has(op) && rule < *first {
+			*first = rule
+		}
+	}
+}
+
+func newFirsts() *firsts {
+	var f firsts
+	for l := range f {
+		for o := range f[l] {
+			f[l][o] = none
+		}
+	}
+	return &f
+}
+
+// child returns the node that the segment leads to, making it when it is new.
+func (b *indexBuilder) child(from int32, s segment) int32 {
+	next := int32(len(b.nodes))
+	n := &b.nodes[from]
+	switch s.kind {
+	case literal:
+		name := s.text
+		if b.fold != nil {
+			name = b.fold(name)
+		}
+		names := &n.names
+		if b.apart && !s.anchor {
+			names = &n.spelled
+		}
+		if to, ok := (*names)[name]; ok {
+			return to
+		}
+		if *names == nil {
+			*names = map[string]int32{}
+		}
+		(*names)[name] = next
+	case anyName:
+		if n.any != 0 {
+			return n.any
+		}
+		n.any = next
+	case deep:
+		if n.deep != 0 {
+			return n.deep
+		}
+		n.deep = next
+		b.deeps++
+		b.nodes = append(b.nodes, node{stays: int32(b.deeps)})
+		return next
+	case glob:
+		key := globKey{from, s.text}
+		if to, ok := b.seen[key]; ok {
+			return to
+		}
+		b.seen[key] = next
+		n.globs = append(n.globs, b.edge(s, next))
+	}
+	b.nodes = append(b.nodes, node{})
+	return next
+}
+
+func (b *indexBuilder) edge(s segment, to int32) edge {
+	m := &matcher{exact: s.tokens}
+	mask := tokenMask(s.tokens)
+	if b.fold != nil {
+		m.folded = foldTokens(s.tokens, b.strict)
+		mask &= tokenMask(m.folded)
+	}
+	return edge{mask: mask, to: to, glob: m}
+}
+
+// tokenMask returns the pairs of characters that a name must have to match.
+func tokenMask(toks []token) uint64 {
+	var mask uint64
+	for i, t := range toks {
+		if t.kind != run {
+			continue
+		}
+		text := t.text
+		if i == 0 {
+			text = "\x00" + text
+		}
+		if i == len(toks)-1 {
+			text += "\x00"
+		}
+		for j := 1; j < len(text); j++ {
+			mask |= pairBit(text[j-1], text[j])
+		}
+	}
+	return mask
+}
+
+// nameMask returns the pairs of characters that a name has.
+func nameMask(name string) uint64 {
+	var mask uint64
+	last := byte(0)
+	for i := 0; i < len(name); i++ {
+		mask |= pairBit(last, name[i])
+		last = name[i]
+	}
+	return mask | pairBit(last, 0)
+}
+
+// pairBit maps two bytes, without regard to ASCII case, to one of 64 bits.
+func pairBit(a, b byte) uint64 {
+	return 1 << ((uint32(lower(a))<<8 | uint32(lower(b))) * 0x9E3779B1 >> 26)
+}
+
+func lower(b byte) byte {
+	if 'A' <= b && b <= 'Z' {
+		return b | 0x20
+	}
+	return b
+}
+
+// walk is the state of one look-up. Its arrays keep the usual look-up off the heap.
+type walk struct {
+	x    *index
+	op   Op
+	hits hits
+	// now holds the nodes that end at the present segment; every one has a
+	// single way in, so none can be there twice.
+	now, next []int32
+	// deeps holds the "**" nodes reached so far: they never leave.
+	deeps []int32
+	seen  []uint64
+	// guard marks segments that only a name spelled in the rule can match.
+	guard []bool
+
+	nowBuf, nextBuf [24]int32
+	deepBuf         [16]int32
+	seenBuf         [8]uint64
+}
+
+// find returns the first rule of each list that covers the name. Both spellings
+// have the same number of segments; dir says that the name is known to be a
+// directory. Segments that guard marks must be spelled by the rule, and a rule
+// that ends above one of them does not count; nil marks none.
+func (x *index) find(exact, folded string, dir bool, op Op, guard []bool) hits {
+	if x.empty() {
+		return noHits()
+	}
+	var w walk
+	w.x, w.op, w.hits, w.guard = x, op, noHits(), guard
+	w.now, w.next, w.deeps, w.seen = w.nowBuf[:0], w.nextBuf[:0], w.deepBuf[:0], w.seenBuf[:]
+	if x.deeps >= 64*len(w.seen) {
+		w.seen = make([]uint64, x.deeps/64+1)
+	}
+	w.enter(0, true)
+	exact = trimSlash(exact)
+	for i := 0; exact != "" && len(w.next)+len(w.deeps) > 0; i++ {
+		w.now, w.next = w.next, w.now[:0]
+		var e, f string
+		e, exact = nextSegment(exact)
+		f, folded = nextSegment(trimSlash(folded))
+		exact = trimSlash(exact)
+		if i < len(guard) && guard[i] {
+			w.stepSpelled(f, dir || exact != "")
+		} else {
+			w.step(e, f, dir || exact != "")
+		}
+	}
+	return w.hits
+}
+
+func (x *index) empty() bool {
+	return len(x.nodes) == 1 && x.nodes[0].file == nil && x.nodes[0].dir == nil
+}
+
+// nextSegment cuts a path before its first slash.
+func nextSegment(path string) (seg, rest string) {
+	if i := strings.IndexByte(path, '/'); i >= 0 {
+		return path[:i], path[i:]
+	}
+	return path, ""
+}
+
+func trimSlash(path string) string {
+	if path != "" && path[0] == '/' {
+		return path[1:]
+	}
+	return path
+}
+
+// step moves every node on by one segment.
+func (w *walk) step(exact, folded string, dir bool) {
+	mask := uint64(0) // 0: not yet computed
+	deeps := w.deeps  // those reached in this step begin with the next
+	for _, id := range w.now {
+		mask = w.follow(id, exact, folded, dir, mask)
+	}
+	for _, id := range deeps {
+		mask = w.follow(id, exact, folded, dir, mask)
+	}
+}
+
+// stepSpelled is a step over a guarded segment: what matched before it covers
+// no more, and nothing but a spelled name leads on.
+func (w *walk) stepSpelled(folded string, dir bool) {
+	deeps := w.deeps
+	w.deeps = nil
+	clear(w.seen)
+	w.hits = noHits()
+	for _, from := range [2][]int32{w.now, deeps} {
+		for _, id := range from {
+			if to, ok := w.x.nodes[id].spelled[folded]; ok {
+				w.enter(to, dir)
+			}
+		}
+	}
+}
+
+func (w *walk) follow(id int32, exact, folded string, dir bool, mask uint64) uint64 {
+	n := &w.x.nodes[id]
+	if to, ok := n.names[folded]; ok {
+		w.enter(to, dir)
+	}
+	if to, ok := n.spelled[folded]; ok {
+		w.enter(to, dir)
+	}
+	if n.any != 0 {
+		w.enter(n.any, dir)
+	}
+	if len(n.globs) == 0 {
+		return mask
+	}
+	if mask == 0 {
+		mask = nameMask(exact) | nameMask(folded)
+	}
+	for i := range n.globs {
+		g := &n.globs[i]
+		if g.mask&^mask == 0 && g.glob.matches(exact, folded) {
+			w.enter(g.to, dir)
+		}
+	}
+	return mask
+}
+
+// enter notes the rules of a node and keeps it for the next segment.
+func (w *walk) enter(id int32, dir bool) {
+	n := &w.x.nodes[id]
+	w.note(n.file)
+	if dir {
+		w.note(n.dir)
+	}
+	if n.deep != 0 {
+		w.stay(n.deep)
+	}
+	if n.names != nil || n.spelled != nil || n.any != 0 || n.globs != nil {
+		w.next = append(w.next, id)
+	}
+}
+
+func (w *walk) stay(id int32) {
+	bit := w.x.nodes[id].stays
+	if word := &w.seen[bit/64]; *word&(1<<(bit%64)) == 0 {
+		*word |= 1 << (bit % 64)
+		w.deeps = append(w.deeps, id)
+	}
+}
+
+func (w *walk) note(f *firsts) {
+	if f == nil {
+		return
+	}
+	for list := range w.hits {
+		w.hits[list] = min(w.hits[list], f[list][w.op])
+	}
+}

@@ -1,0 +1,96 @@
+package perm
+
+import "strings"
+
+// name is one of a file's names, looked at once for a decision.
+type name struct {
+	given  string // as the caller has it
+	exact  string // with slashes, and none at the end
+	folded string // strictly folded
+	same   string // as allow rules and the workspace compare it
+	dir    bool   // known to be a directory
+	null   bool   // the null device, of an operation that may read it
+}
+
+// name prepares one name. It fails on anything but an absolute, cleaned path,
+// of which "." and ".." could make another file than the rules saw.
+func (p *Policy) name(given string, op Op) (name, bool) {
+	n := name{given: given, exact: slashes(given, p.windows)}
+	if !cleaned(n.exact) {
+		return n, false
+	}
+	if len(n.exact) > 1 && n.exact[len(n.exact)-1] == '/' {
+		n.exact, n.dir = n.exact[:len(n.exact)-1], true
+	}
+	n.null = op == Read && n.exact == nullDevice
+	n.same = n.exact
+	if p.same != nil {
+		n.same = p.same(n.exact)
+	}
+	if op.Changes() || !p.strict.empty() {
+		n.folded = foldStrict(n.exact)
+	}
+	return n, true
+}
+
+// cleaned reports whether a path is absolute and has no empty, "." or ".."
+// segment; one slash at the end is fine.
+func cleaned(path string) bool {
+	if path == "" || path[0] != '/' || strings.IndexByte(path, 0) >= 0 {
+		return false
+	}
+	for rest := path; rest != "" && rest != "/"; {
+		var seg string
+		seg, rest = nextSegment(rest[1:])
+		if seg == "" || seg == "." || seg == ".." {
+			return false
+		}
+	}
+	return true
+}
+
+// slashes gives a path of Windows the form of the others: "C:\a" is "/C:/a".
+func slashes(path string, windows bool) string {
+	if !windows {
+		return path
+	}
+	path = strings.ReplaceAll(path, `\`, "/")
+	if len(path) >= 2 && path[1] == ':' && isAlpha(path[0]) {
+		return "/" + path
+	}
+	return path
+}
+
+// drive reads the first segment of a "//" rule as a drive, with or without its colon.
+func (s *spec) drive() {
+	segs := s.pattern.segs
+	if s.base != fromRoot || len(segs) == 0 || segs[0].kind != literal {
+		return
+	}
+	if t := segs[0].text; len(t) == 1 && isAlpha(t[0]) {
+		segs[0].text = t + ":"
+	}
+}
+
+// inside reports whether the name lies in a workspace directory, and what follows it.
+func (p *Policy) inside(n *name) bool {
+	for i := range p.roots {
+		if _, ok := below(n.same, p.roots[i].same); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// Inside reports whether an absolute, cleaned name lies in the workspace, by
+// whole segments; a link's other names have to be asked for as well.
+func (p *Policy) Inside(given string) bool {
+	n, ok := p.name(given, Read)
+	return ok && p.inside(&n)
+}
+
+// Mode returns the mode the policy decides in.
+func (p *Policy) Mode() Mode { return p.mode }
+
+// Workspace returns the workspace directories as configured.
+func (p *Policy) Workspace() []Dir { return p.workspace }

@@ -1,0 +1,291 @@
+// Package perm decides whether a tool may touch a file: rules, names and a mode
+// go in, allow, ask or deny with its reason comes out.
+//
+// It promises that deny rules hold in every mode, that adding a deny or an ask
+// rule never loosens a decision, that a link is never looser than the strictest
+// of its names, and that what it cannot make sense of is refused. A Policy is
+// compiled once, never changes, and may be used by many goroutines at a time.
+//
+// It does not read settings, resolve links, look at the disk or ask anybody:
+// callers hand it the names a file has on the way and put its questions to the
+// user. It does not see hard links either; LiteralDenies names what to compare.
+package perm
+
+// Op is what a tool wants to do with a file.
+type Op uint8
+
+// The operations, one per published tool.
+const (
+	Read Op = iota
+	Edit
+	Write
+	NotebookEdit
+	opCount
+)
+
+// String returns the tool's name.
+func (o Op) String() string {
+	if o >= opCount {
+		return "unknown"
+	}
+	return [...]string{"Read", "Edit", "Write", "NotebookEdit"}[o]
+}
+
+// Changes reports whether the operation belongs to the group that changes files.
+func (o Op) Changes() bool { return o != Read }
+
+// Verdict is the outcome of a decision, and the list a rule stands in. The
+// strictest verdict is the smallest, so that a forgotten value refuses.
+type Verdict uint8
+
+// The verdicts, strictest first.
+const (
+	Deny Verdict = iota
+	Ask
+	Allow
+)
+
+// List is the settings list that holds a rule; it bears the verdict's name.
+type List = Verdict
+
+// String returns the word used in settings and in explanations.
+func (v Verdict) String() string {
+	if v > Allow {
+		return "unknown"
+	}
+	return [...]string{"deny", "ask", "allow"}[v]
+}
+
+// Mode says what happens to files that no rule names.
+type Mode uint8
+
+// The modes. AcceptEdits is what fsmcp starts in when nothing is configured.
+const (
+	AcceptEdits Mode = iota
+	Default
+	Plan
+	DontAsk
+	Bypass
+)
+
+// String returns the mode's name in settings.
+func (m Mode) String() string {
+	if m > Bypass {
+		return "unknown"
+	}
+	return [...]string{"acceptEdits", "default", "plan", "dontAsk", "bypassPermissions"}[m]
+}
+
+// Tighter reports whether m lets less through than other.
+func (m Mode) Tighter(other Mode) bool { return m.tightness() > other.tightness() }
+
+// tightness ranks the modes as settings do, loosest first.
+func (m Mode) tightness() int {
+	switch m {
+	case Bypass:
+		return 0
+	case AcceptEdits:
+		return 1
+	case Default:
+		return 2
+	case DontAsk:
+		return 3
+	}
+	return 4
+}
+
+// ParseMode reads a mode as settings and flags spell it. An unknown word gives
+// Default and false.
+func ParseMode(s string) (Mode, bool) {
+	for m := AcceptEdits; m <= Bypass; m++ {
+		if s == m.String() {
+			return m, true
+		}
+	}
+	// What Claude Code calls auto and manual has no meaning of its own here.
+	return Default, s == "auto" || s == "manual"
+}
+
+// Level is how near to the user a source of rules stands.
+type Level uint8
+
+// The levels, in order of precedence for single values.
+const (
+	Managed Level = iota
+	Flag
+	Env
+	SettingsFile
+	Local
+	Project
+	User
+)
+
+// String returns the level's name.
+func (l Level) String() string {
+	if l > User {
+		return "unknown"
+	}
+	return [...]string{"managed", "flag", "environment", "settings", "local", "project", "user"}[l]
+}
+
+// project reports whether an agent working in the project could have written the source.
+func (l Level) project() bool { return l == Local || l == Project }
+
+// Source is where a rule was written.
+type Source struct {
+	// Name is a file's path, or a flag as "--deny".
+	Name string
+	// Line is the rule's line in that file, 0 where there is none.
+	Line  int
+	Level Level
+	// Anchor is the directory that "/path" rules of this source start from, and
+	// for project files also where relative allow rules do. Flags, environment
+	// and managed settings have none of their own.
+	Anchor string
+	// Claude marks Claude Code's own files, where a bare tool name means its
+	// built-in tool.
+	Claude bool
+}
+
+// own reports whether only the user can have written the source for fsmcp, so
+// that its allow rules may reach a protected path.
+func (s Source) own() bool {
+	switch s.Level {
+	case Flag, Env:
+		return true
+	case User, SettingsFile:
+		return !s.Claude
+	}
+	return false
+}
+
+// RuleText is a rule as it was written.
+type RuleText struct {
+	Text   string
+	List   List
+	Source Source
+}
+
+// Dir is one directory under two names.
+type Dir struct {
+	// Name is the absolute, cleaned name as configured.
+	Name string
+	// Real is the same with links resolved; "" means the same as Name.
+	Real string
+}
+
+// BrokenFile is a settings file that could not be read or parsed.
+type BrokenFile struct {
+	Name string
+	Line int
+	Why  string
+}
+
+// Config is everything a policy is compiled from.
+type Config struct {
+	// Workspace lists the workspace directories, the first one first.
+	Workspace []Dir
+	// Home is the directory of "~/" rules.
+	Home string
+	// StateDir is fsmcp's own folder, never written by a tool.
+	StateDir string
+	// PlanFile is the one file that plan mode may change.
+	PlanFile string
+	Mode     Mode
+	// Rules in the order in which they are quoted when several match.
+	Rules []RuleText
+	// CaseSensitive says that names differing in case are different files.
+	// Deny, ask and protected names fold whatever it says.
+	CaseSensitive bool
+	// TrustProject lets allow rules of project files count.
+	TrustProject bool
+	// Broken lists the settings files that could not be understood.
+	Broken []BrokenFile
+	// Aliases gives real names of directories that rules start from (see
+	// Anchors), so that a deny rule holds under both.
+	Aliases []Dir
+	// Windows takes names with backslashes and drive letters.
+	Windows bool
+}
+
+// Reason is what decided.
+type Reason uint8
+
+// The reasons.
+const (
+	ReasonBadName     Reason = iota // no name, or one that is not absolute and cleaned
+	ReasonDenyRule                  // a deny rule
+	ReasonBuiltin                   // below /proc, /sys or /dev
+	ReasonState                     // a write into fsmcp's own folder
+	ReasonPlan                      // a write in plan mode
+	ReasonGrant                     // granted earlier in this session
+	ReasonBroken                    // a settings file cannot be understood
+	ReasonAskRule                   // an ask rule
+	ReasonProtected                 // a write to a protected path
+	ReasonBypass                    // bypassPermissions
+	ReasonAllowRule                 // an allow rule
+	ReasonWorkspace                 // a read inside the workspace
+	ReasonAcceptEdits               // a write inside the workspace in acceptEdits
+	ReasonPlanFile                  // the plan file in plan mode
+	ReasonNull                      // a read of /dev/null
+	ReasonMode                      // nothing else: the mode's last word
+)
+
+// String returns a short phrase for explanations.
+func (r Reason) String() string {
+	switch r {
+	case ReasonDenyRule:
+		return "deny rule"
+	case ReasonBuiltin:
+		return "system path"
+	case ReasonState:
+		return "state folder"
+	case ReasonPlan:
+		return "plan mode"
+	case ReasonGrant:
+		return "granted for this session"
+	case ReasonBroken:
+		return "broken settings file"
+	case ReasonAskRule:
+		return "ask rule"
+	case ReasonProtected:
+		return "protected path"
+	case ReasonBypass:
+		return "bypass"
+	case ReasonAllowRule:
+		return "allow rule"
+	case ReasonWorkspace:
+		return "read in working dir"
+	case ReasonAcceptEdits:
+		return "acceptEdits"
+	case ReasonPlanFile:
+		return "plan file"
+	case ReasonNull:
+		return "null device"
+	case ReasonMode:
+		return "mode default"
+	}
+	return "not a usable name"
+}
+
+// Decision is a verdict with the facts that lead to it.
+type Decision struct {
+	Verdict Verdict
+	Reason  Reason
+	// Rule is the deciding rule as it was written, "" where none did.
+	Rule string
+	// Source is where that rule stands.
+	Source Source
+	// Quotable is false when only a later name of the file was the cause, of
+	// which a denial must not tell.
+	Quotable bool
+	// PasteLine is the one allow rule that would have let this through; "" where
+	// none would, or where it takes several. Under ReasonProtected it helps only in
+	// the user's own fsmcp file or as a flag.
+	PasteLine string
+	// PasteLines are all the allow rules that would be needed together (a link
+	// needs one for each of its names that is not covered).
+	PasteLines []string
+	// Broken lists the broken settings files whenever the verdict is not Allow.
+	Broken []BrokenFile
+}

@@ -1,0 +1,133 @@
+package perm
+
+import "strings"
+
+// opSet is a set of operations.
+type opSet uint8
+
+func (s opSet) has(o Op) bool { return s&(1<<o) != 0 }
+
+func ops(list ...Op) (s opSet) {
+	for _, o := range list {
+		s |= 1 << o
+	}
+	return s
+}
+
+// A parsedRule is a rule taken apart: what it applies to and which files.
+type parsedRule struct {
+	ops  opSet
+	bare bool // every file
+	spec spec
+}
+
+// spec is the part in parentheses.
+type spec struct {
+	base    base
+	pattern pattern
+	// top says that a name without a slash does not float: it was written
+	// behind "//", "~/" or "/".
+	top bool
+	// dotted says that it was written behind "./".
+	dotted bool
+}
+
+// base is what a specification starts from.
+type base uint8
+
+const (
+	fromWorkspace base = iota
+	fromRoot
+	fromHome
+	fromSource
+)
+
+// parseRule reads one rule. Whatever is wrong with it is told by the kind of
+// the warning, noWarning if nothing is; ok says whether the rule still counts.
+// A flawed rule counts where that makes a decision stricter.
+func parseRule(r RuleText) (p parsedRule, kind WarningKind, nearest string, ok bool) {
+	tool, body, hasBody, flaw := splitRule(r.Text)
+	if strings.HasPrefix(tool, "!") || strings.HasPrefix(body, "!") {
+		return p, Negated, "", false
+	}
+	if tool == "" || flaw && r.List == Allow {
+		return p, Malformed, "", false
+	}
+	p.ops, kind, nearest = applies(tool, hasBody, r.List, r.Source.Claude)
+	if p.ops == 0 {
+		return p, kind, nearest, false
+	}
+	if flaw {
+		kind = Malformed
+	}
+	if !hasBody {
+		p.bare = true
+		return p, kind, nearest, true
+	}
+	var err error
+	p.spec, err = parseSpec(body)
+	if err != nil {
+		return p, MatchesNothing, "", false
+	}
+	if len(p.spec.pattern.segs) == 0 && r.List == Allow {
+		// A directory's own name alone ("//", ".") would allow all of it: too
+		// much for what may be a slip.
+		return p, Malformed, "", false
+	}
+	return p, kind, nearest, true
+}
+
+// splitRule cuts a rule into tool and specification. The specification ends at
+// the last parenthesis; a missing one, an empty specification or text behind it
+// is a flaw.
+func splitRule(text string) (tool, body string, hasBody, flaw bool) {
+	text = strings.TrimSpace(text)
+	tool, body, hasBody = strings.Cut(text, "(")
+	tool = strings.TrimSpace(tool)
+	if !hasBody {
+		return tool, "", false, tool == ""
+	}
+	end := strings.LastIndexByte(body, ')')
+	flaw = end != len(body)-1
+	if end >= 0 {
+		body = body[:end]
+	}
+	if body == "" {
+		return tool, "", false, true
+	}
+	return tool, body, true, flaw
+}
+
+// parseSpec reads what stands in the parentheses.
+func parseSpec(body string) (spec, error) {
+	s := spec{top: true}
+	switch {
+	case strings.HasPrefix(body, "//"):
+		s.base, body = fromRoot, body[2:]
+	case strings.HasPrefix(body, "~/"):
+		s.base, body = fromHome, body[2:]
+	case strings.HasPrefix(body, "/"):
+		s.base, body = fromSource, body[1:]
+	case strings.HasPrefix(body, "./"):
+		s.top, s.dotted, body = false, true, body[2:]
+	default:
+		s.top = false
+	}
+	var err error
+	s.pattern, err = parsePattern(body)
+	return s, err
+}
+
+// floats reports whether the pattern matches at any depth below its anchor.
+// Deny and ask rules float more readily than allow rules.
+func (s *spec) floats(list List) bool {
+	p := &s.pattern
+	switch {
+	case s.top || len(p.segs) == 0:
+		return false
+	case !p.slash:
+		return list != Allow || !s.dotted
+	}
+	oneDirectory := len(p.segs) == 2 && p.segs[0].kind != deep && p.segs[1].kind == deep
+	return oneDirectory && list != Allow
+}

@@ -1,0 +1,204 @@
+package perm
+
+import "strings"
+
+const (
+	serverWord = "mcp__fsmcp"
+	toolPrefix = serverWord + "__"
+)
+
+var (
+	allOps  = ops(Read, Edit, Write, NotebookEdit)
+	editOps = ops(Edit, Write, NotebookEdit)
+
+	// words are the tool names that a rule for files can be meant for.
+	words = [...]string{
+		"Read", "Edit", "Write", "NotebookEdit", "MultiEdit", "Glob", "Grep",
+		toolPrefix + "Read", toolPrefix + "Edit", toolPrefix + "Write", toolPrefix + "NotebookEdit",
+	}
+
+	// strangers are tools of other programs, which rules may well name: nothing
+	// to warn of in their own files.
+	strangers = [...]string{
+		"Agent", "AskUserQuestion", "Bash", "BashOutput", "EnterPlanMode", "ExitPlanMode", "KillBash", "KillShell",
+		"LS", "LSP", "ListMcpResourcesTool", "NotebookRead", "PowerShell", "ReadMcpResourceTool", "Skill", "SlashCommand",
+		"Task", "TaskOutput", "TaskStop", "TodoRead", "TodoWrite", "ToolSearch", "WebFetch", "WebSearch",
+	}
+)
+
+// applies returns the operations that a rule's tool word stands for; none when
+// the rule has no effect. The kind says what is worth a warning.
+func applies(tool string, hasBody bool, list List, claude bool) (set opSet, kind WarningKind, nearest string) {
+	if strings.ContainsAny(tool, "*?[") {
+		return appliesGlob(tool, hasBody, list, claude)
+	}
+	name, ours := strings.CutPrefix(tool, toolPrefix)
+	switch {
+	case tool == serverWord && list != Allow:
+		return allOps, noWarning, ""
+	case tool == serverWord:
+		return 0, GlobInAllow, ""
+	case hasBody:
+		return specOps(name, list, tool, claude)
+	case claude && !ours && isOp(name):
+		return 0, BuiltinTool, ""
+	}
+	if set = bareOps(name, list); set != 0 {
+		return set, noWarning, ""
+	}
+	kind, nearest = unknown(tool, claude)
+	return 0, kind, nearest
+}
+
+// specOps is what "Tool(...)" covers. Only Read and Edit speak of files; the
+// other words count as Edit where that is stricter.
+func specOps(name string, list List, tool string, claude bool) (opSet, WarningKind, string) {
+	switch {
+	case name == "Read", name == "Edit":
+		if name != tool && list == Allow {
+			return 0, IgnoredInAllow, ""
+		}
+		return bareOps(name, list), noWarning, ""
+	case name == "Write", name == "NotebookEdit", name == "MultiEdit":
+		if list == Allow {
+			return 0, IgnoredInAllow, ""
+		}
+		return editOps, CountsAsEdit, ""
+	}
+	kind, nearest := unknown(tool, claude)
+	return 0, kind, nearest
+}
+
+// bareOps is what a tool's name alone covers.
+func bareOps(name string, list List) opSet {
+	switch name {
+	case "Read":
+		if list == Deny {
+			return allOps
+		}
+		return ops(Read)
+	case "Edit":
+		if list == Allow {
+			return allOps
+		}
+		return editOps
+	case "Write":
+		return ops(Write)
+	case "NotebookEdit":
+		return ops(NotebookEdit)
+	}
+	return 0
+}
+
+// appliesGlob is what a glob over tool names covers. In Claude Code's files the
+// short names are its own tools, so a bare glob is held against the long ones.
+func appliesGlob(tool string, hasBody bool, list List, claude bool) (set opSet, kind WarningKind, nearest string) {
+	if list == Allow {
+		return 0, GlobInAllow, ""
+	}
+	p, err := parsePattern(tool)
+	if err != nil || len(p.segs) != 1 {
+		return 0, MatchesNothing, ""
+	}
+	for _, w := range words {
+		name, ours := strings.CutPrefix(w, toolPrefix)
+		if claude && !hasBody && !ours || !p.segs[0].matches(w) {
+			continue
+		}
+		if hasBody {
+			more, _, _ := specOps(name, list, name, claude)
+			set |= more
+		} else {
+			set |= bareOps(name, list)
+		}
+	}
+	if set == 0 && !claude {
+		return 0, OtherTool, ""
+	}
+	return set, noWarning, ""
+}
+
+// matches reports whether a segment alone matches a word, exactly.
+func (s *segment) matches(word string) bool {
+	switch s.kind {
+	case literal:
+		return s.text == word
+	case glob:
+		return matchTokens(s.tokens, word)
+	}
+	return true
+}
+
+func isOp(name string) bool { return bareOps(name, Deny) != 0 }
+
+// unknown judges a word that stands for no tool of ours.
+func unknown(tool string, claude bool) (WarningKind, string) {
+	for _, w := range words {
+		if w == tool {
+			return otherTool(claude), "" // Glob, Grep, MultiEdit: known, but fsmcp has no such tool
+		}
+	}
+	for _, w := range strangers {
+		if w == tool {
+			return otherTool(claude), ""
+		}
+	}
+	if strings.HasPrefix(tool, "mcp__") && !strings.HasPrefix(tool, toolPrefix) {
+		return otherTool(claude), ""
+	}
+	nearest := nearestWord(tool)
+	if claude && nearest == "" {
+		return noWarning, "" // a tool that came after us
+	}
+	return UnknownTool, nearest
+}
+
+func otherTool(claude bool) WarningKind {
+	if claude {
+		return noWarning
+	}
+	return OtherTool
+}
+
+// nearestWord returns the known tool name that a misspelt one was most likely
+// meant to be, "" when none is near.
+func nearestWord(tool string) string {
+	best, bestAt := "", len(tool)/2+1
+	for _, w := range words {
+		if strings.EqualFold(w, tool) {
+			return w
+		}
+		if d := distance(strings.ToLower(w), strings.ToLower(tool)); d < bestAt {
+			best, bestAt = w, d
+		}
+	}
+	return best
+}
+
+// distance counts the letters to change, add, drop or swap with the next one.
+func distance(a, b string) int {
+	if len(b) > 64 {
+		return len(b) // no tool has such a name
+	}
+	rows := make([][]int, len(a)+1)
+	for i := range rows {
+		rows[i] = make([]int, len(b)+1)
+		rows[i][0] = i
+	}
+	for j := range rows[0] {
+		rows[0][j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			rows[i][j] = min(rows[i-1][j]+1, rows[i][j-1]+1, rows[i-1][j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				rows[i][j] = min(rows[i][j], rows[i-2][j-2]+1)
+			}
+		}
+	}
+	return rows[len(a)][len(b)]
+}
