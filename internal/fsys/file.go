@@ -1,6 +1,9 @@
 package fsys
 
-import "io"
+import (
+	"bytes"
+	"io"
+)
 
 // ReadAt reads as io.ReaderAt says; it does not move anything, so several
 // goroutines may read at once.
@@ -29,18 +32,22 @@ func (f *File) Stamp() (Stamp, error) {
 const readTries = 4
 
 // ReadAll reads the whole content of a file of at most max bytes. The stamp is
-// the one that held before and after the bytes were read; a file that does not
-// hold still for that long is ErrUnstable, a longer one *TooLargeError. (A
-// change inside the clock's grain can hide from stamps: see Stamp.Settled.)
+// one that held while the bytes were read; a file that does not hold still for
+// that long is ErrUnstable, a longer one *TooLargeError. (A change inside the
+// clock's grain can hide from stamps: see Stamp.Settled.)
 func (f *File) ReadAll(max int64) ([]byte, Stamp, error) {
-	before, lastLen := f.opened, int64(-1)
-	for range readTries {
+	before := f.opened
+	var last []byte
+	for try := range readTries {
 		if before.Size > max {
 			return nil, before, &TooLargeError{Size: before.Size, Max: max}
 		}
 		content, err := f.readUpTo(before.Size, max)
 		if err != nil {
 			return nil, before, err
+		}
+		if length := int64(len(content)); length > max {
+			return nil, before, &TooLargeError{Size: length, Max: max}
 		}
 		after, err := f.Stamp()
 		if err != nil {
@@ -49,19 +56,17 @@ func (f *File) ReadAll(max int64) ([]byte, Stamp, error) {
 		if !after.SameFile(f.opened) {
 			return nil, after, fault("read", f.name, ErrMoved)
 		}
-		if length := int64(len(content)); after.Same(before) {
-			// Some file systems state sizes that they do not serve
-			// (0 for what they make up on the fly). Believe the bytes
-			// once they came out at one length twice.
-			if length == after.Size || length == lastLen {
-				if length > max {
-					return nil, after, &TooLargeError{Size: length, Max: max}
-				}
-				return content, after, nil
-			}
-			lastLen = length
+		if after.Same(before) && after.Size == int64(len(content)) {
+			return content, after, nil
 		}
-		before = after
+		// The same bytes twice are the content too: of a file that is only
+		// renamed or linked all the time, which moves its change time, or on a
+		// file system that states sizes it does not serve. The earlier stamp
+		// is the one to keep: a later change cannot hide behind it.
+		if try > 0 && after.Size == before.Size && after.Mtime == before.Mtime && bytes.Equal(content, last) {
+			return content, before, nil
+		}
+		before, last = after, content
 	}
 	return nil, before, fault("read", f.name, ErrUnstable)
 }

@@ -83,22 +83,25 @@ func stem(name string) string {
 }
 
 // distance is the number of letters to add, drop, change or swap with their
-// neighbour that makes a into b; anything above limit may come out as limit+1.
+// neighbour that makes a into b; anything above limit comes out as limit+1.
+// Only the band of the table that can stay within the limit is filled.
 func distance(a, b string, limit int) int {
 	x, y := []rune(a), []rune(b)
+	far := limit + 1
 	if len(x)-len(y) > limit || len(y)-len(x) > limit {
-		return limit + 1
+		return far
 	}
-	before := make([]int, len(y)+1)
-	above := make([]int, len(y)+1)
-	row := make([]int, len(y)+1)
+	before, above, row := make([]int, len(y)+1), make([]int, len(y)+1), make([]int, len(y)+1)
 	for j := range above {
-		above[j] = j
+		before[j], above[j], row[j] = far, min(j, far), far
 	}
 	for i := 1; i <= len(x); i++ {
-		row[0] = i
-		best := i
-		for j := 1; j <= len(y); j++ {
+		first, last := max(1, i-limit), min(len(y), i+limit)
+		row[first-1] = far
+		if first == 1 {
+			row[0] = min(i, far)
+		}
+		for j := first; j <= last; j++ {
 			d := above[j-1]
 			if x[i-1] != y[j-1] {
 				d = 1 + min(d, above[j], row[j-1])
@@ -106,11 +109,10 @@ func distance(a, b string, limit int) int {
 			if i > 1 && j > 1 && x[i-1] == y[j-2] && x[i-2] == y[j-1] {
 				d = min(d, before[j-2]+1)
 			}
-			row[j] = d
-			best = min(best, d)
+			row[j] = min(d, far)
 		}
-		if best > limit {
-			return limit + 1
+		if last < len(y) {
+			row[last+1] = far
 		}
 		before, above, row = above, row, before
 	}

@@ -1,3 +1,5 @@
+//go:build !fsys_portable
+
 package fsys
 
 import (
@@ -72,11 +74,12 @@ func (r *Resolver) Resolve(p Path) (*Target, error) {
 		case atNothing:
 			return t, t.settleMissing(s)
 		case atLink:
-			if err := rt.hop(s.done, s.text, s.rest); err != nil {
-				return t, fault("resolve", p.name, err)
-			}
+			err = rt.hop(s.done, s.text, s.rest)
 		case atParent:
-			rt.restart(dirOf(s.done, false), s.rest)
+			err = rt.climb(s.done, s.rest)
+		}
+		if err != nil {
+			return t, fault("resolve", p.name, err)
 		}
 		if rt.clean {
 			t.note(rt.name)

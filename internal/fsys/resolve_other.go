@@ -1,4 +1,4 @@
-//go:build !linux
+//go:build !linux || fsys_portable
 
 package fsys
 
@@ -59,11 +59,12 @@ func (r *Resolver) Resolve(p Path) (*Target, error) {
 		case atNothing:
 			return t, t.settleMissing(s)
 		case atLink:
-			if err := rt.hop(s.done, s.text, s.rest); err != nil {
-				return t, fault("resolve", p.name, err)
-			}
+			err = rt.hop(s.done, s.text, s.rest)
 		case atParent:
-			rt.restart(dirOf(s.done, onWindows), s.rest)
+			err = rt.climb(s.done, s.rest)
+		}
+		if err != nil {
+			return t, fault("resolve", p.name, err)
 		}
 		if rt.clean {
 			t.note(rt.name)

@@ -2,8 +2,13 @@ package fsys
 
 import "strings"
 
-// maxHops is how many links may lie on the way to one file, as in Linux itself.
-const maxHops = 40
+const (
+	// maxHops is how many links may lie on the way to one file, as in Linux itself.
+	maxHops = 40
+	// maxClimbs is how often ".." may stand behind a name in their texts. Each
+	// time costs a walk; no honest link comes near it.
+	maxClimbs = 100
+)
 
 // route is the name that is still to be resolved. It is pure text: each link's
 // text is worked into it, and the walk begins again with the new whole name.
@@ -17,6 +22,7 @@ type route struct {
 	clean   bool // name holds no ".."
 	folder  bool // a link's text ended with a separator: only a folder will do
 	hops    int
+	climbs  int
 }
 
 // hop replaces the link that lies in the folder done, which is free of links, by
@@ -39,6 +45,15 @@ func (rt *route) hop(done, text, rest string) error {
 		done = rootOf(done, rt.windows)
 	}
 	rt.restart(done, text+sep+rest)
+	return nil
+}
+
+// climb goes on with rest from the parent of the folder done.
+func (rt *route) climb(done, rest string) error {
+	if rt.climbs++; rt.climbs > maxClimbs {
+		return ErrLoop
+	}
+	rt.restart(dirOf(done, rt.windows), rest)
 	return nil
 }
 

@@ -1,4 +1,4 @@
-//go:build !linux
+//go:build !linux || fsys_portable
 
 package fsys
 
@@ -75,6 +75,9 @@ func (t *Target) ParentRoot() (*os.Root, error) {
 		return nil, fault("open", t.Path, fs.ErrNotExist) // resolving failed
 	}
 	folder, err := os.OpenRoot(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fault("open", name, ErrMoved)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,196 @@
+package fsys
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+func (y yard) open(name string) *File {
+	y.t.Helper()
+	target, err := y.resolve(NewResolver(nil), name)
+	y.must(err)
+	f, err := target.Open()
+	y.must(err)
+	y.t.Cleanup(func() { f.Close() })
+	return f
+}
+
+func TestReadAll(t *testing.T) {
+	for _, size := range []int{0, 1, 1023, 1024, 1025, 4095, 4096, 1 << 20} {
+		y := newYard(t)
+		want := strings.Repeat("x", size)
+		y.file("a", want)
+		f := y.open("a")
+		for range 2 {
+			got, stamp, err := f.ReadAll(1 << 20)
+			if err != nil || string(got) != want || stamp.Size != int64(size) {
+				t.Errorf("%d: %d bytes, %+v, %v", size, len(got), stamp, err)
+			}
+		}
+		_, _, err := f.ReadAll(int64(size) - 1)
+		var large *TooLargeError
+		if !errors.As(err, &large) || large.Size != int64(size) {
+			t.Errorf("%d: %v", size, err)
+		}
+	}
+}
+
+func TestReadAt(t *testing.T) {
+	y := newYard(t)
+	y.file("a", "hello")
+	f := y.open("a")
+	buf := make([]byte, 3)
+	if n, err := f.ReadAt(buf, 1); n != 3 || err != nil || string(buf) != "ell" {
+		t.Errorf("%q, %v", buf[:n], err)
+	}
+	if n, err := f.ReadAt(buf, 3); n != 2 || err != io.EOF || string(buf[:n]) != "lo" {
+		t.Errorf("%q, %v", buf[:n], err)
+	}
+	if _, err := f.ReadAt(buf, 9); err != io.EOF {
+		t.Error(err)
+	}
+	if _, err := f.ReadAt(buf, -1); err == nil {
+		t.Error("read before the start")
+	}
+	f.Close()
+	if err := f.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := f.ReadAt(buf, 0); !errors.Is(err, os.ErrClosed) {
+		t.Error(err)
+	}
+	if _, err := f.Stamp(); err == nil {
+		t.Error("stamp of a closed file")
+	}
+}
+
+// TestReadAllAfterChange: what was resolved long ago is read as it is now, with
+// the stamp of now.
+func TestReadAllAfterChange(t *testing.T) {
+	for name, change := range map[string]func(y yard){
+		"longer":  func(y yard) { y.file("a", strings.Repeat("new", 1000)) },
+		"shorter": func(y yard) { y.file("a", "n") },
+		"touched": func(y yard) { y.must(os.Chtimes(y.at("a"), time.Time{}, time.Unix(1, 0))) },
+	} {
+		y := newYard(t)
+		y.file("a", "old content")
+		f := y.open("a")
+		change(y)
+		want, err := os.ReadFile(y.at("a"))
+		y.must(err)
+		got, stamp, err := f.ReadAll(1 << 20)
+		now, _ := f.Stamp()
+		if err != nil || !bytes.Equal(got, want) || !stamp.Same(now) {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+}
+
+// TestReadAllUnstable: a file that is rewritten all the time is either read
+// whole or refused, and that in bounded time.
+func TestReadAllUnstable(t *testing.T) {
+	y := newYard(t)
+	const size = 64 << 10
+	y.file("a", strings.Repeat("a", size))
+	f, stop, done := y.open("a"), make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		writer, err := os.OpenFile(y.at("a"), os.O_WRONLY, 0)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer writer.Close()
+		for i := 0; ; i++ {
+			select {
+			case <-stop:
+				return
+			default:
+				writer.WriteAt(bytes.Repeat([]byte{'a' + byte(i%26)}, size+i%7), 0)
+			}
+		}
+	}()
+	for end := time.Now().Add(200 * time.Millisecond); time.Now().Before(end); {
+		got, _, err := f.ReadAll(1 << 20)
+		if err != nil && !errors.Is(err, ErrUnstable) || err == nil && len(got) < size {
+			t.Fatal(len(got), err)
+		}
+	}
+	close(stop)
+	<-done
+}
+
+// TestReadAllUnknownSize: some file systems state no size.
+func TestReadAllUnknownSize(t *testing.T) {
+	y := newYard(t)
+	f := y.open("/proc/version")
+	want, err := os.ReadFile("/proc/version")
+	y.must(err)
+	got, _, err := f.ReadAll(1 << 20)
+	if err != nil || !bytes.Equal(got, want) {
+		t.Errorf("%q, %v", got, err)
+	}
+	if _, _, err := f.ReadAll(10); err == nil {
+		t.Error("bound passed")
+	}
+}
+
+// TestOpenAfterSwap: through the pin comes the file that was resolved, or (where
+// there is no /proc) an error, never the one that took its name.
+func TestOpenAfterSwap(t *testing.T) {
+	everyWay(t, func(t *testing.T, r *Resolver) {
+		y := newYard(t)
+		y.file("ws/a", "resolved")
+		y.file("out/a", "outside")
+		target, err := y.resolve(r, "ws/a")
+		y.must(err)
+		y.must(os.Rename(y.at("ws"), y.at("gone")))
+		y.link("ws", "out")
+		if got, err := y.read(target); got != "resolved" && !errors.Is(err, ErrMoved) {
+			t.Errorf("%q, %v", got, err)
+		}
+		for range 2 {
+			if f, err := target.Open(); err == nil {
+				f.Close()
+			}
+		}
+	})
+}
+
+// TestOpenLeased: a program that holds a lease and does not let go costs a
+// moment, not the 45 seconds of the kernel.
+func TestOpenLeased(t *testing.T) {
+	y := newYard(t)
+	y.file("a", "x")
+	holder, err := unix.Open(y.at("a"), unix.O_RDWR, 0)
+	y.must(err)
+	defer unix.Close(holder)
+	if _, err := unix.FcntlInt(uintptr(holder), unix.F_SETLEASE, unix.F_WRLCK); err != nil {
+		t.Skip("no leases here:", err)
+	}
+	target, err := y.resolve(NewResolver(nil), "a")
+	y.must(err)
+	start := time.Now()
+	_, err = target.Open()
+	if took := time.Since(start); !errors.Is(err, unix.EAGAIN) || took > 5*time.Second {
+		t.Errorf("%v after %v", err, took)
+	}
+}
+
+func TestOnNetwork(t *testing.T) {
+	for magic, want := range map[uint32]bool{0x6969: true, 0x65735546: true, 0xFF534D42: true, 0xEF53: false, unix.TMPFS_MAGIC: false} {
+		if isRemote(magic) != want {
+			t.Errorf("%#x: %v", magic, !want)
+		}
+	}
+	if !OnNetwork(-1) {
+		t.Error("what cannot be asked is trusted")
+	}
+}

@@ -1,0 +1,136 @@
+package fsys
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestLookalike(t *testing.T) {
+	tests := []struct {
+		name     string
+		siblings []string
+		want     string
+	}{
+		{"Bild.png", []string{"bild.png", "Bild.jpg"}, ""},
+		{"\u00fcber.txt", []string{"a", "u\u0308ber.txt"}, "u\u0308ber.txt"},
+		{"u\u0308ber.txt", []string{"\u00fcber.txt"}, "\u00fcber.txt"},
+		{"Shot 9.41 AM.png", []string{"Shot 9.41\u202fAM.png", "Shot 9.41 PM.png"}, "Shot 9.41\u202fAM.png"},
+		{"Shot 9.41 AM.png", []string{"Shot\u00a09.41\u202fAM.png"}, "Shot\u00a09.41\u202fAM.png"},
+		{"Shot 9.41 AM.png", []string{"Shot 9.41\u202fAM.png", "Shot 9.41\u00a0AM.png"}, ""}, // two: no guess
+		{"Shot 9.41\u202fAM.png", []string{"Shot 9.41 AM.png"}, "Shot 9.41 AM.png"},
+		{"fi", []string{"\ufb01"}, ""}, // NFKC would say yes
+		{"a", []string{"a"}, ""},
+		{"a", nil, ""},
+	}
+	for _, tt := range tests {
+		got, ok := Lookalike(tt.name, tt.siblings)
+		if got != tt.want || ok != (tt.want != "") {
+			t.Errorf("%q in %q = %q", tt.name, tt.siblings, got)
+		}
+	}
+}
+
+func TestNear(t *testing.T) {
+	siblings := []string{"main.go", "main_test.go", "Main.go", "mian.go", "main.py", "README.md", "maim.go", "other", "x", "Makefile"}
+	tests := []struct {
+		name string
+		n    int
+		want []string
+	}{
+		{"main.go", 5, []string{"Main.go", "main.py", "maim.go", "mian.go"}},
+		{"MAIN.GO", 2, []string{"Main.go", "main.go"}},
+		{"readme.txt", 3, []string{"README.md"}},
+		{"makefile", 3, []string{"Makefile"}},
+		{"othr", 3, []string{"other"}},
+		{"nothing-like-it.c", 3, nil},
+		{"y", 3, []string{"x"}},
+		{"main.go", 0, nil},
+	}
+	for _, tt := range tests {
+		if got := Near(tt.name, siblings, tt.n); !slices.Equal(got, tt.want) {
+			t.Errorf("%q = %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestNearIsBounded(t *testing.T) {
+	siblings := make([]string, maxScan)
+	for i := range siblings {
+		siblings[i] = strings.Repeat("ab", 100) + string(rune('a'+i%26))
+	}
+	start := time.Now()
+	Near(strings.Repeat("ba", 100), siblings, 3)
+	if took := time.Since(start); took > 2*time.Second {
+		t.Errorf("10,000 long names took %v", took)
+	}
+}
+
+func TestSettled(t *testing.T) {
+	at := time.Unix(1_700_000_000, 123_456_789)
+	whole := time.Unix(1_700_000_000, 0)
+	tests := []struct {
+		name  string
+		stamp Stamp
+		after time.Duration
+		want  bool
+	}{
+		{"just now", Stamp{Ctime: at.UnixNano()}, 0, false},
+		{"within a tick", Stamp{Ctime: at.UnixNano()}, 10 * time.Millisecond, false},
+		{"later", Stamp{Ctime: at.UnixNano()}, 100 * time.Millisecond, true},
+		{"in the future", Stamp{Ctime: at.UnixNano()}, -time.Hour, false},
+		{"old mtime set by hand", Stamp{Mtime: 1, Ctime: at.UnixNano()}, 0, false},
+		{"future mtime set by hand", Stamp{Mtime: at.Add(time.Hour).UnixNano(), Ctime: at.UnixNano()}, time.Second, true},
+		{"whole seconds", Stamp{Ctime: whole.UnixNano()}, 100*time.Millisecond + 123_456_789, false},
+		{"whole seconds, later", Stamp{Ctime: whole.UnixNano()}, 3 * time.Second, true},
+		{"no change time", Stamp{Mtime: at.UnixNano()}, time.Second, true},
+	}
+	for _, tt := range tests {
+		if got := tt.stamp.Settled(at.Add(tt.after)); got != tt.want {
+			t.Errorf("%s: %v", tt.name, got)
+		}
+	}
+	s := Stamp{Dev: 1, Ino: 2, Size: 3, Mtime: 4, Ctime: 5}
+	for i, o := range []Stamp{{Dev: 9, Ino: 2, Size: 3, Mtime: 4, Ctime: 5}, {Dev: 1, Ino: 9, Size: 3, Mtime: 4, Ctime: 5},
+		{Dev: 1, Ino: 2, Size: 9, Mtime: 4, Ctime: 5}, {Dev: 1, Ino: 2, Size: 3, Mtime: 9, Ctime: 5}, {Dev: 1, Ino: 2, Size: 3, Mtime: 4, Ctime: 9}} {
+		if s.Same(o) {
+			t.Errorf("field %d is not compared", i)
+		}
+	}
+	if o := s; !s.Same(o) {
+		t.Error("not the same as itself")
+	}
+}
+
+// TestDistance compares the banded table with the whole one.
+func TestDistance(t *testing.T) {
+	words := []string{"", "a", "ab", "ba", "abc", "acb", "bca", "abcd", "badc", "main", "mian", "amin", "maine", "readme", "reamde", "raedme"}
+	for _, a := range words {
+		for _, b := range words {
+			want := slowDistance([]rune(a), []rune(b))
+			for limit := range 5 {
+				if got := distance(a, b, limit); got != min(want, limit+1) {
+					t.Errorf("%q to %q within %d = %d, want %d", a, b, limit, got, want)
+				}
+			}
+		}
+	}
+}
+
+func slowDistance(x, y []rune) int {
+	if len(x) == 0 || len(y) == 0 {
+		return len(x) + len(y)
+	}
+	i, j := len(x)-1, len(y)-1
+	d := min(slowDistance(x[:i], y), slowDistance(x, y[:j])) + 1
+	step := 1
+	if x[i] == y[j] {
+		step = 0
+	}
+	d = min(d, slowDistance(x[:i], y[:j])+step)
+	if i > 0 && j > 0 && x[i] == y[j-1] && x[i-1] == y[j] {
+		d = min(d, slowDistance(x[:i-1], y[:j-1])+1)
+	}
+	return d
+}
