@@ -80,3 +80,30 @@ func BenchmarkParse(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkResolveLinked is what a workspace costs that is itself behind a link.
+func BenchmarkResolveLinked(b *testing.B) {
+	dir := b.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "real/src"), 0o755); err != nil {
+		b.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "real/src/a.txt"), nil, 0o644); err != nil {
+		b.Fatal(err)
+	}
+	if err := os.Symlink("real", filepath.Join(dir, "link")); err != nil {
+		b.Fatal(err)
+	}
+	p, err := Lexer{OS: runtime.GOOS}.Parse(filepath.Join(dir, "link/src/a.txt"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	r := NewResolver(nil)
+	b.ReportAllocs()
+	for b.Loop() {
+		target, err := r.Resolve(p)
+		if err != nil {
+			b.Fatal(err)
+		}
+		target.Close()
+	}
+}

@@ -3,6 +3,7 @@
 package fsys
 
 import (
+	"io/fs"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -43,16 +44,16 @@ func NewResolver(roots []string) *Resolver {
 // RealRoots gives the workspace directories with links resolved, in order, as
 // they are now. One that cannot be resolved is given as it was named.
 func (r *Resolver) RealRoots() []string {
-	real := make([]string, len(r.roots))
+	names := make([]string, len(r.roots))
 	for i, root := range r.roots {
-		real[i] = root
+		names[i] = root
 		t, err := r.Resolve(Path{given: root, name: root})
 		if err == nil {
-			real[i] = t.Path
+			names[i] = t.Path
 		}
 		t.Close()
 	}
-	return real
+	return names
 }
 
 // Resolve finds out what a path leads to, and every name it has on the way.
@@ -62,6 +63,9 @@ func (r *Resolver) RealRoots() []string {
 func (r *Resolver) Resolve(p Path) (*Target, error) {
 	t := &Target{Asked: p, Path: p.name, pin: pin{resolver: r, object: -1, folder: -1}}
 	t.Names = append(t.namesRoom[:0], p.name)
+	if p.name == "" {
+		return t, fault("resolve", p.given, fs.ErrInvalid)
+	}
 	rt := route{name: p.name, clean: true}
 	for {
 		s, err := r.look(rt.name, rt.clean)

@@ -28,16 +28,16 @@ func NewResolver(roots []string) *Resolver {
 // RealRoots gives the workspace directories with links resolved, in order, as
 // they are now. One that cannot be resolved is given as it was named.
 func (r *Resolver) RealRoots() []string {
-	real := make([]string, len(r.roots))
+	names := make([]string, len(r.roots))
 	for i, root := range r.roots {
-		real[i] = root
+		names[i] = root
 		t, err := r.Resolve(Path{given: root, name: root, windows: onWindows})
 		if err == nil {
-			real[i] = t.Path
+			names[i] = t.Path
 		}
 		t.Close()
 	}
-	return real
+	return names
 }
 
 // Resolve finds out what a path leads to, and every name it has on the way.
@@ -47,6 +47,9 @@ func (r *Resolver) RealRoots() []string {
 func (r *Resolver) Resolve(p Path) (*Target, error) {
 	t := &Target{Asked: p, Path: p.name}
 	t.Names = append(t.namesRoom[:0], p.name)
+	if p.name == "" {
+		return t, fault("resolve", p.given, fs.ErrInvalid)
+	}
 	rt := route{windows: onWindows, name: p.name, clean: true}
 	for {
 		s, err := look(rt.name)
