@@ -1,0 +1,151 @@
+package save
+
+import (
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// create makes a new file under its final name in one step, which fails if the
+// name was taken meanwhile.
+func (x *Txn) create(c []Splice) (out Outcome, err error) {
+	dirs, err := x.makeDirs()
+	if err != nil {
+		return Outcome{}, err
+	}
+	defer func() { dirs.close(err != nil) }()
+	t, err := x.newTemp(dirs.last(), 0o666, 0o666)
+	if err != nil {
+		return Outcome{}, x.vanished("create", err)
+	}
+	defer t.close()
+	if err := x.write(t, c); err != nil {
+		return Outcome{}, err
+	}
+	if err := x.sync(t); err != nil {
+		return Outcome{}, err
+	}
+	if err := x.enterNew(t); err != nil {
+		return Outcome{}, err
+	}
+	if err := x.readBack(t); err != nil {
+		return Outcome{}, x.takeBack(t, err)
+	}
+	out = x.outcome(t, dirs.sync())
+	out.Created, out.CreatedDirs = true, dirs.paths
+	return out, nil
+}
+
+func (x *Txn) enterNew(t *temp) error {
+	unnamed := t.name == ""
+	switch err := t.enter(x.base); {
+	case err == nil:
+		t.name = ""
+		return nil
+	case is(err, unix.EEXIST):
+		return ErrExists
+	case unnamed && is(err, unix.ENOENT, unix.EINVAL, unix.EOPNOTSUPP) && x.folderLives():
+		x.named = true
+		return errUnlinkable
+	default:
+		return x.vanished("link", err)
+	}
+}
+
+// vanished: a folder that was there when the path was resolved.
+func (x *Txn) vanished(op string, err error) error {
+	if is(err, unix.ENOENT) {
+		return ErrVanished
+	}
+	return x.fail(op, err)
+}
+
+// takeBack removes a new file that the file system did not keep as it was
+// written.
+func (x *Txn) takeBack(t *temp, cause error) error {
+	if !t.at(x.base) || x.s.remove(t.dir, x.base) == nil {
+		return cause
+	}
+	return &IOError{Op: "remove", Path: x.path, Err: cause, Changed: true}
+}
+
+// madeDirs are the folders on the way to a new file.
+type madeDirs struct {
+	x     *Txn
+	fds   []int    // the deepest that existed, then one for each below it
+	made  []bool   // by us, for each but the first
+	paths []string // of those
+}
+
+// makeDirs makes the folders that are missing. One that appeared meanwhile is
+// used, unless it is a link: where that leads nobody has allowed.
+func (x *Txn) makeDirs() (*madeDirs, error) {
+	d := &madeDirs{x: x, fds: []int{x.dir}}
+	path := x.folder()
+	for range x.missing {
+		path = filepath.Dir(path)
+	}
+	for _, name := range x.missing {
+		path = filepath.Join(path, name)
+		if err := d.enter(name, path); err != nil {
+			d.close(true)
+			return nil, err
+		}
+	}
+	return d, nil
+}
+
+func (d *madeDirs) enter(name, path string) error {
+	sys := d.x.s.sys
+	err := sys.Mkdir(d.last(), name, 0o777)
+	if err != nil && !is(err, unix.EEXIST) {
+		return d.x.vanished("mkdir", err)
+	}
+	if err == nil {
+		d.paths = append(d.paths, path)
+	}
+	d.made = append(d.made, err == nil)
+	fd, err := sys.Openat(d.last(), name, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		d.unmake(len(d.made) - 1)
+		return d.x.vanished("open", err)
+	}
+	d.fds = append(d.fds, fd)
+	return nil
+}
+
+func (d *madeDirs) last() int { return d.fds[len(d.fds)-1] }
+
+// unmake removes folder n again if it was made here; one that somebody has put
+// something into meanwhile stays.
+func (d *madeDirs) unmake(n int) {
+	if !d.made[n] {
+		return
+	}
+	sys, name := d.x.s.sys, d.x.missing[n]
+	if err := sys.Unlink(d.fds[n], name, unix.AT_REMOVEDIR); err != nil {
+		sys.Unlink(d.fds[n], name, unix.AT_REMOVEDIR)
+	}
+}
+
+// sync makes the new file's name last, and those of the folders made for it.
+func (d *madeDirs) sync() bool {
+	fine := d.x.syncFolder(d.last())
+	for n := len(d.made) - 1; n >= 0; n-- {
+		if d.made[n] {
+			fine = d.x.syncFolder(d.fds[n]) && fine
+		}
+	}
+	return fine
+}
+
+// close gives the descriptors back, and after a failure removes what was made,
+// innermost first.
+func (d *madeDirs) close(failed bool) {
+	for n := len(d.fds) - 2; n >= 0; n-- {
+		if failed {
+			d.unmake(n)
+		}
+		d.x.s.sys.Close(d.fds[n+1])
+	}
+}

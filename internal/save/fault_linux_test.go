@@ -1,0 +1,237 @@
+package save
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// faults are the errors that the matrix tries at every call.
+var faults = []unix.Errno{
+	unix.ENOSPC, unix.EDQUOT, unix.EIO, unix.EACCES, unix.EPERM, unix.EROFS, unix.EXDEV, unix.EBUSY,
+	unix.EMFILE, unix.EINTR, unix.ENOMEM, unix.EINVAL, unix.EOPNOTSUPP, unix.ENAMETOOLONG, unix.ESTALE,
+}
+
+// faultCase is a write and the system it happens on.
+type faultCase struct {
+	name    string
+	file    string
+	old     string // "(missing)" for a new file
+	new     string
+	system  poorer
+	network bool
+	links   bool
+	xattr   bool
+}
+
+var faultCases = []faultCase{
+	{name: "replace", file: "f", old: "old content\n", new: "new\n"},
+	{name: "create", file: "f", old: "(missing)", new: "new\n"},
+	{name: "create with folders", file: "a/b/f", old: "(missing)", new: "new\n"},
+	{name: "attributes", file: "f", old: "old content\n", new: "new\n", xattr: true},
+	{name: "no lease", file: "f", old: "old content\n", new: "new\n", system: poorer{noLease: true}},
+	{name: "no unnamed files", file: "f", old: "old content\n", new: "new\n", system: poorer{noUnnamed: true}},
+	{name: "no unnamed new file", file: "a/f", old: "(missing)", new: "new\n", system: poorer{noUnnamed: true}},
+	{name: "no links by descriptor", file: "f", old: "old content\n", new: "new\n", system: poorer{noProc: true}},
+	{name: "no exchange", file: "f", old: "old content\n", new: "new\n", system: poorer{noExchange: true}},
+	{name: "nothing", file: "f", old: "old content\n", new: "new\n", system: poorer{noUnnamed: true, noExchange: true, noLease: true}},
+	{name: "nothing, new file", file: "f", old: "(missing)", new: "new\n", system: poorer{noUnnamed: true, noExchange: true}},
+	{name: "network", file: "f", old: "old content\n", new: "new\n", network: true, system: poorer{noUnnamed: true, noExchange: true, noLease: true}},
+	{name: "network, exchange", file: "f", old: "old content\n", new: "new\n", network: true},
+	{name: "network, new file", file: "f", old: "(missing)", new: "new\n", network: true},
+	{name: "in place, shorter", file: "f", old: "old content\n", new: "new\n", system: poorer{busy: true}},
+	{name: "in place, longer", file: "f", old: "old\n", new: "new content\n", system: poorer{busy: true}},
+	{name: "hard links in place", file: "f", old: "old content\n", new: "new\n", links: true},
+}
+
+// Every error at every call leaves the old or the new content, says which, and
+// leaves no temporary file.
+func TestFaultAtEveryCall(t *testing.T) {
+	cells := 0
+	for _, c := range faultCases {
+		t.Run(c.name, func(t *testing.T) {
+			calls := c.count(t)
+			if testing.Verbose() {
+				t.Logf("%d calls", calls)
+			}
+			for n := range calls {
+				for _, errno := range faults {
+					cells++
+					c.try(t, fmt.Sprintf("%v at call %d", errno, n), false, func(at int, _ call) error {
+						if at == n {
+							return errno
+						}
+						return nil
+					})
+				}
+			}
+		})
+	}
+	t.Logf("%d cells", cells)
+	if cells < 300 {
+		t.Errorf("only %d cells", cells)
+	}
+}
+
+// The same for errors that stay: the disk is full from then on, the file system
+// went read-only.
+func TestFaultFromSomeCallOn(t *testing.T) {
+	for _, c := range faultCases {
+		t.Run(c.name, func(t *testing.T) {
+			calls := c.count(t)
+			for n := range calls {
+				for errno, changing := range map[unix.Errno]string{
+					unix.ENOSPC: "Pwrite Reserve Link Mkdir Setxattr",
+					unix.EROFS:  "Link Mkdir Setxattr Chmod Chown Unlink Rename Truncate",
+					unix.EIO:    "Pwrite Pread Sync Link Unlink Rename Truncate CopyRange",
+					unix.EMFILE: "Openat",
+				} {
+					c.try(t, fmt.Sprintf("%v from call %d on", errno, n), true, func(at int, k call) error {
+						if at >= n && strings.Contains(changing, k.name) {
+							return errno
+						}
+						return nil
+					})
+				}
+			}
+		})
+	}
+}
+
+// count is how many calls the write makes when nothing fails.
+func (c faultCase) count(t *testing.T) int {
+	t.Helper()
+	calls := 0
+	c.try(t, "no fault", false, func(at int, _ call) error {
+		calls = at + 1
+		return nil
+	})
+	return calls
+}
+
+// try runs one cell. Where the error stays, a temporary file may, too, until the
+// next start.
+func (c faultCase) try(t *testing.T, name string, stays bool, fault func(at int, k call) error) {
+	t.Helper()
+	fds := openFiles(t)
+	d, done := c.desk(t)
+	defer done()
+	at := -1
+	d.open(func(o *Options) {
+		o.Durability = Full
+		o.KeepHardLinks = c.links
+		o.Sys = unsynced{hooked{network: c.network, before: func(k call) error {
+			if err := c.system.before(k); err != nil {
+				return err
+			}
+			at++
+			return fault(at, k)
+		}}}
+	})
+	out, err := whole(d.save, d.path(c.file), c.new)
+	closed := d.save.Close()
+	c.judge(t, d, name, out, err, stays)
+	if got := openFiles(t); got != fds {
+		t.Errorf("%s: %d descriptors stay open", name, got-fds)
+	}
+
+	// The next start finds nothing, or makes it good.
+	d.open()
+	report, serr := d.save.Sweep(t.Context())
+	d.save.Close()
+	if serr != nil || len(report.Torn) > 0 {
+		t.Errorf("%s: sweep: %+v, %v (close: %v)", name, report, serr, closed)
+	}
+	content := d.get(c.file)
+	if content != c.old && content != c.new || err == nil && content != c.new {
+		t.Errorf("%s: after the sweep %q (error %v)", name, content, err)
+	}
+	c.noStray(t, d, name, out, stays)
+}
+
+// desk makes the old file; testing's own temporary folders would be too slow for
+// thousands of cells.
+func (c faultCase) desk(t *testing.T) (*desk, func()) {
+	top, err := os.MkdirTemp(memory(t), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &desk{t: t, dir: filepath.Join(top, "work"), state: filepath.Join(top, "state")}
+	os.Mkdir(d.dir, 0o755)
+	if c.old != "(missing)" {
+		d.put(c.file, c.old)
+	}
+	if c.links {
+		os.Link(d.path(c.file), d.path("other"))
+	}
+	if c.xattr {
+		os.Chmod(d.path(c.file), 0o640)
+		if err := unix.Setxattr(d.path(c.file), "user.fsmcp.test", []byte("x"), 0); err != nil {
+			t.Skip("no attributes here:", err)
+		}
+	}
+	return d, func() { os.RemoveAll(top) }
+}
+
+func (c faultCase) judge(t *testing.T, d *desk, name string, out Outcome, err error, stays bool) {
+	t.Helper()
+	content := d.get(c.file)
+	var ioerr *IOError
+	switch {
+	case err == nil:
+		if content != c.new {
+			t.Errorf("%s: success, but the file holds %q", name, content)
+		}
+	case errors.As(err, &ioerr) && ioerr.Changed:
+		if content != c.new && !(stays && out.InPlace) && !c.inPlace() {
+			t.Errorf("%s: %v: the file is said to have changed and holds %q", name, err, content)
+		}
+	default:
+		if content != c.old {
+			t.Errorf("%s: %v: the file should be as it was and holds %q", name, err, content)
+		}
+	}
+	if !stays {
+		c.noStray(t, d, name, out, false)
+	}
+}
+
+func (c faultCase) inPlace() bool { return c.system.busy || c.links }
+
+// noStray: nothing but the file, its folders, and what was reported. Folders stay
+// where none can be removed.
+func (c faultCase) noStray(t *testing.T, d *desk, name string, out Outcome, folders bool) {
+	t.Helper()
+	filepath.WalkDir(d.dir, func(path string, e os.DirEntry, err error) error {
+		rel, _ := filepath.Rel(d.dir, path)
+		switch {
+		case err != nil:
+			t.Error(err)
+		case rel == "." || rel == c.file || rel == "other" && c.links:
+		case e.IsDir() && strings.HasPrefix(c.file, rel+"/") && (folders || d.get(c.file) == c.new):
+		case strings.Contains(strings.Join(out.Saved, " "), path):
+		default:
+			t.Errorf("%s: %s is left behind", name, rel)
+		}
+		return nil
+	})
+}
+
+// unsynced takes every sync for done.
+type unsynced struct{ hooked }
+
+func (u unsynced) Sync(fd int) error { return u.before(call{"Sync", 0, fd}) }
+
+func openFiles(t *testing.T) int {
+	t.Helper()
+	entries, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Skip(err)
+	}
+	return len(entries)
+}

@@ -1,0 +1,149 @@
+package save
+
+import (
+	"crypto/sha256"
+	"hash"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	fillBuffer = 256 << 10
+	// rangeWorth is the length from which the system copies on its own: below
+	// it, gathering everything into few writes costs less.
+	rangeWorth = 1 << 20
+)
+
+// filler writes a file from front to back, from memory and from another file.
+type filler struct {
+	sys  Sys
+	to   int
+	off  int64 // of the next byte to be written
+	buf  []byte
+	from int
+	sum  hash.Hash // of all that is written; nil if nobody asks
+	slow bool      // the system does not copy between these two
+}
+
+func newFiller(sys Sys, to, from int, size int64, sum hash.Hash) *filler {
+	return &filler{sys: sys, to: to, from: from, buf: make([]byte, 0, min(size, fillBuffer)), sum: sum}
+}
+
+// fill writes the old content (size bytes of from) with the splices applied.
+func (f *filler) fill(size int64, c []Splice) error {
+	at := int64(0)
+	for _, s := range c {
+		if err := f.copy(at, s.Start); err != nil {
+			return err
+		}
+		if err := f.bytes(s.New); err != nil {
+			return err
+		}
+		at = s.End
+	}
+	if err := f.copy(at, size); err != nil {
+		return err
+	}
+	return f.flush()
+}
+
+// bytes writes p; what would fill the buffer anyway goes past it.
+func (f *filler) bytes(p []byte) error {
+	if len(p) > cap(f.buf)-len(f.buf) {
+		if err := f.flush(); err != nil {
+			return err
+		}
+		if len(p) >= cap(f.buf) {
+			return f.write(p)
+		}
+	}
+	f.buf = append(f.buf, p...)
+	return nil
+}
+
+// copy writes [at, end) of the other file.
+func (f *filler) copy(at, end int64) error {
+	if end-at >= rangeWorth && f.sum == nil {
+		var err error
+		if at, err = f.copyRange(at, end); err != nil {
+			return err
+		}
+	}
+	for at < end {
+		if len(f.buf) == cap(f.buf) {
+			if err := f.flush(); err != nil {
+				return err
+			}
+		}
+		room := f.buf[len(f.buf):min(int64(cap(f.buf)), int64(len(f.buf))+end-at)]
+		n, err := f.sys.Pread(f.from, room, at)
+		if err != nil {
+			return err
+		}
+		if n <= 0 {
+			return ErrModified // it ends sooner than it did
+		}
+		f.buf = f.buf[:len(f.buf)+n]
+		at += int64(n)
+	}
+	return nil
+}
+
+// copyRange lets the system copy as far as it likes to, and says how far it came.
+func (f *filler) copyRange(at, end int64) (int64, error) {
+	if err := f.flush(); err != nil {
+		return at, err
+	}
+	for at < end && !f.slow {
+		n, err := f.sys.CopyRange(f.from, at, f.to, f.off, end-at)
+		f.slow = n <= 0 || err != nil
+		if is(err, unix.ENOSPC, unix.EDQUOT, unix.EIO) {
+			return at, err
+		}
+		at, f.off = at+max(n, 0), f.off+max(n, 0)
+	}
+	return at, nil
+}
+
+func (f *filler) flush() error {
+	p := f.buf
+	f.buf = f.buf[:0]
+	return f.write(p)
+}
+
+func (f *filler) write(p []byte) error {
+	if f.sum != nil {
+		f.sum.Write(p)
+	}
+	if err := writeAll(f.sys, f.to, p, f.off); err != nil {
+		return err
+	}
+	f.off += int64(len(p))
+	return nil
+}
+
+// newSize is how long size bytes become by the splices.
+func newSize(size int64, c []Splice) int64 {
+	for _, s := range c {
+		size += int64(len(s.New)) - (s.End - s.Start)
+	}
+	return size
+}
+
+// digestOf reads the bytes of a file up to size.
+func digestOf(sys Sys, fd int, size int64) (*digest, error) {
+	h := sha256.New()
+	buf := make([]byte, min(size, 64<<10))
+	for off := int64(0); off < size; {
+		n, err := sys.Pread(fd, buf[:min(size-off, int64(len(buf)))], off)
+		if err != nil {
+			return nil, err
+		}
+		if n <= 0 {
+			break // it is shorter by now
+		}
+		h.Write(buf[:n])
+		off += int64(n)
+	}
+	return (*digest)(h.Sum(nil)), nil
+}

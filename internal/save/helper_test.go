@@ -1,0 +1,191 @@
+package save
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fsmcp/fsmcp/internal/fsys"
+)
+
+// bench is a Saver with a folder to work in and a state folder of its own.
+type desk struct {
+	t     testing.TB
+	dir   string
+	state string
+	save  *Saver
+}
+
+func newDesk(t testing.TB, change ...func(*Options)) *desk {
+	t.Helper()
+	top := t.TempDir()
+	d := &desk{t: t, dir: filepath.Join(top, "work"), state: filepath.Join(top, "state")}
+	if err := os.Mkdir(d.dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	d.open(change...)
+	return d
+}
+
+// open makes a new Saver on the same folders, as after a restart.
+func (d *desk) open(change ...func(*Options)) {
+	o := Options{StateDir: d.state, TempDir: filepath.Dir(d.state), Durability: None}
+	for _, f := range change {
+		f(&o)
+	}
+	d.save = New(o)
+	d.t.Cleanup(func() { d.save.Close() })
+}
+
+func (d *desk) path(name string) string { return filepath.Join(d.dir, name) }
+
+func (d *desk) put(name, content string) string {
+	d.t.Helper()
+	path := d.path(name)
+	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+		d.t.Fatal(err)
+	}
+	return path
+}
+
+func (d *desk) get(name string) string {
+	d.t.Helper()
+	b, err := os.ReadFile(d.path(name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "(missing)"
+	}
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return string(b)
+}
+
+// names lists the work folder.
+func (d *desk) names() []string {
+	d.t.Helper()
+	entries, err := os.ReadDir(d.dir)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+func (d *desk) want(name, content string) {
+	d.t.Helper()
+	if got := d.get(name); got != content {
+		d.t.Errorf("%s holds %q, want %q", name, short(got), short(content))
+	}
+}
+
+func (d *desk) wantNames(want ...string) {
+	d.t.Helper()
+	if got := d.names(); strings.Join(got, " ") != strings.Join(want, " ") {
+		d.t.Errorf("the folder holds %q, want %q", got, want)
+	}
+}
+
+func short(s string) string {
+	if len(s) > 120 {
+		return s[:120] + "..."
+	}
+	return s
+}
+
+func target(t testing.TB, path string) *fsys.Target {
+	t.Helper()
+	target, err := resolve(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(target.Close)
+	return target
+}
+
+func resolve(path string) (*fsys.Target, error) {
+	p, err := fsys.Lexer{OS: "linux"}.Parse(path)
+	if err != nil {
+		return nil, err
+	}
+	target, err := fsys.NewResolver(nil).Resolve(p)
+	if err != nil && target != nil {
+		target.Close()
+	}
+	return target, err
+}
+
+// whole writes a file as Write does: lock, look, replace everything.
+func whole(s *Saver, path, content string) (Outcome, error) {
+	return change(s, path, func(old []byte) ([]Splice, error) {
+		return []Splice{{0, int64(len(old)), []byte(content)}}, nil
+	})
+}
+
+// change is one careful edit: what f makes of the old bytes is put in their place.
+func change(s *Saver, path string, f func(old []byte) ([]Splice, error)) (Outcome, error) {
+	ctx := context.Background()
+	t, err := resolve(path)
+	if err != nil {
+		return Outcome{}, err
+	}
+	l, err := s.Lock(ctx, t)
+	t.Close()
+	if err != nil {
+		return Outcome{}, err
+	}
+	defer l.Unlock()
+	if t, err = resolve(path); err != nil {
+		return Outcome{}, err
+	}
+	defer t.Close()
+	x, err := s.Begin(ctx, t)
+	if err != nil {
+		return Outcome{}, err
+	}
+	defer x.Close()
+	var old []byte
+	if x.Old() != nil {
+		if old, _, err = x.Old().ReadAll(1 << 30); err != nil {
+			return Outcome{}, err
+		}
+	}
+	c, err := f(old)
+	if err != nil {
+		return Outcome{}, err
+	}
+	return x.Replace(ctx, c)
+}
+
+// runs is how often a test by chance is repeated: few times in every run, as often
+// as FSMCP_FAULTS says in the long one.
+func runs(few int) int {
+	if n, err := strconv.Atoi(os.Getenv("FSMCP_FAULTS")); err == nil && n > 0 {
+		return n
+	}
+	return few
+}
+
+func long() bool { return runs(0) > 0 }
+
+// memory is a folder in main memory if there is one: thousands of cases would
+// wear on a disk, and none of them looks at what it keeps.
+func memory(t testing.TB) string {
+	top, err := os.MkdirTemp("/dev/shm", "fsmcp-test-")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { os.RemoveAll(top) })
+	return top
+}
+
+// settle waits until the stamps of what was just made prove something.
+func settle() { time.Sleep(25 * time.Millisecond) }

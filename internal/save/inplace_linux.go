@@ -1,0 +1,191 @@
+package save
+
+import (
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// overwrite writes the file in place: both contents into the journal first, then
+// the new one over the old one from front to back, so that the next start can
+// finish what was interrupted. Nothing holds other programs back meanwhile.
+func (x *Txn) overwrite(c []Splice) (Outcome, error) {
+	if err := x.vouch(); err != nil {
+		return Outcome{}, err
+	}
+	x.release() // opening for writing would wait for our own lease
+	fd, err := x.openAgain()
+	if err != nil {
+		return Outcome{}, err
+	}
+	defer x.s.sys.Close(fd)
+	j, err := x.startJournal(c)
+	if err != nil {
+		return Outcome{}, x.failUnlessModified("journal", err)
+	}
+	defer j.close()
+	if err := x.undisturbed(); err != nil {
+		j.drop()
+		return Outcome{}, err
+	}
+	return x.put(fd, j, c)
+}
+
+// vouch takes the old file's digest while the lease still holds, if its stamp
+// alone would not show a change.
+func (x *Txn) vouch() error {
+	if x.leased {
+		if err := x.leaseHolds(); err != nil {
+			return err
+		}
+	}
+	if x.sum != nil || x.was.Settled(x.s.o.Now()) {
+		return nil
+	}
+	var err error
+	x.sum, err = x.digestOld()
+	return err
+}
+
+// openAgain opens the very file that was compared for writing.
+func (x *Txn) openAgain() (int, error) {
+	const flags = unix.O_RDWR | unix.O_NONBLOCK
+	sys := x.s.sys
+	fd, err := sys.Openat(unix.AT_FDCWD, "/proc/self/fd/"+strconv.Itoa(x.fd), flags, 0)
+	if is(err, unix.ENOENT) {
+		fd, err = sys.Openat(x.dir, x.base, flags|unix.O_NOFOLLOW, 0)
+	}
+	if is(err, unix.EAGAIN) {
+		return -1, &BusyError{Why: busyOpen}
+	}
+	if err != nil {
+		return -1, x.fail("open", err)
+	}
+	now, err := sys.Fstat(fd)
+	if err == nil && !now.SameFile(x.was) {
+		err = ErrModified
+	}
+	if err != nil {
+		sys.Close(fd)
+		return -1, x.failUnlessModified("stat", err)
+	}
+	return fd, nil
+}
+
+func (x *Txn) failUnlessModified(op string, err error) error {
+	if err == ErrModified {
+		return err
+	}
+	return x.fail(op, err)
+}
+
+// undisturbed looks at the old file for the last time. Here the change time
+// counts: nothing of ours has touched the file.
+func (x *Txn) undisturbed() error {
+	now, err := x.s.sys.Fstat(x.fd)
+	if err != nil {
+		return x.fail("stat", err)
+	}
+	if !now.Same(x.was) {
+		return ErrModified
+	}
+	if x.sum != nil {
+		return x.sameBytes()
+	}
+	return nil
+}
+
+// put copies the new content from the journal into the file.
+func (x *Txn) put(fd int, j *journal, c []Splice) (Outcome, error) {
+	from, to := changedRange(c, j)
+	if err := x.writeOver(fd, j, from, to); err != nil {
+		return Outcome{}, x.rollBack(fd, j, from, err)
+	}
+	x.settleMode(fd)
+	out := Outcome{InPlace: true, Stamp: x.was}
+	if x.s.o.Durability != None {
+		// After a failed sync the journal stays: the next start can tell
+		// what became of the file.
+		out.DurabilityUnknown = x.s.sys.Sync(fd) != nil
+	}
+	if now, err := x.s.sys.Fstat(fd); err == nil {
+		out.Stamp = now
+	}
+	if !out.DurabilityUnknown {
+		j.drop()
+	}
+	return out, nil
+}
+
+// changedRange is where the new content may differ from the old one.
+func changedRange(c []Splice, j *journal) (from, to int64) {
+	if len(c) == 0 {
+		return 0, 0
+	}
+	from, to = c[0].Start, j.new
+	if j.new == j.old {
+		to = c[len(c)-1].End
+	}
+	return from, to
+}
+
+// The system writes pages back in any order. So that a loss of power leaves new
+// content up to some offset and old behind it, the file is synced page by page,
+// or in syncSteps steps if it is long.
+const (
+	pageSize  = 4096
+	syncSteps = 64
+)
+
+func (x *Txn) writeOver(fd int, j *journal, from, to int64) error {
+	sys := x.s.sys
+	if mode := keptMode(x.was); mode != x.was.Mode&permBits {
+		if err := sys.Chmod(fd, mode); err != nil {
+			return err
+		}
+	}
+	if j.new > j.old {
+		if err := sys.Reserve(fd, j.old, j.new-j.old); is(err, unix.ENOSPC, unix.EDQUOT, unix.EFBIG, unix.EIO) {
+			return err
+		}
+	}
+	every := int64(0)
+	if x.s.o.Durability != None {
+		every = max(pageSize, (to-from)/syncSteps/pageSize*pageSize)
+	}
+	if err := j.put(fd, j.old, from, to, every); err != nil {
+		return err
+	}
+	if j.new < j.old {
+		return sys.Truncate(fd, j.new)
+	}
+	return nil
+}
+
+// settleMode gives back to a file of our own the bits that writing took away.
+func (x *Txn) settleMode(fd int) {
+	mode := keptMode(x.was)
+	now, err := x.s.sys.Fstat(fd)
+	if err == nil && now.Mode&permBits != mode {
+		x.s.sys.Chmod(fd, mode)
+	}
+}
+
+// rollBack puts the old bytes back after an error. If that fails too, the journal
+// stays for the next start.
+func (x *Txn) rollBack(fd int, j *journal, from int64, cause error) error {
+	failed := &IOError{Op: "write", Path: x.path, Err: cause}
+	err := j.put(fd, 0, min(from, j.old), j.old, 0)
+	if err == nil {
+		err = x.s.sys.Truncate(fd, j.old)
+	}
+	if err != nil {
+		failed.Changed = true
+		return failed
+	}
+	if x.was.Mode&setIDBits != 0 {
+		x.settleMode(fd)
+	}
+	j.drop()
+	return failed
+}

@@ -1,0 +1,483 @@
+package save
+
+import (
+	"context"
+	"errors"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/fsmcp/fsmcp/internal/fsys"
+)
+
+// Replace puts the old content with the splices applied in place of the old one
+// and reports what it did. With ErrModified, ErrExists and ErrVanished the other
+// program's bytes are in place, with *IOError those that it says; Outcome.Saved
+// counts in either case. A ctx that is done stops it before it begins, never
+// halfway. A transaction is good for one Replace.
+func (x *Txn) Replace(ctx context.Context, c []Splice) (Outcome, error) {
+	if err := ctx.Err(); err != nil {
+		return Outcome{}, err
+	}
+	if x.used {
+		return Outcome{}, errUsed
+	}
+	x.used = true
+	defer x.release()
+	if err := checkSplices(c, x.was.Size); err != nil {
+		return Outcome{}, err
+	}
+	out, err := x.replace(c)
+	out.StateInTemp = x.st.tempPath()
+	return out, err
+}
+
+func (x *Txn) replace(c []Splice) (Outcome, error) {
+	if x.old == nil {
+		out, err := x.create(c)
+		if errors.Is(err, errUnlinkable) {
+			return x.create(c)
+		}
+		return out, err
+	}
+	if x.s.o.KeepHardLinks && x.was.Nlink > 1 {
+		return x.overwrite(c)
+	}
+	out, err := x.swap(c)
+	if errors.Is(err, errUnlinkable) {
+		out, err = x.swap(c)
+	}
+	if no := (*refusal)(nil); errors.As(err, &no) {
+		// Should the file not be writable either, that is the plainer answer.
+		return x.overwrite(c)
+	}
+	return out, err
+}
+
+// errUnlinkable: an unnamed file could not be given a name; with a named one it
+// may work.
+var errUnlinkable = errors.New("an unnamed file cannot be linked here")
+
+// refusal is an error that forbids replacing the file, but perhaps not writing it.
+type refusal struct{ IOError }
+
+func (x *Txn) refuse(op string, err error) error {
+	switch {
+	case is(err, unix.EACCES, unix.EPERM, unix.EROFS, unix.EBUSY, unix.EXDEV):
+		return &refusal{IOError{Op: op, Path: x.path, Err: err}}
+	case is(err, unix.ENOENT):
+		return ErrVanished
+	}
+	return x.fail(op, err)
+}
+
+// swap replaces the file: prepare, exchange, look.
+func (x *Txn) swap(c []Splice) (Outcome, error) {
+	t, err := x.prepare(c)
+	if err != nil {
+		return Outcome{}, err
+	}
+	defer t.close()
+	if err := x.enterTemp(t); err != nil {
+		return Outcome{}, err
+	}
+	if err := x.still(); err != nil {
+		return Outcome{}, err
+	}
+	err = t.land(x.base, func() error { return x.s.sys.Rename(x.dir, t.name, x.base, unix.RENAME_EXCHANGE) })
+	switch {
+	case err == nil:
+		t.ours = false
+		return x.confirm(t)
+	case is(err, unix.EINVAL, unix.ENOSYS, unix.EOPNOTSUPP, unix.EPERM):
+		return x.renameOver(t)
+	}
+	return Outcome{}, x.refuse("exchange", err)
+}
+
+// prepare makes the new file: content, metadata, synced.
+func (x *Txn) prepare(c []Splice) (*temp, error) {
+	t, err := x.newTemp(x.dir, x.was.Mode&0o777, 0o600)
+	if err != nil {
+		return nil, x.refuse("create", err)
+	}
+	if err := x.furnish(t, c); err != nil {
+		t.close()
+		return nil, err
+	}
+	return t, nil
+}
+
+func (x *Txn) furnish(t *temp, c []Splice) error {
+	noted, err := x.st.remember(x.folder())
+	if err != nil {
+		return x.fail("note", err)
+	}
+	err = x.write(t, c)
+	if err == nil {
+		err = x.copyMeta(t.fd, t.stamp)
+	}
+	if err == nil {
+		err = x.sync(t)
+	}
+	if wait := noted(); err == nil && wait != nil {
+		err = x.fail("note", wait)
+	}
+	return err
+}
+
+// write fills the file and stamps it.
+func (x *Txn) write(t *temp, c []Splice) error {
+	f := newFiller(x.s.sys, t.fd, x.fd, newSize(x.was.Size, c), t.sum)
+	err := f.fill(x.was.Size, c)
+	if errors.Is(err, ErrModified) {
+		return ErrModified
+	}
+	if err != nil {
+		return x.fail("write", err)
+	}
+	stamp, err := x.s.sys.Fstat(t.fd)
+	if err != nil {
+		return x.fail("stat", err)
+	}
+	t.stamp = stamp
+	return nil
+}
+
+// sync is never tried again after an error: the system reports a lost page once
+// and then calls the file clean.
+func (x *Txn) sync(t *temp) error {
+	if x.s.o.Durability == None {
+		return nil
+	}
+	if err := x.s.sys.Sync(t.fd); err != nil {
+		return x.fail("fsync", err)
+	}
+	return nil
+}
+
+// enterTemp gives the new file its temporary name. From here on a sweeper may
+// come across it, and across the old file after the exchange, so both are locked.
+func (x *Txn) enterTemp(t *temp) error {
+	n, err := x.nameFor(t)
+	if err != nil {
+		return err
+	}
+	x.s.sys.Flock(x.fd, unix.LOCK_SH|unix.LOCK_NB)
+	name := n.String()
+	switch err := t.enter(name); {
+	case err == nil:
+		t.name = name
+		return nil
+	case is(err, unix.ENOENT, unix.EINVAL, unix.EOPNOTSUPP) && !x.named && x.folderLives():
+		x.named = true
+		return errUnlinkable
+	default:
+		return x.refuse("link", err)
+	}
+}
+
+func (x *Txn) folderLives() bool {
+	now, err := x.s.sys.Fstat(x.dir)
+	return err == nil && now.Nlink > 0
+}
+
+// nameFor tells in the name what a sweeper must know. Where the old file was
+// changed so lately that a further change might not show in its stamp, its bytes
+// count as well.
+func (x *Txn) nameFor(t *temp) (tempName, error) {
+	id, err := x.s.random(5)
+	if err != nil {
+		return tempName{}, x.fail("random", err)
+	}
+	if x.sum == nil && !x.was.Settled(x.s.o.Now()) {
+		if x.sum, err = x.digestOld(); err != nil {
+			return tempName{}, err
+		}
+	}
+	kind := byte(kindStamp)
+	if x.sum != nil {
+		kind = kindDigest
+	}
+	return tempName{
+		base: x.base, kind: kind, id: id,
+		new: fingerprint(id, t.stamp, nil),
+		old: fingerprint(id, x.was, x.sum),
+	}, nil
+}
+
+// still looks once more before the step that shows: what is noticed here needs
+// no taking back.
+func (x *Txn) still() error {
+	now, err := x.s.sys.Fstatat(x.dir, x.base)
+	switch {
+	case is(err, unix.ENOENT):
+		return ErrVanished
+	case err != nil:
+		return x.fail("stat", err)
+	case !x.compared(now):
+		return ErrModified
+	case x.leased:
+		return x.leaseHolds()
+	}
+	return nil
+}
+
+// confirm looks at what the exchange brought out, and keeps the new file only if
+// that was the file that was compared. The second question about the lease is for
+// a program that had found the old file by name before the exchange and came to
+// opening it only now; while the folder was synced it had time to.
+func (x *Txn) confirm(t *temp) (Outcome, error) {
+	if err := x.look(t); err != nil {
+		return x.withdraw(t, err)
+	}
+	if err := x.readBack(t); err != nil {
+		return x.withdraw(t, err)
+	}
+	synced := x.syncFolder(x.dir)
+	if x.leased {
+		if err := x.leaseHolds(); err != nil {
+			return x.withdraw(t, err)
+		}
+	}
+	out := x.outcome(t, synced)
+	if x.s.remove(t.dir, t.name) != nil {
+		x.s.leftover.Store(true)
+		out.Saved = []string{x.folder() + "/" + t.name}
+	}
+	return out, nil
+}
+
+// look compares what lies under the temporary name with what Begin saw.
+func (x *Txn) look(t *temp) error {
+	got, err := x.s.sys.Fstatat(t.dir, t.name)
+	if err != nil {
+		return x.fail("stat", err)
+	}
+	if !x.compared(got) {
+		return ErrModified
+	}
+	if x.leased {
+		return x.leaseHolds()
+	}
+	return x.sameBytes()
+}
+
+// sameBytes reads the old file once more, where no lease vouches for it.
+func (x *Txn) sameBytes() error {
+	now, err := x.digestOld()
+	if err != nil {
+		return err
+	}
+	if *now != *x.sum {
+		return ErrModified
+	}
+	return nil
+}
+
+// outcome describes a write that is done.
+func (x *Txn) outcome(t *temp, synced bool) Outcome {
+	out := Outcome{Stamp: t.stamp, DurabilityUnknown: !synced}
+	if now, err := x.s.sys.Fstat(t.fd); err == nil {
+		out.Stamp = now
+	}
+	if x.old != nil {
+		out.OtherNames = int(x.was.Nlink) - 1
+	}
+	return out
+}
+
+// syncFolder makes names last. The folder is opened anew: a descriptor that only
+// marks a place cannot be synced.
+func (x *Txn) syncFolder(dir int) bool {
+	if x.s.o.Durability != Full {
+		return true
+	}
+	fd, err := x.s.sys.Openat(dir, ".", openFolder, 0)
+	if err != nil {
+		return false
+	}
+	defer x.s.sys.Close(fd)
+	return x.s.sys.Sync(fd) == nil
+}
+
+// readBack compares what a network file system serves under the name with what
+// was written. If another file lies there by now, that one's bytes are not ours
+// to judge.
+func (x *Txn) readBack(t *temp) error {
+	if !x.network {
+		return nil
+	}
+	sys := x.s.sys
+	fd, err := sys.Openat(t.dir, x.base, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return x.fail("read", err)
+	}
+	defer sys.Close(fd)
+	now, err := sys.Fstat(fd)
+	if err == nil && !now.SameFile(t.stamp) {
+		return nil
+	}
+	var sum *digest
+	if err == nil {
+		sum, err = digestOf(sys, fd, now.Size)
+	}
+	if err == nil && *sum != digest(t.sum.Sum(nil)) {
+		err = ErrReadBack
+	}
+	if err != nil {
+		return x.fail("read", err)
+	}
+	return nil
+}
+
+// withdrawals bounds how often a program that keeps renaming is followed.
+const withdrawals = 100
+
+// withdraw puts back what the exchange took out. What comes out in return must
+// be our own file. If it is not, another program has renamed a still newer file
+// over ours meanwhile, which must not be covered by the one put back: exchange
+// once more. Whatever is left over in the end and is not ours, untouched, is kept.
+func (x *Txn) withdraw(t *temp, cause error) (Outcome, error) {
+	sys := x.s.sys
+	put := t.stamp // what we last put under the target's name
+	held, heldErr := x.s.stat(x.dir, t.name)
+	for range withdrawals {
+		err := sys.Rename(x.dir, t.name, x.base, unix.RENAME_EXCHANGE)
+		if is(err, unix.ENOENT) { // the name was deleted: so be it
+			cause = ErrVanished
+			break
+		}
+		if err != nil && t.at(x.base) {
+			return x.stuck(t, cause, err)
+		}
+		got, gotErr := x.s.stat(x.dir, t.name)
+		if gotErr != nil || got.SameFile(put) {
+			held, heldErr = got, gotErr
+			break
+		}
+		if heldErr != nil {
+			break
+		}
+		put, held = held, got
+	}
+	out := Outcome{Saved: x.keepLeftover(t, held, heldErr)}
+	x.syncFolder(x.dir)
+	return out, cause
+}
+
+// stuck: the new bytes could not be taken back.
+func (x *Txn) stuck(t *temp, cause, err error) (Outcome, error) {
+	var saved []string
+	if name, err := x.s.setAside(x.dir, x.folder(), t.name, x.base); err == nil {
+		saved = []string{name}
+	}
+	return Outcome{Saved: saved}, &IOError{Op: "exchange", Path: x.path, Err: errors.Join(err, cause), Changed: true}
+}
+
+// keepLeftover removes our own file if nobody touched it, and keeps anything else.
+func (x *Txn) keepLeftover(t *temp, held fsys.Stamp, err error) []string {
+	if is(err, unix.ENOENT) {
+		return nil
+	}
+	if err == nil && held.SameFile(t.stamp) && x.untouched(t, held) {
+		t.ours = true // closing it removes it
+		return nil
+	}
+	name, _ := x.s.setAside(x.dir, x.folder(), t.name, x.base)
+	return []string{name}
+}
+
+// untouched: our file was public for a moment, so a program may have written to
+// it, or be about to.
+func (x *Txn) untouched(t *temp, now fsys.Stamp) bool {
+	if now.Size != t.stamp.Size || now.Mtime != t.stamp.Mtime {
+		return false
+	}
+	sys := x.s.sys
+	fd, err := sys.Openat(x.dir, t.name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return true
+	}
+	defer sys.Close(fd)
+	sys.Close(t.fd) // our own descriptor would count as a writer
+	t.fd = -1
+	return !is(sys.SetLease(fd, unix.F_RDLCK), unix.EAGAIN)
+}
+
+const (
+	savedMark = ".fsmcp-saved"
+	savedMax  = 1000 // names tried
+	nameMax   = 255
+)
+
+// setAside renames a file to NAME.fsmcp-saved, or with a number behind it, and
+// gives its absolute name; on an error that is the old one.
+func (s *Saver) setAside(dir int, folder, name, base string) (string, error) {
+	for n := 1; ; n++ {
+		to := savedName(base, n)
+		err := s.sys.Rename(dir, name, to, unix.RENAME_NOREPLACE)
+		if is(err, unix.EINVAL, unix.ENOSYS, unix.EOPNOTSUPP) {
+			if err = s.sys.Link(dir, name, dir, to, 0); err == nil {
+				err = s.remove(dir, name)
+			}
+		}
+		if is(err, unix.EEXIST) && n < savedMax {
+			continue
+		}
+		if err != nil {
+			return folder + "/" + name, err
+		}
+		return folder + "/" + to, nil
+	}
+}
+
+func savedName(base string, n int) string {
+	mark := savedMark
+	if n > 1 {
+		mark += "-" + strconv.Itoa(n)
+	}
+	return base[:min(len(base), nameMax-len(mark))] + mark
+}
+
+// renameOver replaces where there is no exchange: look, then rename. What is
+// written between the two is lost.
+func (x *Txn) renameOver(t *temp) (Outcome, error) {
+	if !x.leased {
+		if err := x.sameBytes(); err != nil {
+			return Outcome{}, err
+		}
+		if err := x.still(); err != nil {
+			return Outcome{}, err
+		}
+	}
+	err := t.land(x.base, func() error { return x.s.sys.Rename(x.dir, t.name, x.base, 0) })
+	if err != nil {
+		return Outcome{}, x.refuse("rename", err)
+	}
+	t.name = ""
+	if err := x.readBack(t); err != nil {
+		return x.restore(err)
+	}
+	return x.outcome(t, x.syncFolder(x.dir)), nil
+}
+
+// restore writes the old file again, from the descriptor that outlived its name.
+func (x *Txn) restore(cause error) (Outcome, error) {
+	changed := &IOError{Op: "restore", Path: x.path, Err: cause, Changed: true}
+	x.network = false // no further doubts
+	t, err := x.prepare(nil)
+	if err != nil {
+		return Outcome{}, changed
+	}
+	defer t.close()
+	if err := x.enterTemp(t); err != nil {
+		return Outcome{}, changed
+	}
+	if err := t.land(x.base, func() error { return x.s.sys.Rename(x.dir, t.name, x.base, 0) }); err != nil {
+		return Outcome{}, changed
+	}
+	t.name = ""
+	x.syncFolder(x.dir)
+	return Outcome{}, cause
+}

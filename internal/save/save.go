@@ -1,0 +1,135 @@
+package save
+
+import (
+	"crypto/rand"
+	"encoding/base32"
+	"io"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/fsmcp/fsmcp/internal/fsys"
+)
+
+// Durability is what a reported success survives.
+type Durability int
+
+const (
+	// Full: the loss of power. File and folder are synced.
+	Full Durability = iota
+	// Data: after a loss of power the file is wholly old or wholly new, but
+	// may be old. Only the file is synced.
+	Data
+	// None: the death of the process, nothing more.
+	None
+)
+
+// The defaults of Options.
+const (
+	defaultLockWait = 5 * time.Second
+	defaultOpenWait = 200 * time.Millisecond
+)
+
+// Options of a Saver; the zero value of each is its default.
+type Options struct {
+	StateDir      string // absolute; made with mode 0700 on first use; "" goes straight to TempDir
+	TempDir       string // where a state folder is made if StateDir cannot be; "" is the system's
+	Durability    Durability
+	KeepHardLinks bool // write a file with several names in place
+	Sys           Sys  // nil is the real system; Linux only
+	Now           func() time.Time
+	Rand          io.Reader
+	LockWait      time.Duration // for other writers; 5 s
+	OpenWait      time.Duration // for programs that hold the file open for writing; 200 ms
+}
+
+// Saver writes files. It is safe for concurrent use.
+type Saver struct {
+	o       Options
+	sys     Sys
+	dice    sync.Mutex // guards o.Rand
+	keys    keyLocks
+	opening chan struct{} // one at a time makes the state folder
+	state   atomic.Pointer[state]
+	// leftover: a temporary file could not be removed; the next Sweep will.
+	leftover atomic.Bool
+}
+
+// New makes a Saver. Nothing on disk is touched before first use.
+func New(o Options) *Saver {
+	if o.TempDir == "" {
+		o.TempDir = os.TempDir()
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.LockWait == 0 {
+		o.LockWait = defaultLockWait
+	}
+	if o.OpenWait == 0 {
+		o.OpenWait = defaultOpenWait
+	}
+	if o.Rand == nil {
+		o.Rand = rand.Reader
+	}
+	return &Saver{o: o, sys: system(o.Sys), opening: make(chan struct{}, 1)}
+}
+
+// Splice replaces the old bytes [Start, End) by New.
+type Splice struct {
+	Start, End int64
+	New        []byte
+}
+
+// checkSplices refuses what cannot be applied to size old bytes.
+func checkSplices(c []Splice, size int64) error {
+	at := int64(0)
+	for _, s := range c {
+		if s.Start < at || s.End < s.Start || s.End > size {
+			return errSplices
+		}
+		at = s.End
+	}
+	return nil
+}
+
+// Outcome is what a write did.
+type Outcome struct {
+	Stamp             fsys.Stamp // of the file as it is now
+	Created           bool
+	CreatedDirs       []string // absolute, outermost first
+	OtherNames        int      // hard links that keep the old text
+	InPlace           bool     // the file was overwritten, not replaced
+	DurabilityUnknown bool     // the bytes are in place, but a sync failed
+	StateInTemp       string   // the state folder, when it had to be made in the temp directory
+	Saved             []string // files left behind with bytes known nowhere else; also set beside an error
+}
+
+// SweepReport is what was found of processes that died.
+type SweepReport struct {
+	Removed  int      // temporary files that held nothing of worth
+	Saved    []string // files with bytes known nowhere else, as they are named now
+	Replayed []string // files whose write in place was finished
+	Torn     []string // files that are neither old, nor new, nor a mix of them; their journals are among Saved
+	Pending  []string // files and folders that could not be looked at now; the next Sweep tries again
+}
+
+// nameAlphabet spells random and fingerprint bytes in names: no letter case, so
+// that file systems which ignore it do no harm.
+const nameAlphabet = "0123456789abcdefghjkmnpqrstvwxyz"
+
+func spell(b []byte) string {
+	return base32.NewEncoding(nameAlphabet).WithPadding(base32.NoPadding).EncodeToString(b)
+}
+
+// random spells n random bytes; five make eight letters.
+func (s *Saver) random(n int) (string, error) {
+	b := make([]byte, n)
+	s.dice.Lock()
+	defer s.dice.Unlock()
+	if _, err := io.ReadFull(s.o.Rand, b); err != nil {
+		return "", err
+	}
+	return spell(b), nil
+}

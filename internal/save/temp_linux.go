@@ -1,0 +1,238 @@
+package save
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"hash"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/fsmcp/fsmcp/internal/fsys"
+)
+
+// temp is a file on its way to its name.
+type temp struct {
+	s     *Saver
+	dir   int
+	fd    int
+	name  string     // "" while it has none
+	ours  bool       // what lies under name is our own and may be removed
+	stamp fsys.Stamp // with the content in it
+	sum   hash.Hash  // of the content; nil unless it is to be read back
+}
+
+// newTemp makes an empty file that nobody sees, or where the system cannot, one
+// with a name that says so; that one can be seen before it has its owner, hence a
+// mode of its own. The lock on it tells sweepers that its maker lives.
+func (x *Txn) newTemp(dir int, mode, named uint32) (*temp, error) {
+	t := &temp{s: x.s, dir: dir, ours: true}
+	if x.network {
+		t.sum = sha256.New()
+	}
+	if !x.named {
+		var err error
+		t.fd, err = x.s.sys.Openat(dir, ".", unix.O_TMPFILE|unix.O_RDWR, mode)
+		if err == nil {
+			x.s.sys.Flock(t.fd, unix.LOCK_EX|unix.LOCK_NB)
+			return t, nil
+		}
+		if !is(err, unix.EOPNOTSUPP, unix.EISDIR, unix.EINVAL, unix.ENOSYS) {
+			return nil, err
+		}
+		x.named = true
+	}
+	return t, x.nameFirst(t, named)
+}
+
+// nameFirst makes the file with a name. Between making and locking a sweeper may
+// take it for dead, so its name is looked at once more.
+func (x *Txn) nameFirst(t *temp, mode uint32) error {
+	wait, err := x.st.remember(x.folder())
+	if err != nil {
+		return err
+	}
+	if err := wait(); err != nil {
+		return err
+	}
+	const flags = unix.O_RDWR | unix.O_CREAT | unix.O_EXCL | unix.O_NOFOLLOW
+	for {
+		id, err := x.s.random(5)
+		if err != nil {
+			return err
+		}
+		t.name = tempName{base: x.base, kind: kindNamed, id: id}.String()
+		if t.fd, err = x.s.sys.Openat(t.dir, t.name, flags, mode); err != nil {
+			return err
+		}
+		lock := x.s.sys.Flock(t.fd, unix.LOCK_EX|unix.LOCK_NB)
+		t.stamp, err = x.s.sys.Fstat(t.fd)
+		if err == nil && t.stamp.Nlink > 0 && !is(lock, unix.EWOULDBLOCK) {
+			return nil
+		}
+		if x.s.remove(t.dir, t.name) != nil {
+			x.s.leftover.Store(true)
+		}
+		x.s.sys.Close(t.fd)
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// close gives the file up: without a name it is gone, a name of ours is removed,
+// provided that it still is.
+func (t *temp) close() {
+	if t.name != "" && t.ours {
+		t.removeOwn()
+	}
+	if t.fd >= 0 {
+		t.s.sys.Close(t.fd)
+		t.fd = -1
+	}
+}
+
+// removeOwn removes the name unless it is of another file: after an exchange whose
+// success nobody could see, the old one lies there. What cannot be decided or
+// done is left for the next Sweep.
+func (t *temp) removeOwn() {
+	now, err := t.s.stat(t.dir, t.name)
+	if is(err, unix.ENOENT) || err == nil && !now.SameFile(t.stamp) {
+		return
+	}
+	if err == nil {
+		err = t.s.remove(t.dir, t.name)
+	}
+	if err != nil {
+		t.s.leftover.Store(true)
+	}
+}
+
+// enter gives the file a name in its folder, which must be free.
+func (t *temp) enter(name string) error {
+	if t.name != "" {
+		return t.move(name)
+	}
+	// By descriptor where the system allows that, else by way of /proc.
+	err := t.land(name, func() error { return t.s.sys.Link(t.fd, "", t.dir, name, unix.AT_EMPTY_PATH) })
+	if is(err, unix.ENOENT, unix.EPERM, unix.EINVAL) {
+		proc := "/proc/self/fd/" + strconv.Itoa(t.fd)
+		err = t.land(name, func() error {
+			return t.s.sys.Link(unix.AT_FDCWD, proc, t.dir, name, unix.AT_SYMLINK_FOLLOW)
+		})
+	}
+	return err
+}
+
+// move renames a file that has a name already, over nothing.
+func (t *temp) move(name string) error {
+	sys := t.s.sys
+	err := t.land(name, func() error { return sys.Rename(t.dir, t.name, name, unix.RENAME_NOREPLACE) })
+	if is(err, unix.EINVAL, unix.ENOSYS, unix.EOPNOTSUPP) {
+		err = t.land(name, func() error { return sys.Link(t.dir, t.name, t.dir, name, 0) })
+		if err == nil {
+			t.s.remove(t.dir, t.name)
+		}
+	}
+	if is(err, unix.EPERM, unix.EOPNOTSUPP) { // no links here either: look, then leap
+		if _, err := sys.Fstatat(t.dir, name); !is(err, unix.ENOENT) {
+			return unix.EEXIST
+		}
+		err = t.land(name, func() error { return sys.Rename(t.dir, t.name, name, 0) })
+	}
+	return err
+}
+
+// land makes the file appear under a name and believes no error before it has
+// looked: a call that was interrupted, or whose answer was lost on the network,
+// may have happened.
+func (t *temp) land(name string, call func() error) error {
+	for {
+		err := call()
+		if err == nil || t.at(name) {
+			return nil
+		}
+		if err != unix.EINTR {
+			return err
+		}
+	}
+}
+
+// at reports that the file is what lies under a name of its folder.
+func (t *temp) at(name string) bool {
+	now, err := t.s.sys.Fstatat(t.dir, name)
+	return err == nil && now.SameFile(t.stamp)
+}
+
+// The kinds of temporary names.
+const (
+	kindNamed  = 'n' // only ever new content, made with a name for want of better
+	kindStamp  = 's' // fingerprints of stamps
+	kindDigest = 'd' // the one of the old file covers its bytes, too
+)
+
+// tempName is what the name of a temporary file tells.
+type tempName struct {
+	base     string // of the target; its beginning if it is long
+	kind     byte
+	id       string // random, eight letters
+	new, old string // fingerprints, twelve letters each
+}
+
+const (
+	tempMark = ".fsmcp-"
+	idLen    = 8
+	printLen = 12
+	// tempBase bounds what a name takes from the target's: some file systems
+	// allow no more than 143 bytes in all.
+	tempBase = 90
+)
+
+func (n tempName) String() string {
+	base := n.base
+	if len(base) > tempBase {
+		base = base[:tempBase]
+		for len(base) > 0 && !utf8.ValidString(base) && utf8.ValidString(n.base) {
+			base = base[:len(base)-1]
+		}
+	}
+	return "." + base + tempMark + string(n.kind) + n.id + n.new + n.old
+}
+
+// parseTemp reads a name back; ok is false for names of other origin.
+func parseTemp(name string) (n tempName, ok bool) {
+	at := strings.LastIndex(name, tempMark)
+	if at < 1 || name[0] != '.' {
+		return n, false
+	}
+	n.base, name = name[1:at], name[at+len(tempMark):]
+	if name == "" || strings.Trim(name[1:], nameAlphabet) != "" {
+		return n, false
+	}
+	n.kind, name = name[0], name[1:]
+	switch {
+	case n.kind == kindNamed && len(name) == idLen:
+		n.id = name
+		return n, true
+	case (n.kind == kindStamp || n.kind == kindDigest) && len(name) == idLen+2*printLen:
+		n.id, n.new, n.old = name[:idLen], name[idLen:idLen+printLen], name[idLen+printLen:]
+		return n, true
+	}
+	return n, false
+}
+
+// fingerprint marks one state of one file. The device is left out, its number
+// may be another one after a restart.
+func fingerprint(id string, s fsys.Stamp, sum *digest) string {
+	b := []byte(id)
+	b = binary.BigEndian.AppendUint64(b, s.Ino)
+	b = binary.BigEndian.AppendUint64(b, uint64(s.Size))
+	b = binary.BigEndian.AppendUint64(b, uint64(s.Mtime))
+	if sum != nil {
+		b = append(b, sum[:]...)
+	}
+	h := sha256.Sum256(b)
+	return spell(h[:8])[:printLen]
+}

@@ -1,0 +1,201 @@
+package save
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/fsmcp/fsmcp/internal/fsys"
+)
+
+// Txn is one write: from the look at the old file to the new one in its place.
+// It is for one goroutine, and its target must stay open as long as it.
+type Txn struct {
+	s       *Saver
+	st      *state
+	path    string
+	base    string
+	dir     int      // the folder, or the deepest that exists on the way; the target's
+	missing []string // folders to be made below dir
+
+	old     *fsys.File // nil for a new name
+	fd      int        // of old
+	was     fsys.Stamp // of old, as the caller compares it
+	sum     *digest    // of old, where its stamp proves too little
+	leased  bool
+	network bool
+	named   bool // unnamed files cannot be linked here
+	used    bool
+}
+
+type digest [sha256.Size]byte
+
+// Begin opens the file that t leads to and makes sure that no program is in the
+// middle of writing it: it takes a read lease, which holds back whoever opens the
+// file for writing until Close, and tells if somebody tried. Compare the file
+// with what you expect through Old, then Replace. Hold the Lock.
+//
+// A new name gives a transaction without Old.
+func (s *Saver) Begin(ctx context.Context, t *fsys.Target) (*Txn, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	st, err := s.openState(ctx)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := t.ParentFD()
+	if err != nil {
+		return nil, moved(err)
+	}
+	x := &Txn{s: s, st: st, path: t.Path, base: t.Base(), dir: dir, missing: t.MissingDirs(), fd: -1}
+	if t.Kind == fsys.Missing {
+		x.network = s.sys.Network(dir)
+		return x, nil
+	}
+	if x.old, err = t.Open(); err != nil {
+		return nil, moved(err)
+	}
+	x.fd = int(x.old.Fd())
+	if err := x.begin(ctx); err != nil {
+		x.Close()
+		return nil, err
+	}
+	return x, nil
+}
+
+// moved tells apart why a resolved name leads elsewhere by now.
+func moved(err error) error {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return errors.Join(ErrVanished, err)
+	case errors.Is(err, fsys.ErrMoved):
+		return errors.Join(ErrModified, err)
+	}
+	return err
+}
+
+func (x *Txn) begin(ctx context.Context) error {
+	x.network = x.s.sys.Network(x.fd)
+	if err := x.lease(ctx); err != nil {
+		return err
+	}
+	var err error
+	if x.was, err = x.s.sys.Fstat(x.fd); err != nil {
+		return x.fail("stat", err)
+	}
+	if readOnly(x.was) {
+		return ErrReadOnly
+	}
+	if !x.leased {
+		x.sum, err = x.digestOld()
+	}
+	return err
+}
+
+// readOnly goes by the mode alone: root could write such a file, but somebody
+// marked it so that nobody does.
+func readOnly(s fsys.Stamp) bool {
+	if s.UID == uint32(os.Geteuid()) {
+		return s.Mode&unix.S_IWUSR == 0
+	}
+	return s.Mode&(unix.S_IWUSR|unix.S_IWGRP|unix.S_IWOTH) == 0
+}
+
+// leaseStep is how often a file that is held open for writing is tried again.
+const leaseStep = 2 * time.Millisecond
+
+// lease takes the read lease, or does without where there is none to be had.
+func (x *Txn) lease(ctx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, x.s.o.OpenWait, &BusyError{Why: busyOpen})
+	defer cancel()
+	for {
+		err := x.s.sys.SetLease(x.fd, unix.F_RDLCK)
+		// A network file system says EAGAIN also when the server grants none.
+		if !is(err, unix.EAGAIN) || x.network {
+			x.leased = err == nil
+			return nil
+		}
+		step := time.NewTimer(leaseStep)
+		select {
+		case <-step.C:
+		case <-ctx.Done():
+			step.Stop()
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// leaseHolds asks whether nobody has opened the file for writing since Begin.
+// The first question finds those who were held back, and those whom the system
+// let through after its own patience ended; the second those who stand between
+// opening and being held back.
+func (x *Txn) leaseHolds() error {
+	kind, err := x.s.sys.GetLease(x.fd)
+	if err != nil {
+		return x.fail("lease", err)
+	}
+	if kind != unix.F_RDLCK {
+		return ErrModified
+	}
+	err = x.s.sys.SetLease(x.fd, unix.F_RDLCK)
+	if is(err, unix.EAGAIN) {
+		return ErrModified
+	}
+	if err != nil {
+		return x.fail("lease", err)
+	}
+	return nil
+}
+
+// release lets those go on who were held back.
+func (x *Txn) release() {
+	if x.leased {
+		// Not left to closing: a process that is being started may hold a
+		// copy of the descriptor for a moment.
+		x.s.sys.SetLease(x.fd, unix.F_UNLCK)
+		x.leased = false
+	}
+}
+
+// Old is the file as it is, nil for a new name. It belongs to the transaction.
+func (x *Txn) Old() *fsys.File { return x.old }
+
+// Close ends the transaction, done or not. It may be called again.
+func (x *Txn) Close() {
+	x.used = true
+	if x.old == nil {
+		return
+	}
+	x.release()
+	x.old.Close()
+	x.old, x.fd = nil, -1
+}
+
+// compared reports that s is of the file that Begin saw, unchanged as far as a
+// stamp tells. The change time is left out: linking and exchanging set it.
+func (x *Txn) compared(s fsys.Stamp) bool {
+	return s.SameFile(x.was) && s.Size == x.was.Size && s.Mtime == x.was.Mtime &&
+		s.Mode == x.was.Mode && s.UID == x.was.UID && s.GID == x.was.GID
+}
+
+// digestOld reads the old file.
+func (x *Txn) digestOld() (*digest, error) {
+	sum, err := digestOf(x.s.sys, x.fd, x.was.Size)
+	if err != nil {
+		return nil, x.fail("read", err)
+	}
+	return sum, nil
+}
+
+func (x *Txn) fail(op string, err error) error {
+	return &IOError{Op: op, Path: x.path, Err: err}
+}
+
+func (x *Txn) folder() string { return filepath.Dir(x.path) }
