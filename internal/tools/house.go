@@ -1,17 +1,68 @@
 package tools
 
+import (
+	"context"
+	"time"
+
+	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/perm"
+	"github.com/fsmcp/fsmcp/internal/save"
+	"github.com/fsmcp/fsmcp/internal/state"
+	"github.com/fsmcp/fsmcp/internal/tokens"
+)
+
+// Options are the parts a House is built of. All but Keeper are required.
+type Options struct {
+	Lexer    fsys.Lexer
+	Resolver *fsys.Resolver
+	Policy   *perm.Policy
+	Saver    *save.Saver
+	Counter  tokens.Counter
+	// MaxTokens bounds the text of one Read.
+	MaxTokens int
+	// Dedup lets an unchanged re-read be answered by a stub.
+	Dedup bool
+	// Now is the clock.
+	Now func() time.Time
+	// Keeper is shown the old bytes before each change; nil keeps none.
+	Keeper Keeper
+}
+
+// Keeper is what commit needs of a history: the old bytes are handed over,
+// under the file's lock, before they are replaced. An error stops the change.
+type Keeper interface {
+	Keep(ctx context.Context, path string, old *fsys.File) error
+}
+
 // House holds what all sessions of one process share: the resolver, the
 // decision, the save path, the limits.
-type House struct{}
+type House struct {
+	Options
+	// heavy admits one scan of a big file at a time, so that the others stay quick.
+	heavy chan struct{}
+}
+
+// New builds a house of its parts. It touches no file.
+func New(o Options) *House { return &House{Options: o, heavy: make(chan struct{}, 1)} }
 
 // Session is one conversation: what it was shown of which file.
-type Session struct{}
-
-// New builds a house. It touches no file.
-func New() *House { return &House{} }
+type Session struct{ files *state.Files }
 
 // NewSession starts a conversation that has been shown nothing.
-func (h *House) NewSession() *Session { return &Session{} }
+func (h *House) NewSession() *Session { return &Session{files: state.New(h.Now)} }
 
-// Tools lists the published tools in their fixed order.
-func (h *House) Tools() []Tool { return nil }
+// heavyFrom is the size in bytes from which a file's scan waits for its turn.
+const heavyFrom = 8 << 20
+
+// admit waits for the one place for heavy work when a file is that big.
+func (h *House) admit(ctx context.Context, size int64) (leave func(), err error) {
+	if size < heavyFrom {
+		return func() {}, nil
+	}
+	select {
+	case h.heavy <- struct{}{}:
+		return func() { <-h.heavy }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}

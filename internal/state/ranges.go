@@ -1,0 +1,111 @@
+package state
+
+import "slices"
+
+// Span is a half-open range of raw file bytes.
+type Span struct{ Start, End int64 }
+
+// Ranges is a set of bytes as ascending spans that neither touch nor overlap.
+// The zero value is the empty set. Methods return new sets; none changes its
+// receiver, so a Record can be copied freely.
+type Ranges []Span
+
+// Add returns the set with s in it.
+func (r Ranges) Add(s Span) Ranges {
+	if s.Start >= s.End {
+		return r
+	}
+	lo, _ := slices.BinarySearchFunc(r, s.Start, func(a Span, at int64) int { return compare(a.End, at) })
+	hi := lo
+	for hi < len(r) && r[hi].Start <= s.End {
+		s.Start = min(s.Start, r[hi].Start)
+		s.End = max(s.End, r[hi].End)
+		hi++
+	}
+	out := make(Ranges, 0, len(r)-(hi-lo)+1)
+	out = append(out, r[:lo]...)
+	out = append(out, s)
+	return append(out, r[hi:]...)
+}
+
+// Covers tells whether every byte of s is in the set; the empty span always is.
+func (r Ranges) Covers(s Span) bool {
+	if s.Start >= s.End {
+		return true
+	}
+	i, _ := slices.BinarySearchFunc(r, s.Start, func(a Span, at int64) int {
+		if a.End <= at {
+			return -1
+		}
+		return 1
+	})
+	return i < len(r) && r[i].Start <= s.Start && s.End <= r[i].End
+}
+
+// Missing lists the spans of [0, size) that are not in the set.
+func (r Ranges) Missing(size int64) Ranges {
+	var out Ranges
+	at := int64(0)
+	for _, s := range r {
+		if s.Start >= size {
+			break
+		}
+		if at < s.Start {
+			out = append(out, Span{at, s.Start})
+		}
+		at = max(at, s.End)
+	}
+	if at < size {
+		out = append(out, Span{at, size})
+	}
+	return out
+}
+
+// Len is the number of bytes in the set.
+func (r Ranges) Len() int64 {
+	var n int64
+	for _, s := range r {
+		n += s.End - s.Start
+	}
+	return n
+}
+
+// A Splice says that the old bytes [Start, End) became New bytes.
+type Splice struct {
+	Start, End int64
+	New        int64
+}
+
+// Through carries the set through splices (ascending, not overlapping): bytes
+// outside them move, bytes inside leave the set, and the new bytes join it when
+// shown is true.
+func (r Ranges) Through(splices []Splice, shown bool) Ranges {
+	var out Ranges
+	at, shift := int64(0), int64(0) // old position, new minus old
+	keep := func(until int64) {
+		for _, s := range r {
+			s.Start, s.End = max(s.Start, at), min(s.End, until)
+			out = out.Add(Span{s.Start + shift, s.End + shift})
+		}
+	}
+	for _, c := range splices {
+		keep(c.Start)
+		if shown {
+			out = out.Add(Span{c.Start + shift, c.Start + shift + c.New})
+		}
+		shift += c.New - (c.End - c.Start)
+		at = c.End
+	}
+	keep(1<<62 - 1)
+	return out
+}
+
+func compare(a, b int64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,270 @@
+// Package state is readFileState: what one conversation has been shown of
+// which file, and whether the file is still what was shown.
+//
+// It promises that a record never claims more than what was noted, that bounds
+// evict the least recently used and never refuse, and that calls on one path
+// can be kept apart. It does not touch the disk: callers hand it stamps and
+// hashes, and the file itself has the last word.
+package state
+
+import (
+	"container/list"
+	"context"
+	"sync"
+	"time"
+
+	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/text"
+)
+
+// Bounds of what a conversation remembers. They evict; they never refuse.
+const (
+	// KeepContent is the size in bytes up to which a file's text is kept for diffs.
+	KeepContent = 256 << 10
+	// keepTotal bounds all kept text together, in bytes.
+	keepTotal = 64 << 20
+	// keepFiles bounds the number of records.
+	keepFiles = 10_000
+	// WholeHash is the size in bytes above which a record holds a hash of each
+	// shown part instead of one of the whole file.
+	WholeHash = 64 << 20
+)
+
+// Origin says how a record came to be.
+type Origin uint8
+
+// The origins of a record.
+const (
+	ByRead Origin = iota
+	ByWrite
+	ByEdit
+	ByTelling // a refusal told the outside change
+)
+
+// Sum is a SHA-256.
+type Sum [32]byte
+
+// Part is a shown range of a file above WholeHash with the hash of its bytes.
+type Part struct {
+	Span
+	Sum Sum
+}
+
+// Record is what was shown of one file. Records are values: change a copy and
+// Put it.
+type Record struct {
+	Stamp fsys.Stamp
+	// Settled says that Stamp was older than the clock's grain when it was
+	// taken: only then does an equal stamp later prove equal bytes.
+	Settled bool
+	Hash    Sum    // of the whole file, up to WholeHash
+	Parts   []Part // above WholeHash: what was shown, ascending
+	Shown   Ranges // raw bytes shown
+	Origin  Origin
+	// Content is the file as it was, up to KeepContent and as long as the
+	// bound on all of it allows; nil otherwise.
+	Content []byte
+	// Index is the sparse line index of a file that is not held in memory.
+	Index *text.Scan
+	views map[View]served
+}
+
+// Proves tells whether a file with this stamp now surely has the bytes it had
+// when the record was made.
+func (r Record) Proves(now fsys.Stamp) bool { return r.Settled && r.Stamp.Same(now) }
+
+// View is one way to ask for a part of a text: the same view of an unchanged
+// file can be answered by a stub.
+type View struct{ Offset, Limit, Column int }
+
+// served remembers when a view was last answered with the text itself.
+type served struct {
+	call    int
+	at      time.Time
+	stubbed bool // the last answer was a stub: the next is the text
+}
+
+// Bounds of a stub: beyond them the text is served again, since a server
+// cannot see its client drop the earlier answer from the conversation.
+const (
+	stubAge   = 10 * time.Minute
+	stubCalls = 50
+)
+
+// Files is the readFileState of one conversation. It is safe for concurrent use.
+type Files struct {
+	mu    sync.Mutex
+	byKey map[string]*list.Element // of *entry
+	used  *list.List               // front: most recently used
+	kept  int                      // bytes of content held
+	turns map[string]*turn
+	calls int
+	now   func() time.Time
+}
+
+type entry struct {
+	path string
+	rec  Record
+}
+
+// turn is the lock of one path with the number of calls that want it.
+type turn struct {
+	free chan struct{} // holds one token when free
+	want int
+}
+
+// New starts an empty memory. now is the clock.
+func New(now func() time.Time) *Files {
+	return &Files{
+		byKey: map[string]*list.Element{},
+		used:  list.New(),
+		turns: map[string]*turn{},
+		now:   now,
+	}
+}
+
+// Turn waits until no other call of this conversation works on path and
+// returns the function that ends the turn. It fails only with ctx's error.
+func (f *Files) Turn(ctx context.Context, path string) (done func(), err error) {
+	f.mu.Lock()
+	t := f.turns[path]
+	if t == nil {
+		t = &turn{free: make(chan struct{}, 1)}
+		t.free <- struct{}{}
+		f.turns[path] = t
+	}
+	t.want++
+	f.mu.Unlock()
+
+	leave := func() {
+		f.mu.Lock()
+		if t.want--; t.want == 0 {
+			delete(f.turns, path)
+		}
+		f.mu.Unlock()
+	}
+	select {
+	case <-t.free:
+		return func() { t.free <- struct{}{}; leave() }, nil
+	case <-ctx.Done():
+		leave()
+		return nil, ctx.Err()
+	}
+}
+
+// CountCall counts a tool call: stubs are not given over too many of them.
+func (f *Files) CountCall() {
+	f.mu.Lock()
+	f.calls++
+	f.mu.Unlock()
+}
+
+// Get returns the record of path, if there is one.
+func (f *Files) Get(path string) (Record, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	el, ok := f.byKey[path]
+	if !ok {
+		return Record{}, false
+	}
+	f.used.MoveToFront(el)
+	return el.Value.(*entry).rec, true
+}
+
+// Put replaces the record of path. Content above KeepContent is not kept.
+func (f *Files) Put(path string, rec Record) {
+	if len(rec.Content) > KeepContent {
+		rec.Content = nil
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	el, ok := f.byKey[path]
+	if !ok {
+		el = f.used.PushFront(&entry{path: path})
+		f.byKey[path] = el
+	}
+	e := el.Value.(*entry)
+	f.kept += len(rec.Content) - len(e.rec.Content)
+	e.rec = rec
+	f.used.MoveToFront(el)
+	f.evict()
+}
+
+// Forget drops what is known of path.
+func (f *Files) Forget(path string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if el, ok := f.byKey[path]; ok {
+		f.drop(el)
+	}
+}
+
+// evict holds the bounds: first the text of the files used longest ago, then
+// whole records.
+func (f *Files) evict() {
+	for el := f.used.Back(); el != nil && f.kept > keepTotal; el = el.Prev() {
+		e := el.Value.(*entry)
+		f.kept -= len(e.rec.Content)
+		e.rec.Content = nil
+	}
+	for f.used.Len() > keepFiles {
+		f.drop(f.used.Back())
+	}
+}
+
+func (f *Files) drop(el *list.Element) {
+	e := f.used.Remove(el).(*entry)
+	f.kept -= len(e.rec.Content)
+	delete(f.byKey, e.path)
+}
+
+// Served notes that view was answered with the text of path's record.
+func (f *Files) Served(path string, v View) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	el, ok := f.byKey[path]
+	if !ok {
+		return
+	}
+	e := el.Value.(*entry)
+	views := make(map[View]served, len(e.rec.views)+1) // records are values: never change a shared map
+	for k, s := range e.rec.views {
+		if f.calls-s.call <= stubCalls {
+			views[k] = s
+		}
+	}
+	views[v] = served{call: f.calls, at: f.now()}
+	e.rec.views = views
+}
+
+// Stub tells whether a repeated view of an unchanged file may be answered by
+// the stub, and remembers that it was: never two stubs in a row for one view,
+// none over too long a time or too many calls.
+func (f *Files) Stub(path string, v View) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	el, ok := f.byKey[path]
+	if !ok {
+		return false
+	}
+	rec := &el.Value.(*entry).rec
+	s, ok := rec.views[v]
+	if !ok || s.stubbed || f.calls-s.call > stubCalls || f.now().Sub(s.at) > stubAge {
+		return false
+	}
+	s.stubbed = true
+	views := make(map[View]served, len(rec.views))
+	for k, old := range rec.views {
+		views[k] = old
+	}
+	views[v] = s
+	rec.views = views
+	return true
+}
+
+// Moved returns the record after a change that turned the file into one with
+// this hash: nothing of it counts as served by a Read any more, and no stamp
+// proves it yet.
+func (r Record) Moved(hash Sum, shown Ranges, origin Origin, content []byte) Record {
+	return Record{Hash: hash, Shown: shown, Origin: origin, Content: content}
+}

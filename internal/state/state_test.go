@@ -1,0 +1,205 @@
+package state
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+)
+
+// naive is a set of bytes as a table, for comparison.
+type naive [64]bool
+
+func (n *naive) set(s Span) {
+	for i := s.Start; i < s.End; i++ {
+		n[i] = true
+	}
+}
+
+func (n *naive) same(t *testing.T, r Ranges) {
+	t.Helper()
+	var got naive
+	last := int64(-1)
+	for _, s := range r {
+		if s.Start >= s.End || s.Start <= last {
+			t.Fatalf("not canonical: %v", r)
+		}
+		last = s.End
+		got.set(s)
+	}
+	if got != *n {
+		t.Fatalf("got %v, want %v", r, *n)
+	}
+}
+
+func TestRangesAgreeWithATableOfBytes(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for range 20_000 {
+		var r Ranges
+		var n naive
+		for range rnd.IntN(8) {
+			a := rnd.Int64N(60)
+			s := Span{a, min(a+rnd.Int64N(12), 64)}
+			r = r.Add(s)
+			n.set(s)
+		}
+		n.same(t, r)
+		a := rnd.Int64N(60)
+		s := Span{a, min(a+rnd.Int64N(12), 64)}
+		all := true
+		for i := s.Start; i < s.End; i++ {
+			all = all && n[i]
+		}
+		if r.Covers(s) != all {
+			t.Fatalf("%v.Covers(%v) = %v", r, s, !all)
+		}
+		var hole naive
+		for i := range hole[:40] {
+			hole[i] = !n[i]
+		}
+		hole.same(t, r.Missing(40))
+	}
+}
+
+func TestRangesMoveWithTheBytesTheyName(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(3, 4))
+	for range 20_000 {
+		old := make([]byte, 30) // each byte says whether it was shown
+		var r Ranges
+		for i := range old {
+			if rnd.IntN(2) == 0 {
+				old[i] = 1
+				r = r.Add(Span{int64(i), int64(i) + 1})
+			}
+		}
+		var splices []Splice
+		var now []byte
+		at := 0
+		for range rnd.IntN(4) {
+			start := at + rnd.IntN(len(old)-at+1)
+			end := start + rnd.IntN(min(5, len(old)-start+1))
+			n := rnd.IntN(5)
+			now = append(now, old[at:start]...)
+			for range n {
+				now = append(now, 1)
+			}
+			splices = append(splices, Splice{int64(start), int64(end), int64(n)})
+			at = end
+		}
+		now = append(now, old[at:]...)
+		moved := r.Through(splices, true)
+		for i, b := range now {
+			if got := moved.Covers(Span{int64(i), int64(i) + 1}); got != (b == 1) {
+				t.Fatalf("%v through %v: byte %d shown %v, want %v (%v)", r, splices, i, got, b == 1, moved)
+			}
+		}
+	}
+}
+
+func TestBoundsEvictAndNeverRefuse(t *testing.T) {
+	f := New(time.Now)
+	for i := range 400 {
+		f.Put(fmt.Sprint(i), Record{Content: make([]byte, KeepContent)})
+	}
+	if f.kept > keepTotal {
+		t.Fatalf("%d bytes kept, bound %d", f.kept, keepTotal)
+	}
+	first, ok := f.Get("0")
+	if !ok || first.Content != nil {
+		t.Fatalf("the oldest text is still kept, or its record is gone (%v)", ok)
+	}
+	if last, _ := f.Get("399"); last.Content == nil {
+		t.Fatal("the newest text was evicted")
+	}
+	for i := range keepFiles + 10 {
+		f.Put(fmt.Sprint("x", i), Record{})
+	}
+	if f.used.Len() > keepFiles || len(f.byKey) > keepFiles {
+		t.Fatalf("%d records", f.used.Len())
+	}
+	f.Put("big", Record{Content: make([]byte, KeepContent+1)})
+	if big, ok := f.Get("big"); !ok || big.Content != nil {
+		t.Fatal("text above the bound is kept")
+	}
+	f.Forget("big")
+	if _, ok := f.Get("big"); ok {
+		t.Fatal("forgotten, yet known")
+	}
+}
+
+func TestStubsAreRareEnough(t *testing.T) {
+	now := time.Unix(1000, 0)
+	f := New(func() time.Time { return now })
+	v := View{Offset: 1, Limit: 2000}
+	if f.Stub("a", v) {
+		t.Fatal("a stub for a file that was never served")
+	}
+	f.Put("a", Record{})
+	f.Served("a", v)
+	if !f.Stub("a", v) || f.Stub("a", v) {
+		t.Fatal("want one stub, then the text")
+	}
+	if f.Stub("a", View{Offset: 2, Limit: 2000}) {
+		t.Fatal("a stub for another range")
+	}
+	f.Served("a", v)
+	now = now.Add(stubAge + time.Second)
+	if f.Stub("a", v) {
+		t.Fatal("a stub after too long")
+	}
+	f.Served("a", v)
+	for range stubCalls + 1 {
+		f.CountCall()
+	}
+	if f.Stub("a", v) {
+		t.Fatal("a stub after too many calls")
+	}
+	f.Served("a", v)
+	rec, _ := f.Get("a")
+	f.Put("a", rec.Moved(rec.Hash, nil, ByEdit, nil))
+	if f.Stub("a", v) {
+		t.Fatal("a stub after an edit")
+	}
+}
+
+func TestTurnsKeepCallsOnOnePathApart(t *testing.T) {
+	f := New(time.Now)
+	var wg sync.WaitGroup
+	inside, most := 0, 0
+	for range 50 {
+		wg.Go(func() {
+			done, err := f.Turn(context.Background(), "p")
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			inside++
+			most = max(most, inside)
+			time.Sleep(100 * time.Microsecond)
+			inside--
+			done()
+		})
+	}
+	wg.Wait()
+	if most != 1 {
+		t.Fatalf("%d calls at once", most)
+	}
+	if len(f.turns) != 0 {
+		t.Fatalf("%d turns left behind", len(f.turns))
+	}
+	done, _ := f.Turn(context.Background(), "p")
+	defer done()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
+	defer cancel()
+	if _, err := f.Turn(ctx, "p"); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("waiting ended with %v", err)
+	}
+	other, err := f.Turn(context.Background(), "q")
+	if err != nil {
+		t.Fatal(err)
+	}
+	other()
+}

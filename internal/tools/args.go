@@ -1,0 +1,32 @@
+package tools
+
+// ReadArgs are the arguments of Read.
+type ReadArgs struct {
+	FilePath string `json:"file_path"`
+	Offset   *int   `json:"offset"`
+	Limit    *int   `json:"limit"`
+	Column   *int   `json:"column"`
+}
+
+// Target is the file argument as it arrived.
+func (a *ReadArgs) Target() string { return a.FilePath }
+
+// WriteArgs are the arguments of Write.
+type WriteArgs struct {
+	FilePath string `json:"file_path"`
+	Content  string `json:"content"`
+}
+
+// Target is the file argument as it arrived.
+func (a *WriteArgs) Target() string { return a.FilePath }
+
+// EditArgs are the arguments of Edit.
+type EditArgs struct {
+	FilePath   string `json:"file_path"`
+	OldString  string `json:"old_string"`
+	NewString  string `json:"new_string"`
+	ReplaceAll bool   `json:"replace_all"`
+}
+
+// Target is the file argument as it arrived.
+func (a *EditArgs) Target() string { return a.FilePath }

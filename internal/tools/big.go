@@ -1,0 +1,274 @@
+package tools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/fsmcp/fsmcp/internal/edit"
+	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/save"
+	"github.com/fsmcp/fsmcp/internal/state"
+	"github.com/fsmcp/fsmcp/internal/text"
+)
+
+// big is a file above state.WholeHash under a change: it is searched as a
+// stream, and only what was shown of it is compared with what is there.
+type big struct {
+	*House
+	session *Session
+	spot    *spot
+	file    *fsys.File
+	stamp   fsys.Stamp
+	settled bool
+	rec     state.Record
+	scan    *text.Scan
+	// lost says that something that was shown is not there any more.
+	lost bool
+}
+
+// look compares what was shown with the file. The record keeps what still
+// holds; a growing log loses nothing.
+func (h *House) look(ctx context.Context, session *Session, s *spot, f *fsys.File, stamp fsys.Stamp) (*big, error) {
+	rec, ok := session.files.Get(s.Path)
+	if !ok {
+		return nil, notRead(s.name())
+	}
+	b := &big{House: h, session: session, spot: s, file: f, stamp: stamp, settled: stamp.Settled(h.Now()), rec: rec, scan: rec.Index}
+	same := rec.Proves(stamp)
+	if !same {
+		if err := b.recheck(); err != nil {
+			return nil, err
+		}
+	}
+	if b.scan == nil || !same {
+		scan, err := text.NewScan(ctx, f, stamp.Size)
+		if err != nil {
+			return nil, binary(s)
+		}
+		b.scan = scan
+	}
+	b.rec.Stamp, b.rec.Settled, b.rec.Index = stamp, b.settled, b.scan
+	session.files.Put(s.Path, b.rec)
+	if b.lost && len(b.rec.Parts) == 0 {
+		return nil, b.modified()
+	}
+	return b, nil
+}
+
+// recheck keeps the parts whose bytes are still in their place.
+func (b *big) recheck() error {
+	parts, err := holding(b.file, b.rec.Parts)
+	if err != nil {
+		return err
+	}
+	b.lost = len(parts) < len(b.rec.Parts)
+	b.rec = state.Record{Parts: parts, Origin: b.rec.Origin}
+	for _, p := range parts {
+		b.rec.Shown = b.rec.Shown.Add(p.Span)
+	}
+	return nil
+}
+
+func (b *big) modified() error {
+	return refuse(slugModified, "%s Path: %s.", modifiedWords, b.spot.name())
+}
+
+// inBig plans the edit of a file above state.WholeHash.
+func (e *editing) inBig(ctx context.Context, s *spot, f *fsys.File, stamp fsys.Stamp) (*change, error) {
+	b, err := e.look(ctx, e.session, s, f, stamp)
+	if err != nil {
+		return nil, err
+	}
+	splices, err := b.search(ctx, e.request(s, ""))
+	if err != nil {
+		return nil, b.unmatched(e.args.OldString, err)
+	}
+	if err := b.seen(ctx, spansOf(splices)); err != nil {
+		return nil, err
+	}
+	parts, shown, err := carryParts(f, stamp.Size, b.rec.Parts, splices)
+	if err != nil {
+		return nil, err
+	}
+	where, err := b.region(ctx, splices[0], e.args.NewString)
+	if err != nil {
+		return nil, err
+	}
+	c := &change{
+		stamp: stamp, settled: b.settled, splices: splices,
+		record: state.Record{Parts: parts, Shown: shown, Origin: state.ByEdit},
+		result: textResult(e.head(s, len(splices), edit.Exact), where, s.note()),
+	}
+	c.result.Meta = map[string]any{"fsmcp/size": stamp.Size + growth(lengths(splices)), "fsmcp/replacements": len(splices)}
+	return c, nil
+}
+
+// mostMatches bounds how many places of a big file one call replaces.
+const mostMatches = 100_000
+
+// search finds what to replace, and by what, as a stream.
+func (b *big) search(ctx context.Context, req edit.Request) ([]save.Splice, error) {
+	enc := b.scan.Enc()
+	needle, err := edit.NewNeedle(req.Old, enc.Unit(), enc.Encode)
+	if err != nil {
+		return nil, err
+	}
+	found, err := edit.SearchStream(ctx, b.file, b.stamp.Size, needle, req.ReplaceAll, mostMatches)
+	if err != nil {
+		return nil, err
+	}
+	if found.Count > mostMatches {
+		return nil, refuse(slugTooLarge, "old_string is in %s %d times; at most %d places of a file above 64 MiB are replaced in one call. Give a longer old_string.", b.spot.name(), found.Count, mostMatches)
+	}
+	res, err := found.Replace(ctx, b.file, req)
+	if err != nil {
+		return nil, err
+	}
+	splices := make([]save.Splice, len(res.Splices))
+	for i, s := range res.Splices {
+		splices[i] = save.Splice{Start: s.Start, End: s.End, New: s.New}
+	}
+	return splices, nil
+}
+
+// seen is the gate of a big file: the matches must have been shown. Where they
+// were not and fit, the error shows them, and the same call passes next time.
+func (b *big) seen(ctx context.Context, spans []state.Span) error {
+	var hidden state.Ranges
+	for _, m := range spans {
+		if !b.rec.Shown.Covers(m) {
+			hidden = hidden.Add(state.Span{Start: max(0, m.Start-aroundMatch), End: min(b.stamp.Size, m.End+aroundMatch)})
+		}
+	}
+	switch {
+	case len(hidden) == 0:
+		return nil
+	case b.lost:
+		return b.modified()
+	case hidden.Len() > showMatches:
+		return b.unseen(ctx, hidden)
+	}
+	var parts []string
+	for _, h := range hidden {
+		body, span, err := b.fragment(ctx, h)
+		if err != nil {
+			return err
+		}
+		part, err := partOf(b.file, span)
+		if err != nil {
+			return err
+		}
+		b.rec.Parts = withPart(b.rec.Parts, part)
+		b.rec.Shown = b.rec.Shown.Add(span)
+		parts = append(parts, body)
+	}
+	b.session.files.Put(b.spot.Path, b.rec)
+	return refuse(slugPartlyRead, "%s Of %s the text that this call would replace was never shown. Here it is with what stands around it; it counts as shown now: check it, then make the same call again.\n%s",
+		notReadWords, b.spot.name(), strings.Join(parts, "\n"))
+}
+
+// fragment shows a raw span of the file, widened or cut to whole characters.
+func (b *big) fragment(ctx context.Context, s state.Span) (string, state.Span, error) {
+	raw := make([]byte, s.End-s.Start)
+	if _, err := b.file.ReadAt(raw, s.Start); err != nil {
+		return "", s, err
+	}
+	if b.scan.Enc().IsUTF8() {
+		for len(raw) > 0 && !utf8.RuneStart(raw[0]) {
+			raw, s.Start = raw[1:], s.Start+1
+		}
+		for i := 1; i < utf8.UTFMax && i <= len(raw); i++ {
+			if tail := raw[len(raw)-i:]; utf8.RuneStart(tail[0]) {
+				if !utf8.FullRune(tail) {
+					raw, s.End = raw[:len(raw)-i], s.End-int64(i)
+				}
+				break
+			}
+		}
+	}
+	line, err := b.scan.LineAt(ctx, b.file, s.Start)
+	if err != nil {
+		return "", s, err
+	}
+	shown, err := b.decoded(raw)
+	if err != nil {
+		return "", s, err
+	}
+	return fmt.Sprintf("(from line %d)\n%s", line, text.Number(shown, line)), s, nil
+}
+
+// decoded is a piece of the file as text.
+func (b *big) decoded(raw []byte) (string, error) {
+	enc := b.scan.Enc()
+	if enc.IsUTF8() {
+		return string(raw), nil
+	}
+	doc, err := text.Decode(append(enc.BOM(), raw...))
+	if err != nil {
+		return "", err
+	}
+	return doc.Text, nil
+}
+
+// unseen is the refusal that names the calls which show what was never shown.
+func (b *big) unseen(ctx context.Context, spans state.Ranges) error {
+	var calls []string
+	for _, s := range spans[:min(len(spans), callsNamed)] {
+		line, err := b.scan.LineAt(ctx, b.file, s.Start)
+		if err != nil {
+			return err
+		}
+		last, err := b.scan.LineAt(ctx, b.file, max(s.Start, s.End-1))
+		if err != nil {
+			return err
+		}
+		calls = append(calls, fmt.Sprintf("Read offset=%d, limit=%d", line, min(last-line+1, defaultLines)))
+	}
+	return refuse(slugPartlyRead, "%s Of %s %s that this call would replace were never shown. Go on with %s, then make the same call again.",
+		notReadWords, b.spot.name(), amount(spans.Len()), strings.Join(calls, "; "))
+}
+
+// unmatched words why a search found nothing, or too much.
+func (b *big) unmatched(old string, err error) error {
+	if no := (*edit.NoMatchError)(nil); errors.As(err, &no) {
+		return refuse(slugNoMatch, "String to replace not found in file.\nString: %s\nPath: %s\nIn a file above 64 MiB only an exact match is looked for. Read the lines to be changed and copy old_string from them, without the line numbers.",
+			cut(old, shownOld), b.spot.name())
+	}
+	return ambiguous(b.spot.name(), old, err)
+}
+
+// region shows the first place as it will be, with some text around it.
+func (b *big) region(ctx context.Context, s save.Splice, added string) (string, error) {
+	const side = 200
+	from, to := max(0, s.Start-side), min(b.stamp.Size, s.End+side)
+	read := func(lo, hi int64) (string, error) {
+		raw := make([]byte, hi-lo)
+		if _, err := b.file.ReadAt(raw, lo); err != nil {
+			return "", err
+		}
+		return b.decoded(raw)
+	}
+	if !b.scan.Enc().IsUTF8() { // keep to whole units
+		unit := int64(b.scan.Enc().Unit())
+		from, to = s.Start-(s.Start-from)/unit*unit, s.End+(to-s.End)/unit*unit
+	}
+	before, err := read(from, s.Start)
+	if err != nil {
+		return "", err
+	}
+	after, err := read(s.End, to)
+	if err != nil {
+		return "", err
+	}
+	line, err := b.scan.LineAt(ctx, b.file, from)
+	if err != nil {
+		return "", err
+	}
+	if i := strings.IndexByte(before, '\n'); i >= 0 && from > 0 { // begin with a whole line
+		before, line = before[i+1:], line+1
+	}
+	return regionIn(linesIn(before+after, text.EOL{LF: 1}), edit.Splice{Start: len(before), End: len(before), New: added}, line), nil
+}

@@ -1,0 +1,166 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/perm"
+	"github.com/fsmcp/fsmcp/internal/save"
+	"github.com/fsmcp/fsmcp/internal/state"
+)
+
+// change is what a call wants done to a file, worked out from the bytes that
+// are there.
+type change struct {
+	// stamp is that of the bytes it was worked out from, zero for a new file;
+	// settled says that it proves them.
+	stamp   fsys.Stamp
+	settled bool
+	// splices turn them into the new ones.
+	splices []save.Splice
+	// record is readFileState once the new bytes are in place; its stamp is
+	// filled in then.
+	record state.Record
+	// result is the answer then. A change without splices is only its answer.
+	result *Result
+}
+
+// planner works out a change. old is the file as it is, nil where there is
+// none. It is asked twice: before anything else happens, and again under the
+// lock for the bytes that will be replaced.
+type planner func(ctx context.Context, s *spot, old *fsys.File) (*change, error)
+
+// commit is the one door to the disk: decision and gate, then the lock, then
+// everything once more for the bytes that are really there, then the replace.
+func (h *House) commit(ctx context.Context, call Call, op perm.Op, raw string, plan planner) (*Result, error) {
+	s, err := h.enter(ctx, op, raw)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	switch s.Kind {
+	case fsys.Directory:
+		return nil, h.directory(s)
+	case fsys.Special:
+		return nil, special(s.Asked)
+	}
+	done, err := call.Session.files.Turn(ctx, s.Path)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+
+	c, err := h.preview(ctx, s, plan)
+	if err != nil {
+		return nil, err
+	}
+	if c.splices == nil {
+		return c.result, nil
+	}
+	lock, err := h.Saver.Lock(ctx, s.Target)
+	if err != nil {
+		return nil, err
+	}
+	defer lock.Unlock()
+	return h.locked(ctx, call, s, lock, raw, c, plan)
+}
+
+// preview works out the change on the file as it is now.
+func (h *House) preview(ctx context.Context, s *spot, plan planner) (*change, error) {
+	if s.Kind == fsys.Missing {
+		return plan(ctx, s, nil)
+	}
+	f, err := s.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	leave, err := h.admit(ctx, s.Stamp.Size)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	return plan(ctx, s, f)
+}
+
+// locked resolves, decides and gates again, right before the bytes are
+// replaced, replaces them, and moves the record on.
+func (h *House) locked(ctx context.Context, call Call, s *spot, lock *save.Lock, raw string, c *change, plan planner) (*Result, error) {
+	now, err := h.enter(ctx, s.op, raw)
+	if err != nil {
+		return nil, err
+	}
+	defer now.Close()
+	if now.Path != s.Path || !lock.Covers(now.Target) {
+		return nil, &save.BusyError{Why: "the folders or links on the way to it were changed while this call ran"}
+	}
+	txn, err := h.Saver.Begin(ctx, now.Target)
+	if err != nil {
+		return nil, err
+	}
+	defer txn.Close()
+	old := txn.Old()
+	if !h.stands(c, old) {
+		if c, err = plan(ctx, now, old); err != nil {
+			return nil, err
+		}
+		if c.splices == nil {
+			return c.result, nil
+		}
+	}
+	if h.Keeper != nil && old != nil {
+		if err := h.Keeper.Keep(ctx, now.Path, old); err != nil {
+			return nil, err
+		}
+	}
+	out, err := txn.Replace(ctx, c.splices)
+	if err != nil {
+		return nil, err
+	}
+	c.record.Stamp = out.Stamp // too young to prove anything: the next gate looks at the bytes
+	call.Session.files.Put(now.Path, c.record)
+	return remark(c.result, out), nil
+}
+
+// stands tells whether a change worked out earlier fits the file that is about
+// to be replaced, by a stamp that proves its bytes.
+func (h *House) stands(c *change, old *fsys.File) bool {
+	if old == nil {
+		return c.stamp == fsys.Stamp{}
+	}
+	stamp, err := old.Stamp()
+	return err == nil && c.settled && stamp.Same(c.stamp)
+}
+
+// remark adds to an answer what the saving itself has to tell.
+func remark(r *Result, out save.Outcome) *Result {
+	var notes []string
+	if out.OtherNames > 0 {
+		notes = append(notes, fmt.Sprintf("(The file had %d other names, hard links: they keep the old text.)", out.OtherNames))
+	}
+	if out.InPlace {
+		notes = append(notes, "(The file could not be replaced and was written in place; after a crash the next start of fsmcp finishes or leaves it.)")
+	}
+	if out.DurabilityUnknown {
+		r.Meta["fsmcp/durability"] = "unknown"
+		notes = append(notes, "(The new text is in place, but the disk did not confirm that it survives a loss of power.)")
+	}
+	if out.StateInTemp != "" {
+		notes = append(notes, fmt.Sprintf("(fsmcp's state folder cannot be written; %s is used instead.)", fsys.Printable(out.StateInTemp)))
+	}
+	for _, name := range out.Saved {
+		notes = append(notes, fmt.Sprintf("(Text that another program wrote meanwhile was kept as %s.)", fsys.Printable(name)))
+	}
+	for _, n := range notes {
+		r.Blocks[0].Text += "\n" + n
+	}
+	return r
+}
+
+// gone is the answer for a file that was shown and is not there any more. It
+// is said once: a repeated call may then create the file.
+func gone(session *Session, s *spot) error {
+	session.files.Forget(s.Path)
+	return &refusal{slug: slugNotFound, code: 19, text: fmt.Sprintf("The file %s was there when it was read and is gone now: it was moved or deleted. Nothing was changed. If it should be created anew, call Write with its whole content.", s.name())}
+}

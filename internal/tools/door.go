@@ -1,0 +1,284 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/perm"
+)
+
+// spot is a file argument that the rules let through: resolved, pinned, with
+// what the answer must tell of how it was found.
+type spot struct {
+	*fsys.Target
+	op    perm.Op
+	notes []string
+}
+
+// note joins the remarks about the path, one a line.
+func (s *spot) note() string { return strings.Join(s.notes, "\n") }
+
+// name is the absolute path as an answer shows it.
+func (s *spot) name() string { return fsys.Printable(s.Asked.String()) }
+
+// enter takes a file argument through decision, resolving, and decision on
+// every name the file has. Whatever the disk says is held back until the
+// rules have spoken.
+func (h *House) enter(_ context.Context, op perm.Op, raw string) (*spot, error) {
+	path, err := h.Lexer.Parse(raw)
+	if err != nil {
+		return nil, err
+	}
+	target, err := h.admitted(op, path)
+	if err != nil {
+		return nil, err
+	}
+	s := &spot{Target: target, op: op}
+	if target.Kind == fsys.Missing {
+		if err := h.lookalike(s, raw); err != nil {
+			s.Close()
+			return nil, err
+		}
+	}
+	if s.Asked.Relative() {
+		s.notes = append(s.notes, fmt.Sprintf("(Relative path: %s was used.)", s.name()))
+	}
+	if s.Asked.TrailingSlash() && s.Kind != fsys.Directory {
+		s.Close()
+		return nil, refuse(slugBadArgument, "The path %s ends in a slash, which names a folder; leave the slash out to name the file.", quoted(raw))
+	}
+	return s, nil
+}
+
+// admitted decides on the name as given, resolves it, and decides on all its
+// names.
+func (h *House) admitted(op perm.Op, path fsys.Path) (*fsys.Target, error) {
+	if fsys.RefusedByName(path) {
+		return nil, refuse(slugSpecialFile, "%s is a device or another process's stream, not a file: it is never opened. Name a regular file.", fsys.Printable(path.String()))
+	}
+	asked := []string{path.String()}
+	first := h.Policy.Decide(op, asked, h.exists)
+	if first.Verdict == perm.Deny && first.Reason != perm.ReasonBuiltin {
+		return nil, h.denied(op, path, first)
+	}
+	target, err := h.Resolver.Resolve(path)
+	if target == nil {
+		return nil, err
+	}
+	decision := h.Policy.Decide(op, target.Names, h.exists)
+	switch {
+	case decision.Verdict == perm.Allow && err == nil:
+		return target, nil
+	case decision.Verdict == perm.Deny && decision.Reason == perm.ReasonBuiltin && target.Kind == fsys.Special:
+		err = special(path)
+	case decision.Verdict != perm.Allow:
+		err = h.denied(op, path, decision)
+	}
+	target.Close()
+	return nil, err
+}
+
+// lookalike makes up for an argument that names nothing: without blanks around
+// it, then the one name beside it that merely looks different.
+func (h *House) lookalike(s *spot, raw string) error {
+	if trimmed := strings.TrimSpace(raw); trimmed != raw && trimmed != "" {
+		path, err := h.Lexer.Parse(trimmed)
+		if err != nil {
+			return err
+		}
+		if err := h.swap(s, path, "without the blanks around it"); err != nil || s.Kind != fsys.Missing {
+			return err
+		}
+	}
+	siblings, err := s.Siblings(maxSiblings)
+	if err != nil {
+		return nil // nothing to look at: the name stays missing
+	}
+	names := make([]string, len(siblings))
+	for i, e := range siblings {
+		names[i] = e.Name
+	}
+	other, ok := fsys.Lookalike(s.Asked.Base(), names)
+	if !ok {
+		return nil
+	}
+	return h.swap(s, s.Asked.WithBase(other), "the one existing name that looks the same")
+}
+
+// swap puts another spelling in the place of one that names nothing.
+func (h *House) swap(s *spot, path fsys.Path, why string) error {
+	target, err := h.admitted(s.op, path)
+	if err != nil {
+		return err
+	}
+	s.Close()
+	s.Target = target
+	s.notes = append(s.notes, fmt.Sprintf("(Nothing bears the exact name given; %s was used, %s.)", s.name(), why))
+	return nil
+}
+
+// exists tells the policy whether a name is there (a bare repository is known
+// by its HEAD).
+func (h *House) exists(name string) bool {
+	path, err := fsys.Lexer{OS: h.Lexer.OS}.Parse(name)
+	if err != nil {
+		return false
+	}
+	t, err := h.Resolver.Resolve(path)
+	if t != nil {
+		defer t.Close()
+	}
+	return err == nil && t.Kind != fsys.Missing
+}
+
+// denied words a decision that is not allow. All denials by one rule read the
+// same but for the path, whether or not the file exists.
+func (h *House) denied(op perm.Op, path fsys.Path, d perm.Decision) error {
+	name := fsys.Printable(path.String())
+	if d.Reason == perm.ReasonPlan {
+		return refuse(slugPlanMode, "Plan mode: files are read, not changed, until the user leaves it. Nothing was changed in %s.", name)
+	}
+	if d.Verdict == perm.Deny {
+		return refuse(slugDenied, "File is in a directory that is denied by your permission settings.\nPath: %s\n%s", name, because(d))
+	}
+	var next string
+	if d.PasteLine != "" {
+		next = fmt.Sprintf(" To allow it, the user can start fsmcp with --allow '%s'.", d.PasteLine)
+	}
+	if d.Reason == perm.ReasonMode {
+		next += " A folder becomes part of the workspace when it is named: fsmcp serve DIR."
+	}
+	return refuse(slugDenied, "%s of %s needs the user's consent (%s), and this client cannot be asked.%s", opWord(op), name, because(d), next)
+}
+
+// because names what decided.
+func because(d perm.Decision) string {
+	switch {
+	case d.Rule != "" && d.Quotable:
+		return fmt.Sprintf("Rule: %s (%s)", d.Rule, where(d.Source))
+	case d.Rule != "":
+		return "Rule: a rule on what this name leads to"
+	}
+	return "Reason: " + d.Reason.String()
+}
+
+func where(s perm.Source) string {
+	if s.Line > 0 {
+		return fmt.Sprintf("%s:%d", s.Name, s.Line)
+	}
+	return s.Name
+}
+
+func opWord(op perm.Op) string {
+	if op == perm.Read {
+		return "Reading"
+	}
+	return "Changing"
+}
+
+func special(path fsys.Path) error {
+	return refuse(slugSpecialFile, "%s is a device, a FIFO or a socket, not a regular file: it is neither read nor written.", fsys.Printable(path.String()))
+}
+
+// Bounds of what errors list of a folder.
+const (
+	maxSiblings = 5_000
+	maxEntries  = 50
+	maxNear     = 3
+)
+
+// missing is the answer for a name that is not there: near names that may be
+// read, and where relative names are taken from.
+func (h *House) missing(s *spot) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "File does not exist. Path: %s.", s.name())
+	if near := h.near(s); len(near) > 0 {
+		fmt.Fprintf(&b, " Did you mean %s?", strings.Join(near, " or "))
+	}
+	if base := h.Lexer.Base; base != "" && (s.Asked.Relative() || !within(base, s.Asked.String())) {
+		fmt.Fprintf(&b, " The workspace directory is %s.", fsys.Printable(base))
+	}
+	return refuse(slugNotFound, "%s", b.String())
+}
+
+func (h *House) near(s *spot) []string {
+	if !h.readable(s.Asked.Dir()) {
+		return nil
+	}
+	siblings, err := s.Siblings(maxSiblings)
+	if err != nil {
+		return nil
+	}
+	names := make([]string, 0, len(siblings))
+	for _, e := range siblings {
+		names = append(names, e.Name)
+	}
+	var out []string
+	for _, n := range fsys.Near(s.Asked.Base(), names, maxNear*4) {
+		if full := join(s.Asked.Dir(), n); h.readable(full) && len(out) < maxNear {
+			out = append(out, fsys.Printable(full))
+		}
+	}
+	return out
+}
+
+// directory is the answer for a folder: its first entries, so that the caller
+// can go on.
+func (h *House) directory(s *spot) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s is a directory, not a file.", s.name())
+	entries, err := s.Entries(maxSiblings)
+	if err != nil || !h.readable(s.Asked.String()) {
+		return refuse(slugIsDirectory, "%s Name a file in it.", b.String())
+	}
+	var shown []string
+	for _, e := range entries {
+		if !h.readable(join(s.Asked.String(), e.Name)) {
+			continue
+		}
+		name := fsys.Printable(e.Name)
+		if e.Dir {
+			name += "/"
+		}
+		if shown = append(shown, name); len(shown) == maxEntries {
+			break
+		}
+	}
+	if len(shown) == 0 {
+		return refuse(slugIsDirectory, "%s It holds nothing that can be named here.", b.String())
+	}
+	fmt.Fprintf(&b, " Name a file in it; it holds:\n%s", strings.Join(shown, "\n"))
+	if len(shown) == maxEntries && len(entries) > maxEntries {
+		b.WriteString("\n…")
+	}
+	return refuse(slugIsDirectory, "%s", b.String())
+}
+
+// readable tells whether a Read of name would be allowed without a question,
+// by every name it has.
+func (h *House) readable(name string) bool {
+	path, err := fsys.Lexer{OS: h.Lexer.OS}.Parse(name)
+	if err != nil {
+		return false
+	}
+	if h.Policy.Decide(perm.Read, []string{name}, h.exists).Verdict != perm.Allow {
+		return false
+	}
+	t, err := h.Resolver.Resolve(path)
+	if t == nil {
+		return false
+	}
+	defer t.Close()
+	return err == nil && h.Policy.Decide(perm.Read, t.Names, h.exists).Verdict == perm.Allow
+}
+
+// join is a folder and a name in it, in the resolver's spelling.
+func join(dir, name string) string { return strings.TrimSuffix(dir, "/") + "/" + name }
+
+// within tells whether name is dir or lies below it, segment by segment.
+func within(dir, name string) bool {
+	rest, ok := strings.CutPrefix(name, strings.TrimSuffix(dir, "/"))
+	return ok && (rest == "" || rest[0] == '/')
+}

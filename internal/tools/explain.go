@@ -1,0 +1,202 @@
+package tools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/fsmcp/fsmcp/internal/edit"
+	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/save"
+	"github.com/fsmcp/fsmcp/internal/text"
+)
+
+// Slugs name the kinds of failure; they are stable and equal across tools
+// (source: the specification of the tools, "Error codes").
+const (
+	slugDenied        = "denied"
+	slugNotFound      = "not_found"
+	slugNotRead       = "not_read"
+	slugPartlyRead    = "partly_read"
+	slugModified      = "modified"
+	slugBinary        = "binary"
+	slugSpecialFile   = "special_file"
+	slugTooLarge      = "too_large"
+	slugTooManyTokens = "too_many_tokens"
+	slugBadArgument   = "bad_argument"
+	slugNotUnique     = "not_unique"
+	slugNoMatch       = "no_match"
+	slugNoChange      = "no_change"
+	slugExists        = "exists"
+	slugIsDirectory   = "is_directory"
+	slugNotebook      = "notebook"
+	slugBrokenFile    = "broken_file"
+	slugNotEncodable  = "not_encodable"
+	slugIO            = "io"
+	slugBusy          = "busy"
+	slugReadOnly      = "read_only"
+	slugPlanMode      = "plan_mode"
+)
+
+// refusal is a failure that already has its words.
+type refusal struct {
+	slug string
+	text string
+	code int // 0: by the table
+}
+
+func (r *refusal) Error() string { return r.text }
+
+func refuse(slug, format string, a ...any) error {
+	return &refusal{slug: slug, text: fmt.Sprintf(format, a...)}
+}
+
+// codeOf is the table of error codes: the same slug has another number in
+// another tool.
+func codeOf(tool, slug string) int {
+	byTool := func(read, write, edit int) int {
+		switch tool {
+		case nameRead:
+			return read
+		case nameWrite:
+			return write
+		}
+		return edit
+	}
+	switch slug {
+	case slugDenied:
+		return byTool(1, 1, 2)
+	case slugNotFound:
+		return byTool(2, 19, 4)
+	case slugNotRead, slugPartlyRead:
+		return byTool(12, 2, 6)
+	case slugModified:
+		return byTool(21, 3, 7)
+	case slugExists:
+		return 3
+	case slugBinary, slugNotebook:
+		if slug == slugNotebook && tool == nameEdit {
+			return 5
+		}
+		return byTool(4, 18, 18)
+	case slugTooLarge, slugTooManyTokens:
+		return byTool(6, 6, 10)
+	case slugBrokenFile:
+		return 8
+	case slugIsDirectory:
+		return byTool(9, 9, 20)
+	case slugNoChange:
+		return 1
+	case slugNoMatch:
+		return 8
+	case slugNotUnique:
+		return 9
+	case slugIO:
+		return 11
+	case slugPlanMode:
+		return 13
+	case slugReadOnly:
+		return 14
+	case slugBusy:
+		return 16
+	case slugNotEncodable:
+		return 17
+	case slugSpecialFile:
+		return 18
+	}
+	return 12
+}
+
+// explain is the one place where facts become the words a model reads: what
+// was wrong, with the path, and the next step.
+func explain(tool, raw string, err error) *Result {
+	r := worded(raw, err)
+	code := r.code
+	if code == 0 {
+		code = codeOf(tool, r.slug)
+	}
+	return Failure(code, r.slug, r.text)
+}
+
+// worded finds the words of an error.
+func worded(raw string, err error) *refusal {
+	say := func(slug, format string, a ...any) *refusal {
+		return &refusal{slug: slug, text: fmt.Sprintf(format, a...)}
+	}
+	path := fsys.Printable(raw)
+
+	if r := (*refusal)(nil); errors.As(err, &r) {
+		return r
+	}
+	if e := (*fsys.PathError)(nil); errors.As(err, &e) {
+		return say(slugBadArgument, "The path %s cannot be used: it %s. Give the absolute path of one file.", quoted(raw), e.Reason)
+	}
+	if e := (*save.BusyError)(nil); errors.As(err, &e) {
+		return say(slugBusy, "The file %s is busy: %s. Nothing was changed. Wait a moment, then make the same call again.", path, e.Why)
+	}
+	if e := (*text.UnencodableError)(nil); errors.As(err, &e) {
+		return say(slugNotEncodable, "The file's encoding cannot hold the character %s (U+%04X, line %d of the new text). Nothing was changed. Leave that character out or write it in another way.",
+			text.Visible(string(e.Rune)), e.Rune, e.Line)
+	}
+	if e := (*edit.StrippedToSameError)(nil); errors.As(err, &e) {
+		return say(slugNoChange, "No changes to make: old_string and new_string are the same once %s was stripped from new_string (trailing white space at line ends is not kept here).", e.What)
+	}
+	switch {
+	case errors.Is(err, edit.ErrSame):
+		return say(slugNoChange, "No changes to make: old_string and new_string are exactly the same.")
+	case errors.Is(err, fsys.ErrLoop):
+		return say(slugNotFound, "Too many symbolic links (more than 40) on the way to %s: they may form a loop. Name the file itself.", path)
+	case errors.Is(err, fsys.ErrNotDir):
+		return say(slugNotFound, "File does not exist. A part of the path %s that should be a folder is a file.", path)
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fsys.ErrMoved):
+		return say(slugNotFound, "File does not exist. Nothing is at %s any more: it was moved or deleted, or a link on the way leads nowhere.", path)
+	case errors.Is(err, fsys.ErrUnstable):
+		return say(slugBusy, "The file %s is being written to by another program right now. Wait a moment, then make the same call again.", path)
+	case errors.Is(err, save.ErrModified):
+		return say(slugModified, "%s Another program wrote to %s while this call was saving; its text was kept and nothing of yours was written.", modifiedWords, path)
+	case errors.Is(err, save.ErrExists):
+		return say(slugExists, "The file %s appeared while this call was creating it: another program made it. Nothing was changed. Read it first.", path)
+	case errors.Is(err, save.ErrVanished):
+		return &refusal{slug: slugNotFound, code: 19, text: fmt.Sprintf("The file %s was there when it was read and is gone now: it was moved or deleted by another program. Nothing was changed. Write can create it again.", path)}
+	case errors.Is(err, save.ErrReadOnly):
+		return say(slugReadOnly, "The file %s is read-only (its mode has no write permission). Nothing was changed. Ask the user to make it writable (chmod u+w) if it should be edited.", path)
+	case errors.Is(err, save.ErrNoState):
+		return say(slugIO, "Nothing was changed in %s: no folder for fsmcp's own locks could be made, neither in the state folder nor in the temp directory. Ask the user to make one of them writable.", path)
+	case errors.Is(err, context.Canceled):
+		return say(slugBusy, "The call was cancelled. Nothing was changed in %s.", path)
+	case errors.Is(err, context.DeadlineExceeded):
+		return say(slugBusy, "%s could not be served in time: another call is working on it, or its disk does not answer. Make the same call again later.", path)
+	}
+	if e := (*save.IOError)(nil); errors.As(err, &e) {
+		if e.Changed {
+			return say(slugIO, "I/O error while saving %s (%s): %s. The new text is in place, but what followed failed: read the file before going on.", path, e.Op, plain(e.Err))
+		}
+		return say(slugIO, "I/O error while saving %s (%s): %s. Nothing was changed.", path, e.Op, plain(e.Err))
+	}
+	return say(slugIO, "I/O error on %s: %s. Nothing was changed.", path, plain(err))
+}
+
+// plain is the innermost reason of an error: the system's own words, without
+// the path and the names of our functions.
+func plain(err error) string {
+	for {
+		inner := errors.Unwrap(err)
+		if inner == nil {
+			return strings.TrimSuffix(err.Error(), ".")
+		}
+		err = inner
+	}
+}
+
+func quoted(s string) string {
+	s = fsys.Printable(s)
+	if runes := []rune(s); len(runes) > 200 {
+		s = string(runes[:200]) + "…"
+	}
+	return `"` + s + `"`
+}
+
+// modifiedWords is the sentence of the reference for a file that changed.
+const modifiedWords = "File has been modified since read, either by the user or by a linter. Read it again before attempting to write it."

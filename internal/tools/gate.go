@@ -1,0 +1,262 @@
+package tools
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/state"
+	"github.com/fsmcp/fsmcp/internal/text"
+)
+
+// Bounds of what an error shows so that the same call passes next time, in
+// bytes of the file.
+const (
+	showUnseen  = 16 << 10
+	showMatches = 8 << 10
+	aroundMatch = 200 // characters on each side
+)
+
+// held is a file of at most state.WholeHash bytes, read whole.
+type held struct {
+	path  string // resolved: the key of all state
+	name  string // as the answer shows it
+	raw   []byte
+	stamp fsys.Stamp
+	// settled: the stamp was older than the clock's grain when it was taken.
+	settled bool
+	doc     *text.Doc
+	sum     *state.Sum
+}
+
+// hold reads and decodes a file.
+func (h *House) hold(s *spot, f *fsys.File) (*held, error) {
+	raw, stamp, err := f.ReadAll(state.WholeHash)
+	settled := stamp.Settled(h.Now())
+	if err != nil {
+		return nil, err
+	}
+	doc, err := text.Decode(raw)
+	if err != nil {
+		return nil, binary(s)
+	}
+	return &held{path: s.Path, name: s.name(), raw: raw, stamp: stamp, settled: settled, doc: doc}, nil
+}
+
+// hash is the SHA-256 of the file, computed once.
+func (c *held) hash() state.Sum {
+	if c.sum == nil {
+		sum := state.Sum(sha256.Sum256(c.raw))
+		c.sum = &sum
+	}
+	return *c.sum
+}
+
+// content is the file's text as the record keeps it.
+func (c *held) content() []byte {
+	if len(c.raw) > state.KeepContent {
+		return nil
+	}
+	return c.raw
+}
+
+// unchanged decides by content, not by time: an equal stamp that is older than
+// the clock's grain proves it, otherwise the bytes do.
+func (c *held) unchanged(rec state.Record) bool {
+	return rec.Proves(c.stamp) || rec.Stamp.Size == c.stamp.Size && rec.Hash == c.hash()
+}
+
+// stamped brings a record whose bytes are those of the file to its stamp.
+func (c *held) stamped(rec state.Record) state.Record {
+	rec.Stamp, rec.Settled = c.stamp, c.settled
+	return rec
+}
+
+// gate lets a change through to bytes that the caller has been shown. It
+// returns the record as it stands for the file's present bytes. all says that
+// every byte must have been shown; otherwise a file with more than showUnseen
+// bytes never shown passes, and the caller must ask for its matches.
+func (h *House) gate(s *Session, c *held, all bool) (state.Record, error) {
+	rec, ok := s.files.Get(c.path)
+	switch {
+	case len(c.raw) == 0: // nothing to be shown
+		return c.stamped(state.Record{Hash: c.hash()}), nil
+	case !ok:
+		return rec, notRead(c.name)
+	case !c.unchanged(rec):
+		return rec, h.changed(s, c, rec)
+	}
+	rec = c.stamped(rec)
+	unseen := rec.Shown.Missing(c.stamp.Size)
+	switch {
+	case len(unseen) == 0:
+		return rec, nil
+	case unseen.Len() <= showUnseen:
+		body, shown := showAll(c.doc, unseen)
+		rec.Shown = union(rec.Shown, shown)
+		s.files.Put(c.path, rec)
+		return rec, refuse(slugPartlyRead, "%s Of %s only a part was shown; these lines never were. They count as shown now: check them, then make the same call again.\n%s",
+			notReadWords, c.name, body)
+	case all:
+		return rec, refuse(slugPartlyRead, "%s Of %s %s were never shown. Go on with %s, then make the same call again.",
+			notReadWords, c.name, amount(unseen.Len()), readCalls(c, unseen))
+	}
+	return rec, nil
+}
+
+const notReadWords = "File has not been read yet. Read it first before writing to it."
+
+func notRead(name string) error {
+	return refuse(slugNotRead, "%s Call Read with file_path %q, then make the same call again.", notReadWords, name)
+}
+
+// changed is the answer for a file that is not what was shown. A small change
+// is told in full; the record then moves to the new content, and the caller
+// may repeat its call at once, having seen everything.
+func (h *House) changed(s *Session, c *held, rec state.Record) error {
+	again := refuse(slugModified, "%s Path: %s.", modifiedWords, c.name)
+	if rec.Content == nil {
+		return again
+	}
+	old, err := text.Decode(rec.Content)
+	if err != nil {
+		return again
+	}
+	told, ok := tell(old, c.doc)
+	if !ok {
+		return again
+	}
+	shown := rec.Shown.Through(told.splices, true)
+	unseen := shown.Missing(c.stamp.Size)
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s Path: %s.\nThis is all that changed (number, then - for a line that is gone, + for one that is there now); it counts as shown", modifiedWords, c.name)
+	rest, whole := "", len(unseen) == 0
+	if !whole && unseen.Len()+int64(len(told.body)) <= showUnseen {
+		var more state.Ranges
+		rest, more = showAll(c.doc, unseen)
+		shown, whole = union(shown, more), true
+	}
+	if whole {
+		b.WriteString(", so the same call may be made again at once:\n")
+	} else {
+		fmt.Fprintf(&b, ". %s of the file were never shown: go on with %s, then make the same call again.\n", amount(unseen.Len()), readCalls(c, unseen))
+	}
+	b.WriteString(told.body)
+	if rest != "" {
+		b.WriteString("\nThese lines were never shown before; they count as shown now too:\n")
+		b.WriteString(rest)
+	}
+	s.files.Put(c.path, c.stamped(rec.Moved(c.hash(), shown, state.ByTelling, c.content())))
+	return refuse(slugModified, "%s", b.String())
+}
+
+// seen lets an Edit through whose matches were all shown, in a file that was
+// not. Where they were not and fit, the error shows them with their
+// surroundings, and the same call passes next time.
+func (h *House) seen(s *Session, c *held, rec state.Record, spans []state.Span) error {
+	var hidden state.Ranges
+	for _, m := range spans {
+		if !rec.Shown.Covers(m) {
+			hidden = hidden.Add(c.around(m))
+		}
+	}
+	switch {
+	case len(hidden) == 0:
+		return nil
+	case hidden.Len() > showMatches:
+		return refuse(slugPartlyRead, "%s Of %s the text that this call would replace was never shown. Go on with %s, then make the same call again.",
+			notReadWords, c.name, readCalls(c, hidden))
+	}
+	body, shown := fragments(c.doc, hidden)
+	rec.Shown = union(rec.Shown, shown)
+	s.files.Put(c.path, rec)
+	return refuse(slugPartlyRead, "%s Of %s the text that this call would replace was never shown. Here it is with what stands around it; it counts as shown now: check it, then make the same call again.\n%s",
+		notReadWords, c.name, body)
+}
+
+// around widens a raw span by some characters on each side.
+func (c *held) around(s state.Span) state.Span {
+	t := c.doc.Text
+	start, end := c.doc.TextOffset(s.Start), c.doc.TextOffset(s.End)
+	for i := 0; i < aroundMatch && start > 0; i++ {
+		_, n := utf8.DecodeLastRuneInString(t[:start])
+		start -= n
+	}
+	for i := 0; i < aroundMatch && end < len(t); i++ {
+		_, n := utf8.DecodeRuneInString(t[end:])
+		end += n
+	}
+	return state.Span{Start: c.doc.RawOffset(start), End: c.doc.RawOffset(end)}
+}
+
+// fragments shows spans exactly as far as they go, each with its line and
+// column.
+func fragments(d *text.Doc, spans state.Ranges) (string, state.Ranges) {
+	l := linesOf(d)
+	var parts []string
+	for _, s := range spans {
+		start, end := d.TextOffset(s.Start), d.TextOffset(s.End)
+		first := l.at(start)
+		column := utf8.RuneCountInString(d.Text[l.start(start):start]) + 1
+		parts = append(parts, fmt.Sprintf("(line %d from column %d)\n%s", first, column, l.number(d.Text[start:end], first)))
+	}
+	return strings.Join(parts, "\n"), spans
+}
+
+// callsNamed bounds how many Read calls an error names.
+const callsNamed = 3
+
+// readCalls names the Read calls that show spans.
+func readCalls(c *held, spans state.Ranges) string {
+	l := linesOf(c.doc)
+	var calls []string
+	for _, s := range spans {
+		start, end := c.doc.TextOffset(s.Start), c.doc.TextOffset(s.End)
+		first, last := l.at(start), l.at(max(start, end-1))
+		if head := l.start(start); first == last && l.after(start)-head > bigLine {
+			column := utf8.RuneCountInString(l.text[head:start]) + 1
+			calls = append(calls, fmt.Sprintf("Read offset=%d, limit=1, column=%d", first, column))
+		} else {
+			calls = append(calls, fmt.Sprintf("Read offset=%d, limit=%d", first, min(last-first+1, defaultLines)))
+		}
+		if len(calls) == callsNamed {
+			break
+		}
+	}
+	return strings.Join(calls, "; ")
+}
+
+// bigLine is the length in bytes from which a line is better read by columns.
+const bigLine = 20 << 10
+
+func union(a, b state.Ranges) state.Ranges {
+	for _, s := range b {
+		a = a.Add(s)
+	}
+	return a
+}
+
+// amount says a number of bytes for people.
+func amount(n int64) string {
+	switch {
+	case n == 1:
+		return "1 byte"
+	case n < 10<<10:
+		return fmt.Sprintf("%d bytes", n)
+	case n < 10<<20:
+		return fmt.Sprintf("%.0f KB", float64(n)/(1<<10))
+	}
+	return fmt.Sprintf("%.1f MB", float64(n)/(1<<20))
+}
+
+// binary is the answer for a file that is no text. Its extension only fills
+// the sentence.
+func binary(s *spot) error {
+	what := "a binary file"
+	if ext := s.Asked.Ext(); ext != "" {
+		what = "a binary ." + fsys.Printable(ext) + " file"
+	}
+	return refuse(slugBinary, "This tool cannot read binary files. The file appears to be %s. Please use appropriate tools for binary file analysis.\nPath: %s", what, s.name())
+}

@@ -1,0 +1,122 @@
+package tools
+
+import (
+	"context"
+	"crypto/rand"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/perm"
+	"github.com/fsmcp/fsmcp/internal/save"
+	"github.com/fsmcp/fsmcp/internal/tokens"
+)
+
+// bench is a house over a folder of its own, and one conversation in it.
+type bench struct {
+	t     testing.TB
+	dir   string
+	house *House
+	call  Call
+}
+
+func newBench(t testing.TB, rules ...perm.RuleText) *bench {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	policy, warnings := perm.Compile(perm.Config{
+		Workspace: []perm.Dir{{Name: dir, Real: dir}}, Mode: perm.AcceptEdits, Rules: rules, CaseSensitive: true,
+	})
+	if len(warnings) > 0 {
+		t.Fatal(warnings)
+	}
+	h := New(Options{
+		Lexer:     fsys.Lexer{OS: runtime.GOOS, Base: dir},
+		Resolver:  fsys.NewResolver([]string{dir}),
+		Policy:    policy,
+		Saver:     save.New(save.Options{StateDir: t.TempDir(), Now: time.Now, Rand: rand.Reader}),
+		Counter:   tokens.Local{},
+		MaxTokens: DefaultMaxTokens,
+		Dedup:     true,
+		Now:       time.Now,
+	})
+	return &bench{t: t, dir: dir, house: h, call: Call{Session: h.NewSession()}}
+}
+
+func (b *bench) path(name string) string { return filepath.Join(b.dir, name) }
+
+func (b *bench) put(name, content string) string {
+	b.t.Helper()
+	if err := os.WriteFile(b.path(name), []byte(content), 0o644); err != nil {
+		b.t.Fatal(err)
+	}
+	return b.path(name)
+}
+
+func (b *bench) want(name, content string) {
+	b.t.Helper()
+	got, err := os.ReadFile(b.path(name))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if string(got) != content {
+		b.t.Fatalf("%s holds %q, want %q", name, got, content)
+	}
+}
+
+func (b *bench) run(args Args) *Result {
+	b.t.Helper()
+	for _, tool := range b.house.Tools() {
+		switch args.(type) {
+		case *ReadArgs:
+			if tool.Name == nameRead {
+				return tool.Run(context.Background(), b.call, args)
+			}
+		case *WriteArgs:
+			if tool.Name == nameWrite {
+				return tool.Run(context.Background(), b.call, args)
+			}
+		case *EditArgs:
+			if tool.Name == nameEdit {
+				return tool.Run(context.Background(), b.call, args)
+			}
+		}
+	}
+	b.t.Fatalf("no tool for %T", args)
+	return nil
+}
+
+// ok runs a call that must succeed and returns its text.
+func (b *bench) ok(args Args) string {
+	b.t.Helper()
+	r := b.run(args)
+	if r.IsError {
+		b.t.Fatalf("%+v: %s", args, r.Blocks[0].Text)
+	}
+	return r.Blocks[0].Text
+}
+
+// fails runs a call that must fail with a code and a slug, and returns its words.
+func (b *bench) fails(code int, slug string, args Args) string {
+	b.t.Helper()
+	r := b.run(args)
+	if !r.IsError || r.Meta["fsmcp/errorCode"] != code || r.Meta["fsmcp/error"] != slug {
+		b.t.Fatalf("%+v: want %d %s, got error %v %v: %s", args, code, slug, r.IsError, r.Meta, r.Blocks[0].Text)
+	}
+	return r.Blocks[0].Text
+}
+
+func holds(t testing.TB, text string, parts ...string) {
+	t.Helper()
+	for _, p := range parts {
+		if !strings.Contains(text, p) {
+			t.Fatalf("no %q in:\n%s", p, text)
+		}
+	}
+}

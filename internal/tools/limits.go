@@ -1,0 +1,23 @@
+package tools
+
+// Limits of Read (source: the specification of the tools, "Read").
+const (
+	// defaultLines is how many lines a Read without limit serves.
+	defaultLines = 2000
+	// plainBytes is the size above which a Read without offset and limit is refused.
+	plainBytes = 256 << 10
+	// DefaultMaxTokens bounds the text of one Read.
+	DefaultMaxTokens = 25_000
+	// answerBytes bounds any answer's text.
+	answerBytes = 4 << 20
+	// answerRest is kept free in an answer for what stands around the text.
+	answerRest = 1 << 10
+	// heldBytes is the size up to which Read holds a file in memory; larger
+	// ones are scanned in constant memory.
+	heldBytes = 8 << 20
+	// maxEditBytes is the largest file that Edit changes.
+	maxEditBytes = 1 << 30
+)
+
+// stub is the answer to an unchanged re-read. It is refused as file content.
+const stub = "File unchanged since last read. The content from the earlier Read tool_result in this conversation is still current — refer to that instead of re-reading. If it is no longer in view, read again."

@@ -1,0 +1,88 @@
+package tools
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/fsmcp/fsmcp/internal/edit"
+	"github.com/fsmcp/fsmcp/internal/text"
+)
+
+const (
+	// regionContext is how many lines an answer shows around a change.
+	regionContext = 4
+	// regionRoom is how many bytes an answer has beside the new text.
+	regionRoom = 1 << 10
+	// headRoom is kept of that for the first line and the remarks.
+	headRoom = 420
+)
+
+// region shows the first place that an edit changed as numbered lines, with
+// context while there is room: at most regionRoom bytes plus the new text, in
+// a file of any size.
+func region(d *text.Doc, splices []edit.Splice) string {
+	return regionIn(linesOf(d), splices[0], 1)
+}
+
+// regionIn does so for a piece of a text that begins in the given line.
+func regionIn(l lines, first edit.Splice, base int) string {
+	room := regionRoom - headRoom + len(first.New)
+	head := l.start(first.Start)
+	tail := l.after(max(first.Start, first.End))
+	if first.End == tail && first.End > first.Start && l.text[first.End-1] == l.end {
+		tail = first.End // the change ends with its line
+	}
+	for around := regionContext; around >= 0; around-- {
+		from, to := l.back(head, around), l.forward(tail, around)
+		if out := len(first.New) + (first.Start - from) + (to - first.End); out > room {
+			continue
+		}
+		body := l.number(l.text[from:first.Start]+first.New+l.text[first.End:to], l.at(from)+base-1)
+		if len(body) <= room {
+			return body
+		}
+	}
+	return window(l, first, base, room)
+}
+
+// window shows a change whose lines are too long, or too many to be numbered
+// one by one: a part of its line, marked where it is cut.
+func window(l lines, s edit.Splice, base, room int) string {
+	const mark = "…"
+	line := l.at(s.Start) + base - 1
+	side := min((room-len(s.New))/2-8, 80)
+	before, after := tailOf(l.text[l.start(s.Start):s.Start], side), headOf(l.text[s.End:l.after(s.End)], side)
+	body := before + s.New + strings.TrimRight(after, "\r\n")
+	numbered := fmt.Sprintf("%d\t%s%s%s", line, mark, body, mark)
+	if strings.Contains(s.New, "\n") {
+		numbered = l.number(mark+body+mark, line)
+	}
+	if len(numbered) <= room {
+		return text.Escape(numbered)
+	}
+	half := (room - 64) / 2
+	return text.Escape(headOf(numbered, half) + fmt.Sprintf("\n… (%s of the new text are not repeated here)\n", amount(int64(len(numbered)-2*half))) + tailOf(numbered, half))
+}
+
+// headOf is the longest start of s of at most n bytes that splits no character.
+func headOf(s string, n int) string {
+	if n >= len(s) {
+		return s
+	}
+	for n = max(n, 0); n > 0 && !utf8.RuneStart(s[n]); n-- {
+	}
+	return s[:n]
+}
+
+// tailOf is the longest end of s of at most n bytes that splits no character.
+func tailOf(s string, n int) string {
+	if n >= len(s) {
+		return s
+	}
+	at := len(s) - max(n, 0)
+	for at < len(s) && !utf8.RuneStart(s[at]) {
+		at++
+	}
+	return s[at:]
+}

@@ -1,0 +1,153 @@
+package tools
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/media"
+	"github.com/fsmcp/fsmcp/internal/perm"
+	"github.com/fsmcp/fsmcp/internal/save"
+	"github.com/fsmcp/fsmcp/internal/state"
+)
+
+// byteOrderMark is U+FEFF: at the start of a text it is no character of it.
+const byteOrderMark = "\ufeff"
+
+// write answers Write.
+func (h *House) write(ctx context.Context, call Call, a *WriteArgs) (*Result, error) {
+	if strings.TrimSpace(a.Content) == stub {
+		return nil, stubAsText("content")
+	}
+	w := writing{House: h, session: call.Session, content: a.Content}
+	return h.commit(ctx, call, perm.Write, a.FilePath, w.plan)
+}
+
+func stubAsText(arg string) error {
+	return refuse(slugBadArgument, "%s is the notice that a file is unchanged, not a file's text. Read the file again and send the text itself.", arg)
+}
+
+// writing is one Write under way.
+type writing struct {
+	*House
+	session *Session
+	content string
+	created bool // the first look found no file
+}
+
+func (w *writing) plan(ctx context.Context, s *spot, old *fsys.File) (*change, error) {
+	switch {
+	case old == nil:
+		return w.create(s)
+	case w.created:
+		return nil, save.ErrExists
+	}
+	if err := writable(s, old); err != nil {
+		return nil, err
+	}
+	stamp, err := old.Stamp()
+	if err != nil {
+		return nil, err
+	}
+	if stamp.Size > state.WholeHash {
+		return w.overBig(ctx, s, old, stamp)
+	}
+	c, err := w.hold(s, old)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := w.gate(w.session, c, true); err != nil {
+		return nil, err
+	}
+	if c.doc.Strays > 0 {
+		return nil, refuse(slugNotEncodable, "%s holds %d bytes that are no valid text in its encoding; Write would lose them. Use Edit, which keeps them byte for byte.", s.name(), c.doc.Strays)
+	}
+	content := w.content
+	if c.doc.Enc.HasBOM() {
+		content = strings.TrimPrefix(content, byteOrderMark)
+	}
+	raw, err := c.doc.Enc.EncodeFile(content)
+	if err != nil {
+		return nil, err
+	}
+	if bytes.Equal(raw, c.raw) {
+		return &change{result: textResult(fmt.Sprintf("The file %s already has exactly this content; nothing was written.", s.name()), s.note())}, nil
+	}
+	head := fmt.Sprintf("The file %s has been updated (%s, %s).", s.name(), countLines(content), amount(int64(len(raw))))
+	change := w.whole(s, c.stamp, raw, head, difference(c.doc.Text, content))
+	change.settled = c.settled
+	return change, nil
+}
+
+// create plans a new file.
+func (w *writing) create(s *spot) (*change, error) {
+	if _, shown := w.session.files.Get(s.Path); shown {
+		return nil, gone(w.session, s)
+	}
+	if err := s.CheckNewNames(); err != nil {
+		return nil, err
+	}
+	w.created = true
+	raw := []byte(w.content)
+	return w.whole(s, fsys.Stamp{}, raw, fmt.Sprintf("The file %s has been created (%s, %s).", s.name(), countLines(w.content), amount(int64(len(raw)))), ""), nil
+}
+
+// overBig plans a Write over a file of which only shown parts are hashed.
+func (w *writing) overBig(ctx context.Context, s *spot, old *fsys.File, stamp fsys.Stamp) (*change, error) {
+	b, err := w.look(ctx, w.session, s, old, stamp)
+	if err != nil {
+		return nil, err
+	}
+	if unseen := b.rec.Shown.Missing(stamp.Size); len(unseen) > 0 {
+		return nil, b.unseen(ctx, unseen)
+	}
+	raw, err := b.scan.Enc().EncodeFile(w.content)
+	if err != nil {
+		return nil, err
+	}
+	head := fmt.Sprintf("The file %s has been updated (%s, %s; it had %s).", s.name(), countLines(w.content), amount(int64(len(raw))), amount(stamp.Size))
+	return w.whole(s, stamp, raw, head, ""), nil
+}
+
+// whole is the change that puts raw in the place of everything.
+func (w *writing) whole(s *spot, stamp fsys.Stamp, raw []byte, parts ...string) *change {
+	sum := sha256.Sum256(raw)
+	c := &change{
+		stamp:   stamp,
+		splices: []save.Splice{{End: stamp.Size, New: raw}},
+		result:  textResult(append(parts, s.note())...),
+		record:  state.Record{Hash: sum, Shown: state.Ranges{}.Add(state.Span{End: int64(len(raw))}), Origin: state.ByWrite, Content: raw},
+	}
+	if len(raw) > state.WholeHash {
+		c.record.Parts = []state.Part{{Span: state.Span{End: int64(len(raw))}, Sum: sum}}
+	}
+	c.result.Meta = map[string]any{"fsmcp/hash": hex.EncodeToString(sum[:]), "fsmcp/size": len(raw)}
+	return c
+}
+
+// writable refuses what no change may touch by its first bytes: pictures, PDFs
+// and, in this version, notebooks.
+func writable(s *spot, old *fsys.File) error {
+	head := make([]byte, media.HeadSize)
+	n, err := old.ReadAt(head, 0)
+	if err != nil && err != io.EOF {
+		return err
+	}
+	return notText(s, head[:n])
+}
+
+func countLines(content string) string {
+	n := strings.Count(content, "\n")
+	if content != "" && !strings.HasSuffix(content, "\n") {
+		n++
+	}
+	if n == 1 {
+		return "1 line"
+	}
+	return fmt.Sprintf("%d lines", n)
+}
