@@ -1,0 +1,36 @@
+package edit
+
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrSame: there is nothing to change. Old and new are equal, or the text
+// already reads as the edit would leave it.
+var ErrSame = errors.New("old and new text are equal")
+
+// A StrippedToSameError is a change that consists of nothing but trailing white
+// space, which was stripped.
+type StrippedToSameError struct {
+	// What was stripped and where in the new text: "white space at the end of line 2".
+	What string
+}
+
+func (e *StrippedToSameError) Error() string {
+	return "nothing left to change after stripping " + e.What
+}
+
+// An AmbiguousError is old text found in several places.
+type AmbiguousError struct {
+	Count int      // of all places, overlapping ones included
+	Lines []int    // 1-based, of the first ten places
+	At    []int    // where those start in the text
+	Spans [][2]int // those places
+}
+
+func (e *AmbiguousError) Error() string { return fmt.Sprintf("%d matches", e.Count) }
+
+// A NoMatchError is old text found nowhere under any rule.
+type NoMatchError struct{}
+
+func (e *NoMatchError) Error() string { return "old text not found" }

@@ -1,0 +1,192 @@
+package edit
+
+import "strings"
+
+// The forms of a line break.
+const (
+	lf   = "\n"
+	crlf = "\r\n"
+	cr   = "\r"
+)
+
+// breaks tells where a lone CR is a line break.
+type breaks struct {
+	inText bool // the text has no LF
+	inCall bool // in old_string and new_string
+}
+
+// readings are the ways to read the lone CRs of old, the likelier first: in a
+// text with LFs they are the characters such a text may hold, else line breaks.
+func readings(old string, noLF bool) []breaks {
+	if noLF {
+		return []breaks{{inText: true, inCall: true}}
+	}
+	if !hasLoneCR(old) {
+		return []breaks{{}}
+	}
+	return []breaks{{}, {inCall: true}}
+}
+
+func hasLoneCR(s string) bool {
+	for {
+		i := strings.IndexByte(s, '\r')
+		if i < 0 {
+			return false
+		}
+		if i+1 == len(s) || s[i+1] != '\n' {
+			return true
+		}
+		s = s[i+2:]
+	}
+}
+
+// splitLines cuts s at its line breaks; there is one line more than breaks.
+func splitLines(s string, loneCR bool) (lines, forms []string) {
+	if n := strings.Count(s, lf); n > 0 {
+		lines, forms = make([]string, 0, n+1), make([]string, 0, n)
+	}
+	from := 0
+	for i := 0; i < len(s); i++ {
+		if s[i] != '\n' && s[i] != '\r' {
+			continue
+		}
+		form := breakAt(s, i, loneCR)
+		if form == "" {
+			continue
+		}
+		lines, forms = append(lines, s[from:i]), append(forms, form)
+		from = i + len(form)
+		i = from - 1
+	}
+	return append(lines, s[from:]), forms
+}
+
+// breakAt is the form of the line break that begins at s[i], or empty.
+func breakAt(s string, i int, loneCR bool) string {
+	switch {
+	case i >= len(s):
+		return ""
+	case s[i] == '\n':
+		return lf
+	case s[i] != '\r':
+		return ""
+	case i+1 < len(s) && s[i+1] == '\n':
+		return crlf
+	case loneCR:
+		return cr
+	}
+	return ""
+}
+
+// countBreaks counts the line breaks in s. A CRLF has one LF, so its CR needs
+// no look.
+func countBreaks(s string, loneCR bool) int {
+	if loneCR {
+		return strings.Count(s, cr)
+	}
+	return strings.Count(s, lf)
+}
+
+// frequent is the most frequent line ending of a text, LF before CRLF where
+// they are even, or empty for a text of one line.
+func frequent(text string, loneCR bool) string {
+	if loneCR {
+		if strings.IndexByte(text, '\r') >= 0 {
+			return cr
+		}
+		return ""
+	}
+	lfs, crlfs := 0, 0
+	for at := 0; ; {
+		i := strings.IndexByte(text[at:], '\n')
+		if i < 0 {
+			break
+		}
+		if i += at; i > 0 && text[i-1] == '\r' {
+			crlfs++
+		} else {
+			lfs++
+		}
+		at = i + 1
+	}
+	switch {
+	case crlfs > lfs:
+		return crlf
+	case lfs > 0:
+		return lf
+	}
+	return ""
+}
+
+// units is how a stretch of bytes spells characters below U+0080.
+type units struct {
+	size int  // bytes for each: 1 or 2
+	big  bool // the low byte comes last
+}
+
+var narrow = units{size: 1}
+
+// spell is the character c in these units.
+func (u units) spell(c byte) []byte {
+	switch {
+	case u.size == 1:
+		return []byte{c}
+	case u.big:
+		return []byte{0, c}
+	}
+	return []byte{c, 0}
+}
+
+// unitIs tells whether the character c stands at s[i].
+func unitIs[T content](u units, s T, i int, c byte) bool {
+	if i < 0 || i+u.size > len(s) {
+		return false
+	}
+	switch {
+	case u.size == 1:
+		return s[i] == c
+	case u.big:
+		return s[i] == 0 && s[i+1] == c
+	}
+	return s[i] == c && s[i+1] == 0
+}
+
+// A view is a text, or the surroundings of a match in a file with at least two
+// units (or the file's own edge) on either side of it.
+type view[T content] struct {
+	s      T
+	u      units
+	loneCR bool // a lone CR ends a line
+}
+
+// breakAt is the form of the line break that begins at i, or empty.
+func (v view[T]) breakAt(i int) string {
+	if unitIs(v.u, v.s, i, '\n') {
+		return lf
+	}
+	if !unitIs(v.u, v.s, i, '\r') {
+		return ""
+	}
+	if unitIs(v.u, v.s, i+v.u.size, '\n') {
+		return crlf
+	}
+	if v.loneCR {
+		return cr
+	}
+	return ""
+}
+
+// width is the number of bytes of a break of that form.
+func (v view[T]) width(form string) int { return len(form) * v.u.size }
+
+// startsLine tells whether a line begins at i.
+func (v view[T]) startsLine(i int) bool {
+	if i == 0 {
+		return true
+	}
+	before := i - v.u.size
+	return unitIs(v.u, v.s, before, '\n') || v.loneCR && unitIs(v.u, v.s, before, '\r')
+}
+
+// endsLine tells whether a line's text ends at i.
+func (v view[T]) endsLine(i int) bool { return i == len(v.s) || v.breakAt(i) != "" }

@@ -1,0 +1,166 @@
+package edit
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+)
+
+// alphabets are the pieces that random texts are made of, each chosen to make
+// one rule's corner cases likely.
+var alphabets = map[string][]string{
+	"repeats":     {"a", "b", "aa", "ab"},
+	"breaks":      {"a", "b", "\n", "\r\n", "\r", "\n", "a\n", "a\r\n"},
+	"trailing":    {"a", " ", "\t", "\n", "\r\n", "  \n", "b\n"},
+	"quotes":      {"a", "'", `"`, "‘", "’", "“", "”", " ", "\n", "\r\n", "\xe2", "\xe2\x80"},
+	"tokens":      {"<n>", "<name>", "</n>", "<fnr>", "< EOT >", "<EOT>", "\n\nH:", "\n\nHuman:", "\n", "\r\n", "H:", "a"},
+	"equivalence": {"e", "é", "e\u0301", "\u0301", "\u0316", "a\u0316\u0301", "K", "\u212a", "\u0344", "\u0308", "\n", "\r\n"},
+	"hangul":      {"\u1100", "\u1161", "\u11a8", "가", "각", "ก", "a", "\u0f43", "\u0f42", "\u0fb7", "\u0958", "\u0915", "\u093c"},
+	"stray":       {"a", "é", "\xc3", "\xa9", "\xff", "\ufffd", "e", "\u0301", "\n", "\r"},
+}
+
+func drawText(t *rapid.T, pieces []string, label string, most int) string {
+	return strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, most).Draw(t, label), "")
+}
+
+// drawOld takes old text from the text itself, or makes some up.
+func drawOld(t *rapid.T, pieces []string, text string) string {
+	if len(text) == 0 || rapid.IntRange(0, 3).Draw(t, "foreign") == 0 {
+		return drawText(t, pieces, "old", 4)
+	}
+	start := rapid.IntRange(0, len(text)-1).Draw(t, "start")
+	end := rapid.IntRange(start, min(len(text), start+12)).Draw(t, "end")
+	return strings.ToValidUTF8(text[start:end], "")
+}
+
+func TestFindsWhatTheModelFinds(t *testing.T) {
+	for name, pieces := range alphabets {
+		t.Run(name, rapid.MakeCheck(func(t *rapid.T) {
+			text := drawText(t, pieces, "text", 14)
+			req := Request{Old: drawOld(t, pieces, text), New: "zz", ReplaceAll: rapid.Bool().Draw(t, "all")}
+			compareWithModel(t, text, req)
+		}))
+	}
+}
+
+func compareWithModel(t interface{ Fatalf(string, ...any) }, text string, req Request) {
+	want, rule, br := naiveLocate(text, req)
+	f, err := locate(text, req)
+	var ambiguous *AmbiguousError
+	var none *NoMatchError
+	switch {
+	case errors.As(err, &ambiguous):
+		if req.ReplaceAll || len(want) != ambiguous.Count {
+			t.Fatalf("%d matches, the model has %v", ambiguous.Count, want)
+		}
+		for i, s := range ambiguous.Spans {
+			line := 1 + strings.Count(text[:s[0]], "\n")
+			if br.inText {
+				line = 1 + strings.Count(text[:s[0]], "\r")
+			}
+			if want[i] != (Match{s[0], s[1]}) || ambiguous.At[i] != s[0] || ambiguous.Lines[i] != line {
+				t.Fatalf("%+v, the model has %v", ambiguous, want)
+			}
+		}
+	case errors.As(err, &none):
+		if len(want) > 0 {
+			t.Fatalf("nothing found, the model has %v by rule %s", want, rule)
+		}
+	case err != nil:
+		t.Fatalf("fails with %v", err)
+	case !req.ReplaceAll && len(want) > 1:
+		t.Fatalf("found %v, the model has %v", f.matches, want)
+	case f.rule != rule || fmt.Sprint(f.matches) != fmt.Sprint(want):
+		t.Fatalf("found %v by rule %s, the model has %v by %s", f.matches, f.rule, want, rule)
+	}
+}
+
+func TestReplacingTouchesNothingElse(t *testing.T) {
+	for name, pieces := range alphabets {
+		t.Run(name, rapid.MakeCheck(func(t *rapid.T) {
+			text := drawText(t, pieces, "text", 14)
+			req := Request{
+				Old:          drawOld(t, pieces, text),
+				New:          strings.ToValidUTF8(drawText(t, pieces, "new", 5), "?"),
+				ReplaceAll:   rapid.Bool().Draw(t, "all"),
+				KeepTrailing: rapid.Bool().Draw(t, "keep"),
+			}
+			checkApply(t, text, req)
+		}))
+	}
+}
+
+// checkApply holds one edit against what must be true of every edit.
+func checkApply(t interface{ Fatalf(string, ...any) }, text string, req Request) {
+	res, err := Apply(text, req)
+	if err != nil {
+		if len(res.Splices) > 0 {
+			t.Fatalf("an error and splices: %v %+v", err, res)
+		}
+		return
+	}
+	if len(res.Splices) > 1 && !req.ReplaceAll || len(res.Splices) == 0 {
+		t.Fatalf("%d splices", len(res.Splices))
+	}
+	at := 0
+	var reverse []Splice
+	shift := 0
+	for _, s := range res.Splices {
+		if s.Start < at || s.End <= s.Start || s.End > len(text) {
+			t.Fatalf("splices out of order: %+v", res.Splices)
+		}
+		at = s.End
+		for _, edge := range []int{s.Start, s.End} {
+			if 0 < edge && edge < len(text) && text[edge-1] == '\r' && text[edge] == '\n' {
+				t.Fatalf("a CRLF is split at %d", edge)
+			}
+		}
+		if !utf8.ValidString(text[s.Start:s.End]) || !utf8.ValidString(s.New) {
+			t.Fatalf("stray bytes in %q or %q", text[s.Start:s.End], s.New)
+		}
+		if req.New != "" && s.New == "" {
+			t.Fatalf("new text %q became a deletion", req.New)
+		}
+		if bare(req.New) != bare(s.New) && res.Rule != Desanitised {
+			t.Fatalf("new text %q became %q", req.New, s.New)
+		}
+		if req.KeepTrailing && res.Stripped {
+			t.Fatalf("stripped what had to be kept")
+		}
+		reverse = append(reverse, Splice{s.Start + shift, s.Start + shift + len(s.New), text[s.Start:s.End]})
+		shift += len(s.New) - (s.End - s.Start)
+	}
+	patched := res.Patch(text)
+	if back := (Result{Splices: reverse}).Patch(patched); back != text {
+		t.Fatalf("undone it is %q, was %q", back, text)
+	}
+	undoByApply(t, text, patched, req, res)
+}
+
+// bare is text without what replacing may change: blanks, breaks, quote style.
+func bare(s string) string {
+	return strings.NewReplacer(" ", "", "\t", "", "\r", "", "\n", "", "‘", "'", "’", "'", "“", `"`, "”", `"`).Replace(s)
+}
+
+// undoByApply turns one edit around where the result names its place.
+func undoByApply(t interface{ Fatalf(string, ...any) }, text, patched string, req Request, res Result) {
+	if len(res.Splices) != 1 || res.Splices[0].New == "" {
+		return
+	}
+	s := res.Splices[0]
+	old := text[s.Start:s.End]
+	if strings.ContainsRune(text, '\r') || strings.ContainsRune(s.New, '\r') {
+		return // which break was where is not in the request
+	}
+	back, err := Apply(patched, Request{Old: s.New, New: old, KeepTrailing: true})
+	if err != nil || back.Rule != Exact {
+		return
+	}
+	if back.Patch(patched) != text {
+		t.Fatalf("%q became %q and that %q", text, patched, back.Patch(patched))
+	}
+}

@@ -1,0 +1,228 @@
+package edit
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// The curly quotes, each of three bytes in UTF-8, the first two of them curlyLead.
+const (
+	openSingle  = '\u2018'
+	closeSingle = '\u2019'
+	openDouble  = '\u201C'
+	closeDouble = '\u201D'
+	curlyLen    = 3
+	curlyLead   = "\xe2\x80"
+)
+
+// straight is the straight form of a quote, or 0 for any other character.
+func straight(r rune) rune {
+	switch r {
+	case '\'', openSingle, closeSingle:
+		return '\''
+	case '"', openDouble, closeDouble:
+		return '"'
+	}
+	return 0
+}
+
+// nextCurly is the place of the first curly quote in s[from:], or -1.
+func nextCurly(s string, from int) int {
+	for at := from; ; {
+		i := strings.IndexByte(s[at:], curlyLead[0])
+		if i < 0 || at+i+curlyLen > len(s) {
+			return -1
+		}
+		at += i
+		if s[at+1] == curlyLead[1] {
+			switch s[at+2] {
+			case 0x98, 0x99, 0x9c, 0x9d:
+				return at
+			}
+		}
+		at++
+	}
+}
+
+// findQuotes finds old where curly quotes equal straight ones. It copies the
+// text only where that can matter.
+func findQuotes(text, old string, br breaks, t *tally) {
+	if !strings.ContainsAny(old, "'\"\u2018\u2019\u201c\u201d") {
+		return
+	}
+	inText := nextCurly(text, 0) >= 0
+	if !inText && nextCurly(old, 0) < 0 {
+		return
+	}
+	if piece := longestPiece(old, isQuoteOrBreak); !contains(text, piece) {
+		return
+	}
+	folded := text
+	if inText {
+		folded = foldQuotes(text)
+	}
+	lines, _ := splitLines(foldQuotes(old), br.inCall)
+	starts, ends := newUnfolder(text), newUnfolder(text)
+	textMatcher(lines, br).each(folded, func(start, end int) bool {
+		if t.wants(int64(start), int64(end)) {
+			t.spans = append(t.spans, Match{starts.place(start), ends.place(end)})
+		}
+		return true
+	})
+}
+
+func isQuoteOrBreak(r rune) bool { return straight(r) != 0 || r == '\n' || r == '\r' }
+
+// longestPiece is the longest part of s without characters that apart picks.
+func longestPiece(s string, apart func(rune) bool) string {
+	best := ""
+	for part := range strings.FieldsFuncSeq(s, apart) {
+		if len(part) > len(best) {
+			best = part
+		}
+	}
+	return best
+}
+
+// foldQuotes is s with straight quotes for the curly ones.
+func foldQuotes(s string) string {
+	n := 0
+	for i := nextCurly(s, 0); i >= 0; i = nextCurly(s, i+curlyLen) {
+		n++
+	}
+	if n == 0 {
+		return s
+	}
+	var b strings.Builder
+	b.Grow(len(s) - n*(curlyLen-1))
+	at := 0
+	for i := nextCurly(s, 0); i >= 0; i = nextCurly(s, at) {
+		b.WriteString(s[at:i])
+		r, _ := utf8.DecodeRuneInString(s[i:])
+		b.WriteByte(byte(straight(r)))
+		at = i + curlyLen
+	}
+	b.WriteString(s[at:])
+	return b.String()
+}
+
+// An unfolder tells where in a text the ascending places of its folded form are.
+type unfolder struct {
+	text       string
+	at, folded int // the same place in both, right after a quote
+	next       int // the next curly quote in text, or -1
+}
+
+func newUnfolder(text string) *unfolder {
+	return &unfolder{text: text, next: nextCurly(text, 0)}
+}
+
+func (u *unfolder) place(folded int) int {
+	for u.next >= 0 && u.folded+(u.next-u.at) < folded {
+		u.folded += u.next - u.at + 1
+		u.at = u.next + curlyLen
+		u.next = nextCurly(u.text, u.at)
+	}
+	return u.at + folded - u.folded
+}
+
+// restyle is new text in the quote style of the text that old matched by
+// folding. A straight quote at the front or at the back that old has as well
+// stays as the file has it; any other straight quote becomes curly if the
+// match had a curly one in place of a straight one of its kind. Curly quotes
+// of new stay.
+func restyle(old, new, matched string, afterLetter bool) string {
+	if !strings.ContainsAny(new, `'"`) {
+		return new
+	}
+	asked, own := quotesOf(old), quotesOf(matched)
+	folded := map[rune]bool{}
+	for i, q := range asked {
+		if q != own[i] && own[i] != straight(own[i]) {
+			folded[straight(q)] = true
+		}
+	}
+	head, tail := sharedEnds(old, new)
+	back := len(new) - tail
+	nth := 0 // of the quotes of the match, beside which the next one stands
+	var b strings.Builder
+	before := rune(-1)
+	for i, r := range new {
+		if i == back {
+			nth = len(own) - len(quotesOf(new[back:]))
+		}
+		q := r
+		if r == straight(r) {
+			switch {
+			case i < head || i >= back:
+				q = own[nth]
+			case folded[r]:
+				after, _ := utf8.DecodeRuneInString(new[i+1:])
+				q = curly(r, before, after, afterLetter)
+			}
+		}
+		if straight(r) != 0 {
+			nth++
+		}
+		writeRaw(&b, new, i, r, q)
+		before = q
+	}
+	return b.String()
+}
+
+// writeRaw writes q, or the bytes of new at i where q is the rune found there.
+func writeRaw(b *strings.Builder, new string, i int, r, q rune) {
+	if q != r || r != utf8.RuneError {
+		b.WriteRune(q)
+		return
+	}
+	_, n := utf8.DecodeRuneInString(new[i:])
+	b.WriteString(new[i : i+n])
+}
+
+// curly is the curly form of a straight quote between two characters; before
+// is negative at the start of new text.
+func curly(quote, before, after rune, afterLetter bool) rune {
+	atStart := before < 0
+	betweenLetters := unicode.IsLetter(after) && (unicode.IsLetter(before) || atStart && afterLetter)
+	opens := atStart || unicode.IsSpace(before) || strings.ContainsRune("([{", before) || unicode.Is(unicode.Pd, before)
+	switch {
+	case quote == '\'' && (betweenLetters || !opens):
+		return closeSingle
+	case quote == '\'':
+		return openSingle
+	case opens:
+		return openDouble
+	}
+	return closeDouble
+}
+
+func quotesOf(s string) []rune {
+	var q []rune
+	for _, r := range s {
+		if straight(r) != 0 {
+			q = append(q, r)
+		}
+	}
+	return q
+}
+
+// sharedEnds is how many bytes a and b share at the front and, not counting
+// those again, at the back, in whole characters.
+func sharedEnds(a, b string) (head, tail int) {
+	most := min(len(a), len(b))
+	for head < most && a[head] == b[head] {
+		head++
+	}
+	for head > 0 && head < len(b) && !utf8.RuneStart(b[head]) {
+		head--
+	}
+	for tail < most-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
+		tail++
+	}
+	for tail > 0 && !utf8.RuneStart(b[len(b)-tail]) {
+		tail--
+	}
+	return head, tail
+}

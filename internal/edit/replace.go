@@ -1,0 +1,369 @@
+package edit
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A call is an edit as the rule that found its old text reads it.
+type call struct {
+	old, new string
+	breaks   breaks
+}
+
+// replace decides what stands in the place of each match.
+func replace(text string, req Request, f found) (Result, error) {
+	v := view[string]{s: text, u: narrow, loneCR: f.breaks.inText}
+	w := newWorder(f.call, req.KeepTrailing)
+	ends := lineEnds{text: text, loneCR: f.breaks.inText}
+	res := Result{Rule: f.rule, Splices: make([]Splice, len(f.matches))}
+	changed := false
+	for i, m := range f.matches {
+		p := surroundings(w, v, m)
+		if w.breaksLines() {
+			p.eol = ends.after(m.Start, req.EOL)
+		}
+		if f.rule == Quotes {
+			p.quoted = text[m.Start:m.End]
+			before, _ := utf8.DecodeLastRuneInString(text[:m.Start])
+			p.afterLetter = unicode.IsLetter(before)
+		}
+		new := w.text(p)
+		changed = changed || new != text[m.Start:m.End]
+		res.Splices[i] = Splice{m.Start, m.End + deletedBreak(f.call, v, m, f.next(i)), new}
+	}
+	if !changed {
+		return Result{}, w.unchanged()
+	}
+	res.Stripped = w.strips()
+	return res, nil
+}
+
+// next is the start of the match after match i, or -1.
+func (f found) next(i int) int {
+	if i+1 < len(f.matches) {
+		return f.matches[i+1].Start
+	}
+	return -1
+}
+
+// deletedBreak is the length of the line break that goes with a match: the last
+// one's where whole lines are deleted. A match that ends in a line break has
+// its own, and one that the next match begins with is left to it.
+func deletedBreak[T content](c call, v view[T], m Match, next int) int {
+	if c.new != "" || c.endsInBreak() || !v.startsLine(m.Start) {
+		return 0
+	}
+	n := v.width(v.breakAt(m.End))
+	if next >= 0 && next < m.End+n {
+		return 0
+	}
+	return n
+}
+
+func (c call) endsInBreak() bool {
+	return strings.HasSuffix(c.old, lf) || c.breaks.inCall && strings.HasSuffix(c.old, cr)
+}
+
+// lineEnds tells the ending of the line that a place is on, for places that
+// ascend; it looks at no stretch of the text twice.
+type lineEnds struct {
+	text   string
+	loneCR bool
+	known  int // no line ends before known but at its break
+	form   string
+	done   bool
+
+	counted  bool
+	frequent string
+}
+
+// after is the ending of the line at a place, or usual where it has none.
+func (l *lineEnds) after(at int, usual string) string {
+	if !l.done || at > l.known {
+		l.look(at)
+	}
+	if l.form != "" {
+		return l.form
+	}
+	if usual == "" && !l.counted {
+		l.counted, l.frequent = true, frequent(l.text, l.loneCR)
+	}
+	return cmp.Or(usual, l.frequent)
+}
+
+func (l *lineEnds) look(at int) {
+	c := byte('\n')
+	if l.loneCR {
+		c = '\r'
+	}
+	l.done, l.known, l.form = true, len(l.text), ""
+	i := strings.IndexByte(l.text[at:], c)
+	if i < 0 {
+		return
+	}
+	l.known = at + i
+	switch {
+	case l.loneCR:
+		l.form = cr
+	case i > 0 && l.text[l.known-1] == '\r':
+		l.form = crlf
+		l.known-- // a match may begin with the break, but not inside it
+	default:
+		l.form = lf
+	}
+}
+
+// surroundings tells what new text depends on at a match, but for the ending
+// of its line and its quotes.
+func surroundings[T content](w *worder, v view[T], m Match) place {
+	p := place{endsLine: v.endsLine(m.End)}
+	if w.plain.head+w.plain.tail > 0 {
+		p.own = ownBreaks(v, m)
+	}
+	return p
+}
+
+// ownBreaks spells the line breaks of a match, one letter for each.
+func ownBreaks[T content](v view[T], m Match) string {
+	var b []byte
+	for i := m.Start; i < m.End; i += v.u.size {
+		if form := v.breakAt(i); form != "" {
+			b = append(b, letterOf(form))
+			i += v.width(form) - v.u.size
+		}
+	}
+	return string(b)
+}
+
+// A form of line break as one letter, and back.
+func letterOf(form string) byte {
+	switch form {
+	case crlf:
+		return 'w'
+	case cr:
+		return 'r'
+	}
+	return 'n'
+}
+
+func formOf(letter byte) string {
+	switch letter {
+	case 'w':
+		return crlf
+	case 'r':
+		return cr
+	}
+	return lf
+}
+
+// A place is what new text depends on beside the call: the surroundings of one
+// match. It is comparable, so that equal places are worded once.
+type place struct {
+	endsLine bool
+	eol      string // ending of the line the match starts on, else the usual one
+	own      string // the match's own line breaks, a letter each, where shared
+	// For the quote rule only.
+	quoted      string // the matched text
+	afterLetter bool   // a letter stands right before the match
+}
+
+// A worder words the new text of one call for the places it goes to.
+type worder struct {
+	call
+	keepTrailing bool
+	plain        *lining
+	known        map[place]string
+	stripped     []int // numbers of the lines of new that lost white space
+}
+
+func newWorder(c call, keepTrailing bool) *worder {
+	return &worder{
+		call:         c,
+		keepTrailing: keepTrailing,
+		plain:        newLining(c.old, c.new, c.breaks.inCall),
+		known:        map[place]string{},
+	}
+}
+
+// breaksLines tells whether new text has line breaks.
+func (w *worder) breaksLines() bool { return len(w.plain.forms) > 0 }
+
+// text is the new text for a place.
+func (w *worder) text(p place) string {
+	if s, ok := w.known[p]; ok {
+		return s
+	}
+	l := w.plain
+	if p.quoted != "" {
+		l = w.restyled(p)
+	}
+	lines, stripped := l.lines, []int(nil)
+	if !w.keepTrailing {
+		lines, stripped = l.strip(p.endsLine)
+	}
+	w.stripped = append(w.stripped, stripped...)
+	s := l.join(lines, p)
+	w.known[p] = s
+	return s
+}
+
+func (w *worder) restyled(p place) *lining {
+	new := restyle(w.old, w.new, p.quoted, p.afterLetter)
+	if new == w.new {
+		return w.plain
+	}
+	l := *w.plain
+	l.lines, _ = splitLines(new, w.breaks.inCall)
+	return &l
+}
+
+func (w *worder) strips() bool { return len(w.stripped) > 0 }
+
+// unchanged is the error for an edit that leaves all as it was.
+func (w *worder) unchanged() error {
+	if !w.strips() {
+		return ErrSame
+	}
+	return &StrippedToSameError{What: "white space at the end of " + lineList(w.stripped)}
+}
+
+// lineList names lines in words, at most ten of them.
+func lineList(numbers []int) string {
+	seen := map[int]bool{}
+	var names []string
+	for _, n := range numbers {
+		if !seen[n] {
+			seen[n] = true
+			names = append(names, strconv.Itoa(n))
+		}
+	}
+	if len(names) == 1 {
+		return "line " + names[0]
+	}
+	if more := len(names) - shown; more > 0 {
+		return fmt.Sprintf("lines %s and %d more", strings.Join(names[:shown], ", "), more)
+	}
+	last := len(names) - 1
+	return "lines " + strings.Join(names[:last], ", ") + " and " + names[last]
+}
+
+// A lining is new text cut into lines and set beside the lines of old text.
+type lining struct {
+	old   []string
+	asked []string // the lines of new text as the caller wrote them
+	forms []string // the breaks between those
+	lines []string // the same lines with their quotes restyled
+	// How many lines at the front and at the back are the same in old text.
+	front, back int
+	// How many line breaks stand among and beside those. They are not new and
+	// stay as the file has them, also in a file that mixes endings.
+	head, tail int
+	// inner holds the lines of old text but the last, made when first needed.
+	inner map[string]bool
+}
+
+func newLining(old, new string, loneCR bool) *lining {
+	l := &lining{}
+	l.old, _ = splitLines(old, loneCR)
+	l.asked, l.forms = splitLines(new, loneCR)
+	l.lines = l.asked
+	most := min(len(l.old), len(l.asked))
+	for l.front < most && l.old[l.front] == l.asked[l.front] {
+		l.front++
+	}
+	for l.front+l.back < most && l.old[len(l.old)-1-l.back] == l.asked[len(l.asked)-1-l.back] {
+		l.back++
+	}
+	l.head = min(l.front, most-1)
+	l.tail = min(l.back, most-1-l.head)
+	return l
+}
+
+// strip takes trailing blanks and tabs off the lines of new text, and tells the
+// numbers of those that lost any. A line keeps them where the matched text has
+// some at the end of its counterpart, or of any line with the same text. The
+// last line of new text, or of the match, ends a line only where endsLine says
+// so. Blanks alone are left as they are.
+func (l *lining) strip(endsLine bool) (lines []string, stripped []int) {
+	lines = l.lines
+	last := len(l.lines) - 1
+	for i, line := range l.lines {
+		bare := trimTrailing(line)
+		if len(bare) == len(line) || i == last && !endsLine || l.keeps(i, endsLine) {
+			continue
+		}
+		if stripped == nil {
+			lines = append([]string(nil), l.lines...)
+		}
+		lines[i] = bare
+		stripped = append(stripped, i+1)
+	}
+	if last == 0 && lines[0] == "" {
+		return l.lines, nil
+	}
+	return lines, stripped
+}
+
+func trimTrailing(line string) string { return strings.TrimRight(line, " \t") }
+
+// keeps tells whether line i of new text may keep its trailing white space. Its
+// counterparts are, among the lines that differ between old and new text, the
+// one as far from their front and the one as far from their back.
+func (l *lining) keeps(i int, endsLine bool) bool {
+	fromBack := i + len(l.old) - len(l.asked)
+	if i < len(l.old)-l.back && l.oldTrails(i, endsLine) ||
+		fromBack >= l.front && l.oldTrails(fromBack, endsLine) {
+		return true
+	}
+	last := len(l.old) - 1
+	if l.inner == nil {
+		l.inner = make(map[string]bool, last)
+		for _, line := range l.old[:last] {
+			l.inner[line] = true
+		}
+	}
+	return l.inner[l.asked[i]] || endsLine && l.old[last] == l.asked[i]
+}
+
+// oldTrails tells whether line i of the match has white space at a line end.
+func (l *lining) oldTrails(i int, endsLine bool) bool {
+	if i < 0 || i >= len(l.old) || i == len(l.old)-1 && !endsLine {
+		return false
+	}
+	return len(trimTrailing(l.old[i])) < len(l.old[i])
+}
+
+// join puts lines together with the line breaks of the place.
+func (l *lining) join(lines []string, p place) string {
+	if len(l.forms) == 0 {
+		return lines[0]
+	}
+	var b strings.Builder
+	b.Grow(len(l.forms) * 2)
+	for i, line := range lines {
+		b.WriteString(line)
+		if i < len(l.forms) {
+			b.WriteString(l.breakAfter(i, p))
+		}
+	}
+	return b.String()
+}
+
+// breakAfter is the break that follows line i.
+func (l *lining) breakAfter(i int, p place) string {
+	fromBack := len(l.forms) - 1 - i
+	switch {
+	case i < l.head:
+		return formOf(p.own[i])
+	case fromBack < l.tail:
+		return formOf(p.own[len(p.own)-1-fromBack])
+	case p.eol != "":
+		return p.eol
+	}
+	return l.forms[i]
+}

@@ -1,0 +1,274 @@
+package edit
+
+import (
+	"bytes"
+	"strings"
+)
+
+// content is what a matcher searches: a text, or a piece of a file.
+type content interface{ string | []byte }
+
+// A matcher finds lines of literal text with line breaks between them, each of
+// which matches any form of line break.
+type matcher[T content] struct {
+	index     func(s, sub T) int
+	indexByte func(s T, c byte) int
+	u         units
+	loneCR    bool // a lone CR is a line break in what is searched
+	lines     []T  // the literal text; one more than there are breaks
+	joined    T    // lines with the one break a text without CRLF has
+	fail      []int32
+}
+
+// textMatcher searches texts for lines.
+func textMatcher(lines []string, br breaks) *matcher[string] {
+	m := &matcher[string]{index: strings.Index, indexByte: strings.IndexByte, u: narrow}
+	m.set(lines, br)
+	return m
+}
+
+// bytesMatcher searches bytes for lines that are encoded already.
+func bytesMatcher(lines [][]byte, u units, br breaks) *matcher[[]byte] {
+	m := &matcher[[]byte]{index: bytes.Index, indexByte: bytes.IndexByte, u: u}
+	m.set(lines, br)
+	return m
+}
+
+func (m *matcher[T]) set(lines []T, br breaks) {
+	m.lines, m.loneCR = lines, br.inText
+	if len(lines) == 1 {
+		m.joined = lines[0]
+		return
+	}
+	sep := m.u.spell('\n')
+	if m.loneCR {
+		sep = m.u.spell('\r')
+	}
+	joined := make([]byte, 0, m.longest())
+	for i, line := range lines {
+		if i > 0 {
+			joined = append(joined, sep...)
+		}
+		joined = append(joined, line...)
+	}
+	m.joined = T(joined)
+}
+
+// longest is the most bytes that a match can have.
+func (m *matcher[T]) longest() int {
+	n := (len(m.lines) - 1) * 2 * m.u.size
+	for _, line := range m.lines {
+		n += len(line)
+	}
+	return n
+}
+
+// each calls yield for every match in s in ascending order, overlapping ones
+// included, until yield returns false. It takes the edges of s for the edges
+// of the text; s begins at a whole unit.
+func (m *matcher[T]) each(s T, yield func(start, end int) bool) {
+	if len(m.lines) > 1 && !m.loneCR && m.indexByte(s, '\r') >= 0 {
+		m.byLines(s, yield)
+		return
+	}
+	m.occurrences(s, m.joined, func(i int) bool {
+		end := i + len(m.joined)
+		if i%m.u.size != 0 || m.splitsBreak(s, end) {
+			return true
+		}
+		return yield(i, end)
+	})
+}
+
+// splitsBreak tells whether end lies between the CR and the LF of a CRLF.
+func (m *matcher[T]) splitsBreak(s T, end int) bool {
+	return unitIs(m.u, s, end, '\n') && unitIs(m.u, s, end-m.u.size, '\r')
+}
+
+// occurrences yields every place of x in s, misaligned ones included. It leaps
+// from one place of a rare piece of x to the next, as fast as the machine
+// compares bytes, and changes to twoWay when that costs more than it should.
+func (m *matcher[T]) occurrences(s, x T, yield func(i int) bool) {
+	if len(x) == 0 || len(x) > len(s) {
+		return
+	}
+	k := rarest(x)
+	piece := x[k:min(len(x), k+pieceLen)]
+	// The price of a candidate, counted in bytes of plain scanning.
+	price := 8 + len(x)/8
+	for pos, work := 0, 0; ; work += price {
+		if work > 4*pos+4096 {
+			twoWay(s, x, pos, yield)
+			return
+		}
+		i := m.index(s[pos+k:], piece)
+		if i < 0 {
+			return
+		}
+		i += pos
+		if i+len(x) > len(s) {
+			return
+		}
+		if string(s[i:i+len(x)]) == string(x) && !yield(i) {
+			return
+		}
+		pos = i + 1
+		if pos+len(x) > len(s) {
+			return
+		}
+	}
+}
+
+// contains tells whether text has piece, in linear time for any two.
+func contains(text, piece string) bool {
+	found := piece == ""
+	textMatcher([]string{piece}, breaks{}).occurrences(text, piece, func(int) bool {
+		found = true
+		return false
+	})
+	return found
+}
+
+// pieceLen is short enough for the vector search of every processor.
+const pieceLen = 24
+
+// rarest is where in x the piece begins that is worth looking for: at the byte
+// that texts have least of. Any place is right, a good one is fast.
+func rarest[T content](x T) int {
+	best, at := 1<<30, 0
+	last := min(len(x)-min(len(x), 8), 256)
+	for i := 0; i <= last; i++ {
+		cost := 2 * commonness(x[i])
+		if i+1 < len(x) {
+			cost += commonness(x[i+1])
+		}
+		if cost < best {
+			best, at = cost, i
+		}
+	}
+	return at
+}
+
+// commonness ranks a byte by how often texts have it.
+func commonness(c byte) int {
+	switch {
+	case c == 0: // half of UTF-16
+		return 20
+	case c == ' ':
+		return 12
+	case strings.IndexByte("etaoinsr", c) >= 0:
+		return 9
+	case c >= 0x80:
+		return 8
+	case c == '\n', c == '\t':
+		return 7
+	case 'a' <= c && c <= 'z':
+		return 5
+	case '0' <= c && c <= '9', strings.IndexByte(`.,"_-/=()`, c) >= 0:
+		return 4
+	}
+	return 2
+}
+
+// span is a stretch of s.
+type span struct{ start, end int }
+
+// byLines finds matches in a text that mixes line breaks. It walks the lines
+// once, comparing whole lines as Knuth, Morris and Pratt compare letters: the
+// inner lines of the pattern must equal whole lines, the first ends one, the
+// last begins one.
+func (m *matcher[T]) byLines(s T, yield func(start, end int) bool) {
+	k := len(m.lines) - 1
+	inner := m.lines[1:k]
+	if m.fail == nil {
+		m.fail = failures(inner)
+	}
+	recent := make([]span, k+1) // of the last lines, by number
+	state := 0                  // how many inner lines the lines so far end with
+	for n, start := 0, 0; ; n++ {
+		next := nextUnit(m.u, s, '\n', start, m.indexByte)
+		end := next
+		switch {
+		case next < 0:
+			end = len(s)
+		case next-m.u.size >= start && unitIs(m.u, s, next-m.u.size, '\r'):
+			end = next - m.u.size
+		}
+		line := s[start:end]
+		if n >= k && state == len(inner) && hasPrefix(line, m.lines[k]) {
+			first := recent[(n-k)%(k+1)]
+			if hasSuffix(s[first.start:first.end], m.lines[0]) &&
+				!yield(first.end-len(m.lines[0]), start+len(m.lines[k])) {
+				return
+			}
+		}
+		recent[n%(k+1)] = span{start, end}
+		state = m.advance(inner, state, line)
+		if next < 0 {
+			return
+		}
+		start = next + m.u.size
+	}
+}
+
+// advance is the number of inner lines matched once line has been seen.
+func (m *matcher[T]) advance(inner []T, state int, line T) int {
+	if len(inner) == 0 {
+		return 0
+	}
+	if state == len(inner) {
+		state = int(m.fail[state])
+	}
+	for {
+		if string(inner[state]) == string(line) {
+			return state + 1
+		}
+		if state == 0 {
+			return 0
+		}
+		state = int(m.fail[state])
+	}
+}
+
+// failures tells for each number of matched lines how many stay matched when
+// the next one does not fit.
+func failures[T content](lines []T) []int32 {
+	fail := make([]int32, len(lines)+1)
+	for i, k := 1, 0; i < len(lines); i++ {
+		for k > 0 && string(lines[i]) != string(lines[k]) {
+			k = int(fail[k])
+		}
+		if string(lines[i]) == string(lines[k]) {
+			k++
+		}
+		fail[i+1] = int32(k)
+	}
+	return fail
+}
+
+// nextUnit is the place of the first character c in s[from:], or -1.
+func nextUnit[T content](u units, s T, c byte, from int, indexByte func(T, byte) int) int {
+	low := 0 // where the low byte of a unit is
+	if u.big {
+		low = 1
+	}
+	for at := from; ; {
+		i := indexByte(s[at:], c)
+		if i < 0 {
+			return -1
+		}
+		i += at
+		if unit := i - low; unit >= from && unit%u.size == 0 && unitIs(u, s, unit, c) {
+			return unit
+		}
+		at = i + 1
+	}
+}
+
+func hasPrefix[T content](s, prefix T) bool {
+	return len(s) >= len(prefix) && string(s[:len(prefix)]) == string(prefix)
+}
+
+func hasSuffix[T content](s, suffix T) bool {
+	return len(s) >= len(suffix) && string(s[len(s)-len(suffix):]) == string(suffix)
+}
