@@ -1,0 +1,79 @@
+# fsmcp: build, show and test. "make help" lists the targets.
+#
+# Nothing here asks a question; what is missing on the machine is installed by
+# "make setup" where that can be done, and named loudly where it cannot.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -o pipefail -c
+GO ?= go
+BIN := bin/fsmcp
+
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
+COMMIT ?= $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
+LDFLAGS := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
+
+# jsonv2 is a build experiment of Go; everything passes without it too.
+export GOEXPERIMENT ?= jsonv2
+# The race detector would sleep a second at every exit of the many servers that
+# the tests start.
+export GORACE ?= atexit_sleep_ms=0
+
+# Debian packages that the tests use beside the Go tools. Later work adds its
+# own here: a program that is already installed is not asked for again.
+PACKAGES := strace:strace gcc:gcc bsdutils:script util-linux:setpriv
+
+.PHONY: help setup build demo test check bench fuzz faults cross clean
+
+help: ## list the targets
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */\1\t/' | expand -t 10
+
+setup: ## install what the tests need and the machine lacks
+	@missing=; for p in $(PACKAGES); do \
+	  command -v $${p#*:} >/dev/null 2>&1 || missing="$$missing $${p%%:*}"; done; \
+	if [ -z "$$missing" ]; then echo "setup: nothing is missing"; exit 0; fi; \
+	echo "setup: missing:$$missing"; \
+	if [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null 2>&1; then \
+	  echo "setup: !!! CANNOT INSTALL$$missing (not root, or no apt-get): the tests that need them are skipped, and say so !!!" >&2; exit 0; fi; \
+	apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing >/dev/null || \
+	  echo "setup: !!! INSTALLING$$missing FAILED: the tests that need them are skipped, and say so !!!" >&2
+
+build: ## build bin/fsmcp
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/fsmcp
+
+demo: build ## a real session on sample files, printed as it goes
+	$(GO) run ./internal/demo $(BIN)
+
+check: ## gofmt, vet, staticcheck, tidy, known vulnerabilities
+	@bad=$$(gofmt -l $$(git ls-files -c -o --exclude-standard '*.go')); [ -z "$$bad" ] || { echo "gofmt would change:"; echo "$$bad"; exit 1; }
+	$(GO) vet ./...
+	$(GO) mod tidy -diff
+	$(GO) tool staticcheck ./...
+	@.ci/vulncheck
+
+test: setup check cross ## everything that has to hold, as the continuous integration runs it
+	CGO_ENABLED=1 $(GO) test -race -timeout 14m $$($(GO) list ./... | grep -v -e /internal/faults -e /internal/bench)
+	$(GO) test -count=1 -timeout 10m -v ./internal/faults ./internal/bench | grep -v -e '^=== '
+	@$(MAKE) --no-print-directory demo >/dev/null && echo "demo: as it should be"
+
+bench: build ## figures beside their bounds
+	FSMCP_BENCH=full FSMCP_BIN=$(abspath $(BIN)) $(GO) test -count=1 -timeout 30m -run TestFigures ./internal/bench -v | grep -v -e '^=== ' -e '^--- '
+
+FUZZTIME ?= 60s
+fuzz: ## every fuzz target for FUZZTIME (60s)
+	@$(GO) list ./... | while read -r pkg; do \
+	  for f in $$($(GO) test -list '^Fuzz' $$pkg 2>/dev/null | grep '^Fuzz'); do \
+	    echo "fuzz: $$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$pkg || exit 1; done; done
+
+faults: build ## the long runs: kills, failing calls, foreign writers, races, the random walk
+	FSMCP_BIN=$(abspath $(BIN)) FSMCP_ROUNDS=100 FSMCP_WRITER_EDITS=500 FSMCP_KILLS=1000 FSMCP_KILL_LARGEST=33554432 \
+	FSMCP_STRACE_PER_CALL=1000 FSMCP_STRACE_CELLS=600 FSMCP_SWAP_SECONDS=20 FSMCP_LONG_LINE_MB=2048 FSMCP_P99_MS=5 FSMCP_WALK=20000 \
+	$(GO) test -count=1 -timeout 60m -v ./internal/faults | grep -v -e '^=== '
+
+cross: ## build for the other systems
+	@for os in darwin windows linux; do for arch in amd64 arm64; do \
+	  echo "cross: $$os/$$arch"; GOOS=$$os GOARCH=$$arch CGO_ENABLED=0 $(GO) build -o /dev/null ./cmd/fsmcp || exit 1; done; done
+	@for os in darwin windows; do GOOS=$$os CGO_ENABLED=0 $(GO) vet ./internal/... || exit 1; done
+	@GOEXPERIMENT= CGO_ENABLED=0 $(GO) build -o /dev/null ./cmd/fsmcp && echo "cross: without jsonv2"
+
+clean: ## remove what was built
+	rm -rf bin coverage

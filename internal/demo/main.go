@@ -1,0 +1,203 @@
+// Command demo drives a real session over standard input and output on sample
+// files and prints it as it goes: a read, an edit, a write that comes too late
+// and is refused, the way out of that, a path that is denied. It promises to
+// exit non-zero when any answer or any byte on disk is not what it should be.
+//
+// Usage: demo PATH-OF-FSMCP
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/fsmcp/fsmcp/internal/mcptest"
+)
+
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: demo PATH-OF-FSMCP")
+		os.Exit(2)
+	}
+	if err := show(os.Args[1]); err != nil {
+		fmt.Fprintf(os.Stderr, "\ndemo: not as it should be: %v\n", err)
+		os.Exit(1)
+	}
+	fmt.Println("\nAll of it was as it should be.")
+}
+
+const sample = `package greet
+
+// Hello greets somebody by name.
+func Hello(name string) string {
+	return "Hello, " + name + "!"
+}
+`
+
+// show plays the session in a folder of its own.
+func show(binary string) (err error) {
+	dir, err := os.MkdirTemp("", "fsmcp-demo")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	s := &session{dir: filepath.Join(dir, "project")}
+	if err := s.prepare(); err != nil {
+		return err
+	}
+	path, err := filepath.Abs(binary)
+	if err != nil {
+		return err
+	}
+	s.client, err = mcptest.Start(mcptest.Options{
+		Path: path, Args: []string{"serve", "--deny", "Read(.env)", s.dir}, Dir: s.dir, Stderr: os.Stderr,
+		Env: append(os.Environ(), "HOME="+filepath.Join(dir, "home"), "XDG_STATE_HOME="),
+	})
+	if err != nil {
+		return err
+	}
+	hello, err := s.client.Initialize(mcptest.Latest)
+	if err != nil {
+		s.client.Kill()
+		return err
+	}
+	fmt.Printf("$ fsmcp serve --deny 'Read(.env)' DIR      (MCP %s over standard input and output)\n", revision(hello))
+	s.play()
+	return errors.Join(append(s.wrong, s.client.Close())...)
+}
+
+func revision(m mcptest.Message) string {
+	var r struct {
+		ProtocolVersion string `json:"protocolVersion"`
+	}
+	if err := json.Unmarshal(m.Result, &r); err != nil {
+		return err.Error()
+	}
+	return r.ProtocolVersion
+}
+
+type session struct {
+	dir    string
+	client *mcptest.Client
+	wrong  []error
+}
+
+func (s *session) file(name string) string { return filepath.Join(s.dir, name) }
+
+func (s *session) prepare() error {
+	if err := os.MkdirAll(s.dir, 0o755); err != nil {
+		return err
+	}
+	for name, text := range map[string]string{"greet.go": sample, ".env": "TOKEN=demo\n"} {
+		if err := os.WriteFile(s.file(name), []byte(text), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type args map[string]any
+
+func (s *session) play() {
+	greet := s.file("greet.go")
+
+	s.title("Nothing is changed that was not read")
+	edit := args{"file_path": greet, "old_string": `"Hello, " + name + "!"`, "new_string": `"Good day, " + name + "."`}
+	s.refused("Edit", edit, "not_read", "File has not been read yet.")
+
+	s.title("Read, then edit")
+	s.done("Read", args{"file_path": greet}, "5\t\treturn \"Hello, \" + name + \"!\"")
+	s.done("Edit", edit, "has been updated.")
+	s.holds("greet.go", strings.Replace(sample, `"Hello, " + name + "!"`, `"Good day, " + name + "."`, 1))
+
+	s.title("Another program changes the file; a write that does not know of it is refused, and told what changed")
+	theirs := strings.Replace(string(s.onDisk("greet.go")), "greets somebody by name", "greets somebody politely", 1)
+	s.foreign("greet.go", theirs)
+	ours := strings.Replace(theirs, "Good day", "Good evening", 1)
+	s.refused("Write", args{"file_path": greet, "content": "package greet\n"}, "modified", "politely")
+	s.holds("greet.go", theirs)
+
+	s.title("Having seen it, the caller goes on")
+	s.done("Edit", args{"file_path": greet, "old_string": "Good day", "new_string": "Good evening"}, "has been updated.")
+	s.holds("greet.go", ours)
+
+	s.title("A new file, in a folder that is made on the way")
+	s.done("Write", args{"file_path": s.file("docs/hello.md"), "content": "# Hello\n"}, "docs/hello.md")
+	s.holds("docs/hello.md", "# Hello\n")
+
+	s.title("What the rules deny stays closed")
+	s.refused("Read", args{"file_path": s.file(".env")}, "denied", "denied by your permission settings")
+	s.refused("Write", args{"file_path": s.file(".git/hooks/pre-commit"), "content": "x"}, "denied", "")
+	s.refused("Read", args{"file_path": "/etc/passwd"}, "denied", "")
+	s.absent(".git")
+}
+
+func (s *session) title(text string) { fmt.Printf("\n== %s\n", text) }
+
+func (s *session) fail(format string, a ...any) {
+	err := fmt.Errorf(format, a...)
+	fmt.Printf("!! %v\n", err)
+	s.wrong = append(s.wrong, err)
+}
+
+// call makes one call and prints both sides of it, with the folder as DIR.
+func (s *session) call(tool string, a args) mcptest.Result {
+	text, _ := json.Marshal(a)
+	fmt.Printf("-> %s %s\n", tool, s.short(string(text)))
+	res, err := s.client.Call(tool, a)
+	if err != nil {
+		s.fail("%s: %v", tool, err)
+		return res
+	}
+	mark := "<-"
+	if res.IsError {
+		mark = fmt.Sprintf("<- refused, code %d %s:", res.Code, res.Slug)
+	}
+	body := strings.ReplaceAll(s.short(res.Text), "\n", "\n   ")
+	fmt.Printf("%s %s\n", mark, body)
+	return res
+}
+
+func (s *session) short(text string) string { return strings.ReplaceAll(text, s.dir, "DIR") }
+
+func (s *session) done(tool string, a args, says string) {
+	if res := s.call(tool, a); res.IsError || !strings.Contains(res.Text, says) {
+		s.fail("%s should have been done and said %q", tool, says)
+	}
+}
+
+func (s *session) refused(tool string, a args, slug, says string) {
+	if res := s.call(tool, a); !res.IsError || res.Slug != slug || !strings.Contains(res.Text, says) {
+		s.fail("%s should have been refused as %q and said %q", tool, slug, says)
+	}
+}
+
+func (s *session) foreign(name, text string) {
+	fmt.Printf(".. another program writes DIR/%s\n", name)
+	if err := os.WriteFile(s.file(name), []byte(text), 0o644); err != nil {
+		s.fail("%v", err)
+	}
+}
+
+func (s *session) onDisk(name string) []byte {
+	b, err := os.ReadFile(s.file(name))
+	if err != nil {
+		s.fail("%v", err)
+	}
+	return b
+}
+
+func (s *session) holds(name, want string) {
+	if got := string(s.onDisk(name)); got != want {
+		s.fail("DIR/%s holds\n%s\nand should hold\n%s", name, got, want)
+	}
+}
+
+func (s *session) absent(name string) {
+	if _, err := os.Lstat(s.file(name)); !errors.Is(err, os.ErrNotExist) {
+		s.fail("DIR/%s should not be there", name)
+	}
+}
