@@ -55,14 +55,15 @@ func TestFaultAtEveryCall(t *testing.T) {
 	cells := 0
 	for _, c := range faultCases {
 		t.Run(c.name, func(t *testing.T) {
-			calls := c.count(t)
+			parent := memory(t)
+			calls := c.count(t, parent)
 			if testing.Verbose() {
 				t.Logf("%d calls", calls)
 			}
 			for n := range calls {
 				for _, errno := range faults {
 					cells++
-					c.try(t, fmt.Sprintf("%v at call %d", errno, n), false, func(at int, _ call) error {
+					c.try(t, parent, fmt.Sprintf("%v at call %d", errno, n), false, func(at int, _ call) error {
 						if at == n {
 							return errno
 						}
@@ -83,7 +84,8 @@ func TestFaultAtEveryCall(t *testing.T) {
 func TestFaultFromSomeCallOn(t *testing.T) {
 	for _, c := range faultCases {
 		t.Run(c.name, func(t *testing.T) {
-			calls := c.count(t)
+			parent := memory(t)
+			calls := c.count(t, parent)
 			for n := range calls {
 				for errno, changing := range map[unix.Errno]string{
 					unix.ENOSPC: "Pwrite Reserve Link Mkdir Setxattr",
@@ -91,7 +93,7 @@ func TestFaultFromSomeCallOn(t *testing.T) {
 					unix.EIO:    "Pwrite Pread Sync Link Unlink Rename Truncate CopyRange",
 					unix.EMFILE: "Openat",
 				} {
-					c.try(t, fmt.Sprintf("%v from call %d on", errno, n), true, func(at int, k call) error {
+					c.try(t, parent, fmt.Sprintf("%v from call %d on", errno, n), true, func(at int, k call) error {
 						if at >= n && strings.Contains(changing, k.name) {
 							return errno
 						}
@@ -104,10 +106,10 @@ func TestFaultFromSomeCallOn(t *testing.T) {
 }
 
 // count is how many calls the write makes when nothing fails.
-func (c faultCase) count(t *testing.T) int {
+func (c faultCase) count(t *testing.T, parent string) int {
 	t.Helper()
 	calls := 0
-	c.try(t, "no fault", false, func(at int, _ call) error {
+	c.try(t, parent, "no fault", false, func(at int, _ call) error {
 		calls = at + 1
 		return nil
 	})
@@ -116,10 +118,10 @@ func (c faultCase) count(t *testing.T) int {
 
 // try runs one cell. Where the error stays, a temporary file may, too, until the
 // next start.
-func (c faultCase) try(t *testing.T, name string, stays bool, fault func(at int, k call) error) {
+func (c faultCase) try(t *testing.T, parent, name string, stays bool, fault func(at int, k call) error) {
 	t.Helper()
 	fds := openFiles(t)
-	d, done := c.desk(t)
+	d, done := c.desk(t, parent)
 	defer done()
 	at := -1
 	d.open(func(o *Options) {
@@ -156,13 +158,8 @@ func (c faultCase) try(t *testing.T, name string, stays bool, fault func(at int,
 
 // desk makes the old file; testing's own temporary folders would be too slow for
 // thousands of cells.
-func (c faultCase) desk(t *testing.T) (*desk, func()) {
-	top, err := os.MkdirTemp(memory(t), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := &desk{t: t, dir: filepath.Join(top, "work"), state: filepath.Join(top, "state")}
-	os.Mkdir(d.dir, 0o755)
+func (c faultCase) desk(t *testing.T, parent string) (*desk, func()) {
+	d := newDeskIn(t, parent)
 	if c.old != "(missing)" {
 		d.put(c.file, c.old)
 	}
@@ -175,7 +172,7 @@ func (c faultCase) desk(t *testing.T) (*desk, func()) {
 			t.Skip("no attributes here:", err)
 		}
 	}
-	return d, func() { os.RemoveAll(top) }
+	return d, func() { os.RemoveAll(filepath.Dir(d.dir)) }
 }
 
 func (c faultCase) judge(t *testing.T, d *desk, name string, out Outcome, err error, stays bool) {
@@ -195,6 +192,9 @@ func (c faultCase) judge(t *testing.T, d *desk, name string, out Outcome, err er
 		if content != c.old {
 			t.Errorf("%s: %v: the file should be as it was and holds %q", name, err, content)
 		}
+	}
+	if err != nil && !errors.As(err, &ioerr) && !errors.Is(err, ErrNoState) {
+		t.Errorf("%s: %v: no other program was there", name, err)
 	}
 	if !stays {
 		c.noStray(t, d, name, out, false)

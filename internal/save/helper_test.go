@@ -14,7 +14,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/fsys"
 )
 
-// bench is a Saver with a folder to work in and a state folder of its own.
+// desk is a Saver with a folder to work in and a state folder of its own.
 type desk struct {
 	t     testing.TB
 	dir   string
@@ -24,12 +24,22 @@ type desk struct {
 
 func newDesk(t testing.TB, change ...func(*Options)) *desk {
 	t.Helper()
-	top := t.TempDir()
+	d := newDeskIn(t, t.TempDir())
+	d.open(change...)
+	return d
+}
+
+// newDeskIn makes the folders in a folder of their own, and no Saver yet.
+func newDeskIn(t testing.TB, parent string) *desk {
+	t.Helper()
+	top, err := os.MkdirTemp(parent, "")
+	if err != nil {
+		t.Fatal(err)
+	}
 	d := &desk{t: t, dir: filepath.Join(top, "work"), state: filepath.Join(top, "state")}
 	if err := os.Mkdir(d.dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	d.open(change...)
 	return d
 }
 
@@ -179,6 +189,7 @@ func long() bool { return runs(0) > 0 }
 // memory is a folder in main memory if there is one: thousands of cases would
 // wear on a disk, and none of them looks at what it keeps.
 func memory(t testing.TB) string {
+	t.Helper()
 	top, err := os.MkdirTemp("/dev/shm", "fsmcp-test-")
 	if err != nil {
 		return t.TempDir()

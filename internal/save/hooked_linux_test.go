@@ -166,7 +166,7 @@ func (h hooked) GetLease(fd int) (int, error) {
 }
 
 func (h hooked) Link(fromDir int, from string, toDir int, to string, flags int) error {
-	if err := h.before(call{"Link", 0, fromDir}); err != nil {
+	if err := h.before(call{"Link", flags, fromDir}); err != nil {
 		return err
 	}
 	return h.kernel.Link(fromDir, from, toDir, to, flags)
@@ -208,7 +208,7 @@ func (p poorer) before(c call) error {
 		return unix.EBUSY
 	case p.noLease && c.name == "SetLease" && c.flags == unix.F_RDLCK:
 		return unix.EINVAL
-	case p.noProc && c.name == "Link":
+	case p.noProc && c.name == "Link" && c.flags != 0:
 		return unix.ENOENT
 	}
 	return nil

@@ -3,7 +3,9 @@ package save
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"hash/fnv"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -72,6 +74,11 @@ func (l *Lock) Unlock() {
 // folded name. The file's own inode would not do, it changes with every write.
 func keyOf(t *fsys.Target) (string, error) {
 	dev, ino, err := t.ParentID()
+	if errors.Is(err, fsys.ErrMoved) && t.Kind != fsys.Missing {
+		// Replaced since it was resolved, as happens where many write. For
+		// the lock the folder will do: what it covers is looked at again.
+		dev, ino, err = folderID(filepath.Dir(t.Path))
+	}
 	if err != nil {
 		return "", err
 	}

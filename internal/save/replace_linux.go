@@ -177,9 +177,10 @@ func (x *Txn) enterTemp(t *temp) error {
 	}
 }
 
+// folderLives: a folder that cannot be asked is tried once more, by name.
 func (x *Txn) folderLives() bool {
 	now, err := x.s.sys.Fstat(x.dir)
-	return err == nil && now.Nlink > 0
+	return err != nil || now.Nlink > 0
 }
 
 // nameFor tells in the name what a sweeper must know. Where the old file was

@@ -418,3 +418,9 @@ func (s *Saver) syncPath(folder string) error {
 	defer s.sys.Close(fd)
 	return s.sys.Sync(fd)
 }
+
+// folderID is the identity of a folder by name.
+func folderID(path string) (dev, ino uint64, err error) {
+	s, err := kernel{}.Fstatat(unix.AT_FDCWD, path)
+	return s.Dev, s.Ino, err
+}

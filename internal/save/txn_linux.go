@@ -159,7 +159,9 @@ func (x *Txn) release() {
 	if x.leased {
 		// Not left to closing: a process that is being started may hold a
 		// copy of the descriptor for a moment.
-		x.s.sys.SetLease(x.fd, unix.F_UNLCK)
+		if x.s.sys.SetLease(x.fd, unix.F_UNLCK) != nil {
+			x.s.sys.SetLease(x.fd, unix.F_UNLCK)
+		}
 		x.leased = false
 	}
 }
