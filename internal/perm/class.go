@@ -187,7 +187,7 @@ func posixClass(name string) func(byte) bool {
 	case "punct":
 		return func(b byte) bool { return b > ' ' && b < 0x7F && !isAlpha(b) && !isDigit(b) }
 	case "space":
-		return func(b byte) bool { return b == ' ' || '\t' <= b && b <= '\r' }
+		return func(b byte) bool { return b == ' ' || b == '\t' || b == '\n' || b == '\r' } // git's idea of space
 	case "upper":
 		return func(b byte) bool { return 'A' <= b && b <= 'Z' }
 	case "xdigit":

@@ -3,10 +3,12 @@ package perm
 import (
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Policy is a compiled configuration. It never changes.
 type Policy struct {
+	desk      sync.Pool // questions that may be used again
 	mode      Mode
 	windows   bool
 	rules     []RuleText
@@ -217,11 +219,13 @@ func (b *builder) rule(i int32) {
 	}
 	b.remember(r, &parsed, dirs)
 	for _, dir := range dirs {
-		if segs, ok := anchored(dir, &parsed.spec, r.List); ok {
+		for s := &parsed.spec.pattern; s != nil; s = s.also {
+			segs, ok := anchored(dir, s, parsed.spec.floats(r.List))
+			if !ok {
+				warn(MatchesNothing, "")
+				return
+			}
 			b.pattern(segs, &parsed, i, r)
-		} else {
-			warn(MatchesNothing, "")
-			return
 		}
 	}
 }
@@ -268,12 +272,12 @@ func (b *builder) anchorsOf(r RuleText, from base) (dirs []string) {
 
 // anchored puts a pattern below a directory. It fails where ".." follows a
 // wildcard, which has no one directory above it.
-func anchored(dir string, s *spec, list List) ([]segment, bool) {
+func anchored(dir string, p *pattern, floats bool) ([]segment, bool) {
 	segs := directory(dir)
-	if s.floats(list) {
+	if floats {
 		segs = append(segs, segment{kind: deep})
 	}
-	for _, next := range s.pattern.segs {
+	for _, next := range p.segs {
 		if next.kind != literal || next.text != ".." {
 			segs = appendSegment(segs, next)
 			continue

@@ -46,6 +46,7 @@ var (
 	rowRule  = regexp.MustCompile("(deny|ask|allow) `([^`]*)`(?: \\[(user|settings)\\])?")
 	rowExtra = regexp.MustCompile(`additionalDirectories: ([^)]+)`)
 	rowPath  = regexp.MustCompile("`([^`]*)`")
+	rowName  = regexp.MustCompile(`\S+`)
 )
 
 // TestConformance decides every row of the specification's table.

@@ -22,13 +22,24 @@ func (p *Policy) Decide(op Op, names []string, exists func(string) bool) Decisio
 // files already. A decision on the asked name alone is final when a rule denies
 // it; anything else may turn out otherwise once the resolved name is known.
 func (p *Policy) DecideGranted(op Op, names []string, exists func(string) bool, grants Grants) Decision {
-	q := question{p: p, op: op, exists: exists, grants: grants}
-	q.names = q.buf[:0]
+	q := p.ask(op)
+	defer p.desk.Put(q)
+	q.exists, q.grants = exists, grants
 	q.decide(names)
 	if q.d.Verdict != Allow {
 		q.d.Broken = p.broken
 	}
 	return q.d
+}
+
+// ask takes a question from the desk, where its room waits to be used again.
+func (p *Policy) ask(op Op) *question {
+	q, _ := p.desk.Get().(*question)
+	if q == nil {
+		q = &question{}
+	}
+	*q = question{p: p, op: op, names: q.names[:0], walk: q.walk}
+	return q
 }
 
 // question is one decision in the making.
@@ -38,7 +49,7 @@ type question struct {
 	exists func(string) bool
 	grants Grants
 	names  []name
-	buf    [2]name
+	walk   walk
 	d      Decision
 }
 
@@ -129,7 +140,7 @@ func (q *question) strictRules() (deny, ask match) {
 	}
 	for i := range q.names {
 		n := &q.names[i]
-		h := q.p.strict.find(n.exact, n.folded, n.dir, q.op, nil)
+		h := q.p.strict.find(&q.walk, n.exact, n.folded, n.dir, q.op, nil)
 		deny = deny.later(h[Deny], i == 0)
 		if n.null {
 			h[Ask] = none // read without a question
@@ -264,7 +275,7 @@ func (q *question) protectedPath() bool {
 // user's own reaches: neither an allow rule nor, in plan mode, the flag that
 // names the plan file.
 func (q *question) shielded(n *name) bool {
-	if !q.p.protected(n, q.exists, nil) || q.p.admitted(n, q.op, q.exists) {
+	if !q.p.protected(n, q.exists, nil) || q.admitted(n) {
 		return false
 	}
 	return q.p.mode != Plan || !q.p.namesPlan(n.exact)
@@ -297,7 +308,7 @@ func (q *question) allowRules() bool {
 }
 
 func (q *question) covered(n *name) int32 {
-	return q.p.allow.find(n.exact, n.same, n.dir, q.op, nil)[Allow]
+	return q.p.allow.find(&q.walk, n.exact, n.same, n.dir, q.op, nil)[Allow]
 }
 
 // byMode decides what no rule has decided.
@@ -326,7 +337,8 @@ func (q *question) allowedByMode() (Reason, bool) {
 
 // AskedFor reports whether an ask rule names the file, whatever mode and grants say.
 func (p *Policy) AskedFor(op Op, names []string) bool {
-	q := question{p: p, op: op}
+	q := p.ask(op)
+	defer p.desk.Put(q)
 	if !q.prepare(names) {
 		return false
 	}

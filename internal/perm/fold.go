@@ -22,7 +22,7 @@ func foldCase(path string) string { return foldSegments(path, foldCaseSegment) }
 
 func foldSegments(path string, fold func(string) string) string {
 	if isASCII(path) {
-		return strings.ToLower(path)
+		return strings.ToLower(path) // the path itself, mostly
 	}
 	segs := strings.Split(path, "/")
 	for i, s := range segs {

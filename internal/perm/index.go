@@ -28,6 +28,7 @@ type node struct {
 	// spelled holds, in an index that keeps them apart, the names that stand in
 	// the rules themselves.
 	spelled map[string]int32
+	masks   []uint64 // for each glob what its literal text demands of a name
 	globs   []edge
 	any     int32 // where every name leads; 0 means nowhere, since no edge leads to the root
 	deep    int32 // the node that this one's "**" leads to
@@ -36,18 +37,15 @@ type node struct {
 	dir     *firsts // patterns that match directories alone
 }
 
-// edge is a wildcard segment. The mask holds what its literal text demands of a
-// name, so that most names are dismissed without a look at the tokens.
+// edge is a wildcard segment. Most names are dismissed by its mask, without a
+// look at the tokens.
 type edge struct {
-	mask uint64
-	to   int32
-	glob *matcher
+	to            int32
+	exact, folded []token
 }
 
-type matcher struct{ exact, folded []token }
-
-func (m *matcher) matches(exact, folded string) bool {
-	return matchTokens(m.exact, exact) || m.folded != nil && matchTokens(m.folded, folded)
+func (e *edge) matches(exact, folded string) bool {
+	return matchTokens(e.exact, exact) || e.folded != nil && matchTokens(e.folded, folded)
 }
 
 // indexBuilder adds patterns to an index.
@@ -148,20 +146,21 @@ func (b *indexBuilder) child(from int32, s segment) int32 {
 			return to
 		}
 		b.seen[key] = next
-		n.globs = append(n.globs, b.edge(s, next))
+		e, mask := b.edge(s, next)
+		n.globs, n.masks = append(n.globs, e), append(n.masks, mask)
 	}
 	b.nodes = append(b.nodes, node{})
 	return next
 }
 
-func (b *indexBuilder) edge(s segment, to int32) edge {
-	m := &matcher{exact: s.tokens}
+func (b *indexBuilder) edge(s segment, to int32) (edge, uint64) {
+	e := edge{to: to, exact: s.tokens}
 	mask := tokenMask(s.tokens)
 	if b.fold != nil {
-		m.folded = foldTokens(s.tokens, b.strict)
-		mask &= tokenMask(m.folded)
+		e.folded = foldTokens(s.tokens, b.strict)
+		mask &= tokenMask(e.folded)
 	}
-	return edge{mask: mask, to: to, glob: m}
+	return e, mask
 }
 
 // tokenMask returns the pairs of characters that a name must have to match.
@@ -208,7 +207,8 @@ func lower(b byte) byte {
 	return b
 }
 
-// walk is the state of one look-up. Its arrays keep the usual look-up off the heap.
+// walk is the state of one look-up. It may be used again, and then has its
+// room already.
 type walk struct {
 	x    *index
 	op   Op
@@ -219,31 +219,31 @@ type walk struct {
 	// deeps holds the "**" nodes reached so far: they never leave.
 	deeps []int32
 	seen  []uint64
-	// guard marks segments that only a name spelled in the rule can match.
-	guard []bool
+}
 
-	nowBuf, nextBuf [24]int32
-	deepBuf         [16]int32
-	seenBuf         [8]uint64
+func (w *walk) start(x *index, op Op) {
+	w.x, w.op, w.hits = x, op, noHits()
+	w.next, w.deeps = w.next[:0], w.deeps[:0]
+	words := x.deeps/64 + 1
+	if cap(w.seen) < words {
+		w.seen = make([]uint64, words)
+	}
+	w.seen = w.seen[:words]
+	clear(w.seen)
+	w.enter(0, true)
 }
 
 // find returns the first rule of each list that covers the name. Both spellings
 // have the same number of segments; dir says that the name is known to be a
 // directory. Segments that guard marks must be spelled by the rule, and a rule
 // that ends above one of them does not count; nil marks none.
-func (x *index) find(exact, folded string, dir bool, op Op, guard []bool) hits {
+func (x *index) find(w *walk, exact, folded string, dir bool, op Op, guard []bool) hits {
 	if x.empty() {
 		return noHits()
 	}
-	var w walk
-	w.x, w.op, w.hits, w.guard = x, op, noHits(), guard
-	w.now, w.next, w.deeps, w.seen = w.nowBuf[:0], w.nextBuf[:0], w.deepBuf[:0], w.seenBuf[:]
-	if x.deeps >= 64*len(w.seen) {
-		w.seen = make([]uint64, x.deeps/64+1)
-	}
-	w.enter(0, true)
+	w.start(x, op)
 	exact = trimSlash(exact)
-	for i := 0; exact != "" && len(w.next)+len(w.deeps) > 0; i++ {
+	for i := 0; exact != "" && (guard != nil || len(w.next)+len(w.deeps) > 0); i++ {
 		w.now, w.next = w.next, w.now[:0]
 		var e, f string
 		e, exact = nextSegment(exact)
@@ -292,15 +292,13 @@ func (w *walk) step(exact, folded string, dir bool) {
 // stepSpelled is a step over a guarded segment: what matched before it covers
 // no more, and nothing but a spelled name leads on.
 func (w *walk) stepSpelled(folded string, dir bool) {
-	deeps := w.deeps
-	w.deeps = nil
+	w.now = append(w.now, w.deeps...)
+	w.deeps = w.deeps[:0]
 	clear(w.seen)
 	w.hits = noHits()
-	for _, from := range [2][]int32{w.now, deeps} {
-		for _, id := range from {
-			if to, ok := w.x.nodes[id].spelled[folded]; ok {
-				w.enter(to, dir)
-			}
+	for _, id := range w.now {
+		if to, ok := w.x.nodes[id].spelled[folded]; ok {
+			w.enter(to, dir)
 		}
 	}
 }
@@ -322,10 +320,9 @@ func (w *walk) follow(id int32, exact, folded string, dir bool, mask uint64) uin
 	if mask == 0 {
 		mask = nameMask(exact) | nameMask(folded)
 	}
-	for i := range n.globs {
-		g := &n.globs[i]
-		if g.mask&^mask == 0 && g.glob.matches(exact, folded) {
-			w.enter(g.to, dir)
+	for i, m := range n.masks {
+		if m&^mask == 0 && n.globs[i].matches(exact, folded) {
+			w.enter(n.globs[i].to, dir)
 		}
 	}
 	return mask

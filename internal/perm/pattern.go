@@ -16,6 +16,8 @@ type pattern struct {
 	segs    []segment
 	dirOnly bool // ended in a slash
 	slash   bool // has another slash, so that it does not float
+	// also is what the pattern matches besides, nil mostly (see crossing).
+	also *pattern
 }
 
 type segmentKind uint8
@@ -54,24 +56,31 @@ type token struct {
 // parsePattern reads a gitignore pattern. Empty and "." segments are dropped
 // and ".." ones kept as literals: the caller knows what lies above.
 func parsePattern(src string) (pattern, error) {
-	src = trimBlanks(src)
-	p := pattern{}
-	if strings.HasSuffix(src, "/") {
-		p.dirOnly = true
-		src = src[:len(src)-1]
-	}
-	p.slash = strings.Contains(src, "/")
+	src, dirOnly := strings.CutSuffix(trimBlanks(src), "/")
+	return parseGlued(src, dirOnly, strings.Contains(src, "/"), maxGlued)
+}
+
+// maxGlued bounds what one pattern can stand for besides (see crossing): nobody
+// writes more such stars in a row, and each takes as much room as the pattern.
+const maxGlued = 16
+
+func parseGlued(src string, dirOnly, slash bool, glue int) (pattern, error) {
+	p := pattern{dirOnly: dirOnly, slash: slash}
 	ps := patternParser{src: src, plain: true}
-	for {
-		seg, more, err := ps.segment(p.slash)
-		if err != nil {
+	for more := true; more; {
+		var segs []segment
+		var err error
+		if segs, more, err = ps.segment(slash); err != nil {
 			return pattern{}, err
 		}
-		p.segs = appendSegment(p.segs, seg...)
-		if !more {
-			return p, nil
-		}
+		p.segs = appendSegment(p.segs, segs...)
 	}
+	if ps.glued == "" || glue == 0 {
+		return p, nil
+	}
+	also, err := parseGlued(ps.glued, dirOnly, slash, glue-1)
+	p.also = &also
+	return p, err
 }
 
 // trimBlanks removes blanks at the end but for one that a backslash protects.
@@ -101,6 +110,9 @@ type patternParser struct {
 	src   string
 	pos   int
 	plain bool // nothing special was seen so far
+	// glued is the pattern without the stars that cross slashes after a name,
+	// and without the slash behind them.
+	glued string
 }
 
 // segment reads up to the next slash and reports whether one followed. It may
@@ -127,7 +139,8 @@ func (p *patternParser) segment(slashed bool) (segs []segment, more bool, err er
 
 // crossing recognises stars that cross slashes: two or more that are a whole
 // segment, and, as git has it, two or more that end a segment and are the first
-// special characters of the pattern ("foo**/bar" also matches foox/y/bar).
+// special characters of the pattern ("foo**/bar" also matches foox/y/bar, and,
+// since "**/" may stand for nothing at all, even foobar).
 func (p *patternParser) crossing(toks []token, stars int, slashed, wasPlain bool, start int) []segment {
 	rest := p.src[p.pos:]
 	escapedSlash := strings.HasPrefix(rest, `\/`)
@@ -141,7 +154,10 @@ func (p *patternParser) crossing(toks []token, stars int, slashed, wasPlain bool
 		return []segment{{kind: anyName}, across}
 	case len(toks) == 1:
 		return []segment{across}
-	case wasPlain:
+	case wasPlain && rest != "":
+		if after, ok := strings.CutPrefix(rest, "/"); ok {
+			p.glued = p.src[:p.pos-stars] + after
+		}
 		return []segment{newSegment(toks, p.src[start:p.pos]), across}
 	}
 	return nil

@@ -51,7 +51,7 @@ func (p *Policy) protected(n *name, exists func(string) bool, mark func(segment 
 
 // protectedSegment judges one segment; rest is what follows it.
 func protectedSegment(folded, exact, rest string, last bool) bool {
-	if protectedDirs[folded] {
+	if strings.HasPrefix(folded, ".") && protectedDirs[folded] {
 		// Claude Code keeps whole checkouts there. Only the plain spelling is
 		// excepted, with something below.
 		return !(exact == ".claude" && strings.HasPrefix(rest, "/worktrees/"))
@@ -98,11 +98,11 @@ func (p *Policy) native(path string) string {
 
 // admitted reports whether one of the user's own allow rules spells out every
 // protected segment of the name, and so reaches it.
-func (p *Policy) admitted(n *name, op Op, exists func(string) bool) bool {
-	if p.admit.empty() {
+func (q *question) admitted(n *name) bool {
+	if q.p.admit.empty() {
 		return false
 	}
 	guard := make([]bool, 1+strings.Count(n.exact, "/"))
-	p.protected(n, exists, func(i int) { guard[i] = true })
-	return p.admit.find(n.exact, n.same, n.dir, op, guard)[Allow] != none
+	q.p.protected(n, q.exists, func(i int) { guard[i] = true })
+	return q.p.admit.find(&q.walk, n.exact, n.same, n.dir, q.op, guard)[Allow] != none
 }

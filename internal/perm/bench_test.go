@@ -1,0 +1,124 @@
+package perm
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// manyRules mixes the shapes that people write, n of them.
+func manyRules(n int) (rules []RuleText) {
+	shapes := []string{
+		"secret-%d.txt", "*.ext%d", "dir%d/**", "//srv/data%d/**", "~/private%d/*.key", "/gen%d/*/out",
+		"**/build%d/**", "conf%d-*/[a-z]*.json", "tmp-?%d", "*%d*/x",
+	}
+	lists := []List{Deny, Ask, Allow}
+	for i := range n {
+		spec := fmt.Sprintf(shapes[i%len(shapes)], i)
+		tool := []string{"Read", "Edit"}[i/3%2]
+		rules = append(rules, rule(lists[i%3], tool+"("+spec+")", ownUser))
+	}
+	return rules
+}
+
+// wildRules are the worst shape: every rule has to be held against every segment.
+func wildRules(n int) (rules []RuleText) {
+	for i := range n {
+		rules = append(rules, rule(Deny, fmt.Sprintf("Read(*w%dx*)", i), ownUser))
+	}
+	return rules
+}
+
+const deepPath = project + "/internal/server/handlers/v2/users/profile_handler.go" // ten segments with the anchor
+
+func BenchmarkDecide(b *testing.B) {
+	for _, c := range []struct {
+		name  string
+		rules []RuleText
+		op    Op
+		names []string
+	}{
+		{"NoRulesRead", nil, Read, []string{deepPath}},
+		{"NoRulesWrite", nil, Write, []string{deepPath}},
+		{"NoRulesAsk", nil, Read, []string{"/srv/a/b/c/d/e/f/g/h/i"}},
+		{"TenRules", manyRules(10), Edit, []string{deepPath}},
+		{"ThousandRulesRead", manyRules(1000), Read, []string{deepPath}},
+		{"ThousandRulesEdit", manyRules(1000), Edit, []string{deepPath}},
+		{"ThousandRulesLink", manyRules(1000), Edit, []string{deepPath, project + "/other/place/of/the/same/file.go"}},
+		{"ThousandRulesUpperCase", manyRules(1000), Edit, []string{strings.ToUpper(deepPath)}},
+		{"ThousandRulesUnicode", manyRules(1000), Edit, []string{deepPath + "\u00e9"}},
+		{"ThousandWildcards", wildRules(1000), Read, []string{deepPath}},
+		{"ThousandProtected", admittingRules(1000), Write, []string{project + "/a/b/c/d/.vscode/e/tasks.json"}},
+	} {
+		config := testConfig(c.rules...)
+		config.Mode = AcceptEdits
+		p, _ := Compile(config)
+		b.Run(c.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				p.Decide(c.op, c.names, noHead)
+			}
+		})
+	}
+}
+
+func admittingRules(n int) (rules []RuleText) {
+	for i := range n {
+		rules = append(rules, rule(Allow, fmt.Sprintf("Edit(**/.vscode/x%d/**)", i), ownUser))
+	}
+	return rules
+}
+
+func BenchmarkCompile(b *testing.B) {
+	c := testConfig(manyRules(1000)...)
+	b.ReportAllocs()
+	for b.Loop() {
+		Compile(c)
+	}
+}
+
+// TestAllocationsDoNotGrow compares the allocations of a decision under many
+// rules with those under a few.
+func TestAllocationsDoNotGrow(t *testing.T) {
+	count := func(n int) float64 {
+		config := testConfig(manyRules(n)...)
+		config.Mode = AcceptEdits
+		p, _ := Compile(config)
+		names := []string{deepPath, project + "/a/B/c"}
+		return testing.AllocsPerRun(100, func() { p.Decide(Edit, names, noHead) })
+	}
+	if few, many := count(10), count(2000); many > few {
+		t.Errorf("%v allocations with 10 rules, %v with 2000", few, many)
+	}
+}
+
+// TestHostileInput gives long names to patterns that make a careless matcher
+// take forever. The bound is loose: it is missed by orders of magnitude or not at all.
+func TestHostileInput(t *testing.T) {
+	long := strings.Repeat("a", 4000)
+	deepest := strings.Repeat("/a", 2000)
+	for _, c := range []struct{ rule, path string }{
+		{"Read(" + strings.Repeat("*a", 1500) + "b)", project + "/" + long},
+		{"Read(" + strings.Repeat("*", 3000) + "b)", project + "/" + long},
+		{"Read(" + strings.Repeat("a*?", 500) + "b)", project + "/" + long},
+		{"Read(//" + strings.Repeat("**/a/", 400) + "b)", deepest},
+		{"Read(//" + strings.Repeat("**/*/", 400) + "b)", deepest},
+		{"Read(//" + strings.Repeat("*/", 1500) + "b)", deepest},
+		{"Read(" + strings.Repeat("[", 2000) + ")", project + "/" + long},
+		{"Read(" + strings.Repeat("[!a-z]", 500) + "*)", project + "/" + long},
+		{"Read(" + strings.Repeat("a**/", 1000) + "b)", deepest},
+		{strings.Repeat("*R", 1000), project + "/a"},
+		{"Read(" + strings.Repeat("\u200b", 2000) + "*)", project + "/" + strings.Repeat("\u200b", 1300)},
+		{strings.Repeat("Raed", 2000), project + "/a"},
+	} {
+		start := time.Now()
+		p, _ := Compile(testConfig(rule(Deny, c.rule, ownUser)))
+		p.Decide(Read, []string{c.path}, noHead)
+		if took := time.Since(start); took > time.Second {
+			t.Errorf("%.40s…: %v", c.rule, took)
+		} else {
+			t.Logf("%.40s…: %v", c.rule, took)
+		}
+	}
+}
