@@ -68,7 +68,7 @@ func (m *matcher[T]) longest() int {
 // of the text; s begins at a whole unit.
 func (m *matcher[T]) each(s T, yield func(start, end int) bool) {
 	if len(m.lines) > 1 && !m.loneCR && m.indexByte(s, '\r') >= 0 {
-		m.byLines(s, yield)
+		m.mixed(s, yield)
 		return
 	}
 	m.occurrences(s, m.joined, func(i int) bool {
@@ -92,7 +92,7 @@ func (m *matcher[T]) occurrences(s, x T, yield func(i int) bool) {
 	if len(x) == 0 || len(x) > len(s) {
 		return
 	}
-	k := rarest(x)
+	k := rarest(s, x)
 	piece := x[k:min(len(x), k+pieceLen)]
 	// The price of a candidate, counted in bytes of plain scanning.
 	price := 8 + len(x)/8
@@ -133,45 +133,96 @@ func contains(text, piece string) bool {
 const pieceLen = 24
 
 // rarest is where in x the piece begins that is worth looking for: at the byte
-// that texts have least of. Any place is right, a good one is fast.
-func rarest[T content](x T) int {
-	best, at := 1<<30, 0
-	last := min(len(x)-min(len(x), 8), 256)
-	for i := 0; i <= last; i++ {
-		cost := 2 * commonness(x[i])
-		if i+1 < len(x) {
-			cost += commonness(x[i+1])
-		}
-		if cost < best {
-			best, at = cost, i
+// that a sample of s has least of. Any place is right, a good one is fast.
+func rarest[T content](s, x T) int {
+	const blocks, size = 8, 256
+	if len(s) < 2*blocks*size {
+		return 0
+	}
+	var seen [256]int
+	for i := range blocks {
+		for _, c := range []byte(s[len(s)/blocks*i:][:size]) {
+			seen[c]++
 		}
 	}
-	return at
-}
-
-// commonness ranks a byte by how often texts have it.
-func commonness(c byte) int {
-	switch {
-	case c == 0: // half of UTF-16
-		return 20
-	case c == ' ':
-		return 12
-	case strings.IndexByte("etaoinsr", c) >= 0:
-		return 9
-	case c >= 0x80:
-		return 8
-	case c == '\n', c == '\t':
-		return 7
-	case 'a' <= c && c <= 'z':
-		return 5
-	case '0' <= c && c <= '9', strings.IndexByte(`.,"_-/=()`, c) >= 0:
-		return 4
+	best := 0
+	// The piece keeps some length, so that few places pass for it.
+	for i := range min(len(x)-min(len(x), 8)+1, 512) {
+		if seen[x[i]] < seen[x[best]] {
+			best = i
+		}
 	}
-	return 2
+	return best
 }
 
 // span is a stretch of s.
 type span struct{ start, end int }
+
+// mixed finds matches in a text that may mix line breaks: around each place of
+// the longest line, or line by line when that costs more than it should.
+func (m *matcher[T]) mixed(s T, yield func(start, end int) bool) {
+	longest := 0
+	for i, line := range m.lines {
+		if len(line) > len(m.lines[longest]) {
+			longest = i
+		}
+	}
+	if len(m.lines[longest]) == 0 {
+		m.byLines(s, yield)
+		return
+	}
+	last, work := -1, 0
+	dear, done := false, false
+	m.occurrences(s, m.lines[longest], func(i int) bool {
+		start, end, cost, ok := m.around(s, i, longest)
+		if ok {
+			last = start
+			done = !yield(start, end)
+		}
+		work += cost
+		dear = work > 4*i+1<<16
+		return !done && !dear
+	})
+	if dear && !done {
+		m.byLines(s, func(start, end int) bool { return start <= last || yield(start, end) })
+	}
+}
+
+// around is the match whose given line is at s[at], and what it cost to see
+// whether there is one.
+func (m *matcher[T]) around(s T, at, line int) (start, end, cost int, ok bool) {
+	u := m.u.size
+	if at%u != 0 {
+		return 0, 0, 1, false
+	}
+	end = at + len(m.lines[line])
+	for _, next := range m.lines[line+1:] {
+		cost += 8 + len(next)
+		if m.splitsBreak(s, end) {
+			return 0, 0, cost, false
+		}
+		n := len(view[T]{s: s, u: m.u}.breakAt(end)) * u
+		if n == 0 || !hasPrefix(s[end+n:], next) {
+			return 0, 0, cost, false
+		}
+		end += n + len(next)
+	}
+	start = at
+	for i := line - 1; i >= 0; i-- {
+		cost += 8 + len(m.lines[i])
+		if !unitIs(m.u, s, start-u, '\n') {
+			return 0, 0, cost, false
+		}
+		if start -= u; unitIs(m.u, s, start-u, '\r') {
+			start -= u
+		}
+		if !hasSuffix(s[:start], m.lines[i]) {
+			return 0, 0, cost, false
+		}
+		start -= len(m.lines[i])
+	}
+	return start, end, cost, !m.splitsBreak(s, end)
+}
 
 // byLines finds matches in a text that mixes line breaks. It walks the lines
 // once, comparing whole lines as Knuth, Morris and Pratt compare letters: the

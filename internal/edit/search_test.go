@@ -31,6 +31,29 @@ func TestTwoWayFindsEveryPlace(t *testing.T) {
 	})
 }
 
+// The two ways through a text of mixed line breaks, each on its own.
+func TestMixedLineBreaks(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		pieces := []string{"a", "b", "\n", "\r\n", "\r", "a\n", "a\r\n", "b\r\r\n"}
+		text := drawText(t, pieces, "text", 30) + "\n"
+		old := drawOld(t, pieces, text)
+		br := breaks{inCall: rapid.Bool().Draw(t, "inCall")}
+		lines, _ := splitLines(old, br.inCall)
+		if len(lines) == 1 {
+			return
+		}
+		want := fmt.Sprint(naiveFind(Exact, text, old, br))
+		m := textMatcher(lines, br)
+		for name, each := range map[string]func(string, func(int, int) bool){"mixed": m.mixed, "byLines": m.byLines} {
+			var got []Match
+			each(text, func(start, end int) bool { got = append(got, Match{start, end}); return true })
+			if fmt.Sprint(got) != want {
+				t.Fatalf("%s: %v, the model has %v", name, got, want)
+			}
+		}
+	})
+}
+
 func TestNormalisedSearchInSmallWindows(t *testing.T) {
 	for _, name := range []string{"equivalence", "hangul", "stray"} {
 		pieces := alphabets[name]

@@ -1,0 +1,155 @@
+package edit
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// source is n bytes that look like a program.
+func source(n int, eol string) string {
+	var b strings.Builder
+	for i := 0; b.Len() < n; i++ {
+		fmt.Fprintf(&b, "func step%d(ctx context.Context, in *Input) (out Output, err error) {%s\tif in.Size > %d {%s\t\treturn out, fmt.Errorf(\"step %d: too large\")%s\t}%s\treturn in.next(ctx)%s}%s%s", i, eol, i%97, eol, i, eol, eol, eol, eol, eol)
+	}
+	return b.String()[:n]
+}
+
+var sizes = []struct {
+	name string
+	n    int
+}{{"1KB", 1 << 10}, {"1MB", 1 << 20}, {"64MB", 64 << 20}}
+
+// The needles stand at the end of each text once and nowhere before.
+const (
+	word  = "\treturn the.needle(ctx)"
+	block = "\tif the.needle > 5 {\n\t\treturn out, fmt.Errorf(\"needle: too large\")\n\t}\n"
+)
+
+func BenchmarkApply(b *testing.B) {
+	for _, size := range sizes {
+		for _, c := range []struct{ name, eol, needle string }{
+			{"word", "\n", word}, {"block", "\n", block}, {"blockCRLF", "\r\n", block},
+		} {
+			text := source(size.n, c.eol) + strings.ReplaceAll(c.needle, "\n", c.eol)
+			b.Run(c.name+"/"+size.name, func(b *testing.B) {
+				b.SetBytes(int64(len(text)))
+				b.ReportAllocs()
+				for b.Loop() {
+					if _, err := Apply(text, Request{Old: c.needle, New: "\tgone()"}); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+			needle := strings.ReplaceAll(c.needle, "\n", c.eol)
+			b.Run(c.name+"/"+size.name+"/strings.Index", func(b *testing.B) {
+				b.SetBytes(int64(len(text)))
+				for b.Loop() {
+					if strings.Index(text, needle) < 0 {
+						b.Fatal("lost")
+					}
+				}
+			})
+		}
+	}
+}
+
+// BenchmarkNotFound runs through all four rules.
+func BenchmarkNotFound(b *testing.B) {
+	prose := strings.Repeat("Das “große” Café: schön & grün, ‘naïve’ façade.\n", 1<<20/56)
+	chinese := strings.Repeat("这是一个测试文本，用于衡量速度。“引号”也在这里。\n", 1<<20/76)
+	for _, c := range []struct{ name, text, old string }{
+		{"source", source(1<<20, "\n"), `the "needle" is gone`},
+		{"prose", prose, `Das "große" Café ist fort`},
+		{"decomposed", strings.Repeat("cafe\u0301 au lait\n", 1<<20/16), "café noir"},
+		{"chinese", chinese, "“这里”没有"},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			b.SetBytes(int64(len(c.text)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := Apply(c.text, Request{Old: c.old, New: "x"}); err == nil {
+					b.Fatal("found")
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkReplaceAll(b *testing.B) {
+	text := source(1<<20, "\n")
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		res, err := Apply(text, Request{Old: "ctx", New: "c", ReplaceAll: true})
+		if err != nil || len(res.Splices) < 1000 {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkStream searches 100 MB of a file, beside the least that takes:
+// reading it, and reading and searching it with bytes.Index.
+func BenchmarkStream(b *testing.B) {
+	text := source(100<<20, "\n") + block + word
+	path := filepath.Join(b.TempDir(), "log")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer file.Close()
+	size := int64(len(text))
+	utf8 := func(s string) ([]byte, error) { return []byte(s), nil }
+	run := func(name string, f func() error) {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(size)
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := f(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+	pieces := func(look func([]byte)) error {
+		buf := make([]byte, chunkLen)
+		for at := int64(0); at < size; at += chunkLen {
+			n, err := file.ReadAt(buf, at)
+			if err != nil && err != io.EOF {
+				return err
+			}
+			look(buf[:n])
+		}
+		return nil
+	}
+	run("read", func() error { return pieces(func([]byte) {}) })
+	for _, needle := range []string{word, block} {
+		name := map[string]string{word: "word", block: "block"}[needle]
+		run("index/"+name, func() error { return pieces(func(p []byte) { bytes.Index(p, []byte(needle)) }) })
+		run(name, func() error {
+			n, _ := NewNeedle(needle, 1, utf8)
+			_, err := SearchStream(context.Background(), file, size, n, false, 10)
+			return err
+		})
+	}
+}
+
+func BenchmarkStreamWide(b *testing.B) {
+	cs := charsets[2]
+	file := cs.file(source(8<<20, "\r\n") + block)
+	n, _ := NewNeedle(block, 2, cs.encode)
+	b.SetBytes(int64(len(file)))
+	for b.Loop() {
+		if _, err := SearchStream(context.Background(), bytes.NewReader(file), int64(len(file)), n, false, 10); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
