@@ -5,9 +5,9 @@ import "context"
 // Tools lists the published tools in their fixed order.
 func (h *House) Tools() []Tool {
 	return []Tool{
-		{Name: nameRead, ReadOnly: true, Args: func() Args { return new(ReadArgs) }, Run: typed(nameRead, h.read)},
-		{Name: nameWrite, Args: func() Args { return new(WriteArgs) }, Run: typed(nameWrite, h.write)},
-		{Name: nameEdit, Args: func() Args { return new(EditArgs) }, Run: typed(nameEdit, h.edit)},
+		{Name: nameRead, ReadOnly: true, Args: func() Args { return new(ReadArgs) }, Run: typed(h, nameRead, h.read)},
+		{Name: nameWrite, Args: func() Args { return new(WriteArgs) }, Run: typed(h, nameWrite, h.write)},
+		{Name: nameEdit, Args: func() Args { return new(EditArgs) }, Run: typed(h, nameEdit, h.edit)},
 	}
 }
 
@@ -20,13 +20,13 @@ const (
 
 // typed turns a tool written as (ctx, call, its own args) to (result, error)
 // into one that answers every error in the words of explain.
-func typed[A Args](name string, run func(context.Context, Call, A) (*Result, error)) func(context.Context, Call, Args) *Result {
+func typed[A Args](h *House, name string, run func(context.Context, Call, A) (*Result, error)) func(context.Context, Call, Args) *Result {
 	return func(ctx context.Context, call Call, args Args) *Result {
 		call.Session.files.CountCall()
 		result, err := run(ctx, call, args.(A))
 		if err != nil {
-			return explain(name, args.Target(), err)
+			result = explain(name, args.Target(), err)
 		}
-		return result
+		return h.announced(result)
 	}
 }

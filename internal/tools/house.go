@@ -2,6 +2,8 @@ package tools
 
 import (
 	"context"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
@@ -40,10 +42,41 @@ type House struct {
 	Options
 	// heavy admits one scan of a big file at a time, so that the others stay quick.
 	heavy chan struct{}
+
+	mu      sync.Mutex
+	notices []string // for the next answer
 }
 
 // New builds a house of its parts. It touches no file.
 func New(o Options) *House { return &House{Options: o, heavy: make(chan struct{}, 1)} }
+
+// Key names the file that a raw argument means, as far as that can be said
+// without a look at the disk: calls of one key are kept in order.
+func (h *House) Key(raw string) string {
+	path, err := h.Lexer.Parse(raw)
+	if err != nil {
+		return raw
+	}
+	return path.String()
+}
+
+// Announce has the next answer of any tool end with these sentences.
+func (h *House) Announce(notices ...string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.notices = append(h.notices, notices...)
+}
+
+// announced ends an answer with what is to be told, once.
+func (h *House) announced(r *Result) *Result {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.notices) > 0 {
+		r.Blocks = append(r.Blocks, Block{Text: strings.Join(h.notices, "\n")})
+		h.notices = nil
+	}
+	return r
+}
 
 // Session is one conversation: what it was shown of which file.
 type Session struct{ files *state.Files }

@@ -110,3 +110,71 @@ func TestAnAnswerIsSmallForAnyEdit(t *testing.T) {
 		}
 	}
 }
+
+// bigLog makes a log of n lines of 100 bytes.
+func (b *bench) bigLog(name string, n int) string {
+	b.t.Helper()
+	var s strings.Builder
+	for i := range n {
+		fmt.Fprintf(&s, "%08d %s\n", i+1, strings.Repeat("x", 90))
+	}
+	return b.put(name, s.String())
+}
+
+func TestABigLogIsEditedWhereItWasShown(t *testing.T) {
+	b := newBench(t)
+	const n = 800_000 // 80 MB
+	p := b.bigLog("big.log", n)
+	old := "00700000 xxx"
+	b.fails(6, slugNotRead, &EditArgs{FilePath: p, OldString: old, NewString: "00700000 yyy"})
+	first, few := 700_000, 3
+	got := b.ok(&ReadArgs{FilePath: p, Offset: &first, Limit: &few})
+	holds(t, got, "700000\t00700000 xxx", "700002\t")
+
+	f, err := os.OpenFile(p, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintln(f, "grown")
+	f.Close()
+	holds(t, b.ok(&EditArgs{FilePath: p, OldString: old, NewString: "00700000\nyyy"}), "700000\t00700000", "700001\tyyy")
+	// What was shown moved with the edit and still counts.
+	b.ok(&EditArgs{FilePath: p, OldString: "00700001 xxx", NewString: "z"})
+	// Elsewhere the match is shown first.
+	holds(t, b.fails(6, slugPartlyRead, &EditArgs{FilePath: p, OldString: "00000007 x", NewString: "7"}), "00000007 x")
+	b.ok(&EditArgs{FilePath: p, OldString: "00000007 x", NewString: "7"})
+	b.fails(9, slugNotUnique, &EditArgs{FilePath: p, OldString: "00007", NewString: "7"})
+	b.fails(8, slugNoMatch, &EditArgs{FilePath: p, OldString: "nowhere", NewString: "7"})
+
+	raw, err := os.ReadFile(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := n*100 + 6 - 3 + 4 - 12 + 1 - 9; len(raw) < want-100 || len(raw) > want+100 {
+		t.Fatalf("%d bytes", len(raw))
+	}
+	text := string(raw)
+	holds(t, text[:2000], "\n7"+strings.Repeat("x", 89)+"\n")
+	if !strings.HasSuffix(text, "grown\n") {
+		t.Fatal("the grown line is lost")
+	}
+	if i := strings.Index(text, "00700000\nyyy"); i < 0 {
+		t.Fatal("the edit is not there")
+	}
+}
+
+func TestABigFileThatChangedWhereItWasShownIsRefused(t *testing.T) {
+	b := newBench(t)
+	p := b.bigLog("big.log", 700_000)
+	first, few := 10, 3
+	b.ok(&ReadArgs{FilePath: p, Offset: &first, Limit: &few})
+	f, err := os.OpenFile(p, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.WriteAt([]byte("CHANGED"), 9*100)
+	f.Close()
+	b.fails(7, slugModified, &EditArgs{FilePath: p, OldString: "00000011 x", NewString: "7"})
+	b.ok(&ReadArgs{FilePath: p, Offset: &first, Limit: &few})
+	b.ok(&EditArgs{FilePath: p, OldString: "00000011 x", NewString: "7"})
+}

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
+
+	"github.com/fsmcp/fsmcp/internal/config"
+	"github.com/fsmcp/fsmcp/internal/server"
+	"github.com/fsmcp/fsmcp/internal/tools"
+)
+
+func callCommand(s surroundings) *cobra.Command {
+	var f config.Flags
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "call TOOL JSON [TOOL JSON...]",
+		Short: "Make calls by hand, in one session",
+		Long: `Make calls by hand, in one session, and print what a client would get.
+The workspace is --dir, else the working directory. The exit code is 1 when a
+call failed, 2 when the command line cannot be understood.`,
+		Example: `  fsmcp call Read '{"file_path": "a.txt"}' Edit '{"file_path": "a.txt", "old_string": "x", "new_string": "y"}'`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 || len(args)%2 != 0 {
+				return errors.New("call takes pairs of a tool and its arguments as JSON")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(f.Dirs) == 0 {
+				f.Dirs = []string{"."}
+			}
+			cfg, warnings, err := config.New(given(cmd, f), s.config, tools.DefaultMaxTokens)
+			if err != nil {
+				return err
+			}
+			log, closeLog, err := openLog(cfg.Log, s.err)
+			if err != nil {
+				return err
+			}
+			defer closeLog()
+			for _, w := range warnings {
+				log.Warn().Msg(w)
+			}
+			return callAll(cmd, s.out, cfg, log, args, asJSON)
+		},
+	}
+	addFlags(cmd, &f)
+	cmd.Flags().StringArrayVar(&f.Dirs, "dir", nil, "workspace `DIR`; may be repeated")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the raw results, one a line")
+	return cmd
+}
+
+// callAll makes the calls one after the other; a failed one does not stop the rest.
+func callAll(cmd *cobra.Command, out io.Writer, cfg config.Config, log zerolog.Logger, args []string, asJSON bool) error {
+	p, err := assemble(cfg, log)
+	if err != nil {
+		return err
+	}
+	p.sweep(cmd.Context(), log)
+	session := p.house.NewSession()
+	failed := false
+	for i := 0; i < len(args); i += 2 {
+		result, err := p.server.Call(cmd.Context(), session, args[i], []byte(args[i+1]))
+		if err != nil {
+			return err
+		}
+		failed = failed || result.IsError
+		if err := show(out, result, asJSON); err != nil {
+			return err
+		}
+	}
+	if failed {
+		return exitFailed
+	}
+	return nil
+}
+
+func show(out io.Writer, r *tools.Result, asJSON bool) error {
+	if asJSON {
+		_, err := fmt.Fprintf(out, "%s\n", server.EncodeResult(r))
+		return err
+	}
+	for _, b := range r.Blocks {
+		text := b.Text
+		if b.MIME != "" {
+			text = fmt.Sprintf("[%s, %d bytes]", b.MIME, len(b.Data))
+		}
+		if _, err := fmt.Fprintln(out, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func toolsCommand(s surroundings) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "tools",
+		Short: "List what is published",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, _, err := config.New(config.Flags{}, s.config, tools.DefaultMaxTokens)
+			if err != nil {
+				return err
+			}
+			p, err := assemble(cfg, zerolog.Nop())
+			if err != nil {
+				return err
+			}
+			list, err := p.server.List(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				_, err = fmt.Fprintf(s.out, "%s\n", list)
+				return err
+			}
+			return describe(s.out, list)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the tools/list result")
+	return cmd
+}
+
+// describe prints the published tools for people.
+func describe(out io.Writer, list []byte) error {
+	var published struct {
+		Tools []struct {
+			Name, Title, Description string
+		}
+	}
+	if err := json.Unmarshal(list, &published); err != nil {
+		return err
+	}
+	for i, t := range published.Tools {
+		if i > 0 {
+			fmt.Fprintln(out)
+		}
+		if _, err := fmt.Fprintf(out, "%s\n\n%s\n", t.Name, t.Description); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func versionCommand(s surroundings) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "version",
+		Short: "Print the version",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if !asJSON {
+				_, err := fmt.Fprintf(s.out, "fsmcp %s (%s)\n", version, commit)
+				return err
+			}
+			return json.NewEncoder(s.out).Encode(map[string]any{"version": version, "commit": commit, "engines": []string{}})
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print an object")
+	return cmd
+}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fsmcp/fsmcp/internal/config"
+)
+
+// surroundings are what a command may use of the process it runs in.
+type surroundings struct {
+	in       *os.File
+	out      *os.File
+	err      io.Writer
+	terminal bool // standard input is one
+	config   config.Surroundings
+}
+
+// process gathers the surroundings of the real process.
+func process() surroundings {
+	s := surroundings{in: os.Stdin, out: os.Stdout, err: os.Stderr, terminal: isTerminal(os.Stdin)}
+	s.config.Getenv = os.Getenv
+	s.config.WorkDir, _ = os.Getwd()
+	s.config.Home, _ = os.UserHomeDir()
+	return s
+}
+
+func isTerminal(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0 && info.Name() != os.DevNull && !isNull(info)
+}
+
+// isNull knows the null device, which is a character device but no terminal.
+func isNull(info os.FileInfo) bool {
+	null, err := os.Stat(os.DevNull)
+	return err == nil && os.SameFile(null, info)
+}
+
+// exit is an error that has been told already and only ends the process.
+type exit int
+
+func (e exit) Error() string { return fmt.Sprintf("exit %d", int(e)) }
+
+// Exit codes.
+const (
+	exitFailed exit = 1 // a tool error, or something broke
+	exitUsage  exit = 2 // the command line cannot be understood
+)
+
+// run runs one command line and returns the exit code.
+func run(ctx context.Context, args []string, s surroundings) int {
+	root := commands(s)
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if code := exit(0); errors.As(err, &code) {
+		return int(code)
+	}
+	if err != nil {
+		fmt.Fprintf(s.err, "fsmcp: %v\n", err)
+		return int(exitUsage)
+	}
+	return 0
+}
+
+// commands is the tree of commands.
+func commands(s surroundings) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "fsmcp",
+		Short: "The file server that AI agents deserve: Read, Write and Edit over MCP",
+		Long: `fsmcp gives an AI agent the tools Read, Write and Edit over the Model Context Protocol.
+It is started by the agent's client, not by hand:
+
+  fsmcp serve /your/project      what the client's configuration runs
+  fsmcp call Read '{"file_path": "/your/project/README.md"}'
+  fsmcp tools                    what is published
+
+For example: claude mcp add fsmcp -- fsmcp serve /your/project`,
+		Args:          cobra.NoArgs,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if s.terminal {
+				return cmd.Help()
+			}
+			return serve(cmd.Context(), s, config.Flags{})
+		},
+	}
+	root.SetOut(s.out)
+	root.SetErr(s.err)
+	root.AddCommand(serveCommand(s), callCommand(s), toolsCommand(s), versionCommand(s))
+	return root
+}
+
+// addFlags adds the flags that decide what a session may do.
+func addFlags(cmd *cobra.Command, f *config.Flags) {
+	flags := cmd.Flags()
+	flags.StringArrayVar(&f.Deny, "deny", nil, "deny `RULE`, such as 'Read(.env)'; may be repeated (FSMCP_DENY, one a line)")
+	flags.StringArrayVar(&f.Ask, "ask", nil, "ask before `RULE`, such as 'Edit(migrations/**)' (FSMCP_ASK)")
+	flags.StringArrayVar(&f.Allow, "allow", nil, "allow `RULE` outside the workspace, such as 'Read(//etc/hosts)' (FSMCP_ALLOW)")
+	flags.StringVar(&f.Durability, "durability", "", "how far a write is pushed to the disk: `full`, data or none (FSMCP_DURABILITY; default full)")
+	f.Dedup = new(bool)
+	flags.BoolVar(f.Dedup, "dedup", true, "answer an unchanged re-read by one line (FSMCP_DEDUP)")
+	flags.StringVar(&f.Log, "log", "", "write the log to `FILE` instead of warnings to standard error (FSMCP_LOG)")
+}
+
+// given leaves only the flags that were on the command line, so that the
+// environment can speak for the others.
+func given(cmd *cobra.Command, f config.Flags) config.Flags {
+	if !cmd.Flags().Changed("dedup") {
+		f.Dedup = nil
+	}
+	return f
+}

@@ -1,0 +1,188 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
+
+	"github.com/fsmcp/fsmcp/internal/config"
+	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/perm"
+	"github.com/fsmcp/fsmcp/internal/save"
+	"github.com/fsmcp/fsmcp/internal/server"
+	"github.com/fsmcp/fsmcp/internal/tokens"
+	"github.com/fsmcp/fsmcp/internal/tools"
+	"github.com/fsmcp/fsmcp/schemas"
+)
+
+func serveCommand(s surroundings) *cobra.Command {
+	var f config.Flags
+	cmd := &cobra.Command{
+		Use:     "serve [DIR...]",
+		Aliases: []string{"stdio"},
+		Short:   "Serve a client on standard input and output",
+		Long: `Serve a client on standard input and output, over the Model Context Protocol.
+
+Each DIR is a workspace directory: files in it are read and written without a
+question. Without DIR it is CLAUDE_PROJECT_DIR, else the working directory; the
+home directory and / count only when they are named.
+
+FSMCP_MAX_OUTPUT_TOKENS bounds the text of one Read (default 25000).`,
+		RunE: func(cmd *cobra.Command, dirs []string) error {
+			f.Dirs = dirs
+			return serve(cmd.Context(), s, given(cmd, f))
+		},
+	}
+	addFlags(cmd, &f)
+	return cmd
+}
+
+// serve runs one session on standard input and output. Every clean end (end of
+// input, a signal, a client that is gone) is exit code 0.
+func serve(ctx context.Context, s surroundings, f config.Flags) error {
+	cfg, warnings, err := config.New(f, s.config, tools.DefaultMaxTokens)
+	if err != nil {
+		return err
+	}
+	out, err := protocolOutput(s.out)
+	if err != nil {
+		return fmt.Errorf("standard output cannot be kept for the protocol: %w", err)
+	}
+	log, closeLog, err := openLog(cfg.Log, s.err)
+	if err != nil {
+		return err
+	}
+	defer closeLog()
+	for _, w := range warnings {
+		log.Warn().Msg(w)
+	}
+	p, err := assemble(cfg, log)
+	if err != nil {
+		return err
+	}
+	go p.sweep(ctx, log)
+	if err := p.server.Serve(ctx, s.in, out); err != nil {
+		log.Error().Err(err).Msg("serving ended")
+		return exitFailed
+	}
+	return nil
+}
+
+// parts are what a session is built of.
+type parts struct {
+	house  *tools.House
+	saver  *save.Saver
+	server *server.Server
+}
+
+// assemble builds every part by hand. It touches no file but to find out where
+// the links of the workspace lead.
+func assemble(cfg config.Config, log zerolog.Logger) (*parts, error) {
+	resolver := fsys.NewResolver(cfg.Workspace)
+	policy, warnings := perm.Compile(permissions(cfg, resolver))
+	for _, w := range warnings {
+		log.Warn().Msg(w.String())
+	}
+	lexer := fsys.Lexer{OS: runtime.GOOS, Home: cfg.Home}
+	if len(cfg.Workspace) > 0 {
+		lexer.Base = cfg.Workspace[0]
+	}
+	saver := save.New(save.Options{
+		StateDir:   cfg.StateDir,
+		Durability: durability(cfg.Durability),
+		Now:        time.Now,
+		Rand:       rand.Reader,
+	})
+	house := tools.New(tools.Options{
+		Lexer:     lexer,
+		Resolver:  resolver,
+		Policy:    policy,
+		Saver:     saver,
+		Counter:   tokens.Local{},
+		MaxTokens: cfg.MaxTokens,
+		Dedup:     cfg.Dedup,
+		Now:       time.Now,
+	})
+	srv, err := server.New(server.Options{
+		Version:    version,
+		Tools:      house.Tools(),
+		NewSession: house.NewSession,
+		Schemas:    schemas.Files,
+		Workspace:  cfg.Workspace,
+		FileKey:    house.Key,
+		Log:        log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &parts{house: house, saver: saver, server: srv}, nil
+}
+
+// permissions is what the policy is compiled from.
+func permissions(cfg config.Config, resolver *fsys.Resolver) perm.Config {
+	c := perm.Config{
+		Home:          cfg.Home,
+		StateDir:      cfg.StateDir,
+		Mode:          perm.AcceptEdits,
+		CaseSensitive: runtime.GOOS != "darwin" && runtime.GOOS != "windows",
+		Windows:       runtime.GOOS == "windows",
+	}
+	for i, real := range resolver.RealRoots() {
+		c.Workspace = append(c.Workspace, perm.Dir{Name: cfg.Workspace[i], Real: real})
+	}
+	add := func(list perm.List, rules []config.Rule) {
+		for _, r := range rules {
+			level := perm.Env
+			if len(r.From) > 2 && r.From[:2] == "--" {
+				level = perm.Flag
+			}
+			c.Rules = append(c.Rules, perm.RuleText{Text: r.Text, List: list, Source: perm.Source{Name: r.From, Level: level}})
+		}
+	}
+	add(perm.Deny, cfg.Deny)
+	add(perm.Ask, cfg.Ask)
+	add(perm.Allow, cfg.Allow)
+	return c
+}
+
+func durability(word string) save.Durability {
+	switch word {
+	case "data":
+		return save.Data
+	case "none":
+		return save.None
+	}
+	return save.Full
+}
+
+// sweep clears up after processes that died, and has the next answer tell what
+// was kept of theirs.
+func (p *parts) sweep(ctx context.Context, log zerolog.Logger) {
+	report, err := p.saver.Sweep(ctx)
+	if err != nil {
+		log.Warn().Err(err).Msg("clearing up after an earlier process failed")
+	}
+	if report.Removed > 0 {
+		log.Info().Int("files", report.Removed).Msg("temporary files of dead processes were removed")
+	}
+	p.house.Announce(sweepNotices(report)...)
+}
+
+func sweepNotices(r save.SweepReport) []string {
+	var out []string
+	for _, name := range r.Replayed {
+		out = append(out, fmt.Sprintf("An earlier write in place of %s was cut short by a crash; it is finished now.", fsys.Printable(name)))
+	}
+	for _, name := range r.Torn {
+		out = append(out, fmt.Sprintf("An earlier write in place of %s was cut short by a crash, and the file was changed since; it was left alone.", fsys.Printable(name)))
+	}
+	for _, name := range r.Saved {
+		out = append(out, fmt.Sprintf("Text that was found after a crash and is known nowhere else was kept as %s.", fsys.Printable(name)))
+	}
+	return out
+}

@@ -1,0 +1,71 @@
+package config
+
+import (
+	"slices"
+	"testing"
+)
+
+func env(pairs map[string]string) Surroundings {
+	return Surroundings{Getenv: func(k string) string { return pairs[k] }, WorkDir: "/home/u/proj", Home: "/home/u"}
+}
+
+func TestWorkspaceIsNeverWiderThanAsked(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		dirs    []string
+		project string
+		workDir string
+		want    []string
+	}{
+		{"working directory", nil, "", "/home/u/proj", []string{"/home/u/proj"}},
+		{"named", []string{"a", "/b/../c"}, "", "/home/u/proj", []string{"/home/u/proj/a", "/c"}},
+		{"project", nil, "/srv/p", "/home/u/proj", []string{"/srv/p"}},
+		{"home does not count", nil, "", "/home/u", nil},
+		{"nor what is above it", nil, "", "/home", nil},
+		{"nor the root", nil, "", "/", nil},
+		{"nor as project", nil, "/home/u", "/x", nil},
+		{"but a name like it", nil, "", "/home/user2", []string{"/home/user2"}},
+		{"home when named", []string{"/home/u"}, "", "/x", []string{"/home/u"}},
+	} {
+		s := env(map[string]string{"CLAUDE_PROJECT_DIR": c.project})
+		s.WorkDir = c.workDir
+		got, _, err := New(Flags{Dirs: c.dirs}, s, 1)
+		if err != nil || !slices.Equal(got.Workspace, c.want) {
+			t.Errorf("%s: %q, %v", c.name, got.Workspace, err)
+		}
+	}
+}
+
+func TestFlagsBeatTheirTwinsAndBadValuesFallThrough(t *testing.T) {
+	no := false
+	for _, c := range []struct {
+		name   string
+		flags  Flags
+		env    map[string]string
+		warned int
+		check  func(Config) bool
+	}{
+		{"defaults", Flags{}, nil, 0, func(c Config) bool { return c.Durability == "full" && c.Dedup && c.MaxTokens == 25000 }},
+		{"tokens", Flags{}, map[string]string{"FSMCP_MAX_OUTPUT_TOKENS": "7", "CLAUDE_CODE_FILE_READ_MAX_OUTPUT_TOKENS": "9"}, 0, func(c Config) bool { return c.MaxTokens == 7 }},
+		{"bad tokens fall through", Flags{}, map[string]string{"FSMCP_MAX_OUTPUT_TOKENS": "0", "CLAUDE_CODE_FILE_READ_MAX_OUTPUT_TOKENS": "9"}, 1, func(c Config) bool { return c.MaxTokens == 9 }},
+		{"all bad", Flags{}, map[string]string{"FSMCP_MAX_OUTPUT_TOKENS": "many", "CLAUDE_CODE_FILE_READ_MAX_OUTPUT_TOKENS": "-1"}, 2, func(c Config) bool { return c.MaxTokens == 25000 }},
+		{"durability", Flags{Durability: "none"}, map[string]string{"FSMCP_DURABILITY": "data"}, 0, func(c Config) bool { return c.Durability == "none" }},
+		{"durability by environment", Flags{}, map[string]string{"FSMCP_DURABILITY": "data"}, 0, func(c Config) bool { return c.Durability == "data" }},
+		{"bad durability", Flags{}, map[string]string{"FSMCP_DURABILITY": "much"}, 1, func(c Config) bool { return c.Durability == "full" }},
+		{"dedup", Flags{Dedup: &no}, map[string]string{"FSMCP_DEDUP": "true"}, 0, func(c Config) bool { return !c.Dedup }},
+		{"dedup by environment", Flags{}, map[string]string{"FSMCP_DEDUP": "0"}, 0, func(c Config) bool { return !c.Dedup }},
+		{"rules merge", Flags{Deny: []string{"Read(a)"}}, map[string]string{"FSMCP_DENY": "Read(b)\n\n Read(c, d) "}, 0, func(c Config) bool {
+			return slices.Equal(c.Deny, []Rule{{"Read(a)", "--deny"}, {"Read(b)", "FSMCP_DENY"}, {"Read(c, d)", "FSMCP_DENY"}})
+		}},
+		{"state", Flags{}, map[string]string{"XDG_STATE_HOME": "/s"}, 0, func(c Config) bool { return c.StateDir == "/s/fsmcp" }},
+		{"relative state is none", Flags{}, map[string]string{"XDG_STATE_HOME": "s"}, 0, func(c Config) bool { return c.StateDir == "/home/u/.local/state/fsmcp" }},
+	} {
+		got, warnings, err := New(c.flags, env(c.env), 25000)
+		if err != nil || len(warnings) != c.warned || !c.check(got) {
+			t.Errorf("%s: %+v, %q, %v", c.name, got, warnings, err)
+		}
+	}
+	if _, _, err := New(Flags{Durability: "much"}, env(nil), 1); err == nil {
+		t.Error("a flag that cannot be served was taken")
+	}
+}
