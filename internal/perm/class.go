@@ -55,10 +55,13 @@ func (c *charClass) lists(r rune) bool {
 }
 
 // folded returns the class for folded names: members count in every case, and
-// with the form that folding gives them.
-func (c *charClass) folded() *charClass {
+// under strict folding with the form that it gives them.
+func (c *charClass) folded(strict bool) *charClass {
 	f := &charClass{negated: c.negated, named: c.named, anyCase: true}
 	f.ranges = append(f.ranges, c.ranges...)
+	if !strict {
+		return f
+	}
 	for _, x := range c.ranges {
 		lo, okLo := foldedRune(x.lo)
 		hi, okHi := foldedRune(x.hi)

@@ -239,6 +239,7 @@ func TestFolding(t *testing.T) {
 		{deny("Read(file)"), "/\ufb01le", Deny},          // ligature
 		{deny("Read(*.PEM)"), "/a.pem", Deny},            // in wildcards
 		{deny("Read([A-C]x)"), "/bX", Deny},              // in classes
+		{deny("Read([\uff21-\uff23]x)"), "/bx", Deny},    // in classes of full width
 		{deny("Read([!a]x)"), "/ax", Allow},              // a folded class stays negated
 		{deny("Read([!a]x)"), "/Ax", Deny},               // but the exact spelling does match
 		{deny("Read(?le)"), "/\ufb01le", Deny},           // one character, exactly
@@ -263,7 +264,8 @@ func TestFolding(t *testing.T) {
 }
 
 func TestVolumesThatIgnoreCase(t *testing.T) {
-	c := testConfig(rule(Allow, "Edit(Docs/**)", ownUser), rule(Allow, "Edit(~/.Zshrc)", ownUser), rule(Allow, "Edit(//srv/file)", ownUser))
+	c := testConfig(rule(Allow, "Edit(Docs/**)", ownUser), rule(Allow, "Edit(~/.Zshrc)", ownUser), rule(Allow, "Edit(//srv/file)", ownUser),
+		rule(Allow, "Edit(//srv/[A-C\uff21-\uff2a]?)", ownUser))
 	c.CaseSensitive = false
 	p, _ := Compile(c)
 	for _, w := range []struct {
@@ -277,6 +279,8 @@ func TestVolumesThatIgnoreCase(t *testing.T) {
 		{Edit, home + "/.zshrc", Allow},
 		{Edit, "/srv/\ufb01le", Ask}, // compatibility forms are other files even there
 		{Edit, "/srv/FILE", Allow},
+		{Edit, "/srv/bX", Allow},
+		{Edit, "/srv/fX", Ask}, // full width is another letter even there
 	} {
 		if d := p.Decide(w.op, []string{w.path}, noHead); d.Verdict != w.want {
 			t.Errorf("%s of %s: %s by %s, want %s", w.op, w.path, d.Verdict, d.Reason, w.want)
@@ -347,6 +351,23 @@ func TestAskedFor(t *testing.T) {
 	p, _ := Compile(c)
 	if !p.AskedFor(Read, namesOf("P/l P/.env")) || p.AskedFor(Read, namesOf("P/x")) || p.AskedFor(Read, nil) {
 		t.Error("AskedFor does not go by the ask rules")
+	}
+}
+
+func TestWhatAPolicyTells(t *testing.T) {
+	c := testConfig()
+	c.Mode = DontAsk
+	c.Workspace = append(c.Workspace, Dir{Name: "relative"})
+	p, _ := Compile(c)
+	if p.Mode() != DontAsk || !slices.Equal(p.Workspace(), []Dir{{Name: project, Real: project}}) {
+		t.Errorf("%s, %v", p.Mode(), p.Workspace())
+	}
+	words := map[string]bool{}
+	for r := ReasonBadName; r <= ReasonMode; r++ {
+		words[r.String()] = true
+	}
+	if len(words) != int(ReasonMode)+1 {
+		t.Errorf("two reasons share their words: %v", words)
 	}
 }
 

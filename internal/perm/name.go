@@ -72,7 +72,7 @@ func (s *spec) drive() {
 	}
 }
 
-// inside reports whether the name lies in a workspace directory, and what follows it.
+// inside reports whether the name lies in a workspace directory, by whole segments.
 func (p *Policy) inside(n *name) bool {
 	for i := range p.roots {
 		if _, ok := below(n.same, p.roots[i].same); ok {

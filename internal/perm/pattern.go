@@ -294,7 +294,7 @@ func foldTokens(toks []token, strict bool) []token {
 		case t.kind == run:
 			t.text = foldCase(t.text)
 		case t.kind == class:
-			t.set = t.set.folded()
+			t.set = t.set.folded(strict)
 		}
 		if t.kind == run && t.text == "" {
 			continue // nothing but characters that folding removes
