@@ -1,0 +1,260 @@
+// Package text turns a file's bytes into text and back: charset, byte order
+// mark, line endings, numbered pages, and a sparse line index of files that are
+// not held in memory.
+//
+// It promises that encoding a decoded text again gives the same bytes, for every
+// file it accepts, mixed line endings and broken characters included; that a
+// page never cuts a line or a character unless asked to; and that every range it
+// reports counts bytes of the file, not of the text.
+//
+// It opens no file, keeps nothing between calls but what a Scan indexed, and
+// does not judge whether a file has changed: whoever hands in the same Scan or
+// Doc again vouches for that.
+package text
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"unicode/utf8"
+)
+
+// ErrBinary is content that is no text in any charset known here.
+var ErrBinary = errors.New("content is binary")
+
+// Doc is a decoded file.
+type Doc struct {
+	// Raw are the file's bytes.
+	Raw []byte
+	// Text is the decoded text without byte order mark. Bytes that are no
+	// character stay in it as they are (then Enc is UTF-8 and Strays counts
+	// them). In UTF-8 it shares the memory of Raw, which must not change.
+	Text string
+	// Enc writes Text as Raw.
+	Enc Encoding
+	// Strays counts the bytes of Text that are no part of a character.
+	Strays int
+	// EOL counts the line endings.
+	EOL EOL
+
+	ascii bool   // nothing for the notice, and every byte a character
+	marks []mark // every few KiB, where the charset is not UTF-8
+}
+
+// EOL counts the line endings of a file; a carriage return counts in CR only
+// where no line feed follows.
+type EOL struct{ LF, CRLF, CR int }
+
+// Dominant is the most frequent ending: "\n" (also of a file without any),
+// "\r\n", or "\r" in a file without line feeds.
+func (e EOL) Dominant() string {
+	switch {
+	case e.CRLF > e.LF:
+		return "\r\n"
+	case e.loneCR():
+		return "\r"
+	}
+	return "\n"
+}
+
+// loneCR reports that carriage returns end the lines, for lack of line feeds.
+func (e EOL) loneCR() bool { return e.CR > 0 && e.LF+e.CRLF == 0 }
+
+// breaks is the number of places where a line ends.
+func (e EOL) breaks() int {
+	if e.loneCR() {
+		return e.CR
+	}
+	return e.LF + e.CRLF
+}
+
+// CountEOL counts the line endings of s.
+func CountEOL(s string) EOL {
+	feeds := strings.Count(s, "\n")
+	returns := strings.Count(s, "\r")
+	if returns == 0 {
+		return EOL{LF: feeds}
+	}
+	pairs := 0
+	for i := 0; ; {
+		n := strings.IndexByte(s[i:], '\r')
+		if n < 0 {
+			break
+		}
+		i += n + 1
+		if i < len(s) && s[i] == '\n' {
+			pairs++
+		}
+	}
+	return EOL{LF: feeds - pairs, CRLF: pairs, CR: returns - pairs}
+}
+
+func (e EOL) plainASCII(b []byte) bool { return plainASCII(b, e.LF+2*e.CRLF+e.CR) }
+
+// tooStray is the bound between a text with broken bytes and binary content:
+// more than half of the bytes, or more than a tenth beyond the first four.
+func tooStray(strays, size int) bool {
+	return strays*2 > size || strays*10 > size+40
+}
+
+// Decode recognises the charset of raw and decodes it, or answers ErrBinary. In
+// this order: a byte order mark decides, if what follows is valid; a NUL byte
+// means binary; valid UTF-8 is UTF-8; mostly valid UTF-8 is UTF-8 with stray
+// bytes; a legacy charset that is recognised, and that gives the same bytes
+// again; UTF-8 with stray bytes, unless there are too many.
+func Decode(raw []byte) (*Doc, error) {
+	d := &Doc{Raw: raw, Text: stringOf(raw), EOL: CountEOL(stringOf(raw))}
+	if d.EOL.plainASCII(raw) {
+		d.ascii = d.EOL.CR == 0 || d.EOL.loneCR()
+		return d, nil
+	}
+	if d := decodeWide(raw); d != nil {
+		return d, nil
+	}
+	if bytes.IndexByte(raw, 0) >= 0 {
+		return nil, ErrBinary
+	}
+	enc := Encoding{bom: bytes.HasPrefix(raw, []byte(bomUTF8))}
+	body := raw[len(enc.BOM()):]
+	strays, multi := 0, 0
+	if !utf8.Valid(body) {
+		strays, multi = census(body)
+	}
+	if strays > 0 && !enc.bom && multi < 2*strays {
+		if d := decodeLegacy(raw); d != nil {
+			return d, nil
+		}
+	}
+	if strays > 0 && tooStray(strays, len(raw)) {
+		return nil, ErrBinary
+	}
+	d.Text, d.Enc, d.Strays = stringOf(body), enc, strays
+	return d, nil
+}
+
+// decodeWide decodes UTF-16 behind a byte order mark; nil where raw is not
+// that, has half a character or holds U+0000. What it refuses is looked at as
+// bytes, and mostly turns out binary by its NUL bytes.
+func decodeWide(raw []byte) *Doc {
+	enc, ok := wideBOM(raw)
+	if !ok {
+		return nil
+	}
+	text, ok := enc.set.decode(raw[2:])
+	if !ok || bytes.IndexByte(text, 0) >= 0 {
+		return nil
+	}
+	return newDoc(raw, text, enc)
+}
+
+func wideBOM(raw []byte) (Encoding, bool) {
+	switch {
+	case bytes.HasPrefix(raw, []byte(bomUTF16LE)):
+		return Encoding{set: utf16le, bom: true}, true
+	case bytes.HasPrefix(raw, []byte(bomUTF16BE)):
+		return Encoding{set: utf16be, bom: true}, true
+	}
+	return Encoding{}, false
+}
+
+// decodeLegacy decodes raw in the charset that its head suggests; nil where
+// none is recognised or encoding again would give other bytes.
+func decodeLegacy(raw []byte) *Doc {
+	set, ok := detect(raw)
+	if !ok {
+		return nil
+	}
+	text, ok := set.decode(raw)
+	if !ok {
+		return nil
+	}
+	return newDoc(raw, text, Encoding{set: set})
+}
+
+// newDoc is for the charsets whose text is not the bytes themselves.
+func newDoc(raw, text []byte, enc Encoding) *Doc {
+	s := stringOf(text)
+	return &Doc{Raw: raw, Text: s, Enc: enc, EOL: CountEOL(s), marks: markOffsets(raw, s, enc)}
+}
+
+// LooksBinary applies the rule of Decode to the first bytes of a file, which
+// may end within a character.
+func LooksBinary(head []byte) bool {
+	_, err := headEncoding(head, false)
+	return err != nil
+}
+
+// headEncoding is the encoding of a file that begins with head; whole says that
+// head is all of it.
+func headEncoding(head []byte, whole bool) (Encoding, error) {
+	if enc, ok := wideBOM(head); ok {
+		body := head[2:]
+		if text, used := enc.set.decodePrefix(body); bytes.IndexByte(text, 0) < 0 &&
+			(used == len(body) || !whole && len(body)-used < 4) {
+			return enc, nil
+		}
+	}
+	if bytes.IndexByte(head, 0) >= 0 {
+		return Encoding{}, ErrBinary
+	}
+	if !whole {
+		head = head[:len(head)-openTail(head)]
+	}
+	enc := Encoding{bom: bytes.HasPrefix(head, []byte(bomUTF8))}
+	if utf8.Valid(head) {
+		return enc, nil
+	}
+	strays, multi := census(head)
+	if !enc.bom && multi < 2*strays {
+		if set, ok := detect(head); ok {
+			if _, used := set.decodePrefix(head); used > len(head)-4 {
+				return Encoding{set: set}, nil
+			}
+		}
+	}
+	if tooStray(strays, len(head)) {
+		return Encoding{}, ErrBinary
+	}
+	return enc, nil
+}
+
+// openTail is the length of a UTF-8 character at the end of b that lacks its
+// last bytes.
+func openTail(b []byte) int {
+	for n := 1; n <= 3 && n <= len(b); n++ {
+		c := b[len(b)-n]
+		if c >= 0xC0 {
+			if utf8.FullRune(b[len(b)-n:]) {
+				return 0
+			}
+			return n
+		}
+		if c < 0x80 {
+			return 0
+		}
+	}
+	return 0
+}
+
+// Lines is the number of lines. A line ending at the end of the file opens no
+// further line.
+func (d *Doc) Lines() int {
+	n := d.EOL.breaks()
+	if d.Text != "" && !d.endsLine() {
+		n++
+	}
+	return n
+}
+
+func (d *Doc) endsLine() bool {
+	return strings.HasSuffix(d.Text, string(d.eol()))
+}
+
+// eol is the byte that ends a line: the line feed, also of a CRLF, or the
+// carriage return of a file without line feeds.
+func (d *Doc) eol() byte {
+	if d.EOL.loneCR() {
+		return '\r'
+	}
+	return '\n'
+}

@@ -1,0 +1,201 @@
+package text
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/bits"
+	"unicode/utf8"
+	"unsafe"
+)
+
+// bytesOf is the memory of s. The result must not be changed: it is only ever
+// read, to hand one text to functions that take bytes.
+func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
+
+// stringOf is b as a string of the same memory; b must not change any more.
+func stringOf(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
+
+// Eight bytes are looked at at once. All sums below stay within their byte,
+// because bit 7 is cleared before.
+const (
+	every = 0x0101010101010101
+	high  = 0x80 * every
+	low7  = 0x7F * every
+)
+
+// controls marks (bit 7 of each byte) the bytes of x below 0x20 and 0x7F, but
+// tab, line feed and carriage return. Bytes from 0x80 on are not marked.
+func controls(x uint64) uint64 {
+	y := x & low7
+	printable := y + 0x60*every // bit 7: from 0x20 on
+	del := y + 0x01*every
+	tabOrLF := (y + 0x77*every) &^ (y + 0x75*every) // 9 <= y < 11
+	cr := (y + 0x73*every) &^ (y + 0x72*every)      // 13 <= y < 14
+	return (^(printable | tabOrLF | cr) | del) &^ x & high
+}
+
+// equal marks the bytes of x that are b (b < 0x80 after mask is not required).
+func equal(x uint64, b byte) uint64 {
+	y := x ^ uint64(b)*every
+	return ^(((y & low7) + low7) | y) & high
+}
+
+// plainASCII reports that b is printable ASCII with tabs, line feeds and
+// carriage returns, whose numbers the caller has counted. The other bytes need
+// not be told apart: if as many are below 0x20 as those three account for, there
+// are none.
+func plainASCII(b []byte, returnsAndFeeds int) bool {
+	n, ok := countBelow(b)
+	return ok && n == returnsAndFeeds+bytes.Count(b, []byte{'\t'}) && bytes.IndexByte(b, 0x7F) < 0
+}
+
+// countBelow counts the bytes below 0x20; ok is false where one is from 0x80 on.
+func countBelow(b []byte) (n int, ok bool) {
+	size := len(b)
+	printable := 0
+	for len(b) >= 32 {
+		// Four times 63 at most fit in the bytes of the sum.
+		part := b[:min(len(b), 63*32)&^31]
+		b = b[len(part):]
+		var sum, any uint64
+		for ; len(part) >= 32; part = part[32:] {
+			x0 := binary.LittleEndian.Uint64(part)
+			x1 := binary.LittleEndian.Uint64(part[8:])
+			x2 := binary.LittleEndian.Uint64(part[16:])
+			x3 := binary.LittleEndian.Uint64(part[24:])
+			any |= x0 | x1 | x2 | x3
+			const up = 0x60 * every // sets bit 7 from 0x20 on
+			sum += (x0+up)>>7&every + (x1+up)>>7&every + (x2+up)>>7&every + (x3+up)>>7&every
+		}
+		if any&high != 0 {
+			return 0, false
+		}
+		for ; sum != 0; sum >>= 8 {
+			printable += int(sum & 0xFF)
+		}
+	}
+	for _, c := range b {
+		if c >= 0x80 {
+			return 0, false
+		}
+		if c >= 0x20 {
+			printable++
+		}
+	}
+	return size - printable, true
+}
+
+// oddity is a kind of thing that the notice counts.
+type oddity int
+
+const (
+	plain oddity = iota
+	control
+	bidi
+	tag
+	stray
+)
+
+// nextOdd finds the first oddity in s from i on: its place, kind and width; the
+// kind is plain where there is none. Line feeds and tabs are no oddities, nor
+// is a carriage return before a line feed; the other carriage returns are, unless
+// they end lines (crLines).
+func nextOdd(s []byte, i int, strays, crLines bool) (at int, kind oddity, width int) {
+	for i < len(s) {
+		if i+8 <= len(s) {
+			x := binary.LittleEndian.Uint64(s[i:])
+			marked := controls(x) | equal(x, '\r')
+			if strays {
+				marked |= x & high
+			} else { // leads of C1 (C2), bidi (E2) and tags (F3)
+				marked |= equal(x&^(0x20*every), 0xC2) | equal(x, 0xF3)
+			}
+			if marked == 0 {
+				i += 8
+				continue
+			}
+			i += bits.TrailingZeros64(marked) / 8
+		}
+		if !strays && s[i]&0xC0 == 0x80 { // eight bytes may end within a character
+			i++
+			continue
+		}
+		kind, width := oddAt(s[i:], crLines)
+		if kind != plain {
+			return i, kind, width
+		}
+		i += width
+	}
+	return len(s), plain, 0
+}
+
+// oddAt judges the character at the head of s.
+func oddAt(s []byte, crLines bool) (oddity, int) {
+	c := s[0]
+	if c < 0x80 {
+		switch {
+		case c == '\r':
+			if crLines || len(s) > 1 && s[1] == '\n' {
+				return plain, 1
+			}
+			return control, 1
+		case c == '\t' || c == '\n':
+			return plain, 1
+		case c < 0x20 || c == 0x7F:
+			return control, 1
+		}
+		return plain, 1
+	}
+	r, n := utf8.DecodeRune(s)
+	switch {
+	case r == utf8.RuneError && n == 1:
+		return stray, 1
+	case r <= 0x9F:
+		return control, n
+	case r >= 0x202A && r <= 0x202E, r >= 0x2066 && r <= 0x2069:
+		return bidi, n
+	case r >= 0xE0000 && r <= 0xE007F:
+		return tag, n
+	}
+	return plain, n
+}
+
+// nextStray is the index of the first byte of s from i on that is no part of a
+// character; len(s) where there is none.
+func nextStray(s string, i int) int {
+	for i < len(s) {
+		if s[i] < 0x80 {
+			i++
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if r == utf8.RuneError && n == 1 {
+			return i
+		}
+		i += n
+	}
+	return len(s)
+}
+
+// census counts the bytes of b that are no part of a character, and those of
+// the characters longer than one byte.
+func census(b []byte) (strays, multi int) {
+	for i := 0; i < len(b); {
+		if i+8 <= len(b) && binary.LittleEndian.Uint64(b[i:])&high == 0 {
+			i += 8
+			continue
+		}
+		if b[i] < 0x80 {
+			i++
+			continue
+		}
+		r, n := utf8.DecodeRune(b[i:])
+		if r == utf8.RuneError && n == 1 {
+			strays++
+		} else {
+			multi += n
+		}
+		i += n
+	}
+	return strays, multi
+}

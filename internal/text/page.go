@@ -1,0 +1,352 @@
+package text
+
+import (
+	"encoding/binary"
+	"math"
+	"strings"
+	"unicode/utf8"
+)
+
+// noBound stands for a limit that was not given.
+const noBound = math.MaxInt
+
+// Span is a range of bytes of the file, End excluded.
+type Span struct{ Start, End int64 }
+
+// Page is what an answer shows of a file. A page without lines (First is 0)
+// means that nothing is there, or, where More is set, that not even the first
+// line fits: then ColumnPage shows its beginning.
+type Page struct {
+	// Body are the numbered lines: number, tab, line, with LF between them
+	// and none after the last. Bytes that are no character stand as \xNN.
+	Body []byte
+	// First and Last are the line numbers, counted from 1.
+	First, Last int
+	// Shown is the range of the file that Body shows, line endings included,
+	// and the byte order mark where line 1 is shown from its begin.
+	Shown Span
+	// Total is the number of lines of the file, -1 where it is not known.
+	Total int
+	// More tells that something follows in the file.
+	More bool
+	// Ends are the offsets in Body after each line.
+	Ends []int
+	// LineEnds are the offsets in the file after each line and its ending.
+	LineEnds []int64
+	// Cut marks a column page that did not reach the line's end; it goes on
+	// at NextColumn.
+	Cut        bool
+	NextColumn int
+	// Notice is a line that counts what a reader cannot see in Body: control,
+	// bidirectional and tag characters, bytes that are no character; or "".
+	Notice string
+}
+
+// window is a text from the begin of a line on.
+type window struct {
+	s      string
+	eol    byte // the last byte of a line ending
+	whole  bool // s reaches to the end of the file
+	strays bool // s may hold bytes that are no character
+	ascii  bool // nothing for the notice in it
+}
+
+func (w *window) crLines() bool { return w.eol == '\r' }
+
+// take writes at most limit lines (0: no bound), numbered from first, into the
+// page, as long as the body has at most maxBody bytes (0: no bound), and returns
+// where they end in w.s; open tells that the window ended before a line did that
+// might have been taken.
+func (w *window) take(p *Page, first, limit, maxBody int) (ends []int64, open bool) {
+	if limit <= 0 {
+		limit = noBound
+	}
+	if maxBody <= 0 {
+		maxBody = noBound
+	}
+	scope := w.s
+	if len(scope)-2 > maxBody { // an ending takes no room
+		scope = scope[:maxBody+2]
+	}
+	reach, lines := skipLines(scope, w.eol, limit)
+	if lines < limit && reach == len(w.s) && w.whole && w.unended() {
+		lines++
+	}
+	ends = w.number(p, first, lines, maxBody)
+	open = len(ends) == lines && lines < limit && reach == len(w.s) && !w.whole
+	if len(ends) == 0 {
+		return nil, open
+	}
+	p.First, p.Last = first, first+len(ends)-1
+	if !w.ascii {
+		p.Notice = notice(w.s[:ends[len(ends)-1]], ends, first, w.strays, w.crLines())
+	}
+	return ends, open
+}
+
+// unended reports that the last line has no ending.
+func (w *window) unended() bool { return w.s != "" && w.s[len(w.s)-1] != w.eol }
+
+// number writes the first lines of w.s into p.Body, up to the one that would
+// make it longer than maxBody.
+func (w *window) number(p *Page, first, lines, maxBody int) []int64 {
+	ends := make([]int64, 0, lines)
+	marks := make([]int, 0, lines)
+	end, _ := skipLines(w.s, w.eol, lines)
+	digits, _ := decimals(first + lines)
+	// Exact but for \xNN and a last line that proves too long; the number is
+	// written as a word of eight bytes.
+	body := make([]byte, 0, min(end+lines*(digits+1), maxBody)+8)
+	number := newCounter(first)
+	for at := 0; len(ends) < lines; number.next() {
+		content, full, _ := w.line(at)
+		body = number.append(body)
+		if w.strays {
+			body = appendHex(body, w.s[at:at+content])
+		} else {
+			body = append(body, w.s[at:at+content]...)
+		}
+		if len(body) > maxBody {
+			break
+		}
+		at += full
+		marks = append(marks, len(body))
+		ends = append(ends, int64(at))
+		body = append(body, '\n')
+	}
+	if n := len(marks); n > 0 {
+		p.Body, p.Ends = body[:marks[n-1]], marks
+	}
+	return ends
+}
+
+// line measures the line at the offset at: its content, and with its ending.
+// Where the window ends before the line does, found is false.
+func (w *window) line(at int) (content, full int, found bool) {
+	s := w.s[at:]
+	n := strings.IndexByte(s, w.eol)
+	if n < 0 {
+		return len(s), len(s), w.whole
+	}
+	if n > 0 && w.eol == '\n' && s[n-1] == '\r' {
+		return n - 1, n + 1, true
+	}
+	return n, n + 1, true
+}
+
+func (w *window) appendShown(body []byte, s string) []byte {
+	if !w.strays {
+		return append(body, s...)
+	}
+	return appendHex(body, s)
+}
+
+// appendHex appends s with \xNN for the bytes that are no character.
+func appendHex(body []byte, s string) []byte {
+	const hex = "0123456789ABCDEF"
+	for {
+		i := nextStray(s, 0)
+		body = append(body, s[:i]...)
+		if i == len(s) {
+			return body
+		}
+		body = append(body, '\\', 'x', hex[s[i]>>4], hex[s[i]&15])
+		s = s[i+1:]
+	}
+}
+
+// column is a part of a line's content that was chosen for a column page.
+type column struct {
+	text  string // the part
+	count int    // its code points
+	whole bool   // it reaches the end of the content
+}
+
+// column takes as much from the head of s as fits in room bytes of the answer,
+// but at least one code point.
+func (w *window) column(s string, room int) column {
+	if !w.strays {
+		n := min(len(s), max(room, 0))
+		for n > 0 && n < len(s) && !utf8.RuneStart(s[n]) {
+			n--
+		}
+		if n == 0 && s != "" {
+			_, n = utf8.DecodeRuneInString(s)
+		}
+		return column{s[:n], countColumns(s[:n]), n == len(s)}
+	}
+	n, count := 0, 0
+	for n < len(s) {
+		r, width := utf8.DecodeRuneInString(s[n:])
+		shown := width
+		if r == utf8.RuneError && width == 1 {
+			shown = 4
+		}
+		if room -= shown; room < 0 && n > 0 {
+			break
+		}
+		n += width
+		count++
+	}
+	return column{s[:n], count, n == len(s)}
+}
+
+// fillColumn writes part of one line into the page; the caller sets the ranges
+// of the file.
+func (w *window) fillColumn(p *Page, line, from int, part column) {
+	body := make([]byte, 0, len(part.text)+24)
+	number := newCounter(line)
+	body = number.append(body)
+	body = w.appendShown(body, part.text)
+	p.First, p.Last = line, line
+	p.Body, p.Ends = body, []int{len(body)}
+	if p.Cut = !part.whole; p.Cut {
+		p.NextColumn = from + part.count
+	}
+	if !w.ascii {
+		p.Notice = notice(part.text, []int64{int64(len(part.text))}, line, w.strays, w.crLines())
+	}
+}
+
+// countColumns counts the code points of s; a byte that is no character counts
+// as one.
+func countColumns(s string) int {
+	_, n := skipColumns(s, len(s))
+	return n
+}
+
+// skipColumns goes n code points forward in s, or to its end: the bytes that
+// were passed and the code points.
+func skipColumns(s string, n int) (at, count int) {
+	b := bytesOf(s)
+	for count < n && at < len(b) {
+		for count+8 <= n && at+8 <= len(b) && binary.LittleEndian.Uint64(b[at:])&high == 0 {
+			at += 8
+			count += 8
+		}
+		if count == n || at == len(b) {
+			break
+		}
+		width := 1
+		if b[at] >= utf8.RuneSelf {
+			_, width = utf8.DecodeRune(b[at:])
+		}
+		at += width
+		count++
+	}
+	return at, count
+}
+
+// skipLines is the offset in s behind n line endings, or the end of s where it
+// has fewer; passed says how many.
+func skipLines(s string, eol byte, n int) (at, passed int) {
+	const block = 4096 // counting is much faster than finding one by one
+	sep := string(rune(eol))
+	for passed < n && at < len(s) {
+		piece := s[at:min(at+block, len(s))]
+		if c := strings.Count(piece, sep); c < n-passed {
+			passed += c
+			at += len(piece)
+			continue
+		}
+		for ; passed < n; passed++ {
+			i := strings.IndexByte(piece, eol) + 1
+			at += i
+			piece = piece[i:]
+		}
+	}
+	return at, passed
+}
+
+// Page shows at most limit lines (0: no bound) from line first on. It stops
+// before a line that would make Body longer than maxBody bytes (0: no bound).
+func (d *Doc) Page(first, limit, maxBody int) Page {
+	first = max(first, 1)
+	p := Page{Total: d.Lines()}
+	if d.Text == "" { // a byte order mark alone has no line to be shown with
+		p.Shown.End = int64(len(d.Raw))
+		return p
+	}
+	at, passed := skipLines(d.Text, d.eol(), first-1)
+	if passed < first-1 || at == len(d.Text) {
+		return p
+	}
+	ends, _ := d.window(at).take(&p, first, limit, maxBody)
+	if ends == nil {
+		p.More = true
+		return p
+	}
+	p.Shown.Start = d.shownStart(at)
+	d.rawEnds(at, ends)
+	p.LineEnds = ends
+	p.Shown.End = ends[len(ends)-1]
+	p.More = p.Shown.End < int64(len(d.Raw))
+	return p
+}
+
+func (d *Doc) window(at int) *window {
+	return &window{s: d.Text[at:], eol: d.eol(), whole: true, strays: d.Strays > 0, ascii: d.ascii}
+}
+
+// shownStart is where a range begins that shows the text from at on: the byte
+// order mark is shown with the first character.
+func (d *Doc) shownStart(at int) int64 {
+	if at == 0 {
+		return 0
+	}
+	return d.RawOffset(at)
+}
+
+// rawEnds turns offsets behind the text's byte at into offsets of the file.
+func (d *Doc) rawEnds(at int, ends []int64) {
+	if d.marks == nil {
+		base := int64(at + len(d.Enc.BOM()))
+		for i := range ends {
+			ends[i] += base
+		}
+		return
+	}
+	w := d.walkFrom(func(m mark) bool { return m.text <= at })
+	for i, e := range ends {
+		w.toText(at + int(e))
+		ends[i] = int64(w.at.raw)
+	}
+}
+
+// ColumnPage shows one line from its code point column (counted from 1) on, as
+// much as fits in maxBody bytes (0: no bound) and at least one code point. A
+// page without a line means that the line or the column is not there.
+func (d *Doc) ColumnPage(line, column, maxBody int) Page {
+	line, column = max(line, 1), max(column, 1)
+	p := Page{Total: d.Lines()}
+	at, passed := skipLines(d.Text, d.eol(), line-1)
+	if passed < line-1 || at == len(d.Text) {
+		return p
+	}
+	w := d.window(at)
+	content, full, _ := w.line(0)
+	from, passed := skipColumns(w.s[:content], column-1)
+	if passed < column-1 || from == content && column > 1 {
+		return p
+	}
+	part := w.column(w.s[from:content], columnRoom(line, maxBody))
+	w.fillColumn(&p, line, column, part)
+	p.Shown.Start = d.shownStart(at + from)
+	if part.whole {
+		p.Shown.End = d.RawOffset(at + full)
+	} else {
+		p.Shown.End = d.RawOffset(at + from + len(part.text))
+	}
+	p.LineEnds = []int64{p.Shown.End}
+	p.More = p.Shown.End < int64(len(d.Raw))
+	return p
+}
+
+// columnRoom is what maxBody leaves for text beside the line's number.
+func columnRoom(line, maxBody int) int {
+	if maxBody <= 0 {
+		return noBound
+	}
+	digits, _ := decimals(line)
+	return maxBody - digits - 1
+}

@@ -1,0 +1,554 @@
+package text
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"hash"
+	"io"
+	"sync"
+	"time"
+	"unicode/utf8"
+)
+
+// headSize is how much of a file a Scan looks at to tell its charset.
+const headSize = 64 << 10
+
+// DefaultBody bounds the body of a page of a Scan where the caller does not.
+const DefaultBody = 1 << 20
+
+// Scan is what is known of a file that is not held in memory: its charset, a
+// sparse index of its lines, marks within the long lines that were paged. It
+// takes the file anew at every call, and is right only while that file has the
+// bytes it had; the caller proves that. It grows to some hundred KiB at most,
+// however large the file, and may be used from several goroutines.
+type Scan struct {
+	enc   Encoding
+	chunk int
+	pass  chan struct{} // held by the one pass that extends the index or hashes
+
+	mu     sync.Mutex // guards what follows
+	size   int64
+	lines  lineIndex
+	cols   columnMarks
+	hash   hash.Hash // of the first hashed bytes; used under pass alone
+	hashed int64
+	digest *[sha256.Size]byte
+}
+
+// NewScan looks at the head of a file of size bytes. ErrBinary as in Decode, as
+// far as the head shows it: what comes later is judged when it is served.
+func NewScan(ctx context.Context, r io.ReaderAt, size int64) (*Scan, error) {
+	return newScan(ctx, r, size, scanChunk, markStep, maxMarks)
+}
+
+func newScan(ctx context.Context, r io.ReaderAt, size int64, chunk int, step int64, limit int) (*Scan, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	head := make([]byte, min(headSize, size))
+	if err := readFull(r, head, 0); err != nil {
+		return nil, err
+	}
+	enc, err := headEncoding(head, size == int64(len(head)))
+	if err != nil {
+		return nil, err
+	}
+	u := units{enc.set}
+	return &Scan{
+		enc: enc, chunk: chunk, size: size,
+		pass:  make(chan struct{}, 1),
+		lines: lineIndex{units: u, step: step, limit: limit},
+		cols:  columnMarks{step: step},
+		hash:  sha256.New(),
+	}, nil
+}
+
+// Enc is the encoding that the head of the file shows.
+func (s *Scan) Enc() Encoding { return s.enc }
+
+// Size is the size of the file that the Scan is about.
+func (s *Scan) Size() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.size
+}
+
+// Grow tells that bytes were appended to the file, whose first Size bytes the
+// caller has proven to be the same. What is known of those stays.
+func (s *Scan) Grow(ctx context.Context, newSize int64) error {
+	if err := s.begin(ctx); err != nil {
+		return err
+	}
+	defer s.end()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if newSize < s.size {
+		return errors.New("text: a scan cannot shrink")
+	}
+	if newSize == s.size {
+		return nil
+	}
+	if s.enc.set.wide() {
+		s.lines.done &^= 1 // half a unit may have stood at the end
+	}
+	s.size, s.digest = newSize, nil
+	return nil
+}
+
+// begin waits for the right to extend the index.
+func (s *Scan) begin(ctx context.Context) error {
+	select {
+	case s.pass <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (s *Scan) end() { <-s.pass }
+
+// readFull fills b from the offset off; a file that ends before is
+// io.ErrUnexpectedEOF, for then it is no longer the one that was measured.
+func readFull(r io.ReaderAt, b []byte, off int64) error {
+	n, err := r.ReadAt(b, off)
+	switch {
+	case n == len(b):
+		return nil
+	case err == io.EOF || err == nil:
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// bomLen is where the text begins.
+func (s *Scan) bomLen() int64 { return int64(len(s.enc.BOM())) }
+
+// extend indexes on from where the index ends until enough says so, under mu,
+// or the file is indexed.
+func (s *Scan) extend(ctx context.Context, r io.ReaderAt, enough func(*lineIndex) bool) error {
+	s.mu.Lock()
+	ready := s.lines.done >= s.size || enough(&s.lines)
+	s.mu.Unlock()
+	if ready {
+		return nil
+	}
+	if err := s.begin(ctx); err != nil {
+		return err
+	}
+	defer s.end()
+	var buf []byte
+	for {
+		s.mu.Lock()
+		at, size := s.lines.done, s.size
+		ready := at >= size || enough(&s.lines)
+		s.mu.Unlock()
+		if ready {
+			return nil
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if buf == nil {
+			buf = make([]byte, min(int64(s.chunk), size-at))
+		}
+		b := buf[:min(int64(len(buf)), size-at)]
+		if err := readFull(r, b, at); err != nil {
+			return err
+		}
+		s.mu.Lock()
+		s.lines.feed(b)
+		s.mu.Unlock()
+	}
+}
+
+// decide indexes until it is known what ends a line.
+func (s *Scan) decide(ctx context.Context, r io.ReaderAt) (eol byte, err error) {
+	size := s.Size()
+	err = s.extend(ctx, r, func(x *lineIndex) bool {
+		_, ok := x.eol(size)
+		return ok
+	})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	eol, _ = s.lines.eol(s.size)
+	return eol, err
+}
+
+// knownEOL is what ends a line, as far as that is known.
+func (s *Scan) knownEOL() (eol byte, decided bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.lines.eol(s.size)
+}
+
+// lineStart is the offset of a line; false where the file has fewer.
+func (s *Scan) lineStart(ctx context.Context, r io.ReaderAt, line int) (int64, bool, error) {
+	size := s.Size()
+	if line <= 1 {
+		return s.bomLen(), size > s.bomLen(), nil
+	}
+	n := int64(line - 1) // the line begins behind this many endings
+	err := s.extend(ctx, r, func(x *lineIndex) bool {
+		_, decided := x.eol(size)
+		return decided && x.breaks() >= n
+	})
+	if err != nil {
+		return 0, false, err
+	}
+	s.mu.Lock()
+	eol, _ := s.lines.eol(s.size)
+	enough := s.lines.breaks() >= n
+	at, passed := s.lines.before(n)
+	s.mu.Unlock()
+	if !enough {
+		return 0, false, nil
+	}
+	at, err = s.skipLines(ctx, r, at, n-passed, eol, size)
+	return at, err == nil && at < size, err
+}
+
+// skipLines is the offset behind n line endings from the offset at on.
+func (s *Scan) skipLines(ctx context.Context, r io.ReaderAt, at, n int64, eol byte, size int64) (int64, error) {
+	u := units{s.enc.set}
+	buf := make([]byte, min(int64(s.chunk), s.markStep(), size-at))
+	for n > 0 && at < size {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		b := buf[:min(int64(len(buf)), size-at)]
+		if err := readFull(r, b, at); err != nil {
+			return 0, err
+		}
+		i, left, _ := u.skip(b, eol, n)
+		at, n = at+int64(i), left
+	}
+	if n > 0 {
+		return 0, io.ErrUnexpectedEOF // the file is not the one that was indexed
+	}
+	return at, nil
+}
+
+func (s *Scan) markStep() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.lines.step
+}
+
+// total is the number of lines, if the file is indexed, else -1.
+func (s *Scan) total() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.lines.done < s.size {
+		return -1
+	}
+	return int(s.lines.total(s.size, s.bomLen()))
+}
+
+// count goes on indexing for at most countFor and returns the number of lines,
+// or -1.
+func (s *Scan) count(ctx context.Context, r io.ReaderAt, countFor time.Duration) (int, error) {
+	if n := s.total(); n >= 0 || countFor <= 0 {
+		return n, nil
+	}
+	short, cancel := context.WithTimeout(ctx, countFor)
+	defer cancel()
+	err := s.extend(short, r, func(*lineIndex) bool { return false })
+	if err != nil && ctx.Err() == nil && short.Err() != nil {
+		err = nil // out of time, which is no fault
+	}
+	return s.total(), err
+}
+
+// LineAt is the number of the line that holds the byte at off.
+func (s *Scan) LineAt(ctx context.Context, r io.ReaderAt, off int64) (int, error) {
+	size := s.Size()
+	off = max(0, min(off, size-1))
+	err := s.extend(ctx, r, func(x *lineIndex) bool {
+		_, decided := x.eol(size)
+		return x.done > off && (decided || x.cr == 0)
+	})
+	if err != nil || size == 0 {
+		return 1, err
+	}
+	s.mu.Lock()
+	eol, _ := s.lines.eol(size)
+	at, n := s.lines.at(off)
+	s.mu.Unlock()
+	u := units{s.enc.set}
+	off -= off % int64(u.width())
+	buf := make([]byte, min(int64(s.chunk), off-at))
+	for at < off {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		b := buf[:min(int64(len(buf)), off-at)]
+		if err := readFull(r, b, at); err != nil {
+			return 0, err
+		}
+		n += int64(u.count(b, eol))
+		at += int64(len(b))
+	}
+	return int(n) + 1, nil
+}
+
+// Digest is the SHA-256 of the file. The same pass indexes the lines, and a
+// file that has grown is hashed from where the last pass ended.
+func (s *Scan) Digest(ctx context.Context, r io.ReaderAt) ([sha256.Size]byte, error) {
+	var sum [sha256.Size]byte
+	if err := s.begin(ctx); err != nil {
+		return sum, err
+	}
+	defer s.end()
+	s.mu.Lock()
+	known, size := s.digest, s.size
+	s.mu.Unlock()
+	if known != nil {
+		return *known, nil
+	}
+	buf := make([]byte, min(int64(s.chunk), size-s.hashed))
+	for s.hashed < size {
+		if err := ctx.Err(); err != nil {
+			return sum, err
+		}
+		b := buf[:min(int64(len(buf)), size-s.hashed)]
+		if err := readFull(r, b, s.hashed); err != nil {
+			return sum, err
+		}
+		s.hash.Write(b)
+		s.mu.Lock()
+		if ahead := s.lines.done - s.hashed; ahead >= 0 && ahead < int64(len(b)) {
+			s.lines.feed(b[ahead:])
+		}
+		s.mu.Unlock()
+		s.hashed += int64(len(b))
+	}
+	s.hash.Sum(sum[:0])
+	s.mu.Lock()
+	s.digest = &sum
+	s.mu.Unlock()
+	return sum, nil
+}
+
+// A view is a stretch of the file, decoded.
+type view struct {
+	window
+	raw   []byte
+	set   charset // the one that decoded it: UTF-8 where the file's own failed
+	stuck bool    // the text ends before raw does, at half a surrogate pair or the like
+}
+
+// rawEnds turns offsets in the text into offsets of the file.
+func (v *view) rawEnds(base int64, ends []int64) {
+	if v.set == utf8Set {
+		for i := range ends {
+			ends[i] += base
+		}
+		return
+	}
+	w := newWalker(v.raw, v.s, v.set, mark{})
+	for i, e := range ends {
+		w.toText(int(e))
+		ends[i] = base + int64(w.at.raw)
+	}
+}
+
+// newView decodes bytes from a character on. The end of raw may fall within a
+// character unless whole says that the file ends there too.
+func (s *Scan) newView(raw []byte, eol byte, whole bool) *view {
+	v := &view{raw: raw, set: s.enc.set, window: window{eol: eol, whole: whole}}
+	if v.set != utf8Set {
+		text, used := v.set.decodePrefix(raw)
+		again, err := Encoding{set: v.set}.Encode(stringOf(text))
+		if err == nil && bytes.Equal(again, raw[:used]) && (v.set.wide() || len(raw)-used < 3 && !(whole && used < len(raw))) {
+			v.s = stringOf(text)
+			v.stuck = used < len(raw) && (whole || len(raw)-used > 3)
+			v.whole = whole && used == len(raw)
+			return v
+		}
+		v.set = utf8Set
+	}
+	v.s = stringOf(raw)
+	v.strays = !utf8.Valid(raw) && (whole || !utf8.Valid(raw[:len(raw)-openTail(raw)]))
+	v.ascii = !v.strays && eol == '\n' && bytes.IndexByte(raw, '\r') < 0 &&
+		plainASCII(raw, bytes.Count(raw, []byte{'\n'}))
+	return v
+}
+
+// expansion is how many bytes of the file a byte of Body can stand for: some
+// characters are three bytes in EUC-JP and two in UTF-8.
+func (s *Scan) expansion() int64 {
+	if s.enc.set.wide() || s.enc.set == eucJP {
+		return 2
+	}
+	return 1
+}
+
+// Page shows lines like Doc.Page, of a file of any size in constant memory: it
+// indexes as far as the first line, and then on for at most countFor to know
+// Total, which is -1 where that does not suffice. maxBody 0 is DefaultBody.
+// ErrBinary where the lines to be shown hold a NUL, or half a character of UTF-16.
+func (s *Scan) Page(ctx context.Context, r io.ReaderAt, first, limit, maxBody int, countFor time.Duration) (Page, error) {
+	first = max(first, 1)
+	if maxBody <= 0 {
+		maxBody = DefaultBody
+	}
+	start, ok, err := s.lineStart(ctx, r, first)
+	if err != nil {
+		return Page{}, err
+	}
+	var p Page
+	switch {
+	case ok:
+		p, err = s.pageAt(ctx, r, start, first, limit, maxBody)
+	case s.Size() == s.bomLen():
+		p.Shown.End = s.bomLen()
+	}
+	if err != nil {
+		return Page{}, err
+	}
+	if p.First > 0 && !p.More {
+		p.Total = p.Last
+		return p, nil
+	}
+	p.Total, err = s.count(ctx, r, countFor)
+	return p, err
+}
+
+// pageAt shows the lines from the offset start on, which is where line first
+// begins.
+func (s *Scan) pageAt(ctx context.Context, r io.ReaderAt, start int64, first, limit, maxBody int) (Page, error) {
+	size := s.Size()
+	most := (int64(maxBody) + 4) * s.expansion()
+	take := min(most, pageGuess(limit))
+	for {
+		if err := ctx.Err(); err != nil {
+			return Page{}, err
+		}
+		raw := make([]byte, min(take, size-start))
+		if err := readFull(r, raw, start); err != nil {
+			return Page{}, err
+		}
+		eol, err := s.eolIn(ctx, r, raw)
+		if err != nil {
+			return Page{}, err
+		}
+		v := s.newView(raw, eol, start+int64(len(raw)) == size)
+		var p Page
+		ends, open := v.take(&p, first, limit, maxBody)
+		switch {
+		case open && v.stuck && ends == nil:
+			return Page{}, ErrBinary
+		case open && !v.stuck && take < most:
+			take = min(most, take*4)
+		case ends == nil:
+			return Page{More: true}, nil
+		case indexNUL(v.s[:ends[len(ends)-1]]):
+			return Page{}, ErrBinary
+		default:
+			v.rawEnds(start, ends)
+			p.LineEnds = ends
+			p.Shown = Span{s.shownStart(start), ends[len(ends)-1]}
+			p.More = p.Shown.End < size
+			return p, nil
+		}
+	}
+}
+
+// pageGuess is how much to read at first for limit lines.
+func pageGuess(limit int) int64 {
+	if limit <= 0 || limit > 4096 {
+		limit = 4096
+	}
+	return max(16<<10, int64(limit)*128)
+}
+
+func indexNUL(s string) bool { return bytes.IndexByte(bytesOf(s), 0) >= 0 }
+
+func (s *Scan) shownStart(off int64) int64 {
+	if off == s.bomLen() {
+		return 0
+	}
+	return off
+}
+
+// eolIn is what ends the lines of raw. To know that the file may have to be
+// read on to its first line feed; not so if raw has one, or has no carriage
+// return.
+func (s *Scan) eolIn(ctx context.Context, r io.ReaderAt, raw []byte) (byte, error) {
+	eol, decided := s.knownEOL()
+	u := units{s.enc.set}
+	if decided || u.index(raw, '\n') >= 0 || u.index(raw, '\r') < 0 {
+		return eol, nil
+	}
+	return s.decide(ctx, r)
+}
+
+// ColumnPage shows one line from its code point column on, like Doc.ColumnPage.
+// The line may be of any length: it is never held in memory, and marks within
+// it make the next page quick. Total is -1 where it is not known yet.
+func (s *Scan) ColumnPage(ctx context.Context, r io.ReaderAt, line, column, maxBody int) (Page, error) {
+	line, column = max(line, 1), max(column, 1)
+	if maxBody <= 0 {
+		maxBody = DefaultBody
+	}
+	none := Page{Total: s.total()}
+	start, ok, err := s.lineStart(ctx, r, line)
+	if err != nil || !ok {
+		none.Total = s.total()
+		return none, err
+	}
+	at, ok, err := s.columnStart(ctx, r, start, column)
+	if err != nil || !ok {
+		none.Total = s.total()
+		return none, err
+	}
+	p, err := s.columnAt(ctx, r, at, line, column, maxBody)
+	if p.Cut {
+		s.noteColumn(start, columnMark{p.Shown.End, p.NextColumn - 1})
+	}
+	return p, err
+}
+
+// columnAt shows the line's part that begins at the offset at.
+func (s *Scan) columnAt(ctx context.Context, r io.ReaderAt, at int64, line, column, maxBody int) (Page, error) {
+	size := s.Size()
+	raw := make([]byte, min((int64(maxBody)+8)*s.expansion(), size-at))
+	if err := readFull(r, raw, at); err != nil {
+		return Page{}, err
+	}
+	eol, err := s.eolIn(ctx, r, raw)
+	if err != nil {
+		return Page{}, err
+	}
+	whole := at+int64(len(raw)) == size
+	v := s.newView(raw, eol, whole)
+	content, full, found := v.line(0)
+	if v.stuck && content == 0 {
+		return Page{}, ErrBinary
+	}
+	if !found && !v.whole && v.set == utf8Set && !v.strays {
+		content -= openTail(raw)
+	}
+	if content == 0 && column > 1 {
+		return Page{Total: s.total()}, nil
+	}
+	part := v.column(v.s[:content], columnRoom(line, maxBody))
+	part.whole = part.whole && found
+	if indexNUL(part.text) {
+		return Page{}, ErrBinary
+	}
+	var p Page
+	v.fillColumn(&p, line, column, part)
+	end := []int64{int64(len(part.text))}
+	if part.whole {
+		end[0] = int64(full)
+	}
+	v.rawEnds(at, end)
+	p.LineEnds = end
+	p.Shown = Span{s.shownStart(at), end[0]}
+	p.More = p.Shown.End < size
+	p.Total = s.total()
+	return p, nil
+}
