@@ -1,0 +1,33 @@
+package server
+
+import (
+	"strings"
+
+	"github.com/fsmcp/fsmcp/internal/tools"
+)
+
+// clients says, by the beginning of clientInfo.name in lower case, what each
+// client passes on to its model of one answer. What is not in the table has no
+// bound of its own but the token limit.
+var clients = []struct {
+	name   string
+	limits tools.ClientLimits
+}{
+	{"codex", tools.ClientLimits{Tokens: 10_000}},       // cuts the middle out
+	{"gemini-cli", tools.ClientLimits{Chars: 40_000}},   // named gemini-cli-mcp-client, also with the server's name behind
+	{"claude-code", tools.ClientLimits{Chars: 200_000}}, // as maxResultSizeChars asks for
+	{"claude-ai", tools.ClientLimits{Chars: 1_048_576}}, // Claude Desktop; base64 counts
+}
+
+// limitsOf finds a client in the table. A name counts where it is the entry's,
+// or goes on with something that is no letter.
+func limitsOf(client string) tools.ClientLimits {
+	client = strings.ReplaceAll(strings.ToLower(client), " ", "-")
+	for _, c := range clients {
+		rest, ok := strings.CutPrefix(client, c.name)
+		if ok && (rest == "" || rest[0] < 'a' || rest[0] > 'z') {
+			return c.limits
+		}
+	}
+	return tools.ClientLimits{}
+}

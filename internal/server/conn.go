@@ -1,0 +1,467 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fsmcp/fsmcp/internal/tools"
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+// conn is one client on one pair of streams.
+type conn struct {
+	*Server
+	ctx      context.Context // what calls' contexts come from; carries the peer for mcp-go
+	out      *outbox
+	pool     *pool
+	peer     *peer
+	sessions *sessions
+
+	// The rest is the reader's own.
+	in        lines
+	seat      seat
+	ended     chan error // told how the input ended
+	unflushed bool       // the reader owes the outbox a flush
+	here      *job       // and this job a run
+
+	// What modern clients repeat in every request, as last seen, and what it
+	// means.
+	seenInfo, seenCapabilities []byte
+	seenLimits                 tools.ClientLimits
+}
+
+// replies takes the one answer to a request, or word that there will be none.
+type replies interface {
+	// answer takes a whole JSON-RPC message. The reader must not be held up, and
+	// sets reading.
+	answer(line []byte, reading bool)
+	none()
+}
+
+// Serve reads messages from in and answers on out until the input ends, the
+// client stops reading, or ctx ends: the clean ends, for which it returns nil.
+// Calls that are under way are answered first, for a bounded time. Where ctx
+// ends, a read of in may stay behind, blocked, unless in has SetReadDeadline.
+func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
+	c := s.connect(ctx, in, out)
+	go c.read()
+	var err error
+	select {
+	case err = <-c.ended:
+		c.pool.close(false)
+		c.wait(ctx.Done(), s.opts.bounds.drain)
+	case <-ctx.Done():
+	case <-c.out.broken:
+		s.opts.Log.Info().Msg("the client no longer reads")
+	}
+	if d, ok := in.(interface{ SetReadDeadline(time.Time) error }); ok {
+		d.SetReadDeadline(time.Now())
+	}
+	for _, j := range c.pool.close(true) {
+		c.reply(j, tools.Busy(string(stopping)+". Nothing was done."))
+	}
+	c.wait(nil, s.opts.bounds.grace)
+	c.pool.stop()
+	c.wait(nil, s.opts.bounds.grace/4)
+	c.out.drain(s.opts.bounds.grace)
+	return err
+}
+
+func (s *Server) connect(ctx context.Context, in io.Reader, out io.Writer) *conn {
+	c := &conn{
+		Server:   s,
+		out:      newOutbox(out),
+		pool:     newPool(s.opts.bounds),
+		peer:     newPeer(),
+		sessions: newSessions(s.opts.NewSession),
+		in:       lines{r: in, limit: maxLine},
+		ended:    make(chan error, 1),
+	}
+	c.seat.relief = c.read
+	c.ctx = s.mcp.WithContext(context.WithoutCancel(ctx), c.peer)
+	c.pool.run = func(j *job) *tools.Result { return s.run(j.ctx, j.spec, j.call, j.args) }
+	c.pool.answer = c.reply
+	c.pool.late = lateAnswer
+	return c
+}
+
+// wait lets calls end, until they have, the client is gone, or the time is over.
+func (c *conn) wait(stop <-chan struct{}, most time.Duration) {
+	timer := time.NewTimer(most)
+	defer timer.Stop()
+	select {
+	case <-c.pool.quiet():
+	case <-c.out.broken:
+	case <-stop:
+	case <-timer.C:
+	}
+}
+
+// read is the loop: it takes one line after the other until the input ends, or
+// until another goroutine has taken its seat.
+func (c *conn) read() {
+	for {
+		line, err := c.in.next()
+		switch {
+		case err == nil:
+			c.line(line)
+		case errors.Is(err, errTooLong):
+			c.opts.Log.Warn().Msg("a message was too long")
+			c.fail(c, c.in.lost, mcp.INVALID_REQUEST, fmt.Sprintf("The message is longer than %d MB. It was not read.", c.in.limit>>20))
+		case errors.Is(err, io.EOF):
+			c.ended <- nil
+			return
+		default:
+			c.ended <- err
+			return
+		}
+		if !c.work() {
+			return
+		}
+		c.out.room()
+	}
+}
+
+// work does what reading a line has left to do: run a call, write answers. It
+// tells whether the caller is still the reader after it.
+func (c *conn) work() bool {
+	if c.here == nil && !c.unflushed {
+		return true
+	}
+	j, flush := c.here, c.unflushed
+	c.here, c.unflushed = nil, false
+	turn := c.seat.rise()
+	if flush {
+		c.out.flush()
+	}
+	if j != nil {
+		c.pool.runHere(j)
+	}
+	return c.seat.sit(turn)
+}
+
+// line handles one line: a message, or an array of them.
+func (c *conn) line(line []byte) {
+	m, err := parseMessage(line)
+	if errors.Is(err, errNotObject) && line[0] == '[' {
+		c.batch(line)
+		return
+	}
+	c.message(m, err, len(line), c)
+}
+
+// message handles one message that was parsed with err.
+func (c *conn) message(m message, err error, size int, to replies) {
+	id := m.id
+	if !goodID(id) {
+		id = nil
+	}
+	switch {
+	case errors.Is(err, errNotObject):
+		c.fail(to, nil, mcp.INVALID_REQUEST, "A message must be a JSON object.")
+	case errors.Is(err, errTwice):
+		c.fail(to, id, mcp.INVALID_REQUEST, "A member of the message was given twice.")
+	case errors.Is(err, errDepth):
+		c.fail(to, nil, mcp.INVALID_REQUEST, fmt.Sprintf("The message is nested more than %d levels deep.", maxDepth))
+	case err != nil:
+		c.fail(to, nil, mcp.PARSE_ERROR, "The message is not valid JSON.")
+	case m.answer && m.method == "":
+		to.none() // nothing was asked of the client
+	case !m.version:
+		c.fail(to, id, mcp.INVALID_REQUEST, `jsonrpc must be "2.0".`)
+	case m.method == "":
+		c.fail(to, id, mcp.INVALID_REQUEST, "The message has no method.")
+	case m.id == nil:
+		c.notified(m)
+		to.none()
+	case id == nil:
+		c.fail(to, nil, mcp.INVALID_REQUEST, "The id must be a string or a number.")
+	case m.method == methodCall:
+		c.call(m, size, to)
+	default:
+		c.ask(m, to)
+	}
+}
+
+// answer makes conn the replies of messages outside a batch.
+func (c *conn) answer(line []byte, reading bool) {
+	if reading {
+		c.unflushed = c.out.put(line) || c.unflushed
+	} else {
+		c.out.send(line)
+	}
+}
+
+func (c *conn) none() {}
+
+// fail answers with a JSON-RPC error.
+func (c *conn) fail(to replies, id []byte, code int, text string) {
+	to.answer(appendFailure(c.out.buffer(), id, code, text, nil), true)
+}
+
+// notified handles a notification. Cancelling is done here, on receipt, so
+// that it reaches calls that still wait.
+func (c *conn) notified(m message) {
+	if m.method != methodCancelled {
+		c.handle(m)
+		return
+	}
+	if id := member(m.params, "requestId").raw; c.pool.cancel(idKey(id)) {
+		c.opts.Log.Info().Str("id", string(id)).Msg("call cancelled")
+	}
+}
+
+// ask has mcp-go answer a request, at once and in order.
+func (c *conn) ask(m message, to replies) {
+	reply := c.handle(m)
+	c.notes(m)
+	switch reply := reply.(type) {
+	case mcp.JSONRPCResponse:
+		if listen, ok := reply.Result.(mcp.SubscriptionsListenResult); ok {
+			listen.EnsureResultMeta().SetSubscriptionID(json.RawMessage(m.id))
+		}
+		to.answer(appendAnswer(c.out.buffer(), m.id, func(b []byte) []byte { return appendJSON(b, reply.Result) }), true)
+	case mcp.JSONRPCError:
+		e := reply.Error
+		if strings.Contains(e.Message, "json:") { // a decoder's words, with names of Go types
+			e.Code, e.Message = mcp.INVALID_PARAMS, "The params of "+m.method+" do not have the form that the protocol gives them."
+		}
+		to.answer(appendFailure(c.out.buffer(), m.id, e.Code, e.Message, e.Data), true)
+	default:
+		c.fail(to, m.id, mcp.INTERNAL_ERROR, "The request could not be answered.")
+	}
+}
+
+// handle passes a message to mcp-go. A panic there costs this message only.
+func (c *conn) handle(m message) (reply mcp.JSONRPCMessage) {
+	defer func() {
+		if r := recover(); r != nil {
+			c.opts.Log.Error().Str("method", m.method).Interface("panic", r).Bytes("stack", debug.Stack()).Msg("a request failed inside")
+			reply = nil
+		}
+	}()
+	return c.mcp.HandleMessage(c.ctx, m.raw)
+}
+
+// notes sends on what mcp-go has put for the client during a request, with
+// the request's id as the client wrote it.
+func (c *conn) notes(m message) {
+	for {
+		select {
+		case note := <-c.peer.notes:
+			if _, ok := note.Params.Meta[mcp.MetaKeySubscriptionID]; ok {
+				note.Params.Meta[mcp.MetaKeySubscriptionID] = json.RawMessage(m.id)
+			}
+			c.answer(appendJSON(c.out.buffer(), note), true)
+		default:
+			return
+		}
+	}
+}
+
+// call queues one tools/call. Arguments are decoded here, since they say which
+// file the call must keep its place for.
+func (c *conn) call(m message, size int, to replies) {
+	p, err := parseCall(m.params)
+	if err != nil {
+		c.fail(to, m.id, mcp.INVALID_PARAMS, wordsOf(err))
+		return
+	}
+	modern, ok := c.era(&p.meta)
+	if !ok {
+		c.ask(m, to)
+		return
+	}
+	sp, ok := c.specs[p.name]
+	if !ok {
+		c.fail(to, m.id, mcp.INVALID_PARAMS, fmt.Sprintf("There is no tool %s. The tools are %s.", printable(p.name), c.known))
+		return
+	}
+	j := &job{id: bytes.Clone(m.id), spec: sp, to: to, size: size, at: time.Now()}
+	if modern {
+		j.meta = c.info
+	}
+	args, refused := sp.decode(p.args)
+	if refused != nil {
+		c.settle(j, refused, true)
+		return
+	}
+	j.args = args
+	j.key = idKey(j.id)
+	j.lane = c.opts.FileKey(args.Target())
+	j.call = tools.Call{Session: c.sessions.of(p.meta.thread), ID: string(j.id), Client: c.limits(&p.meta)}
+	if p.meta.progress != nil {
+		j.call.Progress = c.progress(j, bytes.Clone(p.meta.progress))
+	}
+	j.ctx, j.cancel = context.WithCancelCause(c.ctx)
+	// A single call is run by the reader itself, which saves it a change of
+	// threads. Where more input is here already, the pool takes it.
+	_, alone := to.(*conn)
+	why, mine := c.pool.submit(j, alone && !c.in.buffered())
+	switch {
+	case mine:
+		c.here = j
+	case why != "":
+		j.cancel(nil)
+		c.settle(j, tools.Busy(string(why)+". Nothing was done; try again later."), true)
+	}
+}
+
+// era tells whether a call is of the revision 2026-07-28. It is not ok where
+// the request's own words about its revision must be refused: mcp-go does that.
+func (c *conn) era(m *callMeta) (modern, ok bool) {
+	if !mcp.IsModernProtocol(m.version) {
+		return false, true
+	}
+	if !mcp.IsValidProtocolVersion(m.version) || m.capabilities == nil {
+		return true, false
+	}
+	if !bytes.Equal(m.capabilities, c.seenCapabilities) {
+		var parsed *mcp.ClientCapabilities
+		if err := json.Unmarshal(m.capabilities, &parsed); err != nil || parsed == nil {
+			return true, false
+		}
+		c.seenCapabilities = bytes.Clone(m.capabilities)
+	}
+	return true, true
+}
+
+// limits finds what the asking client passes on: by the request where it says
+// who asks, else by the handshake.
+func (c *conn) limits(m *callMeta) tools.ClientLimits {
+	if m.clientInfo == nil || m.clientInfo[0] != '{' {
+		return c.peer.clientLimits()
+	}
+	if !bytes.Equal(m.clientInfo, c.seenInfo) {
+		c.seenInfo = bytes.Clone(m.clientInfo)
+		c.seenLimits = tools.ClientLimits{}
+		if name := member(m.clientInfo, "name"); name.kind == isString {
+			text, _ := unquote(name.raw)
+			c.seenLimits = limitsOf(text)
+		}
+	}
+	return c.seenLimits
+}
+
+// wordsOf words what is wrong with the params of a call.
+func wordsOf(err error) string {
+	switch {
+	case errors.Is(err, errNoParams), errors.Is(err, errNoName), errors.Is(err, errMeta):
+		return "In tools/call, " + err.Error() + "."
+	}
+	return "In tools/call, the name of the tool cannot be read."
+}
+
+// run runs one tool. A panic in it becomes the answer.
+func (s *Server) run(ctx context.Context, sp *spec, call tools.Call, args tools.Args) (result *tools.Result) {
+	defer func() {
+		if r := recover(); r != nil {
+			s.opts.Log.Error().Str("tool", sp.tool.Name).Str("id", call.ID).Interface("panic", r).Bytes("stack", debug.Stack()).Msg("a tool failed inside")
+			result = panicAnswer(sp)
+		}
+	}()
+	if result = sp.tool.Run(ctx, call, args); result == nil {
+		result = panicAnswer(sp)
+	}
+	return result
+}
+
+func panicAnswer(sp *spec) *tools.Result {
+	if sp.tool.ReadOnly {
+		return tools.Failure(codeIO, "io", sp.tool.Name+" failed inside fsmcp; this is a bug of fsmcp. Nothing was changed.")
+	}
+	return tools.Failure(codeIO, "io", sp.tool.Name+" failed inside fsmcp; this is a bug of fsmcp. Read the file again to see whether it was changed.")
+}
+
+// codeIO is the code of an I/O error that has no number of its own.
+const codeIO = 21
+
+// lateAnswer is the answer to a call that was given up at the deadline.
+func lateAnswer(j *job, begun bool) *tools.Result {
+	switch {
+	case !begun:
+		return tools.Busy("The call waited too long behind others and was given up. Nothing was done; try again later.")
+	case j.spec.tool.ReadOnly:
+		return tools.Busy("The file system did not answer in time, and the call was given up. Nothing was changed; try again later.")
+	}
+	return tools.Busy("The file system did not answer in time. The change may still complete: read the file again before repeating it.")
+}
+
+// maxAnswer is the largest answer that is sent.
+const maxAnswer = 8 << 20
+
+// reply answers a job from a worker.
+func (c *conn) reply(j *job, r *tools.Result) { c.settle(j, r, false) }
+
+// settle encodes and sends the answer to a job.
+func (c *conn) settle(j *job, r *tools.Result, reading bool) {
+	line := c.encode(j, r)
+	if len(line) > maxAnswer {
+		size := len(line)
+		c.out.recycle(line)
+		r = tools.Failure(codeTooLarge, "too_large", fmt.Sprintf("The answer would have %d bytes, more than the %d that one answer may have. Ask for a smaller part.", size, maxAnswer))
+		line = c.encode(j, r)
+	}
+	c.log(j, r, len(line))
+	j.to.answer(line, reading)
+}
+
+// codeTooLarge is Read's code for what is too large; no other tool has long answers.
+const codeTooLarge = 6
+
+func (c *conn) encode(j *job, r *tools.Result) []byte {
+	return appendAnswer(c.out.buffer(), j.id, func(b []byte) []byte { return appendResult(b, r, j.meta) })
+}
+
+// log notes a call: what was done and how it went, never what was in it.
+func (c *conn) log(j *job, r *tools.Result, size int) {
+	e := c.opts.Log.Info()
+	if !e.Enabled() {
+		return
+	}
+	if slug, ok := r.Meta["fsmcp/error"].(string); ok {
+		e = e.Str("error", slug)
+	}
+	e.Str("tool", j.spec.tool.Name).Str("id", string(j.id)).Dur("took", time.Since(j.at)).Int("bytes", size).Msg("call answered")
+}
+
+// progress makes the function by which a tool reports how far it is. Reports
+// go out before the answer, rise, and do not crowd the stream.
+func (c *conn) progress(j *job, token []byte) func(done, total int64, what string) {
+	const apart = 100 * time.Millisecond
+	var mu sync.Mutex
+	var last time.Time
+	most := int64(-1)
+	return func(done, total int64, what string) {
+		mu.Lock()
+		defer mu.Unlock()
+		now := time.Now()
+		if done <= most || now.Sub(last) < apart && done != total {
+			return
+		}
+		most, last = done, now
+		c.pool.speaking(j, func() { c.out.offer(appendProgress(nil, token, done, total, what)) })
+	}
+}
+
+func appendProgress(b, token []byte, done, total int64, what string) []byte {
+	b = append(b, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":`...)
+	b = append(b, token...)
+	b = strconv.AppendInt(append(b, `,"progress":`...), done, 10)
+	if total > 0 {
+		b = strconv.AppendInt(append(b, `,"total":`...), total, 10)
+	}
+	if what != "" {
+		b = appendString(append(b, `,"message":`...), what)
+	}
+	return append(b, "}}"...)
+}

@@ -1,0 +1,326 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/fsmcp/fsmcp/internal/tools"
+)
+
+// decode reads the arguments of one call into a fresh argument struct. What
+// does not fit the schema is answered in sentences a caller can act on, all of
+// them at once; such an answer is returned instead of arguments.
+func (sp *spec) decode(v value) (tools.Args, *tools.Result) {
+	d := decoder{spec: sp, args: sp.tool.Args()}
+	d.into = reflect.ValueOf(d.args).Elem()
+	switch v.kind {
+	case 0, isNull: // none given
+	case isObject:
+		members(v.raw, d.member) // its grammar was checked with the message's
+	default:
+		return nil, tools.BadArgument(fmt.Sprintf("The arguments of %s must be one JSON object, not %s. It takes: %s.", sp.tool.Name, v.kind.words(), sp.known))
+	}
+	d.missing()
+	if len(d.wrong) > 0 || len(d.unknown) > 0 {
+		return nil, tools.BadArgument(d.words())
+	}
+	return d.args, nil
+}
+
+// decoder is the state of one decode.
+type decoder struct {
+	*spec
+	args    tools.Args
+	into    reflect.Value
+	given   [16]bool // by place in fields: the name was there
+	present [16]bool // and its value did not mean absence
+	unknown []string
+	others  []string // names seen that are no fields, for doubles
+	wrong   []string // whole sentences
+}
+
+// maxWrong bounds how many sentences one answer holds.
+const maxWrong = 8
+
+func (d *decoder) complain(format string, args ...any) {
+	if len(d.wrong) < maxWrong {
+		d.wrong = append(d.wrong, fmt.Sprintf(format, args...))
+	}
+}
+
+// member takes one member of the arguments. It never returns an error, so that
+// all of them are seen.
+func (d *decoder) member(quoted []byte, v value) error {
+	for i := range d.fields {
+		if f := &d.fields[i]; string(quoted) == f.quoted {
+			d.field(i, v)
+			return nil
+		}
+	}
+	name, err := unquote(quoted)
+	if err != nil {
+		d.complain("The argument name %s is %s.", printable(string(quoted)), flaw(err))
+		return nil
+	}
+	for i := range d.fields { // the name may have been written with escapes
+		if d.fields[i].name == name {
+			d.field(i, v)
+			return nil
+		}
+	}
+	d.stranger(name, v)
+	return nil
+}
+
+// field decodes the value of a known argument.
+func (d *decoder) field(i int, v value) {
+	f := &d.fields[i]
+	if d.given[i] {
+		d.complain("%s was given twice; give it once.", f.name)
+		return
+	}
+	d.given[i] = true
+	if v.kind == isNull {
+		return
+	}
+	var text string
+	if v.kind == isString {
+		var err error
+		if text, err = unquote(v.raw); err != nil {
+			d.complain("%s %s.", f.name, flawed(err))
+			d.present[i] = true
+			return
+		}
+		if text == "" && !f.required && !f.keepEmpty {
+			return
+		}
+	}
+	d.present[i] = true
+	if problem := d.set(f, v, text); problem != "" {
+		d.complain("%s %s.", f.name, problem)
+	}
+}
+
+// set stores one value, or says in words what it should have been.
+func (d *decoder) set(f *field, v value, text string) (problem string) {
+	slot := d.into.Field(f.index)
+	if f.pointer {
+		slot.Set(reflect.New(slot.Type().Elem()))
+		slot = slot.Elem()
+	}
+	switch f.take {
+	case reflect.String:
+		if v.kind != isString {
+			return "must be a string, not " + v.kind.words() + hintForText(v.kind)
+		}
+		slot.SetString(text)
+	case reflect.Int:
+		n, problem := integer(v, text)
+		if problem != "" {
+			return problem
+		}
+		slot.SetInt(int64(n))
+	case reflect.Bool:
+		switch {
+		case v.kind == isTrue, text == "true":
+			slot.SetBool(true)
+		case v.kind == isFalse, text == "false":
+		case v.kind == isString:
+			return "must be true or false, not " + printable(text)
+		default:
+			return "must be true or false, not " + v.kind.words()
+		}
+	}
+	return ""
+}
+
+// hintForText is for callers that send a JSON file's content as JSON.
+func hintForText(k kind) string {
+	if k == isObject || k == isArray {
+		return " (text that is JSON itself must be sent as one string)"
+	}
+	return ""
+}
+
+// integer reads 10, 10.0, 1e1 and the same as strings.
+func integer(v value, text string) (n int, problem string) {
+	switch v.kind {
+	case isNumber:
+		text = string(v.raw)
+	case isString:
+		s := scanner{b: []byte(text)}
+		if err := s.number(); err != nil || s.i != len(text) {
+			return 0, "must be a whole number, not " + printable(text)
+		}
+	default:
+		return 0, "must be a whole number, not " + v.kind.words()
+	}
+	n64, err := strconv.ParseInt(text, 10, strconv.IntSize)
+	if err == nil {
+		return int(n64), ""
+	}
+	f, ferr := strconv.ParseFloat(text, 64)
+	switch {
+	case errors.Is(err, strconv.ErrRange), ferr != nil, math.Abs(f) >= 1<<53:
+		return 0, "is too large a number: " + printable(text)
+	case f != math.Trunc(f), int64(int(f)) != int64(f):
+		return 0, "must be a whole number, not " + printable(text)
+	}
+	return int(f), ""
+}
+
+// stranger notes an argument that is not served: later, or unknown. What means
+// absence is no argument.
+func (d *decoder) stranger(name string, v value) {
+	for _, other := range d.others {
+		if other == name {
+			d.complain("%s was given twice; give it once.", printable(name))
+			return
+		}
+	}
+	d.others = append(d.others, name)
+	why, later := d.own.Later[name]
+	switch {
+	case later && (v.kind == isNull || string(v.raw) == `""`):
+	case later:
+		d.complain("%s cannot be used: %s. Leave it out.", name, why)
+	case len(d.unknown) < maxWrong:
+		d.unknown = append(d.unknown, name)
+	}
+}
+
+// missing complains of required arguments that are not there.
+func (d *decoder) missing() {
+	for i := range d.fields {
+		if f := &d.fields[i]; f.required && !d.present[i] {
+			d.complain("%s is required.", f.name)
+		}
+	}
+}
+
+// words is the whole answer.
+func (d *decoder) words() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "The arguments of %s cannot be used. ", d.tool.Name)
+	for _, name := range d.unknown {
+		fmt.Fprintf(&b, "There is no argument %s", printable(name))
+		if near := d.nearest(name); near != "" {
+			fmt.Fprintf(&b, "; did you mean %s?", near)
+		} else {
+			b.WriteByte('.')
+		}
+		b.WriteByte(' ')
+	}
+	for _, w := range d.wrong {
+		b.WriteString(w)
+		b.WriteByte(' ')
+	}
+	fmt.Fprintf(&b, "%s takes: %s.", d.tool.Name, d.known)
+	return b.String()
+}
+
+// nearest is the argument that a caller most likely meant, or "".
+func (d *decoder) nearest(name string) string {
+	best, least := "", 0
+	for i := range d.fields {
+		f := &d.fields[i]
+		if d.given[i] {
+			continue
+		}
+		dist := distance(fold(name), fold(f.name))
+		if dist > likeness(name, f.name) {
+			continue
+		}
+		if best == "" || dist < least {
+			best, least = f.name, dist
+		}
+	}
+	return best
+}
+
+// likeness is how far two names may be apart to be taken for each other: a
+// third of the longer one, or anything where one is part of the other ("path",
+// "file_path").
+func likeness(a, b string) int {
+	longer := max(len(a), len(b))
+	if x, y := fold(a), fold(b); len(x) > 2 && (strings.Contains(y, x) || strings.Contains(x, y)) {
+		return longer
+	}
+	return (longer + 2) / 3
+}
+
+// fold makes filePath, file-path and FILE_PATH equal.
+func fold(name string) string {
+	return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(name))
+}
+
+// distance is the edit distance of two short names, in bytes.
+func distance(a, b string) int {
+	if len(a) > 64 {
+		a = a[:64]
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+// flaw words what is wrong with a string.
+func flaw(err error) string {
+	if errors.Is(err, errSurrogate) {
+		return `a string with a lone surrogate (half of a \uXXXX\uXXXX pair)`
+	}
+	return "not valid UTF-8"
+}
+
+// flawed is the same as a predicate.
+func flawed(err error) string {
+	if errors.Is(err, errSurrogate) {
+		return `holds a lone surrogate, half of a \uXXXX\uXXXX pair, which no file can hold; send the whole character`
+	}
+	return "is not valid UTF-8; send the text as UTF-8"
+}
+
+// words names a kind of value.
+func (k kind) words() string {
+	switch k {
+	case isObject:
+		return "an object"
+	case isArray:
+		return "an array"
+	case isString:
+		return "a string"
+	case isTrue, isFalse:
+		return "a boolean"
+	case isNull:
+		return "null"
+	}
+	return "a number"
+}
+
+// printable quotes what a caller sent, shortened, with nothing in it that a
+// terminal or a model could take for more than text.
+func printable(s string) string {
+	const most = 80
+	if len(s) > most {
+		s = strings.ToValidUTF8(s[:most], "") + "..."
+	}
+	return strconv.QuoteToGraphic(s)
+}

@@ -1,0 +1,319 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/fsmcp/fsmcp/internal/tools"
+	"github.com/fsmcp/fsmcp/schemas"
+)
+
+func specs(tb testing.TB) map[string]*spec {
+	return newFake(tb, &fakes{}, nil).specs
+}
+
+func decodeText(sp *spec, args string) (tools.Args, *tools.Result) {
+	s := scanner{b: []byte(args)}
+	v, err := s.value()
+	if err != nil || !s.end() {
+		panic("not JSON: " + args)
+	}
+	return sp.decode(v)
+}
+
+func TestDecodeRefusals(t *testing.T) {
+	all := specs(t)
+	for _, c := range []struct{ tool, args, says string }{
+		{"Read", `{"file_path":7}`, "file_path must be a string, not a number."},
+		{"Read", `{"file_path":true}`, "file_path must be a string, not a boolean."},
+		{"Read", `{"file_path":["/f"]}`, "file_path must be a string, not an array (text that is JSON itself must be sent as one string)."},
+		{"Read", `{"file_path":"/f","offset":true}`, "offset must be a whole number, not a boolean."},
+		{"Read", `{"file_path":"/f","offset":"1.5"}`, `offset must be a whole number, not "1.5".`},
+		{"Read", `{"file_path":"/f","offset":" 1"}`, `offset must be a whole number, not " 1".`},
+		{"Read", `{"file_path":"/f","offset":"0x10"}`, `offset must be a whole number, not "0x10".`},
+		{"Read", `{"file_path":"/f","offset":"1e400"}`, `offset is too large a number: "1e400".`},
+		{"Read", `{"file_path":"/f","offset":1e300}`, `offset is too large a number: "1e300".`},
+		{"Read", `{"file_path":"/f","offset":9223372036854775808}`, `offset is too large a number`},
+		{"Read", `{"file_path":"/f","offset":1,"offset":1}`, "offset was given twice; give it once."},
+		{"Read", `{"file_path":"/f","offset":null,"offset":1}`, "offset was given twice; give it once."},
+		{"Read", `{"file_path":"/f","encoding":"x"}`, `There is no argument "encoding". Read takes: file_path, offset, limit, column.`},
+		{"Read", `{"file_path":"/f","x":1,"x":1}`, `"x" was given twice; give it once.`},
+		{"Read", `{"filePath":"/f"}`, `There is no argument "filePath"; did you mean file_path?`},
+		{"Read", `{"filename":"/f"}`, `There is no argument "filename"; did you mean file_path?`},
+		{"Read", `{"path":"/f"}`, `did you mean file_path?`},
+		{"Read", `{"file":"/f"}`, `did you mean file_path?`},
+		{"Read", `{"file_path":"/f","limits":1}`, `did you mean limit?`},
+		{"Read", `{"file_path":"/f","col":1}`, `did you mean column?`},
+		{"Read", `{"":"/f"}`, `There is no argument "". file_path is required.`},
+		{"Read", `{"file_path":"/f","cell_id":"x"}`, "cell_id cannot be used: notebooks are not supported yet. Leave it out."},
+		{"Read", `{"file_path":"/f","region":"0,0,1,1"}`, "region cannot be used: images are not supported yet."},
+		{"Read", `{"file_path":"/f","pages":1}`, "pages cannot be used: PDF files are not supported yet."},
+		{"Read", "{\"file_path\":\"/f\xff\"}", "file_path is not valid UTF-8; send the text as UTF-8."},
+		{"Read", "{\"\xff\":1}", `is not valid UTF-8.`},
+		{"Read", `{"\ud800":1}`, `lone surrogate`},
+		{"Write", `{"file_path":"/f","content":"\udc00"}`, "content holds a lone surrogate"},
+		{"Write", `{"file_path":"/f","content":"\ud800\u0041"}`, "content holds a lone surrogate"},
+		{"Write", `{"file_path":"/f","content":"\ud800\ud800\udc00"}`, "content holds a lone surrogate"},
+		{"Write", `{"file_path":"/f","content":"\ud800\\udc00"}`, "content holds a lone surrogate"},
+		{"Write", `{"file_path":"/f","content":null}`, "content is required."},
+		{"Edit", `{"file_path":"/f","old_string":"a","new_string":"b","replace_all":"yes"}`, `replace_all must be true or false, not "yes".`},
+		{"Edit", `{"file_path":"/f","old_string":"a","new_string":"b","replaceAll":true}`, `did you mean replace_all?`},
+		{"Write", `[]`, "The arguments of Write must be one JSON object, not an array. It takes: file_path, content."},
+	} {
+		args, refused := decodeText(all[c.tool], c.args)
+		if refused == nil {
+			t.Errorf("%s %s was taken: %+v", c.tool, c.args, args)
+			continue
+		}
+		text := refused.Blocks[0].Text
+		if !strings.Contains(text, c.says) || refused.Meta["fsmcp/errorCode"] != 12 || refused.Meta["fsmcp/error"] != "bad_argument" {
+			t.Errorf("%s %s says\n%s\nwithout\n%s", c.tool, c.args, text, c.says)
+		}
+		for _, word := range []string{"Go ", "struct", "int64", "json:", "reflect", "unmarshal"} {
+			if strings.Contains(text, word) {
+				t.Errorf("%s %s says %q: %s", c.tool, c.args, word, text)
+			}
+		}
+	}
+}
+
+func ptr[T any](v T) *T { return &v }
+
+func TestDecodeAccepts(t *testing.T) {
+	all := specs(t)
+	for _, c := range []struct {
+		tool, args string
+		want       tools.Args
+	}{
+		{"Read", ` { "file_path" : "/f" } `, &readArgs{FilePath: "/f"}},
+		{"Read", `{"file_path":"/f","offset":null,"limit":"","column":null,"pages":"","region":null}`, &readArgs{FilePath: "/f"}},
+		{"Read", `{"file_path":"/f","offset":"0","limit":-0,"column":"-7"}`, &readArgs{"/f", ptr(0), ptr(0), ptr(-7)}},
+		{"Read", `{"file_path":"/f","offset":10.0,"limit":"10.0","column":1e1}`, &readArgs{"/f", ptr(10), ptr(10), ptr(10)}},
+		{"Read", `{"file_path":"/f","offset":9007199254740993}`, &readArgs{FilePath: "/f", Offset: ptr(9007199254740993)}},
+		{"Read", `{"\u0066ile_path":""}`, &readArgs{}},
+		{"Write", `{"file_path":"/f","content":""}`, &writeArgs{FilePath: "/f"}},
+		{"Write", `{"content":"\b\f\n\r\t\"\\\/\u0000\u00e9\ud83d\ude00é😀","file_path":"/f"}`, &writeArgs{"/f", "\b\f\n\r\t\"\\/\x00" + "é😀é😀"}},
+		{"Edit", `{"file_path":"/f","old_string":"","new_string":"","replace_all":"false"}`, &editArgs{FilePath: "/f"}},
+		{"Edit", `{"file_path":"/f","old_string":"$&","new_string":"\\1","replace_all":true}`, &editArgs{"/f", "$&", `\1`, true}},
+	} {
+		got, refused := decodeText(all[c.tool], c.args)
+		if refused != nil {
+			t.Errorf("%s %s was refused: %s", c.tool, c.args, refused.Blocks[0].Text)
+		} else if !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s %s is %+v, not %+v", c.tool, c.args, got, c.want)
+		}
+	}
+}
+
+// What the scanner takes for JSON is what encoding/json takes for it, but for
+// nesting.
+func FuzzScanner(f *testing.F) {
+	for _, s := range []string{
+		`{}`, `[1,-0.5e+3,"a\u00e9",null,true,false,{"a":[{}]}]`, `{"a":1,}`, `[,]`, `01`, `1.`, `-`, `"\x"`, `"\u12g4"`,
+		"\"\x1f\"", `{"a" 1}`, `tru`, ` [ ] `, `"`, `{"a":1 "b":2}`, `[1 2]`, `]`, `}`, `"\`, `1e`, "\"\xff\"", `[[[[]]]]`, `{"a":{"b":[]}}x`,
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, in []byte) {
+		s := scanner{b: in}
+		v, err := s.value()
+		ok := err == nil && s.end()
+		if errors.Is(err, errDepth) {
+			return
+		}
+		if want := json.Valid(in); ok != want {
+			t.Fatalf("%q: valid %v, scanner says %v (%v)", in, want, ok, err)
+		}
+		if !ok {
+			return
+		}
+		if !bytes.Equal(v.raw, bytes.Trim(in, " \t\r\n")) {
+			t.Fatalf("%q: value is %q", in, v.raw)
+		}
+		if v.kind == isString {
+			compareUnquote(t, v.raw)
+		}
+	})
+}
+
+// compareUnquote: what unquote decodes is what encoding/json decodes; what it
+// refuses, encoding/json mends with U+FFFD.
+func compareUnquote(t *testing.T, raw []byte) {
+	var want string
+	if err := json.Unmarshal(raw, &want); err != nil {
+		t.Fatal(err)
+	}
+	got, err := unquote(raw)
+	if err != nil && !strings.ContainsRune(want, utf8.RuneError) {
+		t.Fatalf("%q is refused: %v", raw, err)
+	}
+	if err == nil && got != want {
+		t.Fatalf("%q is %q, not %q", raw, got, want)
+	}
+}
+
+// FuzzDecode: any arguments are either refused in words or decoded to what
+// encoding/json finds in them.
+func FuzzDecode(f *testing.F) {
+	f.Add([]byte(`{"file_path":"/f","old_string":"a","new_string":"b","replace_all":true}`))
+	f.Add([]byte(`{"file_path":"/f","old_string":"\u00e9\\","new_string":"","replace_all":"true"}`))
+	f.Add([]byte(`{"file_path":"/f","old_string":"\ud800","new_string":1,"x":[{}],"x":2}`))
+	f.Add([]byte(`{"path":null}`))
+	f.Add([]byte(`7`))
+	sp := specs(f)["Edit"]
+	f.Fuzz(func(t *testing.T, in []byte) {
+		s := scanner{b: in}
+		v, err := s.value()
+		if err != nil || !s.end() {
+			return
+		}
+		args, refused := sp.decode(v)
+		if refused != nil {
+			if text := refused.Blocks[0].Text; text == "" || len(text) > 4000 || !utf8.ValidString(text) {
+				t.Fatalf("%q says %q", in, text)
+			}
+			return
+		}
+		var want struct {
+			FilePath  string `json:"file_path"`
+			OldString string `json:"old_string"`
+			NewString string `json:"new_string"`
+		}
+		if err := json.Unmarshal(in, &want); err != nil {
+			t.Fatal(err)
+		}
+		got := args.(*editArgs)
+		if got.FilePath != want.FilePath || got.OldString != want.OldString || got.NewString != want.NewString {
+			t.Fatalf("%q is %+v, not %+v", in, got, want)
+		}
+	})
+}
+
+func TestScannerDepth(t *testing.T) {
+	deep := strings.Repeat("[", maxDepth) + strings.Repeat("]", maxDepth)
+	s := scanner{b: []byte(deep)}
+	if _, err := s.value(); err != nil || !s.end() {
+		t.Errorf("%d levels: %v", maxDepth, err)
+	}
+	s = scanner{b: []byte("[" + deep + "]")}
+	if _, err := s.value(); !errors.Is(err, errDepth) {
+		t.Errorf("one level more: %v", err)
+	}
+	s = scanner{b: bytes.Repeat([]byte("["), 1<<20)}
+	if _, err := s.value(); !errors.Is(err, errDepth) {
+		t.Errorf("a million levels: %v", err)
+	}
+}
+
+func TestPlain(t *testing.T) {
+	for _, stop := range []byte{'"', '\\', 0, 0x1f, '\n'} {
+		for at := range 40 {
+			b := bytes.Repeat([]byte{0x80}, 40)
+			for i := range b {
+				b[i] = []byte{' ', 0x7f, 0x80, 0xff, '!', '#', '[', ']'}[i%8]
+			}
+			b[at] = stop
+			if got := plain(b); got != at {
+				t.Fatalf("%q: %d, not %d", b, got, at)
+			}
+		}
+	}
+}
+
+// The published list stays within its budget.
+func TestListIsSmall(t *testing.T) {
+	s := newFake(t, &fakes{}, nil)
+	list, err := s.List(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(list) > 6500 {
+		t.Errorf("tools/list has %d bytes", len(list))
+	}
+	t.Logf("tools/list has %d bytes", len(list))
+	for name, sp := range s.specs {
+		if len(sp.description) >= 2000 {
+			t.Errorf("%s: description of %d bytes", name, len(sp.description))
+		}
+		if bytes.Contains(sp.published, []byte("x-fsmcp")) || !json.Valid(sp.published) {
+			t.Errorf("%s: published as %s", name, sp.published)
+		}
+	}
+}
+
+// A schema and an argument struct that do not agree are found at the start.
+func TestSpecMustAgree(t *testing.T) {
+	for name, args := range map[string]func() tools.Args{
+		"a field is missing": func() tools.Args { return new(writeArgs) },
+		"a type differs":     func() tools.Args { return new(wrongRead) },
+		"a field too many":   func() tools.Args { return new(moreRead) },
+	} {
+		if _, err := loadSpec(schemas.Files, tools.Tool{Name: "Read", Args: args}); err == nil {
+			t.Errorf("%s: taken", name)
+		}
+	}
+	if _, err := loadSpec(schemas.Files, tools.Tool{Name: "None", Args: nil}); err == nil {
+		t.Error("no schema: taken")
+	}
+}
+
+type wrongRead struct {
+	FilePath string `json:"file_path"`
+	Offset   string `json:"offset"`
+	Limit    *int   `json:"limit"`
+	Column   *int   `json:"column"`
+}
+
+type moreRead struct {
+	readArgs
+	More string `json:"more"`
+}
+
+func (a *wrongRead) Target() string { return a.FilePath }
+
+func TestLimitsOf(t *testing.T) {
+	for name, want := range map[string]tools.ClientLimits{
+		"claude-code":                 {Chars: 200_000},
+		"Claude Code":                 {Chars: 200_000},
+		"claude-ai":                   {Chars: 1_048_576},
+		"claude-ai (via mcp-remote)":  {Chars: 1_048_576},
+		"claude-aid":                  {},
+		"codex-mcp-client":            {Tokens: 10_000},
+		"Codex":                       {Tokens: 10_000},
+		"codexia":                     {},
+		"gemini-cli-mcp-client":       {Chars: 40_000},
+		"gemini-cli-mcp-client-fsmcp": {Chars: 40_000},
+		"":                            {},
+		"cursor-vscode":               {},
+	} {
+		if got := limitsOf(name); got != want {
+			t.Errorf("%q: %+v, not %+v", name, got, want)
+		}
+	}
+}
+
+func TestInstructions(t *testing.T) {
+	one := instructions([]string{"/home/me/project"})
+	if !strings.Contains(one, "workspace: /home/me/project.") {
+		t.Error(one)
+	}
+	many := instructions(slices.Repeat([]string{"/" + strings.Repeat("d", 200)}, 50))
+	if len(many) >= 1500 || !strings.Contains(many, "more.") {
+		t.Errorf("%d bytes: %s", len(many), many)
+	}
+	if long := instructions([]string{"/" + strings.Repeat("d", 5000), "/b"}); len(long) >= 1500 {
+		t.Errorf("%d bytes", len(long))
+	}
+	if odd := instructions([]string{"/a\nb\u202e"}); strings.Contains(odd, "a\nb") || strings.Contains(odd, "\u202e") {
+		t.Error(odd)
+	}
+	if none := instructions(nil); !strings.Contains(none, "No workspace") {
+		t.Error(none)
+	}
+}

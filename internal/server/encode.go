@@ -1,0 +1,212 @@
+package server
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/fsmcp/fsmcp/internal/tools"
+)
+
+// appendString appends s as a JSON string. Unlike encoding/json it leaves `<`,
+// `>` and `&` alone; bytes that are not UTF-8 become U+FFFD. U+2028 and U+2029
+// are escaped, since some clients take them for line ends.
+func appendString(b []byte, s string) []byte {
+	b = append(b, '"')
+	if !utf8.ValidString(s) {
+		s = strings.ToValidUTF8(s, "\uFFFD")
+	}
+	done := 0
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if asIs[c] || c == separator && !separates(s[i:]) {
+			continue
+		}
+		b = append(b, s[done:i]...)
+		if c == separator {
+			b = append(append(b, `\u202`...), s[i+2]-separators+'8')
+			i += 2
+		} else {
+			b = appendEscape(b, c)
+		}
+		done = i + 1
+	}
+	b = append(b, s[done:]...)
+	return append(b, '"')
+}
+
+// asIs tells which bytes mean themselves in a JSON string, whatever follows.
+var asIs = func() (t [256]bool) {
+	for c := range t {
+		t[c] = c >= 0x20 && c != '"' && c != '\\' && c != separator
+	}
+	return t
+}()
+
+// U+2028 and U+2029 are E2 80 A8 and E2 80 A9.
+const (
+	separator  = 0xe2
+	separators = 0xa8
+)
+
+func separates(s string) bool { return s[1] == 0x80 && s[2]&^1 == separators }
+
+func appendEscape(b []byte, c byte) []byte {
+	switch c {
+	case '"', '\\':
+		return append(b, '\\', c)
+	case '\n':
+		return append(b, '\\', 'n')
+	case '\t':
+		return append(b, '\\', 't')
+	case '\r':
+		return append(b, '\\', 'r')
+	}
+	const digits = "0123456789abcdef"
+	return append(b, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
+}
+
+// appendResult appends a tool's result as the object that tools/call returns.
+// Members come in a fixed order. serverInfo is what the revision 2026-07-28
+// wants in every result; nil for the older ones.
+func appendResult(b []byte, r *tools.Result, serverInfo []byte) []byte {
+	b = append(b, '{')
+	if len(r.Meta) > 0 || serverInfo != nil {
+		b = append(b, `"_meta":`...)
+		b = append(appendMeta(b, r.Meta, serverInfo), ',')
+	}
+	b = append(b, `"content":[`...)
+	for i := range r.Blocks {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendBlock(b, &r.Blocks[i])
+	}
+	b = append(b, ']')
+	if r.IsError {
+		b = append(b, `,"isError":true`...)
+	}
+	if serverInfo != nil {
+		b = append(b, `,"resultType":"complete"`...)
+	}
+	return append(b, '}')
+}
+
+func appendMeta(b []byte, meta map[string]any, serverInfo []byte) []byte {
+	b = append(b, '{')
+	for _, key := range slices.Sorted(maps.Keys(meta)) {
+		b = append(appendString(b, key), ':')
+		b = append(appendValue(b, meta[key]), ',')
+	}
+	if serverInfo != nil {
+		b = append(b, `"io.modelcontextprotocol/serverInfo":`...)
+		b = append(b, serverInfo...)
+		return append(b, '}')
+	}
+	b[len(b)-1] = '}'
+	return b
+}
+
+// appendValue appends a fact of _meta. Most are strings and integers.
+func appendValue(b []byte, v any) []byte {
+	switch v := v.(type) {
+	case string:
+		return appendString(b, v)
+	case int:
+		return strconv.AppendInt(b, int64(v), 10)
+	case int64:
+		return strconv.AppendInt(b, v, 10)
+	case bool:
+		return strconv.AppendBool(b, v)
+	}
+	return appendJSON(b, v)
+}
+
+func appendBlock(b []byte, block *tools.Block) []byte {
+	switch {
+	case block.MIME == "":
+		b = append(b, `{"type":"text","text":`...)
+		return append(appendString(b, block.Text), '}')
+	case strings.HasPrefix(block.MIME, "image/"):
+		b = append(b, `{"type":"image","data":"`...)
+		b = base64.StdEncoding.AppendEncode(b, block.Data)
+		b = append(b, `","mimeType":`...)
+		return append(appendString(b, block.MIME), '}')
+	}
+	b = append(b, `{"type":"resource","resource":{"uri":"fsmcp:result","mimeType":`...)
+	b = appendString(b, block.MIME)
+	b = append(b, `,"blob":"`...)
+	b = base64.StdEncoding.AppendEncode(b, block.Data)
+	return append(b, `"}}`...)
+}
+
+// appendJSON appends any value as encoding/json has it, without its escapes of
+// `<`, `>` and `&`. Types with a MarshalJSON of their own escape inside, so
+// these escapes are turned back here.
+func appendJSON(b []byte, v any) []byte {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return append(b, "null"...)
+	}
+	return appendUnescaped(b, bytes.TrimSuffix(out.Bytes(), []byte("\n")))
+}
+
+// appendUnescaped copies JSON text and turns \u003c, \u003e and \u0026 back
+// into the characters they stand for. A backslash that is itself escaped
+// begins nothing.
+func appendUnescaped(b, text []byte) []byte {
+	for {
+		at := bytes.IndexByte(text, '\\')
+		if at < 0 || at+1 >= len(text) {
+			return append(b, text...)
+		}
+		b = append(b, text[:at]...)
+		text = text[at:]
+		n := 2
+		if len(text) >= 6 {
+			switch string(text[:6]) {
+			case `\u003c`:
+				b, text, n = append(b, '<'), text[6:], 0
+			case `\u003e`:
+				b, text, n = append(b, '>'), text[6:], 0
+			case `\u0026`:
+				b, text, n = append(b, '&'), text[6:], 0
+			}
+		}
+		b = append(b, text[:n]...)
+		text = text[n:]
+	}
+}
+
+// appendAnswer appends the envelope around a result that the function appends.
+func appendAnswer(b, id []byte, result func([]byte) []byte) []byte {
+	b = append(b, `{"jsonrpc":"2.0","id":`...)
+	b = append(b, id...)
+	b = append(b, `,"result":`...)
+	return append(result(b), '}')
+}
+
+// appendFailure appends a JSON-RPC error. A nil id is answered as null.
+func appendFailure(b, id []byte, code int, text string, data any) []byte {
+	if id == nil {
+		id = []byte("null")
+	}
+	b = append(b, `{"jsonrpc":"2.0","id":`...)
+	b = append(b, id...)
+	b = append(b, `,"error":{"code":`...)
+	b = strconv.AppendInt(b, int64(code), 10)
+	b = append(b, `,"message":`...)
+	b = appendString(b, text)
+	if data != nil {
+		b = append(b, `,"data":`...)
+		b = appendJSON(b, data)
+	}
+	return append(b, `}}`...)
+}

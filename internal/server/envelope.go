@@ -1,0 +1,237 @@
+package server
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"strings"
+)
+
+// The methods that the loop serves itself; all others go through mcp-go.
+const (
+	methodCall      = "tools/call"
+	methodListen    = "subscriptions/listen"
+	methodInit      = "initialize"
+	methodCancelled = "notifications/cancelled"
+)
+
+// errNotObject: valid JSON, but no message.
+var errNotObject = errors.New("not a JSON object")
+
+// errTwice: a member of the envelope given twice, which two parsers may read
+// in two ways.
+var errTwice = errors.New("member given twice")
+
+// A message is the envelope of one JSON-RPC message. All slices are parts of
+// the line it came in.
+type message struct {
+	raw     []byte
+	id      []byte // as written; nil where there is none
+	method  string
+	params  []byte // nil where there are none
+	version bool   // jsonrpc is "2.0"
+	answer  bool   // has a result or an error: it answers a request of ours
+}
+
+// request tells whether the message wants an answer.
+func (m *message) request() bool { return m.method != "" && m.id != nil }
+
+// parseMessage reads the envelope of one message and checks the grammar of
+// the whole. What it returns beside errNotObject and errTwice is usable as far
+// as it goes, so that an id is answered.
+func parseMessage(line []byte) (m message, err error) {
+	s := scanner{b: line}
+	m.raw = line
+	var seen, twice uint
+	if s.space() == '{' {
+		err = s.members(func(name []byte, v value) error {
+			bit := m.take(name, v)
+			twice |= seen & bit
+			seen |= bit
+			return nil
+		})
+	} else if _, err = s.value(); err == nil {
+		err = errNotObject
+	}
+	switch {
+	case err != nil && !errors.Is(err, errNotObject):
+		return m, err
+	case !s.end():
+		return m, errSyntax
+	case twice != 0:
+		return m, errTwice
+	}
+	return m, err
+}
+
+// take notes one member of the envelope, and returns the bit that stands for it.
+func (m *message) take(name []byte, v value) uint {
+	switch string(name) {
+	case `"jsonrpc"`:
+		m.version = string(v.raw) == `"2.0"`
+		return 1
+	case `"id"`:
+		m.id = v.raw
+		return 2
+	case `"method"`:
+		if v.kind == isString {
+			m.method, _ = unquote(v.raw)
+		}
+		return 4
+	case `"params"`:
+		m.params = v.raw
+		return 8
+	case `"result"`, `"error"`:
+		m.answer = true
+		return 16
+	}
+	return 0
+}
+
+// goodID tells whether an id is one that JSON-RPC over MCP allows: a string or
+// a number.
+func goodID(id []byte) bool {
+	return len(id) > 0 && (id[0] == '"' || id[0] == '-' || id[0]-'0' < 10)
+}
+
+// idKey is the id as the key of a map: two spellings of one string are one id.
+func idKey(id []byte) string {
+	if len(id) > 0 && id[0] == '"' && bytes.IndexByte(id, '\\') >= 0 {
+		if s, err := unquote(id); err == nil {
+			return `"` + s + `"`
+		}
+	}
+	return string(id)
+}
+
+// callParams are the parameters of tools/call.
+type callParams struct {
+	name string
+	args value // kind 0 where there are none
+	meta callMeta
+}
+
+// callMeta is what fsmcp reads of a request's _meta.
+type callMeta struct {
+	progress     []byte // the token, as written
+	thread       []byte // the client's name of its conversation, as written
+	version      string
+	clientInfo   []byte
+	capabilities []byte
+}
+
+var (
+	errNoParams = errors.New("params must be an object")
+	errNoName   = errors.New("params.name must be a string")
+	errMeta     = errors.New("params._meta must be an object")
+)
+
+func parseCall(params []byte) (p callParams, err error) {
+	if len(params) == 0 || params[0] != '{' {
+		return p, errNoParams
+	}
+	err = members(params, func(name []byte, v value) error {
+		switch string(name) {
+		case `"name"`:
+			if v.kind != isString {
+				return errNoName
+			}
+			p.name, err = unquote(v.raw)
+			return err
+		case `"arguments"`:
+			p.args = v
+		case `"_meta"`:
+			if v.kind == isNull {
+				return nil
+			}
+			if v.kind != isObject {
+				return errMeta
+			}
+			return p.meta.parse(v.raw)
+		}
+		return nil
+	})
+	if err == nil && p.name == "" {
+		err = errNoName
+	}
+	return p, err
+}
+
+// parse reads the members of _meta that matter here. Names in it are never
+// escaped by any known client, so they are compared as written.
+func (m *callMeta) parse(object []byte) error {
+	return members(object, func(name []byte, v value) error {
+		switch string(name) {
+		case `"progressToken"`:
+			if v.kind == isString || v.kind == isNumber {
+				m.progress = v.raw
+			}
+		case `"threadId"`:
+			if v.kind == isString || v.kind == isNumber {
+				m.thread = v.raw
+			}
+		case `"io.modelcontextprotocol/protocolVersion"`:
+			if v.kind == isString {
+				m.version, _ = unquote(v.raw)
+			}
+		case `"io.modelcontextprotocol/clientInfo"`:
+			m.clientInfo = v.raw
+		case `"io.modelcontextprotocol/clientCapabilities"`:
+			m.capabilities = v.raw
+		}
+		return nil
+	})
+}
+
+// member finds one member of an object by its plain name.
+func member(object []byte, name string) (found value) {
+	members(object, func(n []byte, v value) error {
+		if len(n) == len(name)+2 && string(n[1:len(n)-1]) == name {
+			found = v
+		}
+		return nil
+	})
+	return found
+}
+
+// lostID looks for the id of a message that was too long to keep, in its
+// beginning and in its end: encoders put it in one of the two. The end is sure
+// where it reads `"id":VALUE}`, for the last brace closes the message itself.
+func lostID(head, tail []byte) []byte {
+	if id := headID(head); id != nil {
+		return id
+	}
+	text := strings.TrimRight(string(tail), " \t\r\n")
+	text, ok := strings.CutSuffix(text, "}")
+	if !ok {
+		return nil
+	}
+	at := strings.LastIndex(text, `"id":`)
+	if at < 1 || text[at-1] != ',' && text[at-1] != '{' {
+		return nil
+	}
+	return wholeID([]byte(strings.TrimSpace(text[at+len(`"id":`):])))
+}
+
+// headID reads members from the start of a message until the text breaks off.
+// A value that touches the break may be part of a longer one.
+func headID(head []byte) (id []byte) {
+	head = slices.Clip(head)
+	members(head, func(name []byte, v value) error {
+		if string(name) == `"id"` && cap(v.raw) > len(v.raw) {
+			id = wholeID(v.raw)
+			return errTwice // far enough
+		}
+		return nil
+	})
+	return id
+}
+
+// wholeID returns raw where it is exactly one good id.
+func wholeID(raw []byte) []byte {
+	s := scanner{b: raw}
+	if v, err := s.value(); err != nil || !s.end() || !goodID(v.raw) {
+		return nil
+	}
+	return bytes.Clone(raw)
+}

@@ -1,0 +1,233 @@
+package server
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/fsmcp/fsmcp/internal/tools"
+	"github.com/fsmcp/fsmcp/schemas"
+	"github.com/rs/zerolog"
+)
+
+// The argument structs of fake tools: those of the real ones, as the schemas
+// have them.
+type (
+	readArgs struct {
+		FilePath string `json:"file_path"`
+		Offset   *int   `json:"offset"`
+		Limit    *int   `json:"limit"`
+		Column   *int   `json:"column"`
+	}
+	writeArgs struct {
+		FilePath string `json:"file_path"`
+		Content  string `json:"content"`
+	}
+	editArgs struct {
+		FilePath   string `json:"file_path"`
+		OldString  string `json:"old_string"`
+		NewString  string `json:"new_string"`
+		ReplaceAll bool   `json:"replace_all"`
+	}
+)
+
+func (a *readArgs) Target() string  { return a.FilePath }
+func (a *writeArgs) Target() string { return a.FilePath }
+func (a *editArgs) Target() string  { return a.FilePath }
+
+// fakes are tools without a disk. Read answers by the name of the file: see
+// fakeRead. Write and Edit say what they were given.
+type fakes struct {
+	mu    sync.Mutex
+	texts map[string]string
+	gates map[string]chan struct{} // Read of a name here waits until it is closed
+	order []string                 // files in the order their calls ran
+	began chan string              // told of each call that begins, where not nil
+
+	sessions []*tools.Session
+}
+
+func (f *fakes) tools() []tools.Tool {
+	return []tools.Tool{
+		{Name: "Read", ReadOnly: true, Args: func() tools.Args { return new(readArgs) }, Run: f.read},
+		{Name: "Write", Args: func() tools.Args { return new(writeArgs) }, Run: f.write},
+		{Name: "Edit", Args: func() tools.Args { return new(editArgs) }, Run: f.edit},
+	}
+}
+
+func text(s string) *tools.Result { return &tools.Result{Blocks: []tools.Block{{Text: s}}} }
+
+func (f *fakes) begin(ctx context.Context, path string) {
+	f.mu.Lock()
+	gate := f.gates[path]
+	f.order = append(f.order, path)
+	f.mu.Unlock()
+	if f.began != nil {
+		f.began <- path
+	}
+	if gate != nil {
+		<-gate
+	}
+}
+
+func (f *fakes) read(ctx context.Context, call tools.Call, args tools.Args) *tools.Result {
+	a := args.(*readArgs)
+	f.begin(ctx, a.FilePath)
+	switch a.FilePath {
+	case "/panic":
+		panic("boom")
+	case "/nil":
+		return nil
+	case "/missing":
+		return tools.Failure(2, "not_found", "File does not exist.")
+	case "/picture":
+		return &tools.Result{Blocks: []tools.Block{{Text: "a picture"}, {MIME: "image/png", Data: []byte{0, 1, 2, 255}}}}
+	case "/pdf":
+		return &tools.Result{Blocks: []tools.Block{{MIME: "application/pdf", Data: []byte("%PDF")}}}
+	case "/meta":
+		r := text("facts")
+		r.Meta = map[string]any{"fsmcp/size": int64(12), "fsmcp/hash": "ab<c", "fsmcp/lines": 3, "fsmcp/patch": []int{1, 2}, "fsmcp/full": true}
+		return r
+	case "/slow":
+		<-ctx.Done()
+		return text("ended: " + context.Cause(ctx).Error())
+	case "/progress":
+		for i := range int64(3) {
+			if call.Progress != nil {
+				call.Progress(i+1, 3, "part")
+			}
+			time.Sleep(110 * time.Millisecond)
+		}
+		return text("done")
+	case "/session":
+		return text(f.sessionName(call.Session))
+	case "/client":
+		b, _ := json.Marshal(call.Client)
+		return text(string(b) + " " + call.ID)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if s, ok := f.texts[a.FilePath]; ok {
+		return text(s)
+	}
+	b, _ := json.Marshal(a)
+	return text(string(b))
+}
+
+// sessionName numbers sessions in the order they are first seen.
+func (f *fakes) sessionName(s *tools.Session) string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	i := slices.Index(f.sessions, s)
+	if i < 0 {
+		i = len(f.sessions)
+		f.sessions = append(f.sessions, s)
+	}
+	return "session " + strconv.Itoa(i)
+}
+
+func (f *fakes) write(ctx context.Context, call tools.Call, args tools.Args) *tools.Result {
+	a := args.(*writeArgs)
+	f.begin(ctx, a.FilePath)
+	if a.FilePath == "/panic" {
+		panic("boom")
+	}
+	return text("wrote " + a.FilePath + ": " + a.Content)
+}
+
+func (f *fakes) edit(ctx context.Context, call tools.Call, args tools.Args) *tools.Result {
+	a := args.(*editArgs)
+	f.begin(ctx, a.FilePath)
+	b, _ := json.Marshal(a)
+	return text(string(b))
+}
+
+// newFake builds a server over fakes.
+func newFake(tb testing.TB, f *fakes, change func(*Options)) *Server {
+	tb.Helper()
+	o := Options{
+		Version:    "test",
+		Tools:      f.tools(),
+		NewSession: func() *tools.Session { return new(tools.Session) },
+		Schemas:    schemas.Files,
+		Workspace:  []string{"/work/here"},
+		Log:        zerolog.Nop(),
+	}
+	if change != nil {
+		change(&o)
+	}
+	s, err := New(o)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return s
+}
+
+// wire is one client that speaks raw lines over pipes.
+type wire struct {
+	t    testing.TB
+	in   *io.PipeWriter
+	out  *bufio.Reader
+	done chan error
+	stop context.CancelFunc
+}
+
+// dial starts a server's loop over pipes.
+func dial(tb testing.TB, s *Server) *wire {
+	inR, inW := io.Pipe()
+	outR, outW := io.Pipe()
+	ctx, stop := context.WithCancel(context.Background())
+	w := &wire{t: tb, in: inW, out: bufio.NewReader(outR), done: make(chan error, 1), stop: stop}
+	go func() {
+		w.done <- s.Serve(ctx, inR, outW)
+		outW.Close()
+	}()
+	tb.Cleanup(func() {
+		stop()
+		inW.Close()
+		outR.Close()
+		<-w.done
+	})
+	return w
+}
+
+func (w *wire) send(line string) {
+	w.t.Helper()
+	if _, err := io.WriteString(w.in, line+"\n"); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// line returns the next line of output, and fails where it is no JSON.
+func (w *wire) line() string {
+	w.t.Helper()
+	line, err := w.out.ReadString('\n')
+	if err != nil {
+		w.t.Fatalf("output ended: %v", err)
+	}
+	if !json.Valid([]byte(line)) {
+		w.t.Fatalf("not JSON: %s", line)
+	}
+	return strings.TrimSuffix(line, "\n")
+}
+
+// rest closes the input and returns all that still comes.
+func (w *wire) rest() []string {
+	w.in.Close()
+	all, _ := io.ReadAll(w.out)
+	if len(all) == 0 {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(string(all), "\n"), "\n")
+}
+
+func callLine(id, tool, args string) string {
+	return `{"jsonrpc":"2.0","id":` + id + `,"method":"tools/call","params":{"name":"` + tool + `","arguments":` + args + `}}`
+}

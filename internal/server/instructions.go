@@ -1,0 +1,48 @@
+package server
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// maxInstructions bounds what a client is told of the server at the start.
+const maxInstructions = 1499
+
+// instructions tells a model what holds for all tools, with the workspace
+// directories, as many as fit.
+func instructions(workspace []string) string {
+	const rules = `
+
+Read a file before changing it: Edit and Write replace only what Read has shown you, and refuse when the file has changed since.
+Read answers with lines as "number, tab, text"; number and tab are not part of the file and never belong in old_string, new_string or content.
+Read whole files unless you know the part you need. When an answer says that more follows, it names the next call (offset, limit; column within one very long line).
+Paths should be absolute; a relative path starts at the first workspace directory, and ~/ is your home directory.
+An error says what to do next, and often shows what was missing: then the same call passes when repeated.`
+	return workspaceLine(workspace, maxInstructions-len(rules)) + rules
+}
+
+func workspaceLine(dirs []string, room int) string {
+	if len(dirs) == 0 {
+		return "fsmcp reads, writes and edits files. No workspace directory is set."
+	}
+	const andMore = ", and 9999 more"
+	var b strings.Builder
+	b.WriteString("fsmcp reads, writes and edits files in the workspace: ")
+	for i, dir := range dirs {
+		name := strconv.QuoteToGraphic(dir)
+		if name == `"`+dir+`"` {
+			name = dir
+		}
+		if b.Len()+len(name)+len(andMore) > room {
+			fmt.Fprintf(&b, ", and %d more", len(dirs)-i)
+			break
+		}
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(name)
+	}
+	b.WriteByte('.')
+	return b.String()
+}

@@ -1,0 +1,147 @@
+package server
+
+import (
+	"bytes"
+	"errors"
+	"io"
+)
+
+// errTooLong: a line went past the limit. The reader has moved to its end.
+var errTooLong = errors.New("line too long")
+
+const (
+	maxLine   = 64 << 20
+	readSize  = 64 << 10
+	headSize  = 1 << 10
+	tailSize  = 256
+	byteOrder = "\xef\xbb\xbf"
+)
+
+// lines splits a stream into lines of bounded length. The last line needs no
+// newline at its end. It never holds more than one line and one read.
+type lines struct {
+	r     io.Reader
+	limit int
+	buf   []byte // buf[from:] is not yet handed out
+	from  int
+	seen  int // buf[from:seen] holds no newline
+	begun bool
+	err   error // what the reader ended with
+
+	// lost is what may still be known of the line that was too long: its id.
+	lost []byte
+}
+
+// next returns the next line that is not blank, without its newline. The slice
+// belongs to the caller. It returns io.EOF, or the reader's error, at the end.
+func (l *lines) next() ([]byte, error) {
+	for {
+		line, err := l.line()
+		if err != nil {
+			return nil, err
+		}
+		if line = bytes.TrimSpace(line); len(line) > 0 {
+			return line, nil
+		}
+	}
+}
+
+func (l *lines) line() ([]byte, error) {
+	for {
+		if n := bytes.IndexByte(l.buf[l.seen:], '\n'); n >= 0 {
+			if l.seen+n-l.from > l.limit {
+				return nil, l.drop(l.seen + n)
+			}
+			return l.cut(l.seen+n, 1), nil
+		}
+		l.seen = len(l.buf)
+		if len(l.buf)-l.from > l.limit {
+			return nil, l.discard()
+		}
+		if l.err != nil {
+			if l.from == len(l.buf) {
+				return nil, l.err
+			}
+			return l.cut(len(l.buf), 0), nil
+		}
+		l.fill()
+	}
+}
+
+// buffered tells whether the next line is here already, without a read.
+func (l *lines) buffered() bool {
+	return bytes.IndexByte(l.buf[l.seen:], '\n') >= 0
+}
+
+// cut hands out buf[from:end] and steps over skip bytes behind it. A long line
+// takes the buffer with it, so that it is not copied.
+func (l *lines) cut(end, skip int) []byte {
+	line := l.buf[l.from:end]
+	rest := l.buf[end+skip:]
+	if len(line) > readSize/2 {
+		l.buf = append(make([]byte, 0, max(readSize, 2*len(rest))), rest...)
+		l.from, l.seen = 0, 0
+		return line[:len(line):len(line)]
+	}
+	l.from, l.seen = end+skip, end+skip
+	return bytes.Clone(line)
+}
+
+// fill reads once, behind what is there. The room grows by doubling, so that a
+// long line is moved a few times only.
+func (l *lines) fill() {
+	if l.from == len(l.buf) {
+		l.buf, l.from, l.seen = l.buf[:0], 0, 0
+	}
+	if cap(l.buf)-len(l.buf) < readSize/2 {
+		held := l.buf[l.from:]
+		room := max(readSize, 2*len(held)+readSize/2)
+		l.seen -= l.from
+		l.buf, l.from = append(make([]byte, 0, room), held...), 0
+	}
+	n, err := l.r.Read(l.buf[len(l.buf):cap(l.buf)])
+	l.buf = l.buf[:len(l.buf)+n]
+	l.err = err
+	if !l.begun && len(l.buf) >= len(byteOrder) {
+		l.begun = true
+		if bytes.HasPrefix(l.buf, []byte(byteOrder)) {
+			l.from, l.seen = len(byteOrder), len(byteOrder)
+		}
+	}
+}
+
+// drop steps over the line that ends at end: it is here, but too long.
+func (l *lines) drop(end int) error {
+	line := l.buf[l.from:end]
+	l.lost = lostID(headOf(line), tailOf(line))
+	l.cut(end, 1)
+	return errTooLong
+}
+
+// discard reads to the end of a line that has grown past the limit, and keeps
+// of it what lostID needs.
+func (l *lines) discard() error {
+	line := l.buf[l.from:]
+	head, tail := headOf(line), tailOf(line)
+	l.buf, l.from, l.seen = make([]byte, 0, readSize), 0, 0
+	for l.err == nil {
+		l.fill()
+		n := bytes.IndexByte(l.buf, '\n')
+		part := l.buf
+		if n >= 0 {
+			part = l.buf[:n]
+		}
+		tail = tailOf(append(tail, tailOf(part)...))
+		if n >= 0 {
+			l.from, l.seen = n+1, n+1
+			break
+		}
+		l.buf = l.buf[:0]
+	}
+	l.lost = lostID(head, tail)
+	return errTooLong
+}
+
+func headOf(line []byte) []byte { return bytes.Clone(line[:min(len(line), headSize)]) }
+
+func tailOf(line []byte) []byte { return bytes.Clone(line[max(0, len(line)-tailSize):]) }

@@ -1,0 +1,585 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/rs/zerolog"
+)
+
+func readLine(id int, path string) string {
+	return callLine(fmt.Sprint(id), "Read", `{"file_path":"`+path+`"}`)
+}
+
+func pingLine(id int) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"ping"}`, id)
+}
+
+func cancelLine(id string) string {
+	return `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + id + `}}`
+}
+
+// gated makes fakes whose Reads of these names wait.
+func gated(names ...string) *fakes {
+	f := &fakes{gates: make(map[string]chan struct{}), began: make(chan string, 10_000)}
+	for _, name := range names {
+		f.gates[name] = make(chan struct{})
+	}
+	return f
+}
+
+// answered is what matters of an answer in these tests.
+type answered struct {
+	ID     int
+	Result struct {
+		Meta    map[string]any `json:"_meta"`
+		IsError bool
+		Content []struct{ Text string }
+	}
+	Error *struct {
+		Code    int
+		Message string
+	}
+}
+
+func parse(tb testing.TB, line string) (a answered) {
+	tb.Helper()
+	if err := json.Unmarshal([]byte(line), &a); err != nil {
+		tb.Fatalf("%v: %s", err, line)
+	}
+	return a
+}
+
+func (a answered) text() string {
+	if len(a.Result.Content) == 0 {
+		return ""
+	}
+	return a.Result.Content[0].Text
+}
+
+// wantBusy fails where the answer is not "busy" (code 16).
+func wantBusy(t *testing.T, a answered) {
+	t.Helper()
+	if !a.Result.IsError || a.Result.Meta["fsmcp/errorCode"] != 16.0 || a.Result.Meta["fsmcp/error"] != "busy" {
+		t.Errorf("not busy: %+v", a)
+	}
+}
+
+// A call that hangs holds up neither the reader nor calls on other files, only
+// those on its own file, which then run in the order they came. It does not
+// matter how the file is spelt.
+func TestCallsKeepTheOrderOfTheirFile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := gated("/a")
+		w := dial(t, newFake(t, f, nil))
+		w.send(readLine(1, "/a"))
+		<-f.began
+		w.send(callLine("2", "Write", `{"file_path":"/./a","content":"x"}`))
+		w.send(readLine(3, "/x/../a"))
+		w.send(readLine(4, "/b"))
+		w.send(pingLine(5))
+		if a := parse(t, w.line()); a.ID != 4 {
+			t.Errorf("first answer to %d", a.ID)
+		}
+		if a := parse(t, w.line()); a.ID != 5 {
+			t.Errorf("second answer to %d", a.ID)
+		}
+		close(f.gates["/a"])
+		for _, id := range []int{1, 2, 3} {
+			if a := parse(t, w.line()); a.ID != id {
+				t.Errorf("answer to %d, not to %d", a.ID, id)
+			}
+		}
+		if want := []string{"/a", "/b", "/./a", "/x/../a"}; !slices.Equal(f.order, want) {
+			t.Errorf("ran as %q", f.order)
+		}
+	})
+}
+
+// Cancelled calls are not answered: not the one that runs, nor the one that
+// waits, which never begins.
+func TestCancel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := gated("/a")
+		w := dial(t, newFake(t, f, nil))
+		w.send(readLine(1, "/a"))
+		<-f.began
+		w.send(callLine(`"two"`, "Write", `{"file_path":"/a","content":"x"}`))
+		w.send(readLine(3, "/a"))
+		w.send(readLine(4, "/slow"))
+		<-f.began
+		w.send(cancelLine(`"\u0074wo"`))
+		w.send(cancelLine("1"))
+		w.send(cancelLine("4"))
+		w.send(cancelLine("4"))
+		w.send(pingLine(5))
+		if a := parse(t, w.line()); a.ID != 5 {
+			t.Errorf("answer to %d", a.ID)
+		}
+		close(f.gates["/a"])
+		if a := parse(t, w.line()); a.ID != 3 {
+			t.Errorf("answer to %d", a.ID)
+		}
+		if rest := w.rest(); len(rest) > 0 {
+			t.Errorf("more answers: %q", rest)
+		}
+		if want := []string{"/a", "/slow", "/a"}; !slices.Equal(f.order, want) {
+			t.Errorf("ran as %q", f.order)
+		}
+	})
+}
+
+// At the end of input all that was asked is answered, and Serve returns nil.
+func TestDrain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := gated("/a", "/b")
+		w := dial(t, newFake(t, f, nil))
+		w.send(readLine(1, "/a"))
+		w.send(readLine(2, "/a"))
+		w.send(readLine(3, "/b"))
+		go func() {
+			time.Sleep(time.Second)
+			close(f.gates["/a"])
+			time.Sleep(time.Second)
+			close(f.gates["/b"])
+		}()
+		rest := w.rest()
+		if len(rest) != 3 || parse(t, rest[0]).ID != 1 || parse(t, rest[1]).ID != 2 || parse(t, rest[2]).ID != 3 {
+			t.Errorf("answers %q", rest)
+		}
+		if err := <-w.done; err != nil {
+			t.Error(err)
+		}
+		w.done <- nil
+	})
+}
+
+// Told to stop, the server answers what runs, refuses what waits, and does not
+// wait for what hangs.
+func TestStop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := gated("/a", "/hangs")
+		w := dial(t, newFake(t, f, nil))
+		w.send(readLine(1, "/a"))
+		w.send(readLine(2, "/a"))
+		w.send(readLine(3, "/hangs"))
+		synctest.Wait()
+		began := time.Now()
+		w.stop()
+		if a := parse(t, w.line()); a.ID != 2 {
+			t.Errorf("answer to %d", a.ID)
+		} else {
+			wantBusy(t, a)
+		}
+		close(f.gates["/a"])
+		if a := parse(t, w.line()); a.ID != 1 || a.Result.IsError {
+			t.Errorf("answer %+v", a)
+		}
+		if err := <-w.done; err != nil {
+			t.Error(err)
+		}
+		if took := time.Since(began); took > 5*time.Second {
+			t.Errorf("took %v", took)
+		}
+		close(f.gates["/hangs"])
+		w.done <- nil
+	})
+}
+
+// Every call is answered within thirty seconds: one that hangs, those behind
+// it, and one that hangs after its context has ended.
+func TestDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := gated("/a", "/w")
+		w := dial(t, newFake(t, f, nil))
+		began := time.Now()
+		w.send(readLine(1, "/a"))
+		w.send(readLine(2, "/a"))
+		w.send(callLine("3", "Write", `{"file_path":"/w","content":"x"}`))
+		w.send(readLine(4, "/slow"))
+		got := map[int]answered{}
+		for range 4 {
+			a := parse(t, w.line())
+			got[a.ID] = a
+		}
+		if took := time.Since(began); took < 25*time.Second || took > 30*time.Second {
+			t.Errorf("took %v", took)
+		}
+		for id, says := range map[int]string{1: "Nothing was changed", 2: "Nothing was done", 3: "may still complete"} {
+			wantBusy(t, got[id])
+			if !strings.Contains(got[id].text(), says) {
+				t.Errorf("%d: %s", id, got[id].text())
+			}
+		}
+		if text := got[4].text(); text != "ended: "+errDeadline.Error() {
+			t.Errorf("a call that heeds its context was answered %q", text)
+		}
+		// The file stays taken until the call that hangs has returned.
+		w.send(readLine(5, "/a"))
+		w.send(pingLine(6))
+		if a := parse(t, w.line()); a.ID != 6 {
+			t.Errorf("answer to %d", a.ID)
+		}
+		close(f.gates["/a"])
+		close(f.gates["/w"])
+		if a := parse(t, w.line()); a.ID != 5 || a.Result.IsError {
+			t.Errorf("%+v", a)
+		}
+		if rest := w.rest(); len(rest) > 0 {
+			t.Errorf("late results were sent: %q", rest)
+		}
+	})
+}
+
+// Calls that hang make room for others, up to a number of them; beyond it
+// calls are refused at once, and again taken when they have returned.
+func TestStuckCalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var names []string
+		for i := range 32 {
+			names = append(names, fmt.Sprintf("/stuck%d", i))
+		}
+		f := gated(names...)
+		w := dial(t, newFake(t, f, nil))
+		for i, name := range names {
+			w.send(readLine(i, name))
+		}
+		time.Sleep(6 * time.Second)
+		w.send(readLine(100, "/free"))
+		if a := parse(t, w.line()); a.ID != 100 || a.Result.IsError {
+			t.Errorf("%+v", a)
+		}
+		for range names {
+			wantBusy(t, parse(t, w.line()))
+		}
+		w.send(readLine(101, "/free"))
+		a := parse(t, w.line())
+		wantBusy(t, a)
+		if !strings.Contains(a.text(), "hang") {
+			t.Error(a.text())
+		}
+		for _, name := range names {
+			close(f.gates[name])
+		}
+		synctest.Wait()
+		w.send(readLine(102, "/free"))
+		if a := parse(t, w.line()); a.ID != 102 || a.Result.IsError {
+			t.Errorf("%+v", a)
+		}
+	})
+}
+
+// More calls than may wait are refused at once; the rest are all answered.
+func TestQueueIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := gated("/a")
+		w := dial(t, newFake(t, f, nil))
+		const sent = 1100
+		go func() {
+			for i := range sent {
+				w.send(readLine(i, "/a"))
+			}
+		}()
+		busy := 0
+		for range sent - 1001 {
+			wantBusy(t, parse(t, w.line()))
+			busy++
+		}
+		synctest.Wait()
+		close(f.gates["/a"])
+		for i := range 1001 {
+			if a := parse(t, w.line()); a.Result.IsError || a.ID != i {
+				t.Fatalf("%+v, not %d", a, i)
+			}
+		}
+	})
+}
+
+func TestQueueIsBoundedInBytes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := gated("/a")
+		s := newFake(t, f, func(o *Options) {
+			o.bounds = defaultBounds()
+			o.bounds.bytes = 1000
+		})
+		w := dial(t, s)
+		w.send(readLine(1, "/a"))
+		w.send(callLine("2", "Write", `{"file_path":"/a","content":"`+strings.Repeat("x", 500)+`"}`))
+		w.send(callLine("3", "Write", `{"file_path":"/a","content":"`+strings.Repeat("x", 500)+`"}`))
+		a := parse(t, w.line())
+		if wantBusy(t, a); a.ID != 3 {
+			t.Errorf("%+v", a)
+		}
+		close(f.gates["/a"])
+		w.lines(2)
+		synctest.Wait()
+		w.send(callLine("4", "Write", `{"file_path":"/a","content":"`+strings.Repeat("x", 500)+`"}`))
+		if a := parse(t, w.line()); a.Result.IsError || a.ID != 4 {
+			t.Errorf("%+v", a)
+		}
+	})
+}
+
+// Progress comes before its answer, rises, and carries the token as written.
+func TestProgress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := dial(t, newFake(t, &fakes{}, nil))
+		w.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"_meta":{"progressToken":12345678901234567890},"name":"Read","arguments":{"file_path":"/progress"}}}`)
+		for i := 1; i <= 3; i++ {
+			want := fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":12345678901234567890,"progress":%d,"total":3,"message":"part"}}`, i)
+			if got := w.line(); got != want {
+				t.Errorf("got %s\nwant %s", got, want)
+			}
+		}
+		if a := parse(t, w.line()); a.ID != 1 || a.text() != "done" {
+			t.Errorf("%+v", a)
+		}
+		w.send(readLine(2, "/progress"))
+		if a := parse(t, w.line()); a.ID != 2 {
+			t.Errorf("%+v", a)
+		}
+	})
+}
+
+// Conversations have their own memory, the latest 64 of them.
+func TestThreads(t *testing.T) {
+	f := &fakes{}
+	w := dial(t, newFake(t, f, nil))
+	ask := func(thread string) string {
+		meta := ""
+		if thread != "" {
+			meta = `"_meta":{"threadId":` + thread + `},`
+		}
+		w.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{` + meta + `"name":"Read","arguments":{"file_path":"/session"}}}`)
+		return parse(t, w.line()).text()
+	}
+	for _, c := range []struct{ thread, want string }{
+		{"", "session 0"}, {`"a"`, "session 1"}, {`"b"`, "session 2"}, {"7", "session 3"}, {`"7"`, "session 4"},
+		{`"a"`, "session 1"}, {"", "session 0"}, {"null", "session 0"}, {"{}", "session 0"},
+		{`"` + strings.Repeat("x", 1000) + `"`, "session 5"}, {`"` + strings.Repeat("x", 1000) + `"`, "session 5"},
+	} {
+		if got := ask(c.thread); got != c.want {
+			t.Errorf("%s: %s, not %s", c.thread, got, c.want)
+		}
+	}
+	for i := range 63 {
+		ask(fmt.Sprintf(`"t%d"`, i))
+	}
+	if got := ask(`"x0"`); got == "session 1" {
+		t.Error("a new conversation has the memory of another")
+	}
+	if got := ask(`"a"`); got == "session 1" {
+		t.Error("more than 64 conversations are remembered")
+	}
+	if got := ask(`"t62"`); got != "session 68" {
+		t.Errorf("a recent conversation was forgotten: %s", got)
+	}
+	if got := ask(""); got != "session 0" {
+		t.Errorf("the unnamed conversation was forgotten: %s", got)
+	}
+}
+
+func TestClientLimits(t *testing.T) {
+	w := dial(t, newFake(t, &fakes{}, nil))
+	w.send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"codex-mcp-client","version":"1"}}}`)
+	w.line()
+	w.send(readLine(1, "/client"))
+	if got := parse(t, w.line()).text(); got != `{"Chars":0,"Tokens":10000} 1` {
+		t.Error(got)
+	}
+}
+
+// A client that writes much and reads nothing is served when it begins to
+// read: the reader is not held up by what cannot be sent.
+func TestClientThatReadsLate(t *testing.T) {
+	f := &fakes{texts: map[string]string{"/big": strings.Repeat("line\n", 50_000)}}
+	w := dial(t, newFake(t, f, nil))
+	const calls = 50
+	sent := make(chan bool)
+	go func() {
+		for i := range calls {
+			w.send(readLine(i, "/big"))
+			w.send(pingLine(1000 + i))
+		}
+		close(sent)
+	}()
+	select {
+	case <-sent:
+	case <-time.After(20 * time.Second):
+		t.Fatal("the server stopped reading")
+	}
+	seen := map[int]bool{}
+	for range 2 * calls {
+		seen[parse(t, w.line()).ID] = true
+	}
+	if len(seen) != 2*calls {
+		t.Errorf("%d answers", len(seen))
+	}
+}
+
+// A client that is gone ends the server without an error.
+func TestClientThatIsGone(t *testing.T) {
+	inR, inW := io.Pipe()
+	defer inW.Close()
+	done := make(chan error, 1)
+	go func() { done <- newFake(t, &fakes{}, nil).Serve(t.Context(), inR, brokenWriter{}) }()
+	io.WriteString(inW, pingLine(1)+"\n")
+	select {
+	case err := <-done:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("it goes on")
+	}
+}
+
+type brokenWriter struct{}
+
+func (brokenWriter) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }
+
+// A line past the limit is refused, with its id where it can be found, and
+// the stream stays in step.
+func TestLineLimit(t *testing.T) {
+	inR, inW := io.Pipe()
+	outR, outW := io.Pipe()
+	s := newFake(t, &fakes{}, nil)
+	c := s.connect(t.Context(), inR, outW)
+	c.in.limit = 1 << 20
+	go func() { c.read(); outW.Close() }()
+	go func() {
+		fmt.Fprintf(inW, `{"method":"tools/call","params":{"name":"Write","arguments":{"file_path":"/f","content":"%s"}},"jsonrpc":"2.0","id":7}`+"\n", strings.Repeat("x", 3<<20))
+		fmt.Fprintf(inW, "%s\n%s\n", strings.Repeat("[", 2<<20), pingLine(8))
+		inW.Close()
+	}()
+	out, _ := io.ReadAll(outR)
+	want := `{"jsonrpc":"2.0","id":7,"error":{"code":-32600,"message":"The message is longer than 1 MB. It was not read."}}
+{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"The message is longer than 1 MB. It was not read."}}
+{"jsonrpc":"2.0","id":8,"result":{}}
+`
+	if string(out) != want {
+		t.Errorf("got\n%s", out)
+	}
+}
+
+// An answer over 8 MB is not sent.
+func TestAnswerLimit(t *testing.T) {
+	f := &fakes{texts: map[string]string{"/big": strings.Repeat("x", 9<<20)}}
+	w := dial(t, newFake(t, f, nil))
+	w.send(readLine(1, "/big"))
+	if a := parse(t, w.line()); a.Result.Meta["fsmcp/error"] != "too_large" {
+		t.Errorf("%.300v", a)
+	}
+}
+
+// A panic is logged with its stack, and calls are logged without content.
+func TestLog(t *testing.T) {
+	var out syncBuffer
+	f := &fakes{}
+	w := dial(t, newFake(t, f, func(o *Options) { o.Log = zerolog.New(&out).Level(zerolog.InfoLevel) }))
+	w.send(callLine("1", "Write", `{"file_path":"/panic","content":"SECRET"}`))
+	w.line()
+	w.send(callLine("2", "Write", `{"file_path":"/f","content":"SECRET"}`))
+	w.line()
+	w.rest()
+	<-w.done
+	w.done <- nil
+	log := out.String()
+	for _, want := range []string{`"panic":"boom"`, "fake_test.go", `"level":"info","error":"io","tool":"Write","id":"1"`, `"message":"call answered"`} {
+		if !strings.Contains(log, want) {
+			t.Errorf("no %s in\n%s", want, log)
+		}
+	}
+	if strings.Contains(log, "SECRET") {
+		t.Errorf("content in\n%s", log)
+	}
+}
+
+type syncBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *syncBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *syncBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
+
+// Many calls on few files at once, cancelled at random: each file's calls run
+// in order and one by one, and all that was not cancelled is answered once.
+func TestManyCalls(t *testing.T) {
+	f := &fakes{}
+	w := dial(t, newFake(t, f, nil))
+	const calls = 2000
+	go func() {
+		for i := range calls {
+			w.send(callLine(fmt.Sprint(i), "Write", fmt.Sprintf(`{"file_path":"/%d","content":"%d"}`, i%7, i)))
+			if i%11 == 0 {
+				w.send(cancelLine(fmt.Sprint(i)))
+			}
+			if i%13 == 0 {
+				w.send(pingLine(100_000 + i))
+			}
+		}
+		w.in.Close()
+	}()
+	count := map[int]int{}
+	last := map[int]int{}
+	for _, line := range w.rest2() {
+		a := parse(t, line)
+		count[a.ID]++
+		if a.ID >= 100_000 {
+			continue
+		}
+		if a.ID < last[a.ID%7] {
+			t.Errorf("%d was answered after %d", a.ID, last[a.ID%7])
+		}
+		last[a.ID%7] = a.ID
+	}
+	for i := range calls {
+		if n := count[i]; n > 1 || n == 0 && i%11 != 0 {
+			t.Errorf("%d was answered %d times", i, n)
+		}
+	}
+}
+
+// rest2 reads all answers until the output ends.
+func (w *wire) rest2() []string {
+	all, _ := io.ReadAll(w.out)
+	return strings.Split(strings.TrimSuffix(string(all), "\n"), "\n")
+}
+
+func TestCallOutsideAConnection(t *testing.T) {
+	s := newFake(t, &fakes{}, nil)
+	session := s.opts.NewSession()
+	r, err := s.Call(context.Background(), session, "Read", []byte(` {"file_path":"/f"} `))
+	if err != nil || !strings.Contains(string(EncodeResult(r)), `\"file_path\":\"/f\"`) {
+		t.Error(r, err)
+	}
+	if r, err := s.Call(context.Background(), session, "Read", []byte(`{"path":"/f"}`)); err != nil || !r.IsError {
+		t.Error(r, err)
+	}
+	if _, err := s.Call(context.Background(), session, "Raed", []byte(`{}`)); !errors.Is(err, ErrNoTool) {
+		t.Error(err)
+	}
+	if _, err := s.Call(context.Background(), session, "Read", []byte(`{`)); !errors.Is(err, ErrJSON) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,143 @@
+package server
+
+import (
+	"io"
+	"sync"
+	"time"
+)
+
+// maxUnsent is how many bytes may wait for a client that does not read. Beyond
+// it whoever has an answer waits, so that memory stays bounded.
+const maxUnsent = 64 << 20
+
+// outbox writes whole lines to the client, one at a time and in the order they
+// were put. There is no writer goroutine: whoever puts a line while nobody
+// writes becomes the writer until all is written.
+type outbox struct {
+	w      io.Writer
+	broken chan struct{} // closed when the client can no longer be written to
+	spare  sync.Pool     // of *[]byte, the memory of written lines
+
+	mu      sync.Mutex
+	changed *sync.Cond
+	lines   [][]byte // lines[next:] wait
+	next    int
+	unsent  int
+	writing bool
+	err     error
+}
+
+func newOutbox(w io.Writer) *outbox {
+	o := &outbox{w: w, broken: make(chan struct{})}
+	o.changed = sync.NewCond(&o.mu)
+	return o
+}
+
+// put queues a line, given without its newline. The line belongs to the outbox
+// from here on. Where nobody writes, the caller has become the writer: put
+// returns true, and flush must follow. put never waits.
+func (o *outbox) put(line []byte) (flush bool) {
+	line = append(line, '\n')
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.err != nil {
+		return false
+	}
+	o.lines = append(o.lines, line)
+	o.unsent += len(line)
+	flush = !o.writing
+	o.writing = true
+	return flush
+}
+
+// send puts a line and sees to it that it is written. It waits while too much
+// is unsent.
+func (o *outbox) send(line []byte) {
+	if o.put(line) {
+		o.flush()
+		return
+	}
+	o.room()
+}
+
+// room waits until not too much is unsent. Another one must be the writer.
+func (o *outbox) room() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for o.unsent > maxUnsent && o.err == nil {
+		o.changed.Wait()
+	}
+}
+
+// offer puts a line that may be lost, and holds nobody up.
+func (o *outbox) offer(line []byte) {
+	o.mu.Lock()
+	full := o.unsent > maxUnsent
+	o.mu.Unlock()
+	if !full && o.put(line) {
+		go o.flush()
+	}
+}
+
+// flush writes until nothing is left. Only the one to whom put
+// returned true calls it.
+func (o *outbox) flush() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for len(o.lines) > 0 && o.err == nil {
+		line := o.lines[o.next]
+		o.lines[o.next] = nil
+		if o.next++; o.next == len(o.lines) {
+			o.lines, o.next = o.lines[:0], 0
+		}
+		o.mu.Unlock()
+		_, err := o.w.Write(line)
+		size := len(line)
+		o.recycle(line)
+		o.mu.Lock()
+		o.unsent -= size
+		if err != nil {
+			o.err = err
+			o.lines, o.next = nil, 0
+			close(o.broken)
+		}
+		o.changed.Broadcast()
+	}
+	o.writing = false
+	o.changed.Broadcast()
+}
+
+// drain waits until all is written, the client is gone, or the time is over.
+func (o *outbox) drain(most time.Duration) {
+	late := false
+	timer := time.AfterFunc(most, func() {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		late = true
+		o.changed.Broadcast()
+	})
+	defer timer.Stop()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for o.writing && o.err == nil && !late {
+		o.changed.Wait()
+	}
+}
+
+// keptBuffer bounds the memory that one spare buffer holds.
+const keptBuffer = 1 << 20
+
+// buffer returns an empty buffer to make a line in: one that was written, if
+// there is any.
+func (o *outbox) buffer() []byte {
+	if b, ok := o.spare.Get().(*[]byte); ok {
+		return (*b)[:0]
+	}
+	return make([]byte, 0, 4<<10)
+}
+
+func (o *outbox) recycle(b []byte) {
+	if cap(b) <= keptBuffer {
+		o.spare.Put(&b)
+	}
+}

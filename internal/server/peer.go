@@ -1,0 +1,98 @@
+package server
+
+import (
+	"sync"
+
+	"github.com/fsmcp/fsmcp/internal/tools"
+	"github.com/mark3labs/mcp-go/mcp"
+	mcpserver "github.com/mark3labs/mcp-go/server"
+)
+
+// peer is the client as mcp-go sees it: one session, which notes who the
+// client is and which revision was agreed on. mcp-go sends it notifications
+// through a channel that the loop empties after each request.
+type peer struct {
+	notes chan mcp.JSONRPCNotification
+
+	mu           sync.Mutex
+	initialized  bool
+	info         mcp.Implementation
+	capabilities mcp.ClientCapabilities
+	version      string
+	limits       tools.ClientLimits
+}
+
+var _ mcpserver.SessionWithClientInfo = (*peer)(nil)
+
+func newPeer() *peer {
+	return &peer{notes: make(chan mcp.JSONRPCNotification, 16)}
+}
+
+// SessionID names the only session of the connection.
+func (p *peer) SessionID() string { return "stdio" }
+
+// NotificationChannel is where mcp-go puts notifications.
+func (p *peer) NotificationChannel() chan<- mcp.JSONRPCNotification { return p.notes }
+
+// Initialize notes that the handshake is done.
+func (p *peer) Initialize() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.initialized = true
+}
+
+// Initialized tells whether it is.
+func (p *peer) Initialized() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.initialized
+}
+
+// SetClientInfo notes who the client is, and so what it passes on of an answer.
+func (p *peer) SetClientInfo(info mcp.Implementation) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.info = info
+	p.limits = limitsOf(info.Name)
+}
+
+// GetClientInfo returns what SetClientInfo noted.
+func (p *peer) GetClientInfo() mcp.Implementation {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.info
+}
+
+// SetClientCapabilities notes what the client can do.
+func (p *peer) SetClientCapabilities(c mcp.ClientCapabilities) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.capabilities = c
+}
+
+// GetClientCapabilities returns what SetClientCapabilities noted.
+func (p *peer) GetClientCapabilities() mcp.ClientCapabilities {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.capabilities
+}
+
+// SetProtocolVersion notes the revision that initialize agreed on.
+func (p *peer) SetProtocolVersion(version string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.version = version
+}
+
+// ProtocolVersion is the revision that initialize agreed on, or "".
+func (p *peer) ProtocolVersion() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.version
+}
+
+func (p *peer) clientLimits() tools.ClientLimits {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.limits
+}

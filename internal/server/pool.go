@@ -1,0 +1,422 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/fsmcp/fsmcp/internal/tools"
+)
+
+// Why a call's context ended, for context.Cause.
+var (
+	errCancelled = errors.New("the client cancelled the call")
+	errDeadline  = errors.New("the call took too long")
+	errStopping  = errors.New("the server is stopping")
+)
+
+// bounds are the limits of one connection.
+type bounds struct {
+	width    int           // calls that run at one time
+	queued   int           // calls that wait
+	bytes    int           // of all calls that wait or run
+	stuck    int           // calls that were given up, but have not returned
+	slow     time.Duration // a call that runs longer no longer counts in width
+	deadline time.Duration // every call is answered by then
+	notice   time.Duration // so long before, its context ends
+	tick     time.Duration // how often all that is looked at
+	grace    time.Duration // for running calls when the server is told to stop
+	drain    time.Duration // for answers at the end of input
+}
+
+func defaultBounds() bounds {
+	return bounds{
+		width:    8,
+		queued:   1000,
+		bytes:    256 << 20,
+		stuck:    32,
+		slow:     time.Second,
+		deadline: 29 * time.Second,
+		notice:   time.Second,
+		tick:     250 * time.Millisecond,
+		grace:    3 * time.Second,
+		drain:    30 * time.Second,
+	}
+}
+
+// A job is one tool call on its way. The fields below the blank line belong to
+// the pool, under its lock.
+type job struct {
+	id     []byte
+	key    string // of the id
+	spec   *spec
+	args   tools.Args
+	call   tools.Call
+	meta   []byte // serverInfo for the answer, where its revision wants it
+	lane   string // calls of one lane run one after the other
+	size   int
+	to     replies
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	at     time.Time
+
+	phase   phase
+	settled bool // answered, or never to be answered
+	warned  bool // its context has ended for the deadline
+	started time.Time
+}
+
+// phase says where a job is.
+type phase int
+
+const (
+	isWaiting phase = iota
+	isRunning       // counted against width
+	isSlow          // runs for long, and no longer counts there
+	isStuck         // given up, but has not returned
+	isOver
+)
+
+// pool runs calls: those of one lane in order, others side by side, and none
+// without an end. It never blocks the one who submits.
+type pool struct {
+	bounds
+	run    func(*job) *tools.Result
+	answer func(*job, *tools.Result)
+	late   func(*job, bool) *tools.Result // the answer to a call given up; true when it had started
+
+	mu      sync.Mutex
+	lanes   map[string][]*job // a lane is there while one of its jobs is ready or runs; these wait behind it
+	ready   []*job
+	live    map[*job]struct{} // waiting, running and slow
+	byID    map[string]*job
+	waiting int
+	held    int // bytes
+	count   [isOver]int
+	idle    []chan *job
+	ticking bool
+	closed  bool
+	empty   chan struct{} // closed when nothing lives any more; nil while nobody waits for it
+}
+
+func newPool(b bounds) *pool {
+	return &pool{
+		bounds: b,
+		lanes:  make(map[string][]*job),
+		live:   make(map[*job]struct{}),
+		byID:   make(map[string]*job),
+	}
+}
+
+// refusal says why a call is not taken now; empty when it is.
+type refusal string
+
+const (
+	tooMany  refusal = "Too many calls are waiting already"
+	tooStuck refusal = "Too many calls hang in the file system"
+	stopping refusal = "The server is stopping"
+)
+
+// submit takes a job, or refuses it at once. With here, the caller offers to
+// run the job itself; where nothing stands before it, mine tells it to, by
+// runHere.
+func (p *pool) submit(j *job, here bool) (why refusal, mine bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.closed:
+		return stopping, false
+	case p.count[isStuck] >= p.stuck:
+		return tooStuck, false
+	case p.waiting >= p.queued, p.held+j.size > p.bytes:
+		return tooMany, false
+	}
+	p.live[j] = struct{}{}
+	p.byID[j.key] = j
+	p.held += j.size
+	p.waiting++
+	if !p.ticking {
+		p.ticking = true
+		time.AfterFunc(p.tick, p.watch)
+	}
+	if behind, taken := p.lanes[j.lane]; taken {
+		p.lanes[j.lane] = append(behind, j)
+		return "", false
+	}
+	p.lanes[j.lane] = nil
+	if here && len(p.ready) == 0 && p.count[isRunning] < p.width {
+		p.start(j)
+		return "", true
+	}
+	p.ready = append(p.ready, j)
+	p.dispatch()
+	return "", false
+}
+
+// start counts a job as running.
+func (p *pool) start(j *job) {
+	p.waiting--
+	p.count[isRunning]++
+	j.phase, j.started = isRunning, time.Now()
+}
+
+// runHere runs a job that submit has left to its caller.
+func (p *pool) runHere(j *job) {
+	p.finish(j, p.run(j))
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.dispatch()
+}
+
+// dispatch hands ready jobs to workers, as many as may run.
+func (p *pool) dispatch() {
+	for len(p.ready) > 0 && p.count[isRunning] < p.width {
+		j := p.take()
+		if j == nil {
+			return
+		}
+		if n := len(p.idle); n > 0 {
+			worker := p.idle[n-1]
+			p.idle = p.idle[:n-1]
+			worker <- j
+			continue
+		}
+		go p.work(j)
+	}
+}
+
+// take removes the first ready job that still wants to run and counts it as
+// running. Jobs that were settled while they waited make room for the next of
+// their lane.
+func (p *pool) take() *job {
+	for len(p.ready) > 0 {
+		j := p.ready[0]
+		p.ready[0] = nil
+		p.ready = p.ready[1:]
+		if j.settled {
+			p.leave(j)
+			continue
+		}
+		p.start(j)
+		return j
+	}
+	return nil
+}
+
+// work is one worker: it runs jobs until there are none, and then waits for
+// the next in the list of idle ones.
+func (p *pool) work(j *job) {
+	mine := make(chan *job, 1)
+	for j != nil {
+		p.finish(j, p.run(j))
+		if j = p.next(mine); j == nil {
+			j = <-mine
+		}
+	}
+}
+
+// next returns a worker's next job. Where there is none, the worker is put
+// among the idle.
+func (p *pool) next(worker chan *job) *job {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.count[isRunning] < p.width {
+		if j := p.take(); j != nil {
+			return j
+		}
+	}
+	if p.closed {
+		worker <- nil
+	} else {
+		p.idle = append(p.idle, worker)
+	}
+	return nil
+}
+
+// finish answers a job that has run, and then makes way for what waits behind
+// it: the next call on a file begins after the answer to the one before.
+func (p *pool) finish(j *job, result *tools.Result) {
+	p.mu.Lock()
+	tell := !j.settled
+	j.settled = true
+	p.mu.Unlock()
+	if tell {
+		p.answer(j, result)
+	}
+	j.cancel(nil)
+
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.count[j.phase]--
+	p.forget(j)
+	p.leave(j)
+}
+
+// leave frees the lane for the job behind.
+func (p *pool) leave(j *job) {
+	j.phase = isOver
+	behind := p.lanes[j.lane]
+	if len(behind) == 0 {
+		delete(p.lanes, j.lane)
+		return
+	}
+	p.lanes[j.lane] = behind[1:]
+	p.ready = append(p.ready, behind[0])
+}
+
+// forget drops a job from the books of what lives.
+func (p *pool) forget(j *job) {
+	if _, ok := p.live[j]; ok {
+		delete(p.live, j)
+		p.held -= j.size
+	}
+	if p.byID[j.key] == j {
+		delete(p.byID, j.key)
+	}
+	if p.empty != nil && len(p.live) == 0 {
+		close(p.empty)
+		p.empty = nil
+	}
+}
+
+// drop settles a job that has not started: it will never run.
+func (p *pool) drop(j *job) {
+	j.settled = true
+	j.args = nil
+	p.waiting--
+	p.forget(j)
+}
+
+// cancel settles a job without an answer, wherever it is, and tells whether
+// there was one.
+func (p *pool) cancel(key string) bool {
+	p.mu.Lock()
+	j := p.byID[key]
+	if j == nil || j.settled {
+		p.mu.Unlock()
+		return false
+	}
+	if j.phase == isWaiting {
+		p.drop(j)
+	} else {
+		j.settled = true
+		delete(p.byID, key)
+	}
+	p.mu.Unlock()
+	j.cancel(errCancelled)
+	j.to.none()
+	return true
+}
+
+// watch looks at all live jobs: slow ones make room for others, late ones are
+// answered for.
+func (p *pool) watch() {
+	now := time.Now()
+	var warn, late, begun []*job
+	p.mu.Lock()
+	for j := range p.live {
+		age := now.Sub(j.at)
+		if j.phase == isRunning && now.Sub(j.started) >= p.slow && p.count[isSlow] < p.stuck {
+			p.move(j, isSlow)
+		}
+		if age >= p.deadline-p.notice && !j.warned {
+			j.warned = true
+			warn = append(warn, j)
+		}
+		if age < p.deadline {
+			continue
+		}
+		if j.phase == isWaiting {
+			p.drop(j)
+			late = append(late, j)
+			continue
+		}
+		if !j.settled {
+			j.settled = true
+			begun = append(begun, j)
+		}
+		p.move(j, isStuck)
+		p.forget(j)
+	}
+	p.dispatch()
+	p.ticking = len(p.live) > 0
+	if p.ticking {
+		time.AfterFunc(p.tick, p.watch)
+	}
+	p.mu.Unlock()
+
+	for _, j := range warn {
+		j.cancel(errDeadline)
+	}
+	for _, j := range late {
+		p.answer(j, p.late(j, false))
+	}
+	for _, j := range begun {
+		p.answer(j, p.late(j, true))
+	}
+}
+
+func (p *pool) move(j *job, to phase) {
+	p.count[j.phase]--
+	j.phase = to
+	p.count[to]++
+}
+
+// close takes no more jobs. With drop, those that wait are returned, settled:
+// the caller answers them.
+func (p *pool) close(drop bool) (dropped []*job) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closed = true
+	if drop {
+		for j := range p.live {
+			if j.phase == isWaiting {
+				p.drop(j)
+				dropped = append(dropped, j)
+			}
+		}
+	}
+	for _, worker := range p.idle {
+		worker <- nil
+	}
+	p.idle = nil
+	return dropped
+}
+
+// quiet returns a channel that is closed once no job lives.
+func (p *pool) quiet() <-chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.empty == nil {
+		p.empty = make(chan struct{})
+	}
+	empty := p.empty
+	if len(p.live) == 0 {
+		close(empty)
+		p.empty = nil
+	}
+	return empty
+}
+
+// stop ends the contexts of all that still lives.
+func (p *pool) stop() {
+	p.mu.Lock()
+	var all []*job
+	for j := range p.live {
+		all = append(all, j)
+	}
+	p.mu.Unlock()
+	for _, j := range all {
+		j.cancel(errStopping)
+	}
+}
+
+// speaking calls f, under the lock, where the job may still say something.
+func (p *pool) speaking(j *job, f func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !j.settled {
+		f()
+	}
+}

@@ -1,0 +1,398 @@
+package server
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"math/bits"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// Facts about text that is no JSON, or JSON that no string can hold.
+var (
+	errSyntax    = errors.New("not valid JSON")
+	errDepth     = errors.New("nested too deeply")
+	errUTF8      = errors.New("not valid UTF-8")
+	errSurrogate = errors.New("lone surrogate")
+)
+
+// maxDepth bounds the nesting of a message: deeper than any client goes, and
+// shallow enough that encoding/json, which sees most messages again, agrees.
+const maxDepth = 1024
+
+// kind is the first byte of a JSON value, '0' standing for every number.
+type kind byte
+
+const (
+	isObject kind = '{'
+	isArray  kind = '['
+	isString kind = '"'
+	isTrue   kind = 't'
+	isFalse  kind = 'f'
+	isNull   kind = 'n'
+	isNumber kind = '0'
+)
+
+// A value is one JSON value as it was written. Strings keep their quotes.
+type value struct {
+	raw  []byte
+	kind kind
+}
+
+// scanner walks over JSON text without decoding it. Values are slices of b.
+type scanner struct {
+	b []byte
+	i int
+}
+
+// space moves to the next byte that is no white space, and returns it (0 at
+// the end).
+func (s *scanner) space() byte {
+	for s.i < len(s.b) {
+		switch c := s.b[s.i]; c {
+		case ' ', '\t', '\n', '\r':
+			s.i++
+		default:
+			return c
+		}
+	}
+	return 0
+}
+
+// value takes the next value whole, and checks its grammar on the way.
+func (s *scanner) value() (value, error) {
+	c := s.space()
+	start := s.i
+	k, err := s.skip(c)
+	if err != nil {
+		return value{}, err
+	}
+	return value{s.b[start:s.i], k}, nil
+}
+
+// skip moves over one value that begins with c.
+func (s *scanner) skip(c byte) (kind, error) {
+	switch c {
+	case '{', '[':
+		return kind(c), s.container(c)
+	case '"':
+		return isString, s.str()
+	case 't':
+		return isTrue, s.word("true")
+	case 'f':
+		return isFalse, s.word("false")
+	case 'n':
+		return isNull, s.word("null")
+	}
+	return isNumber, s.number()
+}
+
+func (s *scanner) word(w string) error {
+	if len(s.b)-s.i < len(w) || string(s.b[s.i:s.i+len(w)]) != w {
+		return errSyntax
+	}
+	s.i += len(w)
+	return nil
+}
+
+// number moves over a number as the grammar of JSON has it.
+func (s *scanner) number() error {
+	s.accept('-')
+	if !s.accept('0') && s.digits() == 0 {
+		return errSyntax
+	}
+	if s.accept('.') && s.digits() == 0 {
+		return errSyntax
+	}
+	if s.accept('e') || s.accept('E') {
+		if !s.accept('+') {
+			s.accept('-')
+		}
+		if s.digits() == 0 {
+			return errSyntax
+		}
+	}
+	return nil
+}
+
+func (s *scanner) accept(c byte) bool {
+	if s.i < len(s.b) && s.b[s.i] == c {
+		s.i++
+		return true
+	}
+	return false
+}
+
+func (s *scanner) digits() (n int) {
+	for s.i < len(s.b) && s.b[s.i]-'0' < 10 {
+		s.i++
+		n++
+	}
+	return n
+}
+
+// container moves over an object or an array, however nested, without
+// recursion: open holds one byte for each level.
+func (s *scanner) container(c byte) error {
+	var room [64]byte
+	open := append(room[:0], c)
+	s.i++
+	first := true // no element yet in the innermost container
+	for len(open) > 0 {
+		inner := open[len(open)-1]
+		c := s.space()
+		if c == inner+2 { // '{'+2 is '}' and '['+2 is ']'
+			s.i++
+			open, first = open[:len(open)-1], false
+			continue
+		}
+		if !first {
+			if c != ',' {
+				return errSyntax
+			}
+			s.i++
+			c = s.space()
+		}
+		first = false
+		if inner == '{' {
+			if err := s.key(); err != nil {
+				return err
+			}
+			c = s.space()
+		}
+		if c == '{' || c == '[' {
+			if len(open) == maxDepth {
+				return errDepth
+			}
+			s.i++
+			open, first = append(open, c), true
+			continue
+		}
+		if _, err := s.skip(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// key moves over a member's name and its colon.
+func (s *scanner) key() error {
+	if s.i >= len(s.b) || s.b[s.i] != '"' {
+		return errSyntax
+	}
+	if err := s.str(); err != nil {
+		return err
+	}
+	if s.space() != ':' {
+		return errSyntax
+	}
+	s.i++
+	return nil
+}
+
+// str moves over a string, from its opening quote to behind the closing one.
+// Whether its bytes are UTF-8 is left to unquote.
+func (s *scanner) str() error {
+	s.i++
+	for {
+		s.i += plain(s.b[s.i:])
+		if s.i >= len(s.b) {
+			return errSyntax
+		}
+		switch c := s.b[s.i]; {
+		case c == '"':
+			s.i++
+			return nil
+		case c == '\\':
+			if err := s.escape(); err != nil {
+				return err
+			}
+		default: // a raw control character
+			return errSyntax
+		}
+	}
+}
+
+func (s *scanner) escape() error {
+	if s.i+1 >= len(s.b) {
+		return errSyntax
+	}
+	switch s.b[s.i+1] {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		s.i += 2
+		return nil
+	case 'u':
+		if _, ok := hex4(s.b[s.i+2:]); ok {
+			s.i += 6
+			return nil
+		}
+	}
+	return errSyntax
+}
+
+// end tells whether nothing but white space is left.
+func (s *scanner) end() bool { return s.space() == 0 && s.i >= len(s.b) }
+
+// members calls f with each member of an object, in order; the name is given
+// raw, with its quotes. It stops at the first error.
+func members(object []byte, f func(name []byte, v value) error) error {
+	s := scanner{b: object}
+	return s.members(f)
+}
+
+// members is the same for the object that comes next, and moves behind it.
+func (s *scanner) members(f func(name []byte, v value) error) error {
+	if s.space() != '{' {
+		return errSyntax
+	}
+	s.i++
+	if s.space() == '}' {
+		s.i++
+		return nil
+	}
+	for {
+		s.space()
+		start := s.i
+		if s.i >= len(s.b) || s.b[s.i] != '"' {
+			return errSyntax
+		}
+		if err := s.str(); err != nil {
+			return err
+		}
+		name := s.b[start:s.i]
+		if s.space() != ':' {
+			return errSyntax
+		}
+		s.i++
+		v, err := s.value()
+		if err != nil {
+			return err
+		}
+		if err := f(name, v); err != nil {
+			return err
+		}
+		switch s.space() {
+		case ',':
+			s.i++
+		case '}':
+			s.i++
+			return nil
+		default:
+			return errSyntax
+		}
+	}
+}
+
+const (
+	ones  = 0x0101010101010101
+	highs = 0x8080808080808080
+)
+
+// plain counts the bytes at the start of b that mean themselves in a JSON
+// string: no quote, no backslash, no control character. Eight at a time.
+func plain(b []byte) int {
+	i := 0
+	for ; i+8 <= len(b); i += 8 {
+		w := binary.LittleEndian.Uint64(b[i:])
+		quote, back := w^(ones*'"'), w^(ones*'\\')
+		// A byte's high bit is set where it is below 0x20, or zero after the exclusive or.
+		// Above the lowest such byte that may be wrong, but the lowest is sure.
+		if hit := (((w - ones*0x20) &^ w) | ((quote - ones) &^ quote) | ((back - ones) &^ back)) & highs; hit != 0 {
+			return i + bits.TrailingZeros64(hit)/8
+		}
+	}
+	for ; i < len(b); i++ {
+		if c := b[i]; c < 0x20 || c == '"' || c == '\\' {
+			break
+		}
+	}
+	return i
+}
+
+// unquote decodes a string that the scanner has passed.
+func unquote(raw []byte) (string, error) {
+	raw = raw[1 : len(raw)-1]
+	if !utf8.Valid(raw) {
+		return "", errUTF8
+	}
+	at := bytes.IndexByte(raw, '\\')
+	if at < 0 {
+		return string(raw), nil
+	}
+	return unescape(raw, at)
+}
+
+// unescape decodes a string whose first backslash is at the given place. The
+// spans between escapes are taken over whole.
+func unescape(raw []byte, at int) (string, error) {
+	var out strings.Builder
+	out.Grow(len(raw))
+	for {
+		out.Write(raw[:at])
+		raw = raw[at:]
+		if len(raw) == 0 {
+			return out.String(), nil
+		}
+		r, n, err := escaped(raw)
+		if err != nil {
+			return "", err
+		}
+		out.WriteRune(r)
+		raw = raw[n:]
+		if at = bytes.IndexByte(raw, '\\'); at < 0 {
+			at = len(raw)
+		}
+	}
+}
+
+// escaped decodes one escape and tells how many bytes it took.
+func escaped(b []byte) (rune, int, error) {
+	switch c := b[1]; c {
+	case 'b':
+		return '\b', 2, nil
+	case 'f':
+		return '\f', 2, nil
+	case 'n':
+		return '\n', 2, nil
+	case 'r':
+		return '\r', 2, nil
+	case 't':
+		return '\t', 2, nil
+	case 'u':
+	default:
+		return rune(c), 2, nil
+	}
+	r, _ := hex4(b[2:])
+	if !utf16.IsSurrogate(r) {
+		return r, 6, nil
+	}
+	if len(b) >= 12 && b[6] == '\\' && b[7] == 'u' {
+		low, _ := hex4(b[8:])
+		if pair := utf16.DecodeRune(r, low); pair != utf8.RuneError {
+			return pair, 12, nil
+		}
+	}
+	return 0, 0, errSurrogate
+}
+
+// hex4 reads four hexadecimal digits.
+func hex4(b []byte) (rune, bool) {
+	if len(b) < 4 {
+		return 0, false
+	}
+	var r rune
+	for _, c := range b[:4] {
+		switch {
+		case c-'0' < 10:
+			c -= '0'
+		case c|0x20 >= 'a' && c|0x20 <= 'f':
+			c = c | 0x20 - 'a' + 10
+		default:
+			return 0, false
+		}
+		r = r<<4 | rune(c)
+	}
+	return r, true
+}

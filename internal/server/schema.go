@@ -1,0 +1,158 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/fsmcp/fsmcp/internal/tools"
+)
+
+// A spec is one tool as it is published and as its arguments are decoded: both
+// come from the same file.
+type spec struct {
+	tool        tools.Tool
+	description string
+	published   json.RawMessage // the schema without fsmcp's own keyword
+	own         ownKeyword
+	fields      []field
+	known       string // the arguments' names, for a caller who missed them
+}
+
+// ownKeyword is "x-fsmcp" of a schema.
+type ownKeyword struct {
+	Title              string            `json:"title"`
+	SearchHint         string            `json:"searchHint"`
+	MaxResultSizeChars int               `json:"maxResultSizeChars"`
+	Later              map[string]string `json:"later"`
+	// KeepEmpty names optional strings whose "" means itself, not absence.
+	KeepEmpty []string `json:"keepEmpty"`
+}
+
+// A field is one argument: how it is named and what the tool's struct takes.
+type field struct {
+	name      string
+	quoted    string // the name as it stands in JSON
+	required  bool
+	keepEmpty bool
+	index     int // in the argument struct
+	take      reflect.Kind
+	pointer   bool
+}
+
+// loadSpec reads a tool's schema and description, and checks that schema and
+// argument struct agree.
+func loadSpec(files fs.FS, tool tools.Tool) (*spec, error) {
+	raw, err := fs.ReadFile(files, tool.Name+".json")
+	if err != nil {
+		return nil, err
+	}
+	description, err := fs.ReadFile(files, tool.Name+".md")
+	if err != nil {
+		return nil, err
+	}
+	sp := &spec{tool: tool, description: strings.TrimSpace(string(description))}
+	if err := sp.load(raw); err != nil {
+		return nil, fmt.Errorf("schema of %s: %w", tool.Name, err)
+	}
+	return sp, nil
+}
+
+func (sp *spec) load(raw []byte) error {
+	var required []string
+	var properties []byte
+	var published bytes.Buffer
+	published.WriteByte('{')
+	err := members(raw, func(name []byte, v value) error {
+		switch string(name) {
+		case `"x-fsmcp"`:
+			return json.Unmarshal(v.raw, &sp.own)
+		case `"required"`:
+			if err := json.Unmarshal(v.raw, &required); err != nil {
+				return err
+			}
+		case `"properties"`:
+			properties = v.raw
+		}
+		if published.Len() > 1 {
+			published.WriteByte(',')
+		}
+		published.Write(name)
+		published.WriteByte(':')
+		return json.Compact(&published, v.raw)
+	})
+	if err != nil {
+		return err
+	}
+	published.WriteByte('}')
+	sp.published = published.Bytes()
+	return sp.bind(properties, required)
+}
+
+// bind finds the struct's field for each property.
+func (sp *spec) bind(properties []byte, required []string) error {
+	args := reflect.TypeOf(sp.tool.Args()).Elem()
+	err := members(properties, func(quoted []byte, v value) error {
+		name, err := unquote(quoted)
+		if err != nil {
+			return err
+		}
+		f, err := bindField(args, name, v.raw)
+		if err != nil {
+			return err
+		}
+		f.required = slices.Contains(required, name)
+		f.keepEmpty = slices.Contains(sp.own.KeepEmpty, name)
+		sp.fields = append(sp.fields, f)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if args.NumField() != len(sp.fields) {
+		return fmt.Errorf("%d properties, but %d struct fields", len(sp.fields), args.NumField())
+	}
+	sp.known = sp.names()
+	return nil
+}
+
+func (sp *spec) names() string {
+	var names []string
+	for _, f := range sp.fields {
+		names = append(names, f.name)
+	}
+	return strings.Join(names, ", ")
+}
+
+func bindField(args reflect.Type, name string, property []byte) (field, error) {
+	var schema struct {
+		Type string `json:"type"`
+	}
+	if err := json.Unmarshal(property, &schema); err != nil {
+		return field{}, err
+	}
+	want, ok := map[string]reflect.Kind{"string": reflect.String, "integer": reflect.Int, "boolean": reflect.Bool}[schema.Type]
+	if !ok {
+		return field{}, fmt.Errorf("%s: type %q is not decoded", name, schema.Type)
+	}
+	for i := range args.NumField() {
+		f := args.Field(i)
+		if f.Tag.Get("json") != name {
+			continue
+		}
+		t := f.Type
+		pointer := t.Kind() == reflect.Pointer
+		if pointer {
+			t = t.Elem()
+		}
+		if t.Kind() != want {
+			return field{}, fmt.Errorf("%s: schema says %s, the struct %s", name, schema.Type, t.Kind())
+		}
+		return field{name: name, quoted: `"` + name + `"`, index: i, take: want, pointer: pointer}, nil
+	}
+	return field{}, fmt.Errorf("%s: no struct field has it as its json tag", name)
+}

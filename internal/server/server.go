@@ -1,0 +1,169 @@
+// Package server is the bridge between the Model Context Protocol over standard
+// streams and the tools: the loop that reads and answers messages, the
+// publishing of tools, the strict decoding of their arguments, and the encoding
+// of their results. It promises that every request is answered once, within
+// thirty seconds, with the id it came with; that no call blocks the reading of
+// the next message; that calls on one file run in the order they came; that a
+// cancelled call is not answered; and that nothing a client sends ends the
+// process or puts the stream out of step.
+//
+// It does not look at files: what a path means, and what may be done with it,
+// is for the tools. Types, negotiation and all methods but tools/call are
+// mcp-go's. It does not promise order between different files.
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+
+	"github.com/fsmcp/fsmcp/internal/tools"
+	"github.com/mark3labs/mcp-go/mcp"
+	mcpserver "github.com/mark3labs/mcp-go/server"
+	"github.com/rs/zerolog"
+)
+
+// Options are the parts a Server is built of.
+type Options struct {
+	// Version is told to clients.
+	Version string
+	// Tools are published in this order.
+	Tools []tools.Tool
+	// NewSession starts the memory of one conversation.
+	NewSession func() *tools.Session
+	// Schemas holds NAME.json and NAME.md of each tool.
+	Schemas fs.FS
+	// Workspace are the directories named in the instructions.
+	Workspace []string
+	// FileKey says which file a raw argument names, so that calls on it keep
+	// their order. It touches no file. nil compares cleaned paths.
+	FileKey func(raw string) string
+	// Log gets what a person should know; never the content of files.
+	Log zerolog.Logger
+
+	bounds bounds // zero for the usual ones; tests set others
+}
+
+// Server serves the tools to any number of connections.
+type Server struct {
+	opts  Options
+	specs map[string]*spec
+	known string // the tools' names
+	mcp   *mcpserver.MCPServer
+	info  []byte // serverInfo as JSON
+}
+
+// New builds a server. It fails where a tool and its schema do not agree.
+func New(o Options) (*Server, error) {
+	if o.bounds == (bounds{}) {
+		o.bounds = defaultBounds()
+	}
+	if o.FileKey == nil {
+		o.FileKey = filepath.Clean
+	}
+	s := &Server{opts: o, specs: make(map[string]*spec)}
+	s.mcp = mcpserver.NewMCPServer(serverName, o.Version,
+		mcpserver.WithToolCapabilities(false),
+		mcpserver.WithTitle(serverName),
+		mcpserver.WithInstructions(instructions(o.Workspace)),
+		mcpserver.WithToolFilter(s.inOrder),
+	)
+	for i, t := range o.Tools {
+		sp, err := loadSpec(o.Schemas, t)
+		if err != nil {
+			return nil, err
+		}
+		s.specs[t.Name] = sp
+		s.mcp.AddTool(sp.mcpTool(), unreachable)
+		if i > 0 {
+			s.known += ", "
+		}
+		s.known += t.Name
+	}
+	s.info = appendJSON(nil, mcp.Implementation{Name: serverName, Title: serverName, Version: o.Version})
+	return s, nil
+}
+
+const serverName = "fsmcp"
+
+// inOrder puts the tools in their own order; mcp-go lists them by name.
+func (s *Server) inOrder(_ context.Context, listed []mcp.Tool) []mcp.Tool {
+	byName := make(map[string]mcp.Tool, len(listed))
+	for _, t := range listed {
+		byName[t.Name] = t
+	}
+	ordered := make([]mcp.Tool, 0, len(listed))
+	for _, t := range s.opts.Tools {
+		if listed, ok := byName[t.Name]; ok {
+			ordered = append(ordered, listed)
+		}
+	}
+	return ordered
+}
+
+// unreachable is what mcp-go would call. Calls do not go through it: the loop
+// runs them itself, and leaves to mcp-go only those that it must refuse.
+func unreachable(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	return mcp.NewToolResultError("The _meta of this call cannot be read."), nil
+}
+
+// mcpTool is the tool as it is listed.
+func (sp *spec) mcpTool() mcp.Tool {
+	readOnly := sp.tool.ReadOnly
+	t := mcp.NewToolWithRawSchema(sp.tool.Name, sp.description, sp.published)
+	t.Title = sp.own.Title
+	t.Annotations = mcp.ToolAnnotation{
+		Title:           sp.own.Title,
+		ReadOnlyHint:    mcp.ToBoolPtr(readOnly),
+		DestructiveHint: mcp.ToBoolPtr(!readOnly),
+		IdempotentHint:  mcp.ToBoolPtr(readOnly),
+		OpenWorldHint:   mcp.ToBoolPtr(false),
+	}
+	meta := map[string]any{"anthropic/alwaysLoad": true, "anthropic/searchHint": sp.own.SearchHint}
+	if n := sp.own.MaxResultSizeChars; n > 0 {
+		meta["anthropic/maxResultSizeChars"] = n
+	}
+	t.Meta = mcp.NewMetaFromMap(meta)
+	return t
+}
+
+// List returns the result of tools/list as JSON.
+func (s *Server) List(ctx context.Context) ([]byte, error) {
+	reply := s.mcp.HandleMessage(ctx, json.RawMessage(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))
+	response, ok := reply.(mcp.JSONRPCResponse)
+	if !ok {
+		return nil, errors.New("tools cannot be listed")
+	}
+	return appendJSON(nil, response.Result), nil
+}
+
+// Facts about a call that cannot be made at all.
+var (
+	ErrNoTool = errors.New("no such tool")
+	ErrJSON   = errors.New("the arguments are not valid JSON")
+)
+
+// Call runs one tool outside any connection, for the command line. Arguments
+// are decoded as strictly as a client's.
+func (s *Server) Call(ctx context.Context, session *tools.Session, name string, arguments []byte) (*tools.Result, error) {
+	sp, ok := s.specs[name]
+	if !ok {
+		return nil, fmt.Errorf("%w: %s (there are %s)", ErrNoTool, printable(name), s.known)
+	}
+	scan := scanner{b: arguments}
+	v, err := scan.value()
+	if err != nil || !scan.end() {
+		return nil, ErrJSON
+	}
+	args, refused := sp.decode(v)
+	if refused != nil {
+		return refused, nil
+	}
+	return s.run(ctx, sp, tools.Call{Session: session, ID: "1"}, args), nil
+}
+
+// EncodeResult returns a result as the JSON object that tools/call answers.
+func EncodeResult(r *tools.Result) []byte { return appendResult(nil, r, nil) }

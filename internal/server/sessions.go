@@ -1,0 +1,55 @@
+package server
+
+import (
+	"container/list"
+	"crypto/sha256"
+
+	"github.com/fsmcp/fsmcp/internal/tools"
+)
+
+// maxThreads is how many conversations of one connection are remembered.
+const maxThreads = 64
+
+// sessions keeps one tools.Session for each conversation that the client
+// names, and one for all calls without a name. Only the reader uses it.
+type sessions struct {
+	fresh   func() *tools.Session
+	unnamed *tools.Session
+	threads map[string]*list.Element
+	recent  list.List // of *thread, the latest first
+}
+
+type thread struct {
+	name    string
+	session *tools.Session
+}
+
+func newSessions(fresh func() *tools.Session) *sessions {
+	return &sessions{fresh: fresh, unnamed: fresh(), threads: make(map[string]*list.Element)}
+}
+
+// of returns the session of a conversation; name is its raw JSON, nil for none.
+// Past maxThreads the one that was silent for longest is forgotten: its calls
+// start anew, with nothing shown.
+func (s *sessions) of(name []byte) *tools.Session {
+	if name == nil {
+		return s.unnamed
+	}
+	key := string(name)
+	if len(key) > 256 {
+		sum := sha256.Sum256(name)
+		key = string(sum[:])
+	}
+	if e, ok := s.threads[key]; ok {
+		s.recent.MoveToFront(e)
+		return e.Value.(*thread).session
+	}
+	if s.recent.Len() >= maxThreads {
+		last := s.recent.Back()
+		delete(s.threads, last.Value.(*thread).name)
+		s.recent.Remove(last)
+	}
+	t := &thread{name: key, session: s.fresh()}
+	s.threads[key] = s.recent.PushFront(t)
+	return t.session
+}
