@@ -147,6 +147,12 @@ func permissions(cfg config.Config, resolver *fsys.Resolver) perm.Config {
 	add(perm.Deny, cfg.Deny)
 	add(perm.Ask, cfg.Ask)
 	add(perm.Allow, cfg.Allow)
+	anchors := perm.Anchors(c)
+	for i, real := range fsys.NewResolver(anchors).RealRoots() {
+		if real != anchors[i] {
+			c.Aliases = append(c.Aliases, perm.Dir{Name: anchors[i], Real: real})
+		}
+	}
 	return c
 }
 

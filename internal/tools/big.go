@@ -270,5 +270,5 @@ func (b *big) region(ctx context.Context, s save.Splice, added string) (string, 
 	if i := strings.IndexByte(before, '\n'); i >= 0 && from > 0 { // begin with a whole line
 		before, line = before[i+1:], line+1
 	}
-	return regionIn(linesIn(before+after, text.EOL{LF: 1}), edit.Splice{Start: len(before), End: len(before), New: added}, line), nil
+	return regionIn(linesIn(before+after, text.EOL{LF: 1}), []edit.Splice{{Start: len(before), End: len(before), New: added}}, line), nil
 }

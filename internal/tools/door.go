@@ -68,6 +68,11 @@ func (h *House) admitted(op perm.Op, path fsys.Path) (*fsys.Target, error) {
 		return nil, err
 	}
 	decision := h.Policy.Decide(op, target.Names, h.exists)
+	if decision.Verdict != perm.Deny && target.Stamp.Nlink > 1 && target.Kind == fsys.Regular {
+		if d, ok := h.secondName(op, target); ok {
+			decision = d
+		}
+	}
 	switch {
 	case decision.Verdict == perm.Allow && err == nil:
 		return target, nil
@@ -78,6 +83,24 @@ func (h *House) admitted(op perm.Op, path fsys.Path) (*fsys.Target, error) {
 	}
 	target.Close()
 	return nil, err
+}
+
+// secondName finds out whether a file with several names is one that a deny
+// rule names: a hard link is no way around it.
+func (h *House) secondName(op perm.Op, t *fsys.Target) (perm.Decision, bool) {
+	for _, l := range h.Policy.LiteralDenies(op) {
+		path, err := fsys.Lexer{OS: h.Lexer.OS}.Parse(l.Path)
+		if err != nil {
+			continue
+		}
+		denied, err := h.Resolver.Resolve(path)
+		same := err == nil && denied.Stamp.SameFile(t.Stamp)
+		denied.Close()
+		if same {
+			return l.Decision, true
+		}
+	}
+	return perm.Decision{}, false
 }
 
 // lookalike makes up for an argument that names nothing: without blanks around
@@ -147,7 +170,10 @@ func (h *House) denied(op perm.Op, path fsys.Path, d perm.Decision) error {
 	if d.PasteLine != "" {
 		next = fmt.Sprintf(" To allow it, the user can start fsmcp with --allow '%s'.", d.PasteLine)
 	}
-	if d.Reason == perm.ReasonMode {
+	switch {
+	case h.Lexer.Base == "":
+		next += " There is no workspace directory: add the project's folder to the arguments in the client's configuration, as in \"args\": [\"serve\", \"/your/project\"]."
+	case d.Reason == perm.ReasonMode:
 		next += " A folder becomes part of the workspace when it is named: fsmcp serve DIR."
 	}
 	return refuse(slugDenied, "%s of %s needs the user's consent (%s), and this client cannot be asked.%s", opWord(op), name, because(d), next)

@@ -166,7 +166,10 @@ func (e *editing) unmatched(c *held, err error) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "String to replace not found in file.\nString: %s\nPath: %s", cut(e.args.OldString, shownOld), c.name)
 	if hint, ok := edit.Nearest(c.doc.Text, e.args.OldString, e.args.NewString); ok {
-		fmt.Fprintf(&b, "\nNearest place, line %d (%s):\n%s", hint.Line, hint.Why, strings.Join(hint.Lines, "\n"))
+		fmt.Fprintf(&b, "\nNearest place, from line %d on (%s):\n%s", hint.Line, hint.Why, strings.Join(hint.Lines, "\n"))
+		if hint.Given != "" {
+			fmt.Fprintf(&b, "\nold_string has there: %s", hint.Given)
+		}
 	} else {
 		b.WriteString("\nNothing like it is in the file. Read the part to be changed and copy old_string from it, without the line numbers.")
 	}

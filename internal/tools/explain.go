@@ -131,7 +131,7 @@ func worded(raw string, err error) *refusal {
 		return r
 	}
 	if e := (*fsys.PathError)(nil); errors.As(err, &e) {
-		return say(slugBadArgument, "The path %s cannot be used: it %s. Give the absolute path of one file.", quoted(raw), e.Reason)
+		return say(slugBadArgument, "file_path %s cannot be used: it %s. Give the absolute path of one file.", quoted(raw), e.Reason)
 	}
 	if e := (*save.BusyError)(nil); errors.As(err, &e) {
 		return say(slugBusy, "The file %s is busy: %s. Nothing was changed. Wait a moment, then make the same call again.", path, e.Why)
@@ -159,7 +159,7 @@ func worded(raw string, err error) *refusal {
 	case errors.Is(err, save.ErrExists):
 		return say(slugExists, "The file %s appeared while this call was creating it: another program made it. Nothing was changed. Read it first.", path)
 	case errors.Is(err, save.ErrVanished):
-		return &refusal{slug: slugNotFound, code: 19, text: fmt.Sprintf("The file %s was there when it was read and is gone now: it was moved or deleted by another program. Nothing was changed. Write can create it again.", path)}
+		return say(slugNotFound, "The file %s was there when it was read and is gone now: it was moved or deleted by another program. Nothing was changed. Write can create it again.", path)
 	case errors.Is(err, save.ErrReadOnly):
 		return say(slugReadOnly, "The file %s is read-only (its mode has no write permission). Nothing was changed. Ask the user to make it writable (chmod u+w) if it should be edited.", path)
 	case errors.Is(err, save.ErrNoState):

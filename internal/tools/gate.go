@@ -156,10 +156,10 @@ func (h *House) changed(s *Session, c *held, rec state.Record) error {
 // not. Where they were not and fit, the error shows them with their
 // surroundings, and the same call passes next time.
 func (h *House) seen(s *Session, c *held, rec state.Record, spans []state.Span) error {
-	var hidden state.Ranges
+	var hidden, unseen state.Ranges
 	for _, m := range spans {
 		if !rec.Shown.Covers(m) {
-			hidden = hidden.Add(c.around(m))
+			hidden, unseen = hidden.Add(c.around(m)), append(unseen, m)
 		}
 	}
 	switch {
@@ -167,7 +167,7 @@ func (h *House) seen(s *Session, c *held, rec state.Record, spans []state.Span) 
 		return nil
 	case hidden.Len() > showMatches:
 		return refuse(slugPartlyRead, "%s Of %s the text that this call would replace was never shown. Go on with %s, then make the same call again.",
-			notReadWords, c.name, readCalls(c, hidden))
+			notReadWords, c.name, readCalls(c, unseen))
 	}
 	body, shown := fragments(c.doc, hidden)
 	rec.Shown = union(rec.Shown, shown)
@@ -205,27 +205,47 @@ func fragments(d *text.Doc, spans state.Ranges) (string, state.Ranges) {
 	return strings.Join(parts, "\n"), spans
 }
 
-// callsNamed bounds how many Read calls an error names.
-const callsNamed = 3
+// Read calls in errors: at most callsNamed of them, and places that lie within
+// nearLines of each other share one.
+const (
+	callsNamed = 3
+	nearLines  = 200
+)
 
 // readCalls names the Read calls that show spans.
 func readCalls(c *held, spans state.Ranges) string {
 	l := linesOf(c.doc)
 	var calls []string
-	for _, s := range spans {
-		start, end := c.doc.TextOffset(s.Start), c.doc.TextOffset(s.End)
-		first, last := l.at(start), l.at(max(start, end-1))
-		if head := l.start(start); first == last && l.after(start)-head > bigLine {
-			column := utf8.RuneCountInString(l.text[head:start]) + 1
-			calls = append(calls, fmt.Sprintf("Read offset=%d, limit=1, column=%d", first, column))
-		} else {
+	first, last := 0, 0
+	flush := func() {
+		if first > 0 && len(calls) < callsNamed {
 			calls = append(calls, fmt.Sprintf("Read offset=%d, limit=%d", first, min(last-first+1, defaultLines)))
 		}
+		first = 0
+	}
+	at := countedLines{lines: l}
+	for _, s := range spans {
 		if len(calls) == callsNamed {
 			break
 		}
+		start, end := c.doc.TextOffset(s.Start), c.doc.TextOffset(s.End)
+		from, to := at.line(start), at.line(max(start, end-1))
+		if head := l.start(start); from == to && l.after(start)-head > bigLine {
+			flush()
+			column := utf8.RuneCountInString(l.text[head:start]) + 1
+			calls = append(calls, fmt.Sprintf("Read offset=%d, limit=1, column=%d", from, column))
+			continue
+		}
+		if first > 0 && from > last+nearLines {
+			flush()
+		}
+		if first == 0 {
+			first = from
+		}
+		last = to
 	}
-	return strings.Join(calls, "; ")
+	flush()
+	return strings.Join(calls[:min(len(calls), callsNamed)], "; ")
 }
 
 // bigLine is the length in bytes from which a line is better read by columns.

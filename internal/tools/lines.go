@@ -35,6 +35,21 @@ func (l lines) at(off int) int {
 	return 1 + strings.Count(l.text[:min(off, len(l.text))], string(l.end))
 }
 
+// countedLines numbers ascending places without counting from the start again.
+type countedLines struct {
+	lines
+	off, before int // so many line ends before off
+}
+
+func (c *countedLines) line(off int) int {
+	if off < c.off {
+		c.off, c.before = 0, 0
+	}
+	c.before += strings.Count(c.text[c.off:off], string(c.end))
+	c.off = off
+	return c.before + 1
+}
+
 // start is the offset at which the line around off begins.
 func (l lines) start(off int) int { return strings.LastIndexByte(l.text[:off], l.end) + 1 }
 

@@ -22,28 +22,46 @@ const (
 // context while there is room: at most regionRoom bytes plus the new text, in
 // a file of any size.
 func region(d *text.Doc, splices []edit.Splice) string {
-	return regionIn(linesOf(d), splices[0], 1)
+	return regionIn(linesOf(d), splices, 1)
 }
 
 // regionIn does so for a piece of a text that begins in the given line.
-func regionIn(l lines, first edit.Splice, base int) string {
+func regionIn(l lines, splices []edit.Splice, base int) string {
+	first := splices[0]
 	room := regionRoom - headRoom + len(first.New)
 	head := l.start(first.Start)
-	tail := l.after(max(first.Start, first.End))
-	if first.End == tail && first.End > first.Start && l.text[first.End-1] == l.end {
-		tail = first.End // the change ends with its line
+	tail := first.End
+	if first.End == first.Start || l.text[first.End-1] != l.end {
+		tail = l.after(first.End) // to the end of the line that the change ends in
 	}
 	for around := regionContext; around >= 0; around-- {
 		from, to := l.back(head, around), l.forward(tail, around)
 		if out := len(first.New) + (first.Start - from) + (to - first.End); out > room {
 			continue
 		}
-		body := l.number(l.text[from:first.Start]+first.New+l.text[first.End:to], l.at(from)+base-1)
+		body := l.number(patched(l.text, splices, from, to), l.at(from)+base-1)
 		if len(body) <= room {
 			return body
 		}
 	}
 	return window(l, first, base, room)
+}
+
+// patched is the text from from to to as the splices leave it; one that
+// reaches beyond to is left out.
+func patched(text string, splices []edit.Splice, from, to int) string {
+	var b strings.Builder
+	at := from
+	for _, s := range splices {
+		if s.End > to {
+			break
+		}
+		b.WriteString(text[at:s.Start])
+		b.WriteString(s.New)
+		at = s.End
+	}
+	b.WriteString(text[at:to])
+	return b.String()
 }
 
 // window shows a change whose lines are too long, or too many to be numbered
