@@ -370,9 +370,11 @@ func (s *Scan) newView(raw []byte, eol byte, whole bool) *view {
 		v.set = utf8Set
 	}
 	v.s = stringOf(raw)
-	v.strays = !utf8.Valid(raw) && (whole || !utf8.Valid(raw[:len(raw)-openTail(raw)]))
-	v.ascii = !v.strays && eol == '\n' && bytes.IndexByte(raw, '\r') < 0 &&
-		plainASCII(raw, bytes.Count(raw, []byte{'\n'}))
+	if eol == '\n' && bytes.IndexByte(raw, '\r') < 0 && plainASCII(raw, bytes.Count(raw, []byte{'\n'})) {
+		v.ascii = true
+	} else {
+		v.strays = !utf8.Valid(raw) && (whole || !utf8.Valid(raw[:len(raw)-openTail(raw)]))
+	}
 	return v
 }
 
@@ -421,7 +423,7 @@ func (s *Scan) Page(ctx context.Context, r io.ReaderAt, first, limit, maxBody in
 func (s *Scan) pageAt(ctx context.Context, r io.ReaderAt, start int64, first, limit, maxBody int) (Page, error) {
 	size := s.Size()
 	most := (int64(maxBody) + 4) * s.expansion()
-	take := min(most, pageGuess(limit))
+	take := min(most, pageGuess(limit), int64(s.chunk))
 	for {
 		if err := ctx.Err(); err != nil {
 			return Page{}, err
