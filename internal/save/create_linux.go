@@ -16,7 +16,7 @@ func (x *Txn) create(c []Splice) (out Outcome, err error) {
 	defer func() { dirs.close(err != nil) }()
 	t, err := x.newTemp(dirs.last(), 0o666, 0o666)
 	if err != nil {
-		return Outcome{}, x.vanished("create", err)
+		return Outcome{}, x.failIfThere("create", err)
 	}
 	defer t.close()
 	if err := x.write(t, c); err != nil {
@@ -48,16 +48,8 @@ func (x *Txn) enterNew(t *temp) error {
 		x.named = true
 		return errUnlinkable
 	default:
-		return x.vanished("link", err)
+		return x.failIfThere("link", err)
 	}
-}
-
-// vanished: a folder that was there when the path was resolved.
-func (x *Txn) vanished(op string, err error) error {
-	if is(err, unix.ENOENT) {
-		return ErrVanished
-	}
-	return x.fail(op, err)
 }
 
 // takeBack removes a new file that the file system did not keep as it was
@@ -99,7 +91,7 @@ func (d *madeDirs) enter(name, path string) error {
 	sys := d.x.s.sys
 	err := sys.Mkdir(d.last(), name, 0o777)
 	if err != nil && !is(err, unix.EEXIST) {
-		return d.x.vanished("mkdir", err)
+		return d.x.failIfThere("mkdir", err)
 	}
 	if err == nil {
 		d.paths = append(d.paths, path)
@@ -108,7 +100,7 @@ func (d *madeDirs) enter(name, path string) error {
 	fd, err := sys.Openat(d.last(), name, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
 	if err != nil {
 		d.unmake(len(d.made) - 1)
-		return d.x.vanished("open", err)
+		return d.x.failIfThere("open", err)
 	}
 	d.fds = append(d.fds, fd)
 	return nil

@@ -189,7 +189,7 @@ func meet(t *testing.T, parent string, system poorer, meetings ...meeting) met {
 	out, err := change(d.save, path, func([]byte) ([]Splice, error) {
 		return []Splice{{0, 0, []byte(ourLine)}}, nil
 	})
-	r.err = err
+	r.err, meetings = err, nil
 	close(over)
 	for _, o := range others {
 		<-o

@@ -10,6 +10,9 @@ import (
 // the new one over the old one from front to back, so that the next start can
 // finish what was interrupted. Nothing holds other programs back meanwhile.
 func (x *Txn) overwrite(c []Splice) (Outcome, error) {
+	if err := x.still(); err != nil {
+		return Outcome{}, err
+	}
 	if err := x.vouch(); err != nil {
 		return Outcome{}, err
 	}
@@ -34,11 +37,6 @@ func (x *Txn) overwrite(c []Splice) (Outcome, error) {
 // vouch takes the old file's digest while the lease still holds, if its stamp
 // alone would not show a change.
 func (x *Txn) vouch() error {
-	if x.leased {
-		if err := x.leaseHolds(); err != nil {
-			return err
-		}
-	}
 	if x.sum != nil || x.was.Settled(x.s.o.Now()) {
 		return nil
 	}
@@ -79,14 +77,16 @@ func (x *Txn) failUnlessModified(op string, err error) error {
 	return x.fail(op, err)
 }
 
-// undisturbed looks at the old file for the last time. Here the change time
-// counts: nothing of ours has touched the file.
+// undisturbed looks at the old file for the last time, by its name. Here the change
+// time counts: nothing of ours has touched the file.
 func (x *Txn) undisturbed() error {
-	now, err := x.s.sys.Fstat(x.fd)
-	if err != nil {
+	now, err := x.s.sys.Fstatat(x.dir, x.base)
+	switch {
+	case is(err, unix.ENOENT):
+		return ErrVanished
+	case err != nil:
 		return x.fail("stat", err)
-	}
-	if !now.Same(x.was) {
+	case !now.Same(x.was):
 		return ErrModified
 	}
 	if x.sum != nil {

@@ -62,10 +62,16 @@ var errUnlinkable = errors.New("an unnamed file cannot be linked here")
 type refusal struct{ IOError }
 
 func (x *Txn) refuse(op string, err error) error {
-	switch {
-	case is(err, unix.EACCES, unix.EPERM, unix.EROFS, unix.EBUSY, unix.EXDEV):
+	if is(err, unix.EACCES, unix.EPERM, unix.EROFS, unix.EBUSY, unix.EXDEV) && x.folderLives() {
 		return &refusal{IOError{Op: op, Path: x.path, Err: err}}
-	case is(err, unix.ENOENT):
+	}
+	return x.failIfThere(op, err)
+}
+
+// failIfThere tells an error from the consequence of the folder being gone: into a
+// deleted one nothing can be put, and not every file system says so plainly.
+func (x *Txn) failIfThere(op string, err error) error {
+	if is(err, unix.ENOENT) || is(err, unix.EPERM) && !x.folderLives() {
 		return ErrVanished
 	}
 	return x.fail(op, err)

@@ -1,0 +1,151 @@
+package save
+
+import (
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"slices"
+	"testing"
+
+	"golang.org/x/sys/unix"
+	"pgregory.net/rapid"
+)
+
+// naive applies splices to bytes in memory.
+func naive(old []byte, c []Splice) []byte {
+	var b []byte
+	at := int64(0)
+	for _, s := range c {
+		b = append(append(b, old[at:s.Start]...), s.New...)
+		at = s.End
+	}
+	return append(b, old[at:]...)
+}
+
+// Bytes outside the splices stay, whichever way they are written.
+func TestSplicesProperty(t *testing.T) {
+	parent := memory(t)
+	for name, system := range systems {
+		t.Run(name, func(t *testing.T) {
+			d := newDeskIn(t, parent)
+			d.open(func(o *Options) { o.Sys = hooked{before: system.before} })
+			rapid.Check(t, func(rt *rapid.T) {
+				old := rapid.SliceOfN(rapid.Byte(), 0, 300).Draw(rt, "old")
+				cuts := rapid.SliceOfN(rapid.Int64Range(0, int64(len(old))), 0, 12).Draw(rt, "cuts")
+				slices.Sort(cuts)
+				var c []Splice
+				for i := 0; i+1 < len(cuts); i += 2 {
+					c = append(c, Splice{cuts[i], cuts[i+1], rapid.SliceOfN(rapid.Byte(), 0, 50).Draw(rt, "new")})
+				}
+				path := d.put("f", string(old))
+				if _, err := change(d.save, path, func([]byte) ([]Splice, error) { return c, nil }); err != nil {
+					rt.Fatal(err)
+				}
+				if want := naive(old, c); d.get("f") != string(want) {
+					rt.Fatalf("%q, want %q", d.get("f"), want)
+				}
+				d.wantNames("f")
+			})
+		})
+	}
+}
+
+// Long files go through buffers, past them, and through the system's own copying.
+func TestSplicesOfLongFiles(t *testing.T) {
+	sizes := []int{fillBuffer - 1, fillBuffer, fillBuffer + 1, rangeWorth, 3*rangeWorth + 7}
+	for name, sys := range map[string]Sys{
+		"system": nil,
+		"no copying by the system": hooked{before: func(c call) error {
+			if c.name == "CopyRange" {
+				return unix.EXDEV
+			}
+			return nil
+		}},
+		"network":  hooked{before: func(call) error { return nil }, network: true},
+		"in place": hooked{before: systems["in-place"].before},
+		"in gulps": gulps{hooked{before: func(call) error { return nil }}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDeskIn(t, memory(t))
+			d.open(func(o *Options) { o.Sys = sys })
+			for _, size := range sizes {
+				old := noise(size)
+				at := func() int64 { return rand.Int64N(int64(size)) }
+				cuts := []int64{at(), at(), at(), at()}
+				slices.Sort(cuts)
+				c := []Splice{{cuts[0], cuts[1], noise(fillBuffer + 3)}, {cuts[2], cuts[3], []byte("short")}}
+				path := d.put("f", string(old))
+				if _, err := change(d.save, path, func([]byte) ([]Splice, error) { return c, nil }); err != nil {
+					t.Fatal(err)
+				}
+				if d.get("f") != string(naive(old, c)) {
+					t.Errorf("size %d, cuts %v: wrong content", size, cuts)
+				}
+			}
+		})
+	}
+}
+
+func noise(n int) []byte {
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = byte(rand.Uint32())
+	}
+	return b
+}
+
+// gulps reads and writes less than it is asked to.
+type gulps struct{ hooked }
+
+func (g gulps) Pread(fd int, p []byte, off int64) (int, error) {
+	return g.hooked.Pread(fd, p[:(len(p)+2)/3], off)
+}
+
+func (g gulps) Pwrite(fd int, p []byte, off int64) (int, error) {
+	return g.hooked.Pwrite(fd, p[:(len(p)+1)/2], off)
+}
+
+func (g gulps) CopyRange(from int, fromOff int64, to int, toOff, n int64) (int64, error) {
+	return g.hooked.CopyRange(from, fromOff, to, toOff, (n+4)/5)
+}
+
+// Memory does not grow with the file.
+func TestReplaceInConstantMemory(t *testing.T) {
+	for name, network := range map[string]bool{"system": false, "network": true} {
+		t.Run(name, func(t *testing.T) {
+			d := newDeskIn(t, memory(t))
+			d.open(func(o *Options) { o.Sys = hooked{before: func(call) error { return nil }, network: network} })
+			path := d.put("f", "")
+			if err := os.Truncate(path, 64<<20); err != nil {
+				t.Fatal(err)
+			}
+			x, err := d.save.Begin(t.Context(), target(t, path))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer x.Close()
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			if _, err := x.Replace(t.Context(), []Splice{{32 << 20, 32<<20 + 1, []byte("x")}}); err != nil {
+				t.Fatal(err)
+			}
+			runtime.ReadMemStats(&after)
+			if used := after.TotalAlloc - before.TotalAlloc; used > 2<<20 {
+				t.Errorf("%d bytes were allocated", used)
+			}
+		})
+	}
+}
+
+func TestBadSplices(t *testing.T) {
+	d := newDesk(t)
+	path := d.put("f", "0123456789")
+	for _, c := range [][]Splice{
+		{{-1, 2, nil}}, {{3, 2, nil}}, {{0, 11, nil}}, {{0, 5, nil}, {4, 6, nil}}, {{5, 6, nil}, {0, 1, nil}},
+	} {
+		if _, err := change(d.save, path, func([]byte) ([]Splice, error) { return c, nil }); err == nil {
+			t.Errorf("%v was taken", c)
+		}
+	}
+	d.want("f", "0123456789")
+}

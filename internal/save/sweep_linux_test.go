@@ -1,0 +1,371 @@
+package save
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/fsmcp/fsmcp/internal/fsys"
+)
+
+func TestTempNames(t *testing.T) {
+	long := strings.Repeat("ä", 100)
+	for _, n := range []tempName{
+		{base: "main.go", kind: kindStamp, id: "01234567", new: "abcdefghjkmn", old: "pqrstvwxyz01"},
+		{base: ".fsmcp-", kind: kindDigest, id: "01234567", new: "abcdefghjkmn", old: "pqrstvwxyz01"},
+		{base: "x", kind: kindNamed, id: "01234567"},
+	} {
+		if got, ok := parseTemp(n.String()); !ok || got != n {
+			t.Errorf("%s: %+v, want %+v", n, got, n)
+		}
+	}
+	n := tempName{base: long, kind: kindStamp, id: "01234567", new: "abcdefghjkmn", old: "pqrstvwxyz01"}
+	got, ok := parseTemp(n.String())
+	if !ok || !strings.HasPrefix(long, got.base) || len(n.String()) > 143 {
+		t.Errorf("%s", n)
+	}
+	for _, name := range []string{
+		"main.go", ".main.go", ".fsmcp-s", ".a.fsmcp-", ".a.fsmcp-s", ".a.fsmcp-n0123456", ".a.fsmcp-n012345678", "a.fsmcp-n01234567",
+		".a.fsmcp-x01234567", ".a.fsmcp-s01234567", ".a.fsmcp-nI1234567", ".a.fsmcp-s01234567abcdefghjkmnpqrstvwxyz0", ".a.fsmcp-saved",
+		".a.fsmcp-sabcdefghjkmnpqrstvwxyz01234567-", ".fsmcp-n01234567",
+	} {
+		if n, ok := parseTemp(name); ok {
+			t.Errorf("%s was taken for %+v", name, n)
+		}
+	}
+}
+
+// dead makes what a process leaves that died in this folder: a note.
+func (d *desk) dead() {
+	d.t.Helper()
+	s := New(Options{StateDir: d.state, Durability: None})
+	st, err := s.openState(d.t.Context())
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	if _, err := st.remember(d.dir); err != nil {
+		d.t.Fatal(err)
+	}
+	st.close() // as death would; the note stays
+}
+
+// leave makes a temporary file whose name claims what claim says of its stamp.
+func (d *desk) leave(content string, claim func(s fsys.Stamp) tempName) string {
+	d.t.Helper()
+	path := d.put("leftover", content)
+	name := d.path(claim(stampAt(d.t, path)).String())
+	if err := os.Rename(path, name); err != nil {
+		d.t.Fatal(err)
+	}
+	return name
+}
+
+func stampAt(t testing.TB, path string) fsys.Stamp {
+	t.Helper()
+	s, err := kernel{}.Fstatat(unix.AT_FDCWD, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func testDigest(s string) *digest {
+	f, _ := os.CreateTemp("", "")
+	defer os.Remove(f.Name())
+	defer f.Close()
+	f.WriteString(s)
+	sum, _ := digestOf(kernel{}, int(f.Fd()), int64(len(s)))
+	return sum
+}
+
+// What a sweeper makes of a leftover.
+func TestSweepJudges(t *testing.T) {
+	const id, other = "01234567", "zzzzzzzzzzzz"
+	unpublished := func(s fsys.Stamp) tempName {
+		return tempName{"f", kindStamp, id, fingerprint(id, s, nil), other}
+	}
+	displaced := func(s fsys.Stamp) tempName {
+		return tempName{"f", kindStamp, id, other, fingerprint(id, s, nil)}
+	}
+	cases := []struct {
+		name   string
+		claim  func(s fsys.Stamp) tempName
+		after  func(path string) // what happens to it then
+		result string            // removed, saved, kept
+	}{
+		{"unpublished", unpublished, nil, "removed"},
+		{"displaced", displaced, nil, "removed"},
+		{"displaced, bytes too", func(s fsys.Stamp) tempName {
+			return tempName{"f", kindDigest, id, other, fingerprint(id, s, testDigest("content"))}
+		}, nil, "removed"},
+		{"other bytes", func(s fsys.Stamp) tempName {
+			return tempName{"f", kindDigest, id, other, fingerprint(id, s, testDigest("contend"))}
+		}, nil, "saved"},
+		{"unknown", func(s fsys.Stamp) tempName { return tempName{"f", kindStamp, id, other, other} }, nil, "saved"},
+		{"displaced, then appended to", displaced, func(path string) { appendLine(path, 0)() }, "saved"},
+		{"displaced, then touched", displaced, func(path string) { os.Chtimes(path, time.Now(), time.Now().Add(time.Second)) }, "saved"},
+		{"displaced, then copied", displaced, func(path string) {
+			b, _ := os.ReadFile(path)
+			os.WriteFile(path+"x", b, 0o644)
+			os.Rename(path+"x", path)
+		}, "saved"},
+		{"named", func(fsys.Stamp) tempName { return tempName{base: "f", kind: kindNamed, id: id} }, nil, "removed"},
+		{"a folder", displaced, func(path string) { os.Remove(path); os.Mkdir(path, 0o755) }, "kept"},
+		{"a link", displaced, func(path string) { os.Remove(path); os.Symlink("/etc/passwd", path) }, "kept"},
+		{"a pipe", displaced, func(path string) { os.Remove(path); unix.Mkfifo(path, 0o600) }, "kept"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			d := newDeskIn(t, memory(t))
+			d.put("f", "target")
+			d.dead()
+			name := d.leave("content", c.claim)
+			if c.after != nil {
+				c.after(name)
+			}
+			d.open()
+			r, err := d.save.Sweep(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch c.result {
+			case "removed":
+				d.wantNames("f")
+				if r.Removed != 1 || len(r.Saved) != 0 {
+					t.Errorf("%+v", r)
+				}
+			case "saved":
+				d.wantNames("f", "f.fsmcp-saved")
+				if r.Removed != 0 || len(r.Saved) != 1 || r.Saved[0] != d.path("f.fsmcp-saved") {
+					t.Errorf("%+v", r)
+				}
+			case "kept":
+				d.wantNames(filepath.Base(name), "f")
+			}
+			d.want("f", "target")
+			if notes, _ := os.ReadDir(filepath.Join(d.state, flightDir)); len(notes) != 0 {
+				t.Errorf("%d notes stay", len(notes))
+			}
+		})
+	}
+}
+
+// The living are left alone: by the lock on the file, and by that on their note.
+func TestSweepSparesTheLiving(t *testing.T) {
+	d := newDeskIn(t, memory(t))
+	name := d.leave("content", func(fsys.Stamp) tempName { return tempName{base: "f", kind: kindNamed, id: "01234567"} })
+	d.open()
+	st, err := d.save.openState(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := st.remember(d.dir); err != nil {
+		t.Fatal(err)
+	}
+	other := New(Options{StateDir: d.state})
+	if r, err := other.Sweep(t.Context()); err != nil || r.Removed != 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	d.dead()
+	fd, err := unix.Open(name, unix.O_RDONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unix.Flock(fd, unix.LOCK_SH)
+	if r, err := other.Sweep(t.Context()); err != nil || r.Removed != 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	unix.Close(fd)
+	d.dead()
+	if r, err := other.Sweep(t.Context()); err != nil || r.Removed != 1 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	d.wantNames()
+}
+
+// A program that was held back by the dead one's lease has the displaced file open
+// and is about to write to it.
+func TestSweepKeepsWhatIsBeingWritten(t *testing.T) {
+	d := newDeskIn(t, memory(t))
+	d.dead()
+	name := d.leave("content", func(s fsys.Stamp) tempName {
+		return tempName{"f", kindStamp, "01234567", "zzzzzzzzzzzz", fingerprint("01234567", s, nil)}
+	})
+	write := appendLine(name, 0)
+	d.open()
+	if r, err := d.save.Sweep(t.Context()); err != nil || len(r.Saved) != 1 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	write()
+	d.want("f.fsmcp-saved", "content"+foreignLine)
+}
+
+func TestSweepWithoutStateMakesNone(t *testing.T) {
+	d := newDeskIn(t, memory(t))
+	d.open()
+	if r, err := d.save.Sweep(t.Context()); err != nil || r.Removed != 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if _, err := os.Stat(d.state); !os.IsNotExist(err) {
+		t.Error("a state folder was made")
+	}
+}
+
+func TestCloseLeavesNothingToSweep(t *testing.T) {
+	d := newDeskIn(t, memory(t))
+	d.open()
+	path := d.put("f", "old")
+	if _, err := whole(d.save, path, "new"); err != nil {
+		t.Fatal(err)
+	}
+	if notes, _ := os.ReadDir(filepath.Join(d.state, flightDir)); len(notes) != 1 {
+		t.Errorf("%d notes", len(notes))
+	}
+	if err := d.save.Close(); err != nil {
+		t.Error(err)
+	}
+	if notes, _ := os.ReadDir(filepath.Join(d.state, flightDir)); len(notes) != 0 {
+		t.Errorf("%d notes stay", len(notes))
+	}
+	if _, err := whole(d.save, path, "newer"); err != nil {
+		t.Errorf("after Close: %v", err)
+	}
+}
+
+// interrupted is a write in place of which only so many bytes were written.
+func interrupted(t *testing.T, d *desk, old, new string) (path, journal string) {
+	t.Helper()
+	path = d.put("f", old)
+	d.open(func(o *Options) {
+		o.Sys = hooked{before: func(c call) error {
+			if c.name == "Truncate" { // the rolling back fails, too
+				return unix.EIO
+			}
+			if c.name == "Reserve" {
+				return unix.EIO
+			}
+			return systems["in-place"].before(c)
+		}}
+	})
+	_, err := whole(d.save, path, new)
+	var ioerr *IOError
+	if !errors.As(err, &ioerr) || !ioerr.Changed {
+		t.Fatalf("%v", err)
+	}
+	d.save.Close()
+	journals, err := os.ReadDir(filepath.Join(d.state, journalDir))
+	if err != nil || len(journals) != 1 {
+		t.Fatal(journals, err)
+	}
+	return path, filepath.Join(d.state, journalDir, journals[0].Name())
+}
+
+// What the next start makes of a write in place that was interrupted.
+func TestJournalReplay(t *testing.T) {
+	const short, long = "the old text", "THE NEW AND LONGER TEXT"
+	cases := []struct {
+		name     string
+		old, new string
+		then     string // what is on disk when the next process starts
+		result   string // replayed, left, torn
+	}{
+		{"nothing written", short, long, short, "left"},
+		{"all written", short, long, long, "left"},
+		{"one byte", short, long, "The old text", "replayed"},
+		{"half", short, long, "THE NEW text", "replayed"},
+		{"past the old end", short, long, "THE NEW AND LON", "replayed"},
+		{"shorter: nothing", long, short, long, "left"},
+		{"shorter: half", long, short, "the old AND LONGER TEXT", "replayed"},
+		{"shorter: not yet cut", long, short, "the old text" + long[len(short):], "replayed"},
+		{"shorter: done", long, short, short, "left"},
+		{"back to front", short, long, "the old TEXT", "torn"},
+		{"edited since", short, long, "something else entirely", "torn"},
+		{"edited since, shorter", short, long, "THE", "torn"},
+		{"a mix that was appended to", short, long, "THE NEW text and more", "torn"},
+		{"emptied", short, long, "", "torn"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			d := newDeskIn(t, memory(t))
+			path, journal := interrupted(t, d, c.old, c.new)
+			f, err := os.OpenFile(path, os.O_WRONLY|os.O_TRUNC, 0) // the same inode
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.WriteString(c.then)
+			f.Close()
+			d.open()
+			r, err := d.save.Sweep(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, replayed, torn := c.then, 0, 0
+			switch c.result {
+			case "replayed":
+				want, replayed = c.new, 1
+			case "torn":
+				torn = 1
+				saved := filepath.Join(d.state, savedDir)
+				if look(filepath.Join(saved, "f.before.fsmcp-saved")) != c.old || look(filepath.Join(saved, "f.after.fsmcp-saved")) != c.new {
+					t.Errorf("the contents were not kept: %+v", r)
+				}
+			}
+			d.want("f", want)
+			if len(r.Replayed) != replayed || len(r.Torn) != torn || len(r.Saved) != 2*torn {
+				t.Errorf("%+v", r)
+			}
+			if _, err := os.Stat(journal); !os.IsNotExist(err) {
+				t.Errorf("the journal stays: %v", err)
+			}
+			if r, err := d.save.Sweep(t.Context()); err != nil || len(r.Replayed)+len(r.Torn)+len(r.Saved) > 0 {
+				t.Errorf("second sweep: %+v, %v", r, err)
+			}
+		})
+	}
+}
+
+// A journal is not acted upon if the file is another one, or the journal not whole.
+func TestJournalDoubts(t *testing.T) {
+	const old, new, mix = "the old text", "THE NEW TEXT AS WELL", "THE NEW text"
+	cases := []struct {
+		name string
+		then func(path, journal string)
+		torn bool
+	}{
+		{"another inode", func(path, _ string) { rename(path, mix) }, true},
+		{"a link", func(path, _ string) { os.Rename(path, path+"2"); os.Symlink(path+"2", path) }, true},
+		{"deleted", func(path, _ string) { os.Remove(path) }, true},
+		{"cut short", func(_, journal string) { os.Truncate(journal, 40) }, false},
+		{"empty", func(_, journal string) { os.Truncate(journal, 0) }, false},
+		{"a bit flipped", func(_, journal string) {
+			b, _ := os.ReadFile(journal)
+			b[3] ^= 1
+			os.WriteFile(journal, b, 0o600)
+		}, false},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			d := newDeskIn(t, memory(t))
+			path, journal := interrupted(t, d, old, new)
+			os.WriteFile(path, []byte(mix), 0o644)
+			c.then(path, journal)
+			before := look(path)
+			d.open()
+			r, err := d.save.Sweep(t.Context())
+			if err != nil || len(r.Replayed) > 0 || (len(r.Torn) == 1) != c.torn {
+				t.Errorf("%+v, %v", r, err)
+			}
+			if got := look(path); got != before {
+				t.Errorf("%q became %q", before, got)
+			}
+			if _, err := os.Stat(journal); !os.IsNotExist(err) {
+				t.Errorf("the journal stays: %v", err)
+			}
+		})
+	}
+}
