@@ -1,0 +1,217 @@
+package archtest
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/fsmcp/fsmcp"
+
+// A ban keeps one import out of a room, with the reason. An import ends in
+// "/..." where all below it is meant too.
+type ban struct{ imports, why string }
+
+// A room is one package: what of this module it may import (anything, where
+// anyRoom is set), and what else it may not.
+type room struct {
+	anyRoom bool
+	rooms   []string
+	never   []ban
+}
+
+// Reasons that several rooms share.
+var (
+	noOS       = ban{"os", "it is pure: bytes in, bytes out"}
+	noProcess  = ban{"os/exec", "only hooks, workers and language servers start programs"}
+	noProtocol = ban{"github.com/mark3labs/mcp-go/...", "the protocol is the server's"}
+	noLog      = ban{"github.com/rs/zerolog/...", "it returns facts; others log"}
+	noNet      = ban{"net/...", "nothing leaves the machine"}
+	noCommand  = ban{"github.com/spf13/...", "flags are the command's"}
+	noWatch    = ban{"github.com/fsnotify/...", "only watch watches"}
+	noVips     = ban{"github.com/h2non/...", "no C code in the server"}
+	noPDF      = ban{"github.com/pdfcpu/...", "no large decoder in the server"}
+)
+
+// rooms is the table: a package that is not in it does not pass.
+var rooms = map[string]room{
+	"cmd/fsmcp": {anyRoom: true, never: []ban{noProtocol, noVips, noPDF}},
+
+	"internal/server": {rooms: []string{"internal/tools", "schemas"}, never: []ban{noProcess, noNet, noCommand, noWatch, noVips, noPDF, {"os", "it does not look at files"}}},
+	"internal/tools": {
+		rooms: []string{"internal/edit", "internal/fsys", "internal/media", "internal/notebook", "internal/perm", "internal/save", "internal/state", "internal/text", "internal/tokens"},
+		never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch, noVips, noPDF, {"os", "the door to the disk is fsys and save"}},
+	},
+	"internal/state": {rooms: []string{"internal/fsys", "internal/text"}, never: pure()},
+	"internal/perm":  {never: pure()},
+	"internal/fsys":  {never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
+	"internal/save":  {rooms: []string{"internal/fsys"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
+	"internal/text":  {never: pure()},
+	"internal/edit":  {never: pure()},
+
+	"internal/notebook": {never: pure()},
+	"internal/tokens":   {never: pure()},
+	"internal/media":    {never: append(pure(), noVips, noPDF)},
+	"internal/config":   {never: pure()},
+	"schemas":           {never: pure()},
+
+	// Rooms of tests and shows.
+	"internal/archtest":    {},
+	"internal/bench":       {rooms: []string{"internal/mcptest"}},
+	"internal/bench/floor": {},
+	"internal/demo":        {rooms: []string{"internal/mcptest"}},
+	"internal/faults":      {rooms: []string{"internal/mcptest"}},
+	"internal/mcptest":     {},
+}
+
+func pure() []ban {
+	return []ban{noOS, noProcess, noNet, noProtocol, noLog, noCommand, noWatch}
+}
+
+// pkg is what the tests need of one package of this module.
+type pkg struct {
+	files []*ast.File // without tests, for every system
+	tests int
+}
+
+// packages parses the whole module.
+func packages(t *testing.T) map[string]*pkg {
+	t.Helper()
+	root := filepath.Join("..", "..")
+	all := make(map[string]*pkg)
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := d.Name()
+		if d.IsDir() && path != root && (strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") || name == "testdata" || name == "bin") {
+			return filepath.SkipDir
+		}
+		if d.IsDir() || !strings.HasSuffix(name, ".go") {
+			return nil
+		}
+		dir, err := filepath.Rel(root, filepath.Dir(path))
+		if err != nil {
+			return err
+		}
+		dir = filepath.ToSlash(dir)
+		if all[dir] == nil {
+			all[dir] = new(pkg)
+		}
+		if strings.HasSuffix(name, "_test.go") {
+			all[dir].tests++
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments)
+		if err != nil {
+			return err
+		}
+		all[dir].files = append(all[dir].files, file)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func TestImports(t *testing.T) {
+	for dir, p := range packages(t) {
+		r, known := rooms[dir]
+		if !known {
+			t.Errorf("%s is not in the table of rooms", dir)
+			continue
+		}
+		for _, file := range p.files {
+			for _, spec := range file.Imports {
+				path, err := strconv.Unquote(spec.Path.Value)
+				if err != nil {
+					t.Fatal(err)
+				}
+				r.check(t, dir, path)
+			}
+		}
+	}
+}
+
+// check judges one import.
+func (r room) check(t *testing.T, dir, path string) {
+	t.Helper()
+	if own, ok := strings.CutPrefix(path, module+"/"); ok {
+		switch {
+		case strings.HasPrefix(own, "cmd/"):
+			t.Errorf("%s imports %s: nobody imports a command", dir, own)
+		case !r.anyRoom && !slices.Contains(r.rooms, own):
+			t.Errorf("%s imports %s, which its row does not name", dir, own)
+		}
+		return
+	}
+	for _, b := range r.never {
+		if b.forbids(path) {
+			t.Errorf("%s imports %s: %s", dir, path, b.why)
+		}
+	}
+}
+
+func (b ban) forbids(path string) bool {
+	base, below := strings.CutSuffix(b.imports, "/...")
+	return path == base || below && strings.HasPrefix(path, base+"/")
+}
+
+// Each of these has one room, whatever the table allows.
+func TestSoleImporters(t *testing.T) {
+	sole := map[string]string{
+		"github.com/mark3labs/mcp-go":            "internal/server",
+		"github.com/spf13/cobra":                 "cmd/fsmcp",
+		"github.com/fsnotify/fsnotify":           "internal/watch",
+		"github.com/h2non/bimg":                  "internal/media/vips",
+		"github.com/pdfcpu/pdfcpu":               "internal/media/pdf",
+		"github.com/klippa-app/go-pdfium":        "internal/media/pdf",
+		"github.com/wlynxg/chardet":              "internal/text",
+		"github.com/modelcontextprotocol/go-sdk": "tests only",
+	}
+	for dir, p := range packages(t) {
+		for _, file := range p.files {
+			for _, spec := range file.Imports {
+				path := strings.Trim(spec.Path.Value, `"`)
+				for library, home := range sole {
+					if (path == library || strings.HasPrefix(path, library+"/")) && dir != home {
+						t.Errorf("%s imports %s, which belongs to %s", dir, path, home)
+					}
+				}
+			}
+		}
+	}
+}
+
+// Every package says what it promises; nothing runs before main; no package is
+// a drawer for what has no place.
+func TestPackages(t *testing.T) {
+	for dir, p := range packages(t) {
+		if len(p.files) == 0 {
+			t.Errorf("%s has tests only; give it a file with a package comment", dir)
+			continue
+		}
+		if slices.Contains([]string{"util", "utils", "common", "helpers", "types", "misc"}, filepath.Base(dir)) {
+			t.Errorf("%s: what is it?", dir)
+		}
+		described := false
+		for _, file := range p.files {
+			described = described || file.Doc != nil && len(strings.Fields(file.Doc.Text())) >= 5
+			for _, decl := range file.Decls {
+				if f, ok := decl.(*ast.FuncDecl); ok && f.Recv == nil && f.Name.Name == "init" {
+					t.Errorf("%s has an init function", dir)
+				}
+			}
+		}
+		if !described {
+			t.Errorf("%s has no package comment", dir)
+		}
+	}
+}
