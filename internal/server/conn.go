@@ -215,7 +215,7 @@ func (c *conn) notified(m message) {
 		c.handle(m)
 		return
 	}
-	if id := member(m.params, "requestId").raw; c.pool.cancel(idKey(id)) {
+	if id := member(m.params.raw, "requestId").raw; c.pool.cancel(idKey(id)) {
 		c.opts.Log.Info().Str("id", string(id)).Msg("call cancelled")
 	}
 }
@@ -271,26 +271,26 @@ func (c *conn) notes(m message) {
 // call queues one tools/call. Arguments are decoded here, since they say which
 // file the call must keep its place for.
 func (c *conn) call(m message, size int, to replies) {
-	p, err := parseCall(m.params)
+	tool, meta, err := m.call()
 	if err != nil {
 		c.fail(to, m.id, mcp.INVALID_PARAMS, wordsOf(err))
 		return
 	}
-	modern, ok := c.era(&p.meta)
+	modern, ok := c.era(&meta)
 	if !ok {
 		c.ask(m, to)
 		return
 	}
-	sp, ok := c.specs[p.name]
+	sp, ok := c.specs[tool]
 	if !ok {
-		c.fail(to, m.id, mcp.INVALID_PARAMS, fmt.Sprintf("There is no tool %s. The tools are %s.", printable(p.name), c.known))
+		c.fail(to, m.id, mcp.INVALID_PARAMS, fmt.Sprintf("There is no tool %s. The tools are %s.", printable(tool), c.known))
 		return
 	}
 	j := &job{id: bytes.Clone(m.id), spec: sp, to: to, size: size, at: time.Now()}
 	if modern {
 		j.meta = c.info
 	}
-	args, refused := sp.decode(p.args)
+	args, refused := sp.decode(m.args)
 	if refused != nil {
 		c.settle(j, refused, true)
 		return
@@ -298,9 +298,9 @@ func (c *conn) call(m message, size int, to replies) {
 	j.args = args
 	j.key = idKey(j.id)
 	j.lane = c.opts.FileKey(args.Target())
-	j.call = tools.Call{Session: c.sessions.of(p.meta.thread), ID: string(j.id), Client: c.limits(&p.meta)}
-	if p.meta.progress != nil {
-		j.call.Progress = c.progress(j, bytes.Clone(p.meta.progress))
+	j.call = tools.Call{Session: c.sessions.of(meta.thread), ID: string(j.id), Client: c.limits(&meta)}
+	if meta.progress != nil {
+		j.call.Progress = c.progress(j, bytes.Clone(meta.progress))
 	}
 	j.ctx, j.cancel = context.WithCancelCause(c.ctx)
 	// A single call is run by the reader itself, which saves it a change of

@@ -22,34 +22,30 @@ var errNotObject = errors.New("not a JSON object")
 // in two ways.
 var errTwice = errors.New("member given twice")
 
-// A message is the envelope of one JSON-RPC message. All slices are parts of
-// the line it came in.
+// A message is the envelope of one JSON-RPC message, and of its params what a
+// call has there. All slices are parts of the line it came in.
 type message struct {
 	raw     []byte
 	id      []byte // as written; nil where there is none
 	method  string
-	params  []byte // nil where there are none
-	version bool   // jsonrpc is "2.0"
-	answer  bool   // has a result or an error: it answers a request of ours
+	params  value
+	name    value // the members of params
+	args    value
+	meta    value
+	version bool // jsonrpc is "2.0"
+	answer  bool // has a result or an error: it answers a request of ours
+	seen    part
+	twice   bool // some part was given more than once
 }
 
-// request tells whether the message wants an answer.
-func (m *message) request() bool { return m.method != "" && m.id != nil }
-
 // parseMessage reads the envelope of one message and checks the grammar of
-// the whole. What it returns beside errNotObject and errTwice is usable as far
-// as it goes, so that an id is answered.
+// the whole, all in one pass. What it returns beside errNotObject and errTwice
+// is usable as far as it goes, so that an id is answered.
 func parseMessage(line []byte) (m message, err error) {
 	s := scanner{b: line}
 	m.raw = line
-	var seen, twice uint
 	if s.space() == '{' {
-		err = s.members(func(name []byte, v value) error {
-			bit := m.take(name, v)
-			twice |= seen & bit
-			seen |= bit
-			return nil
-		})
+		err = s.members(func(name []byte) error { return m.take(&s, name) })
 	} else if _, err = s.value(); err == nil {
 		err = errNotObject
 	}
@@ -58,34 +54,82 @@ func parseMessage(line []byte) (m message, err error) {
 		return m, err
 	case !s.end():
 		return m, errSyntax
-	case twice != 0:
+	case m.twice:
 		return m, errTwice
 	}
 	return m, err
 }
 
-// take notes one member of the envelope, and returns the bit that stands for it.
-func (m *message) take(name []byte, v value) uint {
+// take reads one member of the envelope.
+func (m *message) take(s *scanner, name []byte) error {
+	if string(name) == `"params"` {
+		m.once(inParams)
+		return m.takeParams(s)
+	}
+	v, err := s.value()
 	switch string(name) {
 	case `"jsonrpc"`:
+		m.once(inVersion)
 		m.version = string(v.raw) == `"2.0"`
-		return 1
 	case `"id"`:
+		m.once(inID)
 		m.id = v.raw
-		return 2
 	case `"method"`:
-		if v.kind == isString {
+		m.once(inMethod)
+		if err == nil && v.kind == isString {
 			m.method, _ = unquote(v.raw)
 		}
-		return 4
-	case `"params"`:
-		m.params = v.raw
-		return 8
 	case `"result"`, `"error"`:
+		m.once(inAnswer)
 		m.answer = true
-		return 16
 	}
-	return 0
+	return err
+}
+
+// takeParams reads the params, and notes those members that a call has.
+func (m *message) takeParams(s *scanner) (err error) {
+	if s.space() != '{' {
+		m.params, err = s.value()
+		return err
+	}
+	start := s.i
+	err = s.members(func(name []byte) error {
+		v, err := s.value()
+		switch string(name) {
+		case `"name"`:
+			m.once(inName)
+			m.name = v
+		case `"arguments"`:
+			m.once(inArguments)
+			m.args = v
+		case `"_meta"`:
+			m.once(inMeta)
+			m.meta = v
+		}
+		return err
+	})
+	m.params = value{s.b[start:s.i], isObject}
+	return err
+}
+
+// part is a member that may be given once.
+type part uint
+
+const (
+	inVersion part = 1 << iota
+	inID
+	inMethod
+	inParams
+	inAnswer
+	inName
+	inArguments
+	inMeta
+)
+
+// once notes that a part was there, and whether it was before.
+func (m *message) once(p part) {
+	m.twice = m.twice || m.seen&p != 0
+	m.seen |= p
 }
 
 // goodID tells whether an id is one that JSON-RPC over MCP allows: a string or
@@ -104,13 +148,6 @@ func idKey(id []byte) string {
 	return string(id)
 }
 
-// callParams are the parameters of tools/call.
-type callParams struct {
-	name string
-	args value // kind 0 where there are none
-	meta callMeta
-}
-
 // callMeta is what fsmcp reads of a request's _meta.
 type callMeta struct {
 	progress     []byte // the token, as written
@@ -126,41 +163,26 @@ var (
 	errMeta     = errors.New("params._meta must be an object")
 )
 
-func parseCall(params []byte) (p callParams, err error) {
-	if len(params) == 0 || params[0] != '{' {
-		return p, errNoParams
+// call finds the tool that a tools/call names, and what its _meta says.
+func (m *message) call() (tool string, meta callMeta, err error) {
+	switch {
+	case m.params.kind != isObject:
+		return "", meta, errNoParams
+	case m.name.kind != isString:
+		return "", meta, errNoName
+	case m.meta.kind == isObject:
+		meta.parse(m.meta.raw)
+	case m.meta.kind != 0 && m.meta.kind != isNull:
+		return "", meta, errMeta
 	}
-	err = members(params, func(name []byte, v value) error {
-		switch string(name) {
-		case `"name"`:
-			if v.kind != isString {
-				return errNoName
-			}
-			p.name, err = unquote(v.raw)
-			return err
-		case `"arguments"`:
-			p.args = v
-		case `"_meta"`:
-			if v.kind == isNull {
-				return nil
-			}
-			if v.kind != isObject {
-				return errMeta
-			}
-			return p.meta.parse(v.raw)
-		}
-		return nil
-	})
-	if err == nil && p.name == "" {
-		err = errNoName
-	}
-	return p, err
+	tool, err = unquote(m.name.raw)
+	return tool, meta, err
 }
 
 // parse reads the members of _meta that matter here. Names in it are never
 // escaped by any known client, so they are compared as written.
-func (m *callMeta) parse(object []byte) error {
-	return members(object, func(name []byte, v value) error {
+func (m *callMeta) parse(object []byte) {
+	members(object, func(name []byte, v value) error {
 		switch string(name) {
 		case `"progressToken"`:
 			if v.kind == isString || v.kind == isNumber {

@@ -157,7 +157,7 @@ func (s *scanner) container(c byte) error {
 		}
 		first = false
 		if inner == '{' {
-			if err := s.key(); err != nil {
+			if _, err := s.key(); err != nil {
 				return err
 			}
 			c = s.space()
@@ -177,19 +177,21 @@ func (s *scanner) container(c byte) error {
 	return nil
 }
 
-// key moves over a member's name and its colon.
-func (s *scanner) key() error {
+// key moves over a member's name and its colon, and returns the name.
+func (s *scanner) key() (name []byte, err error) {
+	start := s.i
 	if s.i >= len(s.b) || s.b[s.i] != '"' {
-		return errSyntax
+		return nil, errSyntax
 	}
 	if err := s.str(); err != nil {
-		return err
+		return nil, err
 	}
+	name = s.b[start:s.i]
 	if s.space() != ':' {
-		return errSyntax
+		return nil, errSyntax
 	}
 	s.i++
-	return nil
+	return name, nil
 }
 
 // str moves over a string, from its opening quote to behind the closing one.
@@ -239,11 +241,18 @@ func (s *scanner) end() bool { return s.space() == 0 && s.i >= len(s.b) }
 // raw, with its quotes. It stops at the first error.
 func members(object []byte, f func(name []byte, v value) error) error {
 	s := scanner{b: object}
-	return s.members(f)
+	return s.members(func(name []byte) error {
+		v, err := s.value()
+		if err != nil {
+			return err
+		}
+		return f(name, v)
+	})
 }
 
-// members is the same for the object that comes next, and moves behind it.
-func (s *scanner) members(f func(name []byte, v value) error) error {
+// members walks over the object that comes next. f is called behind each
+// member's colon, and moves over its value.
+func (s *scanner) members(f func(name []byte) error) error {
 	if s.space() != '{' {
 		return errSyntax
 	}
@@ -254,23 +263,11 @@ func (s *scanner) members(f func(name []byte, v value) error) error {
 	}
 	for {
 		s.space()
-		start := s.i
-		if s.i >= len(s.b) || s.b[s.i] != '"' {
-			return errSyntax
-		}
-		if err := s.str(); err != nil {
-			return err
-		}
-		name := s.b[start:s.i]
-		if s.space() != ':' {
-			return errSyntax
-		}
-		s.i++
-		v, err := s.value()
+		name, err := s.key()
 		if err != nil {
 			return err
 		}
-		if err := f(name, v); err != nil {
+		if err := f(name); err != nil {
 			return err
 		}
 		switch s.space() {
