@@ -153,3 +153,25 @@ func BenchmarkStreamWide(b *testing.B) {
 		}
 	}
 }
+
+func BenchmarkNearest(b *testing.B) {
+	lines := strings.Split(source(1<<20, "\n"), "\n")
+	text := strings.Join(lines, "\n")
+	long := strings.Repeat(text, 64)
+	chinese := strings.Repeat("这是一个测试文本，用于衡量速度。“引号”也在这里。\n", 1<<20/76)
+	for _, c := range []struct{ name, text, old string }{
+		{"indentation", text, strings.ReplaceAll(strings.Join(lines[20000:20010], "\n"), "\t", "    ")},
+		{"words", text, strings.ReplaceAll(strings.Join(lines[20000:20010], "\n"), "large", "small")},
+		{"nothing", text, "gone and away"},
+		{"chinese", chinese, "这里没有这个文本"},
+		{"64MB", long, strings.ReplaceAll(strings.Join(lines[20000:20010], "\n"), "large", "small")},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			b.SetBytes(int64(len(c.text)))
+			b.ReportAllocs()
+			for b.Loop() {
+				Nearest(c.text, c.old, "x")
+			}
+		})
+	}
+}

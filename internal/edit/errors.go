@@ -9,6 +9,9 @@ import (
 // already reads as the edit would leave it.
 var ErrSame = errors.New("old and new text are equal")
 
+// ErrTooMany: a stream has more matches than were kept.
+var ErrTooMany = errors.New("more matches than were kept")
+
 // A StrippedToSameError is a change that consists of nothing but trailing white
 // space, which was stripped.
 type StrippedToSameError struct {

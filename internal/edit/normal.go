@@ -8,7 +8,7 @@ import (
 )
 
 // windowLen is how much of a text is normalised at a time.
-const windowLen = 1 << 20
+const windowLen = 256 << 10
 
 // findNormalised finds old where the text is canonically equivalent to it. It
 // compares the NFC forms of both, of the text a window at a time, so that its
@@ -31,6 +31,7 @@ func findNormalised(text, old string, br breaks, t *tally, window int) {
 	// The spelling of a match is at most four times as long as its NFC form.
 	reach := 4*m.longest() + utf8.UTFMax
 	size := max(window, 4*reach)
+	s.form = make([]byte, 0, min(len(text), size)+reach)
 	for from := 0; from < len(text); {
 		end := cutFrom(text, from+size)
 		next := end
@@ -104,13 +105,13 @@ func (s *normalSearch) window(from, end, next int) {
 }
 
 // A change is a segment of a text that its NFC form spells differently.
-type change struct{ form, formEnd, orig, origEnd int }
+type change struct{ form, formEnd, orig, origEnd int32 }
 
 // appendNormal appends the NFC form of s, and of each segment that differs
 // where it is in both; stray bytes stay as they are. s begins at a boundary.
 func appendNormal(form []byte, changes []change, s string) ([]byte, []change, bool) {
 	base, runEnd := len(form), 0
-	var scratch []byte
+	var iter norm.Iter
 	for at := 0; at < len(s); {
 		if at >= runEnd {
 			runEnd = at + validPrefix(s[at:])
@@ -121,7 +122,7 @@ func appendNormal(form []byte, changes []change, s string) ([]byte, []change, bo
 			continue
 		}
 		quick := at + norm.NFC.QuickSpanString(s[at:runEnd])
-		for quick < len(s) && !isBoundary(s, quick) {
+		for at < quick && !isBoundary(s, quick) {
 			quick-- // what comes next may change this character
 		}
 		form = append(form, s[at:quick]...)
@@ -130,12 +131,13 @@ func appendNormal(form []byte, changes []change, s string) ([]byte, []change, bo
 		}
 		end := boundaryFrom(s, at+1)
 		segment := s[at:end]
-		scratch = norm.NFC.AppendString(scratch[:0], segment)
-		if string(scratch) != segment {
-			start := len(form) - base
-			changes = append(changes, change{start, start + len(scratch), at, end})
+		start := len(form)
+		for iter.InitString(norm.NFC, segment); !iter.Done(); {
+			form = append(form, iter.Next()...)
 		}
-		form = append(form, scratch...)
+		if string(form[start:]) != segment {
+			changes = append(changes, change{int32(start - base), int32(len(form) - base), int32(at), int32(end)})
+		}
 		at = end
 	}
 	return form, changes, len(changes) > 0
@@ -191,10 +193,17 @@ func isStrayAt(s string, i int) bool {
 	return true
 }
 
-// boundaryFrom is the first boundary at or after i.
+// longestSegment is more than any sequence of marks that means something.
+const longestSegment = 64 << 10
+
+// boundaryFrom is the first boundary at or after i, or a place in the middle of
+// a segment that is too long to be looked at in one piece: it may cost a match
+// there, but never makes a wrong one, since matches end at boundaries only.
 func boundaryFrom(s string, i int) int {
-	for i < len(s) && !isBoundary(s, i) {
-		i++
+	for from := i; i < len(s) && !isBoundary(s, i); i++ {
+		if i-from > longestSegment && utf8.RuneStart(s[i]) {
+			return i
+		}
 	}
 	return min(i, len(s))
 }
@@ -216,12 +225,9 @@ type origin struct {
 
 // place is false for a place inside a segment that was spelled differently.
 func (o *origin) place(form int) (int, bool) {
-	for len(o.changes) > 0 && o.changes[0].formEnd <= form {
-		o.shift = o.changes[0].origEnd - o.changes[0].formEnd
+	for len(o.changes) > 0 && int(o.changes[0].formEnd) <= form {
+		o.shift = int(o.changes[0].origEnd - o.changes[0].formEnd)
 		o.changes = o.changes[1:]
 	}
-	if len(o.changes) > 0 && o.changes[0].form < form {
-		return form + o.shift, false
-	}
-	return form + o.shift, true
+	return form + o.shift, len(o.changes) == 0 || form <= int(o.changes[0].form)
 }

@@ -55,7 +55,8 @@ type StreamMatch struct{ Start, End int64 }
 type StreamFound struct {
 	// Matches are the first places, as many as were asked for.
 	Matches []StreamMatch
-	// Count is the number of all places; without all there is exactly one.
+	// Count is the number of all places, which may be more than Matches has;
+	// without all there is exactly one.
 	Count int
 
 	needle Needle
@@ -159,12 +160,17 @@ type StreamResult struct {
 	Stripped bool
 }
 
-// Replace decides what stands in the place of each match that was kept, by the
-// same rules as Apply; req.Old has to be the needle's text. Where the line of a
-// match has no ending and req.EOL is empty, the breaks of New stay as they are.
+// Replace decides what stands in the place of each match, by the same rules as
+// Apply; r reads the same bytes as before, and req.Old is the needle's text.
+// Where the line of a match has no ending and req.EOL is empty, the breaks of
+// New stay as they are. It fails with ErrSame, *StrippedToSameError, ErrTooMany,
+// the needle's encoding error, the context's error or the reader's.
 func (f StreamFound) Replace(ctx context.Context, r io.ReaderAt, req Request) (StreamResult, error) {
 	if req.Old == req.New {
 		return StreamResult{}, ErrSame
+	}
+	if f.Count > len(f.Matches) {
+		return StreamResult{}, ErrTooMany
 	}
 	f.file.r = r
 	c := call{req.Old, req.New, f.breaks}

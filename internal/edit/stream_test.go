@@ -151,6 +151,9 @@ func TestStreamCountsAllAndKeepsSome(t *testing.T) {
 	if err != nil || f.Count != 100000 || len(f.Matches) != 7 || f.Matches[6].Start != 6*15 {
 		t.Errorf("%d %v %v", f.Count, f.Matches, err)
 	}
+	if _, err := f.Replace(context.Background(), r, Request{Old: "needle", New: "x"}); !errors.Is(err, ErrTooMany) {
+		t.Errorf("replacing some of all: %v", err)
+	}
 	_, err = SearchStream(context.Background(), r, int64(len(text)), n, false, 7)
 	var e *AmbiguousError
 	if !errors.As(err, &e) || describe(e) != "100000 at 1 2 3 4 5 6 7 8 9 10" {

@@ -1,0 +1,81 @@
+package edit
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// The signs that stand for what cannot be seen.
+const (
+	tabSign   = "→"
+	blankSign = "·"
+	crSign    = "␍"
+	cutSign   = "…"
+)
+
+// excerptLen is how much of a line, in bytes, a hint shows on either side of
+// the place that matters.
+const excerptLen = 80
+
+// excerpt is the part of a line around a place, written with write, with marks
+// where the line was cut.
+func excerpt(line string, at int, write func(string) string) string {
+	from, to := max(0, at-excerptLen), min(len(line), at+excerptLen)
+	if from < excerptLen/2 {
+		from = 0
+	}
+	if len(line)-to < excerptLen/2 {
+		to = len(line)
+	}
+	for from > 0 && !utf8.RuneStart(line[from]) {
+		from--
+	}
+	for to < len(line) && !utf8.RuneStart(line[to]) {
+		to++
+	}
+	s := write(line[from:to])
+	if from > 0 {
+		s = cutSign + s
+	}
+	if to < len(line) {
+		s += cutSign
+	}
+	return s
+}
+
+// visible is s with signs for blanks and tabs and names for other characters
+// that cannot be seen.
+func visible(s string) string {
+	return strings.NewReplacer("\t", tabSign, " ", blankSign).Replace(printable(s))
+}
+
+// printable is s with names for the characters that cannot be seen, blanks and
+// tabs excepted.
+func printable(s string) string {
+	var b strings.Builder
+	for i, r := range s {
+		switch {
+		case r == '\t' || r == ' ':
+			b.WriteRune(r)
+		case r == '\r':
+			b.WriteString(crSign)
+		case r == utf8.RuneError && isStray(s[i:]):
+			fmt.Fprintf(&b, `\x%02x`, s[i])
+		case isUnseen(r) || unicode.IsSpace(r):
+			b.WriteString(name(r))
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+func name(r rune) string { return fmt.Sprintf("[U+%04X]", r) }
+
+// isUnseen tells whether a character shows nothing, not even white space.
+func isUnseen(r rune) bool {
+	return unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Cc, r) && !unicode.IsSpace(r) ||
+		unicode.Is(unicode.Variation_Selector, r)
+}
