@@ -18,6 +18,10 @@ export GOEXPERIMENT ?= jsonv2
 # the tests start.
 export GORACE ?= atexit_sleep_ms=0
 
+# The checkers, pinned here: in go.mod they would be dependencies of fsmcp.
+STATICCHECK := v0.8.2
+GOVULNCHECK := v1.8.0
+
 # Debian packages that the tests use beside the Go tools. Later work adds its
 # own here: a program that is already installed is not asked for again.
 PACKAGES := strace:strace gcc:gcc bsdutils:script util-linux:setpriv
@@ -47,8 +51,8 @@ check: ## gofmt, vet, staticcheck, tidy, known vulnerabilities
 	@bad=$$(gofmt -l $$(git ls-files -c -o --exclude-standard '*.go')); [ -z "$$bad" ] || { echo "gofmt would change:"; echo "$$bad"; exit 1; }
 	$(GO) vet ./...
 	$(GO) mod tidy -diff
-	$(GO) tool staticcheck ./...
-	@.ci/vulncheck
+	$(GO) run honnef.co/go/tools/cmd/staticcheck@$(STATICCHECK) ./...
+	@.ci/vulncheck $(GOVULNCHECK)
 
 test: setup check cross ## everything that has to hold, as the continuous integration runs it
 	CGO_ENABLED=1 $(GO) test -race -timeout 14m $$($(GO) list ./... | grep -v -e /internal/faults -e /internal/bench)

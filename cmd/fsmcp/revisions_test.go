@@ -1,0 +1,93 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// TestRevisions drives the server with the official client through all five
+// revisions of the protocol: the list, a read, an edit, a refusal.
+func TestRevisions(t *testing.T) {
+	for _, revision := range []string{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"} {
+		t.Run(revision, func(t *testing.T) {
+			t.Parallel()
+			driveRevision(t, revision)
+		})
+	}
+}
+
+func driveRevision(t *testing.T, revision string) {
+	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	defer cancel()
+	work := t.TempDir()
+	file := filepath.Join(work, "a.txt")
+	if err := os.WriteFile(file, []byte("one\ntwo\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	path, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(path, "serve", work)
+	cmd.Args[0] = "fsmcp"
+	cmd.Env = append(os.Environ(), "HOME="+t.TempDir(), "XDG_STATE_HOME=")
+	cmd.Stderr = os.Stderr
+	client := mcp.NewClient(&mcp.Implementation{Name: "revisions", Version: "1"}, nil)
+	session, err := client.Connect(ctx, &mcp.CommandTransport{Command: cmd}, &mcp.ClientSessionOptions{ProtocolVersion: revision})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := session.InitializeResult().ProtocolVersion; got != revision {
+		t.Errorf("the session speaks %s, not %s", got, revision)
+	}
+	tools, err := session.ListTools(ctx, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, tool := range tools.Tools {
+		names = append(names, tool.Name)
+	}
+	if got := strings.Join(names, " "); got != "Read Write Edit" {
+		t.Errorf("tools: %s", got)
+	}
+	call := func(name string, args map[string]any) (string, bool) {
+		t.Helper()
+		res, err := session.CallTool(ctx, &mcp.CallToolParams{Name: name, Arguments: args})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		text := ""
+		for _, c := range res.Content {
+			if tc, ok := c.(*mcp.TextContent); ok {
+				text += tc.Text
+			}
+		}
+		return text, res.IsError
+	}
+	edit := map[string]any{"file_path": file, "old_string": "two", "new_string": "2"}
+	if text, isErr := call("Edit", edit); !isErr || !strings.Contains(text, "has not been read yet") {
+		t.Errorf("an unread edit answered %q (error: %v)", text, isErr)
+	}
+	if text, isErr := call("Read", map[string]any{"file_path": file}); isErr || text != "1\tone\n2\ttwo" {
+		t.Errorf("Read answered %q (error: %v)", text, isErr)
+	}
+	if text, isErr := call("Edit", edit); isErr {
+		t.Errorf("Edit answered %q", text)
+	}
+	if got, _ := os.ReadFile(file); string(got) != "one\n2\n" {
+		t.Errorf("the file holds %q", got)
+	}
+	if err := session.Close(); err != nil {
+		t.Errorf("closing: %v", err)
+	}
+}

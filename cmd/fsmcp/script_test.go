@@ -1,0 +1,88 @@
+//go:build unix
+
+package main
+
+import (
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+var update = flag.Bool("update", false, "rewrite what scripts and transcripts expect")
+
+func TestMain(m *testing.M) {
+	// The race detector sleeps a second at every exit, and scripts exit often.
+	if os.Getenv("GORACE") == "" {
+		os.Setenv("GORACE", "atexit_sleep_ms=0")
+	}
+	testscript.Main(m, map[string]func(){"fsmcp": main})
+}
+
+// TestScripts runs testdata/script: one file for each promise, over the real
+// main function in a process of its own.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                filepath.Join("..", "..", "testdata", "script"),
+		Setup:              setUpScript,
+		Cmds:               scriptCommands(),
+		Condition:          scriptCondition,
+		UpdateScripts:      *update,
+		RequireUniqueNames: true,
+	})
+}
+
+// setUpScript gives a script a home and a folder outside its workspace, both
+// beside $WORK, so that neither is inside the other.
+func setUpScript(env *testscript.Env) error {
+	d := &driver{work: env.WorkDir, home: env.WorkDir + ".home", outside: env.WorkDir + ".outside"}
+	for _, dir := range []string{d.home, d.outside} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return err
+		}
+	}
+	env.Setenv("HOME", d.home)
+	env.Setenv("OUTSIDE", d.outside)
+	env.Values[driverKey{}] = d
+	env.Defer(func() {
+		err := d.cleanUp()
+		os.RemoveAll(d.home)
+		os.RemoveAll(d.outside)
+		if err != nil {
+			env.T().Log("when the server was shut down: ", err)
+			env.T().FailNow()
+		}
+	})
+	return nil
+}
+
+func scriptCondition(cond string) (bool, error) {
+	switch cond {
+	case "root":
+		return os.Geteuid() == 0, nil
+	case "mount":
+		return canMount(), nil
+	}
+	return false, nil
+}
+
+// canMount tells whether a small tmpfs can be mounted, which a full disk is
+// made of.
+func canMount() bool {
+	if runtime.GOOS != "linux" || os.Geteuid() != 0 {
+		return false
+	}
+	dir, err := os.MkdirTemp("", "can-mount")
+	if err != nil {
+		return false
+	}
+	defer os.RemoveAll(dir)
+	if exec.Command("mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", dir).Run() != nil {
+		return false
+	}
+	return exec.Command("umount", dir).Run() == nil
+}

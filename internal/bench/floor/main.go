@@ -1,0 +1,73 @@
+// Command floor is a minimal MCP server with one tool, echo, on encoding/json
+// alone. It promises nothing beyond what a benchmark needs: it is the floor
+// that fsmcp's speed is measured from.
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"strings"
+)
+
+type request struct {
+	ID     json.RawMessage `json:"id"`
+	Method string          `json:"method"`
+	Params struct {
+		ProtocolVersion string `json:"protocolVersion"`
+		Arguments       struct {
+			Text string `json:"text"`
+			Size int    `json:"size"` // instead of text: an answer of that many bytes
+		} `json:"arguments"`
+	} `json:"params"`
+}
+
+type response struct {
+	JSONRPC string          `json:"jsonrpc"`
+	ID      json.RawMessage `json:"id"`
+	Result  any             `json:"result"`
+}
+
+type block struct {
+	Type string `json:"type"`
+	Text string `json:"text"`
+}
+
+func main() {
+	in := bufio.NewReaderSize(os.Stdin, 1<<16)
+	for {
+		line, err := in.ReadBytes('\n')
+		if err != nil {
+			return
+		}
+		var req request
+		if json.Unmarshal(line, &req) != nil || req.ID == nil {
+			continue
+		}
+		out, err := json.Marshal(response{JSONRPC: "2.0", ID: req.ID, Result: answer(req)})
+		if err != nil {
+			return
+		}
+		if _, err := os.Stdout.Write(append(out, '\n')); err != nil {
+			return
+		}
+	}
+}
+
+func answer(req request) any {
+	switch req.Method {
+	case "initialize":
+		return map[string]any{"protocolVersion": req.Params.ProtocolVersion,
+			"capabilities": map[string]any{"tools": map[string]any{}},
+			"serverInfo":   map[string]any{"name": "floor", "version": "1"}}
+	case "tools/list":
+		return map[string]any{"tools": []any{map[string]any{"name": "echo", "inputSchema": map[string]any{"type": "object"}}}}
+	case "tools/call":
+		text := req.Params.Arguments.Text
+		if n := req.Params.Arguments.Size; n > 0 {
+			text = strings.Repeat("x", n)
+		}
+		return map[string]any{"content": []block{{Type: "text", Text: text}}}
+	}
+	return map[string]any{}
+}

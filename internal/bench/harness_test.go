@@ -1,0 +1,204 @@
+//go:build linux
+
+package bench
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// bins are the two programs under measurement.
+type bins struct{ fsmcp, floor string }
+
+// build makes both programs as they are shipped: no cgo, trimmed.
+func build(t *testing.T) bins {
+	t.Helper()
+	dir := t.TempDir()
+	b := bins{fsmcp: os.Getenv("FSMCP_BIN"), floor: filepath.Join(dir, "floor")}
+	compile := func(out, pkg string) {
+		cmd := exec.Command("go", "build", "-trimpath", "-o", out, pkg)
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOEXPERIMENT=jsonv2")
+		if pkg != "github.com/fsmcp/fsmcp/cmd/fsmcp" {
+			cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOEXPERIMENT=")
+		}
+		if msg, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("go build %s: %v\n%s", pkg, err, msg)
+		}
+	}
+	if b.fsmcp == "" {
+		b.fsmcp = filepath.Join(dir, "fsmcp")
+		compile(b.fsmcp, "github.com/fsmcp/fsmcp/cmd/fsmcp")
+	}
+	compile(b.floor, "github.com/fsmcp/fsmcp/internal/bench/floor")
+	return b
+}
+
+// peer is a running server and the leanest client there can be: a line out, a
+// line in, nothing parsed, so that what is timed is the server.
+type peer struct {
+	t   testing.TB
+	cmd *exec.Cmd
+	in  io.WriteCloser
+	out *bufio.Reader
+	id  int
+}
+
+func spawn(t testing.TB, path string, env []string, args ...string) *peer {
+	t.Helper()
+	cmd := exec.Command(path, args...)
+	cmd.Env = append(os.Environ(), env...)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return &peer{t: t, cmd: cmd, in: in, out: bufio.NewReaderSize(out, 1<<20)}
+}
+
+func (p *peer) close() {
+	p.in.Close()
+	done := make(chan struct{})
+	go func() { p.cmd.Wait(); close(done) }()
+	select {
+	case <-done:
+	case <-time.After(10 * time.Second):
+		p.cmd.Process.Kill()
+		<-done
+	}
+}
+
+const handshake = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{}}
+`
+
+// shake shakes hands and asks for the list.
+func (p *peer) shake() {
+	p.t.Helper()
+	p.write([]byte(handshake))
+	p.line()
+	if got := p.line(); !bytes.Contains(got, []byte(`"tools"`)) {
+		p.t.Fatalf("tools/list answered %.300s", got)
+	}
+	p.id = 2
+}
+
+func (p *peer) write(b []byte) {
+	p.t.Helper()
+	if _, err := p.in.Write(b); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func (p *peer) line() []byte {
+	p.t.Helper()
+	var long []byte
+	for {
+		part, err := p.out.ReadSlice('\n')
+		if err == bufio.ErrBufferFull {
+			long = append(long, part...)
+			continue
+		}
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		if long != nil {
+			return append(long, part...)
+		}
+		return part
+	}
+}
+
+// call is one tool call, and how long its answer took to come whole.
+func (p *peer) call(tool string, args any) (time.Duration, []byte) {
+	p.t.Helper()
+	return p.send(p.request(tool, args))
+}
+
+func (p *peer) request(tool string, args any) []byte {
+	p.t.Helper()
+	body, err := json.Marshal(args)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.id++
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":%s}}`+"\n", p.id, tool, body)
+}
+
+func (p *peer) send(request []byte) (time.Duration, []byte) {
+	p.t.Helper()
+	begin := time.Now()
+	p.write(request)
+	line := p.line()
+	took := time.Since(begin)
+	if bytes.Contains(line, []byte(`"isError":true`)) || bytes.Contains(line, []byte(`"error":{`)) {
+		p.t.Fatalf("answered %.600s", line)
+	}
+	return took, line
+}
+
+// memory reads a field of /proc/PID/status (VmRSS, VmHWM) in bytes.
+func (p *peer) memory(field string) float64 {
+	p.t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if rest, ok := strings.CutPrefix(line, field+":"); ok {
+			kb, err := strconv.Atoi(strings.Fields(rest)[0])
+			if err != nil {
+				p.t.Fatal(err)
+			}
+			return float64(kb) * 1024
+		}
+	}
+	p.t.Fatalf("no %s", field)
+	return 0
+}
+
+func median(v []float64) float64 {
+	s := slices.Clone(v)
+	slices.Sort(s)
+	return s[len(s)/2]
+}
+
+// table gathers the figures and their bounds.
+type table struct {
+	t    *testing.T
+	over int
+}
+
+// row prints one figure beside its bound. Times are in milliseconds, sizes in
+// megabytes, ratios without a unit.
+func (tb *table) row(what string, figure, bound float64, unit, how string) {
+	verdict := "ok"
+	if figure > bound {
+		verdict = "OVER"
+		tb.over++
+	}
+	fmt.Printf("%-44s %10.3f %-3s  bound %8.2f  %-4s  %s\n", what, figure, unit, bound, verdict, how)
+}
+
+func (tb *table) note(what string, figure float64, unit, how string) {
+	fmt.Printf("%-44s %10.3f %-3s  %14s  %-4s  %s\n", what, figure, unit, "", "", how)
+}
+
+func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

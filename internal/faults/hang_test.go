@@ -1,0 +1,160 @@
+//go:build linux
+
+package faults
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/fsmcp/fsmcp/internal/mcptest"
+	"golang.org/x/sys/unix"
+)
+
+// TestNothingHangs sends everything that could keep a server waiting at once,
+// and ordinary reads meanwhile: every call is answered, and the ordinary ones
+// as fast as ever.
+func TestNothingHangs(t *testing.T) {
+	p := newPlace(t)
+	long := int64(count(t, "FSMCP_LONG_LINE_MB", 200)) << 20
+	bound := time.Duration(count(t, "FSMCP_P99_MS", 60)) * time.Millisecond
+	must(t, unix.Mkfifo(p.file("fifo"), 0o666))
+	makeSocket(t, p.file("socket"))
+	makeSparse(t, p.file("sparse"), 6<<30)
+	makeTextThenSparse(t, p.file("text-then-sparse"), 6<<30)
+	makeLongLine(t, p.file("long-line.txt"), long)
+	for i := range 10 {
+		must(t, os.WriteFile(p.file(fmt.Sprintf("small%d.txt", i)), bytes.Repeat([]byte("a small file\n"), 20), 0o666))
+	}
+	ptmx, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	must(t, err)
+	defer ptmx.Close()
+	n, err := unix.IoctlGetInt(int(ptmx.Fd()), unix.TIOCGPTN)
+	must(t, err)
+	must(t, os.Symlink(fmt.Sprintf("/dev/pts/%d", n), p.file("tty")))
+	must(t, os.Symlink("/dev/zero", p.file("zero")))
+
+	c := p.start(t)
+	var heavy []*mcptest.Pending
+	begin := time.Now()
+	send := func(tool string, a args) {
+		call, err := c.GoCall(tool, a)
+		must(t, err)
+		heavy = append(heavy, call)
+	}
+	for _, name := range []string{"fifo", "socket", "sparse", "text-then-sparse", "tty", "zero", ".", "/dev/zero", "/dev/ptmx", "/dev/tty"} {
+		file := name
+		if name[0] != '/' {
+			file = p.file(name)
+		}
+		send("Read", args{"file_path": file})
+		send("Read", args{"file_path": file, "offset": 1000000, "limit": 5})
+		send("Edit", args{"file_path": file, "old_string": "a", "new_string": "b"})
+		send("Write", args{"file_path": file, "content": "x"})
+	}
+	line := p.file("long-line.txt")
+	send("Read", args{"file_path": line})
+	send("Read", args{"file_path": line, "offset": 2, "limit": 1})
+	send("Read", args{"file_path": line, "offset": 1, "limit": 1, "column": int(long / 2)})
+	send("Edit", args{"file_path": line, "old_string": "NEEDLE", "new_string": "x"})
+	for i := range 200 - len(heavy) {
+		send("Read", args{"file_path": p.file("text-then-sparse"), "offset": 100000 + i, "limit": 1})
+	}
+
+	var meanwhile []time.Duration
+	stop := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() { meanwhile = ordinaryReads(t, c, p, stop) })
+	answered, slowest := 0, time.Duration(0)
+	for i, call := range heavy {
+		if _, err := call.Result(); err != nil {
+			t.Errorf("call %d: %v", i, err)
+			continue
+		}
+		answered++
+		slowest = max(slowest, time.Since(begin))
+	}
+	time.Sleep(200 * time.Millisecond) // some ordinary reads at least
+	close(stop)
+	wg.Wait()
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+	if slowest > 31*time.Second {
+		t.Errorf("the slowest answer took %v", slowest)
+	}
+	slices.Sort(meanwhile)
+	p99 := meanwhile[len(meanwhile)*99/100]
+	if p99 > bound {
+		t.Errorf("ordinary reads meanwhile: p99 %v, more than %v", p99, bound)
+	}
+	info, err := os.Stat("/dev/null")
+	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		t.Errorf("/dev/null is no device any more")
+	}
+	report(t, "%d of %d calls answered, the last after %v; %d ordinary reads meanwhile, median %v, p99 %v (bound %v)",
+		answered, len(heavy), slowest.Round(time.Millisecond), len(meanwhile), meanwhile[len(meanwhile)/2], p99, bound)
+}
+
+func ordinaryReads(t *testing.T, c *mcptest.Client, p place, stop chan struct{}) []time.Duration {
+	var took []time.Duration
+	for i := 0; ; i++ {
+		select {
+		case <-stop:
+			return took
+		default:
+		}
+		begin := time.Now()
+		res, err := c.Call("Read", args{"file_path": p.file(fmt.Sprintf("small%d.txt", i%10)), "offset": 1 + i/10%20})
+		if err != nil || res.IsError {
+			t.Errorf("an ordinary read: %v %s", err, clip(res.Text))
+			return append(took, time.Hour)
+		}
+		took = append(took, time.Since(begin))
+		time.Sleep(2 * time.Millisecond)
+	}
+}
+
+func makeSocket(t *testing.T, name string) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "s")
+	must(t, err)
+	defer os.RemoveAll(dir)
+	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+	must(t, err)
+	defer unix.Close(fd)
+	must(t, unix.Bind(fd, &unix.SockaddrUnix{Name: dir + "/s"}))
+	must(t, os.Rename(dir+"/s", name))
+}
+
+func makeSparse(t *testing.T, name string, size int64) {
+	t.Helper()
+	f, err := os.Create(name)
+	must(t, err)
+	must(t, f.Truncate(size))
+	must(t, f.Close())
+}
+
+// makeTextThenSparse begins like a text, so that nothing short of a scan tells
+// that it is none.
+func makeTextThenSparse(t *testing.T, name string, size int64) {
+	t.Helper()
+	must(t, os.WriteFile(name, bytes.Repeat([]byte("a line of text\n"), 100_000), 0o666))
+	must(t, os.Truncate(name, size))
+}
+
+func makeLongLine(t *testing.T, name string, size int64) {
+	t.Helper()
+	f, err := os.Create(name)
+	must(t, err)
+	chunk := bytes.Repeat([]byte("abcdefghijklmno "), 1<<16)
+	for written := int64(0); written < size; written += int64(len(chunk)) {
+		_, err := f.Write(chunk)
+		must(t, err)
+	}
+	must(t, f.Close())
+}

@@ -1,0 +1,197 @@
+//go:build linux
+
+package faults
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/fsmcp/fsmcp/internal/mcptest"
+)
+
+// fsmcp is the binary under test, built once.
+var fsmcp string
+
+func TestMain(m *testing.M) {
+	if role := os.Getenv("FAULTS_ROLE"); role != "" {
+		playRole(role, os.Args[1:])
+		return
+	}
+	os.Exit(withBinary(m))
+}
+
+func withBinary(m *testing.M) int {
+	if fsmcp = os.Getenv("FSMCP_BIN"); fsmcp != "" {
+		return m.Run()
+	}
+	dir, err := os.MkdirTemp("", "faults")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	fsmcp = filepath.Join(dir, "fsmcp")
+	cmd := exec.Command("go", "build", "-trimpath", "-o", fsmcp, "github.com/fsmcp/fsmcp/cmd/fsmcp")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOEXPERIMENT=jsonv2")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "go build: %v\n%s", err, out)
+		return 1
+	}
+	return m.Run()
+}
+
+// count is a number from the environment, or the short run's.
+func count(t *testing.T, name string, short int) int {
+	t.Helper()
+	s := os.Getenv(name)
+	if s == "" {
+		return short
+	}
+	n, err := strconv.Atoi(s)
+	if err != nil || n <= 0 {
+		t.Fatalf("%s=%s is no count", name, s)
+	}
+	return n
+}
+
+// report prints what a run did, so that its counts can be quoted.
+func report(t *testing.T, format string, args ...any) {
+	t.Helper()
+	fmt.Printf("%s: %s\n", t.Name(), fmt.Sprintf(format, args...))
+}
+
+// place is where one test plays: a workspace and a home beside each other.
+type place struct{ ws, home string }
+
+func newPlace(t *testing.T) place {
+	t.Helper()
+	dir := t.TempDir()
+	p := place{ws: filepath.Join(dir, "ws"), home: filepath.Join(dir, "home")}
+	for _, d := range []string{p.ws, p.home} {
+		if err := os.Mkdir(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return p
+}
+
+func (p place) env(more ...string) []string {
+	return append(append(os.Environ(), "HOME="+p.home, "XDG_STATE_HOME="), more...)
+}
+
+func (p place) file(name string) string { return filepath.Join(p.ws, name) }
+
+// start runs a server on the place and shakes hands.
+func (p place) start(t testing.TB, more ...string) *mcptest.Client {
+	t.Helper()
+	c, err := mcptest.Start(mcptest.Options{Path: fsmcp, Args: []string{"serve", p.ws}, Dir: p.ws,
+		Env: p.env(more...), Stderr: &stderrOf{t: t}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Initialize(mcptest.Latest); err != nil {
+		c.Kill()
+		t.Fatal(err)
+	}
+	return c
+}
+
+// stderrOf shows a crash in the test's log, and nothing else.
+type stderrOf struct {
+	t  testing.TB
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *stderrOf) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.b.Write(p)
+	if bytes.Contains(p, []byte("panic")) || bytes.Contains(p, []byte("fatal error")) {
+		fmt.Fprintf(os.Stderr, "the server crashed: %s\n", p)
+	}
+	return len(p), nil
+}
+
+type args = map[string]any
+
+// mustCall is a call that has to succeed.
+func mustCall(t testing.TB, c *mcptest.Client, tool string, a args) mcptest.Result {
+	t.Helper()
+	res, err := c.Call(tool, a)
+	if err != nil {
+		t.Fatalf("%s: %v", tool, err)
+	}
+	if res.IsError {
+		t.Fatalf("%s %v: %d %s: %s", tool, a["file_path"], res.Code, res.Slug, clip(res.Text))
+	}
+	return res
+}
+
+func clip(s string) string {
+	if len(s) > 600 {
+		return s[:400] + " … " + s[len(s)-150:]
+	}
+	return s
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func read(t testing.TB, path string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	must(t, err)
+	return b
+}
+
+// strays are the names in a folder that nobody expects there.
+func strays(t testing.TB, dir string, expected func(name string) bool) []string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	must(t, err)
+	var out []string
+	for _, e := range entries {
+		if !expected(e.Name()) {
+			out = append(out, e.Name())
+		}
+	}
+	return out
+}
+
+// noStrays waits a little for the sweep of a start that has just been.
+func noStrays(t testing.TB, dir string, expected func(name string) bool) []string {
+	t.Helper()
+	var left []string
+	for range 40 {
+		if left = strays(t, dir, expected); len(left) == 0 {
+			return nil
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	return left
+}
+
+// marks counts the lines of a text that begin with a prefix.
+func marks(text []byte, prefix string) map[string]int {
+	out := map[string]int{}
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSuffix(line, "\n")
+		if strings.HasPrefix(line, prefix) {
+			out[line]++
+		}
+	}
+	return out
+}
