@@ -176,7 +176,7 @@ func (h *House) denied(op perm.Op, path fsys.Path, d perm.Decision) error {
 	case d.Reason == perm.ReasonMode:
 		next += " A folder becomes part of the workspace when it is named: fsmcp serve DIR."
 	}
-	return refuse(slugDenied, "%s of %s needs the user's consent (%s), and this client cannot be asked.%s", opWord(op), name, because(d), next)
+	return refuse(slugDenied, "%s %s needs the user's consent (%s), which cannot be asked for here.%s", opWord(op), name, because(d), next)
 }
 
 // because names what decided.
