@@ -50,7 +50,7 @@ func BenchmarkApply(b *testing.B) {
 			b.Run(c.name+"/"+size.name+"/strings.Index", func(b *testing.B) {
 				b.SetBytes(int64(len(text)))
 				for b.Loop() {
-					if strings.Index(text, needle) < 0 {
+					if !strings.Contains(text, needle) {
 						b.Fatal("lost")
 					}
 				}

@@ -221,13 +221,16 @@ func (n *nearest) similar() (Hint, bool) {
 	pairs := make([]pair, 0, len(asked))
 	for i, r := range rows {
 		own, from := narrowed(asked[i], n.text[r.start:r.end])
+		if body := strings.TrimLeft(own, " \t"); i == 0 && strings.TrimLeft(asked[0], " \t") == asked[0] {
+			own, from = body, from+len(own)-len(body) // it may begin inside the line
+		}
 		pairs = append(pairs, pair{asked[i], own, r.start + from})
 	}
 	at := firstDifferent(pairs)
 	if len(rows) < len(asked) && pairs[at].asked == pairs[at].own {
 		return n.hint(rows, pairs, -1, "the file ends there"), true
 	}
-	return n.hint(rows, pairs, at, ""), true
+	return n.hint(rows, pairs, at, join(lineFacts(pairs[at])...)), true
 }
 
 // aligned moves a place by a few lines if the first lines of old text then

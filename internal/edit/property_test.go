@@ -164,3 +164,51 @@ func undoByApply(t interface{ Fatalf(string, ...any) }, text, patched string, re
 		t.Fatalf("%q became %q and that %q", text, patched, back.Patch(patched))
 	}
 }
+
+// In a text of one line ending, and where old text has no trailing white space,
+// new text is a simple function of the request and of what follows the match.
+func TestNewTextIsWhatTheModelMakes(t *testing.T) {
+	pieces := []string{"a", "b", " ", "\t", "\n", "\n", "  \n", "a\n"}
+	rapid.Check(t, func(t *rapid.T) {
+		eol := rapid.SampledFrom([]string{"\n", "\r\n"}).Draw(t, "eol")
+		text := strings.ReplaceAll(drawText(t, pieces, "text", 14)+"\n", "\n", eol)
+		req := Request{
+			Old:        drawOld(t, pieces, text),
+			New:        drawText(t, pieces, "new", 6),
+			ReplaceAll: rapid.Bool().Draw(t, "all"),
+		}
+		asked := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(req.Old)
+		if strings.Contains(asked, " \n") || strings.Contains(asked, "\t\n") || asked != strings.TrimRight(asked, " \t") {
+			return
+		}
+		res, err := Apply(text, req)
+		if err != nil {
+			return
+		}
+		for i, s := range res.Splices {
+			next := len(text) + 1
+			if i+1 < len(res.Splices) {
+				next = res.Splices[i+1].Start
+			}
+			length := len(strings.ReplaceAll(asked, "\n", eol))
+			after := text[s.Start+length:]
+			lines := strings.Split(req.New, "\n")
+			for j := range lines {
+				if j < len(lines)-1 || after == "" || strings.HasPrefix(after, eol) {
+					lines[j] = strings.TrimRight(lines[j], " \t")
+				}
+			}
+			want, end := strings.Join(lines, eol), s.Start+length
+			if want == "" {
+				want = req.New
+			}
+			wholeLines := (s.Start == 0 || text[s.Start-1] == '\n') && strings.HasPrefix(after, eol) && !strings.HasSuffix(asked, "\n")
+			if req.New == "" && wholeLines && next >= end+len(eol) {
+				end += len(eol)
+			}
+			if s.New != want || s.End != end {
+				t.Fatalf("%+v, the model has %q up to %d", s, want, end)
+			}
+		}
+	})
+}

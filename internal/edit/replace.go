@@ -18,7 +18,7 @@ type call struct {
 // replace decides what stands in the place of each match.
 func replace(text string, req Request, f found) (Result, error) {
 	v := view[string]{s: text, u: narrow, loneCR: f.breaks.inText}
-	w := newWorder(f.call, req.KeepTrailing)
+	w := newComposer(f.call, req.KeepTrailing)
 	ends := lineEnds{text: text, loneCR: f.breaks.inText}
 	res := Result{Rule: f.rule, Splices: make([]Splice, len(f.matches))}
 	changed := false
@@ -120,7 +120,7 @@ func (l *lineEnds) look(at int) {
 
 // surroundings tells what new text depends on at a match, but for the ending
 // of its line and its quotes.
-func surroundings[T content](w *worder, v view[T], m Match) place {
+func surroundings[T content](w *composer, v view[T], m Match) place {
 	p := place{endsLine: v.endsLine(m.End)}
 	if w.plain.head+w.plain.tail > 0 {
 		p.own = ownBreaks(v, m)
@@ -172,29 +172,29 @@ type place struct {
 	afterLetter bool   // a letter stands right before the match
 }
 
-// A worder words the new text of one call for the places it goes to.
-type worder struct {
+// A composer makes the new text of one call for the places it goes to.
+type composer struct {
 	call
 	keepTrailing bool
-	plain        *lining
+	plain        *draft
 	known        map[place]string
 	stripped     []int // numbers of the lines of new that lost white space
 }
 
-func newWorder(c call, keepTrailing bool) *worder {
-	return &worder{
+func newComposer(c call, keepTrailing bool) *composer {
+	return &composer{
 		call:         c,
 		keepTrailing: keepTrailing,
-		plain:        newLining(c.old, c.new, c.breaks.inCall),
+		plain:        newDraft(c.old, c.new, c.breaks.inCall),
 		known:        map[place]string{},
 	}
 }
 
 // breaksLines tells whether new text has line breaks.
-func (w *worder) breaksLines() bool { return len(w.plain.forms) > 0 }
+func (w *composer) breaksLines() bool { return len(w.plain.forms) > 0 }
 
 // text is the new text for a place.
-func (w *worder) text(p place) string {
+func (w *composer) text(p place) string {
 	if s, ok := w.known[p]; ok {
 		return s
 	}
@@ -212,7 +212,7 @@ func (w *worder) text(p place) string {
 	return s
 }
 
-func (w *worder) restyled(p place) *lining {
+func (w *composer) restyled(p place) *draft {
 	new := restyle(w.old, w.new, p.quoted, p.afterLetter)
 	if new == w.new {
 		return w.plain
@@ -222,10 +222,10 @@ func (w *worder) restyled(p place) *lining {
 	return &l
 }
 
-func (w *worder) strips() bool { return len(w.stripped) > 0 }
+func (w *composer) strips() bool { return len(w.stripped) > 0 }
 
 // unchanged is the error for an edit that leaves all as it was.
-func (w *worder) unchanged() error {
+func (w *composer) unchanged() error {
 	if !w.strips() {
 		return ErrSame
 	}
@@ -252,8 +252,8 @@ func lineList(numbers []int) string {
 	return "lines " + strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
-// A lining is new text cut into lines and set beside the lines of old text.
-type lining struct {
+// A draft is new text cut into lines and set beside the lines of old text.
+type draft struct {
 	old   []string
 	asked []string // the lines of new text as the caller wrote them
 	forms []string // the breaks between those
@@ -267,21 +267,21 @@ type lining struct {
 	inner map[string]bool
 }
 
-func newLining(old, new string, loneCR bool) *lining {
-	l := &lining{}
-	l.old, _ = splitLines(old, loneCR)
-	l.asked, l.forms = splitLines(new, loneCR)
-	l.lines = l.asked
-	most := min(len(l.old), len(l.asked))
-	for l.front < most && l.old[l.front] == l.asked[l.front] {
-		l.front++
+func newDraft(old, new string, loneCR bool) *draft {
+	d := &draft{}
+	d.old, _ = splitLines(old, loneCR)
+	d.asked, d.forms = splitLines(new, loneCR)
+	d.lines = d.asked
+	most := min(len(d.old), len(d.asked))
+	for d.front < most && d.old[d.front] == d.asked[d.front] {
+		d.front++
 	}
-	for l.front+l.back < most && l.old[len(l.old)-1-l.back] == l.asked[len(l.asked)-1-l.back] {
-		l.back++
+	for d.front+d.back < most && d.old[len(d.old)-1-d.back] == d.asked[len(d.asked)-1-d.back] {
+		d.back++
 	}
-	l.head = min(l.front, most-1)
-	l.tail = min(l.back, most-1-l.head)
-	return l
+	d.head = min(d.front, most-1)
+	d.tail = min(d.back, most-1-d.head)
+	return d
 }
 
 // strip takes trailing blanks and tabs off the lines of new text, and tells the
@@ -289,22 +289,22 @@ func newLining(old, new string, loneCR bool) *lining {
 // some at the end of its counterpart, or of any line with the same text. The
 // last line of new text, or of the match, ends a line only where endsLine says
 // so. Blanks alone are left as they are.
-func (l *lining) strip(endsLine bool) (lines []string, stripped []int) {
-	lines = l.lines
-	last := len(l.lines) - 1
-	for i, line := range l.lines {
+func (d *draft) strip(endsLine bool) (lines []string, stripped []int) {
+	lines = d.lines
+	last := len(d.lines) - 1
+	for i, line := range d.lines {
 		bare := trimTrailing(line)
-		if len(bare) == len(line) || i == last && !endsLine || l.keeps(i, endsLine) {
+		if len(bare) == len(line) || i == last && !endsLine || d.keeps(i, endsLine) {
 			continue
 		}
 		if stripped == nil {
-			lines = append([]string(nil), l.lines...)
+			lines = append([]string(nil), d.lines...)
 		}
 		lines[i] = bare
 		stripped = append(stripped, i+1)
 	}
 	if last == 0 && lines[0] == "" {
-		return l.lines, nil
+		return d.lines, nil
 	}
 	return lines, stripped
 }
@@ -314,56 +314,55 @@ func trimTrailing(line string) string { return strings.TrimRight(line, " \t") }
 // keeps tells whether line i of new text may keep its trailing white space. Its
 // counterparts are, among the lines that differ between old and new text, the
 // one as far from their front and the one as far from their back.
-func (l *lining) keeps(i int, endsLine bool) bool {
-	fromBack := i + len(l.old) - len(l.asked)
-	if i < len(l.old)-l.back && l.oldTrails(i, endsLine) ||
-		fromBack >= l.front && l.oldTrails(fromBack, endsLine) {
+func (d *draft) keeps(i int, endsLine bool) bool {
+	fromBack := i + len(d.old) - len(d.asked)
+	if i < len(d.old)-d.back && d.oldTrails(i, endsLine) ||
+		fromBack >= d.front && d.oldTrails(fromBack, endsLine) {
 		return true
 	}
-	last := len(l.old) - 1
-	if l.inner == nil {
-		l.inner = make(map[string]bool, last)
-		for _, line := range l.old[:last] {
-			l.inner[line] = true
+	last := len(d.old) - 1
+	if d.inner == nil {
+		d.inner = make(map[string]bool, last)
+		for _, line := range d.old[:last] {
+			d.inner[line] = true
 		}
 	}
-	return l.inner[l.asked[i]] || endsLine && l.old[last] == l.asked[i]
+	return d.inner[d.asked[i]] || endsLine && d.old[last] == d.asked[i]
 }
 
 // oldTrails tells whether line i of the match has white space at a line end.
-func (l *lining) oldTrails(i int, endsLine bool) bool {
-	if i < 0 || i >= len(l.old) || i == len(l.old)-1 && !endsLine {
+func (d *draft) oldTrails(i int, endsLine bool) bool {
+	if i < 0 || i >= len(d.old) || i == len(d.old)-1 && !endsLine {
 		return false
 	}
-	return len(trimTrailing(l.old[i])) < len(l.old[i])
+	return len(trimTrailing(d.old[i])) < len(d.old[i])
 }
 
 // join puts lines together with the line breaks of the place.
-func (l *lining) join(lines []string, p place) string {
-	if len(l.forms) == 0 {
+func (d *draft) join(lines []string, p place) string {
+	if len(d.forms) == 0 {
 		return lines[0]
 	}
 	var b strings.Builder
-	b.Grow(len(l.forms) * 2)
 	for i, line := range lines {
 		b.WriteString(line)
-		if i < len(l.forms) {
-			b.WriteString(l.breakAfter(i, p))
+		if i < len(d.forms) {
+			b.WriteString(d.breakAfter(i, p))
 		}
 	}
 	return b.String()
 }
 
 // breakAfter is the break that follows line i.
-func (l *lining) breakAfter(i int, p place) string {
-	fromBack := len(l.forms) - 1 - i
+func (d *draft) breakAfter(i int, p place) string {
+	fromBack := len(d.forms) - 1 - i
 	switch {
-	case i < l.head:
+	case i < d.head:
 		return formOf(p.own[i])
-	case fromBack < l.tail:
+	case fromBack < d.tail:
 		return formOf(p.own[len(p.own)-1-fromBack])
 	case p.eol != "":
 		return p.eol
 	}
-	return l.forms[i]
+	return d.forms[i]
 }

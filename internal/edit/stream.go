@@ -174,7 +174,7 @@ func (f StreamFound) Replace(ctx context.Context, r io.ReaderAt, req Request) (S
 	}
 	f.file.r = r
 	c := call{req.Old, req.New, f.breaks}
-	w := newWorder(c, req.KeepTrailing)
+	w := newComposer(c, req.KeepTrailing)
 	res := StreamResult{Splices: make([]StreamSplice, 0, len(f.Matches))}
 	ends := streamEnds{file: f.file, loneCR: f.breaks.inText}
 	encoded := map[string][]byte{}

@@ -28,6 +28,15 @@ func differences(pairs []pair) []string {
 	return facts
 }
 
+// lineFacts is what differs between two lines that have the same words.
+func lineFacts(p pair) []string {
+	if len(p.asked)+len(p.own) > maxBody ||
+		string(fold(nil, p.asked, overAll)) != string(fold(nil, p.own, overAll)) {
+		return nil
+	}
+	return lineDifferences(p.asked, p.own)
+}
+
 func lineDifferences(asked, own string) []string {
 	askedIndent, askedBody, askedTail := dissect(asked)
 	ownIndent, ownBody, ownTail := dissect(own)
