@@ -28,6 +28,7 @@ var samples = []struct {
 	{windows1252, "print(\"¿Dónde está la niña?\")\n"},
 	{windows1252, "They said “no” – and left…\n"},
 	{windows1252, "/* Copyright © 1998 Jörg Müller */\nint main(void) { return 0; }\n"},
+	{windows1252, "Die Größe der Datei wird beim Öffnen geprüft – „natürlich“ nur einmal.\n"},
 	{windows1252, "O coração não vê a razão, e a canção é só ilusão.\n"},
 	{windows1252, "Räksmörgås på svenska, blåbærsyltetøy på norsk.\n"},
 	{windows1252, "volume: 5 m³ at 20 °C\n"},
@@ -62,7 +63,7 @@ func TestDecodeLegacy(t *testing.T) {
 			t.Errorf("%s: %v (%.40q)", charsetNames[c.set], err, c.text)
 			continue
 		}
-		if d.Text != c.text {
+		if d.Text != c.text || d.Enc.set != c.set {
 			t.Errorf("%s read as %s: %.60q", charsetNames[c.set], d.Enc.Name(), d.Text)
 		}
 		if LooksBinary(raw) || LooksBinary(raw[:len(raw)-3]) {

@@ -39,8 +39,8 @@ type language struct {
 	latin   bool // its letters mix with ASCII letters within a word
 }
 
-// languages are the single-byte charsets' models. Where two charsets read the
-// bytes alike, the first of the list is named.
+// languages are the single-byte charsets' models. Where several charsets read
+// the bytes alike, windows-1252 is named, else the first in the constants' order.
 var languages = []language{
 	{"éèàêçùâîôûëïœ", []charset{windows1252, iso8859_15}, 2, true},                         // French
 	{"’“”–—…•‘é©°®£ï§±×½™€", []charset{windows1252}, 1.5, true},                            // English
@@ -173,8 +173,8 @@ func choose(all []reading, sample []byte) (charset, bool) {
 		if !same && r.score > best.score-minMargin {
 			return 0, false
 		}
-		if same && r.set < best.set {
-			best.set = r.set // windows-1252 rather than iso-8859-15, and so on
+		if same && (r.set == windows1252 || r.set < best.set && best.set != windows1252) {
+			best.set = r.set
 		}
 	}
 	return best.set, true
