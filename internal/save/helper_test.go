@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -122,7 +123,7 @@ func target(t testing.TB, path string) *fsys.Target {
 }
 
 func resolve(path string) (*fsys.Target, error) {
-	p, err := fsys.Lexer{OS: "linux"}.Parse(path)
+	p, err := fsys.Lexer{OS: runtime.GOOS}.Parse(path)
 	if err != nil {
 		return nil, err
 	}
@@ -176,9 +177,9 @@ func change(s *Saver, path string, f func(old []byte) ([]Splice, error)) (Outcom
 }
 
 // runs is how often a test by chance is repeated: few times in every run, as often
-// as FSMCP_FAULTS says in the long one.
+// as FSMCP_FAULTS_N says in the long one.
 func runs(few int) int {
-	if n, err := strconv.Atoi(os.Getenv("FSMCP_FAULTS")); err == nil && n > 0 {
+	if n, err := strconv.Atoi(os.Getenv("FSMCP_FAULTS_N")); err == nil && n > 0 {
 		return n
 	}
 	return few

@@ -1,6 +1,10 @@
+//go:build !fsys_portable
+
 package save
 
 import (
+	"sync"
+
 	"golang.org/x/sys/unix"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
@@ -14,6 +18,16 @@ type hooked struct {
 	network bool // every file lies on a network
 }
 
+// hookTurn: the save path syncs its note on the side, the hooks want one call after
+// the other.
+var hookTurn sync.Mutex
+
+func (h hooked) hook(c call) error {
+	hookTurn.Lock()
+	defer hookTurn.Unlock()
+	return h.before(c)
+}
+
 // call is one system call; the rest of its arguments is of no interest.
 type call struct {
 	name  string
@@ -24,7 +38,7 @@ type call struct {
 func (h hooked) Network(fd int) bool { return h.network || h.kernel.Network(fd) }
 
 func (h hooked) Openat(dir int, name string, flags int, mode uint32) (int, error) {
-	if err := h.before(call{"Openat", flags, dir}); err != nil {
+	if err := h.hook(call{"Openat", flags, dir}); err != nil {
 		return -1, err
 	}
 	return h.kernel.Openat(dir, name, flags, mode)
@@ -32,7 +46,7 @@ func (h hooked) Openat(dir int, name string, flags int, mode uint32) (int, error
 
 // Close closes even if it is to fail: that is how the system does it.
 func (h hooked) Close(fd int) error {
-	failed := h.before(call{"Close", 0, fd})
+	failed := h.hook(call{"Close", 0, fd})
 	if err := h.kernel.Close(fd); err != nil {
 		return err
 	}
@@ -40,154 +54,154 @@ func (h hooked) Close(fd int) error {
 }
 
 func (h hooked) Names(fd int) ([]string, error) {
-	if err := h.before(call{"Names", 0, fd}); err != nil {
+	if err := h.hook(call{"Names", 0, fd}); err != nil {
 		return nil, err
 	}
 	return h.kernel.Names(fd)
 }
 
 func (h hooked) Fstat(fd int) (fsys.Stamp, error) {
-	if err := h.before(call{"Fstat", 0, fd}); err != nil {
+	if err := h.hook(call{"Fstat", 0, fd}); err != nil {
 		return fsys.Stamp{}, err
 	}
 	return h.kernel.Fstat(fd)
 }
 
 func (h hooked) Fstatat(dir int, name string) (fsys.Stamp, error) {
-	if err := h.before(call{"Fstatat", 0, dir}); err != nil {
+	if err := h.hook(call{"Fstatat", 0, dir}); err != nil {
 		return fsys.Stamp{}, err
 	}
 	return h.kernel.Fstatat(dir, name)
 }
 
 func (h hooked) Pread(fd int, p []byte, off int64) (int, error) {
-	if err := h.before(call{"Pread", 0, fd}); err != nil {
+	if err := h.hook(call{"Pread", 0, fd}); err != nil {
 		return 0, err
 	}
 	return h.kernel.Pread(fd, p, off)
 }
 
 func (h hooked) Pwrite(fd int, p []byte, off int64) (int, error) {
-	if err := h.before(call{"Pwrite", 0, fd}); err != nil {
+	if err := h.hook(call{"Pwrite", 0, fd}); err != nil {
 		return 0, err
 	}
 	return h.kernel.Pwrite(fd, p, off)
 }
 
 func (h hooked) CopyRange(from int, fromOff int64, to int, toOff, n int64) (int64, error) {
-	if err := h.before(call{"CopyRange", 0, from}); err != nil {
+	if err := h.hook(call{"CopyRange", 0, from}); err != nil {
 		return 0, err
 	}
 	return h.kernel.CopyRange(from, fromOff, to, toOff, n)
 }
 
 func (h hooked) Truncate(fd int, size int64) error {
-	if err := h.before(call{"Truncate", 0, fd}); err != nil {
+	if err := h.hook(call{"Truncate", 0, fd}); err != nil {
 		return err
 	}
 	return h.kernel.Truncate(fd, size)
 }
 
 func (h hooked) Reserve(fd int, off, n int64) error {
-	if err := h.before(call{"Reserve", 0, fd}); err != nil {
+	if err := h.hook(call{"Reserve", 0, fd}); err != nil {
 		return err
 	}
 	return h.kernel.Reserve(fd, off, n)
 }
 
 func (h hooked) Sync(fd int) error {
-	if err := h.before(call{"Sync", 0, fd}); err != nil {
+	if err := h.hook(call{"Sync", 0, fd}); err != nil {
 		return err
 	}
 	return h.kernel.Sync(fd)
 }
 
 func (h hooked) Chmod(fd int, mode uint32) error {
-	if err := h.before(call{"Chmod", 0, fd}); err != nil {
+	if err := h.hook(call{"Chmod", 0, fd}); err != nil {
 		return err
 	}
 	return h.kernel.Chmod(fd, mode)
 }
 
 func (h hooked) Chown(fd int, uid, gid uint32) error {
-	if err := h.before(call{"Chown", 0, fd}); err != nil {
+	if err := h.hook(call{"Chown", 0, fd}); err != nil {
 		return err
 	}
 	return h.kernel.Chown(fd, uid, gid)
 }
 
 func (h hooked) Listxattr(fd int) ([]string, error) {
-	if err := h.before(call{"Listxattr", 0, fd}); err != nil {
+	if err := h.hook(call{"Listxattr", 0, fd}); err != nil {
 		return nil, err
 	}
 	return h.kernel.Listxattr(fd)
 }
 
 func (h hooked) Getxattr(fd int, name string) ([]byte, error) {
-	if err := h.before(call{"Getxattr", 0, fd}); err != nil {
+	if err := h.hook(call{"Getxattr", 0, fd}); err != nil {
 		return nil, err
 	}
 	return h.kernel.Getxattr(fd, name)
 }
 
 func (h hooked) Setxattr(fd int, name string, value []byte) error {
-	if err := h.before(call{"Setxattr", 0, fd}); err != nil {
+	if err := h.hook(call{"Setxattr", 0, fd}); err != nil {
 		return err
 	}
 	return h.kernel.Setxattr(fd, name, value)
 }
 
 func (h hooked) Removexattr(fd int, name string) error {
-	if err := h.before(call{"Removexattr", 0, fd}); err != nil {
+	if err := h.hook(call{"Removexattr", 0, fd}); err != nil {
 		return err
 	}
 	return h.kernel.Removexattr(fd, name)
 }
 
 func (h hooked) Flock(fd int, how int) error {
-	if err := h.before(call{"Flock", 0, fd}); err != nil {
+	if err := h.hook(call{"Flock", 0, fd}); err != nil {
 		return err
 	}
 	return h.kernel.Flock(fd, how)
 }
 
 func (h hooked) SetLease(fd int, kind int) error {
-	if err := h.before(call{"SetLease", kind, fd}); err != nil {
+	if err := h.hook(call{"SetLease", kind, fd}); err != nil {
 		return err
 	}
 	return h.kernel.SetLease(fd, kind)
 }
 
 func (h hooked) GetLease(fd int) (int, error) {
-	if err := h.before(call{"GetLease", 0, fd}); err != nil {
+	if err := h.hook(call{"GetLease", 0, fd}); err != nil {
 		return 0, err
 	}
 	return h.kernel.GetLease(fd)
 }
 
 func (h hooked) Link(fromDir int, from string, toDir int, to string, flags int) error {
-	if err := h.before(call{"Link", flags, fromDir}); err != nil {
+	if err := h.hook(call{"Link", flags, fromDir}); err != nil {
 		return err
 	}
 	return h.kernel.Link(fromDir, from, toDir, to, flags)
 }
 
 func (h hooked) Rename(dir int, from, to string, flags uint) error {
-	if err := h.before(call{"Rename", int(flags), dir}); err != nil {
+	if err := h.hook(call{"Rename", int(flags), dir}); err != nil {
 		return err
 	}
 	return h.kernel.Rename(dir, from, to, flags)
 }
 
 func (h hooked) Unlink(dir int, name string, flags int) error {
-	if err := h.before(call{"Unlink", 0, dir}); err != nil {
+	if err := h.hook(call{"Unlink", 0, dir}); err != nil {
 		return err
 	}
 	return h.kernel.Unlink(dir, name, flags)
 }
 
 func (h hooked) Mkdir(dir int, name string, mode uint32) error {
-	if err := h.before(call{"Mkdir", 0, dir}); err != nil {
+	if err := h.hook(call{"Mkdir", 0, dir}); err != nil {
 		return err
 	}
 	return h.kernel.Mkdir(dir, name, mode)

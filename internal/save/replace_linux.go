@@ -1,9 +1,10 @@
+//go:build !fsys_portable
+
 package save
 
 import (
 	"context"
 	"errors"
-	"strconv"
 
 	"golang.org/x/sys/unix"
 
@@ -412,12 +413,6 @@ func (x *Txn) untouched(t *temp, now fsys.Stamp) bool {
 	return !is(sys.SetLease(fd, unix.F_RDLCK), unix.EAGAIN)
 }
 
-const (
-	savedMark = ".fsmcp-saved"
-	savedMax  = 1000 // names tried
-	nameMax   = 255
-)
-
 // setAside renames a file to NAME.fsmcp-saved, or with a number behind it, and
 // gives its absolute name; on an error that is the old one.
 func (s *Saver) setAside(dir int, folder, name, base string) (string, error) {
@@ -437,14 +432,6 @@ func (s *Saver) setAside(dir int, folder, name, base string) (string, error) {
 		}
 		return folder + "/" + to, nil
 	}
-}
-
-func savedName(base string, n int) string {
-	mark := savedMark
-	if n > 1 {
-		mark += "-" + strconv.Itoa(n)
-	}
-	return base[:min(len(base), nameMax-len(mark))] + mark
 }
 
 // renameOver replaces where there is no exchange: look, then rename. What is

@@ -1,3 +1,5 @@
+//go:build !fsys_portable
+
 package save
 
 import (
@@ -41,6 +43,8 @@ func playRole(role []string) {
 	switch role[0] {
 	case "write": // write SYSTEM KILLAT STATE PATH
 		roleWrite(role[1], number(2), role[3], role[4])
+	case "durable": // durable SYSTEM STATE PATH
+		roleDurable(role[1], role[2], role[3])
 	case "edit": // edit NAME COUNT STATE PATH
 		roleEdit(role[1], number(2), role[3], role[4])
 	case "append", "truncate", "rename": // append PATH

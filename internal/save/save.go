@@ -2,7 +2,6 @@ package save
 
 import (
 	"crypto/rand"
-	"encoding/base32"
 	"io"
 	"os"
 	"sync"
@@ -113,14 +112,6 @@ type SweepReport struct {
 	Replayed []string // files whose write in place was finished
 	Torn     []string // files that are neither old, nor new, nor a mix of them; their journals are among Saved
 	Pending  []string // files and folders that could not be looked at now; the next Sweep tries again
-}
-
-// nameAlphabet spells random and fingerprint bytes in names: no letter case, so
-// that file systems which ignore it do no harm.
-const nameAlphabet = "0123456789abcdefghjkmnpqrstvwxyz"
-
-func spell(b []byte) string {
-	return base32.NewEncoding(nameAlphabet).WithPadding(base32.NoPadding).EncodeToString(b)
 }
 
 // random spells n random bytes; five make eight letters.

@@ -1,23 +1,191 @@
 package save
 
 import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
 	"testing"
+	"time"
 )
 
-func TestReplaceAndCreate(t *testing.T) {
+// What holds on every system; with -tags fsys_portable Linux tries it out on what
+// serves the others.
+
+func TestReplace(t *testing.T) {
+	for _, how := range []Durability{Full, Data, None} {
+		d := newDesk(t, func(o *Options) { o.Durability = how })
+		path := d.put("f", "old content")
+		os.Chmod(path, 0o640)
+		out, err := change(d.save, path, func([]byte) ([]Splice, error) {
+			return []Splice{{0, 3, []byte("new")}, {3, 3, []byte("er")}, {11, 11, []byte("!")}}, nil
+		})
+		if err != nil || out.Created || out.InPlace || out.DurabilityUnknown || out.StateInTemp != "" {
+			t.Errorf("%+v, %v", out, err)
+		}
+		d.want("f", "newer content!")
+		d.wantNames("f")
+		info, err := os.Stat(path)
+		if err != nil || info.Mode().Perm() != 0o640 && runtime.GOOS != "windows" || out.Stamp.Size != info.Size() || out.Stamp.Mtime != info.ModTime().UnixNano() {
+			t.Errorf("%v, stamp %+v", info, out.Stamp)
+		}
+	}
+}
+
+func TestNewFile(t *testing.T) {
 	d := newDesk(t)
-	path := d.put("a.txt", "old\n")
-	out, err := whole(d.save, path, "new\n")
+	out, err := whole(d.save, d.path(filepath.Join("a", "b", "f")), "new")
+	if err != nil || !out.Created || fmt.Sprint(out.CreatedDirs) != fmt.Sprint([]string{d.path("a"), d.path(filepath.Join("a", "b"))}) {
+		t.Errorf("%+v, %v", out, err)
+	}
+	d.want(filepath.Join("a", "b", "f"), "new")
+
+	x, err := d.save.Begin(t.Context(), target(t, d.path("g")))
+	if err != nil || x.Old() != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	d.put("g", "theirs")
+	if _, err := x.Replace(t.Context(), []Splice{{0, 0, []byte("ours")}}); !errors.Is(err, ErrExists) {
+		t.Errorf("%v", err)
+	}
+	d.want("g", "theirs")
+	d.wantNames("a", "g")
+}
+
+func TestChangedMeanwhile(t *testing.T) {
+	for name, c := range map[string]struct {
+		act  func(path string)
+		err  error
+		file string
+	}{
+		"renamed": {func(path string) {
+			os.WriteFile(path+".theirs", []byte("theirs"), 0o644)
+			os.Rename(path+".theirs", path)
+		}, ErrModified, "theirs"},
+		"deleted": {func(path string) { os.Remove(path) }, ErrVanished, "(missing)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t)
+			path := d.put("f", "old")
+			x, err := d.save.Begin(t.Context(), target(t, path))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer x.Close()
+			c.act(path)
+			if _, err := x.Replace(t.Context(), []Splice{{0, 3, []byte("new")}}); !errors.Is(err, c.err) {
+				t.Errorf("%v", err)
+			}
+			d.want("f", c.file)
+			if c.file == "(missing)" {
+				d.wantNames()
+			} else {
+				d.wantNames("f")
+			}
+		})
+	}
+}
+
+func TestReadOnlyFile(t *testing.T) {
+	d := newDesk(t)
+	path := d.put("f", "old")
+	os.Chmod(path, 0o444)
+	if _, err := whole(d.save, path, "new"); !errors.Is(err, ErrReadOnly) {
+		t.Errorf("%v", err)
+	}
+	os.Chmod(path, 0o644)
+	d.want("f", "old")
+}
+
+func TestLocks(t *testing.T) {
+	d := newDesk(t, func(o *Options) { o.LockWait = 20 * time.Millisecond })
+	path := d.put("f", "old")
+	first, err := d.save.Lock(t.Context(), target(t, path))
+	if err != nil || !first.Covers(target(t, path)) || first.Covers(target(t, d.path("g"))) {
+		t.Fatal(err)
+	}
+	other := New(Options{StateDir: d.state, LockWait: 20 * time.Millisecond})
+	defer other.Close()
+	for _, s := range []*Saver{d.save, other} {
+		var busy *BusyError
+		if _, err := s.Lock(t.Context(), target(t, path)); !errors.As(err, &busy) {
+			t.Errorf("%v", err)
+		}
+	}
+	first.Unlock()
+	second, err := other.Lock(t.Context(), target(t, path))
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%+v", out)
-	d.want("a.txt", "new\n")
-	out, err = whole(d.save, d.path("b/c/d.txt"), "x")
-	if err != nil {
+	second.Unlock()
+}
+
+func TestManyWriters(t *testing.T) {
+	d := newDesk(t)
+	path := d.put("f", "")
+	var all sync.WaitGroup
+	for w := range 8 {
+		all.Go(func() {
+			for n := range 10 {
+				mark := fmt.Sprintf("w%d-%d\n", w, n)
+				_, err := change(d.save, path, func([]byte) ([]Splice, error) {
+					return []Splice{{0, 0, []byte(mark)}}, nil
+				})
+				if err != nil {
+					t.Errorf("%s: %v", mark, err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if got := strings.Count(d.get("f"), "\n"); got != 80 {
+		t.Errorf("%d lines of 80", got)
+	}
+	d.wantNames("f")
+}
+
+func TestStateInTemp(t *testing.T) {
+	d := newDeskIn(t, t.TempDir())
+	os.WriteFile(d.state, nil, 0o600)
+	d.open()
+	out, err := whole(d.save, d.put("f", "old"), "new")
+	if err != nil || !strings.HasPrefix(out.StateInTemp, filepath.Dir(d.state)) {
+		t.Errorf("%+v, %v", out, err)
+	}
+}
+
+// A file that a dead process was about to publish goes at the next start.
+func TestSweepAfterDeath(t *testing.T) {
+	d := newDesk(t)
+	path := d.put("f", "old")
+	if _, err := whole(d.save, path, "new"); err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%+v", out)
-	d.want("b/c/d.txt", "x")
-	d.wantNames("a.txt", "b")
+	note := filepath.Join(d.state, "flight", "dead")
+	if err := os.WriteFile(note, fmt.Appendf(nil, "%q\n", d.dir), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.put(".f.fsmcp-n01234567", "unpublished")
+	d.put(".f.fsmcp-no", "somebody else's")
+	d.save.Close()
+	d.open()
+	r, err := d.save.Sweep(t.Context())
+	if err != nil || r.Removed != 1 || len(r.Saved)+len(r.Pending) != 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	d.wantNames(".f.fsmcp-no", "f")
+	if _, err := os.Stat(note); err == nil {
+		t.Error("the note stays")
+	}
+}
+
+func TestErrorsSpeak(t *testing.T) {
+	err := error(&IOError{Op: "write", Path: "/f", Err: os.ErrPermission})
+	if !errors.Is(err, os.ErrPermission) || err.Error() != "write /f: permission denied" {
+		t.Error(err)
+	}
 }

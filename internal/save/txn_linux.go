@@ -1,8 +1,9 @@
+//go:build !fsys_portable
+
 package save
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"io/fs"
 	"os"
@@ -33,8 +34,6 @@ type Txn struct {
 	named   bool // unnamed files cannot be linked here
 	used    bool
 }
-
-type digest [sha256.Size]byte
 
 // Begin opens the file that t leads to and makes sure that no program is in the
 // middle of writing it: it takes a read lease, which holds back whoever opens the

@@ -1,0 +1,156 @@
+//go:build !fsys_portable
+
+package save
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// powerDisk is a file system in a file, whose power can be cut.
+type powerDisk struct {
+	t            *testing.T
+	image, mount string
+	mounted      bool
+}
+
+func newPowerDisk(t *testing.T) *powerDisk {
+	needRoot(t)
+	top := t.TempDir()
+	p := &powerDisk{t: t, image: filepath.Join(top, "image"), mount: filepath.Join(top, "mount")}
+	os.Mkdir(p.mount, 0o755)
+	if err := os.WriteFile(p.image, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	os.Truncate(p.image, 64<<20)
+	if out, err := exec.Command("mkfs.ext4", "-q", "-F", p.image).CombinedOutput(); err != nil {
+		t.Skipf("SKIPPED: no file system can be made: %v %s", err, out)
+	}
+	if err := p.on(); err != nil {
+		t.Skipf("SKIPPED: it cannot be mounted: %v", err)
+	}
+	t.Cleanup(p.off)
+	return p
+}
+
+func (p *powerDisk) on() error {
+	out, err := exec.Command("mount", "-o", "loop", p.image, p.mount).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%w: %s", err, out)
+	}
+	p.mounted = true
+	return nil
+}
+
+func (p *powerDisk) off() {
+	for range 100 {
+		if !p.mounted || unix.Unmount(p.mount, 0) == nil {
+			p.mounted = false
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	p.t.Error("the disk cannot be unmounted")
+}
+
+// cut stops the file system in its tracks: what is not on disk is lost, the
+// journal in memory included.
+func (p *powerDisk) cut() error {
+	const shutdown, withoutLog = 0x8004587d, 2
+	fd, err := unix.Open(p.mount, unix.O_RDONLY, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	flags := uint32(withoutLog)
+	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), shutdown, uintptr(unsafe.Pointer(&flags))); errno != 0 {
+		return errno
+	}
+	return nil
+}
+
+// Through a loss of power the file is wholly old or wholly new, what was reported
+// stays, and the next start finds nothing lying about.
+func TestPowerLoss(t *testing.T) {
+	for _, system := range []string{"full", "poor", "in-place"} {
+		t.Run(system, func(t *testing.T) {
+			p := newPowerDisk(t)
+			d := &desk{t: t, dir: filepath.Join(p.mount, "work"), state: filepath.Join(p.mount, "state")}
+			os.Mkdir(d.dir, 0o755)
+			path := d.put("f", string(version(0)))
+			unix.Sync()
+			last, cycles := 0, 0
+			for range runs(4) {
+				last = p.cycle(d, system, path, last)
+				cycles++
+			}
+			t.Logf("%d cycles, %d versions", cycles, last)
+		})
+	}
+}
+
+// cycle lets a writer work until the power is cut, and looks at what is left.
+func (p *powerDisk) cycle(d *desk, system, path string, last int) int {
+	t := p.t
+	t.Helper()
+	w := play(t, "durable", system, d.state, path)
+	w.Stderr = nil
+	w.out.Scan() // it is at work
+	if n, err := strconv.Atoi(w.out.Text()); err == nil {
+		last = n
+	}
+	time.Sleep(time.Duration(rand.IntN(20000)) * time.Microsecond)
+	if err := p.cut(); err != nil {
+		w.Process.Kill()
+		w.Wait()
+		t.Skipf("SKIPPED: the power cannot be cut: %v", err)
+	}
+	for w.out.Scan() {
+		if n, err := strconv.Atoi(w.out.Text()); err == nil {
+			last = n
+		}
+	}
+	w.Wait()
+	p.off()
+	if err := p.on(); err != nil {
+		t.Fatal(err)
+	}
+	d.open()
+	report, err := d.save.Sweep(t.Context())
+	d.save.Close()
+	if err != nil || len(report.Saved)+len(report.Torn)+len(report.Pending) > 0 {
+		t.Errorf("sweep: %+v, %v", report, err)
+	}
+	content, _ := os.ReadFile(path)
+	now, whole := versionOf(content)
+	if !whole || now < last || now > last+1 {
+		t.Errorf("version %d (whole: %v) after version %d was reported; %+v", now, whole, last, report)
+	}
+	if names := d.names(); len(names) != 1 {
+		t.Errorf("left behind: %s", strings.Join(names, " "))
+	}
+	return max(now, last)
+}
+
+// roleDurable replaces the file until it cannot.
+func roleDurable(system, state, path string) {
+	s := New(Options{StateDir: state, Durability: Full, Sys: hooked{before: systems[system].before}})
+	b, _ := os.ReadFile(path)
+	for k, _ := versionOf(b); ; k++ {
+		out, err := whole(s, path, string(version(k+1)))
+		if err != nil || out.DurabilityUnknown {
+			return
+		}
+		fmt.Println(k + 1)
+	}
+}
