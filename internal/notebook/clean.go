@@ -1,0 +1,99 @@
+package notebook
+
+import "bytes"
+
+// clean takes terminal escapes out of an output's text, in place, and makes
+// every line ending a line feed. A lone carriage return, with which progress
+// bars overwrite themselves, ends a line too: nothing is lost that way.
+func clean(text []byte) []byte {
+	if bytes.IndexByte(text, esc) < 0 && bytes.IndexByte(text, '\r') < 0 && !bytes.Contains(text, []byte(csi)) {
+		return text
+	}
+	out := text[:0]
+	for at := 0; at < len(text); {
+		if n := escapeLen(text[at:]); n > 0 {
+			at += n
+			continue
+		}
+		b := text[at]
+		at++
+		if b == '\r' {
+			if at < len(text) && text[at] == '\n' {
+				continue
+			}
+			b = '\n'
+		}
+		out = append(out, b)
+	}
+	return out
+}
+
+const (
+	esc = 0x1b
+	csi = "\u009b" // the one-character form of ESC [
+)
+
+// escapeLen is the length of the terminal escape that b begins with, 0 if none.
+// One that does not end takes what belongs to it so far.
+func escapeLen(b []byte) int {
+	if bytes.HasPrefix(b, []byte(csi)) {
+		return len(csi) + controlLen(b[len(csi):])
+	}
+	if b[0] != esc {
+		return 0
+	}
+	if len(b) == 1 {
+		return 1
+	}
+	switch b[1] {
+	case '[':
+		return 2 + controlLen(b[2:])
+	case ']', 'P', 'X', '^', '_':
+		return 2 + stringLen(b[2:])
+	}
+	return 1 + plainLen(b[1:])
+}
+
+// controlLen is the length of a control sequence behind its introducer:
+// parameters, then one final character.
+func controlLen(b []byte) int {
+	for n, c := range b {
+		if c >= 0x40 && c <= 0x7e {
+			return n + 1
+		}
+		if c < 0x20 || c > 0x3f {
+			return n
+		}
+	}
+	return len(b)
+}
+
+// stringLen is the length of a command string behind its introducer, which a
+// bell or ESC \ ends. A line break ends a broken one.
+func stringLen(b []byte) int {
+	for n, c := range b {
+		switch {
+		case c == '\a':
+			return n + 1
+		case c == esc && n+1 < len(b) && b[n+1] == '\\':
+			return n + 2
+		case c == '\n' || c == esc:
+			return n
+		}
+	}
+	return len(b)
+}
+
+// plainLen is the length of any other escape behind ESC: intermediates and one
+// final character.
+func plainLen(b []byte) int {
+	for n, c := range b {
+		if c >= 0x30 && c <= 0x7e {
+			return n + 1
+		}
+		if c < 0x20 || c > 0x2f {
+			return n
+		}
+	}
+	return len(b)
+}

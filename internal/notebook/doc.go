@@ -1,0 +1,22 @@
+// Package notebook reads Jupyter notebooks as a person sees them and edits them
+// as splices on the file's own bytes, so that a diff shows the cell that
+// changed and nothing else. It is pure: bytes in, values out, no disk, no
+// clock, and no randomness but the reader that is passed in.
+//
+// It promises that a file which parses is valid JSON in UTF-8 and of the shape
+// of a notebook, that every offset it hands out counts bytes of that file, that
+// an edit leaves each byte outside its splices alone, that what an edit gives
+// is a notebook again, valid wherever the old one was, and that deleting a cell
+// which was just inserted gives the old bytes back. It keeps two offsets per
+// cell and looks up the rest when asked, so memory follows the number of cells
+// and what is rendered, not the number of values in the file.
+//
+// It does not validate against the format's schema, does not decode pictures
+// (it checks their base64 and their first bytes), does not decide what may be
+// shown or changed, and keeps no record of what was.
+//
+// Duplicate keys mean what they mean to the programs that write notebooks: the
+// last one counts. NaN and Infinity are no JSON. Half a surrogate pair, which
+// JSON can spell and UTF-8 cannot, reads as U+FFFD and stays as it is in the
+// file until its line is replaced.
+package notebook

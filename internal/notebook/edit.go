@@ -1,0 +1,393 @@
+package notebook
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"unicode/utf8"
+)
+
+// A Change is one edit of a notebook, not yet applied.
+type Change struct {
+	// Splices are what to do to the file's bytes. There are none where the
+	// file already says what was asked for.
+	Splices []Splice
+	// Index is where the cell stands after the edit (for a delete: stood
+	// before it), Name what it is called, and Type what it is.
+	Index int
+	Name  string
+	Type  string
+	// Cleared tells that outputs or an execution count were there and went.
+	Cleared bool
+	// Dropped are the fields that went because the new type knows none such,
+	// outputs and execution count apart. "metadata.x" is one in the metadata.
+	Dropped []string
+}
+
+// Replace gives the cell at index i a new source, and another type unless kind
+// is "". A code cell loses its outputs and its execution count. Of a list of
+// lines only those are touched that differ.
+func (nb *Notebook) Replace(i int, source, kind string) (Change, error) {
+	if err := nb.mayEdit(i, 0, source); err != nil {
+		return Change{}, err
+	}
+	f := nb.fields(nb.cells[i])
+	old := nb.str(f.kind)
+	if kind == "" {
+		kind = old
+	} else if !knownType(kind) {
+		return Change{}, ErrType
+	}
+	c := Change{Index: i, Name: nb.name(i, f), Type: kind}
+	c.Splices = nb.setSource(i, f, source)
+	if kind != old {
+		nb.retype(&c, f)
+	} else if old == Code {
+		nb.clear(&c, f)
+	}
+	c.Splices = tidy(c.Splices)
+	return c, nil
+}
+
+// Insert puts a new cell behind the one at index after, or first where that is
+// -1. rand is where the new id comes from in nbformat 4.5 and later.
+func (nb *Notebook) Insert(after int, kind, source string, rand io.Reader) (Change, error) {
+	if err := nb.mayEdit(after, -1, source); err != nil {
+		return Change{}, err
+	}
+	if !knownType(kind) {
+		return Change{}, ErrType
+	}
+	c := Change{Index: after + 1, Name: indexName(after + 1), Type: kind}
+	id := ""
+	if nb.major == 4 && nb.minor >= 5 {
+		var err error
+		if id, err = nb.freshID(rand); err != nil {
+			return Change{}, err
+		}
+		c.Name = id
+	}
+	c.Splices = []Splice{nb.place(after, nb.newCell(after, kind, source, id))}
+	return c, nil
+}
+
+// Delete takes the cell at index i out.
+func (nb *Notebook) Delete(i int) (Change, error) {
+	if err := nb.mayEdit(i, 0, ""); err != nil {
+		return Change{}, err
+	}
+	f := nb.fields(nb.cells[i])
+	c := Change{Index: i, Name: nb.name(i, f), Type: nb.str(f.kind)}
+	c.Splices = []Splice{nb.remove(i)}
+	return c, nil
+}
+
+// mayEdit refuses what no edit can be made of: a format that is only shown, an
+// index below least or past the last cell, a source that is not UTF-8.
+func (nb *Notebook) mayEdit(i, least int, source string) error {
+	if err := nb.Editable(); err != nil {
+		return err
+	}
+	if i < least || i >= len(nb.cells) {
+		return &CellError{Miss: NoSuchIndex, Name: indexName(i), Count: len(nb.cells)}
+	}
+	if !utf8.ValidString(source) {
+		return ErrSource
+	}
+	return nil
+}
+
+func knownType(kind string) bool { return kind == Code || kind == Markdown || kind == Raw }
+
+// place puts a new cell behind the one at index after. What stands between two
+// cells there, or elsewhere in the list, stands between them as well.
+func (nb *Notebook) place(after int, cell string) Splice {
+	switch n := len(nb.cells); {
+	case n == 0:
+		open, closing := nb.hug(nb.inner())
+		return put(span{nb.list.start + 1, nb.list.end - 1}, open+cell+closing)
+	case after < 0:
+		return putAt(nb.cells[0].start, cell+nb.cellSep(0))
+	default:
+		return putAt(nb.cells[after].end, nb.cellSep(after)+cell)
+	}
+}
+
+// remove is the opposite of place.
+func (nb *Notebook) remove(i int) Splice {
+	switch n := len(nb.cells); {
+	case n == 1:
+		open := nb.between(nb.list.start+1, nb.cells[0].start)
+		closing := nb.between(nb.cells[0].end, nb.list.end-1)
+		return put(span{nb.list.start + 1, nb.list.end - 1}, nb.unhug(open, closing))
+	case i == 0:
+		return put(span{nb.cells[0].start, nb.cells[1].start}, "")
+	default:
+		return put(span{nb.cells[i-1].end, nb.cells[i].end}, "")
+	}
+}
+
+// inner is the white space in an empty list of cells.
+func (nb *Notebook) inner() string { return nb.between(nb.list.start+1, nb.list.end-1) }
+
+// hug is the white space around the first cell of a list that had none but
+// inner, and unhug finds inner again: the two are one rule, read in both
+// directions, so that a deleted cell leaves the list as the insert found it.
+// "[]" opens up as the file's own indent has it; odd white space is doubled
+// around the cell, one step more of it where the indent is just as odd.
+func (nb *Notebook) hug(inner string) (open, closing string) {
+	open, closing = nb.listSpace()
+	if inner == "" {
+		return open, closing
+	}
+	if open == closing && repeats(inner, open) {
+		inner += open
+	}
+	return inner, inner
+}
+
+func (nb *Notebook) unhug(open, closing string) (inner string) {
+	a, b := nb.listSpace()
+	switch {
+	case a == b && open == closing && repeats(open, a):
+		return open[len(a):]
+	case open == a && closing == b, open != closing:
+		return ""
+	}
+	return open
+}
+
+// listSpace is what stands in front of the first cell and behind the last one,
+// by the indent of the outermost object alone.
+func (nb *Notebook) listSpace() (open, closing string) {
+	top := nb.topLayout()
+	return top.level(2), top.level(1)
+}
+
+// repeats tells whether s is unit, once or several times.
+func repeats(s, unit string) bool {
+	if unit == "" || s == "" {
+		return false
+	}
+	for len(s) >= len(unit) && s[:len(unit)] == unit {
+		s = s[len(unit):]
+	}
+	return s == ""
+}
+
+// cellSep is what stands between the cell at index i and the next.
+func (nb *Notebook) cellSep(i int) string {
+	if len(nb.cells) == 1 {
+		open := nb.between(nb.list.start+1, nb.cells[0].start)
+		return afterComma(open, behindComma(nb.topLayout().sep))
+	}
+	i = min(i, len(nb.cells)-2)
+	return nb.between(nb.cells[i].end, nb.cells[i+1].start)
+}
+
+// newCell writes a cell in the file's style. An id of "" is none.
+func (nb *Notebook) newCell(after int, kind, source, id string) string {
+	near := max(after, 0)
+	object, list := nb.cellLayout(near)
+	values := map[string]string{
+		"cell_type": quoted(kind),
+		"metadata":  "{}",
+		"source":    nb.newSource(source, list),
+	}
+	if kind == Code {
+		values["execution_count"], values["outputs"] = "null", "[]"
+	}
+	if id != "" {
+		values["id"] = quoted(id)
+	}
+	cell := "{" + object.open
+	sep := ""
+	for _, key := range nb.keyOrder(near, kind) {
+		if value, ok := values[key]; ok {
+			cell += sep + quoted(key) + object.colon + value
+			sep = object.sep
+		}
+	}
+	return cell + object.close + "}"
+}
+
+func (nb *Notebook) newSource(source string, list layout) string {
+	a := nb.alphabet(span{}, source)
+	if !nb.writesLists() {
+		return string(a.quote(nil, source))
+	}
+	return string(a.lines(nil, source, list))
+}
+
+func quoted(s string) string { return string(alphabet{}.quote(nil, s)) }
+
+// freshID is an id that no cell bears yet: eight hexadecimal digits, as
+// Jupyter's own, with a count behind them should rand give the same again.
+func (nb *Notebook) freshID(rand io.Reader) (string, error) {
+	var random [4]byte
+	if _, err := io.ReadFull(rand, random[:]); err != nil {
+		return "", fmt.Errorf("new cell id: %w", err)
+	}
+	id := fmt.Sprintf("%x", random)
+	for n := 2; len(nb.bearers(id)) > 0; n++ {
+		id = fmt.Sprintf("%x-%d", random, n)
+	}
+	return id, nil
+}
+
+// clear empties what a run has left in a code cell.
+func (nb *Notebook) clear(c *Change, f fields) {
+	if isArray(nb.raw, f.outputs) && !nb.isEmptyArray(f.outputs) {
+		c.Splices = append(c.Splices, put(f.outputs, "[]"))
+		c.Cleared = true
+	}
+	if f.count.ok() && !isNull(nb.raw, f.count) {
+		c.Splices = append(c.Splices, put(f.count, "null"))
+		c.Cleared = true
+	}
+}
+
+func (nb *Notebook) isEmptyArray(v span) bool {
+	return nb.raw[skipSpace(nb.raw, v.start+1)] == ']'
+}
+
+// unwanted are the fields that a cell of the type must not have.
+func unwanted(kind string) []string {
+	switch kind {
+	case Code:
+		return []string{"attachments", "expressions"}
+	case Raw:
+		return []string{"outputs", "execution_count", "expressions"}
+	}
+	return []string{"outputs", "execution_count"}
+}
+
+// retype makes the cell one of type c.Type.
+func (nb *Notebook) retype(c *Change, f fields) {
+	cell := nb.cells[c.Index]
+	c.Splices = append(c.Splices, put(f.kind, quoted(c.Type)))
+	drop := unwanted(c.Type)
+	gone := nb.drop(c, cell, func(key string, _ span) bool { return slices.Contains(drop, key) })
+	for _, key := range gone {
+		if key == "outputs" || key == "execution_count" {
+			c.Cleared = c.Cleared || nb.ran(f)
+		} else {
+			c.Dropped = append(c.Dropped, key)
+		}
+	}
+	for _, key := range nb.fitMetadata(c, cell) {
+		c.Dropped = append(c.Dropped, "metadata."+key)
+	}
+	if c.Type == Code {
+		nb.clear(c, f)
+		nb.addMissing(c, f)
+	}
+}
+
+// ran tells whether a code cell shows traces of a run.
+func (nb *Notebook) ran(f fields) bool {
+	return isArray(nb.raw, f.outputs) && !nb.isEmptyArray(f.outputs) ||
+		f.count.ok() && !isNull(nb.raw, f.count)
+}
+
+// addMissing gives a cell what each code cell must have.
+func (nb *Notebook) addMissing(c *Change, f fields) {
+	cell := nb.cells[c.Index]
+	order := nb.keyOrder(c.Index, Code)
+	for _, key := range order {
+		switch {
+		case key == "outputs" && !f.outputs.ok():
+			c.Splices = append(c.Splices, nb.addMember(cell, order, key, "[]"))
+		case key == "execution_count" && !f.count.ok():
+			c.Splices = append(c.Splices, nb.addMember(cell, order, key, "null"))
+		}
+	}
+}
+
+// addMember puts a member into an object that has some, behind those that come
+// before it in order.
+func (nb *Notebook) addMember(obj span, order []string, key, value string) Splice {
+	l, _ := nb.objectLayout(obj)
+	text := quoted(key) + l.colon + value
+	place, first, best := 0, 0, -1
+	members(nb.raw, obj, func(m member) bool {
+		if first == 0 {
+			first = m.key.start
+		}
+		if at := index(order, string(keyOf(nb.raw, m.key))); at > best && at < index(order, key) {
+			place, best = m.val.end, at
+		}
+		return true
+	})
+	if best < 0 {
+		return putAt(first, text+l.sep)
+	}
+	return putAt(place, l.sep+text)
+}
+
+// drop takes out the members of an object for which out says so, each with one
+// comma, and returns their keys.
+func (nb *Notebook) drop(c *Change, obj span, out func(key string, val span) bool) []string {
+	var gone []string
+	first, kept, end := 0, false, 0
+	members(nb.raw, obj, func(m member) bool {
+		if first == 0 {
+			first = m.key.start
+		}
+		key := string(keyOf(nb.raw, m.key))
+		switch dropped := out(key, m.val); {
+		case dropped && kept:
+			c.Splices = append(c.Splices, put(span{end, m.val.end}, ""))
+			gone = append(gone, key)
+		case dropped:
+			gone = append(gone, key)
+		case !kept:
+			// Those before the first one that stays go up to its key.
+			kept = true
+			if len(gone) > 0 {
+				c.Splices = append(c.Splices, put(span{first, m.key.start}, ""))
+			}
+		}
+		end = m.val.end
+		return true
+	})
+	if len(gone) > 0 && !kept {
+		c.Splices = append(c.Splices, put(span{obj.start + 1, obj.end - 1}, ""))
+	}
+	return gone
+}
+
+// fitMetadata drops from the cell's metadata what another type may hold and
+// this one may not, by the format's schema.
+func (nb *Notebook) fitMetadata(c *Change, cell span) []string {
+	metadata := lookup(nb.raw, cell, "metadata")
+	if !isObject(nb.raw, metadata) {
+		return nil
+	}
+	return nb.drop(c, metadata, func(key string, v span) bool {
+		switch {
+		case c.Type == Code && key == "collapsed":
+			return nb.raw[v.start] != 't' && nb.raw[v.start] != 'f'
+		case c.Type == Code && key == "scrolled":
+			return nb.raw[v.start] != 't' && nb.raw[v.start] != 'f' && nb.str(v) != "auto"
+		case c.Type == Code && key == "execution":
+			return !nb.holdsStrings(v)
+		case c.Type == Raw && key == "format":
+			return !isString(nb.raw, v)
+		}
+		return false
+	})
+}
+
+// holdsStrings tells whether v is an object with nothing but strings in it.
+func (nb *Notebook) holdsStrings(v span) bool {
+	if !isObject(nb.raw, v) {
+		return false
+	}
+	all := true
+	members(nb.raw, v, func(m member) bool {
+		all = isString(nb.raw, m.val)
+		return all
+	})
+	return all
+}

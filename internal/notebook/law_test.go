@@ -1,0 +1,240 @@
+package notebook
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+)
+
+// An edit is one call of Replace, Insert or Delete.
+type edit struct {
+	what         string
+	at           int
+	kind, source string
+}
+
+func (e edit) String() string { return fmt.Sprintf("%s %d %q %.80q", e.what, e.at, e.kind, e.source) }
+
+func (e edit) run(nb *Notebook) (Change, error) { return e.runWith(nb, &counting{n: 0xfeed}) }
+
+func (e edit) runWith(nb *Notebook, ids io.Reader) (Change, error) {
+	switch e.what {
+	case "replace":
+		return nb.Replace(e.at, e.source, e.kind)
+	case "insert":
+		return nb.Insert(e.at, e.kind, e.source, ids)
+	}
+	return nb.Delete(e.at)
+}
+
+// sources are new sources that ask for trouble.
+func sources(old string) []string {
+	first, rest, _ := strings.Cut(old, "\n")
+	return []string{
+		"", "x", "one\ntwo\n", "\n\nblank\n\n",
+		"quote \" slash \\ / tab\t bell\a del\x7f nul\x00 esc\x1b",
+		"é 中文 \U0001f600   e\u0301", "crlf\r\nlone\rend\r\n",
+		old + "\nappended", first + "\nchanged\n" + rest, rest,
+	}
+}
+
+// edits are all edits to try on a notebook.
+func edits(nb *Notebook) []edit {
+	var all []edit
+	kinds := []string{Code, Markdown, Raw}
+	for i := range nb.Len() {
+		for _, source := range sources(nb.Cell(i).SourceText()) {
+			for _, kind := range append(kinds, "") {
+				all = append(all, edit{"replace", i, kind, source})
+			}
+		}
+		all = append(all, edit{"replace", i, "", nb.Cell(i).SourceText()}, edit{"delete", i, "", ""})
+	}
+	for after := -1; after < nb.Len(); after++ {
+		for _, kind := range kinds {
+			for _, source := range []string{"", "new\ncell", "é\n"} {
+				all = append(all, edit{"insert", after, kind, source})
+			}
+		}
+	}
+	return all
+}
+
+// editable are the fixtures that are edited.
+func editable(t testing.TB) map[string]*Notebook {
+	books := map[string]*Notebook{}
+	for name, raw := range fixtures(t) {
+		if nb := mustParse(t, string(raw)); nb.Editable() == nil {
+			books[name] = nb
+		}
+	}
+	return books
+}
+
+// Every edit of every cell of every notebook does what the model does and
+// touches nothing else.
+func TestEditsKeepAllOtherBytes(t *testing.T) {
+	count := 0
+	for name, nb := range editable(t) {
+		for _, e := range edits(nb) {
+			if err := lawful(t, nb, e); err != nil {
+				t.Errorf("%s: %v: %v", name, e, err)
+			}
+			count++
+		}
+	}
+	t.Logf("%d edits", count)
+	if count < 5000 {
+		t.Errorf("only %d edits tried", count)
+	}
+}
+
+// lawful runs an edit and tells which promise it breaks.
+func lawful(t testing.TB, nb *Notebook, e edit) error {
+	t.Helper()
+	c, err := e.run(nb)
+	if err != nil {
+		return err
+	}
+	if err := inside(nb, e, c.Splices); err != nil {
+		return err
+	}
+	raw := Apply(nb.raw, c.Splices)
+	after, err := Parse(raw)
+	if err != nil {
+		return fmt.Errorf("%w in %.2000s", err, raw)
+	}
+	m := newModel(t, nb.raw)
+	if err := follow(m, nb, e, c); err != nil {
+		return err
+	}
+	if err := m.same(t, raw); err != nil {
+		return err
+	}
+	return neighbours(nb, after, e)
+}
+
+// follow does to the model what was done to the file.
+func follow(m model, nb *Notebook, e edit, c Change) error {
+	switch e.what {
+	case "replace":
+		m.replace(e.at, e.source, e.kind)
+	case "insert":
+		id := c.Name
+		if nb.minor < 5 {
+			id = ""
+		} else if !fitsAttribute(id) || len(nb.bearers(id)) > 0 {
+			return fmt.Errorf("new id %q", id)
+		}
+		m.insert(e.at, e.kind, e.source, id)
+	default:
+		m.delete(e.at)
+	}
+	return nil
+}
+
+// inside tells whether splices are in order and within what the edit is about.
+func inside(nb *Notebook, e edit, splices []Splice) error {
+	within := nb.list.public()
+	if e.what == "replace" {
+		within = nb.Cell(e.at).Span
+	}
+	last := within.Start
+	for i, s := range splices {
+		if s.Start < last || s.End < s.Start || s.End > within.End || i > 0 && s.Start == last {
+			return fmt.Errorf("splice %d (%d to %d) is out of order or outside %v", i, s.Start, s.End, within)
+		}
+		last = s.End
+	}
+	return nil
+}
+
+// neighbours tells whether the other cells have kept their bytes.
+func neighbours(before, after *Notebook, e edit) error {
+	shift := map[string]int{"insert": 1, "delete": -1}[e.what]
+	if after.Len() != before.Len()+shift {
+		return fmt.Errorf("%d cells became %d", before.Len(), after.Len())
+	}
+	for i, cell := range before.cells {
+		j := i
+		switch {
+		case e.what == "insert" && i > e.at:
+			j++
+		case e.what == "delete" && i > e.at:
+			j--
+		case e.what != "insert" && i == e.at:
+			continue
+		}
+		other := after.cells[j]
+		if !bytes.Equal(before.raw[cell.start:cell.end], after.raw[other.start:other.end]) {
+			return fmt.Errorf("cell %d changed", i)
+		}
+	}
+	return nil
+}
+
+func TestInsertThenDeleteIsNothing(t *testing.T) {
+	for name, nb := range editable(t) {
+		for after := -1; after < nb.Len(); after++ {
+			for _, kind := range []string{Code, Markdown, Raw} {
+				if err := undone(nb, after, kind, "some\nsource"); err != nil {
+					t.Errorf("%s after %d: %v", name, after, err)
+				}
+			}
+		}
+	}
+}
+
+// undone inserts a cell, deletes it and compares.
+func undone(nb *Notebook, after int, kind, source string) error {
+	c, err := nb.Insert(after, kind, source, zeros{})
+	if err != nil {
+		return err
+	}
+	with, err := Parse(Apply(nb.raw, c.Splices))
+	if err != nil {
+		return err
+	}
+	back, err := with.Delete(c.Index)
+	if err != nil {
+		return err
+	}
+	if got := Apply(with.raw, back.Splices); !bytes.Equal(got, nb.raw) {
+		return fmt.Errorf("insert then delete gave\n%.2000q\nfor\n%.2000q", got, nb.raw)
+	}
+	return nil
+}
+
+func TestReplaceByTheSameIsNothing(t *testing.T) {
+	for name, nb := range editable(t) {
+		for _, cell := range nb.Cells() {
+			c, err := nb.Replace(cell.Index, cell.SourceText(), "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if cell.Type != Code && cell.Source.Start < cell.Source.End && len(c.Splices) > 0 {
+				t.Errorf("%s cell %d: %d splices for the same source", name, cell.Index, len(c.Splices))
+			}
+		}
+	}
+}
+
+// Empty lists of cells, however they are spaced, open up and close again.
+func TestEmptyListsOpenAndClose(t *testing.T) {
+	spaces := []string{"", " ", "\n", "\n\n", "\n\n\n", "\n ", "\n  ", "\n   ", "\r\n", "\t", "\n \n ", "  ", " \n"}
+	files := []string{
+		"{\n \"cells\": [%s],\n \"nbformat\": 4\n}", "{\"nbformat\":4,\"cells\":[%s]}", "{\n\"nbformat\": 4,\n\"cells\": [%s]\n}",
+		"{\r\n\t\"nbformat\": 4,\r\n\t\"cells\": [%s]\r\n}", "{ \"nbformat\": 4, \"cells\": [%s] }", "{\n\n\"cells\":[%s],\"nbformat\":4}",
+		"{\n \n \"cells\":[%s],\"nbformat\":4}",
+	}
+	for _, file := range files {
+		for _, space := range spaces {
+			nb := mustParse(t, fmt.Sprintf(file, space))
+			if err := undone(nb, -1, Code, "x\ny"); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}

@@ -1,0 +1,110 @@
+package notebook
+
+import (
+	"bytes"
+	"encoding/base64"
+	"errors"
+	"strings"
+)
+
+// A Picture is an output's picture. It is known to be whole as base64 and to
+// begin like a picture; whether it can be drawn is another's to find out.
+type Picture struct {
+	// Cell is the index of the cell whose output it is.
+	Cell int
+	// MIME is by the picture's first bytes, whatever the notebook calls it.
+	MIME string
+	// Size is the number of decoded bytes.
+	Size int
+	// Plain is the output's plain form where the text does not show it, to be
+	// shown if the picture is not.
+	Plain string
+
+	raw []byte
+	at  span
+}
+
+// Bytes decodes the picture.
+func (p *Picture) Bytes() []byte {
+	text := bytes.TrimRight(packed(nil, p.raw, p.at), "=")
+	out := make([]byte, base64.RawStdEncoding.DecodedLen(len(text)))
+	n, _ := base64.RawStdEncoding.Decode(out, text)
+	return out[:n]
+}
+
+// packed appends the base64 text at v to dst without its white space.
+func packed(dst, raw []byte, v span) []byte {
+	text, _ := joinText(dst, raw, v)
+	out := text[:0]
+	for len(text) > 0 {
+		gap := bytes.IndexAny(text, " \t\r\n")
+		if gap < 0 {
+			gap = len(text)
+		}
+		out = append(out, text[:gap]...)
+		text = text[min(gap+1, len(text)):]
+	}
+	return out
+}
+
+var (
+	errNotText   = errors.New("is no text")
+	errNotBase64 = errors.New("is not valid base64")
+	errNoPicture = errors.New("does not begin like a picture")
+)
+
+// picture looks at the base64 text at v. scratch is room to work in.
+func (nb *Notebook) picture(scratch []byte, v span) (*Picture, []byte, error) {
+	if !isText(nb.raw, v) {
+		return nil, scratch, errNotText
+	}
+	text := packed(scratch[:0], nb.raw, v)
+	digits := bytes.TrimRight(text, "=")
+	if !isBase64(digits, len(text)-len(digits)) {
+		return nil, text, errNotBase64
+	}
+	head := make([]byte, 12)
+	n, _ := base64.RawStdEncoding.Decode(head, digits[:min(len(digits), 16)])
+	mime := pictureMIME(head[:n])
+	if mime == "" {
+		return nil, text, errNoPicture
+	}
+	return &Picture{MIME: mime, Size: base64.RawStdEncoding.DecodedLen(len(digits)), raw: nb.raw, at: v}, text, nil
+}
+
+// isBase64 tells whether digits are base64 that pads padding signs complete.
+// None at all are taken as well, as browsers do.
+func isBase64(digits []byte, padding int) bool {
+	if len(digits)%4 == 1 || padding != 0 && (len(digits)+padding)%4 != 0 || padding > 2 {
+		return false
+	}
+	for _, c := range digits {
+		if !base64Digit[c] {
+			return false
+		}
+	}
+	return true
+}
+
+var base64Digit = func() (t [256]bool) {
+	for _, c := range "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/" {
+		t[c] = true
+	}
+	return t
+}()
+
+// pictureMIME is the type of the picture that head begins, "" for none.
+func pictureMIME(head []byte) string {
+	h := string(head)
+	switch {
+	case strings.HasPrefix(h, "\x89PNG\r\n\x1a\n"):
+		return "image/png"
+	case strings.HasPrefix(h, "\xff\xd8\xff"):
+		return "image/jpeg"
+	case strings.HasPrefix(h, "GIF87a"), strings.HasPrefix(h, "GIF89a"):
+		return "image/gif"
+	case len(h) >= 12 && h[:4] == "RIFF" && h[8:12] == "WEBP":
+		return "image/webp"
+	}
+	return ""
+}

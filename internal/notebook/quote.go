@@ -1,0 +1,165 @@
+package notebook
+
+import (
+	"bytes"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// unquote appends the text of the string at lit to dst. halves counts the
+// halves of surrogate pairs, each of which became U+FFFD.
+func unquote(dst, raw []byte, lit span) (text []byte, halves int) {
+	in := raw[lit.start+1 : lit.end-1]
+	for len(in) > 0 {
+		slash := bytes.IndexByte(in, '\\')
+		if slash < 0 {
+			return append(dst, in...), halves
+		}
+		dst = append(dst, in[:slash]...)
+		r, n := unescape(in[slash:])
+		if r == utf8.RuneError && n == 6 && isHalf(in[slash:]) {
+			halves++
+		}
+		dst = utf8.AppendRune(dst, r)
+		in = in[slash+n:]
+	}
+	return dst, halves
+}
+
+// unescape reads the escape that in begins with, two of them for a pair of
+// surrogates, and tells how many bytes it takes.
+func unescape(in []byte) (rune, int) {
+	switch in[1] {
+	case 'b':
+		return '\b', 2
+	case 'f':
+		return '\f', 2
+	case 'n':
+		return '\n', 2
+	case 'r':
+		return '\r', 2
+	case 't':
+		return '\t', 2
+	case 'u':
+	default:
+		return rune(in[1]), 2
+	}
+	r, _ := hex4(in[2:])
+	if !utf16.IsSurrogate(r) {
+		return r, 6
+	}
+	if len(in) >= 12 && in[6] == '\\' && in[7] == 'u' {
+		low, _ := hex4(in[8:])
+		if pair := utf16.DecodeRune(r, low); pair != utf8.RuneError {
+			return pair, 12
+		}
+	}
+	return utf8.RuneError, 6
+}
+
+// isHalf tells whether the \u escape that in begins with is a surrogate.
+func isHalf(in []byte) bool {
+	r, _ := hex4(in[2:])
+	return utf16.IsSurrogate(r)
+}
+
+// joinText appends the text of v, a string or a list of strings, to dst.
+func joinText(dst, raw []byte, v span) (text []byte, halves int) {
+	if isString(raw, v) {
+		return unquote(dst, raw, v)
+	}
+	elements(raw, v, func(e span) bool {
+		var n int
+		dst, n = unquote(dst, raw, e)
+		halves += n
+		return true
+	})
+	return dst, halves
+}
+
+// An alphabet is how a file writes the characters that it could also escape.
+type alphabet struct {
+	ascii bool // characters beyond ASCII are escaped
+	upper bool // escapes have upper-case digits
+}
+
+// quote appends s to dst as a JSON string.
+func (a alphabet) quote(dst []byte, s string) []byte {
+	dst = append(dst, '"')
+	for from := 0; from < len(s); {
+		to := from
+		for to < len(s) && plain[s[to]] && (!a.ascii || s[to] < 0x7f) {
+			to++
+		}
+		dst = append(dst, s[from:to]...)
+		if from = to; from < len(s) {
+			r, n := utf8.DecodeRuneInString(s[from:])
+			dst = a.escape(dst, r)
+			from += n
+		}
+	}
+	return append(dst, '"')
+}
+
+func (a alphabet) escape(dst []byte, r rune) []byte {
+	const short = `"\bfnrt`
+	if i := bytes.IndexRune([]byte("\"\\\b\f\n\r\t"), r); i >= 0 {
+		return append(dst, '\\', short[i])
+	}
+	if r >= 0x10000 {
+		high, low := utf16.EncodeRune(r)
+		return a.unit(a.unit(dst, high), low)
+	}
+	return a.unit(dst, r)
+}
+
+// unit appends one \u escape.
+func (a alphabet) unit(dst []byte, r rune) []byte {
+	digits := "0123456789abcdef"
+	if a.upper {
+		digits = "0123456789ABCDEF"
+	}
+	return append(dst, '\\', 'u', digits[r>>12], digits[r>>8&15], digits[r>>4&15], digits[r&15])
+}
+
+// alphabetOf learns from near, and where that is silent from all, how
+// characters beyond ASCII are written. Silence means as they are.
+func alphabetOf(near, all []byte) alphabet {
+	for _, text := range [][]byte{near, all} {
+		if hasHigh(text) {
+			return alphabet{}
+		}
+		if ascii, upper := escapesHigh(text); ascii {
+			return alphabet{ascii: true, upper: upper}
+		}
+	}
+	return alphabet{}
+}
+
+func hasHigh(b []byte) bool {
+	for _, c := range b {
+		if c >= utf8.RuneSelf {
+			return true
+		}
+	}
+	return false
+}
+
+// escapesHigh tells whether b has an escape for a character beyond ASCII, and
+// whether the first such one with a letter among its digits has it upper-case.
+func escapesHigh(b []byte) (ascii, upper bool) {
+	for {
+		at := bytes.IndexByte(b, '\\')
+		if at < 0 || at+2 > len(b) {
+			return ascii, false
+		}
+		b = b[at:]
+		if r, ok := hex4(b[2:]); b[1] == 'u' && ok && r >= utf8.RuneSelf {
+			ascii = true
+			if bytes.ContainsAny(b[2:6], "abcdefABCDEF") {
+				return true, bytes.ContainsAny(b[2:6], "ABCDEF")
+			}
+		}
+		b = b[2:]
+	}
+}

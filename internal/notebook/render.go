@@ -1,0 +1,226 @@
+package notebook
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"unicode/utf8"
+)
+
+// DefaultMaxOutput is how many characters of a cell's outputs are shown where
+// several cells are.
+const DefaultMaxOutput = 10_000
+
+// A Part is one block of what is shown: text, or a picture.
+type Part struct {
+	Text    string
+	Picture *Picture // nil for text
+}
+
+// Shown is a cell whose source is in what is shown.
+type Shown struct {
+	Index  int
+	Name   string
+	Source Span // the bytes of the file that count as shown
+}
+
+// Options say what Render shows.
+type Options struct {
+	First int // index of the first cell
+	Limit int // how many cells; 0 is all
+	// MaxText is how many bytes of text to show at most; 0 is any number. A
+	// cell that would pass it is not shown, nor is any behind it.
+	MaxText int
+	// MaxOutput is how many characters of each cell's outputs to show; 0 is
+	// DefaultMaxOutput.
+	MaxOutput int
+}
+
+// A View is what Render shows of a notebook.
+type View struct {
+	Parts []Part
+	Shown []Shown
+	Size  int // bytes of text
+	// Next is the index of the first cell behind those that are shown.
+	Next int
+}
+
+// Render shows cells in order, each with its outputs behind it and its pictures
+// behind those. The first part is a text, unless there is none.
+func (nb *Notebook) Render(o Options) View {
+	if o.MaxOutput == 0 {
+		o.MaxOutput = DefaultMaxOutput
+	}
+	end := len(nb.cells)
+	if o.First < 0 || o.First > end {
+		o.First = end
+	}
+	if o.Limit > 0 {
+		end = min(end, o.First+o.Limit)
+	}
+	w := writer{}
+	v := View{Next: o.First}
+	for ; v.Next < end; v.Next++ {
+		shown, ok := nb.renderCell(&w, v.Next, o)
+		if !ok {
+			break
+		}
+		v.Shown = append(v.Shown, shown)
+	}
+	v.Parts, v.Size = w.finish(), w.size
+	return v
+}
+
+// renderCell shows one cell with its outputs, cut; ok is false where the text
+// would grow too long.
+func (nb *Notebook) renderCell(w *writer, i int, o Options) (shown Shown, ok bool) {
+	f := nb.fields(nb.cells[i])
+	mark := len(w.buf)
+	w.buf = nb.appendCell(w.buf, i, f)
+	if o.MaxText > 0 && w.total() > o.MaxText {
+		w.buf = w.buf[:mark]
+		return Shown{}, false
+	}
+	name := nb.name(i, f)
+	out := nb.outputsOf(i, f)
+	w.buf = appendCut(w.buf, out.text, o.MaxOutput, name)
+	w.endLine()
+	if o.MaxText > 0 && w.total() > o.MaxText {
+		w.buf = w.buf[:mark]
+		return Shown{}, false
+	}
+	w.pictures(out.pictures)
+	return Shown{i, name, sourceSpan(nb.cells[i], f).public()}, true
+}
+
+// writer gathers parts.
+type writer struct {
+	parts []Part
+	buf   []byte
+	size  int // bytes of text in parts
+}
+
+// total is how long all text is, but for a last line's end.
+func (w *writer) total() int { return w.size + len(bytes.TrimSuffix(w.buf, []byte("\n"))) }
+
+func (w *writer) endLine() {
+	if n := len(w.buf); n > 0 && w.buf[n-1] != '\n' {
+		w.buf = append(w.buf, '\n')
+	}
+}
+
+func (w *writer) pictures(all []*Picture) {
+	for _, p := range all {
+		w.flush()
+		w.parts = append(w.parts, Part{Picture: p})
+	}
+}
+
+// flush makes a part of the text so far.
+func (w *writer) flush() {
+	if text := bytes.TrimSuffix(w.buf, []byte("\n")); len(text) > 0 {
+		w.parts = append(w.parts, Part{Text: string(text)})
+		w.size += len(text)
+	}
+	w.buf = w.buf[:0]
+}
+
+func (w *writer) finish() []Part {
+	w.flush()
+	return w.parts
+}
+
+// CellText is the cell at index i without its outputs.
+func (nb *Notebook) CellText(i int) string {
+	return string(bytes.TrimSuffix(nb.appendCell(nil, i, nb.fields(nb.cells[i])), []byte("\n")))
+}
+
+// appendCell appends a cell without its outputs, and a line's end.
+func (nb *Notebook) appendCell(dst []byte, i int, f fields) []byte {
+	dst = nb.appendOpen(dst, i, f)
+	halves := 0
+	if f.source.ok() {
+		dst, halves = joinText(dst, nb.raw, f.source)
+	}
+	dst = nb.appendClose(dst, i, f)
+	return appendHalves(dst, halves)
+}
+
+// appendHalves says what a source has that UTF-8 cannot say.
+func appendHalves(dst []byte, halves int) []byte {
+	if halves == 0 {
+		return dst
+	}
+	return fmt.Appendf(dst, "[%d lone surrogates in this source are shown as U+FFFD]\n", halves)
+}
+
+func (nb *Notebook) appendOpen(dst []byte, i int, f fields) []byte {
+	kind := nb.attribute(f.kind, "unknown")
+	dst = fmt.Appendf(dst, `<cell id="%s" type="%s"`, nb.name(i, f), kind)
+	if kind == Code {
+		dst = fmt.Appendf(dst, ` language="%s"`, nb.attribute(f.language, nb.language))
+		if n, ok := nb.count(f.count); ok {
+			dst = fmt.Appendf(dst, ` execution_count="%d"`, n)
+		}
+	}
+	return append(dst, '>')
+}
+
+func (nb *Notebook) count(v span) (int64, bool) {
+	if !v.ok() {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(nb.between(v.start, v.end), 10, 64)
+	return n, err == nil
+}
+
+func (nb *Notebook) appendClose(dst []byte, i int, f fields) []byte {
+	return fmt.Appendf(dst, "</cell id=\"%s\">\n", nb.name(i, f))
+}
+
+// appendCut appends text, of which only head and tail where it has more than
+// limit characters.
+func appendCut(dst, text []byte, limit int, name string) []byte {
+	total := 0
+	if len(text) > limit {
+		total = utf8.RuneCount(text)
+	}
+	if total <= limit {
+		return append(dst, text...)
+	}
+	head := lineBefore(text[:runeOffset(text, limit/2)])
+	tail := lineAfter(text[runeOffset(text, total-(limit-limit/2)):])
+	missing := total - utf8.RuneCount(head) - utf8.RuneCount(tail)
+	dst = append(dst, head...)
+	if !bytes.HasSuffix(head, []byte("\n")) {
+		dst = append(dst, '\n')
+	}
+	dst = fmt.Appendf(dst, "[... %d of %d characters of this cell's outputs are left out here; Read with cell_id \"%s\" shows them whole ...]\n", missing, total, name)
+	return append(dst, tail...)
+}
+
+// runeOffset is where the character with that number begins.
+func runeOffset(text []byte, n int) int {
+	at := 0
+	for ; n > 0; n-- {
+		_, size := utf8.DecodeRune(text[at:])
+		at += size
+	}
+	return at
+}
+
+// lineBefore leaves out a broken last line, where that costs little.
+func lineBefore(text []byte) []byte {
+	if at := bytes.LastIndexByte(text, '\n'); at >= len(text)-len(text)/8 {
+		return text[:at+1]
+	}
+	return text
+}
+
+// lineAfter leaves out a broken first line, where that costs little.
+func lineAfter(text []byte) []byte {
+	if at := bytes.IndexByte(text, '\n'); at >= 0 && at < len(text)/8 {
+		return text[at+1:]
+	}
+	return text
+}

@@ -1,0 +1,133 @@
+package notebook
+
+import "strings"
+
+// splitLines cuts text behind each line feed.
+func splitLines(text string) []string {
+	if text == "" {
+		return nil
+	}
+	lines := strings.SplitAfter(text, "\n")
+	if lines[len(lines)-1] == "" {
+		lines = lines[:len(lines)-1]
+	}
+	return lines
+}
+
+// lines appends text to dst as a list of lines.
+func (a alphabet) lines(dst []byte, text string, l layout) []byte {
+	if text == "" {
+		return append(dst, "[]"...)
+	}
+	dst = append(append(dst, '['), l.open...)
+	dst = a.items(dst, splitLines(text), l.sep)
+	return append(append(dst, l.close...), ']')
+}
+
+// items appends lines to dst with sep between them.
+func (a alphabet) items(dst []byte, lines []string, sep string) []byte {
+	for i, line := range lines {
+		if i > 0 {
+			dst = append(dst, sep...)
+		}
+		dst = a.quote(dst, line)
+	}
+	return dst
+}
+
+// setSource gives a cell a new source in the form that the old one has.
+func (nb *Notebook) setSource(i int, f fields, source string) []Splice {
+	if f.source.ok() && nb.text(f.source) == source {
+		return nil
+	}
+	a := nb.alphabet(f.source, source)
+	switch {
+	case !f.source.ok():
+		return []Splice{nb.addSource(i, source)}
+	case isString(nb.raw, f.source):
+		return []Splice{put(f.source, string(a.quote(nil, source)))}
+	}
+	return []Splice{nb.setLines(i, f.source, source, a)}
+}
+
+// addSource gives a source to a cell that has none.
+func (nb *Notebook) addSource(i int, source string) Splice {
+	_, list := nb.cellLayout(i)
+	order := nb.keyOrder(i, nb.str(nb.fields(nb.cells[i]).kind))
+	return nb.addMember(nb.cells[i], order, "source", nb.newSource(source, list))
+}
+
+// maxKeep is how many lines a list may have for an edit to look which of them
+// can stay; a longer one is written anew.
+const maxKeep = 1 << 18
+
+// setLines changes a list of lines into another, and in it only what lies
+// between the lines that both begin with and those that both end with.
+func (nb *Notebook) setLines(i int, list span, source string, a alphabet) Splice {
+	items := nb.items(list)
+	if len(items) == 0 || len(items) > maxKeep || source == "" {
+		return put(list, string(a.lines(nil, source, nb.layoutOf(i, list))))
+	}
+	head, source := nb.commonHead(items, source)
+	tail, source := nb.commonTail(items[head:], source)
+	lines := splitLines(source)
+	out := items[head : len(items)-tail]
+	sep := nb.layoutOf(i, list).sep
+	text := string(a.items(nil, lines, sep))
+	switch {
+	case len(out) > 0 && len(lines) > 0:
+		return put(span{out[0].start, out[len(out)-1].end}, text)
+	case len(lines) > 0 && head > 0:
+		return putAt(items[head-1].end, sep+text)
+	case len(lines) > 0:
+		return putAt(items[0].start, text+sep)
+	case head > 0:
+		return put(span{items[head-1].end, out[len(out)-1].end}, "")
+	}
+	return put(span{out[0].start, items[len(out)].start}, "")
+}
+
+// layoutOf is a list's own layout, or that of its neighbours where it is empty.
+func (nb *Notebook) layoutOf(i int, list span) layout {
+	if l, ok := nb.arrayLayout(list); ok {
+		return l
+	}
+	object, _ := nb.objectLayout(nb.cells[i])
+	return nb.listLayout(i, object)
+}
+
+// items are the elements of a list; of one that is too long, enough to tell.
+func (nb *Notebook) items(list span) []span {
+	var all []span
+	elements(nb.raw, list, func(v span) bool {
+		all = append(all, v)
+		return len(all) <= maxKeep
+	})
+	return all
+}
+
+// commonHead is how many of the items source begins with, and what follows
+// them. An item counts only where it ends a line in both.
+func (nb *Notebook) commonHead(items []span, source string) (int, string) {
+	for n, item := range items {
+		line := nb.str(item)
+		if !strings.HasPrefix(source, line) || !strings.HasSuffix(line, "\n") {
+			return n, source
+		}
+		source = source[len(line):]
+	}
+	return len(items), source
+}
+
+// commonTail is how many of the items source ends with, and what precedes them.
+func (nb *Notebook) commonTail(items []span, source string) (int, string) {
+	for n := range items {
+		line := nb.str(items[len(items)-1-n])
+		rest, ok := strings.CutSuffix(source, line)
+		if !ok || line == "" || rest != "" && !strings.HasSuffix(rest, "\n") {
+			return n, source
+		}
+		source = rest
+	}
+	return len(items), source
+}
