@@ -44,7 +44,15 @@ func playRole(role []string) {
 	case "write": // write SYSTEM KILLAT STATE PATH
 		roleWrite(role[1], number(2), role[3], role[4])
 	case "durable": // durable SYSTEM STATE PATH
-		roleDurable(role[1], role[2], role[3])
+		roleDurable(role[1], Full, role[2], role[3])
+	case "hasty": // hasty SYSTEM STATE PATH
+		roleDurable(role[1], None, role[2], role[3])
+	case "naive": // naive PATH
+		for k := 1; ; k++ {
+			if os.WriteFile(role[1], version(k), 0o644) == nil {
+				fmt.Println(k)
+			}
+		}
 	case "edit": // edit NAME COUNT STATE PATH
 		roleEdit(role[1], number(2), role[3], role[4])
 	case "append", "truncate", "rename": // append PATH
@@ -149,6 +157,25 @@ func TestKillAtAnyMoment(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A program that just writes its file is caught with half of it.
+func TestKillControl(t *testing.T) {
+	d := newDeskIn(t, memory(t))
+	path := d.put("f", string(version(0)))
+	for n := range 300 {
+		w := play(t, "naive", path)
+		w.out.Scan()
+		time.Sleep(time.Duration(rand.IntN(3000)) * time.Microsecond)
+		w.Process.Kill()
+		w.Wait()
+		b, _ := os.ReadFile(path)
+		if _, whole := versionOf(b); !whole {
+			t.Logf("torn by kill %d", n+1)
+			return
+		}
+	}
+	t.Error("nothing was torn: the test proves nothing")
 }
 
 // The same at every system call, one after the other.
