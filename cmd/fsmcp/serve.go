@@ -101,7 +101,7 @@ func assemble(cfg config.Config, log zerolog.Logger) (*parts, error) {
 	house := tools.New(tools.Options{
 		Lexer:     lexer,
 		Resolver:  resolver,
-		Policy:    policy,
+		Policy:    func() *perm.Policy { return policy },
 		Saver:     saver,
 		Counter:   tokens.Local{},
 		MaxTokens: cfg.MaxTokens,

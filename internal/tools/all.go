@@ -1,6 +1,9 @@
 package tools
 
-import "context"
+import (
+	"context"
+	"errors"
+)
 
 // Tools lists the published tools in their fixed order.
 func (h *House) Tools() []Tool {
@@ -26,6 +29,9 @@ func typed[A Args](h *House, name string, run func(context.Context, Call, A) (*R
 		result, err := run(ctx, call, args.(A))
 		if err != nil {
 			result = explain(name, args.Target(), err)
+			if consent := (*needsConsent)(nil); errors.As(err, &consent) {
+				result.Ask = consent.question
+			}
 		}
 		return h.announced(result)
 	}

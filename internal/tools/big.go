@@ -82,7 +82,7 @@ func (e *editing) inBig(ctx context.Context, s *spot, f *fsys.File, stamp fsys.S
 	if err != nil {
 		return nil, err
 	}
-	splices, err := b.search(ctx, e.request(s, ""))
+	splices, err := b.search(ctx, e.request(s))
 	if err != nil {
 		return nil, b.unmatched(e.args.OldString, err)
 	}

@@ -34,7 +34,7 @@ type planner func(ctx context.Context, s *spot, old *fsys.File) (*change, error)
 // commit is the one door to the disk: decision and gate, then the lock, then
 // everything once more for the bytes that are really there, then the replace.
 func (h *House) commit(ctx context.Context, call Call, op perm.Op, raw string, plan planner) (*Result, error) {
-	s, err := h.enter(ctx, op, raw)
+	s, err := h.enter(call, op, raw)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +87,7 @@ func (h *House) preview(ctx context.Context, s *spot, plan planner) (*change, er
 // locked resolves, decides and gates again, right before the bytes are
 // replaced, replaces them, and moves the record on.
 func (h *House) locked(ctx context.Context, call Call, s *spot, lock *save.Lock, raw string, c *change, plan planner) (*Result, error) {
-	now, err := h.enter(ctx, s.op, raw)
+	now, err := h.enter(call, s.op, raw)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package tools
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
@@ -26,18 +25,18 @@ func (s *spot) name() string { return fsys.Printable(s.Asked.String()) }
 // enter takes a file argument through decision, resolving, and decision on
 // every name the file has. Whatever the disk says is held back until the
 // rules have spoken.
-func (h *House) enter(_ context.Context, op perm.Op, raw string) (*spot, error) {
+func (h *House) enter(call Call, op perm.Op, raw string) (*spot, error) {
 	path, err := h.Lexer.Parse(raw)
 	if err != nil {
 		return nil, err
 	}
-	target, err := h.admitted(op, path)
+	target, err := h.admitted(call, op, path)
 	if err != nil {
 		return nil, err
 	}
 	s := &spot{Target: target, op: op}
 	if target.Kind == fsys.Missing {
-		if err := h.lookalike(s, raw); err != nil {
+		if err := h.lookalike(call, s, raw); err != nil {
 			s.Close()
 			return nil, err
 		}
@@ -54,12 +53,12 @@ func (h *House) enter(_ context.Context, op perm.Op, raw string) (*spot, error) 
 
 // admitted decides on the name as given, resolves it, and decides on all its
 // names.
-func (h *House) admitted(op perm.Op, path fsys.Path) (*fsys.Target, error) {
+func (h *House) admitted(call Call, op perm.Op, path fsys.Path) (*fsys.Target, error) {
 	if fsys.RefusedByName(path) {
 		return nil, refuse(slugSpecialFile, "%s is a device or another process's stream, not a file: it is never opened. Name a regular file.", fsys.Printable(path.String()))
 	}
-	asked := []string{path.String()}
-	first := h.Policy.Decide(op, asked, h.exists)
+	policy, grants := h.Policy(), granting{&call.Session.grants, call.Consent}
+	first := policy.Decide(op, []string{path.String()}, h.exists)
 	if first.Verdict == perm.Deny && first.Reason != perm.ReasonBuiltin {
 		return nil, h.denied(op, path, first)
 	}
@@ -67,9 +66,9 @@ func (h *House) admitted(op perm.Op, path fsys.Path) (*fsys.Target, error) {
 	if target == nil {
 		return nil, err
 	}
-	decision := h.Policy.Decide(op, target.Names, h.exists)
+	decision := policy.DecideGranted(op, target.Names, h.exists, grants)
 	if decision.Verdict != perm.Deny && target.Stamp.Nlink > 1 && target.Kind == fsys.Regular {
-		if d, ok := h.secondName(op, target); ok {
+		if d, ok := h.secondName(policy, op, target); ok {
 			decision = d
 		}
 	}
@@ -78,7 +77,9 @@ func (h *House) admitted(op perm.Op, path fsys.Path) (*fsys.Target, error) {
 		return target, nil
 	case decision.Verdict == perm.Deny && decision.Reason == perm.ReasonBuiltin && target.Kind == fsys.Special:
 		err = special(path)
-	case decision.Verdict != perm.Allow:
+	case decision.Verdict == perm.Ask:
+		err = &needsConsent{*h.denied(op, path, decision), h.ask(op, target, decision)}
+	case decision.Verdict == perm.Deny:
 		err = h.denied(op, path, decision)
 	}
 	target.Close()
@@ -87,8 +88,8 @@ func (h *House) admitted(op perm.Op, path fsys.Path) (*fsys.Target, error) {
 
 // secondName finds out whether a file with several names is one that a deny
 // rule names: a hard link is no way around it.
-func (h *House) secondName(op perm.Op, t *fsys.Target) (perm.Decision, bool) {
-	for _, l := range h.Policy.LiteralDenies(op) {
+func (h *House) secondName(policy *perm.Policy, op perm.Op, t *fsys.Target) (perm.Decision, bool) {
+	for _, l := range policy.LiteralDenies(op) {
 		path, err := fsys.Lexer{OS: h.Lexer.OS}.Parse(l.Path)
 		if err != nil {
 			continue
@@ -105,13 +106,13 @@ func (h *House) secondName(op perm.Op, t *fsys.Target) (perm.Decision, bool) {
 
 // lookalike makes up for an argument that names nothing: without blanks around
 // it, then the one name beside it that merely looks different.
-func (h *House) lookalike(s *spot, raw string) error {
+func (h *House) lookalike(call Call, s *spot, raw string) error {
 	if trimmed := strings.TrimSpace(raw); trimmed != raw && trimmed != "" {
 		path, err := h.Lexer.Parse(trimmed)
 		if err != nil {
 			return err
 		}
-		if err := h.swap(s, path, "without the blanks around it"); err != nil || s.Kind != fsys.Missing {
+		if err := h.swap(call, s, path, "without the blanks around it"); err != nil || s.Kind != fsys.Missing {
 			return err
 		}
 	}
@@ -127,12 +128,12 @@ func (h *House) lookalike(s *spot, raw string) error {
 	if !ok {
 		return nil
 	}
-	return h.swap(s, s.Asked.WithBase(other), "the one existing name that looks the same")
+	return h.swap(call, s, s.Asked.WithBase(other), "the one existing name that looks the same")
 }
 
 // swap puts another spelling in the place of one that names nothing.
-func (h *House) swap(s *spot, path fsys.Path, why string) error {
-	target, err := h.admitted(s.op, path)
+func (h *House) swap(call Call, s *spot, path fsys.Path, why string) error {
+	target, err := h.admitted(call, s.op, path)
 	if err != nil {
 		return err
 	}
@@ -158,13 +159,13 @@ func (h *House) exists(name string) bool {
 
 // denied words a decision that is not allow. All denials by one rule read the
 // same but for the path, whether or not the file exists.
-func (h *House) denied(op perm.Op, path fsys.Path, d perm.Decision) error {
+func (h *House) denied(op perm.Op, path fsys.Path, d perm.Decision) *refusal {
 	name := fsys.Printable(path.String())
 	if d.Reason == perm.ReasonPlan {
-		return refuse(slugPlanMode, "Plan mode: files are read, not changed, until the user leaves it. Nothing was changed in %s.", name)
+		return refused(slugPlanMode, "Plan mode: files are read, not changed, until the user leaves it. Nothing was changed in %s.", name)
 	}
 	if d.Verdict == perm.Deny {
-		return refuse(slugDenied, "File is in a directory that is denied by your permission settings.\nPath: %s\n%s", name, because(d))
+		return refused(slugDenied, "File is in a directory that is denied by your permission settings.\nPath: %s\n%s", name, because(d))
 	}
 	var next string
 	if d.PasteLine != "" {
@@ -176,7 +177,7 @@ func (h *House) denied(op perm.Op, path fsys.Path, d perm.Decision) error {
 	case d.Reason == perm.ReasonMode:
 		next += " A folder becomes part of the workspace when it is named: fsmcp serve DIR."
 	}
-	return refuse(slugDenied, "%s %s needs the user's consent (%s), which cannot be asked for here.%s", opWord(op), name, because(d), next)
+	return refused(slugDenied, "%s %s needs the user's consent (%s), which cannot be asked for here.%s", opWord(op), name, because(d), next)
 }
 
 // because names what decided.
@@ -289,7 +290,7 @@ func (h *House) readable(name string) bool {
 	if err != nil {
 		return false
 	}
-	if h.Policy.Decide(perm.Read, []string{name}, h.exists).Verdict != perm.Allow {
+	if h.Policy().Decide(perm.Read, []string{name}, h.exists).Verdict != perm.Allow {
 		return false
 	}
 	t, err := h.Resolver.Resolve(path)
@@ -297,7 +298,7 @@ func (h *House) readable(name string) bool {
 		return false
 	}
 	defer t.Close()
-	return err == nil && h.Policy.Decide(perm.Read, t.Names, h.exists).Verdict == perm.Allow
+	return err == nil && h.Policy().Decide(perm.Read, t.Names, h.exists).Verdict == perm.Allow
 }
 
 // join is a folder and a name in it, in the resolver's spelling.

@@ -89,12 +89,11 @@ func (e *editing) fill(s *spot, stamp fsys.Stamp, done string) *change {
 }
 
 // request is the edit as the engine takes it.
-func (e *editing) request(s *spot, eol string) edit.Request {
+func (e *editing) request(s *spot) edit.Request {
 	ext := s.Asked.Ext()
 	return edit.Request{
 		Old: e.args.OldString, New: e.args.NewString, ReplaceAll: e.args.ReplaceAll,
 		KeepTrailing: ext == "md" || ext == "mdx",
-		EOL:          eol,
 	}
 }
 
@@ -108,7 +107,7 @@ func (e *editing) inHeld(s *spot, old *fsys.File) (*change, error) {
 	if err != nil {
 		return nil, err
 	}
-	res, err := edit.Apply(c.doc.Text, e.request(s, c.doc.EOL.Dominant()))
+	res, err := edit.Apply(c.doc.Text, e.request(s))
 	if err != nil {
 		return nil, e.unmatched(c, err)
 	}

@@ -49,7 +49,9 @@ type refusal struct {
 
 func (r *refusal) Error() string { return r.text }
 
-func refuse(slug, format string, a ...any) error {
+func refuse(slug, format string, a ...any) error { return refused(slug, format, a...) }
+
+func refused(slug, format string, a ...any) *refusal {
 	return &refusal{slug: slug, text: fmt.Sprintf(format, a...)}
 }
 

@@ -17,9 +17,10 @@ import (
 type Options struct {
 	Lexer    fsys.Lexer
 	Resolver *fsys.Resolver
-	Policy   *perm.Policy
-	Saver    *save.Saver
-	Counter  tokens.Counter
+	// Policy is the decision as the rules are now.
+	Policy  func() *perm.Policy
+	Saver   *save.Saver
+	Counter tokens.Counter
 	// MaxTokens bounds the text of one Read.
 	MaxTokens int
 	// Dedup lets an unchanged re-read be answered by a stub.
@@ -79,7 +80,10 @@ func (h *House) announced(r *Result) *Result {
 }
 
 // Session is one conversation: what it was shown of which file.
-type Session struct{ files *state.Files }
+type Session struct {
+	files  *state.Files
+	grants perm.GrantSet
+}
 
 // NewSession starts a conversation that has been shown nothing.
 func (h *House) NewSession() *Session { return &Session{files: state.New(h.Now)} }

@@ -39,7 +39,7 @@ func newBench(t testing.TB, rules ...perm.RuleText) *bench {
 	h := New(Options{
 		Lexer:     fsys.Lexer{OS: runtime.GOOS, Base: dir},
 		Resolver:  fsys.NewResolver([]string{dir}),
-		Policy:    policy,
+		Policy:    func() *perm.Policy { return policy },
 		Saver:     save.New(save.Options{StateDir: t.TempDir(), Now: time.Now, Rand: rand.Reader}),
 		Counter:   tokens.Local{},
 		MaxTokens: DefaultMaxTokens,

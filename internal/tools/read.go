@@ -67,7 +67,7 @@ func (h *House) read(ctx context.Context, call Call, a *ReadArgs) (*Result, erro
 	if err != nil {
 		return nil, err
 	}
-	s, err := h.enter(ctx, perm.Read, a.FilePath)
+	s, err := h.enter(call, perm.Read, a.FilePath)
 	if err != nil {
 		return nil, err
 	}

@@ -33,6 +33,9 @@ type Call struct {
 	ID string
 	// Client bounds what the asking client passes on to its model.
 	Client ClientLimits
+	// Consent is the user's answer to the question that an earlier try of this
+	// call came back with; nil where nothing was asked.
+	Consent *Consent
 	// Progress reports a share of a long call; nil when the client asked for none.
 	Progress func(done, total int64, what string)
 }
@@ -49,6 +52,9 @@ type Result struct {
 	Blocks  []Block
 	Meta    map[string]any // keys "fsmcp/..."
 	IsError bool
+	// Ask is set where the user's consent would let the call through; the rest
+	// of the result is then for clients that cannot ask.
+	Ask *Question
 }
 
 // Block is one content block: text, or bytes with a MIME type.

@@ -1,0 +1,73 @@
+package tools
+
+import (
+	"fmt"
+
+	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/perm"
+)
+
+// Question asks the user to consent to one call. A call that needs consent
+// does nothing: its result is the refusal that a client gets which cannot ask,
+// with the question beside it. Once it is answered, the call is made afresh.
+type Question struct {
+	// Message is for the user: the path in printable form, and the rule as the
+	// settings have it.
+	Message string
+	// Names are all names of the file, as they were decided on.
+	Names []string
+	// Rule is the rule or the reason that asks.
+	Rule string
+
+	op   perm.Op
+	path string // resolved
+}
+
+// Consent is the user's answer to a question: it covers the tool group and
+// exactly that resolved path.
+type Consent struct{ question *Question }
+
+// Once consents to one call.
+func (q *Question) Once() *Consent { return &Consent{q} }
+
+// Grant consents for the rest of the conversation.
+func (s *Session) Grant(q *Question) { s.grants.Grant(q.op, q.path) }
+
+// granting is what the user has consented to, as far as a call is concerned.
+type granting struct {
+	session *perm.GrantSet
+	once    *Consent
+}
+
+// Granted implements perm.Grants.
+func (g granting) Granted(op perm.Op, path string) bool {
+	if g.session.Granted(op, path) {
+		return true
+	}
+	return g.once != nil && g.once.question.op.Changes() == op.Changes() && g.once.question.path == path
+}
+
+// needsConsent is a refusal that the user can turn into a yes.
+type needsConsent struct {
+	refusal
+	question *Question
+}
+
+func (e *needsConsent) Unwrap() error { return &e.refusal }
+
+// ask words the question.
+func (h *House) ask(op perm.Op, t *fsys.Target, d perm.Decision) *Question {
+	name := fsys.Printable(t.Asked.String())
+	message := fmt.Sprintf("%s %s?\n%s", op, name, because(d))
+	if t.Path != t.Asked.String() && d.Quotable {
+		message += "\nIt leads to " + fsys.Printable(t.Path)
+	}
+	return &Question{Message: message, Names: t.Names, Rule: because(d), op: op, path: t.Path}
+}
+
+// Unanswered is the answer to a call whose question did not get a yes. why
+// completes "the user ...": "declined".
+func Unanswered(tool string, q *Question, why string) *Result {
+	return explain(tool, "", refuse(slugDenied, "Nothing was done: consent was needed for %s (%s), and the user %s. Do not try the same again in another way; ask the user how to go on.",
+		fsys.Printable(q.path), q.Rule, why))
+}
