@@ -116,6 +116,9 @@ func (w *writing) overBig(ctx context.Context, s *spot, old *fsys.File, stamp fs
 
 // whole is the change that puts raw in the place of everything.
 func (w *writing) whole(s *spot, stamp fsys.Stamp, raw []byte, parts ...string) *change {
+	if raw == nil {
+		raw = []byte{} // an empty text is known; nil would say that it is not
+	}
 	sum := sha256.Sum256(raw)
 	c := &change{
 		stamp:   stamp,
