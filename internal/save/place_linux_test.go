@@ -126,7 +126,7 @@ func playNobody(t *testing.T, d *desk, path string) (out string, err string) {
 	os.Chown(d.state, nobody, nobody)
 	cmd := exec.Command(copied)
 	cmd.Dir = "/"
-	cmd.Env = []string{roleEnv + "=once " + d.state + " " + path, "TMPDIR=" + top}
+	cmd.Env = []string{roleEnv + "=once " + d.state + " " + path, "TMPDIR=" + top, "GORACE=atexit_sleep_ms=0"}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 	b, e := cmd.Output()
 	if e != nil {

@@ -78,7 +78,8 @@ func play(t testing.TB, role ...any) *actor {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(self)
-	cmd.Env = append(os.Environ(), roleEnv+"="+strings.TrimSpace(fmt.Sprintln(role...)))
+	// (A process under the race detector would stay for a second at its end.)
+	cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0", roleEnv+"="+strings.TrimSpace(fmt.Sprintln(role...)))
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
