@@ -24,22 +24,34 @@ func openLog(file string, stderr io.Writer) (log zerolog.Logger, closeLog func()
 }
 
 // lossy hands lines to a writer that may block for ever, without ever blocking.
+// It may be written to after it was closed: a call that hangs can outlive the
+// session.
 type lossy struct {
 	lines chan []byte
-	done  chan struct{}
+	end   chan struct{} // closed by close
+	done  chan struct{} // closed when all that was there is written
 }
 
 func newLossy(w io.Writer) *lossy {
-	l := &lossy{lines: make(chan []byte, 64), done: make(chan struct{})}
-	go func() {
-		defer close(l.done)
-		for line := range l.lines {
-			if _, err := w.Write(line); err != nil {
-				continue // a closed stream: nobody to tell
-			}
-		}
-	}()
+	l := &lossy{lines: make(chan []byte, 64), end: make(chan struct{}), done: make(chan struct{})}
+	go l.run(w)
 	return l
+}
+
+// run writes line by line. A closed stream is no error: there is nobody to tell.
+func (l *lossy) run(w io.Writer) {
+	defer close(l.done)
+	for {
+		select {
+		case line := <-l.lines:
+			w.Write(line)
+		case <-l.end:
+			for len(l.lines) > 0 {
+				w.Write(<-l.lines)
+			}
+			return
+		}
+	}
 }
 
 func (l *lossy) Write(line []byte) (int, error) {
@@ -52,7 +64,7 @@ func (l *lossy) Write(line []byte) (int, error) {
 
 // close gives the last lines a moment.
 func (l *lossy) close() {
-	close(l.lines)
+	close(l.end)
 	select {
 	case <-l.done:
 	case <-time.After(100 * time.Millisecond):

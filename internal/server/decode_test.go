@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"math"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -95,7 +97,7 @@ func TestDecodeAccepts(t *testing.T) {
 		{"Read", `{"file_path":"/f","offset":null,"limit":"","column":null,"pages":"","region":null}`, &readArgs{FilePath: "/f"}},
 		{"Read", `{"file_path":"/f","offset":"0","limit":-0,"column":"-7"}`, &readArgs{"/f", ptr(0), ptr(0), ptr(-7)}},
 		{"Read", `{"file_path":"/f","offset":10.0,"limit":"10.0","column":1e1}`, &readArgs{"/f", ptr(10), ptr(10), ptr(10)}},
-		{"Read", `{"file_path":"/f","offset":9007199254740993}`, &readArgs{FilePath: "/f", Offset: ptr(9007199254740993)}},
+		{"Read", `{"file_path":"/f","offset":` + strconv.Itoa(math.MaxInt) + `}`, &readArgs{FilePath: "/f", Offset: ptr(math.MaxInt)}},
 		{"Read", `{"\u0066ile_path":""}`, &readArgs{}},
 		{"Write", `{"file_path":"/f","content":""}`, &writeArgs{FilePath: "/f"}},
 		{"Write", `{"content":"\b\f\n\r\t\"\\\/\u0000\u00e9\ud83d\ude00é😀","file_path":"/f"}`, &writeArgs{"/f", "\b\f\n\r\t\"\\/\x00" + "é😀é😀"}},

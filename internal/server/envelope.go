@@ -229,7 +229,10 @@ func lostID(head, tail []byte) []byte {
 		return nil
 	}
 	at := strings.LastIndex(text, `"id":`)
-	if at < 1 || text[at-1] != ',' && text[at-1] != '{' {
+	if at < 0 {
+		return nil
+	}
+	if before := strings.TrimRight(text[:at], " \t\r\n"); !strings.HasSuffix(before, ",") && !strings.HasSuffix(before, "{") {
 		return nil
 	}
 	return wholeID([]byte(strings.TrimSpace(text[at+len(`"id":`):])))

@@ -42,6 +42,7 @@ func TestLines(t *testing.T) {
 		{"too long at the end", long, []string{"TOO LONG "}},
 		{"too long with id in front", `{"jsonrpc":"2.0","id":17,"p":"` + long + "\"}\nb", []string{"TOO LONG 17", "b"}},
 		{"too long with id behind", `{"p":"` + long + `","jsonrpc":"2.0","id":"x\"y"}` + "\nb", []string{`TOO LONG "x\"y"`, "b"}},
+		{"too long with id behind blanks", `{"p": "` + long + `", "id": 5 } ` + "\nb", []string{"TOO LONG 5", "b"}},
 		{"an id inside a string is none", `{"p":"` + long + `,\"id\":5}` + "\nb", []string{"TOO LONG ", "b"}},
 		{"an id inside another member is none", `{"p":"` + long + `","q":{"id":5}}` + "\nb", []string{"TOO LONG ", "b"}},
 		{"an id that breaks off is none", `{"id":` + strings.Repeat("1", 2000) + "}\nb", []string{"TOO LONG ", "b"}},
