@@ -187,14 +187,20 @@ func notText(s *spot, head []byte) error {
 	return nil
 }
 
-// tooLarge refuses a plain read and names one that fits.
+// suggestFrom is how much of a large file is looked at to name a call that fits.
+const suggestFrom = 1 << 20
+
+// tooLarge refuses a plain read and names one that fits, by the file's beginning.
 func (r *reading) tooLarge(ctx context.Context, size int64) error {
-	next := "offset=1, limit=2000"
-	if scan, err := text.NewScan(ctx, r.file, size); err != nil {
-		return binary(r.spot)
-	} else if page, err := scan.Page(ctx, r.file, 1, defaultLines, r.MaxTokens*8, 0); err == nil {
-		next = r.fitting(page, r.MaxTokens)
+	scan, err := text.NewScan(ctx, r.file, min(size, suggestFrom))
+	if err != nil {
+		return r.unreadable(err)
 	}
+	page, err := scan.Page(ctx, r.file, 1, defaultLines, r.MaxTokens*8, 0)
+	if err != nil {
+		return r.unreadable(err)
+	}
+	next := r.fitting(page, r.MaxTokens)
 	return refuse(slugTooLarge, "File content (%s) exceeds maximum allowed size (256KB). Please use offset and limit parameters to read specific portions of the file, or search for specific content. A call that fits: Read %s.",
 		amount(size), next)
 }
