@@ -73,7 +73,7 @@ type phase int
 const (
 	isWaiting phase = iota
 	isRunning       // counted against width
-	isSlow          // runs for long, and no longer counts there
+	isSlow          // runs for long, as on a network file system that hangs, and no longer counts there
 	isStuck         // given up, but has not returned
 	isOver
 )
