@@ -1,0 +1,270 @@
+package tokens
+
+import "math/bits"
+
+// What tally counts. Text is cut like a byte-pair tokenizer cuts it before it
+// merges: words with the one character before them, groups of digits, runs of
+// signs, white space. A word is cut again where its case says that a part ends
+// ("parseHTTPHeader" has three), and a part counts by what stands before it, its
+// case and its length.
+const (
+	// What stands before a part of a word.
+	afterNothing = iota // nothing that the token takes in
+	afterBlank          // one blank
+	afterTab
+	afterSign // one sign
+	afterPart // another part of the same word
+	afterDigit
+	befores
+)
+
+const (
+	// The case of a part.
+	small   = iota
+	capital // one capital, then small letters
+	capitals
+	cases
+)
+
+const (
+	longest = 16 // parts longer than this count their further letters alone
+	maxRun  = 8  // runs of signs alike
+	maxLog  = 8  // logarithms of lengths
+)
+
+// Scripts beyond ASCII.
+const (
+	latin = iota
+	latinRare
+	latinAccents // with two accents, as in Vietnamese
+	latinSign
+	greek
+	cyrillic
+	cyrillicRare
+	hebrew
+	arabic
+	indic
+	thai
+	kana
+	hanCommon
+	hanRare
+	hangulCommon
+	hangulRare
+	cjkSign
+	sign
+	drawing
+	astral
+	other
+	broken
+	scripts
+)
+
+// Offsets of the classes in what tally counts.
+const (
+	parts      = 0
+	tails      = parts + befores*cases*longest // letters beyond the longest
+	digits     = tails + cases                 // groups of up to three
+	runs       = digits + 1                    // of different signs, by length
+	repeats    = runs + maxRun                 // of one sign, by the logarithm of the length
+	lineBreak  = repeats + maxLog              // one line feed
+	blankLines = lineBreak + 1                 // several line ends
+	whiteLines = blankLines + 1                // line ends with blanks between, by their number
+	indent     = whiteLines + maxLog           // blanks, by the logarithm of their number
+	tabs       = indent + maxLog               // tabs, likewise
+	mixed      = tabs + maxLog                 // blanks and tabs
+	loneBlank  = mixed + 1                     // before a digit, or at the end
+	chars      = loneBlank + 1                 // characters, by script
+	starts     = chars + scripts               // runs of characters of one script
+	classes    = starts + scripts
+)
+
+// The kinds of bytes, in rows of sixteen: l and u for letters, d for digits, b
+// for the blank, t for tabs, n for line ends, h for what is beyond ASCII, s for
+// signs.
+const kinds = "ssssssssstnttnss" + "ssssssssssssssss" +
+	"bsssssssssssssss" + "ddddddddddssssss" +
+	"suuuuuuuuuuuuuuu" + "uuuuuuuuuuusssss" +
+	"slllllllllllllll" + "lllllllllllsssss" +
+	"hhhhhhhhhhhhhhhh" + "hhhhhhhhhhhhhhhh" + "hhhhhhhhhhhhhhhh" + "hhhhhhhhhhhhhhhh" +
+	"hhhhhhhhhhhhhhhh" + "hhhhhhhhhhhhhhhh" + "hhhhhhhhhhhhhhhh" + "hhhhhhhhhhhhhhhh"
+
+// Local estimates from the classes of characters alone, in one pass. The zero
+// value is ready for use by several goroutines.
+type Local struct{}
+
+// Count estimates the tokens of b.
+func (Local) Count(b []byte) int {
+	var t tally
+	t.add(b)
+	sum := int64(0)
+	for i, n := range t.n {
+		sum += int64(n) * weights[i]
+	}
+	return int((sum + 255) / 256)
+}
+
+// tally is a text cut into what counts.
+type tally struct {
+	n [classes]int
+}
+
+// add counts all of b.
+func (t *tally) add(b []byte) {
+	before := afterNothing
+	for i := 0; i < len(b); {
+		switch kinds[b[i]] {
+		case 'l', 'u':
+			i = t.word(b, i, before)
+			before = afterPart
+		case 'd':
+			start := i
+			for i++; i < len(b) && kinds[b[i]] == 'd'; i++ {
+			}
+			t.n[digits] += (i - start + 2) / 3
+			before = afterDigit
+		case 's':
+			i, before = t.signs(b, i)
+		case 'h':
+			i = t.foreign(b, i)
+			before = afterPart
+		default:
+			i, before = t.white(b, i)
+		}
+	}
+}
+
+// word counts the letters from i on, part by part.
+func (t *tally) word(b []byte, i, before int) int {
+	for i < len(b) {
+		start, form := i, small
+		if kinds[b[i]] == 'u' {
+			for i++; i < len(b) && kinds[b[i]] == 'u'; i++ {
+			}
+			form = capitals
+			if i < len(b) && kinds[b[i]] == 'l' {
+				if i-start > 1 { // the last capital begins the next part
+					t.part(before, capitals, i-1-start)
+					before, start = afterPart, i-1
+				}
+				form = capital
+			}
+		} else if kinds[b[i]] != 'l' {
+			break
+		}
+		if form != capitals {
+			for i++; i < len(b) && kinds[b[i]] == 'l'; i++ {
+			}
+		}
+		t.part(before, form, i-start)
+		before = afterPart
+	}
+	return i
+}
+
+func (t *tally) part(before, form, n int) {
+	if n > longest {
+		t.n[tails+form] += n - longest
+		n = longest
+	}
+	t.n[parts+(before*cases+form)*longest+n-1]++
+}
+
+// signs counts the run of signs from i on, but leaves a single one to the word
+// that follows it.
+func (t *tally) signs(b []byte, i int) (next, before int) {
+	start := i
+	alike := true
+	for i++; i < len(b) && kinds[b[i]] == 's'; i++ {
+		alike = alike && b[i] == b[start]
+	}
+	n := i - start
+	if n == 1 && i < len(b) && (kinds[b[i]] == 'l' || kinds[b[i]] == 'u') {
+		return i, afterSign
+	}
+	if alike && n > 2 {
+		t.n[repeats+min(bits.Len(uint(n))-1, maxLog-1)]++
+	} else {
+		t.n[runs+min(n, maxRun)-1]++
+		if n > maxRun { // as if cut
+			t.n[runs+maxRun/2-1] += (n - maxRun) / (maxRun / 2)
+		}
+	}
+	for i < len(b) && kinds[b[i]] == 'n' { // the token takes in the line ends
+		i++
+	}
+	return i, afterNothing
+}
+
+// white counts the white space from i on. All up to the last line end is one
+// piece, the rest another, but for the last character before a word.
+func (t *tally) white(b []byte, i int) (next, before int) {
+	start, rest := i, i
+	ends, lines := 0, 0
+	for i < len(b) {
+		k := kinds[b[i]]
+		if k == 'n' {
+			if i > rest { // behind blanks
+				lines++
+			}
+			rest = i + 1
+			ends++
+		} else if k != 'b' && k != 't' {
+			break
+		}
+		i++
+	}
+	switch {
+	case rest == start:
+	case lines > 0:
+		t.n[whiteLines+min(lines, maxLog)-1]++
+	case ends == 1 || ends == 2 && b[start] == '\r':
+		t.n[lineBreak]++
+	default:
+		t.n[blankLines]++
+	}
+	if rest == i {
+		return i, afterNothing
+	}
+	last := b[i-1]
+	if i == len(b) {
+		t.space(b[rest:i])
+		return i, afterNothing
+	}
+	switch kinds[b[i]] {
+	case 'd':
+		t.n[loneBlank]++
+		t.space(b[rest : i-1])
+		return i, afterNothing
+	case 's':
+		if last != ' ' {
+			t.n[loneBlank]++
+		}
+		t.space(b[rest : i-1])
+		return i, afterNothing
+	}
+	t.space(b[rest : i-1])
+	if last == ' ' {
+		return i, afterBlank
+	}
+	return i, afterTab
+}
+
+// space counts a piece of blanks and tabs.
+func (t *tally) space(b []byte) {
+	if len(b) == 0 {
+		return
+	}
+	alike := true
+	for _, c := range b {
+		alike = alike && c == b[0]
+	}
+	log := min(bits.Len(uint(len(b)))-1, maxLog-1)
+	switch {
+	case !alike:
+		t.n[mixed]++
+	case b[0] == ' ':
+		t.n[indent+log]++
+	default:
+		t.n[tabs+log]++
+	}
+}
