@@ -66,9 +66,10 @@ var faultCases = []faultCase{
 // Every error at every call leaves the old or the new content, says which, and
 // leaves no temporary file.
 func TestFaultAtEveryCall(t *testing.T) {
-	cells := 0
+	cells, cases := 0, 0
 	for _, c := range faultCases {
 		t.Run(c.name, func(t *testing.T) {
+			cases++
 			parent := memory(t)
 			calls := c.count(t, parent)
 			if testing.Verbose() {
@@ -88,7 +89,7 @@ func TestFaultAtEveryCall(t *testing.T) {
 		})
 	}
 	t.Logf("%d cells", cells)
-	if cells < 300 {
+	if cells < 300 && cases == len(faultCases) {
 		t.Errorf("only %d cells", cells)
 	}
 }
