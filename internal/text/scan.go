@@ -157,11 +157,19 @@ func (s *Scan) extend(ctx context.Context, r io.ReaderAt, enough func(*lineIndex
 		if err := readFull(r, b, at); err != nil {
 			return err
 		}
+		if s.enc.Unit() == 1 && bytes.IndexByte(b[:min(len(b), probe)], 0) >= 0 {
+			return ErrBinary
+		}
 		s.mu.Lock()
 		s.lines.feed(b)
 		s.mu.Unlock()
 	}
 }
+
+// probe is how much of each chunk is searched for NUL while it is indexed: a
+// hole of gigabytes ends the scan at once, and text costs nothing. What is
+// served is searched whole.
+const probe = 4 << 10
 
 // decide indexes until it is known what ends a line.
 func (s *Scan) decide(ctx context.Context, r io.ReaderAt) (eol byte, err error) {
@@ -255,8 +263,8 @@ func (s *Scan) count(ctx context.Context, r io.ReaderAt, countFor time.Duration)
 	short, cancel := context.WithTimeout(ctx, countFor)
 	defer cancel()
 	err := s.extend(short, r, func(*lineIndex) bool { return false })
-	if err != nil && ctx.Err() == nil && short.Err() != nil {
-		err = nil // out of time, which is no fault
+	if err != nil && ctx.Err() == nil && (short.Err() != nil || err == ErrBinary) {
+		err = nil // out of time, or no text any more further on: what was asked for is served
 	}
 	return s.total(), err
 }

@@ -377,3 +377,32 @@ func TestScanFromSeveralGoroutines(t *testing.T) {
 		}
 	}
 }
+
+func TestAScanEndsInAHole(t *testing.T) {
+	text := bytes.Repeat([]byte("a line of text\n"), 100_000)
+	const size = 1 << 30
+	read := int64(0)
+	r := readerAt(func(p []byte, off int64) (int, error) {
+		read += int64(len(p))
+		clear(p)
+		if off < int64(len(text)) {
+			copy(p, text[off:])
+		}
+		return len(p), nil
+	})
+	s, err := NewScan(context.Background(), r, size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Page(context.Background(), r, 200_000, 10, 0, 0); err != ErrBinary {
+		t.Fatalf("want ErrBinary, got %v", err)
+	}
+	if read > 8<<20 {
+		t.Fatalf("%d bytes were read", read)
+	}
+}
+
+// readerAt is a function that reads.
+type readerAt func(p []byte, off int64) (int, error)
+
+func (r readerAt) ReadAt(p []byte, off int64) (int, error) { return r(p, off) }

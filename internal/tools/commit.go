@@ -2,6 +2,7 @@ package tools
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
@@ -33,7 +34,26 @@ type planner func(ctx context.Context, s *spot, old *fsys.File) (*change, error)
 
 // commit is the one door to the disk: decision and gate, then the lock, then
 // everything once more for the bytes that are really there, then the replace.
+// Where the name leads elsewhere in the middle of that (a neighbour has made
+// the folder, another program has renamed a new version into place), it begins
+// again with what is there now.
 func (h *House) commit(ctx context.Context, call Call, op perm.Op, raw string, plan planner) (*Result, error) {
+	for try := 1; ; try++ {
+		result, err := h.attempt(ctx, call, op, raw, plan)
+		if try < attempts && (errors.Is(err, errElsewhere) || errors.Is(err, fsys.ErrMoved)) && ctx.Err() == nil {
+			continue
+		}
+		return result, err
+	}
+}
+
+// attempts bounds how often a call follows a name that keeps moving.
+const attempts = 10
+
+// errElsewhere: the name led to another place once its lock was held.
+var errElsewhere = errors.New("the folders or links on the way were changed meanwhile")
+
+func (h *House) attempt(ctx context.Context, call Call, op perm.Op, raw string, plan planner) (*Result, error) {
 	s, err := h.enter(call, op, raw)
 	if err != nil {
 		return nil, err
@@ -93,7 +113,7 @@ func (h *House) locked(ctx context.Context, call Call, s *spot, lock *save.Lock,
 	}
 	defer now.Close()
 	if now.Path != s.Path || !lock.Covers(now.Target) {
-		return nil, &save.BusyError{Why: "the folders or links on the way to it were changed while this call ran"}
+		return nil, errElsewhere
 	}
 	txn, err := h.Saver.Begin(ctx, now.Target)
 	if err != nil {

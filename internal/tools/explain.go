@@ -152,7 +152,9 @@ func worded(raw string, err error) *refusal {
 		return say(slugNotFound, "Too many symbolic links (more than 40) on the way to %s: they may form a loop. Name the file itself.", path)
 	case errors.Is(err, fsys.ErrNotDir):
 		return say(slugNotFound, "File does not exist. A part of the path %s that should be a folder is a file.", path)
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fsys.ErrMoved):
+	case errors.Is(err, errElsewhere), errors.Is(err, fsys.ErrMoved):
+		return say(slugBusy, "The file %s is busy: other programs keep renaming it, or the folders and links on the way to it. Nothing was changed. Wait a moment, then make the same call again.", path)
+	case errors.Is(err, fs.ErrNotExist):
 		return say(slugNotFound, "File does not exist. Nothing is at %s any more: it was moved or deleted, or a link on the way leads nowhere.", path)
 	case errors.Is(err, fsys.ErrUnstable):
 		return say(slugBusy, "The file %s is being written to by another program right now. Wait a moment, then make the same call again.", path)
