@@ -74,9 +74,9 @@ faults: build ## the long runs: kills, failing calls, foreign writers, races, th
 	$(GO) test -count=1 -timeout 60m -v ./internal/faults | grep -v -e '^=== '
 
 cross: ## build for the other systems
-	@for os in darwin windows linux; do for arch in amd64 arm64; do \
-	  echo "cross: $$os/$$arch"; GOOS=$$os GOARCH=$$arch CGO_ENABLED=0 $(GO) build -o /dev/null ./cmd/fsmcp || exit 1; done; done
-	@for os in darwin windows; do GOOS=$$os CGO_ENABLED=0 $(GO) vet ./internal/... || exit 1; done
+	@for target in darwin/arm64 windows/amd64 linux/arm64; do \
+	  echo "cross: $$target"; GOOS=$${target%/*} GOARCH=$${target#*/} CGO_ENABLED=0 $(GO) build -o /dev/null ./cmd/fsmcp || exit 1; done
+	@for os in darwin windows; do GOOS=$$os CGO_ENABLED=0 $(GO) vet ./internal/... ./cmd/... || exit 1; done
 	@GOEXPERIMENT= CGO_ENABLED=0 $(GO) build -o /dev/null ./cmd/fsmcp && echo "cross: without jsonv2"
 
 clean: ## remove what was built

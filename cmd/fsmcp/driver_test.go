@@ -35,7 +35,6 @@ type driver struct {
 	last  mcptest.Result
 	took  time.Duration
 	calls int
-	raw   []string
 	held  map[string]*os.File
 	undo  []func() error
 }

@@ -113,15 +113,40 @@ func writeTogether(t *testing.T, servers, edits int, foreign string) {
 	} else {
 		foreignDone <- nil
 	}
+	nameless := watchName(file, stop)
 	wg.Wait()
 	close(stop)
 	if err := <-foreignDone; err != nil {
 		t.Errorf("foreign writer: %v", err)
 	}
+	if n := <-nameless; n > 0 {
+		t.Errorf("%d times there was no file under the name", n)
+	}
 	judge(t, read(t, file), l, servers, edits)
 	if left := strays(t, p.ws, func(n string) bool { return n == "shared.txt" }); len(left) > 0 {
 		t.Errorf("left behind: %q", left)
 	}
+}
+
+// watchName counts how often a name is seen without a file.
+func watchName(file string, stop chan struct{}) chan int {
+	seen := make(chan int, 1)
+	go func() {
+		n := 0
+		for {
+			select {
+			case <-stop:
+				seen <- n
+				return
+			case <-time.After(50 * time.Microsecond):
+			}
+			var st unix.Stat_t
+			if unix.Stat(file, &st) == unix.ENOENT {
+				n++
+			}
+		}
+	}()
+	return seen
 }
 
 func judge(t *testing.T, text []byte, l *ledger, servers, edits int) {
@@ -194,6 +219,12 @@ func agent(t *testing.T, c *mcptest.Client, file, prefix string, edits int, empt
 			l.mu.Lock()
 			l.refusals++
 			l.mu.Unlock()
+		case "not_found":
+			// Every writer here exchanges or writes in place: the name is
+			// never without a file.
+			_, err := os.Stat(file)
+			t.Errorf("%s: edit %d found no file, and there is one (%v): %s", prefix, i, err, clip(res.Text))
+			refused = 2
 		default:
 			t.Errorf("%s: %d %s: %s", prefix, res.Code, res.Slug, clip(res.Text))
 			return
