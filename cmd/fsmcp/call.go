@@ -61,6 +61,7 @@ func callAll(cmd *cobra.Command, out io.Writer, cfg config.Config, log zerolog.L
 	if err != nil {
 		return err
 	}
+	defer p.saver.Close()
 	p.sweep(cmd.Context(), log)
 	session := p.house.NewSession()
 	failed := false

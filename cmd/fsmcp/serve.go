@@ -65,6 +65,7 @@ func serve(ctx context.Context, s surroundings, f config.Flags) error {
 	if err != nil {
 		return err
 	}
+	defer p.saver.Close()
 	go p.sweep(ctx, log)
 	if err := p.server.Serve(ctx, s.in, out); err != nil {
 		log.Error().Err(err).Msg("serving ended")

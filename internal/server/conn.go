@@ -413,6 +413,9 @@ func (c *conn) settle(j *job, r *tools.Result, reading bool) {
 	}
 	c.log(j, r, len(line))
 	j.to.answer(line, reading)
+	if r.Sent != nil {
+		r.Sent()
+	}
 }
 
 // codeTooLarge is Read's code for what is too large; no other tool has long answers.

@@ -162,7 +162,11 @@ func (s *Server) Call(ctx context.Context, session *tools.Session, name string, 
 	if refused != nil {
 		return refused, nil
 	}
-	return s.run(ctx, sp, tools.Call{Session: session, ID: "1"}, args), nil
+	result := s.run(ctx, sp, tools.Call{Session: session, ID: "1"}, args)
+	if result.Sent != nil {
+		result.Sent()
+	}
+	return result, nil
 }
 
 // EncodeResult returns a result as the JSON object that tools/call answers.

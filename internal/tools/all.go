@@ -26,11 +26,20 @@ const (
 func typed[A Args](h *House, name string, run func(context.Context, Call, A) (*Result, error)) func(context.Context, Call, Args) *Result {
 	return func(ctx context.Context, call Call, args Args) *Result {
 		call.Session.files.CountCall()
+		var notes []func()
+		call.sent = &notes
 		result, err := run(ctx, call, args.(A))
 		if err != nil {
 			result = explain(name, args.Target(), err)
 			if consent := (*needsConsent)(nil); errors.As(err, &consent) {
 				result.Ask = consent.question
+			}
+		}
+		if len(notes) > 0 {
+			result.Sent = func() {
+				for _, note := range notes {
+					note()
+				}
 			}
 		}
 		return h.announced(result)

@@ -18,7 +18,7 @@ import (
 // stream, and only what was shown of it is compared with what is there.
 type big struct {
 	*House
-	session *Session
+	call    Call
 	spot    *spot
 	file    *fsys.File
 	stamp   fsys.Stamp
@@ -31,12 +31,12 @@ type big struct {
 
 // look compares what was shown with the file. The record keeps what still
 // holds; a growing log loses nothing.
-func (h *House) look(ctx context.Context, session *Session, s *spot, f *fsys.File, stamp fsys.Stamp) (*big, error) {
-	rec, ok := session.files.Get(s.Path)
+func (h *House) look(ctx context.Context, call Call, s *spot, f *fsys.File, stamp fsys.Stamp) (*big, error) {
+	rec, ok := call.Session.files.Get(s.Path)
 	if !ok {
 		return nil, notRead(s.name())
 	}
-	b := &big{House: h, session: session, spot: s, file: f, stamp: stamp, settled: stamp.Settled(h.Now()), rec: rec, scan: rec.Index}
+	b := &big{House: h, call: call, spot: s, file: f, stamp: stamp, settled: stamp.Settled(h.Now()), rec: rec, scan: rec.Index}
 	same := rec.Proves(stamp)
 	if !same {
 		if err := b.recheck(); err != nil {
@@ -51,7 +51,7 @@ func (h *House) look(ctx context.Context, session *Session, s *spot, f *fsys.Fil
 		b.scan = scan
 	}
 	b.rec.Stamp, b.rec.Settled, b.rec.Index = stamp, b.settled, b.scan
-	session.files.Put(s.Path, b.rec)
+	call.Session.files.Put(s.Path, b.rec)
 	if b.lost && len(b.rec.Parts) == 0 {
 		return nil, b.modified()
 	}
@@ -78,7 +78,7 @@ func (b *big) modified() error {
 
 // inBig plans the edit of a file above state.WholeHash.
 func (e *editing) inBig(ctx context.Context, s *spot, f *fsys.File, stamp fsys.Stamp) (*change, error) {
-	b, err := e.look(ctx, e.session, s, f, stamp)
+	b, err := e.look(ctx, e.call, s, f, stamp)
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +165,8 @@ func (b *big) seen(ctx context.Context, spans []state.Span) error {
 		b.rec.Shown = b.rec.Shown.Add(span)
 		parts = append(parts, body)
 	}
-	b.session.files.Put(b.spot.Path, b.rec)
+	files, path, rec := b.call.Session.files, b.spot.Path, b.rec
+	b.call.whenSent(func() { files.Put(path, rec) })
 	return refuse(slugPartlyRead, "%s Of %s the text that this call would replace was never shown. Here it is with what stands around it; it counts as shown now: check it, then make the same call again.\n%s",
 		notReadWords, b.spot.name(), strings.Join(parts, "\n"))
 }

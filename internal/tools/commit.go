@@ -136,6 +136,7 @@ func (h *House) locked(ctx context.Context, call Call, s *spot, lock *save.Lock,
 	}
 	out, err := txn.Replace(ctx, c.splices)
 	if err != nil {
+		h.Announce(saved(out.Saved)...)
 		return nil, err
 	}
 	c.record.Stamp = out.Stamp // too young to prove anything: the next gate looks at the bytes
@@ -169,13 +170,21 @@ func remark(r *Result, out save.Outcome) *Result {
 	if out.StateInTemp != "" {
 		notes = append(notes, fmt.Sprintf("(fsmcp's state folder cannot be written; %s is used instead.)", fsys.Printable(out.StateInTemp)))
 	}
-	for _, name := range out.Saved {
-		notes = append(notes, fmt.Sprintf("(Text that another program wrote meanwhile was kept as %s.)", fsys.Printable(name)))
-	}
+	notes = append(notes, saved(out.Saved)...)
 	for _, n := range notes {
 		r.Blocks[0].Text += "\n" + n
 	}
 	return r
+}
+
+// saved tells of files that hold what another program wrote meanwhile and that
+// is known nowhere else.
+func saved(names []string) []string {
+	out := make([]string, len(names))
+	for i, name := range names {
+		out[i] = fmt.Sprintf("(Text that another program wrote meanwhile was kept as %s.)", fsys.Printable(name))
+	}
+	return out
 }
 
 // gone is the answer for a file that was shown and is not there any more. It

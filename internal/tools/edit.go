@@ -25,14 +25,14 @@ func (h *House) edit(ctx context.Context, call Call, a *EditArgs) (*Result, erro
 	case strings.TrimSpace(a.NewString) == stub:
 		return nil, stubAsText("new_string")
 	}
-	e := editing{House: h, session: call.Session, args: a}
+	e := editing{House: h, call: call, args: a}
 	return h.commit(ctx, call, perm.Edit, a.FilePath, e.plan)
 }
 
 // editing is one Edit under way.
 type editing struct {
 	*House
-	session *Session
+	call    Call
 	args    *EditArgs
 	created bool // the first look found no file
 }
@@ -68,8 +68,8 @@ func (e *editing) plan(ctx context.Context, s *spot, old *fsys.File) (*change, e
 
 // create plans a new file, which an empty old_string asks for.
 func (e *editing) create(s *spot) (*change, error) {
-	if _, shown := e.session.files.Get(s.Path); shown {
-		return nil, gone(e.session, s)
+	if _, shown := e.call.Session.files.Get(s.Path); shown {
+		return nil, gone(e.call.Session, s)
 	}
 	if e.args.OldString != "" {
 		return nil, e.missing(s)
@@ -83,7 +83,7 @@ func (e *editing) create(s *spot) (*change, error) {
 
 // fill plans new_string as the content of a file that has none.
 func (e *editing) fill(s *spot, stamp fsys.Stamp, done string) *change {
-	w := writing{House: e.House, session: e.session}
+	w := writing{House: e.House, call: e.call}
 	raw := []byte(e.args.NewString)
 	return w.whole(s, stamp, raw, fmt.Sprintf("The file %s has been %s (%s, %s).", s.name(), done, countLines(e.args.NewString), amount(int64(len(raw)))))
 }
@@ -103,7 +103,7 @@ func (e *editing) inHeld(s *spot, old *fsys.File) (*change, error) {
 	if err != nil {
 		return nil, err
 	}
-	rec, err := e.gate(e.session, c, false)
+	rec, err := e.gate(e.call, c, false)
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +115,7 @@ func (e *editing) inHeld(s *spot, old *fsys.File) (*change, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := e.seen(e.session, c, rec, spansOf(splices)); err != nil {
+	if err := e.seen(e.call, c, rec, spansOf(splices)); err != nil {
 		return nil, err
 	}
 	sum, content, err := spliced(c, splices)

@@ -78,15 +78,15 @@ func (c *held) stamped(rec state.Record) state.Record {
 // returns the record as it stands for the file's present bytes. all says that
 // every byte must have been shown; otherwise a file with more than showUnseen
 // bytes never shown passes, and the caller must ask for its matches.
-func (h *House) gate(s *Session, c *held, all bool) (state.Record, error) {
-	rec, ok := s.files.Get(c.path)
+func (h *House) gate(call Call, c *held, all bool) (state.Record, error) {
+	rec, ok := call.Session.files.Get(c.path)
 	switch {
 	case len(c.raw) == 0: // nothing to be shown
 		return c.stamped(state.Record{Hash: c.hash()}), nil
 	case !ok:
 		return rec, notRead(c.name)
 	case !c.unchanged(rec):
-		return rec, h.changed(s, c, rec)
+		return rec, h.changed(call, c, rec)
 	}
 	rec = c.stamped(rec)
 	unseen := rec.Shown.Missing(c.stamp.Size)
@@ -96,7 +96,7 @@ func (h *House) gate(s *Session, c *held, all bool) (state.Record, error) {
 	case unseen.Len() <= showUnseen:
 		body, shown := showAll(c.doc, unseen)
 		rec.Shown = union(rec.Shown, shown)
-		s.files.Put(c.path, rec)
+		call.whenSent(func() { call.Session.files.Put(c.path, rec) })
 		return rec, refuse(slugPartlyRead, "%s Of %s only a part was shown; these lines never were. They count as shown now: check them, then make the same call again.\n%s",
 			notReadWords, c.name, body)
 	case all:
@@ -115,7 +115,7 @@ func notRead(name string) error {
 // changed is the answer for a file that is not what was shown. A small change
 // is told in full; the record then moves to the new content, and the caller
 // may repeat its call at once, having seen everything.
-func (h *House) changed(s *Session, c *held, rec state.Record) error {
+func (h *House) changed(call Call, c *held, rec state.Record) error {
 	again := refuse(slugModified, "%s Path: %s.", modifiedWords, c.name)
 	if rec.Content == nil {
 		return again
@@ -148,14 +148,15 @@ func (h *House) changed(s *Session, c *held, rec state.Record) error {
 		b.WriteString("\nThese lines were never shown before; they count as shown now too:\n")
 		b.WriteString(rest)
 	}
-	s.files.Put(c.path, c.stamped(rec.Moved(c.hash(), shown, state.ByTelling, c.content())))
+	moved := c.stamped(rec.Moved(c.hash(), shown, state.ByTelling, c.content()))
+	call.whenSent(func() { call.Session.files.Put(c.path, moved) })
 	return refuse(slugModified, "%s", b.String())
 }
 
 // seen lets an Edit through whose matches were all shown, in a file that was
 // not. Where they were not and fit, the error shows them with their
 // surroundings, and the same call passes next time.
-func (h *House) seen(s *Session, c *held, rec state.Record, spans []state.Span) error {
+func (h *House) seen(call Call, c *held, rec state.Record, spans []state.Span) error {
 	var hidden, unseen state.Ranges
 	for _, m := range spans {
 		if !rec.Shown.Covers(m) {
@@ -171,7 +172,7 @@ func (h *House) seen(s *Session, c *held, rec state.Record, spans []state.Span) 
 	}
 	body, shown := fragments(c.doc, hidden)
 	rec.Shown = union(rec.Shown, shown)
-	s.files.Put(c.path, rec)
+	call.whenSent(func() { call.Session.files.Put(c.path, rec) })
 	return refuse(slugPartlyRead, "%s Of %s the text that this call would replace was never shown. Here it is with what stands around it; it counts as shown now: check it, then make the same call again.\n%s",
 		notReadWords, c.name, body)
 }

@@ -160,7 +160,8 @@ func (r *reading) empty(stamp fsys.Stamp) (*Result, error) {
 	case "pdf":
 		return nil, refuse(slugBrokenFile, "PDF file is empty: %s", r.spot.name())
 	}
-	r.call.Session.files.Put(r.spot.Path, state.Record{Stamp: stamp, Settled: stamp.Settled(r.Now()), Hash: sha256.Sum256(nil), Content: []byte{}})
+	rec := state.Record{Stamp: stamp, Settled: stamp.Settled(r.Now()), Hash: sha256.Sum256(nil), Content: []byte{}}
+	r.call.whenSent(func() { r.call.Session.files.Put(r.spot.Path, rec) })
 	return textResult(r.spot.note(), emptyReminder), nil
 }
 
@@ -320,9 +321,11 @@ func (r *reading) served(page text.Page, rec state.Record, enc text.Encoding, ha
 	}
 	rec.Origin = state.ByRead
 	rec.Shown = rec.Shown.Add(state.Span(page.Shown))
-	files := r.call.Session.files
-	files.Put(r.spot.Path, rec)
-	files.Served(r.spot.Path, r.want.view())
+	files, path := r.call.Session.files, r.spot.Path
+	r.call.whenSent(func() {
+		files.Put(path, rec)
+		files.Served(path, r.want.view())
+	})
 
 	charset := ""
 	if enc.Name() != "utf-8" {

@@ -36,6 +36,7 @@ type Call struct {
 	// Consent is the user's answer to the question that an earlier try of this
 	// call came back with; nil where nothing was asked.
 	Consent *Consent
+	sent    *[]func()
 	// Progress reports a share of a long call; nil when the client asked for none.
 	Progress func(done, total int64, what string)
 }
@@ -55,7 +56,14 @@ type Result struct {
 	// Ask is set where the user's consent would let the call through; the rest
 	// of the result is then for clients that cannot ask.
 	Ask *Question
+	// Sent is to be called when the answer is on its way, before the next call
+	// on the file begins: what it shows counts as shown from then on. An answer
+	// that is never sent has shown nothing. It may be nil.
+	Sent func()
 }
+
+// whenSent keeps what is to be noted once the answer is on its way.
+func (c Call) whenSent(note func()) { *c.sent = append(*c.sent, note) }
 
 // Block is one content block: text, or bytes with a MIME type.
 type Block struct {

@@ -178,3 +178,17 @@ func TestABigFileThatChangedWhereItWasShownIsRefused(t *testing.T) {
 	b.ok(&ReadArgs{FilePath: p, Offset: &first, Limit: &few})
 	b.ok(&EditArgs{FilePath: p, OldString: "00000011 x", NewString: "7"})
 }
+
+func TestAnAnswerThatIsNeverSentHasShownNothing(t *testing.T) {
+	b := newBench(t)
+	p := b.put("a.txt", "one\n")
+	b.unsent(&ReadArgs{FilePath: p})
+	b.fails(6, slugNotRead, &EditArgs{FilePath: p, OldString: "one", NewString: "two"})
+	if got := b.ok(&ReadArgs{FilePath: p}); got != "1\tone" {
+		t.Fatalf("%q", got)
+	}
+	b.put("a.txt", "three\n")
+	b.unsent(&EditArgs{FilePath: p, OldString: "three", NewString: "3"})
+	b.fails(7, slugModified, &EditArgs{FilePath: p, OldString: "three", NewString: "3"})
+	b.ok(&EditArgs{FilePath: p, OldString: "three", NewString: "3"})
+}

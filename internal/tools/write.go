@@ -24,7 +24,7 @@ func (h *House) write(ctx context.Context, call Call, a *WriteArgs) (*Result, er
 	if strings.TrimSpace(a.Content) == stub {
 		return nil, stubAsText("content")
 	}
-	w := writing{House: h, session: call.Session, content: a.Content}
+	w := writing{House: h, call: call, content: a.Content}
 	return h.commit(ctx, call, perm.Write, a.FilePath, w.plan)
 }
 
@@ -35,7 +35,7 @@ func stubAsText(arg string) error {
 // writing is one Write under way.
 type writing struct {
 	*House
-	session *Session
+	call    Call
 	content string
 	created bool // the first look found no file
 }
@@ -61,7 +61,7 @@ func (w *writing) plan(ctx context.Context, s *spot, old *fsys.File) (*change, e
 	if err != nil {
 		return nil, err
 	}
-	if _, err := w.gate(w.session, c, true); err != nil {
+	if _, err := w.gate(w.call, c, true); err != nil {
 		return nil, err
 	}
 	if c.doc.Strays > 0 {
@@ -86,8 +86,8 @@ func (w *writing) plan(ctx context.Context, s *spot, old *fsys.File) (*change, e
 
 // create plans a new file.
 func (w *writing) create(s *spot) (*change, error) {
-	if _, shown := w.session.files.Get(s.Path); shown {
-		return nil, gone(w.session, s)
+	if _, shown := w.call.Session.files.Get(s.Path); shown {
+		return nil, gone(w.call.Session, s)
 	}
 	if err := s.CheckNewNames(); err != nil {
 		return nil, err
@@ -99,7 +99,7 @@ func (w *writing) create(s *spot) (*change, error) {
 
 // overBig plans a Write over a file of which only shown parts are hashed.
 func (w *writing) overBig(ctx context.Context, s *spot, old *fsys.File, stamp fsys.Stamp) (*change, error) {
-	b, err := w.look(ctx, w.session, s, old, stamp)
+	b, err := w.look(ctx, w.call, s, old, stamp)
 	if err != nil {
 		return nil, err
 	}
