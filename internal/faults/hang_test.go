@@ -26,7 +26,8 @@ func TestNothingHangs(t *testing.T) {
 	makeSocket(t, p.file("socket"))
 	makeSparse(t, p.file("sparse"), 6<<30)
 	makeTextThenSparse(t, p.file("text-then-sparse"), 6<<30)
-	makeLongLine(t, p.file("long-line.txt"), long)
+	fill(t, p.file("long-line.txt"), long, "abcdefghijklmno ")
+	fill(t, p.file("long.log"), long, "a line of a log, as there are many of them in it\n")
 	for i := range 10 {
 		must(t, os.WriteFile(p.file(fmt.Sprintf("small%d.txt", i)), bytes.Repeat([]byte("a small file\n"), 20), 0o666))
 	}
@@ -62,8 +63,12 @@ func TestNothingHangs(t *testing.T) {
 	send("Read", args{"file_path": line, "offset": 2, "limit": 1})
 	send("Read", args{"file_path": line, "offset": 1, "limit": 1, "column": int(long / 2)})
 	send("Edit", args{"file_path": line, "old_string": "NEEDLE", "new_string": "x"})
+	lines := int(long) / 49
 	for i := range 200 - len(heavy) {
-		send("Read", args{"file_path": p.file("text-then-sparse"), "offset": 100000 + i, "limit": 1})
+		send("Read", args{"file_path": p.file("long.log"), "offset": lines - 1000 + i, "limit": 1})
+		if i%4 == 0 {
+			send("Read", args{"file_path": p.file("text-then-sparse"), "offset": 100000 + i, "limit": 1})
+		}
 	}
 
 	var meanwhile []time.Duration
@@ -160,11 +165,12 @@ func makeTextThenSparse(t *testing.T, name string, size int64) {
 	must(t, os.Truncate(name, size))
 }
 
-func makeLongLine(t *testing.T, name string, size int64) {
+// fill writes a file of about that size with one text again and again.
+func fill(t *testing.T, name string, size int64, text string) {
 	t.Helper()
 	f, err := os.Create(name)
 	must(t, err)
-	chunk := bytes.Repeat([]byte("abcdefghijklmno "), 1<<16)
+	chunk := bytes.Repeat([]byte(text), 1<<16)
 	for written := int64(0); written < size; written += int64(len(chunk)) {
 		_, err := f.Write(chunk)
 		must(t, err)
