@@ -82,7 +82,9 @@ func magic(b []byte) Kind {
 }
 
 // strong tells whether the magic holds bytes that no text has.
-func strong(k Kind) bool { return k == PNG || k == JPEG || k == TIFF || k == ICO || k == HEIC || k == AVIF }
+func strong(k Kind) bool {
+	return k == PNG || k == JPEG || k == TIFF || k == ICO || k == HEIC || k == AVIF
+}
 
 // bmpHeader checks the size of the DIB header at byte 14.
 func bmpHeader(b []byte) bool {
