@@ -108,7 +108,7 @@ var errOutside = errors.New("outside")
 // whether a proven parent really lies inside.
 func guardedRead(y yard, r *Resolver, name string) (content string, hasParent bool, err error) {
 	target, err := r.Resolve(y.path(name))
-	defer target.Close()
+	defer func() { target.Close() }() // also beside an error
 	if err != nil {
 		return "", false, err
 	}

@@ -288,7 +288,7 @@ func TestKinds(t *testing.T) {
 		for _, name := range names {
 			quick(t, name, func() {
 				target, err := r.Resolve(y.path(name))
-				defer target.Close()
+				defer func() { target.Close() }() // also beside an error
 				if err != nil || target.Kind != Special {
 					t.Errorf("%s is a %v, %v", name, target.Kind, err)
 				}
