@@ -189,7 +189,7 @@ func appendCut(dst, text []byte, limit int, name string) []byte {
 		return append(dst, text...)
 	}
 	head := lineBefore(text[:runeOffset(text, limit/2)])
-	tail := lineAfter(text[runeOffset(text, total-(limit-limit/2)):])
+	tail := lineAfter(text, runeOffset(text, total-(limit-limit/2)))
 	missing := total - utf8.RuneCount(head) - utf8.RuneCount(tail)
 	dst = append(dst, head...)
 	if !bytes.HasSuffix(head, []byte("\n")) {
@@ -217,10 +217,15 @@ func lineBefore(text []byte) []byte {
 	return text
 }
 
-// lineAfter leaves out a broken first line, where that costs little.
-func lineAfter(text []byte) []byte {
-	if at := bytes.IndexByte(text, '\n'); at >= 0 && at < len(text)/8 {
-		return text[at+1:]
+// lineAfter is text from at on, without a broken first line where that costs
+// little.
+func lineAfter(text []byte, at int) []byte {
+	tail := text[at:]
+	if at > 0 && text[at-1] == '\n' {
+		return tail
 	}
-	return text
+	if end := bytes.IndexByte(tail, '\n'); end >= 0 && end < len(tail)/8 {
+		return tail[end+1:]
+	}
+	return tail
 }
