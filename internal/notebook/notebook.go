@@ -60,11 +60,6 @@ func Parse(raw []byte) (*Notebook, error) {
 	if err := nb.readTop(); err != nil {
 		return nil, err
 	}
-	for _, cell := range nb.cells {
-		if err := nb.checkCell(cell); err != nil {
-			return nil, err
-		}
-	}
 	return nb, nil
 }
 
@@ -125,8 +120,7 @@ func (nb *Notebook) readCells(cells span) error {
 		return notNotebook(max(cells.start, nb.top.start), "no list of cells")
 	}
 	nb.list = cells
-	nb.addCells(cells)
-	return nil
+	return nb.addCells(cells)
 }
 
 // readSheets gathers the cells of nbformat 3, which has several lists of them.
@@ -134,20 +128,27 @@ func (nb *Notebook) readSheets(sheets span) error {
 	if !isArray(nb.raw, sheets) {
 		return notNotebook(max(sheets.start, nb.top.start), "no list of worksheets")
 	}
+	var err error
 	elements(nb.raw, sheets, func(sheet span) bool {
 		if cells := lookup(nb.raw, sheet, "cells"); isArray(nb.raw, cells) {
-			nb.addCells(cells)
+			err = nb.addCells(cells)
 		}
-		return true
+		return err == nil
 	})
-	return nil
+	return err
 }
 
-func (nb *Notebook) addCells(cells span) {
+// addCells checks each cell before it notes where it is, so that a list of
+// millions of something else costs no memory.
+func (nb *Notebook) addCells(cells span) error {
+	var err error
 	elements(nb.raw, cells, func(cell span) bool {
-		nb.cells = append(nb.cells, cell)
-		return true
+		if err = nb.checkCell(cell); err == nil {
+			nb.cells = append(nb.cells, cell)
+		}
+		return err == nil
 	})
+	return err
 }
 
 // checkCell tells whether a cell can be shown and edited at all.

@@ -12,6 +12,7 @@ type outputs struct {
 	pictures []*Picture
 	scratch  []byte // room to decode pictures in
 	stream   string // the stream that the text ends in, "" if in none
+	unshown  int    // how many outputs have nothing to show
 }
 
 // outputsOf reads the outputs of the cell at index i.
@@ -22,6 +23,9 @@ func (nb *Notebook) outputsOf(i int, f fields) *outputs {
 			nb.addOutput(o, v)
 			return true
 		})
+	}
+	if n := o.unshown - maxUnshown; n > 0 {
+		o.note("%d more outputs are not shown", n)
 	}
 	for _, p := range o.pictures {
 		p.Cell = i
@@ -45,6 +49,17 @@ func (o *outputs) note(format string, args ...any) {
 	o.text = fmt.Appendf(o.text, "["+format+"]\n", args...)
 }
 
+// maxUnshown bounds how many outputs of a cell are told one by one not to be
+// shown: two bytes of the file can be such an output.
+const maxUnshown = 100
+
+// skip notes an output of which nothing is shown.
+func (o *outputs) skip(format string, args ...any) {
+	if o.unshown++; o.unshown <= maxUnshown {
+		o.note(format, args...)
+	}
+}
+
 // add appends what write appends, cleaned.
 func (o *outputs) add(stream string, write func(dst []byte) []byte) {
 	o.start(stream)
@@ -55,7 +70,7 @@ func (o *outputs) add(stream string, write func(dst []byte) []byte) {
 
 func (nb *Notebook) addOutput(o *outputs, v span) {
 	if !isObject(nb.raw, v) {
-		o.note("an output that is not an object is not shown")
+		o.skip("an output that is not an object is not shown")
 		return
 	}
 	out := nb.outputFields(v)
@@ -72,7 +87,7 @@ func (nb *Notebook) addOutput(o *outputs, v span) {
 	case "pyout":
 		nb.addBundle(o, v)
 	default:
-		o.note("output of type %.40q is not shown", kind)
+		o.skip("output of type %.40q is not shown", kind)
 	}
 }
 
@@ -258,7 +273,7 @@ func (nb *Notebook) addBundle(o *outputs, data span) {
 			picture.Plain = string(clean(nb.appendText(nil, f.plain)))
 		}
 	case !best.ok() && !f.png.ok() && !f.jpeg.ok() && len(f.rest) > 0:
-		o.note("output of type %s is not shown", short(strings.Join(f.rest, ", ")))
+		o.skip("output of type %s is not shown", short(strings.Join(f.rest, ", ")))
 	}
 }
 
