@@ -326,22 +326,25 @@ func (nb *Notebook) addMember(obj span, order []string, key, value string) Splic
 }
 
 // drop takes out the members of an object for which out says so, each with one
-// comma, and returns their keys.
+// comma, and returns their keys. Neighbours go in one splice.
 func (nb *Notebook) drop(c *Change, obj span, out func(key string, val span) bool) []string {
 	var gone []string
-	first, kept, end := 0, false, 0
+	first, kept, end, before := 0, false, 0, len(c.Splices)
 	members(nb.raw, obj, func(m member) bool {
 		if first == 0 {
 			first = m.key.start
 		}
 		key := string(keyOf(nb.raw, m.key))
-		switch dropped := out(key, m.val); {
+		dropped := out(key, m.val)
+		if dropped && !slices.Contains(gone, key) {
+			gone = append(gone, key)
+		}
+		switch n := len(c.Splices); {
+		case dropped && kept && n > before && c.Splices[n-1].End == int64(end):
+			c.Splices[n-1].End = int64(m.val.end)
 		case dropped && kept:
 			c.Splices = append(c.Splices, put(span{end, m.val.end}, ""))
-			gone = append(gone, key)
-		case dropped:
-			gone = append(gone, key)
-		case !kept:
+		case !dropped && !kept:
 			// Those before the first one that stays go up to its key.
 			kept = true
 			if len(gone) > 0 {

@@ -1,0 +1,264 @@
+package notebook
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// after is the file after an edit.
+func after(t testing.TB, nb *Notebook, c Change, err error) string {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(Apply(nb.raw, c.Splices))
+}
+
+func TestReplaceTouchesOnlyLinesThatDiffer(t *testing.T) {
+	list := func(lines string) string { return wrap(`{"cell_type": "raw", "source": [` + lines + `]}`) }
+	tests := []struct{ old, source, want string }{
+		{`"a\n", "b\n", "c"`, "a\nB\nc", `"a\n", "B\n", "c"`},
+		{`"a\n", "b\n", "c"`, "a\nc", `"a\n", "c"`},
+		{`"a\n", "b\n", "c"`, "b\nc", `"b\n", "c"`},
+		{`"a\n", "b\n", "c"`, "a\nb\n", `"a\n", "b\n"`},
+		{`"a\n", "b\n", "c"`, "a\nb\nc\nd", `"a\n", "b\n", "c\n", "d"`},
+		{`"a\n", "b\n", "c"`, "z\na\nb\nc", `"z\n", "a\n", "b\n", "c"`},
+		{`"a\n", "b\n", "c"`, "a\nb\nx\nc", `"a\n", "b\n", "x\n", "c"`},
+		{`"a\n", "b\n", "c"`, "", ``},
+		{`"a\n" ,"b\n" ,"c"`, "a\nx\ny\nc", `"a\n" ,"x\n" ,"y\n" ,"c"`},
+		{`"\u0061\n", "b"`, "a\nB", `"\u0061\n", "B"`},
+		{`"a", "b\n", "c"`, "ab\nC", `"ab\n", "C"`},
+		{`"a\nb\n", "c"`, "a\nb\nC", `"a\nb\n", "C"`},
+		{`"a\nb"`, "a\nc", `"a\n", "c"`},
+		{`"", "a\n", ""`, "b\n", `"b\n"`},
+		{`"bad \ud800\n", "b"`, "bad \ufffd\nc", `"bad \ud800\n", "c"`},
+		{``, "a\nb", `"a\n", "b"`},
+		{`"x"`, "x\ny", `"x\n", "y"`},
+	}
+	for _, test := range tests {
+		nb := mustParse(t, list(test.old))
+		c, err := nb.Replace(0, test.source, "")
+		if got := after(t, nb, c, err); got != list(test.want) {
+			t.Errorf("[%s] to %q:\n%s\nwant\n%s", test.old, test.source, got, list(test.want))
+		}
+	}
+}
+
+func TestStyleIsCopied(t *testing.T) {
+	tests := []struct {
+		name, old, want string
+		edit            func(nb *Notebook) (Change, error)
+	}{
+		{
+			"first cell in Jupyter's own indent", "{\n \"cells\": [],\n \"nbformat\": 4,\n \"nbformat_minor\": 5\n}\n",
+			"{\n \"cells\": [\n  {\n   \"cell_type\": \"code\",\n   \"execution_count\": null,\n   \"id\": \"00000000\",\n   \"metadata\": {},\n   \"outputs\": [],\n   \"source\": [\n    \"a\\n\",\n    \"b\"\n   ]\n  }\n ],\n \"nbformat\": 4,\n \"nbformat_minor\": 5\n}\n",
+			func(nb *Notebook) (Change, error) { return nb.Insert(-1, Code, "a\nb", zeros{}) },
+		},
+		{
+			"first cell without a line break", `{"cells":[],"nbformat":4,"nbformat_minor":4}`,
+			`{"cells":[{"cell_type":"raw","metadata":{},"source":["a\n","b"]}],"nbformat":4,"nbformat_minor":4}`,
+			func(nb *Notebook) (Change, error) { return nb.Insert(-1, Raw, "a\nb", zeros{}) },
+		},
+		{
+			"first cell on one line", `{"cells": [], "nbformat": 4, "nbformat_minor": 4}`,
+			`{"cells": [{"cell_type": "raw", "metadata": {}, "source": ["a\n", "b"]}], "nbformat": 4, "nbformat_minor": 4}`,
+			func(nb *Notebook) (Change, error) { return nb.Insert(-1, Raw, "a\nb", zeros{}) },
+		},
+		{
+			"keys, spaces and string as the neighbour has them", `{"nbformat": 4, "cells": [{ "source" :"x" , "metadata" :{ } , "cell_type" :"code" }]}`,
+			`{"nbformat": 4, "cells": [{ "source" :"x" , "metadata" :{ } , "cell_type" :"code" }, { "source" :"y" , "metadata" :{} , "cell_type" :"raw" }]}`,
+			func(nb *Notebook) (Change, error) { return nb.Insert(0, Raw, "y", zeros{}) },
+		},
+		{
+			"fields of a code cell between those of a text cell", `{"nbformat": 4, "cells": [{"cell_type": "markdown", "id": "m", "metadata": {}, "source": []}]}`,
+			`{"nbformat": 4, "cells": [{"cell_type": "code", "execution_count": null, "id": "m", "metadata": {}, "outputs": [], "source": []}]}`,
+			func(nb *Notebook) (Change, error) { return nb.Replace(0, "", Code) },
+		},
+		{
+			"fields of a code cell as the next one has them", `{"nbformat": 4, "cells": [{"cell_type": "markdown", "source": [], "metadata": {}}, {"cell_type": "code", "source": [], "metadata": {}, "outputs": [], "execution_count": 1}]}`,
+			`{"nbformat": 4, "cells": [{"cell_type": "code", "source": [], "metadata": {}, "outputs": [], "execution_count": null}, {"cell_type": "code", "source": [], "metadata": {}, "outputs": [], "execution_count": 1}]}`,
+			func(nb *Notebook) (Change, error) { return nb.Replace(0, "", Code) },
+		},
+		{
+			"fields of a code cell go", `{"nbformat": 4, "cells": [{"outputs": [1], "execution_count": 2, "cell_type": "code", "outputs": [], "source": "s", "metadata": {}, "execution_count": 3}]}`,
+			`{"nbformat": 4, "cells": [{"cell_type": "markdown", "source": "s", "metadata": {}}]}`,
+			func(nb *Notebook) (Change, error) { return nb.Replace(0, "s", Markdown) },
+		},
+		{
+			"escapes as the cell had them", `{"nbformat": 4, "cells": [{"cell_type": "raw", "source": "\u00C9"}, {"cell_type": "raw", "source": "é"}]}`,
+			`{"nbformat": 4, "cells": [{"cell_type": "raw", "source": "\u00E9\uD83D\uDE00\n\u001B"}, {"cell_type": "raw", "source": "é"}]}`,
+			func(nb *Notebook) (Change, error) { return nb.Replace(0, "é😀\n\x1b", "") },
+		},
+		{
+			"escapes as the file has them", `{"nbformat": 4, "metadata": {"a": "\u00e9 \\u00C9"}, "cells": [{"cell_type": "raw", "source": ""}]}`,
+			`{"nbformat": 4, "metadata": {"a": "\u00e9 \\u00C9"}, "cells": [{"cell_type": "raw", "source": "\u00fc"}]}`,
+			func(nb *Notebook) (Change, error) { return nb.Replace(0, "ü", "") },
+		},
+		{
+			"no escapes where the file has none", `{"nbformat": 4, "metadata": {"a": "\\u00e9"}, "cells": [{"cell_type": "raw", "source": ""}]}`,
+			`{"nbformat": 4, "metadata": {"a": "\\u00e9"}, "cells": [{"cell_type": "raw", "source": "ü` + "\u2028" + `\u0000\t"}]}`,
+			func(nb *Notebook) (Change, error) { return nb.Replace(0, "ü\u2028\x00\t", "") },
+		},
+	}
+	for _, test := range tests {
+		nb := mustParse(t, test.old)
+		c, err := test.edit(nb)
+		if got := after(t, nb, c, err); got != test.want {
+			t.Errorf("%s:\n%s\nwant\n%s", test.name, got, test.want)
+		}
+	}
+}
+
+func TestListsOrStringsAsMostCellsHaveThem(t *testing.T) {
+	tests := []struct {
+		sources []string
+		list    bool
+	}{
+		{nil, true}, {[]string{`"s"`}, false}, {[]string{`[]`}, true}, {[]string{`[]`, `"s"`}, true}, {[]string{`[]`, `"s"`, `""`}, false},
+	}
+	for _, test := range tests {
+		var cells []string
+		for _, source := range test.sources {
+			cells = append(cells, `{"cell_type": "raw", "source": `+source+`}`)
+		}
+		nb := mustParse(t, wrap(strings.Join(cells, ", ")))
+		c, err := nb.Insert(-1, Markdown, "new", zeros{})
+		if got := after(t, nb, c, err); strings.Contains(got, `["new"]`) != test.list {
+			t.Errorf("%v: %s", test.sources, got)
+		}
+	}
+}
+
+func TestChangesTellWhatWent(t *testing.T) {
+	ran := `{"cell_type": "code", "source": "s", "execution_count": 1, "outputs": [{}], "metadata": {"format": 1}}`
+	fresh := `{"cell_type": "code", "source": "s", "execution_count": null, "outputs": [ ], "metadata": {}}`
+	text := `{"cell_type": "markdown", "id": "m", "source": "s", "attachments": {}, "metadata": {"collapsed": 1, "x": 2, "scrolled": "auto", "execution": {"a": 1}}}`
+	tests := []struct {
+		cell, source, kind string
+		want               Change // but for its splices, of which there are some unless the name says "nothing"
+	}{
+		{ran, "s", "", Change{Name: "cell-0", Type: Code, Cleared: true}},
+		{ran, "s", Code, Change{Name: "cell-0", Type: Code, Cleared: true}},
+		{ran, "t", Raw, Change{Name: "cell-0", Type: Raw, Cleared: true, Dropped: []string{"metadata.format"}}},
+		{fresh, "t", "", Change{Name: "cell-0", Type: Code}},
+		{fresh, "t", Markdown, Change{Name: "cell-0", Type: Markdown}},
+		{text, "s", Code, Change{Name: "m", Type: Code, Dropped: []string{"attachments", "metadata.collapsed", "metadata.execution"}}},
+		{text, "s", Raw, Change{Name: "m", Type: Raw}},
+	}
+	for _, test := range tests {
+		nb := mustParse(t, wrap(test.cell))
+		c, err := nb.Replace(0, test.source, test.kind)
+		if err != nil || len(c.Splices) == 0 {
+			t.Fatalf("%v, %d splices", err, len(c.Splices))
+		}
+		if c.Splices = nil; !reflect.DeepEqual(c, test.want) {
+			t.Errorf("%s to %q %q:\n%+v\nwant\n%+v", test.cell, test.source, test.kind, c, test.want)
+		}
+	}
+	if c, err := mustParse(t, wrap(fresh)).Replace(0, "s", Code); err != nil || len(c.Splices) > 0 {
+		t.Errorf("nothing to do gave %+v, %v", c, err)
+	}
+}
+
+func TestRefusedEdits(t *testing.T) {
+	nb := fixture(t, "jupyterlab_4")
+	old := fixture(t, "nbformat_3")
+	var version *VersionError
+	var miss *CellError
+	for _, err := range []error{
+		second(old.Replace(0, "", "")), second(old.Insert(-1, Code, "", zeros{})), second(old.Delete(0)), old.Editable(),
+	} {
+		if !errors.As(err, &version) || version.Major != 3 {
+			t.Errorf("nbformat 3: %v", err)
+		}
+	}
+	for _, err := range []error{
+		second(nb.Replace(-1, "", "")), second(nb.Replace(4, "", "")), second(nb.Insert(-2, Code, "", zeros{})),
+		second(nb.Insert(4, Code, "", zeros{})), second(nb.Delete(-1)), second(nb.Delete(4)),
+	} {
+		if !errors.As(err, &miss) || miss.Miss != NoSuchIndex {
+			t.Errorf("no such cell: %v", err)
+		}
+	}
+	for _, kind := range []string{"heading", "Code", "sql"} {
+		if err := second(nb.Replace(0, "", kind)); !errors.Is(err, ErrType) {
+			t.Errorf("%q: %v", kind, err)
+		}
+	}
+	if err := second(nb.Insert(0, "", "", zeros{})); !errors.Is(err, ErrType) {
+		t.Error(err)
+	}
+	if err := second(nb.Replace(0, "\xff", "")); !errors.Is(err, ErrSource) {
+		t.Error(err)
+	}
+	if err := second(nb.Insert(0, Code, "", strings.NewReader("abc"))); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Error(err)
+	}
+}
+
+func second(_ Change, err error) error { return err }
+
+// Ids are new even if the randomness is none, and only where the format has them.
+func TestFreshIDs(t *testing.T) {
+	nb := fixture(t, "empty_cells")
+	for range 5 {
+		c, err := nb.Insert(-1, Markdown, "x", zeros{})
+		nb = mustParse(t, after(t, nb, c, err))
+	}
+	seen := map[string]bool{}
+	for _, cell := range nb.Cells() {
+		if seen[cell.ID] || len(cell.ID) < 8 {
+			t.Errorf("id %q", cell.ID)
+		}
+		seen[cell.ID] = true
+	}
+	c, err := fixture(t, "empty_cells_minified").Insert(-1, Raw, "", strings.NewReader(""))
+	if err != nil || c.Name != "cell-0" || bytes.Contains(c.Splices[0].New, []byte(`"id"`)) {
+		t.Errorf("4.4: %+v, %v", c, err)
+	}
+}
+
+// git sees the lines that changed and no others.
+func TestGitSeesOnlyTheCell(t *testing.T) {
+	git, err := exec.LookPath("git")
+	if err != nil {
+		t.Skip("no git")
+	}
+	nb := fixture(t, "nbformat_45_long")
+	tests := []struct {
+		name, want string
+		edit       func() (Change, error)
+	}{
+		{"a line of text", "1\t1", func() (Change, error) { return nb.Replace(2, "## Part 1\n\nOther.", "") }},
+		{"two lines more", "3\t1", func() (Change, error) { return nb.Replace(2, "## Part 1\n\nText.\n\nMore.", "") }},
+		{"code", "3\t14", func() (Change, error) { return nb.Replace(1, "x = 0\ny", "") }},
+		{"insert", "8\t0", func() (Change, error) { return nb.Insert(4, Raw, "one line", zeros{}) }},
+		{"delete", "0\t10", func() (Change, error) { return nb.Delete(2) }},
+	}
+	for _, test := range tests {
+		dir := t.TempDir()
+		c, err := test.edit()
+		write(t, filepath.Join(dir, "old"), string(nb.raw))
+		write(t, filepath.Join(dir, "new"), after(t, nb, c, err))
+		cmd := exec.Command(git, "diff", "--no-index", "--numstat", "old", "new")
+		cmd.Dir = dir
+		out, _ := cmd.Output() // exit status 1 says that they differ
+		if !strings.HasPrefix(string(out), test.want+"\t") {
+			t.Errorf("%s: %swant %s", test.name, out, test.want)
+		}
+	}
+}
+
+func write(t testing.TB, path, content string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
