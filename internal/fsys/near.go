@@ -101,6 +101,7 @@ func distance(a, b string, limit int) int {
 		if first == 1 {
 			row[0] = min(i, far)
 		}
+		least := row[first-1]
 		for j := first; j <= last; j++ {
 			d := above[j-1]
 			if x[i-1] != y[j-1] {
@@ -110,6 +111,10 @@ func distance(a, b string, limit int) int {
 				d = min(d, before[j-2]+1)
 			}
 			row[j] = min(d, far)
+			least = min(least, row[j])
+		}
+		if least == far {
+			return far // no further row comes back from that
 		}
 		if last < len(y) {
 			row[last+1] = far
