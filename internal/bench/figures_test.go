@@ -28,21 +28,23 @@ func plan() run {
 	return run{starts: 5, reads: 130, edits: 20, bigs: 1, soak: 1000, bigLines: 1 << 18, hugeBytes: 80 << 20}
 }
 
-// TestFigures prints every figure of the issue beside its bound. In the short
-// run the counts are small and a figure over its bound is only printed: what
-// that run shows is that the measurements work.
+// TestFigures prints every figure, beside its bound in the full run.
 func TestFigures(t *testing.T) {
 	r := plan()
 	b := build(t)
-	tb := &table{t: t}
+	tb := &table{judge: r.full}
 	env := []string{"HOME=" + t.TempDir(), "XDG_STATE_HOME=", "FSMCP_MAX_OUTPUT_TOKENS=100000"}
 	for _, m := range []func(*testing.T, run, bins, []string, *table){
 		starting, idling, reading, deepLines, smallEdit, bigEdit, hugeEdit, soaking,
 	} {
 		m(t, r, b, env, tb)
 	}
+	if !r.full {
+		fmt.Println("a short run: it shows that the measurements work; the figures that count are those of make bench")
+		return
+	}
 	fmt.Printf("%d figures over their bounds\n", tb.over)
-	if r.full && tb.over > 0 {
+	if tb.over > 0 {
 		t.Errorf("%d figures over their bounds", tb.over)
 	}
 }
