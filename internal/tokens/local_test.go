@@ -48,6 +48,7 @@ func corpus(t testing.TB) map[string][]string {
 	}
 	for class, name := range map[string]string{
 		"chinese": "zh.txt", "japanese": "ja.txt", "korean": "ko.txt", "python": "tool.py", "js": "app.js", "prose": "prose.txt",
+		"russian": "ru.txt", "yaml": "deploy.yaml",
 	} {
 		b, err := os.ReadFile(filepath.Join("testdata", name))
 		if err != nil {
@@ -58,7 +59,7 @@ func corpus(t testing.TB) map[string][]string {
 	for class, text := range madeUp() {
 		c[class] = append(c[class], text)
 	}
-	for _, class := range []string{"go", "python", "prose"} {
+	for _, class := range []string{"go", "python", "prose", "russian", "chinese", "log"} {
 		for _, text := range c[class] {
 			c["page of "+class] = append(c["page of "+class], number(text))
 		}
@@ -78,7 +79,7 @@ func madeUp() map[string]string {
 	r := rand.New(rand.NewSource(1))
 	random := make([]byte, 3000)
 	r.Read(random)
-	var digits, ints, table, deep bytes.Buffer
+	var digits, ints, table, deep, log bytes.Buffer
 	type item struct {
 		ID    int      `json:"id"`
 		Name  string   `json:"name"`
@@ -93,13 +94,15 @@ func madeUp() map[string]string {
 		fmt.Fprintf(&digits, "%08d%08d%08d\n", r.Intn(1e8), r.Intn(1e8), r.Intn(1e8))
 		fmt.Fprintf(&ints, "%d,%d,%d\n", r.Intn(10), r.Intn(1000), r.Intn(1e6))
 		fmt.Fprintf(&table, "%-20s%-16s%10d\n", w, words[r.Intn(len(words))], r.Intn(1e5))
+		fmt.Fprintf(&log, "2026-%02d-%02dT%02d:%02d:%02d.%03dZ INFO [%s] %s: request took=%dms user=%d\n",
+			1+r.Intn(12), 1+r.Intn(28), r.Intn(24), r.Intn(60), r.Intn(60), r.Intn(1000), w, words[r.Intn(len(words))], r.Intn(5000), r.Intn(1e6))
 		fmt.Fprintf(&deep, "%s%s\n\n", strings.Repeat(" ", r.Intn(50)), w)
 	}
 	list, _ := json.MarshalIndent(items, "", "  ")
 	return map[string]string{
 		"base64": base64.StdEncoding.EncodeToString(random), "hex": hex.EncodeToString(random),
 		"digits": digits.String(), "integers": ints.String(), "table": table.String(),
-		"white space": deep.String(), "json": string(list),
+		"white space": deep.String(), "log": log.String(), "json": string(list),
 	}
 }
 
