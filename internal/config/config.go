@@ -1,50 +1,97 @@
-// Package config turns what the user said, by flags and by the environment,
-// into one immutable value. It promises that a flag beats its environment twin
-// and that a value that cannot be used is told and falls through to the next.
+// Package config turns what the user said, by flags, by the environment and in
+// settings files, into one immutable value. It promises that a flag beats every
+// file, that a project's file can only tighten, that a broken file is told and
+// never taken as an empty one, and that a change on disk which an agent could
+// have made itself loosens nothing before a restart.
 //
-// It is pure: callers hand it the environment and the folders. Settings files
-// are not read yet.
+// It is pure: callers hand it the environment, the folders, and functions that
+// read. It does not know what a permission rule means, and it asks nobody.
 package config
 
 import (
 	"fmt"
-	"path/filepath"
-	"strconv"
-	"strings"
+	"slices"
+	"time"
 )
 
 // Flags are the command line of serve and call. Zero values were not given.
 type Flags struct {
 	Dirs             []string
+	AddDirs          []string
 	Deny, Ask, Allow []string
+	PermissionMode   string
+	TrustProject     *bool
+	Settings         string
+	NoClaudeSettings *bool
+	PlanFile         string
 	Durability       string
 	Dedup            *bool
 	Log              string
 }
 
-// Surroundings are what the process was started in.
+// Surroundings are what the process was started in. The functions may be nil
+// where there are no files.
 type Surroundings struct {
 	Getenv  func(string) string
 	WorkDir string // absolute
 	Home    string // absolute, or empty
+	OS      string // as runtime.GOOS
+	// Roots are the directories that the client works in, absolute; they count
+	// where the command line and CLAUDE_PROJECT_DIR name none, and there are any.
+	Roots []string
+	// ManagedDir is the administrator's folder; empty: the one of the system.
+	ManagedDir string
+	// Read returns what stands in a file.
+	Read func(name string) Content
+	// List returns the names in a folder, in any order.
+	List func(dir string) []string
+	// Real returns a name with links resolved, or unchanged where that fails.
+	Real func(name string) string
 }
 
-// Config is everything that was decided before the first call. It is never changed.
+// Config is everything that was decided before a call. It is never changed: a
+// change on disk makes another one.
 type Config struct {
 	// Workspace are absolute, cleaned directories; the first is where relative
 	// arguments start. It may be empty.
-	Workspace        []string
-	Home             string
+	Workspace []string
+	// RootsWanted says that nobody named a directory, so that the client's
+	// roots should be asked for (see WithRoots).
+	RootsWanted bool
+	Home        string
+
+	// The rules of every source, those of the nearest first. Allow rules of a
+	// project's files are among them whether it is trusted or not.
 	Deny, Ask, Allow []Rule
-	Durability       string // full, data or none
-	Dedup            bool
-	Log              string // file; empty: standard error
-	MaxTokens        int
-	StateDir         string
+	Mode             string // by its name in settings
+	PlanFile         string
+	TrustProject     bool
+	Broken           []BrokenFile
+
+	Durability         string // full, data or none
+	KeepHardLinks      bool
+	Dedup              bool
+	Gate               string // auto, full or shown
+	WhenChanged        string // refuse or apply
+	StripTrailingSpace bool
+	AskTimeout         time.Duration
+	TokensAPI          *TokensAPI // nil: tokens are counted here
+	Log                string     // file; empty: standard error
+	MaxTokens          int
+	StateDir           string
+
+	clients, caps map[string]ClientLimit
+	origin        origin
+	entries       []entry
 }
 
-// Rule is a permission rule with the flag or variable it came from.
-type Rule struct{ Text, From string }
+// origin is what a Config was made of beside files; it is kept for the next one.
+type origin struct {
+	flags    Flags
+	around   Surroundings
+	tokens   int // the default limit
+	warnings []string
+}
 
 // durabilities are the words for how far a write is pushed.
 func durabilities() []string { return []string{"full", "data", "none"} }
@@ -52,156 +99,92 @@ func durabilities() []string { return []string{"full", "data", "none"} }
 // New decides. Warnings are whole sentences; an error is a command line that
 // cannot be served.
 func New(f Flags, s Surroundings, defaultTokens int) (c Config, warnings []string, err error) {
-	env := environment{Surroundings: s}
-	c = Config{Home: s.Home, Dedup: true, MaxTokens: defaultTokens}
-	c.Deny = env.rules("deny", f.Deny)
-	c.Ask = env.rules("ask", f.Ask)
-	c.Allow = env.rules("allow", f.Allow)
-	c.Workspace = workspace(f.Dirs, s)
-	c.Log = first(f.Log, s.Getenv("FSMCP_LOG"))
-	c.StateDir = stateDir(s)
-
 	if f.Durability != "" && !oneOf(f.Durability, durabilities()) {
 		return c, nil, fmt.Errorf("--durability takes full, data or none, not %q", f.Durability)
 	}
-	c.Durability = first(f.Durability, env.word("FSMCP_DURABILITY", durabilities()), "full")
-	if f.Dedup != nil {
-		c.Dedup = *f.Dedup
-	} else {
-		c.Dedup = env.yes("FSMCP_DEDUP", true)
-	}
-	for _, name := range []string{"FSMCP_MAX_OUTPUT_TOKENS", "CLAUDE_CODE_FILE_READ_MAX_OUTPUT_TOKENS"} {
-		if n, ok := env.positive(name); ok {
-			c.MaxTokens = n
-			break
-		}
-	}
-	return c, env.warnings, nil
+	c = build(origin{flags: f, around: s, tokens: defaultTokens}, nil, nil)
+	return c, c.origin.warnings, nil
 }
 
-// workspace finds the directories the agent works in: those that were named,
-// else the project's, else the working directory. "/", the home directory and
-// its ancestors count only when they were named.
-func workspace(named []string, s Surroundings) []string {
-	var out []string
-	for _, dir := range named {
-		out = append(out, absolute(dir, s.WorkDir))
-	}
-	if len(out) > 0 {
-		return out
-	}
-	dir := s.WorkDir
-	if project := s.Getenv("CLAUDE_PROJECT_DIR"); project != "" {
-		dir = absolute(project, s.WorkDir)
-	}
-	if dir == "" || tooWide(dir, s.Home) {
-		return nil
-	}
-	return []string{dir}
+// Reload decides again after the named files changed, all of them where changed
+// is nil. What a file inside a workspace directory loosens waits for a restart.
+// Warnings are those that were not told before.
+func (c Config) Reload(changed []string) (next Config, warnings []string) {
+	next = build(c.origin, &c, changed)
+	return next, next.news(c)
 }
 
-func absolute(dir, base string) string {
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(base, dir)
-	}
-	return filepath.Clean(dir)
+// WithRoots decides again with the directories that the client works in.
+func (c Config) WithRoots(roots []string) (next Config, warnings []string) {
+	o := c.origin
+	o.around.Roots = slices.Clone(roots)
+	next = build(o, &c, []string{})
+	return next, next.news(c)
 }
 
-// tooWide tells whether dir is the root, the home directory, or above it.
-func tooWide(dir, home string) bool {
-	if dir == filepath.Dir(dir) {
-		return true
-	}
-	return home != "" && (home == dir || strings.HasPrefix(home, dir+string(filepath.Separator)))
-}
-
-// stateDir is where fsmcp keeps its own locks and journals, by the rules of the
-// XDG base directories; empty where nothing is known.
-func stateDir(s Surroundings) string {
-	if dir := s.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
-		return filepath.Join(dir, "fsmcp")
-	}
-	if s.Home == "" {
-		return ""
-	}
-	return filepath.Join(s.Home, ".local", "state", "fsmcp")
-}
-
-// environment reads variables and remembers what was wrong with them.
-type environment struct {
-	Surroundings
-	warnings []string
-}
-
-// rules are those of the flag and those of its twin, one a line.
-func (e *environment) rules(list string, flags []string) []Rule {
-	var out []Rule
-	for _, text := range flags {
-		out = append(out, Rule{text, "--" + list})
-	}
-	name := "FSMCP_" + strings.ToUpper(list)
-	for text := range strings.Lines(e.Getenv(name)) {
-		if text = strings.TrimSpace(text); text != "" {
-			out = append(out, Rule{text, name})
+// news are the warnings that old did not have.
+func (c Config) news(old Config) (out []string) {
+	for _, w := range c.origin.warnings {
+		if !oneOf(w, old.origin.warnings) {
+			out = append(out, w)
 		}
 	}
 	return out
 }
 
-func (e *environment) word(name string, known []string) string {
-	v := e.Getenv(name)
-	if v == "" || oneOf(v, known) {
-		return v
-	}
-	e.warn(name, v, "one of "+strings.Join(known, ", "))
-	return ""
-}
-
-func (e *environment) yes(name string, otherwise bool) bool {
-	v := e.Getenv(name)
-	if v == "" {
-		return otherwise
-	}
-	b, err := strconv.ParseBool(v)
-	if err != nil {
-		e.warn(name, v, "true or false")
-		return otherwise
-	}
-	return b
-}
-
-func (e *environment) positive(name string) (int, bool) {
-	v := e.Getenv(name)
-	if v == "" {
-		return 0, false
-	}
-	n, err := strconv.Atoi(strings.TrimSpace(v))
-	if err != nil || n <= 0 {
-		e.warn(name, v, "a whole number above 0")
-		return 0, false
-	}
-	return n, true
-}
-
-func (e *environment) warn(name, value, want string) {
-	e.warnings = append(e.warnings, fmt.Sprintf("%s is %q, but takes %s; it is ignored", name, value, want))
-}
-
-func oneOf(s string, words []string) bool {
-	for _, w := range words {
-		if s == w {
-			return true
+// ClientLimit is the bound on one answer to a client, where builtin is what is
+// known of it. Names count as beginnings, the longest one first; what a project
+// set only lowers.
+func (c Config) ClientLimit(client string, builtin ClientLimit) ClientLimit {
+	client = clientName(client)
+	limit, best := builtin, -1
+	for name, own := range c.clients {
+		if len(name) <= best || !covers(name, client) {
+			continue
+		}
+		best, limit = len(name), builtin
+		if own.Tokens > 0 {
+			limit.Tokens = own.Tokens
+		}
+		if own.Chars > 0 {
+			limit.Chars = own.Chars
 		}
 	}
-	return false
-}
-
-// first is the first of several words that is there.
-func first(words ...string) string {
-	for _, w := range words {
-		if w != "" {
-			return w
+	for name, cap := range c.caps {
+		if covers(name, client) {
+			limit = ClientLimit{lowest(limit.Tokens, cap.Tokens), lowest(limit.Chars, cap.Chars)}
 		}
 	}
-	return ""
+	return limit
+}
+
+// Source is a settings file as it was found, for people.
+type Source struct {
+	File
+	Found  bool
+	Broken *BrokenFile
+	// Ignored says why it counts for nothing; "" where it counts.
+	Ignored string
+	// Waiting says what of it holds only after a restart.
+	Waiting string
+}
+
+// Sources lists the settings files that were looked for, those that win first.
+func (c Config) Sources() (out []Source) {
+	for _, e := range c.entries {
+		if !e.gone {
+			l := e.layer
+			out = append(out, Source{File: l.File, Found: l.Found, Broken: l.Broken, Ignored: e.ignored, Waiting: e.waiting})
+		}
+	}
+	return out
+}
+
+// Watched are the files, and the folders with whatever lies in them, whose
+// changes matter.
+func (c Config) Watched() (files, folders []string) {
+	for _, e := range c.entries {
+		files = append(files, e.layer.File.Name)
+	}
+	return files, []string{dropIns(c.origin.around)}
 }

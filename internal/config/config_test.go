@@ -55,7 +55,7 @@ func TestFlagsBeatTheirTwinsAndBadValuesFallThrough(t *testing.T) {
 		{"dedup", Flags{Dedup: &no}, map[string]string{"FSMCP_DEDUP": "true"}, 0, func(c Config) bool { return !c.Dedup }},
 		{"dedup by environment", Flags{}, map[string]string{"FSMCP_DEDUP": "0"}, 0, func(c Config) bool { return !c.Dedup }},
 		{"rules merge", Flags{Deny: []string{"Read(a)"}}, map[string]string{"FSMCP_DENY": "Read(b)\n\n Read(c, d) "}, 0, func(c Config) bool {
-			return slices.Equal(c.Deny, []Rule{{"Read(a)", "--deny"}, {"Read(b)", "FSMCP_DENY"}, {"Read(c, d)", "FSMCP_DENY"}})
+			return slices.Equal(c.Deny, []Rule{{Text: "Read(a)", From: "--deny", Level: Flag}, {Text: "Read(b)", From: "FSMCP_DENY", Level: Env}, {Text: "Read(c, d)", From: "FSMCP_DENY", Level: Env}})
 		}},
 		{"state", Flags{}, map[string]string{"XDG_STATE_HOME": "/s"}, 0, func(c Config) bool { return c.StateDir == "/s/fsmcp" }},
 		{"relative state is none", Flags{}, map[string]string{"XDG_STATE_HOME": "s"}, 0, func(c Config) bool { return c.StateDir == "/home/u/.local/state/fsmcp" }},

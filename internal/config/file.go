@@ -1,0 +1,165 @@
+package config
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Level is how near to the user a source of settings stands. The smaller level
+// wins where there can be one value only.
+type Level uint8
+
+// The levels, in order of precedence (the same as perm's).
+const (
+	Managed Level = iota
+	Flag
+	Env
+	SettingsFile
+	Local
+	Project
+	User
+)
+
+// String returns the level's name.
+func (l Level) String() string {
+	if l > User {
+		return "unknown"
+	}
+	return [...]string{"managed", "flag", "environment", "settings", "local", "project", "user"}[l]
+}
+
+// project reports whether an agent working in the project could have written
+// the source.
+func (l Level) project() bool { return l == Local || l == Project }
+
+// File is a settings file that is looked for.
+type File struct {
+	// Name is its absolute path.
+	Name  string
+	Level Level
+	// Claude marks Claude Code's own files: strict JSON, of which only the
+	// permission rules are read.
+	Claude bool
+	// Anchor is the directory that "/path" rules of the file start from.
+	Anchor string
+	// Named says that the user named this very file, so that it has to be there.
+	Named bool
+}
+
+// Content is what the caller found under a file's name.
+type Content struct {
+	Bytes []byte
+	// Missing says that nothing is there, which is no failure.
+	Missing bool
+	// Why says, as a short fact, why what is there could not be read.
+	Why string
+	// Safe says that the file belongs to root and nobody else may write to it.
+	// Only managed files are asked for it.
+	Safe bool
+}
+
+// Files lists the settings files for workspace directories, those that win
+// first. settings is the one that the user named, if any; claude says whether
+// Claude Code's own files count (the administrator's always do). A file that
+// stands for two levels is listed once, as the one nearer to the user.
+func Files(s Surroundings, workspace []string, settings string, claude bool) []File {
+	list := managedFiles(s)
+	if name := s.absolute(settings, s.WorkDir); settings != "" {
+		list = append(list, File{Name: name, Level: SettingsFile, Anchor: filepath.Dir(name), Named: true})
+	}
+	for _, level := range []Level{Local, Project} {
+		for _, dir := range workspace {
+			list = append(list, projectFiles(dir, level, claude)...)
+		}
+	}
+	list = append(list, userFiles(s, claude)...)
+	return once(list)
+}
+
+// managedFiles are the administrator's, which no flag leaves out.
+func managedFiles(s Surroundings) []File {
+	dir := managedDir(s)
+	names := []string{filepath.Join(dir, "managed-settings.json")}
+	if s.List != nil {
+		more := slices.Clone(s.List(dropIns(s)))
+		slices.Sort(more)
+		for _, name := range more {
+			if strings.HasSuffix(name, ".json") && !strings.HasPrefix(name, ".") {
+				names = append(names, filepath.Join(dropIns(s), name))
+			}
+		}
+	}
+	var list []File
+	for _, name := range names {
+		list = append(list, File{Name: name, Level: Managed, Claude: true})
+	}
+	return list
+}
+
+func managedDir(s Surroundings) string {
+	switch {
+	case s.ManagedDir != "":
+		return s.ManagedDir
+	case s.OS == "darwin":
+		return "/Library/Application Support/ClaudeCode"
+	case s.OS == "windows":
+		return `C:\Program Files\ClaudeCode`
+	}
+	return "/etc/claude-code"
+}
+
+// dropIns is the folder whose files all are managed settings.
+func dropIns(s Surroundings) string { return filepath.Join(managedDir(s), "managed-settings.d") }
+
+func projectFiles(dir string, level Level, claude bool) []File {
+	base := "settings.json"
+	if level == Local {
+		base = "settings.local.json"
+	}
+	list := []File{{Name: filepath.Join(dir, ".fsmcp", base), Level: level, Anchor: dir}}
+	if claude {
+		list = append(list, File{Name: filepath.Join(dir, ".claude", base), Level: level, Anchor: dir, Claude: true})
+	}
+	return list
+}
+
+func userFiles(s Surroundings, claude bool) (list []File) {
+	add := func(dir string, claude bool) {
+		list = append(list, File{Name: filepath.Join(dir, "settings.json"), Level: User, Anchor: dir, Claude: claude})
+	}
+	if s.Home != "" {
+		add(filepath.Join(s.Home, ".config", "fsmcp"), false)
+	}
+	switch dir := s.Getenv("CLAUDE_CONFIG_DIR"); {
+	case !claude:
+	case dir != "":
+		add(s.absolute(dir, s.WorkDir), true)
+	case s.Home != "":
+		add(filepath.Join(s.Home, ".claude"), true)
+	}
+	return list
+}
+
+// once drops all but one of equal names. What the user named or owns is that,
+// even where it also lies in a workspace directory.
+func once(list []File) []File {
+	weight := func(f File) int {
+		if f.Level.project() {
+			return 0
+		}
+		return 1
+	}
+	best := make(map[string]int)
+	for _, f := range list {
+		best[f.Name] = max(best[f.Name], weight(f))
+	}
+	var out []File
+	for _, f := range list {
+		if w, ok := best[f.Name]; ok && w == weight(f) {
+			out = append(out, f)
+			delete(best, f.Name)
+		}
+	}
+	return out
+}

@@ -1,0 +1,257 @@
+package config
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Where files lie for the surroundings that env makes.
+const (
+	managed      = "/etc/claude-code/managed-settings.json"
+	dropIn       = "/etc/claude-code/managed-settings.d/10-more.json"
+	userOwn      = "/home/u/.config/fsmcp/settings.json"
+	userClaude   = "/home/u/.claude/settings.json"
+	project      = "/home/u/proj/.fsmcp/settings.json"
+	local        = "/home/u/proj/.fsmcp/settings.local.json"
+	claude       = "/home/u/proj/.claude/settings.json"
+	claudeLocal  = "/home/u/proj/.claude/settings.local.json"
+	settingsFile = "/opt/team/s.json"
+)
+
+// with puts files into surroundings. The map may change later. A text that
+// begins with "!" is why the file cannot be read.
+func with(s Surroundings, files map[string]string) Surroundings {
+	s.Read = func(name string) Content {
+		text, ok := files[name]
+		why, failed := strings.CutPrefix(text, "!")
+		switch {
+		case !ok:
+			return Content{Missing: true}
+		case failed:
+			return Content{Why: why, Safe: true}
+		}
+		return Content{Bytes: []byte(text), Safe: !strings.Contains(text, "unsafe")}
+	}
+	s.List = func(dir string) (names []string) {
+		for name := range files {
+			if path.Dir(name) == dir {
+				names = append(names, path.Base(name))
+			}
+		}
+		return names
+	}
+	return s
+}
+
+func TestFilesInOrderOfPrecedence(t *testing.T) {
+	s := with(env(nil), map[string]string{
+		"/etc/claude-code/managed-settings.d/20.json": "", "/etc/claude-code/managed-settings.d/.hidden.json": "",
+		"/etc/claude-code/managed-settings.d/10.json": "", "/etc/claude-code/managed-settings.d/30.txt": "",
+	})
+	show := func(files []File) (out []string) {
+		for _, f := range files {
+			kind := ""
+			if f.Claude {
+				kind = " claude"
+			}
+			out = append(out, fmt.Sprintf("%s %s%s @%s", f.Level, f.Name, kind, f.Anchor))
+		}
+		return out
+	}
+	got := show(Files(s, []string{"/w", "/v"}, "../s.json", true))
+	want := []string{
+		"managed /etc/claude-code/managed-settings.json claude @",
+		"managed /etc/claude-code/managed-settings.d/10.json claude @",
+		"managed /etc/claude-code/managed-settings.d/20.json claude @",
+		"settings /home/u/s.json @/home/u",
+		"local /w/.fsmcp/settings.local.json @/w", "local /w/.claude/settings.local.json claude @/w",
+		"local /v/.fsmcp/settings.local.json @/v", "local /v/.claude/settings.local.json claude @/v",
+		"project /w/.fsmcp/settings.json @/w", "project /w/.claude/settings.json claude @/w",
+		"project /v/.fsmcp/settings.json @/v", "project /v/.claude/settings.json claude @/v",
+		"user /home/u/.config/fsmcp/settings.json @/home/u/.config/fsmcp",
+		"user /home/u/.claude/settings.json claude @/home/u/.claude",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s", strings.Join(got, "\n"))
+	}
+
+	without := show(Files(s, []string{"/w"}, "", false))
+	if len(without) != 6 || strings.Contains(strings.Join(without[3:], " "), "claude") {
+		t.Errorf("without Claude Code's files: %q", without)
+	}
+
+	s.Getenv = func(k string) string { return map[string]string{"CLAUDE_CONFIG_DIR": "~/cc"}[k] }
+	if got := show(Files(s, nil, "", true)); !slices.Contains(got, "user /home/u/cc/settings.json claude @/home/u/cc") || len(got) != 5 {
+		t.Errorf("with another folder: %q", got)
+	}
+}
+
+func TestAFileOfTwoLevelsIsTheUsers(t *testing.T) {
+	s := env(nil)
+	for _, f := range Files(s, []string{"/home/u"}, "/home/u/.fsmcp/settings.json", true) {
+		switch f.Name {
+		case userClaude:
+			if f.Level != User {
+				t.Errorf("%+v", f)
+			}
+		case "/home/u/.fsmcp/settings.json":
+			if f.Level != SettingsFile {
+				t.Errorf("%+v", f)
+			}
+		}
+	}
+}
+
+func TestManagedFolders(t *testing.T) {
+	for os, want := range map[string]string{"": "/etc/claude-code", "linux": "/etc/claude-code", "darwin": "/Library/Application Support/ClaudeCode", "windows": `C:\Program Files\ClaudeCode`} {
+		if got := managedDir(Surroundings{OS: os}); got != want {
+			t.Errorf("%s: %s", os, got)
+		}
+	}
+}
+
+func TestEveryLevelsRulesAreMerged(t *testing.T) {
+	files := make(map[string]string)
+	for _, name := range []string{managed, dropIn, userOwn, userClaude, project, local, claude, claudeLocal, settingsFile} {
+		files[name] = fmt.Sprintf(`{"permissions": {"deny": ["Read(%s)"], "ask": ["Edit(%[1]s)"], "allow": ["Edit(%[1]s)"]}}`, name)
+	}
+	s := with(env(map[string]string{"FSMCP_DENY": "Read(env)", "FSMCP_ASK": "Edit(env)", "FSMCP_ALLOW": "Edit(env)"}), files)
+	f := Flags{Settings: settingsFile, Deny: []string{"Read(flag)"}, Ask: []string{"Edit(flag)"}, Allow: []string{"Edit(flag)"}}
+	c, warnings, err := New(f, s, 1)
+	if err != nil || warnings != nil || c.Broken != nil {
+		t.Fatalf("%q, %v, %v", warnings, c.Broken, err)
+	}
+	want := []string{managed, dropIn, "--deny", "FSMCP_DENY", settingsFile, local, claudeLocal, project, claude, userOwn, userClaude}
+	var got, levels []string
+	for _, r := range c.Deny {
+		got, levels = append(got, r.From), append(levels, r.Level.String())
+		if r.Claude != (strings.Contains(r.From, "claude")) {
+			t.Errorf("%+v", r)
+		}
+	}
+	if !slices.Equal(got, want) || len(c.Ask) != len(want) || len(c.Allow) != len(want) {
+		t.Errorf("%q", got)
+	}
+	if all := "managed managed flag environment settings local local project project user user"; strings.Join(levels, " ") != all {
+		t.Errorf("%q", levels)
+	}
+}
+
+func TestManagedFilesHaveToBeSafe(t *testing.T) {
+	s := with(env(nil), map[string]string{managed: `{"permissions": {"deny": ["Read(unsafe)"]}}`, dropIn: `{"permissions": {"deny": ["Read(x)"]}}`})
+	c, warnings, _ := New(Flags{}, s, 1)
+	if len(c.Deny) != 1 || c.Deny[0].Text != "Read(x)" || len(warnings) != 1 || !strings.Contains(warnings[0], "belong to root") {
+		t.Errorf("%+v, %q", c.Deny, warnings)
+	}
+	for _, src := range c.Sources() {
+		if src.Name == managed && (src.Ignored == "" || !src.Found) {
+			t.Errorf("%+v", src)
+		}
+	}
+}
+
+func TestBrokenFilesClose(t *testing.T) {
+	for name, text := range map[string]string{userOwn: "{", claude: "{,}", userClaude: "!permission denied", dropIn: "nonsense"} {
+		c, warnings, err := New(Flags{}, with(env(nil), map[string]string{name: text}), 1)
+		if err != nil || len(c.Broken) != 1 || c.Broken[0].Name != name || len(warnings) != 1 {
+			t.Errorf("%s: %+v, %q, %v", name, c.Broken, warnings, err)
+		}
+	}
+	c, _, _ := New(Flags{Settings: "/nowhere.json"}, with(env(nil), nil), 1)
+	if len(c.Broken) != 1 || c.Broken[0] != (BrokenFile{"/nowhere.json", 0, "does not exist"}) {
+		t.Errorf("%+v", c.Broken)
+	}
+	c, _, _ = New(Flags{NoClaudeSettings: new(true)}, with(env(nil), map[string]string{userClaude: "{", managed: "{"}), 1)
+	if len(c.Broken) != 1 || c.Broken[0].Name != managed {
+		t.Errorf("a flag left out the administrator's file: %+v", c.Broken)
+	}
+}
+
+func TestAdditionalDirectories(t *testing.T) {
+	dirs := func(list string) string { return `{"permissions": {"additionalDirectories": [` + list + `]}}` }
+	for _, c := range []struct {
+		name   string
+		flags  Flags
+		env    map[string]string
+		files  map[string]string
+		want   []string // beside the first
+		warned int
+	}{
+		{"user", Flags{}, nil, map[string]string{userOwn: dirs(`"/a/../b", "~/c", "d", "../e"`)}, []string{"/b", "/home/u/c", "/home/u/proj/d", "/home/u/e"}, 0},
+		{"Claude Code's", Flags{}, nil, map[string]string{userClaude: dirs(`"/b"`), managed: dirs(`"/m"`)}, []string{"/m", "/b"}, 0},
+		{"project without trust", Flags{}, nil, map[string]string{project: dirs(`"/a", "/b"`), claudeLocal: dirs(`"/c"`)}, nil, 2},
+		{"project with trust", Flags{TrustProject: new(true)}, nil, map[string]string{project: dirs(`"/a", "x"`)}, []string{"/a", "/home/u/proj/x"}, 0},
+		{"too wide", Flags{}, nil, map[string]string{userOwn: dirs(`"/", "~", "/home"`)}, nil, 3},
+		{"empty", Flags{}, nil, map[string]string{userOwn: dirs(`""`)}, nil, 1},
+		{"flag", Flags{AddDirs: []string{"a", "/home/u"}}, nil, nil, []string{"/home/u/proj/a", "/home/u"}, 0},
+		{"variable", Flags{}, map[string]string{"FSMCP_ADD_DIR": "~/a\n/b\n/home\n"}, nil, []string{"/home/u/a", "/b"}, 1},
+		{"they have files", Flags{TrustProject: new(true)}, nil, map[string]string{
+			userOwn: dirs(`"/a"`), "/a/.claude/settings.json": dirs(`"b"`), "/a/b/.fsmcp/settings.json": dirs(`"/c", "/a"`)}, []string{"/a/b", "/c", "/a"}, 0},
+	} {
+		got, warnings, err := New(c.flags, with(env(c.env), c.files), 1)
+		if err != nil || !slices.Equal(got.Workspace[1:], c.want) || len(warnings) != c.warned {
+			t.Errorf("%s: %q, %q, %v", c.name, got.Workspace, warnings, err)
+		}
+	}
+}
+
+func TestRulesOfAddedDirectoriesHold(t *testing.T) {
+	s := with(env(nil), map[string]string{
+		userOwn:                    `{"permissions": {"additionalDirectories": ["/a"]}}`,
+		"/a/.claude/settings.json": `{"permissions": {"deny": ["Read(/k)"]}}`,
+	})
+	c, _, _ := New(Flags{}, s, 1)
+	if len(c.Deny) != 1 || c.Deny[0].Anchor != "/a" {
+		t.Errorf("%+v", c.Deny)
+	}
+}
+
+func TestALinkToHomeIsTooWide(t *testing.T) {
+	s := env(nil)
+	s.WorkDir = "/link"
+	s.Real = func(name string) string {
+		if name == "/link" {
+			return "/home/u"
+		}
+		return name
+	}
+	if c, _, _ := New(Flags{}, s, 1); c.Workspace != nil {
+		t.Errorf("%q", c.Workspace)
+	}
+}
+
+func TestRoots(t *testing.T) {
+	s := with(env(nil), map[string]string{
+		claude: `{"permissions": {"deny": ["Read(a)"]}}`, "/r/.claude/settings.json": `{"permissions": {"deny": ["Read(b)"]}}`, userClaude: `{"permissions": {"deny": ["Read(c)"]}}`,
+	})
+	c, _, _ := New(Flags{}, s, 1)
+	if !c.RootsWanted || !slices.Equal(c.Workspace, []string{"/home/u/proj"}) {
+		t.Errorf("%q", c.Workspace)
+	}
+	texts := func(c Config) (out []string) {
+		for _, r := range c.Deny {
+			out = append(out, r.Text)
+		}
+		return out
+	}
+	r, _ := c.WithRoots([]string{"/r", "/home/u", "/r", "relative"})
+	if !slices.Equal(r.Workspace, []string{"/r"}) || !slices.Equal(texts(r), []string{"Read(b)", "Read(c)"}) || !r.RootsWanted {
+		t.Errorf("%q, %q", r.Workspace, texts(r))
+	}
+	if r, _ = r.WithRoots(nil); !slices.Equal(r.Workspace, []string{"/home/u/proj"}) || !slices.Equal(texts(r), []string{"Read(a)", "Read(c)"}) {
+		t.Errorf("%q, %q", r.Workspace, texts(r))
+	}
+	if r, _ = r.WithRoots([]string{"/home/u"}); r.Workspace != nil {
+		t.Errorf("%q", r.Workspace)
+	}
+	for _, named := range []Config{first2(New(Flags{Dirs: []string{"/n"}}, s, 1)), first2(New(Flags{}, env(map[string]string{"CLAUDE_PROJECT_DIR": "/n"}), 1))} {
+		if r, _ := named.WithRoots([]string{"/r"}); named.RootsWanted || !slices.Equal(r.Workspace, []string{"/n"}) {
+			t.Errorf("roots widened what was named: %q", r.Workspace)
+		}
+	}
+}
+
+func first2(c Config, _ []string, _ error) Config { return c }

@@ -1,0 +1,313 @@
+package config
+
+import (
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tailscale/hujson"
+)
+
+// who says which files may set a key.
+type who uint8
+
+const (
+	anyone   who = iota // a project's file, too
+	lower               // a project's file only to a lower value, without trust
+	trusted             // a project's file only with trust
+	userOnly            // programs, paths and URLs: never a project's file
+)
+
+// key is one setting of fsmcp's own files, permissions apart.
+type key struct {
+	path string
+	who  who
+	// take reads the value. want says what it has to be, for a warning.
+	take func(v hujson.Value) (value any, ok bool)
+	want string
+	// words are the values where there are only some.
+	words []string
+	// none allows null, for what is nothing by default.
+	none bool
+}
+
+// Paths of the keys.
+const (
+	keyGate        = "edit.gate"
+	keyWhenChanged = "edit.whenChanged"
+	keyStrip       = "edit.stripTrailingSpace"
+	keyDedup       = "dedup"
+	keyHardLinks   = "keepHardLinks"
+	keyDurability  = "durability"
+	keyMaxTokens   = "limits.maxOutputTokens"
+	keyClients     = "limits.clients"
+	keyTokensAPI   = "tokens.api"
+	keyAskTimeout  = "ask.timeout"
+	keyLog         = "log"
+
+	keySchema      = "$schema" // for editors
+	keyPermissions = "permissions"
+	keyDeny        = "permissions.deny"
+	keyAsk         = "permissions.ask"
+	keyAllow       = "permissions.allow"
+	keyDirectories = "permissions.additionalDirectories"
+	keyMode        = "permissions.defaultMode"
+)
+
+// Patterns that the schema has, too.
+const (
+	// Text is sent there: nobody may read it on the way.
+	urls     = `^(https://.+|http://(localhost|127\.0\.0\.1|\[::1\])(:[0-9]*)?(/.*)?)$`
+	timeouts = `^([0-9]+(\.[0-9]*)?(ms|s|m|h))+$`
+)
+
+// longestAsk bounds how long an answer may be waited for.
+const longestAsk = time.Hour
+
+// known are the names that a mistyped one is compared with.
+func known() []string {
+	names := []string{keyPermissions, keyDeny, keyAsk, keyAllow, keyDirectories, keyMode}
+	for _, k := range keys() {
+		names = append(names, k.path)
+		if group, _, ok := strings.Cut(k.path, "."); ok && !oneOf(group, names) {
+			names = append(names, group)
+		}
+	}
+	return names
+}
+
+// keys is the table of what fsmcp's own files may say beside permissions.
+func keys() []key {
+	return []key{
+		word(keyGate, trusted, "auto", "full", "shown"),
+		word(keyWhenChanged, trusted, "refuse", "apply"),
+		{path: keyStrip, who: trusted, take: takeBool, want: "true or false"},
+		{path: keyDedup, who: anyone, take: takeBool, want: "true or false"},
+		{path: keyHardLinks, who: userOnly, take: takeBool, want: "true or false"},
+		word(keyDurability, trusted, durabilities()...),
+		{path: keyMaxTokens, who: lower, take: takeCount, want: "a whole number above 0"},
+		{path: keyClients, who: lower, take: takeClients, want: `an object as {"NAME": {"tokens": N, "characters": N}}`},
+		{path: keyTokensAPI, who: userOnly, take: takeAPI, want: `{"url", "key", "model"}, all of them, with an https URL (or http on this machine)`, none: true},
+		{path: keyAskTimeout, who: trusted, take: takeTimeout, want: `a length of time up to an hour, such as "50s"`},
+		{path: keyLog, who: userOnly, take: takeText, want: "the name of a file", none: true},
+	}
+}
+
+// later are settings that are specified but whose features this version lacks;
+// a name covers all below it.
+func later() []string {
+	return []string{"history", "hooks", "audit", "lsp", "hints", "pdf", "maxImageTokens", "limits.maxImageTokens"}
+}
+
+// modes are the words for permissions.defaultMode, loosest first, and then the
+// other names of default.
+func modes() []string {
+	return []string{"bypassPermissions", "acceptEdits", "default", "dontAsk", "plan", "auto", "manual"}
+}
+
+// knownMode turns a word into a mode's name; one that is not known means default.
+func knownMode(word string) (mode string, ok bool) {
+	switch {
+	case word == "auto" || word == "manual":
+		return "default", true
+	case oneOf(word, modes()):
+		return word, true
+	}
+	return "default", false
+}
+
+// tightest returns the mode that lets less through.
+func tightest(a, b string) string {
+	if rank(b) > rank(a) {
+		return b
+	}
+	return a
+}
+
+func rank(mode string) int {
+	for i, m := range modes() {
+		if m == mode {
+			return i
+		}
+	}
+	return -1
+}
+
+func word(path string, by who, words ...string) key {
+	take := func(v hujson.Value) (any, bool) {
+		s, ok := text(v)
+		return s, ok && oneOf(s, words)
+	}
+	last := len(words) - 1
+	return key{path: path, who: by, take: take, words: words, want: strings.Join(words[:last], ", ") + " or " + words[last]}
+}
+
+// ClientLimit is what a client passes on to its model of one answer; 0 says
+// nothing.
+type ClientLimit struct{ Tokens, Chars int }
+
+// TokensAPI is where tokens are counted over HTTP.
+type TokensAPI struct{ URL, Key, Model string }
+
+func text(v hujson.Value) (string, bool) {
+	lit, ok := v.Value.(hujson.Literal)
+	if !ok || lit.Kind() != '"' {
+		return "", false
+	}
+	return lit.String(), true
+}
+
+func takeText(v hujson.Value) (any, bool) {
+	s, ok := text(v)
+	return s, ok && s != ""
+}
+
+func takeBool(v hujson.Value) (any, bool) {
+	lit, ok := v.Value.(hujson.Literal)
+	return ok && lit.Bool(), ok && (lit.Kind() == 't' || lit.Kind() == 'f')
+}
+
+// takeCount accepts 10.0 and 1e1 for 10, as JSON means numbers.
+func takeCount(v hujson.Value) (any, bool) {
+	lit, ok := v.Value.(hujson.Literal)
+	if !ok || lit.Kind() != '0' {
+		return 0, false
+	}
+	n, err := strconv.ParseFloat(string(lit), 64)
+	if err != nil || n != math.Trunc(n) || n <= 0 || n > math.MaxInt32 {
+		return 0, false
+	}
+	return int(n), true
+}
+
+func takeTimeout(v hujson.Value) (any, bool) {
+	s, _ := text(v)
+	d, err := time.ParseDuration(s)
+	return d, err == nil && matches(timeouts, s) && d > 0 && d <= longestAsk
+}
+
+func matches(pattern, s string) bool { return regexp.MustCompile(pattern).MatchString(s) }
+
+func takeClients(v hujson.Value) (any, bool) {
+	clients := make(map[string]ClientLimit)
+	ok := members(v, func(name string, v hujson.Value) bool {
+		var limit ClientLimit
+		fields := map[string]*int{"tokens": &limit.Tokens, "characters": &limit.Chars}
+		ok := members(v, func(field string, v hujson.Value) bool {
+			n, ok := takeCount(v)
+			to := fields[field]
+			if !ok || to == nil {
+				return false
+			}
+			*to = n.(int)
+			return true
+		})
+		if client := clientName(name); ok && client != "" {
+			clients[client] = limit
+			return true
+		}
+		return false
+	})
+	return clients, ok
+}
+
+func takeAPI(v hujson.Value) (any, bool) {
+	var api TokensAPI
+	fields := map[string]*string{"url": &api.URL, "key": &api.Key, "model": &api.Model}
+	ok := members(v, func(field string, v hujson.Value) bool {
+		s, ok := text(v)
+		to := fields[field]
+		if !ok || to == nil {
+			return false
+		}
+		*to = s
+		return true
+	})
+	return api, ok && api.Key != "" && api.Model != "" && matches(urls, api.URL)
+}
+
+// members calls f for each member of an object until it returns false; it
+// reports whether v is one and f always returned true.
+func members(v hujson.Value, f func(name string, v hujson.Value) bool) bool {
+	o, ok := v.Value.(*hujson.Object)
+	if !ok {
+		return false
+	}
+	for _, m := range o.Members {
+		name, _ := text(m.Name)
+		if !f(name, m.Value) {
+			return false
+		}
+	}
+	return true
+}
+
+// clientName is the form in which clients are compared: their names vary in
+// case and blanks.
+func clientName(name string) string {
+	return strings.ReplaceAll(strings.ToLower(strings.TrimSpace(name)), " ", "-")
+}
+
+// covers tells whether a name in a table of clients means the client: where it
+// is the client's, or the client's goes on with something that is no letter.
+func covers(name, client string) bool {
+	rest, ok := strings.CutPrefix(client, name)
+	return ok && (rest == "" || rest[0] < 'a' || rest[0] > 'z')
+}
+
+// lowest is the smaller of two bounds, where 0 is none.
+func lowest(a, b int) int {
+	if a == 0 || b == 0 {
+		return max(a, b)
+	}
+	return min(a, b)
+}
+
+// nearest is the known name that a mistyped one probably stands for, or "".
+// Names are compared as a whole, and by their last part where that is all that
+// was written.
+func nearest(name string, known []string) string {
+	best, at := "", math.MaxInt
+	for _, k := range known {
+		d := distance(strings.ToLower(name), strings.ToLower(k))
+		if leaf := k[strings.LastIndexByte(k, '.')+1:]; leaf != k {
+			mine := name[strings.LastIndexByte(name, '.')+1:]
+			// In the wrong place counts as one slip.
+			d = min(d, 1+distance(strings.ToLower(mine), strings.ToLower(leaf)))
+		}
+		if d <= max(1, len(k)/3) && d < at {
+			best, at = k, d
+		}
+	}
+	return best
+}
+
+// distance counts the letters to insert, drop, replace or swap with the next.
+func distance(a, b string) int {
+	const longest = 64
+	if len(a) > longest || len(b) > longest {
+		return 2 * longest // nobody mistypes that much
+	}
+	before, row := make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		next := make([]int, len(b)+1)
+		next[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			next[j] = min(row[j]+1, next[j-1]+1, row[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				next[j] = min(next[j], before[j-2]+1)
+			}
+		}
+		before, row = row, next
+	}
+	return row[len(b)]
+}

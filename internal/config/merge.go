@@ -1,0 +1,235 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+)
+
+// merger makes one Config of all layers. They stand in order of precedence.
+type merger struct {
+	env      environment
+	origin   origin
+	trust    bool
+	layers   []Layer
+	warnings []string
+}
+
+// nobody is the level of what holds where no source says anything.
+const nobody = User + 1
+
+// defaultAskTimeout is how long an answer of the user is waited for.
+const defaultAskTimeout = 50 * time.Second
+
+func (m *merger) merge(workspace []string) Config {
+	f, s := m.origin.flags, m.origin.around
+	m.refuse()
+	c := Config{
+		Workspace:    workspace,
+		Home:         s.Home,
+		Deny:         m.rules("deny", f.Deny, func(l Layer) []Rule { return l.Deny }),
+		Ask:          m.rules("ask", f.Ask, func(l Layer) []Rule { return l.Ask }),
+		Allow:        m.rules("allow", f.Allow, func(l Layer) []Rule { return l.Allow }),
+		Mode:         m.mode(),
+		PlanFile:     m.planFile(),
+		TrustProject: m.trust,
+		Broken:       m.broken(),
+
+		Durability:         first(f.Durability, m.env.word("FSMCP_DURABILITY", durabilities()), pick(m, keyDurability, "full")),
+		KeepHardLinks:      pick(m, keyHardLinks, false),
+		Dedup:              m.env.decided(f.Dedup, "FSMCP_DEDUP", pick(m, keyDedup, true)),
+		Gate:               pick(m, keyGate, "auto"),
+		WhenChanged:        pick(m, keyWhenChanged, "refuse"),
+		StripTrailingSpace: pick(m, keyStrip, true),
+		AskTimeout:         pick(m, keyAskTimeout, defaultAskTimeout),
+		Log:                first(f.Log, s.Getenv("FSMCP_LOG"), m.log()),
+		MaxTokens:          m.maxTokens(),
+		StateDir:           stateDir(s),
+	}
+	if api := pick(m, keyTokensAPI, TokensAPI{}); api != (TokensAPI{}) {
+		c.TokensAPI = &api
+	}
+	c.clients, c.caps = m.clientLimits()
+	return c
+}
+
+// may tells whether a file of a level may set a key.
+func may(by who, l Level, trust bool) bool {
+	return !l.project() || by == anyone || trust && by != userOnly
+}
+
+// refuse warns of what files say that they may not say.
+func (m *merger) refuse() {
+	for _, l := range m.layers {
+		for _, k := range keys() {
+			v, said := l.values[k.path]
+			switch {
+			case !said || k.who == lower || may(k.who, l.File.Level, m.trust):
+			case k.who == userOnly:
+				m.ignored(l, v.line, k.path, "only the user's own settings may say it")
+			default:
+				m.ignored(l, v.line, k.path, "the project is not trusted")
+			}
+		}
+	}
+}
+
+func (m *merger) ignored(l Layer, line int, path, why string) {
+	m.warnings = append(m.warnings, fmt.Sprintf("%s:%d: %q is ignored: %s", l.File.Name, line, path, why))
+}
+
+// rules puts the rules of all sources in one list, the nearest source first.
+func (m *merger) rules(list string, flags []string, of func(Layer) []Rule) (out []Rule) {
+	for _, l := range m.layers {
+		if l.File.Level == Managed {
+			out = append(out, of(l)...)
+		}
+	}
+	out = append(out, m.env.rules(list, flags)...)
+	for _, l := range m.layers {
+		if l.File.Level != Managed {
+			out = append(out, of(l)...)
+		}
+	}
+	return out
+}
+
+// decide is the value of a key and the level that sets it, from those that may.
+func (m *merger) decide(path string) (is any, by Level) {
+	i := slices.IndexFunc(keys(), func(k key) bool { return k.path == path })
+	k := keys()[i]
+	for _, l := range m.layers {
+		if v, ok := l.values[path]; ok && may(k.who, l.File.Level, m.trust) {
+			return v.is, l.File.Level
+		}
+	}
+	return nil, nobody
+}
+
+func pick[T any](m *merger, path string, otherwise T) T {
+	if is, by := m.decide(path); by != nobody {
+		return is.(T)
+	}
+	return otherwise
+}
+
+// log is the file that settings name; it may be given from the home directory.
+func (m *merger) log() string {
+	s := m.origin.around
+	if name := pick(m, keyLog, ""); name != "" {
+		return s.absolute(name, s.Home)
+	}
+	return ""
+}
+
+func (m *merger) planFile() string {
+	s := m.origin.around
+	if name := first(m.origin.flags.PlanFile, s.Getenv("FSMCP_PLAN_FILE")); name != "" {
+		return s.absolute(name, s.WorkDir)
+	}
+	return ""
+}
+
+func (m *merger) broken() (out []BrokenFile) {
+	for _, l := range m.layers {
+		if l.Broken != nil {
+			out = append(out, *l.Broken)
+		}
+	}
+	return out
+}
+
+// mode is what happens to files that no rule names. Below flag, variable and
+// --settings a project's files may tighten what the user's say.
+func (m *merger) mode() string {
+	if mode := m.spoken("--permission-mode", m.origin.flags.PermissionMode); mode != "" {
+		return mode
+	}
+	if mode := m.spoken("FSMCP_PERMISSION_MODE", m.env.Getenv("FSMCP_PERMISSION_MODE")); mode != "" {
+		return mode
+	}
+	mode, by := "acceptEdits", nobody
+	for _, l := range m.layers {
+		if l.Mode.Text != "" && !l.File.Level.project() {
+			mode, by = l.Mode.Text, l.File.Level
+			break
+		}
+	}
+	told := mode
+	for _, l := range m.layers {
+		if l.File.Level > by {
+			continue // what stands nearer to the user has spoken
+		}
+		if l.File.Level.project() && l.Mode.Text != "" {
+			mode = tightest(mode, l.Mode.Text)
+			if rank(l.Mode.Text) < rank(told) {
+				m.ignored(l, l.Mode.Line, keyMode, "a project can only tighten it")
+			}
+		}
+		if l.floor != "" {
+			mode = tightest(mode, l.floor)
+		}
+	}
+	return mode
+}
+
+// spoken is a mode given by a flag or a variable; "" where it was not.
+func (m *merger) spoken(where, word string) string {
+	if word == "" {
+		return ""
+	}
+	mode, ok := knownMode(word)
+	if !ok {
+		m.warnings = append(m.warnings, unknownMode(where, word))
+	}
+	return mode
+}
+
+func (m *merger) maxTokens() int {
+	for _, name := range []string{"FSMCP_MAX_OUTPUT_TOKENS", "CLAUDE_CODE_FILE_READ_MAX_OUTPUT_TOKENS"} {
+		if n, ok := m.env.positive(name); ok {
+			return n
+		}
+	}
+	n, by := m.origin.tokens, nobody
+	if is, level := m.decide(keyMaxTokens); level != nobody {
+		n, by = is.(int), level
+	}
+	if m.trust {
+		return n
+	}
+	told := n
+	for _, l := range m.layers {
+		v, ok := l.values[keyMaxTokens]
+		switch {
+		case !ok || !l.File.Level.project() || l.File.Level > by:
+		case v.is.(int) > told:
+			m.ignored(l, v.line, keyMaxTokens, "a project can only lower it")
+		default:
+			n = min(n, v.is.(int))
+		}
+	}
+	return n
+}
+
+// clientLimits are the user's bounds by client, and those that can only lower.
+func (m *merger) clientLimits() (own, caps map[string]ClientLimit) {
+	own, caps = make(map[string]ClientLimit), make(map[string]ClientLimit)
+	for _, l := range slices.Backward(m.layers) {
+		v, ok := l.values[keyClients]
+		if !ok {
+			continue
+		}
+		limits := v.is.(map[string]ClientLimit)
+		if may(lower, l.File.Level, m.trust) {
+			maps.Copy(own, limits)
+			continue
+		}
+		for name, limit := range limits {
+			had := caps[name]
+			caps[name] = ClientLimit{lowest(had.Tokens, limit.Tokens), lowest(had.Chars, limit.Chars)}
+		}
+	}
+	return own, caps
+}

@@ -1,0 +1,170 @@
+package config
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Every cell of the table of who may set what: a value is set by one file and
+// either counts or is told to be ignored.
+func TestWhoMaySetWhat(t *testing.T) {
+	always := func(Level, bool) bool { return true }
+	notProject := func(l Level, _ bool) bool { return !l.project() }
+	withTrust := func(l Level, trust bool) bool { return !l.project() || trust }
+	rows := []struct {
+		path, value string
+		may         func(l Level, trust bool) bool
+		counts      func(Config) bool
+	}{
+		{keyDeny, `["Read(x)"]`, always, func(c Config) bool { return len(c.Deny) == 1 }},
+		{keyAsk, `["Read(x)"]`, always, func(c Config) bool { return len(c.Ask) == 1 }},
+		// Whether a project's allow rule counts is for the policy to say: it knows
+		// the level and whether the project is trusted.
+		{keyAllow, `["Read(x)"]`, always, func(c Config) bool { return len(c.Allow) == 1 }},
+		{keyDirectories, `["/x"]`, withTrust, func(c Config) bool { return len(c.Workspace) == 2 }},
+		{keyMode, `"plan"`, always, func(c Config) bool { return c.Mode == "plan" }},
+		{keyMode, `"bypassPermissions"`, notProject, func(c Config) bool { return c.Mode == "bypassPermissions" }},
+		{keyGate, `"shown"`, withTrust, func(c Config) bool { return c.Gate == "shown" }},
+		{keyWhenChanged, `"apply"`, withTrust, func(c Config) bool { return c.WhenChanged == "apply" }},
+		{keyStrip, `false`, withTrust, func(c Config) bool { return !c.StripTrailingSpace }},
+		{keyDedup, `false`, always, func(c Config) bool { return !c.Dedup }},
+		{keyHardLinks, `true`, notProject, func(c Config) bool { return c.KeepHardLinks }},
+		{keyDurability, `"none"`, withTrust, func(c Config) bool { return c.Durability == "none" }},
+		{keyMaxTokens, `500`, always, func(c Config) bool { return c.MaxTokens == 500 }},
+		{keyMaxTokens, `5000`, withTrust, func(c Config) bool { return c.MaxTokens == 5000 }},
+		{keyClients, `{"c": {"tokens": 5}}`, always, func(c Config) bool { return c.ClientLimit("c", ClientLimit{10, 10}) == ClientLimit{5, 10} }},
+		{keyTokensAPI, `{"url": "https://a", "key": "k", "model": "m"}`, notProject, func(c Config) bool { return c.TokensAPI != nil }},
+		{keyAskTimeout, `"1s"`, withTrust, func(c Config) bool { return c.AskTimeout == time.Second }},
+		{keyLog, `"/x"`, notProject, func(c Config) bool { return c.Log == "/x" }},
+	}
+	files := map[Level]string{SettingsFile: settingsFile, Local: local, Project: project, User: userOwn}
+	covered := make(map[string]bool)
+	for _, row := range rows {
+		covered[row.path] = true
+		for level, name := range files {
+			for _, trust := range []bool{false, true} {
+				s := with(env(nil), map[string]string{settingsFile: "{}", name: asFile(row.path, row.value)})
+				c, warnings, err := New(Flags{Settings: settingsFile, TrustProject: &trust}, s, 1000)
+				want := row.may(level, trust)
+				if err != nil || c.Broken != nil || row.counts(c) != want || (len(warnings) == 0) != want {
+					t.Errorf("%s: %s by %s, trust %v: %q", row.path, row.value, level, trust, warnings)
+				}
+				if !want && !strings.Contains(fmt.Sprint(warnings), name+":1: ") {
+					t.Errorf("%s by %s: the warning does not say where: %q", row.path, level, warnings)
+				}
+			}
+		}
+	}
+	for _, path := range known() {
+		if isGroup := path == keyPermissions || strings.Contains("edit limits tokens ask", path); !isGroup && !covered[path] {
+			t.Errorf("%s has no row", path)
+		}
+	}
+}
+
+// Claude Code's files set nothing but rules and directories, on any level.
+func TestClaudeCodesFilesSetRulesAlone(t *testing.T) {
+	plain := first2(New(Flags{}, env(nil), 1000))
+	for _, name := range []string{managed, userClaude, claude, claudeLocal} {
+		s := with(env(nil), map[string]string{name: `{"permissions": {"defaultMode": "plan"}, "dedup": false, "edit": {"gate": "full"}, "limits": {"maxOutputTokens": 5}, "log": "/x", "ask": {"timeout": "1s"}}`})
+		c, warnings, err := New(Flags{}, s, 1000)
+		if err != nil || warnings != nil || !reflect.DeepEqual(visible(c), visible(plain)) {
+			t.Errorf("%s: %q, %v\n%+v", name, warnings, err, visible(c))
+		}
+	}
+}
+
+func TestPrecedenceOfSingleValues(t *testing.T) {
+	mode := func(m string) string { return asFile(keyMode, fmt.Sprintf("%q", m)) }
+	tokens := func(n int) string { return asFile(keyMaxTokens, fmt.Sprint(n)) }
+	dedup := func(b bool) string { return asFile(keyDedup, fmt.Sprint(b)) }
+	yes, no := true, false
+	for _, c := range []struct {
+		name   string
+		flags  Flags
+		env    map[string]string
+		files  map[string]string
+		warned int
+		want   any
+		got    func(Config) any
+	}{
+		{"mode by default", Flags{}, nil, nil, 0, "acceptEdits", modeOf},
+		{"mode by flag", Flags{PermissionMode: "bypassPermissions"}, map[string]string{"FSMCP_PERMISSION_MODE": "plan"}, map[string]string{userOwn: mode("plan"), project: mode("plan")}, 0, "bypassPermissions", modeOf},
+		{"mode by variable", Flags{}, map[string]string{"FSMCP_PERMISSION_MODE": "dontAsk"}, map[string]string{project: mode("plan")}, 0, "dontAsk", modeOf},
+		{"mode by --settings", Flags{Settings: settingsFile}, nil, map[string]string{settingsFile: mode("default"), project: mode("plan"), userOwn: mode("plan")}, 0, "default", modeOf},
+		{"mode by user", Flags{}, nil, map[string]string{userOwn: mode("bypassPermissions")}, 0, "bypassPermissions", modeOf},
+		{"project tightens", Flags{}, nil, map[string]string{userOwn: mode("default"), project: mode("dontAsk"), local: mode("plan")}, 0, "plan", modeOf},
+		{"local does not loosen", Flags{}, nil, map[string]string{project: mode("plan"), local: mode("default")}, 0, "plan", modeOf},
+		{"project does not loosen", Flags{TrustProject: &yes}, nil, map[string]string{userOwn: mode("plan"), project: mode("default")}, 1, "plan", modeOf},
+		{"unknown by flag", Flags{PermissionMode: "plna"}, nil, nil, 1, "default", modeOf},
+		{"unknown by variable", Flags{}, map[string]string{"FSMCP_PERMISSION_MODE": "x"}, nil, 1, "default", modeOf},
+		{"auto", Flags{PermissionMode: "auto"}, nil, nil, 0, "default", modeOf},
+		{"manual", Flags{}, nil, map[string]string{userOwn: mode("manual")}, 0, "default", modeOf},
+		{"unknown in a project is default", Flags{}, nil, map[string]string{project: mode("x")}, 1, "default", modeOf},
+
+		{"tokens by variable", Flags{}, map[string]string{"FSMCP_MAX_OUTPUT_TOKENS": "900"}, map[string]string{userOwn: tokens(7), project: tokens(8)}, 0, 900, tokensOf},
+		{"tokens by --settings", Flags{Settings: settingsFile}, nil, map[string]string{settingsFile: tokens(50), project: tokens(5), userOwn: tokens(5)}, 0, 50, tokensOf},
+		{"tokens by user", Flags{}, nil, map[string]string{userOwn: tokens(5000)}, 0, 5000, tokensOf},
+		{"tokens lowered", Flags{}, nil, map[string]string{userOwn: tokens(5000), project: tokens(500), local: tokens(600)}, 0, 500, tokensOf},
+		{"tokens not raised", Flags{}, nil, map[string]string{userOwn: tokens(100), project: tokens(500)}, 1, 100, tokensOf},
+		{"tokens of the trusted local file", Flags{TrustProject: &yes}, nil, map[string]string{userOwn: tokens(100), project: tokens(500), local: tokens(600)}, 0, 600, tokensOf},
+		{"zero falls through", Flags{}, nil, map[string]string{userOwn: tokens(0)}, 1, 1000, tokensOf},
+
+		{"dedup by flag", Flags{Dedup: &yes}, map[string]string{"FSMCP_DEDUP": "0"}, map[string]string{userOwn: dedup(false)}, 0, true, dedupOf},
+		{"dedup by variable", Flags{}, map[string]string{"FSMCP_DEDUP": "1"}, map[string]string{userOwn: dedup(false)}, 0, true, dedupOf},
+		{"dedup by local", Flags{}, nil, map[string]string{local: dedup(false), project: dedup(true), userOwn: dedup(true)}, 0, false, dedupOf},
+		{"dedup by --settings", Flags{Settings: settingsFile}, nil, map[string]string{settingsFile: dedup(true), local: dedup(false)}, 0, true, dedupOf},
+		{"a bad variable falls through to files", Flags{}, map[string]string{"FSMCP_DEDUP": "maybe"}, map[string]string{userOwn: dedup(false)}, 1, false, dedupOf},
+
+		{"durability", Flags{}, map[string]string{"FSMCP_DURABILITY": "data"}, map[string]string{userOwn: asFile(keyDurability, `"none"`)}, 0, "data", func(c Config) any { return c.Durability }},
+		{"log", Flags{}, nil, map[string]string{userOwn: asFile(keyLog, `"~/l"`)}, 0, "/home/u/l", func(c Config) any { return c.Log }},
+		{"log by variable", Flags{}, map[string]string{"FSMCP_LOG": "/v"}, map[string]string{userOwn: asFile(keyLog, `"~/l"`)}, 0, "/v", func(c Config) any { return c.Log }},
+
+		{"trust by variable", Flags{}, map[string]string{"FSMCP_TRUST_PROJECT": "1"}, nil, 0, true, func(c Config) any { return c.TrustProject }},
+		{"trust by flag", Flags{TrustProject: &no}, map[string]string{"FSMCP_TRUST_PROJECT": "1"}, nil, 0, false, func(c Config) any { return c.TrustProject }},
+		{"plan file", Flags{PlanFile: "p.md"}, map[string]string{"FSMCP_PLAN_FILE": "/q"}, nil, 0, "/home/u/proj/p.md", func(c Config) any { return c.PlanFile }},
+		{"plan file by variable", Flags{}, map[string]string{"FSMCP_PLAN_FILE": "~/q"}, nil, 0, "/home/u/q", func(c Config) any { return c.PlanFile }},
+		{"--settings by variable", Flags{}, map[string]string{"FSMCP_SETTINGS": settingsFile}, map[string]string{settingsFile: mode("plan")}, 0, "plan", modeOf},
+		{"without Claude Code's files by variable", Flags{}, map[string]string{"FSMCP_NO_CLAUDE_SETTINGS": "1"}, map[string]string{userClaude: `{"permissions": {"deny": ["Read"]}}`}, 0, 0, func(c Config) any { return len(c.Deny) }},
+		{"a bad variable leaves them in", Flags{}, map[string]string{"FSMCP_NO_CLAUDE_SETTINGS": "si"}, map[string]string{userClaude: `{"permissions": {"deny": ["Read"]}}`}, 1, 1, func(c Config) any { return len(c.Deny) }},
+	} {
+		got, warnings, err := New(c.flags, with(env(c.env), c.files), 1000)
+		if err != nil || len(warnings) != c.warned || c.got(got) != c.want || got.Broken != nil {
+			t.Errorf("%s: %v, %q, %v", c.name, c.got(got), warnings, err)
+		}
+	}
+}
+
+func modeOf(c Config) any   { return c.Mode }
+func tokensOf(c Config) any { return c.MaxTokens }
+func dedupOf(c Config) any  { return c.Dedup }
+
+func TestLimitsByClient(t *testing.T) {
+	files := map[string]string{
+		userOwn: asFile(keyClients, `{"codex": {"tokens": 8000}, "codex-mini": {"tokens": 100}, "any": {"characters": 9}, "Big Client": {"tokens": 99}}`),
+		project: asFile(keyClients, `{"codex": {"tokens": 9000, "characters": 50}, "claude": {"characters": 300}}`),
+	}
+	c := first2(New(Flags{}, with(env(nil), files), 1))
+	for _, row := range []struct {
+		client        string
+		builtin, want ClientLimit
+	}{
+		{"codex", ClientLimit{10000, 0}, ClientLimit{8000, 50}},
+		{"Codex MCP Client", ClientLimit{10000, 0}, ClientLimit{8000, 50}},
+		{"codex-mini/1", ClientLimit{10000, 0}, ClientLimit{100, 50}},
+		{"codexes", ClientLimit{1, 2}, ClientLimit{1, 2}},
+		{"claude-code", ClientLimit{0, 200}, ClientLimit{0, 200}},
+		{"claude-ai", ClientLimit{0, 400}, ClientLimit{0, 300}},
+		{"anything", ClientLimit{}, ClientLimit{}},
+		{"any", ClientLimit{}, ClientLimit{0, 9}},
+		{"big client", ClientLimit{}, ClientLimit{99, 0}},
+		{"", ClientLimit{3, 4}, ClientLimit{3, 4}},
+	} {
+		if got := c.ClientLimit(row.client, row.builtin); got != row.want {
+			t.Errorf("%s: %+v", row.client, got)
+		}
+	}
+}

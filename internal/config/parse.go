@@ -1,0 +1,429 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tailscale/hujson"
+)
+
+// Bounds of a settings file; beyond them it counts as broken.
+const (
+	MaxFileBytes = 1 << 20
+	maxDepth     = 64
+)
+
+// Layer is what one settings file says.
+type Layer struct {
+	File File
+	// Found says that there was a file, though perhaps a broken one.
+	Found            bool
+	Deny, Ask, Allow []Rule
+	Dirs             []Word // additionalDirectories, as written
+	// Mode is defaultMode by its name in settings; never set by Claude Code's files.
+	Mode Word
+	// Broken is set where the file cannot be understood; all of the above is
+	// then empty.
+	Broken *BrokenFile
+	// Warnings are whole sentences about single words.
+	Warnings []string
+
+	values map[string]value
+	floor  string // a mode that was added while fsmcp runs: it can only tighten
+}
+
+// Word is a text of a settings file, and its line.
+type Word struct {
+	Text string
+	Line int
+}
+
+// Rule is a permission rule with where it was written.
+type Rule struct {
+	Text string
+	From string // a file's path, or a flag or variable
+	Line int    // in that file, else 0
+	// Level, Anchor and Claude are those of the file it stands in.
+	Level  Level
+	Anchor string
+	Claude bool
+}
+
+// BrokenFile is a settings file that could not be read or understood.
+type BrokenFile struct {
+	Name string
+	Line int    // 0 where nothing of it could be read
+	Why  string // a short fact, without any text of the file
+}
+
+// value is the setting of one key.
+type value struct {
+	is   any
+	line int
+}
+
+// Parse reads one settings file. It never fails: what is wrong is in the layer.
+func Parse(f File, b []byte) Layer {
+	p := parser{layer: Layer{File: f, Found: true}, bytes: bytes.TrimPrefix(b, []byte("\ufeff"))}
+	root, ok := p.syntax()
+	if ok {
+		ok = p.root(root)
+	}
+	if !ok {
+		return Layer{File: f, Found: true, Broken: p.layer.Broken}
+	}
+	return p.layer
+}
+
+// unreadable is the layer of a file of which nothing is known.
+func unreadable(f File, why string) Layer {
+	return Layer{File: f, Found: true, Broken: &BrokenFile{Name: f.Name, Why: why}}
+}
+
+type parser struct {
+	layer Layer
+	bytes []byte
+	ends  []int // offsets of line breaks
+}
+
+// broken notes why the file cannot be understood; it returns false.
+func (p *parser) broken(offset int, why string) bool {
+	if p.layer.Broken == nil {
+		p.layer.Broken = &BrokenFile{Name: p.layer.File.Name, Line: p.line(offset), Why: why}
+	}
+	return false
+}
+
+func (p *parser) warn(offset int, format string, args ...any) {
+	where := fmt.Sprintf("%s:%d: ", p.layer.File.Name, p.line(offset))
+	p.layer.Warnings = append(p.layer.Warnings, where+fmt.Sprintf(format, args...))
+}
+
+// line is the number of the line that an offset lies in.
+func (p *parser) line(offset int) int {
+	if p.ends == nil {
+		p.ends = []int{}
+		for i, c := range p.bytes {
+			if c == '\n' {
+				p.ends = append(p.ends, i)
+			}
+		}
+	}
+	n, _ := slices.BinarySearch(p.ends, offset)
+	return n + 1
+}
+
+// syntax reads the file as the JSON of its kind.
+func (p *parser) syntax() (root hujson.Value, ok bool) {
+	switch bad := invalidUTF8(p.bytes); {
+	case len(p.bytes) > MaxFileBytes:
+		return root, p.broken(0, "is larger than 1 MiB")
+	case bad >= 0:
+		return root, p.broken(bad, "is not valid UTF-8")
+	case tooDeep(p.bytes):
+		return root, p.broken(0, "is nested too deeply")
+	}
+	if p.layer.File.Claude {
+		if at, ok := strict(p.bytes); !ok {
+			return root, p.broken(p.atText(at), "is not valid JSON (this file takes no comments and no trailing commas)")
+		}
+	}
+	// The parser wants a newline after a comment, also after the last one.
+	root, err := hujson.Parse(append(slices.Clip(p.bytes), '\n'))
+	if err != nil {
+		return root, p.broken(p.atText(p.position(err)), "is not valid JSON")
+	}
+	return root, true
+}
+
+// position finds the offset that the parser's error tells as line and column.
+func (p *parser) position(err error) int {
+	var line, column int
+	if n, _ := fmt.Sscanf(err.Error(), "hujson: line %d, column %d:", &line, &column); n < 2 {
+		return 0
+	}
+	p.line(0)
+	start := 0
+	switch {
+	case line-2 >= len(p.ends): // behind the newline that was added
+		return len(p.bytes)
+	case line > 1:
+		start = p.ends[line-2] + 1
+	}
+	return start + column - 1
+}
+
+// atText moves the end of a file to its last text: an empty line tells nobody
+// what is missing.
+func (p *parser) atText(offset int) int {
+	return min(offset, max(0, len(bytes.TrimRight(p.bytes, " \t\r\n"))-1))
+}
+
+// strict tells whether b is JSON without extensions, else where it stops being so.
+func strict(b []byte) (offset int, ok bool) {
+	err := json.Unmarshal(b, new(json.RawMessage))
+	if e := (*json.SyntaxError)(nil); errors.As(err, &e) {
+		return max(0, int(e.Offset)-1), false
+	}
+	return 0, err == nil
+}
+
+func invalidUTF8(b []byte) (offset int) {
+	for i := 0; i < len(b); {
+		r, n := utf8.DecodeRune(b[i:])
+		if r == utf8.RuneError && n == 1 {
+			return i
+		}
+		i += n
+	}
+	return -1
+}
+
+// tooDeep bounds the recursion of parsers: a few kilobytes of brackets could
+// otherwise end the process. It only skips strings and comments.
+func tooDeep(b []byte) bool {
+	depth := 0
+	for i := 0; i < len(b); i++ {
+		switch rest := b[i:]; {
+		case b[i] == '"':
+			i += stringLength(rest) - 1
+		case bytes.HasPrefix(rest, []byte("//")):
+			i += through(rest, "\n") - 1
+		case bytes.HasPrefix(rest, []byte("/*")):
+			i += 1 + through(rest[2:], "*/")
+		case b[i] == '{' || b[i] == '[':
+			depth++
+		case b[i] == '}' || b[i] == ']':
+			depth--
+		}
+		if depth > maxDepth {
+			return true
+		}
+	}
+	return false
+}
+
+func stringLength(b []byte) int {
+	for i := 1; i < len(b); i++ {
+		switch b[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(b)
+}
+
+func through(b []byte, end string) int {
+	if i := bytes.Index(b, []byte(end)); i >= 0 {
+		return i + len(end)
+	}
+	return len(b)
+}
+
+// root reads the whole file.
+func (p *parser) root(v hujson.Value) bool {
+	object, ok := v.Value.(*hujson.Object)
+	if !ok {
+		return p.broken(v.StartOffset, "is not a JSON object")
+	}
+	return p.permissionsOf(object) && (p.layer.File.Claude || p.group("", object))
+}
+
+// permissionsOf reads the key that both kinds of files have. Told twice it
+// could be taken either way, and a lost deny rule is worse than a closed file.
+func (p *parser) permissionsOf(root *hujson.Object) bool {
+	seen := false
+	for _, m := range root.Members {
+		if name, _ := text(m.Name); name != keyPermissions {
+			continue
+		}
+		object, ok := m.Value.Value.(*hujson.Object)
+		switch {
+		case seen:
+			return p.twice(m, keyPermissions)
+		case !ok:
+			return p.broken(m.Value.StartOffset, keyPermissions+" is not an object")
+		case !p.permissions(object):
+			return false
+		}
+		seen = true
+	}
+	return true
+}
+
+func (p *parser) twice(m hujson.ObjectMember, path string) bool {
+	return p.broken(m.Name.StartOffset, "has "+path+" twice")
+}
+
+func (p *parser) permissions(object *hujson.Object) bool {
+	seen := make(map[string]bool)
+	for _, m := range object.Members {
+		name, _ := text(m.Name)
+		path := keyPermissions + "." + name
+		if !oneOf(path, []string{keyDeny, keyAsk, keyAllow, keyDirectories, keyMode}) {
+			p.unknown(m, path)
+			continue
+		}
+		if path == keyMode && p.layer.File.Claude {
+			continue // there it is a starting mode of Claude Code itself
+		}
+		if seen[path] {
+			return p.twice(m, path)
+		}
+		seen[path] = true
+		if !p.permission(path, m.Value) {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *parser) permission(path string, v hujson.Value) bool {
+	switch l := &p.layer; path {
+	case keyDeny:
+		return p.rules(path, v, &l.Deny)
+	case keyAsk:
+		return p.rules(path, v, &l.Ask)
+	case keyAllow:
+		return p.rules(path, v, &l.Allow)
+	case keyDirectories:
+		var ok bool
+		l.Dirs, ok = p.words(path, v)
+		return ok
+	}
+	return p.mode(v)
+}
+
+func (p *parser) rules(path string, v hujson.Value, to *[]Rule) bool {
+	words, ok := p.words(path, v)
+	f := p.layer.File
+	for _, w := range words {
+		*to = append(*to, Rule{Text: w.Text, From: f.Name, Line: w.Line, Level: f.Level, Anchor: f.Anchor, Claude: f.Claude})
+	}
+	return ok
+}
+
+func (p *parser) words(path string, v hujson.Value) (out []Word, ok bool) {
+	list, ok := v.Value.(*hujson.Array)
+	if !ok {
+		return nil, p.broken(v.StartOffset, path+" is not a list of strings")
+	}
+	for _, e := range list.Elements {
+		s, ok := text(e)
+		if !ok {
+			return nil, p.broken(e.StartOffset, path+" holds something that is no string")
+		}
+		out = append(out, Word{s, p.line(e.StartOffset)})
+	}
+	return out, true
+}
+
+func (p *parser) mode(v hujson.Value) bool {
+	s, ok := text(v)
+	if !ok {
+		return p.broken(v.StartOffset, keyMode+" is not a string")
+	}
+	mode, ok := knownMode(s)
+	if !ok {
+		p.warn(v.StartOffset, "%s", unknownMode(keyMode, s))
+	}
+	p.layer.Mode = Word{mode, p.line(v.StartOffset)}
+	return true
+}
+
+// unknownMode is the warning of a mode that does not exist.
+func unknownMode(where, word string) string {
+	s := fmt.Sprintf("%s is %q, which is no mode; default is taken", where, word)
+	if near := nearest(word, modes()); near != "" {
+		s += fmt.Sprintf(" (did you mean %s?)", near)
+	}
+	return s
+}
+
+// group reads an object of fsmcp's own keys. What is wrong with one of them is
+// a warning: the others still hold.
+func (p *parser) group(prefix string, object *hujson.Object) bool {
+	for _, m := range object.Members {
+		name, _ := text(m.Name)
+		switch path := prefix + name; {
+		case path == keyPermissions || path == keySchema:
+		case strings.Contains(name, "."):
+			p.unknown(m, path) // a path is written as objects in objects
+		default:
+			p.member(path, m)
+		}
+	}
+	return true
+}
+
+func (p *parser) member(path string, m hujson.ObjectMember) {
+	isGroup := false
+	for _, k := range keys() {
+		if k.path == path {
+			p.set(k, m.Value)
+			return
+		}
+		isGroup = isGroup || strings.HasPrefix(k.path, path+".")
+	}
+	switch object, ok := m.Value.Value.(*hujson.Object); {
+	case isGroup && ok:
+		p.group(path+".", object)
+	case isGroup:
+		p.warn(m.Value.StartOffset, "%q takes an object; it is ignored", path)
+	default:
+		p.unknown(m, path)
+	}
+}
+
+// set keeps the value of a key. It is never quoted where it could be a secret.
+func (p *parser) set(k key, v hujson.Value) {
+	if lit, _ := v.Value.(hujson.Literal); k.none && lit.Kind() == 'n' {
+		return
+	}
+	is, ok := k.take(v)
+	if ok {
+		if p.layer.values == nil {
+			p.layer.values = make(map[string]value)
+		}
+		p.layer.values[k.path] = value{is, p.line(v.StartOffset)}
+		return
+	}
+	hint := ""
+	if s, isText := text(v); isText && k.words != nil {
+		hint = fmt.Sprintf(", not %q", s)
+		if near := nearest(s, k.words); near != "" {
+			hint += fmt.Sprintf(" (did you mean %s?)", near)
+		}
+	}
+	p.warn(v.StartOffset, "%q takes %s%s; it is ignored", k.path, k.want, hint)
+}
+
+// unknown warns of a key that fsmcp's own files do not have. The other keys of
+// Claude Code's files are none of fsmcp's business.
+func (p *parser) unknown(m hujson.ObjectMember, path string) {
+	if p.layer.File.Claude {
+		return
+	}
+	for _, name := range later() {
+		if path == name || strings.HasPrefix(path, name+".") {
+			p.warn(m.Name.StartOffset, "%q is not supported by this version yet; it is ignored", path)
+			return
+		}
+	}
+	hint := ""
+	switch near := nearest(path, known()); {
+	case near == path:
+		group, leaf, _ := strings.Cut(path, ".")
+		hint = fmt.Sprintf(" (it is written as {%q: {%q: ...}})", group, leaf)
+	case near != "":
+		hint = fmt.Sprintf(" (did you mean %q?)", near)
+	}
+	p.warn(m.Name.StartOffset, "%q is not a known setting; it is ignored%s", path, hint)
+}

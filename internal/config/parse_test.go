@@ -1,0 +1,251 @@
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+var (
+	ownFile    = File{Name: "/f", Level: User, Anchor: "/d"}
+	claudeFile = File{Name: "/f", Level: Project, Anchor: "/d", Claude: true}
+)
+
+func TestRulesKeepTheirLines(t *testing.T) {
+	l := Parse(ownFile, []byte(`// mine
+{
+  "$schema": "x",
+  "permissions": {
+    "deny": ["Read(.env)", // here
+      "Read(\u002e\"x)",
+    ],
+    "ask": [ ], "allow":
+      ["Edit(//a)"],
+    /* two
+       lines */ "additionalDirectories": ["~/b", "c"],
+    "defaultMode": "plan",
+  },
+}
+// the end`))
+	rule := func(text string, line int) Rule {
+		return Rule{Text: text, From: "/f", Line: line, Level: User, Anchor: "/d"}
+	}
+	if l.Broken != nil || l.Warnings != nil || !l.Found {
+		t.Fatalf("%+v, %q", l.Broken, l.Warnings)
+	}
+	if want := []Rule{rule("Read(.env)", 5), rule(`Read(."x)`, 6)}; !slices.Equal(l.Deny, want) {
+		t.Errorf("deny: %+v", l.Deny)
+	}
+	if want := []Rule{rule("Edit(//a)", 9)}; !slices.Equal(l.Allow, want) || len(l.Ask) != 0 {
+		t.Errorf("allow: %+v, ask: %+v", l.Allow, l.Ask)
+	}
+	if want := []Word{{"~/b", 11}, {"c", 11}}; !slices.Equal(l.Dirs, want) || l.Mode != (Word{"plan", 12}) {
+		t.Errorf("%+v, %+v", l.Dirs, l.Mode)
+	}
+}
+
+func TestBrokenFilesSayWhereAndWhy(t *testing.T) {
+	deep := strings.Repeat("[", 1<<19)
+	for _, c := range []struct {
+		name, text string
+		claude     bool
+		line       int
+		why        string
+	}{
+		{"empty", "", false, 1, "is not valid JSON"},
+		{"blank", "\n\n", true, 1, "is not valid JSON"},
+		{"cut off", "{\n\"permissions\": {\n", false, 2, "is not valid JSON"},
+		{"cut off, strict", "{\n\"permissions\": {\n", true, 2, "is not valid JSON"},
+		{"text behind", "{}\n{}", false, 2, "is not valid JSON"},
+		{"missing comma", "{\n\"a\": 1\n\"b\": 2}", false, 3, "is not valid JSON"},
+		{"single quotes", "{\n'a': 1}", false, 2, "is not valid JSON"},
+		{"comment in a strict file", "{\n// x\n}", true, 2, "takes no comments"},
+		{"trailing comma in a strict file", "{\n\"a\": [1,\n]}", true, 3, "takes no comments"},
+		{"not UTF-8", "{\n\"a\": \"\xff\"}", false, 2, "is not valid UTF-8"},
+		{"a list", "\n[]", true, 2, "is not a JSON object"},
+		{"null", "null", false, 1, "is not a JSON object"},
+		{"too large", "{}" + strings.Repeat(" ", MaxFileBytes), false, 1, "is larger than 1 MiB"},
+		{"too deep", deep, false, 1, "is nested too deeply"},
+		{"too deep in a strict file", `{"a":` + deep, true, 1, "is nested too deeply"},
+		{"too deep behind words", `{"a": "\"]", /* " */ "b": ` + "// \"\n" + deep, false, 1, "is nested too deeply"},
+		{"permissions are a list", "{\n\"permissions\": []}", true, 2, "permissions is not an object"},
+		{"permissions are null", "{\"permissions\": null}", false, 1, "permissions is not an object"},
+		{"deny is a word", "{\"permissions\": {\n\"deny\":\n\"x\"}}", true, 3, "permissions.deny is not a list of strings"},
+		{"deny is null", `{"permissions": {"deny": null}}`, false, 1, "permissions.deny is not a list of strings"},
+		{"deny is an object", `{"permissions": {"deny": {"Read(x)": true}}}`, false, 1, "permissions.deny is not a list of strings"},
+		{"a number among rules", "{\"permissions\": {\"ask\": [\"a\",\n1]}}", true, 2, "permissions.ask holds something that is no string"},
+		{"a list among rules", `{"permissions": {"allow": [["a"]]}}`, false, 1, "permissions.allow holds something that is no string"},
+		{"directories", `{"permissions": {"additionalDirectories": "/x"}}`, true, 1, "permissions.additionalDirectories is not a list of strings"},
+		{"mode", `{"permissions": {"defaultMode": 1}}`, false, 1, "permissions.defaultMode is not a string"},
+		{"permissions twice", "{\"permissions\": {},\n\"permissions\": {}}", true, 2, "has permissions twice"},
+		{"deny twice", "{\"permissions\": {\"deny\": [],\n\"d\\u0065ny\": []}}", false, 2, "has permissions.deny twice"},
+		{"wrong behind what is right", "{\"dedup\": false, \"permissions\": {\"deny\": [\"Read(a)\"], \n\"ask\": 1}}", false, 2, "permissions.ask"},
+	} {
+		f := ownFile
+		if c.claude {
+			f = claudeFile
+		}
+		l := Parse(f, []byte(c.text))
+		if l.Broken == nil || l.Broken.Name != "/f" || l.Broken.Line != c.line || !strings.Contains(l.Broken.Why, c.why) {
+			t.Errorf("%s: %+v", c.name, l.Broken)
+		}
+		if len(l.Deny)+len(l.Ask)+len(l.Allow)+len(l.Dirs)+len(l.values) > 0 || l.Mode.Text != "" {
+			t.Errorf("%s: something of a broken file counts: %+v", c.name, l)
+		}
+	}
+}
+
+func TestUnderstoodAllTheSame(t *testing.T) {
+	for _, c := range []struct {
+		name, text string
+		claude     bool
+	}{
+		{"byte order mark", "\ufeff{}", true},
+		{"byte order mark and comment", "\ufeff// x\n{}", false},
+		{"CRLF", "{\r\n// x\r\n}\r\n", false},
+		{"brackets in words and comments", `{"a": "` + strings.Repeat("[", 99) + `", /*` + strings.Repeat("{", 99) + "*/}", false},
+		{"another's business", `{"permissions": {"defaultMode": 7, "disableBypassPermissionsMode": "disable", "denny": 1}, "env": {}, "dedup": "x", "edit": 1, "model": null}`, true},
+	} {
+		f := ownFile
+		if c.claude {
+			f = claudeFile
+		}
+		if l := Parse(f, []byte(c.text)); l.Broken != nil || c.claude && (l.Warnings != nil || l.Mode.Text != "" || l.values != nil) {
+			t.Errorf("%s: %+v", c.name, l)
+		}
+	}
+}
+
+func TestWordsThatAreNotKnown(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{`{"permissions": {"denny": []}}`, `/f:1: "permissions.denny" is not a known setting; it is ignored (did you mean "permissions.deny"?)`},
+		{"{\n\"deny\": []}", `/f:2: "deny" is not a known setting; it is ignored (did you mean "permissions.deny"?)`},
+		{`{"Permissions": {}}`, `/f:1: "Permissions" is not a known setting; it is ignored (did you mean "permissions"?)`},
+		{`{"edit": {"gat": "full"}}`, `/f:1: "edit.gat" is not a known setting; it is ignored (did you mean "edit.gate"?)`},
+		{`{"edit.gate": "full"}`, `/f:1: "edit.gate" is not a known setting; it is ignored (it is written as {"edit": {"gate": ...}})`},
+		{`{"permissions.deny": []}`, `/f:1: "permissions.deny" is not a known setting; it is ignored (it is written as {"permissions": {"deny": ...}})`},
+		{`{"quite": {"another": 1}}`, `/f:1: "quite" is not a known setting; it is ignored`},
+		{`{"history": {"required": true}}`, `/f:1: "history" is not supported by this version yet; it is ignored`},
+		{`{"hooks.beforeFileEdited": []}`, `/f:1: "hooks.beforeFileEdited" is not supported by this version yet; it is ignored`},
+		{`{"limits": {"maxImageTokens": 1}}`, `/f:1: "limits.maxImageTokens" is not supported by this version yet; it is ignored`},
+		{`{"edit": {"gate": "ful"}}`, `/f:1: "edit.gate" takes auto, full or shown, not "ful" (did you mean full?); it is ignored`},
+		{`{"edit": true}`, `/f:1: "edit" takes an object; it is ignored`},
+		{`{"dedup": "no"}`, `/f:1: "dedup" takes true or false; it is ignored`},
+		{`{"log": 1}`, `/f:1: "log" takes the name of a file; it is ignored`},
+		{`{"permissions": {"defaultMode": "acceptEdit"}}`, `/f:1: permissions.defaultMode is "acceptEdit", which is no mode; default is taken (did you mean acceptEdits?)`},
+		{`{"permissions": {"defaultMode": ""}}`, `/f:1: permissions.defaultMode is "", which is no mode; default is taken`},
+	} {
+		l := Parse(ownFile, []byte(c.text))
+		if l.Broken != nil || len(l.Warnings) != 1 || l.Warnings[0] != c.want {
+			t.Errorf("%s:\n%q %v", c.text, l.Warnings, l.Broken)
+		}
+	}
+}
+
+func TestAKeyIsNotToldInWarnings(t *testing.T) {
+	l := Parse(ownFile, []byte(`{"tokens": {"api": {"url": "http://far.example", "key": "sesame", "model": "m"}}}`))
+	if len(l.Warnings) != 1 || strings.Contains(fmt.Sprint(l.Warnings), "sesame") {
+		t.Errorf("%q", l.Warnings)
+	}
+	l = Parse(ownFile, []byte(`{"tokens": {"api": {"url": "x", "key": "sesame" "model": "m"}}}`))
+	if l.Broken == nil || strings.Contains(l.Broken.Why, "sesame") {
+		t.Errorf("%+v", l.Broken)
+	}
+}
+
+// The values that each key takes, and some that it does not.
+func values() map[string]struct {
+	good map[string]any
+	bad  []string
+} {
+	type row = struct {
+		good map[string]any
+		bad  []string
+	}
+	yes := row{map[string]any{"true": true, "false": false}, []string{`"true"`, "0", "null", "{}"}}
+	return map[string]row{
+		keyGate:        {map[string]any{`"auto"`: "auto", `"full"`: "full", `"shown"`: "shown"}, []string{`"Full"`, "1", "null", "[]"}},
+		keyWhenChanged: {map[string]any{`"refuse"`: "refuse", `"apply"`: "apply"}, []string{`""`}},
+		keyStrip:       yes,
+		keyDedup:       yes,
+		keyHardLinks:   yes,
+		keyDurability:  {map[string]any{`"full"`: "full", `"data"`: "data", `"none"`: "none"}, []string{`"much"`}},
+		keyMaxTokens:   {map[string]any{"1": 1, "10.0": 10, "1e4": 10000}, []string{"0", "-1", "1.5", `"10"`, "1e99", "null"}},
+		keyClients: {map[string]any{"{}": map[string]ClientLimit{}, `{"My Client": {"tokens": 5}, "x": {}}`: map[string]ClientLimit{"my-client": {Tokens: 5}, "x": {}}, `{"c": {"tokens": 1, "characters": 2}}`: map[string]ClientLimit{"c": {1, 2}}},
+			[]string{"[]", `{"": {}}`, `{"c": 1}`, `{"c": {"token": 1}}`, `{"c": {"tokens": 0}}`}},
+		keyTokensAPI: {map[string]any{
+			`{"url": "https://a.b/c", "key": "k", "model": "m"}`:         TokensAPI{"https://a.b/c", "k", "m"},
+			`{"url": "http://127.0.0.1:80/c", "key": "k", "model": "m"}`: TokensAPI{"http://127.0.0.1:80/c", "k", "m"},
+			`{"url": "http://[::1]", "key": "k", "model": "m"}`:          TokensAPI{"http://[::1]", "k", "m"},
+			"null": nil,
+		}, []string{"{}", `{"url": "https://a", "key": "", "model": "m"}`, `{"url": "https://a", "key": "k"}`, `{"url": "https://a", "key": "k", "model": "m", "x": 1}`,
+			`{"url": "http://a", "key": "k", "model": "m"}`, `{"url": "http://localhost@a", "key": "k", "model": "m"}`, `{"url": "http://localhost.a", "key": "k", "model": "m"}`, `{"url": "https://", "key": "k", "model": "m"}`, `"https://a"`}},
+		keyAskTimeout: {map[string]any{`"50s"`: 50 * time.Second, `"1m30s"`: 90 * time.Second, `"1h"`: time.Hour}, []string{"50", `"50"`, `"-5s"`, `""`, "null"}},
+		keyLog:        {map[string]any{`"/x"`: "/x", `"~/x"`: "~/x", "null": nil}, []string{`""`, "1"}},
+	}
+}
+
+// asFile writes a key with its value as a file has it.
+func asFile(path, value string) string {
+	parts := strings.Split(path, ".")
+	for _, p := range slices.Backward(parts) {
+		value = fmt.Sprintf("{%q: %s}", p, value)
+	}
+	return value
+}
+
+func TestValues(t *testing.T) {
+	table := values()
+	for _, k := range keys() {
+		row, ok := table[k.path]
+		if !ok {
+			t.Errorf("%s has no row", k.path)
+		}
+		for text, want := range row.good {
+			l := Parse(ownFile, []byte(asFile(k.path, text)))
+			if got := l.values[k.path].is; fmt.Sprintf("%#v", got) != fmt.Sprintf("%#v", want) || l.Warnings != nil || l.Broken != nil {
+				t.Errorf("%s: %s: %#v, %q", k.path, text, got, l.Warnings)
+			}
+		}
+		for _, text := range row.bad {
+			l := Parse(ownFile, []byte(asFile(k.path, text)))
+			if _, said := l.values[k.path]; said || len(l.Warnings) != 1 || l.Broken != nil {
+				t.Errorf("%s: %s: %v, %q", k.path, text, l.values, l.Warnings)
+			}
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, s := range []string{
+		"", "{}", "\ufeff{}", `{"permissions": {"deny": ["Read(a)"], "ask": ["Edit(b)"], "defaultMode": "plan"}}`, "// x\n{\"dedup\": false,}",
+		`{"limits": {"clients": {"c": {"tokens": 1}}}, "ask": {"timeout": "5s"}}`, `{"permissions": {"deny": [1]}}`, "{\"a\": [\n[[[", `{"a":"\ud800"}`, "/*", `{"edit.gate": 1, "tokens": {"api": {}}}`,
+	} {
+		f.Add(s, true)
+		f.Add(s, false)
+	}
+	f.Fuzz(func(t *testing.T, s string, claude bool) {
+		file := ownFile
+		file.Claude = claude
+		l := Parse(file, []byte(s))
+		lines := strings.Count(s, "\n") + 1
+		rules := slices.Concat(l.Deny, l.Ask, l.Allow)
+		for _, r := range rules {
+			if r.Line < 1 || r.Line > lines {
+				t.Fatalf("line %d of %d", r.Line, lines)
+			}
+		}
+		if b := l.Broken; b != nil {
+			if b.Line < 1 || b.Line > lines || len(rules) > 0 || l.values != nil || l.Warnings != nil {
+				t.Fatalf("%+v with %+v", b, l)
+			}
+			return
+		}
+		if plain := strings.TrimPrefix(s, "\ufeff"); claude && !json.Valid([]byte(plain)) {
+			t.Fatal("took what is not JSON")
+		}
+	})
+}

@@ -1,0 +1,317 @@
+package config
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// entry is what is known of one settings file. It outlives the Config it was
+// read for, since some of what a file said earlier still holds.
+type entry struct {
+	layer  Layer
+	inside bool // it lies, or lay, in a workspace directory
+	gone   bool // it is no longer looked for, but its prohibitions hold
+	// ignored and waiting are as in Source.
+	ignored, waiting string
+}
+
+// build makes a Config of what it knows and of the files. Files that old knew
+// and that did not change are not read again.
+func build(o origin, old *Config, changed []string) Config {
+	base, wanted := workspace(o.flags, o.around)
+	env := environment{Surroundings: o.around}
+	for _, dir := range env.added(o.flags) {
+		base = appendDir(base, dir)
+	}
+	trust := env.decided(o.flags.TrustProject, "FSMCP_TRUST_PROJECT", false)
+	claude := !env.decided(o.flags.NoClaudeSettings, "FSMCP_NO_CLAUDE_SETTINGS", false)
+
+	r := reader{s: o.around, settings: first(o.flags.Settings, o.around.Getenv("FSMCP_SETTINGS")), claude: claude, old: old, changed: changed}
+	entries, dirs, warnings := r.all(base, trust)
+	if old != nil && slices.Equal(base, old.base()) {
+		entries = append(entries, gone(old.entries, entries)...)
+	}
+	for i := range entries {
+		e := &entries[i]
+		e.inside = e.inside || o.around.inside(e.layer.File.Name, dirs)
+		warnings = append(warnings, e.warnings()...)
+	}
+	m := merger{env: env, origin: o, trust: trust, layers: layersOf(entries)}
+	c := m.merge(dirs)
+	c.RootsWanted = wanted
+	c.entries = entries
+	c.origin = o
+	c.origin.warnings = append(m.env.warnings, append(warnings, m.warnings...)...)
+	if old != nil && slices.Equal(base, old.base()) {
+		c.keepStart(*old)
+	}
+	return c
+}
+
+// base is the workspace without the directories that files add.
+func (c Config) base() []string {
+	base, _ := workspace(c.origin.flags, c.origin.around)
+	env := environment{Surroundings: c.origin.around}
+	for _, dir := range env.added(c.origin.flags) {
+		base = appendDir(base, dir)
+	}
+	return base
+}
+
+// keepStart keeps what is read once, at the start.
+func (c *Config) keepStart(old Config) {
+	c.MaxTokens, c.clients, c.caps, c.Log = old.MaxTokens, old.clients, old.caps, old.Log
+}
+
+// reader gathers the settings files.
+type reader struct {
+	s        Surroundings
+	settings string // the file of --settings
+	claude   bool   // Claude Code's files count
+	old      *Config
+	changed  []string
+}
+
+// all reads the files of the workspace. They may add directories, which may
+// have files of their own, and so on; the rounds are bounded.
+func (r reader) all(base []string, trust bool) (entries []entry, dirs, warnings []string) {
+	const rounds = 8
+	dirs = base
+	read := make(map[string]entry)
+	for range rounds {
+		entries = entries[:0]
+		for _, file := range Files(r.s, dirs, r.settings, r.claude) {
+			e, ok := read[file.Name]
+			if !ok {
+				e = r.entry(file)
+				read[file.Name] = e
+			}
+			entries = append(entries, e)
+		}
+		before := len(dirs)
+		dirs, warnings = additional(base, layersOf(entries), r.s, trust)
+		if len(dirs) == before {
+			break
+		}
+	}
+	return entries, dirs, warnings
+}
+
+// entry is one file as it holds now.
+func (r reader) entry(f File) entry {
+	held := r.held(f)
+	if held != nil && !held.gone && !r.touched(f) {
+		return *held
+	}
+	e := r.look(f)
+	if held != nil {
+		e = held.follow(e)
+	}
+	return e
+}
+
+// held is what was known of a file, as the same source.
+func (r reader) held(f File) *entry {
+	if r.old == nil {
+		return nil
+	}
+	for i, e := range r.old.entries {
+		if e.layer.File == f {
+			return &r.old.entries[i]
+		}
+	}
+	return nil
+}
+
+func (r reader) touched(f File) bool {
+	return r.changed == nil || oneOf(f.Name, r.changed) || oneOf(filepath.Dir(f.Name), r.changed)
+}
+
+// look reads a file as if nothing had been known of it.
+func (r reader) look(f File) entry {
+	found := Content{Missing: true}
+	if r.s.Read != nil {
+		found = r.s.Read(f.Name)
+	}
+	switch {
+	case found.Missing && f.Named:
+		return entry{layer: unreadable(f, "does not exist")}
+	case found.Missing:
+		return entry{layer: Layer{File: f}}
+	case f.Level == Managed && !found.Safe:
+		return entry{layer: Layer{File: f, Found: true}, ignored: "it has to belong to root and be writable by nobody else"}
+	case found.Why != "":
+		return entry{layer: unreadable(f, found.Why)}
+	}
+	return entry{layer: Parse(f, found.Bytes)}
+}
+
+// warnings are those about the file's own text.
+func (e entry) warnings() []string {
+	name, out := e.layer.File.Name, slices.Clone(e.layer.Warnings)
+	if b := e.layer.Broken; b != nil {
+		where := name
+		if b.Line > 0 {
+			where = fmt.Sprintf("%s:%d", name, b.Line)
+		}
+		out = append(out, fmt.Sprintf("%s: the file %s; until it is mended nothing is written, and nothing outside the workspace is read", where, b.Why))
+	}
+	if e.ignored != "" {
+		out = append(out, fmt.Sprintf("%s is ignored: %s", name, e.ignored))
+	}
+	if e.waiting != "" {
+		out = append(out, fmt.Sprintf("%s changed while fsmcp runs; until a restart %s", name, e.waiting))
+	}
+	return out
+}
+
+// follow is what holds after a known file was found as now.
+func (e entry) follow(now entry) entry {
+	now.inside = e.inside
+	switch {
+	case now.layer.Broken != nil:
+		// What it last said still holds, and that it is closed as well.
+		broken := now.layer.Broken
+		now.layer, now.waiting = e.layer, e.waiting
+		now.layer.Found, now.layer.Broken, now.layer.Warnings = true, broken, nil
+	case e.inside:
+		now.layer, now.waiting = tighten(e.layer, now.layer)
+	}
+	return now
+}
+
+// tighten is what holds of a file that an agent could have written: everything
+// that it forbade and forbids, and nothing that it did not allow before.
+func tighten(held, now Layer) (Layer, string) {
+	out := now
+	out.Deny = union(now.Deny, held.Deny)
+	out.Ask = union(now.Ask, held.Ask)
+	out.Allow = common(now.Allow, held.Allow)
+	out.Dirs = slices.DeleteFunc(slices.Clone(now.Dirs), func(d Word) bool {
+		return !slices.ContainsFunc(held.Dirs, func(h Word) bool { return h.Text == d.Text })
+	})
+	out.Mode, out.floor = held.Mode, held.floor
+	if now.Mode.Text != "" && now.Mode.Text != held.Mode.Text {
+		out.floor = tightest(out.floor, now.Mode.Text)
+	}
+	// A deleted file mends nothing: what it would have said is still not known.
+	if !now.Found {
+		out.Broken = held.Broken
+	}
+	out.values = mixed(held.values, now.values)
+	return out, waiting(held, now, out)
+}
+
+// union is all rules of now, and those of held that it lacks.
+func union(now, held []Rule) []Rule {
+	return append(slices.Clone(now), without(held, now)...)
+}
+
+// common are the rules of now that held has, too.
+func common(now, held []Rule) (out []Rule) {
+	for _, r := range now {
+		if hasText(held, r.Text) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+func without(rules, others []Rule) (out []Rule) {
+	for _, r := range rules {
+		if !hasText(others, r.Text) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+func hasText(rules []Rule, text string) bool {
+	return slices.ContainsFunc(rules, func(r Rule) bool { return r.Text == text })
+}
+
+// mixed takes from now what any project's file may say at any time; the rest
+// stays as it was.
+func mixed(held, now map[string]value) map[string]value {
+	out := make(map[string]value)
+	for _, k := range keys() {
+		from := held
+		if k.who == anyone {
+			from = now
+		}
+		if v, ok := from[k.path]; ok {
+			out[k.path] = v
+		}
+	}
+	return out
+}
+
+// waiting says in which ways a file was loosened.
+func waiting(held, now, out Layer) string {
+	var ways []string
+	say := func(n int, one, many string) {
+		switch {
+		case n == 1:
+			ways = append(ways, "1 "+one)
+		case n > 1:
+			ways = append(ways, fmt.Sprintf("%d %s", n, many))
+		}
+	}
+	say(len(without(out.Deny, now.Deny))+len(without(out.Ask, now.Ask)), "removed deny or ask rule still holds", "removed deny or ask rules still hold")
+	say(len(without(now.Allow, out.Allow)), "added allow rule does not count", "added allow rules do not count")
+	say(len(now.Dirs)-len(out.Dirs), "added directory does not count", "added directories do not count")
+	if looser(held, now, out) {
+		ways = append(ways, keyMode+" stays as it was")
+	}
+	n := 0
+	for _, k := range keys() {
+		if !sameValue(now.values[k.path], out.values[k.path]) {
+			n++
+		}
+	}
+	say(n, "other setting stays as it was", "other settings stay as they were")
+	if out.Broken != nil {
+		ways = append(ways, "it counts as broken, though it was deleted")
+	}
+	return strings.Join(ways, ", ")
+}
+
+// looser tells whether a file's mode is not the one that holds of it.
+func looser(held, now, out Layer) bool {
+	if now.Mode.Text != tightest(out.Mode.Text, out.floor) {
+		return true
+	}
+	// A user's file that said nothing meant the default.
+	return !now.File.Level.project() && now.Mode.Text != "" && rank(now.Mode.Text) < rank(first(held.Mode.Text, "acceptEdits"))
+}
+
+// sameValue compares what two values say, not where.
+func sameValue(a, b value) bool {
+	return fmt.Sprint(a.is) == fmt.Sprint(b.is)
+}
+
+// gone are the files that are no longer looked for, since a directory is not
+// added any more. What they forbid there still holds: an agent may have taken
+// the directory away.
+func gone(old, now []entry) (out []entry) {
+	for _, e := range old {
+		looked := slices.ContainsFunc(now, func(n entry) bool { return n.layer.File.Name == e.layer.File.Name })
+		if looked || !e.inside || !e.layer.File.Level.project() {
+			continue
+		}
+		l := e.layer
+		e.layer = Layer{File: l.File, Found: l.Found, Deny: l.Deny, Ask: l.Ask, Broken: l.Broken}
+		e.gone, e.waiting = true, ""
+		out = append(out, e)
+	}
+	return out
+}
+
+func layersOf(entries []entry) (out []Layer) {
+	for _, e := range entries {
+		out = append(out, e.layer)
+	}
+	return out
+}

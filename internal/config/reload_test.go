@@ -1,0 +1,314 @@
+package config
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// none stands for a file that is not there.
+const none = "\x00"
+
+// summary shows what a reload can change, in a few words.
+func summary(c Config) string {
+	var out []string
+	add := func(what string, rules []Rule) {
+		for _, r := range rules {
+			out = append(out, what+r.Text)
+		}
+	}
+	add("-", c.Deny)
+	add("?", c.Ask)
+	add("+", c.Allow)
+	for _, d := range c.Workspace[1:] {
+		out = append(out, "dir:"+d)
+	}
+	if c.Mode != "acceptEdits" {
+		out = append(out, c.Mode)
+	}
+	if !c.Dedup {
+		out = append(out, "nodedup")
+	}
+	if c.Gate != "auto" {
+		out = append(out, c.Gate)
+	}
+	if c.TokensAPI != nil {
+		out = append(out, c.TokensAPI.URL)
+	}
+	if c.MaxTokens != 1000 {
+		out = append(out, fmt.Sprint(c.MaxTokens))
+	}
+	for _, b := range c.Broken {
+		out = append(out, fmt.Sprintf("broken:%d", b.Line))
+	}
+	return strings.Join(out, " ")
+}
+
+// rules writes a file in the notation of summary.
+func rules(words string) string {
+	lists := map[byte][]string{}
+	for _, w := range strings.Fields(words) {
+		lists[w[0]] = append(lists[w[0]], fmt.Sprintf("%q", w[1:]))
+	}
+	list := func(c byte) string { return "[" + strings.Join(lists[c], ",") + "]" }
+	return fmt.Sprintf(`{"permissions": {"deny": %s, "ask": %s, "allow": %s}}`, list('-'), list('?'), list('+'))
+}
+
+func TestReload(t *testing.T) {
+	type step struct {
+		text, want string
+		warned     int
+	}
+	mode := func(m string) string { return asFile(keyMode, fmt.Sprintf("%q", m)) }
+	dirs := func(list string) string { return asFile(keyDirectories, "["+list+"]") }
+	const broken = "{\n"
+	for _, c := range []struct {
+		name, file string
+		steps      []step // the first is the start
+		restart    string // what holds after one
+	}{
+		{"inside: tightening holds at once", claude, []step{
+			{rules("+a +b"), "+a +b", 0}, {rules("-x ?y +a"), "-x ?y +a", 0}, {rules("-x -z ?y"), "-x -z ?y", 0}}, "-x -z ?y"},
+		{"inside: loosening waits", claude, []step{
+			{rules("-x -y ?z"), "-x -y ?z", 0}, {rules("-y +a"), "-y -x ?z", 1}, {rules(""), "-y -x ?z", 1}, {none, "-y -x ?z", 1}}, ""},
+		{"inside: what was taken away does not come back", claude, []step{
+			{rules("+a +b"), "+a +b", 0}, {rules("+a"), "+a", 0}, {rules("+a +b"), "+a", 1}}, "+a +b"},
+		{"inside: a new file", project, []step{
+			{none, "", 0}, {rules("-x +a"), "-x", 1}, {none, "-x", 1}}, ""},
+		{"inside: deleted and made again", claude, []step{
+			{rules("-x +a"), "-x +a", 0}, {none, "-x", 1}, {rules("-x +a"), "-x", 1}}, "-x +a"},
+		{"inside: told again where it was", claude, []step{
+			{rules("-x"), "-x", 0}, {rules(""), "-x", 1}, {rules("-x"), "-x", 0}}, "-x"},
+		{"inside: broken keeps all and closes, mended opens", claude, []step{
+			{rules("-x ?y +a"), "-x ?y +a", 0}, {broken, "-x ?y +a broken:1", 1}, {rules("-x ?y +a"), "-x ?y +a", 0}}, "-x ?y +a"},
+		{"inside: broken, then emptied", claude, []step{
+			{rules("-x +a"), "-x +a", 0}, {broken, "-x +a broken:1", 1}, {"{}", "-x", 1}}, ""},
+		{"inside: broken, then deleted", claude, []step{
+			{rules("-x +a"), "-x +a", 0}, {broken, "-x +a broken:1", 1}, {none, "-x broken:1", 2}, {rules("-y"), "-y -x", 1}}, "-y"},
+		{"inside: broken from the start", claude, []step{
+			{broken, "broken:1", 1}, {"\n" + broken, "broken:2", 1}, {rules("-x +a"), "-x", 1}}, "-x +a"},
+		{"inside: unreadable", claude, []step{
+			{rules("-x"), "-x", 0}, {"!permission denied", "-x broken:0", 1}, {rules("-x"), "-x", 0}}, "-x"},
+		{"inside: wrong shape", project, []step{
+			{rules("-x"), "-x", 0}, {`{"permissions": {"deny": "x"}}`, "-x broken:1", 1}}, "broken:1"},
+		{"inside: a tighter mode at once, a looser one later", project, []step{
+			{mode("default"), "default", 0}, {mode("plan"), "plan", 0}, {mode("default"), "plan", 1}, {none, "plan", 1}}, ""},
+		{"inside: a mode that was not there", project, []step{
+			{none, "", 0}, {mode("dontAsk"), "dontAsk", 0}, {"{}", "dontAsk", 1}}, ""},
+		{"inside: dedup at once", project, []step{
+			{"{}", "", 0}, {`{"dedup": false}`, "nodedup", 0}, {"{}", "", 0}, {`{"dedup": false}`, "nodedup", 0}, {broken, "nodedup broken:1", 1}}, "broken:1"},
+		{"inside: limits are read once", project, []step{
+			{"{}", "", 0}, {asFile(keyMaxTokens, "5"), "", 1}}, "5"},
+
+		{"outside: all at once", userClaude, []step{
+			{rules("-x ?y +a"), "-x ?y +a", 0}, {rules("-z +b"), "-z +b", 0}, {none, "", 0}, {rules("+c"), "+c", 0}}, "+c"},
+		{"outside: broken keeps all and closes, mended opens", userOwn, []step{
+			{rules("-x ?y +a"), "-x ?y +a", 0}, {broken, "-x ?y +a broken:1", 1}, {rules("+b"), "+b", 0}}, "+b"},
+		{"outside: broken, then deleted", userOwn, []step{
+			{rules("-x"), "-x", 0}, {broken, "-x broken:1", 1}, {none, "", 0}}, ""},
+		{"outside: other keys", userOwn, []step{
+			{mode("plan"), "plan", 0}, {asFile(keyGate, `"full"`), "full", 0}, {asFile(keyTokensAPI, `{"url": "https://a", "key": "k", "model": "m"}`), "https://a", 0}, {broken, "https://a broken:1", 1}, {"{}", "", 0}}, ""},
+		{"outside: limits are read once", userOwn, []step{
+			{asFile(keyMaxTokens, "5"), "5", 0}, {asFile(keyMaxTokens, "6"), "5", 0}}, "6"},
+		{"outside: directories", userOwn, []step{
+			{"{}", "", 0}, {dirs(`"/a"`), "dir:/a", 0}, {dirs(`"/b"`), "dir:/b", 0}}, "dir:/b"},
+		{"outside: --settings deleted", settingsFile, []step{
+			{rules("-x"), "-x", 0}, {none, "-x broken:0", 1}, {rules("-y"), "-y", 0}}, "-y"},
+		{"outside: managed", managed, []step{
+			{rules("-x"), "-x", 0}, {none, "", 0}, {rules("-y"), "-y", 0}}, "-y"},
+		{"outside: a managed file more", dropIn, []step{
+			{none, "", 0}, {rules("-x"), "-x", 0}, {none, "", 0}}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			files := map[string]string{settingsFile: "{}"}
+			put := func(text string) {
+				if text == none {
+					delete(files, c.file)
+				} else {
+					files[c.file] = text
+				}
+			}
+			f := Flags{Settings: settingsFile, TrustProject: new(true)}
+			s := with(env(nil), files)
+			put(c.steps[0].text)
+			cfg, warnings, err := New(f, s, 1000)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, step := range c.steps {
+				if i > 0 {
+					put(step.text)
+					cfg, _ = cfg.Reload([]string{c.file})
+					warnings = cfg.origin.warnings
+				}
+				if got := summary(cfg); got != step.want || len(warnings) != step.warned {
+					t.Errorf("step %d: %q, want %q; %q", i, got, step.want, warnings)
+				}
+			}
+			if cfg = first2(New(f, s, 1000)); summary(cfg) != c.restart {
+				t.Errorf("after a restart: %q, want %q", summary(cfg), c.restart)
+			}
+		})
+	}
+}
+
+// A home directory that is a workspace makes the user's own files the agent's
+// prey: what it writes there must not count before a restart either.
+func TestUserFilesInsideAWorkspaceAreNotLoosened(t *testing.T) {
+	files := map[string]string{userOwn: `{"permissions": {"deny": ["Read(x)"]}}`}
+	c := first2(New(Flags{Dirs: []string{"/home/u"}}, with(env(nil), files), 1000))
+	files[userOwn] = `{"permissions": {"defaultMode": "bypassPermissions", "allow": ["Edit"], "additionalDirectories": ["/x"]},
+		"edit": {"gate": "shown"}, "tokens": {"api": {"url": "https://evil", "key": "k", "model": "m"}}, "keepHardLinks": true, "log": "/x"}`
+	c, warnings := c.Reload(nil)
+	if got := summary(c); got != "-Read(x)" || c.KeepHardLinks || c.Log != "" || len(warnings) != 1 {
+		t.Errorf("%s, %q", got, warnings)
+	}
+	if want := "1 removed deny or ask rule still holds, 1 added allow rule does not count, 1 added directory does not count, permissions.defaultMode stays as it was, 4 other settings stay as they were"; !strings.HasSuffix(warnings[0], want) {
+		t.Errorf("%s", warnings[0])
+	}
+}
+
+func TestAFileIsInsideUnderAnyName(t *testing.T) {
+	for name, real := range map[string]func(string) string{
+		"the file leads in":   func(n string) string { return strings.Replace(n, userClaude, "/home/u/proj/dot/settings.json", 1) },
+		"its folder leads in": func(n string) string { return strings.Replace(n, "/home/u/.claude", "/home/u/proj/dot", 1) },
+		"a workspace's links": func(n string) string { return strings.Replace(n, "/home/u/proj", "/home/u/.claude", 1) },
+	} {
+		files := map[string]string{userClaude: rules("-x")}
+		s := with(env(nil), files)
+		s.Real = real
+		c := first2(New(Flags{}, s, 1000))
+		files[userClaude] = rules("+a")
+		if c, _ = c.Reload(nil); summary(c) != "-x" {
+			t.Errorf("%s: %s", name, summary(c))
+		}
+	}
+	if !(Surroundings{}).inside("/W/.CLAUDE/s", []string{"/w"}) || (Surroundings{}).inside("/workspace/s", []string{"/w"}) || !(Surroundings{}).inside("/a", []string{"/"}) {
+		t.Error("inside is told wrongly")
+	}
+}
+
+func TestOnlyWhatChangedIsReadAgain(t *testing.T) {
+	files := map[string]string{userClaude: rules("-x"), userOwn: rules("-y")}
+	c := first2(New(Flags{}, with(env(nil), files), 1000))
+	files[userClaude], files[userOwn] = rules("-a"), rules("-b")
+	if c, _ = c.Reload([]string{userOwn}); summary(c) != "-b -x" {
+		t.Error(summary(c))
+	}
+	if c, _ = c.Reload([]string{}); summary(c) != "-b -x" {
+		t.Error(summary(c))
+	}
+	if c, _ = c.Reload(nil); summary(c) != "-b -a" {
+		t.Error(summary(c))
+	}
+}
+
+func TestNewManagedFilesAreFoundByTheirFolder(t *testing.T) {
+	files := map[string]string{}
+	c := first2(New(Flags{}, with(env(nil), files), 1000))
+	watched, folders := c.Watched()
+	if !slices.Contains(watched, claude) || !slices.Equal(folders, []string{"/etc/claude-code/managed-settings.d"}) {
+		t.Errorf("%q, %q", watched, folders)
+	}
+	files[dropIn] = rules("-x")
+	if c, _ = c.Reload(folders); summary(c) != "-x" {
+		t.Error(summary(c))
+	}
+	files[dropIn] = rules("-y")
+	if c, _ = c.Reload(folders); summary(c) != "-y" {
+		t.Error(summary(c))
+	}
+}
+
+// A directory that a trusted project took into the workspace has rules of its
+// own, which must not go when the agent takes it out again.
+func TestDenyRulesOutliveTheirDirectory(t *testing.T) {
+	const other = "/a/.claude/settings.json"
+	files := map[string]string{project: asFile(keyDirectories, `["/a"]`), other: rules("-x +y")}
+	c := first2(New(Flags{TrustProject: new(true)}, with(env(nil), files), 1000))
+	if summary(c) != "-x +y dir:/a" {
+		t.Fatal(summary(c))
+	}
+	files[project] = "{}"
+	for range 3 {
+		if c, _ = c.Reload(nil); summary(c) != "-x" {
+			t.Error(summary(c))
+		}
+	}
+	files[project] = asFile(keyDirectories, `["/a"]`)
+	if c, _ = c.Reload(nil); summary(c) != "-x" {
+		t.Error(summary(c))
+	}
+	// The user may bring it back; what it allows waits all the same.
+	files[userOwn] = asFile(keyDirectories, `["/a"]`)
+	if c, _ = c.Reload(nil); summary(c) != "-x dir:/a" {
+		t.Error(summary(c))
+	}
+}
+
+func TestOldConfigsStayAsTheyAre(t *testing.T) {
+	files := map[string]string{claude: rules("-x -y +a +b")}
+	c := first2(New(Flags{}, with(env(nil), files), 1000))
+	before := fmt.Sprintf("%+v", visible(c))
+	for _, text := range []string{rules("-z"), "{", rules("+b ?q"), rules("")} {
+		files[claude] = text
+		c.Reload(nil)
+	}
+	if after := fmt.Sprintf("%+v", visible(c)); after != before {
+		t.Errorf("%s\n%s", before, after)
+	}
+}
+
+// Whatever happens to a file inside the workspace: deny and ask only grow,
+// allow and the mode only shrink, and no allow rule counts that is not there.
+func TestNothingLoosensByItself(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	modes := []string{"bypassPermissions", "acceptEdits", "default", "dontAsk", "plan"}
+	some := func() []string {
+		var out []string
+		for _, w := range []string{"a", "b", "c"} {
+			if r.IntN(2) == 0 {
+				out = append(out, fmt.Sprintf("%q", w))
+			}
+		}
+		return out
+	}
+	text := func() string {
+		switch r.IntN(6) {
+		case 0:
+			return none
+		case 1:
+			return "{"
+		}
+		return fmt.Sprintf(`{"permissions": {"deny": [%s], "ask": [%s], "allow": [%s], "defaultMode": %q}}`,
+			strings.Join(some(), ","), strings.Join(some(), ","), strings.Join(some(), ","), modes[r.IntN(len(modes))])
+	}
+	for range 1000 {
+		files := map[string]string{}
+		set := func() {
+			delete(files, project)
+			if s := text(); s != none {
+				files[project] = s
+			}
+		}
+		set()
+		c := first2(New(Flags{}, with(env(nil), files), 1000))
+		for range 5 {
+			set()
+			next, _ := c.Reload([]string{project})
+			if len(without(c.Deny, next.Deny))+len(without(c.Ask, next.Ask))+len(without(next.Allow, c.Allow)) > 0 || rank(next.Mode) < rank(c.Mode) {
+				t.Fatalf("%s became %s by %q", summary(c), summary(next), files[project])
+			}
+			now := Parse(File{Name: project}, []byte(files[project]))
+			if missing := len(without(now.Deny, next.Deny)) + len(without(now.Ask, next.Ask)); missing > 0 {
+				t.Fatalf("%s lacks what %q says", summary(next), files[project])
+			}
+			if now.Broken == nil && len(without(next.Allow, now.Allow)) > 0 {
+				t.Fatalf("%s allows what %q does not", summary(next), files[project])
+			}
+			c = next
+		}
+	}
+}

@@ -1,0 +1,129 @@
+package config
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// workspace finds the directories the agent works in, additional ones apart:
+// those that were named, else the project's, else the client's roots, else the
+// working directory. "/", the home directory and its ancestors count only when
+// the command line named them.
+func workspace(f Flags, s Surroundings) (dirs []string, rootsWanted bool) {
+	for _, dir := range f.Dirs {
+		dirs = appendDir(dirs, s.absolute(dir, s.WorkDir))
+	}
+	if len(dirs) > 0 {
+		return dirs, false
+	}
+	found := []string{s.WorkDir}
+	project := s.Getenv("CLAUDE_PROJECT_DIR")
+	switch {
+	case project != "":
+		found = []string{s.absolute(project, s.WorkDir)}
+	case len(s.Roots) > 0:
+		found = s.Roots
+	}
+	for _, dir := range found {
+		if filepath.IsAbs(dir) && !s.tooWide(filepath.Clean(dir)) {
+			dirs = appendDir(dirs, filepath.Clean(dir))
+		}
+	}
+	return dirs, project == ""
+}
+
+// added are the directories of --add-dir and its twin.
+func (e *environment) added(f Flags) (dirs []string) {
+	for _, dir := range f.AddDirs {
+		dirs = appendDir(dirs, e.absolute(dir, e.WorkDir))
+	}
+	for _, dir := range e.lines("FSMCP_ADD_DIR") {
+		abs := e.absolute(dir, e.WorkDir)
+		if abs != "" && e.tooWide(abs) {
+			e.warnings = append(e.warnings, fmt.Sprintf("FSMCP_ADD_DIR names %s, which counts only on the command line; it is ignored", abs))
+			continue
+		}
+		dirs = appendDir(dirs, abs)
+	}
+	return dirs
+}
+
+// additional adds the directories that settings files name to the workspace,
+// and says which of them do not count.
+func additional(base []string, layers []Layer, s Surroundings, trust bool) (dirs, warnings []string) {
+	dirs = slices.Clone(base)
+	for _, l := range layers {
+		if len(l.Dirs) == 0 {
+			continue
+		}
+		if l.File.Level.project() && !trust {
+			warnings = append(warnings, fmt.Sprintf("%s:%d: %q is ignored: the project is not trusted", l.File.Name, l.Dirs[0].Line, keyDirectories))
+			continue
+		}
+		from := ""
+		switch {
+		case l.File.Level.project():
+			from = l.File.Anchor
+		case len(base) > 0:
+			from = base[0]
+		}
+		for _, d := range l.Dirs {
+			dir := ""
+			if d.Text != "" {
+				dir = s.absolute(d.Text, from)
+			}
+			switch {
+			case dir == "":
+				warnings = append(warnings, fmt.Sprintf("%s:%d: %q of %s is ignored: there is no directory to start from", l.File.Name, d.Line, d.Text, keyDirectories))
+			case s.tooWide(dir):
+				warnings = append(warnings, fmt.Sprintf("%s:%d: %q of %s is ignored: it counts only on the command line", l.File.Name, d.Line, d.Text, keyDirectories))
+			default:
+				dirs = appendDir(dirs, dir)
+			}
+		}
+	}
+	return dirs, warnings
+}
+
+func appendDir(dirs []string, dir string) []string {
+	if dir == "" || oneOf(dir, dirs) {
+		return dirs
+	}
+	return append(dirs, dir)
+}
+
+// tooWide tells whether dir is the root, the home directory, or above it, by
+// its name or where its links lead.
+func (s Surroundings) tooWide(dir string) bool {
+	return tooWide(dir, s.Home) || tooWide(s.real(dir), s.real(s.Home))
+}
+
+func tooWide(dir, home string) bool {
+	if dir == filepath.Dir(dir) {
+		return true
+	}
+	return home != "" && (home == dir || strings.HasPrefix(home, dir+string(filepath.Separator)))
+}
+
+// inside tells whether a file lies in one of the directories, under any of its
+// names. Case is ignored: it is stricter to find more inside.
+func (s Surroundings) inside(file string, dirs []string) bool {
+	names := []string{file, s.real(file), filepath.Join(s.real(filepath.Dir(file)), filepath.Base(file))}
+	for _, dir := range dirs {
+		for _, d := range []string{dir, s.real(dir)} {
+			for _, name := range names {
+				if below(name, d) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+func below(name, dir string) bool {
+	dir = strings.TrimSuffix(dir, string(filepath.Separator)) + string(filepath.Separator)
+	return len(name) > len(dir) && strings.EqualFold(name[:len(dir)], dir)
+}
