@@ -100,7 +100,7 @@ func assemble(cfg config.Config, log zerolog.Logger) (*parts, error) {
 		Rand:       rand.Reader,
 	})
 	house := tools.New(tools.Options{
-		Lexer:     lexer,
+		Lexer:     func() fsys.Lexer { return lexer },
 		Resolver:  resolver,
 		Policy:    func() *perm.Policy { return policy },
 		Saver:     saver,

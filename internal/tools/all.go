@@ -11,14 +11,16 @@ func (h *House) Tools() []Tool {
 		{Name: nameRead, ReadOnly: true, Args: func() Args { return new(ReadArgs) }, Run: typed(h, nameRead, h.read)},
 		{Name: nameWrite, Args: func() Args { return new(WriteArgs) }, Run: typed(h, nameWrite, h.write)},
 		{Name: nameEdit, Args: func() Args { return new(EditArgs) }, Run: typed(h, nameEdit, h.edit)},
+		{Name: nameNotebookEdit, Args: func() Args { return new(NotebookEditArgs) }, Run: typed(h, nameNotebookEdit, h.notebookEdit)},
 	}
 }
 
 // The tools' names, as published.
 const (
-	nameRead  = "Read"
-	nameWrite = "Write"
-	nameEdit  = "Edit"
+	nameRead         = "Read"
+	nameWrite        = "Write"
+	nameEdit         = "Edit"
+	nameNotebookEdit = "NotebookEdit"
 )
 
 // typed turns a tool written as (ctx, call, its own args) to (result, error)
@@ -41,6 +43,9 @@ func typed[A Args](h *House, name string, run func(context.Context, Call, A) (*R
 					note()
 				}
 			}
+		}
+		if result.Ask != nil {
+			return result // it may never be sent: what is to be told waits for the next answer
 		}
 		return h.announced(result)
 	}

@@ -2,6 +2,7 @@ package tools
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/perm"
@@ -23,12 +24,25 @@ type Question struct {
 	path string // resolved
 }
 
-// Consent is the user's answer to a question: it covers the tool group and
-// exactly that resolved path.
-type Consent struct{ question *Question }
+// Consent is the user's yes to the questions of one call: each covers the tool
+// group and exactly that resolved path. nil is none.
+type Consent struct{ questions []*Question }
 
 // Once consents to one call.
-func (q *Question) Once() *Consent { return &Consent{q} }
+func (q *Question) Once() *Consent { return &Consent{[]*Question{q}} }
+
+// With is c and the consent to one more question of the same call.
+func (c *Consent) With(q *Question) *Consent {
+	if c == nil {
+		return q.Once()
+	}
+	return &Consent{append(slices.Clip(c.questions), q)}
+}
+
+// Same tells whether consent to one question is consent to the other.
+func (q *Question) Same(other *Question) bool {
+	return q.op.Changes() == other.op.Changes() && q.path == other.path
+}
 
 // Grant consents for the rest of the conversation.
 func (s *Session) Grant(q *Question) { s.grants.Grant(q.op, q.path) }
@@ -44,7 +58,7 @@ func (g granting) Granted(op perm.Op, path string) bool {
 	if g.session.Granted(op, path) {
 		return true
 	}
-	return g.once != nil && g.once.question.op.Changes() == op.Changes() && g.once.question.path == path
+	return g.once != nil && slices.ContainsFunc(g.once.questions, (&Question{op: op, path: path}).Same)
 }
 
 // needsConsent is a refusal that the user can turn into a yes.
@@ -66,8 +80,11 @@ func (h *House) ask(op perm.Op, t *fsys.Target, d perm.Decision) *Question {
 }
 
 // Unanswered is the answer to a call whose question did not get a yes. why
-// completes "the user ...": "declined".
+// completes "the user ...": "declined". q is nil where it is no longer known.
 func Unanswered(tool string, q *Question, why string) *Result {
+	if q == nil {
+		return explain(tool, "", refuse(slugDenied, "Nothing was done: consent was needed, and the user %s. Do not try the same again in another way; ask the user how to go on.", why))
+	}
 	return explain(tool, "", refuse(slugDenied, "Nothing was done: consent was needed for %s (%s), and the user %s. Do not try the same again in another way; ask the user how to go on.",
 		fsys.Printable(q.path), q.Rule, why))
 }

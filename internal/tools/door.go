@@ -26,7 +26,7 @@ func (s *spot) name() string { return fsys.Printable(s.Asked.String()) }
 // every name the file has. Whatever the disk says is held back until the
 // rules have spoken.
 func (h *House) enter(call Call, op perm.Op, raw string) (*spot, error) {
-	path, err := h.Lexer.Parse(raw)
+	path, err := h.Lexer().Parse(raw)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func (h *House) admitted(call Call, op perm.Op, path fsys.Path) (*fsys.Target, e
 // rule names: a hard link is no way around it.
 func (h *House) secondName(policy *perm.Policy, op perm.Op, t *fsys.Target) (perm.Decision, bool) {
 	for _, l := range policy.LiteralDenies(op) {
-		path, err := fsys.Lexer{OS: h.Lexer.OS}.Parse(l.Path)
+		path, err := fsys.Lexer{OS: h.Lexer().OS}.Parse(l.Path)
 		if err != nil {
 			continue
 		}
@@ -108,7 +108,7 @@ func (h *House) secondName(policy *perm.Policy, op perm.Op, t *fsys.Target) (per
 // it, then the one name beside it that merely looks different.
 func (h *House) lookalike(call Call, s *spot, raw string) error {
 	if trimmed := strings.TrimSpace(raw); trimmed != raw && trimmed != "" {
-		path, err := h.Lexer.Parse(trimmed)
+		path, err := h.Lexer().Parse(trimmed)
 		if err != nil {
 			return err
 		}
@@ -146,7 +146,7 @@ func (h *House) swap(call Call, s *spot, path fsys.Path, why string) error {
 // exists tells the policy whether a name is there (a bare repository is known
 // by its HEAD).
 func (h *House) exists(name string) bool {
-	path, err := fsys.Lexer{OS: h.Lexer.OS}.Parse(name)
+	path, err := fsys.Lexer{OS: h.Lexer().OS}.Parse(name)
 	if err != nil {
 		return false
 	}
@@ -172,7 +172,7 @@ func (h *House) denied(op perm.Op, path fsys.Path, d perm.Decision) *refusal {
 		next = fmt.Sprintf(" To allow it, the user can start fsmcp with --allow '%s'.", d.PasteLine)
 	}
 	switch {
-	case h.Lexer.Base == "":
+	case h.Lexer().Base == "":
 		next += " There is no workspace directory: add the project's folder to the arguments in the client's configuration, as in \"args\": [\"serve\", \"/your/project\"]."
 	case d.Reason == perm.ReasonMode:
 		next += " A folder becomes part of the workspace when it is named: fsmcp serve DIR."
@@ -224,7 +224,7 @@ func (h *House) missing(s *spot) error {
 	if near := h.near(s); len(near) > 0 {
 		fmt.Fprintf(&b, " Did you mean %s?", strings.Join(near, " or "))
 	}
-	if base := h.Lexer.Base; base != "" && (s.Asked.Relative() || !within(base, s.Asked.String())) {
+	if base := h.Lexer().Base; base != "" && (s.Asked.Relative() || !within(base, s.Asked.String())) {
 		fmt.Fprintf(&b, " The workspace directory is %s.", fsys.Printable(base))
 	}
 	return refuse(slugNotFound, "%s", b.String())
@@ -286,7 +286,7 @@ func (h *House) directory(s *spot) error {
 // readable tells whether a Read of name would be allowed without a question,
 // by every name it has.
 func (h *House) readable(name string) bool {
-	path, err := fsys.Lexer{OS: h.Lexer.OS}.Parse(name)
+	path, err := fsys.Lexer{OS: h.Lexer().OS}.Parse(name)
 	if err != nil {
 		return false
 	}

@@ -15,7 +15,8 @@ import (
 
 // Options are the parts a House is built of. All but Keeper are required.
 type Options struct {
-	Lexer    fsys.Lexer
+	// Lexer reads file arguments, relative ones from the workspace as it is now.
+	Lexer    func() fsys.Lexer
 	Resolver *fsys.Resolver
 	// Policy is the decision as the rules are now.
 	Policy  func() *perm.Policy
@@ -54,7 +55,7 @@ func New(o Options) *House { return &House{Options: o, heavy: make(chan struct{}
 // Key names the file that a raw argument means, as far as that can be said
 // without a look at the disk: calls of one key are kept in order.
 func (h *House) Key(raw string) string {
-	path, err := h.Lexer.Parse(raw)
+	path, err := h.Lexer().Parse(raw)
 	if err != nil {
 		return raw
 	}

@@ -37,7 +37,7 @@ func newBench(t testing.TB, rules ...perm.RuleText) *bench {
 		t.Fatal(warnings)
 	}
 	h := New(Options{
-		Lexer:     fsys.Lexer{OS: runtime.GOOS, Base: dir},
+		Lexer:     func() fsys.Lexer { return fsys.Lexer{OS: runtime.GOOS, Base: dir} },
 		Resolver:  fsys.NewResolver([]string{dir}),
 		Policy:    func() *perm.Policy { return policy },
 		Saver:     save.New(save.Options{StateDir: t.TempDir(), Now: time.Now, Rand: rand.Reader}),

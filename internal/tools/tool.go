@@ -17,7 +17,8 @@ type Tool struct {
 	// Args returns a new argument struct (a pointer) for one call.
 	Args func() Args
 	// Run answers one call. Failures that the caller can mend are results
-	// with IsError set; Run never panics on purpose.
+	// with IsError set; Run never panics on purpose. It leaves the arguments as
+	// they are: a call that had to ask is run again with the same.
 	Run func(ctx context.Context, call Call, args Args) *Result
 }
 
@@ -33,7 +34,7 @@ type Call struct {
 	ID string
 	// Client bounds what the asking client passes on to its model.
 	Client ClientLimits
-	// Consent is the user's answer to the question that an earlier try of this
+	// Consent is the user's answer to the questions that earlier tries of this
 	// call came back with; nil where nothing was asked.
 	Consent *Consent
 	sent    *[]func()
