@@ -75,7 +75,10 @@ func (r Record) Proves(now fsys.Stamp) bool { return r.Settled && r.Stamp.Same(n
 
 // View is one way to ask for a part of a text: the same view of an unchanged
 // file can be answered by a stub.
-type View struct{ Offset, Limit, Column int }
+type View struct {
+	Offset, Limit, Column int
+	Cell                  string // of a notebook
+}
 
 // served remembers when a view was last answered with the text itself.
 type served struct {

@@ -6,6 +6,7 @@ type ReadArgs struct {
 	Offset   *int   `json:"offset"`
 	Limit    *int   `json:"limit"`
 	Column   *int   `json:"column"`
+	CellID   string `json:"cell_id"`
 }
 
 // Target is the file argument as it arrived.
@@ -30,3 +31,16 @@ type EditArgs struct {
 
 // Target is the file argument as it arrived.
 func (a *EditArgs) Target() string { return a.FilePath }
+
+// NotebookEditArgs are the arguments of NotebookEdit. NewSource is nil where it
+// was not given: "" is an empty cell.
+type NotebookEditArgs struct {
+	NotebookPath string  `json:"notebook_path"`
+	NewSource    *string `json:"new_source"`
+	CellID       string  `json:"cell_id"`
+	CellType     string  `json:"cell_type"`
+	EditMode     string  `json:"edit_mode"`
+}
+
+// Target is the file argument as it arrived.
+func (a *NotebookEditArgs) Target() string { return a.NotebookPath }

@@ -39,7 +39,7 @@ type editing struct {
 
 func (e *editing) plan(ctx context.Context, s *spot, old *fsys.File) (*change, error) {
 	if s.Asked.Ext() == "ipynb" {
-		return nil, refuse(slugNotebook, "File is a Jupyter Notebook. Use the NotebookEdit to edit this file.\nPath: %s (this version of fsmcp has no NotebookEdit yet)", s.name())
+		return nil, refuse(slugNotebook, "File is a Jupyter Notebook. Use the NotebookEdit to edit this file.\nPath: %s", s.name())
 	}
 	if old == nil {
 		return e.create(s)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/edit"
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/notebook"
 	"github.com/fsmcp/fsmcp/internal/save"
 	"github.com/fsmcp/fsmcp/internal/text"
 )
@@ -32,6 +33,8 @@ const (
 	slugExists        = "exists"
 	slugIsDirectory   = "is_directory"
 	slugNotebook      = "notebook"
+	slugNotNotebook   = "not_notebook"
+	slugNoSuchCell    = "no_such_cell"
 	slugBrokenFile    = "broken_file"
 	slugNotEncodable  = "not_encodable"
 	slugIO            = "io"
@@ -58,45 +61,48 @@ func refused(slug, format string, a ...any) *refusal {
 // codeOf is the table of error codes: the same slug has another number in
 // another tool.
 func codeOf(tool, slug string) int {
-	byTool := func(read, write, edit int) int {
+	byTool := func(read, write, edit, notebookEdit int) int {
 		switch tool {
 		case nameRead:
 			return read
 		case nameWrite:
 			return write
+		case nameEdit:
+			return edit
 		}
-		return edit
+		return notebookEdit
 	}
 	switch slug {
 	case slugDenied:
-		return byTool(1, 1, 2)
+		return byTool(1, 1, 2, 11)
 	case slugNotFound:
-		return byTool(2, 19, 4)
+		return byTool(2, 19, 4, 19)
 	case slugNotRead, slugPartlyRead:
-		return byTool(12, 2, 6)
+		return byTool(12, 2, 6, 9)
 	case slugModified:
-		return byTool(21, 3, 7)
+		return byTool(21, 3, 7, 10)
 	case slugExists:
 		return 3
-	case slugBinary, slugNotebook:
-		if slug == slugNotebook && tool == nameEdit {
-			return 5
-		}
-		return byTool(4, 18, 18)
+	case slugNotebook:
+		return byTool(8, 18, 5, 18)
+	case slugNotNotebook:
+		return 1
+	case slugBinary:
+		return byTool(4, 18, 18, 18)
 	case slugTooLarge, slugTooManyTokens:
-		return byTool(6, 6, 10)
+		return byTool(6, 6, 10, 10)
 	case slugBrokenFile:
-		return 8
+		return byTool(8, 8, 8, 6)
 	case slugIsDirectory:
-		return byTool(9, 9, 20)
+		return byTool(9, 9, 20, 20)
 	case slugNoChange:
 		return 1
-	case slugNoMatch:
+	case slugNoMatch, slugNoSuchCell:
 		return 8
 	case slugNotUnique:
 		return 9
 	case slugIO:
-		return 11
+		return byTool(11, 11, 11, 21)
 	case slugPlanMode:
 		return 13
 	case slugReadOnly:
@@ -146,6 +152,8 @@ func worded(raw string, err error) *refusal {
 		return say(slugNoChange, "No changes to make: old_string and new_string are the same once %s was stripped from new_string (trailing white space at line ends is not kept here).", e.What)
 	}
 	switch {
+	case errors.Is(err, notebook.ErrSource):
+		return say(slugBadArgument, "new_source is not valid UTF-8. Nothing was changed in %s.", path)
 	case errors.Is(err, edit.ErrSame):
 		return say(slugNoChange, "No changes to make: old_string and new_string are exactly the same.")
 	case errors.Is(err, fsys.ErrLoop):

@@ -2,6 +2,7 @@ package tools
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -117,10 +118,7 @@ func notRead(name string) error {
 // may repeat its call at once, having seen everything.
 func (h *House) changed(call Call, c *held, rec state.Record) error {
 	again := refuse(slugModified, "%s Path: %s.", modifiedWords, c.name)
-	if rec.Content == nil {
-		return again
-	}
-	old, err := text.Decode(rec.Content)
+	old, err := kept(rec)
 	if err != nil {
 		return again
 	}
@@ -151,6 +149,17 @@ func (h *House) changed(call Call, c *held, rec state.Record) error {
 	moved := c.stamped(rec.Moved(c.hash(), shown, state.ByTelling, c.content()))
 	call.whenSent(func() { call.Session.files.Put(c.path, moved) })
 	return refuse(slugModified, "%s", b.String())
+}
+
+// errNotKept: the record holds no text to compare with.
+var errNotKept = errors.New("the text was not kept")
+
+// kept is the text as it was when the record was made.
+func kept(rec state.Record) (*text.Doc, error) {
+	if rec.Content == nil {
+		return nil, errNotKept
+	}
+	return text.Decode(rec.Content)
 }
 
 // seen lets an Edit through whose matches were all shown, in a file that was

@@ -25,16 +25,17 @@ type want struct {
 	first, limit int
 	column       int // 0: whole lines
 	plain        bool
+	cell         string // of a notebook
 }
 
 // view is the want as the key of the unchanged answer.
 func (w want) view() state.View {
-	return state.View{Offset: w.first, Limit: w.limit, Column: w.column}
+	return state.View{Offset: w.first, Limit: w.limit, Column: w.column, Cell: w.cell}
 }
 
 // want checks the arguments and fills in what they leave out.
 func (a *ReadArgs) want() (want, error) {
-	w := want{first: 1, limit: defaultLines, plain: a.Offset == nil && a.Limit == nil}
+	w := want{first: 1, limit: defaultLines, plain: a.Offset == nil && a.Limit == nil, cell: a.CellID}
 	if a.Offset != nil {
 		w.first = max(1, *a.Offset)
 	}
@@ -51,7 +52,7 @@ func (a *ReadArgs) want() (want, error) {
 		return w, badRange("limit is how many lines to read and must be at least 1; %d is not.", *a.Limit)
 	case a.Column != nil && *a.Column <= 0:
 		return w, badRange("column is the number of the first character, counted from 1; %d is not one.", *a.Column)
-	case a.Column != nil && (a.Offset == nil || w.limit != 1):
+	case a.Column != nil && a.CellID == "" && (a.Offset == nil || w.limit != 1):
 		return w, refuse(slugBadArgument, "column pages through one long line: give offset (the line) and limit: 1 with it.")
 	}
 	return w, nil
@@ -138,6 +139,12 @@ func (r *reading) answer(ctx context.Context) (*Result, error) {
 	if err := r.textOnly(stamp.Size); err != nil {
 		return nil, err
 	}
+	if isNotebook(r.spot) {
+		return r.notebook(ctx, stamp)
+	}
+	if r.want.cell != "" {
+		return nil, refuse(slugBadArgument, "cell_id names a cell of a Jupyter notebook (.ipynb); %s is none. Leave it out.", r.spot.name())
+	}
 	if r.want.plain && stamp.Size > plainBytes {
 		return nil, r.tooLarge(ctx, stamp.Size)
 	}
@@ -180,10 +187,7 @@ func (r *reading) textOnly(size int64) error {
 func notText(s *spot, head []byte) error {
 	ext := s.Asked.Ext()
 	if kind := media.Sniff(head, ext); kind != media.None {
-		return refuse(slugBinary, "%s is a %s file. This version of fsmcp shows text only: images and PDFs cannot be read yet.", s.name(), kind)
-	}
-	if ext == "ipynb" {
-		return refuse(slugNotebook, "%s is a Jupyter notebook. This version of fsmcp shows text only: notebooks cannot be read yet.", s.name())
+		return refuse(slugBinary, "%s is a %s file. This version of fsmcp shows text and notebooks: images and PDFs cannot be read yet.", s.name(), kind)
 	}
 	return nil
 }
@@ -212,12 +216,19 @@ func (r *reading) held(ctx context.Context) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	files := r.call.Session.files
-	rec, ok := files.Get(c.path)
-	if ok && !c.unchanged(rec) {
-		ok = false
-	}
-	if ok && r.Dedup && files.Stub(c.path, r.want.view()) {
+	return r.heldText(ctx, c)
+}
+
+// known is the record of a file, if it is of the bytes that are there.
+func (r *reading) known(c *held) (state.Record, bool) {
+	rec, ok := r.call.Session.files.Get(c.path)
+	return rec, ok && c.unchanged(rec)
+}
+
+// heldText answers with lines of a text in memory.
+func (r *reading) heldText(ctx context.Context, c *held) (*Result, error) {
+	rec, ok := r.known(c)
+	if ok && r.Dedup && r.call.Session.files.Stub(c.path, r.want.view()) {
 		return textResult(stub), nil
 	}
 	page, err := r.fit(ctx, document{c.doc})

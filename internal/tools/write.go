@@ -5,12 +5,14 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/media"
+	"github.com/fsmcp/fsmcp/internal/notebook"
 	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/save"
 	"github.com/fsmcp/fsmcp/internal/state"
@@ -61,7 +63,7 @@ func (w *writing) plan(ctx context.Context, s *spot, old *fsys.File) (*change, e
 	if err != nil {
 		return nil, err
 	}
-	if _, err := w.gate(w.call, c, true); err != nil {
+	if err := w.shown(s, c); err != nil {
 		return nil, err
 	}
 	if c.doc.Strays > 0 {
@@ -79,9 +81,40 @@ func (w *writing) plan(ctx context.Context, s *spot, old *fsys.File) (*change, e
 		return &change{result: textResult(fmt.Sprintf("The file %s already has exactly this content; nothing was written.", s.name()), s.note())}, nil
 	}
 	head := fmt.Sprintf("The file %s has been updated (%s, %s).", s.name(), countLines(content), amount(int64(len(raw))))
-	change := w.whole(s, c.stamp, raw, head, difference(c.doc.Text, content))
+	change := w.whole(s, c.stamp, raw, head, difference(c.doc.Text, content), w.notebookNote(s))
 	change.settled = c.settled
 	return change, nil
+}
+
+// shown is the gate of Write: everything must have been shown, of a notebook
+// all its cells.
+func (w *writing) shown(s *spot, c *held) error {
+	rec, known := w.call.Session.files.Get(c.path)
+	if known && isNotebook(s) && c.unchanged(rec) {
+		if nb, err := notebook.Parse(c.raw); err == nil {
+			return w.cellsShown(nb, c, rec)
+		}
+	}
+	_, err := w.gate(w.call, c, true)
+	return err
+}
+
+func (w *writing) cellsShown(nb *notebook.Notebook, c *held, rec state.Record) error {
+	for _, cell := range nb.Cells() {
+		if !rec.Shown.Covers(state.Span(cell.Source)) {
+			return refuse(slugPartlyRead, "%s Of %s cell %s was never shown. Read it (offset and limit count cells, cell_id shows one), then make the same call again.", notReadWords, c.name, cell.Name)
+		}
+	}
+	return nil
+}
+
+// notebookNote tells that what was written under a notebook's name is none.
+func (w *writing) notebookNote(s *spot) string {
+	var at *notebook.ParseError
+	if _, err := notebook.Parse([]byte(w.content)); !isNotebook(s) || !errors.As(err, &at) {
+		return ""
+	}
+	return fmt.Sprintf("(The content is no valid notebook: %s at byte %d.)", at.What, at.Offset)
 }
 
 // create plans a new file.
@@ -94,7 +127,7 @@ func (w *writing) create(s *spot) (*change, error) {
 	}
 	w.created = true
 	raw := []byte(w.content)
-	return w.whole(s, fsys.Stamp{}, raw, fmt.Sprintf("The file %s has been created (%s, %s).", s.name(), countLines(w.content), amount(int64(len(raw)))), ""), nil
+	return w.whole(s, fsys.Stamp{}, raw, fmt.Sprintf("The file %s has been created (%s, %s).", s.name(), countLines(w.content), amount(int64(len(raw)))), w.notebookNote(s)), nil
 }
 
 // overBig plans a Write over a file of which only shown parts are hashed.
@@ -133,8 +166,8 @@ func (w *writing) whole(s *spot, stamp fsys.Stamp, raw []byte, parts ...string) 
 	return c
 }
 
-// writable refuses what no change may touch by its first bytes: pictures, PDFs
-// and, in this version, notebooks.
+// writable refuses what no change may touch by its first bytes: pictures and
+// PDFs.
 func writable(s *spot, old *fsys.File) error {
 	head := make([]byte, media.HeadSize)
 	n, err := old.ReadAt(head, 0)

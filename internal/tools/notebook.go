@@ -1,0 +1,292 @@
+package tools
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/media"
+	"github.com/fsmcp/fsmcp/internal/notebook"
+	"github.com/fsmcp/fsmcp/internal/state"
+	"github.com/fsmcp/fsmcp/internal/tokens"
+)
+
+// isNotebook tells by the name: a notebook is a text file by its bytes.
+func isNotebook(s *spot) bool { return s.Asked.Ext() == "ipynb" }
+
+// Budgets for the pictures of one answer, base64 included (source: the
+// specification of media, "PDFs", which holds for notebooks too).
+const (
+	maxPictures  = 7
+	pictureChars = 2_621_440
+)
+
+// notebook answers Read of a notebook. A broken one is an error that says
+// where; its raw text is paged by offset and limit like any other.
+func (r *reading) notebook(ctx context.Context, stamp fsys.Stamp) (*Result, error) {
+	if stamp.Size > state.WholeHash {
+		return nil, refuse(slugTooLarge, "The notebook %s has %s; notebooks of at most 64 MB are shown.", r.spot.name(), amount(stamp.Size))
+	}
+	leave, err := r.admit(ctx, stamp.Size)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	c, err := r.hold(r.spot, r.file)
+	if err != nil {
+		return nil, err
+	}
+	nb, err := notebook.Parse(c.raw)
+	if err != nil {
+		if !r.want.plain && r.want.cell == "" {
+			return r.heldText(ctx, c)
+		}
+		return nil, brokenNotebook(c.name, err)
+	}
+	rec, ok := r.known(c)
+	if ok && r.Dedup && r.call.Session.files.Stub(c.path, r.want.view()) {
+		return textResult(stub), nil
+	}
+	if !ok {
+		rec = state.Record{Hash: c.hash()}
+	}
+	rec = c.stamped(rec)
+	rec.Content = c.content()
+	v := viewing{reading: r, held: c, nb: nb, rec: rec}
+	if r.want.cell != "" {
+		return v.cell()
+	}
+	return v.cells()
+}
+
+func brokenNotebook(name string, err error) error {
+	var at *notebook.ParseError
+	if !errors.As(err, &at) {
+		return err
+	}
+	return refuse(slugBrokenFile, "%s cannot be read as a notebook: %s at byte %d. With offset and limit its raw text is paged; shown in full, Write may replace it.", name, at.What, at.Offset)
+}
+
+// viewing is the answer to a Read of a notebook in the making.
+type viewing struct {
+	*reading
+	held *held
+	nb   *notebook.Notebook
+	rec  state.Record
+}
+
+// room is how many bytes of text the client passes on.
+func (v *viewing) room() int {
+	room := answerBytes
+	if c := v.call.Client.Chars; c > 0 {
+		room = max(c-answerRest, 1<<10)
+	}
+	return room
+}
+
+// cells shows cells in order; offset and limit count them.
+func (v *viewing) cells() (*Result, error) {
+	o := notebook.Options{First: v.want.first - 1, MaxText: v.room()}
+	if !v.want.plain {
+		o.Limit = v.want.limit
+	}
+	if o.First >= v.nb.Len() && v.nb.Len() > 0 {
+		return textResult(v.spot.note(), fmt.Sprintf("<system-reminder>Warning: the file exists but is shorter than the provided offset (%d). The notebook has %d cells.</system-reminder>", v.want.first, v.nb.Len())), nil
+	}
+	view := v.nb.Render(o)
+	if count := v.count(view.Parts); view.Size > plainBytes || count > v.bound() {
+		return nil, v.tooMany(view.Size, count)
+	}
+	if len(view.Shown) == 0 && view.Next < v.nb.Len() {
+		return nil, v.tooMany(view.Size, 0)
+	}
+	for _, s := range view.Shown {
+		v.rec.Shown = v.rec.Shown.Add(state.Span(s.Source))
+	}
+	onward := ""
+	if view.Next < v.nb.Len() {
+		limit := v.nb.Len() - view.Next
+		if !v.want.plain {
+			limit = min(limit, v.want.limit)
+		}
+		onward = fmt.Sprintf("(Cells %d-%d of %d are shown. Next: Read offset=%d, limit=%d.)", v.want.first, view.Next, v.nb.Len(), view.Next+1, limit)
+	}
+	return v.answer(view.Parts, onward), nil
+}
+
+// cell shows one cell, its outputs whole; offset and limit count its lines.
+func (v *viewing) cell() (*Result, error) {
+	i, err := v.nb.Find(v.want.cell)
+	if err != nil {
+		return nil, noSuchCell(v.held.name, err, 12)
+	}
+	o := notebook.CellOptions{First: v.want.first, Column: v.want.column, MaxText: v.room()}
+	if !v.want.plain {
+		o.Limit = v.want.limit
+	}
+	view := v.nb.RenderCell(i, o)
+	for count := v.count(view.Parts); count > v.bound(); count = v.count(view.Parts) {
+		shorter := partsSize(view.Parts) * v.bound() / count * 95 / 100
+		if o.MaxText = min(shorter, o.MaxText-1); o.MaxText < 64 {
+			break
+		}
+		view = v.nb.RenderCell(i, o)
+	}
+	v.rec.Shown = v.rec.Shown.Add(state.Span(view.Shown))
+	onward := ""
+	switch {
+	case view.NextColumn > 0:
+		onward = fmt.Sprintf("(Line %d of the cell's %d goes on. Next: Read cell_id=%q, offset=%d, limit=1, column=%d.)", view.Last, view.Total, v.want.cell, view.Last, view.NextColumn)
+	case view.More:
+		onward = fmt.Sprintf("(Lines %d-%d of the cell's %d are shown. Next: Read cell_id=%q, offset=%d, limit=%d.)", view.First, view.Last, view.Total, v.want.cell, view.Last+1, min(defaultLines, view.Total-view.Last))
+	}
+	return v.answer(view.Parts, onward), nil
+}
+
+// bound is the token limit of what is shown.
+func (v *viewing) bound() int {
+	if c := v.call.Client.Tokens; c > 0 {
+		return min(c, v.MaxTokens)
+	}
+	return v.MaxTokens
+}
+
+// count counts the tokens of the text, pictures apart.
+func (v *viewing) count(parts []notebook.Part) int {
+	if rough := tokens.Rough(partsSize(parts), "ipynb"); rough <= v.bound()/4 {
+		return rough
+	}
+	n := 0
+	for _, p := range parts {
+		n += v.Counter.Count([]byte(p.Text))
+	}
+	return n
+}
+
+func partsSize(parts []notebook.Part) int {
+	n := 0
+	for _, p := range parts {
+		n += len(p.Text)
+	}
+	return n
+}
+
+// tooMany refuses more than one answer holds, and names a call that fits.
+func (v *viewing) tooMany(size, count int) error {
+	first := v.want.first - 1
+	limit := 0
+	for lo, hi := 1, v.nb.Len()-first; lo <= hi; { // the greatest number of cells that fits
+		mid := (lo + hi) / 2
+		view := v.nb.Render(notebook.Options{First: first, Limit: mid, MaxText: min(v.room(), plainBytes)})
+		if len(view.Shown) == mid && v.count(view.Parts) <= v.bound() {
+			limit, lo = mid, mid+1
+		} else {
+			hi = mid - 1
+		}
+	}
+	next := fmt.Sprintf("offset=%d, limit=%d", first+1, limit)
+	if limit == 0 {
+		next = fmt.Sprintf("cell_id=%q", v.nb.Cell(first).Name)
+	}
+	const how = "For a notebook offset and limit count cells (it has %d), and cell_id shows one cell. A call that fits: Read %s."
+	if size > plainBytes || count == 0 {
+		return refuse(slugTooLarge, "Notebook content (%s as text) exceeds maximum allowed size (256KB). "+how, amount(int64(size)), v.nb.Len(), next)
+	}
+	return refuse(slugTooManyTokens, "Notebook content (%d tokens) exceeds maximum allowed tokens (%d). "+how, count, v.bound(), v.nb.Len(), next)
+}
+
+// answer notes what is shown and builds the content: text and, in their place,
+// pictures.
+func (v *viewing) answer(parts []notebook.Part, onward string) *Result {
+	files, path, rec := v.call.Session.files, v.spot.Path, v.rec
+	rec.Origin = state.ByRead
+	v.call.whenSent(func() {
+		files.Put(path, rec)
+		files.Served(path, v.want.view())
+	})
+	blocks, left := v.blocks(parts)
+	rest := textResult(v.spot.note(), left, onward).Blocks[0].Text
+	switch {
+	case len(blocks) == 0:
+		blocks = []Block{{Text: strings.TrimSpace("(The notebook has no cells.)\n" + rest)}}
+	case rest != "":
+		blocks = append(blocks, Block{Text: rest})
+	}
+	return &Result{Blocks: blocks, Meta: map[string]any{
+		"fsmcp/hash": hex.EncodeToString(rec.Hash[:]), "fsmcp/size": rec.Stamp.Size, "fsmcp/cells": v.nb.Len(),
+	}}
+}
+
+// blocks turns parts into content blocks. Pictures beyond the budgets or the
+// limits are left out; what says so stands in their place, or in left.
+func (v *viewing) blocks(parts []notebook.Part) (blocks []Block, left string) {
+	var over []string
+	pictures, chars := 0, partsSize(parts)
+	budget := pictureChars
+	if c := v.call.Client.Chars; c > 0 {
+		budget = min(budget, c)
+	}
+	for _, p := range parts {
+		if p.Picture == nil {
+			blocks = append(blocks, Block{Text: p.Text})
+			continue
+		}
+		name := v.nb.Cell(p.Picture.Cell).Name
+		cost := media.Base64Len(p.Picture.Size)
+		if pictures == maxPictures || chars+cost > budget {
+			over = append(over, name)
+			continue
+		}
+		data := p.Picture.Bytes()
+		if why := unfit(data); why != "" {
+			blocks = append(blocks, Block{Text: textResult(fmt.Sprintf("(The picture of cell %s is left out: %s.)", name, why), p.Picture.Plain).Blocks[0].Text})
+			continue
+		}
+		pictures, chars = pictures+1, chars+cost
+		blocks = append(blocks, Block{Data: data, MIME: p.Picture.MIME})
+	}
+	if len(over) > 0 {
+		left = fmt.Sprintf("(Pictures left out, because one answer has no room for more: those of cells %s. Read with cell_id shows them.)", strings.Join(over, ", "))
+	}
+	return blocks, left
+}
+
+// unfit says why a picture cannot be handed on as it is; empty when it can.
+func unfit(data []byte) string {
+	width, height, err := media.Size(media.Sniff(data, ""), data)
+	switch {
+	case err != nil:
+		return "it cannot be decoded"
+	case !media.Fits(width, height, len(data)):
+		return fmt.Sprintf("it has %dx%d pixels and %s, more than a model can be shown, and this version of fsmcp does not scale pictures", width, height, amount(int64(len(data))))
+	}
+	return ""
+}
+
+// noSuchCell words a name that leads to no cell. code is the tool's own for an
+// unknown id.
+func noSuchCell(name string, err error, code int) error {
+	var e *notebook.CellError
+	if !errors.As(err, &e) {
+		return err
+	}
+	text := ""
+	switch e.Miss {
+	case notebook.Twice:
+		text = fmt.Sprintf("%d cells of %s bear the id %s. Name the one that is meant by its place: %s.", e.Count, name, quoted(e.Name), strings.Join(e.Names, ", "))
+	case notebook.NoSuchIndex:
+		text = fmt.Sprintf("%s has no cell %s: it has %d cells, cell-0 the first.", name, quoted(e.Name), e.Count)
+	default:
+		text = fmt.Sprintf("%s has no cell with the id %s.", name, quoted(e.Name))
+	}
+	if len(e.Names) > 0 && e.Miss != notebook.Twice {
+		text += " There are: " + strings.Join(e.Names, ", ")
+		if e.Count > len(e.Names) {
+			text += ", …"
+		}
+	}
+	return &refusal{slug: slugNoSuchCell, code: code, text: text}
+}

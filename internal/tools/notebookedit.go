@@ -1,0 +1,259 @@
+package tools
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/notebook"
+	"github.com/fsmcp/fsmcp/internal/perm"
+	"github.com/fsmcp/fsmcp/internal/save"
+	"github.com/fsmcp/fsmcp/internal/state"
+)
+
+// The edit modes.
+const (
+	modeReplace = "replace"
+	modeInsert  = "insert"
+	modeDelete  = "delete"
+)
+
+// notebookEdit answers NotebookEdit.
+func (h *House) notebookEdit(ctx context.Context, call Call, a *NotebookEditArgs) (*Result, error) {
+	if a.EditMode == "" {
+		a.EditMode = modeReplace
+	}
+	if err := a.check(); err != nil {
+		return nil, err
+	}
+	e := cellEditing{House: h, call: call, args: a}
+	return h.commit(ctx, call, perm.NotebookEdit, a.NotebookPath, e.plan)
+}
+
+// check refuses arguments that do not go together.
+func (a *NotebookEditArgs) check() error {
+	bad := func(code int, format string, args ...any) error {
+		return &refusal{slug: slugBadArgument, code: code, text: fmt.Sprintf(format, args...)}
+	}
+	switch a.EditMode {
+	case modeReplace, modeInsert, modeDelete:
+	default:
+		return bad(4, "edit_mode must be replace, insert or delete, not %s.", quoted(a.EditMode))
+	}
+	switch a.CellType {
+	case "", notebook.Code, notebook.Markdown, notebook.Raw:
+	default:
+		return bad(2, "cell_type must be code, markdown or raw, not %s.", quoted(a.CellType))
+	}
+	switch {
+	case a.EditMode == modeInsert && a.CellType == "":
+		return bad(3, "insert needs cell_type: code, markdown or raw.")
+	case a.EditMode != modeInsert && a.CellID == "":
+		return bad(5, "%s needs cell_id: the cell's id, or cell-N for the Nth cell, counted from 0.", a.EditMode)
+	case a.EditMode != modeDelete && a.NewSource == nil:
+		return bad(12, "%s needs new_source; \"\" makes an empty cell.", a.EditMode)
+	}
+	return nil
+}
+
+// cellEditing is one NotebookEdit under way.
+type cellEditing struct {
+	*House
+	call Call
+	args *NotebookEditArgs
+}
+
+func (e *cellEditing) plan(_ context.Context, s *spot, old *fsys.File) (*change, error) {
+	if !isNotebook(s) {
+		return nil, refuse(slugNotNotebook, "File must be a Jupyter notebook (.ipynb file). For editing other file types, use the FileEdit tool.\nPath: %s", s.name())
+	}
+	rec, known := e.call.Session.files.Get(s.Path)
+	switch {
+	case old == nil && known:
+		return nil, gone(e.call.Session, s)
+	case old == nil:
+		return nil, e.missing(s)
+	case !known:
+		return nil, notRead(s.name())
+	}
+	c, nb, err := e.open(s, old)
+	if err != nil {
+		return nil, err
+	}
+	if !c.unchanged(rec) {
+		return nil, e.changedNotebook(e.call, c, rec)
+	}
+	done, err := e.apply(nb, c, rec)
+	if err != nil {
+		return nil, err
+	}
+	if len(done.Splices) == 0 {
+		return &change{result: textResult(fmt.Sprintf("Cell %s of %s already is exactly this; nothing was written.", done.Name, s.name()), s.note())}, nil
+	}
+	return e.change(s, c, rec, nb, done)
+}
+
+// open reads and parses the notebook; one that is none any more, or of a format
+// that is not edited, is code 6.
+func (e *cellEditing) open(s *spot, old *fsys.File) (*held, *notebook.Notebook, error) {
+	broken := func(format string, a ...any) error {
+		return &refusal{slug: slugBrokenFile, code: 6, text: fmt.Sprintf(format, a...)}
+	}
+	c, err := e.hold(s, old)
+	var large *fsys.TooLargeError
+	if errors.As(err, &large) {
+		return nil, nil, refuse(slugTooLarge, "The notebook %s has %s; notebooks of at most 64 MB are edited.", s.name(), amount(large.Size))
+	}
+	if r := (*refusal)(nil); errors.As(err, &r) && r.slug == slugBinary {
+		return nil, nil, broken("%s is no notebook: it is not UTF-8 text.", s.name())
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	nb, err := notebook.Parse(c.raw)
+	var at *notebook.ParseError
+	if errors.As(err, &at) {
+		return nil, nil, broken("%s is no valid notebook: %s at byte %d. Read pages its raw text with offset and limit; Write may replace it once all of it was shown.", s.name(), at.What, at.Offset)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	var version *notebook.VersionError
+	if errors.As(nb.Editable(), &version) {
+		return nil, nil, broken("%s is of nbformat %d.%d; notebooks of nbformat 4 and later are edited. Convert it first (jupyter nbconvert --to notebook --nbformat 4).", s.name(), version.Major, version.Minor)
+	}
+	return c, nb, nil
+}
+
+// apply finds the cell, makes sure that it was shown, and works out the edit.
+func (e *cellEditing) apply(nb *notebook.Notebook, c *held, rec state.Record) (notebook.Change, error) {
+	a := e.args
+	at := -1
+	if a.CellID != "" {
+		i, err := nb.Find(a.CellID)
+		if err != nil {
+			return notebook.Change{}, noSuchCell(c.name, err, cellCode(err))
+		}
+		at = i
+	}
+	if a.EditMode != modeInsert {
+		if err := e.cellSeen(nb.Cell(at), c, rec); err != nil {
+			return notebook.Change{}, err
+		}
+	}
+	switch a.EditMode {
+	case modeDelete:
+		return nb.Delete(at)
+	case modeInsert:
+		return nb.Insert(at, a.CellType, *a.NewSource, rand.Reader)
+	}
+	return nb.Replace(at, *a.NewSource, a.CellType)
+}
+
+// cellCode tells an unknown place (7) from an unknown or doubled id (8).
+func cellCode(err error) int {
+	var e *notebook.CellError
+	if errors.As(err, &e) && e.Miss == notebook.NoSuchIndex {
+		return 7
+	}
+	return 8
+}
+
+// cellSeen is the gate by cell: its source must have been shown. Where it was
+// not and fits, the error shows it, and the same call passes next time.
+func (e *cellEditing) cellSeen(cell notebook.Cell, c *held, rec state.Record) error {
+	if rec.Shown.Covers(state.Span(cell.Source)) {
+		return nil
+	}
+	if cell.Source.End-cell.Source.Start > showUnseen {
+		return refuse(slugPartlyRead, "%s Cell %s of %s was never shown in full. Call Read with cell_id %q, then make the same call again.", notReadWords, cell.Name, c.name, cell.Name)
+	}
+	rec.Shown = rec.Shown.Add(state.Span(cell.Source))
+	e.call.whenSent(func() { e.call.Session.files.Put(c.path, c.stamped(rec)) })
+	return refuse(slugPartlyRead, "%s Cell %s of %s was never shown. Here is its source; it counts as shown now: check it, then make the same call again.\n%s",
+		notReadWords, cell.Name, c.name, cell.SourceText())
+}
+
+// changedNotebook is the answer for a notebook that is not what was shown: a
+// small change is told as the lines of the file.
+func (h *House) changedNotebook(call Call, c *held, rec state.Record) error {
+	again := refuse(slugModified, "%s Path: %s.", modifiedWords, c.name)
+	old, err := kept(rec)
+	if err != nil {
+		return again
+	}
+	told, ok := tell(old, c.doc)
+	if !ok {
+		return again
+	}
+	moved := c.stamped(rec.Moved(c.hash(), rec.Shown.Through(told.splices, true), state.ByTelling, c.content()))
+	call.whenSent(func() { call.Session.files.Put(c.path, moved) })
+	return refuse(slugModified, "%s Path: %s.\nThis is all that changed in the notebook's file (number, then - for a line that is gone, + for one that is there now); it counts as shown, so the same call may be made again at once:\n%s",
+		modifiedWords, c.name, told.body)
+}
+
+// change turns an edit into what commit takes.
+func (e *cellEditing) change(s *spot, c *held, rec state.Record, nb *notebook.Notebook, done notebook.Change) (*change, error) {
+	splices := make([]save.Splice, len(done.Splices))
+	for i, sp := range done.Splices {
+		splices[i] = save.Splice{Start: sp.Start, End: sp.End, New: sp.New}
+	}
+	raw := notebook.Apply(c.raw, done.Splices)
+	sum := state.Sum(sha256.Sum256(raw))
+	content := raw
+	if len(content) > state.KeepContent {
+		content = nil
+	}
+	moves := lengths(splices)
+	answer, err := e.answer(s, raw, nb.Len(), done)
+	if err != nil {
+		return nil, err
+	}
+	return &change{
+		stamp: c.stamp, settled: c.settled, splices: splices,
+		record: rec.Moved(sum, rec.Shown.Through(moves, true), state.ByEdit, content),
+		result: &Result{
+			Blocks: textResult(answer, s.note()).Blocks,
+			Meta:   map[string]any{"fsmcp/hash": hex.EncodeToString(sum[:]), "fsmcp/size": len(raw), "fsmcp/cell": done.Name},
+		},
+	}, nil
+}
+
+// answer says what was done, how cells are called now, and shows the cell as
+// it is: at most regionRoom bytes plus the new source.
+func (e *cellEditing) answer(s *spot, raw []byte, before int, done notebook.Change) (string, error) {
+	last := before - 1
+	var head string
+	switch e.args.EditMode {
+	case modeDelete:
+		head = fmt.Sprintf("Cell %s (place %d) was deleted from %s.", done.Name, done.Index, s.name())
+		if done.Index < last {
+			head += fmt.Sprintf(" What was cell-%d to cell-%d is now cell-%d to cell-%d.", done.Index+1, last, done.Index, last-1)
+		}
+		return head, nil
+	case modeInsert:
+		head = fmt.Sprintf("A %s cell was inserted in %s: %s, place %d.", done.Type, s.name(), done.Name, done.Index)
+		if done.Index <= last {
+			head += fmt.Sprintf(" What was cell-%d to cell-%d is now cell-%d to cell-%d.", done.Index, last, done.Index+1, last+1)
+		}
+	default:
+		head = fmt.Sprintf("Cell %s (%s, place %d) of %s has been updated.", done.Name, done.Type, done.Index, s.name())
+		if done.Cleared {
+			head += " Its outputs were cleared."
+		}
+	}
+	nb, err := notebook.Parse(raw)
+	if err != nil {
+		return "", fmt.Errorf("the edited notebook cannot be read: %w", err)
+	}
+	cell, room := nb.CellText(done.Index), regionRoom-headRoom+len(*e.args.NewSource)
+	if len(cell) > room {
+		half := (room - 64) / 2
+		cell = headOf(cell, half) + fmt.Sprintf("\n… (%s of the cell are not repeated here)\n", amount(int64(len(cell)-2*half))) + tailOf(cell, half)
+	}
+	return head + "\n" + cell, nil
+}
