@@ -91,6 +91,7 @@ func TestFaultsAndTheirPlaces(t *testing.T) {
 }
 
 func TestTruncatedFilesAreRefused(t *testing.T) {
+	t.Parallel()
 	for name, raw := range fixtures(t) {
 		whole := len(raw)
 		for whole > 0 && raw[whole-1] != '}' {
@@ -158,6 +159,7 @@ func depth(text []byte) int {
 }
 
 func TestCheckAgreesWithEncodingJSON(t *testing.T) {
+	t.Parallel()
 	pieces := []string{"{", "}", "[", "]", ",", ":", `"a"`, `"\u00e9"`, `"\ud800"`, `"\x"`, "1", "-0", "1.5e+7", "01", "true", "nul", " ", "\n", "\x00", "\"", "é", "\xff"}
 	seed := uint32(1)
 	for range 200_000 {
@@ -171,6 +173,29 @@ func TestCheckAgreesWithEncodingJSON(t *testing.T) {
 		}
 		if got, want := check(raw) == nil, accepted(raw); got != want {
 			t.Fatalf("%q: accepted %v, want %v (%v)", raw, got, want, check(raw))
+		}
+	}
+}
+
+// Eight bytes at a time or one: what ends a run of plain bytes is the same.
+func TestPlainBytes(t *testing.T) {
+	seed := uint32(1)
+	for n := range 40 {
+		for range 2000 {
+			raw := make([]byte, n)
+			for i := range raw {
+				seed = seed*1664525 + 1013904223
+				if raw[i] = byte(seed >> 24); seed>>16%8 > 0 {
+					raw[i] |= 0x60
+				}
+			}
+			want := 0
+			for want < n && plain[raw[want]] {
+				want++
+			}
+			if got := skipPlain(raw, 0); got != want {
+				t.Fatalf("%q: %d, want %d", raw, got, want)
+			}
 		}
 	}
 }

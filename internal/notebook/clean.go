@@ -11,6 +11,13 @@ func clean(text []byte) []byte {
 	}
 	out := text[:0]
 	for at := 0; at < len(text); {
+		from := at
+		for at < len(text) && !mayGo[text[at]] {
+			at++
+		}
+		if out = append(out, text[from:at]...); at == len(text) {
+			break
+		}
 		if n := escapeLen(text[at:]); n > 0 {
 			at += n
 			continue
@@ -27,6 +34,10 @@ func clean(text []byte) []byte {
 	}
 	return out
 }
+
+// mayGo tells the bytes with which something begins that does not stay; 0xc2 is
+// the first of csi.
+var mayGo = [256]bool{esc: true, '\r': true, 0xc2: true}
 
 const (
 	esc = 0x1b

@@ -69,12 +69,18 @@ func topSpan(raw []byte) span {
 	if bytes.HasPrefix(raw, []byte(bom)) {
 		at = len(bom)
 	}
-	at = skipSpace(raw, at)
-	return span{at, skipValue(raw, at)}
+	return span{skipSpace(raw, at), len(bytes.TrimRight(raw, " \t\r\n"))}
 }
 
 func notNotebook(at int, what string) error {
 	return &ParseError{NotNotebook, int64(at), what}
+}
+
+// top are the values of the outermost object that this package knows.
+type top struct {
+	format, minor, cells, sheets, metadata span
+
+	fault error // what is wrong with the cells, should the format be 4
 }
 
 // readTop finds the version and the cells.
@@ -82,81 +88,103 @@ func (nb *Notebook) readTop() error {
 	if nb.raw[nb.top.start] != '{' {
 		return notNotebook(nb.top.start, "not an object")
 	}
-	var format, minor, cells, sheets, metadata span
-	members(nb.raw, nb.top, func(m member) bool {
-		switch string(keyOf(nb.raw, m.key)) {
-		case "nbformat":
-			format = m.val
-		case "nbformat_minor":
-			minor = m.val
-		case "cells":
-			cells = m.val
-		case "worksheets":
-			sheets = m.val
-		case "metadata":
-			metadata = m.val
-		}
-		return true
-	})
+	// The version may well stand behind the cells, which are read as they come:
+	// for nbformat 4 until it turns out otherwise.
+	nb.major = 4
+	var t top
+	walkObject(nb.raw, nb.top.start, func(key span, at int) int { return nb.addTop(&t, key, at) })
 	var ok bool
-	if nb.major, ok = nb.integer(format); !ok {
-		return notNotebook(max(format.start, nb.top.start), "no nbformat number")
+	if nb.major, ok = nb.integer(t.format); !ok {
+		return notNotebook(max(t.format.start, nb.top.start), "no nbformat number")
 	}
-	if nb.minor, ok = nb.integer(minor); !ok && minor.ok() {
-		return notNotebook(minor.start, "nbformat_minor is no number")
+	if nb.minor, ok = nb.integer(t.minor); !ok && t.minor.ok() {
+		return notNotebook(t.minor.start, "nbformat_minor is no number")
 	}
-	nb.language = nb.attribute(lookup(nb.raw, metadata, "language_info", "name"), "python")
+	nb.language = nb.attribute(lookup(nb.raw, t.metadata, "language_info", "name"), "python")
 	switch nb.major {
 	case 4:
-		return nb.readCells(cells)
+		return nb.readCells(t)
 	case 3:
-		return nb.readSheets(sheets)
+		return nb.readSheets(t.sheets)
 	}
-	return &ParseError{BadVersion, int64(format.start), "nbformat " + strconv.Itoa(nb.major)}
+	return &ParseError{BadVersion, int64(t.format.start), "nbformat " + strconv.Itoa(nb.major)}
 }
 
-func (nb *Notebook) readCells(cells span) error {
-	if !isArray(nb.raw, cells) {
-		return notNotebook(max(cells.start, nb.top.start), "no list of cells")
+// addTop notes the value at at, if it is one of those known, and returns where
+// it ends. Of equal keys the last counts.
+func (nb *Notebook) addTop(t *top, key span, at int) int {
+	v := span{start: at}
+	name := string(keyOf(nb.raw, key))
+	if name == "cells" && nb.raw[at] == '[' {
+		nb.cells = nb.cells[:0]
+		v.end, t.fault = nb.addCells(at)
+	} else {
+		v.end = skipValue(nb.raw, at)
 	}
-	nb.list = cells
-	return nb.addCells(cells)
+	switch name {
+	case "nbformat":
+		t.format = v
+	case "nbformat_minor":
+		t.minor = v
+	case "cells":
+		t.cells = v
+	case "worksheets":
+		t.sheets = v
+	case "metadata":
+		t.metadata = v
+	}
+	return v.end
+}
+
+func (nb *Notebook) readCells(t top) error {
+	if !isArray(nb.raw, t.cells) {
+		return notNotebook(max(t.cells.start, nb.top.start), "no list of cells")
+	}
+	nb.list = t.cells
+	return t.fault
 }
 
 // readSheets gathers the cells of nbformat 3, which has several lists of them.
 func (nb *Notebook) readSheets(sheets span) error {
+	nb.cells = nil
 	if !isArray(nb.raw, sheets) {
 		return notNotebook(max(sheets.start, nb.top.start), "no list of worksheets")
 	}
-	var err error
+	var fault error
 	elements(nb.raw, sheets, func(sheet span) bool {
 		if cells := lookup(nb.raw, sheet, "cells"); isArray(nb.raw, cells) {
-			err = nb.addCells(cells)
+			_, fault = nb.addCells(cells.start)
 		}
-		return err == nil
+		return fault == nil
 	})
-	return err
+	return fault
 }
 
-// addCells checks each cell before it notes where it is, so that a list of
-// millions of something else costs no memory.
-func (nb *Notebook) addCells(cells span) error {
-	var err error
-	elements(nb.raw, cells, func(cell span) bool {
-		if err = nb.checkCell(cell); err == nil {
+// addCells notes the cells of the list at at and tells where it ends. It checks
+// each before it notes it, so that a list of millions of something else costs
+// no memory.
+func (nb *Notebook) addCells(at int) (end int, fault error) {
+	end = walkArray(nb.raw, at, func(at int) int {
+		cell := span{start: at}
+		if fault != nil {
+			return skipValue(nb.raw, at)
+		}
+		if nb.raw[at] != '{' {
+			fault = notNotebook(at, "a cell that is not an object")
+			return skipValue(nb.raw, at)
+		}
+		var f fields
+		f, cell.end = nb.fieldsAt(at)
+		if fault = nb.checkCell(cell, f); fault == nil {
 			nb.cells = append(nb.cells, cell)
 		}
-		return err == nil
+		return cell.end
 	})
-	return err
+	return end, fault
 }
 
 // checkCell tells whether a cell can be shown and edited at all.
-func (nb *Notebook) checkCell(cell span) error {
-	if !isObject(nb.raw, cell) {
-		return notNotebook(cell.start, "a cell that is not an object")
-	}
-	f := nb.fields(cell)
+func (nb *Notebook) checkCell(cell span, f fields) error {
 	if !isString(nb.raw, f.kind) {
 		return notNotebook(max(f.kind.start, cell.start), "a cell without cell_type")
 	}
@@ -173,29 +201,35 @@ type fields struct {
 
 // fields finds a cell's known values; of equal keys the last counts.
 func (nb *Notebook) fields(cell span) fields {
-	var f fields
-	members(nb.raw, cell, func(m member) bool {
-		switch string(keyOf(nb.raw, m.key)) {
-		case "cell_type":
-			f.kind = m.val
-		case "id":
-			f.id = m.val
-		case "source":
-			f.source = m.val
-		case "outputs":
-			f.outputs = m.val
-		case "execution_count":
-			f.count = m.val
-		case "input":
-			f.fromOld(nb.major, &f.source, m.val)
-		case "prompt_number":
-			f.fromOld(nb.major, &f.count, m.val)
-		case "language":
-			f.fromOld(nb.major, &f.language, m.val)
-		}
-		return true
-	})
+	f, _ := nb.fieldsAt(cell.start)
 	return f
+}
+
+// fieldsAt does so for the cell that starts at at, and tells where it ends.
+func (nb *Notebook) fieldsAt(at int) (f fields, end int) {
+	end = walkObject(nb.raw, at, func(key span, at int) int {
+		v := span{at, skipValue(nb.raw, at)}
+		switch string(keyOf(nb.raw, key)) {
+		case "cell_type":
+			f.kind = v
+		case "id":
+			f.id = v
+		case "source":
+			f.source = v
+		case "outputs":
+			f.outputs = v
+		case "execution_count":
+			f.count = v
+		case "input":
+			f.fromOld(nb.major, &f.source, v)
+		case "prompt_number":
+			f.fromOld(nb.major, &f.count, v)
+		case "language":
+			f.fromOld(nb.major, &f.language, v)
+		}
+		return v.end
+	})
+	return f, end
 }
 
 // fromOld notes a field that only nbformat 3 has.
@@ -282,7 +316,7 @@ func (nb *Notebook) Cell(i int) Cell {
 		text:   f.source,
 	}
 	if f.source.ok() && bytes.Contains(nb.raw[f.source.start:f.source.end], []byte(`\u`)) {
-		_, c.Halves = joinText(nil, nb.raw, f.source)
+		c.Halves = countHalves(nb.raw, f.source)
 	}
 	return c
 }

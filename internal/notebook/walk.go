@@ -50,15 +50,21 @@ func skipValue(raw []byte, at int) int {
 
 func endsScalar(b byte) bool { return b <= ' ' || b == ',' || b == '}' || b == ']' }
 
+// marks tells the bytes that a walk over a container has to look at.
+var marks = [256]bool{'"': true, '{': true, '[': true, '}': true, ']': true}
+
 func skipContainer(raw []byte, at int) int {
 	for depth := 0; ; {
+		for !marks[raw[at]] {
+			at++
+		}
 		switch raw[at] {
 		case '"':
 			at = skipString(raw, at)
 			continue
 		case '{', '[':
 			depth++
-		case '}', ']':
+		default:
 			if depth--; depth == 0 {
 				return at + 1
 			}
@@ -97,6 +103,33 @@ func elements(raw []byte, arr span, f func(v span) bool) {
 			at = skipSpace(raw, at+1)
 		}
 	}
+}
+
+// walkObject calls f for each member of the object at at, with its key and with
+// where its value starts, and f returns where that ends. So what f has to walk
+// anyway is walked once. It returns where the object ends.
+func walkObject(raw []byte, at int, f func(key span, val int) (end int)) int {
+	at = skipSpace(raw, at+1)
+	for raw[at] != '}' {
+		key := span{at, skipString(raw, at)}
+		colon := skipSpace(raw, key.end)
+		end := f(key, skipSpace(raw, colon+1))
+		if at = skipSpace(raw, end); raw[at] == ',' {
+			at = skipSpace(raw, at+1)
+		}
+	}
+	return at + 1
+}
+
+// walkArray does the same with the elements of the array at at.
+func walkArray(raw []byte, at int, f func(at int) (end int)) int {
+	at = skipSpace(raw, at+1)
+	for raw[at] != ']' {
+		if at = skipSpace(raw, f(at)); raw[at] == ',' {
+			at = skipSpace(raw, at+1)
+		}
+	}
+	return at + 1
 }
 
 // keyOf is a key's text. It is a slice of the file where the key has no escape.
