@@ -237,7 +237,7 @@ func (nb *Notebook) freshID(rand io.Reader) (string, error) {
 
 // clear empties what a run has left in a code cell.
 func (nb *Notebook) clear(c *Change, f fields) {
-	if isArray(nb.raw, f.outputs) && !nb.isEmptyArray(f.outputs) {
+	if f.outputs.ok() && !nb.isEmptyArray(f.outputs) {
 		c.Splices = append(c.Splices, put(f.outputs, "[]"))
 		c.Cleared = true
 	}
@@ -248,7 +248,7 @@ func (nb *Notebook) clear(c *Change, f fields) {
 }
 
 func (nb *Notebook) isEmptyArray(v span) bool {
-	return nb.raw[skipSpace(nb.raw, v.start+1)] == ']'
+	return isArray(nb.raw, v) && nb.raw[skipSpace(nb.raw, v.start+1)] == ']'
 }
 
 // unwanted are the fields that a cell of the type must not have.
@@ -286,7 +286,7 @@ func (nb *Notebook) retype(c *Change, f fields) {
 
 // ran tells whether a code cell shows traces of a run.
 func (nb *Notebook) ran(f fields) bool {
-	return isArray(nb.raw, f.outputs) && !nb.isEmptyArray(f.outputs) ||
+	return f.outputs.ok() && !nb.isEmptyArray(f.outputs) ||
 		f.count.ok() && !isNull(nb.raw, f.count)
 }
 

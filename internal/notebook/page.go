@@ -3,7 +3,6 @@ package notebook
 import (
 	"bytes"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 )
 
@@ -44,15 +43,18 @@ func (nb *Notebook) RenderCell(i int, o CellOptions) CellView {
 	f := nb.fields(nb.cells[i])
 	out := nb.outputsOf(i, f)
 	v := CellView{Cell: nb.Cell(i), First: max(o.First, 1)}
-	source := nb.text(f.source)
+	var source []byte
+	if f.source.ok() {
+		source, _ = joinText(nil, nb.raw, f.source)
+	}
 	v.SourceLines = countLines(source)
-	printed := string(out.text)
-	v.Total = v.SourceLines + countLines(printed)
+	v.Total = v.SourceLines + countLines(out.text)
 	w := writer{}
-	if o.First <= 1 && o.Limit <= 0 && o.Column <= 0 && nb.whole(&w, i, f, out, o.MaxText) {
+	fits := o.MaxText <= 0 || len(source)+len(out.text) <= o.MaxText
+	if fits && o.First <= 1 && o.Limit <= 0 && o.Column <= 0 && nb.whole(&w, i, f, out, o.MaxText) {
 		v.Last, v.Shown = v.Total, v.Cell.Source
 	} else {
-		nb.page(&w, &v, f, pager{source: source, outputs: printed, options: o})
+		nb.page(&w, &v, f, pager{source: source, outputs: out.text, options: o})
 	}
 	if v.More = v.Last < v.Total || v.NextColumn > 0; !v.More && v.First <= max(v.Total, 1) {
 		w.pictures(out.pictures)
@@ -74,7 +76,7 @@ func (nb *Notebook) whole(w *writer, i int, f fields, out *outputs, room int) bo
 
 // pager writes numbered lines.
 type pager struct {
-	source, outputs string
+	source, outputs []byte
 	options         CellOptions
 	room            int // bytes that are left; negative is any number
 	line            int // the next line
@@ -110,7 +112,7 @@ func (nb *Notebook) page(w *writer, v *CellView, f fields, p pager) {
 // two lines counts with the first of them.
 func (nb *Notebook) shownSource(c Cell, f fields, p pager) Span {
 	switch {
-	case p.source == "":
+	case len(p.source) == 0:
 		return c.Source
 	case p.from == p.to:
 		return Span{c.Source.Start, c.Source.Start}
@@ -136,7 +138,7 @@ func (p *pager) done() bool {
 
 // write writes the lines of text that are next, as long as there is room. The
 // first line of text has number base. What was written is from..to of text.
-func (p *pager) write(text string, base int, from, to *int) {
+func (p *pager) write(text []byte, base int, from, to *int) {
 	at := lineStart(text, p.line-base)
 	if p.line < base || at < 0 {
 		return
@@ -144,7 +146,7 @@ func (p *pager) write(text string, base int, from, to *int) {
 	*from, *to = at, at
 	for *to < len(text) && !p.done() {
 		line := text[*to:]
-		if end := strings.IndexByte(line, '\n'); end >= 0 {
+		if end := bytes.IndexByte(line, '\n'); end >= 0 {
 			line = line[:end+1]
 		}
 		if p.options.Column > 1 {
@@ -162,9 +164,9 @@ func (p *pager) write(text string, base int, from, to *int) {
 }
 
 // writeLine writes a whole line if there is room.
-func (p *pager) writeLine(line string) bool {
+func (p *pager) writeLine(line []byte) bool {
 	number := strconv.Itoa(p.line)
-	line = strings.TrimSuffix(line, "\n")
+	line = bytes.TrimSuffix(line, []byte("\n"))
 	size := len(number) + len(line) + 2
 	if p.room >= 0 && size > p.room {
 		return false
@@ -184,9 +186,9 @@ func (p *pager) spend(size int) {
 // writePart writes what there is room for of a line from a column on, at least
 // one character of it, and moves to behind that. It returns how many bytes of
 // the line it left out before.
-func (p *pager) writePart(line string, column int, to *int) (skipped int) {
-	text := strings.TrimSuffix(line, "\n")
-	skipped = min(runeOffset([]byte(text), min(column-1, len(text))), len(text))
+func (p *pager) writePart(line []byte, column int, to *int) (skipped int) {
+	text := bytes.TrimSuffix(line, []byte("\n"))
+	skipped = min(runeOffset(text, min(column-1, len(text))), len(text))
 	rest := text[skipped:]
 	size := len(rest)
 	if number := len(strconv.Itoa(p.line)) + 2; p.room >= 0 && size > p.room-number {
@@ -197,7 +199,7 @@ func (p *pager) writePart(line string, column int, to *int) (skipped int) {
 	p.line++
 	*to += skipped + size
 	if size < len(rest) {
-		p.column = column + utf8.RuneCountInString(rest[:size])
+		p.column = column + utf8.RuneCount(rest[:size])
 	} else {
 		*to += len(line) - len(text)
 	}
@@ -206,8 +208,8 @@ func (p *pager) writePart(line string, column int, to *int) (skipped int) {
 
 // wholeRunes is the length of the longest beginning of s of at most n bytes
 // that cuts no character, and of one character at least.
-func wholeRunes(s string, n int) int {
-	_, first := utf8.DecodeRuneInString(s)
+func wholeRunes(s []byte, n int) int {
+	_, first := utf8.DecodeRune(s)
 	n = max(n, first)
 	for n < len(s) && !utf8.RuneStart(s[n]) {
 		n--
@@ -216,10 +218,10 @@ func wholeRunes(s string, n int) int {
 }
 
 // lineStart is where the line behind n others begins, -1 if there is none.
-func lineStart(text string, n int) int {
+func lineStart(text []byte, n int) int {
 	at := 0
 	for ; n > 0; n-- {
-		end := strings.IndexByte(text[at:], '\n')
+		end := bytes.IndexByte(text[at:], '\n')
 		if end < 0 {
 			return -1
 		}
@@ -229,9 +231,9 @@ func lineStart(text string, n int) int {
 }
 
 // countLines counts lines; a line feed at the end adds none.
-func countLines(text string) int {
-	n := strings.Count(text, "\n")
-	if text != "" && !strings.HasSuffix(text, "\n") {
+func countLines(text []byte) int {
+	n := bytes.Count(text, []byte("\n"))
+	if len(text) > 0 && text[len(text)-1] != '\n' {
 		n++
 	}
 	return n

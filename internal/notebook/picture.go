@@ -63,8 +63,8 @@ func (nb *Notebook) picture(scratch []byte, v span) (*Picture, []byte, error) {
 	if !isBase64(digits, len(text)-len(digits)) {
 		return nil, text, errNotBase64
 	}
-	head := make([]byte, 12)
-	n, _ := base64.RawStdEncoding.Decode(head, digits[:min(len(digits), 16)])
+	var head [12]byte
+	n, _ := base64.RawStdEncoding.Decode(head[:], digits[:min(len(digits), 16)])
 	mime := pictureMIME(head[:n])
 	if mime == "" {
 		return nil, text, errNoPicture

@@ -77,6 +77,28 @@ func joinText(dst, raw []byte, v span) (text []byte, halves int) {
 	return dst, halves
 }
 
+// countHalves counts what joinText would, and builds nothing.
+func countHalves(raw []byte, v span) (halves int) {
+	if isArray(raw, v) {
+		elements(raw, v, func(e span) bool {
+			halves += countHalves(raw, e)
+			return true
+		})
+		return halves
+	}
+	for in := raw[v.start+1 : v.end-1]; ; {
+		slash := bytes.IndexByte(in, '\\')
+		if slash < 0 {
+			return halves
+		}
+		r, n := unescape(in[slash:])
+		if r == utf8.RuneError && n == 6 && isHalf(in[slash:]) {
+			halves++
+		}
+		in = in[slash+n:]
+	}
+}
+
 // An alphabet is how a file writes the characters that it could also escape.
 type alphabet struct {
 	ascii bool // characters beyond ASCII are escaped

@@ -97,11 +97,18 @@ func (nb *Notebook) layoutOf(i int, list span) layout {
 }
 
 // items are the elements of a list; of one that is too long, enough to tell.
+// They are counted first: of the shortest ones, spans that were moved about
+// while they grow in number would take many times the file's size.
 func (nb *Notebook) items(list span) []span {
-	var all []span
+	n := 0
+	elements(nb.raw, list, func(span) bool {
+		n++
+		return n <= maxKeep
+	})
+	all := make([]span, 0, n)
 	elements(nb.raw, list, func(v span) bool {
 		all = append(all, v)
-		return len(all) <= maxKeep
+		return len(all) < n
 	})
 	return all
 }

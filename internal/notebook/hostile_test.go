@@ -1,0 +1,194 @@
+package notebook
+
+import (
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// hostileSize is how big the files are that ask for memory: 2 MB for every day,
+// 40 MB with FSMCP_NOTEBOOK_ALL=1.
+func hostileSize() int {
+	if os.Getenv("FSMCP_NOTEBOOK_ALL") != "" {
+		return 40_000_000
+	}
+	return 2_000_000
+}
+
+// maxGrowth is how many times its size a file may cost, itself included. What
+// is counted is all that was ever allocated, so what is held at a time is less.
+const maxGrowth = 10
+
+// hostile is a file that repeats something small until it is big. In shape, %
+// stands for the repetitions.
+type hostile struct{ name, shape, unit, sep string }
+
+func hostiles() []hostile {
+	cell := func(rest string) string {
+		return wrap(`{"cell_type": "code", "id": "a", "metadata": {}, ` + rest + `}`)
+	}
+	outputs := cell(`"source": "x", "outputs": [%]`)
+	data := cell(`"source": "x", "outputs": [{"output_type": "display_data", "data": {%}}]`)
+	deep := strings.Repeat("[", 900) + strings.Repeat("]", 900)
+	return []hostile{
+		{"cells that are no objects", wrap("%"), "0", ","},
+		{"cells without anything", wrap("%"), "{}", ","},
+		{"smallest cells", wrap("%"), `{"cell_type":""}`, ","},
+		{"small cells", wrap("%"), `{"cell_type":"code","id":"a","source":[""]}`, ","},
+		{"outputs that are no objects", outputs, "0", ","},
+		{"outputs without anything", outputs, "{}", ","},
+		{"outputs of both kinds", outputs, "0,{}", ","},
+		{"small streams", outputs, `{"output_type":"stream","text":"x"}`, ","},
+		{"small errors", outputs, `{"output_type":"error","ename":"x"}`, ","},
+		{"broken pictures", outputs, `{"output_type":"display_data","data":{"image/png":0}}`, ","},
+		{"small pictures", outputs, `{"output_type":"display_data","data":{"image/png":"/9j/"}}`, ","},
+		{"many forms", data, `"a":0`, ","},
+		{"JSON", data, `"application/json":[0,0,0,0]`, ","},
+		{"one JSON", cell(`"source": "x", "outputs": [{"output_type": "display_data", "data": {"application/json": [%]}}]`), "0", ","},
+		{"one traceback", cell(`"source": "x", "outputs": [{"output_type": "error", "ename": "E", "traceback": [%]}]`), `"E"`, ","},
+		{"one stream in pieces", cell(`"source": "x", "outputs": [{"output_type": "stream", "text": [%]}]`), `""`, ","},
+		{"one stream of line ends", cell(`"source": "x", "outputs": [{"output_type": "stream", "text": "%"}]`), `\n`, ""},
+		{"one stream of escapes", cell(`"source": "x", "outputs": [{"output_type": "stream", "text": "%"}]`), `\u001b[`, ""},
+		{"source in pieces", cell(`"outputs": [], "source": [%]`), `""`, ","},
+		{"source of line ends", cell(`"outputs": [], "source": [%]`), `"\n"`, ","},
+		{"source of escapes", cell(`"outputs": [], "source": "%"`), `\ud800`, ""},
+		{"source of one line", cell(`"outputs": [], "source": "%"`), `x`, ""},
+		{"doubled outputs", cell(`"source": "x", %`), `"outputs":0`, ","},
+		{"doubled sources", cell(`%`), `"source":""`, ","},
+		{"fields nobody knows", cell(`"source": "x", %`), `"":0`, ","},
+		{"small objects", cell(`"source": "x", "outputs": [], "x": [%]`), `{"a":{}}`, ","},
+		{"deep lists", cell(`"source": "x", "outputs": [], "x": [%]`), deep, ","},
+		{"metadata", `{"metadata": {%}, "nbformat": 4, "nbformat_minor": 5, "cells": [{"cell_type": "raw", "source": "x"}]}`, `"collapsed":0`, ","},
+		{"cell metadata", wrap(`{"cell_type": "raw", "source": "x", "metadata": {%}}`), `"collapsed":0`, ","},
+		{"worksheets", `{"nbformat": 3, "worksheets": [%]}`, `{"cells":[{"cell_type":""}]}`, ","},
+		{"empty worksheets", `{"nbformat": 3, "worksheets": [%]}`, `{"cells":[]}`, ","},
+	}
+}
+
+func (h hostile) file(size int) []byte {
+	n := size / (len(h.unit) + len(h.sep))
+	middle := strings.Repeat(h.unit+h.sep, n) + h.unit
+	return []byte(strings.Replace(h.shape, "%", middle, 1))
+}
+
+// growth is how often f allocates the bytes of raw.
+func growth(raw []byte, f func()) float64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return 1 + float64(after.TotalAlloc-before.TotalAlloc)/float64(len(raw))
+}
+
+// What can be asked of a notebook, as the tools ask it: with room for one
+// answer.
+func asks(nb *Notebook) map[string]func() {
+	const room = 64 << 10
+	all := map[string]func(){
+		"render":    func() { nb.Render(Options{MaxText: room}) },
+		"cells":     func() { nb.Cells() },
+		"find":      func() { _, _ = nb.Find("nowhere") },
+		"insert":    func() { _, _ = nb.Insert(-1, Code, "é\n", zeros{}) },
+		"last page": func() { nb.Render(Options{First: nb.Len() - 1, MaxText: room}) },
+	}
+	if nb.Len() > 0 {
+		all["cell"] = func() { nb.RenderCell(0, CellOptions{MaxText: room}) }
+		all["last cell"] = func() { nb.RenderCell(nb.Len()-1, CellOptions{First: 2, Limit: 10, MaxText: room}) }
+		all["replace"] = func() { _, _ = nb.Replace(0, "x\né", "") }
+		all["to text"] = func() { _, _ = nb.Replace(0, "x\né", Markdown) }
+		all["to code"] = func() { _, _ = nb.Replace(0, "x\né", Code) }
+		all["delete"] = func() { _, _ = nb.Delete(0) }
+	}
+	return all
+}
+
+func TestMemoryFollowsTheFile(t *testing.T) {
+	for _, h := range hostiles() {
+		raw := h.file(hostileSize())
+		var nb *Notebook
+		worst, what := growth(raw, func() { nb, _ = Parse(raw) }), "parse"
+		if nb != nil {
+			for name, ask := range asks(nb) {
+				if g := growth(raw, ask); g > worst {
+					worst, what = g, name
+				}
+			}
+		}
+		t.Logf("%5.2f times its %d bytes: %s (%s)", worst, len(raw), h.name, what)
+		if worst > maxGrowth {
+			t.Errorf("%s: %s takes %.1f times the file's size", h.name, what, worst)
+		}
+	}
+}
+
+// Nesting costs no stack: what is too deep is refused at its first bracket too
+// many, however deep it would go.
+func TestDepthBombs(t *testing.T) {
+	const n = 5_000_000
+	bombs := map[string]string{
+		"lists":              strings.Repeat("[", n),
+		"objects":            strings.Repeat(`{"a":`, n/5),
+		"mixed":              strings.Repeat(`[{"a":`, n/6),
+		"closed":             strings.Repeat("[", n/2) + strings.Repeat("]", n/2),
+		"in an output":       wrap(`{"cell_type": "code", "source": "", "outputs": [` + strings.Repeat("[", n) + `]}`),
+		"in a source":        wrap(`{"cell_type": "code", "source": ` + strings.Repeat("[", n) + `}`),
+		"in nbformat 3":      `{"nbformat": 3, "worksheets": ` + strings.Repeat("[", n),
+		"behind the cells":   `{"nbformat": 4, "cells": [], "x": ` + strings.Repeat("[", n),
+		"behind spaces":      strings.Repeat(" ", n) + strings.Repeat("[", n),
+		"with spaces within": strings.Repeat("[ \n", n/3),
+	}
+	for name, raw := range bombs {
+		if fault, offset := parseFault(t, raw); fault != TooDeep || raw[offset] != '[' && raw[offset] != '{' {
+			t.Errorf("%s: fault %d at %d", name, fault, offset)
+		}
+	}
+}
+
+// Whatever outputs are, they are told of in bounds.
+func TestOutputsThatShowNothing(t *testing.T) {
+	got := shows(t, strings.Repeat(`0, {}, {"output_type": "display_data", "data": {"x/y": 1}}, `, 100)+`{"output_type": "stream", "text": "end"}`)
+	if n := strings.Count(got, "not shown]"); n != maxUnshown+1 || !strings.HasSuffix(got, "end\n[200 more outputs are not shown]\n") {
+		t.Errorf("%d notes, at the end %q", n, got[len(got)-60:])
+	}
+}
+
+// Odd files, changed anywhere, are read or refused, but never more than that.
+func TestNoFileIsTooOdd(t *testing.T) {
+	for name, raw := range fixtures(t) {
+		step := max(1, len(raw)/150)
+		for at := 0; at < len(raw); at += step {
+			for _, b := range []string{"", "\x00", "\"", "\\", "[", "}", ",", "\xc3", "1", `\ud800`, "NaN"} {
+				changed := append(append(append([]byte{}, raw[:at]...), b...), raw[at+1:]...)
+				if nb, err := Parse(changed); err == nil {
+					showAll(t, name, nb)
+				}
+			}
+		}
+	}
+}
+
+// showAll shows a notebook in every way and looks at what comes.
+func showAll(t testing.TB, name string, nb *Notebook) {
+	t.Helper()
+	parts := nb.Render(Options{}).Parts
+	parts = append(parts, nb.Render(Options{MaxOutput: 20, MaxText: 500}).Parts...)
+	for i := range nb.Len() {
+		parts = append(parts, nb.RenderCell(i, CellOptions{}).Parts...)
+		parts = append(parts, nb.RenderCell(i, CellOptions{First: 2, Limit: 3}).Parts...)
+		parts = append(parts, nb.RenderCell(i, CellOptions{Column: 2, MaxText: 60}).Parts...)
+		parts = append(parts, Part{Text: nb.CellText(i)})
+		if c := nb.Cell(i); c.Source.Start < c.Span.Start || c.Source.End > c.Span.End {
+			t.Errorf("%s: source %v outside cell %v", name, c.Source, c.Span)
+		}
+	}
+	for _, p := range parts {
+		if !utf8.ValidString(p.Text) {
+			t.Errorf("%s: %.200q", name, p.Text)
+		}
+		if p.Picture != nil && len(p.Picture.Bytes()) != p.Picture.Size {
+			t.Errorf("%s: picture of %d bytes has %d", name, p.Picture.Size, len(p.Picture.Bytes()))
+		}
+	}
+}
