@@ -76,6 +76,7 @@ func editable(t testing.TB) map[string]*Notebook {
 // Every edit of every cell of every notebook does what the model does and
 // touches nothing else.
 func TestEditsKeepAllOtherBytes(t *testing.T) {
+	t.Parallel()
 	count := 0
 	for name, nb := range editable(t) {
 		for _, e := range edits(nb) {
@@ -176,6 +177,7 @@ func neighbours(before, after *Notebook, e edit) error {
 }
 
 func TestInsertThenDeleteIsNothing(t *testing.T) {
+	t.Parallel()
 	for name, nb := range editable(t) {
 		for after := -1; after < nb.Len(); after++ {
 			for _, kind := range []string{Code, Markdown, Raw} {

@@ -52,6 +52,7 @@ func validate(schema *jsonschema.Schema, raw []byte) error {
 
 // What was valid by the schema stays so under every edit.
 func TestEditsStayValid(t *testing.T) {
+	t.Parallel()
 	all, valid := schemas(t), 0
 	for name, nb := range editable(t) {
 		schema := all[nb.minor]
@@ -152,6 +153,7 @@ func (j *judge) ask(raw []byte) string {
 // and finds it valid whenever that was. A part of the edits is enough for every
 // day; FSMCP_NOTEBOOK_ALL=1 asks for all.
 func TestEditsLoadInPython(t *testing.T) {
+	t.Parallel()
 	j, every := newJudge(t), 16
 	if os.Getenv("FSMCP_NOTEBOOK_ALL") != "" {
 		every = 1
@@ -178,4 +180,47 @@ func TestEditsLoadInPython(t *testing.T) {
 		}
 	}
 	t.Logf("%d edits judged by nbformat", asked)
+}
+
+// What one type of cell may hold and another may not goes with the type: no
+// change of type makes a valid notebook invalid, whatever the cell has.
+func TestTypesStayValid(t *testing.T) {
+	t.Parallel()
+	keys := []string{"name", "tags", "jupyter", "format", "collapsed", "scrolled", "execution", "other"}
+	values := []string{`7`, `"auto"`, `true`, `null`, `{}`, `{"a": 1}`, `{"iopub.status.busy": "x"}`, `["a"]`}
+	extras := []string{"", `, "attachments": {}`, `, "attachments": {"a.png": {"image/png": "x"}}`}
+	own := map[string]string{Code: `, "outputs": [], "execution_count": 1`}
+	kinds, valid := []string{Code, Markdown, Raw}, 0
+	for minor, schema := range schemas(t) {
+		id := ""
+		if minor >= 5 {
+			id = `"id": "a", `
+		}
+		check := func(from, key, value, extra string) {
+			raw := fmt.Sprintf(`{"cells": [{"cell_type": %q, %s"metadata": {"x": 1, %q: %s}, "source": []%s%s}], "metadata": {}, "nbformat": 4, "nbformat_minor": %d}`, from, id, key, value, own[from], extra, minor)
+			if validate(schema, []byte(raw)) != nil {
+				return
+			}
+			valid++
+			nb := mustParse(t, raw)
+			for _, to := range kinds {
+				c, err := nb.Replace(0, "x", to)
+				if got := after(t, nb, c, err); validate(schema, []byte(got)) != nil {
+					t.Errorf("4.%d to %s:\n%s\ngave\n%s", minor, to, raw, got)
+				}
+			}
+		}
+		for _, from := range kinds {
+			for _, key := range keys {
+				for _, value := range values {
+					for _, extra := range extras {
+						check(from, key, value, extra)
+					}
+				}
+			}
+		}
+	}
+	if valid < 500 {
+		t.Errorf("only %d notebooks are valid to begin with", valid)
+	}
 }

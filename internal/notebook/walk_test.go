@@ -26,6 +26,7 @@ func walks(t testing.TB) int {
 // Sequences of random edits come to what the naive model comes to, whose bytes
 // are nobody's concern.
 func TestRandomWalks(t *testing.T) {
+	t.Parallel()
 	var books []*Notebook
 	all := editable(t)
 	for _, name := range slices.Sorted(maps.Keys(all)) { // a seed means the same each time
