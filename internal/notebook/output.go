@@ -46,7 +46,7 @@ func (o *outputs) start(stream string) {
 // note says in a line of its own what is not shown.
 func (o *outputs) note(format string, args ...any) {
 	o.start("")
-	o.text = fmt.Appendf(o.text, "["+format+"]\n", args...)
+	o.text = append(fmt.Appendf(append(o.text, '['), format, args...), "]\n"...)
 }
 
 // maxUnshown bounds how many outputs of a cell are told one by one not to be
