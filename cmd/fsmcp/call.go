@@ -1,15 +1,19 @@
 package main
 
 import (
+	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
 	"github.com/fsmcp/fsmcp/internal/config"
+	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/server"
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
@@ -21,7 +25,8 @@ func callCommand(s surroundings) *cobra.Command {
 		Use:   "call TOOL JSON [TOOL JSON...]",
 		Short: "Make calls by hand, in one session",
 		Long: `Make calls by hand, in one session, and print what a client would get.
-The workspace is --dir, else the working directory. The exit code is 1 when a
+The workspace is --dir, else the working directory. What needs consent is asked
+for on a terminal, and refused elsewhere. The exit code is 1 when a
 call failed, 2 when the command line cannot be understood.`,
 		Example: `  fsmcp call Read '{"file_path": "a.txt"}' Edit '{"file_path": "a.txt", "old_string": "x", "new_string": "y"}'`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -46,7 +51,7 @@ call failed, 2 when the command line cannot be understood.`,
 			for _, w := range warnings {
 				log.Warn().Msg(w)
 			}
-			return callAll(cmd, s.out, cfg, log, args, asJSON)
+			return callAll(cmd, s, cfg, log, args, asJSON)
 		},
 	}
 	addFlags(cmd, &f)
@@ -56,7 +61,7 @@ call failed, 2 when the command line cannot be understood.`,
 }
 
 // callAll makes the calls one after the other; a failed one does not stop the rest.
-func callAll(cmd *cobra.Command, out io.Writer, cfg config.Config, log zerolog.Logger, args []string, asJSON bool) error {
+func callAll(cmd *cobra.Command, s surroundings, cfg config.Config, log zerolog.Logger, args []string, asJSON bool) error {
 	p, err := assemble(cfg, log)
 	if err != nil {
 		return err
@@ -64,14 +69,18 @@ func callAll(cmd *cobra.Command, out io.Writer, cfg config.Config, log zerolog.L
 	defer p.saver.Close()
 	p.sweep(cmd.Context(), log)
 	session := p.house.NewSession()
+	var ask func(message string) server.Answer
+	if s.person {
+		ask = prompt(cmd.Context(), s.in, s.err)
+	}
 	failed := false
 	for i := 0; i < len(args); i += 2 {
-		result, err := p.server.Call(cmd.Context(), session, args[i], []byte(args[i+1]))
+		result, err := p.server.Call(cmd.Context(), session, args[i], []byte(args[i+1]), ask)
 		if err != nil {
 			return err
 		}
 		failed = failed || result.IsError
-		if err := show(out, result, asJSON); err != nil {
+		if err := show(s.out, result, asJSON); err != nil {
 			return err
 		}
 	}
@@ -79,6 +88,38 @@ func callAll(cmd *cobra.Command, out io.Writer, cfg config.Config, log zerolog.L
 		return exitFailed
 	}
 	return nil
+}
+
+// prompt asks a person: o for this call, s for this file from now on, anything
+// else for no.
+func prompt(ctx context.Context, in io.Reader, out io.Writer) func(message string) server.Answer {
+	words := make(chan string)
+	lines := bufio.NewScanner(in)
+	return func(message string) server.Answer {
+		if ctx.Err() != nil {
+			return server.No
+		}
+		for line := range strings.Lines(message) {
+			fmt.Fprintln(out, fsys.Printable(strings.TrimSuffix(line, "\n")))
+		}
+		fmt.Fprint(out, "Allow it? [o]nce, for this [s]ession, [n]o: ")
+		go func() { // a read cannot be broken off
+			lines.Scan()
+			words <- strings.ToLower(strings.TrimSpace(lines.Text()))
+		}()
+		select {
+		case word := <-words:
+			switch word {
+			case "o", "once":
+				return server.Once
+			case "s", "session":
+				return server.Session
+			}
+		case <-ctx.Done():
+			fmt.Fprintln(out)
+		}
+		return server.No
+	}
 }
 
 func show(out io.Writer, r *tools.Result, asJSON bool) error {

@@ -18,12 +18,14 @@ type surroundings struct {
 	out      *os.File
 	err      io.Writer
 	terminal bool // standard input is one
+	person   bool // standard error is one, too: somebody may be asked
 	config   config.Surroundings
 }
 
 // process gathers the surroundings of the real process.
 func process() surroundings {
 	s := surroundings{in: os.Stdin, out: os.Stdout, err: os.Stderr, terminal: isTerminal(os.Stdin)}
+	s.person = s.terminal && isTerminal(os.Stderr)
 	s.config.Getenv = os.Getenv
 	s.config.WorkDir, _ = os.Getwd()
 	s.config.Home, _ = os.UserHomeDir()

@@ -29,8 +29,9 @@ func serveCommand(s surroundings) *cobra.Command {
 		Long: `Serve a client on standard input and output, over the Model Context Protocol.
 
 Each DIR is a workspace directory: files in it are read and written without a
-question. Without DIR it is CLAUDE_PROJECT_DIR, else the working directory; the
-home directory and / count only when they are named.
+question. Without DIR it is CLAUDE_PROJECT_DIR, else what the client names as
+its roots, else the working directory; the home directory and / count only when
+they are named.
 
 FSMCP_MAX_OUTPUT_TOKENS bounds the text of one Read (default 25000).`,
 		RunE: func(cmd *cobra.Command, dirs []string) error {
@@ -79,20 +80,13 @@ type parts struct {
 	house  *tools.House
 	saver  *save.Saver
 	server *server.Server
+	rules  *rulebook
 }
 
 // assemble builds every part by hand. It touches no file but to find out where
 // the links of the workspace lead.
 func assemble(cfg config.Config, log zerolog.Logger) (*parts, error) {
-	resolver := fsys.NewResolver(cfg.Workspace)
-	policy, warnings := perm.Compile(permissions(cfg, resolver))
-	for _, w := range warnings {
-		log.Warn().Msg(w.String())
-	}
-	lexer := fsys.Lexer{OS: runtime.GOOS, Home: cfg.Home}
-	if len(cfg.Workspace) > 0 {
-		lexer.Base = cfg.Workspace[0]
-	}
+	rules := newRulebook(cfg, log)
 	saver := save.New(save.Options{
 		StateDir:   cfg.StateDir,
 		Durability: durability(cfg.Durability),
@@ -100,9 +94,9 @@ func assemble(cfg config.Config, log zerolog.Logger) (*parts, error) {
 		Rand:       rand.Reader,
 	})
 	house := tools.New(tools.Options{
-		Lexer:     func() fsys.Lexer { return lexer },
-		Resolver:  resolver,
-		Policy:    func() *perm.Policy { return policy },
+		Lexer:     rules.lexer,
+		Resolver:  fsys.NewResolver(nil),
+		Policy:    rules.policy,
 		Saver:     saver,
 		Counter:   tokens.Local{},
 		MaxTokens: cfg.MaxTokens,
@@ -116,16 +110,19 @@ func assemble(cfg config.Config, log zerolog.Logger) (*parts, error) {
 		Schemas:    schemas.Files,
 		Workspace:  cfg.Workspace,
 		FileKey:    house.Key,
+		AskTimeout: cfg.AskTimeout,
+		WantRoots:  cfg.RootsWanted,
+		Roots:      rules.follow,
 		Log:        log,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &parts{house: house, saver: saver, server: srv}, nil
+	return &parts{house: house, saver: saver, server: srv, rules: rules}, nil
 }
 
 // permissions is what the policy is compiled from.
-func permissions(cfg config.Config, resolver *fsys.Resolver) perm.Config {
+func permissions(cfg config.Config) perm.Config {
 	c := perm.Config{
 		Home:          cfg.Home,
 		StateDir:      cfg.StateDir,
@@ -133,7 +130,7 @@ func permissions(cfg config.Config, resolver *fsys.Resolver) perm.Config {
 		CaseSensitive: runtime.GOOS != "darwin" && runtime.GOOS != "windows",
 		Windows:       runtime.GOOS == "windows",
 	}
-	for i, real := range resolver.RealRoots() {
+	for i, real := range fsys.NewResolver(cfg.Workspace).RealRoots() {
 		c.Workspace = append(c.Workspace, perm.Dir{Name: cfg.Workspace[i], Real: real})
 	}
 	add := func(list perm.List, rules []config.Rule) {

@@ -25,6 +25,9 @@ type conn struct {
 	pool     *pool
 	peer     *peer
 	sessions *sessions
+	requests requests
+	dialogue dialogue
+	roots    roots
 
 	// The rest is the reader's own.
 	in        lines
@@ -37,6 +40,7 @@ type conn struct {
 	// means.
 	seenInfo, seenCapabilities []byte
 	seenLimits                 tools.ClientLimits
+	seenAsks, seenRoots        bool
 }
 
 // replies takes the one answer to a request, or word that there will be none.
@@ -58,6 +62,7 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	select {
 	case err = <-c.ended:
 		c.pool.close(false)
+		c.hangUp()
 		c.wait(ctx.Done(), s.opts.bounds.drain)
 	case <-ctx.Done():
 	case <-c.out.broken:
@@ -69,6 +74,7 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	for _, j := range c.pool.close(true) {
 		c.reply(j, tools.Busy(string(stopping)+". Nothing was done."))
 	}
+	c.hangUp()
 	c.wait(nil, s.opts.bounds.grace)
 	c.pool.stop()
 	c.wait(nil, s.opts.bounds.grace/4)
@@ -88,8 +94,14 @@ func (s *Server) connect(ctx context.Context, in io.Reader, out io.Writer) *conn
 	}
 	c.seat.relief = c.read
 	c.ctx = s.mcp.WithContext(context.WithoutCancel(ctx), c.peer)
-	c.pool.run = func(j *job) *tools.Result { return s.run(j.ctx, j.spec, j.call, j.args) }
+	c.pool.run = func(j *job) *tools.Result {
+		if j.asks && j.meta != nil {
+			return c.runAsking(j)
+		}
+		return s.run(j.ctx, j.spec, j.call, j.args)
+	}
 	c.pool.answer = c.reply
+	c.pool.ask = c.question
 	c.pool.late = lateAnswer
 	return c
 }
@@ -175,7 +187,8 @@ func (c *conn) message(m message, err error, size int, to replies) {
 	case err != nil:
 		c.fail(to, nil, mcp.PARSE_ERROR, "The message is not valid JSON.")
 	case m.answer && m.method == "":
-		to.none() // nothing was asked of the client
+		c.requests.answered(m.id, m.result)
+		to.none()
 	case !m.version:
 		c.fail(to, id, mcp.INVALID_REQUEST, `jsonrpc must be "2.0".`)
 	case m.method == "":
@@ -211,12 +224,17 @@ func (c *conn) fail(to replies, id []byte, code int, text string) {
 // notified handles a notification. Cancelling is done here, on receipt, so
 // that it reaches calls that still wait.
 func (c *conn) notified(m message) {
-	if m.method != methodCancelled {
+	switch m.method {
+	case methodCancelled:
+		id := member(m.params.raw, "requestId").raw
+		if j := c.pool.cancel(idKey(id)); j != nil {
+			c.withdraw(j, true)
+			c.opts.Log.Info().Str("id", string(id)).Msg("call cancelled")
+		}
+	case methodRoots:
+		c.roots.changed()
+	default:
 		c.handle(m)
-		return
-	}
-	if id := member(m.params.raw, "requestId").raw; c.pool.cancel(idKey(id)) {
-		c.opts.Log.Info().Str("id", string(id)).Msg("call cancelled")
 	}
 }
 
@@ -298,11 +316,20 @@ func (c *conn) call(m message, size int, to replies) {
 	j.args = args
 	j.key = idKey(j.id)
 	j.lane = c.opts.FileKey(args.Target())
+	j.thread = string(meta.thread)
 	j.call = tools.Call{Session: c.sessions.of(meta.thread), ID: string(j.id), Client: c.limits(&meta)}
+	if modern {
+		j.asks, j.retry = c.seenAsks, retryOf(&m)
+	} else if j.asks = c.peer.asks(); j.asks {
+		j.patience = maxQuestions
+	}
 	if meta.progress != nil {
 		j.call.Progress = c.progress(j, bytes.Clone(meta.progress))
 	}
 	j.ctx, j.cancel = context.WithCancelCause(c.ctx)
+	if c.afterRoots(j, m.inputs) {
+		return
+	}
 	// A single call is run by the reader itself, which saves it a change of
 	// threads. Where more input is here already, the pool takes it.
 	_, alone := to.(*conn)
@@ -311,9 +338,14 @@ func (c *conn) call(m message, size int, to replies) {
 	case mine:
 		c.here = j
 	case why != "":
-		j.cancel(nil)
-		c.settle(j, tools.Busy(string(why)+". Nothing was done; try again later."), true)
+		c.refuse(j, why)
 	}
+}
+
+// refuse answers a call that the pool has not taken.
+func (c *conn) refuse(j *job, why refusal) {
+	j.cancel(nil)
+	c.settle(j, tools.Busy(string(why)+". Nothing was done; try again later."), true)
 }
 
 // era tells whether a call is of the revision 2026-07-28. It is not ok where
@@ -331,6 +363,7 @@ func (c *conn) era(m *callMeta) (modern, ok bool) {
 			return true, false
 		}
 		c.seenCapabilities = bytes.Clone(m.capabilities)
+		c.seenAsks, c.seenRoots = asks(parsed), parsed.Roots != nil
 	}
 	return true, true
 }
@@ -422,7 +455,13 @@ func (c *conn) settle(j *job, r *tools.Result, reading bool) {
 const codeTooLarge = 6
 
 func (c *conn) encode(j *job, r *tools.Result) []byte {
-	return appendAnswer(c.out.buffer(), j.id, func(b []byte) []byte { return appendResult(b, r, j.meta) })
+	return appendAnswer(c.out.buffer(), j.id, func(b []byte) []byte {
+		if j.putsQuestion(r) {
+			params := func(b []byte) []byte { return appendQuestion(b, r.Ask) }
+			return appendInput(b, j.meta, inputConsent, string(mcp.MethodElicitationCreate), j.state, params)
+		}
+		return appendResult(b, r, j.meta)
+	})
 }
 
 // log notes a call: what was done and how it went, never what was in it.
@@ -431,10 +470,14 @@ func (c *conn) log(j *job, r *tools.Result, size int) {
 	if !e.Enabled() {
 		return
 	}
-	if slug, ok := r.Meta["fsmcp/error"].(string); ok {
+	if slug, ok := r.Meta["fsmcp/error"].(string); ok && !j.putsQuestion(r) {
 		e = e.Str("error", slug)
 	}
-	e.Str("tool", j.spec.tool.Name).Str("id", string(j.id)).Dur("took", time.Since(j.at)).Int("bytes", size).Msg("call answered")
+	said := "call answered"
+	if j.putsQuestion(r) {
+		said = "the user is asked"
+	}
+	e.Str("tool", j.spec.tool.Name).Str("id", string(j.id)).Dur("took", time.Since(j.at)).Int("bytes", size).Msg(said)
 }
 
 // progress makes the function by which a tool reports how far it is. Reports

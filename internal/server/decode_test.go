@@ -44,7 +44,7 @@ func TestDecodeRefusals(t *testing.T) {
 		{"Read", `{"file_path":"/f","offset":9223372036854775808}`, `offset is too large a number`},
 		{"Read", `{"file_path":"/f","offset":1,"offset":1}`, "offset was given twice; give it once."},
 		{"Read", `{"file_path":"/f","offset":null,"offset":1}`, "offset was given twice; give it once."},
-		{"Read", `{"file_path":"/f","encoding":"x"}`, `There is no argument "encoding". Read takes: file_path, offset, limit, column.`},
+		{"Read", `{"file_path":"/f","encoding":"x"}`, `There is no argument "encoding". Read takes: file_path, offset, limit, column, cell_id.`},
 		{"Read", `{"file_path":"/f","x":1,"x":1}`, `"x" was given twice; give it once.`},
 		{"Read", `{"filePath":"/f"}`, `There is no argument "filePath"; did you mean file_path?`},
 		{"Read", `{"filename":"/f"}`, `There is no argument "filename"; did you mean file_path?`},
@@ -53,8 +53,7 @@ func TestDecodeRefusals(t *testing.T) {
 		{"Read", `{"file_path":"/f","limits":1}`, `did you mean limit?`},
 		{"Read", `{"file_path":"/f","col":1}`, `did you mean column?`},
 		{"Read", `{"":"/f"}`, `There is no argument "". file_path is required.`},
-		{"Read", `{"file_path":"/f","cell_id":"x"}`, "cell_id cannot be used: notebooks are not supported yet. Leave it out."},
-		{"Read", `{"file_path":"/f","region":"0,0,1,1"}`, "region cannot be used: images are not supported yet."},
+		{"Read", `{"file_path":"/f","region":"0,0,1,1"}`, "region cannot be used: images are not supported yet. Leave it out."},
 		{"Read", `{"file_path":"/f","pages":1}`, "pages cannot be used: PDF files are not supported yet."},
 		{"Read", "{\"file_path\":\"/f\xff\"}", "file_path is not valid UTF-8; send the text as UTF-8."},
 		{"Read", "{\"\xff\":1}", `is not valid UTF-8.`},
@@ -95,10 +94,11 @@ func TestDecodeAccepts(t *testing.T) {
 	}{
 		{"Read", ` { "file_path" : "/f" } `, &readArgs{FilePath: "/f"}},
 		{"Read", `{"file_path":"/f","offset":null,"limit":"","column":null,"pages":"","region":null}`, &readArgs{FilePath: "/f"}},
-		{"Read", `{"file_path":"/f","offset":"0","limit":-0,"column":"-7"}`, &readArgs{"/f", ptr(0), ptr(0), ptr(-7)}},
-		{"Read", `{"file_path":"/f","offset":10.0,"limit":"10.0","column":1e1}`, &readArgs{"/f", ptr(10), ptr(10), ptr(10)}},
+		{"Read", `{"file_path":"/f","offset":"0","limit":-0,"column":"-7"}`, &readArgs{FilePath: "/f", Offset: ptr(0), Limit: ptr(0), Column: ptr(-7)}},
+		{"Read", `{"file_path":"/f","offset":10.0,"limit":"10.0","column":1e1}`, &readArgs{FilePath: "/f", Offset: ptr(10), Limit: ptr(10), Column: ptr(10)}},
 		{"Read", `{"file_path":"/f","offset":` + strconv.Itoa(math.MaxInt) + `}`, &readArgs{FilePath: "/f", Offset: ptr(math.MaxInt)}},
 		{"Read", `{"\u0066ile_path":""}`, &readArgs{}},
+		{"Read", `{"file_path":"/f","cell_id":"x"}`, &readArgs{FilePath: "/f", CellID: "x"}},
 		{"Write", `{"file_path":"/f","content":""}`, &writeArgs{FilePath: "/f"}},
 		{"Write", `{"content":"\b\f\n\r\t\"\\\/\u0000\u00e9\ud83d\ude00é😀","file_path":"/f"}`, &writeArgs{"/f", "\b\f\n\r\t\"\\/\x00" + "é😀é😀"}},
 		{"Edit", `{"file_path":"/f","old_string":"","new_string":"","replace_all":"false"}`, &editArgs{FilePath: "/f"}},
@@ -301,21 +301,21 @@ func TestLimitsOf(t *testing.T) {
 }
 
 func TestInstructions(t *testing.T) {
-	one := instructions([]string{"/home/me/project"})
+	one := instructions([]string{"/home/me/project"}, false)
 	if !strings.Contains(one, "workspace: /home/me/project.") {
 		t.Error(one)
 	}
-	many := instructions(slices.Repeat([]string{"/" + strings.Repeat("d", 200)}, 50))
+	many := instructions(slices.Repeat([]string{"/" + strings.Repeat("d", 200)}, 50), false)
 	if len(many) >= 1500 || !strings.Contains(many, "more.") {
 		t.Errorf("%d bytes: %s", len(many), many)
 	}
-	if long := instructions([]string{"/" + strings.Repeat("d", 5000), "/b"}); len(long) >= 1500 {
+	if long := instructions([]string{"/" + strings.Repeat("d", 5000), "/b"}, false); len(long) >= 1500 {
 		t.Errorf("%d bytes", len(long))
 	}
-	if odd := instructions([]string{"/a\nb\u202e"}); strings.Contains(odd, "a\nb") || strings.Contains(odd, "\u202e") {
+	if odd := instructions([]string{"/a\nb\u202e"}, false); strings.Contains(odd, "a\nb") || strings.Contains(odd, "\u202e") {
 		t.Error(odd)
 	}
-	if none := instructions(nil); !strings.Contains(none, "No workspace") {
+	if none := instructions(nil, false); !strings.Contains(none, "No workspace") {
 		t.Error(none)
 	}
 }

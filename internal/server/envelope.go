@@ -13,6 +13,7 @@ const (
 	methodListen    = "subscriptions/listen"
 	methodInit      = "initialize"
 	methodCancelled = "notifications/cancelled"
+	methodRoots     = "notifications/roots/list_changed"
 )
 
 // errNotObject: valid JSON, but no message.
@@ -32,8 +33,11 @@ type message struct {
 	name    value // the members of params
 	args    value
 	meta    value
-	version bool // jsonrpc is "2.0"
-	answer  bool // has a result or an error: it answers a request of ours
+	inputs  value // inputResponses
+	state   value // requestState
+	version bool  // jsonrpc is "2.0"
+	answer  bool  // has a result or an error: it answers a request of ours
+	result  value
 	seen    part
 	twice   bool // some part was given more than once
 }
@@ -79,7 +83,10 @@ func (m *message) take(s *scanner, name []byte) error {
 		if err == nil && v.kind == isString {
 			m.method, _ = unquote(v.raw)
 		}
-	case `"result"`, `"error"`:
+	case `"result"`:
+		m.once(inAnswer)
+		m.answer, m.result = true, v
+	case `"error"`:
 		m.once(inAnswer)
 		m.answer = true
 	}
@@ -105,6 +112,12 @@ func (m *message) takeParams(s *scanner) (err error) {
 		case `"_meta"`:
 			m.once(inMeta)
 			m.meta = v
+		case `"inputResponses"`:
+			m.once(inInputs)
+			m.inputs = v
+		case `"requestState"`:
+			m.once(inState)
+			m.state = v
 		}
 		return err
 	})
@@ -124,6 +137,8 @@ const (
 	inName
 	inArguments
 	inMeta
+	inInputs
+	inState
 )
 
 // once notes that a part was there, and whether it was before.

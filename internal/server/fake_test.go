@@ -25,6 +25,7 @@ type (
 		Offset   *int   `json:"offset"`
 		Limit    *int   `json:"limit"`
 		Column   *int   `json:"column"`
+		CellID   string `json:"cell_id"`
 	}
 	writeArgs struct {
 		FilePath string `json:"file_path"`
@@ -52,6 +53,37 @@ type fakes struct {
 	began chan string              // told of each call that begins, where not nil
 
 	sessions []*tools.Session
+
+	where   func() string   // the text of /where
+	rule    string          // why names below /ask need consent
+	allowed map[string]bool // and which of them do not need it any more
+}
+
+// consent asks for what is below /ask. /ask/two needs it for two names, and
+// /ask/more for another name each time.
+func (f *fakes) consent(call tools.Call, path string) *tools.Result {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !strings.HasPrefix(path, "/ask/") || f.allowed[path] {
+		return nil
+	}
+	paths := []string{path}
+	switch path {
+	case "/ask/two":
+		paths = []string{"/ask/two#1", "/ask/two#2"}
+	case "/ask/more":
+		paths = []string{"/ask/more#" + strconv.Itoa(len(f.order))}
+	}
+	for _, p := range paths {
+		q := &tools.Question{Message: "Read " + p + "?\nRule: " + f.rule, Names: []string{p}, Rule: f.rule, Path: p}
+		if call.Session.Granted(q) || call.Consent.Covers(q) {
+			continue
+		}
+		r := tools.Failure(1, "denied", "Consent is needed, which cannot be asked for here.")
+		r.Ask = q
+		return r
+	}
+	return nil
 }
 
 func (f *fakes) tools() []tools.Tool {
@@ -80,6 +112,9 @@ func (f *fakes) begin(ctx context.Context, path string) {
 func (f *fakes) read(ctx context.Context, call tools.Call, args tools.Args) *tools.Result {
 	a := args.(*readArgs)
 	f.begin(ctx, a.FilePath)
+	if r := f.consent(call, a.FilePath); r != nil {
+		return r
+	}
 	switch a.FilePath {
 	case "/panic":
 		panic("boom")
@@ -98,6 +133,8 @@ func (f *fakes) read(ctx context.Context, call tools.Call, args tools.Args) *too
 	case "/slow":
 		<-ctx.Done()
 		return text("ended: " + context.Cause(ctx).Error())
+	case "/where":
+		return text(f.where())
 	case "/progress":
 		for i := range int64(3) {
 			if call.Progress != nil {
@@ -136,6 +173,9 @@ func (f *fakes) sessionName(s *tools.Session) string {
 func (f *fakes) write(ctx context.Context, call tools.Call, args tools.Args) *tools.Result {
 	a := args.(*writeArgs)
 	f.begin(ctx, a.FilePath)
+	if r := f.consent(call, a.FilePath); r != nil {
+		return r
+	}
 	if a.FilePath == "/panic" {
 		panic("boom")
 	}

@@ -10,8 +10,9 @@ import (
 const maxInstructions = 1499
 
 // instructions tells a model what holds for all tools, with the workspace
-// directories, as many as fit.
-func instructions(workspace []string) string {
+// directories, as many as fit. With roots, they count where the client names
+// none of its own.
+func instructions(workspace []string, roots bool) string {
 	const rules = `
 
 Read a file before changing it: Edit and Write replace only what Read has shown you, and refuse when the file has changed since.
@@ -19,16 +20,22 @@ Read answers with lines as "number, tab, text"; number and tab are not part of t
 Read whole files unless you know the part you need. When an answer says that more follows, it names the next call (offset, limit; column within one very long line).
 Paths should be absolute; a relative path starts at the first workspace directory, and ~/ is your home directory.
 An error says what to do next, and often shows what was missing: then the same call passes when repeated.`
-	return workspaceLine(workspace, maxInstructions-len(rules)) + rules
+	return workspaceLine(workspace, roots, maxInstructions-len(rules)) + rules
 }
 
-func workspaceLine(dirs []string, room int) string {
-	if len(dirs) == 0 {
-		return "fsmcp reads, writes and edits files. No workspace directory is set."
-	}
+func workspaceLine(dirs []string, roots bool, room int) string {
 	const andMore = ", and 9999 more"
 	var b strings.Builder
-	b.WriteString("fsmcp reads, writes and edits files in the workspace: ")
+	switch {
+	case roots && len(dirs) == 0:
+		return "fsmcp reads, writes and edits files in the workspace: the client's root directories."
+	case len(dirs) == 0:
+		return "fsmcp reads, writes and edits files. No workspace directory is set."
+	case roots:
+		b.WriteString("fsmcp reads, writes and edits files in the workspace: the client's root directories, or where it names none, ")
+	default:
+		b.WriteString("fsmcp reads, writes and edits files in the workspace: ")
+	}
 	for i, dir := range dirs {
 		name := strconv.QuoteToGraphic(dir)
 		if name == `"`+dir+`"` {

@@ -569,17 +569,17 @@ func (w *wire) rest2() []string {
 func TestCallOutsideAConnection(t *testing.T) {
 	s := newFake(t, &fakes{}, nil)
 	session := s.opts.NewSession()
-	r, err := s.Call(context.Background(), session, "Read", []byte(` {"file_path":"/f"} `))
+	r, err := s.Call(context.Background(), session, "Read", []byte(` {"file_path":"/f"} `), nil)
 	if err != nil || !strings.Contains(string(EncodeResult(r)), `\"file_path\":\"/f\"`) {
 		t.Error(r, err)
 	}
-	if r, err := s.Call(context.Background(), session, "Read", []byte(`{"path":"/f"}`)); err != nil || !r.IsError {
+	if r, err := s.Call(context.Background(), session, "Read", []byte(`{"path":"/f"}`), nil); err != nil || !r.IsError {
 		t.Error(r, err)
 	}
-	if _, err := s.Call(context.Background(), session, "Raed", []byte(`{}`)); !errors.Is(err, ErrNoTool) {
+	if _, err := s.Call(context.Background(), session, "Raed", []byte(`{}`), nil); !errors.Is(err, ErrNoTool) {
 		t.Error(err)
 	}
-	if _, err := s.Call(context.Background(), session, "Read", []byte(`{`)); !errors.Is(err, ErrJSON) {
+	if _, err := s.Call(context.Background(), session, "Read", []byte(`{`), nil); !errors.Is(err, ErrJSON) {
 		t.Error(err)
 	}
 }

@@ -96,3 +96,23 @@ func (p *peer) clientLimits() tools.ClientLimits {
 	defer p.mu.Unlock()
 	return p.limits
 }
+
+// asks tells whether the client can put a question to its user.
+func (p *peer) asks() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return asks(&p.capabilities)
+}
+
+// hasRoots tells whether the client can name the folders that it works in.
+func (p *peer) hasRoots() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.capabilities.Roots != nil
+}
+
+// asks tells whether a client can show a form; none named means that it can.
+func asks(c *mcp.ClientCapabilities) bool {
+	e := c.Elicitation
+	return e != nil && (e.Form != nil || e.URL == nil)
+}

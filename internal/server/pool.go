@@ -28,6 +28,7 @@ type bounds struct {
 	tick     time.Duration // how often all that is looked at
 	grace    time.Duration // for running calls when the server is told to stop
 	drain    time.Duration // for answers at the end of input
+	roots    time.Duration // for the client to name its folders
 }
 
 func defaultBounds() bounds {
@@ -42,6 +43,7 @@ func defaultBounds() bounds {
 		tick:     250 * time.Millisecond,
 		grace:    3 * time.Second,
 		drain:    30 * time.Second,
+		roots:    2 * time.Second,
 	}
 }
 
@@ -61,6 +63,13 @@ type job struct {
 	cancel context.CancelCauseFunc
 	at     time.Time
 
+	asks   bool   // its client can put a question to the user
+	thread string // the client's name of its conversation
+	retry  retry  // what it brings along of an earlier try (from 2026-07-28)
+	state  string // the requestState of the question that its answer puts
+
+	patience int // how many more questions it may be parked for
+
 	phase   phase
 	settled bool // answered, or never to be answered
 	warned  bool // its context has ended for the deadline
@@ -75,6 +84,7 @@ const (
 	isRunning       // counted against width
 	isSlow          // runs for long, as on a network file system that hangs, and no longer counts there
 	isStuck         // given up, but has not returned
+	isParked        // waits for the user or the client, outside of its lane; the deadline does not run
 	isOver
 )
 
@@ -85,11 +95,12 @@ type pool struct {
 	run    func(*job) *tools.Result
 	answer func(*job, *tools.Result)
 	late   func(*job, bool) *tools.Result // the answer to a call given up; true when it had started
+	ask    func(*job, *tools.Result)      // sees to the question of a job that was parked; resume or end follows
 
 	mu      sync.Mutex
 	lanes   map[string][]*job // a lane is there while one of its jobs is ready or runs; these wait behind it
 	ready   []*job
-	live    map[*job]struct{} // waiting, running and slow
+	live    map[*job]struct{} // waiting, running, slow and parked
 	byID    map[string]*job
 	waiting int
 	held    int // bytes
@@ -124,34 +135,59 @@ const (
 func (p *pool) submit(j *job, here bool) (why refusal, mine bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if why = p.admit(j); why != "" {
+		return why, false
+	}
+	p.waiting++
+	return "", p.enter(j, here)
+}
+
+// park takes a job that is to wait for resume, or refuses it at once.
+func (p *pool) park(j *job) (why refusal) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if why = p.admit(j); why == "" {
+		j.phase = isParked
+		p.count[isParked]++
+	}
+	return why
+}
+
+// admit puts a job into the books of what lives.
+func (p *pool) admit(j *job) (why refusal) {
 	switch {
 	case p.closed:
-		return stopping, false
+		return stopping
 	case p.count[isStuck] >= p.stuck:
-		return tooStuck, false
-	case p.waiting >= p.queued, p.held+j.size > p.bytes:
-		return tooMany, false
+		return tooStuck
+	case p.waiting+p.count[isParked] >= p.queued, p.held+j.size > p.bytes:
+		return tooMany
 	}
 	p.live[j] = struct{}{}
 	p.byID[j.key] = j
 	p.held += j.size
-	p.waiting++
 	if !p.ticking {
 		p.ticking = true
 		time.AfterFunc(p.tick, p.watch)
 	}
+	return ""
+}
+
+// enter puts a waiting job at the end of its lane, and tells whether the
+// caller, who offers it with here, is to run it.
+func (p *pool) enter(j *job, here bool) (mine bool) {
 	if behind, taken := p.lanes[j.lane]; taken {
 		p.lanes[j.lane] = append(behind, j)
-		return "", false
+		return false
 	}
 	p.lanes[j.lane] = nil
 	if here && len(p.ready) == 0 && p.count[isRunning] < p.width {
 		p.start(j)
-		return "", true
+		return true
 	}
 	p.ready = append(p.ready, j)
 	p.dispatch()
-	return "", false
+	return false
 }
 
 // start counts a job as running.
@@ -236,7 +272,12 @@ func (p *pool) next(worker chan *job) *job {
 
 // finish answers a job that has run, and then makes way for what waits behind
 // it: the next call on a file begins after the answer to the one before.
+// A job whose result is a question makes way, too, and is parked.
 func (p *pool) finish(j *job, result *tools.Result) {
+	if result.Ask != nil && p.pause(j) {
+		p.ask(j, result)
+		return
+	}
 	p.mu.Lock()
 	tell := !j.settled
 	j.settled = true
@@ -251,6 +292,63 @@ func (p *pool) finish(j *job, result *tools.Result) {
 	p.count[j.phase]--
 	p.forget(j)
 	p.leave(j)
+}
+
+// pause parks a job that has run, where it may be parked once more.
+func (p *pool) pause(j *job) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if j.settled || j.patience == 0 || p.closed {
+		return false
+	}
+	j.patience--
+	j.cancel(nil)
+	p.count[j.phase]--
+	p.leave(j)
+	j.phase = isParked
+	p.count[isParked]++
+	return true
+}
+
+// resume has a parked job run as if it came now, prepared by prepare. It does
+// nothing where the job is no longer parked.
+func (p *pool) resume(j *job, prepare func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if j.phase != isParked {
+		return
+	}
+	prepare()
+	p.count[isParked]--
+	p.waiting++
+	j.phase, j.at, j.warned = isWaiting, time.Now(), false
+	p.enter(j, false)
+}
+
+// end settles a parked job, which answer then answers. It does nothing where
+// the job is no longer parked.
+func (p *pool) end(j *job, answer func()) {
+	p.mu.Lock()
+	parked := j.phase == isParked
+	if parked {
+		j.settled, j.phase = true, isOver
+		p.count[isParked]--
+	}
+	p.mu.Unlock()
+	if !parked {
+		return
+	}
+	answer()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.forget(j)
+}
+
+// parked tells whether a job still waits for resume or end.
+func (p *pool) parked(j *job) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return j.phase == isParked
 }
 
 // leave frees the lane for the job behind.
@@ -280,49 +378,59 @@ func (p *pool) forget(j *job) {
 	}
 }
 
-// drop settles a job that has not started: it will never run.
+// drop settles a job that waits or is parked: it will never run.
 func (p *pool) drop(j *job) {
 	j.settled = true
 	j.args = nil
-	p.waiting--
+	if j.phase == isParked {
+		j.phase = isOver
+		p.count[isParked]--
+	} else {
+		p.waiting--
+	}
 	p.forget(j)
 }
 
-// cancel settles a job without an answer, wherever it is, and tells whether
-// there was one.
-func (p *pool) cancel(key string) bool {
+// cancel settles a job without an answer, wherever it is. It returns the job,
+// or nil where there is none.
+func (p *pool) cancel(key string) *job {
 	p.mu.Lock()
 	j := p.byID[key]
 	if j == nil || j.settled {
 		p.mu.Unlock()
-		return false
+		return nil
 	}
-	if j.phase == isWaiting {
+	if j.phase == isWaiting || j.phase == isParked {
 		p.drop(j)
 	} else {
 		j.settled = true
 		delete(p.byID, key)
 	}
+	end := j.cancel
 	p.mu.Unlock()
-	j.cancel(errCancelled)
+	end(errCancelled)
 	j.to.none()
-	return true
+	return j
 }
 
 // watch looks at all live jobs: slow ones make room for others, late ones are
 // answered for.
 func (p *pool) watch() {
 	now := time.Now()
-	var warn, late, begun []*job
+	var warn []context.CancelCauseFunc
+	var late, begun []*job
 	p.mu.Lock()
 	for j := range p.live {
+		if j.phase == isParked {
+			continue
+		}
 		age := now.Sub(j.at)
 		if j.phase == isRunning && now.Sub(j.started) >= p.slow && p.count[isSlow] < p.stuck {
 			p.move(j, isSlow)
 		}
 		if age >= p.deadline-p.notice && !j.warned {
 			j.warned = true
-			warn = append(warn, j)
+			warn = append(warn, j.cancel)
 		}
 		if age < p.deadline {
 			continue
@@ -346,8 +454,8 @@ func (p *pool) watch() {
 	}
 	p.mu.Unlock()
 
-	for _, j := range warn {
-		j.cancel(errDeadline)
+	for _, end := range warn {
+		end(errDeadline)
 	}
 	for _, j := range late {
 		p.answer(j, p.late(j, false))
@@ -363,15 +471,15 @@ func (p *pool) move(j *job, to phase) {
 	p.count[to]++
 }
 
-// close takes no more jobs. With drop, those that wait are returned, settled:
-// the caller answers them.
+// close takes no more jobs, and parks none for a question. With drop, those
+// that wait or are parked are returned, settled: the caller answers them.
 func (p *pool) close(drop bool) (dropped []*job) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.closed = true
 	if drop {
 		for j := range p.live {
-			if j.phase == isWaiting {
+			if j.phase == isWaiting || j.phase == isParked {
 				p.drop(j)
 				dropped = append(dropped, j)
 			}
@@ -402,13 +510,13 @@ func (p *pool) quiet() <-chan struct{} {
 // stop ends the contexts of all that still lives.
 func (p *pool) stop() {
 	p.mu.Lock()
-	var all []*job
+	var all []context.CancelCauseFunc
 	for j := range p.live {
-		all = append(all, j)
+		all = append(all, j.cancel)
 	}
 	p.mu.Unlock()
-	for _, j := range all {
-		j.cancel(errStopping)
+	for _, end := range all {
+		end(errStopping)
 	}
 }
 

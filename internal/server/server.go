@@ -1,11 +1,13 @@
 // Package server is the bridge between the Model Context Protocol over standard
 // streams and the tools: the loop that reads and answers messages, the
-// publishing of tools, the strict decoding of their arguments, and the encoding
-// of their results. It promises that every request is answered once, within
-// thirty seconds, with the id it came with; that no call blocks the reading of
-// the next message; that calls on one file run in the order they came; that a
-// cancelled call is not answered; and that nothing a client sends ends the
-// process or puts the stream out of step.
+// publishing of tools, the strict decoding of their arguments, the encoding of
+// their results, and the questions to the user. It promises that every request
+// is answered once, within thirty seconds and what the user takes to answer,
+// with the id it came with; that no call blocks the reading of the next message;
+// that calls on one file run in the order they came; that a cancelled call is
+// not answered; that consent counts for the call and the question that it was
+// given to; and that nothing a client sends ends the process or puts the stream
+// out of step.
 //
 // It does not look at files: what a path means, and what may be done with it,
 // is for the tools. Types, negotiation and all methods but tools/call are
@@ -19,6 +21,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"time"
 
 	"github.com/fsmcp/fsmcp/internal/tools"
 	"github.com/mark3labs/mcp-go/mcp"
@@ -41,6 +44,14 @@ type Options struct {
 	// FileKey says which file a raw argument names, so that calls on it keep
 	// their order. It touches no file. nil compares cleaned paths.
 	FileKey func(raw string) string
+	// AskTimeout is how long an answer of the user is waited for; 0 means 50 s.
+	AskTimeout time.Duration
+	// WantRoots has the client asked which folders it works in, before the first
+	// call. Roots is then called with them, absolute and cleaned, each time that
+	// they were asked for; calls wait until it has returned, for two seconds at
+	// most. It is never called twice at a time.
+	WantRoots bool
+	Roots     func(dirs []string)
 	// Log gets what a person should know; never the content of files.
 	Log zerolog.Logger
 
@@ -54,6 +65,8 @@ type Server struct {
 	known string // the tools' names
 	mcp   *mcpserver.MCPServer
 	info  []byte // serverInfo as JSON
+
+	tickets *tickets
 }
 
 // New builds a server. It fails where a tool and its schema do not agree.
@@ -64,11 +77,14 @@ func New(o Options) (*Server, error) {
 	if o.FileKey == nil {
 		o.FileKey = filepath.Clean
 	}
-	s := &Server{opts: o, specs: make(map[string]*spec)}
+	if o.AskTimeout <= 0 {
+		o.AskTimeout = defaultAskTimeout
+	}
+	s := &Server{opts: o, specs: make(map[string]*spec), tickets: newTickets()}
 	s.mcp = mcpserver.NewMCPServer(serverName, o.Version,
 		mcpserver.WithToolCapabilities(false),
 		mcpserver.WithTitle(serverName),
-		mcpserver.WithInstructions(instructions(o.Workspace)),
+		mcpserver.WithInstructions(instructions(o.Workspace, o.WantRoots)),
 		mcpserver.WithToolFilter(s.inOrder),
 	)
 	for i, t := range o.Tools {
@@ -146,9 +162,20 @@ var (
 	ErrJSON   = errors.New("the arguments are not valid JSON")
 )
 
+// Answer is what a person says to a question.
+type Answer int
+
+// What there is to say.
+const (
+	No Answer = iota
+	Once
+	Session
+)
+
 // Call runs one tool outside any connection, for the command line. Arguments
-// are decoded as strictly as a client's.
-func (s *Server) Call(ctx context.Context, session *tools.Session, name string, arguments []byte) (*tools.Result, error) {
+// are decoded as strictly as a client's. ask puts the message of a question to
+// a person; where it is nil, what needs consent is refused.
+func (s *Server) Call(ctx context.Context, session *tools.Session, name string, arguments []byte, ask func(message string) Answer) (*tools.Result, error) {
 	sp, ok := s.specs[name]
 	if !ok {
 		return nil, fmt.Errorf("%w: %s (there are %s)", ErrNoTool, printable(name), s.known)
@@ -162,7 +189,22 @@ func (s *Server) Call(ctx context.Context, session *tools.Session, name string, 
 	if refused != nil {
 		return refused, nil
 	}
-	result := s.run(ctx, sp, tools.Call{Session: session, ID: "1"}, args)
+	call := tools.Call{Session: session, ID: "1"}
+	result := s.run(ctx, sp, call, args)
+	for range maxQuestions {
+		if result.Ask == nil || ask == nil {
+			break
+		}
+		switch ask(result.Ask.Message) {
+		case Once:
+			call.Consent = call.Consent.With(result.Ask)
+		case Session:
+			session.Grant(result.Ask)
+		default:
+			return tools.Unanswered(name, result.Ask, declined.why()), nil
+		}
+		result = s.run(ctx, sp, call, args)
+	}
 	if result.Sent != nil {
 		result.Sent()
 	}

@@ -19,9 +19,10 @@ type Question struct {
 	Names []string
 	// Rule is the rule or the reason that asks.
 	Rule string
+	// Path is the resolved name, which consent is bound to.
+	Path string
 
-	op   perm.Op
-	path string // resolved
+	op perm.Op
 }
 
 // Consent is the user's yes to the questions of one call: each covers the tool
@@ -41,11 +42,19 @@ func (c *Consent) With(q *Question) *Consent {
 
 // Same tells whether consent to one question is consent to the other.
 func (q *Question) Same(other *Question) bool {
-	return q.op.Changes() == other.op.Changes() && q.path == other.path
+	return q.op.Changes() == other.op.Changes() && q.Path == other.Path
+}
+
+// Covers tells whether one of the yeses was to q.
+func (c *Consent) Covers(q *Question) bool {
+	return c != nil && slices.ContainsFunc(c.questions, q.Same)
 }
 
 // Grant consents for the rest of the conversation.
-func (s *Session) Grant(q *Question) { s.grants.Grant(q.op, q.path) }
+func (s *Session) Grant(q *Question) { s.grants.Grant(q.op, q.Path) }
+
+// Granted tells whether q needs no asking any more.
+func (s *Session) Granted(q *Question) bool { return s.grants.Granted(q.op, q.Path) }
 
 // granting is what the user has consented to, as far as a call is concerned.
 type granting struct {
@@ -55,10 +64,7 @@ type granting struct {
 
 // Granted implements perm.Grants.
 func (g granting) Granted(op perm.Op, path string) bool {
-	if g.session.Granted(op, path) {
-		return true
-	}
-	return g.once != nil && slices.ContainsFunc(g.once.questions, (&Question{op: op, path: path}).Same)
+	return g.session.Granted(op, path) || g.once != nil && g.once.Covers(&Question{Path: path, op: op})
 }
 
 // needsConsent is a refusal that the user can turn into a yes.
@@ -76,7 +82,7 @@ func (h *House) ask(op perm.Op, t *fsys.Target, d perm.Decision) *Question {
 	if t.Path != t.Asked.String() && d.Quotable {
 		message += "\nIt leads to " + fsys.Printable(t.Path)
 	}
-	return &Question{Message: message, Names: t.Names, Rule: because(d), op: op, path: t.Path}
+	return &Question{Message: message, Names: t.Names, Rule: because(d), Path: t.Path, op: op}
 }
 
 // Unanswered is the answer to a call whose question did not get a yes. why
@@ -86,5 +92,5 @@ func Unanswered(tool string, q *Question, why string) *Result {
 		return explain(tool, "", refuse(slugDenied, "Nothing was done: consent was needed, and the user %s. Do not try the same again in another way; ask the user how to go on.", why))
 	}
 	return explain(tool, "", refuse(slugDenied, "Nothing was done: consent was needed for %s (%s), and the user %s. Do not try the same again in another way; ask the user how to go on.",
-		fsys.Printable(q.path), q.Rule, why))
+		fsys.Printable(q.Path), q.Rule, why))
 }

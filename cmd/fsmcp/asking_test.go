@@ -1,0 +1,325 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// bothEras are a revision with requests to the client, and the one without.
+var bothEras = []string{"2025-11-25", "2026-07-28"}
+
+// user is the person behind the official client, and what is asked of it.
+type user struct {
+	says func(ctx context.Context, message string) (*mcp.ElicitResult, error)
+
+	mu    sync.Mutex
+	asked []string
+}
+
+func (u *user) elicit(ctx context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+	u.mu.Lock()
+	u.asked = append(u.asked, r.Params.Message)
+	says := u.says
+	u.mu.Unlock()
+	return says(ctx, r.Params.Message)
+}
+
+func (u *user) will(action, answer string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.says = func(context.Context, string) (*mcp.ElicitResult, error) {
+		r := &mcp.ElicitResult{Action: action}
+		if answer != "" {
+			r.Content = map[string]any{"answer": answer}
+		}
+		return r, nil
+	}
+}
+
+// questions returns what was asked since it was last called.
+func (u *user) questions() []string {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	asked := u.asked
+	u.asked = nil
+	return asked
+}
+
+// person is a session of the official client with somebody behind it.
+type person struct {
+	*user
+	t       *testing.T
+	client  *mcp.Client
+	session *mcp.ClientSession
+}
+
+// meet starts the server in dir with these words behind serve.
+func meet(t *testing.T, revision, dir string, roots []string, words ...string) *person {
+	t.Helper()
+	path, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(path, append([]string{"serve"}, words...)...)
+	cmd.Args[0] = "fsmcp"
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "HOME="+t.TempDir(), "XDG_STATE_HOME=", "CLAUDE_PROJECT_DIR=")
+	cmd.Stderr = os.Stderr
+	p := &person{user: &user{}, t: t}
+	p.will("decline", "")
+	p.client = mcp.NewClient(&mcp.Implementation{Name: "asking", Version: "1"}, &mcp.ClientOptions{ElicitationHandler: p.elicit})
+	for _, r := range roots {
+		p.client.AddRoots(&mcp.Root{URI: "file://" + r})
+	}
+	p.session, err = p.client.Connect(t.Context(), &mcp.CommandTransport{Command: cmd}, &mcp.ClientSessionOptions{ProtocolVersion: revision})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := p.session.Close(); err != nil {
+			t.Errorf("closing: %v", err)
+		}
+	})
+	return p
+}
+
+// call makes a call, whose answer must hold the words.
+func (p *person) call(tool string, args map[string]any, wantError bool, words ...string) {
+	p.t.Helper()
+	r, err := p.session.CallTool(p.t.Context(), &mcp.CallToolParams{Name: tool, Arguments: args})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	text := ""
+	for _, c := range r.Content {
+		text += c.(*mcp.TextContent).Text
+	}
+	if r.IsError != wantError {
+		p.t.Errorf("%s answered (error: %v) %s", tool, r.IsError, text)
+	}
+	for _, w := range words {
+		if !strings.Contains(text, w) {
+			p.t.Errorf("%s answered %q without %q", tool, text, w)
+		}
+	}
+}
+
+func (p *person) wasAsked(words ...string) {
+	p.t.Helper()
+	asked := p.questions()
+	if len(asked) != len(words) {
+		p.t.Fatalf("asked %q", asked)
+	}
+	for i, w := range words {
+		if !strings.Contains(asked[i], w) {
+			p.t.Errorf("asked %q, not of %q", asked[i], w)
+		}
+	}
+}
+
+func writeFile(t *testing.T, dir, name, text string) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func wantFile(t *testing.T, path, text string) {
+	t.Helper()
+	if got, err := os.ReadFile(path); err != nil || string(got) != text {
+		t.Errorf("%s holds %q (%v), not %q", path, got, err, text)
+	}
+}
+
+// TestAsking lets the official client be asked, in both eras: yes for one call,
+// yes for the session, no, and no answer on purpose.
+func TestAsking(t *testing.T) {
+	for _, revision := range bothEras {
+		t.Run(revision, func(t *testing.T) {
+			t.Parallel()
+			work := t.TempDir()
+			file := writeFile(t, work, "a.txt", "one\n")
+			other := writeFile(t, work, "b.txt", "one\n")
+			p := meet(t, revision, work, nil, "--ask", "Edit(*.txt)", work)
+			write := func(path, text string) map[string]any {
+				return map[string]any{"file_path": path, "content": text}
+			}
+			read := func(path string) { p.call("Read", map[string]any{"file_path": path}, false) }
+			read(file)
+			read(other)
+			p.wasAsked()
+
+			p.will("decline", "")
+			p.call("Write", write(file, "x\n"), true, "consent was needed", "the user declined", "Edit(*.txt) (--ask)")
+			p.will("cancel", "")
+			p.call("Write", write(file, "x\n"), true, "the user dismissed the question")
+			p.wasAsked(file+"?\nRule: Edit(*.txt) (--ask)", file)
+			wantFile(t, file, "one\n")
+
+			p.will("accept", "once")
+			p.call("Write", write(file, "two\n"), false)
+			p.call("Write", write(file, "three\n"), false)
+			p.wasAsked(file, file)
+			wantFile(t, file, "three\n")
+
+			p.will("accept", "session")
+			p.call("Write", write(file, "four\n"), false)
+			p.call("Edit", map[string]any{"file_path": file, "old_string": "four", "new_string": "five"}, false)
+			p.wasAsked(file)
+			wantFile(t, file, "five\n")
+
+			p.will("decline", "")
+			p.call("Write", write(other, "x\n"), true, "declined")
+			p.wasAsked(other)
+			wantFile(t, other, "one\n")
+		})
+	}
+}
+
+// TestAskingHoldsNobodyUp has one call wait for its user while others go on,
+// on that file, too, and finds the file as it then is.
+func TestAskingHoldsNobodyUp(t *testing.T) {
+	for _, revision := range bothEras {
+		t.Run(revision, func(t *testing.T) {
+			t.Parallel()
+			work := t.TempDir()
+			file := writeFile(t, work, "a.txt", "one\n")
+			p := meet(t, revision, work, nil, "--ask", "Edit(a.txt)", work)
+			p.call("Read", map[string]any{"file_path": file}, false)
+			asked, answer := make(chan bool), make(chan bool)
+			p.says = func(context.Context, string) (*mcp.ElicitResult, error) {
+				asked <- true
+				<-answer
+				return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"answer": "once"}}, nil
+			}
+			done := make(chan bool)
+			go func() {
+				defer close(done)
+				p.call("Write", map[string]any{"file_path": file, "content": "x\n"}, true, "modified since read")
+			}()
+			<-asked
+			p.call("Read", map[string]any{"file_path": file}, false)
+			writeFile(t, work, "a.txt", strings.Repeat("of somebody else\n", 100))
+			answer <- true
+			<-done
+			p.call("Read", map[string]any{"file_path": writeFile(t, work, "b.txt", "b\n")}, false, "1\tb")
+		})
+	}
+}
+
+// TestNobodyAnswers has the client give up a call whose question nobody
+// answers, and then asks again.
+func TestNobodyAnswers(t *testing.T) {
+	for _, revision := range bothEras {
+		t.Run(revision, func(t *testing.T) {
+			t.Parallel()
+			work := t.TempDir()
+			p := meet(t, revision, work, nil, "--ask", "Edit(a.txt)", work)
+			asked, gone := make(chan bool, 1), make(chan bool, 1)
+			p.says = func(ctx context.Context, _ string) (*mcp.ElicitResult, error) {
+				asked <- true
+				<-ctx.Done()
+				gone <- true
+				return nil, ctx.Err()
+			}
+			args := map[string]any{"file_path": filepath.Join(work, "a.txt"), "content": "x\n"}
+			ctx, giveUp := context.WithCancel(t.Context())
+			go func() { <-asked; giveUp() }()
+			if r, err := p.session.CallTool(ctx, &mcp.CallToolParams{Name: "Write", Arguments: args}); err == nil {
+				t.Errorf("a cancelled call was answered: %+v", r)
+			}
+			<-gone
+			if _, err := os.Stat(filepath.Join(work, "a.txt")); err == nil {
+				t.Error("it was written")
+			}
+			p.will("accept", "once")
+			p.call("Write", args, false)
+			wantFile(t, filepath.Join(work, "a.txt"), "x\n")
+		})
+	}
+}
+
+// TestNoAnswerInTime waits until the server gives up the question.
+func TestNoAnswerInTime(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes 50 s")
+	}
+	t.Parallel()
+	work := t.TempDir()
+	p := meet(t, "2025-11-25", work, nil, "--ask", "Edit(a.txt)", work)
+	p.says = func(ctx context.Context, _ string) (*mcp.ElicitResult, error) {
+		<-ctx.Done() // the server takes its question back
+		return nil, ctx.Err()
+	}
+	began := time.Now()
+	p.call("Write", map[string]any{"file_path": filepath.Join(work, "a.txt"), "content": "x\n"}, true, "the user did not answer within 50s")
+	if took := time.Since(began); took < 49*time.Second || took > 59*time.Second {
+		t.Errorf("took %v", took)
+	}
+}
+
+// TestRoots lets the official client name its roots, in both eras, and change
+// them.
+func TestRoots(t *testing.T) {
+	for _, revision := range bothEras {
+		t.Run(revision, func(t *testing.T) {
+			t.Parallel()
+			one, two, away := t.TempDir(), t.TempDir(), t.TempDir()
+			writeFile(t, one, "a.txt", "of one\n")
+			writeFile(t, two, "a.txt", "of two\n")
+			writeFile(t, away, "a.txt", "of the working directory\n")
+			relative := map[string]any{"file_path": "a.txt"}
+			inDir := func(dir string) map[string]any { return map[string]any{"file_path": filepath.Join(dir, "a.txt")} }
+
+			p := meet(t, revision, away, []string{one})
+			p.call("Read", relative, false, "of one", filepath.Join(one, "a.txt"))
+			p.wasAsked()
+			p.call("Read", inDir(two), true, "declined")
+			p.call("Read", inDir(away), true, "declined")
+			p.wasAsked(two, away)
+
+			p.client.AddRoots(&mcp.Root{URI: "file://" + two})
+			p.client.RemoveRoots("file://" + one)
+			p.call("Read", relative, false, "of two")
+			p.call("Read", inDir(one), true, "declined")
+			p.wasAsked(one)
+
+			p.client.RemoveRoots("file://" + two)
+			p.call("Read", relative, false, "of the working directory")
+
+			p.client.AddRoots(&mcp.Root{URI: "file:///"}) // counts only when the command line names it
+			p.call("Read", relative, false)
+			p.call("Read", inDir(one), true, "declined")
+			p.wasAsked(one)
+		})
+	}
+}
+
+// TestRootsWidenNothing: directories that the command line names are neither
+// widened nor replaced.
+func TestRootsWidenNothing(t *testing.T) {
+	for _, revision := range bothEras {
+		t.Run(revision, func(t *testing.T) {
+			t.Parallel()
+			named, root := t.TempDir(), t.TempDir()
+			writeFile(t, named, "a.txt", "of the named\n")
+			file := writeFile(t, root, "a.txt", "of the root\n")
+			p := meet(t, revision, root, []string{root}, named)
+			p.call("Read", map[string]any{"file_path": "a.txt"}, false, "of the named")
+			p.call("Read", map[string]any{"file_path": file}, true, "declined")
+			p.wasAsked(file)
+		})
+	}
+}

@@ -1,0 +1,246 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/fsmcp/fsmcp/internal/tools"
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+// maxQuestions is how often one call may ask: once it has an answer it is made
+// afresh, and may then need consent to something else.
+const maxQuestions = 3
+
+// defaultAskTimeout is less than the minute after which many clients give a
+// call up.
+const defaultAskTimeout = 50 * time.Second
+
+// appendQuestion appends the params of an elicitation/create.
+func appendQuestion(b []byte, q *tools.Question) []byte {
+	b = appendString(append(b, `{"message":`...), q.Message)
+	return append(b, `,"requestedSchema":{"type":"object","properties":{"answer":{"type":"string",`+
+		`"description":"once: this call only; session: this file for the rest of the session","enum":["once","session"]}},"required":["answer"]}}`...)
+}
+
+// A verdict is what the user made of a question.
+type verdict int
+
+const (
+	unasked      verdict = iota // the client could not ask, or says nothing
+	allowOnce                   // yes, this call
+	allowSession                // yes, from now on
+	declined                    // no
+	dismissed                   // no answer, on purpose
+	unreadable                  // an answer, but none that was offered
+)
+
+// verdictOf reads the result of an elicitation.
+func verdictOf(result value) verdict {
+	if result.kind != isObject {
+		return unasked
+	}
+	switch word(member(result.raw, "action")) {
+	case "accept":
+		content := member(result.raw, "content")
+		if content.kind != isObject {
+			return unreadable
+		}
+		switch word(member(content.raw, "answer")) {
+		case "once":
+			return allowOnce
+		case "session":
+			return allowSession
+		}
+		return unreadable
+	case "decline":
+		return declined
+	case "cancel":
+		return dismissed
+	}
+	return unreadable
+}
+
+// word is the text of a string, and nothing of anything else.
+func word(v value) string {
+	if v.kind != isString {
+		return ""
+	}
+	text, _ := unquote(v.raw)
+	return text
+}
+
+// why completes "the user ..." for a verdict that is no yes.
+func (v verdict) why() string {
+	switch v {
+	case declined:
+		return "declined"
+	case dismissed:
+		return "dismissed the question"
+	}
+	return "gave no answer that can be understood"
+}
+
+// asked is a call of a revision before 2026-07-28 that waits for the user.
+type asked struct {
+	job      *job
+	question *tools.Question
+	refusal  *tools.Result // where it turns out that the client cannot ask
+	request  int64         // 0 while an equal question is before the user
+	timer    *time.Timer
+}
+
+// like tells whether a yes to one for the session is a yes to both.
+func (a *asked) like(o *asked) bool {
+	return a.job.call.Session == o.job.call.Session && a.question.Same(o.question)
+}
+
+// dialogue is all that the user of a connection is being asked. Different
+// questions are asked side by side, equal ones one after the other, since the
+// first answer may settle them all.
+type dialogue struct {
+	mu      sync.Mutex
+	waiting []*asked
+	over    bool
+}
+
+// question puts the question of a parked call to the user.
+func (c *conn) question(j *job, r *tools.Result) {
+	a := &asked{job: j, question: r.Ask, refusal: r}
+	d := &c.dialogue
+	d.mu.Lock()
+	flush, over := false, d.over
+	if !over {
+		a.timer = time.AfterFunc(c.opts.AskTimeout, func() {
+			c.unanswered(a, fmt.Sprintf("did not answer within %v", c.opts.AskTimeout))
+		})
+		d.waiting = append(d.waiting, a)
+		flush = c.pose()
+	}
+	d.mu.Unlock()
+	c.told(flush, false)
+	switch {
+	case over:
+		c.pool.end(j, func() { c.settle(j, r, false) })
+	case !c.pool.parked(j): // cancelled before its question was in the dialogue
+		c.withdraw(j, false)
+	}
+}
+
+// pose sends the questions that nothing stands before. The dialogue is locked.
+func (c *conn) pose() (flush bool) {
+	d := &c.dialogue
+	for _, a := range d.waiting {
+		before := func(o *asked) bool { return o.request != 0 && o.like(a) }
+		if d.over || a.request != 0 || slices.ContainsFunc(d.waiting, before) {
+			continue
+		}
+		a.request = c.requests.add(func(result value) { c.answered(a, verdictOf(result)) })
+		params := func(b []byte) []byte { return appendQuestion(b, a.question) }
+		flush = c.out.put(appendRequest(c.out.buffer(), a.request, string(mcp.MethodElicitationCreate), params)) || flush
+		c.opts.Log.Info().Str("tool", a.job.spec.tool.Name).Str("id", string(a.job.id)).Msg("the user is asked")
+	}
+	return flush
+}
+
+// take removes calls from the dialogue, tells the client where their question
+// is still before the user, and puts the equal ones behind it. It returns those
+// that it removed.
+func (c *conn) take(reading bool, which func(*asked) bool) (taken []*asked) {
+	d := &c.dialogue
+	d.mu.Lock()
+	flush := false
+	d.waiting = slices.DeleteFunc(d.waiting, func(a *asked) bool {
+		if !which(a) {
+			return false
+		}
+		taken = append(taken, a)
+		a.timer.Stop()
+		if a.request != 0 && c.requests.withdraw(a.request) {
+			flush = c.out.put(appendWithdrawal(c.out.buffer(), a.request)) || flush
+		}
+		return true
+	})
+	flush = c.pose() || flush
+	d.mu.Unlock()
+	c.told(flush, reading)
+	return taken
+}
+
+// told sees to it that what was put is written.
+func (c *conn) told(flush, reading bool) {
+	switch {
+	case reading:
+		c.unflushed = flush || c.unflushed
+	case flush:
+		c.out.flush()
+	default:
+		c.out.room()
+	}
+}
+
+// answered takes the user's word on a question. It is the reader who calls it.
+func (c *conn) answered(a *asked, v verdict) {
+	c.opts.Log.Info().Str("tool", a.job.spec.tool.Name).Str("id", string(a.job.id)).Stringer("answer", v).Msg("the user has answered")
+	which := func(o *asked) bool { return o == a }
+	if v == allowSession {
+		a.job.call.Session.Grant(a.question)
+		which = a.like
+	}
+	for _, o := range c.take(true, which) {
+		switch v {
+		case allowOnce:
+			c.again(o.job, func() { o.job.call.Consent = o.job.call.Consent.With(o.question) })
+		case allowSession:
+			c.again(o.job, nil)
+		case unasked:
+			c.pool.end(o.job, func() { c.settle(o.job, o.refusal, true) })
+		default:
+			c.pool.end(o.job, func() { c.settle(o.job, tools.Unanswered(o.job.spec.tool.Name, o.question, v.why()), true) })
+		}
+	}
+}
+
+// String names a verdict for the log.
+func (v verdict) String() string {
+	return [...]string{"none", "once", "session", "declined", "dismissed", "unreadable"}[v]
+}
+
+// again has a parked call run afresh. prepare may be nil.
+func (c *conn) again(j *job, prepare func()) {
+	c.pool.resume(j, func() {
+		if prepare != nil {
+			prepare()
+		}
+		j.ctx, j.cancel = context.WithCancelCause(c.ctx)
+	})
+}
+
+// unanswered ends a call whose question nobody has answered.
+func (c *conn) unanswered(a *asked, why string) {
+	for _, a := range c.take(false, func(o *asked) bool { return o == a }) {
+		c.pool.end(a.job, func() { c.settle(a.job, tools.Unanswered(a.job.spec.tool.Name, a.question, why), false) })
+	}
+}
+
+// withdraw ends the question of a call that was cancelled.
+func (c *conn) withdraw(j *job, reading bool) {
+	c.take(reading, func(a *asked) bool { return a.job == j })
+}
+
+// hangUp ends all questions: no answer can come any more.
+func (c *conn) hangUp() {
+	c.requests.close()
+	c.dialogue.mu.Lock()
+	c.dialogue.over = true
+	c.dialogue.mu.Unlock()
+	for _, a := range c.take(false, func(*asked) bool { return true }) {
+		c.pool.end(a.job, func() {
+			c.settle(a.job, tools.Unanswered(a.job.spec.tool.Name, a.question, "can no longer be asked"), false)
+		})
+	}
+	c.roots.over(c.release)
+}

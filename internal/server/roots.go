@@ -1,0 +1,275 @@
+package server
+
+import (
+	"path"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+// maxRoots bounds how many folders of a client count.
+const maxRoots = 100
+
+// roots is what is known of the folders that the client works in. They are
+// asked for before the first call, and again before the next one once the
+// client says that they have changed. Calls wait for the answer, but not for
+// long; an answer that comes too late counts from then on.
+type roots struct {
+	mu    sync.Mutex
+	known bool        // as far as the client has said
+	round int         // counts the times that calls were held back
+	timer *time.Timer // of the current round; nil where there is none
+	held  []*job
+	asked time.Time // when a call was first answered by the question, since they are not known
+
+	applying sync.Mutex // held while they are passed on
+	applied  int        // the round of those passed on last
+	dirs     []string   // these
+}
+
+// changed notes that the client has changed them.
+func (r *roots) changed() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.known, r.asked = false, time.Time{}
+}
+
+// begin starts a round, which takes over the calls of one that has not ended.
+// late is called where nothing else ends it in time.
+func (r *roots) begin(most time.Duration, late func(round int)) (round int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.timer != nil {
+		r.timer.Stop()
+	}
+	r.known = true
+	r.round++
+	round = r.round
+	r.timer = time.AfterFunc(most, func() { late(round) })
+	return round
+}
+
+// hold keeps a call for the current round; false where there is none.
+func (r *roots) hold(j *job) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.timer != nil {
+		r.held = append(r.held, j)
+	}
+	return r.timer != nil
+}
+
+// end ends a round and releases its calls, before any later one can pass them
+// by. It tells whether the round was still going on.
+func (r *roots) end(round int, release func(*job)) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if round != r.round || r.timer == nil {
+		return false
+	}
+	r.timer.Stop()
+	for _, j := range r.held {
+		release(j)
+	}
+	r.held, r.timer = nil, nil
+	return true
+}
+
+// over ends the current round, if any.
+func (r *roots) over(release func(*job)) {
+	r.mu.Lock()
+	round := r.round
+	r.mu.Unlock()
+	r.end(round, release)
+}
+
+// state tells whether calls are held back now, and else whether the client is
+// to be asked.
+func (r *roots) state() (holding, wanted bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.timer != nil, !r.known
+}
+
+// due tells whether a call is to be answered by the question. Where it was, but
+// no answer has come for a while, it is not put again.
+func (r *roots) due(most time.Duration) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.known && r.asked.IsZero() {
+		r.asked = time.Now()
+	}
+	r.known = r.known || time.Since(r.asked) >= most
+	return !r.known
+}
+
+// afterRoots sees to it that a call runs with the client's folders as they are
+// now. It tells whether the call is taken care of: held back, or answered.
+func (c *conn) afterRoots(j *job, inputs value) bool {
+	if !c.opts.WantRoots {
+		return false
+	}
+	modern := j.meta != nil
+	if modern && inputs.kind == isObject {
+		if list := member(inputs.raw, inputRoots); list.kind != 0 {
+			c.name(c.roots.begin(c.opts.bounds.roots, c.late), list)
+		}
+	}
+	holding, wanted := c.roots.state()
+	switch {
+	case holding:
+	case modern && wanted && c.seenRoots && c.roots.due(c.opts.bounds.roots):
+		c.answerWithRoots(j)
+		return true
+	case !modern && wanted && c.peer.hasRoots():
+		c.askRoots()
+	default:
+		return false
+	}
+	if why := c.pool.park(j); why != "" {
+		c.refuse(j, why)
+	} else if !c.roots.hold(j) {
+		c.release(j) // the round has ended since
+	}
+	return true
+}
+
+// askRoots asks a client of a revision before 2026-07-28.
+func (c *conn) askRoots() {
+	round := c.roots.begin(c.opts.bounds.roots, c.late)
+	id := c.requests.add(func(result value) { c.name(round, result) })
+	c.told(c.out.put(appendRequest(c.out.buffer(), id, string(mcp.MethodListRoots), nil)), true)
+}
+
+// answerWithRoots asks any other client: it makes the call again.
+func (c *conn) answerWithRoots(j *job) {
+	j.cancel(nil)
+	none := func(b []byte) []byte { return append(b, "{}"...) }
+	j.to.answer(appendAnswer(c.out.buffer(), j.id, func(b []byte) []byte {
+		return appendInput(b, j.meta, inputRoots, string(mcp.MethodListRoots), "", none)
+	}), true)
+}
+
+// release has a held call run. Where a relative name leads may be another place now.
+func (c *conn) release(j *job) {
+	c.again(j, func() { j.lane = c.opts.FileKey(j.args.Target()) })
+}
+
+// late ends a round in which the client did not answer, or its folders could
+// not be looked at in time.
+func (c *conn) late(round int) {
+	if c.roots.end(round, c.release) {
+		c.opts.Log.Warn().Msg("the client's roots are not known in time")
+	}
+}
+
+// name passes the client's folders on, and then ends the round. It does not
+// hold up the reader: they may be on a disk that does not answer.
+func (c *conn) name(round int, result value) {
+	dirs, ok := rootsOf(result, runtime.GOOS)
+	if !ok {
+		c.opts.Log.Warn().Msg("the client has roots, but did not name them")
+		c.roots.end(round, c.release)
+		return
+	}
+	go func() {
+		c.apply(round, dirs)
+		c.roots.end(round, c.release)
+	}()
+}
+
+// apply passes folders on, unless later ones were, or the same.
+func (c *conn) apply(round int, dirs []string) {
+	r := &c.roots
+	r.applying.Lock()
+	defer r.applying.Unlock()
+	same := r.applied > 0 && slices.Equal(dirs, r.dirs)
+	if round < r.applied {
+		return
+	}
+	r.applied, r.dirs = round, dirs
+	if same {
+		return
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			c.opts.Log.Error().Interface("panic", p).Bytes("stack", debug.Stack()).Msg("the roots could not be taken")
+		}
+	}()
+	c.opts.Roots(slices.Clone(dirs))
+}
+
+// rootsOf reads the result of roots/list: the folders of this machine.
+func rootsOf(result value, system string) (dirs []string, ok bool) {
+	list := member(result.raw, inputRoots)
+	if result.kind != isObject || list.kind != isArray {
+		return nil, false
+	}
+	dirs = []string{}
+	for _, item := range elements(list.raw) {
+		if item[0] != '{' {
+			continue
+		}
+		if dir, ok := dirOf(word(member(item, "uri")), system); ok && len(dirs) < maxRoots {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs, true
+}
+
+// dirOf is the folder that a URI names, where it is one of this machine.
+func dirOf(uri, system string) (dir string, ok bool) {
+	scheme, rest, ok := strings.Cut(uri, ":")
+	if !ok || !strings.EqualFold(scheme, "file") {
+		return "", false
+	}
+	if after, ok := strings.CutPrefix(rest, "//"); ok {
+		host, name, _ := strings.Cut(after, "/")
+		if host != "" && !strings.EqualFold(host, "localhost") {
+			return "", false
+		}
+		rest = "/" + name
+	}
+	if end := strings.IndexAny(rest, "?#"); end >= 0 {
+		rest = rest[:end]
+	}
+	name, ok := unescapePercent(rest)
+	if !ok || !strings.HasPrefix(name, "/") || strings.ContainsRune(name, 0) {
+		return "", false
+	}
+	if system != "windows" {
+		return path.Clean(name), true
+	}
+	drive := name[1:]
+	if len(drive) < 2 || drive[1] != ':' {
+		return "", false
+	}
+	return drive[:2] + strings.ReplaceAll(path.Clean("/"+drive[2:]), "/", `\`), true
+}
+
+// unescapePercent turns each %XX into its byte.
+func unescapePercent(s string) (string, bool) {
+	var b strings.Builder
+	for {
+		plain, rest, found := strings.Cut(s, "%")
+		b.WriteString(plain)
+		if !found {
+			return b.String(), true
+		}
+		if len(rest) < 2 {
+			return "", false
+		}
+		c, err := strconv.ParseUint(rest[:2], 16, 8)
+		if err != nil {
+			return "", false
+		}
+		b.WriteByte(byte(c))
+		s = rest[2:]
+	}
+}

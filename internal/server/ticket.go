@@ -1,0 +1,198 @@
+package server
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"sync"
+	"time"
+
+	"github.com/fsmcp/fsmcp/internal/tools"
+)
+
+// From the revision 2026-07-28 on a question is the answer to a call, and the
+// client makes the call again with the user's word and the requestState that
+// came with the question. A ticket is the server's part of such a question. It
+// is good for one retry of the same call within a bounded time.
+type ticket struct {
+	question *tools.Question
+	given    *tools.Consent // what the user consented to in earlier rounds
+	left     int            // how many more questions the call may put
+	expires  time.Time
+}
+
+// tickets are those that are out. A state is a nonce, an expiry, and an HMAC
+// under a key of this process over both, the call and the question.
+type tickets struct {
+	key [32]byte
+
+	mu  sync.Mutex
+	out map[nonce]*ticket
+}
+
+type nonce [16]byte
+
+// maxTickets bounds what is kept for clients that do not come back.
+const maxTickets = 1000
+
+func newTickets() *tickets {
+	t := &tickets{out: make(map[nonce]*ticket)}
+	rand.Read(t.key[:])
+	return t
+}
+
+// issue keeps a ticket and returns its state.
+func (t *tickets) issue(j *job, k *ticket) (state string) {
+	var n nonce
+	rand.Read(n[:])
+	t.mu.Lock()
+	t.makeRoom()
+	t.out[n] = k
+	t.mu.Unlock()
+	plain := binary.BigEndian.AppendUint64(n[:], uint64(k.expires.UnixNano()))
+	return base64.RawURLEncoding.EncodeToString(t.seal(plain, j, k.question))
+}
+
+// makeRoom drops what has expired, and where that is not enough, what expires
+// first.
+func (t *tickets) makeRoom() {
+	if len(t.out) < maxTickets {
+		return
+	}
+	now := time.Now()
+	var first nonce
+	for n, k := range t.out {
+		if !k.expires.After(now) {
+			delete(t.out, n)
+		} else if f, ok := t.out[first]; !ok || k.expires.Before(f.expires) {
+			first = n
+		}
+	}
+	if len(t.out) >= maxTickets {
+		delete(t.out, first)
+	}
+}
+
+const plainState = len(nonce{}) + 8
+
+// redeem takes the ticket that a state stands for. There is none where the
+// state was not issued, was used, has expired, or was issued to another call.
+func (t *tickets) redeem(j *job, state string) *ticket {
+	b, err := base64.RawURLEncoding.DecodeString(state)
+	if err != nil || len(b) != plainState+sha256.Size {
+		return nil
+	}
+	n := nonce(b[:len(nonce{})])
+	t.mu.Lock()
+	k := t.out[n]
+	delete(t.out, n)
+	t.mu.Unlock()
+	if k == nil || !time.Now().Before(k.expires) || !t.holds(j, state, k.question) {
+		return nil
+	}
+	return k
+}
+
+// holds tells whether a state was issued to this call for this question.
+func (t *tickets) holds(j *job, state string, q *tools.Question) bool {
+	b, err := base64.RawURLEncoding.DecodeString(state)
+	return err == nil && len(b) == plainState+sha256.Size && hmac.Equal(b, t.seal(b[:plainState:plainState], j, q))
+}
+
+// seal appends the HMAC to the plain part of a state.
+func (t *tickets) seal(plain []byte, j *job, q *tools.Question) []byte {
+	mac := hmac.New(sha256.New, t.key[:])
+	part := func(b []byte) {
+		var size [8]byte
+		binary.BigEndian.PutUint64(size[:], uint64(len(b)))
+		mac.Write(size[:])
+		mac.Write(b)
+	}
+	arguments, _ := json.Marshal(j.args) // as decoded: another spelling is the same call
+	part(plain)
+	part([]byte(j.spec.tool.Name))
+	part([]byte(j.thread))
+	part(arguments)
+	part([]byte(q.Rule))
+	for _, name := range q.Names {
+		part([]byte(name))
+	}
+	return mac.Sum(plain)
+}
+
+// retry is what a call brings along of an earlier try.
+type retry struct {
+	state   string
+	verdict verdict
+}
+
+// retryOf reads the params by which a call is made again.
+func retryOf(m *message) (r retry) {
+	r.state = word(m.state)
+	if m.inputs.kind == isObject {
+		r.verdict = verdictOf(member(m.inputs.raw, inputConsent))
+	}
+	return r
+}
+
+// The names of the inputs that a call may ask for.
+const (
+	inputConsent = "consent"
+	inputRoots   = "roots"
+)
+
+// runAsking runs a call of a client that puts questions by the results of its
+// calls. Consent counts for the question as it is now: the call is tried
+// without it first.
+func (c *conn) runAsking(j *job) *tools.Result {
+	var k *ticket
+	if j.retry.state != "" {
+		k = c.tickets.redeem(j, j.retry.state)
+	}
+	switch v := j.retry.verdict; {
+	case v == declined, v == dismissed, v == unreadable && k != nil:
+		var q *tools.Question
+		if k != nil {
+			q = k.question
+		}
+		return tools.Unanswered(j.spec.tool.Name, q, v.why())
+	case k == nil:
+		k = &ticket{left: maxQuestions}
+	}
+	call := j.call
+	call.Consent = k.given
+	r := c.run(j.ctx, j.spec, call, j.args)
+	if yes := j.retry.verdict == allowOnce || j.retry.verdict == allowSession; yes && k.question != nil && r.Ask != nil && c.tickets.holds(j, j.retry.state, r.Ask) {
+		if j.retry.verdict == allowSession {
+			call.Session.Grant(r.Ask)
+		} else {
+			call.Consent = call.Consent.With(r.Ask)
+		}
+		r = c.run(j.ctx, j.spec, call, j.args)
+	}
+	if r.Ask != nil && k.left > 0 {
+		j.state = c.tickets.issue(j, &ticket{question: r.Ask, given: call.Consent, left: k.left - 1, expires: time.Now().Add(c.opts.AskTimeout)})
+	}
+	return r
+}
+
+// putsQuestion tells whether the answer to a call is the question that its
+// result came with.
+func (j *job) putsQuestion(r *tools.Result) bool { return r.Ask != nil && j.state != "" }
+
+// appendInput appends the result that asks the client for one input. An empty
+// state is none.
+func appendInput(b, serverInfo []byte, name, method, state string, params func([]byte) []byte) []byte {
+	b = append(append(b, `{"_meta":`...), appendMeta(nil, nil, serverInfo)...)
+	b = append(b, `,"inputRequests":{"`...)
+	b = append(append(b, name...), `":{"method":"`...)
+	b = append(append(b, method...), `","params":`...)
+	b = append(params(b), `}}`...)
+	if state != "" {
+		b = appendString(append(b, `,"requestState":`...), state)
+	}
+	return append(b, `,"resultType":"input_required"}`...)
+}
