@@ -170,15 +170,13 @@ func (c *conn) take(reading bool, which func(*asked) bool) (taken []*asked) {
 	return taken
 }
 
-// told sees to it that what was put is written.
+// told sees to it that what was put is written. What is put here is little, so
+// that it waits for no room.
 func (c *conn) told(flush, reading bool) {
-	switch {
-	case reading:
+	if reading {
 		c.unflushed = flush || c.unflushed
-	case flush:
+	} else if flush {
 		c.out.flush()
-	default:
-		c.out.room()
 	}
 }
 
@@ -231,16 +229,20 @@ func (c *conn) withdraw(j *job, reading bool) {
 	c.take(reading, func(a *asked) bool { return a.job == j })
 }
 
-// hangUp ends all questions: no answer can come any more.
+// hangUp ends all questions: no answer can come any more. It does not wait for
+// a client that does not read.
 func (c *conn) hangUp() {
 	c.requests.close()
 	c.dialogue.mu.Lock()
 	c.dialogue.over = true
 	c.dialogue.mu.Unlock()
-	for _, a := range c.take(false, func(*asked) bool { return true }) {
-		c.pool.end(a.job, func() {
-			c.settle(a.job, tools.Unanswered(a.job.spec.tool.Name, a.question, "can no longer be asked"), false)
-		})
-	}
 	c.roots.over(c.release)
+	taken := c.take(false, func(*asked) bool { return true })
+	go func() {
+		for _, a := range taken {
+			c.pool.end(a.job, func() {
+				c.settle(a.job, tools.Unanswered(a.job.spec.tool.Name, a.question, "can no longer be asked"), false)
+			})
+		}
+	}()
 }
