@@ -13,10 +13,10 @@ var clients = []struct {
 	name   string
 	limits tools.ClientLimits
 }{
-	{"codex", tools.ClientLimits{Tokens: 10_000}},       // cuts the middle out
-	{"gemini-cli", tools.ClientLimits{Chars: 40_000}},   // named gemini-cli-mcp-client, also with the server's name behind
-	{"claude-code", tools.ClientLimits{Chars: 200_000}}, // as maxResultSizeChars asks for
-	{"claude-ai", tools.ClientLimits{Chars: 1_048_576}}, // Claude Desktop; base64 counts
+	{"codex", tools.ClientLimits{Tokens: 10_000}},                          // cuts the middle out
+	{"gemini-cli", tools.ClientLimits{Chars: 40_000}},                      // named gemini-cli-mcp-client, also with the server's name behind
+	{"claude-code", tools.ClientLimits{Chars: 200_000}},                    // as maxResultSizeChars asks for
+	{"claude-ai", tools.ClientLimits{Chars: 1_048_576, Answer: 1_048_576}}, // Claude Desktop; base64 counts
 }
 
 // limitsOf finds a client in the table. A name counts where it is the entry's,

@@ -283,8 +283,8 @@ func TestLimitsOf(t *testing.T) {
 	for name, want := range map[string]tools.ClientLimits{
 		"claude-code":                 {Chars: 200_000},
 		"Claude Code":                 {Chars: 200_000},
-		"claude-ai":                   {Chars: 1_048_576},
-		"claude-ai (via mcp-remote)":  {Chars: 1_048_576},
+		"claude-ai":                   {Chars: 1_048_576, Answer: 1_048_576},
+		"claude-ai (via mcp-remote)":  {Chars: 1_048_576, Answer: 1_048_576},
 		"claude-aid":                  {},
 		"codex-mcp-client":            {Tokens: 10_000},
 		"Codex":                       {Tokens: 10_000},

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
@@ -56,8 +57,11 @@ func (r *reading) notebook(ctx context.Context, stamp fsys.Stamp) (*Result, erro
 	rec = c.stamped(rec)
 	rec.Content = c.content()
 	v := viewing{reading: r, held: c, nb: nb, rec: rec}
-	if r.want.cell != "" {
+	switch {
+	case r.want.cell != "":
 		return v.cell()
+	case r.want.column > 0:
+		return nil, refuse(slugBadArgument, "In a notebook column pages through one line of a cell: give cell_id with it. Without cell_id offset and limit count cells.")
 	}
 	return v.cells()
 }
@@ -87,7 +91,8 @@ func (v *viewing) room() int {
 	return room
 }
 
-// cells shows cells in order; offset and limit count them.
+// cells shows cells in order; offset and limit count them. What is beyond the
+// limits is refused; what merely exceeds the client's own stops at a whole cell.
 func (v *viewing) cells() (*Result, error) {
 	o := notebook.Options{First: v.want.first - 1, MaxText: v.room()}
 	if !v.want.plain {
@@ -97,11 +102,18 @@ func (v *viewing) cells() (*Result, error) {
 		return textResult(v.spot.note(), fmt.Sprintf("<system-reminder>Warning: the file exists but is shorter than the provided offset (%d). The notebook has %d cells.</system-reminder>", v.want.first, v.nb.Len())), nil
 	}
 	view := v.nb.Render(o)
-	if count := v.count(view.Parts); view.Size > plainBytes || count > v.bound() {
+	count := v.count(view.Parts)
+	if view.Size > plainBytes || count > v.MaxTokens {
 		return nil, v.tooMany(view.Size, count)
 	}
+	if count > v.bound() {
+		if o.Limit = v.fitting(); o.Limit == 0 {
+			return v.beginning(o.First), nil
+		}
+		view = v.nb.Render(o)
+	}
 	if len(view.Shown) == 0 && view.Next < v.nb.Len() {
-		return nil, v.tooMany(view.Size, 0)
+		return v.beginning(view.Next), nil
 	}
 	for _, s := range view.Shown {
 		v.rec.Shown = v.rec.Shown.Add(state.Span(s.Source))
@@ -117,17 +129,50 @@ func (v *viewing) cells() (*Result, error) {
 	return v.answer(view.Parts, onward), nil
 }
 
+// beginning shows as much of a cell as one answer holds where that is less than
+// the cell.
+func (v *viewing) beginning(i int) *Result {
+	rest := ""
+	if i+1 < v.nb.Len() {
+		rest = fmt.Sprintf("(Cell %d of %d is too long for one answer; offset=%d goes on behind it.)", i+1, v.nb.Len(), i+2)
+	}
+	return v.lines(i, v.callName(i), notebook.CellOptions{First: 1}, rest)
+}
+
+// callName is a name by which a call finds the cell at index i: an id that two
+// cells bear names none.
+func (v *viewing) callName(i int) string {
+	name := v.nb.Cell(i).Name
+	if at, err := v.nb.Find(name); err != nil || at != i {
+		return fmt.Sprintf("cell-%d", i)
+	}
+	return name
+}
+
 // cell shows one cell, its outputs whole; offset and limit count its lines.
 func (v *viewing) cell() (*Result, error) {
 	i, err := v.nb.Find(v.want.cell)
 	if err != nil {
 		return nil, noSuchCell(v.held.name, err, 12)
 	}
-	o := notebook.CellOptions{First: v.want.first, Column: v.want.column, MaxText: v.room()}
+	o := notebook.CellOptions{First: v.want.first, Column: v.want.column}
 	if !v.want.plain {
 		o.Limit = v.want.limit
 	}
+	return v.lines(i, v.want.cell, o, ""), nil
+}
+
+// lines shows lines of the cell at index i, which calls name as name, as far as
+// one answer holds them. rest stands before the call that goes on.
+func (v *viewing) lines(i int, name string, o notebook.CellOptions, rest string) *Result {
+	o.MaxText = v.room()
 	view := v.nb.RenderCell(i, o)
+	switch {
+	case view.Total == 0: // there are no lines to count
+		view = v.nb.RenderCell(i, notebook.CellOptions{})
+	case view.First > view.Total:
+		return textResult(v.spot.note(), fmt.Sprintf("<system-reminder>Warning: the file exists but is shorter than the provided offset (%d). Cell %s has %d lines.</system-reminder>", view.First, name, view.Total))
+	}
 	for count := v.count(view.Parts); count > v.bound(); count = v.count(view.Parts) {
 		shorter := partsSize(view.Parts) * v.bound() / count * 95 / 100
 		if o.MaxText = min(shorter, o.MaxText-1); o.MaxText < 64 {
@@ -139,11 +184,11 @@ func (v *viewing) cell() (*Result, error) {
 	onward := ""
 	switch {
 	case view.NextColumn > 0:
-		onward = fmt.Sprintf("(Line %d of the cell's %d goes on. Next: Read cell_id=%q, offset=%d, limit=1, column=%d.)", view.Last, view.Total, v.want.cell, view.Last, view.NextColumn)
+		onward = fmt.Sprintf("(Line %d of the cell's %d goes on. Next: Read cell_id=%q, offset=%d, limit=1, column=%d.)", view.Last, view.Total, name, view.Last, view.NextColumn)
 	case view.More:
-		onward = fmt.Sprintf("(Lines %d-%d of the cell's %d are shown. Next: Read cell_id=%q, offset=%d, limit=%d.)", view.First, view.Last, view.Total, v.want.cell, view.Last+1, min(defaultLines, view.Total-view.Last))
+		onward = fmt.Sprintf("(Lines %d-%d of the cell's %d are shown. Next: Read cell_id=%q, offset=%d, limit=%d.)", view.First, view.Last, view.Total, name, view.Last+1, min(defaultLines, view.Total-view.Last))
 	}
-	return v.answer(view.Parts, onward), nil
+	return v.answer(view.Parts, textResult(rest, onward).Blocks[0].Text)
 }
 
 // bound is the token limit of what is shown.
@@ -174,11 +219,11 @@ func partsSize(parts []notebook.Part) int {
 	return n
 }
 
-// tooMany refuses more than one answer holds, and names a call that fits.
-func (v *viewing) tooMany(size, count int) error {
-	first := v.want.first - 1
-	limit := 0
-	for lo, hi := 1, v.nb.Len()-first; lo <= hi; { // the greatest number of cells that fits
+// fitting is the greatest number of cells, from the wanted one on, that one
+// answer holds.
+func (v *viewing) fitting() int {
+	first, limit := v.want.first-1, 0
+	for lo, hi := 1, v.nb.Len()-first; lo <= hi; {
 		mid := (lo + hi) / 2
 		view := v.nb.Render(notebook.Options{First: first, Limit: mid, MaxText: min(v.room(), plainBytes)})
 		if len(view.Shown) == mid && v.count(view.Parts) <= v.bound() {
@@ -187,15 +232,21 @@ func (v *viewing) tooMany(size, count int) error {
 			hi = mid - 1
 		}
 	}
-	next := fmt.Sprintf("offset=%d, limit=%d", first+1, limit)
-	if limit == 0 {
-		next = fmt.Sprintf("cell_id=%q", v.nb.Cell(first).Name)
+	return limit
+}
+
+// tooMany refuses more than one answer holds, and names a call that fits.
+func (v *viewing) tooMany(size, count int) error {
+	first := v.want.first - 1
+	next := fmt.Sprintf("cell_id=%q", v.callName(first))
+	if limit := v.fitting(); limit > 0 {
+		next = fmt.Sprintf("offset=%d, limit=%d", first+1, limit)
 	}
 	const how = "For a notebook offset and limit count cells (it has %d), and cell_id shows one cell. A call that fits: Read %s."
-	if size > plainBytes || count == 0 {
+	if size > plainBytes {
 		return refuse(slugTooLarge, "Notebook content (%s as text) exceeds maximum allowed size (256KB). "+how, amount(int64(size)), v.nb.Len(), next)
 	}
-	return refuse(slugTooManyTokens, "Notebook content (%d tokens) exceeds maximum allowed tokens (%d). "+how, count, v.bound(), v.nb.Len(), next)
+	return refuse(slugTooManyTokens, "Notebook content (%d tokens) exceeds maximum allowed tokens (%d). "+how, count, v.MaxTokens, v.nb.Len(), next)
 }
 
 // answer notes what is shown and builds the content: text and, in their place,
@@ -223,11 +274,12 @@ func (v *viewing) answer(parts []notebook.Part, onward string) *Result {
 // blocks turns parts into content blocks. Pictures beyond the budgets or the
 // limits are left out; what says so stands in their place, or in left.
 func (v *viewing) blocks(parts []notebook.Part) (blocks []Block, left string) {
-	var over []string
+	var over []string // the cells, and count the pictures
+	count := 0
 	pictures, chars := 0, partsSize(parts)
 	budget := pictureChars
-	if c := v.call.Client.Chars; c > 0 {
-		budget = min(budget, c)
+	if c := v.call.Client.Answer; c > 0 {
+		budget = c
 	}
 	for _, p := range parts {
 		if p.Picture == nil {
@@ -237,7 +289,10 @@ func (v *viewing) blocks(parts []notebook.Part) (blocks []Block, left string) {
 		name := v.nb.Cell(p.Picture.Cell).Name
 		cost := media.Base64Len(p.Picture.Size)
 		if pictures == maxPictures || chars+cost > budget {
-			over = append(over, name)
+			count++
+			if !slices.Contains(over, name) {
+				over = append(over, name)
+			}
 			continue
 		}
 		data := p.Picture.Bytes()
@@ -248,7 +303,11 @@ func (v *viewing) blocks(parts []notebook.Part) (blocks []Block, left string) {
 		pictures, chars = pictures+1, chars+cost
 		blocks = append(blocks, Block{Data: data, MIME: p.Picture.MIME})
 	}
-	if len(over) > 0 {
+	switch {
+	case count == 0:
+	case pictures == 0 || v.want.cell != "":
+		left = fmt.Sprintf("(%d pictures of cell %s are left out: one answer has no room for more.)", count, strings.Join(over, ", "))
+	default:
 		left = fmt.Sprintf("(Pictures left out, because one answer has no room for more: those of cells %s. Read with cell_id shows them.)", strings.Join(over, ", "))
 	}
 	return blocks, left

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/notebook"
@@ -77,8 +78,9 @@ func (e *cellEditing) plan(_ context.Context, s *spot, old *fsys.File) (*change,
 		return nil, gone(e.call.Session, s)
 	case old == nil:
 		return nil, e.missing(s)
-	case !known:
-		return nil, notRead(s.name())
+	}
+	if err := e.worthReading(s, old, known); err != nil {
+		return nil, err
 	}
 	c, nb, err := e.open(s, old)
 	if err != nil {
@@ -95,6 +97,27 @@ func (e *cellEditing) plan(_ context.Context, s *spot, old *fsys.File) (*change,
 		return &change{result: textResult(fmt.Sprintf("Cell %s of %s already is exactly this; nothing was written.", done.Name, s.name()), s.note())}, nil
 	}
 	return e.change(s, c, rec, nb, done)
+}
+
+// worthReading refuses what was never read: a picture or binary file for what
+// it is, and one of no bytes, which needs no Read, for that.
+func (e *cellEditing) worthReading(s *spot, old *fsys.File, known bool) error {
+	if err := writable(s, old); err != nil {
+		return err
+	}
+	stamp, err := old.Stamp()
+	switch {
+	case err != nil:
+		return err
+	case stamp.Size == 0:
+		return &refusal{slug: slugBrokenFile, code: 6, text: fmt.Sprintf("%s is empty, and so no notebook yet. Write can fill it.", s.name())}
+	case known:
+		return nil
+	}
+	if _, err := e.hold(s, old); err != nil {
+		return err
+	}
+	return notRead(s.name())
 }
 
 // open reads and parses the notebook; one that is none any more, or of a format
@@ -170,7 +193,7 @@ func (e *cellEditing) cellSeen(cell notebook.Cell, c *held, rec state.Record) er
 		return nil
 	}
 	if cell.Source.End-cell.Source.Start > showUnseen {
-		return refuse(slugPartlyRead, "%s Cell %s of %s was never shown in full. Call Read with cell_id %q, then make the same call again.", notReadWords, cell.Name, c.name, cell.Name)
+		return refuse(slugPartlyRead, "%s Cell %s of %s was never shown in full. Call Read with cell_id %q, then make the same call again.", notReadWords, cell.Name, c.name, e.args.CellID)
 	}
 	rec.Shown = rec.Shown.Add(state.Span(cell.Source))
 	e.call.whenSent(func() { e.call.Session.files.Put(c.path, c.stamped(rec)) })
@@ -230,30 +253,38 @@ func (e *cellEditing) answer(s *spot, raw []byte, before int, done notebook.Chan
 	var head string
 	switch e.args.EditMode {
 	case modeDelete:
-		head = fmt.Sprintf("Cell %s (place %d) was deleted from %s.", done.Name, done.Index, s.name())
-		if done.Index < last {
-			head += fmt.Sprintf(" What was cell-%d to cell-%d is now cell-%d to cell-%d.", done.Index+1, last, done.Index, last-1)
-		}
-		return head, nil
+		return fmt.Sprintf("Cell %s (place %d) was deleted from %s.", done.Name, done.Index, s.name()) + renamed(done.Index+1, last, -1), nil
 	case modeInsert:
-		head = fmt.Sprintf("A %s cell was inserted in %s: %s, place %d.", done.Type, s.name(), done.Name, done.Index)
-		if done.Index <= last {
-			head += fmt.Sprintf(" What was cell-%d to cell-%d is now cell-%d to cell-%d.", done.Index, last, done.Index+1, last+1)
-		}
+		head = fmt.Sprintf("A %s cell was inserted in %s: %s, place %d.", done.Type, s.name(), done.Name, done.Index) + renamed(done.Index, last, 1)
 	default:
 		head = fmt.Sprintf("Cell %s (%s, place %d) of %s has been updated.", done.Name, done.Type, done.Index, s.name())
 		if done.Cleared {
 			head += " Its outputs were cleared."
+		}
+		if len(done.Dropped) > 0 {
+			head += fmt.Sprintf(" What a %s cell must not have was taken out: %s.", done.Type, strings.Join(done.Dropped, ", "))
 		}
 	}
 	nb, err := notebook.Parse(raw)
 	if err != nil {
 		return "", fmt.Errorf("the edited notebook cannot be read: %w", err)
 	}
-	cell, room := nb.CellText(done.Index), regionRoom-headRoom+len(*e.args.NewSource)
+	cell, room := nb.CellText(done.Index), regionRoom-len(head)-len(s.note())-2+len(*e.args.NewSource)
 	if len(cell) > room {
-		half := (room - 64) / 2
+		half := max(room-64, 0) / 2
 		cell = headOf(cell, half) + fmt.Sprintf("\n… (%s of the cell are not repeated here)\n", amount(int64(len(cell)-2*half))) + tailOf(cell, half)
 	}
 	return head + "\n" + cell, nil
+}
+
+// renamed tells that the cells from one place to another go by names further
+// on, or back, by some places.
+func renamed(first, last, by int) string {
+	switch {
+	case first > last:
+		return ""
+	case first == last:
+		return fmt.Sprintf(" What was cell-%d is now cell-%d.", first, first+by)
+	}
+	return fmt.Sprintf(" What was cell-%d to cell-%d is now cell-%d to cell-%d.", first, last, first+by, last+by)
 }

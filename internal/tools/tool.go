@@ -45,8 +45,9 @@ type Call struct {
 // ClientLimits is what a client passes on to its model of one answer; zero
 // means no bound of its own (source: the server's table by clientInfo.name).
 type ClientLimits struct {
-	Chars  int
+	Chars  int // of text
 	Tokens int
+	Answer int // characters of the whole answer, pictures in base64
 }
 
 // Result is one answer, free of protocol types.

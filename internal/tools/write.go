@@ -90,9 +90,13 @@ func (w *writing) plan(ctx context.Context, s *spot, old *fsys.File) (*change, e
 // all its cells.
 func (w *writing) shown(s *spot, c *held) error {
 	rec, known := w.call.Session.files.Get(c.path)
-	if known && isNotebook(s) && c.unchanged(rec) {
-		if nb, err := notebook.Parse(c.raw); err == nil {
+	if known && isNotebook(s) {
+		nb, err := notebook.Parse(c.raw)
+		switch {
+		case err == nil && c.unchanged(rec):
 			return w.cellsShown(nb, c, rec)
+		case err == nil:
+			return w.changedNotebook(w.call, c, rec)
 		}
 	}
 	_, err := w.gate(w.call, c, true)
