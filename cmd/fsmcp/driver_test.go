@@ -220,15 +220,21 @@ func clipText(s string) string {
 	return s
 }
 
-var named = regexp.MustCompile(`\b(offset|limit|column)\b\W{1,6}(\d+)`)
+var (
+	named     = regexp.MustCompile(`\b(offset|limit|column)\b\W{1,6}(\d+)`)
+	namedCell = regexp.MustCompile(`\bcell_id=?\W{1,2}([\w-]+)"`)
+)
 
 // follow does what an agent does with the call that the last answer named: it
-// reads FILE with the offset, limit and column that stand there last.
+// reads FILE with the offset, limit, column and cell_id that stand there last.
 func (d *driver) follow(ts *testscript.TestScript, neg bool, args []string) {
 	need(ts, args, 1, "follow FILE")
 	call := map[string]any{"file_path": args[0]}
 	for _, m := range named.FindAllStringSubmatch(d.last.Text, -1) {
 		call[m[1]] = json.Number(m[2])
+	}
+	if m := namedCell.FindStringSubmatch(d.last.Text); m != nil {
+		call["cell_id"] = m[1]
 	}
 	if len(call) == 1 {
 		ts.Fatalf("the last answer names no call to follow:\n%s", clipText(d.fold(d.last.Text)))

@@ -57,7 +57,7 @@ func driveRevision(t *testing.T, revision string) {
 	for _, tool := range tools.Tools {
 		names = append(names, tool.Name)
 	}
-	if got := strings.Join(names, " "); got != "Read Write Edit" {
+	if got := strings.Join(names, " "); got != "Read Write Edit NotebookEdit" {
 		t.Errorf("tools: %s", got)
 	}
 	call := func(name string, args map[string]any) (string, bool) {
