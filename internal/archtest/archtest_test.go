@@ -59,6 +59,7 @@ var rooms = map[string]room{
 	"internal/tokens":   {never: pure()},
 	"internal/media":    {never: append(pure(), noVips, noPDF)},
 	"internal/config":   {never: pure()},
+	"internal/watch":    {never: []ban{noProtocol, noProcess, noNet, noCommand, noLog}},
 	"schemas":           {never: pure()},
 
 	// Rooms of tests and shows.

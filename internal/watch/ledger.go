@@ -1,0 +1,209 @@
+package watch
+
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+// ledger holds what events mean and what of them is not told yet. Nothing in it
+// waits for the disk or for anybody.
+type ledger struct {
+	quiet, most time.Duration
+	signal      chan struct{} // something was noted
+
+	mu      sync.Mutex
+	marks   map[string]map[target]bool // by the name that an event may bear
+	of      map[target]map[string]bool // the same, by target
+	pending map[target]*page
+	err     error
+}
+
+// page is what was noted of one target.
+type page struct {
+	first, last time.Time
+	changed     bool  // the target is, or was, there; or it was itself named
+	moved       bool  // the way there has to be walked again
+	stale       stale // folders that may be others now
+}
+
+func newLedger(quiet, most time.Duration) *ledger {
+	return &ledger{
+		quiet: quiet, most: most, signal: make(chan struct{}, 1),
+		marks: make(map[string]map[target]bool), of: make(map[target]map[string]bool), pending: make(map[target]*page),
+	}
+}
+
+// expect says which names concern a target from now on. Without any it is
+// forgotten altogether.
+func (l *ledger) expect(t target, marks map[string]bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for name := range l.of[t] {
+		delete(l.marks[name], t)
+		if len(l.marks[name]) == 0 {
+			delete(l.marks, name)
+		}
+	}
+	delete(l.of, t)
+	if marks == nil {
+		delete(l.pending, t)
+		return
+	}
+	l.of[t] = marks
+	for name, own := range marks {
+		if l.marks[name] == nil {
+			l.marks[name] = make(map[target]bool)
+		}
+		l.marks[name][t] = own
+	}
+}
+
+// note takes down an event, if it concerns anybody.
+func (l *ledger) note(e fsnotify.Event, now time.Time) {
+	renamed := e.Has(fsnotify.Create) || e.Has(fsnotify.Remove) || e.Has(fsnotify.Rename)
+	if !renamed && !e.Has(fsnotify.Write) {
+		return
+	}
+	name := filepath.Clean(e.Name)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	noted := false
+	for _, mark := range []string{name, anything(filepath.Dir(name))} {
+		for t, own := range l.marks[mark] {
+			if !own && !renamed {
+				continue // some systems tell of folders whose contents changed
+			}
+			p := l.page(t, now)
+			p.changed = p.changed || own
+			if renamed {
+				p.moved = true
+				p.stale = append(p.stale, name)
+			}
+			noted = true
+		}
+	}
+	if noted {
+		l.wake()
+	}
+}
+
+// lost notes that events are missing, so that anything may have happened.
+func (l *ledger) lost(now time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for t := range l.of {
+		p := l.page(t, now)
+		p.changed, p.moved, p.stale = true, true, stale{""}
+	}
+	l.wake()
+}
+
+// retry has a target followed once more.
+func (l *ledger) retry(t target) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p := l.page(t, time.Now())
+	p.moved, p.stale = true, stale{""}
+	l.wake()
+}
+
+func (l *ledger) fail(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.err = errors.Join(l.err, err)
+	l.wake()
+}
+
+// page is the target's page, with a line for now.
+func (l *ledger) page(t target, now time.Time) *page {
+	p := l.pending[t]
+	if p == nil {
+		p = &page{first: now}
+		l.pending[t] = p
+	}
+	p.last = now
+	return p
+}
+
+func (l *ledger) wake() {
+	select {
+	case l.signal <- struct{}{}:
+	default:
+	}
+}
+
+// moved hands over the targets to follow, each with what is stale.
+func (l *ledger) moved() map[target]stale {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	out := make(map[target]stale)
+	for t, p := range l.pending {
+		if p.moved {
+			out[t] = p.stale
+			p.moved, p.stale = false, nil
+		}
+	}
+	return out
+}
+
+// walked notes what following a target showed: the way to something that is
+// not there, and was not, is of no interest.
+func (l *ledger) walked(t target, there bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p := l.pending[t]
+	if p == nil {
+		return
+	}
+	p.changed = p.changed || there
+	if !p.changed && !p.moved {
+		delete(l.pending, t)
+	}
+}
+
+// due takes out what had its quiet, or has waited long enough, and says when to
+// ask again. It lets a moment pass after the first one's time, so that files
+// which changed together are told together.
+func (l *ledger) due(now time.Time) (c Change, wait time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c.Err, l.err = l.err, nil
+	moment := l.moment()
+	wait = time.Hour
+	for _, p := range l.pending {
+		wait = min(wait, l.ripe(p).Add(moment).Sub(now))
+	}
+	if wait > 0 {
+		return c, wait
+	}
+	wait = time.Hour
+	for t, p := range l.pending {
+		ripe := l.ripe(p)
+		if ripe.After(now) {
+			wait = min(wait, ripe.Add(moment).Sub(now))
+			continue
+		}
+		c.Names = append(c.Names, t.name)
+		delete(l.pending, t)
+	}
+	slices.Sort(c.Names)
+	c.Names = slices.Compact(c.Names)
+	return c, wait
+}
+
+// ripe is when a change may be told.
+func (l *ledger) ripe(p *page) time.Time {
+	at, latest := p.last.Add(l.quiet), p.first.Add(l.most-l.moment())
+	if latest.Before(at) {
+		return latest
+	}
+	return at
+}
+
+// moment is how far apart changes may be and still be told together.
+func (l *ledger) moment() time.Duration { return l.quiet / 5 }

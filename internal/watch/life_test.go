@@ -1,0 +1,257 @@
+package watch
+
+import (
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+)
+
+func write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestTheDefaultsHold(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, "f")
+	told := make(chan time.Time, 9)
+	w, err := New(Options{Tell: func(Change) { told <- time.Now() }})
+	if err != nil {
+		t.Skip(err) // the machine's limit
+	}
+	defer w.Close()
+	if err := w.Set([]string{name}, nil); err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	write(t, name, "x")
+	select {
+	case at := <-told:
+		if d := at.Sub(start); d < DefaultQuiet {
+			t.Errorf("told after %v", d)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("not told")
+	}
+}
+
+func TestCloseIsTheEnd(t *testing.T) {
+	before := runtime.NumGoroutine()
+	for range 20 {
+		name := filepath.Join(t.TempDir(), "f")
+		var mu sync.Mutex
+		closed := false
+		w, err := New(Options{Quiet: time.Millisecond, Most: time.Millisecond, Tell: func(Change) {
+			mu.Lock()
+			defer mu.Unlock()
+			if closed {
+				t.Error("told after the end")
+			}
+		}})
+		if err != nil {
+			t.Skip(err)
+		}
+		if err := w.Set([]string{name}, nil); err != nil {
+			t.Fatal(err)
+		}
+		for range 5 {
+			write(t, name, "x")
+		}
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+		mu.Lock()
+		closed = true
+		mu.Unlock()
+		if err := w.Close(); err != nil {
+			t.Error("a second end is an error: ", err)
+		}
+	}
+	for range 100 {
+		if runtime.NumGoroutine() <= before {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Errorf("%d goroutines, before %d", runtime.NumGoroutine(), before)
+}
+
+// While a change is told, further ones are gathered, whatever their number, and
+// Set may be called.
+func TestASlowListenerStopsNobody(t *testing.T) {
+	dir := t.TempDir()
+	f, g := filepath.Join(dir, "f"), filepath.Join(dir, "g")
+	entered, leave := make(chan bool), make(chan bool)
+	var mu sync.Mutex
+	var told []Change
+	var w *Watcher
+	w, err := New(Options{Quiet: 10 * time.Millisecond, Most: 30 * time.Millisecond, Tell: func(c Change) {
+		mu.Lock()
+		told = append(told, c)
+		n := len(told)
+		mu.Unlock()
+		if n == 1 {
+			if err := w.Set([]string{f, g}, nil); err != nil {
+				t.Error(err)
+			}
+			entered <- true
+			<-leave
+		}
+	}})
+	if err != nil {
+		t.Skip(err)
+	}
+	defer w.Close()
+	if err := w.Set([]string{f}, nil); err != nil {
+		t.Fatal(err)
+	}
+	write(t, f, "1")
+	<-entered
+	for range 5_000 {
+		write(t, g, "x")
+	}
+	leave <- true
+	deadline := time.Now().Add(10 * time.Second)
+	for time.Now().Before(deadline) {
+		mu.Lock()
+		done := slices.ContainsFunc(told, func(c Change) bool { return slices.Contains(c.Names, g) })
+		mu.Unlock()
+		if done {
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	t.Error("what changed meanwhile was not told")
+}
+
+// Whatever is done to the folders, and however fast: in the end a write is seen.
+func TestNoWatchIsEverLost(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(dir, "a", "b", "f")
+	var mu sync.Mutex
+	told := 0
+	w, err := New(Options{Quiet: 5 * time.Millisecond, Most: 20 * time.Millisecond, Tell: func(c Change) {
+		mu.Lock()
+		told++
+		mu.Unlock()
+		if c.Err != nil {
+			t.Error(c.Err)
+		}
+	}})
+	if err != nil {
+		t.Skip(err)
+	}
+	defer w.Close()
+	if err := w.Set([]string{name}, nil); err != nil {
+		t.Fatal(err)
+	}
+	count := func() int {
+		mu.Lock()
+		defer mu.Unlock()
+		return told
+	}
+	r := rand.New(rand.NewPCG(3, 4))
+	path := func(p string) string { return filepath.Join(dir, p) }
+	moves := []func(){
+		func() { _ = os.RemoveAll(path("a")) },
+		func() { _ = os.RemoveAll(path("a/b")) },
+		func() { _ = os.MkdirAll(path("a/b"), 0o755) },
+		func() { _ = os.MkdirAll(path("z/b"), 0o755) },
+		func() { _ = os.Rename(path("a"), path("old")); _ = os.RemoveAll(path("old")) },
+		func() { _ = os.RemoveAll(path("a")); _ = os.Rename(path("z"), path("a")) },
+		func() { _ = os.WriteFile(name, []byte("x"), 0o644) },
+		func() { _ = os.Symlink("b", path("a/l")) },
+		func() { _ = os.RemoveAll(path("a")); _ = os.Symlink("z", path("a")) },
+	}
+	for round := range 30 {
+		for range r.IntN(12) {
+			moves[r.IntN(len(moves))]()
+		}
+		if err := os.MkdirAll(path("a/b"), 0o755); err != nil {
+			// A link that leads nowhere stands in the way.
+			if err := os.RemoveAll(path("a")); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.MkdirAll(path("a/b"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for n := -1; n != count(); {
+			n = count()
+			time.Sleep(40 * time.Millisecond)
+		}
+		before := count()
+		write(t, name, "last")
+		deadline := time.Now().Add(5 * time.Second)
+		for count() == before {
+			if time.Now().After(deadline) {
+				t.Fatalf("round %d: a write is not seen", round)
+			}
+			time.Sleep(2 * time.Millisecond)
+		}
+	}
+}
+
+func TestPoll(t *testing.T) {
+	dir := t.TempDir()
+	f, g, d := filepath.Join(dir, "f"), filepath.Join(dir, "g"), filepath.Join(dir, "d")
+	old := time.Now().Add(-time.Hour)
+	age := func(names ...string) {
+		for _, name := range names {
+			if err := os.Chtimes(name, old, old); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	write(t, f, "1")
+	age(f)
+	p := NewPoll([]string{f, g}, []string{d})
+	// The time of change cannot be set: what is fresh is named until it is not.
+	expect := func(what string, names ...string) {
+		t.Helper()
+		got := p.Changed()
+		for _, name := range names {
+			if !slices.Contains(got, name) {
+				t.Errorf("%s: %s is not named in %q", what, name, got)
+			}
+		}
+		if slices.Contains(got, g) && !slices.Contains(names, g) {
+			t.Errorf("%s: named what never was there", what)
+		}
+	}
+	write(t, f, "2")
+	expect("same length", f)
+	age(f)
+	expect("time set back", f)
+	if err := os.Remove(f); err != nil {
+		t.Fatal(err)
+	}
+	expect("gone", f)
+	if got := p.Changed(); len(got) != 0 {
+		t.Errorf("nothing is there: %q", got)
+	}
+	if err := os.Mkdir(d, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	expect("folder made", d)
+	write(t, filepath.Join(d, "x"), "1")
+	expect("in the folder", d)
+	write(t, g, "1")
+	expect("made", g)
+	for name := range p.last {
+		p.sure[name] = true // as after some time
+	}
+	if got := p.Changed(); len(got) != 0 {
+		t.Errorf("nothing happened: %q", got)
+	}
+}

@@ -1,0 +1,146 @@
+package watch
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// target is a file, or a folder with what lies directly in it, as Set has it.
+type target struct {
+	name   string
+	folder bool
+}
+
+// trail is the way to a target as it was found: every place where a change
+// could make its name mean another file.
+type trail struct {
+	steps []step
+	final bool   // the last step bears the target's own name, or what it leads to
+	inner string // the folder itself, where the target is one and is there
+	there bool
+}
+
+// step is a name in a folder. The folder's own name has no links in it, so that
+// each folder is watched under one name only.
+type step struct {
+	dir, child string
+	link       bool
+}
+
+func (s step) path() string { return filepath.Join(s.dir, s.child) }
+
+func (t trail) equal(o trail) bool {
+	return t.inner == o.inner && t.there == o.there && slices.Equal(t.steps, o.steps)
+}
+
+// look walks to a target, name by name and through links, as far as it gets.
+func look(t target) (way trail) {
+	const hops = 40
+	root, rest := split(t.name)
+	dir := root
+	for links := 0; len(rest) > 0; {
+		child := rest[0]
+		rest = rest[1:]
+		if child == ".." {
+			dir = filepath.Dir(dir)
+			continue
+		}
+		s := step{dir: dir, child: child}
+		info, err := os.Lstat(s.path())
+		if err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			s.link = true
+		}
+		way.steps, way.final = append(way.steps, s), len(rest) == 0
+		switch {
+		case err != nil:
+			return way
+		case s.link:
+			links++
+			to, err := os.Readlink(s.path())
+			if err != nil || links > hops {
+				return way
+			}
+			if filepath.IsAbs(to) {
+				dir, to = root, strings.TrimPrefix(to, root)
+			}
+			rest = append(parts(to), rest...)
+		case len(rest) > 0 && !info.IsDir():
+			return way
+		case len(rest) > 0 || t.folder && info.IsDir():
+			dir = s.path()
+		}
+	}
+	way.there = true
+	if t.folder && len(way.steps) > 0 && dir == way.steps[len(way.steps)-1].path() {
+		way.inner = dir
+	}
+	return way
+}
+
+// split divides an absolute name into the root of its volume and the rest.
+func split(name string) (root string, rest []string) {
+	name = filepath.Clean(name)
+	root = filepath.VolumeName(name) + string(filepath.Separator)
+	return root, parts(strings.TrimPrefix(name, root))
+}
+
+func parts(name string) (out []string) {
+	for _, p := range strings.Split(filepath.ToSlash(name), "/") {
+		if p != "" && p != "." {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// dirs are the folders to watch, each once, the most needed one last. On Linux
+// that is the whole way, since nothing is sent to a folder when one above it is
+// renamed. Elsewhere a watched folder costs a descriptor for each file in it, so
+// only where names are looked up for good.
+func (t trail) dirs() (out []string) {
+	add := func(dir string) {
+		out = append(slices.DeleteFunc(out, func(d string) bool { return d == dir }), dir)
+	}
+	for i, s := range t.steps {
+		if runtime.GOOS == "linux" || s.link || i >= len(t.steps)-2 {
+			add(s.dir)
+		}
+	}
+	if t.inner != "" {
+		add(t.inner)
+	}
+	return out
+}
+
+// marks are the names whose events concern the target; true where the event is
+// about the target itself, not about the way there.
+func (t trail) marks() map[string]bool {
+	out := make(map[string]bool)
+	for i, s := range t.steps {
+		out[s.path()] = i == len(t.steps)-1 && t.final && t.inner == "" && !s.link
+	}
+	if t.inner != "" {
+		out[anything(t.inner)] = true
+	}
+	return out
+}
+
+// anything stands for every name in a folder.
+func anything(dir string) string { return filepath.Join(dir, "*") }
+
+// stale are names that may stand for another folder than before, with all that
+// lies below; the empty name is everything.
+type stale []string
+
+func (s stale) has(dir string) bool {
+	for _, name := range s {
+		if name == "" || dir == name || strings.HasPrefix(dir, name+string(filepath.Separator)) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,293 @@
+// Package watch tells when files change, whatever becomes of the folders they
+// lie in: files that are not there yet, that are replaced by a rename, whose
+// folders are deleted and made again, or that are reached by links.
+//
+// It watches folders, never files, and only marks: it promises that a change is
+// told once the file had some quiet, or soon all the same when it never has, and
+// that it says so when it can see no longer. It does not look into files, does
+// not compare them, and may tell of a change that was none. Changes of
+// attributes alone, and file systems that send no events, it does not see.
+package watch
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+// How long a file has to be left alone before its change is told, and how long
+// that is waited for at most.
+const (
+	DefaultQuiet = 250 * time.Millisecond
+	DefaultMost  = 750 * time.Millisecond
+)
+
+// ErrBlind says that changes may be missed from now on, so that the caller has
+// to look for itself (see Poll). The cause is wrapped beside it.
+var ErrBlind = errors.New("changes cannot be watched")
+
+// Change is what a Watcher tells.
+type Change struct {
+	// Names are files and folders as they were given to Set, sorted.
+	Names []string
+	// Err is ErrBlind with its cause, or nil.
+	Err error
+}
+
+// Options are what a Watcher is made of.
+type Options struct {
+	// Tell is called with what changed, by one goroutine at a time. It may take
+	// its time and may call Set, but not Close.
+	Tell func(Change)
+	// Quiet and Most are 0 for the defaults.
+	Quiet, Most time.Duration
+}
+
+// Watcher watches files until it is closed. Its methods may be called at any
+// time by anyone.
+//
+// Three parties keep out of each other's way. The drain only empties the
+// notifier and notes what was marked: the notifier may hold its own lock while
+// it hands over an event, so whoever empties it must never wait for that lock.
+// The clerk follows folders that moved and tells what is due. Callers of Set
+// do the former, too, so mu serialises them.
+type Watcher struct {
+	o        Options
+	notifier notifier
+	ledger   *ledger
+	done     chan struct{}
+	running  sync.WaitGroup
+	once     sync.Once
+
+	mu       sync.Mutex // for the following; held while folders are looked at
+	trails   map[target]trail
+	needed   map[string]int  // how many trails lead through the folder
+	watching map[string]bool // the notifier has the folder
+}
+
+// notifier is what is used of fsnotify.
+type notifier interface {
+	Add(dir string) error
+	Remove(dir string) error
+	Close() error
+	events() <-chan fsnotify.Event
+	failures() <-chan error
+}
+
+// system is the notifier of the operating system.
+type system struct{ *fsnotify.Watcher }
+
+func (s system) events() <-chan fsnotify.Event { return s.Events }
+func (s system) failures() <-chan error        { return s.Errors }
+
+// New starts a Watcher that watches nothing yet. It fails with ErrBlind where
+// the system's limits are reached.
+func New(o Options) (*Watcher, error) {
+	w, err := fsnotify.NewWatcher()
+	if err != nil {
+		return nil, blind(err)
+	}
+	return start(o, system{w}), nil
+}
+
+func start(o Options, n notifier) *Watcher {
+	if o.Quiet == 0 {
+		o.Quiet = DefaultQuiet
+	}
+	if o.Most == 0 {
+		o.Most = DefaultMost
+	}
+	w := &Watcher{
+		o: o, notifier: n, ledger: newLedger(o.Quiet, o.Most), done: make(chan struct{}),
+		trails: make(map[target]trail), needed: make(map[string]int), watching: make(map[string]bool),
+	}
+	w.running.Go(w.drain)
+	w.running.Go(w.clerk)
+	return w
+}
+
+func blind(cause error) error { return fmt.Errorf("%w: %w", ErrBlind, cause) }
+
+// Close ends watching. When it returns, nothing is told any more.
+func (w *Watcher) Close() error {
+	var err error
+	w.once.Do(func() {
+		close(w.done)
+		err = w.notifier.Close()
+		w.running.Wait()
+	})
+	return err
+}
+
+// Set says what is to be watched from now on, in place of what was: files, and
+// folders with whatever lies directly in them, by absolute names. Changes from
+// before it returns may go untold, so look at the files after it. An error is
+// ErrBlind; what can be watched is watched all the same.
+func (w *Watcher) Set(files, folders []string) error {
+	wanted := make(map[target]bool)
+	for _, name := range files {
+		wanted[target{name: name}] = true
+	}
+	for _, name := range folders {
+		wanted[target{name: name, folder: true}] = true
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for t, old := range w.trails {
+		if !wanted[t] {
+			w.ledger.expect(t, nil)
+			w.disarm(old)
+			delete(w.trails, t)
+		}
+	}
+	var failed error
+	for t := range wanted {
+		if _, known := w.trails[t]; !known {
+			failed = errors.Join(failed, w.track(t, nil))
+		}
+	}
+	return failed
+}
+
+// track follows a target to where it now is and watches the folders on the way.
+// It looks again after arming them: whatever changes later sends an event.
+func (w *Watcher) track(t target, s stale) error {
+	const rounds = 10
+	var err error
+	for round := range rounds {
+		now, old := look(t), w.trails[t]
+		switch same := round > 0 && now.equal(old); {
+		case same && err == nil:
+			return nil
+		case same && !vanished(err):
+			return blind(err)
+		}
+		w.ledger.expect(t, now.marks())
+		w.trails[t] = now
+		err = w.arm(now, s)
+		w.disarm(old)
+		s = nil
+	}
+	w.ledger.retry(t) // it changes faster than it can be followed
+	return nil
+}
+
+// vanished tells whether a folder was only gone when it should be watched.
+func vanished(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+}
+
+// arm has the notifier watch a trail's folders, anew where another folder may
+// have got the name. Folders on the way may be closed to us: only the last one
+// has to be watched.
+func (w *Watcher) arm(t trail, s stale) error {
+	dirs := t.dirs()
+	var failed error
+	for i, dir := range dirs {
+		w.needed[dir]++
+		if w.watching[dir] && !s.has(dir) {
+			continue
+		}
+		if w.watching[dir] {
+			_ = w.notifier.Remove(dir) // it may be gone already, which is as good
+		}
+		err := w.notifier.Add(dir)
+		w.watching[dir] = err == nil
+		if err != nil && (i == len(dirs)-1 || !errors.Is(err, fs.ErrPermission)) {
+			failed = err
+		}
+	}
+	return failed
+}
+
+// disarm lets go of a trail's folders that no other leads through.
+func (w *Watcher) disarm(t trail) {
+	for _, dir := range t.dirs() {
+		if w.needed[dir]--; w.needed[dir] > 0 {
+			continue
+		}
+		if w.watching[dir] {
+			_ = w.notifier.Remove(dir) // as above
+		}
+		delete(w.needed, dir)
+		delete(w.watching, dir)
+	}
+}
+
+// drain empties the notifier. It waits for nobody.
+func (w *Watcher) drain() {
+	for {
+		select {
+		case e, ok := <-w.notifier.events():
+			if !ok {
+				return
+			}
+			w.ledger.note(e, time.Now())
+		case err, ok := <-w.notifier.failures():
+			if !ok {
+				return
+			}
+			w.ledger.lost(time.Now())
+			if !passing(err) {
+				w.ledger.fail(blind(err))
+			}
+		}
+	}
+}
+
+// passing tells whether a failure is over once everything is watched anew: a
+// queue that ran over, or a folder that was gone before it could be let go of.
+func passing(err error) bool {
+	return errors.Is(err, fsnotify.ErrEventOverflow) || errors.Is(err, syscall.EINVAL)
+}
+
+// clerk follows what moved, and tells what had its quiet.
+func (w *Watcher) clerk() {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	told := false
+	for {
+		select {
+		case <-w.done:
+			return
+		case <-w.ledger.signal:
+		case <-timer.C:
+		}
+		w.catchUp()
+		change, wait := w.ledger.due(time.Now())
+		if told {
+			change.Err = nil // once is enough
+		}
+		if len(change.Names) > 0 || change.Err != nil {
+			told = told || change.Err != nil
+			w.o.Tell(change)
+		}
+		timer.Reset(wait)
+	}
+}
+
+// catchUp follows the targets whose folders may have moved.
+func (w *Watcher) catchUp() {
+	for t, s := range w.ledger.moved() {
+		if err := w.again(t, s); err != nil {
+			w.ledger.fail(err)
+		}
+	}
+}
+
+func (w *Watcher) again(t target, s stale) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	before, known := w.trails[t]
+	if !known {
+		return nil
+	}
+	err := w.track(t, s)
+	w.ledger.walked(t, before.there || w.trails[t].there)
+	return err
+}
