@@ -96,6 +96,10 @@ func (b *bench) unsent(args Args) *Result {
 			if tool.Name == nameEdit {
 				return tool.Run(context.Background(), b.call, args)
 			}
+		case *NotebookEditArgs:
+			if tool.Name == nameNotebookEdit {
+				return tool.Run(context.Background(), b.call, args)
+			}
 		}
 	}
 	b.t.Fatalf("no tool for %T", args)

@@ -1,0 +1,227 @@
+package tools
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/fsmcp/fsmcp/internal/notebook"
+)
+
+// cellsOf writes a notebook of n cells, c0 and on, as nbformat would.
+func cellsOf(n int) string {
+	var s strings.Builder
+	s.WriteString("{\n \"cells\": [")
+	for i := range n {
+		if i > 0 {
+			s.WriteByte(',')
+		}
+		fmt.Fprintf(&s, "\n  {\n   \"cell_type\": \"code\",\n   \"execution_count\": %d,\n   \"id\": \"c%d\",\n   \"metadata\": {},\n   \"outputs\": [],\n   \"source\": [\n    \"value = 0\"\n   ]\n  }", i+1, i)
+	}
+	s.WriteString("\n ],\n \"metadata\": {},\n \"nbformat\": 4,\n \"nbformat_minor\": 5\n}\n")
+	return s.String()
+}
+
+func src(text string) *string { return &text }
+
+// sources are the cells of a notebook on disk, by their ids.
+func (b *bench) sources(name string) map[string]string {
+	b.t.Helper()
+	raw, err := os.ReadFile(b.path(name))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	nb, err := notebook.Parse(raw)
+	if err != nil {
+		b.t.Fatalf("%v in\n%s", err, raw)
+	}
+	out := map[string]string{}
+	for _, c := range nb.Cells() {
+		if _, twice := out[c.Name]; twice {
+			b.t.Fatalf("two cells are called %s", c.Name)
+		}
+		out[c.Name] = c.SourceText()
+	}
+	return out
+}
+
+// until repeats a call, as a caller does, while the notebook changes under it.
+func (b *bench) until(edit *NotebookEditArgs) {
+	for try := 0; ; try++ {
+		r := b.run(edit)
+		if !r.IsError {
+			return
+		}
+		if slug := r.Meta["fsmcp/error"]; try > 200 || slug != slugModified && slug != slugBusy {
+			b.t.Errorf("cell %s: %s", edit.CellID, r.Blocks[0].Text)
+			return
+		}
+	}
+}
+
+func TestNotebookEditsAtOnceLoseNothing(t *testing.T) {
+	b := newBench(t)
+	const cells, rounds = 8, 5
+	p := b.put("a.ipynb", cellsOf(cells))
+	var all sync.WaitGroup
+	for i := range cells {
+		other := *b
+		if i%2 == 1 { // every second one is a conversation of its own
+			other.call.Session = b.house.NewSession()
+		}
+		all.Go(func() {
+			other.run(&ReadArgs{FilePath: p})
+			for n := 1; n <= rounds; n++ {
+				edit := &NotebookEditArgs{NotebookPath: p, CellID: fmt.Sprint("c", i), NewSource: src(fmt.Sprintf("value = %d", n))}
+				other.until(edit)
+			}
+			other.until(&NotebookEditArgs{NotebookPath: p, EditMode: modeInsert, CellType: notebook.Raw, NewSource: src("new")})
+		})
+	}
+	all.Wait()
+	got := b.sources("a.ipynb")
+	if len(got) != 2*cells {
+		t.Fatalf("%d cells", len(got))
+	}
+	for i := range cells {
+		if s := got[fmt.Sprint("c", i)]; s != fmt.Sprintf("value = %d", rounds) {
+			t.Errorf("cell %d holds %q", i, s)
+		}
+	}
+}
+
+func TestAFormatterBetweenNotebookEdits(t *testing.T) {
+	b := newBench(t)
+	p := b.put("a.ipynb", cellsOf(3))
+	b.ok(&ReadArgs{FilePath: p})
+	b.ok(&NotebookEditArgs{NotebookPath: p, CellID: "c0", NewSource: src("x=1")})
+	format := func() {
+		raw, _ := os.ReadFile(p)
+		b.put("a.ipynb", strings.ReplaceAll(string(raw), "x=", "x = "))
+	}
+	format()
+	next := &NotebookEditArgs{NotebookPath: p, CellID: "c1", NewSource: src("x=2")}
+	holds(t, b.fails(10, slugModified, next), `+    "x = 1"`, `-    "x=1"`)
+	b.ok(next)
+	format()
+	// The cell that the formatter changed itself: what was told counts as shown.
+	again := &NotebookEditArgs{NotebookPath: p, CellID: "c1", NewSource: src("x = 3")}
+	b.fails(10, slugModified, again)
+	b.ok(again)
+	got := b.sources("a.ipynb")
+	if got["c0"] != "x = 1" || got["c1"] != "x = 3" || got["c2"] != "value = 0" {
+		t.Fatalf("%q", got)
+	}
+}
+
+func TestAReindentedNotebookMustBeReadAgain(t *testing.T) {
+	b := newBench(t)
+	p := b.put("a.ipynb", cellsOf(20))
+	b.ok(&ReadArgs{FilePath: p})
+	raw, _ := os.ReadFile(p)
+	var wide bytes.Buffer
+	if err := json.Indent(&wide, raw, "", "    "); err != nil {
+		t.Fatal(err)
+	}
+	b.put("a.ipynb", wide.String())
+	edit := &NotebookEditArgs{NotebookPath: p, CellID: "c7", NewSource: src("x")}
+	for range 2 {
+		if text := b.fails(10, slugModified, edit); len(text) > 1000 {
+			t.Fatalf("a refusal of %d bytes", len(text))
+		}
+	}
+	b.ok(&ReadArgs{FilePath: p})
+	b.ok(edit)
+	if got := b.sources("a.ipynb")["c7"]; got != "x" {
+		t.Fatalf("%q", got)
+	}
+}
+
+func TestACellOfAnAnswerThatIsNeverSentIsNotShown(t *testing.T) {
+	b := newBench(t)
+	p := b.put("a.ipynb", cellsOf(2))
+	edit := &NotebookEditArgs{NotebookPath: p, CellID: "c1", NewSource: src("x")}
+	b.unsent(&ReadArgs{FilePath: p})
+	b.fails(9, slugNotRead, edit)
+	one := 1
+	b.ok(&ReadArgs{FilePath: p, Limit: &one})
+	b.unsent(edit)
+	b.fails(9, slugPartlyRead, edit)
+	b.ok(edit)
+}
+
+// Whatever part of a cell's lines was read, only all of them together show it.
+func TestPartsOfACellShowItTogether(t *testing.T) {
+	b := newBench(t)
+	lines := make([]string, 40)
+	for i := range lines {
+		lines[i] = fmt.Sprintf("%q", strings.Repeat(fmt.Sprintf("é\t%d ", i), 200)+"\n")
+	}
+	for name, list := range map[string]string{"list.ipynb": "[" + strings.Join(lines, ", ") + "]", "string.ipynb": strings.ReplaceAll(strings.Join(lines, ""), `""`, "")} {
+		p := b.put(name, `{"cells": [{"cell_type": "raw", "id": "long", "metadata": {}, "source": `+list+`}], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}`)
+		edit := &NotebookEditArgs{NotebookPath: p, CellID: "long", NewSource: src("x")}
+		for _, first := range []int{31, 1, 21, 11} {
+			limit := 10
+			b.ok(&ReadArgs{FilePath: p, CellID: "long", Offset: &first, Limit: &limit})
+			if first != 11 {
+				b.fails(9, slugPartlyRead, edit)
+			}
+		}
+		b.ok(edit)
+	}
+}
+
+// Outputs and attachments apart, nothing that an edit replaces was unseen: an
+// answer that shows a cell only in part does not show it.
+func TestTheCutAnswerOfAnEditLeavesTheCellShown(t *testing.T) {
+	b := newBench(t)
+	p := b.put("a.ipynb", cellsOf(1))
+	b.ok(&ReadArgs{FilePath: p})
+	long := strings.Repeat("a long line of code\n", 2000)
+	b.ok(&NotebookEditArgs{NotebookPath: p, CellID: "c0", NewSource: &long})
+	// The caller wrote all of it, so it knows it.
+	b.ok(&NotebookEditArgs{NotebookPath: p, CellID: "c0", NewSource: src("x")})
+}
+
+func TestEveryNotebookCanBeReadCellByCell(t *testing.T) {
+	entries, err := os.ReadDir("../../testdata/notebooks")
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := 0
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), ".ipynb") {
+			continue
+		}
+		raw, err := os.ReadFile("../../testdata/notebooks/" + e.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		nb, err := notebook.Parse(raw)
+		if err != nil {
+			t.Fatalf("%s: %v", e.Name(), err)
+		}
+		b := newBench(t)
+		p := b.put(e.Name(), string(raw))
+		for i := range nb.Len() {
+			args := &ReadArgs{FilePath: p, CellID: fmt.Sprint("cell-", i)}
+			if at, err := nb.Find(args.CellID); err != nil || at != i {
+				// Another cell bears that as its id: its place shows it.
+				first, one := i+1, 1
+				args = &ReadArgs{FilePath: p, Offset: &first, Limit: &one}
+			}
+			b.ok(args)
+			count++
+		}
+		if nb.Len() > 0 {
+			b.ok(&WriteArgs{FilePath: p, Content: "{}"}) // all cells were shown
+		}
+	}
+	if count < 100 {
+		t.Fatalf("%d cells", count)
+	}
+}
