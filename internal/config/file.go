@@ -52,7 +52,8 @@ type Content struct {
 	Bytes []byte
 	// Missing says that nothing is there, which is no failure.
 	Missing bool
-	// Why says, as a short fact, why what is there could not be read.
+	// Why says why what is there could not be read, as the rest of a sentence
+	// about the file: "cannot be read: permission denied".
 	Why string
 	// Safe says that the file belongs to root and nobody else may write to it.
 	// Only managed files are asked for it.

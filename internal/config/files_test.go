@@ -154,7 +154,7 @@ func TestManagedFilesHaveToBeSafe(t *testing.T) {
 }
 
 func TestBrokenFilesClose(t *testing.T) {
-	for name, text := range map[string]string{userOwn: "{", claude: "{,}", userClaude: "!permission denied", dropIn: "nonsense"} {
+	for name, text := range map[string]string{userOwn: "{", claude: "{,}", userClaude: "!cannot be read: permission denied", dropIn: "nonsense"} {
 		c, warnings, err := New(Flags{}, with(env(nil), map[string]string{name: text}), 1)
 		if err != nil || len(c.Broken) != 1 || c.Broken[0].Name != name || len(warnings) != 1 {
 			t.Errorf("%s: %+v, %q, %v", name, c.Broken, warnings, err)

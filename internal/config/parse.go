@@ -58,7 +58,7 @@ type Rule struct {
 type BrokenFile struct {
 	Name string
 	Line int    // 0 where nothing of it could be read
-	Why  string // a short fact, without any text of the file
+	Why  string // the rest of a sentence about the file, without any of its text
 }
 
 // value is the setting of one key.

@@ -90,7 +90,7 @@ func TestReload(t *testing.T) {
 		{"inside: broken from the start", claude, []step{
 			{broken, "broken:1", 1}, {"\n" + broken, "broken:2", 1}, {rules("-x +a"), "-x", 1}}, "-x +a"},
 		{"inside: unreadable", claude, []step{
-			{rules("-x"), "-x", 0}, {"!permission denied", "-x broken:0", 1}, {rules("-x"), "-x", 0}}, "-x"},
+			{rules("-x"), "-x", 0}, {"!cannot be read: permission denied", "-x broken:0", 1}, {rules("-x"), "-x", 0}}, "-x"},
 		{"inside: wrong shape", project, []step{
 			{rules("-x"), "-x", 0}, {`{"permissions": {"deny": "x"}}`, "-x broken:1", 1}}, "broken:1"},
 		{"inside: a tighter mode at once, a looser one later", project, []step{
