@@ -45,7 +45,7 @@ type Surroundings struct {
 	Read func(name string) Content
 	// List returns the names in a folder, in any order.
 	List func(dir string) []string
-	// Real returns a name with links resolved, or unchanged where that fails.
+	// Real returns a name with links resolved, as far as it exists.
 	Real func(name string) string
 }
 

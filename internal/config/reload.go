@@ -107,6 +107,7 @@ func (r reader) entry(f File) entry {
 	}
 	e := r.look(f)
 	if held != nil {
+		e.inside = held.inside || r.s.inside(f.Name, r.old.Workspace)
 		e = held.follow(e)
 	}
 	return e
@@ -167,16 +168,15 @@ func (e entry) warnings() []string {
 	return out
 }
 
-// follow is what holds after a known file was found as now.
+// follow is what holds after a known file was found as now, inside or not.
 func (e entry) follow(now entry) entry {
-	now.inside = e.inside
 	switch {
 	case now.layer.Broken != nil:
 		// What it last said still holds, and that it is closed as well.
 		broken := now.layer.Broken
 		now.layer, now.waiting = e.layer, e.waiting
 		now.layer.Found, now.layer.Broken, now.layer.Warnings = true, broken, nil
-	case e.inside:
+	case now.inside:
 		now.layer, now.waiting = tighten(e.layer, now.layer)
 	}
 	return now

@@ -190,6 +190,23 @@ func TestAFileIsInsideUnderAnyName(t *testing.T) {
 	}
 }
 
+// A name that led nowhere may come to lead into the workspace.
+func TestAFileMadeInsideIsInside(t *testing.T) {
+	files := map[string]string{}
+	s := with(env(nil), files)
+	s.Real = func(n string) string {
+		if files[userOwn] != "" {
+			return strings.Replace(n, "/home/u/.config/fsmcp", "/home/u/proj/dot", 1)
+		}
+		return n
+	}
+	c := first2(New(Flags{}, s, 1000))
+	files[userOwn] = rules("-x +a")
+	if c, _ = c.Reload(nil); summary(c) != "-x" {
+		t.Error(summary(c))
+	}
+}
+
 func TestOnlyWhatChangedIsReadAgain(t *testing.T) {
 	files := map[string]string{userClaude: rules("-x"), userOwn: rules("-y")}
 	c := first2(New(Flags{}, with(env(nil), files), 1000))
