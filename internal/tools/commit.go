@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +19,8 @@ type change struct {
 	// settled says that it proves them.
 	stamp   fsys.Stamp
 	settled bool
+	// from are those bytes, where they were held in memory; nil otherwise.
+	from []byte
 	// splices turn them into the new ones.
 	splices []save.Splice
 	// record is readFileState once the new bytes are in place; its stamp is
@@ -145,13 +148,23 @@ func (h *House) locked(ctx context.Context, call Call, s *spot, lock *save.Lock,
 }
 
 // stands tells whether a change worked out earlier fits the file that is about
-// to be replaced, by a stamp that proves its bytes.
+// to be replaced, by a stamp that proves its bytes, or else by the bytes
+// themselves: comparing them costs less than working it out again.
 func (h *House) stands(c *change, old *fsys.File) bool {
 	if old == nil {
 		return c.stamp == fsys.Stamp{}
 	}
 	stamp, err := old.Stamp()
-	return err == nil && c.settled && stamp.Same(c.stamp)
+	switch {
+	case err != nil:
+		return false
+	case c.settled && stamp.Same(c.stamp):
+		return true
+	case c.from == nil || stamp.Size != int64(len(c.from)):
+		return false
+	}
+	now, _, err := old.ReadAll(stamp.Size)
+	return err == nil && bytes.Equal(now, c.from)
 }
 
 // remark adds to an answer what the saving itself has to tell.

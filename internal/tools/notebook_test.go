@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -223,5 +224,74 @@ func TestEveryNotebookCanBeReadCellByCell(t *testing.T) {
 	}
 	if count < 100 {
 		t.Fatalf("%d cells", count)
+	}
+}
+
+// The answer shows the cell as Read would, whatever notebook it is in.
+func TestTheAnswerShowsTheCellAsReadWould(t *testing.T) {
+	names, err := filepath.Glob("../../testdata/notebooks/*.ipynb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := 0
+	for _, name := range names {
+		raw, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		nb, err := notebook.Parse(raw)
+		if err != nil || nb.Editable() != nil {
+			continue
+		}
+		b := newBench(t)
+		p := b.put("a.ipynb", string(raw))
+		b.run(&ReadArgs{FilePath: p})
+		for i := range nb.Len() {
+			for _, edit := range []*NotebookEditArgs{
+				{EditMode: modeReplace, NewSource: src("é <b>\n\tlast \"line\"")},
+				{EditMode: modeReplace, NewSource: src(""), CellType: notebook.Markdown},
+				{EditMode: modeReplace, NewSource: src("code()\n"), CellType: notebook.Code},
+				{EditMode: modeInsert, NewSource: src("new"), CellType: notebook.Code},
+				{EditMode: modeDelete},
+			} {
+				edit.NotebookPath, edit.CellID = p, fmt.Sprint("cell-", i)
+				now, err := os.ReadFile(p)
+				if err != nil {
+					t.Fatal(err)
+				}
+				before, err := notebook.Parse(now)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if at, err := before.Find(edit.CellID); err != nil || at != i {
+					continue
+				}
+				r := b.run(edit)
+				if r.IsError {
+					t.Fatalf("%s, cell %d: %s", name, i, r.Blocks[0].Text)
+				}
+				count++
+				if edit.EditMode == modeDelete || strings.Contains(r.Blocks[0].Text, "nothing was written") {
+					continue
+				}
+				if now, err = os.ReadFile(p); err != nil {
+					t.Fatal(err)
+				}
+				after, err := notebook.Parse(now)
+				if err != nil {
+					t.Fatalf("%s, cell %d, %s: %v", name, i, edit.EditMode, err)
+				}
+				at := i
+				if edit.EditMode == modeInsert {
+					at++
+				}
+				if want := after.CellText(at); !strings.HasSuffix(r.Blocks[0].Text, "\n"+want) {
+					t.Fatalf("%s, cell %d, %s: answered\n%s\nand Read shows\n%s", name, i, edit.EditMode, r.Blocks[0].Text, want)
+				}
+			}
+		}
+	}
+	if count < 500 {
+		t.Fatalf("%d edits", count)
 	}
 }

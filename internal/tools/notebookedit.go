@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/notebook"
@@ -232,15 +233,11 @@ func (e *cellEditing) change(s *spot, c *held, rec state.Record, nb *notebook.No
 		content = nil
 	}
 	moves := lengths(splices)
-	answer, err := e.answer(s, raw, nb.Len(), done)
-	if err != nil {
-		return nil, err
-	}
 	return &change{
-		stamp: c.stamp, settled: c.settled, splices: splices,
+		stamp: c.stamp, settled: c.settled, from: c.raw, splices: splices,
 		record: rec.Moved(sum, rec.Shown.Through(moves, true), state.ByEdit, content),
 		result: &Result{
-			Blocks: textResult(answer, s.note()).Blocks,
+			Blocks: textResult(e.answer(s, nb, done), s.note()).Blocks,
 			Meta:   map[string]any{"fsmcp/hash": hex.EncodeToString(sum[:]), "fsmcp/size": len(raw), "fsmcp/cell": done.Name},
 		},
 	}, nil
@@ -248,16 +245,16 @@ func (e *cellEditing) change(s *spot, c *held, rec state.Record, nb *notebook.No
 
 // answer says what was done, how cells are called now, and shows the cell as
 // it is: at most regionRoom bytes plus the new source.
-func (e *cellEditing) answer(s *spot, raw []byte, before int, done notebook.Change) (string, error) {
-	last := before - 1
+func (e *cellEditing) answer(s *spot, nb *notebook.Notebook, done notebook.Change) string {
+	last := nb.Len() - 1
 	var head string
 	switch e.args.EditMode {
 	case modeDelete:
-		return fmt.Sprintf("Cell %s (place %d) was deleted from %s.", done.Name, done.Index, s.name()) + renamed(done.Index+1, last, -1), nil
+		return fmt.Sprintf("Cell %s (place %d) was deleted from %s.", done.Name, done.Index, s.name()) + renamed(done.Index+1, last, -1)
 	case modeInsert:
 		head = fmt.Sprintf("A %s cell was inserted in %s: %s, place %d.", done.Type, s.name(), done.Name, done.Index) + renamed(done.Index, last, 1)
 	default:
-		head = fmt.Sprintf("Cell %s (%s, place %d) of %s has been updated.", done.Name, done.Type, done.Index, s.name())
+		head = fmt.Sprintf("Cell %s (%s, place %d) of %s has been updated.", done.Name, typeName(done.Type), done.Index, s.name())
 		if done.Cleared {
 			head += " Its outputs were cleared."
 		}
@@ -265,16 +262,32 @@ func (e *cellEditing) answer(s *spot, raw []byte, before int, done notebook.Chan
 			head += fmt.Sprintf(" What a %s cell must not have was taken out: %s.", done.Type, strings.Join(done.Dropped, ", "))
 		}
 	}
-	nb, err := notebook.Parse(raw)
-	if err != nil {
-		return "", fmt.Errorf("the edited notebook cannot be read: %w", err)
-	}
-	cell, room := nb.CellText(done.Index), regionRoom-len(head)-len(s.note())-2+len(*e.args.NewSource)
+	cell, room := e.cell(nb, done), regionRoom-len(head)-len(s.note())-2+len(*e.args.NewSource)
 	if len(cell) > room {
 		half := max(room-64, 0) / 2
 		cell = headOf(cell, half) + fmt.Sprintf("\n… (%s of the cell are not repeated here)\n", amount(int64(len(cell)-2*half))) + tailOf(cell, half)
 	}
-	return head + "\n" + cell, nil
+	return head + "\n" + cell
+}
+
+// cell is the cell as Read would show it now: what was just written has not
+// run, so there is no execution count.
+func (e *cellEditing) cell(nb *notebook.Notebook, done notebook.Change) string {
+	language := ""
+	if done.Type == notebook.Code {
+		language = fmt.Sprintf(" language=\"%s\"", nb.Language())
+	}
+	return fmt.Sprintf("<cell id=\"%s\" type=\"%s\"%s>%s</cell id=\"%s\">", done.Name, typeName(done.Type), language, *e.args.NewSource, done.Name)
+}
+
+// typeName is a cell's type as it can stand in an answer: a file may hold
+// anything there.
+func typeName(kind string) string {
+	odd := func(r rune) bool { return r != '-' && r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+	if kind == "" || len(kind) > 64 || strings.ContainsFunc(kind, odd) {
+		return "unknown"
+	}
+	return kind
 }
 
 // renamed tells that the cells from one place to another go by names further
