@@ -25,6 +25,9 @@ import (
 type Request struct {
 	Old, New   string
 	ReplaceAll bool
+	// Most bounds how many places ReplaceAll replaces, so that a hostile text
+	// cannot take all memory; 0 is no bound.
+	Most int
 	// KeepTrailing leaves trailing white space of New alone.
 	KeepTrailing bool
 	// EOL is the file's most frequent line ending, for new line breaks where
@@ -96,7 +99,8 @@ func (r Result) Patch(text string) string {
 }
 
 // Apply finds req.Old in text and tells what to put in its place. It fails with
-// ErrSame, *StrippedToSameError, *NoMatchError or *AmbiguousError. An empty Old
+// ErrSame, *StrippedToSameError, *NoMatchError, *AmbiguousError or
+// *TooManyError. An empty Old
 // is found nowhere: making and filling files is the caller's affair.
 func Apply(text string, req Request) (Result, error) {
 	f, err := locate(text, req)
@@ -145,12 +149,17 @@ func locate(text string, req Request) (found, error) {
 		}
 		for _, br := range readings(old, noLF) {
 			t := tally{all: req.ReplaceAll}
-			rule.find(text, old, br, &t)
-			if t.count == 0 {
-				continue
+			if t.all {
+				t.keep = req.Most
 			}
-			if t.count > 1 && !req.ReplaceAll {
+			rule.find(text, old, br, &t)
+			switch {
+			case t.count == 0:
+				continue
+			case t.count > 1 && !req.ReplaceAll:
 				return found{}, ambiguous(text, t, br)
+			case t.count > len(t.spans):
+				return found{}, &TooManyError{Count: t.count, Most: req.Most}
 			}
 			return found{call{old, new, br}, t.spans, rule}, nil
 		}

@@ -33,6 +33,13 @@ type AmbiguousError struct {
 
 func (e *AmbiguousError) Error() string { return fmt.Sprintf("%d matches", e.Count) }
 
+// A TooManyError is old text found in more places than one request replaces.
+type TooManyError struct{ Count, Most int }
+
+func (e *TooManyError) Error() string {
+	return fmt.Sprintf("%d matches, at most %d are replaced", e.Count, e.Most)
+}
+
 // A NoMatchError is old text found nowhere under any rule.
 type NoMatchError struct{}
 

@@ -81,17 +81,32 @@ type Splice struct {
 // shown is true.
 func (r Ranges) Through(splices []Splice, shown bool) Ranges {
 	var out Ranges
+	add := func(s Span) { // what comes is ascending
+		last := len(out) - 1
+		switch {
+		case s.Start >= s.End:
+		case last >= 0 && out[last].End == s.Start:
+			out[last].End = s.End
+		default:
+			out = append(out, s)
+		}
+	}
 	at, shift := int64(0), int64(0) // old position, new minus old
+	rest := r                       // what does not end before at
 	keep := func(until int64) {
-		for _, s := range r {
-			s.Start, s.End = max(s.Start, at), min(s.End, until)
-			out = out.Add(Span{s.Start + shift, s.End + shift})
+		for len(rest) > 0 && rest[0].Start < until {
+			s := rest[0]
+			add(Span{max(s.Start, at) + shift, min(s.End, until) + shift})
+			if s.End > until {
+				return // the rest of it lies behind what comes next
+			}
+			rest = rest[1:]
 		}
 	}
 	for _, c := range splices {
 		keep(c.Start)
 		if shown {
-			out = out.Add(Span{c.Start + shift, c.Start + shift + c.New})
+			add(Span{c.Start + shift, c.Start + shift + c.New})
 		}
 		shift += c.New - (c.End - c.Start)
 		at = c.End
