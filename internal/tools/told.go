@@ -2,6 +2,7 @@ package tools
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/aymanbagabas/go-udiff"
@@ -23,21 +24,25 @@ type telling struct {
 	splices []state.Splice // on the raw old bytes
 }
 
+// sameLooks is said below lines that differ in nothing that they show.
+const sameLooks = "(Lines that look the same here differ in their line ending.)"
+
 // tell compares two states of a file; ok is false where the change is too
 // large to be told.
 func tell(old, now *text.Doc) (t telling, ok bool) {
 	if old.Enc != now.Enc {
 		return t, false
 	}
-	edits := udiff.Lines(old.Text, now.Text)
+	was, is := linesOf(old), linesOf(now)
 	var b strings.Builder
 	count, grown := 0, 0 // grown: lines that the new text is ahead by
-	was := linesOf(old)
-	for _, e := range edits {
-		gone, come := splitLines(old.Text[e.Start:e.End]), splitLines(e.New)
+	alike := false       // some lines differ in their ending alone
+	for _, e := range lineEdits(was, is) {
+		gone, come := was.cut(old.Text[e.Start:e.End]), is.cut(e.New)
 		if count += len(gone) + len(come); count > tellLines || b.Len() > tellBytes {
 			return t, false
 		}
+		alike = alike || slices.Equal(gone, come)
 		first := was.at(e.Start)
 		for i, line := range gone {
 			fmt.Fprintf(&b, "%d\t-%s\n", first+i, line)
@@ -52,19 +57,39 @@ func tell(old, now *text.Doc) (t telling, ok bool) {
 		}
 		t.splices = append(t.splices, state.Splice{Start: old.RawOffset(e.Start), End: old.RawOffset(e.End), New: int64(len(added))})
 	}
+	if alike {
+		b.WriteString(sameLooks)
+	}
 	t.body = strings.TrimSuffix(b.String(), "\n")
 	return t, b.Len() <= tellBytes
 }
 
-// splitLines cuts a text into lines without their endings; stray bytes are
-// written out.
-func splitLines(s string) []string {
+// lineEdits compares two texts by lines. Where CRs end the lines of both, they
+// take the place of LFs, which are as long.
+func lineEdits(was, is lines) []udiff.Edit {
+	if was.end != '\r' || is.end != '\r' {
+		return udiff.Lines(was.text, is.text)
+	}
+	edits := udiff.Lines(strings.ReplaceAll(was.text, "\r", "\n"), strings.ReplaceAll(is.text, "\r", "\n"))
+	for i, e := range edits {
+		edits[i].New = strings.ReplaceAll(e.New, "\n", "\r")
+	}
+	return edits
+}
+
+// cut cuts whole lines of the text into lines without their endings; stray
+// bytes are written out.
+func (l lines) cut(s string) []string {
 	if s == "" {
 		return nil
 	}
-	out := strings.Split(strings.TrimSuffix(s, "\n"), "\n")
+	end := string(rune(l.end))
+	out := strings.Split(strings.TrimSuffix(s, end), end)
 	for i, line := range out {
-		out[i] = text.Escape(strings.TrimSuffix(line, "\r"))
+		if l.end == '\n' {
+			line = strings.TrimSuffix(line, "\r")
+		}
+		out[i] = text.Escape(line)
 	}
 	return out
 }
