@@ -2,6 +2,7 @@ package tools
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"strings"
@@ -97,17 +98,24 @@ func (e *editing) inBig(ctx context.Context, s *spot, f *fsys.File, stamp fsys.S
 	if err != nil {
 		return nil, err
 	}
+	size := stamp.Size + growth(lengths(splices))
+	rec := state.Record{Parts: parts, Shown: shown, Origin: state.ByEdit}
+	if size <= state.WholeHash { // from now on the file is compared as a whole
+		if rec.Hash, err = sumSpliced(f, stamp.Size, splices, state.Span{End: size}); err != nil {
+			return nil, err
+		}
+		rec.Parts = nil
+	}
 	c := &change{
-		stamp: stamp, settled: b.settled, splices: splices,
-		record: state.Record{Parts: parts, Shown: shown, Origin: state.ByEdit},
+		stamp: stamp, settled: b.settled, splices: splices, record: rec,
 		result: textResult(e.head(s, len(splices), edit.Exact), where, s.note()),
 	}
-	c.result.Meta = map[string]any{"fsmcp/size": stamp.Size + growth(lengths(splices)), "fsmcp/replacements": len(splices)}
+	c.result.Meta = map[string]any{"fsmcp/size": size, "fsmcp/replacements": len(splices)}
 	return c, nil
 }
 
-// mostMatches bounds how many places of a big file one call replaces.
-const mostMatches = 100_000
+// mostInBig bounds how many places of a big file one call replaces.
+const mostInBig = 100_000
 
 // search finds what to replace, and by what, as a stream.
 func (b *big) search(ctx context.Context, req edit.Request) ([]save.Splice, error) {
@@ -116,12 +124,12 @@ func (b *big) search(ctx context.Context, req edit.Request) ([]save.Splice, erro
 	if err != nil {
 		return nil, err
 	}
-	found, err := edit.SearchStream(ctx, b.file, b.stamp.Size, needle, req.ReplaceAll, mostMatches)
+	found, err := edit.SearchStream(ctx, b.file, b.stamp.Size, needle, req.ReplaceAll, mostInBig)
 	if err != nil {
 		return nil, err
 	}
-	if found.Count > mostMatches {
-		return nil, refuse(slugTooLarge, "old_string is in %s %d times; at most %d places of a file above 64 MiB are replaced in one call. Give a longer old_string.", b.spot.name(), found.Count, mostMatches)
+	if found.Count > mostInBig {
+		return nil, tooMany(b.spot.name(), found.Count, mostInBig)
 	}
 	res, err := found.Replace(ctx, b.file, req)
 	if err != nil {
@@ -139,7 +147,7 @@ func (b *big) search(ctx context.Context, req edit.Request) ([]save.Splice, erro
 func (b *big) seen(ctx context.Context, spans []state.Span) error {
 	var hidden state.Ranges
 	for _, m := range spans {
-		if !b.rec.Shown.Covers(m) {
+		if !b.rec.Shown.Covers(m) && hidden.Len() <= showMatches { // more is not shown here anyway
 			hidden = hidden.Add(state.Span{Start: max(0, m.Start-aroundMatch), End: min(b.stamp.Size, m.End+aroundMatch)})
 		}
 	}
@@ -149,56 +157,65 @@ func (b *big) seen(ctx context.Context, spans []state.Span) error {
 	case b.lost:
 		return b.modified()
 	case hidden.Len() > showMatches:
-		return b.unseen(ctx, hidden)
+		return b.unseen(ctx, "text that this call would replace was", hidden)
 	}
+	rec := b.rec
 	var parts []string
 	for _, h := range hidden {
-		body, span, err := b.fragment(ctx, h)
+		body, part, err := b.fragment(ctx, h)
 		if err != nil {
 			return err
 		}
-		part, err := partOf(b.file, span)
-		if err != nil {
-			return err
-		}
-		b.rec.Parts = withPart(b.rec.Parts, part)
-		b.rec.Shown = b.rec.Shown.Add(span)
+		rec.Parts = withPart(rec.Parts, part)
+		rec.Shown = rec.Shown.Add(part.Span)
 		parts = append(parts, body)
 	}
-	files, path, rec := b.call.Session.files, b.spot.Path, b.rec
-	b.call.whenSent(func() { files.Put(path, rec) })
+	body := strings.Join(parts, "\n")
+	if !b.passed(b.call, body) {
+		return b.unseen(ctx, "text that this call would replace was", hidden)
+	}
+	b.call.whenSent(func() { b.call.Session.files.Put(b.spot.Path, rec) })
 	return refuse(slugPartlyRead, "%s Of %s the text that this call would replace was never shown. Here it is with what stands around it; it counts as shown now: check it, then make the same call again.\n%s",
-		notReadWords, b.spot.name(), strings.Join(parts, "\n"))
+		notReadWords, b.spot.name(), body)
 }
 
-// fragment shows a raw span of the file, widened or cut to whole characters.
-func (b *big) fragment(ctx context.Context, s state.Span) (string, state.Span, error) {
+// fragment shows a raw span of the file, cut to whole characters, and returns
+// what it shows: the very bytes are hashed, for the file may change meanwhile.
+func (b *big) fragment(ctx context.Context, s state.Span) (string, state.Part, error) {
 	raw := make([]byte, s.End-s.Start)
 	if _, err := b.file.ReadAt(raw, s.Start); err != nil {
-		return "", s, err
+		return "", state.Part{}, err
 	}
-	if b.scan.Enc().IsUTF8() {
-		for len(raw) > 0 && !utf8.RuneStart(raw[0]) {
-			raw, s.Start = raw[1:], s.Start+1
-		}
-		for i := 1; i < utf8.UTFMax && i <= len(raw); i++ {
-			if tail := raw[len(raw)-i:]; utf8.RuneStart(tail[0]) {
-				if !utf8.FullRune(tail) {
-					raw, s.End = raw[:len(raw)-i], s.End-int64(i)
-				}
-				break
-			}
-		}
-	}
+	raw, s = b.wholeCharacters(raw, s)
 	line, err := b.scan.LineAt(ctx, b.file, s.Start)
 	if err != nil {
-		return "", s, err
+		return "", state.Part{}, err
 	}
 	shown, err := b.decoded(raw)
 	if err != nil {
-		return "", s, err
+		return "", state.Part{}, err
 	}
-	return fmt.Sprintf("(from line %d)\n%s", line, text.Number(shown, line)), s, nil
+	part := state.Part{Span: s, Sum: sha256.Sum256(raw)}
+	return fmt.Sprintf("(from line %d)\n%s", line, text.Number(shown, line)), part, nil
+}
+
+// wholeCharacters cuts what is only a part of a character off both ends.
+func (b *big) wholeCharacters(raw []byte, s state.Span) ([]byte, state.Span) {
+	if !b.scan.Enc().IsUTF8() {
+		return raw, s
+	}
+	for len(raw) > 0 && !utf8.RuneStart(raw[0]) {
+		raw, s.Start = raw[1:], s.Start+1
+	}
+	for i := 1; i < utf8.UTFMax && i <= len(raw); i++ {
+		if tail := raw[len(raw)-i:]; utf8.RuneStart(tail[0]) {
+			if !utf8.FullRune(tail) {
+				raw, s.End = raw[:len(raw)-i], s.End-int64(i)
+			}
+			break
+		}
+	}
+	return raw, s
 }
 
 // decoded is a piece of the file as text.
@@ -215,7 +232,7 @@ func (b *big) decoded(raw []byte) (string, error) {
 }
 
 // unseen is the refusal that names the calls which show what was never shown.
-func (b *big) unseen(ctx context.Context, spans state.Ranges) error {
+func (b *big) unseen(ctx context.Context, what string, spans state.Ranges) error {
 	var calls []string
 	for _, s := range spans[:min(len(spans), callsNamed)] {
 		line, err := b.scan.LineAt(ctx, b.file, s.Start)
@@ -228,8 +245,8 @@ func (b *big) unseen(ctx context.Context, spans state.Ranges) error {
 		}
 		calls = append(calls, fmt.Sprintf("Read offset=%d, limit=%d", line, min(last-line+1, defaultLines)))
 	}
-	return refuse(slugPartlyRead, "%s Of %s %s that this call would replace were never shown. Go on with %s, then make the same call again.",
-		notReadWords, b.spot.name(), amount(spans.Len()), strings.Join(calls, "; "))
+	return refuse(slugPartlyRead, "%s Of %s %s never shown. Go on with %s, then make the same call again.",
+		notReadWords, b.spot.name(), what, strings.Join(calls, "; "))
 }
 
 // unmatched words why a search found nothing, or too much.

@@ -204,5 +204,5 @@ func saved(names []string) []string {
 // is said once: a repeated call may then create the file.
 func gone(session *Session, s *spot) error {
 	session.files.Forget(s.Path)
-	return refuse(slugNotFound, "The file %s was there when it was read and is gone now: it was moved or deleted. Nothing was changed. If it should be created anew, call Write with its whole content.", s.name())
+	return vanished("The file %s was there when it was read and is gone now: it was moved or deleted. Nothing was changed. If it should be created anew, call Write with its whole content.", s.name())
 }

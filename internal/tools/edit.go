@@ -51,6 +51,10 @@ func (e *editing) plan(ctx context.Context, s *spot, old *fsys.File) (*change, e
 	case e.created:
 		return nil, save.ErrExists
 	case e.args.OldString == "" && stamp.Size > 0:
+		if e.blank(s, old, stamp) {
+			w := writing{House: e.House, call: e.call, content: e.args.NewString}
+			return w.plan(ctx, s, old)
+		}
 		return nil, refuse(slugExists, "Cannot create new file - file already exists.\nPath: %s. To change it, give the text to replace as old_string; to replace all of it, use Write.", s.name())
 	case e.args.OldString == "":
 		return e.fill(s, stamp, "updated"), nil
@@ -88,12 +92,21 @@ func (e *editing) fill(s *spot, stamp fsys.Stamp, done string) *change {
 	return w.whole(s, stamp, raw, fmt.Sprintf("The file %s has been %s (%s, %s).", s.name(), done, countLines(e.args.NewString), amount(int64(len(raw)))))
 }
 
+// blank tells whether a file holds a byte order mark and nothing else.
+func (e *editing) blank(s *spot, old *fsys.File, stamp fsys.Stamp) bool {
+	if stamp.Size > int64(len(byteOrderMark)) {
+		return false
+	}
+	c, err := e.hold(s, old)
+	return err == nil && c.doc.Text == ""
+}
+
 // request is the edit as the engine takes it.
 func (e *editing) request(s *spot) edit.Request {
 	ext := s.Asked.Ext()
 	return edit.Request{
 		Old: e.args.OldString, New: e.args.NewString, ReplaceAll: e.args.ReplaceAll,
-		KeepTrailing: ext == "md" || ext == "mdx",
+		KeepTrailing: ext == "md" || ext == "mdx", Most: mostMatches,
 	}
 }
 
@@ -123,11 +136,17 @@ func (e *editing) inHeld(s *spot, old *fsys.File) (*change, error) {
 		return nil, err
 	}
 	moves := lengths(splices)
+	moved := rec.Moved(sum, rec.Shown.Through(moves, true), state.ByEdit, content)
+	if c.stamp.Size+growth(moves) > state.WholeHash { // from now on what was shown is compared part by part
+		if moved.Parts, err = partsOf(bytes.NewReader(c.raw), c.stamp.Size, splices, moved.Shown); err != nil {
+			return nil, err
+		}
+	}
 	change := &change{
 		stamp:   c.stamp,
 		settled: c.settled,
 		splices: splices,
-		record:  rec.Moved(sum, rec.Shown.Through(moves, true), state.ByEdit, content),
+		record:  moved,
 		result:  textResult(e.head(s, len(res.Splices), res.Rule), region(c.doc, res.Splices), s.note()),
 	}
 	change.result.Meta = map[string]any{
@@ -150,6 +169,10 @@ func (e *editing) head(s *spot, count int, rule edit.Rule) string {
 	}
 	return b.String()
 }
+
+// mostMatches bounds how many places of a file that is held in memory one call
+// replaces: what is kept of each takes far more room than the place itself.
+const mostMatches = 2_000_000
 
 // shownOld bounds how much of old_string an error repeats, in characters.
 const shownOld = 1000
@@ -175,13 +198,20 @@ func (e *editing) unmatched(c *held, err error) error {
 	return refuse(slugNoMatch, "%s", b.String())
 }
 
-// ambiguous words several matches; any other error stays as it is.
+// ambiguous words several matches, and too many; any other error stays as it is.
 func ambiguous(name, old string, err error) error {
+	if many := (*edit.TooManyError)(nil); errors.As(err, &many) {
+		return tooMany(name, many.Count, many.Most)
+	}
 	many := (*edit.AmbiguousError)(nil)
 	if !errors.As(err, &many) {
 		return err
 	}
 	return refuse(slugNotUnique, manyWords, many.Count, lineList(many.Lines, many.Count), name, cut(old, shownOld))
+}
+
+func tooMany(name string, count, most int) error {
+	return refuse(slugTooLarge, "old_string is in %s %d times; at most %d places of a file of this size are replaced in one call. Give a longer old_string.", name, count, most)
 }
 
 // lineList names the first lines of count places.
@@ -221,10 +251,9 @@ func spansOf(splices []save.Splice) []state.Span {
 // spliced hashes the file as it will be, and keeps its bytes if it is small.
 func spliced(c *held, splices []save.Splice) (state.Sum, []byte, error) {
 	size := c.stamp.Size + growth(lengths(splices))
-	h := sha256.New()
 	if size > state.KeepContent {
-		err := copySpliced(h, bytes.NewReader(c.raw), c.stamp.Size, splices, state.Span{End: size})
-		return state.Sum(h.Sum(nil)), nil, err
+		sum, err := sumSpliced(bytes.NewReader(c.raw), c.stamp.Size, splices, state.Span{End: size})
+		return sum, nil, err
 	}
 	content := make([]byte, 0, size)
 	at := int64(0)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"strings"
 
@@ -56,6 +57,14 @@ func refuse(slug, format string, a ...any) error { return refused(slug, format, 
 
 func refused(slug, format string, a ...any) *refusal {
 	return &refusal{slug: slug, text: fmt.Sprintf(format, a...)}
+}
+
+// vanished is the refusal for a file that was there before: the same code in
+// every tool, beside the one for a file that never was.
+func vanished(format string, a ...any) *refusal {
+	r := refused(slugNotFound, format, a...)
+	r.code = 19
+	return r
 }
 
 // codeOf is the table of error codes: the same slug has another number in
@@ -164,14 +173,14 @@ func worded(raw string, err error) *refusal {
 		return say(slugBusy, "The file %s is busy: other programs keep renaming it, or the folders and links on the way to it. Nothing was changed. Wait a moment, then make the same call again.", path)
 	case errors.Is(err, fs.ErrNotExist):
 		return say(slugNotFound, "File does not exist. Nothing is at %s any more: it was moved or deleted, or a link on the way leads nowhere.", path)
-	case errors.Is(err, fsys.ErrUnstable):
+	case errors.Is(err, fsys.ErrUnstable), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return say(slugBusy, "The file %s is being written to by another program right now. Wait a moment, then make the same call again.", path)
 	case errors.Is(err, save.ErrModified):
 		return say(slugModified, "%s Another program wrote to %s while this call was saving; its text was kept and nothing of yours was written.", modifiedWords, path)
 	case errors.Is(err, save.ErrExists):
 		return say(slugExists, "The file %s appeared while this call was creating it: another program made it. Nothing was changed. Read it first.", path)
 	case errors.Is(err, save.ErrVanished):
-		return say(slugNotFound, "The file %s was there when it was read and is gone now: it was moved or deleted by another program. Nothing was changed. Write can create it again.", path)
+		return vanished("The file %s was there when it was read and is gone now: it was moved or deleted by another program. Nothing was changed. Write can create it again.", path)
 	case errors.Is(err, save.ErrReadOnly):
 		return say(slugReadOnly, "The file %s is read-only (its mode has no write permission). Nothing was changed. Ask the user to make it writable (chmod u+w) if it should be edited.", path)
 	case errors.Is(err, save.ErrNoState):

@@ -20,6 +20,20 @@ const (
 	aroundMatch = 200 // characters on each side
 )
 
+// showBody bounds what an error shows as it stands there: short lines take
+// several times their bytes with their numbers.
+const showBody = 2 * showUnseen
+
+// passed tells whether the client passes an error that shows this on to its
+// model: only then may it count as shown.
+func (h *House) passed(call Call, body string) bool {
+	c := call.Client
+	if len(body) > showBody || c.Chars > 0 && len(body) > c.Chars-answerRest {
+		return false
+	}
+	return c.Tokens == 0 || h.Counter.Count([]byte(body)) <= c.Tokens*9/10
+}
+
 // held is a file of at most state.WholeHash bytes, read whole.
 type held struct {
 	path  string // resolved: the key of all state
@@ -91,20 +105,30 @@ func (h *House) gate(call Call, c *held, all bool) (state.Record, error) {
 	}
 	rec = c.stamped(rec)
 	unseen := rec.Shown.Missing(c.stamp.Size)
-	switch {
-	case len(unseen) == 0:
+	if len(unseen) == 0 {
 		return rec, nil
-	case unseen.Len() <= showUnseen:
-		body, shown := showAll(c.doc, unseen)
+	}
+	if body, shown, ok := h.rest(call, c, unseen, ""); ok {
 		rec.Shown = union(rec.Shown, shown)
 		call.whenSent(func() { call.Session.files.Put(c.path, rec) })
 		return rec, refuse(slugPartlyRead, "%s Of %s only a part was shown; these lines never were. They count as shown now: check them, then make the same call again.\n%s",
 			notReadWords, c.name, body)
-	case all:
+	}
+	if all {
 		return rec, refuse(slugPartlyRead, "%s Of %s %s were never shown. Go on with %s, then make the same call again.",
 			notReadWords, c.name, amount(unseen.Len()), readCalls(c, unseen))
 	}
 	return rec, nil
+}
+
+// rest shows all that was never shown below what an error shows already, where
+// that fits.
+func (h *House) rest(call Call, c *held, unseen state.Ranges, above string) (body string, shown state.Ranges, ok bool) {
+	if unseen.Len()+int64(len(above)) > showUnseen {
+		return "", nil, false
+	}
+	body, shown = showAll(c.doc, unseen)
+	return body, shown, h.passed(call, above+body)
 }
 
 const notReadWords = "File has not been read yet. Read it first before writing to it."
@@ -123,26 +147,25 @@ func (h *House) changed(call Call, c *held, rec state.Record) error {
 		return again
 	}
 	told, ok := tell(old, c.doc)
-	if !ok {
+	if !ok || !h.passed(call, told.body) {
 		return again
 	}
 	shown := rec.Shown.Through(told.splices, true)
 	unseen := shown.Missing(c.stamp.Size)
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s Path: %s.\nThis is all that changed (number, then - for a line that is gone, + for one that is there now); it counts as shown", modifiedWords, c.name)
-	rest, whole := "", len(unseen) == 0
-	if !whole && unseen.Len()+int64(len(told.body)) <= showUnseen {
-		var more state.Ranges
-		rest, more = showAll(c.doc, unseen)
-		shown, whole = union(shown, more), true
+	rest, more, fits := "", state.Ranges(nil), len(unseen) == 0
+	if !fits {
+		rest, more, fits = h.rest(call, c, unseen, told.body)
 	}
-	if whole {
+	if fits {
+		shown = union(shown, more)
 		b.WriteString(", so the same call may be made again at once:\n")
 	} else {
 		fmt.Fprintf(&b, ". %s of the file were never shown: go on with %s, then make the same call again.\n", amount(unseen.Len()), readCalls(c, unseen))
 	}
 	b.WriteString(told.body)
-	if rest != "" {
+	if fits && rest != "" {
 		b.WriteString("\nThese lines were never shown before; they count as shown now too:\n")
 		b.WriteString(rest)
 	}
@@ -168,19 +191,26 @@ func kept(rec state.Record) (*text.Doc, error) {
 func (h *House) seen(call Call, c *held, rec state.Record, spans []state.Span) error {
 	var hidden, unseen state.Ranges
 	for _, m := range spans {
-		if !rec.Shown.Covers(m) {
-			hidden, unseen = hidden.Add(c.around(m)), append(unseen, m)
+		if rec.Shown.Covers(m) {
+			continue
+		}
+		unseen = append(unseen, m)
+		if hidden.Len() <= showMatches { // more is not shown here anyway
+			hidden = hidden.Add(c.around(m))
 		}
 	}
-	switch {
-	case len(hidden) == 0:
+	if len(hidden) == 0 {
 		return nil
-	case hidden.Len() > showMatches:
+	}
+	body := ""
+	if hidden.Len() <= showMatches {
+		body = fragments(c.doc, hidden)
+	}
+	if body == "" || !h.passed(call, body) {
 		return refuse(slugPartlyRead, "%s Of %s the text that this call would replace was never shown. Go on with %s, then make the same call again.",
 			notReadWords, c.name, readCalls(c, unseen))
 	}
-	body, shown := fragments(c.doc, hidden)
-	rec.Shown = union(rec.Shown, shown)
+	rec.Shown = union(rec.Shown, hidden)
 	call.whenSent(func() { call.Session.files.Put(c.path, rec) })
 	return refuse(slugPartlyRead, "%s Of %s the text that this call would replace was never shown. Here it is with what stands around it; it counts as shown now: check it, then make the same call again.\n%s",
 		notReadWords, c.name, body)
@@ -203,7 +233,7 @@ func (c *held) around(s state.Span) state.Span {
 
 // fragments shows spans exactly as far as they go, each with its line and
 // column.
-func fragments(d *text.Doc, spans state.Ranges) (string, state.Ranges) {
+func fragments(d *text.Doc, spans state.Ranges) string {
 	l := linesOf(d)
 	var parts []string
 	for _, s := range spans {
@@ -212,7 +242,7 @@ func fragments(d *text.Doc, spans state.Ranges) (string, state.Ranges) {
 		column := utf8.RuneCountInString(d.Text[l.start(start):start]) + 1
 		parts = append(parts, fmt.Sprintf("(line %d from column %d)\n%s", first, column, l.number(d.Text[start:end], first)))
 	}
-	return strings.Join(parts, "\n"), spans
+	return strings.Join(parts, "\n")
 }
 
 // Read calls in errors: at most callsNamed of them, and places that lie within

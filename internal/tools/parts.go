@@ -56,15 +56,34 @@ func carryParts(old io.ReaderAt, size int64, parts []state.Part, splices []save.
 		out = append(out, state.Part{Span: moved, Sum: p.Sum})
 		shown = shown.Add(moved)
 	}
-	for _, s := range touched.Through(moves, true) {
-		h := sha256.New()
-		if err := copySpliced(h, old, size, splices, s); err != nil {
-			return nil, nil, err
-		}
-		out = append(out, state.Part{Span: s, Sum: state.Sum(h.Sum(nil))})
-		shown = shown.Add(s)
+	hashed, err := partsOf(old, size, splices, touched.Through(moves, true))
+	if err != nil {
+		return nil, nil, err
 	}
-	return out, shown, nil
+	for _, p := range hashed {
+		shown = shown.Add(p.Span)
+	}
+	return append(out, hashed...), shown, nil
+}
+
+// partsOf hashes spans of the file as it will be.
+func partsOf(old io.ReaderAt, size int64, splices []save.Splice, spans state.Ranges) ([]state.Part, error) {
+	var out []state.Part
+	for _, s := range spans {
+		sum, err := sumSpliced(old, size, splices, s)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, state.Part{Span: s, Sum: sum})
+	}
+	return out, nil
+}
+
+// sumSpliced hashes the bytes [s.Start, s.End) of the file as it will be.
+func sumSpliced(old io.ReaderAt, size int64, splices []save.Splice, s state.Span) (state.Sum, error) {
+	h := sha256.New()
+	err := copySpliced(h, old, size, splices, s)
+	return state.Sum(h.Sum(nil)), err
 }
 
 func touches(s state.Span, splices []save.Splice) bool {
@@ -87,7 +106,8 @@ func lengths(splices []save.Splice) []state.Splice {
 
 // copySpliced writes the bytes [s.Start, s.End) of the file as it will be.
 func copySpliced(w io.Writer, old io.ReaderAt, size int64, splices []save.Splice, s state.Span) error {
-	var at, pos int64 // position in the old and in the new file
+	buf := make([]byte, min(s.End-s.Start, 64<<10)) // one for all: there may be a million pieces
+	var at, pos int64                               // position in the old and in the new file
 	clip := func(n int64) (skip, take int64) {
 		skip = min(max(s.Start-pos, 0), n)
 		take = max(min(s.End-pos, n)-skip, 0)
@@ -95,12 +115,12 @@ func copySpliced(w io.Writer, old io.ReaderAt, size int64, splices []save.Splice
 	}
 	kept := func(until int64) error {
 		skip, take := clip(until - at)
-		_, err := io.Copy(w, io.NewSectionReader(old, at+skip, take))
+		from := at + skip
 		pos, at = pos+until-at, until
-		return err
+		return copyRange(w, old, from, from+take, buf)
 	}
 	for _, c := range splices {
-		if err := kept(c.Start); err != nil {
+		if err := kept(c.Start); err != nil || pos >= s.End {
 			return err
 		}
 		skip, take := clip(int64(len(c.New)))
@@ -110,4 +130,23 @@ func copySpliced(w io.Writer, old io.ReaderAt, size int64, splices []save.Splice
 		pos, at = pos+int64(len(c.New)), c.End
 	}
 	return kept(size)
+}
+
+// copyRange writes the bytes [from, to) of a file, by way of buf. A file that
+// ends sooner than it did is io.ErrUnexpectedEOF.
+func copyRange(w io.Writer, r io.ReaderAt, from, to int64, buf []byte) error {
+	for from < to {
+		n, err := r.ReadAt(buf[:min(to-from, int64(len(buf)))], from)
+		if n == 0 {
+			if err == io.EOF {
+				err = io.ErrUnexpectedEOF
+			}
+			return err
+		}
+		if _, err := w.Write(buf[:n]); err != nil {
+			return err
+		}
+		from += int64(n)
+	}
+	return nil
 }

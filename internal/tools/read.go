@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -114,6 +115,19 @@ func shortReminder(offset, lines int) string {
 	return fmt.Sprintf("<system-reminder>Warning: the file exists but is shorter than the provided offset (%d). The file has %d lines.</system-reminder>", offset, lines)
 }
 
+// behind says that nothing is at the wanted place of a text of so many lines.
+// The number is not known (-1) only where the line was found.
+func (r *reading) behind(lines int) string {
+	first, column := r.want.first, r.want.column
+	switch {
+	case column == 0 || lines >= 0 && lines < first:
+		return shortReminder(first, lines)
+	case lines < 0:
+		return fmt.Sprintf("<system-reminder>Warning: line %d ends before the provided column (%d).</system-reminder>", first, column)
+	}
+	return fmt.Sprintf("<system-reminder>Warning: line %d ends before the provided column (%d). The file has %d lines.</system-reminder>", first, column, lines)
+}
+
 // reading is one Read under way.
 type reading struct {
 	*House
@@ -170,6 +184,13 @@ func (r *reading) empty(stamp fsys.Stamp) (*Result, error) {
 	rec := state.Record{Stamp: stamp, Settled: stamp.Settled(r.Now()), Hash: sha256.Sum256(nil), Content: []byte{}}
 	r.call.whenSent(func() { r.call.Session.files.Put(r.spot.Path, rec) })
 	return textResult(r.spot.note(), emptyReminder), nil
+}
+
+// shownEmpty answers for a file that holds a byte order mark alone.
+func (r *reading) shownEmpty(c *held) *Result {
+	rec := c.stamped(state.Record{Hash: c.hash(), Content: c.content(), Shown: state.Ranges{}.Add(state.Span{End: c.stamp.Size})})
+	r.call.whenSent(func() { r.call.Session.files.Put(c.path, rec) })
+	return textResult(r.spot.note(), emptyReminder)
 }
 
 // textOnly refuses what is no text by its first bytes.
@@ -231,6 +252,9 @@ func (r *reading) heldText(ctx context.Context, c *held) (*Result, error) {
 	if ok && r.Dedup && r.call.Session.files.Stub(c.path, r.want.view()) {
 		return textResult(stub), nil
 	}
+	if c.doc.Text == "" { // a byte order mark and nothing else
+		return r.shownEmpty(c), nil
+	}
 	page, err := r.fit(ctx, document{c.doc})
 	if err != nil {
 		return nil, err
@@ -270,11 +294,27 @@ func (r *reading) scanned(ctx context.Context, stamp fsys.Stamp) (*Result, error
 			return nil, err
 		}
 	}
-	if after, err := r.file.Stamp(); err != nil || !after.Same(stamp) {
-		settled = false // it changed while it was read: only bytes will prove anything
+	if after, err := r.file.Stamp(); err != nil || !settled || !after.Same(stamp) {
+		settled = false // it may have changed while it was read: only bytes prove anything
+		if err := r.still(ctx, page, scan); err != nil {
+			return nil, err
+		}
 	}
 	rec.Stamp, rec.Settled, rec.Index = stamp, settled, scan
 	return r.served(page, rec, scan.Enc(), hash), nil
+}
+
+// still makes sure that the file was hashed with the bytes that the page shows:
+// they were there before, and they must be there afterwards.
+func (r *reading) still(ctx context.Context, page text.Page, scan *text.Scan) error {
+	again, err := r.fit(ctx, scanning{scan, r.file})
+	if err != nil {
+		return r.unreadable(err)
+	}
+	if again.Shown != page.Shown || !bytes.Equal(again.Body, page.Body) {
+		return fsys.ErrUnstable
+	}
+	return nil
 }
 
 // digested brings the record of a file up to state.WholeHash to the bytes that
@@ -328,7 +368,7 @@ func (r *reading) unreadable(err error) error {
 // served notes what is shown and builds the answer.
 func (r *reading) served(page text.Page, rec state.Record, enc text.Encoding, hash string) *Result {
 	if page.First == 0 {
-		return textResult(r.spot.note(), shortReminder(r.want.first, page.Total))
+		return textResult(r.spot.note(), r.behind(page.Total))
 	}
 	rec.Origin = state.ByRead
 	rec.Shown = rec.Shown.Add(state.Span(page.Shown))

@@ -141,7 +141,7 @@ func (w *writing) overBig(ctx context.Context, s *spot, old *fsys.File, stamp fs
 		return nil, err
 	}
 	if unseen := b.rec.Shown.Missing(stamp.Size); len(unseen) > 0 {
-		return nil, b.unseen(ctx, unseen)
+		return nil, b.unseen(ctx, amount(unseen.Len())+" were", unseen)
 	}
 	raw, err := b.scan.Enc().EncodeFile(w.content)
 	if err != nil {

@@ -1,0 +1,194 @@
+package tools
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fsmcp/fsmcp/internal/state"
+)
+
+func (b *bench) part(p string, offset, limit int) string {
+	b.t.Helper()
+	return b.ok(&ReadArgs{FilePath: p, Offset: &offset, Limit: &limit})
+}
+
+// A file of a mark and nothing else has no line to be shown with.
+func TestAFileOfAByteOrderMarkAloneIsReadAndWritten(t *testing.T) {
+	for name, mark := range map[string]string{"8": "\xef\xbb\xbf", "16le": "\xff\xfe", "16be": "\xfe\xff"} {
+		b := newBench(t)
+		p := b.put(name, mark)
+		if got := b.ok(&ReadArgs{FilePath: p}); got != emptyReminder {
+			t.Errorf("%s: %q", name, got)
+		}
+		b.ok(&WriteArgs{FilePath: p, Content: "a\n"})
+		if raw, _ := os.ReadFile(p); !strings.HasPrefix(string(raw), mark) || len(raw) <= len(mark) {
+			t.Errorf("%s: the mark is lost: %q", name, raw)
+		}
+		p = b.put(name+"-filled", mark)
+		b.ok(&ReadArgs{FilePath: p})
+		b.ok(&EditArgs{FilePath: p, NewString: "a\n"})
+		if raw, _ := os.ReadFile(p); !strings.HasPrefix(string(raw), mark) || len(raw) <= len(mark) {
+			t.Errorf("%s: filling lost the mark: %q", name, raw)
+		}
+	}
+}
+
+func TestAColumnBehindTheLineSaysSo(t *testing.T) {
+	b := newBench(t)
+	p := b.put("a", "abc\nde\n")
+	one, two, many := 1, 2, 99
+	for _, offset := range []*int{&one, &two} {
+		got := b.ok(&ReadArgs{FilePath: p, Offset: offset, Limit: &one, Column: &many})
+		holds(t, got, fmt.Sprintf("line %d ", *offset), "99", "2 lines")
+		if strings.Contains(got, "shorter than the provided offset") {
+			t.Errorf("%q", got)
+		}
+	}
+	holds(t, b.ok(&ReadArgs{FilePath: p, Offset: &many, Limit: &one, Column: &one}), "shorter than the provided offset (99). The file has 2 lines.")
+}
+
+// What an error shows counts as shown, so it must be no more than a client
+// passes on, however short the lines are.
+func TestAnErrorShowsNoMoreThanAClientPassesOn(t *testing.T) {
+	for name, limits := range map[string]ClientLimits{"none": {}, "chars": {Chars: 40_000}, "few": {Chars: 8_000}, "tokens": {Tokens: 2_000}} {
+		b := newBench(t)
+		b.call.Client = limits
+		bound := 40_000
+		if limits.Chars > 0 {
+			bound = min(bound, limits.Chars)
+		}
+		if limits.Tokens > 0 {
+			bound = min(bound, limits.Tokens*4)
+		}
+		check := func(what, text string) {
+			if len(text) > bound {
+				t.Errorf("%s, %s: %d bytes", name, what, len(text))
+			}
+		}
+		p := b.put("nl", "a\n"+strings.Repeat("\n", 16_000))
+		b.part(p, 1, 1)
+		check("unseen lines", b.fails(2, slugPartlyRead, &WriteArgs{FilePath: p, Content: "x"}))
+		b.put("nl", "A\n"+strings.Repeat("\n", 16_000))
+		check("a change and unseen lines", b.fails(3, slugModified, &WriteArgs{FilePath: p, Content: "x"}))
+
+		p = b.put("match", "a\n"+strings.Repeat("b\n", 20_000)+strings.Repeat("\n", 4_000)+"KEY\n"+strings.Repeat("\n", 200))
+		b.part(p, 1, 1)
+		check("a match", b.fails(6, slugPartlyRead, &EditArgs{FilePath: p, OldString: strings.Repeat("\n", 3_500) + "KEY", NewString: "x"}))
+	}
+}
+
+func TestATellingShowsWhatLooksTheSame(t *testing.T) {
+	for old, c := range map[string]struct{ now, want string }{
+		"a\r\nb\r\n":   {"a\nb\n", "line ending"},
+		"a\nb":         {"a\nb\n", "line ending"},
+		"a\rb\rc\r":    {"a\rX\rc\r", "2\t-b\n2\t+X"},
+		"a\rb\rc\rd":   {"a\rb\rnew\rc\rd", "3\t+new"},
+		"a\rb\r":       {"a\nb\n", "1\t-a\n2\t-b\n1\t+a\n2\t+b"},
+		"\ta\nb\n":     {"    a\nb\n", "1\t-\ta\n1\t+    a"},
+		"a\nb\nc\nd\n": {"a\nd\n", "2\t-b\n3\t-c"},
+	} {
+		b := newBench(t)
+		p := b.put("a", old)
+		b.ok(&ReadArgs{FilePath: p})
+		b.put("a", c.now)
+		got := b.fails(3, slugModified, &WriteArgs{FilePath: p, Content: "x"})
+		if !strings.Contains(got, c.want) || strings.Contains(got, "\r") {
+			t.Errorf("%q to %q: %q", old, c.now, got)
+		}
+		b.ok(&WriteArgs{FilePath: p, Content: "x"})
+	}
+}
+
+// A file that is scanned is read in several goes: what is recorded must be of
+// the bytes that the answer shows.
+func TestAChangeUnderAScanIsNotTakenForShown(t *testing.T) {
+	b := newBench(t)
+	rnd := rand.New(rand.NewPCG(1, 2))
+	const lines = 200_000
+	p := b.put("a", strings.Repeat(strings.Repeat("x", 99)+"\n", lines)+"A\n")
+	set := func(letter string) {
+		f, err := os.OpenFile(p, os.O_WRONLY, 0)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		f.WriteAt([]byte(letter), lines*100)
+		f.Close()
+	}
+	for i := range 30 {
+		b.call.Session.files.Forget(p)
+		set("A")
+		time.Sleep(30 * time.Millisecond)
+		changed := make(chan bool)
+		go func() {
+			time.Sleep(time.Duration(rnd.IntN(30)) * time.Millisecond)
+			set("B")
+			close(changed)
+		}()
+		last, one := lines+1, 1
+		r := b.run(&ReadArgs{FilePath: p, Offset: &last, Limit: &one})
+		<-changed
+		if r.IsError || !strings.HasSuffix(r.Blocks[0].Text, "\tA") {
+			continue
+		}
+		if r := b.run(&EditArgs{FilePath: p, OldString: "B\n", NewString: "C\n"}); !r.IsError {
+			t.Fatalf("try %d: a line that was never shown was replaced", i)
+		}
+	}
+}
+
+// A file that an own edit carries over state.WholeHash, in either direction, is
+// still one that was shown.
+func TestAnOwnEditAcrossTheBoundOfWholeHashesStaysShown(t *testing.T) {
+	b := newBench(t)
+	line := strings.Repeat("x", 99) + "\n"
+	p := b.put("a", "first\nsecond\n"+strings.Repeat(line, state.WholeHash/100-1))
+	b.part(p, 1, 3)
+	long := strings.Repeat("y", 400)
+	b.ok(&EditArgs{FilePath: p, OldString: "first", NewString: long})
+	b.ok(&EditArgs{FilePath: p, OldString: "second", NewString: "2nd"})
+	b.ok(&EditArgs{FilePath: p, OldString: long, NewString: ""})
+	b.ok(&EditArgs{FilePath: p, OldString: "2nd", NewString: "second"})
+}
+
+func TestManyMatchesTakeLittleTime(t *testing.T) {
+	if testing.Short() {
+		t.Skip()
+	}
+	b := newBench(t)
+	p := b.path("a")
+	start := time.Now()
+	b.ok(&WriteArgs{FilePath: p, Content: strings.Repeat("ab\n", 500_000)})
+	b.ok(&EditArgs{FilePath: p, OldString: "a", NewString: "xy", ReplaceAll: true})
+	b.want("a", strings.Repeat("xyb\n", 500_000))
+
+	p = b.put("b", "first\n"+strings.Repeat("ab"+strings.Repeat(" ", 500)+"\n", 60_000))
+	b.part(p, 1, 1)
+	b.fails(6, slugPartlyRead, &EditArgs{FilePath: p, OldString: "ab", NewString: "x", ReplaceAll: true})
+
+	p = b.put("c", strings.Repeat("a", 3_000_000))
+	one := 1
+	b.ok(&ReadArgs{FilePath: p, Offset: &one, Limit: &one, Column: &one})
+	text := b.fails(10, slugTooLarge, &EditArgs{FilePath: p, OldString: "a", NewString: "b", ReplaceAll: true})
+	holds(t, text, "3000000 times", "2000000")
+	if took := time.Since(start); took > 20*time.Second {
+		t.Errorf("%v", took)
+	}
+}
+
+func TestAVanishedFileHasTheSameCodeInEveryTool(t *testing.T) {
+	b := newBench(t)
+	for _, args := range []func(p string) Args{
+		func(p string) Args { return &EditArgs{FilePath: p, OldString: "a", NewString: "b"} },
+		func(p string) Args { return &WriteArgs{FilePath: p, Content: "b"} },
+	} {
+		p := b.put("a", "a\n")
+		b.ok(&ReadArgs{FilePath: p})
+		os.Remove(p)
+		holds(t, b.fails(19, slugNotFound, args(p)), "is gone now")
+	}
+}
