@@ -1,7 +1,8 @@
 // Command demo drives a real session over standard input and output on sample
 // files and prints it as it goes: a read, an edit, a write that comes too late
-// and is refused, the way out of that, a path that is denied. It promises to
-// exit non-zero when any answer or any byte on disk is not what it should be.
+// and is refused, the way out of that, one cell of a notebook, a path that is
+// denied. It promises to exit non-zero when any answer or any byte on disk is
+// not what it should be.
 //
 // Usage: demo PATH-OF-FSMCP
 package main
@@ -36,6 +37,54 @@ func Hello(name string) string {
 	return "Hello, " + name + "!"
 }
 `
+
+// growth is a notebook as JupyterLab saves it: a note, and a cell of code.
+func growth(executionCount, outputs, rate string) string {
+	return fmt.Sprintf(`{
+ "cells": [
+  {
+   "cell_type": "markdown",
+   "id": "about",
+   "metadata": {},
+   "source": [
+    "# Growth over ten years"
+   ]
+  },
+  {
+   "cell_type": "code",
+   "execution_count": %s,
+   "id": "rate",
+   "metadata": {},
+   "outputs": [%s],
+   "source": [
+    "rate = %s\n",
+    "(1 + rate) ** 10"
+   ]
+  }
+ ],
+ "metadata": {
+  "seed": 12345678901234567890,
+  "scale": 1.0
+ },
+ "nbformat": 4,
+ "nbformat_minor": 5
+}
+`, executionCount, outputs, rate)
+}
+
+// result is what the cell showed when it was run.
+const result = `
+    {
+     "data": {
+      "text/plain": [
+       "1.6288946267774416"
+      ]
+     },
+     "execution_count": 3,
+     "metadata": {},
+     "output_type": "execute_result"
+    }
+   `
 
 // show plays the session in a folder of its own.
 func show(binary string) (err error) {
@@ -91,7 +140,7 @@ func (s *session) prepare() error {
 	if err := os.MkdirAll(s.dir, 0o755); err != nil {
 		return err
 	}
-	for name, text := range map[string]string{"greet.go": sample, ".env": "TOKEN=demo\n"} {
+	for name, text := range map[string]string{"greet.go": sample, "growth.ipynb": growth("3", result, "5e-2"), ".env": "TOKEN=demo\n"} {
 		if err := os.WriteFile(s.file(name), []byte(text), 0o644); err != nil {
 			return err
 		}
@@ -127,6 +176,12 @@ func (s *session) play() {
 	s.title("A new file, in a folder that is made on the way")
 	s.done("Write", args{"file_path": s.file("docs/hello.md"), "content": "# Hello\n"}, "docs/hello.md")
 	s.holds("docs/hello.md", "# Hello\n")
+
+	s.title("A notebook: read as its cells, and one cell edited; every other byte stays as it was")
+	path := s.file("growth.ipynb")
+	s.done("Read", args{"file_path": path}, "1.6288946267774416")
+	s.done("NotebookEdit", args{"notebook_path": path, "cell_id": "rate", "new_source": "rate = 4e-2\n(1 + rate) ** 10"}, "outputs were cleared")
+	s.holds("growth.ipynb", growth("null", "", "4e-2"))
 
 	s.title("What the rules deny stays closed")
 	s.refused("Read", args{"file_path": s.file(".env")}, "denied", "denied by your permission settings")
