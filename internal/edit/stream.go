@@ -14,11 +14,21 @@ type Needle struct {
 	old    string
 	encode func(string) ([]byte, error)
 	u      units
+	begins func(at int64) (bool, error) // nil: wherever the bytes are
+}
+
+// Where returns the needle for files in which its bytes may lie within a
+// character: begins tells whether one begins at an offset. It is asked for
+// places that ascend.
+func (n Needle) Where(begins func(at int64) (bool, error)) Needle {
+	n.begins = begins
+	return n
 }
 
 // NewNeedle makes a needle of old text. encode turns text into bytes of the
 // file without a byte order mark; align is 2 for UTF-16 and 1 for encodings
-// that have ASCII as it is and in which no character contains another (UTF-8).
+// that have ASCII as it is; where a character may contain the bytes of another
+// (Shift-JIS), Where must tell them apart.
 func NewNeedle(old string, align int, encode func(string) ([]byte, error)) (Needle, error) {
 	n := Needle{old: old, encode: encode, u: units{size: align}}
 	if _, err := encode(old); err != nil {
@@ -120,18 +130,23 @@ func (f *StreamFound) search(ctx context.Context, m *matcher[[]byte], t *tally) 
 		if limit < f.file.end {
 			limit -= int64(reach)
 		}
+		var failed error
 		m.each(b, func(start, end int) bool {
 			s, e := at+int64(start), at+int64(end)
 			if s >= limit {
 				return false
 			}
-			if s >= next && t.wants(s, e) {
+			whole := s >= next
+			if whole && f.needle.begins != nil {
+				whole, failed = f.needle.begins(s)
+			}
+			if whole && t.wants(s, e) {
 				f.Matches = append(f.Matches, StreamMatch{s, e})
 			}
-			return true
+			return failed == nil
 		})
 		next = max(next, limit)
-		return true, nil
+		return failed == nil, failed
 	})
 }
 

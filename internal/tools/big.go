@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/fsmcp/fsmcp/internal/edit"
 	"github.com/fsmcp/fsmcp/internal/fsys"
@@ -124,6 +123,7 @@ func (b *big) search(ctx context.Context, req edit.Request) ([]save.Splice, erro
 	if err != nil {
 		return nil, err
 	}
+	needle = needle.Where(b.scan.Boundaries(b.file).At)
 	found, err := edit.SearchStream(ctx, b.file, b.stamp.Size, needle, req.ReplaceAll, mostInBig)
 	if err != nil {
 		return nil, err
@@ -182,53 +182,16 @@ func (b *big) seen(ctx context.Context, spans []state.Span) error {
 // fragment shows a raw span of the file, cut to whole characters, and returns
 // what it shows: the very bytes are hashed, for the file may change meanwhile.
 func (b *big) fragment(ctx context.Context, s state.Span) (string, state.Part, error) {
-	raw := make([]byte, s.End-s.Start)
-	if _, err := b.file.ReadAt(raw, s.Start); err != nil {
-		return "", state.Part{}, err
-	}
-	raw, s = b.wholeCharacters(raw, s)
-	line, err := b.scan.LineAt(ctx, b.file, s.Start)
+	p, err := b.scan.Piece(ctx, b.file, s.Start, s.End)
 	if err != nil {
 		return "", state.Part{}, err
 	}
-	shown, err := b.decoded(raw)
+	line, err := b.scan.LineAt(ctx, b.file, p.Start)
 	if err != nil {
 		return "", state.Part{}, err
 	}
-	part := state.Part{Span: s, Sum: sha256.Sum256(raw)}
-	return fmt.Sprintf("(from line %d)\n%s", line, text.Number(shown, line)), part, nil
-}
-
-// wholeCharacters cuts what is only a part of a character off both ends.
-func (b *big) wholeCharacters(raw []byte, s state.Span) ([]byte, state.Span) {
-	if !b.scan.Enc().IsUTF8() {
-		return raw, s
-	}
-	for len(raw) > 0 && !utf8.RuneStart(raw[0]) {
-		raw, s.Start = raw[1:], s.Start+1
-	}
-	for i := 1; i < utf8.UTFMax && i <= len(raw); i++ {
-		if tail := raw[len(raw)-i:]; utf8.RuneStart(tail[0]) {
-			if !utf8.FullRune(tail) {
-				raw, s.End = raw[:len(raw)-i], s.End-int64(i)
-			}
-			break
-		}
-	}
-	return raw, s
-}
-
-// decoded is a piece of the file as text.
-func (b *big) decoded(raw []byte) (string, error) {
-	enc := b.scan.Enc()
-	if enc.IsUTF8() {
-		return string(raw), nil
-	}
-	doc, err := text.Decode(append(enc.BOM(), raw...))
-	if err != nil {
-		return "", err
-	}
-	return doc.Text, nil
+	part := state.Part{Span: state.Span(p.Span), Sum: sha256.Sum256(p.Raw)}
+	return fmt.Sprintf("(from within line %d)\n%s", line, p.Number(line)), part, nil
 }
 
 // unseen is the refusal that names the calls which show what was never shown.
@@ -261,32 +224,34 @@ func (b *big) unmatched(old string, err error) error {
 // region shows the first place as it will be, with some text around it.
 func (b *big) region(ctx context.Context, s save.Splice, added string) (string, error) {
 	const side = 200
-	from, to := max(0, s.Start-side), min(b.stamp.Size, s.End+side)
-	read := func(lo, hi int64) (string, error) {
-		raw := make([]byte, hi-lo)
-		if _, err := b.file.ReadAt(raw, lo); err != nil {
-			return "", err
+	before, err := b.scan.Piece(ctx, b.file, max(0, s.Start-side), s.Start)
+	if err != nil {
+		return "", err
+	}
+	after, err := b.scan.Piece(ctx, b.file, s.End, min(b.stamp.Size, s.End+side))
+	if err != nil {
+		return "", err
+	}
+	line, err := b.scan.LineAt(ctx, b.file, before.Start)
+	if err != nil {
+		return "", err
+	}
+	l := linesIn("", before.EOL())
+	head, tail := before.Text, after.Text
+	if before.Start > 0 { // begin with a whole line, or say that it is none
+		if i := strings.IndexByte(head, l.end); i >= 0 {
+			head, line = head[i+1:], line+1
+		} else {
+			head = cutMark + head
 		}
-		return b.decoded(raw)
 	}
-	if !b.scan.Enc().IsUTF8() { // keep to whole units
-		unit := int64(b.scan.Enc().Unit())
-		from, to = s.Start-(s.Start-from)/unit*unit, s.End+(to-s.End)/unit*unit
+	if after.End < b.stamp.Size { // and end with one
+		if i := strings.LastIndexByte(tail, l.end); i >= 0 {
+			tail = tail[:i+1]
+		} else {
+			tail += cutMark
+		}
 	}
-	before, err := read(from, s.Start)
-	if err != nil {
-		return "", err
-	}
-	after, err := read(s.End, to)
-	if err != nil {
-		return "", err
-	}
-	line, err := b.scan.LineAt(ctx, b.file, from)
-	if err != nil {
-		return "", err
-	}
-	if i := strings.IndexByte(before, '\n'); i >= 0 && from > 0 { // begin with a whole line
-		before, line = before[i+1:], line+1
-	}
-	return regionIn(linesIn(before+after, text.EOL{LF: 1}), []edit.Splice{{Start: len(before), End: len(before), New: added}}, line), nil
+	l.text = head + tail
+	return regionIn(l, []edit.Splice{{Start: len(head), End: len(head), New: added}}, line), nil
 }

@@ -163,6 +163,8 @@ func worded(raw string, err error) *refusal {
 	switch {
 	case errors.Is(err, notebook.ErrSource):
 		return say(slugBadArgument, "new_source is not valid UTF-8. Nothing was changed in %s.", path)
+	case errors.Is(err, text.ErrBinary):
+		return say(slugBinary, "This tool cannot read binary files. The file appears to be a binary file from some place on: %s holds bytes there that are no text. Please use appropriate tools for binary file analysis.", path)
 	case errors.Is(err, edit.ErrSame):
 		return say(slugNoChange, "No changes to make: old_string and new_string are exactly the same.")
 	case errors.Is(err, fsys.ErrLoop):

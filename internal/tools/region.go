@@ -16,6 +16,8 @@ const (
 	regionRoom = 1 << 10
 	// headRoom is kept of that for the first line and the remarks.
 	headRoom = 420
+	// cutMark stands where a line is not shown to its end.
+	cutMark = "…"
 )
 
 // region shows the first place that an edit changed as numbered lines, with
@@ -67,14 +69,13 @@ func patched(text string, splices []edit.Splice, from, to int) string {
 // window shows a change whose lines are too long, or too many to be numbered
 // one by one: a part of its line, marked where it is cut.
 func window(l lines, s edit.Splice, base, room int) string {
-	const mark = "…"
 	line := l.at(s.Start) + base - 1
 	side := min((room-len(s.New))/2-8, 80)
 	before, after := tailOf(l.text[l.start(s.Start):s.Start], side), headOf(l.text[s.End:l.after(s.End)], side)
 	body := before + s.New + strings.TrimRight(after, "\r\n")
-	numbered := fmt.Sprintf("%d\t%s%s%s", line, mark, body, mark)
+	numbered := fmt.Sprintf("%d\t%s%s%s", line, cutMark, body, cutMark)
 	if strings.Contains(s.New, "\n") {
-		numbered = l.number(mark+body+mark, line)
+		numbered = l.number(cutMark+body+cutMark, line)
 	}
 	if len(numbered) <= room {
 		return text.Escape(numbered)

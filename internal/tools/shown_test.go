@@ -8,6 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/japanese"
+
 	"github.com/fsmcp/fsmcp/internal/state"
 )
 
@@ -191,4 +195,45 @@ func TestAVanishedFileHasTheSameCodeInEveryTool(t *testing.T) {
 		os.Remove(p)
 		holds(t, b.fails(19, slugNotFound, args(p)), "is gone now")
 	}
+}
+
+// In Shift-JIS the second byte of a character may be a backslash.
+func TestABigFileInALegacyCharsetIsEditedByCharacters(t *testing.T) {
+	encode := func(e encoding.Encoding, s string) string {
+		out, err := e.NewEncoder().String(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	for name, c := range map[string]struct {
+		enc       encoding.Encoding
+		line, key string
+		within    string
+	}{
+		"shift-jis":    {japanese.ShiftJIS, "これは日本語のテキストです。設定ファイルを読み込みました。漢字かな交じり文。\n", "表ソn", "\\n"},
+		"windows-1252": {charmap.Windows1252, "Voilà déjà un été, garçon. Ça va être très élégant à la fenêtre. L'hôtel coûte 30€.\n", "clé", "nowhere"},
+	} {
+		b := newBench(t)
+		line, key := encode(c.enc, c.line), encode(c.enc, c.key)
+		n := state.WholeHash/len(line) + 1
+		p := b.put(name, strings.Repeat(line, n)+key+"\n"+strings.Repeat(line, 10))
+		b.part(p, n, 12)
+		b.fails(8, slugNoMatch, &EditArgs{FilePath: p, OldString: c.within, NewString: "XY"})
+		b.call.Session.files.Forget(p)
+		b.part(p, 1, 1)
+		holds(t, b.fails(6, slugPartlyRead, &EditArgs{FilePath: p, OldString: c.key, NewString: "k"}), c.key)
+		holds(t, b.ok(&EditArgs{FilePath: p, OldString: c.key, NewString: "k"}), fmt.Sprintf("\n%d\tk\n", n+1))
+		b.want(name, strings.Repeat(line, n)+"k\n"+strings.Repeat(line, 10))
+	}
+}
+
+func TestABigFileOfCarriageReturnsIsNumberedAsReadDoes(t *testing.T) {
+	b := newBench(t)
+	const n = state.WholeHash/7 + 1
+	p := b.put("a", strings.Repeat("a line\r", n)+"KEY\r")
+	b.part(p, 1, 1)
+	want := fmt.Sprintf("\n%d\ta line\n%d\t", n, n+1)
+	holds(t, b.fails(6, slugPartlyRead, &EditArgs{FilePath: p, OldString: "KEY", NewString: "k"}), want+"KEY")
+	holds(t, b.ok(&EditArgs{FilePath: p, OldString: "KEY", NewString: "k"}), want+"k")
 }
