@@ -170,7 +170,9 @@ func (h *House) stands(c *change, old *fsys.File) bool {
 // remark adds to an answer what the saving itself has to tell.
 func remark(r *Result, out save.Outcome) *Result {
 	var notes []string
-	if out.OtherNames > 0 {
+	if out.OtherNames == 1 {
+		notes = append(notes, "(The file had 1 other name, a hard link: it keeps the old text.)")
+	} else if out.OtherNames > 1 {
 		notes = append(notes, fmt.Sprintf("(The file had %d other names, hard links: they keep the old text.)", out.OtherNames))
 	}
 	if out.InPlace {

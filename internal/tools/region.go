@@ -30,7 +30,7 @@ func region(d *text.Doc, splices []edit.Splice) string {
 // regionIn does so for a piece of a text that begins in the given line.
 func regionIn(l lines, splices []edit.Splice, base int) string {
 	first := splices[0]
-	room := regionRoom - headRoom + len(first.New)
+	room := regionRoom - headRoom + len(toLF(first.New)) // a CRLF is shown as LF
 	head := l.start(first.Start)
 	tail := first.End
 	if first.End == first.Start || l.text[first.End-1] != l.end {
@@ -41,7 +41,11 @@ func regionIn(l lines, splices []edit.Splice, base int) string {
 		if out := len(first.New) + (first.Start - from) + (to - first.End); out > room {
 			continue
 		}
-		body := l.number(patched(l.text, splices, from, to), l.at(from)+base-1)
+		part := patched(l.text, splices, from, to)
+		if to < len(l.text) && part != "" && part[len(part)-1] != l.end {
+			part += cutMark // a line break was replaced: its line goes on
+		}
+		body := l.number(part, l.at(from)+base-1)
 		if len(body) <= room {
 			return body
 		}

@@ -237,3 +237,23 @@ func TestABigFileOfCarriageReturnsIsNumberedAsReadDoes(t *testing.T) {
 	holds(t, b.fails(6, slugPartlyRead, &EditArgs{FilePath: p, OldString: "KEY", NewString: "k"}), want+"KEY")
 	holds(t, b.ok(&EditArgs{FilePath: p, OldString: "KEY", NewString: "k"}), want+"k")
 }
+
+func TestAnAnswerIsSmallForManyLinesInACRLFFile(t *testing.T) {
+	b := newBench(t)
+	p := b.put("a", "one\r\ntwo\r\n")
+	b.ok(&ReadArgs{FilePath: p})
+	added := strings.Repeat("X\n", 600)
+	if answer := b.ok(&EditArgs{FilePath: p, OldString: "one", NewString: added}); len(answer) > 1024+len(added) {
+		t.Errorf("answer of %d bytes for %d new ones", len(answer), len(added))
+	}
+}
+
+func TestARegionThatEndsWithinALineSaysSo(t *testing.T) {
+	b := newBench(t)
+	p := b.put("a", strings.Repeat("ab\n", 40))
+	b.ok(&ReadArgs{FilePath: p})
+	got := b.ok(&EditArgs{FilePath: p, OldString: "\n", NewString: "-\n-", ReplaceAll: true})
+	if !strings.HasSuffix(got, "\n5\t-ab-\n6\t-…") {
+		t.Errorf("%q", got)
+	}
+}
