@@ -2,8 +2,6 @@ package config
 
 import (
 	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -128,15 +126,13 @@ func (p *parser) syntax() (root hujson.Value, ok bool) {
 	case tooDeep(p.bytes):
 		return root, p.broken(0, "is nested too deeply")
 	}
-	if p.layer.File.Claude {
-		if at, ok := strict(p.bytes); !ok {
-			return root, p.broken(p.atText(at), "is not valid JSON (this file takes no comments and no trailing commas)")
-		}
-	}
 	// The parser wants a newline after a comment, also after the last one.
 	root, err := hujson.Parse(append(slices.Clip(p.bytes), '\n'))
 	if err != nil {
 		return root, p.broken(p.atText(p.position(err)), "is not valid JSON")
+	}
+	if at := firstExtension(p.bytes, root); p.layer.File.Claude && at >= 0 {
+		return root, p.broken(at, "is not valid JSON (this file takes no comments and no trailing commas)")
 	}
 	return root, true
 }
@@ -164,13 +160,20 @@ func (p *parser) atText(offset int) int {
 	return min(offset, max(0, len(bytes.TrimRight(p.bytes, " \t\r\n"))-1))
 }
 
-// strict tells whether b is JSON without extensions, else where it stops being so.
-func strict(b []byte) (offset int, ok bool) {
-	err := json.Unmarshal(b, new(json.RawMessage))
-	if e := (*json.SyntaxError)(nil); errors.As(err, &e) {
-		return max(0, int(e.Offset)-1), false
+// firstExtension is the offset of the first comment or trailing comma, -1
+// where b is plain JSON.
+func firstExtension(b []byte, root hujson.Value) int {
+	if root.IsStandard() {
+		return -1
 	}
-	return 0, err == nil
+	root = root.Clone()
+	root.Standardize() // which puts blanks in their place
+	for i, c := range root.Pack()[:len(b)] {
+		if c != b[i] {
+			return i
+		}
+	}
+	return -1
 }
 
 func invalidUTF8(b []byte) (offset int) {

@@ -63,7 +63,7 @@ func TestBrokenFilesSayWhereAndWhy(t *testing.T) {
 		{"missing comma", "{\n\"a\": 1\n\"b\": 2}", false, 3, "is not valid JSON"},
 		{"single quotes", "{\n'a': 1}", false, 2, "is not valid JSON"},
 		{"comment in a strict file", "{\n// x\n}", true, 2, "takes no comments"},
-		{"trailing comma in a strict file", "{\n\"a\": [1,\n]}", true, 3, "takes no comments"},
+		{"trailing comma in a strict file", "{\n\"a\": [1,\n]}", true, 2, "takes no comments"},
 		{"not UTF-8", "{\n\"a\": \"\xff\"}", false, 2, "is not valid UTF-8"},
 		{"a list", "\n[]", true, 2, "is not a JSON object"},
 		{"null", "null", false, 1, "is not a JSON object"},
