@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -93,6 +94,9 @@ func packages(t *testing.T) map[string]*pkg {
 		name := d.Name()
 		if d.IsDir() && path != root && (strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") || name == "testdata" || name == "bin") {
 			return filepath.SkipDir
+		}
+		if _, err := os.Stat(filepath.Join(path, "go.mod")); d.IsDir() && path != root && err == nil {
+			return filepath.SkipDir // another module
 		}
 		if d.IsDir() || !strings.HasSuffix(name, ".go") {
 			return nil

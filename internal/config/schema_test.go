@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v5"
 	"github.com/tailscale/hujson"
 )
 
@@ -133,8 +133,8 @@ func TestSchemaAndParseAgree(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
-		v, err := jsonschema.UnmarshalJSON(strings.NewReader(string(plain)))
-		if err != nil {
+		var v any
+		if err := json.Unmarshal(plain, &v); err != nil {
 			t.Fatal(err)
 		}
 		return schema.Validate(v) == nil
