@@ -313,10 +313,12 @@ func (w *walker) edit(m *model, file string) {
 	case old == new:
 		w.expect(res, 1, "no_change")
 	case !m.exists:
-		w.expect(res, 4, "not_found")
-		if m.shown != nil {
-			m.shown.unsure = true
+		code := 4
+		if m.shown != nil && !(m.shown.unsure && res.Code == 4) {
+			code = 19 // it vanished, which is told once
 		}
+		w.expect(res, code, "not_found")
+		m.shown = nil
 	default:
 		gate := w.gate(m)
 		if w.refused(m, res, map[string]int{"not_read": 6, "partly_read": 6, "modified": 7}) {
