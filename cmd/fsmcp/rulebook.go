@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"os"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -20,6 +22,8 @@ type rulebook struct {
 
 	now      atomic.Pointer[edition]
 	changing sync.Mutex // held from reading an edition to putting the next in its place
+	told     map[string]bool
+	eyes     atomic.Pointer[eyes] // nil where the settings files are not followed
 }
 
 type edition struct {
@@ -29,22 +33,30 @@ type edition struct {
 }
 
 func newRulebook(cfg config.Config, log zerolog.Logger) *rulebook {
-	b := &rulebook{log: log}
+	b := &rulebook{log: log, told: make(map[string]bool)}
 	b.print(cfg)
 	return b
 }
 
 // policy is the decision as the rules are now.
-func (b *rulebook) policy() *perm.Policy { return b.now.Load().policy }
+func (b *rulebook) policy() *perm.Policy {
+	if e := b.eyes.Load(); e != nil {
+		e.look()
+	}
+	return b.now.Load().policy
+}
 
 // lexer reads relative names from the workspace as it is now.
 func (b *rulebook) lexer() fsys.Lexer { return b.now.Load().lexer }
 
+// config is the settings as they are now.
+func (b *rulebook) config() config.Config { return b.now.Load().config }
+
 // print makes the edition that follows from cfg.
 func (b *rulebook) print(cfg config.Config) {
 	policy, warnings := perm.Compile(permissions(cfg))
-	for _, w := range warnings {
-		b.log.Warn().Msg(w.String())
+	for _, w := range append(warnings, policy.MistakenAnchors(exists)...) {
+		b.warn(w.String())
 	}
 	e := &edition{config: cfg, policy: policy, lexer: fsys.Lexer{OS: runtime.GOOS, Home: cfg.Home}}
 	if len(cfg.Workspace) > 0 {
@@ -53,20 +65,63 @@ func (b *rulebook) print(cfg config.Config) {
 	b.now.Store(e)
 }
 
+// warn says once what may be said of every edition.
+func (b *rulebook) warn(text string) {
+	if !b.told[text] {
+		b.told[text] = true
+		b.log.Warn().Msg(text)
+	}
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
 // follow makes the client's roots the workspace. Where none of them counts, it
 // is as if there were none.
 func (b *rulebook) follow(roots []string) {
 	b.changing.Lock()
 	defer b.changing.Unlock()
-	old := b.now.Load().config
+	old := b.config()
 	next, warnings := old.WithRoots(roots)
 	if len(next.Workspace) == 0 && len(roots) > 0 {
 		b.log.Warn().Msg("none of the client's roots can be the workspace: / and the home directory count only when the command line names them")
 		next, warnings = old.WithRoots(nil)
 	}
-	for _, w := range warnings {
-		b.log.Warn().Msg(w)
-	}
-	b.print(next)
+	b.turn(next, warnings)
 	b.log.Info().Strs("workspace", next.Workspace).Msg("the client has named its roots")
+}
+
+// reload reads the named settings files again, all of them where names is nil.
+func (b *rulebook) reload(names []string) {
+	b.changing.Lock()
+	defer b.changing.Unlock()
+	b.turn(b.config().Reload(names))
+	b.log.Info().Strs("changed", names).Msg("settings were read again")
+}
+
+// turn puts the next edition in place. Files that it is the first to look for
+// may have changed before they were watched, so they are looked at once more.
+func (b *rulebook) turn(next config.Config, warnings []string) {
+	const looks = 3
+	for again := 0; ; again++ {
+		for _, w := range warnings {
+			b.warn(w)
+		}
+		b.print(next)
+		if e := b.eyes.Load(); e == nil || !e.turn(next.Watched()) || again == looks {
+			return
+		}
+		next, warnings = next.Reload(nil)
+	}
+}
+
+// keepUp has the rules follow the settings files until ctx ends.
+func (b *rulebook) keepUp(ctx context.Context) {
+	e := newEyes(b.reload, b.log)
+	defer e.close()
+	b.eyes.Store(e)
+	b.reload([]string{}) // which turns the eyes to the files
+	<-ctx.Done()
 }

@@ -29,6 +29,7 @@ func process() surroundings {
 	s.config.Getenv = os.Getenv
 	s.config.WorkDir, _ = os.Getwd()
 	s.config.Home, _ = os.UserHomeDir()
+	s.config = onDisk(s.config)
 	return s
 }
 
@@ -100,21 +101,34 @@ For example: claude mcp add fsmcp -- fsmcp serve /your/project`,
 
 // addFlags adds the flags that decide what a session may do.
 func addFlags(cmd *cobra.Command, f *config.Flags) {
+	addRuleFlags(cmd, f)
+	flags := cmd.Flags()
+	flags.StringVar(&f.Durability, "durability", "", "how far a write is pushed to the disk: `full`, data or none (FSMCP_DURABILITY; default full)")
+	f.Dedup = flags.Bool("dedup", true, "answer an unchanged re-read by one line (FSMCP_DEDUP)")
+	flags.StringVar(&f.Log, "log", "", "write the log to `FILE` instead of warnings to standard error (FSMCP_LOG)")
+}
+
+// addRuleFlags adds those of them that the rules follow from.
+func addRuleFlags(cmd *cobra.Command, f *config.Flags) {
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.Deny, "deny", nil, "deny `RULE`, such as 'Read(.env)'; may be repeated (FSMCP_DENY, one a line)")
 	flags.StringArrayVar(&f.Ask, "ask", nil, "ask before `RULE`, such as 'Edit(migrations/**)' (FSMCP_ASK)")
 	flags.StringArrayVar(&f.Allow, "allow", nil, "allow `RULE` outside the workspace, such as 'Read(//etc/hosts)' (FSMCP_ALLOW)")
-	flags.StringVar(&f.Durability, "durability", "", "how far a write is pushed to the disk: `full`, data or none (FSMCP_DURABILITY; default full)")
-	f.Dedup = new(bool)
-	flags.BoolVar(f.Dedup, "dedup", true, "answer an unchanged re-read by one line (FSMCP_DEDUP)")
-	flags.StringVar(&f.Log, "log", "", "write the log to `FILE` instead of warnings to standard error (FSMCP_LOG)")
+	flags.StringArrayVar(&f.AddDirs, "add-dir", nil, "one more workspace `DIR`; may be repeated (FSMCP_ADD_DIR, one a line)")
+	flags.StringVar(&f.PermissionMode, "permission-mode", "", "what happens where no rule decides: default, `acceptEdits`, plan, dontAsk or bypassPermissions (FSMCP_PERMISSION_MODE; default acceptEdits)")
+	flags.StringVar(&f.PlanFile, "plan-file", "", "the one `FILE` that may be written in plan mode (FSMCP_PLAN_FILE)")
+	flags.StringVar(&f.Settings, "settings", "", "one more settings `FILE`, at the user's level (FSMCP_SETTINGS)")
+	f.TrustProject = flags.Bool("trust-project", false, "let the project's own settings files allow, too (FSMCP_TRUST_PROJECT)")
+	f.NoClaudeSettings = flags.Bool("no-claude-settings", false, "leave out Claude Code's settings files (FSMCP_NO_CLAUDE_SETTINGS)")
 }
 
 // given leaves only the flags that were on the command line, so that the
-// environment can speak for the others.
+// environment and the files can speak for the others.
 func given(cmd *cobra.Command, f config.Flags) config.Flags {
-	if !cmd.Flags().Changed("dedup") {
-		f.Dedup = nil
+	for name, flag := range map[string]**bool{"dedup": &f.Dedup, "trust-project": &f.TrustProject, "no-claude-settings": &f.NoClaudeSettings} {
+		if !cmd.Flags().Changed(name) {
+			*flag = nil
+		}
 	}
 	return f
 }

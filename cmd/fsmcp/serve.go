@@ -67,7 +67,10 @@ func serve(ctx context.Context, s surroundings, f config.Flags) error {
 		return err
 	}
 	defer p.saver.Close()
+	ctx, ended := context.WithCancel(ctx)
+	defer ended()
 	go p.sweep(ctx, log)
+	go p.rules.keepUp(ctx)
 	if err := p.server.Serve(ctx, s.in, out); err != nil {
 		log.Error().Err(err).Msg("serving ended")
 		return exitFailed
@@ -123,23 +126,27 @@ func assemble(cfg config.Config, log zerolog.Logger) (*parts, error) {
 
 // permissions is what the policy is compiled from.
 func permissions(cfg config.Config) perm.Config {
+	mode, _ := perm.ParseMode(cfg.Mode) // what is not known was warned of
 	c := perm.Config{
 		Home:          cfg.Home,
 		StateDir:      cfg.StateDir,
-		Mode:          perm.AcceptEdits,
+		PlanFile:      cfg.PlanFile,
+		Mode:          mode,
+		TrustProject:  cfg.TrustProject,
 		CaseSensitive: runtime.GOOS != "darwin" && runtime.GOOS != "windows",
 		Windows:       runtime.GOOS == "windows",
 	}
 	for i, real := range fsys.NewResolver(cfg.Workspace).RealRoots() {
 		c.Workspace = append(c.Workspace, perm.Dir{Name: cfg.Workspace[i], Real: real})
 	}
+	for _, b := range cfg.Broken {
+		c.Broken = append(c.Broken, perm.BrokenFile(b))
+	}
 	add := func(list perm.List, rules []config.Rule) {
 		for _, r := range rules {
-			level := perm.Env
-			if len(r.From) > 2 && r.From[:2] == "--" {
-				level = perm.Flag
-			}
-			c.Rules = append(c.Rules, perm.RuleText{Text: r.Text, List: list, Source: perm.Source{Name: r.From, Level: level}})
+			c.Rules = append(c.Rules, perm.RuleText{Text: r.Text, List: list, Source: perm.Source{
+				Name: r.From, Line: r.Line, Level: perm.Level(r.Level), Anchor: r.Anchor, Claude: r.Claude,
+			}})
 		}
 	}
 	add(perm.Deny, cfg.Deny)
