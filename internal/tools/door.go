@@ -167,10 +167,7 @@ func (h *House) denied(op perm.Op, path fsys.Path, d perm.Decision) *refusal {
 	if d.Verdict == perm.Deny {
 		return refused(slugDenied, "File is in a directory that is denied by your permission settings.\nPath: %s\n%s", name, because(d))
 	}
-	var next string
-	if d.PasteLine != "" {
-		next = fmt.Sprintf(" To allow it, the user can start fsmcp with --allow '%s'.", d.PasteLine)
-	}
+	next := remedy(d)
 	switch {
 	case h.Lexer().Base == "":
 		next += " There is no workspace directory: add the project's folder to the arguments in the client's configuration, as in \"args\": [\"serve\", \"/your/project\"]."
@@ -180,8 +177,21 @@ func (h *House) denied(op perm.Op, path fsys.Path, d perm.Decision) *refusal {
 	return refused(slugDenied, "%s %s needs the user's consent (%s), which cannot be asked for here.%s", opWord(op), name, because(d), next)
 }
 
-// because names what decided.
-func because(d perm.Decision) string {
+// remedy is the one line that would allow it, for the two places where the user
+// can put it. A name that a person could not copy has none.
+func remedy(d perm.Decision) string {
+	rule := d.PasteLine
+	if rule == "" || fsys.Printable(rule) != rule {
+		return ""
+	}
+	return fmt.Sprintf(" To allow it, the user can add %q to permissions.allow in ~/.config/fsmcp/settings.json, or start fsmcp with --allow '%s'.",
+		rule, strings.ReplaceAll(rule, "'", `'\''`))
+}
+
+// because names what decided, and whatever settings file is broken.
+func because(d perm.Decision) string { return decidedBy(d) + brokenFiles(d) }
+
+func decidedBy(d perm.Decision) string {
 	switch {
 	case d.Rule != "" && d.Quotable:
 		return fmt.Sprintf("Rule: %s (%s)", d.Rule, where(d.Source))
@@ -191,11 +201,24 @@ func because(d perm.Decision) string {
 	return "Reason: " + d.Reason.String()
 }
 
+// brokenFiles says what closed the door for everything beside what decided, so
+// that the user can mend it.
+func brokenFiles(d perm.Decision) string {
+	var b strings.Builder
+	for _, f := range d.Broken {
+		fmt.Fprintf(&b, "; the settings file %s %s", where(perm.Source{Name: f.Name, Line: f.Line}), f.Why)
+	}
+	if len(d.Broken) > 0 {
+		b.WriteString(": until it is mended nothing is written, and nothing outside the workspace is read")
+	}
+	return b.String()
+}
+
 func where(s perm.Source) string {
 	if s.Line > 0 {
-		return fmt.Sprintf("%s:%d", s.Name, s.Line)
+		return fmt.Sprintf("%s:%d", fsys.Printable(s.Name), s.Line)
 	}
-	return s.Name
+	return fsys.Printable(s.Name)
 }
 
 func opWord(op perm.Op) string {
