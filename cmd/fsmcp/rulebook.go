@@ -12,6 +12,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/config"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/perm"
+	"github.com/fsmcp/fsmcp/internal/tools"
 )
 
 // rulebook holds what follows from the settings and the workspace as they are
@@ -30,6 +31,8 @@ type edition struct {
 	config config.Config
 	policy *perm.Policy
 	lexer  fsys.Lexer
+
+	preferences tools.Preferences
 }
 
 func newRulebook(cfg config.Config, log zerolog.Logger) *rulebook {
@@ -52,17 +55,30 @@ func (b *rulebook) lexer() fsys.Lexer { return b.now.Load().lexer }
 // config is the settings as they are now.
 func (b *rulebook) config() config.Config { return b.now.Load().config }
 
+// preferences are what the settings say about the tools.
+func (b *rulebook) preferences() tools.Preferences { return b.now.Load().preferences }
+
 // print makes the edition that follows from cfg.
 func (b *rulebook) print(cfg config.Config) {
 	policy, warnings := perm.Compile(permissions(cfg))
 	for _, w := range append(warnings, policy.MistakenAnchors(exists)...) {
 		b.warn(w.String())
 	}
-	e := &edition{config: cfg, policy: policy, lexer: fsys.Lexer{OS: runtime.GOOS, Home: cfg.Home}}
+	e := &edition{config: cfg, policy: policy, lexer: fsys.Lexer{OS: runtime.GOOS, Home: cfg.Home}, preferences: preferences(cfg)}
 	if len(cfg.Workspace) > 0 {
 		e.lexer.Base = cfg.Workspace[0]
 	}
 	b.now.Store(e)
+}
+
+func preferences(cfg config.Config) tools.Preferences {
+	gates := map[string]tools.Gate{"full": tools.GateFull, "shown": tools.GateShown}
+	return tools.Preferences{
+		Dedup:        cfg.Dedup,
+		Gate:         gates[cfg.Gate],
+		ApplyChanged: cfg.WhenChanged == "apply",
+		KeepTrailing: !cfg.StripTrailingSpace,
+	}
 }
 
 // warn says once what may be said of every edition.

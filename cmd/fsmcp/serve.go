@@ -91,10 +91,11 @@ type parts struct {
 func assemble(cfg config.Config, log zerolog.Logger) (*parts, error) {
 	rules := newRulebook(cfg, log)
 	saver := save.New(save.Options{
-		StateDir:   cfg.StateDir,
-		Durability: durability(cfg.Durability),
-		Now:        time.Now,
-		Rand:       rand.Reader,
+		StateDir:      cfg.StateDir,
+		Durability:    durability(cfg.Durability),
+		KeepHardLinks: cfg.KeepHardLinks,
+		Now:           time.Now,
+		Rand:          rand.Reader,
 	})
 	house := tools.New(tools.Options{
 		Lexer:     rules.lexer,
@@ -103,8 +104,9 @@ func assemble(cfg config.Config, log zerolog.Logger) (*parts, error) {
 		Saver:     saver,
 		Counter:   tokens.Local{},
 		MaxTokens: cfg.MaxTokens,
-		Dedup:     cfg.Dedup,
 		Now:       time.Now,
+
+		Preferences: rules.preferences,
 	})
 	srv, err := server.New(server.Options{
 		Version:    version,
@@ -116,7 +118,12 @@ func assemble(cfg config.Config, log zerolog.Logger) (*parts, error) {
 		AskTimeout: cfg.AskTimeout,
 		WantRoots:  cfg.RootsWanted,
 		Roots:      rules.follow,
-		Log:        log,
+		Limits: func(client string, known tools.ClientLimits) tools.ClientLimits {
+			l := cfg.ClientLimit(client, config.ClientLimit{Tokens: known.Tokens, Chars: known.Chars})
+			known.Tokens, known.Chars = l.Tokens, l.Chars
+			return known
+		},
+		Log: log,
 	})
 	if err != nil {
 		return nil, err

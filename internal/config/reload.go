@@ -63,6 +63,7 @@ func (c Config) base() []string {
 // keepStart keeps what is read once, at the start.
 func (c *Config) keepStart(old Config) {
 	c.MaxTokens, c.clients, c.caps, c.Log = old.MaxTokens, old.clients, old.caps, old.Log
+	c.Durability, c.KeepHardLinks, c.AskTimeout = old.Durability, old.KeepHardLinks, old.AskTimeout
 }
 
 // reader gathers the settings files.

@@ -19,6 +19,15 @@ var clients = []struct {
 	{"claude-ai", tools.ClientLimits{Chars: 1_048_576, Answer: 1_048_576}}, // Claude Desktop; base64 counts
 }
 
+// limitsOf is what a client passes on, as the settings correct it.
+func (s *Server) limitsOf(client string) tools.ClientLimits {
+	limits := limitsOf(client)
+	if s.opts.Limits != nil {
+		limits = s.opts.Limits(client, limits)
+	}
+	return limits
+}
+
 // limitsOf finds a client in the table. A name counts where it is the entry's,
 // or goes on with something that is no letter.
 func limitsOf(client string) tools.ClientLimits {

@@ -87,7 +87,7 @@ func (s *Server) connect(ctx context.Context, in io.Reader, out io.Writer) *conn
 		Server:   s,
 		out:      newOutbox(out),
 		pool:     newPool(s.opts.bounds),
-		peer:     newPeer(),
+		peer:     newPeer(s.limitsOf),
 		sessions: newSessions(s.opts.NewSession),
 		in:       lines{r: in, limit: maxLine},
 		ended:    make(chan error, 1),
@@ -379,7 +379,7 @@ func (c *conn) limits(m *callMeta) tools.ClientLimits {
 		c.seenLimits = tools.ClientLimits{}
 		if name := member(m.clientInfo, "name"); name.kind == isString {
 			text, _ := unquote(name.raw)
-			c.seenLimits = limitsOf(text)
+			c.seenLimits = c.limitsOf(text)
 		}
 	}
 	return c.seenLimits

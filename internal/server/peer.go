@@ -12,7 +12,8 @@ import (
 // client is and which revision was agreed on. mcp-go sends it notifications
 // through a channel that the loop empties after each request.
 type peer struct {
-	notes chan mcp.JSONRPCNotification
+	notes   chan mcp.JSONRPCNotification
+	limited func(client string) tools.ClientLimits
 
 	mu           sync.Mutex
 	initialized  bool
@@ -24,8 +25,8 @@ type peer struct {
 
 var _ mcpserver.SessionWithClientInfo = (*peer)(nil)
 
-func newPeer() *peer {
-	return &peer{notes: make(chan mcp.JSONRPCNotification, 16)}
+func newPeer(limited func(client string) tools.ClientLimits) *peer {
+	return &peer{notes: make(chan mcp.JSONRPCNotification, 16), limited: limited}
 }
 
 // SessionID names the only session of the connection.
@@ -53,7 +54,7 @@ func (p *peer) SetClientInfo(info mcp.Implementation) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.info = info
-	p.limits = limitsOf(info.Name)
+	p.limits = p.limited(info.Name)
 }
 
 // GetClientInfo returns what SetClientInfo noted.

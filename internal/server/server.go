@@ -52,6 +52,9 @@ type Options struct {
 	// most. It is never called twice at a time.
 	WantRoots bool
 	Roots     func(dirs []string)
+	// Limits corrects what is known of a client, by the name that it gives
+	// itself; nil corrects nothing.
+	Limits func(client string, known tools.ClientLimits) tools.ClientLimits
 	// Log gets what a person should know; never the content of files.
 	Log zerolog.Logger
 

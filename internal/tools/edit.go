@@ -106,7 +106,7 @@ func (e *editing) request(s *spot) edit.Request {
 	ext := s.Asked.Ext()
 	return edit.Request{
 		Old: e.args.OldString, New: e.args.NewString, ReplaceAll: e.args.ReplaceAll,
-		KeepTrailing: ext == "md" || ext == "mdx", Most: mostMatches,
+		KeepTrailing: ext == "md" || ext == "mdx" || e.Preferences().KeepTrailing, Most: mostMatches,
 	}
 }
 
@@ -116,7 +116,12 @@ func (e *editing) inHeld(s *spot, old *fsys.File) (*change, error) {
 	if err != nil {
 		return nil, err
 	}
-	rec, err := e.gate(e.call, c, false)
+	if e.Preferences().ApplyChanged {
+		if change, ok := e.overtaken(s, c); ok {
+			return change, nil
+		}
+	}
+	rec, err := e.gate(e.call, c, e.demanded(c))
 	if err != nil {
 		return nil, err
 	}
@@ -131,6 +136,11 @@ func (e *editing) inHeld(s *spot, old *fsys.File) (*change, error) {
 	if err := e.seen(e.call, c, rec, spansOf(splices)); err != nil {
 		return nil, err
 	}
+	return e.replacing(s, c, rec, res, splices)
+}
+
+// replacing plans splices of a file of which rec tells what was shown.
+func (e *editing) replacing(s *spot, c *held, rec state.Record, res edit.Result, splices []save.Splice) (*change, error) {
 	sum, content, err := spliced(c, splices)
 	if err != nil {
 		return nil, err

@@ -90,10 +90,9 @@ func (c *held) stamped(rec state.Record) state.Record {
 }
 
 // gate lets a change through to bytes that the caller has been shown. It
-// returns the record as it stands for the file's present bytes. all says that
-// every byte must have been shown; otherwise a file with more than showUnseen
-// bytes never shown passes, and the caller must ask for its matches.
-func (h *House) gate(call Call, c *held, all bool) (state.Record, error) {
+// returns the record as it stands for the file's present bytes. Where less than
+// everything is demanded, the caller must ask for its matches.
+func (h *House) gate(call Call, c *held, want demand) (state.Record, error) {
 	rec, ok := call.Session.files.Get(c.path)
 	switch {
 	case len(c.raw) == 0: // nothing to be shown
@@ -105,7 +104,7 @@ func (h *House) gate(call Call, c *held, all bool) (state.Record, error) {
 	}
 	rec = c.stamped(rec)
 	unseen := rec.Shown.Missing(c.stamp.Size)
-	if len(unseen) == 0 {
+	if len(unseen) == 0 || want == matches {
 		return rec, nil
 	}
 	if body, shown, ok := h.rest(call, c, unseen, ""); ok {
@@ -114,7 +113,7 @@ func (h *House) gate(call Call, c *held, all bool) (state.Record, error) {
 		return rec, refuse(slugPartlyRead, "%s Of %s only a part was shown; these lines never were. They count as shown now: check them, then make the same call again.\n%s",
 			notReadWords, c.name, body)
 	}
-	if all {
+	if want == everything {
 		return rec, refuse(slugPartlyRead, "%s Of %s %s were never shown. Go on with %s, then make the same call again.",
 			notReadWords, c.name, amount(unseen.Len()), readCalls(c, unseen))
 	}

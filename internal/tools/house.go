@@ -24,8 +24,8 @@ type Options struct {
 	Counter tokens.Counter
 	// MaxTokens bounds the text of one Read.
 	MaxTokens int
-	// Dedup lets an unchanged re-read be answered by a stub.
-	Dedup bool
+	// Preferences are the user's, as they are now.
+	Preferences func() Preferences
 	// Now is the clock.
 	Now func() time.Time
 	// Keeper is shown the old bytes before each change; nil keeps none.

@@ -37,14 +37,14 @@ func newBench(t testing.TB, rules ...perm.RuleText) *bench {
 		t.Fatal(warnings)
 	}
 	h := New(Options{
-		Lexer:     func() fsys.Lexer { return fsys.Lexer{OS: runtime.GOOS, Base: dir} },
-		Resolver:  fsys.NewResolver([]string{dir}),
-		Policy:    func() *perm.Policy { return policy },
-		Saver:     save.New(save.Options{StateDir: t.TempDir(), Now: time.Now, Rand: rand.Reader}),
-		Counter:   tokens.Local{},
-		MaxTokens: DefaultMaxTokens,
-		Dedup:     true,
-		Now:       time.Now,
+		Lexer:       func() fsys.Lexer { return fsys.Lexer{OS: runtime.GOOS, Base: dir} },
+		Resolver:    fsys.NewResolver([]string{dir}),
+		Policy:      func() *perm.Policy { return policy },
+		Saver:       save.New(save.Options{StateDir: t.TempDir(), Now: time.Now, Rand: rand.Reader}),
+		Counter:     tokens.Local{},
+		MaxTokens:   DefaultMaxTokens,
+		Preferences: func() Preferences { return Preferences{Dedup: true} },
+		Now:         time.Now,
 	})
 	return &bench{t: t, dir: dir, house: h, call: Call{Session: h.NewSession()}}
 }

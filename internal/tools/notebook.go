@@ -48,7 +48,7 @@ func (r *reading) notebook(ctx context.Context, stamp fsys.Stamp) (*Result, erro
 		return nil, brokenNotebook(c.name, err)
 	}
 	rec, ok := r.known(c)
-	if ok && r.Dedup && r.call.Session.files.Stub(c.path, r.want.view()) {
+	if ok && r.Preferences().Dedup && r.call.Session.files.Stub(c.path, r.want.view()) {
 		return textResult(stub), nil
 	}
 	if !ok {

@@ -105,7 +105,7 @@ func (h *House) read(ctx context.Context, call Call, a *ReadArgs) (*Result, erro
 // its stamp proves that it is unchanged.
 func (h *House) unread(session *Session, s *spot, w want) bool {
 	rec, ok := session.files.Get(s.Path)
-	return h.Dedup && ok && rec.Proves(s.Stamp) && session.files.Stub(s.Path, w.view())
+	return ok && h.Preferences().Dedup && rec.Proves(s.Stamp) && session.files.Stub(s.Path, w.view())
 }
 
 // The reminders of the reference, word for word.
@@ -249,7 +249,7 @@ func (r *reading) known(c *held) (state.Record, bool) {
 // heldText answers with lines of a text in memory.
 func (r *reading) heldText(ctx context.Context, c *held) (*Result, error) {
 	rec, ok := r.known(c)
-	if ok && r.Dedup && r.call.Session.files.Stub(c.path, r.want.view()) {
+	if ok && r.Preferences().Dedup && r.call.Session.files.Stub(c.path, r.want.view()) {
 		return textResult(stub), nil
 	}
 	if c.doc.Text == "" { // a byte order mark and nothing else

@@ -99,7 +99,7 @@ func (w *writing) shown(s *spot, c *held) error {
 			return w.changedNotebook(w.call, c, rec)
 		}
 	}
-	_, err := w.gate(w.call, c, true)
+	_, err := w.gate(w.call, c, everything)
 	return err
 }
 
