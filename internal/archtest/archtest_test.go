@@ -67,6 +67,7 @@ var rooms = map[string]room{
 	"internal/archtest":    {},
 	"internal/bench":       {rooms: []string{"internal/mcptest"}},
 	"internal/bench/floor": {},
+	"internal/conformance": {never: pure()},
 	"internal/demo":        {rooms: []string{"internal/mcptest"}},
 	"internal/faults":      {rooms: []string{"internal/mcptest"}},
 	"internal/mcptest":     {},

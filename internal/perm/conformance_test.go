@@ -1,15 +1,15 @@
 package perm
 
 import (
-	"os"
-	"regexp"
-	"strings"
+	"fmt"
 	"testing"
+
+	"github.com/fsmcp/fsmcp/internal/conformance"
 )
 
 const (
-	home    = "/home/u"
-	project = "/home/u/proj"
+	home    = conformance.Home
+	project = conformance.Project
 )
 
 // The sources that the tests' rules stand in.
@@ -42,72 +42,50 @@ func rule(list List, text string, src Source) RuleText {
 
 func noHead(string) bool { return false }
 
-var (
-	rowRule  = regexp.MustCompile("(deny|ask|allow) `([^`]*)`(?: \\[(user|settings)\\])?")
-	rowExtra = regexp.MustCompile(`additionalDirectories: ([^)]+)`)
-	rowPath  = regexp.MustCompile("`([^`]*)`")
-	rowName  = regexp.MustCompile(`\S+`)
-)
+// sourceOf is where a rule of the table stands.
+func sourceOf(t *testing.T, s conformance.Source) Source {
+	for _, known := range []Source{claudeProject, ownProject, claudeUser, settingsFile} {
+		if known.Name == string(s) {
+			return known
+		}
+	}
+	t.Fatalf("no source %q", s)
+	return Source{}
+}
 
 // TestConformance decides every row of the specification's table.
 func TestConformance(t *testing.T) {
-	text, err := os.ReadFile("testdata/conformance.md")
+	rows, err := conformance.Rows()
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows := strings.Split(strings.TrimSpace(string(text)), "\n")[2:]
 	if len(rows) != 81 {
 		t.Fatalf("the table has %d rows, want 81", len(rows))
 	}
+	lists := map[string]List{"deny": Deny, "ask": Ask, "allow": Allow}
 	for _, row := range rows {
-		cells := strings.Split(strings.Trim(row, "|"), "|")
-		for i := range cells {
-			cells[i] = strings.TrimSpace(cells[i])
-		}
-		number, title, rules, mode, op, path, verdict, by := cells[0], cells[1], cells[2], cells[3], cells[4], cells[5], cells[6], cells[7]
-		t.Run(number+" "+title, func(t *testing.T) {
-			c := testConfig(rowRules(number, rules)...)
-			for _, m := range rowExtra.FindAllStringSubmatch(rules, -1) {
-				c.Workspace = append(c.Workspace, Dir{Name: m[1], Real: m[1]})
+		t.Run(fmt.Sprint(row.Number, " ", row.Title), func(t *testing.T) {
+			c := testConfig()
+			for _, r := range row.Rules {
+				c.Rules = append(c.Rules, rule(lists[r.List], r.Text, sourceOf(t, r.Source)))
+			}
+			for _, dir := range row.AddDirs {
+				c.Workspace = append(c.Workspace, Dir{Name: dir, Real: dir})
 			}
 			var ok bool
-			if c.Mode, ok = ParseMode(mode); !ok {
-				t.Fatalf("mode %q", mode)
+			if c.Mode, ok = ParseMode(row.Mode); !ok {
+				t.Fatalf("mode %q", row.Mode)
 			}
 			p, _ := Compile(c)
-			d := p.Decide(opOf(t, op), rowNames(path), noHead)
-			if want := strings.Trim(verdict, "*"); d.Verdict.String() != want {
-				t.Errorf("%s of %s: %s (%s %s), want %s", op, path, d.Verdict, d.Reason, d.Rule, want)
+			d := p.Decide(opOf(t, row.Tool), row.Names, noHead)
+			if d.Verdict.String() != row.Verdict {
+				t.Errorf("%s of %s: %s (%s %s), want %s", row.Tool, row.Names, d.Verdict, d.Reason, d.Rule, row.Verdict)
 			}
-			if got := decidedBy(c.Mode, d); got != by {
-				t.Errorf("decided by %q, want %q", got, by)
+			if got := decidedBy(c.Mode, d); got != row.By {
+				t.Errorf("decided by %q, want %q", got, row.By)
 			}
 		})
 	}
-}
-
-func rowRules(number, cell string) (rules []RuleText) {
-	lists := map[string]List{"deny": Deny, "ask": Ask, "allow": Allow}
-	for _, m := range rowRule.FindAllStringSubmatch(cell, -1) {
-		src := claudeProject
-		switch {
-		case m[3] == "user":
-			src = claudeUser
-		case m[3] == "settings":
-			src = settingsFile
-		case number >= "46" && number <= "49":
-			src = ownProject
-		}
-		rules = append(rules, rule(lists[m[1]], m[2], src))
-	}
-	return rules
-}
-
-func rowNames(cell string) (names []string) {
-	for _, m := range rowPath.FindAllStringSubmatch(cell, -1) {
-		names = append(names, strings.Replace(m[1], "P/", project+"/", 1))
-	}
-	return names
 }
 
 func opOf(t *testing.T, word string) Op {

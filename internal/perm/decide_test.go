@@ -3,6 +3,7 @@ package perm
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -109,7 +110,7 @@ func TestOrderOfDecision(t *testing.T) {
 
 // namesOf splits names at blanks, P being the project.
 func namesOf(list string) (names []string) {
-	for _, m := range rowName.FindAllString(list, -1) {
+	for _, m := range strings.Fields(list) {
 		if m == "P" || len(m) > 1 && m[:2] == "P/" {
 			m = project + m[1:]
 		}
