@@ -53,12 +53,12 @@ func notGits(pattern, path string) bool {
 }
 
 // TestLikeGit compares random patterns on random paths with git check-ignore.
-// PERM_GIT_PAIRS sets how many pairs, PERM_GIT_SEED where to start.
+// FSMCP_PERM_PAIRS sets how many pairs, FSMCP_PERM_SEED where to start.
 func TestLikeGit(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("no git here: gitignore matching is not compared with it")
 	}
-	pairs, seed := number(t, "PERM_GIT_PAIRS", 20_000), number(t, "PERM_GIT_SEED", 1)
+	pairs, seed := number(t, "FSMCP_PERM_PAIRS", 20_000), number(t, "FSMCP_PERM_SEED", 1)
 	rng := rand.New(rand.NewPCG(uint64(seed), 7))
 	const paths = 40
 	matched, compared := 0, 0

@@ -58,15 +58,19 @@ func randomConfig(rng *rand.Rand) Config {
 	return c
 }
 
+// eachCase makes random cases. FSMCP_PERM_CASES sets how many, FSMCP_PERM_SEED
+// where to start.
 func eachCase(t *testing.T, cases int, check func(t *testing.T, rng *rand.Rand, c Config, op Op, names []string)) {
-	rng := rand.New(rand.NewPCG(uint64(number(t, "PERM_SEED", 1)), 3))
-	for range number(t, "PERM_CASES", cases) {
+	rng := rand.New(rand.NewPCG(uint64(number(t, "FSMCP_PERM_SEED", 1)), 3))
+	cases = number(t, "FSMCP_PERM_CASES", cases)
+	for range cases {
 		c, op, names := randomConfig(rng), Op(rng.IntN(int(opCount))), randomNames(rng)
 		check(t, rng, c, op, names)
 		if t.Failed() {
 			t.Fatalf("config %+v, %s of %q", c, op, names)
 		}
 	}
+	t.Logf("%d cases", cases)
 }
 
 func verdict(c Config, op Op, names []string) Verdict {
