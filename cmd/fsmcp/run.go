@@ -80,6 +80,7 @@ It is started by the agent's client, not by hand:
 
   fsmcp serve /your/project      what the client's configuration runs
   fsmcp call Read '{"file_path": "/your/project/README.md"}'
+  fsmcp explain .env             what the rules say of a file, and why
   fsmcp tools                    what is published
 
 For example: claude mcp add fsmcp -- fsmcp serve /your/project`,
@@ -95,7 +96,7 @@ For example: claude mcp add fsmcp -- fsmcp serve /your/project`,
 	}
 	root.SetOut(s.out)
 	root.SetErr(s.err)
-	root.AddCommand(serveCommand(s), callCommand(s), toolsCommand(s), versionCommand(s))
+	root.AddCommand(serveCommand(s), callCommand(s), explainCommand(s), toolsCommand(s), versionCommand(s))
 	return root
 }
 

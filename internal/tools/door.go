@@ -66,12 +66,7 @@ func (h *House) admitted(call Call, op perm.Op, path fsys.Path) (*fsys.Target, e
 	if target == nil {
 		return nil, err
 	}
-	decision := policy.DecideGranted(op, target.Names, h.exists, grants)
-	if decision.Verdict != perm.Deny && target.Stamp.Nlink > 1 && target.Kind == fsys.Regular {
-		if d, ok := h.secondName(policy, op, target); ok {
-			decision = d
-		}
-	}
+	decision := h.decide(policy, op, target, grants)
 	switch {
 	case decision.Verdict == perm.Allow && err == nil:
 		return target, nil
@@ -84,6 +79,17 @@ func (h *House) admitted(call Call, op perm.Op, path fsys.Path) (*fsys.Target, e
 	}
 	target.Close()
 	return nil, err
+}
+
+// decide decides on all names of what was found.
+func (h *House) decide(policy *perm.Policy, op perm.Op, t *fsys.Target, grants perm.Grants) perm.Decision {
+	d := policy.DecideGranted(op, t.Names, h.exists, grants)
+	if d.Verdict != perm.Deny && t.Stamp.Nlink > 1 && t.Kind == fsys.Regular {
+		if denied, ok := h.secondName(policy, op, t); ok {
+			return denied
+		}
+	}
+	return d
 }
 
 // secondName finds out whether a file with several names is one that a deny

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fsmcp/fsmcp/internal/config"
+	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/perm"
+	"github.com/fsmcp/fsmcp/internal/tools"
+)
+
+func explainCommand(s surroundings) *cobra.Command {
+	var f config.Flags
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "explain PATH...",
+		Short: "Tell what the rules say of a file, and which one decides",
+		Long: `Tell for each PATH and tool whether it is allowed, asked for or denied, which
+rule decides and where that rule stands, and every name of the file that was
+considered. The workspace is --dir, else the working directory. Nothing is
+opened, and the exit code is 0 whatever the verdict.`,
+		Example: "  fsmcp explain .env src/main.go",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, paths []string) error {
+			if len(f.Dirs) == 0 {
+				f.Dirs = []string{"."}
+			}
+			return explain(s, given(cmd, f), paths, asJSON)
+		},
+	}
+	addRuleFlags(cmd, &f)
+	cmd.Flags().StringArrayVar(&f.Dirs, "dir", nil, "workspace `DIR`; may be repeated")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one object a line")
+	return cmd
+}
+
+func explain(s surroundings, f config.Flags, paths []string, asJSON bool) error {
+	cfg, warnings, err := config.New(f, s.config, tools.DefaultMaxTokens)
+	if err != nil {
+		return err
+	}
+	log, closeLog, err := openLog("", s.err)
+	if err != nil {
+		return err
+	}
+	defer closeLog()
+	for _, w := range warnings {
+		log.Warn().Msg(w)
+	}
+	p, err := assemble(cfg, log)
+	if err != nil {
+		return err
+	}
+	defer p.saver.Close()
+	for i, path := range paths {
+		v, err := p.house.Verdict(fromWorkDir(s.config, path))
+		if err != nil {
+			return err
+		}
+		switch {
+		case asJSON:
+			err = json.NewEncoder(s.out).Encode(verdictJSON(v))
+		case i > 0:
+			fmt.Fprintln(s.out)
+			err = printVerdict(s.out, v)
+		default:
+			err = printVerdict(s.out, v)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fromWorkDir takes relative names from where the person stands, not from the
+// workspace as the tools do.
+func fromWorkDir(s config.Surroundings, path string) string {
+	if filepath.IsAbs(path) || path == "~" || strings.HasPrefix(path, "~/") {
+		return path
+	}
+	return filepath.Join(s.WorkDir, path)
+}
+
+// deciding is one tool's part of what explain --json prints.
+type deciding struct {
+	Verdict string  `json:"verdict"`
+	Reason  string  `json:"reason"`
+	Rule    *string `json:"rule"`
+	Source  *string `json:"source"`
+	Line    *int    `json:"line"`
+}
+
+func decidingOf(v tools.Verdict, op perm.Op) deciding {
+	if v.Device {
+		return deciding{Verdict: perm.Deny.String(), Reason: "device or another process's stream"}
+	}
+	d := v.Decisions[op]
+	out := deciding{Verdict: d.Verdict.String(), Reason: d.Reason.String()}
+	if d.Rule != "" {
+		out.Rule, out.Source = &d.Rule, &d.Source.Name
+	}
+	if d.Rule != "" && d.Source.Line > 0 {
+		out.Line = &d.Source.Line
+	}
+	return out
+}
+
+func verdictJSON(v tools.Verdict) any {
+	return struct {
+		Path         string   `json:"path"`
+		Names        []string `json:"names"`
+		Read         deciding `json:"read"`
+		Edit         deciding `json:"edit"`
+		Write        deciding `json:"write"`
+		NotebookEdit deciding `json:"notebookEdit"`
+	}{v.Path, v.Names, decidingOf(v, perm.Read), decidingOf(v, perm.Edit), decidingOf(v, perm.Write), decidingOf(v, perm.NotebookEdit)}
+}
+
+// printVerdict is for people: the names, then a line for each tool.
+func printVerdict(out io.Writer, v tools.Verdict) error {
+	fmt.Fprintln(out, fsys.Printable(v.Path))
+	for _, name := range v.Names[1:] {
+		fmt.Fprintf(out, "  which leads to %s\n", fsys.Printable(name))
+	}
+	if v.Unresolved != nil {
+		fmt.Fprintf(out, "  and no further: %v\n", v.Unresolved)
+	}
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, op := range []perm.Op{perm.Read, perm.Edit, perm.Write, perm.NotebookEdit} {
+		d := decidingOf(v, op)
+		why := d.Reason
+		if d.Rule != nil {
+			why = *d.Rule + "\t" + sourceLine(d)
+		}
+		fmt.Fprintf(table, "  %s\t%s\t%s\n", op, d.Verdict, why)
+	}
+	return table.Flush()
+}
+
+func sourceLine(d deciding) string {
+	if d.Line != nil {
+		return fmt.Sprintf("%s:%d", fsys.Printable(*d.Source), *d.Line)
+	}
+	return fsys.Printable(*d.Source)
+}
