@@ -65,8 +65,22 @@ type person struct {
 	session *mcp.ClientSession
 }
 
+// scene is where a server is started for the official client, and who that is.
+type scene struct {
+	revision  string
+	dir, home string // the working directory, and HOME
+	env       []string
+	roots     []string
+	deaf      bool // the client cannot ask its user
+}
+
 // meet starts the server in dir with these words behind serve.
 func meet(t *testing.T, revision, dir string, roots []string, words ...string) *person {
+	t.Helper()
+	return scene{revision: revision, dir: dir, home: t.TempDir(), roots: roots}.meet(t, words...)
+}
+
+func (s scene) meet(t *testing.T, words ...string) *person {
 	t.Helper()
 	path, err := os.Executable()
 	if err != nil {
@@ -74,16 +88,21 @@ func meet(t *testing.T, revision, dir string, roots []string, words ...string) *
 	}
 	cmd := exec.Command(path, append([]string{"serve"}, words...)...)
 	cmd.Args[0] = "fsmcp"
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "HOME="+t.TempDir(), "XDG_STATE_HOME=", "CLAUDE_PROJECT_DIR=")
+	cmd.Dir = s.dir
+	cmd.Env = append(os.Environ(), "HOME="+s.home, "XDG_STATE_HOME=", "CLAUDE_PROJECT_DIR=", "CLAUDE_CONFIG_DIR=")
+	cmd.Env = append(cmd.Env, s.env...)
 	cmd.Stderr = os.Stderr
 	p := &person{user: &user{}, t: t}
 	p.will("decline", "")
-	p.client = mcp.NewClient(&mcp.Implementation{Name: "asking", Version: "1"}, &mcp.ClientOptions{ElicitationHandler: p.elicit})
-	for _, r := range roots {
+	options := &mcp.ClientOptions{ElicitationHandler: p.elicit}
+	if s.deaf {
+		options.ElicitationHandler = nil
+	}
+	p.client = mcp.NewClient(&mcp.Implementation{Name: "asking", Version: "1"}, options)
+	for _, r := range s.roots {
 		p.client.AddRoots(&mcp.Root{URI: "file://" + r})
 	}
-	p.session, err = p.client.Connect(t.Context(), &mcp.CommandTransport{Command: cmd}, &mcp.ClientSessionOptions{ProtocolVersion: revision})
+	p.session, err = p.client.Connect(t.Context(), &mcp.CommandTransport{Command: cmd}, &mcp.ClientSessionOptions{ProtocolVersion: s.revision})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,23 +114,41 @@ func meet(t *testing.T, revision, dir string, roots []string, words ...string) *
 	return p
 }
 
-// call makes a call, whose answer must hold the words.
-func (p *person) call(tool string, args map[string]any, wantError bool, words ...string) {
+// answer is what came back from a call.
+type answer struct {
+	text    string
+	isError bool
+	slug    string
+	code    int
+}
+
+// try makes a call, whatever comes back.
+func (p *person) try(tool string, args map[string]any) answer {
 	p.t.Helper()
 	r, err := p.session.CallTool(p.t.Context(), &mcp.CallToolParams{Name: tool, Arguments: args})
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	text := ""
+	a := answer{isError: r.IsError}
 	for _, c := range r.Content {
-		text += c.(*mcp.TextContent).Text
+		a.text += c.(*mcp.TextContent).Text
 	}
-	if r.IsError != wantError {
-		p.t.Errorf("%s answered (error: %v) %s", tool, r.IsError, text)
+	a.slug, _ = r.Meta["fsmcp/error"].(string) // "" where it is no error
+	code, _ := r.Meta["fsmcp/errorCode"].(float64)
+	a.code = int(code)
+	return a
+}
+
+// call makes a call, whose answer must hold the words.
+func (p *person) call(tool string, args map[string]any, wantError bool, words ...string) {
+	p.t.Helper()
+	a := p.try(tool, args)
+	if a.isError != wantError {
+		p.t.Errorf("%s answered (error: %v) %s", tool, a.isError, a.text)
 	}
 	for _, w := range words {
-		if !strings.Contains(text, w) {
-			p.t.Errorf("%s answered %q without %q", tool, text, w)
+		if !strings.Contains(a.text, w) {
+			p.t.Errorf("%s answered %q without %q", tool, a.text, w)
 		}
 	}
 }
