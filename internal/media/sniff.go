@@ -1,7 +1,9 @@
 // Package media knows pictures and PDFs by their first bytes. The bytes decide
 // what a file is; its name decides nothing.
 //
-// It decodes nothing: converters run in a process of their own.
+// It reads headers, checks the structure of what is handed on as it is, and
+// holds the limits and the order in which smaller forms are tried; it decodes no
+// pixel. Engines do that, in a process of their own.
 package media
 
 import (
@@ -35,6 +37,23 @@ func (k Kind) String() string {
 
 // IsImage tells whether the kind is a picture.
 func (k Kind) IsImage() bool { return k != None && k != PDF }
+
+// MIME is the media type of a kind that models are shown, else empty.
+func (k Kind) MIME() string {
+	switch k {
+	case PNG:
+		return "image/png"
+	case JPEG:
+		return "image/jpeg"
+	case GIF:
+		return "image/gif"
+	case WebP:
+		return "image/webp"
+	case PDF:
+		return "application/pdf"
+	}
+	return ""
+}
 
 // HeadSize is how many first bytes Sniff wants to see.
 const HeadSize = 1024

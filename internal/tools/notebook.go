@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"bytes"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -206,7 +207,7 @@ func (v *viewing) count(parts []notebook.Part) int {
 	}
 	n := 0
 	for _, p := range parts {
-		n += v.Counter.Count([]byte(p.Text))
+		n += v.meter.Count([]byte(p.Text))
 	}
 	return n
 }
@@ -315,12 +316,13 @@ func (v *viewing) blocks(parts []notebook.Part) (blocks []Block, left string) {
 
 // unfit says why a picture cannot be handed on as it is; empty when it can.
 func unfit(data []byte) string {
-	width, height, err := media.Size(media.Sniff(data, ""), data)
+	kind, limits := media.Sniff(data, ""), media.DefaultLimits()
+	f, err := media.Inspect(kind, bytes.NewReader(data), int64(len(data)))
 	switch {
-	case err != nil:
+	case err != nil || media.Check(kind, data) != nil:
 		return "it cannot be decoded"
-	case !media.Fits(width, height, len(data)):
-		return fmt.Sprintf("it has %dx%d pixels and %s, more than a model can be shown, and this version of fsmcp does not scale pictures", width, height, amount(int64(len(data))))
+	case !limits.Holds(f.Width, f.Height) || !limits.Takes(len(data)):
+		return fmt.Sprintf("it has %dx%d pixels and %s, more than a model can be shown, and this version of fsmcp does not scale pictures", f.Width, f.Height, amount(int64(len(data))))
 	}
 	return ""
 }

@@ -1,0 +1,386 @@
+package media
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+)
+
+// Facts are what a picture's header says of it.
+type Facts struct {
+	Kind Kind
+	// Width and Height are those of the upright picture, in pixels.
+	Width, Height int
+	// Orientation is EXIF's: 1 upright, 5 to 8 lie on their side.
+	Orientation int
+	// Bytes is the size of all decoded pixels.
+	Bytes int64
+}
+
+// DamageError says what of a file cannot be decoded. It is about the file alone:
+// no path, no advice.
+type DamageError struct {
+	Kind Kind
+	What string
+}
+
+func (e *DamageError) Error() string { return fmt.Sprintf("damaged %s: %s", e.Kind, e.What) }
+
+// errShort is the fact that a file ends too soon.
+var errShort = errors.New("it ends in the middle of its data")
+
+// Bounds of looking at headers: so many blocks and bytes are read of a file of
+// any size.
+const (
+	maxBlocks = 20_000
+	maxExif   = 64 << 10
+)
+
+// Inspect reads a picture's header and what says how it lies. It reads only
+// where these stand, a bounded number of times, and decodes nothing. The error
+// is a *DamageError, or the reader's own.
+func Inspect(kind Kind, r io.ReaderAt, size int64) (Facts, error) {
+	l := look{r: r, size: size}
+	f := Facts{Kind: kind, Orientation: 1}
+	var err error
+	switch kind {
+	case PNG:
+		err = l.png(&f)
+	case JPEG:
+		err = l.jpeg(&f)
+	case GIF:
+		err = l.gif(&f)
+	case WebP:
+		err = l.webp(&f)
+	case BMP:
+		err = l.bmp(&f)
+	case ICO:
+		err = l.ico(&f)
+	case TIFF:
+		err = l.tiff(&f)
+	default:
+		err = errors.New("this kind of picture cannot be decoded")
+	}
+	if err == nil && (f.Width <= 0 || f.Height <= 0) {
+		err = fmt.Errorf("its header says %d x %d pixels", f.Width, f.Height)
+	}
+	if l.failed != nil {
+		return f, l.failed
+	}
+	if err != nil {
+		return f, &DamageError{kind, err.Error()}
+	}
+	f.Bytes = pixelBytes(f.Width, f.Height, f.Bytes)
+	if f.Orientation >= 5 {
+		f.Width, f.Height = f.Height, f.Width
+	}
+	return f, nil
+}
+
+// pixelBytes is the size of so many pixels of each bytes.
+func pixelBytes(width, height int, each int64) int64 {
+	const most = 1 << 24 // whatever a header says, the product is a number
+	if width > most || height > most {
+		return math.MaxInt64
+	}
+	return int64(width) * int64(height) * max(each, 1)
+}
+
+// look reads small pieces of a file.
+type look struct {
+	r      io.ReaderAt
+	size   int64
+	blocks int
+	failed error // of the reader, not of the file
+}
+
+// at reads n bytes at an offset.
+func (l *look) at(off int64, n int) ([]byte, error) {
+	if l.blocks++; l.blocks > maxBlocks {
+		return nil, errors.New("its header is in too many pieces")
+	}
+	if off < 0 || off+int64(n) > l.size {
+		return nil, errShort
+	}
+	b := make([]byte, n)
+	if k, err := l.r.ReadAt(b, off); k < n {
+		if err != io.EOF && err != io.ErrUnexpectedEOF {
+			l.failed = err
+		}
+		return nil, errShort
+	}
+	return b, nil
+}
+
+// turned takes an orientation over from EXIF data, which starts like a TIFF.
+func (f *Facts) turned(exif []byte) {
+	if o := Orientation(exif); o != 0 {
+		f.Orientation = o
+	}
+}
+
+func (l *look) png(f *Facts) error {
+	b, err := l.at(0, 29)
+	if err != nil {
+		return err
+	}
+	if string(b[:8]) != "\x89PNG\r\n\x1a\n" || string(b[12:16]) != "IHDR" || binary.BigEndian.Uint32(b[8:]) != 13 {
+		return errors.New("it has no PNG header")
+	}
+	be := binary.BigEndian
+	f.Width, f.Height = int(be.Uint32(b[16:])&0x7fffffff), int(be.Uint32(b[20:])&0x7fffffff)
+	channels := map[byte]int64{0: 1, 2: 3, 3: 1, 4: 2, 6: 4}[b[25]]
+	depth := b[24]
+	if channels == 0 || depth != 1 && depth != 2 && depth != 4 && depth != 8 && depth != 16 {
+		return errors.New("its header names a colour type that PNG does not have")
+	}
+	f.Bytes = channels * int64(max(depth, 8)/8)
+	// eXIf may stand anywhere; a file cut short is another's to find.
+	for off := int64(33); ; {
+		h, err := l.at(off, 8)
+		if err != nil {
+			return nil
+		}
+		n := int64(be.Uint32(h))
+		switch string(h[4:]) {
+		case "IEND":
+			return nil
+		case "eXIf":
+			if exif, err := l.at(off+8, int(min(n, maxExif))); err == nil {
+				f.turned(exif)
+			}
+			return nil
+		}
+		off += 12 + n
+	}
+}
+
+func (l *look) jpeg(f *Facts) error {
+	found := false
+	for off := int64(2); ; {
+		h, err := l.at(off, 4)
+		if err != nil {
+			return err
+		}
+		if h[0] != 0xff {
+			return errors.New("a marker is missing in its header")
+		}
+		if h[1] == 0xff { // fill
+			off++
+			continue
+		}
+		marker, n := h[1], int64(binary.BigEndian.Uint16(h[2:]))
+		if marker == 0xd9 || marker == 0xda {
+			if !found {
+				return errors.New("it has no frame header")
+			}
+			return nil
+		}
+		if n < 2 {
+			return errors.New("a segment of its header has no length")
+		}
+		switch {
+		case marker >= 0xc0 && marker <= 0xcf && marker != 0xc4 && marker != 0xc8 && marker != 0xcc:
+			b, err := l.at(off+4, 6)
+			if err != nil {
+				return err
+			}
+			f.Height, f.Width = int(binary.BigEndian.Uint16(b[1:])), int(binary.BigEndian.Uint16(b[3:]))
+			f.Bytes = int64(b[5]) * (int64(b[0]) + 7) / 8
+			found = true
+		case marker == 0xe1 && n > 8:
+			b, err := l.at(off+4, int(n-2))
+			if err == nil && string(b[:6]) == "Exif\x00\x00" {
+				f.turned(b[6:])
+			}
+		}
+		off += 2 + n
+	}
+}
+
+func (l *look) gif(f *Facts) error {
+	b, err := l.at(6, 4)
+	if err != nil {
+		return err
+	}
+	f.Width, f.Height = int(binary.LittleEndian.Uint16(b)), int(binary.LittleEndian.Uint16(b[2:]))
+	f.Bytes = 1
+	return nil
+}
+
+func (l *look) webp(f *Facts) error {
+	b, err := l.at(12, 18)
+	if err != nil {
+		return err
+	}
+	le := binary.LittleEndian
+	switch string(b[:4]) {
+	case "VP8X":
+		f.Width, f.Height = 1+(int(b[12])|int(b[13])<<8|int(b[14])<<16), 1+(int(b[15])|int(b[16])<<8|int(b[17])<<16)
+		if b[8]&0x08 != 0 {
+			l.webpExif(f)
+		}
+	case "VP8L":
+		if b[8] != 0x2f {
+			return errors.New("its image data has no signature")
+		}
+		v := le.Uint32(b[9:])
+		f.Width, f.Height = int(v&0x3fff)+1, int(v>>14&0x3fff)+1
+	case "VP8 ":
+		if b[11] != 0x9d || b[12] != 0x01 || b[13] != 0x2a {
+			return errors.New("its image data has no signature")
+		}
+		f.Width, f.Height = int(le.Uint16(b[14:])&0x3fff), int(le.Uint16(b[16:])&0x3fff)
+	default:
+		return errors.New("it has no image header")
+	}
+	f.Bytes = 4
+	return nil
+}
+
+func (l *look) webpExif(f *Facts) {
+	for off := int64(12); ; {
+		h, err := l.at(off, 8)
+		if err != nil {
+			return
+		}
+		n := int64(binary.LittleEndian.Uint32(h[4:]))
+		if string(h[:4]) == "EXIF" {
+			if exif, err := l.at(off+8, int(min(n, maxExif))); err == nil {
+				if len(exif) > 6 && string(exif[:6]) == "Exif\x00\x00" { // some writers keep JPEG's prefix
+					exif = exif[6:]
+				}
+				f.turned(exif)
+			}
+			return
+		}
+		off += 8 + n + n&1
+	}
+}
+
+func (l *look) bmp(f *Facts) error {
+	b, err := l.at(14, 12)
+	if err != nil {
+		return err
+	}
+	le := binary.LittleEndian
+	if le.Uint32(b) == 12 {
+		f.Width, f.Height = int(le.Uint16(b[4:])), int(le.Uint16(b[6:]))
+	} else {
+		height := int(int32(le.Uint32(b[8:])))
+		f.Width, f.Height = int(int32(le.Uint32(b[4:]))), max(height, -height)
+	}
+	f.Bytes = 4
+	return nil
+}
+
+// ico finds the largest icon, as the bytes of its own header say.
+func (l *look) ico(f *Facts) error {
+	h, err := l.at(4, 2)
+	if err != nil {
+		return err
+	}
+	le := binary.LittleEndian
+	for i := range int64(le.Uint16(h)) {
+		e, err := l.at(6+16*i, 16)
+		if err != nil {
+			return err
+		}
+		w, ht, err := l.icon(int64(le.Uint32(e[12:])))
+		if err != nil {
+			return err
+		}
+		if w*ht > f.Width*f.Height {
+			f.Width, f.Height = w, ht
+		}
+	}
+	f.Bytes = 4
+	return nil
+}
+
+func (l *look) icon(off int64) (width, height int, err error) {
+	b, err := l.at(off, 24)
+	if err != nil {
+		return 0, 0, err
+	}
+	if string(b[:4]) == "\x89PNG" {
+		be := binary.BigEndian
+		return int(be.Uint32(b[16:]) & 0x7fffffff), int(be.Uint32(b[20:]) & 0x7fffffff), nil
+	}
+	if binary.LittleEndian.Uint32(b) < 16 {
+		return 0, 0, errors.New("an icon has no header")
+	}
+	// The height counts picture and mask.
+	width, height = int(int32(binary.LittleEndian.Uint32(b[4:]))), int(int32(binary.LittleEndian.Uint32(b[8:])))/2
+	if width <= 0 || height <= 0 {
+		return 0, 0, errors.New("an icon has no size")
+	}
+	return width, height, nil
+}
+
+func (l *look) tiff(f *Facts) error {
+	h, err := l.at(0, 8)
+	if err != nil {
+		return err
+	}
+	order := byteOrder(h)
+	samples, bits := int64(1), int64(1)
+	_, err = l.directory(order, int64(order.Uint32(h[4:])), func(tag uint16, count, v uint32) {
+		switch tag {
+		case 256:
+			f.Width = int(v)
+		case 257:
+			f.Height = int(v)
+		case 258:
+			if bits = int64(v); count > 2 { // the place of the list
+				bits = 16
+			}
+		case 274:
+			if v >= 1 && v <= 8 {
+				f.Orientation = int(v)
+			}
+		case 277:
+			samples = int64(v)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	if samples > 1<<10 {
+		return fmt.Errorf("its header says %d samples a pixel", samples)
+	}
+	f.Bytes = max(samples, 1) * max((bits+7)/8, 1)
+	return nil
+}
+
+// directory calls take for each entry of a TIFF directory with a number, or the
+// first of several where they fit; next is the place of the directory behind.
+func (l *look) directory(order binary.ByteOrder, off int64, take func(tag uint16, count, v uint32)) (next int64, err error) {
+	h, err := l.at(off, 2)
+	if err != nil {
+		return 0, err
+	}
+	n := int(order.Uint16(h))
+	b, err := l.at(off+2, 12*n+4)
+	if err != nil {
+		return 0, err
+	}
+	for ; n > 0; n-- {
+		v := order.Uint32(b[8:])
+		if order.Uint16(b[2:]) == 3 { // shorts stand at the front
+			v = uint32(order.Uint16(b[8:]))
+		}
+		take(order.Uint16(b), order.Uint32(b[4:]), v)
+		b = b[12:]
+	}
+	return int64(order.Uint32(b)), nil
+}
+
+func byteOrder(b []byte) binary.ByteOrder {
+	if b[0] == 'M' {
+		return binary.BigEndian
+	}
+	return binary.LittleEndian
+}

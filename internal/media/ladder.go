@@ -1,0 +1,194 @@
+package media
+
+import (
+	"bytes"
+	"errors"
+)
+
+// Engine decodes pictures and encodes them anew. It is the only part of the
+// pipeline that touches pixels, and runs in a process of its own.
+type Engine interface {
+	// Open decodes a file, as large as the view needs it. What cannot be decoded
+	// whole is a *DamageError, never half a picture.
+	Open(data []byte, f Facts, v View) (Picture, error)
+	// Encodes tells whether the engine can write that kind.
+	Encodes(Kind) bool
+}
+
+// View is the largest that will be asked of an opened picture: a part of the
+// upright picture, at most that large.
+type View struct {
+	Part          Rect
+	Width, Height int
+}
+
+// Picture is a decoded picture.
+type Picture interface {
+	// Opaque tells whether nothing shines through.
+	Opaque() bool
+	// Render encodes the view at a size, upright, in sRGB, without metadata.
+	// JPEG has transparency laid on white.
+	Render(s Shot) ([]byte, error)
+	Close()
+}
+
+// Shot says how a view is encoded.
+type Shot struct {
+	Width, Height int
+	As            Kind // PNG, JPEG or WebP
+	Quality       int  // of JPEG and WebP, to 100
+	Best          bool // PNG packed as small as can be
+	Colours       int  // PNG with a palette of so many; 0: without
+}
+
+// Request asks for one picture within limits.
+type Request struct {
+	Kind   Kind
+	Region *Rect // the part to show; nil: all of it
+	Limits Limits
+	Bounds Bounds
+}
+
+// Result is a picture within the limits.
+type Result struct {
+	Data   []byte
+	As     Kind
+	Shown  Shown
+	Frames int // of the file; the first is shown
+}
+
+// Facts about pictures that get no result.
+var (
+	ErrTooLarge = errors.New("the picture is over the bounds of what is decoded")
+	ErrNoFit    = errors.New("no size and quality of the picture is within the limits")
+)
+
+// Develop brings a picture, or a region of it, within the limits: the largest
+// picture and the best quality that fit. It returns a *DamageError or a
+// *RegionError, ErrTooLarge, ErrNoFit, or what the engine failed with.
+func Develop(e Engine, data []byte, q Request) (Result, error) {
+	f, err := Inspect(q.Kind, bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		return Result{}, err
+	}
+	if !q.Bounds.Admits(f) {
+		return Result{}, ErrTooLarge
+	}
+	part := Rect{0, 0, f.Width, f.Height}
+	if q.Region != nil {
+		if part, err = q.Region.Clamp(f.Width, f.Height); err != nil {
+			return Result{}, err
+		}
+	}
+	w, h := fit(part.Width, part.Height, q.Limits.Side)
+	p, err := e.Open(data, f, View{part, w, h})
+	if err != nil {
+		return Result{}, err
+	}
+	defer p.Close()
+	l := ladder{p: p, limits: q.Limits, width: w, height: h}
+	shot, out, err := l.climb(target(e, f.Kind, p.Opaque()))
+	if err != nil {
+		return Result{}, err
+	}
+	return Result{Data: out, As: shot.As, Frames: Frames(q.Kind, data), Shown: Shown{
+		Width: f.Width, Height: f.Height, Part: part, Zoomed: q.Region != nil, DisplayWidth: shot.Width, DisplayHeight: shot.Height,
+	}}, nil
+}
+
+// target is the kind that a picture is encoded as: its own where the engine
+// writes that, PNG for kinds that models are not shown.
+func target(e Engine, k Kind, opaque bool) Kind {
+	switch {
+	case k == JPEG, k == WebP && e.Encodes(WebP):
+		return k
+	case k == WebP && opaque: // lossy as most are; PNG would be ten times the size
+		return JPEG
+	}
+	return PNG
+}
+
+// The sizes and qualities of the ladder (source: the specification of media,
+// "Images").
+const (
+	firstQuality = 80
+	paletteSide  = 800
+	colours      = 64
+	smallSide    = 600
+	tinySide     = 400
+	lastQuality  = 20
+)
+
+// ladder tries one shot after the other.
+type ladder struct {
+	p             Picture
+	limits        Limits
+	width, height int // of the whole view, within the limits
+	last          Shot
+}
+
+// climb returns the first shot within the limits.
+func (l *ladder) climb(as Kind) (Shot, []byte, error) {
+	shot, out, err := l.first(as)
+	if err != nil || l.limits.Takes(len(out)) {
+		return shot, out, err
+	}
+	for _, s := range l.steps(shot.As) {
+		if s == l.last {
+			continue // it was too large already
+		}
+		if out, err := l.try(s); err != nil || l.limits.Takes(len(out)) {
+			return s, out, err
+		}
+	}
+	return Shot{}, nil, ErrNoFit
+}
+
+// first is the whole view in its own kind. An opaque PNG becomes a JPEG where
+// that is under half.
+func (l *ladder) first(as Kind) (Shot, []byte, error) {
+	shot := Shot{Width: l.width, Height: l.height, As: as}
+	if as != PNG {
+		shot.Quality = firstQuality
+	}
+	out, err := l.try(shot)
+	if err != nil || as != PNG || !l.p.Opaque() {
+		return shot, out, err
+	}
+	other := Shot{Width: l.width, Height: l.height, As: JPEG, Quality: firstQuality}
+	small, err := l.try(other)
+	if err == nil && len(small) < len(out)/2 {
+		return other, small, nil
+	}
+	return shot, out, err
+}
+
+// steps are the shots behind the first one, in the order they are tried.
+func (l *ladder) steps(as Kind) []Shot {
+	var out []Shot
+	for _, quarters := range []int{4, 3, 2, 1} {
+		w, h := scaled(l.width, quarters, 4), scaled(l.height, quarters, 4)
+		if as == PNG {
+			out = append(out, Shot{Width: w, Height: h, As: PNG, Best: true})
+			continue
+		}
+		for _, q := range qualities() {
+			out = append(out, Shot{Width: w, Height: h, As: as, Quality: q})
+		}
+	}
+	w, h := fit(l.width, l.height, paletteSide)
+	out = append(out, Shot{Width: w, Height: h, As: PNG, Best: true, Colours: colours})
+	w, h = fit(l.width, l.height, smallSide)
+	for _, q := range qualities() {
+		out = append(out, Shot{Width: w, Height: h, As: JPEG, Quality: q})
+	}
+	w, h = fit(l.width, l.height, tinySide)
+	return append(out, Shot{Width: w, Height: h, As: JPEG, Quality: lastQuality})
+}
+
+func qualities() []int { return []int{80, 60, 40, 20} }
+
+func (l *ladder) try(s Shot) ([]byte, error) {
+	l.last = s
+	return l.p.Render(s)
+}

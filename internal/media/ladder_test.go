@@ -1,0 +1,175 @@
+package media
+
+import (
+	"encoding/binary"
+	"errors"
+	"slices"
+	"testing"
+)
+
+// sized is an engine whose pictures have the size that a function says.
+type sized struct {
+	opaque bool
+	webp   bool
+	bytes  func(Shot) int
+	shots  []Shot
+	views  []View
+}
+
+func (e *sized) Open(_ []byte, _ Facts, v View) (Picture, error) {
+	e.views = append(e.views, v)
+	return e, nil
+}
+func (e *sized) Encodes(k Kind) bool { return k != WebP || e.webp }
+func (e *sized) Opaque() bool        { return e.opaque }
+func (e *sized) Close()              {}
+func (e *sized) Render(s Shot) ([]byte, error) {
+	e.shots = append(e.shots, s)
+	return make([]byte, e.bytes(s)), nil
+}
+
+// header is a PNG of that size without pixels.
+func header(w, h int) []byte {
+	b := []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR")
+	b = binary.BigEndian.AppendUint32(b, uint32(w))
+	b = binary.BigEndian.AppendUint32(b, uint32(h))
+	return append(b, 8, 2, 0, 0, 0, 0, 0, 0, 0)
+}
+
+func develop(t *testing.T, e *sized, w, h int, change func(*Request)) (Result, error) {
+	t.Helper()
+	q := Request{Kind: PNG, Limits: DefaultLimits(), Bounds: DefaultBounds()}
+	if change != nil {
+		change(&q)
+	}
+	return Develop(e, header(w, h), q)
+}
+
+func TestTheFirstThatFitsIsTaken(t *testing.T) {
+	const limit = 500_004 // bytes: the token rule
+	e := &sized{opaque: true, bytes: func(s Shot) int { return 100 }}
+	r, err := develop(t, e, 4000, 3000, nil)
+	if err != nil || r.As != PNG || r.Shown.DisplayWidth != 2000 || r.Shown.DisplayHeight != 1500 {
+		t.Errorf("%+v %v", r.Shown, err)
+	}
+	// A JPEG under half is taken instead, but not where something shines through.
+	under := func(s Shot) int {
+		if s.As == JPEG {
+			return 1000
+		}
+		return 2002
+	}
+	for _, opaque := range []bool{true, false} {
+		e = &sized{opaque: opaque, bytes: under}
+		if r, err = develop(t, e, 100, 100, nil); err != nil || (r.As == JPEG) != opaque {
+			t.Errorf("opaque %v: %v %v", opaque, r.As, err)
+		}
+	}
+	// Down all steps: nothing is tried twice, and each is smaller than the one before.
+	e = &sized{opaque: true, bytes: func(s Shot) int { return limit + 1 }}
+	if _, err = develop(t, e, 4000, 3000, nil); !errors.Is(err, ErrNoFit) {
+		t.Errorf("%v", err)
+	}
+	want := []Shot{{Width: 2000, Height: 1500, As: PNG}, {Width: 2000, Height: 1500, As: JPEG, Quality: 80}}
+	for _, w := range []int{2000, 1500, 1000, 500} {
+		want = append(want, Shot{Width: w, Height: w * 3 / 4, As: PNG, Best: true})
+	}
+	want = append(want, Shot{Width: 800, Height: 600, As: PNG, Best: true, Colours: 64})
+	for _, q := range []int{80, 60, 40, 20} {
+		want = append(want, Shot{Width: 600, Height: 450, As: JPEG, Quality: q})
+	}
+	want = append(want, Shot{Width: 400, Height: 300, As: JPEG, Quality: 20})
+	if !slices.Equal(e.shots, want) {
+		t.Errorf("tried %+v\nwant %+v", e.shots, want)
+	}
+	for i := range want {
+		e = &sized{opaque: true, bytes: func(s Shot) int {
+			if s == want[i] {
+				return limit
+			}
+			return limit + 1
+		}}
+		r, err := develop(t, e, 4000, 3000, nil)
+		if i == 1 { // not under half: it is no step of its own
+			if !errors.Is(err, ErrNoFit) {
+				t.Errorf("%v %v", r.Shown, err)
+			}
+			continue
+		}
+		if err != nil || len(r.Data) != limit || r.Shown.DisplayWidth != want[i].Width || r.As != want[i].As {
+			t.Errorf("step %d: %+v %v", i, r.Shown, err)
+		}
+	}
+}
+
+func TestAJpegOfThePngGoesDownAsJpeg(t *testing.T) {
+	e := &sized{opaque: true, bytes: func(s Shot) int {
+		switch {
+		case s.As == PNG:
+			return 3_000_000
+		case s.Quality >= 60 && s.Width == 2000:
+			return 600_000
+		}
+		return 400_000
+	}}
+	r, err := develop(t, e, 4000, 3000, nil)
+	if err != nil || r.As != JPEG || e.shots[len(e.shots)-1] != (Shot{Width: 2000, Height: 1500, As: JPEG, Quality: 40}) || len(e.shots) != 4 {
+		t.Errorf("%+v %v", e.shots, err)
+	}
+}
+
+func TestSmallPicturesAreNeverEnlarged(t *testing.T) {
+	e := &sized{bytes: func(Shot) int { return 1 << 20 }}
+	if _, err := develop(t, e, 30, 7000, nil); !errors.Is(err, ErrNoFit) {
+		t.Error(err)
+	}
+	for _, s := range e.shots {
+		if s.Width > 30 || s.Height > 2000 || s.Width < 1 {
+			t.Errorf("%+v", s)
+		}
+	}
+}
+
+func TestRegionsAreCutAtFullSize(t *testing.T) {
+	e := &sized{bytes: func(Shot) int { return 1 }}
+	r, err := develop(t, e, 4000, 3000, func(q *Request) { q.Region = &Rect{3900, -10, 500, 500} })
+	if err != nil || e.views[0] != (View{Rect{3900, 0, 100, 490}, 100, 490}) || r.Shown.Line() != "[Image: region 3900,0,100,490 of original 4000x3000, displayed at 100x490. Multiply coordinates by 1.00 and add 3900,0 to map to original image.]" {
+		t.Errorf("%+v %+v %v", e.views, r.Shown, err)
+	}
+}
+
+func TestBoundsRefuseBeforeAnythingIsDecoded(t *testing.T) {
+	for _, c := range []struct {
+		f    Facts
+		want bool
+	}{
+		{Facts{Width: 10_000, Height: 10_000, Bytes: 400e6}, true},
+		{Facts{Width: 10_000, Height: 10_001, Bytes: 4}, false},
+		{Facts{Width: 16_384, Height: 6_000, Bytes: 4}, true},
+		{Facts{Width: 16_385, Height: 1, Bytes: 4}, false},
+		{Facts{Width: 10_000, Height: 10_000, Bytes: 512<<20 + 1}, false},
+	} {
+		if got := DefaultBounds().Admits(c.f); got != c.want {
+			t.Errorf("%+v: %v", c.f, got)
+		}
+	}
+	e := &sized{bytes: func(Shot) int { return 1 }}
+	if _, err := develop(t, e, 5, 5, func(q *Request) { q.Bounds.Side = 4 }); !errors.Is(err, ErrTooLarge) || len(e.views) > 0 {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestWebPWithoutAWriterBecomesWhatModelsAreShown(t *testing.T) {
+	for _, c := range []struct {
+		e    sized
+		kind Kind
+		want Kind
+	}{
+		{sized{webp: true}, WebP, WebP}, {sized{opaque: true}, WebP, JPEG}, {sized{}, WebP, PNG},
+		{sized{}, GIF, PNG}, {sized{opaque: true}, TIFF, PNG}, {sized{opaque: true}, JPEG, JPEG},
+	} {
+		if got := target(&c.e, c.kind, c.e.opaque); got != c.want {
+			t.Errorf("%v of %+v: %v", c.kind, c.e, got)
+		}
+	}
+}

@@ -1,0 +1,62 @@
+package media
+
+import "math"
+
+// Limits are what a picture has to keep to be handed to a model.
+type Limits struct {
+	// Side is the greatest width and height in pixels.
+	Side int
+	// Bytes bounds the encoded picture, Tokens the eighth part of its base64.
+	Bytes, Tokens int
+}
+
+// The limits where nothing else is set (source: the specification of media,
+// "Images").
+const (
+	MaxSide        = 2000
+	MaxBytes       = 3_932_160
+	MaxImageTokens = 83_334
+)
+
+// DefaultLimits are the limits where nothing else is set.
+func DefaultLimits() Limits { return Limits{Side: MaxSide, Bytes: MaxBytes, Tokens: MaxImageTokens} }
+
+// Base64Len is the length of n bytes in base64.
+func Base64Len(n int) int { return (n + 2) / 3 * 4 }
+
+// Takes tells whether an encoded picture of n bytes is within the limits.
+func (l Limits) Takes(n int) bool { return n <= l.Bytes && (Base64Len(n)+7)/8 <= l.Tokens }
+
+// Holds tells whether a picture of that size in pixels is within the limits.
+func (l Limits) Holds(width, height int) bool { return width <= l.Side && height <= l.Side }
+
+// Bounds are what a picture may have at all; beyond, it is refused unseen.
+type Bounds struct {
+	Pixels int   // of the whole picture
+	Side   int   // pixels
+	Bytes  int64 // decoded
+}
+
+// DefaultBounds are the bounds where nothing else is set.
+func DefaultBounds() Bounds { return Bounds{Pixels: 100_000_000, Side: 16_384, Bytes: 512 << 20} }
+
+// Admits tells whether a picture may be decoded.
+func (b Bounds) Admits(f Facts) bool {
+	return f.Width <= b.Side && f.Height <= b.Side && f.Width*f.Height <= b.Pixels && f.Bytes <= b.Bytes
+}
+
+// fit is the largest size of the same shape within a square, never enlarged.
+func fit(width, height, side int) (w, h int) {
+	if width <= side && height <= side {
+		return width, height
+	}
+	if width >= height {
+		return side, scaled(height, side, width)
+	}
+	return scaled(width, side, height), side
+}
+
+// scaled is n times a share, rounded, and never nothing.
+func scaled(n, share, whole int) int {
+	return max(1, int(math.Round(float64(n)*float64(share)/float64(whole))))
+}
