@@ -228,7 +228,7 @@ func (c *conn) notified(m message) {
 	case methodCancelled:
 		id := member(m.params.raw, "requestId").raw
 		if j := c.pool.cancel(idKey(id)); j != nil {
-			c.withdraw(j, true)
+			c.withdraw(j)
 			c.opts.Log.Info().Str("id", string(id)).Msg("call cancelled")
 		}
 	case methodRoots:

@@ -126,7 +126,7 @@ func (c *conn) question(j *job, r *tools.Result) {
 	case over:
 		c.pool.end(j, func() { c.settle(j, r, false) })
 	case !c.pool.parked(j): // cancelled before its question was in the dialogue
-		c.withdraw(j, false)
+		c.take(false, func(o *asked) bool { return o == a })
 	}
 }
 
@@ -225,8 +225,8 @@ func (c *conn) unanswered(a *asked, why string) {
 }
 
 // withdraw ends the question of a call that was cancelled.
-func (c *conn) withdraw(j *job, reading bool) {
-	c.take(reading, func(a *asked) bool { return a.job == j })
+func (c *conn) withdraw(j *job) {
+	c.take(true, func(a *asked) bool { return a.job == j })
 }
 
 // hangUp ends all questions: no answer can come any more. It does not wait for

@@ -421,7 +421,7 @@ func (p *pool) watch() {
 	var late, begun []*job
 	p.mu.Lock()
 	for j := range p.live {
-		if j.phase == isParked {
+		if j.phase == isParked || j.phase == isOver { // an ended one lives until it is answered
 			continue
 		}
 		age := now.Sub(j.at)

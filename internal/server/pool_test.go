@@ -1,0 +1,54 @@
+package server
+
+import (
+	"context"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fsmcp/fsmcp/internal/tools"
+)
+
+// parkedJob is a call that came long ago and waits for the user.
+func parkedJob(t *testing.T, p *pool) *job {
+	t.Helper()
+	j := &job{key: "1", to: &conn{}, at: time.Now().Add(-time.Hour)}
+	j.ctx, j.cancel = context.WithCancelCause(context.Background())
+	if why := p.park(j); why != "" {
+		t.Fatal(why)
+	}
+	return j
+}
+
+// A user may take longer than any call may last. While the answer to a call
+// that was parked so long is on its way, the watch leaves it alone.
+func TestWatchLeavesEndedCallsAlone(t *testing.T) {
+	p := newPool(defaultBounds())
+	p.late = func(*job, bool) *tools.Result { t.Error("answered for"); return nil }
+	p.answer = func(*job, *tools.Result) {}
+	j := parkedJob(t, p)
+	p.end(j, p.watch)
+	if len(p.live) != 0 || p.count != [isOver]int{} {
+		t.Errorf("%d calls live, counted as %v", len(p.live), p.count)
+	}
+	select {
+	case <-p.quiet():
+	default:
+		t.Error("the pool is not quiet")
+	}
+}
+
+// A question may be answered before the one who put it looks whether its call
+// was cancelled meanwhile. By then the call may have put another one, which
+// stays.
+func TestAnsweredQuestionLeavesTheNextOne(t *testing.T) {
+	c := newFake(t, &fakes{}, nil).connect(t.Context(), strings.NewReader(""), io.Discard)
+	running := &job{to: c, call: tools.Call{Session: new(tools.Session)}, phase: isRunning, spec: c.specs["Read"]}
+	next := &asked{job: running, question: &tools.Question{Path: "/next"}, timer: time.NewTimer(time.Hour)}
+	c.dialogue.waiting = []*asked{next}
+	c.question(running, &tools.Result{Ask: &tools.Question{Path: "/first"}})
+	if w := c.dialogue.waiting; len(w) != 1 || w[0] != next {
+		t.Errorf("%d questions wait", len(w))
+	}
+}
