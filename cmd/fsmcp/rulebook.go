@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
 	"runtime"
 	"sync"
@@ -12,6 +13,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/config"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/perm"
+	"github.com/fsmcp/fsmcp/internal/tokens/remote"
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
 
@@ -33,6 +35,7 @@ type edition struct {
 	lexer  fsys.Lexer
 
 	preferences tools.Preferences
+	counting    *remote.Counter // nil: tokens are counted here alone
 }
 
 func newRulebook(cfg config.Config, log zerolog.Logger) *rulebook {
@@ -64,11 +67,35 @@ func (b *rulebook) print(cfg config.Config) {
 	for _, w := range append(warnings, policy.MistakenAnchors(exists)...) {
 		b.warn(w.String())
 	}
-	e := &edition{config: cfg, policy: policy, lexer: fsys.Lexer{OS: runtime.GOOS, Home: cfg.Home}, preferences: preferences(cfg)}
+	e := &edition{counting: b.counting(cfg.TokensAPI), config: cfg, policy: policy, lexer: fsys.Lexer{OS: runtime.GOOS, Home: cfg.Home}, preferences: preferences(cfg)}
 	if len(cfg.Workspace) > 0 {
 		e.lexer.Base = cfg.Workspace[0]
 	}
 	b.now.Store(e)
+}
+
+// counting is who counts tokens; it outlives editions, for it remembers failures.
+func (b *rulebook) counting(api *config.TokensAPI) *remote.Counter {
+	if api == nil {
+		return nil
+	}
+	if old := b.now.Load(); old != nil && old.config.TokensAPI != nil && *old.config.TokensAPI == *api {
+		return old.counting
+	}
+	return remote.New(api.URL, api.Key, api.Model)
+}
+
+// exact has the model's provider count, where the user's settings name it.
+func (b *rulebook) exact(ctx context.Context, text []byte) (n int, ok bool) {
+	api := b.now.Load().counting
+	if api == nil {
+		return 0, false
+	}
+	n, err := api.Count(ctx, text)
+	if err != nil && !errors.Is(err, remote.ErrResting) {
+		b.log.Warn().Err(err).Msg("tokens are counted here instead")
+	}
+	return n, err == nil
 }
 
 func preferences(cfg config.Config) tools.Preferences {

@@ -103,6 +103,7 @@ func assemble(cfg config.Config, log zerolog.Logger) (*parts, error) {
 		Policy:    rules.policy,
 		Saver:     saver,
 		Counter:   tokens.Local{},
+		Exact:     rules.exact,
 		MaxTokens: cfg.MaxTokens,
 		Now:       time.Now,
 

@@ -56,12 +56,13 @@ var rooms = map[string]room{
 	"internal/text":  {never: pure()},
 	"internal/edit":  {never: pure()},
 
-	"internal/notebook": {never: pure()},
-	"internal/tokens":   {never: pure()},
-	"internal/media":    {never: append(pure(), noVips, noPDF)},
-	"internal/config":   {never: pure()},
-	"internal/watch":    {never: []ban{noProtocol, noProcess, noNet, noCommand, noLog}},
-	"schemas":           {never: pure()},
+	"internal/notebook":      {never: pure()},
+	"internal/tokens":        {never: pure()},
+	"internal/media":         {never: append(pure(), noVips, noPDF)},
+	"internal/config":        {never: pure()},
+	"internal/tokens/remote": {never: []ban{noOS, noProcess, noProtocol, noLog, noCommand, noWatch}},
+	"internal/watch":         {never: []ban{noProtocol, noProcess, noNet, noCommand, noLog}},
+	"schemas":                {never: pure()},
 
 	// Rooms of tests and shows.
 	"internal/archtest":    {},

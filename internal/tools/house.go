@@ -13,7 +13,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/tokens"
 )
 
-// Options are the parts a House is built of. All but Keeper are required.
+// Options are the parts a House is built of. All but Keeper and Exact are required.
 type Options struct {
 	// Lexer reads file arguments, relative ones from the workspace as it is now.
 	Lexer    func() fsys.Lexer
@@ -22,6 +22,9 @@ type Options struct {
 	Policy  func() *perm.Policy
 	Saver   *save.Saver
 	Counter tokens.Counter
+	// Exact has somebody else count, where the user wants that; it may take
+	// seconds. nil: nobody does.
+	Exact func(ctx context.Context, b []byte) (n int, ok bool)
 	// MaxTokens bounds the text of one Read.
 	MaxTokens int
 	// Preferences are the user's, as they are now.

@@ -205,11 +205,11 @@ func (v *viewing) count(parts []notebook.Part) int {
 	if rough := tokens.Rough(partsSize(parts), "ipynb"); rough <= v.bound()/4 {
 		return rough
 	}
-	n := 0
+	text := make([]byte, 0, partsSize(parts))
 	for _, p := range parts {
-		n += v.meter.Count([]byte(p.Text))
+		text = append(text, p.Text...)
 	}
-	return n
+	return v.meter.Count(text)
 }
 
 func partsSize(parts []notebook.Part) int {

@@ -97,7 +97,7 @@ func (h *House) read(ctx context.Context, call Call, a *ReadArgs) (*Result, erro
 		return nil, err
 	}
 	defer f.Close()
-	r := reading{House: h, spot: s, call: call, want: w, file: f}
+	r := reading{House: h, spot: s, call: call, want: w, file: f, meter: h.meter(ctx, call, s)}
 	return r.answer(ctx)
 }
 
@@ -135,6 +135,8 @@ type reading struct {
 	call Call
 	want want
 	file *fsys.File
+
+	meter *meter
 }
 
 // source serves pages of a text: a document in memory, or a scan of the file.
@@ -479,7 +481,7 @@ func (r *reading) tokens(body []byte) int {
 	if rough <= limit/4 {
 		return rough
 	}
-	return r.Counter.Count(body)
+	return r.meter.Count(body)
 }
 
 // linesWithin is how many lines of a page stay within a number of tokens.
@@ -487,7 +489,7 @@ func (r *reading) linesWithin(page text.Page, bound int) int {
 	lo, hi := 0, len(page.Ends)
 	for lo < hi { // the greatest k whose lines fit
 		mid := (lo + hi + 1) / 2
-		if r.Counter.Count(page.Body[:page.Ends[mid-1]]) <= bound {
+		if r.meter.Count(page.Body[:page.Ends[mid-1]]) <= bound {
 			lo = mid
 		} else {
 			hi = mid - 1
