@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -19,7 +20,8 @@ import (
 // file system of the table lies below the test's folder, with the rules
 // rewritten alike, and what the client gets is compared with the row. Clients
 // that can ask, of both eras, see the question and answer it no and then yes;
-// one that cannot ask gets the refusal.
+// one that cannot ask gets the refusal. fsmcp explain names what decides, which
+// no answer to an allowed call does.
 func TestTable(t *testing.T) {
 	rows, err := conformance.Rows()
 	if err != nil {
@@ -35,6 +37,7 @@ func TestTable(t *testing.T) {
 				playAsking(t, setTheStage(t, row), revision)
 			}
 			playDeaf(t, setTheStage(t, row))
+			playExplain(t, setTheStage(t, row))
 		})
 	}
 }
@@ -185,22 +188,30 @@ func (s *stage) done(t *testing.T, a answer) bool {
 	return err == nil && strings.Contains(string(b), "two")
 }
 
+// rule is the rule that decides the row, if it is one.
+func (s *stage) rule() (r conformance.Rule, ok bool) {
+	by := s.below(s.By)
+	for _, r := range s.Rules {
+		if by == r.Text || by == "dontAsk+ask "+r.Text {
+			return r, true
+		}
+	}
+	return r, false
+}
+
 // because is what the answer has to say of what decided: the rule as it stands
 // in its file, with file and line, or the reason.
 func (s *stage) because(t *testing.T) string {
 	t.Helper()
-	by := s.below(s.By)
-	for _, r := range s.Rules {
-		if by != r.Text && by != "dontAsk+ask "+r.Text {
-			continue
-		}
-		if s.Number == 75 { // the rule is on the name that the link leads to
-			return "Rule: a rule on what this name leads to"
-		}
-		file := s.root + string(r.Source)
-		return fmt.Sprintf("Rule: %s (%s:%d)", r.Text, file, lineOf(t, file, r.List, r.Text))
+	r, ok := s.rule()
+	switch {
+	case !ok:
+		return "Reason: " + s.By
+	case s.Number == 75: // the rule is on the name that the link leads to
+		return "Rule: a rule on what this name leads to"
 	}
-	return "Reason: " + by
+	file := s.root + string(r.Source)
+	return fmt.Sprintf("Rule: %s (%s:%d)", r.Text, file, lineOf(t, file, r.List, r.Text))
 }
 
 // lineOf finds the line of a rule in a list of a settings file.
@@ -277,6 +288,48 @@ func playDeaf(t *testing.T, s *stage) {
 				t.Errorf("cannot ask: %+v without %q", a, want)
 			}
 		}
+	}
+}
+
+// playExplain asks on the command line, where the user may know everything.
+func playExplain(t *testing.T, s *stage) {
+	t.Helper()
+	path, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := append([]string{"explain", "--json"}, s.words[:len(s.words)-1]...)
+	cmd := exec.Command(path, append(words, "--dir", s.words[len(s.words)-1], s.Names[0])...)
+	cmd.Args[0] = "fsmcp"
+	cmd.Dir = s.root
+	cmd.Env = append(os.Environ(), "HOME="+s.root+conformance.Home, "XDG_STATE_HOME=", "CLAUDE_PROJECT_DIR=", "CLAUDE_CONFIG_DIR=")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	type deciding struct {
+		Verdict, Reason, Rule, Source string
+		Line                          int
+	}
+	var got struct {
+		Path                            string
+		Names                           []string
+		Read, Edit, Write, NotebookEdit deciding
+	}
+	if err := json.Unmarshal(out, &got); err != nil {
+		t.Fatal(err)
+	}
+	d := map[string]deciding{"Read": got.Read, "Edit": got.Edit, "Write": got.Write, "NotebookEdit": got.NotebookEdit}[s.Tool]
+	want := deciding{Verdict: s.Verdict, Reason: s.By}
+	if r, ok := s.rule(); ok {
+		file := s.root + string(r.Source)
+		want = deciding{Verdict: s.Verdict, Reason: r.List + " rule", Rule: r.Text, Source: file, Line: lineOf(t, file, r.List, r.Text)}
+	}
+	if d != want {
+		t.Errorf("explain says %+v, want %+v", d, want)
+	}
+	if got.Path != s.Names[0] || !slices.Equal(got.Names, s.Names) {
+		t.Errorf("explain considered %q as %q, want %q", got.Path, got.Names, s.Names)
 	}
 }
 
