@@ -61,6 +61,9 @@ type Record struct {
 	Parts   []Part // above WholeHash: what was shown, ascending
 	Shown   Ranges // raw bytes shown
 	Origin  Origin
+	// Enc is how the bytes were read or written: a change may leave too little
+	// in a legacy charset for it to be recognised again.
+	Enc text.Encoding
 	// Content is the file as it was, up to KeepContent and as long as the
 	// bound on all of it allows; nil otherwise.
 	Content []byte
@@ -269,5 +272,5 @@ func (f *Files) Stub(path string, v View) bool {
 // this hash: nothing of it counts as served by a Read any more, and no stamp
 // proves it yet.
 func (r Record) Moved(hash Sum, shown Ranges, origin Origin, content []byte) Record {
-	return Record{Hash: hash, Shown: shown, Origin: origin, Content: content}
+	return Record{Hash: hash, Shown: shown, Origin: origin, Enc: r.Enc, Content: content}
 }

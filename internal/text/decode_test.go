@@ -106,6 +106,40 @@ func TestDecode(t *testing.T) {
 	}
 }
 
+// What is known to be in an encoding is read in it, however little there is.
+func TestDecodeAs(t *testing.T) {
+	for _, c := range []struct {
+		enc  Encoding
+		raw  string
+		text string // "-" is ErrBinary
+	}{
+		{Encoding{set: windows1253}, "\xe1\n", "α\n"},
+		{Encoding{set: windows1253}, "plain\n", "plain\n"},
+		{Encoding{set: koi8r}, "\xcd\xc9\xd2", "мир"},
+		{Encoding{set: shiftJIS}, "\x95\x5c", "表"},
+		{Encoding{set: shiftJIS}, "\x95", "-"},
+		{Encoding{set: windows1252}, "a\x00", "-"},
+		{Encoding{set: utf16le, bom: true}, "\xff\xfea\x00", "a"},
+		{Encoding{set: utf16le, bom: true}, "a\x00", "-"},
+		{Encoding{}, "Gr\xf6\xdfe an alle, die noch lesen\n", "Gr\xf6\xdfe an alle, die noch lesen\n"},
+		{Encoding{}, "\xef\xbb\xbfa", "a"},
+		{Encoding{bom: true}, "a", "a"},
+		{Encoding{}, "a\x00", "-"},
+	} {
+		d, err := DecodeAs([]byte(c.raw), c.enc)
+		if err != nil {
+			if c.text != "-" || !errors.Is(err, ErrBinary) {
+				t.Errorf("%s of %q: %v", c.enc, c.raw, err)
+			}
+			continue
+		}
+		again, err := d.Enc.EncodeFile(d.Text)
+		if d.Text != c.text || d.Enc.set != c.enc.set || err != nil || string(again) != c.raw {
+			t.Errorf("%s of %q: %q, and back %q (%v)", c.enc, c.raw, d.Text, again, err)
+		}
+	}
+}
+
 func TestDecodeBinary(t *testing.T) {
 	noise := make([]byte, 400)
 	r := rand.New(rand.NewSource(3))

@@ -103,12 +103,18 @@ func tooStray(strays, size int) bool {
 // bytes; a legacy charset that is recognised, and that gives the same bytes
 // again; UTF-8 with stray bytes, unless there are too many.
 func Decode(raw []byte) (*Doc, error) {
+	if d := decodeWide(raw); d != nil {
+		return d, nil
+	}
+	return decodeNarrow(raw, true)
+}
+
+// decodeNarrow decodes what is not UTF-16: UTF-8, or with legacy a charset that
+// is recognised.
+func decodeNarrow(raw []byte, legacy bool) (*Doc, error) {
 	d := &Doc{Raw: raw, Text: stringOf(raw), EOL: CountEOL(stringOf(raw))}
 	if d.EOL.plainASCII(raw) {
 		d.ascii = d.EOL.CR == 0 || d.EOL.loneCR()
-		return d, nil
-	}
-	if d := decodeWide(raw); d != nil {
 		return d, nil
 	}
 	if bytes.IndexByte(raw, 0) >= 0 {
@@ -120,7 +126,7 @@ func Decode(raw []byte) (*Doc, error) {
 	if !utf8.Valid(body) {
 		strays, multi = census(body)
 	}
-	if strays > 0 && !enc.bom && multi < 2*strays {
+	if strays > 0 && legacy && !enc.bom && multi < 2*strays {
 		if d := decodeLegacy(raw); d != nil {
 			return d, nil
 		}
@@ -130,6 +136,24 @@ func Decode(raw []byte) (*Doc, error) {
 	}
 	d.Text, d.Enc, d.Strays = stringOf(body), enc, strays
 	return d, nil
+}
+
+// DecodeAs decodes raw, which is known to be in an encoding, though it may be
+// too short now to be recognised. Whether UTF-8 has a byte order mark, raw
+// itself says. ErrBinary where raw is no text in that encoding.
+func DecodeAs(raw []byte, enc Encoding) (*Doc, error) {
+	if enc.IsUTF8() {
+		return decodeNarrow(raw, false)
+	}
+	body, marked := bytes.CutPrefix(raw, enc.BOM())
+	if !marked {
+		return nil, ErrBinary
+	}
+	text, ok := enc.set.decode(body)
+	if !ok || bytes.IndexByte(text, 0) >= 0 {
+		return nil, ErrBinary
+	}
+	return newDoc(raw, text, enc), nil
 }
 
 // decodeWide decodes UTF-16 behind a byte order mark; nil where raw is not

@@ -98,7 +98,7 @@ func (e *editing) inBig(ctx context.Context, s *spot, f *fsys.File, stamp fsys.S
 		return nil, err
 	}
 	size := stamp.Size + growth(lengths(splices))
-	rec := state.Record{Parts: parts, Shown: shown, Origin: state.ByEdit}
+	rec := state.Record{Parts: parts, Shown: shown, Origin: state.ByEdit, Enc: b.scan.Enc()}
 	if size <= state.WholeHash { // from now on the file is compared as a whole
 		if rec.Hash, err = sumSpliced(f, stamp.Size, splices, state.Span{End: size}); err != nil {
 			return nil, err

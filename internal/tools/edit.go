@@ -97,7 +97,7 @@ func (e *editing) blank(s *spot, old *fsys.File, stamp fsys.Stamp) bool {
 	if stamp.Size > int64(len(byteOrderMark)) {
 		return false
 	}
-	c, err := e.hold(s, old)
+	c, err := e.hold(e.call, s, old)
 	return err == nil && c.doc.Text == ""
 }
 
@@ -112,7 +112,7 @@ func (e *editing) request(s *spot) edit.Request {
 
 // inHeld plans the edit of a file that is held in memory.
 func (e *editing) inHeld(s *spot, old *fsys.File) (*change, error) {
-	c, err := e.hold(s, old)
+	c, err := e.hold(e.call, s, old)
 	if err != nil {
 		return nil, err
 	}

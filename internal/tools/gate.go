@@ -47,17 +47,22 @@ type held struct {
 }
 
 // hold reads and decodes a file.
-func (h *House) hold(s *spot, f *fsys.File) (*held, error) {
+func (h *House) hold(call Call, s *spot, f *fsys.File) (*held, error) {
 	raw, stamp, err := f.ReadAll(state.WholeHash)
 	settled := stamp.Settled(h.Now())
 	if err != nil {
 		return nil, err
 	}
-	doc, err := text.Decode(raw)
-	if err != nil {
+	c := &held{path: s.Path, name: s.name(), raw: raw, stamp: stamp, settled: settled}
+	if rec, ok := call.Session.files.Get(c.path); ok && c.unchanged(rec) {
+		if c.doc, err = text.DecodeAs(raw, rec.Enc); err == nil {
+			return c, nil
+		}
+	}
+	if c.doc, err = text.Decode(raw); err != nil {
 		return nil, binary(s)
 	}
-	return &held{path: s.Path, name: s.name(), raw: raw, stamp: stamp, settled: settled, doc: doc}, nil
+	return c, nil
 }
 
 // hash is the SHA-256 of the file, computed once.
@@ -83,9 +88,10 @@ func (c *held) unchanged(rec state.Record) bool {
 	return rec.Proves(c.stamp) || rec.Stamp.Size == c.stamp.Size && rec.Hash == c.hash()
 }
 
-// stamped brings a record whose bytes are those of the file to its stamp.
+// stamped brings a record whose bytes are those of the file to its stamp, and
+// to how they are read.
 func (c *held) stamped(rec state.Record) state.Record {
-	rec.Stamp, rec.Settled = c.stamp, c.settled
+	rec.Stamp, rec.Settled, rec.Enc = c.stamp, c.settled, c.doc.Enc
 	return rec
 }
 
@@ -181,7 +187,7 @@ func kept(rec state.Record) (*text.Doc, error) {
 	if rec.Content == nil {
 		return nil, errNotKept
 	}
-	return text.Decode(rec.Content)
+	return text.DecodeAs(rec.Content, rec.Enc)
 }
 
 // seen lets an Edit through whose matches were all shown, in a file that was

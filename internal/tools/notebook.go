@@ -37,7 +37,7 @@ func (r *reading) notebook(ctx context.Context, stamp fsys.Stamp) (*Result, erro
 		return nil, err
 	}
 	defer leave()
-	c, err := r.hold(r.spot, r.file)
+	c, err := r.hold(r.call, r.spot, r.file)
 	if err != nil {
 		return nil, err
 	}

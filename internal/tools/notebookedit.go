@@ -115,7 +115,7 @@ func (e *cellEditing) worthReading(s *spot, old *fsys.File, known bool) error {
 	case known:
 		return nil
 	}
-	if _, err := e.hold(s, old); err != nil {
+	if _, err := e.hold(e.call, s, old); err != nil {
 		return err
 	}
 	return notRead(s.name())
@@ -127,7 +127,7 @@ func (e *cellEditing) open(s *spot, old *fsys.File) (*held, *notebook.Notebook, 
 	broken := func(format string, a ...any) error {
 		return &refusal{slug: slugBrokenFile, code: 6, text: fmt.Sprintf(format, a...)}
 	}
-	c, err := e.hold(s, old)
+	c, err := e.hold(e.call, s, old)
 	var large *fsys.TooLargeError
 	if errors.As(err, &large) {
 		return nil, nil, refuse(slugTooLarge, "The notebook %s has %s; notebooks of at most 64 MB are edited.", s.name(), amount(large.Size))

@@ -235,7 +235,7 @@ func (r *reading) tooLarge(ctx context.Context, size int64) error {
 
 // held answers from memory.
 func (r *reading) held(ctx context.Context) (*Result, error) {
-	c, err := r.hold(r.spot, r.file)
+	c, err := r.hold(r.call, r.spot, r.file)
 	if err != nil {
 		return nil, err
 	}
@@ -302,7 +302,7 @@ func (r *reading) scanned(ctx context.Context, stamp fsys.Stamp) (*Result, error
 			return nil, err
 		}
 	}
-	rec.Stamp, rec.Settled, rec.Index = stamp, settled, scan
+	rec.Stamp, rec.Settled, rec.Index, rec.Enc = stamp, settled, scan, scan.Enc()
 	return r.served(page, rec, scan.Enc(), hash), nil
 }
 

@@ -59,7 +59,7 @@ func (w *writing) plan(ctx context.Context, s *spot, old *fsys.File) (*change, e
 	if stamp.Size > state.WholeHash {
 		return w.overBig(ctx, s, old, stamp)
 	}
-	c, err := w.hold(s, old)
+	c, err := w.hold(w.call, s, old)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func (w *writing) plan(ctx context.Context, s *spot, old *fsys.File) (*change, e
 	}
 	head := fmt.Sprintf("The file %s has been updated (%s, %s).", s.name(), countLines(content), amount(int64(len(raw))))
 	change := w.whole(s, c.stamp, raw, head, difference(c.doc.Text, content), w.notebookNote(s))
-	change.settled = c.settled
+	change.settled, change.record.Enc = c.settled, c.doc.Enc
 	return change, nil
 }
 
@@ -148,7 +148,9 @@ func (w *writing) overBig(ctx context.Context, s *spot, old *fsys.File, stamp fs
 		return nil, err
 	}
 	head := fmt.Sprintf("The file %s has been updated (%s, %s; it had %s).", s.name(), countLines(w.content), amount(int64(len(raw))), amount(stamp.Size))
-	return w.whole(s, stamp, raw, head, ""), nil
+	change := w.whole(s, stamp, raw, head)
+	change.record.Enc = b.scan.Enc()
+	return change, nil
 }
 
 // whole is the change that puts raw in the place of everything.
