@@ -22,7 +22,7 @@ func (h *House) edit(ctx context.Context, call Call, a *EditArgs) (*Result, erro
 	switch {
 	case a.OldString == a.NewString:
 		return nil, edit.ErrSame
-	case strings.TrimSpace(a.NewString) == stub:
+	case isStub(a.NewString):
 		return nil, stubAsText("new_string")
 	}
 	e := editing{House: h, call: call, args: a}

@@ -18,6 +18,3 @@ const (
 	// maxEditBytes is the largest file that Edit changes.
 	maxEditBytes = 1 << 30
 )
-
-// stub is the answer to an unchanged re-read. It is refused as file content.
-const stub = "File unchanged since last read. The content from the earlier Read tool_result in this conversation is still current — refer to that instead of re-reading. If it is no longer in view, read again."

@@ -50,7 +50,7 @@ func (r *reading) notebook(ctx context.Context, stamp fsys.Stamp) (*Result, erro
 	}
 	rec, ok := r.known(c)
 	if ok && r.Preferences().Dedup && r.call.Session.files.Stub(c.path, r.want.view()) {
-		return textResult(stub), nil
+		return unchanged(r.spot), nil
 	}
 	if !ok {
 		rec = state.Record{Hash: c.hash()}

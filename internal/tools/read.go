@@ -90,7 +90,7 @@ func (h *House) read(ctx context.Context, call Call, a *ReadArgs) (*Result, erro
 	}
 	defer done()
 	if h.unread(call.Session, s, w) {
-		return textResult(stub), nil
+		return unchanged(s), nil
 	}
 	f, err := s.Open()
 	if err != nil {
@@ -252,7 +252,7 @@ func (r *reading) known(c *held) (state.Record, bool) {
 func (r *reading) heldText(ctx context.Context, c *held) (*Result, error) {
 	rec, ok := r.known(c)
 	if ok && r.Preferences().Dedup && r.call.Session.files.Stub(c.path, r.want.view()) {
-		return textResult(stub), nil
+		return unchanged(r.spot), nil
 	}
 	if c.doc.Text == "" { // a byte order mark and nothing else
 		return r.shownEmpty(c), nil

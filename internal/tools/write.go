@@ -23,15 +23,11 @@ const byteOrderMark = "\ufeff"
 
 // write answers Write.
 func (h *House) write(ctx context.Context, call Call, a *WriteArgs) (*Result, error) {
-	if strings.TrimSpace(a.Content) == stub {
+	if isStub(a.Content) {
 		return nil, stubAsText("content")
 	}
 	w := writing{House: h, call: call, content: a.Content}
 	return h.commit(ctx, call, perm.Write, a.FilePath, w.plan)
-}
-
-func stubAsText(arg string) error {
-	return refuse(slugBadArgument, "%s is the notice that a file is unchanged, not a file's text. Read the file again and send the text itself.", arg)
 }
 
 // writing is one Write under way.
