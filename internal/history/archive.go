@@ -1,0 +1,222 @@
+package history
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Archive reads what was kept. It changes nothing, and may be used while others
+// keep; what they add after it was opened it does not see.
+type Archive struct {
+	roots    []*os.Root
+	segments []*segment
+	code     coder
+}
+
+// Open opens the histories of state folders; those that have none are no error.
+func Open(stateDirs ...string) (*Archive, error) {
+	a := &Archive{}
+	for _, dir := range stateDirs {
+		root, err := os.OpenRoot(filepath.Join(dir, Folder))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			a.Close()
+			return nil, err
+		}
+		a.roots = append(a.roots, root)
+		found, err := segments(root)
+		if err != nil {
+			a.Close()
+			return nil, err
+		}
+		a.segments = append(a.segments, found...)
+	}
+	return a, nil
+}
+
+// Close closes the archive.
+func (a *Archive) Close() {
+	for _, root := range a.roots {
+		root.Close()
+	}
+}
+
+// Damage is something in the history that cannot be read.
+type Damage struct {
+	// File is the name of a journal or pack, Line a line of the journal or 0.
+	File string
+	Line int
+	// ID is the entry that is lost by it; "" where that is not known.
+	ID  string
+	Err error
+}
+
+// Error says what is damaged.
+func (d Damage) Error() string {
+	switch {
+	case d.ID != "":
+		return fmt.Sprintf("the entry %s in %s cannot be used: %v", d.ID, d.File, d.Err)
+	case d.Line > 0:
+		return fmt.Sprintf("%s:%d: %v", d.File, d.Line, d.Err)
+	}
+	return fmt.Sprintf("%s: %v", d.File, d.Err)
+}
+
+// Unwrap gives the reason to errors.Is.
+func (d Damage) Unwrap() error { return d.Err }
+
+// Entries are the changes whose bytes are whole, newest first, and what is
+// damaged. Only paths for which want is true are looked at; nil wants all.
+func (a *Archive) Entries(want func(path string) bool) ([]Entry, []Damage) {
+	var all []Entry
+	var bad []Damage
+	for _, s := range a.segments {
+		entries, damage := a.read(s)
+		bad = append(bad, damage...)
+		entries = slices.DeleteFunc(entries, func(e Entry) bool { return want != nil && !want(e.Path) })
+		whole, damage := a.whole(s, entries)
+		all, bad = append(all, whole...), append(bad, damage...)
+	}
+	slices.SortStableFunc(all, func(x, y Entry) int {
+		if c := y.Time.Compare(x.Time); c != 0 {
+			return c
+		}
+		return y.number - x.number
+	})
+	return all, bad
+}
+
+// read reads a journal.
+func (a *Archive) read(s *segment) ([]Entry, []Damage) {
+	name := s.stem + journalExt
+	b, err := readIn(s.root, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil // evicted meanwhile, or a pack whose journal is
+	}
+	if err != nil {
+		return nil, []Damage{{File: name, Err: err}}
+	}
+	entries, lines := readJournal(b, s)
+	var bad []Damage
+	for _, n := range lines {
+		bad = append(bad, Damage{File: name, Line: n, Err: damaged("the line does not fit its check")})
+	}
+	return entries, bad
+}
+
+func readIn(root *os.Root, name string) ([]byte, error) {
+	f, err := root.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(f)
+}
+
+// whole leaves out the entries whose bytes are damaged.
+func (a *Archive) whole(s *segment, entries []Entry) (fine []Entry, bad []Damage) {
+	if len(entries) == 0 {
+		return nil, nil
+	}
+	p, done, err := a.pack(s)
+	if err != nil {
+		for _, e := range entries {
+			bad = append(bad, Damage{File: s.stem + packExt, ID: e.ID, Err: err})
+		}
+		return nil, bad
+	}
+	defer done()
+	known := make(map[int64]error)
+	for _, e := range entries {
+		err := error(nil)
+		for _, at := range []int64{e.before, e.after, e.places} {
+			if at != 0 && err == nil {
+				err = p.verify(at, known)
+			}
+		}
+		if err != nil {
+			bad = append(bad, Damage{File: s.stem + packExt, ID: e.ID, Err: err})
+			continue
+		}
+		fine = append(fine, e)
+	}
+	return fine, bad
+}
+
+func (a *Archive) pack(s *segment) (*pack, func(), error) {
+	f, err := s.root.Open(s.stem + packExt)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return nil, nil, err
+	}
+	return &pack{r: f, end: info.Size(), code: &a.code}, func() { f.Close() }, nil
+}
+
+// ErrUnknown: there is no such entry, or no longer.
+var ErrUnknown = errors.New("no such change")
+
+// Find gives the entry of an ID.
+func (a *Archive) Find(id string) (Entry, error) {
+	stem, _, ok := strings.Cut(id, "-")
+	if !ok {
+		return Entry{}, ErrUnknown
+	}
+	for _, s := range a.segments {
+		if s.id != stem {
+			continue
+		}
+		entries, _ := a.read(s)
+		for _, e := range entries {
+			if e.ID == id {
+				return e, nil
+			}
+		}
+	}
+	return Entry{}, ErrUnknown
+}
+
+// ErrPlacesOnly: of the file only the places that the change touched are kept.
+var ErrPlacesOnly = errors.New("only the changed places are kept of a file of that size")
+
+// Before gives the bytes that a change replaced; nil where there was no file.
+func (a *Archive) Before(e Entry) ([]byte, error) { return a.load(e, e.Before, e.before) }
+
+// After gives the bytes that a change made; nil where no file was left.
+func (a *Archive) After(e Entry) ([]byte, error) { return a.load(e, e.After, e.after) }
+
+func (a *Archive) load(e Entry, want *Sum, at int64) ([]byte, error) {
+	switch {
+	case at == 0 && e.places != 0:
+		return nil, ErrPlacesOnly
+	case at == 0 && want == nil:
+		return nil, nil
+	}
+	p, done, err := a.pack(e.from)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	b, sum, err := p.load(at)
+	if err == nil && (want == nil || sum != *want) {
+		err = damaged("the bytes are those of another entry")
+	}
+	if err != nil {
+		return nil, Damage{File: e.from.stem + packExt, ID: e.ID, Err: err}
+	}
+	if b == nil {
+		b = []byte{} // an empty file, not none
+	}
+	return b, nil
+}

@@ -1,0 +1,166 @@
+package history
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// aged makes a finished pack with some bytes that was written to that long ago.
+func aged(t *testing.T, dir string, age time.Duration, size int) {
+	t.Helper()
+	s := keeping(t, dir, func(o *Options) { o.Now = func() time.Time { return time.Now().Add(-age) } })
+	keep(t, s, "/a", nil, noise(size))
+	s.Close()
+	all, err := filepath.Glob(filepath.Join(dir, Folder, "*-*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	then := time.Now().Add(-age)
+	for _, f := range all {
+		if info, err := os.Stat(f); err == nil && time.Since(info.ModTime()) < time.Minute {
+			if err := os.Chtimes(f, then, then); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// noise is bytes that cannot be compressed.
+func noise(n int) []byte {
+	b := make([]byte, n)
+	x := uint64(88172645463325252)
+	for i := range b {
+		x ^= x << 13
+		x ^= x >> 7
+		x ^= x << 17
+		b[i] = byte(x >> 32)
+	}
+	return b
+}
+
+// left are the ages, in hours, of what is still there.
+func left(t *testing.T, dir string) (hours []int) {
+	t.Helper()
+	entries, bad := open(t, dir).Entries(nil)
+	if bad != nil {
+		t.Fatal(bad)
+	}
+	for _, e := range entries {
+		hours = append(hours, int(time.Since(e.Time).Round(time.Hour)/time.Hour))
+	}
+	return hours
+}
+
+func TestEviction(t *testing.T) {
+	const mb = 1 << 20
+	for name, c := range map[string]struct {
+		settings Settings
+		want     []int
+	}{
+		"all fits":          {Settings{MaxSize: 100 * mb, MaxAge: 1000 * time.Hour}, []int{0, 2, 30, 100}},
+		"by age":            {Settings{MaxSize: 100 * mb, MaxAge: 50 * time.Hour}, []int{0, 2, 30}},
+		"by size":           {Settings{MaxSize: 2*mb + mb/2, MaxAge: 1000 * time.Hour}, []int{0, 2}},
+		"the young are not": {Settings{MaxSize: 1, MaxAge: time.Minute}, []int{0}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			for _, h := range []int{100, 30, 2, 0} {
+				aged(t, dir, time.Duration(h)*time.Hour, mb)
+			}
+			root, err := os.OpenRoot(filepath.Join(dir, Folder))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer root.Close()
+			if err := evict(root, c.settings, time.Now()); err != nil {
+				t.Fatal(err)
+			}
+			if got := left(t, dir); fmt.Sprint(got) != fmt.Sprint(c.want) {
+				t.Errorf("left are those of %v hours ago, not %v", got, c.want)
+			}
+		})
+	}
+}
+
+// TestEvictionSparesTheLiving: however old, what a process may still add to stays.
+func TestEvictionSparesTheLiving(t *testing.T) {
+	dir := t.TempDir()
+	s := keeping(t, dir)
+	keep(t, s, "/a", nil, []byte("1"))
+	all, _ := filepath.Glob(filepath.Join(dir, Folder, "*-*"))
+	old := time.Now().Add(-9999 * time.Hour)
+	for _, f := range all {
+		if err := os.Chtimes(f, old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	root, err := os.OpenRoot(filepath.Join(dir, Folder))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	tidy := func() { evict(root, Settings{MaxSize: 1, MaxAge: time.Hour}, time.Now()) }
+	if tidy(); len(left(t, dir)) != 1 {
+		t.Error("a living process's entry is gone")
+	}
+	s.Close()
+	if tidy(); len(left(t, dir)) != 0 {
+		t.Error("what was left behind stays")
+	}
+}
+
+// TestOneEvictor: a second one leaves it to the first.
+func TestOneEvictor(t *testing.T) {
+	dir := t.TempDir()
+	aged(t, dir, 100*time.Hour, 10)
+	root, err := os.OpenRoot(filepath.Join(dir, Folder))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	lock, err := root.OpenFile(lockName, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := tryLock(lock); !got {
+		t.Fatal(err)
+	}
+	evict(root, Settings{MaxSize: 1, MaxAge: time.Hour}, time.Now())
+	if len(left(t, dir)) != 1 {
+		t.Error("it did not wait its turn")
+	}
+	lock.Close()
+	evict(root, Settings{MaxSize: 1, MaxAge: time.Hour}, time.Now())
+	if len(left(t, dir)) != 0 {
+		t.Error("nothing was evicted")
+	}
+}
+
+// TestPacksAreShort: by size and by age a new one is begun, so that there is
+// something to evict.
+func TestPacksAreShort(t *testing.T) {
+	dir := t.TempDir()
+	now := time.Now()
+	s := keeping(t, dir, func(o *Options) {
+		o.Now = func() time.Time { return now }
+		o.Settings = func() Settings { return Settings{Required: true, MaxSize: 32 << 20, MaxAge: DefaultMaxAge} }
+	})
+	count := func() int {
+		all, _ := filepath.Glob(filepath.Join(dir, Folder, "*"+packExt))
+		return len(all)
+	}
+	for range 4 {
+		keep(t, s, "/a", nil, append(noise(minPack/2+100), fmt.Sprint(count(), time.Now())...))
+	}
+	if n := count(); n != 2 {
+		t.Errorf("%d packs for 2 MB of 1 MB each", n)
+	}
+	now = now.Add(maxSpan + time.Second)
+	keep(t, s, "/a", nil, []byte("x"))
+	if n := count(); n != 3 {
+		t.Errorf("%d packs after a day", n)
+	}
+}

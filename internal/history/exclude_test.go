@@ -1,0 +1,43 @@
+package history
+
+import "testing"
+
+func TestGlobs(t *testing.T) {
+	for _, c := range []struct {
+		glob, name string
+		want       bool
+	}{
+		{".env", "/w/a/.env", true},
+		{".env", "/w/.ENV", true},
+		{".env", "/w/.env.local", false},
+		{".env.*", "/w/.env.local", true},
+		{"*.pem", "/w/x.pem", true},
+		{"*.pem", "/w/x.pem/readme", false},
+		{"id_*", "/home/u/.ssh/id_ed25519", true},
+		{"id_*", "/w/id_folder/a.txt", false},
+		{"secrets/**", "/w/a/secrets/b/c", true},
+		{"secrets/**", "/w/nosecrets/b", false},
+		{"/srv/**", "/srv/x/y", true},
+		{"/srv/**", "/w/srv/x", false},
+		{"config/prod.json", "/w/config/prod.json", true},
+		{"{a,b}.txt", "/w/b.txt", true},
+	} {
+		if err := CheckGlob(c.glob); err != nil {
+			t.Error(err)
+		}
+		if got := (Globs{"nothing", c.glob}).Match([]string{c.name}); got != c.want {
+			t.Errorf("%s, %s: %v", c.glob, c.name, got)
+		}
+	}
+	if !DefaultExclude().Match([]string{"/w/link", "/w/real/.env"}) {
+		t.Error("a link to a secret file is no secret")
+	}
+	if (Globs)(nil).Match([]string{"/w/.env"}) {
+		t.Error("no globs, and yet one matches")
+	}
+	for _, bad := range []string{"", "[", "{a"} {
+		if CheckGlob(bad) == nil {
+			t.Errorf("%q passes", bad)
+		}
+	}
+}

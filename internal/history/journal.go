@@ -1,0 +1,137 @@
+package history
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"hash/crc32"
+	"strconv"
+	"time"
+	"unicode/utf8"
+)
+
+// Entry is one change, as the journal has it.
+type Entry struct {
+	ID   string
+	Time time.Time
+	// Session, Tool and Call say who made it: a conversation, one of its tools
+	// (or ToolRestore, or ToolOutside), and the client's id of the call.
+	Session, Tool, Call string
+	Path                string // resolved and absolute
+	// Before and After are the hashes of the file's bytes. Before is nil where
+	// there was no file, After where there is none any more; both are nil of a
+	// file above WholeLimit.
+	Before, After *Sum
+
+	from          *segment
+	before, after int64 // offsets in the pack; 0: nothing kept
+	places        int64
+	number        int
+}
+
+// What stands in the place of a tool's name.
+const (
+	// ToolRestore: a change that was taken back.
+	ToolRestore = "restore"
+	// ToolOutside: bytes of another program that were displaced while both
+	// wrote. They were in no file any more; there is only a Before.
+	ToolOutside = "outside"
+)
+
+// line is an entry as it is written: a check, a blank and this, a line each.
+type line struct {
+	Number  int    `json:"n,omitempty"`
+	Time    int64  `json:"t,omitempty"` // Unix nanoseconds
+	Session string `json:"session,omitempty"`
+	Tool    string `json:"tool,omitempty"`
+	Call    string `json:"call,omitempty"`
+	Path    string `json:"path,omitempty"`
+	Raw     []byte `json:"raw,omitempty"` // the path, where it is no valid text
+	Before  string `json:"before,omitempty"`
+	After   string `json:"after,omitempty"`
+	// Offsets in the pack.
+	BeforeAt int64 `json:"b,omitempty"`
+	AfterAt  int64 `json:"a,omitempty"`
+	PlacesAt int64 `json:"p,omitempty"`
+	// Void is the number of an earlier entry whose change was not made.
+	Void int `json:"void,omitempty"`
+}
+
+const checkLen = 8 // hexadecimal digits
+
+// encode makes the line, with its check and its end.
+func (l line) encode() ([]byte, error) {
+	if !utf8.ValidString(l.Path) {
+		l.Raw, l.Path = []byte(l.Path), ""
+	}
+	text, err := json.Marshal(l)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]byte, 0, checkLen+2+len(text))
+	out = fmt.Appendf(out, "%08x ", crc32.Checksum(text, castagnoli()))
+	return append(append(out, text...), '\n'), nil
+}
+
+// decodeLine reads a line back, without its end.
+func decodeLine(b []byte) (l line, err error) {
+	if len(b) < checkLen+1 || b[checkLen] != ' ' {
+		return l, damaged("a line of the journal is none")
+	}
+	want, err := strconv.ParseUint(string(b[:checkLen]), 16, 32)
+	text := b[checkLen+1:]
+	if err != nil || crc32.Checksum(text, castagnoli()) != uint32(want) || json.Unmarshal(text, &l) != nil {
+		return l, damaged("a line of the journal does not fit its check")
+	}
+	if l.Raw != nil {
+		l.Path = string(l.Raw)
+	}
+	return l, nil
+}
+
+func (l line) entry(from *segment) Entry {
+	return Entry{
+		ID: from.id + "-" + strconv.Itoa(l.Number), Time: time.Unix(0, l.Time),
+		Session: l.Session, Tool: l.Tool, Call: l.Call, Path: l.Path,
+		Before: sumOf(l.Before), After: sumOf(l.After),
+		from: from, before: l.BeforeAt, after: l.AfterAt, places: l.PlacesAt, number: l.Number,
+	}
+}
+
+func sumOf(text string) *Sum {
+	b, err := hex.DecodeString(text)
+	if err != nil || len(b) != len(Sum{}) {
+		return nil
+	}
+	return (*Sum)(b)
+}
+
+// readJournal reads all lines of a journal. A last one without an end is of a
+// process that died over it, before the change it tells of.
+func readJournal(b []byte, from *segment) (entries []Entry, bad []int) {
+	void := make(map[int]bool)
+	for n := 1; ; n++ {
+		text, rest, whole := bytes.Cut(b, []byte{'\n'})
+		if !whole {
+			break
+		}
+		b = rest
+		l, err := decodeLine(text)
+		switch {
+		case err != nil:
+			bad = append(bad, n)
+		case l.Void != 0:
+			void[l.Void] = true
+		default:
+			entries = append(entries, l.entry(from))
+		}
+	}
+	kept := entries[:0]
+	for _, e := range entries {
+		if !void[e.number] {
+			kept = append(kept, e)
+		}
+	}
+	return kept, bad
+}

@@ -1,0 +1,393 @@
+package history
+
+import "bytes"
+
+// hunk is one difference: lines [a0, a1) of the one text stand where lines
+// [b0, b1) of the other do.
+type hunk struct{ a0, a1, b0, b1 int }
+
+// splitLines cuts a text behind its newlines.
+func splitLines(text []byte) [][]byte {
+	lines := make([][]byte, 0, bytes.Count(text, []byte{'\n'})+1)
+	for len(text) > 0 {
+		n := bytes.IndexByte(text, '\n') + 1
+		if n == 0 {
+			n = len(text)
+		}
+		lines, text = append(lines, text[:n]), text[n:]
+	}
+	return lines
+}
+
+// numberer gives equal lines equal numbers, by which they are compared.
+type numberer map[string]int
+
+func (n numberer) number(lines [][]byte) []int {
+	out := make([]int, len(lines))
+	for i, l := range lines {
+		k, ok := n[string(l)]
+		if !ok {
+			k = len(n)
+			n[string(l)] = k
+		}
+		out[i] = k
+	}
+	return out
+}
+
+// diffLines finds the differences between two texts, as few lines as can be
+// unless they differ in very many, and each as far down as it can stand. Where
+// there is more than one way to tell a difference, git's is taken.
+func diffLines(a, b []int) []hunk {
+	d := differ{a: side{lines: a, changed: make([]bool, len(a))}, b: side{lines: b, changed: make([]bool, len(b))}}
+	d.compare()
+	d.a.settle(&d.b)
+	d.b.settle(&d.a)
+	return d.hunks()
+}
+
+// side is one of two texts, with the lines marked that are not in the other one.
+type side struct {
+	lines   []int
+	changed []bool
+}
+
+type differ struct{ a, b side }
+
+// compare leaves out what is alike at both ends, marks lines that the other text
+// has nowhere, and looks for the rest.
+func (d *differ) compare() {
+	a, b := d.a.lines, d.b.lines
+	head := 0
+	for head < len(a) && head < len(b) && a[head] == b[head] {
+		head++
+	}
+	endA, endB := len(a), len(b)
+	for endA > head && endB > head && a[endA-1] == b[endB-1] {
+		endA, endB = endA-1, endB-1
+	}
+	in := func(lines []int) map[int]int {
+		count := make(map[int]int)
+		for _, l := range lines {
+			count[l]++
+		}
+		return count
+	}
+	inA, inB := in(a), in(b)
+	m := myers{d: d}
+	m.a, m.atA = d.a.candidates(head, endA, inB)
+	m.b, m.atB = d.b.candidates(head, endB, inA)
+	size := len(m.a) + len(m.b) + 3
+	m.forth, m.back, m.zero = make([]int, 2*size), make([]int, 2*size), size
+	m.compare(0, len(m.a), 0, len(m.b))
+}
+
+// candidates are the lines that the other text has too, with their places; the
+// others are marked.
+func (s *side) candidates(from, to int, other map[int]int) (lines, at []int) {
+	keep := s.meaningful(from, to, other)
+	for i := from; i < to; i++ {
+		if keep[i-from] {
+			lines, at = append(lines, s.lines[i]), append(at, i)
+		} else {
+			s.changed[i] = true
+		}
+	}
+	return lines, at
+}
+
+// meaningful tells which lines to look for. A line that is in the other text very
+// often (an empty one, a brace) and stands among lines that are not in it at all
+// says nothing about where it belongs.
+func (s *side) meaningful(from, to int, other map[int]int) []bool {
+	const (
+		reach = 100 // lines looked at on each side
+		most  = 1024
+	)
+	often := 1
+	for n := len(s.lines); n > 0; n >>= 2 {
+		often <<= 1
+	}
+	often = min(often, most)
+	kind := make([]int, to-from) // how often: 0 never, 1 sometimes, 2 very often
+	for i := range kind {
+		switch n := other[s.lines[from+i]]; {
+		case n >= often:
+			kind[i] = 2
+		case n > 0:
+			kind[i] = 1
+		}
+	}
+	keep := make([]bool, len(kind))
+	for i, k := range kind {
+		keep[i] = k == 1 || k == 2 && !lost(kind, i, reach)
+	}
+	return keep
+}
+
+// lost tells whether a line that is very often in the other text stands on both
+// sides among lines that are not there, and few that are.
+func lost(kind []int, i, reach int) bool {
+	look := func(step int) (never, often int) {
+		for n, j := 1, i+step; n <= reach && j >= 0 && j < len(kind); n, j = n+1, j+step {
+			switch kind[j] {
+			case 0:
+				never++
+			case 2:
+				often++
+			default:
+				return never, often
+			}
+		}
+		return never, often
+	}
+	neverUp, oftenUp := look(-1)
+	if neverUp == 0 {
+		return false
+	}
+	neverDown, oftenDown := look(1)
+	if neverDown == 0 {
+		return false
+	}
+	never, often := neverUp+neverDown, oftenUp+oftenDown
+	return often*4 < often+never
+}
+
+// myers finds the shortest way from one text to the other in little room: it
+// walks from both ends until the ways meet, and does the same for the halves.
+type myers struct {
+	d           *differ
+	a, b        []int
+	atA, atB    []int
+	forth, back []int // the furthest place on each diagonal
+	zero        int   // where diagonal 0 lies in them
+}
+
+func (m *myers) compare(a0, a1, b0, b1 int) {
+	for a0 < a1 && b0 < b1 && m.a[a0] == m.b[b0] {
+		a0, b0 = a0+1, b0+1
+	}
+	for a0 < a1 && b0 < b1 && m.a[a1-1] == m.b[b1-1] {
+		a1, b1 = a1-1, b1-1
+	}
+	switch {
+	case a0 == a1:
+		for ; b0 < b1; b0++ {
+			m.d.b.changed[m.atB[b0]] = true
+		}
+	case b0 == b1:
+		for ; a0 < a1; a0++ {
+			m.d.a.changed[m.atA[a0]] = true
+		}
+	default:
+		x, y := m.middle(a0, a1, b0, b1)
+		m.compare(a0, x, b0, y)
+		m.compare(x, a1, y, b1)
+	}
+}
+
+// patience is how many steps are made from each end before the best place so far
+// has to do: with texts that have little in common the shortest way is not worth
+// its time.
+const patience = 4096
+
+// middle is a place on the shortest way.
+func (m *myers) middle(a0, a1, b0, b1 int) (x, y int) {
+	forth, back, zero := m.forth, m.back, m.zero
+	least, most := a0-b1, a1-b0 // diagonals
+	start, goal := a0-b0, a1-b1
+	odd := (start-goal)&1 != 0
+	lowF, highF, lowB, highB := start, start, goal, goal
+	forth[zero+start], back[zero+goal] = a0, a1
+	for step := 0; ; step++ {
+		if lowF > least {
+			lowF--
+			forth[zero+lowF-1] = -1
+		} else {
+			lowF++
+		}
+		if highF < most {
+			highF++
+			forth[zero+highF+1] = -1
+		} else {
+			highF--
+		}
+		for k := highF; k >= lowF; k -= 2 {
+			x := forth[zero+k+1]
+			if left := forth[zero+k-1]; left >= x {
+				x = left + 1
+			}
+			for x < a1 && x-k < b1 && m.a[x] == m.b[x-k] {
+				x++
+			}
+			forth[zero+k] = x
+			if odd && lowB <= k && k <= highB && back[zero+k] <= x {
+				return x, x - k
+			}
+		}
+		const far = int(^uint(0) >> 1)
+		if lowB > least {
+			lowB--
+			back[zero+lowB-1] = far
+		} else {
+			lowB++
+		}
+		if highB < most {
+			highB++
+			back[zero+highB+1] = far
+		} else {
+			highB--
+		}
+		for k := highB; k >= lowB; k -= 2 {
+			x := back[zero+k-1]
+			if right := back[zero+k+1]; right <= x {
+				x = right - 1
+			}
+			for x > a0 && x-k > b0 && m.a[x-1] == m.b[x-k-1] {
+				x--
+			}
+			back[zero+k] = x
+			if !odd && lowF <= k && k <= highF && x <= forth[zero+k] {
+				return x, x - k
+			}
+		}
+		if step >= patience {
+			return m.furthest(a0, a1, b0, b1, lowF, highF)
+		}
+	}
+}
+
+// furthest is the place that was reached from the front with the most lines
+// behind it.
+func (m *myers) furthest(a0, a1, b0, b1, low, high int) (x, y int) {
+	best := -1
+	for k := high; k >= low; k -= 2 {
+		at := min(m.forth[m.zero+k], a1)
+		if at-k > b1 {
+			at = b1 + k
+		}
+		if at >= a0 && at-k >= b0 && at+at-k > best {
+			best, x, y = at+at-k, at, at-k
+		}
+	}
+	return x, y
+}
+
+// run is a group of changed lines, perhaps of none, between two that stay.
+type run struct{ start, end int }
+
+func (s *side) first() run {
+	r := run{}
+	for r.end < len(s.changed) && s.changed[r.end] {
+		r.end++
+	}
+	return r
+}
+
+func (s *side) next(r *run) bool {
+	if r.end == len(s.changed) {
+		return false
+	}
+	r.start = r.end + 1
+	for r.end = r.start; r.end < len(s.changed) && s.changed[r.end]; {
+		r.end++
+	}
+	return true
+}
+
+func (s *side) previous(r *run) {
+	r.end = r.start - 1
+	for r.start = r.end; r.start > 0 && s.changed[r.start-1]; {
+		r.start--
+	}
+}
+
+// up moves a run by a line, where its last line is the one before its first, and
+// takes in the run that it then touches.
+func (s *side) up(r *run) bool {
+	if r.start == 0 || s.lines[r.start-1] != s.lines[r.end-1] {
+		return false
+	}
+	r.start, r.end = r.start-1, r.end-1
+	s.changed[r.start], s.changed[r.end] = true, false
+	for r.start > 0 && s.changed[r.start-1] {
+		r.start--
+	}
+	return true
+}
+
+func (s *side) down(r *run) bool {
+	if r.end == len(s.lines) || s.lines[r.start] != s.lines[r.end] {
+		return false
+	}
+	s.changed[r.start], s.changed[r.end] = false, true
+	r.start, r.end = r.start+1, r.end+1
+	for r.end < len(s.lines) && s.changed[r.end] {
+		r.end++
+	}
+	return true
+}
+
+// settle moves each run that could stand in several places as far down as it
+// goes, or to the last place where it is opposite a run of the other side.
+func (s *side) settle(other *side) {
+	r, o := s.first(), other.first()
+	for {
+		if r.start < r.end {
+			s.settleRun(other, &r, &o)
+		}
+		if !s.next(&r) || !other.next(&o) {
+			return
+		}
+	}
+}
+
+func (s *side) settleRun(other *side, r, o *run) {
+	for {
+		size, opposite := r.end-r.start, -1
+		for s.up(r) {
+			other.previous(o)
+		}
+		top := r.end
+		if o.start < o.end {
+			opposite = r.end
+		}
+		for s.down(r) {
+			other.next(o)
+			if o.start < o.end {
+				opposite = r.end
+			}
+		}
+		if size != r.end-r.start {
+			continue // it took in another one, and may move further now
+		}
+		if r.end != top && opposite >= 0 {
+			for o.start == o.end {
+				s.up(r)
+				other.previous(o)
+			}
+		}
+		return
+	}
+}
+
+// hunks pairs what is marked on both sides.
+func (d *differ) hunks() (out []hunk) {
+	a, b := d.a.changed, d.b.changed
+	for i, j := 0, 0; i < len(a) || j < len(b); {
+		if !(i < len(a) && a[i]) && !(j < len(b) && b[j]) {
+			i, j = i+1, j+1
+			continue
+		}
+		h := hunk{a0: i, b0: j}
+		for i < len(a) && a[i] {
+			i++
+		}
+		for j < len(b) && b[j] {
+			j++
+		}
+		h.a1, h.b1 = i, j
+		out = append(out, h)
+	}
+	return out
+}

@@ -1,0 +1,117 @@
+package history
+
+import (
+	"bytes"
+
+	"github.com/fsmcp/fsmcp/internal/save"
+)
+
+// Conflict is a place that both sides changed, each in its own way. Lines count
+// from 1; where there are none, First is the line that the place lies before.
+type Conflict struct {
+	// First and Last are the lines of ours, Last before First where it has none.
+	First, Last int
+}
+
+// Merge makes the changes that lead from base to theirs on ours, line by line:
+// splices of ours, or the places where that cannot be done. Changes of both that
+// are alike are none; changes of both that touch are a conflict.
+func Merge(base, ours, theirs []byte) (splices []save.Splice, conflicts []Conflict) {
+	switch {
+	case bytes.Equal(ours, theirs), bytes.Equal(base, theirs):
+		return nil, nil
+	case bytes.Equal(base, ours):
+		return []save.Splice{tight(save.Splice{End: int64(len(ours)), New: theirs}, ours)}, nil
+	case hasNul(base) || hasNul(ours) || hasNul(theirs):
+		return nil, []Conflict{{First: 1, Last: len(splitLines(ours))}}
+	}
+	names := make(numberer)
+	b, o, t := splitLines(base), splitLines(ours), splitLines(theirs)
+	nb, no, nt := names.number(b), names.number(o), names.number(t)
+	m := merger{ours: o, theirs: t, offsets: offsets(o), numbers: [2][]int{no, nt}}
+	m.merge(diffLines(nb, no), diffLines(nb, nt))
+	if m.conflicts != nil {
+		return nil, m.conflicts
+	}
+	return m.splices, nil
+}
+
+// hasNul tells bytes that have no lines, as git does.
+func hasNul(b []byte) bool {
+	const looked = 8000
+	return bytes.IndexByte(b[:min(len(b), looked)], 0) >= 0
+}
+
+// offsets are where lines begin, and the end.
+func offsets(lines [][]byte) []int64 {
+	out := make([]int64, 1, len(lines)+1)
+	at := int64(0)
+	for _, l := range lines {
+		at += int64(len(l))
+		out = append(out, at)
+	}
+	return out
+}
+
+type merger struct {
+	ours, theirs [][]byte
+	offsets      []int64  // of ours
+	numbers      [2][]int // of ours and theirs
+	splices      []save.Splice
+	conflicts    []Conflict
+}
+
+// merge walks both lists of changes to base. Those that overlap or touch are
+// taken together.
+func (m *merger) merge(ours, theirs []hunk) {
+	moved := [2]int{} // lines that a side has more than base, up to here
+	for len(ours) > 0 || len(theirs) > 0 {
+		if len(theirs) == 0 || len(ours) > 0 && ours[0].a1 < theirs[0].a0 {
+			moved[0] = ours[0].b1 - ours[0].a1
+			ours = ours[1:]
+			continue
+		}
+		if len(ours) == 0 || theirs[0].a1 < ours[0].a0 {
+			h := theirs[0]
+			m.take(h.a0+moved[0], h.a1+moved[0], h.b0, h.b1)
+			moved[1] = h.b1 - h.a1
+			theirs = theirs[1:]
+			continue
+		}
+		start, end := min(ours[0].a0, theirs[0].a0), min(ours[0].a0, theirs[0].a0)
+		after := moved
+		for {
+			if len(ours) > 0 && ours[0].a0 <= end {
+				end, after[0] = max(end, ours[0].a1), ours[0].b1-ours[0].a1
+				ours = ours[1:]
+			} else if len(theirs) > 0 && theirs[0].a0 <= end {
+				end, after[1] = max(end, theirs[0].a1), theirs[0].b1-theirs[0].a1
+				theirs = theirs[1:]
+			} else {
+				break
+			}
+		}
+		m.both(start+moved[0], end+after[0], start+moved[1], end+after[1])
+		moved = after
+	}
+}
+
+// take puts lines of theirs in the place of lines of ours.
+func (m *merger) take(o0, o1, t0, t1 int) {
+	m.splices = append(m.splices, save.Splice{Start: m.offsets[o0], End: m.offsets[o1], New: bytes.Join(m.theirs[t0:t1], nil)})
+}
+
+// both judges a place that both sides changed.
+func (m *merger) both(o0, o1, t0, t1 int) {
+	mine, yours := m.numbers[0][o0:o1], m.numbers[1][t0:t1]
+	if len(mine) == len(yours) {
+		alike := true
+		for i := range mine {
+			alike = alike && mine[i] == yours[i]
+		}
+		if alike {
+			return
+		}
+	}
+	m.conflicts = append(m.conflicts, Conflict{First: o0 + 1, Last: o1})
+}

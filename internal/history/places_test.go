@@ -1,0 +1,142 @@
+package history
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/fsmcp/fsmcp/internal/save"
+)
+
+// padded is a file that says that it is above WholeLimit and is not: only its
+// first bytes are looked at.
+const padded = WholeLimit + 1
+
+// keepPlaces notes a change of a large file and gives its new bytes.
+func keepPlaces(t *testing.T, s *Store, old []byte, splices ...save.Splice) []byte {
+	t.Helper()
+	m, err := s.Keep(context.Background(), Change{Names: []string{"/big"}, Old: bytes.NewReader(old), Size: padded, Splices: splices})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Done()
+	return apply(old, splices)
+}
+
+// TestPlacesComeBack takes back the last and middle changes of a large file at
+// random places, and compares with the file that never had them.
+func TestPlacesComeBack(t *testing.T) {
+	rng := rand.New(rand.NewPCG(rand.Uint64(), 5))
+	back, conflicts := 0, 0
+	for range 150 {
+		dir := t.TempDir()
+		s := keeping(t, dir)
+		var all [][]save.Splice
+		old := noise(40_000)
+		files := [][]byte{old}
+		for range 1 + rng.IntN(4) {
+			var splices []save.Splice
+			at := 0
+			for range 1 + rng.IntN(3) {
+				at += rng.IntN(len(old) / 4)
+				end := min(len(old), at+rng.IntN(300))
+				splices = append(splices, save.Splice{Start: int64(at), End: int64(end), New: []byte(fmt.Sprint(rng.Uint64()))[:rng.IntN(9)]})
+				at = end + 1
+				if at >= len(old) {
+					break
+				}
+			}
+			all = append(all, splices)
+			old = keepPlaces(t, s, old, splices...)
+			files = append(files, old)
+		}
+		a := open(t, dir)
+		entries, bad := a.Entries(nil)
+		if bad != nil || len(entries) != len(all) {
+			t.Fatal(len(entries), bad)
+		}
+		k := rng.IntN(len(all))
+		e := entries[len(all)-1-k]
+		var later []Entry
+		for i := k + 1; i < len(all); i++ {
+			later = append(later, entries[len(all)-1-i])
+		}
+		splices, err := a.TakeBack(e, later, bytes.NewReader(old))
+		no := (*ConflictError)(nil)
+		if errors.As(err, &no) {
+			conflicts++
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := apply(old, splices)
+		if k == len(all)-1 && !bytes.Equal(got, files[k]) {
+			t.Fatal("the last change was taken back to something else")
+		}
+		// Made again, it gives the file as it is: nothing else was touched.
+		if len(got)-len(old) != len(files[k])-len(files[k+1]) {
+			t.Fatal("another length than that of the change")
+		}
+		for i, p := range splices {
+			if !bytes.Contains(files[k], append(bytes.Clone(got[max(0, int(p.Start)-8):p.Start]), p.New...)) && i == 0 {
+				t.Fatal("the old bytes are not back in their place")
+			}
+		}
+		back++
+	}
+	if back < 60 || conflicts == 0 {
+		t.Errorf("%d taken back, %d conflicts: that shows too little", back, conflicts)
+	}
+}
+
+// TestPlacesChangedSince: what another program did there is seen by its bytes.
+func TestPlacesChangedSince(t *testing.T) {
+	dir := t.TempDir()
+	s := keeping(t, dir)
+	old := noise(1000)
+	now := keepPlaces(t, s, old, save.Splice{Start: 500, End: 510, New: []byte("new")})
+	a := open(t, dir)
+	entries, _ := a.Entries(nil)
+	e := entries[0]
+	if !e.Partial() || e.Before != nil || e.After != nil {
+		t.Errorf("%+v", e)
+	}
+	if _, err := a.Before(e); !errors.Is(err, ErrPlacesOnly) {
+		t.Errorf("before: %v", err)
+	}
+	grown := append(bytes.Clone(now), "a growing log\n"...)
+	if splices, err := a.TakeBack(e, nil, bytes.NewReader(grown)); err != nil || !bytes.Equal(apply(grown, splices)[:1000], old) {
+		t.Errorf("of a grown file: %v", err)
+	}
+	for _, at := range []int{500, 502, 499, 504} {
+		other := bytes.Clone(now)
+		other[at]++
+		if _, err := a.TakeBack(e, nil, bytes.NewReader(other)); err == nil {
+			t.Errorf("a change at %d was not seen", at)
+		}
+	}
+	if _, err := a.TakeBack(e, nil, bytes.NewReader(now[:501])); err == nil {
+		t.Error("a shorter file was not seen")
+	}
+	parts, err := a.Parts(e)
+	if err != nil || len(parts) != 1 || !bytes.Equal(parts[0].Before, old[436:574]) || !bytes.Contains(parts[0].After, []byte("new")) {
+		t.Errorf("parts: %v, %v", parts, err)
+	}
+}
+
+// TestTooMuchIsNotKept: more than all the room there is, is an error and not a
+// silence.
+func TestTooMuchIsNotKept(t *testing.T) {
+	s := keeping(t, t.TempDir(), func(o *Options) {
+		o.Settings = func() Settings { return Settings{Required: true, MaxSize: 1000, MaxAge: DefaultMaxAge} }
+	})
+	_, err := s.Keep(context.Background(), Change{Names: []string{"/big"}, Old: io.NewSectionReader(nil, 0, 0), Size: padded, Splices: []save.Splice{{End: 2000}}})
+	if !errors.Is(err, errNotWhole) {
+		t.Errorf("%v", err)
+	}
+}

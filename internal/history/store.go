@@ -1,0 +1,269 @@
+package history
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base32"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/fsmcp/fsmcp/internal/save"
+)
+
+// Folder is the history's place in the state folder.
+const Folder = "history"
+
+// The bounds that hold where nothing else is said.
+const (
+	DefaultMaxSize = 1 << 30
+	DefaultMaxAge  = 30 * 24 * time.Hour
+)
+
+// Settings are what the user decides. They may change while a Store is in use.
+type Settings struct {
+	// Required says that a change is stopped whose old bytes cannot be kept.
+	Required bool
+	MaxSize  int64 // bytes of all that is kept
+	MaxAge   time.Duration
+}
+
+// Options of a Store.
+type Options struct {
+	// Dir makes sure of the state folder and names it.
+	Dir func(context.Context) (string, error)
+	// Settings are asked for before each change.
+	Settings func() Settings
+	// Secret tells of all names of a file whether its bytes must not be kept.
+	Secret func(names []string) bool
+	Now    func() time.Time // nil: the clock
+	Rand   io.Reader        // nil: the system's
+}
+
+// Store keeps changes. It is safe for concurrent use, and touches nothing before
+// the first change.
+type Store struct {
+	o    Options
+	code coder
+
+	mu      sync.Mutex // guards now
+	now     *writer
+	tidying sync.WaitGroup
+}
+
+// New makes a Store.
+func New(o Options) *Store {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Rand == nil {
+		o.Rand = rand.Reader
+	}
+	return &Store{o: o}
+}
+
+// Change is a change that is about to be made.
+type Change struct {
+	// Names are all names of the file; the last one is resolved and absolute.
+	Names []string
+	// Session, Tool and Call say who makes it.
+	Session, Tool, Call string
+	// Old is the file as it is, Size bytes of it; nil where there is none.
+	Old  io.ReaderAt
+	Size int64
+	// From are the bytes of Old, where they are in memory.
+	From []byte
+	// Splices turn them into the new ones. Gone says that there will be no file.
+	Splices []save.Splice
+	Gone    bool
+	// Was and Is are the hashes before and after, where they are known.
+	Was, Is *Sum
+}
+
+func (c Change) path() string { return c.Names[len(c.Names)-1] }
+
+// KeepError says that old bytes could not be kept.
+type KeepError struct{ Err error }
+
+func (e *KeepError) Error() string { return "the history cannot keep the old bytes: " + e.Err.Error() }
+
+// Unwrap gives the system's error to errors.Is.
+func (e *KeepError) Unwrap() error { return e.Err }
+
+// Mark is a change that was kept; nil stands for one of a secret file.
+type Mark struct {
+	// Missed says why nothing could be kept of a change that goes on all the
+	// same, since nobody requires the history.
+	Missed error
+
+	w      *writer
+	number int
+}
+
+// Void notes that the change was not made after all.
+func (m *Mark) Void() {
+	if m != nil && m.w != nil {
+		m.w.append(line{Void: m.number})
+	}
+}
+
+// Done gives the entry back to its pack; call it when the change was made, or
+// after Void.
+func (m *Mark) Done() {
+	if m != nil && m.w != nil {
+		m.w.release()
+		m.w = nil
+	}
+}
+
+// ID names the entry, as Archive knows it; "" where nothing was kept.
+func (m *Mark) ID() string {
+	if m == nil || m.w == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s-%d", m.w.id, m.number)
+}
+
+// Keep keeps the bytes that a change replaces, and notes the change. It is to be
+// called under the file's lock, right before the change is made. An error is
+// *KeepError, and the change must then not be made.
+func (s *Store) Keep(ctx context.Context, c Change) (*Mark, error) {
+	if s.o.Secret != nil && s.o.Secret(c.Names) {
+		return nil, nil
+	}
+	settings := s.o.Settings()
+	mark, err := s.keep(ctx, c, settings)
+	switch {
+	case err == nil:
+		return mark, nil
+	case settings.Required:
+		return nil, &KeepError{err}
+	}
+	return &Mark{Missed: err}, nil
+}
+
+func (s *Store) keep(ctx context.Context, c Change, settings Settings) (*Mark, error) {
+	w, err := s.writer(ctx, settings)
+	if err != nil {
+		return nil, err
+	}
+	l := line{Session: c.Session, Tool: c.Tool, Call: c.Call, Path: c.path()}
+	if c.Old != nil && c.Size > WholeLimit {
+		l.PlacesAt, err = w.places(c, settings.MaxSize)
+	} else {
+		err = w.states(c, &l)
+	}
+	if err == nil {
+		l.Number, err = w.append(l)
+	}
+	if err != nil {
+		w.release()
+		return nil, err
+	}
+	return &Mark{w: w, number: l.Number}, nil
+}
+
+// errNotWhole: only places of a file of that size are kept.
+var errNotWhole = errors.New("the file is too large to be kept whole")
+
+// Rescue keeps bytes that were displaced from path and are in no file any more.
+// After an error they are known nowhere, as before.
+func (s *Store) Rescue(ctx context.Context, path string, content io.ReaderAt, size int64) error {
+	if size > WholeLimit {
+		return errNotWhole
+	}
+	mark, err := s.Keep(ctx, Change{Names: []string{path}, Tool: ToolOutside, Old: content, Size: size, Gone: true})
+	switch {
+	case err != nil:
+		return err
+	case mark == nil:
+		return errSecret
+	case mark.Missed != nil:
+		return mark.Missed
+	}
+	mark.Done()
+	return nil
+}
+
+var errSecret = errors.New("the file's name is one of those that are not kept")
+
+// writer gives the pack to write to, for one change.
+func (s *Store) writer(ctx context.Context, settings Settings) (*writer, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if w := s.now; w != nil && w.acquire(s.o.Now(), settings) {
+		return w, nil
+	}
+	dir, err := s.o.Dir(ctx)
+	if err != nil {
+		return nil, err
+	}
+	name, err := s.random()
+	if err != nil {
+		return nil, err
+	}
+	root, err := openFolder(dir)
+	if err != nil {
+		return nil, err
+	}
+	w, err := newWriter(root, name, s.o.Now, &s.code)
+	if err != nil {
+		root.Close()
+		return nil, err
+	}
+	if s.now != nil {
+		s.now.retire()
+	}
+	s.now = w
+	w.users++ // the eviction needs its folder
+	s.tidying.Go(func() {
+		defer w.release()
+		evict(root, settings, s.o.Now())
+	})
+	return w, nil
+}
+
+// openFolder opens the history's folder, made if missing. The state folder above
+// it is there.
+func openFolder(dir string) (*os.Root, error) {
+	top, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer top.Close()
+	if err := top.Mkdir(Folder, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
+		return nil, err
+	}
+	info, err := top.Lstat(Folder)
+	if err == nil && !info.IsDir() { // a link would lead out of what is private
+		err = &os.PathError{Op: "open", Path: filepath.Join(dir, Folder), Err: errors.New("not a folder")}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return top.OpenRoot(Folder)
+}
+
+// random spells five random bytes in eight letters.
+func (s *Store) random() (string, error) {
+	var b [5]byte
+	if _, err := io.ReadFull(s.o.Rand, b[:]); err != nil {
+		return "", err
+	}
+	return base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").EncodeToString(b[:]), nil
+}
+
+// Close ends the keeping. Marks that are still out stay good.
+func (s *Store) Close() {
+	s.mu.Lock()
+	if s.now != nil {
+		s.now.retire()
+		s.now = nil
+	}
+	s.mu.Unlock()
+	s.tidying.Wait()
+}

@@ -1,0 +1,401 @@
+package history
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/fsmcp/fsmcp/internal/save"
+)
+
+// keeping makes a store over a folder.
+func keeping(t testing.TB, dir string, change ...func(*Options)) *Store {
+	t.Helper()
+	o := Options{
+		Dir:      func(context.Context) (string, error) { return dir, nil },
+		Settings: func() Settings { return Settings{Required: true, MaxSize: DefaultMaxSize, MaxAge: DefaultMaxAge} },
+	}
+	for _, f := range change {
+		f(&o)
+	}
+	s := New(o)
+	t.Cleanup(s.Close)
+	return s
+}
+
+// keep notes a change from old to new bytes; nil stands for no file.
+func keep(t testing.TB, s *Store, path string, old, new []byte) *Mark {
+	t.Helper()
+	c := Change{Names: []string{path}, Session: "s", Tool: "Edit", Call: "1", Gone: new == nil}
+	if old != nil {
+		c.Old, c.Size, c.From = bytes.NewReader(old), int64(len(old)), old
+	}
+	if new != nil {
+		c.Splices = []save.Splice{{End: int64(len(old)), New: new}}
+	}
+	m, err := s.Keep(context.Background(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Done()
+	return m
+}
+
+func open(t testing.TB, dir string) *Archive {
+	t.Helper()
+	a, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(a.Close)
+	return a
+}
+
+// version is what an entry should give back.
+type version struct {
+	path        string
+	before, now []byte
+}
+
+// compare looks at every entry of an archive; want holds them oldest first, by
+// path.
+func compare(t *testing.T, a *Archive, want map[string][]version) {
+	t.Helper()
+	entries, bad := a.Entries(nil)
+	if len(bad) > 0 {
+		t.Fatalf("damaged: %v", bad)
+	}
+	n := 0
+	for _, v := range want {
+		n += len(v)
+	}
+	if len(entries) != n {
+		t.Fatalf("%d entries, not %d", len(entries), n)
+	}
+	for i, e := range entries {
+		if i > 0 && e.Time.After(entries[i-1].Time) {
+			t.Errorf("entry %d is newer than the one before it", i)
+		}
+		left := want[e.Path]
+		v := left[len(left)-1]
+		want[e.Path] = left[:len(left)-1]
+		before, err := a.Before(e)
+		if err != nil || !bytes.Equal(before, v.before) || (before == nil) != (v.before == nil) {
+			t.Fatalf("before of %s of %s: %v, %d bytes, not %d", e.ID, e.Path, err, len(before), len(v.before))
+		}
+		after, err := a.After(e)
+		if err != nil || !bytes.Equal(after, v.now) || (after == nil) != (v.now == nil) {
+			t.Fatalf("after of %s of %s: %v, %d bytes, not %d", e.ID, e.Path, err, len(after), len(v.now))
+		}
+		if (e.Before == nil) != (v.before == nil) || e.Before != nil && *e.Before != sumOr(nil, v.before) {
+			t.Fatalf("the hash before %s is %v", e.ID, e.Before)
+		}
+		found, err := a.Find(e.ID)
+		if err != nil || found.Path != e.Path || !found.Time.Equal(e.Time) {
+			t.Fatalf("Find %s: %v", e.ID, err)
+		}
+	}
+}
+
+// TestEveryVersionComesBack makes random changes to some files by three stores in
+// turn, with other programs' changes in between, and reads every version again.
+func TestEveryVersionComesBack(t *testing.T) {
+	dir := t.TempDir()
+	rng := rand.New(rand.NewPCG(rand.Uint64(), 2))
+	stores := []*Store{keeping(t, dir), keeping(t, dir), keeping(t, dir)}
+	files := map[string][]byte{}
+	want := map[string][]version{}
+	for i := range 600 {
+		path := fmt.Sprintf("/w/f%d", rng.IntN(8))
+		old := files[path]
+		now := changed(rng, old)
+		if rng.IntN(20) == 0 && old != nil {
+			now = nil
+		}
+		if now == nil && old == nil {
+			continue
+		}
+		keep(t, stores[rng.IntN(3)], path, old, now)
+		want[path] = append(want[path], version{path, old, now})
+		if now != nil && rng.IntN(4) == 0 {
+			now = changed(rng, now) // by somebody else
+		}
+		files[path] = now
+		if i%150 == 0 {
+			stores[0].Close() // its next change starts another pack
+		}
+	}
+	compare(t, open(t, dir), want)
+}
+
+// changed is bytes with one place changed: most are lines, some are noise, and a
+// few are long.
+func changed(rng *rand.Rand, old []byte) []byte {
+	put := []byte(strings.Repeat(fmt.Sprintf("line %d\n", rng.IntN(1000)), 1+rng.IntN(20)))
+	switch {
+	case rng.IntN(10) == 0:
+		put = make([]byte, rng.IntN(3000))
+		for i := range put {
+			put[i] = byte(rng.Uint32())
+		}
+	case rng.IntN(120) == 0:
+		put = bytes.Repeat(put, 8000)
+	}
+	a := rng.IntN(len(old) + 1)
+	b := min(len(old), a+rng.IntN(200))
+	out := append(append(append([]byte{}, old[:a]...), put...), old[b:]...)
+	return out[:min(len(out), 5<<20)]
+}
+
+// TestManySmallEdits is the bound on room: a thousand one-line edits of a file of
+// 200 KB, by one server, and by two in turn.
+func TestManySmallEdits(t *testing.T) {
+	for _, servers := range []int{1, 2} {
+		dir := t.TempDir()
+		var stores []*Store
+		for range servers {
+			stores = append(stores, keeping(t, dir))
+		}
+		rng := rand.New(rand.NewPCG(7, 7))
+		var lines []string
+		for n := 0; n < 200_000; n += len(lines[len(lines)-1]) {
+			lines = append(lines, fmt.Sprintf("\tif x%d := f(%d, %q); x%d > %d {\n", rng.IntN(1e6), rng.IntN(1e9), fmt.Sprint(rng.Uint64()), rng.IntN(1e6), rng.IntN(99)))
+		}
+		old := text(lines)
+		for i := range 1000 {
+			lines[rng.IntN(len(lines))] = fmt.Sprintf("\tchanged(%d, %d)\n", i, rng.Uint64())
+			now := text(lines)
+			keep(t, stores[i%servers], "/w/a.go", old, now)
+			old = now
+		}
+		size := folderSize(t, dir)
+		t.Logf("%d servers: %.2f MB for 1,000 edits of 200 KB", servers, float64(size)/1e6)
+		if size > 10_000_000 {
+			t.Errorf("%d bytes", size)
+		}
+		a := open(t, dir)
+		entries, bad := a.Entries(nil)
+		if len(entries) != 1000 || bad != nil {
+			t.Fatalf("%d entries, %v", len(entries), bad)
+		}
+		last, err := a.After(entries[0])
+		if err != nil || !bytes.Equal(last, old) {
+			t.Errorf("the last version: %v", err)
+		}
+	}
+}
+
+func folderSize(t testing.TB, dir string) (size int64) {
+	t.Helper()
+	err := filepath.Walk(dir, func(_ string, info os.FileInfo, err error) error {
+		if err == nil && !info.IsDir() {
+			size += info.Size()
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return size
+}
+
+// TestEqualBytesAreStoredOnce: a file that goes back and forth, and copies of it.
+func TestEqualBytesAreStoredOnce(t *testing.T) {
+	dir := t.TempDir()
+	s := keeping(t, dir)
+	rng := rand.New(rand.NewPCG(1, 1))
+	noise := func() []byte {
+		b := make([]byte, 100_000)
+		for i := range b {
+			b[i] = byte(rng.Uint32())
+		}
+		return b
+	}
+	one, two := noise(), noise()
+	for range 20 {
+		keep(t, s, "/a", one, two)
+		keep(t, s, "/a", two, one)
+		keep(t, s, "/b", nil, one)
+	}
+	if size := folderSize(t, dir); size > 220_000 {
+		t.Errorf("%d bytes for two states of 100,000", size)
+	}
+}
+
+// TestAtOnce keeps from many goroutines of two stores; run it with -race.
+func TestAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	stores := []*Store{keeping(t, dir), keeping(t, dir)}
+	want := map[string][]version{}
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	for g := range 8 {
+		all.Go(func() {
+			path := fmt.Sprintf("/w/g%d", g)
+			rng := rand.New(rand.NewPCG(3, uint64(g)))
+			var old []byte
+			for range 40 {
+				now := changed(rng, old)
+				keep(t, stores[g%2], path, old, now)
+				mu.Lock()
+				want[path] = append(want[path], version{path, old, now})
+				mu.Unlock()
+				old = now
+			}
+		})
+	}
+	all.Wait()
+	compare(t, open(t, dir), want)
+}
+
+func TestVoidIsNotListed(t *testing.T) {
+	dir := t.TempDir()
+	s := keeping(t, dir)
+	keep(t, s, "/a", []byte("1"), []byte("2"))
+	m, err := s.Keep(context.Background(), Change{Names: []string{"/a"}, Old: strings.NewReader("2"), Size: 1, Splices: []save.Splice{{End: 1, New: []byte("3")}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := m.ID()
+	m.Void()
+	m.Done()
+	keep(t, s, "/a", []byte("2"), []byte("4"))
+	a := open(t, dir)
+	entries, _ := a.Entries(nil)
+	if len(entries) != 2 {
+		t.Fatalf("%d entries", len(entries))
+	}
+	if _, err := a.Find(id); !errors.Is(err, ErrUnknown) {
+		t.Errorf("the void one is found: %v", err)
+	}
+}
+
+func TestSecretsLeaveNothing(t *testing.T) {
+	dir := t.TempDir()
+	s := keeping(t, dir, func(o *Options) {
+		o.Secret = func(names []string) bool { return strings.HasSuffix(names[0], ".env") }
+	})
+	c := Change{Names: []string{"/w/.env", "/w/real"}, Old: strings.NewReader("canary"), Size: 6, Splices: []save.Splice{{End: 6, New: []byte("x")}}}
+	m, err := s.Keep(context.Background(), c)
+	if m != nil || err != nil {
+		t.Fatalf("%v, %v", m, err)
+	}
+	m.Void() // must be as harmless as
+	m.Done()
+	if err := s.Rescue(context.Background(), "/w/.env", strings.NewReader("canary"), 6); err == nil {
+		t.Error("rescued bytes of a secret: they would be deleted from beside the file")
+	}
+	if _, err := os.Stat(filepath.Join(dir, Folder)); !os.IsNotExist(err) {
+		t.Errorf("the history exists: %v", err)
+	}
+}
+
+func TestRescuedBytesAreListed(t *testing.T) {
+	dir := t.TempDir()
+	s := keeping(t, dir)
+	if err := s.Rescue(context.Background(), "/w/a", strings.NewReader("theirs"), 6); err != nil {
+		t.Fatal(err)
+	}
+	a := open(t, dir)
+	entries, _ := a.Entries(nil)
+	if len(entries) != 1 || entries[0].Tool != ToolOutside || entries[0].After != nil {
+		t.Fatalf("%+v", entries)
+	}
+	if b, err := a.Before(entries[0]); string(b) != "theirs" || err != nil {
+		t.Errorf("%q, %v", b, err)
+	}
+}
+
+// TestCannotKeep: by setting the change is stopped, or goes on and is told of.
+func TestCannotKeep(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(dir, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, required := range []bool{true, false} {
+		s := keeping(t, dir, func(o *Options) {
+			o.Settings = func() Settings { return Settings{Required: required, MaxSize: DefaultMaxSize, MaxAge: DefaultMaxAge} }
+		})
+		m, err := s.Keep(context.Background(), Change{Names: []string{"/a"}, Splices: []save.Splice{{New: []byte("x")}}})
+		failed := (*KeepError)(nil)
+		if required && !errors.As(err, &failed) {
+			t.Errorf("required, and %v", err)
+		}
+		if !required && (err != nil || m == nil || m.Missed == nil) {
+			t.Errorf("not required, and %v, %v", m, err)
+		}
+		m.Void()
+		m.Done()
+	}
+}
+
+// TestPrivate: nobody else reads what was in files.
+func TestPrivate(t *testing.T) {
+	dir := t.TempDir()
+	s := keeping(t, dir)
+	keep(t, s, "/a", []byte("1"), []byte("2"))
+	s.Close()
+	filepath.Walk(filepath.Join(dir, Folder), func(path string, info os.FileInfo, err error) error {
+		want := os.FileMode(0o600)
+		if info.IsDir() {
+			want = 0o700
+		}
+		if info.Mode().Perm() != want {
+			t.Errorf("%s has mode %v", path, info.Mode())
+		}
+		return err
+	})
+}
+
+// TestFolderIsNoLink: a link would lead out of what is private.
+func TestFolderIsNoLink(t *testing.T) {
+	dir, elsewhere := t.TempDir(), t.TempDir()
+	if err := os.Symlink(elsewhere, filepath.Join(dir, Folder)); err != nil {
+		t.Skip(err)
+	}
+	_, err := keeping(t, dir).Keep(context.Background(), Change{Names: []string{"/a"}, Splices: []save.Splice{{New: []byte("x")}}})
+	if err == nil || folderSize(t, elsewhere) > 0 {
+		t.Errorf("it was followed: %v", err)
+	}
+}
+
+// TestFolderDeletedMeanwhile: the next change makes it anew.
+func TestFolderDeletedMeanwhile(t *testing.T) {
+	dir := t.TempDir()
+	s := keeping(t, dir)
+	keep(t, s, "/a", []byte("1"), []byte("2"))
+	s.tidying.Wait()
+	if err := os.RemoveAll(filepath.Join(dir, Folder)); err != nil {
+		t.Fatal(err)
+	}
+	keep(t, s, "/a", []byte("2"), []byte("3"))
+	entries, bad := open(t, dir).Entries(nil)
+	if len(entries) != 1 || bad != nil {
+		t.Errorf("%v, %v", entries, bad)
+	}
+}
+
+// TestCalls: what the journal tells beside the bytes, whatever stands in it.
+func TestCalls(t *testing.T) {
+	dir := t.TempDir()
+	s := keeping(t, dir)
+	path := "/w/\xff\"line\nbreak"
+	begin := time.Now()
+	m, err := s.Keep(context.Background(), Change{Names: []string{path}, Session: "ab12", Tool: "Write", Call: `"x"`, Splices: []save.Splice{{New: nil}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := open(t, dir).Find(m.ID())
+	m.Done()
+	if err != nil || e.Path != path || e.Session != "ab12" || e.Tool != "Write" || e.Call != `"x"` || e.Before != nil || e.Time.Before(begin) {
+		t.Errorf("%+v, %v", e, err)
+	}
+}

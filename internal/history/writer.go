@@ -1,0 +1,480 @@
+package history
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/fsmcp/fsmcp/internal/save"
+)
+
+// The names of a pack and its journal.
+const (
+	packExt    = ".pack"
+	journalExt = ".journal"
+	stemTime   = "20060102T150405"
+)
+
+// Bounds of one pack. They are small against the bounds of all, so that little
+// goes with the oldest one.
+const (
+	minPack  = 1 << 20
+	maxPack  = 32 << 20
+	packs    = 32 // of the longest size and age
+	maxSpan  = 24 * time.Hour
+	minSpan  = time.Minute
+	maxDepth = 64 // states that lean on each other
+	// leanSize and leanDepth bound what is unpacked while a change waits.
+	leanSize  = 1 << 20
+	leanDepth = maxDepth / 2
+)
+
+// What a writer remembers of its pack, so that equal bytes are stored once.
+const (
+	knownStates = 1024
+	knownPaths  = 256
+)
+
+// writer is a journal and a pack that this process adds to. The lock on the
+// journal tells evictors that it does.
+type writer struct {
+	id   string
+	root *os.Root
+	code *coder
+	now  func() time.Time
+	born time.Time
+
+	mu      sync.Mutex
+	users   int // changes under way
+	retired bool
+	broken  bool // an append could not be taken back
+	pack    *os.File
+	journal *os.File
+	packEnd int64
+	lineEnd int64
+	number  int
+	latest  int64 // time of the last entry
+	stored  recent[Sum, ref]
+	last    recent[string, ref] // by path
+}
+
+// ref is a state in the pack.
+type ref struct {
+	at, size int64
+	depth    int // states that it leans on
+}
+
+// newWriter starts a pack. The caller is its first user.
+func newWriter(root *os.Root, id string, now func() time.Time, code *coder) (*writer, error) {
+	w := &writer{id: id, root: root, code: code, now: now, born: now(), users: 1}
+	stem := w.born.UTC().Format(stemTime) + "-" + id
+	const flags = os.O_RDWR | os.O_CREATE | os.O_EXCL
+	var err error
+	if w.journal, err = root.OpenFile(stem+journalExt, flags, 0o600); err != nil {
+		return nil, err
+	}
+	locked, err := tryLock(w.journal)
+	if err == nil && !locked {
+		err = errors.New("a new journal is locked by another process")
+	}
+	if err == nil {
+		w.pack, err = root.OpenFile(stem+packExt, flags, 0o600)
+	}
+	if err == nil {
+		_, err = w.pack.WriteAt([]byte(packMagic), 0)
+	}
+	if err != nil {
+		w.closeFiles()
+		root.Remove(stem + packExt)
+		root.Remove(stem + journalExt)
+		return nil, err
+	}
+	w.packEnd = int64(len(packMagic))
+	w.stored.most, w.last.most = knownStates, knownPaths
+	return w, nil
+}
+
+// acquire counts another user in, unless it is time for a new pack.
+func (w *writer) acquire(now time.Time, settings Settings) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	span := min(maxSpan, max(minSpan, settings.MaxAge/packs))
+	size := min(maxPack, max(minPack, settings.MaxSize/packs))
+	if w.retired || w.broken || w.packEnd+w.lineEnd > size || now.Sub(w.born) > span || !w.there() {
+		return false
+	}
+	w.users++
+	return true
+}
+
+// there reports that nobody has removed the journal.
+func (w *writer) there() bool {
+	mine, err := w.journal.Stat()
+	if err != nil {
+		return false
+	}
+	now, err := w.root.Lstat(mine.Name())
+	return err == nil && os.SameFile(mine, now)
+}
+
+// retire has the last user close the writer.
+func (w *writer) retire() {
+	w.mu.Lock()
+	w.retired = true
+	idle := w.users == 0
+	w.mu.Unlock()
+	if idle {
+		w.close()
+	}
+}
+
+func (w *writer) release() {
+	w.mu.Lock()
+	w.users--
+	idle := w.users == 0 && w.retired
+	w.mu.Unlock()
+	if idle {
+		w.close()
+	}
+}
+
+func (w *writer) close() {
+	w.closeFiles()
+	w.root.Close()
+}
+
+func (w *writer) closeFiles() {
+	for _, f := range []*os.File{w.pack, w.journal} {
+		if f != nil {
+			f.Close()
+		}
+	}
+}
+
+// add puts a record into the pack. b is its payload behind the room for a frame.
+func (w *writer) add(kind byte, b []byte) (at int64, err error) {
+	frame(kind, b)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	at = w.packEnd
+	if err := w.write(w.pack, b, at); err != nil {
+		return 0, err
+	}
+	w.packEnd += int64(len(b))
+	return at, nil
+}
+
+// append puts a line into the journal and gives its number.
+func (w *writer) append(l line) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if l.Void == 0 {
+		w.latest = max(w.latest+1, w.now().UnixNano())
+		l.Number, l.Time = w.number+1, w.latest
+	}
+	b, err := l.encode()
+	if err != nil {
+		return 0, err
+	}
+	if err := w.write(w.journal, b, w.lineEnd); err != nil {
+		return 0, err
+	}
+	w.lineEnd += int64(len(b))
+	w.number = max(w.number, l.Number)
+	return l.Number, nil
+}
+
+// write takes back what it could write only in part: the next one must not stand
+// behind it.
+func (w *writer) write(f *os.File, b []byte, at int64) error {
+	_, err := f.WriteAt(b, at)
+	if err != nil && f.Truncate(at) != nil {
+		w.broken = true
+	}
+	return err
+}
+
+// reader reads what the writer has written.
+func (w *writer) reader() *pack {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return &pack{r: w.pack, end: w.packEnd, code: w.code}
+}
+
+func (w *writer) find(sum Sum) (ref, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.stored.get(sum)
+}
+
+func (w *writer) learn(path string, sum Sum, k ref) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.stored.put(sum, k)
+	w.last.put(path, k)
+}
+
+// states keeps the file as it was and as it will be.
+func (w *writer) states(c Change, l *line) error {
+	var old []byte
+	var base ref
+	if c.Old != nil {
+		var err error
+		if old, err = c.oldBytes(); err != nil {
+			return err
+		}
+		sum := sumOr(c.Was, old)
+		if base, err = w.stateBefore(c.path(), sum, old); err != nil {
+			return err
+		}
+		l.Before, l.BeforeAt = sum.String(), base.at
+	}
+	if c.Gone {
+		return nil
+	}
+	sum, is, err := w.stateAfter(c, old, base)
+	if err != nil {
+		return err
+	}
+	l.After, l.AfterAt = sum.String(), is.at
+	return nil
+}
+
+func (c Change) oldBytes() ([]byte, error) {
+	if c.From != nil || c.Size == 0 {
+		return c.From, nil
+	}
+	b := make([]byte, c.Size)
+	if _, err := c.Old.ReadAt(b, 0); err != nil && err != io.EOF {
+		return nil, err
+	}
+	return b, nil
+}
+
+func sumOr(s *Sum, b []byte) Sum {
+	if s != nil {
+		return *s
+	}
+	return sha256.Sum256(b)
+}
+
+// stateBefore finds or stores what is about to be replaced. Where another
+// program changed the file since this one did, that is mostly little.
+func (w *writer) stateBefore(path string, sum Sum, old []byte) (ref, error) {
+	if k, ok := w.find(sum); ok && k.depth < maxDepth {
+		return k, nil
+	}
+	w.mu.Lock()
+	last, ok := w.last.get(path)
+	w.mu.Unlock()
+	if ok && last.depth < leanDepth && last.size <= leanSize && len(old) <= leanSize {
+		if base, _, err := w.reader().load(last.at); err == nil {
+			changes := []save.Splice{tight(save.Splice{End: int64(len(base)), New: old}, base)}
+			if worthLeaning(changes, int64(len(old))) {
+				return w.lean(path, sum, int64(len(old)), changes, last)
+			}
+		}
+	}
+	return w.whole(path, sum, int64(len(old)), bytes.NewReader(old))
+}
+
+// stateAfter finds or stores what comes of a change.
+func (w *writer) stateAfter(c Change, old []byte, base ref) (Sum, ref, error) {
+	changes := make([]save.Splice, len(c.Splices))
+	size := int64(len(old))
+	for i, s := range c.Splices {
+		size += int64(len(s.New)) - (s.End - s.Start)
+		changes[i] = tight(s, old)
+	}
+	var sum Sum
+	if c.Is != nil {
+		sum = *c.Is
+	} else {
+		h := sha256.New()
+		if _, err := io.Copy(h, splicedReader(old, changes)); err != nil {
+			return sum, ref{}, err
+		}
+		h.Sum(sum[:0])
+	}
+	if k, ok := w.find(sum); ok {
+		w.learn(c.path(), sum, k)
+		return sum, k, nil
+	}
+	var k ref
+	var err error
+	if base.at != 0 && base.depth < maxDepth && worthLeaning(changes, size) {
+		k, err = w.lean(c.path(), sum, size, changes, base)
+	} else {
+		k, err = w.whole(c.path(), sum, size, splicedReader(old, changes))
+	}
+	return sum, k, err
+}
+
+// worthLeaning tells whether changes take much less room than the size bytes
+// that come of them.
+func worthLeaning(changes []save.Splice, size int64) bool {
+	cost := int64(0)
+	for _, s := range changes {
+		cost += int64(len(s.New)) + 6
+	}
+	return cost < size/2+64
+}
+
+// tight leaves out of a splice what it puts back as it was.
+func tight(s save.Splice, old []byte) save.Splice {
+	was := old[s.Start:s.End]
+	n := commonPrefix(was, s.New)
+	s.Start, s.New, was = s.Start+int64(n), s.New[n:], was[n:]
+	n = commonSuffix(was, s.New)
+	s.End, s.New = s.End-int64(n), s.New[:len(s.New)-n]
+	return s
+}
+
+func commonPrefix(a, b []byte) int {
+	n := 0
+	for max := min(len(a), len(b)); n < max; {
+		// By blocks first: that is what processors are quick at.
+		if step := min(256, max-n); bytes.Equal(a[n:n+step], b[n:n+step]) {
+			n += step
+			continue
+		}
+		for a[n] == b[n] {
+			n++
+		}
+		break
+	}
+	return n
+}
+
+func commonSuffix(a, b []byte) int {
+	n := 0
+	for max := min(len(a), len(b)); n < max; {
+		if step := min(256, max-n); bytes.Equal(a[len(a)-n-step:len(a)-n], b[len(b)-n-step:len(b)-n]) {
+			n += step
+			continue
+		}
+		for a[len(a)-1-n] == b[len(b)-1-n] {
+			n++
+		}
+		break
+	}
+	return n
+}
+
+// splicedReader reads old bytes with splices applied.
+func splicedReader(old []byte, splices []save.Splice) io.Reader {
+	parts := make([]io.Reader, 0, 2*len(splices)+1)
+	at := int64(0)
+	for _, s := range splices {
+		parts = append(parts, bytes.NewReader(old[at:s.Start]), bytes.NewReader(s.New))
+		at = s.End
+	}
+	return io.MultiReader(append(parts, bytes.NewReader(old[at:]))...)
+}
+
+// lean stores a state as the changes to another one.
+func (w *writer) lean(path string, sum Sum, size int64, changes []save.Splice, base ref) (ref, error) {
+	s := stored{sum: sum, size: size, base: base.at}
+	lit := w.literal()
+	at := int64(0)
+	for _, c := range changes {
+		s.cuts = append(s.cuts, cut{skip: c.Start - at, gone: c.End - c.Start, added: int64(len(c.New))})
+		at = c.End
+		if _, err := lit.Write(c.New); err != nil {
+			return ref{}, err
+		}
+	}
+	return w.put(path, s, lit, base.depth+1)
+}
+
+// whole stores a state on its own.
+func (w *writer) whole(path string, sum Sum, size int64, content io.Reader) (ref, error) {
+	lit := w.literal()
+	if _, err := io.Copy(lit, content); err != nil {
+		return ref{}, err
+	}
+	return w.put(path, stored{sum: sum, size: size}, lit, 0)
+}
+
+func (w *writer) put(path string, s stored, lit *literalWriter, depth int) (ref, error) {
+	var err error
+	if s.lit, err = lit.end(); err != nil {
+		return ref{}, err
+	}
+	at, err := w.add(kindState, appendState(make([]byte, frameLen, frameLen+128+len(s.lit.inline)), s))
+	if err != nil {
+		return ref{}, err
+	}
+	k := ref{at: at, size: s.size, depth: depth}
+	w.learn(path, s.sum, k)
+	return k, nil
+}
+
+// places keeps what a change does to a file that is too large to be kept.
+func (w *writer) places(c Change, most int64) (at int64, err error) {
+	if gone := goneBytes(c.Splices); gone > most {
+		return 0, errNotWhole
+	}
+	lit := w.literal()
+	p, err := placesOf(c.Old, c.Size, c.Splices, lit)
+	if err != nil {
+		return 0, err
+	}
+	if p.lit, err = lit.end(); err != nil {
+		return 0, err
+	}
+	return w.add(kindPlaces, appendPlaces(make([]byte, frameLen, frameLen+128+len(p.lit.inline)), p))
+}
+
+func goneBytes(splices []save.Splice) (n int64) {
+	for _, s := range splices {
+		n += s.End - s.Start
+	}
+	return n
+}
+
+// literalWriter packs bytes as they come: inline as long as they fit into one
+// piece, else piece by piece.
+type literalWriter struct {
+	w   *writer
+	buf []byte
+	lit literal
+}
+
+func (w *writer) literal() *literalWriter { return &literalWriter{w: w} }
+
+func (l *literalWriter) Write(p []byte) (int, error) {
+	l.lit.size += int64(len(p))
+	for rest := p; len(rest) > 0; {
+		if len(l.buf) == pieceLen {
+			if err := l.flush(); err != nil {
+				return 0, err
+			}
+		}
+		n := min(len(rest), pieceLen-len(l.buf))
+		l.buf, rest = append(l.buf, rest[:n]...), rest[n:]
+	}
+	return len(p), nil
+}
+
+func (l *literalWriter) flush() error {
+	method, b := l.w.code.pack(make([]byte, frameLen+1, frameLen+1+len(l.buf)/2), l.buf)
+	b[frameLen] = method
+	at, err := l.w.add(kindPiece, b)
+	l.lit.pieces, l.buf = append(l.lit.pieces, at), l.buf[:0]
+	return err
+}
+
+// end gives the literal.
+func (l *literalWriter) end() (literal, error) {
+	if len(l.lit.pieces) > 0 {
+		err := l.flush()
+		return l.lit, err
+	}
+	l.lit.method, l.lit.inline = l.w.code.pack(nil, l.buf)
+	return l.lit, nil
+}
