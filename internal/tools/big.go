@@ -93,7 +93,8 @@ func (e *editing) inBig(ctx context.Context, s *spot, f *fsys.File, stamp fsys.S
 	if err != nil {
 		return nil, err
 	}
-	where, err := b.region(ctx, splices[0], e.args.NewString)
+	head := e.head(s, len(splices), edit.Exact)
+	where, err := b.region(ctx, splices[0], e.args.NewString, len(head)+len(s.note()))
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +108,7 @@ func (e *editing) inBig(ctx context.Context, s *spot, f *fsys.File, stamp fsys.S
 	}
 	c := &change{
 		stamp: stamp, settled: b.settled, splices: splices, record: rec,
-		result: textResult(e.head(s, len(splices), edit.Exact), where, s.note()),
+		result: textResult(head, where, s.note()),
 	}
 	c.result.Meta = map[string]any{"fsmcp/size": size, "fsmcp/replacements": len(splices)}
 	return c, nil
@@ -222,7 +223,7 @@ func (b *big) unmatched(old string, err error) error {
 }
 
 // region shows the first place as it will be, with some text around it.
-func (b *big) region(ctx context.Context, s save.Splice, added string) (string, error) {
+func (b *big) region(ctx context.Context, s save.Splice, added string, beside int) (string, error) {
 	const side = 200
 	before, err := b.scan.Piece(ctx, b.file, max(0, s.Start-side), s.Start)
 	if err != nil {
@@ -253,5 +254,5 @@ func (b *big) region(ctx context.Context, s save.Splice, added string) (string, 
 		}
 	}
 	l.text = head + tail
-	return regionIn(l, []edit.Splice{{Start: len(head), End: len(head), New: added}}, line), nil
+	return regionIn(l, []edit.Splice{{Start: len(head), End: len(head), New: added}}, line, beside), nil
 }

@@ -152,12 +152,13 @@ func (e *editing) replacing(s *spot, c *held, rec state.Record, res edit.Result,
 			return nil, err
 		}
 	}
+	head := e.head(s, len(res.Splices), res.Rule)
 	change := &change{
 		stamp:   c.stamp,
 		settled: c.settled,
 		splices: splices,
 		record:  moved,
-		result:  textResult(e.head(s, len(res.Splices), res.Rule), region(c.doc, res.Splices), s.note()),
+		result:  textResult(head, region(c.doc, res.Splices, len(head)+len(s.note())), s.note()),
 	}
 	change.result.Meta = map[string]any{
 		"fsmcp/hash":         hex.EncodeToString(sum[:]),

@@ -14,23 +14,25 @@ const (
 	regionContext = 4
 	// regionRoom is how many bytes an answer has beside the new text.
 	regionRoom = 1 << 10
-	// headRoom is kept of that for the first line and the remarks.
-	headRoom = 420
+	// remarkRoom is kept of that for what saving has to tell.
+	remarkRoom = 240
+	// leastRoom is for the region, however much of that a long path takes.
+	leastRoom = 160
 	// cutMark stands where a line is not shown to its end.
 	cutMark = "…"
 )
 
 // region shows the first place that an edit changed as numbered lines, with
-// context while there is room: at most regionRoom bytes plus the new text, in
-// a file of any size.
-func region(d *text.Doc, splices []edit.Splice) string {
-	return regionIn(linesOf(d), splices, 1)
+// context while there is room: with the bytes that stand beside it in the answer
+// at most regionRoom plus the new text, in a file of any size.
+func region(d *text.Doc, splices []edit.Splice, beside int) string {
+	return regionIn(linesOf(d), splices, 1, beside)
 }
 
 // regionIn does so for a piece of a text that begins in the given line.
-func regionIn(l lines, splices []edit.Splice, base int) string {
+func regionIn(l lines, splices []edit.Splice, base, beside int) string {
 	first := splices[0]
-	room := regionRoom - headRoom + len(toLF(first.New)) // a CRLF is shown as LF
+	room := max(regionRoom-remarkRoom-beside, leastRoom) + len(toLF(first.New)) // a CRLF is shown as LF
 	head := l.start(first.Start)
 	tail := first.End
 	if first.End == first.Start || l.text[first.End-1] != l.end {
@@ -76,16 +78,16 @@ func window(l lines, s edit.Splice, base, room int) string {
 	line := l.at(s.Start) + base - 1
 	side := min((room-len(s.New))/2-8, 80)
 	before, after := tailOf(l.text[l.start(s.Start):s.Start], side), headOf(l.text[s.End:l.after(s.End)], side)
-	body := before + s.New + strings.TrimRight(after, "\r\n")
+	body := text.Escape(before) + s.New + text.Escape(strings.TrimRight(after, "\r\n"))
 	numbered := fmt.Sprintf("%d\t%s%s%s", line, cutMark, body, cutMark)
 	if strings.Contains(s.New, "\n") {
 		numbered = l.number(cutMark+body+cutMark, line)
 	}
 	if len(numbered) <= room {
-		return text.Escape(numbered)
+		return numbered
 	}
 	half := (room - 64) / 2
-	return text.Escape(headOf(numbered, half) + fmt.Sprintf("\n… (%s of the new text are not repeated here)\n", amount(int64(len(numbered)-2*half))) + tailOf(numbered, half))
+	return headOf(numbered, half) + fmt.Sprintf("\n… (%s of the new text are not repeated here)\n", amount(int64(len(numbered)-2*half))) + tailOf(numbered, half)
 }
 
 // headOf is the longest start of s of at most n bytes that splits no character.
