@@ -96,11 +96,10 @@ func (h *House) decide(policy *perm.Policy, op perm.Op, t *fsys.Target, grants p
 // rule names: a hard link is no way around it.
 func (h *House) secondName(policy *perm.Policy, op perm.Op, t *fsys.Target) (perm.Decision, bool) {
 	for _, l := range policy.LiteralDenies(op) {
-		path, err := fsys.Lexer{OS: h.Lexer().OS}.Parse(l.Path)
-		if err != nil {
+		denied, err := h.find(l.Path)
+		if denied == nil {
 			continue
 		}
-		denied, err := h.Resolver.Resolve(path)
 		same := err == nil && denied.Stamp.SameFile(t.Stamp)
 		denied.Close()
 		if same {
@@ -134,7 +133,11 @@ func (h *House) lookalike(call Call, s *spot, raw string) error {
 	if !ok {
 		return nil
 	}
-	return h.swap(call, s, s.Asked.WithBase(other), "the one existing name that looks the same")
+	path := s.Asked.WithBase(other)
+	if !h.there(s.op, path, perm.Ask) {
+		return nil // what is denied stays unknown
+	}
+	return h.swap(call, s, path, "the one existing name that looks the same")
 }
 
 // swap puts another spelling in the place of one that names nothing.
@@ -152,15 +155,21 @@ func (h *House) swap(call Call, s *spot, path fsys.Path, why string) error {
 // exists tells the policy whether a name is there (a bare repository is known
 // by its HEAD).
 func (h *House) exists(name string) bool {
-	path, err := fsys.Lexer{OS: h.Lexer().OS}.Parse(name)
-	if err != nil {
+	t, err := h.find(name)
+	if t == nil {
 		return false
 	}
-	t, err := h.Resolver.Resolve(path)
-	if t != nil {
-		defer t.Close()
-	}
+	defer t.Close()
 	return err == nil && t.Kind != fsys.Missing
+}
+
+// find resolves a name that no caller gave.
+func (h *House) find(name string) (*fsys.Target, error) {
+	path, err := fsys.Lexer{OS: h.Lexer().OS}.Parse(name)
+	if err != nil {
+		return nil, err
+	}
+	return h.Resolver.Resolve(path)
 }
 
 // denied words a decision that is not allow. All denials by one rule read the
@@ -200,7 +209,7 @@ func because(d perm.Decision) string { return decidedBy(d) + brokenFiles(d) }
 func decidedBy(d perm.Decision) string {
 	switch {
 	case d.Rule != "" && d.Quotable:
-		return fmt.Sprintf("Rule: %s (%s)", d.Rule, where(d.Source))
+		return fmt.Sprintf("Rule: %s (%s)", fsys.Printable(d.Rule), where(d.Source))
 	case d.Rule != "":
 		return "Rule: a rule on what this name leads to"
 	}
@@ -312,14 +321,18 @@ func (h *House) directory(s *spot) error {
 	return refuse(slugIsDirectory, "%s", b.String())
 }
 
-// readable tells whether a Read of name would be allowed without a question,
-// by every name it has.
+// readable tells whether a Read of name would find something and be allowed
+// without a question, by every name it has.
 func (h *House) readable(name string) bool {
 	path, err := fsys.Lexer{OS: h.Lexer().OS}.Parse(name)
-	if err != nil {
-		return false
-	}
-	if h.Policy().Decide(perm.Read, []string{name}, h.exists).Verdict != perm.Allow {
+	return err == nil && h.there(perm.Read, path, perm.Allow)
+}
+
+// there tells whether something bears the name, as far as one may know of whom
+// the rules let through at least as far as that verdict.
+func (h *House) there(op perm.Op, path fsys.Path, least perm.Verdict) bool {
+	policy := h.Policy()
+	if policy.Decide(op, []string{path.String()}, h.exists).Verdict < least {
 		return false
 	}
 	t, err := h.Resolver.Resolve(path)
@@ -327,7 +340,7 @@ func (h *House) readable(name string) bool {
 		return false
 	}
 	defer t.Close()
-	return err == nil && h.Policy().Decide(perm.Read, t.Names, h.exists).Verdict == perm.Allow
+	return err == nil && t.Kind != fsys.Missing && h.decide(policy, op, t, nil).Verdict >= least
 }
 
 // join is a folder and a name in it, in the resolver's spelling.
