@@ -153,14 +153,23 @@ func (h *House) swap(call Call, s *spot, path fsys.Path, why string) error {
 }
 
 // exists tells the policy whether a name is there (a bare repository is known
-// by its HEAD).
+// by its HEAD). A link that leads nowhere is there, too, and git takes such a
+// HEAD for one.
 func (h *House) exists(name string) bool {
 	t, err := h.find(name)
 	if t == nil {
 		return false
 	}
 	defer t.Close()
-	return err == nil && t.Kind != fsys.Missing
+	if err != nil || t.Kind != fsys.Missing {
+		return true
+	}
+	dir, err := h.find(t.Asked.Dir())
+	if dir == nil {
+		return false
+	}
+	defer dir.Close()
+	return err == nil && dir.Kind == fsys.Directory && t.Path != join(dir.Path, t.Asked.Base())
 }
 
 // find resolves a name that no caller gave.

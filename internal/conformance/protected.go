@@ -1,0 +1,17 @@
+package conformance
+
+import "strings"
+
+// ProtectedDirs are the directories whose contents are asked for before a
+// write, at any depth; a file of such a name counts, too.
+func ProtectedDirs() []string {
+	return strings.Fields(".git .config/git .vscode .idea .husky .cargo .devcontainer .yarn .mvn .claude .fsmcp")
+}
+
+// ProtectedFiles are the files that are asked for before a write, at any depth.
+func ProtectedFiles() []string {
+	return strings.Fields(`.gitconfig .gitmodules .bashrc .bash_profile .bash_login .bash_aliases .bash_logout .zshrc .zprofile .zshenv .zlogin .zlogout .profile
+		.envrc .npmrc .yarnrc .yarnrc.yml .pnp.cjs .pnp.loader.mjs .pnpmfile.cjs bunfig.toml .bunfig.toml .bazelrc .bazelversion .bazeliskrc
+		.pre-commit-config.yaml lefthook.yml lefthook.yaml .lefthook.yml .lefthook.yaml gradle-wrapper.properties maven-wrapper.properties
+		.devcontainer.json .ripgreprc pyrightconfig.json .mcp.json .claude.json`)
+}
