@@ -17,7 +17,7 @@ const (
 	// remarkRoom is kept of that for what saving has to tell.
 	remarkRoom = 240
 	// leastRoom is for the region, however much of that a long path takes.
-	leastRoom = 160
+	leastRoom = 64
 	// cutMark stands where a line is not shown to its end.
 	cutMark = "…"
 )
