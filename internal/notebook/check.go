@@ -23,29 +23,31 @@ var plain = func() (t [256]bool) {
 }()
 
 // checker is a strict reader of JSON that builds nothing: once it has passed,
-// the rest of the package may walk the bytes without looking back.
+// the rest of the package may walk the bytes without looking back. Its first
+// error stays; behind it there is nothing left to read, so that whoever reads
+// on comes to an end.
 type checker struct {
 	raw []byte
 	pos int
+	err *ParseError
 }
 
-// check tells whether raw is one JSON value in UTF-8, perhaps behind a byte
-// order mark, nested no deeper than MaxDepth.
-func check(raw []byte) error {
-	if at := invalidUTF8(raw); at >= 0 {
-		return &ParseError{NotUTF8, int64(at), "not UTF-8"}
+// file reads raw as one JSON value in UTF-8, perhaps behind a byte order mark,
+// nested no deeper than MaxDepth. value reads that value.
+func (c *checker) file(value func()) {
+	if at := invalidUTF8(c.raw); at >= 0 {
+		c.pos = at
+		c.fail(NotUTF8, "not UTF-8")
+		return
 	}
-	c := checker{raw: raw}
-	if bytes.HasPrefix(raw, []byte(bom)) {
+	if bytes.HasPrefix(c.raw, []byte(bom)) {
 		c.pos = len(bom)
 	}
-	if err := c.value(1); err != nil {
-		return err
+	c.space()
+	value()
+	if c.space(); c.pos < len(c.raw) {
+		c.unexpected("behind the end of the JSON value")
 	}
-	if c.space(); c.pos < len(raw) {
-		return c.unexpected("behind the end of the JSON value")
-	}
-	return nil
 }
 
 // invalidUTF8 is the offset of the first byte that is not UTF-8, or -1.
@@ -63,207 +65,245 @@ func invalidUTF8(raw []byte) int {
 	return -1
 }
 
-func (c *checker) fail(f Fault, what string) error {
-	return &ParseError{f, int64(c.pos), what}
+func (c *checker) fail(f Fault, what string) {
+	if c.err == nil {
+		c.err = &ParseError{f, int64(c.pos), what}
+	}
+	c.pos = len(c.raw)
 }
 
-// unexpected is the error of the byte that stands at pos.
-func (c *checker) unexpected(where string) error {
+// unexpected fails at the byte that stands at pos.
+func (c *checker) unexpected(where string) {
 	if c.pos >= len(c.raw) {
-		return c.fail(Malformed, "unexpected end "+where)
+		c.fail(Malformed, "unexpected end "+where)
+		return
 	}
 	r, _ := utf8.DecodeRune(c.raw[c.pos:])
-	return c.fail(Malformed, fmt.Sprintf("unexpected %s %s", strconv.QuoteRune(r), where))
+	c.fail(Malformed, fmt.Sprintf("unexpected %s %s", strconv.QuoteRune(r), where))
 }
 
 func (c *checker) space() { c.pos = skipSpace(c.raw, c.pos) }
 
+// at tells whether b stands at pos.
+func (c *checker) at(b byte) bool { return c.pos < len(c.raw) && c.raw[c.pos] == b }
+
 // take moves over b if it stands at pos.
 func (c *checker) take(b byte) bool {
-	if c.pos < len(c.raw) && c.raw[c.pos] == b {
+	if c.at(b) {
 		c.pos++
 		return true
 	}
 	return false
 }
 
-func (c *checker) value(depth int) error {
-	c.space()
+// value reads the value that begins at pos.
+func (c *checker) value(depth int) {
 	if c.pos >= len(c.raw) {
-		return c.unexpected("in place of a value")
+		c.unexpected("in place of a value")
+		return
 	}
 	switch b := c.raw[c.pos]; {
 	case b == '"':
-		return c.str()
-	case b == '{' || b == '[':
-		if depth > MaxDepth {
-			return c.fail(TooDeep, fmt.Sprintf("nested deeper than %d", MaxDepth))
-		}
-		if b == '{' {
-			return c.object(depth)
-		}
-		return c.array(depth)
+		c.str()
+	case b == '{':
+		c.object(depth)
+	case b == '[':
+		c.array(depth)
 	case b == '-' || isDigit(b):
-		return c.number()
+		c.number()
 	case b == 't':
-		return c.word("true")
+		c.word("true")
 	case b == 'f':
-		return c.word("false")
+		c.word("false")
 	case b == 'n':
-		return c.word("null")
+		c.word("null")
+	default:
+		c.unexpected("in place of a value")
 	}
-	return c.unexpected("in place of a value")
 }
 
-func (c *checker) object(depth int) error {
+func (c *checker) object(depth int) {
+	for more := c.open('}', depth); more; more = c.next('}') {
+		c.key()
+		c.value(depth + 1)
+	}
+}
+
+// array tells also whether there are none but strings in it.
+func (c *checker) array(depth int) (strings bool) {
+	strings = true
+	for more := c.open(']', depth); more; more = c.next(']') {
+		strings = strings && c.at('"')
+		c.value(depth + 1)
+	}
+	return strings
+}
+
+// open moves over a bracket and tells whether anything is in it.
+func (c *checker) open(end byte, depth int) (more bool) {
+	if depth > MaxDepth {
+		c.fail(TooDeep, fmt.Sprintf("nested deeper than %d", MaxDepth))
+		return false
+	}
 	c.pos++
-	if c.space(); c.take('}') {
-		return nil
-	}
-	for {
-		c.space()
-		if c.pos >= len(c.raw) || c.raw[c.pos] != '"' {
-			return c.unexpected("in place of a key")
-		}
-		if err := c.str(); err != nil {
-			return err
-		}
-		if c.space(); !c.take(':') {
-			return c.unexpected("in place of ':'")
-		}
-		if err := c.value(depth + 1); err != nil {
-			return err
-		}
-		if done, err := c.next('}'); done || err != nil {
-			return err
-		}
-	}
-}
-
-func (c *checker) array(depth int) error {
-	c.pos++
-	if c.space(); c.take(']') {
-		return nil
-	}
-	for {
-		if err := c.value(depth + 1); err != nil {
-			return err
-		}
-		if done, err := c.next(']'); done || err != nil {
-			return err
-		}
-	}
-}
-
-// next moves over what follows a value: a comma or the container's end.
-func (c *checker) next(end byte) (done bool, err error) {
 	c.space()
-	switch {
+	return !c.take(end)
+}
+
+// next moves over what follows a value, a comma or the container's end, and
+// tells whether another value must come.
+func (c *checker) next(end byte) (more bool) {
+	switch c.space(); {
 	case c.take(','):
-		return false, nil
+		c.space()
+		return true
 	case c.take(end):
-		return true, nil
+		return false
 	}
-	return false, c.unexpected(fmt.Sprintf("in place of ',' or %q", end))
+	c.unexpected(fmt.Sprintf("in place of ',' or %q", end))
+	return false
 }
 
-func (c *checker) str() error {
-	c.pos++
-	for {
-		c.pos = skipPlain(c.raw, c.pos)
-		if c.pos >= len(c.raw) {
-			return c.unexpected("inside a string")
+// key reads a key and moves on to its value.
+func (c *checker) key() span {
+	key := span{start: c.pos}
+	if !c.at('"') {
+		c.unexpected("in place of a key")
+		return key
+	}
+	c.str()
+	key.end = c.pos
+	if c.space(); !c.take(':') {
+		c.unexpected("in place of ':'")
+	}
+	c.space()
+	return key
+}
+
+func (c *checker) str() {
+	at := c.pos + 1
+	for at+8 <= len(c.raw) {
+		marks := stringMarks(word(c.raw, at))
+		if marks == 0 {
+			at += 8
+			continue
 		}
-		switch c.raw[c.pos] {
-		case '"':
+		at += bits.TrailingZeros64(marks) / 8
+		if c.raw[at] == '"' {
+			c.pos = at + 1
+			return
+		}
+		size := escapeSize(c.raw[at:])
+		if size == 0 {
+			break
+		}
+		at += size
+	}
+	c.pos = at
+	c.restOfString()
+}
+
+// restOfString reads on byte by byte, to the string's end or to what is wrong
+// with it.
+func (c *checker) restOfString() {
+	for ; c.pos < len(c.raw) && !c.at('"'); c.pos++ {
+		if plain[c.raw[c.pos]] {
+			continue
+		}
+		size := escapeSize(c.raw[c.pos:])
+		switch {
+		case size > 0:
+			c.pos += size - 1
+		case !c.at('\\'):
+			c.unexpected("inside a string")
+		case c.pos+1 == len(c.raw):
 			c.pos++
-			return nil
-		case '\\':
-			if err := c.escape(); err != nil {
-				return err
-			}
+			c.unexpected("inside an escape")
 		default:
-			return c.unexpected("inside a string")
+			c.fail(BadEscape, "invalid escape")
 		}
+	}
+	if !c.take('"') {
+		c.unexpected("inside a string")
 	}
 }
 
-// skipPlain is the offset of the first byte from at on that does not stand for
-// itself inside a string. It looks at eight bytes at a time: a byte's highest
-// bit comes out set where the byte is below a blank, a quote or a backslash.
-// What is carried into the bytes behind such a one does no harm, as only the
-// first counts.
-func skipPlain(raw []byte, at int) int {
-	const ones, highs = 0x0101010101010101, 0x8080808080808080
-	for ; at+8 <= len(raw); at += 8 {
-		x := binary.LittleEndian.Uint64(raw[at:])
-		quote, slash := x^(ones*'"'), x^(ones*'\\')
-		found := ((x-ones*' ')&^x | (quote-ones)&^quote | (slash-ones)&^slash) & highs
-		if found != 0 {
-			return at + bits.TrailingZeros64(found)/8
-		}
-	}
-	for at < len(raw) && plain[raw[at]] {
-		at++
-	}
-	return at
+// What a word of eight bytes is looked at with: a one in each byte, and each
+// byte's highest bit.
+const (
+	ones  = 0x0101010101010101
+	highs = 0x8080808080808080
+)
+
+// word is eight bytes, the first of them lowest.
+func word(raw []byte, at int) uint64 { return binary.LittleEndian.Uint64(raw[at:]) }
+
+// zeroBytes marks the bytes of a word that are zero by their highest bit. Behind
+// the first of them it may mark others too.
+func zeroBytes(x uint64) uint64 { return (x - ones) &^ x & highs }
+
+// stringMarks marks the bytes that do not stand for themselves inside a string,
+// as zeroBytes does: those below a blank, quotes and backslashes.
+func stringMarks(x uint64) uint64 {
+	return (x-ones*' ')&^x&highs | zeroBytes(x^ones*'"') | zeroBytes(x^ones*'\\')
 }
 
-func (c *checker) escape() error {
-	rest := c.raw[c.pos+1:]
-	if len(rest) == 0 {
-		c.pos++
-		return c.unexpected("inside an escape")
+// shortEscape are the characters that a backslash and one more byte stand for, 0 where
+// they are no escape.
+var shortEscape = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
+
+// escapeSize is how many bytes the escape takes that b begins with, 0 if it
+// begins with none.
+func escapeSize(b []byte) int {
+	switch {
+	case len(b) < 2 || b[0] != '\\':
+		return 0
+	case shortEscape[b[1]] != 0:
+		return 2
+	case b[1] == 'u' && len(b) >= 6 && hexDigit[b[2]]|hexDigit[b[3]]|hexDigit[b[4]]|hexDigit[b[5]] < 16:
+		return 6
 	}
-	switch rest[0] {
-	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
-		c.pos += 2
-		return nil
-	case 'u':
-		if _, ok := hex4(rest[1:]); ok {
-			c.pos += 6
-			return nil
-		}
-	}
-	return c.fail(BadEscape, "invalid escape")
+	return 0
 }
+
+// hexDigit is what the hexadecimal digits stand for, 255 for all else.
+var hexDigit = func() (t [256]byte) {
+	for c := range t {
+		t[c] = 255
+	}
+	for i, c := range "0123456789abcdef" {
+		t[c] = byte(i)
+	}
+	for i, c := range "ABCDEF" {
+		t[c] = byte(10 + i)
+	}
+	return t
+}()
 
 // hex4 reads the four hexadecimal digits of a \u escape.
 func hex4(b []byte) (rune, bool) {
 	if len(b) < 4 {
 		return 0, false
 	}
-	var r rune
-	for _, d := range b[:4] {
-		switch {
-		case isDigit(d):
-			r = r<<4 | rune(d-'0')
-		case 'a' <= d|0x20 && d|0x20 <= 'f':
-			r = r<<4 | rune(d|0x20-'a'+10)
-		default:
-			return 0, false
-		}
-	}
-	return r, true
+	h := [4]rune{rune(hexDigit[b[0]]), rune(hexDigit[b[1]]), rune(hexDigit[b[2]]), rune(hexDigit[b[3]])}
+	return h[0]<<12 | h[1]<<8 | h[2]<<4 | h[3], h[0]|h[1]|h[2]|h[3] < 16
 }
 
-func (c *checker) number() error {
+func (c *checker) number() {
 	c.take('-')
-	if !c.take('0') && !c.digits() {
-		return c.unexpected("inside a number")
+	ok := c.take('0') || c.digits()
+	if ok && c.take('.') {
+		ok = c.digits()
 	}
-	if c.take('.') && !c.digits() {
-		return c.unexpected("inside a number")
-	}
-	if c.take('e') || c.take('E') {
+	if ok && (c.take('e') || c.take('E')) {
 		if !c.take('+') {
 			c.take('-')
 		}
-		if !c.digits() {
-			return c.unexpected("inside a number")
-		}
+		ok = c.digits()
 	}
-	return nil
+	if !ok {
+		c.unexpected("inside a number")
+	}
 }
 
 // digits moves over digits and tells whether there was one.
@@ -275,12 +315,12 @@ func (c *checker) digits() bool {
 	return c.pos > from
 }
 
-func (c *checker) word(w string) error {
-	if bytes.HasPrefix(c.raw[c.pos:], []byte(w)) {
-		c.pos += len(w)
-		return nil
+func (c *checker) word(w string) {
+	if !bytes.HasPrefix(c.raw[c.pos:], []byte(w)) {
+		c.unexpected("in place of a value")
+		return
 	}
-	return c.unexpected("in place of a value")
+	c.pos += len(w)
 }
 
 func isDigit(b byte) bool { return '0' <= b && b <= '9' }

@@ -171,31 +171,35 @@ func TestCheckAgreesWithEncodingJSON(t *testing.T) {
 				break
 			}
 		}
-		if got, want := check(raw) == nil, accepted(raw); got != want {
-			t.Fatalf("%q: accepted %v, want %v (%v)", raw, got, want, check(raw))
+		c := checker{raw: raw}
+		c.file(func() { c.value(1) })
+		if got, want := c.err == nil, accepted(raw); got != want {
+			t.Fatalf("%q: accepted %v, want %v (%v)", raw, got, want, c.err)
 		}
 	}
 }
 
-// Eight bytes at a time or one: what ends a run of plain bytes is the same.
-func TestPlainBytes(t *testing.T) {
+// Eight bytes at a time or one: a string ends at the same place, or is refused
+// for the same reason.
+func TestStringsByWords(t *testing.T) {
+	pieces := []string{`"`, `\n`, `\"`, `\\`, `\u00e9`, `\ud83d\ude00`, `\x`, `\u12`, `\`, "\x1f", "\x7f", "é", "\n", "[", "{", " ", "plain", "eight by", "y_"}
 	seed := uint32(1)
-	for n := range 40 {
-		for range 2000 {
-			raw := make([]byte, n)
-			for i := range raw {
-				seed = seed*1664525 + 1013904223
-				if raw[i] = byte(seed >> 24); seed>>16%8 > 0 {
-					raw[i] |= 0x60
-				}
+	for range 100_000 {
+		raw := []byte(`"`)
+		for range seed >> 8 % 12 {
+			seed = seed*1664525 + 1013904223
+			i := seed >> 16 % uint32(len(pieces))
+			if i < 3 && seed>>8%4 > 0 {
+				i = uint32(len(pieces)) - 3
 			}
-			want := 0
-			for want < n && plain[raw[want]] {
-				want++
-			}
-			if got := skipPlain(raw, 0); got != want {
-				t.Fatalf("%q: %d, want %d", raw, got, want)
-			}
+			raw = append(raw, pieces[i]...)
+		}
+		seed = seed*1664525 + 1013904223
+		words, bytewise := checker{raw: raw}, checker{raw: raw, pos: 1}
+		words.str()
+		bytewise.restOfString()
+		if words.pos != bytewise.pos || (words.err == nil) != (bytewise.err == nil) || words.err != nil && *words.err != *bytewise.err {
+			t.Fatalf("%q: %d %v, %d %v", raw, words.pos, words.err, bytewise.pos, bytewise.err)
 		}
 	}
 }

@@ -1,43 +1,46 @@
 package notebook
 
-import "bytes"
+import (
+	"bytes"
+	"math/bits"
+)
 
 // clean takes terminal escapes out of an output's text, in place, and makes
 // every line ending a line feed. A lone carriage return, with which progress
 // bars overwrite themselves, ends a line too: nothing is lost that way.
 func clean(text []byte) []byte {
-	if bytes.IndexByte(text, esc) < 0 && bytes.IndexByte(text, '\r') < 0 && !bytes.Contains(text, []byte(csi)) {
-		return text
-	}
-	out := text[:0]
-	for at := 0; at < len(text); {
-		from := at
-		for at < len(text) && !mayGo[text[at]] {
-			at++
-		}
-		if out = append(out, text[from:at]...); at == len(text) {
-			break
-		}
+	at := nextToGo(text, 0)
+	out := text[:at]
+	for at < len(text) {
 		if n := escapeLen(text[at:]); n > 0 {
 			at += n
-			continue
+		} else if b := text[at]; b != '\r' {
+			out = append(out, b)
+			at++
+		} else if at++; at == len(text) || text[at] != '\n' {
+			out = append(out, '\n')
 		}
-		b := text[at]
-		at++
-		if b == '\r' {
-			if at < len(text) && text[at] == '\n' {
-				continue
-			}
-			b = '\n'
-		}
-		out = append(out, b)
+		from := at
+		at = nextToGo(text, at)
+		out = append(out, text[from:at]...)
 	}
 	return out
 }
 
-// mayGo tells the bytes with which something begins that does not stay; 0xc2 is
-// the first of csi.
-var mayGo = [256]bool{esc: true, '\r': true, 0xc2: true}
+// nextToGo is where the next thing may begin that does not stay, or the text's
+// end; 0xc2 is the first byte of csi.
+func nextToGo(text []byte, at int) int {
+	for ; at+8 <= len(text); at += 8 {
+		x := word(text, at)
+		if marks := zeroBytes(x^ones*esc) | zeroBytes(x^ones*'\r') | zeroBytes(x^ones*0xc2); marks != 0 {
+			return at + bits.TrailingZeros64(marks)/8
+		}
+	}
+	for at < len(text) && text[at] != esc && text[at] != '\r' && text[at] != 0xc2 {
+		at++
+	}
+	return at
+}
 
 const (
 	esc = 0x1b

@@ -7,9 +7,10 @@
 // of a notebook, that every offset it hands out counts bytes of that file, that
 // an edit leaves each byte outside its splices alone, that what an edit gives
 // is a notebook again, valid wherever the old one was, and that deleting a cell
-// which was just inserted gives the old bytes back. It keeps two offsets per
-// cell and looks up the rest when asked, so memory follows the number of cells
-// and what is rendered, not the number of values in the file: reading, showing
+// which was just inserted gives the old bytes back. One pass over the
+// file checks it and keeps where the cells and their fields stand; the rest is
+// looked up when asked, so memory follows the number of cells and what is
+// rendered, not the number of values in the file: reading, showing
 // with a MaxText of at most the file's size, and editing each take less than ten
 // times the file, whatever is in it.
 //

@@ -31,14 +31,14 @@ func (nb *Notebook) Replace(i int, source, kind string) (Change, error) {
 	if err := nb.mayEdit(i, 0, source); err != nil {
 		return Change{}, err
 	}
-	f := nb.fields(nb.cells[i])
+	f := nb.fieldsOf(i)
 	old := nb.str(f.kind)
 	if kind == "" {
 		kind = old
 	} else if !knownType(kind) {
 		return Change{}, ErrType
 	}
-	c := Change{Index: i, Name: nb.name(i, f), Type: kind}
+	c := Change{Index: i, Name: nb.name(i), Type: kind}
 	c.Splices = nb.setSource(i, f, source)
 	if kind != old {
 		nb.retype(&c, f)
@@ -76,8 +76,8 @@ func (nb *Notebook) Delete(i int) (Change, error) {
 	if err := nb.mayEdit(i, 0, ""); err != nil {
 		return Change{}, err
 	}
-	f := nb.fields(nb.cells[i])
-	c := Change{Index: i, Name: nb.name(i, f), Type: nb.str(f.kind)}
+	f := nb.fieldsOf(i)
+	c := Change{Index: i, Name: nb.name(i), Type: nb.str(f.kind)}
 	c.Splices = []Splice{nb.remove(i)}
 	return c, nil
 }
@@ -88,8 +88,8 @@ func (nb *Notebook) mayEdit(i, least int, source string) error {
 	if err := nb.Editable(); err != nil {
 		return err
 	}
-	if i < least || i >= len(nb.cells) {
-		return &CellError{Miss: NoSuchIndex, Name: indexName(i), Count: len(nb.cells)}
+	if i < least || i >= nb.Len() {
+		return &CellError{Miss: NoSuchIndex, Name: indexName(i), Count: nb.Len()}
 	}
 	if !utf8.ValidString(source) {
 		return ErrSource
@@ -102,28 +102,28 @@ func knownType(kind string) bool { return kind == Code || kind == Markdown || ki
 // place puts a new cell behind the one at index after. What stands between two
 // cells there, or elsewhere in the list, stands between them as well.
 func (nb *Notebook) place(after int, cell string) Splice {
-	switch n := len(nb.cells); {
+	switch n := nb.Len(); {
 	case n == 0:
 		open, closing := nb.hug(nb.inner())
 		return put(span{nb.list.start + 1, nb.list.end - 1}, open+cell+closing)
 	case after < 0:
-		return putAt(nb.cells[0].start, cell+nb.cellSep(0))
+		return putAt(nb.cellAt(0).start, cell+nb.cellSep(0))
 	default:
-		return putAt(nb.cells[after].end, nb.cellSep(after)+cell)
+		return putAt(nb.cellAt(after).end, nb.cellSep(after)+cell)
 	}
 }
 
 // remove is the opposite of place.
 func (nb *Notebook) remove(i int) Splice {
-	switch n := len(nb.cells); {
+	switch n := nb.Len(); {
 	case n == 1:
-		open := nb.between(nb.list.start+1, nb.cells[0].start)
-		closing := nb.between(nb.cells[0].end, nb.list.end-1)
+		open := nb.between(nb.list.start+1, nb.cellAt(0).start)
+		closing := nb.between(nb.cellAt(0).end, nb.list.end-1)
 		return put(span{nb.list.start + 1, nb.list.end - 1}, nb.unhug(open, closing))
 	case i == 0:
-		return put(span{nb.cells[0].start, nb.cells[1].start}, "")
+		return put(span{nb.cellAt(0).start, nb.cellAt(1).start}, "")
 	default:
-		return put(span{nb.cells[i-1].end, nb.cells[i].end}, "")
+		return put(span{nb.cellAt(i - 1).end, nb.cellAt(i).end}, "")
 	}
 }
 
@@ -177,12 +177,12 @@ func repeats(s, unit string) bool {
 
 // cellSep is what stands between the cell at index i and the next.
 func (nb *Notebook) cellSep(i int) string {
-	if len(nb.cells) == 1 {
-		open := nb.between(nb.list.start+1, nb.cells[0].start)
+	if nb.Len() == 1 {
+		open := nb.between(nb.list.start+1, nb.cellAt(0).start)
 		return afterComma(open, behindComma(nb.topLayout().sep))
 	}
-	i = min(i, len(nb.cells)-2)
-	return nb.between(nb.cells[i].end, nb.cells[i+1].start)
+	i = min(i, nb.Len()-2)
+	return nb.between(nb.cellAt(i).end, nb.cellAt(i+1).start)
 }
 
 // newCell writes a cell in the file's style. An id of "" is none.
@@ -229,10 +229,12 @@ func (nb *Notebook) freshID(rand io.Reader) (string, error) {
 		return "", fmt.Errorf("new cell id: %w", err)
 	}
 	id := fmt.Sprintf("%x", random)
-	for n := 2; len(nb.bearers(id)) > 0; n++ {
+	for n := 2; ; n++ {
+		if _, count := nb.bearers(id); count == 0 {
+			return id, nil
+		}
 		id = fmt.Sprintf("%x-%d", random, n)
 	}
-	return id, nil
 }
 
 // clear empties what a run has left in a code cell.
@@ -264,7 +266,7 @@ func unwanted(kind string) []string {
 
 // retype makes the cell one of type c.Type.
 func (nb *Notebook) retype(c *Change, f fields) {
-	cell := nb.cells[c.Index]
+	cell := nb.cellAt(c.Index)
 	c.Splices = append(c.Splices, put(f.kind, quoted(c.Type)))
 	drop := unwanted(c.Type)
 	gone := nb.drop(c, cell, func(key string, _ span) bool { return slices.Contains(drop, key) })
@@ -292,7 +294,7 @@ func (nb *Notebook) ran(f fields) bool {
 
 // addMissing gives a cell what each code cell must have.
 func (nb *Notebook) addMissing(c *Change, f fields) {
-	cell := nb.cells[c.Index]
+	cell := nb.cellAt(c.Index)
 	order := nb.keyOrder(c.Index, Code)
 	for _, key := range order {
 		switch {

@@ -41,8 +41,11 @@ const (
 type CellError struct {
 	Miss  Miss
 	Name  string   // as it was asked for
-	Names []string // at most 20: names that exist, or the cell-N that share the id
+	Names []string // at most 20 that lead to a cell: of those that exist, or of those that share the id
 	Count int      // how many cells the notebook has, or how many share the id
+	// Hidden is how many of those that share the id no name leads to: their
+	// cell-N are the ids of other cells.
+	Hidden int
 }
 
 func (e *CellError) Error() string {

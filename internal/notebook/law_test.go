@@ -126,7 +126,7 @@ func follow(m model, nb *Notebook, e edit, c Change) error {
 		id := c.Name
 		if nb.minor < 5 {
 			id = ""
-		} else if !fitsAttribute(id) || len(nb.bearers(id)) > 0 {
+		} else if _, count := nb.bearers(id); !fitsAttribute(id) || count > 0 {
 			return fmt.Errorf("new id %q", id)
 		}
 		m.insert(e.at, e.kind, e.source, id)
@@ -158,7 +158,7 @@ func neighbours(before, after *Notebook, e edit) error {
 	if after.Len() != before.Len()+shift {
 		return fmt.Errorf("%d cells became %d", before.Len(), after.Len())
 	}
-	for i, cell := range before.cells {
+	for i := range before.Len() {
 		j := i
 		switch {
 		case e.what == "insert" && i > e.at:
@@ -168,7 +168,7 @@ func neighbours(before, after *Notebook, e edit) error {
 		case e.what != "insert" && i == e.at:
 			continue
 		}
-		other := after.cells[j]
+		cell, other := before.cellAt(i), after.cellAt(j)
 		if !bytes.Equal(before.raw[cell.start:cell.end], after.raw[other.start:other.end]) {
 			return fmt.Errorf("cell %d changed", i)
 		}

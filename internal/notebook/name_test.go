@@ -58,6 +58,44 @@ func TestFind(t *testing.T) {
 	}
 }
 
+// What names a cell in a call leads to it: not an id that two cells bear, nor a
+// cell-N that is another cell's id.
+func TestCallNames(t *testing.T) {
+	raw := fixtures(t)["duplicate_ids"]
+	nb := mustParse(t, string(raw))
+	for i, want := range []string{"", "cell-1", "cell-0", "other"} {
+		if got := nb.CallName(i); got != want {
+			t.Errorf("cell %d: %q, want %q", i, got, want)
+		}
+	}
+	_, err := nb.Find("same")
+	if miss := new(CellError); !errors.As(err, &miss) || !slices.Equal(miss.Names, []string{"cell-1"}) || miss.Count != 2 || miss.Hidden != 1 {
+		t.Errorf("same: %+v", err)
+	}
+	_, err = nb.Find("nowhere")
+	if miss := new(CellError); !errors.As(err, &miss) || !slices.Equal(miss.Names, []string{"cell-1", "cell-0", "other"}) {
+		t.Errorf("nowhere: %+v", err)
+	}
+	// A cell without id, whose place another cell has for its id.
+	hidden := mustParse(t, wrap(`{"cell_type": "raw", "id": "cell-1"}, {"cell_type": "raw"}, {"cell_type": "raw"}`))
+	if got := []string{hidden.CallName(0), hidden.CallName(1), hidden.CallName(2)}; !slices.Equal(got, []string{"cell-1", "", "cell-2"}) {
+		t.Errorf("%q", got)
+	}
+}
+
+// The line that stands for cut outputs names a call that shows them, if any does.
+func TestCutOutputsNameACall(t *testing.T) {
+	cell := func(id string) string {
+		return `{"cell_type": "code", "id": "` + id + `", "source": "", "outputs": [{"output_type": "stream", "name": "stdout", "text": "` + strings.Repeat("x", 100) + `"}]}`
+	}
+	nb := mustParse(t, wrap(strings.Join([]string{cell("same"), cell("same"), cell("cell-0"), cell("own")}, ", ")))
+	for i, want := range []string{"no cell_id leads to this cell", `cell_id "cell-1"`, `cell_id "cell-0"`, `cell_id "own"`} {
+		if got := text(nb.Render(Options{First: i, Limit: 1, MaxOutput: 20}).Parts); !strings.Contains(got, "80 of 100 characters") || !strings.Contains(got, want) {
+			t.Errorf("cell %d: %s", i, got)
+		}
+	}
+}
+
 // Whatever a cell is called in what is shown leads back to it, unless its id is
 // borne twice.
 func TestNamesLeadBack(t *testing.T) {

@@ -8,21 +8,26 @@ import (
 
 // outputs is what a code cell's run left, as text and pictures.
 type outputs struct {
-	text     []byte
-	pictures []*Picture
-	scratch  []byte // room to decode pictures in
-	stream   string // the stream that the text ends in, "" if in none
-	unshown  int    // how many outputs have nothing to show
+	text      []byte
+	pictures  []*Picture
+	scratch   []byte // room to decode pictures in
+	streaming bool   // the text ends in a stream
+	stream    []byte // that one's name
+	unshown   int    // how many outputs have nothing to show
 }
 
 // outputsOf reads the outputs of the cell at index i.
 func (nb *Notebook) outputsOf(i int, f fields) *outputs {
 	o := &outputs{}
+	nb.readOutputs(o, i, f)
+	return o
+}
+
+// readOutputs does so into o, whose room it uses again.
+func (nb *Notebook) readOutputs(o *outputs, i int, f fields) {
+	*o = outputs{text: o.text[:0], pictures: o.pictures[:0], scratch: o.scratch}
 	if isArray(nb.raw, f.outputs) {
-		elements(nb.raw, f.outputs, func(v span) bool {
-			nb.addOutput(o, v)
-			return true
-		})
+		walkArray(nb.raw, f.outputs.start, func(at int) int { return nb.addOutput(o, at) })
 	}
 	if n := o.unshown - maxUnshown; n > 0 {
 		o.note("%d more outputs are not shown", n)
@@ -30,22 +35,28 @@ func (nb *Notebook) outputsOf(i int, f fields) *outputs {
 	for _, p := range o.pictures {
 		p.Cell = i
 	}
-	o.scratch = nil
-	return o
 }
 
-// start begins an output: on a new line, unless it goes on with the stream that
-// the one before it wrote to.
-func (o *outputs) start(stream string) {
-	if n := len(o.text); n > 0 && o.text[n-1] != '\n' && (stream == "" || stream != o.stream) {
+// start begins an output on a new line.
+func (o *outputs) start() {
+	if n := len(o.text); n > 0 && o.text[n-1] != '\n' {
 		o.text = append(o.text, '\n')
 	}
-	o.stream = stream
+	o.streaming = false
+}
+
+// startStream begins an output, on a new line unless it goes on with the stream
+// that the one before it wrote to.
+func (o *outputs) startStream(name []byte) {
+	if !o.streaming || !bytes.Equal(name, o.stream) {
+		o.start()
+	}
+	o.streaming, o.stream = true, name
 }
 
 // note says in a line of its own what is not shown.
 func (o *outputs) note(format string, args ...any) {
-	o.start("")
+	o.start()
 	o.text = append(fmt.Appendf(append(o.text, '['), format, args...), "]\n"...)
 }
 
@@ -60,68 +71,73 @@ func (o *outputs) skip(format string, args ...any) {
 	}
 }
 
-// add appends what write appends, cleaned.
-func (o *outputs) add(stream string, write func(dst []byte) []byte) {
-	o.start(stream)
-	from := len(o.text)
-	o.text = write(o.text)
+// clean cleans what was appended to the text from from on.
+func (o *outputs) clean(from int) {
 	o.text = o.text[:from+len(clean(o.text[from:]))]
 }
 
-func (nb *Notebook) addOutput(o *outputs, v span) {
-	if !isObject(nb.raw, v) {
+// addOutput shows the output that starts at at and tells where it ends.
+func (nb *Notebook) addOutput(o *outputs, at int) (end int) {
+	if nb.raw[at] != '{' {
 		o.skip("an output that is not an object is not shown")
-		return
+		return skipValue(nb.raw, at)
 	}
-	out := nb.outputFields(v)
-	switch kind := nb.str(out.kind); kind {
+	out, end := nb.outputFields(at)
+	switch kind := nb.bytes(out.kind); string(kind) {
 	case "stream":
-		nb.addStream(o, out)
+		o.startStream(nb.bytes(out.name))
+		from := len(o.text)
+		o.text = nb.appendText(o.text, out.text)
+		o.clean(from)
 	case "error", "pyerr":
 		nb.addError(o, out)
-	case "execute_result", "display_data":
-		if nb.major == 4 {
-			v = out.data
+	case "execute_result", "display_data", "pyout":
+		forms := out.data
+		if nb.major < 4 || string(kind) == "pyout" { // they are fields of its own
+			forms, _ = nb.formsAt(at)
 		}
-		nb.addBundle(o, v)
-	case "pyout":
-		nb.addBundle(o, v)
+		nb.addBundle(o, forms)
 	default:
 		o.skip("output of type %.40q is not shown", kind)
 	}
+	return end
 }
 
 // outputFields are the values of an output that this package knows.
 type outputFields struct {
-	kind, name, text, ename, evalue, traceback, data span
+	kind, name, text, ename, evalue, traceback span
+
+	data forms
 }
 
-func (nb *Notebook) outputFields(v span) outputFields {
-	var out outputFields
-	members(nb.raw, v, func(m member) bool {
-		switch string(keyOf(nb.raw, m.key)) {
-		case "output_type":
-			out.kind = m.val
-		case "name", "stream":
-			out.name = m.val
-		case "text":
-			out.text = m.val
-		case "ename":
-			out.ename = m.val
-		case "evalue":
-			out.evalue = m.val
-		case "traceback":
-			out.traceback = m.val
-		case "data":
-			out.data = m.val
+// outputFields finds the known values of the output that starts at at, and
+// tells where it ends; of equal keys the last counts.
+func (nb *Notebook) outputFields(at int) (out outputFields, end int) {
+	end = walkObject(nb.raw, at, func(key span, at int) int {
+		v := span{start: at}
+		name := keyOf(nb.raw, key)
+		if string(name) == "data" {
+			out.data, v.end = nb.formsAt(at)
+			return v.end
 		}
-		return true
+		v.end = skipValue(nb.raw, at)
+		switch string(name) {
+		case "output_type":
+			out.kind = v
+		case "name", "stream":
+			out.name = v
+		case "text":
+			out.text = v
+		case "ename":
+			out.ename = v
+		case "evalue":
+			out.evalue = v
+		case "traceback":
+			out.traceback = v
+		}
+		return v.end
 	})
-	return out
-}
-
-func (nb *Notebook) addStream(o *outputs, out outputFields) {
-	o.add("stream "+nb.str(out.name), func(dst []byte) []byte { return nb.appendText(dst, out.text) })
+	return out, end
 }
 
 // addError writes name, message and traceback; the first two only where the
@@ -133,7 +149,7 @@ func (nb *Notebook) addError(o *outputs, out outputFields) {
 	}
 	head = string(clean([]byte(head)))
 	trace := clean(nb.traceback(out.traceback))
-	o.start("")
+	o.start()
 	if head != "" && !bytes.Contains(trace, []byte(head)) {
 		o.text = append(append(o.text, head...), '\n')
 	}
@@ -158,11 +174,8 @@ func (nb *Notebook) traceback(v span) []byte {
 
 // appendText appends text as it reads, and any other value as JSON.
 func (nb *Notebook) appendText(dst []byte, v span) []byte {
-	switch {
-	case !v.ok():
-		return dst
-	case isText(nb.raw, v):
-		dst, _ = joinText(dst, nb.raw, v)
+	dst, _, ok := joinText(dst, nb.raw, v)
+	if ok || !v.ok() {
 		return dst
 	}
 	return appendJSON(dst, nb.raw, v)
@@ -198,41 +211,53 @@ type forms struct {
 // maxRest bounds how many types a note names.
 const maxRest = 4
 
-func (nb *Notebook) formsOf(data span) forms {
-	var f forms
-	if !isObject(nb.raw, data) {
-		return f
+// formsAt finds the forms in the object that starts at at, and tells where it
+// ends. Any other value has none.
+func (nb *Notebook) formsAt(at int) (f forms, end int) {
+	if nb.raw[at] != '{' {
+		return f, skipValue(nb.raw, at)
 	}
-	members(nb.raw, data, func(m member) bool {
-		nb.addForm(&f, string(keyOf(nb.raw, m.key)), m.val)
-		return true
+	end = walkObject(nb.raw, at, func(key span, at int) int {
+		v := span{at, skipValue(nb.raw, at)}
+		nb.addForm(&f, keyOf(nb.raw, key), v)
+		return v.end
 	})
-	return f
+	return f, end
 }
 
-func (nb *Notebook) addForm(f *forms, mime string, v span) {
+func (nb *Notebook) addForm(f *forms, name []byte, v span) {
 	if nb.major < 4 {
-		if mime = oldForms[mime]; mime == "" {
+		mime, ok := oldForms[string(name)]
+		if !ok {
 			return // no form but another field of the output
 		}
+		name = []byte(mime)
 	}
-	switch {
-	case mime == "text/plain":
+	switch string(name) {
+	case "text/plain":
 		f.plain = v
-	case mime == "text/markdown":
+	case "text/markdown":
 		f.markdown = v
-	case mime == "text/latex":
+	case "text/latex":
 		f.latex = v
-	case mime == "text/html":
+	case "text/html":
 		f.html = v
-	case mime == "image/svg+xml":
+	case "image/svg+xml":
 		f.svg = v
-	case mime == "image/png":
+	case "image/png":
 		f.png = v
-	case mime == "image/jpeg":
+	case "image/jpeg":
 		f.jpeg = v
-	case mime == "application/json":
+	case "application/json":
 		f.json = v
+	default:
+		f.addOther(string(name), v)
+	}
+}
+
+// addOther notes a form of a type that is not known by name.
+func (f *forms) addOther(mime string, v span) {
+	switch {
 	case strings.HasSuffix(mime, "+json") && !isMachinery(mime):
 		f.vendor = v
 	case strings.HasPrefix(mime, "text/") && mime != "text/javascript":
@@ -259,12 +284,14 @@ func isMachinery(mime string) bool {
 
 // addBundle shows an output that is there in several forms: the picture, and
 // the form in text that is closest to what a person sees of it.
-func (nb *Notebook) addBundle(o *outputs, data span) {
-	f := nb.formsOf(data)
+func (nb *Notebook) addBundle(o *outputs, f forms) {
 	picture := nb.addPicture(o, f)
 	best := nb.bestText(f, picture != nil)
 	if best.ok() {
-		o.add("", func(dst []byte) []byte { return nb.appendText(dst, best) })
+		o.start()
+		from := len(o.text)
+		o.text = nb.appendText(o.text, best)
+		o.clean(from)
 	}
 	switch {
 	case picture != nil:
@@ -319,7 +346,9 @@ func (nb *Notebook) bestText(f forms, picture bool) span {
 // isEmptyText tells whether v is text that says nothing. What takes many bytes
 // to spell says something.
 func (nb *Notebook) isEmptyText(v span) bool {
-	return v.end-v.start <= maxPlaceholder && isText(nb.raw, v) && nb.text(v) == ""
+	var room [maxPlaceholder]byte
+	text, ok := nb.brief(room[:0], v)
+	return ok && len(text) == 0
 }
 
 // maxPlaceholder bounds the plain forms that may be place holders.
@@ -328,14 +357,25 @@ const maxPlaceholder = 400
 // isPlaceholder tells whether the plain form at v only names the thing that
 // another form shows, as "<Figure size 640x480 with 1 Axes>" does.
 func (nb *Notebook) isPlaceholder(v span) bool {
-	if !isText(nb.raw, v) || v.end-v.start > maxPlaceholder {
+	var room [maxPlaceholder]byte
+	text, ok := nb.brief(room[:0], v)
+	if !ok {
 		return false
 	}
-	text := strings.TrimSpace(nb.text(v))
-	if text == "plot without title" || strings.HasPrefix(text, "HTML widgets cannot be represented in plain text") {
+	text = bytes.TrimSpace(text)
+	if string(text) == "plot without title" || bytes.HasPrefix(text, []byte("HTML widgets cannot be represented in plain text")) {
 		return true
 	}
-	return strings.HasPrefix(text, "<") && strings.HasSuffix(text, ">") && !strings.Contains(text, "\n")
+	return bytes.HasPrefix(text, []byte("<")) && bytes.HasSuffix(text, []byte(">")) && bytes.IndexByte(text, '\n') < 0
+}
+
+// brief appends text to dst that takes at most maxPlaceholder bytes of the file.
+func (nb *Notebook) brief(dst []byte, v span) (text []byte, ok bool) {
+	if v.end-v.start > maxPlaceholder {
+		return nil, false
+	}
+	text, _, ok = joinText(dst, nb.raw, v)
+	return text, ok
 }
 
 // short bounds a text that stands in a note.

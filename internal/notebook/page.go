@@ -40,12 +40,12 @@ type CellView struct {
 // come numbered, and pictures with the last line. A line for which there is no
 // room comes in part, as with Column.
 func (nb *Notebook) RenderCell(i int, o CellOptions) CellView {
-	f := nb.fields(nb.cells[i])
+	f := nb.fieldsOf(i)
 	out := nb.outputsOf(i, f)
 	v := CellView{Cell: nb.Cell(i), First: max(o.First, 1)}
 	var source []byte
 	if f.source.ok() {
-		source, _ = joinText(nil, nb.raw, f.source)
+		source, _, _ = joinText(nil, nb.raw, f.source)
 	}
 	v.SourceLines = countLines(source)
 	v.Total = v.SourceLines + countLines(out.text)
@@ -65,7 +65,7 @@ func (nb *Notebook) RenderCell(i int, o CellOptions) CellView {
 
 // whole writes all of a cell if there is room.
 func (nb *Notebook) whole(w *writer, i int, f fields, out *outputs, room int) bool {
-	w.buf = append(nb.appendCell(w.buf, i, f), out.text...)
+	w.buf = append(nb.appendCell(w.buf, nb.name(i), f), out.text...)
 	w.endLine()
 	if room > 0 && w.total() > room {
 		w.buf = w.buf[:0]
@@ -87,9 +87,8 @@ type pager struct {
 
 // page writes the lines that were asked for and notes in v which those were.
 func (nb *Notebook) page(w *writer, v *CellView, f fields, p pager) {
-	i := v.Cell.Index
-	open := append(nb.appendOpen(nil, i, f), '\n')
-	closing := appendHalves(nb.appendClose(nil, i, f), v.Cell.Halves)
+	open := append(nb.appendOpen(nil, v.Cell.Name, f), '\n')
+	closing := appendHalves(appendClose(nil, v.Cell.Name), v.Cell.Halves)
 	p.line, p.room = v.First, -1
 	if p.options.MaxText > 0 {
 		p.room = max(p.options.MaxText-len(open)-len(closing), 1)

@@ -68,7 +68,7 @@ func addUp(nb *Notebook, i int, o CellOptions) error {
 	if whole != "" && !strings.HasSuffix(whole, "\n") {
 		whole += "\n"
 	}
-	whole += string(nb.outputsOf(i, nb.fields(nb.cells[i])).text)
+	whole += string(nb.outputsOf(i, nb.fieldsOf(i)).text)
 	if whole != "" && !strings.HasSuffix(whole, "\n") {
 		whole += "\n"
 	}
@@ -103,7 +103,7 @@ func addUp(nb *Notebook, i int, o CellOptions) error {
 		return fmt.Errorf("shown up to %d of %v", shown, cell.Source)
 	case got.String() != whole:
 		return fmt.Errorf("%q\nwant\n%q", got.String(), whole)
-	case pictures != len(nb.outputsOf(i, nb.fields(nb.cells[i])).pictures):
+	case pictures != len(nb.outputsOf(i, nb.fieldsOf(i)).pictures):
 		return fmt.Errorf("%d pictures", pictures)
 	}
 	return nil

@@ -34,7 +34,7 @@ func (p *Picture) Bytes() []byte {
 
 // packed appends the base64 text at v to dst without its white space.
 func packed(dst, raw []byte, v span) []byte {
-	text, _ := joinText(dst, raw, v)
+	text, _, _ := joinText(dst, raw, v)
 	out := text[:0]
 	for len(text) > 0 {
 		gap := bytes.IndexAny(text, " \t\r\n")

@@ -2,47 +2,56 @@ package notebook
 
 import (
 	"bytes"
+	"encoding/binary"
+	"math/bits"
 	"unicode/utf16"
 	"unicode/utf8"
 )
 
-// unquote appends the text of the string at lit to dst. halves counts the
-// halves of surrogate pairs, each of which became U+FFFD.
-func unquote(dst, raw []byte, lit span) (text []byte, halves int) {
-	in := raw[lit.start+1 : lit.end-1]
-	for len(in) > 0 {
-		slash := bytes.IndexByte(in, '\\')
-		if slash < 0 {
-			return append(dst, in...), halves
+// unquote appends the text of the string whose quote stands at at to dst, and
+// tells where the string ends. halves counts the halves of surrogate pairs, each
+// of which became U+FFFD.
+func unquote(dst, raw []byte, at int) (text []byte, end, halves int) {
+	for at++; ; {
+		// Eight bytes are taken at a time, and given back from the first on that
+		// does not stand for itself.
+		for at+8 <= len(raw) {
+			x := word(raw, at)
+			dst = binary.LittleEndian.AppendUint64(dst, x)
+			if marks := zeroBytes(x^ones*'"') | zeroBytes(x^ones*'\\'); marks != 0 {
+				n := bits.TrailingZeros64(marks) / 8
+				dst, at = dst[:len(dst)-8+n], at+n
+				break
+			}
+			at += 8
 		}
-		dst = append(dst, in[:slash]...)
-		r, n := unescape(in[slash:])
-		if r == utf8.RuneError && n == 6 && isHalf(in[slash:]) {
-			halves++
+		switch b := raw[at]; b {
+		default:
+			dst = append(dst, b)
+			at++
+		case '"':
+			return dst, at + 1, halves
+		case '\\':
+			if b := shortEscape[raw[at+1]]; b != 0 {
+				dst = append(dst, b)
+				at += 2
+				continue
+			}
+			r, n := unescape(raw[at:])
+			if r == utf8.RuneError && n == 6 && isHalf(raw[at:]) {
+				halves++
+			}
+			dst = utf8.AppendRune(dst, r)
+			at += n
 		}
-		dst = utf8.AppendRune(dst, r)
-		in = in[slash+n:]
 	}
-	return dst, halves
 }
 
 // unescape reads the escape that in begins with, two of them for a pair of
 // surrogates, and tells how many bytes it takes.
 func unescape(in []byte) (rune, int) {
-	switch in[1] {
-	case 'b':
-		return '\b', 2
-	case 'f':
-		return '\f', 2
-	case 'n':
-		return '\n', 2
-	case 'r':
-		return '\r', 2
-	case 't':
-		return '\t', 2
-	case 'u':
-	default:
-		return rune(in[1]), 2
+	if b := shortEscape[in[1]]; b != 0 {
+		return rune(b), 2
 	}
 	r, _ := hex4(in[2:])
 	if !utf16.IsSurrogate(r) {
@@ -63,18 +72,25 @@ func isHalf(in []byte) bool {
 	return utf16.IsSurrogate(r)
 }
 
-// joinText appends the text of v, a string or a list of strings, to dst.
-func joinText(dst, raw []byte, v span) (text []byte, halves int) {
+// joinText appends the text of v, a string or a list of strings, to dst. ok is
+// false, and dst as it was, where v is something else.
+func joinText(dst, raw []byte, v span) (text []byte, halves int, ok bool) {
 	if isString(raw, v) {
-		return unquote(dst, raw, v)
+		dst, _, halves = unquote(dst, raw, v.start)
+		return dst, halves, true
 	}
-	elements(raw, v, func(e span) bool {
-		var n int
-		dst, n = unquote(dst, raw, e)
+	if !isArray(raw, v) {
+		return dst, 0, false
+	}
+	from, n := len(dst), 0
+	for at := skipSpace(raw, v.start+1); raw[at] != ']'; at = nextValue(raw, at) {
+		if raw[at] != '"' {
+			return dst[:from], 0, false
+		}
+		dst, at, n = unquote(dst, raw, at)
 		halves += n
-		return true
-	})
-	return dst, halves
+	}
+	return dst, halves, true
 }
 
 // countHalves counts what joinText would, and builds nothing.
@@ -124,9 +140,9 @@ func (a alphabet) quote(dst []byte, s string) []byte {
 }
 
 func (a alphabet) escape(dst []byte, r rune) []byte {
-	const short = `"\bfnrt`
+	const letters = `"\bfnrt`
 	if i := bytes.IndexRune([]byte("\"\\\b\f\n\r\t"), r); i >= 0 {
-		return append(dst, '\\', short[i])
+		return append(dst, '\\', letters[i])
 	}
 	if r >= 0x10000 {
 		high, low := utf16.EncodeRune(r)

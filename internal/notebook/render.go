@@ -51,15 +51,15 @@ func (nb *Notebook) Render(o Options) View {
 	if o.MaxOutput == 0 {
 		o.MaxOutput = DefaultMaxOutput
 	}
-	end := len(nb.cells)
+	end := nb.Len()
 	if o.First < 0 || o.First > end {
 		o.First = end
 	}
 	if o.Limit > 0 {
 		end = min(end, o.First+o.Limit)
 	}
-	w := writer{}
 	v := View{Next: o.First}
+	w := writer{buf: make([]byte, 0, nb.roomFor(o, end))}
 	for ; v.Next < end; v.Next++ {
 		shown, ok := nb.renderCell(&w, v.Next, o)
 		if !ok {
@@ -71,33 +71,49 @@ func (nb *Notebook) Render(o Options) View {
 	return v
 }
 
+// maxRoom bounds the room that Render begins with.
+const maxRoom = 128 << 10
+
+// roomFor guesses how many bytes of text the cells come to that o asks for, the
+// last of them before end.
+func (nb *Notebook) roomFor(o Options, end int) int {
+	if o.First == end {
+		return 0
+	}
+	room := min((nb.cellAt(end-1).end-nb.cellAt(o.First).start)/2, maxRoom)
+	if o.MaxText > 0 {
+		room = min(room, o.MaxText)
+	}
+	return room
+}
+
 // renderCell shows one cell with its outputs, cut; ok is false where the text
 // would grow too long.
 func (nb *Notebook) renderCell(w *writer, i int, o Options) (shown Shown, ok bool) {
-	f := nb.fields(nb.cells[i])
+	f, name := nb.fieldsOf(i), nb.name(i)
 	mark := len(w.buf)
-	w.buf = nb.appendCell(w.buf, i, f)
+	w.buf = nb.appendCell(w.buf, name, f)
 	if o.MaxText > 0 && w.total() > o.MaxText {
 		w.buf = w.buf[:mark]
 		return Shown{}, false
 	}
-	name := nb.name(i, f)
-	out := nb.outputsOf(i, f)
-	w.buf = appendCut(w.buf, out.text, o.MaxOutput, name)
+	nb.readOutputs(&w.out, i, f)
+	w.buf = nb.appendCut(w.buf, i, w.out.text, o.MaxOutput)
 	w.endLine()
 	if o.MaxText > 0 && w.total() > o.MaxText {
 		w.buf = w.buf[:mark]
 		return Shown{}, false
 	}
-	w.pictures(out.pictures)
-	return Shown{i, name, sourceSpan(nb.cells[i], f).public()}, true
+	w.pictures(w.out.pictures)
+	return Shown{i, name, sourceSpan(nb.cellAt(i), f).public()}, true
 }
 
 // writer gathers parts.
 type writer struct {
 	parts []Part
 	buf   []byte
-	size  int // bytes of text in parts
+	size  int     // bytes of text in parts
+	out   outputs // of the cell that is written
 }
 
 // total is how long all text is, but for a last line's end.
@@ -132,18 +148,17 @@ func (w *writer) finish() []Part {
 
 // CellText is the cell at index i without its outputs.
 func (nb *Notebook) CellText(i int) string {
-	return string(bytes.TrimSuffix(nb.appendCell(nil, i, nb.fields(nb.cells[i])), []byte("\n")))
+	return string(bytes.TrimSuffix(nb.appendCell(nil, nb.name(i), nb.fieldsOf(i)), []byte("\n")))
 }
 
-// appendCell appends a cell without its outputs, and a line's end.
-func (nb *Notebook) appendCell(dst []byte, i int, f fields) []byte {
-	dst = nb.appendOpen(dst, i, f)
+// appendCell appends a cell of that name without its outputs, and a line's end.
+func (nb *Notebook) appendCell(dst []byte, name string, f fields) []byte {
+	dst = nb.appendOpen(dst, name, f)
 	halves := 0
 	if f.source.ok() {
-		dst, halves = joinText(dst, nb.raw, f.source)
+		dst, halves, _ = joinText(dst, nb.raw, f.source)
 	}
-	dst = nb.appendClose(dst, i, f)
-	return appendHalves(dst, halves)
+	return appendHalves(appendClose(dst, name), halves)
 }
 
 // appendHalves says what a source has that UTF-8 cannot say.
@@ -154,33 +169,49 @@ func appendHalves(dst []byte, halves int) []byte {
 	return fmt.Appendf(dst, "[%d lone surrogates in this source are shown as U+FFFD]\n", halves)
 }
 
-func (nb *Notebook) appendOpen(dst []byte, i int, f fields) []byte {
-	kind := nb.attribute(f.kind, "unknown")
-	dst = fmt.Appendf(dst, `<cell id="%s" type="%s"`, nb.name(i, f), kind)
+func (nb *Notebook) appendOpen(dst []byte, name string, f fields) []byte {
+	kind := nb.kind(f.kind)
+	dst = appendAttribute(append(dst, "<cell"...), "id", name)
+	dst = appendAttribute(dst, "type", kind)
 	if kind == Code {
-		dst = fmt.Appendf(dst, ` language="%s"`, nb.attribute(f.language, nb.language))
+		dst = appendAttribute(dst, "language", nb.attribute(f.language, nb.language))
 		if n, ok := nb.count(f.count); ok {
-			dst = fmt.Appendf(dst, ` execution_count="%d"`, n)
+			dst = appendAttribute(dst, "execution_count", strconv.FormatInt(n, 10))
 		}
 	}
 	return append(dst, '>')
+}
+
+func appendAttribute(dst []byte, key, value string) []byte {
+	dst = append(append(append(dst, ' '), key...), '=', '"')
+	return append(append(dst, value...), '"')
+}
+
+// kind is a cell's type as it can stand in an attribute.
+func (nb *Notebook) kind(v span) string {
+	for _, known := range []string{Code, Markdown, Raw} {
+		if string(nb.bytes(v)) == known {
+			return known
+		}
+	}
+	return nb.attribute(v, "unknown")
 }
 
 func (nb *Notebook) count(v span) (int64, bool) {
 	if !v.ok() {
 		return 0, false
 	}
-	n, err := strconv.ParseInt(nb.between(v.start, v.end), 10, 64)
+	n, err := strconv.ParseInt(string(nb.raw[v.start:v.end]), 10, 64)
 	return n, err == nil
 }
 
-func (nb *Notebook) appendClose(dst []byte, i int, f fields) []byte {
-	return fmt.Appendf(dst, "</cell id=\"%s\">\n", nb.name(i, f))
+func appendClose(dst []byte, name string) []byte {
+	return append(appendAttribute(append(dst, "</cell"...), "id", name), '>', '\n')
 }
 
-// appendCut appends text, of which only head and tail where it has more than
-// limit characters.
-func appendCut(dst, text []byte, limit int, name string) []byte {
+// appendCut appends the outputs of the cell at index i, of which only head and
+// tail where they have more than limit characters.
+func (nb *Notebook) appendCut(dst []byte, i int, text []byte, limit int) []byte {
 	total := 0
 	if len(text) > limit {
 		total = utf8.RuneCount(text)
@@ -195,7 +226,11 @@ func appendCut(dst, text []byte, limit int, name string) []byte {
 	if !bytes.HasSuffix(head, []byte("\n")) {
 		dst = append(dst, '\n')
 	}
-	dst = fmt.Appendf(dst, "[... %d of %d characters of this cell's outputs are left out here; Read with cell_id \"%s\" shows them whole ...]\n", missing, total, name)
+	how := "no cell_id leads to this cell, whose names are ids of other cells"
+	if name := nb.CallName(i); name != "" {
+		how = fmt.Sprintf("Read with cell_id \"%s\" shows them whole", name)
+	}
+	dst = fmt.Appendf(dst, "[... %d of %d characters of this cell's outputs are left out here; %s ...]\n", missing, total, how)
 	return append(dst, tail...)
 }
 

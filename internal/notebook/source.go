@@ -53,8 +53,8 @@ func (nb *Notebook) setSource(i int, f fields, source string) []Splice {
 // addSource gives a source to a cell that has none.
 func (nb *Notebook) addSource(i int, source string) Splice {
 	_, list := nb.cellLayout(i)
-	order := nb.keyOrder(i, nb.str(nb.fields(nb.cells[i]).kind))
-	return nb.addMember(nb.cells[i], order, "source", nb.newSource(source, list))
+	order := nb.keyOrder(i, nb.str(nb.fieldsOf(i).kind))
+	return nb.addMember(nb.cellAt(i), order, "source", nb.newSource(source, list))
 }
 
 // maxKeep is how many lines a list may have for an edit to look which of them
@@ -92,7 +92,7 @@ func (nb *Notebook) layoutOf(i int, list span) layout {
 	if l, ok := nb.arrayLayout(list); ok {
 		return l
 	}
-	object, _ := nb.objectLayout(nb.cells[i])
+	object, _ := nb.objectLayout(nb.cellAt(i))
 	return nb.listLayout(i, object)
 }
 

@@ -107,7 +107,7 @@ func (l layout) level(depth int) string {
 // lines: as the nearest cell does, or as the outermost object would.
 func (nb *Notebook) cellLayout(i int) (object, list layout) {
 	for _, near := range nb.nearest(i) {
-		if l, ok := nb.objectLayout(nb.cells[near]); ok {
+		if l, ok := nb.objectLayout(nb.cellAt(near)); ok {
 			return l, nb.listLayout(i, l)
 		}
 	}
@@ -121,7 +121,7 @@ func (nb *Notebook) cellLayout(i int) (object, list layout) {
 // i, whose members are laid out as object says.
 func (nb *Notebook) listLayout(i int, object layout) layout {
 	for _, near := range nb.nearest(i) {
-		source := nb.fields(nb.cells[near]).source
+		source := nb.fieldsOf(near).source
 		if !isArray(nb.raw, source) {
 			continue
 		}
@@ -144,10 +144,10 @@ const maxNear = 64
 func (nb *Notebook) nearest(i int) []int {
 	var near []int
 	for d := 0; d <= maxNear; d++ {
-		if below := i - d; below >= 0 && below < len(nb.cells) {
+		if below := i - d; below >= 0 && below < nb.Len() {
 			near = append(near, below)
 		}
-		if above := i + d; d > 0 && above >= 0 && above < len(nb.cells) {
+		if above := i + d; d > 0 && above >= 0 && above < nb.Len() {
 			near = append(near, above)
 		}
 	}
@@ -158,8 +158,8 @@ func (nb *Notebook) nearest(i int) []int {
 // file's cells have it, and lists where there is no cell to go by.
 func (nb *Notebook) writesLists() bool {
 	lists, strs := 0, 0
-	for _, cell := range nb.cells {
-		switch source := nb.fields(cell).source; {
+	for i := range nb.Len() {
+		switch source := nb.fieldsOf(i).source; {
 		case isArray(nb.raw, source):
 			lists++
 		case isString(nb.raw, source):
@@ -179,7 +179,7 @@ var defaultOrder = [...]string{"cell_type", "execution_count", "id", "metadata",
 func (nb *Notebook) keyOrder(i int, kind string) []string {
 	example := -1
 	for _, near := range nb.nearest(i) {
-		if nb.str(nb.fields(nb.cells[near]).kind) == kind {
+		if nb.str(nb.fieldsOf(near).kind) == kind {
 			example = near
 			break
 		}
@@ -190,7 +190,7 @@ func (nb *Notebook) keyOrder(i int, kind string) []string {
 	if example < 0 {
 		return defaultOrder[:]
 	}
-	return complete(nb.knownKeys(nb.cells[example]))
+	return complete(nb.knownKeys(nb.cellAt(example)))
 }
 
 // knownKeys are the keys of a cell that are in defaultOrder, as they come.

@@ -1,6 +1,9 @@
 package notebook
 
-import "bytes"
+import (
+	"bytes"
+	"math/bits"
+)
 
 // Everything here walks bytes that check has passed.
 
@@ -14,22 +17,60 @@ func (s span) ok() bool { return s.end > 0 }
 type member struct{ key, val span }
 
 func skipSpace(raw []byte, at int) int {
+	if at < len(raw) && raw[at] > ' ' {
+		return at
+	}
+	return skipSpaces(raw, at)
+}
+
+// skipSpaces looks at eight bytes at a time, for most white space is an indent.
+func skipSpaces(raw []byte, at int) int {
+	for at+8 <= len(raw) {
+		blanks := bits.TrailingZeros64(word(raw, at)^ones*' ') / 8
+		if at += blanks; blanks < 8 {
+			if b := raw[at]; b != '\n' && b != '\r' && b != '\t' {
+				return at
+			}
+			at++
+		}
+	}
 	for at < len(raw) && (raw[at] == ' ' || raw[at] == '\n' || raw[at] == '\r' || raw[at] == '\t') {
 		at++
 	}
 	return at
 }
 
-// skipString is the offset behind the string whose quote stands at at.
+// nextValue is where the next value of a container stands, or the container's
+// end, when the one before it ends at at.
+func nextValue(raw []byte, at int) int {
+	if at = skipSpace(raw, at); raw[at] == ',' {
+		at = skipSpace(raw, at+1)
+	}
+	return at
+}
+
+// skipString is the offset behind the string whose quote stands at at. It goes
+// from quote to quote, for files that escape all sorts of characters have many
+// more backslashes than quotes.
 func skipString(raw []byte, at int) int {
-	for from := at + 1; ; {
-		quote := from + bytes.IndexByte(raw[from:], '"')
+	for at++; ; at++ {
+		for at+8 <= len(raw) {
+			quotes := zeroBytes(word(raw, at) ^ ones*'"')
+			if quotes != 0 {
+				at += bits.TrailingZeros64(quotes) / 8
+				break
+			}
+			at += 8
+		}
+		for raw[at] != '"' {
+			at++
+		}
 		slashes := 0
-		for raw[quote-1-slashes] == '\\' {
+		for raw[at-1-slashes] == '\\' {
 			slashes++
 		}
-		if from = quote + 1; slashes%2 == 0 {
-			return from
+		if slashes%2 == 0 {
+			return at + 1
 		}
 	}
 }
@@ -50,13 +91,23 @@ func skipValue(raw []byte, at int) int {
 
 func endsScalar(b byte) bool { return b <= ' ' || b == ',' || b == '}' || b == ']' }
 
-// marks tells the bytes that a walk over a container has to look at.
-var marks = [256]bool{'"': true, '{': true, '[': true, '}': true, ']': true}
+// bracketMarks marks the brackets of both kinds in a word, as zeroBytes does. It
+// also marks a few letters that stand nowhere outside a string.
+func bracketMarks(x uint64) uint64 {
+	const kinds, bracket = ones * 0x26, ones * 0x7f // the bits in which they differ, and what is left then
+	return zeroBytes((x | kinds) ^ bracket)
+}
 
 func skipContainer(raw []byte, at int) int {
 	for depth := 0; ; {
-		for !marks[raw[at]] {
-			at++
+		if at+8 <= len(raw) {
+			x := word(raw, at)
+			marks := bracketMarks(x) | zeroBytes(x^ones*'"')
+			if marks == 0 {
+				at += 8
+				continue
+			}
+			at += bits.TrailingZeros64(marks) / 8
 		}
 		switch raw[at] {
 		case '"':
@@ -64,7 +115,7 @@ func skipContainer(raw []byte, at int) int {
 			continue
 		case '{', '[':
 			depth++
-		default:
+		case '}', ']':
 			if depth--; depth == 0 {
 				return at + 1
 			}
@@ -85,9 +136,7 @@ func members(raw []byte, obj span, f func(m member) bool) {
 		if !f(m) {
 			return
 		}
-		if at = skipSpace(raw, m.val.end); raw[at] == ',' {
-			at = skipSpace(raw, at+1)
-		}
+		at = nextValue(raw, m.val.end)
 	}
 }
 
@@ -99,9 +148,7 @@ func elements(raw []byte, arr span, f func(v span) bool) {
 		if !f(v) {
 			return
 		}
-		if at = skipSpace(raw, v.end); raw[at] == ',' {
-			at = skipSpace(raw, at+1)
-		}
+		at = nextValue(raw, v.end)
 	}
 }
 
@@ -114,9 +161,7 @@ func walkObject(raw []byte, at int, f func(key span, val int) (end int)) int {
 		key := span{at, skipString(raw, at)}
 		colon := skipSpace(raw, key.end)
 		end := f(key, skipSpace(raw, colon+1))
-		if at = skipSpace(raw, end); raw[at] == ',' {
-			at = skipSpace(raw, at+1)
-		}
+		at = nextValue(raw, end)
 	}
 	return at + 1
 }
@@ -125,20 +170,19 @@ func walkObject(raw []byte, at int, f func(key span, val int) (end int)) int {
 func walkArray(raw []byte, at int, f func(at int) (end int)) int {
 	at = skipSpace(raw, at+1)
 	for raw[at] != ']' {
-		if at = skipSpace(raw, f(at)); raw[at] == ',' {
-			at = skipSpace(raw, at+1)
-		}
+		at = nextValue(raw, f(at))
 	}
 	return at + 1
 }
 
-// keyOf is a key's text. It is a slice of the file where the key has no escape.
+// keyOf is the text of a key, or of another string. It is a slice of the file
+// where that has no escape.
 func keyOf(raw []byte, key span) []byte {
 	inner := raw[key.start+1 : key.end-1]
 	if bytes.IndexByte(inner, '\\') < 0 {
 		return inner
 	}
-	text, _ := unquote(nil, raw, key)
+	text, _, _ := unquote(nil, raw, key.start)
 	return text
 }
 

@@ -2,6 +2,7 @@ package tools
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -137,17 +138,7 @@ func (v *viewing) beginning(i int) *Result {
 	if i+1 < v.nb.Len() {
 		rest = fmt.Sprintf("(Cell %d of %d is too long for one answer; offset=%d goes on behind it.)", i+1, v.nb.Len(), i+2)
 	}
-	return v.lines(i, v.callName(i), notebook.CellOptions{First: 1}, rest)
-}
-
-// callName is a name by which a call finds the cell at index i: an id that two
-// cells bear names none.
-func (v *viewing) callName(i int) string {
-	name := v.nb.Cell(i).Name
-	if at, err := v.nb.Find(name); err != nil || at != i {
-		return fmt.Sprintf("cell-%d", i)
-	}
-	return name
+	return v.lines(i, v.nb.CallName(i), notebook.CellOptions{First: 1}, rest)
 }
 
 // cell shows one cell, its outputs whole; offset and limit count its lines.
@@ -164,7 +155,8 @@ func (v *viewing) cell() (*Result, error) {
 }
 
 // lines shows lines of the cell at index i, which calls name as name, as far as
-// one answer holds them. rest stands before the call that goes on.
+// one answer holds them; name is empty where no call can name the cell. rest
+// stands before the call that goes on.
 func (v *viewing) lines(i int, name string, o notebook.CellOptions, rest string) *Result {
 	o.MaxText = v.room()
 	view := v.nb.RenderCell(i, o)
@@ -184,6 +176,8 @@ func (v *viewing) lines(i int, name string, o notebook.CellOptions, rest string)
 	v.rec.Shown = v.rec.Shown.Add(state.Span(view.Shown))
 	onward := ""
 	switch {
+	case (view.NextColumn > 0 || view.More) && name == "":
+		onward = fmt.Sprintf("(Lines %d-%d of the cell's %d are shown, the last perhaps in part. No cell_id leads to the rest: what names this cell are ids of other cells.)", view.First, view.Last, view.Total)
 	case view.NextColumn > 0:
 		onward = fmt.Sprintf("(Line %d of the cell's %d goes on. Next: Read cell_id=%q, offset=%d, limit=1, column=%d.)", view.Last, view.Total, name, view.Last, view.NextColumn)
 	case view.More:
@@ -239,11 +233,13 @@ func (v *viewing) fitting() int {
 // tooMany refuses more than one answer holds, and names a call that fits.
 func (v *viewing) tooMany(size, count int) error {
 	first := v.want.first - 1
-	next := fmt.Sprintf("cell_id=%q", v.callName(first))
+	next := ""
 	if limit := v.fitting(); limit > 0 {
-		next = fmt.Sprintf("offset=%d, limit=%d", first+1, limit)
+		next = fmt.Sprintf(" A call that fits: Read offset=%d, limit=%d.", first+1, limit)
+	} else if name := v.nb.CallName(first); name != "" {
+		next = fmt.Sprintf(" A call that fits: Read cell_id=%q.", name)
 	}
-	const how = "For a notebook offset and limit count cells (it has %d), and cell_id shows one cell. A call that fits: Read %s."
+	const how = "For a notebook offset and limit count cells (it has %d), and cell_id shows one cell.%s"
 	if size > plainBytes {
 		return refuse(slugTooLarge, "Notebook content (%s as text) exceeds maximum allowed size (256KB). "+how, amount(int64(size)), v.nb.Len(), next)
 	}
@@ -287,7 +283,7 @@ func (v *viewing) blocks(parts []notebook.Part) (blocks []Block, left string) {
 			blocks = append(blocks, Block{Text: p.Text})
 			continue
 		}
-		name := v.nb.Cell(p.Picture.Cell).Name
+		name := cmp.Or(v.nb.CallName(p.Picture.Cell), v.nb.Cell(p.Picture.Cell).Name)
 		cost := media.Base64Len(p.Picture.Size)
 		if pictures == maxPictures || chars+cost > budget {
 			count++
@@ -337,7 +333,13 @@ func noSuchCell(name string, err error, code int) error {
 	text := ""
 	switch e.Miss {
 	case notebook.Twice:
-		text = fmt.Sprintf("%d cells of %s bear the id %s. Name the one that is meant by its place: %s.", e.Count, name, quoted(e.Name), strings.Join(e.Names, ", "))
+		text = fmt.Sprintf("%d cells of %s bear the id %s.", e.Count, name, quoted(e.Name))
+		if len(e.Names) > 0 {
+			text += fmt.Sprintf(" Name the one that is meant by its place: %s.", strings.Join(e.Names, ", "))
+		}
+		if e.Hidden > 0 {
+			text += fmt.Sprintf(" No name leads to %d of them, whose cell-N are ids of other cells.", e.Hidden)
+		}
 	case notebook.NoSuchIndex:
 		text = fmt.Sprintf("%s has no cell %s: it has %d cells, cell-0 the first.", name, quoted(e.Name), e.Count)
 	default:

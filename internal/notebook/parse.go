@@ -1,0 +1,219 @@
+package notebook
+
+import (
+	"math"
+	"strconv"
+)
+
+// Parse reads a notebook of less than 4 GiB. Its error is a *ParseError.
+func Parse(raw []byte) (*Notebook, error) {
+	if uint64(len(raw)) > math.MaxUint32 {
+		return nil, notNotebook(0, "a file of 4 GiB or more")
+	}
+	p := parser{checker: checker{raw: raw}, nb: &Notebook{raw: raw}}
+	p.file(p.outermost)
+	if p.err != nil {
+		return nil, p.err
+	}
+	if err := p.finish(); err != nil {
+		return nil, err
+	}
+	return p.nb, nil
+}
+
+func notNotebook(at int, what string) *ParseError {
+	return &ParseError{NotNotebook, int64(at), what}
+}
+
+// parser notes where a notebook's cells and their fields stand while the
+// checker reads them, so that the file is walked once. What is wrong with it as
+// a notebook counts only after all of it has turned out to be JSON.
+type parser struct {
+	checker
+	nb  *Notebook
+	top top
+	// old: the cells are those of nbformat 3. The version may well stand behind
+	// the cells, so those that the outermost object has are read as of nbformat 4.
+	old   bool
+	fault *ParseError // what is wrong with the list of cells read last
+}
+
+// top are the values of the outermost object that this package knows.
+type top struct{ format, minor, cells, sheets, metadata span }
+
+// outermost reads the file's one value.
+func (p *parser) outermost() {
+	p.nb.top.start = p.pos
+	if p.at('{') {
+		for more := p.open('}', 1); more; more = p.next('}') {
+			p.topMember(p.key())
+		}
+	} else {
+		p.value(1)
+	}
+	p.nb.top.end = p.pos
+}
+
+// topMember reads a value of the outermost object. Of equal keys the last
+// counts.
+func (p *parser) topMember(key span) {
+	if p.err != nil {
+		return
+	}
+	v := span{start: p.pos}
+	name := keyOf(p.raw, key)
+	if string(name) == "cells" && p.at('[') {
+		p.cells(2)
+	} else {
+		p.value(2)
+	}
+	v.end = p.pos
+	switch string(name) {
+	case "nbformat":
+		p.top.format = v
+	case "nbformat_minor":
+		p.top.minor = v
+	case "cells":
+		p.top.cells = v
+	case "worksheets":
+		p.top.sheets = v
+	case "metadata":
+		p.top.metadata = v
+	}
+}
+
+// cells reads a list of cells. It looks at each before it notes it, so that a
+// list of millions of something else costs no memory.
+func (p *parser) cells(depth int) {
+	if !p.old {
+		p.nb.cells, p.fault = cellList{}, nil
+	}
+	for more := p.open(']', depth); more; more = p.next(']') {
+		switch start := p.pos; {
+		case p.fault != nil:
+			p.value(depth + 1)
+		case !p.at('{'):
+			p.value(depth + 1)
+			p.fault = notNotebook(start, "a cell that is not an object")
+		default:
+			p.cell(depth + 1)
+		}
+	}
+}
+
+// cell reads a cell and tells whether it can be shown and edited at all.
+func (p *parser) cell(depth int) {
+	var f fields
+	start, text := p.pos, true
+	for more := p.open('}', depth); more; more = p.next('}') {
+		key := p.key()
+		if p.err != nil {
+			return
+		}
+		to := f.named(keyOf(p.raw, key), p.old)
+		v := span{start: p.pos}
+		if to == &f.source {
+			text = p.text(depth + 1)
+		} else {
+			p.value(depth + 1)
+		}
+		v.end = p.pos
+		if to != nil {
+			*to = v
+		}
+	}
+	switch {
+	case p.err != nil:
+	case !isString(p.raw, f.kind):
+		p.fault = notNotebook(max(f.kind.start, start), "a cell without cell_type")
+	case !text:
+		p.fault = notNotebook(f.source.start, "a source that is not text")
+	default:
+		p.nb.cells.add(span{start, p.pos}, f)
+	}
+}
+
+// text reads a value and tells whether it is text as notebooks write it: a
+// string, or a list of strings that belong together.
+func (p *parser) text(depth int) bool {
+	if p.at('[') {
+		return p.array(depth)
+	}
+	is := p.at('"')
+	p.value(depth)
+	return is
+}
+
+// named is the field of that name, nil if this package knows none such. old
+// tells that the names of nbformat 3 count too.
+func (f *fields) named(name []byte, old bool) *span {
+	switch string(name) {
+	case "cell_type":
+		return &f.kind
+	case "id":
+		return &f.id
+	case "source":
+		return &f.source
+	case "outputs":
+		return &f.outputs
+	case "execution_count":
+		return &f.count
+	}
+	if !old {
+		return nil
+	}
+	switch string(name) {
+	case "input":
+		return &f.source
+	case "prompt_number":
+		return &f.count
+	case "language":
+		return &f.language
+	}
+	return nil
+}
+
+// finish makes of a file that is JSON a notebook.
+func (p *parser) finish() error {
+	nb, t := p.nb, p.top
+	if nb.raw[nb.top.start] != '{' {
+		return notNotebook(nb.top.start, "not an object")
+	}
+	var ok bool
+	if nb.major, ok = nb.integer(t.format); !ok {
+		return notNotebook(max(t.format.start, nb.top.start), "no nbformat number")
+	}
+	if nb.minor, ok = nb.integer(t.minor); !ok && t.minor.ok() {
+		return notNotebook(t.minor.start, "nbformat_minor is no number")
+	}
+	nb.language = nb.attribute(lookup(nb.raw, t.metadata, "language_info", "name"), "python")
+	switch {
+	case nb.major == 4 && !isArray(nb.raw, t.cells):
+		return notNotebook(max(t.cells.start, nb.top.start), "no list of cells")
+	case nb.major == 4:
+		nb.list = t.cells
+	case nb.major != 3:
+		return &ParseError{BadVersion, int64(t.format.start), "nbformat " + strconv.Itoa(nb.major)}
+	case !isArray(nb.raw, t.sheets):
+		return notNotebook(max(t.sheets.start, nb.top.start), "no list of worksheets")
+	default:
+		p.worksheets(t.sheets)
+	}
+	if p.fault != nil {
+		return p.fault
+	}
+	return nil
+}
+
+// worksheets gathers the cells of nbformat 3, which has several lists of them.
+// They are read a second time: only now it is known what they are.
+func (p *parser) worksheets(sheets span) {
+	p.nb.cells, p.fault, p.old = cellList{}, nil, true
+	elements(p.raw, sheets, func(sheet span) bool {
+		if cells := lookup(p.raw, sheet, "cells"); isArray(p.raw, cells) {
+			p.pos = cells.start
+			p.cells(2)
+		}
+		return p.fault == nil
+	})
+}
