@@ -29,10 +29,11 @@ func excerpt(line string, at int, write func(string) string) string {
 	if len(line)-to < excerptLen/2 {
 		to = len(line)
 	}
-	for from > 0 && !utf8.RuneStart(line[from]) {
+	// A character is never cut; a run of stray bytes is none, and has no end.
+	for n := 1; n < utf8.UTFMax && from > 0 && !utf8.RuneStart(line[from]); n++ {
 		from--
 	}
-	for to < len(line) && !utf8.RuneStart(line[to]) {
+	for n := 1; n < utf8.UTFMax && to < len(line) && !utf8.RuneStart(line[to]); n++ {
 		to++
 	}
 	s := write(line[from:to])
