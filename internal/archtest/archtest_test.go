@@ -65,6 +65,10 @@ var rooms = map[string]room{
 	"internal/history":       {rooms: []string{"internal/save"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
 	"schemas":                {never: pure()},
 
+	"internal/media/scaledjpeg": {never: append(pure(), noVips, noPDF)},
+	"internal/media/goengine":   {rooms: []string{"internal/media", "internal/media/scaledjpeg"}, never: append(pure(), noVips, noPDF)},
+	"internal/media/webpwriter": {never: append(pure(), noVips, noPDF)},
+
 	// Rooms of tests and shows.
 	"internal/archtest":    {},
 	"internal/bench":       {rooms: []string{"internal/mcptest"}},
@@ -179,6 +183,7 @@ func TestSoleImporters(t *testing.T) {
 		"github.com/spf13/cobra":                 "cmd/fsmcp",
 		"github.com/fsnotify/fsnotify":           "internal/watch",
 		"github.com/h2non/bimg":                  "internal/media/vips",
+		"github.com/deepteams/webp":              "internal/media/webpwriter",
 		"github.com/pdfcpu/pdfcpu":               "internal/media/pdf",
 		"github.com/klippa-app/go-pdfium":        "internal/media/pdf",
 		"github.com/wlynxg/chardet":              "internal/text",

@@ -21,3 +21,19 @@ func countPages(b []byte) int {
 	}
 	return len(seen)
 }
+
+// TIFFProfile is the ICC profile of a TIFF's first page; nil where it has none.
+func TIFFProfile(b []byte) []byte {
+	if len(b) < 8 {
+		return nil
+	}
+	order := byteOrder(b)
+	l := look{r: bytes.NewReader(b), size: int64(len(b))}
+	var profile []byte
+	l.directory(order, int64(order.Uint32(b[4:])), func(tag uint16, count, v uint32) {
+		if tag == 34675 && uint64(v)+uint64(count) <= uint64(len(b)) {
+			profile = b[v : v+count]
+		}
+	})
+	return profile
+}

@@ -1,0 +1,68 @@
+package goengine
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"image/draw"
+	"image/jpeg"
+	"image/png"
+
+	"github.com/fsmcp/fsmcp/internal/media"
+)
+
+// Render implements media.Picture.
+func (p *picture) Render(s media.Shot) ([]byte, error) {
+	img := p.made(s.Width, s.Height)
+	var out bytes.Buffer
+	switch s.As {
+	case media.JPEG:
+		if !p.opaque {
+			img = onWhite(asRGBA(img))
+		}
+		if err := jpeg.Encode(&out, img, &jpeg.Options{Quality: s.Quality}); err != nil {
+			return nil, err
+		}
+		return out.Bytes(), nil
+	case media.PNG:
+		level := png.DefaultCompression
+		if s.Best {
+			level = png.BestCompression
+		}
+		enc := png.Encoder{CompressionLevel: level}
+		if err := enc.Encode(&out, p.forPNG(img, s.Colours)); err != nil {
+			return nil, err
+		}
+		return out.Bytes(), nil
+	case media.WebP:
+		if p.engine.WebP != nil {
+			return p.engine.WebP(straight(asRGBA(img)), s.Quality)
+		}
+	}
+	return nil, fmt.Errorf("%s pictures cannot be written by this engine", s.As)
+}
+
+// forPNG is the picture in the smallest form that a PNG has for it.
+func (p *picture) forPNG(img image.Image, colours int) image.Image {
+	if _, ok := img.(*image.Gray); ok && colours == 0 {
+		return img
+	}
+	m := asRGBA(img)
+	switch {
+	case colours > 0:
+		return reduced(straight(m), colours)
+	case p.opaque:
+		return m
+	}
+	return straight(m)
+}
+
+// straight divides colours by alpha.
+func straight(m *image.RGBA) *image.NRGBA {
+	if m.Opaque() {
+		return &image.NRGBA{Pix: m.Pix, Stride: m.Stride, Rect: m.Rect}
+	}
+	out := image.NewNRGBA(m.Rect)
+	draw.Draw(out, out.Rect, m, m.Rect.Min, draw.Src)
+	return out
+}
