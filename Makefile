@@ -66,7 +66,7 @@ FUZZTIME ?= 60s
 fuzz: ## every fuzz target for FUZZTIME (60s)
 	@$(GO) list ./... | while read -r pkg; do \
 	  for f in $$($(GO) test -list '^Fuzz' $$pkg 2>/dev/null | grep '^Fuzz'); do \
-	    echo "fuzz: $$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$pkg || exit 1; done; done
+	    echo "fuzz: $$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 5s $$pkg || exit 1; done; done
 
 faults: build ## the long runs: kills, failing calls, foreign writers, races, the random walk, rules against git
 	FSMCP_BIN=$(abspath $(BIN)) FSMCP_ROUNDS=100 FSMCP_WRITER_EDITS=500 FSMCP_KILLS=1000 FSMCP_KILL_LARGEST=33554432 \
