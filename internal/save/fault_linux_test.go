@@ -36,7 +36,7 @@ type faultCase struct {
 	name    string
 	file    string
 	old     string // "(missing)" for a new file
-	new     string
+	new     string // "(missing)" to remove it
 	system  poorer
 	network bool
 	links   bool
@@ -61,6 +61,9 @@ var faultCases = []faultCase{
 	{name: "in place, shorter", file: "f", old: "old content\n", new: "new\n", system: poorer{busy: true}},
 	{name: "in place, longer", file: "f", old: "old\n", new: "new content\n", system: poorer{busy: true}},
 	{name: "hard links in place", file: "f", old: "old content\n", new: "new\n", links: true},
+	{name: "remove", file: "f", old: "old content\n", new: "(missing)"},
+	{name: "remove, no lease", file: "f", old: "old content\n", new: "(missing)", system: poorer{noLease: true}},
+	{name: "remove, network", file: "f", old: "old content\n", new: "(missing)", network: true, system: poorer{noUnnamed: true, noExchange: true, noLease: true}},
 }
 
 // Every error at every call leaves the old or the new content, says which, and
@@ -150,7 +153,11 @@ func (c faultCase) try(t *testing.T, parent, name string, stays bool, fault func
 			return fault(at, k)
 		}}}
 	})
-	out, err := whole(d.save, d.path(c.file), c.new)
+	do := whole
+	if c.new == "(missing)" {
+		do = func(s *Saver, path, _ string) (Outcome, error) { return removal(s, path) }
+	}
+	out, err := do(d.save, d.path(c.file), c.new)
 	closed := d.save.Close()
 	c.judge(t, d, name, out, err, stays)
 	if got := openFiles(t); got != fds {

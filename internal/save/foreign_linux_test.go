@@ -153,6 +153,15 @@ const ourLine = "our line\n"
 // the given calls. One that is held back by the lease goes on when the write is over.
 func meet(t *testing.T, parent string, system poorer, meetings ...meeting) met {
 	t.Helper()
+	return meetDoing(t, parent, system, false, func(s *Saver, path string) (Outcome, error) {
+		return change(s, path, func([]byte) ([]Splice, error) { return []Splice{{0, 0, []byte(ourLine)}}, nil })
+	}, meetings...)
+}
+
+// meetDoing is meet for anything that is done to the file. rescue says that bytes
+// nobody knows are taken in, and count as saved.
+func meetDoing(t *testing.T, parent string, system poorer, rescue bool, do func(s *Saver, path string) (Outcome, error), meetings ...meeting) met {
+	t.Helper()
 	d := newDeskIn(t, parent)
 	defer os.RemoveAll(filepath.Dir(d.dir))
 	path := d.put("f", "base\n")
@@ -160,8 +169,12 @@ func meet(t *testing.T, parent string, system poorer, meetings ...meeting) met {
 	var r met
 	at, over := -1, make(chan struct{})
 	var others []chan struct{}
+	var rescued []string
 	d.open(func(o *Options) {
 		o.OpenWait = 10 * time.Millisecond
+		if rescue {
+			o.Rescue = rescuing(&rescued)
+		}
 		o.Sys = hooked{before: func(c call) error {
 			at++
 			for i, m := range meetings {
@@ -188,9 +201,7 @@ func meet(t *testing.T, parent string, system poorer, meetings ...meeting) met {
 			return system.before(c)
 		}}
 	})
-	out, err := change(d.save, path, func([]byte) ([]Splice, error) {
-		return []Splice{{0, 0, []byte(ourLine)}}, nil
-	})
+	out, err := do(d.save, path)
 	r.err, meetings = err, nil
 	close(over)
 	for _, o := range others {
@@ -202,6 +213,7 @@ func meet(t *testing.T, parent string, system poorer, meetings ...meeting) met {
 		b, _ := os.ReadFile(name)
 		r.saved = append(r.saved, string(b))
 	}
+	r.saved = append(r.saved, rescued...)
 	for _, name := range d.names() {
 		if name != "f" && !strings.Contains(strings.Join(out.Saved, " "), d.path(name)) {
 			r.strays = append(r.strays, name)

@@ -143,6 +143,28 @@ func whole(s *Saver, path, content string) (Outcome, error) {
 
 // change is one careful edit: what f makes of the old bytes is put in their place.
 func change(s *Saver, path string, f func(old []byte) ([]Splice, error)) (Outcome, error) {
+	return transact(s, path, func(x *Txn) (Outcome, error) {
+		var old []byte
+		var err error
+		if x.Old() != nil {
+			if old, _, err = x.Old().ReadAll(1 << 30); err != nil {
+				return Outcome{}, err
+			}
+		}
+		c, err := f(old)
+		if err != nil {
+			return Outcome{}, err
+		}
+		return x.Replace(context.Background(), c)
+	})
+}
+
+// removal takes a file away.
+func removal(s *Saver, path string) (Outcome, error) {
+	return transact(s, path, func(x *Txn) (Outcome, error) { return x.Remove(context.Background()) })
+}
+
+func transact(s *Saver, path string, do func(x *Txn) (Outcome, error)) (Outcome, error) {
 	ctx := context.Background()
 	t, err := resolve(path)
 	if err != nil {
@@ -163,17 +185,7 @@ func change(s *Saver, path string, f func(old []byte) ([]Splice, error)) (Outcom
 		return Outcome{}, err
 	}
 	defer x.Close()
-	var old []byte
-	if x.Old() != nil {
-		if old, _, err = x.Old().ReadAll(1 << 30); err != nil {
-			return Outcome{}, err
-		}
-	}
-	c, err := f(old)
-	if err != nil {
-		return Outcome{}, err
-	}
-	return x.Replace(ctx, c)
+	return do(x)
 }
 
 // runs is how often a test by chance is repeated: few times in every run, as often

@@ -36,17 +36,6 @@ func (x *Txn) overwrite(c []Splice) (Outcome, error) {
 	return x.put(fd, j, c)
 }
 
-// vouch takes the old file's digest while the lease still holds, if its stamp
-// alone would not show a change.
-func (x *Txn) vouch() error {
-	if x.sum != nil || x.was.Settled(x.s.o.Now()) {
-		return nil
-	}
-	var err error
-	x.sum, err = x.digestOld()
-	return err
-}
-
 // openAgain opens the very file that was compared for writing.
 func (x *Txn) openAgain() (int, error) {
 	const flags = unix.O_RDWR | unix.O_NONBLOCK

@@ -97,6 +97,10 @@ func (x *Txn) begin() error {
 // and is closed by Replace.
 func (x *Txn) Old() *fsys.File { return x.old }
 
+// Known would spare reading the old file once more; here Begin has read it
+// already, as no lease holds others off.
+func (x *Txn) Known(func() [32]byte) {}
+
 // Close ends the transaction, done or not. It may be called again.
 func (x *Txn) Close() {
 	x.used = true
@@ -130,6 +134,30 @@ func (x *Txn) Replace(ctx context.Context, c []Splice) (Outcome, error) {
 	}
 	out, err := replace(c)
 	out.StateInTemp = x.st.tempPath()
+	return out, err
+}
+
+// Remove takes the file away, after another look at it.
+func (x *Txn) Remove(ctx context.Context) (Outcome, error) {
+	if err := ctx.Err(); err != nil {
+		return Outcome{}, err
+	}
+	if x.used {
+		return Outcome{}, errUsed
+	}
+	x.used = true
+	if x.old == nil {
+		return Outcome{}, ErrVanished
+	}
+	x.old.Close() // some systems remove no open file
+	if err := x.still(x.base); err != nil {
+		return Outcome{}, err
+	}
+	if err := patiently(func() error { return x.root.Remove(x.base) }); err != nil {
+		return Outcome{}, x.fail("remove", err)
+	}
+	out, err := x.outcome(x.root, Outcome{StateInTemp: x.st.tempPath(), OtherNames: max(int(x.was.Nlink)-1, 0)})
+	out.Stamp = fsys.Stamp{}
 	return out, err
 }
 

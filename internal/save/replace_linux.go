@@ -198,10 +198,8 @@ func (x *Txn) nameFor(t *temp) (tempName, error) {
 	if err != nil {
 		return tempName{}, x.fail("random", err)
 	}
-	if x.sum == nil && !x.was.Settled(x.s.o.Now()) {
-		if x.sum, err = x.digestOld(); err != nil {
-			return tempName{}, err
-		}
+	if err := x.vouch(); err != nil {
+		return tempName{}, err
 	}
 	kind := byte(kindStamp)
 	if x.sum != nil {
@@ -212,6 +210,22 @@ func (x *Txn) nameFor(t *temp) (tempName, error) {
 		new: fingerprint(id, t.stamp, nil),
 		old: fingerprint(id, x.was, x.sum),
 	}, nil
+}
+
+// vouch sees to the old file's digest while the lease still holds, if its stamp
+// alone would not show a change.
+func (x *Txn) vouch() error {
+	if x.sum != nil || x.was.Settled(x.s.o.Now()) {
+		return nil
+	}
+	if x.known != nil {
+		sum := digest(x.known())
+		x.sum = &sum
+		return nil
+	}
+	var err error
+	x.sum, err = x.digestOld()
+	return err
 }
 
 // still looks once more before the step that shows: what is noticed here needs
@@ -369,31 +383,31 @@ func (x *Txn) withdraw(t *temp, cause error) (Outcome, error) {
 		}
 		put, held = held, got
 	}
-	out := Outcome{Saved: x.keepLeftover(t, held, heldErr)}
+	out := x.keepLeftover(t, held, heldErr)
 	x.syncFolder(x.dir)
 	return out, cause
 }
 
 // stuck: the new bytes could not be taken back.
 func (x *Txn) stuck(t *temp, cause, err error) (Outcome, error) {
-	var saved []string
-	if name, err := x.s.setAside(x.dir, x.folder(), t.name, x.base); err == nil {
-		saved = []string{name}
+	out, away := x.s.putAway(x.dir, x.folder(), t.name, x.base)
+	if away != nil {
+		out = Outcome{}
 	}
-	return Outcome{Saved: saved}, &IOError{Op: "exchange", Path: x.path, Err: errors.Join(err, cause), Changed: true}
+	return out, &IOError{Op: "exchange", Path: x.path, Err: errors.Join(err, cause), Changed: true}
 }
 
 // keepLeftover removes our own file if nobody touched it, and keeps anything else.
-func (x *Txn) keepLeftover(t *temp, held fsys.Stamp, err error) []string {
+func (x *Txn) keepLeftover(t *temp, held fsys.Stamp, err error) Outcome {
 	if is(err, unix.ENOENT) {
-		return nil
+		return Outcome{}
 	}
 	if err == nil && held.SameFile(t.stamp) && x.untouched(t, held) {
 		t.ours = true // closing it removes it
-		return nil
+		return Outcome{}
 	}
-	name, _ := x.s.setAside(x.dir, x.folder(), t.name, x.base)
-	return []string{name}
+	out, _ := x.s.putAway(x.dir, x.folder(), t.name, x.base)
+	return out
 }
 
 // untouched: our file was public for a moment, so a program may have written to

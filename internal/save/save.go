@@ -1,6 +1,7 @@
 package save
 
 import (
+	"context"
 	"crypto/rand"
 	"io"
 	"os"
@@ -41,6 +42,10 @@ type Options struct {
 	Rand          io.Reader
 	LockWait      time.Duration // for other writers; 5 s
 	OpenWait      time.Duration // for programs that hold the file open for writing; 200 ms
+	// Rescue is handed bytes of the file at path that are known nowhere else.
+	// Where it keeps them it says under which name, and no file has to; nil
+	// keeps none. Linux only.
+	Rescue func(path string, content io.ReaderAt, size int64) (id string, err error)
 }
 
 // Saver writes files. It is safe for concurrent use.
@@ -75,6 +80,16 @@ func New(o Options) *Saver {
 	return &Saver{o: o, sys: system(o.Sys), opening: make(chan struct{}, 1)}
 }
 
+// StateDir makes sure of the state folder and gives its name: StateDir of the
+// Options, or where that cannot be made, a folder in the temp directory.
+func (s *Saver) StateDir(ctx context.Context) (string, error) {
+	st, err := s.openState(ctx)
+	if err != nil {
+		return "", err
+	}
+	return st.path, nil
+}
+
 // Splice replaces the old bytes [Start, End) by New.
 type Splice struct {
 	Start, End int64
@@ -103,14 +118,16 @@ type Outcome struct {
 	DurabilityUnknown bool     // the bytes are in place, but a sync failed
 	StateInTemp       string   // the state folder, when it had to be made in the temp directory
 	Saved             []string // files left behind with bytes known nowhere else; also set beside an error
+	Rescued           []string // what Rescue has kept such bytes as; also set beside an error
 }
 
 // SweepReport is what was found of processes that died.
 type SweepReport struct {
 	Removed  int      // temporary files that held nothing of worth
 	Saved    []string // files with bytes known nowhere else, as they are named now
+	Rescued  []string // what Rescue has kept such bytes as
 	Replayed []string // files whose write in place was finished
-	Torn     []string // files that are neither old, nor new, nor a mix of them; their journals are among Saved
+	Torn     []string // files that are neither old, nor new, nor a mix of them; their journals are among Saved or Rescued
 	Pending  []string // files and folders that could not be looked at now; the next Sweep tries again
 }
 

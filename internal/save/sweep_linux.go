@@ -195,9 +195,14 @@ func (w *sweep) temp(dir int, folder, name string, n tempName) bool {
 		w.report.Removed++
 		return true
 	}
-	kept, err := w.s.setAside(dir, folder, name, n.base)
-	w.report.Saved = append(w.report.Saved, kept)
+	out, err := w.s.putAway(dir, folder, name, n.base)
+	w.keepReport(out)
 	return err == nil
+}
+
+func (w *sweep) keepReport(out Outcome) {
+	w.report.Saved = append(w.report.Saved, out.Saved...)
+	w.report.Rescued = append(w.report.Rescued, out.Rescued...)
 }
 
 // claim takes a temporary file's lock. (A network file system may want a file open
@@ -317,10 +322,16 @@ func (w *sweep) replay(j *journal, was fsys.Stamp, at int64) (done bool, err err
 	return true, nil
 }
 
-// keepBoth writes both contents of a journal into the state folder, for the user
-// to choose, and touches nothing else. It reports whether it could.
+// keepBoth has both contents of a journal kept, or writes them into the state
+// folder, for the user to choose, and touches nothing else. It reports whether it
+// could.
 func (w *sweep) keepBoth(j *journal) bool {
 	sys := w.s.sys
+	if ids, ok := w.s.rescueBoth(j); ok {
+		w.report.Torn = append(w.report.Torn, j.path)
+		w.report.Rescued = append(w.report.Rescued, ids...)
+		return true
+	}
 	st := &state{s: w.s, path: w.path}
 	dir, err := st.openPart(savedDir)
 	if err != nil {

@@ -29,6 +29,7 @@ type Txn struct {
 	fd      int        // of old
 	was     fsys.Stamp // of old, as the caller compares it
 	sum     *digest    // of old, where its stamp proves too little
+	known   func() [32]byte
 	leased  bool
 	network bool
 	named   bool // unnamed files cannot be linked here
@@ -167,6 +168,11 @@ func (x *Txn) release() {
 
 // Old is the file as it is, nil for a new name. It belongs to the transaction.
 func (x *Txn) Old() *fsys.File { return x.old }
+
+// Known spares reading the old file once more to digest it, where its stamp
+// proves too little: sum gives the SHA-256 of the bytes that Old has, as the
+// caller has found them there since Begin.
+func (x *Txn) Known(sum func() [32]byte) { x.known = sum }
 
 // Close ends the transaction, done or not. It may be called again.
 func (x *Txn) Close() {

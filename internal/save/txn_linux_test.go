@@ -4,6 +4,7 @@ package save
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"os"
 	"slices"
@@ -348,6 +349,43 @@ func TestCallCount(t *testing.T) {
 	t.Logf("%d calls: %v", total, counts)
 	if total > 40 {
 		t.Errorf("%d calls: %v", total, counts)
+	}
+}
+
+// A caller that has read the old file spares reading it again for its digest,
+// which is the same one.
+func TestKnownBytesAreNotReadAgain(t *testing.T) {
+	reads := 0
+	d := newDesk(t, func(o *Options) {
+		o.Sys = hooked{before: func(c call) error {
+			if c.name == "Pread" {
+				reads++
+			}
+			return nil
+		}}
+	})
+	for _, known := range []bool{false, true} {
+		path := d.put("f", "old") // just now: its stamp proves nothing yet
+		target, err := resolve(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, err := d.save.Begin(context.Background(), target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if known {
+			x.Known(func() [32]byte { return sha256.Sum256([]byte("old")) })
+		}
+		reads = 0
+		if _, err := x.Replace(context.Background(), []Splice{{0, 3, []byte("new")}}); err != nil {
+			t.Fatal(err)
+		}
+		if x.sum == nil || *x.sum != sha256.Sum256([]byte("old")) || (reads == 0) != known {
+			t.Errorf("known %v: %d reads, digest %x", known, reads, x.sum)
+		}
+		x.Close()
+		target.Close()
 	}
 }
 

@@ -1,0 +1,98 @@
+//go:build !fsys_portable
+
+package save
+
+import (
+	"context"
+	"errors"
+
+	"golang.org/x/sys/unix"
+)
+
+// Remove takes the file away, with the same promises as Replace: the file that
+// goes is the one that was compared, or none.
+func (x *Txn) Remove(ctx context.Context) (Outcome, error) {
+	if err := ctx.Err(); err != nil {
+		return Outcome{}, err
+	}
+	if x.used {
+		return Outcome{}, errUsed
+	}
+	x.used = true
+	defer x.release()
+	if x.old == nil {
+		return Outcome{}, ErrVanished
+	}
+	out, err := x.takeAway()
+	out.StateInTemp = x.st.tempPath()
+	return out, err
+}
+
+// takeAway renames the file to a name of ours, looks at what that brought away,
+// and removes it only then.
+func (x *Txn) takeAway() (Outcome, error) {
+	noted, err := x.st.remember(x.folder())
+	if err == nil {
+		err = noted()
+	}
+	if err != nil {
+		return Outcome{}, x.fail("note", err)
+	}
+	t := &temp{s: x.s, dir: x.dir, fd: -1, stamp: x.was}
+	n, err := x.nameFor(&temp{}) // there is no new file: its fingerprint fits none
+	if err != nil {
+		return Outcome{}, err
+	}
+	x.s.sys.Flock(x.fd, unix.LOCK_SH|unix.LOCK_NB)
+	if err := x.still(); err != nil {
+		return Outcome{}, err
+	}
+	if err := x.moveAway(t, n.String()); err != nil {
+		return Outcome{}, err
+	}
+	if err := x.look(t); err != nil {
+		return x.bringBack(t, err)
+	}
+	synced := x.syncFolder(x.dir) // meanwhile whoever had found it by name comes to opening it
+	if x.leased {
+		if err := x.leaseHolds(); err != nil {
+			return x.bringBack(t, err)
+		}
+	}
+	out := Outcome{OtherNames: int(x.was.Nlink) - 1, DurabilityUnknown: !synced}
+	if x.s.remove(x.dir, t.name) != nil {
+		x.s.leftover.Store(true)
+		out.Saved = []string{x.folder() + "/" + t.name}
+	}
+	return out, nil
+}
+
+func (x *Txn) moveAway(t *temp, name string) error {
+	t.name = name
+	err := t.land(name, func() error { return x.s.sys.Rename(x.dir, x.base, name, unix.RENAME_NOREPLACE) })
+	if is(err, unix.EINVAL, unix.ENOSYS, unix.EOPNOTSUPP) {
+		err = t.land(name, func() error { return x.s.sys.Rename(x.dir, x.base, name, 0) })
+	}
+	if err != nil {
+		return x.failIfThere("rename", err)
+	}
+	return nil
+}
+
+// bringBack gives the file its name back, unless that is taken by now.
+func (x *Txn) bringBack(t *temp, cause error) (Outcome, error) {
+	back := &temp{s: x.s, dir: x.dir, fd: -1, name: t.name}
+	var err error
+	if back.stamp, err = x.s.stat(x.dir, t.name); err == nil {
+		err = back.move(x.base)
+	}
+	if err == nil {
+		x.syncFolder(x.dir)
+		return Outcome{}, cause
+	}
+	out, away := x.s.putAway(x.dir, x.folder(), t.name, x.base)
+	if is(err, unix.EEXIST) && away == nil {
+		return out, cause
+	}
+	return out, &IOError{Op: "rename", Path: x.path, Err: errors.Join(err, cause), Changed: true}
+}

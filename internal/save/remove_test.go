@@ -1,0 +1,62 @@
+package save
+
+import (
+	"errors"
+	"os"
+	"testing"
+	"time"
+)
+
+func TestRemove(t *testing.T) {
+	d := newDesk(t)
+	d.put("f", "old")
+	out, err := removal(d.save, d.path("f"))
+	if err != nil || out.Saved != nil {
+		t.Errorf("%+v, %v", out, err)
+	}
+	d.wantNames()
+	if _, err := removal(d.save, d.path("f")); !errors.Is(err, ErrVanished) {
+		t.Errorf("of no file: %v", err)
+	}
+	if err := os.Mkdir(d.path("g"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	d.put("f", "old")
+	if err := os.Chmod(d.path("f"), 0o444); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := removal(d.save, d.path("f")); !errors.Is(err, ErrReadOnly) {
+		t.Errorf("of a read-only file: %v", err)
+	}
+	d.want("f", "old")
+}
+
+// A file that is not the one that was compared stays.
+func TestRemoveModified(t *testing.T) {
+	for name, act := range map[string]func(path string){
+		"written":  func(path string) { os.WriteFile(path, []byte("theirs"), 0o644) },
+		"replaced": func(path string) { os.Remove(path); os.WriteFile(path, []byte("theirs"), 0o644) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t)
+			path := d.put("f", "old")
+			held := make(chan struct{})
+			_, err := transact(d.save, path, func(x *Txn) (Outcome, error) {
+				go func() { act(path); close(held) }() // the lease may hold it back until the end
+				for range 100 {
+					if d.get("f") != "old" {
+						break
+					}
+					time.Sleep(time.Millisecond)
+				}
+				return x.Remove(t.Context())
+			})
+			<-held
+			if !errors.Is(err, ErrModified) {
+				t.Errorf("%v", err)
+			}
+			d.want("f", "theirs")
+			d.wantNames("f")
+		})
+	}
+}
