@@ -7,12 +7,12 @@
 // of a notebook, that every offset it hands out counts bytes of that file, that
 // an edit leaves each byte outside its splices alone, that what an edit gives
 // is a notebook again, valid wherever the old one was, and that deleting a cell
-// which was just inserted gives the old bytes back. One pass over the
-// file checks it and keeps where the cells and their fields stand; the rest is
-// looked up when asked, so memory follows the number of cells and what is
-// rendered, not the number of values in the file: reading, showing
-// with a MaxText of at most the file's size, and editing each take less than ten
-// times the file, whatever is in it.
+// which was just inserted gives the old bytes back. One pass over the file
+// checks it and keeps where the cells and their fields stand; the rest is looked
+// up when asked, so memory follows the number of cells and what is rendered, not
+// the number of values in the file: reading, showing with a MaxText of at most
+// the file's size, and editing each take less than ten times the file, whatever
+// is in it.
 //
 // It does not validate against the format's schema, does not decode pictures
 // (it checks their base64 and their first bytes), does not decide what may be

@@ -1,7 +1,9 @@
 package notebook
 
 import (
+	"bytes"
 	"cmp"
+	"io"
 	"slices"
 )
 
@@ -14,16 +16,34 @@ type Splice struct {
 // Apply gives the bytes of raw with splices put in, which must be ascending and
 // must not overlap.
 func Apply(raw []byte, splices []Splice) []byte {
+	out := bytes.NewBuffer(make([]byte, 0, Size(raw, splices)))
+	Write(out, raw, splices) // a buffer takes all
+	return out.Bytes()
+}
+
+// Size is how many bytes Apply gives.
+func Size(raw []byte, splices []Splice) int {
 	size := len(raw)
 	for _, s := range splices {
 		size += len(s.New) - int(s.End-s.Start)
 	}
-	out, from := make([]byte, 0, size), int64(0)
+	return size
+}
+
+// Write writes what Apply gives, for those who need not hold it.
+func Write(w io.Writer, raw []byte, splices []Splice) error {
+	from := int64(0)
 	for _, s := range splices {
-		out = append(append(out, raw[from:s.Start]...), s.New...)
+		if _, err := w.Write(raw[from:s.Start]); err != nil {
+			return err
+		}
+		if _, err := w.Write(s.New); err != nil {
+			return err
+		}
 		from = s.End
 	}
-	return append(out, raw[from:]...)
+	_, err := w.Write(raw[from:])
+	return err
 }
 
 func put(at span, text string) Splice {

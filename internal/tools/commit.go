@@ -3,8 +3,10 @@ package tools
 import (
 	"bytes"
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/perm"
@@ -21,11 +23,17 @@ type change struct {
 	settled bool
 	// from are those bytes, where they were held in memory; nil otherwise.
 	from []byte
+	// fromHash is their SHA-256, where it is at hand or can be had from memory;
+	// nil otherwise.
+	fromHash func() state.Sum
 	// splices turn them into the new ones.
 	splices []save.Splice
 	// record is readFileState once the new bytes are in place; its stamp is
-	// filled in then.
+	// filled in then, and its hash where hash is set.
 	record state.Record
+	// hash waits for the SHA-256 of the new bytes, which is worked out while the
+	// disk is busy; nil where the record has it.
+	hash func() state.Sum
 	// result is the answer then. A change without splices is only its answer.
 	result *Result
 }
@@ -137,10 +145,17 @@ func (h *House) locked(ctx context.Context, call Call, s *spot, lock *save.Lock,
 			return nil, err
 		}
 	}
+	if c.fromHash != nil {
+		txn.Known(func() [32]byte { return c.fromHash() })
+	}
 	out, err := txn.Replace(ctx, c.splices)
 	if err != nil {
 		h.Announce(saved(out.Saved)...)
 		return nil, err
+	}
+	if c.hash != nil {
+		c.record.Hash = c.hash()
+		c.result.Meta["fsmcp/hash"] = hex.EncodeToString(c.record.Hash[:])
 	}
 	c.record.Stamp = out.Stamp // too young to prove anything: the next gate looks at the bytes
 	call.Session.files.Put(now.Path, c.record)
@@ -163,8 +178,28 @@ func (h *House) stands(c *change, old *fsys.File) bool {
 	case c.from == nil || stamp.Size != int64(len(c.from)):
 		return false
 	}
-	now, _, err := old.ReadAll(stamp.Size)
-	return err == nil && bytes.Equal(now, c.from)
+	if !hasBytes(old, c.from) {
+		return false
+	}
+	after, err := old.Stamp()
+	return err == nil && after.Same(stamp)
+}
+
+// compareBuffer is how much of a file is compared at a time.
+const compareBuffer = 64 << 10
+
+// hasBytes tells whether a file has just these bytes.
+func hasBytes(f *fsys.File, want []byte) bool {
+	buf := make([]byte, min(len(want)+1, compareBuffer))
+	for at := 0; ; {
+		n, err := f.ReadAt(buf, int64(at))
+		if !bytes.HasPrefix(want[at:], buf[:n]) {
+			return false
+		}
+		if at += n; err != nil {
+			return err == io.EOF && at == len(want)
+		}
+	}
 }
 
 // remark adds to an answer what the saving itself has to tell.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
@@ -42,36 +43,45 @@ type held struct {
 	stamp fsys.Stamp
 	// settled: the stamp was older than the clock's grain when it was taken.
 	settled bool
-	doc     *text.Doc
-	sum     *state.Sum
+	// doc is nil of a notebook, which is UTF-8 as it was parsed, until its lines
+	// are wanted.
+	doc *text.Doc
+	// hash is the SHA-256 of the file, computed once. Whoever knows that it will
+	// be wanted may start it on the side.
+	hash func() state.Sum
 }
 
 // hold reads and decodes a file.
 func (h *House) hold(call Call, s *spot, f *fsys.File) (*held, error) {
+	c, err := h.take(s, f)
+	if err != nil {
+		return nil, err
+	}
+	return c, c.decode(call, s)
+}
+
+// take reads a file.
+func (h *House) take(s *spot, f *fsys.File) (*held, error) {
 	raw, stamp, err := f.ReadAll(state.WholeHash)
 	settled := stamp.Settled(h.Now())
 	if err != nil {
 		return nil, err
 	}
-	c := &held{path: s.Path, name: s.name(), raw: raw, stamp: stamp, settled: settled}
-	if rec, ok := call.Session.files.Get(c.path); ok && c.unchanged(rec) {
-		if c.doc, err = text.DecodeAs(raw, rec.Enc); err == nil {
-			return c, nil
-		}
-	}
-	if c.doc, err = text.Decode(raw); err != nil {
-		return nil, binary(s)
-	}
-	return c, nil
+	hash := sync.OnceValue(func() state.Sum { return sha256.Sum256(raw) })
+	return &held{path: s.Path, name: s.name(), raw: raw, stamp: stamp, settled: settled, hash: hash}, nil
 }
 
-// hash is the SHA-256 of the file, computed once.
-func (c *held) hash() state.Sum {
-	if c.sum == nil {
-		sum := state.Sum(sha256.Sum256(c.raw))
-		c.sum = &sum
+// decode makes text of the bytes.
+func (c *held) decode(call Call, s *spot) (err error) {
+	if rec, ok := call.Session.files.Get(c.path); ok && c.unchanged(rec) {
+		if c.doc, err = text.DecodeAs(c.raw, rec.Enc); err == nil {
+			return nil
+		}
 	}
-	return *c.sum
+	if c.doc, err = text.Decode(c.raw); err != nil {
+		return binary(s)
+	}
+	return nil
 }
 
 // content is the file's text as the record keeps it.
@@ -91,7 +101,10 @@ func (c *held) unchanged(rec state.Record) bool {
 // stamped brings a record whose bytes are those of the file to its stamp, and
 // to how they are read.
 func (c *held) stamped(rec state.Record) state.Record {
-	rec.Stamp, rec.Settled, rec.Enc = c.stamp, c.settled, c.doc.Enc
+	rec.Stamp, rec.Settled, rec.Enc = c.stamp, c.settled, text.Encoding{}
+	if c.doc != nil {
+		rec.Enc = c.doc.Enc
+	}
 	return rec
 }
 

@@ -38,16 +38,15 @@ func (r *reading) notebook(ctx context.Context, stamp fsys.Stamp) (*Result, erro
 		return nil, err
 	}
 	defer leave()
-	c, err := r.hold(r.call, r.spot, r.file)
-	if err != nil {
-		return nil, err
-	}
-	nb, err := notebook.Parse(c.raw)
-	if err != nil {
+	c, nb, err := r.parse(r.call, r.spot, r.file)
+	if broken := (*notebook.ParseError)(nil); errors.As(err, &broken) {
 		if !r.want.plain && r.want.cell == "" {
 			return r.heldText(ctx, c)
 		}
-		return nil, brokenNotebook(c.name, err)
+		return nil, brokenNotebook(c.name, broken)
+	}
+	if err != nil {
+		return nil, err
 	}
 	rec, ok := r.known(c)
 	if ok && r.Preferences().Dedup && r.call.Session.files.Stub(c.path, r.want.view()) {
@@ -68,12 +67,28 @@ func (r *reading) notebook(ctx context.Context, stamp fsys.Stamp) (*Result, erro
 	return v.cells()
 }
 
-func brokenNotebook(name string, err error) error {
-	var at *notebook.ParseError
-	if !errors.As(err, &at) {
-		return err
+// parse reads a notebook. One that is broken is text still: what it is held as
+// comes beside the *notebook.ParseError.
+func (h *House) parse(call Call, s *spot, f *fsys.File) (*held, *notebook.Notebook, error) {
+	c, err := h.take(s, f)
+	if err != nil {
+		return nil, nil, err
 	}
-	return refuse(slugBrokenFile, "%s cannot be read as a notebook: %s at byte %d. With offset and limit its raw text is paged; shown in full, Write may replace it.", name, at.What, at.Offset)
+	if rec, _ := call.Session.files.Get(c.path); !rec.Proves(c.stamp) {
+		go c.hash() // it will tell whether the file is still what was shown
+	}
+	nb, err := notebook.Parse(c.raw)
+	if err != nil {
+		if err := c.decode(call, s); err != nil {
+			return nil, nil, err
+		}
+		return c, nil, err
+	}
+	return c, nb, nil
+}
+
+func brokenNotebook(name string, err *notebook.ParseError) error {
+	return refuse(slugBrokenFile, "%s cannot be read as a notebook: %s at byte %d. With offset and limit its raw text is paged; shown in full, Write may replace it.", name, err.What, err.Offset)
 }
 
 // viewing is the answer to a Read of a notebook in the making.

@@ -4,10 +4,10 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
@@ -15,6 +15,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/save"
 	"github.com/fsmcp/fsmcp/internal/state"
+	"github.com/fsmcp/fsmcp/internal/text"
 )
 
 // The edit modes.
@@ -127,7 +128,7 @@ func (e *cellEditing) open(s *spot, old *fsys.File) (*held, *notebook.Notebook, 
 	broken := func(format string, a ...any) error {
 		return &refusal{slug: slugBrokenFile, code: 6, text: fmt.Sprintf(format, a...)}
 	}
-	c, err := e.hold(e.call, s, old)
+	c, nb, err := e.parse(e.call, s, old)
 	var large *fsys.TooLargeError
 	if errors.As(err, &large) {
 		return nil, nil, refuse(slugTooLarge, "The notebook %s has %s; notebooks of at most 64 MB are edited.", s.name(), amount(large.Size))
@@ -135,10 +136,6 @@ func (e *cellEditing) open(s *spot, old *fsys.File) (*held, *notebook.Notebook, 
 	if r := (*refusal)(nil); errors.As(err, &r) && r.slug == slugBinary {
 		return nil, nil, broken("%s is no notebook: it is not UTF-8 text.", s.name())
 	}
-	if err != nil {
-		return nil, nil, err
-	}
-	nb, err := notebook.Parse(c.raw)
 	var at *notebook.ParseError
 	if errors.As(err, &at) {
 		return nil, nil, broken("%s is no valid notebook: %s at byte %d. Read pages its raw text with offset and limit; Write may replace it once all of it was shown.", s.name(), at.What, at.Offset)
@@ -210,7 +207,11 @@ func (h *House) changedNotebook(call Call, c *held, rec state.Record) error {
 	if err != nil {
 		return again
 	}
-	told, ok := tell(old, c.doc)
+	now, err := text.Decode(c.raw)
+	if err != nil {
+		return again
+	}
+	told, ok := tell(old, now)
 	if !ok {
 		return again
 	}
@@ -226,19 +227,25 @@ func (e *cellEditing) change(s *spot, c *held, rec state.Record, nb *notebook.No
 	for i, sp := range done.Splices {
 		splices[i] = save.Splice{Start: sp.Start, End: sp.End, New: sp.New}
 	}
-	raw := notebook.Apply(c.raw, done.Splices)
-	sum := state.Sum(sha256.Sum256(raw))
-	content := raw
-	if len(content) > state.KeepContent {
-		content = nil
+	size := notebook.Size(c.raw, done.Splices)
+	var content []byte
+	if size <= state.KeepContent {
+		content = notebook.Apply(c.raw, done.Splices)
 	}
+	hash := sync.OnceValue(func() (sum state.Sum) {
+		h := sha256.New()
+		notebook.Write(h, c.raw, done.Splices) // a hash takes all
+		h.Sum(sum[:0])
+		return sum
+	})
+	go hash()
 	moves := lengths(splices)
 	return &change{
-		stamp: c.stamp, settled: c.settled, from: c.raw, splices: splices,
-		record: rec.Moved(sum, rec.Shown.Through(moves, true), state.ByEdit, content),
+		stamp: c.stamp, settled: c.settled, from: c.raw, fromHash: c.hash, splices: splices,
+		record: c.stamped(rec).Moved(state.Sum{}, rec.Shown.Through(moves, true), state.ByEdit, content), hash: hash,
 		result: &Result{
 			Blocks: textResult(e.answer(s, nb, done), s.note()).Blocks,
-			Meta:   map[string]any{"fsmcp/hash": hex.EncodeToString(sum[:]), "fsmcp/size": len(raw), "fsmcp/cell": done.Name},
+			Meta:   map[string]any{"fsmcp/size": size, "fsmcp/cell": done.Name},
 		},
 	}, nil
 }
