@@ -67,6 +67,8 @@ var rooms = map[string]room{
 
 	"internal/media/scaledjpeg": {never: append(pure(), noVips, noPDF)},
 	"internal/media/goengine":   {rooms: []string{"internal/media", "internal/media/scaledjpeg"}, never: append(pure(), noVips, noPDF)},
+	"internal/worker":           {never: []ban{noProtocol, noNet, noCommand, noLog, noWatch, noVips, noPDF}},
+	"internal/darkroom":         {rooms: []string{"internal/media", "internal/worker"}, never: append(pure(), noVips, noPDF)},
 	"internal/media/webpwriter": {never: append(pure(), noVips, noPDF)},
 
 	// Rooms of tests and shows.

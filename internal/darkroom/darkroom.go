@@ -1,0 +1,136 @@
+// Package darkroom has pictures developed in a worker: the orders as they go
+// over the wire, the side that places them, and the side that carries them out
+// with an engine. It promises that what fails in the worker comes back as the
+// same fact it was there.
+//
+// It decodes nothing itself and starts no process: the worker's pool does.
+package darkroom
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+
+	"github.com/fsmcp/fsmcp/internal/media"
+	"github.com/fsmcp/fsmcp/internal/worker"
+)
+
+// Counter takes jobs for workers.
+type Counter interface {
+	Do(ctx context.Context, j worker.Job) (worker.Reply, error)
+}
+
+// Darkroom places orders.
+type Darkroom struct{ counter Counter }
+
+// New makes a darkroom whose work is done by the workers of a pool.
+func New(c Counter) *Darkroom { return &Darkroom{c} }
+
+// The names of the orders.
+const opPicture = "picture"
+
+// Codes of failures that come back as what they were.
+const (
+	codeDamaged = "damaged"
+	codeBounds  = "bounds"
+	codeNoFit   = "no_fit"
+	codeRegion  = "region"
+)
+
+// developed is a media.Result without its bytes.
+type developed struct {
+	As     media.Kind
+	Shown  media.Shown
+	Frames int
+}
+
+// Picture has a picture developed. Beside the errors of media.Develop there are
+// *media.BreakdownError, the context's and the file's own.
+func (d *Darkroom) Picture(ctx context.Context, file io.ReaderAt, size int64, q media.Request, told func(done, total int64, what string)) (media.Result, error) {
+	if size > worker.MaxBody {
+		return media.Result{}, media.ErrTooLarge
+	}
+	reply, err := d.counter.Do(ctx, worker.Job{Op: opPicture, Params: q, Body: file, Size: size, Progress: told})
+	if err != nil {
+		return media.Result{}, cause(err)
+	}
+	var r developed
+	if err := json.Unmarshal(reply.Result, &r); err != nil || len(reply.Blobs) != 1 {
+		return media.Result{}, &media.BreakdownError{Why: media.Died, Err: errors.New("the worker's answer makes no sense")}
+	}
+	return media.Result{Data: reply.Blobs[0], As: r.As, Shown: r.Shown, Frames: r.Frames}, nil
+}
+
+// cause is what an error of the worker means.
+func cause(err error) error {
+	var f *worker.Failure
+	if errors.As(err, &f) {
+		return unpacked(f)
+	}
+	for _, c := range []struct {
+		is  error
+		why media.Breakdown
+	}{
+		{worker.ErrDied, media.Died}, {worker.ErrDeadline, media.Late}, {worker.ErrMemory, media.Greedy},
+		{worker.ErrStopped, media.Stopped}, {worker.ErrStart, media.Absent}, {worker.ErrClosed, media.Absent},
+	} {
+		if errors.Is(err, c.is) {
+			return &media.BreakdownError{Why: c.why, Err: err}
+		}
+	}
+	return err
+}
+
+func unpacked(f *worker.Failure) error {
+	switch f.Code {
+	case codeDamaged:
+		var e media.DamageError
+		if json.Unmarshal(f.Detail, &e) == nil {
+			return &e
+		}
+	case codeRegion:
+		return &media.RegionError{Reason: f.Text}
+	case codeBounds:
+		return media.ErrTooLarge
+	case codeNoFit:
+		return media.ErrNoFit
+	}
+	return &media.BreakdownError{Why: media.Died, Err: f}
+}
+
+// packed is an error as it goes over the wire.
+func packed(err error) error {
+	var damage *media.DamageError
+	var region *media.RegionError
+	switch {
+	case errors.As(err, &damage):
+		detail, _ := json.Marshal(damage) // strings and a number
+		return &worker.Failure{Code: codeDamaged, Text: damage.What, Detail: detail}
+	case errors.As(err, &region):
+		return &worker.Failure{Code: codeRegion, Text: region.Reason}
+	case errors.Is(err, media.ErrTooLarge):
+		return &worker.Failure{Code: codeBounds, Text: err.Error()}
+	case errors.Is(err, media.ErrNoFit):
+		return &worker.Failure{Code: codeNoFit, Text: err.Error()}
+	}
+	return err
+}
+
+// Handler carries out orders with an engine.
+func Handler(e media.Engine) worker.Handler {
+	return func(t worker.Task) (worker.Result, error) {
+		if t.Op != opPicture {
+			return worker.Result{}, errors.New("this worker does not know the order " + t.Op)
+		}
+		var q media.Request
+		if err := json.Unmarshal(t.Params, &q); err != nil {
+			return worker.Result{}, err
+		}
+		r, err := media.Develop(e, t.Body, q)
+		if err != nil {
+			return worker.Result{}, packed(err)
+		}
+		return worker.Result{Value: developed{r.As, r.Shown, r.Frames}, Blobs: [][]byte{r.Data}}, nil
+	}
+}

@@ -1,0 +1,116 @@
+package darkroom
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"reflect"
+	"syscall"
+	"testing"
+
+	"github.com/fsmcp/fsmcp/internal/media"
+	"github.com/fsmcp/fsmcp/internal/worker"
+)
+
+// engine makes what it is told to.
+type engine struct{ err error }
+
+func (e engine) Open(data []byte, f media.Facts, v media.View) (media.Picture, error) {
+	return e, e.err
+}
+func (engine) Encodes(media.Kind) bool             { return true }
+func (engine) Opaque() bool                        { return false }
+func (engine) Close()                              {}
+func (engine) Render(s media.Shot) ([]byte, error) { return []byte("a picture"), nil }
+
+// here is a pool whose worker is in this process: all goes over the wire's forms.
+type here struct {
+	h   worker.Handler
+	err error
+}
+
+func (p here) Do(_ context.Context, j worker.Job) (worker.Reply, error) {
+	if p.err != nil {
+		return worker.Reply{}, p.err
+	}
+	params, err := json.Marshal(j.Params)
+	if err != nil {
+		return worker.Reply{}, err
+	}
+	body, err := io.ReadAll(io.NewSectionReader(j.Body, 0, j.Size))
+	if err != nil {
+		return worker.Reply{}, err
+	}
+	r, err := p.h(worker.Task{Op: j.Op, Params: params, Body: body})
+	if err != nil {
+		var f *worker.Failure
+		if !errors.As(err, &f) {
+			f = &worker.Failure{Code: "failed", Text: err.Error()}
+		}
+		return worker.Reply{}, f
+	}
+	result, err := json.Marshal(r.Value)
+	return worker.Reply{Result: result, Blobs: r.Blobs}, err
+}
+
+// gifOf is a GIF of that size, as far as headers go.
+func gifOf(w, h byte) *bytes.Reader {
+	return bytes.NewReader(append([]byte("GIF89a"), w, 0, h, 0, 0, 0, 0))
+}
+
+func TestOrdersComeBackAsTheyWere(t *testing.T) {
+	d := New(here{h: Handler(engine{})})
+	q := media.Request{Kind: media.GIF, Region: &media.Rect{X: 5, Y: 6, Width: 70, Height: 80}, Limits: media.DefaultLimits(), Bounds: media.DefaultBounds()}
+	r, err := d.Picture(t.Context(), gifOf(60, 50), 13, q, nil)
+	want := media.Result{Data: []byte("a picture"), As: media.PNG, Frames: 1, Shown: media.Shown{
+		Width: 60, Height: 50, Part: media.Rect{X: 5, Y: 6, Width: 55, Height: 44}, Zoomed: true, DisplayWidth: 55, DisplayHeight: 44,
+	}}
+	if err != nil || !reflect.DeepEqual(r, want) {
+		t.Errorf("%+v %v", r, err)
+	}
+}
+
+func TestFailuresComeBackAsTheyWere(t *testing.T) {
+	q := media.Request{Kind: media.GIF, Limits: media.DefaultLimits(), Bounds: media.DefaultBounds()}
+	tight, low, away := q, q, q
+	tight.Bounds.Side, low.Limits.Bytes, away.Region = 10, 3, &media.Rect{X: 100, Y: 0, Width: 5, Height: 5}
+	damage := &media.DamageError{Kind: media.GIF, What: "it is cut short"}
+	for _, c := range []struct {
+		err  error
+		q    media.Request
+		want any
+	}{
+		{damage, q, damage},
+		{nil, tight, media.ErrTooLarge},
+		{nil, low, media.ErrNoFit},
+		{nil, away, &media.RegionError{Reason: "it lies wholly outside of the picture, which has 60x50 pixels"}},
+	} {
+		_, err := New(here{h: Handler(engine{c.err})}).Picture(t.Context(), gifOf(60, 50), 13, c.q, nil)
+		if !reflect.DeepEqual(err, c.want) {
+			t.Errorf("%#v, want %#v", err, c.want)
+		}
+	}
+}
+
+func TestBreakdownsAreToldApart(t *testing.T) {
+	for _, c := range []struct {
+		err error
+		why media.Breakdown
+	}{
+		{worker.ErrDied, media.Died}, {worker.ErrDeadline, media.Late}, {worker.ErrMemory, media.Greedy}, {worker.ErrStopped, media.Stopped},
+		{worker.ErrStart, media.Absent}, {&worker.Failure{Code: "crashed", Text: "index out of range"}, media.Died},
+	} {
+		_, err := New(here{err: c.err}).Picture(t.Context(), gifOf(1, 1), 13, media.Request{}, nil)
+		var b *media.BreakdownError
+		if !errors.As(err, &b) || b.Why != c.why {
+			t.Errorf("%v: %v", c.err, err)
+		}
+	}
+	for _, own := range []error{context.Canceled, syscall.EIO} {
+		if _, err := New(here{err: own}).Picture(t.Context(), gifOf(1, 1), 13, media.Request{}, nil); !errors.Is(err, own) {
+			t.Errorf("%v: %v", own, err)
+		}
+	}
+}

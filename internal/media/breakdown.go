@@ -1,0 +1,23 @@
+package media
+
+// Breakdown says why something got no answer though nothing was found wrong
+// with it.
+type Breakdown uint8
+
+// The ways in which a decoder gets lost.
+const (
+	Died    Breakdown = iota // it crashed, or was killed by somebody
+	Late                     // it took longer than it may
+	Greedy                   // it took more memory than it may
+	Stopped                  // it was stopped by a signal
+	Absent                   // it cannot be started
+)
+
+// BreakdownError is a decoder's breakdown; the file may be sound.
+type BreakdownError struct {
+	Why Breakdown
+	Err error
+}
+
+func (e *BreakdownError) Error() string { return e.Err.Error() }
+func (e *BreakdownError) Unwrap() error { return e.Err }

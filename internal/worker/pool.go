@@ -1,0 +1,314 @@
+package worker
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"sync"
+	"time"
+)
+
+// Options say how workers are started and what they may take.
+type Options struct {
+	// Command is the program, with its arguments. It is asked for at the first job.
+	Command func() (path string, args []string)
+	// Env is the workers' whole environment.
+	Env []string
+	// Size is how many workers there are at most.
+	Size int
+	// Deadline bounds a job that names none.
+	Deadline time.Duration
+	// Memory bounds a worker's resident memory in bytes, where that can be seen.
+	Memory int64
+	// Jobs is after how many jobs, Idle after how long without one, a worker ends.
+	Jobs int
+	Idle time.Duration
+	// Lost is told of a worker that died or was killed, with the end of what it
+	// wrote to standard error. nil tells nobody.
+	Lost func(why error, stderr string)
+}
+
+// The times in which workers are looked after.
+const (
+	watchEvery = 50 * time.Millisecond
+	// stoppedFor is how long a worker may stand still by a signal.
+	stoppedFor = time.Second
+	// leaveWithin is how long a worker may take to end when it is told to.
+	leaveWithin = time.Second
+)
+
+// Why a job got no answer of its own.
+var (
+	ErrDied     = errors.New("the worker died")
+	ErrDeadline = errors.New("the worker did not answer in time")
+	ErrMemory   = errors.New("the worker took too much memory")
+	ErrStopped  = errors.New("the worker was stopped")
+	ErrStart    = errors.New("no worker can be started")
+	ErrClosed   = errors.New("the pool is closed")
+)
+
+// Job is what a worker is to do.
+type Job struct {
+	Op     string
+	Params any
+	// Body is sent along: Size bytes from its beginning.
+	Body io.ReaderAt
+	Size int64
+	// Deadline is the job's own; 0 is the pool's.
+	Deadline time.Duration
+	// Progress is told how far the job is; nil tells nobody.
+	Progress func(done, total int64, what string)
+}
+
+// Reply is a worker's answer.
+type Reply struct {
+	Result json.RawMessage
+	Blobs  [][]byte
+}
+
+// Pool keeps workers warm. It starts none before the first job.
+type Pool struct {
+	opts  Options
+	slots chan struct{}
+
+	mu     sync.Mutex
+	idle   []*process
+	all    map[*process]struct{}
+	closed bool
+}
+
+// New makes a pool. It starts nothing.
+func New(o Options) *Pool {
+	return &Pool{opts: o, slots: make(chan struct{}, max(o.Size, 1)), all: make(map[*process]struct{})}
+}
+
+// Do has a worker do a job, when one is free. The error is the context's, the
+// body's, a *Failure of the job itself, or one of those above.
+func (p *Pool) Do(ctx context.Context, j Job) (Reply, error) {
+	select {
+	case p.slots <- struct{}{}:
+		defer func() { <-p.slots }()
+	case <-ctx.Done():
+		return Reply{}, ctx.Err()
+	}
+	w := p.warm()
+	if w != nil {
+		r, err := p.run(ctx, w, j)
+		if !errors.Is(err, ErrDied) || ctx.Err() != nil {
+			return r, err
+		}
+		// It may have been dead before the job began.
+	}
+	w, err := p.start()
+	if err != nil {
+		return Reply{}, err
+	}
+	return p.run(ctx, w, j)
+}
+
+// warm takes the worker that was idle last.
+func (p *Pool) warm() *process {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := len(p.idle)
+	if n == 0 {
+		return nil
+	}
+	w := p.idle[n-1]
+	p.idle = p.idle[:n-1]
+	w.rest.Stop()
+	return w
+}
+
+// run has a worker do a job and sees to what becomes of the worker.
+func (p *Pool) run(ctx context.Context, w *process, j Job) (Reply, error) {
+	r, err := w.do(ctx, j, p.opts)
+	var own *Failure
+	if err != nil && !errors.As(err, &own) {
+		p.drop(w)
+		w.kill()
+		if p.opts.Lost != nil && ctx.Err() == nil {
+			p.opts.Lost(err, w.stderr.String())
+		}
+		return r, err
+	}
+	p.keep(w)
+	return r, err
+}
+
+// keep puts a worker among the idle, or lets it go where it has done enough.
+func (p *Pool) keep(w *process) {
+	p.mu.Lock()
+	done := p.closed || w.jobs >= p.opts.Jobs
+	if !done {
+		p.idle = append(p.idle, w)
+		w.rest = time.AfterFunc(p.opts.Idle, func() { p.retire(w) })
+	}
+	p.mu.Unlock()
+	if done {
+		p.drop(w)
+		go w.leave()
+	}
+}
+
+// retire ends a worker that is still idle.
+func (p *Pool) retire(w *process) {
+	p.mu.Lock()
+	found := false
+	for i, other := range p.idle {
+		if other == w {
+			p.idle = append(p.idle[:i:i], p.idle[i+1:]...)
+			found = true
+			break
+		}
+	}
+	p.mu.Unlock()
+	if found {
+		p.drop(w)
+		w.leave()
+	}
+}
+
+func (p *Pool) drop(w *process) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.all, w)
+}
+
+// PIDs are the process ids of the workers there are.
+func (p *Pool) PIDs() []int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var out []int
+	for w := range p.all {
+		out = append(out, w.cmd.Process.Pid)
+	}
+	return out
+}
+
+// Close ends all workers, also those that have a job.
+func (p *Pool) Close() {
+	p.mu.Lock()
+	p.closed = true
+	all := p.all
+	p.all, p.idle = make(map[*process]struct{}), nil
+	p.mu.Unlock()
+	for w := range all {
+		w.kill()
+	}
+}
+
+// start starts a worker.
+func (p *Pool) start() (*process, error) {
+	w, err := launch(p.opts)
+	if err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		w.kill()
+		return nil, ErrClosed
+	}
+	p.all[w] = struct{}{}
+	return w, nil
+}
+
+// do sends a job and reads its answer, with an eye on the worker all the while.
+func (w *process) do(ctx context.Context, j Job, o Options) (Reply, error) {
+	w.jobs++
+	deadline := j.Deadline
+	if deadline <= 0 {
+		deadline = o.Deadline
+	}
+	watched := w.watch(ctx, deadline, o.Memory)
+	r, err := w.exchange(j)
+	if why := watched(); why != nil {
+		return Reply{}, why
+	}
+	return r, err
+}
+
+// exchange writes the job and reads the answer.
+func (w *process) exchange(j Job) (Reply, error) {
+	params, err := json.Marshal(j.Params)
+	if err != nil {
+		return Reply{}, &Failure{Code: "failed", Text: err.Error()}
+	}
+	if err := w.send(header{Op: j.Op, Params: params, Size: j.Size}, j.Body); err != nil {
+		return Reply{}, err
+	}
+	return w.receive(j.Progress)
+}
+
+func (w *process) send(h header, body io.ReaderAt) error {
+	if err := writeJSON(w.in, frameJob, h); err != nil {
+		return ErrDied
+	}
+	room := make([]byte, min(h.Size, chunk))
+	for at := int64(0); at < h.Size; {
+		n, err := body.ReadAt(room[:min(int64(len(room)), h.Size-at)], at)
+		if n == 0 {
+			if err == nil || err == io.EOF {
+				err = io.ErrUnexpectedEOF
+			}
+			return err // the worker waits for the rest: it is of no more use
+		}
+		if err := writeFrame(w.in, frameData, room[:n]); err != nil {
+			return ErrDied
+		}
+		at += int64(n)
+	}
+	if err := writeFrame(w.in, frameEnd, nil); err != nil {
+		return ErrDied
+	}
+	return nil
+}
+
+func (w *process) receive(told func(done, total int64, what string)) (Reply, error) {
+	for {
+		kind, b, err := readFrame(w.out, nil)
+		switch {
+		case err != nil:
+			return Reply{}, ErrDied
+		case kind == frameProgress:
+			var p progress
+			if json.Unmarshal(b, &p) == nil && told != nil {
+				told(p.Done, p.Total, p.What)
+			}
+			continue
+		case kind != frameReply:
+			return Reply{}, ErrDied
+		}
+		var o outcome
+		if json.Unmarshal(b, &o) != nil {
+			return Reply{}, ErrDied
+		}
+		if o.Failure != nil {
+			return Reply{}, o.Failure
+		}
+		return readBlobs(w.out, o)
+	}
+}
+
+func readBlobs(in *bufio.Reader, o outcome) (Reply, error) {
+	r := Reply{Result: o.Result}
+	total := 0
+	for _, n := range o.Blobs {
+		if total += n; n < 0 || total > maxBlobs {
+			return Reply{}, ErrDied
+		}
+		blob := make([]byte, 0, n)
+		for len(blob) < n {
+			kind, b, err := readFrame(in, blob[len(blob):])
+			if err != nil || kind != frameData || len(b) == 0 || len(blob)+len(b) > n {
+				return Reply{}, ErrDied
+			}
+			blob = blob[:len(blob)+len(b)] // read in place: it fits
+		}
+		r.Blobs = append(r.Blobs, blob)
+	}
+	return r, nil
+}

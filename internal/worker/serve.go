@@ -1,0 +1,161 @@
+package worker
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+)
+
+// Task is one job as its handler sees it.
+type Task struct {
+	Op     string
+	Params json.RawMessage
+	Body   []byte
+	// Progress reports a share of a long job.
+	Progress func(done, total int64, what string)
+}
+
+// Result is what a handler answers: a value for JSON, and bytes that go beside it.
+type Result struct {
+	Value any
+	Blobs [][]byte
+}
+
+// Handler runs one job. An error that is no *Failure is told as one of code
+// "failed"; a panic as one of code "crashed".
+type Handler func(Task) (Result, error)
+
+// MaxBody is the largest body a worker takes, in bytes.
+const MaxBody = 1 << 30
+
+// Serve answers jobs one after the other until the input ends. gone is called as
+// soon as it does, also while a job runs: nobody waits for its answer any more.
+func Serve(in io.Reader, out io.Writer, h Handler, gone func()) error {
+	s := &serving{out: bufio.NewWriterSize(out, chunk), handle: h}
+	frames := make(chan frame)
+	go func() {
+		s.read(bufio.NewReaderSize(in, chunk), frames)
+		gone()
+	}()
+	for f := range frames {
+		if f.err != nil {
+			return f.err
+		}
+		if err := s.job(f, frames); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type frame struct {
+	kind byte
+	b    []byte
+	err  error
+}
+
+type serving struct {
+	out    *bufio.Writer
+	handle Handler
+}
+
+// read hands frames on to the end of the input.
+func (s *serving) read(in io.Reader, frames chan<- frame) {
+	defer close(frames)
+	for {
+		kind, b, err := readFrame(in, nil)
+		if err == io.EOF {
+			return
+		}
+		frames <- frame{kind, b, err}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// job reads the rest of a job, runs it, and answers.
+func (s *serving) job(first frame, frames <-chan frame) error {
+	var h header
+	if first.kind != frameJob || json.Unmarshal(first.b, &h) != nil || h.Size < 0 || h.Size > MaxBody {
+		return errFrame
+	}
+	body := make([]byte, 0, h.Size)
+	for f := range frames {
+		if f.err != nil {
+			return f.err
+		}
+		switch f.kind {
+		case frameData:
+			if int64(len(body)+len(f.b)) > h.Size {
+				return errFrame
+			}
+			body = append(body, f.b...)
+			continue
+		case frameEnd:
+			extendTime()
+			r, err := s.guarded(Task{Op: h.Op, Params: h.Params, Body: body, Progress: s.progress})
+			body = nil
+			if err := s.answer(r, err); err != nil {
+				return err
+			}
+			if h.Size > 1<<20 { // what a picture took is much, and the next may be far
+				debug.FreeOSMemory()
+			}
+			return nil
+		}
+		return errFrame
+	}
+	return io.ErrUnexpectedEOF
+}
+
+// guarded runs the handler; a panic costs that job alone.
+func (s *serving) guarded(t Task) (r Result, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &Failure{Code: "crashed", Text: fmt.Sprint(p)}
+		}
+	}()
+	return s.handle(t)
+}
+
+func (s *serving) progress(done, total int64, what string) {
+	if writeJSON(s.out, frameProgress, progress{done, total, what}) == nil {
+		s.out.Flush()
+	}
+}
+
+func (s *serving) answer(r Result, failed error) error {
+	var o outcome
+	if failed != nil {
+		if !errors.As(failed, &o.Failure) {
+			o.Failure = &Failure{Code: "failed", Text: failed.Error()}
+		}
+		r.Blobs = nil
+	} else {
+		value, err := json.Marshal(r.Value)
+		if err != nil {
+			return err
+		}
+		o.Result = value
+	}
+	for _, b := range r.Blobs {
+		o.Blobs = append(o.Blobs, len(b))
+	}
+	if err := writeJSON(s.out, frameReply, o); err != nil {
+		return err
+	}
+	for _, b := range r.Blobs {
+		for len(b) > 0 {
+			n := min(len(b), chunk)
+			if err := writeFrame(s.out, frameData, b[:n]); err != nil {
+				return err
+			}
+			b = b[n:]
+		}
+	}
+	return s.out.Flush()
+}

@@ -1,0 +1,335 @@
+//go:build linux
+
+package worker
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == "be-a-worker" {
+		Confine()
+		if Serve(os.Stdin, os.Stdout, play, func() { os.Exit(0) }) != nil {
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+var kept [][]byte
+
+// play does what a job says.
+func play(t Task) (Result, error) {
+	switch t.Op {
+	case "echo":
+		return Result{Value: map[string]int{"pid": os.Getpid()}, Blobs: [][]byte{t.Body, []byte("and more"), nil}}, nil
+	case "fail":
+		return Result{}, &Failure{Code: "damaged", Text: "it is damaged", Detail: json.RawMessage(`{"n":1}`)}
+	case "panic":
+		panic("something impossible")
+	case "die":
+		os.Stderr.WriteString("last words")
+		os.Exit(7)
+	case "hang":
+		select {}
+	case "spin":
+		for i := 0; ; i++ {
+			kept = kept[:0]
+		}
+	case "stop":
+		syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+		time.Sleep(time.Hour)
+	case "eat":
+		for {
+			b := make([]byte, 16<<20)
+			for i := 0; i < len(b); i += 4096 {
+				b[i] = 1
+			}
+			kept = append(kept, b)
+		}
+	case "babble":
+		os.Stdout.WriteString(strings.Repeat("this is no frame\n", 1000))
+		time.Sleep(time.Hour)
+	case "progress":
+		for i := range int64(3) {
+			t.Progress(i, 3, "part")
+		}
+		return Result{Value: 1}, nil
+	case "limits":
+		var core, cpu syscall.Rlimit
+		syscall.Getrlimit(syscall.RLIMIT_CORE, &core)
+		syscall.Getrlimit(syscall.RLIMIT_CPU, &cpu)
+		nice, _ := syscall.Getpriority(syscall.PRIO_PROCESS, 0) // 20 less
+		return Result{Value: map[string]any{"core": core.Cur, "cpu": cpu.Cur, "nice": 20 - nice, "env": os.Environ()}}, nil
+	}
+	return Result{}, errors.New("what?")
+}
+
+func newPool(t *testing.T, change func(*Options)) *Pool {
+	t.Helper()
+	path, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := Options{
+		Command: func() (string, []string) { return path, []string{"be-a-worker"} },
+		Size:    2, Deadline: 10 * time.Second, Memory: 256 << 20, Jobs: 200, Idle: time.Minute,
+	}
+	if change != nil {
+		change(&o)
+	}
+	p := New(o)
+	t.Cleanup(p.Close)
+	return p
+}
+
+func (p *Pool) pid(t *testing.T) int {
+	t.Helper()
+	r, err := p.Do(t.Context(), Job{Op: "echo"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v struct{ Pid int }
+	if err := json.Unmarshal(r.Result, &v); err != nil {
+		t.Fatal(err)
+	}
+	return v.Pid
+}
+
+func TestJobsComeBackWhole(t *testing.T) {
+	p := newPool(t, nil)
+	if n := len(p.PIDs()); n != 0 {
+		t.Errorf("%d workers before the first job", n)
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, size := range []int{0, 1, 1000, chunk - 1, chunk, chunk + 1, 5 << 20} {
+		body := make([]byte, size)
+		for i := range body {
+			body[i] = byte(r.Uint32())
+		}
+		reply, err := p.Do(t.Context(), Job{Op: "echo", Body: bytes.NewReader(body), Size: int64(size)})
+		if err != nil || len(reply.Blobs) != 3 || !bytes.Equal(reply.Blobs[0], body) || string(reply.Blobs[1]) != "and more" || len(reply.Blobs[2]) != 0 {
+			t.Errorf("%d bytes: %v", size, err)
+		}
+	}
+	if n := len(p.PIDs()); n != 1 {
+		t.Errorf("%d workers for one job at a time", n)
+	}
+}
+
+func TestAJobsOwnFailureLeavesTheWorker(t *testing.T) {
+	p := newPool(t, nil)
+	pid := p.pid(t)
+	for _, c := range []struct{ op, code, text string }{{"fail", "damaged", "it is damaged"}, {"panic", "crashed", "something impossible"}, {"", "failed", "what?"}} {
+		_, err := p.Do(t.Context(), Job{Op: c.op})
+		var f *Failure
+		if !errors.As(err, &f) || f.Code != c.code || f.Text != c.text {
+			t.Errorf("%s: %v", c.op, err)
+		}
+	}
+	if p.pid(t) != pid {
+		t.Error("it is another worker")
+	}
+}
+
+func TestMisbehavingWorkersCostTheirJobAlone(t *testing.T) {
+	var lost atomic.Value
+	p := newPool(t, func(o *Options) {
+		o.Deadline = 1500 * time.Millisecond
+		o.Lost = func(_ error, stderr string) { lost.Store(stderr) }
+	})
+	for _, c := range []struct {
+		op   string
+		want error
+		by   time.Duration
+	}{
+		{"die", ErrDied, time.Second}, {"babble", ErrDied, time.Second}, {"hang", ErrDeadline, 2 * time.Second},
+		{"spin", ErrDeadline, 2 * time.Second}, {"stop", ErrStopped, 1500 * time.Millisecond}, {"eat", ErrMemory, 1500 * time.Millisecond},
+	} {
+		pid := p.pid(t)
+		begin := time.Now()
+		_, err := p.Do(t.Context(), Job{Op: c.op})
+		if took := time.Since(begin); !errors.Is(err, c.want) || took > 2*c.by+time.Second {
+			t.Errorf("%s: %v after %v", c.op, err, took)
+		}
+		if c.op == "die" && lost.Load() != "last words" {
+			t.Errorf("its last words are %q", lost.Load())
+		}
+		if syscall.Kill(pid, 0) == nil && p.pid(t) == pid {
+			t.Errorf("%s: the same worker goes on", c.op)
+		}
+	}
+}
+
+func TestAWorkerKilledBetweenJobsCostsNothing(t *testing.T) {
+	p := newPool(t, nil)
+	for range 5 {
+		pid := p.pid(t)
+		syscall.Kill(pid, syscall.SIGKILL)
+		if p.pid(t) == pid {
+			t.Error("the dead answer")
+		}
+	}
+}
+
+func TestCancellingEndsTheJob(t *testing.T) {
+	p := newPool(t, nil)
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	begin := time.Now()
+	if _, err := p.Do(ctx, Job{Op: "hang"}); !errors.Is(err, context.DeadlineExceeded) || time.Since(begin) > 3*time.Second {
+		t.Errorf("%v after %v", err, time.Since(begin))
+	}
+	p.pid(t)
+}
+
+// broken is a file whose disk fails.
+type broken struct{}
+
+func (broken) ReadAt(p []byte, off int64) (int, error) {
+	if off > 0 {
+		return 0, syscall.EIO
+	}
+	return len(p), nil
+}
+
+func TestABodyThatCannotBeRead(t *testing.T) {
+	p := newPool(t, nil)
+	if _, err := p.Do(t.Context(), Job{Op: "echo", Body: broken{}, Size: 10 << 20}); !errors.Is(err, syscall.EIO) {
+		t.Error(err)
+	}
+	if _, err := p.Do(t.Context(), Job{Op: "echo", Body: bytes.NewReader(nil), Size: 10}); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Error(err)
+	}
+	p.pid(t)
+}
+
+func TestWorkersAreReplacedInTime(t *testing.T) {
+	p := newPool(t, func(o *Options) { o.Jobs = 3; o.Idle = 100 * time.Millisecond })
+	first := p.pid(t)
+	if second, third := p.pid(t), p.pid(t); second != first || third != first {
+		t.Error("another worker too soon")
+	}
+	if p.pid(t) == first {
+		t.Error("the same worker after three jobs")
+	}
+	for range 100 {
+		if len(p.PIDs()) == 0 {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Error("an idle worker stays")
+}
+
+func TestProgressAndConfinement(t *testing.T) {
+	p := newPool(t, func(o *Options) { o.Env = []string{"ONLY=this"} })
+	var seen []int64
+	if _, err := p.Do(t.Context(), Job{Op: "progress", Progress: func(done, total int64, what string) {
+		if total == 3 && what == "part" {
+			seen = append(seen, done)
+		}
+	}}); err != nil || len(seen) != 3 || seen[2] != 2 {
+		t.Errorf("%v %v", seen, err)
+	}
+	r, err := p.Do(t.Context(), Job{Op: "limits"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v struct {
+		Core, CPU uint64
+		Nice      int
+		Env       []string
+	}
+	if err := json.Unmarshal(r.Result, &v); err != nil || v.Core != 0 || v.CPU == 0 || v.CPU > 2*jobTime || v.Nice < lower || len(v.Env) != 1 {
+		t.Errorf("%s %v", r.Result, err)
+	}
+}
+
+func TestAWorkerEndsWithItsParent(t *testing.T) {
+	p := newPool(t, nil)
+	w, err := launch(p.opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	go w.exchange(Job{Op: "spin"})
+	time.Sleep(200 * time.Millisecond)
+	w.in.Close()
+	select {
+	case <-w.gone:
+	case <-time.After(5 * time.Second):
+		t.Error("it goes on")
+		w.kill()
+	}
+}
+
+func TestNoWorker(t *testing.T) {
+	p := newPool(t, func(o *Options) { o.Command = func() (string, []string) { return "/nowhere/at/all", nil } })
+	if _, err := p.Do(t.Context(), Job{Op: "echo"}); !errors.Is(err, ErrStart) {
+		t.Error(err)
+	}
+	p = newPool(t, nil)
+	p.Close()
+	if _, err := p.Do(t.Context(), Job{Op: "echo"}); !errors.Is(err, ErrClosed) {
+		t.Error(err)
+	}
+}
+
+// TestManyAtOnce has workers killed at random while jobs come from all sides:
+// each is answered, rightly or with an error that says why not.
+func TestManyAtOnce(t *testing.T) {
+	p := newPool(t, nil)
+	stop := make(chan struct{})
+	var killer sync.WaitGroup
+	killer.Go(func() {
+		r := rand.New(rand.NewPCG(3, 4))
+		for {
+			select {
+			case <-stop:
+				return
+			case <-time.After(time.Duration(r.IntN(30)) * time.Millisecond):
+				if pids := p.PIDs(); len(pids) > 0 {
+					syscall.Kill(pids[r.IntN(len(pids))], syscall.SIGKILL)
+				}
+			}
+		}
+	})
+	var right, wrong atomic.Int32
+	var callers sync.WaitGroup
+	for i := range 4 {
+		callers.Go(func() {
+			body := bytes.Repeat([]byte{byte(i)}, 300_000)
+			for range 30 {
+				r, err := p.Do(t.Context(), Job{Op: "echo", Body: bytes.NewReader(body), Size: int64(len(body))})
+				switch {
+				case err == nil && bytes.Equal(r.Blobs[0], body):
+					right.Add(1)
+				case errors.Is(err, ErrDied):
+					wrong.Add(1)
+				default:
+					t.Errorf("%v", err)
+				}
+			}
+		})
+	}
+	callers.Wait()
+	close(stop)
+	killer.Wait()
+	t.Logf("%d right answers, %d workers died of their job", right.Load(), wrong.Load())
+	if right.Load() == 0 {
+		t.Error("no right answer")
+	}
+}
