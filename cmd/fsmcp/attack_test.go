@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/fsmcp/fsmcp/internal/mcptest"
 )
@@ -19,10 +20,14 @@ import (
 type fort struct {
 	t                 *testing.T
 	ws, home, outside string
+	prelude           []string // words of a shell that starts the server
 	options           mcptest.Options
 	client            *mcptest.Client
 	stderr            *syncBuffer
 	heard             *syncBuffer
+
+	slowest time.Duration // that a change of settings took to hold
+	lates   int
 }
 
 const canary = "CANARY-4711"
@@ -97,6 +102,10 @@ func (f *fort) serve(words ...string) {
 		}
 	}
 	f.options.Args = append(f.options.Args, f.ws)
+	if f.prelude != nil {
+		f.options.Path, f.options.Argv0, f.options.Attr = "/bin/sh", "", ownLimits()
+		f.options.Args = append(slices.Clone(f.prelude), f.options.Args...)
+	}
 	f.start()
 }
 
