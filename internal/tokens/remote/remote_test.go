@@ -35,8 +35,10 @@ func TestAPISendsOneMessageAndTakesItsCount(t *testing.T) {
 
 func TestAPIFailsInTimeAndThenRests(t *testing.T) {
 	for name, reply := range map[string]http.HandlerFunc{
-		"error":    func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) },
-		"redirect": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "http://127.0.0.1:1/", http.StatusTemporaryRedirect) },
+		"error": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) },
+		"redirect": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://127.0.0.1:1/", http.StatusTemporaryRedirect)
+		},
 		"nonsense": func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "hello") },
 		"no count": func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "{}") },
 		"endless": func(w http.ResponseWriter, _ *http.Request) {
