@@ -80,24 +80,6 @@ type Result struct {
 	Stripped bool
 }
 
-// Patch is text with the splices applied.
-func (r Result) Patch(text string) string {
-	var b strings.Builder
-	size := len(text)
-	for _, s := range r.Splices {
-		size += len(s.New) - (s.End - s.Start)
-	}
-	b.Grow(size)
-	at := 0
-	for _, s := range r.Splices {
-		b.WriteString(text[at:s.Start])
-		b.WriteString(s.New)
-		at = s.End
-	}
-	b.WriteString(text[at:])
-	return b.String()
-}
-
 // Apply finds req.Old in text and tells what to put in its place. It fails with
 // ErrSame, *StrippedToSameError, *NoMatchError, *AmbiguousError or
 // *TooManyError. An empty Old
@@ -108,21 +90,6 @@ func Apply(text string, req Request) (Result, error) {
 		return Result{}, err
 	}
 	return replace(text, req, f)
-}
-
-// Find tells what Apply replaces, the newline of a deleted line included,
-// without looking at what New makes of it. It fails as Apply does, but never
-// with *StrippedToSameError.
-func Find(text string, req Request) ([]Match, Rule, error) {
-	f, err := locate(text, req)
-	if err != nil {
-		return nil, Exact, err
-	}
-	v := view[string]{s: text, u: narrow, loneCR: f.breaks.inText}
-	for i, m := range f.matches {
-		f.matches[i].End += deletedBreak(f.call, v, m, f.next(i))
-	}
-	return f.matches, f.rule, nil
 }
 
 // found is the outcome of locate.

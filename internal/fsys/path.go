@@ -19,9 +19,6 @@ type Path struct {
 // String is the absolute, cleaned name, in the system's own spelling.
 func (p Path) String() string { return p.name }
 
-// Given is the argument as it arrived.
-func (p Path) Given() string { return p.given }
-
 // Relative reports that the argument was relative, so that an answer should
 // name the absolute path that was used.
 func (p Path) Relative() bool { return p.relative }

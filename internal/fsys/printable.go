@@ -72,31 +72,19 @@ func deceives(r rune) bool {
 	return unicode.IsControl(r)
 }
 
-// CheckNewName refuses names that no file should be given: control, bidi and
-// tag characters, bytes that are no UTF-8, and segments of nothing but dots (or
-// of what folds to dots). It looks at every segment of the argument;
-// Target.CheckNewNames looks only at those that would be made.
-func (p Path) CheckNewName() error {
-	kind, reason := newNameFault(p.name)
-	for segment := range strings.SplitSeq(p.name, string(separator(p.windows))) {
-		if kind == 0 && isDots(segment) {
-			kind, reason = FaultDots, dotsReason
+// newNameFault finds what is wrong with names that files or folders would be
+// given: control, bidi and tag characters, bytes that are no UTF-8, nothing but
+// dots (or what folds to dots).
+func newNameFault(names []string) (Fault, string) {
+	for _, name := range names {
+		switch {
+		case !utf8.ValidString(name):
+			return FaultEncoding, "is not valid UTF-8"
+		case strings.IndexFunc(name, deceives) >= 0:
+			return FaultInvisible, "contains control, bidi or tag characters"
+		case isDots(name):
+			return FaultDots, "contains a name of nothing but dots"
 		}
-	}
-	if kind == 0 {
-		return nil
-	}
-	return &PathError{Raw: p.given, Reason: reason, Kind: kind}
-}
-
-const dotsReason = "contains a name of nothing but dots"
-
-func newNameFault(s string) (Fault, string) {
-	if !utf8.ValidString(s) {
-		return FaultEncoding, "is not valid UTF-8"
-	}
-	if strings.IndexFunc(s, deceives) >= 0 {
-		return FaultInvisible, "contains control, bidi or tag characters"
 	}
 	return 0, ""
 }

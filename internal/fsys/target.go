@@ -3,7 +3,6 @@ package fsys
 import (
 	"io/fs"
 	"slices"
-	"strings"
 )
 
 // Kind is what a name leads to.
@@ -61,17 +60,15 @@ func (t *Target) dir() string { return dirOf(t.Path, t.Asked.windows) }
 // Base that are not there yet, outermost first; empty when the parent exists.
 func (t *Target) MissingDirs() []string { return t.missing }
 
-// CheckNewNames is Path.CheckNewName for exactly the names that would be made
-// for a Missing target, links' texts included.
+// CheckNewNames refuses names that no file should be given: control, bidi and
+// tag characters, bytes that are no UTF-8, and names of nothing but dots (or of
+// what folds to dots). It looks at those that would be made for a Missing
+// target, links' texts included.
 func (t *Target) CheckNewNames() error {
 	if t.Kind != Missing {
 		return nil
 	}
-	made := append(slices.Clone(t.missing), t.Base())
-	kind, reason := newNameFault(strings.Join(made, "/"))
-	if kind == 0 && slices.ContainsFunc(made, isDots) {
-		kind, reason = FaultDots, dotsReason
-	}
+	kind, reason := newNameFault(append(slices.Clone(t.missing), t.Base()))
 	if kind == 0 {
 		return nil
 	}

@@ -55,6 +55,12 @@ var samples = []struct {
 	{eucKR, "// 버퍼를 초기화한다\nvoid init(void); // 성공하면 영을 돌려준다\n// 설정 파일에서 크기를 읽고 값이 없으면 기본값을 쓴다\n"},
 }
 
+// looksBinary judges the first bytes of a file, which may end within a character.
+func looksBinary(head []byte) bool {
+	_, err := headEncoding(head, false)
+	return err != nil
+}
+
 func TestDecodeLegacy(t *testing.T) {
 	for _, c := range samples {
 		raw := encodeAs(t, c.set, c.text)
@@ -66,7 +72,7 @@ func TestDecodeLegacy(t *testing.T) {
 		if d.Text != c.text || d.Enc.set != c.set {
 			t.Errorf("%s read as %s: %.60q", charsetNames[c.set], d.Enc.Name(), d.Text)
 		}
-		if LooksBinary(raw) || LooksBinary(raw[:len(raw)-3]) {
+		if looksBinary(raw) || looksBinary(raw[:len(raw)-3]) {
 			t.Errorf("%s looks binary: %.40q", charsetNames[c.set], c.text)
 		}
 	}
@@ -159,22 +165,22 @@ func TestDecodeBinary(t *testing.T) {
 		if d, err := Decode([]byte(raw)); !errors.Is(err, ErrBinary) {
 			t.Errorf("%s: %v, %+v", name, err, d)
 		}
-		if !LooksBinary([]byte(raw)) && name != "utf-16, odd length" && name != "three stray bytes" { // as heads they may go on
+		if !looksBinary([]byte(raw)) && name != "utf-16, odd length" && name != "three stray bytes" { // as heads they may go on
 			t.Errorf("%s does not look binary", name)
 		}
 	}
 }
 
-func TestLooksBinaryOfCutHead(t *testing.T) {
+func TestHeadThatIsCut(t *testing.T) {
 	whole := strings.Repeat("日本語 text é 😀\n", 50)
 	for n := range len(whole) {
-		if LooksBinary([]byte(whole[:n])) {
+		if looksBinary([]byte(whole[:n])) {
 			t.Fatalf("text cut at %d looks binary", n)
 		}
 	}
 	wide := append([]byte(bomUTF16LE), encodeAs(t, utf16le, whole)...)
 	for n := 2; n < len(wide); n++ {
-		if LooksBinary(wide[:n]) {
+		if looksBinary(wide[:n]) {
 			t.Fatalf("UTF-16 cut at %d looks binary", n)
 		}
 	}

@@ -201,13 +201,6 @@ func newDoc(raw, text []byte, enc Encoding) *Doc {
 	return &Doc{Raw: raw, Text: s, Enc: enc, EOL: CountEOL(s), marks: markOffsets(raw, s, enc)}
 }
 
-// LooksBinary applies the rule of Decode to the first bytes of a file, which
-// may end within a character.
-func LooksBinary(head []byte) bool {
-	_, err := headEncoding(head, false)
-	return err != nil
-}
-
 // headEncoding is the encoding of a file that begins with head; whole says that
 // head is all of it.
 func headEncoding(head []byte, whole bool) (Encoding, error) {

@@ -61,13 +61,6 @@ func decimals(n int) (digits, next int) {
 	return digits, next
 }
 
-// Number shows a text as numbered lines, like the body of a page: number, tab,
-// line, LF between them. Carriage returns end lines only where s has no line
-// feed; for a part of a file EOL.Number knows better.
-func Number[T ~string | ~[]byte](s T, firstLine int) []byte {
-	return CountEOL(string(s)).Number(string(s), firstLine)
-}
-
 // Number shows part of a file with these line endings as numbered lines.
 func (e EOL) Number(part string, firstLine int) []byte {
 	w := &window{s: part, eol: '\n', whole: true, strays: true, ascii: true}

@@ -213,11 +213,8 @@ func TestNumber(t *testing.T) {
 		{"\n", 1, "1\t"},
 		{"x\xFFy", 1, `1	x\xFFy`},
 	} {
-		if got := string(Number(c.s, c.from)); got != c.want {
+		if got := string(CountEOL(c.s).Number(c.s, c.from)); got != c.want {
 			t.Errorf("%q: %q", c.s, got)
-		}
-		if got := string(Number([]byte(c.s), c.from)); got != c.want {
-			t.Errorf("bytes of %q: %q", c.s, got)
 		}
 	}
 	if got := string(EOL{LF: 2}.Number("a\rb", 1)); got != "1\ta\rb" {

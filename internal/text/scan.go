@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"errors"
 	"hash"
 	"io"
 	"sync"
@@ -25,11 +24,11 @@ const DefaultBody = 1 << 20
 // however large the file, and may be used from several goroutines.
 type Scan struct {
 	enc   Encoding
+	size  int64
 	chunk int
 	pass  chan struct{} // held by the one pass that extends the index or hashes
 
 	mu     sync.Mutex // guards what follows
-	size   int64
 	lines  lineIndex
 	cols   columnMarks
 	hash   hash.Hash // of the first hashed bytes; used under pass alone
@@ -69,33 +68,7 @@ func newScan(ctx context.Context, r io.ReaderAt, size int64, chunk int, step int
 func (s *Scan) Enc() Encoding { return s.enc }
 
 // Size is the size of the file that the Scan is about.
-func (s *Scan) Size() int64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.size
-}
-
-// Grow tells that bytes were appended to the file, whose first Size bytes the
-// caller has proven to be the same. What is known of those stays.
-func (s *Scan) Grow(ctx context.Context, newSize int64) error {
-	if err := s.begin(ctx); err != nil {
-		return err
-	}
-	defer s.end()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if newSize < s.size {
-		return errors.New("text: a scan cannot shrink")
-	}
-	if newSize == s.size {
-		return nil
-	}
-	if s.enc.set.wide() {
-		s.lines.done &^= 1 // half a unit may have stood at the end
-	}
-	s.size, s.digest = newSize, nil
-	return nil
-}
+func (s *Scan) Size() int64 { return s.size }
 
 // begin waits for the right to extend the index.
 func (s *Scan) begin(ctx context.Context) error {
@@ -301,8 +274,8 @@ func (s *Scan) LineAt(ctx context.Context, r io.ReaderAt, off int64) (int, error
 	return int(n) + 1, nil
 }
 
-// Digest is the SHA-256 of the file. The same pass indexes the lines, and a
-// file that has grown is hashed from where the last pass ended.
+// Digest is the SHA-256 of the file. The same pass indexes the lines, and one
+// that was broken off goes on where it ended.
 func (s *Scan) Digest(ctx context.Context, r io.ReaderAt) ([sha256.Size]byte, error) {
 	var sum [sha256.Size]byte
 	if err := s.begin(ctx); err != nil {

@@ -185,43 +185,6 @@ func TestScanRefusesHalfCharactersOfUTF16(t *testing.T) {
 	}
 }
 
-func TestScanGrows(t *testing.T) {
-	ctx := context.Background()
-	r := rand.New(rand.NewSource(13))
-	for range 300 {
-		raw := randomFile(t, r)
-		whole, err := Decode(raw)
-		if err != nil || len(raw) < 4 {
-			continue
-		}
-		cut := r.Intn(len(raw))
-		s, err := newScan(ctx, bytes.NewReader(raw), int64(cut), 32, 16, 8)
-		if err != nil || s.Enc() != whole.Enc {
-			continue // the head alone looks different
-		}
-		src := bytes.NewReader(raw)
-		if r.Intn(2) == 0 {
-			if _, err := s.Digest(ctx, src); err != nil {
-				t.Fatal(err)
-			}
-		}
-		_, _ = s.Page(ctx, src, 1+r.Intn(5), 3, 1<<20, time.Minute)
-		if err := s.Grow(ctx, int64(len(raw))); err != nil {
-			t.Fatal(err)
-		}
-		want := whole.Page(2, 5, 1<<20)
-		if got, err := s.Page(ctx, src, 2, 5, 1<<20, time.Minute); err != nil || !reflect.DeepEqual(got, want) {
-			t.Fatalf("grown from %d: %v\n%+v\n%+v\n%q", cut, err, got, want, raw)
-		}
-		if sum, err := s.Digest(ctx, src); err != nil || sum != sha256.Sum256(raw) {
-			t.Fatalf("digest of the grown file: %v", err)
-		}
-		if s.Grow(ctx, int64(cut)) == nil && cut < len(raw) {
-			t.Fatal("shrunk")
-		}
-	}
-}
-
 // generated is a file that is computed as it is read; seen counts the bytes.
 type generated struct {
 	size int64
