@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -48,10 +49,10 @@ func TestAPIFailsInTimeAndThenRests(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			asked := 0
+			var asked atomic.Int64
 			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				io.Copy(io.Discard, r.Body)
-				asked++
+				asked.Add(1)
 				reply(w, r)
 			}))
 			defer s.Close()
@@ -64,8 +65,8 @@ func TestAPIFailsInTimeAndThenRests(t *testing.T) {
 			if took := time.Since(start); took > patience+time.Second {
 				t.Errorf("took %v", took)
 			}
-			if _, err := a.Count(context.Background(), []byte("x")); !errors.Is(err, ErrResting) || asked != 1 {
-				t.Errorf("asked %d times: %v", asked, err)
+			if _, err := a.Count(context.Background(), []byte("x")); !errors.Is(err, ErrResting) || asked.Load() != 1 {
+				t.Errorf("asked %d times: %v", asked.Load(), err)
 			}
 		})
 	}
