@@ -3,6 +3,7 @@ package tools
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/perm"
@@ -62,11 +63,12 @@ func (h *House) admitted(call Call, op perm.Op, path fsys.Path) (*fsys.Target, e
 	if first.Verdict == perm.Deny && first.Reason != perm.ReasonBuiltin {
 		return nil, h.denied(op, path, first)
 	}
+	began := h.Now()
 	target, err := h.Resolver.Resolve(path)
 	if target == nil {
 		return nil, err
 	}
-	decision := h.decide(policy, op, target, grants)
+	decision := h.decide(policy, op, target, began, grants)
 	switch {
 	case decision.Verdict == perm.Allow && err == nil:
 		return target, nil
@@ -81,10 +83,15 @@ func (h *House) admitted(call Call, op perm.Op, path fsys.Path) (*fsys.Target, e
 	return nil, err
 }
 
-// decide decides on all names of what was found.
-func (h *House) decide(policy *perm.Policy, op perm.Op, t *fsys.Target, grants perm.Grants) perm.Decision {
+// decide decides on all names of what was found, by a look that began then.
+//
+// A second name may be taken away between the moment in which the file was
+// found by it and the one in which its names were counted. Where the file may
+// have changed since the look began, the count proves nothing.
+func (h *House) decide(policy *perm.Policy, op perm.Op, t *fsys.Target, began time.Time, grants perm.Grants) perm.Decision {
 	d := policy.DecideGranted(op, t.Names, h.exists, grants)
-	if d.Verdict != perm.Deny && t.Stamp.Nlink > 1 && t.Kind == fsys.Regular {
+	oneName := t.Stamp.Nlink == 1 && t.Stamp.Settled(began)
+	if d.Verdict != perm.Deny && t.Kind == fsys.Regular && !oneName {
 		if denied, ok := h.secondName(policy, op, t); ok {
 			return denied
 		}
@@ -344,12 +351,13 @@ func (h *House) there(op perm.Op, path fsys.Path, least perm.Verdict) bool {
 	if policy.Decide(op, []string{path.String()}, h.exists).Verdict < least {
 		return false
 	}
+	began := h.Now()
 	t, err := h.Resolver.Resolve(path)
 	if t == nil {
 		return false
 	}
 	defer t.Close()
-	return err == nil && t.Kind != fsys.Missing && h.decide(policy, op, t, nil).Verdict >= least
+	return err == nil && t.Kind != fsys.Missing && h.decide(policy, op, t, began, nil).Verdict >= least
 }
 
 // join is a folder and a name in it, in the resolver's spelling.

@@ -27,6 +27,7 @@ func (h *House) Verdict(raw string) (Verdict, error) {
 		return Verdict{}, err
 	}
 	v := Verdict{Path: path.String(), Names: []string{path.String()}, Device: fsys.RefusedByName(path), Decisions: make(map[perm.Op]perm.Decision)}
+	began := h.Now()
 	target, err := h.Resolver.Resolve(path)
 	if target == nil {
 		return v, err
@@ -35,7 +36,7 @@ func (h *House) Verdict(raw string) (Verdict, error) {
 	v.Names, v.Unresolved = target.Names, err
 	policy := h.Policy()
 	for _, op := range []perm.Op{perm.Read, perm.Edit, perm.Write, perm.NotebookEdit} {
-		v.Decisions[op] = h.decide(policy, op, target, nil)
+		v.Decisions[op] = h.decide(policy, op, target, began, nil)
 	}
 	return v, nil
 }
