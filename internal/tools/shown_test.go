@@ -179,7 +179,7 @@ func TestManyMatchesTakeLittleTime(t *testing.T) {
 	b.ok(&ReadArgs{FilePath: p, Offset: &one, Limit: &one, Column: &one})
 	text := b.fails(10, slugTooLarge, &EditArgs{FilePath: p, OldString: "a", NewString: "b", ReplaceAll: true})
 	holds(t, text, "3000000 times", "2000000")
-	if took := time.Since(start); took > 20*time.Second {
+	if took := time.Since(start); took > time.Minute {
 		t.Errorf("%v", took)
 	}
 }
