@@ -68,7 +68,11 @@ func (h *House) admitted(call Call, op perm.Op, path fsys.Path) (*fsys.Target, e
 	if target == nil {
 		return nil, err
 	}
-	decision := h.decide(policy, op, target, began, grants)
+	decision := first
+	if first.Verdict != perm.Allow || len(target.Names) > 1 {
+		decision = policy.DecideGranted(op, target.Names, h.exists, grants)
+	}
+	decision = h.linked(policy, op, target, began, decision)
 	switch {
 	case decision.Verdict == perm.Allow && err == nil:
 		return target, nil
@@ -84,17 +88,22 @@ func (h *House) admitted(call Call, op perm.Op, path fsys.Path) (*fsys.Target, e
 }
 
 // decide decides on all names of what was found, by a look that began then.
+func (h *House) decide(policy *perm.Policy, op perm.Op, t *fsys.Target, began time.Time) perm.Decision {
+	return h.linked(policy, op, t, began, policy.Decide(op, t.Names, h.exists))
+}
+
+// linked is a decision once the file's other hard links are known, too.
 //
 // A second name may be taken away between the moment in which the file was
 // found by it and the one in which its names were counted. Where the file may
 // have changed since the look began, the count proves nothing.
-func (h *House) decide(policy *perm.Policy, op perm.Op, t *fsys.Target, began time.Time, grants perm.Grants) perm.Decision {
-	d := policy.DecideGranted(op, t.Names, h.exists, grants)
+func (h *House) linked(policy *perm.Policy, op perm.Op, t *fsys.Target, began time.Time, d perm.Decision) perm.Decision {
 	oneName := t.Stamp.Nlink == 1 && t.Stamp.Settled(began)
-	if d.Verdict != perm.Deny && t.Kind == fsys.Regular && !oneName {
-		if denied, ok := h.secondName(policy, op, t); ok {
-			return denied
-		}
+	if d.Verdict == perm.Deny || t.Kind != fsys.Regular || oneName {
+		return d
+	}
+	if denied, ok := h.secondName(policy, op, t); ok {
+		return denied
 	}
 	return d
 }
@@ -357,7 +366,7 @@ func (h *House) there(op perm.Op, path fsys.Path, least perm.Verdict) bool {
 		return false
 	}
 	defer t.Close()
-	return err == nil && t.Kind != fsys.Missing && h.decide(policy, op, t, began, nil).Verdict >= least
+	return err == nil && t.Kind != fsys.Missing && h.decide(policy, op, t, began).Verdict >= least
 }
 
 // join is a folder and a name in it, in the resolver's spelling.

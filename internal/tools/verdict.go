@@ -36,7 +36,7 @@ func (h *House) Verdict(raw string) (Verdict, error) {
 	v.Names, v.Unresolved = target.Names, err
 	policy := h.Policy()
 	for _, op := range []perm.Op{perm.Read, perm.Edit, perm.Write, perm.NotebookEdit} {
-		v.Decisions[op] = h.decide(policy, op, target, began, nil)
+		v.Decisions[op] = h.decide(policy, op, target, began)
 	}
 	return v, nil
 }
