@@ -153,12 +153,15 @@ func (c *checker) open(end byte, depth int) (more bool) {
 // next moves over what follows a value, a comma or the container's end, and
 // tells whether another value must come.
 func (c *checker) next(end byte) (more bool) {
-	switch c.space(); {
-	case c.take(','):
-		c.space()
-		return true
-	case c.take(end):
-		return false
+	if c.space(); c.pos < len(c.raw) {
+		switch c.raw[c.pos] {
+		case ',':
+			c.pos = skipSpace(c.raw, c.pos+1)
+			return true
+		case end:
+			c.pos++
+			return false
+		}
 	}
 	c.unexpected(fmt.Sprintf("in place of ',' or %q", end))
 	return false
@@ -181,26 +184,42 @@ func (c *checker) key() span {
 }
 
 func (c *checker) str() {
-	at := c.pos + 1
-	for at+8 <= len(c.raw) {
-		marks := stringMarks(word(c.raw, at))
+	raw, at := c.raw, c.pos+1
+	for at+8 <= len(raw) {
+		marks := stringMarks(word(raw, at))
 		if marks == 0 {
 			at += 8
 			continue
 		}
 		at += bits.TrailingZeros64(marks) / 8
-		if c.raw[at] == '"' {
-			c.pos = at + 1
+		behind := skipEscapes(raw, at)
+		if raw[behind] == '"' {
+			c.pos = behind + 1
 			return
 		}
-		size := escapeSize(c.raw[at:])
-		if size == 0 {
+		if behind == at {
 			break
 		}
-		at += size
+		at = behind
 	}
 	c.pos = at
 	c.restOfString()
+}
+
+// skipEscapes moves over the escapes that stand at at one behind the other,
+// those apart with which the file ends.
+func skipEscapes(raw []byte, at int) int {
+	for at+6 < len(raw) && raw[at] == '\\' {
+		switch e := (*[6]byte)(raw[at:]); {
+		case e[1] == 'u' && hexDigit[e[2]]|hexDigit[e[3]]|hexDigit[e[4]]|hexDigit[e[5]] < 16:
+			at += 6
+		case shortEscape[e[1]] != 0:
+			at += 2
+		default:
+			return at
+		}
+	}
+	return at
 }
 
 // restOfString reads on byte by byte, to the string's end or to what is wrong

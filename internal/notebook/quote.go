@@ -2,7 +2,6 @@ package notebook
 
 import (
 	"bytes"
-	"encoding/binary"
 	"math/bits"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -13,38 +12,38 @@ import (
 // of which became U+FFFD.
 func unquote(dst, raw []byte, at int) (text []byte, end, halves int) {
 	for at++; ; {
-		// Eight bytes are taken at a time, and given back from the first on that
-		// does not stand for itself.
-		for at+8 <= len(raw) {
-			x := word(raw, at)
-			dst = binary.LittleEndian.AppendUint64(dst, x)
-			if marks := zeroBytes(x^ones*'"') | zeroBytes(x^ones*'\\'); marks != 0 {
-				n := bits.TrailingZeros64(marks) / 8
-				dst, at = dst[:len(dst)-8+n], at+n
-				break
-			}
-			at += 8
-		}
-		switch b := raw[at]; b {
-		default:
-			dst = append(dst, b)
-			at++
-		case '"':
+		from := at
+		at = skipPlain(raw, at)
+		dst = append(dst, raw[from:at]...)
+		if raw[at] == '"' {
 			return dst, at + 1, halves
-		case '\\':
-			if b := shortEscape[raw[at+1]]; b != 0 {
-				dst = append(dst, b)
-				at += 2
-				continue
-			}
-			r, n := unescape(raw[at:])
-			if r == utf8.RuneError && n == 6 && isHalf(raw[at:]) {
-				halves++
-			}
-			dst = utf8.AppendRune(dst, r)
-			at += n
+		}
+		if b := shortEscape[raw[at+1]]; b != 0 {
+			dst = append(dst, b)
+			at += 2
+			continue
+		}
+		r, n := unescape(raw[at:])
+		if r == utf8.RuneError && n == 6 && isHalf(raw[at:]) {
+			halves++
+		}
+		dst = utf8.AppendRune(dst, r)
+		at += n
+	}
+}
+
+// skipPlain is where the next quote or backslash of a string stands.
+func skipPlain(raw []byte, at int) int {
+	for ; at+8 <= len(raw); at += 8 {
+		x := word(raw, at)
+		if marks := zeroBytes(x^ones*'"') | zeroBytes(x^ones*'\\'); marks != 0 {
+			return at + bits.TrailingZeros64(marks)/8
 		}
 	}
+	for raw[at] != '"' && raw[at] != '\\' {
+		at++
+	}
+	return at
 }
 
 // unescape reads the escape that in begins with, two of them for a pair of

@@ -54,17 +54,7 @@ func nextValue(raw []byte, at int) int {
 // more backslashes than quotes.
 func skipString(raw []byte, at int) int {
 	for at++; ; at++ {
-		for at+8 <= len(raw) {
-			quotes := zeroBytes(word(raw, at) ^ ones*'"')
-			if quotes != 0 {
-				at += bits.TrailingZeros64(quotes) / 8
-				break
-			}
-			at += 8
-		}
-		for raw[at] != '"' {
-			at++
-		}
+		at += bytes.IndexByte(raw[at:], '"')
 		slashes := 0
 		for raw[at-1-slashes] == '\\' {
 			slashes++

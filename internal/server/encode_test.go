@@ -27,6 +27,19 @@ func TestAppendStringIsReadBackAsWritten(t *testing.T) {
 	}
 }
 
+// Eight bytes at a time or one: what has to be escaped is found at every place.
+func TestAppendStringAtEveryPlace(t *testing.T) {
+	for _, odd := range []string{"", "\"", "\\", "\n", "\x1f", "\x7f", "\u2028", "\u2029", "\u2014", "é", "\x80", "\xe2", "\xe2\x80", "\"\u2028\\"} {
+		for before := range 20 {
+			s := strings.Repeat("p", before) + odd + strings.Repeat(" ~", 6)
+			var back string
+			if err := json.Unmarshal(appendString(nil, s), &back); err != nil || back != strings.ToValidUTF8(s, "\uFFFD") {
+				t.Errorf("%q became %q (%v)", s, back, err)
+			}
+		}
+	}
+}
+
 func FuzzAppendString(f *testing.F) {
 	f.Add("a\xffb\xe2\x80")
 	f.Add("\xe2\x80\xa8")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -61,6 +62,27 @@ func TestRangesAgreeWithATableOfBytes(t *testing.T) {
 			hole[i] = !n[i]
 		}
 		hole.same(t, r.Missing(40))
+	}
+}
+
+func TestUnionHasTheBytesOfBoth(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(3, 4))
+	for range 20_000 {
+		var r [2]Ranges
+		var n naive
+		for i := range r {
+			for range rnd.IntN(6) {
+				a := rnd.Int64N(60)
+				s := Span{a, min(a+rnd.Int64N(9), 64)}
+				r[i] = r[i].Add(s)
+				n.set(s)
+			}
+		}
+		before := slices.Clone(r[0])
+		n.same(t, r[0].Union(r[1]))
+		if !slices.Equal(r[0], before) {
+			t.Fatalf("%v became %v", before, r[0])
+		}
 	}
 }
 

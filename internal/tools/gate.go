@@ -127,7 +127,7 @@ func (h *House) gate(call Call, c *held, want demand) (state.Record, error) {
 		return rec, nil
 	}
 	if body, shown, ok := h.rest(call, c, unseen, ""); ok {
-		rec.Shown = union(rec.Shown, shown)
+		rec.Shown = rec.Shown.Union(shown)
 		call.whenSent(func() { call.Session.files.Put(c.path, rec) })
 		return rec, refuse(slugPartlyRead, "%s Of %s only a part was shown; these lines never were. They count as shown now: check them, then make the same call again.\n%s",
 			notReadWords, c.name, body)
@@ -177,7 +177,7 @@ func (h *House) changed(call Call, c *held, rec state.Record) error {
 		rest, more, fits = h.rest(call, c, unseen, told.body)
 	}
 	if fits {
-		shown = union(shown, more)
+		shown = shown.Union(more)
 		b.WriteString(", so the same call may be made again at once:\n")
 	} else {
 		fmt.Fprintf(&b, ". %s of the file were never shown: go on with %s, then make the same call again.\n", amount(unseen.Len()), readCalls(c, unseen))
@@ -228,7 +228,7 @@ func (h *House) seen(call Call, c *held, rec state.Record, spans []state.Span) e
 		return refuse(slugPartlyRead, "%s Of %s the text that this call would replace was never shown. Go on with %s, then make the same call again.",
 			notReadWords, c.name, readCalls(c, unseen))
 	}
-	rec.Shown = union(rec.Shown, hidden)
+	rec.Shown = rec.Shown.Union(hidden)
 	call.whenSent(func() { call.Session.files.Put(c.path, rec) })
 	return refuse(slugPartlyRead, "%s Of %s the text that this call would replace was never shown. Here it is with what stands around it; it counts as shown now: check it, then make the same call again.\n%s",
 		notReadWords, c.name, body)
@@ -308,13 +308,6 @@ func readCalls(c *held, spans state.Ranges) string {
 
 // bigLine is the length in bytes from which a line is better read by columns.
 const bigLine = 20 << 10
-
-func union(a, b state.Ranges) state.Ranges {
-	for _, s := range b {
-		a = a.Add(s)
-	}
-	return a
-}
 
 // amount says a number of bytes for people.
 func amount(n int64) string {

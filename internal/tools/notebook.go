@@ -132,9 +132,13 @@ func (v *viewing) cells() (*Result, error) {
 	if len(view.Shown) == 0 && view.Next < v.nb.Len() {
 		return v.beginning(view.Next), nil
 	}
+	shown := make(state.Ranges, 0, len(view.Shown))
 	for _, s := range view.Shown {
-		v.rec.Shown = v.rec.Shown.Add(state.Span(s.Source))
+		if s.Source.Start < s.Source.End { // a cell may have no source
+			shown = append(shown, state.Span(s.Source))
+		}
 	}
+	v.rec.Shown = v.rec.Shown.Union(shown)
 	onward := ""
 	if view.Next < v.nb.Len() {
 		limit := v.nb.Len() - view.Next

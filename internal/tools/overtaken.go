@@ -45,7 +45,7 @@ func (e *editing) overtaken(s *spot, c *held) (change *change, ok bool) {
 	e.call.whenSent(func() {
 		rec, known := e.call.Session.files.Get(c.path)
 		if known && rec.Hash == change.record.Hash {
-			rec.Shown = union(rec.Shown, all.Through(lengths(splices), true))
+			rec.Shown = rec.Shown.Union(all.Through(lengths(splices), true))
 			e.call.Session.files.Put(c.path, rec)
 		}
 	})
