@@ -6,9 +6,11 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -24,13 +26,15 @@ var bothEras = []string{"2025-11-25", "2026-07-28"}
 type user struct {
 	says func(ctx context.Context, message string) (*mcp.ElicitResult, error)
 
-	mu    sync.Mutex
-	asked []string
+	mu     sync.Mutex
+	asked  []string
+	schema any // of the answer that the last question wants
 }
 
 func (u *user) elicit(ctx context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 	u.mu.Lock()
 	u.asked = append(u.asked, r.Params.Message)
+	u.schema = r.Params.RequestedSchema
 	says := u.says
 	u.mu.Unlock()
 	return says(ctx, r.Params.Message)
@@ -205,6 +209,7 @@ func TestAsking(t *testing.T) {
 			p.will("cancel", "")
 			p.call("Write", write(file, "x\n"), true, "the user dismissed the question")
 			p.wasAsked(file+"?\nRule: Edit(*.txt) (--ask)", file)
+			wantAnswerSchema(t, p.schema)
 			wantFile(t, file, "one\n")
 
 			p.will("accept", "once")
@@ -223,6 +228,72 @@ func TestAsking(t *testing.T) {
 			p.call("Write", write(other, "x\n"), true, "declined")
 			p.wasAsked(other)
 			wantFile(t, other, "one\n")
+		})
+	}
+}
+
+// wantAnswerSchema: the answer is one required word of two.
+func wantAnswerSchema(t *testing.T, schema any) {
+	t.Helper()
+	text, err := json.Marshal(schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Type       string
+		Required   []string
+		Properties map[string]struct {
+			Type string
+			Enum []string
+		}
+	}
+	if err := json.Unmarshal(text, &got); err != nil {
+		t.Fatal(err)
+	}
+	a := got.Properties["answer"]
+	if got.Type != "object" || len(got.Properties) != 1 || !slices.Equal(got.Required, []string{"answer"}) || a.Type != "string" || !slices.Equal(a.Enum, []string{"once", "session"}) {
+		t.Errorf("the answer wanted is %s", text)
+	}
+}
+
+// TestConsentIsNarrow: a yes for the session holds for that file and that group
+// of tools alone, under whatever name it is asked for, and not in the next
+// session; a yes for once not even for the next call.
+func TestConsentIsNarrow(t *testing.T) {
+	for _, revision := range bothEras {
+		t.Run(revision, func(t *testing.T) {
+			t.Parallel()
+			work, away := t.TempDir(), t.TempDir()
+			file := writeFile(t, away, "a.txt", "one\n")
+			other := writeFile(t, away, "b.txt", "one\n")
+			link := filepath.Join(work, "link")
+			if err := os.Symlink(file, link); err != nil {
+				t.Fatal(err)
+			}
+			read := func(path string) map[string]any { return map[string]any{"file_path": path} }
+			p := meet(t, revision, work, nil, work)
+			p.will("accept", "session")
+			p.call("Read", read(file), false, "1\tone")
+			p.wasAsked("Read " + file)
+			p.call("Read", read(link), false) // the same file
+			p.call("Read", read(file), false)
+			p.wasAsked()
+			p.will("decline", "")
+			p.call("Edit", map[string]any{"file_path": file, "old_string": "one", "new_string": "two"}, true, "declined") // another group
+			p.call("Read", read(other), true, "declined")                                                                 // another file
+			p.wasAsked("Edit "+file, "Read "+other)
+			p.will("accept", "")
+			p.call("Read", read(other), true, "gave no answer that can be understood")
+			p.wasAsked("Read " + other)
+			p.will("accept", "once")
+			p.call("Read", read(other), false)
+			p.will("decline", "")
+			p.call("Read", read(other), true, "declined")
+			p.wasAsked("Read "+other, "Read "+other)
+			next := meet(t, revision, work, nil, work)
+			next.call("Read", read(file), true, "declined")
+			next.wasAsked("Read " + file)
+			wantFile(t, file, "one\n")
 		})
 	}
 }
@@ -290,23 +361,36 @@ func TestNobodyAnswers(t *testing.T) {
 	}
 }
 
-// TestNoAnswerInTime waits until the server gives up the question.
+// TestNoAnswerInTime waits until the server gives up the question, which the
+// settings have it do soon. Other calls go on meanwhile.
 func TestNoAnswerInTime(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes 50 s")
-	}
 	t.Parallel()
-	work := t.TempDir()
-	p := meet(t, "2025-11-25", work, nil, "--ask", "Edit(a.txt)", work)
+	work, home := t.TempDir(), t.TempDir()
+	file := writeFile(t, work, "a.txt", "one\n")
+	if err := os.MkdirAll(filepath.Join(home, ".config/fsmcp"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, home, ".config/fsmcp/settings.json", `{"ask": {"timeout": "1s"}}`)
+	p := scene{revision: "2025-11-25", dir: work, home: home}.meet(t, "--ask", "Edit(a.txt)", work)
+	asked := make(chan bool, 1)
 	p.says = func(ctx context.Context, _ string) (*mcp.ElicitResult, error) {
+		asked <- true
 		<-ctx.Done() // the server takes its question back
 		return nil, ctx.Err()
 	}
 	began := time.Now()
-	p.call("Write", map[string]any{"file_path": filepath.Join(work, "a.txt"), "content": "x\n"}, true, "the user did not answer within 50s")
-	if took := time.Since(began); took < 49*time.Second || took > 59*time.Second {
+	done := make(chan bool)
+	go func() {
+		defer close(done)
+		p.call("Write", map[string]any{"file_path": file, "content": "x\n"}, true, "the user did not answer within 1s", "Edit(a.txt) (--ask)")
+	}()
+	<-asked
+	p.call("Read", map[string]any{"file_path": file}, false, "1\tone")
+	<-done
+	if took := time.Since(began); took < time.Second || took > 10*time.Second {
 		t.Errorf("took %v", took)
 	}
+	wantFile(t, file, "one\n")
 }
 
 // TestRoots lets the official client name its roots, in both eras, and change

@@ -3,6 +3,7 @@ package config
 import (
 	"slices"
 	"testing"
+	"time"
 )
 
 func env(pairs map[string]string) Surroundings {
@@ -45,7 +46,9 @@ func TestFlagsBeatTheirTwinsAndBadValuesFallThrough(t *testing.T) {
 		warned int
 		check  func(Config) bool
 	}{
-		{"defaults", Flags{}, nil, 0, func(c Config) bool { return c.Durability == "full" && c.Dedup && c.MaxTokens == 25000 }},
+		{"defaults", Flags{}, nil, 0, func(c Config) bool {
+			return c.Durability == "full" && c.Dedup && c.MaxTokens == 25000 && c.AskTimeout == 50*time.Second
+		}},
 		{"tokens", Flags{}, map[string]string{"FSMCP_MAX_OUTPUT_TOKENS": "7", "CLAUDE_CODE_FILE_READ_MAX_OUTPUT_TOKENS": "9"}, 0, func(c Config) bool { return c.MaxTokens == 7 }},
 		{"bad tokens fall through", Flags{}, map[string]string{"FSMCP_MAX_OUTPUT_TOKENS": "0", "CLAUDE_CODE_FILE_READ_MAX_OUTPUT_TOKENS": "9"}, 1, func(c Config) bool { return c.MaxTokens == 9 }},
 		{"all bad", Flags{}, map[string]string{"FSMCP_MAX_OUTPUT_TOKENS": "many", "CLAUDE_CODE_FILE_READ_MAX_OUTPUT_TOKENS": "-1"}, 2, func(c Config) bool { return c.MaxTokens == 25000 }},
