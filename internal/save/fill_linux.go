@@ -11,6 +11,9 @@ import (
 
 const (
 	fillBuffer = 256 << 10
+	// gatherBuffer is enough where nothing is read: it only gathers what would
+	// otherwise be many small writes.
+	gatherBuffer = 32 << 10
 	// rangeWorth is the length from which the system copies on its own: below
 	// it, gathering everything into few writes costs less.
 	rangeWorth = 1 << 20
@@ -23,12 +26,19 @@ type filler struct {
 	off  int64 // of the next byte to be written
 	buf  []byte
 	from int
+	old  []byte    // what is in from; nil if that must be read
 	sum  hash.Hash // of all that is written; nil if nobody asks
 	slow bool      // the system does not copy between these two
 }
 
-func newFiller(sys Sys, to, from int, size int64, sum hash.Hash) *filler {
-	return &filler{sys: sys, to: to, from: from, buf: make([]byte, 0, min(size, fillBuffer)), sum: sum}
+// newFiller makes one that writes size bytes in all. old is what is in from,
+// where that is known and need not be read.
+func newFiller(sys Sys, to, from int, old []byte, size int64, sum hash.Hash) *filler {
+	buffer := min(size, fillBuffer)
+	if old != nil {
+		buffer = min(size, gatherBuffer)
+	}
+	return &filler{sys: sys, to: to, from: from, old: old, buf: make([]byte, 0, buffer), sum: sum}
 }
 
 // fill writes the old content (size bytes of from) with the splices applied.
@@ -70,6 +80,9 @@ func (f *filler) copy(at, end int64) error {
 		if at, err = f.copyRange(at, end); err != nil {
 			return err
 		}
+	}
+	if f.old != nil {
+		return f.bytes(f.old[at:end])
 	}
 	for at < end {
 		if len(f.buf) == cap(f.buf) {

@@ -71,7 +71,7 @@ func (x *Txn) fillJournal(j *journal, c []Splice) (err error) {
 		return err
 	}
 	sum := sha256.New()
-	f := newFiller(j.sys, j.fd, x.fd, j.old+j.new, sum)
+	f := newFiller(j.sys, j.fd, x.fd, nil, j.old+j.new, sum)
 	if err := f.fill(j.old, nil); err != nil {
 		return err
 	}

@@ -97,9 +97,9 @@ func (x *Txn) begin() error {
 // and is closed by Replace.
 func (x *Txn) Old() *fsys.File { return x.old }
 
-// Known would spare reading the old file once more; here Begin has read it
-// already, as no lease holds others off.
-func (x *Txn) Known(func() [32]byte) {}
+// Known would spare reading the old file again; here that has been done by
+// Begin, as no lease holds others off.
+func (x *Txn) Known([]byte, func() [32]byte) {}
 
 // Close ends the transaction, done or not. It may be called again.
 func (x *Txn) Close() {

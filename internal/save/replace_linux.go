@@ -135,7 +135,7 @@ func (x *Txn) furnish(t *temp, c []Splice) error {
 
 // write fills the file and stamps it.
 func (x *Txn) write(t *temp, c []Splice) error {
-	f := newFiller(x.s.sys, t.fd, x.fd, newSize(x.was.Size, c), t.sum)
+	f := newFiller(x.s.sys, t.fd, x.fd, x.known.bytes, newSize(x.was.Size, c), t.sum)
 	err := f.fill(x.was.Size, c)
 	if errors.Is(err, ErrModified) {
 		return ErrModified
@@ -218,8 +218,8 @@ func (x *Txn) vouch() error {
 	if x.sum != nil || x.was.Settled(x.s.o.Now()) {
 		return nil
 	}
-	if x.known != nil {
-		sum := digest(x.known())
+	if x.known.sum != nil {
+		sum := digest(x.known.sum())
 		x.sum = &sum
 		return nil
 	}

@@ -3,6 +3,7 @@
 package save
 
 import (
+	"crypto/sha256"
 	"math/rand/v2"
 	"os"
 	"runtime"
@@ -76,12 +77,20 @@ func TestSplicesOfLongFiles(t *testing.T) {
 				cuts := []int64{at(), at(), at(), at()}
 				slices.Sort(cuts)
 				c := []Splice{{cuts[0], cuts[1], noise(fillBuffer + 3)}, {cuts[2], cuts[3], []byte("short")}}
-				path := d.put("f", string(old))
-				if _, err := change(d.save, path, func([]byte) ([]Splice, error) { return c, nil }); err != nil {
-					t.Fatal(err)
-				}
-				if d.get("f") != string(naive(old, c)) {
-					t.Errorf("size %d, cuts %v: wrong content", size, cuts)
+				for _, known := range []bool{false, true} {
+					path := d.put("f", string(old))
+					_, err := transact(d.save, path, func(x *Txn) (Outcome, error) {
+						if known {
+							x.Known(old, func() [32]byte { return sha256.Sum256(old) })
+						}
+						return x.Replace(t.Context(), c)
+					})
+					if err != nil {
+						t.Fatal(err)
+					}
+					if d.get("f") != string(naive(old, c)) {
+						t.Errorf("size %d, cuts %v, known %v: wrong content", size, cuts, known)
+					}
 				}
 			}
 		})

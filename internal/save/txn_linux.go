@@ -29,7 +29,7 @@ type Txn struct {
 	fd      int        // of old
 	was     fsys.Stamp // of old, as the caller compares it
 	sum     *digest    // of old, where its stamp proves too little
-	known   func() [32]byte
+	known   known      // what the caller has read of old
 	leased  bool
 	network bool
 	named   bool // unnamed files cannot be linked here
@@ -169,10 +169,19 @@ func (x *Txn) release() {
 // Old is the file as it is, nil for a new name. It belongs to the transaction.
 func (x *Txn) Old() *fsys.File { return x.old }
 
-// Known spares reading the old file once more to digest it, where its stamp
-// proves too little: sum gives the SHA-256 of the bytes that Old has, as the
-// caller has found them there since Begin.
-func (x *Txn) Known(sum func() [32]byte) { x.known = sum }
+// known is what the caller has read of the old file.
+type known struct {
+	bytes []byte
+	sum   func() [32]byte // their SHA-256
+}
+
+// Known spares reading the old file again: the caller has found these bytes in
+// Old since Begin, all of them, and sum gives their SHA-256.
+func (x *Txn) Known(old []byte, sum func() [32]byte) {
+	if int64(len(old)) == x.was.Size {
+		x.known = known{old, sum}
+	}
+}
 
 // Close ends the transaction, done or not. It may be called again.
 func (x *Txn) Close() {

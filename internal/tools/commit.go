@@ -146,7 +146,7 @@ func (h *House) locked(ctx context.Context, call Call, s *spot, lock *save.Lock,
 		}
 	}
 	if c.fromHash != nil {
-		txn.Known(func() [32]byte { return c.fromHash() })
+		txn.Known(c.from, func() [32]byte { return c.fromHash() })
 	}
 	out, err := txn.Replace(ctx, c.splices)
 	if err != nil {
