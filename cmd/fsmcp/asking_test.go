@@ -446,3 +446,41 @@ func TestRootsWidenNothing(t *testing.T) {
 		})
 	}
 }
+
+// TestRulesOfRoots: the client's roots bring the rules of their own files, the
+// ones that come later as well, and these are followed.
+func TestRulesOfRoots(t *testing.T) {
+	for _, revision := range bothEras {
+		t.Run(revision, func(t *testing.T) {
+			t.Parallel()
+			f := newFort(t)
+			one, two := f.outside+"/one", f.outside+"/two"
+			for _, dir := range []string{one, two} {
+				f.put(dir+"/a.txt", "x\n")
+				f.put(dir+"/b.txt", "x\n")
+				f.put(dir+"/.claude/settings.json", deny("Read(b.txt)").text())
+			}
+			p := scene{revision: revision, dir: f.ws, home: f.home, roots: []string{one}}.meet(t)
+			slug := func(name string) string {
+				return p.try("Read", map[string]any{"file_path": name}).slug
+			}
+			read := func(name, want string) {
+				t.Helper()
+				if got := slug(name); got != want {
+					t.Errorf("%s: %q, want %q", name, got, want)
+				}
+			}
+			read(one+"/a.txt", "")
+			read(one+"/b.txt", "denied")
+			p.wasAsked()
+			p.client.AddRoots(&mcp.Root{URI: "file://" + two})
+			read(two+"/a.txt", "")
+			read(two+"/b.txt", "denied")
+			p.wasAsked()
+			f.put(two+"/.claude/settings.json", deny("Read(a.txt)").text())
+			f.soon("the rules of a root that came later are followed", func() bool { return slug(two+"/a.txt") == "denied" })
+			p.wasAsked()
+			read(one+"/a.txt", "denied") // relative rules hold in every workspace directory
+		})
+	}
+}

@@ -86,7 +86,8 @@ func (f *fort) lacks(name string) {
 	}
 }
 
-// serve starts the server in the workspace. NAME=VALUE words are its environment.
+// serve starts the server in the workspace, which --nodir leaves out. NAME=VALUE
+// words are its environment.
 func (f *fort) serve(words ...string) {
 	f.t.Helper()
 	f.close()
@@ -94,14 +95,18 @@ func (f *fort) serve(words ...string) {
 	f.check(err)
 	f.options = mcptest.Options{Path: path, Argv0: "fsmcp", Args: []string{"serve"}, Dir: f.ws, Stderr: f.stderr,
 		Env: append(os.Environ(), "HOME="+f.home, "XDG_STATE_HOME=", "CLAUDE_PROJECT_DIR=", "CLAUDE_CONFIG_DIR=", "FSMCP_DURABILITY=none")}
+	dir := []string{f.ws}
 	for _, w := range words {
-		if isAssignment(w) {
+		switch {
+		case w == "--nodir":
+			dir = nil
+		case isAssignment(w):
 			f.options.Env = append(f.options.Env, w)
-		} else {
+		default:
 			f.options.Args = append(f.options.Args, w)
 		}
 	}
-	f.options.Args = append(f.options.Args, f.ws)
+	f.options.Args = append(f.options.Args, dir...)
 	if f.prelude != nil {
 		f.options.Path, f.options.Argv0, f.options.Attr = "/bin/sh", "", ownLimits()
 		f.options.Args = append(slices.Clone(f.prelude), f.options.Args...)
@@ -507,7 +512,7 @@ func TestOddNames(t *testing.T) {
 				if res.Slug != "denied" || strings.Contains(res.Text, n) && n != printableOnly(n) {
 					t.Errorf("%s of %q: %s %q", tool, n, res.Slug, res.Text)
 				}
-				if strings.ContainsFunc(strings.ReplaceAll(res.Text, "\n", ""), func(r rune) bool { return r < 0x20 || r == 0x7f || r == 0x202e }) {
+				if strings.ContainsFunc(strings.ReplaceAll(res.Text, "\n", ""), unprintable) {
 					t.Errorf("%s of %q answers raw: %q", tool, n, res.Text)
 				}
 				if lines := strings.Count(res.Text, "\n"); dir == "asked/" && lines > 0 || lines > 2 {
@@ -518,6 +523,19 @@ func TestOddNames(t *testing.T) {
 		f.holds("denied/"+n, canary+"\n")
 		f.holds("asked/"+n, "x\n")
 	}
+	// The user, too, is asked in one line and told the rule in another.
+	for _, revision := range bothEras {
+		p := scene{revision: revision, dir: f.ws, home: f.home}.meet(t, f.ws)
+		for _, n := range odd {
+			if n == "\x80bytes" {
+				continue
+			}
+			p.try("Read", map[string]any{"file_path": f.abs("asked/" + n)})
+			if asked := p.questions(); len(asked) != 1 || strings.Count(asked[0], "\n") != 1 || strings.ContainsFunc(strings.Replace(asked[0], "\n", "", 1), unprintable) {
+				t.Errorf("%q: asked %q", n, asked)
+			}
+		}
+	}
 	// A name that is no text cannot be asked for, but is in the folder.
 	if res := f.call("Read", map[string]any{"file_path": f.abs("denied")}); strings.Contains(res.Text, "bytes") || !res.IsError {
 		t.Errorf("the folder: %s", res.Text)
@@ -525,12 +543,56 @@ func TestOddNames(t *testing.T) {
 	f.noCanary()
 }
 
+func unprintable(r rune) bool { return r < 0x20 || r == 0x7f || r == 0x202e }
+
 // printableOnly is s without what must not be shown as it is.
 func printableOnly(s string) string {
 	return strings.Map(func(r rune) rune {
-		if r < 0x20 || r == 0x7f || r == 0x202e {
+		if unprintable(r) {
 			return -1
 		}
 		return r
 	}, s)
+}
+
+// TestLinkedWorkspace reaches a workspace, a home directory and a rule's folder
+// by links: rules hold under every name of them.
+func TestLinkedWorkspace(t *testing.T) {
+	t.Parallel()
+	f := newFort(t)
+	root := filepath.Dir(f.ws)
+	for _, name := range []string{".env", "top.txt", "sub/top.txt", "sub/dir/x", f.home + "/.ssh/id", f.outside + "/real/x.txt"} {
+		f.put(name, canary+"\n")
+	}
+	f.put("free.txt", "free\n")
+	f.put(f.home+"/notes/a", "free\n")
+	f.link("ws", root+"/work")
+	f.link("work", root+"/work2")
+	f.link("home", root+"/my")
+	f.link("my", root+"/me")
+	f.link("real", f.outside+"/named")
+	f.serve("HOME="+root+"/me", "--deny", "Read(.env)", "--deny", "Read(/top.txt)", "--deny", "Read(sub/dir/**)", "--deny", "Read(~/.ssh/**)",
+		"--deny", "Read(/"+f.outside+"/named/**)", "--allow", "Read(~/notes/**)", "--nodir", root+"/work2")
+	for _, ws := range []string{f.ws, root + "/work", root + "/work2"} {
+		for _, name := range []string{".env", "top.txt", "sub/dir/x", "sub/dir/none", ".ENV"} {
+			f.refused(ws+"/"+name, "denied")
+		}
+		for _, name := range []string{"free.txt", "sub/../free.txt"} {
+			if res := f.call("Read", map[string]any{"file_path": ws + "/" + name}); res.IsError {
+				t.Errorf("%s/%s: %s", ws, name, res.Text)
+			}
+		}
+	}
+	for _, name := range []string{"~/notes/a", f.home + "/notes/a", root + "/my/notes/a"} {
+		if res := f.call("Read", map[string]any{"file_path": name}); res.IsError {
+			t.Errorf("%s: %s", name, res.Text)
+		}
+	}
+	if res := f.call("Read", map[string]any{"file_path": "free.txt"}); res.IsError || !strings.Contains(res.Text, root+"/work2/free.txt") {
+		t.Errorf("a relative name: %s", res.Text)
+	}
+	for _, name := range []string{f.home + "/.ssh/id", root + "/me/.ssh/id", "~/.ssh/id", "~/.ssh/none", f.outside + "/named/x.txt", f.outside + "/real/x.txt"} {
+		f.refused(name, "denied")
+	}
+	f.noCanary()
 }

@@ -453,3 +453,26 @@ func TestDenyWhileAsked(t *testing.T) {
 		})
 	}
 }
+
+// TestDirectoryAddedWhileRunning brings its own rules along, which are followed
+// from then on; taking it away again loosens nothing that its files forbid.
+func TestDirectoryAddedWhileRunning(t *testing.T) {
+	t.Parallel()
+	f := newFort(t)
+	dir := f.outside + "/lib"
+	for _, name := range []string{"a.txt", "b.txt", "c.txt"} {
+		f.put(dir+"/"+name, "x\n")
+	}
+	f.put(dir+"/.fsmcp/settings.json", deny("Read(b.txt)").text())
+	settings := f.home + "/.config/fsmcp/settings.json"
+	f.serve()
+	f.want("outside at the start", f.closed(dir+"/a.txt"))
+	f.put(settings, rules{"additionalDirectories": []string{dir}}.text())
+	f.soon("inside", f.open(dir+"/a.txt"))
+	f.want("with its rules", f.closed(dir+"/b.txt"))
+	f.put(dir+"/.fsmcp/settings.json", deny("Read(c.txt)").text())
+	f.soon("its rules are followed", f.closed(dir+"/c.txt"))
+	f.want("and loosened only by a restart", f.closed(dir+"/b.txt"))
+	f.check(os.Remove(settings))
+	f.soon("outside again", f.closed(dir+"/a.txt"))
+}

@@ -144,8 +144,9 @@ func permissions(cfg config.Config) perm.Config {
 		CaseSensitive: runtime.GOOS != "darwin" && runtime.GOOS != "windows",
 		Windows:       runtime.GOOS == "windows",
 	}
-	for i, real := range fsys.NewResolver(cfg.Workspace).RealRoots() {
-		c.Workspace = append(c.Workspace, perm.Dir{Name: cfg.Workspace[i], Real: real})
+	for _, names := range fsys.NewResolver(cfg.Workspace).RootNames() {
+		c.Workspace = append(c.Workspace, perm.Dir{Name: names[0], Real: names[len(names)-1]})
+		c.Aliases = append(c.Aliases, aliases(names)...)
 	}
 	for _, b := range cfg.Broken {
 		c.Broken = append(c.Broken, perm.BrokenFile(b))
@@ -161,12 +162,18 @@ func permissions(cfg config.Config) perm.Config {
 	add(perm.Ask, cfg.Ask)
 	add(perm.Allow, cfg.Allow)
 	anchors := perm.Anchors(c)
-	for i, real := range fsys.NewResolver(anchors).RealRoots() {
-		if real != anchors[i] {
-			c.Aliases = append(c.Aliases, perm.Dir{Name: anchors[i], Real: real})
-		}
+	for _, names := range fsys.NewResolver(anchors).RootNames() {
+		c.Aliases = append(c.Aliases, aliases(names)...)
 	}
 	return c
+}
+
+// aliases are the other names of a directory that is reached by links.
+func aliases(names []string) (out []perm.Dir) {
+	for _, other := range names[1:] {
+		out = append(out, perm.Dir{Name: names[0], Real: other})
+	}
+	return out
 }
 
 func durability(word string) save.Durability {

@@ -41,21 +41,6 @@ func NewResolver(roots []string) *Resolver {
 	}
 }
 
-// RealRoots gives the workspace directories with links resolved, in order, as
-// they are now. One that cannot be resolved is given as it was named.
-func (r *Resolver) RealRoots() []string {
-	names := make([]string, len(r.roots))
-	for i, root := range r.roots {
-		names[i] = root
-		t, err := r.Resolve(Path{given: root, name: root})
-		if err == nil {
-			names[i] = t.Path
-		}
-		t.Close()
-	}
-	return names
-}
-
 // Resolve finds out what a path leads to, and every name it has on the way.
 // Links are read as text, never followed by the system, and one that leads to
 // nothing ends in a Missing target. The error is ErrLoop, ErrNotDir, or what the

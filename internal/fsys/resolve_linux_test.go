@@ -262,13 +262,14 @@ func TestWorkspaceReplaced(t *testing.T) {
 	expect("ws/a", "old")
 }
 
-func TestRealRoots(t *testing.T) {
+func TestRootNames(t *testing.T) {
 	y := newYard(t)
 	y.folder("real")
 	y.link("link", "real")
-	roots := []string{y.at("real"), y.at("link"), y.at("gone"), y.at("link/sub")}
-	want := []string{y.at("real"), y.at("real"), y.at("gone"), y.at("real/sub")}
-	if got := NewResolver(roots).RealRoots(); !slices.Equal(got, want) {
+	y.link("twice", "link")
+	roots := []string{y.at("real"), y.at("link"), y.at("gone"), y.at("link/sub"), y.at("twice")}
+	want := [][]string{{y.at("real")}, {y.at("link"), y.at("real")}, {y.at("gone")}, {y.at("link/sub"), y.at("real/sub")}, {y.at("twice"), y.at("link"), y.at("real")}}
+	if got := NewResolver(roots).RootNames(); !slices.EqualFunc(got, want, slices.Equal) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -399,7 +400,7 @@ func TestResolveNothing(t *testing.T) {
 	if _, err := target.Open(); err == nil {
 		t.Error("opened nothing")
 	}
-	if got := NewResolver([]string{""}).RealRoots(); len(got) != 1 {
+	if got := NewResolver([]string{""}).RootNames(); len(got) != 1 {
 		t.Error(got)
 	}
 	target.Close()

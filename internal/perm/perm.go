@@ -201,8 +201,9 @@ type Config struct {
 	TrustProject bool
 	// Broken lists the settings files that could not be understood.
 	Broken []BrokenFile
-	// Aliases gives real names of directories that rules start from (see
-	// Anchors), so that a deny rule holds under both.
+	// Aliases gives other names of the workspace and of directories that rules
+	// start from (see Anchors): the real one, and those of links on the way. A
+	// directory may have several.
 	Aliases []Dir
 	// Windows takes names with backslashes and drive letters.
 	Windows bool
