@@ -133,7 +133,11 @@ func (c *checker) object(depth int) {
 func (c *checker) array(depth int) (strings bool) {
 	strings = true
 	for more := c.open(']', depth); more; more = c.next(']') {
-		strings = strings && c.at('"')
+		if c.at('"') {
+			c.str()
+			continue
+		}
+		strings = false
 		c.value(depth + 1)
 	}
 	return strings
