@@ -33,11 +33,13 @@ const readTries = 4
 
 // ReadAll reads the whole content of a file of at most max bytes. The stamp is
 // one that held while the bytes were read; a file that does not hold still for
-// that long is ErrUnstable, a longer one *TooLargeError. (A change inside the
-// clock's grain can hide from stamps: see Stamp.Settled.)
+// that long is ErrUnstable, a longer one *TooLargeError. Of a file that does
+// nothing but grow, such as a log, it is what was there a moment ago. (A change
+// inside the clock's grain can hide from stamps: see Stamp.Settled.)
 func (f *File) ReadAll(max int64) ([]byte, Stamp, error) {
 	before := f.opened
-	var last []byte
+	var last []byte // of the try before
+	var then Stamp
 	for try := range readTries {
 		if before.Size > max {
 			return nil, before, &TooLargeError{Size: before.Size, Max: max}
@@ -66,7 +68,12 @@ func (f *File) ReadAll(max int64) ([]byte, Stamp, error) {
 		if try > 0 && after.Size == before.Size && after.Mtime == before.Mtime && bytes.Equal(content, last) {
 			return content, before, nil
 		}
-		before, last = after, content
+		// So are those that have stayed while more came behind them. Asked only
+		// in the end: a program that writes the file anew may be done by then.
+		if size := then.Size; try == readTries-1 && size > 0 && size <= int64(len(last)) && bytes.HasPrefix(content, last[:size]) {
+			return last[:size:size], then, nil
+		}
+		before, last, then = after, content, before
 	}
 	return nil, before, fault("read", f.name, ErrUnstable)
 }

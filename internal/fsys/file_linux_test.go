@@ -127,6 +127,41 @@ func TestReadAllUnstable(t *testing.T) {
 	<-done
 }
 
+// TestReadAllOfALog: a file that is appended to all the time is read as it was a
+// moment ago, under the stamp of then.
+func TestReadAllOfALog(t *testing.T) {
+	y := newYard(t)
+	const size = 64 << 10
+	y.file("a", strings.Repeat("a", size))
+	stop, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		writer, err := os.OpenFile(y.at("a"), os.O_WRONLY|os.O_APPEND, 0)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer writer.Close()
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				writer.WriteString("b")
+			}
+		}
+	}()
+	f := y.open("a")
+	for range 30 {
+		got, stamp, err := f.ReadAll(1 << 30)
+		if err != nil || int64(len(got)) != stamp.Size || strings.TrimRight(string(got[size:]), "b") != "" {
+			t.Fatal(len(got), stamp, err)
+		}
+	}
+	close(stop)
+	<-done
+}
+
 // TestReadAllUnknownSize: some file systems state no size.
 func TestReadAllUnknownSize(t *testing.T) {
 	y := newYard(t)
