@@ -131,7 +131,7 @@ func TestReadAllUnstable(t *testing.T) {
 // moment ago, under the stamp of then.
 func TestReadAllOfALog(t *testing.T) {
 	y := newYard(t)
-	const size = 64 << 10
+	const size = 1 << 20
 	y.file("a", strings.Repeat("a", size))
 	stop, done := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -152,7 +152,7 @@ func TestReadAllOfALog(t *testing.T) {
 		}
 	}()
 	f := y.open("a")
-	for range 30 {
+	for range 15 {
 		got, stamp, err := f.ReadAll(1 << 30)
 		if err != nil || int64(len(got)) != stamp.Size || strings.TrimRight(string(got[size:]), "b") != "" {
 			t.Fatal(len(got), stamp, err)
