@@ -7,6 +7,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -294,6 +295,68 @@ func TestConsentIsNarrow(t *testing.T) {
 			next.call("Read", read(file), true, "declined")
 			next.wasAsked("Read " + file)
 			wantFile(t, file, "one\n")
+		})
+	}
+}
+
+// TestLinkRelaidWhileAsked: the yes is to the file that the name led to when it
+// was asked for. Where it leads to another one by then, that one is asked for.
+func TestLinkRelaidWhileAsked(t *testing.T) {
+	for _, revision := range bothEras {
+		t.Run(revision, func(t *testing.T) {
+			t.Parallel()
+			work, away := t.TempDir(), t.TempDir()
+			first := writeFile(t, away, "first.txt", "harmless\n")
+			second := writeFile(t, away, "second.txt", "SECRET\n")
+			link := filepath.Join(work, "link")
+			relay := func(to string) {
+				if err := errors.Join(os.Symlink(to, link+".new"), os.Rename(link+".new", link)); err != nil {
+					t.Error(err)
+				}
+			}
+			for _, answer := range []string{"once", "session"} {
+				relay(first)
+				p := meet(t, revision, work, nil, work)
+				p.says = func(_ context.Context, message string) (*mcp.ElicitResult, error) {
+					if strings.Contains(message, second) {
+						return &mcp.ElicitResult{Action: "decline"}, nil
+					}
+					relay(second)
+					return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"answer": answer}}, nil
+				}
+				a := p.try("Read", map[string]any{"file_path": link})
+				if a.slug != "denied" || strings.Contains(a.text, "SECRET") || !strings.Contains(a.text, "declined") {
+					t.Errorf("%s: answered %+v", answer, a)
+				}
+				p.wasAsked("leads to "+first, "leads to "+second)
+				a = p.try("Write", map[string]any{"file_path": link, "content": "x\n"})
+				if a.slug != "denied" {
+					t.Errorf("%s: answered %+v", answer, a)
+				}
+			}
+			wantFile(t, first, "harmless\n")
+			wantFile(t, second, "SECRET\n")
+		})
+	}
+}
+
+// TestAskedBehindALink: who is asked learns where the name leads, and the rule
+// on it. Only denials keep that to themselves.
+func TestAskedBehindALink(t *testing.T) {
+	for _, revision := range bothEras {
+		t.Run(revision, func(t *testing.T) {
+			t.Parallel()
+			f := newFort(t)
+			target := f.put("vault/key", "one\n")
+			f.link("vault/key", "link")
+			settings := f.put(f.home+"/.config/fsmcp/settings.json", rules{"ask": []string{"Read(vault/**)", "Edit(vault/**)"}}.text())
+			s := scene{revision: revision, dir: f.ws, home: f.home}
+			read := map[string]any{"file_path": f.abs("link")}
+			p := s.meet(t, f.ws)
+			p.call("Read", read, true, "declined", "Rule: Read(vault/**) ("+settings+":4)")
+			p.wasAsked("Read " + f.abs("link") + "?\nRule: Read(vault/**) (" + settings + ":4)\nIt leads to " + target)
+			s.deaf = true
+			s.meet(t, f.ws).call("Read", read, true, "needs the user's consent", "Rule: Read(vault/**) ("+settings+":4)")
 		})
 	}
 }

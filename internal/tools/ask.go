@@ -75,11 +75,12 @@ type needsConsent struct {
 
 func (e *needsConsent) Unwrap() error { return &e.refusal }
 
-// ask words the question.
+// ask words the question. It goes to the user, who has to know where a link
+// leads to judge it.
 func (h *House) ask(op perm.Op, t *fsys.Target, d perm.Decision) *Question {
 	name := fsys.Printable(t.Asked.String())
 	message := fmt.Sprintf("%s %s?\n%s", op, name, because(d))
-	if t.Path != t.Asked.String() && d.Quotable {
+	if t.Path != t.Asked.String() {
 		message += "\nIt leads to " + fsys.Printable(t.Path)
 	}
 	return &Question{Message: message, Names: t.Names, Rule: because(d), Path: t.Path, op: op}

@@ -233,7 +233,7 @@ func because(d perm.Decision) string { return decidedBy(d) + brokenFiles(d) }
 
 func decidedBy(d perm.Decision) string {
 	switch {
-	case d.Rule != "" && d.Quotable:
+	case d.Rule != "" && (d.Quotable || d.Verdict == perm.Ask):
 		return fmt.Sprintf("Rule: %s (%s)", fsys.Printable(d.Rule), where(d.Source))
 	case d.Rule != "":
 		return "Rule: a rule on what this name leads to"
