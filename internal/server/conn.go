@@ -250,7 +250,7 @@ func (c *conn) ask(m message, to replies) {
 		to.answer(appendAnswer(c.out.buffer(), m.id, func(b []byte) []byte { return appendJSON(b, reply.Result) }), true)
 	case mcp.JSONRPCError:
 		e := reply.Error
-		if strings.Contains(e.Message, "json:") { // a decoder's words, with names of Go types
+		if strings.Contains(e.Message, "json:") || strings.Contains(e.Message, "base64") { // a decoder's words
 			e.Code, e.Message = mcp.INVALID_PARAMS, "The params of "+m.method+" do not have the form that the protocol gives them."
 		}
 		to.answer(appendFailure(c.out.buffer(), m.id, e.Code, e.Message, e.Data), true)
