@@ -68,6 +68,7 @@ func callAll(cmd *cobra.Command, s surroundings, cfg config.Config, log zerolog.
 	}
 	defer p.saver.Close()
 	p.sweep(cmd.Context(), log)
+	defer p.history.Close()
 	session := p.house.NewSession()
 	var ask func(message string) server.Answer
 	if s.person {

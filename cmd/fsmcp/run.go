@@ -94,6 +94,7 @@ For example: claude mcp add fsmcp -- fsmcp serve /your/project`,
 			return serve(cmd.Context(), s, config.Flags{})
 		},
 	}
+	root.AddCommand(historyCommand(s))
 	root.SetOut(s.out)
 	root.SetErr(s.err)
 	root.AddCommand(serveCommand(s), callCommand(s), explainCommand(s), toolsCommand(s), versionCommand(s))

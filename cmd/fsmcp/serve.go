@@ -12,6 +12,7 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/config"
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/history"
 	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/save"
 	"github.com/fsmcp/fsmcp/internal/server"
@@ -69,6 +70,7 @@ func serve(ctx context.Context, s surroundings, f config.Flags) error {
 	defer p.saver.Close()
 	ctx, ended := context.WithCancel(ctx)
 	defer ended()
+	defer p.history.Close()
 	go p.sweep(ctx, log)
 	go p.rules.keepUp(ctx)
 	if err := p.server.Serve(ctx, s.in, out); err != nil {
@@ -80,6 +82,8 @@ func serve(ctx context.Context, s surroundings, f config.Flags) error {
 
 // parts are what a session is built of.
 type parts struct {
+	history *history.Store
+
 	house  *tools.House
 	saver  *save.Saver
 	server *server.Server
@@ -90,7 +94,7 @@ type parts struct {
 // the links of the workspace lead.
 func assemble(cfg config.Config, log zerolog.Logger) (*parts, error) {
 	rules := newRulebook(cfg, log)
-	saver := save.New(save.Options{
+	saver, store := keeping(rules, save.Options{
 		StateDir:      cfg.StateDir,
 		Durability:    durability(cfg.Durability),
 		KeepHardLinks: cfg.KeepHardLinks,
@@ -106,6 +110,7 @@ func assemble(cfg config.Config, log zerolog.Logger) (*parts, error) {
 		Exact:     rules.exact,
 		MaxTokens: cfg.MaxTokens,
 		Now:       time.Now,
+		Keeper:    store,
 
 		Preferences: rules.preferences,
 	})
@@ -129,7 +134,7 @@ func assemble(cfg config.Config, log zerolog.Logger) (*parts, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &parts{house: house, saver: saver, server: srv, rules: rules}, nil
+	return &parts{house: house, saver: saver, history: store, server: srv, rules: rules}, nil
 }
 
 // permissions is what the policy is compiled from.
@@ -206,6 +211,9 @@ func sweepNotices(r save.SweepReport) []string {
 	}
 	for _, name := range r.Torn {
 		out = append(out, fmt.Sprintf("An earlier write in place of %s was cut short by a crash, and the file was changed since; it was left alone.", fsys.Printable(name)))
+	}
+	for _, id := range r.Rescued {
+		out = append(out, fmt.Sprintf("Text that was found after a crash and is known nowhere else was kept in fsmcp's history; the user gets it back by: fsmcp history show %s", id))
 	}
 	for _, name := range r.Saved {
 		out = append(out, fmt.Sprintf("Text that was found after a crash and is known nowhere else was kept as %s.", fsys.Printable(name)))

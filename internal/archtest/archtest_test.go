@@ -46,7 +46,7 @@ var rooms = map[string]room{
 
 	"internal/server": {rooms: []string{"internal/tools", "schemas"}, never: []ban{noProcess, noNet, noCommand, noWatch, noVips, noPDF, {"os", "it does not look at files"}}},
 	"internal/tools": {
-		rooms: []string{"internal/edit", "internal/fsys", "internal/media", "internal/notebook", "internal/perm", "internal/save", "internal/state", "internal/text", "internal/tokens"},
+		rooms: []string{"internal/edit", "internal/fsys", "internal/history", "internal/media", "internal/notebook", "internal/perm", "internal/save", "internal/state", "internal/text", "internal/tokens"},
 		never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch, noVips, noPDF, {"os", "the door to the disk is fsys and save"}},
 	},
 	"internal/state": {rooms: []string{"internal/fsys", "internal/text"}, never: pure()},

@@ -79,6 +79,7 @@ type Config struct {
 	Log                string     // file; empty: standard error
 	MaxTokens          int
 	StateDir           string
+	History            History
 
 	clients, caps map[string]ClientLimit
 	origin        origin

@@ -47,6 +47,11 @@ const (
 	keyAskTimeout  = "ask.timeout"
 	keyLog         = "log"
 
+	keyHistoryRequired = "history.required"
+	keyHistoryMaxSize  = "history.maxSize"
+	keyHistoryMaxAge   = "history.maxAge"
+	keyHistoryExclude  = "history.exclude"
+
 	keySchema      = "$schema" // for editors
 	keyPermissions = "permissions"
 	keyDeny        = "permissions.deny"
@@ -92,13 +97,17 @@ func keys() []key {
 		{path: keyTokensAPI, who: userOnly, take: takeAPI, want: `{"url", "key", "model"}, all of them, with an https URL (or http on this machine)`, none: true},
 		{path: keyAskTimeout, who: trusted, take: takeTimeout, want: `a length of time up to an hour, such as "50s"`},
 		{path: keyLog, who: userOnly, take: takeText, want: "the name of a file", none: true},
+		{path: keyHistoryRequired, who: trusted, take: takeBool, want: "true or false"},
+		{path: keyHistoryMaxSize, who: trusted, take: takeSize, want: `a number of bytes, such as "1GB"`},
+		{path: keyHistoryMaxAge, who: trusted, take: takeAge, want: `a length of time, such as "30d" or "12h"`},
+		{path: keyHistoryExclude, who: trusted, take: takeGlobs, want: `a list of globs, such as [".env", "secrets/**"]`},
 	}
 }
 
 // later are settings that are specified but whose features this version lacks;
 // a name covers all below it.
 func later() []string {
-	return []string{"history", "hooks", "audit", "lsp", "hints", "pdf", "maxImageTokens", "limits.maxImageTokens"}
+	return []string{"hooks", "audit", "lsp", "hints", "pdf", "maxImageTokens", "limits.maxImageTokens"}
 }
 
 // modes are the words for permissions.defaultMode, loosest first, and then the
@@ -272,12 +281,15 @@ func nearest(name string, known []string) string {
 	best, at := "", math.MaxInt
 	for _, k := range known {
 		d := distance(strings.ToLower(name), strings.ToLower(k))
+		near := d <= max(1, len(k)/3)
 		if leaf := k[strings.LastIndexByte(k, '.')+1:]; leaf != k {
 			mine := name[strings.LastIndexByte(name, '.')+1:]
 			// In the wrong place counts as one slip.
-			d = min(d, 1+distance(strings.ToLower(mine), strings.ToLower(leaf)))
+			alone := 1 + distance(strings.ToLower(mine), strings.ToLower(leaf))
+			near = near || alone <= max(1, len(leaf)/3)
+			d = min(d, alone)
 		}
-		if d <= max(1, len(k)/3) && d < at {
+		if near && d < at {
 			best, at = k, d
 		}
 	}

@@ -46,6 +46,7 @@ func (m *merger) merge(workspace []string) Config {
 		Log:                first(f.Log, s.Getenv("FSMCP_LOG"), m.log()),
 		MaxTokens:          m.maxTokens(),
 		StateDir:           stateDir(s),
+		History:            m.history(),
 	}
 	if api := pick(m, keyTokensAPI, TokensAPI{}); api != (TokensAPI{}) {
 		c.TokensAPI = &api

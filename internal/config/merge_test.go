@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -38,6 +39,10 @@ func TestWhoMaySetWhat(t *testing.T) {
 		{keyClients, `{"c": {"tokens": 5}}`, always, func(c Config) bool { return c.ClientLimit("c", ClientLimit{10, 10}) == ClientLimit{5, 10} }},
 		{keyTokensAPI, `{"url": "https://a", "key": "k", "model": "m"}`, notProject, func(c Config) bool { return c.TokensAPI != nil }},
 		{keyAskTimeout, `"1s"`, withTrust, func(c Config) bool { return c.AskTimeout == time.Second }},
+		{keyHistoryRequired, `false`, withTrust, func(c Config) bool { return !c.History.Required }},
+		{keyHistoryMaxSize, `"5MB"`, withTrust, func(c Config) bool { return c.History.MaxSize == 5<<20 }},
+		{keyHistoryMaxAge, `"2d"`, withTrust, func(c Config) bool { return c.History.MaxAge == 48*time.Hour }},
+		{keyHistoryExclude, `["x"]`, withTrust, func(c Config) bool { return slices.Equal(c.History.Exclude, []string{"x"}) }},
 		{keyLog, `"/x"`, notProject, func(c Config) bool { return c.Log == "/x" }},
 	}
 	files := map[Level]string{SettingsFile: settingsFile, Local: local, Project: project, User: userOwn}
@@ -59,9 +64,22 @@ func TestWhoMaySetWhat(t *testing.T) {
 		}
 	}
 	for _, path := range known() {
-		if isGroup := path == keyPermissions || strings.Contains("edit limits tokens ask", path); !isGroup && !covered[path] {
+		if isGroup := path == keyPermissions || strings.Contains("edit limits tokens ask history", path); !isGroup && !covered[path] {
 			t.Errorf("%s has no row", path)
 		}
+	}
+}
+
+// What one source takes for a secret is one, whatever the others say; the defaults
+// hold where nobody says anything.
+func TestExcludesAddUp(t *testing.T) {
+	yes := true
+	s := with(env(nil), map[string]string{userOwn: asFile(keyHistoryExclude, `["a"]`), project: asFile(keyHistoryExclude, `["b"]`)})
+	if c := first2(New(Flags{TrustProject: &yes}, s, 1000)); !slices.Equal(c.History.Exclude, []string{"b", "a"}) {
+		t.Errorf("%q", c.History.Exclude)
+	}
+	if c := first2(New(Flags{}, env(nil), 1000)); !slices.Contains(c.History.Exclude, ".env") {
+		t.Errorf("%q", c.History.Exclude)
 	}
 }
 

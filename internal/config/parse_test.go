@@ -3,6 +3,7 @@ package config
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -128,7 +129,7 @@ func TestWordsThatAreNotKnown(t *testing.T) {
 		{`{"edit.gate": "full"}`, `/f:1: "edit.gate" is not a known setting; it is ignored (it is written as {"edit": {"gate": ...}})`},
 		{`{"permissions.deny": []}`, `/f:1: "permissions.deny" is not a known setting; it is ignored (it is written as {"permissions": {"deny": ...}})`},
 		{`{"quite": {"another": 1}}`, `/f:1: "quite" is not a known setting; it is ignored`},
-		{`{"history": {"required": true}}`, `/f:1: "history" is not supported by this version yet; it is ignored`},
+		{`{"lsp": {"required": true}}`, `/f:1: "lsp" is not supported by this version yet; it is ignored`},
 		{`{"hooks.beforeFileEdited": []}`, `/f:1: "hooks.beforeFileEdited" is not supported by this version yet; it is ignored`},
 		{`{"limits": {"maxImageTokens": 1}}`, `/f:1: "limits.maxImageTokens" is not supported by this version yet; it is ignored`},
 		{`{"edit": {"gate": "ful"}}`, `/f:1: "edit.gate" takes auto, full or shown, not "ful" (did you mean full?); it is ignored`},
@@ -183,8 +184,13 @@ func values() map[string]struct {
 			"null": nil,
 		}, []string{"{}", `{"url": "https://a", "key": "", "model": "m"}`, `{"url": "https://a", "key": "k"}`, `{"url": "https://a", "key": "k", "model": "m", "x": 1}`,
 			`{"url": "http://a", "key": "k", "model": "m"}`, `{"url": "http://localhost@a", "key": "k", "model": "m"}`, `{"url": "http://localhost.a", "key": "k", "model": "m"}`, `{"url": "https://", "key": "k", "model": "m"}`, `"https://a"`}},
-		keyAskTimeout: {map[string]any{`"50s"`: 50 * time.Second, `"1m30s"`: 90 * time.Second, `"1h"`: time.Hour}, []string{"50", `"50"`, `"-5s"`, `""`, "null"}},
-		keyLog:        {map[string]any{`"/x"`: "/x", `"~/x"`: "~/x", "null": nil}, []string{`""`, "1"}},
+		keyAskTimeout:      {map[string]any{`"50s"`: 50 * time.Second, `"1m30s"`: 90 * time.Second, `"1h"`: time.Hour}, []string{"50", `"50"`, `"-5s"`, `""`, "null"}},
+		keyHistoryRequired: yes,
+		keyHistoryMaxSize: {map[string]any{"0": int64(0), "1048576": int64(1 << 20), `"1GB"`: int64(1 << 30), `"1.5 kb"`: int64(1536), `"2 MiB"`: int64(2 << 20), `"10"`: int64(10), `"999999999TB"`: int64(math.MaxInt64)},
+			[]string{"-1", "1.5", `"much"`, `"GB"`, `"1 G B"`, "null", "true"}},
+		keyHistoryMaxAge:  {map[string]any{`"30d"`: 720 * time.Hour, `"1d12h"`: 36 * time.Hour, `"90m"`: 90 * time.Minute}, []string{"30", `"30"`, `"d"`, `"-1d"`, `"1w"`, "null"}},
+		keyHistoryExclude: {map[string]any{"[]": []string{}, `[".env", "a/**"]`: []string{".env", "a/**"}}, []string{`".env"`, `[""]`, "[1]", "{}", "null"}},
+		keyLog:            {map[string]any{`"/x"`: "/x", `"~/x"`: "~/x", "null": nil}, []string{`""`, "1"}},
 	}
 }
 

@@ -1,7 +1,6 @@
 package history
 
 import (
-	"fmt"
 	"path"
 	"path/filepath"
 	"strings"
@@ -14,17 +13,6 @@ import (
 // "**" stands for any number of folders. The case of letters does not count: a
 // secret is one under any spelling.
 type Globs []string
-
-// DefaultExclude are the names of what is mostly secret.
-func DefaultExclude() Globs { return Globs{".env", ".env.*", "*.pem", "*.key", "id_*"} }
-
-// CheckGlob tells what is wrong with a pattern, if anything.
-func CheckGlob(glob string) error {
-	if glob == "" || !doublestar.ValidatePattern(folded(glob)) {
-		return fmt.Errorf("%q is no glob", glob)
-	}
-	return nil
-}
 
 // Match tells whether one of the names of a file is excluded. Names are absolute.
 func (g Globs) Match(names []string) bool {

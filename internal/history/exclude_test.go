@@ -22,22 +22,14 @@ func TestGlobs(t *testing.T) {
 		{"config/prod.json", "/w/config/prod.json", true},
 		{"{a,b}.txt", "/w/b.txt", true},
 	} {
-		if err := CheckGlob(c.glob); err != nil {
-			t.Error(err)
-		}
 		if got := (Globs{"nothing", c.glob}).Match([]string{c.name}); got != c.want {
 			t.Errorf("%s, %s: %v", c.glob, c.name, got)
 		}
 	}
-	if !DefaultExclude().Match([]string{"/w/link", "/w/real/.env"}) {
+	if !(Globs{".env"}).Match([]string{"/w/link", "/w/real/.env"}) {
 		t.Error("a link to a secret file is no secret")
 	}
 	if (Globs)(nil).Match([]string{"/w/.env"}) {
 		t.Error("no globs, and yet one matches")
-	}
-	for _, bad := range []string{"", "[", "{a"} {
-		if CheckGlob(bad) == nil {
-			t.Errorf("%q passes", bad)
-		}
 	}
 }

@@ -16,6 +16,9 @@ type Sum [sha256.Size]byte
 // String is the sum in hexadecimal digits.
 func (s Sum) String() string { return hex.EncodeToString(s[:]) }
 
+// MarshalText implements encoding.TextMarshaler.
+func (s Sum) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
 // A pack is packMagic and then records, each with a frame of
 //
 //	kind (1 byte), length of the payload (4), check (4)

@@ -170,23 +170,23 @@ func (s *Store) keep(ctx context.Context, c Change, settings Settings) (*Mark, e
 // errNotWhole: only places of a file of that size are kept.
 var errNotWhole = errors.New("the file is too large to be kept whole")
 
-// Rescue keeps bytes that were displaced from path and are in no file any more.
-// After an error they are known nowhere, as before.
-func (s *Store) Rescue(ctx context.Context, path string, content io.ReaderAt, size int64) error {
+// Rescue keeps bytes that were displaced from path and are in no file any more,
+// and gives the entry's ID. After an error they are known nowhere, as before.
+func (s *Store) Rescue(ctx context.Context, path string, content io.ReaderAt, size int64) (id string, err error) {
 	if size > WholeLimit {
-		return errNotWhole
+		return "", errNotWhole
 	}
 	mark, err := s.Keep(ctx, Change{Names: []string{path}, Tool: ToolOutside, Old: content, Size: size, Gone: true})
 	switch {
 	case err != nil:
-		return err
+		return "", err
 	case mark == nil:
-		return errSecret
+		return "", errSecret
 	case mark.Missed != nil:
-		return mark.Missed
+		return "", mark.Missed
 	}
-	mark.Done()
-	return nil
+	defer mark.Done()
+	return mark.ID(), nil
 }
 
 var errSecret = errors.New("the file's name is one of those that are not kept")

@@ -291,7 +291,7 @@ func TestSecretsLeaveNothing(t *testing.T) {
 	}
 	m.Void() // must be as harmless as
 	m.Done()
-	if err := s.Rescue(context.Background(), "/w/.env", strings.NewReader("canary"), 6); err == nil {
+	if _, err := s.Rescue(context.Background(), "/w/.env", strings.NewReader("canary"), 6); err == nil {
 		t.Error("rescued bytes of a secret: they would be deleted from beside the file")
 	}
 	if _, err := os.Stat(filepath.Join(dir, Folder)); !os.IsNotExist(err) {
@@ -302,11 +302,15 @@ func TestSecretsLeaveNothing(t *testing.T) {
 func TestRescuedBytesAreListed(t *testing.T) {
 	dir := t.TempDir()
 	s := keeping(t, dir)
-	if err := s.Rescue(context.Background(), "/w/a", strings.NewReader("theirs"), 6); err != nil {
+	id, err := s.Rescue(context.Background(), "/w/a", strings.NewReader("theirs"), 6)
+	if err != nil {
 		t.Fatal(err)
 	}
 	a := open(t, dir)
 	entries, _ := a.Entries(nil)
+	if len(entries) == 1 && entries[0].ID != id {
+		t.Errorf("the id is %s, not %s", entries[0].ID, id)
+	}
 	if len(entries) != 1 || entries[0].Tool != ToolOutside || entries[0].After != nil {
 		t.Fatalf("%+v", entries)
 	}

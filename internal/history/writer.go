@@ -16,7 +16,7 @@ import (
 const (
 	packExt    = ".pack"
 	journalExt = ".journal"
-	stemTime   = "20060102T150405"
+	stemTime   = "20060102T150405.000"
 )
 
 // Bounds of one pack. They are small against the bounds of all, so that little

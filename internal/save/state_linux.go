@@ -117,6 +117,25 @@ func is(err error, numbers ...unix.Errno) bool {
 	return false
 }
 
+// StateDirs are the state folders that are there: this user's, and private where
+// others could have made them.
+func (s *Saver) StateDirs() (dirs []string) {
+	for _, path := range []string{s.o.StateDir, s.tempState()} {
+		if path == "" {
+			continue
+		}
+		fd, err := s.sys.Openat(unix.AT_FDCWD, path, openFolder|s.noLink(path), 0)
+		if err != nil {
+			continue
+		}
+		if path != s.tempState() || s.checkPrivate(fd) == nil {
+			dirs = append(dirs, path)
+		}
+		s.sys.Close(fd)
+	}
+	return dirs
+}
+
 func (s *Saver) tempState() string {
 	return filepath.Join(s.o.TempDir, "fsmcp-"+strconv.Itoa(os.Geteuid()))
 }

@@ -67,6 +67,18 @@ func (s *Saver) statePaths() []string {
 	return []string{s.o.StateDir, temp}
 }
 
+// StateDirs are the state folders that are there: this user's, and private where
+// others could have made them.
+func (s *Saver) StateDirs() (dirs []string) {
+	for _, path := range s.statePaths() {
+		info, err := os.Lstat(path)
+		if err == nil && (path == s.o.StateDir || info.IsDir() && private(info)) {
+			dirs = append(dirs, path)
+		}
+	}
+	return dirs
+}
+
 func (s *Saver) openStateAt(path string) (*state, error) {
 	for _, dir := range []string{locksDir, flightDir} {
 		if err := os.MkdirAll(filepath.Join(path, dir), 0o700); err != nil {

@@ -27,17 +27,20 @@ type Question struct {
 
 // Consent is the user's yes to the questions of one call: each covers the tool
 // group and exactly that resolved path. nil is none.
-type Consent struct{ questions []*Question }
+type Consent struct {
+	questions []*Question
+	all       bool // to everything
+}
 
 // Once consents to one call.
-func (q *Question) Once() *Consent { return &Consent{[]*Question{q}} }
+func (q *Question) Once() *Consent { return &Consent{questions: []*Question{q}} }
 
 // With is c and the consent to one more question of the same call.
 func (c *Consent) With(q *Question) *Consent {
 	if c == nil {
 		return q.Once()
 	}
-	return &Consent{append(slices.Clip(c.questions), q)}
+	return &Consent{append(slices.Clip(c.questions), q), c.all}
 }
 
 // Same tells whether consent to one question is consent to the other.
@@ -47,7 +50,7 @@ func (q *Question) Same(other *Question) bool {
 
 // Covers tells whether one of the yeses was to q.
 func (c *Consent) Covers(q *Question) bool {
-	return c != nil && slices.ContainsFunc(c.questions, q.Same)
+	return c != nil && (c.all || slices.ContainsFunc(c.questions, q.Same))
 }
 
 // Grant consents for the rest of the conversation.

@@ -9,6 +9,7 @@ import (
 	"io"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/history"
 	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/save"
 	"github.com/fsmcp/fsmcp/internal/state"
@@ -28,6 +29,8 @@ type change struct {
 	fromHash func() state.Sum
 	// splices turn them into the new ones.
 	splices []save.Splice
+	// remove says that the file is to be taken away instead.
+	remove bool
 	// record is readFileState once the new bytes are in place; its stamp is
 	// filled in then, and its hash where hash is set.
 	record state.Record
@@ -37,6 +40,9 @@ type change struct {
 	// result is the answer then. A change without splices is only its answer.
 	result *Result
 }
+
+// nothing tells that there is nothing to do.
+func (c *change) nothing() bool { return c.splices == nil && !c.remove }
 
 // planner works out a change. old is the file as it is, nil where there is
 // none. It is asked twice: before anything else happens, and again under the
@@ -86,7 +92,7 @@ func (h *House) attempt(ctx context.Context, call Call, op perm.Op, raw string, 
 	if err != nil {
 		return nil, err
 	}
-	if c.splices == nil {
+	if c.nothing() {
 		return c.result, nil
 	}
 	lock, err := h.Saver.Lock(ctx, s.Target)
@@ -136,22 +142,29 @@ func (h *House) locked(ctx context.Context, call Call, s *spot, lock *save.Lock,
 		if c, err = plan(ctx, now, old); err != nil {
 			return nil, err
 		}
-		if c.splices == nil {
+		if c.nothing() {
 			return c.result, nil
-		}
-	}
-	if h.Keeper != nil && old != nil {
-		if err := h.Keeper.Keep(ctx, now.Path, old); err != nil {
-			return nil, err
 		}
 	}
 	if c.fromHash != nil {
 		txn.Known(c.from, func() [32]byte { return c.fromHash() })
 	}
+	mark, err := h.keep(ctx, call, s.op, now, old, c)
+	if err != nil {
+		return nil, err
+	}
+	defer mark.Done()
+	if c.remove {
+		out, err := txn.Remove(ctx)
+		if err != nil {
+			return nil, h.undone(mark, out, err)
+		}
+		call.Session.files.Forget(now.Path)
+		return remark(c.result, out, mark), nil
+	}
 	out, err := txn.Replace(ctx, c.splices)
 	if err != nil {
-		h.Announce(saved(out.Saved)...)
-		return nil, err
+		return nil, h.undone(mark, out, err)
 	}
 	if c.hash != nil {
 		c.record.Hash = c.hash()
@@ -159,7 +172,17 @@ func (h *House) locked(ctx context.Context, call Call, s *spot, lock *save.Lock,
 	}
 	c.record.Stamp = out.Stamp // too young to prove anything: the next gate looks at the bytes
 	call.Session.files.Put(now.Path, c.record)
-	return remark(c.result, out), nil
+	return remark(c.result, out, mark), nil
+}
+
+// undone notes that a change was not made, unless it was after all.
+func (h *House) undone(mark *history.Mark, out save.Outcome, err error) error {
+	if e := (*save.IOError)(nil); !errors.As(err, &e) || !e.Changed {
+		mark.Void()
+	}
+	h.Announce(saved(out.Saved)...)
+	h.Announce(rescued(out.Rescued)...)
+	return err
 }
 
 // stands tells whether a change worked out earlier fits the file that is about
@@ -203,7 +226,7 @@ func hasBytes(f *fsys.File, want []byte) bool {
 }
 
 // remark adds to an answer what the saving itself has to tell.
-func remark(r *Result, out save.Outcome) *Result {
+func remark(r *Result, out save.Outcome, mark *history.Mark) *Result {
 	var notes []string
 	if out.OtherNames == 1 {
 		notes = append(notes, "(The file had 1 other name, a hard link: it keeps the old text.)")
@@ -221,6 +244,8 @@ func remark(r *Result, out save.Outcome) *Result {
 		notes = append(notes, fmt.Sprintf("(fsmcp's state folder cannot be written; %s is used instead.)", fsys.Printable(out.StateInTemp)))
 	}
 	notes = append(notes, saved(out.Saved)...)
+	notes = append(notes, rescued(out.Rescued)...)
+	notes = append(notes, missed(mark)...)
 	for _, n := range notes {
 		r.Blocks[0].Text += "\n" + n
 	}

@@ -36,7 +36,7 @@ func (h *House) enter(call Call, op perm.Op, raw string) (*spot, error) {
 		return nil, err
 	}
 	s := &spot{Target: target, op: op}
-	if target.Kind == fsys.Missing {
+	if target.Kind == fsys.Missing && !call.restoring {
 		if err := h.lookalike(call, s, raw); err != nil {
 			s.Close()
 			return nil, err
@@ -59,7 +59,7 @@ func (h *House) admitted(call Call, op perm.Op, path fsys.Path) (*fsys.Target, e
 		return nil, refuse(slugSpecialFile, "%s is a device or another process's stream, not a file: it is never opened. Name a regular file.", fsys.Printable(path.String()))
 	}
 	policy, grants := h.Policy(), granting{&call.Session.grants, call.Consent}
-	first := policy.Decide(op, []string{path.String()}, h.exists)
+	first := policy.DecideGranted(op, []string{path.String()}, h.exists, grants)
 	if first.Verdict == perm.Deny && first.Reason != perm.ReasonBuiltin {
 		return nil, h.denied(op, path, first)
 	}

@@ -154,8 +154,7 @@ func (e *editing) replacing(s *spot, c *held, rec state.Record, res edit.Result,
 	}
 	head := e.head(s, len(res.Splices), res.Rule)
 	change := &change{
-		stamp:   c.stamp,
-		settled: c.settled,
+		stamp: c.stamp, settled: c.settled, from: c.raw, fromHash: c.hash,
 		splices: splices,
 		record:  moved,
 		result:  textResult(head, region(c.doc, res.Splices, len(head)+len(s.note())), s.note()),

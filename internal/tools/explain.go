@@ -10,6 +10,7 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/edit"
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/history"
 	"github.com/fsmcp/fsmcp/internal/notebook"
 	"github.com/fsmcp/fsmcp/internal/save"
 	"github.com/fsmcp/fsmcp/internal/text"
@@ -152,6 +153,9 @@ func worded(raw string, err error) *refusal {
 	}
 	if e := (*save.BusyError)(nil); errors.As(err, &e) {
 		return say(slugBusy, "The file %s is busy: %s. Nothing was changed. Wait a moment, then make the same call again.", path, e.Why)
+	}
+	if e := (*history.KeepError)(nil); errors.As(err, &e) {
+		return say(slugIO, "Nothing was changed in %s: its old text could not be kept in fsmcp's history (%s). Ask the user to make room in fsmcp's state folder, or to set history.required to false.", path, plain(e.Err))
 	}
 	if e := (*text.UnencodableError)(nil); errors.As(err, &e) {
 		return say(slugNotEncodable, "The file's encoding cannot hold the character %s (U+%04X, line %d of the new text). Nothing was changed. Leave that character out or write it in another way.",

@@ -2,6 +2,7 @@ package tools
 
 import (
 	"context"
+	"crypto/rand"
 	"strings"
 	"sync"
 	"time"
@@ -33,12 +34,6 @@ type Options struct {
 	Now func() time.Time
 	// Keeper is shown the old bytes before each change; nil keeps none.
 	Keeper Keeper
-}
-
-// Keeper is what commit needs of a history: the old bytes are handed over,
-// under the file's lock, before they are replaced. An error stops the change.
-type Keeper interface {
-	Keep(ctx context.Context, path string, old *fsys.File) error
 }
 
 // House holds what all sessions of one process share: the resolver, the
@@ -85,12 +80,18 @@ func (h *House) announced(r *Result) *Result {
 
 // Session is one conversation: what it was shown of which file.
 type Session struct {
+	id     string
 	files  *state.Files
 	grants perm.GrantSet
 }
 
 // NewSession starts a conversation that has been shown nothing.
-func (h *House) NewSession() *Session { return &Session{files: state.New(h.Now)} }
+func (h *House) NewSession() *Session {
+	return &Session{id: strings.ToLower(rand.Text()[:sessionLetters]), files: state.New(h.Now)}
+}
+
+// sessionLetters are enough that no two sessions of a user have the same id.
+const sessionLetters = 10
 
 // heavyFrom is the size in bytes from which a file's scan waits for its turn.
 const heavyFrom = 8 << 20

@@ -38,6 +38,8 @@ type Call struct {
 	// call came back with; nil where nothing was asked.
 	Consent *Consent
 	sent    *[]func()
+	// restoring: a user takes back a change by its exact name.
+	restoring bool
 	// Progress reports a share of a long call; nil when the client asked for none.
 	Progress func(done, total int64, what string)
 }

@@ -79,6 +79,7 @@ func (w *writing) plan(ctx context.Context, s *spot, old *fsys.File) (*change, e
 	head := fmt.Sprintf("The file %s has been updated (%s, %s).", s.name(), countLines(content), amount(int64(len(raw))))
 	change := w.whole(s, c.stamp, raw, head, difference(c.doc.Text, content), w.notebookNote(s))
 	change.settled, change.record.Enc = c.settled, c.doc.Enc
+	change.from, change.fromHash = c.raw, c.hash
 	return change, nil
 }
 

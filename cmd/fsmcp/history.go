@@ -1,0 +1,391 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+	"time"
+	"unicode/utf8"
+
+	"github.com/aymanbagabas/go-udiff"
+	"github.com/spf13/cobra"
+
+	"github.com/fsmcp/fsmcp/internal/config"
+	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/history"
+	"github.com/fsmcp/fsmcp/internal/tools"
+)
+
+func historyCommand(s surroundings) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "history",
+		Short: "Look at changes that were made, and take them back",
+		Long: `Look at the changes that were made through fsmcp, and take them back. What each
+file was before is kept in the state folder, for 30 days and up to 1 GB unless
+the settings say otherwise. Names that are mostly secret (history.exclude) are
+never kept, and what the rules deny now is neither shown nor restored.`,
+		Example: `  fsmcp history list src
+  fsmcp history diff k3x9m2pq-17
+  fsmcp history restore k3x9m2pq-17`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	// One set of flags for all four: making flags takes time at every start.
+	var f config.Flags
+	set := &cobra.Command{}
+	addFlags(set, &f)
+	set.Flags().StringArrayVar(&f.Dirs, "dir", nil, "workspace `DIR`; may be repeated")
+	cmd.PersistentFlags().AddFlagSet(set.Flags())
+	cmd.AddCommand(historyList(s, &f), historyShow(s, &f), historyDiff(s, &f), historyRestore(s, &f))
+	return cmd
+}
+
+// historian is one of the commands under way.
+type historian struct {
+	surroundings
+	*parts
+	archive *history.Archive
+}
+
+// historic makes a command that has the history at hand.
+func historic(s surroundings, f *config.Flags, cmd *cobra.Command, run func(ctx context.Context, h *historian, args []string) error) *cobra.Command {
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(f.Dirs) == 0 {
+			f.Dirs = []string{"."}
+		}
+		return consult(s, given(cmd, *f), func(h *historian) error { return run(cmd.Context(), h, args) })
+	}
+	return cmd
+}
+
+func consult(s surroundings, f config.Flags, run func(h *historian) error) error {
+	cfg, warnings, err := config.New(f, s.config, tools.DefaultMaxTokens)
+	if err != nil {
+		return err
+	}
+	log, closeLog, err := openLog(cfg.Log, s.err)
+	if err != nil {
+		return err
+	}
+	defer closeLog()
+	for _, w := range warnings {
+		log.Warn().Msg(w)
+	}
+	p, err := assemble(cfg, log)
+	if err != nil {
+		return err
+	}
+	defer p.saver.Close()
+	defer p.history.Close()
+	archive, err := history.Open(p.saver.StateDirs()...)
+	if err != nil {
+		return s.failed("the history cannot be read: %v", err)
+	}
+	defer archive.Close()
+	return run(&historian{surroundings: s, parts: p, archive: archive})
+}
+
+// failed tells of something that broke, where usage is no help.
+func (s surroundings) failed(format string, a ...any) error {
+	fmt.Fprintf(s.err, "fsmcp: %s\n", fmt.Sprintf(format, a...))
+	return exitFailed
+}
+
+func historyList(s surroundings, f *config.Flags) *cobra.Command {
+	var asJSON bool
+	cmd := historic(s, f, &cobra.Command{
+		Use:   "list [PATH...]",
+		Short: "List changes, newest first",
+		Long: `List the changes that were made, newest first: all of them, or those of the
+files and folders named.`,
+	}, func(_ context.Context, h *historian, paths []string) error { return h.list(paths, asJSON) })
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one object with all changes")
+	return cmd
+}
+
+// changeJSON is a change as list --json has it.
+type changeJSON struct {
+	ID      string       `json:"id"`
+	Time    time.Time    `json:"time"`
+	Session string       `json:"session"`
+	Tool    string       `json:"tool"`
+	Call    string       `json:"call"`
+	Path    string       `json:"path"`
+	Before  *history.Sum `json:"before"`
+	After   *history.Sum `json:"after"`
+}
+
+func (h *historian) list(paths []string, asJSON bool) error {
+	entries, damages := h.archive.Entries(h.below(paths))
+	for _, d := range damages {
+		fmt.Fprintf(h.err, "fsmcp: a part of the history is damaged and left out: %v\n", d)
+	}
+	if asJSON {
+		changes := make([]changeJSON, len(entries))
+		for i, e := range entries {
+			changes[i] = changeJSON{e.ID, e.Time.UTC(), e.Session, e.Tool, e.Call, e.Path, e.Before, e.After}
+		}
+		return json.NewEncoder(h.out).Encode(map[string]any{"changes": changes})
+	}
+	w := tabwriter.NewWriter(h.out, 0, 0, 2, ' ', 0)
+	for _, e := range entries {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s%s\n", e.ID, e.Time.Local().Format(time.DateTime), e.Tool, fsys.Printable(e.Path), made(e))
+	}
+	return w.Flush()
+}
+
+// made says what a change did beside changing.
+func made(e history.Entry) string {
+	switch {
+	case e.Partial():
+		return ""
+	case e.Before == nil:
+		return " (created)"
+	case e.After == nil && e.Tool != history.ToolOutside:
+		return " (removed)"
+	}
+	return ""
+}
+
+// below tells whether a path is one of those named, or lies in one of them, also
+// where a link leads there.
+func (h *historian) below(paths []string) func(path string) bool {
+	if len(paths) == 0 {
+		return nil
+	}
+	var tops []string
+	for _, p := range paths {
+		if rest, ok := strings.CutPrefix(p, "~"); ok && (rest == "" || rest[0] == '/') {
+			p = h.config.Home + rest
+		}
+		if !filepath.IsAbs(p) {
+			p = filepath.Join(h.config.WorkDir, p)
+		}
+		p = filepath.Clean(p)
+		tops = append(tops, p, realName(p))
+	}
+	return func(path string) bool {
+		for _, top := range tops {
+			if rest, ok := strings.CutPrefix(path, strings.TrimSuffix(top, string(filepath.Separator))); ok && (rest == "" || os.IsPathSeparator(rest[0])) {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// find gives a change that may be looked at. What is wrong has been told.
+func (h *historian) find(id string) (history.Entry, error) {
+	e, err := h.archive.Find(id)
+	if errors.Is(err, history.ErrUnknown) {
+		return e, h.failed("there is no change %s, or no longer (fsmcp history list names those there are)", fsys.Printable(id))
+	}
+	if err == nil {
+		err = h.house.Admit(e.Path)
+	}
+	if err != nil {
+		return e, h.failed("%s", tools.Explain(e.Path, err))
+	}
+	return e, nil
+}
+
+func historyShow(s surroundings, f *config.Flags) *cobra.Command {
+	var after bool
+	cmd := historic(s, f, &cobra.Command{
+		Use:   "show ID",
+		Short: "Print a file as it was before a change, byte for byte",
+		Args:  cobra.ExactArgs(1),
+	}, func(_ context.Context, h *historian, args []string) error { return h.show(args[0], after) })
+	cmd.Flags().BoolVar(&after, "after", false, "as it was after the change")
+	return cmd
+}
+
+func (h *historian) show(id string, after bool) error {
+	e, err := h.find(id)
+	if err != nil {
+		return err
+	}
+	load, when := h.archive.Before, "before"
+	if after {
+		load, when = h.archive.After, "after"
+	}
+	b, err := load(e)
+	switch {
+	case errors.Is(err, history.ErrPlacesOnly):
+		return h.failed("%v (%s); fsmcp history diff %s shows them", err, fsys.Printable(e.Path), id)
+	case err != nil:
+		return h.failed("%v", err)
+	case b == nil:
+		return h.failed("there was no file %s %s that change", fsys.Printable(e.Path), when)
+	}
+	_, err = h.out.Write(b)
+	return err
+}
+
+func historyDiff(s surroundings, f *config.Flags) *cobra.Command {
+	return historic(s, f, &cobra.Command{
+		Use:   "diff ID",
+		Short: "Print what a change did, as a unified diff",
+		Args:  cobra.ExactArgs(1),
+	}, func(_ context.Context, h *historian, args []string) error { return h.diff(args[0]) })
+}
+
+func (h *historian) diff(id string) error {
+	e, err := h.find(id)
+	if err != nil {
+		return err
+	}
+	if e.Partial() {
+		return h.diffParts(e)
+	}
+	before, err := h.archive.Before(e)
+	if err != nil {
+		return h.failed("%v", err)
+	}
+	after, err := h.archive.After(e)
+	if err != nil {
+		return h.failed("%v", err)
+	}
+	if !utf8.Valid(before) || !utf8.Valid(after) {
+		_, err := fmt.Fprintf(h.out, "%s: %d bytes before, %d bytes after, no text in UTF-8 (fsmcp history show %s prints them)\n", fsys.Printable(e.Path), len(before), len(after), id)
+		return err
+	}
+	return h.print(udiff.Unified(label(before, e), label(after, e), string(before), string(after)))
+}
+
+// label names a side of a diff, as patch understands it.
+func label(b []byte, e history.Entry) string {
+	if b == nil {
+		return "/dev/null"
+	}
+	return fsys.Printable(e.Path)
+}
+
+// diffParts prints the places of a change of a large file, each with the offset at
+// which it stands.
+func (h *historian) diffParts(e history.Entry) error {
+	parts, err := h.archive.Parts(e)
+	if err != nil {
+		return h.failed("%v", err)
+	}
+	name := fsys.Printable(e.Path)
+	for _, p := range parts {
+		where := fmt.Sprintf("%s (from byte %d on)", name, p.Offset)
+		if err := h.print(udiff.Unified(where, where, strings.ToValidUTF8(string(p.Before), "�"), strings.ToValidUTF8(string(p.After), "�"))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// print prints a diff. On a terminal what is gone is red and what is there now
+// green, and nothing in the text can steer the terminal.
+func (h *historian) print(diff string) error {
+	if !isTerminal(h.out) {
+		_, err := io.WriteString(h.out, diff)
+		return err
+	}
+	for line := range strings.Lines(diff) {
+		colour, end := "", ""
+		switch line[0] {
+		case '-':
+			colour, end = "\x1b[31m", "\x1b[0m"
+		case '+':
+			colour, end = "\x1b[32m", "\x1b[0m"
+		case '@':
+			colour, end = "\x1b[36m", "\x1b[0m"
+		}
+		text := strings.ReplaceAll(strings.TrimSuffix(line, "\n"), "\t", "        ")
+		if _, err := fmt.Fprintf(h.out, "%s%s%s\n", colour, fsys.Printable(text), end); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func historyRestore(s surroundings, f *config.Flags) *cobra.Command {
+	var asJSON bool
+	cmd := historic(s, f, &cobra.Command{
+		Use:   "restore ID",
+		Short: "Take one change back, and leave later ones",
+		Long: `Take one change back, and leave what was changed later: the change is undone by
+a three-way merge, as git merge-file makes it. Where the same place was changed
+later, nothing is done, and the exit code is 1. What a change created is removed
+if it is as it was made. The restore is a change itself and can be taken back.`,
+		Args: cobra.ExactArgs(1),
+	}, func(ctx context.Context, h *historian, args []string) error { return h.restore(ctx, args[0], asJSON) })
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print an object")
+	return cmd
+}
+
+func (h *historian) restore(ctx context.Context, id string, asJSON bool) error {
+	e, err := h.find(id)
+	if err != nil {
+		return err
+	}
+	result, err := h.house.Restore(ctx, tools.Restoring{Path: e.Path, ID: id, Plan: func(ctx context.Context, old *fsys.File) (tools.Undoing, error) {
+		return h.undo(e, old)
+	}})
+	name := fsys.Printable(e.Path)
+	if no := (*conflict)(nil); errors.As(err, &no) {
+		return h.failed("%s: %s. Nothing was changed. fsmcp history show %s prints the old text", name, no.why, id)
+	}
+	if err != nil {
+		return h.failed("%s", tools.Explain(e.Path, err))
+	}
+	if asJSON {
+		return json.NewEncoder(h.out).Encode(map[string]any{"id": id, "path": e.Path, "changed": result != nil})
+	}
+	text := fmt.Sprintf("%s holds nothing of the change %s any more; nothing was changed.", name, id)
+	if result != nil {
+		text = result.Blocks[0].Text
+	}
+	_, err = fmt.Fprintln(h.out, text)
+	return err
+}
+
+// conflict says why a change cannot be taken back.
+type conflict struct{ why string }
+
+func (c *conflict) Error() string { return c.why }
+
+// undo works out what takes a change back, from the file as it is.
+func (h *historian) undo(e history.Entry, old *fsys.File) (u tools.Undoing, err error) {
+	if e.Partial() {
+		return h.undoPlaces(e, old)
+	}
+	before, err := h.archive.Before(e)
+	if err != nil {
+		return u, err
+	}
+	after, err := h.archive.After(e)
+	if err != nil {
+		return u, err
+	}
+	ours, err := content(old)
+	if err != nil {
+		return u, err
+	}
+	return undone(before, after, ours)
+}
+
+// maxRestored is the most that is held in memory to merge with.
+const maxRestored = 1 << 30
+
+// content is the file as it is; nil where there is none.
+func content(old *fsys.File) ([]byte, error) {
+	if old == nil {
+		return nil, nil
+	}
+	b, _, err := old.ReadAll(maxRestored)
+	if b == nil {
+		b = []byte{}
+	}
+	return b, err
+}

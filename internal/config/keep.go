@@ -1,0 +1,125 @@
+package config
+
+import (
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bmatcuk/doublestar/v4"
+	"github.com/tailscale/hujson"
+)
+
+// History is how much of what files were is kept, and of which not.
+type History struct {
+	// Required says that a change is stopped whose old bytes cannot be kept.
+	Required bool
+	MaxSize  int64 // bytes
+	MaxAge   time.Duration
+	Exclude  []string // globs of names
+}
+
+// Patterns that the schema has, too.
+const (
+	sizes = `^([0-9]+(\.[0-9]+)?) ?(([kKmMgGtT])[iI]?)?[bB]?$`
+	ages  = `^([0-9]+(\.[0-9]*)?(ms|s|m|h|d))+$`
+)
+
+const (
+	defaultMaxSize = 1 << 30
+	defaultMaxAge  = 30 * 24 * time.Hour
+)
+
+// defaultExclude are the names of what is mostly secret.
+func defaultExclude() []string { return []string{".env", ".env.*", "*.pem", "*.key", "id_*"} }
+
+func (m *merger) history() History {
+	return History{
+		Required: pick(m, keyHistoryRequired, true),
+		MaxSize:  pick(m, keyHistoryMaxSize, int64(defaultMaxSize)),
+		MaxAge:   pick(m, keyHistoryMaxAge, defaultMaxAge),
+		Exclude:  m.exclude(),
+	}
+}
+
+// exclude are the globs of all sources together: what one of them takes for a
+// secret is one.
+func (m *merger) exclude() (globs []string) {
+	said := false
+	for _, l := range m.layers {
+		if v, ok := l.values[keyHistoryExclude]; ok && may(trusted, l.File.Level, m.trust) {
+			said = true
+			globs = append(globs, v.is.([]string)...)
+		}
+	}
+	if !said {
+		return defaultExclude()
+	}
+	return globs
+}
+
+// takeSize reads a number of bytes: 1048576, "1MB", "1.5 GB". K, M, G and T are
+// powers of 1024.
+func takeSize(v hujson.Value) (any, bool) {
+	s, ok := text(v)
+	if lit, is := v.Value.(hujson.Literal); is && lit.Kind() == '0' {
+		n, err := strconv.ParseFloat(string(lit), 64)
+		return wholeBytes(n), err == nil && n >= 0 && n == math.Trunc(n)
+	}
+	parts := regexp.MustCompile(sizes).FindStringSubmatch(s)
+	if !ok || parts == nil {
+		return int64(0), false
+	}
+	n, err := strconv.ParseFloat(parts[1], 64)
+	for range strings.Index("kmgt", strings.ToLower(parts[4])) + 1 {
+		if parts[4] != "" {
+			n *= 1024
+		}
+	}
+	return wholeBytes(n), err == nil
+}
+
+func wholeBytes(n float64) int64 {
+	if n >= math.MaxInt64 {
+		return math.MaxInt64
+	}
+	return int64(n)
+}
+
+// takeAge reads a length of time, also in days.
+func takeAge(v hujson.Value) (any, bool) {
+	s, _ := text(v)
+	if !matches(ages, s) {
+		return time.Duration(0), false
+	}
+	total := time.Duration(0)
+	for _, part := range regexp.MustCompile(`[0-9.]+(ms|s|m|h|d)`).FindAllString(s, -1) {
+		unit := time.Duration(1)
+		if days, ok := strings.CutSuffix(part, "d"); ok {
+			part, unit = days+"h", 24
+		}
+		d, err := time.ParseDuration(part)
+		if err != nil || d > math.MaxInt64/unit-total {
+			return time.Duration(0), false
+		}
+		total += d * unit
+	}
+	return total, true
+}
+
+func takeGlobs(v hujson.Value) (any, bool) {
+	list, ok := v.Value.(*hujson.Array)
+	if !ok {
+		return nil, false
+	}
+	globs := []string{}
+	for _, e := range list.Elements {
+		s, ok := text(e)
+		if !ok || s == "" || !doublestar.ValidatePattern(s) {
+			return nil, false
+		}
+		globs = append(globs, s)
+	}
+	return globs, true
+}

@@ -1,0 +1,13 @@
+package perm
+
+// Asks reports whether an ask rule names a file, whatever else decides on it:
+// names are as for Decide. What cannot be a name is taken for one that is.
+func (p *Policy) Asks(op Op, names []string) bool {
+	q := p.ask(op)
+	defer p.desk.Put(q)
+	if !q.prepare(names) {
+		return true
+	}
+	_, ask := q.strictRules()
+	return ask.found()
+}

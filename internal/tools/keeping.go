@@ -1,0 +1,69 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/history"
+	"github.com/fsmcp/fsmcp/internal/perm"
+	"github.com/fsmcp/fsmcp/internal/state"
+)
+
+// Keeper is what commit needs of a history. It is asked under the file's lock,
+// right before the bytes are replaced; an error stops the change. A Mark is then
+// Done, or Void before that.
+type Keeper interface {
+	Keep(ctx context.Context, c history.Change) (*history.Mark, error)
+}
+
+// keep has the history keep what a change is about to replace.
+func (h *House) keep(ctx context.Context, call Call, op perm.Op, s *spot, old *fsys.File, c *change) (*history.Mark, error) {
+	if h.Keeper == nil {
+		return nil, nil
+	}
+	k := history.Change{Names: s.Names, Session: call.Session.id, Tool: op.String(), Call: call.ID, From: c.from, Splices: c.splices, Gone: c.remove}
+	if k.Names[len(k.Names)-1] != s.Path {
+		k.Names = append(k.Names[:len(k.Names):len(k.Names)], s.Path)
+	}
+	if call.restoring {
+		k.Tool = history.ToolRestore
+	}
+	if old != nil {
+		stamp, err := old.Stamp()
+		if err != nil {
+			return nil, err
+		}
+		k.Old, k.Size = old, stamp.Size
+		if c.fromHash != nil {
+			k.Was = sumOf(c.fromHash())
+		}
+	}
+	if k.Size <= history.WholeLimit { // of a larger file nobody asks for it
+		if c.hash != nil {
+			k.Is = sumOf(c.hash())
+		} else if c.record.Hash != (state.Sum{}) {
+			k.Is = sumOf(c.record.Hash)
+		}
+	}
+	return h.Keeper.Keep(ctx, k)
+}
+
+func sumOf(s state.Sum) *history.Sum { return (*history.Sum)(&s) }
+
+// missed tells of a change that went on although nothing could be kept.
+func missed(m *history.Mark) []string {
+	if m == nil || m.Missed == nil {
+		return nil
+	}
+	return []string{fmt.Sprintf("(The old text could not be kept in fsmcp's history: %s.)", plain(m.Missed))}
+}
+
+// rescued tells of text of another program that is only in the history.
+func rescued(ids []string) []string {
+	out := make([]string, len(ids))
+	for i, id := range ids {
+		out[i] = fmt.Sprintf("(Text that another program wrote meanwhile was kept in fsmcp's history; the user gets it back by: fsmcp history show %s.)", id)
+	}
+	return out
+}

@@ -1,0 +1,80 @@
+package tools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/perm"
+	"github.com/fsmcp/fsmcp/internal/save"
+)
+
+// Restoring is a change that a user takes back.
+type Restoring struct {
+	// Path is the file's resolved name; where that leads elsewhere by now,
+	// nothing is done.
+	Path string
+	// ID names the change that is taken back, for the history.
+	ID string
+	// Plan works out what to do from the file as it is, nil where there is none.
+	// It may be asked more than once, the last time under the file's lock.
+	Plan func(ctx context.Context, old *fsys.File) (Undoing, error)
+}
+
+// Undoing is what takes a change back: splices of the file as it is, or its
+// removal. Without either there is nothing to do.
+type Undoing struct {
+	Splices []save.Splice
+	Remove  bool
+}
+
+// Consented is the consent of somebody who does a thing with his own hands: what
+// would be asked for counts as granted.
+func Consented() *Consent { return &Consent{all: true} }
+
+// errElsewhereNow: a resolved name is a link to something else by now.
+var errElsewhereNow = errors.New("a link stands in its place")
+
+// Restore takes a change back, by the same rules and the same door as a tool's,
+// but that no question is asked and nothing needs to have been read. The answer is
+// nil where there was nothing to do. An error of Plan comes back as it is.
+func (h *House) Restore(ctx context.Context, r Restoring) (*Result, error) {
+	call := Call{Session: h.NewSession(), ID: r.ID, Consent: Consented(), restoring: true}
+	plan := func(ctx context.Context, s *spot, old *fsys.File) (*change, error) {
+		if s.Path != r.Path {
+			return nil, errElsewhereNow
+		}
+		u, err := r.Plan(ctx, old)
+		if err != nil || len(u.Splices) == 0 && !u.Remove {
+			return &change{}, err
+		}
+		c := &change{splices: u.Splices, remove: u.Remove, result: textResult(fmt.Sprintf("The change %s of %s was taken back.", r.ID, s.name()))}
+		c.result.Meta = map[string]any{}
+		return c, nil
+	}
+	return h.commit(ctx, call, perm.Write, r.Path, plan)
+}
+
+// Admit tells whether the rules let a user read a file that the history names,
+// where what would be asked for counts as granted. The error has its words.
+func (h *House) Admit(path string) error {
+	call := Call{Session: h.NewSession(), Consent: Consented(), restoring: true}
+	s, err := h.enter(call, perm.Read, path)
+	if err != nil {
+		return err
+	}
+	s.Close()
+	if s.Path != path && s.Kind != fsys.Missing {
+		return errElsewhereNow
+	}
+	return nil
+}
+
+// Explain words a failure for people, as Restore and Admit return them.
+func Explain(path string, err error) string {
+	if errors.Is(err, errElsewhereNow) {
+		return fmt.Sprintf("%s leads elsewhere now: %v. Nothing was changed.", fsys.Printable(path), err)
+	}
+	return worded(path, err).text
+}
