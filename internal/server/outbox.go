@@ -2,6 +2,7 @@ package server
 
 import (
 	"io"
+	"slices"
 	"sync"
 	"time"
 )
@@ -87,8 +88,8 @@ func (o *outbox) flush() {
 	for len(o.lines) > 0 && o.err == nil {
 		line := o.lines[o.next]
 		o.lines[o.next] = nil
-		if o.next++; o.next == len(o.lines) {
-			o.lines, o.next = o.lines[:0], 0
+		if o.next++; 2*o.next >= len(o.lines) { // moves no line more than once on average
+			o.lines, o.next = slices.Delete(o.lines, 0, o.next), 0
 		}
 		o.mu.Unlock()
 		_, err := o.w.Write(line)

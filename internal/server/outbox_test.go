@@ -1,0 +1,39 @@
+package server
+
+import "testing"
+
+// oneByOne takes a line whenever it is told to.
+type oneByOne chan struct{}
+
+func (w oneByOne) Write(line []byte) (int, error) {
+	<-w
+	return len(line), nil
+}
+
+// Where a client never quite catches up, what was written takes no room.
+func TestWrittenLinesTakeNoRoom(t *testing.T) {
+	w := make(oneByOne)
+	o := newOutbox(w)
+	if !o.put(nil) {
+		t.Fatal("nobody writes")
+	}
+	go o.flush()
+	for range 10 {
+		o.put(nil)
+	}
+	for range 10_000 {
+		o.put(nil)
+		w <- struct{}{}
+	}
+	o.mu.Lock()
+	room := cap(o.lines)
+	o.mu.Unlock()
+	if room > 100 {
+		t.Errorf("room for %d lines", room)
+	}
+	close(w)
+	o.drain(defaultBounds().grace)
+	if len(o.lines) > 0 {
+		t.Errorf("%d lines are left", len(o.lines))
+	}
+}
