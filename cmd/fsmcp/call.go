@@ -67,6 +67,7 @@ func callAll(cmd *cobra.Command, s surroundings, cfg config.Config, log zerolog.
 		return err
 	}
 	defer p.saver.Close()
+	defer p.workers.Close()
 	p.sweep(cmd.Context(), log)
 	defer p.history.Close()
 	session := p.house.NewSession()
@@ -202,7 +203,7 @@ func versionCommand(s surroundings) *cobra.Command {
 				_, err := fmt.Fprintf(s.out, "fsmcp %s (%s)\n", version, commit)
 				return err
 			}
-			return json.NewEncoder(s.out).Encode(map[string]any{"version": version, "commit": commit, "engines": []string{}})
+			return json.NewEncoder(s.out).Encode(map[string]any{"version": version, "commit": commit, "engines": engines()})
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print an object")

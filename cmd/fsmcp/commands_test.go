@@ -29,13 +29,13 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		"crlf": crlf, "bom": bom, "trim-newline": trimNewline, "touch-time": touchTime,
 		"hex": writeHex, "hexcmp": hexCompare, "enc": transcode,
 		"mkfifo": mkfifo, "mksock": mksock, "sparse": sparse, "repeat": repeat, "numbered": numbered,
-		"hardlink": hardlink, "foreign": foreign, "fixture": fixture, "pictures": pictures,
+		"hardlink": hardlink, "foreign": foreign, "fixture": fixture, "pictures": pictures, "image": writeImage, "cut": cut,
 		"change-id": changeID, "spoil": spoil,
 	}
 	for name, method := range map[string]func(*driver, *testscript.TestScript, bool, []string){
 		"serve": (*driver).serve, "restart": (*driver).restart, "shutdown": (*driver).shutdownCmd,
 		"signal": (*driver).signal, "as": (*driver).as,
-		"call": (*driver).call, "calls": (*driver).callAll, "follow": (*driver).follow, "blocks": (*driver).blocks, "send": (*driver).send, "list-tools": (*driver).list,
+		"call": (*driver).call, "calls": (*driver).callAll, "follow": (*driver).follow, "blocks": (*driver).blocks, "picture": (*driver).picture, "send": (*driver).send, "list-tools": (*driver).list,
 		"says": (*driver).says, "answer": (*driver).answer, "code": (*driver).code,
 		"calls-used": (*driver).callsUsed, "took": (*driver).tookAtMost, "answer-at-most": (*driver).answerAtMost,
 		"stderr-says": (*driver).stderrSays, "hold-open-for-writing": (*driver).hold, "release": (*driver).release,

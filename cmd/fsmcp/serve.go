@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fsmcp/fsmcp/internal/config"
+	"github.com/fsmcp/fsmcp/internal/darkroom"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/history"
 	"github.com/fsmcp/fsmcp/internal/perm"
@@ -18,6 +19,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/server"
 	"github.com/fsmcp/fsmcp/internal/tokens"
 	"github.com/fsmcp/fsmcp/internal/tools"
+	"github.com/fsmcp/fsmcp/internal/worker"
 	"github.com/fsmcp/fsmcp/schemas"
 )
 
@@ -68,6 +70,7 @@ func serve(ctx context.Context, s surroundings, f config.Flags) error {
 		return err
 	}
 	defer p.saver.Close()
+	defer p.workers.Close()
 	ctx, ended := context.WithCancel(ctx)
 	defer ended()
 	defer p.history.Close()
@@ -88,6 +91,8 @@ type parts struct {
 	saver  *save.Saver
 	server *server.Server
 	rules  *rulebook
+
+	workers *worker.Pool
 }
 
 // assemble builds every part by hand. It touches no file but to find out where
@@ -101,6 +106,7 @@ func assemble(cfg config.Config, log zerolog.Logger) (*parts, error) {
 		Now:           time.Now,
 		Rand:          rand.Reader,
 	})
+	workers := newWorkers(log)
 	house := tools.New(tools.Options{
 		Lexer:     rules.lexer,
 		Resolver:  fsys.NewResolver(nil),
@@ -113,6 +119,9 @@ func assemble(cfg config.Config, log zerolog.Logger) (*parts, error) {
 		Keeper:    store,
 
 		Preferences: rules.preferences,
+
+		Pictures:    darkroom.New(workers),
+		ImageLimits: imageLimits(log),
 	})
 	srv, err := server.New(server.Options{
 		Version:    version,
@@ -134,7 +143,7 @@ func assemble(cfg config.Config, log zerolog.Logger) (*parts, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &parts{house: house, saver: saver, history: store, server: srv, rules: rules}, nil
+	return &parts{house: house, saver: saver, history: store, server: srv, rules: rules, workers: workers}, nil
 }
 
 // permissions is what the policy is compiled from.

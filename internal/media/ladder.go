@@ -192,3 +192,22 @@ func (l *ladder) try(s Shot) ([]byte, error) {
 	l.last = s
 	return l.p.Render(s)
 }
+
+// HandsOn tells whether a picture of which that is known, and of so many bytes,
+// is shown as it is: upright and within all limits, of a kind that models are
+// shown.
+func (q Request) HandsOn(f Facts, size int64) bool {
+	return f.Kind.MIME() != "" && f.Kind != PDF && f.Orientation == 1 && q.Limits.Holds(f.Width, f.Height) &&
+		size <= int64(q.Limits.Bytes) && q.Limits.Takes(int(size))
+}
+
+// AsItIs is the result of handing a picture on, after a look at its structure.
+// The error is a *DamageError.
+func AsItIs(f Facts, data []byte) (Result, error) {
+	if err := Check(f.Kind, data); err != nil {
+		return Result{}, err
+	}
+	return Result{Data: data, As: f.Kind, Frames: 1, Shown: Shown{
+		Width: f.Width, Height: f.Height, Part: Rect{0, 0, f.Width, f.Height}, DisplayWidth: f.Width, DisplayHeight: f.Height,
+	}}, nil
+}

@@ -53,7 +53,6 @@ func TestDecodeRefusals(t *testing.T) {
 		{"Read", `{"file_path":"/f","limits":1}`, `did you mean limit?`},
 		{"Read", `{"file_path":"/f","col":1}`, `did you mean column?`},
 		{"Read", `{"":"/f"}`, `There is no argument "". file_path is required.`},
-		{"Read", `{"file_path":"/f","region":"0,0,1,1"}`, "region cannot be used: images are not supported yet. Leave it out."},
 		{"Read", `{"file_path":"/f","pages":1}`, "pages cannot be used: PDF files are not supported yet."},
 		{"Read", "{\"file_path\":\"/f\xff\"}", "file_path is not valid UTF-8; send the text as UTF-8."},
 		{"Read", "{\"\xff\":1}", `is not valid UTF-8.`},

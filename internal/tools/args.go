@@ -7,6 +7,7 @@ type ReadArgs struct {
 	Limit    *int   `json:"limit"`
 	Column   *int   `json:"column"`
 	CellID   string `json:"cell_id"`
+	Region   string `json:"region"`
 }
 
 // Target is the file argument as it arrived.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/media"
 	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/save"
 	"github.com/fsmcp/fsmcp/internal/state"
@@ -34,6 +35,10 @@ type Options struct {
 	Now func() time.Time
 	// Keeper is shown the old bytes before each change; nil keeps none.
 	Keeper Keeper
+	// Pictures develops what cannot be handed on as it is; nil: nothing is.
+	Pictures Pictures
+	// ImageLimits are what a picture has to keep; the zero value means the usual.
+	ImageLimits media.Limits
 }
 
 // House holds what all sessions of one process share: the resolver, the

@@ -1,7 +1,6 @@
 package tools
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/hex"
@@ -60,11 +59,11 @@ func (r *reading) notebook(ctx context.Context, stamp fsys.Stamp) (*Result, erro
 	v := viewing{reading: r, held: c, nb: nb, rec: rec}
 	switch {
 	case r.want.cell != "":
-		return v.cell()
+		return v.cell(ctx)
 	case r.want.column > 0:
 		return nil, refuse(slugBadArgument, "In a notebook column pages through one line of a cell: give cell_id with it. Without cell_id offset and limit count cells.")
 	}
-	return v.cells()
+	return v.cells(ctx)
 }
 
 // parse reads a notebook. One that is broken is text still: what it is held as
@@ -110,7 +109,7 @@ func (v *viewing) room() int {
 
 // cells shows cells in order; offset and limit count them. What is beyond the
 // limits is refused; what merely exceeds the client's own stops at a whole cell.
-func (v *viewing) cells() (*Result, error) {
+func (v *viewing) cells(ctx context.Context) (*Result, error) {
 	o := notebook.Options{First: v.want.first - 1, MaxText: v.room()}
 	if !v.want.plain {
 		o.Limit = v.want.limit
@@ -125,12 +124,12 @@ func (v *viewing) cells() (*Result, error) {
 	}
 	if count > v.bound() {
 		if o.Limit = v.fitting(); o.Limit == 0 {
-			return v.beginning(o.First), nil
+			return v.beginning(ctx, o.First), nil
 		}
 		view = v.nb.Render(o)
 	}
 	if len(view.Shown) == 0 && view.Next < v.nb.Len() {
-		return v.beginning(view.Next), nil
+		return v.beginning(ctx, view.Next), nil
 	}
 	shown := make(state.Ranges, 0, len(view.Shown))
 	for _, s := range view.Shown {
@@ -147,21 +146,21 @@ func (v *viewing) cells() (*Result, error) {
 		}
 		onward = fmt.Sprintf("(Cells %d-%d of %d are shown. Next: Read offset=%d, limit=%d.)", v.want.first, view.Next, v.nb.Len(), view.Next+1, limit)
 	}
-	return v.answer(view.Parts, onward), nil
+	return v.answer(ctx, view.Parts, onward), nil
 }
 
 // beginning shows as much of a cell as one answer holds where that is less than
 // the cell.
-func (v *viewing) beginning(i int) *Result {
+func (v *viewing) beginning(ctx context.Context, i int) *Result {
 	rest := ""
 	if i+1 < v.nb.Len() {
 		rest = fmt.Sprintf("(Cell %d of %d is too long for one answer; offset=%d goes on behind it.)", i+1, v.nb.Len(), i+2)
 	}
-	return v.lines(i, v.nb.CallName(i), notebook.CellOptions{First: 1}, rest)
+	return v.lines(ctx, i, v.nb.CallName(i), notebook.CellOptions{First: 1}, rest)
 }
 
 // cell shows one cell, its outputs whole; offset and limit count its lines.
-func (v *viewing) cell() (*Result, error) {
+func (v *viewing) cell(ctx context.Context) (*Result, error) {
 	i, err := v.nb.Find(v.want.cell)
 	if err != nil {
 		return nil, noSuchCell(v.held.name, err, 12)
@@ -170,13 +169,13 @@ func (v *viewing) cell() (*Result, error) {
 	if !v.want.plain {
 		o.Limit = v.want.limit
 	}
-	return v.lines(i, v.want.cell, o, ""), nil
+	return v.lines(ctx, i, v.want.cell, o, ""), nil
 }
 
 // lines shows lines of the cell at index i, which calls name as name, as far as
 // one answer holds them; name is empty where no call can name the cell. rest
 // stands before the call that goes on.
-func (v *viewing) lines(i int, name string, o notebook.CellOptions, rest string) *Result {
+func (v *viewing) lines(ctx context.Context, i int, name string, o notebook.CellOptions, rest string) *Result {
 	o.MaxText = v.room()
 	view := v.nb.RenderCell(i, o)
 	switch {
@@ -202,7 +201,7 @@ func (v *viewing) lines(i int, name string, o notebook.CellOptions, rest string)
 	case view.More:
 		onward = fmt.Sprintf("(Lines %d-%d of the cell's %d are shown. Next: Read cell_id=%q, offset=%d, limit=%d.)", view.First, view.Last, view.Total, name, view.Last+1, min(defaultLines, view.Total-view.Last))
 	}
-	return v.answer(view.Parts, textResult(rest, onward).Blocks[0].Text)
+	return v.answer(ctx, view.Parts, textResult(rest, onward).Blocks[0].Text)
 }
 
 // bound is the token limit of what is shown.
@@ -267,14 +266,14 @@ func (v *viewing) tooMany(size, count int) error {
 
 // answer notes what is shown and builds the content: text and, in their place,
 // pictures.
-func (v *viewing) answer(parts []notebook.Part, onward string) *Result {
+func (v *viewing) answer(ctx context.Context, parts []notebook.Part, onward string) *Result {
 	files, path, rec := v.call.Session.files, v.spot.Path, v.rec
 	rec.Origin = state.ByRead
 	v.call.whenSent(func() {
 		files.Put(path, rec)
 		files.Served(path, v.want.view())
 	})
-	blocks, left := v.blocks(parts)
+	blocks, left := v.blocks(ctx, parts)
 	rest := textResult(v.spot.note(), left, onward).Blocks[0].Text
 	switch {
 	case len(blocks) == 0:
@@ -287,9 +286,10 @@ func (v *viewing) answer(parts []notebook.Part, onward string) *Result {
 	}}
 }
 
-// blocks turns parts into content blocks. Pictures beyond the budgets or the
-// limits are left out; what says so stands in their place, or in left.
-func (v *viewing) blocks(parts []notebook.Part) (blocks []Block, left string) {
+// blocks turns parts into content blocks. Pictures beyond the budgets are left
+// out, and those that cannot be shown; what says so stands in their place, or in
+// left.
+func (v *viewing) blocks(ctx context.Context, parts []notebook.Part) (blocks []Block, left string) {
 	var over []string // the cells, and count the pictures
 	count := 0
 	pictures, chars := 0, partsSize(parts)
@@ -303,21 +303,29 @@ func (v *viewing) blocks(parts []notebook.Part) (blocks []Block, left string) {
 			continue
 		}
 		name := cmp.Or(v.nb.CallName(p.Picture.Cell), v.nb.Cell(p.Picture.Cell).Name)
-		cost := media.Base64Len(p.Picture.Size)
-		if pictures == maxPictures || chars+cost > budget {
+		var picture media.Result
+		var err error
+		room := pictures < maxPictures
+		if room {
+			picture, err = v.picturePart(ctx, v.call, p.Picture.Bytes())
+			room = err != nil || chars+media.Base64Len(len(picture.Data)) <= budget
+		}
+		switch {
+		case !room:
 			count++
 			if !slices.Contains(over, name) {
 				over = append(over, name)
 			}
 			continue
-		}
-		data := p.Picture.Bytes()
-		if why := unfit(data); why != "" {
-			blocks = append(blocks, Block{Text: textResult(fmt.Sprintf("(The picture of cell %s is left out: %s.)", name, why), p.Picture.Plain).Blocks[0].Text})
+		case err != nil:
+			blocks = append(blocks, Block{Text: textResult(fmt.Sprintf("(The picture of cell %s is left out: %s.)", name, unshown(err)), p.Picture.Plain).Blocks[0].Text})
 			continue
 		}
-		pictures, chars = pictures+1, chars+cost
-		blocks = append(blocks, Block{Data: data, MIME: p.Picture.MIME})
+		if line := picture.Shown.Line(); line != "" {
+			blocks = append(blocks, Block{Text: line})
+		}
+		pictures, chars = pictures+1, chars+media.Base64Len(len(picture.Data))
+		blocks = append(blocks, Block{Data: picture.Data, MIME: picture.As.MIME()})
 	}
 	switch {
 	case count == 0:
@@ -327,19 +335,6 @@ func (v *viewing) blocks(parts []notebook.Part) (blocks []Block, left string) {
 		left = fmt.Sprintf("(Pictures left out, because one answer has no room for more: those of cells %s. Read with cell_id shows them.)", strings.Join(over, ", "))
 	}
 	return blocks, left
-}
-
-// unfit says why a picture cannot be handed on as it is; empty when it can.
-func unfit(data []byte) string {
-	kind, limits := media.Sniff(data, ""), media.DefaultLimits()
-	f, err := media.Inspect(kind, bytes.NewReader(data), int64(len(data)))
-	switch {
-	case err != nil || media.Check(kind, data) != nil:
-		return "it cannot be decoded"
-	case !limits.Holds(f.Width, f.Height) || !limits.Takes(len(data)):
-		return fmt.Sprintf("it has %dx%d pixels and %s, more than a model can be shown, and this version of fsmcp does not scale pictures", f.Width, f.Height, amount(int64(len(data))))
-	}
-	return ""
 }
 
 // noSuchCell words a name that leads to no cell. code is the tool's own for an

@@ -27,6 +27,7 @@ type want struct {
 	column       int // 0: whole lines
 	plain        bool
 	cell         string // of a notebook
+	region       string // of a picture, as given
 }
 
 // view is the want as the key of the unchanged answer.
@@ -36,7 +37,7 @@ func (w want) view() state.View {
 
 // want checks the arguments and fills in what they leave out.
 func (a *ReadArgs) want() (want, error) {
-	w := want{first: 1, limit: defaultLines, plain: a.Offset == nil && a.Limit == nil, cell: a.CellID}
+	w := want{first: 1, limit: defaultLines, plain: a.Offset == nil && a.Limit == nil, cell: a.CellID, region: a.Region}
 	if a.Offset != nil {
 		w.first = max(1, *a.Offset)
 	}
@@ -152,8 +153,16 @@ func (r *reading) answer(ctx context.Context) (*Result, error) {
 	if stamp.Size == 0 {
 		return r.empty(stamp)
 	}
-	if err := r.textOnly(stamp.Size); err != nil {
+	kind, err := r.kind(stamp.Size)
+	switch {
+	case err != nil:
 		return nil, err
+	case kind.IsImage():
+		return r.picture(ctx, kind, stamp.Size)
+	case kind == media.PDF:
+		return nil, refuse(slugBinary, "%s is a PDF file. This version of fsmcp shows text, notebooks and images: PDFs cannot be read yet.", r.spot.name())
+	case r.want.region != "":
+		return nil, refuse(slugBadArgument, "region is a part of an image; %s is none. Leave it out.", r.spot.name())
 	}
 	if isNotebook(r.spot) {
 		return r.notebook(ctx, stamp)
@@ -195,24 +204,14 @@ func (r *reading) shownEmpty(c *held) *Result {
 	return textResult(r.spot.note(), emptyReminder)
 }
 
-// textOnly refuses what is no text by its first bytes.
-func (r *reading) textOnly(size int64) error {
+// kind tells what the file is by its first bytes.
+func (r *reading) kind(size int64) (media.Kind, error) {
 	head := make([]byte, min(size, media.HeadSize))
 	n, err := r.file.ReadAt(head, 0)
 	if err != nil && err != io.EOF {
-		return err
+		return media.None, err
 	}
-	return notText(r.spot, head[:n])
-}
-
-// notText refuses kinds of files that Read will show in a later version, and
-// says so.
-func notText(s *spot, head []byte) error {
-	ext := s.Asked.Ext()
-	if kind := media.Sniff(head, ext); kind != media.None {
-		return refuse(slugBinary, "%s is a %s file. This version of fsmcp shows text and notebooks: images and PDFs cannot be read yet.", s.name(), kind)
-	}
-	return nil
+	return media.Sniff(head[:n], r.spot.Asked.Ext()), nil
 }
 
 // suggestFrom is how much of a large file is looked at to name a call that fits.

@@ -177,7 +177,10 @@ func writable(s *spot, old *fsys.File) error {
 	if err != nil && err != io.EOF {
 		return err
 	}
-	return notText(s, head[:n])
+	if kind := media.Sniff(head[:n], s.Asked.Ext()); kind != media.None {
+		return refuse(slugBinary, "%s is a %s file, not text: it is never changed here. Nothing was changed.", s.name(), kind)
+	}
+	return nil
 }
 
 func countLines(content string) string {

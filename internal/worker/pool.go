@@ -12,8 +12,9 @@ import (
 
 // Options say how workers are started and what they may take.
 type Options struct {
-	// Command is the program, with its arguments. It is asked for at the first job.
-	Command func() (path string, args []string)
+	// Command is the program, and its arguments with the name it goes by first.
+	// It is asked each time that a worker is started.
+	Command func() (path string, argv []string)
 	// Env is the workers' whole environment.
 	Env []string
 	// Size is how many workers there are at most.

@@ -24,9 +24,8 @@ type process struct {
 
 // launch starts a worker.
 func launch(o Options) (*process, error) {
-	path, args := o.Command()
-	cmd := exec.Command(path, args...)
-	cmd.Env, cmd.SysProcAttr = o.Env, apart()
+	path, argv := o.Command()
+	cmd := &exec.Cmd{Path: path, Args: argv, Env: o.Env, SysProcAttr: apart()}
 	if cmd.Env == nil {
 		cmd.Env = []string{}
 	}

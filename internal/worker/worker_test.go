@@ -85,7 +85,7 @@ func newPool(t *testing.T, change func(*Options)) *Pool {
 		t.Fatal(err)
 	}
 	o := Options{
-		Command: func() (string, []string) { return path, []string{"be-a-worker"} },
+		Command: func() (string, []string) { return path, []string{path, "be-a-worker"} },
 		Size:    2, Deadline: 10 * time.Second, Memory: 256 << 20, Jobs: 200, Idle: time.Minute,
 	}
 	if change != nil {

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
+
+	"github.com/fsmcp/fsmcp/internal/darkroom"
+	"github.com/fsmcp/fsmcp/internal/media"
+	"github.com/fsmcp/fsmcp/internal/media/goengine"
+	"github.com/fsmcp/fsmcp/internal/worker"
+)
+
+// mediaCommand is the worker that pictures are decoded in. fsmcp starts it
+// itself.
+func mediaCommand(s surroundings) *cobra.Command {
+	return &cobra.Command{
+		Use:    "media-worker",
+		Short:  "Decode pictures for a server; started by it, not by hand",
+		Hidden: true,
+		Args:   cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			out, err := protocolOutput(s.out)
+			if err != nil {
+				return err
+			}
+			worker.Confine()
+			return worker.Serve(s.in, out, darkroom.Handler(goengine.Engine{}), func() { os.Exit(0) })
+		},
+	}
+}
+
+// Bounds of the workers (source: the specification of media, "Where the work is
+// done").
+const (
+	workerDeadline = 10 * time.Second
+	workerMemory   = 1 << 30
+	workerHeap     = "768MiB"
+	workerJobs     = 200
+	workerIdle     = 2 * time.Minute
+)
+
+// newWorkers makes the pool of those who decode. It starts nothing, and looks
+// for no program before the first job.
+func newWorkers(log zerolog.Logger) *worker.Pool {
+	engine := sync.OnceValues(findEngine)
+	return worker.New(worker.Options{
+		Command: func() (string, []string) {
+			path, words := engine()
+			return path, append([]string{"fsmcp"}, words...)
+		},
+		Env:      workerEnv(),
+		Size:     max(1, min(2, runtime.NumCPU())),
+		Deadline: workerDeadline,
+		Memory:   workerMemory,
+		Jobs:     workerJobs,
+		Idle:     workerIdle,
+		Lost: func(why error, stderr string) {
+			log.Warn().Err(why).Str("stderr", stderr).Msg("a media worker was lost")
+		},
+	})
+}
+
+// workerEnv is all that a worker sees of the environment: no secrets.
+func workerEnv() []string {
+	env := []string{"GOMEMLIMIT=" + workerHeap, "VIPS_BLOCK_UNTRUSTED=1", "VIPS_CONCURRENCY=1", "GORACE=atexit_sleep_ms=0"}
+	for _, name := range []string{"HOME", "XDG_CACHE_HOME", "TMPDIR", "LOCALAPPDATA", "SYSTEMROOT", "TEMP"} {
+		if v, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+v)
+		}
+	}
+	return env
+}
+
+// findEngine names the program that decodes, with its arguments: one with
+// libvips where there is one that starts, else the companion without C, else
+// this program itself.
+func findEngine() (path string, words []string) {
+	if path := findVips(); path != "" {
+		return path, []string{"media-worker"}
+	}
+	if path := beside("fsmcp-media"); path != "" {
+		return path, []string{"media-worker"}
+	}
+	path, err := os.Executable()
+	if err != nil {
+		path = os.Args[0]
+	}
+	return path, []string{"media-worker"}
+}
+
+// findVips is the program with libvips: the one FSMCP_VIPS names, or the one
+// beside fsmcp. A broken one is as good as none.
+func findVips() string {
+	path := os.Getenv("FSMCP_VIPS")
+	if path == "" {
+		path = beside("fsmcp-vips")
+	}
+	if path == "" || engineVersion(path) == "" {
+		return ""
+	}
+	return path
+}
+
+// beside is a program in the folder that this one lies in; empty: there is none.
+func beside(name string) string {
+	own, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	if runtime.GOOS == "windows" {
+		name += ".exe"
+	}
+	path := filepath.Join(filepath.Dir(own), name)
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	return path
+}
+
+// engineVersion asks a program what it is.
+func engineVersion(path string) string {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, "version")
+	cmd.Env = workerEnv()
+	out, err := cmd.Output()
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// engines says what there is to decode with.
+func engines() []string {
+	all := []string{"go"}
+	if path := beside("fsmcp-media"); path != "" {
+		if v := engineVersion(path); v != "" {
+			all = append(all, v)
+		}
+	}
+	if path := findVips(); path != "" {
+		all = append(all, engineVersion(path))
+	}
+	return all
+}
+
+// imageLimits are the usual ones, but for what the environment says.
+func imageLimits(log zerolog.Logger) media.Limits {
+	l := media.DefaultLimits()
+	const name = "FSMCP_MAX_IMAGE_TOKENS"
+	switch n, err := strconv.Atoi(strings.TrimSpace(os.Getenv(name))); {
+	case os.Getenv(name) == "":
+	case err != nil || n <= 0:
+		log.Warn().Msgf("%s is no whole number above 0; %d is used.", name, l.Tokens)
+	default:
+		l.Tokens = n
+	}
+	return l
+}

@@ -1,0 +1,213 @@
+package tools
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/media"
+)
+
+// Pictures develops pictures that cannot be handed on as they are, outside this
+// process. The errors are those of media.Develop, *media.BreakdownError, the
+// context's and the file's own.
+type Pictures interface {
+	Picture(ctx context.Context, file io.ReaderAt, size int64, q media.Request, told func(done, total int64, what string)) (media.Result, error)
+}
+
+// picture answers Read of an image: a text that stands on its own, and the image.
+func (r *reading) picture(ctx context.Context, kind media.Kind, size int64) (*Result, error) {
+	name := r.spot.name()
+	if !r.want.plain || r.want.column > 0 || r.want.cell != "" {
+		return nil, refuse(slugBadArgument, "%s is an image (%s): offset, limit, column and cell_id are for text and notebooks. Leave them out; region shows a part of an image.", name, kind)
+	}
+	if kind == media.HEIC || kind == media.AVIF {
+		return nil, refuse(slugBrokenFile, "%s is a picture of the kind %s, which fsmcp does not decode. Have it converted to PNG or JPEG and read that.", name, kind)
+	}
+	facts, err := media.Inspect(kind, r.file, size)
+	if err != nil {
+		return nil, pictureError(name, facts, err)
+	}
+	q := media.Request{Kind: kind, Limits: r.imageLimits(r.call), Bounds: media.DefaultBounds()}
+	if !q.Bounds.Admits(facts) {
+		return nil, pictureError(name, facts, media.ErrTooLarge)
+	}
+	if r.want.region != "" {
+		region, err := media.ParseRegion(r.want.region)
+		if err == nil {
+			_, err = region.Clamp(facts.Width, facts.Height)
+		}
+		if err != nil {
+			return nil, pictureError(name, facts, err)
+		}
+		q.Region = &region
+	}
+	result, err := r.developed(ctx, facts, size, q)
+	if err != nil {
+		return nil, pictureError(name, facts, err)
+	}
+	return r.shownPicture(facts, size, result), nil
+}
+
+// imageLimits are those of the settings, and what the client passes on.
+func (h *House) imageLimits(call Call) media.Limits {
+	l := h.ImageLimits
+	if l == (media.Limits{}) {
+		l = media.DefaultLimits()
+	}
+	if c := call.Client.Answer; c > 0 { // base64 is four thirds, and text stands beside it
+		l.Bytes = max(min(l.Bytes, (c-answerRest*8)/4*3), 1)
+	}
+	return l
+}
+
+// developed is the picture as it is where that may be handed on, else what
+// becomes of it.
+func (r *reading) developed(ctx context.Context, f media.Facts, size int64, q media.Request) (media.Result, error) {
+	if q.Region != nil || !q.HandsOn(f, size) {
+		return r.House.develop(ctx, r.call, r.file, size, q)
+	}
+	data, _, err := r.file.ReadAll(int64(q.Limits.Bytes))
+	if err != nil {
+		return media.Result{}, err
+	}
+	now, err := media.Inspect(f.Kind, bytes.NewReader(data), int64(len(data)))
+	switch {
+	case err != nil:
+		return media.Result{}, err
+	case !q.HandsOn(now, int64(len(data))): // it is another picture by now
+		return media.Result{}, fsys.ErrUnstable
+	}
+	return media.AsItIs(now, data)
+}
+
+// picturePart brings a picture that stands in another file within the limits.
+func (h *House) picturePart(ctx context.Context, call Call, data []byte) (media.Result, error) {
+	kind := media.Sniff(data, "")
+	f, err := media.Inspect(kind, bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		return media.Result{}, err
+	}
+	q := media.Request{Kind: kind, Limits: h.imageLimits(call), Bounds: media.DefaultBounds()}
+	switch {
+	case q.HandsOn(f, int64(len(data))):
+		return media.AsItIs(f, data)
+	case !q.Bounds.Admits(f):
+		return media.Result{}, media.ErrTooLarge
+	}
+	return h.develop(ctx, call, bytes.NewReader(data), int64(len(data)), q)
+}
+
+// unshown says in a few words why a picture in another file is not shown.
+func unshown(err error) string {
+	var damage *media.DamageError
+	var lost *media.BreakdownError
+	switch {
+	case errors.As(err, &damage):
+		return "it cannot be decoded, for it is damaged"
+	case errors.Is(err, media.ErrTooLarge):
+		return "it has more pixels than are decoded"
+	case errors.Is(err, media.ErrNoFit):
+		return "it cannot be brought within the limits on images"
+	case errors.As(err, &lost) && lost.Why == media.Absent:
+		return "it needs decoding, and the program that decodes could not be started"
+	case errors.As(err, &lost):
+		return "the process that decodes it got lost over it"
+	}
+	return "it could not be decoded in time"
+}
+
+// develop hands a picture to those who decode.
+func (h *House) develop(ctx context.Context, call Call, file io.ReaderAt, size int64, q media.Request) (media.Result, error) {
+	if h.Pictures == nil {
+		return media.Result{}, &media.BreakdownError{Why: media.Absent, Err: errors.New("no engine")}
+	}
+	if call.Progress != nil {
+		call.Progress(0, 1, "decoding the picture")
+		defer call.Progress(1, 1, "decoded")
+	}
+	return h.Pictures.Picture(ctx, file, size, q, nil)
+}
+
+// shownPicture is the answer with a picture.
+func (r *reading) shownPicture(f media.Facts, size int64, p media.Result) *Result {
+	head := fmt.Sprintf("Image file read: %s (%s, %dx%d, %s)", r.spot.name(), f.Kind, f.Width, f.Height, amount(size))
+	return &Result{
+		Blocks: []Block{
+			{Text: textResult(head, r.misnamed(f.Kind), firstOf(f.Kind, p), p.Shown.Line(), r.spot.note()).Blocks[0].Text},
+			{Data: p.Data, MIME: p.As.MIME()},
+		},
+		Meta: map[string]any{
+			"fsmcp/originalWidth": p.Shown.Width, "fsmcp/originalHeight": p.Shown.Height, "fsmcp/originalSize": size,
+			"fsmcp/displayWidth": p.Shown.DisplayWidth, "fsmcp/displayHeight": p.Shown.DisplayHeight,
+		},
+	}
+}
+
+// misnamed says that a name's extension promises another kind.
+func (r *reading) misnamed(kind media.Kind) string {
+	ext := r.spot.Asked.Ext()
+	own := map[string]media.Kind{
+		"png": media.PNG, "jpg": media.JPEG, "jpeg": media.JPEG, "gif": media.GIF, "webp": media.WebP,
+		"bmp": media.BMP, "ico": media.ICO, "tif": media.TIFF, "tiff": media.TIFF, "pdf": media.PDF,
+	}
+	if other, known := own[ext]; !known || other == kind {
+		return ""
+	}
+	return fmt.Sprintf("(The name ends in .%s, but the file is a %s by its content.)", fsys.Printable(ext), kind)
+}
+
+// firstOf says what of a file with several pictures is shown.
+func firstOf(kind media.Kind, p media.Result) string {
+	if p.Frames < 2 {
+		return ""
+	}
+	switch kind {
+	case media.TIFF:
+		return fmt.Sprintf("(%d pages; first shown.)", p.Frames)
+	case media.ICO:
+		return fmt.Sprintf("(%d icons; the largest shown.)", p.Frames)
+	}
+	return fmt.Sprintf("(%d frames; first shown.)", p.Frames)
+}
+
+// pictureError finds the words for a picture that is not shown.
+func pictureError(name string, f media.Facts, err error) error {
+	var damage *media.DamageError
+	var region *media.RegionError
+	var lost *media.BreakdownError
+	switch {
+	case errors.As(err, &damage):
+		return refuse(slugBrokenFile, "The image %s cannot be shown: as a %s it is damaged (%s). No part of it is shown, since a part would pass for the whole.", name, damage.Kind, strings.TrimSuffix(damage.What, "."))
+	case errors.As(err, &region):
+		return badRange(`The region of the image %s cannot be shown: %s. The upright image has %dx%d pixels; region is "x,y,width,height" in these.`, name, region.Reason, f.Width, f.Height)
+	case errors.Is(err, media.ErrTooLarge):
+		b := media.DefaultBounds()
+		return refuse(slugTooLarge, "The image %s has %dx%d pixels (%s decoded), more than is decoded: at most %d megapixels, %d pixels a side and %d MB. Have it scaled down by another program and read that.",
+			name, f.Width, f.Height, amount(f.Bytes), b.Pixels/1_000_000, b.Side, b.Bytes>>20)
+	case errors.Is(err, media.ErrNoFit):
+		return refuse(slugTooLarge, "The image %s cannot be brought within the limits on images (set by FSMCP_MAX_IMAGE_TOKENS), not even at 400 pixels and the lowest quality. region shows a smaller part of it.", name)
+	case errors.As(err, &lost):
+		return breakdown("The image "+name, lost.Why)
+	}
+	return err
+}
+
+// breakdown words that a decoder got lost.
+func breakdown(what string, why media.Breakdown) error {
+	switch why {
+	case media.Late:
+		return refuse(slugTooLarge, "%s could not be decoded within the time that it may take, and was given up. The server goes on; have another program convert the file.", what)
+	case media.Greedy:
+		return refuse(slugTooLarge, "%s takes more memory to decode than it may, and was given up. The server goes on; have another program convert the file.", what)
+	case media.Absent:
+		return refuse(slugIO, "%s needs decoding, and the program that decodes could not be started. Ask the user to look at fsmcp's installation.", what)
+	case media.Stopped:
+		return refuse(slugIO, "%s could not be decoded: the process that does it was stopped from outside. Make the same call again.", what)
+	}
+	return refuse(slugIO, "%s could not be decoded: the process that does it died. The server goes on. Make the same call again; if that fails too, the file is damaged in a way that breaks the decoder.", what)
+}
