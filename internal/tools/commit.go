@@ -75,7 +75,8 @@ func (h *House) attempt(ctx context.Context, call Call, op perm.Op, raw string, 
 	if err != nil {
 		return nil, err
 	}
-	defer s.Close()
+	replaced := false
+	defer func() { letGo(s, replaced) }()
 	switch s.Kind {
 	case fsys.Directory:
 		return nil, h.directory(s)
@@ -100,7 +101,20 @@ func (h *House) attempt(ctx context.Context, call Call, op perm.Op, raw string, 
 		return nil, err
 	}
 	defer lock.Unlock()
-	return h.locked(ctx, call, s, lock, raw, c, plan)
+	result, err := h.locked(ctx, call, s, lock, raw, c, plan)
+	replaced = err == nil
+	return result, err
+}
+
+// letGo closes what was resolved. Once the file has been replaced, that is the
+// last hold on the old one, and the system takes its time to free all that was
+// in it: nobody need wait for that.
+func letGo(s *spot, replaced bool) {
+	if replaced {
+		go s.Close()
+		return
+	}
+	s.Close()
 }
 
 // preview works out the change on the file as it is now.
