@@ -445,10 +445,10 @@ func (c *conn) settle(j *job, r *tools.Result, reading bool) {
 		line = c.encode(j, r)
 	}
 	c.log(j, r, len(line))
-	j.to.answer(line, reading)
 	if r.Sent != nil {
-		r.Sent()
+		r.Sent() // before anybody can have seen it, and make a call on the strength of it
 	}
+	j.to.answer(line, reading)
 }
 
 // codeTooLarge is Read's code for what is too large; no other tool has long answers.

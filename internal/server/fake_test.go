@@ -135,6 +135,15 @@ func (f *fakes) read(ctx context.Context, call tools.Call, args tools.Args) *too
 		return text("ended: " + context.Cause(ctx).Error())
 	case "/where":
 		return text(f.where())
+	case "/shows":
+		r := text("shown")
+		r.Sent = func() {
+			time.Sleep(20 * time.Millisecond) // as if the next call came at once
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			f.texts = map[string]string{"/shown?": "yes"}
+		}
+		return r
 	case "/progress":
 		for i := range int64(3) {
 			if call.Progress != nil {

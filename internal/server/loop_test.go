@@ -108,6 +108,18 @@ func TestCallsKeepTheOrderOfTheirFile(t *testing.T) {
 
 // Cancelled calls are not answered: not the one that runs, nor the one that
 // waits, which never begins.
+// TestShownBeforeItIsSeen: who has the answer may count on it, also in a call
+// on another name of that file, which waits for nobody.
+func TestShownBeforeItIsSeen(t *testing.T) {
+	w := dial(t, newFake(t, &fakes{}, nil))
+	w.send(readLine(1, "/shows"))
+	w.line()
+	w.send(readLine(2, "/shown?"))
+	if got := parse(t, w.line()); got.Result.Content[0].Text != "yes" {
+		t.Errorf("answered %+v", got)
+	}
+}
+
 func TestCancel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := gated("/a")

@@ -60,8 +60,8 @@ type Result struct {
 	// Ask is set where the user's consent would let the call through; the rest
 	// of the result is then for clients that cannot ask.
 	Ask *Question
-	// Sent is to be called when the answer is on its way, before the next call
-	// on the file begins: what it shows counts as shown from then on. An answer
+	// Sent is to be called when the answer is about to be sent, before anybody
+	// can have seen it: what it shows counts as shown from then on. An answer
 	// that is never sent has shown nothing. It may be nil.
 	Sent func()
 }
