@@ -25,6 +25,8 @@ GOVULNCHECK := v1.8.0
 # Debian packages that the tests use beside the Go tools. Later work adds its
 # own here: a program that is already installed is not asked for again.
 PACKAGES := strace:strace gcc:gcc bsdutils:script util-linux:setpriv
+# Those that bring a module for the system's own Python instead of a program.
+MODULES := python3-nbformat:nbformat
 
 .PHONY: help setup build demo test check bench fuzz faults cross clean
 
@@ -34,6 +36,8 @@ help: ## list the targets
 setup: ## install what the tests need and the machine lacks
 	@missing=; for p in $(PACKAGES); do \
 	  command -v $${p#*:} >/dev/null 2>&1 || missing="$$missing $${p%%:*}"; done; \
+	for m in $(MODULES); do \
+	  /usr/bin/python3 -c "import $${m#*:}" >/dev/null 2>&1 || missing="$$missing $${m%%:*}"; done; \
 	if [ -z "$$missing" ]; then echo "setup: nothing is missing"; exit 0; fi; \
 	echo "setup: missing:$$missing"; \
 	if [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null 2>&1; then \
@@ -60,7 +64,7 @@ test: setup check cross ## everything that has to hold, as the continuous integr
 	@$(MAKE) --no-print-directory demo >/dev/null && echo "demo: as it should be"
 
 bench: build ## figures beside their bounds
-	FSMCP_BENCH=full FSMCP_BIN=$(abspath $(BIN)) $(GO) test -count=1 -timeout 30m -run TestFigures ./internal/bench -v | grep -v -e '^=== ' -e '^--- '
+	FSMCP_BENCH=full FSMCP_BIN=$(abspath $(BIN)) $(GO) test -count=1 -timeout 30m -p 1 -run TestFigures ./internal/bench ./internal/notebook -v | grep -v -e '^=== ' -e '^--- '
 
 FUZZTIME ?= 60s
 fuzz: ## every fuzz target for FUZZTIME (60s)
@@ -73,6 +77,8 @@ faults: build ## the long runs: kills, failing calls, foreign writers, races, th
 	FSMCP_STRACE_PER_CALL=1000 FSMCP_STRACE_CELLS=600 FSMCP_SWAP_SECONDS=20 FSMCP_RACE_SECONDS=20 FSMCP_LONG_LINE_MB=2048 FSMCP_P99_MS=5 FSMCP_WALK=20000 \
 	FSMCP_HISTORY_EDITS=1000 FSMCP_HISTORY_KILLS=200 FSMCP_HISTORY_MERGES=500 \
 	$(GO) test -count=1 -timeout 60m -v ./internal/faults | grep -v -e '^=== '
+	FSMCP_NOTEBOOK_WALKS=20000 FSMCP_NOTEBOOK_ALL=1 \
+	$(GO) test -count=1 -timeout 60m -v -run 'TestRandomWalks|TestEditsLoadInPython|TestMemoryFollowsTheFile' ./internal/notebook | grep -v -e '^=== '
 	FSMCP_PERM_PAIRS=400000 FSMCP_PERM_CASES=100000 $(GO) test -count=1 -timeout 20m -v -run '^(TestLikeGit|TestLikeGitByHand|Test.*(Loosens|Loosen|BeatsDeny|StrictestName|LinesHelp))$$' ./internal/perm | grep -v -e '^=== '
 
 cross: ## build for the other systems
