@@ -318,7 +318,10 @@ func (w *walk) follow(id int32, exact, folded string, dir bool, mask uint64) uin
 		return mask
 	}
 	if mask == 0 {
-		mask = nameMask(exact) | nameMask(folded)
+		mask = nameMask(exact)
+		if folded != exact {
+			mask |= nameMask(folded)
+		}
 	}
 	for i, m := range n.masks {
 		if m&^mask == 0 && n.globs[i].matches(exact, folded) {
