@@ -155,6 +155,43 @@ func TestACellOfAnAnswerThatIsNeverSentIsNotShown(t *testing.T) {
 	b.ok(edit)
 }
 
+// An error that the client cuts off before its model sees it shows nothing: it
+// names the call that does.
+func TestACellThatTheClientCutsOffIsNotShown(t *testing.T) {
+	b := newBench(t)
+	long := strings.Repeat("a line of the cell\\n", 400)
+	p := b.put("a.ipynb", strings.Replace(cellsOf(2), "value = 0", long, 1))
+	one, second := 1, 2
+	b.ok(&ReadArgs{FilePath: p, Limit: &one, Offset: &second})
+	for name, limits := range map[string]ClientLimits{"characters": {Chars: 4000}, "tokens": {Tokens: 1000}} {
+		b.call.Client = limits
+		edit := &NotebookEditArgs{NotebookPath: p, CellID: "c0", NewSource: src("x")}
+		for range 2 {
+			if text := b.fails(9, slugPartlyRead, edit); len(text) > 1000 || !strings.Contains(text, `cell_id "c0"`) {
+				t.Fatalf("%s: %s", name, text)
+			}
+		}
+	}
+}
+
+// The same holds for an outside change.
+func TestAChangeThatTheClientCutsOffIsNotTold(t *testing.T) {
+	for name, limits := range map[string]ClientLimits{"characters": {Chars: 4000}, "tokens": {Tokens: 1000}} {
+		b := newBench(t)
+		p := b.put("a.ipynb", cellsOf(2))
+		b.ok(&ReadArgs{FilePath: p})
+		raw, _ := os.ReadFile(p)
+		b.put("a.ipynb", strings.Replace(string(raw), "value = 0", strings.Repeat("a new text ", 800), 1))
+		b.call.Client = limits
+		edit := &NotebookEditArgs{NotebookPath: p, CellID: "c0", NewSource: src("x")}
+		for range 2 {
+			if text := b.fails(10, slugModified, edit); len(text) > 1000 {
+				t.Fatalf("%s: %.300s", name, text)
+			}
+		}
+	}
+}
+
 // Whatever part of a cell's lines was read, only all of them together show it.
 func TestPartsOfACellShowItTogether(t *testing.T) {
 	b := newBench(t)

@@ -190,7 +190,8 @@ func (e *cellEditing) cellSeen(cell notebook.Cell, c *held, rec state.Record) er
 	if rec.Shown.Covers(state.Span(cell.Source)) {
 		return nil
 	}
-	if cell.Source.End-cell.Source.Start > showUnseen {
+	small := cell.Source.End-cell.Source.Start <= showUnseen
+	if !small || !e.passed(e.call, cell.SourceText()) {
 		return refuse(slugPartlyRead, "%s Cell %s of %s was never shown in full. Call Read with cell_id %q, then make the same call again.", notReadWords, cell.Name, c.name, e.args.CellID)
 	}
 	rec.Shown = rec.Shown.Add(state.Span(cell.Source))
@@ -212,7 +213,7 @@ func (h *House) changedNotebook(call Call, c *held, rec state.Record) error {
 		return again
 	}
 	told, ok := tell(old, now)
-	if !ok {
+	if !ok || !h.passed(call, told.body) {
 		return again
 	}
 	moved := c.stamped(rec.Moved(c.hash(), rec.Shown.Through(told.splices, true), state.ByTelling, c.content()))
