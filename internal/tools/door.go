@@ -116,7 +116,8 @@ func (h *House) secondName(policy *perm.Policy, op perm.Op, t *fsys.Target) (per
 		if denied == nil {
 			continue
 		}
-		same := err == nil && denied.Stamp.SameFile(t.Stamp)
+		// A denied link that leads to this very name gives the file no other one.
+		same := err == nil && denied.Stamp.SameFile(t.Stamp) && denied.Path != t.Path
 		denied.Close()
 		if same {
 			return l.Decision, true
