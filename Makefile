@@ -24,7 +24,7 @@ GOVULNCHECK := v1.8.0
 
 # Debian packages that the tests use beside the Go tools. Later work adds its
 # own here: a program that is already installed is not asked for again.
-PACKAGES := strace:strace gcc:gcc bsdutils:script util-linux:setpriv
+PACKAGES := strace:strace gcc:gcc bsdutils:script util-linux:setpriv pkg-config:pkg-config tesseract-ocr:tesseract poppler-utils:pdftotext libvips-tools:vips
 # Those that bring a module for the system's own Python instead of a program.
 MODULES := python3-nbformat:nbformat
 
@@ -38,6 +38,7 @@ setup: ## install what the tests need and the machine lacks
 	  command -v $${p#*:} >/dev/null 2>&1 || missing="$$missing $${p%%:*}"; done; \
 	for m in $(MODULES); do \
 	  /usr/bin/python3 -c "import $${m#*:}" >/dev/null 2>&1 || missing="$$missing $${m%%:*}"; done; \
+	pkg-config --exists vips 2>/dev/null || missing="$$missing libvips-dev"; \
 	if [ -z "$$missing" ]; then echo "setup: nothing is missing"; exit 0; fi; \
 	echo "setup: missing:$$missing"; \
 	if [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null 2>&1; then \
@@ -45,8 +46,12 @@ setup: ## install what the tests need and the machine lacks
 	apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing >/dev/null || \
 	  echo "setup: !!! INSTALLING$$missing FAILED: the tests that need them are skipped, and say so !!!" >&2
 
-build: ## build bin/fsmcp
+build: ## build bin/fsmcp and what decodes for it, with libvips where that is installed
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/fsmcp
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o $(BIN)-media ./cmd/fsmcp-media
+	@if pkg-config --exists vips 2>/dev/null; then \
+	  CGO_ENABLED=1 $(GO) build -tags vips -trimpath -ldflags '-s -w' -o $(BIN)-vips ./cmd/fsmcp-vips; \
+	else rm -f $(BIN)-vips; echo "build: libvips is not installed: without fsmcp-vips"; fi
 
 demo: build ## a real session on sample files, printed as it goes
 	$(GO) run ./internal/demo $(BIN)
@@ -59,6 +64,8 @@ check: ## gofmt, vet, staticcheck, tidy, known vulnerabilities
 	@.ci/vulncheck $(GOVULNCHECK)
 
 test: setup check cross ## everything that has to hold, as the continuous integration runs it
+	@if pkg-config --exists vips 2>/dev/null; then CGO_ENABLED=1 $(GO) test -tags vips ./internal/media/vips; \
+	else echo "test: !!! the engine on libvips is not tested: libvips is not installed !!!"; fi
 	CGO_ENABLED=1 $(GO) test -race -timeout 14m $$($(GO) list ./... | grep -v -e /internal/faults -e /internal/bench)
 	$(GO) test -count=1 -timeout 10m -v ./internal/faults ./internal/bench | grep -v -e '^=== '
 	@$(MAKE) --no-print-directory demo >/dev/null && echo "demo: as it should be"

@@ -7,6 +7,7 @@ require (
 	github.com/bmatcuk/doublestar/v4 v4.10.4
 	github.com/deepteams/webp v1.0.0
 	github.com/fsnotify/fsnotify v1.10.1
+	github.com/h2non/bimg v1.1.9
 	github.com/klauspost/compress v1.20.3
 	github.com/mark3labs/mcp-go v1.2.1
 	github.com/modelcontextprotocol/go-sdk v1.8.0

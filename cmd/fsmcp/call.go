@@ -200,7 +200,7 @@ func versionCommand(s surroundings) *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			if !asJSON {
-				_, err := fmt.Fprintf(s.out, "fsmcp %s (%s)\n", version, commit)
+				_, err := fmt.Fprintf(s.out, "fsmcp %s (%s), engines: %s\n", version, commit, strings.Join(engines(), ", "))
 				return err
 			}
 			return json.NewEncoder(s.out).Encode(map[string]any{"version": version, "commit": commit, "engines": engines()})

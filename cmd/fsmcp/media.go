@@ -22,19 +22,14 @@ import (
 
 // mediaCommand is the worker that pictures are decoded in. fsmcp starts it
 // itself.
-func mediaCommand(s surroundings) *cobra.Command {
+func mediaCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    "media-worker",
 		Short:  "Decode pictures for a server; started by it, not by hand",
 		Hidden: true,
 		Args:   cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			out, err := protocolOutput(s.out)
-			if err != nil {
-				return err
-			}
-			worker.Confine()
-			return worker.Serve(s.in, out, darkroom.Handler(goengine.Engine{}), func() { os.Exit(0) })
+			return worker.Run(darkroom.Handler(goengine.Engine{}))
 		},
 	}
 }
@@ -140,16 +135,14 @@ func engineVersion(path string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// engines says what there is to decode with.
+// engines says what there is to decode with: what this program has itself, and
+// what those beside it say of themselves.
 func engines() []string {
 	all := []string{"go"}
-	if path := beside("fsmcp-media"); path != "" {
-		if v := engineVersion(path); v != "" {
-			all = append(all, v)
+	for _, path := range []string{beside("fsmcp-media"), findVips()} {
+		if path != "" {
+			all = append(all, strings.Fields(engineVersion(path))...)
 		}
-	}
-	if path := findVips(); path != "" {
-		all = append(all, engineVersion(path))
 	}
 	return all
 }

@@ -97,7 +97,7 @@ For example: claude mcp add fsmcp -- fsmcp serve /your/project`,
 	root.AddCommand(historyCommand(s))
 	root.SetOut(s.out)
 	root.SetErr(s.err)
-	root.AddCommand(serveCommand(s), callCommand(s), explainCommand(s), toolsCommand(s), versionCommand(s), mediaCommand(s))
+	root.AddCommand(serveCommand(s), callCommand(s), explainCommand(s), toolsCommand(s), versionCommand(s), mediaCommand())
 	return root
 }
 

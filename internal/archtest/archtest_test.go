@@ -42,7 +42,9 @@ var (
 
 // rooms is the table: a package that is not in it does not pass.
 var rooms = map[string]room{
-	"cmd/fsmcp": {anyRoom: true, never: []ban{noProtocol, noVips, noPDF}},
+	"cmd/fsmcp":       {anyRoom: true, never: []ban{noProtocol, noVips, noPDF}},
+	"cmd/fsmcp-media": {anyRoom: true, never: []ban{noProtocol, noVips}},
+	"cmd/fsmcp-vips":  {anyRoom: true, never: []ban{noProtocol}},
 
 	"internal/server": {rooms: []string{"internal/tools", "schemas"}, never: []ban{noProcess, noNet, noCommand, noWatch, noVips, noPDF, {"os", "it does not look at files"}}},
 	"internal/tools": {
@@ -69,6 +71,8 @@ var rooms = map[string]room{
 	"internal/media/goengine":   {rooms: []string{"internal/media", "internal/media/scaledjpeg"}, never: append(pure(), noVips, noPDF)},
 	"internal/worker":           {never: []ban{noProtocol, noNet, noCommand, noLog, noWatch, noVips, noPDF}},
 	"internal/darkroom":         {rooms: []string{"internal/media", "internal/worker"}, never: append(pure(), noVips, noPDF)},
+	"internal/media/enginetest": {rooms: []string{"internal/media", "internal/media/webpwriter"}, never: append(pure(), noVips, noPDF)},
+	"internal/media/vips":       {rooms: []string{"internal/media", "internal/media/goengine"}, never: append(pure(), noPDF)},
 	"internal/media/webpwriter": {never: append(pure(), noVips, noPDF)},
 
 	// Rooms of tests and shows.

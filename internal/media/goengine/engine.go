@@ -190,3 +190,17 @@ func asRGBA(img image.Image) *image.RGBA {
 	draw.Draw(out, out.Rect, img, img.Bounds().Min, draw.Src)
 	return out
 }
+
+// Resized is a picture of which another has decoded and resized the whole view:
+// img, as it is stored. data is the file, for its profile.
+func (e Engine) Resized(img image.Image, data []byte, f media.Facts) media.Picture {
+	b := img.Bounds()
+	p := &picture{engine: e, orientation: f.Orientation, part: image.Rect(0, 0, b.Dx(), b.Dy()), icc: profileOf(f.Kind, data)}
+	r, isGray, opaque := rasterOf(img, p.part)
+	p.opaque = opaque
+	if p.model = colours; isGray {
+		p.model = gray
+	}
+	p.layers = []layer{{raster: r, at: area{0, 0, float64(r.w), float64(r.h)}, perX: 1, perY: 1}}
+	return p
+}
