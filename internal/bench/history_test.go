@@ -16,7 +16,9 @@ import (
 func keepingHistory(t *testing.T, r run, b bins, env []string, tb *table) {
 	dir := t.TempDir()
 	env = append(env, "HOME="+t.TempDir())
-	line := func(i int) string { return fmt.Sprintf("\tif x%d := f(%d); x%d > 0 { // and what follows\n", i, i*7919, i) }
+	line := func(i int) string {
+		return fmt.Sprintf("\tif x%d := f(%d); x%d > 0 { // and what follows\n", i, i*7919, i)
+	}
 	var text bytes.Buffer
 	for i := 0; text.Len() < 20_000; i++ {
 		text.WriteString(line(i))
