@@ -99,12 +99,19 @@ func (b *rulebook) exact(ctx context.Context, text []byte) (n int, ok bool) {
 }
 
 func preferences(cfg config.Config) tools.Preferences {
+	var hints []string
+	if cfg.Hints {
+		for _, names := range fsys.NewResolver(cfg.Workspace).RootNames() {
+			hints = append(hints, names[len(names)-1])
+		}
+	}
 	gates := map[string]tools.Gate{"full": tools.GateFull, "shown": tools.GateShown}
 	return tools.Preferences{
 		Dedup:        cfg.Dedup,
 		Gate:         gates[cfg.Gate],
 		ApplyChanged: cfg.WhenChanged == "apply",
 		KeepTrailing: !cfg.StripTrailingSpace,
+		HintsBelow:   hints,
 	}
 }
 

@@ -80,6 +80,7 @@ type Config struct {
 	MaxTokens          int
 	StateDir           string
 	History            History
+	Hints              bool
 
 	clients, caps map[string]ClientLimit
 	origin        origin

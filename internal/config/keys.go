@@ -46,6 +46,7 @@ const (
 	keyTokensAPI   = "tokens.api"
 	keyAskTimeout  = "ask.timeout"
 	keyLog         = "log"
+	keyHints       = "hints"
 
 	keyHistoryRequired = "history.required"
 	keyHistoryMaxSize  = "history.maxSize"
@@ -97,6 +98,7 @@ func keys() []key {
 		{path: keyTokensAPI, who: userOnly, take: takeAPI, want: `{"url", "key", "model"}, all of them, with an https URL (or http on this machine)`, none: true},
 		{path: keyAskTimeout, who: trusted, take: takeTimeout, want: `a length of time up to an hour, such as "50s"`},
 		{path: keyLog, who: userOnly, take: takeText, want: "the name of a file", none: true},
+		{path: keyHints, who: anyone, take: takeBool, want: "true or false"},
 		{path: keyHistoryRequired, who: trusted, take: takeBool, want: "true or false"},
 		{path: keyHistoryMaxSize, who: trusted, take: takeSize, want: `a number of bytes, such as "1GB"`},
 		{path: keyHistoryMaxAge, who: trusted, take: takeAge, want: `a length of time, such as "30d" or "12h"`},
@@ -107,7 +109,7 @@ func keys() []key {
 // later are settings that are specified but whose features this version lacks;
 // a name covers all below it.
 func later() []string {
-	return []string{"hooks", "audit", "lsp", "hints", "pdf", "maxImageTokens", "limits.maxImageTokens"}
+	return []string{"hooks", "audit", "lsp", "pdf", "maxImageTokens", "limits.maxImageTokens"}
 }
 
 // modes are the words for permissions.defaultMode, loosest first, and then the

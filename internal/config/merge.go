@@ -47,6 +47,7 @@ func (m *merger) merge(workspace []string) Config {
 		MaxTokens:          m.maxTokens(),
 		StateDir:           stateDir(s),
 		History:            m.history(),
+		Hints:              pick(m, keyHints, true),
 	}
 	if api := pick(m, keyTokensAPI, TokensAPI{}); api != (TokensAPI{}) {
 		c.TokensAPI = &api

@@ -39,6 +39,7 @@ func TestWhoMaySetWhat(t *testing.T) {
 		{keyClients, `{"c": {"tokens": 5}}`, always, func(c Config) bool { return c.ClientLimit("c", ClientLimit{10, 10}) == ClientLimit{5, 10} }},
 		{keyTokensAPI, `{"url": "https://a", "key": "k", "model": "m"}`, notProject, func(c Config) bool { return c.TokensAPI != nil }},
 		{keyAskTimeout, `"1s"`, withTrust, func(c Config) bool { return c.AskTimeout == time.Second }},
+		{keyHints, `false`, always, func(c Config) bool { return !c.Hints }},
 		{keyHistoryRequired, `false`, withTrust, func(c Config) bool { return !c.History.Required }},
 		{keyHistoryMaxSize, `"5MB"`, withTrust, func(c Config) bool { return c.History.MaxSize == 5<<20 }},
 		{keyHistoryMaxAge, `"2d"`, withTrust, func(c Config) bool { return c.History.MaxAge == 48*time.Hour }},

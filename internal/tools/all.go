@@ -29,13 +29,16 @@ func typed[A Args](h *House, name string, run func(context.Context, Call, A) (*R
 	return func(ctx context.Context, call Call, args Args) *Result {
 		call.Session.files.CountCall()
 		var notes []func()
-		call.sent = &notes
+		call.sent, call.account = &notes, &account{}
 		result, err := run(ctx, call, args.(A))
 		if err != nil {
 			result = explain(name, args.Target(), err)
 			if consent := (*needsConsent)(nil); errors.As(err, &consent) {
 				result.Ask = consent.question
 			}
+		}
+		if err == nil && call.account.path != "" {
+			h.hint(call, call.account.path, result)
 		}
 		if len(notes) > 0 {
 			result.Sent = func() {

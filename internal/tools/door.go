@@ -42,6 +42,9 @@ func (h *House) enter(call Call, op perm.Op, raw string) (*spot, error) {
 			return nil, err
 		}
 	}
+	if call.account != nil {
+		call.account.path = s.Path
+	}
 	if s.Asked.Relative() {
 		s.notes = append(s.notes, fmt.Sprintf("(Relative path: %s was used.)", s.name()))
 	}

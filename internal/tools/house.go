@@ -88,6 +88,9 @@ type Session struct {
 	id     string
 	files  *state.Files
 	grants perm.GrantSet
+
+	mu     sync.Mutex
+	looked map[string]bool // folders in which hints were looked for
 }
 
 // NewSession starts a conversation that has been shown nothing.

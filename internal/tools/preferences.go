@@ -13,6 +13,9 @@ type Preferences struct {
 	// KeepTrailing keeps white space at the line ends of an Edit's new text in
 	// every file.
 	KeepTrailing bool
+	// HintsBelow are the directories, by their real names, below which an answer
+	// names what speaks to agents and was not read yet; nil: none does.
+	HintsBelow []string
 }
 
 // Gate is how much of a file has to be shown before an Edit.

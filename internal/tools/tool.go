@@ -38,10 +38,18 @@ type Call struct {
 	// call came back with; nil where nothing was asked.
 	Consent *Consent
 	sent    *[]func()
+	account *account
 	// restoring: a user takes back a change by its exact name.
 	restoring bool
 	// Progress reports a share of a long call; nil when the client asked for none.
 	Progress func(done, total int64, what string)
+}
+
+// account is what is known of a call afterwards.
+type account struct {
+	// path is the resolved name of the file that it was about; "" where the
+	// rules did not let it through.
+	path string
 }
 
 // ClientLimits is what a client passes on to its model of one answer; zero
