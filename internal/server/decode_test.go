@@ -44,7 +44,7 @@ func TestDecodeRefusals(t *testing.T) {
 		{"Read", `{"file_path":"/f","offset":9223372036854775808}`, `offset is too large a number`},
 		{"Read", `{"file_path":"/f","offset":1,"offset":1}`, "offset was given twice; give it once."},
 		{"Read", `{"file_path":"/f","offset":null,"offset":1}`, "offset was given twice; give it once."},
-		{"Read", `{"file_path":"/f","encoding":"x"}`, `There is no argument "encoding". Read takes: file_path, offset, limit, column, cell_id.`},
+		{"Read", `{"file_path":"/f","encoding":"x"}`, `There is no argument "encoding". Read takes: file_path, offset, limit, column, cell_id, region.`},
 		{"Read", `{"file_path":"/f","x":1,"x":1}`, `"x" was given twice; give it once.`},
 		{"Read", `{"filePath":"/f"}`, `There is no argument "filePath"; did you mean file_path?`},
 		{"Read", `{"filename":"/f"}`, `There is no argument "filename"; did you mean file_path?`},

@@ -26,6 +26,7 @@ type (
 		Limit    *int   `json:"limit"`
 		Column   *int   `json:"column"`
 		CellID   string `json:"cell_id"`
+		Region   string `json:"region"`
 	}
 	writeArgs struct {
 		FilePath string `json:"file_path"`
@@ -206,7 +207,7 @@ func newFake(tb testing.TB, f *fakes, change func(*Options)) *Server {
 		Tools:      f.tools(),
 		NewSession: func() *tools.Session { return new(tools.Session) },
 		Schemas:    schemas.Files,
-		Workspace:  []string{"/work/here"},
+		Workspace:  []string{"/srv/here"},
 		Log:        zerolog.Nop(),
 	}
 	if change != nil {

@@ -444,7 +444,8 @@ func TestClientThatIsGone(t *testing.T) {
 	inR, inW := io.Pipe()
 	defer inW.Close()
 	done := make(chan error, 1)
-	go func() { done <- newFake(t, &fakes{}, nil).Serve(t.Context(), inR, brokenWriter{}) }()
+	s := newFake(t, &fakes{}, nil)
+	go func() { done <- s.Serve(t.Context(), inR, brokenWriter{}) }()
 	io.WriteString(inW, pingLine(1)+"\n")
 	select {
 	case err := <-done:

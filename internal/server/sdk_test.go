@@ -26,7 +26,7 @@ func TestOfficialClient(t *testing.T) {
 			if got := session.InitializeResult().ProtocolVersion; got != revision {
 				t.Errorf("speaks %s", got)
 			}
-			if in := session.InitializeResult().Instructions; !strings.Contains(in, "/work/here") {
+			if in := session.InitializeResult().Instructions; !strings.Contains(in, "/srv/here") {
 				t.Errorf("instructions %q", in)
 			}
 			officialList(t, session)
