@@ -157,7 +157,7 @@ func TestMisbehavingWorkersCostTheirJobAlone(t *testing.T) {
 		by   time.Duration
 	}{
 		{"die", ErrDied, time.Second}, {"babble", ErrDied, time.Second}, {"hang", ErrDeadline, 2 * time.Second},
-		{"spin", ErrDeadline, 2 * time.Second}, {"stop", ErrStopped, 1500 * time.Millisecond}, {"eat", ErrMemory, 1500 * time.Millisecond},
+		{"spin", ErrDeadline, 2 * time.Second}, {"stop", ErrStopped, 1500 * time.Millisecond},
 	} {
 		pid := p.pid(t)
 		begin := time.Now()
@@ -171,6 +171,19 @@ func TestMisbehavingWorkersCostTheirJobAlone(t *testing.T) {
 		if syscall.Kill(pid, 0) == nil && p.pid(t) == pid {
 			t.Errorf("%s: the same worker goes on", c.op)
 		}
+	}
+}
+
+// A worker grows as fast as the machine lets it, so that only the memory that
+// it takes ends it here, not its time.
+func TestAGreedyWorkerCostsItsJobAlone(t *testing.T) {
+	p := newPool(t, func(o *Options) { o.Deadline = time.Minute })
+	pid := p.pid(t)
+	if _, err := p.Do(t.Context(), Job{Op: "eat"}); !errors.Is(err, ErrMemory) {
+		t.Error(err)
+	}
+	if p.pid(t) == pid {
+		t.Error("the same worker goes on")
 	}
 }
 
