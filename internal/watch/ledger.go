@@ -103,6 +103,14 @@ func (l *ledger) lost(now time.Time) {
 	l.wake()
 }
 
+// missed has a target followed once more, to folders that are watched as they are.
+func (l *ledger) missed(t target) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.page(t, time.Now()).moved = true
+	l.wake()
+}
+
 // retry has a target followed once more.
 func (l *ledger) retry(t target) {
 	l.mu.Lock()

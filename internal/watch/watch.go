@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -195,6 +196,7 @@ func (w *Watcher) arm(t trail, s stale) error {
 		}
 		if w.watching[dir] {
 			_ = w.notifier.Remove(dir) // it may be gone already, which is as good
+			w.missed(dir)
 		}
 		err := w.notifier.Add(dir)
 		w.watching[dir] = err == nil
@@ -203,6 +205,16 @@ func (w *Watcher) arm(t trail, s stale) error {
 		}
 	}
 	return failed
+}
+
+// missed has all targets behind a folder followed once more, since events of it
+// that were on their way are lost.
+func (w *Watcher) missed(dir string) {
+	for t, way := range w.trails {
+		if slices.ContainsFunc(way.steps, func(s step) bool { return s.dir == dir }) || way.inner == dir {
+			w.ledger.missed(t)
+		}
+	}
 }
 
 // disarm lets go of a trail's folders that no other leads through.
