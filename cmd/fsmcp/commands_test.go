@@ -30,7 +30,7 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		"hex": writeHex, "hexcmp": hexCompare, "enc": transcode,
 		"mkfifo": mkfifo, "mksock": mksock, "sparse": sparse, "repeat": repeat, "numbered": numbered,
 		"hardlink": hardlink, "foreign": foreign, "fixture": fixture, "pictures": pictures, "image": writeImage, "cut": cut,
-		"change-id": changeID, "spoil": spoil,
+		"change-id": changeID, "spoil": spoil, "audit-lines": auditLines,
 	}
 	for name, method := range map[string]func(*driver, *testscript.TestScript, bool, []string){
 		"serve": (*driver).serve, "restart": (*driver).restart, "shutdown": (*driver).shutdownCmd,

@@ -107,6 +107,7 @@ func assemble(cfg config.Config, log zerolog.Logger) (*parts, error) {
 		Rand:          rand.Reader,
 	})
 	workers := newWorkers(log)
+	telling := &teller{rules: rules, log: log}
 	house := tools.New(tools.Options{
 		Lexer:     rules.lexer,
 		Resolver:  fsys.NewResolver(nil),
@@ -117,12 +118,14 @@ func assemble(cfg config.Config, log zerolog.Logger) (*parts, error) {
 		MaxTokens: cfg.MaxTokens,
 		Now:       time.Now,
 		Keeper:    store,
+		Teller:    telling,
 
 		Preferences: rules.preferences,
 
 		Pictures:    darkroom.New(workers),
 		ImageLimits: imageLimits(log),
 	})
+	telling.announce = house.Announce
 	srv, err := server.New(server.Options{
 		Version:    version,
 		Tools:      house.Tools(),

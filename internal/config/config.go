@@ -81,6 +81,8 @@ type Config struct {
 	StateDir           string
 	History            History
 	Hints              bool
+	AuditFile          string // absolute; empty: none
+	AuditRequired      bool
 
 	clients, caps map[string]ClientLimit
 	origin        origin

@@ -47,6 +47,8 @@ const (
 	keyAskTimeout  = "ask.timeout"
 	keyLog         = "log"
 	keyHints       = "hints"
+	keyAuditFile   = "audit.file"
+	keyAuditNeeded = "audit.required"
 
 	keyHistoryRequired = "history.required"
 	keyHistoryMaxSize  = "history.maxSize"
@@ -99,6 +101,8 @@ func keys() []key {
 		{path: keyAskTimeout, who: trusted, take: takeTimeout, want: `a length of time up to an hour, such as "50s"`},
 		{path: keyLog, who: userOnly, take: takeText, want: "the name of a file", none: true},
 		{path: keyHints, who: anyone, take: takeBool, want: "true or false"},
+		{path: keyAuditFile, who: userOnly, take: takeText, want: "the name of a file", none: true},
+		{path: keyAuditNeeded, who: userOnly, take: takeBool, want: "true or false"},
 		{path: keyHistoryRequired, who: trusted, take: takeBool, want: "true or false"},
 		{path: keyHistoryMaxSize, who: trusted, take: takeSize, want: `a number of bytes, such as "1GB"`},
 		{path: keyHistoryMaxAge, who: trusted, take: takeAge, want: `a length of time, such as "30d" or "12h"`},
@@ -109,7 +113,7 @@ func keys() []key {
 // later are settings that are specified but whose features this version lacks;
 // a name covers all below it.
 func later() []string {
-	return []string{"hooks", "audit", "lsp", "pdf", "maxImageTokens", "limits.maxImageTokens"}
+	return []string{"hooks", "lsp", "pdf", "maxImageTokens", "limits.maxImageTokens"}
 }
 
 // modes are the words for permissions.defaultMode, loosest first, and then the

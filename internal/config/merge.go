@@ -43,11 +43,13 @@ func (m *merger) merge(workspace []string) Config {
 		WhenChanged:        pick(m, keyWhenChanged, "refuse"),
 		StripTrailingSpace: pick(m, keyStrip, true),
 		AskTimeout:         pick(m, keyAskTimeout, defaultAskTimeout),
-		Log:                first(f.Log, s.Getenv("FSMCP_LOG"), m.log()),
+		Log:                first(f.Log, s.Getenv("FSMCP_LOG"), m.file(keyLog)),
 		MaxTokens:          m.maxTokens(),
 		StateDir:           stateDir(s),
 		History:            m.history(),
 		Hints:              pick(m, keyHints, true),
+		AuditFile:          m.file(keyAuditFile),
+		AuditRequired:      pick(m, keyAuditNeeded, false),
 	}
 	if api := pick(m, keyTokensAPI, TokensAPI{}); api != (TokensAPI{}) {
 		c.TokensAPI = &api
@@ -116,10 +118,10 @@ func pick[T any](m *merger, path string, otherwise T) T {
 	return otherwise
 }
 
-// log is the file that settings name; it may be given from the home directory.
-func (m *merger) log() string {
+// file is one that settings name; it may be given from the home directory.
+func (m *merger) file(key string) string {
 	s := m.origin.around
-	if name := pick(m, keyLog, ""); name != "" {
+	if name := pick(m, key, ""); name != "" {
 		return s.absolute(name, s.Home)
 	}
 	return ""

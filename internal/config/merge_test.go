@@ -39,6 +39,8 @@ func TestWhoMaySetWhat(t *testing.T) {
 		{keyClients, `{"c": {"tokens": 5}}`, always, func(c Config) bool { return c.ClientLimit("c", ClientLimit{10, 10}) == ClientLimit{5, 10} }},
 		{keyTokensAPI, `{"url": "https://a", "key": "k", "model": "m"}`, notProject, func(c Config) bool { return c.TokensAPI != nil }},
 		{keyAskTimeout, `"1s"`, withTrust, func(c Config) bool { return c.AskTimeout == time.Second }},
+		{keyAuditFile, `"~/x"`, notProject, func(c Config) bool { return strings.HasSuffix(c.AuditFile, "/x") && len(c.AuditFile) > 2 }},
+		{keyAuditNeeded, `true`, notProject, func(c Config) bool { return c.AuditRequired }},
 		{keyHints, `false`, always, func(c Config) bool { return !c.Hints }},
 		{keyHistoryRequired, `false`, withTrust, func(c Config) bool { return !c.History.Required }},
 		{keyHistoryMaxSize, `"5MB"`, withTrust, func(c Config) bool { return c.History.MaxSize == 5<<20 }},
@@ -65,7 +67,7 @@ func TestWhoMaySetWhat(t *testing.T) {
 		}
 	}
 	for _, path := range known() {
-		if isGroup := path == keyPermissions || strings.Contains("edit limits tokens ask history", path); !isGroup && !covered[path] {
+		if isGroup := path == keyPermissions || strings.Contains("edit limits tokens ask history audit", path); !isGroup && !covered[path] {
 			t.Errorf("%s has no row", path)
 		}
 	}

@@ -186,6 +186,8 @@ func values() map[string]struct {
 			`{"url": "http://a", "key": "k", "model": "m"}`, `{"url": "http://localhost@a", "key": "k", "model": "m"}`, `{"url": "http://localhost.a", "key": "k", "model": "m"}`, `{"url": "https://", "key": "k", "model": "m"}`, `"https://a"`}},
 		keyAskTimeout:      {map[string]any{`"50s"`: 50 * time.Second, `"1m30s"`: 90 * time.Second, `"1h"`: time.Hour}, []string{"50", `"50"`, `"-5s"`, `""`, "null"}},
 		keyHints:           yes,
+		keyAuditNeeded:     yes,
+		keyAuditFile:       {map[string]any{`"/x"`: "/x", `"~/x"`: "~/x", "null": nil}, []string{`""`, "1"}},
 		keyHistoryRequired: yes,
 		keyHistoryMaxSize: {map[string]any{"0": int64(0), "1048576": int64(1 << 20), `"1GB"`: int64(1 << 30), `"1.5 kb"`: int64(1536), `"2 MiB"`: int64(2 << 20), `"10"`: int64(10), `"999999999TB"`: int64(math.MaxInt64)},
 			[]string{"-1", "1.5", `"much"`, `"GB"`, `"1 G B"`, "null", "true"}},

@@ -27,6 +27,7 @@ const (
 // into one that answers every error in the words of explain.
 func typed[A Args](h *House, name string, run func(context.Context, Call, A) (*Result, error)) func(context.Context, Call, Args) *Result {
 	return func(ctx context.Context, call Call, args Args) *Result {
+		begun := h.Now()
 		call.Session.files.CountCall()
 		var notes []func()
 		call.sent, call.account = &notes, &account{}
@@ -47,6 +48,7 @@ func typed[A Args](h *House, name string, run func(context.Context, Call, A) (*R
 				}
 			}
 		}
+		h.tell(call, name, args.Target(), begun, result)
 		if result.Ask != nil {
 			return result // it may never be sent: what is to be told waits for the next answer
 		}

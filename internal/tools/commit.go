@@ -163,6 +163,9 @@ func (h *House) locked(ctx context.Context, call Call, s *spot, lock *save.Lock,
 	if c.fromHash != nil {
 		txn.Known(c.from, func() [32]byte { return c.fromHash() })
 	}
+	if err := h.begin(call, now); err != nil {
+		return nil, err
+	}
 	mark, err := h.keep(ctx, call, s.op, now, old, c)
 	if err != nil {
 		return nil, err

@@ -157,6 +157,9 @@ func worded(raw string, err error) *refusal {
 	if e := (*history.KeepError)(nil); errors.As(err, &e) {
 		return say(slugIO, "Nothing was changed in %s: its old text could not be kept in fsmcp's history (%s). Ask the user to make room in fsmcp's state folder, or to set history.required to false.", path, plain(e.Err))
 	}
+	if e := (*untoldError)(nil); errors.As(err, &e) {
+		return say(slugIO, "Nothing was changed in %s: audit.required is set, and the audit file cannot be written (%s). Tell the user.", path, plain(e.error))
+	}
 	if e := (*text.UnencodableError)(nil); errors.As(err, &e) {
 		return say(slugNotEncodable, "The file's encoding cannot hold the character %s (U+%04X, line %d of the new text). Nothing was changed. Leave that character out or write it in another way.",
 			text.Visible(string(e.Rune)), e.Rune, e.Line)

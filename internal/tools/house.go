@@ -35,6 +35,8 @@ type Options struct {
 	Now func() time.Time
 	// Keeper is shown the old bytes before each change; nil keeps none.
 	Keeper Keeper
+	// Teller is told of calls; nil: nobody is.
+	Teller Teller
 	// Pictures develops what cannot be handed on as it is; nil: nothing is.
 	Pictures Pictures
 	// ImageLimits are what a picture has to keep; the zero value means the usual.

@@ -53,7 +53,9 @@ func (h *House) Restore(ctx context.Context, r Restoring) (*Result, error) {
 		c.result.Meta = map[string]any{}
 		return c, nil
 	}
-	return h.commit(ctx, call, perm.Write, r.Path, plan)
+	return h.told(ctx, call, r.Path, func(ctx context.Context) (*Result, error) {
+		return h.commit(ctx, call, perm.Write, r.Path, plan)
+	})
 }
 
 // Admit tells whether the rules let a user read a file that the history names,

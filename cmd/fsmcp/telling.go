@@ -1,0 +1,108 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/fsmcp/fsmcp/internal/audit"
+	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/tools"
+)
+
+// teller writes what it is told of to the log and, where the settings name one, to
+// the audit file.
+type teller struct {
+	rules    *rulebook
+	log      zerolog.Logger
+	announce func(...string)
+
+	mu     sync.Mutex
+	file   *audit.Log // nil: none was needed yet
+	failed bool       // the last line could not be written, which was told
+}
+
+// auditLine is an event as a line of the audit file has it (see
+// schemas/audit.schema.json).
+type auditLine struct {
+	Time      time.Time       `json:"time"`
+	Event     tools.EventKind `json:"event"`
+	Operation string          `json:"operation"`
+	Tool      string          `json:"tool"`
+	Session   string          `json:"session"`
+	Call      string          `json:"call"`
+	Path      string          `json:"path"`
+	Bytes     int64           `json:"bytes"`
+	Duration  float64         `json:"duration"` // milliseconds
+	Outcome   string          `json:"outcome"`
+	Code      int             `json:"code,omitempty"`
+}
+
+// Begin implements tools.Teller.
+func (t *teller) Begin(e tools.Event) error {
+	if cfg := t.rules.config(); !cfg.AuditRequired || cfg.AuditFile == "" {
+		return nil
+	}
+	return t.write(e)
+}
+
+// Tell implements tools.Teller.
+func (t *teller) Tell(e tools.Event) {
+	t.log.Info().Str("event", string(e.Kind)).Str("operation", e.Operation).Str("tool", e.Tool).Str("session", e.Session).Str("call", e.Call).
+		Str("path", e.Path).Int64("bytes", e.Bytes).Dur("duration", e.Took).Str("outcome", e.Outcome).Msg("call")
+	err := t.write(e)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err != nil && !t.failed {
+		name := fsys.Printable(t.file.Name())
+		t.announce(fmt.Sprintf("(fsmcp's audit file %s cannot be written: %s. Tell the user; calls go on without their lines.)", name, innermost(err)))
+		t.log.Warn().Err(err).Msg("the audit file cannot be written")
+	}
+	t.failed = err != nil
+}
+
+// write appends a line to the audit file, if there is to be one.
+func (t *teller) write(e tools.Event) error {
+	file := t.current()
+	if file == nil {
+		return nil
+	}
+	line, err := json.Marshal(auditLine{
+		Time: time.Now().UTC(), Event: e.Kind, Operation: e.Operation, Tool: e.Tool, Session: e.Session, Call: e.Call,
+		Path: e.Path, Bytes: e.Bytes, Duration: float64(e.Took.Microseconds()) / 1000, Outcome: e.Outcome, Code: e.Code,
+	})
+	if err != nil {
+		return err
+	}
+	return file.Append(line)
+}
+
+// current is the audit file that the settings name now.
+func (t *teller) current() *audit.Log {
+	name := t.rules.config().AuditFile
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.file != nil && t.file.Name() != name {
+		t.file.Close()
+		t.file = nil
+	}
+	if t.file == nil && name != "" {
+		t.file = audit.New(name, 0)
+	}
+	return t.file
+}
+
+// innermost is the system's own words for an error.
+func innermost(err error) error {
+	for {
+		inner := errors.Unwrap(err)
+		if inner == nil {
+			return err
+		}
+		err = inner
+	}
+}

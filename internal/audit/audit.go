@@ -1,0 +1,171 @@
+// Package audit appends lines to a file that several processes share, and begins
+// a new one when it grows too long.
+//
+// It promises that a line is in the file whole when Append returns, that lines of
+// several processes do not mix, and that no more than Keep old files stay. Where
+// a line could be written in part only, that part is taken back. It does not sync,
+// does not know what a line means, and tells nobody of an error but its caller.
+package audit
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// The defaults of a Log.
+const (
+	MaxSize = 10 << 20 // bytes of one file
+	Keep    = 5        // old files: NAME.1, the youngest, to NAME.5
+)
+
+// patience is how long another process may hold the file.
+const patience = time.Second
+
+// Log is an open file of lines. It is safe for concurrent use, and touches nothing
+// before the first line.
+type Log struct {
+	name string
+	max  int64
+
+	mu   sync.Mutex
+	file *os.File
+}
+
+// New makes a Log of the file with an absolute name. max bounds its size in
+// bytes; 0 is MaxSize.
+func New(name string, max int64) *Log {
+	if max == 0 {
+		max = MaxSize
+	}
+	return &Log{name: name, max: max}
+}
+
+// Name is the file's name.
+func (l *Log) Name() string { return l.name }
+
+// Append writes one line, without its end, to the file.
+func (l *Log) Append(line []byte) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.append(append(line[:len(line):len(line)], '\n')); err != nil {
+		l.drop() // the next line tries afresh
+		return err
+	}
+	return nil
+}
+
+func (l *Log) append(line []byte) error {
+	unlock, err := l.hold()
+	if err != nil {
+		return err
+	}
+	defer func() { unlock() }()
+	info, err := l.file.Stat()
+	if err != nil {
+		return err
+	}
+	if info.Size() > 0 && info.Size()+int64(len(line)) > l.max {
+		if err := l.rotate(); err != nil {
+			return err
+		}
+		unlock()
+		if unlock, err = l.hold(); err != nil {
+			unlock = func() {}
+			return err
+		}
+		if info, err = l.file.Stat(); err != nil {
+			return err
+		}
+	}
+	n, err := l.file.Write(line)
+	if err != nil && n > 0 {
+		l.file.Truncate(info.Size()) // nobody else writes while the lock is held
+	}
+	return err
+}
+
+// hold opens and locks the file that bears the name now: another process may have
+// begun a new one.
+func (l *Log) hold() (unlock func(), err error) {
+	for end := time.Now().Add(patience); ; {
+		if err := l.open(); err != nil {
+			return nil, err
+		}
+		locked, err := lock(l.file)
+		if err != nil {
+			return nil, err
+		}
+		if locked {
+			if l.current() {
+				f := l.file
+				return func() { release(f) }, nil
+			}
+			l.drop()
+			continue
+		}
+		if time.Now().After(end) {
+			return nil, fmt.Errorf("%s is locked by another process", l.name)
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+func (l *Log) open() error {
+	if l.file != nil {
+		return nil
+	}
+	f, err := os.OpenFile(l.name, os.O_APPEND|os.O_CREATE|os.O_WRONLY|syscall.O_NONBLOCK, 0o600)
+	if err != nil {
+		return err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = &os.PathError{Op: "open", Path: l.name, Err: errors.New("not a regular file")}
+	}
+	if err != nil {
+		f.Close()
+		return err
+	}
+	l.file = f
+	return nil
+}
+
+// current reports that the open file still bears the name.
+func (l *Log) current() bool {
+	mine, err := l.file.Stat()
+	if err != nil {
+		return false
+	}
+	there, err := os.Stat(l.name)
+	return err == nil && os.SameFile(mine, there)
+}
+
+func (l *Log) drop() {
+	if l.file != nil {
+		l.file.Close()
+		l.file = nil
+	}
+}
+
+// rotate renames the file and the old ones, each by one; the oldest goes. The
+// lock on the file keeps others from doing the same.
+func (l *Log) rotate() error {
+	old := func(n int) string { return fmt.Sprintf("%s.%d", l.name, n) }
+	for n := Keep - 1; n > 0; n-- {
+		if err := os.Rename(old(n), old(n+1)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	}
+	return os.Rename(l.name, old(1))
+}
+
+// Close closes the file.
+func (l *Log) Close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.drop()
+}

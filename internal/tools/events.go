@@ -1,0 +1,175 @@
+package tools
+
+import (
+	"context"
+	"errors"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/fsmcp/fsmcp/internal/history"
+	"github.com/fsmcp/fsmcp/internal/perm"
+)
+
+// Event is a call as others are told of it: what was done to which file, and how
+// it ended, but never a byte of what the file holds or what was sent.
+type Event struct {
+	Kind          EventKind
+	Operation     string // read, write or edit
+	Session, Call string
+	Tool          string
+	// Path is the file's resolved name; where the call did not come that far, the
+	// name as it was given.
+	Path string
+	// Bytes are those of the answer's text to a Read, or those of the changed file.
+	Bytes int64
+	// Took is the time from the call to its answer, 0 for one that has begun.
+	Took time.Duration
+	// Outcome is "ok" or the slug of the error, Code the error's number or 0.
+	Outcome string
+	Code    int
+}
+
+// EventKind says what an Event tells of.
+type EventKind string
+
+// The kinds of events.
+const (
+	EventRead    EventKind = "read"
+	EventWrite   EventKind = "write"
+	EventEdit    EventKind = "edit"
+	EventRefusal EventKind = "refusal"
+	// EventInstructions: a file that speaks to agents was changed. It comes beside
+	// the event of the change.
+	EventInstructions EventKind = "instructions"
+	// EventBegun: a change is about to be made. It comes only where somebody
+	// requires that no change goes untold.
+	EventBegun EventKind = "begun"
+)
+
+// Teller is told of calls.
+type Teller interface {
+	// Begin is told of a change right before it is made. An error stops it.
+	Begin(e Event) error
+	// Tell is told of a call that is over.
+	Tell(e Event)
+}
+
+const outcomeOK = "ok"
+
+// operation is the word for what a tool does.
+func operation(op perm.Op) string {
+	switch op {
+	case perm.Read:
+		return "read"
+	case perm.Write:
+		return "write"
+	}
+	return "edit"
+}
+
+func opOf(tool string) perm.Op {
+	for _, op := range []perm.Op{perm.Write, perm.Edit, perm.NotebookEdit} {
+		if op.String() == tool {
+			return op
+		}
+	}
+	return perm.Read
+}
+
+// begin tells of a change that is about to be made.
+func (h *House) begin(call Call, s *spot) error {
+	if h.Teller == nil {
+		return nil
+	}
+	tool := s.op.String()
+	if call.restoring {
+		tool = history.ToolRestore
+	}
+	err := h.Teller.Begin(Event{Kind: EventBegun, Operation: operation(s.op), Session: call.Session.id, Call: call.ID, Tool: tool, Path: s.Path, Outcome: string(EventBegun)})
+	if err != nil {
+		return &untoldError{err}
+	}
+	return nil
+}
+
+// untoldError: a change must not go untold, and cannot be told of.
+type untoldError struct{ error }
+
+func (e *untoldError) Unwrap() error { return e.error }
+
+// tell tells of a call that is over; given is its argument.
+func (h *House) tell(call Call, tool, given string, begun time.Time, r *Result) {
+	if h.Teller == nil || r.Ask != nil { // a call that asks has done nothing yet
+		return
+	}
+	op := opOf(tool)
+	e := Event{
+		Kind: EventKind(operation(op)), Operation: operation(op), Session: call.Session.id, Call: call.ID, Tool: tool,
+		Path: call.account.path, Took: h.Now().Sub(begun), Outcome: outcomeOK,
+	}
+	if e.Path == "" {
+		e.Path = given
+	}
+	switch size := r.Meta["fsmcp/size"].(type) {
+	case int:
+		e.Bytes = int64(size)
+	case int64:
+		e.Bytes = size
+	}
+	if op == perm.Read {
+		e.Bytes = answered(r)
+	}
+	if r.IsError {
+		e.Kind, e.Bytes = EventRefusal, 0
+		e.Outcome, _ = r.Meta["fsmcp/error"].(string)
+		e.Code, _ = r.Meta["fsmcp/errorCode"].(int)
+	}
+	h.Teller.Tell(e)
+	if !r.IsError && op.Changes() && speaksToAgents(e.Path, given) {
+		e.Kind = EventInstructions
+		h.Teller.Tell(e)
+	}
+}
+
+// answered is how many bytes an answer shows.
+func answered(r *Result) (n int64) {
+	for _, b := range r.Blocks {
+		n += int64(len(b.Text) + len(b.Data))
+	}
+	return n
+}
+
+// speaksToAgents tells a CLAUDE.md or AGENTS.md by any of its names.
+func speaksToAgents(names ...string) bool {
+	for _, n := range names {
+		for _, g := range guides() {
+			if strings.EqualFold(path.Base(strings.ReplaceAll(n, `\`, "/")), g) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// told runs a restore and tells of it.
+func (h *House) told(ctx context.Context, call Call, given string, run func(context.Context) (*Result, error)) (*Result, error) {
+	begun := h.Now()
+	r, err := run(ctx)
+	if h.Teller == nil || r == nil && err == nil {
+		return r, err
+	}
+	e := Event{Kind: EventEdit, Operation: operation(perm.Edit), Session: call.Session.id, Call: call.ID, Tool: history.ToolRestore, Path: given, Took: h.Now().Sub(begun), Outcome: outcomeOK}
+	if err != nil {
+		e.Kind, e.Outcome = EventRefusal, "conflict"
+		if refused := (*refusal)(nil); errors.As(err, &refused) {
+			e.Outcome = refused.slug
+		}
+	}
+	h.Teller.Tell(e)
+	if err == nil && speaksToAgents(given) {
+		e.Kind = EventInstructions
+		h.Teller.Tell(e)
+	}
+	return r, err
+}
