@@ -37,7 +37,7 @@ func mediaCommand() *cobra.Command {
 // Bounds of the workers (source: the specification of media, "Where the work is
 // done").
 const (
-	workerDeadline = 10 * time.Second
+	workerDeadline = 10 * time.Second * slowdown
 	workerMemory   = 1 << 30
 	workerHeap     = "768MiB"
 	workerJobs     = 200
