@@ -30,7 +30,7 @@ func run(args []string) int {
 	complaints, err := vips.Overhear()
 	if err == nil {
 		e := vips.Engine{Engine: goengine.Engine{WebP: webpwriter.Encode}, Complaints: complaints}
-		err = worker.Run(darkroom.Handler(e))
+		err = worker.Run(darkroom.Handler(e, nil))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "fsmcp-vips:", err)

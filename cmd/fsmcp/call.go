@@ -68,6 +68,7 @@ func callAll(cmd *cobra.Command, s surroundings, cfg config.Config, log zerolog.
 	}
 	defer p.saver.Close()
 	defer p.workers.Close()
+	defer p.readers.Close()
 	p.sweep(cmd.Context(), log)
 	defer p.history.Close()
 	session := p.house.NewSession()

@@ -29,7 +29,7 @@ func mediaCommand() *cobra.Command {
 		Hidden: true,
 		Args:   cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			return worker.Run(darkroom.Handler(goengine.Engine{}))
+			return worker.Run(darkroom.Handler(goengine.Engine{}, nil))
 		},
 	}
 }
@@ -47,14 +47,23 @@ const (
 // newWorkers makes the pool of those who decode. It starts nothing, and looks
 // for no program before the first job.
 func newWorkers(log zerolog.Logger) *worker.Pool {
-	engine := sync.OnceValues(findEngine)
-	return worker.New(worker.Options{
-		Command: func() (string, []string) {
-			path, words := engine()
-			return path, append([]string{"fsmcp"}, words...)
-		},
+	return worker.New(workerOptions(findEngine, max(1, min(2, runtime.NumCPU())), log))
+}
+
+// newReaders makes the pool of those who read PDFs. Each gets ready before its
+// first document: on a machine where that was never done it takes seconds.
+func newReaders(log zerolog.Logger) *worker.Pool {
+	o := workerOptions(findReader, 1, log)
+	o.First = darkroom.Warming()
+	return worker.New(o)
+}
+
+func workerOptions(find func() string, size int, log zerolog.Logger) worker.Options {
+	engine := sync.OnceValue(find)
+	return worker.Options{
+		Command:  func() (string, []string) { return engine(), []string{"fsmcp", "media-worker"} },
 		Env:      workerEnv(),
-		Size:     max(1, min(2, runtime.NumCPU())),
+		Size:     size,
 		Deadline: workerDeadline,
 		Memory:   workerMemory,
 		Jobs:     workerJobs,
@@ -62,7 +71,7 @@ func newWorkers(log zerolog.Logger) *worker.Pool {
 		Lost: func(why error, stderr string) {
 			log.Warn().Err(why).Str("stderr", stderr).Msg("a media worker was lost")
 		},
-	})
+	}
 }
 
 // workerEnv is all that a worker sees of the environment: no secrets.
@@ -76,21 +85,33 @@ func workerEnv() []string {
 	return env
 }
 
-// findEngine names the program that decodes, with its arguments: one with
-// libvips where there is one that starts, else the companion without C, else
-// this program itself.
-func findEngine() (path string, words []string) {
+// findEngine names the program that decodes: one with libvips where there is one
+// that starts, else what reads PDFs, too.
+func findEngine() string {
 	if path := findVips(); path != "" {
-		return path, []string{"media-worker"}
+		return path
 	}
-	if path := beside("fsmcp-media"); path != "" {
-		return path, []string{"media-worker"}
+	return findReader()
+}
+
+// findReader names the program that reads PDFs: the companion without C, else
+// this program itself, which says that it cannot.
+func findReader() string {
+	if path := findMedia(); path != "" {
+		return path
 	}
-	path, err := os.Executable()
-	if err != nil {
-		path = os.Args[0]
+	if path, err := os.Executable(); err == nil {
+		return path
 	}
-	return path, []string{"media-worker"}
+	return os.Args[0]
+}
+
+// findMedia is the companion: the one FSMCP_MEDIA names, or the one beside fsmcp.
+func findMedia() string {
+	if path := os.Getenv("FSMCP_MEDIA"); path != "" {
+		return path
+	}
+	return beside("fsmcp-media")
 }
 
 // findVips is the program with libvips: the one FSMCP_VIPS names, or the one
@@ -139,7 +160,7 @@ func engineVersion(path string) string {
 // what those beside it say of themselves.
 func engines() []string {
 	all := []string{"go"}
-	for _, path := range []string{beside("fsmcp-media"), findVips()} {
+	for _, path := range []string{findMedia(), findVips()} {
 		if path != "" {
 			all = append(all, strings.Fields(engineVersion(path))...)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"os"
 	"runtime"
 	"time"
 
@@ -71,6 +72,7 @@ func serve(ctx context.Context, s surroundings, f config.Flags) error {
 	}
 	defer p.saver.Close()
 	defer p.workers.Close()
+	defer p.readers.Close()
 	ctx, ended := context.WithCancel(ctx)
 	defer ended()
 	defer p.history.Close()
@@ -92,7 +94,7 @@ type parts struct {
 	server *server.Server
 	rules  *rulebook
 
-	workers *worker.Pool
+	workers, readers *worker.Pool
 }
 
 // assemble builds every part by hand. It touches no file but to find out where
@@ -106,7 +108,7 @@ func assemble(cfg config.Config, log zerolog.Logger) (*parts, error) {
 		Now:           time.Now,
 		Rand:          rand.Reader,
 	})
-	workers := newWorkers(log)
+	workers, readers := newWorkers(log), newReaders(log)
 	telling := &teller{rules: rules, log: log}
 	house := tools.New(tools.Options{
 		Lexer:     rules.lexer,
@@ -124,6 +126,8 @@ func assemble(cfg config.Config, log zerolog.Logger) (*parts, error) {
 
 		Pictures:    darkroom.New(workers),
 		ImageLimits: imageLimits(log),
+		Pages:       darkroom.New(readers),
+		PDFDocument: os.Getenv("FSMCP_PDF_MODE") == "document",
 	})
 	telling.announce = house.Announce
 	srv, err := server.New(server.Options{
@@ -146,7 +150,7 @@ func assemble(cfg config.Config, log zerolog.Logger) (*parts, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &parts{house: house, saver: saver, history: store, server: srv, rules: rules, workers: workers}, nil
+	return &parts{house: house, saver: saver, history: store, server: srv, rules: rules, workers: workers, readers: readers}, nil
 }
 
 // permissions is what the policy is compiled from.

@@ -74,6 +74,7 @@ var rooms = map[string]room{
 	"internal/darkroom":         {rooms: []string{"internal/media", "internal/worker"}, never: append(pure(), noVips, noPDF)},
 	"internal/media/enginetest": {rooms: []string{"internal/media", "internal/media/webpwriter"}, never: append(pure(), noVips, noPDF)},
 	"internal/media/vips":       {rooms: []string{"internal/media", "internal/media/goengine"}, never: append(pure(), noPDF)},
+	"internal/media/pdf":        {rooms: []string{"internal/media"}, never: []ban{noProtocol, noProcess, noNet, noLog, noCommand, noWatch, noVips}},
 	"internal/media/webpwriter": {never: append(pure(), noVips, noPDF)},
 
 	// Rooms of tests and shows.

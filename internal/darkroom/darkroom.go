@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"time"
 
 	"github.com/fsmcp/fsmcp/internal/media"
 	"github.com/fsmcp/fsmcp/internal/worker"
@@ -28,7 +29,18 @@ type Darkroom struct{ counter Counter }
 func New(c Counter) *Darkroom { return &Darkroom{c} }
 
 // The names of the orders.
-const opPicture = "picture"
+const (
+	opPicture = "picture"
+	opPDF     = "pdf"
+	opWarm    = "warm"
+)
+
+// readying is how long a worker may take to get ready to read PDFs: on a machine
+// where that was never done, code has to be compiled.
+const readying = 120 * time.Second
+
+// Warming is the first job of workers that read PDFs.
+func Warming() *worker.Job { return &worker.Job{Op: opWarm, Deadline: readying} }
 
 // Codes of failures that come back as what they were.
 const (
@@ -36,6 +48,9 @@ const (
 	codeBounds  = "bounds"
 	codeNoFit   = "no_fit"
 	codeRegion  = "region"
+	codePages   = "pages"
+	codeLocked  = "locked"
+	codeNoPDF   = "no_pdf"
 )
 
 // developed is a media.Result without its bytes.
@@ -57,7 +72,7 @@ func (d *Darkroom) Picture(ctx context.Context, file io.ReaderAt, size int64, q 
 	}
 	var r developed
 	if err := json.Unmarshal(reply.Result, &r); err != nil || len(reply.Blobs) != 1 {
-		return media.Result{}, &media.BreakdownError{Why: media.Died, Err: errors.New("the worker's answer makes no sense")}
+		return media.Result{}, senseless()
 	}
 	return media.Result{Data: reply.Blobs[0], As: r.As, Shown: r.Shown, Frames: r.Frames}, nil
 }
@@ -91,6 +106,15 @@ func unpacked(f *worker.Failure) error {
 		}
 	case codeRegion:
 		return &media.RegionError{Reason: f.Text}
+	case codePages:
+		var e media.OutlineError
+		if json.Unmarshal(f.Detail, &e) == nil {
+			return &e
+		}
+	case codeLocked:
+		return media.ErrLocked
+	case codeNoPDF:
+		return media.ErrNoPDF
 	case codeBounds:
 		return media.ErrTooLarge
 	case codeNoFit:
@@ -103,7 +127,15 @@ func unpacked(f *worker.Failure) error {
 func packed(err error) error {
 	var damage *media.DamageError
 	var region *media.RegionError
+	var outline *media.OutlineError
 	switch {
+	case errors.As(err, &outline):
+		detail, _ := json.Marshal(outline) // strings and numbers
+		return &worker.Failure{Code: codePages, Text: outline.Reason, Detail: detail}
+	case errors.Is(err, media.ErrLocked):
+		return &worker.Failure{Code: codeLocked, Text: err.Error()}
+	case errors.Is(err, media.ErrNoPDF):
+		return &worker.Failure{Code: codeNoPDF, Text: err.Error()}
 	case errors.As(err, &damage):
 		detail, _ := json.Marshal(damage) // strings and a number
 		return &worker.Failure{Code: codeDamaged, Text: damage.What, Detail: detail}
@@ -117,11 +149,26 @@ func packed(err error) error {
 	return err
 }
 
-// Handler carries out orders with an engine.
-func Handler(e media.Engine) worker.Handler {
+// PageReader reads PDFs.
+type PageReader interface {
+	Warm() error
+	Read(data []byte, q media.PDFRequest, told func(done, total int64, what string)) (media.PDFResult, error)
+}
+
+// Handler carries out orders with an engine, and those for pages of PDFs with a
+// reader; nil reads none.
+func Handler(e media.Engine, pages PageReader) worker.Handler {
 	return func(t worker.Task) (worker.Result, error) {
-		if t.Op != opPicture {
+		switch {
+		case t.Op == opPicture:
+		case t.Op != opPDF && t.Op != opWarm:
 			return worker.Result{}, errors.New("this worker does not know the order " + t.Op)
+		case pages == nil:
+			return worker.Result{}, packed(media.ErrNoPDF)
+		case t.Op == opWarm:
+			return worker.Result{}, pages.Warm()
+		default:
+			return readPDF(pages, t)
 		}
 		var q media.Request
 		if err := json.Unmarshal(t.Params, &q); err != nil {

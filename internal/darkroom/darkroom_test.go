@@ -61,7 +61,7 @@ func gifOf(w, h byte) *bytes.Reader {
 }
 
 func TestOrdersComeBackAsTheyWere(t *testing.T) {
-	d := New(here{h: Handler(engine{})})
+	d := New(here{h: Handler(engine{}, nil)})
 	q := media.Request{Kind: media.GIF, Region: &media.Rect{X: 5, Y: 6, Width: 70, Height: 80}, Limits: media.DefaultLimits(), Bounds: media.DefaultBounds()}
 	r, err := d.Picture(t.Context(), gifOf(60, 50), 13, q, nil)
 	want := media.Result{Data: []byte("a picture"), As: media.PNG, Frames: 1, Shown: media.Shown{
@@ -87,7 +87,7 @@ func TestFailuresComeBackAsTheyWere(t *testing.T) {
 		{nil, low, media.ErrNoFit},
 		{nil, away, &media.RegionError{Reason: "it lies wholly outside of the picture, which has 60x50 pixels"}},
 	} {
-		_, err := New(here{h: Handler(engine{c.err})}).Picture(t.Context(), gifOf(60, 50), 13, c.q, nil)
+		_, err := New(here{h: Handler(engine{c.err}, nil)}).Picture(t.Context(), gifOf(60, 50), 13, c.q, nil)
 		if !reflect.DeepEqual(err, c.want) {
 			t.Errorf("%#v, want %#v", err, c.want)
 		}
@@ -112,5 +112,40 @@ func TestBreakdownsAreToldApart(t *testing.T) {
 		if _, err := New(here{err: own}).Picture(t.Context(), gifOf(1, 1), 13, media.Request{}, nil); !errors.Is(err, own) {
 			t.Errorf("%v: %v", own, err)
 		}
+	}
+}
+
+// reader reads what it is told to.
+type reader struct {
+	res media.PDFResult
+	err error
+}
+
+func (reader) Warm() error { return nil }
+func (r reader) Read([]byte, media.PDFRequest, func(int64, int64, string)) (media.PDFResult, error) {
+	return r.res, r.err
+}
+
+func TestPagesComeBackAsTheyWere(t *testing.T) {
+	for _, want := range []media.PDFResult{
+		{Count: 9, Set: media.PageSet{Pages: []int{2, 3}, Clipped: true, Next: 4}, Attachments: []string{"a.txt"}, Behind: 7, Pages: []media.PDFPage{
+			{Number: 2, Text: "two", Picture: []byte("a picture")}, {Number: 3, Text: ""},
+		}},
+		{Count: 1, Set: media.PageSet{Pages: []int{1}}, Document: []byte("%PDF-")},
+	} {
+		got, err := New(here{h: Handler(engine{}, reader{res: want})}).PDF(t.Context(), gifOf(1, 1), 13, media.PDFRequest{}, nil)
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%+v %v", got, err)
+		}
+	}
+	outline := &media.OutlineError{PagesError: media.PagesError{Reason: "too many", Count: 30}, Outline: []media.Chapter{{Title: "One", Page: 1}}}
+	for _, want := range []error{outline, media.ErrLocked, &media.DamageError{Kind: media.PDF, What: "no pages"}} {
+		_, err := New(here{h: Handler(engine{}, reader{err: want})}).PDF(t.Context(), gifOf(1, 1), 13, media.PDFRequest{}, nil)
+		if !reflect.DeepEqual(err, want) {
+			t.Errorf("%#v, want %#v", err, want)
+		}
+	}
+	if _, err := New(here{h: Handler(engine{}, nil)}).PDF(t.Context(), gifOf(1, 1), 13, media.PDFRequest{}, nil); err != media.ErrNoPDF {
+		t.Error(err)
 	}
 }

@@ -70,7 +70,7 @@ func TestTheFirstThatFitsIsTaken(t *testing.T) {
 	if _, err = develop(t, e, 4000, 3000, nil); !errors.Is(err, ErrNoFit) {
 		t.Errorf("%v", err)
 	}
-	want := []Shot{{Width: 2000, Height: 1500, As: PNG}, {Width: 2000, Height: 1500, As: JPEG, Quality: 80}}
+	want := []Shot{{Width: 2000, Height: 1500, As: PNG}, {Width: 2000, Height: 1500, As: JPEG, Quality: 90}}
 	for _, w := range []int{2000, 1500, 1000, 500} {
 		want = append(want, Shot{Width: w, Height: w * 3 / 4, As: PNG, Best: true})
 	}
@@ -113,7 +113,7 @@ func TestAJpegOfThePngGoesDownAsJpeg(t *testing.T) {
 		return 400_000
 	}}
 	r, err := develop(t, e, 4000, 3000, nil)
-	if err != nil || r.As != JPEG || e.shots[len(e.shots)-1] != (Shot{Width: 2000, Height: 1500, As: JPEG, Quality: 40}) || len(e.shots) != 4 {
+	if err != nil || r.As != JPEG || e.shots[len(e.shots)-1] != (Shot{Width: 2000, Height: 1500, As: JPEG, Quality: 40}) || len(e.shots) != 5 {
 		t.Errorf("%+v %v", e.shots, err)
 	}
 }

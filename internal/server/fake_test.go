@@ -27,6 +27,7 @@ type (
 		Column   *int   `json:"column"`
 		CellID   string `json:"cell_id"`
 		Region   string `json:"region"`
+		Pages    string `json:"pages"`
 	}
 	writeArgs struct {
 		FilePath string `json:"file_path"`

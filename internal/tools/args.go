@@ -8,6 +8,7 @@ type ReadArgs struct {
 	Column   *int   `json:"column"`
 	CellID   string `json:"cell_id"`
 	Region   string `json:"region"`
+	Pages    string `json:"pages"`
 }
 
 // Target is the file argument as it arrived.

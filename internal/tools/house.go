@@ -39,6 +39,10 @@ type Options struct {
 	Teller Teller
 	// Pictures develops what cannot be handed on as it is; nil: nothing is.
 	Pictures Pictures
+	// Pages reads PDFs; nil: none is read. PDFDocument hands them on as documents
+	// where they are not too large.
+	Pages       Pages
+	PDFDocument bool
 	// ImageLimits are what a picture has to keep; the zero value means the usual.
 	ImageLimits media.Limits
 }

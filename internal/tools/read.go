@@ -28,6 +28,7 @@ type want struct {
 	plain        bool
 	cell         string // of a notebook
 	region       string // of a picture, as given
+	pages        string // of a PDF, as given
 }
 
 // view is the want as the key of the unchanged answer.
@@ -37,7 +38,7 @@ func (w want) view() state.View {
 
 // want checks the arguments and fills in what they leave out.
 func (a *ReadArgs) want() (want, error) {
-	w := want{first: 1, limit: defaultLines, plain: a.Offset == nil && a.Limit == nil, cell: a.CellID, region: a.Region}
+	w := want{first: 1, limit: defaultLines, plain: a.Offset == nil && a.Limit == nil, cell: a.CellID, region: a.Region, pages: a.Pages}
 	if a.Offset != nil {
 		w.first = max(1, *a.Offset)
 	}
@@ -157,10 +158,12 @@ func (r *reading) answer(ctx context.Context) (*Result, error) {
 	switch {
 	case err != nil:
 		return nil, err
+	case kind != media.PDF && r.want.pages != "":
+		return nil, refuse(slugBadArgument, "pages names pages of a PDF; %s is none. Leave it out.", r.spot.name())
 	case kind.IsImage():
 		return r.picture(ctx, kind, stamp.Size)
 	case kind == media.PDF:
-		return nil, refuse(slugBinary, "%s is a PDF file. This version of fsmcp shows text, notebooks and images: PDFs cannot be read yet.", r.spot.name())
+		return r.pdf(ctx, stamp.Size)
 	case r.want.region != "":
 		return nil, refuse(slugBadArgument, "region is a part of an image; %s is none. Leave it out.", r.spot.name())
 	}

@@ -26,6 +26,9 @@ type Options struct {
 	// Jobs is after how many jobs, Idle after how long without one, a worker ends.
 	Jobs int
 	Idle time.Duration
+	// First is what a new worker does before any job, with a deadline of its own,
+	// whatever becomes of the one who waits for it. nil: nothing.
+	First *Job
 	// Lost is told of a worker that died or was killed, with the end of what it
 	// wrote to standard error. nil tells nobody.
 	Lost func(why error, stderr string)
@@ -102,11 +105,58 @@ func (p *Pool) Do(ctx context.Context, j Job) (Reply, error) {
 		}
 		// It may have been dead before the job began.
 	}
-	w, err := p.start()
+	w, err := p.fresh(ctx)
 	if err != nil {
 		return Reply{}, err
 	}
 	return p.run(ctx, w, j)
+}
+
+// Warm sees to it that there is a worker, ready for a job. It returns what became
+// of that.
+func (p *Pool) Warm(ctx context.Context) error {
+	if w := p.warm(); w != nil {
+		p.keep(w)
+		return nil
+	}
+	w, err := p.fresh(ctx)
+	if err == nil {
+		p.keep(w)
+	}
+	return err
+}
+
+// fresh starts a worker and has it do what comes first. That goes on where the
+// context ends: the next who comes finds the worker ready.
+func (p *Pool) fresh(ctx context.Context) (*process, error) {
+	w, err := p.start()
+	if err != nil || p.opts.First == nil {
+		return w, err
+	}
+	readied := make(chan error, 1)
+	go func() {
+		_, err := w.do(context.Background(), *p.opts.First, p.opts)
+		readied <- err
+	}()
+	select {
+	case err = <-readied:
+	case <-ctx.Done():
+		go func() {
+			if <-readied == nil {
+				p.keep(w)
+			} else {
+				p.drop(w)
+				w.kill()
+			}
+		}()
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		p.drop(w)
+		w.kill()
+		return nil, err
+	}
+	return w, nil
 }
 
 // warm takes the worker that was idle last.

@@ -1,0 +1,83 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// companion builds fsmcp-media, once for all scripts.
+var companion = sync.OnceValues(func() (string, error) {
+	path := filepath.Join(os.TempDir(), fmt.Sprintf("fsmcp-media-test-%d", os.Getuid()))
+	cmd := exec.Command("go", "build", "-o", path, "github.com/fsmcp/fsmcp/cmd/fsmcp-media")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	return path, nil
+})
+
+// useMedia sets $MEDIA to the words that give a server its companion, and the
+// code that was compiled for it by an earlier script.
+func useMedia(ts *testscript.TestScript, neg bool, args []string) {
+	path, err := companion()
+	ts.Check(err)
+	ts.Setenv("MEDIA", path)
+	ts.Setenv("COMPILED", path+"-cache")
+}
+
+// pdf FILE PAGES [EXTRA] writes a PDF of so many pages, with an outline. Each
+// page says which it is. EXTRA goes into the catalogue.
+func writePDF(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, args, 2, "pdf FILE PAGES [EXTRA]")
+	pages, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), samplePDF(pages, strings.Join(args[2:], "")), 0o666))
+}
+
+func samplePDF(pages int, extra string) []byte {
+	var b bytes.Buffer
+	var at []int
+	object := func(format string, a ...any) {
+		at = append(at, b.Len())
+		fmt.Fprintf(&b, "%d 0 obj\n%s\nendobj\n", len(at), fmt.Sprintf(format, a...))
+	}
+	b.WriteString("%PDF-1.5\n")
+	chapters, outline := (pages+4)/5, 5+2*pages
+	var kids strings.Builder
+	for i := range pages {
+		fmt.Fprintf(&kids, "%d 0 R ", 5+2*i)
+	}
+	object("<</Type/Catalog/Pages 2 0 R/Outlines 4 0 R%s>>", extra)
+	object("<</Type/Pages/Count %d/Kids[%s]/MediaBox[0 0 595 842]>>", pages, kids.String())
+	object("<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>")
+	object("<</Type/Outlines/First %d 0 R/Last %d 0 R/Count %d>>", outline, outline+chapters-1, chapters)
+	for i := range pages {
+		text := fmt.Sprintf("BT /F1 24 Tf 72 700 Td (This is page %d of the sample.) Tj ET", i+1)
+		object("<</Type/Page/Parent 2 0 R/Resources<</Font<</F1 3 0 R>>>>/Contents %d 0 R>>", 6+2*i)
+		object("<</Length %d>>\nstream\n%s\nendstream", len(text), text)
+	}
+	for i := range chapters {
+		next := ""
+		if i+1 < chapters {
+			next = fmt.Sprintf("/Next %d 0 R", outline+i+1)
+		}
+		object("<</Title(Chapter %d)/Parent 4 0 R/Dest[%d 0 R/Fit]%s>>", i+1, 5+10*i, next)
+	}
+	xref := b.Len()
+	fmt.Fprintf(&b, "xref\n0 %d\n0000000000 65535 f \n", len(at)+1)
+	for _, off := range at {
+		fmt.Fprintf(&b, "%010d 00000 n \n", off)
+	}
+	fmt.Fprintf(&b, "trailer<</Size %d/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF\n", len(at)+1, xref)
+	return b.Bytes()
+}

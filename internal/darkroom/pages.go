@@ -1,0 +1,88 @@
+package darkroom
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+
+	"github.com/fsmcp/fsmcp/internal/media"
+	"github.com/fsmcp/fsmcp/internal/worker"
+)
+
+// read is a media.PDFResult whose bytes go beside it: each page's text, and its
+// picture where it has one; last the document.
+type read struct {
+	Count       int
+	Set         media.PageSet
+	Numbers     []int
+	Drawn       []bool
+	Attachments []string
+	Whole       bool
+	Behind      int
+}
+
+// PDF has pages of a document read. Beside the errors of the reader there are
+// *media.BreakdownError, media.ErrNoPDF, the context's and the file's own.
+func (d *Darkroom) PDF(ctx context.Context, file io.ReaderAt, size int64, q media.PDFRequest, told func(done, total int64, what string)) (media.PDFResult, error) {
+	reply, err := d.counter.Do(ctx, worker.Job{Op: opPDF, Params: q, Body: file, Size: size, Progress: told})
+	if err != nil {
+		return media.PDFResult{}, cause(err)
+	}
+	var r read
+	if err := json.Unmarshal(reply.Result, &r); err != nil || len(r.Numbers) != len(r.Drawn) {
+		return media.PDFResult{}, senseless()
+	}
+	out := media.PDFResult{Count: r.Count, Set: r.Set, Attachments: r.Attachments, Behind: r.Behind}
+	blobs := reply.Blobs
+	next := func() (b []byte) {
+		if len(blobs) > 0 {
+			b, blobs = blobs[0], blobs[1:]
+		}
+		return b
+	}
+	for i, number := range r.Numbers {
+		p := media.PDFPage{Number: number, Text: string(next())}
+		if r.Drawn[i] {
+			if p.Picture = next(); len(p.Picture) == 0 {
+				return media.PDFResult{}, senseless()
+			}
+		}
+		out.Pages = append(out.Pages, p)
+	}
+	if r.Whole {
+		if out.Document = next(); len(out.Document) == 0 {
+			return media.PDFResult{}, senseless()
+		}
+	}
+	return out, nil
+}
+
+func senseless() error {
+	return &media.BreakdownError{Why: media.Died, Err: errors.New("the worker's answer makes no sense")}
+}
+
+// readPDF carries out an order for pages.
+func readPDF(pages PageReader, t worker.Task) (worker.Result, error) {
+	var q media.PDFRequest
+	if err := json.Unmarshal(t.Params, &q); err != nil {
+		return worker.Result{}, err
+	}
+	res, err := pages.Read(t.Body, q, t.Progress)
+	if err != nil {
+		return worker.Result{}, packed(err)
+	}
+	r := read{Count: res.Count, Set: res.Set, Attachments: res.Attachments, Behind: res.Behind, Whole: res.Document != nil}
+	var blobs [][]byte
+	for _, p := range res.Pages {
+		r.Numbers, r.Drawn = append(r.Numbers, p.Number), append(r.Drawn, p.Picture != nil)
+		blobs = append(blobs, []byte(p.Text))
+		if p.Picture != nil {
+			blobs = append(blobs, p.Picture)
+		}
+	}
+	if r.Whole {
+		blobs = append(blobs, res.Document)
+	}
+	return worker.Result{Value: r, Blobs: blobs}, nil
+}

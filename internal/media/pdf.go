@@ -1,0 +1,180 @@
+package media
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Limits of what is read of a PDF (source: the specification of media, "PDFs").
+const (
+	MaxPDF = 33_554_432 // bytes
+	// WholePages is how many pages are shown where none are named, MostPages how
+	// many a call may name.
+	WholePages = 10
+	MostPages  = 20
+	// PageSide is the longer side of a page's picture in pixels.
+	PageSide    = 1568
+	PageQuality = 80
+	// PagePictures is how many pages come with a picture.
+	PagePictures = 7
+	// WholeDocument is the largest PDF that is handed on as one.
+	WholeDocument = 5_767_168 // bytes
+)
+
+// PagesError says why words name no pages of a document.
+type PagesError struct {
+	Reason string
+	Count  int // the document's pages
+}
+
+func (e *PagesError) Error() string { return e.Reason }
+
+// PageSet is which pages of a document are asked for.
+type PageSet struct {
+	Pages []int // counted from 1, ascending, each once
+	// Clipped: an end was behind the last page. Next: with an open end, the first
+	// page that does not come any more; 0 where none is left.
+	Clipped bool
+	Next    int
+}
+
+// ParsePages reads "3", "1-5", "7-" or a list of these for a document of so many
+// pages. Empty means all of them, where they are few. The error is a *PagesError.
+func ParsePages(s string, count int) (PageSet, error) {
+	wrong := func(format string, a ...any) (PageSet, error) {
+		return PageSet{}, &PagesError{fmt.Sprintf(format, a...), count}
+	}
+	if s == "" {
+		if count > WholePages {
+			return wrong("more than %d pages need pages, such as \"1-5\"", WholePages)
+		}
+		s = "1-"
+	}
+	var set PageSet
+	for _, part := range strings.Split(s, ",") {
+		from, to, open, ok := pageRange(part)
+		switch {
+		case !ok:
+			return wrong("%q is no page range; say \"3\", \"1-5\", \"7-\" or a list of these", strings.TrimSpace(part))
+		case from > count:
+			return wrong("page %d is behind the last page", from)
+		case open:
+			if to = min(count, from+MostPages-1); to < count {
+				set.Next = to + 1
+			}
+		case to < from:
+			return wrong("the range %s runs backwards", strings.TrimSpace(part))
+		case to > count:
+			to, set.Clipped = count, true
+		}
+		if to-from >= MostPages {
+			return wrong("at most %d pages are shown a call", MostPages)
+		}
+		for p := from; p <= to; p++ {
+			set.Pages = append(set.Pages, p)
+		}
+	}
+	slices.Sort(set.Pages)
+	if set.Pages = slices.Compact(set.Pages); len(set.Pages) > MostPages {
+		return wrong("at most %d pages are shown a call", MostPages)
+	}
+	return set, nil
+}
+
+// pageRange reads one part of a list. open: it has no end.
+func pageRange(s string) (from, to int, open, ok bool) {
+	first, last, ranged := strings.Cut(strings.TrimSpace(s), "-")
+	from, err := pageNumber(first)
+	if err != nil {
+		return 0, 0, false, false
+	}
+	switch {
+	case !ranged:
+		return from, from, false, true
+	case strings.TrimSpace(last) == "":
+		return from, 0, true, true
+	}
+	to, err = pageNumber(last)
+	return from, to, false, err == nil
+}
+
+func pageNumber(s string) (int, error) {
+	n, err := strconv.Atoi(strings.TrimSpace(s))
+	if err != nil || n < 1 || n > 1<<30 || strings.HasPrefix(strings.TrimSpace(s), "+") {
+		return 0, errors.New("no page number")
+	}
+	return n, nil
+}
+
+// Spoken are pages as ranges, the way they are asked for.
+func Spoken(pages []int) string {
+	var out []string
+	for i := 0; i < len(pages); {
+		k := i
+		for k+1 < len(pages) && pages[k+1] == pages[k]+1 {
+			k++
+		}
+		if k == i {
+			out = append(out, strconv.Itoa(pages[i]))
+		} else {
+			out = append(out, fmt.Sprintf("%d-%d", pages[i], pages[k]))
+		}
+		i = k + 1
+	}
+	return strings.Join(out, ",")
+}
+
+// PDFRequest asks for pages of a document.
+type PDFRequest struct {
+	Pages string // as given
+	// Pictures is how many pages come with one at most.
+	Pictures int
+	// Room bounds the whole answer in characters, pictures in base64; Text what
+	// of it is text.
+	Room, Text int
+	// Document asks for the pages as a PDF of their own.
+	Document bool
+}
+
+// PDFResult is what was read of a document.
+type PDFResult struct {
+	Count       int
+	Set         PageSet
+	Pages       []PDFPage
+	Attachments []string
+	// Document is the PDF, or the one of the pages, where it was asked for and is
+	// not too large.
+	Document []byte
+	// Behind is the first page whose text had no room any more; 0: none.
+	Behind int
+}
+
+// PDFPage is one page. Picture is a JPEG; nil where there was no room for one.
+type PDFPage struct {
+	Number  int
+	Text    string
+	Picture []byte
+}
+
+// Chapter is an entry of an outline's first level.
+type Chapter struct {
+	Title string
+	Page  int // counted from 1; 0 where it leads to none
+}
+
+// OutlineError is a *PagesError of a document that has an outline to choose by.
+type OutlineError struct {
+	PagesError
+	Outline []Chapter
+}
+
+func (e *OutlineError) Unwrap() error { return &e.PagesError }
+
+// Facts about PDFs that are not read.
+var (
+	ErrLocked = errors.New("the document is encrypted with a password")
+	ErrNoPDF  = errors.New("this worker does not read PDFs")
+)

@@ -1,0 +1,377 @@
+// Package pdf reads PDFs: page count, text in reading order and pictures of
+// pages by PDFium as WebAssembly, smaller PDFs by pdfcpu. It runs in a worker
+// alone. JavaScript, launch actions and attachments are never run or followed;
+// attachments are named.
+//
+// It sees no file system but the system's folders of fonts, read-only, and the
+// folder in which PDFium lies compiled.
+package pdf
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	"image/draw"
+	"image/jpeg"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/klippa-app/go-pdfium"
+	pdfiumerrors "github.com/klippa-app/go-pdfium/errors"
+	"github.com/klippa-app/go-pdfium/references"
+	"github.com/klippa-app/go-pdfium/requests"
+	"github.com/klippa-app/go-pdfium/webassembly"
+	"github.com/pdfcpu/pdfcpu/pkg/api"
+	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/model"
+	"github.com/tetratelabs/wazero"
+
+	"github.com/fsmcp/fsmcp/internal/media"
+)
+
+// Reader reads PDFs, one at a time.
+type Reader struct {
+	cache string // the folder for compiled code; empty: none is kept
+	pool  pdfium.Pool
+}
+
+// New makes a reader that keeps compiled code in a folder, which it makes. It
+// compiles nothing yet.
+func New(cache string) *Reader {
+	api.DisableConfigDir()
+	return &Reader{cache: cache}
+}
+
+// memoryPages bounds PDFium's memory, in pages of 64 KB: half a gigabyte.
+const memoryPages = 8192
+
+// Warm readies PDFium: it is compiled, or read where an earlier process has done
+// that. Where what was kept is damaged, it is thrown away and made anew.
+func (r *Reader) Warm() error {
+	if r.pool != nil {
+		return nil
+	}
+	unlock := lockFolder(r.cache)
+	defer unlock()
+	pool, err := start(r.cache)
+	if err != nil && r.cache != "" {
+		os.RemoveAll(r.cache)
+		pool, err = start(r.cache)
+	}
+	if err != nil {
+		pool, err = start("")
+	}
+	r.pool = pool
+	return err
+}
+
+func start(cache string) (pool pdfium.Pool, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("PDFium cannot be readied: %v", p)
+		}
+	}()
+	config := wazero.NewRuntimeConfig().WithMemoryLimitPages(memoryPages)
+	if cache != "" {
+		if err := os.MkdirAll(cache, 0o700); err != nil {
+			return nil, err
+		}
+		kept, err := wazero.NewCompilationCacheWithDir(cache)
+		if err != nil {
+			return nil, err
+		}
+		config = config.WithCompilationCache(kept)
+	}
+	return webassembly.Init(webassembly.Config{
+		MaxTotal: 1, MinIdle: 1, MaxIdle: 1, RuntimeConfig: config, FSConfig: fonts(), Stdout: io.Discard, Stderr: io.Discard,
+	})
+}
+
+// fonts are the folders that text without fonts of its own is drawn from.
+func fonts() wazero.FSConfig {
+	config := wazero.NewFSConfig()
+	for _, dir := range []string{"/usr/share/fonts", "/usr/share/X11/fonts", "/usr/local/share/fonts", "/usr/share/fonts/truetype", "/System/Library/Fonts", "/Library/Fonts"} {
+		if info, err := os.Stat(dir); err == nil && info.IsDir() {
+			config = config.WithReadOnlyDirMount(dir, dir)
+		}
+	}
+	return config
+}
+
+// openFor is how long a document waits for PDFium, which serves one at a time.
+const openFor = 5 * time.Second
+
+// Read reads pages of a document. The error is a *media.PagesError, an
+// *media.OutlineError, a *media.DamageError or media.ErrLocked.
+func (r *Reader) Read(data []byte, q media.PDFRequest, told func(done, total int64, what string)) (media.PDFResult, error) {
+	if err := r.Warm(); err != nil {
+		return media.PDFResult{}, err
+	}
+	in, err := r.pool.GetInstance(openFor)
+	if err != nil {
+		return media.PDFResult{}, err
+	}
+	defer in.Close()
+	doc, err := in.OpenDocument(&requests.OpenDocument{File: &data})
+	switch {
+	case errors.Is(err, pdfiumerrors.ErrPassword), errors.Is(err, pdfiumerrors.ErrSecurity):
+		return media.PDFResult{}, media.ErrLocked
+	case err != nil:
+		return media.PDFResult{}, damaged("it cannot be opened as a PDF")
+	}
+	d := document{in: in, ref: doc.Document, data: data}
+	return d.read(q, told)
+}
+
+func damaged(what string) error { return &media.DamageError{Kind: media.PDF, What: what} }
+
+// document is one under way.
+type document struct {
+	in   pdfium.Pdfium
+	ref  references.FPDF_DOCUMENT
+	data []byte
+}
+
+func (d *document) read(q media.PDFRequest, told func(done, total int64, what string)) (media.PDFResult, error) {
+	n, err := d.in.FPDF_GetPageCount(&requests.FPDF_GetPageCount{Document: d.ref})
+	if err != nil || n.PageCount <= 0 {
+		return media.PDFResult{}, damaged("it has no pages")
+	}
+	res := media.PDFResult{Count: n.PageCount}
+	if res.Set, err = media.ParsePages(q.Pages, res.Count); err != nil {
+		var pages *media.PagesError
+		if errors.As(err, &pages) {
+			return res, &media.OutlineError{PagesError: *pages, Outline: d.outline()}
+		}
+		return res, err
+	}
+	res.Attachments = d.attachments()
+	if q.Document {
+		if res.Document = d.cut(res.Set.Pages, res.Count); res.Document != nil {
+			return res, nil
+		}
+	}
+	return res, d.pages(&res, q, told)
+}
+
+// pages reads the texts first, as they matter most, and then draws pictures
+// while there is room.
+func (d *document) pages(res *media.PDFResult, q media.PDFRequest, told func(done, total int64, what string)) error {
+	total := int64(2 * len(res.Set.Pages))
+	text := 0
+	for i, number := range res.Set.Pages {
+		told(int64(i), total, fmt.Sprintf("reading page %d", number))
+		t, err := d.in.GetPageText(&requests.GetPageText{Page: d.page(number)})
+		if err != nil {
+			return damaged(fmt.Sprintf("page %d cannot be read", number))
+		}
+		words := tidy(t.Text)
+		if len(res.Pages) > 0 && text+len(words) > q.Text {
+			res.Behind = number
+			break
+		}
+		words = head(words, q.Text)
+		text += len(words)
+		res.Pages = append(res.Pages, media.PDFPage{Number: number, Text: words})
+	}
+	room := q.Room - text
+	for i := range res.Pages {
+		told(total/2+int64(i), total, fmt.Sprintf("drawing page %d", res.Pages[i].Number))
+		if i >= q.Pictures {
+			break
+		}
+		picture, err := d.draw(res.Pages[i].Number)
+		if err != nil {
+			return err
+		}
+		if room -= media.Base64Len(len(picture)); room < 0 {
+			break
+		}
+		res.Pages[i].Picture = picture
+	}
+	return nil
+}
+
+func (d *document) page(number int) requests.Page {
+	return requests.Page{ByIndex: &requests.PageByIndex{Document: d.ref, Index: number - 1}}
+}
+
+// tidy makes plain lines of what PDFium says: one newline each, no blanks behind,
+// hyphens that only divide a line taken for hyphens.
+func tidy(s string) string {
+	s = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u0002", "-", "\ufffe", "-", "\x00", "").Replace(s)
+	var out strings.Builder
+	blank := 0
+	for line := range strings.Lines(s) {
+		line = strings.TrimRight(line, " \t\n")
+		if blank++; line != "" {
+			blank = 0
+		}
+		if blank < 2 {
+			out.WriteString(line)
+			out.WriteByte('\n')
+		}
+	}
+	return strings.Trim(out.String(), "\n")
+}
+
+// head is the beginning of a text, cut between characters.
+func head(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:max(n, 0)], "")
+}
+
+// draw makes a JPEG of a page on white.
+func (d *document) draw(number int) ([]byte, error) {
+	size, err := d.in.GetPageSize(&requests.GetPageSize{Page: d.page(number)})
+	if err != nil || !(size.Width > 0 && size.Height > 0) {
+		return nil, damaged(fmt.Sprintf("page %d has no size", number))
+	}
+	w, h := media.PageSide, media.PageSide // at most; the shape is the page's
+	r, err := d.in.RenderPageInPixels(&requests.RenderPageInPixels{Page: d.page(number), Width: w, Height: h, RenderForm: false})
+	if err != nil {
+		return nil, damaged(fmt.Sprintf("page %d cannot be drawn", number))
+	}
+	defer r.Cleanup()
+	img := image.NewRGBA(image.Rect(0, 0, r.Result.Image.Rect.Dx(), r.Result.Image.Rect.Dy()))
+	draw.Draw(img, img.Rect, image.NewUniform(color.White), image.Point{}, draw.Src)
+	draw.Draw(img, img.Rect, r.Result.Image, r.Result.Image.Rect.Min, draw.Over)
+	var out bytes.Buffer
+	if err := jpeg.Encode(&out, img, &jpeg.Options{Quality: media.PageQuality}); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), nil
+}
+
+// Bounds of what is listed of a document. An outline may run in a circle.
+const (
+	maxEntries     = 2000
+	maxChapters    = 60
+	maxAttachments = 20
+	maxTitle       = 200
+)
+
+// outline is the first level, as far as it is sound. (The library's own way to an
+// entry's page asks for something else, and the one that lists all entries with
+// their pages goes round in a circle where the outline does: it is used where the
+// outline has an end.)
+func (d *document) outline() []media.Chapter {
+	left := maxEntries
+	titles, whole := d.entries(nil, &left)
+	if whole {
+		if all, err := d.in.GetBookmarks(&requests.GetBookmarks{Document: d.ref}); err == nil && len(all.Bookmarks) == len(titles) {
+			for i, b := range all.Bookmarks {
+				if b.DestInfo != nil && b.DestInfo.PageIndex >= 0 {
+					titles[i].Page = b.DestInfo.PageIndex + 1
+				}
+			}
+		}
+	}
+	return titles[:min(len(titles), maxChapters)]
+}
+
+// entries are those below an entry, or the first level. whole tells whether
+// there is an end to all that is below them.
+func (d *document) entries(of *references.FPDF_BOOKMARK, left *int) (out []media.Chapter, whole bool) {
+	first, err := d.in.FPDFBookmark_GetFirstChild(&requests.FPDFBookmark_GetFirstChild{Document: d.ref, Bookmark: of})
+	if err != nil {
+		return nil, false
+	}
+	for at := first.Bookmark; at != nil; {
+		if *left--; *left < 0 {
+			return out, false
+		}
+		title, err := d.in.FPDFBookmark_GetTitle(&requests.FPDFBookmark_GetTitle{Bookmark: *at})
+		if err != nil {
+			return out, false
+		}
+		out = append(out, media.Chapter{Title: head(strings.Join(strings.Fields(title.Title), " "), maxTitle)})
+		if _, end := d.entries(at, left); !end {
+			return out, false
+		}
+		next, err := d.in.FPDFBookmark_GetNextSibling(&requests.FPDFBookmark_GetNextSibling{Document: d.ref, Bookmark: *at})
+		if err != nil {
+			return out, false
+		}
+		at = next.Bookmark
+	}
+	return out, true
+}
+
+func (d *document) attachments() (names []string) {
+	n, err := d.in.FPDFDoc_GetAttachmentCount(&requests.FPDFDoc_GetAttachmentCount{Document: d.ref})
+	if err != nil {
+		return nil
+	}
+	for i := range min(n.AttachmentCount, maxAttachments) {
+		a, err := d.in.FPDFDoc_GetAttachment(&requests.FPDFDoc_GetAttachment{Document: d.ref, Index: i})
+		if err != nil {
+			continue
+		}
+		name, err := d.in.FPDFAttachment_GetName(&requests.FPDFAttachment_GetName{Attachment: a.Attachment})
+		if err == nil {
+			names = append(names, head(name.Name, maxTitle))
+		}
+	}
+	return names
+}
+
+// cut is a PDF of the pages alone, or the whole where they are all of them; nil
+// where it is too large or cannot be cut.
+func (d *document) cut(pages []int, count int) []byte {
+	out := d.data
+	if len(pages) < count {
+		var b bytes.Buffer
+		var words []string
+		for _, p := range pages {
+			words = append(words, strconv.Itoa(p))
+		}
+		conf := model.NewDefaultConfiguration()
+		conf.ValidationMode = model.ValidationRelaxed
+		if trim(&b, d.data, words, conf) != nil {
+			return nil
+		}
+		out = b.Bytes()
+	}
+	if len(out) > media.WholeDocument {
+		return nil
+	}
+	return out
+}
+
+// trim has pdfcpu cut, which panics over some files.
+func trim(out *bytes.Buffer, data []byte, pages []string, conf *model.Configuration) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%v", p)
+		}
+	}()
+	return api.Trim(bytes.NewReader(data), out, pages, conf)
+}
+
+// Compiled tells whether an earlier process has left compiled code in a folder.
+func Compiled(cache string) bool {
+	found := false
+	filepath.WalkDir(cache, func(_ string, e os.DirEntry, err error) error {
+		found = found || err == nil && e.Type().IsRegular() && e.Name() != lockName
+		return nil
+	})
+	return found
+}
+
+// lockName is the file by which processes take turns at compiling.
+const lockName = "lock"
+
+// Close lets go of PDFium.
+func (r *Reader) Close() {
+	if r.pool != nil {
+		r.pool.Close()
+	}
+}

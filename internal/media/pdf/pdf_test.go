@@ -1,0 +1,181 @@
+package pdf
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"image/jpeg"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/fsmcp/fsmcp/internal/media"
+)
+
+// cache keeps what was compiled for all tests of a run, and for the next.
+func cache() string { return filepath.Join(os.TempDir(), "fsmcp-test-pdfium") }
+
+// document is a PDF of so many pages, each with two lines of text, and an
+// outline that names every fifth page.
+func sample(pages int, more string) []byte {
+	var b bytes.Buffer
+	var at []int
+	object := func(format string, a ...any) {
+		at = append(at, b.Len())
+		fmt.Fprintf(&b, "%d 0 obj\n%s\nendobj\n", len(at), fmt.Sprintf(format, a...))
+	}
+	b.WriteString("%PDF-1.5\n")
+	first := 4 // objects before the pages
+	chapters := (pages + 4) / 5
+	object("<</Type/Catalog/Pages 2 0 R/Outlines 4 0 R%s>>", more)
+	var kids strings.Builder
+	for i := range pages {
+		fmt.Fprintf(&kids, "%d 0 R ", first+1+2*i)
+	}
+	object("<</Type/Pages/Count %d/Kids[%s]/MediaBox[0 0 595 842]>>", pages, kids.String())
+	object("<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>")
+	chapter := first + 1 + 2*pages
+	object("<</Type/Outlines/First %d 0 R/Last %d 0 R/Count %d>>", chapter, chapter+chapters-1, chapters)
+	for i := range pages {
+		text := fmt.Sprintf("BT /F1 24 Tf 72 700 Td (This is page %d of the sample.) Tj 0 -40 Td (A second line.) Tj ET", i+1)
+		object("<</Type/Page/Parent 2 0 R/Resources<</Font<</F1 3 0 R>>>>/Contents %d 0 R>>", first+2+2*i)
+		object("<</Length %d>>\nstream\n%s\nendstream", len(text), text)
+	}
+	for i := range chapters {
+		next := ""
+		if i+1 < chapters {
+			next = fmt.Sprintf("/Next %d 0 R", chapter+i+1)
+		} else if more == "" {
+			next = ""
+		}
+		object("<</Title(Chapter %d)/Parent 4 0 R/Dest[%d 0 R/Fit]%s>>", i+1, first+1+2*5*i, next)
+	}
+	xref := b.Len()
+	fmt.Fprintf(&b, "xref\n0 %d\n0000000000 65535 f \n", len(at)+1)
+	for _, off := range at {
+		fmt.Fprintf(&b, "%010d 00000 n \n", off)
+	}
+	fmt.Fprintf(&b, "trailer<</Size %d/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF\n", len(at)+1, xref)
+	return b.Bytes()
+}
+
+func quiet(int64, int64, string) {}
+
+func ask(pages string) media.PDFRequest {
+	return media.PDFRequest{Pages: pages, Pictures: media.PagePictures, Room: 2_621_440, Text: 200_000}
+}
+
+func TestPagesComeWithTextAndPicture(t *testing.T) {
+	r := New(cache())
+	defer r.Close()
+	res, err := r.Read(sample(9, ""), ask(""), quiet)
+	if err != nil || res.Count != 9 || len(res.Pages) != 9 {
+		t.Fatalf("%d of %d pages: %v", len(res.Pages), res.Count, err)
+	}
+	for i, p := range res.Pages {
+		if p.Number != i+1 || p.Text != fmt.Sprintf("This is page %d of the sample.\nA second line.", i+1) {
+			t.Errorf("page %d: %q", p.Number, p.Text)
+		}
+		if (p.Picture != nil) != (i < media.PagePictures) {
+			t.Errorf("page %d has %d bytes of picture", p.Number, len(p.Picture))
+		}
+	}
+	c, err := jpeg.DecodeConfig(bytes.NewReader(res.Pages[0].Picture))
+	if err != nil || c.Height != media.PageSide || c.Width < 1100 || c.Width > 1115 {
+		t.Errorf("%dx%d %v", c.Width, c.Height, err)
+	}
+	// What has no room is left out: first pictures, then text.
+	tight := ask("1-9")
+	tight.Room = 2 * media.Base64Len(len(res.Pages[0].Picture))
+	if res, err = r.Read(sample(9, ""), tight, quiet); err != nil || res.Pages[0].Picture == nil || res.Pages[2].Picture != nil {
+		t.Error("pictures take more room than there is", err)
+	}
+	tight.Text = 100
+	if res, err = r.Read(sample(9, ""), tight, quiet); err != nil || len(res.Pages) != 2 || res.Behind != 3 {
+		t.Errorf("%d pages, next %d: %v", len(res.Pages), res.Behind, err)
+	}
+}
+
+func TestManyPagesNeedAChoice(t *testing.T) {
+	r := New(cache())
+	defer r.Close()
+	_, err := r.Read(sample(12, ""), ask(""), quiet)
+	var o *media.OutlineError
+	if !errors.As(err, &o) || o.Count != 12 || len(o.Outline) != 3 || o.Outline[1] != (media.Chapter{Title: "Chapter 2", Page: 6}) {
+		t.Errorf("%+v %v", o.Outline, err)
+	}
+	res, err := r.Read(sample(12, ""), ask("11-"), quiet)
+	if err != nil || len(res.Pages) != 2 || !strings.Contains(res.Pages[0].Text, "page 11 of") {
+		t.Errorf("%+v %v", res.Set, err)
+	}
+}
+
+func TestASmallerPDFIsCut(t *testing.T) {
+	r := New(cache())
+	defer r.Close()
+	q := ask("2-3")
+	q.Document = true
+	res, err := r.Read(sample(9, ""), q, quiet)
+	if err != nil || len(res.Document) == 0 || len(res.Pages) != 0 {
+		t.Fatalf("%d bytes, %d pages: %v", len(res.Document), len(res.Pages), err)
+	}
+	again, err := r.Read(res.Document, ask(""), quiet)
+	if err != nil || again.Count != 2 || !strings.Contains(again.Pages[0].Text, "page 2 of") {
+		t.Errorf("%+v %v", again.Set, err)
+	}
+	q.Pages = ""
+	if res, err = r.Read(sample(9, ""), q, quiet); err != nil || !bytes.Equal(res.Document, sample(9, "")) {
+		t.Error("the whole is not handed on as it is", err)
+	}
+}
+
+func TestDamagedAndHostile(t *testing.T) {
+	r := New(cache())
+	defer r.Close()
+	var damage *media.DamageError
+	for _, b := range [][]byte{[]byte("%PDF-1.4\n"), []byte("%PDF-1.7\nnothing here\n%%EOF"), bytes.Repeat([]byte{0}, 1000)} {
+		if _, err := r.Read(b, ask(""), quiet); !errors.As(err, &damage) {
+			t.Errorf("%q: %v", b[:9], err)
+		}
+	}
+	script := "/OpenAction<</S/JavaScript/JS(app.alert('x'))>>/AA<</WC<</S/Launch/F(/bin/sh)>>>>"
+	if res, err := r.Read(sample(2, script), ask(""), quiet); err != nil || len(res.Pages) != 2 {
+		t.Errorf("with scripts: %v", err)
+	}
+	whole := sample(3, "")
+	circle := bytes.Replace(whole, []byte("/Title(Chapter 1)/Parent 4 0 R"), []byte("/Title(Chap)/Next 11 0 R/Parent 4 0 R"), 1)
+	if _, err := r.Read(circle, ask("99"), quiet); err == nil {
+		t.Error("page 99 of 3")
+	}
+	if _, err := r.Read(whole, ask("1"), quiet); err != nil {
+		t.Error("it is lost afterwards:", err)
+	}
+}
+
+func TestADamagedCacheIsMadeAnew(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles")
+	}
+	dir := filepath.Join(t.TempDir(), "pdfium")
+	if Compiled(dir) {
+		t.Error("compiled code in a folder that is not there")
+	}
+	r := New(dir)
+	if err := r.Warm(); err != nil || !Compiled(dir) {
+		t.Fatal(err)
+	}
+	r.Close()
+	filepath.WalkDir(dir, func(name string, e os.DirEntry, err error) error {
+		if err == nil && e.Type().IsRegular() {
+			info, _ := e.Info()
+			os.Truncate(name, info.Size()/2)
+		}
+		return nil
+	})
+	r = New(dir)
+	defer r.Close()
+	if res, err := r.Read(sample(1, ""), ask(""), quiet); err != nil || len(res.Pages) != 1 {
+		t.Error(err)
+	}
+}
