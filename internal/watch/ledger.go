@@ -111,6 +111,15 @@ func (l *ledger) missed(t target) {
 	l.wake()
 }
 
+// appeared notes that a target is there, although no event has shown that yet.
+func (l *ledger) appeared(t target) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p := l.page(t, time.Now())
+	p.changed, p.moved = true, true
+	l.wake()
+}
+
 // retry has a target followed once more.
 func (l *ledger) retry(t target) {
 	l.mu.Lock()
@@ -192,12 +201,15 @@ func (l *ledger) due(now time.Time) (c Change, wait time.Duration) {
 	wait = time.Hour
 	for t, p := range l.pending {
 		ripe := l.ripe(p)
-		if ripe.After(now) {
+		switch {
+		case ripe.After(now):
 			wait = min(wait, ripe.Add(moment).Sub(now))
-			continue
+		case p.moved:
+			wait = 0 // it has to be followed first: what comes later might go unnoted
+		default:
+			c.Names = append(c.Names, t.name)
+			delete(l.pending, t)
 		}
-		c.Names = append(c.Names, t.name)
-		delete(l.pending, t)
 	}
 	slices.Sort(c.Names)
 	c.Names = slices.Compact(c.Names)

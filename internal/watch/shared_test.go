@@ -1,6 +1,9 @@
 package watch
 
 import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -124,6 +127,143 @@ func TestFilesOfOneNewFolder(t *testing.T) {
 		}
 		if err := w.Close(); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// twoNames is a notifier that knows a folder by another name for a while.
+type twoNames struct {
+	system
+	folder string
+	adds   int // of the folder
+	until  int // it is known by this name from so many on
+}
+
+func (n *twoNames) Add(dir string) error {
+	if dir == n.folder {
+		n.adds++
+	}
+	return n.system.Add(dir)
+}
+
+func (n *twoNames) has(dir string) bool { return dir != n.folder || n.adds >= n.until }
+
+// TestFolderOfTwoNames: a folder that was moved here is taken up again once the
+// notifier has read of that; one that keeps its other name is told as one that
+// cannot be watched.
+func TestFolderOfTwoNames(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		until, adds int
+		blind       bool
+	}{{1, 1, false}, {4, 4, false}, {1 << 30, -1, true}} {
+		fw, err := fsnotify.NewWatcher()
+		if err != nil {
+			t.Skip(err) // the machine's limit
+		}
+		n := &twoNames{system: system{fw}, folder: dir, until: c.until}
+		w := start(Options{Tell: func(Change) {}}, n)
+		if err := w.Set([]string{filepath.Join(dir, "f")}, nil); errors.Is(err, ErrBlind) != c.blind {
+			t.Errorf("until %d: %v", c.until, err)
+		}
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+		if c.adds >= 0 && n.adds != c.adds {
+			t.Errorf("until %d: added %d times", c.until, n.adds)
+		}
+	}
+}
+
+// TestTheLastStateIsTold: whoever looks at files when they are told, and only
+// then, has seen in the end how each of them is, whatever was done to them and
+// to the folders that they share.
+func TestTheLastStateIsTold(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := func(p string) string { return filepath.Join(dir, p) }
+	names := []string{path("a/b/f"), path("a/b/g"), path("a/c/h"), path("a/i"), path("l/b/f")}
+	must := func(err error) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(os.Symlink("a", path("l")))
+	var mu sync.Mutex
+	seen := map[string]string{}
+	look := func(name string) string {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return "none"
+		}
+		return string(text)
+	}
+	w, err := New(Options{Quiet: 5 * time.Millisecond, Most: 20 * time.Millisecond, Tell: func(c Change) {
+		mu.Lock()
+		defer mu.Unlock()
+		for _, name := range c.Names {
+			seen[name] = look(name)
+		}
+	}})
+	if err != nil {
+		t.Skip(err)
+	}
+	defer w.Close()
+	must(w.Set(names, nil))
+	for _, name := range names {
+		seen[name] = look(name)
+	}
+	r := rand.New(rand.NewPCG(5, 8))
+	n := 0
+	put := func(name string) {
+		n++
+		_ = os.WriteFile(name, fmt.Append(nil, n), 0o644) // where there is a folder for it
+	}
+	moves := []func(){
+		func() { _ = os.RemoveAll(path("a")) },
+		func() { _ = os.RemoveAll(path("a/b")) },
+		func() { _ = os.MkdirAll(path("a/b"), 0o755) },
+		func() { _ = os.MkdirAll(path("a/c"), 0o755) },
+		func() { _ = os.MkdirAll(path("a/b"), 0o755); put(names[0]); put(names[1]) },
+		func() { _ = os.MkdirAll(path("a/c"), 0o755); put(names[2]); put(names[3]) },
+		func() { put(names[r.IntN(4)]) },
+		func() { put(names[r.IntN(4)]) },
+		func() { name := names[r.IntN(4)]; put(name + ".new"); _ = os.Rename(name+".new", name) },
+		func() { _ = os.Rename(names[0], names[1]) },
+		func() {
+			_ = os.Rename(path("a/b"), path("a/d"))
+			_ = os.Rename(path("a/c"), path("a/b"))
+			_ = os.Rename(path("a/d"), path("a/c"))
+		},
+		func() { _ = os.Rename(path("a"), path("old")); _ = os.RemoveAll(path("old")) },
+		func() { time.Sleep(time.Duration(r.IntN(8)) * time.Millisecond) },
+	}
+	for round := range 60 {
+		for range 1 + r.IntN(10) {
+			moves[r.IntN(len(moves))]()
+		}
+		deadline := time.Now().Add(3 * time.Second)
+		for {
+			mu.Lock()
+			missed := ""
+			for _, name := range names {
+				if now := look(name); now != seen[name] {
+					missed += fmt.Sprintf(" %s is %s, seen as %s;", name, now, seen[name])
+				}
+			}
+			mu.Unlock()
+			if missed == "" {
+				break
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("round %d:%s", round, missed)
+			}
+			time.Sleep(3 * time.Millisecond)
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"runtime"
 	"slices"
 	"sync"
 	"syscall"
@@ -76,6 +77,8 @@ type notifier interface {
 	Add(dir string) error
 	Remove(dir string) error
 	Close() error
+	// has tells whether the folder is watched under that very name.
+	has(dir string) bool
 	events() <-chan fsnotify.Event
 	failures() <-chan error
 }
@@ -83,6 +86,9 @@ type notifier interface {
 // system is the notifier of the operating system.
 type system struct{ *fsnotify.Watcher }
 
+func (s system) has(dir string) bool {
+	return runtime.GOOS != "linux" || slices.Contains(s.WatchList(), dir)
+}
 func (s system) events() <-chan fsnotify.Event { return s.Events }
 func (s system) failures() <-chan error        { return s.Errors }
 
@@ -198,13 +204,28 @@ func (w *Watcher) arm(t trail, s stale) error {
 			_ = w.notifier.Remove(dir) // it may be gone already, which is as good
 			w.missed(dir)
 		}
-		err := w.notifier.Add(dir)
+		err := w.add(dir)
 		w.watching[dir] = err == nil
 		if err != nil && (i == len(dirs)-1 || !errors.Is(err, fs.ErrPermission)) {
 			failed = err
 		}
 	}
 	return failed
+}
+
+// add has the notifier watch a folder under this name. One that bore another
+// name a moment ago is known to it by that one, until it has read of the move,
+// and then is watched no more. One that bears two names for good (a file system
+// mounted twice) sends its events under one of them only.
+func (w *Watcher) add(dir string) error {
+	const tries, pause = 10, 2 * time.Millisecond
+	for range tries {
+		if err := w.notifier.Add(dir); err != nil || w.notifier.has(dir) {
+			return err
+		}
+		time.Sleep(pause)
+	}
+	return fmt.Errorf("%s is watched under another name", dir)
 }
 
 // missed has all targets behind a folder followed once more, since events of it
@@ -278,8 +299,23 @@ func (w *Watcher) clerk() {
 		if len(change.Names) > 0 || change.Err != nil {
 			told = told || change.Err != nil
 			w.o.Tell(change)
+			w.lookAgain(change.Names)
 		}
 		timer.Reset(wait)
+	}
+}
+
+// lookAgain is for what the listener may have found there before any event of
+// it came in: whatever becomes of it then has to be told as well.
+func (w *Watcher) lookAgain(names []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, name := range names {
+		for _, t := range []target{{name: name}, {name: name, folder: true}} {
+			if way, known := w.trails[t]; known && !way.there && look(t).there {
+				w.ledger.appeared(t)
+			}
+		}
 	}
 }
 
