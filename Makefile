@@ -70,7 +70,7 @@ check: ## gofmt, vet, staticcheck, tidy, known vulnerabilities
 test: setup check cross ## everything that has to hold, as the continuous integration runs it
 	@if pkg-config --exists vips 2>/dev/null; then CGO_ENABLED=1 $(GO) test -tags vips ./internal/media/vips; \
 	else echo "test: !!! the engine on libvips is not tested: libvips is not installed !!!"; fi
-	CGO_ENABLED=1 $(GO) test -race -timeout 14m $$($(GO) list ./... | grep -v -e /internal/faults -e /internal/bench $(DECODERS:%=-e %$$))
+	CGO_ENABLED=1 $(GO) test -race -timeout 14m $$($(GO) list ./... | grep -v -e /internal/faults -e /internal/bench $(DECODERS:%=-e %))
 	$(GO) test $(DECODERS:%=.%)
 	$(GO) test -count=1 -timeout 10m -v ./internal/faults ./internal/bench | grep -v -e '^=== '
 	@$(MAKE) --no-print-directory demo >/dev/null && echo "demo: as it should be"
