@@ -446,7 +446,7 @@ func TestWorkersMayBeKilledAtAnyTime(t *testing.T) {
 			done := make(chan struct{})
 			go func() {
 				defer close(done)
-				time.Sleep(time.Duration(r.IntN(150)) * time.Millisecond)
+				time.Sleep(time.Duration(r.IntN(900)) * time.Millisecond)
 				signal := syscall.SIGKILL
 				switch i % 3 {
 				case 1:

@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/klippa-app/go-pdfium"
+	"github.com/klippa-app/go-pdfium/enums"
 	pdfiumerrors "github.com/klippa-app/go-pdfium/errors"
 	"github.com/klippa-app/go-pdfium/references"
 	"github.com/klippa-app/go-pdfium/requests"
@@ -202,9 +203,9 @@ func (d *document) page(number int) requests.Page {
 }
 
 // tidy makes plain lines of what PDFium says: one newline each, no blanks behind,
-// hyphens that only divide a line taken for hyphens.
+// a word that a hyphen divides at the end of its line put together, as poppler does.
 func tidy(s string) string {
-	s = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u0002", "-", "\ufffe", "-", "\x00", "").Replace(s)
+	s = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u0002", "", "\ufffe", "", "\x00", "").Replace(s)
 	var out strings.Builder
 	blank := 0
 	for line := range strings.Lines(s) {
@@ -235,7 +236,7 @@ func (d *document) draw(number int) ([]byte, error) {
 		return nil, damaged(fmt.Sprintf("page %d has no size", number))
 	}
 	w, h := media.PageSide, media.PageSide // at most; the shape is the page's
-	r, err := d.in.RenderPageInPixels(&requests.RenderPageInPixels{Page: d.page(number), Width: w, Height: h, RenderForm: false})
+	r, err := d.in.RenderPageInPixels(&requests.RenderPageInPixels{Page: d.page(number), Width: w, Height: h, RenderFlags: enums.FPDF_RENDER_FLAG_ANNOT})
 	if err != nil {
 		return nil, damaged(fmt.Sprintf("page %d cannot be drawn", number))
 	}

@@ -97,6 +97,19 @@ func TestPagesComeWithTextAndPicture(t *testing.T) {
 	}
 }
 
+func TestTextIsMadePlain(t *testing.T) {
+	for in, want := range map[string]string{
+		"a\r\nb\rc":                    "a\nb\nc",
+		"exam\ufffeple, well\u0002off": "example, welloff",
+		"\n\n a \t\n\n\n\nb\n\n":       " a\n\nb",
+		"":                             "",
+	} {
+		if got := tidy(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}
+
 func TestManyPagesNeedAChoice(t *testing.T) {
 	r := New(cache())
 	defer r.Close()
