@@ -20,6 +20,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/server"
 	"github.com/fsmcp/fsmcp/internal/tokens"
 	"github.com/fsmcp/fsmcp/internal/tools"
+	"github.com/fsmcp/fsmcp/internal/watch"
 	"github.com/fsmcp/fsmcp/internal/worker"
 	"github.com/fsmcp/fsmcp/schemas"
 )
@@ -109,6 +110,7 @@ func assemble(cfg config.Config, log zerolog.Logger) (*parts, error) {
 		Rand:          rand.Reader,
 	})
 	workers, readers := newWorkers(log), newReaders(log)
+	marks := &watch.Marks{}
 	telling := &teller{rules: rules, log: log}
 	house := tools.New(tools.Options{
 		Lexer:     rules.lexer,
@@ -121,6 +123,7 @@ func assemble(cfg config.Config, log zerolog.Logger) (*parts, error) {
 		Now:       time.Now,
 		Keeper:    store,
 		Teller:    telling,
+		Watcher:   marks,
 
 		Preferences: rules.preferences,
 

@@ -3,6 +3,8 @@ package tools
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 )
 
 // Tools lists the published tools in their fixed order.
@@ -23,6 +25,11 @@ const (
 	nameNotebookEdit = "NotebookEdit"
 )
 
+// pictured tells an answer that shows a picture.
+func pictured(r *Result) bool {
+	return slices.ContainsFunc(r.Blocks, func(b Block) bool { return strings.HasPrefix(b.MIME, "image/") })
+}
+
 // typed turns a tool written as (ctx, call, its own args) to (result, error)
 // into one that answers every error in the words of explain.
 func typed[A Args](h *House, name string, run func(context.Context, Call, A) (*Result, error)) func(context.Context, Call, Args) *Result {
@@ -41,6 +48,10 @@ func typed[A Args](h *House, name string, run func(context.Context, Call, A) (*R
 		if err == nil && call.account.path != "" {
 			h.hint(call, call.account.path, result)
 		}
+		if path := call.account.path; path != "" && h.Watcher != nil {
+			about, picture := *call.account, err == nil && pictured(result)
+			call.whenSent(func() { h.follow(call.Session, about, picture) })
+		}
 		if len(notes) > 0 {
 			result.Sent = func() {
 				for _, note := range notes {
@@ -52,6 +63,7 @@ func typed[A Args](h *House, name string, run func(context.Context, Call, A) (*R
 		if result.Ask != nil {
 			return result // it may never be sent: what is to be told waits for the next answer
 		}
+		h.remind(ctx, call, result)
 		return h.announced(result)
 	}
 }

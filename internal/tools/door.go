@@ -43,7 +43,7 @@ func (h *House) enter(call Call, op perm.Op, raw string) (*spot, error) {
 		}
 	}
 	if call.account != nil {
-		call.account.path = s.Path
+		call.account.path, call.account.stamp = s.Path, s.Stamp
 	}
 	if s.Asked.Relative() {
 		s.notes = append(s.notes, fmt.Sprintf("(Relative path: %s was used.)", s.name()))

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"weak"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/media"
@@ -35,6 +36,9 @@ type Options struct {
 	Now func() time.Time
 	// Keeper is shown the old bytes before each change; nil keeps none.
 	Keeper Keeper
+	// Watcher notes which files were touched; nil: changes made outside are not
+	// told before a file is used.
+	Watcher Watcher
 	// Teller is told of calls; nil: nobody is.
 	Teller Teller
 	// Pictures develops what cannot be handed on as it is; nil: nothing is.
@@ -56,6 +60,8 @@ type House struct {
 
 	mu      sync.Mutex
 	notices []string // for the next answer
+	// sessions are the conversations that may have to hear of changes.
+	sessions []weak.Pointer[Session]
 }
 
 // New builds a house of its parts. It touches no file.
@@ -95,13 +101,18 @@ type Session struct {
 	files  *state.Files
 	grants perm.GrantSet
 
-	mu     sync.Mutex
-	looked map[string]bool // folders in which hints were looked for
+	mu       sync.Mutex
+	looked   map[string]bool // folders in which hints were looked for
+	followed followed
 }
 
 // NewSession starts a conversation that has been shown nothing.
 func (h *House) NewSession() *Session {
-	return &Session{id: strings.ToLower(rand.Text()[:sessionLetters]), files: state.New(h.Now)}
+	s := &Session{id: strings.ToLower(rand.Text()[:sessionLetters]), files: state.New(h.Now)}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.sessions = append(h.sessions, weak.Make(s))
+	return s
 }
 
 // sessionLetters are enough that no two sessions of a user have the same id.

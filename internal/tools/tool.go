@@ -5,7 +5,11 @@
 // It does not decode arguments and does not recover panics: the server does.
 package tools
 
-import "context"
+import (
+	"context"
+
+	"github.com/fsmcp/fsmcp/internal/fsys"
+)
 
 // A Tool is one published tool. Args returns a pointer to a fresh argument
 // struct whose json tags are the properties of schemas/NAME.json; the server
@@ -49,7 +53,8 @@ type Call struct {
 type account struct {
 	// path is the resolved name of the file that it was about; "" where the
 	// rules did not let it through.
-	path string
+	path  string
+	stamp fsys.Stamp // as it was found
 }
 
 // ClientLimits is what a client passes on to its model of one answer; zero
