@@ -37,6 +37,7 @@ type driver struct {
 	calls int
 	held  map[string]*os.File
 	undo  []func() error
+	ids   map[string]string // of changes, by those that a page of docs has
 }
 
 func driverOf(ts *testscript.TestScript) *driver { return ts.Value(driverKey{}).(*driver) }

@@ -1,0 +1,317 @@
+//go:build unix
+
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestDocs runs the examples of docs/*.md out of the pages themselves, in the
+// order in which they stand there, each page from an empty workspace and home. A
+// fenced block is an example if its first line is one of these:
+//
+//   - ```LANGUAGE FILE is a file, which gets the block as its text. One that
+//     begins with #! can be run.
+//   - ```console is a transcript. "$ COMMAND" is given to sh in the workspace, with
+//     "> " before its further lines; what follows is what it prints on both of its
+//     streams. "-> TOOL JSON" is a call to a server, "<- " begins its answer and three
+//     blanks each further line of it, and a refusal reads "<- refused, code N SLUG: …".
+//     The calls of one block are one session.
+//
+// In the pages the home is /home/you and the workspace /home/you/project. An
+// ellipsis stands for any text in its line, and alone in a line for any lines.
+// Times stand for any times, and ids of changes for those that the page's commands
+// have really printed.
+func TestDocs(t *testing.T) {
+	pages, err := filepath.Glob(filepath.Join("..", "..", "docs", "*.md"))
+	if err != nil || len(pages) == 0 {
+		t.Fatal("no pages")
+	}
+	dir := t.TempDir()
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		script := scriptOf(string(text))
+		if script == "" {
+			t.Errorf("%s: no examples", page)
+		}
+		name := strings.TrimSuffix(filepath.Base(page), ".md") + ".txtar"
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(script), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmds := scriptCommands()
+	cmds["place"], cmds["transcript"] = place, runTranscript
+	testscript.Run(t, testscript.Params{Dir: dir, Setup: setUpScript, Cmds: cmds, Condition: scriptCondition})
+}
+
+var fence = regexp.MustCompile("(?ms)^```(\\w+)[ \t]*([^\n]*)\n(.*?)^```$")
+
+// scriptOf makes a script of a page: one command for each example, and the
+// examples as its files.
+func scriptOf(page string) string {
+	var commands, files strings.Builder
+	for i, m := range fence.FindAllStringSubmatchIndex(page, -1) {
+		language, file, body := page[m[2]:m[3]], page[m[4]:m[5]], page[m[6]:m[7]]
+		name := fmt.Sprintf(".examples/%d", i)
+		line := 1 + strings.Count(page[:m[0]], "\n")
+		switch {
+		case file != "":
+			fmt.Fprintf(&commands, "# line %d\nplace %s %s\n", line, name, file)
+		case language == "console":
+			fmt.Fprintf(&commands, "# line %d\ntranscript %s\n", line, name)
+		default:
+			continue
+		}
+		fmt.Fprintf(&files, "-- %s --\n%s", name, body)
+	}
+	return commands.String() + files.String()
+}
+
+// Where the pages are at home.
+const (
+	docsHome = "/home/you"
+	docsWork = docsHome + "/project"
+)
+
+// place EXAMPLE FILE makes the file.
+func place(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, args, 2, "place EXAMPLE FILE")
+	d := driverOf(ts)
+	name := args[1]
+	if rest, ok := strings.CutPrefix(name, "~"); ok {
+		name = d.home + rest
+	}
+	name = ts.MkAbs(name)
+	ts.Check(os.MkdirAll(filepath.Dir(name), 0o755))
+	text, mode := d.toDisk(ts.ReadFile(args[0])), os.FileMode(0o644)
+	if strings.HasPrefix(text, "#!") {
+		mode = 0o755
+	}
+	ts.Check(os.WriteFile(name, []byte(text), mode))
+}
+
+func (d *driver) toDisk(s string) string {
+	return strings.NewReplacer(docsWork, d.work, docsHome, d.home).Replace(s)
+}
+
+func (d *driver) toPage(s string) string {
+	return strings.NewReplacer(d.home, docsHome, d.work, docsWork).Replace(s)
+}
+
+// step is one command or call of a transcript, and what comes of it.
+type step struct {
+	command    string // for sh, or
+	tool, args string
+	want       []string
+}
+
+func steps(text string) (all []step, err error) {
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		var last *step
+		if len(all) > 0 {
+			last = &all[len(all)-1]
+		}
+		if command, ok := strings.CutPrefix(line, "$ "); ok {
+			all = append(all, step{command: command})
+			continue
+		}
+		if call, ok := strings.CutPrefix(line, "-> "); ok {
+			tool, args, _ := strings.Cut(call, " ")
+			all = append(all, step{tool: tool, args: args})
+			continue
+		}
+		if last == nil {
+			return nil, fmt.Errorf("%q stands before any command", line)
+		}
+		if more, ok := strings.CutPrefix(line, "> "); ok && last.command != "" && len(last.want) == 0 {
+			last.command += "\n" + more
+			continue
+		}
+		if last.tool != "" {
+			prefix := "   "
+			if len(last.want) == 0 {
+				prefix = "<- "
+			}
+			rest, ok := strings.CutPrefix(line, prefix)
+			if !ok && line != "" {
+				return nil, fmt.Errorf("%q does not begin with %q", line, prefix)
+			}
+			line = rest
+		}
+		last.want = append(last.want, line)
+	}
+	for i := range all { // blank lines between commands are for the reader's eye
+		for n := len(all[i].want); n > 0 && all[i].want[n-1] == ""; n-- {
+			all[i].want = all[i].want[:n-1]
+		}
+	}
+	return all, nil
+}
+
+// runTranscript EXAMPLE does what stands there and compares.
+func runTranscript(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, args, 1, "transcript EXAMPLE")
+	d := driverOf(ts)
+	all, err := steps(ts.ReadFile(args[0]))
+	ts.Check(err)
+	ts.Check(d.shutDown())
+	if d.ids == nil {
+		d.ids = map[string]string{}
+	}
+	for _, s := range all {
+		var got string
+		if s.command != "" {
+			got = d.shell(ts, s.command)
+		} else {
+			got = d.called(ts, s)
+		}
+		if err := d.matches(s.want, strings.TrimRight(d.toPage(got), "\n")); err != nil {
+			ts.Fatalf("%s%s %s: %v", s.command, s.tool, s.args, err)
+		}
+	}
+}
+
+// shell runs a command in the workspace. Where a server runs, it is given a moment
+// to hear of what the command did.
+func (d *driver) shell(ts *testscript.TestScript, command string) string {
+	for page, real := range d.ids {
+		command = strings.ReplaceAll(command, page, real)
+	}
+	cmd := exec.Command("sh", "-c", d.toDisk(command))
+	cmd.Dir, cmd.Env = d.work, d.environment(ts)
+	out, err := cmd.CombinedOutput()
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+		ts.Check(err)
+	}
+	if d.client != nil {
+		time.Sleep(200 * time.Millisecond)
+	}
+	return string(out)
+}
+
+func (d *driver) called(ts *testscript.TestScript, s step) string {
+	if d.client == nil {
+		d.serve(ts, false, nil)
+	}
+	r, err := d.client.Call(s.tool, json.RawMessage(d.toDisk(s.args)))
+	ts.Check(err)
+	if r.IsError {
+		return fmt.Sprintf("refused, code %d %s: %s", r.Code, r.Slug, r.Text)
+	}
+	return r.Text
+}
+
+// matches compares what came with the lines of the page.
+func (d *driver) matches(want []string, got string) error {
+	if strings.Join(want, "\n") == got {
+		return nil
+	}
+	pattern, ids := d.pattern(want)
+	m := regexp.MustCompile(pattern).FindStringSubmatch(got)
+	if m == nil {
+		return fmt.Errorf("is\n%s\nand should be\n%s", got, strings.Join(want, "\n"))
+	}
+	for i, id := range ids {
+		d.ids[id] = m[i+1]
+	}
+	return nil
+}
+
+// variable is what stands for something else in a page.
+var variable = regexp.MustCompile(`…|\b\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(\.\d+)?|\b[0-9a-z]{8}-\d+\b`)
+
+const (
+	anyTime = `\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d+)?`
+	anyID   = `([0-9a-z]{8}-\d+)`
+)
+
+// pattern is an expression that finds what lines stand for; each of ids is one
+// that was not known, and found by the group of the same number.
+func (d *driver) pattern(lines []string) (pattern string, ids []string) {
+	var b strings.Builder
+	b.WriteString(`\A`)
+	seen := map[string]bool{}
+	for i, line := range lines {
+		newline := "\n"
+		if i == len(lines)-1 {
+			newline = `\n?`
+		}
+		if line == "…" {
+			b.WriteString(`(?:[^\n]*\n)*?`)
+			if i == len(lines)-1 {
+				b.WriteString(`[^\n]*`)
+			}
+			continue
+		}
+		at := 0
+		for _, m := range variable.FindAllStringIndex(line, -1) {
+			b.WriteString(regexp.QuoteMeta(line[at:m[0]]))
+			at = m[1]
+			word := line[m[0]:m[1]]
+			real, known := d.ids[word]
+			switch {
+			case word == "…":
+				b.WriteString(`[^\n]*`)
+			case word[4] == '-' && len(word) >= len(time.DateTime):
+				b.WriteString(anyTime)
+			case known:
+				b.WriteString(regexp.QuoteMeta(real))
+			case seen[word]:
+				b.WriteString(`[0-9a-z]{8}-\d+`)
+			default:
+				seen[word] = true
+				ids = append(ids, word)
+				b.WriteString(anyID)
+			}
+		}
+		b.WriteString(regexp.QuoteMeta(line[at:]) + newline)
+	}
+	return b.String() + `\z`, ids
+}
+
+// TestDocsAreHeld shows that a page that tells something else fails.
+func TestDocsAreHeld(t *testing.T) {
+	d := &driver{ids: map[string]string{}}
+	for _, c := range []struct {
+		want, got string
+		ok        bool
+	}{
+		{"a\n…\nz", "a\nb\nc\nz", true},
+		{"a\n…\nz", "a\nz", true},
+		{"a\n…\nz", "b\nz", false},
+		{"a … z", "a b c z", true},
+		{"a … z", "a b\nc z", false},
+		{"a", "a\nb", false},
+		{"a\n…", "a\nb\nc", true},
+		{"", "a", false},
+		{"k3x9m2pq-1 2026-11-21 10:20:30 (a)", "aaaaaaaa-7 2031-01-02 03:04:05 (a)", true},
+		{"k3x9m2pq-1 again", "aaaaaaaa-7 again", true},
+		{"k3x9m2pq-1 another", "bbbbbbbb-7 another", false},
+		{"k3x9m2pq-2 new", "none new", false},
+	} {
+		if err := d.matches(strings.Split(c.want, "\n"), c.got); (err == nil) != c.ok {
+			t.Errorf("%q for %q: %v", c.want, c.got, err)
+		}
+	}
+	if _, err := steps("said before any command\n"); err == nil {
+		t.Error("a transcript that begins without a command passes")
+	}
+	if _, err := steps("-> Read {}\nno arrow\n"); err == nil {
+		t.Error("an answer without its arrow passes")
+	}
+}
