@@ -65,6 +65,7 @@ var rooms = map[string]room{
 	"internal/tokens/remote": {never: []ban{noOS, noProcess, noProtocol, noLog, noCommand, noWatch}},
 	"internal/watch":         {never: []ban{noProtocol, noProcess, noNet, noCommand, noLog}},
 	"internal/audit":         {never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
+	"internal/hooks":         {never: []ban{noProtocol, noNet, noCommand, noLog, noWatch}},
 	"internal/history":       {rooms: []string{"internal/save"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
 	"schemas":                {never: pure()},
 

@@ -1,0 +1,32 @@
+package hooks
+
+import "sync"
+
+// keepOutput is how much of what a command writes to one stream is kept, in bytes.
+const keepOutput = 4 << 10
+
+// head keeps the beginning of what is written to it, and takes the rest.
+type head struct {
+	mu   sync.Mutex
+	kept []byte
+	more bool
+}
+
+// Write implements io.Writer; it never fails.
+func (h *head) Write(p []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	room := keepOutput - len(h.kept)
+	h.kept = append(h.kept, p[:min(len(p), room)]...)
+	h.more = h.more || len(p) > room
+	return len(p), nil
+}
+
+func (h *head) text() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.more {
+		return string(h.kept) + "…"
+	}
+	return string(h.kept)
+}

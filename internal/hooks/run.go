@@ -1,0 +1,248 @@
+package hooks
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+)
+
+const (
+	// linger is how long the output of a command is still read after it has ended:
+	// what it left running may never close it.
+	linger = 200 * time.Millisecond
+	// burial is how long a killed command may take to be gone, as one that hangs in
+	// the file system does.
+	burial = 2 * time.Second
+)
+
+// Options of a Runner.
+type Options struct {
+	// Dir makes sure of the state folder and names it: old bytes are shown there.
+	Dir func(context.Context) (string, error)
+	// Env is the environment of commands, as os.Environ gives it.
+	Env []string
+}
+
+// Runner runs commands. It is safe for concurrent use, and touches nothing before
+// the first one.
+type Runner struct {
+	o    Options
+	life context.Context
+	end  context.CancelFunc
+
+	mu      sync.Mutex // guards closed, and running against being waited for
+	closed  bool
+	running sync.WaitGroup
+}
+
+// New makes a Runner.
+func New(o Options) *Runner {
+	life, end := context.WithCancel(context.Background())
+	return &Runner{o: o, life: life, end: end}
+}
+
+// Close kills what still runs, and waits for the end of it, but no longer than a
+// killed command may take. Nothing is started any more.
+func (r *Runner) Close() {
+	r.mu.Lock()
+	r.closed = true
+	r.mu.Unlock()
+	r.end()
+	gone := make(chan struct{})
+	go func() {
+		r.running.Wait()
+		close(gone)
+	}()
+	select {
+	case <-gone:
+	case <-time.After(burial + linger):
+	}
+}
+
+// Round is one change for which commands run, one after the other.
+type Round struct {
+	Hooks List
+	Event Event
+	// Dir is where they run.
+	Dir string
+	// Old are the bytes that were replaced, for the event's Before; nil: they are
+	// not shown.
+	Old []byte
+}
+
+// Ending is how a run ended.
+type Ending uint8
+
+// The endings.
+const (
+	Passed  Ending = iota // exit status 0
+	Refused               // exit status 2
+	Failed                // anything else
+	Late                  // killed at its deadline
+	Stopped               // killed since its caller gave up
+)
+
+// Report tells of one run.
+type Report struct {
+	Hook   Hook
+	Ending Ending
+	// Why says how it ended, as the rest of a sentence about the command; "" where
+	// it passed.
+	Why string
+	// Said is the beginning of what it wrote to standard error, or to standard
+	// output where that was nothing.
+	Said string
+	Took time.Duration
+}
+
+// Before runs the commands before a change, until one of them refuses or is late:
+// then stop is that one's report, and the change must not be made. all are the
+// reports of all that ran. An error is that of ctx.
+func (r *Runner) Before(ctx context.Context, round Round) (all []Report, stop *Report, err error) {
+	for _, h := range round.Hooks {
+		report := r.run(ctx, h, round.Dir, round.Event)
+		all = append(all, report)
+		switch report.Ending {
+		case Refused, Late:
+			return all, &report, nil
+		case Stopped:
+			if err = context.Cause(ctx); err == nil {
+				err = context.Canceled // the Runner was closed
+			}
+			return all, nil, err
+		}
+	}
+	return all, nil, nil
+}
+
+// After runs the commands after a change, whatever becomes of each. shown is why
+// the old bytes could not be shown although there were some.
+func (r *Runner) After(ctx context.Context, round Round) (all []Report, shown error) {
+	if round.Old != nil {
+		var e *exhibit
+		if e, shown = r.exhibit(ctx, round.Event.Path, round.Old); shown == nil {
+			defer e.remove()
+			round.Event.Before = e.name
+		}
+	}
+	for _, h := range round.Hooks {
+		report := r.run(ctx, h, round.Dir, round.Event)
+		all = append(all, report)
+		if report.Ending == Stopped {
+			break
+		}
+	}
+	return all, shown
+}
+
+// errLate is the cause of a context whose command had its time.
+var errLate = errors.New("its time was over")
+
+// enter notes that a command is about to run, unless the Runner is closed.
+func (r *Runner) enter() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.closed {
+		r.running.Add(1)
+	}
+	return !r.closed
+}
+
+// run runs one command.
+func (r *Runner) run(ctx context.Context, h Hook, dir string, e Event) (p Report) {
+	p.Hook = h
+	begun := time.Now()
+	defer func() { p.Took = time.Since(begun) }()
+	line, err := e.line()
+	if err != nil || !utf8.ValidString(e.Path) || !utf8.ValidString(e.Before) {
+		return p.failed("could not be told of the file: its name is no valid text")
+	}
+	if ctx.Err() != nil || !r.enter() {
+		p.Ending, p.Why = Stopped, "was not started"
+		return p
+	}
+	defer r.running.Done()
+	ctx, cancel := context.WithTimeoutCause(ctx, h.Timeout, errLate)
+	defer cancel()
+	defer context.AfterFunc(r.life, cancel)()
+
+	var out, complaints head
+	cmd := exec.Command(h.Command[0], h.Command[1:]...)
+	cmd.Dir, cmd.Env, cmd.WaitDelay = dir, r.o.Env, linger
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(line), &out, &complaints
+	g := newGroup(cmd)
+	if err := cmd.Start(); err != nil {
+		return p.failed("could not be started: " + innermost(err).Error())
+	}
+	defer g.close()
+	g.gather()
+	killed, err := wait(ctx, cmd, g)
+	if p.Said = complaints.text(); strings.TrimSpace(p.Said) == "" {
+		p.Said = out.text()
+	}
+	switch {
+	case killed && context.Cause(ctx) == errLate:
+		p.Ending, p.Why = Late, fmt.Sprintf("did not end within %v", h.Timeout)
+		return p
+	case killed:
+		p.Ending, p.Why = Stopped, "was stopped"
+		return p
+	}
+	return p.ended(cmd, err)
+}
+
+// wait waits for a command, and kills it where ctx ends first. One that cannot
+// even be killed is left alone.
+func wait(ctx context.Context, cmd *exec.Cmd, g *group) (killed bool, err error) {
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	select {
+	case err = <-ended:
+		return false, err
+	case <-ctx.Done():
+	}
+	g.kill()
+	select {
+	case <-ended:
+	case <-time.After(burial):
+	}
+	return true, nil
+}
+
+// ended judges a command that ended by itself.
+func (p Report) ended(cmd *exec.Cmd, err error) Report {
+	const refusing = 2
+	state := cmd.ProcessState
+	switch {
+	case state == nil:
+		return p.failed("was lost: " + innermost(err).Error())
+	case state.Success():
+		return p
+	case state.ExitCode() == refusing:
+		p.Ending, p.Why = Refused, "refused"
+		return p
+	}
+	return p.failed("failed (" + state.String() + ")")
+}
+
+func (p Report) failed(why string) Report {
+	p.Ending, p.Why = Failed, why
+	return p
+}
+
+// innermost is the system's own words for an error.
+func innermost(err error) error {
+	for {
+		inner := errors.Unwrap(err)
+		if inner == nil {
+			return err
+		}
+		err = inner
+	}
+}
