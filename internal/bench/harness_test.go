@@ -26,22 +26,21 @@ func build(t *testing.T) bins {
 	t.Helper()
 	dir := t.TempDir()
 	b := bins{fsmcp: os.Getenv("FSMCP_BIN"), floor: filepath.Join(dir, "floor")}
-	compile := func(out, pkg string) {
-		cmd := exec.Command("go", "build", "-trimpath", "-o", out, pkg)
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOEXPERIMENT=jsonv2")
-		if pkg != "github.com/fsmcp/fsmcp/cmd/fsmcp" {
-			cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOEXPERIMENT=")
-		}
-		if msg, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("go build %s: %v\n%s", pkg, err, msg)
-		}
-	}
 	if b.fsmcp == "" {
 		b.fsmcp = filepath.Join(dir, "fsmcp")
-		compile(b.fsmcp, "github.com/fsmcp/fsmcp/cmd/fsmcp")
+		compile(t, b.fsmcp, "github.com/fsmcp/fsmcp/cmd/fsmcp", "CGO_ENABLED=0", "GOEXPERIMENT=jsonv2")
 	}
-	compile(b.floor, "github.com/fsmcp/fsmcp/internal/bench/floor")
+	compile(t, b.floor, "github.com/fsmcp/fsmcp/internal/bench/floor", "CGO_ENABLED=0", "GOEXPERIMENT=")
 	return b
+}
+
+func compile(t *testing.T, out, pkg string, env ...string) {
+	t.Helper()
+	cmd := exec.Command("go", "build", "-trimpath", "-o", out, pkg)
+	cmd.Env = append(os.Environ(), env...)
+	if msg, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("go build %s: %v\n%s", pkg, err, msg)
+	}
 }
 
 // peer is a running server and the leanest client there can be: a line out, a
@@ -157,20 +156,25 @@ func (p *peer) send(request []byte) (time.Duration, []byte) {
 // memory reads a field of /proc/PID/status (VmRSS, VmHWM) in bytes.
 func (p *peer) memory(field string) float64 {
 	p.t.Helper()
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+	return statusOf(p.t, p.cmd.Process.Pid, field)
+}
+
+func statusOf(t testing.TB, pid int, field string) float64 {
+	t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
-		p.t.Fatal(err)
+		t.Fatal(err)
 	}
 	for line := range strings.Lines(string(text)) {
 		if rest, ok := strings.CutPrefix(line, field+":"); ok {
 			kb, err := strconv.Atoi(strings.Fields(rest)[0])
 			if err != nil {
-				p.t.Fatal(err)
+				t.Fatal(err)
 			}
 			return float64(kb) * 1024
 		}
 	}
-	p.t.Fatalf("no %s", field)
+	t.Fatalf("no %s", field)
 	return 0
 }
 
@@ -203,6 +207,26 @@ func (tb *table) row(what string, figure, bound float64, unit, how string) {
 
 func (tb *table) note(what string, figure float64, unit, how string) {
 	fmt.Printf("%-44s %10.3f %-3s  %14s  %-4s  %s\n", what, figure, unit, "", "", how)
+}
+
+// close sums up.
+func (tb *table) close(t *testing.T) {
+	t.Helper()
+	if !tb.judge {
+		fmt.Println("a short run: it shows that the measurements work; the figures that count are those of make bench")
+		return
+	}
+	fmt.Printf("%d figures over their bounds\n", tb.over)
+	if tb.over > 0 {
+		t.Errorf("%d figures over their bounds", tb.over)
+	}
+}
+
+// aside prints what is no figure but helps to judge one, in the full run.
+func (tb *table) aside(format string, a ...any) {
+	if tb.judge {
+		fmt.Printf("  "+format+"\n", a...)
+	}
 }
 
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
