@@ -6,7 +6,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -15,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fsmcp/fsmcp/internal/darkroom"
-	"github.com/fsmcp/fsmcp/internal/media"
 	"github.com/fsmcp/fsmcp/internal/media/goengine"
 	"github.com/fsmcp/fsmcp/internal/worker"
 )
@@ -166,18 +164,4 @@ func engines() []string {
 		}
 	}
 	return all
-}
-
-// imageLimits are the usual ones, but for what the environment says.
-func imageLimits(log zerolog.Logger) media.Limits {
-	l := media.DefaultLimits()
-	const name = "FSMCP_MAX_IMAGE_TOKENS"
-	switch n, err := strconv.Atoi(strings.TrimSpace(os.Getenv(name))); {
-	case os.Getenv(name) == "":
-	case err != nil || n <= 0:
-		log.Warn().Msgf("%s is no whole number above 0; %d is used.", name, l.Tokens)
-	default:
-		l.Tokens = n
-	}
-	return l
 }

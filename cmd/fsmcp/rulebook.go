@@ -12,6 +12,7 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/config"
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/media"
 	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/tokens/remote"
 	"github.com/fsmcp/fsmcp/internal/tools"
@@ -112,7 +113,15 @@ func preferences(cfg config.Config) tools.Preferences {
 		ApplyChanged: cfg.WhenChanged == "apply",
 		KeepTrailing: !cfg.StripTrailingSpace,
 		HintsBelow:   hints,
+		ImageTokens:  cfg.Images.Tokens,
+		Bounds:       media.Bounds{Pixels: cfg.Images.Megapixels * 1_000_000, Side: cfg.Images.Side, Bytes: cfg.Images.Decoded},
+		PDF:          func(client string) tools.PDFStyle { return pdfStyle(cfg.PDFFor(client)) },
 	}
+}
+
+func pdfStyle(p config.PDF) tools.PDFStyle {
+	pictures := map[string]tools.PagePictures{"auto": tools.PicturesAuto, "always": tools.PicturesAlways, "never": tools.PicturesNever}
+	return tools.PDFStyle{Document: p.Mode == "document", Pictures: pictures[p.Images]}
 }
 
 // warn says once what may be said of every edition.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
-	"os"
 	"runtime"
 	"time"
 
@@ -127,10 +126,8 @@ func assemble(cfg config.Config, log zerolog.Logger) (*parts, error) {
 
 		Preferences: rules.preferences,
 
-		Pictures:    darkroom.New(workers),
-		ImageLimits: imageLimits(log),
-		Pages:       darkroom.New(readers),
-		PDFDocument: os.Getenv("FSMCP_PDF_MODE") == "document",
+		Pictures: darkroom.New(workers),
+		Pages:    darkroom.New(readers),
 	})
 	telling.announce = house.Announce
 	srv, err := server.New(server.Options{
@@ -143,17 +140,24 @@ func assemble(cfg config.Config, log zerolog.Logger) (*parts, error) {
 		AskTimeout: cfg.AskTimeout,
 		WantRoots:  cfg.RootsWanted,
 		Roots:      rules.follow,
-		Limits: func(client string, known tools.ClientLimits) tools.ClientLimits {
-			l := cfg.ClientLimit(client, config.ClientLimit{Tokens: known.Tokens, Chars: known.Chars})
-			known.Tokens, known.Chars = l.Tokens, l.Chars
-			return known
-		},
-		Log: log,
+		Limits:     func(client string, known tools.ClientLimits) tools.ClientLimits { return corrected(cfg, client, known) },
+		Log:        log,
 	})
 	if err != nil {
 		return nil, err
 	}
 	return &parts{house: house, saver: saver, history: store, server: srv, rules: rules, workers: workers, readers: readers}, nil
+}
+
+// corrected is what a client passes on, as the settings have it: characters that
+// they name are those of the whole answer, pictures as they are sent.
+func corrected(cfg config.Config, client string, known tools.ClientLimits) tools.ClientLimits {
+	l := cfg.ClientLimit(client, config.ClientLimit{Tokens: known.Tokens, Chars: known.Chars})
+	if l.Chars != known.Chars {
+		known.Answer = l.Chars
+	}
+	known.Tokens, known.Chars = l.Tokens, l.Chars
+	return known
 }
 
 // permissions is what the policy is compiled from.

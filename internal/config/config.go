@@ -83,8 +83,12 @@ type Config struct {
 	Hints              bool
 	AuditFile          string // absolute; empty: none
 	AuditRequired      bool
+	Images             Images
+	PDF                PDF  // where nothing is said of a client (see PDFFor)
+	PDFWarm            bool // what reads PDFs is readied before the first one
 
 	clients, caps map[string]ClientLimit
+	pdfClients    map[string]PDF
 	origin        origin
 	entries       []entry
 }

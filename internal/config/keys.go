@@ -55,6 +55,15 @@ const (
 	keyHistoryMaxAge   = "history.maxAge"
 	keyHistoryExclude  = "history.exclude"
 
+	keyImageTokens  = "maxImageTokens"
+	keyMegapixels   = "images.maxMegapixels"
+	keyImageSide    = "images.maxSide"
+	keyImageDecoded = "images.maxDecoded"
+	keyPDFMode      = "pdf.mode"
+	keyPDFImages    = "pdf.images"
+	keyPDFClients   = "pdf.clients"
+	keyPDFWarm      = "pdf.warm"
+
 	keySchema      = "$schema" // for editors
 	keyPermissions = "permissions"
 	keyDeny        = "permissions.deny"
@@ -107,13 +116,21 @@ func keys() []key {
 		{path: keyHistoryMaxSize, who: trusted, take: takeSize, want: `a number of bytes, such as "1GB"`},
 		{path: keyHistoryMaxAge, who: trusted, take: takeAge, want: `a length of time, such as "30d" or "12h"`},
 		{path: keyHistoryExclude, who: trusted, take: takeGlobs, want: `a list of globs, such as [".env", "secrets/**"]`},
+		{path: keyImageTokens, who: lower, take: takeCount, want: "a whole number above 0"},
+		{path: keyMegapixels, who: lower, take: takeCount, want: "a whole number above 0"},
+		{path: keyImageSide, who: lower, take: takeCount, want: "a whole number above 0"},
+		{path: keyImageDecoded, who: lower, take: takeSize, want: `a number of bytes, such as "512MB"`},
+		word(keyPDFMode, anyone, pdfModes()...),
+		word(keyPDFImages, anyone, pdfImages()...),
+		{path: keyPDFClients, who: anyone, take: takePDFClients, want: `an object as {"NAME": {"mode": "document", "images": "never"}}`},
+		{path: keyPDFWarm, who: anyone, take: takeBool, want: "true or false"},
 	}
 }
 
 // later are settings that are specified but whose features this version lacks;
 // a name covers all below it.
 func later() []string {
-	return []string{"hooks", "lsp", "pdf", "maxImageTokens", "limits.maxImageTokens"}
+	return []string{"hooks", "lsp"}
 }
 
 // modes are the words for permissions.defaultMode, loosest first, and then the
@@ -288,8 +305,8 @@ func nearest(name string, known []string) string {
 	for _, k := range known {
 		d := distance(strings.ToLower(name), strings.ToLower(k))
 		near := d <= max(1, len(k)/3)
-		if leaf := k[strings.LastIndexByte(k, '.')+1:]; leaf != k {
-			mine := name[strings.LastIndexByte(name, '.')+1:]
+		leaf, mine := k[strings.LastIndexByte(k, '.')+1:], name[strings.LastIndexByte(name, '.')+1:]
+		if leaf != k || mine != name {
 			// In the wrong place counts as one slip.
 			alone := 1 + distance(strings.ToLower(mine), strings.ToLower(leaf))
 			near = near || alone <= max(1, len(leaf)/3)

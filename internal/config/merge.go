@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -50,7 +51,10 @@ func (m *merger) merge(workspace []string) Config {
 		Hints:              pick(m, keyHints, true),
 		AuditFile:          m.file(keyAuditFile),
 		AuditRequired:      pick(m, keyAuditNeeded, false),
+		Images:             m.images(),
+		PDFWarm:            pick(m, keyPDFWarm, true),
 	}
+	c.PDF, c.pdfClients = m.pdf()
 	if api := pick(m, keyTokensAPI, TokensAPI{}); api != (TokensAPI{}) {
 		c.TokensAPI = &api
 	}
@@ -196,22 +200,27 @@ func (m *merger) maxTokens() int {
 			return n
 		}
 	}
-	n, by := m.origin.tokens, nobody
-	if is, level := m.decide(keyMaxTokens); level != nobody {
-		n, by = is.(int), level
+	return bounded(m, keyMaxTokens, m.origin.tokens)
+}
+
+// bounded is the value of a bound that a project's file can only lower.
+func bounded[T cmp.Ordered](m *merger, path string, otherwise T) T {
+	n, by := otherwise, nobody
+	if is, level := m.decide(path); level != nobody {
+		n, by = is.(T), level
 	}
 	if m.trust {
 		return n
 	}
 	told := n
 	for _, l := range m.layers {
-		v, ok := l.values[keyMaxTokens]
+		v, ok := l.values[path]
 		switch {
 		case !ok || !l.File.Level.project() || l.File.Level > by:
-		case v.is.(int) > told:
-			m.ignored(l, v.line, keyMaxTokens, "a project can only lower it")
+		case v.is.(T) > told:
+			m.ignored(l, v.line, path, "a project can only lower it")
 		default:
-			n = min(n, v.is.(int))
+			n = min(n, v.is.(T))
 		}
 	}
 	return n

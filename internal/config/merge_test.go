@@ -46,6 +46,18 @@ func TestWhoMaySetWhat(t *testing.T) {
 		{keyHistoryMaxSize, `"5MB"`, withTrust, func(c Config) bool { return c.History.MaxSize == 5<<20 }},
 		{keyHistoryMaxAge, `"2d"`, withTrust, func(c Config) bool { return c.History.MaxAge == 48*time.Hour }},
 		{keyHistoryExclude, `["x"]`, withTrust, func(c Config) bool { return slices.Equal(c.History.Exclude, []string{"x"}) }},
+		{keyImageTokens, `50`, always, func(c Config) bool { return c.Images.Tokens == 50 }},
+		{keyImageTokens, `500000`, withTrust, func(c Config) bool { return c.Images.Tokens == 500_000 }},
+		{keyMegapixels, `50`, always, func(c Config) bool { return c.Images.Megapixels == 50 }},
+		{keyMegapixels, `200`, withTrust, func(c Config) bool { return c.Images.Megapixels == 200 }},
+		{keyImageSide, `50`, always, func(c Config) bool { return c.Images.Side == 50 }},
+		{keyImageSide, `20000`, withTrust, func(c Config) bool { return c.Images.Side == 20_000 }},
+		{keyImageDecoded, `"1MB"`, always, func(c Config) bool { return c.Images.Decoded == 1<<20 }},
+		{keyImageDecoded, `"1GB"`, withTrust, func(c Config) bool { return c.Images.Decoded == 1<<30 }},
+		{keyPDFMode, `"document"`, always, func(c Config) bool { return c.PDFFor("x").Mode == "document" }},
+		{keyPDFImages, `"never"`, always, func(c Config) bool { return c.PDFFor("x").Images == "never" }},
+		{keyPDFClients, `{"x": {"mode": "document"}}`, always, func(c Config) bool { return c.PDFFor("x").Mode == "document" && c.PDFFor("y").Mode == "pages" }},
+		{keyPDFWarm, `false`, always, func(c Config) bool { return !c.PDFWarm }},
 		{keyLog, `"/x"`, notProject, func(c Config) bool { return c.Log == "/x" }},
 	}
 	files := map[Level]string{SettingsFile: settingsFile, Local: local, Project: project, User: userOwn}
@@ -67,7 +79,7 @@ func TestWhoMaySetWhat(t *testing.T) {
 		}
 	}
 	for _, path := range known() {
-		if isGroup := path == keyPermissions || strings.Contains("edit limits tokens ask history audit", path); !isGroup && !covered[path] {
+		if isGroup := path == keyPermissions || strings.Contains("edit limits tokens ask history audit images pdf", path); !isGroup && !covered[path] {
 			t.Errorf("%s has no row", path)
 		}
 	}
@@ -134,6 +146,11 @@ func TestPrecedenceOfSingleValues(t *testing.T) {
 		{"tokens of the trusted local file", Flags{TrustProject: &yes}, nil, map[string]string{userOwn: tokens(100), project: tokens(500), local: tokens(600)}, 0, 600, tokensOf},
 		{"zero falls through", Flags{}, nil, map[string]string{userOwn: tokens(0)}, 1, 1000, tokensOf},
 
+		{"image tokens by variable", Flags{}, map[string]string{"FSMCP_MAX_IMAGE_TOKENS": "900"}, map[string]string{userOwn: asFile(keyImageTokens, "7"), project: asFile(keyImageTokens, "8")}, 0, 900, imageTokensOf},
+		{"image tokens by user", Flags{}, nil, map[string]string{userOwn: asFile(keyImageTokens, "900000")}, 0, 900_000, imageTokensOf},
+		{"image tokens lowered", Flags{}, nil, map[string]string{userOwn: asFile(keyImageTokens, "5000"), project: asFile(keyImageTokens, "500")}, 0, 500, imageTokensOf},
+		{"bad image tokens fall through", Flags{}, map[string]string{"FSMCP_MAX_IMAGE_TOKENS": "0"}, map[string]string{userOwn: asFile(keyImageTokens, "7")}, 1, 7, imageTokensOf},
+
 		{"dedup by flag", Flags{Dedup: &yes}, map[string]string{"FSMCP_DEDUP": "0"}, map[string]string{userOwn: dedup(false)}, 0, true, dedupOf},
 		{"dedup by variable", Flags{}, map[string]string{"FSMCP_DEDUP": "1"}, map[string]string{userOwn: dedup(false)}, 0, true, dedupOf},
 		{"dedup by local", Flags{}, nil, map[string]string{local: dedup(false), project: dedup(true), userOwn: dedup(true)}, 0, false, dedupOf},
@@ -161,7 +178,9 @@ func TestPrecedenceOfSingleValues(t *testing.T) {
 
 func modeOf(c Config) any   { return c.Mode }
 func tokensOf(c Config) any { return c.MaxTokens }
-func dedupOf(c Config) any  { return c.Dedup }
+
+func imageTokensOf(c Config) any { return c.Images.Tokens }
+func dedupOf(c Config) any       { return c.Dedup }
 
 func TestLimitsByClient(t *testing.T) {
 	files := map[string]string{
@@ -186,6 +205,38 @@ func TestLimitsByClient(t *testing.T) {
 	} {
 		if got := c.ClientLimit(row.client, row.builtin); got != row.want {
 			t.Errorf("%s: %+v", row.client, got)
+		}
+	}
+}
+
+// The nearest file that speaks of a client decides, word by word; the longest
+// name that covers it counts, and a variable speaks of all.
+func TestPDFsByClient(t *testing.T) {
+	files := map[string]string{
+		userOwn: `{"pdf": {"images": "always", "clients": {"Gemini-CLI": {"mode": "document", "images": "never"}, "c": {"mode": "document"}, "c-long": {"images": "auto"}}}}`,
+		project: `{"pdf": {"clients": {"gemini-cli": {"images": "auto"}}}}`,
+	}
+	for _, c := range []struct {
+		env    map[string]string
+		client string
+		want   PDF
+	}{
+		{nil, "other", PDF{"pages", "always"}},
+		{nil, "gemini-cli-mcp-client", PDF{"document", "auto"}},
+		{nil, "Gemini CLI", PDF{"document", "auto"}},
+		{nil, "geminis", PDF{"pages", "always"}},
+		{nil, "c", PDF{"document", "always"}},
+		{nil, "c-long-name", PDF{"pages", "auto"}},
+		{map[string]string{"FSMCP_PDF_MODE": "pages"}, "c", PDF{"pages", "always"}},
+		{map[string]string{"FSMCP_PDF_MODE": "document"}, "other", PDF{"document", "always"}},
+		{map[string]string{"FSMCP_PDF_MODE": "whole"}, "c", PDF{"document", "always"}},
+	} {
+		cfg, warnings, err := New(Flags{}, with(env(c.env), files), 1000)
+		if err != nil || (len(warnings) > 0) != (c.env["FSMCP_PDF_MODE"] == "whole") {
+			t.Errorf("%q, %v", warnings, err)
+		}
+		if got := cfg.PDFFor(c.client); got != c.want {
+			t.Errorf("%s, %v: %+v, want %+v", c.client, c.env, got, c.want)
 		}
 	}
 }

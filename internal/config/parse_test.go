@@ -131,7 +131,7 @@ func TestWordsThatAreNotKnown(t *testing.T) {
 		{`{"quite": {"another": 1}}`, `/f:1: "quite" is not a known setting; it is ignored`},
 		{`{"lsp": {"required": true}}`, `/f:1: "lsp" is not supported by this version yet; it is ignored`},
 		{`{"hooks.beforeFileEdited": []}`, `/f:1: "hooks.beforeFileEdited" is not supported by this version yet; it is ignored`},
-		{`{"limits": {"maxImageTokens": 1}}`, `/f:1: "limits.maxImageTokens" is not supported by this version yet; it is ignored`},
+		{`{"limits": {"maxImageTokens": 1}}`, `/f:1: "limits.maxImageTokens" is not a known setting; it is ignored (did you mean "maxImageTokens"?)`},
 		{`{"edit": {"gate": "ful"}}`, `/f:1: "edit.gate" takes auto, full or shown, not "ful" (did you mean full?); it is ignored`},
 		{`{"edit": true}`, `/f:1: "edit" takes an object; it is ignored`},
 		{`{"dedup": "no"}`, `/f:1: "dedup" takes true or false; it is ignored`},
@@ -166,15 +166,25 @@ func values() map[string]struct {
 		good map[string]any
 		bad  []string
 	}
+	count := row{map[string]any{"1": 1, "10.0": 10, "1e4": 10000}, []string{"0", "-1", "1.5", `"10"`, "1e99", "null"}}
 	yes := row{map[string]any{"true": true, "false": false}, []string{`"true"`, "0", "null", "{}"}}
 	return map[string]row{
-		keyGate:        {map[string]any{`"auto"`: "auto", `"full"`: "full", `"shown"`: "shown"}, []string{`"Full"`, "1", "null", "[]"}},
-		keyWhenChanged: {map[string]any{`"refuse"`: "refuse", `"apply"`: "apply"}, []string{`""`}},
-		keyStrip:       yes,
-		keyDedup:       yes,
-		keyHardLinks:   yes,
-		keyDurability:  {map[string]any{`"full"`: "full", `"data"`: "data", `"none"`: "none"}, []string{`"much"`}},
-		keyMaxTokens:   {map[string]any{"1": 1, "10.0": 10, "1e4": 10000}, []string{"0", "-1", "1.5", `"10"`, "1e99", "null"}},
+		keyGate:         {map[string]any{`"auto"`: "auto", `"full"`: "full", `"shown"`: "shown"}, []string{`"Full"`, "1", "null", "[]"}},
+		keyWhenChanged:  {map[string]any{`"refuse"`: "refuse", `"apply"`: "apply"}, []string{`""`}},
+		keyStrip:        yes,
+		keyDedup:        yes,
+		keyHardLinks:    yes,
+		keyDurability:   {map[string]any{`"full"`: "full", `"data"`: "data", `"none"`: "none"}, []string{`"much"`}},
+		keyMaxTokens:    count,
+		keyImageTokens:  count,
+		keyMegapixels:   count,
+		keyImageSide:    count,
+		keyImageDecoded: {map[string]any{"1048576": int64(1 << 20), `"512MB"`: int64(512 << 20)}, []string{"-1", `"much"`, "null"}},
+		keyPDFMode:      {map[string]any{`"pages"`: "pages", `"document"`: "document"}, []string{`"whole"`, "1", "null"}},
+		keyPDFImages:    {map[string]any{`"auto"`: "auto", `"always"`: "always", `"never"`: "never"}, []string{`"some"`, "true", "null"}},
+		keyPDFClients: {map[string]any{"{}": map[string]PDF{}, `{"Gemini CLI": {"mode": "document"}, "x": {}}`: map[string]PDF{"gemini-cli": {Mode: "document"}, "x": {}}, `{"c": {"mode": "pages", "images": "never"}}`: map[string]PDF{"c": {"pages", "never"}}},
+			[]string{"[]", `{"": {}}`, `{"c": "document"}`, `{"c": {"modes": "pages"}}`, `{"c": {"mode": "whole"}}`, `{"c": {"images": 1}}`}},
+		keyPDFWarm: yes,
 		keyClients: {map[string]any{"{}": map[string]ClientLimit{}, `{"My Client": {"tokens": 5}, "x": {}}`: map[string]ClientLimit{"my-client": {Tokens: 5}, "x": {}}, `{"c": {"tokens": 1, "characters": 2}}`: map[string]ClientLimit{"c": {1, 2}}},
 			[]string{"[]", `{"": {}}`, `{"c": 1}`, `{"c": {"token": 1}}`, `{"c": {"tokens": 0}}`}},
 		keyTokensAPI: {map[string]any{

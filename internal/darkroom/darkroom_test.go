@@ -129,9 +129,10 @@ func (r reader) Read([]byte, media.PDFRequest, func(int64, int64, string)) (medi
 func TestPagesComeBackAsTheyWere(t *testing.T) {
 	for _, want := range []media.PDFResult{
 		{Count: 9, Set: media.PageSet{Pages: []int{2, 3}, Clipped: true, Next: 4}, Attachments: []string{"a.txt"}, Behind: 7, Pages: []media.PDFPage{
-			{Number: 2, Text: "two", Picture: []byte("a picture")}, {Number: 3, Text: ""},
+			{Number: 2, Text: "two", Picture: []byte("a picture")}, {Number: 3, Text: "", Cut: 12},
 		}},
 		{Count: 1, Set: media.PageSet{Pages: []int{1}}, Document: []byte("%PDF-")},
+		{Count: 1, Set: media.PageSet{Pages: []int{1}}, TooLarge: true, Pages: []media.PDFPage{{Number: 1, Text: "one"}}},
 	} {
 		got, err := New(here{h: Handler(engine{}, reader{res: want})}).PDF(t.Context(), gifOf(1, 1), 13, media.PDFRequest{}, nil)
 		if err != nil || !reflect.DeepEqual(got, want) {

@@ -17,9 +17,11 @@ type read struct {
 	Set         media.PageSet
 	Numbers     []int
 	Drawn       []bool
+	Cut         []int
 	Attachments []string
 	Whole       bool
 	Behind      int
+	TooLarge    bool
 }
 
 // PDF has pages of a document read. Beside the errors of the reader there are
@@ -30,10 +32,10 @@ func (d *Darkroom) PDF(ctx context.Context, file io.ReaderAt, size int64, q medi
 		return media.PDFResult{}, cause(err)
 	}
 	var r read
-	if err := json.Unmarshal(reply.Result, &r); err != nil || len(r.Numbers) != len(r.Drawn) {
+	if err := json.Unmarshal(reply.Result, &r); err != nil || len(r.Numbers) != len(r.Drawn) || len(r.Numbers) != len(r.Cut) {
 		return media.PDFResult{}, senseless()
 	}
-	out := media.PDFResult{Count: r.Count, Set: r.Set, Attachments: r.Attachments, Behind: r.Behind}
+	out := media.PDFResult{Count: r.Count, Set: r.Set, Attachments: r.Attachments, Behind: r.Behind, TooLarge: r.TooLarge}
 	blobs := reply.Blobs
 	next := func() (b []byte) {
 		if len(blobs) > 0 {
@@ -42,7 +44,7 @@ func (d *Darkroom) PDF(ctx context.Context, file io.ReaderAt, size int64, q medi
 		return b
 	}
 	for i, number := range r.Numbers {
-		p := media.PDFPage{Number: number, Text: string(next())}
+		p := media.PDFPage{Number: number, Text: string(next()), Cut: r.Cut[i]}
 		if r.Drawn[i] {
 			if p.Picture = next(); len(p.Picture) == 0 {
 				return media.PDFResult{}, senseless()
@@ -72,10 +74,10 @@ func readPDF(pages PageReader, t worker.Task) (worker.Result, error) {
 	if err != nil {
 		return worker.Result{}, packed(err)
 	}
-	r := read{Count: res.Count, Set: res.Set, Attachments: res.Attachments, Behind: res.Behind, Whole: res.Document != nil}
+	r := read{Count: res.Count, Set: res.Set, Attachments: res.Attachments, Behind: res.Behind, TooLarge: res.TooLarge, Whole: res.Document != nil}
 	var blobs [][]byte
 	for _, p := range res.Pages {
-		r.Numbers, r.Drawn = append(r.Numbers, p.Number), append(r.Drawn, p.Picture != nil)
+		r.Numbers, r.Drawn, r.Cut = append(r.Numbers, p.Number), append(r.Drawn, p.Picture != nil), append(r.Cut, p.Cut)
 		blobs = append(blobs, []byte(p.Text))
 		if p.Picture != nil {
 			blobs = append(blobs, p.Picture)

@@ -130,13 +130,15 @@ func Spoken(pages []int) string {
 // PDFRequest asks for pages of a document.
 type PDFRequest struct {
 	Pages string // as given
-	// Pictures is how many pages come with one at most.
+	// Pictures is how many pages come with one at most. Where that are not all,
+	// those that hold more than text come first, or with InOrder the first ones.
 	Pictures int
+	InOrder  bool
 	// Room bounds the whole answer in characters, pictures in base64; Text what
 	// of it is text.
 	Room, Text int
-	// Document asks for the pages as a PDF of their own.
-	Document bool
+	// Document asks for the pages as a PDF of their own, of at most so many bytes.
+	Document int
 }
 
 // PDFResult is what was read of a document.
@@ -145,9 +147,11 @@ type PDFResult struct {
 	Set         PageSet
 	Pages       []PDFPage
 	Attachments []string
-	// Document is the PDF, or the one of the pages, where it was asked for and is
-	// not too large.
+	// Document is the PDF, or the one of the pages, where it was asked for. Else
+	// TooLarge says that it has more bytes than it may; where it does not, the
+	// pages could not be cut out.
 	Document []byte
+	TooLarge bool
 	// Behind is the first page whose text had no room any more; 0: none.
 	Behind int
 }
@@ -156,6 +160,7 @@ type PDFResult struct {
 type PDFPage struct {
 	Number  int
 	Text    string
+	Cut     int // bytes of the text that had no room
 	Picture []byte
 }
 

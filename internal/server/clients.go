@@ -22,6 +22,7 @@ var clients = []struct {
 // limitsOf is what a client passes on, as the settings correct it.
 func (s *Server) limitsOf(client string) tools.ClientLimits {
 	limits := limitsOf(client)
+	limits.Name = client
 	if s.opts.Limits != nil {
 		limits = s.opts.Limits(client, limits)
 	}

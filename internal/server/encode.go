@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"math/bits"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -160,11 +162,34 @@ func appendBlock(b []byte, block *tools.Block) []byte {
 		b = append(b, `","mimeType":`...)
 		return append(appendString(b, block.MIME), '}')
 	}
-	b = append(b, `{"type":"resource","resource":{"uri":"fsmcp:result","mimeType":`...)
+	b = append(b, `{"type":"resource","resource":{"uri":`...)
+	b = appendString(b, resourceURI(block.Path))
+	b = append(b, `,"mimeType":`...)
 	b = appendString(b, block.MIME)
 	b = append(b, `,"blob":"`...)
 	b = base64.StdEncoding.AppendEncode(b, block.Data)
 	return append(b, `"}}`...)
+}
+
+// resourceURI names the file that a resource was made of, as a URI: what is no
+// letter or digit, and none of the marks that mean themselves, is written as its
+// bytes.
+func resourceURI(path string) string {
+	const marks = "/-._~:"
+	path = filepath.ToSlash(path)
+	if !strings.HasPrefix(path, "/") { // a drive's letter comes behind a slash
+		path = "/" + path
+	}
+	uri := []byte("file://")
+	for _, c := range []byte(path) {
+		letter := c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9'
+		if letter || strings.IndexByte(marks, c) >= 0 {
+			uri = append(uri, c)
+		} else {
+			uri = fmt.Appendf(uri, "%%%02X", c)
+		}
+	}
+	return string(uri)
 }
 
 // appendJSON appends any value as encoding/json has it, without its escapes of

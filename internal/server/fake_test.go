@@ -127,7 +127,7 @@ func (f *fakes) read(ctx context.Context, call tools.Call, args tools.Args) *too
 	case "/picture":
 		return &tools.Result{Blocks: []tools.Block{{Text: "a picture"}, {MIME: "image/png", Data: []byte{0, 1, 2, 255}}}}
 	case "/pdf":
-		return &tools.Result{Blocks: []tools.Block{{MIME: "application/pdf", Data: []byte("%PDF")}}}
+		return &tools.Result{Blocks: []tools.Block{{MIME: "application/pdf", Data: []byte("%PDF"), Path: "/a b/c.pdf"}}}
 	case "/meta":
 		r := text("facts")
 		r.Meta = map[string]any{"fsmcp/size": int64(12), "fsmcp/hash": "ab<c", "fsmcp/lines": 3, "fsmcp/patch": []int{1, 2}, "fsmcp/full": true}

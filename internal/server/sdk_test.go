@@ -95,7 +95,7 @@ func officialCalls(t *testing.T, session *mcp.ClientSession) {
 		{"Write", `{"file_path":"/f","content":"<\u0000>\n"}`, "wrote /f: <\x00>\n", false},
 		{"Read", `{"file_path":"/missing"}`, "File does not exist.", true},
 		{"Read", `{"file":"/f"}`, "did you mean file_path?", true},
-		{"Read", `{"file_path":"/client"}`, `{"Chars":1048576,"Tokens":0,"Answer":1048576}`, false},
+		{"Read", `{"file_path":"/client"}`, `{"Name":"claude-ai","Chars":1048576,"Tokens":0,"Answer":1048576}`, false},
 	} {
 		r, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: c.tool, Arguments: json.RawMessage(c.args)})
 		if err != nil {

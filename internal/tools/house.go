@@ -9,7 +9,6 @@ import (
 	"weak"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
-	"github.com/fsmcp/fsmcp/internal/media"
 	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/save"
 	"github.com/fsmcp/fsmcp/internal/state"
@@ -43,12 +42,8 @@ type Options struct {
 	Teller Teller
 	// Pictures develops what cannot be handed on as it is; nil: nothing is.
 	Pictures Pictures
-	// Pages reads PDFs; nil: none is read. PDFDocument hands them on as documents
-	// where they are not too large.
-	Pages       Pages
-	PDFDocument bool
-	// ImageLimits are what a picture has to keep; the zero value means the usual.
-	ImageLimits media.Limits
+	// Pages reads PDFs; nil: none is read.
+	Pages Pages
 }
 
 // House holds what all sessions of one process share: the resolver, the

@@ -36,7 +36,11 @@ func (r *reading) pdf(ctx context.Context, size int64) (*Result, error) {
 	case r.Pages == nil:
 		return nil, pdfError(name, media.ErrNoPDF)
 	}
-	q := media.PDFRequest{Pages: r.want.pages, Pictures: media.PagePictures, Room: pdfRoom, Text: pdfText, Document: r.PDFDocument}
+	style := r.pdfStyle(r.call)
+	q := media.PDFRequest{Pages: r.want.pages, Pictures: media.PagePictures, InOrder: style.Pictures == PicturesAlways, Room: pdfRoom, Text: pdfText}
+	if style.Pictures == PicturesNever {
+		q.Pictures = 0
+	}
 	if c := r.call.Client.Answer; c > 0 {
 		q.Room = min(q.Room, c)
 	}
@@ -46,16 +50,22 @@ func (r *reading) pdf(ctx context.Context, size int64) (*Result, error) {
 	if c := r.call.Client.Tokens; c > 0 {
 		q.Text = min(q.Text, 3*c) // characters; words of a page have four to a token
 	}
+	if style.Document {
+		q.Document = media.WholeDocument
+		if c := r.call.Client.Answer; c > 0 { // base64 is four thirds
+			q.Document = max(min(q.Document, (c-answerRest)/4*3), 1)
+		}
+	}
 	q.Room, q.Text = q.Room-answerRest-media.MostPages*pageRest, max(q.Text-answerRest-media.MostPages*pageRest/2, answerRest)
 	res, err := r.Pages.PDF(ctx, r.file, size, q, r.call.Progress)
 	if err != nil {
 		return nil, pdfError(name, err)
 	}
-	return r.shownPages(size, res), nil
+	return r.shownPages(size, q, res), nil
 }
 
 // shownPages is the answer with pages.
-func (r *reading) shownPages(size int64, res media.PDFResult) *Result {
+func (r *reading) shownPages(size int64, q media.PDFRequest, res media.PDFResult) *Result {
 	shown := res.Set.Pages
 	if res.Behind > 0 {
 		shown = shown[:len(res.Pages)]
@@ -63,21 +73,21 @@ func (r *reading) shownPages(size int64, res media.PDFResult) *Result {
 	head := fmt.Sprintf("PDF file read: %s (%s), pages %s of %d", r.spot.name(), amount(size), media.Spoken(shown), res.Count)
 	out := &Result{Meta: map[string]any{"fsmcp/pages": res.Count, "fsmcp/originalSize": size}}
 	if res.Document != nil {
+		attached := fmt.Sprintf("(The document follows as a PDF of %d pages. Where you cannot see it, have the user set pdf.mode to pages.)", len(shown))
 		out.Blocks = []Block{
-			{Text: textResult(head, remarks(res), r.spot.note()).Blocks[0].Text},
-			{Data: res.Document, MIME: media.PDF.MIME()},
+			{Text: textResult(head, attached, remarks(q, res), r.spot.note()).Blocks[0].Text},
+			{Data: res.Document, MIME: media.PDF.MIME(), Path: r.spot.Asked.String()},
 		}
 		return out
 	}
-	whole := ""
-	if r.PDFDocument {
-		whole = "(The PDF is too large to be handed on as a document; its pages follow instead.)"
-	}
-	out.Blocks = []Block{{Text: textResult(head, whole, remarks(res), r.spot.note()).Blocks[0].Text}}
+	out.Blocks = []Block{{Text: textResult(head, unattached(q, res), remarks(q, res), r.spot.note()).Blocks[0].Text}}
 	for _, p := range res.Pages {
 		text := p.Text
 		if text == "" {
 			text = "(no text on this page)"
+		}
+		if p.Cut > 0 {
+			text += fmt.Sprintf("\n(%d more bytes of this page's text have no room in an answer. The picture may show them; else have the text extracted by another program.)", p.Cut)
 		}
 		out.Blocks = append(out.Blocks, Block{Text: fmt.Sprintf("--- page %d of %d ---\n%s", p.Number, res.Count, text)})
 		if p.Picture != nil {
@@ -87,8 +97,19 @@ func (r *reading) shownPages(size int64, res media.PDFResult) *Result {
 	return out
 }
 
+// unattached says why pages come instead of the document that was asked for.
+func unattached(q media.PDFRequest, res media.PDFResult) string {
+	switch {
+	case q.Document == 0:
+		return ""
+	case res.TooLarge:
+		return fmt.Sprintf("(As a document this would have more than the %.1f MB that are handed on; its pages follow instead.)", float64(q.Document)/(1<<20))
+	}
+	return "(These pages cannot be cut out as a document; they follow one by one instead.)"
+}
+
 // remarks say what a reader of the pages has to know, the next call among it.
-func remarks(res media.PDFResult) string {
+func remarks(q media.PDFRequest, res media.PDFResult) string {
 	var out []string
 	add := func(format string, a ...any) { out = append(out, fmt.Sprintf(format, a...)) }
 	if res.Set.Clipped {
@@ -100,8 +121,15 @@ func remarks(res media.PDFResult) string {
 			bare = append(bare, p.Number)
 		}
 	}
-	if len(bare) > 0 {
-		add("(Pages %s come as text alone: one answer has room for %d page pictures. Read pages=%q shows them.)", media.Spoken(bare), len(res.Pages)-len(bare), media.Spoken(bare[:min(len(bare), media.PagePictures)]))
+	switch drawn := len(res.Pages) - len(bare); {
+	case len(bare) == 0:
+	case q.Pictures == 0:
+		add("(Pages come as text alone: the setting pdf.images is never.)")
+	case drawn == 0:
+		add("(%s as text alone: no picture of a page fits into one answer to this client.)", come(bare))
+	default:
+		add("(%s as text alone: one answer has room for %d page %s. Read pages=%q shows more.)",
+			come(bare), drawn, plural(drawn, "picture", "pictures"), media.Spoken(bare[:min(len(bare), media.PagePictures)]))
 	}
 	if res.Behind > 0 {
 		var left []int
@@ -124,6 +152,18 @@ func remarks(res media.PDFResult) string {
 	return strings.Join(out, "\n")
 }
 
+// come are pages and their verb.
+func come(pages []int) string {
+	return plural(len(pages), "Page ", "Pages ") + media.Spoken(pages) + plural(len(pages), " comes", " come")
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
 // pdfError finds the words for a PDF that is not read.
 func pdfError(name string, err error) error {
 	var outline *media.OutlineError
@@ -143,7 +183,7 @@ func pdfError(name string, err error) error {
 	case errors.Is(err, media.ErrLocked):
 		return refuse(slugBrokenFile, "The PDF %s is encrypted with a password and cannot be read. Ask the user for an unlocked copy.", name)
 	case errors.As(err, &damage):
-		return refuse(slugBrokenFile, "The PDF %s cannot be read: it is damaged (%s).", name, strings.TrimSuffix(damage.What, "."))
+		return refuse(slugBrokenFile, "The PDF %s cannot be read: it is damaged (%s). Have it made anew, or mended by another program, and read that.", name, strings.TrimSuffix(damage.What, "."))
 	case errors.Is(err, media.ErrNoPDF):
 		return refuse(slugBinary, "%s is a PDF. PDFs are read by the program fsmcp-media, which does not lie beside fsmcp here; have the user install it (make build makes both), or extract the text by another program.", name)
 	case errors.As(err, &lost):

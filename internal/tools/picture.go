@@ -32,9 +32,9 @@ func (r *reading) picture(ctx context.Context, kind media.Kind, size int64) (*Re
 	if err != nil {
 		return nil, pictureError(name, facts, err)
 	}
-	q := media.Request{Kind: kind, Limits: r.imageLimits(r.call), Bounds: media.DefaultBounds()}
+	q := media.Request{Kind: kind, Limits: r.imageLimits(r.call), Bounds: r.bounds()}
 	if !q.Bounds.Admits(facts) {
-		return nil, pictureError(name, facts, media.ErrTooLarge)
+		return nil, tooManyPixels(name, facts, q.Bounds)
 	}
 	if r.want.region != "" {
 		region, err := media.ParseRegion(r.want.region)
@@ -47,7 +47,10 @@ func (r *reading) picture(ctx context.Context, kind media.Kind, size int64) (*Re
 		q.Region = &region
 	}
 	result, err := r.developed(ctx, facts, size, q)
-	if err != nil {
+	switch {
+	case errors.Is(err, media.ErrTooLarge): // an icon among them, or it has grown
+		return nil, tooManyPixels(name, facts, q.Bounds)
+	case err != nil:
 		return nil, pictureError(name, facts, err)
 	}
 	return r.shownPicture(facts, size, result), nil
@@ -55,14 +58,22 @@ func (r *reading) picture(ctx context.Context, kind media.Kind, size int64) (*Re
 
 // imageLimits are those of the settings, and what the client passes on.
 func (h *House) imageLimits(call Call) media.Limits {
-	l := h.ImageLimits
-	if l == (media.Limits{}) {
-		l = media.DefaultLimits()
+	l := media.DefaultLimits()
+	if n := h.Preferences().ImageTokens; n > 0 {
+		l.Tokens = n
 	}
 	if c := call.Client.Answer; c > 0 { // base64 is four thirds, and text stands beside it
 		l.Bytes = max(min(l.Bytes, (c-answerRest*8)/4*3), 1)
 	}
 	return l
+}
+
+// bounds are what a picture may have to be decoded.
+func (h *House) bounds() media.Bounds {
+	if b := h.Preferences().Bounds; b != (media.Bounds{}) {
+		return b
+	}
+	return media.DefaultBounds()
 }
 
 // developed is the picture as it is where that may be handed on, else what
@@ -92,7 +103,7 @@ func (h *House) picturePart(ctx context.Context, call Call, data []byte) (media.
 	if err != nil {
 		return media.Result{}, err
 	}
-	q := media.Request{Kind: kind, Limits: h.imageLimits(call), Bounds: media.DefaultBounds()}
+	q := media.Request{Kind: kind, Limits: h.imageLimits(call), Bounds: h.bounds()}
 	switch {
 	case q.HandsOn(f, int64(len(data))):
 		return media.AsItIs(f, data)
@@ -182,19 +193,21 @@ func pictureError(name string, f media.Facts, err error) error {
 	var lost *media.BreakdownError
 	switch {
 	case errors.As(err, &damage):
-		return refuse(slugBrokenFile, "The image %s cannot be shown: as a %s it is damaged (%s). No part of it is shown, since a part would pass for the whole.", name, damage.Kind, strings.TrimSuffix(damage.What, "."))
+		return refuse(slugBrokenFile, "The image %s cannot be shown: as a %s it is damaged (%s). No part of it is shown, since a part would pass for the whole. Have it made anew, or mended by another program, and read that.", name, damage.Kind, strings.TrimSuffix(damage.What, "."))
 	case errors.As(err, &region):
 		return badRange(`The region of the image %s cannot be shown: %s. The upright image has %dx%d pixels; region is "x,y,width,height" in these.`, name, region.Reason, f.Width, f.Height)
-	case errors.Is(err, media.ErrTooLarge):
-		b := media.DefaultBounds()
-		return refuse(slugTooLarge, "The image %s has %dx%d pixels (%s decoded), more than is decoded: at most %d megapixels, %d pixels a side and %d MB. Have it scaled down by another program and read that.",
-			name, f.Width, f.Height, amount(f.Bytes), b.Pixels/1_000_000, b.Side, b.Bytes>>20)
 	case errors.Is(err, media.ErrNoFit):
-		return refuse(slugTooLarge, "The image %s cannot be brought within the limits on images (set by FSMCP_MAX_IMAGE_TOKENS), not even at 400 pixels and the lowest quality. region shows a smaller part of it.", name)
+		return refuse(slugTooLarge, "The image %s cannot be brought within the limits on images (the setting maxImageTokens, or what this client takes), not even at 400 pixels and the lowest quality. region shows a smaller part of it.", name)
 	case errors.As(err, &lost):
 		return breakdown("The image "+name, lost.Why)
 	}
 	return err
+}
+
+// tooManyPixels refuses what is not decoded at all.
+func tooManyPixels(name string, f media.Facts, b media.Bounds) error {
+	return refuse(slugTooLarge, "The image %s has %dx%d pixels (%s decoded), more than is decoded: at most %d megapixels, %d pixels a side and %d MB. Have it scaled down by another program and read that; the user can raise these bounds (the settings under images).",
+		name, f.Width, f.Height, amount(f.Bytes), b.Pixels/1_000_000, b.Side, b.Bytes>>20)
 }
 
 // breakdown words that a decoder got lost.

@@ -1,5 +1,7 @@
 package tools
 
+import "github.com/fsmcp/fsmcp/internal/media"
+
 // Preferences are what a user may set about the tools. They may change between
 // two calls.
 type Preferences struct {
@@ -16,6 +18,37 @@ type Preferences struct {
 	// HintsBelow are the directories, by their real names, below which an answer
 	// names what speaks to agents and was not read yet; nil: none does.
 	HintsBelow []string
+	// ImageTokens bounds one picture, Bounds what is decoded at all; zero values
+	// mean the usual.
+	ImageTokens int
+	Bounds      media.Bounds
+	// PDF is how PDFs are shown to a client of that name; nil means the usual.
+	PDF func(client string) PDFStyle
+}
+
+// PDFStyle is how PDFs are shown.
+type PDFStyle struct {
+	// Document hands a PDF on as one where it is not too large.
+	Document bool
+	Pictures PagePictures
+}
+
+// PagePictures says which pages come with a picture where not all can.
+type PagePictures uint8
+
+// The choices, by their names in settings.
+const (
+	PicturesAuto   PagePictures = iota // "auto": those first that hold more than text
+	PicturesAlways                     // "always": the first ones
+	PicturesNever                      // "never"
+)
+
+// pdfStyle is how PDFs are shown to the asking client.
+func (h *House) pdfStyle(call Call) PDFStyle {
+	if of := h.Preferences().PDF; of != nil {
+		return of(call.Client.Name)
+	}
+	return PDFStyle{}
 }
 
 // Gate is how much of a file has to be shown before an Edit.

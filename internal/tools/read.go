@@ -191,9 +191,9 @@ func (r *reading) answer(ctx context.Context) (*Result, error) {
 func (r *reading) empty(stamp fsys.Stamp) (*Result, error) {
 	switch ext := r.spot.Asked.Ext(); ext {
 	case "png", "jpg", "jpeg", "gif", "webp", "bmp", "ico", "tiff", "tif":
-		return nil, &refusal{slug: slugBrokenFile, code: 5, text: "Empty image files cannot be processed. Path: " + r.spot.name()}
+		return nil, &refusal{slug: slugBrokenFile, code: 5, text: "Empty image files cannot be processed. Path: " + r.spot.name() + "\nIt has no bytes: have it made anew, or name another file."}
 	case "pdf":
-		return nil, refuse(slugBrokenFile, "PDF file is empty: %s", r.spot.name())
+		return nil, refuse(slugBrokenFile, "PDF file is empty: %s\nIt has no bytes: have it made anew, or name another file.", r.spot.name())
 	}
 	rec := state.Record{Stamp: stamp, Settled: stamp.Settled(r.Now()), Hash: sha256.Sum256(nil), Content: []byte{}}
 	r.call.whenSent(func() { r.call.Session.files.Put(r.spot.Path, rec) })

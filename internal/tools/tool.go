@@ -60,7 +60,8 @@ type account struct {
 // ClientLimits is what a client passes on to its model of one answer; zero
 // means no bound of its own (source: the server's table by clientInfo.name).
 type ClientLimits struct {
-	Chars  int // of text
+	Name   string // what the client calls itself
+	Chars  int    // of text
 	Tokens int
 	Answer int // characters of the whole answer, pictures in base64
 }
@@ -87,6 +88,7 @@ type Block struct {
 	Text string
 	Data []byte // image or resource bytes, not base64
 	MIME string // empty for text
+	Path string // of the file that a resource is of
 }
 
 // Failure builds the answer to a call that failed: the words for the model,

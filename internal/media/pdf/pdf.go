@@ -152,8 +152,10 @@ func (d *document) read(q media.PDFRequest, told func(done, total int64, what st
 		return res, err
 	}
 	res.Attachments = d.attachments()
-	if q.Document {
-		if res.Document = d.cut(res.Set.Pages, res.Count); res.Document != nil {
+	if q.Document > 0 {
+		document := d.cut(res.Set.Pages, res.Count)
+		if res.TooLarge = len(document) > q.Document; document != nil && !res.TooLarge {
+			res.Document = document
 			return res, nil
 		}
 	}
@@ -176,24 +178,21 @@ func (d *document) pages(res *media.PDFResult, q media.PDFRequest, told func(don
 			res.Behind = number
 			break
 		}
-		words = head(words, q.Text)
-		text += len(words)
-		res.Pages = append(res.Pages, media.PDFPage{Number: number, Text: words})
+		first := head(words, q.Text)
+		text += len(first)
+		res.Pages = append(res.Pages, media.PDFPage{Number: number, Text: first, Cut: len(words) - len(first)})
 	}
 	room := q.Room - text
-	for i := range res.Pages {
-		told(total/2+int64(i), total, fmt.Sprintf("drawing page %d", res.Pages[i].Number))
-		if i >= q.Pictures {
-			break
-		}
+	for n, i := range d.drawn(res.Pages, q) {
+		told(total/2+int64(n), total, fmt.Sprintf("drawing page %d", res.Pages[i].Number))
 		picture, err := d.draw(res.Pages[i].Number)
 		if err != nil {
 			return err
 		}
-		if room -= media.Base64Len(len(picture)); room < 0 {
-			break
+		if size := media.Base64Len(len(picture)); size <= room {
+			res.Pages[i].Picture = picture
+			room -= size
 		}
-		res.Pages[i].Picture = picture
 	}
 	return nil
 }
@@ -325,7 +324,7 @@ func (d *document) attachments() (names []string) {
 }
 
 // cut is a PDF of the pages alone, or the whole where they are all of them; nil
-// where it is too large or cannot be cut.
+// where it cannot be cut.
 func (d *document) cut(pages []int, count int) []byte {
 	out := d.data
 	if len(pages) < count {
@@ -340,9 +339,6 @@ func (d *document) cut(pages []int, count int) []byte {
 			return nil
 		}
 		out = b.Bytes()
-	}
-	if len(out) > media.WholeDocument {
-		return nil
 	}
 	return out
 }

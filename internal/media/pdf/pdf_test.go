@@ -18,7 +18,10 @@ func cache() string { return filepath.Join(os.TempDir(), "fsmcp-test-pdfium") }
 
 // document is a PDF of so many pages, each with two lines of text, and an
 // outline that names every fifth page.
-func sample(pages int, more string) []byte {
+func sample(pages int, more string) []byte { return drawn(pages, more, func(int) string { return "" }) }
+
+// drawn is such a document with something more drawn on its pages.
+func drawn(pages int, more string, on func(page int) string) []byte {
 	var b bytes.Buffer
 	var at []int
 	object := func(format string, a ...any) {
@@ -38,7 +41,7 @@ func sample(pages int, more string) []byte {
 	chapter := first + 1 + 2*pages
 	object("<</Type/Outlines/First %d 0 R/Last %d 0 R/Count %d>>", chapter, chapter+chapters-1, chapters)
 	for i := range pages {
-		text := fmt.Sprintf("BT /F1 24 Tf 72 700 Td (This is page %d of the sample.) Tj 0 -40 Td (A second line.) Tj ET", i+1)
+		text := fmt.Sprintf("BT /F1 24 Tf 72 700 Td (This is page %d of the sample.) Tj 0 -40 Td (A second line.) Tj ET%s", i+1, on(i+1))
 		object("<</Type/Page/Parent 2 0 R/Resources<</Font<</F1 3 0 R>>>>/Contents %d 0 R>>", first+2+2*i)
 		object("<</Length %d>>\nstream\n%s\nendstream", len(text), text)
 	}
@@ -128,7 +131,7 @@ func TestASmallerPDFIsCut(t *testing.T) {
 	r := New(cache())
 	defer r.Close()
 	q := ask("2-3")
-	q.Document = true
+	q.Document = media.WholeDocument
 	res, err := r.Read(sample(9, ""), q, quiet)
 	if err != nil || len(res.Document) == 0 || len(res.Pages) != 0 {
 		t.Fatalf("%d bytes, %d pages: %v", len(res.Document), len(res.Pages), err)
@@ -140,6 +143,11 @@ func TestASmallerPDFIsCut(t *testing.T) {
 	q.Pages = ""
 	if res, err = r.Read(sample(9, ""), q, quiet); err != nil || !bytes.Equal(res.Document, sample(9, "")) {
 		t.Error("the whole is not handed on as it is", err)
+	}
+	if q.Document = len(sample(9, "")) - 1; q.Document > 0 {
+		if res, err = r.Read(sample(9, ""), q, quiet); err != nil || !res.TooLarge || res.Document != nil || len(res.Pages) != 9 {
+			t.Errorf("larger than it may be: %d bytes, %d pages: %v", len(res.Document), len(res.Pages), err)
+		}
 	}
 }
 

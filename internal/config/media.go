@@ -1,0 +1,109 @@
+package config
+
+import (
+	"maps"
+
+	"github.com/tailscale/hujson"
+)
+
+// Images bound the pictures that models are shown.
+type Images struct {
+	Tokens int // an eighth of the base64 of one picture
+	// What has more is refused before it is decoded: Megapixels of a million
+	// pixels, pixels a Side, Decoded bytes.
+	Megapixels, Side int
+	Decoded          int64
+}
+
+// PDF says how PDFs are shown. An empty word says nothing.
+type PDF struct {
+	Mode   string // pages or document
+	Images string // auto, always or never
+}
+
+func pdfModes() []string  { return []string{"pages", "document"} }
+func pdfImages() []string { return []string{"auto", "always", "never"} }
+
+// The bounds where nothing else is set (source: the specification of media,
+// "Images").
+const (
+	defaultImageTokens = 83_334
+	defaultMegapixels  = 100
+	defaultSide        = 16_384
+	defaultDecoded     = int64(512 << 20)
+)
+
+func (m *merger) images() Images {
+	tokens, ok := m.env.positive("FSMCP_MAX_IMAGE_TOKENS")
+	if !ok {
+		tokens = bounded(m, keyImageTokens, defaultImageTokens)
+	}
+	return Images{
+		Tokens:     tokens,
+		Megapixels: bounded(m, keyMegapixels, defaultMegapixels),
+		Side:       bounded(m, keyImageSide, defaultSide),
+		Decoded:    bounded(m, keyImageDecoded, defaultDecoded),
+	}
+}
+
+// pdf is how PDFs are shown to clients of which nothing more is said, and to the
+// others. What the environment says, it says of all of them.
+func (m *merger) pdf() (all PDF, clients map[string]PDF) {
+	word := m.env.word("FSMCP_PDF_MODE", pdfModes())
+	all = PDF{Mode: first(word, pick(m, keyPDFMode, "pages")), Images: pick(m, keyPDFImages, "auto")}
+	clients = make(map[string]PDF)
+	for i := len(m.layers) - 1; i >= 0; i-- { // the nearest last
+		v, ok := m.layers[i].values[keyPDFClients]
+		if !ok {
+			continue
+		}
+		for name, own := range v.is.(map[string]PDF) {
+			had := clients[name]
+			clients[name] = PDF{Mode: first(own.Mode, had.Mode), Images: first(own.Images, had.Images)}
+		}
+	}
+	if word != "" {
+		for name, own := range maps.Clone(clients) {
+			own.Mode = word
+			clients[name] = own
+		}
+	}
+	return all, clients
+}
+
+// PDFFor is how PDFs are shown to a client. Names count as beginnings, the
+// longest one first.
+func (c Config) PDFFor(client string) PDF {
+	client = clientName(client)
+	var own PDF
+	best := -1
+	for name, said := range c.pdfClients {
+		if len(name) > best && covers(name, client) {
+			best, own = len(name), said
+		}
+	}
+	return PDF{Mode: first(own.Mode, c.PDF.Mode), Images: first(own.Images, c.PDF.Images)}
+}
+
+func takePDFClients(v hujson.Value) (any, bool) {
+	clients := make(map[string]PDF)
+	ok := members(v, func(name string, v hujson.Value) bool {
+		var own PDF
+		ok := members(v, func(field string, v hujson.Value) bool {
+			s, ok := text(v)
+			switch {
+			case field == "mode" && ok && oneOf(s, pdfModes()):
+				own.Mode = s
+			case field == "images" && ok && oneOf(s, pdfImages()):
+				own.Images = s
+			default:
+				return false
+			}
+			return true
+		})
+		client := clientName(name)
+		clients[client] = own
+		return ok && client != ""
+	})
+	return clients, ok
+}
