@@ -16,12 +16,16 @@ import (
 	"time"
 )
 
-// notebookOf is a notebook as nbformat writes one.
+// notebookOf is a notebook as nbformat writes one: an indent of one blank, keys in
+// order, no escapes but those that JSON requires.
 func notebookOf(t testing.TB, cells []any) []byte {
 	t.Helper()
-	raw, err := json.MarshalIndent(map[string]any{"cells": cells, "metadata": map[string]any{}, "nbformat": 4, "nbformat_minor": 5}, "", " ")
-	must(t, err)
-	return append(raw, '\n')
+	var b bytes.Buffer
+	w := json.NewEncoder(&b)
+	w.SetEscapeHTML(false)
+	w.SetIndent("", " ")
+	must(t, w.Encode(map[string]any{"cells": cells, "metadata": map[string]any{}, "nbformat": 4, "nbformat_minor": 5}))
+	return b.Bytes()
 }
 
 func codeCell(i int, source, outputs []any) map[string]any {

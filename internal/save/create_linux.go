@@ -27,6 +27,9 @@ func (x *Txn) create(c []Splice) (out Outcome, err error) {
 	if err := x.sync(t); err != nil {
 		return Outcome{}, err
 	}
+	if err := x.ready(); err != nil {
+		return Outcome{}, err
+	}
 	if err := x.enterNew(t); err != nil {
 		return Outcome{}, err
 	}

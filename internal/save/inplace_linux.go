@@ -29,7 +29,11 @@ func (x *Txn) overwrite(c []Splice) (Outcome, error) {
 		return Outcome{}, x.failUnlessModified("journal", err)
 	}
 	defer j.close()
-	if err := x.undisturbed(); err != nil {
+	err = x.ready()
+	if err == nil {
+		err = x.undisturbed()
+	}
+	if err != nil {
 		j.drop()
 		return Outcome{}, err
 	}

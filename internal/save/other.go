@@ -36,6 +36,7 @@ type Txn struct {
 	was     fsys.Stamp
 	sum     digest // of old
 	newSum  digest // of what was written
+	ahead   func() error
 	used    bool
 }
 
@@ -101,6 +102,19 @@ func (x *Txn) Old() *fsys.File { return x.old }
 // Begin, as no lease holds others off.
 func (x *Txn) Known([]byte, func() [32]byte) {}
 
+// Before has f called once the new bytes are on disk beside the old ones, before
+// anything shows: what has to be finished by then can be done meanwhile. An error
+// of f is returned as it is, and nothing is changed.
+func (x *Txn) Before(f func() error) { x.ahead = f }
+
+// ready waits for what the caller wants done before.
+func (x *Txn) ready() error {
+	if x.ahead == nil {
+		return nil
+	}
+	return x.ahead()
+}
+
 // Close ends the transaction, done or not. It may be called again.
 func (x *Txn) Close() {
 	x.used = true
@@ -149,6 +163,9 @@ func (x *Txn) Remove(ctx context.Context) (Outcome, error) {
 	if x.old == nil {
 		return Outcome{}, ErrVanished
 	}
+	if err := x.ready(); err != nil {
+		return Outcome{}, err
+	}
 	x.old.Close() // some systems remove no open file
 	if err := x.still(x.base); err != nil {
 		return Outcome{}, err
@@ -169,6 +186,9 @@ func (x *Txn) swap(c []Splice) (Outcome, error) {
 	}
 	defer x.drop(x.root, temp)
 	if err := x.copyMeta(temp); err != nil {
+		return Outcome{}, err
+	}
+	if err := x.ready(); err != nil {
 		return Outcome{}, err
 	}
 	x.old.Close() // some systems rename over no open file
@@ -285,6 +305,9 @@ func (x *Txn) create(c []Splice) (out Outcome, err error) {
 		return Outcome{}, err
 	}
 	defer x.drop(root, temp)
+	if err := x.ready(); err != nil {
+		return Outcome{}, err
+	}
 	if err := x.enterNew(root, temp); err != nil {
 		return Outcome{}, err
 	}

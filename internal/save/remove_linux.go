@@ -44,6 +44,9 @@ func (x *Txn) takeAway() (Outcome, error) {
 		return Outcome{}, err
 	}
 	x.s.sys.Flock(x.fd, unix.LOCK_SH|unix.LOCK_NB)
+	if err := x.ready(); err != nil {
+		return Outcome{}, err
+	}
 	if err := x.still(); err != nil {
 		return Outcome{}, err
 	}

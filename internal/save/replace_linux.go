@@ -85,6 +85,9 @@ func (x *Txn) swap(c []Splice) (Outcome, error) {
 		return Outcome{}, err
 	}
 	defer t.close()
+	if err := x.ready(); err != nil {
+		return Outcome{}, err
+	}
 	if err := x.enterTemp(t); err != nil {
 		return Outcome{}, err
 	}

@@ -189,3 +189,56 @@ func TestErrorsSpeak(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// What has to be done before a change is, and where that fails nothing is changed,
+// however the file is written.
+func TestBefore(t *testing.T) {
+	replace := func(x *Txn) (Outcome, error) {
+		return x.Replace(t.Context(), []Splice{{0, int64(len("old")) * int64(min(1, x.was.Size)), []byte("new")}})
+	}
+	for name, c := range map[string]struct {
+		options func(*Options)
+		prepare func(d *desk)
+		do      func(x *Txn) (Outcome, error)
+		before  string
+		after   string
+	}{
+		"replace": {nil, func(d *desk) { d.put("f", "old") }, replace, "old", "new"},
+		"in place": {func(o *Options) { o.KeepHardLinks = true }, func(d *desk) {
+			d.put("f", "old")
+			os.Link(d.path("f"), d.path("g"))
+		}, replace, "old", "new"},
+		"create": {nil, func(*desk) {}, replace, "(missing)", "new"},
+		"remove": {nil, func(d *desk) { d.put("f", "old") }, func(x *Txn) (Outcome, error) { return x.Remove(t.Context()) }, "old", "(missing)"},
+	} {
+		for _, why := range []error{nil, errors.New("no room")} {
+			t.Run(fmt.Sprint(name, " ", why), func(t *testing.T) {
+				var options []func(*Options)
+				if c.options != nil {
+					options = append(options, c.options)
+				}
+				d := newDesk(t, options...)
+				c.prepare(d)
+				names := d.names()
+				asked := 0
+				_, err := transact(d.save, d.path("f"), func(x *Txn) (Outcome, error) {
+					x.Before(func() error {
+						asked++
+						d.want("f", c.before)
+						return why
+					})
+					return c.do(x)
+				})
+				if err != why || asked == 0 {
+					t.Errorf("asked %d times, %v", asked, err)
+				}
+				if why == nil {
+					d.want("f", c.after)
+					return
+				}
+				d.want("f", c.before)
+				d.wantNames(names...)
+			})
+		}
+	}
+}

@@ -30,6 +30,7 @@ type Txn struct {
 	was     fsys.Stamp // of old, as the caller compares it
 	sum     *digest    // of old, where its stamp proves too little
 	known   known      // what the caller has read of old
+	ahead   func() error
 	leased  bool
 	network bool
 	named   bool // unnamed files cannot be linked here
@@ -181,6 +182,20 @@ func (x *Txn) Known(old []byte, sum func() [32]byte) {
 	if int64(len(old)) == x.was.Size {
 		x.known = known{old, sum}
 	}
+}
+
+// Before has f called once the new bytes are on disk beside the old ones, before
+// anything shows: what has to be finished by then can be done meanwhile. An error
+// of f is returned as it is, and nothing is changed. It may be called more than
+// once.
+func (x *Txn) Before(f func() error) { x.ahead = f }
+
+// ready waits for what the caller wants done before.
+func (x *Txn) ready() error {
+	if x.ahead == nil {
+		return nil
+	}
+	return x.ahead()
 }
 
 // Close ends the transaction, done or not. It may be called again.

@@ -32,11 +32,12 @@ type change struct {
 	// remove says that the file is to be taken away instead.
 	remove bool
 	// record is readFileState once the new bytes are in place; its stamp is
-	// filled in then, and its hash where hash is set.
+	// filled in then, and what after gives.
 	record state.Record
-	// hash waits for the SHA-256 of the new bytes, which is worked out while the
-	// disk is busy; nil where the record has it.
-	hash func() state.Sum
+	// after waits for what is worked out of the new bytes while the disk is busy:
+	// their SHA-256, and themselves where the record keeps them. It is nil where
+	// the record has both.
+	after func() (state.Sum, []byte)
 	// result is the answer then. A change without splices is only its answer.
 	result *Result
 }
@@ -166,30 +167,33 @@ func (h *House) locked(ctx context.Context, call Call, s *spot, lock *save.Lock,
 	if err := h.begin(call, now); err != nil {
 		return nil, err
 	}
-	mark, err := h.keep(ctx, call, s.op, now, old, c)
-	if err != nil {
-		return nil, err
-	}
+	kept := h.keep(ctx, call, s.op, now, old, c)
+	txn.Before(func() error { _, err := kept(); return err })
+	out, err := land(ctx, txn, c)
+	mark, _ := kept() // its error is that of the change
 	defer mark.Done()
-	if c.remove {
-		out, err := txn.Remove(ctx)
-		if err != nil {
-			return nil, h.undone(mark, out, err)
-		}
-		call.Session.files.Forget(now.Path)
-		return remark(c.result, out, mark), nil
-	}
-	out, err := txn.Replace(ctx, c.splices)
 	if err != nil {
 		return nil, h.undone(mark, out, err)
 	}
-	if c.hash != nil {
-		c.record.Hash = c.hash()
+	if c.remove {
+		call.Session.files.Forget(now.Path)
+		return remark(c.result, out, mark), nil
+	}
+	if c.after != nil {
+		c.record.Hash, c.record.Content = c.after()
 		c.result.Meta["fsmcp/hash"] = hex.EncodeToString(c.record.Hash[:])
 	}
 	c.record.Stamp = out.Stamp // too young to prove anything: the next gate looks at the bytes
 	call.Session.files.Put(now.Path, c.record)
 	return remark(c.result, out, mark), nil
+}
+
+// land makes the change.
+func land(ctx context.Context, txn *save.Txn, c *change) (save.Outcome, error) {
+	if c.remove {
+		return txn.Remove(ctx)
+	}
+	return txn.Replace(ctx, c.splices)
 }
 
 // undone notes that a change was not made, unless it was after all.

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -53,7 +54,7 @@ type held struct {
 
 // hold reads and decodes a file.
 func (h *House) hold(call Call, s *spot, f *fsys.File) (*held, error) {
-	c, err := h.take(s, f)
+	c, err := h.take(call, s, f)
 	if err != nil {
 		return nil, err
 	}
@@ -61,14 +62,28 @@ func (h *House) hold(call Call, s *spot, f *fsys.File) (*held, error) {
 }
 
 // take reads a file.
-func (h *House) take(s *spot, f *fsys.File) (*held, error) {
+func (h *House) take(call Call, s *spot, f *fsys.File) (*held, error) {
 	raw, stamp, err := f.ReadAll(state.WholeHash)
 	settled := stamp.Settled(h.Now())
 	if err != nil {
 		return nil, err
 	}
-	hash := sync.OnceValue(func() state.Sum { return sha256.Sum256(raw) })
-	return &held{path: s.Path, name: s.name(), raw: raw, stamp: stamp, settled: settled, hash: hash}, nil
+	c := &held{path: s.Path, name: s.name(), raw: raw, stamp: stamp, settled: settled}
+	if rec, ok := call.Session.files.Get(c.path); ok && c.hasBytesOf(rec) {
+		c.hash = func() state.Sum { return rec.Hash }
+	} else {
+		c.hash = sync.OnceValue(func() state.Sum { return sha256.Sum256(raw) })
+	}
+	return c, nil
+}
+
+// hasBytesOf tells, without working out a hash, whether the file is known to
+// have the bytes of a record. Where it does not, it may have them all the same.
+func (c *held) hasBytesOf(rec state.Record) bool {
+	if rec.Hash == (state.Sum{}) {
+		return false
+	}
+	return rec.Proves(c.stamp) || rec.Content != nil && bytes.Equal(rec.Content, c.raw)
 }
 
 // decode makes text of the bytes.

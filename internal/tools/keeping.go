@@ -3,6 +3,7 @@ package tools
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/history"
@@ -11,17 +12,35 @@ import (
 )
 
 // Keeper is what commit needs of a history. It is asked under the file's lock,
-// right before the bytes are replaced; an error stops the change. A Mark is then
+// before the bytes are replaced; an error stops the change. A Mark is then
 // Done, or Void before that.
 type Keeper interface {
 	Keep(ctx context.Context, c history.Change) (*history.Mark, error)
 }
 
-// keep has the history keep what a change is about to replace.
-func (h *House) keep(ctx context.Context, call Call, op perm.Op, s *spot, old *fsys.File, c *change) (*history.Mark, error) {
+// keep has the history keep what a change is about to replace, beside the writing
+// of the new bytes: the disk is busy with those anyway. What it gives waits for
+// the mark, and has to before the change shows and before old is closed.
+func (h *House) keep(ctx context.Context, call Call, op perm.Op, s *spot, old *fsys.File, c *change) (kept func() (*history.Mark, error)) {
 	if h.Keeper == nil {
-		return nil, nil
+		return func() (*history.Mark, error) { return nil, nil }
 	}
+	kept = sync.OnceValues(func() (*history.Mark, error) {
+		k, err := passing(call, op, s, old, c)
+		if err != nil {
+			return nil, err
+		}
+		return h.Keeper.Keep(ctx, k)
+	})
+	go func() {
+		defer func() { _ = recover() }() // a panic comes out again where it is waited for
+		kept()
+	}()
+	return kept
+}
+
+// passing describes a change to the history.
+func passing(call Call, op perm.Op, s *spot, old *fsys.File, c *change) (history.Change, error) {
 	k := history.Change{Names: s.Names, Session: call.Session.id, Tool: op.String(), Call: call.ID, From: c.from, Splices: c.splices, Gone: c.remove}
 	if k.Names[len(k.Names)-1] != s.Path {
 		k.Names = append(k.Names[:len(k.Names):len(k.Names)], s.Path)
@@ -32,7 +51,7 @@ func (h *House) keep(ctx context.Context, call Call, op perm.Op, s *spot, old *f
 	if old != nil {
 		stamp, err := old.Stamp()
 		if err != nil {
-			return nil, err
+			return k, err
 		}
 		k.Old, k.Size = old, stamp.Size
 		if c.fromHash != nil {
@@ -40,13 +59,14 @@ func (h *House) keep(ctx context.Context, call Call, op perm.Op, s *spot, old *f
 		}
 	}
 	if k.Size <= history.WholeLimit { // of a larger file nobody asks for it
-		if c.hash != nil {
-			k.Is = sumOf(c.hash())
+		if c.after != nil {
+			sum, _ := c.after()
+			k.Is = sumOf(sum)
 		} else if c.record.Hash != (state.Sum{}) {
 			k.Is = sumOf(c.record.Hash)
 		}
 	}
-	return h.Keeper.Keep(ctx, k)
+	return k, nil
 }
 
 func sumOf(s state.Sum) *history.Sum { return (*history.Sum)(&s) }

@@ -69,13 +69,11 @@ func (r *reading) notebook(ctx context.Context, stamp fsys.Stamp) (*Result, erro
 // parse reads a notebook. One that is broken is text still: what it is held as
 // comes beside the *notebook.ParseError.
 func (h *House) parse(call Call, s *spot, f *fsys.File) (*held, *notebook.Notebook, error) {
-	c, err := h.take(s, f)
+	c, err := h.take(call, s, f)
 	if err != nil {
 		return nil, nil, err
 	}
-	if rec, _ := call.Session.files.Get(c.path); !rec.Proves(c.stamp) {
-		go c.hash() // it will tell whether the file is still what was shown
-	}
+	go c.hash() // it will tell whether the file is still what was shown
 	nb, err := notebook.Parse(c.raw)
 	if err != nil {
 		if err := c.decode(call, s); err != nil {

@@ -229,21 +229,21 @@ func (e *cellEditing) change(s *spot, c *held, rec state.Record, nb *notebook.No
 		splices[i] = save.Splice{Start: sp.Start, End: sp.End, New: sp.New}
 	}
 	size := notebook.Size(c.raw, done.Splices)
-	var content []byte
-	if size <= state.KeepContent {
-		content = notebook.Apply(c.raw, done.Splices)
-	}
-	hash := sync.OnceValue(func() (sum state.Sum) {
+	after := sync.OnceValues(func() (sum state.Sum, content []byte) {
+		if size <= state.KeepContent {
+			content = notebook.Apply(c.raw, done.Splices)
+			return sha256.Sum256(content), content
+		}
 		h := sha256.New()
 		notebook.Write(h, c.raw, done.Splices) // a hash takes all
 		h.Sum(sum[:0])
-		return sum
+		return sum, nil
 	})
-	go hash()
+	go after()
 	moves := lengths(splices)
 	return &change{
 		stamp: c.stamp, settled: c.settled, from: c.raw, fromHash: c.hash, splices: splices,
-		record: c.stamped(rec).Moved(state.Sum{}, rec.Shown.Through(moves, true), state.ByEdit, content), hash: hash,
+		record: c.stamped(rec).Moved(state.Sum{}, rec.Shown.Through(moves, true), state.ByEdit, nil), after: after,
 		result: &Result{
 			Blocks: textResult(e.answer(s, nb, done), s.note()).Blocks,
 			Meta:   map[string]any{"fsmcp/size": size, "fsmcp/cell": done.Name},
