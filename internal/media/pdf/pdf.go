@@ -136,6 +136,9 @@ type document struct {
 	in   pdfium.Pdfium
 	ref  references.FPDF_DOCUMENT
 	data []byte
+
+	number int // of the page that is open; 0: none
+	opened references.FPDF_PAGE
 }
 
 func (d *document) read(q media.PDFRequest, told func(done, total int64, what string)) (media.PDFResult, error) {
@@ -169,11 +172,10 @@ func (d *document) pages(res *media.PDFResult, q media.PDFRequest, told func(don
 	text := 0
 	for i, number := range res.Set.Pages {
 		told(int64(i), total, fmt.Sprintf("reading page %d", number))
-		t, err := d.in.GetPageText(&requests.GetPageText{Page: d.page(number)})
+		words, err := d.text(number)
 		if err != nil {
 			return damaged(fmt.Sprintf("page %d cannot be read", number))
 		}
-		words := tidy(t.Text)
 		if len(res.Pages) > 0 && text+len(words) > q.Text {
 			res.Behind = number
 			break
@@ -197,8 +199,26 @@ func (d *document) pages(res *media.PDFResult, q media.PDFRequest, told func(don
 	return nil
 }
 
+// page is an open page. One is open at a time; where it cannot be opened, whoever
+// asks it something is told.
 func (d *document) page(number int) requests.Page {
-	return requests.Page{ByIndex: &requests.PageByIndex{Document: d.ref, Index: number - 1}}
+	if number != d.number {
+		d.leave()
+		p, err := d.in.FPDF_LoadPage(&requests.FPDF_LoadPage{Document: d.ref, Index: number - 1})
+		if err != nil {
+			return requests.Page{}
+		}
+		d.number, d.opened = number, p.Page
+	}
+	return requests.Page{ByReference: &d.opened}
+}
+
+// leave closes the page that is open.
+func (d *document) leave() {
+	if d.number != 0 {
+		d.in.FPDF_ClosePage(&requests.FPDF_ClosePage{Page: d.opened})
+		d.number = 0
+	}
 }
 
 // tidy makes plain lines of what PDFium says: one newline each, no blanks behind,

@@ -1,0 +1,119 @@
+package pdf
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/klippa-app/go-pdfium/requests"
+)
+
+// page1 is a PDF of one page with a content and more objects, of which the first
+// is number 5. Its fonts are F1, Helvetica, and F2, which names only some signs.
+func page1(content, page string, more ...string) []byte {
+	var b strings.Builder
+	var at []int
+	object := func(s string) {
+		at = append(at, b.Len())
+		fmt.Fprintf(&b, "%d 0 obj\n%s\nendobj\n", len(at), s)
+	}
+	b.WriteString("%PDF-1.5\n")
+	object("<</Type/Catalog/Pages 2 0 R>>")
+	object("<</Type/Pages/Count 1/Kids[3 0 R]/MediaBox[0 0 595 842]>>")
+	widths := "/FirstChar 32/LastChar 126/Widths[" + strings.Repeat("500 ", 95) + "]"
+	object("<</Type/Page/Parent 2 0 R/Resources<</Font<</F1<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding" + widths + ">>" +
+		"/F2<</Type/Font/Subtype/Type3/FontBBox[0 0 500 700]/FontMatrix[.001 0 0 .001 0 0]/FirstChar 1/LastChar 2/Widths[500 500]/Encoding<</Differences[1/g1/g2]>>/CharProcs<</g1 5 0 R/g2 5 0 R>>>>>>>>" +
+		"/Contents 4 0 R" + page + ">>")
+	object(fmt.Sprintf("<</Length %d>>\nstream\n%s\nendstream", len(content), content))
+	glyph := "500 0 d0 0 0 400 700 re f"
+	object(fmt.Sprintf("<</Length %d>>\nstream\n%s\nendstream", len(glyph), glyph))
+	for _, s := range more {
+		object(s)
+	}
+	xref := b.Len()
+	fmt.Fprintf(&b, "xref\n0 %d\n0000000000 65535 f \n", len(at)+1)
+	for _, off := range at {
+		fmt.Fprintf(&b, "%010d 00000 n \n", off)
+	}
+	fmt.Fprintf(&b, "trailer<</Size %d/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF\n", len(at)+1, xref)
+	return []byte(b.String())
+}
+
+// textOf reads the text of a drawn page, and, as the control, what PDFium itself
+// makes of it.
+func textOf(t *testing.T, r *Reader, b []byte) (ours, naive string) {
+	t.Helper()
+	res, err := r.Read(b, ask(""), quiet)
+	if err != nil || len(res.Pages) != 1 {
+		t.Fatalf("%d pages: %v", len(res.Pages), err)
+	}
+	in, err := r.pool.GetInstance(openFor)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	doc, err := in.OpenDocument(&requests.OpenDocument{File: &b})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := document{in: in, ref: doc.Document}
+	text, err := in.GetPageText(&requests.GetPageText{Page: d.page(1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.Pages[0].Text, tidy(text.Text)
+}
+
+// Text that PDFium alone reads wrong.
+func TestTextIsWhatIsSeen(t *testing.T) {
+	r := New(cache())
+	defer r.Close()
+	show := func(ops string) string { return "BT /F1 20 Tf 50 700 Td " + ops + " ET" }
+	annotation := func(dict, words string) []byte {
+		form := "BT /F1 12 Tf 5 5 Td (" + words + ") Tj ET"
+		return page1(show("(Name) Tj"), "/Annots[6 0 R]",
+			"<</Type/Annot/F 4/Rect[50 500 250 530]"+dict+"/AP<</N 7 0 R>>>>",
+			fmt.Sprintf("<</Type/XObject/Subtype/Form/BBox[0 0 200 30]/Resources<</Font<</F1<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>>>>>/Length %d>>\nstream\n%s\nendstream", len(form), form))
+	}
+	for _, c := range []struct {
+		name, want string
+		pdf        []byte
+	}{
+		{"spaces within words", "another one will be there and over there again",
+			page1(show("[(ano ) 500 (ther ) 0 (one ) 0 (will ) 0 (be ) 0 (th ) 500 (ere ) 0 (and ) 0 (ov ) 500 (er ) 0 (there ) 0 (ag ) 500 (ain)] TJ"), "")},
+		{"gaps without spaces", "so he sat on",
+			page1(show("(s) Tj 10 0 Td 5 Tc (oh) Tj 25 0 Td (es) Tj 25 0 Td 0 Tc (a) Tj 10 0 Td 5 Tc (to) Tj 25 0 Td (n) Tj"), "")},
+		{"an accent of its own", "Jérôme",
+			page1(show(`(J) Tj 10 0 Td (\264) Tj (er) Tj 20 0 Td (\210) Tj 0 0 Td (ome) Tj`), "")},
+		{"signs without a name", "err � nil",
+			page1(show("(err ) Tj /F2 20 Tf (\\001\\002) Tj /F1 20 Tf ( nil) Tj"), "")},
+		{"a filled field", "Name\nAda Lovelace", annotation("/Subtype/Widget/FT/Tx/V(Ada Lovelace)", "Ada Lovelace")},
+		{"a note on the page", "Name\nsee page 9", annotation("/Subtype/FreeText/Contents(see page 9)", "see page 9")},
+	} {
+		got, naive := textOf(t, r, c.pdf)
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+		if naive == c.want {
+			t.Errorf("%s: PDFium alone reads %q as well", c.name, naive)
+		}
+	}
+}
+
+// Text whose spaces are as they are meant.
+func TestTextIsLeftAlone(t *testing.T) {
+	r := New(cache())
+	defer r.Close()
+	for _, c := range []struct{ want, ops string }{
+		{"S P A C E D letters", "(S P A C E D letters) Tj"},
+		{"set apart all along", "6 Tc (set apart all along) Tj"},
+		{"set close all along", "-4 Tc (set close all along) Tj"},
+		{"upright all along", "0 1 -1 0 300 100 Tm (upright all along) Tj"},
+		{"aslant all along", "0.7 0.7 -0.7 0.7 300 100 Tm (aslant all along) Tj"},
+		{"off the cuff if it fits", "(off the cuff if it fits) Tj"},
+	} {
+		if got, _ := textOf(t, r, page1("BT /F1 20 Tf 50 700 Td "+c.ops+" ET", "")); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
