@@ -12,10 +12,9 @@ import (
 	"errors"
 	"fmt"
 	"image"
-	"image/color"
-	"image/draw"
 	"image/jpeg"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -248,26 +247,45 @@ func head(s string, n int) string {
 	return strings.ToValidUTF8(s[:max(n, 0)], "")
 }
 
-// draw makes a JPEG of a page on white.
+// draw makes a JPEG of a page on white. The white lies there before anything is
+// drawn: laid under what is done, it comes too late for what mixes with it, such
+// as shadows.
 func (d *document) draw(number int) ([]byte, error) {
 	size, err := d.in.GetPageSize(&requests.GetPageSize{Page: d.page(number)})
 	if err != nil || !(size.Width > 0 && size.Height > 0) {
 		return nil, damaged(fmt.Sprintf("page %d has no size", number))
 	}
-	w, h := media.PageSide, media.PageSide // at most; the shape is the page's
-	r, err := d.in.RenderPageInPixels(&requests.RenderPageInPixels{Page: d.page(number), Width: w, Height: h, RenderFlags: enums.FPDF_RENDER_FLAG_ANNOT})
+	scale := media.PageSide / max(size.Width, size.Height)
+	w, h := max(1, int(math.Round(size.Width*scale))), max(1, int(math.Round(size.Height*scale)))
+	made, err := d.in.FPDFBitmap_Create(&requests.FPDFBitmap_Create{Width: w, Height: h})
 	if err != nil {
 		return nil, damaged(fmt.Sprintf("page %d cannot be drawn", number))
 	}
-	defer r.Cleanup()
-	img := image.NewRGBA(image.Rect(0, 0, r.Result.Image.Rect.Dx(), r.Result.Image.Rect.Dy()))
-	draw.Draw(img, img.Rect, image.NewUniform(color.White), image.Point{}, draw.Src)
-	draw.Draw(img, img.Rect, r.Result.Image, r.Result.Image.Rect.Min, draw.Over)
+	defer d.in.FPDFBitmap_Destroy(&requests.FPDFBitmap_Destroy{Bitmap: made.Bitmap})
+	if err := d.paint(number, made.Bitmap, w, h); err != nil {
+		return nil, damaged(fmt.Sprintf("page %d cannot be drawn", number))
+	}
+	pixels, err := d.in.FPDFBitmap_GetBuffer(&requests.FPDFBitmap_GetBuffer{Bitmap: made.Bitmap})
+	if err != nil || len(pixels.Buffer) < 4*w*h {
+		return nil, damaged(fmt.Sprintf("page %d cannot be drawn", number))
+	}
+	img := &image.RGBA{Pix: pixels.Buffer, Stride: len(pixels.Buffer) / h, Rect: image.Rect(0, 0, w, h)}
 	var out bytes.Buffer
 	if err := jpeg.Encode(&out, img, &jpeg.Options{Quality: media.PageQuality}); err != nil {
 		return nil, err
 	}
 	return out.Bytes(), nil
+}
+
+// paint draws a page on white.
+func (d *document) paint(number int, on references.FPDF_BITMAP, w, h int) error {
+	if _, err := d.in.FPDFBitmap_FillRect(&requests.FPDFBitmap_FillRect{Bitmap: on, Width: w, Height: h, Color: 0xffffffff}); err != nil {
+		return err
+	}
+	_, err := d.in.FPDF_RenderPageBitmap(&requests.FPDF_RenderPageBitmap{
+		Bitmap: on, Page: d.page(number), SizeX: w, SizeY: h, Flags: enums.FPDF_RENDER_FLAG_ANNOT | enums.FPDF_RENDER_FLAG_REVERSE_BYTE_ORDER,
+	})
+	return err
 }
 
 // Bounds of what is listed of a document. An outline may run in a circle.

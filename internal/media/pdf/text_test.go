@@ -1,7 +1,12 @@
 package pdf
 
 import (
+	"bytes"
 	"fmt"
+	"image"
+	"image/color"
+	"image/draw"
+	"image/jpeg"
 	"strings"
 	"testing"
 
@@ -9,7 +14,8 @@ import (
 )
 
 // page1 is a PDF of one page with a content and more objects, of which the first
-// is number 5. Its fonts are F1, Helvetica, and F2, which names only some signs.
+// is number 5. Its fonts are F1, Helvetica, and F2, whose signs have no name; in
+// the state G1, what is drawn mixes with what is there.
 func page1(content, page string, more ...string) []byte {
 	var b strings.Builder
 	var at []int
@@ -21,7 +27,7 @@ func page1(content, page string, more ...string) []byte {
 	object("<</Type/Catalog/Pages 2 0 R>>")
 	object("<</Type/Pages/Count 1/Kids[3 0 R]/MediaBox[0 0 595 842]>>")
 	widths := "/FirstChar 32/LastChar 126/Widths[" + strings.Repeat("500 ", 95) + "]"
-	object("<</Type/Page/Parent 2 0 R/Resources<</Font<</F1<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding" + widths + ">>" +
+	object("<</Type/Page/Parent 2 0 R/Resources<</ExtGState<</G1<</BM/Luminosity/ca .5>>>>/Font<</F1<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding" + widths + ">>" +
 		"/F2<</Type/Font/Subtype/Type3/FontBBox[0 0 500 700]/FontMatrix[.001 0 0 .001 0 0]/FirstChar 1/LastChar 2/Widths[500 500]/Encoding<</Differences[1/g1/g2]>>/CharProcs<</g1 5 0 R/g2 5 0 R>>>>>>>>" +
 		"/Contents 4 0 R" + page + ">>")
 	object(fmt.Sprintf("<</Length %d>>\nstream\n%s\nendstream", len(content), content))
@@ -115,5 +121,53 @@ func TestTextIsLeftAlone(t *testing.T) {
 		if got, _ := textOf(t, r, page1("BT /F1 20 Tf 50 700 Td "+c.ops+" ET", "")); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
+	}
+}
+
+// What mixes with the page has the page's white to mix with.
+func TestPagesLieOnWhite(t *testing.T) {
+	r := New(cache())
+	defer r.Close()
+	mixed := page1("0.1 0.1 0.8 rg 100 500 300 300 re f /G1 gs 0.7 0.2 0.2 rg 100 100 300 300 re f", "")
+	colours := func(img image.Image) (up, down color.RGBA) {
+		w, h := img.Bounds().Dx(), img.Bounds().Dy()
+		rgba := color.RGBAModel
+		return rgba.Convert(img.At(w*250/595, h*(842-650)/842)).(color.RGBA), rgba.Convert(img.At(w*250/595, h*(842-250)/842)).(color.RGBA)
+	}
+	res, err := r.Read(mixed, ask(""), quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	img, err := jpeg.Decode(bytes.NewReader(res.Pages[0].Picture))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Half of a red on white.
+	blue, red := colours(img)
+	if red.R < 210 || red.R > 224 || red.G < 146 || red.G > 160 || blue.R > 40 || blue.B < 190 {
+		t.Errorf("%v and %v", blue, red)
+	}
+
+	// The control: white that is laid under what is done.
+	in, err := r.pool.GetInstance(openFor)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	doc, err := in.OpenDocument(&requests.OpenDocument{File: &mixed})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := document{in: in, ref: doc.Document}
+	late, err := in.RenderPageInPixels(&requests.RenderPageInPixels{Page: d.page(1), Width: 595, Height: 842})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer late.Cleanup()
+	under := image.NewRGBA(late.Result.Image.Rect)
+	draw.Draw(under, under.Rect, image.White, image.Point{}, draw.Src)
+	draw.Draw(under, under.Rect, late.Result.Image, image.Point{}, draw.Over)
+	if _, red := colours(under); red.R > 200 {
+		t.Errorf("the naive way draws %v as well", red)
 	}
 }
