@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"os"
+	"path/filepath"
 	"runtime"
 	"time"
 
@@ -78,6 +80,7 @@ func serve(ctx context.Context, s surroundings, f config.Flags) error {
 	defer p.history.Close()
 	go p.sweep(ctx, log)
 	go p.rules.keepUp(ctx)
+	go p.warm(ctx, log)
 	if err := p.server.Serve(ctx, s.in, out); err != nil {
 		log.Error().Err(err).Msg("serving ended")
 		return exitFailed
@@ -95,6 +98,7 @@ type parts struct {
 	rules  *rulebook
 
 	workers, readers *worker.Pool
+	lull             *lull
 }
 
 // assemble builds every part by hand. It touches no file but to find out where
@@ -130,9 +134,10 @@ func assemble(cfg config.Config, log zerolog.Logger) (*parts, error) {
 		Pages:    darkroom.New(readers),
 	})
 	telling.announce = house.Announce
+	idle := &lull{}
 	srv, err := server.New(server.Options{
 		Version:    version,
-		Tools:      house.Tools(),
+		Tools:      idle.watched(house.Tools()),
 		NewSession: house.NewSession,
 		Schemas:    schemas.Files,
 		Workspace:  cfg.Workspace,
@@ -146,7 +151,7 @@ func assemble(cfg config.Config, log zerolog.Logger) (*parts, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &parts{house: house, saver: saver, history: store, server: srv, rules: rules, workers: workers, readers: readers}, nil
+	return &parts{house: house, saver: saver, history: store, server: srv, rules: rules, workers: workers, readers: readers, lull: idle}, nil
 }
 
 // corrected is what a client passes on, as the settings have it: characters that
@@ -166,6 +171,7 @@ func permissions(cfg config.Config) perm.Config {
 	c := perm.Config{
 		Home:          cfg.Home,
 		StateDir:      cfg.StateDir,
+		CacheDir:      cacheDir(),
 		PlanFile:      cfg.PlanFile,
 		Mode:          mode,
 		TrustProject:  cfg.TrustProject,
@@ -194,6 +200,15 @@ func permissions(cfg config.Config) perm.Config {
 		c.Aliases = append(c.Aliases, aliases(names)...)
 	}
 	return c
+}
+
+// cacheDir is where programs of fsmcp keep what they compile.
+func cacheDir() string {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "fsmcp")
 }
 
 // aliases are the other names of a directory that is reached by links.

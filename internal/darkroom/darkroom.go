@@ -33,6 +33,7 @@ const (
 	opPicture = "picture"
 	opPDF     = "pdf"
 	opWarm    = "warm"
+	opPrepare = "prepare"
 )
 
 // readying is how long a worker may take to get ready to read PDFs: on a machine
@@ -41,6 +42,10 @@ const readying = 120 * time.Second
 
 // Warming is the first job of workers that read PDFs.
 func Warming() *worker.Job { return &worker.Job{Op: opWarm, Deadline: readying} }
+
+// Preparing is a job that leaves what reads PDFs ready for later workers, where
+// no earlier one has.
+func Preparing() worker.Job { return worker.Job{Op: opPrepare, Deadline: readying} }
 
 // Codes of failures that come back as what they were.
 const (
@@ -88,7 +93,7 @@ func cause(err error) error {
 		why media.Breakdown
 	}{
 		{worker.ErrDied, media.Died}, {worker.ErrDeadline, media.Late}, {worker.ErrMemory, media.Greedy},
-		{worker.ErrStopped, media.Stopped}, {worker.ErrStart, media.Absent}, {worker.ErrClosed, media.Absent},
+		{worker.ErrStopped, media.Stopped}, {worker.ErrUnready, media.Unready}, {worker.ErrStart, media.Absent}, {worker.ErrClosed, media.Absent},
 	} {
 		if errors.Is(err, c.is) {
 			return &media.BreakdownError{Why: c.why, Err: err}
@@ -151,7 +156,8 @@ func packed(err error) error {
 
 // PageReader reads PDFs.
 type PageReader interface {
-	Warm() error
+	Warm(told func(done, total int64, what string)) error
+	Prepare(told func(done, total int64, what string)) error
 	Read(data []byte, q media.PDFRequest, told func(done, total int64, what string)) (media.PDFResult, error)
 }
 
@@ -161,12 +167,14 @@ func Handler(e media.Engine, pages PageReader) worker.Handler {
 	return func(t worker.Task) (worker.Result, error) {
 		switch {
 		case t.Op == opPicture:
-		case t.Op != opPDF && t.Op != opWarm:
+		case t.Op != opPDF && t.Op != opWarm && t.Op != opPrepare:
 			return worker.Result{}, errors.New("this worker does not know the order " + t.Op)
 		case pages == nil:
 			return worker.Result{}, packed(media.ErrNoPDF)
 		case t.Op == opWarm:
-			return worker.Result{}, pages.Warm()
+			return worker.Result{}, pages.Warm(t.Progress)
+		case t.Op == opPrepare:
+			return worker.Result{}, pages.Prepare(t.Progress)
 		default:
 			return readPDF(pages, t)
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"reflect"
 	"syscall"
@@ -100,7 +101,7 @@ func TestBreakdownsAreToldApart(t *testing.T) {
 		why media.Breakdown
 	}{
 		{worker.ErrDied, media.Died}, {worker.ErrDeadline, media.Late}, {worker.ErrMemory, media.Greedy}, {worker.ErrStopped, media.Stopped},
-		{worker.ErrStart, media.Absent}, {&worker.Failure{Code: "crashed", Text: "index out of range"}, media.Died},
+		{worker.ErrStart, media.Absent}, {fmt.Errorf("%w: %w", worker.ErrUnready, context.Canceled), media.Unready}, {&worker.Failure{Code: "crashed", Text: "index out of range"}, media.Died},
 	} {
 		_, err := New(here{err: c.err}).Picture(t.Context(), gifOf(1, 1), 13, media.Request{}, nil)
 		var b *media.BreakdownError
@@ -121,7 +122,8 @@ type reader struct {
 	err error
 }
 
-func (reader) Warm() error { return nil }
+func (reader) Warm(func(int64, int64, string)) error    { return nil }
+func (reader) Prepare(func(int64, int64, string)) error { return nil }
 func (r reader) Read([]byte, media.PDFRequest, func(int64, int64, string)) (media.PDFResult, error) {
 	return r.res, r.err
 }

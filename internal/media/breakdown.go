@@ -11,6 +11,7 @@ const (
 	Greedy                   // it took more memory than it may
 	Stopped                  // it was stopped by a signal
 	Absent                   // it cannot be started
+	Unready                  // it is being made ready still
 )
 
 // BreakdownError is a decoder's breakdown; the file may be sound.

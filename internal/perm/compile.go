@@ -59,7 +59,7 @@ func Anchors(c Config) []string {
 	for i := range c.Rules {
 		b.rule(int32(i))
 	}
-	for _, d := range []string{c.Home, c.StateDir, parent(c.PlanFile)} {
+	for _, d := range []string{c.Home, c.StateDir, c.CacheDir, parent(c.PlanFile)} {
 		b.anchor(d)
 	}
 	slices.Sort(b.anchors)
@@ -137,8 +137,10 @@ func (b *builder) finish() *Policy {
 			p.roots = append(p.roots, newRoot(s, p.same))
 		}
 	}
-	for _, s := range b.spellings(b.clean(b.c.StateDir)) {
-		p.state = append(p.state, foldStrict(s))
+	for _, own := range []string{b.c.StateDir, b.c.CacheDir} {
+		for _, s := range b.spellings(b.clean(own)) {
+			p.state = append(p.state, foldStrict(s))
+		}
 	}
 	p.plan = b.spellings(b.clean(b.c.PlanFile))
 	return p

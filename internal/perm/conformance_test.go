@@ -29,6 +29,7 @@ func testConfig(rules ...RuleText) Config {
 		Workspace:     []Dir{{Name: project, Real: project}},
 		Home:          home,
 		StateDir:      home + "/.local/state/fsmcp",
+		CacheDir:      home + "/.cache/fsmcp",
 		Mode:          Default,
 		Rules:         rules,
 		CaseSensitive: true,

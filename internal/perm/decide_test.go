@@ -64,6 +64,8 @@ func TestOrderOfDecision(t *testing.T) {
 		{name: "bypass does not write devices", set: mode(Bypass), op: Write, names: "/dev/null", want: Deny, why: ReasonBuiltin},
 		{name: "bypass does not write our own state", set: mode(Bypass), op: Write, names: home + "/.local/state/fsmcp/history/x", want: Deny, why: ReasonState},
 		{name: "our own state may be read like any other file", op: Read, names: home + "/.local/state/fsmcp/history/x", want: Ask, why: ReasonMode},
+		{name: "bypass does not write compiled code", set: mode(Bypass), op: Write, names: home + "/.cache/fsmcp/pdfium/list", want: Deny, why: ReasonState},
+		{name: "what else is cached is no state", set: mode(Bypass), op: Write, names: home + "/.cache/other", want: Allow, why: ReasonBypass},
 		{name: "our own state under a link", set: mode(Bypass), op: Edit, names: "P/l " + home + "/.local/state/fsmcp/x", want: Deny, why: ReasonState},
 
 		{name: "/proc", rules: []RuleText{rule(Allow, "Read", ownUser)}, op: Read, names: "/proc/self/environ", want: Deny, why: ReasonBuiltin},

@@ -189,6 +189,9 @@ type Config struct {
 	Home string
 	// StateDir is fsmcp's own folder, never written by a tool.
 	StateDir string
+	// CacheDir is its folder for compiled code, which is run as it lies there:
+	// never written by a tool either.
+	CacheDir string
 	// PlanFile is the one file that plan mode may change.
 	PlanFile string
 	Mode     Mode

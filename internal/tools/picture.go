@@ -217,6 +217,8 @@ func breakdown(what string, why media.Breakdown) error {
 		return refuse(slugTooLarge, "%s could not be decoded within the time that it may take, and was given up. The server goes on; have another program convert the file.", what)
 	case media.Greedy:
 		return refuse(slugTooLarge, "%s takes more memory to decode than it may, and was given up. The server goes on; have another program convert the file.", what)
+	case media.Unready:
+		return refuse(slugBusy, "%s was not read yet: what reads it is being compiled, which happens once on a machine and takes longer than usual. It goes on in the background: make the same call again in half a minute.", what)
 	case media.Absent:
 		return refuse(slugIO, "%s needs decoding, and the program that decodes could not be started. Ask the user to look at fsmcp's installation.", what)
 	case media.Stopped:

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"sync"
 	"time"
@@ -51,6 +52,8 @@ var (
 	ErrStopped  = errors.New("the worker was stopped")
 	ErrStart    = errors.New("no worker can be started")
 	ErrClosed   = errors.New("the pool is closed")
+	// ErrUnready comes beside the context's: what a worker does first goes on.
+	ErrUnready = errors.New("the worker was not ready in time")
 )
 
 // Job is what a worker is to do.
@@ -105,58 +108,76 @@ func (p *Pool) Do(ctx context.Context, j Job) (Reply, error) {
 		}
 		// It may have been dead before the job began.
 	}
-	w, err := p.fresh(ctx)
+	readied, then := rising(j.Progress)
+	w, err := p.fresh(ctx, readied)
 	if err != nil {
 		return Reply{}, err
 	}
+	j.Progress = then
 	return p.run(ctx, w, j)
 }
 
-// Warm sees to it that there is a worker, ready for a job. It returns what became
-// of that.
-func (p *Pool) Warm(ctx context.Context) error {
-	if w := p.warm(); w != nil {
-		p.keep(w)
-		return nil
+// rising makes the progress of what comes first and then of the job one that
+// rises. nil stays nil.
+func rising(told func(done, total int64, what string)) (readied, then func(done, total int64, what string)) {
+	if told == nil {
+		return nil, nil
 	}
-	w, err := p.fresh(ctx)
-	if err == nil {
-		p.keep(w)
+	base := int64(0)
+	readied = func(done, total int64, what string) {
+		base = done + 1
+		told(done, total, what)
 	}
-	return err
+	then = func(done, total int64, what string) { told(base+done, base+total, what) }
+	return readied, then
 }
 
 // fresh starts a worker and has it do what comes first. That goes on where the
 // context ends: the next who comes finds the worker ready.
-func (p *Pool) fresh(ctx context.Context) (*process, error) {
+func (p *Pool) fresh(ctx context.Context, told func(done, total int64, what string)) (*process, error) {
 	w, err := p.start()
 	if err != nil || p.opts.First == nil {
 		return w, err
 	}
+	first := *p.opts.First
+	first.Progress = func(done, total int64, what string) {
+		if told != nil && ctx.Err() == nil {
+			told(done, total, what)
+		}
+	}
 	readied := make(chan error, 1)
 	go func() {
-		_, err := w.do(context.Background(), *p.opts.First, p.opts)
+		_, err := w.do(context.Background(), first, p.opts)
 		readied <- err
 	}()
 	select {
 	case err = <-readied:
 	case <-ctx.Done():
 		go func() {
-			if <-readied == nil {
+			if err := <-readied; err == nil {
 				p.keep(w)
 			} else {
-				p.drop(w)
-				w.kill()
+				p.lose(w, err)
 			}
 		}()
-		return nil, ctx.Err()
+		return nil, fmt.Errorf("%w: %w", ErrUnready, ctx.Err())
 	}
 	if err != nil {
-		p.drop(w)
-		w.kill()
+		p.lose(w, err)
 		return nil, err
 	}
 	return w, nil
+}
+
+// lose ends a worker that is of no more use, and tells of it where it did not
+// say so itself.
+func (p *Pool) lose(w *process, why error) {
+	p.drop(w)
+	w.kill()
+	var own *Failure
+	if p.opts.Lost != nil && !errors.As(why, &own) {
+		p.opts.Lost(why, w.stderr.String())
+	}
 }
 
 // warm takes the worker that was idle last.
@@ -178,10 +199,11 @@ func (p *Pool) run(ctx context.Context, w *process, j Job) (Reply, error) {
 	r, err := w.do(ctx, j, p.opts)
 	var own *Failure
 	if err != nil && !errors.As(err, &own) {
-		p.drop(w)
-		w.kill()
-		if p.opts.Lost != nil && ctx.Err() == nil {
-			p.opts.Lost(err, w.stderr.String())
+		if ctx.Err() != nil { // its own doing
+			p.drop(w)
+			w.kill()
+		} else {
+			p.lose(w, err)
 		}
 		return r, err
 	}

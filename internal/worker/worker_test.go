@@ -10,6 +10,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -68,6 +69,9 @@ func play(t Task) (Result, error) {
 			t.Progress(i, 3, "part")
 		}
 		return Result{Value: 1}, nil
+	case "nap":
+		time.Sleep(700 * time.Millisecond)
+		return Result{}, nil
 	case "limits":
 		var core, cpu syscall.Rlimit
 		syscall.Getrlimit(syscall.RLIMIT_CORE, &core)
@@ -269,6 +273,41 @@ func TestProgressAndConfinement(t *testing.T) {
 	}
 	if err := json.Unmarshal(r.Result, &v); err != nil || v.Core != 0 || v.CPU == 0 || v.CPU > 2*jobTime || v.Nice < lower || len(v.Env) != 1 {
 		t.Errorf("%s %v", r.Result, err)
+	}
+}
+
+// What a new worker does first is told as a part of the job's progress, which
+// rises; it goes on where the one who waits for it gives up, and the next finds
+// the worker ready.
+func TestWhatComesFirst(t *testing.T) {
+	p := newPool(t, func(o *Options) { o.First = &Job{Op: "progress"} })
+	var seen []int64
+	if _, err := p.Do(t.Context(), Job{Op: "progress", Progress: func(done, _ int64, _ string) { seen = append(seen, done) }}); err != nil || !slices.Equal(seen, []int64{0, 1, 2, 3, 4, 5}) {
+		t.Errorf("%v %v", seen, err)
+	}
+	p = newPool(t, func(o *Options) { o.First = &Job{Op: "nap"} })
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if _, err := p.Do(ctx, Job{Op: "echo"}); !errors.Is(err, ErrUnready) || !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
+	}
+	pids := p.PIDs()
+	for range 100 {
+		p.mu.Lock()
+		idle := len(p.idle)
+		p.mu.Unlock()
+		if idle == 1 {
+			break
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	if pid := p.pid(t); len(pids) != 1 || pid != pids[0] {
+		t.Errorf("%d answers, %v was readied", pid, pids)
+	}
+	var lost atomic.Bool
+	p = newPool(t, func(o *Options) { o.First = &Job{Op: "die"}; o.Lost = func(error, string) { lost.Store(true) } })
+	if _, err := p.Do(t.Context(), Job{Op: "echo"}); !errors.Is(err, ErrDied) || !lost.Load() {
+		t.Errorf("%v, told: %v", err, lost.Load())
 	}
 }
 

@@ -2,5 +2,7 @@
 
 package pdf
 
+import "time"
+
 // lockFolder does nothing where there is no such lock: all compile at once.
-func lockFolder(string) (unlock func()) { return func() {} }
+func lockFolder(string, time.Duration) (unlock func()) { return func() {} }

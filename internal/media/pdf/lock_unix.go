@@ -5,23 +5,26 @@ package pdf
 import (
 	"os"
 	"path/filepath"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// lockFolder waits for other processes that compile into the same folder, and
-// returns what lets them go on. Where that cannot be done, all compile at once.
-func lockFolder(dir string) (unlock func()) {
-	if dir == "" || os.MkdirAll(dir, 0o700) != nil {
+// lockFolder waits for its turn at a folder, but not for longer than it may, and
+// returns what lets others go on. The lock ends with the process that has it.
+// Where none can be had, all go ahead at once, which costs time alone: files are
+// put in their place whole.
+func lockFolder(dir string, within time.Duration) (unlock func()) {
+	const again = 20 * time.Millisecond
+	if dir == "" || os.MkdirAll(filepath.Dir(dir), 0o700) != nil {
 		return func() {}
 	}
-	f, err := os.OpenFile(filepath.Join(dir, "..", lockName), os.O_CREATE|os.O_RDWR|unix.O_CLOEXEC, 0o600)
+	f, err := os.OpenFile(dir+".lock", os.O_CREATE|os.O_RDWR|unix.O_CLOEXEC, 0o600)
 	if err != nil {
 		return func() {}
 	}
-	if unix.Flock(int(f.Fd()), unix.LOCK_EX) != nil {
-		f.Close()
-		return func() {}
+	for end := time.Now().Add(within); unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil && time.Now().Before(end); {
+		time.Sleep(again)
 	}
 	return func() { f.Close() }
 }

@@ -13,10 +13,7 @@ import (
 	"fmt"
 	"image"
 	"image/jpeg"
-	"io"
 	"math"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -26,81 +23,23 @@ import (
 	pdfiumerrors "github.com/klippa-app/go-pdfium/errors"
 	"github.com/klippa-app/go-pdfium/references"
 	"github.com/klippa-app/go-pdfium/requests"
-	"github.com/klippa-app/go-pdfium/webassembly"
 	"github.com/pdfcpu/pdfcpu/pkg/api"
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/model"
-	"github.com/tetratelabs/wazero"
 
 	"github.com/fsmcp/fsmcp/internal/media"
 )
 
 // Reader reads PDFs, one at a time.
 type Reader struct {
-	cache string // the folder for compiled code; empty: none is kept
+	cache compiled
 	pool  pdfium.Pool
 }
 
-// New makes a reader that keeps compiled code in a folder, which it makes. It
-// compiles nothing yet.
+// New makes a reader that keeps compiled code in a folder, which it makes; empty:
+// nowhere. It compiles nothing yet.
 func New(cache string) *Reader {
 	api.DisableConfigDir()
-	return &Reader{cache: cache}
-}
-
-// memoryPages bounds PDFium's memory, in pages of 64 KB: half a gigabyte.
-const memoryPages = 8192
-
-// Warm readies PDFium: it is compiled, or read where an earlier process has done
-// that. Where what was kept is damaged, it is thrown away and made anew.
-func (r *Reader) Warm() error {
-	if r.pool != nil {
-		return nil
-	}
-	unlock := lockFolder(r.cache)
-	defer unlock()
-	pool, err := start(r.cache)
-	if err != nil && r.cache != "" {
-		os.RemoveAll(r.cache)
-		pool, err = start(r.cache)
-	}
-	if err != nil {
-		pool, err = start("")
-	}
-	r.pool = pool
-	return err
-}
-
-func start(cache string) (pool pdfium.Pool, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("PDFium cannot be readied: %v", p)
-		}
-	}()
-	config := wazero.NewRuntimeConfig().WithMemoryLimitPages(memoryPages)
-	if cache != "" {
-		if err := os.MkdirAll(cache, 0o700); err != nil {
-			return nil, err
-		}
-		kept, err := wazero.NewCompilationCacheWithDir(cache)
-		if err != nil {
-			return nil, err
-		}
-		config = config.WithCompilationCache(kept)
-	}
-	return webassembly.Init(webassembly.Config{
-		MaxTotal: 1, MinIdle: 1, MaxIdle: 1, RuntimeConfig: config, FSConfig: fonts(), Stdout: io.Discard, Stderr: io.Discard,
-	})
-}
-
-// fonts are the folders that text without fonts of its own is drawn from.
-func fonts() wazero.FSConfig {
-	config := wazero.NewFSConfig()
-	for _, dir := range []string{"/usr/share/fonts", "/usr/share/X11/fonts", "/usr/local/share/fonts", "/usr/share/fonts/truetype", "/System/Library/Fonts", "/Library/Fonts"} {
-		if info, err := os.Stat(dir); err == nil && info.IsDir() {
-			config = config.WithReadOnlyDirMount(dir, dir)
-		}
-	}
-	return config
+	return &Reader{cache: compiled(cache)}
 }
 
 // openFor is how long a document waits for PDFium, which serves one at a time.
@@ -109,7 +48,7 @@ const openFor = 5 * time.Second
 // Read reads pages of a document. The error is a *media.PagesError, an
 // *media.OutlineError, a *media.DamageError or media.ErrLocked.
 func (r *Reader) Read(data []byte, q media.PDFRequest, told func(done, total int64, what string)) (media.PDFResult, error) {
-	if err := r.Warm(); err != nil {
+	if err := r.Warm(told); err != nil {
 		return media.PDFResult{}, err
 	}
 	in, err := r.pool.GetInstance(openFor)
@@ -390,19 +329,6 @@ func trim(out *bytes.Buffer, data []byte, pages []string, conf *model.Configurat
 	}()
 	return api.Trim(bytes.NewReader(data), out, pages, conf)
 }
-
-// Compiled tells whether an earlier process has left compiled code in a folder.
-func Compiled(cache string) bool {
-	found := false
-	filepath.WalkDir(cache, func(_ string, e os.DirEntry, err error) error {
-		found = found || err == nil && e.Type().IsRegular() && e.Name() != lockName
-		return nil
-	})
-	return found
-}
-
-// lockName is the file by which processes take turns at compiling.
-const lockName = "lock"
 
 // Close lets go of PDFium.
 func (r *Reader) Close() {

@@ -173,30 +173,3 @@ func TestDamagedAndHostile(t *testing.T) {
 		t.Error("it is lost afterwards:", err)
 	}
 }
-
-func TestADamagedCacheIsMadeAnew(t *testing.T) {
-	if testing.Short() {
-		t.Skip("compiles")
-	}
-	dir := filepath.Join(t.TempDir(), "pdfium")
-	if Compiled(dir) {
-		t.Error("compiled code in a folder that is not there")
-	}
-	r := New(dir)
-	if err := r.Warm(); err != nil || !Compiled(dir) {
-		t.Fatal(err)
-	}
-	r.Close()
-	filepath.WalkDir(dir, func(name string, e os.DirEntry, err error) error {
-		if err == nil && e.Type().IsRegular() {
-			info, _ := e.Info()
-			os.Truncate(name, info.Size()/2)
-		}
-		return nil
-	})
-	r = New(dir)
-	defer r.Close()
-	if res, err := r.Read(sample(1, ""), ask(""), quiet); err != nil || len(res.Pages) != 1 {
-		t.Error(err)
-	}
-}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/fsmcp/fsmcp/internal/darkroom"
+	"github.com/fsmcp/fsmcp/internal/tools"
+	"github.com/fsmcp/fsmcp/internal/worker"
+)
+
+// lullAfter is how long no call has to be under way before the server counts as
+// idle: a client's first moments are its own.
+const lullAfter = 5 * time.Second
+
+// lull knows whether calls are under way.
+type lull struct {
+	mu    sync.Mutex
+	calls int
+	since time.Time // when the last one ended
+}
+
+// watched are the same tools, whose calls it sees.
+func (l *lull) watched(all []tools.Tool) []tools.Tool {
+	l.since = time.Now()
+	for i, t := range all {
+		all[i].Run = func(ctx context.Context, call tools.Call, args tools.Args) *tools.Result {
+			l.count(1)
+			defer l.count(-1)
+			return t.Run(ctx, call, args)
+		}
+	}
+	return all
+}
+
+func (l *lull) count(n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.calls += n
+	l.since = time.Now()
+}
+
+// left is how long it is until there was none for long enough.
+func (l *lull) left() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.calls > 0 {
+		return lullAfter
+	}
+	return lullAfter - time.Since(l.since)
+}
+
+// wait waits for a lull; it returns false where ctx ends before.
+func (l *lull) wait(ctx context.Context) bool {
+	for left := l.left(); left > 0; left = l.left() {
+		select {
+		case <-time.After(left):
+		case <-ctx.Done():
+			return false
+		}
+	}
+	return ctx.Err() == nil
+}
+
+// warm has what reads PDFs compiled before the first of them, while nothing else
+// is to be done, by a process of low priority that ends with it.
+func (p *parts) warm(ctx context.Context, log zerolog.Logger) {
+	if !p.lull.wait(ctx) || !p.rules.config().PDFWarm || findMedia() == "" {
+		return
+	}
+	pool := worker.New(workerOptions(findMedia, 1, log))
+	defer pool.Close()
+	if _, err := pool.Do(ctx, darkroom.Preparing()); err != nil && ctx.Err() == nil {
+		log.Warn().Err(err).Msg("what reads PDFs could not be readied in the background; the first PDF does it")
+	}
+}

@@ -1,0 +1,197 @@
+package pdf
+
+import (
+	"bytes"
+	"encoding/binary"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+const naive = "FSMCP_TEST_NAIVE_START"
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(naive); dir != "" { // what lies there is run as it is
+		r := New("")
+		pool, err := start(dir)
+		if err != nil {
+			os.Exit(3)
+		}
+		r.pool = pool
+		if res, err := r.Read(sample(1, ""), ask(""), quiet); err != nil || !strings.Contains(res.Pages[0].Text, "page 1 of") {
+			os.Exit(4)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// compiledOnce is a folder with PDFium compiled, and the name of its one file.
+func compiledOnce(t *testing.T) (dir, file string) {
+	t.Helper()
+	r := New(cache())
+	defer r.Close()
+	if err := r.Warm(quiet); err != nil {
+		t.Fatal(err)
+	}
+	files := compiled(cache()).files()
+	dir = copied(t, cache())
+	for _, older := range files[1:] {
+		if err := os.Remove(filepath.Join(dir, older)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	known, _ := compiled(dir).clean()
+	if err := compiled(dir).seal(known); err != nil || len(known) != 1 {
+		t.Fatalf("%v: %v", known, err)
+	}
+	return dir, files[0]
+}
+
+func copied(t *testing.T, from string) (to string) {
+	t.Helper()
+	to = filepath.Join(t.TempDir(), "pdfium")
+	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+		t.Fatal(err)
+	}
+	return to
+}
+
+// reads asks that a document is read by way of a folder, and that the folder
+// then holds what later processes need.
+func reads(t *testing.T, dir string) {
+	t.Helper()
+	r := New(dir)
+	defer r.Close()
+	if res, err := r.Read(sample(1, ""), ask(""), quiet); err != nil || !strings.Contains(res.Pages[0].Text, "page 1 of") {
+		t.Fatalf("%v", err)
+	}
+	if !New(dir).ready() {
+		t.Error("it is not ready for the next")
+	}
+}
+
+// What was kept is used by the next; where it is damaged, it is made anew,
+// wherever the damage is. To run it as it is would be death: the control.
+func TestADamagedCacheIsMadeAnew(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles")
+	}
+	dir, file := compiledOnce(t)
+	whole, err := os.ReadFile(filepath.Join(dir, file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, _ := os.Stat(filepath.Join(dir, file))
+	reads(t, dir)
+	if after, err := os.Stat(filepath.Join(dir, file)); err != nil || !os.SameFile(before, after) {
+		t.Error("it was compiled again: ", err)
+	}
+	// Behind the name of the version: how many functions, and where each begins.
+	functions := 6 + 1 + int(whole[6])
+	table := functions + 4
+	n := int(binary.LittleEndian.Uint32(whole[functions:]))
+	moved := bytes.Clone(whole)
+	for i := range n {
+		at := moved[table+8*i:]
+		binary.LittleEndian.PutUint64(at, binary.LittleEndian.Uint64(at)+5)
+	}
+	code := bytes.Clone(whole)
+	code[len(code)/2] ^= 0x55
+	for what, b := range map[string][]byte{"functions elsewhere": moved, "code": code, "half": whole[:len(whole)/2], "nothing": {}} {
+		bad := copied(t, dir)
+		if err := os.WriteFile(filepath.Join(bad, file), b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		control := exec.Command(os.Args[0])
+		control.Env = append(os.Environ(), naive+"="+copied(t, bad))
+		if control.Run() == nil {
+			t.Errorf("%s: run as it is, it does no harm", what)
+		}
+		if New(bad).ready() {
+			t.Errorf("%s: it passes for sound", what)
+		}
+		if what == "functions elsewhere" { // the others take the same way
+			reads(t, bad)
+		}
+	}
+}
+
+// A file that a killed process left half done is cleared away; older versions go
+// when there are too many.
+func TestLeftoversGo(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles")
+	}
+	dir, file := compiledOnce(t)
+	stray := filepath.Join(dir, filepath.Dir(file), "half.tmp")
+	if err := os.WriteFile(stray, []byte("half"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	reads(t, dir)
+	if _, err := os.Stat(stray); err == nil {
+		t.Error("it is still there")
+	}
+	known, _ := compiled(dir).clean()
+	for i, name := range []string{"a", "b", "c"} {
+		path := filepath.Join(dir, name)
+		when := time.Now().Add(time.Duration(i-10) * time.Hour)
+		if os.WriteFile(path, []byte(name), 0o600) != nil || os.Chtimes(path, when, when) != nil {
+			t.Fatal("cannot write")
+		}
+	}
+	if err := compiled(dir).seal(known); err != nil {
+		t.Fatal(err)
+	}
+	if got := compiled(dir).files(); len(got) != keptFiles || got[0] != file || got[1] != "c" || got[2] != "b" {
+		t.Errorf("%q are kept", got)
+	}
+}
+
+// Two that start at once compile once, and where nothing can be kept each
+// compiles for itself.
+func TestOneCompilesForAll(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles")
+	}
+	dir := filepath.Join(t.TempDir(), "new", "pdfium")
+	var told atomic.Int64
+	var both sync.WaitGroup
+	for range 2 {
+		both.Go(func() {
+			r := New(dir)
+			defer r.Close()
+			if err := r.Prepare(func(int64, int64, string) { told.Add(1) }); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	both.Wait()
+	if got := compiled(dir).files(); len(got) != 1 || !New(dir).ready() {
+		t.Errorf("%q was left", got)
+	}
+	before := told.Load()
+	if err := New(dir).Prepare(func(int64, int64, string) { told.Add(1) }); err != nil || told.Load() != before {
+		t.Error("what is ready was readied again")
+	}
+	file := filepath.Join(t.TempDir(), "a file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{"", filepath.Join(file, "pdfium")} {
+		r := New(dir)
+		if err := r.Prepare(quiet); err != nil || r.pool != nil {
+			t.Errorf("%q: something was prepared that nobody keeps: %v", dir, err)
+		}
+	}
+	r := New(filepath.Join(file, "pdfium"))
+	defer r.Close()
+	if res, err := r.Read(sample(1, ""), ask(""), quiet); err != nil || len(res.Pages) != 1 {
+		t.Errorf("without a place to keep anything: %v", err)
+	}
+}
