@@ -48,10 +48,27 @@ func (d *document) flatten(number int) {
 		if !d.shows(number, i) {
 			continue
 		}
-		d.in.FPDFPage_Flatten(&requests.FPDFPage_Flatten{Page: d.page(number), Usage: requests.FPDFPage_FlattenUsageNormalDisplay})
-		d.leave() // it is read anew
+		if d.bound(number) {
+			d.in.FPDFPage_Flatten(&requests.FPDFPage_Flatten{Page: d.page(number), Usage: requests.FPDFPage_FlattenUsageNormalDisplay})
+			d.leave() // it is read anew
+		}
 		return
 	}
+}
+
+// bound writes a page's bounds down with it, where flattening looks for them: it
+// takes pages that have theirs from the document for letters.
+func (d *document) bound(number int) bool {
+	b, err := d.in.FPDF_GetPageBoundingBox(&requests.FPDF_GetPageBoundingBox{Page: d.page(number)})
+	if err != nil {
+		return false
+	}
+	_, err = d.in.FPDFPage_SetMediaBox(&requests.FPDFPage_SetMediaBox{Page: d.page(number), Left: b.Rect.Left, Bottom: b.Rect.Bottom, Right: b.Rect.Right, Top: b.Rect.Top})
+	if err != nil {
+		return false
+	}
+	_, err = d.in.FPDFPage_SetCropBox(&requests.FPDFPage_SetCropBox{Page: d.page(number), Left: b.Rect.Left, Bottom: b.Rect.Bottom, Right: b.Rect.Right, Top: b.Rect.Top})
+	return err == nil
 }
 
 // shows tells whether an annotation is one that may show text: links do not.

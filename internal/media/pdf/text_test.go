@@ -75,12 +75,6 @@ func TestTextIsWhatIsSeen(t *testing.T) {
 	r := New(cache())
 	defer r.Close()
 	show := func(ops string) string { return "BT /F1 20 Tf 50 700 Td " + ops + " ET" }
-	annotation := func(dict, words string) []byte {
-		form := "BT /F1 12 Tf 5 5 Td (" + words + ") Tj ET"
-		return page1(show("(Name) Tj"), "/Annots[6 0 R]",
-			"<</Type/Annot/F 4/Rect[50 500 250 530]"+dict+"/AP<</N 7 0 R>>>>",
-			fmt.Sprintf("<</Type/XObject/Subtype/Form/BBox[0 0 200 30]/Resources<</Font<</F1<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>>>>>/Length %d>>\nstream\n%s\nendstream", len(form), form))
-	}
 	for _, c := range []struct {
 		name, want string
 		pdf        []byte
@@ -93,8 +87,8 @@ func TestTextIsWhatIsSeen(t *testing.T) {
 			page1(show(`(J) Tj 10 0 Td (\264) Tj (er) Tj 20 0 Td (\210) Tj 0 0 Td (ome) Tj`), "")},
 		{"signs without a name", "err � nil",
 			page1(show("(err ) Tj /F2 20 Tf (\\001\\002) Tj /F1 20 Tf ( nil) Tj"), "")},
-		{"a filled field", "Name\nAda Lovelace", annotation("/Subtype/Widget/FT/Tx/V(Ada Lovelace)", "Ada Lovelace")},
-		{"a note on the page", "Name\nsee page 9", annotation("/Subtype/FreeText/Contents(see page 9)", "see page 9")},
+		{"a filled field", "Name\nAda Lovelace", annotated(t, "/Subtype/Widget/FT/Tx/V(Ada Lovelace)", "Ada Lovelace")},
+		{"a note on the page", "Name\nsee page 9", annotated(t, "/Subtype/FreeText/Contents(see page 9)", "see page 9")},
 	} {
 		got, naive := textOf(t, r, c.pdf)
 		if got != c.want {
@@ -170,4 +164,47 @@ func TestPagesLieOnWhite(t *testing.T) {
 	if _, red := colours(under); red.R > 200 {
 		t.Errorf("the naive way draws %v as well", red)
 	}
+}
+
+// Making annotations a part of a page leaves the rest of it alone: its size and
+// what its text is drawn with, which it may have from the document.
+func TestAnnotationsLeaveThePageAlone(t *testing.T) {
+	r := New(cache())
+	defer r.Close()
+	whole := string(annotated(t, "/Subtype/FreeText/Contents(see page 9)", "see page 9"))
+	from, to := strings.Index(whole, "/Resources<<"), strings.Index(whole, "/Contents 4 0 R")
+	resources := whole[from:to]
+	whole = whole[:from] + whole[to:]
+	whole = strings.Replace(whole, "/MediaBox[0 0 595 842]", resources+"/MediaBox[100 200 1100 1200]/CropBox[0 300 700 1200]", 1)
+	res, err := r.Read([]byte(whole), ask(""), quiet)
+	if err != nil || res.Pages[0].Text != "Name\nsee page 9" {
+		t.Errorf("%q %v", res.Pages[0].Text, err)
+	}
+	img, err := jpeg.Decode(bytes.NewReader(res.Pages[0].Picture))
+	if err != nil || img.Bounds().Dx() != 1045 || img.Bounds().Dy() != 1568 {
+		t.Errorf("%v %v", img.Bounds(), err)
+	}
+	if n := ink(img); n < 300 {
+		t.Errorf("%d dark pixels", n)
+	}
+}
+
+func ink(img image.Image) (n int) {
+	for y := range img.Bounds().Dy() {
+		for x := range img.Bounds().Dx() {
+			if r, _, _, _ := img.At(x, y).RGBA(); r < 0x8000 {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// annotated is a page with a name on it and an annotation.
+func annotated(t *testing.T, dict, words string) []byte {
+	t.Helper()
+	form := "BT /F1 12 Tf 5 5 Td (" + words + ") Tj ET"
+	return page1("BT /F1 20 Tf 150 700 Td (Name) Tj ET", "/Annots[6 0 R]",
+		"<</Type/Annot/F 4/Rect[150 500 350 530]"+dict+"/AP<</N 7 0 R>>>>",
+		fmt.Sprintf("<</Type/XObject/Subtype/Form/BBox[0 0 200 30]/Resources<</Font<</F1<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>>>>>/Length %d>>\nstream\n%s\nendstream", len(form), form))
 }
