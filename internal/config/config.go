@@ -80,6 +80,7 @@ type Config struct {
 	MaxTokens          int
 	StateDir           string
 	History            History
+	Hooks              Hooks
 	Hints              bool
 	AuditFile          string // absolute; empty: none
 	AuditRequired      bool

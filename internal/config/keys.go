@@ -64,6 +64,9 @@ const (
 	keyPDFClients   = "pdf.clients"
 	keyPDFWarm      = "pdf.warm"
 
+	keyHooksBefore = "hooks.beforeFileEdited"
+	keyHooksAfter  = "hooks.afterFileEdited"
+
 	keySchema      = "$schema" // for editors
 	keyPermissions = "permissions"
 	keyDeny        = "permissions.deny"
@@ -124,13 +127,15 @@ func keys() []key {
 		word(keyPDFImages, anyone, pdfImages()...),
 		{path: keyPDFClients, who: anyone, take: takePDFClients, want: `an object as {"NAME": {"mode": "document", "images": "never"}}`},
 		{path: keyPDFWarm, who: anyone, take: takeBool, want: "true or false"},
+		{path: keyHooksBefore, who: trusted, take: takeHooks, want: `a list of {"glob", "command", "timeout"}`},
+		{path: keyHooksAfter, who: trusted, take: takeHooks, want: `a list of {"glob", "command", "timeout"}`},
 	}
 }
 
 // later are settings that are specified but whose features this version lacks;
 // a name covers all below it.
 func later() []string {
-	return []string{"hooks", "lsp"}
+	return []string{"lsp"}
 }
 
 // modes are the words for permissions.defaultMode, loosest first, and then the

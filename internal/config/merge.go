@@ -48,6 +48,7 @@ func (m *merger) merge(workspace []string) Config {
 		MaxTokens:          m.maxTokens(),
 		StateDir:           stateDir(s),
 		History:            m.history(),
+		Hooks:              Hooks{Before: m.hooksOf(keyHooksBefore), After: m.hooksOf(keyHooksAfter)},
 		Hints:              pick(m, keyHints, true),
 		AuditFile:          m.file(keyAuditFile),
 		AuditRequired:      pick(m, keyAuditNeeded, false),

@@ -58,6 +58,8 @@ func TestWhoMaySetWhat(t *testing.T) {
 		{keyPDFImages, `"never"`, always, func(c Config) bool { return c.PDFFor("x").Images == "never" }},
 		{keyPDFClients, `{"x": {"mode": "document"}}`, always, func(c Config) bool { return c.PDFFor("x").Mode == "document" && c.PDFFor("y").Mode == "pages" }},
 		{keyPDFWarm, `false`, always, func(c Config) bool { return !c.PDFWarm }},
+		{keyHooksBefore, `[{"glob": "*", "command": ["x"]}]`, withTrust, func(c Config) bool { return len(c.Hooks.Before) == 1 && len(c.Hooks.After) == 0 }},
+		{keyHooksAfter, `[{"glob": "*", "command": ["x"]}]`, withTrust, func(c Config) bool { return len(c.Hooks.After) == 1 && len(c.Hooks.Before) == 0 }},
 		{keyLog, `"/x"`, notProject, func(c Config) bool { return c.Log == "/x" }},
 	}
 	files := map[Level]string{SettingsFile: settingsFile, Local: local, Project: project, User: userOwn}
@@ -79,7 +81,7 @@ func TestWhoMaySetWhat(t *testing.T) {
 		}
 	}
 	for _, path := range known() {
-		if isGroup := path == keyPermissions || strings.Contains("edit limits tokens ask history audit images pdf", path); !isGroup && !covered[path] {
+		if isGroup := path == keyPermissions || strings.Contains("edit limits tokens ask history audit images pdf hooks", path); !isGroup && !covered[path] {
 			t.Errorf("%s has no row", path)
 		}
 	}
@@ -95,6 +97,47 @@ func TestExcludesAddUp(t *testing.T) {
 	}
 	if c := first2(New(Flags{}, env(nil), 1000)); !slices.Contains(c.History.Exclude, ".env") {
 		t.Errorf("%q", c.History.Exclude)
+	}
+}
+
+// Hooks of all sources run, the user's own first: a guard of theirs comes before
+// what a project brings.
+func TestHooksAddUp(t *testing.T) {
+	hook := func(name string) string {
+		return asFile(keyHooksAfter, fmt.Sprintf(`[{"glob": "*", "command": [%q]}]`, name))
+	}
+	s := with(env(nil), map[string]string{userOwn: hook("user"), project: hook("project"), local: hook("local"), settingsFile: hook("settings")})
+	for trust, want := range map[bool][]string{false: {"settings", "user"}, true: {"settings", "user", "local", "project"}} {
+		var got []string
+		for _, h := range first2(New(Flags{TrustProject: &trust, Settings: settingsFile}, s, 1000)).Hooks.After {
+			got = append(got, h.Command[0])
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("trust %v: %q", trust, got)
+		}
+	}
+}
+
+// What is wrong with one hook leaves the others alone: a guard does not fall with a
+// formatter. The warning says which, where and why.
+func TestOneBrokenHook(t *testing.T) {
+	s := with(env(nil), map[string]string{userOwn: `{"hooks": {"beforeFileEdited": [
+{"glob": "a", "command": ["guard"]},
+{"glob": "[", "command": ["x"]},
+{"glob": "*", "command": ["x"], "timeout": "11m"},
+// here
+{"glob": "b", "command": ["guard"], "timeout": "10m"}, {"globs": "*"}]}}`})
+	c, warnings, err := New(Flags{}, s, 1000)
+	if err != nil || fmt.Sprint(c.Hooks.Before) != `["a" ["guard"] 10s "b" ["guard"] 10m0s]` || c.Hooks.Before[1].Line != 6 || c.Hooks.Before[1].From != userOwn {
+		t.Errorf("%+v, %v", c.Hooks.Before, err)
+	}
+	want := []string{
+		userOwn + `:3: an entry of "hooks.beforeFileEdited" is ignored: its "glob" is no pattern of names, such as "**/*.go"`,
+		userOwn + `:4: an entry of "hooks.beforeFileEdited" is ignored: its "timeout" is no length of time up to 10 minutes, such as "10s"`,
+		userOwn + `:6: an entry of "hooks.beforeFileEdited" is ignored: it has "globs", which is not known (there are glob, command and timeout)`,
+	}
+	if !slices.Equal(warnings, want) {
+		t.Errorf("%q", warnings)
 	}
 }
 

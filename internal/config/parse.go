@@ -391,6 +391,11 @@ func (p *parser) set(k key, v hujson.Value) {
 		return
 	}
 	is, ok := k.take(v)
+	if read, many := is.(hooksRead); many {
+		if is, ok = p.hooks(k, read); !ok {
+			return // which was told of each entry
+		}
+	}
 	if ok {
 		if p.layer.values == nil {
 			p.layer.values = make(map[string]value)

@@ -130,7 +130,7 @@ func TestWordsThatAreNotKnown(t *testing.T) {
 		{`{"permissions.deny": []}`, `/f:1: "permissions.deny" is not a known setting; it is ignored (it is written as {"permissions": {"deny": ...}})`},
 		{`{"quite": {"another": 1}}`, `/f:1: "quite" is not a known setting; it is ignored`},
 		{`{"lsp": {"required": true}}`, `/f:1: "lsp" is not supported by this version yet; it is ignored`},
-		{`{"hooks.beforeFileEdited": []}`, `/f:1: "hooks.beforeFileEdited" is not supported by this version yet; it is ignored`},
+		{`{"hooks.beforeFileEdited": []}`, `/f:1: "hooks.beforeFileEdited" is not a known setting; it is ignored (it is written as {"hooks": {"beforeFileEdited": ...}})`},
 		{`{"limits": {"maxImageTokens": 1}}`, `/f:1: "limits.maxImageTokens" is not a known setting; it is ignored (did you mean "maxImageTokens"?)`},
 		{`{"edit": {"gate": "ful"}}`, `/f:1: "edit.gate" takes auto, full or shown, not "ful" (did you mean full?); it is ignored`},
 		{`{"edit": true}`, `/f:1: "edit" takes an object; it is ignored`},
@@ -168,6 +168,12 @@ func values() map[string]struct {
 	}
 	count := row{map[string]any{"1": 1, "10.0": 10, "1e4": 10000}, []string{"0", "-1", "1.5", `"10"`, "1e99", "null"}}
 	yes := row{map[string]any{"true": true, "false": false}, []string{`"true"`, "0", "null", "{}"}}
+	fmtHook := Hook{Glob: "*.go", Command: []string{"gofmt", "-w"}, Timeout: 10 * time.Second, From: "/f", Line: 1}
+	slow := Hook{Glob: "**", Command: []string{"x", ""}, Timeout: 90 * time.Second, From: "/f", Line: 1}
+	const fmtText, slowText = `{"glob": "*.go", "command": ["gofmt", "-w"]}`, `{"timeout": "1m30s", "command": ["x", ""], "glob": "**"}`
+	hooks := row{map[string]any{"[]": []Hook{}, "[" + fmtText + "]": []Hook{fmtHook}, "[" + slowText + ", " + fmtText + "]": []Hook{slow, fmtHook}},
+		[]string{fmtText, "null", `"gofmt"`, "[1]", "[{}]", `[{"glob": "*"}]`, `[{"command": ["x"]}]`, `[{"glob": "", "command": ["x"]}]`, `[{"glob": "*", "command": []}]`, `[{"glob": "*", "command": "x y"}]`,
+			`[{"glob": "*", "command": [""]}]`, `[{"glob": "*", "command": ["x", 1]}]`, `[{"glob": "*", "command": ["x"], "timeout": 5}]`, `[{"glob": "*", "command": ["x"], "timeout": "5"}]`, `[{"glob": "*", "command": ["x"], "shell": true}]`}}
 	return map[string]row{
 		keyGate:         {map[string]any{`"auto"`: "auto", `"full"`: "full", `"shown"`: "shown"}, []string{`"Full"`, "1", "null", "[]"}},
 		keyWhenChanged:  {map[string]any{`"refuse"`: "refuse", `"apply"`: "apply"}, []string{`""`}},
@@ -203,6 +209,8 @@ func values() map[string]struct {
 			[]string{"-1", "1.5", `"much"`, `"GB"`, `"1 G B"`, "null", "true"}},
 		keyHistoryMaxAge:  {map[string]any{`"30d"`: 720 * time.Hour, `"1d12h"`: 36 * time.Hour, `"90m"`: 90 * time.Minute}, []string{"30", `"30"`, `"d"`, `"-1d"`, `"1w"`, "null"}},
 		keyHistoryExclude: {map[string]any{"[]": []string{}, `[".env", "a/**"]`: []string{".env", "a/**"}}, []string{`".env"`, `[""]`, "[1]", "{}", "null"}},
+		keyHooksBefore:    hooks,
+		keyHooksAfter:     hooks,
 		keyLog:            {map[string]any{`"/x"`: "/x", `"~/x"`: "~/x", "null": nil}, []string{`""`, "1"}},
 	}
 }

@@ -40,6 +40,9 @@ func summary(c Config) string {
 	if c.MaxTokens != 1000 {
 		out = append(out, fmt.Sprint(c.MaxTokens))
 	}
+	for _, h := range slices.Concat(c.Hooks.Before, c.Hooks.After) {
+		out = append(out, "hook:"+h.Command[0])
+	}
 	for _, b := range c.Broken {
 		out = append(out, fmt.Sprintf("broken:%d", b.Line))
 	}
@@ -64,6 +67,9 @@ func TestReload(t *testing.T) {
 	mode := func(m string) string { return asFile(keyMode, fmt.Sprintf("%q", m)) }
 	dirs := func(list string) string { return asFile(keyDirectories, "["+list+"]") }
 	const broken = "{\n"
+	hook := func(name string) string {
+		return asFile(keyHooksAfter, fmt.Sprintf(`[{"glob": "*", "command": [%q]}]`, name))
+	}
 	for _, c := range []struct {
 		name, file string
 		steps      []step // the first is the start
@@ -101,6 +107,13 @@ func TestReload(t *testing.T) {
 			{"{}", "", 0}, {`{"dedup": false}`, "nodedup", 0}, {"{}", "", 0}, {`{"dedup": false}`, "nodedup", 0}, {broken, "nodedup broken:1", 1}}, "broken:1"},
 		{"inside: limits are read once", project, []step{
 			{"{}", "", 0}, {asFile(keyMaxTokens, "5"), "", 1}}, "5"},
+
+		{"inside: hooks wait, also those that go", project, []step{
+			{hook("a"), "hook:a", 0}, {hook("b"), "hook:a", 1}, {"// moved\n" + hook("a"), "hook:a", 0}, {"{}", "hook:a", 1}, {hook("a"), "hook:a", 0}, {hook("c"), "hook:a", 1}}, "hook:c"},
+		{"inside: a new file with hooks", project, []step{
+			{none, "", 0}, {hook("a"), "", 1}}, "hook:a"},
+		{"outside: hooks at once", userOwn, []step{
+			{"{}", "", 0}, {hook("a"), "hook:a", 0}, {broken, "hook:a broken:1", 1}, {"{}", "", 0}}, ""},
 
 		{"outside: all at once", userClaude, []step{
 			{rules("-x ?y +a"), "-x ?y +a", 0}, {rules("-z +b"), "-z +b", 0}, {none, "", 0}, {rules("+c"), "+c", 0}}, "+c"},

@@ -22,6 +22,8 @@ type node struct {
 	Enum                        []string
 	Properties                  map[string]node
 	AdditionalProperties        any
+	Items                       *node
+	Required                    []string
 }
 
 func readSchema(t *testing.T) node {
@@ -70,6 +72,15 @@ func TestSchemaSaysWhatParseKnows(t *testing.T) {
 	}
 	if all[keyTokensAPI+".url"].Pattern != urls || all[keyAskTimeout].Pattern != timeouts || all[keyHistoryMaxSize].Pattern != sizes || all[keyImageDecoded].Pattern != sizes || all[keyHistoryMaxAge].Pattern != ages {
 		t.Error("a pattern differs")
+	}
+	for _, path := range []string{keyHooksBefore, keyHooksAfter} {
+		item := all[path].Items
+		if item.AdditionalProperties != false || !slices.Equal(item.Required, []string{"glob", "command"}) || len(item.Properties) != 3 {
+			t.Errorf("%s: %+v", path, item)
+		}
+		if limit := item.Properties["timeout"]; limit.Pattern != timeouts || string(*limit.Default) != `"`+defaultHookTimeout.String()+`"` || limit.Description == "" {
+			t.Errorf("%s: %+v", path, limit)
+		}
 	}
 	for _, k := range keys() {
 		n := all[k.path]
