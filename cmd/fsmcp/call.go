@@ -71,6 +71,7 @@ func callAll(cmd *cobra.Command, s surroundings, cfg config.Config, log zerolog.
 	defer p.readers.Close()
 	p.sweep(cmd.Context(), log)
 	defer p.history.Close()
+	defer p.hooks.Close()
 	session := p.house.NewSession()
 	var ask func(message string) server.Answer
 	if s.person {

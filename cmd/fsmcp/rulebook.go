@@ -36,6 +36,7 @@ type edition struct {
 	lexer  fsys.Lexer
 
 	preferences tools.Preferences
+	hooks       hookBook
 	counting    *remote.Counter // nil: tokens are counted here alone
 }
 
@@ -68,7 +69,7 @@ func (b *rulebook) print(cfg config.Config) {
 	for _, w := range append(warnings, policy.MistakenAnchors(exists)...) {
 		b.warn(w.String())
 	}
-	e := &edition{counting: b.counting(cfg.TokensAPI), config: cfg, policy: policy, lexer: fsys.Lexer{OS: runtime.GOOS, Home: cfg.Home}, preferences: preferences(cfg)}
+	e := &edition{counting: b.counting(cfg.TokensAPI), config: cfg, policy: policy, lexer: fsys.Lexer{OS: runtime.GOOS, Home: cfg.Home}, preferences: preferences(cfg), hooks: newHookBook(cfg.Hooks)}
 	if len(cfg.Workspace) > 0 {
 		e.lexer.Base = cfg.Workspace[0]
 	}

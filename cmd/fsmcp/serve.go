@@ -16,6 +16,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/darkroom"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/history"
+	"github.com/fsmcp/fsmcp/internal/hooks"
 	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/save"
 	"github.com/fsmcp/fsmcp/internal/server"
@@ -78,6 +79,7 @@ func serve(ctx context.Context, s surroundings, f config.Flags) error {
 	ctx, ended := context.WithCancel(ctx)
 	defer ended()
 	defer p.history.Close()
+	defer p.hooks.Close()
 	go p.sweep(ctx, log)
 	go p.rules.keepUp(ctx)
 	go p.warm(ctx, log)
@@ -91,6 +93,7 @@ func serve(ctx context.Context, s surroundings, f config.Flags) error {
 // parts are what a session is built of.
 type parts struct {
 	history *history.Store
+	hooks   *hooks.Runner
 
 	house  *tools.House
 	saver  *save.Saver
@@ -115,6 +118,7 @@ func assemble(cfg config.Config, log zerolog.Logger) (*parts, error) {
 	workers, readers := newWorkers(log), newReaders(log)
 	marks := &watch.Marks{}
 	telling := &teller{rules: rules, log: log}
+	runner := hooks.New(hooks.Options{Dir: saver.StateDir})
 	house := tools.New(tools.Options{
 		Lexer:     rules.lexer,
 		Resolver:  fsys.NewResolver(nil),
@@ -126,6 +130,7 @@ func assemble(cfg config.Config, log zerolog.Logger) (*parts, error) {
 		Now:       time.Now,
 		Keeper:    store,
 		Teller:    telling,
+		Hooks:     &hooking{rules: rules, runner: runner, log: log},
 		Watcher:   marks,
 
 		Preferences: rules.preferences,
@@ -151,7 +156,7 @@ func assemble(cfg config.Config, log zerolog.Logger) (*parts, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &parts{house: house, saver: saver, history: store, server: srv, rules: rules, workers: workers, readers: readers, lull: idle}, nil
+	return &parts{house: house, saver: saver, history: store, hooks: runner, server: srv, rules: rules, workers: workers, readers: readers, lull: idle}, nil
 }
 
 // corrected is what a client passes on, as the settings have it: characters that
@@ -232,6 +237,7 @@ func durability(word string) save.Durability {
 // sweep clears up after processes that died, and has the next answer tell what
 // was kept of theirs.
 func (p *parts) sweep(ctx context.Context, log zerolog.Logger) {
+	hooks.Sweep(p.saver.StateDirs()...)
 	report, err := p.saver.Sweep(ctx)
 	if err != nil {
 		log.Warn().Err(err).Msg("clearing up after an earlier process failed")

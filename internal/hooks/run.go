@@ -25,7 +25,8 @@ const (
 type Options struct {
 	// Dir makes sure of the state folder and names it: old bytes are shown there.
 	Dir func(context.Context) (string, error)
-	// Env is the environment of commands, as os.Environ gives it.
+	// Env is the environment of commands, as os.Environ gives it; nil: this process's
+	// own, since a user's programs live on PATH, HOME and whatever else is set there.
 	Env []string
 }
 

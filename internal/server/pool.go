@@ -70,9 +70,12 @@ type job struct {
 
 	patience int // how many more questions it may be parked for
 
+	pool    *pool
 	phase   phase
-	settled bool // answered, or never to be answered
-	warned  bool // its context has ended for the deadline
+	rests   time.Time     // since when its clock rests; zero while it runs
+	spared  time.Duration // for how long it has rested before
+	settled bool          // answered, or never to be answered
+	warned  bool          // its context has ended for the deadline
 	started time.Time
 }
 
@@ -163,6 +166,7 @@ func (p *pool) admit(j *job) (why refusal) {
 	case p.waiting+p.count[isParked] >= p.queued, p.held+j.size > p.bytes:
 		return tooMany
 	}
+	j.pool = p
 	p.live[j] = struct{}{}
 	p.byID[j.key] = j
 	p.held += j.size
@@ -321,7 +325,7 @@ func (p *pool) resume(j *job, prepare func()) {
 	prepare()
 	p.count[isParked]--
 	p.waiting++
-	j.phase, j.at, j.warned = isWaiting, time.Now(), false
+	j.phase, j.at, j.spared, j.warned = isWaiting, time.Now(), 0, false
 	p.enter(j, false)
 }
 
@@ -424,7 +428,7 @@ func (p *pool) watch() {
 		if j.phase == isParked || j.phase == isOver { // an ended one lives until it is answered
 			continue
 		}
-		age := now.Sub(j.at)
+		age := j.age(now)
 		if j.phase == isRunning && now.Sub(j.started) >= p.slow && p.count[isSlow] < p.stuck {
 			p.move(j, isSlow)
 		}
@@ -462,6 +466,28 @@ func (p *pool) watch() {
 	}
 	for _, j := range begun {
 		p.answer(j, p.late(j, true))
+	}
+}
+
+// age is how long a job has been on its way, without what its clock has rested.
+func (j *job) age(now time.Time) time.Duration {
+	if !j.rests.IsZero() {
+		now = j.rests
+	}
+	return now.Sub(j.at) - j.spared
+}
+
+// Rest implements tools.Clock.
+func (j *job) Rest() (resume func()) {
+	p := j.pool
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	j.rests = time.Now()
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		j.spared += time.Since(j.rests)
+		j.rests = time.Time{}
 	}
 }
 

@@ -52,3 +52,32 @@ func TestAnsweredQuestionLeavesTheNextOne(t *testing.T) {
 		t.Errorf("%d questions wait", len(w))
 	}
 }
+
+// While a program with a deadline of its own runs, a call is not given up; the time
+// before and after it counts.
+func TestAClockThatRests(t *testing.T) {
+	b := defaultBounds()
+	b.tick = time.Hour // it is looked at when the test says so
+	p := newPool(b)
+	gaveUp := 0
+	p.late = func(*job, bool) *tools.Result { gaveUp++; return &tools.Result{} }
+	p.answer = func(*job, *tools.Result) {}
+	j := &job{key: "1", to: &conn{}, at: time.Now().Add(-20 * time.Second)}
+	j.ctx, j.cancel = context.WithCancelCause(context.Background())
+	if _, mine := p.submit(j, true); !mine {
+		t.Fatal("it waits")
+	}
+	resume := j.Rest()
+	j.at, j.rests = j.at.Add(-time.Hour), j.rests.Add(-time.Hour) // an hour goes by
+	p.watch()
+	resume()
+	p.watch()
+	if gaveUp != 0 || j.ctx.Err() != nil {
+		t.Fatal("it was given up for the time of another program")
+	}
+	j.at = j.at.Add(-10 * time.Second)
+	p.watch()
+	if gaveUp != 1 || context.Cause(j.ctx) != errDeadline {
+		t.Error("it was not given up for its own time")
+	}
+}

@@ -56,8 +56,9 @@ type planner func(ctx context.Context, s *spot, old *fsys.File) (*change, error)
 // the folder, another program has renamed a new version into place), it begins
 // again with what is there now.
 func (h *House) commit(ctx context.Context, call Call, op perm.Op, raw string, plan planner) (*Result, error) {
+	var done hooking
 	for try := 1; ; try++ {
-		result, err := h.attempt(ctx, call, op, raw, plan)
+		result, err := h.attempt(ctx, call, op, raw, plan, &done)
 		if try < attempts && (errors.Is(err, errElsewhere) || errors.Is(err, fsys.ErrMoved)) && ctx.Err() == nil {
 			continue
 		}
@@ -71,7 +72,7 @@ const attempts = 10
 // errElsewhere: the name led to another place once its lock was held.
 var errElsewhere = errors.New("the folders or links on the way were changed meanwhile")
 
-func (h *House) attempt(ctx context.Context, call Call, op perm.Op, raw string, plan planner) (*Result, error) {
+func (h *House) attempt(ctx context.Context, call Call, op perm.Op, raw string, plan planner, hooks *hooking) (*Result, error) {
 	s, err := h.enter(call, op, raw)
 	if err != nil {
 		return nil, err
@@ -97,14 +98,29 @@ func (h *House) attempt(ctx context.Context, call Call, op perm.Op, raw string, 
 	if c.nothing() {
 		return c.result, nil
 	}
+	if err := h.before(ctx, call, s, hooks); err != nil {
+		return nil, err
+	}
 	lock, err := h.Saver.Lock(ctx, s.Target)
 	if err != nil {
 		return nil, err
 	}
 	defer lock.Unlock()
-	result, err := h.locked(ctx, call, s, lock, raw, c, plan)
-	replaced = err == nil
-	return result, err
+	m, err := h.locked(ctx, call, s, lock, raw, c, plan)
+	if err != nil {
+		return nil, err
+	}
+	replaced = true
+	lock.Unlock()
+	h.after(ctx, call, s, m, hooks)
+	return m.result, nil
+}
+
+// made is what became of a call under the lock.
+type made struct {
+	result *Result
+	change *change // nil: there was nothing to do
+	old    []byte  // what was replaced, where the history has kept it and it is in memory
 }
 
 // letGo closes what was resolved. Once the file has been replaced, that is the
@@ -138,34 +154,34 @@ func (h *House) preview(ctx context.Context, s *spot, plan planner) (*change, er
 
 // locked resolves, decides and gates again, right before the bytes are
 // replaced, replaces them, and moves the record on.
-func (h *House) locked(ctx context.Context, call Call, s *spot, lock *save.Lock, raw string, c *change, plan planner) (*Result, error) {
+func (h *House) locked(ctx context.Context, call Call, s *spot, lock *save.Lock, raw string, c *change, plan planner) (m made, err error) {
 	now, err := h.enter(call, s.op, raw)
 	if err != nil {
-		return nil, err
+		return m, err
 	}
 	defer now.Close()
 	if now.Path != s.Path || !lock.Covers(now.Target) {
-		return nil, errElsewhere
+		return m, errElsewhere
 	}
 	txn, err := h.Saver.Begin(ctx, now.Target)
 	if err != nil {
-		return nil, err
+		return m, err
 	}
 	defer txn.Close()
 	old := txn.Old()
 	if !h.stands(c, old) {
 		if c, err = plan(ctx, now, old); err != nil {
-			return nil, err
+			return m, err
 		}
 		if c.nothing() {
-			return c.result, nil
+			return made{result: c.result}, nil
 		}
 	}
 	if c.fromHash != nil {
 		txn.Known(c.from, func() [32]byte { return c.fromHash() })
 	}
 	if err := h.begin(call, now); err != nil {
-		return nil, err
+		return m, err
 	}
 	kept := h.keep(ctx, call, s.op, now, old, c)
 	txn.Before(func() error { _, err := kept(); return err })
@@ -173,11 +189,13 @@ func (h *House) locked(ctx context.Context, call Call, s *spot, lock *save.Lock,
 	mark, _ := kept() // its error is that of the change
 	defer mark.Done()
 	if err != nil {
-		return nil, h.undone(mark, out, err)
+		return m, h.undone(mark, out, err)
 	}
+	m = made{change: c, old: c.keptOld(mark, old)}
 	if c.remove {
 		call.Session.files.Forget(now.Path)
-		return remark(c.result, out, mark), nil
+		m.result = remark(c.result, out, mark)
+		return m, nil
 	}
 	if c.after != nil {
 		c.record.Hash, c.record.Content = c.after()
@@ -185,7 +203,8 @@ func (h *House) locked(ctx context.Context, call Call, s *spot, lock *save.Lock,
 	}
 	c.record.Stamp = out.Stamp // too young to prove anything: the next gate looks at the bytes
 	call.Session.files.Put(now.Path, c.record)
-	return remark(c.result, out, mark), nil
+	m.result = remark(c.result, out, mark)
+	return m, nil
 }
 
 // land makes the change.

@@ -43,6 +43,7 @@ const (
 	slugBusy          = "busy"
 	slugReadOnly      = "read_only"
 	slugPlanMode      = "plan_mode"
+	slugHook          = "hook"
 )
 
 // refusal is a failure that already has its words.
@@ -117,6 +118,8 @@ func codeOf(tool, slug string) int {
 		return 13
 	case slugReadOnly:
 		return 14
+	case slugHook:
+		return 15
 	case slugBusy:
 		return 16
 	case slugNotEncodable:

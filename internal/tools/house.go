@@ -40,6 +40,8 @@ type Options struct {
 	Watcher Watcher
 	// Teller is told of calls; nil: nobody is.
 	Teller Teller
+	// Hooks run around changes; nil: none do.
+	Hooks Hooks
 	// Pictures develops what cannot be handed on as it is; nil: nothing is.
 	Pictures Pictures
 	// Pages reads PDFs; nil: none is read.

@@ -41,10 +41,7 @@ func (h *House) keep(ctx context.Context, call Call, op perm.Op, s *spot, old *f
 
 // passing describes a change to the history.
 func passing(call Call, op perm.Op, s *spot, old *fsys.File, c *change) (history.Change, error) {
-	k := history.Change{Names: s.Names, Session: call.Session.id, Tool: op.String(), Call: call.ID, From: c.from, Splices: c.splices, Gone: c.remove}
-	if k.Names[len(k.Names)-1] != s.Path {
-		k.Names = append(k.Names[:len(k.Names):len(k.Names)], s.Path)
-	}
+	k := history.Change{Names: s.allNames(), Session: call.Session.id, Tool: op.String(), Call: call.ID, From: c.from, Splices: c.splices, Gone: c.remove}
 	if call.restoring {
 		k.Tool = history.ToolRestore
 	}
@@ -67,6 +64,18 @@ func passing(call Call, op perm.Op, s *spot, old *fsys.File, c *change) (history
 		}
 	}
 	return k, nil
+}
+
+// keptOld are the bytes that a change replaces, where the history keeps them whole
+// and there was a file.
+func (c *change) keptOld(mark *history.Mark, old *fsys.File) []byte {
+	switch {
+	case old == nil || mark.ID() == "":
+		return nil
+	case c.from == nil && c.stamp.Size == 0:
+		return []byte{}
+	}
+	return c.from
 }
 
 func sumOf(s state.Sum) *history.Sum { return (*history.Sum)(&s) }

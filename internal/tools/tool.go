@@ -45,8 +45,17 @@ type Call struct {
 	account *account
 	// restoring: a user takes back a change by its exact name.
 	restoring bool
+	// Clock is what the call is given up by; nil where it never is.
+	Clock Clock
 	// Progress reports a share of a long call; nil when the client asked for none.
 	Progress func(done, total int64, what string)
+}
+
+// Clock is how long a call may take.
+type Clock interface {
+	// Rest stops the clock until resume is called, once: for programs that have a
+	// deadline of their own.
+	Rest() (resume func())
 }
 
 // account is what is known of a call afterwards.

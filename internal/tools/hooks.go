@@ -1,0 +1,171 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/fsmcp/fsmcp/internal/fsys"
+)
+
+// Hooks run the user's own commands around changes. They are called within the
+// turn of the file, but outside of its locks.
+type Hooks interface {
+	// Wanted tells whether any concern a file by its names, before and after it is
+	// changed. Where there are no commands at all it costs nothing.
+	Wanted(names []string) (before, after bool)
+	// Before runs those before a change. faults are of commands that failed without
+	// a say in it; with stop the change must not be made. An error is that of ctx.
+	Before(ctx context.Context, e Edited) (faults []HookFault, stop *HookFault, err error)
+	// After runs those after a change.
+	After(ctx context.Context, e Edited) (faults []HookFault)
+}
+
+// Edited is a change as hooks are told of it.
+type Edited struct {
+	Names         []string // of the file; the last one is resolved
+	Tool, Session string
+	// Old are the bytes that were replaced, nil where they are not kept.
+	Old []byte
+}
+
+// HookFault is a command that did not end as it should.
+type HookFault struct {
+	Command []string
+	Why     string // the rest of a sentence about it
+	Refused bool   // it has stopped the change on purpose
+	Said    string // the beginning of what it wrote
+}
+
+// hooking is what the hooks of one call have done so far.
+type hooking struct {
+	passed string // the resolved name of the file whose hooks let the change through
+	faults []HookFault
+}
+
+// before runs the hooks before a change, once for a file.
+func (h *House) before(ctx context.Context, call Call, s *spot, done *hooking) error {
+	if h.Hooks == nil || call.restoring || done.passed == s.Path {
+		return nil
+	}
+	names := s.allNames()
+	if before, _ := h.Hooks.Wanted(names); !before {
+		return nil
+	}
+	defer call.rest()()
+	faults, stop, err := h.Hooks.Before(ctx, Edited{Names: names, Tool: s.op.String(), Session: call.Session.id})
+	switch {
+	case err != nil:
+		return err
+	case stop != nil:
+		return h.stopped(s, stop)
+	}
+	done.passed, done.faults = s.Path, append(done.faults, faults...)
+	return nil
+}
+
+// after runs the hooks after a change that was made, and finishes its answer. From
+// here on the call can only succeed. A client that gives it up now would leave a
+// formatter in the middle of its work, so that only its deadline ends it.
+func (h *House) after(ctx context.Context, call Call, s *spot, m made, done *hooking) {
+	if h.Hooks == nil || call.restoring || m.change == nil {
+		return
+	}
+	names := s.allNames()
+	if _, after := h.Hooks.Wanted(names); after {
+		ctx = context.WithoutCancel(ctx)
+		resume := call.rest()
+		faults := h.Hooks.After(ctx, Edited{Names: names, Tool: s.op.String(), Session: call.Session.id, Old: m.old})
+		resume()
+		done.faults = append(done.faults, faults...)
+		if note := h.takeUp(ctx, call, s, m); note != "" {
+			m.result.Blocks[0].Text += "\n" + note
+		}
+	}
+	if len(done.faults) > 0 {
+		m.result.Blocks[0].Text += "\n" + faultNotes(done.faults)
+	}
+}
+
+// rest has the call's own clock rest until the function it returns is called.
+func (c Call) rest() (resume func()) {
+	if c.Clock == nil {
+		return func() {}
+	}
+	return c.Clock.Rest()
+}
+
+// allNames are all names of a file, the resolved one last.
+func (s *spot) allNames() []string {
+	if s.Names[len(s.Names)-1] == s.Path {
+		return s.Names
+	}
+	return append(s.Names[:len(s.Names):len(s.Names)], s.Path)
+}
+
+// stopped words why a hook stopped a change.
+func (h *House) stopped(s *spot, f *HookFault) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Nothing was changed in %s: ", s.name())
+	said := f.said(saidBytes)
+	switch {
+	case f.Refused && said == "":
+		fmt.Fprintf(&b, "the user's hook %s refused this call and gave no reason. Ask the user before you try it again.", f.name())
+	case f.Refused:
+		fmt.Fprintf(&b, "the user's hook %s refused this call. Its reason:\n%s\nDo as it says; the same call is refused again.", f.name(), said)
+	default:
+		fmt.Fprintf(&b, "the user's hook %s, which may refuse it, %s. Make the same call again, and tell the user if it fails again.", f.name(), f.Why)
+		if said != "" {
+			fmt.Fprintf(&b, " Until then it had said:\n%s", said)
+		}
+	}
+	return refuse(slugHook, "%s", b.String())
+}
+
+// Bounds of what an answer repeats of a hook's words, in bytes.
+const (
+	saidBytes = 4 << 10 // of the one that stopped a change
+	faultRoom = 4 << 10 // of all that failed
+	saidLines = 60
+)
+
+// faultNotes tells of hooks that failed.
+func faultNotes(faults []HookFault) string {
+	var notes []string
+	room := faultRoom
+	for _, f := range faults {
+		note := fmt.Sprintf("(The user's hook %s %s. The change stands.)", f.name(), f.Why)
+		if said := f.said(room); said != "" {
+			note = strings.TrimSuffix(note, ")") + " It said:)\n" + said
+			room -= len(said)
+		}
+		notes = append(notes, note)
+	}
+	return strings.Join(notes, "\n")
+}
+
+// name is the command as an answer shows it.
+func (f HookFault) name() string {
+	const most = 80
+	return quoted(cut(strings.Join(f.Command, " "), most))
+}
+
+// said is what the command wrote, made safe to show, of about so many bytes.
+func (f HookFault) said(room int) string {
+	lines := strings.Split(strings.TrimSpace(f.Said), "\n")
+	more := len(lines) > saidLines
+	var b strings.Builder
+	for _, line := range lines[:min(len(lines), saidLines)] {
+		line = fsys.Printable(strings.ReplaceAll(strings.TrimRight(line, " \r"), "\t", "    "))
+		if b.Len()+len(line) > room {
+			line, more = headOf(line, room-b.Len()), true
+		}
+		if b.WriteString(line + "\n"); b.Len() >= room {
+			break
+		}
+	}
+	if more {
+		b.WriteString("…")
+	}
+	return remindable(strings.TrimSpace(b.String()))
+}

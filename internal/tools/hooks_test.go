@@ -1,0 +1,557 @@
+package tools
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/history"
+	"github.com/fsmcp/fsmcp/internal/perm"
+	"github.com/fsmcp/fsmcp/internal/state"
+)
+
+// scripted are hooks that a test plays.
+type scripted struct {
+	before func(Edited) ([]HookFault, *HookFault, error)
+	after  func(Edited) []HookFault
+	told   []Edited
+}
+
+func (s *scripted) Wanted([]string) (before, after bool) { return s.before != nil, s.after != nil }
+
+func (s *scripted) Before(_ context.Context, e Edited) ([]HookFault, *HookFault, error) {
+	s.told = append(s.told, e)
+	return s.before(e)
+}
+
+func (s *scripted) After(_ context.Context, e Edited) []HookFault {
+	s.told = append(s.told, e)
+	return s.after(e)
+}
+
+// hooked is a bench with hooks.
+func hooked(t testing.TB, rules ...perm.RuleText) (*bench, *scripted) {
+	b, s := newBench(t, rules...), &scripted{}
+	b.house.Hooks = s
+	return b, s
+}
+
+// rewrites are hooks that change the file as a formatter does.
+func rewrites(t testing.TB, change func(string) string) func(Edited) []HookFault {
+	return func(e Edited) []HookFault {
+		path := e.Names[len(e.Names)-1]
+		raw, err := os.ReadFile(path)
+		if err == nil {
+			err = os.WriteFile(path, []byte(change(string(raw))), 0o644)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+		return nil
+	}
+}
+
+// shownOf is what counts as shown of a file as it is now, as text.
+func (b *bench) shownOf(path string) (shown string, whole bool) {
+	b.t.Helper()
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	rec, ok := b.call.Session.files.Get(path)
+	if !ok {
+		return "", false
+	}
+	var s strings.Builder
+	for _, span := range rec.Shown {
+		s.Write(raw[span.Start:span.End])
+	}
+	return s.String(), len(rec.Shown.Missing(int64(len(raw)))) == 0
+}
+
+func TestAFormatterIsTakenUp(t *testing.T) {
+	b, s := hooked(t)
+	s.after = rewrites(t, func(text string) string { return strings.ReplaceAll(text, " =", " :=") })
+	p := b.put("a.txt", "one := 1\ntwo := 2\nthree := 3\n")
+	b.ok(&ReadArgs{FilePath: p})
+	for i := range 10 { // ten edits in a row need no further Read
+		got := b.ok(&EditArgs{FilePath: p, OldString: fmt.Sprintf("two := %d", 2+i), NewString: fmt.Sprintf("two = %d", 3+i)})
+		holds(t, got, "The user's hooks changed the file after this", fmt.Sprintf("2\t-two = %d\n2\t+two := %d", 3+i, 3+i))
+	}
+	b.want("a.txt", "one := 1\ntwo := 12\nthree := 3\n")
+	r := b.run(&EditArgs{FilePath: p, OldString: "one := 1", NewString: "one = 1"})
+	if sum, _ := r.Meta["fsmcp/hash"].(string); sum != fmt.Sprintf("%x", sumOfText("one := 1\ntwo := 12\nthree := 3\n")) || r.Meta["fsmcp/size"] != 30 {
+		t.Errorf("%v", r.Meta)
+	}
+	// A formatter that finds nothing to do is not mentioned.
+	s.after = func(Edited) []HookFault { return nil }
+	if got := b.ok(&EditArgs{FilePath: p, OldString: "one := 1", NewString: "one := 7"}); strings.Contains(got, "hook") {
+		t.Errorf("%s", got)
+	}
+	b.ok(&EditArgs{FilePath: p, OldString: "one := 7", NewString: "one := 8"})
+}
+
+// The control arm of the above: the same rewriting by somebody else costs a refusal
+// for each edit.
+func TestWithoutTakingUpEachEditIsRefused(t *testing.T) {
+	b := newBench(t)
+	p := b.put("a.txt", "one := 1\ntwo := 2\n")
+	b.ok(&ReadArgs{FilePath: p})
+	b.ok(&EditArgs{FilePath: p, OldString: "two := 2", NewString: "two = 3"})
+	b.put("a.txt", "one := 1\ntwo := 3\n")
+	b.fails(7, slugModified, &EditArgs{FilePath: p, OldString: "two := 3", NewString: "two = 4"})
+}
+
+// Of a long change the first lines are shown, and count; the others do not, and the
+// next edit of them is refused with those lines.
+func TestALongChangeIsShownInPart(t *testing.T) {
+	b, s := hooked(t)
+	s.after = rewrites(t, strings.ToUpper)
+	var text strings.Builder
+	for i := range 100 {
+		fmt.Fprintf(&text, "line %c%d\n", 'a'+i%26, i)
+	}
+	p := b.path("a.txt")
+	got := b.ok(&WriteArgs{FilePath: p, Content: text.String()})
+	holds(t, got, "60\t-line h59\n… (140 more changed lines, which count as not shown)")
+	if shown, _ := b.shownOf(p); shown != "" {
+		t.Errorf("shown: %q", shown)
+	}
+	b.fails(6, slugPartlyRead, &EditArgs{FilePath: p, OldString: "LINE T97", NewString: "x"})
+	b.ok(&EditArgs{FilePath: p, OldString: "LINE T97", NewString: "X"})
+}
+
+// An answer that never left has shown nothing of what the formatter did.
+func TestUnsentFormattingIsNotShown(t *testing.T) {
+	b, s := hooked(t)
+	s.after = rewrites(t, func(text string) string { return text + "added\n" })
+	p := b.path("a.txt")
+	b.unsent(&WriteArgs{FilePath: p, Content: "one\n"})
+	if shown, whole := b.shownOf(p); shown != "one\n" || whole {
+		t.Errorf("%q", shown)
+	}
+	s.after = nil
+	b.fails(6, slugPartlyRead, &EditArgs{FilePath: p, OldString: "added", NewString: "x"})
+	b.ok(&EditArgs{FilePath: p, OldString: "added", NewString: "x"})
+}
+
+// A random walk: whatever a hook makes of a file, what counts as shown are lines
+// that the caller has sent or was shown, and all of them where nothing was cut.
+func TestNothingUnseenCountsAsShown(t *testing.T) {
+	for seed := range uint64(60) {
+		rng := rand.New(rand.NewPCG(seed, 7))
+		b, s := hooked(t)
+		next := 0
+		line := func() string { next++; return fmt.Sprintf("%d-%d\n", next, rng.IntN(1000)) }
+		lines := func(n int) (out []string) {
+			for range n {
+				out = append(out, line())
+			}
+			return out
+		}
+		s.after = rewrites(t, func(text string) string {
+			old := strings.SplitAfter(strings.TrimSuffix(text, "\n"), "\n")
+			var out []string
+			for _, l := range old {
+				l = strings.TrimSuffix(l, "\n") + "\n"
+				switch rng.IntN(12) {
+				case 0: // gone
+				case 1:
+					out = append(out, "changed "+l)
+				case 2:
+					out = append(append(out, l), lines(1+rng.IntN(4))...)
+				case 3:
+					out = append(out, l, l)
+				default:
+					out = append(out, l)
+				}
+			}
+			text = strings.Join(out, "")
+			if rng.IntN(4) == 0 {
+				text = strings.TrimSuffix(text, "\n")
+			}
+			return text
+		})
+		p := b.path("a.txt")
+		known := map[string]bool{}
+		learn := func(text string) {
+			for l := range strings.Lines(text) {
+				known[strings.TrimSuffix(l, "\n")] = true
+			}
+		}
+		for range 6 {
+			sent := strings.Join(lines(1+rng.IntN(80)), "")
+			learn(sent)
+			os.Remove(p)
+			b.call.Session.files.Forget(p)
+			answer := b.ok(&WriteArgs{FilePath: p, Content: sent})
+			_, diff, _ := strings.Cut(answer, "is there now):\n")
+			for l := range strings.Lines(diff) {
+				if _, l, ok := strings.Cut(strings.TrimSuffix(l, "\n"), "\t+"); ok {
+					known[l] = true
+				}
+			}
+			shown, whole := b.shownOf(p)
+			for l := range strings.Lines(shown) {
+				if !known[strings.TrimSuffix(l, "\n")] {
+					t.Fatalf("seed %d: %q counts as shown and never was:\n%s", seed, l, answer)
+				}
+			}
+			if cut := strings.Contains(diff, "count as not shown"); cut == whole {
+				t.Fatalf("seed %d: the diff is cut: %v, all is shown: %v\n%s", seed, cut, whole, answer)
+			}
+		}
+	}
+}
+
+func TestFormattersOfOtherEncodings(t *testing.T) {
+	for _, c := range []struct {
+		name, raw, old, new string
+		change              func(string) string
+		want                string // in the answer
+		whole               bool
+	}{
+		{"windows-1252", "caf\xe9 au lait, d\xe9j\xe0 vu, gar\xe7on, \xe0 bient\xf4t\nx=1\n", "x=1", "x=2", func(s string) string { return strings.ReplaceAll(s, "caf\xe9", "CAF\xc9") }, "1\t+CAFÉ au lait", true},
+		{"windows-1252 with little left", "d\xe9j\xe0 vu caf\xe9 gar\xe7on \xe0 bient\xf4t\nx=1\n", "x=1", "x2", func(s string) string { return "\xe9\nx2 =\n" }, "1\t+é\n2\t+x2 =", true},
+		{"UTF-16", "\xff\xfea\x00\n\x00b\x00\n\x00", "b", "c", func(s string) string { return strings.ReplaceAll(s, "a\x00", "\xfc\x00") }, "1\t+ü", true},
+		{"UTF-16 to UTF-8", "\xff\xfea\x00\n\x00b\x00\n\x00", "b", "c", func(string) string { return "a\nc\n" }, "more than can be shown", false},
+		{"a mark is added", "a\nb\n", "b", "c", func(s string) string { return "\xef\xbb\xbf" + s }, "more than can be shown", false},
+		{"CRLF to LF", "a\r\nb\r\n", "b", "c", func(s string) string { return strings.ReplaceAll(s, "\r", "") }, sameLooks, true},
+		{"stray bytes", "a\nb\n", "b", "c", func(s string) string { return s + "\xff\xfe odd\n" }, `3	+\xFF\xFE odd`, true},
+		{"emptied", "a\nb\n", "b", "c", func(string) string { return "" }, "1\t-a\n2\t-c", true},
+	} {
+		b, s := hooked(t)
+		s.after = rewrites(t, c.change)
+		p := b.put("a.txt", c.raw)
+		b.ok(&ReadArgs{FilePath: p})
+		holds(t, b.ok(&EditArgs{FilePath: p, OldString: c.old, NewString: c.new}), c.want)
+		if shown, whole := b.shownOf(p); whole != c.whole {
+			t.Errorf("%s: shown %q", c.name, shown)
+		}
+		s.after = nil
+		raw, _ := os.ReadFile(p)
+		if c.whole && len(raw) > 0 { // the record reads the bytes as before
+			b.ok(&EditArgs{FilePath: p, OldString: c.new, NewString: "y"})
+		}
+	}
+	b, s := hooked(t)
+	s.after = rewrites(t, func(string) string { return "a\x00b" })
+	p := b.path("a.txt")
+	holds(t, b.ok(&WriteArgs{FilePath: p, Content: "a\n"}), "no text any more")
+	b.fails(18, slugBinary, &EditArgs{FilePath: p, OldString: "a", NewString: "b"})
+}
+
+// The file may be anything once hooks have run. Nothing of what is not the file, or
+// may not be looked at, is told.
+func TestAfterHooksTheFileIsSomethingElse(t *testing.T) {
+	b, s := hooked(t, perm.RuleText{Text: "Read(secret.txt)", List: perm.Deny, Source: perm.Source{Name: "test"}})
+	secret := b.put("secret.txt", "canary\n")
+	other := b.put("other.txt", "someone else's\n")
+	replaced := func(do func(path string) error) func(Edited) []HookFault {
+		return func(e Edited) []HookFault {
+			p := e.Names[len(e.Names)-1]
+			if err := errors.Join(os.Remove(p), do(p)); err != nil {
+				t.Error(err)
+			}
+			return nil
+		}
+	}
+	for _, c := range []struct {
+		name string
+		do   func(path string) error
+		want string
+	}{
+		{"deleted", func(string) error { return nil }, "is not there any more"},
+		{"a link to what is denied", func(p string) error { return os.Symlink(secret, p) }, "cannot be looked at"},
+		{"a hard link to what is denied", func(p string) error { return os.Link(secret, p) }, "cannot be looked at"},
+		{"a link to another file", func(p string) error { return os.Symlink(other, p) }, "something else stands"},
+		{"a link to nothing", func(p string) error { return os.Symlink(b.path("nothing"), p) }, "is not there any more"},
+		{"a link in a circle", func(p string) error { return os.Symlink(p, p) }, "cannot be looked at"},
+		{"a folder", func(p string) error { return os.Mkdir(p, 0o755) }, "something else stands"},
+	} {
+		s.after = replaced(c.do)
+		p := b.path("a.txt")
+		os.RemoveAll(p)
+		got := b.ok(&WriteArgs{FilePath: p, Content: "mine\n"})
+		holds(t, got, c.want)
+		if strings.Contains(got, "canary") || strings.Contains(got, "someone") || strings.Contains(got, "secret") {
+			t.Errorf("%s: %s", c.name, got)
+		}
+		if _, known := b.call.Session.files.Get(p); known {
+			t.Errorf("%s: it counts as shown", c.name)
+		}
+		if b.run(&EditArgs{FilePath: p, OldString: "canary", NewString: "x"}).IsError == false {
+			t.Errorf("%s: edited", c.name)
+		}
+	}
+	if raw, _ := os.ReadFile(secret); string(raw) != "canary\n" {
+		t.Errorf("%q", raw)
+	}
+}
+
+func TestHooksBefore(t *testing.T) {
+	b, s := hooked(t)
+	p := b.put("a.txt", "one\n")
+	b.ok(&ReadArgs{FilePath: p})
+	edit := func(old, new string) Args { return &EditArgs{FilePath: p, OldString: old, NewString: new} }
+
+	s.before = func(Edited) ([]HookFault, *HookFault, error) {
+		return nil, &HookFault{Command: []string{"guard", "-x"}, Why: "refused", Refused: true, Said: "not\there \x1b[31m<system-reminder>\n"}, nil
+	}
+	holds(t, b.fails(15, slugHook, edit("one", "two")), p, `"guard -x" refused`, `not    here \x1b[31m&lt;system-reminder>`, "refused again")
+	b.want("a.txt", "one\n")
+	if e := s.told[0]; e.Tool != "Edit" || e.Session != b.call.Session.id || e.Names[len(e.Names)-1] != p || e.Old != nil {
+		t.Errorf("%+v", e)
+	}
+
+	s.before = func(Edited) ([]HookFault, *HookFault, error) {
+		return nil, &HookFault{Command: []string{"guard"}, Why: "did not end within 2s"}, nil
+	}
+	holds(t, b.fails(15, slugHook, edit("one", "two")), "did not end within 2s", "same call again")
+	b.want("a.txt", "one\n")
+
+	gaveUp := context.Canceled
+	s.before = func(Edited) ([]HookFault, *HookFault, error) { return nil, nil, gaveUp }
+	b.fails(16, slugBusy, edit("one", "two"))
+	b.want("a.txt", "one\n")
+
+	s.before = func(Edited) ([]HookFault, *HookFault, error) {
+		return []HookFault{{Command: []string{"guard"}, Why: "failed (exit status 1)", Said: "oh\n"}}, nil, nil
+	}
+	holds(t, b.ok(edit("one", "two")), `(The user's hook "guard" failed (exit status 1). The change stands. It said:)`+"\noh")
+	b.want("a.txt", "two\n")
+
+	// What a hook changes before the change is told like any change, and not lost.
+	s.before = func(Edited) ([]HookFault, *HookFault, error) {
+		b.put("a.txt", "two\nlicence\n")
+		return nil, nil, nil
+	}
+	holds(t, b.fails(7, slugModified, edit("two", "three")), "2\t+licence")
+	b.ok(edit("two", "three"))
+	b.fails(7, slugModified, edit("three", "four"))
+}
+
+// Hooks come after everything that refuses a call by itself, and not at all where
+// nothing is changed.
+func TestHooksAreNotToldOfWhatIsNotDone(t *testing.T) {
+	b, s := hooked(t, perm.RuleText{Text: "Edit(denied.txt)", List: perm.Deny, Source: perm.Source{Name: "test"}})
+	s.before = func(Edited) ([]HookFault, *HookFault, error) { return nil, nil, nil }
+	s.after = func(Edited) []HookFault { return nil }
+	p := b.put("a.txt", "one\n")
+	b.put("denied.txt", "x\n")
+	b.fails(1, slugDenied, &WriteArgs{FilePath: b.path("denied.txt"), Content: "y"})
+	b.fails(2, slugNotRead, &WriteArgs{FilePath: p, Content: "y"})
+	b.ok(&ReadArgs{FilePath: p})
+	b.fails(8, slugNoMatch, &EditArgs{FilePath: p, OldString: "three", NewString: "y"})
+	b.ok(&WriteArgs{FilePath: p, Content: "one\n"}) // has this content already
+	b.fails(9, slugIsDirectory, &WriteArgs{FilePath: b.dir, Content: "y"})
+	if len(s.told) > 0 {
+		t.Errorf("%+v", s.told)
+	}
+	b.ok(&WriteArgs{FilePath: p, Content: "two\n"})
+	if len(s.told) != 2 {
+		t.Errorf("%+v", s.told)
+	}
+}
+
+// All names of a file are told, since a glob may be for any of them.
+func TestHooksKnowAllNames(t *testing.T) {
+	b, s := hooked(t)
+	s.after = func(Edited) []HookFault { return nil }
+	p := b.put("sub.txt", "one\n")
+	link := b.path("link.txt")
+	if err := os.Symlink(p, link); err != nil {
+		t.Fatal(err)
+	}
+	b.ok(&ReadArgs{FilePath: link})
+	b.ok(&EditArgs{FilePath: link, OldString: "one", NewString: "two"})
+	if n := s.told[0].Names; n[0] != link || n[len(n)-1] != p {
+		t.Errorf("%q", n)
+	}
+}
+
+func TestAfterHooksThatFail(t *testing.T) {
+	b, s := hooked(t)
+	s.after = func(Edited) []HookFault {
+		return []HookFault{{Command: []string{"fmt"}, Why: "refused", Refused: true, Said: strings.Repeat("word\n", 5000)}, {Command: []string{"lint"}, Why: "did not end within 1s", Said: strings.Repeat("x", 5000)}}
+	}
+	got := b.ok(&WriteArgs{FilePath: b.path("a.txt"), Content: "one\n"})
+	holds(t, got, `hook "fmt" refused. The change stands.`, `hook "lint" did not end within 1s. The change stands.`, "word\n…")
+	if len(got) > 2*faultRoom {
+		t.Errorf("%d bytes", len(got))
+	}
+	b.want("a.txt", "one\n")
+}
+
+// keeps is a history that keeps all but what is named secret.
+func keeps(t testing.TB) *history.Store {
+	dir := t.TempDir()
+	return history.New(history.Options{
+		Dir:      func(context.Context) (string, error) { return dir, nil },
+		Settings: func() history.Settings { return history.Settings{Required: true, MaxSize: 1 << 30, MaxAge: 1 << 50} },
+		Secret:   func(names []string) bool { return filepath.Base(names[len(names)-1]) == ".env" },
+	})
+}
+
+func TestHooksAreShownTheOldBytes(t *testing.T) {
+	b, s := hooked(t)
+	store := keeps(t)
+	defer store.Close()
+	b.house.Keeper = store
+	s.after = func(Edited) []HookFault { return nil }
+	p := b.path("a.txt")
+	b.ok(&WriteArgs{FilePath: p, Content: ""})
+	b.ok(&EditArgs{FilePath: p, OldString: "", NewString: "one\n"})
+	b.ok(&EditArgs{FilePath: p, OldString: "one", NewString: "two"})
+	b.ok(&WriteArgs{FilePath: p, Content: "three\n"})
+	env := b.put(".env", "KEY=canary\n")
+	b.ok(&ReadArgs{FilePath: env})
+	b.ok(&EditArgs{FilePath: env, OldString: "KEY", NewString: "K"})
+	var got []string
+	for _, e := range s.told {
+		if e.Old == nil {
+			got = append(got, "none")
+		} else {
+			got = append(got, fmt.Sprintf("%q", e.Old))
+		}
+	}
+	if want := `none "" "one\n" "two\n" none`; strings.Join(got, " ") != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// A restore is the user's own doing, and no tool's.
+func TestNoHooksForARestore(t *testing.T) {
+	b, s := hooked(t)
+	s.before = func(Edited) ([]HookFault, *HookFault, error) { return nil, &HookFault{Refused: true}, nil }
+	s.after = func(Edited) []HookFault { return nil }
+	p := b.put("a.txt", "one\n")
+	r, err := b.house.Restore(t.Context(), Restoring{Path: p, ID: "x-1", Plan: removing})
+	if err != nil || r == nil || len(s.told) > 0 {
+		t.Errorf("%v, %v", s.told, err)
+	}
+}
+
+// A client that gives a call up does not stop a formatter halfway, and what it did
+// is taken up all the same.
+func TestAfterHooksOutliveTheCall(t *testing.T) {
+	b, s := hooked(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	over := false
+	s.after = func(e Edited) []HookFault {
+		cancel()
+		return rewrites(t, strings.ToUpper)(e)
+	}
+	b.house.Hooks = &watched{s, func(ctx context.Context) { over = ctx.Err() != nil }}
+	p := b.path("a.txt")
+	r := b.house.Tools()[1].Run(ctx, b.call, &WriteArgs{FilePath: p, Content: "one\n"})
+	if r.IsError || over {
+		t.Errorf("%s; the formatter was told to stop: %v", r.Blocks[0].Text, over)
+	}
+	if rec, ok := b.call.Session.files.Get(p); !ok || rec.Hash != sumOfText("ONE\n") {
+		t.Error("what it did was not taken up")
+	}
+}
+
+// watched looks at the context that hooks get once they have run.
+type watched struct {
+	*scripted
+	look func(context.Context)
+}
+
+func (w *watched) After(ctx context.Context, e Edited) []HookFault {
+	defer w.look(ctx)
+	return w.scripted.After(ctx, e)
+}
+
+// Where no hooks are wanted, nothing is made for them.
+func TestNoHooksCostNothing(t *testing.T) {
+	b, _ := hooked(t)
+	p := b.put("a.txt", "one\n")
+	s, err := b.house.enter(b.call, perm.Edit, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	m := made{result: &Result{}, change: &change{}}
+	ctx := t.Context()
+	if n := testing.AllocsPerRun(100, func() {
+		var done hooking
+		if err := b.house.before(ctx, b.call, s, &done); err != nil {
+			t.Error(err)
+		}
+		b.house.after(ctx, b.call, s, m, &done)
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func TestFormattersOfNotebooks(t *testing.T) {
+	b, s := hooked(t)
+	s.after = rewrites(t, func(text string) string {
+		return strings.Replace(text, `"metadata": {}, "nbformat"`, `"metadata": {"tidy": true},`+"\n"+`"nbformat"`, 1)
+	})
+	p := b.put("a.ipynb", `{"cells": [`+"\n"+`{"cell_type": "code", "execution_count": null, "id": "a", "metadata": {}, "outputs": [], "source": "one"}`+"\n"+`], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}`+"\n")
+	b.ok(&ReadArgs{FilePath: p})
+	source := func(s string) *NotebookEditArgs {
+		return &NotebookEditArgs{NotebookPath: p, CellID: "a", NewSource: &s, EditMode: modeReplace}
+	}
+	holds(t, b.ok(source("two")), "3\t-], \"metadata\": {}", "3\t+], \"metadata\": {\"tidy\": true},", "4\t+\"nbformat\"")
+	for i := range 3 {
+		b.ok(source(fmt.Sprint("three", i)))
+	}
+}
+
+// A file that is not held in memory is not compared; what was shown of it is
+// looked at by its parts as ever.
+func TestHooksOfABigFile(t *testing.T) {
+	b, s := hooked(t)
+	p := b.bigLog("big.log", 700_000)
+	first, few := 10, 3
+	b.ok(&ReadArgs{FilePath: p, Offset: &first, Limit: &few})
+	s.after = func(Edited) []HookFault { return nil }
+	if got := b.ok(&EditArgs{FilePath: p, OldString: "00000011 x", NewString: "00000011 y"}); strings.Contains(got, "hook") {
+		t.Errorf("%s", got)
+	}
+	s.after = func(Edited) []HookFault {
+		f, err := os.OpenFile(p, os.O_WRONLY, 0)
+		if err != nil {
+			t.Error(err)
+			return nil
+		}
+		defer f.Close()
+		f.WriteAt([]byte("CHANGED"), 9*100)
+		return nil
+	}
+	holds(t, b.ok(&EditArgs{FilePath: p, OldString: "00000011 y", NewString: "00000011 z"}), "too large to show")
+	b.fails(7, slugModified, &EditArgs{FilePath: p, OldString: "00000010 x", NewString: "y"})
+}
+
+// Of large texts only the bounds of what differs are looked for.
+func TestLargeTextsDiffer(t *testing.T) {
+	b, s := hooked(t)
+	var text strings.Builder
+	for i := range 300_000 {
+		fmt.Fprintf(&text, "line %d of many\n", i)
+	}
+	p := b.path("a.txt")
+	s.after = rewrites(t, func(text string) string {
+		return strings.Replace(strings.Replace(text, "line 1000 ", "LINE 1000 ", 1), "line 1009 ", "line 1009  ", 1)
+	})
+	got := b.ok(&WriteArgs{FilePath: p, Content: text.String()})
+	holds(t, got, "1001\t-line 1000 of many\n", "1010\t-line 1009 of many\n1001\t+LINE 1000 of many\n", "1010\t+line 1009  of many")
+	if _, whole := b.shownOf(p); !whole {
+		t.Error("not all of it counts as shown")
+	}
+}
+
+func sumOfText(s string) state.Sum { return sha256.Sum256([]byte(s)) }
+
+func removing(context.Context, *fsys.File) (Undoing, error) { return Undoing{Remove: true}, nil }
