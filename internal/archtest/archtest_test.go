@@ -70,7 +70,8 @@ var rooms = map[string]room{
 	"schemas":                {never: pure()},
 
 	"internal/media/scaledjpeg": {never: append(pure(), noVips, noPDF)},
-	"internal/media/goengine":   {rooms: []string{"internal/media", "internal/media/scaledjpeg"}, never: append(pure(), noVips, noPDF)},
+	"internal/media/pngwriter":  {never: append(pure(), noVips, noPDF)},
+	"internal/media/goengine":   {rooms: []string{"internal/media", "internal/media/pngwriter", "internal/media/scaledjpeg"}, never: append(pure(), noVips, noPDF)},
 	"internal/worker":           {never: []ban{noProtocol, noNet, noCommand, noLog, noWatch, noVips, noPDF}},
 	"internal/darkroom":         {rooms: []string{"internal/media", "internal/worker"}, never: append(pure(), noVips, noPDF)},
 	"internal/media/enginetest": {rooms: []string{"internal/media", "internal/media/webpwriter"}, never: append(pure(), noVips, noPDF)},

@@ -39,6 +39,9 @@ type Shot struct {
 	Quality       int  // of JPEG and WebP, to 100
 	Best          bool // PNG packed as small as can be
 	Colours       int  // PNG with a palette of so many; 0: without
+	// Most is how many bytes are of use, 0: any. An engine that finds itself beyond
+	// may give up with ErrLonger.
+	Most int
 }
 
 // Request asks for one picture within limits.
@@ -61,6 +64,7 @@ type Result struct {
 var (
 	ErrTooLarge = errors.New("the picture is over the bounds of what is decoded")
 	ErrNoFit    = errors.New("no size and quality of the picture is within the limits")
+	ErrLonger   = errors.New("the picture takes more bytes than are of use")
 )
 
 // Develop brings a picture, or a region of it, within the limits: the largest
@@ -131,34 +135,39 @@ type ladder struct {
 // climb returns the first shot within the limits.
 func (l *ladder) climb(as Kind) (Shot, []byte, error) {
 	shot, out, err := l.first(as)
-	if err != nil || l.limits.Takes(len(out)) {
+	if err != nil || out != nil && l.limits.Takes(len(out)) {
 		return shot, out, err
 	}
 	for _, s := range l.steps(shot.As) {
 		if s == l.last {
 			continue // it was too large already
 		}
-		if out, err := l.try(s); err != nil || l.limits.Takes(len(out)) {
+		if out, err := l.try(s, l.limits.most()); err != nil || out != nil {
 			return s, out, err
 		}
 	}
 	return Shot{}, nil, ErrNoFit
 }
 
-// first is the whole view in its own kind. An opaque PNG becomes a JPEG where
-// that is under half.
+// first is the whole view in its own kind; no bytes where these are too many. An
+// opaque PNG becomes a JPEG where that is under half: the JPEG, which is made
+// sooner, says how far the PNG has to be made to know.
 func (l *ladder) first(as Kind) (Shot, []byte, error) {
 	shot := Shot{Width: l.width, Height: l.height, As: as}
 	if as != PNG {
 		shot.Quality = firstQuality
 	}
-	out, err := l.try(shot)
-	if err != nil || as != PNG || !l.p.Opaque() {
+	if as != PNG || !l.p.Opaque() {
+		out, err := l.try(shot, l.limits.most())
 		return shot, out, err
 	}
 	other := Shot{Width: l.width, Height: l.height, As: JPEG, Quality: textQuality}
-	small, err := l.try(other)
-	if err == nil && len(small) < len(out)/2 {
+	small, err := l.try(other, 0)
+	if err != nil {
+		return other, nil, err
+	}
+	out, err := l.try(shot, 2*len(small)+1)
+	if err == nil && out == nil {
 		return other, small, nil
 	}
 	return shot, out, err
@@ -189,9 +198,15 @@ func (l *ladder) steps(as Kind) []Shot {
 
 func qualities() []int { return []int{80, 60, 40, 20} }
 
-func (l *ladder) try(s Shot) ([]byte, error) {
+// try renders a shot; no bytes where it takes more than so many; 0: any.
+func (l *ladder) try(s Shot, most int) ([]byte, error) {
 	l.last = s
-	return l.p.Render(s)
+	s.Most = most
+	out, err := l.p.Render(s)
+	if errors.Is(err, ErrLonger) || err == nil && most > 0 && len(out) > most {
+		return nil, nil
+	}
+	return out, err
 }
 
 // HandsOn tells whether a picture of which that is known, and of so many bytes,

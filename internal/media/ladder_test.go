@@ -3,6 +3,10 @@ package media
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 )
@@ -12,6 +16,7 @@ type sized struct {
 	opaque bool
 	webp   bool
 	bytes  func(Shot) int
+	early  bool // gives up where more bytes come than are of use
 	shots  []Shot
 	views  []View
 }
@@ -24,8 +29,14 @@ func (e *sized) Encodes(k Kind) bool { return k != WebP || e.webp }
 func (e *sized) Opaque() bool        { return e.opaque }
 func (e *sized) Close()              {}
 func (e *sized) Render(s Shot) ([]byte, error) {
+	most := s.Most
+	s.Most = 0
 	e.shots = append(e.shots, s)
-	return make([]byte, e.bytes(s)), nil
+	n := e.bytes(s)
+	if e.early && most > 0 && n > most {
+		return nil, ErrLonger
+	}
+	return make([]byte, n), nil
 }
 
 // header is a PNG of that size without pixels.
@@ -70,7 +81,7 @@ func TestTheFirstThatFitsIsTaken(t *testing.T) {
 	if _, err = develop(t, e, 4000, 3000, nil); !errors.Is(err, ErrNoFit) {
 		t.Errorf("%v", err)
 	}
-	want := []Shot{{Width: 2000, Height: 1500, As: PNG}, {Width: 2000, Height: 1500, As: JPEG, Quality: 90}}
+	want := []Shot{{Width: 2000, Height: 1500, As: JPEG, Quality: 90}, {Width: 2000, Height: 1500, As: PNG}}
 	for _, w := range []int{2000, 1500, 1000, 500} {
 		want = append(want, Shot{Width: w, Height: w * 3 / 4, As: PNG, Best: true})
 	}
@@ -90,7 +101,7 @@ func TestTheFirstThatFitsIsTaken(t *testing.T) {
 			return limit + 1
 		}}
 		r, err := develop(t, e, 4000, 3000, nil)
-		if i == 1 { // not under half: it is no step of its own
+		if i == 0 { // not under half: it is no step of its own
 			if !errors.Is(err, ErrNoFit) {
 				t.Errorf("%v %v", r.Shown, err)
 			}
@@ -115,6 +126,38 @@ func TestAJpegOfThePngGoesDownAsJpeg(t *testing.T) {
 	r, err := develop(t, e, 4000, 3000, nil)
 	if err != nil || r.As != JPEG || e.shots[len(e.shots)-1] != (Shot{Width: 2000, Height: 1500, As: JPEG, Quality: 40}) || len(e.shots) != 5 {
 		t.Errorf("%+v %v", e.shots, err)
+	}
+}
+
+// An engine that gives up early changes nothing but the time it takes.
+func TestGivingUpEarlyChangesNothing(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 10))
+	for i := range 300 {
+		opaque, seed, scale := i%3 > 0, r.Uint64(), 1+r.Float64()*3000
+		bytes := func(s Shot) int { // a size for each shot, smaller as the picture is
+			h := fnv.New64a()
+			fmt.Fprint(h, s, seed)
+			return 1 + int(float64(s.Width+s.Quality)*scale*float64(h.Sum64()%1000)/1000)
+		}
+		early, late := &sized{opaque: opaque, bytes: bytes, early: true}, &sized{opaque: opaque, bytes: bytes}
+		a, errA := develop(t, early, 3000, 2000, nil)
+		b, errB := develop(t, late, 3000, 2000, nil)
+		if !reflect.DeepEqual(a, b) || !errors.Is(errA, errB) || !slices.Equal(early.shots, late.shots) {
+			t.Fatalf("%v %v\n%v %v", a.Shown, errA, b.Shown, errB)
+		}
+		if errA == nil && !DefaultLimits().Takes(len(a.Data)) {
+			t.Fatalf("%d bytes", len(a.Data))
+		}
+	}
+}
+
+// The largest number of bytes that is of use is the largest that is taken.
+func TestMostIsTaken(t *testing.T) {
+	for tokens := 1; tokens < 300; tokens++ {
+		l := Limits{Bytes: 1200, Tokens: tokens}
+		if n := l.most(); !l.Takes(n) || l.Takes(n+1) {
+			t.Errorf("%d tokens: %d bytes", tokens, n)
+		}
 	}
 }
 

@@ -27,6 +27,9 @@ func Base64Len(n int) int { return (n + 2) / 3 * 4 }
 // Takes tells whether an encoded picture of n bytes is within the limits.
 func (l Limits) Takes(n int) bool { return n <= l.Bytes && (Base64Len(n)+7)/8 <= l.Tokens }
 
+// most is the largest number of bytes that Takes.
+func (l Limits) most() int { return min(l.Bytes, 6*l.Tokens) }
+
 // Holds tells whether a picture of that size in pixels is within the limits.
 func (l Limits) Holds(width, height int) bool { return width <= l.Side && height <= l.Side }
 

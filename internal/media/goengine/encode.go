@@ -2,13 +2,14 @@ package goengine
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"image"
 	"image/draw"
 	"image/jpeg"
-	"image/png"
 
 	"github.com/fsmcp/fsmcp/internal/media"
+	"github.com/fsmcp/fsmcp/internal/media/pngwriter"
 )
 
 // Render implements media.Picture.
@@ -25,15 +26,11 @@ func (p *picture) Render(s media.Shot) ([]byte, error) {
 		}
 		return out.Bytes(), nil
 	case media.PNG:
-		level := png.DefaultCompression
-		if s.Best {
-			level = png.BestCompression
+		out, err := pngwriter.Encode(p.forPNG(img, s.Colours), pngwriter.Options{Best: s.Best, Most: s.Most})
+		if errors.Is(err, pngwriter.ErrLonger) {
+			err = media.ErrLonger
 		}
-		enc := png.Encoder{CompressionLevel: level}
-		if err := enc.Encode(&out, p.forPNG(img, s.Colours)); err != nil {
-			return nil, err
-		}
-		return out.Bytes(), nil
+		return out, err
 	case media.WebP:
 		if p.engine.WebP != nil {
 			return p.engine.WebP(straight(asRGBA(img)), s.Quality)
