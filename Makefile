@@ -27,6 +27,9 @@ GOVULNCHECK := v1.8.0
 PACKAGES := strace:strace gcc:gcc bsdutils:script util-linux:setpriv pkg-config:pkg-config tesseract-ocr:tesseract poppler-utils:pdftotext libvips-tools:vips
 # Those that bring a module for the system's own Python instead of a program.
 MODULES := python3-nbformat:nbformat
+# And those that bring files: documents in CJK, and what poppler reads them with.
+FILES := poppler-data:/usr/share/poppler/cMap/Adobe-Japan1 developers-reference-ja:/usr/share/developers-reference/ja/developers-reference.pdf \
+  debian-reference-ja:/usr/share/debian-reference/debian-reference.ja.pdf debian-reference-zh-cn:/usr/share/debian-reference/debian-reference.zh-cn.pdf
 
 # Decoders run in one goroutine of a worker: there is nothing between goroutines
 # for the race detector to see, and it makes them ten times slower.
@@ -42,6 +45,7 @@ setup: ## install what the tests need and the machine lacks
 	  command -v $${p#*:} >/dev/null 2>&1 || missing="$$missing $${p%%:*}"; done; \
 	for m in $(MODULES); do \
 	  /usr/bin/python3 -c "import $${m#*:}" >/dev/null 2>&1 || missing="$$missing $${m%%:*}"; done; \
+	for f in $(FILES); do [ -e $${f#*:} ] || missing="$$missing $${f%%:*}"; done; \
 	pkg-config --exists vips 2>/dev/null || missing="$$missing libvips-dev"; \
 	if [ -z "$$missing" ]; then echo "setup: nothing is missing"; exit 0; fi; \
 	echo "setup: missing:$$missing"; \
@@ -86,7 +90,7 @@ fuzz: ## every fuzz target for FUZZTIME (60s)
 
 faults: build ## the long runs: kills, failing calls, foreign writers, races, the random walk, rules against git
 	FSMCP_BIN=$(abspath $(BIN)) FSMCP_ROUNDS=100 FSMCP_WRITER_EDITS=500 FSMCP_KILLS=1000 FSMCP_KILL_LARGEST=33554432 \
-	FSMCP_STRACE_PER_CALL=1000 FSMCP_STRACE_CELLS=600 FSMCP_SWAP_SECONDS=20 FSMCP_RACE_SECONDS=20 FSMCP_LONG_LINE_MB=2048 FSMCP_P99_MS=5 FSMCP_PICTURES=2000 FSMCP_COORDINATES=500 FSMCP_SCREENSHOTS=2 FSMCP_WORKER_KILLS=500 FSMCP_HOSTILE_PICTURES=30000 FSMCP_PDFS=24 FSMCP_HOSTILE_PDFS=1000 FSMCP_WALK=20000 \
+	FSMCP_STRACE_PER_CALL=1000 FSMCP_STRACE_CELLS=600 FSMCP_SWAP_SECONDS=20 FSMCP_RACE_SECONDS=20 FSMCP_LONG_LINE_MB=2048 FSMCP_P99_MS=5 FSMCP_PICTURES=2000 FSMCP_COORDINATES=500 FSMCP_SCREENSHOTS=2 FSMCP_WORKER_KILLS=500 FSMCP_HOSTILE_PICTURES=30000 FSMCP_PDFS=40 FSMCP_HOSTILE_PDFS=1000 FSMCP_WALK=20000 \
 	FSMCP_HISTORY_EDITS=1000 FSMCP_HISTORY_KILLS=200 FSMCP_HISTORY_MERGES=500 \
 	$(GO) test -count=1 -timeout 60m -v ./internal/faults | grep -v -e '^=== '
 	FSMCP_NOTEBOOK_WALKS=20000 FSMCP_NOTEBOOK_ALL=1 \
