@@ -26,7 +26,8 @@ import (
 //   - ```console is a transcript. "$ COMMAND" is given to sh in the workspace, with
 //     "> " before its further lines; what follows is what it prints on both of its
 //     streams. "-> TOOL JSON" is a call to a server, "<- " begins its answer and three
-//     blanks each further line of it, and a refusal reads "<- refused, code N SLUG: …".
+//     blanks each further line of it; each block of it begins a line, one that is no
+//     text as its kind in parentheses. A refusal reads "<- refused, code N SLUG: …".
 //     The calls of one block are one session.
 //
 // In the pages the home is /home/you and the workspace /home/you/project. An
@@ -210,10 +211,22 @@ func (d *driver) called(ts *testscript.TestScript, s step) string {
 	}
 	r, err := d.client.Call(s.tool, json.RawMessage(d.toDisk(s.args)))
 	ts.Check(err)
-	if r.IsError {
-		return fmt.Sprintf("refused, code %d %s: %s", r.Code, r.Slug, r.Text)
+	var answer struct {
+		Content []struct{ Type, Text, MimeType string }
 	}
-	return r.Text
+	ts.Check(json.Unmarshal(r.Raw, &answer))
+	var parts []string
+	for _, b := range answer.Content {
+		if b.Type != "text" {
+			b.Text = "(" + b.MimeType + ")"
+		}
+		parts = append(parts, b.Text)
+	}
+	text := strings.Join(parts, "\n")
+	if r.IsError {
+		return fmt.Sprintf("refused, code %d %s: %s", r.Code, r.Slug, text)
+	}
+	return text
 }
 
 // matches compares what came with the lines of the page.

@@ -37,6 +37,7 @@ type edition struct {
 
 	preferences tools.Preferences
 	hooks       hookBook
+	tops        []string        // the workspace, by names without links
 	counting    *remote.Counter // nil: tokens are counted here alone
 }
 
@@ -60,6 +61,9 @@ func (b *rulebook) lexer() fsys.Lexer { return b.now.Load().lexer }
 // config is the settings as they are now.
 func (b *rulebook) config() config.Config { return b.now.Load().config }
 
+// tops are the folders of the workspace as it is now, by names without links.
+func (b *rulebook) tops() []string { return b.now.Load().tops }
+
 // preferences are what the settings say about the tools.
 func (b *rulebook) preferences() tools.Preferences { return b.now.Load().preferences }
 
@@ -69,7 +73,11 @@ func (b *rulebook) print(cfg config.Config) {
 	for _, w := range append(warnings, policy.MistakenAnchors(exists)...) {
 		b.warn(w.String())
 	}
-	e := &edition{counting: b.counting(cfg.TokensAPI), config: cfg, policy: policy, lexer: fsys.Lexer{OS: runtime.GOOS, Home: cfg.Home}, preferences: preferences(cfg), hooks: newHookBook(cfg.Hooks)}
+	e := &edition{counting: b.counting(cfg.TokensAPI), config: cfg, policy: policy, lexer: fsys.Lexer{OS: runtime.GOOS, Home: cfg.Home}, hooks: newHookBook(cfg.Hooks)}
+	for _, names := range fsys.NewResolver(cfg.Workspace).RootNames() {
+		e.tops = append(e.tops, names[len(names)-1])
+	}
+	e.preferences = preferences(cfg, e.tops)
 	if len(cfg.Workspace) > 0 {
 		e.lexer.Base = cfg.Workspace[0]
 	}
@@ -100,12 +108,10 @@ func (b *rulebook) exact(ctx context.Context, text []byte) (n int, ok bool) {
 	return n, err == nil
 }
 
-func preferences(cfg config.Config) tools.Preferences {
+func preferences(cfg config.Config, tops []string) tools.Preferences {
 	var hints []string
 	if cfg.Hints {
-		for _, names := range fsys.NewResolver(cfg.Workspace).RootNames() {
-			hints = append(hints, names[len(names)-1])
-		}
+		hints = tops
 	}
 	gates := map[string]tools.Gate{"full": tools.GateFull, "shown": tools.GateShown}
 	return tools.Preferences{

@@ -116,7 +116,7 @@ func assemble(cfg config.Config, log zerolog.Logger) (*parts, error) {
 		Rand:          rand.Reader,
 	})
 	workers, readers := newWorkers(log), newReaders(log)
-	marks := &watch.Marks{}
+	marks := &watch.Marks{Below: rules.tops}
 	telling := &teller{rules: rules, log: log}
 	runner := hooks.New(hooks.Options{Dir: saver.StateDir})
 	house := tools.New(tools.Options{

@@ -142,19 +142,33 @@ func (f *Files) Turn(ctx context.Context, path string) (done func(), err error) 
 	t.want++
 	f.mu.Unlock()
 
-	leave := func() {
-		f.mu.Lock()
-		if t.want--; t.want == 0 {
-			delete(f.turns, path)
-		}
-		f.mu.Unlock()
-	}
 	select {
 	case <-t.free:
-		return func() { t.free <- struct{}{}; leave() }, nil
+		return func() { t.free <- struct{}{}; f.leave(path, t) }, nil
 	case <-ctx.Done():
-		leave()
+		f.leave(path, t)
 		return nil, ctx.Err()
+	}
+}
+
+// TryTurn is Turn for those who would rather not wait: ok is false where a call
+// works on path, or waits to.
+func (f *Files) TryTurn(path string) (done func(), ok bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.turns[path] != nil {
+		return nil, false
+	}
+	t := &turn{free: make(chan struct{}, 1), want: 1}
+	f.turns[path] = t
+	return func() { t.free <- struct{}{}; f.leave(path, t) }, true
+}
+
+func (f *Files) leave(path string, t *turn) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if t.want--; t.want == 0 {
+		delete(f.turns, path)
 	}
 }
 

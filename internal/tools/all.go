@@ -3,8 +3,6 @@ package tools
 import (
 	"context"
 	"errors"
-	"slices"
-	"strings"
 )
 
 // Tools lists the published tools in their fixed order.
@@ -25,11 +23,6 @@ const (
 	nameNotebookEdit = "NotebookEdit"
 )
 
-// pictured tells an answer that shows a picture.
-func pictured(r *Result) bool {
-	return slices.ContainsFunc(r.Blocks, func(b Block) bool { return strings.HasPrefix(b.MIME, "image/") })
-}
-
 // typed turns a tool written as (ctx, call, its own args) to (result, error)
 // into one that answers every error in the words of explain.
 func typed[A Args](h *House, name string, run func(context.Context, Call, A) (*Result, error)) func(context.Context, Call, Args) *Result {
@@ -48,9 +41,13 @@ func typed[A Args](h *House, name string, run func(context.Context, Call, A) (*R
 		if err == nil && call.account.path != "" {
 			h.hint(call, call.account.path, result)
 		}
-		if path := call.account.path; path != "" && h.Watcher != nil {
-			about, picture := *call.account, err == nil && pictured(result)
-			call.whenSent(func() { h.follow(call.Session, about, picture) })
+		if call.account.path != "" && h.Watcher != nil {
+			call.whenSent(func() { h.follow(call.Session, *call.account) })
+		}
+		h.tell(call, name, args.Target(), begun, result)
+		if result.Ask == nil { // one that asks may never be sent: what is to be told waits for the next answer
+			h.remind(ctx, call, result)
+			h.announced(result)
 		}
 		if len(notes) > 0 {
 			result.Sent = func() {
@@ -59,11 +56,6 @@ func typed[A Args](h *House, name string, run func(context.Context, Call, A) (*R
 				}
 			}
 		}
-		h.tell(call, name, args.Target(), begun, result)
-		if result.Ask != nil {
-			return result // it may never be sent: what is to be told waits for the next answer
-		}
-		h.remind(ctx, call, result)
-		return h.announced(result)
+		return result
 	}
 }

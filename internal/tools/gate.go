@@ -174,14 +174,13 @@ func notRead(name string) error {
 // is told in full; the record then moves to the new content, and the caller
 // may repeat its call at once, having seen everything.
 func (h *House) changed(call Call, c *held, rec state.Record) error {
-	again := refuse(slugModified, "%s Path: %s.", modifiedWords, c.name)
 	old, err := kept(rec)
 	if err != nil {
-		return again
+		return c.modified(call, rec)
 	}
 	told, ok := tell(old, c.doc)
 	if !ok || !h.passed(call, told.body) {
-		return again
+		return c.modified(call, rec)
 	}
 	shown := rec.Shown.Through(told.splices, true)
 	unseen := shown.Missing(c.stamp.Size)
@@ -205,6 +204,12 @@ func (h *House) changed(call Call, c *held, rec state.Record) error {
 	moved := c.stamped(rec.Moved(c.hash(), shown, state.ByTelling, c.content()))
 	call.whenSent(func() { call.Session.files.Put(c.path, moved) })
 	return refuse(slugModified, "%s", b.String())
+}
+
+// modified is the answer for a file that changed by more than is told.
+func (c *held) modified(call Call, rec state.Record) error {
+	call.told(c.path, func() reminded { return reminded{base: rec.Hash, sum: c.hash()} })
+	return refuse(slugModified, "%s Path: %s.", modifiedWords, c.name)
 }
 
 // errNotKept: the record holds no text to compare with.

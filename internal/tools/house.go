@@ -82,14 +82,13 @@ func (h *House) Announce(notices ...string) {
 }
 
 // announced ends an answer with what is to be told, once.
-func (h *House) announced(r *Result) *Result {
+func (h *House) announced(r *Result) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(h.notices) > 0 {
 		r.Blocks = append(r.Blocks, Block{Text: strings.Join(h.notices, "\n")})
 		h.notices = nil
 	}
-	return r
 }
 
 // Session is one conversation: what it was shown of which file.

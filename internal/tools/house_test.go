@@ -82,23 +82,28 @@ func (b *bench) run(args Args) *Result {
 // unsent runs a call whose answer never leaves.
 func (b *bench) unsent(args Args) *Result {
 	b.t.Helper()
+	return b.within(context.Background(), args)
+}
+
+func (b *bench) within(ctx context.Context, args Args) *Result {
+	b.t.Helper()
 	for _, tool := range b.house.Tools() {
 		switch args.(type) {
 		case *ReadArgs:
 			if tool.Name == nameRead {
-				return tool.Run(context.Background(), b.call, args)
+				return tool.Run(ctx, b.call, args)
 			}
 		case *WriteArgs:
 			if tool.Name == nameWrite {
-				return tool.Run(context.Background(), b.call, args)
+				return tool.Run(ctx, b.call, args)
 			}
 		case *EditArgs:
 			if tool.Name == nameEdit {
-				return tool.Run(context.Background(), b.call, args)
+				return tool.Run(ctx, b.call, args)
 			}
 		case *NotebookEditArgs:
 			if tool.Name == nameNotebookEdit {
-				return tool.Run(context.Background(), b.call, args)
+				return tool.Run(ctx, b.call, args)
 			}
 		}
 	}

@@ -267,6 +267,10 @@ func (v *viewing) tooMany(size, count int) error {
 func (v *viewing) answer(ctx context.Context, parts []notebook.Part, onward string) *Result {
 	files, path, rec := v.call.Session.files, v.spot.Path, v.rec
 	rec.Origin = state.ByRead
+	v.call.account.extent = inPart
+	if firstUnseen(v.nb, rec) == nil {
+		v.call.account.extent = inFull
+	}
 	v.call.whenSent(func() {
 		files.Put(path, rec)
 		files.Served(path, v.want.view())

@@ -203,18 +203,17 @@ func (e *cellEditing) cellSeen(cell notebook.Cell, c *held, rec state.Record) er
 // changedNotebook is the answer for a notebook that is not what was shown: a
 // small change is told as the lines of the file.
 func (h *House) changedNotebook(call Call, c *held, rec state.Record) error {
-	again := refuse(slugModified, "%s Path: %s.", modifiedWords, c.name)
 	old, err := kept(rec)
 	if err != nil {
-		return again
+		return c.modified(call, rec)
 	}
 	now, err := text.Decode(c.raw)
 	if err != nil {
-		return again
+		return c.modified(call, rec)
 	}
 	told, ok := tell(old, now)
 	if !ok || !h.passed(call, told.body) {
-		return again
+		return c.modified(call, rec)
 	}
 	moved := c.stamped(rec.Moved(c.hash(), rec.Shown.Through(told.splices, true), state.ByTelling, c.content()))
 	call.whenSent(func() { call.Session.files.Put(c.path, moved) })

@@ -61,6 +61,9 @@ func (r *reading) pdf(ctx context.Context, size int64) (*Result, error) {
 	if err != nil {
 		return nil, pdfError(name, err)
 	}
+	if res.Document != nil || len(res.Pages) == res.Count {
+		r.call.account.extent = asPictures
+	}
 	return r.shownPages(size, q, res), nil
 }
 

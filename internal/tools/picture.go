@@ -53,6 +53,9 @@ func (r *reading) picture(ctx context.Context, kind media.Kind, size int64) (*Re
 	case err != nil:
 		return nil, pictureError(name, facts, err)
 	}
+	if q.Region == nil {
+		r.call.account.extent = asPictures
+	}
 	return r.shownPicture(facts, size, result), nil
 }
 

@@ -79,6 +79,10 @@ func (h *House) read(ctx context.Context, call Call, a *ReadArgs) (*Result, erro
 	switch {
 	case s.Path == "/dev/null":
 		return textResult(s.note(), emptyReminder), nil
+	case s.Kind != fsys.Regular:
+		call.toldGone(s.Path)
+	}
+	switch {
 	case s.Kind == fsys.Missing:
 		return nil, h.missing(s)
 	case s.Kind == fsys.Directory:

@@ -1,22 +1,18 @@
 package tools
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"regexp"
 	"slices"
-	"strings"
+	"time"
 	"weak"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/state"
-	"github.com/fsmcp/fsmcp/internal/text"
 )
 
 // Watcher notes which files were touched.
@@ -28,53 +24,107 @@ type Watcher interface {
 	Touched() []string
 }
 
-// Bounds of one answer's reminders, and of what is remembered for them.
+// Bounds of the looks for one answer, and of what is remembered for them.
 const (
-	remindLines  = 60 // of one file's diff
-	remindFiles  = 3
-	remindNames  = 20
-	mostLooks    = 1000 // files looked at for one answer
+	mostLooks    = 1000 // files
 	mostReminded = 100  // files of which the text that was told last is kept
+	// lookFor is how long an answer waits for them, which it does only where the
+	// disk is slow or stuck: what is not looked at by then is told by a later one.
+	lookFor = 250 * time.Millisecond
 )
 
 // followed is what a conversation knows of the files that it was shown in full,
 // for the sake of reminders.
 type followed struct {
+	files map[string]*follower
 	// due are those that may have changed; blind are those that nobody watches,
-	// which are looked at before each answer.
-	due, blind map[string]bool
-	told       map[string]reminded
-	order      []string // of told, the longest ago first
-	// pictures were shown as pictures: of them only the stamp is known.
-	pictures map[string]fsys.Stamp
+	// which are looked at before each answer; underWay are those that somebody looks
+	// at, or that an answer tells of which was not sent yet.
+	due, blind, underWay map[string]bool
+	// recent are the files of which the text that was told is kept.
+	recent []string
 }
 
-// reminded is the last state of a file that was told.
+// follower is one of the files.
+type follower struct {
+	// picture is the stamp of what was shown as pictures, of which no bytes are
+	// known; nil otherwise.
+	picture *fsys.Stamp
+	// told is the last state that was told; nil where none was.
+	told *reminded
+	// proof is a settled stamp under which the file was found to be as was told, or
+	// as the record has it.
+	proof fsys.Stamp
+}
+
+// reminded is a state of a file as it was told.
 type reminded struct {
 	base state.Sum // of the record at that time: a record that moved has told more
 	sum  state.Sum
 	gone bool
-	text []byte // nil where only the name was told
+	text []byte // nil where its lines were not told
 }
 
-// follow looks after the file of a call, if it has been shown in full; picture says
-// that it was as one.
-func (h *House) follow(session *Session, about account, picture bool) {
+// extent is what a call has shown of a file whose bytes do not tell.
+type extent int
+
+const (
+	unsaid     extent = iota
+	inPart            // of a notebook: some of its cells
+	inFull            // all cells of a notebook
+	asPictures        // all of a picture, or all pages
+)
+
+// follow looks after the file of a call, if it has been shown in full.
+func (h *House) follow(session *Session, about account) {
 	path := about.path
-	rec, ok := session.files.Get(path)
-	picture = picture && !ok // a notebook's pictures are not the file
-	if !picture && (!ok || !shownInFull(rec)) {
+	rec, known := session.files.Get(path)
+	if !session.followFile(about, rec, known) {
 		return
 	}
 	fresh, err := h.Watcher.Follow(path)
-	session.mu.Lock()
-	defer session.mu.Unlock()
-	f := &session.followed
-	if f.due == nil {
-		f.due, f.blind, f.told, f.pictures = map[string]bool{}, map[string]bool{}, map[string]reminded{}, map[string]fsys.Stamp{}
+	session.watched(path, fresh, err)
+}
+
+// followFile notes whether a file has been shown in full.
+func (s *Session) followFile(about account, rec state.Record, known bool) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f := &s.followed
+	path := about.path
+	old := f.files[path]
+	full := about.extent == inFull || about.extent == asPictures || known && shownInFull(rec)
+	if about.extent == unsaid && old != nil && (isNotebookName(path) && known || old.picture != nil && !known) {
+		full = true // a call that shows a part of it, or nothing, takes nothing away
 	}
-	if picture {
-		f.pictures[path] = about.stamp
+	if !full {
+		s.unfollow(path)
+		return false
+	}
+	if f.files == nil {
+		f.files, f.due, f.blind, f.underWay = map[string]*follower{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
+	}
+	if old == nil {
+		old = &follower{}
+		f.files[path] = old
+		f.due[path] = true // between the look at it and now it may have been touched
+	}
+	switch {
+	case about.extent == asPictures:
+		old.picture = &about.stamp
+	case known && about.extent != unsaid || known && shownInFull(rec):
+		old.picture = nil
+	}
+	return true
+}
+
+// watched notes what became of having a file watched.
+func (s *Session) watched(path string, fresh bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f := &s.followed
+	if f.files[path] == nil {
+		return
 	}
 	if err != nil {
 		f.blind[path] = true
@@ -84,6 +134,14 @@ func (h *House) follow(session *Session, about account, picture bool) {
 	if fresh {
 		f.due[path] = true
 	}
+}
+
+// unfollow forgets a file; the caller holds mu.
+func (s *Session) unfollow(path string) {
+	f := &s.followed
+	delete(f.files, path)
+	delete(f.due, path)
+	delete(f.blind, path)
 }
 
 // shownInFull tells whether nothing of a file is left that was not shown. A file
@@ -104,61 +162,65 @@ func (h *House) distribute() {
 	h.mu.Unlock()
 	for _, p := range all {
 		if s := p.Value(); s != nil {
-			s.touch(names)
+			s.touch(names...)
 		}
 	}
 }
 
-func (s *Session) touch(names []string) {
+// touch has files looked at, as far as they are followed.
+func (s *Session) touch(names ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, n := range names {
-		if s.followed.due != nil {
+		if s.followed.files[n] != nil {
 			s.followed.due[n] = true
 		}
 	}
 }
 
-// reminder is one file to be told of.
-type reminder struct {
-	name string // as the answer shows it
-	why  string
-	diff string
-}
-
 // remind ends an answer with what changed outside in files that were shown in
 // full. It moves no record: another agent of the same connection may not have seen
-// the answer. Of the file that the answer is about nothing is said.
+// the answer. Of the file that the answer is about nothing is said. An answer that
+// is never sent has told nothing: its call's context ends, and a later one tells.
 func (h *House) remind(ctx context.Context, call Call, r *Result) {
 	if h.Watcher == nil {
 		return
 	}
 	h.distribute()
-	var all []reminder
-	for _, path := range call.Session.toLookAt(call.account.path) {
-		if ctx.Err() != nil {
-			call.Session.touch([]string{path})
-			continue
-		}
-		if m, ok := h.changedOutside(call.Session, path, len(all) < remindFiles); ok {
-			all = append(all, m)
-		}
+	session := call.Session
+	paths := session.toLookAt(call.account.path)
+	if len(paths) == 0 {
+		return
 	}
-	if len(all) > 0 {
-		r.Blocks = append(r.Blocks, Block{Text: words(all)})
+	all := h.lookOver(ctx, session, paths)
+	if len(all) == 0 {
+		return
 	}
+	text, ok := words(all, call.Client.room(r))
+	if !ok {
+		session.untold(all)
+		return
+	}
+	r.Blocks = append(r.Blocks, Block{Text: text})
+	stop := context.AfterFunc(ctx, func() { session.untold(all) })
+	call.whenSent(func() {
+		stop()
+		session.nowTold(all)
+	})
 }
 
-// toLookAt takes out the files that may have changed, but for one.
+// toLookAt takes out the files that may have changed, but for one, and those that
+// are looked at already.
 func (s *Session) toLookAt(but string) (paths []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f := &s.followed
 	for _, set := range []map[string]bool{f.due, f.blind} {
 		for path := range set {
-			if path != but && len(paths) < mostLooks && !slices.Contains(paths, path) {
+			if path != but && !f.underWay[path] && len(paths) < mostLooks {
 				paths = append(paths, path)
 				delete(f.due, path)
+				f.underWay[path] = true
 			}
 		}
 	}
@@ -166,85 +228,190 @@ func (s *Session) toLookAt(but string) (paths []string) {
 	return paths
 }
 
-// changedOutside compares a file with its record and with what was told last, and
-// notes what is to be told now. full asks for a diff, where there can be one.
-func (h *House) changedOutside(session *Session, path string, full bool) (m reminder, ok bool) {
-	rec, known := session.files.Get(path)
-	if !known {
-		return h.changedPicture(session, path)
-	}
-	if !shownInFull(rec) {
-		session.unfollow(path)
-		return m, false
-	}
-	t, err := h.again(session, path)
-	if err != nil {
-		return m, false
-	}
-	defer t.Close()
-	last, told := session.lastTold(path, rec)
-	m.name = remindable(fsys.Printable(path))
-	now := reminded{base: rec.Hash}
-	switch {
-	case t.Kind == fsys.Missing:
-		now.gone = true
-		m.why = "was deleted or moved"
-	case t.Kind != fsys.Regular || t.Path != path:
-		now.gone = true // there is no such file any more
-		m.why = "is another kind of file or leads elsewhere now"
-	case !told && (rec.Proves(t.Stamp) || t.Stamp.Size > trusted && t.Stamp.Same(rec.Stamp)):
-		return m, false
-	default:
-		was := rec.Content
-		if told && last.text != nil {
-			was = last.text
+// finding is what came of a look at a file.
+type finding int
+
+const (
+	nothing finding = iota
+	changed
+	later // it could not be looked at now
+)
+
+// lookOver looks at files one after the other, as long as an answer may wait. Where
+// the disk is stuck, only who looks is.
+func (h *House) lookOver(ctx context.Context, session *Session, paths []string) (all []reminder) {
+	enough, end := context.WithTimeout(ctx, lookFor)
+	defer end()
+	found := make(chan reminder)
+	go func() {
+		defer close(found)
+		count := 0
+		for _, path := range paths {
+			m, is := reminder{}, later
+			if enough.Err() == nil {
+				m, is = h.changedOutside(session, path, count < remindFiles)
+			}
+			if is == changed {
+				select {
+				case found <- m: // from now on it is the answer's
+					count++
+					continue
+				case <-enough.Done():
+					is = later
+				}
+			}
+			session.lookedAt(path, is == later)
 		}
-		if m, now, ok = h.compared(t, m, now, rec, was, full); !ok {
-			return m, false
+	}()
+	for {
+		select {
+		case m, more := <-found:
+			if !more {
+				return all
+			}
+			all = append(all, m)
+		case <-enough.Done():
+			return all
 		}
 	}
-	same := !now.gone && now.sum == rec.Hash
-	if told {
-		same = now.gone == last.gone && now.sum == last.sum
-	}
-	if same {
-		return m, false
-	}
-	session.nowTold(path, now)
-	return m, true
 }
 
-// trusted is the size from which an equal stamp is believed although it proves
-// nothing: to read the file after each change of our own would cost more than a
-// reminder is worth.
-const trusted = 1 << 20
+// lookedAt ends a look that told nothing.
+func (s *Session) lookedAt(path string, again bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.followed.underWay, path)
+	if again && s.followed.files[path] != nil {
+		s.followed.due[path] = true
+	}
+}
 
-// changedPicture tells of a picture by its stamp.
-func (h *House) changedPicture(session *Session, path string) (m reminder, ok bool) {
-	session.mu.Lock()
-	was, known := session.followed.pictures[path]
-	session.mu.Unlock()
-	if !known {
-		session.unfollow(path)
-		return m, false
+// untold has a later answer tell what this one did not.
+func (s *Session) untold(all []reminder) {
+	for _, m := range all {
+		s.lookedAt(m.path, true)
+	}
+}
+
+// nowTold notes what was told.
+func (s *Session) nowTold(all []reminder) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, m := range all {
+		delete(s.followed.underWay, m.path)
+		if f := s.followed.files[m.path]; f != nil {
+			f.note(m)
+			s.keepTold(m.path)
+		}
+	}
+}
+
+func (f *follower) note(m reminder) {
+	f.told, f.proof = &m.now, m.proof
+	if f.picture != nil {
+		f.picture = &m.stamp
+	}
+}
+
+// keepTold bounds the texts that are kept; the caller holds mu.
+func (s *Session) keepTold(path string) {
+	f := &s.followed
+	f.recent = slices.DeleteFunc(f.recent, func(p string) bool { return p == path })
+	if f.files[path].told.text == nil {
+		return
+	}
+	f.recent = append(f.recent, path)
+	for len(f.recent) > mostReminded {
+		if old := f.files[f.recent[0]]; old != nil && old.told != nil {
+			cut := *old.told
+			cut.text = nil // that it was told stays known
+			old.told = &cut
+		}
+		f.recent = f.recent[1:]
+	}
+}
+
+// told notes that a refusal has told of a file's state, without its lines.
+func (c Call) told(path string, now func() reminded) {
+	c.whenSent(func() {
+		s := c.Session
+		s.mu.Lock()
+		f := s.followed.files[path]
+		s.mu.Unlock()
+		if f != nil {
+			s.nowTold([]reminder{{path: path, now: now()}})
+		}
+	})
+}
+
+// toldGone notes that a refusal has told that a file is no file any more.
+func (c Call) toldGone(path string) {
+	c.told(path, func() reminded {
+		rec, _ := c.Session.files.Get(path)
+		return reminded{base: rec.Hash, gone: true}
+	})
+}
+
+// follower is what is known of a file, as it is now.
+func (s *Session) follower(path string) (f follower, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if p := s.followed.files[path]; p != nil {
+		return *p, true
+	}
+	return f, false
+}
+
+// proven notes a stamp under which a file is as is known.
+func (s *Session) proven(path string, stamp fsys.Stamp) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if f := s.followed.files[path]; f != nil {
+		f.proof = stamp
+	}
+}
+
+// changedOutside compares a file with its record and with what was told last. full
+// asks for a diff, where there can be one.
+//
+// A call that works on the file may be about to change it, or its record: then its
+// own change would be taken for another's.
+func (h *House) changedOutside(session *Session, path string, full bool) (m reminder, is finding) {
+	done, free := session.files.TryTurn(path)
+	if !free {
+		return m, later
+	}
+	defer done()
+	f, ok := session.follower(path)
+	rec, known := session.files.Get(path)
+	if !ok || !known && f.picture == nil {
+		return m, nothing
+	}
+	fresh, err := h.Watcher.Follow(path) // its folder may be another one by now
+	if session.watched(path, false, err); fresh {
+		f.proof = fsys.Stamp{}
 	}
 	t, err := h.again(session, path)
+	if errors.Is(err, fsys.ErrNotDir) {
+		return vanishedFile(path, f, rec)
+	}
 	if err != nil {
-		return m, false
+		return m, nothing
 	}
 	defer t.Close()
-	same := t.Stamp.SameFile(was) && t.Stamp.Size == was.Size && t.Stamp.Mtime == was.Mtime
-	if t.Kind == fsys.Missing && was == (fsys.Stamp{}) || same {
-		return m, false
+	switch {
+	case t.Kind == fsys.Missing:
+		return vanishedFile(path, f, rec)
+	case t.Kind != fsys.Regular || t.Path != path:
+		m, is = vanishedFile(path, f, rec)
+		m.why = "is another kind of file or leads elsewhere now"
+		return m, is
+	case f.proof != (fsys.Stamp{}) && f.proof.Same(t.Stamp):
+		return m, nothing
+	case f.picture != nil:
+		return changedPicture(path, f, t.Stamp)
 	}
-	m = reminder{name: remindable(fsys.Printable(path)), why: fmt.Sprintf("was changed outside of fsmcp (%s now)", amount(t.Stamp.Size))}
-	if t.Kind == fsys.Missing {
-		m.why = "was deleted or moved"
-	}
-	session.mu.Lock()
-	defer session.mu.Unlock()
-	session.followed.pictures[path] = t.Stamp
-	return m, true
+	return h.compared(session, t, f, rec, full)
 }
 
 // again opens the way to a file as a Read would: by the rules as they are now, and
@@ -254,159 +421,112 @@ func (h *House) again(session *Session, path string) (*fsys.Target, error) {
 	if err != nil {
 		return nil, err
 	}
-	grants := granting{&session.grants, nil}
-	if h.Policy().DecideGranted(perm.Read, []string{path}, h.exists, grants).Verdict == perm.Deny {
-		return nil, fs.ErrPermission
-	}
-	t, err := h.Resolver.Resolve(p)
-	if t == nil {
-		return nil, err
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
-	}
-	if err == nil && h.Policy().DecideGranted(perm.Read, t.Names, h.exists, grants).Verdict != perm.Allow {
-		err = fs.ErrPermission
-	}
-	if err != nil {
-		t.Close()
-		return nil, err
-	}
-	return t, nil
+	return h.admitted(Call{Session: session}, perm.Read, p)
 }
 
-// compared reads a file and words what is different from before.
-func (h *House) compared(t *fsys.Target, m reminder, now reminded, rec state.Record, was []byte, full bool) (reminder, reminded, bool) {
-	m.why = fmt.Sprintf("was changed outside of fsmcp (%s now)", amount(t.Stamp.Size))
+func vanishedFile(path string, f follower, rec state.Record) (m reminder, is finding) {
+	if f.told != nil && f.told.gone && (f.picture != nil || f.told.base == rec.Hash) {
+		return m, nothing
+	}
+	return reminder{path: path, why: "was deleted or moved", now: reminded{base: rec.Hash, gone: true}}, changed
+}
+
+// changedPicture tells of a picture by its stamp.
+func changedPicture(path string, f follower, now fsys.Stamp) (m reminder, is finding) {
+	was := *f.picture
+	if now.SameFile(was) && now.Size == was.Size && now.Mtime == was.Mtime {
+		return m, nothing
+	}
+	return reminder{path: path, why: whyChanged(now.Size), stamp: now}, changed
+}
+
+func whyChanged(size int64) string {
+	return fmt.Sprintf("was changed outside of fsmcp (%s now)", amount(size))
+}
+
+// trusted is the size from which an equal stamp is believed although it proves
+// nothing: to read the file after each change of our own would cost more than a
+// reminder is worth.
+const trusted = 1 << 20
+
+// compared reads a file and words what is different from what is known.
+func (h *House) compared(session *Session, t *fsys.Target, f follower, rec state.Record, full bool) (m reminder, is finding) {
+	was, same := reminded{base: rec.Hash, sum: rec.Hash, text: rec.Content}, rec.Proves(t.Stamp)
+	if t.Stamp.Size > trusted {
+		same = t.Stamp.Same(rec.Stamp)
+	}
+	if f.told != nil && f.told.base == rec.Hash {
+		was, same = *f.told, false
+		if was.text == nil {
+			was.text = rec.Content
+		}
+	}
+	if same {
+		return m, nothing
+	}
+	raw, stamp, sum, err := contentNow(t)
+	if err != nil {
+		if errors.Is(err, fsys.ErrUnstable) {
+			return m, later
+		}
+		return m, nothing
+	}
+	proof := fsys.Stamp{}
+	if stamp.Settled(h.Now()) {
+		proof = stamp
+	}
+	if !was.gone && sum == was.sum {
+		session.proven(t.Path, proof)
+		return m, nothing
+	}
+	m = reminder{path: t.Path, why: whyChanged(stamp.Size), proof: proof, now: reminded{base: rec.Hash, sum: sum}}
+	if sum == rec.Hash {
+		m.why = "is again as it was when it was read"
+	}
+	if full && raw != nil && was.text != nil && !isNotebookName(t.Path) {
+		if diff, ok := shortDiff(was.text, raw, rec.Enc); ok {
+			m.diff, m.now.text = diff, raw
+		}
+	}
+	return m, changed
+}
+
+// contentNow is a file as it is now: its bytes where they would be kept, and what
+// tells them from others.
+func contentNow(t *fsys.Target) (raw []byte, stamp fsys.Stamp, sum state.Sum, err error) {
 	f, err := t.Open()
 	if err != nil {
-		return m, now, false
+		return nil, stamp, sum, err
 	}
 	defer f.Close()
-	if t.Stamp.Size > state.KeepContent {
-		now.sum, err = sumOfFile(f, t.Stamp.Size)
-		return m, now, err == nil
+	if stamp, err = f.Stamp(); err != nil {
+		return nil, stamp, sum, err
 	}
-	raw, _, err := f.ReadAll(state.KeepContent)
-	if err != nil {
-		return m, now, false
+	if stamp.Size <= state.KeepContent {
+		raw, stamp, err = f.ReadAll(state.KeepContent)
+		if err == nil {
+			return raw, stamp, sha256.Sum256(raw), nil
+		}
+		if large := (*fsys.TooLargeError)(nil); !errors.As(err, &large) {
+			return nil, stamp, sum, err
+		}
+		if stamp, err = f.Stamp(); err != nil {
+			return nil, stamp, sum, err
+		}
 	}
-	now.sum = sha256.Sum256(raw)
-	if !full || was == nil || bytes.Equal(raw, was) {
-		return m, now, true
-	}
-	if diff, ok := shortDiff(was, raw, rec.Enc); ok {
-		m.diff, now.text = diff, raw
-	}
-	return m, now, true
+	sum, err = sumOfFile(f, stamp)
+	return nil, stamp, sum, err
 }
 
-// sumOfFile hashes a file that is not kept. One above state.WholeHash goes by its
-// size and its ends alone, for the sake of the answer that waits.
-func sumOfFile(f io.ReaderAt, size int64) (sum state.Sum, err error) {
+// sumOfFile hashes a file that is not kept. One above state.WholeHash, which cannot
+// have been shown like that, goes by its size and time instead.
+func sumOfFile(f io.ReaderAt, stamp fsys.Stamp) (sum state.Sum, err error) {
+	if stamp.Size > state.WholeHash {
+		return sha256.Sum256(fmt.Appendf(nil, "%d %d", stamp.Size, stamp.Mtime)), nil
+	}
 	hash := sha256.New()
-	if _, err = io.Copy(hash, io.NewSectionReader(f, 0, min(size, state.WholeHash))); err == nil {
+	if _, err = io.Copy(hash, io.NewSectionReader(f, 0, stamp.Size)); err == nil {
 		hash.Sum(sum[:0])
 	}
 	return sum, err
-}
-
-// shortDiff is the changed lines with their numbers, as many as are told.
-func shortDiff(was, now []byte, enc text.Encoding) (string, bool) {
-	old, err := text.DecodeAs(was, enc)
-	if err != nil {
-		return "", false
-	}
-	is, err := text.DecodeAs(now, enc)
-	if err != nil {
-		return "", false
-	}
-	a, b := linesOf(old), linesOf(is)
-	var out []string
-	grown := 0
-	for _, e := range lineEdits(a, b) {
-		gone, come := a.cut(old.Text[e.Start:e.End]), b.cut(e.New)
-		first := a.at(e.Start)
-		for i, line := range gone {
-			out = append(out, fmt.Sprintf("%d\t-%s", first+i, line))
-		}
-		for i, line := range come {
-			out = append(out, fmt.Sprintf("%d\t+%s", first+grown+i, line))
-		}
-		grown += len(come) - len(gone)
-	}
-	body := strings.Join(out[:min(len(out), remindLines)], "\n")
-	if len(out) > remindLines {
-		body += fmt.Sprintf("\n… (%d more changed lines; read the file to see them)", len(out)-remindLines)
-	}
-	if len(body) > tellBytes {
-		return "", false
-	}
-	return remindable(body), true
-}
-
-// remindTag is what a file's text must not pass off as fsmcp's own.
-var remindTag = regexp.MustCompile(`(?i)<(\s*/?\s*system-reminder)`)
-
-// remindable takes the force from tags in a text.
-func remindable(s string) string { return remindTag.ReplaceAllString(s, "&lt;$1") }
-
-// words puts reminders into one text.
-func words(all []reminder) string {
-	var b strings.Builder
-	for _, m := range all[:min(len(all), remindFiles)] {
-		fmt.Fprintf(&b, "<system-reminder>The file %s %s", m.name, m.why)
-		if m.diff != "" {
-			b.WriteString(". These lines changed since you last saw it (number, then - for a line that is gone, + for one that is there now)")
-		}
-		b.WriteString(".</system-reminder>\n")
-		if m.diff != "" {
-			b.WriteString(m.diff + "\n")
-		}
-	}
-	if rest := all[min(len(all), remindFiles):]; len(rest) > 0 {
-		var names []string
-		for _, m := range rest[:min(len(rest), remindNames)] {
-			names = append(names, m.name)
-		}
-		list := strings.Join(names, ", ")
-		if len(rest) > remindNames {
-			list += ", …"
-		}
-		fmt.Fprintf(&b, "<system-reminder>%d more files that you have read were changed, moved or deleted outside of fsmcp: %s.</system-reminder>\n", len(rest), list)
-	}
-	return strings.TrimSuffix(b.String(), "\n")
-}
-
-func (s *Session) unfollow(path string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.followed.blind, path)
-	delete(s.followed.told, path)
-	delete(s.followed.pictures, path)
-}
-
-// lastTold is what was told of a file since its record last moved.
-func (s *Session) lastTold(path string, rec state.Record) (reminded, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	last, ok := s.followed.told[path]
-	return last, ok && last.base == rec.Hash
-}
-
-func (s *Session) nowTold(path string, now reminded) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	f := &s.followed
-	if _, ok := f.told[path]; !ok {
-		f.order = append(f.order, path)
-	}
-	f.told[path] = now
-	for len(f.order) > mostReminded {
-		if old, ok := f.told[f.order[0]]; ok { // that it was told stays known, its text does not
-			old.text = nil
-			f.told[f.order[0]] = old
-		}
-		f.order = f.order[1:]
-	}
 }

@@ -2,6 +2,8 @@ package tools
 
 import (
 	"bytes"
+	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"image"
@@ -11,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/fsmcp/fsmcp/internal/watch"
 )
@@ -162,7 +165,7 @@ func TestReminderOfPictures(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := b.put("p.png", png.String())
-	if r := b.run(&ReadArgs{FilePath: file}); !pictured(r) {
+	if r := b.run(&ReadArgs{FilePath: file}); len(r.Blocks) < 2 || r.Blocks[1].MIME != "image/png" {
 		t.Skipf("no picture was shown: %+v", r.Blocks)
 	}
 	b.put("p.png", png.String()+"more")
@@ -181,5 +184,172 @@ func TestReminderOfPictures(t *testing.T) {
 	w.touched = []string{file}
 	if got := reminders(b.run(&WriteArgs{FilePath: b.path("x"), Content: "z"})); got != nil {
 		t.Errorf("told again: %q", got)
+	}
+}
+
+// TestReminderOfAnAnswerThatIsNotSent: a call that is given up has told nothing.
+func TestReminderOfAnAnswerThatIsNotSent(t *testing.T) {
+	b := newBench(t)
+	w := &handed{room: 8}
+	b.house.Watcher = w
+	file := b.put("f", "one\n")
+	b.ok(&ReadArgs{FilePath: file})
+	b.put("f", "two\n")
+	w.touched = []string{file}
+	ctx, giveUp := context.WithCancel(context.Background())
+	r := b.within(ctx, &WriteArgs{FilePath: b.path("x"), Content: "x"})
+	if got := reminders(r); len(got) != 1 {
+		t.Fatalf("%q", got)
+	}
+	if got := reminders(b.run(&WriteArgs{FilePath: b.path("y"), Content: "y"})); got != nil {
+		t.Errorf("told by two answers: %q", got)
+	}
+	giveUp()
+	for range 100 { // what follows from it may take a moment
+		got := reminders(b.run(&WriteArgs{FilePath: b.path("y"), Content: rand.Text()}))
+		if len(got) == 1 && strings.Contains(got[0], "1\t+two") {
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	t.Error("never told")
+}
+
+// TestReminderWaitsForWhoWorksOnTheFile: the bytes that a call is about to put into
+// a file, and has not noted yet, are not another's.
+func TestReminderWaitsForWhoWorksOnTheFile(t *testing.T) {
+	b := newBench(t)
+	w := &handed{room: 8}
+	b.house.Watcher = w
+	file := b.put("f", "one\n")
+	b.ok(&ReadArgs{FilePath: file})
+	b.ok(&WriteArgs{FilePath: b.path("x"), Content: "x"})
+	done, err := b.call.Session.files.Turn(context.Background(), file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.put("f", "two\n") // as a commit does before it notes so
+	w.touched = []string{file}
+	if got := reminders(b.run(&WriteArgs{FilePath: b.path("x"), Content: "y"})); got != nil {
+		t.Errorf("%q", got)
+	}
+	done()
+	if got := reminders(b.run(&WriteArgs{FilePath: b.path("x"), Content: "z"})); len(got) != 1 {
+		t.Errorf("forgotten: %q", got)
+	}
+}
+
+// stuck is a Watcher whose Follow does not return for one file.
+type stuck struct {
+	handed
+	name string
+	free chan struct{}
+}
+
+func (w *stuck) Follow(name string) (bool, error) {
+	if name == w.name && w.free != nil {
+		<-w.free
+		return false, nil
+	}
+	return w.handed.Follow(name)
+}
+
+// TestReminderDoesNotHoldAnAnswerUp where the disk does not answer.
+func TestReminderDoesNotHoldAnAnswerUp(t *testing.T) {
+	b := newBench(t)
+	w := &stuck{handed: handed{room: 8}}
+	b.house.Watcher = w
+	first, second := b.put("a", "one\n"), b.put("b", "one\n")
+	b.ok(&ReadArgs{FilePath: first})
+	b.ok(&ReadArgs{FilePath: second})
+	b.put("a", "two\n")
+	b.put("b", "two\n")
+	w.name, w.free, w.touched = first, make(chan struct{}), []string{first, second}
+	begun := time.Now()
+	got := reminders(b.run(&WriteArgs{FilePath: b.path("x"), Content: "x"}))
+	if took := time.Since(begun); took > 10*lookFor {
+		t.Errorf("the answer took %v", took)
+	}
+	for i := range 3 { // nobody queues up behind it
+		begun = time.Now()
+		got = append(got, reminders(b.run(&WriteArgs{FilePath: b.path("x"), Content: fmt.Sprint(i)}))...)
+		if took := time.Since(begun); took > 10*lookFor {
+			t.Errorf("a later answer took %v", took)
+		}
+	}
+	close(w.free)
+	for i := 0; i < 100 && strings.Count(strings.Join(got, ""), "1\t+two") < 2; i++ {
+		got = append(got, reminders(b.run(&WriteArgs{FilePath: b.path("x"), Content: rand.Text()}))...)
+		time.Sleep(5 * time.Millisecond)
+	}
+	if all := strings.Join(got, ""); strings.Count(all, "1\t+two") != 2 {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestReminderKeepsLittleText, also of files that are told of again and again.
+func TestReminderKeepsLittleText(t *testing.T) {
+	b := newBench(t)
+	w := &handed{room: 8}
+	b.house.Watcher = w
+	const files = mostReminded + 20
+	var names []string
+	for i := range files {
+		names = append(names, b.put(fmt.Sprint("f", i), "0\n"))
+		b.ok(&ReadArgs{FilePath: names[i]})
+	}
+	for round := range 2 {
+		for i, name := range names {
+			b.put(fmt.Sprint("f", i), fmt.Sprintf("%d\n", round+1))
+			w.touched = []string{name}
+			got := reminders(b.run(&WriteArgs{FilePath: b.path("x"), Content: rand.Text()}))
+			if len(got) != 1 || !strings.Contains(got[0], fmt.Sprintf("1\t+%d", round+1)) {
+				t.Fatalf("%q", got)
+			}
+		}
+	}
+	kept := 0
+	for _, f := range b.call.Session.followed.files {
+		if f.told != nil && f.told.text != nil {
+			kept++
+		}
+	}
+	if kept != mostReminded {
+		t.Errorf("the text of %d files is kept", kept)
+	}
+}
+
+// BenchmarkRemindersOfMany is an answer after so many files have changed, and one
+// where they were only touched.
+func BenchmarkRemindersOfMany(b *testing.B) {
+	for _, files := range []int{1, 300, 1000} {
+		for _, change := range []bool{true, false} {
+			b.Run(fmt.Sprint(files, change), func(b *testing.B) {
+				t := newBench(b)
+				w := &handed{room: 8}
+				t.house.Watcher = w
+				var names []string
+				text := strings.Repeat("a line of text\n", 300)
+				for i := range files {
+					names = append(names, t.put(fmt.Sprint("f", i), text))
+					t.ok(&ReadArgs{FilePath: names[i]})
+				}
+				x := t.put("x", "x")
+				t.run(&ReadArgs{FilePath: x, Offset: new(int)})
+				for i := 0; b.Loop(); i++ {
+					b.StopTimer()
+					if change {
+						for _, n := range names {
+							if err := os.WriteFile(n, fmt.Append(nil, text, i), 0o644); err != nil {
+								b.Fatal(err)
+							}
+						}
+					}
+					w.touched = names
+					b.StartTimer()
+					t.run(&ReadArgs{FilePath: x, Offset: new(int)})
+				}
+			})
+		}
 	}
 }

@@ -64,6 +64,8 @@ type account struct {
 	// rules did not let it through.
 	path  string
 	stamp fsys.Stamp // as it was found
+	// extent is how much of it the answer shows, where its bytes do not tell.
+	extent extent
 }
 
 // ClientLimits is what a client passes on to its model of one answer; zero

@@ -101,9 +101,17 @@ func (w *writing) shown(s *spot, c *held) error {
 }
 
 func (w *writing) cellsShown(nb *notebook.Notebook, c *held, rec state.Record) error {
+	if cell := firstUnseen(nb, rec); cell != nil {
+		return refuse(slugPartlyRead, "%s Of %s cell %s was never shown. Read it (offset and limit count cells, cell_id shows one), then make the same call again.", notReadWords, c.name, cell.Name)
+	}
+	return nil
+}
+
+// firstUnseen is the first cell of a notebook that was not shown; nil where all were.
+func firstUnseen(nb *notebook.Notebook, rec state.Record) *notebook.Cell {
 	for _, cell := range nb.Cells() {
 		if !rec.Shown.Covers(state.Span(cell.Source)) {
-			return refuse(slugPartlyRead, "%s Of %s cell %s was never shown. Read it (offset and limit count cells, cell_id shows one), then make the same call again.", notReadWords, c.name, cell.Name)
+			return &cell
 		}
 	}
 	return nil

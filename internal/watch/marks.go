@@ -1,47 +1,82 @@
 package watch
 
 import (
+	"fmt"
 	"path/filepath"
+	"runtime"
+	"strings"
 	"sync"
 
 	"github.com/fsnotify/fsnotify"
 )
 
 // Marks notes which of some files were touched, for callers who ask from time to
-// time. It watches the files' folders, never waits, and knows nothing of what
-// leads to a folder. The zero value is ready; nothing is watched before the first
-// Follow.
+// time. It watches the files' folders and, as far as Below says, what leads there;
+// where a folder is moved or removed, it forgets it and says that what it followed
+// there was touched, so that it may be followed anew. The zero value is ready;
+// nothing is watched before the first Follow.
 type Marks struct {
+	// Below are folders, by names without links: what lies between one of them and
+	// a followed file is watched as well, since nothing is sent to a folder when one
+	// above it is moved. nil: nothing but the folders of the files is watched.
+	Below func() []string
 	// fresh makes the notifier; nil is the system's. For tests.
 	fresh func() (notifier, error)
 
-	mu       sync.Mutex
+	// arming is held while the notifier is given folders. It may then wait until
+	// what it has to tell is taken, and so mu must not be held.
+	arming   sync.Mutex
 	notifier notifier
 	broken   error
-	folders  map[string]map[string]bool // watched, with the files followed in each
-	touched  map[string]bool
 	running  sync.WaitGroup
+
+	mu      sync.Mutex
+	folders map[string]map[string]bool // watched, with the files followed in each
+	lost    map[string]bool            // were watched, and may have moved away with their watch
+	touched map[string]bool
 }
 
 // Follow has a file looked after from now on, by its absolute name without links.
 // It reports whether its folder was not watched before: then changes until now may
 // have gone unseen. An error is ErrBlind: the file cannot be looked after.
 func (m *Marks) Follow(name string) (fresh bool, err error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	dir := filepath.Dir(name)
-	if files, ok := m.folders[dir]; ok {
-		files[name] = true
+	if m.followed(dir, name) {
+		return false, nil
+	}
+	m.arming.Lock()
+	defer m.arming.Unlock()
+	if m.followed(dir, name) {
 		return false, nil
 	}
 	if err := m.start(); err != nil {
 		return false, err
 	}
-	if err := m.notifier.Add(dir); err != nil {
+	m.letGo()
+	if err := m.watch(dir); err != nil {
 		return false, blind(err)
 	}
-	m.folders[dir] = map[string]bool{name: true}
+	for _, up := range m.above(dir) {
+		_ = m.watch(up) // what moves there is missed, as it is above Below
+	}
+	m.followed(dir, name)
 	return true, nil
+}
+
+// followed notes that a file is followed, where its folder is watched.
+func (m *Marks) followed(dir, name string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	files, ok := m.folders[dir]
+	if !ok {
+		return false
+	}
+	if files == nil { // it was watched for what lies below it
+		files = make(map[string]bool)
+		m.folders[dir] = files
+	}
+	files[name] = true
+	return true
 }
 
 func (m *Marks) start() error {
@@ -61,9 +96,59 @@ func (m *Marks) start() error {
 		return m.broken
 	}
 	m.notifier = n
-	m.folders, m.touched = make(map[string]map[string]bool), make(map[string]bool)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.folders, m.lost, m.touched = make(map[string]map[string]bool), make(map[string]bool), make(map[string]bool)
 	m.running.Go(func() { m.drain(n) })
 	return nil
+}
+
+// letGo takes from the notifier what it may know by a name that is another's now.
+func (m *Marks) letGo() {
+	m.mu.Lock()
+	lost := m.lost
+	m.lost = make(map[string]bool)
+	m.mu.Unlock()
+	for dir := range lost {
+		_ = m.notifier.Remove(dir) // it may be gone already, which is as good
+	}
+}
+
+// watch has a folder watched, if it is not yet.
+func (m *Marks) watch(dir string) error {
+	m.mu.Lock()
+	_, known := m.folders[dir]
+	m.mu.Unlock()
+	if known {
+		return nil
+	}
+	if err := m.notifier.Add(dir); err != nil {
+		return err
+	}
+	if !m.notifier.has(dir) { // its events would come under the other name
+		return fmt.Errorf("%s is watched under another name", dir)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.folders[dir] = nil
+	return nil
+}
+
+// above are the folders on the way to one, the nearest first. Elsewhere than on
+// Linux a watched folder costs a descriptor for each file in it.
+func (m *Marks) above(dir string) (out []string) {
+	if m.Below == nil || runtime.GOOS != "linux" {
+		return nil
+	}
+	for _, top := range m.Below() {
+		for up := filepath.Dir(dir); up == top || strings.HasPrefix(up, top+string(filepath.Separator)); up = filepath.Dir(up) {
+			out = append(out, up)
+			if up == top {
+				break // the root of the disk is above itself
+			}
+		}
+	}
+	return out
 }
 
 // drain empties the notifier.
@@ -85,31 +170,44 @@ func (m *Marks) drain(n notifier) {
 }
 
 func (m *Marks) note(e fsnotify.Event) {
+	if e.Op&^fsnotify.Chmod == 0 {
+		return
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	name := filepath.Clean(e.Name)
-	if files, ok := m.folders[name]; ok { // the folder itself
-		if e.Op&(fsnotify.Remove|fsnotify.Rename) == 0 {
-			return
+	if m.folders[filepath.Dir(name)][name] {
+		m.touched[name] = true
+	}
+	if _, ok := m.folders[name]; ok && e.Op&(fsnotify.Create|fsnotify.Remove|fsnotify.Rename) != 0 {
+		m.moved(name)
+	}
+}
+
+// moved notes that a folder's name may stand for another one now, and so may all
+// that lies below.
+func (m *Marks) moved(name string) {
+	for dir, files := range m.folders {
+		if dir != name && !strings.HasPrefix(dir, strings.TrimSuffix(name, string(filepath.Separator))+string(filepath.Separator)) {
+			continue
 		}
 		for f := range files {
 			m.touched[f] = true
 		}
-		delete(m.folders, name) // followed anew, it is watched anew
-		return
-	}
-	if e.Op != fsnotify.Chmod && m.folders[filepath.Dir(name)][name] {
-		m.touched[name] = true
+		delete(m.folders, dir)
+		m.lost[dir] = true
 	}
 }
 
 func (m *Marks) all() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, files := range m.folders {
+	for dir, files := range m.folders {
 		for f := range files {
 			m.touched[f] = true
 		}
+		delete(m.folders, dir) // it may have moved away unseen
+		m.lost[dir] = true
 	}
 }
 
@@ -129,11 +227,10 @@ func (m *Marks) Touched() (names []string) {
 
 // Close ends watching.
 func (m *Marks) Close() {
-	m.mu.Lock()
-	n := m.notifier
-	m.mu.Unlock()
-	if n != nil {
-		_ = n.Close()
+	m.arming.Lock()
+	defer m.arming.Unlock()
+	if m.notifier != nil {
+		_ = m.notifier.Close()
 		m.running.Wait()
 	}
 }

@@ -1,0 +1,163 @@
+package tools
+
+import (
+	"encoding/base64"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/text"
+)
+
+// Bounds of one answer's reminders.
+const (
+	remindLines = 60 // of one file's diff
+	remindFiles = 3
+	remindNames = 20
+)
+
+// reminder is one file to be told of.
+type reminder struct {
+	path string
+	why  string
+	diff string // "" where only the name is told
+	// now is the state that is told; proof is a settled stamp of it, if there is one;
+	// stamp is a picture's.
+	now          reminded
+	proof, stamp fsys.Stamp
+}
+
+// name is the file's as it is told.
+func (m reminder) name() string { return remindable(fsys.Printable(m.path)) }
+
+// words puts reminders into one text that fits into so many bytes. Where the lines
+// of a file find no room, its name is told alone, and they count as not told; ok is
+// false where not even the names do.
+func words(all []reminder, room int) (string, bool) {
+	first, rest := all[:min(len(all), remindFiles)], all[min(len(all), remindFiles):]
+	last := othersChanged(rest)
+	used := len(last)
+	for _, m := range first {
+		used += len(m.words(false)) + 1
+	}
+	if used > room {
+		return "", false
+	}
+	var parts []string
+	for i, m := range first {
+		if more := len(m.words(true)) - len(m.words(false)); m.diff != "" && used+more <= room {
+			used += more
+			parts = append(parts, m.words(true))
+			continue
+		}
+		all[i].now.text = nil
+		parts = append(parts, m.words(false))
+	}
+	if last != "" {
+		parts = append(parts, last)
+	}
+	return strings.Join(parts, "\n"), true
+}
+
+func (m reminder) words(lines bool) string {
+	if !lines {
+		return fmt.Sprintf("<system-reminder>The file %s %s.</system-reminder>", m.name(), m.why)
+	}
+	return fmt.Sprintf("<system-reminder>The file %s %s. These lines changed since you last saw it (number, then - for a line that is gone, + for one that is there now).</system-reminder>\n%s",
+		m.name(), m.why, m.diff)
+}
+
+// othersChanged is the one line that counts and names files.
+func othersChanged(rest []reminder) string {
+	var names []string
+	for _, m := range rest[:min(len(rest), remindNames)] {
+		names = append(names, m.name())
+	}
+	list := strings.Join(names, ", ")
+	switch {
+	case len(rest) == 0:
+		return ""
+	case len(rest) == 1:
+		return "<system-reminder>1 more file that you have read was changed, moved or deleted outside of fsmcp: " + list + ".</system-reminder>"
+	case len(rest) > remindNames:
+		list += ", …"
+	}
+	return fmt.Sprintf("<system-reminder>%d more files that you have read were changed, moved or deleted outside of fsmcp: %s.</system-reminder>", len(rest), list)
+}
+
+// bytesPerToken is how many bytes of a diff surely are no more than a token.
+const bytesPerToken = 2
+
+// room is how many bytes of text an answer still has room for.
+func (c ClientLimits) room(r *Result) int {
+	room := math.MaxInt
+	text, data := 0, 0
+	for _, b := range r.Blocks {
+		text += len(b.Text)
+		data += base64.StdEncoding.EncodedLen(len(b.Data))
+	}
+	if c.Chars > 0 {
+		room = min(room, c.Chars-text)
+	}
+	if c.Tokens > 0 {
+		room = min(room, c.Tokens*bytesPerToken-text)
+	}
+	if c.Answer > 0 {
+		room = min(room, c.Answer-text-data-answerRest)
+	}
+	return room
+}
+
+// remindTag is what a file's text must not pass off as fsmcp's own.
+var remindTag = regexp.MustCompile(`(?i)<(\s*/?\s*system-reminder)`)
+
+// remindable takes the force from tags in a text.
+func remindable(s string) string { return remindTag.ReplaceAllString(s, "&lt;$1") }
+
+// shortDiff is the changed lines with their numbers, as many as are told; ok is
+// false where what is there now is no text, or one in another encoding.
+func shortDiff(was, now []byte, enc text.Encoding) (string, bool) {
+	old, err := text.DecodeAs(was, enc)
+	if err != nil {
+		return "", false
+	}
+	is, err := text.Decode(now)
+	if err == nil && is.Enc != enc && !enc.IsUTF8() {
+		is, err = text.DecodeAs(now, enc) // too little may be left to know it by
+	}
+	if err != nil || is.Enc != enc {
+		return "", false
+	}
+	a, b := linesOf(old), linesOf(is)
+	var out []string
+	grown, alike := 0, false
+	for _, e := range lineEdits(a, b) {
+		gone, come := a.cut(old.Text[e.Start:e.End]), b.cut(e.New)
+		alike = alike || slices.Equal(gone, come)
+		first := a.at(e.Start)
+		for i, line := range gone {
+			out = append(out, fmt.Sprintf("%d\t-%s", first+i, line))
+		}
+		for i, line := range come {
+			out = append(out, fmt.Sprintf("%d\t+%s", first+grown+i, line))
+		}
+		grown += len(come) - len(gone)
+	}
+	body := strings.Join(out[:min(len(out), remindLines)], "\n")
+	if len(body) > tellBytes {
+		return "", false
+	}
+	if len(out) > remindLines {
+		body += fmt.Sprintf("\n… (%d more changed lines; read the file to see them)", len(out)-remindLines)
+	}
+	if alike {
+		body += "\n" + sameLooks
+	}
+	return remindable(body), body != ""
+}
+
+// isNotebookName tells a notebook, which is shown as its cells and not its lines.
+func isNotebookName(path string) bool { return strings.HasSuffix(strings.ToLower(path), ".ipynb") }
