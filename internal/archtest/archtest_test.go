@@ -70,13 +70,14 @@ var rooms = map[string]room{
 	"schemas":                {never: pure()},
 
 	"internal/media/scaledjpeg": {never: append(pure(), noVips, noPDF)},
+	"internal/media/jpegwriter": {never: append(pure(), noVips, noPDF)},
 	"internal/media/pngwriter":  {never: append(pure(), noVips, noPDF)},
-	"internal/media/goengine":   {rooms: []string{"internal/media", "internal/media/pngwriter", "internal/media/scaledjpeg"}, never: append(pure(), noVips, noPDF)},
+	"internal/media/goengine":   {rooms: []string{"internal/media", "internal/media/jpegwriter", "internal/media/pngwriter", "internal/media/scaledjpeg"}, never: append(pure(), noVips, noPDF)},
 	"internal/worker":           {never: []ban{noProtocol, noNet, noCommand, noLog, noWatch, noVips, noPDF}},
 	"internal/darkroom":         {rooms: []string{"internal/media", "internal/worker"}, never: append(pure(), noVips, noPDF)},
 	"internal/media/enginetest": {rooms: []string{"internal/media", "internal/media/webpwriter"}, never: append(pure(), noVips, noPDF)},
 	"internal/media/vips":       {rooms: []string{"internal/media", "internal/media/goengine"}, never: append(pure(), noPDF)},
-	"internal/media/pdf":        {rooms: []string{"internal/media"}, never: []ban{noProtocol, noProcess, noNet, noLog, noCommand, noWatch, noVips}},
+	"internal/media/pdf":        {rooms: []string{"internal/media", "internal/media/jpegwriter"}, never: []ban{noProtocol, noProcess, noNet, noLog, noCommand, noWatch, noVips}},
 	"internal/media/webpwriter": {never: append(pure(), noVips, noPDF)},
 
 	// Rooms of tests and shows.

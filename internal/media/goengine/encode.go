@@ -1,30 +1,29 @@
 package goengine
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"image"
 	"image/draw"
-	"image/jpeg"
 
 	"github.com/fsmcp/fsmcp/internal/media"
+	"github.com/fsmcp/fsmcp/internal/media/jpegwriter"
 	"github.com/fsmcp/fsmcp/internal/media/pngwriter"
 )
 
 // Render implements media.Picture.
 func (p *picture) Render(s media.Shot) ([]byte, error) {
 	img := p.made(s.Width, s.Height)
-	var out bytes.Buffer
 	switch s.As {
 	case media.JPEG:
 		if !p.opaque {
 			img = onWhite(asRGBA(img))
 		}
-		if err := jpeg.Encode(&out, img, &jpeg.Options{Quality: s.Quality}); err != nil {
-			return nil, err
+		out, err := jpegwriter.Encode(img, jpegwriter.Options{Quality: s.Quality, Most: s.Most})
+		if errors.Is(err, jpegwriter.ErrLonger) {
+			err = media.ErrLonger
 		}
-		return out.Bytes(), nil
+		return out, err
 	case media.PNG:
 		out, err := pngwriter.Encode(p.forPNG(img, s.Colours), pngwriter.Options{Best: s.Best, Most: s.Most})
 		if errors.Is(err, pngwriter.ErrLonger) {

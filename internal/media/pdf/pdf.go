@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"image"
-	"image/jpeg"
 	"math"
 	"strconv"
 	"strings"
@@ -27,6 +26,7 @@ import (
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/model"
 
 	"github.com/fsmcp/fsmcp/internal/media"
+	"github.com/fsmcp/fsmcp/internal/media/jpegwriter"
 )
 
 // Reader reads PDFs, one at a time.
@@ -209,11 +209,7 @@ func (d *document) draw(number int) ([]byte, error) {
 		return nil, damaged(fmt.Sprintf("page %d cannot be drawn", number))
 	}
 	img := &image.RGBA{Pix: pixels.Buffer, Stride: len(pixels.Buffer) / h, Rect: image.Rect(0, 0, w, h)}
-	var out bytes.Buffer
-	if err := jpeg.Encode(&out, img, &jpeg.Options{Quality: media.PageQuality}); err != nil {
-		return nil, err
-	}
-	return out.Bytes(), nil
+	return jpegwriter.Encode(img, jpegwriter.Options{Quality: media.PageQuality})
 }
 
 // paint draws a page on white.
