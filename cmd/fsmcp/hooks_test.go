@@ -1,0 +1,239 @@
+//go:build unix
+
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// hook is an entry of the settings that the shell runs. $p is the file's path.
+func hook(glob, script, timeout string) map[string]any {
+	const path = `read -r line; p=${line#*'"path":"'}; p=${p%%'"'*}; `
+	return map[string]any{"glob": glob, "command": []string{"sh", "-c", path + script}, "timeout": timeout}
+}
+
+// hooks writes the user's settings.
+func (f *fort) hooks(moment string, all ...map[string]any) {
+	f.t.Helper()
+	text, err := json.Marshal(map[string]any{"hooks": map[string]any{moment: all}})
+	f.check(err)
+	f.put(f.home+"/.config/fsmcp/settings.json", string(text))
+}
+
+// started waits until a hook has written its number to a file, which is taken away.
+func (f *fort) started(name string) (pid int) {
+	f.t.Helper()
+	f.soon("the hook runs", func() bool {
+		b, _ := os.ReadFile(f.abs(name)) // it may not be there yet
+		text, whole := strings.CutSuffix(string(b), "\n")
+		var err error
+		pid, err = strconv.Atoi(text)
+		return err == nil && whole
+	})
+	f.check(os.Remove(f.abs(name)))
+	return pid
+}
+
+// lives tells whether a process runs; one that waits to be buried does not.
+func lives(pid int) bool {
+	out, err := exec.Command("ps", "-o", "stat=", "-p", strconv.Itoa(pid)).Output()
+	return err == nil && !strings.HasPrefix(strings.TrimSpace(string(out)), "Z")
+}
+
+// shown are the files with old bytes that hooks are shown.
+func (f *fort) shown() (names []string) {
+	f.t.Helper()
+	names, err := filepath.Glob(f.home + "/.local/state/fsmcp/before/*/*")
+	f.check(err)
+	return names
+}
+
+// The programs of Go's own library, formatted after each of ten edits in a row, all
+// of them out of shape, with one Read at the start.
+func TestTenEditsUnderGofmt(t *testing.T) {
+	if _, err := exec.LookPath("gofmt"); err != nil {
+		t.Skip("gofmt is not installed")
+	}
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := newFort(t)
+	f.hooks("afterFileEdited", hook("**/*.go", `gofmt -w "$p"`, "20s"))
+	f.serve()
+	edits := 0
+	for _, name := range []string{"bufio/scan.go", "container/list/list.go", "text/tabwriter/tabwriter.go", "net/textproto/reader.go", "encoding/csv/reader.go"} {
+		source, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(root)), "src", name))
+		f.check(err)
+		path := f.put(name, string(source))
+		if res := f.call("Read", map[string]any{"file_path": path}); res.IsError {
+			t.Fatalf("%s: %s", name, res.Text)
+		}
+		done := 0
+		for line := range strings.Lines(string(source)) {
+			if !strings.HasPrefix(line, "func ") || !strings.HasSuffix(line, "{\n") || done == 10 {
+				continue
+			}
+			done++
+			out := fmt.Sprintf("%svar  shape%d   = map[string]int {\"a\":1,\n\"long\"  :  2 }\n  _=shape%d\n", line, done, done)
+			res := f.call("Edit", map[string]any{"file_path": path, "old_string": line, "new_string": out})
+			if res.IsError {
+				t.Fatalf("%s: edit %d of one Read is refused: %s", name, done, res.Text)
+			}
+			if want := fmt.Sprintf("+\tvar shape%d = map[string]int{\"a\": 1,", done); !strings.Contains(res.Text, want) {
+				t.Fatalf("%s: the answer does not show what gofmt did: %s", name, res.Text)
+			}
+		}
+		edits += done
+		if unformatted, err := exec.Command("gofmt", "-l", path).CombinedOutput(); err != nil || len(unformatted) > 0 {
+			t.Errorf("%s: %s, %v", name, unformatted, err)
+		}
+		now, err := os.ReadFile(path)
+		f.check(err)
+		if n := strings.Count(string(now), "_ = shape"); n != 10 || done != 10 {
+			t.Errorf("%s: %d of %d edits are there", name, n, done)
+		}
+	}
+	t.Logf("%d edits of 5 files after 5 Reads, none refused", edits)
+}
+
+// A call that is given up while a before hook runs takes the hook with it, and
+// changes nothing; the file is free for the next one.
+func TestCancelledBeforeHook(t *testing.T) {
+	f := newFort(t)
+	f.put("hang", "")
+	f.hooks("beforeFileEdited", hook("*.txt", `[ -e hang ] || exit 0; echo $$ >pid; sleep 300`, "5m"))
+	f.serve()
+	path := f.put("a.txt", "one\n")
+	f.call("Read", map[string]any{"file_path": path})
+	edit := map[string]any{"file_path": path, "old_string": "one", "new_string": "two"}
+	call, err := f.client.GoCall("Edit", edit)
+	f.check(err)
+	pid := f.started("pid")
+	f.check(os.Remove(f.abs("hang")))
+	f.check(f.client.Send([]byte(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s}}`, call.ID))))
+	f.soon("the hook is gone", func() bool { return !lives(pid) })
+	f.holds("a.txt", "one\n")
+	if res := f.call("Edit", edit); res.IsError {
+		t.Errorf("%s", res.Text)
+	}
+	f.holds("a.txt", "two\n")
+}
+
+// A formatter ends its work although nobody waits for the answer any more: half a
+// file would be worse. What it did counts as not shown.
+func TestCancelledAfterHook(t *testing.T) {
+	f := newFort(t)
+	f.hooks("afterFileEdited", hook("*.txt", `echo $$ >pid; sleep 0.5; tr a-z A-Z <"$p" >new && mv new "$p"`, "20s"))
+	f.serve()
+	path := f.put("a.txt", "one\n")
+	f.call("Read", map[string]any{"file_path": path})
+	call, err := f.client.GoCall("Edit", map[string]any{"file_path": path, "old_string": "one", "new_string": "two"})
+	f.check(err)
+	f.started("pid")
+	f.check(f.client.Send([]byte(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s}}`, call.ID))))
+	edit := map[string]any{"file_path": path, "old_string": "TWO", "new_string": "three"}
+	if res := f.call("Edit", edit); res.Slug != "partly_read" || !strings.Contains(res.Text, "1\tTWO") {
+		t.Errorf("%s: %s", res.Slug, res.Text)
+	}
+	if res := f.call("Edit", edit); res.IsError {
+		t.Errorf("%s", res.Text)
+	}
+	f.holds("a.txt", "THREE\n")
+}
+
+// The old bytes that a hook is shown stay while it runs, whoever else starts; what
+// is left of them when a server is killed goes when the next one starts.
+func TestOldBytesOfAKilledServer(t *testing.T) {
+	f := newFort(t)
+	f.hooks("afterFileEdited", hook("*.txt", `echo $$ >pid; exec sleep 300`, "5m"))
+	f.serve()
+	path := f.put("a.txt", "one\n")
+	f.call("Read", map[string]any{"file_path": path})
+	_, err := f.client.GoCall("Edit", map[string]any{"file_path": path, "old_string": "one", "new_string": "two"})
+	f.check(err)
+	pid := f.started("pid")
+	defer syscall.Kill(pid, syscall.SIGKILL)
+	names := f.shown()
+	if len(names) != 1 || filepath.Base(names[0]) != "a.txt" {
+		t.Fatalf("%q", names)
+	}
+	f.holds(names[0], "one\n")
+
+	beside := &fort{t: t, ws: f.ws, home: f.home, outside: f.outside, stderr: &syncBuffer{}, heard: &syncBuffer{}}
+	beside.serve()
+	beside.put("swept.md", "")
+	beside.call("Read", map[string]any{"file_path": f.abs("swept.md")})
+	time.Sleep(300 * time.Millisecond) // for it to clear up
+	f.holds(names[0], "one\n")
+	beside.close()
+
+	f.client.Kill()
+	f.client = nil
+	f.holds(names[0], "one\n")
+	beside.serve()
+	f.soon("the next server clears up", func() bool { return len(f.shown()) == 0 })
+	beside.close()
+}
+
+// A server that ends takes its hooks with it, and what they were shown.
+func TestHooksOfAServerThatEnds(t *testing.T) {
+	f := newFort(t)
+	f.hooks("afterFileEdited", hook("*.txt", `echo $$ >pid; sleep 300`, "5m"))
+	f.serve()
+	path := f.put("a.txt", "one\n")
+	f.call("Read", map[string]any{"file_path": path})
+	_, err := f.client.GoCall("Edit", map[string]any{"file_path": path, "old_string": "one", "new_string": "two"})
+	f.check(err)
+	pid := f.started("pid")
+	c := f.client
+	f.client = nil
+	f.check(c.Signal(syscall.SIGTERM))
+	if err := c.Wait(20 * time.Second); err != nil {
+		t.Fatal(err)
+	}
+	if lives(pid) {
+		syscall.Kill(pid, syscall.SIGKILL)
+		t.Error("the hook lives")
+	}
+	if names := f.shown(); len(names) > 0 {
+		t.Errorf("left: %q", names)
+	}
+	f.holds("a.txt", "two\n")
+	if _, err := os.Stat(f.abs("pid")); !errors.Is(err, fs.ErrNotExist) {
+		t.Error("it ran once more")
+	}
+}
+
+// Calls on other files go on while a hook runs.
+func TestOtherFilesWhileAHookRuns(t *testing.T) {
+	f := newFort(t)
+	f.hooks("beforeFileEdited", hook("slow.txt", `echo $$ >pid; sleep 2`, "20s"))
+	f.serve()
+	f.put("other.txt", "x\n")
+	slow, err := f.client.GoCall("Write", map[string]any{"file_path": f.abs("slow.txt"), "content": "s"})
+	f.check(err)
+	f.started("pid")
+	began := time.Now()
+	f.call("Read", map[string]any{"file_path": f.abs("other.txt")})
+	if res := f.call("Edit", map[string]any{"file_path": f.abs("other.txt"), "old_string": "x", "new_string": "y"}); res.IsError {
+		t.Errorf("%s", res.Text)
+	}
+	if took := time.Since(began); took > 1500*time.Millisecond {
+		t.Errorf("they waited %v", took)
+	}
+	if res, err := slow.Result(); err != nil || res.IsError {
+		t.Errorf("%v %s", err, res.Text)
+	}
+}
