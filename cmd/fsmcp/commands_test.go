@@ -29,7 +29,7 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		"crlf": crlf, "bom": bom, "trim-newline": trimNewline, "touch-time": touchTime,
 		"hex": writeHex, "hexcmp": hexCompare, "enc": transcode,
 		"mkfifo": mkfifo, "mksock": mksock, "sparse": sparse, "repeat": repeat, "numbered": numbered,
-		"hardlink": hardlink, "foreign": foreign, "fixture": fixture, "pictures": pictures, "image": writeImage, "pdf": writePDF, "media": useMedia, "cut": cut,
+		"hardlink": hardlink, "foreign": foreign, "fixture": fixture, "pictures": pictures, "image": writeImage, "pdf": writePDF, "scans": writeScans, "media": useMedia, "cut": cut,
 		"change-id": changeID, "spoil": spoil, "audit-lines": auditLines,
 	}
 	for name, method := range map[string]func(*driver, *testscript.TestScript, bool, []string){
@@ -37,7 +37,7 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		"signal": (*driver).signal, "as": (*driver).as,
 		"call": (*driver).call, "calls": (*driver).callAll, "follow": (*driver).follow, "blocks": (*driver).blocks, "picture": (*driver).picture, "send": (*driver).send, "list-tools": (*driver).list,
 		"says": (*driver).says, "answer": (*driver).answer, "code": (*driver).code,
-		"calls-used": (*driver).callsUsed, "took": (*driver).tookAtMost, "answer-at-most": (*driver).answerAtMost,
+		"calls-used": (*driver).callsUsed, "took": (*driver).tookAtMost, "answer-at-most": (*driver).answerAtMost, "content-at-most": (*driver).contentAtMost,
 		"stderr-says": (*driver).stderrSays, "hold-open-for-writing": (*driver).hold, "release": (*driver).release,
 		"mount-tmpfs": (*driver).mountTmpfs,
 	} {

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"image/jpeg"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -82,6 +83,50 @@ func samplePDF(pages int, extra string) []byte {
 	}
 	fmt.Fprintf(&b, "trailer<</Size %d/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF\n", len(at)+1, xref)
 	return b.Bytes()
+}
+
+// scans FILE PAGES SIZE writes a PDF of so many pages without text, each of which
+// is a picture of SIZE x SIZE dots that cannot be packed.
+func writeScans(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, args, 3, "scans FILE PAGES SIZE")
+	pages, size := number(ts, args, 1), number(ts, args, 2)
+	var picture, b bytes.Buffer
+	ts.Check(jpeg.Encode(&picture, drawn(size, size, true), &jpeg.Options{Quality: 90}))
+	b.WriteString("%PDF-1.5\n")
+	var at []int
+	object := func(format string, a ...any) {
+		at = append(at, b.Len())
+		fmt.Fprintf(&b, "%d 0 obj\n%s\nendobj\n", len(at), fmt.Sprintf(format, a...))
+	}
+	var kids strings.Builder
+	for i := range pages {
+		fmt.Fprintf(&kids, "%d 0 R ", 5+i)
+	}
+	const content = "q 595 0 0 842 0 0 cm /I Do Q"
+	object("<</Type/Catalog/Pages 2 0 R>>")
+	object("<</Type/Pages/Count %d/Kids[%s]/MediaBox[0 0 595 842]/Resources<</XObject<</I 4 0 R>>>>>>", pages, kids.String())
+	object("<</Length %d>>\nstream\n%s\nendstream", len(content), content)
+	object("<</Type/XObject/Subtype/Image/Width %d/Height %d/BitsPerComponent 8/ColorSpace/DeviceRGB/Filter/DCTDecode/Length %d>>\nstream\n%s\nendstream", size, size, picture.Len(), picture.Bytes())
+	for range pages {
+		object("<</Type/Page/Parent 2 0 R/Contents 3 0 R>>")
+	}
+	xref := b.Len()
+	fmt.Fprintf(&b, "xref\n0 %d\n0000000000 65535 f \n", len(at)+1)
+	for _, off := range at {
+		fmt.Fprintf(&b, "%010d 00000 n \n", off)
+	}
+	fmt.Fprintf(&b, "trailer<</Size %d/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF\n", len(at)+1, xref)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), b.Bytes(), 0o666))
+}
+
+// contentAtMost bounds the size of the last answer's content array as it is sent.
+func (d *driver) contentAtMost(ts *testscript.TestScript, neg bool, args []string) {
+	var answer struct{ Content json.RawMessage }
+	ts.Check(json.Unmarshal(d.last.Raw, &answer))
+	ts.Logf("the content array has %d bytes", len(answer.Content))
+	if n := number(ts, args, 0); (len(answer.Content) > n) != neg {
+		ts.Fatalf("the content array has %d bytes; more than %d: %v", len(answer.Content), n, !neg)
+	}
 }
 
 // What settings say of pictures holds for the next call, without a restart.

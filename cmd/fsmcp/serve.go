@@ -40,7 +40,10 @@ question. Without DIR it is CLAUDE_PROJECT_DIR, else what the client names as
 its roots, else the working directory; the home directory and / count only when
 they are named.
 
-FSMCP_MAX_OUTPUT_TOKENS bounds the text of one Read (default 25000).`,
+FSMCP_MAX_OUTPUT_TOKENS bounds the text of one Read (default 25000),
+FSMCP_MAX_IMAGE_TOKENS one image (default 83334), and FSMCP_PDF_MODE=document
+hands PDFs on as documents; each beats the settings. FSMCP_MEDIA and FSMCP_VIPS
+name the programs that decode where they do not lie beside fsmcp.`,
 		RunE: func(cmd *cobra.Command, dirs []string) error {
 			f.Dirs = dirs
 			return serve(cmd.Context(), s, given(cmd, f))

@@ -24,6 +24,21 @@ func DefaultLimits() Limits { return Limits{Side: MaxSide, Bytes: MaxBytes, Toke
 // Base64Len is the length of n bytes in base64.
 func Base64Len(n int) int { return (n + 2) / 3 * 4 }
 
+// JSONLen is the length of a text as it is sent, in bytes: some characters are
+// written as two or more.
+func JSONLen(s string) int {
+	n := len(s)
+	for _, c := range []byte(s) {
+		switch {
+		case c == '"', c == '\\', c == '\n', c == '\t', c == '\r':
+			n++
+		case c < 0x20:
+			n += 5
+		}
+	}
+	return n
+}
+
 // Takes tells whether an encoded picture of n bytes is within the limits.
 func (l Limits) Takes(n int) bool { return n <= l.Bytes && (Base64Len(n)+7)/8 <= l.Tokens }
 

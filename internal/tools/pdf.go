@@ -78,12 +78,12 @@ func (r *reading) shownPages(size int64, q media.PDFRequest, res media.PDFResult
 	if res.Document != nil {
 		attached := fmt.Sprintf("(The document follows as a PDF of %d pages. Where you cannot see it, have the user set pdf.mode to pages.)", len(shown))
 		out.Blocks = []Block{
-			{Text: textResult(head, attached, remarks(q, res), r.spot.note()).Blocks[0].Text},
+			{Text: textResult(head, r.misnamed(media.PDF), attached, remarks(q, res), r.spot.note()).Blocks[0].Text},
 			{Data: res.Document, MIME: media.PDF.MIME(), Path: r.spot.Asked.String()},
 		}
 		return out
 	}
-	out.Blocks = []Block{{Text: textResult(head, unattached(q, res), remarks(q, res), r.spot.note()).Blocks[0].Text}}
+	out.Blocks = []Block{{Text: textResult(head, r.misnamed(media.PDF), unattached(q, res), remarks(q, res), r.spot.note()).Blocks[0].Text}}
 	for _, p := range res.Pages {
 		text := p.Text
 		if text == "" {

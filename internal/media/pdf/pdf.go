@@ -107,7 +107,7 @@ func (d *document) read(q media.PDFRequest, told func(done, total int64, what st
 // while there is room.
 func (d *document) pages(res *media.PDFResult, q media.PDFRequest, told func(done, total int64, what string)) error {
 	total := int64(2 * len(res.Set.Pages))
-	text := 0
+	text, room := 0, q.Room
 	for i, number := range res.Set.Pages {
 		told(int64(i), total, fmt.Sprintf("reading page %d", number))
 		words, err := d.text(number)
@@ -120,9 +120,9 @@ func (d *document) pages(res *media.PDFResult, q media.PDFRequest, told func(don
 		}
 		first := head(words, q.Text)
 		text += len(first)
+		room -= media.JSONLen(first)
 		res.Pages = append(res.Pages, media.PDFPage{Number: number, Text: first, Cut: len(words) - len(first)})
 	}
-	room := q.Room - text
 	for n, i := range d.drawn(res.Pages, q) {
 		told(total/2+int64(n), total, fmt.Sprintf("drawing page %d", res.Pages[i].Number))
 		picture, err := d.draw(res.Pages[i].Number)
@@ -300,7 +300,7 @@ func (d *document) attachments() (names []string) {
 // where it cannot be cut.
 func (d *document) cut(pages []int, count int) []byte {
 	out := d.data
-	if len(pages) < count {
+	if len(pages) < count || d.encrypted() { // who is handed a locked one may not open it
 		var b bytes.Buffer
 		var words []string
 		for _, p := range pages {
@@ -314,6 +314,12 @@ func (d *document) cut(pages []int, count int) []byte {
 		out = b.Bytes()
 	}
 	return out
+}
+
+// encrypted tells whether a document is, though it opens without a password.
+func (d *document) encrypted() bool {
+	r, err := d.in.FPDF_GetSecurityHandlerRevision(&requests.FPDF_GetSecurityHandlerRevision{Document: d.ref})
+	return err == nil && r.SecurityHandlerRevision >= 0
 }
 
 // trim has pdfcpu cut, which panics over some files.

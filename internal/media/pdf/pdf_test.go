@@ -10,6 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pdfcpu/pdfcpu/pkg/api"
+	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/model"
+
 	"github.com/fsmcp/fsmcp/internal/media"
 )
 
@@ -147,6 +150,39 @@ func TestASmallerPDFIsCut(t *testing.T) {
 	if q.Document = len(sample(9, "")) - 1; q.Document > 0 {
 		if res, err = r.Read(sample(9, ""), q, quiet); err != nil || !res.TooLarge || res.Document != nil || len(res.Pages) != 9 {
 			t.Errorf("larger than it may be: %d bytes, %d pages: %v", len(res.Document), len(res.Pages), err)
+		}
+	}
+}
+
+// A document that only the owner's password protects is read and handed on
+// unlocked, whole or in part; one that needs a password is not opened.
+func TestEncrypted(t *testing.T) {
+	r := New(cache())
+	defer r.Close()
+	locked := func(user string) []byte {
+		var out bytes.Buffer
+		if err := api.Encrypt(bytes.NewReader(sample(4, "")), &out, model.NewAESConfiguration(user, "owner", 256)); err != nil {
+			t.Fatal(err)
+		}
+		return out.Bytes()
+	}
+	if _, err := r.Read(locked("user"), ask(""), quiet); !errors.Is(err, media.ErrLocked) {
+		t.Error(err)
+	}
+	owned := locked("")
+	if res, err := r.Read(owned, ask("3"), quiet); err != nil || !strings.Contains(res.Pages[0].Text, "page 3 of") {
+		t.Error(err)
+	}
+	for pages, first := range map[string]string{"": "page 1 of", "3-4": "page 3 of"} {
+		q := ask(pages)
+		q.Document = media.WholeDocument
+		res, err := r.Read(owned, q, quiet)
+		if err != nil || res.Document == nil || bytes.Contains(res.Document, []byte("/Encrypt")) {
+			t.Errorf("%q: %d bytes %v", pages, len(res.Document), err)
+			continue
+		}
+		if again, err := r.Read(res.Document, ask(""), quiet); err != nil || !strings.Contains(again.Pages[0].Text, first) {
+			t.Errorf("%q: %v", pages, err)
 		}
 	}
 }
