@@ -154,6 +154,7 @@ func assemble(cfg config.Config, log zerolog.Logger) (*parts, error) {
 		WantRoots:  cfg.RootsWanted,
 		Roots:      rules.follow,
 		Limits:     func(client string, known tools.ClientLimits) tools.ClientLimits { return corrected(cfg, client, known) },
+		Refused:    house.Refused,
 		Log:        log,
 	})
 	if err != nil {

@@ -58,8 +58,11 @@ func (t *teller) Tell(e tools.Event) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err != nil && !t.failed {
-		name := fsys.Printable(t.file.Name())
-		t.announce(fmt.Sprintf("(fsmcp's audit file %s cannot be written: %s. Tell the user; calls go on without their lines.)", name, innermost(err)))
+		name, meanwhile := fsys.Printable(t.file.Name()), "calls go on without their lines"
+		if t.rules.config().AuditRequired {
+			meanwhile = "until it can be, files are read without such lines, and not changed"
+		}
+		t.announce(fmt.Sprintf("(fsmcp's audit file %s cannot be written: %s. Tell the user; %s.)", name, innermost(err), meanwhile))
 		t.log.Warn().Err(err).Msg("the audit file cannot be written")
 	}
 	t.failed = err != nil

@@ -310,6 +310,7 @@ func (c *conn) call(m message, size int, to replies) {
 	}
 	args, refused := sp.decode(m.args)
 	if refused != nil {
+		c.refused(sp, c.sessions.of(meta.thread), string(j.id), refused)
 		c.settle(j, refused, true)
 		return
 	}
@@ -346,7 +347,9 @@ func (c *conn) call(m message, size int, to replies) {
 // refuse answers a call that the pool has not taken.
 func (c *conn) refuse(j *job, why refusal) {
 	j.cancel(nil)
-	c.settle(j, tools.Busy(string(why)+". Nothing was done; try again later."), true)
+	r := tools.Busy(string(why) + ". Nothing was done; try again later.")
+	c.refused(j.spec, j.call.Session, string(j.id), r)
+	c.settle(j, r, true)
 }
 
 // era tells whether a call is of the revision 2026-07-28. It is not ok where
@@ -446,7 +449,7 @@ func (c *conn) settle(j *job, r *tools.Result, reading bool) {
 		line = c.encode(j, r)
 	}
 	c.log(j, r, len(line))
-	if r.Sent != nil {
+	if r.Sent != nil && !j.putsQuestion(r) {
 		r.Sent() // before anybody can have seen it, and make a call on the strength of it
 	}
 	j.to.answer(line, reading)

@@ -55,6 +55,9 @@ type Options struct {
 	// Limits corrects what is known of a client, by the name that it gives
 	// itself; nil corrects nothing.
 	Limits func(client string, known tools.ClientLimits) tools.ClientLimits
+	// Refused is told of calls that are answered without a tool being run: their
+	// arguments are none, or there is no room. It must not take long. It may be nil.
+	Refused func(tool string, session *tools.Session, id string, r *tools.Result)
 	// Log gets what a person should know; never the content of files.
 	Log zerolog.Logger
 
@@ -175,6 +178,12 @@ const (
 	Session
 )
 
+func (s *Server) refused(sp *spec, session *tools.Session, id string, r *tools.Result) {
+	if s.opts.Refused != nil {
+		s.opts.Refused(sp.tool.Name, session, id, r)
+	}
+}
+
 // Call runs one tool outside any connection, for the command line. Arguments
 // are decoded as strictly as a client's. ask puts the message of a question to
 // a person; where it is nil, what needs consent is refused.
@@ -190,6 +199,7 @@ func (s *Server) Call(ctx context.Context, session *tools.Session, name string, 
 	}
 	args, refused := sp.decode(v)
 	if refused != nil {
+		s.refused(sp, session, "1", refused)
 		return refused, nil
 	}
 	call := tools.Call{Session: session, ID: "1"}
@@ -204,7 +214,8 @@ func (s *Server) Call(ctx context.Context, session *tools.Session, name string, 
 		case Session:
 			session.Grant(result.Ask)
 		default:
-			return tools.Unanswered(name, result.Ask, declined.why()), nil
+			result = tools.Unanswered(name, result.Ask, declined.why())
+			continue
 		}
 		result = s.run(ctx, sp, call, args)
 	}

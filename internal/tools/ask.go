@@ -23,6 +23,8 @@ type Question struct {
 	Path string
 
 	op perm.Op
+	// unmade tells others of the answer that the call ends with instead.
+	unmade func(*Result)
 }
 
 // Consent is the user's yes to the questions of one call: each covers the tool
@@ -95,6 +97,10 @@ func Unanswered(tool string, q *Question, why string) *Result {
 	if q == nil {
 		return explain(tool, "", refuse(slugDenied, "Nothing was done: consent was needed, and the user %s. Do not try the same again in another way; ask the user how to go on.", why))
 	}
-	return explain(tool, "", refuse(slugDenied, "Nothing was done: consent was needed for %s (%s), and the user %s. Do not try the same again in another way; ask the user how to go on.",
+	r := explain(tool, "", refuse(slugDenied, "Nothing was done: consent was needed for %s (%s), and the user %s. Do not try the same again in another way; ask the user how to go on.",
 		fsys.Printable(q.Path), q.Rule, why))
+	if q.unmade != nil {
+		r.Sent = func() { q.unmade(r) }
+	}
+	return r
 }

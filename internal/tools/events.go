@@ -100,7 +100,7 @@ func (e *untoldError) Unwrap() error { return e.error }
 
 // tell tells of a call that is over; given is its argument.
 func (h *House) tell(call Call, tool, given string, begun time.Time, r *Result) {
-	if h.Teller == nil || r.Ask != nil { // a call that asks has done nothing yet
+	if h.Teller == nil {
 		return
 	}
 	op := opOf(tool)
@@ -131,6 +131,31 @@ func (h *House) tell(call Call, tool, given string, begun time.Time, r *Result) 
 		h.Teller.Tell(e)
 	}
 }
+
+// Refused tells of a call that was answered without being made.
+func (h *House) Refused(tool string, session *Session, id string, r *Result) {
+	h.tellSoon(Call{Session: session, ID: id, account: &account{}}, tool, "", h.Now(), r)
+}
+
+// tellSoon is tell for those who must not be held up, by a disk that does not
+// answer for example.
+func (h *House) tellSoon(call Call, tool, given string, begun time.Time, r *Result) {
+	if h.Teller == nil {
+		return
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		h.tell(call, tool, given, begun, r)
+	}()
+	select {
+	case <-done:
+	case <-time.After(tellWithin):
+	}
+}
+
+// tellWithin is how long that is waited for.
+const tellWithin = 100 * time.Millisecond
 
 // answered is how many bytes an answer shows.
 func answered(r *Result) (n int64) {
