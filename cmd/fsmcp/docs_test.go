@@ -45,6 +45,10 @@ func TestDocs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if missing := lacking(string(text)); missing != "" {
+			t.Logf("!!! %s is not tested: %s is not installed !!!", page, missing)
+			continue
+		}
 		script := scriptOf(string(text))
 		if script == "" {
 			t.Errorf("%s: no examples", page)
@@ -57,6 +61,16 @@ func TestDocs(t *testing.T) {
 	cmds := scriptCommands()
 	cmds["place"], cmds["transcript"] = place, runTranscript
 	testscript.Run(t, testscript.Params{Dir: dir, Setup: setUpScript, Cmds: cmds, Condition: scriptCondition})
+}
+
+// lacking names a program that a page's examples use and the machine lacks.
+func lacking(page string) string {
+	for _, program := range []string{"jq", "gofmt"} {
+		if _, err := exec.LookPath(program); err != nil && strings.Contains(page, program) {
+			return program
+		}
+	}
+	return ""
 }
 
 var fence = regexp.MustCompile("(?ms)^```(\\w+)[ \t]*([^\n]*)\n(.*?)^```$")

@@ -23,8 +23,8 @@ func explainCommand(s surroundings) *cobra.Command {
 		Use:   "explain PATH...",
 		Short: "Tell what the rules say of a file, and which one decides",
 		Long: `Tell for each PATH and tool whether it is allowed, asked for or denied, which
-rule decides and where that rule stands, and every name of the file that was
-considered. The workspace is --dir, else the working directory. Nothing is
+rule decides and where that rule stands, every name of the file that was
+considered, and which hooks run when it is changed. The workspace is --dir, else the working directory. Nothing is
 opened, and the exit code is 0 whatever the verdict.`,
 		Example: "  fsmcp explain .env src/main.go",
 		Args:    cobra.MinimumNArgs(1),
@@ -64,14 +64,15 @@ func explain(s surroundings, f config.Flags, paths []string, asJSON bool) error 
 		if err != nil {
 			return err
 		}
-		switch {
-		case asJSON:
+		if asJSON {
 			err = json.NewEncoder(s.out).Encode(verdictJSON(v))
-		case i > 0:
-			fmt.Fprintln(s.out)
-			err = printVerdict(s.out, v)
-		default:
-			err = printVerdict(s.out, v)
+		} else {
+			if i > 0 {
+				fmt.Fprintln(s.out)
+			}
+			if err = printVerdict(s.out, v); err == nil {
+				err = printHooks(s.out, v, cfg.Hooks)
+			}
 		}
 		if err != nil {
 			return err
@@ -141,6 +142,19 @@ func printVerdict(out io.Writer, v tools.Verdict) error {
 			why = *d.Rule + "\t" + sourceLine(d)
 		}
 		fmt.Fprintf(table, "  %s\t%s\t%s\n", op, d.Verdict, why)
+	}
+	return table.Flush()
+}
+
+// printHooks adds the commands that run when the file is changed.
+func printHooks(out io.Writer, v tools.Verdict, all config.Hooks) error {
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for i, list := range [][]config.Hook{all.Before, all.After} {
+		for _, h := range list {
+			if hookList([]config.Hook{h}).Concern(v.Names, foldsCase) {
+				fmt.Fprintf(table, "  hook %s a change\t%s\t%s:%d\n", [...]string{"before", "after"}[i], fsys.Printable(strings.Join(h.Command, " ")), fsys.Printable(h.From), h.Line)
+			}
+		}
 	}
 	return table.Flush()
 }

@@ -237,3 +237,51 @@ func TestOtherFilesWhileAHookRuns(t *testing.T) {
 		t.Errorf("%v %s", err, res.Text)
 	}
 }
+
+// The page's last example opens each change in an editor: the settings and the
+// script are those of the page, and another program stands in for the editor.
+func TestThePagesHookShowsAChangeInAnEditor(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "hooks.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if missing := lacking(string(page)); missing != "" {
+		t.Skip(missing + " is not installed")
+	}
+	f := newFort(t)
+	text := strings.NewReplacer(docsWork, f.ws, docsHome, f.home).Replace(string(page))
+	for _, m := range fence.FindAllStringSubmatch(text, -1) {
+		if rest, ok := strings.CutPrefix(m[2], "~"); ok { // of several settings the last ones hold
+			f.put(f.home+rest, m[3])
+			f.check(os.Chmod(f.home+rest, 0o755))
+		}
+	}
+	f.put(f.home+"/stand-in/code", `#!/bin/sh
+{ printf '%s %s\n' "$1" "$2"; echo "$3"; cat "$3" "$4"; echo "$4"; } >"$HOME/said.new" 2>&1
+mv "$HOME/said.new" "$HOME/said"
+`)
+	f.check(os.Chmod(f.home+"/stand-in/code", 0o755))
+	f.serve("PATH="+f.home+"/stand-in:"+os.Getenv("PATH"), "TMPDIR="+f.outside)
+	said := func() []string {
+		f.soon("the editor is called", func() bool { _, err := os.Stat(f.home + "/said"); return err == nil })
+		b, err := os.ReadFile(f.home + "/said")
+		f.check(err)
+		f.check(os.Remove(f.home + "/said"))
+		return strings.Split(strings.TrimSuffix(string(b), "\n"), "\n")
+	}
+	path := f.put("sub/main.go", "package old\n")
+	f.call("Read", map[string]any{"file_path": path})
+	res := f.call("Edit", map[string]any{"file_path": path, "old_string": "old", "new_string": "new"})
+	if res.IsError || strings.Contains(res.Text, "hook") {
+		t.Errorf("%s", res.Text)
+	}
+	got := said()
+	if len(got) != 5 || got[0] != "--wait --diff" || filepath.Base(got[1]) != "main.go" || got[2] != "package old" || got[3] != "package new" || got[4] != path {
+		t.Errorf("%q", got)
+	}
+	f.soon("the copy goes with the tab", func() bool { _, err := os.Stat(filepath.Dir(got[1])); return errors.Is(err, fs.ErrNotExist) })
+	f.call("Write", map[string]any{"file_path": f.abs("made.txt"), "content": "made\n"})
+	if got := said(); len(got) != 4 || got[2] != "made" || got[3] != f.abs("made.txt") {
+		t.Errorf("a new file: %q", got)
+	}
+}

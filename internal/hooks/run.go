@@ -83,7 +83,7 @@ type Ending uint8
 // The endings.
 const (
 	Passed  Ending = iota // exit status 0
-	Refused               // exit status 2
+	Refused               // exit status 2, before a change
 	Failed                // anything else
 	Late                  // killed at its deadline
 	Stopped               // killed since its caller gave up
@@ -134,6 +134,9 @@ func (r *Runner) After(ctx context.Context, round Round) (all []Report, shown er
 	}
 	for _, h := range round.Hooks {
 		report := r.run(ctx, h, round.Dir, round.Event)
+		if report.Ending == Refused { // there is nothing left to refuse
+			report = report.failed("failed (exit status 2)")
+		}
 		all = append(all, report)
 		if report.Ending == Stopped {
 			break

@@ -115,7 +115,7 @@ func TestBeforeStopsAtARefusal(t *testing.T) {
 		t.Errorf("%+v, %+v, %v", all, stop, err)
 	}
 	after, _ := r.After(t.Context(), Round{Hooks: List{sh("exit 1"), sh("exit 2"), within(sh("sleep 60"), 50*time.Millisecond), sh("exit 0")}, Dir: t.TempDir()})
-	if len(after) != 4 || after[3].Ending != Passed {
+	if len(after) != 4 || after[1].Why != "failed (exit status 2)" || after[3].Ending != Passed {
 		t.Errorf("%+v", after)
 	}
 }

@@ -380,10 +380,10 @@ func TestHooksKnowAllNames(t *testing.T) {
 func TestAfterHooksThatFail(t *testing.T) {
 	b, s := hooked(t)
 	s.after = func(Edited) []HookFault {
-		return []HookFault{{Command: []string{"fmt"}, Why: "refused", Refused: true, Said: strings.Repeat("word\n", 5000)}, {Command: []string{"lint"}, Why: "did not end within 1s", Said: strings.Repeat("x", 5000)}}
+		return []HookFault{{Command: []string{"fmt"}, Why: "failed (exit status 2)", Said: strings.Repeat("word\n", 5000)}, {Command: []string{"lint"}, Why: "did not end within 1s", Said: strings.Repeat("x", 5000)}}
 	}
 	got := b.ok(&WriteArgs{FilePath: b.path("a.txt"), Content: "one\n"})
-	holds(t, got, `hook "fmt" refused. The change stands.`, `hook "lint" did not end within 1s. The change stands.`, "word\n…")
+	holds(t, got, `hook "fmt" failed (exit status 2). The change stands.`, `hook "lint" did not end within 1s. The change stands.`, "word\n…")
 	if len(got) > 2*faultRoom {
 		t.Errorf("%d bytes", len(got))
 	}
