@@ -1,7 +1,7 @@
 // Command demo drives a real session over standard input and output on sample
 // files and prints it as it goes: a read, an edit, a write that comes too late
-// and is refused, the way out of that, one cell of a notebook, a path that is
-// denied. It promises to exit non-zero when any answer or any byte on disk is
+// and is refused, the way out of that, one cell of a notebook, a picture and a
+// part of it, pages of a PDF, a path that is denied. It promises to exit non-zero when any answer or any byte on disk is
 // not what it should be.
 //
 // Usage: demo PATH-OF-FSMCP
@@ -103,7 +103,7 @@ func show(binary string) (err error) {
 	}
 	s.client, err = mcptest.Start(mcptest.Options{
 		Path: path, Args: []string{"serve", "--deny", "Read(.env)", s.dir}, Dir: s.dir, Stderr: os.Stderr,
-		Env: append(os.Environ(), "HOME="+filepath.Join(dir, "home"), "XDG_STATE_HOME="),
+		Env: append(os.Environ(), "HOME="+filepath.Join(dir, "home"), "XDG_STATE_HOME=", "XDG_CACHE_HOME="+caches()),
 	})
 	if err != nil {
 		return err
@@ -114,8 +114,18 @@ func show(binary string) (err error) {
 		return err
 	}
 	fmt.Printf("$ fsmcp serve --deny 'Read(.env)' DIR      (MCP %s over standard input and output)\n", revision(hello))
-	s.play()
+	s.play(path)
 	return errors.Join(append(s.wrong, s.client.Close())...)
+}
+
+// caches is the user's own folder for them: what reads PDFs is compiled there
+// once, and not for each demonstration.
+func caches() string {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return dir
 }
 
 func revision(m mcptest.Message) string {
@@ -145,12 +155,13 @@ func (s *session) prepare() error {
 			return err
 		}
 	}
-	return nil
+	picture, err := screen()
+	return errors.Join(err, os.WriteFile(s.file("screen.png"), picture, 0o644), os.WriteFile(s.file("report.pdf"), report(), 0o644))
 }
 
 type args map[string]any
 
-func (s *session) play() {
+func (s *session) play(binary string) {
 	greet := s.file("greet.go")
 
 	s.title("Nothing is changed that was not read")
@@ -183,6 +194,9 @@ func (s *session) play() {
 	s.done("NotebookEdit", args{"notebook_path": path, "cell_id": "rate", "new_source": "rate = 4e-2\n(1 + rate) ** 10"}, "outputs were cleared")
 	s.holds("growth.ipynb", growth("null", "", "4e-2"))
 
+	s.playPictures()
+	s.playPDF(binary)
+
 	s.title("What the rules deny stays closed")
 	s.refused("Read", args{"file_path": s.file(".env")}, "denied", "denied by your permission settings")
 	s.refused("Write", args{"file_path": s.file(".git/hooks/pre-commit"), "content": "x"}, "denied", "")
@@ -211,17 +225,19 @@ func (s *session) call(tool string, a args) mcptest.Result {
 	if res.IsError {
 		mark = fmt.Sprintf("<- refused, code %d %s:", res.Code, res.Slug)
 	}
-	body := strings.ReplaceAll(s.short(res.Text), "\n", "\n   ")
+	body := strings.ReplaceAll(s.short(transcript(res)), "\n", "\n   ")
 	fmt.Printf("%s %s\n", mark, body)
 	return res
 }
 
 func (s *session) short(text string) string { return strings.ReplaceAll(text, s.dir, "DIR") }
 
-func (s *session) done(tool string, a args, says string) {
-	if res := s.call(tool, a); res.IsError || !strings.Contains(res.Text, says) {
+func (s *session) done(tool string, a args, says string) mcptest.Result {
+	res := s.call(tool, a)
+	if res.IsError || !strings.Contains(res.Text, says) {
 		s.fail("%s should have been done and said %q", tool, says)
 	}
+	return res
 }
 
 func (s *session) refused(tool string, a args, slug, says string) {

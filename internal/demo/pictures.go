@@ -1,0 +1,188 @@
+package main
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"image"
+	"image/color"
+	"image/draw"
+	_ "image/jpeg" // what Read may answer with
+	"image/png"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/fsmcp/fsmcp/internal/mcptest"
+)
+
+// button is where a small red button stands on the screen.
+func button() image.Rectangle { return image.Rect(2440, 1530, 2500, 1556) }
+
+// screen is a picture of a screen, larger than a model is shown: lines of grey,
+// and the button.
+func screen() ([]byte, error) {
+	img := image.NewRGBA(image.Rect(0, 0, 3200, 2000))
+	draw.Draw(img, img.Rect, image.NewUniform(color.White), image.Point{}, draw.Src)
+	for y := 40; y < 1960; y += 40 {
+		for x := 60; x < 3000; x += 160 {
+			wide := 40 + (x*7+y*13)%100
+			draw.Draw(img, image.Rect(x, y, x+wide, y+16), image.NewUniform(color.Gray{uint8(200 - wide)}), image.Point{}, draw.Src)
+		}
+	}
+	draw.Draw(img, button(), image.NewUniform(color.RGBA{210, 20, 30, 255}), image.Point{}, draw.Src)
+	var b bytes.Buffer
+	err := png.Encode(&b, img)
+	return b.Bytes(), err
+}
+
+// report is a PDF of twelve pages in three chapters, with bars on the seventh.
+func report() []byte {
+	const pages, first = 12, 8 // objects before those of the pages
+	var b bytes.Buffer
+	var at []int
+	object := func(format string, a ...any) {
+		at = append(at, b.Len())
+		fmt.Fprintf(&b, "%d 0 obj\n%s\nendobj\n", len(at), fmt.Sprintf(format, a...))
+	}
+	b.WriteString("%PDF-1.5\n")
+	var kids strings.Builder
+	for i := range pages {
+		fmt.Fprintf(&kids, "%d 0 R ", first+2*i)
+	}
+	object("<</Type/Catalog/Pages 2 0 R/Outlines 4 0 R>>")
+	object("<</Type/Pages/Count %d/Kids[%s]/MediaBox[0 0 595 842]/Resources<</Font<</F 3 0 R>>>>>>", pages, kids.String())
+	object("<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>")
+	object("<</Type/Outlines/First 5 0 R/Last 7 0 R/Count 3>>")
+	for i, title := range []string{"Summary", "Results", "Outlook"} {
+		next := ""
+		if i < 2 {
+			next = fmt.Sprintf("/Next %d 0 R", 6+i)
+		}
+		object("<</Title(%s)/Parent 4 0 R/Dest[%d 0 R/Fit]%s>>", title, first+2*(4*i), next)
+	}
+	for i := range pages {
+		content := fmt.Sprintf("BT /F 20 Tf 72 740 Td (Page %d of the yearly report) Tj 0 -32 Td (Growth was %d per cent.) Tj ET", i+1, 2+i)
+		if i == 6 {
+			for bar := range 8 {
+				content += fmt.Sprintf("\n0.2 0.4 0.7 rg %d 300 40 %d re f", 80+55*bar, 40+35*bar)
+			}
+		}
+		object("<</Type/Page/Parent 2 0 R/Contents %d 0 R>>", first+2*i+1)
+		object("<</Length %d>>\nstream\n%s\nendstream", len(content), content)
+	}
+	xref := b.Len()
+	fmt.Fprintf(&b, "xref\n0 %d\n0000000000 65535 f \n", len(at)+1)
+	for _, off := range at {
+		fmt.Fprintf(&b, "%010d 00000 n \n", off)
+	}
+	fmt.Fprintf(&b, "trailer<</Size %d/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF\n", len(at)+1, xref)
+	return b.Bytes()
+}
+
+// block is a part of an answer as it came.
+type block struct{ Type, Text, Data, MimeType string }
+
+func blocks(res mcptest.Result) []block {
+	var answer struct{ Content []block }
+	if json.Unmarshal(res.Raw, &answer) != nil {
+		return nil
+	}
+	return answer.Content
+}
+
+// transcript is an answer for people: pictures are told of, never printed.
+func transcript(res mcptest.Result) string {
+	var out []string
+	for _, b := range blocks(res) {
+		if b.Type == "text" {
+			out = append(out, b.Text)
+			continue
+		}
+		size := ""
+		if img, err := b.picture(); err == nil {
+			size = fmt.Sprintf(" of %dx%d pixels", img.Bounds().Dx(), img.Bounds().Dy())
+		}
+		out = append(out, fmt.Sprintf("[here stands %s%s, %d characters as base64]", b.MimeType, size, len(b.Data)))
+	}
+	return strings.Join(out, "\n")
+}
+
+func (b block) picture() (image.Image, error) {
+	raw, err := base64.StdEncoding.DecodeString(b.Data)
+	if err != nil {
+		return nil, err
+	}
+	img, _, err := image.Decode(bytes.NewReader(raw))
+	return img, err
+}
+
+// pictureOf is the first picture of an answer.
+func (s *session) pictureOf(res mcptest.Result) image.Image {
+	for _, b := range blocks(res) {
+		if b.Type == "image" {
+			img, err := b.picture()
+			if err != nil {
+				s.fail("the picture cannot be decoded: %v", err)
+			}
+			return img
+		}
+	}
+	s.fail("there is no picture")
+	return nil
+}
+
+// reds are the bounds of what is red in a picture, as one who looks at it sees it.
+func reds(img image.Image) (r image.Rectangle) {
+	if img == nil {
+		return r
+	}
+	for y := img.Bounds().Min.Y; y < img.Bounds().Max.Y; y++ {
+		for x := img.Bounds().Min.X; x < img.Bounds().Max.X; x++ {
+			if red, green, _, _ := img.At(x, y).RGBA(); red > 0x9000 && green < 0x6000 {
+				r = r.Union(image.Rect(x, y, x+1, y+1))
+			}
+		}
+	}
+	return r
+}
+
+// playPictures looks at a screen, finds the button on it, and looks closer.
+func (s *session) playPictures() {
+	s.title("A picture too large for a model is scaled, with a line that maps coordinates back")
+	path := s.file("screen.png")
+	whole := s.done("Read", args{"file_path": path}, "[Image: original 3200x2000, displayed at 2000x1250. Multiply coordinates by 1.60 to map to original image.]")
+	seen := reds(s.pictureOf(whole))
+	x, y := int(float64(seen.Min.X+seen.Max.X)/2*1.6), int(float64(seen.Min.Y+seen.Max.Y)/2*1.6)
+	fmt.Printf(".. in the picture something red is seen at %d,%d: in the original that is %d,%d\n", (seen.Min.X+seen.Max.X)/2, (seen.Min.Y+seen.Max.Y)/2, x, y)
+	if !image.Pt(x, y).In(button()) {
+		s.fail("the button is at %v", button())
+	}
+
+	s.title("A closer look: a region of it, at full size")
+	near := s.done("Read", args{"file_path": path, "region": fmt.Sprintf("%d,%d,200,120", x-100, y-60)}, "Multiply coordinates by 1.00 and add")
+	if close := reds(s.pictureOf(near)); close.Dx() != button().Dx() || close.Dy() != button().Dy() {
+		s.fail("the button is shown as %v", close)
+	}
+}
+
+// playPDF reads a report by its outline.
+func (s *session) playPDF(binary string) {
+	name := "fsmcp-media"
+	if runtime.GOOS == "windows" {
+		name += ".exe"
+	}
+	if _, err := os.Stat(filepath.Join(filepath.Dir(binary), name)); err != nil {
+		s.title("No PDF is shown: fsmcp-media does not lie beside fsmcp")
+		return
+	}
+	path := s.file("report.pdf")
+	s.title("A long PDF: the refusal has its outline, to choose pages by")
+	s.refused("Read", args{"file_path": path}, "bad_argument", "Outline: Summary (page 1); Results (page 5); Outlook (page 9)")
+	res := s.done("Read", args{"file_path": path, "pages": "6-7"}, "Page 7 of the yearly report")
+	if img := s.pictureOf(res); img != nil && max(img.Bounds().Dx(), img.Bounds().Dy()) != 1568 {
+		s.fail("the page has %v", img.Bounds())
+	}
+}
