@@ -196,17 +196,18 @@ func (h *historian) find(id string) (history.Entry, error) {
 }
 
 func historyShow(s surroundings, f *config.Flags) *cobra.Command {
-	var after bool
+	var after, asJSON bool
 	cmd := historic(s, f, &cobra.Command{
 		Use:   "show ID",
 		Short: "Print a file as it was before a change, byte for byte",
 		Args:  cobra.ExactArgs(1),
-	}, func(_ context.Context, h *historian, args []string) error { return h.show(args[0], after) })
+	}, func(_ context.Context, h *historian, args []string) error { return h.show(args[0], after, asJSON) })
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print an object; its content is base64 where it is no UTF-8, null where there was no file")
 	cmd.Flags().BoolVar(&after, "after", false, "as it was after the change")
 	return cmd
 }
 
-func (h *historian) show(id string, after bool) error {
+func (h *historian) show(id string, after, asJSON bool) error {
 	e, err := h.find(id)
 	if err != nil {
 		return err
@@ -221,6 +222,8 @@ func (h *historian) show(id string, after bool) error {
 		return h.failed("%v (%s); fsmcp history diff %s shows them", err, fsys.Printable(e.Path), id)
 	case err != nil:
 		return h.failed("%v", err)
+	case asJSON:
+		return h.printJSON(e, contentJSON(b))
 	case b == nil:
 		return h.failed("there was no file %s %s that change", fsys.Printable(e.Path), when)
 	}
@@ -228,35 +231,81 @@ func (h *historian) show(id string, after bool) error {
 	return err
 }
 
+// contentJSON is a file's bytes as show --json has them.
+func contentJSON(b []byte) map[string]any {
+	switch {
+	case b == nil:
+		return map[string]any{"content": nil}
+	case utf8.Valid(b):
+		return map[string]any{"content": string(b), "encoding": "utf-8"}
+	}
+	return map[string]any{"content": b, "encoding": "base64"}
+}
+
+// printJSON prints an object about a change.
+func (h *historian) printJSON(e history.Entry, more map[string]any) error {
+	more["id"], more["path"] = e.ID, e.Path
+	out := json.NewEncoder(h.out)
+	out.SetEscapeHTML(false)
+	return out.Encode(more)
+}
+
 func historyDiff(s surroundings, f *config.Flags) *cobra.Command {
-	return historic(s, f, &cobra.Command{
+	var asJSON bool
+	cmd := historic(s, f, &cobra.Command{
 		Use:   "diff ID",
 		Short: "Print what a change did, as a unified diff",
 		Args:  cobra.ExactArgs(1),
-	}, func(_ context.Context, h *historian, args []string) error { return h.diff(args[0]) })
+	}, func(_ context.Context, h *historian, args []string) error { return h.diff(args[0], asJSON) })
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print an object; its diff is null where the file is no text in UTF-8")
+	return cmd
 }
 
-func (h *historian) diff(id string) error {
+func (h *historian) diff(id string, asJSON bool) error {
 	e, err := h.find(id)
 	if err != nil {
 		return err
 	}
+	diff, err := h.unified(e)
+	none := (*noTextError)(nil)
+	switch {
+	case errors.As(err, &none) && asJSON:
+		return h.printJSON(e, map[string]any{"diff": nil})
+	case errors.As(err, &none):
+		_, err := fmt.Fprintf(h.out, "%s: %v (fsmcp history show %s prints them)\n", fsys.Printable(e.Path), none, id)
+		return err
+	case err != nil:
+		return h.failed("%v", err)
+	case asJSON:
+		return h.printJSON(e, map[string]any{"diff": diff})
+	}
+	return h.print(diff)
+}
+
+// noTextError: a diff would show nothing that can be read.
+type noTextError struct{ before, after int }
+
+func (e *noTextError) Error() string {
+	return fmt.Sprintf("%d bytes before, %d bytes after, no text in UTF-8", e.before, e.after)
+}
+
+// unified is what a change did.
+func (h *historian) unified(e history.Entry) (string, error) {
 	if e.Partial() {
-		return h.diffParts(e)
+		return h.unifiedParts(e)
 	}
 	before, err := h.archive.Before(e)
 	if err != nil {
-		return h.failed("%v", err)
+		return "", err
 	}
 	after, err := h.archive.After(e)
 	if err != nil {
-		return h.failed("%v", err)
+		return "", err
 	}
 	if !utf8.Valid(before) || !utf8.Valid(after) {
-		_, err := fmt.Fprintf(h.out, "%s: %d bytes before, %d bytes after, no text in UTF-8 (fsmcp history show %s prints them)\n", fsys.Printable(e.Path), len(before), len(after), id)
-		return err
+		return "", &noTextError{len(before), len(after)}
 	}
-	return h.print(udiff.Unified(label(before, e), label(after, e), string(before), string(after)))
+	return udiff.Unified(label(before, e), label(after, e), string(before), string(after)), nil
 }
 
 // label names a side of a diff, as patch understands it.
@@ -267,21 +316,20 @@ func label(b []byte, e history.Entry) string {
 	return fsys.Printable(e.Path)
 }
 
-// diffParts prints the places of a change of a large file, each with the offset at
+// unifiedParts are the places of a change of a large file, each with the offset at
 // which it stands.
-func (h *historian) diffParts(e history.Entry) error {
+func (h *historian) unifiedParts(e history.Entry) (string, error) {
 	parts, err := h.archive.Parts(e)
 	if err != nil {
-		return h.failed("%v", err)
+		return "", err
 	}
+	var b strings.Builder
 	name := fsys.Printable(e.Path)
 	for _, p := range parts {
 		where := fmt.Sprintf("%s (from byte %d on)", name, p.Offset)
-		if err := h.print(udiff.Unified(where, where, strings.ToValidUTF8(string(p.Before), "�"), strings.ToValidUTF8(string(p.After), "�"))); err != nil {
-			return err
-		}
+		b.WriteString(udiff.Unified(where, where, strings.ToValidUTF8(string(p.Before), "�"), strings.ToValidUTF8(string(p.After), "�")))
 	}
-	return nil
+	return b.String(), nil
 }
 
 // print prints a diff. On a terminal what is gone is red and what is there now
@@ -334,13 +382,18 @@ func (h *historian) restore(ctx context.Context, id string, asJSON bool) error {
 	}})
 	name := fsys.Printable(e.Path)
 	if no := (*conflict)(nil); errors.As(err, &no) {
+		if asJSON {
+			if err := h.printJSON(e, map[string]any{"changed": false, "conflict": no.why}); err != nil {
+				return err
+			}
+		}
 		return h.failed("%s: %s. Nothing was changed. fsmcp history show %s prints the old text", name, no.why, id)
 	}
 	if err != nil {
 		return h.failed("%s", tools.Explain(e.Path, err))
 	}
 	if asJSON {
-		return json.NewEncoder(h.out).Encode(map[string]any{"id": id, "path": e.Path, "changed": result != nil})
+		return h.printJSON(e, map[string]any{"changed": result != nil})
 	}
 	text := fmt.Sprintf("%s holds nothing of the change %s any more; nothing was changed.", name, id)
 	if result != nil {
