@@ -229,12 +229,15 @@ func compare(t *testing.T, c *mcptest.Client, file string) (out comparison, ok b
 		if i >= picturePages || pg.picture == nil {
 			continue
 		}
-		number := fmt.Sprint(i + 1)
 		b := pg.picture.Bounds()
-		raw, err := exec.Command("pdftoppm", "-f", number, "-l", number, "-scale-to-x", fmt.Sprint(b.Dx()), "-scale-to-y", fmt.Sprint(b.Dy()), "-cropbox", "-png", file).Output()
-		must(t, err)
-		other, err := png.Decode(bytes.NewReader(raw))
-		must(t, err)
+		longer := fmt.Sprint(max(b.Dx(), b.Dy()))
+		other := poppler(t, file, i+1, "-scale-to", longer)
+		if other.Bounds().Size() != b.Size() { // by what one rounds up and the other down
+			other = poppler(t, file, i+1, "-scale-to-x", fmt.Sprint(b.Dx()), "-scale-to-y", fmt.Sprint(b.Dy()))
+		}
+		if other.Bounds().Dx() != b.Dx() {
+			t.Fatalf("%s: page %d of %v, poppler's of %v", file, i+1, b.Size(), other.Bounds().Size())
+		}
 		w, h := 400, 400*b.Dy()/b.Dx()
 		if h > w {
 			w, h = 400*b.Dx()/b.Dy(), 400
@@ -245,6 +248,17 @@ func compare(t *testing.T, c *mcptest.Client, file string) (out comparison, ok b
 	must(t, err)
 	out.ours, out.theirs = ours.String(), string(theirs)
 	return out, true
+}
+
+// poppler is its picture of a page.
+func poppler(t *testing.T, file string, page int, size ...string) image.Image {
+	t.Helper()
+	number := fmt.Sprint(page)
+	raw, err := exec.Command("pdftoppm", append([]string{"-f", number, "-l", number, "-cropbox", "-png"}, append(size, file)...)...).Output()
+	must(t, err)
+	img, err := png.Decode(bytes.NewReader(raw))
+	must(t, err)
+	return img
 }
 
 // TestPDFsReadLikePoppler compares text and pictures of real documents' first

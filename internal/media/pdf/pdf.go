@@ -195,7 +195,7 @@ func (d *document) draw(number int) ([]byte, error) {
 		return nil, damaged(fmt.Sprintf("page %d has no size", number))
 	}
 	scale := media.PageSide / max(size.Width, size.Height)
-	w, h := max(1, int(math.Round(size.Width*scale))), max(1, int(math.Round(size.Height*scale)))
+	w, h := whole(size.Width*scale), whole(size.Height*scale)
 	made, err := d.in.FPDFBitmap_Create(&requests.FPDFBitmap_Create{Width: w, Height: h})
 	if err != nil {
 		return nil, damaged(fmt.Sprintf("page %d cannot be drawn", number))
@@ -211,6 +211,9 @@ func (d *document) draw(number int) ([]byte, error) {
 	img := &image.RGBA{Pix: pixels.Buffer, Stride: len(pixels.Buffer) / h, Rect: image.Rect(0, 0, w, h)}
 	return jpegwriter.Encode(img, jpegwriter.Options{Quality: media.PageQuality})
 }
+
+// whole is a length in pixels, a pixel that is begun counted in.
+func whole(length float64) int { return max(1, int(math.Ceil(length-0.01))) }
 
 // paint draws a page on white.
 func (d *document) paint(number int, on references.FPDF_BITMAP, w, h int) error {

@@ -181,7 +181,7 @@ func TestAnnotationsLeaveThePageAlone(t *testing.T) {
 		t.Errorf("%q %v", res.Pages[0].Text, err)
 	}
 	img, err := jpeg.Decode(bytes.NewReader(res.Pages[0].Picture))
-	if err != nil || img.Bounds().Dx() != 1045 || img.Bounds().Dy() != 1568 {
+	if err != nil || img.Bounds().Dx() != 1046 || img.Bounds().Dy() != 1568 {
 		t.Errorf("%v %v", img.Bounds(), err)
 	}
 	if n := ink(img); n < 300 {
