@@ -16,7 +16,7 @@ type Entry struct {
 	ID   string
 	Time time.Time
 	// Session, Tool and Call say who made it: a conversation, one of its tools
-	// (or ToolRestore, or ToolOutside), and the client's id of the call.
+	// (or ToolRestore, ToolHook or ToolOutside), and the client's id of the call.
 	Session, Tool, Call string
 	Path                string // resolved and absolute
 	// Before and After are the hashes of the file's bytes. Before is nil where
@@ -34,6 +34,8 @@ type Entry struct {
 const (
 	// ToolRestore: a change that was taken back.
 	ToolRestore = "restore"
+	// ToolHook: what the user's own programs made of a file after a change.
+	ToolHook = "hook"
 	// ToolOutside: bytes of another program that were displaced while both
 	// wrote. They were in no file any more; there is only a Before.
 	ToolOutside = "outside"

@@ -112,7 +112,7 @@ func (h *House) stopped(s *spot, f *HookFault) error {
 	case f.Refused && said == "":
 		fmt.Fprintf(&b, "the user's hook %s refused this call and gave no reason. Ask the user before you try it again.", f.name())
 	case f.Refused:
-		fmt.Fprintf(&b, "the user's hook %s refused this call. Its reason:\n%s\nDo as it says; the same call is refused again.", f.name(), said)
+		fmt.Fprintf(&b, "the user's hook %s refused this call. Its reason:\n%s\nDo as it says: without that the same call is refused again.", f.name(), said)
 	default:
 		fmt.Fprintf(&b, "the user's hook %s, which may refuse it, %s. Make the same call again, and tell the user if it fails again.", f.name(), f.Why)
 		if said != "" {

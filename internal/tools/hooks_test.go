@@ -427,6 +427,41 @@ func TestHooksAreShownTheOldBytes(t *testing.T) {
 	}
 }
 
+// listing is a history that only lists what it is given, and may be full.
+type listing struct {
+	kept []history.Change
+	full error
+}
+
+func (l *listing) Keep(_ context.Context, c history.Change) (*history.Mark, error) {
+	if l.kept = append(l.kept, c); len(l.kept)%2 == 0 && l.full != nil { // only what hooks did
+		return nil, l.full
+	}
+	return nil, nil
+}
+
+// The history gets what a formatter did as a change on top of the call's.
+func TestWhatHooksDidIsKept(t *testing.T) {
+	b, s := hooked(t)
+	l := &listing{}
+	b.house.Keeper = l
+	s.after = rewrites(t, strings.ToUpper)
+	p := b.path("a.txt")
+	b.ok(&WriteArgs{FilePath: p, Content: "one\n"})
+	k := l.kept[1]
+	old := make([]byte, k.Size)
+	if _, err := k.Old.ReadAt(old, 0); err != nil || len(l.kept) != 2 {
+		t.Fatal(err)
+	}
+	if k.Tool != history.ToolHook || string(old) != "one\n" || state.Sum(*k.Was) != sumOfText("one\n") || state.Sum(*k.Is) != sumOfText("ONE\n") || string(k.Splices[0].New) != "ONE\n" || k.Splices[0].End != 4 || k.Names[len(k.Names)-1] != p {
+		t.Errorf("%+v", k)
+	}
+	// The change is made, and stands, where that cannot be kept.
+	l.full = errors.New("no space left on device")
+	holds(t, b.ok(&EditArgs{FilePath: p, OldString: "ONE", NewString: "two"}), "could not be kept in fsmcp's history: no space left")
+	b.want("a.txt", "TWO\n")
+}
+
 // A restore is the user's own doing, and no tool's.
 func TestNoHooksForARestore(t *testing.T) {
 	b, s := hooked(t)

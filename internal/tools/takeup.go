@@ -3,6 +3,7 @@ package tools
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -12,6 +13,8 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/history"
+	"github.com/fsmcp/fsmcp/internal/save"
 	"github.com/fsmcp/fsmcp/internal/state"
 	"github.com/fsmcp/fsmcp/internal/text"
 )
@@ -59,7 +62,32 @@ func (h *House) takeUp(ctx context.Context, call Call, s *spot, m made) (note st
 	}
 	sum := c.hash()
 	m.result.Meta["fsmcp/hash"], m.result.Meta["fsmcp/size"] = hex.EncodeToString(sum[:]), len(c.raw)
-	return h.retouched(call, c, m, lost)
+	note = h.retouched(call, c, m, lost)
+	if was, ok := m.bytes(); ok {
+		for _, n := range h.keepRetouch(ctx, call, s, was, c) {
+			note += "\n" + n
+		}
+	}
+	return note
+}
+
+// keepRetouch has the history keep what hooks did as a change of its own. Without
+// it nobody could take back the change before, on top of which it lies.
+func (h *House) keepRetouch(ctx context.Context, call Call, s *spot, was []byte, c *held) []string {
+	if h.Keeper == nil {
+		return nil
+	}
+	from, to := state.Sum(sha256.Sum256(was)), c.hash()
+	mark, err := h.Keeper.Keep(ctx, history.Change{
+		Names: s.allNames(), Session: call.Session.id, Tool: history.ToolHook, Call: call.ID,
+		Old: bytes.NewReader(was), Size: int64(len(was)), From: was, Was: sumOf(from),
+		Splices: []save.Splice{{End: int64(len(was)), New: c.raw}}, Is: sumOf(to),
+	})
+	if err != nil {
+		return missed(&history.Mark{Missed: err})
+	}
+	defer mark.Done()
+	return missed(mark)
 }
 
 // reread reads a file of which only the path is known.
