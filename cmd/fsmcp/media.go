@@ -84,12 +84,15 @@ func workerEnv() []string {
 }
 
 // findEngine names the program that decodes: one with libvips where there is one
-// that starts, else what reads PDFs, too.
+// that starts, else what reads PDFs, too, else this program itself.
 func findEngine() string {
 	if path := findVips(); path != "" {
 		return path
 	}
-	return findReader()
+	if path := findMedia(); path != "" && engineVersion(path) != "" {
+		return path
+	}
+	return itself()
 }
 
 // findReader names the program that reads PDFs: the companion without C, else
@@ -98,6 +101,10 @@ func findReader() string {
 	if path := findMedia(); path != "" {
 		return path
 	}
+	return itself()
+}
+
+func itself() string {
 	if path, err := os.Executable(); err == nil {
 		return path
 	}

@@ -92,8 +92,8 @@ func cause(err error) error {
 		is  error
 		why media.Breakdown
 	}{
-		{worker.ErrDied, media.Died}, {worker.ErrDeadline, media.Late}, {worker.ErrMemory, media.Greedy},
-		{worker.ErrStopped, media.Stopped}, {worker.ErrUnready, media.Unready}, {worker.ErrStart, media.Absent}, {worker.ErrClosed, media.Absent},
+		{worker.ErrStart, media.Absent}, {worker.ErrDied, media.Died}, {worker.ErrDeadline, media.Late}, {worker.ErrMemory, media.Greedy},
+		{worker.ErrStopped, media.Stopped}, {worker.ErrUnready, media.Unready}, {worker.ErrClosed, media.Absent},
 	} {
 		if errors.Is(err, c.is) {
 			return &media.BreakdownError{Why: c.why, Err: err}

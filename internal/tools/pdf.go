@@ -188,7 +188,7 @@ func pdfError(name string, err error) error {
 	case errors.As(err, &damage):
 		return refuse(slugBrokenFile, "The PDF %s cannot be read: it is damaged (%s). Have it made anew, or mended by another program, and read that.", name, strings.TrimSuffix(damage.What, "."))
 	case errors.Is(err, media.ErrNoPDF):
-		return refuse(slugBinary, "%s is a PDF. PDFs are read by the program fsmcp-media, which does not lie beside fsmcp here; have the user install it (make build makes both), or extract the text by another program.", name)
+		return refuse(slugBinary, "%s is a PDF. PDFs are read by the program fsmcp-media, which does not lie beside fsmcp here; have the user put it there (make build makes both) or name it in FSMCP_MEDIA, or extract the text by another program.", name)
 	case errors.As(err, &lost):
 		return breakdown("The PDF "+name, lost.Why)
 	}

@@ -223,7 +223,7 @@ func breakdown(what string, why media.Breakdown) error {
 	case media.Unready:
 		return refuse(slugBusy, "%s was not read yet: what reads it is being compiled, which happens once on a machine and takes longer than usual. It goes on in the background: make the same call again in half a minute.", what)
 	case media.Absent:
-		return refuse(slugIO, "%s needs decoding, and the program that decodes could not be started. Ask the user to look at fsmcp's installation.", what)
+		return refuse(slugIO, "%s needs decoding, and the program that decodes could not be started. Make the same call again; if that fails too, ask the user to look at fsmcp's installation (fsmcp version says what it finds).", what)
 	case media.Stopped:
 		return refuse(slugIO, "%s could not be decoded: the process that does it was stopped from outside. Make the same call again.", what)
 	}

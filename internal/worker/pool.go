@@ -164,9 +164,19 @@ func (p *Pool) fresh(ctx context.Context, told func(done, total int64, what stri
 	}
 	if err != nil {
 		p.lose(w, err)
-		return nil, err
+		return nil, unstarted(err)
 	}
 	return w, nil
+}
+
+// unstarted is what became of a worker that was lost before it had a job: it has
+// nothing to do with the job.
+func unstarted(err error) error {
+	var own *Failure
+	if errors.As(err, &own) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrStart, err)
 }
 
 // lose ends a worker that is of no more use, and tells of it where it did not

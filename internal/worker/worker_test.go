@@ -306,7 +306,7 @@ func TestWhatComesFirst(t *testing.T) {
 	}
 	var lost atomic.Bool
 	p = newPool(t, func(o *Options) { o.First = &Job{Op: "die"}; o.Lost = func(error, string) { lost.Store(true) } })
-	if _, err := p.Do(t.Context(), Job{Op: "echo"}); !errors.Is(err, ErrDied) || !lost.Load() {
+	if _, err := p.Do(t.Context(), Job{Op: "echo"}); !errors.Is(err, ErrStart) || !errors.Is(err, ErrDied) || !lost.Load() {
 		t.Errorf("%v, told: %v", err, lost.Load())
 	}
 }
