@@ -389,6 +389,9 @@ func (h *historian) restore(ctx context.Context, id string, asJSON bool) error {
 		}
 		return h.failed("%s: %s. Nothing was changed. fsmcp history show %s prints the old text", name, no.why, id)
 	}
+	if bad := (history.Damage{}); errors.As(err, &bad) {
+		return h.failed("%v. Nothing was changed in %s", bad, name)
+	}
 	if err != nil {
 		return h.failed("%s", tools.Explain(e.Path, err))
 	}

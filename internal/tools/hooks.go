@@ -53,6 +53,7 @@ func (h *House) before(ctx context.Context, call Call, s *spot, done *hooking) e
 		return nil
 	}
 	defer call.rest()()
+	defer call.Session.ownUntilDone(h.Now)()
 	faults, stop, err := h.Hooks.Before(ctx, Edited{Names: names, Tool: s.op.String(), Session: call.Session.id})
 	switch {
 	case err != nil:
@@ -74,8 +75,9 @@ func (h *House) after(ctx context.Context, call Call, s *spot, m made, done *hoo
 	names := s.allNames()
 	if _, after := h.Hooks.Wanted(names); after {
 		ctx = context.WithoutCancel(ctx)
-		resume := call.rest()
+		resume, ended := call.rest(), call.Session.ownUntilDone(h.Now)
 		faults := h.Hooks.After(ctx, Edited{Names: names, Tool: s.op.String(), Session: call.Session.id, Old: m.old})
+		ended()
 		resume()
 		done.faults = append(done.faults, faults...)
 		if note := h.takeUp(ctx, call, s, m); note != "" {

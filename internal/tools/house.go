@@ -100,6 +100,7 @@ type Session struct {
 	mu       sync.Mutex
 	looked   map[string]bool // folders in which hints were looked for
 	followed followed
+	own      ownSpans
 }
 
 // NewSession starts a conversation that has been shown nothing.

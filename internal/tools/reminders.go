@@ -409,7 +409,11 @@ func (h *House) changedOutside(session *Session, path string, full bool) (m remi
 	case f.proof != (fsys.Stamp{}) && f.proof.Same(t.Stamp):
 		return m, nothing
 	case f.picture != nil:
-		return changedPicture(path, f, t.Stamp)
+		if m, is = changedPicture(path, f, t.Stamp); is == changed && session.ownChange(t.Stamp) {
+			session.nowTold([]reminder{m})
+			is = nothing
+		}
+		return m, is
 	}
 	return h.compared(session, t, f, rec, full)
 }
@@ -482,6 +486,10 @@ func (h *House) compared(session *Session, t *fsys.Target, f follower, rec state
 	m = reminder{path: t.Path, why: whyChanged(stamp.Size), proof: proof, now: reminded{base: rec.Hash, sum: sum}}
 	if sum == rec.Hash {
 		m.why = "is again as it was when it was read"
+	}
+	if session.ownChange(stamp) {
+		session.nowTold([]reminder{m})
+		return m, nothing
 	}
 	if full && raw != nil && was.text != nil && !isNotebookName(t.Path) {
 		if diff, ok := shortDiff(was.text, raw, rec.Enc); ok {

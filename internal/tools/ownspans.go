@@ -1,0 +1,63 @@
+package tools
+
+import (
+	"time"
+
+	"github.com/fsmcp/fsmcp/internal/fsys"
+)
+
+// ownSpans are the times in which programs ran that belong to a conversation: the
+// hooks around its changes. What they make of files is its own doing.
+type ownSpans struct {
+	running int
+	since   time.Time // of those that run
+	over    []span    // the last ones
+}
+
+type span struct{ from, to time.Time }
+
+const (
+	// mostSpans bounds what is remembered: files are looked at soon after.
+	mostSpans = 50
+	// spanGrain is how much earlier than it was made a change may be dated.
+	spanGrain = 20 * time.Millisecond
+)
+
+// ownUntilDone begins such a time, and returns what ends it.
+func (s *Session) ownUntilDone(now func() time.Time) (done func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	o := &s.own
+	if o.running++; o.running == 1 {
+		o.since = now()
+	}
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if o.running--; o.running > 0 {
+			return
+		}
+		o.over = append(o.over, span{o.since, now()})
+		o.over = o.over[max(0, len(o.over)-mostSpans):]
+	}
+}
+
+// ownChange tells whether a file was last changed in such a time.
+func (s *Session) ownChange(stamp fsys.Stamp) bool {
+	at := time.Unix(0, stamp.Ctime)
+	if stamp.Ctime == 0 { // as in fsys: where a system has none
+		at = time.Unix(0, stamp.Mtime)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	from := func(t time.Time) time.Time { return t.Add(-spanGrain) }
+	if s.own.running > 0 && at.After(from(s.own.since)) {
+		return true
+	}
+	for _, o := range s.own.over {
+		if at.After(from(o.from)) && !at.After(o.to) {
+			return true
+		}
+	}
+	return false
+}
