@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/santhosh-tekuri/jsonschema/v5"
+	"github.com/tailscale/hujson"
 )
 
 // TestDocs runs the examples of docs/*.md out of the pages themselves, in the
@@ -22,7 +24,7 @@ import (
 // fenced block is an example if its first line is one of these:
 //
 //   - ```LANGUAGE FILE is a file, which gets the block as its text. One that
-//     begins with #! can be run.
+//     begins with #! can be run; settings have to keep to their schema.
 //   - ```console is a transcript. "$ COMMAND" is given to sh in the workspace, with
 //     "> " before its further lines; what follows is what it prints on both of its
 //     streams. "-> TOOL JSON" is a call to a server, "<- " begins its answer and three
@@ -117,6 +119,26 @@ func place(ts *testscript.TestScript, neg bool, args []string) {
 		mode = 0o755
 	}
 	ts.Check(os.WriteFile(name, []byte(text), mode))
+	if strings.Contains(filepath.Base(name), "settings") && filepath.Ext(name) == ".json" {
+		ts.Check(asSettings(text))
+	}
+}
+
+// asSettings holds a settings file against the schema.
+func asSettings(text string) error {
+	plain, err := hujson.Standardize([]byte(text))
+	if err != nil {
+		return err
+	}
+	var v any
+	if err := json.Unmarshal(plain, &v); err != nil {
+		return err
+	}
+	schema, err := jsonschema.Compile(filepath.Join("..", "..", "schemas", "settings.schema.json"))
+	if err != nil {
+		return err
+	}
+	return schema.Validate(v)
 }
 
 func (d *driver) toDisk(s string) string {
@@ -334,6 +356,9 @@ func TestDocsAreHeld(t *testing.T) {
 		if err := d.matches(strings.Split(c.want, "\n"), c.got); (err == nil) != c.ok {
 			t.Errorf("%q for %q: %v", c.want, c.got, err)
 		}
+	}
+	if asSettings(`{"hints": false, /* fine */ }`) != nil || asSettings(`{"hint": false}`) == nil {
+		t.Error("settings are not held against their schema")
 	}
 	if _, err := steps("said before any command\n"); err == nil {
 		t.Error("a transcript that begins without a command passes")

@@ -225,3 +225,37 @@ func TestTurnsKeepCallsOnOnePathApart(t *testing.T) {
 	}
 	other()
 }
+
+func TestTryTurnWaitsForNobody(t *testing.T) {
+	f := New(time.Now)
+	done, err := f.Turn(t.Context(), "/f")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := f.TryTurn("/f"); ok {
+		t.Error("a second turn beside the first")
+	}
+	done()
+	done, ok := f.TryTurn("/f")
+	if !ok {
+		t.Fatal("nobody has it")
+	}
+	waited := make(chan struct{})
+	go func() {
+		defer close(waited)
+		done, err := f.Turn(context.Background(), "/f")
+		if err == nil {
+			done()
+		}
+	}()
+	select {
+	case <-waited:
+		t.Error("Turn did not wait for TryTurn")
+	case <-time.After(20 * time.Millisecond):
+	}
+	done()
+	<-waited
+	if len(f.turns) != 0 {
+		t.Errorf("%d turns are left", len(f.turns))
+	}
+}

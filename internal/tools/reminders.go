@@ -249,7 +249,7 @@ func (h *House) lookOver(ctx context.Context, session *Session, paths []string) 
 		for _, path := range paths {
 			m, is := reminder{}, later
 			if enough.Err() == nil {
-				m, is = h.changedOutside(session, path, count < remindFiles)
+				m, is = h.carefully(session, path, count < remindFiles)
 			}
 			if is == changed {
 				select {
@@ -274,6 +274,18 @@ func (h *House) lookOver(ctx context.Context, session *Session, paths []string) 
 			return all
 		}
 	}
+}
+
+// carefully is changedOutside where a fault of ours costs neither the answer, which
+// may be that a change was made, nor the process.
+func (h *House) carefully(session *Session, path string, full bool) (m reminder, is finding) {
+	defer func() {
+		if r := recover(); r != nil {
+			h.Announce(fmt.Sprintf("(fsmcp failed inside when it looked whether %s has changed: %v. This is a bug of fsmcp; tell the user.)", fsys.Printable(path), r))
+			is = nothing
+		}
+	}()
+	return h.changedOutside(session, path, full)
 }
 
 // lookedAt ends a look that told nothing.

@@ -353,3 +353,40 @@ func BenchmarkRemindersOfMany(b *testing.B) {
 		}
 	}
 }
+
+// broken is a Watcher that fails inside for one file.
+type broken struct {
+	handed
+	name string
+}
+
+func (w *broken) Follow(name string) (bool, error) {
+	if name == w.name {
+		panic("a bug")
+	}
+	return w.handed.Follow(name)
+}
+
+// TestReminderThatFailsInside costs no answer, and says so.
+func TestReminderThatFailsInside(t *testing.T) {
+	b := newBench(t)
+	w := &broken{handed: handed{room: 8}}
+	b.house.Watcher = w
+	first, second := b.put("a", "one\n"), b.put("b", "one\n")
+	b.ok(&ReadArgs{FilePath: first})
+	b.ok(&ReadArgs{FilePath: second})
+	b.put("a", "two\n")
+	b.put("b", "two\n")
+	w.name, w.touched = first, []string{first, second}
+	r := b.run(&WriteArgs{FilePath: b.path("x"), Content: "x"})
+	if got := reminders(r); r.IsError || len(got) != 1 || strings.Count(got[0], "1\t+two") != 1 {
+		t.Errorf("%v %q", r.IsError, got)
+	}
+	if last := r.Blocks[len(r.Blocks)-1].Text; !strings.Contains(last, "a has changed: a bug. This is a bug of fsmcp") {
+		t.Errorf("%q", last)
+	}
+	w.name, w.touched = "", []string{first}
+	if got := reminders(b.run(&WriteArgs{FilePath: b.path("x"), Content: "y"})); len(got) != 1 {
+		t.Errorf("nothing was told afterwards: %q", got)
+	}
+}
