@@ -31,7 +31,7 @@ MODULES := python3-nbformat:nbformat
 FILES := poppler-data:/usr/share/poppler/cMap/Adobe-Japan1 developers-reference-ja:/usr/share/developers-reference/ja/developers-reference.pdf \
   debian-reference-ja:/usr/share/debian-reference/debian-reference.ja.pdf debian-reference-zh-cn:/usr/share/debian-reference/debian-reference.zh-cn.pdf
 
-# Decoders run in one goroutine of a worker: there is nothing between goroutines
+# Decoders run in one goroutine of a worker, or a few that share nothing but a list: there is hardly anything
 # for the race detector to see, and it makes them ten times slower.
 DECODERS := /internal/media/pdf /internal/media/goengine /internal/media/scaledjpeg
 

@@ -186,17 +186,38 @@ func (f *file) transformRow(out []coefs, y int) {
 	var b [6][64]int32
 	n := f.blocksEach()
 	for x := 0; len(out) >= n; x++ {
-		f.load(&b, x, y)
+		flat := f.load(&b, x, y)
 		for i := range n {
-			forward(&b[i])
 			q := f.quant[0]
 			if i >= 4 {
 				q = f.quant[1]
 			}
+			if flat || even(&b[i]) {
+				q.mean(&out[i], b[i][0])
+				continue
+			}
+			forward(&b[i])
 			q.divide(&out[i], &b[i])
 		}
 		out = out[n:]
 	}
+}
+
+// even tells whether all samples of a block are the same, as most of a page's are.
+func even(b *[64]int32) bool {
+	for _, v := range b[1:] {
+		if v != b[0] {
+			return false
+		}
+	}
+	return true
+}
+
+// mean makes the coefficients of a block whose samples are all the same.
+func (q *quantiser) mean(out *coefs, v int32) {
+	n, sign := int64(v)*64, int64(v)>>63
+	n = int64((uint64((n^sign)-sign) + q.half[0]) * q.each[0] >> 32)
+	out.v[0], out.set = int16((n^sign)-sign), 0
 }
 
 // divide rounds to whole steps.

@@ -17,7 +17,7 @@ import (
 // hard ones, and noise, which has the largest coefficients.
 func pictures() (all []image.Image) {
 	r := rand.New(rand.NewPCG(1, 2))
-	for _, size := range []image.Point{{1, 1}, {7, 3}, {8, 8}, {16, 16}, {17, 33}, {200, 131}, {640, 401}} {
+	for _, size := range []image.Point{{1, 1}, {7, 3}, {8, 8}, {16, 16}, {17, 33}, {200, 131}} {
 		rect := image.Rectangle{Max: size}
 		soft, hard, noise, gray := image.NewRGBA(rect), image.NewRGBA(rect), image.NewRGBA(rect), image.NewGray(rect)
 		for y := range size.Y {
@@ -28,7 +28,10 @@ func pictures() (all []image.Image) {
 				gray.SetGray(x, y, color.Gray{uint8(x*y) & 0xf8})
 			}
 		}
-		all = append(all, soft, hard, noise, gray)
+		sheet := image.NewRGBA(rect) // a page: nearly all of it white
+		draw.Draw(sheet, rect, image.White, image.Point{}, draw.Src)
+		draw.Draw(sheet, image.Rect(20, 30, 70, 33), image.NewUniform(color.RGBA{200, 10, 90, 255}), image.Point{}, draw.Src)
+		all = append(all, soft, hard, noise, gray, sheet)
 		for _, ratio := range []image.YCbCrSubsampleRatio{image.YCbCrSubsampleRatio420, image.YCbCrSubsampleRatio444} {
 			m := image.NewYCbCr(rect, ratio)
 			for y := range size.Y {
@@ -63,7 +66,7 @@ func distance(a, b image.Image) float64 {
 // and hardly longer.
 func TestAsNearAsTheLibrary(t *testing.T) {
 	for _, img := range pictures() {
-		for _, quality := range []int{1, 20, 50, 80, 90, 100} {
+		for _, quality := range []int{1, 50, 80, 100} {
 			name := fmt.Sprintf("%T %v at %d", img, img.Bounds().Size(), quality)
 			b, err := Encode(img, Options{Quality: quality})
 			if err != nil {

@@ -1,16 +1,19 @@
 package jpegwriter
 
 import (
+	"encoding/binary"
 	"errors"
 	"image"
 )
 
 // source is where pixels come from: load fills the blocks of the MCU in column x
 // and row y with samples around 0; beyond the picture's edge its last ones go on.
+// Where it sees at once that all pixels are the same, it says so, and fills the
+// first sample of each block alone.
 type source struct {
 	w, h int
 	gray bool
-	load func(b *[6][64]int32, x, y int)
+	load func(b *[6][64]int32, x, y int) (flat bool)
 }
 
 func sourceOf(img image.Image) (source, error) {
@@ -22,7 +25,7 @@ func sourceOf(img image.Image) (source, error) {
 	case *image.Gray:
 		s.gray = true
 		p := plane{m.Pix, m.Stride, s.w, s.h}
-		s.load = func(b *[6][64]int32, x, y int) { p.block(&b[0], 8*x, 8*y) }
+		s.load = func(b *[6][64]int32, x, y int) bool { p.block(&b[0], 8*x, 8*y); return false }
 	case *image.YCbCr:
 		light := plane{m.Y, m.YStride, s.w, s.h}
 		blue, red := plane{m.Cb, m.CStride, (s.w + 1) / 2, (s.h + 1) / 2}, plane{m.Cr, m.CStride, (s.w + 1) / 2, (s.h + 1) / 2}
@@ -33,15 +36,16 @@ func sourceOf(img image.Image) (source, error) {
 		default:
 			return s, errors.New("jpegwriter: this form of picture is not written")
 		}
-		s.load = func(b *[6][64]int32, x, y int) {
+		s.load = func(b *[6][64]int32, x, y int) bool {
 			for i := range 4 {
 				light.block(&b[i], 16*x+8*(i&1), 16*y+8*(i>>1))
 			}
 			blue.block(&b[4], 8*x, 8*y)
 			red.block(&b[5], 8*x, 8*y)
+			return false
 		}
 	case *image.RGBA:
-		s.load = func(b *[6][64]int32, x, y int) { loadRGB(b, m, 16*x, 16*y) }
+		s.load = func(b *[6][64]int32, x, y int) bool { return loadRGB(b, m, 16*x, 16*y) }
 	default:
 		return s, errors.New("jpegwriter: this form of picture is not written")
 	}
@@ -92,9 +96,17 @@ const (
 )
 
 // loadRGB makes an MCU of pixels; x and y are its place in pixels.
-func loadRGB(b *[6][64]int32, m *image.RGBA, x, y int) {
+func loadRGB(b *[6][64]int32, m *image.RGBA, x, y int) (flat bool) {
 	w, h := m.Rect.Dx(), m.Rect.Dy()
 	inside := x+16 <= w && y+16 <= h
+	if inside && oneColour(m, x, y) {
+		p := (*[64]uint8)(m.Pix[y*m.Stride+4*x:])
+		twoRows(b, p, p, 0)
+		for i := range 4 {
+			b[i][0] = b[0][0]
+		}
+		return true
+	}
 	var edge [2][64]uint8
 	for dy := 0; dy < 16; dy += 2 {
 		var rows [2][]uint8
@@ -111,6 +123,24 @@ func loadRGB(b *[6][64]int32, m *image.RGBA, x, y int) {
 		}
 		twoRows(b, (*[64]uint8)(rows[0]), (*[64]uint8)(rows[1]), dy)
 	}
+	return false
+}
+
+// oneColour tells whether all pixels of an MCU are the same, alpha included.
+func oneColour(m *image.RGBA, x, y int) bool {
+	first := uint64(binary.LittleEndian.Uint32(m.Pix[y*m.Stride+4*x:]))
+	first |= first << 32
+	for dy := range 16 {
+		row := (*[64]uint8)(m.Pix[(y+dy)*m.Stride+4*x:])
+		other := uint64(0)
+		for i := 0; i < 64; i += 8 {
+			other |= binary.LittleEndian.Uint64(row[i:]) ^ first
+		}
+		if other != 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // twoRows makes two rows of light and one of each colour.

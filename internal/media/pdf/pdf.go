@@ -13,13 +13,12 @@ import (
 	"fmt"
 	"image"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/klippa-app/go-pdfium"
 	"github.com/klippa-app/go-pdfium/enums"
-	pdfiumerrors "github.com/klippa-app/go-pdfium/errors"
 	"github.com/klippa-app/go-pdfium/references"
 	"github.com/klippa-app/go-pdfium/requests"
 	"github.com/pdfcpu/pdfcpu/pkg/api"
@@ -33,6 +32,7 @@ import (
 type Reader struct {
 	cache compiled
 	pool  pdfium.Pool
+	kept  *document // the one that was read last, still open; nil: none
 }
 
 // New makes a reader that keeps compiled code in a folder, which it makes; empty:
@@ -42,28 +42,20 @@ func New(cache string) *Reader {
 	return &Reader{cache: compiled(cache)}
 }
 
-// openFor is how long a document waits for PDFium, which serves one at a time.
-const openFor = 5 * time.Second
-
 // Read reads pages of a document. The error is a *media.PagesError, an
 // *media.OutlineError, a *media.DamageError or media.ErrLocked.
-func (r *Reader) Read(data []byte, q media.PDFRequest, told func(done, total int64, what string)) (media.PDFResult, error) {
+func (r *Reader) Read(data []byte, q media.PDFRequest, told func(done, total int64, what string)) (res media.PDFResult, err error) {
 	if err := r.Warm(told); err != nil {
 		return media.PDFResult{}, err
 	}
-	in, err := r.pool.GetInstance(openFor)
+	d, err := r.open(data)
 	if err != nil {
 		return media.PDFResult{}, err
 	}
-	defer in.Close()
-	doc, err := in.OpenDocument(&requests.OpenDocument{File: &data})
-	switch {
-	case errors.Is(err, pdfiumerrors.ErrPassword), errors.Is(err, pdfiumerrors.ErrSecurity):
-		return media.PDFResult{}, media.ErrLocked
-	case err != nil:
-		return media.PDFResult{}, damaged("it cannot be opened as a PDF")
-	}
-	d := document{in: in, ref: doc.Document, data: data}
+	defer func() {
+		var choose *media.OutlineError
+		r.close(d, err == nil || errors.As(err, &choose)) // pages are chosen, and then asked for
+	}()
 	return d.read(q, told)
 }
 
@@ -71,12 +63,15 @@ func damaged(what string) error { return &media.DamageError{Kind: media.PDF, Wha
 
 // document is one under way.
 type document struct {
+	pool pdfium.Pool
 	in   pdfium.Pdfium
 	ref  references.FPDF_DOCUMENT
 	data []byte
 
 	number int // of the page that is open; 0: none
 	opened references.FPDF_PAGE
+
+	second *document // the same once more, in a PDFium of its own; nil: none yet
 }
 
 func (d *document) read(q media.PDFRequest, told func(done, total int64, what string)) (media.PDFResult, error) {
@@ -104,12 +99,23 @@ func (d *document) read(q media.PDFRequest, told func(done, total int64, what st
 }
 
 // pages reads the texts first, as they matter most, and then draws pictures
-// while there is room.
+// while there is room. Where all pages are drawn in any case, that begins at once.
 func (d *document) pages(res *media.PDFResult, q media.PDFRequest, told func(done, total int64, what string)) error {
 	total := int64(2 * len(res.Set.Pages))
-	text, room := 0, q.Room
-	for i, number := range res.Set.Pages {
-		told(int64(i), total, fmt.Sprintf("reading page %d", number))
+	done := int64(-1)
+	tell := func(what string, number int) {
+		done++
+		told(done, total, fmt.Sprintf(what+" page %d", number))
+	}
+	all := len(res.Set.Pages) <= q.Pictures
+	var g *gallery
+	if all {
+		g = d.newGallery(slices.Clone(res.Set.Pages))
+		defer g.leave()
+	}
+	text := 0
+	for _, number := range res.Set.Pages {
+		tell("reading", number)
 		words, err := d.text(number)
 		if err != nil {
 			return damaged(fmt.Sprintf("page %d cannot be read", number))
@@ -120,21 +126,53 @@ func (d *document) pages(res *media.PDFResult, q media.PDFRequest, told func(don
 		}
 		first := head(words, q.Text)
 		text += len(first)
-		room -= media.JSONLen(first)
 		res.Pages = append(res.Pages, media.PDFPage{Number: number, Text: first, Cut: len(words) - len(first)})
-	}
-	for n, i := range d.drawn(res.Pages, q) {
-		told(total/2+int64(n), total, fmt.Sprintf("drawing page %d", res.Pages[i].Number))
-		picture, err := d.draw(res.Pages[i].Number)
-		if err != nil {
-			return err
+		if all && g.claim(number) { // now that it is open
+			tell("drawing", number)
+			g.draw(d, number)
 		}
-		if size := media.Base64Len(len(picture)); size <= room {
-			res.Pages[i].Picture = picture
+	}
+	if all {
+		g.only(res.Pages)
+	} else {
+		g = d.newGallery(numbersOf(res.Pages, d.drawn(res.Pages, q)))
+		defer g.leave()
+	}
+	g.finish(d, func(number int) { tell("drawing", number) })
+	return d.hang(res.Pages, g.made, q, q.Room-text)
+}
+
+// hang adds pictures to pages while there is room for them.
+func (d *document) hang(pages []media.PDFPage, made map[int]drawing, q media.PDFRequest, room int) error {
+	need := 0
+	for _, m := range made {
+		need += media.Base64Len(len(m.picture))
+	}
+	order := make([]int, len(pages))
+	for i := range order {
+		order[i] = i
+	}
+	if need > room { // else it is all the same who comes first
+		order = d.drawn(pages, q)
+	}
+	for _, i := range order {
+		m := made[pages[i].Number]
+		if m.err != nil {
+			return m.err
+		}
+		if size := media.Base64Len(len(m.picture)); size <= room {
+			pages[i].Picture = m.picture
 			room -= size
 		}
 	}
 	return nil
+}
+
+func numbersOf(pages []media.PDFPage, places []int) (numbers []int) {
+	for _, i := range places {
+		numbers = append(numbers, pages[i].Number)
+	}
+	return numbers
 }
 
 // page is an open page. One is open at a time; where it cannot be opened, whoever
@@ -337,6 +375,7 @@ func trim(out *bytes.Buffer, data []byte, pages []string, conf *model.Configurat
 
 // Close lets go of PDFium.
 func (r *Reader) Close() {
+	r.forget()
 	if r.pool != nil {
 		r.pool.Close()
 	}

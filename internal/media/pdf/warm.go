@@ -116,7 +116,7 @@ func start(cache string) (pool pdfium.Pool, err error) {
 		config = config.WithCompilationCache(kept)
 	}
 	return webassembly.Init(webassembly.Config{
-		MaxTotal: 1, MinIdle: 1, MaxIdle: 1, RuntimeConfig: config, FSConfig: fonts(), Stdout: io.Discard, Stderr: io.Discard,
+		MaxTotal: 2, MinIdle: 1, MaxIdle: 1, RuntimeConfig: config, FSConfig: fonts(), Stdout: io.Discard, Stderr: io.Discard,
 	})
 }
 

@@ -1,0 +1,86 @@
+package pdf
+
+import (
+	"errors"
+	"reflect"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/fsmcp/fsmcp/internal/media"
+)
+
+// Whoever draws a page, whenever, and whatever was read before: it is the same.
+func TestAPageIsTheSameWhoeverDrawsIt(t *testing.T) {
+	sheet := func(page int) string { return strings.Repeat(" 0.2 0.4 0.9 rg 80 80 400 300 re f", page%3) }
+	one, other := drawn(9, "", sheet), sample(9, "")
+	fresh := func(b []byte, pages string) media.PDFResult { // alone, in a reader of its own
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+		r := New(cache())
+		defer r.Close()
+		res, err := r.Read(b, ask(pages), quiet)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res
+	}
+	r := New(cache())
+	defer r.Close()
+	runtime.GOMAXPROCS(max(2, runtime.GOMAXPROCS(0)))
+	for _, c := range []struct {
+		b     []byte
+		pages string
+	}{{one, "1-5"}, {one, "6-9"}, {other, "6-9"}, {one, "1-9"}, {one, "4,2"}, {other, "1"}, {other, "1-7"}} {
+		res, err := r.Read(c.b, ask(c.pages), quiet)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := fresh(c.b, c.pages); !reflect.DeepEqual(res, want) {
+			t.Errorf("pages %s differ from those of a fresh reader", c.pages)
+		}
+	}
+}
+
+// Only the document that was read last stays open, and none that is damaged.
+func TestWhatStaysOpen(t *testing.T) {
+	r := New(cache())
+	defer r.Close()
+	a, b := sample(12, ""), sample(3, "")
+	if _, err := r.Read(b, ask("1-3"), quiet); err != nil || r.kept == nil {
+		t.Fatalf("%v %v", r.kept, err)
+	}
+	in := r.kept.in
+	if _, err := r.Read(append([]byte(nil), b...), ask("2"), quiet); err != nil || r.kept == nil || r.kept.in != in {
+		t.Errorf("the same document was opened anew: %v", err)
+	}
+	var choose *media.OutlineError
+	if _, err := r.Read(a, ask(""), quiet); !errors.As(err, &choose) || r.kept == nil || r.kept.in == in {
+		t.Errorf("another document was read where the last one was: %v", err)
+	}
+	if _, err := r.Read([]byte("%PDF-1.4\nnothing"), ask(""), quiet); err == nil || r.kept != nil {
+		t.Errorf("%v is open after %v", r.kept, err)
+	}
+}
+
+// Where not all pictures have room, the order in which they come counts, and is
+// that of what pages hold.
+func TestRoomIsGivenInOrder(t *testing.T) {
+	b := drawn(4, "", func(page int) string {
+		if page < 3 {
+			return ""
+		}
+		return strings.Repeat(" 0.2 0.4 0.9 rg 80 80 400 300 re f 1 0 0 rg 90 90 5 5 re f", 30)
+	})
+	r := New(cache())
+	defer r.Close()
+	q := ask("1-4")
+	all, err := r.Read(b, q, quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q.Room = media.Base64Len(len(all.Pages[2].Picture)) + media.Base64Len(len(all.Pages[3].Picture)) + 1000
+	res, err := r.Read(b, q, quiet)
+	if err != nil || res.Pages[2].Picture == nil || res.Pages[3].Picture == nil || res.Pages[0].Picture != nil || res.Pages[1].Picture != nil {
+		t.Errorf("%v", err)
+	}
+}

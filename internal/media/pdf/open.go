@@ -1,0 +1,77 @@
+package pdf
+
+import (
+	"bytes"
+	"errors"
+	"time"
+
+	"github.com/klippa-app/go-pdfium"
+	pdfiumerrors "github.com/klippa-app/go-pdfium/errors"
+	"github.com/klippa-app/go-pdfium/requests"
+
+	"github.com/fsmcp/fsmcp/internal/media"
+)
+
+// openFor is how long a document waits for PDFium, which serves two at a time.
+const openFor = 5 * time.Second
+
+// mostKept bounds the size of a document that stays open.
+const mostKept = 8 << 20
+
+// open opens a document in a PDFium that has seen no other, so that none can do
+// anything to the next. One that was read last is still open: who reads some
+// pages mostly goes on to the next ones.
+func (r *Reader) open(data []byte) (*document, error) {
+	if k := r.kept; k != nil && bytes.Equal(k.data, data) {
+		return k, nil
+	}
+	r.forget()
+	return openIn(r.pool, data)
+}
+
+// close keeps a sound document open, and closes any other.
+func (r *Reader) close(d *document, sound bool) {
+	r.kept = d
+	if !sound || len(d.data) > mostKept {
+		r.forget()
+		return
+	}
+	d.leave()
+	if d.second != nil {
+		d.second.leave()
+	}
+}
+
+// forget closes what is open.
+func (r *Reader) forget() {
+	if r.kept != nil {
+		r.kept.close()
+		r.kept = nil
+	}
+}
+
+// openIn opens a document in a fresh PDFium.
+func openIn(pool pdfium.Pool, data []byte) (*document, error) {
+	in, err := pool.GetInstance(openFor)
+	if err != nil {
+		return nil, err
+	}
+	doc, err := in.OpenDocument(&requests.OpenDocument{File: &data})
+	switch {
+	case err == nil:
+		return &document{pool: pool, in: in, ref: doc.Document, data: data}, nil
+	case errors.Is(err, pdfiumerrors.ErrPassword), errors.Is(err, pdfiumerrors.ErrSecurity):
+		err = media.ErrLocked
+	default:
+		err = damaged("it cannot be opened as a PDF")
+	}
+	in.Close()
+	return nil, err
+}
+
+func (d *document) close() {
+	if d.second != nil {
+		d.second.close()
+	}
+	d.in.Close()
+}
