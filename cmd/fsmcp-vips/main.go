@@ -27,6 +27,7 @@ func run(args []string) int {
 		fmt.Println("vips-" + vips.Version())
 		return 0
 	}
+	limitAddresses()
 	complaints, err := vips.Overhear()
 	if err == nil {
 		e := vips.Engine{Engine: goengine.Engine{WebP: webpwriter.Encode}, Complaints: complaints}

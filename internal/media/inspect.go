@@ -327,6 +327,7 @@ func (l *look) tiff(f *Facts) error {
 	}
 	order := byteOrder(h)
 	samples, bits := int64(1), int64(1)
+	list, listed := int64(0), 0
 	_, err = l.directory(order, int64(order.Uint32(h[4:])), func(tag uint16, count, v uint32) {
 		switch tag {
 		case 256:
@@ -334,8 +335,8 @@ func (l *look) tiff(f *Facts) error {
 		case 257:
 			f.Height = int(v)
 		case 258:
-			if bits = int64(v); count > 2 { // the place of the list
-				bits = 16
+			if bits = int64(v); count > 2 {
+				bits, list, listed = 16, int64(v), int(min(count, 8))
 			}
 		case 274:
 			if v >= 1 && v <= 8 {
@@ -347,6 +348,11 @@ func (l *look) tiff(f *Facts) error {
 	})
 	if err != nil {
 		return err
+	}
+	if b, err := l.at(list, 2*listed); err == nil && listed > 0 { // a number for each sample: the greatest counts
+		for bits = 1; len(b) > 0; b = b[2:] {
+			bits = max(bits, int64(order.Uint16(b)))
+		}
 	}
 	if samples > 1<<10 {
 		return fmt.Errorf("its header says %d samples a pixel", samples)
@@ -369,7 +375,7 @@ func (l *look) directory(order binary.ByteOrder, off int64, take func(tag uint16
 	}
 	for ; n > 0; n-- {
 		v := order.Uint32(b[8:])
-		if order.Uint16(b[2:]) == 3 { // shorts stand at the front
+		if order.Uint16(b[2:]) == 3 && order.Uint32(b[4:]) <= 2 { // shorts stand at the front; more of them elsewhere
 			v = uint32(order.Uint16(b[8:]))
 		}
 		take(order.Uint16(b), order.Uint32(b[4:]), v)
