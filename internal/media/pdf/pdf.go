@@ -113,7 +113,7 @@ func (d *document) pages(res *media.PDFResult, q media.PDFRequest, told func(don
 		g = d.newGallery(slices.Clone(res.Set.Pages))
 		defer g.leave()
 	}
-	text := 0
+	text, sent := 0, 0
 	for _, number := range res.Set.Pages {
 		tell("reading", number)
 		words, err := d.text(number)
@@ -126,6 +126,7 @@ func (d *document) pages(res *media.PDFResult, q media.PDFRequest, told func(don
 		}
 		first := head(words, q.Text)
 		text += len(first)
+		sent += media.JSONLen(first)
 		res.Pages = append(res.Pages, media.PDFPage{Number: number, Text: first, Cut: len(words) - len(first)})
 		if all && g.claim(number) { // now that it is open
 			tell("drawing", number)
@@ -139,7 +140,7 @@ func (d *document) pages(res *media.PDFResult, q media.PDFRequest, told func(don
 		defer g.leave()
 	}
 	g.finish(d, func(number int) { tell("drawing", number) })
-	return d.hang(res.Pages, g.made, q, q.Room-text)
+	return d.hang(res.Pages, g.made, q, q.Room-sent)
 }
 
 // hang adds pictures to pages while there is room for them.

@@ -67,3 +67,24 @@ func TestALongPageSaysWhatIsMissing(t *testing.T) {
 		t.Errorf("%+v %v", res.Pages, err)
 	}
 }
+
+// Text takes the room that it takes as it is sent.
+func TestTextIsCountedAsItIsSent(t *testing.T) {
+	r := New(cache())
+	defer r.Close()
+	b := drawn(1, "", func(int) string { return ` BT /F1 12 Tf 72 500 Td (` + strings.Repeat(`"quoted" `, 8) + `) Tj ET` })
+	q := ask("")
+	res, err := r.Read(b, q, quiet)
+	if err != nil || strings.Count(res.Pages[0].Text, `"`) != 16 {
+		t.Fatalf("%+v %v", res.Pages, err)
+	}
+	for _, c := range []struct {
+		room  int
+		drawn bool
+	}{{media.JSONLen(res.Pages[0].Text), true}, {len(res.Pages[0].Text), false}} {
+		q.Room = c.room + media.Base64Len(len(res.Pages[0].Picture))
+		if res, err := r.Read(b, q, quiet); err != nil || (res.Pages[0].Picture != nil) != c.drawn {
+			t.Errorf("room for %d: %d bytes of picture, %v", c.room, len(res.Pages[0].Picture), err)
+		}
+	}
+}
