@@ -17,7 +17,7 @@ import (
 
 // sh is a hook that the shell runs.
 func sh(script string) Hook {
-	return Hook{Glob: "**", Command: []string{"/bin/sh", "-c", script}, Timeout: 20 * time.Second}
+	return Hook{Glob: "**", Command: []string{"/bin/sh", "-c", script}, Timeout: time.Minute}
 }
 
 func within(h Hook, d time.Duration) Hook {
@@ -79,7 +79,7 @@ func TestEndings(t *testing.T) {
 		{"no such program", program("no-such-program-of-anybody"), Failed, "could not be started: executable file not found", "", false},
 		{"no such file", program("/no/such/program"), Failed, "could not be started: no such file or directory", "", false},
 		{"no program", program(plain), Failed, "could not be started: permission denied", "", false},
-		{"late", within(sh("echo slow >&2; sleep 60"), 200*time.Millisecond), Late, "did not end within 200ms", "slow\n", true},
+		{"late", within(sh("echo slow >&2; sleep 60"), 1500*time.Millisecond), Late, "did not end within 1.5s", "slow\n", true},
 		{"deaf", sh("exec <&-; exit 0"), Passed, "", "", false},
 	} {
 		got, stop := once(t, c.hook)
@@ -156,11 +156,11 @@ func TestDeadlineKillsTheGroup(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pid")
 	script := `sleep 300 & echo $! >` + file + `.new; mv ` + file + `.new ` + file + `; wait`
 	begun := time.Now()
-	report, stop := once(t, within(sh(script), time.Second))
+	report, stop := once(t, within(sh(script), 2*time.Second))
 	if report.Ending != Late || stop == nil {
 		t.Errorf("%+v", report)
 	}
-	if took := time.Since(begun); took > 5*time.Second {
+	if took := time.Since(begun); took > 30*time.Second {
 		t.Errorf("it took %v", took)
 	}
 	if pid := pidIn(t, file); !ended(pid) {
@@ -187,7 +187,7 @@ func TestNotWaitedForWhatIsLeftRunning(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pid")
 	begun := time.Now()
 	report, _ := once(t, sh(`sleep 300 & echo $! >`+file+`; echo done`))
-	if report.Ending != Passed || report.Said != "done\n" || time.Since(begun) > 5*time.Second {
+	if report.Ending != Passed || report.Said != "done\n" || time.Since(begun) > 30*time.Second {
 		t.Errorf("%+v in %v", report, time.Since(begun))
 	}
 	if pid := pidIn(t, file); !alive(pid) {
@@ -203,7 +203,7 @@ func TestFloodIsTakenAndNotKept(t *testing.T) {
 		t.Errorf("%d %q: %d bytes", report.Ending, report.Why, len(report.Said))
 	}
 	begun := time.Now()
-	if report, _ := once(t, within(sh(`yes flood`), time.Second)); report.Ending != Late || time.Since(begun) > 5*time.Second {
+	if report, _ := once(t, within(sh(`yes flood`), time.Second)); report.Ending != Late || time.Since(begun) > 30*time.Second {
 		t.Errorf("%+v in %v", report.Ending, time.Since(begun))
 	}
 }
@@ -214,13 +214,13 @@ func TestUnreadEventBlocksNobody(t *testing.T) {
 	defer r.Close()
 	big := Event{Path: strings.Repeat("x", 1<<20)}
 	begun := time.Now()
-	for _, script := range []string{"exit 0", "exec <&-; sleep 0.1", "sleep 0.1", "sleep 3 & exit 0"} {
+	for _, script := range []string{"exit 0", "exec <&-; sleep 0.1", "sleep 0.1", "sleep 60 & exit 0"} {
 		all, _ := r.After(t.Context(), Round{Hooks: List{sh(script)}, Event: big, Dir: t.TempDir()})
 		if all[0].Ending != Passed {
 			t.Errorf("%s: %+v", script, all[0].Why)
 		}
 	}
-	if took := time.Since(begun); took > 10*time.Second {
+	if took := time.Since(begun); took > 30*time.Second {
 		t.Errorf("it took %v", took)
 	}
 }
@@ -233,7 +233,7 @@ func TestCallerGivesUp(t *testing.T) {
 	time.AfterFunc(300*time.Millisecond, func() { cancel(gaveUp) })
 	begun := time.Now()
 	_, stop, err := r.Before(ctx, Round{Hooks: List{sh("sleep 60")}, Dir: t.TempDir()})
-	if err != gaveUp || stop != nil || time.Since(begun) > 5*time.Second {
+	if err != gaveUp || stop != nil || time.Since(begun) > 30*time.Second {
 		t.Errorf("%v, %v after %v", stop, err, time.Since(begun))
 	}
 	if all, _, err := r.Before(ctx, Round{Hooks: List{sh("exit 0")}, Dir: t.TempDir()}); err != gaveUp || all[0].Ending != Stopped {
