@@ -4,7 +4,10 @@ package faults
 
 import (
 	"fmt"
+	"image"
 	"os"
+
+	"github.com/pdfcpu/pdfcpu/pkg/api"
 )
 
 // playRole is what this test binary does when a test starts it as another
@@ -13,6 +16,10 @@ func playRole(role string, args []string) {
 	switch role {
 	case "naive":
 		naiveWriter(args[0])
+	case "naive-decoder":
+		naiveDecoder(args[0])
+	case "naive-reader":
+		naiveReader(args[0])
 	default:
 		fmt.Fprintln(os.Stderr, "no such role:", role)
 		os.Exit(2)
@@ -27,5 +34,30 @@ func naiveWriter(file string) {
 			os.Exit(1)
 		}
 		fmt.Println(gen)
+	}
+}
+
+// naiveDecoder decodes an image where it is, as a server without workers would.
+func naiveDecoder(file string) {
+	f, err := os.Open(file)
+	if err == nil {
+		_, _, err = image.Decode(f)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// naiveReader unpacks a PDF where it is, likewise.
+func naiveReader(file string) {
+	api.DisableConfigDir()
+	dir, err := os.MkdirTemp("", "naive")
+	if err == nil {
+		defer os.RemoveAll(dir)
+		err = api.ExtractContentFile(file, dir, nil, nil)
+	}
+	if err != nil {
+		fmt.Println(err)
 	}
 }
