@@ -22,6 +22,7 @@ type bench struct {
 	dir   string
 	house *House
 	call  Call
+	last  *Result // of run
 }
 
 func newBench(t testing.TB, rules ...perm.RuleText) *bench {
@@ -76,6 +77,7 @@ func (b *bench) run(args Args) *Result {
 	if r.Sent != nil {
 		r.Sent()
 	}
+	b.last = r
 	return r
 }
 
