@@ -17,7 +17,7 @@ func instructions(workspace []string, roots bool) string {
 
 Read a file before changing it: Edit and Write replace only what Read has shown you, and refuse when the file has changed since.
 Read answers with lines as "number, tab, text"; number and tab are not part of the file and never belong in old_string, new_string or content.
-Read whole files unless you know the part you need. When an answer says that more follows, it names the next call (offset, limit; column within one very long line).
+Read whole files unless you know the part you need. When an answer says that more follows, it names the next call (offset, limit; column within one very long line; pages of a PDF). Images come as pictures, and region shows a part of a large one sharply.
 Paths should be absolute; a relative path starts at the first workspace directory, and ~/ is your home directory.
 An error says what to do next, and often shows what was missing: then the same call passes when repeated.
 What a file was before each change is kept: the user can look at it and bring it back with "fsmcp history".`

@@ -23,6 +23,10 @@ type compiled string
 // listName is the list: the maker in its first line, then a line for each file.
 const listName = "list"
 
+// tryName begins the names of files that only try whether one can be made. That
+// may happen out of turn, so they are nobody's leftovers.
+const tryName = ".try"
+
 // keptFiles is how many files are kept: one is in use, and what others left, an
 // earlier version among them, may still be somebody's.
 const keptFiles = 3
@@ -53,7 +57,7 @@ func (c compiled) usable() bool {
 	if c == "" || os.MkdirAll(string(c), 0o700) != nil {
 		return false
 	}
-	f, err := os.CreateTemp(string(c), "try")
+	f, err := os.CreateTemp(string(c), tryName)
 	if err != nil {
 		return false
 	}
@@ -102,7 +106,7 @@ func (c compiled) clean() (pieces []piece, clean bool) {
 func (c compiled) files() (names []string) {
 	age := make(map[string]int64)
 	filepath.WalkDir(string(c), func(name string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
+		if err != nil || e.IsDir() || strings.HasPrefix(e.Name(), tryName) {
 			return nil
 		}
 		short, err := filepath.Rel(string(c), name)

@@ -30,7 +30,11 @@ func (r *Reader) Warm(told func(done, total int64, what string)) error {
 	if r.pool != nil {
 		return nil
 	}
-	defer every(tellEvery, told, "readying PDFium, which is compiled once on this machine")()
+	what := "readying PDFium, which is compiled once on this machine"
+	if !r.cache.usable() {
+		what = "readying PDFium, which is compiled anew each time where its cache folder cannot be written"
+	}
+	defer every(tellEvery, told, what)()
 	unlock := lockFolder(string(r.cache), turnWithin)
 	defer unlock()
 	pool, err := r.cache.start()
