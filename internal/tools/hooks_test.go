@@ -224,6 +224,10 @@ func TestFormattersOfOtherEncodings(t *testing.T) {
 		{"UTF-16 to UTF-8", "\xff\xfea\x00\n\x00b\x00\n\x00", "b", "c", func(string) string { return "a\nc\n" }, "more than can be shown", false},
 		{"a mark is added", "a\nb\n", "b", "c", func(s string) string { return "\xef\xbb\xbf" + s }, "more than can be shown", false},
 		{"CRLF to LF", "a\r\nb\r\n", "b", "c", func(s string) string { return strings.ReplaceAll(s, "\r", "") }, sameLooks, true},
+		{"CR kept", "a\rb\r", "b", "c", func(s string) string { return strings.ReplaceAll(s, "a", "A") }, "1\t-a\n1\t+A", true},
+		{"CR to LF", "a\rb\r", "b", "c", func(s string) string { return strings.ReplaceAll(s, "\r", "\n") }, "1\t-a\n2\t-c\n1\t+a\n2\t+c", true},
+		{"LF to CR", "a\nb\n", "b", "c", func(s string) string { return strings.ReplaceAll(s, "\n", "\r") }, "2\t+c", true},
+		{"no newline at the end", "a\nb\n", "b", "c", func(s string) string { return strings.TrimSuffix(s, "\n") }, "2\t+c", true},
 		{"stray bytes", "a\nb\n", "b", "c", func(s string) string { return s + "\xff\xfe odd\n" }, `3	+\xFF\xFE odd`, true},
 		{"emptied", "a\nb\n", "b", "c", func(string) string { return "" }, "1\t-a\n2\t-c", true},
 	} {
