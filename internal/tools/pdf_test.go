@@ -1,0 +1,174 @@
+package tools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/fsmcp/fsmcp/internal/media"
+)
+
+// elsewhere stands for those who decode: it keeps what was asked for and answers
+// what it is told to.
+type elsewhere struct {
+	asked   media.PDFRequest
+	request media.Request
+	pages   media.PDFResult
+	picture media.Result
+	err     error
+}
+
+func (e *elsewhere) PDF(_ context.Context, _ io.ReaderAt, _ int64, q media.PDFRequest, _ func(int64, int64, string)) (media.PDFResult, error) {
+	e.asked = q
+	return e.pages, e.err
+}
+
+func (e *elsewhere) Picture(_ context.Context, _ io.ReaderAt, _ int64, q media.Request, _ func(int64, int64, string)) (media.Result, error) {
+	e.request = q
+	return e.picture, e.err
+}
+
+func benchElsewhere(t *testing.T, p Preferences) (*bench, *elsewhere) {
+	b, e := newBench(t), &elsewhere{}
+	b.house.Pictures, b.house.Pages = e, e
+	b.house.Preferences = func() Preferences { return p }
+	return b, e
+}
+
+// Whatever becomes of an image or a PDF, the answer says what to do next.
+func TestErrorsOfPicturesNameTheNextStep(t *testing.T) {
+	b, e := benchElsewhere(t, Preferences{})
+	pdf := b.put("a.pdf", "%PDF-1.5\n")
+	image := b.put("a.gif", "GIF89a\x10\x27\x10\x27\x00\x00\x00") // 10000 x 10000, so that it goes elsewhere
+	lost := func(why media.Breakdown) error {
+		return &media.BreakdownError{Why: why, Err: errors.New("an inner word")}
+	}
+	choice := &media.OutlineError{PagesError: media.PagesError{Reason: "more than 10 pages need pages", Count: 30}, Outline: []media.Chapter{{Title: "One", Page: 1}, {Title: "Two"}}}
+	for _, c := range []struct {
+		path string
+		err  error
+		code int
+		slug string
+		next string
+	}{
+		{pdf, choice, 7, slugBadArgument, "It has 30 pages; a call shows at most 20 of them. Outline: One (page 1); Two"},
+		{pdf, media.ErrLocked, 8, slugBrokenFile, "Ask the user for an unlocked copy."},
+		{pdf, &media.DamageError{Kind: media.PDF, What: "it has no pages"}, 8, slugBrokenFile, "(it has no pages). Have it made anew"},
+		{pdf, media.ErrNoPDF, 4, slugBinary, "have the user put it there (make build makes both) or name it in FSMCP_MEDIA"},
+		{pdf, lost(media.Unready), 16, slugBusy, "make the same call again in half a minute"},
+		{pdf, lost(media.Absent), 11, slugIO, "Make the same call again; if that fails too, ask the user"},
+		{pdf, lost(media.Died), 11, slugIO, "Make the same call again"},
+		{pdf, lost(media.Stopped), 11, slugIO, "Make the same call again"},
+		{pdf, lost(media.Late), 6, slugTooLarge, "have another program convert the file"},
+		{pdf, lost(media.Greedy), 6, slugTooLarge, "have another program convert the file"},
+		{image, lost(media.Died), 11, slugIO, "Make the same call again"},
+		{image, media.ErrNoFit, 6, slugTooLarge, "maxImageTokens"},
+		{image, media.ErrTooLarge, 6, slugTooLarge, "Have it scaled down by another program"},
+		{image, &media.RegionError{Reason: "it is empty"}, 7, slugBadArgument, `region is "x,y,width,height"`},
+		{image, &media.DamageError{Kind: media.GIF, What: "it ends too soon"}, 8, slugBrokenFile, "Have it made anew"},
+	} {
+		e.err = c.err
+		r := b.run(&ReadArgs{FilePath: c.path})
+		text := r.Blocks[0].Text
+		if !r.IsError || r.Meta["fsmcp/errorCode"] != c.code || r.Meta["fsmcp/error"] != c.slug || !strings.Contains(text, c.next) || !strings.Contains(text, c.path) {
+			t.Errorf("%v: %v\n%s", c.err, r.Meta, text)
+		}
+		if strings.Contains(text, "inner word") {
+			t.Errorf("the library's words reach the caller: %s", text)
+		}
+	}
+}
+
+// What settings and clients allow is what is asked for.
+func TestPDFsWithinWhatIsAllowed(t *testing.T) {
+	style := func(s PDFStyle) Preferences { return Preferences{PDF: func(string) PDFStyle { return s }} }
+	for _, c := range []struct {
+		p      Preferences
+		client ClientLimits
+		is     func(q media.PDFRequest) bool
+	}{
+		{Preferences{}, ClientLimits{}, func(q media.PDFRequest) bool {
+			return q.Pictures == 7 && !q.InOrder && q.Document == 0 && q.Room <= 2_621_440 && q.Room > 2_600_000 && q.Text <= 200_000
+		}},
+		{Preferences{}, ClientLimits{Chars: 1_048_576, Answer: 1_048_576}, func(q media.PDFRequest) bool { return q.Room < 1_048_576 && q.Room > 1_030_000 }},
+		{Preferences{}, ClientLimits{Tokens: 10_000}, func(q media.PDFRequest) bool { return q.Text < 30_000 && q.Text > 20_000 }},
+		{style(PDFStyle{Pictures: PicturesAlways}), ClientLimits{}, func(q media.PDFRequest) bool { return q.InOrder && q.Pictures == 7 }},
+		{style(PDFStyle{Pictures: PicturesNever}), ClientLimits{}, func(q media.PDFRequest) bool { return q.Pictures == 0 }},
+		{style(PDFStyle{Document: true}), ClientLimits{}, func(q media.PDFRequest) bool { return q.Document == 5_767_168 }},
+		{style(PDFStyle{Document: true}), ClientLimits{Answer: 1_048_576}, func(q media.PDFRequest) bool {
+			return media.Base64Len(q.Document) <= 1_048_576-answerRest && q.Document > 780_000
+		}},
+	} {
+		b, e := benchElsewhere(t, c.p)
+		b.call.Client = c.client
+		e.pages = media.PDFResult{Count: 1, Set: media.PageSet{Pages: []int{1}}, Pages: []media.PDFPage{{Number: 1, Text: "one"}}}
+		if r := b.run(&ReadArgs{FilePath: b.put("a.pdf", "%PDF-1.5\n")}); r.IsError || !c.is(e.asked) {
+			t.Errorf("%+v: %+v", c.client, e.asked)
+		}
+	}
+	b, e := benchElsewhere(t, Preferences{ImageTokens: 50, Bounds: media.Bounds{Pixels: 200, Side: 20, Bytes: 1000}})
+	e.err = media.ErrNoFit
+	b.run(&ReadArgs{FilePath: b.put("a.bmp", "BM"+strings.Repeat("\x00", 12)+"\x28\x00\x00\x00\x0a\x00\x00\x00\x0a\x00\x00\x00"+strings.Repeat("\x00", 28))})
+	if e.request.Limits.Tokens != 50 || e.request.Bounds.Side != 20 {
+		t.Errorf("%+v", e.request)
+	}
+	for _, size := range []string{"\x15\x00\x01\x00", "\x0f\x00\x0f\x00"} { // 21 x 1: a side too long; 15 x 15: too many pixels
+		r := b.run(&ReadArgs{FilePath: b.put("b.gif", "GIF89a"+size+"\x00\x00\x00")})
+		if !r.IsError || r.Meta["fsmcp/error"] != slugTooLarge || !strings.Contains(r.Blocks[0].Text, "20 pixels a side") {
+			t.Errorf("%q: %s", size, r.Blocks[0].Text)
+		}
+	}
+}
+
+// A page that comes without its picture, or not whole, says why, and the call
+// that shows more is one that shows more.
+func TestPagesSayWhatIsMissing(t *testing.T) {
+	picture := []byte("a picture")
+	page := func(n int, drawn bool) media.PDFPage {
+		p := media.PDFPage{Number: n, Text: fmt.Sprint("text of ", n)}
+		if drawn {
+			p.Picture = picture
+		}
+		return p
+	}
+	for _, c := range []struct {
+		style PDFStyle
+		res   media.PDFResult
+		want  []string
+		not   string
+	}{
+		{PDFStyle{}, media.PDFResult{Pages: []media.PDFPage{page(1, true), page(2, true)}}, nil, "text alone"},
+		{PDFStyle{}, media.PDFResult{Pages: []media.PDFPage{page(1, true), page(2, false)}}, []string{`(Page 2 comes as text alone: one answer has room for 1 page picture. Read pages="2" shows more.)`}, ""},
+		{PDFStyle{}, media.PDFResult{Pages: []media.PDFPage{page(1, false), page(2, true), page(3, false)}}, []string{`(Pages 1,3 come as text alone: one answer has room for 1 page picture. Read pages="1,3" shows more.)`}, ""},
+		{PDFStyle{}, media.PDFResult{Pages: []media.PDFPage{page(1, false)}}, []string{"(Page 1 comes as text alone: no picture of a page fits"}, "shows more"},
+		{PDFStyle{Pictures: PicturesNever}, media.PDFResult{Pages: []media.PDFPage{page(1, false)}}, []string{"the setting pdf.images is never"}, "Read pages"},
+		{PDFStyle{}, media.PDFResult{Behind: 3, Pages: []media.PDFPage{page(1, true), page(2, true)}}, []string{"pages 1-2 of 3", `(One answer has no room for more text. Next: Read pages="3".)`}, ""},
+		{PDFStyle{}, media.PDFResult{Pages: []media.PDFPage{{Number: 1, Text: "start", Cut: 99, Picture: picture}}}, []string{"start\n(99 more bytes of this page's text have no room in an answer."}, ""},
+		{PDFStyle{Document: true}, media.PDFResult{TooLarge: true, Pages: []media.PDFPage{page(1, true)}}, []string{"more than the 5.5 MB that are handed on; its pages follow instead"}, "cannot be cut"},
+		{PDFStyle{Document: true}, media.PDFResult{Pages: []media.PDFPage{page(1, true)}}, []string{"cannot be cut out as a document"}, "5.5 MB"},
+		{PDFStyle{Document: true}, media.PDFResult{Document: []byte("%PDF-")}, []string{"follows as a PDF of 3 pages"}, "text alone"},
+	} {
+		b, e := benchElsewhere(t, Preferences{PDF: func(string) PDFStyle { return c.style }})
+		c.res.Count, c.res.Set.Pages = 3, []int{1, 2, 3}
+		e.pages = c.res
+		r := b.run(&ReadArgs{FilePath: b.put("a.pdf", "%PDF-1.5\n")})
+		var all strings.Builder
+		for _, block := range r.Blocks {
+			all.WriteString(block.Text + "\n")
+		}
+		for _, want := range c.want {
+			if !strings.Contains(all.String(), want) {
+				t.Errorf("%q is not in\n%s", want, all.String())
+			}
+		}
+		if c.not != "" && strings.Contains(all.String(), c.not) {
+			t.Errorf("%q is in\n%s", c.not, all.String())
+		}
+		if r.IsError || r.Blocks[0].MIME != "" || !strings.HasPrefix(r.Blocks[0].Text, "PDF file read: "+b.path("a.pdf")) {
+			t.Errorf("it does not begin with a text that stands on its own: %+v", r.Blocks[0])
+		}
+	}
+}
