@@ -117,7 +117,7 @@ func joined(m model, planes []raster, w, h int) *image.RGBA {
 			case ycc:
 				p[0], p[1], p[2] = color.YCbCrToRGB(at(0), at(1), at(2))
 			case ycck:
-				r, g, b := color.YCbCrToRGB(at(0), at(1), at(2))
+				r, g, b := papers(at(0), at(1), at(2))
 				p[0], p[1], p[2] = inked(r, at(3)), inked(g, at(3)), inked(b, at(3))
 			case cmyk:
 				p[0], p[1], p[2] = inked(at(0), at(3)), inked(at(1), at(3)), inked(at(2), at(3))
@@ -130,3 +130,10 @@ func joined(m model, planes []raster, w, h int) *image.RGBA {
 
 // inked is a colour under black, both as the paper that is left.
 func inked(c, k uint8) uint8 { return uint8((uint32(c)*uint32(k) + 127) / 255) }
+
+// papers are the first three planes of ycck as the paper that is left: their
+// colours are those of the inks.
+func papers(y, cb, cr uint8) (r, g, b uint8) {
+	r, g, b = color.YCbCrToRGB(y, cb, cr)
+	return 255 - r, 255 - g, 255 - b
+}

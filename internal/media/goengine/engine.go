@@ -41,7 +41,7 @@ func (e Engine) Open(data []byte, f media.Facts, v media.View) (media.Picture, e
 		}
 		return nil, err
 	}
-	p.icc = profileOf(f.Kind, data)
+	p.icc = profileOf(f.Kind, data, p.model)
 	return p, nil
 }
 
@@ -52,7 +52,7 @@ const (
 	gray    model = iota // one plane
 	ycc                  // three planes of JPEG's colours
 	cmyk                 // four planes, 255 for no ink
-	ycck                 // likewise, three of them JPEG's colours
+	ycck                 // likewise for black; the others are JPEG's colours, of ink
 	rgbJ                 // three planes
 	colours              // one plane of four samples, multiplied by alpha
 )
@@ -172,6 +172,8 @@ func (p *picture) assemble(planes []raster, w, h int) image.Image {
 		}
 	case p.model == colours:
 		out = &image.RGBA{Pix: planes[0].pix, Stride: planes[0].stride, Rect: r}
+	case p.icc != nil && (p.model == cmyk || p.model == ycck):
+		return p.icc.table.printed(p.model, planes, w, h)
 	default:
 		out = joined(p.model, planes, w, h)
 	}
@@ -195,12 +197,13 @@ func asRGBA(img image.Image) *image.RGBA {
 // img, as it is stored. data is the file, for its profile.
 func (e Engine) Resized(img image.Image, data []byte, f media.Facts) media.Picture {
 	b := img.Bounds()
-	p := &picture{engine: e, orientation: f.Orientation, part: image.Rect(0, 0, b.Dx(), b.Dy()), icc: profileOf(f.Kind, data)}
+	p := &picture{engine: e, orientation: f.Orientation, part: image.Rect(0, 0, b.Dx(), b.Dy())}
 	r, isGray, opaque := rasterOf(img, p.part)
 	p.opaque = opaque
 	if p.model = colours; isGray {
 		p.model = gray
 	}
+	p.icc = profileOf(f.Kind, data, p.model)
 	p.layers = []layer{{raster: r, at: area{0, 0, float64(r.w), float64(r.h)}, perX: 1, perY: 1}}
 	return p
 }

@@ -14,22 +14,32 @@ import (
 // mostProfile bounds an ICC profile; those of matrices have a few KB.
 const mostProfile = 4 << 20
 
-// profile converts colours to sRGB: three curves and a matrix.
+// profile converts colours to sRGB: three curves and a matrix, or a table.
 type profile struct {
+	table  *table
 	linear [3][256]float32
 	matrix [3][3]float32
 	encode [4096]uint8
 }
 
-// profileOf reads the profile that a file carries. nil: none, one that changes
-// nothing, or one of tables.
-func profileOf(kind media.Kind, data []byte) *profile {
+// profileOf reads the profile that a file carries. nil: none, one for colours of
+// another kind, one that changes nothing, or one that cannot be read.
+func profileOf(kind media.Kind, data []byte, m model) *profile {
 	icc := iccOf(kind, data)
 	if len(icc) < 132 || len(icc) > mostProfile {
 		return nil
 	}
+	if ink := m == cmyk || m == ycck; ink != (string(icc[16:20]) == "CMYK") {
+		return nil
+	}
 	p := parseProfile(icc)
-	if p == nil || p.changesNothing() {
+	if p == nil {
+		if t := parseTable(icc); t != nil {
+			return &profile{table: t}
+		}
+		return nil
+	}
+	if p.changesNothing() {
 		return nil
 	}
 	return p
@@ -254,6 +264,10 @@ func (p *profile) changesNothing() bool {
 }
 
 func (p *profile) colour(r, g, b uint8) (uint8, uint8, uint8) {
+	if p.table != nil {
+		c := p.table.at(r, g, b)
+		return c[0], c[1], c[2]
+	}
 	x, y, z := p.linear[0][r], p.linear[1][g], p.linear[2][b]
 	light := func(m *[3]float32) uint8 {
 		v := m[0]*x + m[1]*y + m[2]*z

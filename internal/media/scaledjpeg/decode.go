@@ -15,7 +15,7 @@ const (
 	YCbCr
 	RGB
 	CMYK // with 255 for no ink
-	YCCK // likewise, the first three as YCbCr
+	YCCK // likewise for black; the first three as YCbCr, of ink
 )
 
 // Plane is one component, possibly of fewer samples than the picture.
@@ -312,7 +312,7 @@ func (d *decoder) model() Model {
 	case 1:
 		return Gray
 	case 4:
-		if d.adobe == 2 {
+		if d.adobe > 0 {
 			return YCCK
 		}
 		return CMYK
