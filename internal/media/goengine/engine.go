@@ -148,7 +148,7 @@ func (p *picture) made(width, height int) image.Image {
 		if half && i > 0 {
 			s = size{(w + 1) / 2, (h + 1) / 2, float64(w) / 2, float64(h) / 2}
 		}
-		planes[i] = resample(l.raster, l.at, s).upright(p.orientation)
+		planes[i] = resample(l.raster, l.at, s, p.opaque).upright(p.orientation)
 	}
 	p.last, p.latest = want, p.assemble(planes, width, height)
 	return p.latest

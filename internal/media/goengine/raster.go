@@ -98,8 +98,9 @@ func weigh(from, to int, centre, blur float64) []int32 {
 	return out
 }
 
-// resample makes a raster of that size of an area of src.
-func resample(src raster, a area, s size) raster {
+// resample makes a raster of that size of an area of src; opaque tells that
+// nothing shines through.
+func resample(src raster, a area, s size, opaque bool) raster {
 	x0, x1 := int(a.x), min(int(math.Ceil(a.x+a.w)), src.w)
 	y0, y1 := int(a.y), min(int(math.Ceil(a.y+a.h)), src.h)
 	x0, y0 = min(x0, x1-1), min(y0, y1-1)
@@ -110,6 +111,17 @@ func resample(src raster, a area, s size) raster {
 		cut = cut.boxed(k)
 		f := float64(k)
 		a = area{a.x / f, a.y / f, a.w / f, a.h / f}
+	}
+	if opaque || cut.n == 1 {
+		var across []taps
+		if a.w != s.ew || a.x != 0 || cut.w != s.w {
+			across = kernel(s.w, s.ew, a.x, a.w, 0, cut.w)
+		}
+		if a.h != s.eh || a.y != 0 || cut.h != s.h || across != nil {
+			if out, ok := packedResize(cut, across, kernel(s.h, s.eh, a.y, a.h, 0, cut.h), s.w); ok {
+				return out
+			}
+		}
 	}
 	mid := cut
 	if a.h != s.eh || a.y != 0 || cut.h != s.h {
