@@ -10,6 +10,7 @@ import (
 
 // merger makes one Config of all layers. They stand in order of precedence.
 type merger struct {
+	keys     []key // made once: they are asked for often, and at every start
 	env      environment
 	origin   origin
 	trust    bool
@@ -71,7 +72,7 @@ func may(by who, l Level, trust bool) bool {
 // refuse warns of what files say that they may not say.
 func (m *merger) refuse() {
 	for _, l := range m.layers {
-		for _, k := range keys() {
+		for _, k := range m.keys {
 			v, said := l.values[k.path]
 			switch {
 			case !said || k.who == lower || may(k.who, l.File.Level, m.trust):
@@ -106,8 +107,7 @@ func (m *merger) rules(list string, flags []string, of func(Layer) []Rule) (out 
 
 // decide is the value of a key and the level that sets it, from those that may.
 func (m *merger) decide(path string) (is any, by Level) {
-	i := slices.IndexFunc(keys(), func(k key) bool { return k.path == path })
-	k := keys()[i]
+	k := m.keys[slices.IndexFunc(m.keys, func(k key) bool { return k.path == path })]
 	for _, l := range m.layers {
 		if v, ok := l.values[path]; ok && may(k.who, l.File.Level, m.trust) {
 			return v.is, l.File.Level
