@@ -38,7 +38,7 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		"call": (*driver).call, "calls": (*driver).callAll, "follow": (*driver).follow, "blocks": (*driver).blocks, "picture": (*driver).picture, "send": (*driver).send, "list-tools": (*driver).list,
 		"says": (*driver).says, "answer": (*driver).answer, "code": (*driver).code,
 		"calls-used": (*driver).callsUsed, "took": (*driver).tookAtMost, "answer-at-most": (*driver).answerAtMost, "content-at-most": (*driver).contentAtMost,
-		"stderr-says": (*driver).stderrSays, "hold-open-for-writing": (*driver).hold, "release": (*driver).release,
+		"stderr-says": (*driver).stderrSays, "told-of": (*driver).toldOf, "hold-open-for-writing": (*driver).hold, "release": (*driver).release,
 		"mount-tmpfs": (*driver).mountTmpfs,
 	} {
 		cmds[name] = func(ts *testscript.TestScript, neg bool, args []string) {

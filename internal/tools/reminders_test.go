@@ -390,3 +390,33 @@ func TestReminderThatFailsInside(t *testing.T) {
 		t.Errorf("nothing was told afterwards: %q", got)
 	}
 }
+
+// TestReminderOfManyFiles: three with their lines, and one line that counts the others
+// and names twenty.
+func TestReminderOfManyFiles(t *testing.T) {
+	b := newBench(t)
+	w := &handed{room: 8}
+	b.house.Watcher = w
+	for _, files := range []int{3, 4, 23, 24, 300} {
+		var touched []string
+		for i := range files {
+			name := b.put(fmt.Sprintf("%d-%03d", files, i), "one\n")
+			b.ok(&ReadArgs{FilePath: name})
+			touched = append(touched, name)
+		}
+		b.ok(&WriteArgs{FilePath: b.path("x"), Content: rand.Text()})
+		for i := range files {
+			b.put(fmt.Sprintf("%d-%03d", files, i), "two\n")
+		}
+		w.touched = touched
+		got := strings.Join(reminders(b.run(&WriteArgs{FilePath: b.path("x"), Content: rand.Text()})), "")
+		lines, tags, names := strings.Count(got, "\t+two"), strings.Count(got, "<system-reminder>"), strings.Count(got, b.dir)
+		count := fmt.Sprintf("<system-reminder>%d more files that", files-3)
+		if files == 4 {
+			count = "<system-reminder>1 more file that"
+		}
+		if lines != 3 || tags != 3+min(1, files-3) || names != min(files, 23) || files > 3 && !strings.Contains(got, count) || strings.Contains(got, ", …") != (files > 23) {
+			t.Errorf("%d files: %s", files, got)
+		}
+	}
+}
