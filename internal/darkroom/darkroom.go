@@ -63,6 +63,8 @@ type developed struct {
 	As     media.Kind
 	Shown  media.Shown
 	Frames int
+	// Approximate is as in media.Result.
+	Approximate bool
 }
 
 // Picture has a picture developed. Beside the errors of media.Develop there are
@@ -79,7 +81,7 @@ func (d *Darkroom) Picture(ctx context.Context, file io.ReaderAt, size int64, q 
 	if err := json.Unmarshal(reply.Result, &r); err != nil || len(reply.Blobs) != 1 {
 		return media.Result{}, senseless()
 	}
-	return media.Result{Data: reply.Blobs[0], As: r.As, Shown: r.Shown, Frames: r.Frames}, nil
+	return media.Result{Data: reply.Blobs[0], As: r.As, Shown: r.Shown, Frames: r.Frames, Approximate: r.Approximate}, nil
 }
 
 // cause is what an error of the worker means.
@@ -186,6 +188,6 @@ func Handler(e media.Engine, pages PageReader) worker.Handler {
 		if err != nil {
 			return worker.Result{}, packed(err)
 		}
-		return worker.Result{Value: developed{r.As, r.Shown, r.Frames}, Blobs: [][]byte{r.Data}}, nil
+		return worker.Result{Value: developed{r.As, r.Shown, r.Frames, r.Approximate}, Blobs: [][]byte{r.Data}}, nil
 	}
 }

@@ -24,6 +24,7 @@ func (e engine) Open(data []byte, f media.Facts, v media.View) (media.Picture, e
 func (engine) Encodes(media.Kind) bool             { return true }
 func (engine) Opaque() bool                        { return false }
 func (engine) Close()                              {}
+func (engine) Approximate() bool                   { return true }
 func (engine) Render(s media.Shot) ([]byte, error) { return []byte("a picture"), nil }
 
 // here is a pool whose worker is in this process: all goes over the wire's forms.
@@ -65,7 +66,7 @@ func TestOrdersComeBackAsTheyWere(t *testing.T) {
 	d := New(here{h: Handler(engine{}, nil)})
 	q := media.Request{Kind: media.GIF, Region: &media.Rect{X: 5, Y: 6, Width: 70, Height: 80}, Limits: media.DefaultLimits(), Bounds: media.DefaultBounds()}
 	r, err := d.Picture(t.Context(), gifOf(60, 50), 13, q, nil)
-	want := media.Result{Data: []byte("a picture"), As: media.PNG, Frames: 1, Shown: media.Shown{
+	want := media.Result{Data: []byte("a picture"), As: media.PNG, Frames: 1, Approximate: true, Shown: media.Shown{
 		Width: 60, Height: 50, Part: media.Rect{X: 5, Y: 6, Width: 55, Height: 44}, Zoomed: true, DisplayWidth: 55, DisplayHeight: 44,
 	}}
 	if err != nil || !reflect.DeepEqual(r, want) {

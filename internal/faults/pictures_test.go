@@ -742,3 +742,23 @@ func naiveMemory(t *testing.T, role string, content []byte) int {
 	}
 	return int(cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss) << 10
 }
+
+// TestInkWithoutAProfileIsTold: colours that are a guess are not passed off as
+// the file's own.
+func TestInkWithoutAProfileIsTold(t *testing.T) {
+	if _, err := exec.LookPath("vips"); err != nil {
+		t.Skipf("!!! NOT TESTED: vips is missing !!!")
+	}
+	p := newPlace(t)
+	c := p.start(t, "FSMCP_VIPS=/nowhere")
+	must(t, os.WriteFile(p.file("in.png"), encode(t, "png", random(rand.New(rand.NewPCG(1, 2)), 200, 100)), 0o666))
+	for name, options := range map[string]string{"with.jpg": "[profile=cmyk]", "without.jpg": "[strip]"} {
+		must(t, exec.Command("vips", "icc_export", p.file("in.png"), p.file(name)+options, "--output-profile", "cmyk").Run())
+		res := mustCall(t, c, "Read", args{"file_path": p.file(name), "region": "0,0,100,100"})
+		displayed(t, res)
+		if told := strings.Contains(res.Text, "colours are approximate"); told != (name == "without.jpg") {
+			t.Errorf("%s: %s", name, res.Text)
+		}
+	}
+	must(t, c.Close())
+}

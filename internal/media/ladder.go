@@ -58,7 +58,13 @@ type Result struct {
 	As     Kind
 	Shown  Shown
 	Frames int // of the file; the first is shown
+	// Approximate: its colours are, as a colour profile is missing that it needs,
+	// or cannot be read.
+	Approximate bool
 }
+
+// approximate is a Picture that knows whether its colours are the file's.
+type approximate interface{ Approximate() bool }
 
 // Facts about pictures that get no result.
 var (
@@ -95,7 +101,8 @@ func Develop(e Engine, data []byte, q Request) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	return Result{Data: out, As: shot.As, Frames: Frames(q.Kind, data), Shown: Shown{
+	faded, _ := p.(approximate)
+	return Result{Data: out, As: shot.As, Frames: Frames(q.Kind, data), Approximate: faded != nil && faded.Approximate(), Shown: Shown{
 		Width: f.Width, Height: f.Height, Part: part, Zoomed: q.Region != nil, DisplayWidth: shot.Width, DisplayHeight: shot.Height,
 	}}, nil
 }

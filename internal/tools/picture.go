@@ -152,7 +152,7 @@ func (r *reading) shownPicture(f media.Facts, size int64, p media.Result) *Resul
 	head := fmt.Sprintf("Image file read: %s (%s, %dx%d, %s)", r.spot.name(), f.Kind, f.Width, f.Height, amount(size))
 	return &Result{
 		Blocks: []Block{
-			{Text: textResult(head, r.misnamed(f.Kind), firstOf(f.Kind, p), p.Shown.Line(), r.spot.note()).Blocks[0].Text},
+			{Text: textResult(head, r.misnamed(f.Kind), firstOf(f.Kind, p), faded(p), p.Shown.Line(), r.spot.note()).Blocks[0].Text},
 			{Data: p.Data, MIME: p.As.MIME()},
 		},
 		Meta: map[string]any{
@@ -187,6 +187,14 @@ func firstOf(kind media.Kind, p media.Result) string {
 		return fmt.Sprintf("(%d icons; the largest shown.)", p.Frames)
 	}
 	return fmt.Sprintf("(%d frames; first shown.)", p.Frames)
+}
+
+// faded says that a picture's colours are not quite the file's.
+func faded(p media.Result) string {
+	if !p.Approximate {
+		return ""
+	}
+	return "(Its colours are approximate: the colour profile that they need is missing or cannot be read.)"
 }
 
 // pictureError finds the words for a picture that is not shown.

@@ -41,7 +41,7 @@ func (e Engine) Open(data []byte, f media.Facts, v media.View) (media.Picture, e
 		}
 		return nil, err
 	}
-	p.icc = profileOf(f.Kind, data, p.model)
+	p.icc, p.faded = profileOf(f.Kind, data, p.model)
 	return p, nil
 }
 
@@ -74,6 +74,7 @@ type picture struct {
 	orientation int
 	part        image.Rectangle // as stored
 	icc         *profile        // nil: sRGB
+	faded       bool            // it should have one
 
 	last   size // of what was made last: steps differ in quality alone, mostly
 	latest image.Image
@@ -81,6 +82,9 @@ type picture struct {
 
 // Opaque implements media.Picture.
 func (p *picture) Opaque() bool { return p.opaque }
+
+// Approximate tells whether the colours are not quite the file's.
+func (p *picture) Approximate() bool { return p.faded }
 
 // Close implements media.Picture.
 func (p *picture) Close() { p.layers, p.latest = nil, nil }
@@ -203,7 +207,7 @@ func (e Engine) Resized(img image.Image, data []byte, f media.Facts) media.Pictu
 	if p.model = colours; isGray {
 		p.model = gray
 	}
-	p.icc = profileOf(f.Kind, data, p.model)
+	p.icc, p.faded = profileOf(f.Kind, data, p.model)
 	p.layers = []layer{{raster: r, at: area{0, 0, float64(r.w), float64(r.h)}, perX: 1, perY: 1}}
 	return p
 }

@@ -23,26 +23,29 @@ type profile struct {
 }
 
 // profileOf reads the profile that a file carries. nil: none, one for colours of
-// another kind, one that changes nothing, or one that cannot be read.
-func profileOf(kind media.Kind, data []byte, m model) *profile {
+// another kind, one that changes nothing, or one that cannot be read. lost: the
+// colours would need one that there is not, as those of ink always do.
+func profileOf(kind media.Kind, data []byte, m model) (p *profile, lost bool) {
 	icc := iccOf(kind, data)
-	if len(icc) < 132 || len(icc) > mostProfile {
-		return nil
+	ink := m == cmyk || m == ycck
+	switch {
+	case len(icc) == 0:
+		return nil, ink
+	case len(icc) < 132 || len(icc) > mostProfile:
+		return nil, true
+	case ink != (string(icc[16:20]) == "CMYK"):
+		return nil, ink // of what was converted before, the profile is of no use any more
 	}
-	if ink := m == cmyk || m == ycck; ink != (string(icc[16:20]) == "CMYK") {
-		return nil
-	}
-	p := parseProfile(icc)
-	if p == nil {
-		if t := parseTable(icc); t != nil {
-			return &profile{table: t}
+	if p := parseProfile(icc); p != nil {
+		if p.changesNothing() {
+			return nil, false
 		}
-		return nil
+		return p, false
 	}
-	if p.changesNothing() {
-		return nil
+	if t := parseTable(icc); t != nil {
+		return &profile{table: t}, false
 	}
-	return p
+	return nil, true
 }
 
 // iccOf finds the profile's bytes.

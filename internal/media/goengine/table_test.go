@@ -188,6 +188,37 @@ func TestPrintedColoursLikeLibvips(t *testing.T) {
 	}
 }
 
+// A picture whose colours are not quite the file's says so, and no other.
+func TestApproximateColoursAreTold(t *testing.T) {
+	var plain bytes.Buffer
+	if err := png.Encode(&plain, image.NewGray(image.Rect(0, 0, 8, 8))); err != nil {
+		t.Fatal(err)
+	}
+	profiled := func(icc []byte) []byte {
+		body := append([]byte("ICC_PROFILE\x00\x01\x01"), icc...)
+		head := binary.BigEndian.AppendUint16([]byte{0xff, 0xe2}, uint16(len(body)+2))
+		file := flat([4]uint8{1, 2, 3, 4}, 0)
+		return append(append(append(bytes.Clone(file[:2]), head...), body...), file[2:]...)
+	}
+	for name, c := range map[string]struct {
+		file []byte
+		want bool
+	}{
+		"a PNG":                       {plain.Bytes(), false},
+		"ink without a profile":       {flat([4]uint8{1, 2, 3, 4}, 2), true},
+		"ink with a broken profile":   {profiled(tabled("CMYK", "Lab ", "mft1")), true},
+		"ink with one of other space": {profiled(tabled("RGB ", "Lab ", "mft1")), true},
+	} {
+		kind := media.Sniff(c.file, "")
+		limits := media.DefaultLimits()
+		limits.Side = 4
+		r, err := media.Develop(Engine{}, c.file, media.Request{Kind: kind, Limits: limits, Bounds: media.DefaultBounds()})
+		if err != nil || r.Approximate != c.want {
+			t.Errorf("%s: %v %v", name, r.Approximate, err)
+		}
+	}
+}
+
 // tabled is a profile of one tag, for colours that it gives in XYZ or Lab.
 func tabled(space, pcs, tag string) []byte {
 	icc := make([]byte, 128)
