@@ -116,6 +116,15 @@ func (p *picture) openJPEG(data []byte, side int) error {
 
 // open decodes all other kinds.
 func (p *picture) open(data []byte, f media.Facts, w, h int) error {
+	if f.Kind == media.PNG {
+		if err := media.Check(f.Kind, data); err != nil {
+			return err // a missing end is no matter to the decoder
+		}
+		if r, opaque, err := readPNG(data, w, h, p.part); err == nil {
+			p.hold(r, r.n == 1, opaque)
+			return nil
+		}
+	}
 	img, err := decode(f.Kind, data, w, h)
 	if err != nil {
 		return err
@@ -123,13 +132,17 @@ func (p *picture) open(data []byte, f media.Facts, w, h int) error {
 	if b := img.Bounds(); b.Dx() != w || b.Dy() != h {
 		return errors.New("its data is of another size than its header says")
 	}
-	r, isGray, opaque := rasterOf(img, p.part)
+	p.hold(rasterOf(img, p.part))
+	return nil
+}
+
+// hold takes over a raster.
+func (p *picture) hold(r raster, isGray, opaque bool) {
 	p.opaque = opaque
 	if p.model = colours; isGray {
 		p.model = gray
 	}
 	p.layers = []layer{{raster: r, at: area{0, 0, float64(r.w), float64(r.h)}, perX: 1, perY: 1}}
-	return nil
 }
 
 // made is the view at a size, upright, in sRGB: a *image.Gray, *image.YCbCr or

@@ -20,7 +20,8 @@ func newFilters(s shape) *filters {
 	return f
 }
 
-// append appends a row with its filter. Rows come in their order.
+// append appends a row with its filter. Rows come in their order; this is the one
+// before.
 func (f *filters) append(b []byte, y int) []byte {
 	f.this, f.last = f.last, f.this
 	row := f.this[f.samples:]

@@ -9,6 +9,7 @@ import (
 	"hash/crc32"
 	"image"
 	"image/color"
+	"runtime"
 
 	"github.com/klauspost/compress/zlib"
 )
@@ -142,8 +143,7 @@ func (c *chunks) colours(p color.Palette) {
 // rowsAtOnce is how many bytes of rows one hands to the other at once.
 const rowsAtOnce = 128 << 10
 
-// pixels writes the image data: one prepares rows while another packs those
-// before.
+// pixels writes the image data: some prepare rows while one packs those before.
 func (c *chunks) pixels(s shape, small bool) error {
 	level := usual
 	if small {
@@ -156,8 +156,8 @@ func (c *chunks) pixels(s shape, small bool) error {
 	}
 	stop := make(chan struct{})
 	defer close(stop)
-	for rows := range prepared(s, stop) {
-		if _, err := z.Write(rows); err != nil {
+	for block := range prepared(s, stop) {
+		if _, err := z.Write(<-block); err != nil {
 			return err
 		}
 	}
@@ -168,25 +168,35 @@ func (c *chunks) pixels(s shape, small bool) error {
 	return nil
 }
 
-// prepared sends rows with their filters, in order, until stop is closed.
-func prepared(s shape, stop <-chan struct{}) <-chan []byte {
-	ready := make(chan []byte, 4)
+// prepared sends blocks of rows with their filters, in order, until stop is
+// closed; each is on its way as soon as it is announced.
+func prepared(s shape, stop <-chan struct{}) <-chan chan []byte {
+	ready := make(chan chan []byte, runtime.GOMAXPROCS(0))
 	go func() {
 		defer close(ready)
-		f := newFilters(s)
-		each := max(rowsAtOnce/(f.length+1), 1)
+		each := max(rowsAtOnce/(s.w*s.samples+1), 1)
 		for y := 0; y < s.h; y += each {
-			n := min(each, s.h-y)
-			block := make([]byte, 0, n*(f.length+1))
-			for k := range n {
-				block = f.append(block, y+k)
-			}
+			block := make(chan []byte, 1)
 			select {
 			case ready <- block:
 			case <-stop:
 				return
 			}
+			go func() { block <- filtered(s, y, min(y+each, s.h)) }()
 		}
 	}()
 	return ready
+}
+
+// filtered are rows with their filters.
+func filtered(s shape, from, to int) []byte {
+	f := newFilters(s)
+	if from > 0 {
+		s.row(f.this[s.samples:], from-1)
+	}
+	b := make([]byte, 0, (to-from)*(f.length+1))
+	for y := from; y < to; y++ {
+		b = f.append(b, y)
+	}
+	return b
 }
