@@ -55,6 +55,10 @@ type follower struct {
 	// proof is a settled stamp under which the file was found to be as was told, or
 	// as the record has it.
 	proof fsys.Stamp
+	// hashed is a settled stamp under which a file too large to be kept had this sum:
+	// an answer that could not wait for it need not begin again.
+	hashed fsys.Stamp
+	sum    state.Sum
 }
 
 // reminded is a state of a file as it was told.
@@ -456,6 +460,15 @@ func changedPicture(path string, f follower, now fsys.Stamp) (m reminder, is fin
 	return reminder{path: path, why: whyChanged(now.Size), stamp: now}, changed
 }
 
+// hashed keeps the sum of a large file.
+func (s *Session) hashed(path string, stamp fsys.Stamp, sum state.Sum) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if f := s.followed.files[path]; f != nil {
+		f.hashed, f.sum = stamp, sum
+	}
+}
+
 func whyChanged(size int64) string {
 	return fmt.Sprintf("was changed outside of fsmcp (%s now)", amount(size))
 }
@@ -480,7 +493,10 @@ func (h *House) compared(session *Session, t *fsys.Target, f follower, rec state
 	if same {
 		return m, nothing
 	}
-	raw, stamp, sum, err := contentNow(t)
+	raw, stamp, sum, err := []byte(nil), t.Stamp, f.sum, error(nil)
+	if f.hashed == (fsys.Stamp{}) || !f.hashed.Same(t.Stamp) {
+		raw, stamp, sum, err = contentNow(t)
+	}
 	if err != nil {
 		if errors.Is(err, fsys.ErrUnstable) {
 			return m, later
@@ -490,6 +506,9 @@ func (h *House) compared(session *Session, t *fsys.Target, f follower, rec state
 	proof := fsys.Stamp{}
 	if stamp.Settled(h.Now()) {
 		proof = stamp
+		if raw == nil {
+			session.hashed(t.Path, stamp, sum)
+		}
 	}
 	if !was.gone && sum == was.sum {
 		session.proven(t.Path, proof)

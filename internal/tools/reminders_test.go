@@ -420,3 +420,34 @@ func TestReminderOfManyFiles(t *testing.T) {
 		}
 	}
 }
+
+// TestReminderHashesALargeFileOnce: where an answer could not wait for the hash, a
+// later one has it.
+func TestReminderHashesALargeFileOnce(t *testing.T) {
+	b := newBench(t)
+	w := &handed{room: 8}
+	b.house.Watcher = w
+	line := strings.Repeat("x", 99) + "\n"
+	file := b.put("f", "")
+	b.ok(&WriteArgs{FilePath: file, Content: strings.Repeat(line, 4000)})
+	b.put("f", strings.Repeat(line, 4001))
+	time.Sleep(50 * time.Millisecond) // until the stamp proves something
+	ctx, giveUp := context.WithCancel(context.Background())
+	w.touched = []string{file}
+	b.within(ctx, &WriteArgs{FilePath: b.path("x"), Content: "x"})
+	f := b.call.Session.followed.files[file]
+	if f.hashed.Size != 400_100 {
+		t.Fatalf("%+v", f)
+	}
+	giveUp()
+	f.sum[0] ^= 1 // which shows whether it is used
+	for range 100 {
+		if r := b.run(&WriteArgs{FilePath: b.path("x"), Content: rand.Text()}); reminders(r) != nil {
+			break
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	if f = b.call.Session.followed.files[file]; f.told == nil || f.told.sum != f.sum {
+		t.Errorf("hashed again: %+v", f.told)
+	}
+}
