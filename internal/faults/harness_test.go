@@ -115,7 +115,8 @@ func (s *stderrOf) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.b.Write(p)
-	if bytes.Contains(p, []byte("panic")) || bytes.Contains(p, []byte("fatal error")) {
+	crashed := bytes.Contains(p, []byte("panic")) || bytes.Contains(p, []byte("fatal error"))
+	if crashed && !bytes.Contains(p, []byte("a media worker was lost")) { // whose last words these are
 		fmt.Fprintf(os.Stderr, "the server crashed: %s\n", p)
 	}
 	return len(p), nil

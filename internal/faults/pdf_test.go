@@ -35,7 +35,7 @@ func companion(t *testing.T) []string {
 	t.Helper()
 	if beside := filepath.Join(filepath.Dir(fsmcp), "fsmcp-media"); os.Getenv("FSMCP_BIN") != "" {
 		if _, err := os.Stat(beside); err == nil {
-			return []string{"XDG_CACHE_HOME=" + filepath.Join(os.TempDir(), "fsmcp-faults-cache")}
+			return []string{"XDG_CACHE_HOME=" + sharedCache()}
 		}
 	}
 	path := filepath.Join(t.TempDir(), "fsmcp-media")
@@ -44,8 +44,11 @@ func companion(t *testing.T) []string {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	return []string{"FSMCP_MEDIA=" + path, "XDG_CACHE_HOME=" + filepath.Join(os.TempDir(), "fsmcp-faults-cache")}
+	return []string{"FSMCP_MEDIA=" + path, "XDG_CACHE_HOME=" + sharedCache()}
 }
+
+// sharedCache is where that lies.
+func sharedCache() string { return filepath.Join(os.TempDir(), "fsmcp-faults-cache") }
 
 // documents are real ones of many kinds: papers, standards, manuals, books,
 // slides, forms, listings, scans, drawings, annotations, which come with the
