@@ -4,8 +4,10 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
+	"hash/crc32"
 	"image/jpeg"
 	"os"
 	"os/exec"
@@ -14,20 +16,44 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/fsmcp/fsmcp/internal/darkroom"
+	"github.com/fsmcp/fsmcp/internal/worker"
 )
 
-// companion builds fsmcp-media, once for all scripts.
+// companion builds fsmcp-media, once for all scripts, where the tests of another
+// working copy build none.
 var companion = sync.OnceValues(func() (string, error) {
-	path := filepath.Join(os.TempDir(), fmt.Sprintf("fsmcp-media-test-%d", os.Getuid()))
+	here, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(os.TempDir(), fmt.Sprintf("fsmcp-media-test-%d-%08x", os.Getuid(), crc32.ChecksumIEEE([]byte(here))))
 	cmd := exec.Command("go", "build", "-o", path, "github.com/fsmcp/fsmcp/cmd/fsmcp-media")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w: %s", err, out)
 	}
-	return path, nil
+	return path, compileFor(path)
 })
+
+// compileFor has the companion compile what it needs into the cache of the tests,
+// however long that takes beside them: a call has half a minute.
+func compileFor(path string) error {
+	pool := worker.New(worker.Options{
+		Command: func() (string, []string) { return path, []string{"fsmcp", "media-worker"} },
+		Env:     append(workerEnv(), "XDG_CACHE_HOME="+path+"-cache"),
+		Memory:  workerMemory, Jobs: 1, Idle: time.Second,
+	})
+	defer pool.Close()
+	job := darkroom.Preparing()
+	job.Deadline = 5 * time.Minute
+	_, err := pool.Do(context.Background(), job)
+	return err
+}
 
 // useMedia sets $MEDIA to the words that give a server its companion, and the
 // code that was compiled for it by an earlier script.

@@ -48,7 +48,7 @@ func children(t *testing.T, pid int) (pids []int) {
 // eventually waits for something that takes as long as the machine lets it.
 func eventually(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	for end := time.Now().Add(90 * time.Second); !is(); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(150 * time.Second); !is(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("%s: never", what)
 		}
@@ -73,9 +73,15 @@ func compiledFile(cache string) string {
 	return name
 }
 
+// readsPDF does what a caller does who is told that PDFs cannot be read yet.
 func (f *fort) readsPDF() {
 	f.t.Helper()
-	if res := f.call("Read", map[string]any{"file_path": f.abs("a.pdf")}); res.IsError || !strings.Contains(res.Text, "This is page 1") {
+	res := f.call("Read", map[string]any{"file_path": f.abs("a.pdf")})
+	for tries := 0; res.Slug == "busy" && tries < 5; tries++ {
+		f.t.Log(res.Text)
+		res = f.call("Read", map[string]any{"file_path": f.abs("a.pdf")})
+	}
+	if res.IsError || !strings.Contains(res.Text, "This is page 1") {
 		f.t.Errorf("%s\nstandard error: %s", clipText(res.Text), f.stderr)
 	}
 }
@@ -135,7 +141,9 @@ func TestKilledWhileCompiling(t *testing.T) {
 		pids := children(t, f.client.PID())
 		if len(pids) == 1 {
 			time.Sleep(300 * time.Millisecond)
-			f.check(syscall.Kill(pids[0], syscall.SIGKILL))
+			if err := syscall.Kill(pids[0], syscall.SIGKILL); err != nil { // that must cost nothing either
+				t.Logf("it has ended by itself: %v; standard error: %s", err, f.stderr)
+			}
 		}
 		return len(pids) == 1
 	})
