@@ -245,6 +245,10 @@ func sharp(t *testing.T, r run) *peer {
 	return p
 }
 
+// settled is when whoever has answered is through with what comes after, which is
+// not the next one's matter.
+const settled = 50 * time.Millisecond
+
 func besideSharp(t *testing.T, r run, engines []engine, pictures []sample, tb *table) {
 	other := sharp(t, r)
 	if other != nil {
@@ -256,6 +260,7 @@ func besideSharp(t *testing.T, r run, engines []engine, pictures []sample, tb *t
 		for i := range r.pictures + 1 {
 			var base time.Duration
 			size := 0
+			time.Sleep(settled)
 			if other != nil {
 				begin := time.Now()
 				other.write([]byte(s.path + "\n"))
@@ -263,6 +268,7 @@ func besideSharp(t *testing.T, r run, engines []engine, pictures []sample, tb *t
 				base = time.Since(begin)
 			}
 			for k, e := range engines {
+				time.Sleep(settled)
 				one, answer := e.peer.call("Read", map[string]any{"file_path": s.path})
 				if !bytes.Contains(answer, []byte(`"type":"image"`)) || len(answer) < s.least {
 					t.Fatalf("%s: %.300s", e.name, answer)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
+	"time"
 )
 
 // Task is one job as its handler sees it.
@@ -60,7 +61,12 @@ type frame struct {
 type serving struct {
 	out    *bufio.Writer
 	handle Handler
+	rest   *time.Timer // gives memory back, unless another job comes
 }
+
+// restAfter is how long a worker keeps what a large job took: the next one mostly
+// comes at once, and would have to be given it anew.
+const restAfter = 300 * time.Millisecond
 
 // read hands frames on to the end of the input.
 func (s *serving) read(in io.Reader, frames chan<- frame) {
@@ -79,6 +85,9 @@ func (s *serving) read(in io.Reader, frames chan<- frame) {
 
 // job reads the rest of a job, runs it, and answers.
 func (s *serving) job(first frame, frames <-chan frame) error {
+	if s.rest != nil {
+		s.rest.Stop()
+	}
 	var h header
 	if first.kind != frameJob || json.Unmarshal(first.b, &h) != nil || h.Size < 0 || h.Size > MaxBody {
 		return errFrame
@@ -103,7 +112,7 @@ func (s *serving) job(first frame, frames <-chan frame) error {
 				return err
 			}
 			if h.Size > 1<<20 { // what a picture took is much, and the next may be far
-				debug.FreeOSMemory()
+				s.rest = time.AfterFunc(restAfter, debug.FreeOSMemory)
 			}
 			return nil
 		}

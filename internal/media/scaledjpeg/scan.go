@@ -234,31 +234,43 @@ func (d *decoder) difference(c *component) error {
 }
 
 // baseline reads a whole block into d.block, multiplied; last is the place of
-// its last coefficient in their order.
+// its last coefficient in their order. The bits are kept in variables of its own:
+// half of the time of a picture is spent here.
 func (d *decoder) baseline(c *component) (last int, err error) {
 	if err := d.difference(c); err != nil {
 		return 0, err
 	}
 	d.block[0] = clampCoef(c.dc * c.quant[0])
 	table, quant := c.acTable, c.quant
+	acc, have := d.acc, d.have
 	for k := 1; k < 64; k++ {
-		if d.have < 32 {
+		if have < 32 { // enough for a code and its number
+			d.acc, d.have = acc, have
 			d.fill()
+			acc, have = d.acc, d.have
 		}
-		if w := table.whole[d.acc>>(64-lookBits)]; w != 0 {
+		start := acc >> (64 - lookBits)
+		if w := table.whole[start]; w != 0 {
 			n := uint(w & 0xff)
-			d.acc <<= n
-			d.have -= int(n)
+			acc <<= n & 63
+			have -= int(n)
 			if k += int(w >> 8 & 15); k > 63 {
 				return last, errCode
 			}
-			d.block[zigzag[k]] = clampCoef(w >> 16 * quant[k])
+			d.block[zigzag[k&63]&63] = clampCoef(w >> 16 * quant[k&63])
 			last = k
 			continue
 		}
-		rs := d.symbol(table)
-		if rs < 0 {
-			return last, errCode
+		rs := int32(table.fast[start] >> 8)
+		if n := uint(table.fast[start] & 0xff); n != 0 {
+			acc <<= n & 63
+			have -= int(n)
+		} else {
+			d.acc, d.have = acc, have
+			if rs = d.symbol(table); rs < 0 {
+				return last, errCode
+			}
+			acc, have = d.acc, d.have
 		}
 		run, size := int(rs>>4), uint(rs&15)
 		if size == 0 {
@@ -271,9 +283,13 @@ func (d *decoder) baseline(c *component) (last int, err error) {
 		if k += run; k > 63 {
 			return last, errCode
 		}
-		d.block[zigzag[k]] = clampCoef(d.signed(size) * min(quant[k], mostCoef))
+		v := extend(int32(acc>>(64-size)), size)
+		acc <<= size
+		have -= int(size)
+		d.block[zigzag[k&63]&63] = clampCoef(v * min(quant[k&63], mostCoef))
 		last = k
 	}
+	d.acc, d.have = acc, have
 	return last, nil
 }
 
