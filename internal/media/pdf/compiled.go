@@ -86,6 +86,22 @@ func (c compiled) list() (by string, pieces []piece) {
 	return by, pieces
 }
 
+// sound tells whether all that is needed lies there as this maker left it, and
+// nothing else.
+func (c compiled) sound() bool {
+	by, listed := c.list()
+	if by != maker() || len(listed) == 0 {
+		return false
+	}
+	names := c.files()
+	for _, name := range names {
+		if now, err := c.look(name); err != nil || !slices.Contains(listed, now) {
+			return false
+		}
+	}
+	return len(names) == len(listed)
+}
+
 // clean deletes what is not as it was left. It returns what is left then, and
 // whether nothing else is there.
 func (c compiled) clean() (pieces []piece, clean bool) {

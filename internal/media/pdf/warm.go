@@ -35,9 +35,11 @@ func (r *Reader) Warm(told func(done, total int64, what string)) error {
 		what = "readying PDFium, which is compiled anew each time where its cache folder cannot be written"
 	}
 	defer every(tellEvery, told, what)()
-	unlock := lockFolder(string(r.cache), turnWithin)
-	defer unlock()
-	pool, err := r.cache.start()
+	pool, err := r.cache.load()
+	if err != nil {
+		defer lockFolder(string(r.cache), alone, turnWithin)()
+		pool, err = r.cache.start()
+	}
 	if err != nil {
 		pool, err = start("")
 	}
@@ -58,10 +60,8 @@ func (r *Reader) Prepare(told func(done, total int64, what string)) error {
 // ready tells whether an earlier process of the same make has left what is
 // needed, undamaged.
 func (r *Reader) ready() bool {
-	defer lockFolder(string(r.cache), turnWithin)()
-	by, listed := r.cache.list()
-	pieces, clean := r.cache.clean()
-	return by == maker() && clean && len(pieces) > 0 && len(pieces) == len(listed)
+	defer lockFolder(string(r.cache), beside, turnWithin)()
+	return r.cache.sound()
 }
 
 // every tells each period, until it is ended, how many have passed.
@@ -81,6 +81,19 @@ func every(period time.Duration, told func(done, total int64, what string), what
 		}
 	}()
 	return func() { close(ended); <-done }
+}
+
+// load starts PDFium by what lies in the folder, if that is sound. Others may do
+// so at the same time: one that is stopped or slow keeps nobody waiting.
+func (c compiled) load() (pdfium.Pool, error) {
+	if c == "" {
+		return nil, os.ErrNotExist
+	}
+	defer lockFolder(string(c), beside, turnWithin)()
+	if !c.sound() {
+		return nil, os.ErrNotExist
+	}
+	return start(string(c))
 }
 
 // start starts PDFium by what lies in the folder, and leaves there what was
