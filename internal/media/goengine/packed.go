@@ -1,5 +1,7 @@
 package goengine
 
+import "bytes"
+
 // Three samples lie in one word, in lanes of 21 bits each: one multiplication
 // weighs all three. A weighed sum of samples of 8 bits with weights of 12 stays
 // within its lane, as long as what is left of nothing is added first.
@@ -150,10 +152,17 @@ func sumAcross(row []uint64, t *packedTaps) uint64 {
 func (s *shrinker) colours(out raster, from, to int) {
 	r := newRing(s.down, from, s.width)
 	wide, acc := make([]uint64, s.src.w), make([]uint64, s.width)
+	var above []uint8
 	for y := from; y < to; y++ {
 		t := s.down[y]
 		for ; r.next < t.first+len(t.weights); r.next++ {
-			s.colourRow(r.row(r.next), wide, s.src.row(r.next))
+			row := s.src.row(r.next)
+			if bytes.Equal(row, above) { // as many of a screen's are
+				copy(r.row(r.next), r.row(r.next-1))
+			} else {
+				s.colourRow(r.row(r.next), wide, row)
+			}
+			above = row
 		}
 		r.sum(acc, t)
 		row := out.row(y)

@@ -1,5 +1,7 @@
 package pngwriter
 
+import "bytes"
+
 // filters finds for each row the way of writing it that packs best, as a rule:
 // that with the smallest sum of differences.
 type filters struct {
@@ -43,6 +45,10 @@ func (f *filters) best() int {
 	row, left := f.this[k:][:n], f.this[:n]
 	up, corner := f.last[k:][:n], f.last[:n]
 	none, sub, above, mean, paeth := f.tried[0][1:][:n], f.tried[1][1:][:n], f.tried[2][1:][:n], f.tried[3][1:][:n], f.tried[4][1:][:n]
+	if bytes.Equal(row, up) { // nothing packs better
+		clear(above)
+		return 2
+	}
 	var sums [5]int
 	for i, v := range row {
 		none[i] = v
@@ -52,11 +58,7 @@ func (f *filters) best() int {
 		sums[1] += size(a)
 		sums[2] += size(b)
 	}
-	// A row like the one above, or all of one colour, is as good as it gets.
-	if sums[2] == 0 {
-		return 2
-	}
-	if sums[1] == 0 {
+	if sums[1] == 0 { // all of one colour
 		return 1
 	}
 	for i, v := range row {
