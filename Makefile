@@ -76,6 +76,7 @@ test: setup check cross ## everything that has to hold, as the continuous integr
 	else echo "test: !!! the engine on libvips is not tested: libvips is not installed !!!"; fi
 	CGO_ENABLED=1 $(GO) test -race -timeout 14m $$($(GO) list ./... | grep -v -e /internal/faults -e /internal/bench $(DECODERS:%=-e %))
 	$(GO) test $(DECODERS:%=.%)
+	CGO_ENABLED=1 $(GO) test -race -run 'PNG|Packed' ./internal/media/goengine
 	$(GO) test -count=1 -timeout 10m -v ./internal/faults ./internal/bench | grep -v -e '^=== '
 	@$(MAKE) --no-print-directory demo >/dev/null && echo "demo: as it should be"
 
