@@ -15,6 +15,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/history"
 	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/state"
+	"github.com/fsmcp/fsmcp/internal/text"
 )
 
 // scripted are hooks that a test plays.
@@ -96,6 +97,34 @@ func TestAFormatterIsTakenUp(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 	b.ok(&EditArgs{FilePath: p, OldString: "one := 7", NewString: "one := 8"})
+}
+
+// A hook may bring a file into UTF-8. What is edited next must not be written in
+// the old charset: two of them in one file are a torn file.
+func TestAHookThatRecodesIsNotWrittenOver(t *testing.T) {
+	const recoded = "schöne Grüße an alle\none\n"
+	b, s := hooked(t)
+	s.after = rewrites(t, func(string) string { return recoded })
+	p := b.put("a.txt", "sch\xf6ne Gr\xfc\xdfe an alle\none\n")
+	b.ok(&ReadArgs{FilePath: p})
+	got := b.ok(&EditArgs{FilePath: p, OldString: "one", NewString: "two"})
+	holds(t, got, "The user's hooks changed the file after this, more than can be shown")
+	s.after = func(Edited) []HookFault { return nil }
+	edit := &EditArgs{FilePath: p, OldString: "one", NewString: "größer"}
+	b.fails(6, slugPartlyRead, edit) // which shows it in its new charset
+	b.ok(edit)
+	b.want("a.txt", strings.Replace(recoded, "one", "größer", 1))
+}
+
+// The same of a change by somebody else, which is told as more than lines.
+func TestARecodedFileIsNotShownInItsOldCharset(t *testing.T) {
+	latin, err := text.Decode([]byte("sch\xf6ne Gr\xfc\xdfe an alle\n"))
+	if err != nil || latin.Enc.IsUTF8() {
+		t.Fatal(latin, err)
+	}
+	if diff, ok := shortDiff(latin.Raw, []byte("schöne Grüße an alle\n"), latin.Enc); ok {
+		t.Errorf("%s", diff)
+	}
 }
 
 // The control arm of the above: the same rewriting by somebody else costs a refusal

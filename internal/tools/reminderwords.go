@@ -126,7 +126,7 @@ func shortDiff(was, now []byte, enc text.Encoding) (string, bool) {
 	}
 	is, err := text.Decode(now)
 	if err == nil && is.Enc != enc && !enc.IsUTF8() {
-		is, err = text.DecodeAs(now, enc) // too little may be left to know it by
+		is, err = becameOf(now, enc) // too little may be left to know it by
 	}
 	if err != nil || is.Enc != enc {
 		return "", false

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/aymanbagabas/go-udiff"
 
@@ -109,10 +110,8 @@ func (h *House) reread(ctx context.Context, call Call, t *fsys.Target) (*held, e
 func (h *House) retouched(call Call, c *held, m made, lost func(string, ...any) string) string {
 	rec := m.change.record
 	var err error
-	if c.doc, err = text.DecodeAs(c.raw, rec.Enc); err != nil {
-		if c.doc, err = text.Decode(c.raw); err != nil {
-			return lost("The user's hooks changed the file after this: it is no text any more.")
-		}
+	if c.doc, err = becameOf(c.raw, rec.Enc); err != nil {
+		return lost("The user's hooks changed the file after this: it is no text any more.")
 	}
 	put := func(shown state.Ranges) {
 		call.Session.files.Put(c.path, c.stamped(rec.Moved(c.hash(), shown, rec.Origin, c.content())))
@@ -140,6 +139,25 @@ func (h *House) retouched(call Call, c *held, m made, lost func(string, ...any) 
 		return head + d.body + fmt.Sprintf("\n… (%d more changed lines, which count as not shown)", d.more)
 	}
 	return head + d.body
+}
+
+// becameOf decodes what another program made of a text in enc. Too little may be
+// left to know a charset by, so that enc is believed first. But most charsets find
+// words in any bytes: where the text is UTF-8 by now, an edit that kept the old one
+// would mix two in one file.
+func becameOf(raw []byte, enc text.Encoding) (*text.Doc, error) {
+	is, err := text.Decode(raw)
+	if err == nil && is.Enc.IsUTF8() && is.Strays == 0 && !isASCII(raw) {
+		return is, nil
+	}
+	if as, err := text.DecodeAs(raw, enc); err == nil {
+		return as, nil
+	}
+	return is, err
+}
+
+func isASCII(b []byte) bool {
+	return !slices.ContainsFunc(b, func(c byte) bool { return c >= utf8.RuneSelf })
 }
 
 // comparison is what became of a text, as a numbered diff of bounded length.
