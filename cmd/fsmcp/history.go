@@ -387,7 +387,7 @@ func (h *historian) restore(ctx context.Context, id string, asJSON bool) error {
 				return err
 			}
 		}
-		return h.failed("%s: %s. Nothing was changed. fsmcp history show %s prints the old text", name, no.why, id)
+		return h.failed("%s: %s. Nothing was changed. %s", name, no.why, wayOut(e))
 	}
 	if bad := (history.Damage{}); errors.As(err, &bad) {
 		return h.failed("%v. Nothing was changed in %s", bad, name)
@@ -404,6 +404,17 @@ func (h *historian) restore(ctx context.Context, id string, asJSON bool) error {
 	}
 	_, err = fmt.Fprintln(h.out, text)
 	return err
+}
+
+// wayOut names what helps whoever takes a change back by hand.
+func wayOut(e history.Entry) string {
+	switch {
+	case e.Partial():
+		return fmt.Sprintf("fsmcp history diff %s prints the old text of the places", e.ID)
+	case e.Before == nil:
+		return fmt.Sprintf("fsmcp history diff %s prints what it created", e.ID)
+	}
+	return fmt.Sprintf("fsmcp history show %s prints the old text", e.ID)
 }
 
 // conflict says why a change cannot be taken back.
