@@ -111,12 +111,7 @@ func (h *House) tell(call Call, tool, given string, begun time.Time, r *Result) 
 	if e.Path == "" {
 		e.Path = given
 	}
-	switch size := r.Meta["fsmcp/size"].(type) {
-	case int:
-		e.Bytes = int64(size)
-	case int64:
-		e.Bytes = size
-	}
+	e.Bytes = r.size()
 	if op == perm.Read {
 		e.Bytes = answered(r)
 	}
@@ -157,6 +152,17 @@ func (h *House) tellSoon(call Call, tool, given string, begun time.Time, r *Resu
 // tellWithin is how long that is waited for.
 const tellWithin = 100 * time.Millisecond
 
+// size is how large a changed file is by its answer.
+func (r *Result) size() int64 {
+	switch size := r.Meta["fsmcp/size"].(type) {
+	case int:
+		return int64(size)
+	case int64:
+		return size
+	}
+	return 0
+}
+
 // answered is how many bytes an answer shows.
 func answered(r *Result) (n int64) {
 	for _, b := range r.Blocks {
@@ -190,6 +196,8 @@ func (h *House) told(ctx context.Context, call Call, given string, run func(cont
 		if refused := (*refusal)(nil); errors.As(err, &refused) {
 			e.Outcome = refused.slug
 		}
+	} else {
+		e.Bytes = r.size()
 	}
 	h.Teller.Tell(e)
 	if err == nil && speaksToAgents(given) {

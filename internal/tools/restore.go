@@ -51,6 +51,16 @@ func (h *House) Restore(ctx context.Context, r Restoring) (*Result, error) {
 		}
 		c := &change{splices: u.Splices, remove: u.Remove, result: textResult(fmt.Sprintf("The change %s of %s was taken back.", r.ID, s.name()))}
 		c.result.Meta = map[string]any{}
+		if !u.Remove {
+			c.result.Meta["fsmcp/size"] = growth(lengths(u.Splices))
+			if old != nil {
+				stamp, err := old.Stamp()
+				if err != nil {
+					return nil, err
+				}
+				c.result.Meta["fsmcp/size"] = stamp.Size + growth(lengths(u.Splices))
+			}
+		}
 		return c, nil
 	}
 	return h.told(ctx, call, r.Path, func(ctx context.Context) (*Result, error) {
