@@ -192,17 +192,17 @@ func (w *walker) read(m *model, file string, offset, limit int) {
 	key := fmt.Sprint(offset, limit)
 	want := numbered(all, from, to)
 	switch {
-	case strings.HasPrefix(res.Text, unchanged):
+	case strings.HasPrefix(res.First, unchanged):
 		if m.served[key] != m.disk || m.stub[key] {
 			w.t.Errorf("a stub where the text was last %q and a stub before: %v", m.served[key], m.stub[key])
 		}
 		m.stub[key] = true
 	case len(all) == 0 || from >= len(all):
-		if !strings.HasPrefix(res.Text, "<system-reminder>Warning: the file exists but") {
-			w.t.Errorf("Read answered %q", res.Text)
+		if !strings.HasPrefix(res.First, "<system-reminder>Warning: the file exists but") {
+			w.t.Errorf("Read answered %q", res.First)
 		}
-	case !strings.HasPrefix(res.Text, want) || to == len(all) && res.Text != want:
-		w.t.Errorf("Read answered\n%q, not\n%q", res.Text, want)
+	case !strings.HasPrefix(res.First, want) || to == len(all) && res.First != want:
+		w.t.Errorf("Read answered\n%q, not\n%q", res.First, want)
 	default:
 		m.served[key], m.stub[key] = m.disk, false
 	}

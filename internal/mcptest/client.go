@@ -353,6 +353,7 @@ func (c *Client) InitializeAs(version, name string) (Message, error) {
 // Result is the answer to a tool call.
 type Result struct {
 	Text    string // all text blocks, one after the other
+	First   string // the first of them: the answer itself, without reminders
 	IsError bool
 	Code    int    // fsmcp/errorCode, 0 where absent
 	Slug    string // fsmcp/error
@@ -416,6 +417,9 @@ func ParseResult(m Message) (Result, error) {
 	res := Result{IsError: r.IsError, Meta: r.Meta, Raw: m.Result, Size: len(m.Raw) + 1}
 	for _, b := range r.Content {
 		if b.Type == "text" {
+			if res.Text == "" {
+				res.First = b.Text
+			}
 			res.Text += b.Text
 		}
 	}
