@@ -2,6 +2,7 @@ package perm
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -79,14 +80,19 @@ func BenchmarkCompile(b *testing.B) {
 }
 
 // TestAllocationsDoNotGrow compares the allocations of a decision under many
-// rules with those under a few.
+// rules with those under a few: the fewest of some tries, since what else the
+// process allocates meanwhile is counted, too.
 func TestAllocationsDoNotGrow(t *testing.T) {
 	count := func(n int) float64 {
 		config := testConfig(manyRules(n)...)
 		config.Mode = AcceptEdits
 		p, _ := Compile(config)
 		names := []string{deepPath, project + "/a/B/c"}
-		return testing.AllocsPerRun(100, func() { p.Decide(Edit, names, noHead) })
+		fewest := math.Inf(1)
+		for range 5 {
+			fewest = min(fewest, testing.AllocsPerRun(100, func() { p.Decide(Edit, names, noHead) }))
+		}
+		return fewest
 	}
 	if few, many := count(10), count(2000); many > few {
 		t.Errorf("%v allocations with 10 rules, %v with 2000", few, many)

@@ -17,25 +17,34 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// powerDisk is a file system in a file, whose power can be cut.
+// powerDisk is a file system in a file, whose power can be cut. It is one device
+// for all its life: a second one for the same file, while the system has not let go
+// of the first, would not see what that one has still to write.
 type powerDisk struct {
-	t            *testing.T
-	image, mount string
-	mounted      bool
+	t             *testing.T
+	device, mount string
+	mounted       bool
 }
 
 func newPowerDisk(t *testing.T) *powerDisk {
 	needRoot(t)
 	top := t.TempDir()
-	p := &powerDisk{t: t, image: filepath.Join(top, "image"), mount: filepath.Join(top, "mount")}
+	image := filepath.Join(top, "image")
+	p := &powerDisk{t: t, mount: filepath.Join(top, "mount")}
 	os.Mkdir(p.mount, 0o755)
-	if err := os.WriteFile(p.image, nil, 0o600); err != nil {
+	if err := os.WriteFile(image, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	os.Truncate(p.image, 64<<20)
-	if out, err := exec.Command("mkfs.ext4", "-q", "-F", p.image).CombinedOutput(); err != nil {
+	os.Truncate(image, 64<<20)
+	if out, err := exec.Command("mkfs.ext4", "-q", "-F", image).CombinedOutput(); err != nil {
 		t.Skipf("SKIPPED: no file system can be made: %v %s", err, out)
 	}
+	device, err := exec.Command("losetup", "--find", "--show", image).Output()
+	if err != nil {
+		t.Skipf("SKIPPED: there is no device for it: %v", err)
+	}
+	p.device = strings.TrimSpace(string(device))
+	t.Cleanup(func() { exec.Command("losetup", "--detach", p.device).Run() })
 	if err := p.on(); err != nil {
 		t.Skipf("SKIPPED: it cannot be mounted: %v", err)
 	}
@@ -44,7 +53,7 @@ func newPowerDisk(t *testing.T) *powerDisk {
 }
 
 func (p *powerDisk) on() error {
-	out, err := exec.Command("mount", "-o", "loop", p.image, p.mount).CombinedOutput()
+	out, err := exec.Command("mount", p.device, p.mount).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("%w: %s", err, out)
 	}

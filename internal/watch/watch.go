@@ -218,8 +218,8 @@ func (w *Watcher) arm(t trail, s stale) error {
 // and then is watched no more. One that bears two names for good (a file system
 // mounted twice) sends its events under one of them only.
 func (w *Watcher) add(dir string) error {
-	const tries, pause = 10, 2 * time.Millisecond
-	for range tries {
+	const first, last = time.Millisecond, 128 * time.Millisecond
+	for pause := first; pause <= last; pause *= 2 {
 		if err := w.notifier.Add(dir); err != nil || w.notifier.has(dir) {
 			return err
 		}
