@@ -171,6 +171,8 @@ func (w *Watcher) track(t target, s stale) error {
 		switch same := round > 0 && now.equal(old); {
 		case same && err == nil:
 			return nil
+		case same && errors.Is(err, errOtherName) && round < rounds-1:
+			time.Sleep(time.Millisecond << min(round, 6))
 		case same && !vanished(err):
 			return blind(err)
 		}
@@ -213,19 +215,18 @@ func (w *Watcher) arm(t trail, s stale) error {
 	return failed
 }
 
-// add has the notifier watch a folder under this name. One that bore another
-// name a moment ago is known to it by that one, until it has read of the move,
-// and then is watched no more. One that bears two names for good (a file system
-// mounted twice) sends its events under one of them only.
+// errOtherName: the notifier knows the folder by another name. One that bore that
+// name a moment ago is let go of when the notifier has read of the move, or when the
+// way that led by the old name is: so it is worth another try. One that bears two
+// names for good (a file system mounted twice) sends its events under one of them.
+var errOtherName = errors.New("the folder is watched under another name")
+
+// add has the notifier watch a folder under this name.
 func (w *Watcher) add(dir string) error {
-	const first, last = time.Millisecond, 128 * time.Millisecond
-	for pause := first; pause <= last; pause *= 2 {
-		if err := w.notifier.Add(dir); err != nil || w.notifier.has(dir) {
-			return err
-		}
-		time.Sleep(pause)
+	if err := w.notifier.Add(dir); err != nil || w.notifier.has(dir) {
+		return err
 	}
-	return fmt.Errorf("%s is watched under another name", dir)
+	return fmt.Errorf("%s: %w", dir, errOtherName)
 }
 
 // missed has all targets behind a folder followed once more, since events of it
@@ -319,9 +320,16 @@ func (w *Watcher) lookAgain(names []string) {
 	}
 }
 
-// catchUp follows the targets whose folders may have moved.
+// catchUp follows the targets whose folders may have moved. One that failed is
+// tried again when the others have let go of what they held by old names.
 func (w *Watcher) catchUp() {
+	failed := make(map[target]stale)
 	for t, s := range w.ledger.moved() {
+		if w.again(t, s) != nil {
+			failed[t] = s
+		}
+	}
+	for t, s := range failed {
 		if err := w.again(t, s); err != nil {
 			w.ledger.fail(err)
 		}
