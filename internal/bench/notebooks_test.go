@@ -16,16 +16,13 @@ import (
 	"time"
 )
 
-// notebookOf is a notebook as nbformat writes one: an indent of one blank, keys in
-// order, no escapes but those that JSON requires.
+// notebookOf is a notebook with nbformat's indent and order, and with more escapes
+// than nbformat writes, which makes it harder to read.
 func notebookOf(t testing.TB, cells []any) []byte {
 	t.Helper()
-	var b bytes.Buffer
-	w := json.NewEncoder(&b)
-	w.SetEscapeHTML(false)
-	w.SetIndent("", " ")
-	must(t, w.Encode(map[string]any{"cells": cells, "metadata": map[string]any{}, "nbformat": 4, "nbformat_minor": 5}))
-	return b.Bytes()
+	raw, err := json.MarshalIndent(map[string]any{"cells": cells, "metadata": map[string]any{}, "nbformat": 4, "nbformat_minor": 5}, "", " ")
+	must(t, err)
+	return append(raw, '\n')
 }
 
 func codeCell(i int, source, outputs []any) map[string]any {

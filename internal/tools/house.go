@@ -101,6 +101,7 @@ type Session struct {
 	looked   map[string]bool // folders in which hints were looked for
 	followed followed
 	own      ownSpans
+	parsed   parsed
 }
 
 // NewSession starts a conversation that has been shown nothing.

@@ -73,6 +73,10 @@ func (h *House) parse(call Call, s *spot, f *fsys.File) (*held, *notebook.Notebo
 	if err != nil {
 		return nil, nil, err
 	}
+	if last, ok := call.Session.lastParsed(c.path, c.raw); ok {
+		c.raw, c.hash = last.raw, func() state.Sum { return last.sum }
+		return c, last.nb, nil
+	}
 	go c.hash() // it will tell whether the file is still what was shown
 	nb, err := notebook.Parse(c.raw)
 	if err != nil {
@@ -80,6 +84,9 @@ func (h *House) parse(call Call, s *spot, f *fsys.File) (*held, *notebook.Notebo
 			return nil, nil, err
 		}
 		return c, nil, err
+	}
+	if len(c.raw) <= mostParsed {
+		call.Session.keepParsed(parsed{c.path, c.raw, c.hash(), nb})
 	}
 	return c, nb, nil
 }

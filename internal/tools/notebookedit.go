@@ -229,7 +229,7 @@ func (e *cellEditing) change(s *spot, c *held, rec state.Record, nb *notebook.No
 	}
 	size := notebook.Size(c.raw, done.Splices)
 	after := sync.OnceValues(func() (sum state.Sum, content []byte) {
-		if size <= state.KeepContent {
+		if size <= mostParsed {
 			content = notebook.Apply(c.raw, done.Splices)
 			return sha256.Sum256(content), content
 		}
@@ -239,6 +239,11 @@ func (e *cellEditing) change(s *spot, c *held, rec state.Record, nb *notebook.No
 		return sum, nil
 	})
 	go after()
+	e.call.whenSent(func() {
+		if sum, content := after(); content != nil {
+			go e.call.Session.parseAhead(c.path, content, sum)
+		}
+	})
 	moves := lengths(splices)
 	return &change{
 		stamp: c.stamp, settled: c.settled, from: c.raw, fromHash: c.hash, splices: splices,
