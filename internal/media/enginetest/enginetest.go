@@ -313,7 +313,7 @@ func (s suite) profiles(t *testing.T) {
 	b := written(t, media.PNG, img)
 	var packed bytes.Buffer
 	z := zlib.NewWriter(&packed)
-	z.Write(wideProfile())
+	z.Write(Profile(DisplayP3))
 	z.Close()
 	chunk := append([]byte("iCCPwide\x00\x00"), packed.Bytes()...)
 	out := binary.BigEndian.AppendUint32(bytes.Clone(b[:33]), uint32(len(chunk)-4))
@@ -331,23 +331,32 @@ func (s suite) profiles(t *testing.T) {
 	}
 }
 
-// wideProfile is an ICC profile of Display P3.
-func wideProfile() []byte {
+// Colours are where red, green and blue of a space lie in that of ICC profiles.
+type Colours [3][3]float64
+
+// Spaces of colours.
+var (
+	SRGB      = Colours{{0.43607, 0.22249, 0.01392}, {0.38515, 0.71687, 0.09708}, {0.14307, 0.06061, 0.71410}}
+	DisplayP3 = Colours{{0.51512, 0.2412, -0.00105}, {0.29198, 0.69225, 0.04189}, {0.1571, 0.06657, 0.78407}}
+)
+
+// Profile is an ICC profile of such colours, with the curve of sRGB.
+func Profile(of Colours) []byte {
 	be := binary.BigEndian
 	fixed := func(b []byte, v float64) []byte { return be.AppendUint32(b, uint32(int32(math.Round(v*65536)))) }
 	para := append([]byte("para\x00\x00\x00\x00"), 0, 3, 0, 0)
 	for _, v := range []float64{2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045} {
 		para = fixed(para, v)
 	}
-	xyz := func(x, y, z float64) []byte {
-		return fixed(fixed(fixed([]byte("XYZ \x00\x00\x00\x00"), x), y), z)
+	xyz := func(v [3]float64) []byte {
+		return fixed(fixed(fixed([]byte("XYZ \x00\x00\x00\x00"), v[0]), v[1]), v[2])
 	}
 	tags := []struct {
 		name string
 		data []byte
 	}{
-		{"rXYZ", xyz(0.51512, 0.2412, -0.00105)}, {"gXYZ", xyz(0.29198, 0.69225, 0.04189)}, {"bXYZ", xyz(0.1571, 0.06657, 0.78407)},
-		{"rTRC", para}, {"gTRC", para}, {"bTRC", para}, {"wtpt", xyz(0.9642, 1, 0.8249)},
+		{"rXYZ", xyz(of[0])}, {"gXYZ", xyz(of[1])}, {"bXYZ", xyz(of[2])},
+		{"rTRC", para}, {"gTRC", para}, {"bTRC", para}, {"wtpt", xyz([3]float64{0.9642, 1, 0.8249})},
 	}
 	head := make([]byte, 128)
 	copy(head[8:], "\x04\x00\x00\x00mntrRGB XYZ ")

@@ -14,30 +14,51 @@ import (
 // or damaged, of which the library's word counts.
 var errOther = errors.New("goengine: this PNG is not read here")
 
-// readPNG reads PNGs of 8 bits a sample, gray or in colours, in rows as they
-// stand: nearly all that are large. One unpacks while another undoes the filters
-// and a third puts rows where they belong, so that it takes half as long as with
-// the library.
+// readPNG reads PNGs of 8 bits a sample, gray or in colours: nearly all that are
+// large.
 func readPNG(data []byte, w, h int, part image.Rectangle) (r raster, opaque bool, err error) {
 	samples, packed, err := pngParts(data)
 	if err != nil {
 		return raster{}, false, err
 	}
-	out := newRaster(w, h, map[int]int{1: 1, 3: 4, 4: 4}[samples])
+	out, opaque, err := readRows(packed, w, h, samples, true)
+	if err != nil {
+		return raster{}, false, err
+	}
+	if !opaque {
+		if out, opaque = out.part(part); !opaque {
+			out.multiply()
+		}
+		return out, opaque, nil
+	}
+	out.pix = out.pix[part.Min.Y*out.stride+part.Min.X*out.n:]
+	out.w, out.h = part.Dx(), part.Dy()
+	return out, true, nil
+}
+
+// readRows reads rows of samples as they stand, each with its filter first where
+// they are filtered. One unpacks while another undoes the filters and a third puts
+// rows where they belong, so that it takes half as long as one after the other.
+func readRows(packed []byte, w, h, samples int, filtered bool) (out raster, opaque bool, err error) {
+	out = newRaster(w, h, map[int]int{1: 1, 3: 4, 4: 4}[samples])
 	u := unfilter{samples: samples, length: w * samples, last: make([]byte, w*samples)}
+	lead := 0
+	if filtered {
+		lead = 1
+	}
 	rows := unpacked{blocks: make(chan []byte, 3), free: make(chan []byte, 6), stop: make(chan struct{})}
 	defer close(rows.stop)
-	each := max((256<<10)/(u.length+1), 1)
+	each := max((256<<10)/(u.length+lead), 1)
 	for range cap(rows.free) {
-		rows.free <- make([]byte, each*(u.length+1))
+		rows.free <- make([]byte, each*(u.length+lead))
 	}
-	go rows.unpack(packed, h, u.length+1)
+	go rows.unpack(packed, h, u.length+lead)
 	undone, placed := make(chan []byte, 1), make(chan bool, 1)
-	go func() { placed <- out.place(undone, samples, rows.free) }()
+	go func() { placed <- out.place(undone, samples, lead, rows.free) }()
 	for y := 0; y < h; {
 		block, ok := <-rows.blocks
-		for at := 0; ok && at < len(block); at += u.length + 1 {
-			ok = u.undo(block[at], block[at+1:][:u.length])
+		for at := 0; ok && at < len(block); at += u.length + lead {
+			ok = !filtered || u.undo(block[at], block[at+1:][:u.length])
 			y++
 		}
 		if !ok {
@@ -52,25 +73,17 @@ func readPNG(data []byte, w, h int, part image.Rectangle) (r raster, opaque bool
 	if _, more := <-rows.blocks; more || rows.failed {
 		return raster{}, false, errOther
 	}
-	if !opaque {
-		if out, opaque = out.part(part); !opaque {
-			out.multiply()
-		}
-		return out, opaque, nil
-	}
-	out.pix = out.pix[part.Min.Y*out.stride+part.Min.X*out.n:]
-	out.w, out.h = part.Dx(), part.Dy()
-	return out, true, nil
+	return out, opaque, nil
 }
 
-// place puts rows where they belong, gives their blocks back, and tells whether
-// nothing shines through.
-func (r raster) place(blocks <-chan []byte, samples int, free chan<- []byte) (opaque bool) {
+// place puts rows, each behind so many other bytes, where they belong, gives their
+// blocks back, and tells whether nothing shines through.
+func (r raster) place(blocks <-chan []byte, samples, lead int, free chan<- []byte) (opaque bool) {
 	opaque = true
 	length, y := r.w*samples, 0
 	for block := range blocks {
-		for at := 0; at < len(block); at += length + 1 {
-			opaque = spread(r.row(y), block[at+1:][:length], samples) && opaque
+		for at := 0; at < len(block); at += length + lead {
+			opaque = spread(r.row(y), block[at+lead:][:length], samples) && opaque
 			y++
 		}
 		free <- block[:cap(block)]
@@ -109,7 +122,7 @@ func pngParts(data []byte) (samples int, packed []byte, err error) {
 	return 0, nil, errOther
 }
 
-// unpacked hands over blocks of rows, each with its filter first.
+// unpacked hands over blocks of rows.
 type unpacked struct {
 	blocks chan []byte
 	free   chan []byte

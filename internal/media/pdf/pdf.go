@@ -11,21 +11,17 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"image"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/klippa-app/go-pdfium"
-	"github.com/klippa-app/go-pdfium/enums"
 	"github.com/klippa-app/go-pdfium/references"
 	"github.com/klippa-app/go-pdfium/requests"
 	"github.com/pdfcpu/pdfcpu/pkg/api"
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/model"
 
 	"github.com/fsmcp/fsmcp/internal/media"
-	"github.com/fsmcp/fsmcp/internal/media/jpegwriter"
 )
 
 // Reader reads PDFs, one at a time.
@@ -223,46 +219,6 @@ func head(s string, n int) string {
 		return s
 	}
 	return strings.ToValidUTF8(s[:max(n, 0)], "")
-}
-
-// draw makes a JPEG of a page on white. The white lies there before anything is
-// drawn: laid under what is done, it comes too late for what mixes with it, such
-// as shadows.
-func (d *document) draw(number int) ([]byte, error) {
-	size, err := d.in.GetPageSize(&requests.GetPageSize{Page: d.page(number)})
-	if err != nil || !(size.Width > 0 && size.Height > 0) {
-		return nil, damaged(fmt.Sprintf("page %d has no size", number))
-	}
-	scale := media.PageSide / max(size.Width, size.Height)
-	w, h := whole(size.Width*scale), whole(size.Height*scale)
-	made, err := d.in.FPDFBitmap_Create(&requests.FPDFBitmap_Create{Width: w, Height: h})
-	if err != nil {
-		return nil, damaged(fmt.Sprintf("page %d cannot be drawn", number))
-	}
-	defer d.in.FPDFBitmap_Destroy(&requests.FPDFBitmap_Destroy{Bitmap: made.Bitmap})
-	if err := d.paint(number, made.Bitmap, w, h); err != nil {
-		return nil, damaged(fmt.Sprintf("page %d cannot be drawn", number))
-	}
-	pixels, err := d.in.FPDFBitmap_GetBuffer(&requests.FPDFBitmap_GetBuffer{Bitmap: made.Bitmap})
-	if err != nil || len(pixels.Buffer) < 4*w*h {
-		return nil, damaged(fmt.Sprintf("page %d cannot be drawn", number))
-	}
-	img := &image.RGBA{Pix: pixels.Buffer, Stride: len(pixels.Buffer) / h, Rect: image.Rect(0, 0, w, h)}
-	return jpegwriter.Encode(img, jpegwriter.Options{Quality: media.PageQuality})
-}
-
-// whole is a length in pixels, a pixel that is begun counted in.
-func whole(length float64) int { return max(1, int(math.Ceil(length-0.01))) }
-
-// paint draws a page on white.
-func (d *document) paint(number int, on references.FPDF_BITMAP, w, h int) error {
-	if _, err := d.in.FPDFBitmap_FillRect(&requests.FPDFBitmap_FillRect{Bitmap: on, Width: w, Height: h, Color: 0xffffffff}); err != nil {
-		return err
-	}
-	_, err := d.in.FPDF_RenderPageBitmap(&requests.FPDF_RenderPageBitmap{
-		Bitmap: on, Page: d.page(number), SizeX: w, SizeY: h, Flags: enums.FPDF_RENDER_FLAG_ANNOT | enums.FPDF_RENDER_FLAG_REVERSE_BYTE_ORDER,
-	})
-	return err
 }
 
 // Bounds of what is listed of a document. An outline may run in a circle.

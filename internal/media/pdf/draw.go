@@ -1,0 +1,92 @@
+package pdf
+
+import (
+	"errors"
+	"fmt"
+	"image"
+	"math"
+
+	"github.com/klippa-app/go-pdfium"
+	"github.com/klippa-app/go-pdfium/enums"
+	"github.com/klippa-app/go-pdfium/references"
+	"github.com/klippa-app/go-pdfium/requests"
+
+	"github.com/fsmcp/fsmcp/internal/media"
+	"github.com/fsmcp/fsmcp/internal/media/jpegwriter"
+)
+
+// draw makes a JPEG of a page on white. The white lies there before anything is
+// drawn: laid under what is done, it comes too late for what mixes with it, such
+// as shadows.
+func (d *document) draw(number int) ([]byte, error) {
+	size, err := d.in.GetPageSize(&requests.GetPageSize{Page: d.page(number)})
+	if err != nil || !(size.Width > 0 && size.Height > 0) {
+		return nil, damaged(fmt.Sprintf("page %d has no size", number))
+	}
+	scale := media.PageSide / max(size.Width, size.Height)
+	on, err := newSheet(d.in, whole(size.Width*scale), whole(size.Height*scale))
+	if err != nil {
+		return nil, damaged(fmt.Sprintf("page %d cannot be drawn", number))
+	}
+	defer on.close()
+	if d.underlay(number, on) {
+		defer d.leave() // its pictures are no longer there
+	}
+	pixels, err := on.show(d.page(number))
+	if err != nil {
+		return nil, damaged(fmt.Sprintf("page %d cannot be drawn", number))
+	}
+	return jpegwriter.Encode(pixels, jpegwriter.Options{Quality: media.PageQuality})
+}
+
+// whole is a length in pixels, a pixel that is begun counted in.
+func whole(length float64) int { return max(1, int(math.Ceil(length-0.01))) }
+
+// sheet is white paper that a page is drawn on, in PDFium's memory.
+type sheet struct {
+	in     pdfium.Pdfium
+	bitmap references.FPDF_BITMAP
+	w, h   int
+}
+
+func newSheet(in pdfium.Pdfium, w, h int) (*sheet, error) {
+	made, err := in.FPDFBitmap_Create(&requests.FPDFBitmap_Create{Width: w, Height: h})
+	if err != nil {
+		return nil, err
+	}
+	s := &sheet{in, made.Bitmap, w, h}
+	if _, err := in.FPDFBitmap_FillRect(&requests.FPDFBitmap_FillRect{Bitmap: s.bitmap, Width: w, Height: h, Color: 0xffffffff}); err != nil {
+		s.close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *sheet) rect() image.Rectangle { return image.Rect(0, 0, s.w, s.h) }
+
+// show draws a page over what is there.
+func (s *sheet) show(page requests.Page) (*image.RGBA, error) {
+	_, err := s.in.FPDF_RenderPageBitmap(&requests.FPDF_RenderPageBitmap{
+		Bitmap: s.bitmap, Page: page, SizeX: s.w, SizeY: s.h, Flags: enums.FPDF_RENDER_FLAG_ANNOT | enums.FPDF_RENDER_FLAG_REVERSE_BYTE_ORDER,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.pixels()
+}
+
+// pixels are where PDFium has them, until it is called again: its memory may move.
+func (s *sheet) pixels() (*image.RGBA, error) {
+	p, err := s.in.FPDFBitmap_GetBuffer(&requests.FPDFBitmap_GetBuffer{Bitmap: s.bitmap})
+	if err != nil {
+		return nil, err
+	}
+	if len(p.Buffer) < 4*s.w*s.h {
+		return nil, errors.New("pdf: the bitmap is of another size")
+	}
+	return &image.RGBA{Pix: p.Buffer, Stride: len(p.Buffer) / s.h, Rect: s.rect()}, nil
+}
+
+func (s *sheet) close() {
+	s.in.FPDFBitmap_Destroy(&requests.FPDFBitmap_Destroy{Bitmap: s.bitmap})
+}
