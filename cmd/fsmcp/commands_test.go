@@ -229,9 +229,20 @@ func utf16Bytes(s string, big bool) []byte {
 	return out
 }
 
+// mkfifo makes a FIFO, also in the place of each file that a pattern names.
 func mkfifo(ts *testscript.TestScript, neg bool, args []string) {
 	need(ts, args, 1, "mkfifo FILE")
-	ts.Check(syscall.Mkfifo(ts.MkAbs(args[0]), 0o666))
+	files, err := filepath.Glob(ts.MkAbs(args[0]))
+	ts.Check(err)
+	for _, name := range files {
+		ts.Check(os.Remove(name))
+	}
+	if len(files) == 0 {
+		files = []string{ts.MkAbs(args[0])}
+	}
+	for _, name := range files {
+		ts.Check(syscall.Mkfifo(name, 0o666))
+	}
 }
 
 // mksock makes a socket. It is bound by a short relative name in its folder,

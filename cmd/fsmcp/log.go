@@ -1,26 +1,37 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"syscall"
 	"time"
 
 	"github.com/rs/zerolog"
 )
 
 // openLog logs at info level to a file, or warnings to standard error, where
-// nobody may be reading: there, lines that find no room are dropped.
+// nobody may be reading: there, and in a FIFO, lines that find no room are dropped.
 func openLog(file string, stderr io.Writer) (log zerolog.Logger, closeLog func(), err error) {
 	if file == "" {
 		w := newLossy(stderr)
 		return zerolog.New(w).Level(zerolog.WarnLevel).With().Timestamp().Logger(), w.close, nil
 	}
-	f, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	f, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY|syscall.O_NONBLOCK, 0o600)
+	if errors.Is(err, syscall.ENXIO) {
+		return log, nil, fmt.Errorf("the log cannot be written: %s is a FIFO or a device that nobody reads", file)
+	}
 	if err != nil {
 		return log, nil, fmt.Errorf("the log cannot be written: %w", err)
 	}
-	return zerolog.New(f).Level(zerolog.InfoLevel).With().Timestamp().Logger(), func() { f.Close() }, nil
+	var w io.Writer = f
+	closeLog = func() { f.Close() }
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		lines := newLossy(f) // whoever reads may stop to
+		w, closeLog = lines, func() { lines.close(); f.Close() }
+	}
+	return zerolog.New(w).Level(zerolog.InfoLevel).With().Timestamp().Logger(), closeLog, nil
 }
 
 // lossy hands lines to a writer that may block for ever, without ever blocking.

@@ -6,9 +6,9 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 // Archive reads what was kept. It changes nothing, and may be used while others
@@ -23,7 +23,7 @@ type Archive struct {
 func Open(stateDirs ...string) (*Archive, error) {
 	a := &Archive{}
 	for _, dir := range stateDirs {
-		root, err := os.OpenRoot(filepath.Join(dir, Folder))
+		root, err := openFound(dir)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -113,12 +113,47 @@ func (a *Archive) read(s *segment) ([]Entry, []Damage) {
 }
 
 func readIn(root *os.Root, name string) ([]byte, error) {
-	f, err := root.Open(name)
+	f, _, err := openRegular(root, name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
 	return io.ReadAll(f)
+}
+
+// openRegular never waits, whatever lies under the name: a FIFO there would keep
+// who looks at the history waiting for ever.
+func openRegular(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = damaged(fmt.Sprintf("%s lies in its place", kindOf(info.Mode())))
+	}
+	if err != nil {
+		f.Close()
+		return nil, nil, err
+	}
+	return f, info, nil
+}
+
+// kindOf names what is no regular file.
+func kindOf(mode fs.FileMode) string {
+	switch mode.Type() {
+	case fs.ModeDir:
+		return "a folder"
+	case fs.ModeSymlink:
+		return "a link"
+	case fs.ModeNamedPipe:
+		return "a FIFO"
+	case fs.ModeSocket:
+		return "a socket"
+	case 0:
+		return "a file"
+	}
+	return "a device"
 }
 
 // whole leaves out the entries whose bytes are damaged.
@@ -152,13 +187,8 @@ func (a *Archive) whole(s *segment, entries []Entry) (fine []Entry, bad []Damage
 }
 
 func (a *Archive) pack(s *segment) (*pack, func(), error) {
-	f, err := s.root.Open(s.stem + packExt)
+	f, info, err := openRegular(s.root, s.stem+packExt)
 	if err != nil {
-		return nil, nil, err
-	}
-	info, err := f.Stat()
-	if err != nil {
-		f.Close()
 		return nil, nil, err
 	}
 	return &pack{r: f, end: info.Size(), code: &a.code}, func() { f.Close() }, nil
@@ -205,7 +235,7 @@ func (a *Archive) load(e Entry, want *Sum, at int64) ([]byte, error) {
 	}
 	p, done, err := a.pack(e.from)
 	if err != nil {
-		return nil, err
+		return nil, Damage{File: e.from.stem + packExt, ID: e.ID, Err: err}
 	}
 	defer done()
 	b, sum, err := p.load(at)

@@ -238,9 +238,25 @@ func openFolder(dir string) (*os.Root, error) {
 	if err := top.Mkdir(Folder, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 		return nil, err
 	}
+	return foundIn(top)
+}
+
+// openFound opens the history's folder where there is one.
+func openFound(dir string) (*os.Root, error) {
+	top, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer top.Close()
+	return foundIn(top)
+}
+
+// foundIn looks first at what bears the folder's name: a link would lead out of
+// what is private, and opening a FIFO would never end.
+func foundIn(top *os.Root) (*os.Root, error) {
 	info, err := top.Lstat(Folder)
-	if err == nil && !info.IsDir() { // a link would lead out of what is private
-		err = &os.PathError{Op: "open", Path: filepath.Join(dir, Folder), Err: errors.New("not a folder")}
+	if err == nil && !info.IsDir() {
+		err = &os.PathError{Op: "open", Path: filepath.Join(top.Name(), Folder), Err: fmt.Errorf("%s lies in the place of the folder", kindOf(info.Mode()))}
 	}
 	if err != nil {
 		return nil, err
