@@ -151,9 +151,14 @@ func printHooks(out io.Writer, v tools.Verdict, all config.Hooks) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for i, list := range [][]config.Hook{all.Before, all.After} {
 		for _, h := range list {
-			if hookList([]config.Hook{h}).Concern(v.Names, foldsCase) {
-				fmt.Fprintf(table, "  hook %s a change\t%s\t%s:%d\n", [...]string{"before", "after"}[i], fsys.Printable(strings.Join(h.Command, " ")), fsys.Printable(h.From), h.Line)
+			if !hookList([]config.Hook{h}).Concern(v.Names, foldsCase) {
+				continue
 			}
+			does := strings.Join(h.Command, " ")
+			if h.Broken != "" {
+				does = "cannot be run, and refuses it: " + h.Broken
+			}
+			fmt.Fprintf(table, "  hook %s a change\t%s\t%s:%d\n", [...]string{"before", "after"}[i], fsys.Printable(does), fsys.Printable(h.From), h.Line)
 		}
 	}
 	return table.Flush()

@@ -20,18 +20,44 @@ type hooking struct {
 	log    zerolog.Logger
 }
 
-// hookBook are the hooks of one edition.
-type hookBook struct{ before, after hooks.List }
+// hookBook are the hooks of one edition. Of those before a change broken has the
+// ones that cannot be run: they stop what they are for.
+type hookBook struct {
+	before, after hooks.List
+	broken        []config.Hook
+}
 
 func newHookBook(cfg config.Hooks) hookBook {
-	return hookBook{before: hookList(cfg.Before), after: hookList(cfg.After)}
+	book := hookBook{after: hookList(cfg.After)}
+	for _, h := range cfg.Before {
+		if h.Broken != "" {
+			book.broken = append(book.broken, h)
+			continue
+		}
+		book.before = append(book.before, hookOf(h))
+	}
+	return book
 }
 
 func hookList(all []config.Hook) (out hooks.List) {
 	for _, h := range all {
-		out = append(out, hooks.Hook{Glob: h.Glob, Command: h.Command, Timeout: h.Timeout})
+		out = append(out, hookOf(h))
 	}
 	return out
+}
+
+func hookOf(h config.Hook) hooks.Hook {
+	return hooks.Hook{Glob: h.Glob, Command: h.Command, Timeout: h.Timeout}
+}
+
+// brokenFor is the first broken hook that is for a file; nil where there is none.
+func (b hookBook) brokenFor(names []string) *config.Hook {
+	for _, h := range b.broken {
+		if (hooks.List{hookOf(h)}).Concern(names, foldsCase) {
+			return &h
+		}
+	}
+	return nil
 }
 
 // foldsCase: names that differ in case alone mean one file here, mostly.
@@ -40,12 +66,15 @@ const foldsCase = runtime.GOOS == "darwin" || runtime.GOOS == "windows"
 // Wanted implements tools.Hooks.
 func (h *hooking) Wanted(names []string) (before, after bool) {
 	book := h.rules.now.Load().hooks
-	return book.before.Concern(names, foldsCase), book.after.Concern(names, foldsCase)
+	return book.brokenFor(names) != nil || book.before.Concern(names, foldsCase), book.after.Concern(names, foldsCase)
 }
 
 // Before implements tools.Hooks.
 func (h *hooking) Before(ctx context.Context, e tools.Edited) (faults []tools.HookFault, stop *tools.HookFault, err error) {
 	edition := h.rules.now.Load()
+	if broken := edition.hooks.brokenFor(e.Names); broken != nil {
+		return nil, &tools.HookFault{Entry: broken.From, Line: broken.Line, Why: broken.Broken}, nil
+	}
 	all, stopped, err := h.runner.Before(ctx, edition.round(edition.hooks.before, hooks.BeforeEdit, e))
 	h.tell(hooks.BeforeEdit, e, all)
 	if err != nil {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -20,10 +21,19 @@ type Hook struct {
 	// From is the file it was written in, Line where.
 	From string
 	Line int
+	// Broken says why the entry cannot be run, as the rest of a sentence about it; ""
+	// where it can. Nobody knows what such a hook would have said of a change: those
+	// that its Glob names must not be made.
+	Broken string
 }
 
 // String is what a hook does, wherever it was written.
-func (h Hook) String() string { return fmt.Sprintf("%q %q %v", h.Glob, h.Command, h.Timeout) }
+func (h Hook) String() string {
+	if h.Broken != "" {
+		return fmt.Sprintf("%q %s", h.Glob, h.Broken)
+	}
+	return fmt.Sprintf("%q %q %v", h.Glob, h.Command, h.Timeout)
+}
 
 const (
 	defaultHookTimeout = 10 * time.Second
@@ -31,70 +41,67 @@ const (
 	longestHook = 10 * time.Minute
 )
 
-// hooksRead is a list of hooks as it was read: those that can be run, each with the
-// place where it begins, and what is wrong with the others.
+// everyFile is the glob of an entry that does not say for which files it is.
+const everyFile = "**"
+
+// hooksRead is a list of hooks as it was read, also those that cannot be run, each
+// with the place where it begins.
 type hooksRead struct {
 	list []Hook
 	at   []int
-	bad  []misfit
-}
-
-// misfit is a part of a value that counts for nothing.
-type misfit struct {
-	at  int
-	why string // the rest of a sentence about it
+	from int // where the whole value begins
 }
 
 func takeHooks(v hujson.Value) (any, bool) {
 	list, ok := v.Value.(*hujson.Array)
 	if !ok {
-		return nil, false
+		none := Hook{Glob: everyFile, Broken: `it is no list of {"glob", "command", "timeout"}`}
+		return hooksRead{[]Hook{none}, []int{v.StartOffset}, v.StartOffset}, false
 	}
-	read := hooksRead{list: []Hook{}}
+	read := hooksRead{from: v.StartOffset}
 	for _, e := range list.Elements {
-		hook, why := takeHook(e)
-		if why != "" {
-			read.bad = append(read.bad, misfit{e.StartOffset, why})
-			continue
-		}
-		read.list, read.at = append(read.list, hook), append(read.at, e.StartOffset)
+		read.list, read.at = append(read.list, takeHook(e)), append(read.at, e.StartOffset)
 	}
 	return read, true
 }
 
-// takeHook reads one entry. why says what is wrong with it.
-func takeHook(v hujson.Value) (h Hook, why string) {
-	h.Timeout = defaultHookTimeout
+// takeHook reads one entry. All of it is read even where a part is wrong: a broken
+// entry is still about the files that it names.
+func takeHook(v hujson.Value) Hook {
+	h := Hook{Timeout: defaultHookTimeout}
 	isObject := members(v, func(field string, v hujson.Value) bool {
+		wrong := ""
 		switch field {
 		case "glob":
 			if h.Glob, _ = text(v); h.Glob == "" || !doublestar.ValidatePattern(h.Glob) {
-				why = `its "glob" is no pattern of names, such as "**/*.go"`
+				h.Glob, wrong = everyFile, `its "glob" is no pattern of names, such as "**/*.go"`
 			}
 		case "command":
 			if h.Command = texts(v); len(h.Command) == 0 || h.Command[0] == "" {
-				why = `its "command" is no list of strings, a program and its arguments`
+				wrong = `its "command" is no list of strings, a program and its arguments`
 			}
 		case "timeout":
 			is, ok := takeTimeout(v)
 			if h.Timeout, _ = is.(time.Duration); !ok || h.Timeout > longestHook {
-				why = `its "timeout" is no length of time up to 10 minutes, such as "10s"`
+				wrong = `its "timeout" is no length of time up to 10 minutes, such as "10s"`
 			}
 		default:
-			why = fmt.Sprintf("it has %q, which is not known (there are glob, command and timeout)", field)
+			wrong = fmt.Sprintf("it has %q, which is not known (there are glob, command and timeout)", field)
 		}
-		return why == ""
+		h.Broken = cmp.Or(h.Broken, wrong)
+		return true
 	})
 	switch {
-	case why != "":
+	case h.Broken != "":
 	case !isObject:
-		why = "it is no object"
+		h.Broken = "it is no object"
 	case h.Glob == "":
-		why = `it has no "glob"`
+		h.Broken = `it has no "glob"`
 	case h.Command == nil:
-		why = `it has no "command"`
+		h.Broken = `it has no "command"`
 	}
-	return h, why
+	h.Glob = cmp.Or(h.Glob, everyFile)
+	return h
 }
 
 // texts reads a list of strings; nil where it is none.
@@ -113,16 +120,33 @@ func texts(v hujson.Value) (out []string) {
 	return out
 }
 
-// hooks tells of entries that cannot be run; the others hold.
-func (p *parser) hooks(k key, read hooksRead) (list []Hook, ok bool) {
-	for _, m := range read.bad {
-		p.warn(m.at, "an entry of %q is ignored: %s", k.path, m.why)
-	}
+// hooks sets a list of hooks and tells of entries that cannot be run; the others
+// hold. Of those before a change the broken ones stay: what may be a guard must not
+// be off unnoticed. isList says that there is a list at all.
+func (p *parser) hooks(k key, read hooksRead, isList bool) {
+	list := []Hook{}
 	for i, h := range read.list {
 		h.From, h.Line = p.layer.File.Name, p.line(read.at[i])
-		read.list[i] = h
+		switch guards := k.path == keyHooksBefore; {
+		case h.Broken == "":
+			list = append(list, h)
+		case guards:
+			p.warn(read.at[i], "%s cannot be run, and until it is mended no file is changed that it is for: %s", entryOf(k, isList), h.Broken)
+			list = append(list, h)
+		default:
+			p.warn(read.at[i], "%s is ignored: %s", entryOf(k, isList), h.Broken)
+		}
 	}
-	return read.list, len(read.list) > 0 || len(read.bad) == 0
+	if len(list) > 0 || len(read.list) == 0 {
+		p.keep(k, list, read.from)
+	}
+}
+
+func entryOf(k key, isList bool) string {
+	if isList {
+		return fmt.Sprintf("an entry of %q", k.path)
+	}
+	return fmt.Sprintf("%q", k.path)
 }
 
 // hooksOf are the hooks of all sources together.

@@ -118,23 +118,35 @@ func TestHooksAddUp(t *testing.T) {
 	}
 }
 
-// What is wrong with one hook leaves the others alone: a guard does not fall with a
-// formatter. The warning says which, where and why.
+// What is wrong with one hook leaves the others alone, and a broken one that may be
+// a guard stays, for the files that it names or, where it does not say, for all. The
+// warning says which, where and why.
 func TestOneBrokenHook(t *testing.T) {
 	s := with(env(nil), map[string]string{userOwn: `{"hooks": {"beforeFileEdited": [
 {"glob": "a", "command": ["guard"]},
 {"glob": "[", "command": ["x"]},
 {"glob": "*", "command": ["x"], "timeout": "11m"},
 // here
-{"glob": "b", "command": ["guard"], "timeout": "10m"}, {"globs": "*"}]}}`})
+{"glob": "b", "command": ["guard"], "timeout": "10m"}, {"globs": "*"}, {"command": "x", "glob": "c"}],
+"afterFileEdited": [{"glob": "*", "command": "fmt"}, {"glob": "d", "command": ["fmt"]}]}}`})
 	c, warnings, err := New(Flags{}, s, 1000)
-	if err != nil || fmt.Sprint(c.Hooks.Before) != `["a" ["guard"] 10s "b" ["guard"] 10m0s]` || c.Hooks.Before[1].Line != 6 || c.Hooks.Before[1].From != userOwn {
-		t.Errorf("%+v, %v", c.Hooks.Before, err)
+	var got []string
+	for _, h := range c.Hooks.Before {
+		got = append(got, fmt.Sprintf("%d %s %v", h.Line, h.Glob, h.Broken == ""))
 	}
+	if err != nil || !slices.Equal(got, []string{"2 a true", "3 ** false", "4 * false", "6 b true", "6 ** false", "6 c false"}) || c.Hooks.Before[1].From != userOwn {
+		t.Errorf("%q, %v", got, err)
+	}
+	if fmt.Sprint(c.Hooks.After) != `["d" ["fmt"] 10s]` {
+		t.Errorf("%v", c.Hooks.After)
+	}
+	const refuses = "cannot be run, and until it is mended no file is changed that it is for: "
 	want := []string{
-		userOwn + `:3: an entry of "hooks.beforeFileEdited" is ignored: its "glob" is no pattern of names, such as "**/*.go"`,
-		userOwn + `:4: an entry of "hooks.beforeFileEdited" is ignored: its "timeout" is no length of time up to 10 minutes, such as "10s"`,
-		userOwn + `:6: an entry of "hooks.beforeFileEdited" is ignored: it has "globs", which is not known (there are glob, command and timeout)`,
+		userOwn + `:3: an entry of "hooks.beforeFileEdited" ` + refuses + `its "glob" is no pattern of names, such as "**/*.go"`,
+		userOwn + `:4: an entry of "hooks.beforeFileEdited" ` + refuses + `its "timeout" is no length of time up to 10 minutes, such as "10s"`,
+		userOwn + `:6: an entry of "hooks.beforeFileEdited" ` + refuses + `it has "globs", which is not known (there are glob, command and timeout)`,
+		userOwn + `:6: an entry of "hooks.beforeFileEdited" ` + refuses + `its "command" is no list of strings, a program and its arguments`,
+		userOwn + `:7: an entry of "hooks.afterFileEdited" is ignored: its "command" is no list of strings, a program and its arguments`,
 	}
 	if !slices.Equal(warnings, want) {
 		t.Errorf("%q", warnings)

@@ -392,15 +392,11 @@ func (p *parser) set(k key, v hujson.Value) {
 	}
 	is, ok := k.take(v)
 	if read, many := is.(hooksRead); many {
-		if is, ok = p.hooks(k, read); !ok {
-			return // which was told of each entry
-		}
+		p.hooks(k, read, ok)
+		return
 	}
 	if ok {
-		if p.layer.values == nil {
-			p.layer.values = make(map[string]value)
-		}
-		p.layer.values[k.path] = value{is, p.line(v.StartOffset)}
+		p.keep(k, is, v.StartOffset)
 		return
 	}
 	hint := ""
@@ -411,6 +407,13 @@ func (p *parser) set(k key, v hujson.Value) {
 		}
 	}
 	p.warn(v.StartOffset, "%q takes %s%s; it is ignored", k.path, k.want, hint)
+}
+
+func (p *parser) keep(k key, is any, offset int) {
+	if p.layer.values == nil {
+		p.layer.values = make(map[string]value)
+	}
+	p.layer.values[k.path] = value{is, p.line(offset)}
 }
 
 // unknown warns of a key that fsmcp's own files do not have. The other keys of

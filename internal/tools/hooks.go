@@ -35,6 +35,10 @@ type HookFault struct {
 	Why     string // the rest of a sentence about it
 	Refused bool   // it has stopped the change on purpose
 	Said    string // the beginning of what it wrote
+	// Entry is the settings file in which it stands so that it cannot be run, Line
+	// where; "" where it was run.
+	Entry string
+	Line  int
 }
 
 // hooking is what the hooks of one call have done so far.
@@ -111,6 +115,8 @@ func (h *House) stopped(s *spot, f *HookFault) error {
 	fmt.Fprintf(&b, "Nothing was changed in %s: ", s.name())
 	said := f.said(saidBytes)
 	switch {
+	case f.Entry != "":
+		fmt.Fprintf(&b, "the user has a hook that may refuse this call and cannot be run, in line %d of %s: %s. Tell the user; until that is mended, the same call is refused again.", f.Line, fsys.Printable(f.Entry), f.Why)
 	case f.Refused && said == "":
 		fmt.Fprintf(&b, "the user's hook %s refused this call and gave no reason. Ask the user before you try it again.", f.name())
 	case f.Refused:
