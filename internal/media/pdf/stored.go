@@ -247,12 +247,26 @@ func lengthIn(file []byte, v types.Object) (int, bool) {
 	return n, err == nil
 }
 
-// fitted is the picture in a size.
-func (s stored) fitted(w, h int) (image.Image, error) {
+// fitted is the picture in a size: an *image.Gray if it has one sample a pixel.
+func (s stored) fitted(w, h int) (img image.Image, err error) {
 	if s.jpeg {
-		return goengine.FittedJPEG(s.raw, s.width, s.height, w, h)
+		img, err = goengine.FittedJPEG(s.raw, s.width, s.height, w, h)
+	} else {
+		img, err = goengine.FittedRows(s.raw, s.width, s.height, s.samples, s.filtered, w, h)
 	}
-	return goengine.FittedRows(s.raw, s.width, s.height, s.samples, s.filtered, w, h)
+	if err != nil {
+		return nil, err
+	}
+	g, ok := img.(*image.Gray)
+	if ok != (s.samples == 1) { // a JPEG has its own idea of its colours
+		return nil, fmt.Errorf("pdf: of %d samples a pixel there is %T", s.samples, img)
+	}
+	if s.inverted {
+		for i, v := range g.Pix {
+			g.Pix[i] = 255 - v
+		}
+	}
+	return img, nil
 }
 
 // opacity is a mask in a size; nil: it hides nothing.
@@ -266,11 +280,7 @@ func (s stored) opacity(w, h int) (image.Image, error) {
 		return nil, fmt.Errorf("pdf: a mask is %T", img)
 	}
 	all := byte(255)
-	for i, v := range g.Pix {
-		if s.inverted {
-			v = 255 - v
-			g.Pix[i] = v
-		}
+	for _, v := range g.Pix {
 		all &= v
 	}
 	if all == 255 {
