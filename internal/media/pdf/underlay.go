@@ -32,13 +32,13 @@ func (d *document) underlay(number int, on *sheet) (some bool) {
 	if !ok {
 		return false
 	}
-	var kept []references.FPDF_PAGEOBJECT // they lie below what comes after them
+	var kept []image.Rectangle // where what lies below the next one shows something
 	for _, e := range elements {
 		if e.kind == enums.FPDF_PAGEOBJ_IMAGE && d.lay(number, e.ref, frame, kept, on) {
 			some = true
 			continue
 		}
-		kept = append(kept, e.ref)
+		kept = append(kept, d.shownIn(e.ref, frame))
 	}
 	return some
 }
@@ -106,7 +106,7 @@ func (f frame) pixels(b box) image.Rectangle {
 }
 
 // lay lays one picture on the paper, if it is a plain one and over nothing else.
-func (d *document) lay(number int, ref references.FPDF_PAGEOBJECT, f frame, below []references.FPDF_PAGEOBJECT, on *sheet) bool {
+func (d *document) lay(number int, ref references.FPDF_PAGEOBJECT, f frame, below []image.Rectangle, on *sheet) bool {
 	place, ok := d.upright(ref)
 	if !ok {
 		return false
@@ -120,7 +120,7 @@ func (d *document) lay(number int, ref references.FPDF_PAGEOBJECT, f frame, belo
 		return false
 	}
 	for _, other := range below {
-		if d.covers(other, f, at) {
+		if other.Overlaps(at) {
 			return false
 		}
 	}
@@ -244,18 +244,27 @@ func (d *document) plain(ref references.FPDF_PAGEOBJECT) bool {
 	return true
 }
 
-// covers tells whether an element may show anything in a place.
-func (d *document) covers(ref references.FPDF_PAGEOBJECT, f frame, at image.Rectangle) bool {
+// shownIn is where an element may show anything or hide what follows, as text does
+// that clips.
+func (d *document) shownIn(ref references.FPDF_PAGEOBJECT, f frame) image.Rectangle {
+	mode, err := d.in.FPDFTextObj_GetTextRenderMode(&requests.FPDFTextObj_GetTextRenderMode{PageObject: ref})
+	switch {
+	case err != nil: // it is no text
+	case mode.TextRenderMode == enums.FPDF_TEXTRENDERMODE_INVISIBLE: // as under scans
+		return image.Rectangle{}
+	case mode.TextRenderMode >= enums.FPDF_TEXTRENDERMODE_FILL_CLIP: // nobody tells whom
+		return everywhere
+	}
+	return d.bounds(ref, f)
+}
+
+// bounds is where an element stands, and a pixel around it.
+func (d *document) bounds(ref references.FPDF_PAGEOBJECT, f frame) image.Rectangle {
 	b, err := d.in.FPDFPageObj_GetBounds(&requests.FPDFPageObj_GetBounds{PageObject: ref})
 	if err != nil {
-		return true
+		return everywhere
 	}
-	own := f.pixels(box{float64(b.Left), float64(b.Right), float64(b.Bottom), float64(b.Top)}).Inset(-1)
-	if !own.Overlaps(at) {
-		return false
-	}
-	mode, err := d.in.FPDFTextObj_GetTextRenderMode(&requests.FPDFTextObj_GetTextRenderMode{PageObject: ref})
-	return err != nil || mode.TextRenderMode != enums.FPDF_TEXTRENDERMODE_INVISIBLE // as under scans
+	return f.pixels(box{float64(b.Left), float64(b.Right), float64(b.Bottom), float64(b.Top)}).Inset(-1)
 }
 
 // stored is a picture of a page as its file holds it, if that says all.

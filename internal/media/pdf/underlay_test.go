@@ -152,6 +152,7 @@ func TestPicturesThatAreLaidLookAsPDFiumDrawsThem(t *testing.T) {
 		"over a text":                  {pageWith("BT /F 20 Tf 60 60 Td (hidden) Tj ET "+put, resources+"/Font<</F 6 0 R>>", "", picture(dct, camera), "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>"), false},
 		"in a circle":                  {pageWith("q 100 100 m 300 100 300 200 100 200 c W n "+put+"Q", resources, "", picture(dct, camera)), false},
 		"clipped by text":              {pageWith("q BT /F 90 Tf 7 Tr 60 60 Td (clip) Tj ET "+put+"Q", resources+"/Font<</F 6 0 R>>", "", picture(dct, camera), "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>"), false},
+		"clipped by text beside it":    {pageWith("1 0 0 rg 380 280 9 9 re f q BT /F 10 Tf 7 Tr 5 5 Td (clip) Tj ET "+put+"Q", resources+"/Font<</F 6 0 R>>", "", picture(dct, camera), "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>"), false},
 		"turned":                       {pageWith("q 0 225 -300 0 350 40 cm /I Do Q", resources, "", picture(dct, camera)), false},
 		"upside down":                  {pageWith("q 300 0 0 -225 50 265 cm /I Do Q", resources, "", picture(dct, camera)), false},
 		"a turned page":                {pageWith(put, resources, "/Rotate 90", picture(dct, camera)), false},
