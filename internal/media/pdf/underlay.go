@@ -100,10 +100,15 @@ func (d *document) frame(number int, pixels image.Rectangle) (f frame, ok bool) 
 // pixels are all those that a place touches, as PDFium counts them.
 func (f frame) pixels(b box) image.Rectangle {
 	const hair = 1e-3 // what sums of floats are beside a whole number
+	first := func(v float64) int { return int(math.Floor(max(min(v, beyond), -beyond) + hair)) }
+	last := func(v float64) int { return int(math.Ceil(max(min(v, beyond), -beyond) - hair)) }
 	return image.Rect(
-		int(math.Floor((b.left-f.left)*f.perX+hair)), int(math.Floor((f.top-b.top)*f.perY+hair)),
-		int(math.Ceil((b.right-f.left)*f.perX-hair)), int(math.Ceil((f.top-b.bottom)*f.perY-hair)))
+		first((b.left-f.left)*f.perX), first((f.top-b.top)*f.perY),
+		last((b.right-f.left)*f.perX), last((f.top-b.bottom)*f.perY))
 }
+
+// beyond is further away than any page reaches; what is further still is no whole number.
+const beyond = 1 << 30
 
 // lay lays one picture on the paper, if it is a plain one and over nothing else.
 func (d *document) lay(number int, ref references.FPDF_PAGEOBJECT, f frame, below []image.Rectangle, on *sheet) bool {

@@ -10,6 +10,7 @@ import (
 	"image/png"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/fsmcp/fsmcp/internal/media/enginetest"
@@ -119,6 +120,7 @@ func TestPicturesThatAreLaidLookAsPDFiumDrawsThem(t *testing.T) {
 	camera, rows, grays := asJPEG(t, img), zipped(asRows(img, 3)), zipped(asRows(img, 1))
 	const put = "q 300 0 0 225 50 40 cm /I Do Q "
 	const resources = "/XObject<</I 5 0 R>>"
+	away, back := strings.Repeat("1000000 0 0 1000000 0 0 cm ", 4), strings.Repeat("0.000001 0 0 0.000001 0 0 cm ", 4)
 	masked := func(more, mask string) []byte {
 		return pageWith("1 0 0 rg 0 0 0 0 re f "+put, resources, "", picture(rgb+"/Filter/FlateDecode"+size+"/SMask 6 0 R", rows), picture(mask, grays))
 	}
@@ -153,6 +155,8 @@ func TestPicturesThatAreLaidLookAsPDFiumDrawsThem(t *testing.T) {
 		"in a circle":                  {pageWith("q 100 100 m 300 100 300 200 100 200 c W n "+put+"Q", resources, "", picture(dct, camera)), false},
 		"clipped by text":              {pageWith("q BT /F 90 Tf 7 Tr 60 60 Td (clip) Tj ET "+put+"Q", resources+"/Font<</F 6 0 R>>", "", picture(dct, camera), "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>"), false},
 		"clipped by text beside it":    {pageWith("1 0 0 rg 380 280 9 9 re f q BT /F 10 Tf 7 Tr 5 5 Td (clip) Tj ET "+put+"Q", resources+"/Font<</F 6 0 R>>", "", picture(dct, camera), "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>"), false},
+		"over what has no end":         {pageWith("1 0 0 rg q "+away+"-1000 -1000 2000 2000 re f Q "+put, resources, "", picture(rgb+"/Filter/FlateDecode"+size+"/SMask 6 0 R", rows), picture(gray+"/Filter/FlateDecode"+size, grays)), false},
+		"in what has no end":           {pageWith("q "+away+"-1000 -1000 2000 2000 re W n "+back+put+"Q", resources, "", picture(dct, camera)), true},
 		"turned":                       {pageWith("q 0 225 -300 0 350 40 cm /I Do Q", resources, "", picture(dct, camera)), false},
 		"upside down":                  {pageWith("q 300 0 0 -225 50 265 cm /I Do Q", resources, "", picture(dct, camera)), false},
 		"a turned page":                {pageWith(put, resources, "/Rotate 90", picture(dct, camera)), false},
