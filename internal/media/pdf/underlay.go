@@ -4,6 +4,7 @@ import (
 	"image"
 	"image/draw"
 	"math"
+	"slices"
 
 	"github.com/klippa-app/go-pdfium/enums"
 	"github.com/klippa-app/go-pdfium/references"
@@ -15,6 +16,8 @@ import (
 // Bounds of what is looked for to be laid under a page.
 const (
 	firstElements = 100     // elements of a page that are looked at: to look takes time, too
+	mostElements  = 3000    // elements that may lie over them
+	mostNested    = 8       // forms in forms
 	leastLaid     = 1 << 14 // pixels of the page below which PDFium is quick enough
 )
 
@@ -32,9 +35,19 @@ func (d *document) underlay(number int, on *sheet) (some bool) {
 	if !ok {
 		return false
 	}
+	mixers, ok := d.mixers(number, frame)
+	if !ok {
+		return false
+	}
 	var kept []image.Rectangle // where what lies below the next one shows something
-	for _, e := range elements {
-		if e.kind == enums.FPDF_PAGEOBJ_IMAGE && d.lay(number, e.ref, frame, kept, on) {
+	for i, e := range elements {
+		others := slices.Clone(kept)
+		for _, m := range mixers {
+			if m.index > i {
+				others = append(others, m.at)
+			}
+		}
+		if e.kind == enums.FPDF_PAGEOBJ_IMAGE && d.lay(number, e.ref, frame, others, on) {
 			some = true
 			continue
 		}
@@ -110,8 +123,8 @@ func (f frame) pixels(b box) image.Rectangle {
 // beyond is further away than any page reaches; what is further still is no whole number.
 const beyond = 1 << 30
 
-// lay lays one picture on the paper, if it is a plain one and over nothing else.
-func (d *document) lay(number int, ref references.FPDF_PAGEOBJECT, f frame, below []image.Rectangle, on *sheet) bool {
+// lay lays one picture on the paper, if it is a plain one and away from others.
+func (d *document) lay(number int, ref references.FPDF_PAGEOBJECT, f frame, others []image.Rectangle, on *sheet) bool {
 	place, ok := d.upright(ref)
 	if !ok {
 		return false
@@ -124,7 +137,7 @@ func (d *document) lay(number int, ref references.FPDF_PAGEOBJECT, f frame, belo
 	if !ok || !d.plain(ref) {
 		return false
 	}
-	for _, other := range below {
+	for _, other := range others {
 		if other.Overlaps(at) {
 			return false
 		}
@@ -228,8 +241,7 @@ func (d *document) rectangle(clip references.FPDF_CLIPPATH, path int) (b box, ok
 
 // plain tells whether an element mixes with nothing and is shown in any case.
 func (d *document) plain(ref references.FPDF_PAGEOBJECT) bool {
-	mixed, err := d.in.FPDFPageObj_HasTransparency(&requests.FPDFPageObj_HasTransparency{PageObject: ref})
-	if err != nil || mixed.HasTransparency {
+	if !d.opaque(ref) {
 		return false
 	}
 	n, err := d.in.FPDFPageObj_CountMarks(&requests.FPDFPageObj_CountMarks{PageObject: ref})
@@ -247,6 +259,12 @@ func (d *document) plain(ref references.FPDF_PAGEOBJECT) bool {
 		}
 	}
 	return true
+}
+
+// opaque tells whether an element itself covers what lies below it.
+func (d *document) opaque(ref references.FPDF_PAGEOBJECT) bool {
+	mixed, err := d.in.FPDFPageObj_HasTransparency(&requests.FPDFPageObj_HasTransparency{PageObject: ref})
+	return err == nil && !mixed.HasTransparency
 }
 
 // shownIn is where an element may show anything or hide what follows, as text does
@@ -270,6 +288,58 @@ func (d *document) bounds(ref references.FPDF_PAGEOBJECT, f frame) image.Rectang
 		return everywhere
 	}
 	return f.pixels(box{float64(b.Left), float64(b.Right), float64(b.Bottom), float64(b.Top)}).Inset(-1)
+}
+
+// mixer is an element that mixes with what lies below it. What it needs of that,
+// PDFium draws anew of the page's elements, and what was laid is not among them.
+type mixer struct {
+	index int
+	at    image.Rectangle
+}
+
+// mixers are those of a page. ok: all of them are known.
+func (d *document) mixers(number int, f frame) (out []mixer, ok bool) {
+	page := d.page(number)
+	notes, err := d.in.FPDFPage_GetAnnotCount(&requests.FPDFPage_GetAnnotCount{Page: page})
+	if err != nil || notes.Count > mostElements || notes.Count > 0 && d.marked(page, notes.Count) {
+		return nil, false
+	}
+	n, err := d.in.FPDFPage_CountObjects(&requests.FPDFPage_CountObjects{Page: page})
+	if err != nil || n.Count > mostElements {
+		return nil, false
+	}
+	left := mostElements
+	for i := range n.Count {
+		p, err := d.in.FPDFPage_GetObject(&requests.FPDFPage_GetObject{Page: page, Index: i})
+		if err != nil {
+			return nil, false
+		}
+		if d.mixes(p.PageObject, mostNested, &left) {
+			out = append(out, mixer{i, d.bounds(p.PageObject, f)})
+		}
+	}
+	return out, true
+}
+
+// mixes tells whether an element, or one in it, may mix with what lies below it.
+func (d *document) mixes(ref references.FPDF_PAGEOBJECT, deep int, left *int) bool {
+	if *left--; *left < 0 || !d.opaque(ref) {
+		return true
+	}
+	n, err := d.in.FPDFFormObj_CountObjects(&requests.FPDFFormObj_CountObjects{PageObject: ref})
+	if err != nil { // it is no form
+		return false
+	}
+	if deep == 0 {
+		return true
+	}
+	for i := range n.Count {
+		p, err := d.in.FPDFFormObj_GetObject(&requests.FPDFFormObj_GetObject{PageObject: ref, Index: uint64(i)})
+		if err != nil || d.mixes(p.PageObject, deep-1, left) {
+			return true
+		}
+	}
+	return false
 }
 
 // stored is a picture of a page as its file holds it, if that says all.
