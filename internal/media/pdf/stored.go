@@ -2,8 +2,10 @@ package pdf
 
 import (
 	"bytes"
+	"compress/zlib"
 	"fmt"
 	"image"
+	"io"
 	"strconv"
 
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/model"
@@ -32,6 +34,7 @@ const (
 	mostHead    = 2048
 	mostUnpack  = 16_000_000 // pixels that zlib packed: they have to be there all at once
 	mostDecoded = 100_000_000
+	mostObjects = 32 << 20 // bytes of packed objects that are searched
 )
 
 // storedIn finds a picture whose bytes are known, and how many samples a pixel has.
@@ -245,6 +248,51 @@ func lengthIn(file []byte, v types.Object) (int, bool) {
 	digits, _, _ := bytes.Cut(body[:min(64, len(body))], []byte("endobj"))
 	n, err := strconv.Atoi(string(bytes.TrimSpace(digits)))
 	return n, err == nil
+}
+
+// transferred tells whether a file may have colours pass through functions on
+// their way to paper, of which PDFium tells nothing: pictures pass them, too.
+func transferred(file []byte) bool {
+	if namesTransfer(file) {
+		return true
+	}
+	room := int64(mostObjects)
+	for rest := file; ; {
+		at := bytes.Index(rest, []byte("/ObjStm"))
+		if at < 0 {
+			return false
+		}
+		rest = rest[at:]
+		from := bytes.Index(rest[:min(len(rest), mostHead)], []byte("stream"))
+		if from < 0 {
+			return true // who knows what it holds
+		}
+		z, err := zlib.NewReader(bytes.NewReader(bytes.TrimLeft(rest[from+len("stream"):], "\r\n")))
+		if err != nil {
+			return true
+		}
+		objects, _ := io.ReadAll(io.LimitReader(z, room)) // what can be read of a damaged one is what counts
+		if room -= int64(len(objects)); room <= 0 || namesTransfer(objects) {
+			return true
+		}
+		rest = rest[from:]
+	}
+}
+
+// namesTransfer tells whether there is a key of a function of transfer whose value
+// is not a name: those say that there is none.
+func namesTransfer(objects []byte) bool {
+	for rest := objects; ; {
+		at := bytes.Index(rest, []byte("/TR"))
+		if at < 0 {
+			return false
+		}
+		rest = bytes.TrimPrefix(rest[at+len("/TR"):], []byte("2"))
+		value := bytes.TrimLeft(rest, " \t\r\n")
+		if len(value) > 0 && (value[0] == '[' || value[0] == '<' || len(value) < len(rest) && value[0] >= '0' && value[0] <= '9') {
+			return true
+		}
+	}
 }
 
 // fitted is the picture in a size: an *image.Gray if it has one sample a pixel.

@@ -36,7 +36,7 @@ func (d *document) underlay(number int, on *sheet) (some bool) {
 		return false
 	}
 	mixers, ok := d.mixers(number, frame)
-	if !ok {
+	if !ok || d.transferred() {
 		return false
 	}
 	var kept []image.Rectangle // where what lies below the next one shows something
@@ -54,6 +54,15 @@ func (d *document) underlay(number int, on *sheet) (some bool) {
 		kept = append(kept, d.shownIn(e.ref, frame))
 	}
 	return some
+}
+
+// transferred is found out once a document.
+func (d *document) transferred() bool {
+	if d.passes == nil {
+		passes := transferred(d.data)
+		d.passes = &passes
+	}
+	return *d.passes
 }
 
 // element is one thing that a page shows.

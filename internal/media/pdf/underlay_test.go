@@ -42,6 +42,24 @@ func pageWith(content, resources, page string, objects ...string) []byte {
 	return b.Bytes()
 }
 
+// packedUpdate adds an object to a document, in a stream of objects.
+func packedUpdate(doc []byte, number int, object string) []byte {
+	b := bytes.NewBuffer(bytes.Clone(doc))
+	before := bytes.LastIndex(doc, []byte("xref\n0 "))
+	at := b.Len()
+	index := fmt.Sprintf("%d 0 ", number)
+	objects := zipped([]byte(index + object))
+	fmt.Fprintf(b, "%d 0 obj\n<</Type/ObjStm/N 1/First %d/Filter/FlateDecode/Length %d>>\nstream\n%s\nendstream\nendobj\n", number+1, len(index), len(objects), objects)
+	xref := b.Len()
+	entry := func(kind byte, a uint32, c byte) string {
+		return string([]byte{kind, byte(a >> 24), byte(a >> 16), byte(a >> 8), byte(a), c})
+	}
+	table := entry(2, uint32(number+1), 0) + entry(1, uint32(at), 0) + entry(1, uint32(xref), 0)
+	fmt.Fprintf(b, "%d 0 obj\n<</Type/XRef/W[1 4 1]/Index[%d 3]/Size %d/Root 1 0 R/Prev %d/Length %d>>\nstream\n%s\nendstream\nendobj\nstartxref\n%d\n%%%%EOF\n",
+		number+2, number, number+3, before, len(table), table, xref)
+	return b.Bytes()
+}
+
 // photo has soft and hard places.
 func photo(w, h int) *image.NRGBA {
 	img := image.NewNRGBA(image.Rect(0, 0, w, h))
@@ -164,6 +182,9 @@ func TestPicturesThatAreLaidLookAsPDFiumDrawsThem(t *testing.T) {
 		"under a plain form":           {pageWith(put+"/X Do", "/XObject<</I 5 0 R/X 6 0 R>>", "", picture(dct, camera), "<</Type/XObject/Subtype/Form/BBox[0 0 400 300]/Length 29>>\nstream\n1 1 0 rg 100 100 100 100 re f\nendstream"), true},
 		"under a form that differs":    {pageWith(put+"/G gs /X Do", "/XObject<</I 5 0 R/X 6 0 R>>/ExtGState<</G<</BM/Difference>>>>", "", picture(dct, camera), "<</Type/XObject/Subtype/Form/BBox[0 0 400 300]/Group<</S/Transparency/I true/CS/DeviceRGB>>/Length 29>>\nstream\n1 1 0 rg 100 100 100 100 re f\nendstream"), false},
 		"under a highlight":            {pageWith(put, resources, "/Group<</S/Transparency/I true/CS/DeviceRGB>>/Annots[<</Type/Annot/Subtype/Highlight/Rect[0 0 400 300]/F 4/AP<</N 6 0 R>>>>]", picture(dct, camera), "<</Type/XObject/Subtype/Form/BBox[0 0 400 300]/Resources<</ExtGState<</G<</BM/Multiply>>>>>>/Length 35>>\nstream\n/G gs 1 1 0 rg 100 100 100 100 re f\nendstream"), false},
+		"through a function":           {pageWith("/G gs "+put, resources+"/ExtGState<</G<</TR 6 0 R>>>>", "", picture(dct, camera), "<</FunctionType 2/Domain[0 1]/C0[1]/C1[0]/N 1>>"), false},
+		"through none":                 {pageWith("/G gs "+put, resources+"/ExtGState<</G<</TR/Identity/TR2 /Default>>>>", "", picture(dct, camera)), true},
+		"through a packed one":         {packedUpdate(pageWith("/G gs "+put, resources+"/ExtGState<</G 7 0 R>>", "", picture(dct, camera), "<</FunctionType 2/Domain[0 1]/C0[1]/C1[0]/N 1>>"), 7, "<</TR2[6 0 R 6 0 R 6 0 R 6 0 R]>>"), false},
 		"turned":                       {pageWith("q 0 225 -300 0 350 40 cm /I Do Q", resources, "", picture(dct, camera)), false},
 		"upside down":                  {pageWith("q 300 0 0 -225 50 265 cm /I Do Q", resources, "", picture(dct, camera)), false},
 		"a turned page":                {pageWith(put, resources, "/Rotate 90", picture(dct, camera)), false},
