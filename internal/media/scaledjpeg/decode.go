@@ -317,7 +317,10 @@ func (d *decoder) model() Model {
 		}
 		return CMYK
 	}
-	if d.adobe == 0 || d.adobe < 0 && !d.jfif && d.comps[0].id == 'R' && d.comps[1].id == 'G' && d.comps[2].id == 'B' {
+	if d.jfif { // which knows but one, whatever else is said
+		return YCbCr
+	}
+	if d.adobe == 0 || d.adobe < 0 && d.comps[0].id == 'R' && d.comps[1].id == 'G' && d.comps[2].id == 'B' {
 		return RGB
 	}
 	return YCbCr

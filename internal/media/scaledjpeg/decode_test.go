@@ -78,6 +78,32 @@ func TestWholeSizeEqualsTheStandardLibrary(t *testing.T) {
 	}
 }
 
+// What files say of their colours is understood as everybody does, also where it
+// contradicts itself.
+func TestColoursAreThoseOfTheStandardLibrary(t *testing.T) {
+	var plain bytes.Buffer
+	if err := jpeg.Encode(&plain, image.NewRGBA(image.Rect(0, 0, 16, 16)), nil); err != nil {
+		t.Fatal(err)
+	}
+	segment := func(marker byte, data string) string {
+		return string([]byte{0xff, marker, 0, byte(len(data) + 2)}) + data
+	}
+	jfif := segment(0xe0, "JFIF\x00\x01\x01\x00\x00\x01\x00\x01\x00\x00")
+	adobe := func(transform string) string { return segment(0xee, "Adobe\x00\x64\x00\x00\x00\x00"+transform) }
+	for _, said := range []string{"", jfif, adobe("\x00"), adobe("\x01"), adobe("\x02"), jfif + adobe("\x00"), jfif + adobe("\x01"), adobe("\x00") + jfif} {
+		b := []byte(plain.String()[:2] + said + plain.String()[2:])
+		want, err := jpeg.Decode(bytes.NewReader(b))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, ycc := want.(*image.YCbCr)
+		got, err := Decode(b, 1, everything)
+		if err != nil || (got.Model == YCbCr) != ycc {
+			t.Errorf("%q: model %d, in the standard library %T: %v", said, got.Model, want, err)
+		}
+	}
+}
+
 // TestScaledIsTheMeanOfThePixels: a sample of a smaller picture is, but for high
 // frequencies, the mean of the pixels it stands for.
 func TestScaledIsTheMeanOfThePixels(t *testing.T) {
