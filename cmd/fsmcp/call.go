@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/rs/zerolog"
@@ -80,7 +81,7 @@ func callAll(cmd *cobra.Command, s surroundings, cfg config.Config, log zerolog.
 	}
 	failed := false
 	for i := 0; i < len(args); i += 2 {
-		result, err := p.server.Call(cmd.Context(), session, args[i], []byte(args[i+1]), ask)
+		result, err := p.server.Call(cmd.Context(), tools.Call{Session: session, ID: strconv.Itoa(i/2 + 1)}, args[i], []byte(args[i+1]), ask)
 		if err != nil {
 			return err
 		}

@@ -71,8 +71,12 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	if d, ok := in.(interface{ SetReadDeadline(time.Time) error }); ok {
 		d.SetReadDeadline(time.Now())
 	}
-	for _, j := range c.pool.close(true) {
-		c.reply(j, tools.Busy(string(stopping)+". Nothing was done."))
+	dropped, r := c.pool.close(true), tools.Busy(string(stopping)+". Nothing was done.")
+	for _, j := range dropped {
+		c.reply(j, r)
+	}
+	for _, j := range dropped {
+		c.unmade(j, r)
 	}
 	c.hangUp()
 	c.wait(nil, s.opts.bounds.grace)
@@ -103,6 +107,7 @@ func (s *Server) connect(ctx context.Context, in io.Reader, out io.Writer) *conn
 	c.pool.answer = c.reply
 	c.pool.ask = c.question
 	c.pool.late = lateAnswer
+	c.pool.unmade = c.unmade
 	return c
 }
 
@@ -227,8 +232,11 @@ func (c *conn) notified(m message) {
 	switch m.method {
 	case methodCancelled:
 		id := member(m.params.raw, "requestId").raw
-		if j := c.pool.cancel(idKey(id)); j != nil {
+		if j, begun := c.pool.cancel(idKey(id)); j != nil {
 			c.withdraw(j)
+			if !begun {
+				c.unmade(j, tools.Busy("The call was cancelled before it began. Nothing was done."))
+			}
 			c.opts.Log.Info().Str("id", string(id)).Msg("call cancelled")
 		}
 	case methodRoots:
@@ -310,7 +318,7 @@ func (c *conn) call(m message, size int, to replies) {
 	}
 	args, refused := sp.decode(m.args)
 	if refused != nil {
-		c.refused(sp, c.sessions.of(meta.thread), string(j.id), refused)
+		c.refused(sp, nil, tools.Call{Session: c.sessions.of(meta.thread), ID: string(j.id)}, 0, refused)
 		c.settle(j, refused, true)
 		return
 	}
@@ -348,8 +356,14 @@ func (c *conn) call(m message, size int, to replies) {
 func (c *conn) refuse(j *job, why refusal) {
 	j.cancel(nil)
 	r := tools.Busy(string(why) + ". Nothing was done; try again later.")
-	c.refused(j.spec, j.call.Session, string(j.id), r)
+	c.unmade(j, r)
 	c.settle(j, r, true)
+}
+
+// unmade tells of a call that was taken and will never run.
+func (c *conn) unmade(j *job, r *tools.Result) {
+	c.refused(j.spec, j.args, j.call, time.Since(j.at), r)
+	j.args = nil // which may be long, and its place in the queue stays for a while
 }
 
 // era tells whether a call is of the revision 2026-07-28. It is not ok where

@@ -449,12 +449,12 @@ func TestCallAsks(t *testing.T) {
 		want string
 	}{{[]Answer{No}, "declined"}, {[]Answer{Once}, "/ask/f"}, {[]Answer{Session}, "/ask/f"}, {nil, "/ask/f"}} {
 		said = c.said
-		r, err := s.Call(t.Context(), session, "Read", []byte(`{"file_path":"/ask/f"}`), ask)
+		r, err := s.Call(t.Context(), tools.Call{Session: session}, "Read", []byte(`{"file_path":"/ask/f"}`), ask)
 		if err != nil || !strings.Contains(r.Blocks[0].Text, c.want) {
 			t.Errorf("%v: %+v, %v", c.said, r, err)
 		}
 	}
-	r, err := s.Call(t.Context(), new(tools.Session), "Read", []byte(`{"file_path":"/ask/f"}`), nil)
+	r, err := s.Call(t.Context(), tools.Call{Session: new(tools.Session)}, "Read", []byte(`{"file_path":"/ask/f"}`), nil)
 	if err != nil || !r.IsError || !strings.Contains(r.Blocks[0].Text, "cannot be asked") {
 		t.Error(r, err)
 	}

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+
+	"github.com/fsmcp/fsmcp/internal/tools"
 )
 
 func readLine(id int, path string) string {
@@ -118,6 +120,49 @@ func TestShownBeforeItIsSeen(t *testing.T) {
 	if got := parse(t, w.line()); got.Result.Content[0].Text != "yes" {
 		t.Errorf("answered %+v", got)
 	}
+}
+
+// Who keeps a record hears of every call, also of those that end before they began:
+// cancelled, given up while they waited, or dropped at the end.
+func TestCallsThatNeverBeganAreToldOf(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := gated("/a")
+		var mu sync.Mutex
+		var told []string
+		w := dial(t, newFake(t, f, func(o *Options) {
+			o.Refused = func(tool, given string, call tools.Call, waited time.Duration, r *tools.Result) {
+				mu.Lock()
+				defer mu.Unlock()
+				told = append(told, fmt.Sprintf("%s %s %s %v %s", call.ID, tool, given, waited.Round(time.Second), r.Meta["fsmcp/error"]))
+				if call.Session == nil {
+					t.Errorf("%s: in no session", call.ID)
+				}
+			}
+		}))
+		w.send(readLine(1, "/a"))
+		<-f.began
+		w.send(callLine(`"two"`, "Write", `{"file_path":"/a","content":"x"}`))
+		time.Sleep(2 * time.Second)
+		w.send(cancelLine(`"two"`))
+		w.send(readLine(3, "/a"))
+		for range 2 { // 1 and 3 are given up
+			w.line()
+		}
+		synctest.Wait() // it is told of once it is answered
+		w.send(readLine(4, "/a"))
+		w.send(pingLine(5))
+		w.line()
+		w.stop()
+		if a := parse(t, w.line()); a.ID != 4 {
+			t.Errorf("answer to %d", a.ID)
+		}
+		close(f.gates["/a"])
+		w.rest()
+		want := []string{`"two" Write /a 2s busy`, "3 Read /a 29s busy", "4 Read /a 0s busy"}
+		if !slices.Equal(told, want) {
+			t.Errorf("%q", told)
+		}
+	})
 }
 
 func TestCancel(t *testing.T) {
@@ -581,18 +626,18 @@ func (w *wire) rest2() []string {
 
 func TestCallOutsideAConnection(t *testing.T) {
 	s := newFake(t, &fakes{}, nil)
-	session := s.opts.NewSession()
-	r, err := s.Call(context.Background(), session, "Read", []byte(` {"file_path":"/f"} `), nil)
+	call := tools.Call{Session: s.opts.NewSession()}
+	r, err := s.Call(context.Background(), call, "Read", []byte(` {"file_path":"/f"} `), nil)
 	if err != nil || !strings.Contains(string(EncodeResult(r)), `\"file_path\":\"/f\"`) {
 		t.Error(r, err)
 	}
-	if r, err := s.Call(context.Background(), session, "Read", []byte(`{"path":"/f"}`), nil); err != nil || !r.IsError {
+	if r, err := s.Call(context.Background(), call, "Read", []byte(`{"path":"/f"}`), nil); err != nil || !r.IsError {
 		t.Error(r, err)
 	}
-	if _, err := s.Call(context.Background(), session, "Raed", []byte(`{}`), nil); !errors.Is(err, ErrNoTool) {
+	if _, err := s.Call(context.Background(), call, "Raed", []byte(`{}`), nil); !errors.Is(err, ErrNoTool) {
 		t.Error(err)
 	}
-	if _, err := s.Call(context.Background(), session, "Read", []byte(`{`), nil); !errors.Is(err, ErrJSON) {
+	if _, err := s.Call(context.Background(), call, "Read", []byte(`{`), nil); !errors.Is(err, ErrJSON) {
 		t.Error(err)
 	}
 }

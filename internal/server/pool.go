@@ -98,6 +98,7 @@ type pool struct {
 	run    func(*job) *tools.Result
 	answer func(*job, *tools.Result)
 	late   func(*job, bool) *tools.Result // the answer to a call given up; true when it had started
+	unmade func(*job, *tools.Result)      // is told of the answer to a call that will never start
 	ask    func(*job, *tools.Result)      // sees to the question of a job that was parked; resume or end follows
 
 	mu      sync.Mutex
@@ -385,7 +386,6 @@ func (p *pool) forget(j *job) {
 // drop settles a job that waits or is parked: it will never run.
 func (p *pool) drop(j *job) {
 	j.settled = true
-	j.args = nil
 	if j.phase == isParked {
 		j.phase = isOver
 		p.count[isParked]--
@@ -396,15 +396,15 @@ func (p *pool) drop(j *job) {
 }
 
 // cancel settles a job without an answer, wherever it is. It returns the job,
-// or nil where there is none.
-func (p *pool) cancel(key string) *job {
+// or nil where there is none, and whether it has begun.
+func (p *pool) cancel(key string) (j *job, begun bool) {
 	p.mu.Lock()
-	j := p.byID[key]
+	j = p.byID[key]
 	if j == nil || j.settled {
 		p.mu.Unlock()
-		return nil
+		return nil, false
 	}
-	if j.phase == isWaiting || j.phase == isParked {
+	if begun = j.phase != isWaiting && j.phase != isParked; !begun {
 		p.drop(j)
 	} else {
 		j.settled = true
@@ -414,7 +414,7 @@ func (p *pool) cancel(key string) *job {
 	p.mu.Unlock()
 	end(errCancelled)
 	j.to.none()
-	return j
+	return j, begun
 }
 
 // watch looks at all live jobs: slow ones make room for others, late ones are
@@ -461,11 +461,16 @@ func (p *pool) watch() {
 	for _, end := range warn {
 		end(errDeadline)
 	}
-	for _, j := range late {
-		p.answer(j, p.late(j, false))
+	unmade := make([]*tools.Result, len(late))
+	for i, j := range late {
+		unmade[i] = p.late(j, false)
+		p.answer(j, unmade[i])
 	}
 	for _, j := range begun {
 		p.answer(j, p.late(j, true))
+	}
+	for i, j := range late { // when all have their answers: telling may take its time
+		p.unmade(j, unmade[i])
 	}
 }
 

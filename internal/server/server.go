@@ -55,9 +55,11 @@ type Options struct {
 	// Limits corrects what is known of a client, by the name that it gives
 	// itself; nil corrects nothing.
 	Limits func(client string, known tools.ClientLimits) tools.ClientLimits
-	// Refused is told of calls that are answered without a tool being run: their
-	// arguments are none, or there is no room. It must not take long. It may be nil.
-	Refused func(tool string, session *tools.Session, id string, r *tools.Result)
+	// Refused is told of calls that end without a tool being run: their arguments
+	// are none, there is no room, they waited too long or were cancelled meanwhile.
+	// given is the file as the call named it, "" where that cannot be told; r is the
+	// answer, also where none is sent. It must not take long. It may be nil.
+	Refused func(tool, given string, call tools.Call, waited time.Duration, r *tools.Result)
 	// Log gets what a person should know; never the content of files.
 	Log zerolog.Logger
 
@@ -178,16 +180,24 @@ const (
 	Session
 )
 
-func (s *Server) refused(sp *spec, session *tools.Session, id string, r *tools.Result) {
-	if s.opts.Refused != nil {
-		s.opts.Refused(sp.tool.Name, session, id, r)
+// refused tells of a call of which nothing but its arguments was looked at; args is
+// nil where they are none.
+func (s *Server) refused(sp *spec, args tools.Args, call tools.Call, waited time.Duration, r *tools.Result) {
+	if s.opts.Refused == nil {
+		return
 	}
+	given := ""
+	if args != nil {
+		given = args.Target()
+	}
+	s.opts.Refused(sp.tool.Name, given, call, waited, r)
 }
 
-// Call runs one tool outside any connection, for the command line. Arguments
-// are decoded as strictly as a client's. ask puts the message of a question to
-// a person; where it is nil, what needs consent is refused.
-func (s *Server) Call(ctx context.Context, session *tools.Session, name string, arguments []byte, ask func(message string) Answer) (*tools.Result, error) {
+// Call runs one tool outside any connection, for the command line: call says in
+// which session, and the call's number there. Arguments are decoded as strictly as a
+// client's. ask puts the message of a question to a person; where it is nil, what
+// needs consent is refused.
+func (s *Server) Call(ctx context.Context, call tools.Call, name string, arguments []byte, ask func(message string) Answer) (*tools.Result, error) {
 	sp, ok := s.specs[name]
 	if !ok {
 		return nil, fmt.Errorf("%w: %s (there are %s)", ErrNoTool, printable(name), s.known)
@@ -199,10 +209,9 @@ func (s *Server) Call(ctx context.Context, session *tools.Session, name string, 
 	}
 	args, refused := sp.decode(v)
 	if refused != nil {
-		s.refused(sp, session, "1", refused)
+		s.refused(sp, nil, call, 0, refused)
 		return refused, nil
 	}
-	call := tools.Call{Session: session, ID: "1"}
 	result := s.run(ctx, sp, call, args)
 	for range maxQuestions {
 		if result.Ask == nil || ask == nil {
@@ -212,7 +221,7 @@ func (s *Server) Call(ctx context.Context, session *tools.Session, name string, 
 		case Once:
 			call.Consent = call.Consent.With(result.Ask)
 		case Session:
-			session.Grant(result.Ask)
+			call.Session.Grant(result.Ask)
 		default:
 			result = tools.Unanswered(name, result.Ask, declined.why())
 			continue

@@ -127,9 +127,11 @@ func (h *House) tell(call Call, tool, given string, begun time.Time, r *Result) 
 	}
 }
 
-// Refused tells of a call that was answered without being made.
-func (h *House) Refused(tool string, session *Session, id string, r *Result) {
-	h.tellSoon(Call{Session: session, ID: id, account: &account{}}, tool, "", h.Now(), r)
+// Refused tells of a call that was not made. given is its file as it was named, ""
+// where it cannot be told, and waited how long it took to come to that.
+func (h *House) Refused(tool, given string, call Call, waited time.Duration, r *Result) {
+	call.account = &account{}
+	h.tellSoon(call, tool, given, h.Now().Add(-waited), r)
 }
 
 // tellSoon is tell for those who must not be held up, by a disk that does not
