@@ -332,6 +332,7 @@ func (c *conn) call(m message, size int, to replies) {
 	} else if j.asks = c.peer.asks(); j.asks {
 		j.patience = maxQuestions
 	}
+	j.call.CanAsk = j.asks
 	j.call.Clock = j
 	if meta.progress != nil {
 		j.call.Progress = c.progress(j, bytes.Clone(meta.progress))

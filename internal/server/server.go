@@ -212,6 +212,7 @@ func (s *Server) Call(ctx context.Context, call tools.Call, name string, argumen
 		s.refused(sp, nil, call, 0, refused)
 		return refused, nil
 	}
+	call.CanAsk = ask != nil
 	result := s.run(ctx, sp, call, args)
 	for range maxQuestions {
 		if result.Ask == nil || ask == nil {

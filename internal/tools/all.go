@@ -46,11 +46,13 @@ func typed[A Args](h *House, name string, run func(context.Context, Call, A) (*R
 		}
 		if result.Ask == nil {
 			h.tell(call, name, args.Target(), begun, result)
-			h.remind(ctx, call, result)
-			h.announced(result)
 		} else { // it may never be sent: what is to be told waits for what becomes of the call
 			result.Ask.unmade = func(r *Result) { h.tellSoon(call, name, args.Target(), begun, r) }
 			call.whenSent(func() { result.Ask.unmade(result) })
+		}
+		if result.Ask == nil || !call.CanAsk {
+			h.remind(ctx, call, result)
+			h.announced(result)
 		}
 		if len(notes) > 0 {
 			result.Sent = func() {

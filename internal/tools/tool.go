@@ -41,6 +41,9 @@ type Call struct {
 	// Consent is the user's answer to the questions that earlier tries of this
 	// call came back with; nil where nothing was asked.
 	Consent *Consent
+	// CanAsk says that a question may be put to the user: a result with one is then
+	// no answer yet.
+	CanAsk  bool
 	sent    *[]func()
 	account *account
 	// restoring: a user takes back a change by its exact name.
