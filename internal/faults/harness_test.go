@@ -83,8 +83,10 @@ func newPlace(t *testing.T) place {
 	return p
 }
 
+// env has all that a server keeps lie in the place, also what it puts into the temp
+// directory for want of a state folder: no test finds there what another has left.
 func (p place) env(more ...string) []string {
-	return append(append(os.Environ(), "HOME="+p.home, "XDG_STATE_HOME="), more...)
+	return append(append(os.Environ(), "HOME="+p.home, "XDG_STATE_HOME=", "TMPDIR="+p.home), more...)
 }
 
 func (p place) file(name string) string { return filepath.Join(p.ws, name) }

@@ -20,15 +20,11 @@ import (
 	"github.com/fsmcp/fsmcp/internal/mcptest"
 )
 
-// apart keeps what other tests left in the temp directory, where a history lies
-// that could lie nowhere else, out of this one.
-func (p place) apart() string { return "TMPDIR=" + p.home }
-
 // run runs a command of fsmcp on the place and gives what it printed.
 func (p place) run(t testing.TB, args ...string) (out, stderr []byte, err error) {
 	t.Helper()
 	cmd := exec.Command(fsmcp, args...)
-	cmd.Dir, cmd.Env = p.ws, p.env(p.apart())
+	cmd.Dir, cmd.Env = p.ws, p.env()
 	var o, e bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &o, &e
 	err = cmd.Run()
@@ -80,7 +76,7 @@ func TestEveryVersionComesBack(t *testing.T) {
 		texts[i] = strings.Repeat(fmt.Sprintf("file %d has lines\nof some kind, and more of them\n", i), 1+rng.IntN(300))
 		must(t, os.WriteFile(p.file(fmt.Sprint(i)), []byte(texts[i]), 0o666))
 	}
-	servers := []*mcptest.Client{p.start(t, p.apart()), p.start(t, p.apart())}
+	servers := []*mcptest.Client{p.start(t), p.start(t)}
 	type change struct {
 		file        int
 		before, now string
@@ -136,7 +132,7 @@ func TestMiddleChangesComeBackAsInGit(t *testing.T) {
 	cases := count(t, "FSMCP_HISTORY_MERGES", 20)
 	p := newPlace(t)
 	rng := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 7))
-	c := p.start(t, p.apart())
+	c := p.start(t)
 	vary := func(lines []string) []string {
 		out := append([]string{}, lines...)
 		for range 1 + rng.IntN(3) {
@@ -209,7 +205,7 @@ func TestHistoryAfterKills(t *testing.T) {
 		old := content(0, 1000+rng.IntN(300_000))
 		size := len(old)
 		must(t, os.WriteFile(name, old, 0o666))
-		c := p.start(t, p.apart())
+		c := p.start(t)
 		look := args{"file_path": name, "limit": 1}
 		if size <= 16<<10 {
 			delete(look, "limit")
