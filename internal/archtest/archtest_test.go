@@ -54,7 +54,7 @@ var rooms = map[string]room{
 	"internal/state": {rooms: []string{"internal/fsys", "internal/text"}, never: pure()},
 	"internal/perm":  {never: pure()},
 	"internal/fsys":  {never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
-	"internal/save":  {rooms: []string{"internal/fsys"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
+	"internal/save":  {rooms: []string{"internal/filelock", "internal/fsys"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
 	"internal/text":  {never: pure()},
 	"internal/edit":  {never: pure()},
 
@@ -64,9 +64,10 @@ var rooms = map[string]room{
 	"internal/config":        {never: pure()},
 	"internal/tokens/remote": {never: []ban{noOS, noProcess, noProtocol, noLog, noCommand, noWatch}},
 	"internal/watch":         {never: []ban{noProtocol, noProcess, noNet, noCommand, noLog}},
-	"internal/audit":         {never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
-	"internal/hooks":         {never: []ban{noProtocol, noNet, noCommand, noLog, noWatch}},
-	"internal/history":       {rooms: []string{"internal/save"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
+	"internal/audit":         {rooms: []string{"internal/filelock"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
+	"internal/filelock":      {never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
+	"internal/hooks":         {rooms: []string{"internal/filelock"}, never: []ban{noProtocol, noNet, noCommand, noLog, noWatch}},
+	"internal/history":       {rooms: []string{"internal/filelock", "internal/save"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
 	"schemas":                {never: pure()},
 
 	"internal/media/scaledjpeg": {never: append(pure(), noVips, noPDF)},

@@ -14,6 +14,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/fsmcp/fsmcp/internal/filelock"
 )
 
 // The defaults of a Log.
@@ -95,14 +97,17 @@ func (l *Log) hold() (unlock func(), err error) {
 		if err := l.open(); err != nil {
 			return nil, err
 		}
-		locked, err := lock(l.file)
+		locked, err := filelock.Try(l.file)
+		if errors.Is(err, filelock.ErrNone) {
+			locked, err = true, nil // each line is one write at the end
+		}
 		if err != nil {
 			return nil, err
 		}
 		if locked {
 			if l.current() {
 				f := l.file
-				return func() { release(f) }, nil
+				return func() { filelock.Unlock(f) }, nil
 			}
 			l.drop()
 			continue

@@ -1,10 +1,13 @@
 package history
 
 import (
+	"errors"
 	"os"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/fsmcp/fsmcp/internal/filelock"
 )
 
 // spared is the age below which nothing is evicted, whatever its size.
@@ -94,6 +97,16 @@ func evict(root *os.Root, settings Settings, now time.Time) error {
 		}
 	}
 	return nil
+}
+
+// tryLock locks a file for as long as it is open, unless somebody else has. Where
+// there are no locks, that it is young has to protect it.
+func tryLock(f *os.File) (bool, error) {
+	got, err := filelock.Try(f)
+	if errors.Is(err, filelock.ErrNone) {
+		return true, nil
+	}
+	return got, err
 }
 
 // remove removes a segment unless a living process adds to it. The journal goes

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/fsmcp/fsmcp/internal/filelock"
 )
 
 // aged makes a finished pack with some bytes that was written to that long ago.
@@ -125,7 +127,7 @@ func TestOneEvictor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := tryLock(lock); !got {
+	if got, err := filelock.Try(lock); !got {
 		t.Fatal(err)
 	}
 	evict(root, Settings{MaxSize: 1, MaxAge: time.Hour}, time.Now())

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/fsmcp/fsmcp/internal/filelock"
 )
 
 // Folder is the place in the state folder where old bytes are shown, each file in
@@ -107,7 +109,7 @@ func (e *exhibit) create(base string) (err error) {
 
 // locked locks the new file and tells whether it is still there.
 func (e *exhibit) locked(name string) bool {
-	if got, err := tryLock(e.file); !got && err == nil {
+	if got, err := filelock.Try(e.file); !got && err == nil {
 		return false
 	}
 	is, err := e.file.Stat()
@@ -175,7 +177,7 @@ func dead(root *os.Root, name string, info fs.FileInfo) bool {
 		return false
 	}
 	defer f.Close()
-	got, err := tryLock(f)
+	got, err := filelock.Try(f)
 	if err != nil {
 		return time.Since(info.ModTime()) > unlocked
 	}

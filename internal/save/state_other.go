@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/fsmcp/fsmcp/internal/filelock"
 )
 
 // state is the open state folder: lock files, and one note per living process
@@ -98,7 +100,7 @@ func (s *Saver) openStateAt(path string) (*state, error) {
 	if st.note, err = os.OpenFile(filepath.Join(path, flightDir, name), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
 		return nil, err
 	}
-	if _, err := tryLockFile(st.note); err != nil {
+	if _, err := filelock.Try(st.note); err != nil {
 		st.note.Close()
 		return nil, err
 	}
@@ -120,7 +122,7 @@ func (st *state) tryStripe(n int) (bool, error) {
 		}
 		st.files[n] = f
 	}
-	got, err := tryLockFile(st.files[n])
+	got, err := filelock.Try(st.files[n])
 	if err != nil {
 		return false, &IOError{Op: "lock", Path: st.path, Err: err}
 	}
@@ -128,7 +130,7 @@ func (st *state) tryStripe(n int) (bool, error) {
 }
 
 func (st *state) freeStripe(n int) {
-	if unlockFile(st.files[n]) != nil {
+	if filelock.Unlock(st.files[n]) != nil {
 		st.files[n].Close()
 		st.files[n] = nil
 	}
@@ -214,7 +216,7 @@ func (w *sweep) notes(dir string) error {
 		if err != nil {
 			continue // gone by now
 		}
-		died, err := tryLockFile(f)
+		died, err := filelock.Try(f)
 		text, rerr := io.ReadAll(f)
 		f.Close()
 		if err = errors.Join(err, rerr); err != nil {

@@ -1,0 +1,30 @@
+//go:build unix
+
+package filelock
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// Try locks a file unless somebody else has, which is no error. Where the file system
+// has no locks the error is ErrNone.
+func Try(f *os.File) (got bool, err error) {
+	for {
+		switch err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err {
+		case nil:
+			return true, nil
+		case unix.EINTR:
+		case unix.EWOULDBLOCK:
+			return false, nil
+		case unix.ENOLCK, unix.EOPNOTSUPP, unix.ENOSYS:
+			return false, ErrNone
+		default:
+			return false, err
+		}
+	}
+}
+
+// Unlock lets others have the file.
+func Unlock(f *os.File) error { return unix.Flock(int(f.Fd()), unix.LOCK_UN) }
