@@ -24,7 +24,7 @@ GOVULNCHECK := v1.8.0
 
 # Debian packages that the tests use beside the Go tools. Later work adds its
 # own here: a program that is already installed is not asked for again.
-PACKAGES := strace:strace gcc:gcc bsdutils:script util-linux:setpriv pkg-config:pkg-config tesseract-ocr:tesseract poppler-utils:pdftotext libvips-tools:vips jq:jq
+PACKAGES := git:git strace:strace gcc:gcc bsdutils:script util-linux:setpriv pkg-config:pkg-config tesseract-ocr:tesseract poppler-utils:pdftotext libvips-tools:vips jq:jq
 # Those that bring a module for the system's own Python instead of a program.
 MODULES := python3-nbformat:nbformat
 # And those that bring files: documents in CJK, and what poppler reads them with.
@@ -74,8 +74,8 @@ check: ## gofmt, vet, staticcheck, tidy, known vulnerabilities
 test: setup check cross ## everything that has to hold, as the continuous integration runs it
 	@if pkg-config --exists vips 2>/dev/null; then CGO_ENABLED=1 $(GO) test -tags vips ./internal/media/vips; \
 	else echo "test: !!! the engine on libvips is not tested: libvips is not installed !!!"; fi
-	CGO_ENABLED=1 $(GO) test -race -timeout 14m $$($(GO) list ./... | grep -v -e /internal/faults -e /internal/bench $(DECODERS:%=-e %))
-	$(GO) test $(DECODERS:%=.%)
+	CGO_ENABLED=1 $(GO) test -v -race -timeout 14m $$($(GO) list ./... | grep -v -e /internal/faults -e /internal/bench $(DECODERS:%=-e %)) | .ci/loud
+	$(GO) test -v $(DECODERS:%=.%) | .ci/loud
 	CGO_ENABLED=1 $(GO) test -race -run 'PNG|Packed' ./internal/media/goengine
 	$(GO) test -count=1 -timeout 10m -v ./internal/faults ./internal/bench | grep -v -e '^=== '
 	@$(MAKE) --no-print-directory demo >/dev/null && echo "demo: as it should be"

@@ -48,7 +48,7 @@ func TestDocs(t *testing.T) {
 			t.Fatal(err)
 		}
 		if missing := lacking(string(text)); missing != "" {
-			t.Logf("!!! %s is not tested: %s is not installed !!!", page, missing)
+			t.Logf("!!! NOT TESTED: %s, for %s is missing !!!", page, missing)
 			continue
 		}
 		script := scriptOf(string(text))

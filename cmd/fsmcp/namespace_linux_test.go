@@ -27,7 +27,7 @@ func (f *fort) after(shell string) {
 	try := exec.Command("/bin/sh", "-ec", shell)
 	try.SysProcAttr = ownLimits()
 	if out, err := try.CombinedOutput(); err != nil {
-		f.t.Skipf("no user namespace of our own can be had here: %v: %s", err, out)
+		f.t.Skipf("!!! NOT TESTED: no user namespace of our own can be had: %v !!! %s", err, out)
 	}
 	path, err := os.Executable()
 	f.check(err)

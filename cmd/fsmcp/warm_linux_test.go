@@ -152,7 +152,7 @@ func TestKilledWhileCompiling(t *testing.T) {
 		return len(pids) == 1
 	})
 	if compiledFile(cache) != "" {
-		t.Skip("it was done already")
+		t.Skip("!!! NOT TESTED: PDFium was compiled before that could be broken off !!!")
 	}
 	f.readsPDF()
 	eventually(t, "compiled after all", func() bool { return compiledFile(cache) != "" })

@@ -71,13 +71,10 @@ func TestStreamEdits(t *testing.T) {
 	for _, cs := range charsets {
 		t.Run(cs.name, func(t *testing.T) {
 			for _, c := range editCases {
-				if c.rule != Exact || cs.align == 2 && !utf8.ValidString(c.text) {
+				if c.rule != Exact || c.old == c.new /* nobody searches for that */ || cs.align == 2 && !utf8.ValidString(c.text) {
 					continue
 				}
 				t.Run(c.name, func(t *testing.T) {
-					if c.old == c.new { // nobody searches for that
-						t.Skip()
-					}
 					req := c.request()
 					if req.EOL == "" { // a stream does not count
 						req.EOL = frequent(c.text, !strings.Contains(c.text, "\n"))

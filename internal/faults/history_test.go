@@ -127,7 +127,7 @@ func TestEveryVersionComesBack(t *testing.T) {
 // compares with git merge-file.
 func TestMiddleChangesComeBackAsInGit(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("!!! SKIPPED: git is not installed")
+		t.Skip("!!! NOT TESTED: git is missing !!!")
 	}
 	cases := count(t, "FSMCP_HISTORY_MERGES", 20)
 	p := newPlace(t)

@@ -229,7 +229,7 @@ func TestFreshIDs(t *testing.T) {
 func TestGitSeesOnlyTheCell(t *testing.T) {
 	git, err := exec.LookPath("git")
 	if err != nil {
-		t.Skip("no git")
+		t.Skip("!!! NOT TESTED: git is missing !!!")
 	}
 	nb := fixture(t, "nbformat_45_long")
 	tests := []struct {

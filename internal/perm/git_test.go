@@ -56,7 +56,7 @@ func notGits(pattern, path string) bool {
 // FSMCP_PERM_PAIRS sets how many pairs, FSMCP_PERM_SEED where to start.
 func TestLikeGit(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("no git here: gitignore matching is not compared with it")
+		t.Skip("!!! NOT TESTED: git is missing !!!")
 	}
 	pairs, seed := number(t, "FSMCP_PERM_PAIRS", 20_000), number(t, "FSMCP_PERM_SEED", 1)
 	rng := rand.New(rand.NewPCG(uint64(seed), 7))
@@ -88,7 +88,7 @@ func TestLikeGit(t *testing.T) {
 // TestLikeGitByHand compares patterns that were chosen for their oddity.
 func TestLikeGitByHand(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("no git here: gitignore matching is not compared with it")
+		t.Skip("!!! NOT TESTED: git is missing !!!")
 	}
 	g := gitCase{dir: t.TempDir(), patterns: strings.Split(strings.TrimSuffix(oddPatterns, "\n"), "\n")}
 	for i := range g.patterns {

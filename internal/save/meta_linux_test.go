@@ -76,12 +76,12 @@ func TestMetadataIsKept(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			if c.root && !root {
-				t.Skip("needs root")
+				t.Skip("!!! NOT TESTED: it needs root !!!")
 			}
 			d := newDesk(t)
 			path := d.put("f", "old")
 			if err := c.prepare(path); errors.Is(err, unix.EOPNOTSUPP) {
-				t.Skip("not on this file system")
+				t.Skip("!!! NOT TESTED: this file system has none !!!")
 			} else if err != nil {
 				t.Fatal(err)
 			}

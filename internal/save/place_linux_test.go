@@ -17,7 +17,7 @@ import (
 func needRoot(t *testing.T) {
 	t.Helper()
 	if os.Geteuid() != 0 {
-		t.Skip("SKIPPED: needs root")
+		t.Skip("!!! NOT TESTED: it needs root !!!")
 	}
 }
 
@@ -25,7 +25,7 @@ func needRoot(t *testing.T) {
 func mount(t *testing.T, source, target, kind string, flags uintptr, data string) {
 	t.Helper()
 	if err := unix.Mount(source, target, kind, flags, data); err != nil {
-		t.Skip("SKIPPED: cannot mount: ", err)
+		t.Skipf("!!! NOT TESTED: nothing can be mounted: %v !!!", err)
 	}
 	t.Cleanup(func() { unix.Unmount(target, unix.MNT_DETACH) })
 }

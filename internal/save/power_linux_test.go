@@ -37,16 +37,16 @@ func newPowerDisk(t *testing.T) *powerDisk {
 	}
 	os.Truncate(image, 64<<20)
 	if out, err := exec.Command("mkfs.ext4", "-q", "-F", image).CombinedOutput(); err != nil {
-		t.Skipf("SKIPPED: no file system can be made: %v %s", err, out)
+		t.Skipf("!!! NOT TESTED: no file system can be made: %v %s !!!", err, out)
 	}
 	device, err := exec.Command("losetup", "--find", "--show", image).Output()
 	if err != nil {
-		t.Skipf("SKIPPED: there is no device for it: %v", err)
+		t.Skipf("!!! NOT TESTED: there is no device for it: %v !!!", err)
 	}
 	p.device = strings.TrimSpace(string(device))
 	t.Cleanup(func() { exec.Command("losetup", "--detach", p.device).Run() })
 	if err := p.on(); err != nil {
-		t.Skipf("SKIPPED: it cannot be mounted: %v", err)
+		t.Skipf("!!! NOT TESTED: it cannot be mounted: %v !!!", err)
 	}
 	t.Cleanup(p.off)
 	return p
@@ -141,7 +141,7 @@ func (p *powerDisk) cycle(d *desk, role, system, path string, last int) (now int
 	if err := p.cut(); err != nil {
 		w.Process.Kill()
 		w.Wait()
-		t.Skipf("SKIPPED: the power cannot be cut: %v", err)
+		t.Skipf("!!! NOT TESTED: the power cannot be cut: %v !!!", err)
 	}
 	w.in.Close()
 	for w.out.Scan() {
