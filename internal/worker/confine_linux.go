@@ -16,9 +16,10 @@ const (
 	// lower is how far a worker stands behind the server when both want to run.
 	lower = 10
 	// turn is how long a worker's thread goes on before somebody else who has woken.
-	// Linux, which no longer interrupts a turn (6.6), gives 3 ms, ten times what the
-	// server needs to answer; a thread may ask for less (6.12). With much less it
-	// would be due before those who have whole turns.
+	// Linux, which no longer interrupts a turn (6.6), gives up to 3 ms, ten times what
+	// the server needs to answer; a thread may ask for less (6.12). With much less it
+	// would be due before those who have whole turns. To ask for more than they have,
+	// so that they may cut in at once, measured no better: who has just run may not.
 	turn = 400 * time.Microsecond
 )
 
@@ -46,15 +47,7 @@ func Confine() {
 // stepBack lowers the priority of all threads, each of which has its own; those
 // to come take it over. It tells whether there was one to lower.
 func stepBack() (some bool) {
-	tasks, err := os.ReadDir("/proc/self/task")
-	if err != nil {
-		return false
-	}
-	for _, t := range tasks {
-		id, err := strconv.Atoi(t.Name())
-		if err != nil {
-			continue
-		}
+	for _, id := range threads(os.Getpid()) {
 		now, err := unix.SchedGetAttr(id, 0)
 		if err != nil || now.Policy != unix.SCHED_NORMAL || now.Nice >= lower {
 			continue
@@ -63,6 +56,20 @@ func stepBack() (some bool) {
 		some = unix.SchedSetAttr(id, now, 0) == nil || some
 	}
 	return some
+}
+
+// threads are the ids of a process's threads; none where that cannot be told.
+func threads(pid int) (out []int) {
+	tasks, err := os.ReadDir("/proc/" + strconv.Itoa(pid) + "/task")
+	if err != nil {
+		return nil
+	}
+	for _, t := range tasks {
+		if id, err := strconv.Atoi(t.Name()); err == nil {
+			out = append(out, id)
+		}
+	}
+	return out
 }
 
 // extendTime allows the next job its processor time.

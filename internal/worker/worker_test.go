@@ -10,6 +10,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -31,6 +32,9 @@ func TestMain(m *testing.M) {
 }
 
 var kept [][]byte
+
+// crowd is how many threads a job of that name has at once.
+const crowd = 12
 
 // play does what a job says.
 func play(t Task) (Result, error) {
@@ -72,6 +76,17 @@ func play(t Task) (Result, error) {
 	case "nap":
 		time.Sleep(700 * time.Millisecond)
 		return Result{}, nil
+	case "crowd":
+		var all sync.WaitGroup
+		for range crowd {
+			all.Go(func() {
+				runtime.LockOSThread() // it has a thread of its own, and keeps it
+				defer runtime.UnlockOSThread()
+				time.Sleep(50 * time.Millisecond)
+			})
+		}
+		all.Wait()
+		return Result{Value: map[string]int{"pid": os.Getpid()}}, nil
 	case "limits":
 		var core, cpu syscall.Rlimit
 		syscall.Getrlimit(syscall.RLIMIT_CORE, &core)
