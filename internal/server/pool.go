@@ -85,6 +85,7 @@ type phase int
 const (
 	isWaiting phase = iota
 	isRunning       // counted against width
+	isResting       // waits for a program of the user's; as many as width do not count there
 	isSlow          // runs for long, as on a network file system that hangs, and no longer counts there
 	isStuck         // given up, but has not returned
 	isParked        // waits for the user or the client, outside of its lane; the deadline does not run
@@ -482,17 +483,26 @@ func (j *job) age(now time.Time) time.Duration {
 	return now.Sub(j.at) - j.spared
 }
 
-// Rest implements tools.Clock.
+// Rest implements tools.Clock. What the call waits for is none of the server's work,
+// so that another one may take its place meanwhile; it goes on without waiting for
+// one, since what is left of it is short.
 func (j *job) Rest() (resume func()) {
 	p := j.pool
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	j.rests = time.Now()
+	if j.phase == isRunning && p.count[isResting] < p.width {
+		p.move(j, isResting)
+		p.dispatch()
+	}
 	return func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		j.spared += time.Since(j.rests)
 		j.rests = time.Time{}
+		if j.phase == isResting {
+			p.move(j, isRunning)
+		}
 	}
 }
 

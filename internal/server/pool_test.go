@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -79,5 +80,65 @@ func TestAClockThatRests(t *testing.T) {
 	p.watch()
 	if gaveUp != 1 || context.Cause(j.ctx) != errDeadline {
 		t.Error("it was not given up for its own time")
+	}
+}
+
+// Calls that wait for programs of the user's leave their places to others at once, but
+// no more of them than there are places: what starts programs stays bounded.
+func TestCallsThatRestMakeRoom(t *testing.T) {
+	b := defaultBounds()
+	b.width, b.tick = 2, time.Hour
+	p := newPool(b)
+	p.answer = func(*job, *tools.Result) {}
+	began, over, ended := make(chan string, 8), make(chan struct{}), make(chan string, 8)
+	p.run = func(j *job) *tools.Result {
+		began <- j.key
+		if j.key != "read" {
+			resume := j.Rest()
+			<-over
+			resume()
+		}
+		ended <- j.key
+		return &tools.Result{}
+	}
+	add := func(key string) {
+		j := &job{key: key, lane: key, to: &conn{}, at: time.Now()}
+		j.ctx, j.cancel = context.WithCancelCause(t.Context())
+		if why, _ := p.submit(j, false); why != "" {
+			t.Fatal(why)
+		}
+	}
+	for i := range 5 {
+		add(fmt.Sprint("edit", i))
+	}
+	for range 4 { // two that rest and count no longer, and two in the places
+		<-began
+	}
+	select {
+	case key := <-began:
+		t.Errorf("%s began, too", key)
+	case <-time.After(50 * time.Millisecond):
+	}
+	close(over)
+	<-began // the fifth
+	for range 5 {
+		<-ended
+	}
+	over = make(chan struct{})
+	add("edit")
+	add("edit again")
+	<-began
+	<-began
+	add("read")
+	<-began
+	if key := <-ended; key != "read" {
+		t.Errorf("%s ended first", key)
+	}
+	close(over)
+	<-ended
+	<-ended
+	<-p.quiet()
+	if p.count != [isOver]int{} {
+		t.Errorf("counted as %v", p.count)
 	}
 }
