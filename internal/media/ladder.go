@@ -145,15 +145,39 @@ func (l *ladder) climb(as Kind) (Shot, []byte, error) {
 	if err != nil || out != nil && l.limits.Takes(len(out)) {
 		return shot, out, err
 	}
-	for _, s := range l.steps(shot.As) {
-		if s == l.last {
-			continue // it was too large already
+	for _, size := range l.steps(shot.As) {
+		if size[0] == l.last {
+			size = size[1:] // it was too large already
 		}
-		if out, err := l.try(s, l.limits.most()); err != nil || out != nil {
-			return s, out, err
+		if shot, out, err := l.best(size); err != nil || out != nil {
+			return shot, out, err
 		}
 	}
 	return Shot{}, nil, ErrNoFit
+}
+
+// best is the first of some shots that is within the limits; no bytes: there is
+// none. Each takes fewer bytes than the one before. So of WebP, which takes seconds
+// where it is large, half of them need not be tried; of others the best is, since
+// that is soon given up.
+func (l *ladder) best(shots []Shot) (shot Shot, out []byte, err error) {
+	from, to := 0, len(shots)
+	for from < to {
+		middle := from
+		if shots[from].As == WebP {
+			middle = (from + to) / 2
+		}
+		tried, err := l.try(shots[middle], l.limits.most())
+		switch {
+		case err != nil:
+			return shots[middle], nil, err
+		case tried == nil:
+			from = middle + 1
+		default:
+			to, shot, out = middle, shots[middle], tried // and those behind it are worse
+		}
+	}
+	return shot, out, nil
 }
 
 // first is the whole view in its own kind; no bytes where these are too many. An
@@ -180,30 +204,30 @@ func (l *ladder) first(as Kind) (Shot, []byte, error) {
 	return shot, out, err
 }
 
-// steps are the shots behind the first one, in the order they are tried.
-func (l *ladder) steps(as Kind) []Shot {
-	var out []Shot
+// steps are the shots behind the first one: sizes, and for each the best first.
+func (l *ladder) steps(as Kind) [][]Shot {
+	var out [][]Shot
+	lossy := func(w, h int, as Kind) (size []Shot) {
+		for _, q := range []int{firstQuality, 60, 40, lastQuality} {
+			size = append(size, Shot{Width: w, Height: h, As: as, Quality: q})
+		}
+		return size
+	}
 	for _, quarters := range []int{4, 3, 2, 1} {
 		w, h := scaled(l.width, quarters, 4), scaled(l.height, quarters, 4)
 		if as == PNG {
-			out = append(out, Shot{Width: w, Height: h, As: PNG, Best: true})
+			out = append(out, []Shot{{Width: w, Height: h, As: PNG, Best: true}})
 			continue
 		}
-		for _, q := range qualities() {
-			out = append(out, Shot{Width: w, Height: h, As: as, Quality: q})
-		}
+		out = append(out, lossy(w, h, as))
 	}
 	w, h := fit(l.width, l.height, paletteSide)
-	out = append(out, Shot{Width: w, Height: h, As: PNG, Best: true, Colours: colours})
+	out = append(out, []Shot{{Width: w, Height: h, As: PNG, Best: true, Colours: colours}})
 	w, h = fit(l.width, l.height, smallSide)
-	for _, q := range qualities() {
-		out = append(out, Shot{Width: w, Height: h, As: JPEG, Quality: q})
-	}
+	out = append(out, lossy(w, h, JPEG))
 	w, h = fit(l.width, l.height, tinySide)
-	return append(out, Shot{Width: w, Height: h, As: JPEG, Quality: lastQuality})
+	return append(out, []Shot{{Width: w, Height: h, As: JPEG, Quality: lastQuality}})
 }
-
-func qualities() []int { return []int{80, 60, 40, 20} }
 
 // try renders a shot; no bytes where it takes more than so many; 0: any.
 func (l *ladder) try(s Shot, most int) ([]byte, error) {

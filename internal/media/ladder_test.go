@@ -202,6 +202,32 @@ func TestBoundsRefuseBeforeAnythingIsDecoded(t *testing.T) {
 	}
 }
 
+// Of WebP, of which a large one takes seconds to write, the best that fits is found
+// by trying half of what there is.
+func TestWebPIsTriedInFewSteps(t *testing.T) {
+	l := ladder{limits: DefaultLimits(), width: 2000, height: 1500}
+	for _, weight := range []int{10, 20, 30, 50, 70, 90, 130, 200, 300, 500, 900} {
+		size := func(s Shot) int { return s.Width * s.Height / 100 * s.Quality * weight / 1000 }
+		want := Shot{Width: 2000, Height: 1500, As: WebP, Quality: firstQuality}
+		for _, shots := range l.steps(WebP) {
+			for _, s := range shots {
+				if s.As == WebP && !l.limits.Takes(size(want)) {
+					want = s
+				}
+			}
+		}
+		e := &sized{webp: true, bytes: size}
+		now := ladder{p: e, limits: l.limits, width: l.width, height: l.height}
+		got, out, err := now.climb(WebP)
+		if err != nil || got != want || len(out) != size(want) {
+			t.Errorf("weight %d: %+v, not %+v: %v", weight, got, want, err)
+		}
+		if sizes := 1 + (2000-want.Width)/500; len(e.shots) > 1+2*sizes+1 {
+			t.Errorf("weight %d: %d tried: %+v", weight, len(e.shots), e.shots)
+		}
+	}
+}
+
 func TestWebPWithoutAWriterBecomesWhatModelsAreShown(t *testing.T) {
 	for _, c := range []struct {
 		e    sized
