@@ -158,7 +158,7 @@ func (l *look) png(f *Facts) error {
 }
 
 func (l *look) jpeg(f *Facts) error {
-	found := false
+	found, turned := false, false
 	for off := int64(2); ; {
 		h, err := l.at(off, 4)
 		if err != nil {
@@ -192,8 +192,9 @@ func (l *look) jpeg(f *Facts) error {
 			found = true
 		case marker == 0xe1 && n > 8:
 			b, err := l.at(off+4, int(n-2))
-			if err == nil && string(b[:6]) == "Exif\x00\x00" {
+			if err == nil && string(b[:6]) == "Exif\x00\x00" && !turned { // of several the first counts, as elsewhere
 				f.turned(b[6:])
+				turned = true
 			}
 		}
 		off += 2 + n

@@ -1,0 +1,22 @@
+package media
+
+import (
+	"bytes"
+	"testing"
+)
+
+// Of several EXIF segments of a JPEG the first counts, as for other programs: they
+// lay the picture by it.
+func TestTheFirstOrientationCounts(t *testing.T) {
+	says := func(orientation byte) string {
+		return "\xff\xe1\x00\x22Exif\x00\x00MM\x00\x2a\x00\x00\x00\x08\x00\x01\x01\x12\x00\x03\x00\x00\x00\x01\x00" + string([]byte{orientation}) + "\x00\x00\x00\x00\x00\x00"
+	}
+	frame := "\xff\xc0\x00\x0b\x08\x00\x14\x00\x1e\x01\x01\x11\x00\xff\xda"
+	for both, want := range map[[2]byte]int{{6, 1}: 6, {1, 6}: 1, {3, 8}: 3} {
+		b := []byte("\xff\xd8" + says(both[0]) + says(both[1]) + frame + "\x00\x02")
+		f, err := Inspect(JPEG, bytes.NewReader(b), int64(len(b)))
+		if err != nil || f.Orientation != want || (want == 6) != (f.Width == 20) {
+			t.Errorf("%v: %+v %v", both, f, err)
+		}
+	}
+}
