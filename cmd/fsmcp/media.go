@@ -56,6 +56,11 @@ func newReaders(log zerolog.Logger) *worker.Pool {
 	return worker.New(o)
 }
 
+// newCompiler makes the pool of the one that readies PDFium for later ones.
+func newCompiler(log zerolog.Logger) *worker.Pool {
+	return worker.New(workerOptions(findMedia, 1, log))
+}
+
 func workerOptions(find func() string, size int, log zerolog.Logger) worker.Options {
 	engine := sync.OnceValue(find)
 	return worker.Options{

@@ -104,6 +104,7 @@ type parts struct {
 	rules  *rulebook
 
 	workers, readers *worker.Pool
+	compiling        *worker.Pool // in the background
 	lull             *lull
 }
 
@@ -118,7 +119,7 @@ func assemble(cfg config.Config, log zerolog.Logger) (*parts, error) {
 		Now:           time.Now,
 		Rand:          rand.Reader,
 	})
-	workers, readers := newWorkers(log), newReaders(log)
+	workers, readers, compiling := newWorkers(log), newReaders(log), newCompiler(log)
 	marks := &watch.Marks{Below: rules.tops}
 	telling := &teller{rules: rules, log: log}
 	runner := hooks.New(hooks.Options{Dir: saver.StateDir})
@@ -142,7 +143,7 @@ func assemble(cfg config.Config, log zerolog.Logger) (*parts, error) {
 		Pages:    darkroom.New(readers),
 	})
 	telling.announce = house.Announce
-	idle := &lull{}
+	idle := &lull{workers: []*worker.Pool{workers, readers, compiling}}
 	srv, err := server.New(server.Options{
 		Version:    version,
 		Tools:      idle.watched(house.Tools()),
@@ -160,7 +161,7 @@ func assemble(cfg config.Config, log zerolog.Logger) (*parts, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &parts{house: house, saver: saver, history: store, hooks: runner, server: srv, rules: rules, workers: workers, readers: readers, lull: idle}, nil
+	return &parts{house: house, saver: saver, history: store, hooks: runner, server: srv, rules: rules, workers: workers, readers: readers, compiling: compiling, lull: idle}, nil
 }
 
 // corrected is what a client passes on, as the settings have it: characters that

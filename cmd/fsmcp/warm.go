@@ -16,8 +16,10 @@ import (
 // idle: a client's first moments are its own.
 const lullAfter = 5 * time.Second
 
-// lull knows whether calls are under way.
+// lull knows whether calls are under way, and has workers give way to them.
 type lull struct {
+	workers []*worker.Pool
+
 	mu    sync.Mutex
 	calls int
 	since time.Time // when the last one ended
@@ -28,6 +30,9 @@ func (l *lull) watched(all []tools.Tool) []tools.Tool {
 	l.since = time.Now()
 	for i, t := range all {
 		all[i].Run = func(ctx context.Context, call tools.Call, args tools.Args) *tools.Result {
+			for _, p := range l.workers {
+				p.GiveWay()
+			}
 			l.count(1)
 			defer l.count(-1)
 			return t.Run(ctx, call, args)
@@ -71,9 +76,8 @@ func (p *parts) warm(ctx context.Context, log zerolog.Logger) {
 	if !p.lull.wait(ctx) || !p.rules.config().PDFWarm || findMedia() == "" {
 		return
 	}
-	pool := worker.New(workerOptions(findMedia, 1, log))
-	defer pool.Close()
-	if _, err := pool.Do(ctx, darkroom.Preparing()); err != nil && ctx.Err() == nil {
+	defer p.compiling.Close()
+	if _, err := p.compiling.Do(ctx, darkroom.Preparing()); err != nil && ctx.Err() == nil {
 		log.Warn().Err(err).Msg("what reads PDFs could not be readied in the background; the first PDF does it")
 	}
 }

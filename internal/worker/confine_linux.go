@@ -3,6 +3,7 @@ package worker
 import (
 	"os"
 	"os/signal"
+	"runtime"
 	"strconv"
 	"time"
 
@@ -36,6 +37,7 @@ func Confine() {
 		<-over
 		os.Exit(3)
 	}()
+	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0)) // to give way for a moment makes it no smaller
 	extendTime()
 	for range 10 { // a thread that was being made may be none of those seen
 		if !stepBack() {

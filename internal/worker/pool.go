@@ -84,6 +84,8 @@ type Pool struct {
 	idle   []*process
 	all    map[*process]struct{}
 	closed bool
+
+	way way
 }
 
 // New makes a pool. It starts nothing.
@@ -147,6 +149,8 @@ func (p *Pool) fresh(ctx context.Context, told func(done, total int64, what stri
 	}
 	readied := make(chan error, 1)
 	go func() {
+		p.way.jobs.Add(1)
+		defer p.way.jobs.Add(-1)
 		_, err := w.do(context.Background(), first, p.opts)
 		readied <- err
 	}()
@@ -206,6 +210,8 @@ func (p *Pool) warm() *process {
 
 // run has a worker do a job and sees to what becomes of the worker.
 func (p *Pool) run(ctx context.Context, w *process, j Job) (Reply, error) {
+	p.way.jobs.Add(1)
+	defer p.way.jobs.Add(-1)
 	r, err := w.do(ctx, j, p.opts)
 	var own *Failure
 	if err != nil && !errors.As(err, &own) {
@@ -258,6 +264,7 @@ func (p *Pool) drop(w *process) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.all, w)
+	p.way.remove(w)
 }
 
 // PIDs are the process ids of the workers there are.
@@ -296,6 +303,7 @@ func (p *Pool) start() (*process, error) {
 		return nil, ErrClosed
 	}
 	p.all[w] = struct{}{}
+	p.way.add(w)
 	return w, nil
 }
 

@@ -1,0 +1,100 @@
+package worker
+
+import (
+	"context"
+	"os"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// processorsOf counts those that the threads of a process may run on: the fewest
+// and the most of any.
+func processorsOf(pid int) (fewest, most int) {
+	fewest = 1 << 20
+	for _, id := range threads(pid) {
+		var set unix.CPUSet
+		if unix.SchedGetaffinity(id, &set) == nil {
+			fewest, most = min(fewest, set.Count()), max(most, set.Count())
+		}
+	}
+	return fewest, most
+}
+
+// until waits for something that is to come true soon.
+func until(t *testing.T, what string, true func() bool) {
+	t.Helper()
+	for range 500 {
+		if true() {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatal("never: ", what)
+}
+
+// A worker that has a job leaves one processor to who calls meanwhile, with all
+// its threads, and gets it back when nobody calls any more. One without a job has
+// nothing to leave.
+func TestWorkersGiveWay(t *testing.T) {
+	all, _ := processorsOf(os.Getpid())
+	if all < 2 {
+		t.Skip("!!! NOT TESTED: there is one processor !!!")
+	}
+	p := newPool(t, nil)
+	if _, err := p.Do(t.Context(), Job{Op: "crowd"}); err != nil {
+		t.Fatal(err)
+	}
+	pid := p.PIDs()[0]
+	p.GiveWay()
+	if fewest, _ := processorsOf(pid); fewest != all {
+		t.Fatalf("without a job it runs on %d processors of %d", fewest, all)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		p.Do(ctx, Job{Op: "spin"})
+	}()
+	defer func() { stop(); <-ended }()
+	until(t, "a worker is at work", func() bool { return p.way.jobs.Load() == 1 })
+	p.GiveWay()
+	if _, most := processorsOf(pid); most != all-1 {
+		t.Errorf("it runs on %d processors of %d", most, all)
+	}
+	for range 20 { // as long as there are calls
+		time.Sleep(wayFor / 10)
+		p.GiveWay()
+	}
+	if _, most := processorsOf(pid); most != all-1 {
+		t.Errorf("after a while it runs on %d processors of %d", most, all)
+	}
+	until(t, "it has all processors again", func() bool { fewest, _ := processorsOf(pid); return fewest == all })
+}
+
+// A worker that is started while others give way does so from the start.
+func TestNewWorkersGiveWay(t *testing.T) {
+	all, _ := processorsOf(os.Getpid())
+	if all < 2 {
+		t.Skip("!!! NOT TESTED: there is one processor !!!")
+	}
+	p := newPool(t, func(o *Options) { o.Size = 2 })
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan struct{}, 2)
+	spin := func() { p.Do(ctx, Job{Op: "spin"}); ended <- struct{}{} }
+	defer func() { stop(); <-ended; <-ended }()
+	go spin()
+	until(t, "a worker is at work", func() bool { return p.way.jobs.Load() == 1 })
+	go spin()
+	until(t, "two are, and both give way", func() bool {
+		p.GiveWay()
+		pids := p.PIDs()
+		for _, pid := range pids {
+			if _, most := processorsOf(pid); most != all-1 {
+				return false
+			}
+		}
+		return len(pids) == 2
+	})
+}
