@@ -296,6 +296,7 @@ func (nb *Notebook) addBundle(o *outputs, f forms) {
 	switch {
 	case picture != nil:
 		o.note("picture: %s, %d bytes", picture.MIME, picture.Size)
+		picture.noted = len(o.text)
 		if best != f.plain {
 			picture.Plain = string(clean(nb.appendText(nil, f.plain)))
 		}

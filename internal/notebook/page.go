@@ -37,7 +37,7 @@ type CellView struct {
 
 // RenderCell shows the cell at index i, its outputs whole. All of it comes in
 // the shape that Render gives it; lines, or as many as MaxText has room for,
-// come numbered, and pictures with the last line. A line for which there is no
+// come numbered, and pictures with their lines. A line for which there is no
 // room comes in part, as with Column.
 func (nb *Notebook) RenderCell(i int, o CellOptions) CellView {
 	f := nb.fieldsOf(i)
@@ -56,8 +56,12 @@ func (nb *Notebook) RenderCell(i int, o CellOptions) CellView {
 	} else {
 		nb.page(&w, &v, f, pager{source: source, outputs: out.text, options: o})
 	}
-	if v.More = v.Last < v.Total || v.NextColumn > 0; !v.More && v.First <= max(v.Total, 1) {
-		w.pictures(out.pictures)
+	v.More = v.Last < v.Total || v.NextColumn > 0
+	for _, p := range out.pictures {
+		line := v.SourceLines + countLines(out.text[:p.noted])
+		if line >= v.First && (line < v.Last || line == v.Last && v.NextColumn == 0) {
+			w.picture(p)
+		}
 	}
 	v.Parts = w.finish()
 	return v

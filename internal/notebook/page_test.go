@@ -8,6 +8,29 @@ import (
 
 const tenLines = `{"cell_type": "code", "id": "c", "source": ["l1\n", "l2\n", "l3"], "outputs": [{"output_type": "stream", "name": "stdout", "text": "o4\no5\n"}, {"output_type": "display_data", "data": {"image/png": "` + pixel + `"}}]}`
 
+// Each picture comes with its line, so that those for which an answer has no room
+// can be asked for.
+func TestPicturesComeWithTheirLines(t *testing.T) {
+	var outputs []string
+	for range 9 {
+		outputs = append(outputs, `{"output_type":"display_data","metadata":{},"data":{"image/png":"`+pixel+`","text/plain":"fig"}}`)
+	}
+	nb := mustParse(t, wrap(`{"cell_type":"code","id":"c","metadata":{},"execution_count":1,"source":"plot()","outputs":[`+strings.Join(outputs, ",")+`]}`))
+	whole := nb.RenderCell(0, CellOptions{})
+	per := (whole.Total - 1) / 9
+	for _, c := range []struct{ first, limit, want int }{{1, 0, 9}, {1, 1, 0}, {2, per, 1}, {2, 3 * per, 3}, {2 + 5*per, 0, 4}, {2 + 8*per, 2, 1}, {whole.Total + 1, 0, 0}} {
+		count := 0
+		for _, p := range nb.RenderCell(0, CellOptions{First: c.first, Limit: c.limit}).Parts {
+			if p.Picture != nil {
+				count++
+			}
+		}
+		if count != c.want {
+			t.Errorf("from line %d, %d lines: %d pictures, not %d", c.first, c.limit, count, c.want)
+		}
+	}
+}
+
 func TestPages(t *testing.T) {
 	nb := mustParse(t, wrap(tenLines))
 	open, closing := "<cell id=\"c\" type=\"code\" language=\"python\">", "</cell id=\"c\">\n"

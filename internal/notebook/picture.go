@@ -22,6 +22,8 @@ type Picture struct {
 
 	raw []byte
 	at  span
+
+	noted int // where the line that stands for it ends in the text of its outputs
 }
 
 // Bytes decodes the picture.

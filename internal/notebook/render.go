@@ -127,9 +127,13 @@ func (w *writer) endLine() {
 
 func (w *writer) pictures(all []*Picture) {
 	for _, p := range all {
-		w.flush()
-		w.parts = append(w.parts, Part{Picture: p})
+		w.picture(p)
 	}
+}
+
+func (w *writer) picture(p *Picture) {
+	w.flush()
+	w.parts = append(w.parts, Part{Picture: p})
 }
 
 // flush makes a part of the text so far.

@@ -338,7 +338,9 @@ func (v *viewing) blocks(ctx context.Context, parts []notebook.Part) (blocks []B
 	}
 	switch {
 	case count == 0:
-	case pictures == 0 || v.want.cell != "":
+	case pictures > 0 && v.want.cell != "":
+		left = fmt.Sprintf("(%d pictures of cell %s are left out: one answer has no room for more. With cell_id, offset and limit count lines, and pictures come with theirs.)", count, strings.Join(over, ", "))
+	case pictures == 0:
 		left = fmt.Sprintf("(%d pictures of cell %s are left out: one answer has no room for more.)", count, strings.Join(over, ", "))
 	default:
 		left = fmt.Sprintf("(Pictures left out, because one answer has no room for more: those of cells %s. Read with cell_id shows them.)", strings.Join(over, ", "))
