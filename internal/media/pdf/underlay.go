@@ -19,6 +19,7 @@ const (
 	mostElements  = 3000    // elements that may lie over them
 	mostNested    = 8       // forms in forms
 	leastLaid     = 1 << 14 // pixels of the page below which PDFium is quick enough
+	mostEnlarged  = 8       // times its pixels from which PDFium shows a picture's pixels as squares
 )
 
 // underlay lays pictures that touch nothing but paper on it, and takes them off
@@ -152,7 +153,7 @@ func (d *document) lay(number int, ref references.FPDF_PAGEOBJECT, f frame, othe
 		}
 	}
 	s, ok := d.stored(number, ref)
-	if !ok {
+	if !ok || s.coarse(at) || s.mask != nil && s.mask.coarse(at) {
 		return false
 	}
 	img, err := s.fitted(at.Dx(), at.Dy())
@@ -180,6 +181,11 @@ func (d *document) lay(number int, ref references.FPDF_PAGEOBJECT, f frame, othe
 	}
 	d.in.FPDFPageObj_Destroy(&requests.FPDFPageObj_Destroy{PageObject: ref})
 	return true
+}
+
+// coarse tells whether PDFium shows a picture's pixels as squares in a place.
+func (s stored) coarse(at image.Rectangle) bool {
+	return at.Dx()*at.Dy() >= mostEnlarged*s.width*s.height
 }
 
 // upright is where a picture stands that is neither turned nor mirrored.
