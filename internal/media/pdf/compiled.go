@@ -12,6 +12,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 // compiled is the folder in which PDFium lies compiled for later processes;
@@ -67,7 +68,7 @@ func (c compiled) usable() bool {
 
 // list reads what was left, and by whom.
 func (c compiled) list() (by string, pieces []piece) {
-	f, err := os.Open(filepath.Join(string(c), listName))
+	f, err := c.open(listName)
 	if err != nil {
 		return "", nil
 	}
@@ -138,17 +139,38 @@ func (c compiled) files() (names []string) {
 
 // look is a file as it is.
 func (c compiled) look(name string) (piece, error) {
-	f, err := os.Open(filepath.Join(string(c), name))
+	f, err := c.open(name)
 	if err != nil {
 		return piece{}, err
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return piece{}, fs.ErrInvalid
-	}
 	sum := crc32.New(crc32.MakeTable(crc32.Castagnoli))
 	n, err := io.Copy(sum, f)
 	return piece{name, n, sum.Sum32()}, err
+}
+
+// open opens what is a file: a FIFO that lies there would be waited at for ever.
+func (c compiled) open(name string) (*os.File, error) {
+	f, err := os.OpenFile(filepath.Join(string(c), name), os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		f.Close()
+		return nil, fs.ErrInvalid
+	}
+	return f, nil
+}
+
+// holds tells whether a file is that.
+func (c compiled) holds(name string, content []byte) bool {
+	f, err := c.open(name)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	b, err := io.ReadAll(f)
+	return err == nil && bytes.Equal(b, content)
 }
 
 // seal lists what is there now, and lets go of the oldest.
@@ -170,7 +192,7 @@ func (c compiled) seal(known []piece) error {
 		}
 		fmt.Fprintf(&list, "%08x %d %s\n", known[at].sum, known[at].size, known[at].name)
 	}
-	if old, err := os.ReadFile(filepath.Join(string(c), listName)); err == nil && bytes.Equal(old, list.Bytes()) {
+	if c.holds(listName, list.Bytes()) {
 		return nil
 	}
 	f, err := os.CreateTemp(string(c), listName)
