@@ -71,19 +71,33 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	if d, ok := in.(interface{ SetReadDeadline(time.Time) error }); ok {
 		d.SetReadDeadline(time.Now())
 	}
-	dropped, r := c.pool.close(true), tools.Busy(string(stopping)+". Nothing was done.")
-	for _, j := range dropped {
-		c.reply(j, r)
-	}
-	for _, j := range dropped {
-		c.unmade(j, r)
-	}
+	c.dismiss(c.pool.close(true))
 	c.hangUp()
 	c.wait(nil, s.opts.bounds.grace)
 	c.pool.stop()
 	c.wait(nil, s.opts.bounds.grace/4)
 	c.out.drain(s.opts.bounds.grace)
 	return err
+}
+
+// dismiss answers calls that are not begun any more. It waits no longer than the
+// grace for a client that does not read.
+func (c *conn) dismiss(jobs []*job) {
+	r, told := tools.Busy(string(stopping)+". Nothing was done."), make(chan struct{})
+	for _, j := range jobs {
+		c.unmade(j, r)
+	}
+	go func() {
+		defer close(told)
+		for _, j := range jobs {
+			c.reply(j, r)
+		}
+	}()
+	select {
+	case <-told:
+	case <-c.out.broken:
+	case <-time.After(c.opts.bounds.grace):
+	}
 }
 
 func (s *Server) connect(ctx context.Context, in io.Reader, out io.Writer) *conn {

@@ -3,6 +3,7 @@ package server
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -343,14 +344,38 @@ func TestEndOfInputEndsQuestions(t *testing.T) {
 	})
 }
 
-// Told to stop, the server refuses what asks.
+// Told to stop, the server refuses what asks, and withdraws its question.
 func TestStopEndsQuestions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := greet(t, newFake(t, &fakes{}, nil), asksUser)
 		w.send(readLine(1, "/ask/f"))
 		w.asked("/ask/f")
 		w.stop()
-		wantBusy(t, parse(t, w.line()))
+		all, _ := io.ReadAll(w.out)
+		answers := 0
+		for line := range strings.Lines(string(all)) {
+			if !strings.Contains(line, methodCancelled) { // which comes before or after it
+				wantBusy(t, parse(t, line))
+				answers++
+			}
+		}
+		if answers != 1 {
+			t.Errorf("%d answers", answers)
+		}
+		if err := <-w.done; err != nil {
+			t.Error(err)
+		}
+		w.done <- nil
+	})
+}
+
+// Told to stop, the server does not wait for ever for a client that reads nothing.
+func TestStopLeavesAClientThatDoesNotRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := greet(t, newFake(t, &fakes{}, nil), asksUser)
+		w.send(readLine(1, "/ask/f"))
+		w.asked("/ask/f")
+		w.stop()
 		if err := <-w.done; err != nil {
 			t.Error(err)
 		}
