@@ -94,7 +94,9 @@ func TestAllocationsDoNotGrow(t *testing.T) {
 		}
 		return fewest
 	}
-	if few, many := count(10), count(2000); many > few {
+	// The race detector has pools forget a part of what they hold, now and then one
+	// more. What grew with the rules would grow by hundreds.
+	if few, many := count(10), count(2000); many > few+1 {
 		t.Errorf("%v allocations with 10 rules, %v with 2000", few, many)
 	}
 }
