@@ -39,8 +39,8 @@ func readPNG(data []byte, w, h int, part image.Rectangle) (r raster, opaque bool
 // readRows reads rows of samples as they stand, each with its filter first where
 // they are filtered. One unpacks while another undoes the filters and a third puts
 // rows where they belong, so that it takes half as long as one after the other.
-func readRows(packed []byte, w, h, samples int, filtered bool) (out raster, opaque bool, err error) {
-	out = newRaster(w, h, map[int]int{1: 1, 3: 4, 4: 4}[samples])
+func readRows(packed []byte, w, h, samples int, filtered bool) (raster, bool, error) {
+	out := newRaster(w, h, map[int]int{1: 1, 3: 4, 4: 4}[samples])
 	u := unfilter{samples: samples, length: w * samples, last: make([]byte, w*samples)}
 	lead := 0
 	if filtered {
@@ -69,7 +69,7 @@ func readRows(packed []byte, w, h, samples int, filtered bool) (out raster, opaq
 		undone <- block
 	}
 	close(undone)
-	opaque = <-placed
+	opaque := <-placed
 	if _, more := <-rows.blocks; more || rows.failed {
 		return raster{}, false, errOther
 	}
