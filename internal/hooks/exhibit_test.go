@@ -58,6 +58,33 @@ func TestNoOldBytes(t *testing.T) {
 	}
 }
 
+// The process may end as soon as Close has returned: nothing is shown any more.
+func TestCloseWaitsForWhatIsShown(t *testing.T) {
+	state, reached, release := t.TempDir(), make(chan struct{}), make(chan struct{})
+	r := New(Options{Dir: func(context.Context) (string, error) {
+		close(reached)
+		<-release
+		return state, nil
+	}})
+	go r.After(t.Context(), Round{Hooks: List{sh("exit 0")}, Event: Event{Path: "/p/a"}, Dir: "/", Old: []byte("x")})
+	<-reached
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		r.Close()
+	}()
+	select {
+	case <-closed:
+		t.Error("closed while old bytes were about to be shown")
+	case <-time.After(100 * time.Millisecond):
+	}
+	close(release)
+	<-closed
+	if l := left(t, state); len(l) != 0 {
+		t.Errorf("left behind: %v", l)
+	}
+}
+
 // Old bytes that cannot be shown keep no command from running.
 func TestNoRoomToShow(t *testing.T) {
 	state := t.TempDir()

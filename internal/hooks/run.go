@@ -125,7 +125,8 @@ func (r *Runner) Before(ctx context.Context, round Round) (all []Report, stop *R
 // After runs the commands after a change, whatever becomes of each. shown is why
 // the old bytes could not be shown although there were some.
 func (r *Runner) After(ctx context.Context, round Round) (all []Report, shown error) {
-	if round.Old != nil {
+	if round.Old != nil && r.enter() {
+		defer r.running.Done() // what is shown is gone before Close returns
 		var e *exhibit
 		if e, shown = r.exhibit(ctx, round.Event.Path, round.Old); shown == nil {
 			defer e.remove()
@@ -148,7 +149,7 @@ func (r *Runner) After(ctx context.Context, round Round) (all []Report, shown er
 // errLate is the cause of a context whose command had its time.
 var errLate = errors.New("its time was over")
 
-// enter notes that a command is about to run, unless the Runner is closed.
+// enter notes that something begins that Close waits for, unless the Runner is closed.
 func (r *Runner) enter() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
