@@ -2,7 +2,6 @@ package perm
 
 import (
 	"fmt"
-	"math"
 	"strings"
 	"testing"
 	"time"
@@ -76,28 +75,6 @@ func BenchmarkCompile(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		Compile(c)
-	}
-}
-
-// TestAllocationsDoNotGrow compares the allocations of a decision under many
-// rules with those under a few: the fewest of some tries, since what else the
-// process allocates meanwhile is counted, too.
-func TestAllocationsDoNotGrow(t *testing.T) {
-	count := func(n int) float64 {
-		config := testConfig(manyRules(n)...)
-		config.Mode = AcceptEdits
-		p, _ := Compile(config)
-		names := []string{deepPath, project + "/a/B/c"}
-		fewest := math.Inf(1)
-		for range 5 {
-			fewest = min(fewest, testing.AllocsPerRun(100, func() { p.Decide(Edit, names, noHead) }))
-		}
-		return fewest
-	}
-	// The race detector has pools forget a part of what they hold, now and then one
-	// more. What grew with the rules would grow by hundreds.
-	if few, many := count(10), count(2000); many > few+1 {
-		t.Errorf("%v allocations with 10 rules, %v with 2000", few, many)
 	}
 }
 
