@@ -5,6 +5,7 @@ package save
 import (
 	"context"
 	"errors"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -248,6 +249,10 @@ func (x *Txn) still() error {
 	return nil
 }
 
+// openWithin is how long a program that has found a file by name is given to open
+// it: on a machine short of processors it may stand still in between.
+const openWithin = 300 * time.Microsecond
+
 // confirm looks at what the exchange brought out, and keeps the new file only if
 // that was the file that was compared. The second question about the lease is for
 // a program that had found the old file by name before the exchange and came to
@@ -259,8 +264,10 @@ func (x *Txn) confirm(t *temp) (Outcome, error) {
 	if err := x.readBack(t); err != nil {
 		return x.withdraw(t, err)
 	}
+	begun := time.Now()
 	synced := x.syncFolder(x.dir)
 	if x.leased {
+		time.Sleep(openWithin - time.Since(begun)) // where there was nothing to sync
 		if err := x.leaseHolds(); err != nil {
 			return x.withdraw(t, err)
 		}
