@@ -10,5 +10,5 @@ func ownLimits() *syscall.SysProcAttr { return nil }
 // after skips the test: there are no namespaces to set limits in.
 func (f *fort) after(string) {
 	f.t.Helper()
-	f.t.Skip("the limits of watching cannot be set for one process here")
+	f.t.Skip("!!! NOT TESTED: the limits of watching cannot be set for one process here !!!")
 }

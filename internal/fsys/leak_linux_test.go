@@ -81,7 +81,7 @@ const maxReadCalls = 7
 // there is one: between two failing calls that mark it.
 func TestReadCalls(t *testing.T) {
 	if portable {
-		t.Skip("the figure is Linux's")
+		t.Skip("!!! NOT TESTED: the figure is that of Linux's own way to read !!!")
 	}
 	const mark = "/nonexistent/mark"
 	if os.Getenv("FSMCP_COUNTED") != "" {

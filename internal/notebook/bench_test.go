@@ -144,7 +144,7 @@ func BenchmarkNotebook(b *testing.B) {
 // day, when others may be at work on it, being faster than encoding/json will do.
 func TestFigures(t *testing.T) {
 	if raced {
-		t.Skip("the race detector takes its time")
+		t.Skip("!!! NOT TESTED: the race detector takes its time (make bench goes without) !!!")
 	}
 	strict := os.Getenv("FSMCP_BENCH") == "full"
 	plain := map[int]time.Duration{}

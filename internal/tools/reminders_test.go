@@ -166,7 +166,7 @@ func TestReminderOfPictures(t *testing.T) {
 	}
 	file := b.put("p.png", png.String())
 	if r := b.run(&ReadArgs{FilePath: file}); len(r.Blocks) < 2 || r.Blocks[1].MIME != "image/png" {
-		t.Skipf("no picture was shown: %+v", r.Blocks)
+		t.Fatalf("no picture was shown: %+v", r.Blocks)
 	}
 	b.put("p.png", png.String()+"more")
 	w.touched = []string{file}

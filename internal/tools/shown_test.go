@@ -161,7 +161,7 @@ func TestAnOwnEditAcrossTheBoundOfWholeHashesStaysShown(t *testing.T) {
 
 func TestManyMatchesTakeLittleTime(t *testing.T) {
 	if testing.Short() {
-		t.Skip()
+		t.Skip("!!! NOT TESTED: it takes seconds, which -short spares !!!")
 	}
 	b := newBench(t)
 	p := b.path("a")

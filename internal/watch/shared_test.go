@@ -82,9 +82,7 @@ func TestFilesOfOneNewFolder(t *testing.T) {
 			}
 		}
 		fw, err := fsnotify.NewWatcher()
-		if err != nil {
-			t.Skip(err) // the machine's limit
-		}
+		mayWatch(t, err)
 		n := &forgetful{system: system{fw}, out: make(chan fsnotify.Event), holding: folder}
 		var once sync.Mutex
 		n.onRemove = func(name string) {
@@ -161,9 +159,7 @@ func TestFolderOfTwoNames(t *testing.T) {
 		blind       bool
 	}{{1, 1, false}, {4, 4, false}, {1 << 30, -1, true}} {
 		fw, err := fsnotify.NewWatcher()
-		if err != nil {
-			t.Skip(err) // the machine's limit
-		}
+		mayWatch(t, err)
 		n := &twoNames{system: system{fw}, folder: dir, until: c.until}
 		w := start(Options{Tell: func(Change) {}}, n)
 		if err := w.Set([]string{filepath.Join(dir, "f")}, nil); errors.Is(err, ErrBlind) != c.blind {
@@ -210,9 +206,7 @@ func TestTheLastStateIsTold(t *testing.T) {
 			seen[name] = look(name)
 		}
 	}})
-	if err != nil {
-		t.Skip(err)
-	}
+	mayWatch(t, err)
 	defer w.Close()
 	must(w.Set(names, nil))
 	for _, name := range names {

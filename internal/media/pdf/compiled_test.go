@@ -80,7 +80,7 @@ func reads(t *testing.T, dir string) {
 // wherever the damage is. To run it as it is would be death: the control.
 func TestADamagedCacheIsMadeAnew(t *testing.T) {
 	if testing.Short() {
-		t.Skip("compiles")
+		t.Skip("!!! NOT TESTED: it compiles PDFium, which -short spares !!!")
 	}
 	dir, file := compiledOnce(t)
 	whole, err := os.ReadFile(filepath.Join(dir, file))
@@ -126,7 +126,7 @@ func TestADamagedCacheIsMadeAnew(t *testing.T) {
 // when there are too many.
 func TestLeftoversGo(t *testing.T) {
 	if testing.Short() {
-		t.Skip("compiles")
+		t.Skip("!!! NOT TESTED: it compiles PDFium, which -short spares !!!")
 	}
 	dir, file := compiledOnce(t)
 	stray := filepath.Join(dir, filepath.Dir(file), "half.tmp")
@@ -157,7 +157,7 @@ func TestLeftoversGo(t *testing.T) {
 // compiles for itself.
 func TestOneCompilesForAll(t *testing.T) {
 	if testing.Short() {
-		t.Skip("compiles")
+		t.Skip("!!! NOT TESTED: it compiles PDFium, which -short spares !!!")
 	}
 	dir := filepath.Join(t.TempDir(), "new", "pdfium")
 	var told atomic.Int64

@@ -16,7 +16,7 @@ import (
 // alone it would: the control.
 func TestManyLoadAtOnce(t *testing.T) {
 	if testing.Short() {
-		t.Skip("compiles")
+		t.Skip("!!! NOT TESTED: it compiles PDFium, which -short spares !!!")
 	}
 	dir, _ := compiledOnce(t)
 	for how, waits := range map[int]bool{beside: false, alone: true} {
@@ -48,7 +48,7 @@ func TestManyLoadAtOnce(t *testing.T) {
 // of the code, nor of the folder.
 func TestAFifoInTheCacheIsNotWaitedAt(t *testing.T) {
 	if testing.Short() {
-		t.Skip("compiles")
+		t.Skip("!!! NOT TESTED: it compiles PDFium, which -short spares !!!")
 	}
 	for _, place := range []string{listName, "code", ""} {
 		dir, code := compiledOnce(t)
