@@ -21,6 +21,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/fsmcp/fsmcp/internal/darkroom"
+	"github.com/fsmcp/fsmcp/internal/media/pdftest"
 	"github.com/fsmcp/fsmcp/internal/worker"
 )
 
@@ -73,42 +74,11 @@ func writePDF(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), samplePDF(pages, strings.Join(args[2:], "")), 0o666))
 }
 
+// samplePDF has pages that each say which they are. extra goes into its catalogue.
 func samplePDF(pages int, extra string) []byte {
-	var b bytes.Buffer
-	var at []int
-	object := func(format string, a ...any) {
-		at = append(at, b.Len())
-		fmt.Fprintf(&b, "%d 0 obj\n%s\nendobj\n", len(at), fmt.Sprintf(format, a...))
-	}
-	b.WriteString("%PDF-1.5\n")
-	chapters, outline := (pages+4)/5, 5+2*pages
-	var kids strings.Builder
-	for i := range pages {
-		fmt.Fprintf(&kids, "%d 0 R ", 5+2*i)
-	}
-	object("<</Type/Catalog/Pages 2 0 R/Outlines 4 0 R%s>>", extra)
-	object("<</Type/Pages/Count %d/Kids[%s]/MediaBox[0 0 595 842]>>", pages, kids.String())
-	object("<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>")
-	object("<</Type/Outlines/First %d 0 R/Last %d 0 R/Count %d>>", outline, outline+chapters-1, chapters)
-	for i := range pages {
-		text := fmt.Sprintf("BT /F1 24 Tf 72 700 Td (This is page %d of the sample.) Tj ET", i+1)
-		object("<</Type/Page/Parent 2 0 R/Resources<</Font<</F1 3 0 R>>>>/Contents %d 0 R>>", 6+2*i)
-		object("<</Length %d>>\nstream\n%s\nendstream", len(text), text)
-	}
-	for i := range chapters {
-		next := ""
-		if i+1 < chapters {
-			next = fmt.Sprintf("/Next %d 0 R", outline+i+1)
-		}
-		object("<</Title(Chapter %d)/Parent 4 0 R/Dest[%d 0 R/Fit]%s>>", i+1, 5+10*i, next)
-	}
-	xref := b.Len()
-	fmt.Fprintf(&b, "xref\n0 %d\n0000000000 65535 f \n", len(at)+1)
-	for _, off := range at {
-		fmt.Fprintf(&b, "%010d 00000 n \n", off)
-	}
-	fmt.Fprintf(&b, "trailer<</Size %d/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF\n", len(at)+1, xref)
-	return b.Bytes()
+	return pdftest.Pages(pages, extra, func(page int) string {
+		return fmt.Sprintf("BT /F1 24 Tf 72 700 Td (This is page %d of the sample.) Tj ET", page)
+	})
 }
 
 // scans FILE PAGES SIZE writes a PDF of so many pages without text, each of which
@@ -116,33 +86,23 @@ func samplePDF(pages int, extra string) []byte {
 func writeScans(ts *testscript.TestScript, neg bool, args []string) {
 	need(ts, args, 3, "scans FILE PAGES SIZE")
 	pages, size := number(ts, args, 1), number(ts, args, 2)
-	var picture, b bytes.Buffer
+	var picture bytes.Buffer
 	ts.Check(jpeg.Encode(&picture, drawn(size, size, true), &jpeg.Options{Quality: 90}))
-	b.WriteString("%PDF-1.5\n")
-	var at []int
-	object := func(format string, a ...any) {
-		at = append(at, b.Len())
-		fmt.Fprintf(&b, "%d 0 obj\n%s\nendobj\n", len(at), fmt.Sprintf(format, a...))
-	}
+	const first = 5 // the object of the first page
 	var kids strings.Builder
 	for i := range pages {
-		fmt.Fprintf(&kids, "%d 0 R ", 5+i)
+		fmt.Fprintf(&kids, "%d 0 R ", first+i)
 	}
-	const content = "q 595 0 0 842 0 0 cm /I Do Q"
-	object("<</Type/Catalog/Pages 2 0 R>>")
-	object("<</Type/Pages/Count %d/Kids[%s]/MediaBox[0 0 595 842]/Resources<</XObject<</I 4 0 R>>>>>>", pages, kids.String())
-	object("<</Length %d>>\nstream\n%s\nendstream", len(content), content)
-	object("<</Type/XObject/Subtype/Image/Width %d/Height %d/BitsPerComponent 8/ColorSpace/DeviceRGB/Filter/DCTDecode/Length %d>>\nstream\n%s\nendstream", size, size, picture.Len(), picture.Bytes())
+	objects := []string{
+		"<</Type/Catalog/Pages 2 0 R>>",
+		fmt.Sprintf("<</Type/Pages/Count %d/Kids[%s]/MediaBox[0 0 595 842]/Resources<</XObject<</I 4 0 R>>>>>>", pages, kids.String()),
+		pdftest.Stream("", "q 595 0 0 842 0 0 cm /I Do Q"),
+		pdftest.Stream(fmt.Sprintf("/Type/XObject/Subtype/Image/Width %d/Height %d/BitsPerComponent 8/ColorSpace/DeviceRGB/Filter/DCTDecode", size, size), picture.String()),
+	}
 	for range pages {
-		object("<</Type/Page/Parent 2 0 R/Contents 3 0 R>>")
+		objects = append(objects, "<</Type/Page/Parent 2 0 R/Contents 3 0 R>>")
 	}
-	xref := b.Len()
-	fmt.Fprintf(&b, "xref\n0 %d\n0000000000 65535 f \n", len(at)+1)
-	for _, off := range at {
-		fmt.Fprintf(&b, "%010d 00000 n \n", off)
-	}
-	fmt.Fprintf(&b, "trailer<</Size %d/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF\n", len(at)+1, xref)
-	ts.Check(os.WriteFile(ts.MkAbs(args[0]), b.Bytes(), 0o666))
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), pdftest.File(objects...), 0o666))
 }
 
 // contentAtMost bounds the size of the last answer's content array as it is sent.

@@ -80,13 +80,14 @@ var rooms = map[string]room{
 	"internal/media/vips":       {rooms: []string{"internal/media", "internal/media/goengine"}, never: append(pure(), noPDF)},
 	"internal/media/pdf":        {rooms: []string{"internal/media", "internal/media/goengine", "internal/media/jpegwriter"}, never: []ban{noProtocol, noProcess, noNet, noLog, noCommand, noWatch, noVips}},
 	"internal/media/webpwriter": {never: append(pure(), noVips, noPDF)},
+	"internal/media/pdftest":    {never: append(pure(), noVips, noPDF)},
 
 	// Rooms of tests and shows.
 	"internal/archtest":    {},
 	"internal/bench":       {rooms: []string{"internal/mcptest"}},
 	"internal/bench/floor": {},
 	"internal/conformance": {never: pure()},
-	"internal/demo":        {rooms: []string{"internal/mcptest"}},
+	"internal/demo":        {rooms: []string{"internal/mcptest", "internal/media/pdftest"}},
 	"internal/faults":      {rooms: []string{"internal/mcptest"}},
 	"internal/mcptest":     {},
 }

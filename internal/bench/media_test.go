@@ -26,6 +26,8 @@ import (
 	"golang.org/x/image/font/opentype"
 	"golang.org/x/image/math/fixed"
 	"golang.org/x/sys/unix"
+
+	"github.com/fsmcp/fsmcp/internal/media/pdftest"
 )
 
 // sharpVersion is the release of sharp that is measured beside fsmcp.
@@ -497,28 +499,13 @@ func firstPDF(t *testing.T, r run, b bins, env []string, dir string, tb *table) 
 
 // onePage is a small document.
 func onePage() []byte {
-	var b bytes.Buffer
-	var at []int
-	object := func(format string, a ...any) {
-		at = append(at, b.Len())
-		fmt.Fprintf(&b, "%d 0 obj\n", len(at))
-		fmt.Fprintf(&b, format, a...)
-		b.WriteString("\nendobj\n")
-	}
-	b.WriteString("%PDF-1.4\n")
-	content := "BT /F1 24 Tf 72 700 Td (The only page of a small document) Tj ET"
-	object("<</Type/Catalog/Pages 2 0 R>>")
-	object("<</Type/Pages/Kids[3 0 R]/Count 1>>")
-	object("<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>")
-	object("<</Length %d>>\nstream\n%s\nendstream", len(content), content)
-	object("<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>")
-	xref := b.Len()
-	fmt.Fprintf(&b, "xref\n0 %d\n0000000000 65535 f \n", len(at)+1)
-	for _, n := range at {
-		fmt.Fprintf(&b, "%010d 00000 n \n", n)
-	}
-	fmt.Fprintf(&b, "trailer<</Size %d/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF\n", len(at)+1, xref)
-	return b.Bytes()
+	return pdftest.File(
+		"<</Type/Catalog/Pages 2 0 R>>",
+		"<</Type/Pages/Kids[3 0 R]/Count 1>>",
+		"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>",
+		pdftest.Stream("", "BT /F1 24 Tf 72 700 Td (The only page of a small document) Tj ET"),
+		"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+	)
 }
 
 // children are the processes whose parent is pid.

@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/fsmcp/fsmcp/internal/mcptest"
+	"github.com/fsmcp/fsmcp/internal/media/pdftest"
 )
 
 // button is where a small red button stands on the screen.
@@ -40,46 +41,39 @@ func screen() ([]byte, error) {
 
 // report is a PDF of twelve pages in three chapters, with bars on the seventh.
 func report() []byte {
-	const pages, first = 12, 8 // objects before those of the pages
-	var b bytes.Buffer
-	var at []int
-	object := func(format string, a ...any) {
-		at = append(at, b.Len())
-		fmt.Fprintf(&b, "%d 0 obj\n%s\nendobj\n", len(at), fmt.Sprintf(format, a...))
-	}
-	b.WriteString("%PDF-1.5\n")
+	const pages, first = 12, 8 // the object of the first page; behind each stands its content
 	var kids strings.Builder
 	for i := range pages {
 		fmt.Fprintf(&kids, "%d 0 R ", first+2*i)
 	}
-	object("<</Type/Catalog/Pages 2 0 R/Outlines 4 0 R>>")
-	object("<</Type/Pages/Count %d/Kids[%s]/MediaBox[0 0 595 842]/Resources<</Font<</F 3 0 R>>>>>>", pages, kids.String())
-	object("<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>")
-	object("<</Type/Outlines/First 5 0 R/Last 7 0 R/Count 3>>")
+	objects := []string{
+		"<</Type/Catalog/Pages 2 0 R/Outlines 4 0 R>>",
+		fmt.Sprintf("<</Type/Pages/Count %d/Kids[%s]/MediaBox[0 0 595 842]/Resources<</Font<</F 3 0 R>>>>>>", pages, kids.String()),
+		"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+		"<</Type/Outlines/First 5 0 R/Last 7 0 R/Count 3>>",
+	}
 	for i, title := range []string{"Summary", "Results", "Outlook"} {
 		next := ""
 		if i < 2 {
 			next = fmt.Sprintf("/Next %d 0 R", 6+i)
 		}
-		object("<</Title(%s)/Parent 4 0 R/Dest[%d 0 R/Fit]%s>>", title, first+2*(4*i), next)
+		objects = append(objects, fmt.Sprintf("<</Title(%s)/Parent 4 0 R/Dest[%d 0 R/Fit]%s>>", title, first+2*(4*i), next))
 	}
 	for i := range pages {
-		content := fmt.Sprintf("BT /F 20 Tf 72 740 Td (Page %d of the yearly report) Tj 0 -32 Td (Growth was %d per cent.) Tj ET", i+1, 2+i)
-		if i == 6 {
-			for bar := range 8 {
-				content += fmt.Sprintf("\n0.2 0.4 0.7 rg %d 300 40 %d re f", 80+55*bar, 40+35*bar)
-			}
+		objects = append(objects, fmt.Sprintf("<</Type/Page/Parent 2 0 R/Contents %d 0 R>>", first+2*i+1), pdftest.Stream("", reportPage(i+1)))
+	}
+	return pdftest.File(objects...)
+}
+
+// reportPage is what is drawn on a page of the report.
+func reportPage(number int) string {
+	content := fmt.Sprintf("BT /F 20 Tf 72 740 Td (Page %d of the yearly report) Tj 0 -32 Td (Growth was %d per cent.) Tj ET", number, 1+number)
+	if number == 7 {
+		for bar := range 8 {
+			content += fmt.Sprintf("\n0.2 0.4 0.7 rg %d 300 40 %d re f", 80+55*bar, 40+35*bar)
 		}
-		object("<</Type/Page/Parent 2 0 R/Contents %d 0 R>>", first+2*i+1)
-		object("<</Length %d>>\nstream\n%s\nendstream", len(content), content)
 	}
-	xref := b.Len()
-	fmt.Fprintf(&b, "xref\n0 %d\n0000000000 65535 f \n", len(at)+1)
-	for _, off := range at {
-		fmt.Fprintf(&b, "%010d 00000 n \n", off)
-	}
-	fmt.Fprintf(&b, "trailer<</Size %d/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF\n", len(at)+1, xref)
-	return b.Bytes()
+	return content
 }
 
 // block is a part of an answer as it came.

@@ -27,6 +27,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/fsmcp/fsmcp/internal/mcptest"
+	"github.com/fsmcp/fsmcp/internal/media/pdftest"
 )
 
 // companion builds what reads PDFs, and names the cache of its compiled code
@@ -358,29 +359,6 @@ func embedded(t *testing.T, file string) bool {
 	return true
 }
 
-// raw is a PDF of some objects, of which the first is the catalog.
-func raw(objects ...string) []byte {
-	var b bytes.Buffer
-	b.WriteString("%PDF-1.7\n")
-	var at []int
-	for i, o := range objects {
-		at = append(at, b.Len())
-		fmt.Fprintf(&b, "%d 0 obj\n%s\nendobj\n", i+1, o)
-	}
-	xref := b.Len()
-	fmt.Fprintf(&b, "xref\n0 %d\n0000000000 65535 f \n", len(at)+1)
-	for _, off := range at {
-		fmt.Fprintf(&b, "%010d 00000 n \n", off)
-	}
-	fmt.Fprintf(&b, "trailer<</Size %d/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF\n", len(at)+1, xref)
-	return b.Bytes()
-}
-
-// stream is a stream object.
-func stream(dict, content string) string {
-	return fmt.Sprintf("<<%s/Length %d>>\nstream\n%s\nendstream", dict, len(content), content)
-}
-
 // packed is a stream that becomes a piece so many times.
 func packed(t *testing.T, dict, piece string, times int) string {
 	t.Helper()
@@ -393,7 +371,7 @@ func packed(t *testing.T, dict, piece string, times int) string {
 		z.Write([]byte(chunk))
 	}
 	must(t, z.Close())
-	return stream(dict+"/Filter/FlateDecode", b.String())
+	return pdftest.Stream(dict+"/Filter/FlateDecode", b.String())
 }
 
 // pdfBombs are documents made to take all there is, to go on for ever, or to have
@@ -409,34 +387,34 @@ func pdfBombs(t *testing.T, marker string) map[string][]byte {
 		garbage[i] = byte(r.Uint32())
 	}
 	copy(garbage, "%PDF-1.7\n")
-	laughs := []string{catalog, tree, page("/Resources<</XObject<</X 5 0 R>>>>"), stream("", "/X Do")}
+	laughs := []string{catalog, tree, page("/Resources<</XObject<</X 5 0 R>>>>"), pdftest.Stream("", "/X Do")}
 	for i := range 12 { // each level draws the next ten times
-		laughs = append(laughs, stream(fmt.Sprintf("/Type/XObject/Subtype/Form/BBox[0 0 600 800]/Resources<</XObject<</X %d 0 R>>>>", 6+i), strings.Repeat("/X Do ", 10)))
+		laughs = append(laughs, pdftest.Stream(fmt.Sprintf("/Type/XObject/Subtype/Form/BBox[0 0 600 800]/Resources<</XObject<</X %d 0 R>>>>", 6+i), strings.Repeat("/X Do ", 10)))
 	}
-	laughs = append(laughs, stream("/Type/XObject/Subtype/Form/BBox[0 0 600 800]", "0 0 600 800 re f"))
-	annotations := append([]string{catalog, tree, page("/Annots[" + strings.Repeat("18 0 R ", 5000) + "]"), stream("", "0 0 9 9 re f")}, laughs[4:]...)
+	laughs = append(laughs, pdftest.Stream("/Type/XObject/Subtype/Form/BBox[0 0 600 800]", "0 0 600 800 re f"))
+	annotations := append([]string{catalog, tree, page("/Annots[" + strings.Repeat("18 0 R ", 5000) + "]"), pdftest.Stream("", "0 0 9 9 re f")}, laughs[4:]...)
 	annotations = append(annotations, "<</Type/Annot/Subtype/Stamp/F 4/Rect[0 0 600 800]/AP<</N 5 0 R>>>>")
 	// An object stream of an object that fills gigabytes, which the page needs.
 	objects := "<</Type/Catalog/Pages 2 0 R/Names 9 0 R>>"
 	run := fmt.Sprintf("/F(%s)/Win<</F(%s)>>", marker, marker)
 	return map[string][]byte{
 		"garbage":        garbage,
-		"circle":         raw("<</Type/Catalog/Pages 2 0 R/Outlines 4 0 R>>", "<</Type/Pages/Kids[2 0 R]/Count 999999999>>", "null", "<</First 5 0 R/Last 5 0 R>>", "<</Title(x)/Next 5 0 R/First 5 0 R>>"),
-		"outline":        raw("<</Type/Catalog/Pages 2 0 R/Outlines 5 0 R>>", "<</Type/Pages/Kids["+strings.Repeat("3 0 R ", 40)+"]/Count 40>>", page(""), stream("", ""), "<</First 6 0 R/Last 7 0 R>>", "<</Title(x)/Next 7 0 R/First 7 0 R>>", "<</Title(y)/Next 6 0 R/First 6 0 R/Parent 6 0 R>>"),
-		"parents":        raw(catalog, "<</Type/Pages/Kids[3 0 R]/Count 1/Parent 2 0 R>>", "<</Type/Page/Parent 2 0 R/Contents 4 0 R>>", stream("", "")),
-		"object-stream":  raw(objects, tree, page(""), stream("", "0 0 9 9 re f"), packed(t, "/Type/ObjStm/N 1/First 4", "9 0 (", 1)+"", packed(t, "/Type/ObjStm/N 100000000/First 1000000000", "1 0 ", 50*mb)),
-		"content":        raw(catalog, tree, page(""), packed(t, "", "0 0 m 9 9 l S ", 20*mb)),
-		"text":           raw(catalog, tree, page("/Resources<</Font<</F<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>>>>>"), packed(t, "", "BT /F 9 Tf (much of it) Tj ET ", 5*mb)),
-		"image":          raw(catalog, tree, page("/Resources<</XObject<</X 5 0 R>>>>"), stream("", "600 0 0 800 0 0 cm /X Do"), packed(t, "/Type/XObject/Subtype/Image/Width 40000/Height 40000/ColorSpace/DeviceGray/BitsPerComponent 8", strings.Repeat("\x00", 4096), 40000*10)),
-		"laughs":         raw(laughs...),
-		"annotations":    raw(annotations...),
-		"self":           raw(catalog, tree, page("/Resources<</XObject<</X 5 0 R>>>>"), stream("", "/X Do"), stream("/Type/XObject/Subtype/Form/BBox[0 0 9 9]/Resources<</XObject<</X 5 0 R>>>>", "/X Do /X Do")),
-		"endless-page":   raw(catalog, tree, "<</Type/Page/Parent 2 0 R/MediaBox[0 0 1e30 1e30]/Contents 4 0 R>>", stream("", "0 0 9 9 re f")),
-		"thin-page":      raw(catalog, tree, "<</Type/Page/Parent 2 0 R/MediaBox[0 0 1e9 0.0001]/Contents 4 0 R>>", stream("", "0 0 9 9 re f")),
-		"tiles":          raw(catalog, tree, page("/Resources<</Pattern<</P 5 0 R>>>>"), stream("", "/Pattern cs /P scn 0 0 600 800 re f"), stream("/Type/Pattern/PatternType 1/PaintType 1/TilingType 1/BBox[0 0 1 1]/XStep 0.0001/YStep 0.0001/Resources<<>>", "0 0 1 1 re f")),
-		"nested":         raw(catalog, tree, "<<"+box+"/Contents 4 0 R/X "+strings.Repeat("[", 500_000)+strings.Repeat("]", 500_000)+">>", stream("", "")),
-		"previous":       append(raw(catalog, tree, page(""), stream("", "")), []byte("xref\n0 0\ntrailer<</Size 5/Root 1 0 R/Prev 9>>\nstartxref\n9\n%%EOF\n")...),
-		"script":         raw("<</Type/Catalog/Pages 2 0 R/OpenAction<</S/JavaScript/JS(while\\(true\\){app.launchURL\\('file://"+marker+"'\\)})>>/AA<</WC<</S/Launch"+run+">>>>/Names<</JavaScript<</Names[(a)<</S/JavaScript/JS(while\\(true\\){})>>]>>>>>>", tree, page("/AA<</O<</S/Launch"+run+">>>>/Annots[<</Type/Annot/Subtype/Link/Rect[0 0 600 800]/A<</S/Launch"+run+">>/PA<</S/Launch"+run+">>>>]"), stream("", "0 0 9 9 re f")),
+		"circle":         pdftest.File("<</Type/Catalog/Pages 2 0 R/Outlines 4 0 R>>", "<</Type/Pages/Kids[2 0 R]/Count 999999999>>", "null", "<</First 5 0 R/Last 5 0 R>>", "<</Title(x)/Next 5 0 R/First 5 0 R>>"),
+		"outline":        pdftest.File("<</Type/Catalog/Pages 2 0 R/Outlines 5 0 R>>", "<</Type/Pages/Kids["+strings.Repeat("3 0 R ", 40)+"]/Count 40>>", page(""), pdftest.Stream("", ""), "<</First 6 0 R/Last 7 0 R>>", "<</Title(x)/Next 7 0 R/First 7 0 R>>", "<</Title(y)/Next 6 0 R/First 6 0 R/Parent 6 0 R>>"),
+		"parents":        pdftest.File(catalog, "<</Type/Pages/Kids[3 0 R]/Count 1/Parent 2 0 R>>", "<</Type/Page/Parent 2 0 R/Contents 4 0 R>>", pdftest.Stream("", "")),
+		"object-stream":  pdftest.File(objects, tree, page(""), pdftest.Stream("", "0 0 9 9 re f"), packed(t, "/Type/ObjStm/N 1/First 4", "9 0 (", 1)+"", packed(t, "/Type/ObjStm/N 100000000/First 1000000000", "1 0 ", 50*mb)),
+		"content":        pdftest.File(catalog, tree, page(""), packed(t, "", "0 0 m 9 9 l S ", 20*mb)),
+		"text":           pdftest.File(catalog, tree, page("/Resources<</Font<</F<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>>>>>"), packed(t, "", "BT /F 9 Tf (much of it) Tj ET ", 5*mb)),
+		"image":          pdftest.File(catalog, tree, page("/Resources<</XObject<</X 5 0 R>>>>"), pdftest.Stream("", "600 0 0 800 0 0 cm /X Do"), packed(t, "/Type/XObject/Subtype/Image/Width 40000/Height 40000/ColorSpace/DeviceGray/BitsPerComponent 8", strings.Repeat("\x00", 4096), 40000*10)),
+		"laughs":         pdftest.File(laughs...),
+		"annotations":    pdftest.File(annotations...),
+		"self":           pdftest.File(catalog, tree, page("/Resources<</XObject<</X 5 0 R>>>>"), pdftest.Stream("", "/X Do"), pdftest.Stream("/Type/XObject/Subtype/Form/BBox[0 0 9 9]/Resources<</XObject<</X 5 0 R>>>>", "/X Do /X Do")),
+		"endless-page":   pdftest.File(catalog, tree, "<</Type/Page/Parent 2 0 R/MediaBox[0 0 1e30 1e30]/Contents 4 0 R>>", pdftest.Stream("", "0 0 9 9 re f")),
+		"thin-page":      pdftest.File(catalog, tree, "<</Type/Page/Parent 2 0 R/MediaBox[0 0 1e9 0.0001]/Contents 4 0 R>>", pdftest.Stream("", "0 0 9 9 re f")),
+		"tiles":          pdftest.File(catalog, tree, page("/Resources<</Pattern<</P 5 0 R>>>>"), pdftest.Stream("", "/Pattern cs /P scn 0 0 600 800 re f"), pdftest.Stream("/Type/Pattern/PatternType 1/PaintType 1/TilingType 1/BBox[0 0 1 1]/XStep 0.0001/YStep 0.0001/Resources<<>>", "0 0 1 1 re f")),
+		"nested":         pdftest.File(catalog, tree, "<<"+box+"/Contents 4 0 R/X "+strings.Repeat("[", 500_000)+strings.Repeat("]", 500_000)+">>", pdftest.Stream("", "")),
+		"previous":       append(pdftest.File(catalog, tree, page(""), pdftest.Stream("", "")), []byte("xref\n0 0\ntrailer<</Size 5/Root 1 0 R/Prev 9>>\nstartxref\n9\n%%EOF\n")...),
+		"script":         pdftest.File("<</Type/Catalog/Pages 2 0 R/OpenAction<</S/JavaScript/JS(while\\(true\\){app.launchURL\\('file://"+marker+"'\\)})>>/AA<</WC<</S/Launch"+run+">>>>/Names<</JavaScript<</Names[(a)<</S/JavaScript/JS(while\\(true\\){})>>]>>>>>>", tree, page("/AA<</O<</S/Launch"+run+">>>>/Annots[<</Type/Annot/Subtype/Link/Rect[0 0 600 800]/A<</S/Launch"+run+">>/PA<</S/Launch"+run+">>>>]"), pdftest.Stream("", "0 0 9 9 re f")),
 		"nothing-at-all": []byte("%PDF-1.4\n"),
 	}
 }

@@ -14,56 +14,21 @@ import (
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/model"
 
 	"github.com/fsmcp/fsmcp/internal/media"
+	"github.com/fsmcp/fsmcp/internal/media/pdftest"
 )
 
 // cache keeps what was compiled for all tests of a run, and for the next.
 func cache() string { return filepath.Join(os.TempDir(), "fsmcp-test-pdfium") }
 
-// document is a PDF of so many pages, each with two lines of text, and an
-// outline that names every fifth page.
+// sample is a PDF of so many pages, each with two lines of text, and an outline
+// that names every fifth page. more stands in its catalogue.
 func sample(pages int, more string) []byte { return drawn(pages, more, func(int) string { return "" }) }
 
 // drawn is such a document with something more drawn on its pages.
 func drawn(pages int, more string, on func(page int) string) []byte {
-	var b bytes.Buffer
-	var at []int
-	object := func(format string, a ...any) {
-		at = append(at, b.Len())
-		fmt.Fprintf(&b, "%d 0 obj\n%s\nendobj\n", len(at), fmt.Sprintf(format, a...))
-	}
-	b.WriteString("%PDF-1.5\n")
-	first := 4 // objects before the pages
-	chapters := (pages + 4) / 5
-	object("<</Type/Catalog/Pages 2 0 R/Outlines 4 0 R%s>>", more)
-	var kids strings.Builder
-	for i := range pages {
-		fmt.Fprintf(&kids, "%d 0 R ", first+1+2*i)
-	}
-	object("<</Type/Pages/Count %d/Kids[%s]/MediaBox[0 0 595 842]>>", pages, kids.String())
-	object("<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>")
-	chapter := first + 1 + 2*pages
-	object("<</Type/Outlines/First %d 0 R/Last %d 0 R/Count %d>>", chapter, chapter+chapters-1, chapters)
-	for i := range pages {
-		text := fmt.Sprintf("BT /F1 24 Tf 72 700 Td (This is page %d of the sample.) Tj 0 -40 Td (A second line.) Tj ET%s", i+1, on(i+1))
-		object("<</Type/Page/Parent 2 0 R/Resources<</Font<</F1 3 0 R>>>>/Contents %d 0 R>>", first+2+2*i)
-		object("<</Length %d>>\nstream\n%s\nendstream", len(text), text)
-	}
-	for i := range chapters {
-		next := ""
-		if i+1 < chapters {
-			next = fmt.Sprintf("/Next %d 0 R", chapter+i+1)
-		} else if more == "" {
-			next = ""
-		}
-		object("<</Title(Chapter %d)/Parent 4 0 R/Dest[%d 0 R/Fit]%s>>", i+1, first+1+2*5*i, next)
-	}
-	xref := b.Len()
-	fmt.Fprintf(&b, "xref\n0 %d\n0000000000 65535 f \n", len(at)+1)
-	for _, off := range at {
-		fmt.Fprintf(&b, "%010d 00000 n \n", off)
-	}
-	fmt.Fprintf(&b, "trailer<</Size %d/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF\n", len(at)+1, xref)
-	return b.Bytes()
+	return pdftest.Pages(pages, more, func(page int) string {
+		return fmt.Sprintf("BT /F1 24 Tf 72 700 Td (This is page %d of the sample.) Tj 0 -40 Td (A second line.) Tj ET%s", page, on(page))
+	})
 }
 
 func quiet(int64, int64, string) {}

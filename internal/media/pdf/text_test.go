@@ -11,38 +11,25 @@ import (
 	"testing"
 
 	"github.com/klippa-app/go-pdfium/requests"
+
+	"github.com/fsmcp/fsmcp/internal/media/pdftest"
 )
 
 // page1 is a PDF of one page with a content and more objects, of which the first
 // is number 5. Its fonts are F1, Helvetica, and F2, whose signs have no name; in
 // the state G1, what is drawn mixes with what is there.
 func page1(content, page string, more ...string) []byte {
-	var b strings.Builder
-	var at []int
-	object := func(s string) {
-		at = append(at, b.Len())
-		fmt.Fprintf(&b, "%d 0 obj\n%s\nendobj\n", len(at), s)
-	}
-	b.WriteString("%PDF-1.5\n")
-	object("<</Type/Catalog/Pages 2 0 R>>")
-	object("<</Type/Pages/Count 1/Kids[3 0 R]/MediaBox[0 0 595 842]>>")
 	widths := "/FirstChar 32/LastChar 126/Widths[" + strings.Repeat("500 ", 95) + "]"
-	object("<</Type/Page/Parent 2 0 R/Resources<</ExtGState<</G1<</BM/Luminosity/ca .5>>>>/Font<</F1<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding" + widths + ">>" +
-		"/F2<</Type/Font/Subtype/Type3/FontBBox[0 0 500 700]/FontMatrix[.001 0 0 .001 0 0]/FirstChar 1/LastChar 2/Widths[500 500]/Encoding<</Differences[1/g1/g2]>>/CharProcs<</g1 5 0 R/g2 5 0 R>>>>>>>>" +
-		"/Contents 4 0 R" + page + ">>")
-	object(fmt.Sprintf("<</Length %d>>\nstream\n%s\nendstream", len(content), content))
-	glyph := "500 0 d0 0 0 400 700 re f"
-	object(fmt.Sprintf("<</Length %d>>\nstream\n%s\nendstream", len(glyph), glyph))
-	for _, s := range more {
-		object(s)
+	objects := []string{
+		"<</Type/Catalog/Pages 2 0 R>>",
+		"<</Type/Pages/Count 1/Kids[3 0 R]/MediaBox[0 0 595 842]>>",
+		"<</Type/Page/Parent 2 0 R/Resources<</ExtGState<</G1<</BM/Luminosity/ca .5>>>>/Font<</F1<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding" + widths + ">>" +
+			"/F2<</Type/Font/Subtype/Type3/FontBBox[0 0 500 700]/FontMatrix[.001 0 0 .001 0 0]/FirstChar 1/LastChar 2/Widths[500 500]/Encoding<</Differences[1/g1/g2]>>/CharProcs<</g1 5 0 R/g2 5 0 R>>>>>>>>" +
+			"/Contents 4 0 R" + page + ">>",
+		pdftest.Stream("", content),
+		pdftest.Stream("", "500 0 d0 0 0 400 700 re f"), // a sign of F2
 	}
-	xref := b.Len()
-	fmt.Fprintf(&b, "xref\n0 %d\n0000000000 65535 f \n", len(at)+1)
-	for _, off := range at {
-		fmt.Fprintf(&b, "%010d 00000 n \n", off)
-	}
-	fmt.Fprintf(&b, "trailer<</Size %d/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF\n", len(at)+1, xref)
-	return []byte(b.String())
+	return pdftest.File(append(objects, more...)...)
 }
 
 // textOf reads the text of a drawn page, and, as the control, what PDFium itself

@@ -14,32 +14,19 @@ import (
 	"testing"
 
 	"github.com/fsmcp/fsmcp/internal/media/enginetest"
+	"github.com/fsmcp/fsmcp/internal/media/pdftest"
 )
 
 // pageWith is a document of one page with such objects beside those of every
 // document; the first of them is number 5. resources and page stand in
 // dictionaries.
 func pageWith(content, resources, page string, objects ...string) []byte {
-	all := append([]string{
+	return pdftest.File(append([]string{
 		"<</Type/Catalog/Pages 2 0 R>>",
 		"<</Type/Pages/Kids[3 0 R]/Count 1>>",
 		fmt.Sprintf("<</Type/Page/Parent 2 0 R/MediaBox[0 0 400 300]/Contents 4 0 R/Resources<<%s>>%s>>", resources, page),
-		fmt.Sprintf("<</Length %d>>\nstream\n%s\nendstream", len(content), content),
-	}, objects...)
-	var b bytes.Buffer
-	b.WriteString("%PDF-1.7\n")
-	var at []int
-	for i, o := range all {
-		at = append(at, b.Len())
-		fmt.Fprintf(&b, "%d 0 obj\n%s\nendobj\n", i+1, o)
-	}
-	xref := b.Len()
-	fmt.Fprintf(&b, "xref\n0 %d\n0000000000 65535 f \n", len(at)+1)
-	for _, n := range at {
-		fmt.Fprintf(&b, "%010d 00000 n \n", n)
-	}
-	fmt.Fprintf(&b, "trailer<</Size %d/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF\n", len(at)+1, xref)
-	return b.Bytes()
+		pdftest.Stream("", content),
+	}, objects...)...)
 }
 
 // packedUpdate adds an object to a document, in a stream of objects.
@@ -76,12 +63,11 @@ func photo(w, h int) *image.NRGBA {
 }
 
 func picture(dict, raw string) string {
-	return fmt.Sprintf("<</Type/XObject/Subtype/Image%s/Length %d>>\nstream\n%s\nendstream", dict, len(raw), raw)
+	return pdftest.Stream("/Type/XObject/Subtype/Image"+dict, raw)
 }
 
 func profile(of enginetest.Colours) string {
-	icc := enginetest.Profile(of)
-	return fmt.Sprintf("<</N 3/Length %d>>\nstream\n%s\nendstream", len(icc), icc)
+	return pdftest.Stream("/N 3", string(enginetest.Profile(of)))
 }
 
 func zipped(b []byte) string {
