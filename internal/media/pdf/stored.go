@@ -193,6 +193,9 @@ func maskIn(file []byte, v types.Object) *stored {
 	if dict == nil {
 		return nil
 	}
+	if _, masked := dict["SMask"]; masked { // no mask has one, and this one's may be itself
+		return nil
+	}
 	at := bytes.Index(body, rest[:min(len(rest), 64)])
 	length, ok := number(dict["Length"])
 	if !ok {
@@ -209,7 +212,7 @@ func maskIn(file []byte, v types.Object) *stored {
 			return nil
 		}
 		s, ok := describe(file, dict, body[from:from+length], 1)
-		if !ok || name(dict["ColorSpace"]) != "DeviceGray" || s.mask != nil || s.jpeg {
+		if !ok || name(dict["ColorSpace"]) != "DeviceGray" || s.jpeg {
 			return nil
 		}
 		return &s

@@ -180,6 +180,7 @@ func TestPicturesThatAreLaidLookAsPDFiumDrawsThem(t *testing.T) {
 		"a colour that is no more":     {pageWith(put, resources, "", picture(rgb+"/Filter/FlateDecode/Mask[25 35 55 65 195 205]"+size, rows)), false},
 		"of the opposite":              {pageWith(put, resources, "", picture(rgb+"/Filter/DCTDecode/Decode[1 0 1 0 1 0]"+size, camera)), false},
 		"before its colours":           {pageWith(put, resources, "", picture(dct+"/SMask 6 0 R", camera), picture(gray+"/Filter/FlateDecode/Matte[0 0 0]"+size, grays)), false},
+		"a mask that masks itself":     {masked("", gray+"/Filter/FlateDecode/SMask 6 0 R"+size), false},
 		"of its own colours":           {pageWith(put, resources, "", picture("/BitsPerComponent 8/ColorSpace[/Indexed/DeviceRGB 1 <ff000000ff00>]/Filter/FlateDecode"+size, grays)), false},
 		"in a layer":                   {pageWith("/OC /L BDC "+put+"EMC", resources+"/Properties<</L 6 0 R>>", "", picture(dct, camera), "<</Type/OCG/Name(Layer)>>"), false},
 		"cut short":                    {pageWith(put, resources, "", picture(dct, camera[:len(camera)/2])), false},
