@@ -2,12 +2,13 @@ package pdf
 
 import (
 	"bytes"
-	"compress/zlib"
 	"fmt"
 	"image"
-	"io"
 	"strconv"
 
+	"github.com/klippa-app/go-pdfium/enums"
+	"github.com/klippa-app/go-pdfium/references"
+	"github.com/klippa-app/go-pdfium/requests"
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/model"
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/types"
 
@@ -20,7 +21,7 @@ import (
 // stream, its dictionary stands before it in plain letters.
 type stored struct {
 	width, height int
-	samples       int
+	samples, bits int // of a pixel and of a sample; bits are 0 where nothing says how many
 	jpeg          bool
 	filtered      bool // rows have PNG's filters
 	inverted      bool
@@ -34,8 +35,36 @@ const (
 	mostHead    = 2048
 	mostUnpack  = 16_000_000 // pixels that zlib packed: they have to be there all at once
 	mostDecoded = 100_000_000
-	mostObjects = 32 << 20 // bytes of packed objects that are searched
 )
+
+// stored is a picture of a page as its file holds it, if that says all.
+func (d *document) stored(number int, ref references.FPDF_PAGEOBJECT) (s stored, ok bool) {
+	facts, err := d.in.FPDFImageObj_GetImageMetadata(&requests.FPDFImageObj_GetImageMetadata{ImageObject: ref, Page: d.page(number)})
+	if err != nil {
+		return s, false
+	}
+	samples := 0
+	switch facts.ImageMetadata.Colorspace {
+	case enums.FPDF_COLORSPACE_DEVICEGRAY:
+		samples = 1
+	case enums.FPDF_COLORSPACE_DEVICERGB:
+		samples = 3
+	case enums.FPDF_COLORSPACE_ICCBASED:
+		icc, err := d.in.FPDFImageObj_GetIccProfileDataDecoded(&requests.FPDFImageObj_GetIccProfileDataDecoded{ImageObject: ref, Page: d.page(number)})
+		if err == nil && goengine.IsSRGB(icc.Data) {
+			samples = 3
+		}
+	}
+	if samples == 0 {
+		return s, false
+	}
+	raw, err := d.in.FPDFImageObj_GetImageDataRaw(&requests.FPDFImageObj_GetImageDataRaw{ImageObject: ref})
+	if err != nil {
+		return s, false
+	}
+	s, ok = storedIn(d.data, raw.Data, samples)
+	return s, ok && s.width == int(facts.ImageMetadata.Width) && s.height == int(facts.ImageMetadata.Height)
+}
 
 // storedIn finds a picture whose bytes are known, and how many samples a pixel has.
 // ok is false where the bytes stand in more than one place, or anything about it is
@@ -81,43 +110,12 @@ func dictionary(b []byte) (dict types.Dict, rest []byte) {
 // describe understands a dictionary, if there is nothing in it that is unknown.
 func describe(file []byte, dict types.Dict, raw []byte, samples int) (s stored, ok bool) {
 	s = stored{raw: raw, samples: samples}
-	bits := 0
 	for key, v := range dict {
-		ok = true
-		switch key {
-		case "Width":
-			s.width, ok = number(v)
-		case "Height":
-			s.height, ok = number(v)
-		case "BitsPerComponent":
-			bits, ok = number(v)
-		case "Filter":
-			filter := name(v)
-			s.jpeg = filter == "DCTDecode"
-			ok = s.jpeg || filter == "FlateDecode"
-		case "Decode":
-			s.inverted, ok = inverted(v)
-		case "SMask":
-			s.mask = maskIn(file, v)
-			ok = s.mask != nil
-		case "Subtype":
-			ok = name(v) == "Image"
-		case "ColorSpace", "DecodeParms", "Type", "Name", "Length", "DL", "Interpolate", "Intent", "Metadata", "StructParent", "ID":
-		default:
-			return s, false
-		}
-		if !ok {
+		if !s.learn(file, key, v) {
 			return s, false
 		}
 	}
-	if s.width <= 0 || s.height <= 0 || bits != 8 && !(s.jpeg && bits == 0) || s.inverted && s.samples != 1 {
-		return s, false
-	}
-	most := mostUnpack
-	if s.jpeg {
-		most = mostDecoded
-	}
-	if s.width > most/s.height {
+	if !s.ordinary() {
 		return s, false
 	}
 	if v, there := dict["DecodeParms"]; there {
@@ -126,6 +124,44 @@ func describe(file []byte, dict types.Dict, raw []byte, samples int) (s stored, 
 		}
 	}
 	return s, dict["Filter"] != nil
+}
+
+// learn understands one entry of a dictionary; but for what has to be known of the
+// others first.
+func (s *stored) learn(file []byte, key string, v types.Object) (ok bool) {
+	switch key {
+	case "Width":
+		s.width, ok = number(v)
+	case "Height":
+		s.height, ok = number(v)
+	case "BitsPerComponent":
+		s.bits, ok = number(v)
+	case "Filter":
+		filter := name(v)
+		s.jpeg = filter == "DCTDecode"
+		ok = s.jpeg || filter == "FlateDecode"
+	case "Decode":
+		s.inverted, ok = inverted(v)
+	case "SMask":
+		s.mask = maskIn(file, v)
+		ok = s.mask != nil
+	case "Subtype":
+		ok = name(v) == "Image"
+	case "ColorSpace", "DecodeParms", "Type", "Name", "Length", "DL", "Interpolate", "Intent", "Metadata", "StructParent", "ID":
+		ok = true
+	}
+	return ok
+}
+
+// ordinary tells whether a picture has a size, not too large a one, and samples of 8
+// bits.
+func (s *stored) ordinary() bool {
+	most := mostUnpack
+	if s.jpeg {
+		most = mostDecoded
+	}
+	return s.width > 0 && s.height > 0 && s.width <= most/s.height &&
+		(s.bits == 8 || s.jpeg && s.bits == 0) && !(s.inverted && s.samples != 1)
 }
 
 // parameters understands those of a filter. filtered: rows have PNG's filters.
@@ -189,18 +225,32 @@ func maskIn(file []byte, v types.Object) *stored {
 	if !ok {
 		return nil
 	}
-	dict, rest := dictionary(body[:min(mostHead, len(body))])
-	if dict == nil {
+	dict, raw := streamIn(file, body)
+	if raw == nil || name(dict["ColorSpace"]) != "DeviceGray" {
 		return nil
 	}
 	if _, masked := dict["SMask"]; masked { // no mask has one, and this one's may be itself
 		return nil
 	}
+	s, ok := describe(file, dict, raw, 1)
+	if !ok || s.jpeg {
+		return nil
+	}
+	return &s
+}
+
+// streamIn reads a stream, up to its end as its length says it; raw is nil where that
+// is not its end.
+func streamIn(file, body []byte) (dict types.Dict, raw []byte) {
+	dict, rest := dictionary(body[:min(mostHead, len(body))])
+	if dict == nil {
+		return nil, nil
+	}
 	at := bytes.Index(body, rest[:min(len(rest), 64)])
 	length, ok := number(dict["Length"])
 	if !ok {
 		if length, ok = lengthIn(file, dict["Length"]); !ok {
-			return nil
+			return nil, nil
 		}
 	}
 	for _, opening := range []string{"stream\n", "stream\r\n"} {
@@ -209,15 +259,11 @@ func maskIn(file []byte, v types.Object) *stored {
 		}
 		from := at + len(opening)
 		if at < 0 || length <= 0 || length > len(body)-from || !bytes.HasPrefix(bytes.TrimLeft(body[from+length:], "\r\n"), []byte("endstream")) {
-			return nil
+			return nil, nil
 		}
-		s, ok := describe(file, dict, body[from:from+length], 1)
-		if !ok || name(dict["ColorSpace"]) != "DeviceGray" || s.jpeg {
-			return nil
-		}
-		return &s
+		return dict, body[from : from+length]
 	}
-	return nil
+	return nil, nil
 }
 
 // objectIn is what stands behind the head of the object that a reference leads to,
@@ -251,51 +297,6 @@ func lengthIn(file []byte, v types.Object) (int, bool) {
 	digits, _, _ := bytes.Cut(body[:min(64, len(body))], []byte("endobj"))
 	n, err := strconv.Atoi(string(bytes.TrimSpace(digits)))
 	return n, err == nil
-}
-
-// transferred tells whether a file may have colours pass through functions on
-// their way to paper, of which PDFium tells nothing: pictures pass them, too.
-func transferred(file []byte) bool {
-	if namesTransfer(file) {
-		return true
-	}
-	room := int64(mostObjects)
-	for rest := file; ; {
-		at := bytes.Index(rest, []byte("/ObjStm"))
-		if at < 0 {
-			return false
-		}
-		rest = rest[at:]
-		from := bytes.Index(rest[:min(len(rest), mostHead)], []byte("stream"))
-		if from < 0 {
-			return true // who knows what it holds
-		}
-		z, err := zlib.NewReader(bytes.NewReader(bytes.TrimLeft(rest[from+len("stream"):], "\r\n")))
-		if err != nil {
-			return true
-		}
-		objects, _ := io.ReadAll(io.LimitReader(z, room)) // what can be read of a damaged one is what counts
-		if room -= int64(len(objects)); room <= 0 || namesTransfer(objects) {
-			return true
-		}
-		rest = rest[from:]
-	}
-}
-
-// namesTransfer tells whether there is a key of a function of transfer whose value
-// is not a name: those say that there is none.
-func namesTransfer(objects []byte) bool {
-	for rest := objects; ; {
-		at := bytes.Index(rest, []byte("/TR"))
-		if at < 0 {
-			return false
-		}
-		rest = bytes.TrimPrefix(rest[at+len("/TR"):], []byte("2"))
-		value := bytes.TrimLeft(rest, " \t\r\n")
-		if len(value) > 0 && (value[0] == '[' || value[0] == '<' || len(value) < len(rest) && value[0] >= '0' && value[0] <= '9') {
-			return true
-		}
-	}
 }
 
 // fitted is the picture in a size: an *image.Gray if it has one sample a pixel.
