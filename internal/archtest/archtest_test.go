@@ -78,7 +78,7 @@ var rooms = map[string]room{
 	"internal/darkroom":         {rooms: []string{"internal/media", "internal/worker"}, never: append(pure(), noVips, noPDF)},
 	"internal/media/enginetest": {rooms: []string{"internal/media", "internal/media/webpwriter"}, never: append(pure(), noVips, noPDF)},
 	"internal/media/vips":       {rooms: []string{"internal/media", "internal/media/goengine"}, never: append(pure(), noPDF)},
-	"internal/media/pdf":        {rooms: []string{"internal/media", "internal/media/goengine", "internal/media/jpegwriter"}, never: []ban{noProtocol, noProcess, noNet, noLog, noCommand, noWatch, noVips}},
+	"internal/media/pdf":        {rooms: []string{"internal/filelock", "internal/media", "internal/media/goengine", "internal/media/jpegwriter"}, never: []ban{noProtocol, noProcess, noNet, noLog, noCommand, noWatch, noVips}},
 	"internal/media/webpwriter": {never: append(pure(), noVips, noPDF)},
 	"internal/media/pdftest":    {never: append(pure(), noVips, noPDF)},
 

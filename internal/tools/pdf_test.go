@@ -59,6 +59,7 @@ func TestErrorsOfPicturesNameTheNextStep(t *testing.T) {
 		{pdf, &media.DamageError{Kind: media.PDF, What: "it has no pages"}, 8, slugBrokenFile, "(it has no pages). Have it made anew"},
 		{pdf, media.ErrNoPDF, 4, slugBinary, "have the user put it there (make build makes both) or name it in FSMCP_MEDIA"},
 		{pdf, lost(media.Unready), 16, slugBusy, "make the same call again in half a minute"},
+		{pdf, lost(media.Unready), 16, slugBusy, "where the user's cache folder is full or cannot be written"},
 		{pdf, lost(media.Absent), 11, slugIO, "Make the same call again; if that fails too, ask the user"},
 		{pdf, lost(media.Died), 11, slugIO, "Make the same call again"},
 		{pdf, lost(media.Stopped), 11, slugIO, "Make the same call again"},

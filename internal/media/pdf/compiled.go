@@ -3,6 +3,7 @@ package pdf
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // compiled is the folder in which PDFium lies compiled for later processes;
@@ -25,8 +27,14 @@ type compiled string
 const listName = "list"
 
 // tryName begins the names of files that only try whether one can be made. That
-// may happen out of turn, so they are nobody's leftovers.
-const tryName = ".try"
+// happens out of turn, so one is nobody's leftover before it is old.
+const (
+	tryName = ".try"
+	tryOld  = time.Minute
+)
+
+// needed is room enough for what is compiled, in bytes: it has 19 million.
+const needed = 24 << 20
 
 // keptFiles is how many files are kept: one is in use, and what others left, an
 // earlier version among them, may still be somebody's.
@@ -52,8 +60,8 @@ type piece struct {
 	sum  uint32
 }
 
-// usable tells whether there is a folder, or one can be made, in which
-// something can be kept.
+// usable tells whether there is a folder, or one can be made, in which what is
+// compiled can be kept.
 func (c compiled) usable() bool {
 	if c == "" || os.MkdirAll(string(c), 0o700) != nil {
 		return false
@@ -62,8 +70,11 @@ func (c compiled) usable() bool {
 	if err != nil {
 		return false
 	}
+	os.Remove(f.Name()) // before it grows: a process may end at any moment
+	room := roomFor(f, needed)
 	f.Close()
-	return os.Remove(f.Name()) == nil
+	os.Remove(f.Name()) // where an open file cannot be removed
+	return room
 }
 
 // list reads what was left, and by whom.
@@ -96,7 +107,7 @@ func (c compiled) sound() bool {
 	}
 	names := c.files()
 	for _, name := range names {
-		if now, err := c.look(name); err != nil || !slices.Contains(listed, now) {
+		if _, ok := c.asListed(name, listed); !ok {
 			return false
 		}
 	}
@@ -106,23 +117,51 @@ func (c compiled) sound() bool {
 // clean deletes what is not as it was left. It returns what is left then, and
 // whether nothing else is there.
 func (c compiled) clean() (pieces []piece, clean bool) {
+	if c == "" {
+		return nil, true
+	}
 	_, listed := c.list()
 	clean = true
 	for _, name := range c.files() {
-		now, err := c.look(name)
-		if err == nil && slices.Contains(listed, now) {
-			pieces = append(pieces, now)
+		if p, ok := c.asListed(name, listed); ok {
+			pieces = append(pieces, p)
 			continue
 		}
-		clean = os.Remove(filepath.Join(string(c), name)) == nil && clean
+		err := os.Remove(filepath.Join(string(c), name))
+		clean = (err == nil || errors.Is(err, fs.ErrNotExist)) && clean
+	}
+	tried, _ := filepath.Glob(filepath.Join(string(c), tryName+"*"))
+	for _, name := range tried {
+		if info, err := os.Lstat(name); err == nil && time.Since(info.ModTime()) > tryOld {
+			os.Remove(name)
+		}
 	}
 	return pieces, clean
 }
 
+// empty deletes all that is in the folder, but not the folder: it may be a link to
+// where there is more room.
+func (c compiled) empty() {
+	if c == "" {
+		return
+	}
+	entries, err := os.ReadDir(string(c))
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		os.RemoveAll(filepath.Join(string(c), e.Name()))
+	}
+}
+
 // files are the names of all files but the list, the latest first.
 func (c compiled) files() (names []string) {
+	if c == "" {
+		return nil
+	}
 	age := make(map[string]int64)
-	filepath.WalkDir(string(c), func(name string, e fs.DirEntry, err error) error {
+	root := string(c) + string(filepath.Separator) + "." // also where it is a link
+	filepath.WalkDir(root, func(name string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() || strings.HasPrefix(e.Name(), tryName) {
 			return nil
 		}
@@ -135,6 +174,21 @@ func (c compiled) files() (names []string) {
 	})
 	slices.SortFunc(names, func(a, b string) int { return int(min(max(age[b]-age[a], -1), 1)) })
 	return names
+}
+
+// asListed tells whether a file is as the list has it. One of another size is not
+// read: it may be endless.
+func (c compiled) asListed(name string, listed []piece) (p piece, ok bool) {
+	at := slices.IndexFunc(listed, func(p piece) bool { return p.name == name })
+	if at < 0 {
+		return piece{}, false
+	}
+	info, err := os.Stat(filepath.Join(string(c), name))
+	if err != nil || info.Size() != listed[at].size {
+		return piece{}, false
+	}
+	now, err := c.look(name)
+	return now, err == nil && now == listed[at]
 }
 
 // look is a file as it is.

@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/tetratelabs/wazero"
 )
 
 const naive = "FSMCP_TEST_NAIVE_START"
@@ -18,7 +20,11 @@ const naive = "FSMCP_TEST_NAIVE_START"
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(naive); dir != "" { // what lies there is run as it is
 		r := New("")
-		pool, err := start(dir)
+		kept, err := wazero.NewCompilationCacheWithDir(dir)
+		if err != nil {
+			os.Exit(3)
+		}
+		pool, err := start(kept)
 		if err != nil {
 			os.Exit(3)
 		}
@@ -71,7 +77,7 @@ func reads(t *testing.T, dir string) {
 	if res, err := r.Read(sample(1, ""), ask(""), quiet); err != nil || !strings.Contains(res.Pages[0].Text, "page 1 of") {
 		t.Fatalf("%v", err)
 	}
-	if !New(dir).ready() {
+	if !compiled(dir).sound() {
 		t.Error("it is not ready for the next")
 	}
 }
@@ -113,7 +119,7 @@ func TestADamagedCacheIsMadeAnew(t *testing.T) {
 		if control.Run() == nil {
 			t.Errorf("%s: run as it is, it does no harm", what)
 		}
-		if New(bad).ready() {
+		if compiled(bad).sound() {
 			t.Errorf("%s: it passes for sound", what)
 		}
 		if what == "functions elsewhere" { // the others take the same way
@@ -133,9 +139,20 @@ func TestLeftoversGo(t *testing.T) {
 	if err := os.WriteFile(stray, []byte("half"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	// Of what only tries whether a file can be made, a young one may be somebody's.
+	old, young := filepath.Join(dir, tryName+"1"), filepath.Join(dir, tryName+"2")
+	long := time.Now().Add(-2 * tryOld)
+	if os.WriteFile(old, nil, 0o600) != nil || os.WriteFile(young, nil, 0o600) != nil || os.Chtimes(old, long, long) != nil {
+		t.Fatal("cannot write")
+	}
 	reads(t, dir)
-	if _, err := os.Stat(stray); err == nil {
-		t.Error("it is still there")
+	for _, name := range []string{stray, old} {
+		if _, err := os.Stat(name); err == nil {
+			t.Errorf("%s is still there", name)
+		}
+	}
+	if _, err := os.Stat(young); err != nil {
+		t.Error(err)
 	}
 	known, _ := compiled(dir).clean()
 	for i, name := range []string{"a", "b", "c"} {
@@ -150,6 +167,48 @@ func TestLeftoversGo(t *testing.T) {
 	}
 	if got := compiled(dir).files(); len(got) != keptFiles || got[0] != file || got[1] != "c" || got[2] != "b" {
 		t.Errorf("%q are kept", got)
+	}
+}
+
+// The folder may be a link to where there is more room, and stays one.
+func TestTheFolderMayBeALink(t *testing.T) {
+	if testing.Short() {
+		t.Skip("!!! NOT TESTED: it compiles PDFium, which -short spares !!!")
+	}
+	dir, file := compiledOnce(t)
+	link := filepath.Join(t.TempDir(), "pdfium")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Skipf("!!! NOT TESTED: no links here: %v !!!", err)
+	}
+	if !compiled(link).sound() {
+		t.Error("what lies behind it does not pass for sound")
+	}
+	if err := os.WriteFile(filepath.Join(dir, "half.tmp"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	reads(t, link)
+	compiled(link).empty()
+	if _, err := os.Stat(filepath.Join(dir, file)); err == nil {
+		t.Error("it cannot be emptied")
+	}
+	if to, err := os.Readlink(link); err != nil || to != dir {
+		t.Errorf("the link is gone: %v", err)
+	}
+}
+
+// A file that was never that long is not read to its end.
+func TestAnEndlessFileIsNotRead(t *testing.T) {
+	if testing.Short() {
+		t.Skip("!!! NOT TESTED: it compiles PDFium, which -short spares !!!")
+	}
+	dir, file := compiledOnce(t)
+	if err := os.Truncate(filepath.Join(dir, file), 4<<40); err != nil {
+		t.Skipf("!!! NOT TESTED: no file can be that long here: %v !!!", err)
+	}
+	begin := time.Now()
+	known, clean := compiled(dir).clean()
+	if took := time.Since(begin); len(known) != 0 || !clean || took > 10*time.Second {
+		t.Errorf("%v: known %v, clean %v", took, known, clean)
 	}
 }
 
@@ -172,7 +231,7 @@ func TestOneCompilesForAll(t *testing.T) {
 		})
 	}
 	both.Wait()
-	if got := compiled(dir).files(); len(got) != 1 || !New(dir).ready() {
+	if got := compiled(dir).files(); len(got) != 1 || !compiled(dir).sound() {
 		t.Errorf("%q was left", got)
 	}
 	before := told.Load()

@@ -26,16 +26,17 @@ import (
 
 // Reader reads PDFs, one at a time.
 type Reader struct {
-	cache compiled
-	pool  pdfium.Pool
-	kept  *document // the one that was read last, still open; nil: none
+	cache    compiled
+	patience patience // with others who compile
+	pool     pdfium.Pool
+	kept     *document // the one that was read last, still open; nil: none
 }
 
 // New makes a reader that keeps compiled code in a folder, which it makes; empty:
 // nowhere. It compiles nothing yet.
 func New(cache string) *Reader {
 	api.DisableConfigDir()
-	return &Reader{cache: compiled(cache)}
+	return &Reader{cache: compiled(cache), patience: ordinary()}
 }
 
 // Read reads pages of a document. The error is a *media.PagesError, an

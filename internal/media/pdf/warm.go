@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
 
 	"github.com/klippa-app/go-pdfium"
@@ -15,10 +16,6 @@ import (
 // memoryPages bounds PDFium's memory, in pages of 64 KB: half a gigabyte.
 const memoryPages = 8192
 
-// turnWithin is how long another process that compiles is waited for. One that
-// takes longer has lost its way: two then compile beside each other.
-const turnWithin = 60 * time.Second
-
 // tellEvery is how often it is told how long readying takes.
 const tellEvery = time.Second
 
@@ -26,46 +23,58 @@ const tellEvery = time.Second
 // earlier process has done that. What was kept and is damaged is thrown away and
 // made anew; where nothing can be kept, it is compiled for this process alone.
 // told hears how many seconds it takes where it has to be compiled.
-func (r *Reader) Warm(told func(done, total int64, what string)) error {
+func (r *Reader) Warm(told func(done, total int64, what string)) (err error) {
 	if r.pool != nil {
 		return nil
 	}
-	what := "readying PDFium, which is compiled once on this machine"
-	if !r.cache.usable() {
-		what = "readying PDFium, which is compiled anew each time where its cache folder cannot be written"
+	if r.pool, err = r.cache.load(); err != nil {
+		r.pool, err = r.compile(told, true)
 	}
-	defer every(tellEvery, told, what)()
-	pool, err := r.cache.load()
-	if err != nil {
-		defer lockFolder(string(r.cache), alone, turnWithin)()
-		pool, err = r.cache.start()
-	}
-	if err != nil {
-		pool, err = start("")
-	}
-	r.pool = pool
 	debug.FreeOSMemory() // compiling takes much
 	return err
 }
 
 // Prepare sees to it that PDFium lies compiled for later processes. Where
 // nothing can be kept it does nothing.
-func (r *Reader) Prepare(told func(done, total int64, what string)) error {
-	if !r.cache.usable() || r.ready() {
+func (r *Reader) Prepare(told func(done, total int64, what string)) (err error) {
+	if r.pool != nil || r.cache.sound() {
 		return nil
 	}
-	return r.Warm(told)
+	r.pool, err = r.compile(told, false)
+	debug.FreeOSMemory()
+	return err
 }
 
-// ready tells whether an earlier process of the same make has left what is
-// needed, undamaged.
-func (r *Reader) ready() bool {
-	defer lockFolder(string(r.cache), beside, turnWithin)()
-	return r.cache.sound()
+// What is told while PDFium is readied.
+const (
+	tellOnce = "readying PDFium, which is compiled once on this machine"
+	tellAnew = "readying PDFium, which is compiled anew each time where its cache folder is full or cannot be written"
+)
+
+// compile starts PDFium, in turn with others who do so: what was compiled meanwhile
+// is not compiled again. Where nothing can be kept, that is done for this process
+// alone, if at all: pool is nil then.
+func (r *Reader) compile(told func(done, total int64, what string), alone bool) (pool pdfium.Pool, err error) {
+	var what atomic.Value
+	what.Store(tellOnce)
+	defer every(tellEvery, told, &what)()
+	t := takeTurn(string(r.cache), r.patience)
+	defer t.over()
+	known, clean := r.cache.clean()
+	if clean && (len(known) > 0 || r.cache.usable()) {
+		if pool, err = r.cache.start(known, t); err == nil {
+			return pool, nil
+		}
+	}
+	if !alone {
+		return nil, nil
+	}
+	what.Store(tellAnew)
+	return start(nil)
 }
 
 // every tells each period, until it is ended, how many have passed.
-func every(period time.Duration, told func(done, total int64, what string), what string) (end func()) {
+func every(period time.Duration, told func(done, total int64, what string), what *atomic.Value) (end func()) {
 	ended, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
@@ -74,7 +83,7 @@ func every(period time.Duration, told func(done, total int64, what string), what
 		for n := int64(1); ; n++ {
 			select {
 			case <-tick.C:
-				told(n, 0, what)
+				told(n, 0, what.Load().(string))
 			case <-ended:
 				return
 			}
@@ -83,53 +92,52 @@ func every(period time.Duration, told func(done, total int64, what string), what
 	return func() { close(ended); <-done }
 }
 
-// load starts PDFium by what lies in the folder, if that is sound. Others may do
-// so at the same time: one that is stopped or slow keeps nobody waiting.
+// load starts PDFium by what lies in the folder, if that is sound. It asks for no
+// turn, so that one who is slow or stopped keeps nobody waiting: what goes meanwhile
+// is compiled again, by this process alone if need be.
 func (c compiled) load() (pdfium.Pool, error) {
-	if c == "" {
+	if c == "" || !c.sound() {
 		return nil, os.ErrNotExist
 	}
-	defer lockFolder(string(c), beside, turnWithin)()
-	if !c.sound() {
-		return nil, os.ErrNotExist
-	}
-	return start(string(c))
-}
-
-// start starts PDFium by what lies in the folder, and leaves there what was
-// missing. It is called in the folder's turn.
-func (c compiled) start() (pdfium.Pool, error) {
-	if c == "" {
-		return nil, os.ErrNotExist
-	}
-	known, clean := c.clean()
-	if !clean || len(known) == 0 && !c.usable() {
-		return nil, os.ErrPermission // to be run is only what is known to be sound
-	}
-	pool, err := start(string(c))
+	kept, err := wazero.NewCompilationCacheWithDir(string(c))
 	if err != nil {
-		os.RemoveAll(string(c))
 		return nil, err
 	}
-	if c.seal(known) != nil {
-		os.RemoveAll(string(c)) // or the next would not know whether it is sound
+	return start(kept)
+}
+
+// start starts PDFium by what lies in the folder, all of which is known to be
+// sound, and leaves there what was missing.
+func (c compiled) start(known []piece, t *turn) (pdfium.Pool, error) {
+	kept, err := wazero.NewCompilationCacheWithDir(string(c))
+	if err != nil {
+		return nil, err
+	}
+	pool, err := start(kept)
+	if err != nil {
+		if t.mine() {
+			c.empty()
+		}
+		// What was compiled and could not be written, as on a full disk, is still
+		// in memory: it is not compiled twice.
+		return start(kept)
+	}
+	if t.mine() && c.seal(known) != nil {
+		c.empty() // or the next would not know whether it is sound
 	}
 	return pool, nil
 }
 
-// start starts PDFium; compiled code is read from and written to a folder.
-func start(cache string) (pool pdfium.Pool, err error) {
+// start starts PDFium; compiled code is read from and written to what keeps it. nil
+// keeps nothing.
+func start(kept wazero.CompilationCache) (pool pdfium.Pool, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("PDFium cannot be readied: %v", p)
 		}
 	}()
 	config := wazero.NewRuntimeConfig().WithMemoryLimitPages(memoryPages)
-	if cache != "" {
-		kept, err := wazero.NewCompilationCacheWithDir(cache)
-		if err != nil {
-			return nil, err
-		}
+	if kept != nil {
 		config = config.WithCompilationCache(kept)
 	}
 	return webassembly.Init(webassembly.Config{
