@@ -150,7 +150,7 @@ func fromVideo(m *image.YCbCr, alpha []uint8, alphaStride int) image.Image {
 	return out
 }
 
-// white is what shines through where a format has no transparency.
+// onWhite lays a picture on white, for formats without transparency.
 func onWhite(m *image.RGBA) *image.RGBA {
 	out := image.NewRGBA(m.Bounds())
 	draw.Draw(out, out.Rect, image.NewUniform(color.White), image.Point{}, draw.Src)

@@ -215,12 +215,7 @@ func asRGBA(img image.Image) *image.RGBA {
 func (e Engine) Resized(img image.Image, data []byte, f media.Facts) media.Picture {
 	b := img.Bounds()
 	p := &picture{engine: e, orientation: f.Orientation, part: image.Rect(0, 0, b.Dx(), b.Dy())}
-	r, isGray, opaque := rasterOf(img, p.part)
-	p.opaque = opaque
-	if p.model = colours; isGray {
-		p.model = gray
-	}
+	p.hold(rasterOf(img, p.part))
 	p.icc, p.faded = profileOf(f.Kind, data, p.model)
-	p.layers = []layer{{raster: r, at: area{0, 0, float64(r.w), float64(r.h)}, perX: 1, perY: 1}}
 	return p
 }

@@ -46,26 +46,17 @@ func readRows(packed []byte, w, h, samples int, filtered bool) (raster, bool, er
 	if filtered {
 		lead = 1
 	}
-	rows := unpacked{blocks: make(chan []byte, 3), free: make(chan []byte, 6), stop: make(chan struct{})}
+	rows := unpacking(packed, h, u.length+lead)
 	defer close(rows.stop)
-	each := max((256<<10)/(u.length+lead), 1)
-	for range cap(rows.free) {
-		rows.free <- make([]byte, each*(u.length+lead))
-	}
-	go rows.unpack(packed, h, u.length+lead)
 	undone, placed := make(chan []byte, 1), make(chan bool, 1)
 	go func() { placed <- out.place(undone, samples, lead, rows.free) }()
 	for y := 0; y < h; {
 		block, ok := <-rows.blocks
-		for at := 0; ok && at < len(block); at += u.length + lead {
-			ok = !filtered || u.undo(block[at], block[at+1:][:u.length])
-			y++
-		}
-		if !ok {
+		if !ok || filtered && !u.undoBlock(block) {
 			close(undone)
 			return raster{}, false, errOther
 		}
-		u.own() // the block is another's from here on
+		y += len(block) / (u.length + lead)
 		undone <- block
 	}
 	close(undone)
@@ -122,12 +113,27 @@ func pngParts(data []byte) (samples int, packed []byte, err error) {
 	return 0, nil, errOther
 }
 
-// unpacked hands over blocks of rows.
+// blockSize is about how many bytes of rows one hands to the other at once.
+const blockSize = 256 << 10
+
+// unpacked hands over blocks of rows, and is given them back.
 type unpacked struct {
 	blocks chan []byte
 	free   chan []byte
 	stop   chan struct{}
 	failed bool // to be looked at when there are no more blocks
+}
+
+// unpacking begins to unpack h rows of so many bytes. It goes on until stop is closed,
+// or all are there.
+func unpacking(packed []byte, h, length int) *unpacked {
+	u := &unpacked{blocks: make(chan []byte, 3), free: make(chan []byte, 6), stop: make(chan struct{})}
+	each := max(blockSize/length, 1)
+	for range cap(u.free) {
+		u.free <- make([]byte, each*length)
+	}
+	go u.unpack(packed, h, length)
+	return u
 }
 
 // unpack sends h rows of so many bytes, all of them or none of the last ones.
@@ -166,6 +172,18 @@ type unfilter struct {
 	samples, length int
 	last            []byte // the row above
 	room            []byte
+}
+
+// undoBlock undoes the filters of the rows of a block, each of which stands before its
+// row. The block may be another's afterwards.
+func (u *unfilter) undoBlock(block []byte) bool {
+	for at := 0; at < len(block); at += 1 + u.length {
+		if !u.undo(block[at], block[at+1:][:u.length]) {
+			return false
+		}
+	}
+	u.own()
+	return true
 }
 
 // own makes the row above one that nobody else writes to.
@@ -254,11 +272,7 @@ func spread(to, row []byte, samples int) (opaque bool) {
 		return true
 	case 4:
 		copy(to, row)
-		all := byte(255)
-		for i := 3; i < len(row); i += 4 {
-			all &= row[i]
-		}
-		return all == 255
+		return solid(row)
 	}
 	copy(to, row)
 	return true
@@ -268,13 +282,18 @@ func spread(to, row []byte, samples int) (opaque bool) {
 func (r raster) part(at image.Rectangle) (out raster, opaque bool) {
 	out = raster{at.Dx(), at.Dy(), r.n, r.stride, r.pix[at.Min.Y*r.stride+at.Min.X*r.n:]}
 	for y := 0; r.n == 4 && y < out.h; y++ {
-		row, all := out.row(y), byte(255)
-		for i := 3; i < len(row); i += 4 {
-			all &= row[i]
-		}
-		if all != 255 {
+		if !solid(out.row(y)) {
 			return out, false
 		}
 	}
 	return out, true
+}
+
+// solid tells whether nothing shines through a row of four samples a pixel.
+func solid(row []byte) bool {
+	all := byte(255)
+	for i := 3; i < len(row); i += 4 {
+		all &= row[i]
+	}
+	return all == 255
 }

@@ -133,7 +133,7 @@ func resample(src raster, a area, s size, opaque bool) raster {
 	return mid
 }
 
-// side by side runs f over shares of n rows.
+// sideBySide runs f over shares of n rows.
 func sideBySide(n int, f func(from, to int)) {
 	shares := min(runtime.GOMAXPROCS(0), n)
 	var wait sync.WaitGroup
