@@ -31,8 +31,6 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-var kept [][]byte
-
 // crowd is how many threads a job of that name has at once.
 const crowd = 12
 
@@ -51,19 +49,19 @@ func play(t Task) (Result, error) {
 	case "hang":
 		select {}
 	case "spin":
-		for i := 0; ; i++ {
-			kept = kept[:0]
+		for i := uint8(0); ; i++ {
+			_ = i
 		}
 	case "stop":
 		syscall.Kill(os.Getpid(), syscall.SIGSTOP)
 		time.Sleep(time.Hour)
 	case "eat":
-		for {
+		for kept := []any(nil); ; { // a chain of all that was taken
 			b := make([]byte, 16<<20)
 			for i := 0; i < len(b); i += 4096 {
 				b[i] = 1
 			}
-			kept = append(kept, b)
+			kept = []any{b, kept}
 		}
 	case "babble":
 		os.Stdout.WriteString(strings.Repeat("this is no frame\n", 1000))
