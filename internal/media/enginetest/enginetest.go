@@ -101,7 +101,9 @@ func written(t testing.TB, kind media.Kind, img image.Image) []byte {
 	return b.Bytes()
 }
 
-var allKinds = []media.Kind{media.PNG, media.JPEG, media.GIF, media.WebP, media.BMP, media.ICO, media.TIFF}
+func allKinds() []media.Kind {
+	return []media.Kind{media.PNG, media.JPEG, media.GIF, media.WebP, media.BMP, media.ICO, media.TIFF}
+}
 
 func request(kind media.Kind) media.Request {
 	return media.Request{Kind: kind, Limits: media.DefaultLimits(), Bounds: media.DefaultBounds()}
@@ -148,11 +150,12 @@ func marker(img image.Image) (x, y float64, found bool) {
 	return x / n, y / n, n > 0
 }
 
+// kinds: of every kind the whole picture is shown, in its colours.
 func (s suite) kinds(t *testing.T) {
-	for _, kind := range allKinds {
-		w, h, want := 300, 200, media.Shown{DisplayWidth: 150, DisplayHeight: 100}
-		if kind == media.ICO {
-			w, h, want = 240, 160, media.Shown{DisplayWidth: 150, DisplayHeight: 100}
+	for _, kind := range allKinds() {
+		w, h := 300, 200
+		if kind == media.ICO { // which is no larger than 256
+			w, h = 240, 160
 		}
 		q := request(kind)
 		q.Limits.Side = 150
@@ -165,7 +168,7 @@ func (s suite) kinds(t *testing.T) {
 		img := s.shown(t, r)
 		x, y, ok := marker(img)
 		f := float64(w) / 150
-		if !ok || r.Shown.DisplayWidth != want.DisplayWidth || r.Shown.DisplayHeight != want.DisplayHeight ||
+		if !ok || r.Shown.DisplayWidth != 150 || r.Shown.DisplayHeight != 100 ||
 			math.Abs((x+0.5)*f-0.5-float64(at.X)) > 1 || math.Abs((y+0.5)*f-0.5-float64(at.Y)) > 1 {
 			t.Errorf("%v as %v: %+v, marker at %.1f,%.1f", kind, r.As, r.Shown, x*f, y*f)
 		}
@@ -197,10 +200,16 @@ func turned(t testing.TB, kind media.Kind, img *image.NRGBA, orientation int) []
 		binary.BigEndian.PutUint16(seg[2:], uint16(len(seg)-2))
 		return append(append([]byte("\xff\xd8"), seg...), b[2:]...)
 	}
-	chunk := append([]byte("eXIf"), exif...)
-	out := binary.BigEndian.AppendUint32(bytes.Clone(b[:33]), uint32(len(exif)))
+	return withChunk(b, "eXIf", exif)
+}
+
+// withChunk is a PNG with one more chunk behind its header.
+func withChunk(b []byte, name string, data []byte) []byte {
+	const header = 8 + 4 + 4 + 13 + 4 // the signature and IHDR
+	chunk := append([]byte(name), data...)
+	out := binary.BigEndian.AppendUint32(bytes.Clone(b[:header]), uint32(len(data)))
 	out = binary.BigEndian.AppendUint32(append(out, chunk...), crc32.ChecksumIEEE(chunk))
-	return append(out, b[33:]...)
+	return append(out, b[header:]...)
 }
 
 // coordinates: the marker's place in what is shown, multiplied and
@@ -222,22 +231,25 @@ func (s suite) coordinates(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		at0 := res.Shown
+		line := res.Shown
 		x, y, ok := marker(s.shown(t, res))
-		x = (x+0.5)*float64(at0.Part.Width)/float64(at0.DisplayWidth) + float64(at0.Part.X) - 0.5
-		y = (y+0.5)*float64(at0.Part.Height)/float64(at0.DisplayHeight) + float64(at0.Part.Y) - 0.5
-		if !ok || at0.Width != w || at0.Height != h || math.Abs(x-float64(at.X)) > 2 || math.Abs(y-float64(at.Y)) > 2 {
-			t.Errorf("%v, orientation %d, %+v: the marker at %v is found at %.1f,%.1f", kind, orientation, at0, at, x, y)
+		x = (x+0.5)*float64(line.Part.Width)/float64(line.DisplayWidth) + float64(line.Part.X) - 0.5
+		y = (y+0.5)*float64(line.Part.Height)/float64(line.DisplayHeight) + float64(line.Part.Y) - 0.5
+		if !ok || line.Width != w || line.Height != h || math.Abs(x-float64(at.X)) > 2 || math.Abs(y-float64(at.Y)) > 2 {
+			t.Errorf("%v, orientation %d, %+v: the marker at %v is found at %.1f,%.1f", kind, orientation, line, at, x, y)
 		}
 	}
 }
 
+// transparency: what shines through does so in a PNG, and is white in a JPEG.
 func (s suite) transparency(t *testing.T) {
 	img := image.NewNRGBA(image.Rect(0, 0, 100, 100))
 	for i := range 100 * 50 {
 		copy(img.Pix[4*i:], []byte{10, 200, 30, 255})
 	}
-	r, err := media.Develop(s.engine, written(t, media.PNG, img), func() media.Request { q := request(media.PNG); q.Limits.Side = 50; return q }())
+	q := request(media.PNG)
+	q.Limits.Side = 50
+	r, err := media.Develop(s.engine, written(t, media.PNG, img), q)
 	if err != nil || r.As != media.PNG {
 		t.Fatal(r.As, err)
 	}
@@ -264,7 +276,7 @@ func (s suite) transparency(t *testing.T) {
 
 // damage: a file cut short is an error, never half a picture.
 func (s suite) damage(t *testing.T) {
-	for _, kind := range allKinds {
+	for _, kind := range allKinds() {
 		b := written(t, kind, scene(120, 90, image.Pt(40, 40), 5))
 		for n := 0; n < len(b)-8; n += 1 + len(b)/40 {
 			r, err := media.Develop(s.engine, b[:n], request(kind))
@@ -276,6 +288,8 @@ func (s suite) damage(t *testing.T) {
 	}
 }
 
+// palette: a picture in few colours has no more of them than were asked for, and keeps
+// those that matter.
 func (s suite) palette(t *testing.T) {
 	q := request(media.PNG)
 	img := scene(300, 300, image.Pt(100, 100), 40)
@@ -313,15 +327,11 @@ func (s suite) profiles(t *testing.T) {
 	b := written(t, media.PNG, img)
 	var packed bytes.Buffer
 	z := zlib.NewWriter(&packed)
-	z.Write(Profile(DisplayP3))
+	z.Write(Profile(DisplayP3()))
 	z.Close()
-	chunk := append([]byte("iCCPwide\x00\x00"), packed.Bytes()...)
-	out := binary.BigEndian.AppendUint32(bytes.Clone(b[:33]), uint32(len(chunk)-4))
-	out = binary.BigEndian.AppendUint32(append(out, chunk...), crc32.ChecksumIEEE(chunk))
-	out = append(out, b[33:]...)
 	q := request(media.PNG)
 	q.Limits.Side = 150
-	r, err := media.Develop(s.engine, out, q)
+	r, err := media.Develop(s.engine, withChunk(b, "iCCP", append([]byte("wide\x00\x00"), packed.Bytes()...)), q)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -334,11 +344,15 @@ func (s suite) profiles(t *testing.T) {
 // Colours are where red, green and blue of a space lie in that of ICC profiles.
 type Colours [3][3]float64
 
-// Spaces of colours.
-var (
-	SRGB      = Colours{{0.43607, 0.22249, 0.01392}, {0.38515, 0.71687, 0.09708}, {0.14307, 0.06061, 0.71410}}
-	DisplayP3 = Colours{{0.51512, 0.2412, -0.00105}, {0.29198, 0.69225, 0.04189}, {0.1571, 0.06657, 0.78407}}
-)
+// SRGB are the colours of sRGB, which pictures are shown in.
+func SRGB() Colours {
+	return Colours{{0.43607, 0.22249, 0.01392}, {0.38515, 0.71687, 0.09708}, {0.14307, 0.06061, 0.71410}}
+}
+
+// DisplayP3 are those of a wider space, which cameras and screens of today have.
+func DisplayP3() Colours {
+	return Colours{{0.51512, 0.2412, -0.00105}, {0.29198, 0.69225, 0.04189}, {0.1571, 0.06657, 0.78407}}
+}
 
 // Profile is an ICC profile of such colours, with the curve of sRGB.
 func Profile(of Colours) []byte {

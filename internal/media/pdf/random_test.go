@@ -312,9 +312,9 @@ func (w *writer) picture() string {
 	colours := w.one("/ColorSpace/DeviceRGB", "/ColorSpace/DeviceRGB", "/ColorSpace/DeviceRGB", "/ColorSpace[/CalRGB<</WhitePoint[0.95 1 1.09]/Gamma[3 3 3]>>]", "icc", "icc", "p3", "/ColorSpace[/Lab<</WhitePoint[0.95 1 1.09]>>]")
 	switch colours {
 	case "icc":
-		colours = "/ColorSpace[/ICCBased " + w.object(profile(enginetest.SRGB)) + "]"
+		colours = "/ColorSpace[/ICCBased " + w.object(profile(enginetest.SRGB())) + "]"
 	case "p3":
-		colours = "/ColorSpace[/ICCBased " + w.object(profile(enginetest.DisplayP3)) + "]"
+		colours = "/ColorSpace[/ICCBased " + w.object(profile(enginetest.DisplayP3())) + "]"
 	}
 	gray := w.one("/ColorSpace/DeviceGray", "/ColorSpace/DeviceGray", "/ColorSpace/DeviceGray", "/ColorSpace[/CalGray<</WhitePoint[0.95 1 1.09]/Gamma 3>>]", "/ColorSpace[/Separation/Spot/DeviceRGB<</FunctionType 2/Domain[0 1]/C0[1 1 1]/C1[1 0 0]/N 1>>]")
 	if !w.odd() {
