@@ -104,6 +104,7 @@ func cause(err error) error {
 	return err
 }
 
+// unpacked is a worker's failure as the error that it was there.
 func unpacked(f *worker.Failure) error {
 	switch f.Code {
 	case codeDamaged:
@@ -167,27 +168,34 @@ type PageReader interface {
 // reader; nil reads none.
 func Handler(e media.Engine, pages PageReader) worker.Handler {
 	return func(t worker.Task) (worker.Result, error) {
-		switch {
-		case t.Op == opPicture:
-		case t.Op != opPDF && t.Op != opWarm && t.Op != opPrepare:
+		switch t.Op {
+		case opPicture:
+			return develop(e, t)
+		case opPDF, opWarm, opPrepare:
+		default:
 			return worker.Result{}, errors.New("this worker does not know the order " + t.Op)
+		}
+		switch {
 		case pages == nil:
 			return worker.Result{}, packed(media.ErrNoPDF)
 		case t.Op == opWarm:
 			return worker.Result{}, pages.Warm(t.Progress)
 		case t.Op == opPrepare:
 			return worker.Result{}, pages.Prepare(t.Progress)
-		default:
-			return readPDF(pages, t)
 		}
-		var q media.Request
-		if err := json.Unmarshal(t.Params, &q); err != nil {
-			return worker.Result{}, err
-		}
-		r, err := media.Develop(e, t.Body, q)
-		if err != nil {
-			return worker.Result{}, packed(err)
-		}
-		return worker.Result{Value: developed{r.As, r.Shown, r.Frames, r.Approximate}, Blobs: [][]byte{r.Data}}, nil
+		return readPDF(pages, t)
 	}
+}
+
+// develop carries out an order for a picture.
+func develop(e media.Engine, t worker.Task) (worker.Result, error) {
+	var q media.Request
+	if err := json.Unmarshal(t.Params, &q); err != nil {
+		return worker.Result{}, err
+	}
+	r, err := media.Develop(e, t.Body, q)
+	if err != nil {
+		return worker.Result{}, packed(err)
+	}
+	return worker.Result{Value: developed{r.As, r.Shown, r.Frames, r.Approximate}, Blobs: [][]byte{r.Data}}, nil
 }

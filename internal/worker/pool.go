@@ -1,7 +1,6 @@
 package worker
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -305,101 +304,4 @@ func (p *Pool) start() (*process, error) {
 	p.all[w] = struct{}{}
 	p.way.add(w)
 	return w, nil
-}
-
-// do sends a job and reads its answer, with an eye on the worker all the while.
-func (w *process) do(ctx context.Context, j Job, o Options) (Reply, error) {
-	w.jobs++
-	deadline := j.Deadline
-	if deadline <= 0 {
-		deadline = o.Deadline
-	}
-	watched := w.watch(ctx, deadline, o.Memory)
-	r, err := w.exchange(j)
-	if why := watched(); why != nil {
-		return Reply{}, why
-	}
-	return r, err
-}
-
-// exchange writes the job and reads the answer.
-func (w *process) exchange(j Job) (Reply, error) {
-	params, err := json.Marshal(j.Params)
-	if err != nil {
-		return Reply{}, &Failure{Code: "failed", Text: err.Error()}
-	}
-	if err := w.send(header{Op: j.Op, Params: params, Size: j.Size}, j.Body); err != nil {
-		return Reply{}, err
-	}
-	return w.receive(j.Progress)
-}
-
-func (w *process) send(h header, body io.ReaderAt) error {
-	if err := writeJSON(w.in, frameJob, h); err != nil {
-		return ErrDied
-	}
-	room := make([]byte, min(h.Size, chunk))
-	for at := int64(0); at < h.Size; {
-		n, err := body.ReadAt(room[:min(int64(len(room)), h.Size-at)], at)
-		if n == 0 {
-			if err == nil || err == io.EOF {
-				err = io.ErrUnexpectedEOF
-			}
-			return err // the worker waits for the rest: it is of no more use
-		}
-		if err := writeFrame(w.in, frameData, room[:n]); err != nil {
-			return ErrDied
-		}
-		at += int64(n)
-	}
-	if err := writeFrame(w.in, frameEnd, nil); err != nil {
-		return ErrDied
-	}
-	return nil
-}
-
-func (w *process) receive(told func(done, total int64, what string)) (Reply, error) {
-	for {
-		kind, b, err := readFrame(w.out, nil)
-		switch {
-		case err != nil:
-			return Reply{}, ErrDied
-		case kind == frameProgress:
-			var p progress
-			if json.Unmarshal(b, &p) == nil && told != nil {
-				told(p.Done, p.Total, p.What)
-			}
-			continue
-		case kind != frameReply:
-			return Reply{}, ErrDied
-		}
-		var o outcome
-		if json.Unmarshal(b, &o) != nil {
-			return Reply{}, ErrDied
-		}
-		if o.Failure != nil {
-			return Reply{}, o.Failure
-		}
-		return readBlobs(w.out, o)
-	}
-}
-
-func readBlobs(in *bufio.Reader, o outcome) (Reply, error) {
-	r := Reply{Result: o.Result}
-	total := 0
-	for _, n := range o.Blobs {
-		if total += n; n < 0 || total > maxBlobs {
-			return Reply{}, ErrDied
-		}
-		blob := make([]byte, 0, n)
-		for len(blob) < n {
-			kind, b, err := readFrame(in, blob[len(blob):])
-			if err != nil || kind != frameData || len(b) == 0 || len(blob)+len(b) > n {
-				return Reply{}, ErrDied
-			}
-			blob = blob[:len(blob)+len(b)] // read in place: it fits
-		}
-		r.Blobs = append(r.Blobs, blob)
-	}
-	return r, nil
 }

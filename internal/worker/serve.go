@@ -64,9 +64,12 @@ type serving struct {
 	rest   *time.Timer // gives memory back, unless another job comes
 }
 
-// restAfter is how long a worker keeps what a large job took: the next one mostly
-// comes at once, and would have to be given it anew.
-const restAfter = 300 * time.Millisecond
+// A job with a body of more bytes than muchBody takes much memory. For restAfter it
+// is kept: the next job mostly comes at once, and would have to be given it anew.
+const (
+	muchBody  = 1 << 20
+	restAfter = 300 * time.Millisecond
+)
 
 // read hands frames on to the end of the input.
 func (s *serving) read(in io.Reader, frames chan<- frame) {
@@ -92,33 +95,36 @@ func (s *serving) job(first frame, frames <-chan frame) error {
 	if first.kind != frameJob || json.Unmarshal(first.b, &h) != nil || h.Size < 0 || h.Size > MaxBody {
 		return errFrame
 	}
+	body, err := bodyOf(h, frames)
+	if err != nil {
+		return err
+	}
+	extendTime()
+	r, err := s.guarded(Task{Op: h.Op, Params: h.Params, Body: body, Progress: s.progress})
+	if err := s.answer(r, err); err != nil {
+		return err
+	}
+	if h.Size > muchBody {
+		s.rest = time.AfterFunc(restAfter, debug.FreeOSMemory)
+	}
+	return nil
+}
+
+// bodyOf reads a job's body to its end.
+func bodyOf(h header, frames <-chan frame) ([]byte, error) {
 	body := make([]byte, 0, h.Size)
 	for f := range frames {
-		if f.err != nil {
-			return f.err
+		switch {
+		case f.err != nil:
+			return nil, f.err
+		case f.kind == frameEnd:
+			return body, nil
+		case f.kind != frameData || int64(len(body)+len(f.b)) > h.Size:
+			return nil, errFrame
 		}
-		switch f.kind {
-		case frameData:
-			if int64(len(body)+len(f.b)) > h.Size {
-				return errFrame
-			}
-			body = append(body, f.b...)
-			continue
-		case frameEnd:
-			extendTime()
-			r, err := s.guarded(Task{Op: h.Op, Params: h.Params, Body: body, Progress: s.progress})
-			body = nil
-			if err := s.answer(r, err); err != nil {
-				return err
-			}
-			if h.Size > 1<<20 { // what a picture took is much, and the next may be far
-				s.rest = time.AfterFunc(restAfter, debug.FreeOSMemory)
-			}
-			return nil
-		}
-		return errFrame
+		body = append(body, f.b...)
 	}
-	return io.ErrUnexpectedEOF
+	return nil, io.ErrUnexpectedEOF
 }
 
 // guarded runs the handler; a panic costs that job alone.
