@@ -97,7 +97,7 @@ func (d *driver) toldOf(ts *testscript.TestScript, neg bool, args []string) {
 		if count > 3 || len(d.last.Text) > 8000 {
 			ts.Fatalf("%d files were told of with their lines: %s", count, d.last.Text)
 		}
-		return count + moreReminded(d.last)
+		return count + moreFiles(d.last)
 	}
 	for begun := time.Now(); total < want && time.Since(begun) < 20*time.Second; time.Sleep(20 * time.Millisecond) {
 		total += write()
@@ -107,19 +107,22 @@ func (d *driver) toldOf(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-var moreFiles = regexp.MustCompile(`<system-reminder>(\d+) more files? that you have read`)
+// Words of reminders: the name of one file, and how many there are beside those that
+// are named.
+var (
+	oneReminded  = regexp.MustCompile(`The file (\S+) was changed outside`)
+	moreReminded = regexp.MustCompile(`<system-reminder>(\d+) more files? that you have read`)
+)
 
-// moreReminded is how many files an answer counts beside those that it names first.
-func moreReminded(r mcptest.Result) int {
-	m := moreFiles.FindStringSubmatch(r.Text)
+// moreFiles is how many files an answer counts beside those that it names first.
+func moreFiles(r mcptest.Result) int {
+	m := moreReminded.FindStringSubmatch(r.Text)
 	if m == nil {
 		return 0
 	}
 	n, _ := strconv.Atoi(m[1])
 	return n
 }
-
-var oneReminded = regexp.MustCompile(`The file (\S+) was changed outside`)
 
 // TestRemindersWithoutWatches has the system refuse to watch more than a few
 // folders: what changed is told exactly once all the same.
@@ -133,36 +136,52 @@ func TestRemindersWithoutWatches(t *testing.T) {
 			f := newFort(t)
 			f.after(shell)
 			f.serve()
-			const folders, each = 20, 15
-			var files []string
-			for i := range folders {
-				f.check(os.Mkdir(f.abs(fmt.Sprint("d", i)), 0o755))
-				for j := range each {
-					files = append(files, f.put(fmt.Sprintf("d%d/f%d", i, j), "one\n"))
-					f.call("Read", map[string]any{"file_path": files[len(files)-1]})
-				}
-			}
-			seen := map[string]int{}
+			files := f.manyRead()
 			for round := range 3 {
 				for i, name := range files {
 					f.check(os.WriteFile(name, fmt.Appendf(nil, "%d %d\n", round, i), 0o644))
 				}
-				count := 0
-				for begun := time.Now(); count < len(files) && time.Since(begun) < 20*time.Second; time.Sleep(50 * time.Millisecond) {
-					res := f.call("Write", map[string]any{"file_path": f.abs("x"), "content": fmt.Sprint(round, count)})
-					for _, m := range oneReminded.FindAllStringSubmatch(res.Text, -1) {
-						seen[m[1]]++
-						count++
-					}
-					count += moreReminded(res)
-				}
-				if res := f.call("Write", map[string]any{"file_path": f.abs("x"), "content": "last"}); reminded(res) != "" {
-					t.Errorf("told again: %s", reminded(res))
-				}
-				if count != len(files) {
+				if count := f.toldOf(round, len(files)); count != len(files) {
 					t.Errorf("round %d: %d files were told of, not %d", round, count, len(files))
 				}
 			}
 		})
 	}
+}
+
+// manyRead has files of many folders read.
+func (f *fort) manyRead() (files []string) {
+	f.t.Helper()
+	const folders, each = 20, 15
+	for i := range folders {
+		f.check(os.Mkdir(f.abs(fmt.Sprint("d", i)), 0o755))
+		for j := range each {
+			name := f.put(fmt.Sprintf("d%d/f%d", i, j), "one\n")
+			f.call("Read", map[string]any{"file_path": name})
+			files = append(files, name)
+		}
+	}
+	return files
+}
+
+// toldOf writes until the answers have told of so many files, none of them twice, and
+// then once more, when nothing is told again. It returns of how many they told.
+func (f *fort) toldOf(round, want int) (count int) {
+	f.t.Helper()
+	named := map[string]bool{}
+	for begun := time.Now(); count < want && time.Since(begun) < 20*time.Second; time.Sleep(50 * time.Millisecond) {
+		before := len(named)
+		res := f.call("Write", map[string]any{"file_path": f.abs("x"), "content": fmt.Sprint(round, count)})
+		for _, m := range oneReminded.FindAllStringSubmatch(res.Text, -1) {
+			if named[m[1]] {
+				f.t.Errorf("round %d: %s is named twice", round, m[1])
+			}
+			named[m[1]] = true
+		}
+		count += len(named) - before + moreFiles(res)
+	}
+	if res := f.call("Write", map[string]any{"file_path": f.abs("x"), "content": "last"}); reminded(res) != "" {
+		f.t.Errorf("told again: %s", reminded(res))
+	}
+	return count
 }
