@@ -7,7 +7,8 @@
 // what is no frame. A process that has misbehaved is killed and takes nothing
 // with it but its one job; one that turns out to have died between two jobs costs
 // nothing at all. The worker's side promises that it ends with its parent, leaves
-// no core file, and stays within its processor time.
+// no core file, stays within its processor time, and, on Linux, stands behind whoever
+// else wants to run; while others call, workers keep off one processor (GiveWay).
 //
 // It knows nothing of what the jobs are.
 package worker
