@@ -196,6 +196,22 @@ func TestTheFolderMayBeALink(t *testing.T) {
 	}
 }
 
+// What passes for sound and cannot be loaded is made anew, and kept, at once: a folder
+// in the place of the file.
+func TestWhatCannotBeLoadedIsMadeAnew(t *testing.T) {
+	if testing.Short() {
+		t.Skip("!!! NOT TESTED: it compiles PDFium, which -short spares !!!")
+	}
+	dir, file := compiledOnce(t)
+	if err := os.Remove(filepath.Join(dir, file)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	reads(t, dir)
+}
+
 // A file that was never that long is not read to its end.
 func TestAnEndlessFileIsNotRead(t *testing.T) {
 	if testing.Short() {

@@ -117,12 +117,16 @@ func (c compiled) start(known []piece, t *turn) (pdfium.Pool, error) {
 	if err != nil {
 		if t.mine() {
 			c.empty()
+			wazero.NewCompilationCacheWithDir(string(c)) // the folders in it are asked for again
+			known = nil
 		}
 		// What was compiled and could not be written, as on a full disk, is still
 		// in memory: it is not compiled twice.
-		return start(kept)
+		if pool, err = start(kept); err != nil {
+			return nil, err
+		}
 	}
-	if t.mine() && c.seal(known) != nil {
+	if t.mine() && (len(c.files()) == 0 || c.seal(known) != nil) {
 		c.empty() // or the next would not know whether it is sound
 	}
 	return pool, nil
