@@ -95,6 +95,7 @@ faults: build ## the long runs: kills, failing calls, foreign writers, races, th
 	FSMCP_STRACE_PER_CALL=1000 FSMCP_STRACE_CELLS=600 FSMCP_SWAP_SECONDS=20 FSMCP_RACE_SECONDS=20 FSMCP_LONG_LINE_MB=2048 FSMCP_P99_MS=5 FSMCP_PICTURES=2000 FSMCP_COORDINATES=500 FSMCP_SCREENSHOTS=2 FSMCP_WORKER_KILLS=500 FSMCP_HOSTILE_PICTURES=30000 FSMCP_PDFS=40 FSMCP_HOSTILE_PDFS=1000 FSMCP_WALK=20000 \
 	FSMCP_HISTORY_EDITS=1000 FSMCP_HISTORY_KILLS=200 FSMCP_HISTORY_MERGES=500 \
 	$(GO) test -count=1 -timeout 60m -v ./internal/faults | grep -v -e '^=== '
+	FSMCP_BIN=$(abspath $(BIN)) FSMCP_COMPILE_KILLS=40 $(GO) test -count=1 -timeout 40m -v -run '^(TestFirstCompileMayBeKilledAtAnyTime|TestTheDiskUnderTheCacheIsFull)$$' ./internal/faults | grep -v -e '^=== '
 	FSMCP_NOTEBOOK_WALKS=20000 FSMCP_NOTEBOOK_ALL=1 \
 	$(GO) test -count=1 -timeout 60m -v -run 'TestRandomWalks|TestEditsLoadInPython|TestMemoryFollowsTheFile' ./internal/notebook | grep -v -e '^=== '
 	FSMCP_PDF_PAGES=300 $(GO) test -count=1 -timeout 20m -v -run 'TestRandomPages' ./internal/media/pdf | grep -v -e '^=== '
