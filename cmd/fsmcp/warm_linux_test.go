@@ -4,11 +4,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/fsmcp/fsmcp/internal/mcptest"
 )
 
 // warmed is a server that has a companion, with a cache of its own.
@@ -24,26 +25,13 @@ func warmed(t *testing.T, cache string, words ...string) *fort {
 	return f
 }
 
-// children are the workers that a server has started. (With its first process Go
+// workersOf are the workers that a server has started. (With its first process Go
 // makes one more, for a moment, to see what the system can do: it is none.)
-func children(t *testing.T, pid int) (pids []int) {
-	t.Helper()
-	stats, err := filepath.Glob("/proc/[0-9]*/stat")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range stats {
-		b, err := os.ReadFile(name)
-		if err != nil {
-			continue // it has ended
-		}
-		rest := string(b[strings.LastIndexByte(string(b), ')')+1:])
-		if f := strings.Fields(rest); len(f) > 1 && f[1] == strconv.Itoa(pid) && f[0] != "Z" {
-			child, _ := strconv.Atoi(filepath.Base(filepath.Dir(name)))
-			line, _ := os.ReadFile(filepath.Join(filepath.Dir(name), "cmdline"))
-			if strings.Contains(string(line), "media-worker") {
-				pids = append(pids, child)
-			}
+func workersOf(pid int) (pids []int) {
+	for _, child := range mcptest.Children(pid) {
+		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", child)) // empty: it has ended
+		if strings.Contains(string(line), "media-worker") {
+			pids = append(pids, child)
 		}
 	}
 	return pids
@@ -99,14 +87,14 @@ func TestIdleServersCompileOnce(t *testing.T) {
 	one, two := warmed(t, cache), warmed(t, cache)
 	begin := time.Now()
 	for time.Since(begin) < lullAfter-time.Second {
-		if n := len(children(t, one.client.PID())) + len(children(t, two.client.PID())); n > 0 {
+		if n := len(workersOf(one.client.PID())) + len(workersOf(two.client.PID())); n > 0 {
 			t.Fatalf("%d processes were started %v after the start", n, time.Since(begin))
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
 	polite := false
 	eventually(t, "compiled", func() bool {
-		for _, pid := range children(t, one.client.PID()) {
+		for _, pid := range workersOf(one.client.PID()) {
 			nice, err := syscall.Getpriority(syscall.PRIO_PROCESS, pid)
 			polite = polite || err == nil && 20-nice >= 10
 		}
@@ -124,7 +112,7 @@ func TestIdleServersCompileOnce(t *testing.T) {
 		t.Errorf("it was compiled again: %v", err)
 	}
 	eventually(t, "the compiling processes end", func() bool {
-		return len(children(t, one.client.PID())) == 1 && len(children(t, two.client.PID())) == 1 // what has read the PDFs
+		return len(workersOf(one.client.PID())) == 1 && len(workersOf(two.client.PID())) == 1 // what has read the PDFs
 	})
 	one.close()
 	two.close()
@@ -142,7 +130,7 @@ func TestKilledWhileCompiling(t *testing.T) {
 	cache := t.TempDir()
 	f := warmed(t, cache)
 	eventually(t, "compiling", func() bool {
-		pids := children(t, f.client.PID())
+		pids := workersOf(f.client.PID())
 		if len(pids) == 1 {
 			time.Sleep(300 * time.Millisecond)
 			if err := syscall.Kill(pids[0], syscall.SIGKILL); err != nil {
@@ -177,11 +165,11 @@ func TestNothingIsCompiledInVain(t *testing.T) {
 	alone := newFort(t)
 	alone.serve("FSMCP_MEDIA=", "XDG_CACHE_HOME="+cache)
 	for begin := time.Now(); time.Since(begin) < lullAfter+1500*time.Millisecond; time.Sleep(50 * time.Millisecond) {
-		if n := len(children(t, unwanted.client.PID())) + len(children(t, alone.client.PID())); n > 0 {
+		if n := len(workersOf(unwanted.client.PID())) + len(workersOf(alone.client.PID())); n > 0 {
 			t.Fatalf("%d processes were started", n)
 		}
 	}
-	if n := len(children(t, nowhere.client.PID())); n > 0 {
+	if n := len(workersOf(nowhere.client.PID())); n > 0 {
 		t.Error("something is compiled that cannot be kept")
 	}
 	nowhere.readsPDF()

@@ -16,7 +16,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -27,6 +26,7 @@ import (
 	"golang.org/x/image/math/fixed"
 	"golang.org/x/sys/unix"
 
+	"github.com/fsmcp/fsmcp/internal/mcptest"
 	"github.com/fsmcp/fsmcp/internal/media/pdftest"
 )
 
@@ -86,7 +86,7 @@ func media(t *testing.T, r run, b bins, env []string, tb *table) {
 	besideDecoding(t, r, pure, pictures[0].path, dir, tb)
 	workers := map[string]float64{}
 	for _, e := range engines {
-		for _, id := range children(e.peer.cmd.Process.Pid) {
+		for _, id := range mcptest.Children(e.peer.cmd.Process.Pid) {
 			workers[e.name] = max(workers[e.name], statusOf(t, id, "VmHWM")/1e6)
 		}
 	}
@@ -506,22 +506,4 @@ func onePage() []byte {
 		pdftest.Stream("", "BT /F1 24 Tf 72 700 Td (The only page of a small document) Tj ET"),
 		"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
 	)
-}
-
-// children are the processes whose parent is pid.
-func children(pid int) (out []int) {
-	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
-	for _, name := range stats {
-		b, err := os.ReadFile(name)
-		if err != nil {
-			continue
-		}
-		fields := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
-		if len(fields) > 1 && fields[1] == strconv.Itoa(pid) && fields[0] != "Z" {
-			if id, err := strconv.Atoi(strings.Split(name, "/")[2]); err == nil {
-				out = append(out, id)
-			}
-		}
-	}
-	return out
 }

@@ -190,7 +190,7 @@ func processorTime(pid int) time.Duration {
 
 // used is what a server's workers have.
 func (s *potter) used() (sum time.Duration) {
-	for _, pid := range children(s.c.PID()) {
+	for _, pid := range mcptest.Children(s.c.PID()) {
 		sum += processorTime(pid)
 	}
 	return sum
@@ -306,7 +306,7 @@ func TestFirstCompileMayBeKilledAtAnyTime(t *testing.T) {
 // strike strikes a server, its workers, or all there are. It returns those that go
 // on later.
 func (s *potter) strike(how int, other *potter) (frozen []int) {
-	workers := children(s.c.PID())
+	workers := mcptest.Children(s.c.PID())
 	all := func(pids []int, signal syscall.Signal) {
 		for _, pid := range pids {
 			syscall.Kill(pid, signal)
@@ -323,7 +323,7 @@ func (s *potter) strike(how int, other *potter) (frozen []int) {
 	case killServer:
 		all([]int{s.c.PID()}, syscall.SIGKILL)
 	case killAll:
-		all(append(append(workers, children(other.c.PID())...), s.c.PID(), other.c.PID()), syscall.SIGKILL)
+		all(append(append(workers, mcptest.Children(other.c.PID())...), s.c.PID(), other.c.PID()), syscall.SIGKILL)
 	}
 	return frozen
 }

@@ -471,24 +471,6 @@ func TestScreenshotsStayLegible(t *testing.T) {
 	}
 }
 
-// children are the processes whose parent is pid.
-func children(pid int) (out []int) {
-	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
-	for _, name := range stats {
-		b, err := os.ReadFile(name)
-		if err != nil {
-			continue
-		}
-		fields := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
-		if len(fields) > 1 && fields[1] == strconv.Itoa(pid) && fields[0] != "Z" {
-			if id, err := strconv.Atoi(strings.Split(name, "/")[2]); err == nil {
-				out = append(out, id)
-			}
-		}
-	}
-	return out
-}
-
 // resident is a process's memory in bytes.
 func resident(t testing.TB, pid int) int {
 	t.Helper()
@@ -611,7 +593,7 @@ func strike(pid, how int, after time.Duration, over chan struct{}) bool {
 	case <-time.After(after):
 	}
 	signal := []syscall.Signal{syscall.SIGKILL, syscall.SIGSTOP, syscall.SIGSEGV}[how]
-	for _, child := range children(pid) {
+	for _, child := range mcptest.Children(pid) {
 		syscall.Kill(child, signal)
 	}
 	return true

@@ -2,7 +2,8 @@
 // binary over its standard streams. It promises to notice every line on
 // standard output that is not a JSON-RPC message, to match answers to requests
 // by id whatever their order, and never to hide what it was sent: the raw line
-// of each answer stays at hand.
+// of each answer stays at hand. On Linux it tells what processes a server has
+// started (Children).
 //
 // It is no MCP library: it validates nothing beyond the framing, knows no
 // types of the protocol but tool results, and answers requests that the server
