@@ -146,8 +146,8 @@ func TestKilledWhileCompiling(t *testing.T) {
 	eventually(t, "compiled after all", func() bool { return compiledFile(cache) != "" })
 }
 
-// Where nothing can be kept, nothing is compiled in the background, and PDFs are
-// read all the same. Nothing is started where there is no companion, or where the
+// Where nothing can be kept, nothing is compiled in the background, which the log
+// says, and PDFs are read all the same. Nothing is started where there is no companion, or where the
 // user does not want it.
 func TestNothingIsCompiledInVain(t *testing.T) {
 	t.Parallel()
@@ -171,6 +171,9 @@ func TestNothingIsCompiledInVain(t *testing.T) {
 	}
 	if n := len(workersOf(nowhere.client.PID())); n > 0 {
 		t.Error("something is compiled that cannot be kept")
+	}
+	if log := nowhere.stderr.String(); !strings.Contains(log, "cannot be written: "+file) {
+		t.Errorf("the log does not say where nothing can be kept: %s", log)
 	}
 	nowhere.readsPDF()
 	if left, _ := os.ReadDir(cache); len(left) > 0 {

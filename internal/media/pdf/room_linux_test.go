@@ -1,6 +1,7 @@
 package pdf
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -99,7 +100,7 @@ func TestNothingIsPreparedOnAFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := New(dir)
-	if err := r.Prepare(quiet); err != nil || r.pool != nil {
+	if err := r.Prepare(quiet); !errors.Is(err, ErrNotKept) || r.pool != nil {
 		r.Close()
 		t.Errorf("something was prepared that cannot be kept: %v", err)
 	}

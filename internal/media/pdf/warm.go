@@ -1,6 +1,8 @@
 package pdf
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -34,14 +36,20 @@ func (r *Reader) Warm(told func(done, total int64, what string)) (err error) {
 	return err
 }
 
+// ErrNotKept is wrapped by the error of Prepare where nothing can be kept.
+var ErrNotKept = errors.New("PDFium is compiled anew by each process that reads PDFs, as its cache folder is full or cannot be written")
+
 // Prepare sees to it that PDFium lies compiled for later processes. Where
-// nothing can be kept it does nothing.
+// nothing can be kept it compiles nothing, and says so: ErrNotKept, with the folder.
 func (r *Reader) Prepare(told func(done, total int64, what string)) (err error) {
 	if r.pool != nil || r.cache.sound() {
 		return nil
 	}
 	r.pool, err = r.compile(told, false)
 	debug.FreeOSMemory()
+	if err == nil && r.pool == nil {
+		return fmt.Errorf("%w: %s", ErrNotKept, cmp.Or(string(r.cache), "none is known"))
+	}
 	return err
 }
 
