@@ -134,51 +134,67 @@ func (f *file) blocksEach() int {
 // scan writes the picture's data: some transform rows of MCUs while one writes
 // those that are ready.
 func (f *file) scan() error {
-	side := 16
-	if f.gray {
-		side = 8
-	}
-	across, rows := (f.w+side-1)/side, (f.h+side-1)/side
-	workers := min(runtime.GOMAXPROCS(0), rows)
-	// Each row goes by the channel of its turn, so that they come in order.
-	turns := make([]chan []coefs, workers+2)
-	free := make(chan []coefs, len(turns))
-	for i := range turns {
-		turns[i] = make(chan []coefs, 1)
-		free <- make([]coefs, across*f.blocksEach())
-	}
-	var next atomic.Int64
-	stop := make(chan struct{})
-	defer close(stop)
-	for range workers {
-		go func() {
-			for {
-				var room []coefs
-				select {
-				case room = <-free:
-				case <-stop:
-					return
-				}
-				y := int(next.Add(1)) - 1
-				if y >= rows {
-					return
-				}
-				f.transformRow(room, y)
-				turns[y%len(turns)] <- room
-			}
-		}()
-	}
+	rows := f.transformed()
+	defer close(rows.stop)
 	w := newWriter(f)
-	for y := range rows {
-		row := <-turns[y%len(turns)]
+	for y := range rows.count {
+		row := <-rows.turn(y)
 		w.row(row)
-		free <- row
+		rows.free <- row
 		if f.most > 0 && len(f.b) > f.most {
 			return ErrLonger
 		}
 	}
 	f.flush()
 	return nil
+}
+
+// rows are the coefficients of a picture's rows of MCUs while they are worked out.
+type rows struct {
+	count int
+	turns []chan []coefs // each row goes by that of its turn, so that they come in order
+	free  chan []coefs   // room for rows, to be given back
+	next  atomic.Int64   // the row that nobody has begun yet
+	stop  chan struct{}
+}
+
+func (r *rows) turn(y int) chan []coefs { return r.turns[y%len(r.turns)] }
+
+// transformed begins to transform all rows, on all processors, until stop is closed.
+func (f *file) transformed() *rows {
+	side := 16
+	if f.gray {
+		side = 8
+	}
+	across, count := (f.w+side-1)/side, (f.h+side-1)/side
+	workers := min(runtime.GOMAXPROCS(0), count)
+	r := &rows{count: count, turns: make([]chan []coefs, workers+2), free: make(chan []coefs, workers+2), stop: make(chan struct{})}
+	for i := range r.turns {
+		r.turns[i] = make(chan []coefs, 1)
+		r.free <- make([]coefs, across*f.blocksEach())
+	}
+	for range workers {
+		go f.transform(r)
+	}
+	return r
+}
+
+// transform transforms rows as long as there are any, and room for them.
+func (f *file) transform(r *rows) {
+	for {
+		var room []coefs
+		select {
+		case room = <-r.free:
+		case <-r.stop:
+			return
+		}
+		y := int(r.next.Add(1)) - 1
+		if y >= r.count {
+			return
+		}
+		f.transformRow(room, y)
+		r.turn(y) <- room
+	}
 }
 
 // transformRow makes the coefficients of a row of MCUs.
