@@ -8,18 +8,14 @@
 package pdf
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/klippa-app/go-pdfium"
 	"github.com/klippa-app/go-pdfium/references"
 	"github.com/klippa-app/go-pdfium/requests"
 	"github.com/pdfcpu/pdfcpu/pkg/api"
-	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/model"
 
 	"github.com/fsmcp/fsmcp/internal/media"
 )
@@ -54,6 +50,14 @@ func (r *Reader) Read(data []byte, q media.PDFRequest, told func(done, total int
 		r.close(d, err == nil || errors.As(err, &choose)) // pages are chosen, and then asked for
 	}()
 	return d.read(q, told)
+}
+
+// Close lets go of PDFium.
+func (r *Reader) Close() {
+	r.forget()
+	if r.pool != nil {
+		r.pool.Close()
+	}
 }
 
 func damaged(what string) error { return &media.DamageError{Kind: media.PDF, What: what} }
@@ -194,149 +198,5 @@ func (d *document) leave() {
 	if d.number != 0 {
 		d.in.FPDF_ClosePage(&requests.FPDF_ClosePage{Page: d.opened})
 		d.number = 0
-	}
-}
-
-// tidy makes plain lines of what PDFium says: one newline each, no blanks behind,
-// a word that a hyphen divides at the end of its line put together, as poppler does.
-func tidy(s string) string {
-	s = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u0002", "", "\ufffe", "", "\x00", "").Replace(s)
-	var out strings.Builder
-	blank := 0
-	for line := range strings.Lines(s) {
-		line = strings.TrimRight(line, " \t\n")
-		if blank++; line != "" {
-			blank = 0
-		}
-		if blank < 2 {
-			out.WriteString(line)
-			out.WriteByte('\n')
-		}
-	}
-	return strings.Trim(out.String(), "\n")
-}
-
-// head is the beginning of a text, cut between characters.
-func head(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return strings.ToValidUTF8(s[:max(n, 0)], "")
-}
-
-// Bounds of what is listed of a document. An outline may run in a circle.
-const (
-	maxEntries     = 2000
-	maxChapters    = 60
-	maxAttachments = 20
-	maxTitle       = 200
-)
-
-// outline is the first level, as far as it is sound. (The library's own way to an
-// entry's page asks for something else, and the one that lists all entries with
-// their pages goes round in a circle where the outline does: it is used where the
-// outline has an end.)
-func (d *document) outline() []media.Chapter {
-	left := maxEntries
-	titles, whole := d.entries(nil, &left)
-	if whole {
-		if all, err := d.in.GetBookmarks(&requests.GetBookmarks{Document: d.ref}); err == nil && len(all.Bookmarks) == len(titles) {
-			for i, b := range all.Bookmarks {
-				if b.DestInfo != nil && b.DestInfo.PageIndex >= 0 {
-					titles[i].Page = b.DestInfo.PageIndex + 1
-				}
-			}
-		}
-	}
-	return titles[:min(len(titles), maxChapters)]
-}
-
-// entries are those below an entry, or the first level. whole tells whether
-// there is an end to all that is below them.
-func (d *document) entries(of *references.FPDF_BOOKMARK, left *int) (out []media.Chapter, whole bool) {
-	first, err := d.in.FPDFBookmark_GetFirstChild(&requests.FPDFBookmark_GetFirstChild{Document: d.ref, Bookmark: of})
-	if err != nil {
-		return nil, false
-	}
-	for at := first.Bookmark; at != nil; {
-		if *left--; *left < 0 {
-			return out, false
-		}
-		title, err := d.in.FPDFBookmark_GetTitle(&requests.FPDFBookmark_GetTitle{Bookmark: *at})
-		if err != nil {
-			return out, false
-		}
-		out = append(out, media.Chapter{Title: head(strings.Join(strings.Fields(title.Title), " "), maxTitle)})
-		if _, end := d.entries(at, left); !end {
-			return out, false
-		}
-		next, err := d.in.FPDFBookmark_GetNextSibling(&requests.FPDFBookmark_GetNextSibling{Document: d.ref, Bookmark: *at})
-		if err != nil {
-			return out, false
-		}
-		at = next.Bookmark
-	}
-	return out, true
-}
-
-func (d *document) attachments() (names []string) {
-	n, err := d.in.FPDFDoc_GetAttachmentCount(&requests.FPDFDoc_GetAttachmentCount{Document: d.ref})
-	if err != nil {
-		return nil
-	}
-	for i := range min(n.AttachmentCount, maxAttachments) {
-		a, err := d.in.FPDFDoc_GetAttachment(&requests.FPDFDoc_GetAttachment{Document: d.ref, Index: i})
-		if err != nil {
-			continue
-		}
-		name, err := d.in.FPDFAttachment_GetName(&requests.FPDFAttachment_GetName{Attachment: a.Attachment})
-		if err == nil {
-			names = append(names, head(name.Name, maxTitle))
-		}
-	}
-	return names
-}
-
-// cut is a PDF of the pages alone, or the whole where they are all of them; nil
-// where it cannot be cut.
-func (d *document) cut(pages []int, count int) []byte {
-	out := d.data
-	if len(pages) < count || d.encrypted() { // who is handed a locked one may not open it
-		var b bytes.Buffer
-		var words []string
-		for _, p := range pages {
-			words = append(words, strconv.Itoa(p))
-		}
-		conf := model.NewDefaultConfiguration()
-		conf.ValidationMode = model.ValidationRelaxed
-		if trim(&b, d.data, words, conf) != nil {
-			return nil
-		}
-		out = b.Bytes()
-	}
-	return out
-}
-
-// encrypted tells whether a document is, though it opens without a password.
-func (d *document) encrypted() bool {
-	r, err := d.in.FPDF_GetSecurityHandlerRevision(&requests.FPDF_GetSecurityHandlerRevision{Document: d.ref})
-	return err == nil && r.SecurityHandlerRevision >= 0
-}
-
-// trim has pdfcpu cut, which panics over some files.
-func trim(out *bytes.Buffer, data []byte, pages []string, conf *model.Configuration) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("%v", p)
-		}
-	}()
-	return api.Trim(bytes.NewReader(data), out, pages, conf)
-}
-
-// Close lets go of PDFium.
-func (r *Reader) Close() {
-	r.forget()
-	if r.pool != nil {
-		r.pool.Close()
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/klippa-app/go-pdfium/enums"
 	"github.com/klippa-app/go-pdfium/references"
 	"github.com/klippa-app/go-pdfium/requests"
-	"golang.org/x/text/unicode/norm"
 )
 
 // nameless stands for signs whose font does not say what they mean, so that
@@ -179,193 +178,29 @@ func (p *pageText) tight(i int) (box, bool) {
 	return box{r.Left, r.Right, r.Bottom, r.Top}, true
 }
 
-// spacing are the accents that stand as signs of their own, and what they are
-// above or below a letter.
-var spacing = map[rune]rune{
-	'´': '\u0301', '`': '\u0300', '¨': '\u0308', 'ˆ': '\u0302', '˜': '\u0303', 'ˇ': '\u030c', '˘': '\u0306',
-	'˙': '\u0307', '˚': '\u030a', '˝': '\u030b', '¯': '\u0304', '¸': '\u0327', '˛': '\u0328',
-}
-
-// accents puts accents that are drawn over a letter of their own, as older TeX
-// does, together with it: "J´erˆome" is "Jérôme".
-func (p *pageText) accents() {
-	for i, sign := range p.signs {
-		mark := spacing[sign]
-		if mark == 0 {
-			continue
+// tidy makes plain lines of what PDFium says: one newline each, no blanks behind,
+// a word that a hyphen divides at the end of its line put together, as poppler does.
+func tidy(s string) string {
+	s = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u0002", "", "\ufffe", "", "\x00", "").Replace(s)
+	var out strings.Builder
+	blank := 0
+	for line := range strings.Lines(s) {
+		line = strings.TrimRight(line, " \t\n")
+		if blank++; line != "" {
+			blank = 0
 		}
-		for _, k := range []int{i + 1, i - 1} {
-			if k < 0 || k >= len(p.signs) || !unicode.IsLetter(p.signs[k]) || !p.over(i, k) {
-				continue
-			}
-			if whole := composed(p.signs[k], mark); whole != 0 {
-				p.signs[k], p.signs[i] = whole, 0
-				break
-			}
+		if blank < 2 {
+			out.WriteString(line)
+			out.WriteByte('\n')
 		}
 	}
+	return strings.Trim(out.String(), "\n")
 }
 
-// composed is a letter with a mark; 0 where there is none.
-func composed(letter, mark rune) rune {
-	switch letter {
-	case 'ı':
-		letter = 'i'
-	case 'ȷ':
-		letter = 'j'
+// head is the beginning of a text, cut between characters.
+func head(s string, n int) string {
+	if len(s) <= n {
+		return s
 	}
-	if whole := []rune(norm.NFC.String(string([]rune{letter, mark}))); len(whole) == 1 {
-		return whole[0]
-	}
-	return 0
-}
-
-// over tells whether the middle of a sign's ink lies within another's width.
-func (p *pageText) over(i, k int) bool {
-	a, ok := p.tight(i)
-	b, ok2 := p.wide(k)
-	middle := (a.left + a.right) / 2
-	return ok && ok2 && b.left < middle && middle < b.right && a.top > b.bottom && a.bottom < b.top
-}
-
-// Bounds of the gap between two signs, in parts of the height of their line.
-const (
-	noGap   = 0.03 // what a space is no space below
-	someGap = 0.13 // what is a space above, beyond the gaps beside it
-	looks   = 150  // how many pairs of a page are looked at, before all are
-)
-
-// spaces sets right where words end, which some documents leave to their
-// geometry alone: there are signs of spaces within words, where nothing is seen,
-// and gaps between words without a sign. To look at every pair takes longer than
-// all else about a text; so it is done where a few of them gave reason to.
-func (p *pageText) spaces() {
-	pairs := p.pairs()
-	step := max(1, len(pairs)/looks)
-	wrong := 0
-	for n, pair := range pairs {
-		if suspect := p.suspect(pair); suspect || n%step == 0 {
-			if p.mend(pair) && !suspect {
-				wrong++
-			}
-		}
-	}
-	if wrong < 2 {
-		return
-	}
-	for _, pair := range pairs {
-		p.mend(pair)
-	}
-}
-
-// pairs are the places of every two signs that stand beside each other on a line
-// of a script that divides words by spaces.
-func (p *pageText) pairs() (out [][2]int) {
-	last := -1
-	for i, sign := range p.signs {
-		switch {
-		case sign == ' ' || sign == '\u00a0' || sign == 0:
-		case !unicode.IsPrint(sign) || sign == nameless || sign >= 0x1100 && !unicode.IsPunct(sign) && !ligature(sign):
-			last = -1
-		default:
-			if last >= 0 {
-				out = append(out, [2]int{last, i})
-			}
-			last = i
-		}
-	}
-	return out
-}
-
-func ligature(r rune) bool { return r >= 'ﬀ' && r <= 'ﬆ' }
-
-// suspect tells of a pair that is often wrong: letters that fonts draw as one,
-// which are wider than they say, before a space, and a sentence's end without.
-func (p *pageText) suspect(pair [2]int) bool {
-	i, k := pair[0], pair[1]
-	if k > i+1 {
-		if i == 0 {
-			return false
-		}
-		switch string(p.signs[i-1 : i+1]) {
-		case "ff", "fi", "fl", "ft", "fj", "Th", "tt", "ti", "ct", "st":
-			return unicode.IsLetter(p.signs[k])
-		}
-		return false
-	}
-	return unicode.IsUpper(p.signs[k]) && (unicode.IsLower(p.signs[i]) || unicode.IsPunct(p.signs[i]))
-}
-
-// mend takes spaces between two signs away where there is no gap, or adds one
-// where there is. It tells whether it did.
-func (p *pageText) mend(pair [2]int) bool {
-	i, k := pair[0], pair[1]
-	gap, ok := p.gap(i, k)
-	if !ok {
-		return false
-	}
-	beside := p.beside(i, k)
-	if k == i+1 {
-		if p.before[k] || gap < someGap+max(beside, 0) {
-			return false
-		}
-		p.before[k] = true
-		return true
-	}
-	// Signs may be set closer than they are wide, and a space may have no width
-	// where its font is not at hand: that says nothing.
-	if gap > beside+someGap || gap > noGap && !p.touch(i, k) || !p.wideSpaces(i+1, k) {
-		return false
-	}
-	found := false
-	for s := i + 1; s < k; s++ {
-		found = found || p.signs[s] != 0
-		p.signs[s] = 0
-	}
-	return found
-}
-
-// gap is what lies between two signs of a line, in parts of its height. ok: they
-// stand on one line, one behind the other.
-func (p *pageText) gap(i, k int) (gap float64, ok bool) {
-	a, okA := p.wide(i)
-	b, okB := p.wide(k)
-	height := min(a.top-a.bottom, b.top-b.bottom)
-	if !okA || !okB || height <= 0 {
-		return 0, false
-	}
-	level := max(a.bottom-b.bottom, b.bottom-a.bottom) < 0.1*height && max(a.top-b.top, b.top-a.top) < 0.1*height
-	return (b.left - a.right) / height, level && b.left > a.left && b.right > a.right
-}
-
-// beside is the least gap of those around a pair within words, 0 where there is
-// none: signs may be set apart, or close.
-func (p *pageText) beside(i, k int) float64 {
-	least, any := 0.0, false
-	for _, pair := range [][2]int{{i - 2, i - 1}, {i - 1, i}, {k, k + 1}, {k + 1, k + 2}} {
-		if pair[0] < 0 || pair[1] >= len(p.signs) || p.signs[pair[0]] <= ' ' || p.signs[pair[1]] <= ' ' {
-			continue
-		}
-		if gap, ok := p.gap(pair[0], pair[1]); ok && (!any || gap < least) {
-			least, any = gap, true
-		}
-	}
-	return least
-}
-
-// wideSpaces tells whether all spaces in a place have a width of their own.
-func (p *pageText) wideSpaces(from, to int) bool {
-	for i := from; i < to; i++ {
-		if b, _ := p.wide(i); p.signs[i] != 0 && b.right-b.left < 0.01*(b.top-b.bottom) {
-			return false
-		}
-	}
-	return true
-}
-
-// touch tells whether the ink of two signs of a line meets.
-func (p *pageText) touch(i, k int) bool {
-	a, okA := p.tight(i)
-	b, okB := p.tight(k)
-	return okA && okB && b.left <= a.right
+	return strings.ToValidUTF8(s[:max(n, 0)], "")
 }

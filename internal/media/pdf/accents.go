@@ -1,0 +1,83 @@
+package pdf
+
+import (
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// combining is what an accent that stands as a sign of its own is above or below a
+// letter; 0 where a sign is none.
+func combining(sign rune) rune {
+	switch sign {
+	case '´':
+		return '\u0301'
+	case '`':
+		return '\u0300'
+	case '¨':
+		return '\u0308'
+	case 'ˆ':
+		return '\u0302'
+	case '˜':
+		return '\u0303'
+	case 'ˇ':
+		return '\u030c'
+	case '˘':
+		return '\u0306'
+	case '˙':
+		return '\u0307'
+	case '˚':
+		return '\u030a'
+	case '˝':
+		return '\u030b'
+	case '¯':
+		return '\u0304'
+	case '¸':
+		return '\u0327'
+	case '˛':
+		return '\u0328'
+	}
+	return 0
+}
+
+// accents puts accents that are drawn over a letter of their own, as older TeX
+// does, together with it: "J´erˆome" is "Jérôme".
+func (p *pageText) accents() {
+	for i, sign := range p.signs {
+		mark := combining(sign)
+		if mark == 0 {
+			continue
+		}
+		for _, k := range []int{i + 1, i - 1} {
+			if k < 0 || k >= len(p.signs) || !unicode.IsLetter(p.signs[k]) || !p.over(i, k) {
+				continue
+			}
+			if whole := composed(p.signs[k], mark); whole != 0 {
+				p.signs[k], p.signs[i] = whole, 0
+				break
+			}
+		}
+	}
+}
+
+// composed is a letter with a mark; 0 where there is none.
+func composed(letter, mark rune) rune {
+	switch letter {
+	case 'ı':
+		letter = 'i'
+	case 'ȷ':
+		letter = 'j'
+	}
+	if whole := []rune(norm.NFC.String(string([]rune{letter, mark}))); len(whole) == 1 {
+		return whole[0]
+	}
+	return 0
+}
+
+// over tells whether the middle of a sign's ink lies within another's width.
+func (p *pageText) over(i, k int) bool {
+	a, ok := p.tight(i)
+	b, ok2 := p.wide(k)
+	middle := (a.left + a.right) / 2
+	return ok && ok2 && b.left < middle && middle < b.right && a.top > b.bottom && a.bottom < b.top
+}

@@ -1,0 +1,46 @@
+package pdf
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+
+	"github.com/klippa-app/go-pdfium/requests"
+	"github.com/pdfcpu/pdfcpu/pkg/api"
+	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/model"
+)
+
+// cut is a PDF of the pages alone, or the whole where they are all of them; nil
+// where it cannot be cut.
+func (d *document) cut(pages []int, count int) []byte {
+	if len(pages) >= count && !d.encrypted() { // who is handed a locked one may not open it
+		return d.data
+	}
+	var words []string
+	for _, p := range pages {
+		words = append(words, strconv.Itoa(p))
+	}
+	conf := model.NewDefaultConfiguration()
+	conf.ValidationMode = model.ValidationRelaxed
+	var out bytes.Buffer
+	if trim(&out, d.data, words, conf) != nil {
+		return nil
+	}
+	return out.Bytes()
+}
+
+// encrypted tells whether a document is, though it opens without a password.
+func (d *document) encrypted() bool {
+	r, err := d.in.FPDF_GetSecurityHandlerRevision(&requests.FPDF_GetSecurityHandlerRevision{Document: d.ref})
+	return err == nil && r.SecurityHandlerRevision >= 0
+}
+
+// trim has pdfcpu cut, which panics over some files.
+func trim(out *bytes.Buffer, data []byte, pages []string, conf *model.Configuration) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%v", p)
+		}
+	}()
+	return api.Trim(bytes.NewReader(data), out, pages, conf)
+}

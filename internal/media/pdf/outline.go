@@ -1,0 +1,83 @@
+package pdf
+
+import (
+	"strings"
+
+	"github.com/klippa-app/go-pdfium/references"
+	"github.com/klippa-app/go-pdfium/requests"
+
+	"github.com/fsmcp/fsmcp/internal/media"
+)
+
+// Bounds of what is listed of a document. An outline may run in a circle.
+const (
+	maxEntries     = 2000
+	maxChapters    = 60
+	maxAttachments = 20
+	maxTitle       = 200
+)
+
+// outline is the first level, as far as it is sound. (The library's own way to an
+// entry's page asks for something else, and the one that lists all entries with
+// their pages goes round in a circle where the outline does: it is used where the
+// outline has an end.)
+func (d *document) outline() []media.Chapter {
+	left := maxEntries
+	titles, whole := d.entries(nil, &left)
+	if whole {
+		if all, err := d.in.GetBookmarks(&requests.GetBookmarks{Document: d.ref}); err == nil && len(all.Bookmarks) == len(titles) {
+			for i, b := range all.Bookmarks {
+				if b.DestInfo != nil && b.DestInfo.PageIndex >= 0 {
+					titles[i].Page = b.DestInfo.PageIndex + 1
+				}
+			}
+		}
+	}
+	return titles[:min(len(titles), maxChapters)]
+}
+
+// entries are those below an entry, or the first level. whole tells whether
+// there is an end to all that is below them.
+func (d *document) entries(of *references.FPDF_BOOKMARK, left *int) (out []media.Chapter, whole bool) {
+	first, err := d.in.FPDFBookmark_GetFirstChild(&requests.FPDFBookmark_GetFirstChild{Document: d.ref, Bookmark: of})
+	if err != nil {
+		return nil, false
+	}
+	for at := first.Bookmark; at != nil; {
+		if *left--; *left < 0 {
+			return out, false
+		}
+		title, err := d.in.FPDFBookmark_GetTitle(&requests.FPDFBookmark_GetTitle{Bookmark: *at})
+		if err != nil {
+			return out, false
+		}
+		out = append(out, media.Chapter{Title: head(strings.Join(strings.Fields(title.Title), " "), maxTitle)})
+		if _, end := d.entries(at, left); !end {
+			return out, false
+		}
+		next, err := d.in.FPDFBookmark_GetNextSibling(&requests.FPDFBookmark_GetNextSibling{Document: d.ref, Bookmark: *at})
+		if err != nil {
+			return out, false
+		}
+		at = next.Bookmark
+	}
+	return out, true
+}
+
+func (d *document) attachments() (names []string) {
+	n, err := d.in.FPDFDoc_GetAttachmentCount(&requests.FPDFDoc_GetAttachmentCount{Document: d.ref})
+	if err != nil {
+		return nil
+	}
+	for i := range min(n.AttachmentCount, maxAttachments) {
+		a, err := d.in.FPDFDoc_GetAttachment(&requests.FPDFDoc_GetAttachment{Document: d.ref, Index: i})
+		if err != nil {
+			continue
+		}
+		name, err := d.in.FPDFAttachment_GetName(&requests.FPDFAttachment_GetName{Attachment: a.Attachment})
+		if err == nil {
+			names = append(names, head(name.Name, maxTitle))
+		}
+	}
+	return names
+}
