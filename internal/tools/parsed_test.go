@@ -1,10 +1,12 @@
 package tools
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,48 +22,28 @@ func TestWhatIsKeptParsedIsWhatTheFileHolds(t *testing.T) {
 	cell := func(i int) string {
 		return fmt.Sprintf(`{"cell_type":"raw","id":"c%d","metadata":{},"source":"value %03d"}`, i, i)
 	}
-	text := `{"cells":[` + cell(0) + "," + cell(1) + "," + cell(2) + `],"metadata":{},"nbformat":4,"nbformat_minor":5}`
-	p := b.put("a.ipynb", text)
+	p := b.put("a.ipynb", `{"cells":[`+cell(0)+","+cell(1)+","+cell(2)+`],"metadata":{},"nbformat":4,"nbformat_minor":5}`)
 	b.ok(&ReadArgs{FilePath: p})
 	session, rng, used := b.call.Session, rand.New(rand.NewPCG(1, 2)), 0
 	for i := range 200 {
-		raw, err := os.ReadFile(p)
-		if err != nil {
-			t.Fatal(err)
+		if rng.IntN(3) == 0 {
+			foreignValue(t, p, rng.IntN(10))
 		}
-		if rng.IntN(3) == 0 { // another program, at the same size and time
-			info, _ := os.Stat(p)
-			at := strings.Index(string(raw), "value ") + len("value ")
-			raw[at] = byte('0' + rng.IntN(10))
-			if os.WriteFile(p, raw, 0o644) != nil || os.Chtimes(p, info.ModTime(), info.ModTime()) != nil {
-				t.Fatal("cannot write")
-			}
-		}
+		raw := bytesOf(t, p)
 		if last, ok := session.lastParsed(p, raw); ok {
 			used++
 			if last.sum != state.Sum(sha256.Sum256(raw)) {
 				t.Fatal("it is kept under another hash")
 			}
 		}
-		id := fmt.Sprint("c", 1+rng.IntN(2))
-		r := b.run(&NotebookEditArgs{NotebookPath: p, CellID: id, NewSource: src(fmt.Sprintf("value %03d", i))})
-		now, err := os.ReadFile(p)
-		if err != nil {
-			t.Fatal(err)
+		want := sourcesOf(t, raw)
+		edited := 1 + rng.IntN(2)
+		r := b.run(&NotebookEditArgs{NotebookPath: p, CellID: fmt.Sprint("c", edited), NewSource: src(fmt.Sprintf("value %03d", i))})
+		if !r.IsError {
+			want[edited] = fmt.Sprintf("value %03d", i)
 		}
-		nb, err := notebook.Parse(now)
-		if err != nil {
-			t.Fatal(err)
-		}
-		was, _ := notebook.Parse(raw)
-		for k := range 3 {
-			want := was.Cell(k).SourceText()
-			if !r.IsError && fmt.Sprint("c", k) == id {
-				want = fmt.Sprintf("value %03d", i)
-			}
-			if got := nb.Cell(k).SourceText(); got != want {
-				t.Fatalf("edit %d: cell %d holds %q, not %q", i, k, got, want)
-			}
+		if got := sourcesOf(t, bytesOf(t, p)); !slices.Equal(got, want) {
+			t.Fatalf("edit %d: the cells hold %q, not %q", i, got, want)
 		}
 		if i%5 == 0 {
 			time.Sleep(2 * time.Millisecond) // it is parsed behind the answer
@@ -70,13 +52,46 @@ func TestWhatIsKeptParsedIsWhatTheFileHolds(t *testing.T) {
 	if used < 20 {
 		t.Errorf("what was kept was of use %d times in 200", used)
 	}
-	raw, err := os.ReadFile(p)
+	if _, ok := session.lastParsed(b.path("b.ipynb"), bytesOf(t, p)); ok {
+		t.Error("it is given for another file")
+	}
+}
+
+// foreignValue has another program change the first cell's value, at the same size and
+// time of the file.
+func foreignValue(t *testing.T, path string, digit int) {
+	t.Helper()
+	raw := bytesOf(t, path)
+	info, err := os.Stat(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := session.lastParsed(b.path("b.ipynb"), raw); ok {
-		t.Error("it is given for another file")
+	raw[bytes.Index(raw, []byte("value "))+len("value ")] = byte('0' + digit)
+	if os.WriteFile(path, raw, 0o644) != nil || os.Chtimes(path, info.ModTime(), info.ModTime()) != nil {
+		t.Fatal("cannot write")
 	}
+}
+
+func bytesOf(t *testing.T, path string) []byte {
+	t.Helper()
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
+// sourcesOf are the sources of a notebook's cells.
+func sourcesOf(t *testing.T, raw []byte) (out []string) {
+	t.Helper()
+	nb, err := notebook.Parse(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range nb.Len() {
+		out = append(out, nb.Cell(i).SourceText())
+	}
+	return out
 }
 
 func TestALargeNotebookIsNotKeptParsed(t *testing.T) {
