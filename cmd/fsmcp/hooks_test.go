@@ -85,8 +85,9 @@ func TestTenEditsUnderGofmt(t *testing.T) {
 		t.Fatal(err)
 	}
 	root := strings.TrimSpace(string(out)) // which has its gofmt, whatever PATH holds
+	gofmt := root + "/bin/gofmt"
 	f := newFort(t)
-	f.hooks("afterFileEdited", hook("**/*.go", root+`/bin/gofmt -w "$p"`, "20s"))
+	f.hooks("afterFileEdited", hook("**/*.go", gofmt+` -w "$p"`, "20s"))
 	f.serve()
 	edits := 0
 	for _, name := range []string{"bufio/scan.go", "container/list/list.go", "text/tabwriter/tabwriter.go", "net/textproto/reader.go", "encoding/csv/reader.go"} {
@@ -96,23 +97,9 @@ func TestTenEditsUnderGofmt(t *testing.T) {
 		if res := f.call("Read", map[string]any{"file_path": path}); res.IsError {
 			t.Fatalf("%s: %s", name, res.Text)
 		}
-		done := 0
-		for line := range strings.Lines(string(source)) {
-			if !strings.HasPrefix(line, "func ") || !strings.HasSuffix(line, "{\n") || done == 10 {
-				continue
-			}
-			done++
-			out := fmt.Sprintf("%svar  shape%d   = map[string]int {\"a\":1,\n\"long\"  :  2 }\n  _=shape%d\n", line, done, done)
-			res := f.call("Edit", map[string]any{"file_path": path, "old_string": line, "new_string": out})
-			if res.IsError {
-				t.Fatalf("%s: edit %d of one Read is refused: %s", name, done, res.Text)
-			}
-			if want := fmt.Sprintf("+\tvar shape%d = map[string]int{\"a\": 1,", done); !strings.Contains(res.Text, want) {
-				t.Fatalf("%s: the answer does not show what gofmt did: %s", name, res.Text)
-			}
-		}
+		done := f.tenEdits(path, string(source))
 		edits += done
-		if unformatted, err := exec.Command("gofmt", "-l", path).CombinedOutput(); err != nil || len(unformatted) > 0 {
+		if unformatted, err := exec.Command(gofmt, "-l", path).CombinedOutput(); err != nil || len(unformatted) > 0 {
 			t.Errorf("%s: %s, %v", name, unformatted, err)
 		}
 		now, err := os.ReadFile(path)
@@ -122,6 +109,27 @@ func TestTenEditsUnderGofmt(t *testing.T) {
 		}
 	}
 	t.Logf("%d edits of 5 files after 5 Reads, none refused", edits)
+}
+
+// tenEdits puts lines out of shape into ten functions of a source, and looks that the
+// answers show them as gofmt has them.
+func (f *fort) tenEdits(path, source string) (done int) {
+	f.t.Helper()
+	for line := range strings.Lines(source) {
+		if !strings.HasPrefix(line, "func ") || !strings.HasSuffix(line, "{\n") || done == 10 {
+			continue
+		}
+		done++
+		longer := fmt.Sprintf("%svar  shape%d   = map[string]int {\"a\":1,\n\"long\"  :  2 }\n  _=shape%d\n", line, done, done)
+		res := f.call("Edit", map[string]any{"file_path": path, "old_string": line, "new_string": longer})
+		if res.IsError {
+			f.t.Fatalf("%s: edit %d of one Read is refused: %s", path, done, res.Text)
+		}
+		if want := fmt.Sprintf("+\tvar shape%d = map[string]int{\"a\": 1,", done); !strings.Contains(res.Text, want) {
+			f.t.Fatalf("%s: the answer does not show what gofmt did: %s", path, res.Text)
+		}
+	}
+	return done
 }
 
 // A call that is given up while a before hook runs takes the hook with it, and

@@ -289,16 +289,19 @@ func TestProgressAndConfinement(t *testing.T) {
 	}
 }
 
-// What a new worker does first is told as a part of the job's progress, which
-// rises; it goes on where the one who waits for it gives up, and the next finds
-// the worker ready.
-func TestWhatComesFirst(t *testing.T) {
+// What a new worker does first is told as a part of the job's progress, which rises.
+func TestWhatComesFirstIsTold(t *testing.T) {
 	p := newPool(t, func(o *Options) { o.First = &Job{Op: "progress"} })
 	var seen []int64
 	if _, err := p.Do(t.Context(), Job{Op: "progress", Progress: func(done, _ int64, _ string) { seen = append(seen, done) }}); err != nil || !slices.Equal(seen, []int64{0, 1, 2, 3, 4, 5}) {
 		t.Errorf("%v %v", seen, err)
 	}
-	p = newPool(t, func(o *Options) { o.First = &Job{Op: "nap"} })
+}
+
+// It goes on where the one who waits for it gives up, and the next finds the worker
+// ready.
+func TestWhatComesFirstGoesOn(t *testing.T) {
+	p := newPool(t, func(o *Options) { o.First = &Job{Op: "nap"} })
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	if _, err := p.Do(ctx, Job{Op: "echo"}); !errors.Is(err, ErrUnready) || !errors.Is(err, context.DeadlineExceeded) {
@@ -317,8 +320,12 @@ func TestWhatComesFirst(t *testing.T) {
 	if pid := p.pid(t); len(pids) != 1 || pid != pids[0] {
 		t.Errorf("%d answers, %v was readied", pid, pids)
 	}
+}
+
+// Who dies of it is no worker, and is told of.
+func TestWhatComesFirstMayBeDeadly(t *testing.T) {
 	var lost atomic.Bool
-	p = newPool(t, func(o *Options) { o.First = &Job{Op: "die"}; o.Lost = func(error, string) { lost.Store(true) } })
+	p := newPool(t, func(o *Options) { o.First = &Job{Op: "die"}; o.Lost = func(error, string) { lost.Store(true) } })
 	if _, err := p.Do(t.Context(), Job{Op: "echo"}); !errors.Is(err, ErrStart) || !errors.Is(err, ErrDied) || !lost.Load() {
 		t.Errorf("%v, told: %v", err, lost.Load())
 	}
