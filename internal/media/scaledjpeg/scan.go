@@ -1,5 +1,7 @@
 package scaledjpeg
 
+import "slices"
+
 // scan is what the header of one scan says.
 type scan struct {
 	comps            []*component
@@ -32,10 +34,8 @@ func (d *decoder) scanned(seg []byte) error {
 	d.sinceRestart, d.restartsExpected, d.eobRun = 0, 0, 0
 	for _, c := range d.scan.comps {
 		c.dc = 0
-		if d.progressive {
-			if c.coefs == nil {
-				c.coefs = make([]int16, 64*c.padX*c.padY)
-			}
+		if d.progressive && c.coefs == nil {
+			c.coefs = make([]int16, 64*c.padX*c.padY)
 		}
 		d.allocate(c)
 	}
@@ -55,7 +55,16 @@ func (d *decoder) scanned(seg []byte) error {
 			}
 		}
 	}
-	// A few bytes between the last code and the next marker are filling.
+	return d.filling()
+}
+
+// mostFilling is how many bytes behind a scan's last code are no sign that the
+// decoding went astray.
+const mostFilling = 64
+
+// filling passes over the few bytes that may stand between the last code and the next
+// marker.
+func (d *decoder) filling() error {
 	behind := d.pos
 	for d.pos+1 < len(d.data) && (d.data[d.pos] != 0xff || d.data[d.pos+1] == 0 || d.data[d.pos+1] >= 0xd0 && d.data[d.pos+1] <= 0xd7) {
 		d.pos++
@@ -66,33 +75,23 @@ func (d *decoder) scanned(seg []byte) error {
 	return nil
 }
 
-// mostFilling is how many bytes behind a scan's last code are no sign that the
-// decoding went astray.
-const mostFilling = 64
-
+// scanHeader reads which components a scan has, by which tables, and which of their
+// coefficients.
 func (d *decoder) scanHeader(seg []byte) error {
+	const errHeader = FormatError("a scan's header is damaged")
 	if len(seg) < 1 || len(seg) < 4+2*int(seg[0]) || seg[0] < 1 || int(seg[0]) > len(d.comps) {
-		return FormatError("a scan's header is damaged")
+		return errHeader
 	}
 	n := int(seg[0])
 	s := scan{}
 	blocks := 0
 	for i := range n {
-		var c *component
-		for k := range d.comps {
-			if d.comps[k].id == seg[1+2*i] {
-				c = &d.comps[k]
-			}
+		id, tables := seg[1+2*i], seg[2+2*i]
+		c := d.named(id)
+		if c == nil || slices.Contains(s.comps, c) || tables>>4 > 3 || tables&15 > 3 {
+			return errHeader
 		}
-		for _, other := range s.comps {
-			if other == c {
-				c = nil
-			}
-		}
-		if c == nil || seg[2+2*i]>>4 > 3 || seg[2+2*i]&15 > 3 {
-			return FormatError("a scan's header is damaged")
-		}
-		c.dcTable, c.acTable, c.quant = d.dc[seg[2+2*i]>>4], d.ac[seg[2+2*i]&15], d.quant[c.tq]
+		c.dcTable, c.acTable, c.quant = d.dc[tables>>4], d.ac[tables&15], d.quant[c.tq]
 		s.comps = append(s.comps, c)
 		blocks += int(c.h) * int(c.v)
 	}
@@ -102,7 +101,7 @@ func (d *decoder) scanHeader(seg []byte) error {
 		s.from, s.to, s.high, s.low = 0, 63, 0, 0
 	}
 	if s.to > 63 || s.from > s.to || s.high > 13 || s.low > 13 || s.from > 0 && n > 1 || s.from == 0 && s.to != 0 && d.progressive || n > 1 && blocks > 10 {
-		return FormatError("a scan's header is damaged")
+		return errHeader
 	}
 	for _, c := range s.comps {
 		needDC, needAC := s.from == 0 && s.high == 0, s.to > 0
@@ -112,6 +111,17 @@ func (d *decoder) scanHeader(seg []byte) error {
 	}
 	d.scan = s
 	return nil
+}
+
+// named is the component that goes by a number, the last one where there are several;
+// nil: there is none.
+func (d *decoder) named(id byte) (c *component) {
+	for k := range d.comps {
+		if d.comps[k].id == id {
+			c = &d.comps[k]
+		}
+	}
+	return c
 }
 
 // alone reads a scan of one component, which has no filling.
