@@ -10,7 +10,8 @@ import (
 )
 
 // Whatever a page is made of, with pictures laid under it it looks as PDFium alone
-// draws it. FSMCP_PDF_PAGES says how many pages are made up, FSMCP_SEED the first.
+// draws it. FSMCP_PDF_PAGES says how many pages are made up, FSMCP_SEED the first, and
+// FSMCP_PDF_KEEP a folder for those that look other than they should.
 func TestRandomPagesLookAsPDFiumDrawsThem(t *testing.T) {
 	pages, seed := number64(t, "FSMCP_PDF_PAGES", 24), number64(t, "FSMCP_SEED", 1)
 	r := New(cache())
@@ -22,13 +23,7 @@ func TestRandomPagesLookAsPDFiumDrawsThem(t *testing.T) {
 	for s := seed; s < seed+pages; s++ {
 		w := &writer{t: t, r: rand.New(rand.NewPCG(s, 6))}
 		doc, moved := w.document()
-		d, err := openIn(r.pool, doc)
-		if err != nil {
-			t.Fatalf("page %d: %v", s, err)
-		}
-		want, _ := drawnOn(t, d, false)
-		got, some := drawnOn(t, d, true)
-		d.close()
+		want, got, some := drawnTwice(t, r, s, doc)
 		if how := looksOther(got, want); how != "" {
 			t.Errorf("page %d %s:\n%s", s, how, w.content.String())
 			if dir := os.Getenv("FSMCP_PDF_KEEP"); dir != "" {
@@ -42,11 +37,7 @@ func TestRandomPagesLookAsPDFiumDrawsThem(t *testing.T) {
 		if moved == nil {
 			continue
 		}
-		if d, err = openIn(r.pool, moved); err != nil {
-			t.Fatal(err)
-		}
-		beside, _ := drawnOn(t, d, false)
-		d.close()
+		beside, _, _ := drawnTwice(t, r, s, moved)
 		if off++; looksOther(got, beside) != "" {
 			seen++
 		}
@@ -60,6 +51,20 @@ func TestRandomPagesLookAsPDFiumDrawsThem(t *testing.T) {
 	}
 }
 
+// drawnTwice draws a made-up page by PDFium alone, and with what is laid under it.
+func drawnTwice(t *testing.T, r *Reader, page uint64, doc []byte) (alone, over *image.RGBA, laid bool) {
+	t.Helper()
+	d, err := openIn(r.pool, doc)
+	if err != nil {
+		t.Fatalf("page %d: %v", page, err)
+	}
+	defer d.close()
+	alone, _ = drawnOn(t, d, false)
+	over, laid = drawnOn(t, d, true)
+	return alone, over, laid
+}
+
+// number64 is a number of the environment.
 func number64(t *testing.T, name string, otherwise uint64) uint64 {
 	v := os.Getenv(name)
 	if v == "" {

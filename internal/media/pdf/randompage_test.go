@@ -60,6 +60,7 @@ func (w *writer) named(kind, value string) string {
 	return name
 }
 
+// dictionary is what the resources hold.
 func (w *writer) dictionary() string {
 	var b strings.Builder
 	for _, kind := range []string{"XObject", "Font", "ExtGState", "Properties", "Shading", "Pattern", "ColorSpace"} {
@@ -74,33 +75,15 @@ func (w *writer) dictionary() string {
 // is not one alone.
 func (w *writer) document() (doc, moved []byte) {
 	w.resources = map[string][]string{}
-	// Most of what is drawn must not lie in the way of a picture, or none is laid.
-	w.calm = 1 + w.r.IntN(4)
-	if w.odd() {
-		w.something(false)
-	}
-	for range 1 + w.r.IntN(1+w.r.IntN(4)) {
-		w.put()
-		for range w.r.IntN(3) {
-			w.something(w.chance(2))
-		}
-	}
-	page := w.seldom("/CropBox[20 10 380 250]", "/CropBox[-30 50.5 333.3 400]", "/MediaBox[5.5 7.25 377 290]", "/UserUnit 2", "/Rotate 90", "/Rotate 180", "/MediaBox[400 300 0 0]", "/MediaBox[-200 -100 200 200]")
-	page += w.one("", "", "/Group<</S/Transparency/CS/DeviceRGB>>", "/Group<</S/Transparency/CS/DeviceRGB/I true>>", "/Group<</S/Transparency/I true/K true>>", "/Group<</S/Transparency/CS/DeviceCMYK/K true>>")
-	if w.chance(12) {
-		page += fmt.Sprintf("/Annots[<</Type/Annot/Subtype/%s/Rect[%s]/F 4/AP<</N %s>>>>]", w.one("Square", "Highlight", "Stamp", "Link"), w.rectangle(), w.form())
-	}
-	if w.chance(20) {
-		w.resources["ColorSpace"] = append(w.resources["ColorSpace"], w.one("/DefaultRGB[/CalRGB<</WhitePoint[0.95 1 1.09]/Gamma[3 3 3]>>]", "/DefaultGray[/CalGray<</WhitePoint[0.95 1 1.09]/Gamma 3>>]", "/DefaultRGB/DeviceRGB"))
-	}
+	w.fill()
+	page := w.page()
 	doc = pageWith(w.content.String(), w.dictionary(), page, w.objects...)
 	if w.shift != "" && w.puts == 1 && !strings.Contains(page, "Rotate") {
 		moved = pageWith(strings.Replace(w.content.String(), w.shift, "1 0 0 1 0.5 0 cm "+w.shift, 1), w.dictionary(), page, w.objects...)
 	}
 	switch w.r.IntN(16) {
 	case 0, 1:
-		doc = w.updated(doc)
-		moved = nil
+		return w.updated(doc), nil
 	case 2:
 		doc = w.changed(doc, func(in []byte, out *bytes.Buffer) error {
 			return api.Encrypt(bytes.NewReader(in), out, model.NewAESConfiguration("", "owner", 256))
@@ -111,6 +94,34 @@ func (w *writer) document() (doc, moved []byte) {
 		})
 	}
 	return doc, moved
+}
+
+// fill draws pictures and other things. Most of what is drawn must not lie in the way of
+// a picture, or none is laid.
+func (w *writer) fill() {
+	w.calm = 1 + w.r.IntN(4)
+	if w.odd() {
+		w.something(false)
+	}
+	for range 1 + w.r.IntN(1+w.r.IntN(4)) {
+		w.put()
+		for range w.r.IntN(3) {
+			w.something(w.chance(2))
+		}
+	}
+}
+
+// page is what a page's dictionary says beside the usual.
+func (w *writer) page() string {
+	page := w.seldom("/CropBox[20 10 380 250]", "/CropBox[-30 50.5 333.3 400]", "/MediaBox[5.5 7.25 377 290]", "/UserUnit 2", "/Rotate 90", "/Rotate 180", "/MediaBox[400 300 0 0]", "/MediaBox[-200 -100 200 200]")
+	page += w.one("", "", "/Group<</S/Transparency/CS/DeviceRGB>>", "/Group<</S/Transparency/CS/DeviceRGB/I true>>", "/Group<</S/Transparency/I true/K true>>", "/Group<</S/Transparency/CS/DeviceCMYK/K true>>")
+	if w.chance(12) {
+		page += fmt.Sprintf("/Annots[<</Type/Annot/Subtype/%s/Rect[%s]/F 4/AP<</N %s>>>>]", w.one("Square", "Highlight", "Stamp", "Link"), w.rectangle(), w.form())
+	}
+	if w.chance(20) {
+		w.resources["ColorSpace"] = append(w.resources["ColorSpace"], w.one("/DefaultRGB[/CalRGB<</WhitePoint[0.95 1 1.09]/Gamma[3 3 3]>>]", "/DefaultGray[/CalGray<</WhitePoint[0.95 1 1.09]/Gamma 3>>]", "/DefaultRGB/DeviceRGB"))
+	}
+	return page
 }
 
 // changed is a document as another program writes it, if that can.
