@@ -6,8 +6,11 @@ import (
 	"io"
 )
 
-// mostObjects is how many bytes of packed objects are searched.
-const mostObjects = 32 << 20
+// How much is searched of packed objects.
+const (
+	mostObjects  = 32 << 20 // bytes, unpacked
+	leastObjects = 4 << 10  // what a stream of them counts for at least: to begin one takes time
+)
 
 // transferred is found out once a document.
 func (d *document) transferred() bool {
@@ -40,7 +43,7 @@ func transferred(file []byte) bool {
 			return true
 		}
 		objects, _ := io.ReadAll(io.LimitReader(z, room)) // what can be read of a damaged one is what counts
-		if room -= int64(len(objects)); room <= 0 || namesTransfer(objects) {
+		if room -= int64(max(len(objects), leastObjects)); room <= 0 || namesTransfer(objects) {
 			return true
 		}
 		rest = rest[from:]
