@@ -15,15 +15,20 @@ import (
 // small mounts a disk of so many bytes for the length of the test.
 func small(t *testing.T, size string) (dir string) {
 	t.Helper()
+	disk := t.TempDir()
+	mount(t, disk, size)
+	return filepath.Join(disk, "pdfium")
+}
+
+func mount(t *testing.T, disk, size string) {
+	t.Helper()
 	if os.Geteuid() != 0 {
 		t.Skip("!!! NOT TESTED: it needs root !!!")
 	}
-	disk := t.TempDir()
 	if err := unix.Mount("tmpfs", disk, "tmpfs", 0, "size="+size); err != nil {
 		t.Skipf("!!! NOT TESTED: nothing can be mounted: %v !!!", err)
 	}
 	t.Cleanup(func() { unix.Unmount(disk, unix.MNT_DETACH) })
-	return filepath.Join(disk, "pdfium")
 }
 
 // spent is the processor time that something takes.
@@ -103,6 +108,28 @@ func TestNothingIsPreparedOnAFullDisk(t *testing.T) {
 	if err := r.Prepare(quiet); !errors.Is(err, ErrNotKept) || r.pool != nil {
 		r.Close()
 		t.Errorf("something was prepared that cannot be kept: %v", err)
+	}
+	if left := compiled(dir).files(); len(left) > 0 {
+		t.Errorf("%q was left", left)
+	}
+}
+
+// Where it shows only in the end that what was compiled cannot be kept, that is said.
+func TestItIsSaidThatNothingWasKept(t *testing.T) {
+	if testing.Short() {
+		t.Skip("!!! NOT TESTED: it compiles PDFium, which -short spares !!!")
+	}
+	dir, file := compiledOnce(t)
+	compiled(dir).empty()
+	within := filepath.Join(dir, filepath.Dir(file))
+	if err := os.Mkdir(within, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	mount(t, within, "1m")
+	r := New(dir)
+	defer r.Close()
+	if err := r.Prepare(quiet); !errors.Is(err, ErrNotKept) {
+		t.Errorf("%v", err)
 	}
 	if left := compiled(dir).files(); len(left) > 0 {
 		t.Errorf("%q was left", left)

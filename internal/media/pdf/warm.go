@@ -40,14 +40,15 @@ func (r *Reader) Warm(told func(done, total int64, what string)) (err error) {
 var ErrNotKept = errors.New("PDFium is compiled anew by each process that reads PDFs, as its cache folder is full or cannot be written")
 
 // Prepare sees to it that PDFium lies compiled for later processes. Where
-// nothing can be kept it compiles nothing, and says so: ErrNotKept, with the folder.
+// nothing can be kept it says so: ErrNotKept, with the folder. It compiles nothing
+// where that can be known before.
 func (r *Reader) Prepare(told func(done, total int64, what string)) (err error) {
 	if r.pool != nil || r.cache.sound() {
 		return nil
 	}
 	r.pool, err = r.compile(told, false)
 	debug.FreeOSMemory()
-	if err == nil && r.pool == nil {
+	if err == nil && !r.cache.sound() { // not even what was compiled just now
 		return fmt.Errorf("%w: %s", ErrNotKept, cmp.Or(string(r.cache), "none is known"))
 	}
 	return err
