@@ -77,7 +77,7 @@ test: setup check cross ## everything that has to hold, as the continuous integr
 	CGO_ENABLED=1 $(GO) test -v -race -timeout 14m $$($(GO) list ./... | grep -v -e /internal/faults -e /internal/bench $(DECODERS:%=-e %)) | .ci/loud
 	$(GO) test -v $(DECODERS:%=.%) | .ci/loud
 	CGO_ENABLED=1 $(GO) test -race -run 'PNG|Packed' ./internal/media/goengine
-	$(GO) test -run TestAllocationsDoNotGrow ./internal/perm
+	$(GO) test -run 'TestAllocationsDoNotGrow|TestMemoryFollowsTheFile' ./internal/perm ./internal/notebook
 	$(GO) test -count=1 -timeout 10m -v ./internal/faults ./internal/bench | grep -v -e '^=== '
 	@$(MAKE) --no-print-directory demo >/dev/null && echo "demo: as it should be"
 

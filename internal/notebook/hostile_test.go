@@ -106,7 +106,7 @@ func asks(nb *Notebook) map[string]func() {
 
 func TestMemoryFollowsTheFile(t *testing.T) {
 	if raced {
-		t.Skip("!!! NOT TESTED: the race detector allocates in its own way (make faults goes without) !!!")
+		t.Skip("the race detector allocates in its own way: make test runs this once more without it")
 	}
 	for _, h := range hostiles() {
 		raw := h.file(hostileSize())
