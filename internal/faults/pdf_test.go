@@ -202,7 +202,7 @@ func seen(t *testing.T, file string, pages int) string {
 	made, err := filepath.Glob(base + "*.png")
 	must(t, err)
 	for _, picture := range made {
-		text, err := exec.Command("tesseract", picture, "-", "--psm", "3").Output()
+		text, err := tesseract(picture, "-", "--psm", "3").Output()
 		must(t, err)
 		out.Write(text)
 	}
@@ -215,7 +215,7 @@ func scanned(t *testing.T, doc string) string {
 	t.Helper()
 	base := filepath.Join(t.TempDir(), "scan")
 	must(t, exec.Command("pdftoppm", "-l", "1", "-r", "150", "-gray", "-png", "-singlefile", doc, base).Run())
-	must(t, exec.Command("tesseract", base+".png", base+"-with-text", "pdf").Run())
+	must(t, tesseract(base+".png", base+"-with-text", "pdf").Run())
 	return base + "-with-text.pdf"
 }
 
