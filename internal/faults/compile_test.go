@@ -230,7 +230,7 @@ func TestFirstCompileMayBeKilledAtAnyTime(t *testing.T) {
 	var long time.Duration // processor time that a compile takes
 	struck, compiling, leftFiles := 0, 0, 0
 	var leftBytes int64
-	for i := range n {
+	for i := 0; i < n || leftFiles == 0 && i < 2*n; i++ { // more, if none came in time
 		how := i % blows
 		one, two := k.server(), k.server()
 		over := make(chan struct{})
@@ -393,7 +393,7 @@ func TestTheDiskUnderTheCacheIsFull(t *testing.T) {
 			}
 			continue
 		}
-		if took > once*3/2 {
+		if len(all) > 2 && took > once*3/2 { // a short run has others beside it
 			t.Errorf("%s: it took %v, with room %v", what, took, once)
 		}
 		if k.sealed() || files > 0 {
