@@ -28,12 +28,8 @@ func run(args []string) int {
 		return 0
 	}
 	limitAddresses()
-	complaints, err := vips.Overhear()
-	if err == nil {
-		e := vips.Engine{Engine: goengine.Engine{WebP: webpwriter.Encode}, Complaints: complaints}
-		err = worker.Run(darkroom.Handler(e, nil))
-	}
-	if err != nil {
+	e := vips.Engine{Engine: goengine.Engine{WebP: webpwriter.Encode}}
+	if err := worker.Run(darkroom.Handler(e, nil)); err != nil {
 		fmt.Fprintln(os.Stderr, "fsmcp-vips:", err)
 		return 1
 	}

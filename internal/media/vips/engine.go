@@ -13,28 +13,18 @@ import (
 )
 
 // Engine implements media.Engine.
-type Engine struct {
-	goengine.Engine
-	// Complaints returns what libvips has written to standard error since it was
-	// last called.
-	Complaints func() string
-}
-
-// packedWell is how many pixels a byte of a PNG holds that is packed well.
-const packedWell = 2
+type Engine struct{ goengine.Engine }
 
 // Version is that of the library.
 func Version() string { return bimg.VipsVersion }
 
-// Open implements media.Engine. Only what is to become smaller as a whole is
-// worth the library's while, and of that only what is hard to unpack: bimg has a
-// picture decoded to its end before anything else begins, and the engine without
-// C is through with a JPEG, or a PNG that is packed well, in less time.
+// Open implements media.Engine. Only a WebP that is to become smaller as a whole is
+// worth the library's while: bimg has a picture decoded to its end before anything
+// else begins, and the engine without C is through with a JPEG or a PNG in less time.
 func (e Engine) Open(data []byte, f media.Facts, v media.View) (media.Picture, error) {
 	whole := v.Part == media.Rect{Width: f.Width, Height: f.Height}
 	smaller := v.Width < f.Width || v.Height < f.Height
-	hard := f.Kind == media.PNG && len(data) > f.Width*f.Height/packedWell || f.Kind == media.WebP
-	if !whole || !smaller || !hard || media.Frames(f.Kind, data) > 1 {
+	if f.Kind != media.WebP || !whole || !smaller || media.Frames(f.Kind, data) > 1 {
 		return e.Engine.Open(data, f, v)
 	}
 	if err := media.Check(f.Kind, data); err != nil {
@@ -44,9 +34,8 @@ func (e Engine) Open(data []byte, f media.Facts, v media.View) (media.Picture, e
 	if f.Orientation >= 5 { // it is turned when it is small
 		w, h = h, w
 	}
-	e.Complaints()
 	out, err := bimg.Resize(data, bimg.Options{Width: w, Height: h, Force: true, NoAutoRotate: true, NoProfile: true, Type: bimg.TIFF})
-	if said := e.Complaints(); err != nil || said != "" && f.Kind != media.WebP {
+	if err != nil {
 		return e.Engine.Open(data, f, v) // whose word on damage counts
 	}
 	img, err := tiff.Decode(bytes.NewReader(out))
