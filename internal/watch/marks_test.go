@@ -13,12 +13,14 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// soon asks until something was touched.
+// soon asks until what is wanted was touched, for a second at most, and returns all
+// that was.
 func soon(m *Marks, want ...string) (got []string) {
 	for range 200 {
 		got = append(got, m.Touched()...)
 		slices.Sort(got)
-		if got = slices.Compact(got); len(got) >= len(want) {
+		got = slices.Compact(got)
+		if !slices.ContainsFunc(want, func(name string) bool { return !slices.Contains(got, name) }) {
 			return got
 		}
 		time.Sleep(5 * time.Millisecond)
