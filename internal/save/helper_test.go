@@ -44,9 +44,10 @@ func newDeskIn(t testing.TB, parent string) *desk {
 	return d
 }
 
-// open makes a new Saver on the same folders, as after a restart.
+// open makes a new Saver on the same folders, as after a restart. It waits for a lock
+// for as long as a busy machine may take to let go of it.
 func (d *desk) open(change ...func(*Options)) {
-	o := Options{StateDir: d.state, TempDir: filepath.Dir(d.state), Durability: None}
+	o := Options{StateDir: d.state, TempDir: filepath.Dir(d.state), Durability: None, LockWait: time.Minute}
 	for _, f := range change {
 		f(&o)
 	}
@@ -209,6 +210,29 @@ func memory(t testing.TB) string {
 	}
 	t.Cleanup(func() { os.RemoveAll(top) })
 	return top
+}
+
+// promptly judges what is not to wait longer than so by the fastest of several tries:
+// who waits without need does so at each, the machine holds up only some.
+func promptly(t *testing.T, within time.Duration, try func() time.Duration) {
+	t.Helper()
+	best := try()
+	for n := 1; n < 10 && best > within; n++ {
+		best = min(best, try())
+	}
+	if best > within {
+		t.Errorf("waited %v at best", best)
+	}
+}
+
+// until waits for something that is to come true.
+func until(t *testing.T, what string, true func() bool) {
+	t.Helper()
+	for begun := time.Now(); !true(); time.Sleep(time.Millisecond) {
+		if time.Since(begun) > 30*time.Second {
+			t.Fatal("never: ", what)
+		}
+	}
 }
 
 // settle waits until the stamps of what was just made prove something.

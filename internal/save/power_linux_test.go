@@ -62,7 +62,7 @@ func (p *powerDisk) on() error {
 }
 
 func (p *powerDisk) off() {
-	for range 100 {
+	for range 6000 { // half a minute
 		if !p.mounted || unix.Unmount(p.mount, 0) == nil {
 			p.mounted = false
 			return

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"os"
 	"testing"
-	"time"
 )
 
 func TestRemove(t *testing.T) {
@@ -42,13 +41,15 @@ func TestRemoveModified(t *testing.T) {
 			path := d.put("f", "old")
 			held := make(chan struct{})
 			_, err := transact(d.save, path, func(x *Txn) (Outcome, error) {
-				go func() { act(path); close(held) }() // the lease may hold it back until the end
-				for range 100 {
-					if d.get("f") != "old" {
-						break
+				go func() { act(path); close(held) }()
+				until(t, "it is done, or held back until the end", func() bool {
+					select {
+					case <-held:
+						return true
+					default:
+						return heldBack(x)
 					}
-					time.Sleep(time.Millisecond)
-				}
+				})
 				return x.Remove(t.Context())
 			})
 			<-held

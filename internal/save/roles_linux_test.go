@@ -274,7 +274,7 @@ func (k *killed) check(w *actor, when string) (alive bool) {
 
 // roleEdit puts COUNT marked lines into the file, saying which succeeded.
 func roleEdit(name string, count int, state, path string) {
-	s := New(Options{StateDir: state, Durability: None})
+	s := New(Options{StateDir: state, Durability: None, LockWait: time.Minute})
 	for n := range count {
 		mark := fmt.Sprintf("%s-%d", name, n)
 		if edit(s, path, mark) == nil {

@@ -102,21 +102,23 @@ func TestReadOnlyFile(t *testing.T) {
 }
 
 func TestLocks(t *testing.T) {
-	d := newDesk(t, func(o *Options) { o.LockWait = 20 * time.Millisecond })
+	d := newDesk(t)
 	path := d.put("f", "old")
 	first, err := d.save.Lock(t.Context(), target(t, path))
 	if err != nil || !first.Covers(target(t, path)) || first.Covers(target(t, d.path("g"))) {
 		t.Fatal(err)
 	}
-	other := New(Options{StateDir: d.state, LockWait: 20 * time.Millisecond})
+	other := New(Options{StateDir: d.state})
 	defer other.Close()
 	for _, s := range []*Saver{d.save, other} {
+		s.o.LockWait = 20 * time.Millisecond
 		var busy *BusyError
 		if _, err := s.Lock(t.Context(), target(t, path)); !errors.As(err, &busy) {
 			t.Errorf("%v", err)
 		}
 	}
 	first.Unlock()
+	other.o.LockWait = time.Minute
 	second, err := other.Lock(t.Context(), target(t, path))
 	if err != nil {
 		t.Fatal(err)
