@@ -1,6 +1,7 @@
 package fsys
 
 import (
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -85,17 +86,22 @@ func (y yard) read(target *Target) (string, error) {
 	return string(content), err
 }
 
-// quick fails the test when something took as long as a blocked call would.
-func quick(t *testing.T, what string, do func()) {
+// within fails the test when something takes longer than so. It is judged by the
+// fastest of several tries: what waits does so at each, the machine holds up only some.
+func within(t *testing.T, limit time.Duration, what string, do func()) {
 	t.Helper()
-	done, start := make(chan struct{}), time.Now()
-	go func() { defer close(done); do() }()
-	select {
-	case <-done:
-		if took := time.Since(start); took > 100*time.Millisecond {
-			t.Errorf("%s took %v", what, took)
+	best := time.Duration(math.MaxInt64)
+	for n := 0; n < 10 && best > limit; n++ {
+		done, start := make(chan time.Time, 1), time.Now()
+		go func() { do(); done <- time.Now() }()
+		select {
+		case end := <-done:
+			best = min(best, end.Sub(start))
+		case <-time.After(time.Minute):
+			t.Fatalf("%s blocks", what)
 		}
-	case <-time.After(10 * time.Second):
-		t.Fatalf("%s blocks", what)
+	}
+	if best > limit {
+		t.Errorf("%s took %v at best", what, best)
 	}
 }
