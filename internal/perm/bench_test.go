@@ -79,7 +79,8 @@ func BenchmarkCompile(b *testing.B) {
 }
 
 // TestHostileInput gives long names to patterns that make a careless matcher
-// take forever. The bound is loose: it is missed by orders of magnitude or not at all.
+// take forever. The bound is loose: it is missed by orders of magnitude or not at all,
+// and judged by the fastest of several tries, as the machine may hold up some.
 func TestHostileInput(t *testing.T) {
 	long := strings.Repeat("a", 4000)
 	deepest := strings.Repeat("/a", 2000)
@@ -97,13 +98,17 @@ func TestHostileInput(t *testing.T) {
 		{"Read(" + strings.Repeat("\u200b", 2000) + "*)", project + "/" + strings.Repeat("\u200b", 1300)},
 		{strings.Repeat("Raed", 2000), project + "/a"},
 	} {
-		start := time.Now()
-		p, _ := Compile(testConfig(rule(Deny, c.rule, ownUser)))
-		p.Decide(Read, []string{c.path}, noHead)
-		if took := time.Since(start); took > time.Second {
-			t.Errorf("%.40s…: %v", c.rule, took)
+		best := time.Hour
+		for n := 0; n < 10 && best > time.Second; n++ {
+			start := time.Now()
+			p, _ := Compile(testConfig(rule(Deny, c.rule, ownUser)))
+			p.Decide(Read, []string{c.path}, noHead)
+			best = min(best, time.Since(start))
+		}
+		if best > time.Second {
+			t.Errorf("%.40s…: %v at best", c.rule, best)
 		} else {
-			t.Logf("%.40s…: %v", c.rule, took)
+			t.Logf("%.40s…: %v", c.rule, best)
 		}
 	}
 }

@@ -28,13 +28,15 @@ func TestAPISendsOneMessageAndTakesItsCount(t *testing.T) {
 		io.WriteString(w, `{"input_tokens": 42}`)
 	}))
 	defer s.Close()
-	n, err := New(s.URL, "k", "m").Count(t.Context(), []byte("hello <b>\n"))
+	a := New(s.URL, "k", "m")
+	a.client.Timeout = time.Minute // the machine may be busy
+	n, err := a.Count(t.Context(), []byte("hello <b>\n"))
 	if n != 42 || err != nil || got.Model != "m" || len(got.Messages) != 1 || got.Messages[0].Role != "user" || got.Messages[0].Content != "hello <b>\n" {
 		t.Fatalf("%d %v, was sent %+v", n, err, got)
 	}
 }
 
-func TestAPIFailsInTimeAndThenRests(t *testing.T) {
+func TestAPIFailsAndThenRests(t *testing.T) {
 	for name, reply := range map[string]http.HandlerFunc{
 		"error": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) },
 		"redirect": func(w http.ResponseWriter, r *http.Request) {
@@ -45,7 +47,6 @@ func TestAPIFailsInTimeAndThenRests(t *testing.T) {
 		"endless": func(w http.ResponseWriter, _ *http.Request) {
 			io.WriteString(w, strings.Repeat(" ", 1<<20)+`{"input_tokens": 1}`)
 		},
-		"silent": func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -57,17 +58,42 @@ func TestAPIFailsInTimeAndThenRests(t *testing.T) {
 			}))
 			defer s.Close()
 			a := New(s.URL, "secret-key", "m")
-			start := time.Now()
-			_, err := a.Count(context.Background(), []byte("canary"))
-			if err == nil || strings.Contains(err.Error(), "canary") || strings.Contains(err.Error(), "secret-key") {
-				t.Errorf("error %v", err)
-			}
-			if took := time.Since(start); took > patience+time.Second {
-				t.Errorf("took %v", took)
-			}
-			if _, err := a.Count(context.Background(), []byte("x")); !errors.Is(err, ErrResting) || asked.Load() != 1 {
-				t.Errorf("asked %d times: %v", asked.Load(), err)
+			a.client.Timeout = time.Minute // it is the answer that has to fail
+			failsOnce(t, a)
+			if asked.Load() != 1 {
+				t.Errorf("asked %d times", asked.Load())
 			}
 		})
+	}
+}
+
+// failsOnce wants an error that gives nothing away, and then no further question.
+func failsOnce(t *testing.T, a *Counter) {
+	t.Helper()
+	_, err := a.Count(context.Background(), []byte("canary"))
+	if err == nil || errors.Is(err, ErrResting) || strings.Contains(err.Error(), "canary") || strings.Contains(err.Error(), "secret-key") {
+		t.Errorf("error %v", err)
+	}
+	if _, err := a.Count(context.Background(), []byte("x")); !errors.Is(err, ErrResting) {
+		t.Errorf("asked again: %v", err)
+	}
+}
+
+// A provider that says nothing is not waited for. It is judged by the fastest of
+// several tries: who waits too long does so at each, the machine holds up only some.
+func TestAPIFailsInTime(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		<-r.Context().Done()
+	}))
+	defer s.Close()
+	best := time.Hour
+	for n := 0; n < 10 && best > patience+time.Second; n++ {
+		start := time.Now()
+		failsOnce(t, New(s.URL, "secret-key", "m"))
+		best = min(best, time.Since(start))
+	}
+	if best > patience+time.Second {
+		t.Errorf("took %v at best", best)
 	}
 }
