@@ -183,9 +183,13 @@ func (p *picture) assemble(planes []raster, w, h int) image.Image {
 		if planes[1].w == w && planes[1].h == h {
 			ratio = image.YCbCrSubsampleRatio444
 		}
+		cb, cr := planes[1], planes[2]
+		if cb.stride != cr.stride { // one was resized, the other is as it was decoded
+			cb, cr = cb.tight(), cr.tight()
+		}
 		return &image.YCbCr{
-			Y: planes[0].pix, Cb: planes[1].pix, Cr: planes[2].pix,
-			YStride: planes[0].stride, CStride: planes[1].stride, SubsampleRatio: ratio, Rect: r,
+			Y: planes[0].pix, Cb: cb.pix, Cr: cr.pix,
+			YStride: planes[0].stride, CStride: cb.stride, SubsampleRatio: ratio, Rect: r,
 		}
 	case p.model == colours:
 		out = &image.RGBA{Pix: planes[0].pix, Stride: planes[0].stride, Rect: r}

@@ -19,6 +19,18 @@ func newRaster(w, h, n int) raster {
 
 func (r raster) row(y int) []uint8 { return r.pix[y*r.stride:][:r.w*r.n] }
 
+// tight is the raster with nothing between its rows.
+func (r raster) tight() raster {
+	if r.stride == r.w*r.n {
+		return r
+	}
+	out := newRaster(r.w, r.h, r.n)
+	for y := range r.h {
+		copy(out.row(y), r.row(y))
+	}
+	return out
+}
+
 // area is a part of a raster, between samples too.
 type area struct{ x, y, w, h float64 }
 
