@@ -13,10 +13,11 @@ type filters struct {
 
 func newFilters(s shape) *filters {
 	f := &filters{shape: s, length: s.w * s.samples}
-	// A pixel of zeros stands before each row, for those that look to the left.
-	f.this, f.last = make([]byte, f.length+s.samples), make([]byte, f.length+s.samples)
+	// A pixel of zeros stands before each row, for those that look to the left, and
+	// behind it room for eight bytes at once.
+	f.this, f.last = make([]byte, s.samples+f.length+8), make([]byte, s.samples+f.length+8)
 	for i := range f.tried {
-		f.tried[i] = make([]byte, 1+f.length)
+		f.tried[i] = make([]byte, 1+f.length+8)
 		f.tried[i][0] = byte(i)
 	}
 	return f
@@ -26,47 +27,30 @@ func newFilters(s shape) *filters {
 // before.
 func (f *filters) append(b []byte, y int) []byte {
 	f.this, f.last = f.last, f.this
-	row := f.this[f.samples:]
+	row := f.this[f.samples:][:f.length]
 	f.row(row, y)
 	if f.palette != nil { // numbers of colours have no differences
 		return append(append(b, 0), row...)
 	}
-	return append(b, f.tried[f.best()]...)
-}
-
-func size(v byte) int {
-	m := int(int8(v))
-	return (m ^ m>>63) - m>>63
+	return append(b, f.tried[f.best()][:1+f.length]...)
 }
 
 // best applies all filters and returns the number of the best one.
 func (f *filters) best() int {
 	n, k := f.length, f.samples
-	row, left := f.this[k:][:n], f.this[:n]
-	up, corner := f.last[k:][:n], f.last[:n]
-	none, sub, above, mean, paeth := f.tried[0][1:][:n], f.tried[1][1:][:n], f.tried[2][1:][:n], f.tried[3][1:][:n], f.tried[4][1:][:n]
-	if bytes.Equal(row, up) { // nothing packs better
-		clear(above)
+	if bytes.Equal(f.this[k:][:n], f.last[k:][:n]) { // nothing packs better
+		clear(f.tried[2][1:])
 		return 2
 	}
 	var sums [5]int
-	for i, v := range row {
-		none[i] = v
-		a, b := v-left[i], v-up[i]
-		sub[i], above[i] = a, b
-		sums[0] += size(v)
-		sums[1] += size(a)
-		sums[2] += size(b)
-	}
-	if sums[1] == 0 { // all of one colour
-		return 1
-	}
-	for i, v := range row {
-		l, u := int(left[i]), int(up[i])
-		m, p := v-byte((l+u)/2), v-predicted(l, u, int(corner[i]))
-		mean[i], paeth[i] = m, p
-		sums[3] += size(m)
-		sums[4] += size(p)
+	for i := 0; i < n; i += 8 {
+		row, left := load(f.this[k+i:]).first(n-i), load(f.this[i:]).first(n-i)
+		up, corner := load(f.last[k+i:]).first(n-i), load(f.last[i:]).first(n-i)
+		for filter, guess := range [...]eight{0, left, up, mean(left, up), predicted(left, up, corner)} {
+			d, _ := row.minus(guess)
+			d.store(f.tried[filter][1+i:])
+			sums[filter] += d.sum()
+		}
 	}
 	at := 0
 	for i, s := range sums {
@@ -76,20 +60,3 @@ func (f *filters) best() int {
 	}
 	return at
 }
-
-// predicted is PNG's Paeth predictor: of left, up and corner the one that is
-// nearest to left + up - corner.
-func predicted(a, b, c int) byte {
-	pa, pb := b-c, a-c
-	pc := abs(pa + pb)
-	pa, pb = abs(pa), abs(pb)
-	switch {
-	case pa <= pb && pa <= pc:
-		return byte(a)
-	case pb <= pc:
-		return byte(b)
-	}
-	return byte(c)
-}
-
-func abs(v int) int { return (v ^ v>>63) - v>>63 }
