@@ -69,11 +69,11 @@ type developed struct {
 
 // Picture has a picture developed. Beside the errors of media.Develop there are
 // *media.BreakdownError, the context's and the file's own.
-func (d *Darkroom) Picture(ctx context.Context, file io.ReaderAt, size int64, q media.Request, told func(done, total int64, what string)) (media.Result, error) {
+func (d *Darkroom) Picture(ctx context.Context, file io.ReaderAt, size int64, q media.Request, told media.Progress) (media.Result, error) {
 	if size > worker.MaxBody {
 		return media.Result{}, media.ErrTooLarge
 	}
-	reply, err := d.counter.Do(ctx, worker.Job{Op: opPicture, Params: q, Body: file, Size: size, Progress: told})
+	reply, err := d.counter.Do(ctx, worker.Job{Op: opPicture, Params: q, Body: file, Size: size, Progress: worker.Progress(told)})
 	if err != nil {
 		return media.Result{}, cause(err)
 	}
@@ -159,9 +159,9 @@ func packed(err error) error {
 
 // PageReader reads PDFs.
 type PageReader interface {
-	Warm(told func(done, total int64, what string)) error
-	Prepare(told func(done, total int64, what string)) error
-	Read(data []byte, q media.PDFRequest, told func(done, total int64, what string)) (media.PDFResult, error)
+	Warm(told media.Progress) error
+	Prepare(told media.Progress) error
+	Read(data []byte, q media.PDFRequest, told media.Progress) (media.PDFResult, error)
 }
 
 // Handler carries out orders with an engine, and those for pages of PDFs with a
@@ -179,9 +179,9 @@ func Handler(e media.Engine, pages PageReader) worker.Handler {
 		case pages == nil:
 			return worker.Result{}, packed(media.ErrNoPDF)
 		case t.Op == opWarm:
-			return worker.Result{}, pages.Warm(t.Progress)
+			return worker.Result{}, pages.Warm(media.Progress(t.Progress))
 		case t.Op == opPrepare:
-			return worker.Result{}, pages.Prepare(t.Progress)
+			return worker.Result{}, pages.Prepare(media.Progress(t.Progress))
 		}
 		return readPDF(pages, t)
 	}

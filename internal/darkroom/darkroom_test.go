@@ -123,9 +123,9 @@ type reader struct {
 	err error
 }
 
-func (reader) Warm(func(int64, int64, string)) error    { return nil }
-func (reader) Prepare(func(int64, int64, string)) error { return nil }
-func (r reader) Read([]byte, media.PDFRequest, func(int64, int64, string)) (media.PDFResult, error) {
+func (reader) Warm(media.Progress) error    { return nil }
+func (reader) Prepare(media.Progress) error { return nil }
+func (r reader) Read([]byte, media.PDFRequest, media.Progress) (media.PDFResult, error) {
 	return r.res, r.err
 }
 

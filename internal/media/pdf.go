@@ -127,6 +127,10 @@ func Spoken(pages []int) string {
 	return strings.Join(out, ",")
 }
 
+// Progress is told how far a job is, and with what: done of total, in pages or
+// seconds; total is 0 where nobody knows it.
+type Progress func(done, total int64, what string)
+
 // PDFRequest asks for pages of a document.
 type PDFRequest struct {
 	Pages string // as given

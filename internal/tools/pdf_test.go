@@ -21,12 +21,12 @@ type elsewhere struct {
 	err     error
 }
 
-func (e *elsewhere) PDF(_ context.Context, _ io.ReaderAt, _ int64, q media.PDFRequest, _ func(int64, int64, string)) (media.PDFResult, error) {
+func (e *elsewhere) PDF(_ context.Context, _ io.ReaderAt, _ int64, q media.PDFRequest, _ media.Progress) (media.PDFResult, error) {
 	e.asked = q
 	return e.pages, e.err
 }
 
-func (e *elsewhere) Picture(_ context.Context, _ io.ReaderAt, _ int64, q media.Request, _ func(int64, int64, string)) (media.Result, error) {
+func (e *elsewhere) Picture(_ context.Context, _ io.ReaderAt, _ int64, q media.Request, _ media.Progress) (media.Result, error) {
 	e.request = q
 	return e.picture, e.err
 }

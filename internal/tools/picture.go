@@ -16,7 +16,7 @@ import (
 // process. The errors are those of media.Develop, *media.BreakdownError, the
 // context's and the file's own.
 type Pictures interface {
-	Picture(ctx context.Context, file io.ReaderAt, size int64, q media.Request, told func(done, total int64, what string)) (media.Result, error)
+	Picture(ctx context.Context, file io.ReaderAt, size int64, q media.Request, told media.Progress) (media.Result, error)
 }
 
 // picture answers Read of an image: a text that stands on its own, and the image.

@@ -58,7 +58,7 @@ func (w *process) send(h header, body io.ReaderAt) error {
 	return nil
 }
 
-func (w *process) receive(told func(done, total int64, what string)) (Reply, error) {
+func (w *process) receive(told Progress) (Reply, error) {
 	for {
 		kind, b, err := readFrame(w.out, nil)
 		switch {

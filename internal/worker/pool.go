@@ -55,6 +55,10 @@ var (
 	ErrUnready = errors.New("the worker was not ready in time")
 )
 
+// Progress is told how far a job is, and with what: done of total, in whatever unit;
+// total is 0 where nobody knows it.
+type Progress func(done, total int64, what string)
+
 // Job is what a worker is to do.
 type Job struct {
 	Op     string
@@ -65,7 +69,7 @@ type Job struct {
 	// Deadline is the job's own; 0 is the pool's.
 	Deadline time.Duration
 	// Progress is told how far the job is; nil tells nobody.
-	Progress func(done, total int64, what string)
+	Progress Progress
 }
 
 // Reply is a worker's answer.
@@ -120,7 +124,7 @@ func (p *Pool) Do(ctx context.Context, j Job) (Reply, error) {
 
 // rising makes the progress of what comes first and then of the job one that
 // rises. nil stays nil.
-func rising(told func(done, total int64, what string)) (readied, then func(done, total int64, what string)) {
+func rising(told Progress) (readied, then Progress) {
 	if told == nil {
 		return nil, nil
 	}
@@ -135,7 +139,7 @@ func rising(told func(done, total int64, what string)) (readied, then func(done,
 
 // fresh starts a worker and has it do what comes first. That goes on where the
 // context ends: the next who comes finds the worker ready.
-func (p *Pool) fresh(ctx context.Context, told func(done, total int64, what string)) (*process, error) {
+func (p *Pool) fresh(ctx context.Context, told Progress) (*process, error) {
 	w, err := p.start()
 	if err != nil || p.opts.First == nil {
 		return w, err

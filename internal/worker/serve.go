@@ -16,7 +16,7 @@ type Task struct {
 	Params json.RawMessage
 	Body   []byte
 	// Progress reports a share of a long job.
-	Progress func(done, total int64, what string)
+	Progress Progress
 }
 
 // Result is what a handler answers: a value for JSON, and bytes that go beside it.

@@ -37,7 +37,7 @@ func New(cache string) *Reader {
 
 // Read reads pages of a document. The error is a *media.PagesError, an
 // *media.OutlineError, a *media.DamageError or media.ErrLocked.
-func (r *Reader) Read(data []byte, q media.PDFRequest, told func(done, total int64, what string)) (res media.PDFResult, err error) {
+func (r *Reader) Read(data []byte, q media.PDFRequest, told media.Progress) (res media.PDFResult, err error) {
 	if err := r.Warm(told); err != nil {
 		return media.PDFResult{}, err
 	}
@@ -77,7 +77,7 @@ type document struct {
 	second *document // the same once more, in a PDFium of its own; nil: none yet
 }
 
-func (d *document) read(q media.PDFRequest, told func(done, total int64, what string)) (media.PDFResult, error) {
+func (d *document) read(q media.PDFRequest, told media.Progress) (media.PDFResult, error) {
 	n, err := d.in.FPDF_GetPageCount(&requests.FPDF_GetPageCount{Document: d.ref})
 	if err != nil || n.PageCount <= 0 {
 		return media.PDFResult{}, damaged("it has no pages")
@@ -103,7 +103,7 @@ func (d *document) read(q media.PDFRequest, told func(done, total int64, what st
 
 // pages reads the texts first, as they matter most, and then draws pictures
 // while there is room. Where all pages are drawn in any case, that begins at once.
-func (d *document) pages(res *media.PDFResult, q media.PDFRequest, told func(done, total int64, what string)) error {
+func (d *document) pages(res *media.PDFResult, q media.PDFRequest, told media.Progress) error {
 	total := int64(2 * len(res.Set.Pages))
 	done := int64(-1)
 	tell := func(what string, number int) {

@@ -13,6 +13,8 @@ import (
 	"github.com/klippa-app/go-pdfium"
 	"github.com/klippa-app/go-pdfium/webassembly"
 	"github.com/tetratelabs/wazero"
+
+	"github.com/fsmcp/fsmcp/internal/media"
 )
 
 // memoryPages bounds PDFium's memory, in pages of 64 KB: half a gigabyte.
@@ -25,7 +27,7 @@ const tellEvery = time.Second
 // earlier process has done that. What was kept and is damaged is thrown away and
 // made anew; where nothing can be kept, it is compiled for this process alone.
 // told hears how many seconds it takes where it has to be compiled.
-func (r *Reader) Warm(told func(done, total int64, what string)) (err error) {
+func (r *Reader) Warm(told media.Progress) (err error) {
 	if r.pool != nil {
 		return nil
 	}
@@ -42,7 +44,7 @@ var ErrNotKept = errors.New("PDFium is compiled anew by each process that reads 
 // Prepare sees to it that PDFium lies compiled for later processes. Where
 // nothing can be kept it says so: ErrNotKept, with the folder. It compiles nothing
 // where that can be known before.
-func (r *Reader) Prepare(told func(done, total int64, what string)) (err error) {
+func (r *Reader) Prepare(told media.Progress) (err error) {
 	if r.pool != nil || r.cache.sound() {
 		return nil
 	}
@@ -63,7 +65,7 @@ const (
 // compile starts PDFium, in turn with others who do so: what was compiled meanwhile
 // is not compiled again. Where nothing can be kept, that is done for this process
 // alone, if at all: pool is nil then.
-func (r *Reader) compile(told func(done, total int64, what string), alone bool) (pool pdfium.Pool, err error) {
+func (r *Reader) compile(told media.Progress, alone bool) (pool pdfium.Pool, err error) {
 	var what atomic.Value
 	what.Store(tellOnce)
 	defer every(tellEvery, told, &what)()
@@ -83,7 +85,7 @@ func (r *Reader) compile(told func(done, total int64, what string), alone bool) 
 }
 
 // every tells each period, until it is ended, how many have passed.
-func every(period time.Duration, told func(done, total int64, what string), what *atomic.Value) (end func()) {
+func every(period time.Duration, told media.Progress, what *atomic.Value) (end func()) {
 	ended, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
