@@ -12,8 +12,6 @@ import (
 	"image/png"
 
 	"github.com/fsmcp/fsmcp/internal/media"
-	"github.com/sergeymakinen/go-bmp"
-	"github.com/sergeymakinen/go-ico"
 	"golang.org/x/image/tiff"
 	"golang.org/x/image/webp"
 )
@@ -28,7 +26,7 @@ func decode(kind media.Kind, data []byte, w, h int) (image.Image, error) {
 	case media.WebP:
 		return decodeWebP(data, w, h)
 	case media.BMP:
-		return bmp.Decode(bytes.NewReader(data))
+		return decodeBMP(data)
 	case media.ICO:
 		return largestIcon(data)
 	case media.TIFF:
@@ -52,23 +50,6 @@ func firstFrame(data []byte, w, h int) (image.Image, error) {
 	canvas := image.NewRGBA(image.Rect(0, 0, w, h))
 	draw.Draw(canvas, img.Bounds(), img, img.Bounds().Min, draw.Src)
 	return canvas, nil
-}
-
-func largestIcon(data []byte) (image.Image, error) {
-	icons, err := ico.DecodeAll(bytes.NewReader(data))
-	if err != nil {
-		return nil, err
-	}
-	var best image.Image
-	for _, img := range icons {
-		if best == nil || img.Bounds().Dx()*img.Bounds().Dy() > best.Bounds().Dx()*best.Bounds().Dy() {
-			best = img
-		}
-	}
-	if best == nil {
-		return nil, errors.New("it holds no icon")
-	}
-	return best, nil
 }
 
 // decodeWebP decodes a WebP, or the first frame of an animation.
