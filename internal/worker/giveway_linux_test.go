@@ -22,18 +22,6 @@ func processorsOf(pid int) (fewest, most int) {
 	return fewest, most
 }
 
-// until waits for something that is to come true soon.
-func until(t *testing.T, what string, true func() bool) {
-	t.Helper()
-	for range 500 {
-		if true() {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	t.Fatal("never: ", what)
-}
-
 // A worker that has a job leaves one processor to who calls meanwhile, with all
 // its threads, and gets it back when nobody calls any more. One without a job has
 // nothing to leave.
@@ -42,7 +30,7 @@ func TestWorkersGiveWay(t *testing.T) {
 	if all < 2 {
 		t.Skip("!!! NOT TESTED: there is one processor !!!")
 	}
-	p := newPool(t, nil)
+	p := newPool(t, func(o *Options) { o.Deadline = time.Hour })
 	if _, err := p.Do(t.Context(), Job{Op: "crowd"}); err != nil {
 		t.Fatal(err)
 	}
@@ -59,17 +47,18 @@ func TestWorkersGiveWay(t *testing.T) {
 	}()
 	defer func() { stop(); <-ended }()
 	until(t, "a worker is at work", func() bool { return p.way.jobs.Load() == 1 })
-	p.GiveWay()
-	if _, most := processorsOf(pid); most != all-1 {
-		t.Errorf("it runs on %d processors of %d", most, all)
+	// Looked at at once: it may be over where the machine held up the test meanwhile.
+	givesWay := func() bool {
+		p.GiveWay()
+		_, most := processorsOf(pid)
+		return most == all-1
 	}
+	until(t, "it gives way", givesWay)
 	for range 20 { // as long as there are calls
 		time.Sleep(wayFor / 10)
 		p.GiveWay()
 	}
-	if _, most := processorsOf(pid); most != all-1 {
-		t.Errorf("after a while it runs on %d processors of %d", most, all)
-	}
+	until(t, "it still gives way after a while", givesWay)
 	until(t, "it has all processors again", func() bool { fewest, _ := processorsOf(pid); return fewest == all })
 }
 
@@ -79,7 +68,7 @@ func TestNewWorkersGiveWay(t *testing.T) {
 	if all < 2 {
 		t.Skip("!!! NOT TESTED: there is one processor !!!")
 	}
-	p := newPool(t, func(o *Options) { o.Size = 2 })
+	p := newPool(t, func(o *Options) { o.Size, o.Deadline = 2, time.Hour })
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan struct{}, 2)
 	spin := func() { p.Do(ctx, Job{Op: "spin"}); ended <- struct{}{} }

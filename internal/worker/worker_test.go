@@ -10,6 +10,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -49,6 +50,7 @@ func play(t Task) (Result, error) {
 	case "hang":
 		select {}
 	case "spin":
+		t.Progress(0, 1, "at it")
 		for i := uint8(0); ; i++ {
 			_ = i
 		}
@@ -71,9 +73,17 @@ func play(t Task) (Result, error) {
 			t.Progress(i, 3, "part")
 		}
 		return Result{Value: 1}, nil
-	case "nap":
-		time.Sleep(700 * time.Millisecond)
-		return Result{}, nil
+	case "nap": // until a file is there
+		var file string
+		if err := json.Unmarshal(t.Params, &file); err != nil {
+			return Result{}, err
+		}
+		for {
+			if _, err := os.Stat(file); err == nil {
+				return Result{}, nil
+			}
+			time.Sleep(5 * time.Millisecond)
+		}
 	case "crowd":
 		var all sync.WaitGroup
 		for range crowd {
@@ -103,7 +113,7 @@ func newPool(t *testing.T, change func(*Options)) *Pool {
 	}
 	o := Options{
 		Command: func() (string, []string) { return path, []string{path, "be-a-worker"} },
-		Size:    2, Deadline: 10 * time.Second, Memory: 256 << 20, Jobs: 200, Idle: time.Minute,
+		Size:    2, Deadline: 2 * time.Minute, Memory: 256 << 20, Jobs: 200, Idle: time.Hour,
 	}
 	if change != nil {
 		change(&o)
@@ -111,6 +121,31 @@ func newPool(t *testing.T, change func(*Options)) *Pool {
 	p := New(o)
 	t.Cleanup(p.Close)
 	return p
+}
+
+// until waits for something that is to come true soon.
+func until(t *testing.T, what string, true func() bool) {
+	t.Helper()
+	for begun := time.Now(); !true(); time.Sleep(10 * time.Millisecond) {
+		if time.Since(begun) > time.Minute {
+			t.Fatal("never: ", what)
+		}
+	}
+}
+
+// promptly judges what is to be over within a time by the fastest of several tries:
+// what is too slow is so at each, the machine holds up only some.
+func promptly(t *testing.T, what string, within time.Duration, try func()) {
+	t.Helper()
+	best := time.Hour
+	for n := 0; n < 10 && best > within; n++ {
+		begin := time.Now()
+		try()
+		best = min(best, time.Since(begin))
+	}
+	if best > within {
+		t.Errorf("%s: %v at best", what, best)
+	}
 }
 
 func (p *Pool) pid(t *testing.T) int {
@@ -165,29 +200,30 @@ func TestAJobsOwnFailureLeavesTheWorker(t *testing.T) {
 func TestMisbehavingWorkersCostTheirJobAlone(t *testing.T) {
 	var lost atomic.Value
 	p := newPool(t, func(o *Options) {
-		o.Deadline = 1500 * time.Millisecond
 		o.Lost = func(_ error, stderr string) { lost.Store(stderr) }
 	})
+	const soon = 1500 * time.Millisecond
 	for _, c := range []struct {
-		op   string
-		want error
-		by   time.Duration
+		op       string
+		deadline time.Duration // 0: much later than the end that is wanted
+		want     error
+		by       time.Duration
 	}{
-		{"die", ErrDied, time.Second}, {"babble", ErrDied, time.Second}, {"hang", ErrDeadline, 2 * time.Second},
-		{"spin", ErrDeadline, 2 * time.Second}, {"stop", ErrStopped, 1500 * time.Millisecond},
+		{"die", 0, ErrDied, time.Second}, {"babble", 0, ErrDied, time.Second}, {"hang", soon, ErrDeadline, 2 * time.Second},
+		{"spin", soon, ErrDeadline, 2 * time.Second}, {"stop", 0, ErrStopped, 1500 * time.Millisecond},
 	} {
-		pid := p.pid(t)
-		begin := time.Now()
-		_, err := p.Do(t.Context(), Job{Op: c.op})
-		if took := time.Since(begin); !errors.Is(err, c.want) || took > 2*c.by+time.Second {
-			t.Errorf("%s: %v after %v", c.op, err, took)
-		}
-		if c.op == "die" && lost.Load() != "last words" {
-			t.Errorf("its last words are %q", lost.Load())
-		}
-		if syscall.Kill(pid, 0) == nil && p.pid(t) == pid {
-			t.Errorf("%s: the same worker goes on", c.op)
-		}
+		promptly(t, c.op, 2*c.by+time.Second, func() {
+			pid := p.pid(t)
+			if _, err := p.Do(t.Context(), Job{Op: c.op, Deadline: c.deadline}); !errors.Is(err, c.want) {
+				t.Errorf("%s: %v", c.op, err)
+			}
+			if c.op == "die" && lost.Load() != "last words" {
+				t.Errorf("its last words are %q", lost.Load())
+			}
+			if syscall.Kill(pid, 0) == nil && p.pid(t) == pid {
+				t.Errorf("%s: the same worker goes on", c.op)
+			}
+		})
 	}
 }
 
@@ -217,12 +253,13 @@ func TestAWorkerKilledBetweenJobsCostsNothing(t *testing.T) {
 
 func TestCancellingEndsTheJob(t *testing.T) {
 	p := newPool(t, nil)
-	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
-	defer cancel()
-	begin := time.Now()
-	if _, err := p.Do(ctx, Job{Op: "hang"}); !errors.Is(err, context.DeadlineExceeded) || time.Since(begin) > 3*time.Second {
-		t.Errorf("%v after %v", err, time.Since(begin))
-	}
+	promptly(t, "a job that is given up", 3*time.Second, func() {
+		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+		defer cancel()
+		if _, err := p.Do(ctx, Job{Op: "hang"}); !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+	})
 	p.pid(t)
 }
 
@@ -248,7 +285,7 @@ func TestABodyThatCannotBeRead(t *testing.T) {
 }
 
 func TestWorkersAreReplacedInTime(t *testing.T) {
-	p := newPool(t, func(o *Options) { o.Jobs = 3; o.Idle = 100 * time.Millisecond })
+	p := newPool(t, func(o *Options) { o.Jobs = 3 })
 	first := p.pid(t)
 	if second, third := p.pid(t), p.pid(t); second != first || third != first {
 		t.Error("another worker too soon")
@@ -256,13 +293,9 @@ func TestWorkersAreReplacedInTime(t *testing.T) {
 	if p.pid(t) == first {
 		t.Error("the same worker after three jobs")
 	}
-	for range 100 {
-		if len(p.PIDs()) == 0 {
-			return
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	t.Error("an idle worker stays")
+	p = newPool(t, func(o *Options) { o.Idle = 100 * time.Millisecond })
+	p.pid(t)
+	until(t, "an idle worker ends", func() bool { return len(p.PIDs()) == 0 })
 }
 
 func TestProgressAndConfinement(t *testing.T) {
@@ -301,22 +334,29 @@ func TestWhatComesFirstIsTold(t *testing.T) {
 // It goes on where the one who waits for it gives up, and the next finds the worker
 // ready.
 func TestWhatComesFirstGoesOn(t *testing.T) {
-	p := newPool(t, func(o *Options) { o.First = &Job{Op: "nap"} })
-	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	wake := filepath.Join(t.TempDir(), "wake")
+	p := newPool(t, func(o *Options) { o.First = &Job{Op: "nap", Params: wake} })
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	if _, err := p.Do(ctx, Job{Op: "echo"}); !errors.Is(err, ErrUnready) || !errors.Is(err, context.DeadlineExceeded) {
+	given := make(chan error)
+	go func() {
+		_, err := p.Do(ctx, Job{Op: "echo"})
+		given <- err
+	}()
+	until(t, "a worker is started", func() bool { return len(p.PIDs()) == 1 })
+	cancel()
+	if err := <-given; !errors.Is(err, ErrUnready) || !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	pids := p.PIDs()
-	for range 100 {
-		p.mu.Lock()
-		idle := len(p.idle)
-		p.mu.Unlock()
-		if idle == 1 {
-			break
-		}
-		time.Sleep(20 * time.Millisecond)
+	if err := os.WriteFile(wake, nil, 0o600); err != nil {
+		t.Fatal(err)
 	}
+	until(t, "it is ready", func() bool {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return len(p.idle) == 1
+	})
 	if pid := p.pid(t); len(pids) != 1 || pid != pids[0] {
 		t.Errorf("%d answers, %v was readied", pid, pids)
 	}
@@ -337,12 +377,13 @@ func TestAWorkerEndsWithItsParent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	go w.exchange(Job{Op: "spin"})
-	time.Sleep(200 * time.Millisecond)
+	spins := make(chan bool, 1)
+	go w.exchange(Job{Op: "spin", Progress: func(int64, int64, string) { spins <- true }})
+	<-spins
 	w.in.Close()
 	select {
 	case <-w.gone:
-	case <-time.After(5 * time.Second):
+	case <-time.After(time.Minute):
 		t.Error("it goes on")
 		w.kill()
 	}
@@ -361,10 +402,22 @@ func TestNoWorker(t *testing.T) {
 }
 
 // TestManyAtOnce has workers killed at random while jobs come from all sides:
-// each is answered, rightly or with an error that says why not.
+// each is answered, rightly or with an error that says why not. Once nobody kills
+// any more, all are answered rightly.
 func TestManyAtOnce(t *testing.T) {
 	p := newPool(t, nil)
 	stop := make(chan struct{})
+	killAny := func(r *rand.Rand) {
+		p.mu.Lock()
+		defer p.mu.Unlock() // its number is nobody else's as long as it is in the pool
+		n := r.IntN(max(len(p.all), 1))
+		for w := range p.all {
+			if n--; n < 0 {
+				w.cmd.Process.Kill()
+				return
+			}
+		}
+	}
 	var killer sync.WaitGroup
 	killer.Go(func() {
 		r := rand.New(rand.NewPCG(3, 4))
@@ -373,35 +426,37 @@ func TestManyAtOnce(t *testing.T) {
 			case <-stop:
 				return
 			case <-time.After(time.Duration(r.IntN(30)) * time.Millisecond):
-				if pids := p.PIDs(); len(pids) > 0 {
-					syscall.Kill(pids[r.IntN(len(pids))], syscall.SIGKILL)
-				}
+				killAny(r)
 			}
 		}
 	})
 	var right, wrong atomic.Int32
-	var callers sync.WaitGroup
-	for i := range 4 {
-		callers.Go(func() {
-			body := bytes.Repeat([]byte{byte(i)}, 300_000)
-			for range 30 {
-				r, err := p.Do(t.Context(), Job{Op: "echo", Body: bytes.NewReader(body), Size: int64(len(body))})
-				switch {
-				case err == nil && bytes.Equal(r.Blobs[0], body):
-					right.Add(1)
-				case errors.Is(err, ErrDied):
-					wrong.Add(1)
-				default:
-					t.Errorf("%v", err)
+	ask := func(times int) {
+		var callers sync.WaitGroup
+		for i := range 4 {
+			callers.Go(func() {
+				body := bytes.Repeat([]byte{byte(i)}, 300_000)
+				for range times {
+					r, err := p.Do(t.Context(), Job{Op: "echo", Body: bytes.NewReader(body), Size: int64(len(body))})
+					switch {
+					case err == nil && bytes.Equal(r.Blobs[0], body):
+						right.Add(1)
+					case errors.Is(err, ErrDied):
+						wrong.Add(1)
+					default:
+						t.Errorf("%v", err)
+					}
 				}
-			}
-		})
+			})
+		}
+		callers.Wait()
 	}
-	callers.Wait()
+	ask(30)
 	close(stop)
 	killer.Wait()
 	t.Logf("%d right answers, %d workers died of their job", right.Load(), wrong.Load())
-	if right.Load() == 0 {
-		t.Error("no right answer")
+	right.Store(0)
+	if ask(2); right.Load() != 8 {
+		t.Errorf("%d right answers of 8, although nobody kills", right.Load())
 	}
 }
