@@ -15,6 +15,7 @@ import (
 type ledger struct {
 	quiet, most time.Duration
 	signal      chan struct{} // something was noted
+	now         func() time.Time
 
 	mu      sync.Mutex
 	marks   map[string]map[target]bool // by the name that an event may bear
@@ -33,7 +34,7 @@ type page struct {
 
 func newLedger(quiet, most time.Duration) *ledger {
 	return &ledger{
-		quiet: quiet, most: most, signal: make(chan struct{}, 1),
+		quiet: quiet, most: most, signal: make(chan struct{}, 1), now: time.Now,
 		marks: make(map[string]map[target]bool), of: make(map[target]map[string]bool), pending: make(map[target]*page),
 	}
 }
@@ -107,7 +108,7 @@ func (l *ledger) lost(now time.Time) {
 func (l *ledger) missed(t target) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.page(t, time.Now()).moved = true
+	l.page(t, l.now()).moved = true
 	l.wake()
 }
 
@@ -115,7 +116,7 @@ func (l *ledger) missed(t target) {
 func (l *ledger) appeared(t target) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	p := l.page(t, time.Now())
+	p := l.page(t, l.now())
 	p.changed, p.moved = true, true
 	l.wake()
 }
@@ -124,7 +125,7 @@ func (l *ledger) appeared(t target) {
 func (l *ledger) retry(t target) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	p := l.page(t, time.Now())
+	p := l.page(t, l.now())
 	p.moved, p.stale = true, stale{""}
 	l.wake()
 }

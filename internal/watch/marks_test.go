@@ -7,25 +7,42 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
 )
 
-// soon asks until what is wanted was touched, for a second at most, and returns all
-// that was.
-func soon(m *Marks, want ...string) (got []string) {
-	for range 200 {
+// soon asks until what is wanted was touched and returns all that was.
+func soon(t *testing.T, m *Marks, want ...string) (got []string) {
+	t.Helper()
+	if err := until("what was done is noted", func() bool {
 		got = append(got, m.Touched()...)
 		slices.Sort(got)
 		got = slices.Compact(got)
-		if !slices.ContainsFunc(want, func(name string) bool { return !slices.Contains(got, name) }) {
-			return got
-		}
-		time.Sleep(5 * time.Millisecond)
+		return !slices.ContainsFunc(want, func(name string) bool { return !slices.Contains(got, name) })
+	}); err != nil {
+		t.Errorf("%v: only %q", err, got)
 	}
 	return got
+}
+
+// signs are followed files in one folder: what the system tells has an order, so a
+// sign that is made after something else was done is noted after it.
+type signs struct {
+	dir string
+	n   int
+}
+
+// touched are the files that were touched until now, without any sign.
+func (s *signs) touched(t *testing.T, m *Marks) (got []string) {
+	t.Helper()
+	s.n++
+	sign := filepath.Join(s.dir, fmt.Sprint("sign", s.n))
+	follow(t, m, sign)
+	write(t, sign, "")
+	return slices.DeleteFunc(soon(t, m, sign), func(name string) bool { return strings.HasPrefix(name, filepath.Join(s.dir, "sign")) })
 }
 
 func follow(t *testing.T, m *Marks, names ...string) {
@@ -50,6 +67,7 @@ func TestMarks(t *testing.T) {
 	if got := m.Touched(); got != nil {
 		t.Errorf("%q before anything was followed", got)
 	}
+	all := &signs{dir: dir}
 	follow(t, m, a, c)
 	if fresh, err := m.Follow(b); fresh || err != nil {
 		t.Errorf("the second of a folder: %v, %v", fresh, err)
@@ -63,35 +81,29 @@ func TestMarks(t *testing.T) {
 		if err := act(); err != nil && name != "removed" {
 			t.Fatal(err)
 		}
-		if got := soon(m, a); !slices.Equal(got, []string{a}) {
+		if got := all.touched(t, m); !slices.Equal(got, []string{a}) {
 			t.Errorf("%s: %q", name, got)
 		}
-		time.Sleep(20 * time.Millisecond)
-		m.Touched()
 	}
 	write(t, filepath.Join(dir, "nobody's"), "x")
-	time.Sleep(50 * time.Millisecond)
-	if got := m.Touched(); got != nil {
+	if got := all.touched(t, m); len(got) > 0 {
 		t.Errorf("nobody follows it: %q", got)
 	}
 	if err := os.RemoveAll(filepath.Dir(c)); err != nil {
 		t.Fatal(err)
 	}
-	if got := soon(m, c); !slices.Equal(got, []string{c}) {
+	if got := all.touched(t, m); !slices.Equal(got, []string{c}) {
 		t.Errorf("its folder is gone: %q", got)
 	}
 	if err := os.Mkdir(filepath.Dir(c), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for range 100 { // once the removal was heard of
-		if fresh, err := m.Follow(c); fresh && err == nil {
-			break
-		}
-		time.Sleep(5 * time.Millisecond)
+	all.touched(t, m) // the new folder is no news any more
+	if fresh, err := m.Follow(c); !fresh || err != nil {
+		t.Errorf("its folder is there again: %v, %v", fresh, err)
 	}
-	m.Touched()
 	write(t, c, "again")
-	if got := soon(m, c); !slices.Equal(got, []string{c}) {
+	if got := all.touched(t, m); !slices.Equal(got, []string{c}) {
 		t.Errorf("in a folder that was made anew: %q", got)
 	}
 }
@@ -126,16 +138,17 @@ func TestMarksOfMovedFolders(t *testing.T) {
 	}
 	m := &Marks{Below: func() []string { return []string{top} }}
 	defer m.Close()
+	all := &signs{dir: top}
 	follow(t, m, file)
 	for _, step := range [][2]string{{"a", "away"}, {"other", "a"}} {
-		m.Touched()
 		if err := os.Rename(filepath.Join(top, step[0]), filepath.Join(top, step[1])); err != nil {
 			t.Fatal(err)
 		}
+		got := all.touched(t, m)
 		if step[1] == "a" {
 			break
 		}
-		if got := soon(m, file); !slices.Equal(got, []string{file}) {
+		if !slices.Equal(got, []string{file}) {
 			t.Errorf("%s to %s: %q", step[0], step[1], got)
 		}
 		if _, err := m.Follow(file); !errors.Is(err, ErrBlind) {
@@ -145,9 +158,8 @@ func TestMarksOfMovedFolders(t *testing.T) {
 	if fresh, err := m.Follow(file); !fresh || err != nil {
 		t.Errorf("%v, %v", fresh, err)
 	}
-	m.Touched()
 	write(t, file, "y")
-	if got := soon(m, file); !slices.Equal(got, []string{file}) {
+	if got := all.touched(t, m); !slices.Equal(got, []string{file}) {
 		t.Errorf("in the folder that has the name now: %q", got)
 	}
 	// The one that was moved away is known by its new name.
@@ -155,9 +167,8 @@ func TestMarksOfMovedFolders(t *testing.T) {
 	if fresh, err := m.Follow(moved); !fresh || err != nil {
 		t.Errorf("%v, %v", fresh, err)
 	}
-	m.Touched()
 	write(t, moved, "z")
-	if got := soon(m, moved); !slices.Equal(got, []string{moved}) {
+	if got := all.touched(t, m); !slices.Equal(got, []string{moved}) {
 		t.Errorf("%q", got)
 	}
 }
@@ -204,11 +215,11 @@ func TestMarksFollowAndListen(t *testing.T) {
 	}()
 	select {
 	case <-done:
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("they wait for each other")
 	}
 	n.told <- fsnotify.Event{Name: "/d3/f", Op: fsnotify.Write}
-	if got := soon(m, "/d3/f"); !slices.Contains(got, "/d3/f") {
+	if got := soon(t, m, "/d3/f"); !slices.Contains(got, "/d3/f") {
 		t.Errorf("%q", got)
 	}
 }

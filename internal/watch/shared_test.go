@@ -117,11 +117,8 @@ func TestFilesOfOneNewFolder(t *testing.T) {
 			}
 			return all
 		}
-		for deadline := time.Now().Add(3 * time.Second); len(told()) < 3; time.Sleep(5 * time.Millisecond) {
-			if time.Now().After(deadline) {
-				t.Errorf("told only %q", told())
-				break
-			}
+		if err := until("all three are told", func() bool { return len(told()) == 3 }); err != nil {
+			t.Errorf("%v: only %q", err, told())
 		}
 		if err := w.Close(); err != nil {
 			t.Error(err)
@@ -199,19 +196,23 @@ func TestTheLastStateIsTold(t *testing.T) {
 		}
 		return string(text)
 	}
-	w, err := New(Options{Quiet: 5 * time.Millisecond, Most: 20 * time.Millisecond, Tell: func(c Change) {
+	w := patient(t, Options{Quiet: 5 * time.Millisecond, Most: 20 * time.Millisecond, Tell: func(c Change) {
 		mu.Lock()
 		defer mu.Unlock()
+		if c.Err != nil {
+			t.Error(c.Err)
+		}
 		for _, name := range c.Names {
 			seen[name] = look(name)
 		}
 	}})
-	mayWatch(t, err)
 	defer w.Close()
 	must(w.Set(names, nil))
+	mu.Lock()
 	for _, name := range names {
 		seen[name] = look(name)
 	}
+	mu.Unlock()
 	r := rand.New(rand.NewPCG(5, 8))
 	n := 0
 	put := func(name string) {
@@ -241,23 +242,19 @@ func TestTheLastStateIsTold(t *testing.T) {
 		for range 1 + r.IntN(10) {
 			moves[r.IntN(len(moves))]()
 		}
-		deadline := time.Now().Add(3 * time.Second)
-		for {
+		missed := ""
+		if err := until("all is seen as it is", func() bool {
 			mu.Lock()
-			missed := ""
+			defer mu.Unlock()
+			missed = ""
 			for _, name := range names {
 				if now := look(name); now != seen[name] {
 					missed += fmt.Sprintf(" %s is %s, seen as %s;", name, now, seen[name])
 				}
 			}
-			mu.Unlock()
-			if missed == "" {
-				break
-			}
-			if time.Now().After(deadline) {
-				t.Fatalf("round %d:%s", round, missed)
-			}
-			time.Sleep(3 * time.Millisecond)
+			return missed == ""
+		}); err != nil {
+			t.Fatalf("round %d: %v:%s", round, err, missed)
 		}
 	}
 }

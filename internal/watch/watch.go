@@ -65,6 +65,10 @@ type Watcher struct {
 	done     chan struct{}
 	running  sync.WaitGroup
 	once     sync.Once
+	told     bool // that it is blind; the clerk's own
+	// pause waits for the notifier to read of a folder that was moved; the more, the
+	// more often it has been waited for. A field for tests.
+	pause func(round int)
 
 	mu       sync.Mutex // for the following; held while folders are looked at
 	trails   map[target]trail
@@ -103,19 +107,25 @@ func New(o Options) (*Watcher, error) {
 }
 
 func start(o Options, n notifier) *Watcher {
+	w := assemble(o, n)
+	w.running.Go(w.drain)
+	w.running.Go(w.clerk)
+	return w
+}
+
+// assemble makes a Watcher in which nobody is at work yet.
+func assemble(o Options, n notifier) *Watcher {
 	if o.Quiet == 0 {
 		o.Quiet = DefaultQuiet
 	}
 	if o.Most == 0 {
 		o.Most = DefaultMost
 	}
-	w := &Watcher{
+	return &Watcher{
 		o: o, notifier: n, ledger: newLedger(o.Quiet, o.Most), done: make(chan struct{}),
 		trails: make(map[target]trail), needed: make(map[string]int), watching: make(map[string]bool),
+		pause: func(round int) { time.Sleep(time.Millisecond << min(round, 6)) },
 	}
-	w.running.Go(w.drain)
-	w.running.Go(w.clerk)
-	return w
 }
 
 func blind(cause error) error { return fmt.Errorf("%w: %w", ErrBlind, cause) }
@@ -172,7 +182,7 @@ func (w *Watcher) track(t target, s stale) error {
 		case same && err == nil:
 			return nil
 		case same && errors.Is(err, errOtherName) && round < rounds-1:
-			time.Sleep(time.Millisecond << min(round, 6))
+			w.pause(round)
 		case same && !vanished(err):
 			return blind(err)
 		}
@@ -261,12 +271,12 @@ func (w *Watcher) drain() {
 			if !ok {
 				return
 			}
-			w.ledger.note(e, time.Now())
+			w.ledger.note(e, w.ledger.now())
 		case err, ok := <-w.notifier.failures():
 			if !ok {
 				return
 			}
-			w.ledger.lost(time.Now())
+			w.ledger.lost(w.ledger.now())
 			if !passing(err) {
 				w.ledger.fail(blind(err))
 			}
@@ -284,7 +294,6 @@ func passing(err error) bool {
 func (w *Watcher) clerk() {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	told := false
 	for {
 		select {
 		case <-w.done:
@@ -292,18 +301,23 @@ func (w *Watcher) clerk() {
 		case <-w.ledger.signal:
 		case <-timer.C:
 		}
-		w.catchUp()
-		change, wait := w.ledger.due(time.Now())
-		if told {
-			change.Err = nil // once is enough
-		}
-		if len(change.Names) > 0 || change.Err != nil {
-			told = told || change.Err != nil
-			w.o.Tell(change)
-			w.lookAgain(change.Names)
-		}
-		timer.Reset(wait)
+		timer.Reset(w.turn())
 	}
+}
+
+// turn does what there is to do now, and says when the next is due.
+func (w *Watcher) turn() (wait time.Duration) {
+	w.catchUp()
+	change, wait := w.ledger.due(w.ledger.now())
+	if w.told {
+		change.Err = nil // once is enough
+	}
+	if len(change.Names) > 0 || change.Err != nil {
+		w.told = w.told || change.Err != nil
+		w.o.Tell(change)
+		w.lookAgain(change.Names)
+	}
+	return wait
 }
 
 // lookAgain is for what the listener may have found there before any event of

@@ -17,11 +17,21 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// Times of the tests: long enough for a busy machine, short enough to wait for.
+// Times of the scripts, by a clock that only they move.
 const (
 	testQuiet = 120 * time.Millisecond
 	testMost  = 360 * time.Millisecond
 )
+
+// until waits for something that is to come true soon.
+func until(what string, true func() bool) error {
+	for begun := time.Now(); !true(); time.Sleep(2 * time.Millisecond) {
+		if time.Since(begun) > time.Minute {
+			return fmt.Errorf("never: %s", what)
+		}
+	}
+	return nil
+}
 
 // mayWatch skips a test where the machine lets nobody watch more than is watched
 // already. Any other error is one.
@@ -35,29 +45,84 @@ func mayWatch(t *testing.T, err error) {
 	}
 }
 
-// faulty is the system's notifier with the faults that scripts ask for.
+// faulty is the system's notifier with the faults that scripts ask for. It tells
+// when everything has been read that happened until now: what the system tells has
+// an order, so a sign in a folder of its own comes last.
 type faulty struct {
 	system
-	full atomic.Bool
-	errs chan error
+	full  atomic.Bool
+	out   chan fsnotify.Event
+	errs  chan error
+	signs string
+
+	mu   sync.Mutex
+	n    int
+	seen map[string]chan struct{} // by the sign
 }
 
-func newFaulty() (*faulty, error) {
+// newFaulty makes one whose signs are in that folder.
+func newFaulty(signs string) (*faulty, error) {
 	w, err := fsnotify.NewWatcher()
 	if err != nil {
 		return nil, err
 	}
-	f := &faulty{system: system{w}, errs: make(chan error)}
-	go func() {
-		defer close(f.errs)
-		for err := range w.Errors {
-			f.errs <- err
-		}
-	}()
+	f := &faulty{system: system{w}, out: make(chan fsnotify.Event), errs: make(chan error), signs: signs, seen: make(map[string]chan struct{})}
+	if err := w.Add(signs); err != nil {
+		w.Close()
+		return nil, err
+	}
+	go f.run()
 	return f, nil
 }
 
-func (f *faulty) failures() <-chan error { return f.errs }
+func (f *faulty) run() {
+	defer close(f.out)
+	for {
+		select {
+		case err, ok := <-f.Errors:
+			if !ok {
+				return
+			}
+			f.errs <- err
+		case e, ok := <-f.Events:
+			if !ok {
+				return
+			}
+			if filepath.Dir(e.Name) != f.signs {
+				f.out <- e
+				continue
+			}
+			f.out <- fsnotify.Event{} // taken when what came before it was noted
+			f.mu.Lock()
+			if seen := f.seen[e.Name]; seen != nil {
+				delete(f.seen, e.Name)
+				close(seen)
+			}
+			f.mu.Unlock()
+		}
+	}
+}
+
+// read waits until the Watcher has noted all that happened until now.
+func (f *faulty) read() error {
+	f.mu.Lock()
+	f.n++
+	sign, seen := filepath.Join(f.signs, fmt.Sprint(f.n)), make(chan struct{})
+	f.seen[sign] = seen
+	f.mu.Unlock()
+	if err := os.Mkdir(sign, 0o755); err != nil {
+		return err
+	}
+	select {
+	case <-seen:
+		return nil
+	case <-time.After(time.Minute):
+		return errors.New("the notifier does not read")
+	}
+}
+
+func (f *faulty) events() <-chan fsnotify.Event { return f.out }
+func (f *faulty) failures() <-chan error        { return f.errs }
 
 func (f *faulty) Add(dir string) error {
 	if f.full.Load() {
@@ -76,12 +141,6 @@ func (t *tale) tell(c Change) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.told = append(t.told, c)
-}
-
-func (t *tale) len() int {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return len(t.told)
 }
 
 // lines are the changes one a line, with names as the script has them.
@@ -110,7 +169,8 @@ func (t *tale) lines(dir string) (out []string) {
 // Actions follow each other at once; "wait" lets everything settle, so that what
 // comes before it is told before what comes after it.
 //
-// They mostly wait, so all run at once, more than tests may.
+// Folders are followed while the actions go on; what is told goes by a clock that
+// stands still meanwhile.
 func TestScripts(t *testing.T) {
 	scripts, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(scripts) == 0 {
@@ -123,7 +183,11 @@ func TestScripts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all.Go(func() { outcome[i] = runScript(name, dir) })
+		signs, err := filepath.EvalSymlinks(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Go(func() { outcome[i] = runScript(name, dir, signs) })
 	}
 	all.Wait()
 	for i, name := range scripts {
@@ -138,7 +202,7 @@ func TestScripts(t *testing.T) {
 	}
 }
 
-func runScript(name, dir string) error {
+func runScript(name, dir, signs string) error {
 	text, err := os.ReadFile(name)
 	if err != nil {
 		return err
@@ -151,13 +215,17 @@ func runScript(name, dir string) error {
 		return errors.ErrUnsupported
 	}
 	var heard tale
-	n, err := newFaulty()
+	n, err := newFaulty(signs)
 	if err != nil {
 		return err
 	}
-	w := start(Options{Tell: heard.tell, Quiet: testQuiet, Most: testMost}, n)
+	w := assemble(Options{Tell: heard.tell, Quiet: testQuiet, Most: testMost}, n)
+	r := &runner{dir: dir, watcher: w, notifier: n, heard: &heard}
+	w.pause = func(int) { _ = n.read() }
+	w.ledger.now = func() time.Time { return time.Unix(0, r.now.Load()) }
+	w.running.Go(w.drain)
+	w.running.Go(r.clerk)
 	defer w.Close()
-	r := runner{dir: dir, watcher: w, notifier: n, heard: &heard}
 	for lines := bufio.NewScanner(strings.NewReader(actions)); lines.Scan(); {
 		if line := strings.TrimSpace(lines.Text()); line != "" && line[0] != '#' {
 			if err := r.do(strings.Fields(line)); err != nil {
@@ -165,7 +233,9 @@ func runScript(name, dir string) error {
 			}
 		}
 	}
-	r.settle()
+	if err := r.settle(); err != nil {
+		return err
+	}
 	if got, want := strings.Join(heard.lines(dir), "\n"), strings.TrimSpace(events); got != want {
 		return fmt.Errorf("told:\n%s\nwant:\n%s", got, want)
 	}
@@ -177,19 +247,53 @@ type runner struct {
 	watcher  *Watcher
 	notifier *faulty
 	heard    *tale
+	now      atomic.Int64 // the time, in nanoseconds
+	turn     sync.Mutex   // held by who does the clerk's work
 }
 
-func (r runner) path(name string) string { return filepath.Join(r.dir, filepath.FromSlash(name)) }
+func (r *runner) path(name string) string { return filepath.Join(r.dir, filepath.FromSlash(name)) }
 
-// settle waits until nothing has been told for longer than anything may take.
-func (r runner) settle() {
-	for n := -1; n != r.heard.len(); {
-		n = r.heard.len()
-		time.Sleep(testMost + testQuiet)
+// clerk follows what moved as soon as it is noted. What is due is told by settle,
+// which moves the clock.
+func (r *runner) clerk() {
+	for {
+		select {
+		case <-r.watcher.done:
+			return
+		case <-r.watcher.ledger.signal:
+			r.turns()
+		}
 	}
 }
 
-func (r runner) do(words []string) (err error) {
+// turns does all that there is to do at this time.
+func (r *runner) turns() {
+	r.turn.Lock()
+	defer r.turn.Unlock()
+	for r.watcher.turn() <= 0 {
+	}
+}
+
+// settle lets the time of all that happened until now be over.
+func (r *runner) settle() error {
+	if err := r.pass(0); err != nil {
+		return err
+	}
+	return r.pass(testMost + testQuiet)
+}
+
+// pass has what happened until now noted and followed, and then lets time go by.
+func (r *runner) pass(d time.Duration) error {
+	if err := r.notifier.read(); err != nil {
+		return err
+	}
+	r.turns()
+	r.now.Add(int64(d))
+	r.turns()
+	return nil
+}
+
+func (r *runner) do(words []string) (err error) {
 	args := make([]string, 3)
 	copy(args, words[1:])
 	a, b := r.path(args[0]), r.path(args[1])
@@ -220,7 +324,9 @@ func (r runner) do(words []string) (err error) {
 			if err = os.WriteFile(a, fmt.Append(nil, i), 0o644); err != nil {
 				break
 			}
-			time.Sleep(testQuiet / 3)
+			if err = r.pass(testQuiet / 3); err != nil {
+				break
+			}
 		}
 	case "mkdir":
 		err = os.MkdirAll(a, 0o755)
@@ -245,7 +351,7 @@ func (r runner) do(words []string) (err error) {
 	case "fail":
 		r.notifier.errs <- errors.New("it is broken")
 	case "wait":
-		r.settle()
+		err = r.settle()
 	default:
 		err = fmt.Errorf("no such action: %s", words[0])
 	}
