@@ -4,15 +4,17 @@ import (
 	"encoding/binary"
 	"image"
 	"math"
+	"slices"
 )
 
 // table converts colours to sRGB for profiles made of tables: those of printers,
 // and so all of CMYK, and of some scanners. It holds sRGB for a lattice of
 // colours, between which it is linear.
-type table struct {
-	inputs int // samples a colour: 3 or 4
-	nodes  int // along each side of the lattice
-	colour []float32
+type table struct{ lattice }
+
+// newTable has so many samples a colour, and nodes along each side; it is to be filled.
+func newTable(inputs, nodes int) *table {
+	return &table{lattice{sides: slices.Repeat([]int{nodes}, inputs)}}
 }
 
 // The lattice: finer than those of most profiles, and small enough to be worked
@@ -29,11 +31,12 @@ type stages func(in [4]float64) [3]float64
 // cannot be read. The colours are as measured where the profile says how, since
 // that is what libvips takes, too.
 func parseTable(icc []byte) *table {
-	t := &table{inputs: 3, nodes: nodesRGB}
+	var t *table
 	switch string(icc[16:20]) {
 	case "RGB ":
+		t = newTable(3, nodesRGB)
 	case "CMYK":
-		t.inputs, t.nodes = 4, nodesCMYK
+		t = newTable(4, nodesCMYK)
 	default:
 		return nil
 	}
@@ -46,7 +49,7 @@ func parseTable(icc []byte) *table {
 	if tag == nil {
 		tag = tags["A2B0"]
 	}
-	if len(tag) < 32 || int(tag[8]) != t.inputs || tag[9] != 3 {
+	if len(tag) < 32 || int(tag[8]) != len(t.sides) || tag[9] != 3 {
 		return nil
 	}
 	var f stages
@@ -96,24 +99,15 @@ func xyzOf(l, a, b float64) [3]float64 {
 	return [3]float64{0.9642 * f(y+a/500), f(y), 0.8249 * f(y-b/200)}
 }
 
-// fill works out the lattice.
+// fill works out the lattice: sRGB, to 255.
 func (t *table) fill(toXYZ stages) {
-	total := 1
-	for range t.inputs {
-		total *= t.nodes
-	}
-	t.colour = make([]float32, 3*total)
-	sideBySide(total, func(from, to int) {
-		var in [4]float64
+	t.values = make([]float32, t.size())
+	sideBySide(len(t.values)/3, func(from, to int) {
 		for n := from; n < to; n++ {
-			for i, rest := t.inputs-1, n; i >= 0; i-- {
-				in[i] = float64(rest%t.nodes) / float64(t.nodes-1)
-				rest /= t.nodes
-			}
-			xyz := toXYZ(in)
+			xyz := toXYZ(t.node(n))
 			for k := range 3 {
 				m := &fromD50[k]
-				t.colour[3*n+k] = float32(255 * encoded(m[0]*xyz[0]+m[1]*xyz[1]+m[2]*xyz[2]))
+				t.values[3*n+k] = float32(255 * encoded(m[0]*xyz[0]+m[1]*xyz[1]+m[2]*xyz[2]))
 			}
 		}
 	})
@@ -132,36 +126,12 @@ func encoded(v float64) float64 {
 
 // at is sRGB for a colour of 0 to 255 a sample.
 func (t *table) at(in ...uint8) (out [3]uint8) {
-	var base int
-	var part [4]float32
-	var step [4]int
-	stride := 1
-	for i := len(in) - 1; i >= 0; i-- {
-		v := float32(in[i]) / 255 * float32(t.nodes-1)
-		n := min(int(v), t.nodes-2)
-		part[i], step[i] = v-float32(n), 3*stride
-		base += n * 3 * stride
-		stride *= t.nodes
+	var share [4]float32
+	for i, v := range in {
+		share[i] = float32(v) / 255
 	}
-	var sum [3]float32
-	for corner := range 1 << len(in) {
-		at, weight := base, float32(1)
-		for i := range in {
-			if corner>>i&1 != 0 {
-				at += step[i]
-				weight *= part[i]
-			} else {
-				weight *= 1 - part[i]
-			}
-		}
-		if weight > 0 {
-			for k := range sum {
-				sum[k] += weight * t.colour[at+k]
-			}
-		}
-	}
-	for k := range out {
-		out[k] = uint8(min(max(sum[k], 0), 255) + 0.5)
+	for k, v := range t.between(share) {
+		out[k] = uint8(min(max(v, 0), 255) + 0.5)
 	}
 	return out
 }
@@ -194,63 +164,6 @@ func (t *table) printed(m model, planes []raster, w, h int) *image.RGBA {
 	return out
 }
 
-// grid is a lattice of a profile.
-type grid struct {
-	sides []int
-	value func(i int) float64
-}
-
-// at is linear between the nodes.
-func (g grid) at(in [4]float64) (out [3]float64) {
-	base, stride := 0, 3
-	var part [4]float64
-	var step [4]int
-	for i := len(g.sides) - 1; i >= 0; i-- {
-		v := min(max(in[i], 0), 1) * float64(g.sides[i]-1)
-		n := min(int(v), g.sides[i]-2)
-		part[i], step[i] = v-float64(n), stride
-		base += n * stride
-		stride *= g.sides[i]
-	}
-	for corner := range 1 << len(g.sides) {
-		at, weight := base, 1.
-		for i := range g.sides {
-			if corner>>i&1 != 0 {
-				at += step[i]
-				weight *= part[i]
-			} else {
-				weight *= 1 - part[i]
-			}
-		}
-		if weight > 0 {
-			for k := range out {
-				out[k] += weight * g.value(at+k)
-			}
-		}
-	}
-	return out
-}
-
-// size is how many values a lattice has; 0 where that makes no sense.
-func (g grid) size() int {
-	n := 3
-	for _, s := range g.sides {
-		if s < 2 || n > mostProfile {
-			return 0
-		}
-		n *= s
-	}
-	return n
-}
-
-// numbers reads values of 0 to 1, of one byte or two.
-func numbers(b []byte, width int) func(int) float64 {
-	if width == 1 {
-		return func(i int) float64 { return float64(b[i]) / 255 }
-	}
-	return func(i int) float64 { return float64(binary.BigEndian.Uint16(b[2*i:])) / 65535 }
-}
-
 // oldStages reads what profiles had before version 4: tables of one length each,
 // a lattice, tables.
 func oldStages(tag []byte, width int) stages {
@@ -261,39 +174,36 @@ func oldStages(tag []byte, width int) stages {
 		}
 		before, behind, body = int(binary.BigEndian.Uint16(tag[48:])), int(binary.BigEndian.Uint16(tag[50:])), 52
 	}
-	g := grid{}
-	for range inputs {
-		g.sides = append(g.sides, side)
-	}
+	g := lattice{sides: slices.Repeat([]int{side}, inputs)}
 	size := g.size()
 	if size == 0 || before < 2 || behind < 2 || len(tag) < body+width*(inputs*before+size+3*behind) {
 		return nil
 	}
 	line := func(from, n int) func(float64) float64 {
-		value := numbers(tag[from:], width)
+		values := numbers(tag[from:], width, n)
 		return func(x float64) float64 {
 			v := min(max(x, 0), 1) * float64(n-1)
 			i := min(int(v), n-2)
-			return value(i) + (v-float64(i))*(value(i+1)-value(i))
+			at, next := float64(values[i]), float64(values[i+1])
+			return at + (v-float64(i))*(next-at)
 		}
 	}
 	var first []func(float64) float64
 	for i := range inputs {
 		first = append(first, line(body+width*i*before, before))
 	}
-	g.value = numbers(tag[body+width*inputs*before:], width)
+	g.values = numbers(tag[body+width*inputs*before:], width, size)
 	var last [3]func(float64) float64
 	for k := range last {
 		last[k] = line(body+width*(inputs*before+size+k*behind), behind)
 	}
-	return func(in [4]float64) [3]float64 {
-		var v [4]float64
+	return func(in [4]float64) (out [3]float64) {
+		var v [4]float32
 		for i, f := range first {
-			v[i] = f(in[i])
+			v[i] = float32(f(in[i]))
 		}
-		out := g.at(v)
-		for k := range out {
-			out[k] = last[k](out[k])
+		for k, mid := range g.between(v) {
+			out[k] = last[k](float64(mid))
 		}
 		return out
 	}
@@ -309,15 +219,15 @@ func newStages(tag []byte) stages {
 	if b == nil || m == nil || a == nil || at < 0 || at+20 > len(tag) || at == 0 {
 		return nil
 	}
-	g := grid{}
+	g := lattice{}
 	for i := range inputs {
 		g.sides = append(g.sides, int(tag[at+i]))
 	}
-	width := int(tag[at+16])
-	if size := g.size(); size == 0 || width < 1 || width > 2 || at+20+width*size > len(tag) {
+	width, size := int(tag[at+16]), g.size()
+	if size == 0 || width < 1 || width > 2 || at+20+width*size > len(tag) {
 		return nil
 	}
-	g.value = numbers(tag[at+20:], width)
+	g.values = numbers(tag[at+20:], width, size)
 	matrix := [12]float64{1, 0, 0, 0, 1, 0, 0, 0, 1}
 	if from := offset(16); from > 0 {
 		if from+48 > len(tag) {
@@ -328,13 +238,13 @@ func newStages(tag []byte) stages {
 		}
 	}
 	return func(in [4]float64) (out [3]float64) {
-		var v [4]float64
+		var v [4]float32
 		for i, f := range a {
-			v[i] = f(in[i])
+			v[i] = float32(f(in[i]))
 		}
-		mid := g.at(v)
-		for k := range mid {
-			mid[k] = m[k](mid[k])
+		var mid [3]float64
+		for k, w := range g.between(v) {
+			mid[k] = m[k](float64(w))
 		}
 		for k := range out {
 			out[k] = b[k](matrix[3*k]*mid[0] + matrix[3*k+1]*mid[1] + matrix[3*k+2]*mid[2] + matrix[9+k])
