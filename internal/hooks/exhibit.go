@@ -83,9 +83,10 @@ func openFound(top *os.Root) (*os.Root, error) {
 }
 
 // create makes the file and locks it. What is not locked yet may be swept away by
-// another process, so that it takes another try.
+// another process, so that it takes another try: every second one, beside one that
+// sweeps without end.
 func (e *exhibit) create(base string) (err error) {
-	const tries = 10
+	const tries = 100
 	for range tries {
 		e.folder = strings.ToLower(rand.Text()[:10])
 		if err = e.root.Mkdir(e.folder, 0o700); err != nil {
@@ -150,36 +151,50 @@ func sweep(root *os.Root) {
 		return
 	}
 	for _, e := range list {
-		if e.IsDir() && root.Remove(e.Name()) != nil && abandoned(root, e.Name()) {
-			_ = root.RemoveAll(e.Name())
+		if e.IsDir() && root.Remove(e.Name()) != nil {
+			sweepFolder(root, e.Name())
 		}
 	}
 }
 
-// abandoned tells whether nobody who lives shows what is in a folder.
-func abandoned(root *os.Root, folder string) bool {
+// sweepFolder removes a folder unless somebody who lives shows what is in it. It holds
+// the locks of the files until they are gone: who has made one, and not locked it yet,
+// must not come to have it in between.
+func sweepFolder(root *os.Root, folder string) {
 	files, err := fs.ReadDir(root.FS(), folder)
 	if err != nil {
-		return false
+		return
 	}
 	for _, f := range files {
-		if info, err := f.Info(); err != nil || info.Mode().IsRegular() && !dead(root, filepath.Join(folder, f.Name()), info) {
-			return false
+		info, err := f.Info()
+		if err != nil {
+			return
 		}
+		if !info.Mode().IsRegular() {
+			continue
+		}
+		release, dead := claim(root, filepath.Join(folder, f.Name()), info)
+		if !dead {
+			return
+		}
+		defer release()
 	}
-	return true
+	_ = root.RemoveAll(folder)
 }
 
-// dead tells whether nobody holds the lock of a file.
-func dead(root *os.Root, name string, info fs.FileInfo) bool {
+// claim takes the lock of a file that nobody who lives shows.
+func claim(root *os.Root, name string, info fs.FileInfo) (release func(), dead bool) {
 	f, err := root.Open(name)
 	if err != nil {
-		return false
+		return nil, false
 	}
-	defer f.Close()
 	got, err := filelock.Try(f)
 	if err != nil {
-		return time.Since(info.ModTime()) > unlocked
+		got = time.Since(info.ModTime()) > unlocked
 	}
-	return got
+	if !got {
+		f.Close()
+		return nil, false
+	}
+	return func() { f.Close() }, true
 }

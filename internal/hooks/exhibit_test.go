@@ -137,6 +137,38 @@ func TestSweep(t *testing.T) {
 	}
 }
 
+// A file that was taken for a dead process's before its maker came to lock it is not
+// shown any more, also as long as it is still there.
+func TestWhatIsSweptIsNotShown(t *testing.T) {
+	root, err := os.OpenRoot(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	e := &exhibit{root: root}
+	if e.file, err = root.Create("a"); err != nil {
+		t.Fatal(err)
+	}
+	defer e.file.Close()
+	info, err := e.file.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	release, dead := claim(root, "a", info)
+	if !dead {
+		t.Fatal("what nobody has locked is somebody's")
+	}
+	if e.locked("a") {
+		t.Error("it is shown while it is being swept")
+	}
+	if err := root.Remove("a"); err != nil {
+		t.Fatal(err)
+	}
+	if release(); e.locked("a") {
+		t.Error("it is shown after it was swept")
+	}
+}
+
 // Who sweeps while others begin to show takes nothing from them.
 func TestSweepBesideShowing(t *testing.T) {
 	state := t.TempDir()

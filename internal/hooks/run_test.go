@@ -83,6 +83,9 @@ func TestEndings(t *testing.T) {
 		{"deaf", sh("exec <&-; exit 0"), Passed, "", "", false},
 	} {
 		got, stop := once(t, c.hook)
+		for n := 0; n < 10 && c.want == Late && got.Ending == Late && got.Said == ""; n++ {
+			got, stop = once(t, c.hook) // on a busy machine its time may be over before it begins
+		}
 		if got.Ending != c.want || !strings.HasPrefix(got.Why, c.why) || (c.why == "") != (got.Why == "") || got.Said != c.said {
 			t.Errorf("%s: %d %q, said %q", c.name, got.Ending, got.Why, got.Said)
 		}
@@ -127,11 +130,10 @@ func alive(pid int) bool {
 }
 
 func ended(pid int) bool {
-	for range 100 {
+	for begun := time.Now(); time.Since(begun) < time.Minute; time.Sleep(20 * time.Millisecond) {
 		if !alive(pid) {
 			return true
 		}
-		time.Sleep(20 * time.Millisecond)
 	}
 	return false
 }
@@ -139,12 +141,11 @@ func ended(pid int) bool {
 // pidIn waits for a process to write down its number.
 func pidIn(t *testing.T, file string) int {
 	t.Helper()
-	for range 200 {
+	for begun := time.Now(); time.Since(begun) < time.Minute; time.Sleep(20 * time.Millisecond) {
 		b, _ := os.ReadFile(file)
 		if pid, err := strconv.Atoi(strings.TrimSpace(string(b))); err == nil && strings.HasSuffix(string(b), "\n") {
 			return pid
 		}
-		time.Sleep(20 * time.Millisecond)
 	}
 	t.Fatal("the grandchild did not start")
 	return 0
@@ -155,13 +156,18 @@ func pidIn(t *testing.T, file string) int {
 func TestDeadlineKillsTheGroup(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pid")
 	script := `sleep 300 & echo $! >` + file + `.new; mv ` + file + `.new ` + file + `; wait`
-	begun := time.Now()
-	report, stop := once(t, within(sh(script), 2*time.Second))
-	if report.Ending != Late || stop == nil {
-		t.Errorf("%+v", report)
-	}
-	if took := time.Since(begun); took > 30*time.Second {
-		t.Errorf("it took %v", took)
+	for limit := 2 * time.Second; limit < time.Minute; limit *= 2 {
+		begun := time.Now()
+		report, stop := once(t, within(sh(script), limit))
+		if report.Ending != Late || stop == nil {
+			t.Errorf("%+v", report)
+		}
+		if took := time.Since(begun); took > limit+28*time.Second {
+			t.Errorf("it took %v", took)
+		}
+		if _, err := os.Stat(file); err == nil {
+			break // else its time was over before it had started anything, on a busy machine
+		}
 	}
 	if pid := pidIn(t, file); !ended(pid) {
 		t.Errorf("the grandchild %d lives", pid)
