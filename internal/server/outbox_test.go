@@ -1,6 +1,9 @@
 package server
 
-import "testing"
+import (
+	"testing"
+	"time"
+)
 
 // oneByOne takes a line whenever it is told to.
 type oneByOne chan struct{}
@@ -32,7 +35,7 @@ func TestWrittenLinesTakeNoRoom(t *testing.T) {
 		t.Errorf("room for %d lines", room)
 	}
 	close(w)
-	o.drain(defaultBounds().grace)
+	o.drain(time.Minute)
 	if len(o.lines) > 0 {
 		t.Errorf("%d lines are left", len(o.lines))
 	}

@@ -147,7 +147,7 @@ func officialProgress(t *testing.T, session *mcp.ClientSession, progress *atomic
 	if err != nil || r.IsError {
 		t.Fatal(r, err)
 	}
-	for deadline := time.Now().Add(5 * time.Second); progress.Load() != 3; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); progress.Load() != 3; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("%d reports of progress", progress.Load())
 		}
