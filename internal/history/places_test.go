@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/fsmcp/fsmcp/internal/save"
@@ -30,7 +29,7 @@ func keepPlaces(t *testing.T, s *Store, old []byte, splices ...save.Splice) []by
 // TestPlacesComeBack takes back the last and middle changes of a large file at
 // random places, and compares with the file that never had them.
 func TestPlacesComeBack(t *testing.T) {
-	rng := rand.New(rand.NewPCG(rand.Uint64(), 5))
+	rng := seeded(t, 5)
 	back, conflicts := 0, 0
 	for range 150 {
 		dir := t.TempDir()

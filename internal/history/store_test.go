@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -15,6 +16,17 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/save"
 )
+
+// seeded is chance that can be had again: FSMCP_SEED is the seed that a test has told.
+func seeded(t *testing.T, stream uint64) *rand.Rand {
+	t.Helper()
+	seed := rand.Uint64()
+	if s, err := strconv.ParseUint(os.Getenv("FSMCP_SEED"), 10, 64); err == nil {
+		seed = s
+	}
+	t.Logf("seed %d", seed)
+	return rand.New(rand.NewPCG(seed, stream))
+}
 
 // keeping makes a store over a folder.
 func keeping(t testing.TB, dir string, change ...func(*Options)) *Store {
@@ -109,7 +121,7 @@ func compare(t *testing.T, a *Archive, want map[string][]version) {
 // turn, with other programs' changes in between, and reads every version again.
 func TestEveryVersionComesBack(t *testing.T) {
 	dir := t.TempDir()
-	rng := rand.New(rand.NewPCG(rand.Uint64(), 2))
+	rng := seeded(t, 2)
 	stores := []*Store{keeping(t, dir), keeping(t, dir), keeping(t, dir)}
 	files := map[string][]byte{}
 	want := map[string][]version{}
