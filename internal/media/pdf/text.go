@@ -19,18 +19,35 @@ const nameless = unicode.ReplacementChar
 // filled fields.
 func (d *document) text(number int) (string, error) {
 	d.flatten(number)
-	loaded, err := d.in.FPDFText_LoadPage(&requests.FPDFText_LoadPage{Page: d.page(number)})
+	p, err := d.signs(number)
 	if err != nil {
 		return "", err
 	}
-	defer d.in.FPDFText_ClosePage(&requests.FPDFText_ClosePage{TextPage: loaded.TextPage})
-	p := pageText{in: d.in, ref: loaded.TextPage}
-	if err := p.load(); err != nil {
-		return "", err
+	if back := d.straighten(number, p); back != nil {
+		defer back()
+		p.close()
+		if p, err = d.signs(number); err != nil {
+			return "", err
+		}
 	}
+	defer p.close()
 	p.accents()
 	p.spaces()
 	return tidy(p.String()), nil
+}
+
+// signs reads the text of a page as PDFium has it.
+func (d *document) signs(number int) (*pageText, error) {
+	loaded, err := d.in.FPDFText_LoadPage(&requests.FPDFText_LoadPage{Page: d.page(number)})
+	if err != nil {
+		return nil, err
+	}
+	p := &pageText{in: d.in, ref: loaded.TextPage}
+	if err := p.load(); err != nil {
+		p.close()
+		return nil, err
+	}
+	return p, nil
 }
 
 // mostAnnotations bounds how many annotations of a page are looked at.
@@ -48,11 +65,27 @@ func (d *document) flatten(number int) {
 			continue
 		}
 		if d.bound(number) {
+			d.complete(number)
 			d.in.FPDFPage_Flatten(&requests.FPDFPage_Flatten{Page: d.page(number), Usage: requests.FPDFPage_FlattenUsageNormalDisplay})
 			d.leave() // it is read anew
 		}
 		return
 	}
+}
+
+// complete gives an appearance to the annotations that are to have one made for them:
+// marks, and fields that were filled by a program that leaves that to others. PDFium
+// makes it where it draws, be it beside the paper; flattening leaves out those
+// without.
+func (d *document) complete(number int) {
+	on, err := newSheet(d.in, 1, 1)
+	if err != nil {
+		return
+	}
+	defer on.close()
+	d.in.FPDF_RenderPageBitmap(&requests.FPDF_RenderPageBitmap{
+		Bitmap: on.bitmap, Page: d.page(number), StartX: 2, StartY: 2, SizeX: 1, SizeY: 1, Flags: enums.FPDF_RENDER_FLAG_ANNOT,
+	})
 }
 
 // bound writes a page's bounds down with it, where flattening looks for them: it
@@ -90,6 +123,10 @@ type pageText struct {
 	// before are the signs in front of which a space is missing.
 	before map[int]bool
 	boxes  map[int]box
+}
+
+func (p *pageText) close() {
+	p.in.FPDFText_ClosePage(&requests.FPDFText_ClosePage{TextPage: p.ref})
 }
 
 // load reads the signs. All at once is quicker by far than one by one, but leaves

@@ -75,6 +75,9 @@ func TestTextIsWhatIsSeen(t *testing.T) {
 		{"signs without a name", "err � nil",
 			page1(show("(err ) Tj /F2 20 Tf (\\001\\002) Tj /F1 20 Tf ( nil) Tj"), "")},
 		{"a filled field", "Name\nAda Lovelace", annotated(t, "/Subtype/Widget/FT/Tx/V(Ada Lovelace)", "Ada Lovelace")},
+		{"a page on its side", "one\ntwo\nthree", page1(show("(one) Tj 0 -30 Td (two) Tj 0 -30 Td (three) Tj"), "/Rotate 90")},
+		{"a table on its side", "one\ntwo\nthree", page1("BT /F1 20 Tf 0 -1 1 0 400 700 Tm (one) Tj 0 -30 Td (two) Tj 0 -30 Td (three) Tj ET", "")},
+		{"a field that others are to draw", "Name\nAda Lovelace", undrawn("/Subtype/Widget/FT/Tx/T(n)/V(Ada Lovelace)/DA(/F1 12 Tf 0 g)")},
 		{"a note on the page", "Name\nsee page 9", annotated(t, "/Subtype/FreeText/Contents(see page 9)", "see page 9")},
 	} {
 		got, naive := textOf(t, r, c.pdf)
@@ -185,6 +188,36 @@ func ink(img image.Image) (n int) {
 		}
 	}
 	return n
+}
+
+// What has no appearance of its own and is to have one made for it, is seen.
+func TestMarksAreDrawn(t *testing.T) {
+	r := New(cache())
+	defer r.Close()
+	for name, dict := range map[string]string{
+		"a marker": "/Subtype/Highlight/C[1 1 0]/QuadPoints[150 530 350 530 150 500 350 500]",
+		"a frame":  "/Subtype/Square/IC[1 1 0]/C[1 1 0]/BS<</W 1>>",
+	} {
+		res, err := r.Read(undrawn(dict), ask(""), quiet)
+		if err != nil {
+			t.Fatal(err)
+		}
+		img, err := jpeg.Decode(bytes.NewReader(res.Pages[0].Picture))
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, h := img.Bounds().Dx(), img.Bounds().Dy()
+		if c := color.RGBAModel.Convert(img.At(w*250/595, h*(842-515)/842)).(color.RGBA); c.R < 240 || c.G < 240 || c.B > 20 {
+			t.Errorf("%s: %v", name, c)
+		}
+	}
+}
+
+// undrawn is a page with a name on it and an annotation without an appearance, in a
+// document that asks for one to be made.
+func undrawn(dict string) []byte {
+	made := string(page1("BT /F1 20 Tf 150 700 Td (Name) Tj ET", "/Annots[6 0 R]", "<</Type/Annot/F 4/Rect[150 500 350 530]"+dict+">>"))
+	return []byte(strings.Replace(made, "/Pages 2 0 R", "/AcroForm<</NeedAppearances true/Fields[6 0 R]/DR<</Font<</F1<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>>>>>>>/Pages 2 0 R", 1))
 }
 
 // annotated is a page with a name on it and an annotation.

@@ -1,0 +1,57 @@
+package pdf
+
+import (
+	"math"
+
+	"github.com/klippa-app/go-pdfium/enums"
+	"github.com/klippa-app/go-pdfium/requests"
+)
+
+// mostAngles is how many signs of a page are asked for how they lie.
+const mostAngles = 64
+
+// straighten turns a page on whose side most of its text lies, as wide tables do:
+// PDFium takes the lines of such text for one line, and reads them in an order of no
+// use. back turns it as it was; nil: it is upright.
+func (d *document) straighten(number int, p *pageText) (back func()) {
+	upright, ok := p.turns()
+	if !ok {
+		return nil
+	}
+	was, err := d.in.FPDFPage_GetRotation(&requests.FPDFPage_GetRotation{Page: d.page(number)})
+	if err != nil || was.PageRotation == upright {
+		return nil
+	}
+	turn := func(to enums.FPDF_PAGE_ROTATION) {
+		d.in.FPDFPage_SetRotation(&requests.FPDFPage_SetRotation{Page: d.page(number), Rotate: to})
+	}
+	turn(upright)
+	return func() { turn(was.PageRotation) }
+}
+
+// turns is how a page has to be turned for most of its signs to stand upright; not ok:
+// they lie in no one way.
+func (p *pageText) turns() (turns enums.FPDF_PAGE_ROTATION, ok bool) {
+	var ways [4]int
+	asked := 0
+	for i := 0; i < len(p.signs); i += 1 + len(p.signs)/mostAngles {
+		if p.signs[i] <= ' ' {
+			continue
+		}
+		a, err := p.in.FPDFText_GetCharAngle(&requests.FPDFText_GetCharAngle{TextPage: p.ref, Index: i})
+		if err != nil {
+			continue
+		}
+		asked++
+		quarters := float64(a.CharAngle) / (math.Pi / 2) // clockwise
+		if near := math.Round(quarters); math.Abs(quarters-near) < 0.1 {
+			ways[(4-int(near)%4)%4]++
+		}
+	}
+	for way, n := range ways {
+		if 2*n > asked {
+			return enums.FPDF_PAGE_ROTATION(way), true
+		}
+	}
+	return 0, false
+}
