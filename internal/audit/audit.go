@@ -32,6 +32,7 @@ const patience = time.Second
 type Log struct {
 	name string
 	max  int64
+	wait time.Duration // for another process; a field for tests
 
 	mu   sync.Mutex
 	file *os.File
@@ -43,7 +44,7 @@ func New(name string, max int64) *Log {
 	if max == 0 {
 		max = MaxSize
 	}
-	return &Log{name: name, max: max}
+	return &Log{name: name, max: max, wait: patience}
 }
 
 // Name is the file's name.
@@ -93,7 +94,7 @@ func (l *Log) append(line []byte) error {
 // hold opens and locks the file that bears the name now: another process may have
 // begun a new one.
 func (l *Log) hold() (unlock func(), err error) {
-	for end := time.Now().Add(patience); ; {
+	for end := time.Now().Add(l.wait); ; {
 		if err := l.open(); err != nil {
 			return nil, err
 		}
