@@ -24,7 +24,7 @@ func Check(kind Kind, b []byte) error {
 		err = errors.New("this kind of picture is not handed on")
 	}
 	if err != nil {
-		return &DamageError{kind, err.Error()}
+		return &DamageError{Kind: kind, What: err.Error()}
 	}
 	return nil
 }

@@ -24,9 +24,16 @@ type Facts struct {
 type DamageError struct {
 	Kind Kind
 	What string
+	// Rare: the file may be sound, but is made in a way that is not decoded.
+	Rare bool
 }
 
-func (e *DamageError) Error() string { return fmt.Sprintf("damaged %s: %s", e.Kind, e.What) }
+func (e *DamageError) Error() string {
+	if e.Rare {
+		return fmt.Sprintf("%s that is not decoded: %s", e.Kind, e.What)
+	}
+	return fmt.Sprintf("damaged %s: %s", e.Kind, e.What)
+}
 
 // errShort is the fact that a file ends too soon.
 var errShort = errors.New("it ends in the middle of its data")
@@ -70,7 +77,7 @@ func Inspect(kind Kind, r io.ReaderAt, size int64) (Facts, error) {
 		return f, l.failed
 	}
 	if err != nil {
-		return f, &DamageError{kind, err.Error()}
+		return f, &DamageError{Kind: kind, What: err.Error()}
 	}
 	f.Bytes = pixelBytes(f.Width, f.Height, f.Bytes)
 	if f.Orientation >= 5 {

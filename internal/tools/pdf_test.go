@@ -69,6 +69,7 @@ func TestErrorsOfPicturesNameTheNextStep(t *testing.T) {
 		{image, media.ErrNoFit, 6, slugTooLarge, "maxImageTokens"},
 		{image, media.ErrTooLarge, 6, slugTooLarge, "Have it scaled down by another program"},
 		{image, &media.RegionError{Reason: "it is empty"}, 7, slugBadArgument, `region is "x,y,width,height"`},
+		{image, &media.DamageError{Kind: media.TIFF, What: "its colours are of a sort of their own", Rare: true}, 8, slugBrokenFile, "is a TIFF of a sort that fsmcp does not decode (its colours"},
 		{image, &media.DamageError{Kind: media.GIF, What: "it ends too soon"}, 8, slugBrokenFile, "Have it made anew"},
 	} {
 		e.err = c.err

@@ -121,6 +121,8 @@ func unshown(err error) string {
 	var damage *media.DamageError
 	var lost *media.BreakdownError
 	switch {
+	case errors.As(err, &damage) && damage.Rare:
+		return "it is of a sort that is not decoded"
 	case errors.As(err, &damage):
 		return "it cannot be decoded, for it is damaged"
 	case errors.Is(err, media.ErrTooLarge):
@@ -203,6 +205,8 @@ func pictureError(name string, f media.Facts, err error) error {
 	var region *media.RegionError
 	var lost *media.BreakdownError
 	switch {
+	case errors.As(err, &damage) && damage.Rare:
+		return refuse(slugBrokenFile, "The image %s cannot be shown: it is a %s of a sort that fsmcp does not decode (%s). Have it converted to PNG or JPEG by another program, and read that.", name, damage.Kind, strings.TrimSuffix(damage.What, "."))
 	case errors.As(err, &damage):
 		return refuse(slugBrokenFile, "The image %s cannot be shown: as a %s it is damaged (%s). No part of it is shown, since a part would pass for the whole. Have it made anew, or mended by another program, and read that.", name, damage.Kind, strings.TrimSuffix(damage.What, "."))
 	case errors.As(err, &region):

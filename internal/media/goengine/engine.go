@@ -7,6 +7,7 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/media"
 	"github.com/fsmcp/fsmcp/internal/media/scaledjpeg"
+	"golang.org/x/image/tiff"
 )
 
 // Engine implements media.Engine.
@@ -37,12 +38,25 @@ func (e Engine) Open(data []byte, f media.Facts, v media.View) (media.Picture, e
 	if err != nil {
 		var damage *media.DamageError
 		if !errors.As(err, &damage) {
-			err = &media.DamageError{Kind: f.Kind, What: err.Error()}
+			err = &media.DamageError{Kind: f.Kind, What: err.Error(), Rare: rare(err)}
 		}
 		return nil, err
 	}
 	p.icc, p.faded = profileOf(f.Kind, data, p.model)
 	return p, nil
+}
+
+// rareError is the fact that a sound file is made in a way that is not decoded.
+type rareError string
+
+func (e rareError) Error() string { return string(e) }
+
+// rare tells whether an error says no more than that.
+func rare(err error) bool {
+	var own rareError
+	var ofJPEG scaledjpeg.RareError
+	var ofTIFF tiff.UnsupportedError
+	return errors.As(err, &own) || errors.As(err, &ofJPEG) || errors.As(err, &ofTIFF)
 }
 
 // model says what a picture's planes hold.

@@ -2,6 +2,7 @@ package goengine
 
 import (
 	"bytes"
+	"errors"
 	"image/jpeg"
 	"os"
 	"path/filepath"
@@ -9,6 +10,34 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/media"
 )
+
+// What is not damaged but is not decoded either is told as that.
+func TestRareIsNotDamaged(t *testing.T) {
+	even, err := os.ReadFile("testdata/sampled_even.jpg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	frame := bytes.Index(even, []byte{0xff, 0xc0})
+	arithmetic, deep := bytes.Clone(even), bytes.Clone(even)
+	arithmetic[frame+1] = 0xc9
+	deep[frame+4] = 12
+	for name, c := range map[string]struct {
+		kind media.Kind
+		file []byte
+		rare bool
+	}{
+		"an arithmetic JPEG":    {media.JPEG, arithmetic, true},
+		"a JPEG of 12 bits":     {media.JPEG, deep, true},
+		"a JPEG in a BMP":       {media.BMP, bmpFile(dib(40, 61, 43, 0, 4), even...), true},
+		"a JPEG that ends soon": {media.JPEG, even[:len(even)-20], false},
+	} {
+		_, err := media.Develop(Engine{}, c.file, media.Request{Kind: c.kind, Limits: media.DefaultLimits(), Bounds: media.DefaultBounds()})
+		var damage *media.DamageError
+		if !errors.As(err, &damage) || damage.Rare != c.rare {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
 
 // A JPEG may have samples of one colour closer together than those of another, or
 // than those of brightness: the picture is the same, however they are.

@@ -43,10 +43,15 @@ type FormatError string
 
 func (e FormatError) Error() string { return string(e) }
 
+// RareError says that a file, which may be sound, is made in a way that is not decoded.
+type RareError string
+
+func (e RareError) Error() string { return string(e) }
+
 const errTruncated = FormatError("its image data ends too soon")
 
 // Decode decodes the window of a JPEG at 1/scale; scale is 1, 2, 4 or 8. The
-// error is a FormatError.
+// error is a FormatError or a RareError.
 func Decode(data []byte, scale int, win Window) (*Image, error) {
 	d := &decoder{data: data, n: 8 / scale}
 	switch scale {
@@ -151,7 +156,7 @@ func (d *decoder) take(marker byte, seg []byte) error {
 			d.adobe = int(seg[11])
 		}
 	case 0xc3, 0xc5, 0xc6, 0xc7, 0xc9, 0xca, 0xcb, 0xcd, 0xce, 0xcf:
-		return FormatError("it uses a way of coding (lossless, hierarchical or arithmetic) that is not decoded")
+		return RareError("it uses a way of coding (lossless, hierarchical or arithmetic) that is not decoded")
 	}
 	return nil
 }
@@ -192,7 +197,7 @@ func (d *decoder) frame(seg []byte) error {
 		return errTruncated
 	}
 	if seg[0] != 8 {
-		return FormatError(fmt.Sprintf("it has %d bits a sample, of which only 8 are decoded", seg[0]))
+		return RareError(fmt.Sprintf("it has %d bits a sample, of which only 8 are decoded", seg[0]))
 	}
 	d.height, d.width = int(binary.BigEndian.Uint16(seg[1:])), int(binary.BigEndian.Uint16(seg[3:]))
 	n := int(seg[5])
