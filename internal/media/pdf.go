@@ -178,6 +178,7 @@ type Chapter struct {
 type OutlineError struct {
 	PagesError
 	Outline []Chapter
+	More    int // chapters behind these
 }
 
 func (e *OutlineError) Unwrap() error { return &e.PagesError }

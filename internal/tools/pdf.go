@@ -181,6 +181,9 @@ func pdfError(name string, err error) error {
 		text := fmt.Sprintf("The PDF %s was not read: %s. It has %d pages; a call shows at most %d of them.", name, pages.Reason, pages.Count, media.MostPages)
 		if outline != nil && len(outline.Outline) > 0 {
 			text += " Outline: " + chapters(outline.Outline)
+			if outline.More > 0 {
+				text += fmt.Sprintf(" (and %d more)", outline.More)
+			}
 		}
 		return badRange("%s", text)
 	case errors.Is(err, media.ErrLocked):

@@ -46,7 +46,7 @@ func TestErrorsOfPicturesNameTheNextStep(t *testing.T) {
 	lost := func(why media.Breakdown) error {
 		return &media.BreakdownError{Why: why, Err: errors.New("an inner word")}
 	}
-	choice := &media.OutlineError{PagesError: media.PagesError{Reason: "more than 10 pages need pages", Count: 30}, Outline: []media.Chapter{{Title: "One", Page: 1}, {Title: "Two"}}}
+	choice := &media.OutlineError{PagesError: media.PagesError{Reason: "more than 10 pages need pages", Count: 30}, Outline: []media.Chapter{{Title: "One", Page: 1}, {Title: "Two"}}, More: 4}
 	for _, c := range []struct {
 		path string
 		err  error
@@ -54,7 +54,7 @@ func TestErrorsOfPicturesNameTheNextStep(t *testing.T) {
 		slug string
 		next string
 	}{
-		{pdf, choice, 7, slugBadArgument, "It has 30 pages; a call shows at most 20 of them. Outline: One (page 1); Two"},
+		{pdf, choice, 7, slugBadArgument, "It has 30 pages; a call shows at most 20 of them. Outline: One (page 1); Two (and 4 more)"},
 		{pdf, media.ErrLocked, 8, slugBrokenFile, "Ask the user for an unlocked copy."},
 		{pdf, &media.DamageError{Kind: media.PDF, What: "it has no pages"}, 8, slugBrokenFile, "(it has no pages). Have it made anew"},
 		{pdf, media.ErrNoPDF, 4, slugBinary, "have the user put it there (make build makes both) or name it in FSMCP_MEDIA"},

@@ -11,17 +11,18 @@ import (
 
 // Bounds of what is listed of a document. An outline may run in a circle.
 const (
-	maxEntries     = 2000
+	maxEntries     = 10_000 // a second, where an outline has that many
 	maxChapters    = 60
 	maxAttachments = 20
 	maxTitle       = 200
 )
 
-// outline is the first level, as far as it is sound. (The library's own way to an
+// outline is the first level, as far as it is sound; more is how many entries of it
+// are left out. (The library's own way to an
 // entry's page asks for something else, and the one that lists all entries with
 // their pages goes round in a circle where the outline does: it is used where the
 // outline has an end.)
-func (d *document) outline() []media.Chapter {
+func (d *document) outline() (chapters []media.Chapter, more int) {
 	left := maxEntries
 	titles, whole := d.entries(nil, &left)
 	if whole {
@@ -33,7 +34,8 @@ func (d *document) outline() []media.Chapter {
 			}
 		}
 	}
-	return titles[:min(len(titles), maxChapters)]
+	chapters = titles[:min(len(titles), maxChapters)]
+	return chapters, len(titles) - len(chapters)
 }
 
 // entries are those below an entry, or the first level. whole tells whether

@@ -86,7 +86,8 @@ func (d *document) read(q media.PDFRequest, told media.Progress) (media.PDFResul
 	if res.Set, err = media.ParsePages(q.Pages, res.Count); err != nil {
 		var pages *media.PagesError
 		if errors.As(err, &pages) {
-			return res, &media.OutlineError{PagesError: *pages, Outline: d.outline()}
+			chapters, more := d.outline()
+			return res, &media.OutlineError{PagesError: *pages, Outline: chapters, More: more}
 		}
 		return res, err
 	}

@@ -95,6 +95,19 @@ func TestManyPagesNeedAChoice(t *testing.T) {
 	}
 }
 
+// The outline of a thick book: its beginning, each entry with its page, and how much
+// more there is.
+func TestALongOutlineNamesPages(t *testing.T) {
+	r := New(cache())
+	defer r.Close()
+	thick := pdftest.Pages(11_000, "", func(int) string { return "" })
+	_, err := r.Read(thick, ask(""), quiet)
+	var o *media.OutlineError
+	if !errors.As(err, &o) || len(o.Outline) != maxChapters || o.Outline[59] != (media.Chapter{Title: "Chapter 60", Page: 296}) || o.More != 2140 {
+		t.Errorf("%+v", err)
+	}
+}
+
 func TestASmallerPDFIsCut(t *testing.T) {
 	r := New(cache())
 	defer r.Close()
