@@ -53,6 +53,7 @@ type faulty struct {
 	full  atomic.Bool
 	out   chan fsnotify.Event
 	errs  chan error
+	ended chan struct{}
 	signs string
 
 	mu   sync.Mutex
@@ -66,7 +67,7 @@ func newFaulty(signs string) (*faulty, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &faulty{system: system{w}, out: make(chan fsnotify.Event), errs: make(chan error), signs: signs, seen: make(map[string]chan struct{})}
+	f := &faulty{system: system{w}, out: make(chan fsnotify.Event), errs: make(chan error), ended: make(chan struct{}), signs: signs, seen: make(map[string]chan struct{})}
 	if err := w.Add(signs); err != nil {
 		w.Close()
 		return nil, err
@@ -77,6 +78,7 @@ func newFaulty(signs string) (*faulty, error) {
 
 func (f *faulty) run() {
 	defer close(f.out)
+	defer close(f.ended)
 	for {
 		select {
 		case err, ok := <-f.Errors:
@@ -116,6 +118,8 @@ func (f *faulty) read() error {
 	select {
 	case <-seen:
 		return nil
+	case <-f.ended:
+		return errors.New("the notifier is closed")
 	case <-time.After(time.Minute):
 		return errors.New("the notifier does not read")
 	}

@@ -85,12 +85,14 @@ func play(t Task) (Result, error) {
 			time.Sleep(5 * time.Millisecond)
 		}
 	case "crowd":
-		var all sync.WaitGroup
+		var all, here sync.WaitGroup
+		here.Add(crowd)
 		for range crowd {
 			all.Go(func() {
 				runtime.LockOSThread() // it has a thread of its own, and keeps it
 				defer runtime.UnlockOSThread()
-				time.Sleep(50 * time.Millisecond)
+				here.Done()
+				here.Wait()
 			})
 		}
 		all.Wait()
