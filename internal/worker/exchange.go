@@ -5,21 +5,44 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"time"
 )
 
-// do sends a job and reads its answer, with an eye on the worker all the while.
+// answer is what a job came to.
+type answer struct {
+	reply Reply
+	err   error
+}
+
+// do sends a job and reads its answer, with an eye on the worker all the while. What
+// is in the way of the answer, as a disk that the body does not come from, is in
+// nobody's way once the time is over.
 func (w *process) do(ctx context.Context, j Job, o Options) (Reply, error) {
 	w.jobs++
 	deadline := j.Deadline
 	if deadline <= 0 {
 		deadline = o.Deadline
 	}
-	watched := w.watch(ctx, deadline, o.Memory)
-	r, err := w.exchange(j)
-	if why := watched(); why != nil {
-		return Reply{}, why
+	answered := make(chan answer, 1)
+	go func() {
+		r, err := w.exchange(j)
+		answered <- answer{r, err}
+	}()
+	a, why := w.watch(ctx, answered, deadline, o.Memory)
+	if why == nil {
+		return a.reply, a.err
 	}
-	return r, err
+	select {
+	case a = <-answered: // just now
+		return a.reply, a.err
+	default:
+	}
+	w.end()
+	select {
+	case <-answered: // so that the body is read no more once this returns
+	case <-time.After(leaveWithin):
+	}
+	return Reply{}, why
 }
 
 // exchange writes the job and reads the answer.

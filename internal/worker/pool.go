@@ -39,6 +39,9 @@ const (
 	watchEvery = 50 * time.Millisecond
 	// stoppedFor is how long a worker may stand still by a signal.
 	stoppedFor = time.Second
+	// blinkOf is the most that passes for one look at a worker: where more has gone
+	// by, this process stood still itself, by a signal or with a paused container.
+	blinkOf = time.Second
 	// leaveWithin is how long a worker may take to end when it is told to.
 	leaveWithin = time.Second
 )

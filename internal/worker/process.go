@@ -15,7 +15,8 @@ import (
 type process struct {
 	cmd    *exec.Cmd
 	in     io.WriteCloser
-	out    *bufio.Reader
+	out    *bufio.Reader // from pipe
+	pipe   *os.File
 	stderr *tail
 	gone   chan struct{} // closed when it has ended
 	jobs   int
@@ -25,7 +26,7 @@ type process struct {
 // launch starts a worker.
 func launch(o Options) (*process, error) {
 	path, argv := o.Command()
-	cmd := &exec.Cmd{Path: path, Args: argv, Env: o.Env, SysProcAttr: apart()}
+	cmd := &exec.Cmd{Path: path, Args: argv, Env: o.Env, SysProcAttr: apart(), WaitDelay: leaveWithin}
 	if cmd.Env == nil {
 		cmd.Env = []string{}
 	}
@@ -40,7 +41,7 @@ func launch(o Options) (*process, error) {
 	}
 	widen(in)
 	widen(out)
-	w := &process{cmd: cmd, in: in, out: bufio.NewReaderSize(out, 64<<10), stderr: new(tail), gone: make(chan struct{})}
+	w := &process{cmd: cmd, in: in, pipe: out, out: bufio.NewReaderSize(out, 64<<10), stderr: new(tail), gone: make(chan struct{})}
 	cmd.Stdout, cmd.Stderr = writer, w.stderr
 	err = cmd.Start()
 	writer.Close()
@@ -57,53 +58,59 @@ func launch(o Options) (*process, error) {
 	return w, nil
 }
 
-// watch looks at a worker while it has a job, and kills it where it must. The
-// function it returns ends that and says why it was killed; nil: it was not.
-func (w *process) watch(ctx context.Context, deadline time.Duration, memory int64) func() error {
-	end, ended := make(chan struct{}), make(chan struct{})
-	var why error
-	go func() {
-		defer close(ended)
-		over := time.NewTimer(deadline)
-		defer over.Stop()
-		tick := time.NewTicker(watchEvery)
-		defer tick.Stop()
-		still := 0
-		for why == nil {
-			select {
-			case <-end:
-				return
-			case <-ctx.Done():
-				why = ctx.Err()
-			case <-over.C:
-				why = ErrDeadline
-			case <-tick.C:
-				resident, stopped, ok := usage(w.cmd.Process.Pid)
-				if still++; !stopped {
-					still = 0
-				}
-				switch {
-				case ok && memory > 0 && resident > memory:
-					why = ErrMemory
-				case time.Duration(still)*watchEvery >= stoppedFor:
-					why = ErrStopped
-				}
-			}
+// watch looks at a worker that has a job until the answer is there, and says why it
+// is not waited for any longer. What this process did not live to see, as it was
+// stopped itself, is not held against the worker.
+func (w *process) watch(ctx context.Context, answered <-chan answer, deadline time.Duration, memory int64) (answer, error) {
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	var took time.Duration
+	still, last := 0, time.Now()
+	for {
+		select {
+		case a := <-answered:
+			return a, nil
+		case <-ctx.Done():
+			return answer{}, ctx.Err()
+		case <-tick.C:
 		}
-		w.cmd.Process.Kill() // what is being written or read ends with it
-	}()
-	return func() error {
-		close(end)
-		<-ended
-		return why
+		now := time.Now()
+		took, last = took+min(now.Sub(last), blinkOf), now
+		resident, stopped, ok := usage(w.cmd.Process.Pid)
+		if still++; !stopped {
+			still = 0
+		}
+		switch {
+		case took >= deadline:
+			return answer{}, ErrDeadline
+		case ok && memory > 0 && resident > memory:
+			return answer{}, ErrMemory
+		case time.Duration(still)*watchEvery >= stoppedFor:
+			return answer{}, ErrStopped
+		}
 	}
 }
 
-// kill ends a worker at once.
-func (w *process) kill() {
-	w.cmd.Process.Kill()
+// end has a worker, and what it has started, end at once, and whoever writes to it
+// or reads from it go on. It waits for nobody.
+func (w *process) end() {
+	select {
+	case <-w.gone:
+	default:
+		killAll(w.cmd.Process)
+	}
 	w.in.Close()
-	<-w.gone
+	w.pipe.Close()
+}
+
+// kill ends a worker at once. One that a dead disk keeps from ending is not waited
+// for.
+func (w *process) kill() {
+	w.end()
+	select {
+	case <-w.gone:
+	case <-time.After(2 * leaveWithin):
+	}
 }
 
 // leave lets a worker end by itself.

@@ -3,13 +3,16 @@
 package worker
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -27,6 +30,10 @@ func TestMain(m *testing.M) {
 		if Serve(os.Stdin, os.Stdout, play, func() { os.Exit(0) }) != nil {
 			os.Exit(1)
 		}
+		return
+	}
+	if len(os.Args) == 3 && os.Args[1] == "wait-for-a-worker" {
+		waitForAWorker(os.Args[2])
 		return
 	}
 	os.Exit(m.Run())
@@ -389,6 +396,115 @@ func TestAWorkerEndsWithItsParent(t *testing.T) {
 		t.Error("it goes on")
 		w.kill()
 	}
+}
+
+// A worker may be a script around the one that works, and leave something behind
+// that has its streams: that ends with it, and keeps nobody waiting.
+func TestWhatAWorkerHasStartedEndsWithIt(t *testing.T) {
+	own, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, script := range []string{"sleep 1000 & \"$0\" be-a-worker; exit $?", "sleep 1000 & \"$0\" be-a-worker", "sleep 1000"} {
+		p := newPool(t, func(o *Options) {
+			o.Command = func() (string, []string) { return "/bin/sh", []string{"sh", "-c", script, own} }
+		})
+		done := make(chan error, 1)
+		go func() {
+			_, err := p.Do(t.Context(), Job{Op: "hang", Deadline: time.Second})
+			done <- err
+		}()
+		until(t, "it is started", func() bool { return len(p.PIDs()) == 1 })
+		group := p.PIDs()[0]
+		select {
+		case err := <-done:
+			if !errors.Is(err, ErrDeadline) {
+				t.Errorf("%s: %v", script, err)
+			}
+		case <-time.After(time.Minute):
+			syscall.Kill(-group, syscall.SIGKILL)
+			t.Fatalf("%s: no answer", script)
+		}
+		until(t, "all of it has ended", func() bool { return syscall.Kill(-group, 0) == syscall.ESRCH })
+	}
+}
+
+// deaf is a file on a disk that does not answer.
+type deaf chan struct{}
+
+func (d deaf) ReadAt([]byte, int64) (int, error) {
+	<-d
+	return 0, syscall.EIO
+}
+
+// A disk that does not answer costs the jobs that need it, not those after them.
+func TestABodyThatDoesNotCome(t *testing.T) {
+	p := newPool(t, nil)
+	body := make(deaf)
+	t.Cleanup(func() { close(body) })
+	for range 3 {
+		done := make(chan error, 1)
+		go func() {
+			_, err := p.Do(t.Context(), Job{Op: "echo", Body: body, Size: 10, Deadline: time.Second})
+			done <- err
+		}()
+		select {
+		case err := <-done:
+			if !errors.Is(err, ErrDeadline) {
+				t.Error(err)
+			}
+		case <-time.After(time.Minute):
+			t.Fatal("it is waited for")
+		}
+	}
+	p.pid(t)
+}
+
+// waitForAWorker has a worker nap until a file is there, and says what came of it.
+func waitForAWorker(file string) {
+	own, _ := os.Executable()
+	p := New(Options{Command: func() (string, []string) { return own, []string{own, "be-a-worker"} }, Deadline: 3 * time.Second, Jobs: 200, Idle: time.Hour})
+	go func() {
+		for len(p.PIDs()) == 0 {
+			time.Sleep(time.Millisecond)
+		}
+		os.Stdout.WriteString("at it\n")
+	}()
+	_, err := p.Do(context.Background(), Job{Op: "nap", Params: file})
+	fmt.Printf("%v\n", err)
+	p.Close()
+}
+
+// Who was stopped himself, as a job of a terminal is, for longer than the deadline
+// finds the answer when he goes on, or waits on for it: the worker has done no wrong.
+func TestOneWhoWasStoppedBlamesNobody(t *testing.T) {
+	own, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	wake := filepath.Join(t.TempDir(), "wake")
+	cmd := exec.Command(own, "wait-for-a-worker", wake)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Process.Kill()
+	lines := bufio.NewScanner(out)
+	lines.Scan()
+	cmd.Process.Signal(syscall.SIGSTOP)
+	time.Sleep(4 * time.Second)
+	cmd.Process.Signal(syscall.SIGCONT)
+	time.Sleep(100 * time.Millisecond)
+	if err := os.WriteFile(wake, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if lines.Scan(); lines.Text() != "<nil>" {
+		t.Error(lines.Text())
+	}
+	cmd.Wait()
 }
 
 func TestNoWorker(t *testing.T) {
