@@ -22,6 +22,37 @@ func countPages(b []byte) int {
 	return len(seen)
 }
 
+// TIFFLayout is what a TIFF's first page says of how its samples lie, in the numbers of
+// the format.
+type TIFFLayout struct{ Compression, Photometric, BitOrder, Planes, Samples, FaxOptions int }
+
+// LayoutOf reads the layout of a TIFF's first page.
+func LayoutOf(b []byte) TIFFLayout {
+	l := TIFFLayout{Compression: 1, BitOrder: 1, Planes: 1, Samples: 1}
+	if len(b) < 8 {
+		return l
+	}
+	order := byteOrder(b)
+	at := look{r: bytes.NewReader(b), size: int64(len(b))}
+	at.directory(order, int64(order.Uint32(b[4:])), func(tag uint16, _, v uint32) {
+		switch tag {
+		case 259:
+			l.Compression = int(v)
+		case 262:
+			l.Photometric = int(v)
+		case 266:
+			l.BitOrder = int(v)
+		case 277:
+			l.Samples = int(v)
+		case 284:
+			l.Planes = int(v)
+		case 292:
+			l.FaxOptions = int(v)
+		}
+	})
+	return l
+}
+
 // TIFFProfile is the ICC profile of a TIFF's first page; nil where it has none.
 func TIFFProfile(b []byte) []byte {
 	if len(b) < 8 {

@@ -12,7 +12,6 @@ import (
 	"image/png"
 
 	"github.com/fsmcp/fsmcp/internal/media"
-	"golang.org/x/image/tiff"
 	"golang.org/x/image/webp"
 )
 
@@ -30,7 +29,7 @@ func decode(kind media.Kind, data []byte, w, h int) (image.Image, error) {
 	case media.ICO:
 		return largestIcon(data)
 	case media.TIFF:
-		return tiff.Decode(bytes.NewReader(data))
+		return decodeTIFF(data)
 	}
 	return nil, fmt.Errorf("%s pictures cannot be decoded by this engine", kind)
 }
