@@ -19,12 +19,15 @@ import (
 // drawn: laid under what is done, it comes too late for what mixes with it, such
 // as shadows.
 func (d *document) draw(number int) ([]byte, error) {
-	size, err := d.in.GetPageSize(&requests.GetPageSize{Page: d.page(number)})
-	if err != nil || !(size.Width > 0 && size.Height > 0) {
+	width, height, ok := d.size(number)
+	if !ok && d.uncut(number) {
+		width, height, ok = d.size(number)
+	}
+	if !ok {
 		return nil, damaged(fmt.Sprintf("page %d has no size", number))
 	}
-	scale := media.PageSide / max(size.Width, size.Height)
-	on, err := newSheet(d.in, whole(size.Width*scale), whole(size.Height*scale))
+	scale := media.PageSide / max(width, height)
+	on, err := newSheet(d.in, whole(width*scale), whole(height*scale))
 	if err != nil {
 		return nil, damaged(fmt.Sprintf("page %d cannot be drawn", number))
 	}
@@ -37,6 +40,26 @@ func (d *document) draw(number int) ([]byte, error) {
 		return nil, damaged(fmt.Sprintf("page %d cannot be drawn", number))
 	}
 	return jpegwriter.Encode(pixels, jpegwriter.Options{Quality: media.PageQuality})
+}
+
+// size is a page's as it is shown, in points; not ok: it has none.
+func (d *document) size(number int) (width, height float64, ok bool) {
+	s, err := d.in.GetPageSize(&requests.GetPageSize{Page: d.page(number)})
+	if err != nil {
+		return 0, 0, false
+	}
+	return s.Width, s.Height, s.Width > 0 && s.Height > 0
+}
+
+// uncut shows all of a page of which what is to be shown lies beside it.
+func (d *document) uncut(number int) bool {
+	all, err := d.in.FPDFPage_GetMediaBox(&requests.FPDFPage_GetMediaBox{Page: d.page(number)})
+	if err != nil {
+		return false
+	}
+	_, err = d.in.FPDFPage_SetCropBox(&requests.FPDFPage_SetCropBox{Page: d.page(number), Left: all.Left, Bottom: all.Bottom, Right: all.Right, Top: all.Top})
+	d.leave() // it is read anew
+	return err == nil
 }
 
 // whole is a length in pixels, a pixel that is begun counted in.

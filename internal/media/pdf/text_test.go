@@ -228,3 +228,21 @@ func annotated(t *testing.T, dict, words string) []byte {
 		"<</Type/Annot/F 4/Rect[150 500 350 530]"+dict+"/AP<</N 7 0 R>>>>",
 		fmt.Sprintf("<</Type/XObject/Subtype/Form/BBox[0 0 200 30]/Resources<</Font<</F1<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>>>>>/Length %d>>\nstream\n%s\nendstream", len(form), form))
 }
+
+// A page of which what is to be shown lies beside it keeps nobody from the document:
+// it is shown uncut.
+func TestAPageThatIsCutDownToNothingIsShown(t *testing.T) {
+	r := New(cache())
+	defer r.Close()
+	res, err := r.Read(pageWith("1 0 0 rg 0 0 400 300 re f", "", "/CropBox[1000 1000 1200 1200]"), ask(""), quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	img, err := jpeg.Decode(bytes.NewReader(res.Pages[0].Picture))
+	if err != nil || img.Bounds().Size() != image.Pt(1568, 1176) {
+		t.Fatalf("%v %v", img.Bounds(), err)
+	}
+	if c := color.RGBAModel.Convert(img.At(700, 500)).(color.RGBA); c.R < 240 || c.G > 20 {
+		t.Error(c)
+	}
+}
