@@ -76,7 +76,7 @@ func (r *reading) shownPages(size int64, q media.PDFRequest, res media.PDFResult
 	head := fmt.Sprintf("PDF file read: %s (%s), pages %s of %d", r.spot.name(), amount(size), media.Spoken(shown), res.Count)
 	out := &Result{Meta: map[string]any{"fsmcp/pages": res.Count, "fsmcp/originalSize": size}}
 	if res.Document != nil {
-		attached := fmt.Sprintf("(The document follows as a PDF of %d pages. Where you cannot see it, have the user set pdf.mode to pages.)", len(shown))
+		attached := fmt.Sprintf("(The document follows as a PDF of %d %s. Where you cannot see it, have the user set pdf.mode to pages.)", len(shown), plural(len(shown), "page", "pages"))
 		out.Blocks = []Block{
 			{Text: textResult(head, r.misnamed(media.PDF), attached, remarks(q, res), r.spot.note()).Blocks[0].Text},
 			{Data: res.Document, MIME: media.PDF.MIME(), Path: r.spot.Asked.String()},
