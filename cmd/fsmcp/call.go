@@ -63,7 +63,7 @@ call failed, 2 when the command line cannot be understood.`,
 
 // callAll makes the calls one after the other; a failed one does not stop the rest.
 func callAll(cmd *cobra.Command, s surroundings, cfg config.Config, log zerolog.Logger, args []string, asJSON bool) error {
-	p, err := assemble(cfg, log)
+	p, err := assemble(s, cfg, log)
 	if err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func toolsCommand(s surroundings) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			p, err := assemble(cfg, zerolog.Nop())
+			p, err := assemble(s, cfg, zerolog.Nop())
 			if err != nil {
 				return err
 			}

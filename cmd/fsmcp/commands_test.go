@@ -37,7 +37,7 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		"signal": (*driver).signal, "as": (*driver).as,
 		"call": (*driver).call, "calls": (*driver).callAll, "follow": (*driver).follow, "blocks": (*driver).blocks, "picture": (*driver).picture, "send": (*driver).send, "list-tools": (*driver).list,
 		"says": (*driver).says, "answer": (*driver).answer, "code": (*driver).code,
-		"calls-used": (*driver).callsUsed, "took": (*driver).tookAtMost, "answer-at-most": (*driver).answerAtMost, "content-at-most": (*driver).contentAtMost,
+		"denies": (*driver).denies, "calls-used": (*driver).callsUsed, "took": (*driver).tookAtMost, "spent": (*driver).spentAtMost, "answer-at-most": (*driver).answerAtMost, "content-at-most": (*driver).contentAtMost,
 		"stderr-says": (*driver).stderrSays, "told-of": (*driver).toldOf, "hold-open-for-writing": (*driver).hold, "release": (*driver).release,
 		"mount-tmpfs": (*driver).mountTmpfs,
 	} {

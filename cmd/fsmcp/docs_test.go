@@ -223,8 +223,8 @@ func runTranscript(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// shell runs a command in the workspace. Where a server runs, it is given a moment
-// to hear of what the command did.
+// shell runs a command in the workspace. A server that runs has heard of what the
+// command did when it answers the next call: see hearing.
 func (d *driver) shell(ts *testscript.TestScript, command string) string {
 	for page, real := range d.ids {
 		command = strings.ReplaceAll(command, page, real)
@@ -234,9 +234,6 @@ func (d *driver) shell(ts *testscript.TestScript, command string) string {
 	out, err := cmd.CombinedOutput()
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
 		ts.Check(err)
-	}
-	if d.client != nil {
-		time.Sleep(200 * time.Millisecond)
 	}
 	return string(out)
 }

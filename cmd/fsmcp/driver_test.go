@@ -33,7 +33,9 @@ type driver struct {
 	stderr  *syncBuffer
 
 	last  mcptest.Result
-	took  time.Duration
+	took  time.Duration // the last call,
+	spent time.Duration // so long of a processor;
+	again func()        // which makes it once more
 	calls int
 	held  map[string]*os.File
 	undo  []func() error
@@ -172,10 +174,7 @@ func (d *driver) call(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 2 {
 		ts.Fatalf("usage: [!] call TOOL ARGUMENTS")
 	}
-	c := d.running(ts)
-	begin := time.Now()
-	res, err := c.Call(args[0], d.arguments(ts, args[1]))
-	d.took = time.Since(begin)
+	res, err := d.timed(ts, args[0], d.arguments(ts, args[1]))
 	d.calls++
 	if err != nil {
 		ts.Fatalf("call %s: %v\nstandard error: %s", args[0], err, d.stderr)
@@ -188,6 +187,34 @@ func (d *driver) call(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("a tool error without fsmcp/errorCode or fsmcp/error: %s", res.Raw)
 	}
 	d.checkShape(ts, res)
+}
+
+// timed makes a call, and notes what it was and how long it took.
+func (d *driver) timed(ts *testscript.TestScript, tool string, arguments json.RawMessage) (mcptest.Result, error) {
+	c := d.running(ts)
+	d.again = func() {
+		_, err := d.timed(ts, tool, arguments)
+		ts.Check(err)
+	}
+	used := processorTime(c.PID())
+	begin := time.Now()
+	res, err := c.Call(tool, arguments)
+	d.took = time.Since(begin)
+	d.spent = processorTime(c.PID()) - used
+	return res, err
+}
+
+// processorTime is what a process has used; 0 where the system does not tell.
+func processorTime(pid int) time.Duration {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0
+	}
+	var user, system int64 // in hundredths of a second
+	fields := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
+	fmt.Sscan(fields[11], &user)
+	fmt.Sscan(fields[12], &system)
+	return time.Duration(user+system) * 10 * time.Millisecond
 }
 
 // checkShape holds of every answer: no structured part, some content.
@@ -319,6 +346,22 @@ func (d *driver) code(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
+// denies FILE reads a name until a deny rule has it, which came with a change of the
+// settings: they hold by then. How soon that has to be TestDenyAddedHolds asks.
+func (d *driver) denies(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, args, 1, "denies FILE")
+	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		res, err := d.running(ts).Call("Read", map[string]any{"file_path": filepath.Join(d.work, args[0])})
+		ts.Check(err)
+		if res.Slug == "denied" && !strings.Contains(res.Text, "broken settings file") {
+			return // a file that is just being written may be taken for a broken one
+		}
+		if time.Now().After(end) {
+			ts.Fatalf("%s is not denied: %s\nstandard error: %s", args[0], d.fold(res.Text), d.stderr)
+		}
+	}
+}
+
 // callsUsed bounds the calls since the server was started.
 func (d *driver) callsUsed(ts *testscript.TestScript, neg bool, args []string) {
 	n := number(ts, args, 0)
@@ -327,11 +370,27 @@ func (d *driver) callsUsed(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
+// tookAtMost bounds how long the last call takes. The machine may have held it up:
+// then it is made again, a few times, and has to be as quick once.
 func (d *driver) tookAtMost(ts *testscript.TestScript, neg bool, args []string) {
 	bound, err := time.ParseDuration(args[0])
 	ts.Check(err)
-	if d.took > bound {
-		ts.Fatalf("the call took %v, more than %v", d.took, bound)
+	best := d.took
+	for tries := 1; best > bound; tries++ {
+		if tries == 5 {
+			ts.Fatalf("the call took %v at best of %d times, more than %v", best, tries, bound)
+		}
+		d.again()
+		best = min(best, d.took)
+	}
+}
+
+// spentAtMost bounds the processor time that went by during the last call.
+func (d *driver) spentAtMost(ts *testscript.TestScript, neg bool, args []string) {
+	bound, err := time.ParseDuration(args[0])
+	ts.Check(err)
+	if d.spent > bound {
+		ts.Fatalf("the call took %v of a processor, more than %v", d.spent, bound)
 	}
 }
 
@@ -406,7 +465,7 @@ func (d *driver) signal(ts *testscript.TestScript, neg bool, args []string) {
 	c := d.running(ts)
 	d.client = nil
 	ts.Check(c.Signal(sig))
-	if err := c.Wait(20 * time.Second); err != nil {
+	if err := c.Wait(60 * time.Second); err != nil {
 		c.Kill()
 		ts.Fatalf("after %s: %v\nstandard error: %s", args[0], err, d.stderr)
 	}
@@ -418,11 +477,10 @@ func (d *driver) signal(ts *testscript.TestScript, neg bool, args []string) {
 func (d *driver) stderrSays(ts *testscript.TestScript, neg bool, args []string) {
 	for _, a := range args {
 		want := unescape(ts, a)
-		for range 40 {
+		for end := time.Now().Add(40 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 			if neg || strings.Contains(d.fold(d.stderr.String()), want) {
 				break
 			}
-			time.Sleep(50 * time.Millisecond)
 		}
 		if strings.Contains(d.fold(d.stderr.String()), want) == neg {
 			ts.Fatalf("standard error holds %q: %v\n%s", a, neg, d.stderr)

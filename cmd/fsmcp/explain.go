@@ -54,7 +54,7 @@ func explain(s surroundings, f config.Flags, paths []string, asJSON bool) error 
 	for _, w := range warnings {
 		log.Warn().Msg(w)
 	}
-	p, err := assemble(cfg, log)
+	p, err := assemble(s, cfg, log)
 	if err != nil {
 		return err
 	}

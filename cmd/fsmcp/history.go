@@ -77,7 +77,7 @@ func consult(s surroundings, f config.Flags, run func(h *historian) error) error
 	for _, w := range warnings {
 		log.Warn().Msg(w)
 	}
-	p, err := assemble(cfg, log)
+	p, err := assemble(s, cfg, log)
 	if err != nil {
 		return err
 	}

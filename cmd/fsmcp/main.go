@@ -14,11 +14,15 @@ var (
 	commit  = "unknown"
 )
 
-func main() {
+func main() { os.Exit(begin(process())) }
+
+// begin runs the command line of this process until it ends, or a signal does
+// that, and returns the exit code.
+func begin(s surroundings) int {
 	// A client that stops reading ends the session, not the process. Caught and
 	// not ignored, for programs that fsmcp starts would inherit that.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	os.Exit(run(ctx, os.Args[1:], process()))
+	return run(ctx, os.Args[1:], s)
 }

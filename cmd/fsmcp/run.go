@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fsmcp/fsmcp/internal/config"
+	"github.com/fsmcp/fsmcp/internal/tools"
 )
 
 // surroundings are what a command may use of the process it runs in.
@@ -20,6 +22,12 @@ type surroundings struct {
 	terminal bool // standard input is one
 	person   bool // standard error is one, too: somebody may be asked
 	config   config.Surroundings
+
+	// What an answer knows of touched files depends on how busy the machine is.
+	// Where it must not, a watcher is put around the real one, and an answer waits
+	// longer than by default for looks.
+	watcher func(tools.Watcher) tools.Watcher // nil: none
+	lookFor time.Duration                     // 0: the default
 }
 
 // process gathers the surroundings of the real process.

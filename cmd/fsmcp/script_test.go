@@ -20,11 +20,11 @@ func TestMain(m *testing.M) {
 	if os.Getenv("GORACE") == "" {
 		os.Setenv("GORACE", "atexit_sleep_ms=0")
 	}
-	testscript.Main(m, map[string]func(){"fsmcp": main})
+	testscript.Main(m, map[string]func(){"fsmcp": hearing})
 }
 
 // TestScripts runs testdata/script: one file for each promise, over the real
-// main function in a process of its own.
+// program in a process of its own.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                filepath.Join("..", "..", "testdata", "script"),

@@ -72,7 +72,7 @@ func serve(ctx context.Context, s surroundings, f config.Flags) error {
 	for _, w := range warnings {
 		log.Warn().Msg(w)
 	}
-	p, err := assemble(cfg, log)
+	p, err := assemble(s, cfg, log)
 	if err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ type parts struct {
 
 // assemble builds every part by hand. It touches no file but to find out where
 // the links of the workspace lead.
-func assemble(cfg config.Config, log zerolog.Logger) (*parts, error) {
+func assemble(s surroundings, cfg config.Config, log zerolog.Logger) (*parts, error) {
 	rules := newRulebook(cfg, log)
 	saver, store := keeping(rules, save.Options{
 		StateDir:      cfg.StateDir,
@@ -120,7 +120,10 @@ func assemble(cfg config.Config, log zerolog.Logger) (*parts, error) {
 		Rand:          rand.Reader,
 	})
 	workers, readers, compiling := newWorkers(log), newReaders(log), newCompiler(log)
-	marks := &watch.Marks{Below: rules.tops}
+	var marks tools.Watcher = &watch.Marks{Below: rules.tops}
+	if s.watcher != nil {
+		marks = s.watcher(marks)
+	}
 	telling := &teller{rules: rules, log: log}
 	runner := hooks.New(hooks.Options{Dir: saver.StateDir})
 	house := tools.New(tools.Options{
@@ -136,6 +139,7 @@ func assemble(cfg config.Config, log zerolog.Logger) (*parts, error) {
 		Teller:    telling,
 		Hooks:     &hooking{rules: rules, runner: runner, log: log},
 		Watcher:   marks,
+		LookFor:   s.lookFor,
 
 		Preferences: rules.preferences,
 

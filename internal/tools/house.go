@@ -38,6 +38,9 @@ type Options struct {
 	// Watcher notes which files were touched; nil: changes made outside are not
 	// told before a file is used.
 	Watcher Watcher
+	// LookFor is how long an answer waits for looks at files that were touched;
+	// 0 is a quarter of a second.
+	LookFor time.Duration
 	// Teller is told of calls; nil: nobody is.
 	Teller Teller
 	// Hooks run around changes; nil: none do.
@@ -62,7 +65,12 @@ type House struct {
 }
 
 // New builds a house of its parts. It touches no file.
-func New(o Options) *House { return &House{Options: o, heavy: make(chan struct{}, 1)} }
+func New(o Options) *House {
+	if o.LookFor == 0 {
+		o.LookFor = lookFor
+	}
+	return &House{Options: o, heavy: make(chan struct{}, 1)}
+}
 
 // Key names the file that a raw argument means, as far as that can be said
 // without a look at the disk: calls of one key are kept in order.

@@ -244,7 +244,7 @@ const (
 // lookOver looks at files one after the other, as long as an answer may wait. Where
 // the disk is stuck, only who looks is.
 func (h *House) lookOver(ctx context.Context, session *Session, paths []string) (all []reminder) {
-	enough, end := context.WithTimeout(ctx, lookFor)
+	enough, end := context.WithTimeout(ctx, h.LookFor)
 	defer end()
 	found := make(chan reminder)
 	go func() {
