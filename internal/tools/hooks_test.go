@@ -550,14 +550,18 @@ func TestNoHooksCostNothing(t *testing.T) {
 	defer s.Close()
 	m := made{result: &Result{}, change: &change{}}
 	ctx := t.Context()
-	if n := testing.AllocsPerRun(100, func() {
-		var done hooking
-		if err := b.house.before(ctx, b.call, s, &done); err != nil {
-			t.Error(err)
-		}
-		b.house.after(ctx, b.call, s, m, &done)
-	}); n != 0 {
-		t.Errorf("%v allocations", n)
+	fewest := 1.0 // what else runs in the process is counted, too
+	for range 10 {
+		fewest = min(fewest, testing.AllocsPerRun(100, func() {
+			var done hooking
+			if err := b.house.before(ctx, b.call, s, &done); err != nil {
+				t.Error(err)
+			}
+			b.house.after(ctx, b.call, s, m, &done)
+		}))
+	}
+	if fewest != 0 {
+		t.Errorf("%v allocations", fewest)
 	}
 }
 

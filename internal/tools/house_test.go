@@ -46,6 +46,7 @@ func newBench(t testing.TB, rules ...perm.RuleText) *bench {
 		MaxTokens:   DefaultMaxTokens,
 		Preferences: func() Preferences { return Preferences{Dedup: true} },
 		Now:         time.Now,
+		LookFor:     time.Minute, // whatever holds the machine up
 	})
 	return &bench{t: t, dir: dir, house: h, call: Call{Session: h.NewSession()}}
 }

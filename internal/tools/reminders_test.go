@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/fsmcp/fsmcp/internal/watch"
@@ -205,7 +206,7 @@ func TestReminderOfAnAnswerThatIsNotSent(t *testing.T) {
 		t.Errorf("told by two answers: %q", got)
 	}
 	giveUp()
-	for range 100 { // what follows from it may take a moment
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); { // what follows from it may take a moment
 		got := reminders(b.run(&WriteArgs{FilePath: b.path("y"), Content: rand.Text()}))
 		if len(got) == 1 && strings.Contains(got[0], "1\t+two") {
 			return
@@ -254,37 +255,41 @@ func (w *stuck) Follow(name string) (bool, error) {
 	return w.handed.Follow(name)
 }
 
-// TestReminderDoesNotHoldAnAnswerUp where the disk does not answer.
+// TestReminderDoesNotHoldAnAnswerUp where the disk does not answer: an answer waits for
+// so long and no longer, by a clock that stands still while anybody works.
 func TestReminderDoesNotHoldAnAnswerUp(t *testing.T) {
-	b := newBench(t)
-	w := &stuck{handed: handed{room: 8}}
-	b.house.Watcher = w
-	first, second := b.put("a", "one\n"), b.put("b", "one\n")
-	b.ok(&ReadArgs{FilePath: first})
-	b.ok(&ReadArgs{FilePath: second})
-	b.put("a", "two\n")
-	b.put("b", "two\n")
-	w.name, w.free, w.touched = first, make(chan struct{}), []string{first, second}
-	begun := time.Now()
-	got := reminders(b.run(&WriteArgs{FilePath: b.path("x"), Content: "x"}))
-	if took := time.Since(begun); took > 10*lookFor {
-		t.Errorf("the answer took %v", took)
-	}
-	for i := range 3 { // nobody queues up behind it
-		begun = time.Now()
-		got = append(got, reminders(b.run(&WriteArgs{FilePath: b.path("x"), Content: fmt.Sprint(i)}))...)
-		if took := time.Since(begun); took > 10*lookFor {
-			t.Errorf("a later answer took %v", took)
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.house.LookFor = lookFor
+		w := &stuck{handed: handed{room: 8}}
+		b.house.Watcher = w
+		first, second := b.put("a", "one\n"), b.put("b", "one\n")
+		b.ok(&ReadArgs{FilePath: first})
+		b.ok(&ReadArgs{FilePath: second})
+		b.put("a", "two\n")
+		b.put("b", "two\n")
+		w.name, w.free, w.touched = first, make(chan struct{}), []string{first, second}
+		begun := time.Now()
+		got := reminders(b.run(&WriteArgs{FilePath: b.path("x"), Content: "x"}))
+		if took := time.Since(begun); took > lookFor {
+			t.Errorf("the answer took %v", took)
 		}
-	}
-	close(w.free)
-	for i := 0; i < 100 && strings.Count(strings.Join(got, ""), "1\t+two") < 2; i++ {
-		got = append(got, reminders(b.run(&WriteArgs{FilePath: b.path("x"), Content: rand.Text()}))...)
-		time.Sleep(5 * time.Millisecond)
-	}
-	if all := strings.Join(got, ""); strings.Count(all, "1\t+two") != 2 {
-		t.Errorf("%q", got)
-	}
+		for i := range 3 { // nobody queues up behind it
+			begun = time.Now()
+			got = append(got, reminders(b.run(&WriteArgs{FilePath: b.path("x"), Content: fmt.Sprint(i)}))...)
+			if took := time.Since(begun); took > lookFor {
+				t.Errorf("a later answer took %v", took)
+			}
+		}
+		close(w.free)
+		for i := 0; i < 100 && strings.Count(strings.Join(got, ""), "1\t+two") < 2; i++ {
+			got = append(got, reminders(b.run(&WriteArgs{FilePath: b.path("x"), Content: rand.Text()}))...)
+			time.Sleep(5 * time.Millisecond)
+		}
+		if all := strings.Join(got, ""); strings.Count(all, "1\t+two") != 2 {
+			t.Errorf("%q", got)
+		}
+	})
 }
 
 // TestReminderKeepsLittleText, also of files that are told of again and again.
@@ -441,7 +446,7 @@ func TestReminderHashesALargeFileOnce(t *testing.T) {
 	}
 	giveUp()
 	f.sum[0] ^= 1 // which shows whether it is used
-	for range 100 {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); {
 		if r := b.run(&WriteArgs{FilePath: b.path("x"), Content: rand.Text()}); reminders(r) != nil {
 			break
 		}
