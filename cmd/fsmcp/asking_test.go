@@ -428,6 +428,19 @@ func TestNobodyAnswers(t *testing.T) {
 // settings have it do soon. Other calls go on meanwhile.
 func TestNoAnswerInTime(t *testing.T) {
 	t.Parallel()
+	best := time.Hour // the machine may hold one of them up
+	for tries := 0; tries < 4 && best > 10*time.Second; tries++ {
+		best = min(best, unanswered(t))
+	}
+	if best > 10*time.Second {
+		t.Errorf("took %v at best", best)
+	}
+}
+
+// unanswered is how long a call takes whose question, which nobody answers, is given up
+// after a second.
+func unanswered(t *testing.T) (took time.Duration) {
+	t.Helper()
 	work, home := t.TempDir(), t.TempDir()
 	file := writeFile(t, work, "a.txt", "one\n")
 	if err := os.MkdirAll(filepath.Join(home, ".config/fsmcp"), 0o755); err != nil {
@@ -450,10 +463,11 @@ func TestNoAnswerInTime(t *testing.T) {
 	<-asked
 	p.call("Read", map[string]any{"file_path": file}, false, "1\tone")
 	<-done
-	if took := time.Since(began); took < time.Second || took > 10*time.Second {
+	if took = time.Since(began); took < time.Second {
 		t.Errorf("took %v", took)
 	}
 	wantFile(t, file, "one\n")
+	return took
 }
 
 // TestRoots lets the official client name its roots, in both eras, and change
@@ -516,34 +530,35 @@ func TestRulesOfRoots(t *testing.T) {
 	for _, revision := range bothEras {
 		t.Run(revision, func(t *testing.T) {
 			t.Parallel()
-			f := newFort(t)
-			one, two := f.outside+"/one", f.outside+"/two"
-			for _, dir := range []string{one, two} {
-				f.put(dir+"/a.txt", "x\n")
-				f.put(dir+"/b.txt", "x\n")
-				f.put(dir+"/.claude/settings.json", deny("Read(b.txt)").text())
-			}
-			p := scene{revision: revision, dir: f.ws, home: f.home, roots: []string{one}}.meet(t)
-			slug := func(name string) string {
-				return p.try("Read", map[string]any{"file_path": name}).slug
-			}
-			read := func(name, want string) {
-				t.Helper()
-				if got := slug(name); got != want {
-					t.Errorf("%s: %q, want %q", name, got, want)
+			inTime(t, func(f *fort) {
+				one, two := f.outside+"/one", f.outside+"/two"
+				for _, dir := range []string{one, two} {
+					f.put(dir+"/a.txt", "x\n")
+					f.put(dir+"/b.txt", "x\n")
+					f.put(dir+"/.claude/settings.json", deny("Read(b.txt)").text())
 				}
-			}
-			read(one+"/a.txt", "")
-			read(one+"/b.txt", "denied")
-			p.wasAsked()
-			p.client.AddRoots(&mcp.Root{URI: "file://" + two})
-			read(two+"/a.txt", "")
-			read(two+"/b.txt", "denied")
-			p.wasAsked()
-			f.put(two+"/.claude/settings.json", deny("Read(a.txt)").text())
-			f.soon("the rules of a root that came later are followed", func() bool { return slug(two+"/a.txt") == "denied" })
-			p.wasAsked()
-			read(one+"/a.txt", "denied") // relative rules hold in every workspace directory
+				p := scene{revision: revision, dir: f.ws, home: f.home, roots: []string{one}}.meet(t)
+				slug := func(name string) string {
+					return p.try("Read", map[string]any{"file_path": name}).slug
+				}
+				read := func(name, want string) {
+					t.Helper()
+					if got := slug(name); got != want {
+						t.Errorf("%s: %q, want %q", name, got, want)
+					}
+				}
+				read(one+"/a.txt", "")
+				read(one+"/b.txt", "denied")
+				p.wasAsked()
+				p.client.AddRoots(&mcp.Root{URI: "file://" + two})
+				read(two+"/a.txt", "")
+				read(two+"/b.txt", "denied")
+				p.wasAsked()
+				f.replace(two+"/.claude/settings.json", deny("Read(a.txt)").text()) // at once: a file half written is broken, of which the user is asked
+				f.soon("the rules of a root that came later are followed", func() bool { return slug(two+"/a.txt") == "denied" })
+				p.wasAsked()
+				read(one+"/a.txt", "denied") // relative rules hold in every workspace directory
+			})
 		})
 	}
 }

@@ -26,8 +26,7 @@ type fort struct {
 	stderr            *syncBuffer
 	heard             *syncBuffer
 
-	slowest time.Duration // that a change of settings took to hold
-	lates   int
+	took map[string]time.Duration // by changes of settings: until they held
 }
 
 const canary = "CANARY-4711"

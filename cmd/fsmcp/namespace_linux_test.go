@@ -65,26 +65,27 @@ func TestWithoutEvents(t *testing.T) {
 // for nothing, and a file that is dropped in holds within a second.
 func TestManaged(t *testing.T) {
 	t.Parallel()
-	f := newFort(t)
-	for _, name := range []string{"a.txt", "b.txt", "c.txt"} {
-		f.put(name, canary+"\n")
-	}
-	managed := f.put(f.outside+"/managed.json", rules{"deny": []string{"Read(a.txt)"}, "allow": []string{"Read(/x)"}}.text())
-	loose := f.put(f.outside+"/loose.json", deny("Read(b.txt)").text())
-	f.after("mount -t tmpfs none /etc && mkdir -p /etc/claude-code/managed-settings.d && cd /etc/claude-code && " +
-		"cp " + managed + " managed-settings.json && cp " + loose + " managed-settings.d/10.json && chmod 666 managed-settings.d/10.json && cd " + f.ws)
-	f.serve("--no-claude-settings", "--allow", "Read(a.txt)", "--permission-mode", "bypassPermissions")
-	f.refused(f.abs("a.txt"), "denied")
-	res := f.call("Read", map[string]any{"file_path": f.abs("a.txt")})
-	if !strings.Contains(res.Text, "Read(a.txt) (/etc/claude-code/managed-settings.json:7)") {
-		t.Errorf("answered %s", res.Text)
-	}
-	f.soon("warnings", func() bool {
-		return strings.Contains(f.stderr.String(), "10.json is ignored: it has to belong to root")
+	inTime(t, func(f *fort) {
+		for _, name := range []string{"a.txt", "b.txt", "c.txt"} {
+			f.put(name, canary+"\n")
+		}
+		managed := f.put(f.outside+"/managed.json", rules{"deny": []string{"Read(a.txt)"}, "allow": []string{"Read(/x)"}}.text())
+		loose := f.put(f.outside+"/loose.json", deny("Read(b.txt)").text())
+		f.after("mount -t tmpfs none /etc && mkdir -p /etc/claude-code/managed-settings.d && cd /etc/claude-code && " +
+			"cp " + managed + " managed-settings.json && cp " + loose + " managed-settings.d/10.json && chmod 666 managed-settings.d/10.json && cd " + f.ws)
+		f.serve("--no-claude-settings", "--allow", "Read(a.txt)", "--permission-mode", "bypassPermissions")
+		f.refused(f.abs("a.txt"), "denied")
+		res := f.call("Read", map[string]any{"file_path": f.abs("a.txt")})
+		if !strings.Contains(res.Text, "Read(a.txt) (/etc/claude-code/managed-settings.json:7)") {
+			t.Errorf("answered %s", res.Text)
+		}
+		f.soon("warnings", func() bool {
+			return strings.Contains(f.stderr.String(), "10.json is ignored: it has to belong to root")
+		})
+		if !f.open("b.txt")() {
+			t.Error("a rule that anybody could have written counts")
+		}
+		f.put(fmt.Sprintf("/proc/%d/root/etc/claude-code/managed-settings.d/20.json", f.client.PID()), deny("Read(c.txt)").text())
+		f.soon("a file dropped in", f.closed("c.txt"))
 	})
-	if !f.open("b.txt")() {
-		t.Error("a rule that anybody could have written counts")
-	}
-	f.put(fmt.Sprintf("/proc/%d/root/etc/claude-code/managed-settings.d/20.json", f.client.PID()), deny("Read(c.txt)").text())
-	f.soon("a file dropped in", f.closed("c.txt"))
 }

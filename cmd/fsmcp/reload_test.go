@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -29,31 +30,50 @@ func (r rules) text() string {
 	return string(text) + "\n"
 }
 
-// soon waits until something is so, and asks that this takes no longer than it
-// may. The bound is on an idle machine: the rest is told, and fails only beyond
-// all reason.
+// soon waits until something is so, however long the machine takes, and notes how
+// long that was.
 func (f *fort) soon(what string, is func() bool) {
 	f.t.Helper()
 	began := time.Now()
 	for !is() {
-		if time.Since(began) > 10*holdsWithin {
+		if time.Since(began) > 60*holdsWithin {
 			f.t.Fatalf("%s: not after %v\nstandard error: %s", what, time.Since(began), f.stderr)
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	if took := time.Since(began); took > holdsWithin {
-		f.late(what, took)
+	if f.took == nil {
+		f.took = map[string]time.Duration{}
 	}
-	f.slowest = max(f.slowest, time.Since(began))
+	f.took[what] = max(f.took[what], time.Since(began))
 }
 
-// late counts what came later than it may. One such moment may be the
-// machine's, whose other tests run beside this one.
-func (f *fort) late(what string, took time.Duration) {
-	f.t.Helper()
-	f.t.Logf("%s: only after %v", what, took)
-	if f.lates++; f.lates > 1 {
-		f.t.Errorf("%s: only after %v, and not for the first time", what, took)
+// inTime plays a scene in which changes of settings have to hold soon. Where one was
+// late the machine may have held it up, and not fsmcp: the scene is played again, a
+// few times, until each of them was in time once. All else has to be right each time.
+func inTime(t *testing.T, play func(f *fort)) {
+	t.Helper()
+	best := map[string]time.Duration{}
+	for tries := 1; !t.Failed(); tries++ {
+		f := newFort(t)
+		play(f)
+		f.close()
+		var slowest string
+		for what, took := range f.took {
+			if before, ok := best[what]; !ok || took < before {
+				best[what] = took
+			}
+			if slowest == "" || best[what] > best[slowest] {
+				slowest = what
+			}
+		}
+		if best[slowest] <= holdsWithin {
+			t.Logf("the slowest change held after %v (%s)", best[slowest], slowest)
+			return
+		}
+		if tries == 6 {
+			t.Errorf("%s: only after %v, at best of %d times", slowest, best[slowest], tries)
+			return
+		}
 	}
 }
 
@@ -108,6 +128,7 @@ func settingsFiles() []settingsFile {
 
 func (s settingsFile) in(f *fort) settingsFile {
 	s.name = strings.Replace(s.name, "~", f.home, 1)
+	s.words = slices.Clone(s.words)
 	for i, w := range s.words {
 		s.words[i] = strings.Replace(w, "~", f.home, 1)
 	}
@@ -122,16 +143,16 @@ func eachFile(t *testing.T, play func(f *fort, s settingsFile)) {
 	for _, s := range settingsFiles() {
 		scenes.Go(func() {
 			t.Run(strings.ReplaceAll(s.name, "/", "_"), func(t *testing.T) {
-				f := newFort(t)
-				for _, name := range []string{"a.txt", "b.txt", "c.txt", "d.txt"} {
-					f.put(name, "x\n")
-				}
-				s := s.in(f)
-				if len(s.words) == 2 { // a file that the command line names has to be there
-					f.put(s.name, "{}")
-				}
-				play(f, s)
-				t.Logf("the slowest change held after %v", f.slowest)
+				inTime(t, func(f *fort) {
+					for _, name := range []string{"a.txt", "b.txt", "c.txt", "d.txt"} {
+						f.put(name, "x\n")
+					}
+					s := s.in(f)
+					if len(s.words) == 2 { // a file that the command line names has to be there
+						f.put(s.name, "{}")
+					}
+					play(f, s)
+				})
 			})
 		})
 	}
@@ -188,6 +209,14 @@ func playDenyAdded(f *fort, s settingsFile) {
 	}
 }
 
+// passes waits until the change that was made last would have been followed: until a
+// later one of another file is.
+func (f *fort) passes() {
+	f.t.Helper()
+	f.put(f.home+"/.config/fsmcp/settings.json", deny("Read(passed)").text())
+	f.soon("a later change of another file", f.closed("passed"))
+}
+
 // stillOrAgain is what became of a file whose deny rule was taken away by a
 // change that already holds.
 func (f *fort) stillOrAgain(s settingsFile, name string) {
@@ -240,7 +269,7 @@ func TestLooseningWaits(t *testing.T) {
 			f.want("the mode waits", func() bool { return !write() })
 		}
 		f.check(os.Remove(f.abs(s.name)))
-		time.Sleep(holdsWithin)
+		f.passes()
 		f.want("the file was deleted: its deny holds", f.closed("a.txt"))
 		f.put(s.name, after.text())
 		f.close()
@@ -257,17 +286,18 @@ func TestLooseningWaits(t *testing.T) {
 // TestModeTightened: a project's file may tighten the mode while the server runs.
 func TestModeTightened(t *testing.T) {
 	t.Parallel()
-	f := newFort(t)
-	f.serve()
-	write := func() string {
-		return f.call("Write", map[string]any{"file_path": f.abs("new.txt"), "content": time.Now().String()}).Slug
-	}
-	f.want("written at the start", func() bool { return write() == "" })
-	f.put(".fsmcp/settings.json", rules{"defaultMode": "plan"}.text())
-	f.soon("plan mode", func() bool { return write() == "plan_mode" })
-	f.put(".fsmcp/settings.json", rules{"defaultMode": "acceptEdits", "deny": []string{"Read(seen)"}}.text())
-	f.soon("the change was seen", f.closed("seen"))
-	f.want("still plan mode", func() bool { return write() == "plan_mode" })
+	inTime(t, func(f *fort) {
+		f.serve()
+		write := func() string {
+			return f.call("Write", map[string]any{"file_path": f.abs("new.txt"), "content": time.Now().String()}).Slug
+		}
+		f.want("written at the start", func() bool { return write() == "" })
+		f.put(".fsmcp/settings.json", rules{"defaultMode": "plan"}.text())
+		f.soon("plan mode", func() bool { return write() == "plan_mode" })
+		f.put(".fsmcp/settings.json", rules{"defaultMode": "acceptEdits", "deny": []string{"Read(seen)"}}.text())
+		f.soon("the change was seen", f.closed("seen"))
+		f.want("still plan mode", func() bool { return write() == "plan_mode" })
+	})
 }
 
 // TestBrokenFileCloses: while a file cannot be understood, nothing is written
@@ -327,7 +357,7 @@ func playBroken(f *fort, s settingsFile) {
 	f.check(os.Remove(f.abs(s.name)))
 	switch {
 	case s.agents:
-		time.Sleep(holdsWithin)
+		f.passes()
 		f.want("deleting it mends nothing", named("Write", write()))
 	case len(s.words) == 2:
 		f.soon("a file that was named has to be there", func() bool {
@@ -363,20 +393,21 @@ func TestBrokenFromTheStart(t *testing.T) {
 // TestLinkedSettings follows settings that are links into somebody's dotfiles.
 func TestLinkedSettings(t *testing.T) {
 	t.Parallel()
-	f := newFort(t)
-	f.put("a.txt", "x\n")
-	f.put("b.txt", "x\n")
-	one := f.put(f.home+"/dotfiles/one.json", "{}")
-	two := f.put(f.home+"/dotfiles/two.json", deny("Read(b.txt)").text())
-	f.link(one, f.home+"/.config/fsmcp/settings.json")
-	f.serve()
-	f.want("open", f.open("a.txt"))
-	f.replace(one, deny("Read(a.txt)").text())
-	f.soon("what the link leads to was replaced", f.closed("a.txt"))
-	f.check(os.Remove(f.home + "/.config/fsmcp/settings.json"))
-	f.link(two, f.home+"/.config/fsmcp/settings.json")
-	f.soon("the link was laid elsewhere", f.closed("b.txt"))
-	f.want("and no longer there", f.open("a.txt"))
+	inTime(t, func(f *fort) {
+		f.put("a.txt", "x\n")
+		f.put("b.txt", "x\n")
+		one := f.put(f.home+"/dotfiles/one.json", "{}")
+		two := f.put(f.home+"/dotfiles/two.json", deny("Read(b.txt)").text())
+		f.link(one, f.home+"/.config/fsmcp/settings.json")
+		f.serve()
+		f.want("open", f.open("a.txt"))
+		f.replace(one, deny("Read(a.txt)").text())
+		f.soon("what the link leads to was replaced", f.closed("a.txt"))
+		f.check(os.Remove(f.home + "/.config/fsmcp/settings.json"))
+		f.link(two, f.home+"/.config/fsmcp/settings.json")
+		f.soon("the link was laid elsewhere", f.closed("b.txt"))
+		f.want("and no longer there", f.open("a.txt"))
+	})
 }
 
 // TestRulesEditedByTheAgent lets the agent itself edit the rules: that is asked
@@ -387,75 +418,78 @@ func TestRulesEditedByTheAgent(t *testing.T) {
 		for _, file := range []string{".fsmcp/settings.json", ".claude/settings.local.json"} {
 			t.Run(revision+strings.ReplaceAll(file, "/", "_"), func(t *testing.T) {
 				t.Parallel()
-				f := newFort(t)
-				f.put(".env", canary+"\n")
-				f.put("a.txt", "x\n")
-				outside := f.put(f.outside+"/o.txt", canary+"\n")
-				path := f.put(file, deny("Read(.env)").text())
-				s := scene{revision: revision, dir: f.ws, home: f.home}
-				p := s.meet(t, "--trust-project", f.ws)
-				read := func(name string) map[string]any { return map[string]any{"file_path": f.abs(name)} }
-				p.call("Read", read(file), false)
+				inTime(t, func(f *fort) {
+					f.put(".env", canary+"\n")
+					f.put("a.txt", "x\n")
+					outside := f.put(f.outside+"/o.txt", canary+"\n")
+					path := f.put(file, deny("Read(.env)").text())
+					s := scene{revision: revision, dir: f.ws, home: f.home}
+					p := s.meet(t, "--trust-project", f.ws)
+					read := func(name string) map[string]any { return map[string]any{"file_path": f.abs(name)} }
+					p.call("Read", read(file), false)
 
-				write := map[string]any{"file_path": path, "content": rules{"allow": []string{"Read(/" + outside + ")"}, "deny": []string{"Read(a.txt)"}}.text()}
-				p.call("Write", write, true, "declined", "protected path")
-				p.wasAsked("Write " + path)
-				wantFile(t, path, deny("Read(.env)").text())
-				p.will("accept", "once")
-				p.call("Write", write, false)
-				p.wasAsked("Write " + path)
-				p.will("decline", "")
-				f.soon("the new deny", func() bool { return p.try("Read", read("a.txt")).slug == "denied" })
-				p.questions()
-				p.call("Read", read(".env"), true, "denied by your permission settings")
-				p.wasAsked()
-				p.call("Read", map[string]any{"file_path": outside}, true, "declined")
-				p.wasAsked("Read " + outside)
+					write := map[string]any{"file_path": path, "content": rules{"allow": []string{"Read(/" + outside + ")"}, "deny": []string{"Read(a.txt)"}}.text()}
+					p.call("Write", write, true, "declined", "protected path")
+					p.wasAsked("Write " + path)
+					wantFile(t, path, deny("Read(.env)").text())
+					p.will("accept", "once")
+					p.call("Write", write, false)
+					p.wasAsked("Write " + path)
+					p.will("decline", "")
+					f.soon("the new deny", func() bool { return p.try("Read", read("a.txt")).slug == "denied" })
+					p.questions()
+					p.call("Read", read(".env"), true, "denied by your permission settings")
+					p.wasAsked()
+					p.call("Read", map[string]any{"file_path": outside}, true, "declined")
+					p.wasAsked("Read " + outside)
+				})
 			})
 		}
 	}
 }
 
 // TestDenyWhileAsked: a deny that was added while the user thought it over wins
-// over the yes, and one that comes later over a yes for the session.
+// over the yes, and one that comes later over a yes for the session. It is put in place
+// at once: a file half written is broken, of which the user is asked, too.
 func TestDenyWhileAsked(t *testing.T) {
 	for _, revision := range bothEras {
 		t.Run(revision, func(t *testing.T) {
 			t.Parallel()
-			f := newFort(t)
-			file := f.put(f.outside+"/a.txt", canary+"\n")
-			other := f.put(f.outside+"/b.txt", "free\n")
-			settings := f.home + "/.config/fsmcp/settings.json"
-			f.put("seen", "x\n")
-			p := scene{revision: revision, dir: f.ws, home: f.home}.meet(t, f.ws)
-			seen := func() bool {
-				return p.try("Read", map[string]any{"file_path": f.abs("seen")}).slug == "denied"
-			}
-			var asked sync.WaitGroup
-			asked.Add(1)
-			thought := make(chan bool)
-			p.says = func(context.Context, string) (*mcp.ElicitResult, error) {
-				asked.Done()
-				<-thought
-				return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"answer": "session"}}, nil
-			}
-			done := make(chan answer)
-			go func() { done <- p.try("Read", map[string]any{"file_path": file}) }()
-			asked.Wait()
-			f.put(settings, deny("Read(/"+file+")", "Read(seen)").text())
-			f.soon("the deny", seen)
-			close(thought)
-			if a := <-done; a.slug != "denied" || !strings.Contains(a.text, "denied by your permission settings") || strings.Contains(a.text, canary) {
-				t.Errorf("answered %+v", a)
-			}
-			p.will("accept", "session")
-			p.questions()
-			p.call("Read", map[string]any{"file_path": other}, false, "free")
-			p.call("Read", map[string]any{"file_path": other}, false)
-			p.wasAsked(other)
-			f.put(settings, deny("Read(/"+other+")").text())
-			f.soon("a deny beats a grant", func() bool { return p.try("Read", map[string]any{"file_path": other}).slug == "denied" })
-			p.call("Read", map[string]any{"file_path": other}, true, fmt.Sprintf("Read(/%s) (%s:4)", other, settings))
+			inTime(t, func(f *fort) {
+				file := f.put(f.outside+"/a.txt", canary+"\n")
+				other := f.put(f.outside+"/b.txt", "free\n")
+				settings := f.home + "/.config/fsmcp/settings.json"
+				f.put("seen", "x\n")
+				p := scene{revision: revision, dir: f.ws, home: f.home}.meet(t, f.ws)
+				seen := func() bool {
+					return p.try("Read", map[string]any{"file_path": f.abs("seen")}).slug == "denied"
+				}
+				var asked sync.WaitGroup
+				asked.Add(1)
+				thought := make(chan bool)
+				p.says = func(context.Context, string) (*mcp.ElicitResult, error) {
+					asked.Done()
+					<-thought
+					return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"answer": "session"}}, nil
+				}
+				done := make(chan answer)
+				go func() { done <- p.try("Read", map[string]any{"file_path": file}) }()
+				asked.Wait()
+				f.replace(settings, deny("Read(/"+file+")", "Read(seen)").text())
+				f.soon("the deny", seen)
+				close(thought)
+				if a := <-done; a.slug != "denied" || !strings.Contains(a.text, "denied by your permission settings") || strings.Contains(a.text, canary) {
+					t.Errorf("answered %+v", a)
+				}
+				p.will("accept", "session")
+				p.questions()
+				p.call("Read", map[string]any{"file_path": other}, false, "free")
+				p.call("Read", map[string]any{"file_path": other}, false)
+				p.wasAsked(other)
+				f.replace(settings, deny("Read(/"+other+")").text())
+				f.soon("a deny beats a grant", func() bool { return p.try("Read", map[string]any{"file_path": other}).slug == "denied" })
+				p.call("Read", map[string]any{"file_path": other}, true, fmt.Sprintf("Read(/%s) (%s:4)", other, settings))
+			})
 		})
 	}
 }
@@ -464,21 +498,22 @@ func TestDenyWhileAsked(t *testing.T) {
 // from then on; taking it away again loosens nothing that its files forbid.
 func TestDirectoryAddedWhileRunning(t *testing.T) {
 	t.Parallel()
-	f := newFort(t)
-	dir := f.outside + "/lib"
-	for _, name := range []string{"a.txt", "b.txt", "c.txt"} {
-		f.put(dir+"/"+name, "x\n")
-	}
-	f.put(dir+"/.fsmcp/settings.json", deny("Read(b.txt)").text())
-	settings := f.home + "/.config/fsmcp/settings.json"
-	f.serve()
-	f.want("outside at the start", f.closed(dir+"/a.txt"))
-	f.put(settings, rules{"additionalDirectories": []string{dir}}.text())
-	f.soon("inside", f.open(dir+"/a.txt"))
-	f.want("with its rules", f.closed(dir+"/b.txt"))
-	f.put(dir+"/.fsmcp/settings.json", deny("Read(c.txt)").text())
-	f.soon("its rules are followed", f.closed(dir+"/c.txt"))
-	f.want("and loosened only by a restart", f.closed(dir+"/b.txt"))
-	f.check(os.Remove(settings))
-	f.soon("outside again", f.closed(dir+"/a.txt"))
+	inTime(t, func(f *fort) {
+		dir := f.outside + "/lib"
+		for _, name := range []string{"a.txt", "b.txt", "c.txt"} {
+			f.put(dir+"/"+name, "x\n")
+		}
+		f.put(dir+"/.fsmcp/settings.json", deny("Read(b.txt)").text())
+		settings := f.home + "/.config/fsmcp/settings.json"
+		f.serve()
+		f.want("outside at the start", f.closed(dir+"/a.txt"))
+		f.put(settings, rules{"additionalDirectories": []string{dir}}.text())
+		f.soon("inside", f.open(dir+"/a.txt"))
+		f.want("with its rules", f.closed(dir+"/b.txt"))
+		f.put(dir+"/.fsmcp/settings.json", deny("Read(c.txt)").text())
+		f.soon("its rules are followed", f.closed(dir+"/c.txt"))
+		f.want("and loosened only by a restart", f.closed(dir+"/b.txt"))
+		f.check(os.Remove(settings))
+		f.soon("outside again", f.closed(dir+"/a.txt"))
+	})
 }

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/fsmcp/fsmcp/internal/mcptest"
 )
@@ -274,45 +273,45 @@ func misspelt(rng *rand.Rand, name string) string {
 // is neither compared, nor told of, nor answered from memory.
 func TestDeniedSinceItWasRead(t *testing.T) {
 	t.Parallel()
-	f := newFort(t)
-	f.put("seen", "x\n")
-	file := f.put("later.txt", "harmless\nsecond\nthird\n")
-	book := f.put("later.ipynb", tableNotebook)
-	big := f.put("later.log", strings.Repeat("harmless\n", 20_000))
-	other := f.put("other.txt", "one\n")
-	settings := f.home + "/.config/fsmcp/settings.json"
-	log := f.outside + ".log"
-	f.serve("--log", log)
-	for _, args := range []map[string]any{{"file_path": file}, {"file_path": book}, {"file_path": big, "offset": 100, "limit": 50}, {"file_path": other}} {
-		if res := f.call("Read", args); res.IsError {
-			t.Fatal(res.Text)
-		}
-	}
-	f.put(settings, deny("Read(later.*)", "Read(seen)").text())
-	f.soon("the deny", f.closed("seen"))
-	f.put("later.txt", "harmless\nsecond "+canary+"\nthird\n")
-	f.put("later.ipynb", strings.Replace(tableNotebook, `"source":"one"`, `"source":"`+canary+`"`, 1))
-	f.put("later.log", strings.Repeat("harmless "+canary+"\n", 20_000))
-	for _, path := range []string{file, book, big} {
-		for _, w := range ways(path, "guessed") {
-			if res := f.call(w.tool, w.args); res.Slug != "denied" && res.Slug != "bad_argument" {
-				t.Errorf("%s %v answered %s: %s", w.tool, w.args, res.Slug, clipText(res.Text))
+	inTime(t, func(f *fort) {
+		f.put("seen", "x\n")
+		file := f.put("later.txt", "harmless\nsecond\nthird\n")
+		book := f.put("later.ipynb", tableNotebook)
+		big := f.put("later.log", strings.Repeat("harmless\n", 20_000))
+		other := f.put("other.txt", "one\n")
+		settings := f.home + "/.config/fsmcp/settings.json"
+		log := f.outside + ".log"
+		f.serve("--log", log)
+		for _, args := range []map[string]any{{"file_path": file}, {"file_path": book}, {"file_path": big, "offset": 100, "limit": 50}, {"file_path": other}} {
+			if res := f.call("Read", args); res.IsError {
+				t.Fatal(res.Text)
 			}
 		}
-		f.call("Edit", map[string]any{"file_path": path, "old_string": "harmless", "new_string": "x", "replace_all": true})
-	}
-	for _, w := range ways(other, "guessed") {
-		f.call(w.tool, w.args)
-	}
-	f.call("Read", map[string]any{"file_path": f.abs("later.tx")})
-	f.call("Read", map[string]any{"file_path": f.ws})
-	time.Sleep(400 * time.Millisecond) // whatever watches files has seen it by now
-	f.call("Read", map[string]any{"file_path": f.abs("other.tx")})
-	f.close()
-	f.noCanary()
-	text, err := os.ReadFile(log)
-	f.check(err)
-	if bytes.Contains(text, []byte(canary)) {
-		t.Errorf("the log: %s", clipText(string(text)))
-	}
+		f.put(settings, deny("Read(later.*)", "Read(seen)").text())
+		f.soon("the deny", f.closed("seen"))
+		f.put("later.txt", "harmless\nsecond "+canary+"\nthird\n")
+		f.put("later.ipynb", strings.Replace(tableNotebook, `"source":"one"`, `"source":"`+canary+`"`, 1))
+		f.put("later.log", strings.Repeat("harmless "+canary+"\n", 20_000))
+		for _, path := range []string{file, book, big} {
+			for _, w := range ways(path, "guessed") {
+				if res := f.call(w.tool, w.args); res.Slug != "denied" && res.Slug != "bad_argument" {
+					t.Errorf("%s %v answered %s: %s", w.tool, w.args, res.Slug, clipText(res.Text))
+				}
+			}
+			f.call("Edit", map[string]any{"file_path": path, "old_string": "harmless", "new_string": "x", "replace_all": true})
+		}
+		for _, w := range ways(other, "guessed") {
+			f.call(w.tool, w.args)
+		}
+		f.call("Read", map[string]any{"file_path": f.abs("later.tx")})
+		f.call("Read", map[string]any{"file_path": f.ws})
+		f.call("Read", map[string]any{"file_path": f.abs("other.tx")})
+		f.close()
+		f.noCanary()
+		text, err := os.ReadFile(log)
+		f.check(err)
+		if bytes.Contains(text, []byte(canary)) {
+			t.Errorf("the log: %s", clipText(string(text)))
+		}
+	})
 }
