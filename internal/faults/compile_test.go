@@ -230,7 +230,7 @@ func TestFirstCompileMayBeKilledAtAnyTime(t *testing.T) {
 	var long time.Duration // processor time that a compile takes
 	struck, compiling, leftFiles := 0, 0, 0
 	var leftBytes int64
-	for i := 0; i < n || leftFiles == 0 && i < 2*n; i++ { // more, if none came in time
+	for i := 0; i < n || (leftFiles == 0 || compiling < n/2) && i < 10*n; i++ { // more, if none came in time
 		how := i % blows
 		one, two := k.server(), k.server()
 		over := make(chan struct{})
@@ -296,9 +296,9 @@ func TestFirstCompileMayBeKilledAtAnyTime(t *testing.T) {
 	report(t, "%d blows, %d of them while something was compiled; %d right answers, %d clear errors, a text took %v at most; the dead left %d files of %d MB, which are gone",
 		struck, compiling, k.right, k.refused, k.text.Round(time.Millisecond), leftFiles, leftBytes>>20)
 	if compiling < n/2 || leftFiles == 0 {
-		t.Errorf("%d of %d blows came in time, and left %d files: the run shows nothing", compiling, n, leftFiles)
+		t.Errorf("%d of %d blows came in time, and left %d files: the run shows nothing", compiling, struck, leftFiles)
 	}
-	if k.text > 12*time.Second {
+	if k.text > slowestAnswer {
 		t.Errorf("a text took %v", k.text)
 	}
 }
@@ -342,7 +342,8 @@ func TestTheDiskUnderTheCacheIsFull(t *testing.T) {
 		all = append(all, "too small", "full", "read-only", "read-only and damaged")
 	}
 	var once time.Duration
-	for _, what := range all {
+	for i, tries := 0, 1; i < len(all); i++ {
+		what, late := all[i], false
 		disk := t.TempDir()
 		size := map[string]string{"too small": "size=8m", "full": "size=64k"}[what]
 		if size == "" {
@@ -377,13 +378,26 @@ func TestTheDiskUnderTheCacheIsFull(t *testing.T) {
 		both.Go(func() { s.texts(over) })
 		if what == "fills up" {
 			until(func() bool { return s.used() > time.Second }, time.Minute)
+			workers := mcptest.Children(s.c.PID())
+			for _, pid := range workers { // so that nothing is finished before the room is gone
+				syscall.Kill(pid, syscall.SIGSTOP)
+			}
+			late = k.sealed()
 			fill()
+			for _, pid := range workers {
+				syscall.Kill(pid, syscall.SIGCONT)
+			}
 		}
 		until(func() bool { k.mu.Lock(); defer k.mu.Unlock(); return k.right > 0 }, 5*time.Minute)
 		took := s.used()
 		close(over)
 		both.Wait()
 		must(t, s.c.Close())
+		if late && tries < 5 { // all was compiled before the room was gone: once more
+			tries++
+			i--
+			continue
+		}
 		files, half := k.half()
 		report(t, "%s: a PDF was read with %v of a processor, %d files of %d bytes are left", what, took, files, half)
 		if what == "room" {

@@ -174,15 +174,14 @@ func strays(t testing.TB, dir string, expected func(name string) bool) []string 
 	return out
 }
 
-// noStrays waits a little for the sweep of a start that has just been.
+// noStrays waits for the sweep of a start that has just been.
 func noStrays(t testing.TB, dir string, expected func(name string) bool) []string {
 	t.Helper()
 	var left []string
-	for range 40 {
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		if left = strays(t, dir, expected); len(left) == 0 {
 			return nil
 		}
-		time.Sleep(50 * time.Millisecond)
 	}
 	return left
 }
