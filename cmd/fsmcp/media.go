@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -62,9 +61,9 @@ func newCompiler(log zerolog.Logger) *worker.Pool {
 }
 
 func workerOptions(find func() string, size int, log zerolog.Logger) worker.Options {
-	engine := sync.OnceValue(find)
+	p := &program{find: find}
 	return worker.Options{
-		Command:  func() (string, []string) { return engine(), []string{"fsmcp", "media-worker"} },
+		Command:  func() (string, []string) { return p.path(), []string{"fsmcp", "media-worker"} },
 		Env:      workerEnv(),
 		Size:     size,
 		Deadline: workerDeadline,
@@ -75,6 +74,24 @@ func workerOptions(find func() string, size int, log zerolog.Logger) worker.Opti
 			log.Warn().Err(why).Str("stderr", stderr).Msg("a media worker was lost")
 		},
 	}
+}
+
+// program is one that is looked for when it is first needed, and again where it has
+// gone since: a server lives on while its programs are put elsewhere by an upgrade.
+type program struct {
+	find func() string
+
+	mu    sync.Mutex
+	found string
+}
+
+func (p *program) path() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !isFile(p.found) {
+		p.found = p.find()
+	}
+	return p.found
 }
 
 // workerEnv is all that a worker sees of the environment: no secrets.
@@ -109,16 +126,41 @@ func findReader() string {
 	return itself()
 }
 
+// itself is this very program, also where the file that it was started from has been
+// deleted or replaced, if the system can still name it then.
 func itself() string {
+	if runtime.GOOS == "linux" && isFile(ownImage) {
+		return ownImage
+	}
+	return ownFile()
+}
+
+// ownImage is what Linux calls the program that a process runs.
+const ownImage = "/proc/self/exe"
+
+// ownFile is the file that this program was started from.
+func ownFile() string {
 	if path, err := os.Executable(); err == nil {
 		return path
 	}
-	return os.Args[0]
+	path, err := exec.LookPath(os.Args[0]) // where there is no /proc
+	if err != nil {
+		return os.Args[0]
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	return path
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
 }
 
 // findMedia is the companion: the one FSMCP_MEDIA names, or the one beside fsmcp.
 func findMedia() string {
-	if path := os.Getenv("FSMCP_MEDIA"); path != "" {
+	if path := namedBy("FSMCP_MEDIA"); path != "" {
 		return path
 	}
 	return beside("fsmcp-media")
@@ -127,7 +169,7 @@ func findMedia() string {
 // findVips is the program with libvips: the one FSMCP_VIPS names, or the one
 // beside fsmcp. A broken one is as good as none.
 func findVips() string {
-	path := os.Getenv("FSMCP_VIPS")
+	path := namedBy("FSMCP_VIPS")
 	if path == "" {
 		path = beside("fsmcp-vips")
 	}
@@ -137,33 +179,30 @@ func findVips() string {
 	return path
 }
 
+// namedBy is the program that a variable names, by its path or as a shell would find
+// it; empty: the variable names none.
+func namedBy(variable string) string {
+	name := os.Getenv(variable)
+	if path, err := exec.LookPath(name); err == nil {
+		return path
+	}
+	return name
+}
+
 // beside is a program in the folder that this one lies in; empty: there is none.
 func beside(name string) string {
-	own, err := os.Executable()
-	if err != nil {
-		return ""
-	}
 	if runtime.GOOS == "windows" {
 		name += ".exe"
 	}
-	path := filepath.Join(filepath.Dir(own), name)
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return ""
+	if path := filepath.Join(filepath.Dir(ownFile()), name); isFile(path) {
+		return path
 	}
-	return path
+	return ""
 }
 
 // engineVersion asks a program what it is.
 func engineVersion(path string) string {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, path, "version")
-	cmd.Env = workerEnv()
-	out, err := cmd.Output()
-	if err != nil {
-		return ""
-	}
-	return strings.TrimSpace(string(out))
+	return worker.Ask(path, []string{"version"}, workerEnv(), 2*time.Second)
 }
 
 // engines says what there is to decode with: what this program has itself, and
