@@ -25,6 +25,9 @@ type Counter interface {
 // Darkroom places orders.
 type Darkroom struct{ counter Counter }
 
+// MostBytes is the longest file that is decoded, in bytes.
+const MostBytes = worker.MaxBody
+
 // New makes a darkroom whose work is done by the workers of a pool.
 func New(c Counter) *Darkroom { return &Darkroom{c} }
 
@@ -68,10 +71,10 @@ type developed struct {
 }
 
 // Picture has a picture developed. Beside the errors of media.Develop there are
-// *media.BreakdownError, the context's and the file's own.
+// media.ErrTooLong, *media.BreakdownError, the context's and the file's own.
 func (d *Darkroom) Picture(ctx context.Context, file io.ReaderAt, size int64, q media.Request, told media.Progress) (media.Result, error) {
-	if size > worker.MaxBody {
-		return media.Result{}, media.ErrTooLarge
+	if size > MostBytes {
+		return media.Result{}, media.ErrTooLong
 	}
 	reply, err := d.counter.Do(ctx, worker.Job{Op: opPicture, Params: q, Body: file, Size: size, Progress: worker.Progress(told)})
 	if err != nil {

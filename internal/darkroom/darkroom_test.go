@@ -96,6 +96,13 @@ func TestFailuresComeBackAsTheyWere(t *testing.T) {
 	}
 }
 
+// A file that no worker takes is not blamed on its pixels.
+func TestFilesThatAreTooLong(t *testing.T) {
+	if _, err := New(here{}).Picture(t.Context(), gifOf(1, 1), MostBytes+1, media.Request{}, nil); err != media.ErrTooLong {
+		t.Error(err)
+	}
+}
+
 func TestBreakdownsAreToldApart(t *testing.T) {
 	for _, c := range []struct {
 		err error

@@ -69,6 +69,7 @@ type approximate interface{ Approximate() bool }
 // Facts about pictures that get no result.
 var (
 	ErrTooLarge = errors.New("the picture is over the bounds of what is decoded")
+	ErrTooLong  = errors.New("the file is longer than those that are decoded")
 	ErrNoFit    = errors.New("no size and quality of the picture is within the limits")
 	ErrLonger   = errors.New("the picture takes more bytes than are of use")
 )

@@ -194,6 +194,8 @@ func pdfError(name string, err error) error {
 		return refuse(slugBinary, "%s is a PDF. PDFs are read by the program fsmcp-media, which does not lie beside fsmcp here; have the user put it there (make build makes both) or name it in FSMCP_MEDIA, or extract the text by another program.", name)
 	case errors.As(err, &lost):
 		return breakdown("The PDF "+name, lost.Why)
+	case outOfTime(err):
+		return untimely("The PDF " + name)
 	}
 	return err
 }

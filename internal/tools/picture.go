@@ -13,8 +13,8 @@ import (
 )
 
 // Pictures develops pictures that cannot be handed on as they are, outside this
-// process. The errors are those of media.Develop, *media.BreakdownError, the
-// context's and the file's own.
+// process. The errors are those of media.Develop, media.ErrTooLong,
+// *media.BreakdownError, the context's and the file's own.
 type Pictures interface {
 	Picture(ctx context.Context, file io.ReaderAt, size int64, q media.Request, told media.Progress) (media.Result, error)
 }
@@ -50,6 +50,8 @@ func (r *reading) picture(ctx context.Context, kind media.Kind, size int64) (*Re
 	switch {
 	case errors.Is(err, media.ErrTooLarge): // an icon among them, or it has grown
 		return nil, tooManyPixels(name, facts, q.Bounds)
+	case errors.Is(err, media.ErrTooLong):
+		return nil, refuse(slugTooLarge, "The image %s has %s, which is more than is handed to a decoder. Have it converted by another program and read that.", name, amount(size))
 	case err != nil:
 		return nil, pictureError(name, facts, err)
 	}
@@ -215,8 +217,21 @@ func pictureError(name string, f media.Facts, err error) error {
 		return refuse(slugTooLarge, "The image %s cannot be brought within the limits on images (the setting maxImageTokens, or what this client takes), not even at 400 pixels and the lowest quality. region shows a smaller part of it.", name)
 	case errors.As(err, &lost):
 		return breakdown("The image "+name, lost.Why)
+	case outOfTime(err):
+		return untimely("The image " + name)
 	}
 	return err
+}
+
+// outOfTime tells whether the time of a call ended before a decoder's did. (A call
+// that its client has given up gets no answer, so that its words matter to nobody.)
+func outOfTime(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// untimely words that others had the decoders for too long.
+func untimely(what string) error {
+	return refuse(slugBusy, "%s was not decoded: those who decode were busy with others for the whole time of this call. Make the same call again, with fewer of the kind beside it.", what)
 }
 
 // tooManyPixels refuses what is not decoded at all.
@@ -229,7 +244,7 @@ func tooManyPixels(name string, f media.Facts, b media.Bounds) error {
 func breakdown(what string, why media.Breakdown) error {
 	switch why {
 	case media.Late:
-		return refuse(slugTooLarge, "%s could not be decoded within the time that it may take, and was given up. The server goes on; have another program convert the file.", what)
+		return refuse(slugTooLarge, "%s could not be decoded within the time that it may take, and was given up. The server goes on. Where the machine is busy, make the same call again later; else have another program convert the file.", what)
 	case media.Greedy:
 		return refuse(slugTooLarge, "%s takes more memory to decode than it may, and was given up. The server goes on; have another program convert the file.", what)
 	case media.Unready:

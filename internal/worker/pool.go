@@ -108,6 +108,9 @@ func (p *Pool) Do(ctx context.Context, j Job) (Reply, error) {
 	case <-ctx.Done():
 		return Reply{}, ctx.Err()
 	}
+	if err := ctx.Err(); err != nil { // no worker is ended for it
+		return Reply{}, err
+	}
 	w := p.warm()
 	if w != nil {
 		r, err := p.run(ctx, w, j)

@@ -272,6 +272,22 @@ func TestCancellingEndsTheJob(t *testing.T) {
 	p.pid(t)
 }
 
+// A job that was given up while it waited costs no worker.
+func TestWhatIsGivenUpBeforeCostsNoWorker(t *testing.T) {
+	p := newPool(t, nil)
+	pid := p.pid(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 20 {
+		if _, err := p.Do(ctx, Job{Op: "echo"}); !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	}
+	if p.pid(t) != pid {
+		t.Error("its worker was ended")
+	}
+}
+
 // broken is a file whose disk fails.
 type broken struct{}
 
