@@ -13,7 +13,7 @@ import (
 // draws it. FSMCP_PDF_PAGES says how many pages are made up, FSMCP_SEED the first, and
 // FSMCP_PDF_KEEP a folder for those that look other than they should.
 func TestRandomPagesLookAsPDFiumDrawsThem(t *testing.T) {
-	pages, seed := number64(t, "FSMCP_PDF_PAGES", 24), number64(t, "FSMCP_SEED", 1)
+	pages, seed := number64(t, "FSMCP_PDF_PAGES", 40), number64(t, "FSMCP_SEED", 1)
 	r := New(cache())
 	defer r.Close()
 	if err := r.Warm(quiet); err != nil {
