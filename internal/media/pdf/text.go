@@ -33,6 +33,7 @@ func (d *document) text(number int) (string, error) {
 	defer p.close()
 	p.accents()
 	p.spaces()
+	p.leftwards()
 	return tidy(p.String()), nil
 }
 
