@@ -88,6 +88,7 @@ type Pool struct {
 
 	mu     sync.Mutex
 	idle   []*process
+	behind []*start // those that nobody waits for any more
 	all    map[*process]struct{}
 	closed bool
 
@@ -141,45 +142,6 @@ func rising(told Progress) (readied, then Progress) {
 	}
 	then = func(done, total int64, what string) { told(base+done, base+total, what) }
 	return readied, then
-}
-
-// fresh starts a worker and has it do what comes first. That goes on where the
-// context ends: the next who comes finds the worker ready.
-func (p *Pool) fresh(ctx context.Context, told Progress) (*process, error) {
-	w, err := p.start()
-	if err != nil || p.opts.First == nil {
-		return w, err
-	}
-	first := *p.opts.First
-	first.Progress = func(done, total int64, what string) {
-		if told != nil && ctx.Err() == nil {
-			told(done, total, what)
-		}
-	}
-	readied := make(chan error, 1)
-	go func() {
-		p.way.jobs.Add(1)
-		defer p.way.jobs.Add(-1)
-		_, err := w.do(context.Background(), first, p.opts)
-		readied <- err
-	}()
-	select {
-	case err = <-readied:
-	case <-ctx.Done():
-		go func() {
-			if err := <-readied; err == nil {
-				p.keep(w)
-			} else {
-				p.lose(w, err)
-			}
-		}()
-		return nil, fmt.Errorf("%w: %w", ErrUnready, ctx.Err())
-	}
-	if err != nil {
-		p.lose(w, err)
-		return nil, unstarted(err)
-	}
-	return w, nil
 }
 
 // unstarted is what became of a worker that was lost before it had a job: it has
@@ -299,8 +261,8 @@ func (p *Pool) Close() {
 	}
 }
 
-// start starts a worker.
-func (p *Pool) start() (*process, error) {
+// launch starts a worker.
+func (p *Pool) launch() (*process, error) {
 	w, err := launch(p.opts)
 	if err != nil {
 		return nil, err

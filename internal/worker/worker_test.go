@@ -85,9 +85,12 @@ func play(t Task) (Result, error) {
 		if err := json.Unmarshal(t.Params, &file); err != nil {
 			return Result{}, err
 		}
-		for {
+		for n := int64(0); ; n++ {
 			if _, err := os.Stat(file); err == nil {
 				return Result{}, nil
+			}
+			if n%10 == 0 {
+				t.Progress(n, 0, "napping")
 			}
 			time.Sleep(5 * time.Millisecond)
 		}
@@ -373,6 +376,13 @@ func TestWhatComesFirstGoesOn(t *testing.T) {
 	if err := <-given; !errors.Is(err, ErrUnready) || !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
+	for range 5 { // the same is waited for, however often
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		if _, err := p.Do(ctx, Job{Op: "echo"}); !errors.Is(err, ErrUnready) {
+			t.Error(err)
+		}
+		cancel()
+	}
 	pids := p.PIDs()
 	if err := os.WriteFile(wake, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -384,6 +394,36 @@ func TestWhatComesFirstGoesOn(t *testing.T) {
 	})
 	if pid := p.pid(t); len(pids) != 1 || pid != pids[0] {
 		t.Errorf("%d answers, %v was readied", pid, pids)
+	}
+}
+
+// Who comes while it goes on is told how far it is, and gets that worker.
+func TestWhatComesFirstIsTakenOver(t *testing.T) {
+	wake := filepath.Join(t.TempDir(), "wake")
+	p := newPool(t, func(o *Options) { o.First = &Job{Op: "nap", Params: wake} })
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := p.Do(ctx, Job{Op: "echo"}); !errors.Is(err, ErrUnready) {
+		t.Error(err)
+	}
+	pids := p.PIDs()
+	told := make(chan string, 100)
+	given := make(chan error)
+	go func() {
+		_, err := p.Do(t.Context(), Job{Op: "echo", Progress: func(_, _ int64, what string) { told <- what }})
+		given <- err
+	}()
+	if what := <-told; what != "napping" {
+		t.Error(what)
+	}
+	if err := os.WriteFile(wake, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-given; err != nil {
+		t.Error(err)
+	}
+	if !slices.Equal(p.PIDs(), pids) {
+		t.Errorf("%v, and not %v", p.PIDs(), pids)
 	}
 }
 
