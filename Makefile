@@ -78,7 +78,7 @@ test: setup check cross ## everything that has to hold, as the continuous integr
 	$(GO) test -v $(DECODERS:%=.%) | .ci/loud
 	CGO_ENABLED=1 $(GO) test -race -run 'PNG|Packed' ./internal/media/goengine
 	$(GO) test -run 'TestAllocationsDoNotGrow|TestMemoryFollowsTheFile' ./internal/perm ./internal/notebook
-	$(GO) test -count=1 -timeout 10m -v ./internal/faults ./internal/bench | grep -v -e '^=== '
+	$(GO) test -count=1 -timeout 20m -v ./internal/faults ./internal/bench | .ci/loud -v all=1
 	@$(MAKE) --no-print-directory demo >/dev/null && echo "demo: as it should be"
 
 bench: build ## figures beside their bounds

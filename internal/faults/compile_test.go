@@ -36,7 +36,7 @@ type kiln struct {
 
 func newKiln(t *testing.T, cache string) *kiln {
 	t.Helper()
-	return &kiln{t: t, cache: cache, env: append(companion(t), "XDG_CACHE_HOME="+cache, "FSMCP_PDF_WARM=false")}
+	return &kiln{t: t, cache: cache, env: append(unready(t), "XDG_CACHE_HOME="+cache, "FSMCP_PDF_WARM=false")}
 }
 
 // potter is one server, with a PDF and a text to read.

@@ -30,9 +30,31 @@ import (
 	"github.com/fsmcp/fsmcp/internal/media/pdftest"
 )
 
-// companion builds what reads PDFs, and names the cache of its compiled code
-// that all tests share.
+// companion builds what reads PDFs, names the cache of its compiled code that all
+// tests share, and sees to it that it is there, however long that takes.
 func companion(t *testing.T) []string {
+	t.Helper()
+	env := unready(t)
+	p := newPlace(t)
+	must(t, os.WriteFile(p.file("a.pdf"), pdftest.Pages(1, "", func(int) string { return "" }), 0o666))
+	c := p.start(t, env...)
+	for range 10 {
+		res, err := c.Call("Read", args{"file_path": p.file("a.pdf")})
+		must(t, err)
+		if !res.IsError {
+			must(t, c.Close())
+			return env
+		}
+		if res.Slug != "busy" {
+			t.Fatalf("%d %s: %s", res.Code, res.Slug, clip(res.Text))
+		}
+	}
+	t.Fatal("PDFium is never compiled")
+	return nil
+}
+
+// unready builds it alone.
+func unready(t *testing.T) []string {
 	t.Helper()
 	if beside := filepath.Join(filepath.Dir(fsmcp), "fsmcp-media"); os.Getenv("FSMCP_BIN") != "" {
 		if _, err := os.Stat(beside); err == nil {
