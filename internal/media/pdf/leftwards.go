@@ -19,22 +19,110 @@ func (p *pageText) leftwards() {
 	if way, ok := p.turns(); !ok || way != enums.FPDF_PAGE_ROTATION_NONE {
 		return // what is right of what is not told by places alone
 	}
+	p.closeLeftwards()
 	for from := 0; from < len(p.signs); {
 		to := p.wordEnd(from)
-		for to > from+1 && p.rising(from, to-1) {
+		if to == from {
+			from++
+			continue
+		}
+		if !p.backwards(from, to) {
+			p.partsLeftwards(from, to)
+			from = to
+			continue
+		}
+		for {
 			next := to
-			for next < len(p.signs) && p.signs[next] == ' ' {
+			for next < len(p.signs) && (p.signs[next] == ' ' || p.signs[next] == 0) {
 				next++
 			}
 			end := p.wordEnd(next)
-			if end == next || p.before[next] || !p.rising(to-1, next) || end > next+1 && !p.rising(next, end-1) {
+			if end == next || p.before[next] || !p.rising(p.lastLetter(from, to), p.firstLetter(next, end)) || end > next+1 && !p.backwards(next, end) {
 				slices.Reverse(p.signs[from:to])
 				break
 			}
 			to = end
 		}
-		from = max(to, from+1)
+		from = to
 	}
+}
+
+// partsLeftwards turns round what of a word was turned round, though not the whole of
+// it: a sign that stands for several letters is a word of its own to PDFium.
+func (p *pageText) partsLeftwards(from, to int) {
+	for first := from; first < to; {
+		last := first
+		for i := first + 1; i < to; i++ {
+			if unicode.IsLetter(p.signs[i]) {
+				if !p.rising(last, i) {
+					break
+				}
+				last = i
+			}
+		}
+		slices.Reverse(p.signs[first : last+1])
+		first = last + 1
+	}
+}
+
+// closeLeftwards takes spaces away where there is no gap: PDFium adds them where what
+// is drawn next stands left of what was drawn last.
+func (p *pageText) closeLeftwards() {
+	for from := 0; from < len(p.signs); {
+		to := p.wordEnd(from)
+		next := to
+		for next < len(p.signs) && p.signs[next] == ' ' {
+			next++
+		}
+		if end := p.wordEnd(next); from < to && to < next && next < end && p.adjoin(from, to, next, end) {
+			clear(p.signs[to:next])
+		}
+		from = max(next, from+1)
+	}
+}
+
+// adjoin tells whether a word ends where the next one begins, to the left of it.
+func (p *pageText) adjoin(from, to, next, end int) bool {
+	edge := func(from, to int) (left, right, height float64, ok bool) {
+		for i := from; i < to; i++ {
+			if b, known := p.wide(i); known && unicode.IsLetter(p.signs[i]) {
+				if !ok {
+					left, right, height, ok = b.left, b.right, b.top-b.bottom, true
+				}
+				left, right, height = min(left, b.left), max(right, b.right), max(height, b.top-b.bottom)
+			}
+		}
+		return left, right, height, ok
+	}
+	left, _, high, ok := edge(from, to)
+	_, right, _, known := edge(next, end)
+	gap := (left - right) / high
+	return ok && known && gap < noGap && gap > -noGap-someGap
+}
+
+// backwards tells of a word whether its last letter stands right of its first, or
+// whether marks stand before the letter that they belong to.
+func (p *pageText) backwards(from, to int) bool {
+	return unicode.Is(unicode.Mn, p.signs[from]) || p.rising(p.firstLetter(from, to), p.lastLetter(from, to))
+}
+
+// firstLetter is that of a word, which may begin with marks where it was turned round.
+func (p *pageText) firstLetter(from, to int) int {
+	for i := from; i < to; i++ {
+		if unicode.IsLetter(p.signs[i]) {
+			return i
+		}
+	}
+	return from
+}
+
+func (p *pageText) lastLetter(from, to int) int {
+	for i := to - 1; i > from; i-- {
+		if unicode.IsLetter(p.signs[i]) {
+			return i
+		}
+	}
+	return from
 }
 
 // wordEnd is the place behind a word that runs from right to left; from where none

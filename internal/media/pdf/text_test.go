@@ -76,6 +76,10 @@ func TestTextIsWhatIsSeen(t *testing.T) {
 			page1(show("(err ) Tj /F2 20 Tf (\\001\\002) Tj /F1 20 Tf ( nil) Tj"), "")},
 		{"a filled field", "Name\nAda Lovelace", annotated(t, "/Subtype/Widget/FT/Tx/V(Ada Lovelace)", "Ada Lovelace")},
 		{"Hebrew that is drawn as it is read", "שלום ולום", hebrew("[(A) 1000 (B) 1000 (C) 1000 (D) 1000 ( ) 1000 (C) 1000 (B) 1000 (C) 1000 (D)] TJ")},
+		{"Hebrew that is drawn as it is read, in parts", "שלום", hebrew("[(A) 1000 (B)] TJ ET BT /F1 20 Tf 180 150 Td [(C) 1000 (D)] TJ")},
+		{"Arabic that is drawn as it is read, with a sign for two letters", "بلا", hebrew("(G) Tj ET BT /F1 20 Tf 190 150 Td /Span<</ActualText<FEFF06440627>>>BDC (E) Tj EMC")},
+		{"Hebrew that is drawn as it is read, with points", "שָלוֹם ולום", hebrew("[(A) 500 (P) 1000 (B) 1000 (C) 500 (Q) 1000 (D) 1000 ( ) 1000 (C) 1000 (B) 1000 (C) 1000 (D)] TJ")},
+
 		{"a page on its side", "one\ntwo\nthree", page1(show("(one) Tj 0 -30 Td (two) Tj 0 -30 Td (three) Tj"), "/Rotate 90")},
 		{"a table on its side", "one\ntwo\nthree", page1("BT /F1 20 Tf 0 -1 1 0 400 700 Tm (one) Tj 0 -30 Td (two) Tj 0 -30 Td (three) Tj ET", "")},
 		{"a field that others are to draw", "Name\nAda Lovelace", undrawn("/Subtype/Widget/FT/Tx/T(n)/V(Ada Lovelace)/DA(/F1 12 Tf 0 g)")},
@@ -201,10 +205,10 @@ func TestHebrewIsLeftAlone(t *testing.T) {
 	}
 }
 
-// hebrew is a page whose letters A to D mean Hebrew ones.
+// hebrew is a page whose letters A to D mean Hebrew ones, P and Q points, G and E an Arabic letter and a sign for two.
 func hebrew(ops string) []byte {
 	names := "/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapName /H def /CMapType 2 def 1 begincodespacerange <00> <ff> endcodespacerange " +
-		"5 beginbfchar <20> <0020> <41> <05e9> <42> <05dc> <43> <05d5> <44> <05dd> endbfchar endcmap end end"
+		"9 beginbfchar <20> <0020> <41> <05e9> <42> <05dc> <43> <05d5> <44> <05dd> <50> <05b8> <51> <05b9> <47> <0628> <45> <fefc> endbfchar endcmap end end"
 	return pageWith("BT /F1 20 Tf 200 150 Td "+ops+" ET",
 		"/Font<</F1<</Type/Font/Subtype/Type1/BaseFont/Helvetica/FirstChar 32/LastChar 126/Widths["+strings.Repeat("500 ", 95)+"]/ToUnicode 5 0 R>>>>", "", pdftest.Stream("", names))
 }
