@@ -76,7 +76,8 @@ func (s *potter) reads() bool {
 func (k *kiln) judge(res mcptest.Result) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	again := strings.Contains(res.Text, "ake the same call again")
+	again := strings.Contains(res.Text, "ake the same call again") ||
+		res.Slug == "busy" && strings.Contains(res.Text, "try again later") // by who watches over all calls, as after a freeze
 	switch {
 	case res.IsError && again && (res.Slug == "io" || res.Slug == "busy"):
 		k.refused++
