@@ -76,10 +76,16 @@ func (d *document) attachments() (names []string) {
 		if err != nil {
 			continue
 		}
-		name, err := d.in.FPDFAttachment_GetName(&requests.FPDFAttachment_GetName{Attachment: a.Attachment})
-		if err == nil {
-			names = append(names, head(name.Name, maxTitle))
-		}
+		names = append(names, d.fileName(a.Attachment)...)
 	}
 	return names
+}
+
+// fileName is the name of an attached file, or nothing.
+func (d *document) fileName(of references.FPDF_ATTACHMENT) []string {
+	name, err := d.in.FPDFAttachment_GetName(&requests.FPDFAttachment_GetName{Attachment: of})
+	if err != nil {
+		return nil
+	}
+	return []string{head(name.Name, maxTitle)}
 }

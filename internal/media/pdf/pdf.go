@@ -69,6 +69,8 @@ type document struct {
 	ref  references.FPDF_DOCUMENT
 	data []byte
 
+	pinned map[int][]string // files attached to the pages whose text was read
+
 	number int // of the page that is open; 0: none
 	opened references.FPDF_PAGE
 
@@ -123,6 +125,11 @@ func (d *document) pages(res *media.PDFResult, q media.PDFRequest, told media.Pr
 		words, err := d.text(number)
 		if err != nil {
 			return damaged(fmt.Sprintf("page %d cannot be read", number))
+		}
+		for _, name := range d.pinned[number] {
+			if len(res.Attachments) < maxAttachments && !slices.Contains(res.Attachments, name) {
+				res.Attachments = append(res.Attachments, name)
+			}
 		}
 		if len(res.Pages) > 0 && text+len(words) > q.Text {
 			res.Behind = number

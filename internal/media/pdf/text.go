@@ -57,21 +57,45 @@ const mostAnnotations = 2000
 // flatten makes the annotations of a page that show something a part of it, as
 // only what is part of it has text. Where that fails they are drawn all the same.
 func (d *document) flatten(number int) {
+	if _, done := d.pinned[number]; done {
+		return
+	}
+	if d.pinned == nil {
+		d.pinned = map[int][]string{}
+	}
+	shows, files := d.annotations(number)
+	d.pinned[number] = files
+	if shows && d.bound(number) {
+		d.complete(number)
+		d.in.FPDFPage_Flatten(&requests.FPDFPage_Flatten{Page: d.page(number), Usage: requests.FPDFPage_FlattenUsageNormalDisplay})
+		d.leave() // it is read anew
+	}
+}
+
+// annotations tells whether a page has any that may show text, which links do not,
+// and names the files that are pinned to it.
+func (d *document) annotations(number int) (shows bool, files []string) {
 	n, err := d.in.FPDFPage_GetAnnotCount(&requests.FPDFPage_GetAnnotCount{Page: d.page(number)})
 	if err != nil {
-		return
+		return false, nil
 	}
 	for i := range min(n.Count, mostAnnotations) {
-		if !d.shows(number, i) {
+		a, err := d.in.FPDFPage_GetAnnot(&requests.FPDFPage_GetAnnot{Page: d.page(number), Index: i})
+		if err != nil {
 			continue
 		}
-		if d.bound(number) {
-			d.complete(number)
-			d.in.FPDFPage_Flatten(&requests.FPDFPage_Flatten{Page: d.page(number), Usage: requests.FPDFPage_FlattenUsageNormalDisplay})
-			d.leave() // it is read anew
+		kind, err := d.in.FPDFAnnot_GetSubtype(&requests.FPDFAnnot_GetSubtype{Annotation: a.Annotation})
+		if err == nil && kind.Subtype != enums.FPDF_ANNOT_SUBTYPE_LINK && kind.Subtype != enums.FPDF_ANNOT_SUBTYPE_POPUP {
+			shows = true
 		}
-		return
+		if err == nil && kind.Subtype == enums.FPDF_ANNOT_SUBTYPE_FILEATTACHMENT && len(files) < maxAttachments {
+			if f, err := d.in.FPDFAnnot_GetFileAttachment(&requests.FPDFAnnot_GetFileAttachment{Document: d.ref, Annotation: a.Annotation}); err == nil {
+				files = append(files, d.fileName(f.Attachment)...)
+			}
+		}
+		d.in.FPDFPage_CloseAnnot(&requests.FPDFPage_CloseAnnot{Annotation: a.Annotation})
 	}
+	return shows, files
 }
 
 // complete gives an appearance to the annotations that are to have one made for them:
@@ -102,17 +126,6 @@ func (d *document) bound(number int) bool {
 	}
 	_, err = d.in.FPDFPage_SetCropBox(&requests.FPDFPage_SetCropBox{Page: d.page(number), Left: b.Rect.Left, Bottom: b.Rect.Bottom, Right: b.Rect.Right, Top: b.Rect.Top})
 	return err == nil
-}
-
-// shows tells whether an annotation is one that may show text: links do not.
-func (d *document) shows(number, i int) bool {
-	a, err := d.in.FPDFPage_GetAnnot(&requests.FPDFPage_GetAnnot{Page: d.page(number), Index: i})
-	if err != nil {
-		return false
-	}
-	defer d.in.FPDFPage_CloseAnnot(&requests.FPDFPage_CloseAnnot{Annotation: a.Annotation})
-	kind, err := d.in.FPDFAnnot_GetSubtype(&requests.FPDFAnnot_GetSubtype{Annotation: a.Annotation})
-	return err == nil && kind.Subtype != enums.FPDF_ANNOT_SUBTYPE_LINK && kind.Subtype != enums.FPDF_ANNOT_SUBTYPE_POPUP
 }
 
 // pageText is the text of a page as PDFium has it: signs in reading order, and

@@ -205,6 +205,21 @@ func TestHebrewIsLeftAlone(t *testing.T) {
 	}
 }
 
+// A file that is pinned to a page is named like others, as often as the page is read.
+func TestFilesPinnedToAPageAreNamed(t *testing.T) {
+	r := New(cache())
+	defer r.Close()
+	doc := pageWith("", "", "/Annots[5 0 R]",
+		"<</Type/Annot/Subtype/FileAttachment/F 4/Rect[50 50 70 70]/FS<</Type/Filespec/F(sums.csv)/UF(sums.csv)/EF<</F 6 0 R>>>>>>",
+		pdftest.Stream("/Type/EmbeddedFile", "1,2"))
+	for range 2 {
+		res, err := r.Read(doc, ask(""), quiet)
+		if err != nil || len(res.Attachments) != 1 || res.Attachments[0] != "sums.csv" {
+			t.Errorf("%q %v", res.Attachments, err)
+		}
+	}
+}
+
 // hebrew is a page whose letters A to D mean Hebrew ones, P and Q points, G and E an Arabic letter and a sign for two.
 func hebrew(ops string) []byte {
 	names := "/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapName /H def /CMapType 2 def 1 begincodespacerange <00> <ff> endcodespacerange " +
