@@ -72,6 +72,17 @@ func markOf(name string) mark {
 	return mark{name, info, changeTime(info)}
 }
 
+// changed is when what is marked changed last; the zero time where nothing is.
+func (m mark) changed() time.Time {
+	if m.info == nil {
+		return time.Time{}
+	}
+	if at := time.Unix(0, m.ctime); at.After(m.info.ModTime()) {
+		return at
+	}
+	return m.info.ModTime()
+}
+
 func (m mark) same(o mark) bool {
 	if m.info == nil || o.info == nil {
 		return m.name == o.name && m.info == nil && o.info == nil

@@ -258,3 +258,49 @@ func TestTheLastStateIsTold(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatIsGoneAgainIsTold: a file may come while it is told that it is not there,
+// and go before anybody has looked for it again. Who was told has seen it.
+func TestWhatIsGoneAgainIsTold(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(dir, "d", "f")
+	seen := make(chan string, 100)
+	first := true
+	n, err := newFaulty(t.TempDir())
+	mayWatch(t, err)
+	w := start(Options{Quiet: 5 * time.Millisecond, Most: 20 * time.Millisecond, Tell: func(Change) {
+		if first {
+			if err := os.Mkdir(filepath.Dir(name), 0o755); err != nil {
+				t.Error(err)
+			}
+			write(t, name, "there")
+		}
+		text, _ := os.ReadFile(name)
+		if first {
+			if err := os.RemoveAll(filepath.Dir(name)); err != nil {
+				t.Error(err)
+			}
+		}
+		first = false
+		seen <- string(text)
+	}}, n)
+	defer w.Close()
+	if err := w.Set([]string{name}, nil); err != nil {
+		t.Fatal(err)
+	}
+	n.errs <- fsnotify.ErrEventOverflow // so that all is told
+	if got := <-seen; got != "there" {
+		t.Fatalf("%q", got)
+	}
+	select {
+	case got := <-seen:
+		if got != "" {
+			t.Errorf("%q", got)
+		}
+	case <-time.After(time.Minute):
+		t.Error("it was not told that the file is gone")
+	}
+}

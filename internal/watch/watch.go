@@ -65,7 +65,8 @@ type Watcher struct {
 	done     chan struct{}
 	running  sync.WaitGroup
 	once     sync.Once
-	told     bool // that it is blind; the clerk's own
+	told     bool           // that it is blind; the clerk's own
+	doubts   map[target]int // how often in a row it was told anew on a doubt; the clerk's own
 	// pause waits for the notifier to read of a folder that was moved; the more, the
 	// more often it has been waited for. A field for tests.
 	pause func(round int)
@@ -123,7 +124,7 @@ func assemble(o Options, n notifier) *Watcher {
 	}
 	return &Watcher{
 		o: o, notifier: n, ledger: newLedger(o.Quiet, o.Most), done: make(chan struct{}),
-		trails: make(map[target]trail), needed: make(map[string]int), watching: make(map[string]bool),
+		trails: make(map[target]trail), needed: make(map[string]int), watching: make(map[string]bool), doubts: make(map[target]int),
 		pause: func(round int) { time.Sleep(time.Millisecond << min(round, 6)) },
 	}
 }
@@ -314,23 +315,73 @@ func (w *Watcher) turn() (wait time.Duration) {
 	}
 	if len(change.Names) > 0 || change.Err != nil {
 		w.told = w.told || change.Err != nil
+		before := w.edges(change.Names)
 		w.o.Tell(change)
-		w.lookAgain(change.Names)
+		w.lookAgain(before)
 	}
 	return wait
 }
 
-// lookAgain is for what the listener may have found there before any event of
-// it came in: whatever becomes of it then has to be told as well.
-func (w *Watcher) lookAgain(names []string) {
+// edges are how the folders are in which the ways to these targets end, of those
+// that are not there as far as is known.
+func (w *Watcher) edges(names []string) map[target]mark {
+	out := make(map[target]mark)
 	w.mu.Lock()
-	defer w.mu.Unlock()
 	for _, name := range names {
 		for _, t := range []target{{name: name}, {name: name, folder: true}} {
-			if way, known := w.trails[t]; known && !way.there && look(t).there {
-				w.ledger.appeared(t)
+			if way, known := w.trails[t]; known && !way.there {
+				out[t] = mark{}
 			}
 		}
+	}
+	w.mu.Unlock()
+	now := time.Now()
+	for t := range out {
+		m := edge(t)
+		if age := now.Sub(m.changed()); age >= 0 && age < tick {
+			time.Sleep(tick - age) // else the next change might not show in its times
+		}
+		out[t] = m
+	}
+	return out
+}
+
+// tick is how coarse the times of files are that a kernel gives.
+const tick = 20 * time.Millisecond
+
+// edge is how the folder is in which the way to a target ends; of one that is there
+// it has no name.
+func edge(t target) mark {
+	way := look(t)
+	if way.there || len(way.steps) == 0 {
+		return mark{}
+	}
+	return markOf(way.steps[len(way.steps)-1].dir)
+}
+
+// lookAgain is for what the listener may have found there before any event of
+// it came in: whatever becomes of it then has to be told as well. It may be gone
+// already, which shows in the folder where the way ended before; a listener who
+// works in that folder is told a few times only.
+func (w *Watcher) lookAgain(before map[target]mark) {
+	const most = 3
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for t, was := range before {
+		way, known := w.trails[t]
+		if !known || way.there {
+			delete(w.doubts, t)
+			continue
+		}
+		there := look(t).there
+		if !there && (w.doubts[t] == most || edge(t).same(was)) {
+			delete(w.doubts, t)
+			continue
+		}
+		if !there {
+			w.doubts[t]++
+		}
+		w.ledger.appeared(t)
 	}
 }
 
