@@ -35,6 +35,11 @@ func (e *DamageError) Error() string {
 	return fmt.Sprintf("damaged %s: %s", e.Kind, e.What)
 }
 
+// rareError is the fact that a sound file is made in a way that is not decoded.
+type rareError string
+
+func (e rareError) Error() string { return string(e) }
+
 // errShort is the fact that a file ends too soon.
 var errShort = errors.New("it ends in the middle of its data")
 
@@ -77,7 +82,8 @@ func Inspect(kind Kind, r io.ReaderAt, size int64) (Facts, error) {
 		return f, l.failed
 	}
 	if err != nil {
-		return f, &DamageError{Kind: kind, What: err.Error()}
+		var rare rareError
+		return f, &DamageError{Kind: kind, What: err.Error(), Rare: errors.As(err, &rare)}
 	}
 	f.Bytes = pixelBytes(f.Width, f.Height, f.Bytes)
 	if f.Orientation >= 5 {
@@ -197,6 +203,9 @@ func (l *look) jpeg(f *Facts) error {
 			f.Height, f.Width = int(binary.BigEndian.Uint16(b[1:])), int(binary.BigEndian.Uint16(b[3:]))
 			f.Bytes = int64(b[5]) * (int64(b[0]) + 7) / 8
 			found = true
+			if f.Height == 0 && f.Width > 0 {
+				return rareError("its header leaves open how high it is")
+			}
 		case marker == 0xe1 && n > 8:
 			b, err := l.at(off+4, int(n-2))
 			if err == nil && string(b[:6]) == "Exif\x00\x00" && !turned { // of several the first counts, as elsewhere
@@ -332,6 +341,9 @@ func (l *look) tiff(f *Facts) error {
 	h, err := l.at(0, 8)
 	if err != nil {
 		return err
+	}
+	if s := string(h); s == bigLittle || s == bigBig {
+		return rareError("it is a BigTIFF")
 	}
 	order := byteOrder(h)
 	samples, bits := int64(1), int64(1)

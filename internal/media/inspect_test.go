@@ -2,8 +2,30 @@ package media
 
 import (
 	"bytes"
+	"errors"
+	"strings"
 	"testing"
 )
+
+// What is sound but not decoded is known from damage by the header alone.
+func TestRareHeadersAreNoDamage(t *testing.T) {
+	for _, c := range []struct {
+		kind Kind
+		file string
+		rare bool
+	}{
+		{TIFF, "II+\x00\x08\x00\x00\x00\x10\x00\x00\x00\x00\x00\x00\x00", true},
+		{TIFF, "II*\x00\x10\x00\x00\x00", false},
+		{JPEG, "\xff\xd8\xff\xc0\x00\x0b\x08\x00\x00\x00\x1e\x01\x01\x11\x00\xff\xda\x00\x02", true}, // so high as is said at its end
+		{JPEG, "\xff\xd8\xff\xc0\x00\x0b\x08\x00\x14\x00\x00\x01\x01\x11\x00\xff\xda\x00\x02", false},
+	} {
+		_, err := Inspect(c.kind, strings.NewReader(c.file), int64(len(c.file)))
+		var damage *DamageError
+		if !errors.As(err, &damage) || damage.Rare != c.rare {
+			t.Errorf("%q: %v", c.file, err)
+		}
+	}
+}
 
 // Of several EXIF segments of a JPEG the first counts, as for other programs: they
 // lay the picture by it.

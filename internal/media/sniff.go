@@ -88,7 +88,7 @@ func magic(b []byte) Kind {
 		return GIF
 	case has(0, "RIFF") && has(8, "WEBP"):
 		return WebP
-	case has(0, "II*\x00"), has(0, "MM\x00*"):
+	case has(0, "II*\x00"), has(0, "MM\x00*"), has(0, bigLittle), has(0, bigBig):
 		return TIFF
 	case has(0, "BM") && bmpHeader(b):
 		return BMP
@@ -99,6 +99,12 @@ func magic(b []byte) Kind {
 	}
 	return None
 }
+
+// bigLittle and bigBig begin TIFFs whose places are numbers of 64 bits.
+const (
+	bigLittle = "II+\x00\x08\x00\x00\x00"
+	bigBig    = "MM\x00+\x00\x08\x00\x00"
+)
 
 // strong tells whether the magic holds bytes that no text has.
 func strong(k Kind) bool {
