@@ -97,7 +97,7 @@ func cause(err error) error {
 		is  error
 		why media.Breakdown
 	}{
-		{worker.ErrStart, media.Absent}, {worker.ErrDied, media.Died}, {worker.ErrDeadline, media.Late}, {worker.ErrMemory, media.Greedy},
+		{worker.ErrStart, media.Absent}, {worker.ErrDied, media.Died}, {worker.ErrDeadline, media.Late}, {worker.ErrUnread, media.Unread}, {worker.ErrMemory, media.Greedy},
 		{worker.ErrStopped, media.Stopped}, {worker.ErrUnready, media.Unready}, {worker.ErrClosed, media.Absent},
 	} {
 		if errors.Is(err, c.is) {

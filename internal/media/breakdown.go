@@ -12,6 +12,7 @@ const (
 	Stopped                  // it was stopped by a signal
 	Absent                   // it cannot be started
 	Unready                  // it is being made ready still
+	Unread                   // what it is to decode did not come from the disk
 )
 
 // BreakdownError is a decoder's breakdown; the file may be sound.

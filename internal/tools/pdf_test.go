@@ -67,6 +67,7 @@ func TestErrorsOfPicturesNameTheNextStep(t *testing.T) {
 		{image, context.Canceled, 16, slugBusy, "Make the same call again, with fewer of the kind beside it."},
 		{image, media.ErrTooLong, 6, slugTooLarge, "has 13 bytes, which is more than is handed to a decoder. Have it converted"},
 		{image, lost(media.Late), 6, slugTooLarge, "Where the machine is busy, make the same call again later"},
+		{pdf, lost(media.Unread), 16, slugBusy, "its disk did not hand it over"},
 		{pdf, lost(media.Late), 6, slugTooLarge, "have another program convert the file"},
 		{pdf, lost(media.Greedy), 6, slugTooLarge, "have another program convert the file"},
 		{image, lost(media.Died), 11, slugIO, "Make the same call again"},

@@ -249,6 +249,8 @@ func breakdown(what string, why media.Breakdown) error {
 		return refuse(slugTooLarge, "%s takes more memory to decode than it may, and was given up. The server goes on; have another program convert the file.", what)
 	case media.Unready:
 		return refuse(slugBusy, "%s was not read yet: what reads it is being compiled, which takes longer than usual. (It happens once on a machine, but each time where the user's cache folder is full or cannot be written.) It goes on in the background: make the same call again in half a minute.", what)
+	case media.Unread:
+		return refuse(slugBusy, "%s could not be decoded: its disk did not hand it over within the time that decoding may take. Make the same call again later.", what)
 	case media.Absent:
 		return refuse(slugIO, "%s needs decoding, and the program that decodes could not be started. Make the same call again; if that fails too, ask the user to look at fsmcp's installation (fsmcp version says what it finds).", what)
 	case media.Stopped:

@@ -37,6 +37,9 @@ func (w *process) do(ctx context.Context, j Job, o Options) (Reply, error) {
 		return a.reply, a.err
 	default:
 	}
+	if why == ErrDeadline && w.asks.Load() {
+		why = ErrUnread
+	}
 	w.end()
 	select {
 	case <-answered: // so that the body is read no more once this returns
@@ -63,7 +66,9 @@ func (w *process) send(h header, body io.ReaderAt) error {
 	}
 	room := make([]byte, min(h.Size, chunk))
 	for at := int64(0); at < h.Size; {
+		w.asks.Store(true)
 		n, err := body.ReadAt(room[:min(int64(len(room)), h.Size-at)], at)
+		w.asks.Store(false)
 		if n == 0 {
 			if err == nil || err == io.EOF {
 				err = io.ErrUnexpectedEOF

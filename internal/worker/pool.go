@@ -50,6 +50,7 @@ const (
 var (
 	ErrDied     = errors.New("the worker died")
 	ErrDeadline = errors.New("the worker did not answer in time")
+	ErrUnread   = errors.New("the body did not come in time")
 	ErrMemory   = errors.New("the worker took too much memory")
 	ErrStopped  = errors.New("the worker was stopped")
 	ErrStart    = errors.New("no worker can be started")

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -20,6 +21,7 @@ type process struct {
 	stderr *tail
 	gone   chan struct{} // closed when it has ended
 	jobs   int
+	asks   atomic.Bool // its job's body for more
 	rest   *time.Timer // while it is idle
 }
 

@@ -506,7 +506,7 @@ func TestABodyThatDoesNotCome(t *testing.T) {
 		}()
 		select {
 		case err := <-done:
-			if !errors.Is(err, ErrDeadline) {
+			if !errors.Is(err, ErrUnread) {
 				t.Error(err)
 			}
 		case <-time.After(time.Minute):
