@@ -112,6 +112,7 @@ type pool struct {
 	count   [isOver]int
 	idle    []chan *job
 	ticking bool
+	looked  time.Time // when watch was last here, or began
 	closed  bool
 	empty   chan struct{} // closed when nothing lives any more; nil while nobody waits for it
 }
@@ -173,7 +174,7 @@ func (p *pool) admit(j *job) (why refusal) {
 	p.byID[j.key] = j
 	p.held += j.size
 	if !p.ticking {
-		p.ticking = true
+		p.ticking, p.looked = true, time.Now()
 		time.AfterFunc(p.tick, p.watch)
 	}
 	return ""
@@ -418,13 +419,23 @@ func (p *pool) cancel(key string) (j *job, begun bool) {
 	return j, begun
 }
 
+// stoodFor is how much later than due watch has to come for that to mean that this
+// process stood still, by a signal of its terminal or with a paused container.
+const stoodFor = 2 * time.Second
+
 // watch looks at all live jobs: slow ones make room for others, late ones are
-// answered for.
+// answered for. Time in which this process stood still counts for none.
 func (p *pool) watch() {
 	now := time.Now()
 	var warn []context.CancelCauseFunc
 	var late, begun []*job
 	p.mu.Lock()
+	if stood := now.Sub(p.looked) - p.tick; stood > stoodFor {
+		for j := range p.live {
+			j.spare(min(stood, now.Sub(j.at)))
+		}
+	}
+	p.looked = now
 	for j := range p.live {
 		if j.phase == isParked || j.phase == isOver { // an ended one lives until it is answered
 			continue
@@ -481,6 +492,13 @@ func (j *job) age(now time.Time) time.Duration {
 		now = j.rests
 	}
 	return now.Sub(j.at) - j.spared
+}
+
+// spare takes a time off a job's age, unless its clock rests anyway.
+func (j *job) spare(d time.Duration) {
+	if j.rests.IsZero() {
+		j.spared += d
+	}
 }
 
 // Rest implements tools.Clock. What the call waits for is none of the server's work,

@@ -83,6 +83,38 @@ func TestAClockThatRests(t *testing.T) {
 	}
 }
 
+// A server that was stopped itself, as by Ctrl-Z, does not hold that time against the
+// calls that it found; the time before and after it counts, and so does a short wait.
+func TestTimeInWhichAllStoodStill(t *testing.T) {
+	b := defaultBounds()
+	b.tick = 5 * time.Second // so that it is looked at when the test says so
+	p := newPool(b)
+	gaveUp := 0
+	p.late = func(*job, bool) *tools.Result { gaveUp++; return &tools.Result{} }
+	p.answer = func(*job, *tools.Result) {}
+	j := &job{key: "1", to: &conn{}, at: time.Now().Add(-20 * time.Second)}
+	j.ctx, j.cancel = context.WithCancelCause(context.Background())
+	if _, mine := p.submit(j, true); !mine {
+		t.Fatal("it waits")
+	}
+	pass := func(d time.Duration) {
+		p.mu.Lock()
+		j.at, p.looked = j.at.Add(-d), p.looked.Add(-d)
+		p.mu.Unlock()
+		p.watch()
+	}
+	pass(time.Hour)
+	if gaveUp != 0 || j.ctx.Err() != nil {
+		t.Fatal("it was given up for the time of another")
+	}
+	for range 2 {
+		pass(6 * time.Second)
+	}
+	if gaveUp != 1 || context.Cause(j.ctx) != errDeadline {
+		t.Error("it was not given up for its own time")
+	}
+}
+
 // Calls that wait for programs of the user's leave their places to others at once, but
 // no more of them than there are places: what starts programs stays bounded.
 func TestCallsThatRestMakeRoom(t *testing.T) {
