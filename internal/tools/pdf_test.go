@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/fsmcp/fsmcp/internal/media"
 )
@@ -19,15 +21,23 @@ type elsewhere struct {
 	pages   media.PDFResult
 	picture media.Result
 	err     error
+
+	meanwhile func() // what happens while they decode
 }
 
 func (e *elsewhere) PDF(_ context.Context, _ io.ReaderAt, _ int64, q media.PDFRequest, _ media.Progress) (media.PDFResult, error) {
 	e.asked = q
+	if e.meanwhile != nil {
+		e.meanwhile()
+	}
 	return e.pages, e.err
 }
 
 func (e *elsewhere) Picture(_ context.Context, _ io.ReaderAt, _ int64, q media.Request, _ media.Progress) (media.Result, error) {
 	e.request = q
+	if e.meanwhile != nil {
+		e.meanwhile()
+	}
 	return e.picture, e.err
 }
 
@@ -85,6 +95,44 @@ func TestErrorsOfPicturesNameTheNextStep(t *testing.T) {
 		}
 		if strings.Contains(text, "inner word") {
 			t.Errorf("the library's words reach the caller: %s", text)
+		}
+	}
+}
+
+// What is written to while it is decoded is neither shown, for it may be half of one
+// picture and half of another, nor called damaged; what is only renamed is shown.
+func TestWhatIsWrittenMeanwhile(t *testing.T) {
+	b, e := benchElsewhere(t, Preferences{})
+	e.pages = media.PDFResult{Count: 1, Set: media.PageSet{Pages: []int{1}}, Pages: []media.PDFPage{{Number: 1, Text: "one"}}}
+	e.picture = media.Result{Data: []byte("a picture"), As: media.PNG, Frames: 1}
+	later := time.Now().Add(time.Minute)
+	for name, content := range map[string]string{"a.pdf": "%PDF-1.5\n", "a.gif": "GIF89a\x10\x27\x10\x27\x00\x00\x00"} {
+		path := b.put(name, content)
+		for what, meanwhile := range map[string]func() error{
+			"written": func() error { return os.Chtimes(path, later, later) },
+			"growing": func() error { later = later.Add(time.Second); return os.WriteFile(path, []byte(content+"more"), 0o600) },
+		} {
+			for _, err := range []error{nil, &media.DamageError{Kind: media.PDF, What: "it ends too soon"}, io.ErrUnexpectedEOF} {
+				later = later.Add(time.Second)
+				b.put(name, content)
+				e.err, e.meanwhile = err, func() {
+					if err := meanwhile(); err != nil {
+						t.Error(err)
+					}
+				}
+				if r := b.run(&ReadArgs{FilePath: path}); r.Meta["fsmcp/error"] != slugBusy || !strings.Contains(r.Blocks[0].Text, "is being written to by another program right now") {
+					t.Errorf("%s %s %v: %s", what, name, err, r.Blocks[0].Text)
+				}
+			}
+		}
+		b.put(name, content)
+		e.err, e.meanwhile = nil, func() {
+			if err := os.Rename(path, path+"2"); err != nil {
+				t.Error(err)
+			}
+		}
+		if r := b.run(&ReadArgs{FilePath: path}); r.IsError {
+			t.Errorf("renamed %s: %s", name, r.Blocks[0].Text)
 		}
 	}
 }

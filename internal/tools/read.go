@@ -168,9 +168,9 @@ func (r *reading) answer(ctx context.Context) (*Result, error) {
 	case kind != media.PDF && r.want.pages != "":
 		return nil, refuse(slugBadArgument, "pages names pages of a PDF; %s is none. Leave it out.", r.spot.name())
 	case kind.IsImage():
-		return r.picture(ctx, kind, stamp.Size)
+		return r.steady(stamp, func() (*Result, error) { return r.picture(ctx, kind, stamp.Size) })
 	case kind == media.PDF:
-		return r.pdf(ctx, stamp.Size)
+		return r.steady(stamp, func() (*Result, error) { return r.pdf(ctx, stamp.Size) })
 	case r.want.region != "":
 		return nil, refuse(slugBadArgument, "region is a part of an image; %s is none. Leave it out.", r.spot.name())
 	}
@@ -192,6 +192,17 @@ func (r *reading) answer(ctx context.Context) (*Result, error) {
 		return r.held(ctx)
 	}
 	return r.scanned(ctx, stamp)
+}
+
+// steady shows what is decoded elsewhere, of a file that held still meanwhile. Half
+// of one picture and half of another may well decode; and a file that is only being
+// written is not damaged. (A file that is renamed or linked has the bytes it had.)
+func (r *reading) steady(before fsys.Stamp, show func() (*Result, error)) (*Result, error) {
+	res, err := show()
+	if after, broken := r.file.Stamp(); broken == nil && (after.Size != before.Size || after.Mtime != before.Mtime) {
+		return nil, fsys.ErrUnstable
+	}
+	return res, err
 }
 
 // empty answers for a file of no bytes.
