@@ -51,13 +51,12 @@ func (d *document) size(number int) (width, height float64, ok bool) {
 	return s.Width, s.Height, s.Width > 0 && s.Height > 0
 }
 
-// uncut shows all of a page of which what is to be shown lies beside it.
+// uncut shows all of a page of which what is to be shown lies beside it. How large it
+// is may stand with the document, which PDFium does not tell; but it cuts what is to be
+// shown to that.
 func (d *document) uncut(number int) bool {
-	all, err := d.in.FPDFPage_GetMediaBox(&requests.FPDFPage_GetMediaBox{Page: d.page(number)})
-	if err != nil {
-		return false
-	}
-	_, err = d.in.FPDFPage_SetCropBox(&requests.FPDFPage_SetCropBox{Page: d.page(number), Left: all.Left, Bottom: all.Bottom, Right: all.Right, Top: all.Top})
+	const far = 1 << 20 // points
+	_, err := d.in.FPDFPage_SetCropBox(&requests.FPDFPage_SetCropBox{Page: d.page(number), Left: -far, Bottom: -far, Right: far, Top: far})
 	d.leave() // it is read anew
 	return err == nil
 }

@@ -116,6 +116,9 @@ func (d *document) complete(number int) {
 // bound writes a page's bounds down with it, where flattening looks for them: it
 // takes pages that have theirs from the document for letters.
 func (d *document) bound(number int) bool {
+	if _, _, ok := d.size(number); !ok && !d.uncut(number) {
+		return false
+	}
 	b, err := d.in.FPDF_GetPageBoundingBox(&requests.FPDF_GetPageBoundingBox{Page: d.page(number)})
 	if err != nil {
 		return false

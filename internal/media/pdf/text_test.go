@@ -268,19 +268,28 @@ func annotated(t *testing.T, dict, words string) []byte {
 }
 
 // A page of which what is to be shown lies beside it keeps nobody from the document:
-// it is shown uncut.
+// it is shown uncut, also where its size stands with the document, and what is on it.
 func TestAPageThatIsCutDownToNothingIsShown(t *testing.T) {
 	r := New(cache())
 	defer r.Close()
-	res, err := r.Read(pageWith("1 0 0 rg 0 0 400 300 re f", "", "/CropBox[1000 1000 1200 1200]"), ask(""), quiet)
-	if err != nil {
-		t.Fatal(err)
+	page := func(own, all string) []byte {
+		return pdftest.File("<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[3 0 R]/Count 1"+all+">>",
+			"<</Type/Page/Parent 2 0 R/CropBox[1000 1000 1200 1200]/Contents 4 0 R"+own+">>", pdftest.Stream("", "1 0 0 rg 0 0 400 300 re f"))
 	}
-	img, err := jpeg.Decode(bytes.NewReader(res.Pages[0].Picture))
-	if err != nil || img.Bounds().Size() != image.Pt(1568, 1176) {
-		t.Fatalf("%v %v", img.Bounds(), err)
-	}
-	if c := color.RGBAModel.Convert(img.At(700, 500)).(color.RGBA); c.R < 240 || c.G > 20 {
-		t.Error(c)
+	const size, note = "/MediaBox[0 0 400 300]", "/Annots[<</Type/Annot/Subtype/Square/F 4/Rect[10 10 20 20]/C[0 0 1]>>]"
+	for name, doc := range map[string][]byte{"own": page(size, ""), "inherited": page("", size), "noted": page(note, size)} {
+		res, err := r.Read(doc, ask(""), quiet)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		img, err := jpeg.Decode(bytes.NewReader(res.Pages[0].Picture))
+		if err != nil || img.Bounds().Size() != image.Pt(1568, 1176) {
+			t.Errorf("%s: %v %v", name, img.Bounds(), err)
+			continue
+		}
+		if c := color.RGBAModel.Convert(img.At(700, 500)).(color.RGBA); c.R < 240 || c.G > 20 {
+			t.Errorf("%s: %v", name, c)
+		}
 	}
 }
