@@ -138,7 +138,7 @@ func (r reader) Read([]byte, media.PDFRequest, media.Progress) (media.PDFResult,
 
 func TestPagesComeBackAsTheyWere(t *testing.T) {
 	for _, want := range []media.PDFResult{
-		{Count: 9, Set: media.PageSet{Pages: []int{2, 3}, Clipped: true, Next: 4}, Attachments: []string{"a.txt"}, Behind: 7, Pages: []media.PDFPage{
+		{Count: 9, Set: media.PageSet{Pages: []int{2, 3}, Clipped: true, Next: 4}, Attachments: []string{"a.txt"}, MoreAttached: 5, Behind: 7, Pages: []media.PDFPage{
 			{Number: 2, Text: "two", Picture: []byte("a picture")}, {Number: 3, Text: "", Cut: 12},
 		}},
 		{Count: 1, Set: media.PageSet{Pages: []int{1}}, Document: []byte("%PDF-")},

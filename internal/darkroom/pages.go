@@ -19,6 +19,7 @@ type read struct {
 	Drawn       []bool
 	Cut         []int
 	Attachments []string
+	More        int // attachments
 	Whole       bool
 	Behind      int
 	TooLarge    bool
@@ -35,7 +36,7 @@ func (d *Darkroom) PDF(ctx context.Context, file io.ReaderAt, size int64, q medi
 	if err := json.Unmarshal(reply.Result, &r); err != nil || len(r.Numbers) != len(r.Drawn) || len(r.Numbers) != len(r.Cut) {
 		return media.PDFResult{}, senseless()
 	}
-	out := media.PDFResult{Count: r.Count, Set: r.Set, Attachments: r.Attachments, Behind: r.Behind, TooLarge: r.TooLarge}
+	out := media.PDFResult{Count: r.Count, Set: r.Set, Attachments: r.Attachments, MoreAttached: r.More, Behind: r.Behind, TooLarge: r.TooLarge}
 	blobs := reply.Blobs
 	next := func() (b []byte) {
 		if len(blobs) > 0 {
@@ -74,7 +75,7 @@ func readPDF(pages PageReader, t worker.Task) (worker.Result, error) {
 	if err != nil {
 		return worker.Result{}, packed(err)
 	}
-	r := read{Count: res.Count, Set: res.Set, Attachments: res.Attachments, Behind: res.Behind, TooLarge: res.TooLarge, Whole: res.Document != nil}
+	r := read{Count: res.Count, Set: res.Set, Attachments: res.Attachments, More: res.MoreAttached, Behind: res.Behind, TooLarge: res.TooLarge, Whole: res.Document != nil}
 	var blobs [][]byte
 	for _, p := range res.Pages {
 		r.Numbers, r.Drawn, r.Cut = append(r.Numbers, p.Number), append(r.Drawn, p.Picture != nil), append(r.Cut, p.Cut)

@@ -60,7 +60,8 @@ func ParsePages(s string, count int) (PageSet, error) {
 		case !ok:
 			return wrong("%q is no page range; say \"3\", \"1-5\", \"7-\" or a list of these", strings.TrimSpace(part))
 		case from > count:
-			return wrong("page %d is behind the last page", from)
+			first, _, _ := strings.Cut(part, "-")
+			return wrong("page %s is behind the last page", strings.TrimSpace(first))
 		case open:
 			if to = min(count, from+MostPages-1); to < count {
 				set.Next = to + 1
@@ -101,9 +102,15 @@ func pageRange(s string) (from, to int, open, ok bool) {
 	return from, to, false, err == nil
 }
 
+// beyondPages is a number that no document has as many pages as.
+const beyondPages = 1 << 30
+
 func pageNumber(s string) (int, error) {
 	n, err := strconv.Atoi(strings.TrimSpace(s))
-	if err != nil || n < 1 || n > 1<<30 || strings.HasPrefix(strings.TrimSpace(s), "+") {
+	if errors.Is(err, strconv.ErrRange) || n > beyondPages {
+		n, err = beyondPages, nil // which is clipped, or behind the last page, like any other
+	}
+	if err != nil || n < 1 || strings.HasPrefix(strings.TrimSpace(s), "+") {
 		return 0, errors.New("no page number")
 	}
 	return n, nil
@@ -151,6 +158,8 @@ type PDFResult struct {
 	Set         PageSet
 	Pages       []PDFPage
 	Attachments []string
+	// MoreAttached is how many attachments are not among those.
+	MoreAttached int
 	// Document is the PDF, or the one of the pages, where it was asked for. Else
 	// TooLarge says that it has more bytes than it may; where it does not, the
 	// pages could not be cut out.

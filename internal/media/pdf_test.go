@@ -32,7 +32,11 @@ func TestParsePages(t *testing.T) {
 		{"1,,2", 40, PageSet{}, "no page range"},
 		{"one", 40, PageSet{}, "no page range"},
 		{"1-2-3", 40, PageSet{}, "no page range"},
-		{"1000000-9999999999", 40, PageSet{}, "no page range"},
+		{"39-9999999999", 40, PageSet{Pages: []int{39, 40}, Clipped: true}, ""},
+		{"39-99999999999999999999999", 40, PageSet{Pages: []int{39, 40}, Clipped: true}, ""},
+		{"1000000-9999999999", 40, PageSet{}, "page 1000000 is behind the last page"},
+		{"99999999999999999999999", 40, PageSet{}, "page 99999999999999999999999 is behind the last page"},
+		{"-99999999999999999999999", 40, PageSet{}, "no page range"},
 	} {
 		got, err := ParsePages(c.text, c.count)
 		var flaw *PagesError

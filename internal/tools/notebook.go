@@ -339,11 +339,11 @@ func (v *viewing) blocks(ctx context.Context, parts []notebook.Part) (blocks []B
 	switch {
 	case count == 0:
 	case pictures > 0 && v.want.cell != "":
-		left = fmt.Sprintf("(%d pictures of cell %s are left out: one answer has no room for more. With cell_id, offset and limit count lines, and pictures come with theirs.)", count, strings.Join(over, ", "))
+		left = fmt.Sprintf("(%d %s of cell %s left out: one answer has no room for more. With cell_id, offset and limit count lines, and pictures come with theirs.)", count, plural(count, "picture", "pictures"), strings.Join(over, ", ")+plural(count, " is", " are"))
 	case pictures == 0:
-		left = fmt.Sprintf("(%d pictures of cell %s are left out: one answer has no room for more.)", count, strings.Join(over, ", "))
+		left = fmt.Sprintf("(%d %s of %s left out: one answer has no room for more.)", count, plural(count, "picture", "pictures"), plural(len(over), "cell ", "cells ")+strings.Join(over, ", ")+plural(count, " is", " are"))
 	default:
-		left = fmt.Sprintf("(Pictures left out, because one answer has no room for more: those of cells %s. Read with cell_id shows them.)", strings.Join(over, ", "))
+		left = fmt.Sprintf("(Pictures left out, because one answer has no room for more: those of %s. Read with cell_id shows them.)", plural(len(over), "cell ", "cells ")+strings.Join(over, ", "))
 	}
 	return blocks, left
 }

@@ -150,7 +150,11 @@ func remarks(q media.PDFRequest, res media.PDFResult) string {
 		for i, n := range res.Attachments {
 			names[i] = fsys.Printable(n)
 		}
-		add("(Attached files, which are not opened: %s.)", strings.Join(names, ", "))
+		more := ""
+		if res.MoreAttached > 0 {
+			more = fmt.Sprintf(" (and %d more)", res.MoreAttached)
+		}
+		add("(Attached files, which are not opened: %s%s.)", strings.Join(names, ", "), more)
 	}
 	return strings.Join(out, "\n")
 }

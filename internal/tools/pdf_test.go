@@ -202,6 +202,8 @@ func TestPagesSayWhatIsMissing(t *testing.T) {
 		{PDFStyle{Pictures: PicturesNever}, media.PDFResult{Pages: []media.PDFPage{page(1, false)}}, []string{"the setting pdf.images is never"}, "Read pages"},
 		{PDFStyle{}, media.PDFResult{Behind: 3, Pages: []media.PDFPage{page(1, true), page(2, true)}}, []string{"pages 1-2 of 3", `(One answer has no room for more text. Next: Read pages="3".)`}, ""},
 		{PDFStyle{}, media.PDFResult{Pages: []media.PDFPage{{Number: 1, Text: "start", Cut: 99, Picture: picture}}}, []string{"start\n(99 more bytes of this page's text have no room in an answer."}, ""},
+		{PDFStyle{}, media.PDFResult{Attachments: []string{"a.txt", "b.txt"}, Pages: []media.PDFPage{page(1, true)}}, []string{"not opened: a.txt, b.txt.)"}, "more"},
+		{PDFStyle{}, media.PDFResult{Attachments: []string{"a.txt", "b.txt"}, MoreAttached: 7, Pages: []media.PDFPage{page(1, true)}}, []string{"not opened: a.txt, b.txt (and 7 more).)"}, ""},
 		{PDFStyle{Document: true}, media.PDFResult{TooLarge: true, Pages: []media.PDFPage{page(1, true)}}, []string{"more than the 5.5 MB that are handed on; its pages follow instead"}, "cannot be cut"},
 		{PDFStyle{Document: true}, media.PDFResult{Pages: []media.PDFPage{page(1, true)}}, []string{"cannot be cut out as a document"}, "5.5 MB"},
 		{PDFStyle{Document: true}, media.PDFResult{Document: []byte("%PDF-")}, []string{"follows as a PDF of 3 pages"}, "text alone"},

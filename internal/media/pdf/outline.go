@@ -66,10 +66,11 @@ func (d *document) entries(of *references.FPDF_BOOKMARK, left *int) (out []media
 	return out, true
 }
 
-func (d *document) attachments() (names []string) {
+// attachments are the names of the first ones; more is how many there are beside.
+func (d *document) attachments() (names []string, more int) {
 	n, err := d.in.FPDFDoc_GetAttachmentCount(&requests.FPDFDoc_GetAttachmentCount{Document: d.ref})
 	if err != nil {
-		return nil
+		return nil, 0
 	}
 	for i := range min(n.AttachmentCount, maxAttachments) {
 		a, err := d.in.FPDFDoc_GetAttachment(&requests.FPDFDoc_GetAttachment{Document: d.ref, Index: i})
@@ -78,7 +79,7 @@ func (d *document) attachments() (names []string) {
 		}
 		names = append(names, d.fileName(a.Attachment)...)
 	}
-	return names
+	return names, max(0, n.AttachmentCount-maxAttachments)
 }
 
 // fileName is the name of an attached file, or nothing.

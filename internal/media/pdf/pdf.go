@@ -93,7 +93,7 @@ func (d *document) read(q media.PDFRequest, told media.Progress) (media.PDFResul
 		}
 		return res, err
 	}
-	res.Attachments = d.attachments()
+	res.Attachments, res.MoreAttached = d.attachments()
 	if q.Document > 0 {
 		document := d.cut(res.Set.Pages, res.Count)
 		if res.TooLarge = len(document) > q.Document; document != nil && !res.TooLarge {
@@ -124,7 +124,11 @@ func (d *document) pages(res *media.PDFResult, q media.PDFRequest, told media.Pr
 		tell("reading", number)
 		words, err := d.text(number)
 		if err != nil {
-			return damaged(fmt.Sprintf("page %d cannot be read", number))
+			why := fmt.Sprintf("page %d cannot be read", number)
+			if res.Count > 1 {
+				why += "; name others in pages"
+			}
+			return damaged(why)
 		}
 		for _, name := range d.pinned[number] {
 			if len(res.Attachments) < maxAttachments && !slices.Contains(res.Attachments, name) {

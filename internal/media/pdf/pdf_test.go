@@ -187,3 +187,25 @@ func TestDamagedAndHostile(t *testing.T) {
 		t.Error("it is lost afterwards:", err)
 	}
 }
+
+// Who reads the names of many attachments knows how many there are, and who is kept
+// from a document by one page, that there are others.
+func TestWhatIsNotNamedIsCounted(t *testing.T) {
+	r := New(cache())
+	defer r.Close()
+	var names strings.Builder
+	for i := range maxAttachments + 5 {
+		fmt.Fprintf(&names, "(%02d)<</Type/Filespec/F(%d.txt)/EF<</F 4 0 R>>>>", i, i)
+	}
+	page := "<</Type/Page/Parent 2 0 R/MediaBox[0 0 100 100]>>"
+	doc := pdftest.File("<</Type/Catalog/Pages 2 0 R/Names<</EmbeddedFiles<</Names["+names.String()+"]>>>>>>",
+		"<</Type/Pages/Kids[3 0 R 9 0 R]/Count 2>>", page, pdftest.Stream("/Type/EmbeddedFile", "content"))
+	res, err := r.Read(doc, ask("1"), quiet)
+	if err != nil || len(res.Attachments) != maxAttachments || res.Attachments[3] != "3.txt" || res.MoreAttached != 5 {
+		t.Errorf("%v and %d more: %v", res.Attachments, res.MoreAttached, err)
+	}
+	var damage *media.DamageError
+	if _, err := r.Read(doc, ask(""), quiet); !errors.As(err, &damage) || damage.What != "page 2 cannot be read; name others in pages" {
+		t.Error(err)
+	}
+}
