@@ -5,6 +5,7 @@ import (
 	"os/signal"
 	"runtime"
 	"strconv"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -16,6 +17,9 @@ const (
 	jobTime = 300
 	// lower is how far a worker stands behind the server when both want to run.
 	lower = 10
+	// expendable is how much sooner than others, in thousandths of the memory there is,
+	// a worker is ended where memory runs out: it can be had again, who asks cannot.
+	expendable = 500
 	// turn is how long a worker's thread goes on before somebody else who has woken.
 	// Linux, which no longer interrupts a turn (6.6), gives up to 3 ms, ten times what
 	// the server needs to answer; a thread may ask for less (6.12). With much less it
@@ -25,9 +29,11 @@ const (
 )
 
 // Confine takes from this process what a worker does not need: core files, new
-// privileges, the right to be looked into, endless processor time, and half of
-// its turns. What cannot be taken is left.
+// privileges, the right to be looked into, endless processor time, half of its
+// turns, and its life before others' where memory runs out. What cannot be taken is
+// left.
 func Confine() {
+	standIn() // while this process's own files in /proc are its own
 	unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{})
 	unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
 	unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
@@ -43,6 +49,18 @@ func Confine() {
 		if !stepBack() {
 			return
 		}
+	}
+}
+
+// standIn has the system end this process sooner than others where memory runs out.
+func standIn() {
+	const name = "/proc/self/oom_score_adj"
+	b, err := os.ReadFile(name)
+	if err != nil {
+		return
+	}
+	if now, err := strconv.Atoi(strings.TrimSpace(string(b))); err == nil && now < expendable {
+		os.WriteFile(name, []byte(strconv.Itoa(expendable)), 0)
 	}
 }
 

@@ -112,7 +112,8 @@ func play(t Task) (Result, error) {
 		syscall.Getrlimit(syscall.RLIMIT_CORE, &core)
 		syscall.Getrlimit(syscall.RLIMIT_CPU, &cpu)
 		nice, _ := syscall.Getpriority(syscall.PRIO_PROCESS, 0) // 20 less
-		return Result{Value: map[string]any{"core": core.Cur, "cpu": cpu.Cur, "nice": 20 - nice, "env": os.Environ()}}, nil
+		oom, _ := os.ReadFile("/proc/self/oom_score_adj")
+		return Result{Value: map[string]any{"oom": strings.TrimSpace(string(oom)), "core": core.Cur, "cpu": cpu.Cur, "nice": 20 - nice, "env": os.Environ()}}, nil
 	}
 	return Result{}, errors.New("what?")
 }
@@ -343,9 +344,10 @@ func TestProgressAndConfinement(t *testing.T) {
 	var v struct {
 		Core, CPU uint64
 		Nice      int
+		OOM       string
 		Env       []string
 	}
-	if err := json.Unmarshal(r.Result, &v); err != nil || v.Core != 0 || v.CPU == 0 || v.CPU > 2*jobTime || v.Nice < lower || len(v.Env) != 1 {
+	if err := json.Unmarshal(r.Result, &v); err != nil || v.Core != 0 || v.CPU == 0 || v.CPU > 2*jobTime || v.Nice < lower || v.OOM != "500" || len(v.Env) != 1 {
 		t.Errorf("%s %v", r.Result, err)
 	}
 }
