@@ -12,7 +12,8 @@ const mostAngles = 64
 
 // straighten turns a page on whose side most of its text lies, as wide tables do:
 // PDFium takes the lines of such text for one line, and reads them in an order of no
-// use. back turns it as it was; nil: it is upright.
+// use. So it does with columns of vertical writing, from left to right; with the right
+// side of the page up, they are lines below each other. back turns it as it was; nil: it is upright.
 func (d *document) straighten(number int, p *pageText) (back func()) {
 	upright, ok := p.turns()
 	if !ok {
@@ -29,11 +30,12 @@ func (d *document) straighten(number int, p *pageText) (back func()) {
 	return func() { turn(was.PageRotation) }
 }
 
-// turns is how a page has to be turned for most of its signs to stand upright; not ok:
-// they lie in no one way.
+// turns is how a page has to be turned for most of its signs to stand upright, or, where
+// they stand below each other, for the first column to be the topmost; not ok: they lie
+// in no one way.
 func (p *pageText) turns() (turns enums.FPDF_PAGE_ROTATION, ok bool) {
 	var ways [4]int
-	asked := 0
+	asked, below := 0, 0
 	for i := 0; i < len(p.signs); i += 1 + len(p.signs)/mostAngles {
 		if p.signs[i] <= ' ' {
 			continue
@@ -47,6 +49,12 @@ func (p *pageText) turns() (turns enums.FPDF_PAGE_ROTATION, ok bool) {
 		if near := math.Round(quarters); math.Abs(quarters-near) < 0.1 {
 			ways[(4-int(near)%4)%4]++
 		}
+		if p.standsOn(i, i+1) {
+			below++
+		}
+	}
+	if 2*below > asked {
+		return enums.FPDF_PAGE_ROTATION_270_CW, true
 	}
 	for way, n := range ways {
 		if 2*n > asked {
@@ -54,4 +62,15 @@ func (p *pageText) turns() (turns enums.FPDF_PAGE_ROTATION, ok bool) {
 		}
 	}
 	return 0, false
+}
+
+// standsOn tells whether a sign stands right on top of the next one.
+func (p *pageText) standsOn(i, k int) bool {
+	if k >= len(p.signs) || p.signs[k] <= ' ' {
+		return false
+	}
+	a, ok := p.wide(i)
+	b, known := p.wide(k)
+	middle, high := (b.left+b.right)/2, a.top-a.bottom
+	return ok && known && a.left < middle && middle < a.right && b.top < a.bottom+0.3*high && b.top > a.bottom-high
 }
