@@ -231,7 +231,7 @@ func outOfTime(err error) bool {
 
 // untimely words that others had the decoders for too long.
 func untimely(what string) error {
-	return refuse(slugBusy, "%s was not decoded before the time of this call was over: those who decode were busy with others, or the server is about to end. Make the same call again, with fewer of the kind beside it.", what)
+	return refuse(slugBusy, "%s was not decoded before this call was over: those who decode were busy with others, or the call was given up. Make the same call again, with fewer of the kind beside it.", what)
 }
 
 // tooManyPixels refuses what is not decoded at all.
