@@ -43,7 +43,8 @@ func TestNothingHangs(t *testing.T) {
 	before := quietReads(t, c, p)
 	worst := storm(t, c, p, long)
 	// Both are bounds of fsmcp: where the machine holds all up, a few storms more show.
-	for tries := 1; tries < 4 && (worst.slowest > slowest || worst.p99 > bound); tries++ {
+	tries := 1
+	for ; tries < 4 && (worst.slowest > slowest || worst.p99 > bound); tries++ {
 		must(t, c.Close())
 		c = p.start(t) // to which nothing is known, so that nothing is answered from memory
 		again := storm(t, c, p, long)
@@ -62,8 +63,8 @@ func TestNothingHangs(t *testing.T) {
 	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
 		t.Errorf("/dev/null is no device any more")
 	}
-	report(t, "%d of %d calls answered, the last after %v; %d ordinary reads meanwhile, median %v, p99 %v (bound %v; before, undisturbed, %v)",
-		worst.answered, worst.sent, worst.slowest.Round(time.Millisecond), worst.reads, worst.median, worst.p99, bound, before)
+	report(t, "%d of %d calls answered, the last after %v; %d ordinary reads meanwhile, median %v, p99 %v (bound %v; before, undisturbed, %v), in try %d",
+		worst.answered, worst.sent, worst.slowest.Round(time.Millisecond), worst.reads, worst.median, worst.p99, bound, before, tries)
 }
 
 // slowest is how long any answer may take.

@@ -143,14 +143,15 @@ func (s siege) judge(t *testing.T, what string, harmless siege, again func() sie
 	// Below the bound that ordinary reads have beside any calls, it is the machine
 	// that is measured.
 	bound := max(2*before, time.Duration(count(t, "FSMCP_P99_MS", 60))*time.Millisecond)
-	for tries := 1; tries < 4 && meanwhile > bound; tries++ {
+	tries := 1
+	for ; tries < 4 && meanwhile > bound; tries++ {
 		if next := again(); at99(next.texts) < meanwhile {
 			s.texts, meanwhile = next.texts, at99(next.texts)
 		}
 	}
-	report(t, "%s: %d files, %d shown, %d broke a worker, the slowest answered in %v, server at most %.1f MB; %d reads of a text meanwhile: median %v, p99 %v (beside %d harmless files: %v, %v)",
+	report(t, "%s: %d files, %d shown, %d broke a worker, the slowest answered in %v, server at most %.1f MB; %d reads of a text meanwhile: median %v, p99 %v (beside %d harmless files: %v, %v), in try %d",
 		what, s.files, s.shown, s.crashes, s.slowest.Round(time.Millisecond), float64(s.most)/1e6,
-		len(s.texts), median(s.texts), meanwhile, harmless.files, median(harmless.texts), before)
+		len(s.texts), median(s.texts), meanwhile, harmless.files, median(harmless.texts), before, tries)
 	if s.slowest > slowestAnswer || s.most > 64e6 {
 		t.Errorf("%s: slowest %v, %.1f MB", what, s.slowest, float64(s.most)/1e6)
 	}
