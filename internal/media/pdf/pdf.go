@@ -131,8 +131,12 @@ func (d *document) pages(res *media.PDFResult, q media.PDFRequest, told media.Pr
 			return damaged(why)
 		}
 		for _, name := range d.pinned[number] {
-			if len(res.Attachments) < maxAttachments && !slices.Contains(res.Attachments, name) {
+			switch {
+			case slices.Contains(res.Attachments, name):
+			case len(res.Attachments) < maxAttachments:
 				res.Attachments = append(res.Attachments, name)
+			default:
+				res.MoreAttached++
 			}
 		}
 		if len(res.Pages) > 0 && text+len(words) > q.Text {

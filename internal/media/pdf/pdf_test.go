@@ -197,11 +197,12 @@ func TestWhatIsNotNamedIsCounted(t *testing.T) {
 	for i := range maxAttachments + 5 {
 		fmt.Fprintf(&names, "(%02d)<</Type/Filespec/F(%d.txt)/EF<</F 4 0 R>>>>", i, i)
 	}
-	page := "<</Type/Page/Parent 2 0 R/MediaBox[0 0 100 100]>>"
+	page := "<</Type/Page/Parent 2 0 R/MediaBox[0 0 100 100]/Annots[" +
+		"<</Type/Annot/Subtype/FileAttachment/F 4/Rect[50 50 70 70]/FS<</Type/Filespec/F(pinned.csv)/EF<</F 4 0 R>>>>>>]>>"
 	doc := pdftest.File("<</Type/Catalog/Pages 2 0 R/Names<</EmbeddedFiles<</Names["+names.String()+"]>>>>>>",
 		"<</Type/Pages/Kids[3 0 R 9 0 R]/Count 2>>", page, pdftest.Stream("/Type/EmbeddedFile", "content"))
 	res, err := r.Read(doc, ask("1"), quiet)
-	if err != nil || len(res.Attachments) != maxAttachments || res.Attachments[3] != "3.txt" || res.MoreAttached != 5 {
+	if err != nil || len(res.Attachments) != maxAttachments || res.Attachments[3] != "3.txt" || res.MoreAttached != 6 {
 		t.Errorf("%v and %d more: %v", res.Attachments, res.MoreAttached, err)
 	}
 	var damage *media.DamageError
