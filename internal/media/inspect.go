@@ -35,10 +35,10 @@ func (e *DamageError) Error() string {
 	return fmt.Sprintf("damaged %s: %s", e.Kind, e.What)
 }
 
-// rareError is the fact that a sound file is made in a way that is not decoded.
-type rareError string
+// RareError is the fact that a sound file is made in a way that is not decoded.
+type RareError string
 
-func (e rareError) Error() string { return string(e) }
+func (e RareError) Error() string { return string(e) }
 
 // errShort is the fact that a file ends too soon.
 var errShort = errors.New("it ends in the middle of its data")
@@ -82,7 +82,7 @@ func Inspect(kind Kind, r io.ReaderAt, size int64) (Facts, error) {
 		return f, l.failed
 	}
 	if err != nil {
-		var rare rareError
+		var rare RareError
 		return f, &DamageError{Kind: kind, What: err.Error(), Rare: errors.As(err, &rare)}
 	}
 	f.Bytes = pixelBytes(f.Width, f.Height, f.Bytes)
@@ -204,7 +204,7 @@ func (l *look) jpeg(f *Facts) error {
 			f.Bytes = int64(b[5]) * (int64(b[0]) + 7) / 8
 			found = true
 			if f.Height == 0 && f.Width > 0 {
-				return rareError("its header leaves open how high it is")
+				return RareError("its header leaves open how high it is")
 			}
 		case marker == 0xe1 && n > 8:
 			b, err := l.at(off+4, int(n-2))
@@ -343,7 +343,7 @@ func (l *look) tiff(f *Facts) error {
 		return err
 	}
 	if s := string(h); s == bigLittle || s == bigBig {
-		return rareError("it is a BigTIFF")
+		return RareError("it is a BigTIFF")
 	}
 	order := byteOrder(h)
 	samples, bits := int64(1), int64(1)

@@ -7,6 +7,8 @@ import (
 	"image"
 	"image/color"
 	"math/bits"
+
+	"github.com/fsmcp/fsmcp/internal/media"
 )
 
 // How a BMP's samples are packed.
@@ -97,7 +99,7 @@ func (b *bitmap) takeMasks(size int) error {
 	case b.packing == bmpPlain && b.bits == 32:
 		b.masks = [4]uint32{0xff0000, 0xff00, 0xff, 0xff000000}
 	case b.packing == bmpMasks && size == 64: // there the number means something else
-		return rareError("its pixels are packed in a way that is not decoded")
+		return media.RareError("its pixels are packed in a way that is not decoded")
 	case b.packing == bmpMasks || b.packing == bmpMasksAlpha:
 		if b.bits != 16 && b.bits != 32 {
 			return errBMPHeader
@@ -115,7 +117,7 @@ func (b *bitmap) takeMasks(size int) error {
 		b.behind = max(b.behind, 40+4*n)
 	case b.packing == bmpRunsOf8 && b.bits == 8, b.packing == bmpRunsOf4 && b.bits == 4, b.packing == bmpPlain:
 	default:
-		return rareError(fmt.Sprintf("its pixels are packed in a way (%d, of %d bits) that is not decoded", b.packing, b.bits))
+		return media.RareError(fmt.Sprintf("its pixels are packed in a way (%d, of %d bits) that is not decoded", b.packing, b.bits))
 	}
 	return nil
 }

@@ -46,14 +46,9 @@ func (e Engine) Open(data []byte, f media.Facts, v media.View) (media.Picture, e
 	return p, nil
 }
 
-// rareError is the fact that a sound file is made in a way that is not decoded.
-type rareError string
-
-func (e rareError) Error() string { return string(e) }
-
 // rare tells whether an error says no more than that.
 func rare(err error) bool {
-	var own rareError
+	var own media.RareError
 	var ofJPEG scaledjpeg.RareError
 	var ofTIFF tiff.UnsupportedError
 	return errors.As(err, &own) || errors.As(err, &ofJPEG) || errors.As(err, &ofTIFF)

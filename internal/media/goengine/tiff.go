@@ -25,11 +25,11 @@ func decodeTIFF(data []byte) (image.Image, error) {
 	fax := l.Compression == tiffFax3 || l.Compression == tiffFax4
 	switch {
 	case l.Planes == tiffApart && l.Samples > 1:
-		return nil, rareError("its colours are stored apart from one another")
+		return nil, media.RareError("its colours are stored apart from one another")
 	case l.BitOrder == tiffReversed && !fax:
-		return nil, rareError("the bits of its bytes are stored in reverse order")
+		return nil, media.RareError("the bits of its bytes are stored in reverse order")
 	case l.Compression == tiffFax3 && l.FaxOptions&tiffFilledEnds != 0:
-		return nil, rareError("its lines are packed as by a fax machine, with filling before their ends")
+		return nil, media.RareError("its lines are packed as by a fax machine, with filling before their ends")
 	}
 	img, err := tiff.Decode(bytes.NewReader(data))
 	if m, ok := img.(*image.Gray); ok && fax && l.Photometric == tiffBlackIsZero {
