@@ -35,7 +35,11 @@ FILES := poppler-data:/usr/share/poppler/cMap/Adobe-Japan1 developers-reference-
 # for the race detector to see, and it makes them ten times slower.
 DECODERS := /internal/media/pdf /internal/media/goengine /internal/media/scaledjpeg
 
-.PHONY: help setup build demo test check bench fuzz faults cross clean
+# Scripts of what runs at the same time as something else: the whole server under the race detector. The
+# others run without it, as do the tests of the program, which start servers by the hundred.
+RACED := TestScripts/^(gate|history|hook|proto|reminder|settings|stuck|write)_
+
+.PHONY: help setup build demo quick test check bench fuzz faults cross clean
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */\1\t/' | expand -t 10
@@ -71,11 +75,17 @@ check: ## gofmt, vet, staticcheck, tidy, known vulnerabilities
 	$(GO) run honnef.co/go/tools/cmd/staticcheck@$(STATICCHECK) ./...
 	@.ci/vulncheck $(GOVULNCHECK)
 
+quick: ## the inner loop: vet, unit tests and scripts, in under a minute once things are built
+	$(GO) vet ./...
+	$(GO) test -short $$($(GO) list ./... | grep -v -e /cmd/fsmcp$$ -e /internal/faults -e /internal/bench -e /internal/media/pdf)
+	$(GO) test -run TestScripts ./cmd/fsmcp
+
 test: setup check cross ## everything that has to hold, as the continuous integration runs it
 	@if pkg-config --exists vips 2>/dev/null; then CGO_ENABLED=1 $(GO) test -tags vips ./internal/media/vips; \
 	else echo "test: !!! the engine on libvips is not tested: libvips is not installed !!!"; fi
-	CGO_ENABLED=1 $(GO) test -v -race -timeout 14m $$($(GO) list ./... | grep -v -e /internal/faults -e /internal/bench $(DECODERS:%=-e %)) | .ci/loud
-	$(GO) test -v $(DECODERS:%=.%) | .ci/loud
+	CGO_ENABLED=1 $(GO) test -v -race -timeout 14m $$($(GO) list ./... | grep -v -e /cmd/fsmcp$$ -e /internal/faults -e /internal/bench $(DECODERS:%=-e %)) | .ci/loud
+	CGO_ENABLED=1 $(GO) test -v -race -timeout 14m -run '$(RACED)' ./cmd/fsmcp | .ci/loud
+	$(GO) test -v -timeout 14m ./cmd/fsmcp $(DECODERS:%=.%) | .ci/loud
 	CGO_ENABLED=1 $(GO) test -race -run 'PNG|Packed' ./internal/media/goengine
 	$(GO) test -run 'TestAllocationsDoNotGrow|TestMemoryFollowsTheFile' ./internal/perm ./internal/notebook
 	$(GO) test -count=1 -timeout 20m -v ./internal/faults ./internal/bench | .ci/loud -v all=1
@@ -90,11 +100,12 @@ fuzz: ## every fuzz target for FUZZTIME (60s)
 	  for f in $$($(GO) test -list '^Fuzz' $$pkg 2>/dev/null | grep '^Fuzz'); do \
 	    echo "fuzz: $$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 5s $$pkg || exit 1; done; done
 
-faults: build ## the long runs: kills, failing calls, foreign writers, races, the random walk, rules against git
+faults: build ## the long runs: kills, failing calls, foreign writers, the program under the race detector, the random walk, rules against git
 	FSMCP_BIN=$(abspath $(BIN)) FSMCP_ROUNDS=100 FSMCP_WRITER_EDITS=500 FSMCP_KILLS=1000 FSMCP_KILL_LARGEST=33554432 \
-	FSMCP_STRACE_PER_CALL=1000 FSMCP_STRACE_CELLS=600 FSMCP_SWAP_SECONDS=20 FSMCP_RACE_SECONDS=20 FSMCP_LONG_LINE_MB=2048 FSMCP_P99_MS=5 FSMCP_PICTURES=2000 FSMCP_COORDINATES=500 FSMCP_SCREENSHOTS=2 FSMCP_WORKER_KILLS=500 FSMCP_COMPILE_KILLS=40 FSMCP_HOSTILE_PICTURES=30000 FSMCP_PDFS=40 FSMCP_HOSTILE_PDFS=1000 FSMCP_WALK=20000 \
+	FSMCP_STRACE_PER_CALL=1000 FSMCP_STRACE_CELLS=600 FSMCP_SWAP_SECONDS=20 FSMCP_RACE_SECONDS=20 FSMCP_LONG_LINE_MB=2048 FSMCP_P99_MS=5 FSMCP_PICTURES=2000 FSMCP_COORDINATES=500 FSMCP_SCREENSHOTS=2 FSMCP_WORKER_KILLS=500 FSMCP_COMPILE_KILLS=40 FSMCP_HOSTILE_PICTURES=30000 FSMCP_MUTANTS=5000 FSMCP_ATTRIBUTE_EDITS=5000 FSMCP_PDFS=40 FSMCP_HOSTILE_PDFS=1000 FSMCP_WALK=20000 FSMCP_MAPPED_WRITES=100 \
 	FSMCP_HISTORY_EDITS=1000 FSMCP_HISTORY_KILLS=200 FSMCP_HISTORY_MERGES=500 \
 	$(GO) test -count=1 -timeout 60m -v ./internal/faults | grep -v -e '^=== '
+	CGO_ENABLED=1 $(GO) test -race -timeout 20m ./cmd/fsmcp
 	FSMCP_NOTEBOOK_WALKS=20000 FSMCP_NOTEBOOK_ALL=1 \
 	$(GO) test -count=1 -timeout 60m -v -run 'TestRandomWalks|TestEditsLoadInPython|TestMemoryFollowsTheFile' ./internal/notebook | grep -v -e '^=== '
 	FSMCP_PDF_PAGES=300 $(GO) test -count=1 -timeout 20m -v -run 'TestRandomPages' ./internal/media/pdf | grep -v -e '^=== '

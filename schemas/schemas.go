@@ -6,6 +6,9 @@
 // tool's title, a search hint, the size of answers a client should expect, and
 // "later", the arguments that are known but not served yet, each with the reason.
 //
+// A description names the limits in force as {maxFileBytes} and {maxOutputTokens};
+// the server puts them in.
+//
 // The package only carries the files; it neither parses nor checks them.
 package schemas
 

@@ -7,12 +7,12 @@ package main
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 
 	"github.com/fsmcp/fsmcp/internal/darkroom"
 	"github.com/fsmcp/fsmcp/internal/media/goengine"
 	"github.com/fsmcp/fsmcp/internal/media/pdf"
 	"github.com/fsmcp/fsmcp/internal/media/webpwriter"
+	"github.com/fsmcp/fsmcp/internal/owndir"
 	"github.com/fsmcp/fsmcp/internal/worker"
 )
 
@@ -28,19 +28,11 @@ func run(args []string) int {
 		fmt.Println("webp pdf")
 		return 0
 	}
-	reader := pdf.New(cache())
+	cache, _ := owndir.Compiled() // nowhere, where others may have written it: the server tells
+	reader := pdf.New(cache)
 	if err := worker.Run(darkroom.Handler(goengine.Engine{WebP: webpwriter.Encode}, reader)); err != nil {
 		fmt.Fprintln(os.Stderr, "fsmcp-media:", err)
 		return 1
 	}
 	return 0
-}
-
-// cache is where compiled code is kept; empty: nowhere.
-func cache() string {
-	dir, err := os.UserCacheDir()
-	if err != nil {
-		return ""
-	}
-	return filepath.Join(dir, "fsmcp", "pdfium")
 }

@@ -94,7 +94,7 @@ func (s scene) meet(t *testing.T, words ...string) *person {
 	cmd := exec.Command(path, append([]string{"serve"}, words...)...)
 	cmd.Args[0] = "fsmcp"
 	cmd.Dir = s.dir
-	cmd.Env = append(os.Environ(), "HOME="+s.home, "XDG_STATE_HOME=", "CLAUDE_PROJECT_DIR=", "CLAUDE_CONFIG_DIR=")
+	cmd.Env = append(os.Environ(), "HOME="+s.home, "XDG_STATE_HOME=", "XDG_CONFIG_HOME=", "CLAUDE_PROJECT_DIR=", "CLAUDE_CONFIG_DIR=")
 	cmd.Env = append(cmd.Env, s.env...)
 	cmd.Stderr = os.Stderr
 	p := &person{user: &user{}, t: t}
@@ -454,6 +454,7 @@ func unanswered(t *testing.T) (took time.Duration) {
 		<-ctx.Done() // the server takes its question back
 		return nil, ctx.Err()
 	}
+	p.call("Read", map[string]any{"file_path": file}, false)
 	began := time.Now()
 	done := make(chan bool)
 	go func() {
@@ -461,7 +462,7 @@ func unanswered(t *testing.T) (took time.Duration) {
 		p.call("Write", map[string]any{"file_path": file, "content": "x\n"}, true, "the user did not answer within 1s", "Edit(a.txt) (--ask)")
 	}()
 	<-asked
-	p.call("Read", map[string]any{"file_path": file}, false, "1\tone")
+	p.call("Read", map[string]any{"file_path": file, "limit": 1}, false, "1\tone")
 	<-done
 	if took = time.Since(began); took < time.Second {
 		t.Errorf("took %v", took)
@@ -559,6 +560,40 @@ func TestRulesOfRoots(t *testing.T) {
 				p.wasAsked()
 				read(one+"/a.txt", "denied") // relative rules hold in every workspace directory
 			})
+		})
+	}
+}
+
+// TestRootThatLeadsElsewhereLater: a root of the client keeps the folder that it led
+// to when it was first named, also when the list of roots changes and settings are
+// read again.
+func TestRootThatLeadsElsewhereLater(t *testing.T) {
+	for _, revision := range bothEras {
+		t.Run(revision, func(t *testing.T) {
+			t.Parallel()
+			f := newFort(t)
+			one, two := f.outside+"/one", f.outside+"/two"
+			f.put(one+"/a.txt", "x\n")
+			f.put(two+"/a.txt", "x\n")
+			f.put(f.home+"/secret/s.txt", canary+"\n")
+			p := scene{revision: revision, dir: f.ws, home: f.home, roots: []string{one}}.meet(t)
+			p.call("Read", map[string]any{"file_path": one + "/a.txt"}, false)
+			f.check(os.Rename(one, one+"-old"))
+			f.link(f.home+"/secret", one)
+			f.put(f.home+"/.config/fsmcp/settings.json", deny("Read(b.txt)").text())
+			f.soon("settings were read again", func() bool {
+				return p.try("Read", map[string]any{"file_path": one + "/b.txt"}).slug == "denied"
+			})
+			p.will("decline", "")
+			p.questions()
+			p.call("Read", map[string]any{"file_path": one + "/s.txt"}, true, "declined")
+			p.client.AddRoots(&mcp.Root{URI: "file://" + two})
+			f.soon("the other root", func() bool {
+				return p.try("Read", map[string]any{"file_path": two + "/a.txt"}).slug == ""
+			})
+			p.questions()
+			p.call("Read", map[string]any{"file_path": one + "/s.txt"}, true, "declined")
+			p.wasAsked("Read " + one + "/s.txt")
 		})
 	}
 }

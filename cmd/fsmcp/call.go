@@ -73,6 +73,7 @@ func callAll(cmd *cobra.Command, s surroundings, cfg config.Config, log zerolog.
 	p.sweep(cmd.Context(), log)
 	defer p.history.Close()
 	defer p.hooks.Close()
+	defer beforeDeath(p.hooks.Close)()
 	defer context.AfterFunc(cmd.Context(), p.hooks.Close)() // who ends this by hand waits for no hook
 	session := p.house.NewSession()
 	var ask func(message string) server.Answer

@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"os"
@@ -29,15 +30,15 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		"crlf": crlf, "bom": bom, "trim-newline": trimNewline, "touch-time": touchTime,
 		"hex": writeHex, "hexcmp": hexCompare, "enc": transcode,
 		"mkfifo": mkfifo, "mksock": mksock, "sparse": sparse, "repeat": repeat, "numbered": numbered,
-		"hardlink": hardlink, "foreign": foreign, "fixture": fixture, "pictures": pictures, "image": writeImage, "pdf": writePDF, "scans": writeScans, "media": useMedia, "cut": cut,
-		"change-id": changeID, "spoil": spoil, "audit-lines": auditLines,
+		"hardlink": hardlink, "foreign": foreign, "fixture": fixture, "pictures": pictures, "image": writeImage, "pdf": writePDF, "drawings": writeDrawings, "scans": writeScans, "media": useMedia, "cut": cut,
+		"change-id": changeID, "spoil": spoil, "audit-lines": auditLines, "forge": forge,
 	}
 	for name, method := range map[string]func(*driver, *testscript.TestScript, bool, []string){
 		"serve": (*driver).serve, "restart": (*driver).restart, "shutdown": (*driver).shutdownCmd,
 		"signal": (*driver).signal, "as": (*driver).as,
 		"call": (*driver).call, "calls": (*driver).callAll, "follow": (*driver).follow, "blocks": (*driver).blocks, "picture": (*driver).picture, "send": (*driver).send, "list-tools": (*driver).list,
 		"says": (*driver).says, "answer": (*driver).answer, "code": (*driver).code,
-		"denies": (*driver).denies, "calls-used": (*driver).callsUsed, "took": (*driver).tookAtMost, "spent": (*driver).spentAtMost, "answer-at-most": (*driver).answerAtMost, "content-at-most": (*driver).contentAtMost,
+		"denies": (*driver).denies, "calls-used": (*driver).callsUsed, "resident-at-most": (*driver).residentAtMost, "took": (*driver).tookAtMost, "spent": (*driver).spentAtMost, "answer-at-most": (*driver).answerAtMost, "content-at-most": (*driver).contentAtMost,
 		"stderr-says": (*driver).stderrSays, "told-of": (*driver).toldOf, "hold-open-for-writing": (*driver).hold, "release": (*driver).release,
 		"mount-tmpfs": (*driver).mountTmpfs,
 	} {
@@ -92,6 +93,20 @@ func put(ts *testscript.TestScript, neg bool, args []string) {
 	name := ts.MkAbs(args[0])
 	ts.Check(os.MkdirAll(filepath.Dir(name), 0o777))
 	ts.Check(os.WriteFile(name, []byte(unescape(ts, strings.Join(args[1:], ""))), 0o666))
+}
+
+// forge JOURNAL FILE OLD NEW writes the journal of a write in place that was cut
+// short, from OLD to NEW: the next start finishes it where FILE is a mix of both.
+func forge(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, args, 4, "forge JOURNAL FILE OLD NEW")
+	journal, file := ts.MkAbs(args[0]), ts.MkAbs(args[1])
+	info, err := os.Stat(file)
+	ts.Check(err)
+	st := info.Sys().(*syscall.Stat_t)
+	both := args[2] + args[3]
+	about := fmt.Sprintf("fsmcp journal 1 %d %d %d %d %x %q ", st.Dev, st.Ino, len(args[2]), len(args[3]), sha256.Sum256([]byte(both)), file)
+	ts.Check(os.MkdirAll(filepath.Dir(journal), 0o700))
+	ts.Check(os.WriteFile(journal, fmt.Appendf(nil, "%s%s%05d\n", both, about, len(about)+6), 0o600))
 }
 
 // bytes FILE TEXT... compares the whole file on disk.

@@ -2,45 +2,44 @@ package main
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
-	"syscall"
+	"sync"
 
 	"github.com/fsmcp/fsmcp/internal/config"
+	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/perm"
 )
 
 // onDisk gives the settings what they need of the disk.
 func onDisk(s config.Surroundings) config.Surroundings {
-	s.OS, s.Read, s.List, s.Real = runtime.GOOS, readSettings, listFolder, realName
+	known := &folders{first: make(map[string][]string)}
+	s.OS, s.Read, s.List, s.Real, s.Folder = runtime.GOOS, readSettings, listFolder, realName, known.names
+	s.FileRule = perm.FileRule
 	return s
 }
 
-// readSettings never waits, whatever stands under the name: a pipe there must
-// not hang the start.
-func readSettings(name string) config.Content {
-	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	switch {
-	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
-		return config.Content{Missing: true}
-	case err != nil:
-		return config.Content{Why: cannotRead(err), Safe: true}
+// folders remembers where directories led when they were first asked for. A
+// directory that is removed and made again keeps its name, and so its place.
+type folders struct {
+	mu    sync.Mutex
+	first map[string][]string
+}
+
+func (f *folders) names(dir string) []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.first[dir] == nil {
+		f.first[dir] = namesNow(dir)
 	}
-	defer f.Close()
-	info, err := f.Stat()
-	switch {
-	case err != nil:
-		return config.Content{Why: cannotRead(err), Safe: true}
-	case !info.Mode().IsRegular():
-		return config.Content{Why: "is not a regular file", Safe: true}
-	}
-	b, err := io.ReadAll(io.LimitReader(f, config.MaxFileBytes+1))
-	if err != nil {
-		return config.Content{Why: cannotRead(err), Safe: rootsOwn(info)}
-	}
-	return config.Content{Bytes: b, Safe: rootsOwn(info)}
+	return f.first[dir]
+}
+
+// namesNow are all names of a directory: as given, one for each link, resolved.
+func namesNow(dir string) []string {
+	return fsys.NewResolver([]string{dir}).RootNames()[0]
 }
 
 // cannotRead leaves out the name, which is told beside it anyway.

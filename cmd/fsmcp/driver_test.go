@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -151,10 +152,18 @@ func (d *driver) running(ts *testscript.TestScript) *mcptest.Client {
 	return d.client
 }
 
-// expand puts in the three folders a script may name inside JSON and quotes.
-// Nothing else is expanded: $& and $1 are text.
+// expand puts in the three folders a script may name inside JSON and quotes, and
+// the server's user id. Nothing else is expanded: $& and $1 are text.
 func (d *driver) expand(s string) string {
-	return strings.NewReplacer("$WORK", d.work, "$HOME", d.home, "$OUTSIDE", d.outside).Replace(s)
+	return strings.NewReplacer("$WORK", d.work, "$HOME", d.home, "$OUTSIDE", d.outside, "$UID", strconv.Itoa(d.uid())).Replace(s)
+}
+
+// uid is the user that the server runs as.
+func (d *driver) uid() int {
+	if d.asUID != 0 {
+		return d.asUID
+	}
+	return os.Geteuid()
 }
 
 // fold is the other way round, so that what is expected can be written down.
@@ -215,6 +224,20 @@ func processorTime(pid int) time.Duration {
 	fmt.Sscan(fields[11], &user)
 	fmt.Sscan(fields[12], &system)
 	return time.Duration(user+system) * 10 * time.Millisecond
+}
+
+// residentAtMost bounds the memory (K, M, G) that the server has had at its most.
+func (d *driver) residentAtMost(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, args, 1, "resident-at-most SIZE")
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", d.running(ts).PID()))
+	ts.Check(err)
+	_, peak, _ := strings.Cut(string(b), "VmHWM:")
+	var kilobytes int64
+	fmt.Sscan(peak, &kilobytes)
+	if bound := bytesOf(ts, args[0]); kilobytes == 0 || kilobytes<<10 > bound {
+		ts.Fatalf("the server took %d MB, more than %s", kilobytes>>10, args[0])
+	}
+	ts.Logf("the server took %d MB", kilobytes>>10)
 }
 
 // checkShape holds of every answer: no structured part, some content.
@@ -350,8 +373,12 @@ func (d *driver) code(ts *testscript.TestScript, neg bool, args []string) {
 // settings: they hold by then. How soon that has to be TestDenyAddedHolds asks.
 func (d *driver) denies(ts *testscript.TestScript, neg bool, args []string) {
 	need(ts, args, 1, "denies FILE")
+	name := args[0]
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(d.work, name)
+	}
 	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
-		res, err := d.running(ts).Call("Read", map[string]any{"file_path": filepath.Join(d.work, args[0])})
+		res, err := d.running(ts).Call("Read", map[string]any{"file_path": name})
 		ts.Check(err)
 		if res.Slug == "denied" && !strings.Contains(res.Text, "broken settings file") {
 			return // a file that is just being written may be taken for a broken one
@@ -456,11 +483,11 @@ func (d *driver) shutdownCmd(ts *testscript.TestScript, neg bool, args []string)
 	ts.Check(d.shutDown())
 }
 
-// signal sends INT or TERM, upon which the server must end with status 0.
+// signal sends INT, TERM or HUP, upon which the server must end with status 0.
 func (d *driver) signal(ts *testscript.TestScript, neg bool, args []string) {
-	sig, ok := map[string]os.Signal{"INT": os.Interrupt, "TERM": syscall.SIGTERM}[args[0]]
+	sig, ok := map[string]os.Signal{"INT": os.Interrupt, "TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP}[args[0]]
 	if !ok {
-		ts.Fatalf("usage: signal INT|TERM")
+		ts.Fatalf("usage: signal INT|TERM|HUP")
 	}
 	c := d.running(ts)
 	d.client = nil
@@ -494,6 +521,7 @@ func (d *driver) as(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("as needs root: guard it with [root]")
 	}
 	d.asUID = number(ts, args, 0)
+	ts.Setenv("UID", args[0])
 	for dir := d.work; dir != "/" && dir != "/tmp"; dir = filepath.Dir(dir) {
 		ts.Check(os.Chmod(dir, 0o755))
 	}

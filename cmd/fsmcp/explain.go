@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/config"
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/hooks"
 	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
@@ -71,12 +73,15 @@ func explain(s surroundings, f config.Flags, paths []string, asJSON bool) error 
 				fmt.Fprintln(s.out)
 			}
 			if err = printVerdict(s.out, v); err == nil {
-				err = printHooks(s.out, v, cfg.Hooks)
+				err = p.printHooks(s.out, v)
 			}
 		}
 		if err != nil {
 			return err
 		}
+	}
+	if !asJSON {
+		fmt.Fprintln(s.out, "\nThis is by the settings as they are now; a running fsmcp may still hold tighter rules of an earlier state, until it is restarted.")
 	}
 	return nil
 }
@@ -147,16 +152,20 @@ func printVerdict(out io.Writer, v tools.Verdict) error {
 }
 
 // printHooks adds the commands that run when the file is changed.
-func printHooks(out io.Writer, v tools.Verdict, all config.Hooks) error {
+func (p *parts) printHooks(out io.Writer, v tools.Verdict) error {
+	e := p.rules.now.Load()
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	for i, list := range [][]config.Hook{all.Before, all.After} {
+	for i, list := range [][]config.Hook{e.config.Hooks.Before, e.config.Hooks.After} {
 		for _, h := range list {
-			if !hookList([]config.Hook{h}).Concern(v.Names, foldsCase) {
+			runs := hookOf(h, e.config.Home)
+			if !(hooks.List{runs}).Concern(v.Names, foldsCase) {
 				continue
 			}
 			does := strings.Join(h.Command, " ")
 			if h.Broken != "" {
 				does = "cannot be run, and refuses it: " + h.Broken
+			} else if _, err := p.hooks.Check(runs, e.workDir(v.Names), e.barred()); errors.As(err, new(*hooks.BarredError)) {
+				does += " " + err.Error()
 			}
 			fmt.Fprintf(table, "  hook %s a change\t%s\t%s:%d\n", [...]string{"before", "after"}[i], fsys.Printable(does), fsys.Printable(h.From), h.Line)
 		}

@@ -39,10 +39,15 @@ never kept, and what the rules deny now is neither shown nor restored.`,
 	// One set of flags for all four: making flags takes time at every start.
 	var f config.Flags
 	set := &cobra.Command{}
-	addFlags(set, &f)
+	addRuleFlags(set, &f)
+	addLogFlag(set, &f)
 	set.Flags().StringArrayVar(&f.Dirs, "dir", nil, "workspace `DIR`; may be repeated")
-	cmd.PersistentFlags().AddFlagSet(set.Flags())
-	cmd.AddCommand(historyList(s, &f), historyShow(s, &f), historyDiff(s, &f), historyRestore(s, &f))
+	restore := historyRestore(s, &f)
+	addDurabilityFlag(restore, &f)
+	cmd.AddCommand(historyList(s, &f), historyShow(s, &f), historyDiff(s, &f), restore)
+	for _, sub := range cmd.Commands() {
+		sub.Flags().AddFlagSet(set.Flags())
+	}
 	return cmd
 }
 
@@ -83,12 +88,21 @@ func consult(s surroundings, f config.Flags, run func(h *historian) error) error
 	}
 	defer p.saver.Close()
 	defer p.history.Close()
-	archive, err := history.Open(p.saver.StateDirs()...)
+	archive, err := p.openHistory()
 	if err != nil {
 		return s.failed("the history cannot be read: %v", err)
 	}
 	defer archive.Close()
 	return run(&historian{surroundings: s, parts: p, archive: archive})
+}
+
+// openHistory opens what was kept in the state folder.
+func (p *parts) openHistory() (*history.Archive, error) {
+	dir, err := p.saver.FoundStateDir()
+	if err != nil {
+		return nil, err
+	}
+	return history.Open(dir)
 }
 
 // failed tells of something that broke, where usage is no help.

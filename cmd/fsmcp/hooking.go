@@ -1,14 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"path/filepath"
 	"runtime"
 	"strings"
 
 	"github.com/rs/zerolog"
 
 	"github.com/fsmcp/fsmcp/internal/config"
-	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/hooks"
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
@@ -27,33 +28,33 @@ type hookBook struct {
 	broken        []config.Hook
 }
 
-func newHookBook(cfg config.Hooks) hookBook {
-	book := hookBook{after: hookList(cfg.After)}
-	for _, h := range cfg.Before {
+func newHookBook(cfg config.Config) (book hookBook) {
+	for _, h := range cfg.Hooks.After {
+		book.after = append(book.after, hookOf(h, cfg.Home))
+	}
+	for _, h := range cfg.Hooks.Before {
 		if h.Broken != "" {
 			book.broken = append(book.broken, h)
 			continue
 		}
-		book.before = append(book.before, hookOf(h))
+		book.before = append(book.before, hookOf(h, cfg.Home))
 	}
 	return book
 }
 
-func hookList(all []config.Hook) (out hooks.List) {
-	for _, h := range all {
-		out = append(out, hookOf(h))
+// hookOf returns a hook as it is run. "~/" begins in the home directory.
+func hookOf(h config.Hook, home string) hooks.Hook {
+	command := h.Command
+	if len(command) > 0 && home != "" && strings.HasPrefix(command[0], "~/") {
+		command = append([]string{filepath.Join(home, command[0][2:])}, command[1:]...)
 	}
-	return out
-}
-
-func hookOf(h config.Hook) hooks.Hook {
-	return hooks.Hook{Glob: h.Glob, Command: h.Command, Timeout: h.Timeout}
+	return hooks.Hook{Glob: h.Glob, Command: command, Folder: filepath.Dir(h.From), Timeout: h.Timeout}
 }
 
 // brokenFor is the first broken hook that is for a file; nil where there is none.
 func (b hookBook) brokenFor(names []string) *config.Hook {
 	for _, h := range b.broken {
-		if (hooks.List{hookOf(h)}).Concern(names, foldsCase) {
+		if (hooks.List{{Glob: h.Glob}}).Concern(names, foldsCase) {
 			return &h
 		}
 	}
@@ -101,38 +102,68 @@ func (h *hooking) After(ctx context.Context, e tools.Edited) []tools.HookFault {
 // round is one change with the commands that run for it.
 func (e *edition) round(list hooks.List, when hooks.Moment, edited tools.Edited) hooks.Round {
 	return hooks.Round{
-		Hooks: list.For(edited.Names, foldsCase),
-		Event: hooks.Event{Event: when, Tool: edited.Tool, Path: edited.Names[len(edited.Names)-1], Session: edited.Session},
-		Dir:   e.workDir(edited.Names),
-		Old:   edited.Old,
+		Hooks:  list.For(edited.Names, foldsCase),
+		Event:  hooks.Event{Event: when, Tool: edited.Tool, Path: edited.Names[len(edited.Names)-1], Session: edited.Session, Call: edited.Call},
+		Dir:    e.workDir(edited.Names),
+		Barred: e.barred(),
+		Old:    edited.Old,
+	}
+}
+
+// barred returns what reports whether an agent could rewrite a file, since it lies in
+// a workspace directory by any of its names; nil where the project is trusted.
+func (e *edition) barred() func(name string) bool {
+	if e.config.TrustProject {
+		return nil
+	}
+	roots := e.folders()
+	return func(name string) bool {
+		return holder(roots, namesNow(name)) != ""
 	}
 }
 
 // workDir is the workspace directory that holds the file, else the first one.
 func (e *edition) workDir(names []string) string {
-	for _, dir := range fsys.NewResolver(e.config.Workspace).RootNames() {
+	return cmp.Or(holder(e.folders(), names), e.lexer.Base, e.config.Home, "/")
+}
+
+// folders are the workspace directories, each with all of its names.
+func (e *edition) folders() (out [][]string) {
+	for _, dir := range e.config.Workspace {
+		out = append(out, e.config.Folder(dir))
+	}
+	return out
+}
+
+// holder returns the first of the workspace directories, each with all of its names,
+// that one of a file's names is or lies in; "" where there is none.
+func holder(roots [][]string, names []string) string {
+	for _, dir := range roots {
 		for _, root := range dir {
 			for _, name := range names {
-				if strings.HasPrefix(name, strings.TrimSuffix(root, "/")+"/") {
+				if isWithin(name, root) {
 					return dir[0]
 				}
 			}
 		}
 	}
-	switch {
-	case e.lexer.Base != "":
-		return e.lexer.Base
-	case e.config.Home != "":
-		return e.config.Home
+	return ""
+}
+
+func isWithin(name, dir string) bool {
+	const separator = string(filepath.Separator)
+	name, dir = name+separator, strings.TrimSuffix(dir, separator)+separator
+	if foldsCase {
+		name, dir = strings.ToLower(name), strings.ToLower(dir)
 	}
-	return "/"
+	return strings.HasPrefix(name, dir)
 }
 
 // tell writes what ran to the log, but nothing that it wrote: that may be text of
 // files.
 func (h *hooking) tell(when hooks.Moment, e tools.Edited, all []hooks.Report) {
 	for _, r := range all {
-		h.log.Info().Str("event", string(when)).Str("path", e.Names[len(e.Names)-1]).Str("session", e.Session).Str("program", r.Hook.Command[0]).
+		h.log.Info().Str("event", string(when)).Str("path", e.Names[len(e.Names)-1]).Str("session", e.Session).Str("call", e.Call).Str("program", r.Hook.Command[0]).
 			Dur("duration", r.Took).Str("outcome", outcome(r)).Msg("hook")
 	}
 }
@@ -155,5 +186,5 @@ func faultsOf(all []hooks.Report) (out []tools.HookFault) {
 }
 
 func faultOf(r hooks.Report) tools.HookFault {
-	return tools.HookFault{Command: r.Hook.Command, Why: r.Why, Refused: r.Ending == hooks.Refused, Said: r.Said}
+	return tools.HookFault{Command: r.Hook.Command, Why: r.Why, Refused: r.Ending == hooks.Refused, NotRun: r.Ending == hooks.NotRun, Said: r.Said}
 }

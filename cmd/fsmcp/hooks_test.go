@@ -10,6 +10,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -125,7 +127,7 @@ func (f *fort) tenEdits(path, source string) (done int) {
 		if res.IsError {
 			f.t.Fatalf("%s: edit %d of one Read is refused: %s", path, done, res.Text)
 		}
-		if want := fmt.Sprintf("+\tvar shape%d = map[string]int{\"a\": 1,", done); !strings.Contains(res.Text, want) {
+		if want := fmt.Sprintf("\t\tvar shape%d = map[string]int{\"a\": 1,", done); !strings.Contains(res.Text, want) {
 			f.t.Fatalf("%s: the answer does not show what gofmt did: %s", path, res.Text)
 		}
 	}
@@ -214,33 +216,89 @@ func TestOldBytesOfAKilledServer(t *testing.T) {
 	beside.close()
 }
 
-// A server that ends takes its hooks with it, and what they were shown.
+// A server that ends takes its hooks with it, with all that they started, and what
+// they were shown, whichever signal ends it. SIGKILL leaves it nothing to do: there the
+// system ends the hook itself, on Linux, and the next server removes the old bytes.
 func TestHooksOfAServerThatEnds(t *testing.T) {
-	f := newFort(t)
-	f.hooks("afterFileEdited", hook("*.txt", `echo $$ >pid; sleep 300`, "5m"))
+	clean := []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP}
+	atOnce := []syscall.Signal{syscall.SIGQUIT, syscall.SIGILL, syscall.SIGTRAP, syscall.SIGABRT, syscall.SIGBUS, syscall.SIGFPE, syscall.SIGSEGV, syscall.SIGSYS}
+	for _, sig := range append(clean, atOnce...) {
+		t.Run(sig.String(), func(t *testing.T) {
+			t.Parallel()
+			f, hook, child := serverWithHook(t)
+			c := f.client
+			f.client = nil
+			f.check(c.Signal(sig))
+			err := c.Wait(40 * time.Second)
+			if failed := (*exec.ExitError)(nil); slices.Contains(clean, sig) && err != nil || !slices.Contains(clean, sig) && (!errors.As(err, &failed) || failed.ExitCode() != 2) {
+				t.Errorf("it ends with %v\nstandard error: %s", err, f.stderr)
+			}
+			f.until("what the hook started is gone", func() bool { return !lives(child) })
+			if lives(hook) {
+				t.Error("the hook lives")
+			}
+			if names := f.shown(); len(names) > 0 {
+				t.Errorf("left: %q", names)
+			}
+			f.holds("a.txt", "two\n")
+			if _, err := os.Stat(f.abs("pid")); !errors.Is(err, fs.ErrNotExist) {
+				t.Error("it ran once more")
+			}
+		})
+	}
+	t.Run("killed", func(t *testing.T) {
+		if runtime.GOOS != "linux" {
+			t.Skip("!!! NOT TESTED: only Linux tells a process of its parent's end !!!")
+		}
+		f, hook, _ := serverWithHook(t)
+		f.client.Kill()
+		f.client = nil
+		f.until("the hook is gone", func() bool { return !lives(hook) })
+		if len(f.shown()) != 1 {
+			t.Error("a killed server has removed the old bytes: this test shows nothing")
+		}
+		f.serve()
+		f.until("the next server clears up", func() bool { return len(f.shown()) == 0 })
+	})
+}
+
+// A client that dies is the end of the input; its server ends, and the hook with it. The
+// hook here would take longer than a server waits for calls at the end of input.
+func TestHooksOfAClientThatDies(t *testing.T) {
+	t.Parallel()
+	f, hook, child := serverWithHook(t)
+	c := f.client
+	f.client = nil
+	f.check(c.CloseInput())
+	if err := c.Wait(2 * time.Minute); err != nil {
+		t.Error(err)
+	}
+	f.until("the hook is gone", func() bool { return !lives(hook) && !lives(child) })
+	if names := f.shown(); len(names) > 0 {
+		t.Errorf("left: %q", names)
+	}
+}
+
+// serverWithHook starts a server, and a change after which a hook runs that started
+// another process.
+func serverWithHook(t *testing.T) (f *fort, hookPID, childPID int) {
+	t.Helper()
+	f = newFort(t)
+	f.hooks("afterFileEdited", hook("*.txt", `sleep 300 & echo $! >child; echo $$ >pid; wait; sleep 300`, "5m"))
 	f.serve()
 	path := f.put("a.txt", "one\n")
 	f.call("Read", map[string]any{"file_path": path})
 	_, err := f.client.GoCall("Edit", map[string]any{"file_path": path, "old_string": "one", "new_string": "two"})
 	f.check(err)
-	pid := f.started("pid")
-	c := f.client
-	f.client = nil
-	f.check(c.Signal(syscall.SIGTERM))
-	if err := c.Wait(20 * time.Second); err != nil {
-		t.Fatal(err)
+	hookPID, childPID = f.started("pid"), f.started("child")
+	t.Cleanup(func() {
+		syscall.Kill(hookPID, syscall.SIGKILL)
+		syscall.Kill(childPID, syscall.SIGKILL)
+	})
+	if len(f.shown()) != 1 {
+		t.Fatal("no old bytes")
 	}
-	if lives(pid) {
-		syscall.Kill(pid, syscall.SIGKILL)
-		t.Error("the hook lives")
-	}
-	if names := f.shown(); len(names) > 0 {
-		t.Errorf("left: %q", names)
-	}
-	f.holds("a.txt", "two\n")
-	if _, err := os.Stat(f.abs("pid")); !errors.Is(err, fs.ErrNotExist) {
-		t.Error("it ran once more")
-	}
+	return f, hookPID, childPID
 }
 
 // Calls on other files go on while a hook runs.

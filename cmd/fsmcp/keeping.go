@@ -24,7 +24,7 @@ func keeping(rules *rulebook, o save.Options) (*save.Saver, *history.Store) {
 // historySettings are what the settings say about the history as they are now.
 func (b *rulebook) historySettings() history.Settings {
 	h := b.config().History
-	return history.Settings{Required: h.Required, MaxSize: h.MaxSize, MaxAge: h.MaxAge}
+	return history.Settings{Off: !h.Enabled, Required: h.Required, MaxSize: h.MaxSize, MaxAge: h.MaxAge}
 }
 
 // secret tells whether the text of a file must not be kept: by the names that the

@@ -14,6 +14,7 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/darkroom"
 	"github.com/fsmcp/fsmcp/internal/media/goengine"
+	"github.com/fsmcp/fsmcp/internal/owndir"
 	"github.com/fsmcp/fsmcp/internal/worker"
 )
 
@@ -49,15 +50,51 @@ func newWorkers(log zerolog.Logger) *worker.Pool {
 
 // newReaders makes the pool of those who read PDFs. Each gets ready before its
 // first document: on a machine where that was never done it takes seconds.
-func newReaders(log zerolog.Logger) *worker.Pool {
-	o := workerOptions(findReader, 1, log)
+func newReaders(log zerolog.Logger, cache *cacheCheck) *worker.Pool {
+	o := cache.before(workerOptions(findReader, 1, log))
 	o.First = darkroom.Warming()
 	return worker.New(o)
 }
 
 // newCompiler makes the pool of the one that readies PDFium for later ones.
-func newCompiler(log zerolog.Logger) *worker.Pool {
-	return worker.New(workerOptions(findMedia, 1, log))
+func newCompiler(log zerolog.Logger, cache *cacheCheck) *worker.Pool {
+	return worker.New(cache.before(workerOptions(findMedia, 1, log)))
+}
+
+// cacheCheck tells when the cache of compiled code is not used, since another user
+// may have written it. The processes that would use it see that for themselves.
+type cacheCheck struct {
+	log      zerolog.Logger
+	announce func(notices ...string)
+
+	mu   sync.Mutex
+	told string
+}
+
+// before has the cache looked at before each process starts.
+func (c *cacheCheck) before(o worker.Options) worker.Options {
+	command := o.Command
+	o.Command = func() (string, []string) {
+		c.look()
+		return command()
+	}
+	return o
+}
+
+// look tells the same thing once.
+func (c *cacheCheck) look() {
+	_, err := owndir.Compiled()
+	if err == nil {
+		return
+	}
+	c.mu.Lock()
+	news := err.Error() != c.told
+	c.told = err.Error()
+	c.mu.Unlock()
+	if news {
+		c.announce(untrusted(err) + untrustedRemedy)
+		c.log.Warn().Msg(untrusted(err))
+	}
 }
 
 func workerOptions(find func() string, size int, log zerolog.Logger) worker.Options {

@@ -120,7 +120,7 @@ func serveIn(t *testing.T, dir string) *mcptest.Client {
 	}
 	c, err := mcptest.Start(mcptest.Options{
 		Path: path, Argv0: "fsmcp", Args: []string{"serve", dir}, Dir: dir, Stderr: os.Stderr,
-		Env: append(os.Environ(), "HOME="+t.TempDir(), "XDG_STATE_HOME=", "FSMCP_DURABILITY=none"),
+		Env: append(os.Environ(), "HOME="+t.TempDir(), "XDG_STATE_HOME=", "XDG_CONFIG_HOME=", "FSMCP_DURABILITY=none"),
 	})
 	if err != nil {
 		t.Fatal(err)

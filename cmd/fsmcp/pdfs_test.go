@@ -81,6 +81,19 @@ func samplePDF(pages int, extra string) []byte {
 	})
 }
 
+// drawings FILE PAGES writes such a PDF with a box on each page, which so is more than
+// text alone.
+func writeDrawings(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, args, 2, "drawings FILE PAGES")
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), drawingsPDF(number(ts, args, 1)), 0o666))
+}
+
+func drawingsPDF(pages int) []byte {
+	return pdftest.Pages(pages, "", func(page int) string {
+		return fmt.Sprintf("BT /F1 24 Tf 72 700 Td (This is page %d of the sample.) Tj ET 72 500 100 50 re f", page)
+	})
+}
+
 // scans FILE PAGES SIZE writes a PDF of so many pages without text, each of which
 // is a picture of SIZE x SIZE dots that cannot be packed.
 func writeScans(ts *testscript.TestScript, neg bool, args []string) {
@@ -123,7 +136,7 @@ func TestPictureSettingsAreFollowed(t *testing.T) {
 		t.Fatal(err)
 	}
 	inTime(t, func(f *fort) {
-		name := f.put("a.pdf", string(samplePDF(1, "")))
+		name := f.put("a.pdf", string(drawingsPDF(1)))
 		var b bytes.Buffer
 		f.check(encodeAs(&b, "png", drawn(1100, 1000, false)))
 		picture := f.put("a.png", b.String())

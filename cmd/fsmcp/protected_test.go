@@ -4,7 +4,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -27,13 +26,21 @@ func (f *fort) needsConsent(tool string, args map[string]any) {
 func (f *fort) guarded(name, text string) {
 	f.t.Helper()
 	path := f.abs(name)
-	f.needsConsent("Write", map[string]any{"file_path": path, "content": "evil\n"})
-	f.needsConsent("Edit", map[string]any{"file_path": path, "old_string": "", "new_string": "evil\n"})
-	f.needsConsent("NotebookEdit", map[string]any{"notebook_path": path, "cell_id": "a", "new_source": "evil"})
+	fails := func(slug, tool string, args map[string]any) { // consent is asked for last
+		f.t.Helper()
+		if res := f.call(tool, args); res.Slug != slug {
+			f.t.Errorf("%s %v answered %d %s: %s", tool, args, res.Code, res.Slug, clipText(res.Text))
+		}
+	}
+	fails("not_notebook", "NotebookEdit", map[string]any{"notebook_path": path, "cell_id": "a", "new_source": "evil"})
+	write, create := map[string]any{"file_path": path, "content": "evil\n"}, map[string]any{"file_path": path, "old_string": "", "new_string": "evil\n"}
 	if text == "" {
+		f.needsConsent("Write", write)
+		f.needsConsent("Edit", create)
 		f.lacks(name)
 		return
 	}
+	fails("exists", "Edit", create)
 	if res := f.call("Read", map[string]any{"file_path": path}); res.IsError {
 		f.t.Errorf("reading %s: %s", name, res.Text)
 	}
@@ -55,7 +62,7 @@ func TestEveryProtectedPath(t *testing.T) {
 	for _, file := range conformance.ProtectedFiles() {
 		spots = append(spots, spot{file, ""}, spot{"", file})
 	}
-	if len(spots) != 2*(11+37) {
+	if len(spots) != 2*(22+40) {
 		t.Fatalf("%d spots", len(spots))
 	}
 	const text = "as it was\n"
@@ -116,45 +123,5 @@ func TestEveryProtectedPath(t *testing.T) {
 		if res := f.call("Write", map[string]any{"file_path": f.abs("free/" + name), "content": "fine\n"}); res.IsError {
 			t.Errorf("%s: %s", name, res.Text)
 		}
-	}
-}
-
-// TestBareRepository plants a bare repository in the workspace, in any order:
-// what makes the folder one is asked for.
-func TestBareRepository(t *testing.T) {
-	t.Parallel()
-	f := newFort(t)
-	f.serve()
-	write := func(name string) map[string]any {
-		return map[string]any{"file_path": f.abs(name), "content": "[core]\n\tfsmonitor = evil\n"}
-	}
-	// Without HEAD the others are ordinary names, and HEAD is asked for.
-	for _, name := range []string{"config", "objects/info/x", "refs/heads/x", "hooks/post-checkout"} {
-		if res := f.call("Write", write(name)); res.IsError {
-			t.Errorf("%s: %s", name, res.Text)
-		}
-	}
-	f.guarded("HEAD", "")
-	f.needsConsent("Write", write("head"))
-	f.lacks("head")
-	for _, head := range []struct {
-		name string
-		make func()
-	}{
-		{"a file", func() { f.put("HEAD", "ref: refs/heads/main\n") }},
-		{"a link that leads nowhere, which git takes for one", func() { f.link("refs/heads/main", "HEAD") }},
-		{"a link out of the workspace", func() { f.put(f.outside+"/HEAD", "ref: refs/heads/main\n"); f.link(f.outside+"/HEAD", "HEAD") }},
-	} {
-		t.Run(head.name, func(t *testing.T) {
-			head.make()
-			defer os.Remove(f.abs("HEAD"))
-			for _, name := range []string{"config", "hooks/post-checkout", "hooks/new", "objects/new", "refs/heads/new", "Config"} {
-				f.needsConsent("Write", write(name))
-			}
-			f.lacks("hooks/new")
-		})
-	}
-	if res := f.call("Write", write("sub/config")); res.IsError {
-		t.Errorf("below: %s", res.Text)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -207,6 +208,43 @@ func playDenyAdded(f *fort, s settingsFile) {
 	for _, name := range []string{"a.txt", "c.txt", "d.txt"} {
 		f.want(name+" after a restart", f.open(name))
 	}
+}
+
+// TestDenyAddedWithoutAnEventHolds: a deny rule holds, too, that is written by
+// another hard link of the file or through a memory map, of which the system tells
+// nothing. The last change leaves even the stamps as they were.
+func TestDenyAddedWithoutAnEventHolds(t *testing.T) {
+	eachFile(t, func(f *fort, s settingsFile) {
+		text := func(name string) string { return deny("Read(/" + f.abs(name) + ")").text() }
+		f.put(s.name, text("a.txt"))
+		other := f.outside + "/other name"
+		f.check(os.Link(f.abs(s.name), other))
+		f.serve(s.words...)
+		f.want("denied at the start", f.closed("a.txt"))
+		f.put(other, text("b.txt"))
+		f.soon("a deny written by another hard link", f.closed("b.txt"))
+		f.stillOrAgain(s, "a.txt")
+
+		file, err := os.OpenFile(other, os.O_RDWR, 0)
+		f.check(err)
+		defer file.Close()
+		page, err := syscall.Mmap(int(file.Fd()), 0, len(text("c.txt")), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
+		f.check(err)
+		defer syscall.Munmap(page)
+		copy(page, text("c.txt"))
+		f.soon("a deny written through a memory map", f.closed("c.txt"))
+		f.stillOrAgain(s, "b.txt")
+		before, err := file.Stat()
+		f.check(err)
+		copy(page, text("d.txt"))
+		after, err := file.Stat()
+		f.check(err)
+		if before.ModTime() != after.ModTime() {
+			t.Log("the second write through the map left a stamp")
+		}
+		f.soon("a deny written through a memory map without a stamp", f.closed("d.txt"))
+		f.stillOrAgain(s, "c.txt")
+	})
 }
 
 // passes waits until the change that was made last would have been followed: until a
@@ -516,4 +554,71 @@ func TestDirectoryAddedWhileRunning(t *testing.T) {
 		f.check(os.Remove(settings))
 		f.soon("outside again", f.closed(dir+"/a.txt"))
 	})
+}
+
+// TestFolderThatLeadsElsewhereLaterIsOutside: however a directory came into the
+// workspace, a link that is laid in its place, or above it, opens nothing when
+// settings are read again; a restart takes it as it is.
+func TestFolderThatLeadsElsewhereLaterIsOutside(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		words func(f *fort, dir string) []string
+		moved string // the folder that becomes a link, from outside
+		made  bool   // it is there at the start
+	}{
+		{"command line", func(_ *fort, dir string) []string { return []string{dir} }, "far/dir", true},
+		{"not there at the start", func(_ *fort, dir string) []string { return []string{dir} }, "far/dir", false},
+		{"a folder above", func(_ *fort, dir string) []string { return []string{dir} }, "far", true},
+		{"a folder above, not there at the start", func(_ *fort, dir string) []string { return []string{dir} }, "far", false},
+		{"add-dir", func(_ *fort, dir string) []string { return []string{"--add-dir", dir} }, "far/dir", true},
+		{"additionalDirectories", func(f *fort, dir string) []string {
+			f.put(f.home+"/.config/fsmcp/settings.json", rules{"additionalDirectories": []string{dir}}.text())
+			return nil
+		}, "far", true},
+		{"a rule starts there", func(_ *fort, dir string) []string {
+			return []string{dir, "--deny", "Read(/" + dir + "/never)", "--allow", "Read(/" + filepath.Dir(dir) + "/x)"}
+		}, "far", true},
+		{"CLAUDE_PROJECT_DIR", func(_ *fort, dir string) []string { return []string{"--nodir", "CLAUDE_PROJECT_DIR=" + dir} }, "far/dir", true},
+	} {
+		t.Run(strings.ReplaceAll(c.name, " ", "_"), func(t *testing.T) {
+			t.Parallel()
+			f := newFort(t)
+			dir, secret := f.outside+"/far/dir", f.put(f.home+"/secret/dir/s.txt", canary+"\n")
+			if c.made {
+				f.put(dir+"/a.txt", "x\n")
+			}
+			f.serve(c.words(f, dir)...)
+			f.want("inside at the start", func() bool { return f.open(dir+"/a.txt")() == c.made })
+			moved := f.outside + "/" + c.moved
+			if c.made {
+				f.check(os.Rename(moved, moved+"-old"))
+			}
+			to := f.home + "/secret"
+			if c.moved == "far/dir" {
+				to = filepath.Dir(secret)
+			}
+			f.link(to, moved)
+			f.put(f.home+"/.claude/settings.json", deny("Read(/"+dir+"/x)").text())
+			f.soon("settings were read again", func() bool {
+				return strings.Contains(f.call("Read", map[string]any{"file_path": dir + "/x"}).Text, "denied by your permission settings")
+			})
+			if res := f.call("Read", map[string]any{"file_path": dir + "/s.txt"}); res.Slug != "denied" || strings.Contains(res.Text, canary) {
+				t.Errorf("read by the workspace's name: %s", res.Text)
+			}
+			if res := f.call("Read", map[string]any{"file_path": secret}); res.Slug != "denied" {
+				t.Errorf("read by its own name: %s", res.Text)
+			}
+			if res := f.call("Write", map[string]any{"file_path": dir + "/new.txt", "content": "x"}); res.Slug != "denied" {
+				t.Errorf("written: %s", res.Text)
+			}
+			f.lacks(filepath.Dir(secret) + "/new.txt")
+			f.want("a deny rule holds where its folder leads now", func() bool {
+				res := f.call("Read", map[string]any{"file_path": filepath.Dir(secret) + "/x"})
+				return strings.Contains(res.Text, "denied by your permission settings")
+			})
+			f.close()
+			f.start()
+			f.want("inside after a restart", f.open(dir+"/s.txt"))
+		})
+	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"runtime"
 	"sync"
@@ -27,7 +28,7 @@ type rulebook struct {
 	now      atomic.Pointer[edition]
 	changing sync.Mutex // held from reading an edition to putting the next in its place
 	told     map[string]bool
-	eyes     atomic.Pointer[eyes] // nil where the settings files are not followed
+	watcher  atomic.Pointer[settingsWatcher] // nil where the settings files are not followed
 }
 
 type edition struct {
@@ -49,8 +50,8 @@ func newRulebook(cfg config.Config, log zerolog.Logger) *rulebook {
 
 // policy is the decision as the rules are now.
 func (b *rulebook) policy() *perm.Policy {
-	if e := b.eyes.Load(); e != nil {
-		e.look()
+	if w := b.watcher.Load(); w != nil {
+		w.look()
 	}
 	return b.now.Load().policy
 }
@@ -73,9 +74,14 @@ func (b *rulebook) print(cfg config.Config) {
 	for _, w := range append(warnings, policy.MistakenAnchors(exists)...) {
 		b.warn(w.String())
 	}
-	e := &edition{counting: b.counting(cfg.TokensAPI), config: cfg, policy: policy, lexer: fsys.Lexer{OS: runtime.GOOS, Home: cfg.Home}, hooks: newHookBook(cfg.Hooks)}
-	for _, names := range fsys.NewResolver(cfg.Workspace).RootNames() {
-		e.tops = append(e.tops, names[len(names)-1])
+	e := &edition{counting: b.counting(cfg.TokensAPI), config: cfg, policy: policy, lexer: fsys.Lexer{OS: runtime.GOOS, Home: cfg.Home}, hooks: newHookBook(cfg)}
+	for _, dir := range cfg.Workspace {
+		names, now := cfg.Folder(dir), namesNow(dir)
+		top, leads := names[len(names)-1], now[len(now)-1]
+		e.tops = append(e.tops, top)
+		if leads != top {
+			b.warn(fmt.Sprintf("%s leads to %s now; until fsmcp is restarted the workspace is %s, where it led at the start", fsys.Printable(dir), fsys.Printable(leads), fsys.Printable(top)))
+		}
 	}
 	e.preferences = preferences(cfg, e.tops)
 	if len(cfg.Workspace) > 0 {
@@ -113,14 +119,16 @@ func preferences(cfg config.Config, tops []string) tools.Preferences {
 	if cfg.Hints {
 		hints = tops
 	}
-	gates := map[string]tools.Gate{"full": tools.GateFull, "shown": tools.GateShown}
+	gates := map[string]tools.Gate{"shown": tools.GateShown, "full": tools.GateFull}
 	return tools.Preferences{
 		Dedup:        cfg.Dedup,
 		Gate:         gates[cfg.Gate],
 		ApplyChanged: cfg.WhenChanged == "apply",
 		KeepTrailing: !cfg.StripTrailingSpace,
 		HintsBelow:   hints,
+		SettingsFile: cfg.OwnFile(),
 		ImageTokens:  cfg.Images.Tokens,
+		SentSide:     cfg.Images.SentSide,
 		Bounds:       media.Bounds{Pixels: cfg.Images.Megapixels * 1_000_000, Side: cfg.Images.Side, Bytes: cfg.Images.Decoded},
 		PDF:          func(client string) tools.PDFStyle { return pdfStyle(cfg.PDFFor(client)) },
 	}
@@ -176,7 +184,7 @@ func (b *rulebook) turn(next config.Config, warnings []string) {
 			b.warn(w)
 		}
 		b.print(next)
-		if e := b.eyes.Load(); e == nil || !e.turn(next.Watched()) || again == looks {
+		if w := b.watcher.Load(); w == nil || !w.watch(next.Watched()) || again == looks {
 			return
 		}
 		next, warnings = next.Reload(nil)
@@ -185,9 +193,9 @@ func (b *rulebook) turn(next config.Config, warnings []string) {
 
 // keepUp has the rules follow the settings files until ctx ends.
 func (b *rulebook) keepUp(ctx context.Context) {
-	e := newEyes(b.reload, b.log)
-	defer e.close()
-	b.eyes.Store(e)
-	b.reload([]string{}) // which turns the eyes to the files
+	w := newSettingsWatcher(func() ([]string, bool) { return b.config().Stale() }, b.reload, b.log)
+	defer w.close()
+	b.watcher.Store(w)
+	b.reload([]string{}) // which has the files watched
 	<-ctx.Done()
 }

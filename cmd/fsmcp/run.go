@@ -82,8 +82,9 @@ func run(ctx context.Context, args []string, s surroundings) int {
 func commands(s surroundings) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "fsmcp",
-		Short: "The file server that AI agents deserve: Read, Write and Edit over MCP",
-		Long: `fsmcp gives an AI agent the tools Read, Write and Edit over the Model Context Protocol.
+		Short: "The file server that AI agents deserve: Read, Write, Edit and NotebookEdit over MCP",
+		Long: `fsmcp gives an AI agent the tools Read, Write, Edit and NotebookEdit
+over the Model Context Protocol.
 It is started by the agent's client, not by hand:
 
   fsmcp serve /your/project      what the client's configuration runs
@@ -112,10 +113,17 @@ For example: claude mcp add fsmcp -- fsmcp serve /your/project`,
 // addFlags adds the flags that decide what a session may do.
 func addFlags(cmd *cobra.Command, f *config.Flags) {
 	addRuleFlags(cmd, f)
-	flags := cmd.Flags()
-	flags.StringVar(&f.Durability, "durability", "", "how far a write is pushed to the disk: `full`, data or none (FSMCP_DURABILITY; default full)")
-	f.Dedup = flags.Bool("dedup", true, "answer an unchanged re-read by one line (FSMCP_DEDUP)")
-	flags.StringVar(&f.Log, "log", "", "write the log to `FILE` instead of warnings to standard error (FSMCP_LOG)")
+	addLogFlag(cmd, f)
+	addDurabilityFlag(cmd, f)
+	f.Dedup = cmd.Flags().Bool("dedup", true, "answer an unchanged re-read by one line (FSMCP_DEDUP)")
+}
+
+func addDurabilityFlag(cmd *cobra.Command, f *config.Flags) {
+	cmd.Flags().StringVar(&f.Durability, "durability", "", "how far a write is pushed to the disk, a `WORD`: full, data or none (FSMCP_DURABILITY; default full)")
+}
+
+func addLogFlag(cmd *cobra.Command, f *config.Flags) {
+	cmd.Flags().StringVar(&f.Log, "log", "", "write the log to `FILE` instead of warnings to standard error (FSMCP_LOG)")
 }
 
 // addRuleFlags adds those of them that the rules follow from.
@@ -125,7 +133,7 @@ func addRuleFlags(cmd *cobra.Command, f *config.Flags) {
 	flags.StringArrayVar(&f.Ask, "ask", nil, "ask before `RULE`, such as 'Edit(migrations/**)' (FSMCP_ASK)")
 	flags.StringArrayVar(&f.Allow, "allow", nil, "allow `RULE` outside the workspace, such as 'Read(//etc/hosts)' (FSMCP_ALLOW)")
 	flags.StringArrayVar(&f.AddDirs, "add-dir", nil, "one more workspace `DIR`; may be repeated (FSMCP_ADD_DIR, one a line)")
-	flags.StringVar(&f.PermissionMode, "permission-mode", "", "what happens where no rule decides: default, `acceptEdits`, plan, dontAsk or bypassPermissions (FSMCP_PERMISSION_MODE; default acceptEdits)")
+	flags.StringVar(&f.PermissionMode, "permission-mode", "", "what happens where no rule decides, a `MODE`: default, acceptEdits, plan, dontAsk or bypassPermissions (FSMCP_PERMISSION_MODE; default acceptEdits)")
 	flags.StringVar(&f.PlanFile, "plan-file", "", "the one `FILE` that may be written in plan mode (FSMCP_PLAN_FILE)")
 	flags.StringVar(&f.Settings, "settings", "", "one more settings `FILE`, at the user's level (FSMCP_SETTINGS)")
 	f.TrustProject = flags.Bool("trust-project", false, "let the project's own settings files allow, too (FSMCP_TRUST_PROJECT)")

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -47,6 +48,7 @@ func setUpScript(env *testscript.Env) error {
 	}
 	env.Setenv("HOME", d.home)
 	env.Setenv("OUTSIDE", d.outside)
+	env.Setenv("UID", strconv.Itoa(d.uid()))
 	env.Values[driverKey{}] = d
 	env.Defer(func() {
 		err := d.cleanUp()

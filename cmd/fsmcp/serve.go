@@ -4,19 +4,21 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
-	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
+	"github.com/fsmcp/fsmcp/internal/audit"
 	"github.com/fsmcp/fsmcp/internal/config"
 	"github.com/fsmcp/fsmcp/internal/darkroom"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/history"
 	"github.com/fsmcp/fsmcp/internal/hooks"
+	"github.com/fsmcp/fsmcp/internal/owndir"
 	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/save"
 	"github.com/fsmcp/fsmcp/internal/server"
@@ -41,6 +43,7 @@ its roots, else the working directory; the home directory and / count only when
 they are named.
 
 FSMCP_MAX_OUTPUT_TOKENS bounds the text of one Read (default 25000),
+FSMCP_MAX_FILE_BYTES the file that it reads as a whole (default 256KB),
 FSMCP_MAX_IMAGE_TOKENS one image (default 83334), and FSMCP_PDF_MODE=document
 hands PDFs on as documents; each beats the settings. FSMCP_MEDIA and FSMCP_VIPS
 name the programs that decode where they do not lie beside fsmcp.`,
@@ -83,6 +86,7 @@ func serve(ctx context.Context, s surroundings, f config.Flags) error {
 	defer ended()
 	defer p.history.Close()
 	defer p.hooks.Close()
+	defer beforeDeath(p.hooks.Close)()
 	go p.sweep(ctx, log)
 	go p.rules.keepUp(ctx)
 	go p.warm(ctx, log)
@@ -114,12 +118,14 @@ func assemble(s surroundings, cfg config.Config, log zerolog.Logger) (*parts, er
 	rules := newRulebook(cfg, log)
 	saver, store := keeping(rules, save.Options{
 		StateDir:      cfg.StateDir,
+		Lost:          func(e *save.StateError) { log.Warn().Msg(e.Error()) },
 		Durability:    durability(cfg.Durability),
 		KeepHardLinks: cfg.KeepHardLinks,
 		Now:           time.Now,
 		Rand:          rand.Reader,
 	})
-	workers, readers, compiling := newWorkers(log), newReaders(log), newCompiler(log)
+	cache := &cacheCheck{log: log}
+	workers, readers, compiling := newWorkers(log), newReaders(log, cache), newCompiler(log, cache)
 	var marks tools.Watcher = &watch.Marks{Below: rules.tops}
 	if s.watcher != nil {
 		marks = s.watcher(marks)
@@ -134,26 +140,31 @@ func assemble(s surroundings, cfg config.Config, log zerolog.Logger) (*parts, er
 		Counter:   tokens.Local{},
 		Exact:     rules.exact,
 		MaxTokens: cfg.MaxTokens,
-		Now:       time.Now,
-		Keeper:    store,
-		Teller:    telling,
-		Hooks:     &hooking{rules: rules, runner: runner, log: log},
-		Watcher:   marks,
-		LookFor:   s.lookFor,
+
+		MaxFileBytes: cfg.MaxFileBytes,
+		Now:          time.Now,
+		Keeper:       store,
+		Teller:       telling,
+		Hooks:        &hooking{rules: rules, runner: runner, log: log},
+		Watcher:      marks,
+		LookFor:      s.lookFor,
 
 		Preferences: rules.preferences,
 
 		Pictures: darkroom.New(workers),
 		Pages:    darkroom.New(readers),
 	})
-	telling.announce = house.Announce
+	telling.announce, cache.announce = house.Announce, house.Announce
 	idle := &lull{workers: []*worker.Pool{workers, readers, compiling}}
 	srv, err := server.New(server.Options{
 		Version:    version,
 		Tools:      idle.watched(house.Tools()),
 		NewSession: house.NewSession,
 		Schemas:    schemas.Files,
+		Facts:      house.Limits(),
 		Workspace:  cfg.Workspace,
+		Mode:       rules.policy().Mode().String(),
+		PlanFile:   cfg.PlanFile,
 		FileKey:    house.Key,
 		AskTimeout: cfg.AskTimeout,
 		WantRoots:  cfg.RootsWanted,
@@ -184,17 +195,21 @@ func permissions(cfg config.Config) perm.Config {
 	mode, _ := perm.ParseMode(cfg.Mode) // what is not known was warned of
 	c := perm.Config{
 		Home:          cfg.Home,
-		StateDir:      cfg.StateDir,
-		CacheDir:      cacheDir(),
+		Own:           ownFolders(cfg),
 		PlanFile:      cfg.PlanFile,
 		Mode:          mode,
+		ModeHeld:      cfg.ModeHeld,
 		TrustProject:  cfg.TrustProject,
 		CaseSensitive: runtime.GOOS != "darwin" && runtime.GOOS != "windows",
 		Windows:       runtime.GOOS == "windows",
+		Guarded:       cfg.Guarded(),
 	}
-	for _, names := range fsys.NewResolver(cfg.Workspace).RootNames() {
-		c.Workspace = append(c.Workspace, perm.Dir{Name: names[0], Real: names[len(names)-1]})
-		c.Aliases = append(c.Aliases, aliases(names)...)
+	if cfg.AuditFile != "" {
+		c.Guarded = append(c.Guarded, audit.Names(cfg.AuditFile)...)
+	}
+	for _, dir := range cfg.Workspace {
+		names := cfg.Folder(dir)
+		c.Workspace = append(c.Workspace, perm.Dir{Name: dir, Real: names[len(names)-1]})
 	}
 	for _, b := range cfg.Broken {
 		c.Broken = append(c.Broken, perm.BrokenFile(b))
@@ -202,27 +217,32 @@ func permissions(cfg config.Config) perm.Config {
 	add := func(list perm.List, rules []config.Rule) {
 		for _, r := range rules {
 			c.Rules = append(c.Rules, perm.RuleText{Text: r.Text, List: list, Source: perm.Source{
-				Name: r.From, Line: r.Line, Level: perm.Level(r.Level), Anchor: r.Anchor, Claude: r.Claude,
+				Name: r.From, Line: r.Line, Level: perm.Level(r.Level), Anchor: r.Anchor, Claude: r.Claude, Held: r.Held,
 			}})
 		}
 	}
 	add(perm.Deny, cfg.Deny)
 	add(perm.Ask, cfg.Ask)
 	add(perm.Allow, cfg.Allow)
-	anchors := perm.Anchors(c)
-	for _, names := range fsys.NewResolver(anchors).RootNames() {
+	for _, dir := range slices.Concat(cfg.Workspace, perm.Anchors(c)) {
+		names := cfg.Folder(dir)
 		c.Aliases = append(c.Aliases, aliases(names)...)
+		if now := namesNow(dir); !slices.Equal(now, names) {
+			c.Moved = append(c.Moved, aliases(now)...)
+		}
 	}
 	return c
 }
 
-// cacheDir is where programs of fsmcp keep what they compile.
-func cacheDir() string {
-	dir, err := os.UserCacheDir()
-	if err != nil {
-		return ""
+// ownFolders are fsmcp's own folders, in use or not: the state folder, the one that
+// serves in its place and the cache, and where those of a server with another
+// environment lie.
+func ownFolders(cfg config.Config) []string {
+	all := []string{cfg.StateDir, owndir.InTemp(""), owndir.InTemp("/tmp"), owndir.Cache()}
+	if cfg.Home != "" {
+		all = append(all, filepath.Join(cfg.Home, ".local", "state", "fsmcp"), filepath.Join(cfg.Home, ".cache", "fsmcp"))
 	}
-	return filepath.Join(dir, "fsmcp")
+	return slices.DeleteFunc(all, func(dir string) bool { return dir == "" })
 }
 
 // aliases are the other names of a directory that is reached by links.
@@ -246,30 +266,46 @@ func durability(word string) save.Durability {
 // sweep clears up after processes that died, and has the next answer tell what
 // was kept of theirs.
 func (p *parts) sweep(ctx context.Context, log zerolog.Logger) {
-	hooks.Sweep(p.saver.StateDirs()...)
+	if dir, err := p.saver.FoundStateDir(); err == nil && dir != "" {
+		hooks.Sweep(dir)
+	}
 	report, err := p.saver.Sweep(ctx)
+	p.house.Announce(sweepNotices(report)...)
 	if err != nil {
 		log.Warn().Err(err).Msg("clearing up after an earlier process failed")
+	}
+	for _, e := range report.Untrusted {
+		log.Warn().Msg(untrusted(e))
 	}
 	if report.Removed > 0 {
 		log.Info().Int("files", report.Removed).Msg("temporary files of dead processes were removed")
 	}
-	p.house.Announce(sweepNotices(report)...)
 }
+
+// untrusted says that something of fsmcp's own is left alone.
+func untrusted(err error) string {
+	return fmt.Sprintf("fsmcp does not use what another user may have written: %s.", fsys.InSentence(err.Error()))
+}
+
+// untrustedRemedy does not name chown: that would make a planted file count.
+const untrustedRemedy = " Tell the user to remove it, or to run chmod go-w on it if everything in it is theirs."
 
 func sweepNotices(r save.SweepReport) []string {
 	var out []string
+	for _, e := range r.Untrusted {
+		out = append(out, untrusted(e)+untrustedRemedy)
+	}
 	for _, name := range r.Replayed {
-		out = append(out, fmt.Sprintf("An earlier write in place of %s was cut short by a crash; it is finished now.", fsys.Printable(name)))
+		out = append(out, fmt.Sprintf("An earlier write in place of %s was cut short by a crash; it is finished now.", fsys.InSentence(name)))
 	}
 	for _, name := range r.Torn {
-		out = append(out, fmt.Sprintf("An earlier write in place of %s was cut short by a crash, and the file was changed since; it was left alone.", fsys.Printable(name)))
+		out = append(out, fmt.Sprintf("An earlier write in place of %s was cut short by a crash, and the file was changed since; it was left alone.", fsys.InSentence(name)))
 	}
 	for _, id := range r.Rescued {
 		out = append(out, fmt.Sprintf("Text that was found after a crash and is known nowhere else was kept in fsmcp's history; the user gets it back by: fsmcp history show %s", id))
 	}
 	for _, name := range r.Saved {
-		out = append(out, fmt.Sprintf("Text that was found after a crash and is known nowhere else was kept as %s.", fsys.Printable(name)))
+		out = append(out, fmt.Sprintf("Text that was found after a crash and is known nowhere else was kept as %s.", fsys.InSentence(name)))
 	}
 	return out
 }

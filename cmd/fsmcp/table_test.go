@@ -205,6 +205,8 @@ func (s *stage) because(t *testing.T) string {
 	t.Helper()
 	r, ok := s.rule()
 	switch {
+	case !ok && s.By == "mode default":
+		return "Reason: " + s.reasonOfMode()
 	case !ok:
 		return "Reason: " + s.By
 	case s.Number == 75: // the rule is on the name that the link leads to
@@ -212,6 +214,20 @@ func (s *stage) because(t *testing.T) string {
 	}
 	file := s.root + string(r.Source)
 	return fmt.Sprintf("Rule: %s (%s:%d)", r.Text, file, lineOf(t, file, r.List, r.Text))
+}
+
+// reasonOfMode is what the mode decided by, in a user's words.
+func (s *stage) reasonOfMode() string {
+	inside := func(name string) bool {
+		return slices.ContainsFunc(append([]string{conformance.Project}, s.AddDirs...), func(dir string) bool { return strings.HasPrefix(name, s.root+dir+"/") })
+	}
+	switch {
+	case slices.ContainsFunc(s.Names, func(name string) bool { return !inside(name) }):
+		return "outside the workspace"
+	case s.Mode == "dontAsk":
+		return "mode dontAsk refuses changes that no rule allows"
+	}
+	return "mode default asks before changes"
 }
 
 // lineOf finds the line of a rule in a list of a settings file.
@@ -302,7 +318,7 @@ func playExplain(t *testing.T, s *stage) {
 	cmd := exec.Command(path, append(words, "--dir", s.words[len(s.words)-1], s.Names[0])...)
 	cmd.Args[0] = "fsmcp"
 	cmd.Dir = s.root
-	cmd.Env = append(os.Environ(), "HOME="+s.root+conformance.Home, "XDG_STATE_HOME=", "CLAUDE_PROJECT_DIR=", "CLAUDE_CONFIG_DIR=")
+	cmd.Env = append(os.Environ(), "HOME="+s.root+conformance.Home, "XDG_STATE_HOME=", "XDG_CONFIG_HOME=", "CLAUDE_PROJECT_DIR=", "CLAUDE_CONFIG_DIR=")
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatal(err)

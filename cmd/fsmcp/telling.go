@@ -58,7 +58,7 @@ func (t *teller) Tell(e tools.Event) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err != nil && !t.failed {
-		name, meanwhile := fsys.Printable(t.file.Name()), "calls go on without their lines"
+		name, meanwhile := fsys.InSentence(t.file.Name()), "calls go on without their lines"
 		if t.rules.config().AuditRequired {
 			meanwhile = "until it can be, files are read without such lines, and not changed"
 		}

@@ -66,7 +66,7 @@ func (h *historian) undoPlaces(e history.Entry, old *fsys.File) (u tools.Undoing
 		return u, &conflict{"it is not there any more"}
 	}
 	// What was changed up to now, under the lock.
-	archive, err := history.Open(h.saver.StateDirs()...)
+	archive, err := h.openHistory()
 	if err != nil {
 		return u, err
 	}

@@ -95,7 +95,7 @@ func (tr *transcript) start(flags []string) {
 	if err != nil {
 		tr.t.Fatal(err)
 	}
-	env := append(os.Environ(), "HOME="+tr.t.TempDir(), "XDG_STATE_HOME=")
+	env := append(os.Environ(), "HOME="+tr.t.TempDir(), "XDG_STATE_HOME=", "XDG_CONFIG_HOME=")
 	tr.client, err = mcptest.Start(mcptest.Options{Path: path, Argv0: "fsmcp", Env: env, Dir: tr.d.work,
 		Args: append(append([]string{"serve"}, flags...), tr.d.work)})
 	if err != nil {

@@ -160,13 +160,23 @@ func (l *Log) drop() {
 // rotate renames the file and the old ones, each by one; the oldest goes. The
 // lock on the file keeps others from doing the same.
 func (l *Log) rotate() error {
-	old := func(n int) string { return fmt.Sprintf("%s.%d", l.name, n) }
+	names := Names(l.name)
 	for n := Keep - 1; n > 0; n-- {
-		if err := os.Rename(old(n), old(n+1)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err := os.Rename(names[n], names[n+1]); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
 		}
 	}
-	return os.Rename(l.name, old(1))
+	return os.Rename(l.name, names[1])
+}
+
+// Names returns the name of a Log's file and those of its old files, the youngest
+// first.
+func Names(name string) []string {
+	names := []string{name}
+	for n := 1; n <= Keep; n++ {
+		names = append(names, fmt.Sprintf("%s.%d", name, n))
+	}
+	return names
 }
 
 // Close closes the file.

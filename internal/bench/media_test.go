@@ -67,6 +67,9 @@ func media(t *testing.T, r run, b bins, env []string, tb *table) {
 	env = append(slices.Clone(env), "FSMCP_MEDIA="+d.media, "XDG_CACHE_HOME="+cache, "FSMCP_DEDUP=false")
 	dir := t.TempDir()
 	pictures := samplePictures(t, r, dir)
+	// Else pages of text alone would come without the pictures that are measured.
+	must(t, os.Mkdir(filepath.Join(dir, ".fsmcp"), 0o755))
+	write(t, filepath.Join(dir, ".fsmcp", "settings.json"), []byte(`{"pdf": {"images": "always"}}`))
 	one := func(vips string) *peer {
 		p := spawn(t, b.fsmcp, append(slices.Clone(env), "FSMCP_VIPS="+vips), "serve", dir)
 		p.shake()

@@ -10,7 +10,9 @@ package config
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -47,6 +49,12 @@ type Surroundings struct {
 	List func(dir string) []string
 	// Real returns a name with links resolved, as far as it exists.
 	Real func(name string) string
+	// Folder returns the names that a directory had when Folder was first asked for
+	// it: as given, one for each link on the way, resolved last. Later answers are
+	// the same, so that no later link widens the workspace.
+	Folder func(dir string) []string
+	// FileRule reports whether a permission rule is about files; nil: every one is.
+	FileRule func(rule string) bool
 }
 
 // Config is everything that was decided before a call. It is never changed: a
@@ -64,6 +72,7 @@ type Config struct {
 	// project's files are among them whether it is trusted or not.
 	Deny, Ask, Allow []Rule
 	Mode             string // by its name in settings
+	ModeHeld         bool   // a file names a looser mode by now, which waits for a restart
 	PlanFile         string
 	TrustProject     bool
 	Broken           []BrokenFile
@@ -71,13 +80,14 @@ type Config struct {
 	Durability         string // full, data or none
 	KeepHardLinks      bool
 	Dedup              bool
-	Gate               string // auto, full or shown
+	Gate               string // shown or full
 	WhenChanged        string // refuse or apply
 	StripTrailingSpace bool
 	AskTimeout         time.Duration
 	TokensAPI          *TokensAPI // nil: tokens are counted here
 	Log                string     // file; empty: standard error
 	MaxTokens          int
+	MaxFileBytes       int64
 	StateDir           string
 	History            History
 	Hooks              Hooks
@@ -167,6 +177,22 @@ func (c Config) ClientLimit(client string, builtin ClientLimit) ClientLimit {
 	return limit
 }
 
+// OwnFile returns the name of the user's own settings file, "~/" for the home
+// directory.
+func (c Config) OwnFile() string {
+	s := c.origin.around
+	dir, _ := s.ownFolders()
+	name := filepath.Join(dir, "settings.json")
+	if rest, ok := strings.CutPrefix(name, s.Home+string(filepath.Separator)); ok && s.Home != "" {
+		return "~/" + filepath.ToSlash(rest)
+	}
+	return name
+}
+
+// Folder returns the names of a directory, those that hold until a restart: as
+// given first, resolved last.
+func (c Config) Folder(dir string) []string { return c.origin.around.names(dir) }
+
 // Source is a settings file as it was found, for people.
 type Source struct {
 	File
@@ -187,6 +213,27 @@ func (c Config) Sources() (out []Source) {
 		}
 	}
 	return out
+}
+
+// Guarded returns the absolute names of the files whose change would change what
+// fsmcp, or the next fsmcp, does: every settings file that is read or would be in
+// another environment, the folder of managed settings, and the log. AuditFile has
+// the audit file.
+func (c Config) Guarded() []string {
+	f, s := c.origin.flags, c.origin.around
+	files, folders := c.Watched()
+	for _, file := range Files(s, c.Workspace, first(f.Settings, s.Getenv("FSMCP_SETTINGS")), true) {
+		files = append(files, file.Name)
+	}
+	if s.Home != "" {
+		files = append(files, filepath.Join(s.Home, ".config", "fsmcp", "settings.json"), filepath.Join(s.Home, ".claude", "settings.json"))
+	}
+	if c.Log != "" {
+		files = append(files, s.absolute(c.Log, s.WorkDir))
+	}
+	files = append(files, folders...)
+	slices.Sort(files)
+	return slices.Compact(files)
 }
 
 // Watched are the files, and the folders with whatever lies in them, whose

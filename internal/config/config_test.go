@@ -52,6 +52,8 @@ func TestFlagsBeatTheirTwinsAndBadValuesFallThrough(t *testing.T) {
 		{"tokens", Flags{}, map[string]string{"FSMCP_MAX_OUTPUT_TOKENS": "7", "CLAUDE_CODE_FILE_READ_MAX_OUTPUT_TOKENS": "9"}, 0, func(c Config) bool { return c.MaxTokens == 7 }},
 		{"bad tokens fall through", Flags{}, map[string]string{"FSMCP_MAX_OUTPUT_TOKENS": "0", "CLAUDE_CODE_FILE_READ_MAX_OUTPUT_TOKENS": "9"}, 1, func(c Config) bool { return c.MaxTokens == 9 }},
 		{"all bad", Flags{}, map[string]string{"FSMCP_MAX_OUTPUT_TOKENS": "many", "CLAUDE_CODE_FILE_READ_MAX_OUTPUT_TOKENS": "-1"}, 2, func(c Config) bool { return c.MaxTokens == 25000 }},
+		{"bytes of a file", Flags{}, map[string]string{"FSMCP_MAX_FILE_BYTES": " 1.5KB "}, 0, func(c Config) bool { return c.MaxFileBytes == 1536 }},
+		{"no bytes of a file", Flags{}, map[string]string{"FSMCP_MAX_FILE_BYTES": "0.5B"}, 1, func(c Config) bool { return c.MaxFileBytes == 256<<10 }},
 		{"durability", Flags{Durability: "none"}, map[string]string{"FSMCP_DURABILITY": "data"}, 0, func(c Config) bool { return c.Durability == "none" }},
 		{"durability by environment", Flags{}, map[string]string{"FSMCP_DURABILITY": "data"}, 0, func(c Config) bool { return c.Durability == "data" }},
 		{"bad durability", Flags{}, map[string]string{"FSMCP_DURABILITY": "much"}, 1, func(c Config) bool { return c.Durability == "full" }},

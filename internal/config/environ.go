@@ -81,6 +81,20 @@ func (e *environment) positive(name string) (int, bool) {
 	return n, true
 }
 
+// bytes is a number of bytes above 0.
+func (e *environment) bytes(name string) (int64, bool) {
+	v := e.Getenv(name)
+	if v == "" {
+		return 0, false
+	}
+	n, ok := size(strings.TrimSpace(v))
+	if !ok || n == 0 {
+		e.warn(name, v, `a number of bytes above 0, such as 512KB`)
+		return 0, false
+	}
+	return n, true
+}
+
 func (e *environment) warn(name, value, want string) {
 	e.warnings = append(e.warnings, fmt.Sprintf("%s is %q, but takes %s; it is ignored", name, value, want))
 }
@@ -100,12 +114,44 @@ func (s Surroundings) absolute(name, base string) string {
 	return filepath.Join(base, name)
 }
 
-// real is a directory's name with links resolved, as far as the caller knows.
+// real is a file's name with links resolved, as far as the caller knows.
 func (s Surroundings) real(name string) string {
 	if s.Real == nil || name == "" {
 		return name
 	}
 	return s.Real(name)
+}
+
+// names are those of a directory, which hold until a restart.
+func (s Surroundings) names(dir string) []string {
+	if s.Folder == nil || dir == "" {
+		return []string{dir, s.real(dir)}
+	}
+	return s.Folder(dir)
+}
+
+// folder is a directory's name with links resolved, which holds until a restart.
+func (s Surroundings) folder(dir string) string {
+	names := s.names(dir)
+	return names[len(names)-1]
+}
+
+// ownFolders returns the folder of the user's own settings, by the rules of the XDG
+// base directories. other is where they would lie without XDG_CONFIG_HOME; "" where
+// that is the same file.
+func (s Surroundings) ownFolders() (own, other string) {
+	if s.Home != "" {
+		own = filepath.Join(s.Home, ".config", "fsmcp")
+	}
+	dir := s.Getenv("XDG_CONFIG_HOME")
+	if !filepath.IsAbs(dir) {
+		return own, ""
+	}
+	own, other = filepath.Join(dir, "fsmcp"), own
+	if s.real(filepath.Join(own, "settings.json")) == s.real(filepath.Join(other, "settings.json")) {
+		other = ""
+	}
+	return own, other
 }
 
 // stateDir is where fsmcp keeps its own locks and journals, by the rules of the

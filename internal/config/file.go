@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -43,6 +44,8 @@ type File struct {
 	Claude bool
 	// Anchor is the directory that "/path" rules of the file start from.
 	Anchor string
+	// Tightens says that only its deny and ask rules count.
+	Tightens bool
 	// Named says that the user named this very file, so that it has to be there.
 	Named bool
 }
@@ -58,6 +61,11 @@ type Content struct {
 	// Safe says that the file belongs to root and nobody else may write to it.
 	// Only managed files are asked for it.
 	Safe bool
+}
+
+// same reports whether two looks found the same.
+func (c Content) same(o Content) bool {
+	return c.Missing == o.Missing && c.Why == o.Why && c.Safe == o.Safe && bytes.Equal(c.Bytes, o.Bytes)
 }
 
 // Files lists the settings files for workspace directories, those that win
@@ -129,8 +137,13 @@ func userFiles(s Surroundings, claude bool) (list []File) {
 	add := func(dir string, claude bool) {
 		list = append(list, File{Name: filepath.Join(dir, "settings.json"), Level: User, Anchor: dir, Claude: claude})
 	}
-	if s.Home != "" {
-		add(filepath.Join(s.Home, ".config", "fsmcp"), false)
+	own, other := s.ownFolders()
+	if own != "" {
+		add(own, false)
+	}
+	if other != "" {
+		add(other, false)
+		list[1].Tightens = true
 	}
 	switch dir := s.Getenv("CLAUDE_CONFIG_DIR"); {
 	case !claude:

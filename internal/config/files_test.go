@@ -255,3 +255,28 @@ func TestRoots(t *testing.T) {
 }
 
 func first2(c Config, _ []string, _ error) Config { return c }
+
+// TestGuarded lists what is read, and what another environment would have read.
+func TestGuarded(t *testing.T) {
+	s := env(map[string]string{"CLAUDE_CONFIG_DIR": "/home/u/claude", "XDG_CONFIG_HOME": "/home/u/xdg", "FSMCP_LOG": "fsmcp.log"})
+	c := first2(New(Flags{Settings: "team.json", NoClaudeSettings: new(true)}, with(s, nil), 1000))
+	want := []string{
+		"/etc/claude-code/managed-settings.d", managed,
+		userClaude, "/home/u/claude/settings.json", userOwn, "/home/u/xdg/fsmcp/settings.json",
+		project, local, claude, claudeLocal, "/home/u/proj/team.json", "/home/u/proj/fsmcp.log",
+	}
+	got := c.Guarded()
+	for _, name := range want {
+		if !slices.Contains(got, name) {
+			t.Errorf("%s is not guarded", name)
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("%d names, want %d: %q", len(got), len(want), got)
+	}
+	for _, name := range first2(New(Flags{}, with(env(nil), nil), 1000)).Guarded() {
+		if !strings.HasPrefix(name, "/home/u/") && !strings.HasPrefix(name, "/etc/claude-code/") {
+			t.Errorf("%s is guarded", name)
+		}
+	}
+}

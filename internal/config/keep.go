@@ -13,6 +13,8 @@ import (
 
 // History is how much of what files were is kept, and of which not.
 type History struct {
+	// Enabled is false where nothing is kept.
+	Enabled bool
 	// Required says that a change is stopped whose old bytes cannot be kept.
 	Required bool
 	MaxSize  int64 // bytes
@@ -35,9 +37,11 @@ const (
 func defaultExclude() []string { return []string{".env", ".env.*", "*.pem", "*.key", "id_*"} }
 
 func (m *merger) history() History {
+	most := pick(m, keyHistoryMaxSize, int64(defaultMaxSize))
 	return History{
+		Enabled:  pick(m, keyHistoryEnabled, true) && most > 0,
 		Required: pick(m, keyHistoryRequired, true),
-		MaxSize:  pick(m, keyHistoryMaxSize, int64(defaultMaxSize)),
+		MaxSize:  most,
 		MaxAge:   pick(m, keyHistoryMaxAge, defaultMaxAge),
 		Exclude:  m.exclude(),
 	}
@@ -59,25 +63,36 @@ func (m *merger) exclude() (globs []string) {
 	return globs
 }
 
-// takeSize reads a number of bytes: 1048576, "1MB", "1.5 GB". K, M, G and T are
-// powers of 1024.
+// takeSize reads a number of bytes: 1048576, "1MB", "1.5 GB".
 func takeSize(v hujson.Value) (any, bool) {
-	s, ok := text(v)
 	if lit, is := v.Value.(hujson.Literal); is && lit.Kind() == '0' {
 		n, err := strconv.ParseFloat(string(lit), 64)
 		return wholeBytes(n), err == nil && n >= 0 && n == math.Trunc(n)
 	}
+	s, ok := text(v)
+	n, parsed := size(s)
+	return n, ok && parsed
+}
+
+// takeBytes reads a number of bytes above 0.
+func takeBytes(v hujson.Value) (any, bool) {
+	n, ok := takeSize(v)
+	return n, ok && n.(int64) > 0
+}
+
+// size reads a number of bytes as text. K, M, G and T are powers of 1024.
+func size(s string) (n int64, ok bool) {
 	parts := regexp.MustCompile(sizes).FindStringSubmatch(s)
-	if !ok || parts == nil {
-		return int64(0), false
+	if parts == nil {
+		return 0, false
 	}
-	n, err := strconv.ParseFloat(parts[1], 64)
+	f, err := strconv.ParseFloat(parts[1], 64)
 	for range strings.Index("kmgt", strings.ToLower(parts[4])) + 1 {
 		if parts[4] != "" {
-			n *= 1024
+			f *= 1024
 		}
 	}
-	return wholeBytes(n), err == nil
+	return wholeBytes(f), err == nil
 }
 
 func wholeBytes(n float64) int64 {

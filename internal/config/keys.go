@@ -42,6 +42,7 @@ const (
 	keyHardLinks   = "keepHardLinks"
 	keyDurability  = "durability"
 	keyMaxTokens   = "limits.maxOutputTokens"
+	keyMaxBytes    = "limits.maxFileBytes"
 	keyClients     = "limits.clients"
 	keyTokensAPI   = "tokens.api"
 	keyAskTimeout  = "ask.timeout"
@@ -50,12 +51,14 @@ const (
 	keyAuditFile   = "audit.file"
 	keyAuditNeeded = "audit.required"
 
+	keyHistoryEnabled  = "history.enabled"
 	keyHistoryRequired = "history.required"
 	keyHistoryMaxSize  = "history.maxSize"
 	keyHistoryMaxAge   = "history.maxAge"
 	keyHistoryExclude  = "history.exclude"
 
 	keyImageTokens  = "maxImageTokens"
+	keySentSide     = "images.maxSentSide"
 	keyMegapixels   = "images.maxMegapixels"
 	keyImageSide    = "images.maxSide"
 	keyImageDecoded = "images.maxDecoded"
@@ -101,13 +104,14 @@ func known() []string {
 // keys is the table of what fsmcp's own files may say beside permissions.
 func keys() []key {
 	return []key{
-		word(keyGate, trusted, "auto", "full", "shown"),
+		word(keyGate, trusted, "shown", "full"),
 		word(keyWhenChanged, trusted, "refuse", "apply"),
 		{path: keyStrip, who: trusted, take: takeBool, want: "true or false"},
 		{path: keyDedup, who: anyone, take: takeBool, want: "true or false"},
 		{path: keyHardLinks, who: userOnly, take: takeBool, want: "true or false"},
 		word(keyDurability, trusted, durabilities()...),
 		{path: keyMaxTokens, who: lower, take: takeCount, want: "a whole number above 0"},
+		{path: keyMaxBytes, who: lower, take: takeBytes, want: `a number of bytes above 0, such as "512KB"`},
 		{path: keyClients, who: lower, take: takeClients, want: `an object as {"NAME": {"tokens": N, "characters": N}}`},
 		{path: keyTokensAPI, who: userOnly, take: takeAPI, want: `{"url", "key", "model"}, all of them, with an https URL (or http on this machine)`, none: true},
 		{path: keyAskTimeout, who: trusted, take: takeTimeout, want: `a length of time up to an hour, such as "50s"`},
@@ -115,11 +119,13 @@ func keys() []key {
 		{path: keyHints, who: anyone, take: takeBool, want: "true or false"},
 		{path: keyAuditFile, who: userOnly, take: takeText, want: "the name of a file", none: true},
 		{path: keyAuditNeeded, who: userOnly, take: takeBool, want: "true or false"},
+		{path: keyHistoryEnabled, who: trusted, take: takeBool, want: "true or false"},
 		{path: keyHistoryRequired, who: trusted, take: takeBool, want: "true or false"},
 		{path: keyHistoryMaxSize, who: trusted, take: takeSize, want: `a number of bytes, such as "1GB"`},
 		{path: keyHistoryMaxAge, who: trusted, take: takeAge, want: `a length of time, such as "30d" or "12h"`},
 		{path: keyHistoryExclude, who: trusted, take: takeGlobs, want: `a list of globs, such as [".env", "secrets/**"]`},
 		{path: keyImageTokens, who: lower, take: takeCount, want: "a whole number above 0"},
+		{path: keySentSide, who: lower, take: takeCount, want: "a whole number above 0"},
 		{path: keyMegapixels, who: lower, take: takeCount, want: "a whole number above 0"},
 		{path: keyImageSide, who: lower, take: takeCount, want: "a whole number above 0"},
 		{path: keyImageDecoded, who: lower, take: takeSize, want: `a number of bytes, such as "512MB"`},

@@ -8,7 +8,8 @@ import (
 
 // Images bound the pictures that models are shown.
 type Images struct {
-	Tokens int // an eighth of the base64 of one picture
+	Tokens   int // an eighth of the base64 of one picture
+	SentSide int // pixels of the longer side of what is sent
 	// What has more is refused before it is decoded: Megapixels of a million
 	// pixels, pixels a Side, Decoded bytes.
 	Megapixels, Side int
@@ -28,6 +29,7 @@ func pdfImages() []string { return []string{"auto", "always", "never"} }
 // "Images").
 const (
 	defaultImageTokens = 83_334
+	defaultSentSide    = 2000
 	defaultMegapixels  = 100
 	defaultSide        = 16_384
 	defaultDecoded     = int64(512 << 20)
@@ -40,6 +42,7 @@ func (m *merger) images() Images {
 	}
 	return Images{
 		Tokens:     tokens,
+		SentSide:   bounded(m, keySentSide, defaultSentSide),
 		Megapixels: bounded(m, keyMegapixels, defaultMegapixels),
 		Side:       bounded(m, keyImageSide, defaultSide),
 		Decoded:    bounded(m, keyImageDecoded, defaultDecoded),

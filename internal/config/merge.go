@@ -34,6 +34,7 @@ func (m *merger) merge(workspace []string) Config {
 		Ask:          m.rules("ask", f.Ask, func(l Layer) []Rule { return l.Ask }),
 		Allow:        m.rules("allow", f.Allow, func(l Layer) []Rule { return l.Allow }),
 		Mode:         m.mode(),
+		ModeHeld:     m.modeHeld(),
 		PlanFile:     m.planFile(),
 		TrustProject: m.trust,
 		Broken:       m.broken(),
@@ -41,12 +42,13 @@ func (m *merger) merge(workspace []string) Config {
 		Durability:         first(f.Durability, m.env.word("FSMCP_DURABILITY", durabilities()), pick(m, keyDurability, "full")),
 		KeepHardLinks:      pick(m, keyHardLinks, false),
 		Dedup:              m.env.decided(f.Dedup, "FSMCP_DEDUP", pick(m, keyDedup, true)),
-		Gate:               pick(m, keyGate, "auto"),
+		Gate:               pick(m, keyGate, "shown"),
 		WhenChanged:        pick(m, keyWhenChanged, "refuse"),
 		StripTrailingSpace: pick(m, keyStrip, true),
 		AskTimeout:         pick(m, keyAskTimeout, defaultAskTimeout),
 		Log:                first(f.Log, s.Getenv("FSMCP_LOG"), m.file(keyLog)),
 		MaxTokens:          m.maxTokens(),
+		MaxFileBytes:       m.maxFileBytes(),
 		StateDir:           stateDir(s),
 		History:            m.history(),
 		Hooks:              Hooks{Before: m.hooksOf(keyHooksBefore), After: m.hooksOf(keyHooksAfter)},
@@ -183,6 +185,12 @@ func (m *merger) mode() string {
 	return mode
 }
 
+// modeHeld reports whether the mode is that of a file which names a looser one now.
+func (m *merger) modeHeld() bool {
+	ofFiles := m.origin.flags.PermissionMode == "" && m.env.Getenv("FSMCP_PERMISSION_MODE") == ""
+	return ofFiles && slices.ContainsFunc(m.layers, func(l Layer) bool { return l.modeHeld })
+}
+
 // spoken is a mode given by a flag or a variable; "" where it was not.
 func (m *merger) spoken(where, word string) string {
 	if word == "" {
@@ -202,6 +210,17 @@ func (m *merger) maxTokens() int {
 		}
 	}
 	return bounded(m, keyMaxTokens, m.origin.tokens)
+}
+
+// defaultFileBytes bounds a Read of a whole file (source: the specification of the
+// tools, "Read").
+const defaultFileBytes = int64(256 << 10)
+
+func (m *merger) maxFileBytes() int64 {
+	if n, ok := m.env.bytes("FSMCP_MAX_FILE_BYTES"); ok {
+		return n
+	}
+	return bounded(m, keyMaxBytes, defaultFileBytes)
 }
 
 // bounded is the value of a bound that a project's file can only lower.

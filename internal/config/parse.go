@@ -31,8 +31,9 @@ type Layer struct {
 	// Warnings are whole sentences about single words.
 	Warnings []string
 
-	values map[string]value
-	floor  string // a mode that was added while fsmcp runs: it can only tighten
+	values   map[string]value
+	floor    string // a mode that was added while fsmcp runs: it can only tighten
+	modeHeld bool   // the file names a looser mode by now
 }
 
 // Word is a text of a settings file, and its line.
@@ -50,6 +51,8 @@ type Rule struct {
 	Level  Level
 	Anchor string
 	Claude bool
+	// Held says that the file has it no more: it holds until a restart.
+	Held bool
 }
 
 // BrokenFile is a settings file that could not be read or understood.

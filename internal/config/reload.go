@@ -11,6 +11,7 @@ import (
 // read for, since some of what a file said earlier still holds.
 type entry struct {
 	layer  Layer
+	found  Content
 	inside bool // it lies, or lay, in a workspace directory
 	gone   bool // it is no longer looked for, but its prohibitions hold
 	// ignored and waiting are as in Source.
@@ -24,6 +25,9 @@ func build(o origin, old *Config, changed []string) Config {
 	env := environment{Surroundings: o.around}
 	for _, dir := range env.added(o.flags) {
 		base = appendDir(base, dir)
+	}
+	if dir := env.Getenv("XDG_CONFIG_HOME"); dir != "" && !filepath.IsAbs(dir) {
+		env.warn("XDG_CONFIG_HOME", dir, "an absolute name")
 	}
 	trust := env.decided(o.flags.TrustProject, "FSMCP_TRUST_PROJECT", false)
 	claude := !env.decided(o.flags.NoClaudeSettings, "FSMCP_NO_CLAUDE_SETTINGS", false)
@@ -62,7 +66,7 @@ func (c Config) base() []string {
 
 // keepStart keeps what is read once, at the start.
 func (c *Config) keepStart(old Config) {
-	c.MaxTokens, c.clients, c.caps, c.Log = old.MaxTokens, old.clients, old.caps, old.Log
+	c.MaxTokens, c.MaxFileBytes, c.clients, c.caps, c.Log = old.MaxTokens, old.MaxFileBytes, old.clients, old.caps, old.Log
 	c.Durability, c.KeepHardLinks, c.AskTimeout = old.Durability, old.KeepHardLinks, old.AskTimeout
 }
 
@@ -109,7 +113,7 @@ func (r reader) entry(f File) entry {
 	e := r.look(f)
 	if held != nil {
 		e.inside = held.inside || r.s.inside(f.Name, r.old.Workspace)
-		e = held.follow(e)
+		e = held.follow(e, r.s.FileRule)
 	}
 	return e
 }
@@ -133,21 +137,64 @@ func (r reader) touched(f File) bool {
 
 // look reads a file as if nothing had been known of it.
 func (r reader) look(f File) entry {
-	found := Content{Missing: true}
-	if r.s.Read != nil {
-		found = r.s.Read(f.Name)
-	}
+	found := r.s.content(f.Name)
+	e := entry{found: found, layer: Layer{File: f, Found: !found.Missing}}
 	switch {
 	case found.Missing && f.Named:
-		return entry{layer: unreadable(f, "does not exist")}
+		e.layer = unreadable(f, "does not exist")
 	case found.Missing:
-		return entry{layer: Layer{File: f}}
 	case f.Level == Managed && !found.Safe:
-		return entry{layer: Layer{File: f, Found: true}, ignored: "it has to belong to root and be writable by nobody else"}
+		e.ignored = "it has to belong to root and be writable by nobody else"
 	case found.Why != "":
-		return entry{layer: unreadable(f, found.Why)}
+		e.layer = unreadable(f, found.Why)
+	default:
+		e.layer = Parse(f, found.Bytes)
+		if broken := e.layer.overfull(r.s.FileRule); broken != nil {
+			e.layer = Layer{File: f, Found: true, Broken: broken}
+		}
 	}
-	return entry{layer: Parse(f, found.Bytes)}
+	if l := e.layer; f.Tightens {
+		e.layer = Layer{File: f, Found: l.Found, Deny: l.Deny, Ask: l.Ask, Broken: l.Broken}
+	}
+	return e
+}
+
+// content reads a settings file.
+func (s Surroundings) content(name string) Content {
+	if s.Read == nil {
+		return Content{Missing: true}
+	}
+	return s.Read(name)
+}
+
+// Stale reads the settings files again. It returns those that hold something else
+// than when they were read for c, and the folder whose files are others, for Reload.
+// half reports that one of them is gone or cannot be understood: its writer may not
+// have finished yet.
+//
+// It compares bytes, since a writer through a memory map leaves no new stamp.
+func (c Config) Stale() (names []string, half bool) {
+	s := c.origin.around
+	var managed []File
+	for _, e := range c.entries {
+		if e.gone {
+			continue
+		}
+		f := e.layer.File
+		if f.Level == Managed {
+			managed = append(managed, f)
+		}
+		found := s.content(f.Name)
+		if found.same(e.found) {
+			continue
+		}
+		names = append(names, f.Name)
+		half = half || found.Missing || Parse(f, found.Bytes).Broken != nil
+	}
+	if !slices.Equal(managed, managedFiles(s)) {
+		names = append(names, dropIns(s))
+	}
+	return names, half
 }
 
 // warnings are those about the file's own text.
@@ -160,6 +207,9 @@ func (e entry) warnings() []string {
 		}
 		out = append(out, fmt.Sprintf("%s: the file %s; until it is mended nothing is written, and nothing outside the workspace is read", where, b.Why))
 	}
+	if f := e.layer.File; f.Tightens && e.layer.Found {
+		out = append(out, fmt.Sprintf("%s: only its deny and ask rules count, since XDG_CONFIG_HOME puts settings in another folder", name))
+	}
 	if e.ignored != "" {
 		out = append(out, fmt.Sprintf("%s is ignored: %s", name, e.ignored))
 	}
@@ -169,16 +219,22 @@ func (e entry) warnings() []string {
 	return out
 }
 
-// follow is what holds after a known file was found as now, inside or not.
-func (e entry) follow(now entry) entry {
-	switch {
-	case now.layer.Broken != nil:
+// follow returns what holds after a known file was found as now, inside or not.
+func (e entry) follow(now entry, concerns func(rule string) bool) entry {
+	broken := now.layer.Broken
+	if broken == nil && now.inside {
+		layer, waiting := tighten(e.layer, now.layer)
+		// What was removed still holds, so that rules add up from one state to the next.
+		if broken = layer.overfull(concerns); broken == nil {
+			now.layer, now.waiting = layer, waiting
+		} else {
+			broken.Why += ", counted with those that hold until a restart"
+		}
+	}
+	if broken != nil {
 		// What it last said still holds, and that it is closed as well.
-		broken := now.layer.Broken
 		now.layer, now.waiting = e.layer, e.waiting
 		now.layer.Found, now.layer.Broken, now.layer.Warnings = true, broken, nil
-	case now.inside:
-		now.layer, now.waiting = tighten(e.layer, now.layer)
 	}
 	return now
 }
@@ -197,17 +253,34 @@ func tighten(held, now Layer) (Layer, string) {
 	if now.Mode.Text != "" && now.Mode.Text != held.Mode.Text {
 		out.floor = tightest(out.floor, now.Mode.Text)
 	}
+	out.modeHeld = looser(held, now, out)
 	// A deleted file mends nothing: what it would have said is still not known.
-	if !now.Found {
-		out.Broken = held.Broken
+	if !now.Found && held.Broken != nil {
+		out.Broken = held.Broken.deleted()
 	}
 	out.values = mixed(held.values, now.values)
 	return out, waiting(held, now, out)
 }
 
+// deleted is a broken file that is gone, for those who look for it.
+func (b BrokenFile) deleted() *BrokenFile {
+	const why = "was deleted while it was not valid, and a restart of fsmcp applies that"
+	b.Why = why
+	return &b
+}
+
 // union is all rules of now, and those of held that it lacks.
 func union(now, held []Rule) []Rule {
-	return append(slices.Clone(now), without(held, now)...)
+	return append(slices.Clone(now), heldOnly(without(held, now))...)
+}
+
+// heldOnly marks rules that no file has any more.
+func heldOnly(rules []Rule) []Rule {
+	rules = slices.Clone(rules)
+	for i := range rules {
+		rules[i].Held = true
+	}
+	return rules
 }
 
 // common are the rules of now that held has, too.
@@ -263,7 +336,7 @@ func waiting(held, now, out Layer) string {
 	say(len(without(out.Deny, now.Deny))+len(without(out.Ask, now.Ask)), "removed deny or ask rule still holds", "removed deny or ask rules still hold")
 	say(len(without(now.Allow, out.Allow)), "added allow rule does not count", "added allow rules do not count")
 	say(len(now.Dirs)-len(out.Dirs), "added directory does not count", "added directories do not count")
-	if looser(held, now, out) {
+	if out.modeHeld {
 		ways = append(ways, keyMode+" stays as it was")
 	}
 	n := 0
@@ -303,7 +376,7 @@ func gone(old, now []entry) (out []entry) {
 			continue
 		}
 		l := e.layer
-		e.layer = Layer{File: l.File, Found: l.Found, Deny: l.Deny, Ask: l.Ask, Broken: l.Broken}
+		e.layer = Layer{File: l.File, Found: l.Found, Deny: heldOnly(l.Deny), Ask: heldOnly(l.Ask), Broken: l.Broken}
 		e.gone, e.waiting = true, ""
 		out = append(out, e)
 	}

@@ -31,7 +31,7 @@ func summary(c Config) string {
 	if !c.Dedup {
 		out = append(out, "nodedup")
 	}
-	if c.Gate != "auto" {
+	if c.Gate != "shown" {
 		out = append(out, c.Gate)
 	}
 	if c.TokensAPI != nil {
@@ -249,6 +249,46 @@ func TestNewManagedFilesAreFoundByTheirFolder(t *testing.T) {
 	files[dropIn] = rules("-y")
 	if c, _ = c.Reload(folders); summary(c) != "-y" {
 		t.Error(summary(c))
+	}
+}
+
+func TestStaleNamesWhatIsNoLongerAsItWasRead(t *testing.T) {
+	const folder = "/etc/claude-code/managed-settings.d"
+	for _, c := range []struct {
+		name, file, was, is string
+		names               []string
+		half                bool
+	}{
+		{"nothing", claude, rules("-x"), rules("-x"), nil, false},
+		{"other bytes of the same length", claude, rules("-x"), rules("-y"), []string{claude}, false},
+		{"gone", userOwn, rules("-x"), none, []string{userOwn}, true},
+		{"new", project, none, rules("-x"), []string{project}, false},
+		{"emptied", userClaude, rules("-x"), "", []string{userClaude}, true},
+		{"half written", userClaude, rules("-x"), rules("-x")[:20], []string{userClaude}, true},
+		{"broken, and still so", claude, "{", "{", nil, false},
+		{"not there, and still not", claude, none, none, nil, false},
+		{"readable no more", claude, rules("-x"), "!cannot be read: permission denied", []string{claude}, true},
+		{"a managed file more", dropIn, none, rules("-x"), []string{folder}, false},
+		{"a managed file less", dropIn, rules("-x"), none, []string{dropIn, folder}, true},
+		{"a managed file that others may write now", managed, rules("-x"), rules("-unsafe"), []string{managed}, false},
+	} {
+		files := map[string]string{}
+		put := func(text string) {
+			if delete(files, c.file); text != none {
+				files[c.file] = text
+			}
+		}
+		put(c.was)
+		cfg := first2(New(Flags{}, with(env(nil), files), 1000))
+		put(c.is)
+		names, half := cfg.Stale()
+		if !slices.Equal(names, c.names) || half != c.half {
+			t.Errorf("%s: %q, half %v", c.name, names, half)
+		}
+		cfg, _ = cfg.Reload(names)
+		if names, _ := cfg.Stale(); len(names) > 0 {
+			t.Errorf("%s: %q after they were read", c.name, names)
+		}
 	}
 }
 

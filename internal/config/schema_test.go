@@ -70,7 +70,7 @@ func TestSchemaSaysWhatParseKnows(t *testing.T) {
 	if !slices.Equal(all[keyMode].Enum, modes()) {
 		t.Errorf("modes: %q", all[keyMode].Enum)
 	}
-	if all[keyTokensAPI+".url"].Pattern != urls || all[keyAskTimeout].Pattern != timeouts || all[keyHistoryMaxSize].Pattern != sizes || all[keyImageDecoded].Pattern != sizes || all[keyHistoryMaxAge].Pattern != ages {
+	if all[keyTokensAPI+".url"].Pattern != urls || all[keyAskTimeout].Pattern != timeouts || all[keyHistoryMaxSize].Pattern != sizes || all[keyImageDecoded].Pattern != sizes || all[keyMaxBytes].Pattern != sizes || all[keyHistoryMaxAge].Pattern != ages {
 		t.Error("a pattern differs")
 	}
 	for _, path := range []string{keyHooksBefore, keyHooksAfter} {

@@ -97,7 +97,7 @@ func appendDir(dirs []string, dir string) []string {
 // tooWide tells whether dir is the root, the home directory, or above it, by
 // its name or where its links lead.
 func (s Surroundings) tooWide(dir string) bool {
-	return tooWide(dir, s.Home) || tooWide(s.real(dir), s.real(s.Home))
+	return tooWide(dir, s.Home) || tooWide(s.folder(dir), s.folder(s.Home))
 }
 
 func tooWide(dir, home string) bool {
@@ -112,7 +112,7 @@ func tooWide(dir, home string) bool {
 func (s Surroundings) inside(file string, dirs []string) bool {
 	names := []string{file, s.real(file), filepath.Join(s.real(filepath.Dir(file)), filepath.Base(file))}
 	for _, dir := range dirs {
-		for _, d := range []string{dir, s.real(dir)} {
+		for _, d := range s.names(dir) {
 			for _, name := range names {
 				if below(name, d) {
 					return true

@@ -5,13 +5,16 @@ import "strings"
 // ProtectedDirs are the directories whose contents are asked for before a
 // write, at any depth; a file of such a name counts, too.
 func ProtectedDirs() []string {
-	return strings.Fields(".git .config/git .vscode .idea .husky .cargo .devcontainer .yarn .mvn .claude .fsmcp")
+	return strings.Fields(`.git .config/git .vscode .idea .husky .cargo .devcontainer .yarn .mvn .claude .fsmcp .config/fsmcp
+		.cursor .gemini .codex .zed .windsurf .roo .kiro .continue .amazonq .opencode`)
 }
 
-// ProtectedFiles are the files that are asked for before a write, at any depth.
+// ProtectedFiles are the files that are asked for before a write, at any depth; the
+// last one stands for its ending.
 func ProtectedFiles() []string {
 	return strings.Fields(`.gitconfig .gitmodules .bashrc .bash_profile .bash_login .bash_aliases .bash_logout .zshrc .zprofile .zshenv .zlogin .zlogout .profile
 		.envrc .npmrc .yarnrc .yarnrc.yml .pnp.cjs .pnp.loader.mjs .pnpmfile.cjs bunfig.toml .bunfig.toml .bazelrc .bazelversion .bazeliskrc
 		.pre-commit-config.yaml lefthook.yml lefthook.yaml .lefthook.yml .lefthook.yaml gradle-wrapper.properties maven-wrapper.properties
-		.devcontainer.json .ripgreprc pyrightconfig.json .mcp.json .claude.json`)
+		.devcontainer.json .ripgreprc pyrightconfig.json .mcp.json .claude.json opencode.json .aider.conf.yml
+		team.code-workspace`)
 }

@@ -67,7 +67,7 @@ func TestOrdersComeBackAsTheyWere(t *testing.T) {
 	q := media.Request{Kind: media.GIF, Region: &media.Rect{X: 5, Y: 6, Width: 70, Height: 80}, Limits: media.DefaultLimits(), Bounds: media.DefaultBounds()}
 	r, err := d.Picture(t.Context(), gifOf(60, 50), 13, q, nil)
 	want := media.Result{Data: []byte("a picture"), As: media.PNG, Frames: 1, Approximate: true, Shown: media.Shown{
-		Width: 60, Height: 50, Part: media.Rect{X: 5, Y: 6, Width: 55, Height: 44}, Zoomed: true, DisplayWidth: 55, DisplayHeight: 44,
+		Width: 60, Height: 50, Part: media.Rect{X: 5, Y: 6, Width: 55, Height: 44}, Zoomed: true, DisplayWidth: 220, DisplayHeight: 176,
 	}}
 	if err != nil || !reflect.DeepEqual(r, want) {
 		t.Errorf("%+v %v", r, err)
@@ -139,7 +139,7 @@ func (r reader) Read([]byte, media.PDFRequest, media.Progress) (media.PDFResult,
 func TestPagesComeBackAsTheyWere(t *testing.T) {
 	for _, want := range []media.PDFResult{
 		{Count: 9, Set: media.PageSet{Pages: []int{2, 3}, Clipped: true, Next: 4}, Attachments: []string{"a.txt"}, MoreAttached: 5, Behind: 7, Pages: []media.PDFPage{
-			{Number: 2, Text: "two", Picture: []byte("a picture")}, {Number: 3, Text: "", Cut: 12},
+			{Number: 2, Text: "two", Picture: []byte("a picture"), Coarse: true}, {Number: 3, Text: "", Cut: 12}, {Number: 4, Text: "four", Plain: true},
 		}},
 		{Count: 1, Set: media.PageSet{Pages: []int{1}}, Document: []byte("%PDF-")},
 		{Count: 1, Set: media.PageSet{Pages: []int{1}}, TooLarge: true, Pages: []media.PDFPage{{Number: 1, Text: "one"}}},

@@ -15,14 +15,18 @@ import (
 type read struct {
 	Count       int
 	Set         media.PageSet
-	Numbers     []int
-	Drawn       []bool
-	Cut         []int
+	Pages       []page
 	Attachments []string
 	More        int // attachments
 	Whole       bool
 	Behind      int
 	TooLarge    bool
+}
+
+// page is a media.PDFPage without its bytes.
+type page struct {
+	Number, Cut          int
+	Drawn, Plain, Coarse bool
 }
 
 // PDF has pages of a document read. Beside the errors of the reader there are
@@ -33,7 +37,7 @@ func (d *Darkroom) PDF(ctx context.Context, file io.ReaderAt, size int64, q medi
 		return media.PDFResult{}, cause(err)
 	}
 	var r read
-	if err := json.Unmarshal(reply.Result, &r); err != nil || len(r.Numbers) != len(r.Drawn) || len(r.Numbers) != len(r.Cut) {
+	if err := json.Unmarshal(reply.Result, &r); err != nil {
 		return media.PDFResult{}, senseless()
 	}
 	out := media.PDFResult{Count: r.Count, Set: r.Set, Attachments: r.Attachments, MoreAttached: r.More, Behind: r.Behind, TooLarge: r.TooLarge}
@@ -44,9 +48,9 @@ func (d *Darkroom) PDF(ctx context.Context, file io.ReaderAt, size int64, q medi
 		}
 		return b
 	}
-	for i, number := range r.Numbers {
-		p := media.PDFPage{Number: number, Text: string(next()), Cut: r.Cut[i]}
-		if r.Drawn[i] {
+	for _, had := range r.Pages {
+		p := media.PDFPage{Number: had.Number, Text: string(next()), Cut: had.Cut, Plain: had.Plain, Coarse: had.Coarse}
+		if had.Drawn {
 			if p.Picture = next(); len(p.Picture) == 0 {
 				return media.PDFResult{}, senseless()
 			}
@@ -78,7 +82,7 @@ func readPDF(pages PageReader, t worker.Task) (worker.Result, error) {
 	r := read{Count: res.Count, Set: res.Set, Attachments: res.Attachments, More: res.MoreAttached, Behind: res.Behind, TooLarge: res.TooLarge, Whole: res.Document != nil}
 	var blobs [][]byte
 	for _, p := range res.Pages {
-		r.Numbers, r.Drawn, r.Cut = append(r.Numbers, p.Number), append(r.Drawn, p.Picture != nil), append(r.Cut, p.Cut)
+		r.Pages = append(r.Pages, page{Number: p.Number, Cut: p.Cut, Drawn: p.Picture != nil, Plain: p.Plain, Coarse: p.Coarse})
 		blobs = append(blobs, []byte(p.Text))
 		if p.Picture != nil {
 			blobs = append(blobs, p.Picture)

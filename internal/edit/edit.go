@@ -200,11 +200,16 @@ func (t *tally) wants(start, end int64) bool {
 
 func ambiguous(text string, t tally, br breaks) error {
 	e := &AmbiguousError{Count: t.count}
-	line, at := 1, 0
+	line, col, at := 1, 1, 0
 	for _, m := range t.spans {
-		line += countBreaks(text[at:m.Start], br.inText)
+		passed := text[at:m.Start]
+		if i := lastBreak(passed, br.inText); i >= 0 {
+			line, col = line+countBreaks(passed, br.inText), 1
+			passed = passed[i+1:]
+		}
+		col += utf8.RuneCountInString(passed)
 		at = m.Start
-		e.Lines = append(e.Lines, line)
+		e.Lines, e.Cols = append(e.Lines, line), append(e.Cols, col)
 		e.At = append(e.At, m.Start)
 		e.Spans = append(e.Spans, [2]int{m.Start, m.End})
 	}

@@ -27,6 +27,7 @@ func (e *StrippedToSameError) Error() string {
 type AmbiguousError struct {
 	Count int      // of all places, overlapping ones included
 	Lines []int    // 1-based, of the first ten places
+	Cols  []int    // of those in their lines, 1-based, in code points; nil from a stream
 	At    []int    // where those start in the text
 	Spans [][2]int // those places
 }

@@ -87,6 +87,14 @@ func countBreaks(s string, loneCR bool) int {
 	return strings.Count(s, lf)
 }
 
+// lastBreak is where the last byte of the last line break in s is, or -1.
+func lastBreak(s string, loneCR bool) int {
+	if loneCR {
+		return strings.LastIndex(s, cr)
+	}
+	return strings.LastIndex(s, lf)
+}
+
 // frequent is the most frequent line ending of a text, LF before CRLF where
 // they are even, or empty for a text of one line.
 func frequent(text string, loneCR bool) string {

@@ -49,6 +49,7 @@ type potter struct {
 func (k *kiln) server() *potter {
 	k.t.Helper()
 	p := newPlace(k.t)
+	p.settings(k.t, `{"pdf": {"images": "always"}}`) // pages of text alone come without a picture
 	must(k.t, os.WriteFile(p.file("a.pdf"), pdftest.Pages(2, "", func(page int) string {
 		return fmt.Sprintf("BT /F1 24 Tf 72 700 Td (This is page %d.) Tj ET", page)
 	}), 0o666))

@@ -89,6 +89,14 @@ func (p place) env(more ...string) []string {
 	return append(append(os.Environ(), "HOME="+p.home, "XDG_STATE_HOME=", "TMPDIR="+p.home), more...)
 }
 
+// settings writes the user's own settings file.
+func (p place) settings(t *testing.T, text string) {
+	t.Helper()
+	dir := filepath.Join(p.home, ".config", "fsmcp")
+	must(t, os.MkdirAll(dir, 0o700))
+	must(t, os.WriteFile(filepath.Join(dir, "settings.json"), []byte(text), 0o600))
+}
+
 func (p place) file(name string) string { return filepath.Join(p.ws, name) }
 
 // start runs a server on the place and shakes hands.

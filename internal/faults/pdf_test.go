@@ -114,6 +114,13 @@ func documents(t *testing.T) []string {
 	return all
 }
 
+// drawAll has pages of text alone come with pictures, too.
+func drawAll(t *testing.T, p place) {
+	t.Helper()
+	must(t, os.MkdirAll(p.file(".fsmcp"), 0o755))
+	must(t, os.WriteFile(p.file(".fsmcp/settings.json"), []byte(`{"pdf": {"images": "always"}}`), 0o644))
+}
+
 // page is one page of an answer.
 type page struct {
 	text    string
@@ -316,6 +323,7 @@ func TestPDFsReadLikePoppler(t *testing.T) {
 		docs = docs[:n]
 	}
 	p := newPlace(t)
+	drawAll(t, p)
 	c := p.start(t, companion(t)...)
 	withText, alike, nearer, drawn, lent := 0, 0, 0, 0, 0
 	for _, doc := range docs {
@@ -448,6 +456,7 @@ func TestHostilePDFs(t *testing.T) {
 	n := count(t, "FSMCP_HOSTILE_PDFS", 12)
 	p := newPlace(t)
 	smallTexts(t, p)
+	drawAll(t, p)
 	c := p.start(t, companion(t)...)
 	var seeds [][]byte
 	for _, doc := range documents(t) {

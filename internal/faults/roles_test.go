@@ -20,6 +20,11 @@ func playRole(role string, args []string) {
 		naiveDecoder(args[0])
 	case "naive-reader":
 		naiveReader(args[0])
+	case "map-writer":
+		if err := mapWriter(args[0]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
 	default:
 		fmt.Fprintln(os.Stderr, "no such role:", role)
 		os.Exit(2)

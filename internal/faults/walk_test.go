@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,6 +20,7 @@ type model struct {
 	exists bool
 	disk   string
 	shown  *shown
+	told   string            // the content that a reminder has told of last
 	served map[string]string // what a Read of this range was last answered with
 	stub   map[string]bool   // the last answer to it was the stub
 }
@@ -68,14 +70,26 @@ type walker struct {
 	serial int
 	seen   map[string]int
 	log    []string
+	// full: the setting edit.gate asks for files to be shown in full before an Edit,
+	// and the model knows each answer. Otherwise only the matches must have been
+	// shown: the model knows each byte, and the answer where all or nothing was shown.
+	full bool
 }
 
 // TestRandomWalk makes many mixed calls, with a foreign program writing in
 // between, and compares every answer and every byte with the model.
 func TestRandomWalk(t *testing.T) {
-	steps := count(t, "FSMCP_WALK", 1500)
+	for gate, share := range map[string]int{"full": 1, "shown": 2} {
+		t.Run(gate, func(t *testing.T) { randomWalk(t, gate, share) })
+	}
+}
+
+// randomWalk takes a share of the steps under a gate of Edit.
+func randomWalk(t *testing.T, gate string, share int) {
+	steps := count(t, "FSMCP_WALK", 1500) / share
 	seed := uint64(count(t, "FSMCP_WALK_SEED", int(time.Now().UnixNano()%1e9)+1))
-	w := &walker{t: t, p: newPlace(t), rng: rand.New(rand.NewPCG(seed, 7)), seen: map[string]int{}}
+	w := &walker{t: t, p: newPlace(t), rng: rand.New(rand.NewPCG(seed, 7)), seen: map[string]int{}, full: gate == "full"}
+	w.p.settings(t, `{"edit": {"gate": "`+gate+`"}}`)
 	for range 6 {
 		w.files = append(w.files, newModel())
 	}
@@ -131,6 +145,11 @@ func (w *walker) call(tool string, a args) mcptest.Result {
 	must(w.t, err)
 	w.seen[tool+" "+res.Slug]++
 	w.note("%s %v -> %d %s %q", tool, a, res.Code, res.Slug, clip(res.Text))
+	for i, m := range w.files {
+		if strings.Contains(res.Text, "The file "+w.p.file(fmt.Sprintf("w%d.txt", i))+" was changed outside") {
+			m.told = m.disk
+		}
+	}
 	return res
 }
 
@@ -248,7 +267,7 @@ func (w *walker) gate(m *model) []string {
 		return []string{"not_read", "partly_read", "modified", ""}
 	case len(m.shown.lines) == 0 && m.shown.text == m.disk:
 		return []string{"not_read"} // nothing was shown, as by a Read past the end
-	case len(m.shown.lines) == 0 && m.shown.text != "":
+	case len(m.shown.lines) == 0: // of an empty file, too, nothing was shown
 		return []string{"not_read", "modified"}
 	case m.shown.text != m.disk:
 		return []string{"modified"}
@@ -319,10 +338,20 @@ func (w *walker) edit(m *model, file string) {
 		}
 		w.expect(res, code, "not_found")
 		m.shown = nil
+	case !w.full && !(m.shown != nil && !m.shown.unsure && m.full() && m.shown.text == m.disk):
+		w.editShown(m, res, old, new, all)
 	default:
 		gate := w.gate(m)
+		told := m.told == m.disk && slices.Contains(gate, "modified")
+		if told {
+			gate = append(gate, "") // the reminder has told all of the change, which does for an Edit alone
+		}
+		part := !m.full()
 		if w.refused(m, res, map[string]int{"not_read": 6, "partly_read": 6, "modified": 7}) {
 			w.expect(res, res.Code, gate...)
+			if part && res.Slug == "modified" { // the error has shown the change and the matches, not every line
+				m.shown = &shown{text: m.disk, lines: map[int]bool{}, unsure: true}
+			}
 			return
 		}
 		if gate[len(gate)-1] != "" {
@@ -336,12 +365,42 @@ func (w *walker) edit(m *model, file string) {
 			w.expect(res, 9, "not_unique")
 		case w.expect(res, 0, ""):
 			m.disk = strings.ReplaceAll(m.disk, old, new)
-			m.showAll()
-			return
 		}
-		if m.disk != "" {
+		if m.disk != "" || !res.IsError {
 			m.showAll() // past the gate everything had been shown
+			if told {
+				m.shown = &shown{text: m.disk, lines: map[int]bool{}, unsure: true}
+			}
 		}
+	}
+}
+
+// editShown judges an Edit of a file that was not shown in full, where its matches
+// alone must have been.
+func (w *walker) editShown(m *model, res mcptest.Result, old, new string, all bool) {
+	n := strings.Count(m.disk, old)
+	several := n > 1 && !all
+	switch {
+	case m.disk == "" && m.shown == nil:
+		w.expect(res, 8, "no_match")
+	case m.shown == nil && several:
+		w.expect(res, 9, "not_unique")
+	case m.shown == nil:
+		if w.expect(res, 6, "not_read") && n > 0 { // it has shown the matches
+			m.shown = &shown{text: m.disk, lines: map[int]bool{}, unsure: true}
+		}
+	case several:
+		w.expect(res, res.Code, "not_unique", "not_read", "modified")
+		m.shown.unsure = true
+	case n == 0:
+		w.expect(res, res.Code, "no_match", "not_read", "partly_read", "modified")
+		m.shown.unsure = true
+	default:
+		w.expect(res, res.Code, "", "not_read", "partly_read", "modified")
+		if !res.IsError {
+			m.disk = strings.ReplaceAll(m.disk, old, new)
+		}
+		m.shown = &shown{text: m.disk, lines: map[int]bool{}, unsure: true}
 	}
 }
 

@@ -32,14 +32,16 @@ func Lookalike(name string, siblings []string) (string, bool) {
 
 func plain(name string) string { return norm.NFC.String(blanks.Replace(name)) }
 
-// How unlike a name may be and still be called near.
+// How unlike a name may be and still be called near: by a third of its letters, the
+// extension left out, since most files of a folder share that.
 const (
 	maxDistance     = 3
-	lettersPerError = 4
+	lettersPerError = 3
 )
 
 // Near lists at most n siblings that a caller may have meant, best first: other
-// case, then the same stem with another extension, then a small edit distance.
+// case, then the same stem with another extension, then those of the smallest edit
+// distance, where that is small.
 func Near(name string, siblings []string, n int) []string {
 	type near struct {
 		name           string
@@ -47,7 +49,7 @@ func Near(name string, siblings []string, n int) []string {
 	}
 	var found []near
 	folded, foldedStem := fold(name), fold(stem(name))
-	allowed := min(maxDistance, 1+utf8.RuneCountInString(name)/lettersPerError)
+	allowed := min(maxDistance, utf8.RuneCountInString(foldedStem)/lettersPerError)
 	for _, s := range siblings {
 		if s == name {
 			continue
@@ -59,10 +61,11 @@ func Near(name string, siblings []string, n int) []string {
 			found = append(found, near{s, 1, 0})
 		default:
 			if d := distance(folded, other, allowed); d <= allowed {
-				found = append(found, near{s, 2, d})
+				found, allowed = append(found, near{s, 2, d}), d
 			}
 		}
 	}
+	found = slices.DeleteFunc(found, func(f near) bool { return f.distance > allowed })
 	slices.SortFunc(found, func(a, b near) int {
 		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.distance, b.distance), cmp.Compare(a.name, b.name))
 	})

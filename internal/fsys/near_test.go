@@ -33,7 +33,7 @@ func TestLookalike(t *testing.T) {
 }
 
 func TestNear(t *testing.T) {
-	siblings := []string{"main.go", "main_test.go", "Main.go", "mian.go", "main.py", "README.md", "maim.go", "other", "x", "Makefile"}
+	siblings := []string{"main.go", "main_test.go", "Main.go", "mian.go", "main.py", "README.md", "maim.go", "other", "x", "Makefile", "tok.txt", "parsers.yml", "parzerz.yml", "notes-1.md", "notes-2.md"}
 	tests := []struct {
 		name string
 		n    int
@@ -45,7 +45,11 @@ func TestNear(t *testing.T) {
 		{"makefile", 3, []string{"Makefile"}},
 		{"othr", 3, []string{"other"}},
 		{"nothing-like-it.c", 3, nil},
-		{"y", 3, []string{"x"}},
+		{"y", 3, nil},
+		{"none.txt", 3, nil},
+		{"toks.txt", 3, []string{"tok.txt"}},
+		{"parser.yaml", 3, []string{"parsers.yml"}},
+		{"notes-3.md", 3, []string{"notes-1.md", "notes-2.md"}},
 		{"main.go", 0, nil},
 	}
 	for _, tt := range tests {

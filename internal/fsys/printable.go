@@ -9,10 +9,11 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Printable makes a name safe to show: control, bidi and tag characters and
-// bytes that are no UTF-8 come out as escapes. A clean name is returned as it is.
+// Printable makes a name safe to show: control, bidi, tag and zero-width
+// characters and bytes that are no UTF-8 come out as escapes. A clean name is
+// returned as it is.
 func Printable(s string) string {
-	at := strings.IndexFunc(s, deceives)
+	at := strings.IndexFunc(s, unshowable)
 	if bad := firstInvalid(s); at < 0 || bad >= 0 && bad < at {
 		at = bad
 	}
@@ -32,7 +33,7 @@ func Printable(s string) string {
 			b.WriteString(`\t`)
 		case deceives(r) && r < 0x80:
 			fmt.Fprintf(&b, `\x%02x`, r)
-		case deceives(r):
+		case unshowable(r):
 			fmt.Fprintf(&b, `\u{%04x}`, r)
 		default:
 			b.WriteRune(r)
@@ -40,6 +41,37 @@ func Printable(s string) string {
 		at += size
 	}
 	return b.String()
+}
+
+// InSentence returns a name as it stands in a sentence that a model reads: as
+// Printable has it, and with nothing that would end the name or make it a tag.
+// Escaped are double quotes, a closing parenthesis at the end, and < where a / or
+// "system-reminder" follows. It holds for titles and other names in files, too.
+func InSentence(name string) string {
+	name = Printable(name)
+	if !strings.ContainsAny(name, `"<`) && !strings.HasSuffix(name, ")") {
+		return name
+	}
+	var b strings.Builder
+	for i := range len(name) {
+		switch c := name[i]; {
+		case c == '<' && beginsTag(name[i+1:]):
+			b.WriteString("&lt;")
+			continue
+		case c == '"', c == ')' && i == len(name)-1:
+			b.WriteByte('\\')
+		}
+		b.WriteByte(name[i])
+	}
+	return b.String()
+}
+
+// beginsTag reports whether a tag that fsmcp writes may follow a <, or the end of
+// any tag.
+func beginsTag(rest string) bool {
+	const reminder = "system-reminder"
+	rest = strings.TrimLeftFunc(rest, unicode.IsSpace)
+	return strings.HasPrefix(rest, "/") || len(rest) >= len(reminder) && strings.EqualFold(rest[:len(reminder)], reminder)
 }
 
 // firstInvalid is the offset of the first byte that is no UTF-8, or -1.
@@ -56,6 +88,12 @@ func firstInvalid(s string) int {
 		}
 	}
 	return -1
+}
+
+// unshowable reports a character that is not shown as it is: it deceives, or has
+// no width and would hide in a name.
+func unshowable(r rune) bool {
+	return deceives(r) || r == 0x200B || r == 0x2060 || r == 0xFEFF
 }
 
 // deceives reports a character that moves, hides or reorders text around it:

@@ -77,6 +77,20 @@ func (r *Resolver) Resolve(p Path) (*Target, error) {
 	}
 }
 
+// Absent reports whether nothing bears the name and no link lies on the way to it,
+// by one system call; Resolve takes several for each segment of a missing name.
+// False proves nothing.
+func (r *Resolver) Absent(p Path) bool {
+	if p.name == "" || r.noOpenat2.Load() {
+		return false
+	}
+	fd, err := r.sys.openat2(p.name, unix.O_PATH|unix.O_CLOEXEC)
+	if err == nil {
+		unix.Close(fd)
+	}
+	return err == unix.ENOENT // a link, also one that leads nowhere, is ELOOP
+}
+
 // settle takes over the descriptor of what was found.
 func (t *Target) settle(s spot, wantFolder bool) error {
 	t.Path, t.pin.object = s.done, s.fd

@@ -25,6 +25,9 @@ func NewResolver(roots []string) *Resolver {
 	return &Resolver{roots: append([]string(nil), roots...)}
 }
 
+// Absent reports nothing here: false proves nothing.
+func (r *Resolver) Absent(Path) bool { return false }
+
 // Resolve finds out what a path leads to, and every name it has on the way.
 // Links are read as text, and one that leads to nothing ends in a Missing
 // target. The error is ErrLoop, ErrNotDir, or what the system said, as

@@ -9,43 +9,39 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"github.com/fsmcp/fsmcp/internal/owndir"
 )
 
 // Archive reads what was kept. It changes nothing, and may be used while others
 // keep; what they add after it was opened it does not see.
 type Archive struct {
-	roots    []*os.Root
+	root     *os.Root // nil: there is no history
 	segments []*segment
 	code     coder
 }
 
-// Open opens the histories of state folders; those that have none are no error.
-func Open(stateDirs ...string) (*Archive, error) {
-	a := &Archive{}
-	for _, dir := range stateDirs {
-		root, err := openFound(dir)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			a.Close()
-			return nil, err
-		}
-		a.roots = append(a.roots, root)
-		found, err := segments(root)
-		if err != nil {
-			a.Close()
-			return nil, err
-		}
-		a.segments = append(a.segments, found...)
+// Open opens the history of a state folder; that there is none is no error.
+func Open(stateDir string) (*Archive, error) {
+	root, err := owndir.Sub(stateDir, Folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &Archive{}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	a := &Archive{root: root}
+	if a.segments, err = segments(root); err != nil {
+		a.Close()
+		return nil, err
 	}
 	return a, nil
 }
 
 // Close closes the archive.
 func (a *Archive) Close() {
-	for _, root := range a.roots {
-		root.Close()
+	if a.root != nil {
+		a.root.Close()
 	}
 }
 
@@ -130,30 +126,16 @@ func openRegular(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = damaged(fmt.Sprintf("%s lies in its place", kindOf(info.Mode())))
+		err = damaged(fmt.Sprintf("%s lies in its place", owndir.KindOf(info.Mode())))
+	}
+	if err == nil {
+		err = owndir.Check(f.Name(), info)
 	}
 	if err != nil {
 		f.Close()
 		return nil, nil, err
 	}
 	return f, info, nil
-}
-
-// kindOf names what is no regular file.
-func kindOf(mode fs.FileMode) string {
-	switch mode.Type() {
-	case fs.ModeDir:
-		return "a folder"
-	case fs.ModeSymlink:
-		return "a link"
-	case fs.ModeNamedPipe:
-		return "a FIFO"
-	case fs.ModeSocket:
-		return "a socket"
-	case 0:
-		return "a file"
-	}
-	return "a device"
 }
 
 // whole leaves out the entries whose bytes are damaged.

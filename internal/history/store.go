@@ -7,11 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
+	"github.com/fsmcp/fsmcp/internal/owndir"
 	"github.com/fsmcp/fsmcp/internal/save"
 )
 
@@ -26,7 +25,10 @@ const (
 
 // Settings are what the user decides. They may change while a Store is in use.
 type Settings struct {
-	// Required says that a change is stopped whose old bytes cannot be kept.
+	// Off says that nothing is to be kept any more.
+	Off bool
+	// Required says that a change is stopped whose old bytes cannot be kept, but not
+	// where there is no state folder, and so no history.
 	Required bool
 	MaxSize  int64 // bytes of all that is kept
 	MaxAge   time.Duration
@@ -34,7 +36,8 @@ type Settings struct {
 
 // Options of a Store.
 type Options struct {
-	// Dir makes sure of the state folder and names it.
+	// Dir makes sure of the state folder and names it; a *save.StateError says that
+	// there is none.
 	Dir func(context.Context) (string, error)
 	// Settings are asked for before each change.
 	Settings func() Settings
@@ -53,6 +56,7 @@ type Store struct {
 	mu      sync.Mutex // guards now
 	now     *writer
 	tidying sync.WaitGroup
+	aged    sync.Once
 }
 
 // New makes a Store.
@@ -96,6 +100,8 @@ func (e *KeepError) Unwrap() error { return e.Err }
 
 // Mark is a change that was kept; nil stands for one of a secret file.
 type Mark struct {
+	// Off says that nothing is kept of any change, as the user wants it.
+	Off bool
 	// Missed says why nothing could be kept of a change that goes on all the
 	// same, since nobody requires the history.
 	Missed error
@@ -128,22 +134,44 @@ func (m *Mark) ID() string {
 	return fmt.Sprintf("%s-%d", m.w.id, m.number)
 }
 
+// Secret reports whether nothing of a file with these names is kept.
+func (s *Store) Secret(names []string) bool { return s.o.Secret != nil && s.o.Secret(names) }
+
 // Keep keeps the bytes that a change replaces, and notes the change. It is to be
 // called under the file's lock, right before the change is made. An error is
 // *KeepError, and the change must then not be made.
 func (s *Store) Keep(ctx context.Context, c Change) (*Mark, error) {
-	if s.o.Secret != nil && s.o.Secret(c.Names) {
+	if s.Secret(c.Names) {
 		return nil, nil
 	}
 	settings := s.o.Settings()
+	if settings.Off {
+		s.aged.Do(func() { s.age(ctx, settings) })
+		return &Mark{Off: true}, nil
+	}
 	mark, err := s.keep(ctx, c, settings)
+	none := errors.As(err, new(*save.StateError))
 	switch {
 	case err == nil:
 		return mark, nil
-	case settings.Required:
+	case settings.Required && !none:
 		return nil, &KeepError{err}
 	}
 	return &Mark{Missed: err}, nil
+}
+
+// age has what was kept before the history was turned off go as it would have gone.
+func (s *Store) age(ctx context.Context, settings Settings) {
+	s.tidying.Go(func() {
+		dir, err := s.o.Dir(context.WithoutCancel(ctx))
+		if err != nil {
+			return
+		}
+		if root, err := owndir.Sub(dir, Folder); err == nil {
+			defer root.Close()
+			evict(root, settings, s.o.Now())
+		}
+	})
 }
 
 func (s *Store) keep(ctx context.Context, c Change, settings Settings) (*Mark, error) {
@@ -182,12 +210,16 @@ func (s *Store) Rescue(ctx context.Context, path string, content io.ReaderAt, si
 		return "", err
 	case mark == nil:
 		return "", errSecret
+	case mark.Off:
+		return "", errOff
 	case mark.Missed != nil:
 		return "", mark.Missed
 	}
 	defer mark.Done()
 	return mark.ID(), nil
 }
+
+var errOff = errors.New("the history is turned off")
 
 var errSecret = errors.New("the file's name is one of those that are not kept")
 
@@ -206,7 +238,7 @@ func (s *Store) writer(ctx context.Context, settings Settings) (*writer, error) 
 	if err != nil {
 		return nil, err
 	}
-	root, err := openFolder(dir)
+	root, err := owndir.MakeSub(dir, Folder)
 	if err != nil {
 		return nil, err
 	}
@@ -225,43 +257,6 @@ func (s *Store) writer(ctx context.Context, settings Settings) (*writer, error) 
 		evict(root, settings, s.o.Now())
 	})
 	return w, nil
-}
-
-// openFolder opens the history's folder, made if missing. The state folder above
-// it is there.
-func openFolder(dir string) (*os.Root, error) {
-	top, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer top.Close()
-	if err := top.Mkdir(Folder, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
-		return nil, err
-	}
-	return foundIn(top)
-}
-
-// openFound opens the history's folder where there is one.
-func openFound(dir string) (*os.Root, error) {
-	top, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer top.Close()
-	return foundIn(top)
-}
-
-// foundIn looks first at what bears the folder's name: a link would lead out of
-// what is private, and opening a FIFO would never end.
-func foundIn(top *os.Root) (*os.Root, error) {
-	info, err := top.Lstat(Folder)
-	if err == nil && !info.IsDir() {
-		err = &os.PathError{Op: "open", Path: filepath.Join(top.Name(), Folder), Err: fmt.Errorf("%s lies in the place of the folder", kindOf(info.Mode()))}
-	}
-	if err != nil {
-		return nil, err
-	}
-	return top.OpenRoot(Folder)
 }
 
 // random spells five random bytes in eight letters.

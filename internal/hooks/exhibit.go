@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fsmcp/fsmcp/internal/filelock"
+	"github.com/fsmcp/fsmcp/internal/owndir"
 )
 
 // Folder is the place in the state folder where old bytes are shown, each file in
@@ -37,7 +38,7 @@ func (r *Runner) exhibit(ctx context.Context, path string, old []byte) (*exhibit
 	if err != nil {
 		return nil, err
 	}
-	root, err := openFolder(dir)
+	root, err := owndir.MakeSub(dir, Folder)
 	if err != nil {
 		return nil, err
 	}
@@ -53,33 +54,6 @@ func (r *Runner) exhibit(ctx context.Context, path string, old []byte) (*exhibit
 		return nil, err
 	}
 	return e, nil
-}
-
-// openFolder opens Folder, made if missing. A link in its place would lead out of
-// what is private.
-func openFolder(dir string) (*os.Root, error) {
-	top, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer top.Close()
-	if err := top.Mkdir(Folder, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return nil, err
-	}
-	return openFound(top)
-}
-
-var errNoFolder = errors.New("not a folder")
-
-func openFound(top *os.Root) (*os.Root, error) {
-	info, err := top.Lstat(Folder)
-	if err == nil && !info.IsDir() {
-		err = &fs.PathError{Op: "open", Path: filepath.Join(top.Name(), Folder), Err: errNoFolder}
-	}
-	if err != nil {
-		return nil, err
-	}
-	return top.OpenRoot(Folder)
 }
 
 // create makes the file and locks it. What is not locked yet may be swept away by
@@ -129,19 +103,12 @@ func (e *exhibit) remove() {
 	e.root.Close()
 }
 
-// Sweep removes what processes that died have left in these state folders. What
-// cannot be removed is left for the next one.
-func Sweep(stateDirs ...string) {
-	for _, dir := range stateDirs {
-		top, err := os.OpenRoot(dir)
-		if err != nil {
-			continue
-		}
-		if root, err := openFound(top); err == nil {
-			sweep(root)
-			root.Close()
-		}
-		top.Close()
+// Sweep removes what processes that died have left in a state folder. What cannot
+// be removed is left for the next one.
+func Sweep(stateDir string) {
+	if root, err := owndir.Sub(stateDir, Folder); err == nil {
+		sweep(root)
+		root.Close()
 	}
 }
 

@@ -125,7 +125,8 @@ func TestSweep(t *testing.T) {
 			t.Fatalf("%s: %v", name, err) // both are as young
 		}
 	}
-	Sweep(filepath.Join(state, "nothing"), state)
+	Sweep(filepath.Join(state, "nothing"))
+	Sweep(state)
 	if _, err := os.Stat(living.name); err != nil {
 		t.Errorf("what a living process shows was swept: %v", err)
 	}

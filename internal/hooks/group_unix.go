@@ -12,7 +12,7 @@ type group struct{ cmd *exec.Cmd }
 
 // newGroup has a command that is not started yet begin a group of processes.
 func newGroup(cmd *exec.Cmd) *group {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.SysProcAttr = ownGroup()
 	return &group{cmd}
 }
 

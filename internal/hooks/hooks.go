@@ -2,11 +2,14 @@ package hooks
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"path"
 	"path/filepath"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/bmatcuk/doublestar/v4"
 )
@@ -26,8 +29,11 @@ type Hook struct {
 	// of a name, one with a slash with the whole name or its end; "**" stands for any
 	// number of folders.
 	Glob string
-	// Command is a program, looked for in PATH, and its arguments.
+	// Command is a program and its arguments. One without a slash is looked for in
+	// PATH and then in Folder, a relative one in Folder.
 	Command []string
+	// Folder is where the settings lie that name it; "": nowhere.
+	Folder  string
 	Timeout time.Duration
 }
 
@@ -38,18 +44,44 @@ type Event struct {
 	// Path is the file's resolved name.
 	Path    string `json:"path"`
 	Session string `json:"session"`
+	// Call is the client's id of the call.
+	Call string `json:"call"`
 	// Before names a file with the old bytes, readable until the command ends; ""
 	// where there is none.
 	Before string `json:"before,omitempty"`
+	// PathBase64 and BeforeBase64 are set by line where those names are not UTF-8.
+	PathBase64   string `json:"pathBase64,omitempty"`
+	BeforeBase64 string `json:"beforeBase64,omitempty"`
 }
 
-// line is an event as a command reads it.
+// line returns the event as a command reads it. JSON holds text alone, so each byte of
+// a name that is not UTF-8 is written as \xNN, and the name itself is added in base64.
 func (e Event) line() ([]byte, error) {
+	e.Path, e.PathBase64 = asText(e.Path)
+	e.Before, e.BeforeBase64 = asText(e.Before)
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false) // who looks for a name with & by simple means finds it
 	err := enc.Encode(e)
 	return b.Bytes(), err
+}
+
+// asText returns a name as text, and in base64 where it is none.
+func asText(name string) (text, base64Name string) {
+	if utf8.ValidString(name) {
+		return name, ""
+	}
+	var b strings.Builder
+	for rest := name; rest != ""; {
+		r, size := utf8.DecodeRuneInString(rest)
+		if r == utf8.RuneError && size == 1 {
+			fmt.Fprintf(&b, `\x%02x`, rest[0])
+		} else {
+			b.WriteString(rest[:size])
+		}
+		rest = rest[size:]
+	}
+	return b.String(), base64.StdEncoding.EncodeToString([]byte(name))
 }
 
 // List are the commands of one moment, in the order in which they run.

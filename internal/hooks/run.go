@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 )
 
 const (
@@ -72,6 +71,9 @@ type Round struct {
 	Event Event
 	// Dir is where they run.
 	Dir string
+	// Barred reports whether a file lies where no command may come from, by its
+	// absolute name; nil: every file may be run.
+	Barred func(name string) bool
 	// Old are the bytes that were replaced, for the event's Before; nil: they are
 	// not shown.
 	Old []byte
@@ -84,7 +86,8 @@ type Ending uint8
 const (
 	Passed  Ending = iota // exit status 0
 	Refused               // exit status 2, before a change
-	Failed                // anything else
+	Failed                // any other exit status
+	NotRun                // it was not started, or could not be told of the change
 	Late                  // killed at its deadline
 	Stopped               // killed since its caller gave up
 )
@@ -102,15 +105,15 @@ type Report struct {
 	Took time.Duration
 }
 
-// Before runs the commands before a change, until one of them refuses or is late:
-// then stop is that one's report, and the change must not be made. all are the
-// reports of all that ran. An error is that of ctx.
+// Before runs the commands before a change, until one of them refuses, is late or is
+// not run: then stop is that one's report, and the change must not be made. all are
+// the reports of all that ran. An error is that of ctx.
 func (r *Runner) Before(ctx context.Context, round Round) (all []Report, stop *Report, err error) {
 	for _, h := range round.Hooks {
-		report := r.run(ctx, h, round.Dir, round.Event)
+		report := r.run(ctx, h, round)
 		all = append(all, report)
 		switch report.Ending {
-		case Refused, Late:
+		case Refused, Late, NotRun:
 			return all, &report, nil
 		case Stopped:
 			if err = context.Cause(ctx); err == nil {
@@ -134,7 +137,7 @@ func (r *Runner) After(ctx context.Context, round Round) (all []Report, shown er
 		}
 	}
 	for _, h := range round.Hooks {
-		report := r.run(ctx, h, round.Dir, round.Event)
+		report := r.run(ctx, h, round)
 		if report.Ending == Refused { // there is nothing left to refuse
 			report = report.failed("failed (exit status 2)")
 		}
@@ -160,13 +163,13 @@ func (r *Runner) enter() bool {
 }
 
 // run runs one command.
-func (r *Runner) run(ctx context.Context, h Hook, dir string, e Event) (p Report) {
+func (r *Runner) run(ctx context.Context, h Hook, round Round) (p Report) {
 	p.Hook = h
 	begun := time.Now()
 	defer func() { p.Took = time.Since(begun) }()
-	line, err := e.line()
-	if err != nil || !utf8.ValidString(e.Path) || !utf8.ValidString(e.Before) {
-		return p.failed("could not be told of the file: its name is no valid text")
+	line, err := round.Event.line()
+	if err != nil {
+		return p.notRun("could not be told of the change: " + err.Error())
 	}
 	if ctx.Err() != nil || !r.enter() {
 		p.Ending, p.Why = Stopped, "was not started"
@@ -177,13 +180,18 @@ func (r *Runner) run(ctx context.Context, h Hook, dir string, e Event) (p Report
 	defer cancel()
 	defer context.AfterFunc(r.life, cancel)()
 
+	cmd, err := r.command(h, round)
+	switch barred := (*BarredError)(nil); {
+	case errors.As(err, &barred):
+		return p.notRun(barred.Error())
+	case err != nil:
+		return p.notRun("could not be started: " + innermost(err).Error())
+	}
 	var out, complaints head
-	cmd := exec.Command(h.Command[0], h.Command[1:]...)
-	cmd.Dir, cmd.Env, cmd.WaitDelay = dir, r.o.Env, linger
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(line), &out, &complaints
 	g := newGroup(cmd)
 	if err := cmd.Start(); err != nil {
-		return p.failed("could not be started: " + innermost(err).Error())
+		return p.notRun("could not be started: " + innermost(err).Error())
 	}
 	defer g.close()
 	g.gather()
@@ -226,7 +234,7 @@ func (p Report) ended(cmd *exec.Cmd, err error) Report {
 	state := cmd.ProcessState
 	switch {
 	case state == nil:
-		return p.failed("was lost: " + innermost(err).Error())
+		return p.notRun("was lost: " + innermost(err).Error())
 	case state.Success():
 		return p
 	case state.ExitCode() == refusing:
@@ -238,6 +246,11 @@ func (p Report) ended(cmd *exec.Cmd, err error) Report {
 
 func (p Report) failed(why string) Report {
 	p.Ending, p.Why = Failed, why
+	return p
+}
+
+func (p Report) notRun(why string) Report {
+	p.Ending, p.Why = NotRun, why
 	return p
 }
 

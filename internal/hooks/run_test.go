@@ -42,13 +42,13 @@ func TestEventIsOneLine(t *testing.T) {
 	out := filepath.Join(dir, "out")
 	r := New(Options{})
 	defer r.Close()
-	e := Event{Event: AfterEdit, Tool: "Edit", Path: `/p/a & <b> "ü".go`, Session: "s1"}
+	e := Event{Event: AfterEdit, Tool: "Edit", Path: `/p/a & <b> "ü".go`, Session: "s1", Call: "c1"}
 	round := Round{Hooks: List{sh(`read -r line; printf '%s' "$line" >` + out + `; if read -r more; then exit 3; fi; pwd >>` + out)}, Event: e, Dir: dir}
 	if all, _ := r.After(t.Context(), round); len(all) != 1 || all[0].Ending != Passed || all[0].Took <= 0 {
 		t.Fatalf("%+v", all)
 	}
 	got, err := os.ReadFile(out)
-	want := `{"event":"afterFileEdited","tool":"Edit","path":"/p/a & <b> \"ü\".go","session":"s1"}` + dir + "\n"
+	want := `{"event":"afterFileEdited","tool":"Edit","path":"/p/a & <b> \"ü\".go","session":"s1","call":"c1"}` + dir + "\n"
 	if err != nil || string(got) != want {
 		t.Errorf("%v: %s\nwant %s", err, got, want)
 	}
@@ -76,9 +76,9 @@ func TestEndings(t *testing.T) {
 		{"fails", sh("echo oh >&2; exit 1"), Failed, "failed (exit status 1)", "oh\n", false},
 		{"fails with 3", sh("exit 3"), Failed, "failed (exit status 3)", "", false},
 		{"by signal", sh("kill -SEGV $$"), Failed, "failed (signal: segmentation fault", "", false},
-		{"no such program", program("no-such-program-of-anybody"), Failed, "could not be started: executable file not found", "", false},
-		{"no such file", program("/no/such/program"), Failed, "could not be started: no such file or directory", "", false},
-		{"no program", program(plain), Failed, "could not be started: permission denied", "", false},
+		{"no such program", program("no-such-program-of-anybody"), NotRun, "could not be started: executable file not found", "", true},
+		{"no such file", program("/no/such/program"), NotRun, "could not be started: no such file or directory", "", true},
+		{"no program", program(plain), NotRun, "could not be started: permission denied", "", true},
 		{"late", within(sh("echo slow >&2; sleep 60"), 1500*time.Millisecond), Late, "did not end within 1.5s", "slow\n", true},
 		{"deaf", sh("exec <&-; exit 0"), Passed, "", "", false},
 	} {
@@ -92,20 +92,6 @@ func TestEndings(t *testing.T) {
 		if (stop != nil) != c.stop {
 			t.Errorf("%s: stops the change: %v", c.name, stop)
 		}
-	}
-}
-
-// A command of the workspace's own is looked for there, not where the server runs.
-func TestRelativeProgram(t *testing.T) {
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "own"), []byte("#!/bin/sh\necho mine\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	r := New(Options{})
-	defer r.Close()
-	all, _, err := r.Before(t.Context(), Round{Hooks: List{{Command: []string{"./own"}, Timeout: time.Minute}}, Dir: dir})
-	if err != nil || all[0].Said != "mine\n" {
-		t.Errorf("%+v, %v", all, err)
 	}
 }
 
@@ -269,11 +255,24 @@ func TestClose(t *testing.T) {
 	}
 }
 
-func TestNameThatIsNoText(t *testing.T) {
+// JSON holds text alone: a guard is told of a name that is none by escapes, and of its
+// bytes in base64. The control arm is a name that looks like such an escape.
+func TestNameThatIsNotUTF8(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "out")
 	r := New(Options{})
 	defer r.Close()
-	all, _, err := r.Before(t.Context(), Round{Hooks: List{sh("exit 2")}, Event: Event{Path: "/p/\xff.go"}, Dir: "/"})
-	if err != nil || all[0].Ending != Failed {
-		t.Errorf("%+v, %v", all, err)
+	for _, c := range []struct{ path, before, want string }{
+		{"/p/\xff\xc3ü\xe2\x82.go", "", `"path":"/p/\\xff\\xc3ü\\xe2\\x82.go","session":"","call":"","pathBase64":"L3Av/8PDvOKCLmdv"`},
+		{"/p/a.go", "/s/\xfe", `"path":"/p/a.go","session":"","call":"","before":"/s/\\xfe","beforeBase64":"L3Mv/g=="`},
+		{`/p/\xff�.go`, "", `"path":"/p/\\xff�.go","session":"","call":""`},
+	} {
+		round := Round{Hooks: List{sh("cat >" + out + "; exit 2")}, Event: Event{Event: BeforeEdit, Tool: "Edit", Path: c.path, Before: c.before}, Dir: "/"}
+		if _, stop, err := r.Before(t.Context(), round); err != nil || stop == nil || stop.Ending != Refused {
+			t.Errorf("%q: %+v, %v", c.path, stop, err)
+		}
+		got, err := os.ReadFile(out)
+		if want := `{"event":"beforeFileEdited","tool":"Edit",` + c.want + "}\n"; err != nil || string(got) != want {
+			t.Errorf("%v: %s\nwant %s", err, got, want)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package media
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 )
 
@@ -46,8 +47,10 @@ type Shot struct {
 
 // Request asks for one picture within limits.
 type Request struct {
-	Kind   Kind
-	Region *Rect // the part to show; nil: all of it
+	Kind Kind
+	// Region is the part to show; nil: all of it. A small one is enlarged, and one of
+	// a lossless file stays lossless where that fits.
+	Region *Rect
 	Limits Limits
 	Bounds Bounds
 }
@@ -92,13 +95,25 @@ func Develop(e Engine, data []byte, q Request) (Result, error) {
 		}
 	}
 	w, h := fit(part.Width, part.Height, q.Limits.Side)
+	if q.Region != nil {
+		w, h = enlarged(w, h, q.Limits.Side)
+	}
 	p, err := e.Open(data, f, View{part, w, h})
 	if err != nil {
 		return Result{}, err
 	}
 	defer p.Close()
 	l := ladder{p: p, limits: q.Limits, width: w, height: h}
-	shot, out, err := l.climb(target(e, f.Kind, p.Opaque()))
+	as := target(e, f.Kind, p.Opaque())
+	var shot Shot
+	var out []byte
+	if q.Region != nil && w >= part.Width && lossless(f.Kind, data) {
+		as = PNG
+		shot, out, err = l.best([]Shot{{Width: w, Height: h, As: PNG}, {Width: w, Height: h, As: PNG, Best: true}})
+	}
+	if err == nil && out == nil {
+		shot, out, err = l.climb(as)
+	}
 	if err != nil {
 		return Result{}, err
 	}
@@ -106,6 +121,41 @@ func Develop(e Engine, data []byte, q Request) (Result, error) {
 	return Result{Data: out, As: shot.As, Frames: Frames(q.Kind, data), Approximate: faded != nil && faded.Approximate(), Shown: Shown{
 		Width: f.Width, Height: f.Height, Part: part, Zoomed: q.Region != nil, DisplayWidth: shot.Width, DisplayHeight: shot.Height,
 	}}, nil
+}
+
+// lossless reports whether a file keeps its pixels as they were.
+func lossless(k Kind, data []byte) bool {
+	switch k {
+	case PNG, GIF, BMP, ICO:
+		return true
+	case TIFF:
+		switch LayoutOf(data).Compression {
+		case 6, 7, 34712, 34892: // JPEG, JPEG 2000, lossy JPEG of DNG
+			return false
+		}
+		return true
+	case WebP:
+		return webpLossless(data)
+	}
+	return false
+}
+
+// webpLossless reports whether the first picture of a WebP is stored losslessly.
+func webpLossless(data []byte) bool {
+	for at := 12; at+8 <= len(data); {
+		switch string(data[at : at+4]) {
+		case "VP8L":
+			return true
+		case "VP8 ":
+			return false
+		case "ANMF": // its picture stands behind 16 bytes of its own
+			at += 8 + 16
+			continue
+		}
+		size := int(binary.LittleEndian.Uint32(data[at+4:]))
+		at += 8 + size + size&1
+	}
+	return false
 }
 
 // target is the kind that a picture is encoded as: its own where the engine

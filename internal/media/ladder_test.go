@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -178,6 +179,77 @@ func TestRegionsAreCutAtFullSize(t *testing.T) {
 	r, err := develop(t, e, 4000, 3000, func(q *Request) { q.Region = &Rect{3900, -10, 500, 500} })
 	if err != nil || e.views[0] != (View{Rect{3900, 0, 100, 490}, 100, 490}) || r.Shown.Line() != "[Image: region 3900,0,100,490 of original 4000x3000, displayed at 100x490. Multiply coordinates by 1.00 and add 3900,0 to map to original image.]" {
 		t.Errorf("%+v %+v %v", e.views, r.Shown, err)
+	}
+}
+
+// A small region is shown a whole number of times as large.
+func TestSmallRegionsAreEnlarged(t *testing.T) {
+	for _, c := range []struct{ w, h, side, times int }{
+		{400, 10, 2000, 1}, {399, 300, 2000, 2}, {300, 399, 2000, 2}, {267, 10, 2000, 2}, {266, 266, 2000, 3}, {200, 100, 2000, 4}, {201, 1, 2000, 3}, {1, 1, 2000, 4},
+		{200, 100, 450, 2}, {200, 100, 200, 1}, {200, 100, 100, 0},
+	} {
+		e := &sized{bytes: func(Shot) int { return 1 }}
+		r, err := develop(t, e, 4000, 3000, func(q *Request) { q.Region, q.Limits.Side = &Rect{10, 20, c.w, c.h}, c.side })
+		w, h := c.w*c.times, c.h*c.times
+		if c.times == 0 {
+			w, h = 100, 50
+		}
+		if err != nil || r.Shown.DisplayWidth != w || r.Shown.DisplayHeight != h || e.views[0].Width != w {
+			t.Errorf("%+v: %+v %v", c, r.Shown, err)
+		}
+	}
+	e := &sized{bytes: func(Shot) int { return 1 }}
+	r, _ := develop(t, e, 4000, 3000, func(q *Request) { q.Region = &Rect{10, 20, 200, 150} })
+	if line := "[Image: region 10,20,200,150 of original 4000x3000, displayed at 800x600. Multiply coordinates by 0.25 and add 10,20 to map to original image.]"; r.Shown.Line() != line {
+		t.Error(r.Shown.Line())
+	}
+}
+
+// A region of a file that keeps its pixels stays a PNG where that is within the limits,
+// however much less a JPEG takes.
+func TestRegionsStayLossless(t *testing.T) {
+	sizes := func(png, best int) func(Shot) int {
+		return func(s Shot) int {
+			switch {
+			case s.As == JPEG:
+				return 100
+			case s.Best:
+				return best
+			}
+			return png
+		}
+	}
+	region := func(q *Request) { q.Region = &Rect{0, 0, 1000, 500} }
+	for _, c := range []struct {
+		name   string
+		bytes  func(Shot) int
+		change func(*Request)
+		want   Kind
+	}{
+		{"whole", sizes(300, 300), nil, JPEG},
+		{"region", sizes(300, 300), region, PNG},
+		{"packed well", sizes(600_000, 400_000), region, PNG},
+		{"over the limits", sizes(600_000, 600_000), region, JPEG},
+		{"scaled down", sizes(300, 300), func(q *Request) { q.Region = &Rect{0, 0, 3000, 500} }, JPEG},
+	} {
+		r, err := develop(t, &sized{opaque: true, bytes: c.bytes}, 4000, 3000, c.change)
+		if err != nil || r.As != c.want {
+			t.Errorf("%s: %v %v", c.name, r.As, err)
+		}
+	}
+	chunk := func(name string, size int) string {
+		return name + string(binary.LittleEndian.AppendUint32(nil, uint32(size))) + strings.Repeat("x", size)
+	}
+	for data, want := range map[string]bool{
+		chunk("VP8L", 4): true, chunk("VP8 ", 4): false, chunk("VP8X", 10) + chunk("ICCP", 3) + "\x00" + chunk("VP8L", 4): true,
+		chunk("VP8X", 10) + chunk("ALPH", 2) + chunk("VP8 ", 4): false, chunk("VP8X", 10) + "ANMF\x20\x00\x00\x00" + strings.Repeat("y", 16) + chunk("VP8L", 2): true, "": false,
+	} {
+		if lossless(WebP, []byte("RIFF....WEBP"+data)) != want {
+			t.Errorf("%q", data)
+		}
+	}
+	if lossless(JPEG, nil) || !lossless(BMP, nil) || !lossless(GIF, nil) {
+		t.Error("kinds")
 	}
 }
 

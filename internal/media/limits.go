@@ -74,6 +74,25 @@ func fit(width, height, side int) (w, h int) {
 	return scaled(width, side, height), side
 }
 
+// Sizes of regions that are enlarged, as models see small pictures poorly (source: the
+// specification of media, "Images").
+const (
+	smallRegion   = 400 // the longer side from which a region is shown as it is
+	largeRegion   = 800 // that no enlarged one exceeds
+	mostEnlarging = 4
+)
+
+// enlarged is the size at which a region of a size is shown: a whole number of times
+// as large, within a square.
+func enlarged(width, height, side int) (w, h int) {
+	longer := max(width, height)
+	if longer >= smallRegion {
+		return width, height
+	}
+	times := max(min(mostEnlarging, largeRegion/longer, side/longer), 1)
+	return times * width, times * height
+}
+
 // scaled is n times a share, rounded, and never nothing.
 func scaled(n, share, whole int) int {
 	return max(1, int(math.Round(float64(n)*float64(share)/float64(whole))))

@@ -15,14 +15,19 @@ const (
 	// many a call may name.
 	WholePages = 10
 	MostPages  = 20
-	// PageSide is the longer side of a page's picture in pixels.
-	PageSide    = 1568
-	PageQuality = 80
 	// PagePictures is how many pages come with a picture.
 	PagePictures = 7
 	// WholeDocument is the largest PDF that is handed on as one.
 	WholeDocument = 5_767_168 // bytes
 )
+
+// PageStep is how a page's picture is made: its longer side in pixels, and the quality
+// of the JPEG.
+type PageStep struct{ Side, Quality int }
+
+// PageSteps are how pages are shown, the best first (source: the specification of
+// media, "PDFs"). The others are for pages that have too little room.
+func PageSteps() []PageStep { return []PageStep{{1568, 80}, {1568, 60}, {1568, 45}, {1176, 45}} }
 
 // PagesError says why words name no pages of a document.
 type PagesError struct {
@@ -141,10 +146,10 @@ type Progress func(done, total int64, what string)
 // PDFRequest asks for pages of a document.
 type PDFRequest struct {
 	Pages string // as given
-	// Pictures is how many pages come with one at most. Where that are not all,
-	// those that hold more than text come first, or with InOrder the first ones.
+	// Pictures is how many pages come with one at most: the first ones. With Choose
+	// those are left out that are text alone, unless one page is named by itself.
 	Pictures int
-	InOrder  bool
+	Choose   bool
 	// Room bounds the whole answer in characters, pictures in base64; Text what
 	// of it is text.
 	Room, Text int
@@ -169,12 +174,15 @@ type PDFResult struct {
 	Behind int
 }
 
-// PDFPage is one page. Picture is a JPEG; nil where there was no room for one.
+// PDFPage is one page. Picture is a JPEG; nil where there was no room for one, or
+// with Plain none of use, as the page is text alone. Coarse: there was no room for the
+// best.
 type PDFPage struct {
-	Number  int
-	Text    string
-	Cut     int // bytes of the text that had no room
-	Picture []byte
+	Number        int
+	Text          string
+	Cut           int // bytes of the text that had no room
+	Picture       []byte
+	Plain, Coarse bool
 }
 
 // Chapter is an entry of an outline's first level.

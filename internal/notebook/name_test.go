@@ -90,7 +90,7 @@ func TestCutOutputsNameACall(t *testing.T) {
 	}
 	nb := mustParse(t, wrap(strings.Join([]string{cell("same"), cell("same"), cell("cell-0"), cell("own")}, ", ")))
 	for i, want := range []string{"no cell_id leads to this cell", `cell_id "cell-1"`, `cell_id "cell-0"`, `cell_id "own"`} {
-		if got := text(nb.Render(Options{First: i, Limit: 1, MaxOutput: 20}).Parts); !strings.Contains(got, "80 of 100 characters") || !strings.Contains(got, want) {
+		if got := allText(nb.Render(Options{First: i, Limit: 1, MaxOutput: 20}).Parts); !strings.Contains(got, "80 of 100 characters") || !strings.Contains(got, want) {
 			t.Errorf("cell %d: %s", i, got)
 		}
 	}

@@ -2,8 +2,11 @@ package notebook
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"unicode/utf8"
+
+	"github.com/fsmcp/fsmcp/internal/text"
 )
 
 // CellOptions say which lines of a cell RenderCell shows. Lines count over the
@@ -12,6 +15,9 @@ type CellOptions struct {
 	First  int // number of the first line; 0 is 1
 	Limit  int // how many lines; 0 is all
 	Column int // first character of the one line to show in part; 0 is none
+	// Columns is how many characters to show of that line, or of one for which there
+	// is no room; 0 is all.
+	Columns int
 	// MaxText is how many bytes of text to show at most; 0 is any number.
 	MaxText int
 }
@@ -33,6 +39,8 @@ type CellView struct {
 	More bool
 	// NextColumn is where the rest of a line begins that did not fit, else 0.
 	NextColumn int
+	// Notice tells in which lines characters stand that a reader cannot see.
+	Notice string
 }
 
 // RenderCell shows the cell at index i, its outputs whole. All of it comes in
@@ -53,6 +61,8 @@ func (nb *Notebook) RenderCell(i int, o CellOptions) CellView {
 	fits := o.MaxText <= 0 || len(source)+len(out.text) <= o.MaxText
 	if fits && o.First <= 1 && o.Limit <= 0 && o.Column <= 0 && nb.whole(&w, i, f, out, o.MaxText) {
 		v.Last, v.Shown = v.Total, v.Cell.Source
+		w.oddLines(source, 1)
+		w.oddLines(out.text, v.SourceLines+1)
 	} else {
 		nb.page(&w, &v, f, pager{source: source, outputs: out.text, options: o})
 	}
@@ -64,18 +74,33 @@ func (nb *Notebook) RenderCell(i int, o CellOptions) CellView {
 		}
 	}
 	v.Parts = w.finish()
+	v.Notice = w.odd.Notice("line ", "lines ", strconv.Itoa)
 	return v
 }
 
 // whole writes all of a cell if there is room.
 func (nb *Notebook) whole(w *writer, i int, f fields, out *outputs, room int) bool {
-	w.buf = append(nb.appendCell(w.buf, nb.name(i), f), out.text...)
+	w.buf = nb.appendCell(w.buf, nb.name(i), f)
+	if len(out.text) > 0 {
+		w.buf = append(slices.Grow(w.buf, len(outputLine)+len(out.text)+1), outputLine...) // and a line's end
+		from := len(w.buf)
+		w.buf = text.EscapeFrameFrom(append(w.buf, out.text...), from)
+	}
 	w.endLine()
 	if room > 0 && w.total() > room {
 		w.buf = w.buf[:0]
 		return false
 	}
 	return true
+}
+
+// oddLines counts what a reader cannot see in lines, the first of which bears the
+// number first.
+func (w *writer) oddLines(all []byte, first int) {
+	for line := range bytes.Lines(all) {
+		w.odd.Add(line, first)
+		first++
+	}
 }
 
 // pager writes numbered lines.
@@ -87,13 +112,14 @@ type pager struct {
 	from, to        int // what of the source was written
 	column          int // where the rest of the last line begins; 0 is none
 	body            []byte
+	odd             *text.Oddities
 }
 
 // page writes the lines that were asked for and notes in v which those were.
 func (nb *Notebook) page(w *writer, v *CellView, f fields, p pager) {
 	open := append(nb.appendOpen(nil, v.Cell.Name, f), '\n')
 	closing := appendHalves(appendClose(nil, v.Cell.Name), v.Cell.Halves)
-	p.line, p.room = v.First, -1
+	p.line, p.room, p.odd = v.First, -1, &w.odd
 	if p.options.MaxText > 0 {
 		p.room = max(p.options.MaxText-len(open)-len(closing), 1)
 	}
@@ -104,6 +130,9 @@ func (nb *Notebook) page(w *writer, v *CellView, f fields, p pager) {
 	v.Last, v.NextColumn = p.line-1, p.column
 	if inSource > 0 {
 		w.buf = append(append(append(w.buf, open...), p.body[:inSource]...), closing...)
+		if len(p.body) > inSource {
+			w.buf = append(w.buf, outputLine...)
+		}
 	} else if len(p.body) > 0 {
 		w.buf = append(append(append(w.buf, "[outputs of cell "...), v.Cell.Name...), "]\n"...)
 	}
@@ -139,16 +168,16 @@ func (p *pager) done() bool {
 		p.options.Column > 0 && written >= 1
 }
 
-// write writes the lines of text that are next, as long as there is room. The
-// first line of text has number base. What was written is from..to of text.
-func (p *pager) write(text []byte, base int, from, to *int) {
-	at := lineStart(text, p.line-base)
+// write writes the lines of a text that are next, as long as there is room. The
+// first line of it has number base. What was written is from..to of it.
+func (p *pager) write(all []byte, base int, from, to *int) {
+	at := lineStart(all, p.line-base)
 	if p.line < base || at < 0 {
 		return
 	}
 	*from, *to = at, at
-	for *to < len(text) && !p.done() {
-		line := text[*to:]
+	for *to < len(all) && !p.done() {
+		line := all[*to:]
 		if end := bytes.IndexByte(line, '\n'); end >= 0 {
 			line = line[:end+1]
 		}
@@ -168,14 +197,21 @@ func (p *pager) write(text []byte, base int, from, to *int) {
 
 // writeLine writes a whole line if there is room.
 func (p *pager) writeLine(line []byte) bool {
-	number := strconv.Itoa(p.line)
-	line = bytes.TrimSuffix(line, []byte("\n"))
-	size := len(number) + len(line) + 2
-	if p.room >= 0 && size > p.room {
+	start := len(p.body)
+	p.body = append(strconv.AppendInt(p.body, int64(p.line), 10), '\t')
+	from := len(p.body)
+	whole := bytes.TrimSuffix(line, []byte("\n"))
+	fits := p.room < 0 || from-start+len(whole)+1 <= p.room // else it may be long, and is not copied
+	if fits {
+		p.body = append(text.EscapeFrameFrom(append(p.body, whole...), from), '\n')
+		fits = p.room < 0 || len(p.body)-start <= p.room
+	}
+	if !fits {
+		p.body = p.body[:start]
 		return false
 	}
-	p.spend(size)
-	p.body = append(append(append(append(p.body, number...), '\t'), line...), '\n')
+	p.spend(len(p.body) - start)
+	p.odd.Add(line, p.line)
 	p.line++
 	return true
 }
@@ -190,21 +226,27 @@ func (p *pager) spend(size int) {
 // one character of it, and moves to behind that. It returns how many bytes of
 // the line it left out before.
 func (p *pager) writePart(line []byte, column int, to *int) (skipped int) {
-	text := bytes.TrimSuffix(line, []byte("\n"))
-	skipped = min(runeOffset(text, min(column-1, len(text))), len(text))
-	rest := text[skipped:]
+	whole := bytes.TrimSuffix(line, []byte("\n"))
+	skipped = min(runeOffset(whole, min(column-1, len(whole))), len(whole))
+	rest := whole[skipped:]
 	size := len(rest)
+	if n := p.options.Columns; n > 0 {
+		size = min(runeOffset(rest, min(n, size)), size)
+	}
 	if number := len(strconv.Itoa(p.line)) + 2; p.room >= 0 && size > p.room-number {
 		size = wholeRunes(rest, p.room-number)
 	}
-	p.body = append(append(append(strconv.AppendInt(p.body, int64(p.line), 10), '\t'), rest[:size]...), '\n')
+	p.body = append(strconv.AppendInt(p.body, int64(p.line), 10), '\t')
+	from := len(p.body)
+	p.body = append(text.EscapeFrameFrom(append(p.body, rest[:size]...), from), '\n')
+	p.odd.Add(rest[:size], p.line)
 	p.spend(size)
 	p.line++
 	*to += skipped + size
 	if size < len(rest) {
 		p.column = column + utf8.RuneCount(rest[:size])
 	} else {
-		*to += len(line) - len(text)
+		*to += len(line) - len(whole)
 	}
 	return skipped
 }

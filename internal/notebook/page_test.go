@@ -42,10 +42,10 @@ func TestPages(t *testing.T) {
 		more        bool
 		column      int
 	}{
-		{CellOptions{}, open + "l1\nl2\nl3" + closing + "o4\no5\n" + picture, 1, 6, false, 0},
-		{CellOptions{First: 1, MaxText: 1000}, open + "l1\nl2\nl3" + closing + "o4\no5\n" + picture, 1, 6, false, 0},
+		{CellOptions{}, open + "l1\nl2\nl3" + closing + "Output:\no4\no5\n" + picture, 1, 6, false, 0},
+		{CellOptions{First: 1, MaxText: 1000}, open + "l1\nl2\nl3" + closing + "Output:\no4\no5\n" + picture, 1, 6, false, 0},
 		{CellOptions{Limit: 2}, open + "\n1\tl1\n2\tl2\n" + closing, 1, 2, true, 0},
-		{CellOptions{First: 3, Limit: 2}, open + "\n3\tl3\n" + closing + "4\to4\n", 3, 4, true, 0},
+		{CellOptions{First: 3, Limit: 2}, open + "\n3\tl3\n" + closing + "Output:\n4\to4\n", 3, 4, true, 0},
 		{CellOptions{First: 5}, "[outputs of cell c]\n5\to5\n6\t[picture: image/png, 67 bytes]\n<<image/png 67>>\n", 5, 6, false, 0},
 		{CellOptions{First: 7}, "", 7, 6, false, 0},
 		{CellOptions{First: 2, Column: 2}, open + "\n2\t2\n" + closing, 2, 2, true, 0},
@@ -57,7 +57,7 @@ func TestPages(t *testing.T) {
 	}
 	for _, test := range tests {
 		v := nb.RenderCell(0, test.options)
-		if got := text(v.Parts); got != test.want {
+		if got := allText(v.Parts); got != test.want {
 			t.Errorf("%+v:\n%q\nwant\n%q", test.options, got, test.want)
 		}
 		if v.First != test.first || v.Last != test.last || v.More != test.more || v.NextColumn != test.column || v.Total != 6 || v.SourceLines != 3 {

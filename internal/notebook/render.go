@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"unicode/utf8"
+
+	"github.com/fsmcp/fsmcp/internal/text"
 )
 
 // DefaultMaxOutput is how many characters of a cell's outputs are shown where
@@ -43,6 +45,8 @@ type View struct {
 	Size  int // bytes of text
 	// Next is the index of the first cell behind those that are shown.
 	Next int
+	// Notice tells in which cells characters stand that a reader cannot see.
+	Notice string
 }
 
 // Render shows cells in order, each with its outputs behind it and its pictures
@@ -68,6 +72,7 @@ func (nb *Notebook) Render(o Options) View {
 		v.Shown = append(v.Shown, shown)
 	}
 	v.Parts, v.Size = w.finish(), w.size
+	v.Notice = w.odd.Notice("cell ", "cells ", nb.name)
 	return v
 }
 
@@ -98,12 +103,17 @@ func (nb *Notebook) renderCell(w *writer, i int, o Options) (shown Shown, ok boo
 		return Shown{}, false
 	}
 	nb.readOutputs(&w.out, i, f)
-	w.buf = nb.appendCut(w.buf, i, w.out.text, o.MaxOutput)
+	if len(w.out.text) > 0 {
+		w.buf = append(w.buf, outputLine...)
+		from := len(w.buf)
+		w.buf = text.EscapeFrameFrom(nb.appendCut(w.buf, i, w.out.text, o.MaxOutput), from)
+	}
 	w.endLine()
 	if o.MaxText > 0 && w.total() > o.MaxText {
 		w.buf = w.buf[:mark]
 		return Shown{}, false
 	}
+	w.odd.Add(w.buf[mark:], i)
 	w.pictures(w.out.pictures)
 	return Shown{i, name, sourceSpan(nb.cellAt(i), f).public()}, true
 }
@@ -114,7 +124,11 @@ type writer struct {
 	buf   []byte
 	size  int     // bytes of text in parts
 	out   outputs // of the cell that is written
+	odd   text.Oddities
 }
+
+// outputLine stands before what a cell's run left.
+const outputLine = "Output:\n"
 
 // total is how long all text is, but for a last line's end.
 func (w *writer) total() int { return w.size + len(bytes.TrimSuffix(w.buf, []byte("\n"))) }
@@ -138,9 +152,9 @@ func (w *writer) picture(p *Picture) {
 
 // flush makes a part of the text so far.
 func (w *writer) flush() {
-	if text := bytes.TrimSuffix(w.buf, []byte("\n")); len(text) > 0 {
-		w.parts = append(w.parts, Part{Text: string(text)})
-		w.size += len(text)
+	if all := bytes.TrimSuffix(w.buf, []byte("\n")); len(all) > 0 {
+		w.parts = append(w.parts, Part{Text: string(all)})
+		w.size += len(all)
 	}
 	w.buf = w.buf[:0]
 }
@@ -160,7 +174,9 @@ func (nb *Notebook) appendCell(dst []byte, name string, f fields) []byte {
 	dst = nb.appendOpen(dst, name, f)
 	halves := 0
 	if f.source.ok() {
+		from := len(dst)
 		dst, halves, _ = joinText(dst, nb.raw, f.source)
+		dst = text.EscapeFrameFrom(dst, from)
 	}
 	return appendHalves(appendClose(dst, name), halves)
 }

@@ -9,5 +9,5 @@ func (p *Policy) Asks(op Op, names []string) bool {
 		return true
 	}
 	_, ask := q.strictRules()
-	return ask.found()
+	return ask.found() || q.spent
 }

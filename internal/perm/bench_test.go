@@ -2,6 +2,7 @@ package perm
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -109,6 +110,95 @@ func TestHostileInput(t *testing.T) {
 			t.Errorf("%.40s…: %v at best", c.rule, best)
 		} else {
 			t.Logf("%.40s…: %v", c.rule, best)
+		}
+	}
+}
+
+// hostileRules are the most that a project's file may bring, in shapes that cost
+// the most to match.
+func hostileRules(shape string) (rules []RuleText) {
+	parts := 0
+	for i := 0; len(rules) < 2000; i++ {
+		spec := strings.ReplaceAll(shape, "%d", strconv.Itoa(i))
+		for _, part := range []string{"/", "*", "?", "["} {
+			parts += strings.Count(spec, part)
+		}
+		if parts > 16<<10 || len(spec) > 1000 {
+			break
+		}
+		rules = append(rules, rule(Deny, "Read("+spec+")", claudeProject))
+	}
+	return rules
+}
+
+// TestWorkIsBounded: no rules and no name take more than a look-up may cost, and
+// where it is given up, the file is denied. What people have costs next to nothing.
+func TestWorkIsBounded(t *testing.T) {
+	long := project + strings.Repeat("/"+strings.Repeat("a", 250), 15)
+	deepest := project + strings.Repeat("/ae", 1300)
+	for _, c := range []struct {
+		shape, name string
+		spent       bool
+	}{
+		{"*%d*", deepPath, false},
+		{"*" + strings.Repeat("[a-z]", 7) + "[Q%d]", deepPath, false},
+		{"*" + strings.Repeat("[a-z]", 7) + "[Q%d]", long, true},
+		{"*" + strings.Repeat("[a-z]", 190) + "[Q%d]", long, true},
+		{"**/[!%d]*/x", deepPath, false},
+		{"**/[!%d]*/x", deepest, true},
+		{"**/[!%d]*/" + strings.Repeat("**/[!q]*/", 100) + "x", deepPath, false},
+		{"**/[!%d]*/" + strings.Repeat("**/[!q]*/", 100) + "x", deepest, true},
+		{"%d" + strings.Repeat("a**/", 240) + "x", deepest, false},
+	} {
+		rules := hostileRules(c.shape)
+		p, _ := Compile(testConfig(rules...))
+		w := new(walk)
+		p.strict.find(w, c.name, foldStrict(c.name), false, Read, nil)
+		if w.spent() != c.spent || !c.spent && w.left < maxWork/2 {
+			t.Errorf("%d rules %.30s on %.60s: spent %v, %d of %d left", len(rules), c.shape, c.name, w.spent(), w.left, maxWork)
+		}
+		d := p.Decide(Read, []string{c.name}, noHead)
+		if got := d.Verdict == Deny && d.Reason == ReasonSpent; got != c.spent {
+			t.Errorf("%.30s on %.60s: %s by %s", c.shape, c.name, d.Verdict, d.Reason)
+		}
+	}
+	for n, rules := range map[int][]RuleText{1000: wildRules(1000), 10_000: manyRules(10_000)} {
+		p, _ := Compile(testConfig(rules...))
+		w := new(walk)
+		p.strict.find(w, deepPath, deepPath, false, Read, nil)
+		if w.left < maxWork*9/10 {
+			t.Errorf("%d rules: %d of %d left", n, w.left, maxWork)
+		}
+	}
+}
+
+// What was not looked at may deny or ask, and never allows.
+func TestSpentIsStrict(t *testing.T) {
+	name := project + strings.Repeat("/ae", 1300)
+	for _, list := range []List{Deny, Ask, Allow} {
+		for mode := AcceptEdits; mode <= Bypass; mode++ {
+			rules := hostileRules("**/[!%d]*/x")
+			for i := range rules {
+				rules[i].List, rules[i].Text, rules[i].Source = list, strings.Replace(rules[i].Text, "Read(", "Edit(", 1), ownUser
+			}
+			// A match that comes before the look-up is given up decides as ever.
+			rules = append(rules, rule(Deny, "Edit(/ae/denied)", claudeProject))
+			c := testConfig(rules...)
+			c.Mode = mode
+			p, _ := Compile(c)
+			d := p.Decide(Edit, []string{name}, noHead)
+			if spent := d.Verdict == Deny && d.Reason == ReasonSpent; spent != (list != Allow) {
+				t.Errorf("%s rules in %s: %s by %s", list, mode, d.Verdict, d.Reason)
+			}
+			if d.Reason == ReasonAllowRule {
+				t.Errorf("allowed by %s", d.Rule)
+			}
+			if asks := p.AskedFor(Edit, []string{name}); asks != (list != Allow) {
+				t.Errorf("%s rules: asked for %v", list, asks)
+			}
+			if d := p.Decide(Edit, []string{project + "/ae/denied"}, noHead); d.Reason != ReasonDenyRule {
+				t.Errorf("%s by %s", d.Verdict, d.Reason)
+			}
 		}
 	}
 }

@@ -13,6 +13,7 @@ type charClass struct {
 	named   []func(byte) bool
 	// anyCase lets a rune in when one that differs in case only is a member.
 	anyCase bool
+	ascii   [2]uint64 // which ASCII characters belong to the class
 }
 
 type runeRange struct{ lo, hi rune }
@@ -20,8 +21,22 @@ type runeRange struct{ lo, hi rune }
 // has reports whether a character of n bytes belongs to the class. A stray byte
 // (n is 1 and r the replacement rune) belongs to no range.
 func (c *charClass) has(r rune, n int) bool {
+	if r < utf8.RuneSelf {
+		return c.ascii[r/64]>>(r%64)&1 != 0
+	}
 	stray := r == utf8.RuneError && n == 1
 	return (!stray && c.member(r)) != c.negated
+}
+
+// prepare fills in ascii once the members are known: the class is asked for each
+// character of each name that its pattern may match.
+func (c *charClass) prepare() *charClass {
+	for r := range rune(utf8.RuneSelf) {
+		if c.member(r) != c.negated {
+			c.ascii[r/64] |= 1 << (r % 64)
+		}
+	}
+	return c
 }
 
 func (c *charClass) member(r rune) bool {
@@ -60,7 +75,7 @@ func (c *charClass) folded(strict bool) *charClass {
 	f := &charClass{negated: c.negated, named: c.named, anyCase: true}
 	f.ranges = append(f.ranges, c.ranges...)
 	if !strict {
-		return f
+		return f.prepare()
 	}
 	for _, x := range c.ranges {
 		lo, okLo := foldedRune(x.lo)
@@ -69,7 +84,7 @@ func (c *charClass) folded(strict bool) *charClass {
 			f.ranges = append(f.ranges, runeRange{lo, hi})
 		}
 	}
-	return f
+	return f.prepare()
 }
 
 // foldedRune folds one rune, if that gives one rune again.
@@ -96,7 +111,7 @@ func parseClass(s string) (*charClass, int, error) {
 			return nil, len(s), err
 		}
 	}
-	return c, p.pos + 1, nil
+	return c.prepare(), p.pos + 1, nil
 }
 
 type classParser struct {

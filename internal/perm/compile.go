@@ -10,6 +10,7 @@ import (
 type Policy struct {
 	desk      sync.Pool // questions that may be used again
 	mode      Mode
+	modeHeld  bool
 	windows   bool
 	rules     []RuleText
 	broken    []BrokenFile
@@ -18,11 +19,15 @@ type Policy struct {
 	same      folder // how allow rules and the workspace compare; nil: exactly
 	workspace []Dir
 	roots     []root   // the workspace under all its names
-	state     []string // the state folder under all its names, strictly folded
-	plan      []string // the plan file under all its names
-	admit     *index   // the allow rules that may reach a protected path
-	literals  [opCount][]Literal
-	slashed   []slashedRule
+	state     []string // fsmcp's own folders under all their names, strictly folded
+	guarded   []string // Config.Guarded under all their names, strictly folded
+
+	guardedFiles []string // Config.Guarded
+	planFile     string   // as configured
+	plan         []string // the plan file under all its names
+	admit        *index   // the allow rules that may reach a protected path
+	literals     [opCount][]Literal
+	slashed      []slashedRule
 }
 
 // root is a workspace directory as names are compared with it.
@@ -54,12 +59,13 @@ func Compile(c Config) (*Policy, []Warning) {
 // Config.Aliases: what rules start from, and the fixed beginnings of deny and
 // ask rules. Without aliases a rule holds under the name it was written with.
 func Anchors(c Config) []string {
-	c.Aliases = nil
+	c.Aliases, c.Moved = nil, nil
 	b := newBuilder(c)
+	b.anchorsOnly = true
 	for i := range c.Rules {
 		b.rule(int32(i))
 	}
-	for _, d := range []string{c.Home, c.StateDir, c.CacheDir, parent(c.PlanFile)} {
+	for _, d := range slices.Concat([]string{c.Home, parent(c.PlanFile)}, c.Own, c.Guarded) {
 		b.anchor(d)
 	}
 	slices.Sort(b.anchors)
@@ -73,13 +79,16 @@ type builder struct {
 	allow    *indexBuilder
 	admit    *indexBuilder
 	aliases  []Dir
+	moved    []Dir
 	warnings warnings
 	anchors  []string
+	// anchorsOnly leaves the indexes empty.
+	anchorsOnly bool
 }
 
 func newBuilder(c Config) *builder {
 	b := &builder{c: c, p: &Policy{
-		mode: c.Mode, windows: c.Windows, broken: slices.Clone(c.Broken), rules: slices.Clone(c.Rules),
+		mode: c.Mode, modeHeld: c.ModeHeld, windows: c.Windows, broken: slices.Clone(c.Broken), rules: slices.Clone(c.Rules),
 	}}
 	if !c.CaseSensitive {
 		b.p.same = foldCase
@@ -88,20 +97,20 @@ func newBuilder(c Config) *builder {
 	b.allow = newIndexBuilder(b.p.same, false)
 	b.admit = newIndexBuilder(b.p.same, false)
 	b.admit.apart = true
-	for _, d := range c.Workspace {
-		b.alias(d)
-	}
-	for _, d := range c.Aliases {
-		b.alias(d)
-	}
+	b.aliases = b.others(slices.Concat(c.Workspace, c.Aliases))
+	b.moved = b.others(c.Moved)
 	return b
 }
 
-func (b *builder) alias(d Dir) {
-	d.Name, d.Real = b.clean(d.Name), b.clean(d.Real)
-	if d.Name != "" && d.Real != "" && d.Name != d.Real {
-		b.aliases = append(b.aliases, d)
+// others are the directories that have another real name.
+func (b *builder) others(dirs []Dir) (out []Dir) {
+	for _, d := range dirs {
+		d.Name, d.Real = b.clean(d.Name), b.clean(d.Real)
+		if d.Name != "" && d.Real != "" && d.Name != d.Real {
+			out = append(out, d)
+		}
 	}
+	return out
 }
 
 // clean gives a directory the form that names have here: slashes, none at the
@@ -133,17 +142,28 @@ func (b *builder) finish() *Policy {
 			continue
 		}
 		p.workspace = append(p.workspace, d)
-		for _, s := range b.spellings(name) {
+		for _, s := range b.spellings(name, Allow) {
 			p.roots = append(p.roots, newRoot(s, p.same))
 		}
 	}
-	for _, own := range []string{b.c.StateDir, b.c.CacheDir} {
-		for _, s := range b.spellings(b.clean(own)) {
-			p.state = append(p.state, foldStrict(s))
+	p.state = b.folded(b.c.Own...)
+	p.guardedFiles = slices.Clone(b.c.Guarded)
+	p.guarded = b.folded(p.guardedFiles...)
+	p.planFile = b.c.PlanFile
+	p.plan = b.spellings(b.clean(b.c.PlanFile), Allow)
+	return p
+}
+
+// folded returns files or directories under each name that is known of them,
+// strictly folded.
+func (b *builder) folded(names ...string) (out []string) {
+	for _, name := range names {
+		for _, s := range b.spellings(b.clean(name), Deny) {
+			out = append(out, foldStrict(s))
 		}
 	}
-	p.plan = b.spellings(b.clean(b.c.PlanFile))
-	return p
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 func newRoot(name string, same folder) root {
@@ -155,16 +175,22 @@ func newRoot(name string, same folder) root {
 	return r
 }
 
-// spellings returns a directory under each name that is known of it.
-func (b *builder) spellings(dir string) []string {
+// spellings returns a directory under each name that counts in a list.
+func (b *builder) spellings(dir string, list List) []string {
 	if dir == "" {
 		return nil
 	}
 	all := []string{dir}
-	for _, a := range b.aliases {
-		if rest, ok := below(dir, a.Name); ok {
-			all = append(all, joined(a.Real, rest))
+	add := func(others []Dir) {
+		for _, a := range others {
+			if rest, ok := below(dir, a.Name); ok {
+				all = append(all, joined(a.Real, rest))
+			}
 		}
+	}
+	add(b.aliases)
+	if list != Allow {
+		add(b.moved)
 	}
 	slices.Sort(all[1:])
 	return slices.Compact(all)
@@ -207,6 +233,8 @@ func (b *builder) rule(i int32) {
 	if !ok {
 		return
 	}
+	kind, likely := misspelt(r.Text, b.clean(b.c.Home))
+	b.warnings.add(Warning{Kind: kind, Rule: r, Likely: likely})
 	if b.c.Windows {
 		parsed.spec.drive()
 	}
@@ -236,7 +264,7 @@ func (b *builder) rule(i int32) {
 func (b *builder) anchorsOf(r RuleText, from base) (dirs []string) {
 	add := func(dir string) {
 		b.anchor(dir)
-		dirs = append(dirs, b.spellings(b.clean(dir))...)
+		dirs = append(dirs, b.spellings(b.clean(dir), r.List)...)
 	}
 	everywhere := func() {
 		for _, d := range b.c.Workspace {
@@ -312,14 +340,14 @@ func (b *builder) pattern(segs []segment, parsed *parsedRule, i int32, r RuleTex
 	dirOnly := parsed.spec.pattern.dirOnly
 	b.enter(segs, dirOnly, i, r.List, parsed.ops)
 	if r.List == Allow {
-		if r.Source.own() {
+		if r.Source.own() && !b.anchorsOnly {
 			b.admit.add(segs, dirOnly, i, Allow, parsed.ops)
 		}
 		return
 	}
 	fixed, rest := fixedBeginning(segs)
 	b.anchor(fixed)
-	for _, dir := range b.spellings(b.clean(fixed))[1:] {
+	for _, dir := range b.spellings(b.clean(fixed), r.List)[1:] {
 		b.enter(append(directory(dir), rest...), dirOnly, i, r.List, parsed.ops)
 	}
 	if r.List == Deny {
@@ -351,6 +379,9 @@ func pathOf(segs []segment) string {
 }
 
 func (b *builder) enter(segs []segment, dirOnly bool, rule int32, list List, ops opSet) {
+	if b.anchorsOnly {
+		return
+	}
 	to := b.strict
 	if list == Allow {
 		to = b.allow
@@ -419,6 +450,10 @@ next:
 	}
 	return ws
 }
+
+// Guarded returns Config.Guarded, which a caller compares with a file that has
+// more than one hard link.
+func (p *Policy) Guarded() []string { return p.guardedFiles }
 
 // LiteralDenies returns the files that deny rules without wildcards name for an
 // operation: a file with more than one link is denied when it is one of them.

@@ -28,8 +28,7 @@ func testConfig(rules ...RuleText) Config {
 	return Config{
 		Workspace:     []Dir{{Name: project, Real: project}},
 		Home:          home,
-		StateDir:      home + "/.local/state/fsmcp",
-		CacheDir:      home + "/.cache/fsmcp",
+		Own:           []string{home + "/.local/state/fsmcp", home + "/.cache/fsmcp"},
 		Mode:          Default,
 		Rules:         rules,
 		CaseSensitive: true,

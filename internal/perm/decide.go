@@ -50,6 +50,7 @@ type question struct {
 	grants Grants
 	names  []name
 	walk   walk
+	spent  bool // not all deny and ask rules were looked at
 	d      Decision
 }
 
@@ -64,6 +65,8 @@ func (q *question) decide(names []string) {
 	switch {
 	case deny.found():
 		q.byRule(Deny, ReasonDenyRule, deny)
+	case q.spent:
+		q.because(Deny, ReasonSpent, true)
 	case q.refusedAlways():
 	case q.refusedInPlan():
 	case q.granted():
@@ -101,6 +104,7 @@ func (q *question) because(v Verdict, r Reason, asked bool) {
 // asking is the verdict of what is to be asked for in this mode.
 func (q *question) asking() Verdict {
 	if q.p.mode == DontAsk {
+		q.d.Held = q.p.modeHeld
 		return Deny
 	}
 	return Ask
@@ -130,6 +134,7 @@ func (q *question) byRule(v Verdict, why Reason, m match) {
 	q.because(v, why, m.asked)
 	r := &q.p.rules[m.rule]
 	q.d.Rule, q.d.Source = r.Text, r.Source
+	q.d.Held = q.d.Held || r.Source.Held
 }
 
 // strictRules finds the deny and the ask rule to go by: any name will do.
@@ -141,6 +146,7 @@ func (q *question) strictRules() (deny, ask match) {
 	for i := range q.names {
 		n := &q.names[i]
 		h := q.p.strict.find(&q.walk, n.exact, n.folded, n.dir, q.op, nil)
+		q.spent = q.spent || q.walk.spent()
 		deny = deny.later(h[Deny], i == 0)
 		if n.null {
 			h[Ask] = none // read without a question
@@ -190,6 +196,7 @@ func (q *question) refusedInPlan() bool {
 		return false
 	}
 	q.because(Deny, ReasonPlan, true)
+	q.d.Held = q.p.modeHeld
 	return true
 }
 
@@ -317,8 +324,9 @@ func (q *question) byMode() {
 		q.because(Allow, why, true)
 		return
 	}
-	at, _ := q.outside()
+	at, outside := q.outside()
 	q.because(q.asking(), ReasonMode, at == 0)
+	q.d.Held = q.d.Held || q.p.modeHeld && !outside
 	q.paste()
 }
 
@@ -343,5 +351,5 @@ func (p *Policy) AskedFor(op Op, names []string) bool {
 		return false
 	}
 	_, ask := q.strictRules()
-	return ask.found()
+	return ask.found() || q.spent
 }

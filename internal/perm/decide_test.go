@@ -225,6 +225,44 @@ func TestAliases(t *testing.T) {
 	}
 }
 
+// A name that a directory got after the start is denied and asked for like its
+// others, and allows nothing.
+func TestMovedDirectoriesOnlyTighten(t *testing.T) {
+	c := testConfig(
+		rule(Deny, "Read(.env)", ownUser), rule(Ask, "Edit(asked)", ownUser), rule(Allow, "Read(~/notes)", ownUser), rule(Allow, "Edit(/docs/**)", ownUser))
+	for _, moved := range []bool{false, true} { // as an alias it is a name like any other
+		dirs := []Dir{{Name: project, Real: "/far"}, {Name: home, Real: "/data/u"}, {Name: home + "/.config/fsmcp", Real: "/dot"}}
+		c.Aliases, c.Moved = dirs, nil
+		if moved {
+			c.Aliases, c.Moved = nil, dirs
+		}
+		if !slices.Equal(Anchors(c), Anchors(testConfig(c.Rules...))) {
+			t.Error("what has moved changes the anchors")
+		}
+		p, _ := Compile(c)
+		for _, w := range []struct {
+			op          Op
+			path        string
+			alias, want Verdict
+		}{
+			{Read, "/far/.env", Deny, Deny},
+			{Edit, "/far/asked", Ask, Ask},
+			{Write, "/data/u/.local/state/fsmcp/x", Deny, Deny},
+			{Read, "/far/a", Allow, Ask},
+			{Read, "/data/u/notes", Allow, Ask},
+			{Edit, "/dot/docs/a", Allow, Ask},
+		} {
+			want := w.alias
+			if moved {
+				want = w.want
+			}
+			if d := p.Decide(w.op, []string{w.path}, noHead); d.Verdict != want {
+				t.Errorf("moved %v: %s of %s: %s by %s, want %s", moved, w.op, w.path, d.Verdict, d.Reason, want)
+			}
+		}
+	}
+}
+
 func TestFolding(t *testing.T) {
 	deny := func(text string) RuleText { return rule(Deny, text, ownUser) }
 	for _, c := range []struct {
@@ -311,9 +349,9 @@ func TestWindowsNames(t *testing.T) {
 	if d := p.Decide(Read, []string{`D:\x y`}, noHead); d.PasteLine != "Read(//D:/x y)" {
 		t.Errorf("line %q", d.PasteLine)
 	}
-	asked := ""
-	p.Decide(Write, []string{`C:\Users\u\proj\hooks\x`}, func(name string) bool { asked = name; return false })
-	if asked != `C:\Users\u\proj\HEAD` {
+	var asked []string
+	p.Decide(Write, []string{`C:\Users\u\proj\hooks\x`}, func(name string) bool { asked = append(asked, name); return false })
+	if want := []string{`C:\Users\u\proj\HEAD`, `C:\Users\u\proj\objects`}; !slices.Equal(asked, want) {
 		t.Errorf("looked for %q", asked)
 	}
 }

@@ -92,5 +92,8 @@ func (p *Policy) Inside(given string) bool {
 // Mode returns the mode the policy decides in.
 func (p *Policy) Mode() Mode { return p.mode }
 
+// PlanFile returns the one file that plan mode may change, "" where there is none.
+func (p *Policy) PlanFile() string { return p.planFile }
+
 // Workspace returns the workspace directories as configured.
 func (p *Policy) Workspace() []Dir { return p.workspace }

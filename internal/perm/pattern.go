@@ -60,9 +60,9 @@ func parsePattern(src string) (pattern, error) {
 	return parseGlued(src, dirOnly, strings.Contains(src, "/"), maxGlued)
 }
 
-// maxGlued bounds what one pattern can stand for besides (see crossing): nobody
-// writes more such stars in a row, and each takes as much room as the pattern.
-const maxGlued = 16
+// maxGlued bounds what one pattern can stand for besides (see crossing): rules have
+// one such run of stars, and each more takes as much room as the whole pattern.
+const maxGlued = 4
 
 func parseGlued(src string, dirOnly, slash bool, glue int) (pattern, error) {
 	p := pattern{dirOnly: dirOnly, slash: slash}

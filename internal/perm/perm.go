@@ -145,6 +145,8 @@ type Source struct {
 	// Claude marks Claude Code's own files, where a bare tool name means its
 	// built-in tool.
 	Claude bool
+	// Held says that the source has the rule no more: it holds until a restart.
+	Held bool
 }
 
 // own reports whether only the user can have written the source for fsmcp, so
@@ -187,14 +189,17 @@ type Config struct {
 	Workspace []Dir
 	// Home is the directory of "~/" rules.
 	Home string
-	// StateDir is fsmcp's own folder, never written by a tool.
-	StateDir string
-	// CacheDir is its folder for compiled code, which is run as it lies there:
-	// never written by a tool either.
-	CacheDir string
+	// Own lists fsmcp's own folders, never written by a tool: what lies there is
+	// replayed onto files, or run.
+	Own []string
+	// Guarded are files and directories that the user is asked about before a write,
+	// beside those with a protected name: settings files, the audit file, the log.
+	Guarded []string
 	// PlanFile is the one file that plan mode may change.
 	PlanFile string
 	Mode     Mode
+	// ModeHeld says that the mode holds only until a restart.
+	ModeHeld bool
 	// Rules in the order in which they are quoted when several match.
 	Rules []RuleText
 	// CaseSensitive says that names differing in case are different files.
@@ -208,6 +213,10 @@ type Config struct {
 	// start from (see Anchors): the real one, and those of links on the way. A
 	// directory may have several.
 	Aliases []Dir
+	// Moved gives names that such directories have got since: deny and ask rules and
+	// fsmcp's own folders have them, too. They add nothing to the workspace, nor to
+	// what is allowed.
+	Moved []Dir
 	// Windows takes names with backslashes and drive letters.
 	Windows bool
 }
@@ -220,7 +229,7 @@ const (
 	ReasonBadName     Reason = iota // no name, or one that is not absolute and cleaned
 	ReasonDenyRule                  // a deny rule
 	ReasonBuiltin                   // below /proc, /sys or /dev
-	ReasonState                     // a write into fsmcp's own folder
+	ReasonState                     // a write into a folder of fsmcp's own
 	ReasonPlan                      // a write in plan mode
 	ReasonGrant                     // granted earlier in this session
 	ReasonBroken                    // a settings file cannot be understood
@@ -232,6 +241,7 @@ const (
 	ReasonAcceptEdits               // a write inside the workspace in acceptEdits
 	ReasonPlanFile                  // the plan file in plan mode
 	ReasonNull                      // a read of /dev/null
+	ReasonSpent                     // the rules take too long to match
 	ReasonMode                      // nothing else: the mode's last word
 )
 
@@ -266,6 +276,8 @@ func (r Reason) String() string {
 		return "plan file"
 	case ReasonNull:
 		return "null device"
+	case ReasonSpent:
+		return "matching the rules with this name takes too long"
 	case ReasonMode:
 		return "mode default"
 	}
@@ -280,6 +292,8 @@ type Decision struct {
 	Rule string
 	// Source is where that rule stands.
 	Source Source
+	// Held says that what decided is no longer in the settings and holds until a restart.
+	Held bool
 	// Quotable is false when only a later name of the file was the cause, of
 	// which a denial must not tell.
 	Quotable bool

@@ -2,9 +2,13 @@ package perm
 
 import "strings"
 
-// protectedDirs are the directories that programs take orders from, by folded
-// name. A file of such a name counts too: a worktree's .git is one.
-var protectedDirs = wordSet(`.git .vscode .idea .husky .cargo .devcontainer .yarn .mvn .claude .fsmcp`)
+// protectedDirs are the directories whose files make programs run commands, by
+// folded name. A file of such a name counts too: a worktree's .git is one.
+var protectedDirs = wordSet(`.git .vscode .idea .husky .cargo .devcontainer .yarn .mvn .claude .fsmcp
+	.cursor .gemini .codex .zed .windsurf .roo .kiro .continue .amazonq .opencode`)
+
+// protectedInConfig are the directories that are protected right below .config.
+var protectedInConfig = wordSet(`git fsmcp`)
 
 // protectedFiles are files of that kind, by folded name.
 var protectedFiles = wordSet(`.gitconfig .gitmodules
@@ -13,7 +17,10 @@ var protectedFiles = wordSet(`.gitconfig .gitmodules
 	.bazelrc .bazelversion .bazeliskrc
 	.pre-commit-config.yaml lefthook.yml lefthook.yaml .lefthook.yml .lefthook.yaml
 	gradle-wrapper.properties maven-wrapper.properties
-	.devcontainer.json .ripgreprc pyrightconfig.json .mcp.json .claude.json`)
+	.devcontainer.json .ripgreprc pyrightconfig.json .mcp.json .claude.json opencode.json .aider.conf.yml`)
+
+// protectedSuffix ends the names of further protected files.
+const protectedSuffix = ".code-workspace"
 
 func wordSet(list string) map[string]bool {
 	set := map[string]bool{}
@@ -23,17 +30,29 @@ func wordSet(list string) map[string]bool {
 	return set
 }
 
-// protected reports whether a write under this name is to be asked for. With
-// mark it also says which segments make it so, by their number.
+// protected reports whether a write under this name is asked for. With mark it
+// also reports the number of each segment that makes it so.
 func (p *Policy) protected(n *name, exists func(string) bool, mark func(segment int)) bool {
-	found := p.bareRepository(n, exists, mark)
+	found := p.protectedByName(n, mark)
+	if found && mark == nil {
+		return true
+	}
+	// A rule that spells the protected directory reaches the settings in it.
+	if !found {
+		found = p.guards(n, mark)
+	}
+	return p.repositoryPart(n, exists, mark) || found
+}
+
+// protectedByName looks each segment up in the lists.
+func (p *Policy) protectedByName(n *name, mark func(segment int)) (found bool) {
 	exact, folded := n.exact, n.folded
 	before := "" // the folded segment before this one
 	for i := 0; folded != ""; i++ {
 		var e, f string
 		e, exact = nextSegment(exact[1:])
 		f, folded = nextSegment(folded[1:])
-		two := f == "git" && before == ".config"
+		two := before == ".config" && protectedInConfig[f]
 		if two || protectedSegment(f, e, exact, folded == "") {
 			if mark == nil {
 				return true
@@ -49,6 +68,20 @@ func (p *Policy) protected(n *name, exists func(string) bool, mark func(segment 
 	return found
 }
 
+// guards reports whether the name is one of the configured files (see
+// Config.Guarded), or would make a directory of it.
+func (p *Policy) guards(n *name, mark func(segment int)) bool {
+	for _, file := range p.guarded {
+		if _, ok := below(n.folded, file); ok {
+			if mark != nil {
+				mark(strings.Count(file, "/") - 1)
+			}
+			return true
+		}
+	}
+	return false
+}
+
 // protectedSegment judges one segment; rest is what follows it.
 func protectedSegment(folded, exact, rest string, last bool) bool {
 	if strings.HasPrefix(folded, ".") && protectedDirs[folded] {
@@ -56,36 +89,102 @@ func protectedSegment(folded, exact, rest string, last bool) bool {
 		// excepted, with something below.
 		return !(exact == ".claude" && strings.HasPrefix(rest, "/worktrees/"))
 	}
-	return last && protectedFiles[folded]
+	return last && (protectedFiles[folded] || strings.HasSuffix(folded, protectedSuffix))
 }
 
-// bareRepository reports whether the name would be part of a bare repository
-// that a workspace directory is, or is made to be: git obeys its config and
-// hooks. HEAD makes it one; the others matter only beside it.
-func (p *Policy) bareRepository(n *name, exists func(string) bool, mark func(segment int)) bool {
-	found := false
-	for i := range p.roots {
-		r := &p.roots[i]
-		rest, ok := below(n.folded, r.folded)
-		if !ok || rest == "" {
+// repositoryPart reports whether the name is, or lies below, a part of a bare
+// repository in any folder: git there runs what its config and hooks say.
+//
+// git takes a folder for a repository that has HEAD, objects and refs
+// (gitrepository-layout). A write that makes the second of them is asked for, so
+// no order of writes makes all three unasked. The segments of a workspace
+// directory's own name do not count: the user chose it.
+func (p *Policy) repositoryPart(n *name, exists func(string) bool, mark func(segment int)) (found bool) {
+	exact, folded := n.exact, n.folded
+	for i := 0; folded != ""; i++ {
+		folder := n.exact[:len(n.exact)-len(exact)]
+		var f string
+		_, exact = nextSegment(exact[1:])
+		f, folded = nextSegment(folded[1:])
+		if !inRepository(f) {
 			continue
 		}
-		first, _ := nextSegment(rest[1:])
-		switch first {
-		case "head":
-		case "config", "hooks", "objects", "refs":
-			if exists != nil && !exists(p.native(r.name+"/HEAD")) {
-				continue
-			}
-		default:
+		inside, top := p.depth(n, i)
+		if !inside || !(top && f == "head") && !p.nearRepository(folder, f, exists) {
 			continue
+		}
+		if mark == nil {
+			return true
 		}
 		found = true
-		if mark != nil {
-			mark(strings.Count(r.name, "/"))
-		}
+		mark(i)
 	}
 	return found
+}
+
+// RepositoryParts reports whether one of the names is, or lies below, a part that
+// makes a folder a repository: a decision on it depends on the other parts.
+func (p *Policy) RepositoryParts(names []string) bool {
+	for _, given := range names {
+		n, ok := p.name(given, Write)
+		for rest := n.folded; ok && rest != ""; {
+			var segment string
+			switch segment, rest = nextSegment(rest[1:]); segment {
+			case "head", "objects", "refs", "commondir":
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// inRepository reports whether git needs or obeys a file or folder of this folded
+// name in a bare repository. commondir names another folder that has the objects
+// and refs, and config.worktree is read beside config.
+func inRepository(folded string) bool {
+	switch folded {
+	case "head", "objects", "refs", "commondir", "config", "config.worktree", "hooks":
+		return true
+	}
+	return false
+}
+
+// depth reports whether segment i of the name comes after the names of all
+// workspace directories that it lies in, and whether it comes right after one.
+func (p *Policy) depth(n *name, i int) (inside, top bool) {
+	for k := range p.roots {
+		r := &p.roots[k]
+		if _, ok := below(n.folded, r.folded); !ok {
+			continue
+		}
+		switch own := strings.Count(r.name, "/"); {
+		case i < own:
+			return false, false
+		case i == own:
+			top = true
+		}
+	}
+	return true, top
+}
+
+// nearRepository reports whether a folder has two of the three parts that make
+// it a repository, the one of the folded name made counted.
+func (p *Policy) nearRepository(folder, made string, exists func(string) bool) bool {
+	has := func(part string) bool { return exists == nil || exists(p.native(folder+"/"+part)) }
+	if made == "commondir" || made == "head" && has("commondir") {
+		return true // the objects and refs are where commondir leads
+	}
+	parts := [...]string{"HEAD", "objects", "refs"}
+	count := 0
+	for i, part := range parts {
+		if made == strings.ToLower(part) || has(part) {
+			count++
+		}
+		if left := len(parts) - 1 - i; count == 2 || count+left < 2 {
+			break
+		}
+	}
+	return count == 2
 }
 
 // native gives a path the form in which callers know it.

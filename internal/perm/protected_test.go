@@ -1,6 +1,7 @@
 package perm
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -16,6 +17,11 @@ func TestProtected(t *testing.T) {
 		{".git/config", true}, {".git", true}, {"a/b/.git/hooks/x", true}, {".GIT/config", true}, {".g\u200cit/config", true},
 		{".gitx/config", false}, {"x.git/config", false}, {"git/config", false},
 		{".config/git/ignore", true}, {".config/git", true}, {".config/other", false}, {"x/git", false},
+		{".config/fsmcp/settings.json", true}, {"a/.Config/FSMCP", true}, {"fsmcp/settings.json", false},
+		{".cursor/mcp.json", true}, {".gemini/settings.json", true}, {".codex/config.toml", true}, {".zed/tasks.json", true}, {"a/.windsurf/x", true},
+		{".roo/mcp.json", true}, {".kiro/x", true}, {".continue/x", true}, {".amazonq/x", true}, {".opencode/x", true}, {".cursorrules", false},
+		{"a/b.code-workspace", true}, {"B.Code-Workspace", true}, {"b.code-workspace/x", false}, {"code-workspace", false}, {"b.code-workspace.md", false},
+		{"opencode.json", true}, {".aider.conf.yml", true}, {"aider.conf.yml", false},
 		{".vscode/a", true}, {"a/.idea", true}, {".husky/x", true}, {".cargo/config.toml", true}, {".devcontainer/x", true},
 		{".yarn/x", true}, {".mvn/x", true}, {".claude/x", true}, {".fsmcp/settings.json", true},
 		{".claude/worktrees/w/a.go", false}, {".claude/worktrees/w", false}, {".claude/worktrees", true}, {".claude/worktreesx/a", true},
@@ -33,23 +39,104 @@ func TestProtected(t *testing.T) {
 	}
 }
 
+// A part of a repository is asked for where it is the second, in any folder; what
+// only has a part's name is not.
 func TestBareRepository(t *testing.T) {
+	for _, w := range []struct {
+		path, there string // names below the project; "%" stands for every name
+		want        bool
+	}{
+		{"a/HEAD", "", false}, {"a/objects/x", "", false}, {"a/refs/x", "", false}, {"a/config", "", false}, {"a/hooks/x", "", false},
+		{"a/HEAD", "a/HEAD", false}, {"a/config", "a/HEAD", false}, {"a/hooks/x", "a/refs", false},
+		{"a/HEAD", "a/objects", true}, {"a/HEAD", "a/refs", true}, {"a/objects/x", "a/HEAD", true}, {"a/refs/heads/x", "a/objects", true},
+		{"a/Refs/x", "a/objects", true}, {"a/HEAD", "b/objects b/refs", false}, {"a/b/HEAD", "a/objects a/refs", false},
+		{"a/config", "a/HEAD a/objects", true}, {"a/config", "a/objects a/refs", true}, {"a/hooks/x", "a/HEAD a/refs", true},
+		{"a/config.worktree", "a/HEAD a/refs", true}, {"a/objects/b/refs/c", "a/HEAD", true}, {"a/objects/b/refs/c", "a/objects/b/objects", true},
+		{"a/description", "a/HEAD a/objects a/refs", false}, {"a/configs", "a/HEAD a/objects a/refs", false},
+		{"a/commondir", "", true}, {"a/HEAD", "a/commondir", true}, {"a/config", "a/commondir", false},
+		{"HEAD", "", true}, {"config", "HEAD", false}, {"objects/x", "HEAD", true}, {"Config", "HEAD objects", true}, {"config", "", false},
+		{"a/config", "%", true},
+	} {
+		c := testConfig()
+		c.Mode = AcceptEdits
+		c.Workspace = []Dir{{Name: project, Real: "/data/proj"}}
+		p, _ := Compile(c)
+		for _, root := range []string{project, "/data/proj"} {
+			exists := func(name string) bool {
+				rest, _ := strings.CutPrefix(name, root+"/")
+				return slices.Contains(strings.Fields(w.there), rest)
+			}
+			if w.there == "%" {
+				exists = nil
+			}
+			if d := p.Decide(Write, []string{root + "/" + w.path}, exists); (d.Reason == ReasonProtected) != w.want {
+				t.Errorf("%s beside %q: %s by %s", w.path, w.there, d.Verdict, d.Reason)
+			}
+		}
+	}
+}
+
+// The names of a workspace directory itself were chosen by the user.
+func TestWorkspaceBelowObjects(t *testing.T) {
 	c := testConfig()
 	c.Mode = AcceptEdits
-	c.Workspace = []Dir{{Name: project, Real: "/data/proj"}}
+	c.Workspace = []Dir{{Name: "/srv/objects/proj"}, {Name: "/srv/game"}}
 	p, _ := Compile(c)
-	head := func(name string) bool { return name == project+"/HEAD" || name == "/data/proj/HEAD" }
-	for _, w := range []struct {
-		path   string
-		exists func(string) bool
-		want   bool
-	}{
-		{project + "/config", head, true}, {project + "/hooks/x", head, true}, {project + "/objects", head, true}, {"/data/proj/refs/x", head, true},
-		{project + "/Config", head, true}, {project + "/config", noHead, false}, {project + "/config", nil, true},
-		{project + "/a/config", head, false}, {project + "/configs", head, false},
+	for path, want := range map[string]bool{
+		"/srv/objects/proj/a": false, "/srv/objects/proj/hooks/a": true, "/srv/objects/proj/HEAD": true, "/srv/game/objects/a": true,
 	} {
-		if d := p.Decide(Write, []string{w.path}, w.exists); (d.Reason == ReasonProtected) != w.want {
-			t.Errorf("%s: %s by %s", w.path, d.Verdict, d.Reason)
+		if d := p.Decide(Write, []string{path}, nil); (d.Reason == ReasonProtected) != want {
+			t.Errorf("%s: %s by %s", path, d.Verdict, d.Reason)
+		}
+	}
+}
+
+// Configured files are asked for under every spelling and every name known of
+// them, and so is what would make a folder in their place.
+func TestGuarded(t *testing.T) {
+	c := testConfig()
+	c.Mode = AcceptEdits
+	c.Guarded = []string{project + "/team/settings.json", project + "/log"}
+	c.Aliases = []Dir{{Name: project + "/team/settings.json", Real: project + "/dotfiles/team.json"}}
+	for path, want := range map[string]bool{
+		"/team/settings.json": true, "/Team/SETTINGS.json": true, "/team/settings.json/a": true, "/dotfiles/team.json": true, "/dotfiles/Team\u200b.json": true,
+		"/log": true, "/LOG": true, "/log/a": true,
+		"/team/settings.json.bak": false, "/team/settings": false, "/dotfiles/other.json": false, "/logs": false, "/a/log": false,
+	} {
+		p, _ := Compile(c)
+		d := p.Decide(Edit, []string{project + path}, noHead)
+		if got := d.Reason == ReasonProtected; got != want || got != (d.Verdict == Ask) {
+			t.Errorf("%s: %s by %s", path, d.Verdict, d.Reason)
+		}
+		if d := p.Decide(Read, []string{project + path}, noHead); d.Verdict != Allow {
+			t.Errorf("reading %s: %s", path, d.Verdict)
+		}
+	}
+	p, _ := Compile(c)
+	if d := p.Decide(Edit, []string{project + "/link", project + "/dotfiles/team.json"}, noHead); d.Reason != ReasonProtected {
+		t.Errorf("through a link: %s by %s", d.Verdict, d.Reason)
+	}
+	if !slices.Equal(p.Guarded(), c.Guarded) {
+		t.Errorf("guarded: %q", p.Guarded())
+	}
+}
+
+// A rule reaches a configured file by spelling its last name, or the protected
+// directory that it lies in.
+func TestGuardedAdmitted(t *testing.T) {
+	for _, w := range []struct {
+		rule, path string
+		want       Verdict
+	}{
+		{"Edit(**)", "/team/fsmcp.json", Ask}, {"Edit(team/**)", "/team/fsmcp.json", Ask}, {"Edit(*.json)", "/team/fsmcp.json", Ask},
+		{"Edit(team/fsmcp.json)", "/team/fsmcp.json", Allow}, {"Edit(fsmcp.json)", "/team/fsmcp.json", Allow},
+		{"Edit(.claude/**)", "/.claude/settings.json", Allow}, {"Edit(settings.json)", "/.claude/settings.json", Ask},
+	} {
+		c := testConfig(rule(Allow, w.rule, ownUser))
+		c.Guarded = []string{project + "/team/fsmcp.json", project + "/.claude/settings.json"}
+		p, _ := Compile(c)
+		if d := p.Decide(Edit, []string{project + w.path}, noHead); d.Verdict != w.want {
+			t.Errorf("%s on %s: %s by %s", w.rule, w.path, d.Verdict, d.Reason)
 		}
 	}
 }
@@ -120,14 +207,14 @@ func TestProtectedTables(t *testing.T) {
 			t.Errorf("%q would be overlooked", w)
 		}
 	}
-	for _, set := range []map[string]bool{protectedDirs, protectedFiles} {
+	for _, set := range []map[string]bool{protectedDirs, protectedInConfig, protectedFiles} {
 		for w := range set {
 			if foldStrict(w) != w || strings.Contains(w, "/") {
 				t.Errorf("%q is no folded name", w)
 			}
 		}
 	}
-	if len(protectedDirs) != 10 || len(protectedFiles) != 37 {
+	if len(protectedDirs) != 20 || len(protectedFiles) != 39 {
 		t.Errorf("%d directories and %d files", len(protectedDirs), len(protectedFiles))
 	}
 }

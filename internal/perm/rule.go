@@ -77,6 +77,13 @@ func parseRule(r RuleText) (p parsedRule, kind WarningKind, nearest string, ok b
 	return p, kind, nearest, true
 }
 
+// FileRule reports whether a rule, as it is written, may be meant for files: all
+// are but those for tools that are known to do something else.
+func FileRule(text string) bool {
+	tool, _, _, _ := splitRule(text)
+	return !stranger(tool)
+}
+
 // splitRule cuts a rule into tool and specification. The specification ends at
 // the last parenthesis; a missing one, an empty specification or text behind it
 // is a flaw.

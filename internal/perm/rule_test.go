@@ -167,7 +167,7 @@ func TestWarningWords(t *testing.T) {
 	if len(ws) != 1 || ws[0].String() != want {
 		t.Errorf("%v\nwant %s", ws, want)
 	}
-	for k := Malformed; k <= MistakenAnchor; k++ {
+	for k := Malformed; k <= Bar; k++ {
 		if k.String() == "" {
 			t.Errorf("kind %d has no words", k)
 		}

@@ -1,10 +1,14 @@
 package perm
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 const (
 	serverWord = "mcp__fsmcp"
 	toolPrefix = serverWord + "__"
+	wildcards  = "*?["
 )
 
 var (
@@ -29,7 +33,7 @@ var (
 // applies returns the operations that a rule's tool word stands for; none when
 // the rule has no effect. The kind says what is worth a warning.
 func applies(tool string, hasBody bool, list List, claude bool) (set opSet, kind WarningKind, nearest string) {
-	if strings.ContainsAny(tool, "*?[") {
+	if strings.ContainsAny(tool, wildcards) {
 		return appliesGlob(tool, hasBody, list, claude)
 	}
 	name, ours := strings.CutPrefix(tool, toolPrefix)
@@ -138,12 +142,7 @@ func unknown(tool string, claude bool) (WarningKind, string) {
 			return otherTool(claude), "" // Glob, Grep, MultiEdit: known, but fsmcp has no such tool
 		}
 	}
-	for _, w := range strangers {
-		if w == tool {
-			return otherTool(claude), ""
-		}
-	}
-	if strings.HasPrefix(tool, "mcp__") && !strings.HasPrefix(tool, toolPrefix) {
+	if stranger(tool) {
 		return otherTool(claude), ""
 	}
 	nearest := nearestWord(tool)
@@ -151,6 +150,12 @@ func unknown(tool string, claude bool) (WarningKind, string) {
 		return noWarning, "" // a tool that came after us
 	}
 	return UnknownTool, nearest
+}
+
+// stranger reports whether a tool is known to be another program's.
+func stranger(tool string) bool {
+	other := strings.HasPrefix(tool, "mcp__") && tool != serverWord && !strings.HasPrefix(tool, toolPrefix)
+	return slices.Contains(strangers[:], tool) || other && !strings.ContainsAny(tool, wildcards)
 }
 
 func otherTool(claude bool) WarningKind {

@@ -1,6 +1,9 @@
 package perm
 
-import "fmt"
+import (
+	"fmt"
+	"strconv"
+)
 
 // WarningKind says what is the matter with a rule.
 type WarningKind uint8
@@ -20,6 +23,16 @@ const (
 	NoAnchor                   // nothing to start from: no home, no workspace, or managed "/path" allow
 	Untrusted                  // allow rules of a project that is not trusted
 	MistakenAnchor             // "/path" where "//path" was meant
+	SeveralRules               // two rules in one text
+	BlankAround                // blanks that are part of the pattern
+	Quoted                     // quotes around the pattern
+	FileURL                    // file://
+	PrefixMark                 // :* at the end, as in rules for Bash
+	BareHome                   // ~ without a slash
+	OtherHome                  // ~user
+	Variable                   // $NAME, ${NAME}
+	Braces                     // {a,b}
+	Bar                        // a|b
 )
 
 // String returns the fact, without advice.
@@ -49,6 +62,26 @@ func (k WarningKind) String() string {
 		return "is ignored: the project is not trusted"
 	case MistakenAnchor:
 		return "names nothing below the directory it starts from, but an existing absolute path"
+	case SeveralRules:
+		return "is one rule: its pattern goes on to the last parenthesis"
+	case BlankAround:
+		return "takes the blanks around the pattern for part of a name"
+	case Quoted:
+		return "takes the quotes for part of a name"
+	case FileURL:
+		return "takes file: for the name of a folder"
+	case PrefixMark:
+		return "takes :* for part of a name"
+	case BareHome:
+		return "takes ~ for a name in the workspace"
+	case OtherHome:
+		return "takes ~ and the user for a name in the workspace"
+	case Variable:
+		return "takes the variable for part of a name; a rule has the path itself"
+	case Braces:
+		return "takes the braces for part of a name; a rule has one pattern"
+	case Bar:
+		return "takes the bar for part of a name; a rule has one pattern"
 	}
 	return ""
 }
@@ -69,6 +102,9 @@ type Warning struct {
 	Rule RuleText
 	// Nearest is the known word nearest to an unknown tool name, or "".
 	Nearest string
+	// Likely are the rules that were likely meant, where the notation is at fault;
+	// empty where only the user knows.
+	Likely []string
 	// Others counts further rules of which the same is true; only the kinds
 	// that say the same of every rule are gathered so.
 	Others int
@@ -83,6 +119,12 @@ func (w Warning) String() string {
 	s := fmt.Sprintf("%s: %s rule %q %s", where, w.Rule.List, w.Rule.Text, w.Kind)
 	if w.Nearest != "" {
 		s += fmt.Sprintf(" (nearest: %s)", w.Nearest)
+	}
+	for i, rule := range w.Likely {
+		s += [...]string{"; did you mean ", " and "}[min(i, 1)] + strconv.Quote(rule)
+	}
+	if len(w.Likely) > 0 {
+		s += "?"
 	}
 	if w.Others > 0 {
 		s += fmt.Sprintf(" (and %d more)", w.Others)

@@ -34,7 +34,7 @@ func (x *Txn) create(c []Splice) (out Outcome, err error) {
 		return Outcome{}, err
 	}
 	if err := x.readBack(t); err != nil {
-		return Outcome{}, x.takeBack(t, err)
+		return x.takeBack(t, err)
 	}
 	out = x.outcome(t, dirs.sync())
 	out.Created, out.CreatedDirs = true, dirs.paths
@@ -58,12 +58,24 @@ func (x *Txn) enterNew(t *temp) error {
 }
 
 // takeBack removes a new file that the file system did not keep as it was
-// written.
-func (x *Txn) takeBack(t *temp, cause error) error {
-	if !t.at(x.base) || x.s.remove(t.dir, x.base) == nil {
-		return cause
+// written. One that another program has written to since is kept beside it.
+func (x *Txn) takeBack(t *temp, cause error) (Outcome, error) {
+	now, err := x.s.stat(t.dir, x.base)
+	if is(err, unix.ENOENT) || err == nil && !now.SameFile(t.stamp) {
+		return Outcome{}, cause
 	}
-	return &IOError{Op: "remove", Path: x.path, Err: cause, Changed: true}
+	var out Outcome
+	switch {
+	case err != nil:
+	case x.untouched(t, x.base, now):
+		err = x.s.remove(t.dir, x.base)
+	default:
+		out, err = x.s.putAway(t.dir, x.folder(), x.base, x.base)
+	}
+	if err != nil {
+		return Outcome{}, &IOError{Op: "remove", Path: x.path, Err: cause, Changed: true}
+	}
+	return out, cause
 }
 
 // madeDirs are the folders on the way to a new file.

@@ -13,7 +13,8 @@
 //     moment, its bytes win and the caller is told ErrModified.
 //   - Bytes that are known nowhere else are never deleted. They stay beside the
 //     file as NAME.fsmcp-saved and are reported.
-//   - Mode, owner, access lists and extended attributes are kept.
+//   - Mode, owner, access lists and extended attributes are kept, also those that
+//     another program changes while the file is replaced.
 //
 // How: the new content is written to an unnamed file in the same folder, synced,
 // linked to a name of its own and exchanged with the target in one step. Then

@@ -16,8 +16,8 @@ var (
 	// ErrReadOnly: the mode bits forbid writing, which binds root as well.
 	ErrReadOnly = errors.New("the file is read-only by its mode")
 	// ErrNoState: neither the state folder nor one in the temp directory can
-	// be made, so writers could not be kept apart.
-	ErrNoState = errors.New("no state folder can be made")
+	// be used, so writers could not be kept apart. It comes as *NoStateError.
+	ErrNoState = errors.New("no state folder can be used")
 	// ErrReadBack: the file system returned other bytes than were written.
 	ErrReadBack = errors.New("other bytes were read back than were written")
 
@@ -38,6 +38,50 @@ type BusyError struct {
 }
 
 func (e *BusyError) Error() string { return "busy: " + e.Why }
+
+// StateError says why the state folder is not used.
+type StateError struct {
+	Dir string // "" where none is known
+	Err error  // an *owndir.Error where others may have written it
+}
+
+func (e *StateError) Error() string {
+	if e.Dir == "" {
+		return "fsmcp's state folder is not used: the environment names no place for it"
+	}
+	return fmt.Sprintf("fsmcp's state folder %s is not used: %v", e.Dir, e.Err)
+}
+
+// Unwrap gives the reason to errors.Is.
+func (e *StateError) Unwrap() error { return e.Err }
+
+// NoStateError says why neither folder can be used.
+type NoStateError struct {
+	State *StateError
+	Temp  error  // why the folder in the temp directory is not used either
+	Dir   string // that folder
+}
+
+func (e *NoStateError) Error() string {
+	return fmt.Sprintf("%v: %v; %s is not used either: %v", ErrNoState, e.State, e.Dir, e.Temp)
+}
+
+// Unwrap gives ErrNoState and both reasons to errors.Is.
+func (e *NoStateError) Unwrap() []error { return []error{ErrNoState, e.State, e.Temp} }
+
+// NoJournalError says that a file can be written in place only, and that without
+// the state folder no journal can be kept for that. Nothing was changed.
+type NoJournalError struct {
+	Why   error // why the file cannot be replaced; nil: Options.KeepHardLinks
+	State *StateError
+}
+
+func (e *NoJournalError) Error() string {
+	return "no journal can be kept for a write in place: " + e.State.Error()
+}
+
+// Unwrap gives the reason to errors.Is.
+func (e *NoJournalError) Unwrap() error { return e.State }
 
 // IOError is what the system refused. Changed is false when the old bytes are
 // still in place (or the new name still free), true when they are not or cannot

@@ -10,9 +10,10 @@ import (
 
 // overwrite writes the file in place: both contents into the journal first, then
 // the new one over the old one from front to back, so that the next start can
-// finish what was interrupted. Nothing holds other programs back meanwhile.
-func (x *Txn) overwrite(c []Splice) (Outcome, error) {
-	if err := x.still(); err != nil {
+// finish what was interrupted. Nothing holds other programs back meanwhile. why
+// says why the file cannot be replaced; nil: Options.KeepHardLinks.
+func (x *Txn) overwrite(c []Splice, why error) (Outcome, error) {
+	if _, err := x.still(); err != nil {
 		return Outcome{}, err
 	}
 	if err := x.vouch(); err != nil {
@@ -24,6 +25,9 @@ func (x *Txn) overwrite(c []Splice) (Outcome, error) {
 		return Outcome{}, err
 	}
 	defer x.s.sys.Close(fd)
+	if x.st.lost != nil {
+		return Outcome{}, &NoJournalError{Why: why, State: x.st.lost}
+	}
 	j, err := x.startJournal(c)
 	if err != nil {
 		return Outcome{}, x.failUnlessModified("journal", err)

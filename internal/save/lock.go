@@ -5,9 +5,12 @@ import (
 	"encoding/binary"
 	"errors"
 	"hash/fnv"
+	"math"
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"syscall"
 	"time"
 
 	"golang.org/x/text/cases"
@@ -34,6 +37,12 @@ func (s *Saver) Lock(ctx context.Context, t *fsys.Target) (*Lock, error) {
 		return nil, err
 	}
 	return s.lockKey(ctx, key)
+}
+
+// LockPurpose waits like Lock until no other user of this package holds the lock
+// of the same purpose. A caller that needs a name's Lock as well takes this one first.
+func (s *Saver) LockPurpose(ctx context.Context, purpose string) (*Lock, error) {
+	return s.lockKey(ctx, "purpose:"+purpose)
 }
 
 func (s *Saver) lockKey(ctx context.Context, key string) (*Lock, error) {
@@ -163,14 +172,25 @@ func (k *keyLocks) leave(key string, l *keyLock) {
 // this process whose keys fall on one stripe share it; keyLocks keeps them apart
 // where it matters.
 type stripes struct {
-	try  func(n int) (bool, error) // without waiting
-	free func(n int)
-	each [stripeCount]stripe
+	open   func(n int) (lockFile, error)
+	most   int          // lock files that stay open; more only while more are held
+	opened atomic.Int64 // lock files
+	uses   atomic.Uint64
+	each   [stripeCount]stripe
+}
+
+// lockFile is an open lock file.
+type lockFile interface {
+	try() (bool, error) // takes the lock unless another process has it
+	unlock() error
+	close()
 }
 
 type stripe struct {
 	mu      sync.Mutex
 	holders int
+	file    lockFile // nil: not open
+	used    uint64   // number of the last use
 }
 
 // How often a stripe that another process holds is asked for.
@@ -206,7 +226,10 @@ func (s *stripes) enter(n int) (bool, error) {
 	}
 	defer one.mu.Unlock()
 	if one.holders == 0 {
-		if got, err := s.try(n); !got || err != nil {
+		if err := s.ready(one, n); err != nil {
+			return false, err
+		}
+		if got, err := one.file.try(); !got || err != nil {
 			return false, err
 		}
 	}
@@ -214,11 +237,74 @@ func (s *stripes) enter(n int) (bool, error) {
 	return true, nil
 }
 
+// ready opens the lock file of a stripe whose mutex the caller holds. Others are
+// closed for it where too many are open, or where the process has no descriptor
+// left.
+func (s *stripes) ready(one *stripe, n int) (err error) {
+	one.used = s.uses.Add(1)
+	if one.file != nil {
+		return nil
+	}
+	for s.opened.Load() >= int64(s.most) && s.closeOldest() {
+	}
+	one.file, err = s.open(n)
+	for errors.Is(err, syscall.EMFILE) && s.closeOldest() {
+		one.file, err = s.open(n)
+	}
+	if err == nil {
+		s.opened.Add(1)
+	}
+	return err
+}
+
+// closeOldest closes the lock file that has been unused longest, and reports
+// whether there was one.
+func (s *stripes) closeOldest() bool {
+	var oldest *stripe
+	first := uint64(math.MaxUint64)
+	for n := range s.each {
+		one := &s.each[n]
+		if !one.mu.TryLock() {
+			continue
+		}
+		if one.idle() && one.used < first {
+			oldest, first = one, one.used
+		}
+		one.mu.Unlock()
+	}
+	if oldest == nil || !oldest.mu.TryLock() {
+		return false
+	}
+	defer oldest.mu.Unlock()
+	if oldest.idle() {
+		s.close(oldest)
+	}
+	return true
+}
+
+// idle reports that the lock file is open and not held.
+func (one *stripe) idle() bool { return one.file != nil && one.holders == 0 }
+
+// close closes the lock file of a stripe, which gives up the lock, too.
+func (s *stripes) close(one *stripe) {
+	one.file.close()
+	one.file = nil
+	s.opened.Add(-1)
+}
+
+// unlock gives the lock back. Should the system refuse even that, closing the file
+// does it.
 func (s *stripes) unlock(n int) {
 	one := &s.each[n]
 	one.mu.Lock()
 	defer one.mu.Unlock()
-	if one.holders--; one.holders == 0 {
-		s.free(n)
+	if one.holders--; one.holders == 0 && one.file.unlock() != nil {
+		s.close(one)
+	}
+}
+
+// closeIdle closes every lock file that is not held.
+func (s *stripes) closeIdle() {
+	for s.closeOldest() {
 	}
 }

@@ -8,7 +8,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -170,6 +173,155 @@ func TestStripeIsShared(t *testing.T) {
 	other := New(Options{StateDir: d.state, LockWait: 20 * time.Millisecond})
 	if _, err := other.lockKey(t.Context(), "first"); !isBusy(err, busyLock) {
 		t.Errorf("the shared stripe was given away: %v", err)
+	}
+}
+
+// opened are the lock files that a state holds open.
+func opened(st *state) (open []int) {
+	for n := range st.stripes.each {
+		if st.stripes.each[n].file != nil {
+			open = append(open, n)
+		}
+	}
+	return open
+}
+
+// Lock files are closed again, those that were used longest ago first, and never
+// one that is held. The control arm closes none.
+func TestLockFilesAreClosed(t *testing.T) {
+	const most = 4
+	for _, bounded := range []bool{true, false} {
+		d := newDeskIn(t, memory(t))
+		d.open()
+		st, err := d.save.openState(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bounded {
+			st.stripes.most = most
+		}
+		held := func(n int) {
+			t.Helper()
+			if err := st.stripes.lock(t.Context(), n); err != nil {
+				t.Fatal(err)
+			}
+		}
+		once := func(n int) {
+			t.Helper()
+			held(n)
+			st.stripes.unlock(n)
+		}
+		held(0)
+		for n := 1; n < 100; n++ {
+			once(n)
+			once(1) // used again and again
+		}
+		if want := []int{0, 1, 98, 99}; slices.Equal(opened(st), want) != bounded {
+			t.Errorf("bounded %v: %v are open, want %v", bounded, opened(st), want)
+		}
+		if !bounded {
+			continue
+		}
+		for n := 200; n < 210; n++ { // more are held than may stay open
+			held(n)
+		}
+		other := New(Options{StateDir: d.state, TempDir: filepath.Dir(d.state)})
+		defer other.Close()
+		theirs, err := other.openState(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range []int{0, 200, 209, 50} {
+			got, err := theirs.stripes.enter(n)
+			if got != (n == 50) || err != nil {
+				t.Errorf("stripe %d: taken by another %v, %v", n, got, err)
+			}
+		}
+		for n := 200; n < 210; n++ {
+			st.stripes.unlock(n)
+		}
+		st.stripes.unlock(0)
+		if once(60); len(opened(st)) > most {
+			t.Errorf("%v are open", opened(st))
+		}
+	}
+}
+
+// Where the process has no descriptor left, a lock file that is not in use makes
+// room for another.
+func TestLockFilesMakeRoom(t *testing.T) {
+	const most = 3
+	d := newDeskIn(t, memory(t))
+	d.open()
+	st, err := d.save.openState(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := st.stripes.open
+	st.stripes.open = func(n int) (lockFile, error) {
+		if len(opened(st)) == most {
+			return nil, &IOError{Op: "lock", Err: unix.EMFILE}
+		}
+		return open(n)
+	}
+	for n := range 20 {
+		if err := st.stripes.lock(t.Context(), n); err != nil {
+			t.Fatal(n, err)
+		}
+		st.stripes.unlock(n)
+	}
+	for n := range most {
+		if err := st.stripes.lock(t.Context(), n); err != nil {
+			t.Fatal(n, err)
+		}
+	}
+	if err := st.stripes.lock(t.Context(), most); !errors.Is(err, unix.EMFILE) {
+		t.Errorf("all are held: %v", err)
+	}
+}
+
+// Two processes, many who lock at once, and far more stripes than lock files: no
+// stripe is ever held by both.
+func TestLockFilesAreClosedUnderLoad(t *testing.T) {
+	const most, workers = 2, 8
+	d := newDeskIn(t, memory(t))
+	var savers [2]*Saver
+	for i := range savers {
+		d.open()
+		st, err := d.save.openState(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		st.stripes.most = most
+		savers[i] = d.save
+	}
+	var held [2][stripeCount]atomic.Int32
+	var all sync.WaitGroup
+	for w := range workers {
+		all.Go(func() {
+			own, other := w%2, 1-w%2
+			for n := range 300 {
+				key := fmt.Sprint((w*7 + n) % 40)
+				l, err := savers[own].lockKey(t.Context(), key)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				at := stripeOf(key)
+				held[own][at].Add(1)
+				if held[other][at].Load() != 0 {
+					t.Errorf("stripe %d is held by both", at)
+				}
+				held[own][at].Add(-1)
+				l.Unlock()
+			}
+		})
+	}
+	all.Wait()
+	for _, s := range savers {
+		if n := len(opened(s.state.Load())); n > most+workers/2 {
+			t.Errorf("%d lock files stay open", n)
+		}
 	}
 }
 

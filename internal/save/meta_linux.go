@@ -60,29 +60,123 @@ func (x *Txn) copyMeta(to int, now fsys.Stamp) error {
 	return nil
 }
 
+// copyMetaAgain does so once more for an old file that is stamped as it is now: a
+// program has changed its mode, owner or attributes since they were copied.
+func (x *Txn) copyMetaAgain(t *temp, now fsys.Stamp) error {
+	x.was.Mode, x.was.UID, x.was.GID, x.was.Nlink, x.was.Ctime = now.Mode, now.UID, now.GID, now.Nlink, now.Ctime
+	if ReadOnly(x.was) {
+		return ErrReadOnly
+	}
+	mine, err := x.s.sys.Fstat(t.fd)
+	if err != nil {
+		return x.fail("stat", err)
+	}
+	if err := x.copyMeta(t.fd, mine); err != nil {
+		return err
+	}
+	return x.sync(t)
+}
+
+// followMeta gives the new file, which has its name by now, what a program has
+// changed of the old one's attributes since they were copied. What another program
+// has changed of the new file itself stays. A changed mode or owner is ErrModified.
+func (x *Txn) followMeta(t *temp) error {
+	now, err := x.s.sys.Fstat(x.fd)
+	switch {
+	case err != nil:
+		return x.fail("stat", err)
+	case now.Mode != x.was.Mode || now.UID != x.was.UID || now.GID != x.was.GID:
+		return ErrModified
+	case now.Ctime == x.followed:
+		return nil
+	}
+	x.followed = now.Ctime
+	attrs, err := x.readXattrs()
+	if err != nil {
+		return x.fail("getxattr", err)
+	}
+	if slices.EqualFunc(attrs, x.attrs, xattr.equal) {
+		return nil
+	}
+	if err := x.followXattrs(t, attrs); err != nil {
+		return x.fail("setxattr", err)
+	}
+	x.attrs = attrs
+	return nil
+}
+
+// followXattrs sets and removes those attributes of the new file that differ between
+// what was copied and attrs, and that the new file still has as they were copied.
+func (x *Txn) followXattrs(t *temp, attrs []xattr) error {
+	sys := x.s.sys
+	change := func(name string, set func() error) error {
+		was, had := findXattr(x.attrs, name)
+		now, err := sys.Getxattr(t.fd, name)
+		if err != nil && !is(err, unix.ENODATA) {
+			return err
+		}
+		if has := err == nil; has != had || has && !bytes.Equal(now, was) {
+			return nil
+		}
+		return set()
+	}
+	for _, a := range attrs {
+		if was, had := findXattr(x.attrs, a.name); had && bytes.Equal(was, a.value) {
+			continue
+		}
+		if err := change(a.name, func() error { return sys.Setxattr(t.fd, a.name, a.value) }); err != nil {
+			return err
+		}
+	}
+	for _, a := range x.attrs {
+		if _, there := findXattr(attrs, a.name); there || !removable(a.name) {
+			continue
+		}
+		if err := change(a.name, func() error { return sys.Removexattr(t.fd, a.name) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // refuseMeta: whatever the number, an attribute that cannot be kept is kept by
 // writing in place, unless the disk is the trouble.
 func (x *Txn) refuseMeta(op string, err error) error {
-	if is(err, unix.EIO, unix.ENOSPC, unix.EDQUOT, unix.ENOMEM) {
+	if is(err, unix.EIO, unix.ENOSPC, unix.EDQUOT, unix.ENOMEM, unix.ESTALE) {
 		return x.fail(op, err)
 	}
 	return &refusal{IOError{Op: op, Path: x.path, Err: err}}
+}
+
+// xattr is one attribute of a file; access lists are among them.
+type xattr struct {
+	name  string
+	value []byte
+}
+
+func (a xattr) equal(b xattr) bool { return a.name == b.name && bytes.Equal(a.value, b.value) }
+
+func findXattr(list []xattr, name string) (value []byte, there bool) {
+	at := slices.IndexFunc(list, func(a xattr) bool { return a.name == name })
+	if at < 0 {
+		return nil, false
+	}
+	return list[at].value, true
 }
 
 // copyXattrs makes the attributes alike; the new file may have inherited some
 // from its folder. It reports whether it did anything.
 func (x *Txn) copyXattrs(to int) (touched bool, err error) {
 	sys := x.s.sys
-	want, err := listXattrs(sys, x.fd)
-	if err != nil {
-		return false, x.fail("listxattr", err)
+	if x.attrs, err = x.readXattrs(); err != nil {
+		return false, x.refuseMeta("getxattr", err)
 	}
 	have, err := listXattrs(sys, to)
 	if err != nil {
 		return false, x.fail("listxattr", err)
 	}
 	for _, name := range have {
-		if slices.Contains(want, name) || !removable(name) {
+		if _, wanted := findXattr(x.attrs, name); wanted || !removable(name) {
 			continue
 		}
 		touched = true
@@ -90,8 +184,8 @@ func (x *Txn) copyXattrs(to int) (touched bool, err error) {
 			return touched, x.refuseMeta("removexattr", err)
 		}
 	}
-	for _, name := range want {
-		done, err := x.copyXattr(to, name, slices.Contains(have, name))
+	for _, a := range x.attrs {
+		done, err := x.copyXattr(to, a, slices.Contains(have, a.name))
 		touched = touched || done
 		if err != nil {
 			return touched, err
@@ -103,26 +197,38 @@ func (x *Txn) copyXattrs(to int) (touched bool, err error) {
 // removable: security labels are the system's to give.
 func removable(name string) bool { return !bytes.HasPrefix([]byte(name), []byte("security.")) }
 
-func (x *Txn) copyXattr(to int, name string, there bool) (touched bool, err error) {
-	sys := x.s.sys
-	if name == xattrIMA || name == xattrEVM || name == xattrCapability && !ownFile(x.was) {
-		return false, nil
-	}
-	value, err := sys.Getxattr(x.fd, name)
-	if is(err, unix.ENODATA) {
-		return false, nil
-	}
+// readXattrs reads the attributes of the old file that are carried over.
+func (x *Txn) readXattrs() (all []xattr, err error) {
+	names, err := listXattrs(x.s.sys, x.fd)
 	if err != nil {
-		return false, x.refuseMeta("getxattr", err)
+		return nil, err
 	}
+	for _, name := range names {
+		if name == xattrIMA || name == xattrEVM || name == xattrCapability && !ownFile(x.was) {
+			continue
+		}
+		value, err := x.s.sys.Getxattr(x.fd, name)
+		if is(err, unix.ENODATA) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, xattr{name, value})
+	}
+	return all, nil
+}
+
+func (x *Txn) copyXattr(to int, a xattr, there bool) (touched bool, err error) {
+	sys := x.s.sys
 	if there {
-		now, err := sys.Getxattr(to, name)
-		if err == nil && bytes.Equal(now, value) {
+		now, err := sys.Getxattr(to, a.name)
+		if err == nil && bytes.Equal(now, a.value) {
 			return false, nil
 		}
 	}
-	err = sys.Setxattr(to, name, value)
-	if err != nil && name != xattrCapability {
+	err = sys.Setxattr(to, a.name, a.value)
+	if err != nil && a.name != xattrCapability {
 		return true, x.refuseMeta("setxattr", err)
 	}
 	return true, nil

@@ -83,7 +83,7 @@ func (x *Txn) begin() error {
 	if x.was, err = x.old.Stamp(); err != nil {
 		return x.fail("stat", err)
 	}
-	if x.was.Mode&0o222 == 0 {
+	if ReadOnly(x.was) {
 		return ErrReadOnly
 	}
 	h := sha256.New()
@@ -93,6 +93,9 @@ func (x *Txn) begin() error {
 	h.Sum(x.sum[:0])
 	return nil
 }
+
+// ReadOnly reports whether a file's mode forbids writing.
+func ReadOnly(s fsys.Stamp) bool { return s.Mode&0o222 == 0 }
 
 // Old is the file as it is, nil for a new name. It belongs to the transaction,
 // and is closed by Replace.
@@ -147,7 +150,7 @@ func (x *Txn) Replace(ctx context.Context, c []Splice) (Outcome, error) {
 		replace = x.create
 	}
 	out, err := replace(c)
-	out.StateInTemp = x.st.tempPath()
+	x.st.tell(&out)
 	return out, err
 }
 
@@ -173,7 +176,8 @@ func (x *Txn) Remove(ctx context.Context) (Outcome, error) {
 	if err := patiently(func() error { return x.root.Remove(x.base) }); err != nil {
 		return Outcome{}, x.fail("remove", err)
 	}
-	out, err := x.outcome(x.root, Outcome{StateInTemp: x.st.tempPath(), OtherNames: max(int(x.was.Nlink)-1, 0)})
+	out, err := x.outcome(x.root, Outcome{OtherNames: max(int(x.was.Nlink)-1, 0)})
+	x.st.tell(&out)
 	out.Stamp = fsys.Stamp{}
 	return out, err
 }

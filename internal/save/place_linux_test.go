@@ -102,6 +102,28 @@ func TestMountedFile(t *testing.T) {
 	}
 }
 
+// In a folder that names can only be added to, a temporary one would stay.
+func TestFolderThatOnlyGrows(t *testing.T) {
+	needRoot(t)
+	d := newDesk(t)
+	path := d.put("f", "old")
+	if out, err := exec.Command("chattr", "+a", d.dir).CombinedOutput(); err != nil {
+		t.Skipf("!!! NOT TESTED: no folder can be made append-only here: %v %s !!!", err, out)
+	}
+	t.Cleanup(func() { exec.Command("chattr", "-a", d.dir).Run() })
+	for _, content := range []string{"new", "newer", ""} {
+		if out, err := whole(d.save, path, content); err != nil || !out.InPlace {
+			t.Errorf("%+v, %v", out, err)
+		}
+		d.want("f", content)
+		d.wantNames("f")
+	}
+	if _, err := whole(d.save, d.path("g"), "new"); err != nil {
+		t.Error(err)
+	}
+	d.wantNames("f", "g")
+}
+
 const nobody = 65534
 
 // playNobody plays roleOnce as a user without privileges.

@@ -24,7 +24,7 @@ func (x *Txn) Remove(ctx context.Context) (Outcome, error) {
 		return Outcome{}, ErrVanished
 	}
 	out, err := x.takeAway()
-	out.StateInTemp = x.st.tempPath()
+	x.st.tell(&out)
 	return out, err
 }
 
@@ -47,7 +47,7 @@ func (x *Txn) takeAway() (Outcome, error) {
 	if err := x.ready(); err != nil {
 		return Outcome{}, err
 	}
-	if err := x.still(); err != nil {
+	if _, err := x.still(); err != nil {
 		return Outcome{}, err
 	}
 	if err := x.moveAway(t, n.String()); err != nil {
@@ -65,7 +65,7 @@ func (x *Txn) takeAway() (Outcome, error) {
 	out := Outcome{OtherNames: int(x.was.Nlink) - 1, DurabilityUnknown: !synced}
 	if x.s.remove(x.dir, t.name) != nil {
 		x.s.leftover.Store(true)
-		out.Saved = []string{x.folder() + "/" + t.name}
+		out.Left = []string{x.folder() + "/" + t.name}
 	}
 	return out, nil
 }

@@ -30,7 +30,7 @@ func (x *Txn) Replace(ctx context.Context, c []Splice) (Outcome, error) {
 		return Outcome{}, err
 	}
 	out, err := x.replace(c)
-	out.StateInTemp = x.st.tempPath()
+	x.st.tell(&out)
 	return out, err
 }
 
@@ -43,7 +43,9 @@ func (x *Txn) replace(c []Splice) (Outcome, error) {
 		return out, err
 	}
 	if x.s.o.KeepHardLinks && x.was.Nlink > 1 {
-		return x.overwrite(c)
+		out, err := x.overwrite(c, nil)
+		out.SharedNames = int(x.was.Nlink) - 1
+		return out, err
 	}
 	out, err := x.swap(c)
 	if errors.Is(err, errUnlinkable) {
@@ -51,7 +53,7 @@ func (x *Txn) replace(c []Splice) (Outcome, error) {
 	}
 	if no := (*refusal)(nil); errors.As(err, &no) {
 		// Should the file not be writable either, that is the plainer answer.
-		return x.overwrite(c)
+		return x.overwrite(c, no)
 	}
 	return out, err
 }
@@ -81,6 +83,9 @@ func (x *Txn) failIfThere(op string, err error) error {
 
 // swap replaces the file: prepare, exchange, look.
 func (x *Txn) swap(c []Splice) (Outcome, error) {
+	if x.s.sys.AddOnly(x.dir) { // where a temporary name would stay for ever
+		return Outcome{}, x.refuse("exchange", unix.EPERM)
+	}
 	t, err := x.prepare(c)
 	if err != nil {
 		return Outcome{}, err
@@ -92,7 +97,7 @@ func (x *Txn) swap(c []Splice) (Outcome, error) {
 	if err := x.enterTemp(t); err != nil {
 		return Outcome{}, err
 	}
-	if err := x.still(); err != nil {
+	if err := x.stillFor(t); err != nil {
 		return Outcome{}, err
 	}
 	err = t.land(x.base, func() error { return x.s.sys.Rename(x.dir, t.name, x.base, unix.RENAME_EXCHANGE) })
@@ -179,12 +184,24 @@ func (x *Txn) enterTemp(t *temp) error {
 	switch err := t.enter(name); {
 	case err == nil:
 		t.name = name
+		x.number(t)
 		return nil
 	case is(err, unix.ENOENT, unix.EINVAL, unix.EOPNOTSUPP) && !x.named && x.folderLives():
 		x.named = true
 		return errUnlinkable
 	default:
 		return x.refuse("link", err)
+	}
+}
+
+// number takes the new file's identity from its name. Some file systems in user space
+// number files by their names, and close would take ours for another program's.
+func (x *Txn) number(t *temp) {
+	if !x.network {
+		return
+	}
+	if now, err := x.s.sys.Fstatat(t.dir, t.name); err == nil {
+		t.stamp.Dev, t.stamp.Ino = now.Dev, now.Ino
 	}
 }
 
@@ -234,19 +251,38 @@ func (x *Txn) vouch() error {
 
 // still looks once more before the step that shows: what is noticed here needs
 // no taking back.
-func (x *Txn) still() error {
-	now, err := x.s.sys.Fstatat(x.dir, x.base)
+func (x *Txn) still() (now fsys.Stamp, err error) {
+	now, err = x.s.sys.Fstatat(x.dir, x.base)
 	switch {
 	case is(err, unix.ENOENT):
-		return ErrVanished
+		return now, ErrVanished
 	case err != nil:
-		return x.fail("stat", err)
+		return now, x.fail("stat", err)
 	case !x.compared(now):
-		return ErrModified
+		return now, ErrModified
 	case x.leased:
-		return x.leaseHolds()
+		return now, x.leaseHolds()
 	}
-	return nil
+	return now, nil
+}
+
+// metaTries bounds how often a program is followed that keeps changing the mode or
+// the attributes of the old file.
+const metaTries = 10
+
+// stillFor does so, and sees to it that the new file has the old one's mode, owner
+// and attributes as they are now.
+func (x *Txn) stillFor(t *temp) error {
+	for range metaTries {
+		now, err := x.still()
+		if err != nil || now.Ctime == x.was.Ctime {
+			return err
+		}
+		if err := x.copyMetaAgain(t, now); err != nil {
+			return err
+		}
+	}
+	return ErrModified
 }
 
 // openWithin is how long a program that has found a file by name is given to open
@@ -262,6 +298,9 @@ func (x *Txn) confirm(t *temp) (Outcome, error) {
 	if err := x.look(t); err != nil {
 		return x.withdraw(t, err)
 	}
+	if err := x.followMeta(t); err != nil {
+		return x.withdraw(t, err)
+	}
 	if err := x.readBack(t); err != nil {
 		return x.withdraw(t, err)
 	}
@@ -275,10 +314,13 @@ func (x *Txn) confirm(t *temp) (Outcome, error) {
 			return x.withdraw(t, err)
 		}
 	}
+	if err := x.followMeta(t); err != nil {
+		return x.withdraw(t, err)
+	}
 	out := x.outcome(t, synced)
 	if x.s.remove(t.dir, t.name) != nil {
 		x.s.leftover.Store(true)
-		out.Saved = []string{x.folder() + "/" + t.name}
+		out.Left = []string{x.folder() + "/" + t.name}
 	}
 	return out, nil
 }
@@ -415,7 +457,7 @@ func (x *Txn) keepLeftover(t *temp, held fsys.Stamp, err error) Outcome {
 	if is(err, unix.ENOENT) {
 		return Outcome{}
 	}
-	if err == nil && held.SameFile(t.stamp) && x.untouched(t, held) {
+	if err == nil && held.SameFile(t.stamp) && x.untouched(t, t.name, held) {
 		t.ours = true // closing it removes it
 		return Outcome{}
 	}
@@ -423,14 +465,14 @@ func (x *Txn) keepLeftover(t *temp, held fsys.Stamp, err error) Outcome {
 	return out
 }
 
-// untouched: our file was public for a moment, so a program may have written to
-// it, or be about to.
-func (x *Txn) untouched(t *temp, now fsys.Stamp) bool {
+// untouched: our file, which lies under name, was public for a moment, so a program
+// may have written to it, or be about to.
+func (x *Txn) untouched(t *temp, name string, now fsys.Stamp) bool {
 	if now.Size != t.stamp.Size || now.Mtime != t.stamp.Mtime {
 		return false
 	}
 	sys := x.s.sys
-	fd, err := sys.Openat(x.dir, t.name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	fd, err := sys.Openat(t.dir, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return true
 	}
@@ -468,23 +510,28 @@ func (x *Txn) renameOver(t *temp) (Outcome, error) {
 		if err := x.sameBytes(); err != nil {
 			return Outcome{}, err
 		}
-		if err := x.still(); err != nil {
-			return Outcome{}, err
-		}
+	}
+	if err := x.stillFor(t); err != nil {
+		return Outcome{}, err
 	}
 	err := t.land(x.base, func() error { return x.s.sys.Rename(x.dir, t.name, x.base, 0) })
 	if err != nil {
 		return Outcome{}, x.refuse("rename", err)
 	}
 	t.name = ""
+	if !x.network { // where a file without a name may be gone
+		x.followMeta(t)
+	}
 	if err := x.readBack(t); err != nil {
-		return x.restore(err)
+		return x.restore(t, err)
 	}
 	return x.outcome(t, x.syncFolder(x.dir)), nil
 }
 
-// restore writes the old file again, from the descriptor that outlived its name.
-func (x *Txn) restore(cause error) (Outcome, error) {
+// restore writes the old file again, from the descriptor that outlived its name. It
+// keeps what lies under that by now, unless it is our own file as we left it: another
+// program may have written to it since.
+func (x *Txn) restore(ours *temp, cause error) (Outcome, error) {
 	changed := &IOError{Op: "restore", Path: x.path, Err: cause, Changed: true}
 	x.network = false // no further doubts
 	t, err := x.prepare(nil)
@@ -495,10 +542,40 @@ func (x *Txn) restore(cause error) (Outcome, error) {
 	if err := x.enterTemp(t); err != nil {
 		return Outcome{}, changed
 	}
+	kept := ""
+	if now, err := x.s.stat(x.dir, x.base); err != nil || !now.SameFile(ours.stamp) || !x.untouched(ours, x.base, now) {
+		if kept, err = x.keepUnder(); err != nil {
+			return Outcome{}, changed
+		}
+	}
 	if err := t.land(x.base, func() error { return x.s.sys.Rename(x.dir, t.name, x.base, 0) }); err != nil {
 		return Outcome{}, changed
 	}
 	t.name = ""
+	var out Outcome
+	if kept != "" {
+		out, _ = x.s.putAway(x.dir, x.folder(), kept, x.base)
+	}
 	x.syncFolder(x.dir)
-	return Outcome{}, cause
+	return out, cause
+}
+
+// keepUnder gives what lies under the target's name another one, which tells a
+// sweeper that nobody knows its bytes. Where a file can have one name alone, the
+// target's is free from here until the next rename.
+func (x *Txn) keepUnder() (name string, err error) {
+	id, err := x.s.random(5)
+	if err != nil {
+		return "", err
+	}
+	unknown := fingerprint(id, fsys.Stamp{}, nil)
+	name = tempName{base: x.base, kind: kindStamp, id: id, new: unknown, old: unknown}.String()
+	err = x.s.sys.Link(x.dir, x.base, x.dir, name, 0)
+	if is(err, unix.EPERM, unix.EOPNOTSUPP, unix.ENOSYS, unix.EMLINK) {
+		err = x.s.sys.Rename(x.dir, x.base, name, 0)
+	}
+	if is(err, unix.ENOENT) {
+		return "", nil
+	}
+	return name, err
 }

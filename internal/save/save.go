@@ -3,13 +3,15 @@ package save
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"io"
-	"os"
+	"io/fs"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/owndir"
 )
 
 // Durability is what a reported success survives.
@@ -34,7 +36,7 @@ const (
 // Options of a Saver; the zero value of each is its default.
 type Options struct {
 	StateDir      string // absolute; made with mode 0700 on first use; "" goes straight to TempDir
-	TempDir       string // where a state folder is made if StateDir cannot be; "" is the system's
+	TempDir       string // where a folder for locks and notes is made if StateDir cannot be used; "" is the system's
 	Durability    Durability
 	KeepHardLinks bool // write a file with several names in place
 	Sys           Sys  // nil is the real system; Linux only
@@ -46,12 +48,15 @@ type Options struct {
 	// Where it keeps them it says under which name, and no file has to; nil
 	// keeps none. Linux only.
 	Rescue func(path string, content io.ReaderAt, size int64) (id string, err error)
+	// Lost is told when StateDir turns out to be of no use; nil hears nothing.
+	Lost func(*StateError)
 }
 
 // Saver writes files. It is safe for concurrent use.
 type Saver struct {
 	o       Options
 	sys     Sys
+	temp    string     // the folder that serves where the state folder is not used
 	dice    sync.Mutex // guards o.Rand
 	keys    keyLocks
 	opening chan struct{} // one at a time makes the state folder
@@ -62,9 +67,6 @@ type Saver struct {
 
 // New makes a Saver. Nothing on disk is touched before first use.
 func New(o Options) *Saver {
-	if o.TempDir == "" {
-		o.TempDir = os.TempDir()
-	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -77,17 +79,37 @@ func New(o Options) *Saver {
 	if o.Rand == nil {
 		o.Rand = rand.Reader
 	}
-	return &Saver{o: o, sys: system(o.Sys), opening: make(chan struct{}, 1)}
+	return &Saver{o: o, sys: system(o.Sys), temp: owndir.InTemp(o.TempDir), opening: make(chan struct{}, 1)}
 }
 
-// StateDir makes sure of the state folder and gives its name: StateDir of the
-// Options, or where that cannot be made, a folder in the temp directory.
+// StateDir makes sure of the state folder and returns its name. The error is a
+// *StateError where only the folder in the temp directory serves: nothing but
+// locks and notes is kept there.
 func (s *Saver) StateDir(ctx context.Context) (string, error) {
 	st, err := s.openState(ctx)
 	if err != nil {
 		return "", err
 	}
+	if st.lost != nil {
+		return "", st.lost
+	}
 	return st.path, nil
+}
+
+// FoundStateDir returns the name of the state folder, "" where there is none yet,
+// and a *StateError where it is there and not used. It makes nothing.
+func (s *Saver) FoundStateDir() (string, error) {
+	if s.o.StateDir == "" {
+		return "", nil
+	}
+	switch err := owndir.Find(s.o.StateDir, 1); {
+	case err == nil:
+		return s.o.StateDir, nil
+	case errors.Is(err, fs.ErrNotExist):
+		return "", nil
+	default:
+		return "", &StateError{s.o.StateDir, err}
+	}
 }
 
 // Splice replaces the old bytes [Start, End) by New.
@@ -112,13 +134,16 @@ func checkSplices(c []Splice, size int64) error {
 type Outcome struct {
 	Stamp             fsys.Stamp // of the file as it is now
 	Created           bool
-	CreatedDirs       []string // absolute, outermost first
-	OtherNames        int      // hard links that keep the old text
-	InPlace           bool     // the file was overwritten, not replaced
-	DurabilityUnknown bool     // the bytes are in place, but a sync failed
-	StateInTemp       string   // the state folder, when it had to be made in the temp directory
-	Saved             []string // files left behind with bytes known nowhere else; also set beside an error
-	Rescued           []string // what Rescue has kept such bytes as; also set beside an error
+	CreatedDirs       []string    // absolute, outermost first
+	OtherNames        int         // hard links that keep the old text
+	InPlace           bool        // the file was overwritten, not replaced
+	SharedNames       int         // hard links that have the new text, as Options.KeepHardLinks asks
+	DurabilityUnknown bool        // the bytes are in place, but a sync failed
+	NoState           *StateError // why the state folder is not used; nil where it is
+	StateInTemp       string      // the folder that serves in its place
+	Left              []string    // files with the old text that could not be removed; the next Sweep tries again
+	Saved             []string    // files left behind with bytes known nowhere else; also set beside an error
+	Rescued           []string    // what Rescue has kept such bytes as; also set beside an error
 }
 
 // SweepReport is what was found of processes that died.
@@ -129,6 +154,9 @@ type SweepReport struct {
 	Replayed []string // files whose write in place was finished
 	Torn     []string // files that are neither old, nor new, nor a mix of them; their journals are among Saved or Rescued
 	Pending  []string // files and folders that could not be looked at now; the next Sweep tries again
+	// Untrusted are the folders and files that were left alone, since others may
+	// have written them.
+	Untrusted []error
 }
 
 // random spells n random bytes; five make eight letters.

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/owndir"
 )
 
 // state is the open state folder:
@@ -23,14 +23,16 @@ import (
 //	flight/NAME             one note per living process: the folders it works in
 //	journal/NAME            one per write in place that is going on
 //	saved/NAME.fsmcp-saved  what could not be kept beside its file
+//
+// The one in the temp directory has the first two alone: what lies there is never
+// replayed onto a file.
 type state struct {
 	s       *Saver
 	path    string
-	temp    bool // it is the one in the temp directory
-	locks   int  // descriptors of the folders
+	lost    *StateError // why it is the one in the temp directory; nil where it is not
+	locks   int         // descriptors of the folders
 	flight  int
 	stripes stripes
-	files   [stripeCount]int // descriptors of the lock files, -1 until used
 	note    note
 }
 
@@ -62,45 +64,52 @@ func (s *Saver) openState(ctx context.Context) (*state, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.state.Store(st) // one that was deleted under us stays open for its last users
+	if old := s.state.Swap(st); old != nil { // deleted under us, it stays open for its last users
+		old.stripes.closeIdle()
+	}
 	return st, nil
 }
 
-// alive reports that the state folder was not deleted. Locks in a deleted one
-// would keep no other process out.
+// alive reports that the state folder was not deleted, nor opened to others. Locks
+// in a deleted one would keep no other process out.
 func (st *state) alive() bool {
 	now, err := st.s.sys.Fstat(st.locks)
-	return err == nil && now.Nlink > 0
+	return err == nil && now.Nlink > 0 && checkStamp(st.path, now) == nil
 }
 
 // makeState tries the configured folder, then one in the temp directory, and
 // turns to the second only for reasons that last: processes with different state
 // folders would not see each other's locks.
 func (s *Saver) makeState() (*state, error) {
-	var first error
+	lost := &StateError{Dir: s.o.StateDir}
 	if s.o.StateDir != "" {
-		var st *state
-		if st, first = s.openStateAt(s.o.StateDir, false); first == nil {
+		st, err := s.openStateAt(s.o.StateDir, nil)
+		if err == nil {
 			return st, nil
 		}
-		if !lasting(first) {
-			return nil, &IOError{Op: "state", Path: s.o.StateDir, Err: first}
+		if !lasting(err) {
+			return nil, &IOError{Op: "state", Path: s.o.StateDir, Err: err}
 		}
+		lost.Err = err
 	}
-	st, err := s.openStateAt(s.tempState(), true)
+	if s.o.Lost != nil {
+		s.o.Lost(lost)
+	}
+	st, err := s.openStateAt(s.temp, lost)
 	if err == nil {
 		return st, nil
 	}
 	if !lasting(err) {
-		return nil, &IOError{Op: "state", Path: s.tempState(), Err: err}
+		return nil, &IOError{Op: "state", Path: s.temp, Err: err}
 	}
-	return nil, fmt.Errorf("%w: %w", ErrNoState, errors.Join(first, err))
+	return nil, &NoStateError{State: lost, Dir: s.temp, Temp: err}
 }
 
 func lasting(err error) bool {
-	return is(err, unix.EACCES, unix.EPERM, unix.EROFS, unix.ENOTDIR, unix.ENOENT, unix.ELOOP,
+	own := (*owndir.Error)(nil)
+	return errors.As(err, &own) || is(err, unix.EACCES, unix.EPERM, unix.EROFS, unix.ENOTDIR, unix.ENOENT, unix.ELOOP,
 		unix.ENAMETOOLONG, unix.ENOSPC, unix.EDQUOT, unix.ENOLCK, unix.ENOSYS, unix.EOPNOTSUPP,
-		unix.EINVAL, unix.ENODEV, unix.EEXIST, unix.EMLINK) || errors.Is(err, errForeign)
+		unix.EINVAL, unix.ENODEV, unix.EEXIST, unix.EMLINK)
 }
 
 // is reports that err is one of the error numbers.
@@ -117,49 +126,19 @@ func is(err error, numbers ...unix.Errno) bool {
 	return false
 }
 
-// StateDirs are the state folders that are there: this user's, and private where
-// others could have made them.
-func (s *Saver) StateDirs() (dirs []string) {
-	for _, path := range []string{s.o.StateDir, s.tempState()} {
-		if path == "" {
-			continue
-		}
-		fd, err := s.sys.Openat(unix.AT_FDCWD, path, openFolder|s.noLink(path), 0)
-		if err != nil {
-			continue
-		}
-		if path != s.tempState() || s.checkPrivate(fd) == nil {
-			dirs = append(dirs, path)
-		}
-		s.sys.Close(fd)
-	}
-	return dirs
-}
-
-func (s *Saver) tempState() string {
-	return filepath.Join(s.o.TempDir, "fsmcp-"+strconv.Itoa(os.Geteuid()))
-}
-
-// errForeign: the folder in the temp directory belongs to somebody else, or lets
-// others in.
-var errForeign = errors.New("not a private folder of this user")
-
-func (s *Saver) openStateAt(path string, temp bool) (*state, error) {
+// openStateAt opens a state folder, made if missing. lost says why it is the one
+// in the temp directory.
+func (s *Saver) openStateAt(path string, lost *StateError) (*state, error) {
 	top, err := s.openMade(path)
 	if err != nil {
 		return nil, err
 	}
 	defer s.sys.Close(top)
-	if temp {
-		if err := s.checkPrivate(top); err != nil {
-			return nil, err
-		}
+	if err := s.checkTop(top, path); err != nil {
+		return nil, err
 	}
-	st := &state{s: s, path: path, temp: temp, locks: -1, flight: -1, note: note{fd: -1}}
-	for n := range st.files {
-		st.files[n] = -1
-	}
-	st.stripes.try, st.stripes.free = st.tryStripe, st.freeStripe
+	st := &state{s: s, path: path, lost: lost, locks: -1, flight: -1, note: note{fd: -1}}
+	st.stripes.open, st.stripes.most = st.openLock, lockFiles()
 	if err := st.openParts(top); err != nil {
 		st.close()
 		return nil, err
@@ -167,18 +146,62 @@ func (s *Saver) openStateAt(path string, temp bool) (*state, error) {
 	return st, nil
 }
 
-func (st *state) openParts(top int) (err error) {
-	if st.locks, err = st.s.openSub(top, locksDir); err != nil {
+// checkTop returns an *owndir.Error where another user may have written the state
+// folder or one of its entries.
+func (s *Saver) checkTop(top int, path string) error {
+	now, err := s.sys.Fstat(top)
+	if err == nil {
+		err = owndir.CheckStat(path, now.UID, now.Mode, path == s.temp)
+	}
+	if err != nil {
 		return err
 	}
-	if st.flight, err = st.s.openSub(top, flightDir); err != nil {
+	names, err := s.sys.Names(top)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		now, err := s.sys.Fstatat(top, name)
+		if is(err, unix.ENOENT) || err == nil && now.Mode&unix.S_IFMT == unix.S_IFLNK {
+			continue // a link is opened nowhere
+		}
+		if err == nil {
+			err = checkStamp(filepath.Join(path, name), now)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkStamp(path string, now fsys.Stamp) error {
+	return owndir.CheckStat(path, now.UID, now.Mode, false)
+}
+
+// checkOpen returns an *owndir.Error where another user may have written an open
+// file or folder.
+func (s *Saver) checkOpen(fd int, path string) error {
+	now, err := s.sys.Fstat(fd)
+	if err != nil {
+		return err
+	}
+	return checkStamp(path, now)
+}
+
+func (st *state) openParts(top int) (err error) {
+	if st.locks, err = st.openSub(top, locksDir); err != nil {
+		return err
+	}
+	if st.flight, err = st.openSub(top, flightDir); err != nil {
 		return err
 	}
 	return st.startNote()
 }
 
 func (st *state) close() {
-	for _, fd := range append(st.files[:], st.note.fd, st.flight, st.locks) {
+	st.stripes.closeIdle()
+	for _, fd := range []int{st.note.fd, st.flight, st.locks} {
 		if fd >= 0 {
 			st.s.sys.Close(fd)
 		}
@@ -199,7 +222,7 @@ func (s *Saver) openMade(path string) (int, error) {
 }
 
 func (s *Saver) noLink(path string) int {
-	if path == s.tempState() {
+	if path == s.temp {
 		return unix.O_NOFOLLOW
 	}
 	return 0
@@ -219,16 +242,24 @@ func (s *Saver) makeAll(path string) error {
 	return err
 }
 
-// openSub opens a folder below another one, made if missing.
-func (s *Saver) openSub(top int, name string) (int, error) {
-	fd, err := s.sys.Openat(top, name, openFolder|unix.O_NOFOLLOW, 0)
-	if !is(err, unix.ENOENT) {
-		return fd, err
+// openSub opens a folder below the state folder, made if missing.
+func (st *state) openSub(top int, name string) (int, error) {
+	sys := st.s.sys
+	fd, err := sys.Openat(top, name, openFolder|unix.O_NOFOLLOW, 0)
+	if is(err, unix.ENOENT) {
+		if err := sys.Mkdir(top, name, 0o700); err != nil && !is(err, unix.EEXIST) {
+			return -1, err
+		}
+		fd, err = sys.Openat(top, name, openFolder|unix.O_NOFOLLOW, 0)
 	}
-	if err := s.sys.Mkdir(top, name, 0o700); err != nil && !is(err, unix.EEXIST) {
+	if err != nil {
 		return -1, err
 	}
-	return s.sys.Openat(top, name, openFolder|unix.O_NOFOLLOW, 0)
+	if err := st.s.checkOpen(fd, filepath.Join(st.path, name)); err != nil {
+		sys.Close(fd)
+		return -1, err
+	}
+	return fd, nil
 }
 
 // openPart opens a folder of the state that is rarely needed.
@@ -238,56 +269,55 @@ func (st *state) openPart(name string) (int, error) {
 		return -1, err
 	}
 	defer st.s.sys.Close(top)
-	return st.s.openSub(top, name)
+	if err := st.s.checkTop(top, st.path); err != nil {
+		return -1, err
+	}
+	return st.openSub(top, name)
 }
 
-func (s *Saver) checkPrivate(fd int) error {
-	stamp, err := s.sys.Fstat(fd)
+// lockFD is a lock file by its descriptor.
+type lockFD struct {
+	sys  Sys
+	fd   int
+	path string
+}
+
+// openLock opens a lock file, made if missing.
+func (st *state) openLock(n int) (lockFile, error) {
+	name := fmt.Sprintf("%02x", n)
+	l := lockFD{sys: st.s.sys, path: filepath.Join(st.path, locksDir, name)}
+	var err error
+	l.fd, err = l.sys.Openat(st.locks, name, unix.O_RDWR|unix.O_CREAT|unix.O_NOFOLLOW, 0o600)
 	if err != nil {
-		return err
+		return nil, &IOError{Op: "lock", Path: l.path, Err: err}
 	}
-	if stamp.UID != uint32(os.Geteuid()) || stamp.Mode&0o077 != 0 {
-		return errForeign
+	if err := st.s.checkOpen(l.fd, l.path); err != nil {
+		l.close()
+		return nil, &IOError{Op: "lock", Path: l.path, Err: err}
 	}
-	return nil
+	return l, nil
 }
 
-// tryStripe takes a lock file's lock if nobody has it. The file stays open.
-func (st *state) tryStripe(n int) (bool, error) {
-	sys := st.s.sys
-	if st.files[n] < 0 {
-		name := fmt.Sprintf("%02x", n)
-		fd, err := sys.Openat(st.locks, name, unix.O_RDWR|unix.O_CREAT|unix.O_NOFOLLOW, 0o600)
-		if err != nil {
-			return false, &IOError{Op: "lock", Path: filepath.Join(st.path, locksDir, name), Err: err}
-		}
-		st.files[n] = fd
-	}
-	err := sys.Flock(st.files[n], unix.LOCK_EX|unix.LOCK_NB)
+func (l lockFD) try() (bool, error) {
+	err := l.sys.Flock(l.fd, unix.LOCK_EX|unix.LOCK_NB)
 	if is(err, unix.EWOULDBLOCK) {
 		return false, nil
 	}
 	if err != nil {
-		return false, &IOError{Op: "lock", Path: filepath.Join(st.path, locksDir), Err: err}
+		return false, &IOError{Op: "lock", Path: l.path, Err: err}
 	}
 	return true, nil
 }
 
-// freeStripe gives the lock back. Should the system refuse even that, closing
-// the file does it.
-func (st *state) freeStripe(n int) {
-	if st.s.sys.Flock(st.files[n], unix.LOCK_UN) != nil {
-		st.s.sys.Close(st.files[n])
-		st.files[n] = -1
-	}
-}
+func (l lockFD) unlock() error { return l.sys.Flock(l.fd, unix.LOCK_UN) }
 
-// tempPath is the state folder if it is not where it should be, else "".
-func (st *state) tempPath() string {
-	if st.temp {
-		return st.path
+func (l lockFD) close() { l.sys.Close(l.fd) }
+
+// tell adds to an outcome that the state folder is not used.
+func (st *state) tell(out *Outcome) {
+	if st.lost != nil {
+		out.NoState, out.StateInTemp = st.lost, st.path
 	}
-	return ""
 }
 
 // note is this process's list of the folders that it may leave a temporary file

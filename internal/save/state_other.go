@@ -3,6 +3,7 @@
 package save
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"sync"
 
 	"github.com/fsmcp/fsmcp/internal/filelock"
+	"github.com/fsmcp/fsmcp/internal/owndir"
 )
 
 // state is the open state folder: lock files, and one note per living process
@@ -22,9 +24,8 @@ import (
 type state struct {
 	s       *Saver
 	path    string
-	temp    bool
+	lost    *StateError // why it is the one in the temp directory; nil where it is not
 	stripes stripes
-	files   [stripeCount]*os.File
 	mu      sync.Mutex
 	note    *os.File
 	folders map[string]bool
@@ -48,55 +49,50 @@ func (s *Saver) openState(ctx context.Context) (*state, error) {
 	if st := s.state.Load(); st != nil {
 		return st, nil
 	}
-	var errs []error
-	for _, path := range s.statePaths() {
-		st, err := s.openStateAt(path)
+	st, err := s.makeState()
+	if err == nil {
+		s.state.Store(st)
+	}
+	return st, err
+}
+
+// makeState tries the configured folder, then the one in the temp directory.
+func (s *Saver) makeState() (*state, error) {
+	lost := &StateError{Dir: s.o.StateDir}
+	if s.o.StateDir != "" {
+		st, err := s.openStateAt(s.o.StateDir, nil)
 		if err == nil {
-			s.state.Store(st)
 			return st, nil
 		}
-		errs = append(errs, err)
+		lost.Err = err
 	}
-	return nil, fmt.Errorf("%w: %w", ErrNoState, errors.Join(errs...))
+	if s.o.Lost != nil {
+		s.o.Lost(lost)
+	}
+	st, err := s.openStateAt(s.temp, lost)
+	if err != nil {
+		return nil, &NoStateError{State: lost, Dir: s.temp, Temp: err}
+	}
+	return st, nil
 }
 
-// statePaths are the places for a state folder, best first.
-func (s *Saver) statePaths() []string {
-	temp := filepath.Join(s.o.TempDir, "fsmcp-"+strconv.Itoa(os.Geteuid()))
-	if s.o.StateDir == "" {
-		return []string{temp}
-	}
-	return []string{s.o.StateDir, temp}
-}
-
-// StateDirs are the state folders that are there: this user's, and private where
-// others could have made them.
-func (s *Saver) StateDirs() (dirs []string) {
-	for _, path := range s.statePaths() {
-		info, err := os.Lstat(path)
-		if err == nil && (path == s.o.StateDir || info.IsDir() && private(info)) {
-			dirs = append(dirs, path)
-		}
-	}
-	return dirs
-}
-
-func (s *Saver) openStateAt(path string) (*state, error) {
+// openStateAt opens a state folder, made if missing. lost says why it is the one
+// in the temp directory, which anybody could have made before.
+func (s *Saver) openStateAt(path string, lost *StateError) (*state, error) {
 	for _, dir := range []string{locksDir, flightDir} {
 		if err := os.MkdirAll(filepath.Join(path, dir), 0o700); err != nil {
 			return nil, err
 		}
 	}
-	temp := path != s.o.StateDir
-	if info, err := os.Lstat(path); temp && (err != nil || !info.IsDir() || !private(info)) {
-		return nil, errors.Join(err, fs.ErrPermission)
+	if err := s.checkAt(path); err != nil {
+		return nil, err
 	}
 	name, err := s.random(10)
 	if err != nil {
 		return nil, err
 	}
-	st := &state{s: s, path: path, temp: temp, folders: make(map[string]bool)}
-	st.stripes.try, st.stripes.free = st.tryStripe, st.freeStripe
+	st := &state{s: s, path: path, lost: lost, folders: make(map[string]bool)}
+	st.stripes.open, st.stripes.most = st.openLock, lockFiles()
 	if st.note, err = os.OpenFile(filepath.Join(path, flightDir, name), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
 		return nil, err
 	}
@@ -107,34 +103,60 @@ func (s *Saver) openStateAt(path string) (*state, error) {
 	return st, nil
 }
 
-func (st *state) tempPath() string {
-	if st.temp {
-		return st.path
+// checkAt returns an *owndir.Error where another user may have written a state
+// folder or one of its entries.
+func (s *Saver) checkAt(path string) error {
+	if path != s.temp {
+		return owndir.Find(path, 1)
 	}
-	return ""
+	info, err := os.Lstat(path)
+	switch {
+	case err != nil:
+		return err
+	case !info.IsDir():
+		return &owndir.Error{Path: path, Why: "is not a folder"}
+	}
+	return cmp.Or(owndir.CheckPrivate(path, info), owndir.Find(path, 1))
 }
 
-func (st *state) tryStripe(n int) (bool, error) {
-	if st.files[n] == nil {
-		f, err := os.OpenFile(filepath.Join(st.path, locksDir, fmt.Sprintf("%02x", n)), os.O_RDWR|os.O_CREATE, 0o600)
-		if err != nil {
-			return false, &IOError{Op: "lock", Path: st.path, Err: err}
-		}
-		st.files[n] = f
+// tell adds to an outcome that the state folder is not used.
+func (st *state) tell(out *Outcome) {
+	if st.lost != nil {
+		out.NoState, out.StateInTemp = st.lost, st.path
 	}
-	got, err := filelock.Try(st.files[n])
+}
+
+// lockedFile is a lock file.
+type lockedFile struct{ *os.File }
+
+// openLock opens a lock file, made if missing.
+func (st *state) openLock(n int) (lockFile, error) {
+	f, err := os.OpenFile(filepath.Join(st.path, locksDir, fmt.Sprintf("%02x", n)), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return false, &IOError{Op: "lock", Path: st.path, Err: err}
+		return nil, &IOError{Op: "lock", Path: st.path, Err: err}
+	}
+	info, err := f.Stat()
+	if err == nil {
+		err = owndir.Check(f.Name(), info)
+	}
+	if err != nil {
+		f.Close()
+		return nil, &IOError{Op: "lock", Path: f.Name(), Err: err}
+	}
+	return lockedFile{f}, nil
+}
+
+func (l lockedFile) try() (bool, error) {
+	got, err := filelock.Try(l.File)
+	if err != nil {
+		return false, &IOError{Op: "lock", Path: l.Name(), Err: err}
 	}
 	return got, nil
 }
 
-func (st *state) freeStripe(n int) {
-	if filelock.Unlock(st.files[n]) != nil {
-		st.files[n].Close()
-		st.files[n] = nil
-	}
-}
+func (l lockedFile) unlock() error { return filelock.Unlock(l.File) }
+
+func (l lockedFile) close() { l.Close() }
 
 // remember notes a folder, once.
 func (st *state) remember(folder string) error {
@@ -162,11 +184,7 @@ func (s *Saver) Close() error {
 	if st == nil {
 		return nil
 	}
-	for _, f := range st.files {
-		if f != nil {
-			f.Close()
-		}
-	}
+	st.stripes.closeIdle()
 	st.note.Close()
 	if s.leftover.Load() {
 		return nil
@@ -180,8 +198,8 @@ func (s *Saver) Close() error {
 func (s *Saver) Sweep(ctx context.Context) (SweepReport, error) {
 	w := &sweep{s: s, alive: make(map[string]bool)}
 	var errs []error
-	for _, path := range s.statePaths() {
-		errs = append(errs, w.notes(filepath.Join(path, flightDir)))
+	for _, path := range []string{s.o.StateDir, s.temp} {
+		errs = append(errs, w.state(path))
 	}
 	for _, note := range w.dead {
 		if err := ctx.Err(); err != nil {
@@ -204,6 +222,22 @@ type deadNote struct {
 	folders []string
 }
 
+// state looks at the notes of a state folder, unless others may have written them.
+func (w *sweep) state(path string) error {
+	if path == "" {
+		return nil
+	}
+	err := w.s.checkAt(path)
+	if own := (*owndir.Error)(nil); errors.As(err, &own) {
+		w.report.Untrusted = append(w.report.Untrusted, own)
+		return nil
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return &IOError{Op: "open", Path: path, Err: err}
+	}
+	return w.notes(filepath.Join(path, flightDir))
+}
+
 // notes tells the living from the dead.
 func (w *sweep) notes(dir string) error {
 	entries, err := os.ReadDir(dir)
@@ -215,6 +249,15 @@ func (w *sweep) notes(dir string) error {
 		f, err := os.OpenFile(name, os.O_RDWR, 0)
 		if err != nil {
 			continue // gone by now
+		}
+		info, err := f.Stat()
+		if err == nil {
+			err = owndir.Check(name, info)
+		}
+		if err != nil {
+			f.Close()
+			w.report.Untrusted = append(w.report.Untrusted, err)
+			continue
 		}
 		died, err := filelock.Try(f)
 		text, rerr := io.ReadAll(f)

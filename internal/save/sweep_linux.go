@@ -13,78 +13,106 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/owndir"
 )
 
 // Sweep tidies up after processes that died: it removes their temporary files,
 // finishes their writes in place, and keeps what nobody knows. Call it at start;
 // other processes may be at work meanwhile, theirs is left alone. Where there is
-// no state folder there is nothing to do, and none is made.
+// no state folder there is nothing to do, and none is made. What others may have
+// written is reported and left alone, and no journal is looked for in the temp
+// directory.
 func (s *Saver) Sweep(ctx context.Context) (SweepReport, error) {
 	w := &sweep{s: s, ctx: ctx}
-	var errs []error
-	for _, path := range []string{s.o.StateDir, s.tempState()} {
+	for _, path := range []string{s.o.StateDir, s.temp} {
 		if path != "" {
-			errs = append(errs, w.state(path))
+			w.state(path)
 		}
 	}
-	return w.report, errors.Join(errs...)
+	return w.report, errors.Join(w.errs...)
 }
 
 type sweep struct {
 	s      *Saver
 	ctx    context.Context
 	report SweepReport
+	errs   []error
 	path   string // of the state folder at hand
 }
 
-func (w *sweep) state(path string) error {
+// fail notes an error: in the report, where others may have written a file.
+func (w *sweep) fail(op, path string, err error) {
+	if own := (*owndir.Error)(nil); errors.As(err, &own) {
+		w.report.Untrusted = append(w.report.Untrusted, own)
+		return
+	}
+	w.errs = append(w.errs, &IOError{Op: op, Path: path, Err: err})
+}
+
+func (w *sweep) state(path string) {
 	sys := w.s.sys
 	top, err := sys.Openat(unix.AT_FDCWD, path, openFolder|w.s.noLink(path), 0)
 	if is(err, unix.ENOENT, unix.ENOTDIR, unix.ELOOP) {
-		return nil
+		return
 	}
 	if err != nil {
-		return &IOError{Op: "open", Path: path, Err: err}
+		w.fail("open", path, err)
+		return
 	}
 	defer sys.Close(top)
-	if path == w.s.tempState() && w.s.checkPrivate(top) != nil {
-		return nil // somebody else's
+	if err := w.s.checkTop(top, path); err != nil {
+		w.fail("stat", path, err)
+		return
 	}
 	w.path = path
-	return errors.Join(w.dead(top, flightDir, w.note), w.dead(top, journalDir, w.journal))
+	w.dead(top, flightDir, w.note)
+	if path != w.s.temp {
+		w.dead(top, journalDir, w.journal)
+	}
 }
 
 // dead calls a function for each file in a folder of the state whose process is
 // gone, and removes the file if that says so.
-func (w *sweep) dead(top int, name string, each func(dir, fd int, name string) (done bool, err error)) error {
-	sys := w.s.sys
+func (w *sweep) dead(top int, name string, each func(dir, fd int, name string) (done bool, err error)) {
+	sys, path := w.s.sys, filepath.Join(w.path, name)
 	dir, err := sys.Openat(top, name, openFolder|unix.O_NOFOLLOW, 0)
 	if is(err, unix.ENOENT) {
-		return nil
+		return
 	}
 	if err != nil {
-		return &IOError{Op: "open", Path: filepath.Join(w.path, name), Err: err}
+		w.fail("open", path, err)
+		return
 	}
 	defer sys.Close(dir)
 	names, err := sys.Names(dir)
 	if err != nil {
-		return &IOError{Op: "list", Path: filepath.Join(w.path, name), Err: err}
+		w.fail("list", path, err)
+		return
 	}
-	var errs []error
 	for _, entry := range names {
 		if err := w.ctx.Err(); err != nil {
-			return err
+			w.errs = append(w.errs, err)
+			return
 		}
-		if err := w.entry(dir, entry, each); err != nil {
-			errs = append(errs, &IOError{Op: "sweep", Path: filepath.Join(w.path, name, entry), Err: err})
+		at := filepath.Join(path, entry)
+		if err := w.entry(dir, at, each); err != nil {
+			w.fail("sweep", at, err)
 		}
 	}
-	return errors.Join(errs...)
 }
 
-func (w *sweep) entry(dir int, name string, each func(dir, fd int, name string) (bool, error)) error {
-	sys := w.s.sys
-	fd, err := sys.Openat(dir, name, unix.O_RDWR|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+// entry looks at the file's owner before it opens it: the file of another user may
+// not be opened at all.
+func (w *sweep) entry(dir int, path string, each func(dir, fd int, name string) (bool, error)) error {
+	sys, name := w.s.sys, filepath.Base(path)
+	now, err := sys.Fstatat(dir, name)
+	if err == nil {
+		err = checkStamp(path, now)
+	}
+	fd := -1
+	if err == nil {
+		fd, err = sys.Openat(dir, name, unix.O_RDWR|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	}
 	if is(err, unix.ENOENT) {
 		return nil
 	}

@@ -12,6 +12,7 @@ type Sys interface {
 	Fstat(fd int) (fsys.Stamp, error)
 	Fstatat(dir int, name string) (fsys.Stamp, error) // of a link itself
 	Network(fd int) bool
+	AddOnly(dir int) bool // names can be put into the folder, but not taken away
 
 	Pread(fd int, p []byte, off int64) (int, error)
 	Pwrite(fd int, p []byte, off int64) (int, error)

@@ -65,6 +65,14 @@ func stampOf(st *unix.Stat_t) fsys.Stamp {
 
 func (kernel) Network(fd int) bool { return fsys.OnNetwork(fd) }
 
+// AddOnly asks for the attribute that "chattr +a" sets. A kernel or file system
+// that does not tell has none.
+func (kernel) AddOnly(dir int) bool {
+	var st unix.Statx_t
+	err := unix.Statx(dir, "", unix.AT_EMPTY_PATH, 0, &st)
+	return err == nil && st.Attributes&unix.STATX_ATTR_APPEND != 0
+}
+
 func (kernel) Pread(fd int, p []byte, off int64) (int, error)  { return unix.Pread(fd, p, off) }
 func (kernel) Pwrite(fd int, p []byte, off int64) (int, error) { return unix.Pwrite(fd, p, off) }
 
@@ -88,7 +96,12 @@ func (kernel) Chmod(fd int, mode uint32) error     { return unix.Fchmod(fd, mode
 func (kernel) Chown(fd int, uid, gid uint32) error { return unix.Fchown(fd, int(uid), int(gid)) }
 
 func (kernel) Listxattr(fd int) ([]string, error) {
-	list, err := grown(func(b []byte) (int, error) { return unix.Flistxattr(fd, b) })
+	var few [256]byte // which most files do not fill, and which is not on the heap
+	n, err := unix.Flistxattr(fd, few[:])
+	list := few[:max(n, 0)]
+	if err == unix.ERANGE {
+		list, err = grown(func(b []byte) (int, error) { return unix.Flistxattr(fd, b) })
+	}
 	var names []string
 	for start, i := 0, 0; i < len(list); i++ {
 		if list[i] == 0 {

@@ -25,16 +25,18 @@ type Txn struct {
 	dir     int      // the folder, or the deepest that exists on the way; the target's
 	missing []string // folders to be made below dir
 
-	old     *fsys.File // nil for a new name
-	fd      int        // of old
-	was     fsys.Stamp // of old, as the caller compares it
-	sum     *digest    // of old, where its stamp proves too little
-	known   known      // what the caller has read of old
-	ahead   func() error
-	leased  bool
-	network bool
-	named   bool // unnamed files cannot be linked here
-	used    bool
+	old      *fsys.File // nil for a new name
+	fd       int        // of old
+	was      fsys.Stamp // of old, as the caller compares it
+	sum      *digest    // of old, where its stamp proves too little
+	attrs    []xattr    // of old, as the new file has them
+	followed int64      // the change time of old, as followMeta last saw it
+	known    known      // what the caller has read of old
+	ahead    func() error
+	leased   bool
+	network  bool
+	named    bool // unnamed files cannot be linked here
+	used     bool
 }
 
 // Begin opens the file that t leads to and makes sure that no program is in the
@@ -91,7 +93,7 @@ func (x *Txn) begin(ctx context.Context) error {
 	if x.was, err = x.s.sys.Fstat(x.fd); err != nil {
 		return x.fail("stat", err)
 	}
-	if readOnly(x.was) {
+	if ReadOnly(x.was) {
 		return ErrReadOnly
 	}
 	if !x.leased {
@@ -100,9 +102,9 @@ func (x *Txn) begin(ctx context.Context) error {
 	return err
 }
 
-// readOnly goes by the mode alone: root could write such a file, but somebody
-// marked it so that nobody does.
-func readOnly(s fsys.Stamp) bool {
+// ReadOnly reports whether a file's mode forbids writing. Root could write such a
+// file, but somebody marked it so that nobody does.
+func ReadOnly(s fsys.Stamp) bool {
 	if s.UID == uint32(os.Geteuid()) {
 		return s.Mode&unix.S_IWUSR == 0
 	}
@@ -209,11 +211,10 @@ func (x *Txn) Close() {
 	x.old, x.fd = nil, -1
 }
 
-// compared reports that s is of the file that Begin saw, unchanged as far as a
-// stamp tells. The change time is left out: linking and exchanging set it.
+// compared reports that s is of the file that Begin saw, its content unchanged as
+// far as a stamp tells. The change time is left out: linking and exchanging set it.
 func (x *Txn) compared(s fsys.Stamp) bool {
-	return s.SameFile(x.was) && s.Size == x.was.Size && s.Mtime == x.was.Mtime &&
-		s.Mode == x.was.Mode && s.UID == x.was.UID && s.GID == x.was.GID
+	return s.SameFile(x.was) && s.Size == x.was.Size && s.Mtime == x.was.Mtime
 }
 
 // digestOld reads the old file.

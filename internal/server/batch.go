@@ -8,13 +8,15 @@ import (
 )
 
 // batch gathers the answers to one array of messages into one array. Only the
-// revision 2025-03-26 has arrays.
+// revision 2025-03-26 has arrays. What waits here counts among the unsent output
+// of the connection: an array could hold a thousand answers of any size.
 type batch struct {
 	conn *conn
 
-	mu   sync.Mutex
-	line []byte
-	open int // messages not yet answered
+	mu       sync.Mutex
+	parts    [][]byte // of the array's line, without its end
+	reserved int      // bytes
+	open     int      // messages not yet answered
 }
 
 // maxBatch bounds the messages of one array, since the smallest of them takes
@@ -32,10 +34,10 @@ func (c *conn) batch(line []byte) {
 		c.fail(c, nil, mcp.INVALID_REQUEST, fmt.Sprintf("An array holds 1 to %d messages, not %d.", maxBatch, len(items)))
 		return
 	}
-	b := &batch{conn: c, line: append(c.out.buffer(), '['), open: len(items)}
+	b := &batch{conn: c, parts: [][]byte{append(c.out.buffer(), '[')}, open: len(items)}
 	for _, item := range items {
 		m, err := parseMessage(item)
-		if err == nil && m.method == methodInit {
+		if err == nil && m.method == methodInit && (m.id == nil || goodID(m.id)) {
 			c.fail(b, m.id, mcp.INVALID_REQUEST, "initialize cannot be part of an array.")
 			continue
 		}
@@ -59,14 +61,34 @@ func elements(array []byte) (items [][]byte) {
 	return items
 }
 
+// reserve takes room for an answer, which must follow.
+func (b *batch) reserve(size int) bool {
+	if !b.conn.out.reserve(size) {
+		return false
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.reserved += size
+	return true
+}
+
+// joined is the size up to which answers are copied into one part. Larger ones
+// are parts of their own, so that a long array is not copied as it grows.
+const joined = 64 << 10
+
 // answer takes one answer, and sends all after the last.
 func (b *batch) answer(line []byte, reading bool) {
 	b.mu.Lock()
-	if len(b.line) > 1 {
-		b.line = append(b.line, ',')
+	last := len(b.parts) - 1
+	if last > 0 || len(b.parts[0]) > 1 {
+		b.parts[last] = append(b.parts[last], ',')
 	}
-	b.line = append(b.line, line...)
-	b.conn.out.recycle(line)
+	if len(b.parts[last])+len(line) <= joined {
+		b.parts[last] = append(b.parts[last], line...)
+		b.conn.out.recycle(line)
+	} else {
+		b.parts = append(b.parts, line)
+	}
 	b.closeOne(reading)
 }
 
@@ -79,9 +101,15 @@ func (b *batch) none() {
 // closeOne counts one message as done, and gives up the lock.
 func (b *batch) closeOne(reading bool) {
 	b.open--
-	whole := b.open == 0 && len(b.line) > 1
+	last := len(b.parts) - 1
+	over, answers := b.open == 0, last > 0 || len(b.parts[0]) > 1
 	b.mu.Unlock()
-	if whole {
-		b.conn.answer(append(b.line, ']'), reading)
+	if !over {
+		return
+	}
+	b.conn.out.release(b.reserved)
+	if answers {
+		b.parts[last] = append(b.parts[last], ']')
+		b.conn.deliver(reading, b.parts...)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/fsmcp/fsmcp/internal/tools"
 	"github.com/mark3labs/mcp-go/mcp"
@@ -45,6 +46,9 @@ type conn struct {
 
 // replies takes the one answer to a request, or word that there will be none.
 type replies interface {
+	// reserve takes room for the answer to a call, and reports false where there is
+	// none.
+	reserve(size int) bool
 	// answer takes a whole JSON-RPC message. The reader must not be held up, and
 	// sets reading.
 	answer(line []byte, reading bool)
@@ -205,6 +209,8 @@ func (c *conn) message(m message, err error, size int, to replies) {
 		c.fail(to, nil, mcp.INVALID_REQUEST, fmt.Sprintf("The message is nested more than %d levels deep.", maxDepth))
 	case err != nil:
 		c.fail(to, nil, mcp.PARSE_ERROR, "The message is not valid JSON.")
+	case !utf8.Valid(m.id):
+		c.fail(to, nil, mcp.PARSE_ERROR, "The id is not valid UTF-8.")
 	case m.answer && m.method == "":
 		c.requests.answered(m.id, m.result)
 		to.none()
@@ -225,15 +231,21 @@ func (c *conn) message(m message, err error, size int, to replies) {
 }
 
 // answer makes conn the replies of messages outside a batch.
-func (c *conn) answer(line []byte, reading bool) {
-	if reading {
-		c.unflushed = c.out.put(line) || c.unflushed
-	} else {
-		c.out.send(line)
-	}
-}
+func (c *conn) answer(line []byte, reading bool) { c.deliver(reading, line) }
+
+// reserve always has room: a worker that sends an answer waits instead.
+func (c *conn) reserve(int) bool { return true }
 
 func (c *conn) none() {}
+
+// deliver sends a line that is given in parts.
+func (c *conn) deliver(reading bool, parts ...[]byte) {
+	if reading {
+		c.unflushed = c.out.put(parts...) || c.unflushed
+	} else {
+		c.out.send(parts...)
+	}
+}
 
 // fail answers with a JSON-RPC error.
 func (c *conn) fail(to replies, id []byte, code int, text string) {
@@ -269,7 +281,8 @@ func (c *conn) ask(m message, to replies) {
 		if listen, ok := reply.Result.(mcp.SubscriptionsListenResult); ok {
 			listen.EnsureResultMeta().SetSubscriptionID(json.RawMessage(m.id))
 		}
-		to.answer(appendAnswer(c.out.buffer(), m.id, func(b []byte) []byte { return appendJSON(b, reply.Result) }), true)
+		result := c.instructed(reply.Result)
+		to.answer(appendAnswer(c.out.buffer(), m.id, func(b []byte) []byte { return appendJSON(b, result) }), true)
 	case mcp.JSONRPCError:
 		e := reply.Error
 		if strings.Contains(e.Message, "json:") || strings.Contains(e.Message, "base64") { // a decoder's words
@@ -279,6 +292,23 @@ func (c *conn) ask(m message, to replies) {
 	default:
 		c.fail(to, m.id, mcp.INTERNAL_ERROR, "The request could not be answered.")
 	}
+}
+
+// instructed returns the result of a request. What the instructions say of a client's
+// root directories holds for a client that has some.
+func (c *conn) instructed(result any) any {
+	if !c.opts.WantRoots || c.peer.hasRoots() {
+		return result
+	}
+	switch r := result.(type) {
+	case mcp.InitializeResult:
+		r.Instructions = c.opts.instructions(false)
+		return r
+	case mcp.DiscoverResult:
+		r.Instructions = c.opts.instructions(false)
+		return r
+	}
+	return result
 }
 
 // handle passes a message to mcp-go. A panic there costs this message only.
@@ -332,7 +362,7 @@ func (c *conn) call(m message, size int, to replies) {
 	}
 	args, refused := sp.decode(m.args)
 	if refused != nil {
-		c.refused(sp, nil, tools.Call{Session: c.sessions.of(meta.thread), ID: string(j.id)}, 0, refused)
+		c.refused(sp, nil, tools.Call{Session: c.sessions.of(meta.thread), ID: meta.callID(j.id)}, 0, refused)
 		c.settle(j, refused, true)
 		return
 	}
@@ -340,7 +370,7 @@ func (c *conn) call(m message, size int, to replies) {
 	j.key = idKey(j.id)
 	j.lane = c.opts.FileKey(args.Target())
 	j.thread = string(meta.thread)
-	j.call = tools.Call{Session: c.sessions.of(meta.thread), ID: string(j.id), Client: c.limits(&meta)}
+	j.call = tools.Call{Session: c.sessions.of(meta.thread), ID: meta.callID(j.id), Client: c.limits(&meta)}
 	if modern {
 		j.asks, j.retry = c.seenAsks, retryOf(&m)
 	} else if j.asks = c.peer.asks(); j.asks {
@@ -352,12 +382,16 @@ func (c *conn) call(m message, size int, to replies) {
 		j.call.Progress = c.progress(j, bytes.Clone(meta.progress))
 	}
 	j.ctx, j.cancel = context.WithCancelCause(c.ctx)
+	_, alone := to.(*conn)
+	if !alone && c.out.full() {
+		c.refuse(j, tooMuchOutput)
+		return
+	}
 	if c.afterRoots(j, m.inputs) {
 		return
 	}
 	// A single call is run by the reader itself, which saves it a change of
 	// threads. Where more input is here already, the pool takes it.
-	_, alone := to.(*conn)
 	why, mine := c.pool.submit(j, alone && !c.in.buffered())
 	switch {
 	case mine:
@@ -477,11 +511,27 @@ func (c *conn) settle(j *job, r *tools.Result, reading bool) {
 		r = tools.Failure(codeTooLarge, "too_large", fmt.Sprintf("The answer would have %d bytes, more than the %d that one answer may have. Ask for a smaller part.", size, maxAnswer))
 		line = c.encode(j, r)
 	}
+	if !j.to.reserve(len(line)) {
+		c.out.recycle(line)
+		r = unfitAnswer(j)
+		line = c.encode(j, r)
+		j.to.reserve(len(line)) // which is small
+	}
 	c.log(j, r, len(line))
 	if r.Sent != nil && !j.putsQuestion(r) {
 		r.Sent() // before anybody can have seen it, and make a call on the strength of it
 	}
 	j.to.answer(line, reading)
+}
+
+// unfitAnswer is the answer to a call whose own answer has no room beside the others of
+// its array.
+func unfitAnswer(j *job) *tools.Result {
+	const full = "The answers of the array exceed the 64 MB that may be unsent. "
+	if j.spec.tool.ReadOnly {
+		return tools.Busy(full + "Nothing was returned of this call; make it again outside the array.")
+	}
+	return tools.Busy(full + "This call was run, but its answer is left out: read the file again before repeating it.")
 }
 
 // codeTooLarge is Read's code for what is too large; no other tool has long answers.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/rogpeppe/go-internal/txtar"
 )
@@ -45,6 +46,9 @@ func FuzzConn(f *testing.F) {
 			t.Fatalf("took %v at best", best)
 		}
 		ended := false
+		if !utf8.ValidString(said) {
+			t.Fatalf("not UTF-8: %q", said)
+		}
 		for line := range strings.Lines(said) {
 			var message struct{ JSONRPC, ID any }
 			var messages []json.RawMessage

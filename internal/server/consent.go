@@ -190,10 +190,8 @@ func (c *conn) answered(a *asked, v verdict) {
 	}
 	for _, o := range c.take(true, which) {
 		switch v {
-		case allowOnce:
+		case allowOnce, allowSession: // which is a yes to this very call too
 			c.again(o.job, func() { o.job.call.Consent = o.job.call.Consent.With(o.question) })
-		case allowSession:
-			c.again(o.job, nil)
 		case unasked:
 			c.pool.end(o.job, func() { c.settle(o.job, o.refusal, true) })
 		default:
@@ -207,12 +205,10 @@ func (v verdict) String() string {
 	return [...]string{"none", "once", "session", "declined", "dismissed", "unreadable"}[v]
 }
 
-// again has a parked call run afresh. prepare may be nil.
+// again has a parked call run afresh.
 func (c *conn) again(j *job, prepare func()) {
 	c.pool.resume(j, func() {
-		if prepare != nil {
-			prepare()
-		}
+		prepare()
 		j.ctx, j.cancel = context.WithCancelCause(c.ctx)
 	})
 }

@@ -317,10 +317,4 @@ func (k kind) words() string {
 
 // printable quotes what a caller sent, shortened, with nothing in it that a
 // terminal or a model could take for more than text.
-func printable(s string) string {
-	const most = 80
-	if len(s) > most {
-		s = strings.ToValidUTF8(s[:most], "") + "..."
-	}
-	return strconv.QuoteToGraphic(s)
-}
+func printable(s string) string { return tools.Quoted(s, 80) }

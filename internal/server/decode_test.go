@@ -299,21 +299,45 @@ func TestLimitsOf(t *testing.T) {
 }
 
 func TestInstructions(t *testing.T) {
-	one := instructions([]string{"/home/me/project"}, false)
+	one := instructions([]string{"/home/me/project"}, false, "")
 	if !strings.Contains(one, "workspace: /home/me/project.") {
 		t.Error(one)
 	}
-	many := instructions(slices.Repeat([]string{"/" + strings.Repeat("d", 200)}, 50), false)
+	many := instructions(slices.Repeat([]string{"/" + strings.Repeat("d", 200)}, 50), false, "")
 	if len(many) >= 1500 || !strings.Contains(many, "more.") {
 		t.Errorf("%d bytes: %s", len(many), many)
 	}
-	if long := instructions([]string{"/" + strings.Repeat("d", 5000), "/b"}, false); len(long) >= 1500 {
+	if long := instructions([]string{"/" + strings.Repeat("d", 5000), "/b"}, false, ""); len(long) >= 1500 {
 		t.Errorf("%d bytes", len(long))
 	}
-	if odd := instructions([]string{"/a\nb\u202e"}, false); strings.Contains(odd, "a\nb") || strings.Contains(odd, "\u202e") {
+	if odd := instructions([]string{"/a\nb\u202e"}, false, ""); strings.Contains(odd, "a\nb") || strings.Contains(odd, "\u202e") {
 		t.Error(odd)
 	}
-	if none := instructions(nil, false); !strings.Contains(none, "No workspace") {
+	if none := instructions(nil, false, ""); !strings.Contains(none, "No workspace") {
 		t.Error(none)
+	}
+}
+
+// TestInstructionsTellTheMode: what the mode means, the plan file by its name, and
+// still the workspace, within the bound.
+func TestInstructionsTellTheMode(t *testing.T) {
+	dirs := []string{"/home/me/project", "/" + strings.Repeat("d", 300)}
+	for _, c := range []struct{ mode, plan, want string }{
+		{"acceptEdits", "/p.md", ""},
+		{"default", "/p.md", "asked before each change"},
+		{"plan", "", "files are read and not changed."},
+		{"plan", "/home/me/plans/the \"plan\".md", `except the plan file "/home/me/plans/the \"plan\".md"`},
+		{"plan", "/" + strings.Repeat("p", 180), "except the plan file"},
+		{"plan", "/" + strings.Repeat("p", 4000), "files are read and not changed."},
+		{"dontAsk", "", "is refused"},
+		{"bypassPermissions", "", "deny and ask rules"},
+	} {
+		got := instructions(dirs, false, modeLine(c.mode, c.plan))
+		if len(got) >= 1500 || !strings.Contains(got, c.want) || !strings.Contains(got, "/home/me/project") {
+			t.Errorf("%s: %d bytes: %s", c.mode, len(got), got)
+		}
+		if told := strings.Contains(got, "Plan mode"); told != (c.mode == "plan") {
+			t.Errorf("%s: %s", c.mode, got)
+		}
 	}
 }

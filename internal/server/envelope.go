@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // The methods that the loop serves itself; all others go through mcp-go.
@@ -147,10 +148,10 @@ func (m *message) once(p part) {
 	m.seen |= p
 }
 
-// goodID tells whether an id is one that JSON-RPC over MCP allows: a string or
-// a number.
+// goodID tells whether an id is one that JSON-RPC over MCP allows: a string of
+// UTF-8 or a number. Any other must not be sent back as it came.
 func goodID(id []byte) bool {
-	return len(id) > 0 && (id[0] == '"' || id[0] == '-' || id[0]-'0' < 10)
+	return len(id) > 0 && (id[0] == '"' || id[0] == '-' || id[0]-'0' < 10) && utf8.Valid(id)
 }
 
 // idKey is the id as the key of a map: two spellings of one string are one id.
@@ -167,6 +168,7 @@ func idKey(id []byte) string {
 type callMeta struct {
 	progress     []byte // the token, as written
 	thread       []byte // the client's name of its conversation, as written
+	call         string // the client's own id of the tool call, as its transcript has it
 	version      string
 	clientInfo   []byte
 	capabilities []byte
@@ -194,18 +196,36 @@ func (m *message) call() (tool string, meta callMeta, err error) {
 	return tool, meta, err
 }
 
+// maxCallID bounds the id of a call that a client may have kept in records, in bytes.
+const maxCallID = 256
+
+// callID returns the client's own id of the call, else that of the request as written.
+func (m *callMeta) callID(request []byte) string {
+	if m.call != "" {
+		return m.call
+	}
+	return string(request)
+}
+
 // parse reads the members of _meta that matter here. Names in it are never
 // escaped by any known client, so they are compared as written.
 func (m *callMeta) parse(object []byte) {
 	members(object, func(name []byte, v value) error {
 		switch string(name) {
 		case `"progressToken"`:
-			if v.kind == isString || v.kind == isNumber {
+			if goodID(v.raw) { // it goes back as it came
 				m.progress = v.raw
 			}
 		case `"threadId"`:
 			if v.kind == isString || v.kind == isNumber {
 				m.thread = v.raw
+			}
+		case `"claudecode/toolUseId"`, `"callId"`: // Claude Code; Codex
+			if v.kind != isString {
+				return nil
+			}
+			if id, err := unquote(v.raw); err == nil && len(id) <= maxCallID {
+				m.call = id
 			}
 		case `"io.modelcontextprotocol/protocolVersion"`:
 			if v.kind == isString {

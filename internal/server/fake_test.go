@@ -204,6 +204,7 @@ func (f *fakes) edit(ctx context.Context, call tools.Call, args tools.Args) *too
 func newFake(tb testing.TB, f *fakes, change func(*Options)) *Server {
 	tb.Helper()
 	o := Options{
+		Facts:      map[string]string{"maxFileBytes": "256KB", "maxOutputTokens": "25,000"},
 		Version:    "test",
 		Tools:      f.tools(),
 		NewSession: func() *tools.Session { return new(tools.Session) },

@@ -2,17 +2,23 @@ package server
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
+
+	"github.com/fsmcp/fsmcp/internal/tools"
 )
 
 // maxInstructions bounds what a client is told of the server at the start.
 const maxInstructions = 1499
 
-// instructions tells a model what holds for all tools, with the workspace
-// directories, as many as fit. With roots, they count where the client names
-// none of its own.
-func instructions(workspace []string, roots bool) string {
+// instructions returns what a client is told, with roots where it may name its own.
+func (o Options) instructions(roots bool) string {
+	return instructions(o.Workspace, roots, modeLine(o.Mode, o.PlanFile))
+}
+
+// instructions tells a model what holds for all tools, with the mode and the
+// workspace directories, as many as fit. With roots, they count where the client
+// names none of its own.
+func instructions(workspace []string, roots bool, mode string) string {
 	const rules = `
 
 Read a file before changing it: Edit and Write replace only what Read has shown you, and refuse when the file has changed since.
@@ -21,7 +27,32 @@ Read whole files unless you know the part you need. When an answer says that mor
 Paths should be absolute; a relative path starts at the first workspace directory, and ~/ is your home directory.
 An error says what to do next, and often shows what was missing: then the same call passes when repeated.
 What a file was before each change is kept: the user can look at it and bring it back with "fsmcp history".`
-	return workspaceLine(workspace, roots, maxInstructions-len(rules)) + rules
+	if mode != "" {
+		mode = "\n" + mode
+	}
+	return workspaceLine(workspace, roots, maxInstructions-len(rules)-len(mode)) + mode + rules
+}
+
+// maxPlanName bounds the plan file's name, so that the rest has room.
+const maxPlanName = 200
+
+// modeLine says what the permission mode means for calls; "" for the default one.
+func modeLine(mode, plan string) string {
+	switch mode {
+	case "plan":
+		name := tools.Quoted(plan, maxPlanName)
+		if plan == "" || len(plan) > maxPlanName {
+			return "Plan mode: files are read and not changed."
+		}
+		return "Plan mode: files are read and not changed, except the plan file " + name + ": write the plan there."
+	case "default":
+		return "Mode default: the user is asked before each change."
+	case "dontAsk":
+		return "Mode dontAsk: what the user would be asked about is refused."
+	case "bypassPermissions":
+		return "Mode bypassPermissions: only deny and ask rules stop a call."
+	}
+	return ""
 }
 
 func workspaceLine(dirs []string, roots bool, room int) string {
@@ -38,7 +69,7 @@ func workspaceLine(dirs []string, roots bool, room int) string {
 		b.WriteString("fsmcp reads, writes and edits files in the workspace: ")
 	}
 	for i, dir := range dirs {
-		name := strconv.QuoteToGraphic(dir)
+		name := tools.Quoted(dir, maxInstructions)
 		if name == `"`+dir+`"` {
 			name = dir
 		}

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode/utf8"
 
 	"github.com/rs/zerolog"
 
@@ -527,6 +528,87 @@ func TestLineLimit(t *testing.T) {
 `
 	if string(out) != want {
 		t.Errorf("got\n%s", out)
+	}
+}
+
+// What is not UTF-8 is never sent back as it came: the output is UTF-8.
+func TestIDsThatAreNotUTF8(t *testing.T) {
+	const bad, parseError = "\"a\xffb\"", `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,`
+	initialize := strings.Replace(strings.Replace(initLine("{}"), "2025-11-25", "2025-03-26", 1), `"id":0`, `"id":`+bad, 1)
+	for name, line := range map[string]string{
+		"request":        `{"jsonrpc":"2.0","id":` + bad + `,"method":"ping"}`,
+		"unknown method": `{"jsonrpc":"2.0","id":` + bad + `,"method":"no/such"}`,
+		"call":           callLine(bad, "Read", `{"file_path":"/f"}`),
+		"no such tool":   callLine(bad, "None", `{}`),
+		"subscription":   `{"jsonrpc":"2.0","id":` + bad + `,"method":"subscriptions/listen","params":{}}`,
+		"no version":     `{"id":` + bad + `,"method":"ping"}`,
+		"no method":      `{"jsonrpc":"2.0","id":` + bad + `}`,
+		"in an array":    "[" + callLine(bad, "Read", `{"file_path":"/f"}`) + "]",
+		"array's start":  "[" + initialize + "]",
+	} {
+		w := dial(t, newFake(t, &fakes{}, nil))
+		w.send(strings.Replace(initLine("{}"), "2025-11-25", "2025-03-26", 1))
+		w.line()
+		w.send(line)
+		if got := strings.TrimPrefix(w.line(), "["); !strings.HasPrefix(got, parseError) {
+			t.Errorf("%s: %q", name, got)
+		}
+		w.send(pingLine(8))
+		w.got(8, "")
+	}
+	for name, line := range map[string]string{
+		"member twice":   `{"jsonrpc":"2.0","id":` + bad + `,"id":1,"method":"ping"}`,
+		"progress token": strings.Replace(readLine(7, "/progress"), `"arguments"`, `"_meta":{"progressToken":`+bad+`},"arguments"`, 1),
+		"too long":       `{"id":` + bad + `,"x":"` + strings.Repeat("x", maxLine) + `"}`,
+	} {
+		w := dial(t, newFake(t, &fakes{}, nil))
+		w.send(line)
+		for _, got := range append([]string{w.line()}, w.rest()...) {
+			if !utf8.ValidString(got) {
+				t.Errorf("%s: %q", name, got)
+			}
+		}
+	}
+}
+
+// The answers of arrays have a bound together. What does not fit is "busy", and its
+// Sent is not called; small answers always fit; what was sent takes no room any more.
+func TestArrayAnswersAreBounded(t *testing.T) {
+	const size = 3 << 20
+	f := &fakes{texts: map[string]string{"/big": strings.Repeat("x", size)}}
+	w := dial(t, newFake(t, f, nil))
+	w.send(strings.Replace(initLine("{}"), "2025-11-25", "2025-03-26", 1))
+	w.line()
+	var items []string
+	for i := range 30 {
+		items = append(items, readLine(i, "/big"))
+	}
+	items = append(items, callLine("30", "Write", `{"file_path":"/big","content":"x"}`), pingLine(31))
+	for range 2 {
+		w.send("[" + strings.Join(items, ",") + "]")
+		line := w.line()
+		if len(line) > maxUnsent+1<<20 {
+			t.Errorf("an array of %d bytes", len(line))
+		}
+		var all []json.RawMessage
+		if err := json.Unmarshal([]byte(line), &all); err != nil || len(all) != len(items) {
+			t.Fatalf("%d answers, %v", len(all), err)
+		}
+		whole := 0
+		for _, one := range all {
+			a := parse(t, string(one))
+			switch {
+			case len(one) > size:
+				whole++
+			case a.ID < 30:
+				wantBusy(t, a)
+			case a.Result.IsError:
+				t.Errorf("%s", one)
+			}
+		}
+		if whole != maxUnsent/size {
+			t.Errorf("%d answers are whole", whole)
+		}
 	}
 }
 

@@ -24,6 +24,7 @@ type outbox struct {
 	lines   [][]byte // lines[next:] wait
 	next    int
 	unsent  int
+	pending int // bytes of answers that wait for the others of their array
 	writing bool
 	err     error
 }
@@ -34,18 +35,21 @@ func newOutbox(w io.Writer) *outbox {
 	return o
 }
 
-// put queues a line, given without its newline. The line belongs to the outbox
-// from here on. Where nobody writes, the caller has become the writer: put
-// returns true, and flush must follow. put never waits.
-func (o *outbox) put(line []byte) (flush bool) {
-	line = append(line, '\n')
+// put queues a line, given in parts and without its newline. The parts belong to
+// the outbox from here on. Where nobody writes, the caller has become the writer:
+// put returns true, and flush must follow. put never waits.
+func (o *outbox) put(parts ...[]byte) (flush bool) {
+	last := len(parts) - 1
+	parts[last] = append(parts[last], '\n')
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.err != nil {
 		return false
 	}
-	o.lines = append(o.lines, line)
-	o.unsent += len(line)
+	o.lines = append(o.lines, parts...)
+	for _, part := range parts {
+		o.unsent += len(part)
+	}
 	flush = !o.writing
 	o.writing = true
 	return flush
@@ -53,8 +57,8 @@ func (o *outbox) put(line []byte) (flush bool) {
 
 // send puts a line and sees to it that it is written. It waits while too much
 // is unsent.
-func (o *outbox) send(line []byte) {
-	if o.put(line) {
+func (o *outbox) send(parts ...[]byte) {
+	if o.put(parts...) {
 		o.flush()
 		return
 	}
@@ -68,6 +72,36 @@ func (o *outbox) room() {
 	for o.unsent > maxUnsent && o.err == nil {
 		o.changed.Wait()
 	}
+}
+
+// smallAnswer is the size up to which an answer of an array always has room. An
+// error instead of it would save nothing, and would hide what a change did.
+const smallAnswer = 4 << 10
+
+// reserve counts an answer that waits for the others of its array among the
+// unsent output. It reports false where there is no room for it.
+func (o *outbox) reserve(size int) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if size > smallAnswer && o.unsent+o.pending+size > maxUnsent {
+		return false
+	}
+	o.pending += size
+	return true
+}
+
+// release gives back what was reserved.
+func (o *outbox) release(size int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.pending -= size
+}
+
+// full reports whether waiting answers of arrays take all the room.
+func (o *outbox) full() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.pending >= maxUnsent
 }
 
 // offer puts a line that may be lost, and holds nobody up.

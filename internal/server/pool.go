@@ -2,18 +2,19 @@ package server
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"sync"
 	"time"
 
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
 
-// Why a call's context ended, for context.Cause.
+// Why a call's context ended, for context.Cause. The tools find their words by what
+// these are.
 var (
-	errCancelled = errors.New("the client cancelled the call")
-	errDeadline  = errors.New("the call took too long")
-	errStopping  = errors.New("the server is stopping")
+	errCancelled = fmt.Errorf("the client gave the call up: %w", context.Canceled)
+	errDeadline  = fmt.Errorf("the call took too long: %w", context.DeadlineExceeded)
+	errStopping  = tools.ErrStopping
 )
 
 // bounds are the limits of one connection.
@@ -133,6 +134,8 @@ const (
 	tooMany  refusal = "Too many calls are waiting already"
 	tooStuck refusal = "Too many calls hang in the file system"
 	stopping refusal = "The server is stopping"
+
+	tooMuchOutput refusal = "Too much output waits for the rest of an array of messages"
 )
 
 // submit takes a job, or refuses it at once. With here, the caller offers to

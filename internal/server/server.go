@@ -21,6 +21,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/fsmcp/fsmcp/internal/tools"
@@ -39,8 +40,13 @@ type Options struct {
 	NewSession func() *tools.Session
 	// Schemas holds NAME.json and NAME.md of each tool.
 	Schemas fs.FS
+	// Facts are names in braces and what descriptions have in their place.
+	Facts map[string]string
 	// Workspace are the directories named in the instructions.
 	Workspace []string
+	// Mode is the permission mode that is told in them, PlanFile what plan mode lets
+	// be written.
+	Mode, PlanFile string
 	// FileKey says which file a raw argument names, so that calls on it keep
 	// their order. It touches no file. nil compares cleaned paths.
 	FileKey func(raw string) string
@@ -92,13 +98,16 @@ func New(o Options) (*Server, error) {
 	s.mcp = mcpserver.NewMCPServer(serverName, o.Version,
 		mcpserver.WithToolCapabilities(false),
 		mcpserver.WithTitle(serverName),
-		mcpserver.WithInstructions(instructions(o.Workspace, o.WantRoots)),
+		mcpserver.WithInstructions(o.instructions(o.WantRoots)),
 		mcpserver.WithToolFilter(s.inOrder),
 	)
 	for i, t := range o.Tools {
 		sp, err := loadSpec(o.Schemas, t)
 		if err != nil {
 			return nil, err
+		}
+		for name, fact := range o.Facts {
+			sp.description = strings.ReplaceAll(sp.description, "{"+name+"}", fact)
 		}
 		s.specs[t.Name] = sp
 		s.mcp.AddTool(sp.mcpTool(), unreachable)
@@ -218,15 +227,15 @@ func (s *Server) Call(ctx context.Context, call tools.Call, name string, argumen
 		if result.Ask == nil || ask == nil {
 			break
 		}
-		switch ask(result.Ask.Message) {
-		case Once:
-			call.Consent = call.Consent.With(result.Ask)
-		case Session:
-			call.Session.Grant(result.Ask)
-		default:
+		answer := ask(result.Ask.Message)
+		if answer == No {
 			result = tools.Unanswered(name, result.Ask, declined.why())
 			continue
 		}
+		if answer == Session {
+			call.Session.Grant(result.Ask)
+		}
+		call.Consent = call.Consent.With(result.Ask)
 		result = s.run(ctx, sp, call, args)
 	}
 	if result.Sent != nil {

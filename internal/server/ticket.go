@@ -168,9 +168,8 @@ func (c *conn) runAsking(j *job) *tools.Result {
 	if yes := j.retry.verdict == allowOnce || j.retry.verdict == allowSession; yes && k.question != nil && r.Ask != nil && c.tickets.holds(j, j.retry.state, r.Ask) {
 		if j.retry.verdict == allowSession {
 			call.Session.Grant(r.Ask)
-		} else {
-			call.Consent = call.Consent.With(r.Ask)
 		}
+		call.Consent = call.Consent.With(r.Ask) // a yes for the session is one to this very call too
 		r = c.run(j.ctx, j.spec, call, j.args)
 	}
 	if r.Ask != nil && k.left > 0 {

@@ -10,6 +10,7 @@ package state
 import (
 	"container/list"
 	"context"
+	"crypto/sha256"
 	"sync"
 	"time"
 
@@ -27,7 +28,7 @@ const (
 	keepFiles = 10_000
 	// WholeHash is the size in bytes above which a record holds a hash of each
 	// shown part instead of one of the whole file.
-	WholeHash = 64 << 20
+	WholeHash = 1 << 20
 )
 
 // Origin says how a record came to be.
@@ -44,7 +45,7 @@ const (
 // Sum is a SHA-256.
 type Sum [32]byte
 
-// Part is a shown range of a file above WholeHash with the hash of its bytes.
+// Part is a shown range of a large file with the hash of its bytes.
 type Part struct {
 	Span
 	Sum Sum
@@ -57,10 +58,19 @@ type Record struct {
 	// Settled says that Stamp was older than the clock's grain when it was
 	// taken: only then does an equal stamp later prove equal bytes.
 	Settled bool
-	Hash    Sum    // of the whole file, up to WholeHash
-	Parts   []Part // above WholeHash: what was shown, ascending
-	Shown   Ranges // raw bytes shown
-	Origin  Origin
+	// Hash is of the whole file. It is zero where nothing needed it yet: beside
+	// Content, and of a file above WholeHash that was not shown in full.
+	Hash Sum
+	// Parts are what was shown of a file above WholeHash; nil otherwise. They may
+	// overlap, and some may be of an older state of the file: each proves its own
+	// bytes alone.
+	Parts []Part
+	Shown Ranges // raw bytes shown
+	// Told are raw bytes that only a reminder has shown. Another agent may have been
+	// the one that saw it: they let an edit through that knows them by heart, and
+	// nothing else.
+	Told   Ranges
+	Origin Origin
 	// Enc is how the bytes were read or written: a change may leave too little
 	// in a legacy charset for it to be recognised again.
 	Enc text.Encoding
@@ -72,9 +82,18 @@ type Record struct {
 	views map[View]served
 }
 
-// Proves tells whether a file with this stamp now surely has the bytes it had
-// when the record was made.
+// Proves tells whether a file with this stamp now has the bytes it had when the
+// record was made, as far as a stamp can tell: a program that writes through a
+// memory map can change a file without a new one.
 func (r Record) Proves(now fsys.Stamp) bool { return r.Settled && r.Stamp.Same(now) }
+
+// Sum is the hash of the whole file; zero where neither it nor the text is kept.
+func (r Record) Sum() Sum {
+	if r.Hash == (Sum{}) && r.Content != nil {
+		return sha256.Sum256(r.Content)
+	}
+	return r.Hash
+}
 
 // View is one way to ask for a part of a text: the same view of an unchanged
 // file can be answered by a stub.
@@ -85,6 +104,7 @@ type View struct {
 
 // served remembers when a view was last answered with the text itself.
 type served struct {
+	sum     Sum // of the bytes that it showed
 	call    int
 	at      time.Time
 	stubbed bool // the last answer was a stub: the next is the text
@@ -225,7 +245,7 @@ func (f *Files) evict() {
 	for el := f.used.Back(); el != nil && f.kept > keepTotal; el = el.Prev() {
 		e := el.Value.(*entry)
 		f.kept -= len(e.rec.Content)
-		e.rec.Content = nil
+		e.rec.Hash, e.rec.Content = e.rec.Sum(), nil
 	}
 	for f.used.Len() > keepFiles {
 		f.drop(f.used.Back())
@@ -238,8 +258,9 @@ func (f *Files) drop(el *list.Element) {
 	delete(f.byKey, e.path)
 }
 
-// Served notes that view was answered with the text of path's record.
-func (f *Files) Served(path string, v View) {
+// Served notes that view was answered with the text of path's record. sum is of the
+// bytes that the answer showed, of a file that is not compared as a whole.
+func (f *Files) Served(path string, v View, sum Sum) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	el, ok := f.byKey[path]
@@ -253,14 +274,14 @@ func (f *Files) Served(path string, v View) {
 			views[k] = s
 		}
 	}
-	views[v] = served{call: f.calls, at: f.now()}
+	views[v] = served{sum: sum, call: f.calls, at: f.now()}
 	e.rec.views = views
 }
 
-// Stub tells whether a repeated view of an unchanged file may be answered by
-// the stub, and remembers that it was: never two stubs in a row for one view,
-// none over too long a time or too many calls.
-func (f *Files) Stub(path string, v View) bool {
+// Stub tells whether a repeated view of an unchanged file, which would show bytes
+// with this sum, may be answered by the stub, and remembers that it was: never two
+// stubs in a row for one view, none over too long a time or too many calls.
+func (f *Files) Stub(path string, v View, sum Sum) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	el, ok := f.byKey[path]
@@ -269,7 +290,7 @@ func (f *Files) Stub(path string, v View) bool {
 	}
 	rec := &el.Value.(*entry).rec
 	s, ok := rec.views[v]
-	if !ok || s.stubbed || f.calls-s.call > stubCalls || f.now().Sub(s.at) > stubAge {
+	if !ok || s.stubbed || s.sum != sum || f.calls-s.call > stubCalls || f.now().Sub(s.at) > stubAge {
 		return false
 	}
 	s.stubbed = true
@@ -280,11 +301,4 @@ func (f *Files) Stub(path string, v View) bool {
 	views[v] = s
 	rec.views = views
 	return true
-}
-
-// Moved returns the record after a change that turned the file into one with
-// this hash: nothing of it counts as served by a Read any more, and no stamp
-// proves it yet.
-func (r Record) Moved(hash Sum, shown Ranges, origin Origin, content []byte) Record {
-	return Record{Hash: hash, Shown: shown, Origin: origin, Enc: r.Enc, Content: content}
 }

@@ -2,6 +2,7 @@ package state
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -133,6 +134,9 @@ func TestBoundsEvictAndNeverRefuse(t *testing.T) {
 	if !ok || first.Content != nil {
 		t.Fatalf("the oldest text is still kept, or its record is gone (%v)", ok)
 	}
+	if first.Sum() != sha256.Sum256(make([]byte, KeepContent)) {
+		t.Fatal("the hash of an evicted text is not known")
+	}
 	if last, _ := f.Get("399"); last.Content == nil {
 		t.Fatal("the newest text was evicted")
 	}
@@ -156,33 +160,36 @@ func TestStubsAreRareEnough(t *testing.T) {
 	now := time.Unix(1000, 0)
 	f := New(func() time.Time { return now })
 	v := View{Offset: 1, Limit: 2000}
-	if f.Stub("a", v) {
+	if f.Stub("a", v, Sum{}) {
 		t.Fatal("a stub for a file that was never served")
 	}
 	f.Put("a", Record{})
-	f.Served("a", v)
-	if !f.Stub("a", v) || f.Stub("a", v) {
+	f.Served("a", v, Sum{})
+	if !f.Stub("a", v, Sum{}) || f.Stub("a", v, Sum{}) {
 		t.Fatal("want one stub, then the text")
 	}
-	if f.Stub("a", View{Offset: 2, Limit: 2000}) {
+	if f.Stub("a", View{Offset: 2, Limit: 2000}, Sum{}) {
 		t.Fatal("a stub for another range")
 	}
-	f.Served("a", v)
+	f.Served("a", v, Sum{1})
+	if f.Stub("a", v, Sum{2}) || !f.Stub("a", v, Sum{1}) {
+		t.Fatal("want a stub for the same bytes, and for no others")
+	}
+	f.Served("a", v, Sum{})
 	now = now.Add(stubAge + time.Second)
-	if f.Stub("a", v) {
+	if f.Stub("a", v, Sum{}) {
 		t.Fatal("a stub after too long")
 	}
-	f.Served("a", v)
+	f.Served("a", v, Sum{})
 	for range stubCalls + 1 {
 		f.CountCall()
 	}
-	if f.Stub("a", v) {
+	if f.Stub("a", v, Sum{}) {
 		t.Fatal("a stub after too many calls")
 	}
-	f.Served("a", v)
-	rec, _ := f.Get("a")
-	f.Put("a", rec.Moved(rec.Hash, nil, ByEdit, nil))
-	if f.Stub("a", v) {
+	f.Served("a", v, Sum{})
+	f.Put("a", Record{Origin: ByEdit})
+	if f.Stub("a", v, Sum{}) {
 		t.Fatal("a stub after an edit")
 	}
 }

@@ -147,16 +147,4 @@ func BenchmarkScan(b *testing.B) {
 			}
 		})
 	}
-	b.Run("digest", func(b *testing.B) {
-		b.SetBytes(st.Size())
-		for b.Loop() {
-			s, err := NewScan(ctx, f, st.Size())
-			if err != nil {
-				b.Fatal(err)
-			}
-			if _, err := s.Digest(ctx, f); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
 }

@@ -57,6 +57,19 @@ func (e EOL) Dominant() string {
 	return "\n"
 }
 
+// Name says which endings there are, "" where line feeds end all lines.
+func (e EOL) Name() string {
+	switch {
+	case e.loneCR():
+		return "CR"
+	case e.CRLF > 0 && e.LF > 0:
+		return "CRLF and LF"
+	case e.CRLF > 0:
+		return "CRLF"
+	}
+	return ""
+}
+
 // loneCR reports that carriage returns end the lines, for lack of line feeds.
 func (e EOL) loneCR() bool { return e.CR > 0 && e.LF+e.CRLF == 0 }
 

@@ -34,36 +34,63 @@ func notice(s string, ends []int64, first int, strays, crLines bool) string {
 	if kind == plain {
 		return ""
 	}
-	var found [stray + 1]finding
-	var escapes, returns int
+	var odd Oddities
 	line := 0
 	for kind != plain {
 		for line < len(ends)-1 && int64(at) >= ends[line] {
 			line++
 		}
-		found[kind].note(first + line)
-		switch b[at] {
-		case 0x1B:
-			escapes++
-		case '\r':
-			returns++
-		}
+		odd.note(kind, b[at], first+line)
 		at, kind, width = nextOdd(b, at+width, strays, crLines)
 	}
-	return wordNotice(&found, escapes, returns)
+	return odd.Notice("line ", "lines ", strconv.Itoa)
 }
 
-func wordNotice(found *[stray + 1]finding, escapes, returns int) string {
-	parts := make([]string, 0, 4)
+// Oddities counts the characters that a reader cannot see: control characters,
+// bidirectional overrides, those of no width and the like, by the number of the place
+// where they stand.
+type Oddities struct {
+	found            [stray + 1]finding
+	escapes, returns int
+}
+
+// Add counts those of a text, which is UTF-8 and stands at one place.
+func (o *Oddities) Add(b []byte, place int) {
+	at, kind, width := nextOdd(b, 0, false, false)
+	for kind != plain {
+		o.note(kind, b[at], place)
+		at, kind, width = nextOdd(b, at+width, false, false)
+	}
+}
+
+// note counts one, which begins with c.
+func (o *Oddities) note(kind oddity, c byte, place int) {
+	o.found[kind].note(place)
+	switch c {
+	case 0x1B:
+		o.escapes++
+	case '\r':
+		o.returns++
+	}
+}
+
+// Notice says in one line what was counted, "" where nothing was. A place is
+// called one and its name, several are called many and theirs.
+func (o *Oddities) Notice(one, many string, name func(place int) string) string {
+	parts := make([]string, 0, 5)
 	say := func(kind oddity, what string) {
-		if f := found[kind]; f.count > 0 {
-			parts = append(parts, what+": "+strconv.Itoa(f.count)+" ("+wordLines(f)+")")
+		if f := o.found[kind]; f.count > 0 {
+			parts = append(parts, what+": "+strconv.Itoa(f.count)+" ("+f.places(one, many, name)+")")
 		}
 	}
-	say(control, "control characters"+wordControls(escapes, returns))
+	say(control, "control characters"+wordControls(o.escapes, o.returns))
 	say(bidi, "bidirectional overrides")
 	say(tag, "invisible Unicode tag characters")
+	say(zeroWidth, "zero-width characters (U+200B, U+2060, U+FEFF)")
 	say(stray, `bytes that are no character, shown as \xNN`)
+	if len(parts) == 0 {
+		return ""
+	}
 	return "Note: " + strings.Join(parts, "; ") + "."
 }
 
@@ -82,16 +109,17 @@ func wordControls(escapes, returns int) string {
 	return " (" + strings.Join(parts, ", ") + ")"
 }
 
-func wordLines(f finding) string {
-	word := "line "
+// places names where the first few stand.
+func (f *finding) places(one, many string, name func(int) string) string {
+	word := one
 	if len(f.lines) > 1 || f.more {
-		word = "lines "
+		word = many
 	}
 	for i, n := range f.lines {
 		if i > 0 {
 			word += ", "
 		}
-		word += strconv.Itoa(n)
+		word += name(n)
 	}
 	if f.more {
 		word += ", ..."

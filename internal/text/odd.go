@@ -93,6 +93,7 @@ const (
 	control
 	bidi
 	tag
+	zeroWidth
 	stray
 )
 
@@ -107,8 +108,12 @@ func nextOdd(s []byte, i int, strays, crLines bool) (at int, kind oddity, width 
 			marked := controls(x) | equal(x, '\r')
 			if strays {
 				marked |= x & high
-			} else { // leads of C1 (C2), bidi (E2) and tags (F3)
+			} else { // leads of C1 (C2), bidi and most of no width (E2), and tags (F3)
 				marked |= equal(x&^(0x20*every), 0xC2) | equal(x, 0xF3)
+				// U+FEFF is EF BB BF; much CJK punctuation begins with EF as well.
+				if ef := equal(x, 0xEF); ef != 0 {
+					marked |= ef & (equal(x, 0xBB)>>8 | 0x80<<56)
+				}
 			}
 			if marked == 0 {
 				i += 8
@@ -156,6 +161,8 @@ func oddAt(s []byte, crLines bool) (oddity, int) {
 		return bidi, n
 	case r >= 0xE0000 && r <= 0xE007F:
 		return tag, n
+	case r == 0x200B, r == 0x2060, r == 0xFEFF: // joiners (U+200C and U+200D) belong to scripts and emoji
+		return zeroWidth, n
 	}
 	return plain, n
 }

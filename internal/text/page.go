@@ -25,6 +25,8 @@ type Page struct {
 	// Shown is the range of the file that Body shows, line endings included,
 	// and the byte order mark where line 1 is shown from its begin.
 	Shown Span
+	// Raw are the bytes of that range, as they were read for Body.
+	Raw []byte
 	// Total is the number of lines of the file, -1 where it is not known.
 	Total int
 	// More tells that something follows in the file.
@@ -58,12 +60,7 @@ func (w *window) crLines() bool { return w.eol == '\r' }
 // where they end in w.s; open tells that the window ended before a line did that
 // might have been taken.
 func (w *window) take(p *Page, first, limit, maxBody int) (ends []int64, open bool) {
-	if limit <= 0 {
-		limit = noBound
-	}
-	if maxBody <= 0 {
-		maxBody = noBound
-	}
+	limit, maxBody = atMost(limit), atMost(maxBody)
 	scope := w.s
 	if len(scope)-2 > maxBody { // an ending takes no room
 		scope = scope[:maxBody+2]
@@ -162,9 +159,9 @@ type column struct {
 	whole bool   // it reaches the end of the content
 }
 
-// column takes as much from the head of s as fits in room bytes of the answer,
-// but at least one code point.
-func (w *window) column(s string, room int) column {
+// column takes as much from the head of s as fits in room bytes of the answer, at
+// most most code points, but at least one.
+func (w *window) column(s string, most, room int) column {
 	if !w.strays {
 		n := min(len(s), max(room, 0))
 		for n > 0 && n < len(s) && !utf8.RuneStart(s[n]) {
@@ -173,10 +170,11 @@ func (w *window) column(s string, room int) column {
 		if n == 0 && s != "" {
 			_, n = utf8.DecodeRuneInString(s)
 		}
-		return column{s[:n], countColumns(s[:n]), n == len(s)}
+		n, count := skipColumns(s[:n], most)
+		return column{s[:n], count, n == len(s)}
 	}
 	n, count := 0, 0
-	for n < len(s) {
+	for n < len(s) && count < most {
 		r, width := utf8.DecodeRuneInString(s[n:])
 		shown := width
 		if r == utf8.RuneError && width == 1 {
@@ -206,13 +204,6 @@ func (w *window) fillColumn(p *Page, line, from int, part column) {
 	if !w.ascii {
 		p.Notice = notice(part.text, []int64{int64(len(part.text))}, line, w.strays, w.crLines())
 	}
-}
-
-// countColumns counts the code points of s; a byte that is no character counts
-// as one.
-func countColumns(s string) int {
-	_, n := skipColumns(s, len(s))
-	return n
 }
 
 // skipColumns goes n code points forward in s, or to its end: the bytes that
@@ -280,6 +271,7 @@ func (d *Doc) Page(first, limit, maxBody int) Page {
 	d.rawEnds(at, ends)
 	p.LineEnds = ends
 	p.Shown.End = ends[len(ends)-1]
+	p.Raw = d.Raw[p.Shown.Start:p.Shown.End]
 	p.More = p.Shown.End < int64(len(d.Raw))
 	return p
 }
@@ -313,10 +305,10 @@ func (d *Doc) rawEnds(at int, ends []int64) {
 	}
 }
 
-// ColumnPage shows one line from its code point column (counted from 1) on, as
-// much as fits in maxBody bytes (0: no bound) and at least one code point. A
-// page without a line means that the line or the column is not there.
-func (d *Doc) ColumnPage(line, column, maxBody int) Page {
+// ColumnPage shows one line from its code point column (counted from 1) on: at most
+// limit code points (0: no bound), as many as fit in maxBody bytes (0: no bound), and
+// at least one. A page without a line means that the line or the column is not there.
+func (d *Doc) ColumnPage(line, column, limit, maxBody int) Page {
 	line, column = max(line, 1), max(column, 1)
 	p := Page{Total: d.Lines()}
 	at, passed := skipLines(d.Text, d.eol(), line-1)
@@ -329,7 +321,7 @@ func (d *Doc) ColumnPage(line, column, maxBody int) Page {
 	if passed < column-1 || from == content && column > 1 {
 		return p
 	}
-	part := w.column(w.s[from:content], columnRoom(line, maxBody))
+	part := w.column(w.s[from:content], atMost(limit), columnRoom(line, maxBody))
 	w.fillColumn(&p, line, column, part)
 	p.Shown.Start = d.shownStart(at + from)
 	if part.whole {
@@ -338,8 +330,17 @@ func (d *Doc) ColumnPage(line, column, maxBody int) Page {
 		p.Shown.End = d.RawOffset(at + from + len(part.text))
 	}
 	p.LineEnds = []int64{p.Shown.End}
+	p.Raw = d.Raw[p.Shown.Start:p.Shown.End]
 	p.More = p.Shown.End < int64(len(d.Raw))
 	return p
+}
+
+// atMost is a limit of which 0 is no bound.
+func atMost(limit int) int {
+	if limit <= 0 {
+		return noBound
+	}
+	return limit
 }
 
 // columnRoom is what maxBody leaves for text beside the line's number.

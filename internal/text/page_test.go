@@ -131,11 +131,44 @@ func TestColumnPage(t *testing.T) {
 		{"past the line", "abc\n", 1, 4, 0, "", Span{}, 0, false, false},
 		{"no such line", "abc\n", 2, 1, 0, "", Span{}, 0, false, false},
 	} {
-		p := doc(t, c.raw).ColumnPage(c.line, c.column, c.maxBody)
+		p := doc(t, c.raw).ColumnPage(c.line, c.column, 0, c.maxBody)
 		if string(p.Body) != c.body || p.Shown != c.shown || p.NextColumn != c.next || p.Cut != c.cut || p.More != c.more {
 			t.Errorf("%s: %q shown %v next %d cut %v more %v", c.name, p.Body, p.Shown, p.NextColumn, p.Cut, p.More)
 		}
 		checkPage(t, c.name, p)
+	}
+}
+
+// limit counts code points, whatever more there is room for.
+func TestColumnPageLimit(t *testing.T) {
+	for _, c := range []struct {
+		raw                    string
+		column, limit, maxBody int
+		body                   string
+		next                   int
+	}{
+		{"abcdef\n", 2, 3, 0, "1\tbcd", 5},
+		{"abcdef\n", 2, 5, 0, "1\tbcdef", 0},
+		{"abcdef\n", 2, 99, 0, "1\tbcdef", 0},
+		{"abcdef\n", 1, 4, 5, "1\tabc", 4},
+		{"aé日😀x", 2, 3, 0, "1\té日😀", 5},
+		{"xyz some more \xFF\xFF text", 14, 2, 0, "1\t \\xFF", 16},
+	} {
+		p := doc(t, c.raw).ColumnPage(1, c.column, c.limit, c.maxBody)
+		if string(p.Body) != c.body || p.NextColumn != c.next || p.Cut != (c.next > 0) {
+			t.Errorf("%q from %d, %d: %q next %d", c.raw, c.column, c.limit, p.Body, p.NextColumn)
+		}
+		checkPage(t, c.raw, p)
+	}
+}
+
+func TestEOLName(t *testing.T) {
+	for raw, want := range map[string]string{
+		"": "", "a": "", "a\nb": "", "a\r\nb": "CRLF", "a\r\nb\nc": "CRLF and LF", "a\rb": "CR", "a\rb\n": "", "a\rb\r\n": "CRLF",
+	} {
+		if got := doc(t, raw).EOL.Name(); got != want {
+			t.Errorf("%q: %q", raw, got)
+		}
 	}
 }
 
@@ -161,7 +194,7 @@ func TestNotice(t *testing.T) {
 	if got := doc(t, "\x01\n\x02\nx\n\x03\n").Page(2, 2, 0).Notice; got != "Note: control characters: 1 (line 2)." {
 		t.Errorf("a page's notice is about its lines: %q", got)
 	}
-	if got := doc(t, "abc\x02def").ColumnPage(1, 5, 0).Notice; got != "" {
+	if got := doc(t, "abc\x02def").ColumnPage(1, 5, 0, 0).Notice; got != "" {
 		t.Errorf("a column page's notice is about its part: %q", got)
 	}
 }
@@ -169,7 +202,7 @@ func TestNotice(t *testing.T) {
 // The fast search must find what one that looks at each character finds.
 func TestNextOddAgainstSlow(t *testing.T) {
 	r := rand.New(rand.NewSource(5))
-	pieces := append([]string{"\x1b", "\r", "\r\n", "\x7f", "ÂÂâó", "\u2029", "\u2069", "\u009f", "\u00a0"}, utf8Pieces...)
+	pieces := append([]string{"\x1b", "\r", "\r\n", "\x7f", "ÂÂâó", "\u2029", "\u2069", "\u009f", "\u00a0", "\u200b", "\u200c", "\u200d", "\u2060", "\u2061", "\ufeff", "\ufefe", "，", "ﻻ"}, utf8Pieces...)
 	for i := range 3000 {
 		s := randomText(r, r.Intn(60), pieces)
 		strays := i%2 == 0

@@ -3,9 +3,8 @@ package text
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"hash"
 	"io"
+	"strings"
 	"sync"
 	"time"
 	"unicode/utf8"
@@ -24,16 +23,14 @@ const DefaultBody = 1 << 20
 // however large the file, and may be used from several goroutines.
 type Scan struct {
 	enc   Encoding
+	eol   EOL // of the head
 	size  int64
 	chunk int
-	pass  chan struct{} // held by the one pass that extends the index or hashes
+	pass  chan struct{} // held by the one pass that extends the index
 
-	mu     sync.Mutex // guards what follows
-	lines  lineIndex
-	cols   columnMarks
-	hash   hash.Hash // of the first hashed bytes; used under pass alone
-	hashed int64
-	digest *[sha256.Size]byte
+	mu    sync.Mutex // guards what follows
+	lines lineIndex
+	cols  columnMarks
 }
 
 // NewScan looks at the head of a file of size bytes. ErrBinary as in Decode, as
@@ -56,16 +53,28 @@ func newScan(ctx context.Context, r io.ReaderAt, size int64, chunk int, step int
 	}
 	u := units{enc.set}
 	return &Scan{
-		enc: enc, chunk: chunk, size: size,
+		enc: enc, eol: headEOL(head, enc), chunk: chunk, size: size,
 		pass:  make(chan struct{}, 1),
 		lines: lineIndex{units: u, step: step, limit: limit},
 		cols:  columnMarks{step: step},
-		hash:  sha256.New(),
 	}, nil
 }
 
 // Enc is the encoding that the head of the file shows.
 func (s *Scan) Enc() Encoding { return s.enc }
+
+// EOL counts the line endings of the head of the file.
+func (s *Scan) EOL() EOL { return s.eol }
+
+// headEOL counts the line endings of a file's beginning, whose last byte may be half
+// of an ending.
+func headEOL(head []byte, enc Encoding) EOL {
+	text := head[len(enc.BOM()):]
+	if !enc.IsUTF8() {
+		text, _ = enc.set.decodePrefix(text)
+	}
+	return CountEOL(strings.TrimSuffix(stringOf(text), "\r"))
+}
 
 // Size is the size of the file that the Scan is about.
 func (s *Scan) Size() int64 { return s.size }
@@ -274,44 +283,6 @@ func (s *Scan) LineAt(ctx context.Context, r io.ReaderAt, off int64) (int, error
 	return int(n) + 1, nil
 }
 
-// Digest is the SHA-256 of the file. The same pass indexes the lines, and one
-// that was broken off goes on where it ended.
-func (s *Scan) Digest(ctx context.Context, r io.ReaderAt) ([sha256.Size]byte, error) {
-	var sum [sha256.Size]byte
-	if err := s.begin(ctx); err != nil {
-		return sum, err
-	}
-	defer s.end()
-	s.mu.Lock()
-	known, size := s.digest, s.size
-	s.mu.Unlock()
-	if known != nil {
-		return *known, nil
-	}
-	buf := make([]byte, min(int64(s.chunk), size-s.hashed))
-	for s.hashed < size {
-		if err := ctx.Err(); err != nil {
-			return sum, err
-		}
-		b := buf[:min(int64(len(buf)), size-s.hashed)]
-		if err := readFull(r, b, s.hashed); err != nil {
-			return sum, err
-		}
-		s.hash.Write(b)
-		s.mu.Lock()
-		if ahead := s.lines.done - s.hashed; ahead >= 0 && ahead < int64(len(b)) {
-			s.lines.feed(b[ahead:])
-		}
-		s.mu.Unlock()
-		s.hashed += int64(len(b))
-	}
-	s.hash.Sum(sum[:0])
-	s.mu.Lock()
-	s.digest = &sum
-	s.mu.Unlock()
-	return sum, nil
-}
-
 // A view is a stretch of the file, decoded.
 type view struct {
 	window
@@ -409,10 +380,12 @@ func (s *Scan) pageAt(ctx context.Context, r io.ReaderAt, start int64, first, li
 		if err := ctx.Err(); err != nil {
 			return Page{}, err
 		}
-		raw := make([]byte, min(take, size-start))
-		if err := readFull(r, raw, start); err != nil {
+		from := s.shownStart(start)
+		all := make([]byte, min(take, size-start)+start-from)
+		if err := readFull(r, all, from); err != nil {
 			return Page{}, err
 		}
+		raw := all[start-from:]
 		eol, err := s.eolIn(ctx, r, raw)
 		if err != nil {
 			return Page{}, err
@@ -432,7 +405,8 @@ func (s *Scan) pageAt(ctx context.Context, r io.ReaderAt, start int64, first, li
 		default:
 			v.rawEnds(start, ends)
 			p.LineEnds = ends
-			p.Shown = Span{s.shownStart(start), ends[len(ends)-1]}
+			p.Shown = Span{from, ends[len(ends)-1]}
+			p.Raw = all[:p.Shown.End-from]
 			p.More = p.Shown.End < size
 			return p, nil
 		}
@@ -471,10 +445,13 @@ func (s *Scan) eolIn(ctx context.Context, r io.ReaderAt, raw []byte) (byte, erro
 // ColumnPage shows one line from its code point column on, like Doc.ColumnPage.
 // The line may be of any length: it is never held in memory, and marks within
 // it make the next page quick. Total is -1 where it is not known yet.
-func (s *Scan) ColumnPage(ctx context.Context, r io.ReaderAt, line, column, maxBody int) (Page, error) {
+func (s *Scan) ColumnPage(ctx context.Context, r io.ReaderAt, line, column, limit, maxBody int) (Page, error) {
 	line, column = max(line, 1), max(column, 1)
 	if maxBody <= 0 {
 		maxBody = DefaultBody
+	}
+	if limit > 0 { // no more need be read
+		maxBody = min(maxBody, limit*shownMost+numberMost)
 	}
 	none := Page{Total: s.total()}
 	start, ok, err := s.lineStart(ctx, r, line)
@@ -487,20 +464,32 @@ func (s *Scan) ColumnPage(ctx context.Context, r io.ReaderAt, line, column, maxB
 		none.Total = s.total()
 		return none, err
 	}
-	p, err := s.columnAt(ctx, r, at, line, column, maxBody)
+	p, err := s.columnAt(ctx, r, at, place{line, column, limit, maxBody})
 	if p.Cut {
 		s.noteColumn(start, columnMark{p.Shown.End, p.NextColumn - 1})
 	}
 	return p, err
 }
 
+// A code point takes at most shownMost bytes of an answer, and a line's number
+// numberMost.
+const (
+	shownMost  = 4
+	numberMost = 24
+)
+
+// place is what a column page is to show.
+type place struct{ line, column, limit, maxBody int }
+
 // columnAt shows the line's part that begins at the offset at.
-func (s *Scan) columnAt(ctx context.Context, r io.ReaderAt, at int64, line, column, maxBody int) (Page, error) {
+func (s *Scan) columnAt(ctx context.Context, r io.ReaderAt, at int64, w place) (Page, error) {
 	size := s.Size()
-	raw := make([]byte, min((int64(maxBody)+8)*s.expansion(), size-at))
-	if err := readFull(r, raw, at); err != nil {
+	from := s.shownStart(at)
+	all := make([]byte, min((int64(w.maxBody)+8)*s.expansion(), size-at)+at-from)
+	if err := readFull(r, all, from); err != nil {
 		return Page{}, err
 	}
+	raw := all[at-from:]
 	eol, err := s.eolIn(ctx, r, raw)
 	if err != nil {
 		return Page{}, err
@@ -514,23 +503,24 @@ func (s *Scan) columnAt(ctx context.Context, r io.ReaderAt, at int64, line, colu
 	if !found && !v.whole && v.set == utf8Set && !v.strays {
 		content -= openTail(raw)
 	}
-	if content == 0 && column > 1 {
+	if content == 0 && w.column > 1 {
 		return Page{Total: s.total()}, nil
 	}
-	part := v.column(v.s[:content], columnRoom(line, maxBody))
+	part := v.column(v.s[:content], atMost(w.limit), columnRoom(w.line, w.maxBody))
 	part.whole = part.whole && found
 	if indexNUL(part.text) {
 		return Page{}, ErrBinary
 	}
 	var p Page
-	v.fillColumn(&p, line, column, part)
+	v.fillColumn(&p, w.line, w.column, part)
 	end := []int64{int64(len(part.text))}
 	if part.whole {
 		end[0] = int64(full)
 	}
 	v.rawEnds(at, end)
 	p.LineEnds = end
-	p.Shown = Span{s.shownStart(at), end[0]}
+	p.Shown = Span{from, end[0]}
+	p.Raw = all[:p.Shown.End-from]
 	p.More = p.Shown.End < size
 	p.Total = s.total()
 	return p, nil

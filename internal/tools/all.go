@@ -30,10 +30,10 @@ func typed[A Args](h *House, name string, run func(context.Context, Call, A) (*R
 		begun := h.Now()
 		call.Session.files.CountCall()
 		var notes []func()
-		call.sent, call.account = &notes, &account{}
+		call.sent, call.account, call.args = &notes, &account{}, args
 		result, err := run(ctx, call, args.(A))
 		if err != nil {
-			result = explain(name, args.Target(), err)
+			result = explain(name, args.Target(), endOf(ctx, err))
 			if consent := (*needsConsent)(nil); errors.As(err, &consent) {
 				result.Ask = consent.question
 			}

@@ -80,15 +80,22 @@ type needsConsent struct {
 
 func (e *needsConsent) Unwrap() error { return &e.refusal }
 
-// ask words the question. It goes to the user, who has to know where a link
-// leads to judge it.
-func (h *House) ask(op perm.Op, t *fsys.Target, d perm.Decision) *Question {
-	name := fsys.Printable(t.Asked.String())
-	message := fmt.Sprintf("%s %s?\n%s", op, name, because(d))
-	if t.Path != t.Asked.String() {
-		message += "\nIt leads to " + fsys.Printable(t.Path)
+// ask words the question and the refusal for a client that cannot ask. It goes to
+// the user, who has to know where a link leads to judge it.
+func (j judgement) ask(t *fsys.Target) *needsConsent {
+	message := fmt.Sprintf("%s %s?\n%s", j.op, fsys.InSentence(j.path.String()), j.because())
+	if t.Path != j.path.String() {
+		message += "\nIt leads to " + fsys.InSentence(t.Path)
 	}
-	return &Question{Message: message, Names: t.Names, Rule: because(d), Path: t.Path, op: op}
+	return &needsConsent{*j.unaskable(), &Question{Message: message, Names: t.Names, Rule: j.because(), Path: t.Path, op: j.op}}
+}
+
+// tells adds what the call will do to the question.
+func (e *needsConsent) tells(what string) *needsConsent {
+	if what != "" {
+		e.question.Message += "\n" + what
+	}
+	return e
 }
 
 // Unanswered is the answer to a call whose question did not get a yes. why
@@ -98,7 +105,7 @@ func Unanswered(tool string, q *Question, why string) *Result {
 		return explain(tool, "", refuse(slugDenied, "Nothing was done: consent was needed, and the user %s. Do not try the same again in another way; ask the user how to go on.", why))
 	}
 	r := explain(tool, "", refuse(slugDenied, "Nothing was done: consent was needed for %s (%s), and the user %s. Do not try the same again in another way; ask the user how to go on.",
-		fsys.Printable(q.Path), q.Rule, why))
+		fsys.InSentence(q.Path), q.Rule, why))
 	if q.unmade != nil {
 		r.Sent = func() { q.unmade(r) }
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/fsmcp/fsmcp/internal/text"
 )
 
-// big is a file above state.WholeHash under a change: it is searched as a
-// stream, and only what was shown of it is compared with what is there.
+// big is a file above changeHeld under a change: it is searched as a stream, and
+// only what was shown of it is compared with what is there.
 type big struct {
 	*House
 	call    Call
@@ -24,72 +24,65 @@ type big struct {
 	stamp   fsys.Stamp
 	settled bool
 	rec     state.Record
+	known   bool
+	was     int64 // its size when the record was made
 	scan    *text.Scan
-	// lost says that something that was shown is not there any more.
-	lost bool
 }
 
-// look compares what was shown with the file. The record keeps what still
-// holds; a growing log loses nothing.
+// look finds what was shown of a file.
 func (h *House) look(ctx context.Context, call Call, s *spot, f *fsys.File, stamp fsys.Stamp) (*big, error) {
-	rec, ok := call.Session.files.Get(s.Path)
-	if !ok {
-		return nil, notRead(s.name())
-	}
-	b := &big{House: h, call: call, spot: s, file: f, stamp: stamp, settled: stamp.Settled(h.Now()), rec: rec, scan: rec.Index}
-	same := rec.Proves(stamp)
-	if !same {
-		if err := b.recheck(); err != nil {
-			return nil, err
-		}
-	}
-	if b.scan == nil || !same {
+	rec, known := call.Session.files.Get(s.Path)
+	b := &big{House: h, call: call, spot: s, file: f, stamp: stamp, settled: stamp.Settled(h.Now()), known: known, was: rec.Stamp.Size}
+	if !rec.Proves(stamp) {
+		rec = state.Record{Parts: rec.Parts, Shown: shownBy(rec.Parts), Origin: rec.Origin}
 		scan, err := text.NewScan(ctx, f, stamp.Size)
 		if err != nil {
 			return nil, binary(s)
 		}
-		b.scan = scan
+		rec.Index = scan
 	}
-	b.rec.Stamp, b.rec.Settled, b.rec.Index = stamp, b.settled, b.scan
-	call.Session.files.Put(s.Path, b.rec)
-	if b.lost && len(b.rec.Parts) == 0 {
-		return nil, b.modified()
-	}
+	b.scan, b.rec = rec.Index, rec
+	b.rec.Stamp, b.rec.Settled, b.rec.Enc = stamp, b.settled, b.scan.Enc()
 	return b, nil
 }
 
-// recheck keeps the parts whose bytes are still in their place.
-func (b *big) recheck() error {
-	parts, err := holding(b.file, b.rec.Parts)
-	if err != nil {
-		return err
-	}
-	b.lost = len(parts) < len(b.rec.Parts)
-	b.rec = state.Record{Parts: parts, Origin: b.rec.Origin}
-	for _, p := range parts {
-		b.rec.Shown = b.rec.Shown.Add(p.Span)
-	}
-	return nil
+// stand leaves out of the record what is not in its place any more, and reports
+// whether there was such. It looks at what touches spans, nil: at all.
+func (b *big) stand(spans []state.Span) (lost bool, err error) {
+	b.rec.Parts, lost, err = standing(b.file, b.rec.Parts, spans)
+	b.rec.Shown = shownBy(b.rec.Parts)
+	return lost, err
 }
 
-func (b *big) modified() error {
-	return refuse(slugModified, "%s Path: %s.", modifiedWords, b.spot.name())
+// modified is the refusal for a file of which something that was shown changed; calls
+// show what is needed now.
+func (b *big) modified(calls, note string) error {
+	size := fmt.Sprintf("It has %s now", amount(b.stamp.Size))
+	if b.was != b.stamp.Size {
+		size += fmt.Sprintf(", it had %s", amount(b.was))
+	}
+	return refuse(slugModified, "%s Path: %s.\n%s; some of what was shown of it changed.%s Go on with %s.", modifiedWords, b.spot.name(), size, note, calls)
 }
 
-// inBig plans the edit of a file above state.WholeHash.
+// inBig plans the edit of a file above changeHeld.
 func (e *editing) inBig(ctx context.Context, s *spot, f *fsys.File, stamp fsys.Stamp) (*change, error) {
 	b, err := e.look(ctx, e.call, s, f, stamp)
 	if err != nil {
 		return nil, err
 	}
+	if e.Preferences().Gate == GateFull {
+		if err := b.shownInFull(ctx); err != nil {
+			return nil, err
+		}
+	}
 	splices, err := b.search(ctx, e.request(s))
 	if err != nil {
-		return nil, b.unmatched(e.args.OldString, err)
+		return nil, b.unmatched(ctx, e.args.OldString, err)
 	}
 	if err := b.seen(ctx, spansOf(splices)); err != nil {
 		return nil, err
 	}
-	parts, shown, err := carryParts(f, stamp.Size, b.rec.Parts, splices)
+	parts, err := carryParts(f, stamp.Size, b.rec.Parts, splices)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +92,7 @@ func (e *editing) inBig(ctx context.Context, s *spot, f *fsys.File, stamp fsys.S
 		return nil, err
 	}
 	size := stamp.Size + growth(lengths(splices))
-	rec := state.Record{Parts: parts, Shown: shown, Origin: state.ByEdit, Enc: b.scan.Enc()}
+	rec := state.Record{Parts: parts, Shown: shownBy(parts), Origin: state.ByEdit, Enc: b.scan.Enc()}
 	if size <= state.WholeHash { // from now on the file is compared as a whole
 		if rec.Hash, err = sumSpliced(f, stamp.Size, splices, state.Span{End: size}); err != nil {
 			return nil, err
@@ -107,11 +100,47 @@ func (e *editing) inBig(ctx context.Context, s *spot, f *fsys.File, stamp fsys.S
 		rec.Parts = nil
 	}
 	c := &change{
-		stamp: stamp, settled: b.settled, splices: splices, record: rec,
-		result: textResult(head, where, s.note()),
+		stamp: stamp, parts: b.touched(splices), splices: splices, record: rec,
+		result:  s.answer(head, where),
+		differs: func() texts { return e.places(len(splices)) },
 	}
 	c.result.Meta = map[string]any{"fsmcp/size": size, "fsmcp/replacements": len(splices)}
 	return c, nil
+}
+
+// touched are the parts that show what splices replace.
+func (b *big) touched(splices []save.Splice) (out []state.Part) {
+	spans := spansOf(splices)
+	for _, p := range b.rec.Parts {
+		if touches(p.Span, spans) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// shownInFull is the gate where all of the file must have been shown.
+func (b *big) shownInFull(ctx context.Context) error {
+	if !b.known {
+		return notRead(b.spot.name())
+	}
+	lost, err := b.stand(nil)
+	if err != nil {
+		return err
+	}
+	unseen := b.rec.Shown.Missing(b.stamp.Size)
+	if len(unseen) == 0 {
+		return nil
+	}
+	calls, err := b.calls(ctx, unseen)
+	if err != nil {
+		return err
+	}
+	if lost {
+		return b.modified(calls, "")
+	}
+	return refuse(slugPartlyRead, "%s Of %s %s were never shown. Go on with %s, then make the same call again.",
+		notReadWords, b.spot.name(), amount(unseen.Len()), calls)
 }
 
 // mostInBig bounds how many places of a big file one call replaces.
@@ -146,38 +175,68 @@ func (b *big) search(ctx context.Context, req edit.Request) ([]save.Splice, erro
 // seen is the gate of a big file: the matches must have been shown. Where they
 // were not and fit, the error shows them, and the same call passes next time.
 func (b *big) seen(ctx context.Context, spans []state.Span) error {
-	var hidden state.Ranges
-	for _, m := range spans {
-		if !b.rec.Shown.Covers(m) && hidden.Len() <= showMatches { // more is not shown here anyway
-			hidden = hidden.Add(state.Span{Start: max(0, m.Start-aroundMatch), End: min(b.stamp.Size, m.End+aroundMatch)})
+	lost, err := b.stand(spans)
+	if err != nil {
+		return err
+	}
+	hidden := unseen(b.rec.Shown, spans)
+	if len(hidden) == 0 {
+		return nil
+	}
+	more, err := b.stand(nil)
+	if err != nil {
+		return err
+	}
+	calls, err := b.calls(ctx, hidden)
+	if err != nil {
+		return err
+	}
+	if lost || more {
+		return b.modified(calls+", around old_string", "")
+	}
+	slug := slugPartlyRead
+	if !b.known {
+		slug = slugNotRead
+	}
+	body, err := b.matches(ctx, hidden)
+	switch {
+	case err != nil:
+		return err
+	case body == "":
+		return refuse(slug, "%s Of %s the text that this call would replace was never shown. Go on with %s, then make the same call again.",
+			notReadWords, b.spot.name(), calls)
+	}
+	return refuse(slug, "%s Of %s the text that this call would replace was never shown. Here it is with what stands around it; it counts as shown now: check it, then make the same call again.\n%s",
+		notReadWords, b.spot.name(), body)
+}
+
+// matches shows places with what stands around them, and has them count as shown;
+// it is empty where that is too much.
+func (b *big) matches(ctx context.Context, hidden state.Ranges) (string, error) {
+	var all state.Ranges
+	for _, m := range hidden {
+		all = all.Add(state.Span{Start: max(0, m.Start-aroundMatch), End: min(b.stamp.Size, m.End+aroundMatch)})
+		if all.Len() > showMatches {
+			return "", nil
 		}
 	}
-	switch {
-	case len(hidden) == 0:
-		return nil
-	case b.lost:
-		return b.modified()
-	case hidden.Len() > showMatches:
-		return b.unseen(ctx, "text that this call would replace was", hidden)
-	}
 	rec := b.rec
-	var parts []string
-	for _, h := range hidden {
+	var bodies []string
+	for _, h := range all {
 		body, part, err := b.fragment(ctx, h)
 		if err != nil {
-			return err
+			return "", err
 		}
 		rec.Parts = withPart(rec.Parts, part)
 		rec.Shown = rec.Shown.Add(part.Span)
-		parts = append(parts, body)
+		bodies = append(bodies, body)
 	}
-	body := strings.Join(parts, "\n")
+	body := strings.Join(bodies, "\n")
 	if !b.passed(b.call, body) {
-		return b.unseen(ctx, "text that this call would replace was", hidden)
+		return "", nil
 	}
 	b.call.whenSent(func() { b.call.Session.files.Put(b.spot.Path, rec) })
-	return refuse(slugPartlyRead, "%s Of %s the text that this call would replace was never shown. Here it is with what stands around it; it counts as shown now: check it, then make the same call again.\n%s",
-		notReadWords, b.spot.name(), body)
+	return body, nil
 }
 
 // fragment shows a raw span of the file, cut to whole characters, and returns
@@ -195,29 +254,54 @@ func (b *big) fragment(ctx context.Context, s state.Span) (string, state.Part, e
 	return fmt.Sprintf("(from within line %d)\n%s", line, p.Number(line)), part, nil
 }
 
-// unseen is the refusal that names the calls which show what was never shown.
-func (b *big) unseen(ctx context.Context, what string, spans state.Ranges) error {
+// calls names the Read calls that show spans.
+func (b *big) calls(ctx context.Context, spans state.Ranges) (string, error) {
 	var calls []string
 	for _, s := range spans[:min(len(spans), callsNamed)] {
 		line, err := b.scan.LineAt(ctx, b.file, s.Start)
 		if err != nil {
-			return err
+			return "", err
 		}
 		last, err := b.scan.LineAt(ctx, b.file, max(s.Start, s.End-1))
 		if err != nil {
-			return err
+			return "", err
 		}
-		calls = append(calls, fmt.Sprintf("Read offset=%d, limit=%d", line, min(last-line+1, defaultLines)))
+		page, err := b.scan.Page(ctx, b.file, line, min(last-line+1, defaultLines), b.room(b.call), 0)
+		if err != nil {
+			return "", err
+		}
+		name, _ := b.counting(b.call).readCall(line, page)
+		calls = append(calls, name)
 	}
-	return refuse(slugPartlyRead, "%s Of %s %s never shown. Go on with %s, then make the same call again.",
-		notReadWords, b.spot.name(), what, strings.Join(calls, "; "))
+	return strings.Join(calls, "; "), nil
 }
 
 // unmatched words why a search found nothing, or too much.
-func (b *big) unmatched(old string, err error) error {
-	if no := (*edit.NoMatchError)(nil); errors.As(err, &no) {
+func (b *big) unmatched(ctx context.Context, old string, err error) error {
+	no := (*edit.NoMatchError)(nil)
+	switch {
+	case errors.As(err, &no) && !b.known:
+		return notRead(b.spot.name())
+	case errors.As(err, &no):
+		lost, err := b.stand(nil)
+		if err != nil {
+			return err
+		}
+		if lost {
+			return b.modified("Read", " old_string is not in the file as it is now.")
+		}
 		return refuse(slugNoMatch, "String to replace not found in file.\nString: %s\nPath: %s\nIn a file above 64 MiB only an exact match is looked for. Read the lines to be changed and copy old_string from them, without the line numbers.",
 			cut(old, shownOld), b.spot.name())
+	}
+	if many := (*edit.AmbiguousError)(nil); errors.As(err, &many) {
+		offs := make([]int64, len(many.At))
+		for i, at := range many.At {
+			offs[i] = int64(at)
+		}
+		var failed error
+		if many.Cols, failed = b.scan.Columns(ctx, b.file, many.Lines, offs); failed != nil {
+			return failed
+		}
 	}
 	return ambiguous(b.spot.name(), old, err)
 }

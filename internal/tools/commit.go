@@ -18,12 +18,12 @@ import (
 // change is what a call wants done to a file, worked out from the bytes that
 // are there.
 type change struct {
-	// stamp is that of the bytes it was worked out from, zero for a new file;
-	// settled says that it proves them.
-	stamp   fsys.Stamp
-	settled bool
-	// from are those bytes, where they were held in memory; nil otherwise.
-	from []byte
+	// stamp is that of the bytes it was worked out from, zero for a new file.
+	stamp fsys.Stamp
+	// from are those bytes, where they were held in memory; nil otherwise. Then
+	// parts are what was shown of those that are replaced.
+	from  []byte
+	parts []state.Part
 	// fromHash is their SHA-256, where it is at hand or can be had from memory;
 	// nil otherwise.
 	fromHash func() state.Sum
@@ -35,11 +35,14 @@ type change struct {
 	// filled in then, and what after gives.
 	record state.Record
 	// after waits for what is worked out of the new bytes while the disk is busy:
-	// their SHA-256, and themselves where the record keeps them. It is nil where
-	// the record has both.
+	// their SHA-256, and themselves where they are small. It is nil where the record
+	// has both.
 	after func() (state.Sum, []byte)
 	// result is the answer then. A change without splices is only its answer.
 	result *Result
+	// differs is what to tell the user of the change before it is made; nil: what
+	// from and splices say.
+	differs func() texts
 }
 
 // nothing tells that there is nothing to do.
@@ -57,6 +60,7 @@ type planner func(ctx context.Context, s *spot, old *fsys.File) (*change, error)
 // again with what is there now.
 func (h *House) commit(ctx context.Context, call Call, op perm.Op, raw string, plan planner) (*Result, error) {
 	var done hooking
+	plan = h.concealing(call, plan)
 	for try := 1; ; try++ {
 		result, err := h.attempt(ctx, call, op, raw, plan, &done)
 		if try < attempts && (errors.Is(err, errElsewhere) || errors.Is(err, fsys.ErrMoved)) && ctx.Err() == nil {
@@ -98,22 +102,51 @@ func (h *House) attempt(ctx context.Context, call Call, op perm.Op, raw string, 
 	if c.nothing() {
 		return c.result, nil
 	}
+	if err := s.asking(c); err != nil {
+		return nil, err
+	}
 	if err := h.before(ctx, call, s, hooks); err != nil {
 		return nil, err
 	}
-	lock, err := h.Saver.Lock(ctx, s.Target)
+	lock, unlock, err := h.lock(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	defer lock.Unlock()
+	defer unlock()
 	m, err := h.locked(ctx, call, s, lock, raw, c, plan)
 	if err != nil {
 		return nil, err
 	}
 	replaced = true
-	lock.Unlock()
+	unlock()
+	call.hidden = m.hidden
 	h.after(ctx, call, s, m, hooks)
+	if m.hidden {
+		delete(m.result.Meta, "fsmcp/hash") // by which what a file holds can be guessed
+	}
 	return m.result, nil
+}
+
+// lock takes the lock of the name that s leads to. The function it returns gives
+// it back, and may be called again.
+//
+// New parts of git repositories are made one at a time. Each is decided on by the
+// others that are there, so no two may be decided on before either is made.
+func (h *House) lock(ctx context.Context, s *spot) (*save.Lock, func(), error) {
+	unlockParts := func() {}
+	if s.Kind == fsys.Missing && h.Policy().RepositoryParts(s.Names) {
+		parts, err := h.Saver.LockPurpose(ctx, "repository parts")
+		if err != nil {
+			return nil, nil, err
+		}
+		unlockParts = parts.Unlock
+	}
+	lock, err := h.Saver.Lock(ctx, s.Target)
+	if err != nil {
+		unlockParts()
+		return nil, nil, err
+	}
+	return lock, func() { lock.Unlock(); unlockParts() }, nil
 }
 
 // made is what became of a call under the lock.
@@ -121,6 +154,7 @@ type made struct {
 	result *Result
 	change *change // nil: there was nothing to do
 	old    []byte  // what was replaced, where the history has kept it and it is in memory
+	hidden bool    // what the file holds must not be shown
 }
 
 // letGo closes what was resolved. Once the file has been replaced, that is the
@@ -169,13 +203,16 @@ func (h *House) locked(ctx context.Context, call Call, s *spot, lock *save.Lock,
 	}
 	defer txn.Close()
 	old := txn.Old()
-	if !h.stands(c, old) {
+	if now.hidden != s.hidden || !stands(c, old) {
 		if c, err = plan(ctx, now, old); err != nil {
 			return m, err
 		}
 		if c.nothing() {
-			return made{result: c.result}, nil
+			return made{result: c.result, hidden: now.hidden}, nil
 		}
+	}
+	if err := now.asking(c); err != nil { // the rules are others by now
+		return m, err
 	}
 	if c.fromHash != nil {
 		txn.Known(c.from, func() [32]byte { return c.fromHash() })
@@ -187,19 +224,23 @@ func (h *House) locked(ctx context.Context, call Call, s *spot, lock *save.Lock,
 	txn.Before(func() error { _, err := kept(); return err })
 	out, err := land(ctx, txn, c)
 	mark, _ := kept() // its error is that of the change
+	s.linked = now.linked
 	defer mark.Done()
 	if err != nil {
 		return m, h.undone(mark, out, err)
 	}
-	m = made{change: c, old: c.keptOld(mark, old)}
+	m = made{change: c, old: c.keptOld(mark, old), hidden: now.hidden}
 	if c.remove {
 		call.Session.files.Forget(now.Path)
 		m.result = remark(c.result, out, mark)
 		return m, nil
 	}
 	if c.after != nil {
-		c.record.Hash, c.record.Content = c.after()
-		c.result.Meta["fsmcp/hash"] = hex.EncodeToString(c.record.Hash[:])
+		sum, content := c.after()
+		if c.record.Parts == nil {
+			c.record.Hash, c.record.Content = sum, content
+		}
+		c.result.Meta["fsmcp/hash"] = hex.EncodeToString(sum[:])
 	}
 	c.record.Stamp = out.Stamp // too young to prove anything: the next gate looks at the bytes
 	call.Session.files.Put(now.Path, c.record)
@@ -225,27 +266,27 @@ func (h *House) undone(mark *history.Mark, out save.Outcome, err error) error {
 	return err
 }
 
-// stands tells whether a change worked out earlier fits the file that is about
-// to be replaced, by a stamp that proves its bytes, or else by the bytes
-// themselves: comparing them costs less than working it out again.
-func (h *House) stands(c *change, old *fsys.File) bool {
-	if old == nil {
-		return c.stamp == fsys.Stamp{}
-	}
-	stamp, err := old.Stamp()
+// stands reports whether a change worked out earlier fits the file that is about
+// to be replaced: whether that has the bytes that it was worked out from, or of a
+// file that was not held in memory, those of them that were shown. An equal stamp
+// does not prove that, since a program that writes through a memory map can change a
+// file without a new one. From here on it cannot: a file that is mapped for writing
+// gives no lease.
+func stands(c *change, old *fsys.File) bool {
 	switch {
-	case err != nil:
+	case old == nil:
+		return c.stamp == fsys.Stamp{}
+	case c.stamp == fsys.Stamp{}:
 		return false
-	case c.settled && stamp.Same(c.stamp):
-		return true
-	case c.from == nil || stamp.Size != int64(len(c.from)):
+	case c.from != nil || c.stamp.Size == 0:
+		return hasBytes(old, c.from)
+	}
+	now, err := old.Stamp()
+	if err != nil || now.Size != c.stamp.Size || len(c.parts) == 0 {
 		return false
 	}
-	if !hasBytes(old, c.from) {
-		return false
-	}
-	after, err := old.Stamp()
-	return err == nil && after.Same(stamp)
+	_, lost, err := standing(old, c.parts, nil)
+	return err == nil && !lost
 }
 
 // compareBuffer is how much of a file is compared at a time.
@@ -268,20 +309,28 @@ func hasBytes(f *fsys.File, want []byte) bool {
 // remark adds to an answer what the saving itself has to tell.
 func remark(r *Result, out save.Outcome, mark *history.Mark) *Result {
 	var notes []string
-	if out.OtherNames == 1 {
+	switch {
+	case out.OtherNames == 1:
 		notes = append(notes, "(The file had 1 other name, a hard link: it keeps the old text.)")
-	} else if out.OtherNames > 1 {
+	case out.OtherNames > 1:
 		notes = append(notes, fmt.Sprintf("(The file had %d other names, hard links: they keep the old text.)", out.OtherNames))
-	}
-	if out.InPlace {
+	case out.SharedNames == 1:
+		notes = append(notes, "(The file has 1 other name, a hard link, which has the new text, too: the setting keepHardLinks is on.)")
+	case out.SharedNames > 1:
+		notes = append(notes, fmt.Sprintf("(The file has %d other names, hard links, which have the new text, too: the setting keepHardLinks is on.)", out.SharedNames))
+	case out.InPlace:
 		notes = append(notes, "(The file could not be replaced and was written in place; after a crash the next start of fsmcp finishes or leaves it.)")
 	}
 	if out.DurabilityUnknown {
 		r.Meta["fsmcp/durability"] = "unknown"
 		notes = append(notes, "(The new text is in place, but the disk did not confirm that it survives a loss of power.)")
 	}
-	if out.StateInTemp != "" {
-		notes = append(notes, fmt.Sprintf("(fsmcp's state folder cannot be written; %s is used instead.)", fsys.Printable(out.StateInTemp)))
+	if out.NoState != nil {
+		notes = append(notes, fmt.Sprintf("(%s. Only locks are kept, in %s, and nothing in the history. Tell the user.)",
+			lost(out.NoState), fsys.InSentence(out.StateInTemp)))
+	}
+	for _, name := range out.Left {
+		notes = append(notes, fmt.Sprintf("(The old text could not be removed and lies in %s; the next start of fsmcp removes it.)", fsys.InSentence(name)))
 	}
 	notes = append(notes, saved(out.Saved)...)
 	notes = append(notes, rescued(out.Rescued)...)
@@ -297,7 +346,7 @@ func remark(r *Result, out save.Outcome, mark *history.Mark) *Result {
 func saved(names []string) []string {
 	out := make([]string, len(names))
 	for i, name := range names {
-		out[i] = fmt.Sprintf("(Text that another program wrote meanwhile was kept as %s.)", fsys.Printable(name))
+		out[i] = fmt.Sprintf("(Text that another program wrote meanwhile was kept as %s.)", fsys.InSentence(name))
 	}
 	return out
 }

@@ -2,6 +2,8 @@ package tools
 
 import (
 	"fmt"
+	"io/fs"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,16 +14,27 @@ import (
 // spot is a file argument that the rules let through: resolved, pinned, with
 // what the answer must tell of how it was found.
 type spot struct {
+	admission
+	op     perm.Op
+	notes  []string
+	linked []string // other names of it that mark it as secret, once they are known
+}
+
+// admission is a file with what the rules say of a call on it.
+type admission struct {
 	*fsys.Target
-	op    perm.Op
-	notes []string
+	// ask is the question before a change that would succeed; nil where none is.
+	// A question that comes before any look at the file is an error instead.
+	ask *needsConsent
+	// hidden says that a change must not show what the file holds.
+	hidden bool
 }
 
 // note joins the remarks about the path, one a line.
 func (s *spot) note() string { return strings.Join(s.notes, "\n") }
 
 // name is the absolute path as an answer shows it.
-func (s *spot) name() string { return fsys.Printable(s.Asked.String()) }
+func (s *spot) name() string { return fsys.InSentence(s.Asked.String()) }
 
 // enter takes a file argument through decision, resolving, and decision on
 // every name the file has. Whatever the disk says is held back until the
@@ -31,12 +44,12 @@ func (h *House) enter(call Call, op perm.Op, raw string) (*spot, error) {
 	if err != nil {
 		return nil, err
 	}
-	target, err := h.admitted(call, op, path)
+	a, err := h.authorize(call, op, path)
 	if err != nil {
 		return nil, err
 	}
-	s := &spot{Target: target, op: op}
-	if target.Kind == fsys.Missing && !call.restoring {
+	s := &spot{admission: a, op: op}
+	if s.Kind == fsys.Missing && !call.restoring {
 		if err := h.lookalike(call, s, raw); err != nil {
 			s.Close()
 			return nil, err
@@ -55,44 +68,76 @@ func (h *House) enter(call Call, op perm.Op, raw string) (*spot, error) {
 	return s, nil
 }
 
-// admitted decides on the name as given, resolves it, and decides on all its
-// names.
+// admitted is authorize for a caller that cannot ask: a question is an error.
 func (h *House) admitted(call Call, op perm.Op, path fsys.Path) (*fsys.Target, error) {
+	a, err := h.authorize(call, op, path)
+	if err == nil && a.ask != nil {
+		a.Close()
+		return nil, a.ask
+	}
+	return a.Target, err
+}
+
+// authorize decides on the name as given, resolves it, and decides on all its
+// names. The target of an error is closed.
+func (h *House) authorize(call Call, op perm.Op, path fsys.Path) (admission, error) {
 	if fsys.RefusedByName(path) {
-		return nil, refuse(slugSpecialFile, "%s is a device or another process's stream, not a file: it is never opened. Name a regular file.", fsys.Printable(path.String()))
+		return admission{}, refuse(slugSpecialFile, "%s is a device or another process's stream, not a file: it is never opened. Name a regular file.", fsys.InSentence(path.String()))
 	}
 	policy, grants := h.Policy(), granting{&call.Session.grants, call.Consent}
-	first := policy.DecideGranted(op, []string{path.String()}, h.exists, grants)
-	if first.Verdict == perm.Deny && first.Reason != perm.ReasonBuiltin {
-		return nil, h.denied(op, path, first)
+	j := judgement{policy: policy, op: op, path: path, names: []string{path.String()}}
+	j.Decision = policy.DecideGranted(op, j.names, h.exists, grants)
+	if j.Verdict == perm.Deny && j.Reason != perm.ReasonBuiltin {
+		return admission{}, j.denied()
 	}
 	began := h.Now()
 	target, err := h.Resolver.Resolve(path)
 	if target == nil {
-		return nil, err
+		return admission{}, err
 	}
-	decision := first
-	if first.Verdict != perm.Allow || len(target.Names) > 1 {
-		decision = policy.DecideGranted(op, target.Names, h.exists, grants)
+	j.names = target.Names
+	if j.Verdict != perm.Allow || len(target.Names) > 1 {
+		j.Decision = policy.DecideGranted(op, j.names, h.exists, grants)
 	}
-	decision = h.linked(policy, op, target, began, decision)
-	switch {
-	case decision.Verdict == perm.Allow && err == nil:
-		return target, nil
-	case decision.Verdict == perm.Deny && decision.Reason == perm.ReasonBuiltin && target.Kind == fsys.Special:
-		err = special(path)
-	case decision.Verdict == perm.Ask:
-		err = &needsConsent{*h.denied(op, path, decision), h.ask(op, target, decision)}
-	case decision.Verdict == perm.Deny:
-		err = h.denied(op, path, decision)
+	j.Decision = h.linked(policy, op, target, began, j.Decision)
+	j.Decision = h.guardedLink(policy, op, target, grants, j.Decision)
+	a, err := h.admission(call, j, target, err)
+	if err != nil {
+		target.Close()
 	}
-	target.Close()
-	return nil, err
+	return a, err
+}
+
+// admission is what a decision makes of a resolved file; found is what resolving
+// it came to.
+//
+// A question about a change waits until the call is known to succeed, where the
+// file may be read without one. Elsewhere it comes before anything that the disk
+// says is told.
+func (h *House) admission(call Call, j judgement, t *fsys.Target, found error) (a admission, err error) {
+	a.Target = t
+	if j.Verdict == perm.Deny {
+		if j.Reason == perm.ReasonBuiltin && t.Kind == fsys.Special {
+			return a, special(j.path)
+		}
+		return a, j.denied()
+	}
+	free := j.op.Changes() && j.policy.DecideGranted(perm.Read, j.names, h.exists, &call.Session.grants).Verdict == perm.Allow
+	if j.Verdict == perm.Ask {
+		j.settings = h.Preferences().SettingsFile
+		a.ask = j.ask(t)
+		if !free {
+			return a, a.ask.tells(call.intent())
+		}
+	}
+	a.hidden = j.op.Changes() && !free && !consented(call, j.op, t)
+	return a, found
 }
 
 // decide decides on all names of what was found, by a look that began then.
 func (h *House) decide(policy *perm.Policy, op perm.Op, t *fsys.Target, began time.Time) perm.Decision {
-	return h.linked(policy, op, t, began, policy.Decide(op, t.Names, h.exists))
+	d := h.linked(policy, op, t, began, policy.Decide(op, t.Names, h.exists))
+	return h.guardedLink(policy, op, t, nil, d)
 }
 
 // linked is a decision once the file's other hard links are known, too.
@@ -107,6 +152,28 @@ func (h *House) linked(policy *perm.Policy, op perm.Op, t *fsys.Target, began ti
 	}
 	if denied, ok := h.secondName(policy, op, t); ok {
 		return denied
+	}
+	return d
+}
+
+// guardedLink decides once more where another hard link of the file is a guarded
+// one, such as a settings file: a write in place would change both.
+func (h *House) guardedLink(policy *perm.Policy, op perm.Op, t *fsys.Target, grants perm.Grants, d perm.Decision) perm.Decision {
+	if d.Verdict != perm.Allow || !op.Changes() || t.Kind != fsys.Regular || t.Stamp.Nlink < 2 {
+		return d
+	}
+	for _, name := range policy.Guarded() {
+		other, err := h.find(name)
+		if other == nil {
+			continue
+		}
+		same := err == nil && other.Stamp.SameFile(t.Stamp) && other.Path != t.Path
+		other.Close()
+		if same {
+			// The resolved name comes last: a grant is for that one.
+			names := slices.Concat(t.Names[:1], other.Names, t.Names)
+			return policy.DecideGranted(op, names, h.exists, grants)
+		}
 	}
 	return d
 }
@@ -162,12 +229,12 @@ func (h *House) lookalike(call Call, s *spot, raw string) error {
 
 // swap puts another spelling in the place of one that names nothing.
 func (h *House) swap(call Call, s *spot, path fsys.Path, why string) error {
-	target, err := h.admitted(call, s.op, path)
+	a, err := h.authorize(call, s.op, path)
 	if err != nil {
 		return err
 	}
 	s.Close()
-	s.Target = target
+	s.admission = a
 	s.notes = append(s.notes, fmt.Sprintf("(Nothing bears the exact name given; %s was used, %s.)", s.name(), why))
 	return nil
 }
@@ -192,96 +259,39 @@ func (h *House) exists(name string) bool {
 	return err == nil && dir.Kind == fsys.Directory && t.Path != join(dir.Path, t.Asked.Base())
 }
 
-// find resolves a name that no caller gave.
+// find resolves a name that no caller gave. The target is nil where it is known
+// that nothing bears the name.
 func (h *House) find(name string) (*fsys.Target, error) {
 	path, err := fsys.Lexer{OS: h.Lexer().OS}.Parse(name)
 	if err != nil {
 		return nil, err
 	}
+	if h.Resolver.Absent(path) {
+		return nil, fs.ErrNotExist
+	}
 	return h.Resolver.Resolve(path)
 }
 
-// denied words a decision that is not allow. All denials by one rule read the
-// same but for the path, whether or not the file exists.
-func (h *House) denied(op perm.Op, path fsys.Path, d perm.Decision) *refusal {
-	name := fsys.Printable(path.String())
-	if d.Reason == perm.ReasonPlan {
-		return refused(slugPlanMode, "Plan mode: files are read, not changed, until the user leaves it. Nothing was changed in %s.", name)
-	}
-	if d.Verdict == perm.Deny {
-		return refused(slugDenied, "File is in a directory that is denied by your permission settings.\nPath: %s\n%s", name, because(d))
-	}
-	next := remedy(d)
-	switch {
-	case h.Lexer().Base == "":
-		next += " There is no workspace directory: add the project's folder to the arguments in the client's configuration, as in \"args\": [\"serve\", \"/your/project\"]."
-	case d.Reason == perm.ReasonMode:
-		next += " A folder becomes part of the workspace when it is named: fsmcp serve DIR."
-	}
-	return refused(slugDenied, "%s %s needs the user's consent (%s), which cannot be asked for here.%s", opWord(op), name, because(d), next)
-}
-
-// remedy is the one line that would allow it, for the two places where the user
-// can put it. A name that a person could not copy has none.
-func remedy(d perm.Decision) string {
-	rule := d.PasteLine
-	if rule == "" || fsys.Printable(rule) != rule {
-		return ""
-	}
-	return fmt.Sprintf(" To allow it, the user can add %q to permissions.allow in ~/.config/fsmcp/settings.json, or start fsmcp with --allow '%s'.",
-		rule, strings.ReplaceAll(rule, "'", `'\''`))
-}
-
-// because names what decided, and whatever settings file is broken.
-func because(d perm.Decision) string { return decidedBy(d) + brokenFiles(d) }
-
-func decidedBy(d perm.Decision) string {
-	switch {
-	case d.Rule != "" && (d.Quotable || d.Verdict == perm.Ask):
-		return fmt.Sprintf("Rule: %s (%s)", fsys.Printable(d.Rule), where(d.Source))
-	case d.Rule != "":
-		return "Rule: a rule on what this name leads to"
-	}
-	return "Reason: " + d.Reason.String()
-}
-
-// brokenFiles says what closed the door for everything beside what decided, so
-// that the user can mend it.
-func brokenFiles(d perm.Decision) string {
-	var b strings.Builder
-	for _, f := range d.Broken {
-		fmt.Fprintf(&b, "; the settings file %s %s", where(perm.Source{Name: f.Name, Line: f.Line}), f.Why)
-	}
-	if len(d.Broken) > 0 {
-		b.WriteString(": until it is mended nothing is written, and nothing outside the workspace is read")
-	}
-	return b.String()
-}
-
-func where(s perm.Source) string {
-	if s.Line > 0 {
-		return fmt.Sprintf("%s:%d", fsys.Printable(s.Name), s.Line)
-	}
-	return fsys.Printable(s.Name)
-}
-
-func opWord(op perm.Op) string {
-	if op == perm.Read {
-		return "Reading"
-	}
-	return "Changing"
-}
-
 func special(path fsys.Path) error {
-	return refuse(slugSpecialFile, "%s is a device, a FIFO or a socket, not a regular file: it is neither read nor written.", fsys.Printable(path.String()))
+	return refuse(slugSpecialFile, "%s is a device, a FIFO or a socket, not a regular file: it is neither read nor written.", fsys.InSentence(path.String()))
 }
 
 // Bounds of what errors list of a folder.
 const (
 	maxSiblings = 5_000
 	maxEntries  = 50
+	maxHidden   = 500 // names that may not be shown, each of which the rules decide on
 	maxNear     = 3
 )
+
+// absent returns the error of a change for a name that is not there: the file was gone
+// since it was shown, or never was.
+func (h *House) absent(call Call, s *spot) error {
+	if _, shown := call.Session.files.Get(s.Path); shown {
+		return gone(call.Session, s)
+	}
+	return h.missing(s)
+}
 
 // missing is the answer for a name that is not there: near names that may be
 // read, and where relative names are taken from.
@@ -292,7 +302,10 @@ func (h *House) missing(s *spot) error {
 		fmt.Fprintf(&b, " Did you mean %s?", strings.Join(near, " or "))
 	}
 	if base := h.Lexer().Base; base != "" && (s.Asked.Relative() || !within(base, s.Asked.String())) {
-		fmt.Fprintf(&b, " The workspace directory is %s.", fsys.Printable(base))
+		fmt.Fprintf(&b, " The workspace directory is %s.", fsys.InSentence(base))
+	}
+	if isNotebook(s) && s.op.Changes() {
+		b.WriteString(" Write creates a notebook.")
 	}
 	return refuse(slugNotFound, "%s", b.String())
 }
@@ -312,7 +325,7 @@ func (h *House) near(s *spot) []string {
 	var out []string
 	for _, n := range fsys.Near(s.Asked.Base(), names, maxNear*4) {
 		if full := join(s.Asked.Dir(), n); h.readable(full) && len(out) < maxNear {
-			out = append(out, fsys.Printable(full))
+			out = append(out, fsys.InSentence(full))
 		}
 	}
 	return out
@@ -328,15 +341,19 @@ func (h *House) directory(s *spot) error {
 		return refuse(slugIsDirectory, "%s Name a file in it.", b.String())
 	}
 	var shown []string
+	hidden := 0
 	for _, e := range entries {
 		if !h.readable(join(s.Asked.String(), e.Name)) {
+			if hidden++; hidden == maxHidden {
+				break
+			}
 			continue
 		}
-		name := fsys.Printable(e.Name)
+		name := e.Name
 		if e.Dir {
 			name += "/"
 		}
-		if shown = append(shown, name); len(shown) == maxEntries {
+		if shown = append(shown, fsys.InSentence(name)); len(shown) == maxEntries {
 			break
 		}
 	}
@@ -353,24 +370,49 @@ func (h *House) directory(s *spot) error {
 // readable tells whether a Read of name would find something and be allowed
 // without a question, by every name it has.
 func (h *House) readable(name string) bool {
+	t := h.lookAt(name)
+	if t == nil {
+		return false
+	}
+	defer t.Close()
+	return t.Kind != fsys.Missing
+}
+
+// lookAt resolves a name that a Read would be allowed without a question, by every
+// name it has; nil where it would not.
+func (h *House) lookAt(name string) *fsys.Target {
 	path, err := fsys.Lexer{OS: h.Lexer().OS}.Parse(name)
-	return err == nil && h.there(perm.Read, path, perm.Allow)
+	if err != nil {
+		return nil
+	}
+	return h.permitted(perm.Read, path, perm.Allow)
 }
 
 // there tells whether something bears the name, as far as one may know of whom
 // the rules let through at least as far as that verdict.
 func (h *House) there(op perm.Op, path fsys.Path, least perm.Verdict) bool {
-	policy := h.Policy()
-	if policy.Decide(op, []string{path.String()}, h.exists).Verdict < least {
-		return false
-	}
-	began := h.Now()
-	t, err := h.Resolver.Resolve(path)
+	t := h.permitted(op, path, least)
 	if t == nil {
 		return false
 	}
 	defer t.Close()
-	return err == nil && t.Kind != fsys.Missing && h.decide(policy, op, t, began).Verdict >= least
+	return t.Kind != fsys.Missing
+}
+
+// permitted resolves a name on which the verdict is at least that one, by every
+// name it has and its hard links; nil where it is not.
+func (h *House) permitted(op perm.Op, path fsys.Path, least perm.Verdict) *fsys.Target {
+	policy := h.Policy()
+	if policy.Decide(op, []string{path.String()}, h.exists).Verdict < least {
+		return nil
+	}
+	began := h.Now()
+	t, err := h.Resolver.Resolve(path)
+	if t != nil && (err != nil || h.decide(policy, op, t, began).Verdict < least) {
+		t.Close()
+		return nil
+	}
+	return t
 }
 
 // join is a folder and a name in it, in the resolver's spelling.

@@ -4,10 +4,11 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/fsmcp/fsmcp/internal/edit"
 	"github.com/fsmcp/fsmcp/internal/fsys"
@@ -38,7 +39,10 @@ type editing struct {
 }
 
 func (e *editing) plan(ctx context.Context, s *spot, old *fsys.File) (*change, error) {
-	if s.Asked.Ext() == "ipynb" {
+	switch {
+	case isNotebook(s) && old == nil:
+		return nil, e.absent(e.call, s)
+	case isNotebook(s):
 		return nil, refuse(slugNotebook, "File is a Jupyter Notebook. Use the NotebookEdit to edit this file.\nPath: %s", s.name())
 	}
 	if old == nil {
@@ -59,12 +63,12 @@ func (e *editing) plan(ctx context.Context, s *spot, old *fsys.File) (*change, e
 	case e.args.OldString == "":
 		return e.fill(s, stamp, "updated"), nil
 	case stamp.Size > maxEditBytes:
-		return nil, refuse(slugTooLarge, "File is too large to edit (%s). Maximum editable file size is 1 GiB. Path: %s.", amount(stamp.Size), s.name())
+		return nil, refuse(slugTooLarge, "File is too large to edit (%s). Maximum editable file size is 1 GiB. Path: %s.", beyond(stamp.Size, maxEditBytes), s.name())
 	}
 	if err := writable(s, old); err != nil {
 		return nil, err
 	}
-	if stamp.Size > state.WholeHash {
+	if stamp.Size > changeHeld {
 		return e.inBig(ctx, s, old, stamp)
 	}
 	return e.inHeld(s, old)
@@ -72,11 +76,8 @@ func (e *editing) plan(ctx context.Context, s *spot, old *fsys.File) (*change, e
 
 // create plans a new file, which an empty old_string asks for.
 func (e *editing) create(s *spot) (*change, error) {
-	if _, shown := e.call.Session.files.Get(s.Path); shown {
-		return nil, gone(e.call.Session, s)
-	}
-	if e.args.OldString != "" {
-		return nil, e.missing(s)
+	if _, shown := e.call.Session.files.Get(s.Path); shown || e.args.OldString != "" {
+		return nil, e.absent(e.call, s)
 	}
 	if err := s.CheckNewNames(); err != nil {
 		return nil, err
@@ -87,9 +88,9 @@ func (e *editing) create(s *spot) (*change, error) {
 
 // fill plans new_string as the content of a file that has none.
 func (e *editing) fill(s *spot, stamp fsys.Stamp, done string) *change {
-	w := writing{House: e.House, call: e.call}
 	raw := []byte(e.args.NewString)
-	return w.whole(s, stamp, raw, fmt.Sprintf("The file %s has been %s (%s, %s).", s.name(), done, countLines(e.args.NewString), amount(int64(len(raw)))))
+	head := fmt.Sprintf("The file %s has been %s (%s, %s).", s.name(), done, countLines(e.args.NewString), amount(int64(len(raw))))
+	return whole(stamp, raw, s.answer(head, ""))
 }
 
 // blank tells whether a file holds a byte order mark and nothing else.
@@ -110,61 +111,150 @@ func (e *editing) request(s *spot) edit.Request {
 	}
 }
 
+// found are the places that an edit replaces in a text.
+type found struct {
+	res     edit.Result
+	splices []save.Splice // on the raw bytes
+}
+
+// find looks for them.
+func (e *editing) find(s *spot, c *held) (f found, err error) {
+	if f.res, err = edit.Apply(c.doc.Text, e.request(s)); err == nil {
+		f.splices, err = rawSplices(c.doc, f.res.Splices)
+	}
+	return f, err
+}
+
 // inHeld plans the edit of a file that is held in memory.
 func (e *editing) inHeld(s *spot, old *fsys.File) (*change, error) {
 	c, err := e.hold(e.call, s, old)
 	if err != nil {
 		return nil, err
 	}
-	if e.Preferences().ApplyChanged {
-		if change, ok := e.overtaken(s, c); ok {
+	f, miss := e.find(s, c)
+	if e.Preferences().ApplyChanged && miss == nil {
+		if change, ok := e.overtaken(s, c, f); ok {
 			return change, nil
 		}
 	}
-	rec, err := e.gate(e.call, c, e.demanded(c))
-	if err != nil {
+	rec, err := e.gated(c, f, miss)
+	switch {
+	case err != nil:
 		return nil, err
+	case miss != nil:
+		return nil, e.unmatched(c, miss)
 	}
-	res, err := edit.Apply(c.doc.Text, e.request(s))
-	if err != nil {
-		return nil, e.unmatched(c, err)
+	known := rec.Shown
+	if f.res.Rule == edit.Exact {
+		known = known.Union(rec.Told)
 	}
-	splices, err := rawSplices(c.doc, res.Splices)
-	if err != nil {
-		return nil, err
+	if hidden := unseen(known, spansOf(f.splices)); len(hidden) > 0 {
+		return nil, e.neverShown(e.call, c, rec, hidden)
 	}
-	if err := e.seen(e.call, c, rec, spansOf(splices)); err != nil {
-		return nil, err
+	return e.replacing(s, c, rec, f)
+}
+
+// gated is the gate of Edit: only what the call replaces must have been shown, or
+// all of the file where the user wants that. It returns the record as it stands for
+// the file's present bytes; miss is why nothing was found.
+func (e *editing) gated(c *held, f found, miss error) (state.Record, error) {
+	at := func() ([]state.Span, error) { return spansOf(f.splices), miss }
+	full := e.Preferences().Gate == GateFull
+	switch {
+	case len(c.raw) == 0: // nothing to be shown
+		return c.recorded(nil, state.ByRead), nil
+	case !c.known && (full || errors.As(miss, new(*edit.NoMatchError))):
+		return c.rec, notRead(c.name)
+	case !c.known:
+		return c.recorded(nil, state.ByTelling), nil
 	}
-	return e.replacing(s, c, rec, res, splices)
+	if rec, ok := e.reminded(c, f, miss); ok {
+		return rec, nil
+	}
+	if full {
+		return e.gate(e.call, c, at)
+	}
+	spans := spansOf(f.splices)
+	rec, lost := c.standing(spans)
+	if rec.Parts != nil && (miss != nil || len(unseen(rec.Shown, spans)) > 0) {
+		rec, lost = c.standing(nil)
+	} else if rec.Parts != nil {
+		lost = false // what it replaces was shown: the rest may change
+	}
+	if lost {
+		return rec, e.changed(e.call, c, at, itsMatches)
+	}
+	return rec, nil
 }
 
 // replacing plans splices of a file of which rec tells what was shown.
-func (e *editing) replacing(s *spot, c *held, rec state.Record, res edit.Result, splices []save.Splice) (*change, error) {
-	sum, content, err := spliced(c, splices)
-	if err != nil {
-		return nil, err
+func (e *editing) replacing(s *spot, c *held, rec state.Record, f found) (*change, error) {
+	moves := lengths(f.splices)
+	size := c.stamp.Size + growth(moves)
+	if size <= state.WholeHash && c.byParts() { // from now on the file is compared as a whole
+		rec, _ = c.standing(nil)
 	}
-	moves := lengths(splices)
-	moved := rec.Moved(sum, rec.Shown.Through(moves, true), state.ByEdit, content)
-	if c.stamp.Size+growth(moves) > state.WholeHash { // from now on what was shown is compared part by part
-		if moved.Parts, err = partsOf(bytes.NewReader(c.raw), c.stamp.Size, splices, moved.Shown); err != nil {
+	moved := state.Record{Shown: rec.Shown.Through(moves, true), Told: rec.Told.Through(moves, false), Origin: state.ByEdit, Enc: rec.Enc}
+	if size > state.WholeHash {
+		var err error
+		if moved.Parts, err = c.carried(rec, f.splices, moved.Shown); err != nil {
 			return nil, err
 		}
+		moved.Hash = wholeSum(moved.Parts, size)
 	}
-	head := e.head(s, len(res.Splices), res.Rule)
+	head := e.head(s, len(f.res.Splices), f.res.Rule)
+	after := c.becoming(f.splices, size)
 	change := &change{
-		stamp: c.stamp, settled: c.settled, from: c.raw, fromHash: c.hash,
-		splices: splices,
-		record:  moved,
-		result:  textResult(head, region(c.doc, res.Splices, len(head)+len(s.note())), s.note()),
+		stamp: c.stamp, from: c.raw, fromHash: c.hash, splices: f.splices, record: moved, after: after,
+		result: s.answer(head, region(c.doc, f.res.Splices, len(head)+len(s.note()))),
 	}
-	change.result.Meta = map[string]any{
-		"fsmcp/hash":         hex.EncodeToString(sum[:]),
-		"fsmcp/size":         c.stamp.Size + growth(moves),
-		"fsmcp/replacements": len(res.Splices),
-	}
+	change.result.Meta = map[string]any{"fsmcp/size": size, "fsmcp/replacements": len(f.res.Splices)}
 	return change, nil
+}
+
+// places are the texts of an edit of a file that is not in memory.
+func (e *editing) places(count int) texts {
+	place := "In one place"
+	if count > 1 {
+		place = fmt.Sprintf("In each of %d places", count)
+	}
+	return texts{place: place, old: e.args.OldString, now: e.args.NewString}
+}
+
+// carried are the parts of a large file once splices are made.
+func (c *held) carried(rec state.Record, splices []save.Splice, shown state.Ranges) ([]state.Part, error) {
+	if rec.Parts == nil {
+		return partsOf(bytes.NewReader(c.raw), c.stamp.Size, splices, shown)
+	}
+	return carryParts(bytes.NewReader(c.raw), c.stamp.Size, rec.Parts, splices)
+}
+
+// hashAside is the size in bytes from which hashing is worth a goroutine.
+const hashAside = 32 << 10
+
+// becoming works out the new file: its hash, and its bytes if it is small. Of a large
+// one the hash is worked out on the side, together with that of the old one: both
+// begin alike, and that is hashed once.
+func (c *held) becoming(splices []save.Splice, size int64) func() (state.Sum, []byte) {
+	var content []byte
+	if size <= state.KeepContent {
+		content = splicedBytes(c.raw, splices, size)
+	}
+	if size <= hashAside {
+		sum := state.Sum(sha256.Sum256(content))
+		return func() (state.Sum, []byte) { return sum, content }
+	}
+	sums := sync.OnceValues(func() (was, is state.Sum) { return sumsOf(c.raw, splices, size) })
+	if c.hashed || c.rec.Content != nil && c.rec.Hash != (state.Sum{}) && c.unchanged() {
+		sums = sync.OnceValues(func() (was, is state.Sum) {
+			is, _ = sumSpliced(bytes.NewReader(c.raw), c.stamp.Size, splices, state.Span{End: size})
+			return was, is
+		})
+	} else {
+		c.hash = func() state.Sum { was, _ := sums(); return was }
+	}
+	go sums()
+	return func() (state.Sum, []byte) { _, is := sums(); return is, content }
 }
 
 // head is the first line of the answer.
@@ -187,8 +277,8 @@ const mostMatches = 2_000_000
 // shownOld bounds how much of old_string an error repeats, in characters.
 const shownOld = 1000
 
-// manyWords takes the count, the first lines, the file and old_string.
-const manyWords = "Found %d matches of the string to replace, but replace_all is false. To replace all occurrences, set replace_all to true. To replace only one occurrence, please provide more context to uniquely identify the instance.\nThe matches begin in lines %s of %s.\nString: %s"
+// manyWords takes the count, the first places, the file and old_string.
+const manyWords = "Found %d matches of the string to replace, but replace_all is false. To replace all occurrences, set replace_all to true. To replace only one occurrence, please provide more context to uniquely identify the instance.\nThe matches begin in %s of %s.\nString: %s"
 
 // unmatched words why the engine did not replace anything.
 func (e *editing) unmatched(c *held, err error) error {
@@ -217,24 +307,37 @@ func ambiguous(name, old string, err error) error {
 	if !errors.As(err, &many) {
 		return err
 	}
-	return refuse(slugNotUnique, manyWords, many.Count, lineList(many.Lines, many.Count), name, cut(old, shownOld))
+	return refuse(slugNotUnique, manyWords, many.Count, placeList(many), name, cut(old, shownOld))
 }
 
 func tooMany(name string, count, most int) error {
 	return refuse(slugTooLarge, "old_string is in %s %d times; at most %d places of a file of this size are replaced in one call. Give a longer old_string.", name, count, most)
 }
 
-// lineList names the first lines of count places.
-func lineList(lines []int, count int) string {
-	parts := make([]string, len(lines))
-	for i, n := range lines {
-		parts[i] = fmt.Sprint(n)
+// placeList names the first of several places by their lines, and by their columns
+// where several are in one line.
+func placeList(many *edit.AmbiguousError) string {
+	var parts []string
+	for i := 0; i < len(many.Lines); {
+		end := i + 1
+		for end < len(many.Lines) && many.Lines[end] == many.Lines[i] {
+			end++
+		}
+		part := strconv.Itoa(many.Lines[i])
+		if end > i+1 {
+			part += " (columns " + strings.Trim(strings.ReplaceAll(fmt.Sprint(many.Cols[i:end]), " ", ", "), "[]") + ")"
+		}
+		parts = append(parts, part)
+		i = end
 	}
-	out := strings.Join(parts, ", ")
-	if count > len(lines) {
-		out += ", …"
+	word := "lines "
+	if len(parts) == 1 {
+		word = "line "
 	}
-	return out
+	if many.Count > len(many.Lines) {
+		parts = append(parts, "…")
+	}
+	return word + strings.Join(parts, ", ")
 }
 
 // rawSplices brings splices of the text to the bytes of the file.
@@ -256,23 +359,6 @@ func spansOf(splices []save.Splice) []state.Span {
 		out[i] = state.Span{Start: s.Start, End: s.End}
 	}
 	return out
-}
-
-// spliced hashes the file as it will be, and keeps its bytes if it is small.
-func spliced(c *held, splices []save.Splice) (state.Sum, []byte, error) {
-	size := c.stamp.Size + growth(lengths(splices))
-	if size > state.KeepContent {
-		sum, err := sumSpliced(bytes.NewReader(c.raw), c.stamp.Size, splices, state.Span{End: size})
-		return sum, nil, err
-	}
-	content := make([]byte, 0, size)
-	at := int64(0)
-	for _, s := range splices {
-		content = append(append(content, c.raw[at:s.Start]...), s.New...)
-		at = s.End
-	}
-	content = append(content, c.raw[at:]...)
-	return sha256.Sum256(content), content, nil
 }
 
 func growth(moves []state.Splice) int64 {

@@ -141,12 +141,24 @@ func explain(tool, raw string, err error) *Result {
 	return Failure(code, r.slug, r.text)
 }
 
+// ErrStopping is the cause of a call's context that ends with the server.
+var ErrStopping = errors.New("the server is stopping")
+
+// endOf returns why a call's context ended where err only says that it did: a deadline
+// is no cancelling.
+func endOf(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); cause != nil && errors.Is(err, context.Canceled) {
+		return cause
+	}
+	return err
+}
+
 // worded finds the words of an error.
 func worded(raw string, err error) *refusal {
 	say := func(slug, format string, a ...any) *refusal {
 		return &refusal{slug: slug, text: fmt.Sprintf(format, a...)}
 	}
-	path := fsys.Printable(raw)
+	path := fsys.InSentence(raw)
 
 	if r := (*refusal)(nil); errors.As(err, &r) {
 		return r
@@ -159,6 +171,13 @@ func worded(raw string, err error) *refusal {
 	}
 	if e := (*history.KeepError)(nil); errors.As(err, &e) {
 		return say(slugIO, "Nothing was changed in %s: its old text could not be kept in fsmcp's history (%s). Ask the user to make room in fsmcp's state folder, or to set history.required to false.", path, plain(e.Err))
+	}
+	if e := (*save.NoStateError)(nil); errors.As(err, &e) {
+		return say(slugIO, "Nothing was changed in %s: fsmcp has no folder for its locks. %s, and %s is not used either: %s. Ask the user to make one of them theirs alone and writable.",
+			path, lost(e.State), fsys.InSentence(e.Dir), fsys.InSentence(plain(e.Temp)))
+	}
+	if e := (*save.NoJournalError)(nil); errors.As(err, &e) {
+		return say(slugIO, "Nothing was changed in %s: it can be written in place only (%s), and a journal against a crash cannot be kept. %s. Tell the user.", path, inPlaceReason(e.Why), lost(e.State))
 	}
 	if e := (*untoldError)(nil); errors.As(err, &e) {
 		return say(slugIO, "Nothing was changed in %s: audit.required is set, and the audit file cannot be written (%s). Tell the user.", path, plain(e.error))
@@ -195,12 +214,12 @@ func worded(raw string, err error) *refusal {
 		return vanished("The file %s was there when it was read and is gone now: it was moved or deleted by another program. Nothing was changed. Write can create it again.", path)
 	case errors.Is(err, save.ErrReadOnly):
 		return say(slugReadOnly, "The file %s is read-only (its mode has no write permission). Nothing was changed. Ask the user to make it writable (chmod u+w) if it should be edited.", path)
-	case errors.Is(err, save.ErrNoState):
-		return say(slugIO, "Nothing was changed in %s: no folder for fsmcp's own locks could be made, neither in the state folder nor in the temp directory. Ask the user to make one of them writable.", path)
+	case errors.Is(err, ErrStopping):
+		return say(slugBusy, "The server is stopping, and the call was given up. Nothing was changed in %s.", path)
 	case errors.Is(err, context.Canceled):
 		return say(slugBusy, "The call was cancelled. Nothing was changed in %s.", path)
 	case errors.Is(err, context.DeadlineExceeded):
-		return say(slugBusy, "%s could not be served in time: another call is working on it, or its disk does not answer. Make the same call again later.", path)
+		return say(slugBusy, "%s could not be served in time: another call is working on it, or its disk does not answer. Nothing was changed. Make the same call again later.", path)
 	}
 	if e := (*save.IOError)(nil); errors.As(err, &e) {
 		if e.Changed {
@@ -209,6 +228,17 @@ func worded(raw string, err error) *refusal {
 		return say(slugIO, "I/O error while saving %s (%s): %s. Nothing was changed.", path, e.Op, plain(e.Err))
 	}
 	return say(slugIO, "I/O error on %s: %s. Nothing was changed.", path, plain(err))
+}
+
+// lost says why the state folder is not used.
+func lost(e *save.StateError) string { return fsys.InSentence(e.Error()) }
+
+// inPlaceReason says why a file cannot be replaced.
+func inPlaceReason(err error) string {
+	if err == nil {
+		return "it has several hard links, and keepHardLinks is set"
+	}
+	return plain(err)
 }
 
 // plain is the innermost reason of an error: the system's own words, without
@@ -223,13 +253,21 @@ func plain(err error) string {
 	}
 }
 
-func quoted(s string) string {
-	s = fsys.Printable(s)
-	if runes := []rune(s); len(runes) > 200 {
-		s = string(runes[:200]) + "…"
+// inWords is what another part of the program, or a library, says of a file: it may
+// repeat bytes of that.
+func inWords(s string) string { return remindable(fsys.Printable(strings.TrimSuffix(s, "."))) }
+
+// Quoted puts what a caller gave between quotes, shortened to most characters, as a
+// sentence shows it.
+func Quoted(s string, most int) string {
+	more := ""
+	if runes := []rune(s); len(runes) > most {
+		s, more = string(runes[:most]), "…"
 	}
-	return `"` + s + `"`
+	return `"` + fsys.InSentence(s) + more + `"`
 }
+
+func quoted(s string) string { return Quoted(s, 200) }
 
 // modifiedWords is the sentence of the reference for a file that changed.
 const modifiedWords = "File has been modified since read, either by the user or by a linter. Read it again before attempting to write it."

@@ -3,13 +3,13 @@ package tools
 import (
 	"bytes"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
 	"unicode/utf8"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/state"
 	"github.com/fsmcp/fsmcp/internal/text"
 )
@@ -26,17 +26,17 @@ const (
 // several times their bytes with their numbers.
 const showBody = 2 * showUnseen
 
-// passed tells whether the client passes an error that shows this on to its
-// model: only then may it count as shown.
+// passed tells whether this may be shown, and the client passes an error that
+// shows it on to its model: only then may it count as shown.
 func (h *House) passed(call Call, body string) bool {
 	c := call.Client
-	if len(body) > showBody || c.Chars > 0 && len(body) > c.Chars-answerRest {
+	if call.hidden || len(body) > showBody || c.Chars > 0 && len(body) > c.Chars-answerRest {
 		return false
 	}
 	return c.Tokens == 0 || h.Counter.Count([]byte(body)) <= c.Tokens*9/10
 }
 
-// held is a file of at most state.WholeHash bytes, read whole.
+// held is a file of at most changeHeld bytes, read whole.
 type held struct {
 	path  string // resolved: the key of all state
 	name  string // as the answer shows it
@@ -47,9 +47,18 @@ type held struct {
 	// doc is nil of a notebook, which is UTF-8 as it was parsed, until its lines
 	// are wanted.
 	doc *text.Doc
-	// hash is the SHA-256 of the file, computed once. Whoever knows that it will
-	// be wanted may start it on the side.
-	hash func() state.Sum
+	// hash returns the SHA-256 of the file, computed once, where it is wanted.
+	hash   func() state.Sum
+	hashed bool // it was computed
+	// rec is what the conversation was shown of the file, if it is known.
+	rec   state.Record
+	known bool
+	// unchanged reports whether the file has all the bytes of rec. It never believes a
+	// stamp: a program that writes through a memory map can change a file without a
+	// new one.
+	unchanged func() bool
+	// whole says that the file is compared as a whole whatever its size.
+	whole bool
 }
 
 // hold reads and decodes a file.
@@ -58,38 +67,47 @@ func (h *House) hold(call Call, s *spot, f *fsys.File) (*held, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c, c.decode(call, s)
+	return c, c.decode(s)
 }
 
 // take reads a file.
 func (h *House) take(call Call, s *spot, f *fsys.File) (*held, error) {
-	raw, stamp, err := f.ReadAll(state.WholeHash)
+	raw, stamp, err := f.ReadAll(changeHeld)
 	settled := stamp.Settled(h.Now())
 	if err != nil {
 		return nil, err
 	}
-	c := &held{path: s.Path, name: s.name(), raw: raw, stamp: stamp, settled: settled}
-	if rec, ok := call.Session.files.Get(c.path); ok && c.hasBytesOf(rec) {
-		c.hash = func() state.Sum { return rec.Hash }
-	} else {
-		c.hash = sync.OnceValue(func() state.Sum { return sha256.Sum256(raw) })
-	}
+	c := &held{path: s.Path, name: s.name(), raw: raw, stamp: stamp, settled: settled, whole: isNotebook(s)}
+	c.rec, c.known = call.Session.files.Get(c.path)
+	rec := &c.rec
+	c.unchanged = sync.OnceValue(func() bool {
+		switch {
+		case !c.known || rec.Stamp.Size != stamp.Size:
+			return false
+		case rec.Content != nil:
+			return bytes.Equal(rec.Content, raw)
+		}
+		return rec.Hash != (state.Sum{}) && rec.Hash == c.hash()
+	})
+	c.hash = sync.OnceValue(func() state.Sum {
+		c.hashed = true
+		if rec.Content != nil && rec.Hash != (state.Sum{}) && c.unchanged() {
+			return rec.Hash
+		}
+		return sha256.Sum256(raw)
+	})
 	return c, nil
 }
 
-// hasBytesOf tells, without working out a hash, whether the file is known to
-// have the bytes of a record. Where it does not, it may have them all the same.
-func (c *held) hasBytesOf(rec state.Record) bool {
-	if rec.Hash == (state.Sum{}) {
-		return false
+// decode makes text of the bytes. A change believes the encoding that was shown,
+// which the gate checks; a Read looks for itself at a file that may have changed.
+func (c *held) decode(s *spot) (err error) {
+	believed := s.op != perm.Read || c.rec.Proves(c.stamp)
+	if c.rec.Parts == nil {
+		believed = c.unchanged()
 	}
-	return rec.Proves(c.stamp) || rec.Content != nil && bytes.Equal(rec.Content, c.raw)
-}
-
-// decode makes text of the bytes.
-func (c *held) decode(call Call, s *spot) (err error) {
-	if rec, ok := call.Session.files.Get(c.path); ok && c.unchanged(rec) {
-		if c.doc, err = text.DecodeAs(c.raw, rec.Enc); err == nil {
+	if believed {
+		if c.doc, err = text.DecodeAs(c.raw, c.rec.Enc); err == nil {
 			return nil
 		}
 	}
@@ -107,10 +125,20 @@ func (c *held) content() []byte {
 	return c.raw
 }
 
-// unchanged decides by content, not by time: an equal stamp that is older than
-// the clock's grain proves it, otherwise the bytes do.
-func (c *held) unchanged(rec state.Record) bool {
-	return rec.Proves(c.stamp) || rec.Stamp.Size == c.stamp.Size && rec.Hash == c.hash()
+// byParts reports whether only what was shown of the file is compared.
+func (c *held) byParts() bool { return !c.whole && len(c.raw) > state.WholeHash }
+
+// recorded is the record of the file's present bytes, of which so much was shown.
+func (c *held) recorded(shown state.Ranges, origin state.Origin) state.Record {
+	rec := c.stamped(state.Record{Shown: shown, Origin: origin, Content: c.content()})
+	switch {
+	case c.byParts():
+		rec.Parts = partsIn(c.raw, shown)
+		rec.Hash = wholeSum(rec.Parts, c.stamp.Size)
+	case rec.Content == nil:
+		rec.Hash = c.hash()
+	}
+	return rec
 }
 
 // stamped brings a record whose bytes are those of the file to its stamp, and
@@ -123,35 +151,70 @@ func (c *held) stamped(rec state.Record) state.Record {
 	return rec
 }
 
-// gate lets a change through to bytes that the caller has been shown. It
-// returns the record as it stands for the file's present bytes. Where less than
-// everything is demanded, the caller must ask for its matches.
-func (h *House) gate(call Call, c *held, want demand) (state.Record, error) {
-	rec, ok := call.Session.files.Get(c.path)
+// standing is the record as it stands for the file's present bytes. lost says that
+// something that was shown is not there any more. Of a record of parts it looks at
+// those that touch spans, nil: at all of them.
+func (c *held) standing(spans []state.Span) (rec state.Record, lost bool) {
+	if c.rec.Parts == nil {
+		switch {
+		case !c.unchanged():
+			return rec, true
+		case c.byParts():
+			return c.recorded(c.rec.Shown, c.rec.Origin), false
+		}
+		return c.stamped(c.rec), false
+	}
+	if !c.byParts() { // it has become that small
+		spans = nil
+	}
+	parts, lost, _ := standing(bytes.NewReader(c.raw), c.rec.Parts, spans)
+	if !c.byParts() {
+		return c.recorded(shownBy(parts), c.rec.Origin), lost
+	}
+	rec = c.rec
+	if lost || rec.Stamp.Size != c.stamp.Size {
+		rec = state.Record{Origin: rec.Origin}
+	}
+	rec.Parts, rec.Shown = parts, shownBy(parts)
+	return c.stamped(rec), lost
+}
+
+// gate lets a change through to bytes all of which the caller has been shown. It
+// returns the record as it stands for the file's present bytes. What the call aims
+// at is looked for where the file has changed.
+func (h *House) gate(call Call, c *held, at aim) (state.Record, error) {
 	switch {
 	case len(c.raw) == 0: // nothing to be shown
-		return c.stamped(state.Record{Hash: c.hash()}), nil
-	case !ok:
-		return rec, notRead(c.name)
-	case !c.unchanged(rec):
-		return rec, h.changed(call, c, rec)
+		return c.recorded(nil, state.ByRead), nil
+	case !c.known:
+		return c.rec, notRead(c.name)
 	}
-	rec = c.stamped(rec)
+	rec, lost := c.standing(nil)
+	if lost {
+		return rec, h.changed(call, c, at, everything)
+	}
 	unseen := rec.Shown.Missing(c.stamp.Size)
-	if len(unseen) == 0 || want == matches {
+	if len(unseen) == 0 {
 		return rec, nil
 	}
 	if body, shown, ok := h.rest(call, c, unseen, ""); ok {
-		rec.Shown = rec.Shown.Union(shown)
-		call.whenSent(func() { call.Session.files.Put(c.path, rec) })
+		call.whenSent(func() { call.Session.files.Put(c.path, c.withShown(rec, shown)) })
 		return rec, refuse(slugPartlyRead, "%s Of %s only a part was shown; these lines never were. They count as shown now: check them, then make the same call again.\n%s",
 			notReadWords, c.name, body)
 	}
-	if want == everything {
-		return rec, refuse(slugPartlyRead, "%s Of %s %s were never shown. Go on with %s, then make the same call again.",
-			notReadWords, c.name, amount(unseen.Len()), readCalls(c, unseen))
+	return rec, refuse(slugPartlyRead, "%s Of %s %s were never shown. Go on with %s, then make the same call again.",
+		notReadWords, c.name, amount(unseen.Len()), h.readCalls(call, c, unseen))
+}
+
+// withShown returns the record of the file's present bytes with more that was shown.
+func (c *held) withShown(rec state.Record, shown state.Ranges) state.Record {
+	rec.Shown = rec.Shown.Union(shown)
+	if c.byParts() {
+		for _, p := range partsIn(c.raw, shown) {
+			rec.Parts = withPart(rec.Parts, p)
+		}
 	}
-	return rec, nil
+	return rec
 }
 
 // rest shows all that was never shown below what an error shows already, where
@@ -167,90 +230,51 @@ func (h *House) rest(call Call, c *held, unseen state.Ranges, above string) (bod
 const notReadWords = "File has not been read yet. Read it first before writing to it."
 
 func notRead(name string) error {
-	return refuse(slugNotRead, "%s Call Read with file_path %q, then make the same call again.", notReadWords, name)
+	return refuse(slugNotRead, "%s Call Read with file_path \"%s\", then make the same call again.", notReadWords, name)
 }
 
-// changed is the answer for a file that is not what was shown. A small change
-// is told in full; the record then moves to the new content, and the caller
-// may repeat its call at once, having seen everything.
-func (h *House) changed(call Call, c *held, rec state.Record) error {
-	old, err := kept(rec)
-	if err != nil {
-		return c.modified(call, rec)
-	}
-	told, ok := tell(old, c.doc)
-	if !ok || !h.passed(call, told.body) {
-		return c.modified(call, rec)
-	}
-	shown := rec.Shown.Through(told.splices, true)
-	unseen := shown.Missing(c.stamp.Size)
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s Path: %s.\nThis is all that changed (number, then - for a line that is gone, + for one that is there now); it counts as shown", modifiedWords, c.name)
-	rest, more, fits := "", state.Ranges(nil), len(unseen) == 0
-	if !fits {
-		rest, more, fits = h.rest(call, c, unseen, told.body)
-	}
-	if fits {
-		shown = shown.Union(more)
-		b.WriteString(", so the same call may be made again at once:\n")
-	} else {
-		fmt.Fprintf(&b, ". %s of the file were never shown: go on with %s, then make the same call again.\n", amount(unseen.Len()), readCalls(c, unseen))
-	}
-	b.WriteString(told.body)
-	if fits && rest != "" {
-		b.WriteString("\nThese lines were never shown before; they count as shown now too:\n")
-		b.WriteString(rest)
-	}
-	moved := c.stamped(rec.Moved(c.hash(), shown, state.ByTelling, c.content()))
-	call.whenSent(func() { call.Session.files.Put(c.path, moved) })
-	return refuse(slugModified, "%s", b.String())
-}
-
-// modified is the answer for a file that changed by more than is told.
-func (c *held) modified(call Call, rec state.Record) error {
-	call.told(c.path, func() reminded { return reminded{base: rec.Hash, sum: c.hash()} })
-	return refuse(slugModified, "%s Path: %s.", modifiedWords, c.name)
-}
-
-// errNotKept: the record holds no text to compare with.
-var errNotKept = errors.New("the text was not kept")
-
-// kept is the text as it was when the record was made.
-func kept(rec state.Record) (*text.Doc, error) {
-	if rec.Content == nil {
-		return nil, errNotKept
-	}
-	return text.DecodeAs(rec.Content, rec.Enc)
-}
-
-// seen lets an Edit through whose matches were all shown, in a file that was
-// not. Where they were not and fit, the error shows them with their
-// surroundings, and the same call passes next time.
-func (h *House) seen(call Call, c *held, rec state.Record, spans []state.Span) error {
-	var hidden, unseen state.Ranges
+// matches shows the places of a call that were not shown, each with what stands
+// around it, where that fits.
+func (h *House) matches(call Call, c *held, shown state.Ranges, spans []state.Span, above string) (body string, all state.Ranges, ok bool) {
 	for _, m := range spans {
-		if rec.Shown.Covers(m) {
+		if shown.Covers(m) {
 			continue
 		}
-		unseen = append(unseen, m)
-		if hidden.Len() <= showMatches { // more is not shown here anyway
-			hidden = hidden.Add(c.around(m))
+		if all = all.Add(c.around(m)); all.Len() > showMatches {
+			return "", nil, false
 		}
 	}
-	if len(hidden) == 0 {
-		return nil
+	if all.Len()+int64(len(above)) > showUnseen {
+		return "", nil, false
 	}
-	body := ""
-	if hidden.Len() <= showMatches {
-		body = fragments(c.doc, hidden)
+	body = fragments(c.doc, all)
+	return body, all, h.passed(call, above+body)
+}
+
+// unseen are the spans that were not shown.
+func unseen(shown state.Ranges, spans []state.Span) (out state.Ranges) {
+	for _, m := range spans {
+		if !shown.Covers(m) {
+			out = append(out, m)
+		}
 	}
-	if body == "" || !h.passed(call, body) {
-		return refuse(slugPartlyRead, "%s Of %s the text that this call would replace was never shown. Go on with %s, then make the same call again.",
-			notReadWords, c.name, readCalls(c, unseen))
+	return out
+}
+
+// neverShown is the refusal of an Edit some of whose matches were never shown. Where
+// they fit, it shows them with their surroundings, and the same call passes next time.
+func (h *House) neverShown(call Call, c *held, rec state.Record, hidden state.Ranges) error {
+	slug := slugPartlyRead
+	if !c.known {
+		slug = slugNotRead
 	}
-	rec.Shown = rec.Shown.Union(hidden)
-	call.whenSent(func() { call.Session.files.Put(c.path, rec) })
-	return refuse(slugPartlyRead, "%s Of %s the text that this call would replace was never shown. Here it is with what stands around it; it counts as shown now: check it, then make the same call again.\n%s",
+	body, shown, ok := h.matches(call, c, rec.Shown, hidden, "")
+	if !ok {
+		return refuse(slug, "%s Of %s the text that this call would replace was never shown. Go on with %s, then make the same call again.",
+			notReadWords, c.name, h.readCalls(call, c, hidden))
+	}
+	call.whenSent(func() { call.Session.files.Put(c.path, c.withShown(rec, shown)) })
+	return refuse(slug, "%s Of %s the text that this call would replace was never shown. Here it is with what stands around it; it counts as shown now: check it, then make the same call again.\n%s",
 		notReadWords, c.name, body)
 }
 
@@ -290,14 +314,16 @@ const (
 	nearLines  = 200
 )
 
-// readCalls names the Read calls that show spans.
-func readCalls(c *held, spans state.Ranges) string {
-	l := linesOf(c.doc)
+// readCalls names Read calls that show spans, as much of them as each is served.
+func (h *House) readCalls(call Call, c *held, spans state.Ranges) string {
+	l, r := linesOf(c.doc), h.counting(call)
 	var calls []string
 	first, last := 0, 0
 	flush := func() {
-		if first > 0 && len(calls) < callsNamed {
-			calls = append(calls, fmt.Sprintf("Read offset=%d, limit=%d", first, min(last-first+1, defaultLines)))
+		for first > 0 && first <= last && len(calls) < callsNamed {
+			name, lines := r.readCall(first, c.doc.Page(first, min(last-first+1, defaultLines), h.room(call)))
+			calls = append(calls, name)
+			first += lines
 		}
 		first = 0
 	}
@@ -311,7 +337,7 @@ func readCalls(c *held, spans state.Ranges) string {
 		if head := l.start(start); from == to && l.after(start)-head > bigLine {
 			flush()
 			column := utf8.RuneCountInString(l.text[head:start]) + 1
-			calls = append(calls, fmt.Sprintf("Read offset=%d, limit=1, column=%d", from, column))
+			calls = append(calls, fmt.Sprintf("Read offset=%d, column=%d", from, column))
 			continue
 		}
 		if first > 0 && from > last+nearLines {
@@ -326,6 +352,11 @@ func readCalls(c *held, spans state.Ranges) string {
 	return strings.Join(calls[:min(len(calls), callsNamed)], "; ")
 }
 
+// counting is a Read of a call that is only counted.
+func (h *House) counting(call Call) *reading {
+	return &reading{House: h, call: call, meter: &meter{local: h.Counter}}
+}
+
 // bigLine is the length in bytes from which a line is better read by columns.
 const bigLine = 20 << 10
 
@@ -338,8 +369,29 @@ func amount(n int64) string {
 		return fmt.Sprintf("%d bytes", n)
 	case n < 10<<20:
 		return fmt.Sprintf("%.0f KB", float64(n)/(1<<10))
+	case n < 1<<30-1<<20/20: // what would be 1024.0 MB is 1 GB
+		return fmt.Sprintf("%.1f MB", float64(n)/(1<<20))
 	}
-	return fmt.Sprintf("%.1f MB", float64(n)/(1<<20))
+	return strings.TrimSuffix(fmt.Sprintf("%.1f", float64(n)/(1<<30)), ".0") + " GB"
+}
+
+// beyond says a number of bytes that is above a limit: to the byte where it would read
+// like the limit itself.
+func beyond(n, limit int64) string {
+	if said := amount(n); said != amount(limit) {
+		return said
+	}
+	return fmt.Sprintf("%d bytes", n)
+}
+
+// most words a bound on bytes as the reference does: 256KB.
+func most(n int64) string {
+	for i, unit := range []string{"GB", "MB", "KB"} {
+		if shift := 30 - 10*i; n >= 1<<shift && n&(1<<shift-1) == 0 {
+			return fmt.Sprintf("%d%s", n>>shift, unit)
+		}
+	}
+	return fmt.Sprintf("%d bytes", n)
 }
 
 // binary is the answer for a file that is no text. Its extension only fills
@@ -347,7 +399,7 @@ func amount(n int64) string {
 func binary(s *spot) error {
 	what := "a binary file"
 	if ext := s.Asked.Ext(); ext != "" {
-		what = "a binary ." + fsys.Printable(ext) + " file"
+		what = "a binary ." + fsys.InSentence(ext) + " file"
 	}
 	return refuse(slugBinary, "This tool cannot read binary files. The file appears to be %s. Please use appropriate tools for binary file analysis.\nPath: %s", what, s.name())
 }

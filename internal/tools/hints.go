@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
-	"github.com/fsmcp/fsmcp/internal/perm"
 )
 
 // What a folder may hold for agents that work below it.
@@ -43,7 +42,7 @@ func (h *House) hint(call Call, name string, r *Result) {
 		found = append(found[:maxHinted], "…")
 	}
 	for i, n := range found {
-		found[i] = fsys.Printable(n)
+		found[i] = fsys.InSentence(n)
 	}
 	line := "(Not read yet, and meant for whoever works on files there: " + strings.Join(found, ", ") + ".)"
 	if last := &r.Blocks[len(r.Blocks)-1]; last.MIME == "" && last.Text != "" {
@@ -103,21 +102,6 @@ func (h *House) unreadGuide(session *Session, name string) bool {
 	defer t.Close()
 	_, read := session.files.Get(t.Path)
 	return t.Kind == fsys.Regular && !read
-}
-
-// lookAt resolves a name that may be read without a question, by all its names;
-// nil where it may not.
-func (h *House) lookAt(name string) *fsys.Target {
-	p, err := fsys.Lexer{OS: h.Lexer().OS}.Parse(name)
-	if err != nil || h.Policy().Decide(perm.Read, []string{name}, h.exists).Verdict != perm.Allow {
-		return nil
-	}
-	t, err := h.Resolver.Resolve(p)
-	if t != nil && (err != nil || h.Policy().Decide(perm.Read, t.Names, h.exists).Verdict != perm.Allow) {
-		t.Close()
-		return nil
-	}
-	return t
 }
 
 // skills are the names that skills of a folder would have.

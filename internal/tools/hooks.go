@@ -3,6 +3,7 @@ package tools
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
@@ -25,6 +26,7 @@ type Hooks interface {
 type Edited struct {
 	Names         []string // of the file; the last one is resolved
 	Tool, Session string
+	Call          string // the client's id of it
 	// Old are the bytes that were replaced, nil where they are not kept.
 	Old []byte
 }
@@ -34,6 +36,7 @@ type HookFault struct {
 	Command []string
 	Why     string // the rest of a sentence about it
 	Refused bool   // it has stopped the change on purpose
+	NotRun  bool   // fsmcp did not, or could not, run it
 	Said    string // the beginning of what it wrote
 	// Entry is the settings file in which it stands so that it cannot be run, Line
 	// where; "" where it was run.
@@ -58,7 +61,7 @@ func (h *House) before(ctx context.Context, call Call, s *spot, done *hooking) e
 	}
 	defer call.rest()()
 	defer call.Session.ownUntilDone(h.Now)()
-	faults, stop, err := h.Hooks.Before(ctx, Edited{Names: names, Tool: s.op.String(), Session: call.Session.id})
+	faults, stop, err := h.Hooks.Before(ctx, Edited{Names: names, Tool: s.op.String(), Session: call.Session.id, Call: call.ID})
 	switch {
 	case err != nil:
 		return err
@@ -80,7 +83,7 @@ func (h *House) after(ctx context.Context, call Call, s *spot, m made, done *hoo
 	if _, after := h.Hooks.Wanted(names); after {
 		ctx = context.WithoutCancel(ctx)
 		resume, ended := call.rest(), call.Session.ownUntilDone(h.Now)
-		faults := h.Hooks.After(ctx, Edited{Names: names, Tool: s.op.String(), Session: call.Session.id, Old: m.old})
+		faults := h.Hooks.After(ctx, Edited{Names: names, Tool: s.op.String(), Session: call.Session.id, Call: call.ID, Old: m.old})
 		ended()
 		resume()
 		done.faults = append(done.faults, faults...)
@@ -109,6 +112,12 @@ func (s *spot) allNames() []string {
 	return append(s.Names[:len(s.Names):len(s.Names)], s.Path)
 }
 
+// knownNames are all names of a file and its hard links that are known, the
+// resolved one last.
+func (s *spot) knownNames() []string {
+	return append(slices.Clip(s.linked), s.allNames()...)
+}
+
 // stopped words why a hook stopped a change.
 func (h *House) stopped(s *spot, f *HookFault) error {
 	var b strings.Builder
@@ -116,11 +125,13 @@ func (h *House) stopped(s *spot, f *HookFault) error {
 	said := f.said(saidBytes)
 	switch {
 	case f.Entry != "":
-		fmt.Fprintf(&b, "the user has a hook that may refuse this call and cannot be run, in line %d of %s: %s. Tell the user; until that is mended, the same call is refused again.", f.Line, fsys.Printable(f.Entry), f.Why)
+		fmt.Fprintf(&b, "the user has a hook that may refuse this call and cannot be run, in line %d of %s: %s. Tell the user; until that is mended, the same call is refused again.", f.Line, fsys.InSentence(f.Entry), f.Why)
 	case f.Refused && said == "":
 		fmt.Fprintf(&b, "the user's hook %s refused this call and gave no reason. Ask the user before you try it again.", f.name())
 	case f.Refused:
 		fmt.Fprintf(&b, "the user's hook %s refused this call. Its reason:\n%s\nDo as it says: without that the same call is refused again.", f.name(), said)
+	case f.NotRun:
+		fmt.Fprintf(&b, "the user's hook %s, which might refuse it, %s. Tell the user: until that is mended, the same call is refused again.", f.name(), f.Why)
 	default:
 		fmt.Fprintf(&b, "the user's hook %s, which may refuse it, %s. Make the same call again, and tell the user if it fails again.", f.name(), f.Why)
 		if said != "" {

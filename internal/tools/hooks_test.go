@@ -84,7 +84,7 @@ func TestAFormatterIsTakenUp(t *testing.T) {
 	b.ok(&ReadArgs{FilePath: p})
 	for i := range 10 { // ten edits in a row need no further Read
 		got := b.ok(&EditArgs{FilePath: p, OldString: fmt.Sprintf("two := %d", 2+i), NewString: fmt.Sprintf("two = %d", 3+i)})
-		holds(t, got, "The user's hooks changed the file after this", fmt.Sprintf("2\t-two = %d\n2\t+two := %d", 3+i, 3+i))
+		holds(t, got, "The user's hooks changed the file after this", fmt.Sprintf("-2\ttwo = %d\n+2\ttwo := %d", 3+i, 3+i))
 	}
 	b.want("a.txt", "one := 1\ntwo := 12\nthree := 3\n")
 	r := b.run(&EditArgs{FilePath: p, OldString: "one := 1", NewString: "one = 1"})
@@ -149,7 +149,7 @@ func TestALongChangeIsShownInPart(t *testing.T) {
 	}
 	p := b.path("a.txt")
 	got := b.ok(&WriteArgs{FilePath: p, Content: text.String()})
-	holds(t, got, "60\t-line h59\n… (140 more changed lines, which count as not shown)")
+	holds(t, got, "-60\tline h59\n… (140 more changed lines, which count as not shown)")
 	if shown, _ := b.shownOf(p); shown != "" {
 		t.Errorf("shown: %q", shown)
 	}
@@ -223,7 +223,7 @@ func TestNothingUnseenCountsAsShown(t *testing.T) {
 			answer := b.ok(&WriteArgs{FilePath: p, Content: sent})
 			_, diff, _ := strings.Cut(answer, "is there now):\n")
 			for l := range strings.Lines(diff) {
-				if _, l, ok := strings.Cut(strings.TrimSuffix(l, "\n"), "\t+"); ok {
+				if n, l, ok := strings.Cut(strings.TrimSuffix(l, "\n"), "\t"); ok && n[0] == '+' {
 					known[l] = true
 				}
 			}
@@ -247,18 +247,18 @@ func TestFormattersOfOtherEncodings(t *testing.T) {
 		want                string // in the answer
 		whole               bool
 	}{
-		{"windows-1252", "caf\xe9 au lait, d\xe9j\xe0 vu, gar\xe7on, \xe0 bient\xf4t\nx=1\n", "x=1", "x=2", func(s string) string { return strings.ReplaceAll(s, "caf\xe9", "CAF\xc9") }, "1\t+CAFÉ au lait", true},
-		{"windows-1252 with little left", "d\xe9j\xe0 vu caf\xe9 gar\xe7on \xe0 bient\xf4t\nx=1\n", "x=1", "x2", func(s string) string { return "\xe9\nx2 =\n" }, "1\t+é\n2\t+x2 =", true},
-		{"UTF-16", "\xff\xfea\x00\n\x00b\x00\n\x00", "b", "c", func(s string) string { return strings.ReplaceAll(s, "a\x00", "\xfc\x00") }, "1\t+ü", true},
+		{"windows-1252", "caf\xe9 au lait, d\xe9j\xe0 vu, gar\xe7on, \xe0 bient\xf4t\nx=1\n", "x=1", "x=2", func(s string) string { return strings.ReplaceAll(s, "caf\xe9", "CAF\xc9") }, "+1\tCAFÉ au lait", true},
+		{"windows-1252 with little left", "d\xe9j\xe0 vu caf\xe9 gar\xe7on \xe0 bient\xf4t\nx=1\n", "x=1", "x2", func(s string) string { return "\xe9\nx2 =\n" }, "+1\té\n+2\tx2 =", true},
+		{"UTF-16", "\xff\xfea\x00\n\x00b\x00\n\x00", "b", "c", func(s string) string { return strings.ReplaceAll(s, "a\x00", "\xfc\x00") }, "+1\tü", true},
 		{"UTF-16 to UTF-8", "\xff\xfea\x00\n\x00b\x00\n\x00", "b", "c", func(string) string { return "a\nc\n" }, "more than can be shown", false},
 		{"a mark is added", "a\nb\n", "b", "c", func(s string) string { return "\xef\xbb\xbf" + s }, "more than can be shown", false},
 		{"CRLF to LF", "a\r\nb\r\n", "b", "c", func(s string) string { return strings.ReplaceAll(s, "\r", "") }, sameLooks, true},
-		{"CR kept", "a\rb\r", "b", "c", func(s string) string { return strings.ReplaceAll(s, "a", "A") }, "1\t-a\n1\t+A", true},
-		{"CR to LF", "a\rb\r", "b", "c", func(s string) string { return strings.ReplaceAll(s, "\r", "\n") }, "1\t-a\n2\t-c\n1\t+a\n2\t+c", true},
-		{"LF to CR", "a\nb\n", "b", "c", func(s string) string { return strings.ReplaceAll(s, "\n", "\r") }, "2\t+c", true},
-		{"no newline at the end", "a\nb\n", "b", "c", func(s string) string { return strings.TrimSuffix(s, "\n") }, "2\t+c", true},
-		{"stray bytes", "a\nb\n", "b", "c", func(s string) string { return s + "\xff\xfe odd\n" }, `3	+\xFF\xFE odd`, true},
-		{"emptied", "a\nb\n", "b", "c", func(string) string { return "" }, "1\t-a\n2\t-c", true},
+		{"CR kept", "a\rb\r", "b", "c", func(s string) string { return strings.ReplaceAll(s, "a", "A") }, "-1\ta\n+1\tA", true},
+		{"CR to LF", "a\rb\r", "b", "c", func(s string) string { return strings.ReplaceAll(s, "\r", "\n") }, "-1\ta\n-2\tc\n+1\ta\n+2\tc", true},
+		{"LF to CR", "a\nb\n", "b", "c", func(s string) string { return strings.ReplaceAll(s, "\n", "\r") }, "+2\tc", true},
+		{"no newline at the end", "a\nb\n", "b", "c", func(s string) string { return strings.TrimSuffix(s, "\n") }, "+2\tc", true},
+		{"stray bytes", "a\nb\n", "b", "c", func(s string) string { return s + "\xff\xfe odd\n" }, `+3	\xFF\xFE odd`, true},
+		{"emptied", "a\nb\n", "b", "c", func(string) string { return "" }, "-1\ta\n-2\tc", true},
 	} {
 		b, s := hooked(t)
 		s.after = rewrites(t, c.change)
@@ -366,7 +366,7 @@ func TestHooksBefore(t *testing.T) {
 		b.put("a.txt", "two\nlicence\n")
 		return nil, nil, nil
 	}
-	holds(t, b.fails(7, slugModified, edit("two", "three")), "2\t+licence")
+	holds(t, b.fails(7, slugModified, edit("two", "three")), "+2\tlicence")
 	b.ok(edit("two", "three"))
 	b.fails(7, slugModified, edit("three", "four"))
 }
@@ -473,6 +473,8 @@ func (l *listing) Keep(_ context.Context, c history.Change) (*history.Mark, erro
 	return nil, nil
 }
 
+func (l *listing) Secret([]string) bool { return false }
+
 // The history gets what a formatter did as a change on top of the call's.
 func TestWhatHooksDidIsKept(t *testing.T) {
 	b, s := hooked(t)
@@ -523,7 +525,7 @@ func TestAfterHooksOutliveTheCall(t *testing.T) {
 	if r.IsError || over {
 		t.Errorf("%s; the formatter was told to stop: %v", r.Blocks[0].Text, over)
 	}
-	if rec, ok := b.call.Session.files.Get(p); !ok || rec.Hash != sumOfText("ONE\n") {
+	if rec, ok := b.call.Session.files.Get(p); !ok || rec.Sum() != sumOfText("ONE\n") {
 		t.Error("what it did was not taken up")
 	}
 }
@@ -575,7 +577,7 @@ func TestFormattersOfNotebooks(t *testing.T) {
 	source := func(s string) *NotebookEditArgs {
 		return &NotebookEditArgs{NotebookPath: p, CellID: "a", NewSource: &s, EditMode: modeReplace}
 	}
-	holds(t, b.ok(source("two")), "3\t-], \"metadata\": {}", "3\t+], \"metadata\": {\"tidy\": true},", "4\t+\"nbformat\"")
+	holds(t, b.ok(source("two")), "-3\t], \"metadata\": {}", "+3\t], \"metadata\": {\"tidy\": true},", "+4\t\"nbformat\"")
 	for i := range 3 {
 		b.ok(source(fmt.Sprint("three", i)))
 	}
@@ -618,7 +620,7 @@ func TestLargeTextsDiffer(t *testing.T) {
 		return strings.Replace(strings.Replace(text, "line 1000 ", "LINE 1000 ", 1), "line 1009 ", "line 1009  ", 1)
 	})
 	got := b.ok(&WriteArgs{FilePath: p, Content: text.String()})
-	holds(t, got, "1001\t-line 1000 of many\n", "1010\t-line 1009 of many\n1001\t+LINE 1000 of many\n", "1010\t+line 1009  of many")
+	holds(t, got, "-1001\tline 1000 of many\n", "-1010\tline 1009 of many\n+1001\tLINE 1000 of many\n", "+1010\tline 1009  of many")
 	if _, whole := b.shownOf(p); !whole {
 		t.Error("not all of it counts as shown")
 	}

@@ -3,6 +3,7 @@ package tools
 import (
 	"context"
 	"crypto/rand"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -29,6 +30,8 @@ type Options struct {
 	Exact func(ctx context.Context, b []byte) (n int, ok bool)
 	// MaxTokens bounds the text of one Read.
 	MaxTokens int
+	// MaxFileBytes is the size above which a Read without offset and limit is refused.
+	MaxFileBytes int64
 	// Preferences are the user's, as they are now.
 	Preferences func() Preferences
 	// Now is the clock.
@@ -80,6 +83,15 @@ func (h *House) Key(raw string) string {
 		return raw
 	}
 	return path.String()
+}
+
+// Limits are the bounds of Read by their names in settings, as descriptions have them.
+func (h *House) Limits() map[string]string {
+	tokens := strconv.Itoa(h.MaxTokens)
+	for i := len(tokens) - 3; i > 0; i -= 3 {
+		tokens = tokens[:i] + "," + tokens[i:]
+	}
+	return map[string]string{"maxFileBytes": most(h.MaxFileBytes), "maxOutputTokens": tokens}
 }
 
 // Announce has the next answer of any tool end with these sentences.

@@ -3,6 +3,7 @@ package tools
 import (
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -38,15 +39,16 @@ func newBench(t testing.TB, rules ...perm.RuleText) *bench {
 		t.Fatal(warnings)
 	}
 	h := New(Options{
-		Lexer:       func() fsys.Lexer { return fsys.Lexer{OS: runtime.GOOS, Base: dir} },
-		Resolver:    fsys.NewResolver([]string{dir}),
-		Policy:      func() *perm.Policy { return policy },
-		Saver:       save.New(save.Options{StateDir: t.TempDir(), Now: time.Now, Rand: rand.Reader}),
-		Counter:     tokens.Local{},
-		MaxTokens:   DefaultMaxTokens,
-		Preferences: func() Preferences { return Preferences{Dedup: true} },
-		Now:         time.Now,
-		LookFor:     time.Minute, // whatever holds the machine up
+		Lexer:        func() fsys.Lexer { return fsys.Lexer{OS: runtime.GOOS, Base: dir} },
+		Resolver:     fsys.NewResolver([]string{dir}),
+		Policy:       func() *perm.Policy { return policy },
+		Saver:        save.New(save.Options{StateDir: t.TempDir(), Now: time.Now, Rand: rand.Reader}),
+		Counter:      tokens.Local{},
+		MaxTokens:    DefaultMaxTokens,
+		MaxFileBytes: 256 << 10,
+		Preferences:  func() Preferences { return Preferences{Dedup: true} },
+		Now:          time.Now,
+		LookFor:      time.Minute, // whatever holds the machine up
 	})
 	return &bench{t: t, dir: dir, house: h, call: Call{Session: h.NewSession()}}
 }
@@ -139,6 +141,31 @@ func holds(t testing.TB, text string, parts ...string) {
 	for _, p := range parts {
 		if !strings.Contains(text, p) {
 			t.Fatalf("no %q in:\n%s", p, text)
+		}
+	}
+}
+
+// TestRunLeavesTheArgumentsAsTheyAre: a call that had to ask is told by them when
+// it is made again.
+func TestRunLeavesTheArgumentsAsTheyAre(t *testing.T) {
+	b := newBench(t)
+	src := "x"
+	book := b.put("a.ipynb", `{"cells":[{"cell_type":"raw","id":"a","metadata":{},"source":"one"}],"metadata":{},"nbformat":4,"nbformat_minor":5}`)
+	text := b.put("a.txt", "one\n")
+	for _, args := range []Args{
+		&ReadArgs{FilePath: text},
+		&ReadArgs{FilePath: book},
+		&EditArgs{FilePath: text, OldString: "one", NewString: "two"},
+		&WriteArgs{FilePath: text, Content: "three\n"},
+		&NotebookEditArgs{NotebookPath: book, CellID: "a", NewSource: &src},
+	} {
+		before, err := json.Marshal(args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.ok(args)
+		if after, err := json.Marshal(args); err != nil || string(after) != string(before) {
+			t.Errorf("%T: %s became %s, %v", args, before, after, err)
 		}
 	}
 }

@@ -2,12 +2,15 @@ package tools
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"path"
 	"sync"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/history"
 	"github.com/fsmcp/fsmcp/internal/perm"
+	"github.com/fsmcp/fsmcp/internal/save"
 	"github.com/fsmcp/fsmcp/internal/state"
 )
 
@@ -16,6 +19,8 @@ import (
 // Done, or Void before that.
 type Keeper interface {
 	Keep(ctx context.Context, c history.Change) (*history.Mark, error)
+	// Secret reports whether nothing of a file with these names is kept.
+	Secret(names []string) bool
 }
 
 // keep has the history keep what a change is about to replace, beside the writing
@@ -26,7 +31,7 @@ func (h *House) keep(ctx context.Context, call Call, op perm.Op, s *spot, old *f
 		return func() (*history.Mark, error) { return nil, nil }
 	}
 	kept = sync.OnceValues(func() (*history.Mark, error) {
-		k, err := passing(call, op, s, old, c)
+		k, err := h.passing(call, op, s, old, c)
 		if err != nil {
 			return nil, err
 		}
@@ -40,8 +45,11 @@ func (h *House) keep(ctx context.Context, call Call, op perm.Op, s *spot, old *f
 }
 
 // passing describes a change to the history.
-func passing(call Call, op perm.Op, s *spot, old *fsys.File, c *change) (history.Change, error) {
-	k := history.Change{Names: s.allNames(), Session: call.Session.id, Tool: op.String(), Call: call.ID, From: c.from, Splices: c.splices, Gone: c.remove}
+func (h *House) passing(call Call, op perm.Op, s *spot, old *fsys.File, c *change) (history.Change, error) {
+	if s.Stamp.Nlink > 1 {
+		s.linked = h.secretLinks(s)
+	}
+	k := history.Change{Names: s.knownNames(), Session: call.Session.id, Tool: op.String(), Call: call.ID, From: c.from, Splices: c.splices, Gone: c.remove}
 	if call.restoring {
 		k.Tool = history.ToolRestore
 	}
@@ -66,11 +74,47 @@ func passing(call Call, op perm.Op, s *spot, old *fsys.File, c *change) (history
 	return k, nil
 }
 
-// keptOld are the bytes that a change replaces, where the history keeps them whole
-// and there was a file.
+// secretLinks returns the other names of a file with hard links that mark it as
+// secret: those in its folder and in the workspace directories. The rest of the
+// disk is not searched.
+func (h *House) secretLinks(s *spot) (names []string) {
+	dirs := []string{path.Dir(s.Path)}
+	for _, w := range h.Policy().Workspace() {
+		dirs = append(dirs, w.Name)
+	}
+	for _, dir := range dirs {
+		folder, err := h.find(dir)
+		if folder == nil {
+			continue
+		}
+		entries, listed := folder.Entries(maxSiblings)
+		folder.Close()
+		if err != nil || listed != nil {
+			continue
+		}
+		for _, e := range entries {
+			name := join(dir, e.Name)
+			if e.Dir || !h.Keeper.Secret([]string{name}) {
+				continue
+			}
+			other, err := h.find(name)
+			if other == nil {
+				continue
+			}
+			if err == nil && other.Stamp.SameFile(s.Stamp) {
+				names = append(names, name)
+			}
+			other.Close()
+		}
+	}
+	return names
+}
+
+// keptOld are the bytes that a change replaces, for hooks, where there was a file: of
+// what the history keeps whole, and of all but secret files where it is turned off.
 func (c *change) keptOld(mark *history.Mark, old *fsys.File) []byte {
 	switch {
-	case old == nil || mark.ID() == "":
+	case old == nil || mark == nil || mark.ID() == "" && !mark.Off:
 		return nil
 	case c.from == nil && c.stamp.Size == 0:
 		return []byte{}
@@ -80,9 +124,10 @@ func (c *change) keptOld(mark *history.Mark, old *fsys.File) []byte {
 
 func sumOf(s state.Sum) *history.Sum { return (*history.Sum)(&s) }
 
-// missed tells of a change that went on although nothing could be kept.
+// missed tells of a change that went on although nothing could be kept. That there
+// is no state folder is told by itself.
 func missed(m *history.Mark) []string {
-	if m == nil || m.Missed == nil {
+	if m == nil || m.Missed == nil || errors.As(m.Missed, new(*save.StateError)) {
 		return nil
 	}
 	return []string{fmt.Sprintf("(The old text could not be kept in fsmcp's history: %s.)", plain(m.Missed))}

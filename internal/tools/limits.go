@@ -4,8 +4,9 @@ package tools
 const (
 	// defaultLines is how many lines a Read without limit serves.
 	defaultLines = 2000
-	// plainBytes is the size above which a Read without offset and limit is refused.
-	plainBytes = 256 << 10
+	// defaultColumns is how many characters of a line a Read with column and without
+	// limit serves.
+	defaultColumns = 4000
 	// DefaultMaxTokens bounds the text of one Read.
 	DefaultMaxTokens = 25_000
 	// answerBytes bounds any answer's text.
@@ -15,6 +16,9 @@ const (
 	// heldBytes is the size up to which Read holds a file in memory; larger
 	// ones are scanned in constant memory.
 	heldBytes = 8 << 20
+	// changeHeld is the size up to which a file is held in memory to be changed;
+	// larger ones are searched as a stream.
+	changeHeld = 64 << 20
 	// maxEditBytes is the largest file that Edit changes.
 	maxEditBytes = 1 << 30
 )

@@ -3,7 +3,6 @@ package tools
 import (
 	"cmp"
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/media"
 	"github.com/fsmcp/fsmcp/internal/notebook"
 	"github.com/fsmcp/fsmcp/internal/state"
+	"github.com/fsmcp/fsmcp/internal/text"
 	"github.com/fsmcp/fsmcp/internal/tokens"
 )
 
@@ -29,8 +29,8 @@ const (
 // notebook answers Read of a notebook. A broken one is an error that says
 // where; its raw text is paged by offset and limit like any other.
 func (r *reading) notebook(ctx context.Context, stamp fsys.Stamp) (*Result, error) {
-	if stamp.Size > state.WholeHash {
-		return nil, refuse(slugTooLarge, "The notebook %s has %s; notebooks of at most 64 MB are shown.", r.spot.name(), amount(stamp.Size))
+	if stamp.Size > changeHeld {
+		return nil, refuse(slugTooLarge, "The notebook %s has %s; notebooks of at most 64 MB are shown.", r.spot.name(), beyond(stamp.Size, changeHeld))
 	}
 	leave, err := r.admit(ctx, stamp.Size)
 	if err != nil {
@@ -47,14 +47,13 @@ func (r *reading) notebook(ctx context.Context, stamp fsys.Stamp) (*Result, erro
 	if err != nil {
 		return nil, err
 	}
-	rec, ok := r.known(c)
-	if ok && r.Preferences().Dedup && r.call.Session.files.Stub(c.path, r.want.view()) {
+	rec := c.stamped(c.rec)
+	switch {
+	case !c.unchanged():
+		rec = c.recorded(nil, state.ByRead)
+	case r.repeated(state.Sum{}):
 		return unchanged(r.spot), nil
 	}
-	if !ok {
-		rec = state.Record{Hash: c.hash()}
-	}
-	rec = c.stamped(rec)
 	rec.Content = c.content()
 	v := viewing{reading: r, held: c, nb: nb, rec: rec}
 	switch {
@@ -74,19 +73,21 @@ func (h *House) parse(call Call, s *spot, f *fsys.File) (*held, *notebook.Notebo
 		return nil, nil, err
 	}
 	if last, ok := call.Session.lastParsed(c.path, c.raw); ok {
-		c.raw, c.hash = last.raw, func() state.Sum { return last.sum }
+		c.raw, c.hash = last.raw, last.hash
 		return c, last.nb, nil
 	}
-	go c.hash() // it will tell whether the file is still what was shown
+	if c.content() == nil {
+		go c.hash() // it will tell whether the file is still what was shown
+	}
 	nb, err := notebook.Parse(c.raw)
 	if err != nil {
-		if err := c.decode(call, s); err != nil {
+		if err := c.decode(s); err != nil {
 			return nil, nil, err
 		}
 		return c, nil, err
 	}
 	if len(c.raw) <= mostParsed {
-		call.Session.keepParsed(parsed{c.path, c.raw, c.hash(), nb})
+		call.Session.keepParsed(parsed{c.path, c.raw, c.hash, nb})
 	}
 	return c, nb, nil
 }
@@ -103,19 +104,10 @@ type viewing struct {
 	rec  state.Record
 }
 
-// room is how many bytes of text the client passes on.
-func (v *viewing) room() int {
-	room := answerBytes
-	if c := v.call.Client.Chars; c > 0 {
-		room = max(c-answerRest, 1<<10)
-	}
-	return room
-}
-
 // cells shows cells in order; offset and limit count them. What is beyond the
 // limits is refused; what merely exceeds the client's own stops at a whole cell.
 func (v *viewing) cells(ctx context.Context) (*Result, error) {
-	o := notebook.Options{First: v.want.first - 1, MaxText: v.room()}
+	o := notebook.Options{First: v.want.first - 1, MaxText: v.room(v.call)}
 	if !v.want.plain {
 		o.Limit = v.want.limit
 	}
@@ -124,10 +116,10 @@ func (v *viewing) cells(ctx context.Context) (*Result, error) {
 	}
 	view := v.nb.Render(o)
 	count := v.count(view.Parts)
-	if view.Size > plainBytes || count > v.MaxTokens {
+	if int64(view.Size) > v.MaxFileBytes || count > v.MaxTokens {
 		return nil, v.tooMany(view.Size, count)
 	}
-	if count > v.bound() {
+	if count > v.bound(v.call) {
 		if o.Limit = v.fitting(); o.Limit == 0 {
 			return v.beginning(ctx, o.First), nil
 		}
@@ -146,12 +138,14 @@ func (v *viewing) cells(ctx context.Context) (*Result, error) {
 	onward := ""
 	if view.Next < v.nb.Len() {
 		limit := v.nb.Len() - view.Next
-		if !v.want.plain {
-			limit = min(limit, v.want.limit)
+		if v.want.bounded {
+			limit = min(limit, v.want.limit-len(view.Shown))
 		}
-		onward = fmt.Sprintf("(Cells %d-%d of %d are shown. Next: Read offset=%d, limit=%d.)", v.want.first, view.Next, v.nb.Len(), view.Next+1, limit)
+		if onward = fmt.Sprintf("(Cells %d-%d of %d are shown.)", v.want.first, view.Next, v.nb.Len()); limit > 0 {
+			onward = fmt.Sprintf("(Cells %d-%d of %d are shown. Next: Read offset=%d, limit=%d.)", v.want.first, view.Next, v.nb.Len(), view.Next+1, limit)
+		}
 	}
-	return v.answer(ctx, view.Parts, onward), nil
+	return v.answer(ctx, view.Parts, view.Notice, onward), nil
 }
 
 // beginning shows as much of a cell as one answer holds where that is less than
@@ -161,7 +155,7 @@ func (v *viewing) beginning(ctx context.Context, i int) *Result {
 	if i+1 < v.nb.Len() {
 		rest = fmt.Sprintf("(Cell %d of %d is too long for one answer; offset=%d goes on behind it.)", i+1, v.nb.Len(), i+2)
 	}
-	return v.lines(ctx, i, v.nb.CallName(i), notebook.CellOptions{First: 1}, rest)
+	return v.lines(ctx, i, v.nb.CallName(i), notebook.CellOptions{First: 1, Columns: defaultColumns}, rest)
 }
 
 // cell shows one cell, its outputs whole; offset and limit count its lines.
@@ -170,8 +164,11 @@ func (v *viewing) cell(ctx context.Context) (*Result, error) {
 	if err != nil {
 		return nil, noSuchCell(v.held.name, err, 12)
 	}
-	o := notebook.CellOptions{First: v.want.first, Column: v.want.column}
-	if !v.want.plain {
+	o := notebook.CellOptions{First: v.want.first, Column: v.want.column, Columns: defaultColumns}
+	switch {
+	case v.want.column > 0:
+		o.Columns = v.want.limit
+	case !v.want.plain:
 		o.Limit = v.want.limit
 	}
 	return v.lines(ctx, i, v.want.cell, o, ""), nil
@@ -181,7 +178,8 @@ func (v *viewing) cell(ctx context.Context) (*Result, error) {
 // one answer holds them; name is empty where no call can name the cell. rest
 // stands before the call that goes on.
 func (v *viewing) lines(ctx context.Context, i int, name string, o notebook.CellOptions, rest string) *Result {
-	o.MaxText = v.room()
+	name = fsys.InSentence(name)
+	o.MaxText = v.room(v.call)
 	view := v.nb.RenderCell(i, o)
 	switch {
 	case view.Total == 0: // there are no lines to count
@@ -189,8 +187,8 @@ func (v *viewing) lines(ctx context.Context, i int, name string, o notebook.Cell
 	case view.First > view.Total:
 		return textResult(v.spot.note(), fmt.Sprintf("<system-reminder>Warning: the file exists but is shorter than the provided offset (%d). Cell %s has %d lines.</system-reminder>", view.First, name, view.Total))
 	}
-	for count := v.count(view.Parts); count > v.bound(); count = v.count(view.Parts) {
-		shorter := partsSize(view.Parts) * v.bound() / count * 95 / 100
+	for count := v.count(view.Parts); count > v.bound(v.call); count = v.count(view.Parts) {
+		shorter := partsSize(view.Parts) * v.bound(v.call) / count * 95 / 100
 		if o.MaxText = min(shorter, o.MaxText-1); o.MaxText < 64 {
 			break
 		}
@@ -198,28 +196,20 @@ func (v *viewing) lines(ctx context.Context, i int, name string, o notebook.Cell
 	}
 	v.rec.Shown = v.rec.Shown.Add(state.Span(view.Shown))
 	onward := ""
-	switch {
-	case (view.NextColumn > 0 || view.More) && name == "":
+	if view.More && name == "" {
 		onward = fmt.Sprintf("(Lines %d-%d of the cell's %d are shown, the last perhaps in part. No cell_id leads to the rest: what names this cell are ids of other cells.)", view.First, view.Last, view.Total)
-	case view.NextColumn > 0:
-		onward = fmt.Sprintf("(Line %d of the cell's %d goes on. Next: Read cell_id=%q, offset=%d, limit=1, column=%d.)", view.Last, view.Total, name, view.Last, view.NextColumn)
-	case view.More:
-		onward = fmt.Sprintf("(Lines %d-%d of the cell's %d are shown. Next: Read cell_id=%q, offset=%d, limit=%d.)", view.First, view.Last, view.Total, name, view.Last+1, min(defaultLines, view.Total-view.Last))
+	} else {
+		onward = v.want.onward(part{
+			first: view.First, last: view.Last, total: view.Total, of: fmt.Sprintf(" of the cell's %d", view.Total),
+			nextColumn: view.NextColumn, more: view.More, call: fmt.Sprintf(`cell_id="%s", `, name),
+		})
 	}
-	return v.answer(ctx, view.Parts, textResult(rest, onward).Blocks[0].Text)
-}
-
-// bound is the token limit of what is shown.
-func (v *viewing) bound() int {
-	if c := v.call.Client.Tokens; c > 0 {
-		return min(c, v.MaxTokens)
-	}
-	return v.MaxTokens
+	return v.answer(ctx, view.Parts, view.Notice, rest, onward)
 }
 
 // count counts the tokens of the text, pictures apart.
 func (v *viewing) count(parts []notebook.Part) int {
-	if rough := tokens.Rough(partsSize(parts), "ipynb"); rough <= v.bound()/4 {
+	if rough := tokens.Rough(partsSize(parts), "ipynb"); rough <= v.bound(v.call)/4 {
 		return rough
 	}
 	text := make([]byte, 0, partsSize(parts))
@@ -243,8 +233,8 @@ func (v *viewing) fitting() int {
 	first, limit := v.want.first-1, 0
 	for lo, hi := 1, v.nb.Len()-first; lo <= hi; {
 		mid := (lo + hi) / 2
-		view := v.nb.Render(notebook.Options{First: first, Limit: mid, MaxText: min(v.room(), plainBytes)})
-		if len(view.Shown) == mid && v.count(view.Parts) <= v.bound() {
+		view := v.nb.Render(notebook.Options{First: first, Limit: mid, MaxText: int(min(int64(v.room(v.call)), v.MaxFileBytes))})
+		if len(view.Shown) == mid && v.count(view.Parts) <= v.bound(v.call) {
 			limit, lo = mid, mid+1
 		} else {
 			hi = mid - 1
@@ -260,18 +250,18 @@ func (v *viewing) tooMany(size, count int) error {
 	if limit := v.fitting(); limit > 0 {
 		next = fmt.Sprintf(" A call that fits: Read offset=%d, limit=%d.", first+1, limit)
 	} else if name := v.nb.CallName(first); name != "" {
-		next = fmt.Sprintf(" A call that fits: Read cell_id=%q.", name)
+		next = fmt.Sprintf(" A call that fits: Read cell_id=\"%s\".", fsys.InSentence(name))
 	}
 	const how = "For a notebook offset and limit count cells (it has %d), and cell_id shows one cell.%s"
-	if size > plainBytes {
-		return refuse(slugTooLarge, "Notebook content (%s as text) exceeds maximum allowed size (256KB). "+how, amount(int64(size)), v.nb.Len(), next)
+	if int64(size) > v.MaxFileBytes {
+		return refuse(slugTooLarge, "Notebook content (%s as text) exceeds maximum allowed size (%s). "+how, beyond(int64(size), v.MaxFileBytes), most(v.MaxFileBytes), v.nb.Len(), next)
 	}
 	return refuse(slugTooManyTokens, "Notebook content (%d tokens) exceeds maximum allowed tokens (%d). "+how, count, v.MaxTokens, v.nb.Len(), next)
 }
 
 // answer notes what is shown and builds the content: text and, in their place,
-// pictures.
-func (v *viewing) answer(ctx context.Context, parts []notebook.Part, onward string) *Result {
+// pictures, then the remarks.
+func (v *viewing) answer(ctx context.Context, parts []notebook.Part, remarks ...string) *Result {
 	files, path, rec := v.call.Session.files, v.spot.Path, v.rec
 	rec.Origin = state.ByRead
 	v.call.account.extent = inPart
@@ -280,19 +270,19 @@ func (v *viewing) answer(ctx context.Context, parts []notebook.Part, onward stri
 	}
 	v.call.whenSent(func() {
 		files.Put(path, rec)
-		files.Served(path, v.want.view())
+		files.Served(path, v.want.view(), state.Sum{})
 	})
 	blocks, left := v.blocks(ctx, parts)
-	rest := textResult(v.spot.note(), left, onward).Blocks[0].Text
+	rest := textResult(append([]string{v.spot.note(), left}, remarks...)...).Blocks[0].Text
 	switch {
 	case len(blocks) == 0:
 		blocks = []Block{{Text: strings.TrimSpace("(The notebook has no cells.)\n" + rest)}}
 	case rest != "":
 		blocks = append(blocks, Block{Text: rest})
 	}
-	return &Result{Blocks: blocks, Meta: map[string]any{
-		"fsmcp/hash": hex.EncodeToString(rec.Hash[:]), "fsmcp/size": rec.Stamp.Size, "fsmcp/cells": v.nb.Len(),
-	}}
+	facts := meta(rec)
+	facts["fsmcp/cells"] = v.nb.Len()
+	return &Result{Blocks: blocks, Meta: facts}
 }
 
 // blocks turns parts into content blocks. Pictures beyond the budgets are left
@@ -311,7 +301,7 @@ func (v *viewing) blocks(ctx context.Context, parts []notebook.Part) (blocks []B
 			blocks = append(blocks, Block{Text: p.Text})
 			continue
 		}
-		name := cmp.Or(v.nb.CallName(p.Picture.Cell), v.nb.Cell(p.Picture.Cell).Name)
+		name := fsys.InSentence(cmp.Or(v.nb.CallName(p.Picture.Cell), v.nb.Cell(p.Picture.Cell).Name))
 		var picture media.Result
 		var err error
 		room := pictures < maxPictures
@@ -327,10 +317,14 @@ func (v *viewing) blocks(ctx context.Context, parts []notebook.Part) (blocks []B
 			}
 			continue
 		case err != nil:
-			blocks = append(blocks, Block{Text: textResult(fmt.Sprintf("(The picture of cell %s is left out: %s.)", name, unshown(err)), p.Picture.Plain).Blocks[0].Text})
+			blocks = append(blocks, Block{Text: textResult(fmt.Sprintf("(The picture of cell %s is left out: %s.)", name, unshown(err)), text.EscapeFrame(p.Picture.Plain)).Blocks[0].Text})
 			continue
 		}
-		if line := picture.Shown.Line(); line != "" {
+		sent := ""
+		if had := media.Sniff(p.Picture.Bytes(), ""); picture.As != had {
+			sent = fmt.Sprintf("(The picture of cell %s is a %s, sent as %s.)", name, had, picture.As)
+		}
+		if line := textResult(picture.Shown.Line(), sent).Blocks[0].Text; line != "" {
 			blocks = append(blocks, Block{Text: line})
 		}
 		pictures, chars = pictures+1, chars+media.Base64Len(len(picture.Data))
@@ -355,12 +349,15 @@ func noSuchCell(name string, err error, code int) error {
 	if !errors.As(err, &e) {
 		return err
 	}
-	text := ""
+	text, names := "", make([]string, len(e.Names))
+	for i, n := range e.Names {
+		names[i] = fsys.InSentence(n)
+	}
 	switch e.Miss {
 	case notebook.Twice:
 		text = fmt.Sprintf("%d cells of %s bear the id %s.", e.Count, name, quoted(e.Name))
 		if len(e.Names) > 0 {
-			text += fmt.Sprintf(" Name the one that is meant by its place: %s.", strings.Join(e.Names, ", "))
+			text += fmt.Sprintf(" Name the one that is meant by its place: %s.", strings.Join(names, ", "))
 		}
 		if e.Hidden > 0 {
 			text += fmt.Sprintf(" No name leads to %d of them, whose cell-N are ids of other cells.", e.Hidden)
@@ -371,7 +368,7 @@ func noSuchCell(name string, err error, code int) error {
 		text = fmt.Sprintf("%s has no cell with the id %s.", name, quoted(e.Name))
 	}
 	if len(e.Names) > 0 && e.Miss != notebook.Twice {
-		text += " There are: " + strings.Join(e.Names, ", ")
+		text += " There are: " + strings.Join(names, ", ")
 		if e.Count > len(e.Names) {
 			text += ", …"
 		}

@@ -106,7 +106,7 @@ func TestAFormatterBetweenNotebookEdits(t *testing.T) {
 	}
 	format()
 	next := &NotebookEditArgs{NotebookPath: p, CellID: "c1", NewSource: src("x=2")}
-	holds(t, b.fails(10, slugModified, next), `+    "x = 1"`, `-    "x=1"`)
+	holds(t, b.fails(10, slugModified, next), `+10	    "x = 1"`, `-10	    "x=1"`)
 	b.ok(next)
 	format()
 	// The cell that the formatter changed itself: what was told counts as shown.

@@ -1,11 +1,13 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"unicode"
@@ -27,9 +29,6 @@ const (
 
 // notebookEdit answers NotebookEdit.
 func (h *House) notebookEdit(ctx context.Context, call Call, a *NotebookEditArgs) (*Result, error) {
-	if a.EditMode == "" {
-		a.EditMode = modeReplace
-	}
 	if err := a.check(); err != nil {
 		return nil, err
 	}
@@ -37,15 +36,20 @@ func (h *House) notebookEdit(ctx context.Context, call Call, a *NotebookEditArgs
 	return h.commit(ctx, call, perm.NotebookEdit, a.NotebookPath, e.plan)
 }
 
+// mode is edit_mode with its default. The arguments stay as they came: a call that
+// is made again after a question is told by them.
+func (a *NotebookEditArgs) mode() string { return cmp.Or(a.EditMode, modeReplace) }
+
 // check refuses arguments that do not go together.
 func (a *NotebookEditArgs) check() error {
+	mode := a.mode()
 	bad := func(code int, format string, args ...any) error {
 		return &refusal{slug: slugBadArgument, code: code, text: fmt.Sprintf(format, args...)}
 	}
-	switch a.EditMode {
+	switch mode {
 	case modeReplace, modeInsert, modeDelete:
 	default:
-		return bad(4, "edit_mode must be replace, insert or delete, not %s.", quoted(a.EditMode))
+		return bad(4, "edit_mode must be replace, insert or delete, not %s.", quoted(mode))
 	}
 	switch a.CellType {
 	case "", notebook.Code, notebook.Markdown, notebook.Raw:
@@ -53,12 +57,14 @@ func (a *NotebookEditArgs) check() error {
 		return bad(2, "cell_type must be code, markdown or raw, not %s.", quoted(a.CellType))
 	}
 	switch {
-	case a.EditMode == modeInsert && a.CellType == "":
+	case mode == modeInsert && a.CellType == "":
 		return bad(3, "insert needs cell_type: code, markdown or raw.")
-	case a.EditMode != modeInsert && a.CellID == "":
-		return bad(5, "%s needs cell_id: the cell's id, or cell-N for the Nth cell, counted from 0.", a.EditMode)
-	case a.EditMode != modeDelete && a.NewSource == nil:
-		return bad(12, "%s needs new_source; \"\" makes an empty cell.", a.EditMode)
+	case mode != modeInsert && a.CellID == "":
+		return bad(5, "%s needs cell_id: the cell's id, or cell-N for the Nth cell, counted from 0.", mode)
+	case mode != modeDelete && a.NewSource == nil:
+		return bad(12, "%s needs new_source; \"\" makes an empty cell.", mode)
+	case a.NewSource != nil && isStub(*a.NewSource):
+		return stubAsText("new_source")
 	}
 	return nil
 }
@@ -72,15 +78,12 @@ type cellEditing struct {
 
 func (e *cellEditing) plan(_ context.Context, s *spot, old *fsys.File) (*change, error) {
 	if !isNotebook(s) {
-		return nil, refuse(slugNotNotebook, "File must be a Jupyter notebook (.ipynb file). For editing other file types, use the FileEdit tool.\nPath: %s", s.name())
+		return nil, refuse(slugNotNotebook, "File must be a Jupyter notebook (.ipynb file). For editing other file types, use the Edit tool.\nPath: %s", s.name())
 	}
-	rec, known := e.call.Session.files.Get(s.Path)
-	switch {
-	case old == nil && known:
-		return nil, gone(e.call.Session, s)
-	case old == nil:
-		return nil, e.missing(s)
+	if old == nil {
+		return nil, e.absent(e.call, s)
 	}
+	_, known := e.call.Session.files.Get(s.Path)
 	if err := e.worthReading(s, old, known); err != nil {
 		return nil, err
 	}
@@ -88,9 +91,10 @@ func (e *cellEditing) plan(_ context.Context, s *spot, old *fsys.File) (*change,
 	if err != nil {
 		return nil, err
 	}
-	if !c.unchanged(rec) {
-		return nil, e.changedNotebook(e.call, c, rec)
+	if !c.unchanged() {
+		return nil, e.changedNotebook(e.call, c)
 	}
+	rec := c.rec
 	done, err := e.apply(nb, c, rec)
 	if err != nil {
 		return nil, err
@@ -131,7 +135,7 @@ func (e *cellEditing) open(s *spot, old *fsys.File) (*held, *notebook.Notebook, 
 	c, nb, err := e.parse(e.call, s, old)
 	var large *fsys.TooLargeError
 	if errors.As(err, &large) {
-		return nil, nil, refuse(slugTooLarge, "The notebook %s has %s; notebooks of at most 64 MB are edited.", s.name(), amount(large.Size))
+		return nil, nil, refuse(slugTooLarge, "The notebook %s has %s; notebooks of at most 64 MB are edited.", s.name(), beyond(large.Size, changeHeld))
 	}
 	if r := (*refusal)(nil); errors.As(err, &r) && r.slug == slugBinary {
 		return nil, nil, broken("%s is no notebook: it is not UTF-8 text.", s.name())
@@ -161,12 +165,12 @@ func (e *cellEditing) apply(nb *notebook.Notebook, c *held, rec state.Record) (n
 		}
 		at = i
 	}
-	if a.EditMode != modeInsert {
+	if a.mode() != modeInsert {
 		if err := e.cellSeen(nb.Cell(at), c, rec); err != nil {
 			return notebook.Change{}, err
 		}
 	}
-	switch a.EditMode {
+	switch a.mode() {
 	case modeDelete:
 		return nb.Delete(at)
 	case modeInsert:
@@ -192,33 +196,34 @@ func (e *cellEditing) cellSeen(cell notebook.Cell, c *held, rec state.Record) er
 	}
 	small := cell.Source.End-cell.Source.Start <= showUnseen
 	if !small || !e.passed(e.call, cell.SourceText()) {
-		return refuse(slugPartlyRead, "%s Cell %s of %s was never shown in full. Call Read with cell_id %q, then make the same call again.", notReadWords, cell.Name, c.name, e.args.CellID)
+		return refuse(slugPartlyRead, "%s Cell %s of %s was never shown in full. Call Read with cell_id %s, then make the same call again.", notReadWords, cell.Name, c.name, quoted(e.args.CellID))
 	}
 	rec.Shown = rec.Shown.Add(state.Span(cell.Source))
 	e.call.whenSent(func() { e.call.Session.files.Put(c.path, c.stamped(rec)) })
 	return refuse(slugPartlyRead, "%s Cell %s of %s was never shown. Here is its source; it counts as shown now: check it, then make the same call again.\n%s",
-		notReadWords, cell.Name, c.name, cell.SourceText())
+		notReadWords, cell.Name, c.name, text.EscapeFrame(cell.SourceText()))
 }
 
 // changedNotebook is the answer for a notebook that is not what was shown: a
 // small change is told as the lines of the file.
-func (h *House) changedNotebook(call Call, c *held, rec state.Record) error {
-	old, err := kept(rec)
-	if err != nil {
-		return c.modified(call, rec)
+func (h *House) changedNotebook(call Call, c *held) error {
+	var err error
+	if c.doc, err = text.Decode(c.raw); err != nil {
+		return err
 	}
-	now, err := text.Decode(c.raw)
-	if err != nil {
-		return c.modified(call, rec)
+	diff := numbered{}
+	if old, ok := c.kept(); ok && old.Enc == c.doc.Enc {
+		diff = changesOf(old, c.doc)
+		if body, ok := diff.whole(); ok && h.passed(call, body) {
+			call.whenSent(func() {
+				call.Session.files.Put(c.path, c.recorded(c.rec.Shown.Through(diff.splices, true), state.ByTelling))
+			})
+			return refuse(slugModified, "%s Path: %s.\nThis is all that changed in the notebook's file %s; it counts as shown, so the same call may be made again at once:\n%s",
+				modifiedWords, c.name, diffForm, body)
+		}
 	}
-	told, ok := tell(old, now)
-	if !ok || !h.passed(call, told.body) {
-		return c.modified(call, rec)
-	}
-	moved := c.stamped(rec.Moved(c.hash(), rec.Shown.Through(told.splices, true), state.ByTelling, c.content()))
-	call.whenSent(func() { call.Session.files.Put(c.path, moved) })
-	return refuse(slugModified, "%s Path: %s.\nThis is all that changed in the notebook's file (number, then - for a line that is gone, + for one that is there now); it counts as shown, so the same call may be made again at once:\n%s",
-		modifiedWords, c.name, told.body)
+	c.toldOf(call)
+	return refuse(slugModified, "%s Path: %s.\n%s Go on with Read of the cells that the call is about (cell_id shows one, offset and limit count cells).", modifiedWords, c.name, c.howMuch(diff))
 }
 
 // change turns an edit into what commit takes.
@@ -246,27 +251,53 @@ func (e *cellEditing) change(s *spot, c *held, rec state.Record, nb *notebook.No
 	})
 	moves := lengths(splices)
 	return &change{
-		stamp: c.stamp, settled: c.settled, from: c.raw, fromHash: c.hash, splices: splices,
-		record: c.stamped(rec).Moved(state.Sum{}, rec.Shown.Through(moves, true), state.ByEdit, nil), after: after,
+		stamp: c.stamp, from: c.raw, fromHash: c.hash, splices: splices,
+		record: state.Record{Shown: rec.Shown.Through(moves, true), Origin: state.ByEdit}, after: after,
+		differs: func() texts { return e.texts(nb, done) },
 		result: &Result{
-			Blocks: textResult(e.answer(s, nb, done), s.note()).Blocks,
+			Blocks: e.answer(s, nb, done).Blocks,
 			Meta:   map[string]any{"fsmcp/size": size, "fsmcp/cell": done.Name},
 		},
 	}, nil
 }
 
+// texts are the source of the cell before and after.
+func (e *cellEditing) texts(nb *notebook.Notebook, done notebook.Change) (t texts) {
+	t.place = "In the cell " + quoted(done.Name)
+	if e.args.mode() == modeInsert {
+		t.place = "In a new cell"
+	} else {
+		t.old = nb.Cell(done.Index).SourceText()
+	}
+	if e.args.mode() != modeDelete {
+		t.now = *e.args.NewSource
+	} else {
+		t.place = "With the cell " + quoted(done.Name)
+	}
+	return t
+}
+
 // answer says what was done, how cells are called now, and shows the cell as
 // it is: at most regionRoom bytes plus the new source.
-func (e *cellEditing) answer(s *spot, nb *notebook.Notebook, done notebook.Change) string {
+func (e *cellEditing) answer(s *spot, nb *notebook.Notebook, done notebook.Change) *Result {
+	if s.hidden { // types, places and counts are the file's own
+		return s.answer(fmt.Sprintf("Cell %s of %s: %s is done.", done.Name, s.name(), e.args.mode()), "")
+	}
 	last := nb.Len() - 1
+	place := func(of int) string { // counted as offset counts
+		if of == 1 {
+			return "the only cell"
+		}
+		return fmt.Sprintf("the %s of %d cells", ordinal(done.Index+1), of)
+	}
 	var head string
-	switch e.args.EditMode {
+	switch e.args.mode() {
 	case modeDelete:
-		return fmt.Sprintf("Cell %s (place %d) was deleted from %s.", done.Name, done.Index, s.name()) + renamed(done.Index+1, last, -1)
+		return s.answer(fmt.Sprintf("Cell %s (%s) was deleted from %s.", done.Name, place(nb.Len()), s.name())+renamed(done.Index+1, last, -1), "")
 	case modeInsert:
-		head = fmt.Sprintf("A %s cell was inserted in %s: %s, place %d.", done.Type, s.name(), done.Name, done.Index) + renamed(done.Index, last, 1)
+		head = fmt.Sprintf("A %s cell was inserted in %s: %s, %s.", done.Type, s.name(), done.Name, place(nb.Len()+1)) + renamed(done.Index, last, 1)
 	default:
-		head = fmt.Sprintf("Cell %s (%s, place %d) of %s has been updated.", done.Name, typeName(done.Type), done.Index, s.name())
+		head = fmt.Sprintf("Cell %s (%s, %s) of %s has been updated.", done.Name, typeName(done.Type), place(nb.Len()), s.name())
 		if done.Cleared {
 			head += " Its outputs were cleared."
 		}
@@ -279,7 +310,7 @@ func (e *cellEditing) answer(s *spot, nb *notebook.Notebook, done notebook.Chang
 		half := max(room-64, 0) / 2
 		cell = headOf(cell, half) + fmt.Sprintf("\n… (%s of the cell are not repeated here)\n", amount(int64(len(cell)-2*half))) + tailOf(cell, half)
 	}
-	return head + "\n" + cell
+	return s.answer(head, cell)
 }
 
 // cell is the cell as Read would show it now: what was just written has not
@@ -289,7 +320,7 @@ func (e *cellEditing) cell(nb *notebook.Notebook, done notebook.Change) string {
 	if done.Type == notebook.Code {
 		language = fmt.Sprintf(" language=\"%s\"", nb.Language())
 	}
-	return fmt.Sprintf("<cell id=\"%s\" type=\"%s\"%s>%s</cell id=\"%s\">", done.Name, typeName(done.Type), language, *e.args.NewSource, done.Name)
+	return fmt.Sprintf("<cell id=\"%s\" type=\"%s\"%s>%s</cell id=\"%s\">", done.Name, typeName(done.Type), language, text.EscapeFrame(*e.args.NewSource), done.Name)
 }
 
 // typeName is a cell's type as it can stand in an answer: a file may hold
@@ -309,7 +340,23 @@ func renamed(first, last, by int) string {
 	case first > last:
 		return ""
 	case first == last:
-		return fmt.Sprintf(" What was cell-%d is now cell-%d.", first, first+by)
+		return fmt.Sprintf(" What was cell-%d is now cell-%d (cell-0 is the first).", first, first+by)
 	}
-	return fmt.Sprintf(" What was cell-%d to cell-%d is now cell-%d to cell-%d.", first, last, first+by, last+by)
+	return fmt.Sprintf(" What was cell-%d to cell-%d is now cell-%d to cell-%d (cell-0 is the first).", first, last, first+by, last+by)
+}
+
+// ordinal is a number as it stands in a row: 1st, 2nd, 11th.
+func ordinal(n int) string {
+	ending := "th"
+	if n%100 < 11 || n%100 > 13 {
+		switch n % 10 {
+		case 1:
+			ending = "st"
+		case 2:
+			ending = "nd"
+		case 3:
+			ending = "rd"
+		}
+	}
+	return strconv.Itoa(n) + ending
 }

@@ -1,6 +1,8 @@
 package tools
 
 import (
+	"fmt"
+
 	"github.com/fsmcp/fsmcp/internal/edit"
 	"github.com/fsmcp/fsmcp/internal/state"
 )
@@ -9,45 +11,57 @@ import (
 // who prefer that to a refusal: where old_string is in one place only, which
 // was shown and did not change. The answer tells the outside change. ok is
 // false where any of this does not hold, and the gate has to speak.
-func (e *editing) overtaken(s *spot, c *held) (change *change, ok bool) {
-	rec, known := e.call.Session.files.Get(c.path)
-	if !known || c.unchanged(rec) {
+func (e *editing) overtaken(s *spot, c *held, f found) (change *change, ok bool) {
+	if s.hidden || c.unchanged() { // the answer could not tell the change
 		return nil, false
 	}
-	old, err := kept(rec)
+	old, ok := c.kept()
+	if !ok || old.Enc != c.doc.Enc || len(f.splices) != 1 {
+		return nil, false
+	}
+	diff := changesOf(old, c.doc)
+	body, ok := diff.whole()
+	if !ok || !e.passed(e.call, body) {
+		return nil, false
+	}
+	carried := c.rec.Shown.Through(diff.splices, false)
+	all := c.rec.Shown.Through(diff.splices, true)
+	if e.Preferences().Gate == GateFull && len(all.Missing(c.stamp.Size)) > 0 || !carried.Covers(spansOf(f.splices)[0]) {
+		return nil, false
+	}
+	change, err := e.replacing(s, c, c.recorded(carried, state.ByTelling), f)
 	if err != nil {
 		return nil, false
 	}
-	told, ok := tell(old, c.doc)
-	if !ok || !e.passed(e.call, told.body) {
-		return nil, false
-	}
-	carried := rec.Shown.Through(told.splices, false)
-	all := rec.Shown.Through(told.splices, true)
-	unseen := all.Missing(c.stamp.Size)
-	if want := e.demanded(c); want == everything && len(unseen) > 0 || want == whatFits && len(unseen) > 0 && unseen.Len() <= showUnseen {
-		return nil, false
-	}
-	res, err := edit.Apply(c.doc.Text, e.request(s))
-	if err != nil || len(res.Splices) != 1 {
-		return nil, false
-	}
-	splices, err := rawSplices(c.doc, res.Splices)
-	if err != nil || !carried.Covers(spansOf(splices)[0]) {
-		return nil, false
-	}
-	now := c.stamped(rec.Moved(c.hash(), carried, state.ByTelling, c.content()))
-	change, err = e.replacing(s, c, now, res, splices)
-	if err != nil {
-		return nil, false
-	}
-	change.result.Blocks[0].Text += "\nThe file had changed since it was read; the edit was made in it as it is now. This is that change (number, then - for a line that is gone, + for one that is there now):\n" + told.body
+	change.result.Blocks[0].Text += fmt.Sprintf("\nThe file had changed since it was read; the edit was made in it as it is now. This is that change %s:\n%s", diffForm, body)
 	e.call.whenSent(func() {
 		rec, known := e.call.Session.files.Get(c.path)
-		if known && rec.Hash == change.record.Hash {
-			rec.Shown = rec.Shown.Union(all.Through(lengths(splices), true))
+		if known && rec.Stamp == change.record.Stamp {
+			rec.Shown = rec.Shown.Union(all.Through(lengths(f.splices), true))
 			e.call.Session.files.Put(c.path, rec)
 		}
 	})
 	return change, true
+}
+
+// reminded returns the record of a file whose outside change a reminder has shown in
+// full, for an edit whose exact match proves that the caller knows those bytes. They
+// count as told, not as shown: another agent may have been the one that saw them.
+func (e *editing) reminded(c *held, f found, miss error) (rec state.Record, ok bool) {
+	old, kept := c.kept()
+	told, follows := e.call.Session.follower(c.path)
+	if miss != nil || f.res.Rule != edit.Exact || !kept || !follows || old.Enc != c.doc.Enc || c.unchanged() {
+		return rec, false
+	}
+	if t := told.told; t == nil || !t.whole || t.base != c.rec.Sum() || t.sum != c.hash() {
+		return rec, false
+	}
+	diff := changesOf(old, c.doc)
+	rec = c.recorded(c.rec.Shown.Through(diff.splices, false), state.ByTelling)
+	rec.Told = c.rec.Told.Through(diff.splices, false).Union(state.Ranges{}.Through(diff.splices, true))
+	known := rec.Shown.Union(rec.Told)
+	if e.Preferences().Gate == GateFull && len(known.Missing(c.stamp.Size)) > 0 {
+		return rec, false
+	}
+	return rec, len(unseen(known, spansOf(f.splices))) == 0
 }

@@ -16,7 +16,7 @@ const mostParsed = 1 << 20
 type parsed struct {
 	path string // resolved
 	raw  []byte
-	sum  state.Sum
+	hash func() state.Sum
 	nb   *notebook.Notebook // of raw
 }
 
@@ -41,6 +41,6 @@ func (s *Session) keepParsed(p parsed) {
 func (s *Session) parseAhead(path string, raw []byte, sum state.Sum) {
 	defer func() { _ = recover() }() // the next call parses for itself, and tells
 	if nb, err := notebook.Parse(raw); err == nil {
-		s.keepParsed(parsed{path, raw, sum, nb})
+		s.keepParsed(parsed{path, raw, func() state.Sum { return sum }, nb})
 	}
 }

@@ -1,7 +1,10 @@
 package tools
 
 import (
+	"bytes"
+	"cmp"
 	"crypto/sha256"
+	"hash"
 	"io"
 	"slices"
 
@@ -9,28 +12,50 @@ import (
 	"github.com/fsmcp/fsmcp/internal/state"
 )
 
-// partOf hashes a range of a big file as it is now.
-func partOf(r io.ReaderAt, s state.Span) (state.Part, error) {
-	h := sha256.New()
-	if _, err := io.Copy(h, io.NewSectionReader(r, s.Start, s.End-s.Start)); err != nil {
-		return state.Part{}, err
+// standing leaves out of parts those whose bytes are not in their place any more, and
+// reports whether there are such. It looks at those that touch spans, nil: at all.
+func standing(r io.ReaderAt, parts []state.Part, spans []state.Span) (out []state.Part, lost bool, err error) {
+	for _, p := range parts {
+		if spans == nil || touches(p.Span, spans) {
+			h := sha256.New()
+			if _, err := io.Copy(h, io.NewSectionReader(r, p.Start, p.End-p.Start)); err != nil {
+				return nil, false, err
+			}
+			if p.Sum != state.Sum(h.Sum(nil)) {
+				lost = true
+				continue
+			}
+		}
+		out = append(out, p)
 	}
-	return state.Part{Span: s, Sum: state.Sum(h.Sum(nil))}, nil
+	return out, lost, nil
 }
 
-// holding returns the parts whose bytes are still in their place.
-func holding(r io.ReaderAt, parts []state.Part) ([]state.Part, error) {
-	var out []state.Part
+// partsIn hashes spans of a file that is held in memory.
+func partsIn(raw []byte, spans state.Ranges) []state.Part {
+	parts := make([]state.Part, len(spans))
+	for i, s := range spans {
+		parts[i] = state.Part{Span: s, Sum: sha256.Sum256(raw[s.Start:s.End])}
+	}
+	return parts
+}
+
+// shownBy are the bytes of parts.
+func shownBy(parts []state.Part) (shown state.Ranges) {
 	for _, p := range parts {
-		now, err := partOf(r, p.Span)
-		if err != nil {
-			return nil, err
-		}
-		if now.Sum == p.Sum {
-			out = append(out, p)
+		shown = shown.Add(p.Span)
+	}
+	return shown
+}
+
+// wholeSum is the hash of a file of so many bytes, if one of its parts is all of it.
+func wholeSum(parts []state.Part, size int64) state.Sum {
+	for _, p := range parts {
+		if p.Span == (state.Span{End: size}) {
+			return p.Sum
 		}
 	}
-	return out, nil
+	return state.Sum{}
 }
 
 // withPart adds a part; one that lies within it goes.
@@ -42,28 +67,21 @@ func withPart(parts []state.Part, p state.Part) []state.Part {
 }
 
 // carryParts takes parts through an edit: those before and behind a splice
-// move, those it touches are hashed as they will be.
-func carryParts(old io.ReaderAt, size int64, parts []state.Part, splices []save.Splice) ([]state.Part, state.Ranges, error) {
+// move, those it touches, which must stand, are hashed as they will be.
+func carryParts(old io.ReaderAt, size int64, parts []state.Part, splices []save.Splice) ([]state.Part, error) {
 	var out []state.Part
-	var shown, touched state.Ranges
-	moves := lengths(splices)
+	var touched state.Ranges
+	moves, spans := lengths(splices), spansOf(splices)
 	for _, p := range parts {
-		if touches(p.Span, splices) {
+		if touches(p.Span, spans) {
 			touched = touched.Add(p.Span)
 			continue
 		}
 		moved := state.Ranges{p.Span}.Through(moves, false)[0]
 		out = append(out, state.Part{Span: moved, Sum: p.Sum})
-		shown = shown.Add(moved)
 	}
 	hashed, err := partsOf(old, size, splices, touched.Through(moves, true))
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, p := range hashed {
-		shown = shown.Add(p.Span)
-	}
-	return append(out, hashed...), shown, nil
+	return append(out, hashed...), err
 }
 
 // partsOf hashes spans of the file as it will be.
@@ -86,13 +104,11 @@ func sumSpliced(old io.ReaderAt, size int64, splices []save.Splice, s state.Span
 	return state.Sum(h.Sum(nil)), err
 }
 
-func touches(s state.Span, splices []save.Splice) bool {
-	for _, c := range splices {
-		if c.Start <= s.End && s.Start <= c.End {
-			return true
-		}
-	}
-	return false
+// touches reports whether one of the ascending spans overlaps s or begins where it
+// ends.
+func touches(s state.Span, spans []state.Span) bool {
+	i, _ := slices.BinarySearchFunc(spans, s.Start, func(c state.Span, at int64) int { return cmp.Compare(c.End, at) })
+	return i < len(spans) && spans[i].Start <= s.End
 }
 
 // lengths says of splices what the record needs to know.
@@ -102,6 +118,39 @@ func lengths(splices []save.Splice) []state.Splice {
 		out[i] = state.Splice{Start: c.Start, End: c.End, New: int64(len(c.New))}
 	}
 	return out
+}
+
+// sumsOf hashes a file in memory as it was and as it will be, of size bytes. Both begin
+// alike, and that is hashed once.
+func sumsOf(raw []byte, splices []save.Splice, size int64) (was, is state.Sum) {
+	head := splices[0].Start
+	h := sha256.New()
+	h.Write(raw[:head])
+	twin, err := h.(hash.Cloner).Clone()
+	if err != nil {
+		panic(err) // a SHA-256 can be cloned
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = copySpliced(twin, bytes.NewReader(raw), int64(len(raw)), splices, state.Span{Start: head, End: size}) // from memory
+		twin.Sum(is[:0])
+	}()
+	h.Write(raw[head:])
+	h.Sum(was[:0])
+	<-done
+	return was, is
+}
+
+// splicedBytes is a file in memory as it will be, of size bytes.
+func splicedBytes(raw []byte, splices []save.Splice, size int64) []byte {
+	out := make([]byte, 0, size)
+	at := int64(0)
+	for _, s := range splices {
+		out = append(append(out, raw[at:s.Start]...), s.New...)
+		at = s.End
+	}
+	return append(out, raw[at:]...)
 }
 
 // copySpliced writes the bytes [s.Start, s.End) of the file as it will be.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/media"
+	"github.com/fsmcp/fsmcp/internal/text"
 )
 
 // Pages reads PDFs outside this process. The errors are *media.PagesError,
@@ -29,15 +30,13 @@ const (
 func (r *reading) pdf(ctx context.Context, size int64) (*Result, error) {
 	name := r.spot.name()
 	switch {
-	case !r.want.plain || r.want.column > 0 || r.want.cell != "" || r.want.region != "":
-		return nil, refuse(slugBadArgument, "%s is a PDF: offset, limit, column, cell_id and region are for other kinds of files. Leave them out; pages names pages, such as \"1-5\".", name)
 	case size > media.MaxPDF:
-		return nil, refuse(slugTooLarge, "PDF file exceeds maximum allowed size of 32MB. %s has %s; have it divided, or its text extracted, by another program.", name, amount(size))
+		return nil, refuse(slugTooLarge, "PDF file exceeds maximum allowed size of 32MB. %s has %s; have it divided, or its text extracted, by another program.", name, beyond(size, media.MaxPDF))
 	case r.Pages == nil:
 		return nil, pdfError(name, media.ErrNoPDF)
 	}
 	style := r.pdfStyle(r.call)
-	q := media.PDFRequest{Pages: r.want.pages, Pictures: media.PagePictures, InOrder: style.Pictures == PicturesAlways, Room: pdfRoom, Text: pdfText}
+	q := media.PDFRequest{Pages: r.want.pages, Pictures: media.PagePictures, Choose: style.Pictures == PicturesAuto, Room: pdfRoom, Text: pdfText}
 	if style.Pictures == PicturesNever {
 		q.Pictures = 0
 	}
@@ -73,7 +72,7 @@ func (r *reading) shownPages(size int64, q media.PDFRequest, res media.PDFResult
 	if res.Behind > 0 {
 		shown = shown[:len(res.Pages)]
 	}
-	head := fmt.Sprintf("PDF file read: %s (%s), pages %s of %d", r.spot.name(), amount(size), media.Spoken(shown), res.Count)
+	head := fmt.Sprintf("PDF file read: %s (%s), %s %s of %d", r.spot.name(), amount(size), plural(len(shown), "page", "pages"), media.Spoken(shown), res.Count)
 	out := &Result{Meta: map[string]any{"fsmcp/pages": res.Count, "fsmcp/originalSize": size}}
 	if res.Document != nil {
 		attached := fmt.Sprintf("(The document follows as a PDF of %d %s. Where you cannot see it, have the user set pdf.mode to pages.)", len(shown), plural(len(shown), "page", "pages"))
@@ -85,14 +84,14 @@ func (r *reading) shownPages(size int64, q media.PDFRequest, res media.PDFResult
 	}
 	out.Blocks = []Block{{Text: textResult(head, r.misnamed(media.PDF), unattached(q, res), remarks(q, res), r.spot.note()).Blocks[0].Text}}
 	for _, p := range res.Pages {
-		text := p.Text
-		if text == "" {
-			text = "(no text on this page)"
+		body := text.EscapeFrame(p.Text)
+		if body == "" {
+			body = "(no text on this page)"
 		}
 		if p.Cut > 0 {
-			text += fmt.Sprintf("\n(%d more bytes of this page's text have no room in an answer. The picture may show them; else have the text extracted by another program.)", p.Cut)
+			body += fmt.Sprintf("\n(%d more bytes of this page's text have no room in an answer. The picture may show them; else have the text extracted by another program.)", p.Cut)
 		}
-		out.Blocks = append(out.Blocks, Block{Text: fmt.Sprintf("--- page %d of %d ---\n%s", p.Number, res.Count, text)})
+		out.Blocks = append(out.Blocks, Block{Text: fmt.Sprintf("--- page %d of %d ---\n%s", p.Number, res.Count, body)})
 		if p.Picture != nil {
 			out.Blocks = append(out.Blocks, Block{Data: p.Picture, MIME: media.JPEG.MIME()})
 		}
@@ -118,13 +117,25 @@ func remarks(q media.PDFRequest, res media.PDFResult) string {
 	if res.Set.Clipped {
 		add("(The document ends with page %d.)", res.Count)
 	}
-	var bare []int
+	var bare, plain, coarse []int
 	for _, p := range res.Pages {
-		if p.Picture == nil {
+		switch {
+		case p.Plain:
+			plain = append(plain, p.Number)
+		case p.Picture == nil:
 			bare = append(bare, p.Number)
+		case p.Coarse:
+			coarse = append(coarse, p.Number)
 		}
 	}
-	switch drawn := len(res.Pages) - len(bare); {
+	if len(plain) > 0 {
+		add("(%s %s text alone, without %s. Read pages=\"%d\" shows one page with its picture.)",
+			plural(len(plain), "Page", "Pages")+" "+media.Spoken(plain), plural(len(plain), "is", "are"), plural(len(plain), "a picture", "pictures"), plain[0])
+	}
+	if len(coarse) > 0 {
+		add("(%s: one answer has no room for finer pictures.)", plural(len(coarse), "Page ", "Pages ")+media.Spoken(coarse)+plural(len(coarse), " is shown coarser", " are shown coarser"))
+	}
+	switch drawn := len(res.Pages) - len(bare) - len(plain); {
 	case len(bare) == 0:
 	case q.Pictures == 0:
 		add("(Pages come as text alone: the setting pdf.images is never.)")
@@ -148,7 +159,7 @@ func remarks(q media.PDFRequest, res media.PDFResult) string {
 	if len(res.Attachments) > 0 {
 		names := make([]string, len(res.Attachments))
 		for i, n := range res.Attachments {
-			names[i] = fsys.Printable(n)
+			names[i] = fsys.InSentence(n)
 		}
 		more := ""
 		if res.MoreAttached > 0 {
@@ -193,7 +204,7 @@ func pdfError(name string, err error) error {
 	case errors.Is(err, media.ErrLocked):
 		return refuse(slugBrokenFile, "The PDF %s is encrypted with a password and cannot be read. Ask the user for an unlocked copy.", name)
 	case errors.As(err, &damage):
-		return refuse(slugBrokenFile, "The PDF %s cannot be read: it is damaged (%s). Have it made anew, or mended by another program, and read that.", name, strings.TrimSuffix(damage.What, "."))
+		return refuse(slugBrokenFile, "The PDF %s cannot be read: it is damaged (%s). Have it made anew, or mended by another program, and read that.", name, inWords(damage.What))
 	case errors.Is(err, media.ErrNoPDF):
 		return refuse(slugBinary, "%s is a PDF. PDFs are read by the program fsmcp-media, which does not lie beside fsmcp here; have the user put it there (make build makes both) or name it in FSMCP_MEDIA, or extract the text by another program.", name)
 	case errors.As(err, &lost):
@@ -207,7 +218,7 @@ func pdfError(name string, err error) error {
 func chapters(all []media.Chapter) string {
 	var out []string
 	for _, c := range all {
-		title := fsys.Printable(c.Title)
+		title := fsys.InSentence(c.Title)
 		if c.Page > 0 {
 			title += fmt.Sprintf(" (page %d)", c.Page)
 		}

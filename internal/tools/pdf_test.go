@@ -146,11 +146,11 @@ func TestPDFsWithinWhatIsAllowed(t *testing.T) {
 		is     func(q media.PDFRequest) bool
 	}{
 		{Preferences{}, ClientLimits{}, func(q media.PDFRequest) bool {
-			return q.Pictures == 7 && !q.InOrder && q.Document == 0 && q.Room <= 2_621_440 && q.Room > 2_600_000 && q.Text <= 200_000
+			return q.Pictures == 7 && q.Choose && q.Document == 0 && q.Room <= 2_621_440 && q.Room > 2_600_000 && q.Text <= 200_000
 		}},
 		{Preferences{}, ClientLimits{Chars: 1_048_576, Answer: 1_048_576}, func(q media.PDFRequest) bool { return q.Room < 1_048_576 && q.Room > 1_030_000 }},
 		{Preferences{}, ClientLimits{Tokens: 10_000}, func(q media.PDFRequest) bool { return q.Text < 30_000 && q.Text > 20_000 }},
-		{style(PDFStyle{Pictures: PicturesAlways}), ClientLimits{}, func(q media.PDFRequest) bool { return q.InOrder && q.Pictures == 7 }},
+		{style(PDFStyle{Pictures: PicturesAlways}), ClientLimits{}, func(q media.PDFRequest) bool { return !q.Choose && q.Pictures == 7 }},
 		{style(PDFStyle{Pictures: PicturesNever}), ClientLimits{}, func(q media.PDFRequest) bool { return q.Pictures == 0 }},
 		{style(PDFStyle{Document: true}), ClientLimits{}, func(q media.PDFRequest) bool { return q.Document == 5_767_168 }},
 		{style(PDFStyle{Document: true}), ClientLimits{Answer: 1_048_576}, func(q media.PDFRequest) bool {
@@ -198,8 +198,12 @@ func TestPagesSayWhatIsMissing(t *testing.T) {
 		{PDFStyle{}, media.PDFResult{Pages: []media.PDFPage{page(1, true), page(2, true)}}, nil, "text alone"},
 		{PDFStyle{}, media.PDFResult{Pages: []media.PDFPage{page(1, true), page(2, false)}}, []string{`(Page 2 comes as text alone: one answer has room for 1 page picture. Read pages="2" shows more.)`}, ""},
 		{PDFStyle{}, media.PDFResult{Pages: []media.PDFPage{page(1, false), page(2, true), page(3, false)}}, []string{`(Pages 1,3 come as text alone: one answer has room for 1 page picture. Read pages="1,3" shows more.)`}, ""},
+		{PDFStyle{}, media.PDFResult{Pages: []media.PDFPage{{Number: 1, Text: "t", Plain: true}, page(2, true), {Number: 3, Text: "t", Plain: true}}}, []string{`(Pages 1,3 are text alone, without pictures. Read pages="1" shows one page with its picture.)`}, "come"},
+		{PDFStyle{}, media.PDFResult{Pages: []media.PDFPage{{Number: 1, Text: "t", Plain: true}, page(2, false)}}, []string{`(Page 1 is text alone, without a picture. Read pages="1" shows one page with its picture.)`, "(Page 2 comes as text alone: no picture of a page fits"}, ""},
+		{PDFStyle{}, media.PDFResult{Pages: []media.PDFPage{page(1, true), {Number: 2, Picture: picture, Coarse: true}}}, []string{"(Page 2 is shown coarser: one answer has no room for finer pictures.)"}, "alone"},
 		{PDFStyle{}, media.PDFResult{Pages: []media.PDFPage{page(1, false)}}, []string{"(Page 1 comes as text alone: no picture of a page fits"}, "shows more"},
 		{PDFStyle{Pictures: PicturesNever}, media.PDFResult{Pages: []media.PDFPage{page(1, false)}}, []string{"the setting pdf.images is never"}, "Read pages"},
+		{PDFStyle{}, media.PDFResult{Behind: 2, Pages: []media.PDFPage{page(1, true)}}, []string{"), page 1 of 3"}, "pages 1 of"},
 		{PDFStyle{}, media.PDFResult{Behind: 3, Pages: []media.PDFPage{page(1, true), page(2, true)}}, []string{"pages 1-2 of 3", `(One answer has no room for more text. Next: Read pages="3".)`}, ""},
 		{PDFStyle{}, media.PDFResult{Pages: []media.PDFPage{{Number: 1, Text: "start", Cut: 99, Picture: picture}}}, []string{"start\n(99 more bytes of this page's text have no room in an answer."}, ""},
 		{PDFStyle{}, media.PDFResult{Attachments: []string{"a.txt", "b.txt"}, Pages: []media.PDFPage{page(1, true)}}, []string{"not opened: a.txt, b.txt.)"}, "more"},

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/media"
@@ -22,9 +21,6 @@ type Pictures interface {
 // picture answers Read of an image: a text that stands on its own, and the image.
 func (r *reading) picture(ctx context.Context, kind media.Kind, size int64) (*Result, error) {
 	name := r.spot.name()
-	if !r.want.plain || r.want.column > 0 || r.want.cell != "" {
-		return nil, refuse(slugBadArgument, "%s is an image (%s): offset, limit, column and cell_id are for text and notebooks. Leave them out; region shows a part of an image.", name, kind)
-	}
 	if kind == media.HEIC || kind == media.AVIF {
 		return nil, refuse(slugBrokenFile, "%s is a picture of the kind %s, which fsmcp does not decode. Have it converted to PNG or JPEG and read that.", name, kind)
 	}
@@ -64,6 +60,9 @@ func (r *reading) picture(ctx context.Context, kind media.Kind, size int64) (*Re
 // imageLimits are those of the settings, and what the client passes on.
 func (h *House) imageLimits(call Call) media.Limits {
 	l := media.DefaultLimits()
+	if n := h.Preferences().SentSide; n > 0 {
+		l.Side = min(l.Side, n)
+	}
 	if n := h.Preferences().ImageTokens; n > 0 {
 		l.Tokens = n
 	}
@@ -153,7 +152,11 @@ func (h *House) develop(ctx context.Context, call Call, file io.ReaderAt, size i
 
 // shownPicture is the answer with a picture.
 func (r *reading) shownPicture(f media.Facts, size int64, p media.Result) *Result {
-	head := fmt.Sprintf("Image file read: %s (%s, %dx%d, %s)", r.spot.name(), f.Kind, f.Width, f.Height, amount(size))
+	sent := ""
+	if p.As != f.Kind {
+		sent = fmt.Sprintf(", sent as %s", p.As)
+	}
+	head := fmt.Sprintf("Image file read: %s (%s, %dx%d, %s%s)", r.spot.name(), f.Kind, f.Width, f.Height, amount(size), sent)
 	return &Result{
 		Blocks: []Block{
 			{Text: textResult(head, r.misnamed(f.Kind), firstOf(f.Kind, p), faded(p), p.Shown.Line(), r.spot.note()).Blocks[0].Text},
@@ -176,7 +179,7 @@ func (r *reading) misnamed(kind media.Kind) string {
 	if other, known := own[ext]; !known || other == kind {
 		return ""
 	}
-	return fmt.Sprintf("(The name ends in .%s, but the file is a %s by its content.)", fsys.Printable(ext), kind)
+	return fmt.Sprintf("(The name ends in .%s, but the file is a %s by its content.)", fsys.InSentence(ext), kind)
 }
 
 // firstOf says what of a file with several pictures is shown.
@@ -208,9 +211,9 @@ func pictureError(name string, f media.Facts, err error) error {
 	var lost *media.BreakdownError
 	switch {
 	case errors.As(err, &damage) && damage.Rare:
-		return refuse(slugBrokenFile, "The image %s cannot be shown: it is a %s of a sort that fsmcp does not decode (%s). Have it converted to PNG or JPEG by another program, and read that.", name, damage.Kind, strings.TrimSuffix(damage.What, "."))
+		return refuse(slugBrokenFile, "The image %s cannot be shown: it is a %s of a sort that fsmcp does not decode (%s). Have it converted to PNG or JPEG by another program, and read that.", name, damage.Kind, inWords(damage.What))
 	case errors.As(err, &damage):
-		return refuse(slugBrokenFile, "The image %s cannot be shown: as a %s it is damaged (%s). No part of it is shown, since a part would pass for the whole. Have it made anew, or mended by another program, and read that.", name, damage.Kind, strings.TrimSuffix(damage.What, "."))
+		return refuse(slugBrokenFile, "The image %s cannot be shown: as a %s it is damaged (%s). No part of it is shown, since a part would pass for the whole. Have it made anew, or mended by another program, and read that.", name, damage.Kind, inWords(damage.What))
 	case errors.As(err, &region):
 		return badRange(`The region of the image %s cannot be shown: %s. The upright image has %dx%d pixels; region is "x,y,width,height" in these.`, name, region.Reason, f.Width, f.Height)
 	case errors.Is(err, media.ErrNoFit):

@@ -15,13 +15,15 @@ type Preferences struct {
 	// KeepTrailing keeps white space at the line ends of an Edit's new text in
 	// every file.
 	KeepTrailing bool
+	// SettingsFile is the user's own, where rules can be added, as a person writes it.
+	SettingsFile string
 	// HintsBelow are the directories, by their real names, below which an answer
 	// names what speaks to agents and was not read yet; nil: none does.
 	HintsBelow []string
-	// ImageTokens bounds one picture, Bounds what is decoded at all; zero values
-	// mean the usual.
-	ImageTokens int
-	Bounds      media.Bounds
+	// ImageTokens bounds one picture, SentSide its longer side in pixels, Bounds what
+	// is decoded at all; zero values mean the usual.
+	ImageTokens, SentSide int
+	Bounds                media.Bounds
 	// PDF is how PDFs are shown to a client of that name; nil means the usual.
 	PDF func(client string) PDFStyle
 }
@@ -38,7 +40,7 @@ type PagePictures uint8
 
 // The choices, by their names in settings.
 const (
-	PicturesAuto   PagePictures = iota // "auto": those first that hold more than text
+	PicturesAuto   PagePictures = iota // "auto": those that hold more than text
 	PicturesAlways                     // "always": the first ones
 	PicturesNever                      // "never"
 )
@@ -56,38 +58,6 @@ type Gate uint8
 
 // The gates, by their names in settings.
 const (
-	GateAuto  Gate = iota // "auto": everything, or the matches where too much is missing for an error to show it
-	GateFull              // "full": everything, where that fits one Read
-	GateShown             // "shown": the matches
+	GateShown Gate = iota // "shown": what the edit replaces
+	GateFull              // "full": everything
 )
-
-// demand is what a gate wants to have been shown.
-type demand uint8
-
-const (
-	everything demand = iota
-	whatFits          // everything, unless more is missing than an error can show
-	matches           // nothing beyond what the caller looks at itself
-)
-
-// demanded is what an Edit of a held file has to have been shown of it.
-func (h *House) demanded(c *held) demand {
-	switch h.Preferences().Gate {
-	case GateFull:
-		if h.fitsOneRead(c) {
-			return everything
-		}
-	case GateShown:
-		return matches
-	}
-	return whatFits
-}
-
-// fitsOneRead tells whether a plain Read serves the whole file.
-func (h *House) fitsOneRead(c *held) bool {
-	if len(c.raw) > plainBytes || c.doc.Lines() > defaultLines {
-		return false
-	}
-	page := c.doc.Page(1, defaultLines, answerBytes)
-	return !page.More && h.Counter.Count(page.Body) <= h.MaxTokens
-}

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"time"
 
@@ -23,9 +24,10 @@ const countFor = 200 * time.Millisecond
 
 // want is what part of a text a Read asks for.
 type want struct {
-	first, limit int
+	first, limit int // limit counts characters where there is a column
 	column       int // 0: whole lines
 	plain        bool
+	bounded      bool   // the caller has given the limit
 	cell         string // of a notebook
 	region       string // of a picture, as given
 	pages        string // of a PDF, as given
@@ -38,27 +40,55 @@ func (w want) view() state.View {
 
 // want checks the arguments and fills in what they leave out.
 func (a *ReadArgs) want() (want, error) {
-	w := want{first: 1, limit: defaultLines, plain: a.Offset == nil && a.Limit == nil, cell: a.CellID, region: a.Region, pages: a.Pages}
+	w := want{first: 1, limit: defaultLines, plain: a.Offset == nil && a.Limit == nil, bounded: a.Limit != nil, cell: a.CellID, region: a.Region, pages: a.Pages}
 	if a.Offset != nil {
 		w.first = max(1, *a.Offset)
 	}
+	if a.Column != nil {
+		w.column, w.limit = *a.Column, defaultColumns
+	}
 	if a.Limit != nil {
 		w.limit = *a.Limit
-	}
-	if a.Column != nil {
-		w.column = *a.Column
 	}
 	switch {
 	case a.Offset != nil && *a.Offset < 0:
 		return w, badRange("offset is the number of the first line, counted from 1; %d is negative.", *a.Offset)
 	case a.Limit != nil && *a.Limit <= 0:
-		return w, badRange("limit is how many lines to read and must be at least 1; %d is not.", *a.Limit)
+		return w, badRange("limit is how many lines to read (with column: characters) and must be at least 1; %d is not.", *a.Limit)
 	case a.Column != nil && *a.Column <= 0:
 		return w, badRange("column is the number of the first character, counted from 1; %d is not one.", *a.Column)
-	case a.Column != nil && a.CellID == "" && (a.Offset == nil || w.limit != 1):
-		return w, refuse(slugBadArgument, "column pages through one long line: give offset (the line) and limit: 1 with it.")
 	}
 	return w, nil
+}
+
+// ignore drops the arguments that the kind of the file has no use for, and notes
+// which of them were given: models fill in whatever a tool offers.
+func (r *reading) ignore(kind string, useless ...string) {
+	a := r.args
+	var given []string
+	for _, name := range useless {
+		ok := false
+		switch name {
+		case "offset":
+			ok = a.Offset != nil
+		case "limit":
+			ok = a.Limit != nil
+		case "column":
+			ok = a.Column != nil
+		case "cell_id":
+			ok, r.want.cell = a.CellID != "", ""
+		case "region":
+			ok, r.want.region = a.Region != "", ""
+		case "pages":
+			ok, r.want.pages = a.Pages != "", ""
+		}
+		if ok {
+			given = append(given, name)
+		}
+	}
+	if len(given) > 0 {
+		r.spot.notes = append(r.spot.notes, fmt.Sprintf("(Ignored, because the file is %s: %s.)", kind, strings.Join(given, ", ")))
+	}
 }
 
 func badRange(format string, a ...any) error {
@@ -95,26 +125,13 @@ func (h *House) read(ctx context.Context, call Call, a *ReadArgs) (*Result, erro
 		return nil, err
 	}
 	defer done()
-	if h.unread(call.Session, s, w) {
-		return unchanged(s), nil
-	}
 	f, err := s.Open()
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	r := reading{House: h, spot: s, call: call, want: w, file: f, meter: h.meter(ctx, call, s)}
+	r := reading{House: h, spot: s, call: call, args: a, want: w, file: f, meter: h.meter(ctx, call, s)}
 	return r.answer(ctx)
-}
-
-// unread tells whether the answer may be a stub without a look at the file:
-// its stamp proves that it is unchanged.
-func (h *House) unread(session *Session, s *spot, w want) bool {
-	if w.region != "" || w.pages != "" { // what a text does not have
-		return false
-	}
-	rec, ok := session.files.Get(s.Path)
-	return ok && h.Preferences().Dedup && rec.Proves(s.Stamp) && session.files.Stub(s.Path, w.view())
 }
 
 // The reminders of the reference, word for word.
@@ -142,8 +159,10 @@ type reading struct {
 	*House
 	spot *spot
 	call Call
+	args *ReadArgs
 	want want
 	file *fsys.File
+	eol  text.EOL // of the text, once that is known
 
 	meter *meter
 }
@@ -165,22 +184,21 @@ func (r *reading) answer(ctx context.Context) (*Result, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case kind != media.PDF && r.want.pages != "":
-		return nil, refuse(slugBadArgument, "pages names pages of a PDF; %s is none. Leave it out.", r.spot.name())
 	case kind.IsImage():
+		r.ignore("an image", "offset", "limit", "column", "cell_id", "pages")
 		return r.steady(stamp, func() (*Result, error) { return r.picture(ctx, kind, stamp.Size) })
 	case kind == media.PDF:
+		r.ignore("a PDF", "offset", "limit", "column", "cell_id", "region")
 		return r.steady(stamp, func() (*Result, error) { return r.pdf(ctx, stamp.Size) })
-	case r.want.region != "":
-		return nil, refuse(slugBadArgument, "region is a part of an image; %s is none. Leave it out.", r.spot.name())
-	}
-	if isNotebook(r.spot) {
+	case isNotebook(r.spot):
+		r.ignore("a notebook", "region", "pages")
 		return r.notebook(ctx, stamp)
 	}
-	if r.want.cell != "" {
-		return nil, refuse(slugBadArgument, "cell_id names a cell of a Jupyter notebook (.ipynb); %s is none. Leave it out.", r.spot.name())
+	r.ignore("a text", "cell_id", "region", "pages")
+	if r.want.column > 0 && r.args.Offset == nil {
+		return nil, refuse(slugBadArgument, "column pages through one long line: give offset (the line) with it. limit then counts characters.")
 	}
-	if r.want.plain && stamp.Size > plainBytes {
+	if r.want.plain && stamp.Size > r.MaxFileBytes {
 		return nil, r.tooLarge(ctx, stamp.Size)
 	}
 	leave, err := r.admit(ctx, stamp.Size)
@@ -213,14 +231,14 @@ func (r *reading) empty(stamp fsys.Stamp) (*Result, error) {
 	case "pdf":
 		return nil, refuse(slugBrokenFile, "PDF file is empty: %s\nIt has no bytes: have it made anew, or name another file.", r.spot.name())
 	}
-	rec := state.Record{Stamp: stamp, Settled: stamp.Settled(r.Now()), Hash: sha256.Sum256(nil), Content: []byte{}}
+	rec := state.Record{Stamp: stamp, Settled: stamp.Settled(r.Now()), Content: []byte{}}
 	r.call.whenSent(func() { r.call.Session.files.Put(r.spot.Path, rec) })
 	return textResult(r.spot.note(), emptyReminder), nil
 }
 
 // shownEmpty answers for a file that holds a byte order mark alone.
 func (r *reading) shownEmpty(c *held) *Result {
-	rec := c.stamped(state.Record{Hash: c.hash(), Content: c.content(), Shown: state.Ranges{}.Add(state.Span{End: c.stamp.Size})})
+	rec := c.recorded(state.Ranges{}.Add(state.Span{End: c.stamp.Size}), state.ByRead)
 	r.call.whenSent(func() { r.call.Session.files.Put(c.path, rec) })
 	return textResult(r.spot.note(), emptyReminder)
 }
@@ -244,35 +262,34 @@ func (r *reading) tooLarge(ctx context.Context, size int64) error {
 	if err != nil {
 		return r.unreadable(err)
 	}
-	page, err := scan.Page(ctx, r.file, 1, defaultLines, r.MaxTokens*8, 0)
+	page, err := scan.Page(ctx, r.file, 1, defaultLines, min(r.room(r.call), r.MaxTokens*8), 0)
 	if err != nil {
 		return r.unreadable(err)
 	}
-	next := r.fitting(page, r.MaxTokens)
-	return refuse(slugTooLarge, "File content (%s) exceeds maximum allowed size (256KB). Please use offset and limit parameters to read specific portions of the file, or search for specific content. A call that fits: Read %s.",
-		amount(size), next)
+	next, _ := r.readCall(1, page)
+	return refuse(slugTooLarge, "File content (%s) exceeds maximum allowed size (%s). Please use offset and limit parameters to read specific portions of the file, or search for specific content. A call that fits: %s.",
+		beyond(size, r.MaxFileBytes), most(r.MaxFileBytes), next)
 }
 
 // held answers from memory.
 func (r *reading) held(ctx context.Context) (*Result, error) {
-	c, err := r.hold(r.call, r.spot, r.file)
+	c, err := r.take(r.call, r.spot, r.file)
 	if err != nil {
 		return nil, err
 	}
 	return r.heldText(ctx, c)
 }
 
-// known is the record of a file, if it is of the bytes that are there.
-func (r *reading) known(c *held) (state.Record, bool) {
-	rec, ok := r.call.Session.files.Get(c.path)
-	return rec, ok && c.unchanged(rec)
-}
-
 // heldText answers with lines of a text in memory.
 func (r *reading) heldText(ctx context.Context, c *held) (*Result, error) {
-	rec, ok := r.known(c)
-	if ok && r.Preferences().Dedup && r.call.Session.files.Stub(c.path, r.want.view()) {
+	same := !c.byParts() && c.unchanged()
+	if same && r.repeated(state.Sum{}) {
 		return unchanged(r.spot), nil
+	}
+	if c.doc == nil {
+		if err := c.decode(r.spot); err != nil {
+			return nil, err
+		}
 	}
 	if c.doc.Text == "" { // a byte order mark and nothing else
 		return r.shownEmpty(c), nil
@@ -281,21 +298,31 @@ func (r *reading) heldText(ctx context.Context, c *held) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !ok {
-		rec = state.Record{Hash: c.hash()}
+	r.eol = c.doc.EOL
+	rec := c.recorded(nil, state.ByRead)
+	if c.byParts() {
+		return r.servedPart(page, rec, func() ([]byte, error) { return c.raw, nil })
 	}
-	rec.Content = c.content()
-	return r.served(page, c.stamped(rec), c.doc.Enc, hex.EncodeToString(rec.Hash[:])), nil
+	if same {
+		rec = c.stamped(c.rec)
+		rec.Content = c.content()
+	}
+	return r.served(page, rec, state.Sum{}), nil
+}
+
+// repeated reports whether the answer can be that nothing changed since the same was
+// served before. sum is of the bytes to be shown, of a file that is not compared as a
+// whole.
+func (r *reading) repeated(sum state.Sum) bool {
+	return r.Preferences().Dedup && r.call.Session.files.Stub(r.spot.Path, r.want.view(), sum)
 }
 
 // scanned answers from a file that is too big to be held.
 func (r *reading) scanned(ctx context.Context, stamp fsys.Stamp) (*Result, error) {
-	files := r.call.Session.files
-	rec, ok := files.Get(r.spot.Path)
+	rec, _ := r.call.Session.files.Get(r.spot.Path)
 	settled := stamp.Settled(r.Now())
-	same := ok && rec.Proves(stamp)
 	scan := rec.Index
-	if !same || scan == nil {
+	if scan == nil || !rec.Proves(stamp) {
 		var err error
 		if scan, err = text.NewScan(ctx, r.file, stamp.Size); err != nil {
 			return nil, r.unreadable(err)
@@ -305,78 +332,57 @@ func (r *reading) scanned(ctx context.Context, stamp fsys.Stamp) (*Result, error
 	if err != nil {
 		return nil, r.unreadable(err)
 	}
-	hash := ""
-	if stamp.Size <= state.WholeHash {
-		if rec, err = r.digested(ctx, rec, ok, same, scan); err != nil {
-			return nil, err
-		}
-		hash = hex.EncodeToString(rec.Hash[:])
-	} else {
-		if rec, err = r.parted(rec, ok, same, page.Shown); err != nil {
-			return nil, err
-		}
+	if after, err := r.file.Stamp(); err != nil || !after.Same(stamp) {
+		settled = false // it changed while it was read: the index may be of neither state
 	}
-	if after, err := r.file.Stamp(); err != nil || !settled || !after.Same(stamp) {
-		settled = false // it may have changed while it was read: only bytes prove anything
-		if err := r.still(ctx, page, scan); err != nil {
-			return nil, err
-		}
-	}
-	rec.Stamp, rec.Settled, rec.Index, rec.Enc = stamp, settled, scan, scan.Enc()
-	return r.served(page, rec, scan.Enc(), hash), nil
+	r.eol = scan.EOL()
+	now := state.Record{Stamp: stamp, Settled: settled, Index: scan, Enc: scan.Enc()}
+	return r.servedPart(page, now, func() ([]byte, error) {
+		raw, _, err := r.file.ReadAll(changeHeld)
+		return raw, err
+	})
 }
 
-// still makes sure that the file was hashed with the bytes that the page shows:
-// they were there before, and they must be there afterwards.
-func (r *reading) still(ctx context.Context, page text.Page, scan *text.Scan) error {
-	again, err := r.fit(ctx, scanning{scan, r.file})
-	if err != nil {
-		return r.unreadable(err)
+// servedPart answers with a page of a file of which only what was shown is compared.
+// now is its record without what was shown before; all reads the whole file. Parts of
+// an older state stay as they are: each proves its own bytes alone. The page is
+// recorded by the very bytes that it shows, whatever becomes of the file meanwhile.
+func (r *reading) servedPart(page text.Page, now state.Record, all func() ([]byte, error)) (*Result, error) {
+	if page.First == 0 {
+		return r.served(page, now, state.Sum{}), nil
 	}
-	if again.Shown != page.Shown || !bytes.Equal(again.Body, page.Body) {
-		return fsys.ErrUnstable
+	old, _ := r.call.Session.files.Get(r.spot.Path)
+	part := state.Part{Span: state.Span(page.Shown), Sum: sha256.Sum256(page.Raw)}
+	if old.Proves(now.Stamp) && old.Parts != nil {
+		if r.repeated(part.Sum) {
+			return unchanged(r.spot), nil
+		}
+		old.Settled, old.Index = now.Settled, now.Index
+		now = old
 	}
-	return nil
-}
-
-// digested brings the record of a file up to state.WholeHash to the bytes that
-// are there.
-func (r *reading) digested(ctx context.Context, rec state.Record, ok, same bool, scan *text.Scan) (state.Record, error) {
-	if same {
-		return rec, nil
-	}
-	sum, err := scan.Digest(ctx, r.file)
-	if err != nil {
-		return rec, err
-	}
-	if ok && rec.Hash == sum {
-		return rec, nil
-	}
-	return state.Record{Hash: sum}, nil
-}
-
-// parted adds what is shown now to the record of a file above state.WholeHash.
-// Parts of an older state stay: the gate compares each with the file.
-func (r *reading) parted(rec state.Record, ok, same bool, shown text.Span) (state.Record, error) {
-	if !ok {
-		rec = state.Record{}
-	}
-	if !same {
-		parts, err := holding(r.file, rec.Parts)
+	now.Parts = withPart(old.Parts, part)
+	now.Shown = shownBy(now.Parts)
+	size := now.Stamp.Size
+	if now.Hash == (state.Sum{}) && size <= changeHeld && len(now.Shown.Missing(size)) == 0 {
+		raw, err := all()
 		if err != nil {
-			return rec, err
+			return nil, err
 		}
-		rec = state.Record{Parts: parts}
-		for _, p := range parts {
-			rec.Shown = rec.Shown.Add(p.Span)
-		}
+		now = joined(now, raw)
 	}
-	part, err := partOf(r.file, state.Span(shown))
-	if err != nil {
-		return rec, err
+	return r.served(page, now, part.Sum), nil
+}
+
+// joined makes one part of those that are all of a file together, as far as they
+// stand: from then on the file can be compared as a whole.
+func joined(rec state.Record, raw []byte) state.Record {
+	rec.Parts, _, _ = standing(bytes.NewReader(raw), rec.Parts, nil)
+	rec.Shown = shownBy(rec.Parts)
+	if size := rec.Stamp.Size; int64(len(raw)) == size && len(rec.Shown.Missing(size)) == 0 {
+		rec.Parts = partsIn(raw, rec.Shown)
+		rec.Hash = wholeSum(rec.Parts, size)
 	}
-	rec.Parts = withPart(rec.Parts, part)
-	return rec, nil
+	return rec
 }
 
 // unreadable words what a scan could not read.
@@ -387,8 +393,23 @@ func (r *reading) unreadable(err error) error {
 	return err
 }
 
-// served notes what is shown and builds the answer.
-func (r *reading) served(page text.Page, rec state.Record, enc text.Encoding, hash string) *Result {
+// written says how a text is written where that is not UTF-8 with line feeds.
+func written(enc text.Encoding, eol text.EOL) string {
+	charset, endings := enc.Name(), eol.Name()
+	switch {
+	case enc.IsUTF8() && endings == "":
+		return ""
+	case enc.IsUTF8():
+		return fmt.Sprintf("(Line endings: %s. Edits keep them.)", endings)
+	case endings == "":
+		return fmt.Sprintf("(Encoding: %s. Edits keep it.)", charset)
+	}
+	return fmt.Sprintf("(Encoding: %s. Line endings: %s. Edits keep both.)", charset, endings)
+}
+
+// served notes what is shown and builds the answer. sum is of the bytes it shows, of a
+// file that is not compared as a whole.
+func (r *reading) served(page text.Page, rec state.Record, sum state.Sum) *Result {
 	if page.First == 0 {
 		return textResult(r.spot.note(), r.behind(page.Total))
 	}
@@ -397,53 +418,106 @@ func (r *reading) served(page text.Page, rec state.Record, enc text.Encoding, ha
 	files, path := r.call.Session.files, r.spot.Path
 	r.call.whenSent(func() {
 		files.Put(path, rec)
-		files.Served(path, r.want.view())
+		files.Served(path, r.want.view(), sum)
 	})
 
-	charset := ""
-	if enc.Name() != "utf-8" {
-		charset = fmt.Sprintf("(Encoding: %s. Edits keep it.)", enc.Name())
-	}
-	result := textResult(string(page.Body), r.spot.note(), charset, page.Notice, r.onward(page))
-	result.Meta = map[string]any{"fsmcp/size": rec.Stamp.Size}
-	if hash != "" {
-		result.Meta["fsmcp/hash"] = hash
-	}
+	result := textResult(string(page.Body), r.spot.note(), written(rec.Enc, r.eol), page.Notice, r.onward(page))
+	result.Meta = meta(rec)
 	if page.Total >= 0 {
 		result.Meta["fsmcp/lines"] = page.Total
 	}
 	return result
 }
 
-// onward names the call that shows what follows, if anything does.
-func (r *reading) onward(page text.Page) string {
-	total := ""
-	if page.Total >= 0 {
-		total = fmt.Sprintf(" of %d", page.Total)
+// meta are the facts of a file for programs: its hash where that is known anyway.
+func meta(rec state.Record) map[string]any {
+	m := map[string]any{"fsmcp/size": rec.Stamp.Size}
+	if rec.Hash != (state.Sum{}) {
+		m["fsmcp/hash"] = hex.EncodeToString(rec.Hash[:])
 	}
+	return m
+}
+
+// onward says what follows the page, if anything does.
+func (r *reading) onward(page text.Page) string {
+	p := part{first: page.First, last: page.Last, total: page.Total, more: page.More}
+	if page.Cut {
+		p.nextColumn = page.NextColumn
+	}
+	if page.Total >= 0 {
+		p.of = fmt.Sprintf(" of %d", page.Total)
+	}
+	return r.want.onward(p)
+}
+
+// part is what an answer shows of a text.
+type part struct {
+	first, last, total int    // lines; the total is -1 where it is not known
+	of                 string // the total in words
+	nextColumn         int    // where the rest of the last line begins; 0: all of it is shown
+	more               bool   // something follows
+	call               string // the arguments that name the text beside the file
+}
+
+// onward says what follows a part: with the call that shows it, unless the caller has
+// drawn the line there itself.
+func (w want) onward(p part) string {
+	left := w.left(p)
 	switch {
-	case page.Cut:
-		return fmt.Sprintf("(Line %d%s goes on. Next: Read offset=%d, limit=1, column=%d.)", page.Last, total, page.Last, page.NextColumn)
-	case page.More:
-		limit := max(r.want.limit, 1)
-		if r.want.column > 0 {
-			limit = defaultLines
+	case p.nextColumn > 0 && left <= 0:
+		return fmt.Sprintf("(Line %d%s goes on at column %d.)", p.last, p.of, p.nextColumn)
+	case p.nextColumn > 0:
+		limit := ""
+		if w.bounded && w.column > 0 {
+			limit = fmt.Sprintf(", limit=%d", left)
 		}
-		if page.Total >= 0 {
-			limit = min(limit, page.Total-page.Last)
+		return fmt.Sprintf("(Line %d%s goes on. Next: Read %soffset=%d, column=%d%s.)", p.last, p.of, p.call, p.last, p.nextColumn, limit)
+	case p.more && left <= 0:
+		return fmt.Sprintf("(Lines %d-%d%s are shown.)", p.first, p.last, p.of)
+	case p.more:
+		limit := min(left, defaultLines)
+		if p.total >= 0 {
+			limit = min(limit, p.total-p.last)
 		}
-		return fmt.Sprintf("(Lines %d-%d%s are shown. Next: Read offset=%d, limit=%d.)", page.First, page.Last, total, page.Last+1, limit)
+		return fmt.Sprintf("(Lines %d-%d%s are shown. Next: Read %soffset=%d, limit=%d.)", p.first, p.last, p.of, p.call, p.last+1, limit)
 	}
 	return ""
+}
+
+// left is how much a part lacks of what the caller wanted, in lines or characters.
+func (w want) left(p part) int {
+	switch {
+	case !w.bounded, w.column == 0 && p.nextColumn > 0:
+		return math.MaxInt
+	case w.column == 0:
+		return w.limit - (p.last - p.first + 1)
+	case p.nextColumn > 0:
+		return w.limit - (p.nextColumn - w.column)
+	}
+	return 0
+}
+
+// room is how many bytes of text an answer to a call has room for.
+func (h *House) room(call Call) int {
+	if c := call.Client.Chars; c > 0 {
+		return max(c-answerRest, 1<<10)
+	}
+	return answerBytes
+}
+
+// bound is how many tokens of text an answer to a call may have: by the settings, and
+// by what its client passes on.
+func (h *House) bound(call Call) int {
+	if c := call.Client.Tokens; c > 0 {
+		return min(c, h.MaxTokens)
+	}
+	return h.MaxTokens
 }
 
 // fit takes the wanted page from a source and brings it within what the client
 // passes on; what exceeds the token limit is refused with a call that fits.
 func (r *reading) fit(ctx context.Context, src source) (text.Page, error) {
-	room := answerBytes
-	if c := r.call.Client.Chars; c > 0 {
-		room = max(c-answerRest, 1<<10)
-	}
+	room, bound := r.room(r.call), r.bound(r.call)
 	w := r.want
 	page, err := src.page(ctx, w, room)
 	if err != nil {
@@ -453,19 +527,16 @@ func (r *reading) fit(ctx context.Context, src source) (text.Page, error) {
 		return page, nil // behind the end
 	}
 	if page.First == 0 { // not even one line fits
-		w.limit, w.column = 1, 1
+		w.limit, w.column = defaultColumns, 1
 		if page, err = src.page(ctx, w, room); err != nil {
 			return page, err
 		}
 	}
 	count := r.tokens(page.Body)
 	if count > r.MaxTokens && w.column == 0 {
-		return page, refuse(slugTooManyTokens, "File content (%d tokens) exceeds maximum allowed tokens (%d). Please use offset and limit parameters to read specific portions of the file, or search for specific content. A call that fits: Read %s.",
-			count, r.MaxTokens, r.fitting(page, r.MaxTokens))
-	}
-	bound := r.MaxTokens
-	if c := r.call.Client.Tokens; c > 0 {
-		bound = min(bound, c)
+		next, _ := r.readCall(page.First, page)
+		return page, refuse(slugTooManyTokens, "File content (%d tokens) exceeds maximum allowed tokens (%d). Please use offset and limit parameters to read specific portions of the file, or search for specific content. A call that fits: %s.",
+			count, r.MaxTokens, next)
 	}
 	if count <= bound {
 		return page, nil
@@ -475,7 +546,11 @@ func (r *reading) fit(ctx context.Context, src source) (text.Page, error) {
 			w.limit = k
 			return src.page(ctx, w, room)
 		}
-		w.limit, w.column = 1, 1
+		w.limit, w.column = defaultColumns, 1
+		if page, err = src.page(ctx, w, room); err != nil {
+			return page, err
+		}
+		count = r.tokens(page.Body)
 	}
 	for count > bound { // a page of columns shrinks until it fits
 		room = max(int(int64(len(page.Body))*int64(bound)/int64(count)*95/100), 16)
@@ -494,11 +569,7 @@ func (r *reading) fit(ctx context.Context, src source) (text.Page, error) {
 // where that comes near the limit.
 func (r *reading) tokens(body []byte) int {
 	rough := tokens.Rough(len(body), r.spot.Asked.Ext())
-	limit := r.MaxTokens
-	if c := r.call.Client.Tokens; c > 0 {
-		limit = min(limit, c)
-	}
-	if rough <= limit/4 {
+	if rough <= r.bound(r.call)/4 {
 		return rough
 	}
 	return r.meter.Count(body)
@@ -518,13 +589,13 @@ func (r *reading) linesWithin(page text.Page, bound int) int {
 	return lo
 }
 
-// fitting names a call on the same place that stays within the limits.
-func (r *reading) fitting(page text.Page, bound int) string {
-	first := max(page.First, r.want.first)
-	if k := r.linesWithin(page, bound); k > 0 {
-		return fmt.Sprintf("offset=%d, limit=%d", first, k)
+// readCall names the Read that shows as many lines of a page as are served, the first
+// of which is number first, and how many these are: one where that is shown in part.
+func (r *reading) readCall(first int, page text.Page) (name string, lines int) {
+	if lines = r.linesWithin(page, r.bound(r.call)); lines > 0 {
+		return fmt.Sprintf("Read offset=%d, limit=%d", first, lines), lines
 	}
-	return fmt.Sprintf("offset=%d, limit=1, column=1", first)
+	return fmt.Sprintf("Read offset=%d, column=1", first), 1
 }
 
 // document serves pages from memory.
@@ -532,7 +603,7 @@ type document struct{ doc *text.Doc }
 
 func (d document) page(_ context.Context, w want, room int) (text.Page, error) {
 	if w.column > 0 {
-		return d.doc.ColumnPage(w.first, w.column, room), nil
+		return d.doc.ColumnPage(w.first, w.column, w.limit, room), nil
 	}
 	return d.doc.Page(w.first, w.limit, room), nil
 }
@@ -545,7 +616,7 @@ type scanning struct {
 
 func (s scanning) page(ctx context.Context, w want, room int) (text.Page, error) {
 	if w.column > 0 {
-		return s.scan.ColumnPage(ctx, s.file, w.first, w.column, room)
+		return s.scan.ColumnPage(ctx, s.file, w.first, w.column, w.limit, room)
 	}
 	return s.scan.Page(ctx, s.file, w.first, w.limit, room, countFor)
 }

@@ -67,6 +67,8 @@ type reminded struct {
 	sum  state.Sum
 	gone bool
 	text []byte // nil where its lines were not told
+	// whole says that all lines that changed since base were told.
+	whole bool
 }
 
 // extent is what a call has shown of a file whose bytes do not tell.
@@ -148,10 +150,11 @@ func (s *Session) unfollow(path string) {
 	delete(f.blind, path)
 }
 
-// shownInFull tells whether nothing of a file is left that was not shown. A file
-// above state.WholeHash is none that can be compared as a whole.
+// shownInFull tells whether nothing of a file is left that was not shown. One whose
+// parts have no hash together is none that can be compared as a whole.
 func shownInFull(rec state.Record) bool {
-	return rec.Parts == nil && len(rec.Shown.Missing(rec.Stamp.Size)) == 0
+	whole := rec.Parts == nil || rec.Hash != (state.Sum{}) && rec.Stamp.Size <= changeHeld
+	return whole && len(rec.Shown.Union(rec.Told).Missing(rec.Stamp.Size)) == 0
 }
 
 // distribute has every conversation look at what was touched.
@@ -285,7 +288,7 @@ func (h *House) lookOver(ctx context.Context, session *Session, paths []string) 
 func (h *House) carefully(session *Session, path string, full bool) (m reminder, is finding) {
 	defer func() {
 		if r := recover(); r != nil {
-			h.Announce(fmt.Sprintf("(fsmcp failed inside when it looked whether %s has changed: %v. This is a bug of fsmcp; tell the user.)", fsys.Printable(path), r))
+			h.Announce(fmt.Sprintf("(fsmcp failed inside when it looked whether %s has changed: %v. This is a bug of fsmcp; tell the user.)", fsys.InSentence(path), r))
 			is = nothing
 		}
 	}()
@@ -364,7 +367,7 @@ func (c Call) told(path string, now func() reminded) {
 func (c Call) toldGone(path string) {
 	c.told(path, func() reminded {
 		rec, _ := c.Session.files.Get(path)
-		return reminded{base: rec.Hash, gone: true}
+		return reminded{base: rec.Sum(), gone: true}
 	})
 }
 
@@ -445,10 +448,11 @@ func (h *House) again(session *Session, path string) (*fsys.Target, error) {
 }
 
 func vanishedFile(path string, f follower, rec state.Record) (m reminder, is finding) {
-	if f.told != nil && f.told.gone && (f.picture != nil || f.told.base == rec.Hash) {
+	base := rec.Sum()
+	if f.told != nil && f.told.gone && (f.picture != nil || f.told.base == base) {
 		return m, nothing
 	}
-	return reminder{path: path, why: "was deleted or moved", now: reminded{base: rec.Hash, gone: true}}, changed
+	return reminder{path: path, why: "was deleted or moved", now: reminded{base: base, gone: true}}, changed
 }
 
 // changedPicture tells of a picture by its stamp.
@@ -480,14 +484,19 @@ const trusted = 1 << 20
 
 // compared reads a file and words what is different from what is known.
 func (h *House) compared(session *Session, t *fsys.Target, f follower, rec state.Record, full bool) (m reminder, is finding) {
-	was, same := reminded{base: rec.Hash, sum: rec.Hash, text: rec.Content}, rec.Proves(t.Stamp)
+	same := rec.Proves(t.Stamp)
 	if t.Stamp.Size > trusted {
 		same = t.Stamp.Same(rec.Stamp)
 	}
-	if f.told != nil && f.told.base == rec.Hash {
+	if same && f.told == nil {
+		return m, nothing
+	}
+	base := rec.Sum()
+	was := reminded{base: base, sum: base, text: rec.Content, whole: true}
+	if f.told != nil && f.told.base == base {
 		was, same = *f.told, false
 		if was.text == nil {
-			was.text = rec.Content
+			was.text, was.whole = rec.Content, true
 		}
 	}
 	if same {
@@ -514,8 +523,8 @@ func (h *House) compared(session *Session, t *fsys.Target, f follower, rec state
 		session.proven(t.Path, proof)
 		return m, nothing
 	}
-	m = reminder{path: t.Path, why: whyChanged(stamp.Size), proof: proof, now: reminded{base: rec.Hash, sum: sum}}
-	if sum == rec.Hash {
+	m = reminder{path: t.Path, why: whyChanged(stamp.Size), proof: proof, now: reminded{base: base, sum: sum}}
+	if sum == base {
 		m.why = "is again as it was when it was read"
 	}
 	if session.ownChange(stamp) {
@@ -523,8 +532,8 @@ func (h *House) compared(session *Session, t *fsys.Target, f follower, rec state
 		return m, nothing
 	}
 	if full && raw != nil && was.text != nil && !isNotebookName(t.Path) {
-		if diff, ok := shortDiff(was.text, raw, rec.Enc); ok {
-			m.diff, m.now.text = diff, raw
+		if diff, all := shortDiff(was.text, raw, rec.Enc); diff != "" {
+			m.diff, m.now.text, m.now.whole = diff, raw, all && was.whole
 		}
 	}
 	return m, changed
@@ -557,10 +566,10 @@ func contentNow(t *fsys.Target) (raw []byte, stamp fsys.Stamp, sum state.Sum, er
 	return nil, stamp, sum, err
 }
 
-// sumOfFile hashes a file that is not kept. One above state.WholeHash, which cannot
+// sumOfFile hashes a file that is not kept. One above changeHeld, which cannot
 // have been shown like that, goes by its size and time instead.
 func sumOfFile(f io.ReaderAt, stamp fsys.Stamp) (sum state.Sum, err error) {
-	if stamp.Size > state.WholeHash {
+	if stamp.Size > changeHeld {
 		return sha256.Sum256(fmt.Appendf(nil, "%d %d", stamp.Size, stamp.Mtime)), nil
 	}
 	hash := sha256.New()

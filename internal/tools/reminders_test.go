@@ -71,7 +71,7 @@ func TestReminderWithoutWatches(t *testing.T) {
 		b.put(fmt.Sprintf("%d/f", i), "two\n")
 	}
 	got := reminders(b.run(&WriteArgs{FilePath: b.path("x"), Content: "x"}))
-	if len(got) != 1 || strings.Count(got[0], "1\t+two") != 2 {
+	if len(got) != 1 || strings.Count(got[0], "+1\ttwo") != 2 {
 		t.Errorf("%q", got)
 	}
 	if got := reminders(b.run(&WriteArgs{FilePath: b.path("x"), Content: "y"})); got != nil {
@@ -84,7 +84,7 @@ func TestReminderWithoutWatches(t *testing.T) {
 	}
 	w.touched = []string{b.path("3/f"), b.path("5/f"), "/nobody/reads/this"}
 	got = reminders(b.run(&WriteArgs{FilePath: b.path("x"), Content: "w"}))
-	if len(got) != 1 || !strings.Contains(got[0], "1\t+three") || strings.Contains(got[0], "5/f") {
+	if len(got) != 1 || !strings.Contains(got[0], "+1\tthree") || strings.Contains(got[0], "5/f") {
 		t.Errorf("%q", got)
 	}
 }
@@ -106,7 +106,7 @@ func TestReminderOfEachConversation(t *testing.T) {
 		t.Errorf("of its own change: %q", got)
 	}
 	b.call = first
-	if got := reminders(b.run(&WriteArgs{FilePath: b.path("y"), Content: "x"})); len(got) != 1 || !strings.Contains(got[0], "1\t+two") {
+	if got := reminders(b.run(&WriteArgs{FilePath: b.path("y"), Content: "x"})); len(got) != 1 || !strings.Contains(got[0], "+1\ttwo") {
 		t.Errorf("%q", got)
 	}
 }
@@ -208,7 +208,7 @@ func TestReminderOfAnAnswerThatIsNotSent(t *testing.T) {
 	giveUp()
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); { // what follows from it may take a moment
 		got := reminders(b.run(&WriteArgs{FilePath: b.path("y"), Content: rand.Text()}))
-		if len(got) == 1 && strings.Contains(got[0], "1\t+two") {
+		if len(got) == 1 && strings.Contains(got[0], "+1\ttwo") {
 			return
 		}
 		time.Sleep(5 * time.Millisecond)
@@ -282,11 +282,11 @@ func TestReminderDoesNotHoldAnAnswerUp(t *testing.T) {
 			}
 		}
 		close(w.free)
-		for i := 0; i < 100 && strings.Count(strings.Join(got, ""), "1\t+two") < 2; i++ {
+		for i := 0; i < 100 && strings.Count(strings.Join(got, ""), "+1\ttwo") < 2; i++ {
 			got = append(got, reminders(b.run(&WriteArgs{FilePath: b.path("x"), Content: rand.Text()}))...)
 			time.Sleep(5 * time.Millisecond)
 		}
-		if all := strings.Join(got, ""); strings.Count(all, "1\t+two") != 2 {
+		if all := strings.Join(got, ""); strings.Count(all, "+1\ttwo") != 2 {
 			t.Errorf("%q", got)
 		}
 	})
@@ -308,7 +308,7 @@ func TestReminderKeepsLittleText(t *testing.T) {
 			b.put(fmt.Sprint("f", i), fmt.Sprintf("%d\n", round+1))
 			w.touched = []string{name}
 			got := reminders(b.run(&WriteArgs{FilePath: b.path("x"), Content: rand.Text()}))
-			if len(got) != 1 || !strings.Contains(got[0], fmt.Sprintf("1\t+%d", round+1)) {
+			if len(got) != 1 || !strings.Contains(got[0], fmt.Sprintf("+1\t%d", round+1)) {
 				t.Fatalf("%q", got)
 			}
 		}
@@ -384,7 +384,7 @@ func TestReminderThatFailsInside(t *testing.T) {
 	b.put("b", "two\n")
 	w.name, w.touched = first, []string{first, second}
 	r := b.run(&WriteArgs{FilePath: b.path("x"), Content: "x"})
-	if got := reminders(r); r.IsError || len(got) != 1 || strings.Count(got[0], "1\t+two") != 1 {
+	if got := reminders(r); r.IsError || len(got) != 1 || strings.Count(got[0], "+1\ttwo") != 1 {
 		t.Errorf("%v %q", r.IsError, got)
 	}
 	if last := r.Blocks[len(r.Blocks)-1].Text; !strings.Contains(last, "a has changed: a bug. This is a bug of fsmcp") {
@@ -415,7 +415,7 @@ func TestReminderOfManyFiles(t *testing.T) {
 		}
 		w.touched = touched
 		got := strings.Join(reminders(b.run(&WriteArgs{FilePath: b.path("x"), Content: rand.Text()})), "")
-		lines, tags, names := strings.Count(got, "\t+two"), strings.Count(got, "<system-reminder>"), strings.Count(got, b.dir)
+		lines, tags, names := strings.Count(got, "+1\ttwo"), strings.Count(got, "<system-reminder>"), strings.Count(got, b.dir)
 		count := fmt.Sprintf("<system-reminder>%d more files that", files-3)
 		if files == 4 {
 			count = "<system-reminder>1 more file that"

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
@@ -31,7 +30,7 @@ type reminder struct {
 }
 
 // name is the file's as it is told.
-func (m reminder) name() string { return remindable(fsys.Printable(m.path)) }
+func (m reminder) name() string { return fsys.InSentence(m.path) }
 
 // words puts reminders into one text that fits into so many bytes. Where the lines
 // of a file find no room, its name is told alone, and they count as not told; ok is
@@ -53,7 +52,7 @@ func words(all []reminder, room int) (string, bool) {
 			parts = append(parts, m.words(true))
 			continue
 		}
-		all[i].now.text = nil
+		all[i].now.text, all[i].now.whole = nil, false
 		parts = append(parts, m.words(false))
 	}
 	if last != "" {
@@ -66,8 +65,8 @@ func (m reminder) words(lines bool) string {
 	if !lines {
 		return fmt.Sprintf("<system-reminder>The file %s %s.</system-reminder>", m.name(), m.why)
 	}
-	return fmt.Sprintf("<system-reminder>The file %s %s. These lines changed since you last saw it (number, then - for a line that is gone, + for one that is there now).</system-reminder>\n%s",
-		m.name(), m.why, m.diff)
+	return fmt.Sprintf("<system-reminder>The file %s %s. These lines changed since you last saw it %s.</system-reminder>\n%s",
+		m.name(), m.why, diffForm, m.diff)
 }
 
 // othersChanged is the one line that counts and names files.
@@ -117,9 +116,10 @@ var remindTag = regexp.MustCompile(`(?i)<(\s*/?\s*system-reminder)`)
 // remindable takes the force from tags in a text.
 func remindable(s string) string { return remindTag.ReplaceAllString(s, "&lt;$1") }
 
-// shortDiff is the changed lines with their numbers, as many as are told; ok is
-// false where what is there now is no text, or one in another encoding.
-func shortDiff(was, now []byte, enc text.Encoding) (string, bool) {
+// shortDiff is the changed lines with their numbers, as many as are told, and whether
+// those are all; it is empty where what is there now is no text, or one in another
+// encoding.
+func shortDiff(was, now []byte, enc text.Encoding) (body string, all bool) {
 	old, err := text.DecodeAs(was, enc)
 	if err != nil {
 		return "", false
@@ -131,32 +131,11 @@ func shortDiff(was, now []byte, enc text.Encoding) (string, bool) {
 	if err != nil || is.Enc != enc {
 		return "", false
 	}
-	a, b := linesOf(old), linesOf(is)
-	var out []string
-	grown, alike := 0, false
-	for _, e := range lineEdits(a, b) {
-		gone, come := a.cut(old.Text[e.Start:e.End]), b.cut(e.New)
-		alike = alike || slices.Equal(gone, come)
-		first := a.at(e.Start)
-		for i, line := range gone {
-			out = append(out, fmt.Sprintf("%d\t-%s", first+i, line))
-		}
-		for i, line := range come {
-			out = append(out, fmt.Sprintf("%d\t+%s", first+grown+i, line))
-		}
-		grown += len(come) - len(gone)
+	body, _, more := changesOf(old, is).first(remindLines)
+	if more > 0 {
+		body += fmt.Sprintf("\n… (%d more changed lines; read the file to see them)", more)
 	}
-	body := strings.Join(out[:min(len(out), remindLines)], "\n")
-	if len(body) > tellBytes {
-		return "", false
-	}
-	if len(out) > remindLines {
-		body += fmt.Sprintf("\n… (%d more changed lines; read the file to see them)", len(out)-remindLines)
-	}
-	if alike {
-		body += "\n" + sameLooks
-	}
-	return remindable(body), body != ""
+	return remindable(body), more == 0
 }
 
 // isNotebookName tells a notebook, which is shown as its cells and not its lines.

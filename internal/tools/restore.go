@@ -86,7 +86,7 @@ func (h *House) Admit(path string) error {
 // Explain words a failure for people, as Restore and Admit return them.
 func Explain(path string, err error) string {
 	if errors.Is(err, errElsewhereNow) {
-		return fmt.Sprintf("%s leads elsewhere now: %v. Nothing was changed.", fsys.Printable(path), err)
+		return fmt.Sprintf("%s leads elsewhere now: %v. Nothing was changed.", fsys.InSentence(path), err)
 	}
 	return worded(path, err).text
 }

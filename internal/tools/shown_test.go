@@ -89,11 +89,11 @@ func TestATellingShowsWhatLooksTheSame(t *testing.T) {
 	for old, c := range map[string]struct{ now, want string }{
 		"a\r\nb\r\n":   {"a\nb\n", "line ending"},
 		"a\nb":         {"a\nb\n", "line ending"},
-		"a\rb\rc\r":    {"a\rX\rc\r", "2\t-b\n2\t+X"},
-		"a\rb\rc\rd":   {"a\rb\rnew\rc\rd", "3\t+new"},
-		"a\rb\r":       {"a\nb\n", "1\t-a\n2\t-b\n1\t+a\n2\t+b"},
-		"\ta\nb\n":     {"    a\nb\n", "1\t-\ta\n1\t+    a"},
-		"a\nb\nc\nd\n": {"a\nd\n", "2\t-b\n3\t-c"},
+		"a\rb\rc\r":    {"a\rX\rc\r", "-2\tb\n+2\tX"},
+		"a\rb\rc\rd":   {"a\rb\rnew\rc\rd", "+3\tnew"},
+		"a\rb\r":       {"a\nb\n", "-1\ta\n-2\tb\n+1\ta\n+2\tb"},
+		"\ta\nb\n":     {"    a\nb\n", "-1\t\ta\n+1\t    a"},
+		"a\nb\nc\nd\n": {"a\nd\n", "-2\tb\n-3\tc"},
 	} {
 		b := newBench(t)
 		p := b.put("a", old)
@@ -145,18 +145,69 @@ func TestAChangeUnderAScanIsNotTakenForShown(t *testing.T) {
 	}
 }
 
-// A file that an own edit carries over state.WholeHash, in either direction, is
-// still one that was shown.
-func TestAnOwnEditAcrossTheBoundOfWholeHashesStaysShown(t *testing.T) {
+// A file that an own edit carries over a bound of what is kept of it, in either
+// direction, is still one that was shown, and no more of it than before.
+func TestAnOwnEditAcrossABoundStaysShown(t *testing.T) {
+	for _, bound := range []int{state.KeepContent, state.WholeHash, changeHeld} {
+		b := newBench(t)
+		line := strings.Repeat("x", 99) + "\n"
+		p := b.put("a", "first\nsecond\n"+strings.Repeat(line, bound/100-1)+"last\n")
+		b.part(p, 1, 3)
+		long := strings.Repeat("y", 400)
+		b.ok(&EditArgs{FilePath: p, OldString: "first", NewString: long})
+		b.ok(&EditArgs{FilePath: p, OldString: "second", NewString: "2nd"})
+		b.ok(&EditArgs{FilePath: p, OldString: long, NewString: ""})
+		b.ok(&EditArgs{FilePath: p, OldString: "2nd", NewString: "second"})
+		b.fails(6, slugPartlyRead, &EditArgs{FilePath: p, OldString: "last", NewString: "x"})
+		b.fails(2, slugPartlyRead, &WriteArgs{FilePath: p, Content: "x"})
+	}
+}
+
+// What was shown of a large file is compared by itself. A page that does not stand any
+// more is not carried through an edit of one that does, although they overlap.
+func TestAPageThatChangedIsNotCarried(t *testing.T) {
+	for _, lines := range []int{20_000, changeHeld/100 + 1_000} {
+		b := newBench(t)
+		p := b.bigLog("big.log", lines)
+		b.part(p, 10, 20)
+		f, err := os.OpenFile(p, os.O_WRONLY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.WriteAt([]byte("CHANGED"), 10*100) // line 11
+		f.Close()
+		b.part(p, 20, 20)
+		b.ok(&EditArgs{FilePath: p, OldString: "00000025 x", NewString: "25 y"})
+		b.ok(&EditArgs{FilePath: p, OldString: "25 y", NewString: "25 z"})
+		holds(t, b.fails(6, slugPartlyRead, &EditArgs{FilePath: p, OldString: "CHANGED", NewString: "mine"}), "CHANGED")
+		b.ok(&EditArgs{FilePath: p, OldString: "CHANGED", NewString: "mine"})
+	}
+}
+
+// A large file that was read page by page is one that was shown in full; one that
+// changed meanwhile is none.
+func TestPagesOfALargeFileAreAllOfIt(t *testing.T) {
 	b := newBench(t)
-	line := strings.Repeat("x", 99) + "\n"
-	p := b.put("a", "first\nsecond\n"+strings.Repeat(line, state.WholeHash/100-1))
-	b.part(p, 1, 3)
-	long := strings.Repeat("y", 400)
-	b.ok(&EditArgs{FilePath: p, OldString: "first", NewString: long})
-	b.ok(&EditArgs{FilePath: p, OldString: "second", NewString: "2nd"})
-	b.ok(&EditArgs{FilePath: p, OldString: long, NewString: ""})
-	b.ok(&EditArgs{FilePath: p, OldString: "2nd", NewString: "second"})
+	b.house.MaxTokens = 1 << 30
+	for _, lines := range []int{20_000, 100_000} { // held, and scanned
+		p := b.bigLog("big.log", lines)
+		for page := range 4 {
+			b.part(p, page*lines/4+1, lines/4)
+		}
+		b.ok(&WriteArgs{FilePath: p, Content: "mine\n"})
+		p = b.bigLog("other.log", lines)
+		b.part(p, 1, lines/4)
+		f, err := os.OpenFile(p, os.O_WRONLY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.WriteAt([]byte("CHANGED"), 1000)
+		f.Close()
+		for page := range 3 {
+			b.part(p, (page+1)*lines/4+1, lines/4)
+		}
+		b.fails(2, slugPartlyRead, &WriteArgs{FilePath: p, Content: "mine\n"})
+	}
 }
 
 func TestManyMatchesTakeLittleTime(t *testing.T) {
@@ -216,7 +267,7 @@ func TestABigFileInALegacyCharsetIsEditedByCharacters(t *testing.T) {
 	} {
 		b := newBench(t)
 		line, key := encode(c.enc, c.line), encode(c.enc, c.key)
-		n := state.WholeHash/len(line) + 1
+		n := changeHeld/len(line) + 1
 		p := b.put(name, strings.Repeat(line, n)+key+"\n"+strings.Repeat(line, 10))
 		b.part(p, n, 12)
 		b.fails(8, slugNoMatch, &EditArgs{FilePath: p, OldString: c.within, NewString: "XY"})
@@ -230,7 +281,7 @@ func TestABigFileInALegacyCharsetIsEditedByCharacters(t *testing.T) {
 
 func TestABigFileOfCarriageReturnsIsNumberedAsReadDoes(t *testing.T) {
 	b := newBench(t)
-	const n = state.WholeHash/7 + 1
+	const n = changeHeld/7 + 1
 	p := b.put("a", strings.Repeat("a line\r", n)+"KEY\r")
 	b.part(p, 1, 1)
 	want := fmt.Sprintf("\n%d\ta line\n%d\t", n, n+1)

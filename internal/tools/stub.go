@@ -8,10 +8,21 @@ const stub = "File unchanged since last read. The content from the earlier Read 
 // unchanged is that answer, with what is to be told of the path.
 func unchanged(s *spot) *Result { return textResult(stub, s.note()) }
 
-// isStub tells whether a text is that answer.
+// stubStart is the first sentence of stub, without its period.
+const stubStart = "File unchanged since last read"
+
+// isStub reports whether a text is that answer, or its beginning from the first
+// sentence on: also behind a line number, as a Read shows text, and in other lines.
 func isStub(content string) bool {
-	head, _, _ := strings.Cut(strings.TrimSpace(content), "\n(") // where what is told of the path begins
-	return head == stub
+	head := strings.TrimSpace(content)
+	if bare := strings.TrimLeft(head, "0123456789"); bare != head {
+		head = strings.TrimLeft(bare, "\t →:|")
+	}
+	if !strings.HasPrefix(head, stubStart) {
+		return false
+	}
+	head, _, _ = strings.Cut(head, "\n(") // where what is told of the path begins
+	return strings.HasPrefix(stub, strings.Join(strings.Fields(head), " "))
 }
 
 func stubAsText(arg string) error {

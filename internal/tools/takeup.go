@@ -8,10 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"unicode/utf8"
-
-	"github.com/aymanbagabas/go-udiff"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/history"
@@ -39,7 +36,7 @@ func (h *House) takeUp(ctx context.Context, call Call, s *spot, m made) (note st
 		return lost("After the user's hooks the file is not there any more: one of them moved or deleted it.")
 	case t.Kind != fsys.Regular || t.Path != s.Path:
 		return lost("After the user's hooks something else stands in the place of the file, such as a link or a folder: read it before you go on.")
-	case m.change.record.Parts != nil:
+	case m.change.size() > changeHeld:
 		if t.Stamp.SameFile(m.change.record.Stamp) && t.Stamp.Size == m.change.record.Stamp.Size && t.Stamp.Mtime == m.change.record.Stamp.Mtime {
 			return ""
 		}
@@ -55,13 +52,12 @@ func (h *House) takeUp(ctx context.Context, call Call, s *spot, m made) (note st
 	case err != nil:
 		return lost("After the user's hooks the file could not be read: read it before you go on.")
 	}
-	rec := m.change.record
-	if c.hash() == rec.Hash {
+	rec, sum := m.change.record, c.hash()
+	if made, ok := m.change.sum(); ok && made == sum {
 		rec.Stamp, rec.Settled = c.stamp, c.settled
 		call.Session.files.Put(s.Path, rec)
 		return ""
 	}
-	sum := c.hash()
 	m.result.Meta["fsmcp/hash"], m.result.Meta["fsmcp/size"] = hex.EncodeToString(sum[:]), len(c.raw)
 	note = h.retouched(call, c, m, lost)
 	if was, ok := m.bytes(); ok {
@@ -80,7 +76,7 @@ func (h *House) keepRetouch(ctx context.Context, call Call, s *spot, was []byte,
 	}
 	from, to := state.Sum(sha256.Sum256(was)), c.hash()
 	mark, err := h.Keeper.Keep(ctx, history.Change{
-		Names: s.allNames(), Session: call.Session.id, Tool: history.ToolHook, Call: call.ID,
+		Names: s.knownNames(), Session: call.Session.id, Tool: history.ToolHook, Call: call.ID,
 		Old: bytes.NewReader(was), Size: int64(len(was)), From: was, Was: sumOf(from),
 		Splices: []save.Splice{{End: int64(len(was)), New: c.raw}}, Is: sumOf(to),
 	})
@@ -103,7 +99,7 @@ func (h *House) reread(ctx context.Context, call Call, t *fsys.Target) (*held, e
 		return nil, err
 	}
 	defer leave()
-	return h.take(call, &spot{Target: t}, f)
+	return h.take(call, &spot{admission: admission{Target: t}}, f)
 }
 
 // retouched moves the record to what hooks have made of a file, and shows it.
@@ -114,7 +110,7 @@ func (h *House) retouched(call Call, c *held, m made, lost func(string, ...any) 
 		return lost("The user's hooks changed the file after this: it is no text any more.")
 	}
 	put := func(shown state.Ranges) {
-		call.Session.files.Put(c.path, c.stamped(rec.Moved(c.hash(), shown, rec.Origin, c.content())))
+		call.Session.files.Put(c.path, c.recorded(shown, rec.Origin))
 	}
 	was, ok := m.bytes()
 	old, err := text.DecodeAs(was, rec.Enc)
@@ -122,23 +118,26 @@ func (h *House) retouched(call Call, c *held, m made, lost func(string, ...any) 
 		put(nil)
 		return "(The user's hooks changed the file after this, more than can be shown: read it before you change it again.)"
 	}
-	d := differing(old, c.doc)
-	carried := rec.Shown.Through(d.splices, false)
-	put(carried)
-	head := "The user's hooks changed the file after this (number, then - for a line that is gone, + for one that is there now):\n"
-	if !h.passed(call, m.result.Blocks[0].Text+head+d.body) {
+	if rec.Parts != nil {
+		parts, _, _ := standing(bytes.NewReader(was), rec.Parts, nil)
+		rec.Shown = shownBy(parts)
+	}
+	diff := changesOf(old, c.doc)
+	put(rec.Shown.Through(diff.splices, false))
+	body, shown, more := diff.first(tellLines)
+	head := fmt.Sprintf("The user's hooks changed the file after this %s:\n", diffForm)
+	if !h.passed(call, m.result.Blocks[0].Text+head+body) {
 		return "(The user's hooks changed the file after this, more than can be shown here: read it before you change it again.)"
 	}
 	call.whenSent(func() {
-		if now, ok := call.Session.files.Get(c.path); ok && now.Hash == c.hash() {
-			now.Shown = now.Shown.Union(d.shown)
-			call.Session.files.Put(c.path, now)
+		if now, ok := call.Session.files.Get(c.path); ok && now.Stamp == c.stamp {
+			call.Session.files.Put(c.path, c.withShown(now, shown))
 		}
 	})
-	if d.more > 0 {
-		return head + d.body + fmt.Sprintf("\n… (%d more changed lines, which count as not shown)", d.more)
+	if more > 0 {
+		return head + body + fmt.Sprintf("\n… (%d more changed lines, which count as not shown)", more)
 	}
-	return head + d.body
+	return head + body
 }
 
 // becameOf decodes what another program made of a text in enc. Too little may be
@@ -160,89 +159,16 @@ func isASCII(b []byte) bool {
 	return !slices.ContainsFunc(b, func(c byte) bool { return c >= utf8.RuneSelf })
 }
 
-// comparison is what became of a text, as a numbered diff of bounded length.
-type comparison struct {
-	body    string
-	splices []state.Splice // on the raw old bytes: all that changed
-	shown   state.Ranges   // raw new bytes that the body shows
-	more    int            // changed lines that it does not show
-}
+// size is how long the file is after the change.
+func (c *change) size() int64 { return c.stamp.Size + growth(lengths(c.splices)) }
 
-// differing shows the first changed lines, up to the bounds of telling.
-func differing(old, now *text.Doc) (d comparison) {
-	was, is := linesOf(old), linesOf(now)
-	var body []string
-	size := 0
-	show := func(line string) bool {
-		if size += len(line) + 1; d.more > 0 || len(body) == tellLines || size > tellBytes {
-			d.more++
-			return false
-		}
-		body = append(body, line)
-		return true
+// sum is the hash of the file after the change, where it is known.
+func (c *change) sum() (state.Sum, bool) {
+	if c.after != nil {
+		sum, _ := c.after()
+		return sum, true
 	}
-	alike := false
-	number := countedLines{lines: was}
-	shift, grown := 0, 0 // what the new text is ahead by, in bytes and lines
-	for _, e := range changedLines(was, is) {
-		gone, come := was.cut(old.Text[e.Start:e.End]), is.cut(e.New)
-		alike = alike || slices.Equal(gone, come)
-		first := number.line(e.Start)
-		for i, line := range gone {
-			show(fmt.Sprintf("%d\t-%s", first+i, line))
-		}
-		start, end := e.Start+shift, e.Start+shift+len(e.New)
-		for i, at := 0, start; at < end; i++ {
-			next := min(is.after(at), end)
-			if show(fmt.Sprintf("%d\t+%s", first+grown+i, come[i])) {
-				d.shown = d.shown.Add(state.Span{Start: now.RawOffset(at), End: now.RawOffset(next)})
-			}
-			at = next
-		}
-		d.splices = append(d.splices, state.Splice{Start: old.RawOffset(e.Start), End: old.RawOffset(e.End), New: now.RawOffset(end) - now.RawOffset(start)})
-		shift, grown = shift+len(e.New)-(e.End-e.Start), grown+len(come)-len(gone)
-	}
-	if alike {
-		body = append(body, sameLooks)
-	}
-	d.body = strings.Join(body, "\n")
-	return d
-}
-
-// changedLines compares two texts by lines; of large ones it only finds where the
-// difference begins and ends.
-func changedLines(was, is lines) []udiff.Edit {
-	if len(was.text)+len(is.text) <= diffBytes {
-		return lineEdits(was, is)
-	}
-	from := was.start(commonStart(was.text, is.text))
-	common := commonEnd(was.text[from:], is.text[from:])
-	if i := strings.IndexByte(was.text[len(was.text)-common:], was.end); i >= 0 {
-		common -= i + 1 // whole lines
-	} else {
-		common = 0
-	}
-	return []udiff.Edit{{Start: from, End: len(was.text) - common, New: is.text[from : len(is.text)-common]}}
-}
-
-func commonStart(a, b string) int {
-	n := min(len(a), len(b))
-	for i := range n {
-		if a[i] != b[i] {
-			return i
-		}
-	}
-	return n
-}
-
-func commonEnd(a, b string) int {
-	n := min(len(a), len(b))
-	for i := range n {
-		if a[len(a)-1-i] != b[len(b)-1-i] {
-			return i
-		}
-	}
-	return n
+	return c.record.Hash, c.record.Hash != (state.Sum{})
 }
 
 // bytes are those that the change has put into the file, where they are known.

@@ -34,7 +34,8 @@ type Args interface{ Target() string }
 type Call struct {
 	// Session is the conversation's memory of what it has been shown.
 	Session *Session
-	// ID is the request's id as the client wrote it, for history and logs.
+	// ID is the client's own id of the tool call where it sends one, else the request's
+	// id as the client wrote it: for history, hooks, logs and the audit file.
 	ID string
 	// Client bounds what the asking client passes on to its model.
 	Client ClientLimits
@@ -46,6 +47,9 @@ type Call struct {
 	CanAsk  bool
 	sent    *[]func()
 	account *account
+	args    Args // nil of a change that is taken back
+	// hidden says that what the file holds must not be shown.
+	hidden bool
 	// restoring: a user takes back a change by its exact name.
 	restoring bool
 	// Clock is what the call is given up by; nil where it never is.

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"strings"
@@ -24,12 +25,11 @@ func TestReadThenEdit(t *testing.T) {
 func TestNothingUnseenIsReplaced(t *testing.T) {
 	b := newBench(t)
 	p := b.put("a.txt", strings.Repeat("line\n", 50)+"last\n")
-	b.fails(6, slugNotRead, &EditArgs{FilePath: p, OldString: "last", NewString: "x"})
 	b.fails(2, slugNotRead, &WriteArgs{FilePath: p, Content: "x"})
-	limit := 10
+	limit := 5
 	b.ok(&ReadArgs{FilePath: p, Limit: &limit})
 	text := b.fails(6, slugPartlyRead, &EditArgs{FilePath: p, OldString: "last", NewString: "x"})
-	holds(t, text, "11\tline", "51\tlast")
+	holds(t, text, "51\tlast")
 	b.ok(&EditArgs{FilePath: p, OldString: "last", NewString: "x"})
 	b.want("a.txt", strings.Repeat("line\n", 50)+"x\n")
 }
@@ -40,7 +40,7 @@ func TestAnOutsideChangeIsToldAndTheCallRepeated(t *testing.T) {
 	b.ok(&ReadArgs{FilePath: p})
 	b.put("a.txt", "one\nTWO\nthree\nfour\n")
 	text := b.fails(7, slugModified, &EditArgs{FilePath: p, OldString: "three", NewString: "3"})
-	holds(t, text, "File has been modified since read", "2\t-two", "2\t+TWO", "4\t+four")
+	holds(t, text, "File has been modified since read", "-2\ttwo", "+2\tTWO", "+4\tfour")
 	b.ok(&EditArgs{FilePath: p, OldString: "three", NewString: "3"})
 	b.want("a.txt", "one\nTWO\n3\nfour\n")
 }
@@ -87,7 +87,7 @@ func TestAnEditOfAHugeOneLineFile(t *testing.T) {
 	line := strings.Repeat("x", 150_000) + "NEEDLE" + strings.Repeat("y", 150_000)
 	p := b.put("a.js", line)
 	text := b.fails(6, slugTooLarge, &ReadArgs{FilePath: p})
-	holds(t, text, "offset=1, limit=1, column=1")
+	holds(t, text, "offset=1, column=1")
 	one := 1
 	b.ok(&ReadArgs{FilePath: p, Offset: &one, Limit: &one, Column: &one})
 	b.fails(6, slugPartlyRead, &EditArgs{FilePath: p, OldString: "NEEDLE", NewString: "pin"})
@@ -191,4 +191,51 @@ func TestAnAnswerThatIsNeverSentHasShownNothing(t *testing.T) {
 	b.unsent(&EditArgs{FilePath: p, OldString: "three", NewString: "3"})
 	b.fails(7, slugModified, &EditArgs{FilePath: p, OldString: "three", NewString: "3"})
 	b.ok(&EditArgs{FilePath: p, OldString: "three", NewString: "3"})
+}
+
+// A call says why it was ended: a deadline and a server that stops are no cancelling.
+// Packages below return the context's error or its cause; both are tried.
+func TestEndOfACallsTime(t *testing.T) {
+	b := newBench(t)
+	path := b.put("a.txt", "one\n")
+	b.ok(&ReadArgs{FilePath: path})
+	for _, c := range []struct {
+		cause error
+		says  string
+	}{
+		{fmt.Errorf("the call took too long: %w", context.DeadlineExceeded), "could not be served in time"},
+		{ErrStopping, "The server is stopping"},
+		{fmt.Errorf("given up: %w", context.Canceled), "The call was cancelled"},
+	} {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cancel(c.cause)
+		for _, err := range []error{ctx.Err(), context.Cause(ctx), fmt.Errorf("deep: %w", ctx.Err())} {
+			if got := worded(path, endOf(ctx, err)); got.slug != slugBusy || !strings.Contains(got.text, c.says) || !strings.Contains(got.text, "Nothing was changed") {
+				t.Errorf("%v of %v: %s %s", err, c.cause, got.slug, got.text)
+			}
+		}
+		r := b.within(ctx, &WriteArgs{FilePath: path, Content: "two\n"})
+		if !r.IsError || r.Meta["fsmcp/error"] != slugBusy || !strings.Contains(r.Blocks[0].Text, c.says) {
+			t.Errorf("%v: %+v", c.cause, r)
+		}
+		b.want("a.txt", "one\n")
+	}
+}
+
+// A size has the unit that it reaches, and one above a limit does not read like it.
+func TestAmounts(t *testing.T) {
+	for n, want := range map[int64]string{
+		1: "1 byte", 10239: "10239 bytes", 10 << 10: "10 KB", 10 << 20: "10.0 MB", 1<<30 - 1<<20: "1023.0 MB", 1<<30 - 1: "1 GB", 1 << 30: "1 GB", 3 << 29: "1.5 GB", 5 << 40: "5120 GB",
+	} {
+		if got := amount(n); got != want {
+			t.Errorf("%d is %s, want %s", n, got, want)
+		}
+	}
+	for _, limit := range []int64{256 << 10, 32 << 20, 64 << 20, maxEditBytes} {
+		for _, n := range []int64{limit + 1, limit + limit/4096, 2 * limit} {
+			if got := beyond(n, limit); got == amount(limit) {
+				t.Errorf("%d reads like its limit: %s", n, got)
+			}
+		}
+	}
 }

@@ -52,7 +52,7 @@ func (w *writing) plan(ctx context.Context, s *spot, old *fsys.File) (*change, e
 	if err != nil {
 		return nil, err
 	}
-	if stamp.Size > state.WholeHash {
+	if stamp.Size > changeHeld {
 		return w.overBig(ctx, s, old, stamp)
 	}
 	c, err := w.hold(w.call, s, old)
@@ -77,8 +77,8 @@ func (w *writing) plan(ctx context.Context, s *spot, old *fsys.File) (*change, e
 		return &change{result: textResult(fmt.Sprintf("The file %s already has exactly this content; nothing was written.", s.name()), s.note())}, nil
 	}
 	head := fmt.Sprintf("The file %s has been updated (%s, %s).", s.name(), countLines(content), amount(int64(len(raw))))
-	change := w.whole(s, c.stamp, raw, head, difference(c.doc.Text, content), w.notebookNote(s))
-	change.settled, change.record.Enc = c.settled, c.doc.Enc
+	change := whole(c.stamp, raw, s.answer(head, difference(c.doc.Text, content), w.notebookNote(s)))
+	change.record.Enc = c.doc.Enc
 	change.from, change.fromHash = c.raw, c.hash
 	return change, nil
 }
@@ -86,17 +86,16 @@ func (w *writing) plan(ctx context.Context, s *spot, old *fsys.File) (*change, e
 // shown is the gate of Write: everything must have been shown, of a notebook
 // all its cells.
 func (w *writing) shown(s *spot, c *held) error {
-	rec, known := w.call.Session.files.Get(c.path)
-	if known && isNotebook(s) {
+	if c.known && isNotebook(s) {
 		nb, err := notebook.Parse(c.raw)
 		switch {
-		case err == nil && c.unchanged(rec):
-			return w.cellsShown(nb, c, rec)
+		case err == nil && c.unchanged():
+			return w.cellsShown(nb, c, c.rec)
 		case err == nil:
-			return w.changedNotebook(w.call, c, rec)
+			return w.changedNotebook(w.call, c)
 		}
 	}
-	_, err := w.gate(w.call, c, everything)
+	_, err := w.gate(w.call, c, nil)
 	return err
 }
 
@@ -136,7 +135,8 @@ func (w *writing) create(s *spot) (*change, error) {
 	}
 	w.created = true
 	raw := []byte(w.content)
-	return w.whole(s, fsys.Stamp{}, raw, fmt.Sprintf("The file %s has been created (%s, %s).", s.name(), countLines(w.content), amount(int64(len(raw)))), w.notebookNote(s)), nil
+	head := fmt.Sprintf("The file %s has been created (%s, %s).", s.name(), countLines(w.content), amount(int64(len(raw))))
+	return whole(fsys.Stamp{}, raw, s.answer(head, "", w.notebookNote(s))), nil
 }
 
 // overBig plans a Write over a file of which only shown parts are hashed.
@@ -145,21 +145,21 @@ func (w *writing) overBig(ctx context.Context, s *spot, old *fsys.File, stamp fs
 	if err != nil {
 		return nil, err
 	}
-	if unseen := b.rec.Shown.Missing(stamp.Size); len(unseen) > 0 {
-		return nil, b.unseen(ctx, amount(unseen.Len())+" were", unseen)
+	if err := b.shownInFull(ctx); err != nil {
+		return nil, err
 	}
 	raw, err := b.scan.Enc().EncodeFile(w.content)
 	if err != nil {
 		return nil, err
 	}
 	head := fmt.Sprintf("The file %s has been updated (%s, %s; it had %s).", s.name(), countLines(w.content), amount(int64(len(raw))), amount(stamp.Size))
-	change := w.whole(s, stamp, raw, head)
-	change.record.Enc = b.scan.Enc()
+	change := whole(stamp, raw, s.answer(head, ""))
+	change.parts, change.record.Enc = b.rec.Parts, b.scan.Enc()
 	return change, nil
 }
 
 // whole is the change that puts raw in the place of everything.
-func (w *writing) whole(s *spot, stamp fsys.Stamp, raw []byte, parts ...string) *change {
+func whole(stamp fsys.Stamp, raw []byte, result *Result) *change {
 	if raw == nil {
 		raw = []byte{} // an empty text is known; nil would say that it is not
 	}
@@ -167,7 +167,7 @@ func (w *writing) whole(s *spot, stamp fsys.Stamp, raw []byte, parts ...string) 
 	c := &change{
 		stamp:   stamp,
 		splices: []save.Splice{{End: stamp.Size, New: raw}},
-		result:  textResult(append(parts, s.note())...),
+		result:  result,
 		record:  state.Record{Hash: sum, Shown: state.Ranges{}.Add(state.Span{End: int64(len(raw))}), Origin: state.ByWrite, Content: raw},
 	}
 	if len(raw) > state.WholeHash {
@@ -196,6 +196,10 @@ func countLines(content string) string {
 	if content != "" && !strings.HasSuffix(content, "\n") {
 		n++
 	}
+	return inLines(n)
+}
+
+func inLines(n int) string {
 	if n == 1 {
 		return "1 line"
 	}

@@ -30,7 +30,7 @@ const (
 )
 
 // ErrBlind says that changes may be missed from now on, so that the caller has
-// to look for itself (see Poll). The cause is wrapped beside it.
+// to look for itself. The cause is wrapped beside it.
 var ErrBlind = errors.New("changes cannot be watched")
 
 // Change is what a Watcher tells.

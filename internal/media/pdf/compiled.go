@@ -10,11 +10,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/fsmcp/fsmcp/internal/owndir"
 )
 
 // compiled is the folder in which PDFium lies compiled for later processes;
@@ -58,6 +61,33 @@ type piece struct {
 	name string // from the folder, with slashes
 	size int64
 	sum  uint32
+}
+
+// hold opens the folder, once, if no other user can have written it or what lies in
+// it, and returns it by a name that leads there whatever becomes of the folders
+// above: what is looked at is what is run. That is so on Linux; elsewhere others who
+// may write the folders above can put another one in its place.
+func (r *Reader) hold() (compiled, error) {
+	if r.held != "" {
+		return r.held, nil
+	}
+	root, err := os.OpenRoot(string(r.cache))
+	if err != nil {
+		return "", err
+	}
+	defer root.Close()
+	if err := owndir.CheckTree(root, string(r.cache), -1); err != nil {
+		return "", err
+	}
+	if r.folder, err = root.Open("."); err != nil {
+		return "", err
+	}
+	r.held = r.cache
+	pinned := fmt.Sprintf("/proc/self/fd/%d", r.folder.Fd())
+	if _, err := os.Stat(pinned); err == nil && runtime.GOOS == "linux" {
+		r.held = compiled(pinned)
+	}
+	return r.held, nil
 }
 
 // usable tells whether there is a folder, or one can be made, in which what is

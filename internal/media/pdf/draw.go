@@ -15,21 +15,51 @@ import (
 	"github.com/fsmcp/fsmcp/internal/media/jpegwriter"
 )
 
-// draw makes a JPEG of a page on white. The white lies there before anything is
-// drawn: laid under what is done, it comes too late for what mixes with it, such
-// as shadows.
-func (d *document) draw(number int) ([]byte, error) {
+// draw makes a JPEG of a page as pages are shown.
+func (d *document) draw(number int) (picture []byte, err error) {
+	step := media.PageSteps()[0]
+	err = d.drawn(number, step.Side, func(pixels *image.RGBA) (err error) {
+		picture, err = jpegwriter.Encode(pixels, jpegwriter.Options{Quality: step.Quality})
+		return err
+	})
+	return picture, err
+}
+
+// smaller makes a JPEG of a page that takes at most so many characters in base64, or
+// else the smallest there is.
+func (d *document) smaller(number, most int) (picture []byte, err error) {
+	steps := media.PageSteps()[1:]
+	for len(steps) > 0 && (picture == nil || media.Base64Len(len(picture)) > most) {
+		side := steps[0].Side
+		err = d.drawn(number, side, func(pixels *image.RGBA) (err error) {
+			for err == nil && len(steps) > 0 && steps[0].Side == side && (picture == nil || media.Base64Len(len(picture)) > most) {
+				picture, err = jpegwriter.Encode(pixels, jpegwriter.Options{Quality: steps[0].Quality})
+				steps = steps[1:]
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return picture, nil
+}
+
+// drawn draws a page on white, whose longer side has so many pixels, and hands on
+// the pixels. The white lies there before anything is drawn: laid under what is done,
+// it comes too late for what mixes with it, such as shadows.
+func (d *document) drawn(number, side int, use func(*image.RGBA) error) error {
 	width, height, ok := d.size(number)
 	if !ok && d.uncut(number) {
 		width, height, ok = d.size(number)
 	}
 	if !ok {
-		return nil, damaged(fmt.Sprintf("page %d has no size", number))
+		return damaged(fmt.Sprintf("page %d has no size", number))
 	}
-	scale := media.PageSide / max(width, height)
+	scale := float64(side) / max(width, height)
 	on, err := newSheet(d.in, whole(width*scale), whole(height*scale))
 	if err != nil {
-		return nil, damaged(fmt.Sprintf("page %d cannot be drawn", number))
+		return damaged(fmt.Sprintf("page %d cannot be drawn", number))
 	}
 	defer on.close()
 	if d.underlay(number, on) {
@@ -37,9 +67,9 @@ func (d *document) draw(number int) ([]byte, error) {
 	}
 	pixels, err := on.show(d.page(number))
 	if err != nil {
-		return nil, damaged(fmt.Sprintf("page %d cannot be drawn", number))
+		return damaged(fmt.Sprintf("page %d cannot be drawn", number))
 	}
-	return jpegwriter.Encode(pixels, jpegwriter.Options{Quality: media.PageQuality})
+	return use(pixels)
 }
 
 // size is a page's as it is shown, in points; not ok: it has none.

@@ -2,10 +2,7 @@ package pdf
 
 import (
 	"runtime"
-	"slices"
 	"sync"
-
-	"github.com/fsmcp/fsmcp/internal/media"
 )
 
 // helpFrom is how many pictures are worth a second PDFium, and helpBelow the
@@ -18,10 +15,13 @@ const (
 // gallery has pages drawn: by whoever asks, from the front, and by a helper with
 // a PDFium and a document of its own, from the back.
 type gallery struct {
-	mu   sync.Mutex
-	todo []int // numbers of pages
-	made map[int]drawing
-	wait sync.WaitGroup
+	helped bool // a helper is of use
+
+	mu      sync.Mutex
+	todo    []int // numbers of pages
+	made    map[int]drawing
+	helping bool
+	wait    sync.WaitGroup
 }
 
 type drawing struct {
@@ -29,16 +29,23 @@ type drawing struct {
 	err     error
 }
 
-// newGallery lets a helper begin with pages, where one is of use.
-func (d *document) newGallery(pages []int) *gallery {
-	g := &gallery{todo: pages, made: make(map[int]drawing)}
-	if len(pages) >= helpFrom && len(d.data) <= helpBelow && runtime.GOMAXPROCS(0) > 1 {
-		g.wait.Go(func() { g.help(d) })
-	}
-	return g
+func (d *document) newGallery() *gallery {
+	return &gallery{made: make(map[int]drawing), helped: len(d.data) <= helpBelow && runtime.GOMAXPROCS(0) > 1}
 }
 
-// help draws from the back. Where it cannot begin, nobody misses it.
+// add has a page drawn. Once there are some, a helper begins with them.
+func (g *gallery) add(d *document, number int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.todo = append(g.todo, number)
+	if g.helped && !g.helping && len(g.todo)+len(g.made) >= helpFrom {
+		g.helping = true
+		g.wait.Go(func() { g.help(d) })
+	}
+}
+
+// help draws from the back until nothing is left. Where it cannot begin, nobody misses
+// it.
 func (g *gallery) help(d *document) {
 	if d.second == nil {
 		second, err := openIn(d.pool, d.data)
@@ -63,6 +70,7 @@ func (g *gallery) take(front bool) (number int, ok bool) {
 	defer g.mu.Unlock()
 	n := len(g.todo)
 	if n == 0 {
+		g.helping = g.helping && front // a helper that finds nothing ends
 		return 0, false
 	}
 	if front {
@@ -91,26 +99,6 @@ func (g *gallery) finish(d *document, told func(number int)) {
 		g.draw(d, number)
 	}
 	g.wait.Wait()
-}
-
-// claim takes a page, if nobody has drawn it yet.
-func (g *gallery) claim(number int) bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	i := slices.Index(g.todo, number)
-	if i >= 0 {
-		g.todo = slices.Delete(g.todo, i, i+1)
-	}
-	return i >= 0
-}
-
-// only leaves out what nobody wants any more.
-func (g *gallery) only(pages []media.PDFPage) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.todo = slices.DeleteFunc(g.todo, func(n int) bool {
-		return !slices.ContainsFunc(pages, func(p media.PDFPage) bool { return p.Number == n })
-	})
 }
 
 // leave has nothing more drawn, and waits for the helper.

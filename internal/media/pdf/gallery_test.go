@@ -62,8 +62,7 @@ func TestWhatStaysOpen(t *testing.T) {
 	}
 }
 
-// Where not all pictures have room, the order in which they come counts, and is
-// that of what pages hold.
+// Where not all pictures have room, those have it whose pages hold more than text.
 func TestRoomIsGivenInOrder(t *testing.T) {
 	b := drawn(4, "", func(page int) string {
 		if page < 3 {
@@ -74,6 +73,7 @@ func TestRoomIsGivenInOrder(t *testing.T) {
 	r := New(cache())
 	defer r.Close()
 	q := ask("1-4")
+	q.Choose = true
 	all, err := r.Read(b, q, quiet)
 	if err != nil {
 		t.Fatal(err)

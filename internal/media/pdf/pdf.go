@@ -10,6 +10,8 @@ package pdf
 import (
 	"errors"
 	"fmt"
+	"math"
+	"os"
 	"slices"
 
 	"github.com/klippa-app/go-pdfium"
@@ -22,7 +24,9 @@ import (
 
 // Reader reads PDFs, one at a time.
 type Reader struct {
-	cache    compiled
+	cache    compiled // by its name
+	held     compiled // the same, by a name that leads nowhere else; "": not open yet
+	folder   *os.File // which is open as long as that name is used
 	patience patience // with others who compile
 	pool     pdfium.Pool
 	kept     *document // the one that was read last, still open; nil: none
@@ -57,6 +61,9 @@ func (r *Reader) Close() {
 	r.forget()
 	if r.pool != nil {
 		r.pool.Close()
+	}
+	if r.folder != nil {
+		r.folder.Close()
 	}
 }
 
@@ -104,22 +111,19 @@ func (d *document) read(q media.PDFRequest, told media.Progress) (media.PDFResul
 	return res, d.pages(&res, q, told)
 }
 
-// pages reads the texts first, as they matter most, and then draws pictures
-// while there is room. Where all pages are drawn in any case, that begins at once.
+// pages reads the texts first, as they matter most, and has pictures drawn meanwhile
+// and afterwards, of as many pages as are to have one.
 func (d *document) pages(res *media.PDFResult, q media.PDFRequest, told media.Progress) error {
-	total := int64(2 * len(res.Set.Pages))
+	choose := q.Choose && (len(res.Set.Pages) > 1 || q.Pages == "")
+	total := int64(len(res.Set.Pages) + min(len(res.Set.Pages), q.Pictures))
 	done := int64(-1)
 	tell := func(what string, number int) {
 		done++
 		told(done, total, fmt.Sprintf(what+" page %d", number))
 	}
-	all := len(res.Set.Pages) <= q.Pictures
-	var g *gallery
-	if all {
-		g = d.newGallery(slices.Clone(res.Set.Pages))
-		defer g.leave()
-	}
-	text, sent := 0, 0
+	g := d.newGallery()
+	defer g.leave()
+	text, sent, wanted := 0, 0, 0
 	for _, number := range res.Set.Pages {
 		tell("reading", number)
 		words, err := d.text(number)
@@ -130,15 +134,7 @@ func (d *document) pages(res *media.PDFResult, q media.PDFRequest, told media.Pr
 			}
 			return damaged(why)
 		}
-		for _, name := range d.pinned[number] {
-			switch {
-			case slices.Contains(res.Attachments, name):
-			case len(res.Attachments) < maxAttachments:
-				res.Attachments = append(res.Attachments, name)
-			default:
-				res.MoreAttached++
-			}
-		}
+		d.namePinned(res, number)
 		if len(res.Pages) > 0 && text+len(words) > q.Text {
 			res.Behind = number
 			break
@@ -146,53 +142,86 @@ func (d *document) pages(res *media.PDFResult, q media.PDFRequest, told media.Pr
 		first := head(words, q.Text)
 		text += len(first)
 		sent += media.JSONLen(first)
-		res.Pages = append(res.Pages, media.PDFPage{Number: number, Text: first, Cut: len(words) - len(first)})
-		if all && g.claim(number) { // now that it is open
-			tell("drawing", number)
-			g.draw(d, number)
+		p := media.PDFPage{Number: number, Text: first, Cut: len(words) - len(first)}
+		if p.Plain = choose && d.textAlone(number, words); !p.Plain && wanted < q.Pictures {
+			wanted++
+			g.add(d, number)
 		}
-	}
-	if all {
-		g.only(res.Pages)
-	} else {
-		g = d.newGallery(numbersOf(res.Pages, d.drawn(res.Pages, q)))
-		defer g.leave()
+		res.Pages = append(res.Pages, p)
 	}
 	g.finish(d, func(number int) { tell("drawing", number) })
-	return d.hang(res.Pages, g.made, q, q.Room-sent)
+	return d.hang(res.Pages, g.made, q.Room-sent)
 }
 
-// hang adds pictures to pages while there is room for them.
-func (d *document) hang(pages []media.PDFPage, made map[int]drawing, q media.PDFRequest, room int) error {
-	need := 0
-	for _, m := range made {
-		need += media.Base64Len(len(m.picture))
-	}
-	order := make([]int, len(pages))
-	for i := range order {
-		order[i] = i
-	}
-	if need > room { // else it is all the same who comes first
-		order = d.drawn(pages, q)
-	}
-	for _, i := range order {
-		m := made[pages[i].Number]
-		if m.err != nil {
-			return m.err
+// namePinned names the files that are pinned to a page among the attachments.
+func (d *document) namePinned(res *media.PDFResult, number int) {
+	for _, name := range d.pinned[number] {
+		switch {
+		case slices.Contains(res.Attachments, name):
+		case len(res.Attachments) < maxAttachments:
+			res.Attachments = append(res.Attachments, name)
+		default:
+			res.MoreAttached++
 		}
-		if size := media.Base64Len(len(m.picture)); size <= room {
+	}
+}
+
+// hang adds pictures to pages while there is room for them. Those that take more
+// than their share of it are made smaller.
+func (d *document) hang(pages []media.PDFPage, made map[int]drawing, room int) error {
+	var drawn []*media.PDFPage
+	for i := range pages {
+		if m, ok := made[pages[i].Number]; ok {
+			if m.err != nil {
+				return m.err
+			}
 			pages[i].Picture = m.picture
-			room -= size
+			drawn = append(drawn, &pages[i])
+		}
+	}
+	// The largest first: what cannot have its share leaves it to the others.
+	slices.SortStableFunc(drawn, func(a, b *media.PDFPage) int { return len(b.Picture) - len(a.Picture) })
+	var late []*media.PDFPage // that take more than their share however small
+	for i, p := range drawn {
+		most := share(drawn[i:], room)
+		if sent(p) > most {
+			smaller, err := d.smaller(p.Number, most)
+			if err != nil {
+				return err
+			}
+			p.Picture, p.Coarse = smaller, true
+		}
+		if sent(p) <= most {
+			room -= sent(p)
+		} else {
+			late = append(late, p)
+		}
+	}
+	slices.SortFunc(late, func(a, b *media.PDFPage) int { return a.Number - b.Number })
+	for _, p := range late {
+		if sent(p) <= room {
+			room -= sent(p)
+		} else {
+			p.Picture, p.Coarse = nil, false
 		}
 	}
 	return nil
 }
 
-func numbersOf(pages []media.PDFPage, places []int) (numbers []int) {
-	for _, i := range places {
-		numbers = append(numbers, pages[i].Number)
+// sent is what a page's picture takes of the room.
+func sent(p *media.PDFPage) int { return media.Base64Len(len(p.Picture)) }
+
+// share is the room that the first of some pages may take, which come by the size of
+// their pictures, the largest first: as much as it needs, or as much as others.
+func share(pages []*media.PDFPage, room int) int {
+	for n := len(pages); n > 0; n-- {
+		each := max(room, 0) / n
+		if sent(pages[n-1]) > each {
+			return each
+		}
+		room -= sent(pages[n-1])
 	}
-	return numbers
+	return math.MaxInt
 }
 
 // page is an open page. One is open at a time; where it cannot be opened, whoever

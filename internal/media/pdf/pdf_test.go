@@ -53,14 +53,21 @@ func TestPagesComeWithTextAndPicture(t *testing.T) {
 		}
 	}
 	c, err := jpeg.DecodeConfig(bytes.NewReader(res.Pages[0].Picture))
-	if err != nil || c.Height != media.PageSide || c.Width < 1100 || c.Width > 1115 {
+	if err != nil || c.Height != media.PageSteps()[0].Side || c.Width < 1100 || c.Width > 1115 {
 		t.Errorf("%dx%d %v", c.Width, c.Height, err)
 	}
 	// What has no room is left out: first pictures, then text.
 	tight := ask("1-9")
 	tight.Room = 2 * media.Base64Len(len(res.Pages[0].Picture))
-	if res, err = r.Read(sample(9, ""), tight, quiet); err != nil || res.Pages[0].Picture == nil || res.Pages[2].Picture != nil {
-		t.Error("pictures take more room than there is", err)
+	if res, err = r.Read(sample(9, ""), tight, quiet); err != nil || res.Pages[0].Picture == nil {
+		t.Error("no picture has room", err)
+	}
+	used := 0
+	for _, p := range res.Pages {
+		used += media.Base64Len(len(p.Picture))
+	}
+	if used > tight.Room || used < tight.Room/3 {
+		t.Errorf("pictures take %d characters of %d", used, tight.Room)
 	}
 	tight.Text = 100
 	if res, err = r.Read(sample(9, ""), tight, quiet); err != nil || len(res.Pages) != 2 || res.Behind != 3 {

@@ -1,38 +1,26 @@
 package pdf
 
 import (
-	"github.com/klippa-app/go-pdfium/enums"
-	"github.com/klippa-app/go-pdfium/requests"
+	"strings"
 
-	"github.com/fsmcp/fsmcp/internal/media"
+	"github.com/klippa-app/go-pdfium/enums"
+	"github.com/klippa-app/go-pdfium/references"
+	"github.com/klippa-app/go-pdfium/requests"
 )
 
 // Bounds of looking at what a page is made of.
 const (
-	plainText   = 40   // characters that a page of text has at least
-	plainLines  = 20   // drawn lines and boxes that a page of text may have: rules of a header, of footnotes
+	plainLines  = 20   // rules that a page of text may have: of a header, of footnotes, of a small table
+	plainWidth  = 3    // points that a rule is wide at most
 	plainPieces = 5000 // pieces of a page that are looked at
 )
 
-// drawn are the places of the pages that are drawn, in the order in which they
-// get what room there is: where not all can, those that hold more than text
-// first, for the text of the others comes anyway.
-func (d *document) drawn(pages []media.PDFPage, q media.PDFRequest) []int {
-	var plain, more []int
-	choice := !q.InOrder && q.Pictures > 0 && len(pages) > 1
-	for i, p := range pages {
-		if choice && len(p.Text) >= plainText && d.textAlone(p.Number) {
-			plain = append(plain, i)
-		} else {
-			more = append(more, i)
-		}
+// textAlone reports whether a page shows nothing but text, all of whose characters
+// are known, and a few thin rules. What cannot be looked at may be more.
+func (d *document) textAlone(number int, text string) bool {
+	if text == "" || strings.ContainsRune(text, nameless) {
+		return false
 	}
-	return append(more, plain...)[:min(len(pages), q.Pictures)]
-}
-
-// textAlone tells whether a page shows nothing but text and a few lines. What
-// cannot be looked at may be more.
-func (d *document) textAlone(number int) bool {
 	page := d.page(number)
 	n, err := d.in.FPDFPage_CountObjects(&requests.FPDFPage_CountObjects{Page: page})
 	if err != nil || n.Count > plainPieces {
@@ -53,9 +41,36 @@ func (d *document) textAlone(number int) bool {
 		case err != nil:
 			return false
 		case kind.Type == enums.FPDF_PAGEOBJ_TEXT:
-		case kind.Type == enums.FPDF_PAGEOBJ_PATH && lines < plainLines:
+		case kind.Type == enums.FPDF_PAGEOBJ_PATH && lines < plainLines && d.thin(piece.PageObject):
 			lines++
 		default:
+			return false
+		}
+	}
+	return d.mapped(page)
+}
+
+// thin reports whether a path is a level or upright rule.
+func (d *document) thin(path references.FPDF_PAGEOBJECT) bool {
+	b, err := d.in.FPDFPageObj_GetBounds(&requests.FPDFPageObj_GetBounds{PageObject: path})
+	return err == nil && min(b.Right-b.Left, b.Top-b.Bottom) <= plainWidth
+}
+
+// mapped reports whether the fonts of a page say of each of its characters what it
+// means. Others come with their number in the font, which may look like a letter.
+func (d *document) mapped(page requests.Page) bool {
+	loaded, err := d.in.FPDFText_LoadPage(&requests.FPDFText_LoadPage{Page: page})
+	if err != nil {
+		return false
+	}
+	defer d.in.FPDFText_ClosePage(&requests.FPDFText_ClosePage{TextPage: loaded.TextPage})
+	n, err := d.in.FPDFText_CountChars(&requests.FPDFText_CountChars{TextPage: loaded.TextPage})
+	if err != nil {
+		return false
+	}
+	for i := range n.Count {
+		sign, err := d.in.FPDFText_HasUnicodeMapError(&requests.FPDFText_HasUnicodeMapError{TextPage: loaded.TextPage, Index: i})
+		if err != nil || sign.HasUnicodeMapError {
 			return false
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fsmcp/fsmcp/internal/filelock"
+	"github.com/fsmcp/fsmcp/internal/owndir"
 )
 
 // turn is a process's right to change a folder while others wait. It ends with the
@@ -47,7 +48,11 @@ func takeTurn(dir string, p patience) *turn {
 		}
 		got, err := filelock.Try(f)
 		t := &turn{file: f, end: make(chan struct{})}
-		switch now, errStat := f.Stat(); {
+		now, errStat := f.Stat()
+		if errStat == nil {
+			errStat = owndir.Check(name, now)
+		}
+		switch {
 		case err != nil || errStat != nil:
 			f.Close()
 			return &turn{}

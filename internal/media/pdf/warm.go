@@ -15,6 +15,7 @@ import (
 	"github.com/tetratelabs/wazero"
 
 	"github.com/fsmcp/fsmcp/internal/media"
+	"github.com/fsmcp/fsmcp/internal/owndir"
 )
 
 // memoryPages bounds PDFium's memory, in pages of 64 KB: half a gigabyte.
@@ -31,7 +32,12 @@ func (r *Reader) Warm(told media.Progress) (err error) {
 	if r.pool != nil {
 		return nil
 	}
-	if r.pool, err = r.cache.load(); err != nil {
+	if c, held := r.hold(); held != nil {
+		err = held
+	} else {
+		r.pool, err = c.load()
+	}
+	if err != nil {
 		r.pool, err = r.compile(told, true)
 	}
 	debug.FreeOSMemory() // compiling takes much
@@ -45,15 +51,30 @@ var ErrNotKept = errors.New("PDFium is compiled anew by each process that reads 
 // nothing can be kept it says so: ErrNotKept, with the folder. It compiles nothing
 // where that can be known before.
 func (r *Reader) Prepare(told media.Progress) (err error) {
-	if r.pool != nil || r.cache.sound() {
+	if r.pool != nil || r.ready() == nil {
 		return nil
 	}
 	r.pool, err = r.compile(told, false)
 	debug.FreeOSMemory()
-	if err == nil && !r.cache.sound() { // not even what was compiled just now
-		return fmt.Errorf("%w: %s", ErrNotKept, cmp.Or(string(r.cache), "none is known"))
+	if err != nil {
+		return err
 	}
-	return err
+	if err := r.ready(); err != nil { // not even what was compiled just now
+		return fmt.Errorf("%w: %w", ErrNotKept, err)
+	}
+	return nil
+}
+
+// ready returns an error that names the folder unless what is needed lies there.
+func (r *Reader) ready() error {
+	c, err := r.hold()
+	if own := (*owndir.Error)(nil); errors.As(err, &own) {
+		return own
+	}
+	if err != nil || !c.sound() {
+		return errors.New(cmp.Or(string(r.cache), "none is known"))
+	}
+	return nil
 }
 
 // What is told while PDFium is readied.
@@ -71,17 +92,33 @@ func (r *Reader) compile(told media.Progress, alone bool) (pool pdfium.Pool, err
 	defer every(tellEvery, told, &what)()
 	t := takeTurn(string(r.cache), r.patience)
 	defer t.over()
-	known, clean := r.cache.clean()
-	if clean && (len(known) > 0 || r.cache.usable()) {
-		if pool, err = r.cache.start(known, t); err == nil {
-			return pool, nil
-		}
+	if pool, err = r.compileInto(t); err == nil {
+		return pool, nil
 	}
 	if !alone {
 		return nil, nil
 	}
 	what.Store(tellAnew)
 	return start(nil)
+}
+
+// errNoRoom: nothing can be kept in the folder.
+var errNoRoom = errors.New("no room for compiled code")
+
+// compileInto starts PDFium, and leaves it compiled in the folder, which it makes.
+func (r *Reader) compileInto(t *turn) (pdfium.Pool, error) {
+	if r.cache != "" {
+		_ = os.MkdirAll(string(r.cache), 0o700) // whether it is there shows next
+	}
+	c, err := r.hold()
+	if err != nil {
+		return nil, err
+	}
+	known, clean := c.clean()
+	if !clean || len(known) == 0 && !c.usable() {
+		return nil, errNoRoom
+	}
+	return c.start(known, t)
 }
 
 // every tells each period, until it is ended, how many have passed.

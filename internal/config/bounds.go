@@ -1,0 +1,51 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Bounds of the permission rules that one project file may bring; beyond them it
+// counts as broken. A project comes from elsewhere, and each rule is held against
+// each name of each file: with the most that pass, a decision takes milliseconds.
+const (
+	maxRules     = 2000
+	maxRuleBytes = 1024
+	// maxRuleParts bounds the slashes and wildcards of all rules together, which is
+	// what matching costs by.
+	maxRuleParts = 16 << 10
+)
+
+// overfull returns why a project's file brings more rules than are taken, nil
+// where it does not. concerns reports whether a rule is about files; Claude Code
+// writes rules for commands of any length into the same lists.
+func (l Layer) overfull(concerns func(rule string) bool) *BrokenFile {
+	if !l.File.Level.project() {
+		return nil
+	}
+	count, parts := 0, 0
+	for _, list := range [][]Rule{l.Deny, l.Ask, l.Allow} {
+		for _, r := range list {
+			if concerns != nil && !concerns(r.Text) {
+				continue
+			}
+			count++
+			for _, part := range []string{"/", "*", "?", "["} {
+				parts += strings.Count(r.Text, part)
+			}
+			why := ""
+			switch {
+			case len(r.Text) > maxRuleBytes:
+				why = fmt.Sprintf("has a permission rule of more than %d bytes", maxRuleBytes)
+			case count > maxRules:
+				why = fmt.Sprintf("has more than %d permission rules", maxRules)
+			case parts > maxRuleParts:
+				why = fmt.Sprintf("has permission rules with more than %d slashes and wildcards together", maxRuleParts)
+			default:
+				continue
+			}
+			return &BrokenFile{Name: l.File.Name, Line: r.Line, Why: why}
+		}
+	}
+	return nil
+}

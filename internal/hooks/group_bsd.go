@@ -1,0 +1,8 @@
+//go:build unix && !linux
+
+package hooks
+
+import "syscall"
+
+// ownGroup begins a group of processes.
+func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }

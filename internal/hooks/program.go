@@ -1,0 +1,175 @@
+package hooks
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// BarredError reports a command that would run a file which lies where an agent
+// could rewrite it (Round.Barred).
+type BarredError struct {
+	// File is the absolute name of that file; where Unknown is set, the words of a
+	// shell's text from which only the shell knows what it runs.
+	File    string
+	Unknown bool
+}
+
+// Error says it as the rest of a sentence about the command.
+func (e *BarredError) Error() string {
+	if e.Unknown {
+		return fmt.Sprintf("may not run: only its shell knows which file %q is, and an agent could rewrite one in a workspace directory; the command has to name it, or fsmcp to be started with --trust-project", e.File)
+	}
+	return fmt.Sprintf("may not run: %q lies in a workspace directory, where an agent could rewrite it; it has to lie elsewhere, or fsmcp to be started with --trust-project", e.File)
+}
+
+// finder finds the program of one command, and the other files that it runs.
+type finder struct {
+	dir    string // where the command runs
+	env    []string
+	path   []string          // the absolute directories of PATH
+	barred func(string) bool // nil: no file is
+}
+
+func newFinder(env []string, dir string, barred func(string) bool) finder {
+	f := finder{dir: dir, env: env, barred: barred}
+	list, _ := lookUp(env, "PATH")
+	for _, entry := range filepath.SplitList(list) {
+		if filepath.IsAbs(entry) { // any other starts in the workspace
+			f.path = append(f.path, entry)
+		}
+	}
+	return f
+}
+
+// searched returns the value of PATH that the command gets: it leads to no barred
+// directory.
+func (f finder) searched() string {
+	free := slices.DeleteFunc(slices.Clone(f.path), f.barred)
+	if len(free) == 0 {
+		return os.DevNull // an empty PATH means the working directory
+	}
+	return strings.Join(free, string(filepath.ListSeparator))
+}
+
+// lookUp returns a variable of the command's environment.
+func (f finder) lookUp(name string) (value string, ok bool) {
+	switch name {
+	case "PWD":
+		return f.dir, true
+	case "PATH":
+		return f.searched(), true
+	}
+	return lookUp(f.env, name)
+}
+
+func lookUp(env []string, name string) (value string, ok bool) {
+	for _, pair := range slices.Backward(env) {
+		if value, ok := strings.CutPrefix(pair, name+"="); ok {
+			return value, true
+		}
+	}
+	return "", false
+}
+
+// Check returns the absolute name of the program that h runs in dir. The error is a
+// *BarredError where that program, or the script that it is given, is barred, or
+// says why there is none.
+func (r *Runner) Check(h Hook, dir string, barred func(string) bool) (program string, err error) {
+	return newFinder(r.environ(), dir, barred).check(h)
+}
+
+func (f finder) check(h Hook) (program string, err error) {
+	if program, err = f.program(h); err != nil || f.barred == nil {
+		return program, err
+	}
+	argv := []word{{text: program}}
+	for _, arg := range h.Command[1:] {
+		argv = append(argv, word{text: arg})
+	}
+	return program, f.runs(argv)
+}
+
+// program looks for the program itself: in PATH and then in h.Folder, or from
+// h.Folder where its name has more than one segment. A barred file is passed over
+// while PATH is searched: an agent could have put it there.
+func (f finder) program(h Hook) (string, error) {
+	name := h.Command[0]
+	if name != filepath.Base(name) {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(h.Folder, name)
+		}
+		if err := f.mayRun(name); err != nil {
+			return "", err
+		}
+		return lookAt(name)
+	}
+	var barred error
+	for _, dir := range append(f.path[:len(f.path):len(f.path)], h.Folder) {
+		file, err := lookAt(filepath.Join(dir, name))
+		if err != nil {
+			continue
+		}
+		if err = f.mayRun(file); err == nil {
+			return file, nil
+		}
+		if barred == nil {
+			barred = err
+		}
+	}
+	if barred == nil {
+		barred = exec.ErrNotFound
+	}
+	return "", barred
+}
+
+// lookAt returns the name of a file that can be run, with the ending that the
+// system adds to it. A name that is not absolute is not looked for.
+func lookAt(name string) (string, error) {
+	if !filepath.IsAbs(name) {
+		return "", exec.ErrNotFound
+	}
+	return exec.LookPath(name)
+}
+
+// mayRun returns a *BarredError where a file may not be run; a relative name starts
+// where the command runs.
+func (f finder) mayRun(name string) error {
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(f.dir, name)
+	}
+	if f.barred != nil && f.barred(filepath.Clean(name)) {
+		return &BarredError{File: filepath.Clean(name)}
+	}
+	return nil
+}
+
+// command returns the command of h, ready to be started, or why it may not or cannot
+// be.
+func (r *Runner) command(h Hook, round Round) (*exec.Cmd, error) {
+	f := newFinder(r.environ(), round.Dir, round.Barred)
+	program, err := f.check(h)
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(program, h.Command[1:]...)
+	if name := h.Command[0]; name == filepath.Base(name) {
+		cmd.Args[0] = name
+	}
+	cmd.Dir, cmd.Env, cmd.WaitDelay = round.Dir, r.o.Env, linger
+	if f.barred != nil {
+		cmd.Env = append(cmd.Environ(), "PATH="+f.searched())
+	}
+	return cmd, nil
+}
+
+// environ is the environment of commands.
+func (r *Runner) environ() []string {
+	if r.o.Env != nil {
+		return r.o.Env
+	}
+	return os.Environ()
+}

@@ -1,0 +1,158 @@
+package hooks
+
+import (
+	"strconv"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// shellText is a text that a shell runs.
+type shellText struct {
+	finder
+	text     string
+	params   []word          // $0, $1 and so on
+	assigned map[string]bool // variables that the text sets itself
+}
+
+// text returns a *BarredError for the first barred file that a shell runs for a text.
+// What cannot be parsed, or names a command by what only the shell knows, is one.
+func (f finder) text(w word, params []word) error {
+	if w.unknown {
+		return &BarredError{File: w.text, Unknown: true}
+	}
+	file, err := syntax.NewParser().Parse(strings.NewReader(w.text), "")
+	if err != nil {
+		return &BarredError{File: w.text, Unknown: true}
+	}
+	s := shellText{finder: f, text: w.text, params: params, assigned: make(map[string]bool)}
+	syntax.Walk(file, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.Assign:
+			if n.Name != nil {
+				s.assigned[n.Name.Value] = true
+			}
+		case *syntax.WordIter:
+			s.assigned[n.Name.Value] = true
+		}
+		return true
+	})
+	var barred error
+	syntax.Walk(file, func(n syntax.Node) bool {
+		if barred == nil {
+			barred = s.look(n)
+		}
+		return barred == nil
+	})
+	return barred
+}
+
+// look judges one part of the text.
+func (s shellText) look(n syntax.Node) error {
+	switch n := n.(type) {
+	case *syntax.Stmt:
+		call, ok := n.Cmd.(*syntax.CallExpr)
+		if !ok || len(call.Args) == 0 {
+			return nil
+		}
+		var argv []word
+		for _, arg := range call.Args {
+			argv = append(argv, s.word(arg))
+		}
+		for _, r := range n.Redirs { // a script may come from standard input
+			if r.Op == syntax.RdrIn {
+				argv = append(argv, s.word(r.Word))
+			}
+		}
+		return s.runs(argv)
+	case *syntax.Assign:
+		if n.Name != nil && n.Name.Value == "PATH" && n.Value != nil {
+			return s.searches(s.word(n.Value))
+		}
+	}
+	return nil
+}
+
+// word is what becomes of a word, as far as that can be told without running
+// anything.
+func (s shellText) word(w *syntax.Word) word {
+	var b strings.Builder
+	for i, part := range w.Parts {
+		text, ok := s.part(part, false)
+		if home, has := s.variable("HOME"); i == 0 && has && isLiteral(part) && (text == "~" || strings.HasPrefix(text, "~/")) {
+			text = home + text[1:]
+		}
+		if !ok {
+			return word{s.text[w.Pos().Offset():w.End().Offset()], true}
+		}
+		b.WriteString(text)
+	}
+	return word{text: b.String()}
+}
+
+func isLiteral(part syntax.WordPart) bool {
+	_, ok := part.(*syntax.Lit)
+	return ok
+}
+
+// part is what becomes of a part of a word.
+func (s shellText) part(part syntax.WordPart, quoted bool) (text string, ok bool) {
+	switch part := part.(type) {
+	case *syntax.Lit:
+		return unescaped(part.Value, quoted), true
+	case *syntax.SglQuoted:
+		return part.Value, !part.Dollar
+	case *syntax.DblQuoted:
+		for _, inner := range part.Parts {
+			more, ok := s.part(inner, true)
+			if !ok {
+				return "", false
+			}
+			text += more
+		}
+		return text, true
+	case *syntax.ParamExp:
+		return s.param(s.text[part.Pos().Offset():part.End().Offset()], quoted)
+	}
+	return "", false
+}
+
+// param is what becomes of $name and ${name}; every other form is the shell's alone,
+// and so is a value that it splits or expands.
+func (s shellText) param(form string, quoted bool) (value string, ok bool) {
+	name := strings.TrimPrefix(form, "$")
+	if inner, has := strings.CutPrefix(name, "{"); has {
+		name = strings.TrimSuffix(inner, "}")
+	}
+	value, ok = s.variable(name)
+	return value, ok && (quoted || !strings.ContainsAny(value, " \t\n*?["))
+}
+
+// variable returns what a variable holds, unless the text may have changed it.
+func (s shellText) variable(name string) (value string, ok bool) {
+	if n, err := strconv.Atoi(name); err == nil {
+		if n >= len(s.params) || s.params[n].unknown {
+			return "", false
+		}
+		return s.params[n].text, true
+	}
+	if s.assigned[name] && name != "PATH" { // what the text makes of PATH is judged by itself
+		return "", false
+	}
+	return s.lookUp(name)
+}
+
+// unescaped takes away the backslashes that a shell takes away.
+func unescaped(text string, quoted bool) string {
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		if text[i] == '\\' && i+1 < len(text) && (!quoted || strings.IndexByte("$`\"\\\n", text[i+1]) >= 0) {
+			i++
+			if text[i] == '\n' {
+				continue
+			}
+		}
+		b.WriteByte(text[i])
+	}
+	return b.String()
+}

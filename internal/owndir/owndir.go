@@ -1,0 +1,190 @@
+// Package owndir names folders that hold fsmcp's own files, and checks that no
+// other user could have written what lies there.
+//
+// A journal is replayed onto the user's files and compiled code is run, so a
+// folder is trusted only if its owner is the effective user and nobody else may
+// write it; the same holds for each file in it. It checks neither the folders
+// above, nor what a program of the same user has written, nor anything on
+// Windows, where the folders lie in the user's profile.
+package owndir
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+)
+
+// Error says why a file or folder of fsmcp's own is not used.
+type Error struct {
+	Path string
+	Why  string // completes the sentence that begins with Path
+}
+
+func (e *Error) Error() string { return e.Path + " " + e.Why }
+
+// InTemp returns the folder that serves in the temporary directory where the
+// state folder cannot be used. It is absolute; temp may be relative, or "" for the
+// system's.
+func InTemp(temp string) string {
+	if temp == "" {
+		temp = os.TempDir()
+	}
+	if abs, err := filepath.Abs(temp); err == nil {
+		temp = abs
+	}
+	return filepath.Join(temp, "fsmcp-"+strconv.Itoa(os.Geteuid()))
+}
+
+// Cache returns the folder in which fsmcp's programs keep what they compile; ""
+// where the system names none.
+func Cache() string {
+	dir, err := os.UserCacheDir()
+	if err != nil || !filepath.IsAbs(dir) {
+		return ""
+	}
+	return filepath.Join(dir, "fsmcp")
+}
+
+// Compiled returns the folder of the cache in which PDFium lies compiled, "" where
+// there is no place for it, and an *Error where others may have written there. The
+// folder may be a link to where there is more room.
+func Compiled() (string, error) {
+	cache := Cache()
+	if cache == "" {
+		return "", nil
+	}
+	dir := filepath.Join(cache, "pdfium")
+	own := (*Error)(nil)
+	if errors.As(cmp.Or(Find(cache, 1), Find(dir, -1)), &own) {
+		return "", own
+	}
+	return dir, nil
+}
+
+// CheckTree returns an *Error for the first file or folder that another user may
+// have written: of the folder itself, called name, and of what lies at most depth
+// levels below it, at all levels where depth is negative. Links are left out: their mode says nothing, and they are
+// opened nowhere. An error of another type means that it could not be looked at.
+func CheckTree(root *os.Root, name string, depth int) error {
+	info, err := root.Stat(".")
+	if err == nil {
+		err = Check(name, info)
+	}
+	if err != nil {
+		return err
+	}
+	return checkBelow(root, name, ".", depth)
+}
+
+func checkBelow(root *os.Root, name, dir string, depth int) error {
+	if depth == 0 {
+		return nil
+	}
+	entries, err := fs.ReadDir(root.FS(), filepath.ToSlash(dir))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, e := range entries {
+		at := filepath.Join(dir, e.Name())
+		info, err := root.Lstat(at)
+		if errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			continue
+		}
+		if err == nil {
+			err = Check(filepath.Join(name, at), info)
+		}
+		if err == nil && info.IsDir() {
+			err = checkBelow(root, name, at, depth-1)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Find returns nil where a folder and what lies at most depth levels below it may
+// be used, an error that wraps fs.ErrNotExist where there is none, and otherwise
+// why they may not.
+func Find(dir string, depth int) error {
+	root, err := open(dir, depth)
+	if err != nil {
+		return err
+	}
+	return root.Close()
+}
+
+// Sub opens a folder of a state folder; both have to be this user's alone. A link
+// in its place would lead out of what is checked, and a FIFO would be waited for
+// without end.
+func Sub(stateDir, name string) (*os.Root, error) {
+	top, err := open(stateDir, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer top.Close()
+	return sub(top, name)
+}
+
+// MakeSub is Sub, which makes the folder where it is missing.
+func MakeSub(stateDir, name string) (*os.Root, error) {
+	top, err := open(stateDir, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer top.Close()
+	if err := top.Mkdir(name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	return sub(top, name)
+}
+
+// open opens a folder that is this user's alone, with what lies in it at so many
+// levels.
+func open(dir string, depth int) (*os.Root, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := CheckTree(root, dir, depth); err != nil {
+		root.Close()
+		return nil, err
+	}
+	return root, nil
+}
+
+func sub(top *os.Root, name string) (*os.Root, error) {
+	path := filepath.Join(top.Name(), name)
+	info, err := top.Lstat(name)
+	if err == nil && !info.IsDir() {
+		err = &fs.PathError{Op: "open", Path: path, Err: fmt.Errorf("%s lies in the place of the folder", KindOf(info.Mode()))}
+	}
+	if err == nil {
+		err = Check(path, info)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return top.OpenRoot(name)
+}
+
+// KindOf names what is no regular file.
+func KindOf(mode fs.FileMode) string {
+	switch mode.Type() {
+	case fs.ModeDir:
+		return "a folder"
+	case fs.ModeSymlink:
+		return "a link"
+	case fs.ModeNamedPipe:
+		return "a FIFO"
+	case fs.ModeSocket:
+		return "a socket"
+	case 0:
+		return "a file"
+	}
+	return "a device"
+}

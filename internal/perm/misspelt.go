@@ -1,0 +1,277 @@
+package perm
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+const (
+	// maxLikely bounds the rules that a warning proposes in place of one.
+	maxLikely = 8
+	// maxMended is how long a pattern is looked at, in bytes.
+	maxMended = 1024
+)
+
+// A misspelling is a notation of shells and other programs that rules do not have,
+// so that a rule with it matches a name in which it stands literally, or none.
+type misspelling struct {
+	kind WarningKind
+	// mend returns the specifications that were likely meant, and false where
+	// the notation does not occur. It may know of none.
+	mend func(spec, home string) (likely []string, found bool)
+}
+
+// misspellings are mended one after the other: a rule may have several.
+var misspellings = [...]misspelling{
+	{BlankAround, mendBlanks},
+	{Quoted, mendQuotes},
+	{FileURL, mendURL},
+	{PrefixMark, mendPrefixMark},
+	{BareHome, mendHome},
+	{OtherHome, mendOtherHome},
+	{Variable, mendVariable},
+	{Braces, mendBraces},
+	{Bar, mendBars},
+}
+
+// misspelt returns what is wrong with the notation of a rule, noWarning where
+// nothing is, and the rules that were likely meant. What a backslash protects is
+// meant as it stands.
+func misspelt(text, home string) (kind WarningKind, likely []string) {
+	tool, body, hasBody, _ := splitRule(text)
+	if !hasBody || len(body) > maxMended || !strings.ContainsFunc(body, suspicious) {
+		return noWarning, nil
+	}
+	if rules := separateRules(tool, body); rules != nil {
+		return SeveralRules, rules
+	}
+	specs := []string{body}
+	for _, m := range misspellings {
+		var next []string
+		for _, s := range specs {
+			mended, found := m.mend(s, home)
+			switch {
+			case !found:
+				next = append(next, s)
+				continue
+			case kind == noWarning:
+				kind = m.kind
+			}
+			if len(mended) == 0 {
+				return kind, nil
+			}
+			next = append(next, mended...)
+		}
+		specs = next[:min(len(next), maxLikely)]
+	}
+	for _, s := range specs {
+		likely = append(likely, tool+"("+s+")")
+	}
+	return kind, likely
+}
+
+// suspicious reports whether a misspelling can hold the character.
+func suspicious(r rune) bool {
+	return strings.ContainsRune("\"'`“‘:~${|(", r) || unicode.IsSpace(r)
+}
+
+var nextRule = regexp.MustCompile(`\)[\s,;]*([A-Za-z_]+)\(`)
+
+// separateRules returns the rules that stand in one text, nil where it is one.
+func separateRules(tool, body string) (rules []string) {
+	start, at := 0, tool
+	for _, m := range nextRule.FindAllStringSubmatchIndex(body, -1) {
+		if name := body[m[2]:m[3]]; slices.Contains(words[:], name) || slices.Contains(strangers[:], name) {
+			rules = append(rules, at+"("+body[start:m[0]]+")")
+			start, at = m[1], name
+		}
+	}
+	if rules == nil {
+		return nil
+	}
+	rules = append(rules, at+"("+body[start:]+")")
+	return rules[:min(len(rules), maxLikely)]
+}
+
+// mendBlanks finds blanks that are part of the pattern: git takes no notice of
+// spaces at the end alone.
+func mendBlanks(spec, _ string) ([]string, bool) {
+	s := trimBlanks(spec)
+	trimmed := strings.TrimLeftFunc(s, unicode.IsSpace)
+	if !strings.HasSuffix(trimmed, `\ `) {
+		trimmed = strings.TrimRightFunc(trimmed, unicode.IsSpace)
+	}
+	return []string{trimmed}, trimmed != s && trimmed != ""
+}
+
+func mendQuotes(spec, _ string) ([]string, bool) {
+	s := strings.TrimRight(spec, " ")
+	for _, pair := range [...][2]string{{`"`, `"`}, {"'", "'"}, {"`", "`"}, {"“", "”"}, {"‘", "’"}} {
+		inner, opened := strings.CutPrefix(s, pair[0])
+		inner, closed := strings.CutSuffix(inner, pair[1])
+		if opened && closed && inner != "" {
+			return []string{inner}, true
+		}
+	}
+	return nil, false
+}
+
+func mendURL(spec, _ string) ([]string, bool) {
+	const scheme = "file://"
+	if len(spec) < len(scheme) || !strings.EqualFold(spec[:len(scheme)], scheme) {
+		return nil, false
+	}
+	path := strings.TrimPrefix(spec[len(scheme):], "localhost")
+	if strings.HasPrefix(path, "~/") {
+		return []string{path}, true
+	}
+	return []string{"//" + strings.TrimLeft(path, "/")}, true
+}
+
+// mendPrefixMark finds what ends the prefix of a command in Bash rules.
+func mendPrefixMark(spec, _ string) ([]string, bool) {
+	path, found := strings.CutSuffix(strings.TrimRight(spec, " "), ":*")
+	if path == "" || strings.HasSuffix(path, "/") {
+		return []string{path + "**"}, found
+	}
+	return []string{path + "*"}, found
+}
+
+func mendHome(spec, _ string) ([]string, bool) { return []string{"~/**"}, spec == "~" }
+
+var otherHome = regexp.MustCompile(`^~([A-Za-z_][A-Za-z0-9_-]*)(/.*)?$`)
+
+// mendOtherHome takes the homes of other users to lie beside this one.
+func mendOtherHome(spec, home string) ([]string, bool) {
+	m := otherHome.FindStringSubmatch(spec)
+	if m == nil {
+		return nil, false
+	}
+	user, rest := m[1], m[2]
+	dir := parent(home)
+	switch {
+	case strings.HasSuffix(home, "/"+user):
+		return []string{"~/" + strings.TrimPrefix(rest, "/")}, true
+	case user == "root":
+		return []string{"//root" + rest}, true
+	case dir == "":
+		dir = "/home"
+	}
+	return []string{"/" + dir + "/" + user + rest}, true
+}
+
+// variable finds names of variables: ${NAME} anywhere, and $NAME as a whole
+// segment. Files are called Outer$Inner.class, $slug.tsx and $RECYCLE.BIN.
+var variable = regexp.MustCompile(`^(?:\$\{([A-Za-z_]\w*)\}|\$([A-Z_][A-Z0-9_]*))(/.*)?$|[^\\{]\$\{[A-Za-z_]\w*\}|/\$[A-Z_][A-Z0-9_]*(?:/|$)`)
+
+func mendVariable(spec, _ string) ([]string, bool) {
+	m := variable.FindStringSubmatch(spec)
+	if m == nil {
+		return nil, false
+	}
+	rest := strings.TrimPrefix(m[3], "/")
+	if rest == "" {
+		rest = "**"
+	}
+	switch m[1] + m[2] {
+	case "HOME":
+		return []string{"~/" + rest}, true
+	case "PWD", "CLAUDE_PROJECT_DIR", "workspaceFolder", "workspaceRoot":
+		return []string{"./" + rest}, true
+	}
+	return nil, true // what it stands for is not known here
+}
+
+// mendBraces spells out {a,b}. Braces without a comma are common in the names of
+// templates.
+func mendBraces(spec, _ string) ([]string, bool) {
+	before, parts, after := group(spec, '{', '}', ',')
+	if parts == nil {
+		return nil, false
+	}
+	return alternatives(before, parts, after, mendBraces), true
+}
+
+// mendBars spells out a|b and (a|b).
+func mendBars(spec, _ string) ([]string, bool) {
+	before, parts, after := group(spec, '(', ')', '|')
+	switch {
+	case parts == nil:
+		if parts = split(spec, '|'); len(parts) < 2 {
+			return nil, false
+		}
+	case before != "" && strings.IndexByte("@?+*", before[len(before)-1]) >= 0: // as extended globs have it
+		before = before[:len(before)-1]
+	}
+	return alternatives(before, parts, after, mendBars), true
+}
+
+// group finds the first parts that stand between two brackets, divided by a
+// separator, and what stands before and after the brackets.
+func group(spec string, open, closing, separator byte) (before string, parts []string, after string) {
+	at := -1
+	for i, c := range unescaped(spec) {
+		switch {
+		case c == open && (i == 0 || spec[i-1] != '$'):
+			at = i
+		case c == closing && at >= 0:
+			if parts = split(spec[at+1:i], separator); len(parts) > 1 {
+				return spec[:at], parts, spec[i+1:]
+			}
+			at = -1
+		}
+	}
+	return "", nil, ""
+}
+
+// split divides a pattern at separators that stand for themselves nowhere.
+func split(spec string, separator byte) (parts []string) {
+	start := 0
+	for i, c := range unescaped(spec) {
+		if c == separator {
+			parts = append(parts, spec[start:i])
+			start = i + 1
+		}
+	}
+	return append(parts, spec[start:])
+}
+
+// alternatives puts each part in the place of all of them, and has what is left
+// in the result mended as well.
+func alternatives(before string, parts []string, after string, mend func(spec, home string) ([]string, bool)) (out []string) {
+	for _, part := range parts {
+		s := before + strings.TrimSpace(part) + after
+		if more, found := mend(s, ""); found {
+			out = append(out, more...)
+		} else if s != "" {
+			out = append(out, s)
+		}
+		if len(out) >= maxLikely {
+			return out[:maxLikely]
+		}
+	}
+	return out
+}
+
+// unescaped yields the bytes of a pattern that no backslash protects and that
+// stand in no bracket expression, with their offsets.
+func unescaped(spec string) func(yield func(int, byte) bool) {
+	return func(yield func(int, byte) bool) {
+		for i := 0; i < len(spec); i++ {
+			switch spec[i] {
+			case '\\':
+				i++
+			case '[':
+				if _, n, err := parseClass(spec[i:]); err == nil {
+					i += n - 1
+				}
+			default:
+				if !yield(i, spec[i]) {
+					return
+				}
+			}
+		}
+	}
+}

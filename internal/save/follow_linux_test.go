@@ -1,0 +1,191 @@
+//go:build !fsys_portable
+
+package save
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// metaChange is what another program does to a file without writing to it: by its
+// name, or by a descriptor that it had opened before.
+type metaChange struct {
+	name string
+	root bool
+	byFD bool
+	// refuses: right before the exchange this may stop it.
+	refuses bool
+	do      func(path string, fd int) error
+}
+
+var metaChanges = []metaChange{
+	{name: "attribute", do: func(path string, _ int) error { return unix.Lsetxattr(path, "user.theirs", []byte("new"), 0) }},
+	{name: "attribute removed", do: func(path string, _ int) error { return unix.Lremovexattr(path, "user.before") }},
+	{name: "attribute by descriptor", byFD: true, do: func(_ string, fd int) error { return unix.Fsetxattr(fd, "user.before", []byte("new"), 0) }},
+	{name: "access list", refuses: true, do: func(path string, _ int) error {
+		return unix.Lsetxattr(path, "system.posix_acl_access", accessList(4321), 0)
+	}},
+	{name: "mode", refuses: true, do: func(path string, _ int) error { return unix.Chmod(path, 0o640) }},
+	{name: "mode by descriptor", byFD: true, refuses: true, do: func(_ string, fd int) error { return unix.Fchmod(fd, 0o611) }},
+	{name: "group", root: true, refuses: true, do: func(path string, _ int) error { return os.Chown(path, 0, 5678) }},
+	{name: "owner", root: true, refuses: true, do: func(path string, _ int) error { return os.Chown(path, 1234, 5678) }},
+}
+
+// followed replaces a file while another program changes what is not its content
+// before call n, and returns the names of the calls.
+func (c metaChange) followed(t *testing.T, parent string, n int, system poorer) (calls []string) {
+	t.Helper()
+	d := newDeskIn(t, parent)
+	path := d.put("f", "old")
+	if err := unix.Lsetxattr(path, "user.before", []byte("old"), 0); errors.Is(err, unix.EOPNOTSUPP) {
+		t.Skip("!!! NOT TESTED: this file system has no attributes !!!")
+	}
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(fd)
+	want := describe(t, path)
+	d.open(func(o *Options) {
+		o.Durability = Full
+		o.Sys = hooked{before: func(call call) error {
+			if calls = append(calls, call.name); len(calls)-1 == n {
+				if err := c.do(path, fd); err != nil {
+					t.Fatal(err)
+				}
+				if want = describe(t, path); c.byFD {
+					want = describe(t, fmt.Sprintf("/proc/self/fd/%d", fd))
+				}
+			}
+			return system.before(call)
+		}}
+	})
+	text := "new"
+	if _, err := whole(d.save, path, "new"); errors.Is(err, ErrModified) && c.refuses {
+		text = "old"
+	} else if err != nil {
+		t.Errorf("before call %d: %v", n, err)
+	}
+	if got := describe(t, path); !want.equal(got) {
+		t.Errorf("before call %d: %+v, want %+v", n, got, want)
+	}
+	d.want("f", text)
+	d.wantNames("f")
+	return calls
+}
+
+// unwatched are the calls from the last look at the file to the rename over it.
+func unwatched(calls []string) (from, to int) {
+	for n, call := range calls {
+		if call == "Rename" {
+			to = n
+		}
+	}
+	for n, call := range calls[:to] {
+		if call == "Fstatat" {
+			from = n + 1
+		}
+	}
+	return from, to
+}
+
+func (d description) equal(o description) bool {
+	if d.mode != o.mode || d.uid != o.uid || d.gid != o.gid || len(d.xattrs) != len(o.xattrs) {
+		return false
+	}
+	for name, value := range d.xattrs {
+		if o.xattrs[name] != value {
+			return false
+		}
+	}
+	return true
+}
+
+// Mode, owner, access list and attributes that another program changes while a file
+// is being replaced are those of the new file, whenever that happens.
+func TestMetadataChangedMeanwhileIsKept(t *testing.T) {
+	parent := memory(t)
+	if unix.Lsetxattr(parent, "user.probe", nil, 0) != nil {
+		parent = t.TempDir()
+	}
+	for _, c := range metaChanges {
+		for name, system := range map[string]poorer{"full": {}, "no exchange": {noExchange: true}, "poor": {noUnnamed: true, noExchange: true, noLease: true}} {
+			t.Run(c.name+", "+name, func(t *testing.T) {
+				if c.byFD && name != "full" {
+					t.Skip("what a descriptor does to a file that has lost its name is lost")
+				}
+				if c.root && os.Geteuid() != 0 {
+					t.Skip("!!! NOT TESTED: it needs root !!!")
+				}
+				calls := c.followed(t, parent, -1, system)
+				all := len(calls)
+				if c.byFD { // the old file is looked at for the last time two calls before it is removed
+					all = slices.Index(calls, "Unlink") - 1
+				}
+				for n := range all {
+					if from, to := unwatched(calls); c.refuses && name != "full" && from <= n && n <= to {
+						continue // without an exchange nothing can be looked at after it
+					}
+					c.followed(t, parent, n, system)
+				}
+				if all < 30 {
+					t.Errorf("changed before %d calls alone", all)
+				}
+			})
+		}
+	}
+}
+
+// The control arm: attributes copied once are lost when they change after that.
+func TestMetadataCopiedOnceIsLost(t *testing.T) {
+	d := newDesk(t)
+	path := d.put("f", "old")
+	temp := d.put("temp", "new")
+	before := describe(t, path)
+	if err := unix.Chmod(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	os.Chmod(temp, os.FileMode(before.mode&0o777))
+	os.Rename(temp, path)
+	if describe(t, path).mode&0o777 == 0o600 {
+		t.Error("the mode followed by itself")
+	}
+}
+
+// The old text that cannot be removed is not called another program's.
+func TestOldTextThatStaysIsNamed(t *testing.T) {
+	for name, do := range map[string]func(*Saver, string) (Outcome, error){
+		"replace": func(s *Saver, path string) (Outcome, error) { return whole(s, path, "new") },
+		"remove":  removal,
+	} {
+		t.Run(name, func(t *testing.T) {
+			refuses := true
+			d := newDesk(t, func(o *Options) {
+				o.Sys = hooked{before: func(c call) error {
+					if refuses && c.name == "Unlink" {
+						return unix.EPERM
+					}
+					return nil
+				}}
+			})
+			out, err := do(d.save, d.put("f", "old"))
+			if err != nil || len(out.Left) != 1 || len(out.Saved) > 0 {
+				t.Fatalf("%+v, %v", out, err)
+			}
+			if b, err := os.ReadFile(out.Left[0]); string(b) != "old" {
+				t.Errorf("%s holds %q, %v", out.Left[0], b, err)
+			}
+			refuses = false
+			d.save.Close()
+			d.open()
+			if r, err := d.save.Sweep(t.Context()); err != nil || r.Removed != 1 {
+				t.Errorf("%+v, %v", r, err)
+			}
+		})
+	}
+}

@@ -1,0 +1,68 @@
+package text
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestEscapeFrame(t *testing.T) {
+	tests := []struct{ in, want string }{
+		{"", ""},
+		{"if a < b: cell(id)\n--- a/page\n+++ b\nOutput: 7\n(Cell 1)", "if a < b: cell(id)\n--- a/page\n+++ b\nOutput: 7\n(Cell 1)"},
+		{`<cell id="x">`, `\<cell id="x">`},
+		{`a<cell id="x">b</cell id="x">c`, `a\<cell id="x">b\</cell id="x">c`},
+		{"<CELL\u00a0\tID =", "\\<CELL\u00a0\tID ="},
+		{"< / cell >", "\\< / cell >"},
+		{"<cellid=", "<cellid="},
+		{"<cell type=", "<cell type="},
+		{"</celx", "</celx"},
+		{"Output:", `\Output:`},
+		{"x\n \tOutput: \t\ny", "x\n \t\\Output: \t\ny"},
+		{"x\r\nOutput:\r\ny", "x\r\n\\Output:\r\ny"},
+		{"x\u2028Output:\u2028y", "x\u2028\\Output:\u2028y"},
+		{"x Output:\nOutput: y\nOutputs:\nOutput", "x Output:\nOutput: y\nOutputs:\nOutput"},
+		{"--- page 3 of 12 ---", `\--- page 3 of 12 ---`},
+		{"see ----  Page 3\u00a0of 12--- here", "see -\\---  Page 3\u00a0of 12--- here"},
+		{"--- page of 12 ---", "--- page of 12 ---"},
+		{"--- page 3 of 12 --", "--- page 3 of 12 --"},
+		{"(Cells 1-5 of 40 are shown.)", `\(Cells 1-5 of 40 are shown.)`},
+		{"(Cellsx", "(Cellsx"},
+		{`\<cell id=`, `\\<cell id=`},
+	}
+	for _, tt := range tests {
+		if got := EscapeFrame(tt.in); got != tt.want {
+			t.Errorf("%q\n is %q\nwant %q", tt.in, got, tt.want)
+		}
+		if got := string(EscapeFrameFrom([]byte("</cell"+tt.in), 6)); tt.in != "" && !strings.HasSuffix(got, tt.want) {
+			t.Errorf("behind other text %q is %q", tt.in, got)
+		}
+	}
+	if n := testing.AllocsPerRun(10, func() { EscapeFrame(tests[1].in) }); n != 0 {
+		t.Errorf("a text that imitates nothing costs %v allocations", n)
+	}
+}
+
+func FuzzEscapeFrame(f *testing.F) {
+	f.Add("a<cell id=\n--- page 1 of 2 ---\nOutput:\n(Cells 1")
+	f.Fuzz(func(t *testing.T, s string) {
+		got := EscapeFrame(s)
+		b := []byte(got)
+		for at := nextImitation(b, 0); at < len(b); at = nextImitation(b, at+1) {
+			if at == 0 || b[at-1] != '\\' {
+				t.Fatalf("%q is %q", s, got)
+			}
+		}
+		if strings.ReplaceAll(got, "\\", "") != strings.ReplaceAll(s, "\\", "") {
+			t.Fatalf("%q is %q", s, got)
+		}
+	})
+}
+
+func BenchmarkEscapeFrame(b *testing.B) {
+	line := "if (a < b) { print(\"Only - some --- code\") } // (see it)\n"
+	s := strings.Repeat(line, 100_000/len(line))
+	b.SetBytes(int64(len(s)))
+	for b.Loop() {
+		EscapeFrame(s)
+	}
+}

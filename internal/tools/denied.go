@@ -1,0 +1,169 @@
+package tools
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/perm"
+)
+
+// judgement is a decision that is not allow, with what its words need.
+type judgement struct {
+	perm.Decision
+	policy *perm.Policy
+	op     perm.Op
+	path   fsys.Path
+	names  []string // of the file, as far as they are known
+	// settings is the user's own settings file, as a person writes its name.
+	settings string
+}
+
+// name is the path as it is shown.
+func (j judgement) name() string { return fsys.InSentence(j.path.String()) }
+
+// outside is the first name of the file that lies in no workspace directory, ""
+// where all do.
+func (j judgement) outside() string {
+	if i := slices.IndexFunc(j.names, func(n string) bool { return !j.policy.Inside(n) }); i >= 0 {
+		return j.names[i]
+	}
+	return ""
+}
+
+// denied words a denial. All denials by one rule read the same but for the path,
+// whether or not the file exists.
+func (j judgement) denied() *refusal {
+	switch j.Reason {
+	case perm.ReasonPlan:
+		text := "Plan mode: files are read, not changed, until the user leaves it. Nothing was changed in " + j.name() + "."
+		if j.Held {
+			text += " A settings file named a looser mode since, and a restart of fsmcp applies it."
+		}
+		if plan := j.policy.PlanFile(); plan != "" {
+			text += " The one file that may be written is the plan, " + fsys.InSentence(plan) + "."
+		}
+		return refused(slugPlanMode, "%s", text)
+	case perm.ReasonBuiltin:
+		return refused(slugDenied, "%s is a name below /proc, /sys or /dev, or leads to one: nothing there is read or written, and no rule can allow it.", j.name())
+	case perm.ReasonState:
+		return refused(slugDenied, "%s lies in a folder that fsmcp keeps for itself: no tool writes there, and no rule can allow it.", j.name())
+	}
+	return refused(slugDenied, "File is in a directory that is denied by your permission settings.\nPath: %s\n%s", j.name(), j.because())
+}
+
+// unaskable words the refusal for a client that cannot ask, with what the user can
+// do.
+func (j judgement) unaskable() *refusal {
+	what := "Changing"
+	if j.op == perm.Read {
+		what = "Reading"
+	}
+	return refused(slugDenied, "%s %s needs the user's consent (%s), which cannot be asked for here.%s", what, j.name(), j.because(), j.remedy())
+}
+
+// remedy is what the user can do about a question that cannot be put.
+func (j judgement) remedy() string {
+	outside := j.outside()
+	switch {
+	case len(j.policy.Workspace()) == 0:
+		return ` The user can make the project's folder the workspace, by naming it in fsmcp's arguments in the client's configuration, as in "args": ["serve", "/your/project"].` + j.ruleToAdd()
+	case j.Reason == perm.ReasonAskRule:
+		instead := "making this change"
+		if j.op == perm.Read {
+			instead = "opening the file"
+		}
+		if j.Held {
+			return fmt.Sprintf(" Only the user can go on: by restarting fsmcp, or by %s themselves.", instead)
+		}
+		return fmt.Sprintf(" Only the user can go on: by taking that rule out of %s, or by %s themselves.", where(j.Source), instead)
+	case j.Reason == perm.ReasonMode && outside != "" && outside != j.path.String():
+		return fmt.Sprintf(" It leads to %s: the user can add the folder %s to the workspace (fsmcp serve --add-dir).", fsys.InSentence(outside), fsys.InSentence(path.Dir(outside)))
+	case j.Reason == perm.ReasonMode && outside != "":
+		return j.ruleToAdd() + " Or the user can add the file's folder to the workspace: fsmcp serve --add-dir DIR."
+	case j.Reason == perm.ReasonMode:
+		return " The user can start fsmcp with --permission-mode acceptEdits." + j.ruleToAdd()
+	case j.Reason == perm.ReasonBroken:
+		return " The user has to mend that file."
+	}
+	return j.ruleToAdd()
+}
+
+// ruleToAdd is the one line that would allow it, for the two places where the user
+// can put it. A name that a person could not copy has none.
+func (j judgement) ruleToAdd() string {
+	rule := j.PasteLine
+	if rule == "" || remindable(fsys.Printable(rule)) != rule {
+		return ""
+	}
+	return fmt.Sprintf(" To allow it, the user can add %q to permissions.allow in %s, or start fsmcp with --allow '%s'.",
+		rule, fsys.InSentence(j.settings), strings.ReplaceAll(rule, "'", `'\''`))
+}
+
+// because names what decided, and whatever settings file is broken.
+func (j judgement) because() string {
+	decided := "Reason: " + j.reason()
+	switch {
+	case j.Rule != "" && (j.Quotable || j.Verdict == perm.Ask):
+		decided = fmt.Sprintf("Rule: %s (%s)", inWords(j.Rule), where(j.Source))
+	case j.Rule != "":
+		decided = "Rule: a rule on what this name leads to"
+	}
+	return decided + j.waiting() + j.brokenFiles()
+}
+
+// waiting says that what decided is no longer what the settings say.
+func (j judgement) waiting() string {
+	switch {
+	case !j.Held:
+		return ""
+	case j.Source.Held:
+		return "; that file has changed since, and a restart of fsmcp applies it"
+	}
+	return "; a settings file named a looser mode since, and a restart of fsmcp applies it"
+}
+
+// reason is what decided where no rule did, in a user's words.
+func (j judgement) reason() string {
+	why := j.Reason.String()
+	switch {
+	case j.Reason == perm.ReasonProtected:
+		why = "protected path, from which other programs take orders"
+	case j.Reason == perm.ReasonMode && len(j.policy.Workspace()) == 0:
+		why = "there is no workspace directory"
+	case j.Reason == perm.ReasonMode && j.outside() != "":
+		why = "outside the workspace"
+	case j.Reason == perm.ReasonMode:
+		why = fmt.Sprintf("mode %s asks before changes", j.policy.Mode())
+	}
+	asked := j.Reason == perm.ReasonProtected || j.Reason == perm.ReasonMode
+	switch {
+	case !asked || j.policy.Mode() != perm.DontAsk:
+		return why
+	case j.Reason == perm.ReasonMode && j.outside() == "":
+		return "mode dontAsk refuses changes that no rule allows"
+	}
+	return why + ", and mode dontAsk asks nobody"
+}
+
+// brokenFiles says what closed the door for everything beside what decided, so
+// that the user can mend it.
+func (j judgement) brokenFiles() string {
+	var b strings.Builder
+	for _, f := range j.Broken {
+		fmt.Fprintf(&b, "; the settings file %s %s", where(perm.Source{Name: f.Name, Line: f.Line}), inWords(f.Why))
+	}
+	if len(j.Broken) > 0 {
+		b.WriteString(": until it is mended nothing is written, and nothing outside the workspace is read")
+	}
+	return b.String()
+}
+
+func where(s perm.Source) string {
+	if s.Line > 0 {
+		return fmt.Sprintf("%s:%d", fsys.InSentence(s.Name), s.Line)
+	}
+	return fsys.InSentence(s.Name)
+}
