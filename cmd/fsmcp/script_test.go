@@ -68,6 +68,8 @@ func scriptCondition(cond string) (bool, error) {
 		return os.Geteuid() == 0, nil
 	case "mount":
 		return canMount(), nil
+	case "race":
+		return slowdown > 1, nil
 	}
 	return false, nil
 }
