@@ -94,7 +94,7 @@ func TestNobodyIsAskedAboutWhatFails(t *testing.T) {
 func changing(f *fort) []struct {
 	tool, name string
 	args       map[string]any
-	told       string
+	notes      string
 } {
 	f.put("a.txt", "one\ntwo\nthree\n")
 	f.put("b.txt", "one\ntwo\nthree\n")
@@ -111,7 +111,7 @@ func changing(f *fort) []struct {
 	return []struct {
 		tool, name string
 		args       map[string]any
-		told       string
+		notes      string
 	}{
 		{"Edit", "a.txt", with(path("a.txt"), "old_string", "two", "new_string", "2\n\x1b[2K\u202e"),
 			"It removes 1 line and adds 2 lines.\n@@ -1,3 +1,4 @@\n one\n-two\n+2\n+\\x1b[2K\\u{202e}\n three"},
@@ -145,8 +145,8 @@ func TestTheQuestionTellsWhatWillHappen(t *testing.T) {
 					if a.slug != "denied" || !strings.Contains(a.text, "--permission-mode acceptEdits") || strings.Contains(a.text, "workspace:") || strings.Contains(a.text, "fsmcp serve") {
 						t.Errorf("%s: %s", c.name, a.text)
 					}
-				} else if len(asked) != 1 || !strings.HasPrefix(asked[0], c.tool+" "+f.abs(c.name)+"?\nReason: mode default asks before changes\n"+c.told) {
-					t.Errorf("%s, %s: asked %q, without %q", revision, c.name, asked, c.told)
+				} else if len(asked) != 1 || !strings.HasPrefix(asked[0], c.tool+" "+f.abs(c.name)+"?\nReason: mode default asks before changes\n"+c.notes) {
+					t.Errorf("%s, %s: asked %q, without %q", revision, c.name, asked, c.notes)
 				}
 				after, err := os.ReadFile(f.abs(c.name))
 				switch done := says == "once" || says == "session"; {

@@ -440,9 +440,9 @@ func TestNeighboursOfDeniedFiles(t *testing.T) {
 			"NotebookEdit": {"notebook_path": f.abs(name), "new_source": "b"},
 		} {
 			res := f.call(tool, args)
-			told := strings.ReplaceAll(res.Text, f.abs(name), "")
+			reported := strings.ReplaceAll(res.Text, f.abs(name), "")
 			for _, secret := range []string{"secret-plan", "secret-code", "secret-list", "cafe\u0301", "nodir/open-plan.txt"} {
-				if strings.Contains(told, secret) {
+				if strings.Contains(reported, secret) {
 					t.Errorf("%s of %s tells of %s: %s", tool, name, secret, res.Text)
 				}
 			}

@@ -19,7 +19,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
 
-func callCommand(s surroundings) *cobra.Command {
+func callCommand(s process) *cobra.Command {
 	var f config.Flags
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -40,7 +40,7 @@ call failed, 2 when the command line cannot be understood.`,
 			if len(f.Dirs) == 0 {
 				f.Dirs = []string{"."}
 			}
-			cfg, warnings, err := config.New(given(cmd, f), s.config, tools.DefaultMaxTokens)
+			cfg, warnings, err := config.New(explicitFlags(cmd, f), s.system, tools.DefaultMaxTokens)
 			if err != nil {
 				return err
 			}
@@ -62,22 +62,22 @@ call failed, 2 when the command line cannot be understood.`,
 }
 
 // callAll makes the calls one after the other; a failed one does not stop the rest.
-func callAll(cmd *cobra.Command, s surroundings, cfg config.Config, log zerolog.Logger, args []string, asJSON bool) error {
+func callAll(cmd *cobra.Command, s process, cfg config.Config, log zerolog.Logger, args []string, asJSON bool) error {
 	p, err := assemble(s, cfg, log)
 	if err != nil {
 		return err
 	}
 	defer p.saver.Close()
 	defer p.workers.Close()
-	defer p.readers.Close()
+	defer p.pdfWorkers.Close()
 	p.sweep(cmd.Context(), log)
 	defer p.history.Close()
 	defer p.hooks.Close()
-	defer beforeDeath(p.hooks.Close)()
+	defer onFatalSignal(p.hooks.Close)()
 	defer context.AfterFunc(cmd.Context(), p.hooks.Close)() // who ends this by hand waits for no hook
-	session := p.house.NewSession()
+	session := p.service.NewSession()
 	var ask func(message string) server.Answer
-	if s.person {
+	if s.interactive {
 		ask = prompt(cmd.Context(), s.in, s.err)
 	}
 	failed := false
@@ -146,14 +146,14 @@ func show(out io.Writer, r *tools.Result, asJSON bool) error {
 	return nil
 }
 
-func toolsCommand(s surroundings) *cobra.Command {
+func toolsCommand(s process) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "tools",
 		Short: "List what is published",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, _, err := config.New(config.Flags{}, s.config, tools.DefaultMaxTokens)
+			cfg, _, err := config.New(config.Flags{}, s.system, tools.DefaultMaxTokens)
 			if err != nil {
 				return err
 			}
@@ -197,7 +197,7 @@ func describe(out io.Writer, list []byte) error {
 	return nil
 }
 
-func versionCommand(s surroundings) *cobra.Command {
+func versionCommand(s process) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "version",

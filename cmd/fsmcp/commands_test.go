@@ -39,7 +39,7 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		"call": (*driver).call, "calls": (*driver).callAll, "follow": (*driver).follow, "blocks": (*driver).blocks, "picture": (*driver).picture, "send": (*driver).send, "list-tools": (*driver).list,
 		"says": (*driver).says, "answer": (*driver).answer, "code": (*driver).code,
 		"denies": (*driver).denies, "calls-used": (*driver).callsUsed, "resident-at-most": (*driver).residentAtMost, "took": (*driver).tookAtMost, "spent": (*driver).spentAtMost, "answer-at-most": (*driver).answerAtMost, "content-at-most": (*driver).contentAtMost,
-		"stderr-says": (*driver).stderrSays, "told-of": (*driver).toldOf, "hold-open-for-writing": (*driver).hold, "release": (*driver).release,
+		"stderr-says": (*driver).stderrSays, "told-of": (*driver).notesOf, "hold-open-for-writing": (*driver).hold, "release": (*driver).release,
 		"mount-tmpfs": (*driver).mountTmpfs,
 	} {
 		cmds[name] = func(ts *testscript.TestScript, neg bool, args []string) {
@@ -389,7 +389,7 @@ func (d *driver) mountTmpfs(ts *testscript.TestScript, neg bool, args []string) 
 	dir := ts.MkAbs(args[0])
 	ts.Check(os.MkdirAll(dir, 0o777))
 	ts.Check(exec.Command("mount", "-t", "tmpfs", "-o", "size="+args[1], "tmpfs", dir).Run())
-	d.undo = append(d.undo, func() error { return exec.Command("umount", "-l", dir).Run() })
+	d.cleanups = append(d.cleanups, func() error { return exec.Command("umount", "-l", dir).Run() })
 }
 
 // credential is how a process is started under another user's id.

@@ -13,32 +13,32 @@ import (
 	"github.com/fsmcp/fsmcp/internal/perm"
 )
 
-// onDisk gives the settings what they need of the disk.
-func onDisk(s config.Surroundings) config.Surroundings {
-	known := &folders{first: make(map[string][]string)}
+// withDisk gives the settings what they need of the disk.
+func withDisk(s config.System) config.System {
+	known := &firstNames{first: make(map[string][]string)}
 	s.OS, s.Read, s.List, s.Real, s.Folder = runtime.GOOS, readSettings, listFolder, realName, known.names
 	s.FileRule = perm.FileRule
 	return s
 }
 
-// folders remembers where directories led when they were first asked for. A
+// firstNames remembers where directories led when they were first asked for. A
 // directory that is removed and made again keeps its name, and so its place.
-type folders struct {
+type firstNames struct {
 	mu    sync.Mutex
 	first map[string][]string
 }
 
-func (f *folders) names(dir string) []string {
+func (f *firstNames) names(dir string) []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.first[dir] == nil {
-		f.first[dir] = namesNow(dir)
+		f.first[dir] = currentNames(dir)
 	}
 	return f.first[dir]
 }
 
-// namesNow are all names of a directory: as given, one for each link, resolved.
-func namesNow(dir string) []string {
+// currentNames are all names of a directory: as given, one for each link, resolved.
+func currentNames(dir string) []string {
 	return fsys.NewResolver([]string{dir}).RootNames()[0]
 }
 

@@ -33,14 +33,14 @@ type driver struct {
 	client  *mcptest.Client
 	stderr  *syncBuffer
 
-	last  mcptest.Result
-	took  time.Duration // the last call,
-	spent time.Duration // so long of a processor;
-	again func()        // which makes it once more
-	calls int
-	held  map[string]*os.File
-	undo  []func() error
-	ids   map[string]string // of changes, by those that a page of docs has
+	last     mcptest.Result
+	took     time.Duration // the last call,
+	spent    time.Duration // so long of a processor;
+	again    func()        // which makes it once more
+	calls    int
+	held     map[string]*os.File
+	cleanups []func() error
+	ids      map[string]string // of changes, by those that a page of docs has
 }
 
 func driverOf(ts *testscript.TestScript) *driver { return ts.Value(driverKey{}).(*driver) }
@@ -134,8 +134,8 @@ func (d *driver) cleanUp() error {
 		f.Close()
 	}
 	err := d.shutDown()
-	for i := len(d.undo) - 1; i >= 0; i-- {
-		err = errors.Join(err, d.undo[i]())
+	for i := len(d.cleanups) - 1; i >= 0; i-- {
+		err = errors.Join(err, d.cleanups[i]())
 	}
 	return err
 }

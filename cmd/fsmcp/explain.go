@@ -18,7 +18,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
 
-func explainCommand(s surroundings) *cobra.Command {
+func explainCommand(s process) *cobra.Command {
 	var f config.Flags
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -34,7 +34,7 @@ opened, and the exit code is 0 whatever the verdict.`,
 			if len(f.Dirs) == 0 {
 				f.Dirs = []string{"."}
 			}
-			return explain(s, given(cmd, f), paths, asJSON)
+			return explain(s, explicitFlags(cmd, f), paths, asJSON)
 		},
 	}
 	addRuleFlags(cmd, &f)
@@ -43,8 +43,8 @@ opened, and the exit code is 0 whatever the verdict.`,
 	return cmd
 }
 
-func explain(s surroundings, f config.Flags, paths []string, asJSON bool) error {
-	cfg, warnings, err := config.New(f, s.config, tools.DefaultMaxTokens)
+func explain(s process, f config.Flags, paths []string, asJSON bool) error {
+	cfg, warnings, err := config.New(f, s.system, tools.DefaultMaxTokens)
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func explain(s surroundings, f config.Flags, paths []string, asJSON bool) error 
 	}
 	defer p.saver.Close()
 	for i, path := range paths {
-		v, err := p.house.Verdict(fromWorkDir(s.config, path))
+		v, err := p.service.Verdict(fromWorkDir(s.system, path))
 		if err != nil {
 			return err
 		}
@@ -88,15 +88,15 @@ func explain(s surroundings, f config.Flags, paths []string, asJSON bool) error 
 
 // fromWorkDir takes relative names from where the person stands, not from the
 // workspace as the tools do.
-func fromWorkDir(s config.Surroundings, path string) string {
+func fromWorkDir(s config.System, path string) string {
 	if filepath.IsAbs(path) || path == "~" || strings.HasPrefix(path, "~/") {
 		return path
 	}
 	return filepath.Join(s.WorkDir, path)
 }
 
-// deciding is one tool's part of what explain --json prints.
-type deciding struct {
+// decisionJSON is one tool's part of what explain --json prints.
+type decisionJSON struct {
 	Verdict string  `json:"verdict"`
 	Reason  string  `json:"reason"`
 	Rule    *string `json:"rule"`
@@ -104,12 +104,12 @@ type deciding struct {
 	Line    *int    `json:"line"`
 }
 
-func decidingOf(v tools.Verdict, op perm.Op) deciding {
+func decisionOf(v tools.Verdict, op perm.Op) decisionJSON {
 	if v.Device {
-		return deciding{Verdict: perm.Deny.String(), Reason: "device or another process's stream"}
+		return decisionJSON{Verdict: perm.Deny.String(), Reason: "device or another process's stream"}
 	}
 	d := v.Decisions[op]
-	out := deciding{Verdict: d.Verdict.String(), Reason: d.Reason.String()}
+	out := decisionJSON{Verdict: d.Verdict.String(), Reason: d.Reason.String()}
 	if d.Rule != "" {
 		out.Rule, out.Source = &d.Rule, &d.Source.Name
 	}
@@ -121,13 +121,13 @@ func decidingOf(v tools.Verdict, op perm.Op) deciding {
 
 func verdictJSON(v tools.Verdict) any {
 	return struct {
-		Path         string   `json:"path"`
-		Names        []string `json:"names"`
-		Read         deciding `json:"read"`
-		Edit         deciding `json:"edit"`
-		Write        deciding `json:"write"`
-		NotebookEdit deciding `json:"notebookEdit"`
-	}{v.Path, v.Names, decidingOf(v, perm.Read), decidingOf(v, perm.Edit), decidingOf(v, perm.Write), decidingOf(v, perm.NotebookEdit)}
+		Path         string       `json:"path"`
+		Names        []string     `json:"names"`
+		Read         decisionJSON `json:"read"`
+		Edit         decisionJSON `json:"edit"`
+		Write        decisionJSON `json:"write"`
+		NotebookEdit decisionJSON `json:"notebookEdit"`
+	}{v.Path, v.Names, decisionOf(v, perm.Read), decisionOf(v, perm.Edit), decisionOf(v, perm.Write), decisionOf(v, perm.NotebookEdit)}
 }
 
 // printVerdict is for people: the names, then a line for each tool.
@@ -141,7 +141,7 @@ func printVerdict(out io.Writer, v tools.Verdict) error {
 	}
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, op := range []perm.Op{perm.Read, perm.Edit, perm.Write, perm.NotebookEdit} {
-		d := decidingOf(v, op)
+		d := decisionOf(v, op)
 		why := d.Reason
 		if d.Rule != nil {
 			why = *d.Rule + "\t" + sourceLine(d)
@@ -153,7 +153,7 @@ func printVerdict(out io.Writer, v tools.Verdict) error {
 
 // printHooks adds the commands that run when the file is changed.
 func (p *parts) printHooks(out io.Writer, v tools.Verdict) error {
-	e := p.rules.now.Load()
+	e := p.settings.snapshot.Load()
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for i, list := range [][]config.Hook{e.config.Hooks.Before, e.config.Hooks.After} {
 		for _, h := range list {
@@ -164,7 +164,7 @@ func (p *parts) printHooks(out io.Writer, v tools.Verdict) error {
 			does := strings.Join(h.Command, " ")
 			if h.Broken != "" {
 				does = "cannot be run, and refuses it: " + h.Broken
-			} else if _, err := p.hooks.Check(runs, e.workDir(v.Names), e.barred()); errors.As(err, new(*hooks.BarredError)) {
+			} else if _, err := p.hooks.Check(runs, e.workDir(v.Names), e.agentWritable()); errors.As(err, new(*hooks.BarredError)) {
 				does += " " + err.Error()
 			}
 			fmt.Fprintf(table, "  hook %s a change\t%s\t%s:%d\n", [...]string{"before", "after"}[i], fsys.Printable(does), fsys.Printable(h.From), h.Line)
@@ -173,7 +173,7 @@ func (p *parts) printHooks(out io.Writer, v tools.Verdict) error {
 	return table.Flush()
 }
 
-func sourceLine(d deciding) string {
+func sourceLine(d decisionJSON) string {
 	if d.Line != nil {
 		return fmt.Sprintf("%s:%d", fsys.Printable(*d.Source), *d.Line)
 	}

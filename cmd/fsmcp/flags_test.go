@@ -27,7 +27,7 @@ func TestFlagPlaceholders(t *testing.T) {
 			look(sub)
 		}
 	}
-	look(commands(surroundings{}))
+	look(commands(process{}))
 	if seen < 20 {
 		t.Errorf("only %d flags take a value", seen)
 	}

@@ -18,14 +18,14 @@ import (
 // what an answer tells would depend on how busy the machine is. Here an answer knows
 // all that was done before its call.
 func hearing() {
-	s := process()
+	s := currentProcess()
 	h := &heard{}
-	s.lookFor = time.Minute
+	s.reminderWait = time.Minute
 	s.watcher = func(w tools.Watcher) tools.Watcher {
 		h.Watcher = w
 		return h
 	}
-	code := begin(s)
+	code := start(s)
 	h.end()
 	os.Exit(code)
 }

@@ -22,7 +22,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
 
-func historyCommand(s surroundings) *cobra.Command {
+func historyCommand(s process) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "history",
 		Short: "Look at changes that were made, and take them back",
@@ -51,26 +51,26 @@ never kept, and what the rules deny now is neither shown nor restored.`,
 	return cmd
 }
 
-// historian is one of the commands under way.
-type historian struct {
-	surroundings
+// historySession is one of the commands under way.
+type historySession struct {
+	process
 	*parts
 	archive *history.Archive
 }
 
-// historic makes a command that has the history at hand.
-func historic(s surroundings, f *config.Flags, cmd *cobra.Command, run func(ctx context.Context, h *historian, args []string) error) *cobra.Command {
+// newHistoryCommand makes a command that has the history at hand.
+func newHistoryCommand(s process, f *config.Flags, cmd *cobra.Command, run func(ctx context.Context, h *historySession, args []string) error) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(f.Dirs) == 0 {
 			f.Dirs = []string{"."}
 		}
-		return consult(s, given(cmd, *f), func(h *historian) error { return run(cmd.Context(), h, args) })
+		return withHistory(s, explicitFlags(cmd, *f), func(h *historySession) error { return run(cmd.Context(), h, args) })
 	}
 	return cmd
 }
 
-func consult(s surroundings, f config.Flags, run func(h *historian) error) error {
-	cfg, warnings, err := config.New(f, s.config, tools.DefaultMaxTokens)
+func withHistory(s process, f config.Flags, run func(h *historySession) error) error {
+	cfg, warnings, err := config.New(f, s.system, tools.DefaultMaxTokens)
 	if err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func consult(s surroundings, f config.Flags, run func(h *historian) error) error
 		return s.failed("the history cannot be read: %v", err)
 	}
 	defer archive.Close()
-	return run(&historian{surroundings: s, parts: p, archive: archive})
+	return run(&historySession{process: s, parts: p, archive: archive})
 }
 
 // openHistory opens what was kept in the state folder.
@@ -106,19 +106,19 @@ func (p *parts) openHistory() (*history.Archive, error) {
 }
 
 // failed tells of something that broke, where usage is no help.
-func (s surroundings) failed(format string, a ...any) error {
+func (s process) failed(format string, a ...any) error {
 	fmt.Fprintf(s.err, "fsmcp: %s\n", fmt.Sprintf(format, a...))
 	return exitFailed
 }
 
-func historyList(s surroundings, f *config.Flags) *cobra.Command {
+func historyList(s process, f *config.Flags) *cobra.Command {
 	var asJSON bool
-	cmd := historic(s, f, &cobra.Command{
+	cmd := newHistoryCommand(s, f, &cobra.Command{
 		Use:   "list [PATH...]",
 		Short: "List changes, newest first",
 		Long: `List the changes that were made, newest first: all of them, or those of the
 files and folders named.`,
-	}, func(_ context.Context, h *historian, paths []string) error { return h.list(paths, asJSON) })
+	}, func(_ context.Context, h *historySession, paths []string) error { return h.list(paths, asJSON) })
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one object with all changes")
 	return cmd
 }
@@ -135,7 +135,7 @@ type changeJSON struct {
 	After   *history.Sum `json:"after"`
 }
 
-func (h *historian) list(paths []string, asJSON bool) error {
+func (h *historySession) list(paths []string, asJSON bool) error {
 	entries, damages := h.archive.Entries(h.below(paths))
 	for _, d := range damages {
 		fmt.Fprintf(h.err, "fsmcp: a part of the history is damaged and left out: %v\n", d)
@@ -149,13 +149,13 @@ func (h *historian) list(paths []string, asJSON bool) error {
 	}
 	w := tabwriter.NewWriter(h.out, 0, 0, 2, ' ', 0)
 	for _, e := range entries {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s%s\n", e.ID, e.Time.Local().Format(time.DateTime), e.Tool, fsys.Printable(e.Path), made(e))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s%s\n", e.ID, e.Time.Local().Format(time.DateTime), e.Tool, fsys.Printable(e.Path), changeKind(e))
 	}
 	return w.Flush()
 }
 
-// made says what a change did beside changing.
-func made(e history.Entry) string {
+// changeKind says what a change did beside changing.
+func changeKind(e history.Entry) string {
 	switch {
 	case e.Partial():
 		return ""
@@ -169,17 +169,17 @@ func made(e history.Entry) string {
 
 // below tells whether a path is one of those named, or lies in one of them, also
 // where a link leads there.
-func (h *historian) below(paths []string) func(path string) bool {
+func (h *historySession) below(paths []string) func(path string) bool {
 	if len(paths) == 0 {
 		return nil
 	}
 	var tops []string
 	for _, p := range paths {
 		if rest, ok := strings.CutPrefix(p, "~"); ok && (rest == "" || rest[0] == '/') {
-			p = h.config.Home + rest
+			p = h.system.Home + rest
 		}
 		if !filepath.IsAbs(p) {
-			p = filepath.Join(h.config.WorkDir, p)
+			p = filepath.Join(h.system.WorkDir, p)
 		}
 		p = filepath.Clean(p)
 		tops = append(tops, p, realName(p))
@@ -195,13 +195,13 @@ func (h *historian) below(paths []string) func(path string) bool {
 }
 
 // find gives a change that may be looked at. What is wrong has been told.
-func (h *historian) find(id string) (history.Entry, error) {
+func (h *historySession) find(id string) (history.Entry, error) {
 	e, err := h.archive.Find(id)
 	if errors.Is(err, history.ErrUnknown) {
 		return e, h.failed("there is no change %s, or no longer (fsmcp history list names those there are)", fsys.Printable(id))
 	}
 	if err == nil {
-		err = h.house.Admit(e.Path)
+		err = h.service.Admit(e.Path)
 	}
 	if err != nil {
 		return e, h.failed("%s", tools.Explain(e.Path, err))
@@ -209,19 +209,19 @@ func (h *historian) find(id string) (history.Entry, error) {
 	return e, nil
 }
 
-func historyShow(s surroundings, f *config.Flags) *cobra.Command {
+func historyShow(s process, f *config.Flags) *cobra.Command {
 	var after, asJSON bool
-	cmd := historic(s, f, &cobra.Command{
+	cmd := newHistoryCommand(s, f, &cobra.Command{
 		Use:   "show ID",
 		Short: "Print a file as it was before a change, byte for byte",
 		Args:  cobra.ExactArgs(1),
-	}, func(_ context.Context, h *historian, args []string) error { return h.show(args[0], after, asJSON) })
+	}, func(_ context.Context, h *historySession, args []string) error { return h.show(args[0], after, asJSON) })
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print an object; its content is base64 where it is no UTF-8, null where there was no file")
 	cmd.Flags().BoolVar(&after, "after", false, "as it was after the change")
 	return cmd
 }
 
-func (h *historian) show(id string, after, asJSON bool) error {
+func (h *historySession) show(id string, after, asJSON bool) error {
 	e, err := h.find(id)
 	if err != nil {
 		return err
@@ -257,25 +257,25 @@ func contentJSON(b []byte) map[string]any {
 }
 
 // printJSON prints an object about a change.
-func (h *historian) printJSON(e history.Entry, more map[string]any) error {
+func (h *historySession) printJSON(e history.Entry, more map[string]any) error {
 	more["id"], more["path"] = e.ID, e.Path
 	out := json.NewEncoder(h.out)
 	out.SetEscapeHTML(false)
 	return out.Encode(more)
 }
 
-func historyDiff(s surroundings, f *config.Flags) *cobra.Command {
+func historyDiff(s process, f *config.Flags) *cobra.Command {
 	var asJSON bool
-	cmd := historic(s, f, &cobra.Command{
+	cmd := newHistoryCommand(s, f, &cobra.Command{
 		Use:   "diff ID",
 		Short: "Print what a change did, as a unified diff",
 		Args:  cobra.ExactArgs(1),
-	}, func(_ context.Context, h *historian, args []string) error { return h.diff(args[0], asJSON) })
+	}, func(_ context.Context, h *historySession, args []string) error { return h.diff(args[0], asJSON) })
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print an object; its diff is null where the file is no text in UTF-8")
 	return cmd
 }
 
-func (h *historian) diff(id string, asJSON bool) error {
+func (h *historySession) diff(id string, asJSON bool) error {
 	e, err := h.find(id)
 	if err != nil {
 		return err
@@ -304,7 +304,7 @@ func (e *noTextError) Error() string {
 }
 
 // unified is what a change did.
-func (h *historian) unified(e history.Entry) (string, error) {
+func (h *historySession) unified(e history.Entry) (string, error) {
 	if e.Partial() {
 		return h.unifiedParts(e)
 	}
@@ -332,7 +332,7 @@ func label(b []byte, e history.Entry) string {
 
 // unifiedParts are the places of a change of a large file, each with the offset at
 // which it stands.
-func (h *historian) unifiedParts(e history.Entry) (string, error) {
+func (h *historySession) unifiedParts(e history.Entry) (string, error) {
 	parts, err := h.archive.Parts(e)
 	if err != nil {
 		return "", err
@@ -348,7 +348,7 @@ func (h *historian) unifiedParts(e history.Entry) (string, error) {
 
 // print prints a diff. On a terminal what is gone is red and what is there now
 // green, and nothing in the text can steer the terminal.
-func (h *historian) print(diff string) error {
+func (h *historySession) print(diff string) error {
 	if !isTerminal(h.out) {
 		_, err := io.WriteString(h.out, diff)
 		return err
@@ -371,9 +371,9 @@ func (h *historian) print(diff string) error {
 	return nil
 }
 
-func historyRestore(s surroundings, f *config.Flags) *cobra.Command {
+func historyRestore(s process, f *config.Flags) *cobra.Command {
 	var asJSON bool
-	cmd := historic(s, f, &cobra.Command{
+	cmd := newHistoryCommand(s, f, &cobra.Command{
 		Use:   "restore ID",
 		Short: "Take one change back, and leave later ones",
 		Long: `Take one change back, and leave what was changed later: the change is undone by
@@ -381,18 +381,20 @@ a three-way merge, as git merge-file makes it. Where the same place was changed
 later, nothing is done, and the exit code is 1. What a change created is removed
 if it is as it was made. The restore is a change itself and can be taken back.`,
 		Args: cobra.ExactArgs(1),
-	}, func(ctx context.Context, h *historian, args []string) error { return h.restore(ctx, args[0], asJSON) })
+	}, func(ctx context.Context, h *historySession, args []string) error {
+		return h.restore(ctx, args[0], asJSON)
+	})
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print an object")
 	return cmd
 }
 
-func (h *historian) restore(ctx context.Context, id string, asJSON bool) error {
+func (h *historySession) restore(ctx context.Context, id string, asJSON bool) error {
 	e, err := h.find(id)
 	if err != nil {
 		return err
 	}
-	result, err := h.house.Restore(ctx, tools.Restoring{Path: e.Path, ID: id, Plan: func(ctx context.Context, old *fsys.File) (tools.Undoing, error) {
-		return h.undo(e, old)
+	result, err := h.service.Restore(ctx, tools.Restoring{Path: e.Path, ID: id, Plan: func(ctx context.Context, old *fsys.File) (tools.Undoing, error) {
+		return h.planWhole(e, old)
 	}})
 	name := fsys.Printable(e.Path)
 	if no := (*conflict)(nil); errors.As(err, &no) {
@@ -401,7 +403,7 @@ func (h *historian) restore(ctx context.Context, id string, asJSON bool) error {
 				return err
 			}
 		}
-		return h.failed("%s: %s. Nothing was changed. %s", name, no.why, wayOut(e))
+		return h.failed("%s: %s. Nothing was changed. %s", name, no.why, nextStep(e))
 	}
 	if bad := (history.Damage{}); errors.As(err, &bad) {
 		return h.failed("%v. Nothing was changed in %s", bad, name)
@@ -420,8 +422,8 @@ func (h *historian) restore(ctx context.Context, id string, asJSON bool) error {
 	return err
 }
 
-// wayOut names what helps whoever takes a change back by hand.
-func wayOut(e history.Entry) string {
+// nextStep names what helps whoever takes a change back by hand.
+func nextStep(e history.Entry) string {
 	switch {
 	case e.Partial():
 		return fmt.Sprintf("fsmcp history diff %s prints the old text of the places", e.ID)
@@ -436,10 +438,10 @@ type conflict struct{ why string }
 
 func (c *conflict) Error() string { return c.why }
 
-// undo works out what takes a change back, from the file as it is.
-func (h *historian) undo(e history.Entry, old *fsys.File) (u tools.Undoing, err error) {
+// planWhole works out what takes a change back, from the file as it is.
+func (h *historySession) planWhole(e history.Entry, old *fsys.File) (u tools.Undoing, err error) {
 	if e.Partial() {
-		return h.undoPlaces(e, old)
+		return h.planPlaces(e, old)
 	}
 	before, err := h.archive.Before(e)
 	if err != nil {
@@ -453,7 +455,7 @@ func (h *historian) undo(e history.Entry, old *fsys.File) (u tools.Undoing, err 
 	if err != nil {
 		return u, err
 	}
-	return undone(before, after, ours)
+	return planRestore(before, after, ours)
 }
 
 // maxRestored is the most that is held in memory to merge with.

@@ -49,8 +49,8 @@ func spoil(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// TestUndone holds the cases of taking back against a table: nil is no file.
-func TestUndone(t *testing.T) {
+// TestPlanRestore holds the cases of taking back against a table: nil is no file.
+func TestPlanRestore(t *testing.T) {
 	file := func(s string) []byte { return []byte(s) }
 	for name, c := range map[string]struct {
 		before, after, now []byte
@@ -74,7 +74,7 @@ func TestUndone(t *testing.T) {
 		"binary, as made":         {file("a\x00"), file("b\x00"), file("b\x00"), file("a\x00"), false, false},
 		"binary, then changed":    {file("a\x00"), file("b\x00"), file("b\x00c"), file("b\x00c"), false, true},
 	} {
-		u, err := undone(c.before, c.after, c.now)
+		u, err := planRestore(c.before, c.after, c.now)
 		if (err != nil) != c.conflict || u.Remove != c.remove {
 			t.Errorf("%s: %+v, %v", name, u, err)
 			continue

@@ -15,7 +15,7 @@ import (
 // nobody may be reading: there, and in a FIFO, lines that find no room are dropped.
 func openLog(file string, stderr io.Writer) (log zerolog.Logger, closeLog func(), err error) {
 	if file == "" {
-		w := newLossy(stderr)
+		w := newDroppingWriter(stderr)
 		return zerolog.New(w).Level(zerolog.WarnLevel).With().Timestamp().Logger(), w.close, nil
 	}
 	f, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY|syscall.O_NONBLOCK, 0o600)
@@ -28,29 +28,29 @@ func openLog(file string, stderr io.Writer) (log zerolog.Logger, closeLog func()
 	var w io.Writer = f
 	closeLog = func() { f.Close() }
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		lines := newLossy(f) // whoever reads may stop to
+		lines := newDroppingWriter(f) // whoever reads may stop to
 		w, closeLog = lines, func() { lines.close(); f.Close() }
 	}
 	return zerolog.New(w).Level(zerolog.InfoLevel).With().Timestamp().Logger(), closeLog, nil
 }
 
-// lossy hands lines to a writer that may block for ever, without ever blocking.
+// droppingWriter hands lines to a writer that may block for ever, without ever blocking.
 // It may be written to after it was closed: a call that hangs can outlive the
 // session.
-type lossy struct {
+type droppingWriter struct {
 	lines chan []byte
 	end   chan struct{} // closed by close
 	done  chan struct{} // closed when all that was there is written
 }
 
-func newLossy(w io.Writer) *lossy {
-	l := &lossy{lines: make(chan []byte, 64), end: make(chan struct{}), done: make(chan struct{})}
+func newDroppingWriter(w io.Writer) *droppingWriter {
+	l := &droppingWriter{lines: make(chan []byte, 64), end: make(chan struct{}), done: make(chan struct{})}
 	go l.run(w)
 	return l
 }
 
 // run writes line by line. A closed stream is no error: there is nobody to tell.
-func (l *lossy) run(w io.Writer) {
+func (l *droppingWriter) run(w io.Writer) {
 	defer close(l.done)
 	for {
 		select {
@@ -65,7 +65,7 @@ func (l *lossy) run(w io.Writer) {
 	}
 }
 
-func (l *lossy) Write(line []byte) (int, error) {
+func (l *droppingWriter) Write(line []byte) (int, error) {
 	select {
 	case l.lines <- append([]byte(nil), line...):
 	default:
@@ -74,7 +74,7 @@ func (l *lossy) Write(line []byte) (int, error) {
 }
 
 // close gives the last lines a moment.
-func (l *lossy) close() {
+func (l *droppingWriter) close() {
 	close(l.end)
 	select {
 	case <-l.done:

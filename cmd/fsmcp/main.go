@@ -14,11 +14,11 @@ var (
 	commit  = "unknown"
 )
 
-func main() { os.Exit(begin(process())) }
+func main() { os.Exit(start(currentProcess())) }
 
-// begin runs the command line of this process until it ends, or a signal does
+// start runs the command line of this process until it ends, or a signal does
 // that, and returns the exit code.
-func begin(s surroundings) int {
+func start(s process) int {
 	// A client that stops reading ends the session, not the process. Caught and
 	// not ignored, for programs that fsmcp starts would inherit that.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)

@@ -48,17 +48,17 @@ func newWorkers(log zerolog.Logger) *worker.Pool {
 	return worker.New(workerOptions(findEngine, max(1, min(2, runtime.NumCPU())), log))
 }
 
-// newReaders makes the pool of those who read PDFs. Each gets ready before its
+// newPDFWorkers makes the pool of those who read PDFs. Each gets ready before its
 // first document: on a machine where that was never done it takes seconds.
-func newReaders(log zerolog.Logger, cache *cacheCheck) *worker.Pool {
-	o := cache.before(workerOptions(findReader, 1, log))
+func newPDFWorkers(log zerolog.Logger, cache *cacheCheck) *worker.Pool {
+	o := cache.checkBeforeStart(workerOptions(findReader, 1, log))
 	o.First = darkroom.Warming()
 	return worker.New(o)
 }
 
 // newCompiler makes the pool of the one that readies PDFium for later ones.
 func newCompiler(log zerolog.Logger, cache *cacheCheck) *worker.Pool {
-	return worker.New(cache.before(workerOptions(findMedia, 1, log)))
+	return worker.New(cache.checkBeforeStart(workerOptions(findMedia, 1, log)))
 }
 
 // cacheCheck tells when the cache of compiled code is not used, since another user
@@ -67,29 +67,29 @@ type cacheCheck struct {
 	log      zerolog.Logger
 	announce func(notices ...string)
 
-	mu   sync.Mutex
-	told string
+	mu       sync.Mutex
+	reported string
 }
 
-// before has the cache looked at before each process starts.
-func (c *cacheCheck) before(o worker.Options) worker.Options {
+// checkBeforeStart has the cache looked at before each process starts.
+func (c *cacheCheck) checkBeforeStart(o worker.Options) worker.Options {
 	command := o.Command
 	o.Command = func() (string, []string) {
-		c.look()
+		c.check()
 		return command()
 	}
 	return o
 }
 
-// look tells the same thing once.
-func (c *cacheCheck) look() {
+// check tells the same thing once.
+func (c *cacheCheck) check() {
 	_, err := owndir.Compiled()
 	if err == nil {
 		return
 	}
 	c.mu.Lock()
-	news := err.Error() != c.told
-	c.told = err.Error()
+	news := err.Error() != c.reported
+	c.reported = err.Error()
 	c.mu.Unlock()
 	if news {
 		c.announce(untrusted(err) + untrustedRemedy)
@@ -98,7 +98,7 @@ func (c *cacheCheck) look() {
 }
 
 func workerOptions(find func() string, size int, log zerolog.Logger) worker.Options {
-	p := &program{find: find}
+	p := &locatedProgram{find: find}
 	return worker.Options{
 		Command:  func() (string, []string) { return p.path(), []string{"fsmcp", "media-worker"} },
 		Env:      workerEnv(),
@@ -113,16 +113,16 @@ func workerOptions(find func() string, size int, log zerolog.Logger) worker.Opti
 	}
 }
 
-// program is one that is looked for when it is first needed, and again where it has
+// locatedProgram is one that is looked for when it is first needed, and again where it has
 // gone since: a server lives on while its programs are put elsewhere by an upgrade.
-type program struct {
+type locatedProgram struct {
 	find func() string
 
 	mu    sync.Mutex
 	found string
 }
 
-func (p *program) path() string {
+func (p *locatedProgram) path() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !isFile(p.found) {
@@ -151,7 +151,7 @@ func findEngine() string {
 	if path := findMedia(); path != "" && engineVersion(path) != "" {
 		return path
 	}
-	return itself()
+	return ownProgram()
 }
 
 // findReader names the program that reads PDFs: the companion without C, else
@@ -160,12 +160,12 @@ func findReader() string {
 	if path := findMedia(); path != "" {
 		return path
 	}
-	return itself()
+	return ownProgram()
 }
 
-// itself is this very program, also where the file that it was started from has been
+// ownProgram is this very program, also where the file that it was started from has been
 // deleted or replaced, if the system can still name it then.
-func itself() string {
+func ownProgram() string {
 	if runtime.GOOS == "linux" && isFile(ownImage) {
 		return ownImage
 	}

@@ -12,7 +12,7 @@ import (
 // hang the start. It makes five system calls where os.File makes eight: before calls
 // all settings files are read again.
 func readSettings(name string) config.Content {
-	fd, err := uninterrupted(func() (int, error) {
+	fd, err := retryInterrupted(func() (int, error) {
 		return unix.Open(name, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	})
 	switch {
@@ -44,7 +44,7 @@ func readAll(fd, size int) ([]byte, error) {
 		if len(b) == cap(b) {
 			b = append(b, 0)[:len(b)]
 		}
-		n, err := uninterrupted(func() (int, error) { return unix.Read(fd, b[len(b):cap(b)]) })
+		n, err := retryInterrupted(func() (int, error) { return unix.Read(fd, b[len(b):cap(b)]) })
 		if err != nil || n == 0 {
 			return b, err
 		}
@@ -53,8 +53,8 @@ func readAll(fd, size int) ([]byte, error) {
 	return b, nil
 }
 
-// uninterrupted repeats a system call that a signal has ended.
-func uninterrupted(call func() (int, error)) (int, error) {
+// retryInterrupted repeats a system call that a signal has ended.
+func retryInterrupted(call func() (int, error)) (int, error) {
 	for {
 		n, err := call()
 		if err != unix.EINTR {

@@ -57,7 +57,7 @@ func TestRemindersWhileTheFileIsEdited(t *testing.T) {
 	name := f.put("f", "own 0\n")
 	f.call("Read", map[string]any{"file_path": name})
 	const rounds = 60
-	own, told := 0, 0
+	own, reported := 0, 0
 	for round := range rounds {
 		edit, err := f.client.GoCall("Edit", map[string]any{"file_path": name, "old_string": fmt.Sprintf("own %d\n", own), "new_string": fmt.Sprintf("own %d\n", own+1)})
 		f.check(err)
@@ -73,7 +73,7 @@ func TestRemindersWhileTheFileIsEdited(t *testing.T) {
 			t.Fatalf("its own change was told: %s", text)
 		}
 		if strings.Contains(text, "+foreign ") {
-			told++
+			reported++
 		}
 		res, err := edit.Result()
 		f.check(err)
@@ -81,15 +81,15 @@ func TestRemindersWhileTheFileIsEdited(t *testing.T) {
 			own++
 		}
 	}
-	t.Logf("%d of %d edits went through, %d reminders", own, rounds, told)
+	t.Logf("%d of %d edits went through, %d reminders", own, rounds, reported)
 	if own == 0 {
 		t.Error("no edit went through")
 	}
 }
 
-// toldOf FILES writes another file until the answers have told of so many, which they
+// notesOf FILES writes another file until the answers have told of so many, which they
 // do in one where the machine is not busy; then of nothing more.
-func (d *driver) toldOf(ts *testscript.TestScript, neg bool, args []string) {
+func (d *driver) notesOf(ts *testscript.TestScript, neg bool, args []string) {
 	want, total := number(ts, args, 0), 0
 	write := func() (count int) {
 		d.call(ts, false, []string{"Write", fmt.Sprintf(`{"file_path":"$WORK/told-of.txt","content":"%d"}`, d.calls)})

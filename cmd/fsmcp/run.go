@@ -14,30 +14,30 @@ import (
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
 
-// surroundings are what a command may use of the process it runs in.
-type surroundings struct {
-	in       *os.File
-	out      *os.File
-	err      io.Writer
-	terminal bool // standard input is one
-	person   bool // standard error is one, too: somebody may be asked
-	config   config.Surroundings
+// process are what a command may use of the process it runs in.
+type process struct {
+	in          *os.File
+	out         *os.File
+	err         io.Writer
+	terminal    bool // standard input is one
+	interactive bool // standard error is one, too: somebody may be asked
+	system      config.System
 
 	// What an answer knows of touched files depends on how busy the machine is.
 	// Where it must not, a watcher is put around the real one, and an answer waits
 	// longer than by default for looks.
-	watcher func(tools.Watcher) tools.Watcher // nil: none
-	lookFor time.Duration                     // 0: the default
+	watcher      func(tools.Watcher) tools.Watcher // nil: none
+	reminderWait time.Duration                     // 0: the default
 }
 
-// process gathers the surroundings of the real process.
-func process() surroundings {
-	s := surroundings{in: os.Stdin, out: os.Stdout, err: os.Stderr, terminal: isTerminal(os.Stdin)}
-	s.person = s.terminal && isTerminal(os.Stderr)
-	s.config.Getenv = os.Getenv
-	s.config.WorkDir, _ = os.Getwd()
-	s.config.Home, _ = os.UserHomeDir()
-	s.config = onDisk(s.config)
+// currentProcess gathers the surroundings of the real process.
+func currentProcess() process {
+	s := process{in: os.Stdin, out: os.Stdout, err: os.Stderr, terminal: isTerminal(os.Stdin)}
+	s.interactive = s.terminal && isTerminal(os.Stderr)
+	s.system.Getenv = os.Getenv
+	s.system.WorkDir, _ = os.Getwd()
+	s.system.Home, _ = os.UserHomeDir()
+	s.system = withDisk(s.system)
 	return s
 }
 
@@ -64,7 +64,7 @@ const (
 )
 
 // run runs one command line and returns the exit code.
-func run(ctx context.Context, args []string, s surroundings) int {
+func run(ctx context.Context, args []string, s process) int {
 	root := commands(s)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
@@ -79,7 +79,7 @@ func run(ctx context.Context, args []string, s surroundings) int {
 }
 
 // commands is the tree of commands.
-func commands(s surroundings) *cobra.Command {
+func commands(s process) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "fsmcp",
 		Short: "The file server that AI agents deserve: Read, Write, Edit and NotebookEdit over MCP",
@@ -140,9 +140,9 @@ func addRuleFlags(cmd *cobra.Command, f *config.Flags) {
 	f.NoClaudeSettings = flags.Bool("no-claude-settings", false, "leave out Claude Code's settings files (FSMCP_NO_CLAUDE_SETTINGS)")
 }
 
-// given leaves only the flags that were on the command line, so that the
+// explicitFlags leaves only the flags that were on the command line, so that the
 // environment and the files can speak for the others.
-func given(cmd *cobra.Command, f config.Flags) config.Flags {
+func explicitFlags(cmd *cobra.Command, f config.Flags) config.Flags {
 	for name, flag := range map[string]**bool{"dedup": &f.Dedup, "trust-project": &f.TrustProject, "no-claude-settings": &f.NoClaudeSettings} {
 		if !cmd.Flags().Changed(name) {
 			*flag = nil

@@ -163,10 +163,10 @@ func (f *fort) planted() (names, rules []string) {
 	return names, rules
 }
 
-// TestNoSecretIsTold drives some hundred calls of all tools at, around and
+// TestNoSecretIsLogged drives some hundred calls of all tools at, around and
 // through forty denied files, and then looks for the secret in every line of
 // the protocol, in the log, and in every file that was not there before.
-func TestNoSecretIsTold(t *testing.T) {
+func TestNoSecretIsLogged(t *testing.T) {
 	t.Parallel()
 	f := newFort(t)
 	names, words := f.planted()

@@ -29,7 +29,7 @@ import (
 	"github.com/fsmcp/fsmcp/schemas"
 )
 
-func serveCommand(s surroundings) *cobra.Command {
+func serveCommand(s process) *cobra.Command {
 	var f config.Flags
 	cmd := &cobra.Command{
 		Use:     "serve [DIR...]",
@@ -49,7 +49,7 @@ hands PDFs on as documents; each beats the settings. FSMCP_MEDIA and FSMCP_VIPS
 name the programs that decode where they do not lie beside fsmcp.`,
 		RunE: func(cmd *cobra.Command, dirs []string) error {
 			f.Dirs = dirs
-			return serve(cmd.Context(), s, given(cmd, f))
+			return serve(cmd.Context(), s, explicitFlags(cmd, f))
 		},
 	}
 	addFlags(cmd, &f)
@@ -58,8 +58,8 @@ name the programs that decode where they do not lie beside fsmcp.`,
 
 // serve runs one session on standard input and output. Every clean end (end of
 // input, a signal, a client that is gone) is exit code 0.
-func serve(ctx context.Context, s surroundings, f config.Flags) error {
-	cfg, warnings, err := config.New(f, s.config, tools.DefaultMaxTokens)
+func serve(ctx context.Context, s process, f config.Flags) error {
+	cfg, warnings, err := config.New(f, s.system, tools.DefaultMaxTokens)
 	if err != nil {
 		return err
 	}
@@ -81,15 +81,15 @@ func serve(ctx context.Context, s surroundings, f config.Flags) error {
 	}
 	defer p.saver.Close()
 	defer p.workers.Close()
-	defer p.readers.Close()
+	defer p.pdfWorkers.Close()
 	ctx, ended := context.WithCancel(ctx)
 	defer ended()
 	defer p.history.Close()
 	defer p.hooks.Close()
-	defer beforeDeath(p.hooks.Close)()
+	defer onFatalSignal(p.hooks.Close)()
 	go p.sweep(ctx, log)
-	go p.rules.keepUp(ctx)
-	go p.warm(ctx, log)
+	go p.settings.watchFiles(ctx)
+	go p.compilePDFium(ctx, log)
 	if err := p.server.Serve(ctx, s.in, out); err != nil {
 		log.Error().Err(err).Msg("serving ended")
 		return exitFailed
@@ -102,21 +102,21 @@ type parts struct {
 	history *history.Store
 	hooks   *hooks.Runner
 
-	house  *tools.House
-	saver  *save.Saver
-	server *server.Server
-	rules  *rulebook
+	service  *tools.House
+	saver    *save.Saver
+	server   *server.Server
+	settings *currentSettings
 
-	workers, readers *worker.Pool
-	compiling        *worker.Pool // in the background
-	lull             *lull
+	workers, pdfWorkers *worker.Pool
+	compiler            *worker.Pool // in the background
+	idle                *idleTracker
 }
 
 // assemble builds every part by hand. It touches no file but to find out where
 // the links of the workspace lead.
-func assemble(s surroundings, cfg config.Config, log zerolog.Logger) (*parts, error) {
-	rules := newRulebook(cfg, log)
-	saver, store := keeping(rules, save.Options{
+func assemble(s process, cfg config.Config, log zerolog.Logger) (*parts, error) {
+	settings := newCurrentSettings(cfg, log)
+	saver, store := newHistory(settings, save.Options{
 		StateDir:      cfg.StateDir,
 		Lost:          func(e *save.StateError) { log.Warn().Msg(e.Error()) },
 		Durability:    durability(cfg.Durability),
@@ -125,63 +125,65 @@ func assemble(s surroundings, cfg config.Config, log zerolog.Logger) (*parts, er
 		Rand:          rand.Reader,
 	})
 	cache := &cacheCheck{log: log}
-	workers, readers, compiling := newWorkers(log), newReaders(log, cache), newCompiler(log, cache)
-	var marks tools.Watcher = &watch.Marks{Below: rules.tops}
+	workers, readers, compiling := newWorkers(log), newPDFWorkers(log, cache), newCompiler(log, cache)
+	var marks tools.Watcher = &watch.Marks{Below: settings.workspaceDirs}
 	if s.watcher != nil {
 		marks = s.watcher(marks)
 	}
-	telling := &teller{rules: rules, log: log}
+	audit := &auditLogger{settings: settings, log: log}
 	runner := hooks.New(hooks.Options{Dir: saver.StateDir})
-	house := tools.New(tools.Options{
-		Lexer:     rules.lexer,
+	service := tools.New(tools.Options{
+		Lexer:     settings.lexer,
 		Resolver:  fsys.NewResolver(nil),
-		Policy:    rules.policy,
+		Policy:    settings.policy,
 		Saver:     saver,
 		Counter:   tokens.Local{},
-		Exact:     rules.exact,
+		Exact:     settings.countExactly,
 		MaxTokens: cfg.MaxTokens,
 
 		MaxFileBytes: cfg.MaxFileBytes,
 		Now:          time.Now,
 		Keeper:       store,
-		Teller:       telling,
-		Hooks:        &hooking{rules: rules, runner: runner, log: log},
+		Teller:       audit,
+		Hooks:        &hookRunner{settings: settings, runner: runner, logger: log},
 		Watcher:      marks,
-		LookFor:      s.lookFor,
+		LookFor:      s.reminderWait,
 
-		Preferences: rules.preferences,
+		Preferences: settings.preferences,
 
 		Pictures: darkroom.New(workers),
 		Pages:    darkroom.New(readers),
 	})
-	telling.announce, cache.announce = house.Announce, house.Announce
-	idle := &lull{workers: []*worker.Pool{workers, readers, compiling}}
+	audit.announce, cache.announce = service.Announce, service.Announce
+	idle := &idleTracker{workers: []*worker.Pool{workers, readers, compiling}}
 	srv, err := server.New(server.Options{
 		Version:    version,
-		Tools:      idle.watched(house.Tools()),
-		NewSession: house.NewSession,
+		Tools:      idle.wrap(service.Tools()),
+		NewSession: service.NewSession,
 		Schemas:    schemas.Files,
-		Facts:      house.Limits(),
+		Facts:      service.Limits(),
 		Workspace:  cfg.Workspace,
-		Mode:       rules.policy().Mode().String(),
+		Mode:       settings.policy().Mode().String(),
 		PlanFile:   cfg.PlanFile,
-		FileKey:    house.Key,
+		FileKey:    service.Key,
 		AskTimeout: cfg.AskTimeout,
 		WantRoots:  cfg.RootsWanted,
-		Roots:      rules.follow,
-		Limits:     func(client string, known tools.ClientLimits) tools.ClientLimits { return corrected(cfg, client, known) },
-		Refused:    house.Refused,
-		Log:        log,
+		Roots:      settings.setRoots,
+		Limits: func(client string, known tools.ClientLimits) tools.ClientLimits {
+			return clientLimits(cfg, client, known)
+		},
+		Refused: service.Refused,
+		Log:     log,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &parts{house: house, saver: saver, history: store, hooks: runner, server: srv, rules: rules, workers: workers, readers: readers, compiling: compiling, lull: idle}, nil
+	return &parts{service: service, saver: saver, history: store, hooks: runner, server: srv, settings: settings, workers: workers, pdfWorkers: readers, compiler: compiling, idle: idle}, nil
 }
 
-// corrected is what a client passes on, as the settings have it: characters that
+// clientLimits is what a client passes on, as the settings have it: characters that
 // they name are those of the whole answer, pictures as they are sent.
-func corrected(cfg config.Config, client string, known tools.ClientLimits) tools.ClientLimits {
+func clientLimits(cfg config.Config, client string, known tools.ClientLimits) tools.ClientLimits {
 	l := cfg.ClientLimit(client, config.ClientLimit{Tokens: known.Tokens, Chars: known.Chars})
 	if l.Chars != known.Chars {
 		known.Answer = l.Chars
@@ -190,8 +192,8 @@ func corrected(cfg config.Config, client string, known tools.ClientLimits) tools
 	return known
 }
 
-// permissions is what the policy is compiled from.
-func permissions(cfg config.Config) perm.Config {
+// policyConfig is what the policy is compiled from.
+func policyConfig(cfg config.Config) perm.Config {
 	mode, _ := perm.ParseMode(cfg.Mode) // what is not known was warned of
 	c := perm.Config{
 		Home:          cfg.Home,
@@ -214,8 +216,8 @@ func permissions(cfg config.Config) perm.Config {
 	for _, b := range cfg.Broken {
 		c.Broken = append(c.Broken, perm.BrokenFile(b))
 	}
-	add := func(list perm.List, rules []config.Rule) {
-		for _, r := range rules {
+	add := func(list perm.List, settings []config.Rule) {
+		for _, r := range settings {
 			c.Rules = append(c.Rules, perm.RuleText{Text: r.Text, List: list, Source: perm.Source{
 				Name: r.From, Line: r.Line, Level: perm.Level(r.Level), Anchor: r.Anchor, Claude: r.Claude, Held: r.Held,
 			}})
@@ -227,7 +229,7 @@ func permissions(cfg config.Config) perm.Config {
 	for _, dir := range slices.Concat(cfg.Workspace, perm.Anchors(c)) {
 		names := cfg.Folder(dir)
 		c.Aliases = append(c.Aliases, aliases(names)...)
-		if now := namesNow(dir); !slices.Equal(now, names) {
+		if now := currentNames(dir); !slices.Equal(now, names) {
 			c.Moved = append(c.Moved, aliases(now)...)
 		}
 	}
@@ -270,7 +272,7 @@ func (p *parts) sweep(ctx context.Context, log zerolog.Logger) {
 		hooks.Sweep(dir)
 	}
 	report, err := p.saver.Sweep(ctx)
-	p.house.Announce(sweepNotices(report)...)
+	p.service.Announce(sweepNotices(report)...)
 	if err != nil {
 		log.Warn().Err(err).Msg("clearing up after an earlier process failed")
 	}

@@ -28,11 +28,11 @@ const (
 // by a look at their bytes before a call, since a writer through a memory map or
 // another hard link, and some file systems, send no event.
 type settingsWatcher struct {
-	log    zerolog.Logger
-	stale  func() (names []string, half bool)
-	reload func(names []string)
-	start  time.Time
-	told   sync.Once // that events are missing
+	log            zerolog.Logger
+	stale          func() (names []string, half bool)
+	reload         func(names []string)
+	start          time.Time
+	warnedNoEvents sync.Once // that events are missing
 
 	// looked is when the last look began, since start; -1 during one.
 	looked atomic.Int64
@@ -50,7 +50,7 @@ func newSettingsWatcher(stale func() ([]string, bool), reload func([]string), lo
 	var err error
 	if w.watcher, err = watch.New(watch.Options{Tell: w.changed}); err != nil {
 		w.watcher = nil
-		w.withoutEvents(err)
+		w.fallBackToPolling(err)
 	}
 	return w
 }
@@ -75,7 +75,7 @@ func (w *settingsWatcher) watch(files, folders []string) bool {
 		return true
 	}
 	if err := w.watcher.Set(files, folders); err != nil {
-		w.withoutEvents(err)
+		w.fallBackToPolling(err)
 	}
 	return true
 }
@@ -83,14 +83,14 @@ func (w *settingsWatcher) watch(files, folders []string) bool {
 // changed is called by the watcher.
 func (w *settingsWatcher) changed(c watch.Change) {
 	if c.Err != nil {
-		w.withoutEvents(c.Err)
+		w.fallBackToPolling(c.Err)
 		c.Names = nil // whatever was missed
 	}
 	w.reload(c.Names)
 }
 
-func (w *settingsWatcher) withoutEvents(err error) {
-	w.told.Do(func() { w.log.Warn().Err(err).Msg("settings files are looked at before calls instead") })
+func (w *settingsWatcher) fallBackToPolling(err error) {
+	w.warnedNoEvents.Do(func() { w.log.Warn().Err(err).Msg("settings files are looked at before calls instead") })
 }
 
 // look is called before a decision. It waits for a look that is due or under way.

@@ -31,9 +31,9 @@ type Flags struct {
 	Log              string
 }
 
-// Surroundings are what the process was started in. The functions may be nil
+// System are what the process was started in. The functions may be nil
 // where there are no files.
-type Surroundings struct {
+type System struct {
 	Getenv  func(string) string
 	WorkDir string // absolute
 	Home    string // absolute, or empty
@@ -107,7 +107,7 @@ type Config struct {
 // origin is what a Config was made of beside files; it is kept for the next one.
 type origin struct {
 	flags    Flags
-	around   Surroundings
+	around   System
 	tokens   int // the default limit
 	warnings []string
 }
@@ -117,7 +117,7 @@ func durabilities() []string { return []string{"full", "data", "none"} }
 
 // New decides. Warnings are whole sentences; an error is a command line that
 // cannot be served.
-func New(f Flags, s Surroundings, defaultTokens int) (c Config, warnings []string, err error) {
+func New(f Flags, s System, defaultTokens int) (c Config, warnings []string, err error) {
 	if f.Durability != "" && !oneOf(f.Durability, durabilities()) {
 		return c, nil, fmt.Errorf("--durability takes full, data or none, not %q", f.Durability)
 	}

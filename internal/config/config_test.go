@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-func env(pairs map[string]string) Surroundings {
-	return Surroundings{Getenv: func(k string) string { return pairs[k] }, WorkDir: "/home/u/proj", Home: "/home/u"}
+func env(pairs map[string]string) System {
+	return System{Getenv: func(k string) string { return pairs[k] }, WorkDir: "/home/u/proj", Home: "/home/u"}
 }
 
 func TestWorkspaceIsNeverWiderThanAsked(t *testing.T) {

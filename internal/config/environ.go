@@ -9,7 +9,7 @@ import (
 
 // environment reads variables and remembers what was wrong with them.
 type environment struct {
-	Surroundings
+	System
 	warnings []string
 }
 
@@ -101,7 +101,7 @@ func (e *environment) warn(name, value, want string) {
 
 // absolute is a name as people write it: from the home directory, from base, or
 // absolute as it is. It is "" where there is nothing to start from.
-func (s Surroundings) absolute(name, base string) string {
+func (s System) absolute(name, base string) string {
 	rest, tilde := strings.CutPrefix(filepath.ToSlash(name), "~")
 	switch {
 	case tilde && (rest == "" || rest[0] == '/') && s.Home != "":
@@ -115,7 +115,7 @@ func (s Surroundings) absolute(name, base string) string {
 }
 
 // real is a file's name with links resolved, as far as the caller knows.
-func (s Surroundings) real(name string) string {
+func (s System) real(name string) string {
 	if s.Real == nil || name == "" {
 		return name
 	}
@@ -123,7 +123,7 @@ func (s Surroundings) real(name string) string {
 }
 
 // names are those of a directory, which hold until a restart.
-func (s Surroundings) names(dir string) []string {
+func (s System) names(dir string) []string {
 	if s.Folder == nil || dir == "" {
 		return []string{dir, s.real(dir)}
 	}
@@ -131,7 +131,7 @@ func (s Surroundings) names(dir string) []string {
 }
 
 // folder is a directory's name with links resolved, which holds until a restart.
-func (s Surroundings) folder(dir string) string {
+func (s System) folder(dir string) string {
 	names := s.names(dir)
 	return names[len(names)-1]
 }
@@ -139,7 +139,7 @@ func (s Surroundings) folder(dir string) string {
 // ownFolders returns the folder of the user's own settings, by the rules of the XDG
 // base directories. other is where they would lie without XDG_CONFIG_HOME; "" where
 // that is the same file.
-func (s Surroundings) ownFolders() (own, other string) {
+func (s System) ownFolders() (own, other string) {
 	if s.Home != "" {
 		own = filepath.Join(s.Home, ".config", "fsmcp")
 	}
@@ -156,7 +156,7 @@ func (s Surroundings) ownFolders() (own, other string) {
 
 // stateDir is where fsmcp keeps its own locks and journals, by the rules of the
 // XDG base directories; empty where nothing is known.
-func stateDir(s Surroundings) string {
+func stateDir(s System) string {
 	if dir := s.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "fsmcp")
 	}

@@ -72,7 +72,7 @@ func (c Content) same(o Content) bool {
 // first. settings is the one that the user named, if any; claude says whether
 // Claude Code's own files count (the administrator's always do). A file that
 // stands for two levels is listed once, as the one nearer to the user.
-func Files(s Surroundings, workspace []string, settings string, claude bool) []File {
+func Files(s System, workspace []string, settings string, claude bool) []File {
 	list := managedFiles(s)
 	if name := s.absolute(settings, s.WorkDir); settings != "" {
 		list = append(list, File{Name: name, Level: SettingsFile, Anchor: filepath.Dir(name), Named: true})
@@ -87,7 +87,7 @@ func Files(s Surroundings, workspace []string, settings string, claude bool) []F
 }
 
 // managedFiles are the administrator's, which no flag leaves out.
-func managedFiles(s Surroundings) []File {
+func managedFiles(s System) []File {
 	dir := managedDir(s)
 	names := []string{filepath.Join(dir, "managed-settings.json")}
 	if s.List != nil {
@@ -106,7 +106,7 @@ func managedFiles(s Surroundings) []File {
 	return list
 }
 
-func managedDir(s Surroundings) string {
+func managedDir(s System) string {
 	switch {
 	case s.ManagedDir != "":
 		return s.ManagedDir
@@ -119,7 +119,7 @@ func managedDir(s Surroundings) string {
 }
 
 // dropIns is the folder whose files all are managed settings.
-func dropIns(s Surroundings) string { return filepath.Join(managedDir(s), "managed-settings.d") }
+func dropIns(s System) string { return filepath.Join(managedDir(s), "managed-settings.d") }
 
 func projectFiles(dir string, level Level, claude bool) []File {
 	base := "settings.json"
@@ -133,7 +133,7 @@ func projectFiles(dir string, level Level, claude bool) []File {
 	return list
 }
 
-func userFiles(s Surroundings, claude bool) (list []File) {
+func userFiles(s System, claude bool) (list []File) {
 	add := func(dir string, claude bool) {
 		list = append(list, File{Name: filepath.Join(dir, "settings.json"), Level: User, Anchor: dir, Claude: claude})
 	}

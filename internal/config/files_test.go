@@ -23,7 +23,7 @@ const (
 
 // with puts files into surroundings. The map may change later. A text that
 // begins with "!" is why the file cannot be read.
-func with(s Surroundings, files map[string]string) Surroundings {
+func with(s System, files map[string]string) System {
 	s.Read = func(name string) Content {
 		text, ok := files[name]
 		why, failed := strings.CutPrefix(text, "!")
@@ -107,7 +107,7 @@ func TestAFileOfTwoLevelsIsTheUsers(t *testing.T) {
 
 func TestManagedFolders(t *testing.T) {
 	for os, want := range map[string]string{"": "/etc/claude-code", "linux": "/etc/claude-code", "darwin": "/Library/Application Support/ClaudeCode", "windows": `C:\Program Files\ClaudeCode`} {
-		if got := managedDir(Surroundings{OS: os}); got != want {
+		if got := managedDir(System{OS: os}); got != want {
 			t.Errorf("%s: %s", os, got)
 		}
 	}

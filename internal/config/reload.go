@@ -22,7 +22,7 @@ type entry struct {
 // and that did not change are not read again.
 func build(o origin, old *Config, changed []string) Config {
 	base, wanted := workspace(o.flags, o.around)
-	env := environment{Surroundings: o.around}
+	env := environment{System: o.around}
 	for _, dir := range env.added(o.flags) {
 		base = appendDir(base, dir)
 	}
@@ -57,7 +57,7 @@ func build(o origin, old *Config, changed []string) Config {
 // base is the workspace without the directories that files add.
 func (c Config) base() []string {
 	base, _ := workspace(c.origin.flags, c.origin.around)
-	env := environment{Surroundings: c.origin.around}
+	env := environment{System: c.origin.around}
 	for _, dir := range env.added(c.origin.flags) {
 		base = appendDir(base, dir)
 	}
@@ -72,7 +72,7 @@ func (c *Config) keepStart(old Config) {
 
 // reader gathers the settings files.
 type reader struct {
-	s        Surroundings
+	s        System
 	settings string // the file of --settings
 	claude   bool   // Claude Code's files count
 	old      *Config
@@ -160,7 +160,7 @@ func (r reader) look(f File) entry {
 }
 
 // content reads a settings file.
-func (s Surroundings) content(name string) Content {
+func (s System) content(name string) Content {
 	if s.Read == nil {
 		return Content{Missing: true}
 	}

@@ -198,7 +198,7 @@ func TestAFileIsInsideUnderAnyName(t *testing.T) {
 			t.Errorf("%s: %s", name, summary(c))
 		}
 	}
-	if !(Surroundings{}).inside("/W/.CLAUDE/s", []string{"/w"}) || (Surroundings{}).inside("/workspace/s", []string{"/w"}) || !(Surroundings{}).inside("/a", []string{"/"}) {
+	if !(System{}).inside("/W/.CLAUDE/s", []string{"/w"}) || (System{}).inside("/workspace/s", []string{"/w"}) || !(System{}).inside("/a", []string{"/"}) {
 		t.Error("inside is told wrongly")
 	}
 }

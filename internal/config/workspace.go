@@ -11,7 +11,7 @@ import (
 // those that were named, else the project's, else the client's roots, else the
 // working directory. "/", the home directory and its ancestors count only when
 // the command line named them.
-func workspace(f Flags, s Surroundings) (dirs []string, rootsWanted bool) {
+func workspace(f Flags, s System) (dirs []string, rootsWanted bool) {
 	for _, dir := range f.Dirs {
 		dirs = appendDir(dirs, s.absolute(dir, s.WorkDir))
 	}
@@ -52,7 +52,7 @@ func (e *environment) added(f Flags) (dirs []string) {
 
 // additional adds the directories that settings files name to the workspace,
 // and says which of them do not count.
-func additional(base []string, layers []Layer, s Surroundings, trust bool) (dirs, warnings []string) {
+func additional(base []string, layers []Layer, s System, trust bool) (dirs, warnings []string) {
 	dirs = slices.Clone(base)
 	for _, l := range layers {
 		if len(l.Dirs) == 0 {
@@ -96,7 +96,7 @@ func appendDir(dirs []string, dir string) []string {
 
 // tooWide tells whether dir is the root, the home directory, or above it, by
 // its name or where its links lead.
-func (s Surroundings) tooWide(dir string) bool {
+func (s System) tooWide(dir string) bool {
 	return tooWide(dir, s.Home) || tooWide(s.folder(dir), s.folder(s.Home))
 }
 
@@ -109,7 +109,7 @@ func tooWide(dir, home string) bool {
 
 // inside tells whether a file lies in one of the directories, under any of its
 // names. Case is ignored: it is stricter to find more inside.
-func (s Surroundings) inside(file string, dirs []string) bool {
+func (s System) inside(file string, dirs []string) bool {
 	names := []string{file, s.real(file), filepath.Join(s.real(filepath.Dir(file)), filepath.Base(file))}
 	for _, dir := range dirs {
 		for _, d := range s.names(dir) {

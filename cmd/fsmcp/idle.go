@@ -12,12 +12,12 @@ import (
 	"github.com/fsmcp/fsmcp/internal/worker"
 )
 
-// lullAfter is how long no call has to be under way before the server counts as
+// idleAfter is how long no call has to be under way before the server counts as
 // idle: a client's first moments are its own.
-const lullAfter = 5 * time.Second
+const idleAfter = 5 * time.Second
 
-// lull knows whether calls are under way, and has workers give way to them.
-type lull struct {
+// idleTracker knows whether calls are under way, and has workers give way to them.
+type idleTracker struct {
 	workers []*worker.Pool
 
 	mu    sync.Mutex
@@ -25,8 +25,8 @@ type lull struct {
 	since time.Time // when the last one ended
 }
 
-// watched are the same tools, whose calls it sees.
-func (l *lull) watched(all []tools.Tool) []tools.Tool {
+// wrap are the same tools, whose calls it sees.
+func (l *idleTracker) wrap(all []tools.Tool) []tools.Tool {
 	l.since = time.Now()
 	for i, t := range all {
 		all[i].Run = func(ctx context.Context, call tools.Call, args tools.Args) *tools.Result {
@@ -41,26 +41,26 @@ func (l *lull) watched(all []tools.Tool) []tools.Tool {
 	return all
 }
 
-func (l *lull) count(n int) {
+func (l *idleTracker) count(n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.calls += n
 	l.since = time.Now()
 }
 
-// left is how long it is until there was none for long enough.
-func (l *lull) left() time.Duration {
+// remaining is how long it is until there was none for long enough.
+func (l *idleTracker) remaining() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.calls > 0 {
-		return lullAfter
+		return idleAfter
 	}
-	return lullAfter - time.Since(l.since)
+	return idleAfter - time.Since(l.since)
 }
 
 // wait waits for a lull; it returns false where ctx ends before.
-func (l *lull) wait(ctx context.Context) bool {
-	for left := l.left(); left > 0; left = l.left() {
+func (l *idleTracker) wait(ctx context.Context) bool {
+	for left := l.remaining(); left > 0; left = l.remaining() {
 		select {
 		case <-time.After(left):
 		case <-ctx.Done():
@@ -70,14 +70,14 @@ func (l *lull) wait(ctx context.Context) bool {
 	return ctx.Err() == nil
 }
 
-// warm has what reads PDFs compiled before the first of them, while nothing else
+// compilePDFium has what reads PDFs compiled before the first of them, while nothing else
 // is to be done, by a process of low priority that ends with it.
-func (p *parts) warm(ctx context.Context, log zerolog.Logger) {
-	if !p.lull.wait(ctx) || !p.rules.config().PDFWarm || findMedia() == "" {
+func (p *parts) compilePDFium(ctx context.Context, log zerolog.Logger) {
+	if !p.idle.wait(ctx) || !p.settings.config().PDFWarm || findMedia() == "" {
 		return
 	}
-	defer p.compiling.Close()
-	if _, err := p.compiling.Do(ctx, darkroom.Preparing()); err != nil && ctx.Err() == nil {
+	defer p.compiler.Close()
+	if _, err := p.compiler.Do(ctx, darkroom.Preparing()); err != nil && ctx.Err() == nil {
 		log.Warn().Err(err).Msg("what reads PDFs could not be readied in the background; the first PDF does it")
 	}
 }

@@ -19,91 +19,91 @@ import (
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
 
-// rulebook holds what follows from the settings and the workspace as they are
+// currentSettings holds what follows from the settings and the workspace as they are
 // now. An edition is made as a whole and never changed: who has asked for one
 // part of it may get the next one of another edition, but none that is mixed.
-type rulebook struct {
+type currentSettings struct {
 	log zerolog.Logger
 
-	now      atomic.Pointer[edition]
+	snapshot atomic.Pointer[snapshot]
 	changing sync.Mutex // held from reading an edition to putting the next in its place
-	told     map[string]bool
+	warned   map[string]bool
 	watcher  atomic.Pointer[settingsWatcher] // nil where the settings files are not followed
 }
 
-type edition struct {
+type snapshot struct {
 	config config.Config
 	policy *perm.Policy
 	lexer  fsys.Lexer
 
-	preferences tools.Preferences
-	hooks       hookBook
-	tops        []string        // the workspace, by names without links
-	counting    *remote.Counter // nil: tokens are counted here alone
+	preferences   tools.Preferences
+	hooks         hookLists
+	workspaceDirs []string        // the workspace, by names without links
+	tokenCounter  *remote.Counter // nil: tokens are counted here alone
 }
 
-func newRulebook(cfg config.Config, log zerolog.Logger) *rulebook {
-	b := &rulebook{log: log, told: make(map[string]bool)}
-	b.print(cfg)
+func newCurrentSettings(cfg config.Config, log zerolog.Logger) *currentSettings {
+	b := &currentSettings{log: log, warned: make(map[string]bool)}
+	b.compile(cfg)
 	return b
 }
 
 // policy is the decision as the rules are now.
-func (b *rulebook) policy() *perm.Policy {
+func (b *currentSettings) policy() *perm.Policy {
 	if w := b.watcher.Load(); w != nil {
 		w.look()
 	}
-	return b.now.Load().policy
+	return b.snapshot.Load().policy
 }
 
 // lexer reads relative names from the workspace as it is now.
-func (b *rulebook) lexer() fsys.Lexer { return b.now.Load().lexer }
+func (b *currentSettings) lexer() fsys.Lexer { return b.snapshot.Load().lexer }
 
 // config is the settings as they are now.
-func (b *rulebook) config() config.Config { return b.now.Load().config }
+func (b *currentSettings) config() config.Config { return b.snapshot.Load().config }
 
-// tops are the folders of the workspace as it is now, by names without links.
-func (b *rulebook) tops() []string { return b.now.Load().tops }
+// workspaceDirs are the folders of the workspace as it is now, by names without links.
+func (b *currentSettings) workspaceDirs() []string { return b.snapshot.Load().workspaceDirs }
 
 // preferences are what the settings say about the tools.
-func (b *rulebook) preferences() tools.Preferences { return b.now.Load().preferences }
+func (b *currentSettings) preferences() tools.Preferences { return b.snapshot.Load().preferences }
 
-// print makes the edition that follows from cfg.
-func (b *rulebook) print(cfg config.Config) {
-	policy, warnings := perm.Compile(permissions(cfg))
+// compile makes the edition that follows from cfg.
+func (b *currentSettings) compile(cfg config.Config) {
+	policy, warnings := perm.Compile(policyConfig(cfg))
 	for _, w := range append(warnings, policy.MistakenAnchors(exists)...) {
 		b.warn(w.String())
 	}
-	e := &edition{counting: b.counting(cfg.TokensAPI), config: cfg, policy: policy, lexer: fsys.Lexer{OS: runtime.GOOS, Home: cfg.Home}, hooks: newHookBook(cfg)}
+	e := &snapshot{tokenCounter: b.tokenCounter(cfg.TokensAPI), config: cfg, policy: policy, lexer: fsys.Lexer{OS: runtime.GOOS, Home: cfg.Home}, hooks: newHookLists(cfg)}
 	for _, dir := range cfg.Workspace {
-		names, now := cfg.Folder(dir), namesNow(dir)
+		names, now := cfg.Folder(dir), currentNames(dir)
 		top, leads := names[len(names)-1], now[len(now)-1]
-		e.tops = append(e.tops, top)
+		e.workspaceDirs = append(e.workspaceDirs, top)
 		if leads != top {
 			b.warn(fmt.Sprintf("%s leads to %s now; until fsmcp is restarted the workspace is %s, where it led at the start", fsys.Printable(dir), fsys.Printable(leads), fsys.Printable(top)))
 		}
 	}
-	e.preferences = preferences(cfg, e.tops)
+	e.preferences = preferences(cfg, e.workspaceDirs)
 	if len(cfg.Workspace) > 0 {
 		e.lexer.Base = cfg.Workspace[0]
 	}
-	b.now.Store(e)
+	b.snapshot.Store(e)
 }
 
-// counting is who counts tokens; it outlives editions, for it remembers failures.
-func (b *rulebook) counting(api *config.TokensAPI) *remote.Counter {
+// tokenCounter is who counts tokens; it outlives editions, for it remembers failures.
+func (b *currentSettings) tokenCounter(api *config.TokensAPI) *remote.Counter {
 	if api == nil {
 		return nil
 	}
-	if old := b.now.Load(); old != nil && old.config.TokensAPI != nil && *old.config.TokensAPI == *api {
-		return old.counting
+	if old := b.snapshot.Load(); old != nil && old.config.TokensAPI != nil && *old.config.TokensAPI == *api {
+		return old.tokenCounter
 	}
 	return remote.New(api.URL, api.Key, api.Model)
 }
 
-// exact has the model's provider count, where the user's settings name it.
-func (b *rulebook) exact(ctx context.Context, text []byte) (n int, ok bool) {
-	api := b.now.Load().counting
+// countExactly has the model's provider count, where the user's settings name it.
+func (b *currentSettings) countExactly(ctx context.Context, text []byte) (n int, ok bool) {
+	api := b.snapshot.Load().tokenCounter
 	if api == nil {
 		return 0, false
 	}
@@ -140,9 +140,9 @@ func pdfStyle(p config.PDF) tools.PDFStyle {
 }
 
 // warn says once what may be said of every edition.
-func (b *rulebook) warn(text string) {
-	if !b.told[text] {
-		b.told[text] = true
+func (b *currentSettings) warn(text string) {
+	if !b.warned[text] {
+		b.warned[text] = true
 		b.log.Warn().Msg(text)
 	}
 }
@@ -152,9 +152,9 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// follow makes the client's roots the workspace. Where none of them counts, it
+// setRoots makes the client's roots the workspace. Where none of them counts, it
 // is as if there were none.
-func (b *rulebook) follow(roots []string) {
+func (b *currentSettings) setRoots(roots []string) {
 	b.changing.Lock()
 	defer b.changing.Unlock()
 	old := b.config()
@@ -163,27 +163,27 @@ func (b *rulebook) follow(roots []string) {
 		b.log.Warn().Msg("none of the client's roots can be the workspace: / and the home directory count only when the command line names them")
 		next, warnings = old.WithRoots(nil)
 	}
-	b.turn(next, warnings)
+	b.apply(next, warnings)
 	b.log.Info().Strs("workspace", next.Workspace).Msg("the client has named its roots")
 }
 
 // reload reads the named settings files again, all of them where names is nil.
-func (b *rulebook) reload(names []string) {
+func (b *currentSettings) reload(names []string) {
 	b.changing.Lock()
 	defer b.changing.Unlock()
-	b.turn(b.config().Reload(names))
+	b.apply(b.config().Reload(names))
 	b.log.Info().Strs("changed", names).Msg("settings were read again")
 }
 
-// turn puts the next edition in place. Files that it is the first to look for
+// apply puts the next edition in place. Files that it is the first to look for
 // may have changed before they were watched, so they are looked at once more.
-func (b *rulebook) turn(next config.Config, warnings []string) {
+func (b *currentSettings) apply(next config.Config, warnings []string) {
 	const looks = 3
 	for again := 0; ; again++ {
 		for _, w := range warnings {
 			b.warn(w)
 		}
-		b.print(next)
+		b.compile(next)
 		if w := b.watcher.Load(); w == nil || !w.watch(next.Watched()) || again == looks {
 			return
 		}
@@ -191,8 +191,8 @@ func (b *rulebook) turn(next config.Config, warnings []string) {
 	}
 }
 
-// keepUp has the rules follow the settings files until ctx ends.
-func (b *rulebook) keepUp(ctx context.Context) {
+// watchFiles has the rules follow the settings files until ctx ends.
+func (b *currentSettings) watchFiles(ctx context.Context) {
 	w := newSettingsWatcher(func() ([]string, bool) { return b.config().Stale() }, b.reload, b.log)
 	defer w.close()
 	b.watcher.Store(w)

@@ -14,10 +14,10 @@ import (
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
 
-// teller writes what it is told of to the log and, where the settings name one, to
+// auditLogger writes what it is told of to the log and, where the settings name one, to
 // the audit file.
-type teller struct {
-	rules    *rulebook
+type auditLogger struct {
+	settings *currentSettings
 	log      zerolog.Logger
 	announce func(...string)
 
@@ -43,15 +43,15 @@ type auditLine struct {
 }
 
 // Begin implements tools.Teller.
-func (t *teller) Begin(e tools.Event) error {
-	if cfg := t.rules.config(); !cfg.AuditRequired || cfg.AuditFile == "" {
+func (t *auditLogger) Begin(e tools.Event) error {
+	if cfg := t.settings.config(); !cfg.AuditRequired || cfg.AuditFile == "" {
 		return nil
 	}
 	return t.write(e)
 }
 
 // Tell implements tools.Teller.
-func (t *teller) Tell(e tools.Event) {
+func (t *auditLogger) Tell(e tools.Event) {
 	t.log.Info().Str("event", string(e.Kind)).Str("operation", e.Operation).Str("tool", e.Tool).Str("session", e.Session).Str("call", e.Call).
 		Str("path", e.Path).Int64("bytes", e.Bytes).Dur("duration", e.Took).Str("outcome", e.Outcome).Msg("call")
 	err := t.write(e)
@@ -59,7 +59,7 @@ func (t *teller) Tell(e tools.Event) {
 	defer t.mu.Unlock()
 	if err != nil && !t.failed {
 		name, meanwhile := fsys.InSentence(t.file.Name()), "calls go on without their lines"
-		if t.rules.config().AuditRequired {
+		if t.settings.config().AuditRequired {
 			meanwhile = "until it can be, files are read without such lines, and not changed"
 		}
 		t.announce(fmt.Sprintf("(fsmcp's audit file %s cannot be written: %s. Tell the user; %s.)", name, innermost(err), meanwhile))
@@ -69,7 +69,7 @@ func (t *teller) Tell(e tools.Event) {
 }
 
 // write appends a line to the audit file, if there is to be one.
-func (t *teller) write(e tools.Event) error {
+func (t *auditLogger) write(e tools.Event) error {
 	file := t.current()
 	if file == nil {
 		return nil
@@ -85,8 +85,8 @@ func (t *teller) write(e tools.Event) error {
 }
 
 // current is the audit file that the settings name now.
-func (t *teller) current() *audit.Log {
-	name := t.rules.config().AuditFile
+func (t *auditLogger) current() *audit.Log {
+	name := t.settings.config().AuditFile
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.file != nil && t.file.Name() != name {

@@ -13,9 +13,9 @@ import (
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
 
-// undone takes the change from before to after back on what is there now. nil
+// planRestore takes the change from before to after back on what is there now. nil
 // stands for no file.
-func undone(before, after, now []byte) (u tools.Undoing, err error) {
+func planRestore(before, after, now []byte) (u tools.Undoing, err error) {
 	switch {
 	case before == nil && now == nil:
 		return u, nil
@@ -59,9 +59,9 @@ func places(conflicts []history.Conflict) string {
 	return strings.Join(parts, ", ")
 }
 
-// undoPlaces takes back a change of a file of which only the changed places are
+// planPlaces takes back a change of a file of which only the changed places are
 // kept.
-func (h *historian) undoPlaces(e history.Entry, old *fsys.File) (u tools.Undoing, err error) {
+func (h *historySession) planPlaces(e history.Entry, old *fsys.File) (u tools.Undoing, err error) {
 	if old == nil {
 		return u, &conflict{"it is not there any more"}
 	}

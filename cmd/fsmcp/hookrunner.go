@@ -14,21 +14,21 @@ import (
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
 
-// hooking runs the hooks that the settings name as they are now.
-type hooking struct {
-	rules  *rulebook
-	runner *hooks.Runner
-	log    zerolog.Logger
+// hookRunner runs the hooks that the settings name as they are now.
+type hookRunner struct {
+	settings *currentSettings
+	runner   *hooks.Runner
+	logger   zerolog.Logger
 }
 
-// hookBook are the hooks of one edition. Of those before a change broken has the
+// hookLists are the hooks of one edition. Of those before a change broken has the
 // ones that cannot be run: they stop what they are for.
-type hookBook struct {
+type hookLists struct {
 	before, after hooks.List
 	broken        []config.Hook
 }
 
-func newHookBook(cfg config.Config) (book hookBook) {
+func newHookLists(cfg config.Config) (book hookLists) {
 	for _, h := range cfg.Hooks.After {
 		book.after = append(book.after, hookOf(h, cfg.Home))
 	}
@@ -52,7 +52,7 @@ func hookOf(h config.Hook, home string) hooks.Hook {
 }
 
 // brokenFor is the first broken hook that is for a file; nil where there is none.
-func (b hookBook) brokenFor(names []string) *config.Hook {
+func (b hookLists) brokenFor(names []string) *config.Hook {
 	for _, h := range b.broken {
 		if (hooks.List{{Glob: h.Glob}}).Concern(names, foldsCase) {
 			return &h
@@ -65,19 +65,19 @@ func (b hookBook) brokenFor(names []string) *config.Hook {
 const foldsCase = runtime.GOOS == "darwin" || runtime.GOOS == "windows"
 
 // Wanted implements tools.Hooks.
-func (h *hooking) Wanted(names []string) (before, after bool) {
-	book := h.rules.now.Load().hooks
+func (h *hookRunner) Wanted(names []string) (before, after bool) {
+	book := h.settings.snapshot.Load().hooks
 	return book.brokenFor(names) != nil || book.before.Concern(names, foldsCase), book.after.Concern(names, foldsCase)
 }
 
 // Before implements tools.Hooks.
-func (h *hooking) Before(ctx context.Context, e tools.Edited) (faults []tools.HookFault, stop *tools.HookFault, err error) {
-	edition := h.rules.now.Load()
-	if broken := edition.hooks.brokenFor(e.Names); broken != nil {
+func (h *hookRunner) Before(ctx context.Context, e tools.Edited) (faults []tools.HookFault, stop *tools.HookFault, err error) {
+	snapshot := h.settings.snapshot.Load()
+	if broken := snapshot.hooks.brokenFor(e.Names); broken != nil {
 		return nil, &tools.HookFault{Entry: broken.From, Line: broken.Line, Why: broken.Broken}, nil
 	}
-	all, stopped, err := h.runner.Before(ctx, edition.round(edition.hooks.before, hooks.BeforeEdit, e))
-	h.tell(hooks.BeforeEdit, e, all)
+	all, stopped, err := h.runner.Before(ctx, snapshot.round(snapshot.hooks.before, hooks.BeforeEdit, e))
+	h.log(hooks.BeforeEdit, e, all)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -89,55 +89,55 @@ func (h *hooking) Before(ctx context.Context, e tools.Edited) (faults []tools.Ho
 }
 
 // After implements tools.Hooks.
-func (h *hooking) After(ctx context.Context, e tools.Edited) []tools.HookFault {
-	edition := h.rules.now.Load()
-	all, err := h.runner.After(ctx, edition.round(edition.hooks.after, hooks.AfterEdit, e))
-	h.tell(hooks.AfterEdit, e, all)
+func (h *hookRunner) After(ctx context.Context, e tools.Edited) []tools.HookFault {
+	snapshot := h.settings.snapshot.Load()
+	all, err := h.runner.After(ctx, snapshot.round(snapshot.hooks.after, hooks.AfterEdit, e))
+	h.log(hooks.AfterEdit, e, all)
 	if err != nil {
-		h.log.Warn().Err(err).Msg("hooks were not shown the old text")
+		h.logger.Warn().Err(err).Msg("hooks were not shown the old text")
 	}
 	return faultsOf(all)
 }
 
 // round is one change with the commands that run for it.
-func (e *edition) round(list hooks.List, when hooks.Moment, edited tools.Edited) hooks.Round {
+func (e *snapshot) round(list hooks.List, when hooks.Moment, edited tools.Edited) hooks.Round {
 	return hooks.Round{
 		Hooks:  list.For(edited.Names, foldsCase),
 		Event:  hooks.Event{Event: when, Tool: edited.Tool, Path: edited.Names[len(edited.Names)-1], Session: edited.Session, Call: edited.Call},
 		Dir:    e.workDir(edited.Names),
-		Barred: e.barred(),
+		Barred: e.agentWritable(),
 		Old:    edited.Old,
 	}
 }
 
-// barred returns what reports whether an agent could rewrite a file, since it lies in
+// agentWritable returns what reports whether an agent could rewrite a file, since it lies in
 // a workspace directory by any of its names; nil where the project is trusted.
-func (e *edition) barred() func(name string) bool {
+func (e *snapshot) agentWritable() func(name string) bool {
 	if e.config.TrustProject {
 		return nil
 	}
 	roots := e.folders()
 	return func(name string) bool {
-		return holder(roots, namesNow(name)) != ""
+		return workspaceDirOf(roots, currentNames(name)) != ""
 	}
 }
 
 // workDir is the workspace directory that holds the file, else the first one.
-func (e *edition) workDir(names []string) string {
-	return cmp.Or(holder(e.folders(), names), e.lexer.Base, e.config.Home, "/")
+func (e *snapshot) workDir(names []string) string {
+	return cmp.Or(workspaceDirOf(e.folders(), names), e.lexer.Base, e.config.Home, "/")
 }
 
 // folders are the workspace directories, each with all of its names.
-func (e *edition) folders() (out [][]string) {
+func (e *snapshot) folders() (out [][]string) {
 	for _, dir := range e.config.Workspace {
 		out = append(out, e.config.Folder(dir))
 	}
 	return out
 }
 
-// holder returns the first of the workspace directories, each with all of its names,
+// workspaceDirOf returns the first of the workspace directories, each with all of its names,
 // that one of a file's names is or lies in; "" where there is none.
-func holder(roots [][]string, names []string) string {
+func workspaceDirOf(roots [][]string, names []string) string {
 	for _, dir := range roots {
 		for _, root := range dir {
 			for _, name := range names {
@@ -159,11 +159,11 @@ func isWithin(name, dir string) bool {
 	return strings.HasPrefix(name, dir)
 }
 
-// tell writes what ran to the log, but nothing that it wrote: that may be text of
+// log writes what ran to the log, but nothing that it wrote: that may be text of
 // files.
-func (h *hooking) tell(when hooks.Moment, e tools.Edited, all []hooks.Report) {
+func (h *hookRunner) log(when hooks.Moment, e tools.Edited, all []hooks.Report) {
 	for _, r := range all {
-		h.log.Info().Str("event", string(when)).Str("path", e.Names[len(e.Names)-1]).Str("session", e.Session).Str("call", e.Call).Str("program", r.Hook.Command[0]).
+		h.logger.Info().Str("event", string(when)).Str("path", e.Names[len(e.Names)-1]).Str("session", e.Session).Str("call", e.Call).Str("program", r.Hook.Command[0]).
 			Dur("duration", r.Took).Str("outcome", outcome(r)).Msg("hook")
 	}
 }
