@@ -62,7 +62,7 @@ func (u *user) questions() []string {
 	return asked
 }
 
-// person is a session of the official client with somebody behind it.
+// person is a session of the official client with a simulated user.
 type person struct {
 	*user
 	t       *testing.T
@@ -70,7 +70,7 @@ type person struct {
 	session *mcp.ClientSession
 }
 
-// scene is where a server is started for the official client, and who that is.
+// scene says where a server is started for the official client, and as which user.
 type scene struct {
 	revision  string
 	dir, home string // the working directory, and HOME
@@ -119,7 +119,7 @@ func (s scene) meet(t *testing.T, words ...string) *person {
 	return p
 }
 
-// answer is what came back from a call.
+// answer is the result of one call.
 type answer struct {
 	text    string
 	isError bool
@@ -340,8 +340,8 @@ func TestLinkRelaidWhileAsked(t *testing.T) {
 	}
 }
 
-// TestAskedBehindALink: who is asked learns where the name leads, and the rule
-// on it. Only denials keep that to themselves.
+// TestAskedBehindALink: the question names the link's target and the rule on it. Only
+// denials hide them.
 func TestAskedBehindALink(t *testing.T) {
 	for _, revision := range bothEras {
 		t.Run(revision, func(t *testing.T) {
@@ -392,8 +392,8 @@ func TestAskingHoldsNobodyUp(t *testing.T) {
 	}
 }
 
-// TestNobodyAnswers has the client give up a call whose question nobody
-// answers, and then asks again.
+// TestNobodyAnswers has the client give up a call whose question stays unanswered, and
+// then asks again.
 func TestNobodyAnswers(t *testing.T) {
 	for _, revision := range bothEras {
 		t.Run(revision, func(t *testing.T) {
@@ -437,8 +437,8 @@ func TestNoAnswerInTime(t *testing.T) {
 	}
 }
 
-// unanswered is how long a call takes whose question, which nobody answers, is given up
-// after a second.
+// unanswered measures a call whose question stays unanswered and is given up after a
+// second.
 func unanswered(t *testing.T) (took time.Duration) {
 	t.Helper()
 	work, home := t.TempDir(), t.TempDir()
@@ -555,7 +555,7 @@ func TestRulesOfRoots(t *testing.T) {
 				read(two+"/a.txt", "")
 				read(two+"/b.txt", "denied")
 				p.wasAsked()
-				f.replace(two+"/.claude/settings.json", deny("Read(a.txt)").text()) // at once: a file half written is broken, of which the user is asked
+				f.replace(two+"/.claude/settings.json", deny("Read(a.txt)").text()) // at once: a half-written file is broken, and the user is asked about it
 				f.soon("the rules of a root that came later are followed", func() bool { return slug(two+"/a.txt") == "denied" })
 				p.wasAsked()
 				read(one+"/a.txt", "denied") // relative rules hold in every workspace directory

@@ -219,7 +219,7 @@ func TestSpellings(t *testing.T) {
 		" " + f.ws + "/.env", f.ws + "/.env ", f.ws + "/.env\n", "\t" + f.ws + "/.env", f.ws + "/.env\u00a0", f.ws + "/.env\u202f",
 		"~/.ssh/id", "~/x/../.ssh/id", "~//.ssh//id", f.home + "/.SSH/id", "~/.ssh/nothing",
 		f.outside + "/exact.txt", f.outside + "/EXACT.txt", f.ws + "/../outside/exact.txt",
-		// Case, compatibility forms, characters that nobody sees.
+		// Case, compatibility forms, invisible characters.
 		f.ws + "/.ENV", f.ws + "/.Env", f.ws + "/VAULT/key", f.ws + "/vault/KEY", f.ws + "/Vault/missing",
 		f.ws + "/\uff0eenv", f.ws + "/.\uff45\uff4e\uff56", f.ws + "/.e\u200bnv", f.ws + "/\u2060.env", f.ws + "/.env\u00ad",
 		f.ws + "/.e\u034fnv", f.ws + "/\ufeff.env", f.ws + "/.env\ufe0f", f.ws + "/.env\U000e0061", f.ws + "/v\u200bault/key",

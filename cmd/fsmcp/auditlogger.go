@@ -14,20 +14,19 @@ import (
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
 
-// auditLogger writes what it is told of to the log and, where the settings name one, to
-// the audit file.
+// auditLogger writes each event to the log and, if the settings name one, to the audit
+// file.
 type auditLogger struct {
 	settings *currentSettings
 	log      zerolog.Logger
 	announce func(...string)
 
 	mu     sync.Mutex
-	file   *audit.Log // nil: none was needed yet
-	failed bool       // the last line could not be written, which was told
+	file   *audit.Log // nil until the first line
+	failed bool       // the last line could not be written, and this was reported
 }
 
-// auditLine is an event as a line of the audit file has it (see
-// schemas/audit.schema.json).
+// auditLine is one line of the audit file (see schemas/audit.schema.json).
 type auditLine struct {
 	Time      time.Time       `json:"time"`
 	Event     tools.EventKind `json:"event"`
@@ -42,7 +41,7 @@ type auditLine struct {
 	Code      int             `json:"code,omitempty"`
 }
 
-// Begin implements tools.Teller.
+// Begin implements the tools' event log.
 func (t *auditLogger) Begin(e tools.Event) error {
 	if cfg := t.settings.config(); !cfg.AuditRequired || cfg.AuditFile == "" {
 		return nil
@@ -50,7 +49,7 @@ func (t *auditLogger) Begin(e tools.Event) error {
 	return t.write(e)
 }
 
-// Tell implements tools.Teller.
+// Tell implements the tools' event log.
 func (t *auditLogger) Tell(e tools.Event) {
 	t.log.Info().Str("event", string(e.Kind)).Str("operation", e.Operation).Str("tool", e.Tool).Str("session", e.Session).Str("call", e.Call).
 		Str("path", e.Path).Int64("bytes", e.Bytes).Dur("duration", e.Took).Str("outcome", e.Outcome).Msg("call")
@@ -68,7 +67,7 @@ func (t *auditLogger) Tell(e tools.Event) {
 	t.failed = err != nil
 }
 
-// write appends a line to the audit file, if there is to be one.
+// write appends a line to the audit file, if the settings name one.
 func (t *auditLogger) write(e tools.Event) error {
 	file := t.current()
 	if file == nil {
@@ -84,7 +83,7 @@ func (t *auditLogger) write(e tools.Event) error {
 	return file.Append(line)
 }
 
-// current is the audit file that the settings name now.
+// current returns the audit file that the settings name now, and nil if they name none.
 func (t *auditLogger) current() *audit.Log {
 	name := t.settings.config().AuditFile
 	t.mu.Lock()
@@ -99,7 +98,7 @@ func (t *auditLogger) current() *audit.Log {
 	return t.file
 }
 
-// innermost is the system's own words for an error.
+// innermost returns the system's own error.
 func innermost(err error) error {
 	for {
 		inner := errors.Unwrap(err)

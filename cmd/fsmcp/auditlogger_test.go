@@ -64,9 +64,9 @@ func audited(t *testing.T, name string) (lines []auditLine, text string) {
 	return lines, string(b)
 }
 
-// TestEveryCallIsAudited makes calls of every kind and end, in both eras, with and
-// without a user who can be asked: each leaves one line that says how it ended, and
-// none, nor the log, holds anything of what was read, sent or kept.
+// TestEveryCallIsAudited makes calls of every kind and end, in both protocol eras, with
+// and without a user to ask. Each call leaves one line that says how it ended. Neither the
+// audit file nor the log holds any content that was read, sent or kept.
 func TestEveryCallIsAudited(t *testing.T) {
 	type args = map[string]any
 	for _, revision := range bothEras {

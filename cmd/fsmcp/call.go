@@ -74,7 +74,7 @@ func callAll(cmd *cobra.Command, s process, cfg config.Config, log zerolog.Logge
 	defer p.history.Close()
 	defer p.hooks.Close()
 	defer onFatalSignal(p.hooks.Close)()
-	defer context.AfterFunc(cmd.Context(), p.hooks.Close)() // who ends this by hand waits for no hook
+	defer context.AfterFunc(cmd.Context(), p.hooks.Close)() // an interrupted command does not wait for its hooks
 	session := p.service.NewSession()
 	var ask func(message string) server.Answer
 	if s.interactive {
@@ -110,7 +110,7 @@ func prompt(ctx context.Context, in io.Reader, out io.Writer) func(message strin
 			fmt.Fprintln(out, fsys.Printable(strings.TrimSuffix(line, "\n")))
 		}
 		fmt.Fprint(out, "Allow it? [o]nce, for this [s]ession, [n]o: ")
-		go func() { // a read cannot be broken off
+		go func() { // a blocked read cannot be interrupted
 			lines.Scan()
 			words <- strings.ToLower(strings.TrimSpace(lines.Text()))
 		}()

@@ -328,9 +328,9 @@ func hardlink(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.Link(ts.MkAbs(args[0]), ts.MkAbs(args[1])))
 }
 
-// foreign is what a program does that knows nothing of fsmcp:
-// write truncates and writes, append appends, rename puts a new file in the
-// old one's place, remove removes, replace swaps one text for another.
+// foreign imitates a program that does not know fsmcp: write truncates and writes, append
+// appends, rename puts a new file in the old one's place, remove removes, replace swaps
+// one text for another.
 func foreign(ts *testscript.TestScript, neg bool, args []string) {
 	need(ts, args, 2, "foreign write|append|rename|replace|remove FILE [TEXT]...")
 	name := ts.MkAbs(args[1])
@@ -392,7 +392,7 @@ func (d *driver) mountTmpfs(ts *testscript.TestScript, neg bool, args []string) 
 	d.cleanups = append(d.cleanups, func() error { return exec.Command("umount", "-l", dir).Run() })
 }
 
-// credential is how a process is started under another user's id.
+// credential starts a process under another user's id.
 func credential(uid int) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid)}}
 }

@@ -118,7 +118,7 @@ func TestTextReadThroughAnAskIsNotSent(t *testing.T) {
 		c.call("Read", file, false, "1900\ta line of words")
 		c.will("accept", "session")
 		c.call("Read", map[string]any{"file_path": path, "limit": 1800}, false)
-		c.call("Read", map[string]any{"file_path": path, "limit": 1700}, false) // by then nobody is asked
+		c.call("Read", map[string]any{"file_path": path, "limit": 1700}, false) // by then no provider is asked
 		if len(c.questions()) != 2 {
 			t.Error("not asked twice")
 		}

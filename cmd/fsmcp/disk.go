@@ -13,7 +13,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/perm"
 )
 
-// withDisk gives the settings what they need of the disk.
+// withDisk adds the functions with which the settings read the disk.
 func withDisk(s config.System) config.System {
 	known := &firstNames{first: make(map[string][]string)}
 	s.OS, s.Read, s.List, s.Real, s.Folder = runtime.GOOS, readSettings, listFolder, realName, known.names
@@ -21,8 +21,8 @@ func withDisk(s config.System) config.System {
 	return s
 }
 
-// firstNames remembers where directories led when they were first asked for. A
-// directory that is removed and made again keeps its name, and so its place.
+// firstNames remembers the names that directories had when they were first looked up. A
+// directory that is removed and made again keeps these names.
 type firstNames struct {
 	mu    sync.Mutex
 	first map[string][]string
@@ -37,12 +37,12 @@ func (f *firstNames) names(dir string) []string {
 	return f.first[dir]
 }
 
-// currentNames are all names of a directory: as given, one for each link, resolved.
+// currentNames returns all names of a directory: as given, one for each link, resolved.
 func currentNames(dir string) []string {
 	return fsys.NewResolver([]string{dir}).RootNames()[0]
 }
 
-// cannotRead leaves out the name, which is told beside it anyway.
+// cannotRead leaves out the name: every caller adds it.
 func cannotRead(err error) string {
 	if e := (*fs.PathError)(nil); errors.As(err, &e) {
 		err = e.Err
@@ -51,7 +51,7 @@ func cannotRead(err error) string {
 }
 
 func listFolder(dir string) (names []string) {
-	entries, _ := os.ReadDir(dir) // what cannot be listed holds nothing
+	entries, _ := os.ReadDir(dir) // a folder that cannot be listed counts as empty
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}

@@ -278,7 +278,7 @@ func (d *driver) matches(want []string, got string) error {
 	return nil
 }
 
-// variable is what stands for something else in a page.
+// variable marks text that stands for something else in a page.
 var variable = regexp.MustCompile(`…|\b\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(\.\d+)?|\b[0-9a-z]{8}-\d+\b`)
 
 const (

@@ -22,8 +22,8 @@ import (
 
 type driverKey struct{}
 
-// driver is what one script holds: the running server, the last answer, and
-// the files that "another program" has open.
+// driver holds the state of one script: the running server, the last answer, and the files
+// that "another program" has open.
 type driver struct {
 	work, home, outside string
 	asUID               int
@@ -213,7 +213,8 @@ func (d *driver) timed(ts *testscript.TestScript, tool string, arguments json.Ra
 	return res, err
 }
 
-// processorTime is what a process has used; 0 where the system does not tell.
+// processorTime returns the CPU time that a process has used, and 0 where the system does
+// not report it.
 func processorTime(pid int) time.Duration {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

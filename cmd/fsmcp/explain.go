@@ -86,8 +86,8 @@ func explain(s process, f config.Flags, paths []string, asJSON bool) error {
 	return nil
 }
 
-// fromWorkDir takes relative names from where the person stands, not from the
-// workspace as the tools do.
+// fromWorkDir resolves relative names in the user's working directory, unlike the tools,
+// which use the workspace.
 func fromWorkDir(s config.System, path string) string {
 	if filepath.IsAbs(path) || path == "~" || strings.HasPrefix(path, "~/") {
 		return path
@@ -95,7 +95,7 @@ func fromWorkDir(s config.System, path string) string {
 	return filepath.Join(s.WorkDir, path)
 }
 
-// decisionJSON is one tool's part of what explain --json prints.
+// decisionJSON is one tool's part of the output of explain --json.
 type decisionJSON struct {
 	Verdict string  `json:"verdict"`
 	Reason  string  `json:"reason"`
@@ -130,7 +130,7 @@ func verdictJSON(v tools.Verdict) any {
 	}{v.Path, v.Names, decisionOf(v, perm.Read), decisionOf(v, perm.Edit), decisionOf(v, perm.Write), decisionOf(v, perm.NotebookEdit)}
 }
 
-// printVerdict is for people: the names, then a line for each tool.
+// printVerdict prints the names, then a line for each tool.
 func printVerdict(out io.Writer, v tools.Verdict) error {
 	fmt.Fprintln(out, fsys.Printable(v.Path))
 	for _, name := range v.Names[1:] {

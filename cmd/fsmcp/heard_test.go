@@ -72,7 +72,7 @@ func (h *heard) Touched() (names []string) {
 		h.rounds++
 		own := filepath.Join(h.dir, strconv.Itoa(h.rounds))
 		if _, err := h.Watcher.Follow(own); err != nil {
-			break // there is no room for it: what nobody watches is looked at anyway
+			break // there is no room for it: a file without a watch is looked at anyway
 		}
 		if os.WriteFile(own, nil, 0o600) != nil {
 			break

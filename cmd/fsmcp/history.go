@@ -51,14 +51,14 @@ never kept, and what the rules deny now is neither shown nor restored.`,
 	return cmd
 }
 
-// historySession is one of the commands under way.
+// historySession holds the parts that a history command needs.
 type historySession struct {
 	process
 	*parts
 	archive *history.Archive
 }
 
-// newHistoryCommand makes a command that has the history at hand.
+// newHistoryCommand makes a command whose run function gets the open history.
 func newHistoryCommand(s process, f *config.Flags, cmd *cobra.Command, run func(ctx context.Context, h *historySession, args []string) error) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(f.Dirs) == 0 {
@@ -96,7 +96,7 @@ func withHistory(s process, f config.Flags, run func(h *historySession) error) e
 	return run(&historySession{process: s, parts: p, archive: archive})
 }
 
-// openHistory opens what was kept in the state folder.
+// openHistory opens the history in the state folder.
 func (p *parts) openHistory() (*history.Archive, error) {
 	dir, err := p.saver.FoundStateDir()
 	if err != nil {
@@ -105,7 +105,7 @@ func (p *parts) openHistory() (*history.Archive, error) {
 	return history.Open(dir)
 }
 
-// failed tells of something that broke, where usage is no help.
+// failed prints an error that has nothing to do with usage.
 func (s process) failed(format string, a ...any) error {
 	fmt.Fprintf(s.err, "fsmcp: %s\n", fmt.Sprintf(format, a...))
 	return exitFailed
@@ -123,7 +123,7 @@ files and folders named.`,
 	return cmd
 }
 
-// changeJSON is a change as list --json has it.
+// changeJSON is one change in the output of list --json.
 type changeJSON struct {
 	ID      string       `json:"id"`
 	Time    time.Time    `json:"time"`
@@ -154,7 +154,7 @@ func (h *historySession) list(paths []string, asJSON bool) error {
 	return w.Flush()
 }
 
-// changeKind says what a change did beside changing.
+// changeKind says whether a change created or removed its file.
 func changeKind(e history.Entry) string {
 	switch {
 	case e.Partial():
@@ -167,8 +167,8 @@ func changeKind(e history.Entry) string {
 	return ""
 }
 
-// below tells whether a path is one of those named, or lies in one of them, also
-// where a link leads there.
+// below returns a function that reports whether a path is one of those named or lies in
+// one, also through a link.
 func (h *historySession) below(paths []string) func(path string) bool {
 	if len(paths) == 0 {
 		return nil
@@ -194,7 +194,7 @@ func (h *historySession) below(paths []string) func(path string) bool {
 	}
 }
 
-// find gives a change that may be looked at. What is wrong has been told.
+// find returns a change that the rules let the user see. It prints its errors itself.
 func (h *historySession) find(id string) (history.Entry, error) {
 	e, err := h.archive.Find(id)
 	if errors.Is(err, history.ErrUnknown) {
@@ -245,7 +245,7 @@ func (h *historySession) show(id string, after, asJSON bool) error {
 	return err
 }
 
-// contentJSON is a file's bytes as show --json has them.
+// contentJSON returns a file's bytes in the form of show --json.
 func contentJSON(b []byte) map[string]any {
 	switch {
 	case b == nil:
@@ -296,14 +296,14 @@ func (h *historySession) diff(id string, asJSON bool) error {
 	return h.print(diff)
 }
 
-// noTextError: a diff would show nothing that can be read.
+// noTextError says that a diff would show nothing readable.
 type noTextError struct{ before, after int }
 
 func (e *noTextError) Error() string {
 	return fmt.Sprintf("%d bytes before, %d bytes after, no text in UTF-8", e.before, e.after)
 }
 
-// unified is what a change did.
+// unified returns a change as a unified diff.
 func (h *historySession) unified(e history.Entry) (string, error) {
 	if e.Partial() {
 		return h.unifiedParts(e)
@@ -330,8 +330,7 @@ func label(b []byte, e history.Entry) string {
 	return fsys.Printable(e.Path)
 }
 
-// unifiedParts are the places of a change of a large file, each with the offset at
-// which it stands.
+// unifiedParts returns the changed places of a large file, each with its offset.
 func (h *historySession) unifiedParts(e history.Entry) (string, error) {
 	parts, err := h.archive.Parts(e)
 	if err != nil {
@@ -346,8 +345,8 @@ func (h *historySession) unifiedParts(e history.Entry) (string, error) {
 	return b.String(), nil
 }
 
-// print prints a diff. On a terminal what is gone is red and what is there now
-// green, and nothing in the text can steer the terminal.
+// print prints a diff. On a terminal removed lines are red and added lines green, and
+// control characters are escaped.
 func (h *historySession) print(diff string) error {
 	if !isTerminal(h.out) {
 		_, err := io.WriteString(h.out, diff)
@@ -422,7 +421,7 @@ func (h *historySession) restore(ctx context.Context, id string, asJSON bool) er
 	return err
 }
 
-// nextStep names what helps whoever takes a change back by hand.
+// nextStep names the command that helps a user restore by hand.
 func nextStep(e history.Entry) string {
 	switch {
 	case e.Partial():
@@ -433,12 +432,12 @@ func nextStep(e history.Entry) string {
 	return fmt.Sprintf("fsmcp history show %s prints the old text", e.ID)
 }
 
-// conflict says why a change cannot be taken back.
+// conflict says why a change cannot be restored.
 type conflict struct{ why string }
 
 func (c *conflict) Error() string { return c.why }
 
-// planWhole works out what takes a change back, from the file as it is.
+// planWhole plans the restore of a change whose whole contents are in the history.
 func (h *historySession) planWhole(e history.Entry, old *fsys.File) (u tools.Undoing, err error) {
 	if e.Partial() {
 		return h.planPlaces(e, old)
@@ -458,10 +457,10 @@ func (h *historySession) planWhole(e history.Entry, old *fsys.File) (u tools.Und
 	return planRestore(before, after, ours)
 }
 
-// maxRestored is the most that is held in memory to merge with.
+// maxRestored bounds the bytes that a merge holds in memory.
 const maxRestored = 1 << 30
 
-// content is the file as it is; nil where there is none.
+// content returns the file's bytes; nil if there is no file.
 func content(old *fsys.File) ([]byte, error) {
 	if old == nil {
 		return nil, nil

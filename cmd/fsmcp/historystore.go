@@ -9,8 +9,8 @@ import (
 	"github.com/fsmcp/fsmcp/internal/save"
 )
 
-// newHistory makes the saver and the history, each of which needs the other: one
-// names the state folder, the other takes in what would otherwise lie about.
+// newHistory makes the saver and the history. They need each other: the saver names the
+// state folder, and the history stores text that the saver rescues.
 func newHistory(rules *currentSettings, o save.Options) (*save.Saver, *history.Store) {
 	var store *history.Store
 	o.Rescue = func(path string, content io.ReaderAt, size int64) (string, error) {
@@ -21,14 +21,14 @@ func newHistory(rules *currentSettings, o save.Options) (*save.Saver, *history.S
 	return saver, store
 }
 
-// historySettings are what the settings say about the history as they are now.
+// historySettings returns the current settings of the history.
 func (b *currentSettings) historySettings() history.Settings {
 	h := b.config().History
 	return history.Settings{Off: !h.Enabled, Required: h.Required, MaxSize: h.MaxSize, MaxAge: h.MaxAge}
 }
 
-// secret tells whether the text of a file must not be kept: by the names that the
-// settings exclude, or by a rule that asks before the file is read.
+// secret reports whether the history must not store a file's text: the settings exclude
+// its name, or a rule asks before it is read.
 func (b *currentSettings) secret(names []string) bool {
 	e := b.snapshot.Load()
 	return history.Globs(e.config.History.Exclude).Match(names) || e.policy.Asks(perm.Read, names)

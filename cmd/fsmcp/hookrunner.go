@@ -14,15 +14,15 @@ import (
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
 
-// hookRunner runs the hooks that the settings name as they are now.
+// hookRunner runs the hooks of the current settings.
 type hookRunner struct {
 	settings *currentSettings
 	runner   *hooks.Runner
 	logger   zerolog.Logger
 }
 
-// hookLists are the hooks of one edition. Of those before a change broken has the
-// ones that cannot be run: they stop what they are for.
+// hookLists holds the hooks of one snapshot. broken holds hooks before a change that
+// cannot be run: they refuse the changes they are for.
 type hookLists struct {
 	before, after hooks.List
 	broken        []config.Hook
@@ -42,7 +42,7 @@ func newHookLists(cfg config.Config) (book hookLists) {
 	return book
 }
 
-// hookOf returns a hook as it is run. "~/" begins in the home directory.
+// hookOf converts a hook of the settings. "~/" begins in the home directory.
 func hookOf(h config.Hook, home string) hooks.Hook {
 	command := h.Command
 	if len(command) > 0 && home != "" && strings.HasPrefix(command[0], "~/") {
@@ -51,7 +51,7 @@ func hookOf(h config.Hook, home string) hooks.Hook {
 	return hooks.Hook{Glob: h.Glob, Command: command, Folder: filepath.Dir(h.From), Timeout: h.Timeout}
 }
 
-// brokenFor is the first broken hook that is for a file; nil where there is none.
+// brokenFor returns the first broken hook for a file, and nil if there is none.
 func (b hookLists) brokenFor(names []string) *config.Hook {
 	for _, h := range b.broken {
 		if (hooks.List{{Glob: h.Glob}}).Concern(names, foldsCase) {
@@ -61,7 +61,7 @@ func (b hookLists) brokenFor(names []string) *config.Hook {
 	return nil
 }
 
-// foldsCase: names that differ in case alone mean one file here, mostly.
+// foldsCase says that names that differ only in case usually mean one file on this system.
 const foldsCase = runtime.GOOS == "darwin" || runtime.GOOS == "windows"
 
 // Wanted implements tools.Hooks.
@@ -99,7 +99,7 @@ func (h *hookRunner) After(ctx context.Context, e tools.Edited) []tools.HookFaul
 	return faultsOf(all)
 }
 
-// round is one change with the commands that run for it.
+// round returns one change with the commands that run for it.
 func (e *snapshot) round(list hooks.List, when hooks.Moment, edited tools.Edited) hooks.Round {
 	return hooks.Round{
 		Hooks:  list.For(edited.Names, foldsCase),
@@ -110,8 +110,8 @@ func (e *snapshot) round(list hooks.List, when hooks.Moment, edited tools.Edited
 	}
 }
 
-// agentWritable returns what reports whether an agent could rewrite a file, since it lies in
-// a workspace directory by any of its names; nil where the project is trusted.
+// agentWritable returns a function that reports whether an agent could rewrite a file: one
+// of its names is in a workspace directory. It returns nil if the project is trusted.
 func (e *snapshot) agentWritable() func(name string) bool {
 	if e.config.TrustProject {
 		return nil
@@ -122,12 +122,12 @@ func (e *snapshot) agentWritable() func(name string) bool {
 	}
 }
 
-// workDir is the workspace directory that holds the file, else the first one.
+// workDir returns the workspace directory that holds the file, else the first one.
 func (e *snapshot) workDir(names []string) string {
 	return cmp.Or(workspaceDirOf(e.folders(), names), e.lexer.Base, e.config.Home, "/")
 }
 
-// folders are the workspace directories, each with all of its names.
+// folders returns all names of each workspace directory.
 func (e *snapshot) folders() (out [][]string) {
 	for _, dir := range e.config.Workspace {
 		out = append(out, e.config.Folder(dir))
@@ -135,8 +135,8 @@ func (e *snapshot) folders() (out [][]string) {
 	return out
 }
 
-// workspaceDirOf returns the first of the workspace directories, each with all of its names,
-// that one of a file's names is or lies in; "" where there is none.
+// workspaceDirOf returns the first workspace directory that contains one of a file's
+// names; "" if there is none. Each root is given with all of its names.
 func workspaceDirOf(roots [][]string, names []string) string {
 	for _, dir := range roots {
 		for _, root := range dir {
@@ -159,8 +159,7 @@ func isWithin(name, dir string) bool {
 	return strings.HasPrefix(name, dir)
 }
 
-// log writes what ran to the log, but nothing that it wrote: that may be text of
-// files.
+// log writes to the log what ran, but not its output: that may contain text of files.
 func (h *hookRunner) log(when hooks.Moment, e tools.Edited, all []hooks.Report) {
 	for _, r := range all {
 		h.logger.Info().Str("event", string(when)).Str("path", e.Names[len(e.Names)-1]).Str("session", e.Session).Str("call", e.Call).Str("program", r.Hook.Command[0]).
@@ -175,7 +174,7 @@ func outcome(r hooks.Report) string {
 	return r.Why
 }
 
-// faultsOf are the runs that have to be told of.
+// faultsOf returns the runs that must be reported.
 func faultsOf(all []hooks.Report) (out []tools.HookFault) {
 	for _, r := range all {
 		if r.Ending != hooks.Passed {

@@ -157,8 +157,8 @@ func TestCancelledBeforeHook(t *testing.T) {
 	f.holds("a.txt", "two\n")
 }
 
-// A formatter ends its work although nobody waits for the answer any more: half a
-// file would be worse. What it did counts as not shown.
+// A formatter ends its work although the call was cancelled: half a file would be worse.
+// Its result counts as not shown.
 func TestCancelledAfterHook(t *testing.T) {
 	f := newFort(t)
 	f.hooks("afterFileEdited", hook("*.txt", `echo $$ >pid; until [ -e go ]; do sleep 0.05; done; tr a-z A-Z <"$p" >new && mv new "$p"`, "20s"))
@@ -180,8 +180,8 @@ func TestCancelledAfterHook(t *testing.T) {
 	f.holds("a.txt", "THREE\n")
 }
 
-// The old bytes that a hook is shown stay while it runs, whoever else starts; what
-// is left of them when a server is killed goes when the next one starts.
+// The old copy that a hook is shown stays while the hook runs, even if another server
+// starts. When a server is killed, the next one to start removes the copy.
 func TestOldBytesOfAKilledServer(t *testing.T) {
 	f := newFort(t)
 	f.hooks("afterFileEdited", hook("*.txt", `echo $$ >pid; exec sleep 300`, "5m"))
@@ -203,7 +203,7 @@ func TestOldBytesOfAKilledServer(t *testing.T) {
 	beside.serve()
 	beside.put("swept.md", "")
 	beside.call("Read", map[string]any{"file_path": f.abs("swept.md")})
-	// It clears up: what nobody has locked goes, and that comes behind all others.
+	// It clears up, after everything else: copies without a lock go.
 	f.until("it has cleared up", func() bool { _, err := os.Stat(orphan); return errors.Is(err, fs.ErrNotExist) })
 	f.holds(names[0], "one\n")
 	beside.close()

@@ -12,20 +12,20 @@ import (
 	"github.com/fsmcp/fsmcp/internal/worker"
 )
 
-// idleAfter is how long no call has to be under way before the server counts as
-// idle: a client's first moments are its own.
+// idleAfter is the time without a call after which the server counts as idle. The client's
+// first calls come within it.
 const idleAfter = 5 * time.Second
 
-// idleTracker knows whether calls are under way, and has workers give way to them.
+// idleTracker knows whether calls are under way, and makes workers yield the CPU to them.
 type idleTracker struct {
 	workers []*worker.Pool
 
 	mu    sync.Mutex
 	calls int
-	since time.Time // when the last one ended
+	since time.Time // end of the last call
 }
 
-// wrap are the same tools, whose calls it sees.
+// wrap returns the same tools, and counts their calls.
 func (l *idleTracker) wrap(all []tools.Tool) []tools.Tool {
 	l.since = time.Now()
 	for i, t := range all {
@@ -48,7 +48,7 @@ func (l *idleTracker) count(n int) {
 	l.since = time.Now()
 }
 
-// remaining is how long it is until there was none for long enough.
+// remaining returns the time until the server counts as idle.
 func (l *idleTracker) remaining() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -58,7 +58,7 @@ func (l *idleTracker) remaining() time.Duration {
 	return idleAfter - time.Since(l.since)
 }
 
-// wait waits for a lull; it returns false where ctx ends before.
+// wait returns true once the server is idle, and false if ctx ends before.
 func (l *idleTracker) wait(ctx context.Context) bool {
 	for left := l.remaining(); left > 0; left = l.remaining() {
 		select {
@@ -70,8 +70,8 @@ func (l *idleTracker) wait(ctx context.Context) bool {
 	return ctx.Err() == nil
 }
 
-// compilePDFium has what reads PDFs compiled before the first of them, while nothing else
-// is to be done, by a process of low priority that ends with it.
+// compilePDFium compiles PDFium in an idle moment, before the first PDF. A process of low
+// priority does it, and ends with the server.
 func (p *parts) compilePDFium(ctx context.Context, log zerolog.Logger) {
 	if !p.idle.wait(ctx) || !p.settings.config().PDFWarm || findMedia() == "" {
 		return

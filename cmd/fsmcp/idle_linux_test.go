@@ -37,7 +37,7 @@ func workersOf(pid int) (pids []int) {
 	return pids
 }
 
-// timeOfChildren is what the processes that a process has started and buried used.
+// timeOfChildren returns the CPU time of a process's ended children.
 func timeOfChildren(pid int) time.Duration {
 	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	var user, system int64 // in hundredths of a second
@@ -75,7 +75,7 @@ func compiledFile(cache string) string {
 	return name
 }
 
-// readsPDF does what a caller does who is told that PDFs cannot be read yet.
+// readsPDF reads as a caller does after the answer that PDFs cannot be read yet.
 func (f *fort) readsPDF() {
 	f.t.Helper()
 	res := f.call("Read", map[string]any{"file_path": f.abs("a.pdf")})

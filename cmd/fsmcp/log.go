@@ -11,8 +11,8 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// openLog logs at info level to a file, or warnings to standard error, where
-// nobody may be reading: there, and in a FIFO, lines that find no room are dropped.
+// openLog logs at info level to a file, or warnings to standard error. A FIFO and standard
+// error may have no reader: lines that find no room there are dropped.
 func openLog(file string, stderr io.Writer) (log zerolog.Logger, closeLog func(), err error) {
 	if file == "" {
 		w := newDroppingWriter(stderr)
@@ -28,19 +28,18 @@ func openLog(file string, stderr io.Writer) (log zerolog.Logger, closeLog func()
 	var w io.Writer = f
 	closeLog = func() { f.Close() }
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		lines := newDroppingWriter(f) // whoever reads may stop to
+		lines := newDroppingWriter(f) // the reader may stop reading
 		w, closeLog = lines, func() { lines.close(); f.Close() }
 	}
 	return zerolog.New(w).Level(zerolog.InfoLevel).With().Timestamp().Logger(), closeLog, nil
 }
 
-// droppingWriter hands lines to a writer that may block for ever, without ever blocking.
-// It may be written to after it was closed: a call that hangs can outlive the
-// session.
+// droppingWriter passes lines to a writer that may block, and never blocks itself. It
+// accepts lines after close: a call that hangs can outlive the session.
 type droppingWriter struct {
 	lines chan []byte
 	end   chan struct{} // closed by close
-	done  chan struct{} // closed when all that was there is written
+	done  chan struct{} // closed when the remaining lines are written
 }
 
 func newDroppingWriter(w io.Writer) *droppingWriter {
@@ -49,7 +48,8 @@ func newDroppingWriter(w io.Writer) *droppingWriter {
 	return l
 }
 
-// run writes line by line. A closed stream is no error: there is nobody to tell.
+// run writes line by line. It ignores write errors: there is no other place to report
+// them.
 func (l *droppingWriter) run(w io.Writer) {
 	defer close(l.done)
 	for {
@@ -73,7 +73,7 @@ func (l *droppingWriter) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// close gives the last lines a moment.
+// close waits up to 100 ms for the last lines.
 func (l *droppingWriter) close() {
 	close(l.end)
 	select {

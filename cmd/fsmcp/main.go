@@ -16,14 +16,14 @@ var (
 
 func main() { os.Exit(start(currentProcess())) }
 
-// start runs the command line of this process until it ends, or a signal does
-// that, and returns the exit code.
+// start runs the command line until it ends or a signal arrives, and returns the exit
+// code.
 func start(s process) int {
-	// A client that stops reading ends the session, not the process. Caught and
-	// not ignored, for programs that fsmcp starts would inherit that.
+	// A client that stops reading ends the session, not the process. SIGPIPE is caught and
+	// not ignored: programs that fsmcp starts would inherit an ignored signal.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it
+	if !signal.Ignored(syscall.SIGHUP) { // nohup ignores it
 		ends = append(ends, syscall.SIGHUP)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), ends...)

@@ -18,8 +18,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/worker"
 )
 
-// mediaCommand is the worker that pictures are decoded in. fsmcp starts it
-// itself.
+// mediaCommand runs the process that decodes pictures. The server starts it.
 func mediaCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    "media-worker",
@@ -42,27 +41,27 @@ const (
 	workerIdle     = 2 * time.Minute
 )
 
-// newWorkers makes the pool of those who decode. It starts nothing, and looks
-// for no program before the first job.
+// newWorkers makes the pool of the picture decoders. It starts nothing, and looks for no
+// program before the first job.
 func newWorkers(log zerolog.Logger) *worker.Pool {
 	return worker.New(workerOptions(findEngine, max(1, min(2, runtime.NumCPU())), log))
 }
 
-// newPDFWorkers makes the pool of those who read PDFs. Each gets ready before its
-// first document: on a machine where that was never done it takes seconds.
+// newPDFWorkers makes the pool of the PDF readers. Each compiles PDFium before its first
+// document, unless the cache has it; that takes seconds.
 func newPDFWorkers(log zerolog.Logger, cache *cacheCheck) *worker.Pool {
 	o := cache.checkBeforeStart(workerOptions(findReader, 1, log))
 	o.First = darkroom.Warming()
 	return worker.New(o)
 }
 
-// newCompiler makes the pool of the one that readies PDFium for later ones.
+// newCompiler makes the pool of the one process that compiles PDFium ahead of use.
 func newCompiler(log zerolog.Logger, cache *cacheCheck) *worker.Pool {
 	return worker.New(cache.checkBeforeStart(workerOptions(findMedia, 1, log)))
 }
 
-// cacheCheck tells when the cache of compiled code is not used, since another user
-// may have written it. The processes that would use it see that for themselves.
+// cacheCheck reports that the cache of compiled code is not used because another user may
+// have written it. The worker processes check that themselves, too.
 type cacheCheck struct {
 	log      zerolog.Logger
 	announce func(notices ...string)
@@ -71,7 +70,7 @@ type cacheCheck struct {
 	reported string
 }
 
-// checkBeforeStart has the cache looked at before each process starts.
+// checkBeforeStart checks the cache before each process starts.
 func (c *cacheCheck) checkBeforeStart(o worker.Options) worker.Options {
 	command := o.Command
 	o.Command = func() (string, []string) {
@@ -81,7 +80,7 @@ func (c *cacheCheck) checkBeforeStart(o worker.Options) worker.Options {
 	return o
 }
 
-// check tells the same thing once.
+// check reports the same fault once.
 func (c *cacheCheck) check() {
 	_, err := owndir.Compiled()
 	if err == nil {
@@ -113,8 +112,8 @@ func workerOptions(find func() string, size int, log zerolog.Logger) worker.Opti
 	}
 }
 
-// locatedProgram is one that is looked for when it is first needed, and again where it has
-// gone since: a server lives on while its programs are put elsewhere by an upgrade.
+// locatedProgram looks for a program when it is first needed, and again when it is gone:
+// an upgrade may move the programs of a running server.
 type locatedProgram struct {
 	find func() string
 
@@ -131,7 +130,7 @@ func (p *locatedProgram) path() string {
 	return p.found
 }
 
-// workerEnv is all that a worker sees of the environment: no secrets.
+// workerEnv returns a worker's whole environment: no secrets.
 func workerEnv() []string {
 	env := []string{"GOMEMLIMIT=" + workerHeap, "VIPS_BLOCK_UNTRUSTED=1", "VIPS_CONCURRENCY=1", "GORACE=atexit_sleep_ms=0"}
 	for _, name := range []string{"HOME", "XDG_CACHE_HOME", "TMPDIR", "LOCALAPPDATA", "SYSTEMROOT", "TEMP"} {
@@ -142,8 +141,8 @@ func workerEnv() []string {
 	return env
 }
 
-// findEngine names the program that decodes: one with libvips where there is one
-// that starts, else what reads PDFs, too, else this program itself.
+// findEngine returns the program that decodes pictures: fsmcp-vips if it starts, else
+// fsmcp-media, else this program.
 func findEngine() string {
 	if path := findVips(); path != "" {
 		return path
@@ -154,8 +153,8 @@ func findEngine() string {
 	return ownProgram()
 }
 
-// findReader names the program that reads PDFs: the companion without C, else
-// this program itself, which says that it cannot.
+// findReader returns the program that reads PDFs: fsmcp-media, else this program, whose
+// worker answers that it cannot.
 func findReader() string {
 	if path := findMedia(); path != "" {
 		return path
@@ -163,8 +162,8 @@ func findReader() string {
 	return ownProgram()
 }
 
-// ownProgram is this very program, also where the file that it was started from has been
-// deleted or replaced, if the system can still name it then.
+// ownProgram returns this program. On Linux that also works after its file was deleted or
+// replaced.
 func ownProgram() string {
 	if runtime.GOOS == "linux" && isFile(ownImage) {
 		return ownImage
@@ -172,10 +171,10 @@ func ownProgram() string {
 	return ownFile()
 }
 
-// ownImage is what Linux calls the program that a process runs.
+// ownImage is Linux's name for the program that a process runs.
 const ownImage = "/proc/self/exe"
 
-// ownFile is the file that this program was started from.
+// ownFile returns the file that this program was started from.
 func ownFile() string {
 	if path, err := os.Executable(); err == nil {
 		return path
@@ -195,7 +194,7 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// findMedia is the companion: the one FSMCP_MEDIA names, or the one beside fsmcp.
+// findMedia returns the fsmcp-media that FSMCP_MEDIA names, or the one beside fsmcp.
 func findMedia() string {
 	if path := namedBy("FSMCP_MEDIA"); path != "" {
 		return path
@@ -203,8 +202,8 @@ func findMedia() string {
 	return beside("fsmcp-media")
 }
 
-// findVips is the program with libvips: the one FSMCP_VIPS names, or the one
-// beside fsmcp. A broken one is as good as none.
+// findVips returns the fsmcp-vips that FSMCP_VIPS names, or the one beside fsmcp. It
+// returns "" for one that does not start.
 func findVips() string {
 	path := namedBy("FSMCP_VIPS")
 	if path == "" {
@@ -216,8 +215,8 @@ func findVips() string {
 	return path
 }
 
-// namedBy is the program that a variable names, by its path or as a shell would find
-// it; empty: the variable names none.
+// namedBy returns the program that a variable names, by its path or as a shell would find
+// it; "" if the variable is empty.
 func namedBy(variable string) string {
 	name := os.Getenv(variable)
 	if path, err := exec.LookPath(name); err == nil {
@@ -226,7 +225,7 @@ func namedBy(variable string) string {
 	return name
 }
 
-// beside is a program in the folder that this one lies in; empty: there is none.
+// beside returns a program in this program's folder; "" if there is none.
 func beside(name string) string {
 	if runtime.GOOS == "windows" {
 		name += ".exe"
@@ -237,13 +236,13 @@ func beside(name string) string {
 	return ""
 }
 
-// engineVersion asks a program what it is.
+// engineVersion runs a program's version command.
 func engineVersion(path string) string {
 	return worker.Ask(path, []string{"version"}, workerEnv(), 2*time.Second)
 }
 
-// engines says what there is to decode with: what this program has itself, and
-// what those beside it say of themselves.
+// engines lists the decoders: this program's own, and those that the programs beside it
+// name.
 func engines() []string {
 	all := []string{"go"}
 	for _, path := range []string{findMedia(), findVips()} {

@@ -184,8 +184,8 @@ func readHunks(t *testing.T, diff string) map[string][]hunk {
 	return out
 }
 
-// slack is how far git may show a change beside the cell, where lines that were
-// added or taken out are like those around them.
+// slack is the distance from the cell at which git may show a change, if the added or
+// removed lines equal their neighbours.
 const slack = 3
 
 // judge holds the diff of one edit against the lines of its cell. An insert may

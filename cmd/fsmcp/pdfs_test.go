@@ -94,8 +94,8 @@ func drawingsPDF(pages int) []byte {
 	})
 }
 
-// scans FILE PAGES SIZE writes a PDF of so many pages without text, each of which
-// is a picture of SIZE x SIZE dots that cannot be packed.
+// scans FILE PAGES SIZE writes a PDF of so many pages without text. Each page is a picture
+// of SIZE x SIZE dots that cannot be packed.
 func writeScans(ts *testscript.TestScript, neg bool, args []string) {
 	need(ts, args, 3, "scans FILE PAGES SIZE")
 	pages, size := number(ts, args, 1), number(ts, args, 2)

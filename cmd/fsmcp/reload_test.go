@@ -18,7 +18,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// holdsWithin is how soon a change of a settings file has to hold.
+// holdsWithin bounds the time until a change of a settings file holds.
 const holdsWithin = time.Second
 
 // rules are the permissions of a settings file.
@@ -210,9 +210,9 @@ func playDenyAdded(f *fort, s settingsFile) {
 	}
 }
 
-// TestDenyAddedWithoutAnEventHolds: a deny rule holds, too, that is written by
-// another hard link of the file or through a memory map, of which the system tells
-// nothing. The last change leaves even the stamps as they were.
+// TestDenyAddedWithoutAnEventHolds: a deny rule also holds if it is written through
+// another hard link of the file or through a memory map, which cause no event. The last
+// change leaves even the stamps as they were.
 func TestDenyAddedWithoutAnEventHolds(t *testing.T) {
 	eachFile(t, func(f *fort, s settingsFile) {
 		text := func(name string) string { return deny("Read(/" + f.abs(name) + ")").text() }
@@ -255,8 +255,8 @@ func (f *fort) passes() {
 	f.soon("a later change of another file", f.closed("passed"))
 }
 
-// stillOrAgain is what became of a file whose deny rule was taken away by a
-// change that already holds.
+// stillOrAgain returns the state of a file whose deny rule was removed by a change that
+// already holds.
 func (f *fort) stillOrAgain(s settingsFile, name string) {
 	f.t.Helper()
 	if s.agents {
@@ -428,7 +428,7 @@ func TestBrokenFromTheStart(t *testing.T) {
 	})
 }
 
-// TestLinkedSettings follows settings that are links into somebody's dotfiles.
+// TestLinkedSettings follows settings that are links into a folder of dotfiles.
 func TestLinkedSettings(t *testing.T) {
 	t.Parallel()
 	inTime(t, func(f *fort) {
@@ -486,9 +486,9 @@ func TestRulesEditedByTheAgent(t *testing.T) {
 	}
 }
 
-// TestDenyWhileAsked: a deny that was added while the user thought it over wins
-// over the yes, and one that comes later over a yes for the session. It is put in place
-// at once: a file half written is broken, of which the user is asked, too.
+// TestDenyWhileAsked: a deny that is added while the user decides wins over the yes. A
+// later deny wins over a yes for the session. The settings file is replaced at once: a
+// half-written file is broken, and the user is asked about it, too.
 func TestDenyWhileAsked(t *testing.T) {
 	for _, revision := range bothEras {
 		t.Run(revision, func(t *testing.T) {

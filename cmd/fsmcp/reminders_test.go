@@ -17,7 +17,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/mcptest"
 )
 
-// reminded is what an answer's reminders hold; "" where there are none.
+// reminded returns the reminders of an answer; "" if there are none.
 func reminded(r mcptest.Result) string {
 	_, text, _ := strings.Cut(r.Text, "<system-reminder>The file ")
 	return text
@@ -114,7 +114,7 @@ var (
 	moreReminded = regexp.MustCompile(`<system-reminder>(\d+) more files? that you have read`)
 )
 
-// moreFiles is how many files an answer counts beside those that it names first.
+// moreFiles returns the number of files that an answer counts beside those it names.
 func moreFiles(r mcptest.Result) int {
 	m := moreReminded.FindStringSubmatch(r.Text)
 	if m == nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
 
-// planRestore takes the change from before to after back on what is there now. nil
-// stands for no file.
+// planRestore reverses the change from before to after in the current content. nil stands
+// for no file.
 func planRestore(before, after, now []byte) (u tools.Undoing, err error) {
 	switch {
 	case before == nil && now == nil:
@@ -39,7 +39,7 @@ func planRestore(before, after, now []byte) (u tools.Undoing, err error) {
 	return tools.Undoing{Splices: splices}, nil
 }
 
-// places names the first conflicts.
+// places lists the first conflicts.
 func places(conflicts []history.Conflict) string {
 	const most = 5
 	var parts []string
@@ -59,13 +59,12 @@ func places(conflicts []history.Conflict) string {
 	return strings.Join(parts, ", ")
 }
 
-// planPlaces takes back a change of a file of which only the changed places are
-// kept.
+// planPlaces plans the restore of a change whose history holds only the changed places.
 func (h *historySession) planPlaces(e history.Entry, old *fsys.File) (u tools.Undoing, err error) {
 	if old == nil {
 		return u, &conflict{"it is not there any more"}
 	}
-	// What was changed up to now, under the lock.
+	// The changes up to now, read under the lock.
 	archive, err := h.openHistory()
 	if err != nil {
 		return u, err

@@ -14,23 +14,22 @@ import (
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
 
-// process are what a command may use of the process it runs in.
+// process holds the parts of its process that a command may use.
 type process struct {
 	in          *os.File
 	out         *os.File
 	err         io.Writer
-	terminal    bool // standard input is one
-	interactive bool // standard error is one, too: somebody may be asked
+	terminal    bool // standard input is a terminal
+	interactive bool // standard error is a terminal, too: the user can be asked
 	system      config.System
 
-	// What an answer knows of touched files depends on how busy the machine is.
-	// Where it must not, a watcher is put around the real one, and an answer waits
-	// longer than by default for looks.
-	watcher      func(tools.Watcher) tools.Watcher // nil: none
+	// How soon an answer learns of changed files depends on the machine's load. A test
+	// that must not depend on it wraps the watcher, and lets an answer wait longer.
+	watcher      func(tools.Watcher) tools.Watcher // nil: no wrapper
 	reminderWait time.Duration                     // 0: the default
 }
 
-// currentProcess gathers the surroundings of the real process.
+// currentProcess returns the real process.
 func currentProcess() process {
 	s := process{in: os.Stdin, out: os.Stdout, err: os.Stderr, terminal: isTerminal(os.Stdin)}
 	s.interactive = s.terminal && isTerminal(os.Stderr)
@@ -46,13 +45,13 @@ func isTerminal(f *os.File) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0 && info.Name() != os.DevNull && !isNull(info)
 }
 
-// isNull knows the null device, which is a character device but no terminal.
+// isNull recognizes the null device, which is a character device but no terminal.
 func isNull(info os.FileInfo) bool {
 	null, err := os.Stat(os.DevNull)
 	return err == nil && os.SameFile(null, info)
 }
 
-// exit is an error that has been told already and only ends the process.
+// exit is an error that was already printed and only sets the exit code.
 type exit int
 
 func (e exit) Error() string { return fmt.Sprintf("exit %d", int(e)) }
@@ -78,7 +77,7 @@ func run(ctx context.Context, args []string, s process) int {
 	return 0
 }
 
-// commands is the tree of commands.
+// commands returns the tree of commands.
 func commands(s process) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "fsmcp",
@@ -126,7 +125,7 @@ func addLogFlag(cmd *cobra.Command, f *config.Flags) {
 	cmd.Flags().StringVar(&f.Log, "log", "", "write the log to `FILE` instead of warnings to standard error (FSMCP_LOG)")
 }
 
-// addRuleFlags adds those of them that the rules follow from.
+// addRuleFlags adds the flags that the rules follow from.
 func addRuleFlags(cmd *cobra.Command, f *config.Flags) {
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.Deny, "deny", nil, "deny `RULE`, such as 'Read(.env)'; may be repeated (FSMCP_DENY, one a line)")
@@ -140,8 +139,8 @@ func addRuleFlags(cmd *cobra.Command, f *config.Flags) {
 	f.NoClaudeSettings = flags.Bool("no-claude-settings", false, "leave out Claude Code's settings files (FSMCP_NO_CLAUDE_SETTINGS)")
 }
 
-// explicitFlags leaves only the flags that were on the command line, so that the
-// environment and the files can speak for the others.
+// explicitFlags keeps only the flags that were on the command line. The environment and
+// the files decide the others.
 func explicitFlags(cmd *cobra.Command, f config.Flags) config.Flags {
 	for name, flag := range map[string]**bool{"dedup": &f.Dedup, "trust-project": &f.TrustProject, "no-claude-settings": &f.NoClaudeSettings} {
 		if !cmd.Flags().Changed(name) {

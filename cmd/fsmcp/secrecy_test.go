@@ -17,8 +17,8 @@ import (
 	"github.com/fsmcp/fsmcp/internal/mcptest"
 )
 
-// ways are calls of every tool on a name, well formed and not. text is what the
-// file may hold.
+// ways returns calls of every tool on a name, well formed and not. text is content that
+// the file may hold.
 func ways(path, text string) []struct {
 	tool string
 	args map[string]any

@@ -56,8 +56,8 @@ name the programs that decode where they do not lie beside fsmcp.`,
 	return cmd
 }
 
-// serve runs one session on standard input and output. Every clean end (end of
-// input, a signal, a client that is gone) is exit code 0.
+// serve runs one session on standard input and output. Every clean end (end of input, a
+// signal, a client that left) is exit code 0.
 func serve(ctx context.Context, s process, f config.Flags) error {
 	cfg, warnings, err := config.New(f, s.system, tools.DefaultMaxTokens)
 	if err != nil {
@@ -97,7 +97,7 @@ func serve(ctx context.Context, s process, f config.Flags) error {
 	return nil
 }
 
-// parts are what a session is built of.
+// parts holds the components of a session.
 type parts struct {
 	history *history.Store
 	hooks   *hooks.Runner
@@ -108,12 +108,12 @@ type parts struct {
 	settings *currentSettings
 
 	workers, pdfWorkers *worker.Pool
-	compiler            *worker.Pool // in the background
+	compiler            *worker.Pool // compiles PDFium in the background
 	idle                *idleTracker
 }
 
-// assemble builds every part by hand. It touches no file but to find out where
-// the links of the workspace lead.
+// assemble builds every part by hand. It reads the disk only to resolve the links of the
+// workspace.
 func assemble(s process, cfg config.Config, log zerolog.Logger) (*parts, error) {
 	settings := newCurrentSettings(cfg, log)
 	saver, store := newHistory(settings, save.Options{
@@ -181,8 +181,8 @@ func assemble(s process, cfg config.Config, log zerolog.Logger) (*parts, error) 
 	return &parts{service: service, saver: saver, history: store, hooks: runner, server: srv, settings: settings, workers: workers, pdfWorkers: readers, compiler: compiling, idle: idle}, nil
 }
 
-// clientLimits is what a client passes on, as the settings have it: characters that
-// they name are those of the whole answer, pictures as they are sent.
+// clientLimits returns what a client passes on to its model, corrected by the settings.
+// The settings' characters count the whole answer, pictures included.
 func clientLimits(cfg config.Config, client string, known tools.ClientLimits) tools.ClientLimits {
 	l := cfg.ClientLimit(client, config.ClientLimit{Tokens: known.Tokens, Chars: known.Chars})
 	if l.Chars != known.Chars {
@@ -192,9 +192,9 @@ func clientLimits(cfg config.Config, client string, known tools.ClientLimits) to
 	return known
 }
 
-// policyConfig is what the policy is compiled from.
+// policyConfig returns the input of perm.Compile.
 func policyConfig(cfg config.Config) perm.Config {
-	mode, _ := perm.ParseMode(cfg.Mode) // what is not known was warned of
+	mode, _ := perm.ParseMode(cfg.Mode) // config.New warned about unknown modes
 	c := perm.Config{
 		Home:          cfg.Home,
 		Own:           ownFolders(cfg),
@@ -236,9 +236,9 @@ func policyConfig(cfg config.Config) perm.Config {
 	return c
 }
 
-// ownFolders are fsmcp's own folders, in use or not: the state folder, the one that
-// serves in its place and the cache, and where those of a server with another
-// environment lie.
+// ownFolders returns fsmcp's own folders, in use or not: the state folder, its substitute
+// in the temporary folder, the cache, and those that a server with another environment
+// would use.
 func ownFolders(cfg config.Config) []string {
 	all := []string{cfg.StateDir, owndir.InTemp(""), owndir.InTemp("/tmp"), owndir.Cache()}
 	if cfg.Home != "" {
@@ -247,7 +247,7 @@ func ownFolders(cfg config.Config) []string {
 	return slices.DeleteFunc(all, func(dir string) bool { return dir == "" })
 }
 
-// aliases are the other names of a directory that is reached by links.
+// aliases returns the other names of a directory that links lead to.
 func aliases(names []string) (out []perm.Dir) {
 	for _, other := range names[1:] {
 		out = append(out, perm.Dir{Name: names[0], Real: other})
@@ -265,8 +265,7 @@ func durability(word string) save.Durability {
 	return save.Full
 }
 
-// sweep clears up after processes that died, and has the next answer tell what
-// was kept of theirs.
+// sweep cleans up after dead processes, and reports rescued text in the next answer.
 func (p *parts) sweep(ctx context.Context, log zerolog.Logger) {
 	if dir, err := p.saver.FoundStateDir(); err == nil && dir != "" {
 		hooks.Sweep(dir)
@@ -284,7 +283,7 @@ func (p *parts) sweep(ctx context.Context, log zerolog.Logger) {
 	}
 }
 
-// untrusted says that something of fsmcp's own is left alone.
+// untrusted returns the warning that a file of fsmcp's own is not used.
 func untrusted(err error) string {
 	return fmt.Sprintf("fsmcp does not use what another user may have written: %s.", fsys.InSentence(err.Error()))
 }

@@ -19,16 +19,16 @@ import (
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
 
-// currentSettings holds what follows from the settings and the workspace as they are
-// now. An edition is made as a whole and never changed: who has asked for one
-// part of it may get the next one of another edition, but none that is mixed.
+// currentSettings holds the current snapshot of everything that follows from the settings
+// and the workspace. A snapshot is compiled as a whole and never changed. A caller that
+// asks twice may get parts of two snapshots, but no part is mixed.
 type currentSettings struct {
 	log zerolog.Logger
 
 	snapshot atomic.Pointer[snapshot]
-	changing sync.Mutex // held from reading an edition to putting the next in its place
+	changing sync.Mutex // held from loading a snapshot to storing the next one
 	warned   map[string]bool
-	watcher  atomic.Pointer[settingsWatcher] // nil where the settings files are not followed
+	watcher  atomic.Pointer[settingsWatcher] // nil while the settings files are not watched
 }
 
 type snapshot struct {
@@ -38,8 +38,8 @@ type snapshot struct {
 
 	preferences   tools.Preferences
 	hooks         hookLists
-	workspaceDirs []string        // the workspace, by names without links
-	tokenCounter  *remote.Counter // nil: tokens are counted here alone
+	workspaceDirs []string        // workspace directories, by names without links
+	tokenCounter  *remote.Counter // nil: tokens are estimated locally
 }
 
 func newCurrentSettings(cfg config.Config, log zerolog.Logger) *currentSettings {
@@ -48,7 +48,7 @@ func newCurrentSettings(cfg config.Config, log zerolog.Logger) *currentSettings 
 	return b
 }
 
-// policy is the decision as the rules are now.
+// policy returns the current rules, after a look at the settings files.
 func (b *currentSettings) policy() *perm.Policy {
 	if w := b.watcher.Load(); w != nil {
 		w.look()
@@ -56,19 +56,19 @@ func (b *currentSettings) policy() *perm.Policy {
 	return b.snapshot.Load().policy
 }
 
-// lexer reads relative names from the workspace as it is now.
+// lexer returns the reader of relative names in the current workspace.
 func (b *currentSettings) lexer() fsys.Lexer { return b.snapshot.Load().lexer }
 
-// config is the settings as they are now.
+// config returns the current settings.
 func (b *currentSettings) config() config.Config { return b.snapshot.Load().config }
 
-// workspaceDirs are the folders of the workspace as it is now, by names without links.
+// workspaceDirs returns the current workspace directories, by names without links.
 func (b *currentSettings) workspaceDirs() []string { return b.snapshot.Load().workspaceDirs }
 
-// preferences are what the settings say about the tools.
+// preferences returns the settings of the tools.
 func (b *currentSettings) preferences() tools.Preferences { return b.snapshot.Load().preferences }
 
-// compile makes the edition that follows from cfg.
+// compile stores the snapshot that follows from cfg.
 func (b *currentSettings) compile(cfg config.Config) {
 	policy, warnings := perm.Compile(policyConfig(cfg))
 	for _, w := range append(warnings, policy.MistakenAnchors(exists)...) {
@@ -90,7 +90,8 @@ func (b *currentSettings) compile(cfg config.Config) {
 	b.snapshot.Store(e)
 }
 
-// tokenCounter is who counts tokens; it outlives editions, for it remembers failures.
+// tokenCounter returns the provider's counter for api. It reuses the previous snapshot's
+// counter, which remembers failures.
 func (b *currentSettings) tokenCounter(api *config.TokensAPI) *remote.Counter {
 	if api == nil {
 		return nil
@@ -101,7 +102,7 @@ func (b *currentSettings) tokenCounter(api *config.TokensAPI) *remote.Counter {
 	return remote.New(api.URL, api.Key, api.Model)
 }
 
-// countExactly has the model's provider count, where the user's settings name it.
+// countExactly asks the model's provider for a count, if the user's settings name one.
 func (b *currentSettings) countExactly(ctx context.Context, text []byte) (n int, ok bool) {
 	api := b.snapshot.Load().tokenCounter
 	if api == nil {
@@ -139,7 +140,7 @@ func pdfStyle(p config.PDF) tools.PDFStyle {
 	return tools.PDFStyle{Document: p.Mode == "document", Pictures: pictures[p.Images]}
 }
 
-// warn says once what may be said of every edition.
+// warn logs each text once, although every snapshot warns again.
 func (b *currentSettings) warn(text string) {
 	if !b.warned[text] {
 		b.warned[text] = true
@@ -152,8 +153,8 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// setRoots makes the client's roots the workspace. Where none of them counts, it
-// is as if there were none.
+// setRoots makes the client's roots the workspace. If none of them can be, it acts as if
+// the client had named none.
 func (b *currentSettings) setRoots(roots []string) {
 	b.changing.Lock()
 	defer b.changing.Unlock()
@@ -167,7 +168,7 @@ func (b *currentSettings) setRoots(roots []string) {
 	b.log.Info().Strs("workspace", next.Workspace).Msg("the client has named its roots")
 }
 
-// reload reads the named settings files again, all of them where names is nil.
+// reload reads the named settings files again, and all of them if names is nil.
 func (b *currentSettings) reload(names []string) {
 	b.changing.Lock()
 	defer b.changing.Unlock()
@@ -175,8 +176,8 @@ func (b *currentSettings) reload(names []string) {
 	b.log.Info().Strs("changed", names).Msg("settings were read again")
 }
 
-// apply puts the next edition in place. Files that it is the first to look for
-// may have changed before they were watched, so they are looked at once more.
+// apply stores the next snapshot. A file that only this snapshot names may have changed
+// before it was watched, so apply reads the files once more.
 func (b *currentSettings) apply(next config.Config, warnings []string) {
 	const looks = 3
 	for again := 0; ; again++ {
@@ -191,11 +192,11 @@ func (b *currentSettings) apply(next config.Config, warnings []string) {
 	}
 }
 
-// watchFiles has the rules follow the settings files until ctx ends.
+// watchFiles reloads the settings when their files change, until ctx ends.
 func (b *currentSettings) watchFiles(ctx context.Context) {
 	w := newSettingsWatcher(func() ([]string, bool) { return b.config().Stale() }, b.reload, b.log)
 	defer w.close()
 	b.watcher.Store(w)
-	b.reload([]string{}) // which has the files watched
+	b.reload([]string{}) // starts the watch
 	<-ctx.Done()
 }

@@ -11,37 +11,36 @@ import (
 	"github.com/fsmcp/fsmcp/internal/watch"
 )
 
-// How settings files are looked at before a call.
+// Bounds of the look at the settings files before a call.
 const (
-	// lookEvery is how old the last look may be.
+	// lookEvery bounds the age of the last look.
 	lookEvery = 200 * time.Millisecond
-	// lookWithin bounds how long a call waits for a look: the files may lie on a disk
-	// that does not answer.
+	// lookWithin bounds the time that a call waits for a look: the disk may not answer.
 	lookWithin = time.Second
-	// writerPause and writerPauses bound how long a look waits for the writer of a
-	// file that is gone or half written, as the watcher waits for quiet.
+	// writerPause and writerPauses bound the time that a look waits for the writer of a
+	// missing or half-written file. The watcher waits as long for quiet.
 	writerPause  = 25 * time.Millisecond
 	writerPauses = int(watch.DefaultQuiet / writerPause)
 )
 
-// settingsWatcher finds out that settings files changed: by the system's events, and
-// by a look at their bytes before a call, since a writer through a memory map or
-// another hard link, and some file systems, send no event.
+// settingsWatcher notices changed settings files by the system's events, and by reading
+// their bytes before a call. A writer through a memory map or another hard link, and some
+// file systems, cause no event.
 type settingsWatcher struct {
 	log            zerolog.Logger
 	stale          func() (names []string, half bool)
 	reload         func(names []string)
 	start          time.Time
-	warnedNoEvents sync.Once // that events are missing
+	warnedNoEvents sync.Once // at most one warning that there are no events
 
-	// looked is when the last look began, since start; -1 during one.
+	// looked is the start of the last look, as time since start; -1 during a look.
 	looked atomic.Int64
 
-	mu             sync.Mutex // for the following
+	mu             sync.Mutex // guards the following
 	files, folders []string
-	watcher        *watch.Watcher // nil: there are no events
-	looking        chan struct{}  // closed after the look; nil where none is under way
-	giveUp         time.Time      // when calls wait for that look no longer
+	watcher        *watch.Watcher // nil without events
+	looking        chan struct{}  // closed after the look; nil between looks
+	giveUp         time.Time      // end of the calls' wait for this look
 }
 
 // newSettingsWatcher watches nothing yet.
@@ -62,8 +61,8 @@ func (w *settingsWatcher) close() {
 	}
 }
 
-// watch names the files, and the folders with what lies in them, to be watched from
-// now on. It reports whether they are others than before.
+// watch sets the files, and the folders with their content, that are watched from now on.
+// It reports whether they differ from the previous ones.
 func (w *settingsWatcher) watch(files, folders []string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -80,11 +79,11 @@ func (w *settingsWatcher) watch(files, folders []string) bool {
 	return true
 }
 
-// changed is called by the watcher.
+// changed handles an event of the watcher.
 func (w *settingsWatcher) changed(c watch.Change) {
 	if c.Err != nil {
 		w.fallBackToPolling(c.Err)
-		c.Names = nil // whatever was missed
+		c.Names = nil // events were lost: any file may have changed
 	}
 	w.reload(c.Names)
 }
@@ -93,7 +92,7 @@ func (w *settingsWatcher) fallBackToPolling(err error) {
 	w.warnedNoEvents.Do(func() { w.log.Warn().Err(err).Msg("settings files are looked at before calls instead") })
 }
 
-// look is called before a decision. It waits for a look that is due or under way.
+// look runs before a decision. It waits for a look that is due or under way.
 func (w *settingsWatcher) look() {
 	if at := w.looked.Load(); at >= 0 && time.Since(w.start)-time.Duration(at) < lookEvery {
 		return
@@ -118,7 +117,7 @@ func (w *settingsWatcher) look() {
 	}
 }
 
-// lookNow reads the files, and has what changed taken over.
+// lookNow reads the files, and reloads those that changed.
 func (w *settingsWatcher) lookNow(done chan struct{}) {
 	began := time.Since(w.start)
 	names, half := w.stale()

@@ -199,8 +199,8 @@ func (s *stage) rule() (r conformance.Rule, ok bool) {
 	return r, false
 }
 
-// because is what the answer has to say of what decided: the rule as it stands
-// in its file, with file and line, or the reason.
+// because returns the reason that the answer must give: the deciding rule as it stands in
+// its file, with file and line, or a reason of the mode.
 func (s *stage) because(t *testing.T) string {
 	t.Helper()
 	r, ok := s.rule()
@@ -216,7 +216,7 @@ func (s *stage) because(t *testing.T) string {
 	return fmt.Sprintf("Rule: %s (%s:%d)", r.Text, file, lineOf(t, file, r.List, r.Text))
 }
 
-// reasonOfMode is what the mode decided by, in a user's words.
+// reasonOfMode returns the mode's reason in a user's words.
 func (s *stage) reasonOfMode() string {
 	inside := func(name string) bool {
 		return slices.ContainsFunc(append([]string{conformance.Project}, s.AddDirs...), func(dir string) bool { return strings.HasPrefix(name, s.root+dir+"/") })
