@@ -8,6 +8,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"os"
+	"strconv"
 	"strings"
 )
 
@@ -20,6 +21,11 @@ type request struct {
 			Text string `json:"text"`
 			Size int    `json:"size"` // instead of text: an answer of that many bytes
 			File string `json:"file"` // instead of text: an answer that holds the file in base64
+			// Lines, instead of text, is a file of which Limit lines from line Offset
+			// on are the answer, numbered.
+			Lines  string `json:"lines"`
+			Offset int    `json:"offset"`
+			Limit  int    `json:"limit"`
 		} `json:"arguments"`
 	} `json:"params"`
 }
@@ -74,6 +80,9 @@ func answer(req request) any {
 		if n := req.Params.Arguments.Size; n > 0 {
 			text = strings.Repeat("x", n)
 		}
+		if a := req.Params.Arguments; a.Lines != "" {
+			text = numbered(a.Lines, a.Offset, a.Limit)
+		}
 		return map[string]any{"content": []block{{Type: "text", Text: text}}}
 	}
 	return map[string]any{}
@@ -88,4 +97,27 @@ func show(id []byte, name string) ([]byte, error) {
 	out := make([]byte, 0, base64.StdEncoding.EncodedLen(len(b))+200)
 	out = append(append(append(out, `{"jsonrpc":"2.0","id":`...), id...), `,"result":{"content":[{"type":"image","mimeType":"image/png","data":"`...)
 	return append(base64.StdEncoding.AppendEncode(out, b), `"}]}}`...), nil
+}
+
+// numbered returns limit lines of a file from line first on, each with its number
+// before it as Read shows it.
+func numbered(name string, first, limit int) string {
+	f, err := os.Open(name)
+	if err != nil {
+		return err.Error()
+	}
+	defer f.Close()
+	in := bufio.NewReaderSize(f, 1<<16)
+	var out []byte
+	for n := 1; n < first+limit; n++ {
+		line, err := in.ReadSlice('\n')
+		if n >= first && len(line) > 0 {
+			out = append(strconv.AppendInt(out, int64(n), 10), '\t')
+			out = append(out, line...)
+		}
+		if err != nil {
+			break
+		}
+	}
+	return string(out)
 }
