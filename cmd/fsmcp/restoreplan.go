@@ -9,7 +9,7 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/history"
-	"github.com/fsmcp/fsmcp/internal/save"
+	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
 
@@ -24,7 +24,7 @@ func planRestore(before, after, now []byte) (u tools.Undoing, err error) {
 	case before == nil:
 		return u, &conflict{"the change created it, and it was changed since"}
 	case after == nil && now == nil:
-		return tools.Undoing{Splices: []save.Splice{{New: before}}}, nil
+		return tools.Undoing{Splices: []span.Splice{{New: before}}}, nil
 	case after == nil && bytes.Equal(now, before):
 		return u, nil
 	case after == nil:

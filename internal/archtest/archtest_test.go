@@ -48,17 +48,18 @@ var rooms = map[string]room{
 
 	"internal/server": {rooms: []string{"internal/tools", "schemas"}, never: []ban{noProcess, noNet, noCommand, noWatch, noVips, noPDF, {"os", "it does not look at files"}}},
 	"internal/tools": {
-		rooms: []string{"internal/edit", "internal/fsys", "internal/history", "internal/media", "internal/notebook", "internal/perm", "internal/save", "internal/state", "internal/text", "internal/tokens"},
+		rooms: []string{"internal/edit", "internal/fsys", "internal/history", "internal/media", "internal/notebook", "internal/perm", "internal/save", "internal/span", "internal/state", "internal/text", "internal/tokens"},
 		never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch, noVips, noPDF, {"os", "the door to the disk is fsys and save"}},
 	},
-	"internal/state": {rooms: []string{"internal/fsys", "internal/text"}, never: pure()},
+	"internal/span":  {never: pure()},
+	"internal/state": {rooms: []string{"internal/fsys", "internal/span", "internal/text"}, never: pure()},
 	"internal/perm":  {never: pure()},
 	"internal/fsys":  {never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
-	"internal/save":  {rooms: []string{"internal/filelock", "internal/fsys", "internal/owndir"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
-	"internal/text":  {never: pure()},
-	"internal/edit":  {never: pure()},
+	"internal/save":  {rooms: []string{"internal/filelock", "internal/fsys", "internal/owndir", "internal/span"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
+	"internal/text":  {rooms: []string{"internal/span"}, never: pure()},
+	"internal/edit":  {rooms: []string{"internal/span"}, never: pure()},
 
-	"internal/notebook":      {rooms: []string{"internal/text"}, never: pure()},
+	"internal/notebook":      {rooms: []string{"internal/span", "internal/text"}, never: pure()},
 	"internal/tokens":        {never: pure()},
 	"internal/media":         {never: append(pure(), noVips, noPDF)},
 	"internal/config":        {never: pure()},
@@ -68,7 +69,7 @@ var rooms = map[string]room{
 	"internal/owndir":        {never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
 	"internal/filelock":      {never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
 	"internal/hooks":         {rooms: []string{"internal/filelock", "internal/owndir"}, never: []ban{noProtocol, noNet, noCommand, noLog, noWatch}},
-	"internal/history":       {rooms: []string{"internal/filelock", "internal/owndir", "internal/save"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
+	"internal/history":       {rooms: []string{"internal/filelock", "internal/owndir", "internal/save", "internal/span"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
 	"schemas":                {never: pure()},
 
 	"internal/media/scaledjpeg": {never: append(pure(), noVips, noPDF)},

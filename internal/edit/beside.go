@@ -28,7 +28,7 @@ func (n *nearest) beside(m Match, old string, tell func([]pair) string) Hint {
 	}
 	pairs := make([]pair, len(rows))
 	for i, r := range rows {
-		start, end := max(r.start, m.Start), min(r.end, m.End)
+		start, end := max(r.Start, m.Start), min(r.End, m.End)
 		pairs[i] = pair{asked[i], n.text[start:max(start, end)], start}
 	}
 	why := tell(pairs)
@@ -87,29 +87,29 @@ const aroundRows = 2
 
 // hint shows the lines around rows[at], which stands beside pairs[at]; without
 // a pair (at is -1) it shows the first few.
-func (n *nearest) hint(rows []span, pairs []pair, at int, why string) Hint {
+func (n *nearest) hint(rows []Match, pairs []pair, at int, why string) Hint {
 	differs := 0 // as a place in the row
 	h := Hint{Why: why}
 	if at >= 0 && pairs[at].asked != pairs[at].own {
 		p := pairs[at]
 		shared := sharedFront(p.asked, p.own)
-		differs = p.start + shared - rows[at].start
+		differs = p.start + shared - rows[at].Start
 		h.Given = excerpt(p.asked, shared, visible)
 		if why == "" {
-			h.Why = otherText(n.text[rows[at].start:rows[at].end], differs)
+			h.Why = otherText(n.text[rows[at].Start:rows[at].End], differs)
 		}
 	} else {
 		at = -1
 	}
 	from := max(0, at-aroundRows)
 	to := min(len(rows), max(at, aroundRows)+aroundRows+1)
-	h.Line = n.number(rows[from].start)
+	h.Line = n.number(rows[from].Start)
 	for i, r := range rows[from:to] {
 		write, place := printable, 0
 		if from+i == at {
 			write, place = visible, differs
 		}
-		h.Lines = append(h.Lines, fmt.Sprintf("%d\t%s", h.Line+i, excerpt(n.text[r.start:r.end], place, write)))
+		h.Lines = append(h.Lines, fmt.Sprintf("%d\t%s", h.Line+i, excerpt(n.text[r.Start:r.End], place, write)))
 	}
 	return h
 }

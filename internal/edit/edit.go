@@ -19,6 +19,8 @@ package edit
 import (
 	"strings"
 	"unicode/utf8"
+
+	"github.com/fsmcp/fsmcp/internal/span"
 )
 
 // A Request is one edit as the caller asked for it.
@@ -65,16 +67,10 @@ func (r Rule) String() string {
 // A Match is a place in a text, half open, in bytes.
 type Match struct{ Start, End int }
 
-// A Splice replaces text[Start:End] by New.
-type Splice struct {
-	Start, End int
-	New        string
-}
-
-// A Result is what an edit does to a text. Splices ascend and do not overlap;
-// there is one for each match.
+// A Result is what an edit does to a text: one splice of the text's bytes for each
+// match. Equal new texts may share memory.
 type Result struct {
-	Splices []Splice
+	Splices []span.Splice
 	Rule    Rule
 	// Stripped tells that trailing white space of New was left out somewhere.
 	Stripped bool

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/fsmcp/fsmcp/internal/span"
 )
 
 func describe(e *AmbiguousError) string {
@@ -12,20 +14,7 @@ func describe(e *AmbiguousError) string {
 
 // Patch is text with the splices applied.
 func (r Result) Patch(text string) string {
-	var b strings.Builder
-	size := len(text)
-	for _, s := range r.Splices {
-		size += len(s.New) - (s.End - s.Start)
-	}
-	b.Grow(size)
-	at := 0
-	for _, s := range r.Splices {
-		b.WriteString(text[at:s.Start])
-		b.WriteString(s.New)
-		at = s.End
-	}
-	b.WriteString(text[at:])
-	return b.String()
+	return string(span.Apply([]byte(text), r.Splices))
 }
 
 func TestApply(t *testing.T) {

@@ -60,7 +60,7 @@ func Nearest(text, old, new string) (Hint, bool) {
 type nearest struct {
 	text, old string
 	breaks    breaks
-	near      []span   // the parts to look at closely, in order
+	near      []Match  // the parts to look at closely, in order
 	folded    [][]byte // the same parts folded, once that was needed
 }
 
@@ -73,9 +73,9 @@ func newNearest(text, old string) *nearest {
 
 // surroundings are the parts of the text that may hold the nearest place: all
 // of it, or in a long one whole lines around old text's longest words.
-func (n *nearest) surroundings() []span {
+func (n *nearest) surroundings() []Match {
 	if len(n.text) <= looseLen {
-		return []span{{0, len(n.text)}}
+		return []Match{{0, len(n.text)}}
 	}
 	const words, places = 6, 8
 	reach := min(len(n.old)+1<<10, looseLen/(2*words*places))
@@ -85,7 +85,7 @@ func (n *nearest) surroundings() []span {
 		for i := range n.each(w) {
 			start, _ := n.row(max(0, i-reach), i)
 			_, end := n.row(i, min(len(n.text), i+len(w)+reach))
-			parts = append(parts, span{start, end})
+			parts = append(parts, Match{start, end})
 			if left--; left == 0 {
 				break
 			}
@@ -124,15 +124,15 @@ func (n *nearest) view() view[string] {
 }
 
 // first is the first place of s in one of the parts under the exact rule.
-func (n *nearest) first(s string, parts []span) (found Match, ok bool) {
+func (n *nearest) first(s string, parts []Match) (found Match, ok bool) {
 	if s == "" || !utf8.ValidString(s) {
 		return Match{}, false
 	}
 	lines, _ := splitLines(s, n.breaks.inCall)
 	m := textMatcher(lines, n.breaks)
 	for _, p := range parts {
-		m.each(n.text[p.start:p.end], func(start, end int) bool {
-			found, ok = Match{p.start + start, p.start + end}, true
+		m.each(n.text[p.Start:p.End], func(start, end int) bool {
+			found, ok = Match{p.Start + start, p.Start + end}, true
 			return false
 		})
 		if ok {
@@ -160,7 +160,7 @@ func (n *nearest) loosely(s string) (Match, bool) {
 		return Match{}, false
 	}
 	for i, part := range n.near {
-		piece := n.text[part.start:part.end]
+		piece := n.text[part.Start:part.End]
 		if i == len(n.folded) {
 			n.folded = append(n.folded, fold(make([]byte, 0, len(piece)), piece, overAll))
 		}
@@ -171,7 +171,7 @@ func (n *nearest) loosely(s string) (Match, bool) {
 		})
 		if at >= 0 {
 			start, end := unfold(piece, overAll, at, at+len(want)-1)
-			return Match{part.start + start, part.start + end}, true
+			return Match{part.Start + start, part.Start + end}, true
 		}
 	}
 	return Match{}, false
@@ -184,7 +184,7 @@ func (n *nearest) standsAlready(new string, loose Match, isLoose bool) (Match, b
 	if len(wanted) == 0 || len(wanted) < len(asked) && contains(string(asked), string(wanted)) {
 		return Match{}, false // it says nothing that old text does not say
 	}
-	m, ok := n.first(new, []span{{0, len(n.text)}})
+	m, ok := n.first(new, []Match{{0, len(n.text)}})
 	if !ok {
 		return Match{}, false
 	}
@@ -210,7 +210,7 @@ func (n *nearest) similar() (Hint, bool) {
 	asked := n.lines(n.old)
 	v := newVote(asked)
 	for _, part := range n.near {
-		v.count(n.text[part.start:part.end], part.start, n.breaks.inText)
+		v.count(n.text[part.Start:part.End], part.Start, n.breaks.inText)
 	}
 	start, skipped, ok := v.winner()
 	if !ok {
@@ -220,11 +220,11 @@ func (n *nearest) similar() (Hint, bool) {
 	rows := n.rows(start, len(n.text), len(asked))
 	pairs := make([]pair, 0, len(asked))
 	for i, r := range rows {
-		own, from := narrowed(asked[i], n.text[r.start:r.end])
+		own, from := narrowed(asked[i], n.text[r.Start:r.End])
 		if body := strings.TrimLeft(own, " \t"); i == 0 && strings.TrimLeft(asked[0], " \t") == asked[0] {
 			own, from = body, from+len(own)-len(body) // it may begin inside the line
 		}
-		pairs = append(pairs, pair{asked[i], own, r.start + from})
+		pairs = append(pairs, pair{asked[i], own, r.Start + from})
 	}
 	at := firstDifferent(pairs)
 	if len(rows) < len(asked) && pairs[at].asked == pairs[at].own {
@@ -243,17 +243,17 @@ func (n *nearest) aligned(start int, asked []string, skipped int) (int, []string
 		if top == 0 {
 			break
 		}
-		top = n.rows(top-1, top, 1)[0].start
+		top = n.rows(top-1, top, 1)[0].Start
 	}
 	rows := n.rows(top, len(n.text), 2*far+len(asked))
 	most := 0
 	for i := range rows[:min(2*far, len(rows))] {
 		same := 0
-		for same < len(asked) && i+same < len(rows) && n.text[rows[i+same].start:rows[i+same].end] == asked[same] {
+		for same < len(asked) && i+same < len(rows) && n.text[rows[i+same].Start:rows[i+same].End] == asked[same] {
 			same++
 		}
 		if same > most {
-			most, start, skipped = same, rows[i].start, 0
+			most, start, skipped = same, rows[i].Start, 0
 		}
 	}
 	return start, asked[skipped:]
@@ -270,23 +270,23 @@ const maxRows = 400
 
 // rows are the whole lines from the one that start is on to the one that the
 // last byte before end is on, at most most of them and at least one.
-func (n *nearest) rows(start, end, most int) []span {
+func (n *nearest) rows(start, end, most int) []Match {
 	c := byte('\n')
 	if n.breaks.inText {
 		c = '\r'
 	}
 	at := strings.LastIndexByte(n.text[:start], c) + 1
-	var rows []span
+	var rows []Match
 	for {
 		i := strings.IndexByte(n.text[at:], c)
 		if i < 0 {
-			return append(rows, span{at, len(n.text)})
+			return append(rows, Match{at, len(n.text)})
 		}
 		stop, next := at+i, at+i+1
 		if c == '\n' && i > 0 && n.text[stop-1] == '\r' {
 			stop--
 		}
-		rows = append(rows, span{at, stop})
+		rows = append(rows, Match{at, stop})
 		if next >= end || len(rows) >= most {
 			return rows
 		}
@@ -300,15 +300,15 @@ func (n *nearest) number(start int) int {
 }
 
 // spans are parts of a text.
-type spans []span
+type spans []Match
 
 // merged is the parts in order, those that touch made one.
-func (s spans) merged() []span {
-	slices.SortFunc(s, func(a, b span) int { return a.start - b.start })
-	var out []span
+func (s spans) merged() []Match {
+	slices.SortFunc(s, func(a, b Match) int { return a.Start - b.Start })
+	var out []Match
 	for _, p := range s {
-		if len(out) > 0 && p.start <= out[len(out)-1].end {
-			out[len(out)-1].end = max(out[len(out)-1].end, p.end)
+		if len(out) > 0 && p.Start <= out[len(out)-1].End {
+			out[len(out)-1].End = max(out[len(out)-1].End, p.End)
 			continue
 		}
 		out = append(out, p)

@@ -1,6 +1,7 @@
 package edit
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strings"
@@ -8,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
+
+	"github.com/fsmcp/fsmcp/internal/span"
 )
 
 // alphabets are the pieces that random texts are made of, each chosen to make
@@ -106,33 +109,33 @@ func checkApply(t interface{ Fatalf(string, ...any) }, text string, req Request)
 	if len(res.Splices) > 1 && !req.ReplaceAll || len(res.Splices) == 0 {
 		t.Fatalf("%d splices", len(res.Splices))
 	}
-	at := 0
-	var reverse []Splice
-	shift := 0
+	at := int64(0)
+	var reverse []span.Splice
+	shift := int64(0)
 	for _, s := range res.Splices {
-		if s.Start < at || s.End <= s.Start || s.End > len(text) {
+		if s.Start < at || s.End <= s.Start || s.End > int64(len(text)) {
 			t.Fatalf("splices out of order: %+v", res.Splices)
 		}
 		at = s.End
-		for _, edge := range []int{s.Start, s.End} {
+		for _, edge := range []int{int(s.Start), int(s.End)} {
 			if 0 < edge && edge < len(text) && text[edge-1] == '\r' && text[edge] == '\n' {
 				t.Fatalf("a CRLF is split at %d", edge)
 			}
 		}
-		if !utf8.ValidString(text[s.Start:s.End]) || !utf8.ValidString(s.New) {
+		if !utf8.ValidString(text[s.Start:s.End]) || !utf8.Valid(s.New) {
 			t.Fatalf("stray bytes in %q or %q", text[s.Start:s.End], s.New)
 		}
-		if req.New != "" && s.New == "" {
+		if req.New != "" && len(s.New) == 0 {
 			t.Fatalf("new text %q became a deletion", req.New)
 		}
-		if bare(req.New) != bare(s.New) && res.Rule != Desanitised {
+		if bare(req.New) != bare(string(s.New)) && res.Rule != Desanitised {
 			t.Fatalf("new text %q became %q", req.New, s.New)
 		}
 		if req.KeepTrailing && res.Stripped {
 			t.Fatalf("stripped what had to be kept")
 		}
-		reverse = append(reverse, Splice{s.Start + shift, s.Start + shift + len(s.New), text[s.Start:s.End]})
-		shift += len(s.New) - (s.End - s.Start)
+		reverse = append(reverse, span.Splice{Start: s.Start + shift, End: s.Start + shift + int64(len(s.New)), New: []byte(text[s.Start:s.End])})
+		shift += int64(len(s.New)) - (s.End - s.Start)
 	}
 	patched := res.Patch(text)
 	if back := (Result{Splices: reverse}).Patch(patched); back != text {
@@ -148,15 +151,15 @@ func bare(s string) string {
 
 // undoByApply turns one edit around where the result names its place.
 func undoByApply(t interface{ Fatalf(string, ...any) }, text, patched string, req Request, res Result) {
-	if len(res.Splices) != 1 || res.Splices[0].New == "" {
+	if len(res.Splices) != 1 || len(res.Splices[0].New) == 0 {
 		return
 	}
 	s := res.Splices[0]
 	old := text[s.Start:s.End]
-	if strings.ContainsRune(text, '\r') || strings.ContainsRune(s.New, '\r') {
+	if strings.ContainsRune(text, '\r') || bytes.ContainsRune(s.New, '\r') {
 		return // which break was where is not in the request
 	}
-	back, err := Apply(patched, Request{Old: s.New, New: old, KeepTrailing: true})
+	back, err := Apply(patched, Request{Old: string(s.New), New: old, KeepTrailing: true})
 	if err != nil || back.Rule != Exact {
 		return
 	}
@@ -188,25 +191,26 @@ func TestNewTextIsWhatTheModelMakes(t *testing.T) {
 		for i, s := range res.Splices {
 			next := len(text) + 1
 			if i+1 < len(res.Splices) {
-				next = res.Splices[i+1].Start
+				next = int(res.Splices[i+1].Start)
 			}
 			length := len(strings.ReplaceAll(asked, "\n", eol))
-			after := text[s.Start+length:]
+			start := int(s.Start)
+			after := text[start+length:]
 			lines := strings.Split(req.New, "\n")
 			for j := range lines {
 				if j < len(lines)-1 || after == "" || strings.HasPrefix(after, eol) {
 					lines[j] = strings.TrimRight(lines[j], " \t")
 				}
 			}
-			want, end := strings.Join(lines, eol), s.Start+length
+			want, end := strings.Join(lines, eol), start+length
 			if want == "" {
 				want = req.New
 			}
-			wholeLines := (s.Start == 0 || text[s.Start-1] == '\n') && strings.HasPrefix(after, eol) && !strings.HasSuffix(asked, "\n")
+			wholeLines := (start == 0 || text[start-1] == '\n') && strings.HasPrefix(after, eol) && !strings.HasSuffix(asked, "\n")
 			if req.New == "" && wholeLines && next >= end+len(eol) {
 				end += len(eol)
 			}
-			if s.New != want || s.End != end {
+			if string(s.New) != want || int(s.End) != end {
 				t.Fatalf("%+v, the model has %q up to %d", s, want, end)
 			}
 		}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/fsmcp/fsmcp/internal/span"
 )
 
 // A call is an edit as the rule that found its old text reads it.
@@ -18,9 +20,9 @@ type call struct {
 // replace decides what stands in the place of each match.
 func replace(text string, req Request, f found) (Result, error) {
 	v := view[string]{s: text, u: narrow, loneCR: f.breaks.inText}
-	w := newComposer(f.call, req.KeepTrailing)
+	w := newComposer(f.call, req.KeepTrailing, func(s string) ([]byte, error) { return []byte(s), nil })
 	ends := lineEnds{text: text, loneCR: f.breaks.inText}
-	res := Result{Rule: f.rule, Splices: make([]Splice, len(f.matches))}
+	res := Result{Rule: f.rule, Splices: make([]span.Splice, len(f.matches))}
 	changed := false
 	for i, m := range f.matches {
 		p := surroundings(w, v, m)
@@ -32,9 +34,13 @@ func replace(text string, req Request, f found) (Result, error) {
 			before, _ := utf8.DecodeLastRuneInString(text[:m.Start])
 			p.afterLetter = unicode.IsLetter(before)
 		}
-		new := w.text(p)
-		changed = changed || new != text[m.Start:m.End]
-		res.Splices[i] = Splice{m.Start, m.End + deletedBreak(f.call, v, m, f.next(i)), new}
+		new, err := w.text(p)
+		if err != nil {
+			return Result{}, err
+		}
+		changed = changed || string(new) != text[m.Start:m.End]
+		end := m.End + deletedBreak(f.call, v, m, f.next(i))
+		res.Splices[i] = span.Splice{Start: int64(m.Start), End: int64(end), New: new}
 	}
 	if !changed {
 		return Result{}, w.unchanged()
@@ -176,27 +182,29 @@ type place struct {
 type composer struct {
 	call
 	keepTrailing bool
+	encode       func(string) ([]byte, error)
 	plain        *draft
-	known        map[place]string
+	known        map[place][]byte
 	stripped     []int // numbers of the lines of new that lost white space
 }
 
-func newComposer(c call, keepTrailing bool) *composer {
+func newComposer(c call, keepTrailing bool, encode func(string) ([]byte, error)) *composer {
 	return &composer{
 		call:         c,
 		keepTrailing: keepTrailing,
+		encode:       encode,
 		plain:        newDraft(c.old, c.new, c.breaks.inCall),
-		known:        map[place]string{},
+		known:        map[place][]byte{},
 	}
 }
 
 // breaksLines tells whether new text has line breaks.
 func (w *composer) breaksLines() bool { return len(w.plain.forms) > 0 }
 
-// text is the new text for a place.
-func (w *composer) text(p place) string {
-	if s, ok := w.known[p]; ok {
-		return s
+// text returns the encoded new text for a place. Equal places share its memory.
+func (w *composer) text(p place) ([]byte, error) {
+	if b, ok := w.known[p]; ok {
+		return b, nil
 	}
 	l := w.plain
 	if p.quoted != "" {
@@ -207,9 +215,11 @@ func (w *composer) text(p place) string {
 		lines, stripped = l.strip(p.endsLine)
 	}
 	w.stripped = append(w.stripped, stripped...)
-	s := l.join(lines, p)
-	w.known[p] = s
-	return s
+	b, err := w.encode(l.join(lines, p))
+	if err == nil {
+		w.known[p] = b
+	}
+	return b, err
 }
 
 func (w *composer) restyled(p place) *draft {

@@ -155,9 +155,6 @@ func rarest[T content](s, x T) int {
 	return best
 }
 
-// span is a stretch of s.
-type span struct{ start, end int }
-
 // mixed finds matches in a text that may mix line breaks: around each place of
 // the longest line, or line by line when that costs more than it should.
 func (m *matcher[T]) mixed(s T, yield func(start, end int) bool) {
@@ -234,8 +231,8 @@ func (m *matcher[T]) byLines(s T, yield func(start, end int) bool) {
 	if m.fail == nil {
 		m.fail = failures(inner)
 	}
-	recent := make([]span, k+1) // of the last lines, by number
-	state := 0                  // how many inner lines the lines so far end with
+	recent := make([]Match, k+1) // of the last lines, by number
+	state := 0                   // how many inner lines the lines so far end with
 	for n, start := 0, 0; ; n++ {
 		next := nextUnit(m.u, s, '\n', start, m.indexByte)
 		end := next
@@ -248,12 +245,12 @@ func (m *matcher[T]) byLines(s T, yield func(start, end int) bool) {
 		line := s[start:end]
 		if n >= k && state == len(inner) && hasPrefix(line, m.lines[k]) {
 			first := recent[(n-k)%(k+1)]
-			if hasSuffix(s[first.start:first.end], m.lines[0]) &&
-				!yield(first.end-len(m.lines[0]), start+len(m.lines[k])) {
+			if hasSuffix(s[first.Start:first.End], m.lines[0]) &&
+				!yield(first.End-len(m.lines[0]), start+len(m.lines[k])) {
 				return
 			}
 		}
-		recent[n%(k+1)] = span{start, end}
+		recent[n%(k+1)] = Match{start, end}
 		state = m.advance(inner, state, line)
 		if next < 0 {
 			return

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"unicode/utf8"
+
+	"github.com/fsmcp/fsmcp/internal/span"
 )
 
 // A Needle is old text as SearchStream looks for it in the bytes of a file.
@@ -58,13 +60,10 @@ func (n Needle) matcher(br breaks) (*matcher[[]byte], error) {
 	return bytesMatcher(encoded, n.u, br), nil
 }
 
-// A StreamMatch is a place in a file, half open, in raw bytes.
-type StreamMatch struct{ Start, End int64 }
-
 // StreamFound is where a needle is in a file.
 type StreamFound struct {
 	// Matches are the first places, as many as were asked for.
-	Matches []StreamMatch
+	Matches []span.Span
 	// Count is the number of all places, which may be more than Matches has;
 	// without all there is exactly one.
 	Count int
@@ -141,7 +140,7 @@ func (f *StreamFound) search(ctx context.Context, m *matcher[[]byte], t *tally) 
 				whole, failed = f.needle.begins(s)
 			}
 			if whole && t.wants(s, e) {
-				f.Matches = append(f.Matches, StreamMatch{s, e})
+				f.Matches = append(f.Matches, span.Span{Start: s, End: e})
 			}
 			return failed == nil
 		})
@@ -163,15 +162,10 @@ func (f *StreamFound) ambiguous(ctx context.Context) error {
 	return e
 }
 
-// A StreamSplice replaces the raw bytes [Start, End) of a file by New.
-type StreamSplice struct {
-	Start, End int64
-	New        []byte
-}
-
-// A StreamResult is what an edit does to a file, as Result is to a text.
+// A StreamResult is what an edit does to a file, as Result is to a text: its splices
+// are of the file's bytes.
 type StreamResult struct {
-	Splices  []StreamSplice
+	Splices  []span.Splice
 	Stripped bool
 }
 
@@ -189,10 +183,9 @@ func (f StreamFound) Replace(ctx context.Context, r io.ReaderAt, req Request) (S
 	}
 	f.file.r = r
 	c := call{req.Old, req.New, f.breaks}
-	w := newComposer(c, req.KeepTrailing)
-	res := StreamResult{Splices: make([]StreamSplice, 0, len(f.Matches))}
+	w := newComposer(c, req.KeepTrailing, f.needle.encode)
+	res := StreamResult{Splices: make([]span.Splice, 0, len(f.Matches))}
 	ends := streamEnds{file: f.file, loneCR: f.breaks.inText}
-	encoded := map[string][]byte{}
 	changed := false
 	for i, m := range f.Matches {
 		v, local, err := f.file.around(m, f.breaks.inText)
@@ -205,13 +198,9 @@ func (f StreamFound) Replace(ctx context.Context, r io.ReaderAt, req Request) (S
 				return StreamResult{}, err
 			}
 		}
-		new := w.text(p)
-		b, ok := encoded[new]
-		if !ok {
-			if b, err = f.needle.encode(new); err != nil {
-				return StreamResult{}, err
-			}
-			encoded[new] = b
+		b, err := w.text(p)
+		if err != nil {
+			return StreamResult{}, err
 		}
 		changed = changed || !bytes.Equal(b, v.s[local.Start:local.End])
 		next := -1
@@ -219,7 +208,7 @@ func (f StreamFound) Replace(ctx context.Context, r io.ReaderAt, req Request) (S
 			next = local.End + int(min(f.Matches[i+1].Start-m.End, 1<<20))
 		}
 		end := m.End + int64(deletedBreak(c, v, local, next))
-		res.Splices = append(res.Splices, StreamSplice{m.Start, end, b})
+		res.Splices = append(res.Splices, span.Splice{Start: m.Start, End: end, New: b})
 	}
 	if !changed {
 		return StreamResult{}, w.unchanged()
@@ -323,7 +312,7 @@ func (s stretch) find(ctx context.Context, c byte) (at int64, found bool, err er
 
 // lineNumbers are the 1-based numbers of the lines that ascending matches
 // start on.
-func (s stretch) lineNumbers(ctx context.Context, matches []StreamMatch, loneCR bool) ([]int, error) {
+func (s stretch) lineNumbers(ctx context.Context, matches []span.Span, loneCR bool) ([]int, error) {
 	c := byte('\n')
 	if loneCR {
 		c = '\r'
@@ -362,7 +351,7 @@ func (s stretch) countUnits(ctx context.Context, c byte) (int, error) {
 }
 
 // around is a match with two units on either side, where the file has them.
-func (s stretch) around(m StreamMatch, loneCR bool) (view[[]byte], Match, error) {
+func (s stretch) around(m span.Span, loneCR bool) (view[[]byte], Match, error) {
 	from := max(s.start, m.Start-int64(2*s.u.size))
 	to := min(s.end, m.End+int64(2*s.u.size))
 	v := view[[]byte]{s: make([]byte, to-from), u: s.u, loneCR: loneCR}
@@ -380,7 +369,7 @@ type streamEnds struct {
 }
 
 // after is the ending of the line that a match starts on, or usual.
-func (l *streamEnds) after(ctx context.Context, v view[[]byte], local Match, m StreamMatch, usual string) (string, error) {
+func (l *streamEnds) after(ctx context.Context, v view[[]byte], local Match, m span.Span, usual string) (string, error) {
 	if own := ownBreaks(v, local); own != "" {
 		return formOf(own[0]), nil
 	}
@@ -414,7 +403,7 @@ func (l *streamEnds) look(ctx context.Context, at int64) error {
 		l.form = cr
 		return nil
 	}
-	before := StreamMatch{max(at, i-int64(s.u.size)), i}
+	before := span.Span{Start: max(at, i-int64(s.u.size)), End: i}
 	v, local, err := l.file.around(before, false)
 	if err == nil && before.Start < i && v.breakAt(local.Start) == crlf {
 		l.known, l.form = before.Start, crlf

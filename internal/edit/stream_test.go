@@ -13,6 +13,8 @@ import (
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
+
+	"github.com/fsmcp/fsmcp/internal/span"
 )
 
 // A charset is an encoding that streams come in.
@@ -58,13 +60,7 @@ func (c charset) edit(file []byte, req Request, chunk int) ([]byte, StreamResult
 		return nil, StreamResult{}, f, err
 	}
 	res, err := f.Replace(ctx, r, req)
-	var out []byte
-	at := int64(0)
-	for _, s := range res.Splices {
-		out = append(append(out, file[at:s.Start]...), s.New...)
-		at = s.End
-	}
-	return append(out, file[at:]...), res, f, err
+	return span.Apply(file, res.Splices), res, f, err
 }
 
 func TestStreamEdits(t *testing.T) {

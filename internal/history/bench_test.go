@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/fsmcp/fsmcp/internal/save"
+	"github.com/fsmcp/fsmcp/internal/span"
 )
 
 // BenchmarkKeep is what an edit of a file of 20 KB costs more: in the course of a
@@ -37,7 +37,7 @@ func BenchmarkKeep(b *testing.B) {
 				}
 				put := fmt.Appendf(nil, "%08d", i)
 				c := Change{Names: []string{path}, Session: "abc", Tool: "Edit", Call: "12", Old: bytes.NewReader(now), Size: int64(len(now)), From: now, Was: was,
-					Splices: []save.Splice{{Start: 5000, End: 5008, New: put}}}
+					Splices: []span.Splice{{Start: 5000, End: 5008, New: put}}}
 				next := bytes.Clone(now)
 				copy(next[5000:], put)
 				sum := sumOr(nil, next) // an edit has it anyway

@@ -3,7 +3,7 @@ package history
 import (
 	"bytes"
 
-	"github.com/fsmcp/fsmcp/internal/save"
+	"github.com/fsmcp/fsmcp/internal/span"
 )
 
 // Conflict is a place that both sides changed, each in its own way. Lines count
@@ -16,12 +16,12 @@ type Conflict struct {
 // Merge makes the changes that lead from base to theirs on ours, line by line:
 // splices of ours, or the places where that cannot be done. Changes of both that
 // are alike are none; changes of both that touch are a conflict.
-func Merge(base, ours, theirs []byte) (splices []save.Splice, conflicts []Conflict) {
+func Merge(base, ours, theirs []byte) (splices []span.Splice, conflicts []Conflict) {
 	switch {
 	case bytes.Equal(ours, theirs), bytes.Equal(base, theirs):
 		return nil, nil
 	case bytes.Equal(base, ours):
-		return []save.Splice{tight(save.Splice{End: int64(len(ours)), New: theirs}, ours)}, nil
+		return []span.Splice{tight(span.Splice{End: int64(len(ours)), New: theirs}, ours)}, nil
 	case hasNul(base) || hasNul(ours) || hasNul(theirs):
 		return nil, []Conflict{{First: 1, Last: len(splitLines(ours))}}
 	}
@@ -57,7 +57,7 @@ type merger struct {
 	ours, theirs [][]byte
 	offsets      []int64  // of ours
 	numbers      [2][]int // of ours and theirs
-	splices      []save.Splice
+	splices      []span.Splice
 	conflicts    []Conflict
 }
 
@@ -98,7 +98,7 @@ func (m *merger) merge(ours, theirs []hunk) {
 
 // take puts lines of theirs in the place of lines of ours.
 func (m *merger) take(o0, o1, t0, t1 int) {
-	m.splices = append(m.splices, save.Splice{Start: m.offsets[o0], End: m.offsets[o1], New: bytes.Join(m.theirs[t0:t1], nil)})
+	m.splices = append(m.splices, span.Splice{Start: m.offsets[o0], End: m.offsets[o1], New: bytes.Join(m.theirs[t0:t1], nil)})
 }
 
 // both judges a place that both sides changed.

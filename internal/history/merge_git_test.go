@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/fsmcp/fsmcp/internal/save"
+	"github.com/fsmcp/fsmcp/internal/span"
 )
 
 // gitMerge is what git makes of a merge.
@@ -33,16 +33,6 @@ func gitMerge(t *testing.T, dir string, base, ours, theirs []byte) (merged []byt
 		t.Fatal(err)
 	}
 	return out, true
-}
-
-func apply(b []byte, splices []save.Splice) []byte {
-	var out []byte
-	at := int64(0)
-	for _, s := range splices {
-		out = append(append(out, b[at:s.Start]...), s.New...)
-		at = s.End
-	}
-	return append(out, b[at:]...)
 }
 
 // mutate makes some changes to lines, as edits do.
@@ -107,7 +97,7 @@ func TestMergeAgreesWithGit(t *testing.T) {
 		theirs := text(mutate(rng, lines, 1+rng.IntN(2), word))
 		want, ok := gitMerge(t, dir, base, ours, theirs)
 		splices, bad := Merge(base, ours, theirs)
-		got := apply(ours, splices)
+		got := span.Apply(ours, splices)
 		switch {
 		case ok != (bad == nil) || ok && !bytes.Equal(got, want):
 			if different++; different <= 3 {

@@ -7,7 +7,7 @@ import (
 	"io"
 	"slices"
 
-	"github.com/fsmcp/fsmcp/internal/save"
+	"github.com/fsmcp/fsmcp/internal/span"
 )
 
 // WholeLimit is the size in bytes above which a file is not kept whole, only
@@ -32,7 +32,7 @@ type places struct {
 }
 
 // placesOf finds the places of a change, and writes what is kept of them to w.
-func placesOf(old io.ReaderAt, size int64, splices []save.Splice, w io.Writer) (p places, err error) {
+func placesOf(old io.ReaderAt, size int64, splices []span.Splice, w io.Writer) (p places, err error) {
 	p.before, p.after = size, size
 	moved, end := int64(0), int64(0)
 	for i, s := range splices {
@@ -122,7 +122,7 @@ func (e *ConflictError) Error() string {
 // TakeBack gives the splices that take a change of places back on the file as it
 // is now. later are the changes of the same file after it, oldest first. A place
 // must be what the change made of it, with what stood beside it.
-func (a *Archive) TakeBack(e Entry, later []Entry, now io.ReaderAt) ([]save.Splice, error) {
+func (a *Archive) TakeBack(e Entry, later []Entry, now io.ReaderAt) ([]span.Splice, error) {
 	undone, lit, err := a.changedPlaces(e)
 	if err != nil {
 		return nil, err
@@ -140,7 +140,7 @@ func (a *Archive) TakeBack(e Entry, later []Entry, now io.ReaderAt) ([]save.Spli
 			return nil, err
 		}
 	}
-	var out []save.Splice
+	var out []span.Splice
 	for _, at := range list {
 		n := at.lead + at.gone + at.added + at.trail
 		kept := lit[:n]
@@ -154,7 +154,7 @@ func (a *Archive) TakeBack(e Entry, later []Entry, now io.ReaderAt) ([]save.Spli
 		if !bytes.Equal(found, there) {
 			return nil, &ConflictError{Offset: at.at}
 		}
-		out = append(out, save.Splice{Start: at.at, End: at.at + at.added, New: gone})
+		out = append(out, span.Splice{Start: at.at, End: at.at + at.added, New: gone})
 	}
 	return out, nil
 }

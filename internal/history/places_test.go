@@ -8,7 +8,7 @@ import (
 	"io"
 	"testing"
 
-	"github.com/fsmcp/fsmcp/internal/save"
+	"github.com/fsmcp/fsmcp/internal/span"
 )
 
 // padded is a file that says that it is above WholeLimit and is not: only its
@@ -16,14 +16,14 @@ import (
 const padded = WholeLimit + 1
 
 // keepPlaces notes a change of a large file and gives its new bytes.
-func keepPlaces(t *testing.T, s *Store, old []byte, splices ...save.Splice) []byte {
+func keepPlaces(t *testing.T, s *Store, old []byte, splices ...span.Splice) []byte {
 	t.Helper()
 	m, err := s.Keep(context.Background(), Change{Names: []string{"/big"}, Old: bytes.NewReader(old), Size: padded, Splices: splices})
 	if err != nil {
 		t.Fatal(err)
 	}
 	m.Done()
-	return apply(old, splices)
+	return span.Apply(old, splices)
 }
 
 // TestPlacesComeBack takes back the last and middle changes of a large file at
@@ -34,16 +34,16 @@ func TestPlacesComeBack(t *testing.T) {
 	for range 150 {
 		dir := t.TempDir()
 		s := keeping(t, dir)
-		var all [][]save.Splice
+		var all [][]span.Splice
 		old := noise(40_000)
 		files := [][]byte{old}
 		for range 1 + rng.IntN(4) {
-			var splices []save.Splice
+			var splices []span.Splice
 			at := 0
 			for range 1 + rng.IntN(3) {
 				at += rng.IntN(len(old) / 4)
 				end := min(len(old), at+rng.IntN(300))
-				splices = append(splices, save.Splice{Start: int64(at), End: int64(end), New: []byte(fmt.Sprint(rng.Uint64()))[:rng.IntN(9)]})
+				splices = append(splices, span.Splice{Start: int64(at), End: int64(end), New: []byte(fmt.Sprint(rng.Uint64()))[:rng.IntN(9)]})
 				at = end + 1
 				if at >= len(old) {
 					break
@@ -73,7 +73,7 @@ func TestPlacesComeBack(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := apply(old, splices)
+		got := span.Apply(old, splices)
 		if k == len(all)-1 && !bytes.Equal(got, files[k]) {
 			t.Fatal("the last change was taken back to something else")
 		}
@@ -98,7 +98,7 @@ func TestPlacesChangedSince(t *testing.T) {
 	dir := t.TempDir()
 	s := keeping(t, dir)
 	old := noise(1000)
-	now := keepPlaces(t, s, old, save.Splice{Start: 500, End: 510, New: []byte("new")})
+	now := keepPlaces(t, s, old, span.Splice{Start: 500, End: 510, New: []byte("new")})
 	a := open(t, dir)
 	entries, _ := a.Entries(nil)
 	e := entries[0]
@@ -109,7 +109,7 @@ func TestPlacesChangedSince(t *testing.T) {
 		t.Errorf("before: %v", err)
 	}
 	grown := append(bytes.Clone(now), "a growing log\n"...)
-	if splices, err := a.TakeBack(e, nil, bytes.NewReader(grown)); err != nil || !bytes.Equal(apply(grown, splices)[:1000], old) {
+	if splices, err := a.TakeBack(e, nil, bytes.NewReader(grown)); err != nil || !bytes.Equal(span.Apply(grown, splices)[:1000], old) {
 		t.Errorf("of a grown file: %v", err)
 	}
 	for _, at := range []int{500, 502, 499, 504} {
@@ -134,7 +134,7 @@ func TestTooMuchIsNotKept(t *testing.T) {
 	s := keeping(t, t.TempDir(), func(o *Options) {
 		o.Settings = func() Settings { return Settings{Required: true, MaxSize: 1000, MaxAge: DefaultMaxAge} }
 	})
-	_, err := s.Keep(context.Background(), Change{Names: []string{"/big"}, Old: io.NewSectionReader(nil, 0, 0), Size: padded, Splices: []save.Splice{{End: 2000}}})
+	_, err := s.Keep(context.Background(), Change{Names: []string{"/big"}, Old: io.NewSectionReader(nil, 0, 0), Size: padded, Splices: []span.Splice{{End: 2000}}})
 	if !errors.Is(err, errNotWhole) {
 		t.Errorf("%v", err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/owndir"
 	"github.com/fsmcp/fsmcp/internal/save"
+	"github.com/fsmcp/fsmcp/internal/span"
 )
 
 // Folder is the history's place in the state folder.
@@ -82,7 +83,7 @@ type Change struct {
 	// From are the bytes of Old, where they are in memory.
 	From []byte
 	// Splices turn them into the new ones. Gone says that there will be no file.
-	Splices []save.Splice
+	Splices []span.Splice
 	Gone    bool
 	// Was and Is are the hashes before and after, where they are known.
 	Was, Is *Sum

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fsmcp/fsmcp/internal/save"
+	"github.com/fsmcp/fsmcp/internal/span"
 )
 
 // seeded is chance that can be had again: FSMCP_SEED is the seed that a test has told.
@@ -51,7 +51,7 @@ func keep(t testing.TB, s *Store, path string, old, new []byte) *Mark {
 		c.Old, c.Size, c.From = bytes.NewReader(old), int64(len(old)), old
 	}
 	if new != nil {
-		c.Splices = []save.Splice{{End: int64(len(old)), New: new}}
+		c.Splices = []span.Splice{{End: int64(len(old)), New: new}}
 	}
 	m, err := s.Keep(context.Background(), c)
 	if err != nil {
@@ -273,7 +273,7 @@ func TestVoidIsNotListed(t *testing.T) {
 	dir := t.TempDir()
 	s := keeping(t, dir)
 	keep(t, s, "/a", []byte("1"), []byte("2"))
-	m, err := s.Keep(context.Background(), Change{Names: []string{"/a"}, Old: strings.NewReader("2"), Size: 1, Splices: []save.Splice{{End: 1, New: []byte("3")}}})
+	m, err := s.Keep(context.Background(), Change{Names: []string{"/a"}, Old: strings.NewReader("2"), Size: 1, Splices: []span.Splice{{End: 1, New: []byte("3")}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -296,7 +296,7 @@ func TestSecretsLeaveNothing(t *testing.T) {
 	s := keeping(t, dir, func(o *Options) {
 		o.Secret = func(names []string) bool { return strings.HasSuffix(names[0], ".env") }
 	})
-	c := Change{Names: []string{"/w/.env", "/w/real"}, Old: strings.NewReader("canary"), Size: 6, Splices: []save.Splice{{End: 6, New: []byte("x")}}}
+	c := Change{Names: []string{"/w/.env", "/w/real"}, Old: strings.NewReader("canary"), Size: 6, Splices: []span.Splice{{End: 6, New: []byte("x")}}}
 	m, err := s.Keep(context.Background(), c)
 	if m != nil || err != nil {
 		t.Fatalf("%v, %v", m, err)
@@ -341,7 +341,7 @@ func TestCannotKeep(t *testing.T) {
 		s := keeping(t, dir, func(o *Options) {
 			o.Settings = func() Settings { return Settings{Required: required, MaxSize: DefaultMaxSize, MaxAge: DefaultMaxAge} }
 		})
-		m, err := s.Keep(context.Background(), Change{Names: []string{"/a"}, Splices: []save.Splice{{New: []byte("x")}}})
+		m, err := s.Keep(context.Background(), Change{Names: []string{"/a"}, Splices: []span.Splice{{New: []byte("x")}}})
 		failed := (*KeepError)(nil)
 		if required && !errors.As(err, &failed) {
 			t.Errorf("required, and %v", err)
@@ -378,7 +378,7 @@ func TestFolderIsNoLink(t *testing.T) {
 	if err := os.Symlink(elsewhere, filepath.Join(dir, Folder)); err != nil {
 		t.Skipf("!!! NOT TESTED: no link can be made: %v !!!", err)
 	}
-	_, err := keeping(t, dir).Keep(context.Background(), Change{Names: []string{"/a"}, Splices: []save.Splice{{New: []byte("x")}}})
+	_, err := keeping(t, dir).Keep(context.Background(), Change{Names: []string{"/a"}, Splices: []span.Splice{{New: []byte("x")}}})
 	if err == nil || folderSize(t, elsewhere) > 0 {
 		t.Errorf("it was followed: %v", err)
 	}
@@ -406,7 +406,7 @@ func TestCalls(t *testing.T) {
 	s := keeping(t, dir)
 	path := "/w/\xff\"line\nbreak"
 	begin := time.Now()
-	m, err := s.Keep(context.Background(), Change{Names: []string{path}, Session: "ab12", Tool: "Write", Call: `"x"`, Splices: []save.Splice{{New: nil}}})
+	m, err := s.Keep(context.Background(), Change{Names: []string{path}, Session: "ab12", Tool: "Write", Call: `"x"`, Splices: []span.Splice{{New: nil}}})
 	if err != nil {
 		t.Fatal(err)
 	}

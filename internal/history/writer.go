@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/fsmcp/fsmcp/internal/save"
+	"github.com/fsmcp/fsmcp/internal/span"
 )
 
 // The names of a pack and its journal.
@@ -273,7 +273,7 @@ func (w *writer) stateBefore(path string, sum Sum, old []byte) (ref, error) {
 	w.mu.Unlock()
 	if ok && last.depth < leanDepth && last.size <= leanSize && len(old) <= leanSize {
 		if base, _, err := w.reader().load(last.at); err == nil {
-			changes := []save.Splice{tight(save.Splice{End: int64(len(base)), New: old}, base)}
+			changes := []span.Splice{tight(span.Splice{End: int64(len(base)), New: old}, base)}
 			if worthLeaning(changes, int64(len(old))) {
 				return w.lean(path, sum, int64(len(old)), changes, last)
 			}
@@ -284,10 +284,9 @@ func (w *writer) stateBefore(path string, sum Sum, old []byte) (ref, error) {
 
 // stateAfter finds or stores what comes of a change.
 func (w *writer) stateAfter(c Change, old []byte, base ref) (Sum, ref, error) {
-	changes := make([]save.Splice, len(c.Splices))
-	size := int64(len(old))
+	changes := make([]span.Splice, len(c.Splices))
+	size := int64(len(old)) + span.Growth(c.Splices)
 	for i, s := range c.Splices {
-		size += int64(len(s.New)) - (s.End - s.Start)
 		changes[i] = tight(s, old)
 	}
 	var sum Sum
@@ -295,7 +294,7 @@ func (w *writer) stateAfter(c Change, old []byte, base ref) (Sum, ref, error) {
 		sum = *c.Is
 	} else {
 		h := sha256.New()
-		if _, err := io.Copy(h, splicedReader(old, changes)); err != nil {
+		if _, err := io.Copy(h, span.NewReader(old, changes)); err != nil {
 			return sum, ref{}, err
 		}
 		h.Sum(sum[:0])
@@ -309,14 +308,14 @@ func (w *writer) stateAfter(c Change, old []byte, base ref) (Sum, ref, error) {
 	if base.at != 0 && base.depth < maxDepth && worthLeaning(changes, size) {
 		k, err = w.lean(c.path(), sum, size, changes, base)
 	} else {
-		k, err = w.whole(c.path(), sum, size, splicedReader(old, changes))
+		k, err = w.whole(c.path(), sum, size, span.NewReader(old, changes))
 	}
 	return sum, k, err
 }
 
 // worthLeaning tells whether changes take much less room than the size bytes
 // that come of them.
-func worthLeaning(changes []save.Splice, size int64) bool {
+func worthLeaning(changes []span.Splice, size int64) bool {
 	cost := int64(0)
 	for _, s := range changes {
 		cost += int64(len(s.New)) + 6
@@ -325,7 +324,7 @@ func worthLeaning(changes []save.Splice, size int64) bool {
 }
 
 // tight leaves out of a splice what it puts back as it was.
-func tight(s save.Splice, old []byte) save.Splice {
+func tight(s span.Splice, old []byte) span.Splice {
 	was := old[s.Start:s.End]
 	n := commonPrefix(was, s.New)
 	s.Start, s.New, was = s.Start+int64(n), s.New[n:], was[n:]
@@ -365,19 +364,8 @@ func commonSuffix(a, b []byte) int {
 	return n
 }
 
-// splicedReader reads old bytes with splices applied.
-func splicedReader(old []byte, splices []save.Splice) io.Reader {
-	parts := make([]io.Reader, 0, 2*len(splices)+1)
-	at := int64(0)
-	for _, s := range splices {
-		parts = append(parts, bytes.NewReader(old[at:s.Start]), bytes.NewReader(s.New))
-		at = s.End
-	}
-	return io.MultiReader(append(parts, bytes.NewReader(old[at:]))...)
-}
-
 // lean stores a state as the changes to another one.
-func (w *writer) lean(path string, sum Sum, size int64, changes []save.Splice, base ref) (ref, error) {
+func (w *writer) lean(path string, sum Sum, size int64, changes []span.Splice, base ref) (ref, error) {
 	s := stored{sum: sum, size: size, base: base.at}
 	lit := w.literal()
 	at := int64(0)
@@ -430,7 +418,7 @@ func (w *writer) places(c Change, most int64) (at int64, err error) {
 	return w.add(kindPlaces, appendPlaces(make([]byte, frameLen, frameLen+128+len(p.lit.inline)), p))
 }
 
-func goneBytes(splices []save.Splice) (n int64) {
+func goneBytes(splices []span.Splice) (n int64) {
 	for _, s := range splices {
 		n += s.End - s.Start
 	}

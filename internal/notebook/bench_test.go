@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/fsmcp/fsmcp/internal/span"
 )
 
 // hundred is a notebook of 100 cells with outputs, as a day's work leaves it.
@@ -88,7 +90,7 @@ func change(t testing.TB, raw []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	Apply(raw, c.Splices)
+	span.Apply(raw, c.Splices)
 }
 
 // roundTrip is what a program does that reads and writes the file as JSON.

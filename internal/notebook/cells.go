@@ -3,7 +3,7 @@ package notebook
 // fields are where the values of a cell stand that this package knows. Those
 // that the cell lacks are the zero span.
 type fields struct {
-	kind, id, source, outputs, count, language span
+	kind, id, source, outputs, count, language extent
 }
 
 // cellList holds where cells and their fields stand, in the order of the file.
@@ -17,16 +17,16 @@ type cellList struct {
 
 const pieceLen = 64
 
-type entry struct{ cell, kind, id, source, outputs, count, language shortSpan }
+type entry struct{ cell, kind, id, source, outputs, count, language shortExtent }
 
-// shortSpan is a span in a file of less than 4 GiB.
-type shortSpan struct{ start, end uint32 }
+// shortExtent packs an extent of a file of less than 4 GiB.
+type shortExtent struct{ start, end uint32 }
 
-func (s span) short() shortSpan { return shortSpan{uint32(s.start), uint32(s.end)} }
+func (s extent) short() shortExtent { return shortExtent{uint32(s.start), uint32(s.end)} }
 
-func (s shortSpan) long() span { return span{int(s.start), int(s.end)} }
+func (s shortExtent) long() extent { return extent{int(s.start), int(s.end)} }
 
-func (l *cellList) add(cell span, f fields) {
+func (l *cellList) add(cell extent, f fields) {
 	if l.n%pieceLen == 0 {
 		l.pieces = append(l.pieces, make([]entry, 0, pieceLen))
 	}
@@ -41,7 +41,7 @@ func (l *cellList) add(cell span, f fields) {
 func (l *cellList) entry(i int) *entry { return &l.pieces[i/pieceLen][i%pieceLen] }
 
 // cellAt is where the cell at index i stands.
-func (nb *Notebook) cellAt(i int) span { return nb.cells.entry(i).cell.long() }
+func (nb *Notebook) cellAt(i int) extent { return nb.cells.entry(i).cell.long() }
 
 // fieldsOf are the fields of the cell at index i.
 func (nb *Notebook) fieldsOf(i int) fields {

@@ -172,8 +172,8 @@ func (c *checker) next(end byte) (more bool) {
 }
 
 // key reads a key and moves on to its value.
-func (c *checker) key() span {
-	key := span{start: c.pos}
+func (c *checker) key() extent {
+	key := extent{start: c.pos}
 	if !c.at('"') {
 		c.unexpected("in place of a key")
 		return key

@@ -5,13 +5,15 @@ import (
 	"io"
 	"slices"
 	"unicode/utf8"
+
+	"github.com/fsmcp/fsmcp/internal/span"
 )
 
 // A Change is one edit of a notebook, not yet applied.
 type Change struct {
 	// Splices are what to do to the file's bytes. There are none where the
 	// file already says what was asked for.
-	Splices []Splice
+	Splices []span.Splice
 	// Index is where the cell stands after the edit (for a delete: stood
 	// before it), Name what it is called, and Type what it is.
 	Index int
@@ -67,7 +69,7 @@ func (nb *Notebook) Insert(after int, kind, source string, rand io.Reader) (Chan
 		}
 		c.Name = id
 	}
-	c.Splices = []Splice{nb.place(after, nb.newCell(after, kind, source, id))}
+	c.Splices = []span.Splice{nb.place(after, nb.newCell(after, kind, source, id))}
 	return c, nil
 }
 
@@ -78,7 +80,7 @@ func (nb *Notebook) Delete(i int) (Change, error) {
 	}
 	f := nb.fieldsOf(i)
 	c := Change{Index: i, Name: nb.name(i), Type: nb.str(f.kind)}
-	c.Splices = []Splice{nb.remove(i)}
+	c.Splices = []span.Splice{nb.remove(i)}
 	return c, nil
 }
 
@@ -101,11 +103,11 @@ func knownType(kind string) bool { return kind == Code || kind == Markdown || ki
 
 // place puts a new cell behind the one at index after. What stands between two
 // cells there, or elsewhere in the list, stands between them as well.
-func (nb *Notebook) place(after int, cell string) Splice {
+func (nb *Notebook) place(after int, cell string) span.Splice {
 	switch n := nb.Len(); {
 	case n == 0:
 		open, closing := nb.hug(nb.inner())
-		return put(span{nb.list.start + 1, nb.list.end - 1}, open+cell+closing)
+		return put(extent{nb.list.start + 1, nb.list.end - 1}, open+cell+closing)
 	case after < 0:
 		return putAt(nb.cellAt(0).start, cell+nb.cellSep(0))
 	default:
@@ -114,16 +116,16 @@ func (nb *Notebook) place(after int, cell string) Splice {
 }
 
 // remove is the opposite of place.
-func (nb *Notebook) remove(i int) Splice {
+func (nb *Notebook) remove(i int) span.Splice {
 	switch n := nb.Len(); {
 	case n == 1:
 		open := nb.between(nb.list.start+1, nb.cellAt(0).start)
 		closing := nb.between(nb.cellAt(0).end, nb.list.end-1)
-		return put(span{nb.list.start + 1, nb.list.end - 1}, nb.unhug(open, closing))
+		return put(extent{nb.list.start + 1, nb.list.end - 1}, nb.unhug(open, closing))
 	case i == 0:
-		return put(span{nb.cellAt(0).start, nb.cellAt(1).start}, "")
+		return put(extent{nb.cellAt(0).start, nb.cellAt(1).start}, "")
 	default:
-		return put(span{nb.cellAt(i - 1).end, nb.cellAt(i).end}, "")
+		return put(extent{nb.cellAt(i - 1).end, nb.cellAt(i).end}, "")
 	}
 }
 
@@ -212,7 +214,7 @@ func (nb *Notebook) newCell(after int, kind, source, id string) string {
 }
 
 func (nb *Notebook) newSource(source string, list layout) string {
-	a := nb.alphabet(span{}, source)
+	a := nb.alphabet(extent{}, source)
 	if !nb.writesLists() {
 		return string(a.quote(nil, source))
 	}
@@ -249,7 +251,7 @@ func (nb *Notebook) clear(c *Change, f fields) {
 	}
 }
 
-func (nb *Notebook) isEmptyArray(v span) bool {
+func (nb *Notebook) isEmptyArray(v extent) bool {
 	return isArray(nb.raw, v) && nb.raw[skipSpace(nb.raw, v.start+1)] == ']'
 }
 
@@ -269,7 +271,7 @@ func (nb *Notebook) retype(c *Change, f fields) {
 	cell := nb.cellAt(c.Index)
 	c.Splices = append(c.Splices, put(f.kind, quoted(c.Type)))
 	drop := unwanted(c.Type)
-	gone := nb.drop(c, cell, func(key string, _ span) bool { return slices.Contains(drop, key) })
+	gone := nb.drop(c, cell, func(key string, _ extent) bool { return slices.Contains(drop, key) })
 	for _, key := range gone {
 		if key == "outputs" || key == "execution_count" {
 			c.Cleared = c.Cleared || nb.ran(f)
@@ -308,7 +310,7 @@ func (nb *Notebook) addMissing(c *Change, f fields) {
 
 // addMember puts a member into an object that has some, behind those that come
 // before it in order.
-func (nb *Notebook) addMember(obj span, order []string, key, value string) Splice {
+func (nb *Notebook) addMember(obj extent, order []string, key, value string) span.Splice {
 	l, _ := nb.objectLayout(obj)
 	text := quoted(key) + l.colon + value
 	place, first, best := 0, 0, -1
@@ -329,7 +331,7 @@ func (nb *Notebook) addMember(obj span, order []string, key, value string) Splic
 
 // drop takes out the members of an object for which out says so, each with one
 // comma, and returns their keys. Neighbours go in one splice.
-func (nb *Notebook) drop(c *Change, obj span, out func(key string, val span) bool) []string {
+func (nb *Notebook) drop(c *Change, obj extent, out func(key string, val extent) bool) []string {
 	var gone []string
 	first, kept, end, before := 0, false, 0, len(c.Splices)
 	members(nb.raw, obj, func(m member) bool {
@@ -345,31 +347,31 @@ func (nb *Notebook) drop(c *Change, obj span, out func(key string, val span) boo
 		case dropped && kept && n > before && c.Splices[n-1].End == int64(end):
 			c.Splices[n-1].End = int64(m.val.end)
 		case dropped && kept:
-			c.Splices = append(c.Splices, put(span{end, m.val.end}, ""))
+			c.Splices = append(c.Splices, put(extent{end, m.val.end}, ""))
 		case !dropped && !kept:
 			// Those before the first one that stays go up to its key.
 			kept = true
 			if len(gone) > 0 {
-				c.Splices = append(c.Splices, put(span{first, m.key.start}, ""))
+				c.Splices = append(c.Splices, put(extent{first, m.key.start}, ""))
 			}
 		}
 		end = m.val.end
 		return true
 	})
 	if len(gone) > 0 && !kept {
-		c.Splices = append(c.Splices, put(span{obj.start + 1, obj.end - 1}, ""))
+		c.Splices = append(c.Splices, put(extent{obj.start + 1, obj.end - 1}, ""))
 	}
 	return gone
 }
 
 // fitMetadata drops from the cell's metadata what another type may hold and
 // this one may not, by the format's schema.
-func (nb *Notebook) fitMetadata(c *Change, cell span) []string {
+func (nb *Notebook) fitMetadata(c *Change, cell extent) []string {
 	metadata := lookup(nb.raw, cell, "metadata")
 	if !isObject(nb.raw, metadata) {
 		return nil
 	}
-	return nb.drop(c, metadata, func(key string, v span) bool {
+	return nb.drop(c, metadata, func(key string, v extent) bool {
 		switch {
 		case c.Type == Code && key == "collapsed":
 			return nb.raw[v.start] != 't' && nb.raw[v.start] != 'f'
@@ -385,7 +387,7 @@ func (nb *Notebook) fitMetadata(c *Change, cell span) []string {
 }
 
 // holdsStrings tells whether v is an object with nothing but strings in it.
-func (nb *Notebook) holdsStrings(v span) bool {
+func (nb *Notebook) holdsStrings(v extent) bool {
 	if !isObject(nb.raw, v) {
 		return false
 	}

@@ -10,6 +10,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/fsmcp/fsmcp/internal/span"
 )
 
 // after is the file after an edit.
@@ -18,7 +20,7 @@ func after(t testing.TB, nb *Notebook, c Change, err error) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(Apply(nb.raw, c.Splices))
+	return string(span.Apply(nb.raw, c.Splices))
 }
 
 func TestReplaceTouchesOnlyLinesThatDiffer(t *testing.T) {

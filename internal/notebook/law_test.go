@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"github.com/fsmcp/fsmcp/internal/span"
 )
 
 // An edit is one call of Replace, Insert or Delete.
@@ -102,7 +104,7 @@ func lawful(t testing.TB, nb *Notebook, e edit) error {
 	if err := inside(nb, e, c.Splices); err != nil {
 		return err
 	}
-	raw := Apply(nb.raw, c.Splices)
+	raw := span.Apply(nb.raw, c.Splices)
 	after, err := Parse(raw)
 	if err != nil {
 		return fmt.Errorf("%w in %.2000s", err, raw)
@@ -137,7 +139,7 @@ func follow(m model, nb *Notebook, e edit, c Change) error {
 }
 
 // inside tells whether splices are in order and within what the edit is about.
-func inside(nb *Notebook, e edit, splices []Splice) error {
+func inside(nb *Notebook, e edit, splices []span.Splice) error {
 	within := nb.list.public()
 	if e.what == "replace" {
 		within = nb.Cell(e.at).Span
@@ -195,7 +197,7 @@ func undone(nb *Notebook, after int, kind, source string) error {
 	if err != nil {
 		return err
 	}
-	with, err := Parse(Apply(nb.raw, c.Splices))
+	with, err := Parse(span.Apply(nb.raw, c.Splices))
 	if err != nil {
 		return err
 	}
@@ -203,7 +205,7 @@ func undone(nb *Notebook, after int, kind, source string) error {
 	if err != nil {
 		return err
 	}
-	if got := Apply(with.raw, back.Splices); !bytes.Equal(got, nb.raw) {
+	if got := span.Apply(with.raw, back.Splices); !bytes.Equal(got, nb.raw) {
 		return fmt.Errorf("insert then delete gave\n%.2000q\nfor\n%.2000q", got, nb.raw)
 	}
 	return nil

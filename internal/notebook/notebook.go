@@ -3,6 +3,8 @@ package notebook
 import (
 	"bytes"
 	"strconv"
+
+	"github.com/fsmcp/fsmcp/internal/span"
 )
 
 // The cell types of nbformat 4.
@@ -12,16 +14,13 @@ const (
 	Raw      = "raw"
 )
 
-// A Span is a half-open range of the file's bytes.
-type Span struct{ Start, End int64 }
-
 // A Notebook is a parsed file. It keeps the bytes it was given, which must not
 // change, and is safe for concurrent use.
 type Notebook struct {
 	raw          []byte
-	top          span
+	top          extent
 	major, minor int
-	list         span // the array of cells; the zero span in nbformat 3
+	list         extent // the array of cells; the zero extent in nbformat 3
 	cells        cellList
 	language     string
 }
@@ -39,20 +38,20 @@ type Cell struct {
 	// Span is the whole cell, and Source its source as the file spells it: the
 	// bytes that count as shown with it. A cell without source has an empty
 	// one at its start.
-	Span, Source Span
+	Span, Source span.Span
 	// Halves counts the halves of surrogate pairs in the source, each of which
 	// reads as U+FFFD.
 	Halves int
 
 	nb   *Notebook
-	text span
+	text extent
 }
 
 // SourceText is the cell's source, decoded and joined.
 func (c Cell) SourceText() string { return c.nb.text(c.text) }
 
 // integer is the number at v: 4, and 4.0 as well.
-func (nb *Notebook) integer(v span) (int, bool) {
+func (nb *Notebook) integer(v extent) (int, bool) {
 	f, err := strconv.ParseFloat(string(nb.raw[v.start:v.end]), 64)
 	if err != nil || f != float64(int32(f)) {
 		return 0, false
@@ -61,7 +60,7 @@ func (nb *Notebook) integer(v span) (int, bool) {
 }
 
 // bytes are the text of a string, none for all else; they may be the file's own.
-func (nb *Notebook) bytes(v span) []byte {
+func (nb *Notebook) bytes(v extent) []byte {
 	if !isString(nb.raw, v) {
 		return nil
 	}
@@ -69,10 +68,10 @@ func (nb *Notebook) bytes(v span) []byte {
 }
 
 // str is the text of a string, "" for all else.
-func (nb *Notebook) str(v span) string { return string(nb.bytes(v)) }
+func (nb *Notebook) str(v extent) string { return string(nb.bytes(v)) }
 
 // attribute is the text of a string that can stand in an attribute, or other.
-func (nb *Notebook) attribute(v span, other string) string {
+func (nb *Notebook) attribute(v extent, other string) string {
 	if s := nb.str(v); fitsAttribute(s) {
 		return s
 	}
@@ -124,7 +123,7 @@ func (nb *Notebook) Cell(i int) Cell {
 		Name:   nb.name(i),
 		Type:   nb.str(f.kind),
 		Span:   at.public(),
-		Source: sourceSpan(at, f).public(),
+		Source: sourceExtent(at, f).public(),
 		nb:     nb,
 		text:   f.source,
 	}
@@ -144,16 +143,16 @@ func (nb *Notebook) Cells() []Cell {
 }
 
 // text is the decoded text of a string or list of strings, "" for all else.
-func (nb *Notebook) text(v span) string {
+func (nb *Notebook) text(v extent) string {
 	text, _, _ := joinText(nil, nb.raw, v)
 	return string(text)
 }
 
-func sourceSpan(cell span, f fields) span {
+func sourceExtent(cell extent, f fields) extent {
 	if f.source.ok() {
 		return f.source
 	}
-	return span{cell.start, cell.start}
+	return extent{cell.start, cell.start}
 }
 
-func (s span) public() Span { return Span{int64(s.start), int64(s.end)} }
+func (s extent) public() span.Span { return span.Span{Start: int64(s.start), End: int64(s.end)} }

@@ -105,7 +105,7 @@ func (nb *Notebook) addOutput(o *outputs, at int) (end int) {
 
 // outputFields are the values of an output that this package knows.
 type outputFields struct {
-	kind, name, text, ename, evalue, traceback span
+	kind, name, text, ename, evalue, traceback extent
 
 	data forms
 }
@@ -113,8 +113,8 @@ type outputFields struct {
 // outputFields finds the known values of the output that starts at at, and
 // tells where it ends; of equal keys the last counts.
 func (nb *Notebook) outputFields(at int) (out outputFields, end int) {
-	end = walkObject(nb.raw, at, func(key span, at int) int {
-		v := span{start: at}
+	end = walkObject(nb.raw, at, func(key extent, at int) int {
+		v := extent{start: at}
 		name := keyOf(nb.raw, key)
 		if string(name) == "data" {
 			out.data, v.end = nb.formsAt(at)
@@ -157,12 +157,12 @@ func (nb *Notebook) addError(o *outputs, out outputFields) {
 }
 
 // traceback joins the frames of a traceback, each from a new line.
-func (nb *Notebook) traceback(v span) []byte {
+func (nb *Notebook) traceback(v extent) []byte {
 	if !isArray(nb.raw, v) {
 		return nb.appendText(nil, v)
 	}
 	var text []byte
-	elements(nb.raw, v, func(frame span) bool {
+	elements(nb.raw, v, func(frame extent) bool {
 		if n := len(text); n > 0 && text[n-1] != '\n' {
 			text = append(text, '\n')
 		}
@@ -173,7 +173,7 @@ func (nb *Notebook) traceback(v span) []byte {
 }
 
 // appendText appends text as it reads, and any other value as JSON.
-func (nb *Notebook) appendText(dst []byte, v span) []byte {
+func (nb *Notebook) appendText(dst []byte, v extent) []byte {
 	dst, _, ok := joinText(dst, nb.raw, v)
 	if ok || !v.ok() {
 		return dst
@@ -182,7 +182,7 @@ func (nb *Notebook) appendText(dst []byte, v span) []byte {
 }
 
 // appendJSON appends the value at v on one line.
-func appendJSON(dst, raw []byte, v span) []byte {
+func appendJSON(dst, raw []byte, v extent) []byte {
 	for at := v.start; at < v.end; {
 		switch b := raw[at]; b {
 		case '"':
@@ -203,8 +203,8 @@ func appendJSON(dst, raw []byte, v span) []byte {
 
 // forms are the forms in which one output is there.
 type forms struct {
-	markdown, latex, svg, plain, json, vendor, html, other span
-	png, jpeg                                              span
+	markdown, latex, svg, plain, json, vendor, html, other extent
+	png, jpeg                                              extent
 	rest                                                   []string // the types that are never shown
 }
 
@@ -217,15 +217,15 @@ func (nb *Notebook) formsAt(at int) (f forms, end int) {
 	if nb.raw[at] != '{' {
 		return f, skipValue(nb.raw, at)
 	}
-	end = walkObject(nb.raw, at, func(key span, at int) int {
-		v := span{at, skipValue(nb.raw, at)}
+	end = walkObject(nb.raw, at, func(key extent, at int) int {
+		v := extent{at, skipValue(nb.raw, at)}
 		nb.addForm(&f, keyOf(nb.raw, key), v)
 		return v.end
 	})
 	return f, end
 }
 
-func (nb *Notebook) addForm(f *forms, name []byte, v span) {
+func (nb *Notebook) addForm(f *forms, name []byte, v extent) {
 	if nb.major < 4 {
 		mime, ok := oldForms[string(name)]
 		if !ok {
@@ -256,7 +256,7 @@ func (nb *Notebook) addForm(f *forms, name []byte, v span) {
 }
 
 // addOther notes a form of a type that is not known by name.
-func (f *forms) addOther(mime string, v span) {
+func (f *forms) addOther(mime string, v extent) {
 	switch {
 	case strings.HasSuffix(mime, "+json") && !isMachinery(mime):
 		f.vendor = v
@@ -309,7 +309,7 @@ func (nb *Notebook) addBundle(o *outputs, f forms) {
 func (nb *Notebook) addPicture(o *outputs, f forms) *Picture {
 	for _, form := range []struct {
 		mime string
-		at   span
+		at   extent
 	}{{"image/png", f.png}, {"image/jpeg", f.jpeg}} {
 		if !form.at.ok() {
 			continue
@@ -327,26 +327,26 @@ func (nb *Notebook) addPicture(o *outputs, f forms) *Picture {
 
 // bestText is the form of an output to show as text. Beside a picture that is
 // only what says more than the picture's place holder does.
-func (nb *Notebook) bestText(f forms, picture bool) span {
+func (nb *Notebook) bestText(f forms, picture bool) extent {
 	plain := f.plain
 	if nb.isPlaceholder(plain) {
-		plain = span{}
+		plain = extent{}
 	}
-	order := []span{f.markdown, f.latex, f.svg, plain, f.json, f.vendor, f.html, f.other, f.plain}
+	order := []extent{f.markdown, f.latex, f.svg, plain, f.json, f.vendor, f.html, f.other, f.plain}
 	if picture {
-		order = []span{f.markdown, f.latex, plain}
+		order = []extent{f.markdown, f.latex, plain}
 	}
 	for _, v := range order {
 		if v.ok() && !nb.isEmptyText(v) {
 			return v
 		}
 	}
-	return span{}
+	return extent{}
 }
 
 // isEmptyText tells whether v is text that says nothing. What takes many bytes
 // to spell says something.
-func (nb *Notebook) isEmptyText(v span) bool {
+func (nb *Notebook) isEmptyText(v extent) bool {
 	var room [maxPlaceholder]byte
 	text, ok := nb.brief(room[:0], v)
 	return ok && len(text) == 0
@@ -357,7 +357,7 @@ const maxPlaceholder = 400
 
 // isPlaceholder tells whether the plain form at v only names the thing that
 // another form shows, as "<Figure size 640x480 with 1 Axes>" does.
-func (nb *Notebook) isPlaceholder(v span) bool {
+func (nb *Notebook) isPlaceholder(v extent) bool {
 	var room [maxPlaceholder]byte
 	text, ok := nb.brief(room[:0], v)
 	if !ok {
@@ -371,7 +371,7 @@ func (nb *Notebook) isPlaceholder(v span) bool {
 }
 
 // brief appends text to dst that takes at most maxPlaceholder bytes of the file.
-func (nb *Notebook) brief(dst []byte, v span) (text []byte, ok bool) {
+func (nb *Notebook) brief(dst []byte, v extent) (text []byte, ok bool) {
 	if v.end-v.start > maxPlaceholder {
 		return nil, false
 	}

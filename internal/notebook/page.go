@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/text"
 )
 
@@ -28,7 +29,7 @@ type CellView struct {
 	Cell  Cell
 	// Shown are the bytes of the source that count as shown. Views of all
 	// lines together show Cell.Source.
-	Shown Span
+	Shown span.Span
 	// First and Last are the numbers of the lines shown; Last is below First
 	// where there are none from First on.
 	First, Last int
@@ -142,12 +143,12 @@ func (nb *Notebook) page(w *writer, v *CellView, f fields, p pager) {
 
 // shownSource is where the source that p wrote stands in the file. What joins
 // two lines counts with the first of them.
-func (nb *Notebook) shownSource(c Cell, f fields, p pager) Span {
+func (nb *Notebook) shownSource(c Cell, f fields, p pager) span.Span {
 	switch {
 	case len(p.source) == 0:
 		return c.Source
 	case p.from == p.to:
-		return Span{c.Source.Start, c.Source.Start}
+		return span.Span{Start: c.Source.Start, End: c.Source.Start}
 	}
 	shown := c.Source
 	if p.from > 0 {
@@ -285,13 +286,13 @@ func countLines(text []byte) int {
 }
 
 // rawAt is where in the file the byte off of the text at v stands.
-func (nb *Notebook) rawAt(v span, off int) int {
+func (nb *Notebook) rawAt(v extent, off int) int {
 	if isString(nb.raw, v) {
 		at, _ := nb.rawIn(v, off)
 		return at
 	}
 	at := v.end
-	elements(nb.raw, v, func(e span) bool {
+	elements(nb.raw, v, func(e extent) bool {
 		at, off = nb.rawIn(e, off)
 		return off > 0
 	})
@@ -300,7 +301,7 @@ func (nb *Notebook) rawAt(v span, off int) int {
 
 // rawIn is where the byte off of the string at lit stands, or the string's end
 // and how many bytes are left to go behind it.
-func (nb *Notebook) rawIn(lit span, off int) (at, left int) {
+func (nb *Notebook) rawIn(lit extent, off int) (at, left int) {
 	for at = lit.start + 1; at < lit.end-1 && off > 0; {
 		if nb.raw[at] != '\\' {
 			run := bytes.IndexByte(nb.raw[at:lit.end-1], '\\')

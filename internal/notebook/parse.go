@@ -39,7 +39,7 @@ type parser struct {
 }
 
 // top are the values of the outermost object that this package knows.
-type top struct{ format, minor, cells, sheets, metadata span }
+type top struct{ format, minor, cells, sheets, metadata extent }
 
 // outermost reads the file's one value.
 func (p *parser) outermost() {
@@ -56,11 +56,11 @@ func (p *parser) outermost() {
 
 // topMember reads a value of the outermost object. Of equal keys the last
 // counts.
-func (p *parser) topMember(key span) {
+func (p *parser) topMember(key extent) {
 	if p.err != nil {
 		return
 	}
-	v := span{start: p.pos}
+	v := extent{start: p.pos}
 	name := keyOf(p.raw, key)
 	if string(name) == "cells" && p.at('[') {
 		p.cells(2)
@@ -111,7 +111,7 @@ func (p *parser) cell(depth int) {
 			return
 		}
 		to := f.named(keyOf(p.raw, key), p.old)
-		v := span{start: p.pos}
+		v := extent{start: p.pos}
 		if to == &f.source {
 			text = p.text(depth + 1)
 		} else {
@@ -129,7 +129,7 @@ func (p *parser) cell(depth int) {
 	case !text:
 		p.fault = notNotebook(f.source.start, "a source that is not text")
 	default:
-		p.nb.cells.add(span{start, p.pos}, f)
+		p.nb.cells.add(extent{start, p.pos}, f)
 	}
 }
 
@@ -146,7 +146,7 @@ func (p *parser) text(depth int) bool {
 
 // named is the field of that name, nil if this package knows none such. old
 // tells that the names of nbformat 3 count too.
-func (f *fields) named(name []byte, old bool) *span {
+func (f *fields) named(name []byte, old bool) *extent {
 	switch string(name) {
 	case "cell_type":
 		return &f.kind
@@ -207,9 +207,9 @@ func (p *parser) finish() error {
 
 // worksheets gathers the cells of nbformat 3, which has several lists of them.
 // They are read a second time: only now it is known what they are.
-func (p *parser) worksheets(sheets span) {
+func (p *parser) worksheets(sheets extent) {
 	p.nb.cells, p.fault, p.old = cellList{}, nil, true
-	elements(p.raw, sheets, func(sheet span) bool {
+	elements(p.raw, sheets, func(sheet extent) bool {
 		if cells := lookup(p.raw, sheet, "cells"); isArray(p.raw, cells) {
 			p.pos = cells.start
 			p.cells(2)

@@ -21,7 +21,7 @@ type Picture struct {
 	Plain string
 
 	raw []byte
-	at  span
+	at  extent
 
 	noted int // where the line that stands for it ends in the text of its outputs
 }
@@ -35,7 +35,7 @@ func (p *Picture) Bytes() []byte {
 }
 
 // packed appends the base64 text at v to dst without its white space.
-func packed(dst, raw []byte, v span) []byte {
+func packed(dst, raw []byte, v extent) []byte {
 	text, _, _ := joinText(dst, raw, v)
 	out := text[:0]
 	for len(text) > 0 {
@@ -56,7 +56,7 @@ var (
 )
 
 // picture looks at the base64 text at v. scratch is room to work in.
-func (nb *Notebook) picture(scratch []byte, v span) (*Picture, []byte, error) {
+func (nb *Notebook) picture(scratch []byte, v extent) (*Picture, []byte, error) {
 	if !isText(nb.raw, v) {
 		return nil, scratch, errNotText
 	}

@@ -73,7 +73,7 @@ func isHalf(in []byte) bool {
 
 // joinText appends the text of v, a string or a list of strings, to dst. ok is
 // false, and dst as it was, where v is something else.
-func joinText(dst, raw []byte, v span) (text []byte, halves int, ok bool) {
+func joinText(dst, raw []byte, v extent) (text []byte, halves int, ok bool) {
 	if isString(raw, v) {
 		dst, _, halves = unquote(dst, raw, v.start)
 		return dst, halves, true
@@ -93,9 +93,9 @@ func joinText(dst, raw []byte, v span) (text []byte, halves int, ok bool) {
 }
 
 // countHalves counts what joinText would, and builds nothing.
-func countHalves(raw []byte, v span) (halves int) {
+func countHalves(raw []byte, v extent) (halves int) {
 	if isArray(raw, v) {
-		elements(raw, v, func(e span) bool {
+		elements(raw, v, func(e extent) bool {
 			halves += countHalves(raw, e)
 			return true
 		})

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/text"
 )
 
@@ -23,7 +24,7 @@ type Part struct {
 type Shown struct {
 	Index  int
 	Name   string
-	Source Span // the bytes of the file that count as shown
+	Source span.Span // the bytes of the file that count as shown
 }
 
 // Options say what Render shows.
@@ -115,7 +116,7 @@ func (nb *Notebook) renderCell(w *writer, i int, o Options) (shown Shown, ok boo
 	}
 	w.odd.Add(w.buf[mark:], i)
 	w.pictures(w.out.pictures)
-	return Shown{i, name, sourceSpan(nb.cellAt(i), f).public()}, true
+	return Shown{i, name, sourceExtent(nb.cellAt(i), f).public()}, true
 }
 
 // writer gathers parts.
@@ -208,7 +209,7 @@ func appendAttribute(dst []byte, key, value string) []byte {
 }
 
 // kind is a cell's type as it can stand in an attribute.
-func (nb *Notebook) kind(v span) string {
+func (nb *Notebook) kind(v extent) string {
 	for _, known := range []string{Code, Markdown, Raw} {
 		if string(nb.bytes(v)) == known {
 			return known
@@ -217,7 +218,7 @@ func (nb *Notebook) kind(v span) string {
 	return nb.attribute(v, "unknown")
 }
 
-func (nb *Notebook) count(v span) (int64, bool) {
+func (nb *Notebook) count(v extent) (int64, bool) {
 	if !v.ok() {
 		return 0, false
 	}

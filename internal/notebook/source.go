@@ -1,6 +1,10 @@
 package notebook
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/fsmcp/fsmcp/internal/span"
+)
 
 // splitLines cuts text behind each line feed.
 func splitLines(text string) []string {
@@ -36,22 +40,22 @@ func (a alphabet) items(dst []byte, lines []string, sep string) []byte {
 }
 
 // setSource gives a cell a new source in the form that the old one has.
-func (nb *Notebook) setSource(i int, f fields, source string) []Splice {
+func (nb *Notebook) setSource(i int, f fields, source string) []span.Splice {
 	if f.source.ok() && nb.text(f.source) == source {
 		return nil
 	}
 	a := nb.alphabet(f.source, source)
 	switch {
 	case !f.source.ok():
-		return []Splice{nb.addSource(i, source)}
+		return []span.Splice{nb.addSource(i, source)}
 	case isString(nb.raw, f.source):
-		return []Splice{put(f.source, string(a.quote(nil, source)))}
+		return []span.Splice{put(f.source, string(a.quote(nil, source)))}
 	}
-	return []Splice{nb.setLines(i, f.source, source, a)}
+	return []span.Splice{nb.setLines(i, f.source, source, a)}
 }
 
 // addSource gives a source to a cell that has none.
-func (nb *Notebook) addSource(i int, source string) Splice {
+func (nb *Notebook) addSource(i int, source string) span.Splice {
 	_, list := nb.cellLayout(i)
 	order := nb.keyOrder(i, nb.str(nb.fieldsOf(i).kind))
 	return nb.addMember(nb.cellAt(i), order, "source", nb.newSource(source, list))
@@ -63,7 +67,7 @@ const maxKeep = 1 << 18
 
 // setLines changes a list of lines into another, and in it only what lies
 // between the lines that both begin with and those that both end with.
-func (nb *Notebook) setLines(i int, list span, source string, a alphabet) Splice {
+func (nb *Notebook) setLines(i int, list extent, source string, a alphabet) span.Splice {
 	items := nb.items(list)
 	if len(items) == 0 || len(items) > maxKeep || source == "" {
 		return put(list, string(a.lines(nil, source, nb.layoutOf(i, list))))
@@ -76,19 +80,19 @@ func (nb *Notebook) setLines(i int, list span, source string, a alphabet) Splice
 	text := string(a.items(nil, lines, sep))
 	switch {
 	case len(out) > 0 && len(lines) > 0:
-		return put(span{out[0].start, out[len(out)-1].end}, text)
+		return put(extent{out[0].start, out[len(out)-1].end}, text)
 	case len(lines) > 0 && head > 0:
 		return putAt(items[head-1].end, sep+text)
 	case len(lines) > 0:
 		return putAt(items[0].start, text+sep)
 	case head > 0:
-		return put(span{items[head-1].end, out[len(out)-1].end}, "")
+		return put(extent{items[head-1].end, out[len(out)-1].end}, "")
 	}
-	return put(span{out[0].start, items[len(out)].start}, "")
+	return put(extent{out[0].start, items[len(out)].start}, "")
 }
 
 // layoutOf is a list's own layout, or that of its neighbours where it is empty.
-func (nb *Notebook) layoutOf(i int, list span) layout {
+func (nb *Notebook) layoutOf(i int, list extent) layout {
 	if l, ok := nb.arrayLayout(list); ok {
 		return l
 	}
@@ -99,14 +103,14 @@ func (nb *Notebook) layoutOf(i int, list span) layout {
 // items are the elements of a list; of one that is too long, enough to tell.
 // They are counted first: of the shortest ones, spans that were moved about
 // while they grow in number would take many times the file's size.
-func (nb *Notebook) items(list span) []span {
+func (nb *Notebook) items(list extent) []extent {
 	n := 0
-	elements(nb.raw, list, func(span) bool {
+	elements(nb.raw, list, func(extent) bool {
 		n++
 		return n <= maxKeep
 	})
-	all := make([]span, 0, n)
-	elements(nb.raw, list, func(v span) bool {
+	all := make([]extent, 0, n)
+	elements(nb.raw, list, func(v extent) bool {
 		all = append(all, v)
 		return len(all) < n
 	})
@@ -115,7 +119,7 @@ func (nb *Notebook) items(list span) []span {
 
 // commonHead is how many of the items source begins with, and what follows
 // them. An item counts only where it ends a line in both.
-func (nb *Notebook) commonHead(items []span, source string) (int, string) {
+func (nb *Notebook) commonHead(items []extent, source string) (int, string) {
 	for n, item := range items {
 		line := nb.str(item)
 		if !strings.HasPrefix(source, line) || !strings.HasSuffix(line, "\n") {
@@ -127,7 +131,7 @@ func (nb *Notebook) commonHead(items []span, source string) (int, string) {
 }
 
 // commonTail is how many of the items source ends with, and what precedes them.
-func (nb *Notebook) commonTail(items []span, source string) (int, string) {
+func (nb *Notebook) commonTail(items []extent, source string) (int, string) {
 	for n := range items {
 		line := nb.str(items[len(items)-1-n])
 		rest, ok := strings.CutSuffix(source, line)

@@ -1,61 +1,22 @@
 package notebook
 
 import (
-	"bytes"
 	"cmp"
-	"io"
 	"slices"
+
+	"github.com/fsmcp/fsmcp/internal/span"
 )
 
-// A Splice puts New in place of the bytes from Start to End of the file.
-type Splice struct {
-	Start, End int64
-	New        []byte
+func put(at extent, text string) span.Splice {
+	return span.Splice{Start: int64(at.start), End: int64(at.end), New: []byte(text)}
 }
 
-// Apply gives the bytes of raw with splices put in, which must be ascending and
-// must not overlap.
-func Apply(raw []byte, splices []Splice) []byte {
-	out := bytes.NewBuffer(make([]byte, 0, Size(raw, splices)))
-	Write(out, raw, splices) // a buffer takes all
-	return out.Bytes()
-}
-
-// Size is how many bytes Apply gives.
-func Size(raw []byte, splices []Splice) int {
-	size := len(raw)
-	for _, s := range splices {
-		size += len(s.New) - int(s.End-s.Start)
-	}
-	return size
-}
-
-// Write writes what Apply gives, for those who need not hold it.
-func Write(w io.Writer, raw []byte, splices []Splice) error {
-	from := int64(0)
-	for _, s := range splices {
-		if _, err := w.Write(raw[from:s.Start]); err != nil {
-			return err
-		}
-		if _, err := w.Write(s.New); err != nil {
-			return err
-		}
-		from = s.End
-	}
-	_, err := w.Write(raw[from:])
-	return err
-}
-
-func put(at span, text string) Splice {
-	return Splice{int64(at.start), int64(at.end), []byte(text)}
-}
-
-func putAt(at int, text string) Splice { return put(span{at, at}, text) }
+func putAt(at int, text string) span.Splice { return put(extent{at, at}, text) }
 
 // tidy puts splices in order and makes one of those that touch. An insertion
 // comes before a removal at the same place.
-func tidy(splices []Splice) []Splice {
-	slices.SortStableFunc(splices, func(a, b Splice) int {
+func tidy(splices []span.Splice) []span.Splice {
+	slices.SortStableFunc(splices, func(a, b span.Splice) int {
 		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End))
 	})
 	out := splices[:0]

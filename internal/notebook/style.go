@@ -11,7 +11,7 @@ import (
 type layout struct{ open, sep, colon, close string }
 
 // objectLayout copies the layout of an object that has a member.
-func (nb *Notebook) objectLayout(obj span) (layout, bool) {
+func (nb *Notebook) objectLayout(obj extent) (layout, bool) {
 	var l layout
 	var first, second, last member
 	members(nb.raw, obj, func(m member) bool {
@@ -38,10 +38,10 @@ func (nb *Notebook) objectLayout(obj span) (layout, bool) {
 }
 
 // arrayLayout copies the layout of an array that has an element.
-func (nb *Notebook) arrayLayout(arr span) (layout, bool) {
+func (nb *Notebook) arrayLayout(arr extent) (layout, bool) {
 	var l layout
-	var first, second, last span
-	elements(nb.raw, arr, func(v span) bool {
+	var first, second, last extent
+	elements(nb.raw, arr, func(v extent) bool {
 		switch {
 		case !first.ok():
 			first = v
@@ -194,7 +194,7 @@ func (nb *Notebook) keyOrder(i int, kind string) []string {
 }
 
 // knownKeys are the keys of a cell that are in defaultOrder, as they come.
-func (nb *Notebook) knownKeys(cell span) []string {
+func (nb *Notebook) knownKeys(cell extent) []string {
 	var keys []string
 	members(nb.raw, cell, func(m member) bool {
 		key := string(keyOf(nb.raw, m.key))
@@ -235,7 +235,7 @@ func index(keys []string, key string) int {
 
 // alphabet is how a source writes what lies beyond ASCII: as it did so far, or
 // as the file does elsewhere. Only a text that needs it is worth the search.
-func (nb *Notebook) alphabet(near span, text string) alphabet {
+func (nb *Notebook) alphabet(near extent, text string) alphabet {
 	if !hasHigh([]byte(text)) && strings.IndexFunc(text, isControl) < 0 {
 		return alphabet{}
 	}

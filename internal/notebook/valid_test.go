@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
+
+	"github.com/fsmcp/fsmcp/internal/span"
 )
 
 // schemas are the format's own, by minor version.
@@ -69,7 +71,7 @@ func TestEditsStayValid(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := validate(schema, Apply(nb.raw, c.Splices)); err != nil {
+			if err := validate(schema, span.Apply(nb.raw, c.Splices)); err != nil {
 				t.Errorf("%s: %v: %v", name, e, err)
 			}
 		}
@@ -176,7 +178,7 @@ func TestEditsLoadInPython(t *testing.T) {
 				t.Fatal(err)
 			}
 			asked++
-			if after := j.ask(Apply(nb.raw, c.Splices)); after != before && after != "valid" {
+			if after := j.ask(span.Apply(nb.raw, c.Splices)); after != before && after != "valid" {
 				t.Errorf("%s: %v: %s before, %s after", name, e, before, after)
 			}
 		}

@@ -7,14 +7,14 @@ import (
 
 // Everything here walks bytes that check has passed.
 
-// A span is a half-open range of the file's bytes. The zero span means that
+// An extent is a half-open range of the file's bytes. The zero extent means that
 // there is nothing: no value of a notebook starts at byte 0.
-type span struct{ start, end int }
+type extent struct{ start, end int }
 
-func (s span) ok() bool { return s.end > 0 }
+func (s extent) ok() bool { return s.end > 0 }
 
 // member is one key and value of an object.
-type member struct{ key, val span }
+type member struct{ key, val extent }
 
 func skipSpace(raw []byte, at int) int {
 	if at < len(raw) && raw[at] > ' ' {
@@ -115,11 +115,11 @@ func skipContainer(raw []byte, at int) int {
 }
 
 // members calls f for each member of the object at obj until f says stop.
-func members(raw []byte, obj span, f func(m member) bool) {
+func members(raw []byte, obj extent, f func(m member) bool) {
 	at := skipSpace(raw, obj.start+1)
 	for raw[at] != '}' {
 		var m member
-		m.key = span{at, skipString(raw, at)}
+		m.key = extent{at, skipString(raw, at)}
 		colon := skipSpace(raw, m.key.end)
 		m.val.start = skipSpace(raw, colon+1)
 		m.val.end = skipValue(raw, m.val.start)
@@ -131,10 +131,10 @@ func members(raw []byte, obj span, f func(m member) bool) {
 }
 
 // elements calls f for each element of the array at arr until f says stop.
-func elements(raw []byte, arr span, f func(v span) bool) {
+func elements(raw []byte, arr extent, f func(v extent) bool) {
 	at := skipSpace(raw, arr.start+1)
 	for raw[at] != ']' {
-		v := span{at, skipValue(raw, at)}
+		v := extent{at, skipValue(raw, at)}
 		if !f(v) {
 			return
 		}
@@ -145,10 +145,10 @@ func elements(raw []byte, arr span, f func(v span) bool) {
 // walkObject calls f for each member of the object at at, with its key and with
 // where its value starts, and f returns where that ends. So what f has to walk
 // anyway is walked once. It returns where the object ends.
-func walkObject(raw []byte, at int, f func(key span, val int) (end int)) int {
+func walkObject(raw []byte, at int, f func(key extent, val int) (end int)) int {
 	at = skipSpace(raw, at+1)
 	for raw[at] != '}' {
-		key := span{at, skipString(raw, at)}
+		key := extent{at, skipString(raw, at)}
 		colon := skipSpace(raw, key.end)
 		end := f(key, skipSpace(raw, colon+1))
 		at = nextValue(raw, end)
@@ -167,7 +167,7 @@ func walkArray(raw []byte, at int, f func(at int) (end int)) int {
 
 // keyOf is the text of a key, or of another string. It is a slice of the file
 // where that has no escape.
-func keyOf(raw []byte, key span) []byte {
+func keyOf(raw []byte, key extent) []byte {
 	inner := raw[key.start+1 : key.end-1]
 	if bytes.IndexByte(inner, '\\') < 0 {
 		return inner
@@ -177,12 +177,12 @@ func keyOf(raw []byte, key span) []byte {
 }
 
 // lookup follows keys down nested objects; the last of equal keys counts.
-func lookup(raw []byte, obj span, keys ...string) span {
+func lookup(raw []byte, obj extent, keys ...string) extent {
 	for _, key := range keys {
 		if !obj.ok() || raw[obj.start] != '{' {
-			return span{}
+			return extent{}
 		}
-		var found span
+		var found extent
 		members(raw, obj, func(m member) bool {
 			if string(keyOf(raw, m.key)) == key {
 				found = m.val
@@ -194,19 +194,19 @@ func lookup(raw []byte, obj span, keys ...string) span {
 	return obj
 }
 
-func isString(raw []byte, v span) bool { return v.ok() && raw[v.start] == '"' }
-func isArray(raw []byte, v span) bool  { return v.ok() && raw[v.start] == '[' }
-func isObject(raw []byte, v span) bool { return v.ok() && raw[v.start] == '{' }
-func isNull(raw []byte, v span) bool   { return v.ok() && raw[v.start] == 'n' }
+func isString(raw []byte, v extent) bool { return v.ok() && raw[v.start] == '"' }
+func isArray(raw []byte, v extent) bool  { return v.ok() && raw[v.start] == '[' }
+func isObject(raw []byte, v extent) bool { return v.ok() && raw[v.start] == '{' }
+func isNull(raw []byte, v extent) bool   { return v.ok() && raw[v.start] == 'n' }
 
 // isText tells whether v is text as notebooks write it: a string, or a list of
 // strings that belong together.
-func isText(raw []byte, v span) bool {
+func isText(raw []byte, v extent) bool {
 	if !isArray(raw, v) {
 		return isString(raw, v)
 	}
 	all := true
-	elements(raw, v, func(e span) bool {
+	elements(raw, v, func(e extent) bool {
 		all = raw[e.start] == '"'
 		return all
 	})

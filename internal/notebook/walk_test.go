@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"testing"
+
+	"github.com/fsmcp/fsmcp/internal/span"
 )
 
 // walks is how many random walks to take: FSMCP_NOTEBOOK_WALKS, or 2,000.
@@ -59,7 +61,7 @@ func walk(t *testing.T, r *rand.Rand, nb *Notebook) (steps int) {
 			t.Errorf("%v: %v", e, err)
 			return
 		}
-		if nb, err = Parse(Apply(nb.raw, c.Splices)); err != nil {
+		if nb, err = Parse(span.Apply(nb.raw, c.Splices)); err != nil {
 			t.Errorf("%v: %v", e, err)
 			return
 		}

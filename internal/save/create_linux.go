@@ -6,11 +6,13 @@ import (
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/fsmcp/fsmcp/internal/span"
 )
 
 // create makes a new file under its final name in one step, which fails if the
 // name was taken meanwhile.
-func (x *Txn) create(c []Splice) (out Outcome, err error) {
+func (x *Txn) create(c []span.Splice) (out Outcome, err error) {
 	dirs, err := x.makeDirs()
 	if err != nil {
 		return Outcome{}, err

@@ -7,6 +7,8 @@ import (
 	"hash"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/fsmcp/fsmcp/internal/span"
 )
 
 const (
@@ -42,7 +44,7 @@ func newFiller(sys Sys, to, from int, old []byte, size int64, sum hash.Hash) *fi
 }
 
 // fill writes the old content (size bytes of from) with the splices applied.
-func (f *filler) fill(size int64, c []Splice) error {
+func (f *filler) fill(size int64, c []span.Splice) error {
 	at := int64(0)
 	for _, s := range c {
 		if err := f.copy(at, s.Start); err != nil {
@@ -135,14 +137,6 @@ func (f *filler) write(p []byte) error {
 	}
 	f.off += int64(len(p))
 	return nil
-}
-
-// newSize is how long size bytes become by the splices.
-func newSize(size int64, c []Splice) int64 {
-	for _, s := range c {
-		size += int64(len(s.New)) - (s.End - s.Start)
-	}
-	return size
 }
 
 // digestOf reads the bytes of a file up to size.

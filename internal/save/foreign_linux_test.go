@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/fsmcp/fsmcp/internal/span"
 )
 
 // foreigner is a program that knows nothing of fsmcp. It does something to the
@@ -154,7 +156,9 @@ const ourLine = "our line\n"
 func meet(t *testing.T, parent string, system poorer, meetings ...meeting) met {
 	t.Helper()
 	return meetDoing(t, parent, system, false, func(s *Saver, path string) (Outcome, error) {
-		return change(s, path, func([]byte) ([]Splice, error) { return []Splice{{0, 0, []byte(ourLine)}}, nil })
+		return change(s, path, func([]byte) ([]span.Splice, error) {
+			return []span.Splice{{Start: 0, End: 0, New: []byte(ourLine)}}, nil
+		})
 	}, meetings...)
 }
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/span"
 )
 
 // desk is a Saver with a folder to work in and a state folder of its own.
@@ -137,13 +138,13 @@ func resolve(path string) (*fsys.Target, error) {
 
 // whole writes a file as Write does: lock, look, replace everything.
 func whole(s *Saver, path, content string) (Outcome, error) {
-	return change(s, path, func(old []byte) ([]Splice, error) {
-		return []Splice{{0, int64(len(old)), []byte(content)}}, nil
+	return change(s, path, func(old []byte) ([]span.Splice, error) {
+		return []span.Splice{{Start: 0, End: int64(len(old)), New: []byte(content)}}, nil
 	})
 }
 
 // change is one careful edit: what f makes of the old bytes is put in their place.
-func change(s *Saver, path string, f func(old []byte) ([]Splice, error)) (Outcome, error) {
+func change(s *Saver, path string, f func(old []byte) ([]span.Splice, error)) (Outcome, error) {
 	return transact(s, path, func(x *Txn) (Outcome, error) {
 		var old []byte
 		var err error

@@ -6,13 +6,15 @@ import (
 	"strconv"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/fsmcp/fsmcp/internal/span"
 )
 
 // overwrite writes the file in place: both contents into the journal first, then
 // the new one over the old one from front to back, so that the next start can
 // finish what was interrupted. Nothing holds other programs back meanwhile. why
 // says why the file cannot be replaced; nil: Options.KeepHardLinks.
-func (x *Txn) overwrite(c []Splice, why error) (Outcome, error) {
+func (x *Txn) overwrite(c []span.Splice, why error) (Outcome, error) {
 	if _, err := x.still(); err != nil {
 		return Outcome{}, err
 	}
@@ -95,7 +97,7 @@ func (x *Txn) undisturbed() error {
 }
 
 // put copies the new content from the journal into the file.
-func (x *Txn) put(fd int, j *journal, c []Splice) (Outcome, error) {
+func (x *Txn) put(fd int, j *journal, c []span.Splice) (Outcome, error) {
 	from, to := changedRange(c, j)
 	if err := x.writeOver(fd, j, from, to); err != nil {
 		return Outcome{}, x.rollBack(fd, j, from, err)
@@ -117,7 +119,7 @@ func (x *Txn) put(fd int, j *journal, c []Splice) (Outcome, error) {
 }
 
 // changedRange is where the new content may differ from the old one.
-func changedRange(c []Splice, j *journal) (from, to int64) {
+func changedRange(c []span.Splice, j *journal) (from, to int64) {
 	if len(c) == 0 {
 		return 0, 0
 	}

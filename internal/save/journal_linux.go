@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/span"
 )
 
 // journal holds both contents of a file that is written in place, old then new,
@@ -40,13 +41,13 @@ const (
 )
 
 // startJournal writes both contents down and syncs them.
-func (x *Txn) startJournal(c []Splice) (*journal, error) {
+func (x *Txn) startJournal(c []span.Splice) (*journal, error) {
 	dir, err := x.st.openPart(journalDir)
 	if err != nil {
 		return nil, err
 	}
 	j := &journal{sys: x.s.sys, dir: dir, fd: -1, path: x.path,
-		dev: x.was.Dev, ino: x.was.Ino, old: x.was.Size, new: newSize(x.was.Size, c)}
+		dev: x.was.Dev, ino: x.was.Ino, old: x.was.Size, new: x.was.Size + span.Growth(c)}
 	if err := x.fillJournal(j, c); err != nil {
 		j.drop()
 		j.close()
@@ -55,7 +56,7 @@ func (x *Txn) startJournal(c []Splice) (*journal, error) {
 	return j, nil
 }
 
-func (x *Txn) fillJournal(j *journal, c []Splice) (err error) {
+func (x *Txn) fillJournal(j *journal, c []span.Splice) (err error) {
 	name, err := x.s.random(10)
 	if err != nil {
 		return err

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/span"
 )
 
 // Where there are neither leases nor unnamed files, a file is written beside its
@@ -134,7 +135,7 @@ func (x *Txn) fail(op string, err error) error {
 // Replace puts the old content with the splices applied in place of the old one
 // and reports what it did. A ctx that is done stops it before it begins, never
 // halfway. A transaction is good for one Replace.
-func (x *Txn) Replace(ctx context.Context, c []Splice) (Outcome, error) {
+func (x *Txn) Replace(ctx context.Context, c []span.Splice) (Outcome, error) {
 	if err := ctx.Err(); err != nil {
 		return Outcome{}, err
 	}
@@ -142,8 +143,8 @@ func (x *Txn) Replace(ctx context.Context, c []Splice) (Outcome, error) {
 		return Outcome{}, errUsed
 	}
 	x.used = true
-	if err := checkSplices(c, x.was.Size); err != nil {
-		return Outcome{}, err
+	if !span.Fit(c, x.was.Size) {
+		return Outcome{}, errSplices
 	}
 	replace := x.swap
 	if x.old == nil {
@@ -183,7 +184,7 @@ func (x *Txn) Remove(ctx context.Context) (Outcome, error) {
 }
 
 // swap replaces an existing file.
-func (x *Txn) swap(c []Splice) (Outcome, error) {
+func (x *Txn) swap(c []span.Splice) (Outcome, error) {
 	temp, err := x.prepare(x.root, c, 0o600)
 	if err != nil {
 		return Outcome{}, err
@@ -298,7 +299,7 @@ func (x *Txn) copyMeta(temp string) error {
 }
 
 // create makes a new file and the folders on the way to it.
-func (x *Txn) create(c []Splice) (out Outcome, err error) {
+func (x *Txn) create(c []span.Splice) (out Outcome, err error) {
 	root, undo, err := x.makeDirs(&out)
 	if err != nil {
 		return Outcome{}, err
@@ -374,7 +375,7 @@ func (x *Txn) makeDirs(out *Outcome) (root *os.Root, undo func(failed bool), err
 }
 
 // prepare writes the new content to a file beside the target.
-func (x *Txn) prepare(root *os.Root, c []Splice, mode fs.FileMode) (name string, err error) {
+func (x *Txn) prepare(root *os.Root, c []span.Splice, mode fs.FileMode) (name string, err error) {
 	if err := x.st.remember(filepath.Dir(x.path)); err != nil {
 		return "", x.fail("note", err)
 	}
@@ -403,9 +404,9 @@ func (x *Txn) prepare(root *os.Root, c []Splice, mode fs.FileMode) (name string,
 	return name, nil
 }
 
-func (x *Txn) fill(w io.Writer, c []Splice) error {
+func (x *Txn) fill(w io.Writer, c []span.Splice) error {
 	at := int64(0)
-	for _, s := range append(c[:len(c):len(c)], Splice{Start: x.was.Size, End: x.was.Size}) {
+	for _, s := range append(c[:len(c):len(c)], span.Splice{Start: x.was.Size, End: x.was.Size}) {
 		if s.Start > at {
 			if _, err := io.Copy(w, io.NewSectionReader(x.old, at, s.Start-at)); err != nil {
 				return err

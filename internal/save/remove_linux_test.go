@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/span"
 )
 
 // rescuing is a Rescue that remembers what it was handed.
@@ -68,7 +69,9 @@ func TestRescue(t *testing.T) {
 			parent := memory(t)
 			for n := 0; ; n++ {
 				r := meetDoing(t, parent, poorer{}, true, func(s *Saver, path string) (Outcome, error) {
-					return change(s, path, func([]byte) ([]Splice, error) { return []Splice{{0, 0, []byte(ourLine)}}, nil })
+					return change(s, path, func([]byte) ([]span.Splice, error) {
+						return []span.Splice{{Start: 0, End: 0, New: []byte(ourLine)}}, nil
+					})
 				}, meeting{n, f})
 				if !r.met {
 					break

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/span"
 )
 
 // Replace puts the old content with the splices applied in place of the old one
@@ -17,7 +18,7 @@ import (
 // program's bytes are in place, with *IOError those that it says; Outcome.Saved
 // counts in either case. A ctx that is done stops it before it begins, never
 // halfway. A transaction is good for one Replace.
-func (x *Txn) Replace(ctx context.Context, c []Splice) (Outcome, error) {
+func (x *Txn) Replace(ctx context.Context, c []span.Splice) (Outcome, error) {
 	if err := ctx.Err(); err != nil {
 		return Outcome{}, err
 	}
@@ -26,15 +27,15 @@ func (x *Txn) Replace(ctx context.Context, c []Splice) (Outcome, error) {
 	}
 	x.used = true
 	defer x.release()
-	if err := checkSplices(c, x.was.Size); err != nil {
-		return Outcome{}, err
+	if !span.Fit(c, x.was.Size) {
+		return Outcome{}, errSplices
 	}
 	out, err := x.replace(c)
 	x.st.tell(&out)
 	return out, err
 }
 
-func (x *Txn) replace(c []Splice) (Outcome, error) {
+func (x *Txn) replace(c []span.Splice) (Outcome, error) {
 	if x.old == nil {
 		out, err := x.create(c)
 		if errors.Is(err, errUnlinkable) {
@@ -82,7 +83,7 @@ func (x *Txn) failIfThere(op string, err error) error {
 }
 
 // swap replaces the file: prepare, exchange, look.
-func (x *Txn) swap(c []Splice) (Outcome, error) {
+func (x *Txn) swap(c []span.Splice) (Outcome, error) {
 	if x.s.sys.AddOnly(x.dir) { // where a temporary name would stay for ever
 		return Outcome{}, x.refuse("exchange", unix.EPERM)
 	}
@@ -112,7 +113,7 @@ func (x *Txn) swap(c []Splice) (Outcome, error) {
 }
 
 // prepare makes the new file: content, metadata, synced.
-func (x *Txn) prepare(c []Splice) (*temp, error) {
+func (x *Txn) prepare(c []span.Splice) (*temp, error) {
 	t, err := x.newTemp(x.dir, x.was.Mode&0o777, 0o600)
 	if err != nil {
 		return nil, x.refuse("create", err)
@@ -124,7 +125,7 @@ func (x *Txn) prepare(c []Splice) (*temp, error) {
 	return t, nil
 }
 
-func (x *Txn) furnish(t *temp, c []Splice) error {
+func (x *Txn) furnish(t *temp, c []span.Splice) error {
 	noted, err := x.st.remember(x.folder())
 	if err != nil {
 		return x.fail("note", err)
@@ -143,8 +144,8 @@ func (x *Txn) furnish(t *temp, c []Splice) error {
 }
 
 // write fills the file and stamps it.
-func (x *Txn) write(t *temp, c []Splice) error {
-	f := newFiller(x.s.sys, t.fd, x.fd, x.known.bytes, newSize(x.was.Size, c), t.sum)
+func (x *Txn) write(t *temp, c []span.Splice) error {
+	f := newFiller(x.s.sys, t.fd, x.fd, x.known.bytes, x.was.Size+span.Growth(c), t.sum)
 	err := f.fill(x.was.Size, c)
 	if errors.Is(err, ErrModified) {
 		return ErrModified

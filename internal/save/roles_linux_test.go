@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/fsmcp/fsmcp/internal/span"
 )
 
 // The test binary plays other processes, too: told a role by the environment, it
@@ -285,8 +287,8 @@ func roleEdit(name string, count int, state, path string) {
 
 // edit puts a marked line in front.
 func edit(s *Saver, path, mark string) error {
-	_, err := change(s, path, func([]byte) ([]Splice, error) {
-		return []Splice{{0, 0, []byte(mark + "\n")}}, nil
+	_, err := change(s, path, func([]byte) ([]span.Splice, error) {
+		return []span.Splice{{Start: 0, End: 0, New: []byte(mark + "\n")}}, nil
 	})
 	return err
 }
@@ -436,8 +438,8 @@ func againstForeign(t *testing.T, how string) (lost int) {
 	d := newDeskIn(t, memory(t))
 	d.open()
 	ours, theirs, saved, tried := d.struggle(how, runs(150), func(path, mark string) (Outcome, error) {
-		return change(d.save, path, func([]byte) ([]Splice, error) {
-			return []Splice{{0, 0, []byte(mark + "\n")}}, nil
+		return change(d.save, path, func([]byte) ([]span.Splice, error) {
+			return []span.Splice{{Start: 0, End: 0, New: []byte(mark + "\n")}}, nil
 		})
 	})
 	content := d.get("f")
@@ -473,8 +475,8 @@ func TestForeignProcessControl(t *testing.T) {
 		d := newDeskIn(t, memory(t))
 		d.open(func(o *Options) { o.Sys = hooked{before: poorer{noLease: true}.before} })
 		d.control(func(path, mark string) (Outcome, error) {
-			return change(d.save, path, func([]byte) ([]Splice, error) {
-				return []Splice{{0, 0, []byte(mark + "\n")}}, nil
+			return change(d.save, path, func([]byte) ([]span.Splice, error) {
+				return []span.Splice{{Start: 0, End: 0, New: []byte(mark + "\n")}}, nil
 			})
 		})
 	})

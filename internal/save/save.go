@@ -112,24 +112,6 @@ func (s *Saver) FoundStateDir() (string, error) {
 	}
 }
 
-// Splice replaces the old bytes [Start, End) by New.
-type Splice struct {
-	Start, End int64
-	New        []byte
-}
-
-// checkSplices refuses what cannot be applied to size old bytes.
-func checkSplices(c []Splice, size int64) error {
-	at := int64(0)
-	for _, s := range c {
-		if s.Start < at || s.End < s.Start || s.End > size {
-			return errSplices
-		}
-		at = s.End
-	}
-	return nil
-}
-
 // Outcome is what a write did.
 type Outcome struct {
 	Stamp             fsys.Stamp // of the file as it is now

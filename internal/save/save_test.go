@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/fsmcp/fsmcp/internal/span"
 )
 
 // What holds on every system; with -tags fsys_portable Linux tries it out on what
@@ -20,8 +22,8 @@ func TestReplace(t *testing.T) {
 		d := newDesk(t, func(o *Options) { o.Durability = how })
 		path := d.put("f", "old content")
 		os.Chmod(path, 0o640)
-		out, err := change(d.save, path, func([]byte) ([]Splice, error) {
-			return []Splice{{0, 3, []byte("new")}, {3, 3, []byte("er")}, {11, 11, []byte("!")}}, nil
+		out, err := change(d.save, path, func([]byte) ([]span.Splice, error) {
+			return []span.Splice{{Start: 0, End: 3, New: []byte("new")}, {Start: 3, End: 3, New: []byte("er")}, {Start: 11, End: 11, New: []byte("!")}}, nil
 		})
 		if err != nil || out.Created || out.InPlace || out.DurabilityUnknown || out.StateInTemp != "" {
 			t.Errorf("%+v, %v", out, err)
@@ -49,7 +51,7 @@ func TestNewFile(t *testing.T) {
 	}
 	defer x.Close()
 	d.put("g", "theirs")
-	if _, err := x.Replace(t.Context(), []Splice{{0, 0, []byte("ours")}}); !errors.Is(err, ErrExists) {
+	if _, err := x.Replace(t.Context(), []span.Splice{{Start: 0, End: 0, New: []byte("ours")}}); !errors.Is(err, ErrExists) {
 		t.Errorf("%v", err)
 	}
 	d.want("g", "theirs")
@@ -77,7 +79,7 @@ func TestChangedMeanwhile(t *testing.T) {
 			}
 			defer x.Close()
 			c.act(path)
-			if _, err := x.Replace(t.Context(), []Splice{{0, 3, []byte("new")}}); !errors.Is(err, c.err) {
+			if _, err := x.Replace(t.Context(), []span.Splice{{Start: 0, End: 3, New: []byte("new")}}); !errors.Is(err, c.err) {
 				t.Errorf("%v", err)
 			}
 			d.want("f", c.file)
@@ -134,8 +136,8 @@ func TestManyWriters(t *testing.T) {
 		all.Go(func() {
 			for n := range 10 {
 				mark := fmt.Sprintf("w%d-%d\n", w, n)
-				_, err := change(d.save, path, func([]byte) ([]Splice, error) {
-					return []Splice{{0, 0, []byte(mark)}}, nil
+				_, err := change(d.save, path, func([]byte) ([]span.Splice, error) {
+					return []span.Splice{{Start: 0, End: 0, New: []byte(mark)}}, nil
 				})
 				if err != nil {
 					t.Errorf("%s: %v", mark, err)
@@ -196,7 +198,7 @@ func TestErrorsSpeak(t *testing.T) {
 // however the file is written.
 func TestBefore(t *testing.T) {
 	replace := func(x *Txn) (Outcome, error) {
-		return x.Replace(t.Context(), []Splice{{0, int64(len("old")) * int64(min(1, x.was.Size)), []byte("new")}})
+		return x.Replace(t.Context(), []span.Splice{{Start: 0, End: int64(len("old")) * int64(min(1, x.was.Size)), New: []byte("new")}})
 	}
 	for name, c := range map[string]struct {
 		options func(*Options)

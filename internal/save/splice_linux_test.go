@@ -12,10 +12,12 @@ import (
 
 	"golang.org/x/sys/unix"
 	"pgregory.net/rapid"
+
+	"github.com/fsmcp/fsmcp/internal/span"
 )
 
 // naive applies splices to bytes in memory.
-func naive(old []byte, c []Splice) []byte {
+func naive(old []byte, c []span.Splice) []byte {
 	var b []byte
 	at := int64(0)
 	for _, s := range c {
@@ -36,12 +38,12 @@ func TestSplicesProperty(t *testing.T) {
 				old := rapid.SliceOfN(rapid.Byte(), 0, 300).Draw(rt, "old")
 				cuts := rapid.SliceOfN(rapid.Int64Range(0, int64(len(old))), 0, 12).Draw(rt, "cuts")
 				slices.Sort(cuts)
-				var c []Splice
+				var c []span.Splice
 				for i := 0; i+1 < len(cuts); i += 2 {
-					c = append(c, Splice{cuts[i], cuts[i+1], rapid.SliceOfN(rapid.Byte(), 0, 50).Draw(rt, "new")})
+					c = append(c, span.Splice{Start: cuts[i], End: cuts[i+1], New: rapid.SliceOfN(rapid.Byte(), 0, 50).Draw(rt, "new")})
 				}
 				path := d.put("f", string(old))
-				if _, err := change(d.save, path, func([]byte) ([]Splice, error) { return c, nil }); err != nil {
+				if _, err := change(d.save, path, func([]byte) ([]span.Splice, error) { return c, nil }); err != nil {
 					rt.Fatal(err)
 				}
 				if want := naive(old, c); d.get("f") != string(want) {
@@ -76,7 +78,7 @@ func TestSplicesOfLongFiles(t *testing.T) {
 				at := func() int64 { return rand.Int64N(int64(size)) }
 				cuts := []int64{at(), at(), at(), at()}
 				slices.Sort(cuts)
-				c := []Splice{{cuts[0], cuts[1], noise(fillBuffer + 3)}, {cuts[2], cuts[3], []byte("short")}}
+				c := []span.Splice{{Start: cuts[0], End: cuts[1], New: noise(fillBuffer + 3)}, {Start: cuts[2], End: cuts[3], New: []byte("short")}}
 				for _, known := range []bool{false, true} {
 					path := d.put("f", string(old))
 					_, err := transact(d.save, path, func(x *Txn) (Outcome, error) {
@@ -137,7 +139,7 @@ func TestReplaceInConstantMemory(t *testing.T) {
 			defer x.Close()
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			if _, err := x.Replace(t.Context(), []Splice{{32 << 20, 32<<20 + 1, []byte("x")}}); err != nil {
+			if _, err := x.Replace(t.Context(), []span.Splice{{Start: 32 << 20, End: 32<<20 + 1, New: []byte("x")}}); err != nil {
 				t.Fatal(err)
 			}
 			runtime.ReadMemStats(&after)
@@ -151,10 +153,10 @@ func TestReplaceInConstantMemory(t *testing.T) {
 func TestBadSplices(t *testing.T) {
 	d := newDesk(t)
 	path := d.put("f", "0123456789")
-	for _, c := range [][]Splice{
-		{{-1, 2, nil}}, {{3, 2, nil}}, {{0, 11, nil}}, {{0, 5, nil}, {4, 6, nil}}, {{5, 6, nil}, {0, 1, nil}},
+	for _, c := range [][]span.Splice{
+		{{Start: -1, End: 2, New: nil}}, {{Start: 3, End: 2, New: nil}}, {{Start: 0, End: 11, New: nil}}, {{Start: 0, End: 5, New: nil}, {Start: 4, End: 6, New: nil}}, {{Start: 5, End: 6, New: nil}, {Start: 0, End: 1, New: nil}},
 	} {
-		if _, err := change(d.save, path, func([]byte) ([]Splice, error) { return c, nil }); err == nil {
+		if _, err := change(d.save, path, func([]byte) ([]span.Splice, error) { return c, nil }); err == nil {
 			t.Errorf("%v was taken", c)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/span"
 )
 
 func (d *desk) begin(name string) (*Txn, error) {
@@ -49,7 +50,7 @@ func TestCreateExists(t *testing.T) {
 			}
 			defer x.Close()
 			d.put("f", "theirs")
-			if _, err := x.Replace(t.Context(), []Splice{{0, 0, []byte("ours")}}); !errors.Is(err, ErrExists) {
+			if _, err := x.Replace(t.Context(), []span.Splice{{Start: 0, End: 0, New: []byte("ours")}}); !errors.Is(err, ErrExists) {
 				t.Errorf("%v", err)
 			}
 			d.want("f", "theirs")
@@ -62,7 +63,7 @@ func TestCreateExists(t *testing.T) {
 			defer x.Close()
 			os.Mkdir(d.path("a"), 0o755)
 			os.Symlink("/tmp", d.path("a/b"))
-			if _, err := x.Replace(t.Context(), []Splice{{0, 0, []byte("ours")}}); err == nil {
+			if _, err := x.Replace(t.Context(), []span.Splice{{Start: 0, End: 0, New: []byte("ours")}}); err == nil {
 				t.Error("went through a link that appeared meanwhile")
 			}
 			os.Remove(d.path("a/b"))
@@ -75,7 +76,7 @@ func TestCreateExists(t *testing.T) {
 			defer x.Close()
 			os.MkdirAll(d.path("c/d"), 0o755)
 			os.WriteFile(d.path("c/d/f"), []byte("theirs"), 0o644)
-			if _, err := x.Replace(t.Context(), []Splice{{0, 0, []byte("ours")}}); !errors.Is(err, ErrExists) {
+			if _, err := x.Replace(t.Context(), []span.Splice{{Start: 0, End: 0, New: []byte("ours")}}); !errors.Is(err, ErrExists) {
 				t.Errorf("%v", err)
 			}
 			d.want("c/d/f", "theirs")
@@ -93,7 +94,7 @@ func TestVanished(t *testing.T) {
 				t.Fatal(err)
 			}
 			os.Remove(d.path("f"))
-			if _, err := x.Replace(t.Context(), []Splice{{0, 3, []byte("new")}}); !errors.Is(err, ErrVanished) {
+			if _, err := x.Replace(t.Context(), []span.Splice{{Start: 0, End: 3, New: []byte("new")}}); !errors.Is(err, ErrVanished) {
 				t.Errorf("%v", err)
 			}
 			x.Close()
@@ -105,7 +106,7 @@ func TestVanished(t *testing.T) {
 			}
 			defer x.Close()
 			os.RemoveAll(d.dir)
-			if _, err := x.Replace(t.Context(), []Splice{{0, 3, []byte("new")}}); !errors.Is(err, ErrVanished) {
+			if _, err := x.Replace(t.Context(), []span.Splice{{Start: 0, End: 3, New: []byte("new")}}); !errors.Is(err, ErrVanished) {
 				t.Errorf("with its folder: %v", err)
 			}
 			os.Mkdir(d.dir, 0o755)
@@ -114,7 +115,7 @@ func TestVanished(t *testing.T) {
 			}
 			defer x.Close()
 			os.RemoveAll(d.dir)
-			if _, err := x.Replace(t.Context(), []Splice{{0, 0, []byte("new")}}); !errors.Is(err, ErrVanished) {
+			if _, err := x.Replace(t.Context(), []span.Splice{{Start: 0, End: 0, New: []byte("new")}}); !errors.Is(err, ErrVanished) {
 				t.Errorf("folder of a new file: %v", err)
 			}
 		})
@@ -178,7 +179,7 @@ func TestLeaseHoldsBack(t *testing.T) {
 		t.Error("nobody was held back")
 	case <-time.After(20 * time.Millisecond):
 	}
-	if _, err := x.Replace(t.Context(), []Splice{{0, 3, []byte("new")}}); !errors.Is(err, ErrModified) {
+	if _, err := x.Replace(t.Context(), []span.Splice{{Start: 0, End: 3, New: []byte("new")}}); !errors.Is(err, ErrModified) {
 		t.Errorf("%v", err)
 	}
 	<-opened // Replace lets go, the caller need not hurry
@@ -214,14 +215,14 @@ func TestReplaceOnce(t *testing.T) {
 	defer x.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := x.Replace(ctx, []Splice{{0, 3, []byte("new")}}); !errors.Is(err, context.Canceled) {
+	if _, err := x.Replace(ctx, []span.Splice{{Start: 0, End: 3, New: []byte("new")}}); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 	d.want("f", "old")
-	if _, err := x.Replace(t.Context(), []Splice{{0, 3, []byte("new")}}); err != nil {
+	if _, err := x.Replace(t.Context(), []span.Splice{{Start: 0, End: 3, New: []byte("new")}}); err != nil {
 		t.Errorf("%v", err)
 	}
-	if _, err := x.Replace(t.Context(), []Splice{{0, 3, []byte("newer")}}); err == nil {
+	if _, err := x.Replace(t.Context(), []span.Splice{{Start: 0, End: 3, New: []byte("newer")}}); err == nil {
 		t.Error("replaced twice")
 	}
 	d.want("f", "new")
@@ -385,7 +386,7 @@ func TestKnownBytesAreNotReadAgain(t *testing.T) {
 				x.Known(old, func() [32]byte { return sha256.Sum256(old) })
 			}
 			reads = 0
-			out, err := x.Replace(context.Background(), []Splice{{0, 3, []byte("new")}})
+			out, err := x.Replace(context.Background(), []span.Splice{{Start: 0, End: 3, New: []byte("new")}})
 			if x.sum == nil || *x.sum != sha256.Sum256(old) || (reads == 0) != known {
 				t.Errorf("known %v: %d reads, digest %x", known, reads, x.sum)
 			}
@@ -472,7 +473,7 @@ func TestModifiedSinceBegin(t *testing.T) {
 			}
 			defer x.Close()
 			rename(d.path("f"), "theirs")
-			if _, err := x.Replace(t.Context(), []Splice{{0, 3, []byte("new")}}); !errors.Is(err, ErrModified) {
+			if _, err := x.Replace(t.Context(), []span.Splice{{Start: 0, End: 3, New: []byte("new")}}); !errors.Is(err, ErrModified) {
 				t.Errorf("%v", err)
 			}
 			d.want("f", "theirs")

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/text"
 )
 
@@ -47,7 +48,7 @@ type Sum [32]byte
 
 // Part is a shown range of a large file with the hash of its bytes.
 type Part struct {
-	Span
+	span.Span
 	Sum Sum
 }
 
@@ -65,11 +66,11 @@ type Record struct {
 	// overlap, and some may be of an older state of the file: each proves its own
 	// bytes alone.
 	Parts []Part
-	Shown Ranges // raw bytes shown
+	Shown span.Set // raw bytes shown
 	// Told are raw bytes that only a reminder has shown. Another agent may have been
 	// the one that saw it: they let an edit through that knows them by heart, and
 	// nothing else.
-	Told   Ranges
+	Told   span.Set
 	Origin Origin
 	// Enc is how the bytes were read or written: a change may leave too little
 	// in a legacy charset for it to be recognised again.

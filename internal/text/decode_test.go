@@ -6,6 +6,8 @@ import (
 	"math/rand"
 	"strings"
 	"testing"
+
+	"github.com/fsmcp/fsmcp/internal/span"
 )
 
 // encodeAs is s in a charset, which must hold it.
@@ -323,7 +325,7 @@ func FuzzRoundTrip(f *testing.F) {
 			return
 		}
 		p := d.Page(1, 0, 0)
-		if p.Last != d.Lines() || p.More || p.Shown != (Span{0, int64(len(raw))}) {
+		if p.Last != d.Lines() || p.More || p.Shown != (span.Span{Start: 0, End: int64(len(raw))}) {
 			t.Fatalf("whole page: %d of %d lines, %+v of %d", p.Last, d.Lines(), p.Shown, len(raw))
 		}
 		if n := bytes.Count(p.Body, []byte{'\n'}); p.Last > 0 && n != p.Last-1 {

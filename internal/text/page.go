@@ -5,13 +5,12 @@ import (
 	"math"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/fsmcp/fsmcp/internal/span"
 )
 
 // noBound stands for a limit that was not given.
 const noBound = math.MaxInt
-
-// Span is a range of bytes of the file, End excluded.
-type Span struct{ Start, End int64 }
 
 // Page is what an answer shows of a file. A page without lines (First is 0)
 // means that nothing is there, or, where More is set, that not even the first
@@ -24,7 +23,7 @@ type Page struct {
 	First, Last int
 	// Shown is the range of the file that Body shows, line endings included,
 	// and the byte order mark where line 1 is shown from its begin.
-	Shown Span
+	Shown span.Span
 	// Raw are the bytes of that range, as they were read for Body.
 	Raw []byte
 	// Total is the number of lines of the file, -1 where it is not known.

@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/fsmcp/fsmcp/internal/span"
 )
 
 func doc(t testing.TB, raw string) *Doc {
@@ -23,34 +25,34 @@ func TestPage(t *testing.T) {
 		first, limit, maxBody int
 		body                  string
 		last                  int
-		shown                 Span
+		shown                 span.Span
 		more                  bool
 	}{
-		{"all", "a\nb\n", 1, 0, 0, "1\ta\n2\tb", 2, Span{0, 4}, false},
-		{"offset 0 is 1", "a\nb\n", 0, 0, 0, "1\ta\n2\tb", 2, Span{0, 4}, false},
-		{"no final newline", "a\nb", 1, 0, 0, "1\ta\n2\tb", 2, Span{0, 3}, false},
-		{"window", "a\nb\nc\nd\n", 2, 2, 0, "2\tb\n3\tc", 3, Span{2, 6}, true},
-		{"empty lines", "\n\nx\n\n", 1, 0, 0, "1\t\n2\t\n3\tx\n4\t", 4, Span{0, 5}, false},
-		{"crlf", "a\r\nb\r\n", 1, 0, 0, "1\ta\n2\tb", 2, Span{0, 6}, false},
-		{"mixed", "a\r\nb\nc\r\n", 2, 1, 0, "2\tb", 2, Span{3, 5}, true},
-		{"lone CR stays beside LF", "a\rb\nc\n", 1, 0, 0, "1\ta\rb\n2\tc", 2, Span{0, 6}, false},
-		{"CR alone ends lines", "a\rb\r", 1, 0, 0, "1\ta\n2\tb", 2, Span{0, 4}, false},
-		{"CRCRLF", "a\r\r\nb", 1, 0, 0, "1\ta\r\n2\tb", 2, Span{0, 5}, false},
-		{"bom belongs to line 1", "\xEF\xBB\xBFa\nb", 1, 1, 0, "1\ta", 1, Span{0, 5}, true},
-		{"bom not to line 2", "\xEF\xBB\xBFa\nb", 2, 1, 0, "2\tb", 2, Span{5, 6}, false},
-		{"bom alone", "\xEF\xBB\xBF", 1, 0, 0, "", 0, Span{0, 3}, false},
-		{"utf-16", "\xFF\xFEa\x00\r\x00\n\x00\xE9\x00", 1, 0, 0, "1\ta\n2\té", 2, Span{0, 10}, false},
-		{"utf-16, second line", "\xFF\xFEa\x00\r\x00\n\x00\xE9\x00", 2, 0, 0, "2\té", 2, Span{8, 10}, false},
-		{"stray", "one two three \xFF\xFF four\nx", 1, 0, 0, "1\tone two three \\xFF\\xFF four\n2\tx", 2, Span{0, 23}, false},
-		{"maxBody fits exactly", "aaa\nbbb\nccc\n", 1, 0, 11, "1\taaa\n2\tbbb", 2, Span{0, 8}, true},
-		{"maxBody stops before", "aaa\nbbb\nccc\n", 1, 0, 10, "1\taaa", 1, Span{0, 4}, true},
-		{"maxBody, last line", "aaa\nbbb", 1, 0, 11, "1\taaa\n2\tbbb", 2, Span{0, 7}, false},
-		{"first line too long", "aaaaaaaaaa\nb\n", 1, 0, 5, "", 0, Span{}, true},
-		{"last line too long", "b\naaaaaaaaaa", 2, 0, 5, "", 0, Span{}, true},
-		{"stray makes it too long", "text\xE9 with a stray byte\n", 1, 0, 25, "", 0, Span{}, true},
-		{"past the end", "a\nb\n", 3, 0, 0, "", 0, Span{}, false},
-		{"past the end without newline", "a\nb", 3, 0, 0, "", 0, Span{}, false},
-		{"empty", "", 1, 0, 0, "", 0, Span{}, false},
+		{"all", "a\nb\n", 1, 0, 0, "1\ta\n2\tb", 2, span.Span{Start: 0, End: 4}, false},
+		{"offset 0 is 1", "a\nb\n", 0, 0, 0, "1\ta\n2\tb", 2, span.Span{Start: 0, End: 4}, false},
+		{"no final newline", "a\nb", 1, 0, 0, "1\ta\n2\tb", 2, span.Span{Start: 0, End: 3}, false},
+		{"window", "a\nb\nc\nd\n", 2, 2, 0, "2\tb\n3\tc", 3, span.Span{Start: 2, End: 6}, true},
+		{"empty lines", "\n\nx\n\n", 1, 0, 0, "1\t\n2\t\n3\tx\n4\t", 4, span.Span{Start: 0, End: 5}, false},
+		{"crlf", "a\r\nb\r\n", 1, 0, 0, "1\ta\n2\tb", 2, span.Span{Start: 0, End: 6}, false},
+		{"mixed", "a\r\nb\nc\r\n", 2, 1, 0, "2\tb", 2, span.Span{Start: 3, End: 5}, true},
+		{"lone CR stays beside LF", "a\rb\nc\n", 1, 0, 0, "1\ta\rb\n2\tc", 2, span.Span{Start: 0, End: 6}, false},
+		{"CR alone ends lines", "a\rb\r", 1, 0, 0, "1\ta\n2\tb", 2, span.Span{Start: 0, End: 4}, false},
+		{"CRCRLF", "a\r\r\nb", 1, 0, 0, "1\ta\r\n2\tb", 2, span.Span{Start: 0, End: 5}, false},
+		{"bom belongs to line 1", "\xEF\xBB\xBFa\nb", 1, 1, 0, "1\ta", 1, span.Span{Start: 0, End: 5}, true},
+		{"bom not to line 2", "\xEF\xBB\xBFa\nb", 2, 1, 0, "2\tb", 2, span.Span{Start: 5, End: 6}, false},
+		{"bom alone", "\xEF\xBB\xBF", 1, 0, 0, "", 0, span.Span{Start: 0, End: 3}, false},
+		{"utf-16", "\xFF\xFEa\x00\r\x00\n\x00\xE9\x00", 1, 0, 0, "1\ta\n2\té", 2, span.Span{Start: 0, End: 10}, false},
+		{"utf-16, second line", "\xFF\xFEa\x00\r\x00\n\x00\xE9\x00", 2, 0, 0, "2\té", 2, span.Span{Start: 8, End: 10}, false},
+		{"stray", "one two three \xFF\xFF four\nx", 1, 0, 0, "1\tone two three \\xFF\\xFF four\n2\tx", 2, span.Span{Start: 0, End: 23}, false},
+		{"maxBody fits exactly", "aaa\nbbb\nccc\n", 1, 0, 11, "1\taaa\n2\tbbb", 2, span.Span{Start: 0, End: 8}, true},
+		{"maxBody stops before", "aaa\nbbb\nccc\n", 1, 0, 10, "1\taaa", 1, span.Span{Start: 0, End: 4}, true},
+		{"maxBody, last line", "aaa\nbbb", 1, 0, 11, "1\taaa\n2\tbbb", 2, span.Span{Start: 0, End: 7}, false},
+		{"first line too long", "aaaaaaaaaa\nb\n", 1, 0, 5, "", 0, span.Span{}, true},
+		{"last line too long", "b\naaaaaaaaaa", 2, 0, 5, "", 0, span.Span{}, true},
+		{"stray makes it too long", "text\xE9 with a stray byte\n", 1, 0, 25, "", 0, span.Span{}, true},
+		{"past the end", "a\nb\n", 3, 0, 0, "", 0, span.Span{}, false},
+		{"past the end without newline", "a\nb", 3, 0, 0, "", 0, span.Span{}, false},
+		{"empty", "", 1, 0, 0, "", 0, span.Span{}, false},
 	} {
 		d := doc(t, c.raw)
 		p := d.Page(c.first, c.limit, c.maxBody)
@@ -112,24 +114,24 @@ func TestColumnPage(t *testing.T) {
 		name, raw             string
 		line, column, maxBody int
 		body                  string
-		shown                 Span
+		shown                 span.Span
 		next                  int
 		cut, more             bool
 	}{
-		{"whole line", "abc\ndef\n", 2, 1, 0, "2\tdef", Span{4, 8}, 0, false, false},
-		{"from column 2", "abc\ndef\n", 1, 2, 0, "1\tbc", Span{1, 4}, 0, false, true},
-		{"cut", "abcdef\n", 1, 1, 5, "1\tabc", Span{0, 3}, 4, true, true},
-		{"goes on", "abcdef\n", 1, 4, 5, "1\tdef", Span{3, 7}, 0, false, false},
-		{"never within a character", "aé日x", 1, 1, 6, "1\taé", Span{0, 3}, 3, true, true},
-		{"code points count", "aé日x", 1, 3, 0, "1\t日x", Span{3, 7}, 0, false, false},
-		{"at least one", "日本", 1, 1, 3, "1\t日", Span{0, 3}, 2, true, true},
-		{"empty line", "a\n\nb", 2, 1, 0, "2\t", Span{2, 3}, 0, false, true},
-		{"bom", "\xEF\xBB\xBFabc", 1, 1, 4, "1\tab", Span{0, 5}, 3, true, true},
-		{"crlf", "abc\r\nx", 1, 3, 0, "1\tc", Span{2, 5}, 0, false, true},
-		{"stray is one column", "xyz some more \xFF\xFF text", 1, 15, 11, "1\t\\xFF\\xFF ", Span{14, 17}, 18, true, true},
-		{"utf-16", "\xFF\xFEa\x00=\xD8\x00\xDEb\x00", 1, 2, 7, "1\t😀b", Span{4, 10}, 0, false, false},
-		{"past the line", "abc\n", 1, 4, 0, "", Span{}, 0, false, false},
-		{"no such line", "abc\n", 2, 1, 0, "", Span{}, 0, false, false},
+		{"whole line", "abc\ndef\n", 2, 1, 0, "2\tdef", span.Span{Start: 4, End: 8}, 0, false, false},
+		{"from column 2", "abc\ndef\n", 1, 2, 0, "1\tbc", span.Span{Start: 1, End: 4}, 0, false, true},
+		{"cut", "abcdef\n", 1, 1, 5, "1\tabc", span.Span{Start: 0, End: 3}, 4, true, true},
+		{"goes on", "abcdef\n", 1, 4, 5, "1\tdef", span.Span{Start: 3, End: 7}, 0, false, false},
+		{"never within a character", "aé日x", 1, 1, 6, "1\taé", span.Span{Start: 0, End: 3}, 3, true, true},
+		{"code points count", "aé日x", 1, 3, 0, "1\t日x", span.Span{Start: 3, End: 7}, 0, false, false},
+		{"at least one", "日本", 1, 1, 3, "1\t日", span.Span{Start: 0, End: 3}, 2, true, true},
+		{"empty line", "a\n\nb", 2, 1, 0, "2\t", span.Span{Start: 2, End: 3}, 0, false, true},
+		{"bom", "\xEF\xBB\xBFabc", 1, 1, 4, "1\tab", span.Span{Start: 0, End: 5}, 3, true, true},
+		{"crlf", "abc\r\nx", 1, 3, 0, "1\tc", span.Span{Start: 2, End: 5}, 0, false, true},
+		{"stray is one column", "xyz some more \xFF\xFF text", 1, 15, 11, "1\t\\xFF\\xFF ", span.Span{Start: 14, End: 17}, 18, true, true},
+		{"utf-16", "\xFF\xFEa\x00=\xD8\x00\xDEb\x00", 1, 2, 7, "1\t😀b", span.Span{Start: 4, End: 10}, 0, false, false},
+		{"past the line", "abc\n", 1, 4, 0, "", span.Span{}, 0, false, false},
+		{"no such line", "abc\n", 2, 1, 0, "", span.Span{}, 0, false, false},
 	} {
 		p := doc(t, c.raw).ColumnPage(c.line, c.column, 0, c.maxBody)
 		if string(p.Body) != c.body || p.Shown != c.shown || p.NextColumn != c.next || p.Cut != c.cut || p.More != c.more {

@@ -4,14 +4,16 @@ import (
 	"context"
 	"io"
 	"unicode/utf8"
+
+	"github.com/fsmcp/fsmcp/internal/span"
 )
 
 // A Piece is a part of a scanned file, cut to whole characters.
 type Piece struct {
-	Text string
-	Raw  []byte // the bytes that Text stands for
-	Span        // where they are in the file
-	eol  byte
+	Text      string
+	Raw       []byte // the bytes that Text stands for
+	span.Span        // where they are in the file
+	eol       byte
 }
 
 // Number shows the piece as numbered lines, the first of which is in line first.
@@ -44,7 +46,7 @@ func (s *Scan) Piece(ctx context.Context, r io.ReaderAt, start, end int64) (Piec
 	if used < 0 {
 		return Piece{}, ErrBinary
 	}
-	return Piece{Text: text, Raw: raw[:used], Span: Span{start, start + int64(used)}, eol: eol}, nil
+	return Piece{Text: text, Raw: raw[:used], Span: span.Span{Start: start, End: start + int64(used)}, eol: eol}, nil
 }
 
 // prefix reads the whole characters of raw. What a legacy charset cannot hold

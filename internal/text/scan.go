@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 	"unicode/utf8"
+
+	"github.com/fsmcp/fsmcp/internal/span"
 )
 
 // headSize is how much of a file a Scan looks at to tell its charset.
@@ -405,7 +407,7 @@ func (s *Scan) pageAt(ctx context.Context, r io.ReaderAt, start int64, first, li
 		default:
 			v.rawEnds(start, ends)
 			p.LineEnds = ends
-			p.Shown = Span{from, ends[len(ends)-1]}
+			p.Shown = span.Span{Start: from, End: ends[len(ends)-1]}
 			p.Raw = all[:p.Shown.End-from]
 			p.More = p.Shown.End < size
 			return p, nil
@@ -519,7 +521,7 @@ func (s *Scan) columnAt(ctx context.Context, r io.ReaderAt, at int64, w place) (
 	}
 	v.rawEnds(at, end)
 	p.LineEnds = end
-	p.Shown = Span{from, end[0]}
+	p.Shown = span.Span{Start: from, End: end[0]}
 	p.Raw = all[:p.Shown.End-from]
 	p.More = p.Shown.End < size
 	p.Total = s.total()

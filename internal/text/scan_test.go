@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/fsmcp/fsmcp/internal/span"
 )
 
 // small is a scan with tiny chunks and marks, so that every boundary is met.
@@ -217,7 +219,7 @@ func TestDeepColumnsOfALongLine(t *testing.T) {
 	const column = 9_000_001
 	g.seen = 0
 	p, err := s.ColumnPage(ctx, g, 1, column, 0, 1000)
-	if err != nil || !p.Cut || p.Shown != (Span{column - 1, column + 997}) || p.NextColumn != column+998 {
+	if err != nil || !p.Cut || p.Shown != (span.Span{Start: column - 1, End: column + 997}) || p.NextColumn != column+998 {
 		t.Fatalf("%+v, %v", p, err)
 	}
 	if g.seen > column+200_000 {

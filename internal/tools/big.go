@@ -9,7 +9,7 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/edit"
 	"github.com/fsmcp/fsmcp/internal/fsys"
-	"github.com/fsmcp/fsmcp/internal/save"
+	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/state"
 	"github.com/fsmcp/fsmcp/internal/text"
 )
@@ -48,7 +48,7 @@ func (h *House) look(ctx context.Context, call Call, s *spot, f *fsys.File, stam
 
 // stand leaves out of the record what is not in its place any more, and reports
 // whether there was such. It looks at what touches spans, nil: at all.
-func (b *big) stand(spans []state.Span) (lost bool, err error) {
+func (b *big) stand(spans []span.Span) (lost bool, err error) {
 	b.rec.Parts, lost, err = standing(b.file, b.rec.Parts, spans)
 	b.rec.Shown = shownBy(b.rec.Parts)
 	return lost, err
@@ -79,7 +79,7 @@ func (e *editing) inBig(ctx context.Context, s *spot, f *fsys.File, stamp fsys.S
 	if err != nil {
 		return nil, b.unmatched(ctx, e.args.OldString, err)
 	}
-	if err := b.seen(ctx, spansOf(splices)); err != nil {
+	if err := b.seen(ctx, span.Replaced(splices)); err != nil {
 		return nil, err
 	}
 	parts, err := carryParts(f, stamp.Size, b.rec.Parts, splices)
@@ -91,10 +91,10 @@ func (e *editing) inBig(ctx context.Context, s *spot, f *fsys.File, stamp fsys.S
 	if err != nil {
 		return nil, err
 	}
-	size := stamp.Size + growth(lengths(splices))
+	size := stamp.Size + span.Growth(splices)
 	rec := state.Record{Parts: parts, Shown: shownBy(parts), Origin: state.ByEdit, Enc: b.scan.Enc()}
 	if size <= state.WholeHash { // from now on the file is compared as a whole
-		if rec.Hash, err = sumSpliced(f, stamp.Size, splices, state.Span{End: size}); err != nil {
+		if rec.Hash, err = sumSpliced(f, stamp.Size, splices, span.Span{End: size}); err != nil {
 			return nil, err
 		}
 		rec.Parts = nil
@@ -109,10 +109,10 @@ func (e *editing) inBig(ctx context.Context, s *spot, f *fsys.File, stamp fsys.S
 }
 
 // touched are the parts that show what splices replace.
-func (b *big) touched(splices []save.Splice) (out []state.Part) {
-	spans := spansOf(splices)
+func (b *big) touched(splices []span.Splice) (out []state.Part) {
+	spans := span.Replaced(splices)
 	for _, p := range b.rec.Parts {
-		if touches(p.Span, spans) {
+		if p.Touches(spans) {
 			out = append(out, p)
 		}
 	}
@@ -147,7 +147,7 @@ func (b *big) shownInFull(ctx context.Context) error {
 const mostInBig = 100_000
 
 // search finds what to replace, and by what, as a stream.
-func (b *big) search(ctx context.Context, req edit.Request) ([]save.Splice, error) {
+func (b *big) search(ctx context.Context, req edit.Request) ([]span.Splice, error) {
 	enc := b.scan.Enc()
 	needle, err := edit.NewNeedle(req.Old, enc.Unit(), enc.Encode)
 	if err != nil {
@@ -165,16 +165,12 @@ func (b *big) search(ctx context.Context, req edit.Request) ([]save.Splice, erro
 	if err != nil {
 		return nil, err
 	}
-	splices := make([]save.Splice, len(res.Splices))
-	for i, s := range res.Splices {
-		splices[i] = save.Splice{Start: s.Start, End: s.End, New: s.New}
-	}
-	return splices, nil
+	return res.Splices, nil
 }
 
 // seen is the gate of a big file: the matches must have been shown. Where they
 // were not and fit, the error shows them, and the same call passes next time.
-func (b *big) seen(ctx context.Context, spans []state.Span) error {
+func (b *big) seen(ctx context.Context, spans []span.Span) error {
 	lost, err := b.stand(spans)
 	if err != nil {
 		return err
@@ -212,10 +208,10 @@ func (b *big) seen(ctx context.Context, spans []state.Span) error {
 
 // matches shows places with what stands around them, and has them count as shown;
 // it is empty where that is too much.
-func (b *big) matches(ctx context.Context, hidden state.Ranges) (string, error) {
-	var all state.Ranges
+func (b *big) matches(ctx context.Context, hidden span.Set) (string, error) {
+	var all span.Set
 	for _, m := range hidden {
-		all = all.Add(state.Span{Start: max(0, m.Start-aroundMatch), End: min(b.stamp.Size, m.End+aroundMatch)})
+		all = all.Add(span.Span{Start: max(0, m.Start-aroundMatch), End: min(b.stamp.Size, m.End+aroundMatch)})
 		if all.Len() > showMatches {
 			return "", nil
 		}
@@ -241,7 +237,7 @@ func (b *big) matches(ctx context.Context, hidden state.Ranges) (string, error) 
 
 // fragment shows a raw span of the file, cut to whole characters, and returns
 // what it shows: the very bytes are hashed, for the file may change meanwhile.
-func (b *big) fragment(ctx context.Context, s state.Span) (string, state.Part, error) {
+func (b *big) fragment(ctx context.Context, s span.Span) (string, state.Part, error) {
 	p, err := b.scan.Piece(ctx, b.file, s.Start, s.End)
 	if err != nil {
 		return "", state.Part{}, err
@@ -250,12 +246,12 @@ func (b *big) fragment(ctx context.Context, s state.Span) (string, state.Part, e
 	if err != nil {
 		return "", state.Part{}, err
 	}
-	part := state.Part{Span: state.Span(p.Span), Sum: sha256.Sum256(p.Raw)}
+	part := state.Part{Span: p.Span, Sum: sha256.Sum256(p.Raw)}
 	return fmt.Sprintf("(from within line %d)\n%s", line, p.Number(line)), part, nil
 }
 
 // calls names the Read calls that show spans.
-func (b *big) calls(ctx context.Context, spans state.Ranges) (string, error) {
+func (b *big) calls(ctx context.Context, spans span.Set) (string, error) {
 	var calls []string
 	for _, s := range spans[:min(len(spans), callsNamed)] {
 		line, err := b.scan.LineAt(ctx, b.file, s.Start)
@@ -307,7 +303,7 @@ func (b *big) unmatched(ctx context.Context, old string, err error) error {
 }
 
 // region shows the first place as it will be, with some text around it.
-func (b *big) region(ctx context.Context, s save.Splice, added string, beside int) (string, error) {
+func (b *big) region(ctx context.Context, s span.Splice, added string, beside int) (string, error) {
 	const side = 200
 	before, err := b.scan.Piece(ctx, b.file, max(0, s.Start-side), s.Start)
 	if err != nil {
@@ -338,5 +334,5 @@ func (b *big) region(ctx context.Context, s save.Splice, added string, beside in
 		}
 	}
 	l.text = head + tail
-	return regionIn(l, []edit.Splice{{Start: len(head), End: len(head), New: added}}, line, beside), nil
+	return regionIn(l, []span.Splice{{Start: int64(len(head)), End: int64(len(head)), New: []byte(added)}}, line, beside), nil
 }

@@ -5,13 +5,14 @@ import (
 	"fmt"
 
 	"github.com/fsmcp/fsmcp/internal/edit"
+	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/state"
 	"github.com/fsmcp/fsmcp/internal/text"
 )
 
 // aim tells what of a file's text, as it is now, a call would replace. nil stands
 // for a call that replaces all of it.
-type aim func() ([]state.Span, error)
+type aim func() ([]span.Span, error)
 
 // demand is what of a file a call has to have been shown.
 type demand uint8
@@ -47,8 +48,8 @@ type outlook struct {
 	*House
 	call  Call
 	held  *held
-	shown state.Ranges // with what the error shows
-	above string       // what it shows already
+	shown span.Set // with what the error shows
+	above string   // what it shows already
 
 	next  string // ends the sentence that it counts as shown
 	below string // what it shows beside
@@ -56,7 +57,7 @@ type outlook struct {
 
 // look fills in what to say.
 func (o *outlook) look(at aim, want demand) {
-	var spans []state.Span
+	var spans []span.Span
 	if at != nil {
 		var err error
 		if spans, err = at(); err != nil {
@@ -67,11 +68,11 @@ func (o *outlook) look(at aim, want demand) {
 	c := o.held
 	what, hidden := "%s of the file were", o.shown.Missing(c.stamp.Size)
 	heading := "These lines were never shown before; they count as shown now too:"
-	show := func() (string, state.Ranges, bool) { return o.rest(o.call, c, hidden, o.above) }
+	show := func() (string, span.Set, bool) { return o.rest(o.call, c, hidden, o.above) }
 	if want == itsMatches {
 		what, hidden = "The text that this call would replace (%s) was", unseen(o.shown, spans)
 		heading = "The text that this call would replace was never shown before; it counts as shown now too:"
-		show = func() (string, state.Ranges, bool) { return o.matches(o.call, c, o.shown, hidden, o.above) }
+		show = func() (string, span.Set, bool) { return o.matches(o.call, c, o.shown, hidden, o.above) }
 	}
 	if len(hidden) == 0 {
 		o.next = ", so the same call may be made again at once:"
@@ -103,13 +104,13 @@ func notNow(err error) string {
 // where the old text is not known.
 func (h *House) changedMuch(call Call, c *held, at aim, diff numbered) error {
 	c.toldOf(call)
-	calls, note := h.readCalls(call, c, state.Ranges{{End: c.stamp.Size}}), ""
+	calls, note := h.readCalls(call, c, span.Set{{End: c.stamp.Size}}), ""
 	if at != nil {
 		spans, err := at()
 		if err != nil {
 			note = notNow(err)
 		}
-		var near state.Ranges
+		var near span.Set
 		for _, s := range spans[:min(len(spans), callsNamed)] {
 			near = near.Add(c.around(s))
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/history"
 	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/save"
+	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/state"
 )
 
@@ -28,7 +29,7 @@ type change struct {
 	// nil otherwise.
 	fromHash func() state.Sum
 	// splices turn them into the new ones.
-	splices []save.Splice
+	splices []span.Splice
 	// remove says that the file is to be taken away instead.
 	remove bool
 	// record is readFileState once the new bytes are in place; its stamp is

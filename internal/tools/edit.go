@@ -14,6 +14,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/save"
+	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/state"
 	"github.com/fsmcp/fsmcp/internal/text"
 )
@@ -114,7 +115,7 @@ func (e *editing) request(s *spot) edit.Request {
 // found are the places that an edit replaces in a text.
 type found struct {
 	res     edit.Result
-	splices []save.Splice // on the raw bytes
+	splices []span.Splice // on the raw bytes
 }
 
 // find looks for them.
@@ -148,7 +149,7 @@ func (e *editing) inHeld(s *spot, old *fsys.File) (*change, error) {
 	if f.res.Rule == edit.Exact {
 		known = known.Union(rec.Told)
 	}
-	if hidden := unseen(known, spansOf(f.splices)); len(hidden) > 0 {
+	if hidden := unseen(known, span.Replaced(f.splices)); len(hidden) > 0 {
 		return nil, e.neverShown(e.call, c, rec, hidden)
 	}
 	return e.replacing(s, c, rec, f)
@@ -158,7 +159,7 @@ func (e *editing) inHeld(s *spot, old *fsys.File) (*change, error) {
 // all of the file where the user wants that. It returns the record as it stands for
 // the file's present bytes; miss is why nothing was found.
 func (e *editing) gated(c *held, f found, miss error) (state.Record, error) {
-	at := func() ([]state.Span, error) { return spansOf(f.splices), miss }
+	at := func() ([]span.Span, error) { return span.Replaced(f.splices), miss }
 	full := e.Preferences().Gate == GateFull
 	switch {
 	case len(c.raw) == 0: // nothing to be shown
@@ -174,7 +175,7 @@ func (e *editing) gated(c *held, f found, miss error) (state.Record, error) {
 	if full {
 		return e.gate(e.call, c, at)
 	}
-	spans := spansOf(f.splices)
+	spans := span.Replaced(f.splices)
 	rec, lost := c.standing(spans)
 	if rec.Parts != nil && (miss != nil || len(unseen(rec.Shown, spans)) > 0) {
 		rec, lost = c.standing(nil)
@@ -189,12 +190,11 @@ func (e *editing) gated(c *held, f found, miss error) (state.Record, error) {
 
 // replacing plans splices of a file of which rec tells what was shown.
 func (e *editing) replacing(s *spot, c *held, rec state.Record, f found) (*change, error) {
-	moves := lengths(f.splices)
-	size := c.stamp.Size + growth(moves)
+	size := c.stamp.Size + span.Growth(f.splices)
 	if size <= state.WholeHash && c.byParts() { // from now on the file is compared as a whole
 		rec, _ = c.standing(nil)
 	}
-	moved := state.Record{Shown: rec.Shown.Through(moves, true), Told: rec.Told.Through(moves, false), Origin: state.ByEdit, Enc: rec.Enc}
+	moved := state.Record{Shown: rec.Shown.Through(f.splices, true), Told: rec.Told.Through(f.splices, false), Origin: state.ByEdit, Enc: rec.Enc}
 	if size > state.WholeHash {
 		var err error
 		if moved.Parts, err = c.carried(rec, f.splices, moved.Shown); err != nil {
@@ -222,7 +222,7 @@ func (e *editing) places(count int) texts {
 }
 
 // carried are the parts of a large file once splices are made.
-func (c *held) carried(rec state.Record, splices []save.Splice, shown state.Ranges) ([]state.Part, error) {
+func (c *held) carried(rec state.Record, splices []span.Splice, shown span.Set) ([]state.Part, error) {
 	if rec.Parts == nil {
 		return partsOf(bytes.NewReader(c.raw), c.stamp.Size, splices, shown)
 	}
@@ -235,10 +235,10 @@ const hashAside = 32 << 10
 // becoming works out the new file: its hash, and its bytes if it is small. Of a large
 // one the hash is worked out on the side, together with that of the old one: both
 // begin alike, and that is hashed once.
-func (c *held) becoming(splices []save.Splice, size int64) func() (state.Sum, []byte) {
+func (c *held) becoming(splices []span.Splice, size int64) func() (state.Sum, []byte) {
 	var content []byte
 	if size <= state.KeepContent {
-		content = splicedBytes(c.raw, splices, size)
+		content = span.Apply(c.raw, splices)
 	}
 	if size <= hashAside {
 		sum := state.Sum(sha256.Sum256(content))
@@ -247,7 +247,7 @@ func (c *held) becoming(splices []save.Splice, size int64) func() (state.Sum, []
 	sums := sync.OnceValues(func() (was, is state.Sum) { return sumsOf(c.raw, splices, size) })
 	if c.hashed || c.rec.Content != nil && c.rec.Hash != (state.Sum{}) && c.unchanged() {
 		sums = sync.OnceValues(func() (was, is state.Sum) {
-			is, _ = sumSpliced(bytes.NewReader(c.raw), c.stamp.Size, splices, state.Span{End: size})
+			is, _ = sumSpliced(bytes.NewReader(c.raw), c.stamp.Size, splices, span.Span{End: size})
 			return was, is
 		})
 	} else {
@@ -341,30 +341,17 @@ func placeList(many *edit.AmbiguousError) string {
 }
 
 // rawSplices brings splices of the text to the bytes of the file.
-func rawSplices(d *text.Doc, splices []edit.Splice) ([]save.Splice, error) {
-	out := make([]save.Splice, len(splices))
+func rawSplices(d *text.Doc, splices []span.Splice) ([]span.Splice, error) {
+	out := make([]span.Splice, len(splices))
 	for i, s := range splices {
-		added, err := d.Enc.Encode(s.New)
-		if err != nil {
-			return nil, err
+		added := s.New
+		if !d.Enc.IsUTF8() {
+			var err error
+			if added, err = d.Enc.Encode(string(s.New)); err != nil {
+				return nil, err
+			}
 		}
-		out[i] = save.Splice{Start: d.RawOffset(s.Start), End: d.RawOffset(s.End), New: added}
+		out[i] = span.Splice{Start: d.RawOffset(int(s.Start)), End: d.RawOffset(int(s.End)), New: added}
 	}
 	return out, nil
-}
-
-func spansOf(splices []save.Splice) []state.Span {
-	out := make([]state.Span, len(splices))
-	for i, s := range splices {
-		out[i] = state.Span{Start: s.Start, End: s.End}
-	}
-	return out
-}
-
-func growth(moves []state.Splice) int64 {
-	var n int64
-	for _, m := range moves {
-		n += m.New - (m.End - m.Start)
-	}
-	return n
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/perm"
+	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/state"
 	"github.com/fsmcp/fsmcp/internal/text"
 )
@@ -129,7 +130,7 @@ func (c *held) content() []byte {
 func (c *held) byParts() bool { return !c.whole && len(c.raw) > state.WholeHash }
 
 // recorded is the record of the file's present bytes, of which so much was shown.
-func (c *held) recorded(shown state.Ranges, origin state.Origin) state.Record {
+func (c *held) recorded(shown span.Set, origin state.Origin) state.Record {
 	rec := c.stamped(state.Record{Shown: shown, Origin: origin, Content: c.content()})
 	switch {
 	case c.byParts():
@@ -154,7 +155,7 @@ func (c *held) stamped(rec state.Record) state.Record {
 // standing is the record as it stands for the file's present bytes. lost says that
 // something that was shown is not there any more. Of a record of parts it looks at
 // those that touch spans, nil: at all of them.
-func (c *held) standing(spans []state.Span) (rec state.Record, lost bool) {
+func (c *held) standing(spans []span.Span) (rec state.Record, lost bool) {
 	if c.rec.Parts == nil {
 		switch {
 		case !c.unchanged():
@@ -207,7 +208,7 @@ func (h *House) gate(call Call, c *held, at aim) (state.Record, error) {
 }
 
 // withShown returns the record of the file's present bytes with more that was shown.
-func (c *held) withShown(rec state.Record, shown state.Ranges) state.Record {
+func (c *held) withShown(rec state.Record, shown span.Set) state.Record {
 	rec.Shown = rec.Shown.Union(shown)
 	if c.byParts() {
 		for _, p := range partsIn(c.raw, shown) {
@@ -219,7 +220,7 @@ func (c *held) withShown(rec state.Record, shown state.Ranges) state.Record {
 
 // rest shows all that was never shown below what an error shows already, where
 // that fits.
-func (h *House) rest(call Call, c *held, unseen state.Ranges, above string) (body string, shown state.Ranges, ok bool) {
+func (h *House) rest(call Call, c *held, unseen span.Set, above string) (body string, shown span.Set, ok bool) {
 	if unseen.Len()+int64(len(above)) > showUnseen {
 		return "", nil, false
 	}
@@ -235,7 +236,7 @@ func notRead(name string) error {
 
 // matches shows the places of a call that were not shown, each with what stands
 // around it, where that fits.
-func (h *House) matches(call Call, c *held, shown state.Ranges, spans []state.Span, above string) (body string, all state.Ranges, ok bool) {
+func (h *House) matches(call Call, c *held, shown span.Set, spans []span.Span, above string) (body string, all span.Set, ok bool) {
 	for _, m := range spans {
 		if shown.Covers(m) {
 			continue
@@ -252,7 +253,7 @@ func (h *House) matches(call Call, c *held, shown state.Ranges, spans []state.Sp
 }
 
 // unseen are the spans that were not shown.
-func unseen(shown state.Ranges, spans []state.Span) (out state.Ranges) {
+func unseen(shown span.Set, spans []span.Span) (out span.Set) {
 	for _, m := range spans {
 		if !shown.Covers(m) {
 			out = append(out, m)
@@ -263,7 +264,7 @@ func unseen(shown state.Ranges, spans []state.Span) (out state.Ranges) {
 
 // neverShown is the refusal of an Edit some of whose matches were never shown. Where
 // they fit, it shows them with their surroundings, and the same call passes next time.
-func (h *House) neverShown(call Call, c *held, rec state.Record, hidden state.Ranges) error {
+func (h *House) neverShown(call Call, c *held, rec state.Record, hidden span.Set) error {
 	slug := slugPartlyRead
 	if !c.known {
 		slug = slugNotRead
@@ -279,7 +280,7 @@ func (h *House) neverShown(call Call, c *held, rec state.Record, hidden state.Ra
 }
 
 // around widens a raw span by some characters on each side.
-func (c *held) around(s state.Span) state.Span {
+func (c *held) around(s span.Span) span.Span {
 	t := c.doc.Text
 	start, end := c.doc.TextOffset(s.Start), c.doc.TextOffset(s.End)
 	for i := 0; i < aroundMatch && start > 0; i++ {
@@ -290,12 +291,12 @@ func (c *held) around(s state.Span) state.Span {
 		_, n := utf8.DecodeRuneInString(t[end:])
 		end += n
 	}
-	return state.Span{Start: c.doc.RawOffset(start), End: c.doc.RawOffset(end)}
+	return span.Span{Start: c.doc.RawOffset(start), End: c.doc.RawOffset(end)}
 }
 
 // fragments shows spans exactly as far as they go, each with its line and
 // column.
-func fragments(d *text.Doc, spans state.Ranges) string {
+func fragments(d *text.Doc, spans span.Set) string {
 	l := linesOf(d)
 	var parts []string
 	for _, s := range spans {
@@ -315,7 +316,7 @@ const (
 )
 
 // readCalls names Read calls that show spans, as much of them as each is served.
-func (h *House) readCalls(call Call, c *held, spans state.Ranges) string {
+func (h *House) readCalls(call Call, c *held, spans span.Set) string {
 	l, r := linesOf(c.doc), h.counting(call)
 	var calls []string
 	first, last := 0, 0

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/fsmcp/fsmcp/internal/state"
+	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/text"
 )
 
@@ -103,10 +103,10 @@ func (l lines) show(start, end int) (body string, from, to int) {
 }
 
 // showAll renders several raw spans and returns what of them was shown.
-func showAll(d *text.Doc, spans state.Ranges) (string, state.Ranges) {
+func showAll(d *text.Doc, spans span.Set) (string, span.Set) {
 	l := linesOf(d)
 	var parts []string
-	var shown state.Ranges
+	var shown span.Set
 	at := -1
 	for _, s := range spans {
 		start, end := max(d.TextOffset(s.Start), at), d.TextOffset(s.End)
@@ -116,7 +116,7 @@ func showAll(d *text.Doc, spans state.Ranges) (string, state.Ranges) {
 		}
 		body, from, to := l.show(start, end)
 		parts = append(parts, body)
-		shown = shown.Add(state.Span{Start: min(s.Start, d.RawOffset(from)), End: max(s.End, d.RawOffset(to))})
+		shown = shown.Add(span.Span{Start: min(s.Start, d.RawOffset(from)), End: max(s.End, d.RawOffset(to))})
 		at = to
 	}
 	return strings.Join(parts, "\n"), shown

@@ -11,6 +11,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/media"
 	"github.com/fsmcp/fsmcp/internal/notebook"
+	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/state"
 	"github.com/fsmcp/fsmcp/internal/text"
 	"github.com/fsmcp/fsmcp/internal/tokens"
@@ -128,10 +129,10 @@ func (v *viewing) cells(ctx context.Context) (*Result, error) {
 	if len(view.Shown) == 0 && view.Next < v.nb.Len() {
 		return v.beginning(ctx, view.Next), nil
 	}
-	shown := make(state.Ranges, 0, len(view.Shown))
+	shown := make(span.Set, 0, len(view.Shown))
 	for _, s := range view.Shown {
 		if s.Source.Start < s.Source.End { // a cell may have no source
-			shown = append(shown, state.Span(s.Source))
+			shown = append(shown, s.Source)
 		}
 	}
 	v.rec.Shown = v.rec.Shown.Union(shown)
@@ -194,7 +195,7 @@ func (v *viewing) lines(ctx context.Context, i int, name string, o notebook.Cell
 		}
 		view = v.nb.RenderCell(i, o)
 	}
-	v.rec.Shown = v.rec.Shown.Add(state.Span(view.Shown))
+	v.rec.Shown = v.rec.Shown.Add(view.Shown)
 	onward := ""
 	if view.More && name == "" {
 		onward = fmt.Sprintf("(Lines %d-%d of the cell's %d are shown, the last perhaps in part. No cell_id leads to the rest: what names this cell are ids of other cells.)", view.First, view.Last, view.Total)

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"sync"
@@ -15,7 +16,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/notebook"
 	"github.com/fsmcp/fsmcp/internal/perm"
-	"github.com/fsmcp/fsmcp/internal/save"
+	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/state"
 	"github.com/fsmcp/fsmcp/internal/text"
 )
@@ -191,14 +192,14 @@ func cellCode(err error) int {
 // cellSeen is the gate by cell: its source must have been shown. Where it was
 // not and fits, the error shows it, and the same call passes next time.
 func (e *cellEditing) cellSeen(cell notebook.Cell, c *held, rec state.Record) error {
-	if rec.Shown.Covers(state.Span(cell.Source)) {
+	if rec.Shown.Covers(cell.Source) {
 		return nil
 	}
 	small := cell.Source.End-cell.Source.Start <= showUnseen
 	if !small || !e.passed(e.call, cell.SourceText()) {
 		return refuse(slugPartlyRead, "%s Cell %s of %s was never shown in full. Call Read with cell_id %s, then make the same call again.", notReadWords, cell.Name, c.name, quoted(e.args.CellID))
 	}
-	rec.Shown = rec.Shown.Add(state.Span(cell.Source))
+	rec.Shown = rec.Shown.Add(cell.Source)
 	e.call.whenSent(func() { e.call.Session.files.Put(c.path, c.stamped(rec)) })
 	return refuse(slugPartlyRead, "%s Cell %s of %s was never shown. Here is its source; it counts as shown now: check it, then make the same call again.\n%s",
 		notReadWords, cell.Name, c.name, text.EscapeFrame(cell.SourceText()))
@@ -228,18 +229,14 @@ func (h *House) changedNotebook(call Call, c *held) error {
 
 // change turns an edit into what commit takes.
 func (e *cellEditing) change(s *spot, c *held, rec state.Record, nb *notebook.Notebook, done notebook.Change) (*change, error) {
-	splices := make([]save.Splice, len(done.Splices))
-	for i, sp := range done.Splices {
-		splices[i] = save.Splice{Start: sp.Start, End: sp.End, New: sp.New}
-	}
-	size := notebook.Size(c.raw, done.Splices)
+	size := int64(len(c.raw)) + span.Growth(done.Splices)
 	after := sync.OnceValues(func() (sum state.Sum, content []byte) {
 		if size <= mostParsed {
-			content = notebook.Apply(c.raw, done.Splices)
+			content = span.Apply(c.raw, done.Splices)
 			return sha256.Sum256(content), content
 		}
 		h := sha256.New()
-		notebook.Write(h, c.raw, done.Splices) // a hash takes all
+		_, _ = io.Copy(h, span.NewReader(c.raw, done.Splices)) // a hash takes all
 		h.Sum(sum[:0])
 		return sum, nil
 	})
@@ -249,10 +246,9 @@ func (e *cellEditing) change(s *spot, c *held, rec state.Record, nb *notebook.No
 			go e.call.Session.parseAhead(c.path, content, sum)
 		}
 	})
-	moves := lengths(splices)
 	return &change{
-		stamp: c.stamp, from: c.raw, fromHash: c.hash, splices: splices,
-		record: state.Record{Shown: rec.Shown.Through(moves, true), Origin: state.ByEdit}, after: after,
+		stamp: c.stamp, from: c.raw, fromHash: c.hash, splices: done.Splices,
+		record: state.Record{Shown: rec.Shown.Through(done.Splices, true), Origin: state.ByEdit}, after: after,
 		differs: func() texts { return e.texts(nb, done) },
 		result: &Result{
 			Blocks: e.answer(s, nb, done).Blocks,

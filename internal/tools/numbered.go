@@ -7,7 +7,7 @@ import (
 
 	"github.com/aymanbagabas/go-udiff"
 
-	"github.com/fsmcp/fsmcp/internal/state"
+	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/text"
 )
 
@@ -27,13 +27,13 @@ const sameLooks = "(Lines that look the same here differ in their line ending.)"
 // gone, "+9<tab>text" is line 9 that is there now.
 type numbered struct {
 	lines   []numberedLine
-	splices []state.Splice // on the raw old bytes
-	alike   bool           // some lines differ in their line ending alone
+	splices []span.Splice // on the raw old bytes
+	alike   bool          // some lines differ in their line ending alone
 }
 
 type numberedLine struct {
 	text string
-	now  state.Span // its raw new bytes; empty of a line that is gone
+	now  span.Span // its raw new bytes; empty of a line that is gone
 }
 
 // changesOf compares two texts.
@@ -53,12 +53,12 @@ func changesOf(old, now *text.Doc) (n numbered) {
 			next := min(is.after(at), end)
 			n.lines = append(n.lines, numberedLine{
 				text: fmt.Sprintf("+%d\t%s", first+grown+i, come[i]),
-				now:  state.Span{Start: now.RawOffset(at), End: now.RawOffset(next)},
+				now:  span.Span{Start: now.RawOffset(at), End: now.RawOffset(next)},
 			})
 			at = next
 		}
-		n.splices = append(n.splices, state.Splice{
-			Start: old.RawOffset(e.Start), End: old.RawOffset(e.End), New: now.RawOffset(end) - now.RawOffset(start),
+		n.splices = append(n.splices, span.Splice{
+			Start: old.RawOffset(e.Start), End: old.RawOffset(e.End), New: now.Raw[now.RawOffset(start):now.RawOffset(end)],
 		})
 		shift, grown = shift+len(e.New)-(e.End-e.Start), grown+len(come)-len(gone)
 	}
@@ -67,7 +67,7 @@ func changesOf(old, now *text.Doc) (n numbered) {
 
 // first is the beginning of the diff, at most so many lines and tellBytes, and what
 // of the new file it shows; more counts the changed lines that it leaves out.
-func (n numbered) first(lines int) (body string, shown state.Ranges, more int) {
+func (n numbered) first(lines int) (body string, shown span.Set, more int) {
 	var b strings.Builder
 	for i, line := range n.lines {
 		if i == lines || b.Len()+len(line.text) > tellBytes {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/fsmcp/fsmcp/internal/edit"
+	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/state"
 )
 
@@ -26,7 +27,7 @@ func (e *editing) overtaken(s *spot, c *held, f found) (change *change, ok bool)
 	}
 	carried := c.rec.Shown.Through(diff.splices, false)
 	all := c.rec.Shown.Through(diff.splices, true)
-	if e.Preferences().Gate == GateFull && len(all.Missing(c.stamp.Size)) > 0 || !carried.Covers(spansOf(f.splices)[0]) {
+	if e.Preferences().Gate == GateFull && len(all.Missing(c.stamp.Size)) > 0 || !carried.Covers(span.Replaced(f.splices)[0]) {
 		return nil, false
 	}
 	change, err := e.replacing(s, c, c.recorded(carried, state.ByTelling), f)
@@ -37,7 +38,7 @@ func (e *editing) overtaken(s *spot, c *held, f found) (change *change, ok bool)
 	e.call.whenSent(func() {
 		rec, known := e.call.Session.files.Get(c.path)
 		if known && rec.Stamp == change.record.Stamp {
-			rec.Shown = rec.Shown.Union(all.Through(lengths(f.splices), true))
+			rec.Shown = rec.Shown.Union(all.Through(f.splices, true))
 			e.call.Session.files.Put(c.path, rec)
 		}
 	})
@@ -58,10 +59,10 @@ func (e *editing) reminded(c *held, f found, miss error) (rec state.Record, ok b
 	}
 	diff := changesOf(old, c.doc)
 	rec = c.recorded(c.rec.Shown.Through(diff.splices, false), state.ByTelling)
-	rec.Told = c.rec.Told.Through(diff.splices, false).Union(state.Ranges{}.Through(diff.splices, true))
+	rec.Told = c.rec.Told.Through(diff.splices, false).Union(span.Set{}.Through(diff.splices, true))
 	known := rec.Shown.Union(rec.Told)
 	if e.Preferences().Gate == GateFull && len(known.Missing(c.stamp.Size)) > 0 {
 		return rec, false
 	}
-	return rec, len(unseen(known, spansOf(f.splices))) == 0
+	return rec, len(unseen(known, span.Replaced(f.splices))) == 0
 }

@@ -10,11 +10,11 @@ import (
 // hooks around its changes. What they make of files is its own doing.
 type ownSpans struct {
 	running int
-	since   time.Time // of those that run
-	over    []span    // the last ones
+	since   time.Time  // of those that run
+	over    []interval // the last ones
 }
 
-type span struct{ from, to time.Time }
+type interval struct{ from, to time.Time }
 
 const (
 	// mostSpans bounds what is remembered: files are looked at soon after.
@@ -37,7 +37,7 @@ func (s *Session) ownUntilDone(now func() time.Time) (done func()) {
 		if o.running--; o.running > 0 {
 			return
 		}
-		o.over = append(o.over, span{o.since, now()})
+		o.over = append(o.over, interval{o.since, now()})
 		o.over = o.over[max(0, len(o.over)-mostSpans):]
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/media"
 	"github.com/fsmcp/fsmcp/internal/perm"
+	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/state"
 	"github.com/fsmcp/fsmcp/internal/text"
 	"github.com/fsmcp/fsmcp/internal/tokens"
@@ -238,7 +239,7 @@ func (r *reading) empty(stamp fsys.Stamp) (*Result, error) {
 
 // shownEmpty answers for a file that holds a byte order mark alone.
 func (r *reading) shownEmpty(c *held) *Result {
-	rec := c.recorded(state.Ranges{}.Add(state.Span{End: c.stamp.Size}), state.ByRead)
+	rec := c.recorded(span.Set{}.Add(span.Span{End: c.stamp.Size}), state.ByRead)
 	r.call.whenSent(func() { r.call.Session.files.Put(c.path, rec) })
 	return textResult(r.spot.note(), emptyReminder)
 }
@@ -352,7 +353,7 @@ func (r *reading) servedPart(page text.Page, now state.Record, all func() ([]byt
 		return r.served(page, now, state.Sum{}), nil
 	}
 	old, _ := r.call.Session.files.Get(r.spot.Path)
-	part := state.Part{Span: state.Span(page.Shown), Sum: sha256.Sum256(page.Raw)}
+	part := state.Part{Span: page.Shown, Sum: sha256.Sum256(page.Raw)}
 	if old.Proves(now.Stamp) && old.Parts != nil {
 		if r.repeated(part.Sum) {
 			return unchanged(r.spot), nil
@@ -414,7 +415,7 @@ func (r *reading) served(page text.Page, rec state.Record, sum state.Sum) *Resul
 		return textResult(r.spot.note(), r.behind(page.Total))
 	}
 	rec.Origin = state.ByRead
-	rec.Shown = rec.Shown.Add(state.Span(page.Shown))
+	rec.Shown = rec.Shown.Add(page.Shown)
 	files, path := r.call.Session.files, r.spot.Path
 	r.call.whenSent(func() {
 		files.Put(path, rec)

@@ -1,11 +1,12 @@
 package tools
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/fsmcp/fsmcp/internal/edit"
+	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/text"
 )
 
@@ -25,22 +26,23 @@ const (
 // region shows the first place that an edit changed as numbered lines, with
 // context while there is room: with the bytes that stand beside it in the answer
 // at most regionRoom plus the new text, in a file of any size.
-func region(d *text.Doc, splices []edit.Splice, beside int) string {
+func region(d *text.Doc, splices []span.Splice, beside int) string {
 	return regionIn(linesOf(d), splices, 1, beside)
 }
 
 // regionIn does so for a piece of a text that begins in the given line.
-func regionIn(l lines, splices []edit.Splice, base, beside int) string {
+func regionIn(l lines, splices []span.Splice, base, beside int) string {
 	first := splices[0]
-	room := max(regionRoom-remarkRoom-beside, leastRoom) + len(toLF(first.New)) // a CRLF is shown as LF
-	head := l.start(first.Start)
-	tail := first.End
-	if first.End == first.Start || l.text[first.End-1] != l.end {
-		tail = l.after(first.End) // to the end of the line that the change ends in
+	start, end := int(first.Start), int(first.End)
+	room := max(regionRoom-remarkRoom-beside, leastRoom) + len(first.New) - bytes.Count(first.New, []byte("\r\n")) // a CRLF is shown as LF
+	head := l.start(start)
+	tail := end
+	if end == start || l.text[end-1] != l.end {
+		tail = l.after(end) // to the end of the line that the change ends in
 	}
 	for around := regionContext; around >= 0; around-- {
 		from, to := l.back(head, around), l.forward(tail, around)
-		if out := len(first.New) + (first.Start - from) + (to - first.End); out > room {
+		if out := len(first.New) + (start - from) + (to - end); out > room {
 			continue
 		}
 		part := patched(l.text, splices, from, to)
@@ -57,15 +59,15 @@ func regionIn(l lines, splices []edit.Splice, base, beside int) string {
 
 // patched is the text from from to to as the splices leave it; one that
 // reaches beyond to is left out.
-func patched(text string, splices []edit.Splice, from, to int) string {
+func patched(text string, splices []span.Splice, from, to int) string {
 	var b strings.Builder
-	at := from
+	at := int64(from)
 	for _, s := range splices {
-		if s.End > to {
+		if s.End > int64(to) {
 			break
 		}
 		b.WriteString(text[at:s.Start])
-		b.WriteString(s.New)
+		b.Write(s.New)
 		at = s.End
 	}
 	b.WriteString(text[at:to])
@@ -74,13 +76,14 @@ func patched(text string, splices []edit.Splice, from, to int) string {
 
 // window shows a change whose lines are too long, or too many to be numbered
 // one by one: a part of its line, marked where it is cut.
-func window(l lines, s edit.Splice, base, room int) string {
-	line := l.at(s.Start) + base - 1
-	side := min((room-len(s.New))/2-8, 80)
-	before, after := tailOf(l.text[l.start(s.Start):s.Start], side), headOf(l.text[s.End:l.after(s.End)], side)
-	body := text.Escape(before) + s.New + text.Escape(strings.TrimRight(after, "\r\n"))
+func window(l lines, s span.Splice, base, room int) string {
+	new, start, end := string(s.New), int(s.Start), int(s.End)
+	line := l.at(start) + base - 1
+	side := min((room-len(new))/2-8, 80)
+	before, after := tailOf(l.text[l.start(start):start], side), headOf(l.text[end:l.after(end)], side)
+	body := text.Escape(before) + new + text.Escape(strings.TrimRight(after, "\r\n"))
 	numbered := fmt.Sprintf("%d\t%s%s%s", line, cutMark, body, cutMark)
-	if strings.Contains(s.New, "\n") {
+	if strings.Contains(new, "\n") {
 		numbered = l.number(cutMark+body+cutMark, line)
 	}
 	if len(numbered) <= room {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/perm"
-	"github.com/fsmcp/fsmcp/internal/save"
+	"github.com/fsmcp/fsmcp/internal/span"
 )
 
 // Restoring is a change that a user takes back.
@@ -25,7 +25,7 @@ type Restoring struct {
 // Undoing is what takes a change back: splices of the file as it is, or its
 // removal. Without either there is nothing to do.
 type Undoing struct {
-	Splices []save.Splice
+	Splices []span.Splice
 	Remove  bool
 }
 
@@ -52,13 +52,13 @@ func (h *House) Restore(ctx context.Context, r Restoring) (*Result, error) {
 		c := &change{splices: u.Splices, remove: u.Remove, result: textResult(fmt.Sprintf("The change %s of %s was taken back.", r.ID, s.name()))}
 		c.result.Meta = map[string]any{}
 		if !u.Remove {
-			c.result.Meta["fsmcp/size"] = growth(lengths(u.Splices))
+			c.result.Meta["fsmcp/size"] = span.Growth(u.Splices)
 			if old != nil {
 				stamp, err := old.Stamp()
 				if err != nil {
 					return nil, err
 				}
-				c.result.Meta["fsmcp/size"] = stamp.Size + growth(lengths(u.Splices))
+				c.result.Meta["fsmcp/size"] = stamp.Size + span.Growth(u.Splices)
 			}
 		}
 		return c, nil

@@ -12,7 +12,7 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/history"
-	"github.com/fsmcp/fsmcp/internal/save"
+	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/state"
 	"github.com/fsmcp/fsmcp/internal/text"
 )
@@ -78,7 +78,7 @@ func (h *House) keepRetouch(ctx context.Context, call Call, s *spot, was []byte,
 	mark, err := h.Keeper.Keep(ctx, history.Change{
 		Names: s.knownNames(), Session: call.Session.id, Tool: history.ToolHook, Call: call.ID,
 		Old: bytes.NewReader(was), Size: int64(len(was)), From: was, Was: sumOf(from),
-		Splices: []save.Splice{{End: int64(len(was)), New: c.raw}}, Is: sumOf(to),
+		Splices: []span.Splice{{End: int64(len(was)), New: c.raw}}, Is: sumOf(to),
 	})
 	if err != nil {
 		return missed(&history.Mark{Missed: err})
@@ -109,7 +109,7 @@ func (h *House) retouched(call Call, c *held, m made, lost func(string, ...any) 
 	if c.doc, err = becameOf(c.raw, rec.Enc); err != nil {
 		return lost("The user's hooks changed the file after this: it is no text any more.")
 	}
-	put := func(shown state.Ranges) {
+	put := func(shown span.Set) {
 		call.Session.files.Put(c.path, c.recorded(shown, rec.Origin))
 	}
 	was, ok := m.bytes()
@@ -160,7 +160,7 @@ func isASCII(b []byte) bool {
 }
 
 // size is how long the file is after the change.
-func (c *change) size() int64 { return c.stamp.Size + growth(lengths(c.splices)) }
+func (c *change) size() int64 { return c.stamp.Size + span.Growth(c.splices) }
 
 // sum is the hash of the file after the change, where it is known.
 func (c *change) sum() (state.Sum, bool) {
@@ -178,25 +178,6 @@ func (m made) bytes() (b []byte, ok bool) {
 		return c.record.Content, true
 	}
 	var out bytes.Buffer
-	at := int64(0)
-	for _, s := range c.splices {
-		if !c.copy(&out, at, s.Start) {
-			return nil, false
-		}
-		out.Write(s.New)
-		at = s.End
-	}
-	ok = c.copy(&out, at, c.stamp.Size)
-	return out.Bytes(), ok
-}
-
-// copy writes old bytes, where they are in memory.
-func (c *change) copy(out *bytes.Buffer, start, end int64) bool {
-	if start < end && int64(len(c.from)) < end {
-		return false
-	}
-	if start < end {
-		out.Write(c.from[start:end])
-	}
-	return true
+	err := span.Copy(&out, bytes.NewReader(c.from), c.stamp.Size, c.splices, span.Span{End: c.size()})
+	return out.Bytes(), err == nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/notebook"
 	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/save"
+	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/state"
 )
 
@@ -109,7 +110,7 @@ func (w *writing) cellsShown(nb *notebook.Notebook, c *held, rec state.Record) e
 // firstUnseen is the first cell of a notebook that was not shown; nil where all were.
 func firstUnseen(nb *notebook.Notebook, rec state.Record) *notebook.Cell {
 	for _, cell := range nb.Cells() {
-		if !rec.Shown.Covers(state.Span(cell.Source)) {
+		if !rec.Shown.Covers(cell.Source) {
 			return &cell
 		}
 	}
@@ -166,12 +167,12 @@ func whole(stamp fsys.Stamp, raw []byte, result *Result) *change {
 	sum := sha256.Sum256(raw)
 	c := &change{
 		stamp:   stamp,
-		splices: []save.Splice{{End: stamp.Size, New: raw}},
+		splices: []span.Splice{{End: stamp.Size, New: raw}},
 		result:  result,
-		record:  state.Record{Hash: sum, Shown: state.Ranges{}.Add(state.Span{End: int64(len(raw))}), Origin: state.ByWrite, Content: raw},
+		record:  state.Record{Hash: sum, Shown: span.Set{}.Add(span.Span{End: int64(len(raw))}), Origin: state.ByWrite, Content: raw},
 	}
 	if len(raw) > state.WholeHash {
-		c.record.Parts = []state.Part{{Span: state.Span{End: int64(len(raw))}, Sum: sum}}
+		c.record.Parts = []state.Part{{Span: span.Span{End: int64(len(raw))}, Sum: sum}}
 	}
 	c.result.Meta = map[string]any{"fsmcp/hash": hex.EncodeToString(sum[:]), "fsmcp/size": len(raw)}
 	return c

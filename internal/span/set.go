@@ -1,28 +1,28 @@
-package state
+package span
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
-// Span is a half-open range of raw file bytes.
-type Span struct{ Start, End int64 }
-
-// Ranges is a set of bytes as ascending spans that neither touch nor overlap.
+// Set is a set of bytes as ascending spans that neither touch nor overlap.
 // The zero value is the empty set. Methods return new sets; none changes its
 // receiver, so a Record can be copied freely.
-type Ranges []Span
+type Set []Span
 
 // Add returns the set with s in it.
-func (r Ranges) Add(s Span) Ranges {
+func (r Set) Add(s Span) Set {
 	if s.Start >= s.End {
 		return r
 	}
-	lo, _ := slices.BinarySearchFunc(r, s.Start, func(a Span, at int64) int { return compare(a.End, at) })
+	lo, _ := slices.BinarySearchFunc(r, s.Start, func(a Span, at int64) int { return cmp.Compare(a.End, at) })
 	hi := lo
 	for hi < len(r) && r[hi].Start <= s.End {
 		s.Start = min(s.Start, r[hi].Start)
 		s.End = max(s.End, r[hi].End)
 		hi++
 	}
-	out := make(Ranges, 0, len(r)-(hi-lo)+1)
+	out := make(Set, 0, len(r)-(hi-lo)+1)
 	out = append(out, r[:lo]...)
 	out = append(out, s)
 	return append(out, r[hi:]...)
@@ -30,11 +30,11 @@ func (r Ranges) Add(s Span) Ranges {
 
 // Union returns the bytes of both sets. Of many spans this costs less than
 // adding them one by one.
-func (r Ranges) Union(o Ranges) Ranges {
+func (r Set) Union(o Set) Set {
 	if len(o) == 0 {
 		return r
 	}
-	out := make(Ranges, 0, len(r)+len(o))
+	out := make(Set, 0, len(r)+len(o))
 	for len(r)+len(o) > 0 {
 		if len(o) == 0 || len(r) > 0 && r[0].Start <= o[0].Start {
 			r, o = o, r
@@ -51,7 +51,7 @@ func (r Ranges) Union(o Ranges) Ranges {
 }
 
 // Covers tells whether every byte of s is in the set; the empty span always is.
-func (r Ranges) Covers(s Span) bool {
+func (r Set) Covers(s Span) bool {
 	if s.Start >= s.End {
 		return true
 	}
@@ -65,8 +65,8 @@ func (r Ranges) Covers(s Span) bool {
 }
 
 // Missing lists the spans of [0, size) that are not in the set.
-func (r Ranges) Missing(size int64) Ranges {
-	var out Ranges
+func (r Set) Missing(size int64) Set {
+	var out Set
 	at := int64(0)
 	for _, s := range r {
 		if s.Start >= size {
@@ -84,7 +84,7 @@ func (r Ranges) Missing(size int64) Ranges {
 }
 
 // Len is the number of bytes in the set.
-func (r Ranges) Len() int64 {
+func (r Set) Len() int64 {
 	var n int64
 	for _, s := range r {
 		n += s.End - s.Start
@@ -92,17 +92,11 @@ func (r Ranges) Len() int64 {
 	return n
 }
 
-// A Splice says that the old bytes [Start, End) became New bytes.
-type Splice struct {
-	Start, End int64
-	New        int64
-}
-
 // Through carries the set through splices (ascending, not overlapping): bytes
 // outside them move, bytes inside leave the set, and the new bytes join it when
 // shown is true.
-func (r Ranges) Through(splices []Splice, shown bool) Ranges {
-	var out Ranges
+func (r Set) Through(splices []Splice, shown bool) Set {
+	var out Set
 	add := func(s Span) { // what comes is ascending
 		last := len(out) - 1
 		switch {
@@ -128,21 +122,11 @@ func (r Ranges) Through(splices []Splice, shown bool) Ranges {
 	for _, c := range splices {
 		keep(c.Start)
 		if shown {
-			add(Span{c.Start + shift, c.Start + shift + c.New})
+			add(Span{c.Start + shift, c.Start + shift + int64(len(c.New))})
 		}
-		shift += c.New - (c.End - c.Start)
+		shift += int64(len(c.New)) - (c.End - c.Start)
 		at = c.End
 	}
 	keep(1<<62 - 1)
 	return out
-}
-
-func compare(a, b int64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
