@@ -31,7 +31,7 @@ func (l *idleTracker) wrap(all []tools.Tool) []tools.Tool {
 	for i, t := range all {
 		all[i].Run = func(ctx context.Context, call tools.Call, args tools.Args) *tools.Result {
 			for _, p := range l.workers {
-				p.GiveWay()
+				p.YieldCPU()
 			}
 			l.count(1)
 			defer l.count(-1)

@@ -196,15 +196,15 @@ func clientLimits(cfg config.Config, client string, known tools.ClientLimits) to
 func policyConfig(cfg config.Config) perm.Config {
 	mode, _ := perm.ParseMode(cfg.Mode) // config.New warned about unknown modes
 	c := perm.Config{
-		Home:          cfg.Home,
-		Own:           ownFolders(cfg),
-		PlanFile:      cfg.PlanFile,
-		Mode:          mode,
-		ModeHeld:      cfg.ModeHeld,
-		TrustProject:  cfg.TrustProject,
-		CaseSensitive: runtime.GOOS != "darwin" && runtime.GOOS != "windows",
-		Windows:       runtime.GOOS == "windows",
-		Guarded:       cfg.Guarded(),
+		Home:             cfg.Home,
+		Own:              ownFolders(cfg),
+		PlanFile:         cfg.PlanFile,
+		Mode:             mode,
+		ModeUntilRestart: cfg.ModeUntilRestart,
+		TrustProject:     cfg.TrustProject,
+		CaseSensitive:    runtime.GOOS != "darwin" && runtime.GOOS != "windows",
+		Windows:          runtime.GOOS == "windows",
+		Guarded:          cfg.Guarded(),
 	}
 	if cfg.AuditFile != "" {
 		c.Guarded = append(c.Guarded, audit.Names(cfg.AuditFile)...)
@@ -219,7 +219,7 @@ func policyConfig(cfg config.Config) perm.Config {
 	add := func(list perm.List, settings []config.Rule) {
 		for _, r := range settings {
 			c.Rules = append(c.Rules, perm.RuleText{Text: r.Text, List: list, Source: perm.Source{
-				Name: r.From, Line: r.Line, Level: perm.Level(r.Level), Anchor: r.Anchor, Claude: r.Claude, Held: r.Held,
+				Name: r.From, Line: r.Line, Level: perm.Level(r.Level), Anchor: r.Anchor, Claude: r.Claude, UntilRestart: r.UntilRestart,
 			}})
 		}
 	}

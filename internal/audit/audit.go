@@ -24,8 +24,8 @@ const (
 	Keep    = 5        // old files: NAME.1, the youngest, to NAME.5
 )
 
-// patience is how long another process may hold the file.
-const patience = time.Second
+// lockTimeout is how long another process may hold the file.
+const lockTimeout = time.Second
 
 // Log is an open file of lines. It is safe for concurrent use, and touches nothing
 // before the first line.
@@ -44,7 +44,7 @@ func New(name string, max int64) *Log {
 	if max == 0 {
 		max = MaxSize
 	}
-	return &Log{name: name, max: max, wait: patience}
+	return &Log{name: name, max: max, wait: lockTimeout}
 }
 
 // Name is the file's name.
@@ -62,7 +62,7 @@ func (l *Log) Append(line []byte) error {
 }
 
 func (l *Log) append(line []byte) error {
-	unlock, err := l.hold()
+	unlock, err := l.lock()
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (l *Log) append(line []byte) error {
 			return err
 		}
 		unlock()
-		if unlock, err = l.hold(); err != nil {
+		if unlock, err = l.lock(); err != nil {
 			unlock = func() {}
 			return err
 		}
@@ -91,9 +91,9 @@ func (l *Log) append(line []byte) error {
 	return err
 }
 
-// hold opens and locks the file that bears the name now: another process may have
+// lock opens and locks the file that bears the name now: another process may have
 // begun a new one.
-func (l *Log) hold() (unlock func(), err error) {
+func (l *Log) lock() (unlock func(), err error) {
 	for end := time.Now().Add(l.wait); ; {
 		if err := l.open(); err != nil {
 			return nil, err

@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// keepingHistory compares edits of two files of 20 KB that take turns: one is kept
+// historyCost compares edits of two files of 20 KB that take turns: one is kept
 // in the history, the other has a name that is not.
-func keepingHistory(t *testing.T, r run, b bins, env []string, tb *table) {
+func historyCost(t *testing.T, r run, b bins, env []string, tb *table) {
 	dir := t.TempDir()
 	env = append(env, "HOME="+t.TempDir())
 	line := func(i int) string {

@@ -64,7 +64,7 @@ func watching(t *testing.T, r run, b bins, env []string, tb *table) {
 		names = append(names, name(filepath.Join(dir, fmt.Sprint("d", i)), 0))
 		late.call("Read", map[string]any{"file_path": names[i]})
 	}
-	var quiet, told []float64
+	var quiet, reported []float64
 	for round := range 9 {
 		took, _ := late.call("Read", map[string]any{"file_path": name(dir, round)})
 		quiet = append(quiet, ms(took))
@@ -72,7 +72,7 @@ func watching(t *testing.T, r run, b bins, env []string, tb *table) {
 			write(t, n, fmt.Appendf(nil, "package p%d\n", round))
 		}
 		took, line := late.call("Read", map[string]any{"file_path": name(dir, round+9)})
-		told = append(told, ms(took))
+		reported = append(reported, ms(took))
 		// What a busy machine has not told by then, later answers tell.
 		for begin, more := time.Now(), 18; !bytes.Contains(line, []byte("more files that you have read")); more++ {
 			if time.Since(begin) > time.Minute {
@@ -82,5 +82,5 @@ func watching(t *testing.T, r run, b bins, env []string, tb *table) {
 		}
 	}
 	late.close()
-	tb.note("Read that tells of 300 changed files", median(told), "ms", fmt.Sprintf("median of %d, without any %.3f ms", len(told), median(quiet)))
+	tb.note("Read that tells of 300 changed files", median(reported), "ms", fmt.Sprintf("median of %d, without any %.3f ms", len(reported), median(quiet)))
 }

@@ -72,7 +72,7 @@ type Config struct {
 	// project's files are among them whether it is trusted or not.
 	Deny, Ask, Allow []Rule
 	Mode             string // by its name in settings
-	ModeHeld         bool   // a file names a looser mode by now, which waits for a restart
+	ModeUntilRestart bool   // a file names a looser mode by now, which waits for a restart
 	PlanFile         string
 	TrustProject     bool
 	Broken           []BrokenFile
@@ -107,7 +107,7 @@ type Config struct {
 // origin is what a Config was made of beside files; it is kept for the next one.
 type origin struct {
 	flags    Flags
-	around   System
+	system   System
 	tokens   int // the default limit
 	warnings []string
 }
@@ -121,7 +121,7 @@ func New(f Flags, s System, defaultTokens int) (c Config, warnings []string, err
 	if f.Durability != "" && !oneOf(f.Durability, durabilities()) {
 		return c, nil, fmt.Errorf("--durability takes full, data or none, not %q", f.Durability)
 	}
-	c = build(origin{flags: f, around: s, tokens: defaultTokens}, nil, nil)
+	c = build(origin{flags: f, system: s, tokens: defaultTokens}, nil, nil)
 	return c, c.origin.warnings, nil
 }
 
@@ -130,19 +130,19 @@ func New(f Flags, s System, defaultTokens int) (c Config, warnings []string, err
 // Warnings are those that were not told before.
 func (c Config) Reload(changed []string) (next Config, warnings []string) {
 	next = build(c.origin, &c, changed)
-	return next, next.news(c)
+	return next, next.newWarnings(c)
 }
 
 // WithRoots decides again with the directories that the client works in.
 func (c Config) WithRoots(roots []string) (next Config, warnings []string) {
 	o := c.origin
-	o.around.Roots = slices.Clone(roots)
+	o.system.Roots = slices.Clone(roots)
 	next = build(o, &c, []string{})
-	return next, next.news(c)
+	return next, next.newWarnings(c)
 }
 
-// news are the warnings that old did not have.
-func (c Config) news(old Config) (out []string) {
+// newWarnings are the warnings that old did not have.
+func (c Config) newWarnings(old Config) (out []string) {
 	for _, w := range c.origin.warnings {
 		if !oneOf(w, old.origin.warnings) {
 			out = append(out, w)
@@ -180,7 +180,7 @@ func (c Config) ClientLimit(client string, builtin ClientLimit) ClientLimit {
 // OwnFile returns the name of the user's own settings file, "~/" for the home
 // directory.
 func (c Config) OwnFile() string {
-	s := c.origin.around
+	s := c.origin.system
 	dir, _ := s.ownFolders()
 	name := filepath.Join(dir, "settings.json")
 	if rest, ok := strings.CutPrefix(name, s.Home+string(filepath.Separator)); ok && s.Home != "" {
@@ -191,7 +191,7 @@ func (c Config) OwnFile() string {
 
 // Folder returns the names of a directory, those that hold until a restart: as
 // given first, resolved last.
-func (c Config) Folder(dir string) []string { return c.origin.around.names(dir) }
+func (c Config) Folder(dir string) []string { return c.origin.system.names(dir) }
 
 // Source is a settings file as it was found, for people.
 type Source struct {
@@ -220,7 +220,7 @@ func (c Config) Sources() (out []Source) {
 // another environment, the folder of managed settings, and the log. AuditFile has
 // the audit file.
 func (c Config) Guarded() []string {
-	f, s := c.origin.flags, c.origin.around
+	f, s := c.origin.flags, c.origin.system
 	files, folders := c.Watched()
 	for _, file := range Files(s, c.Workspace, first(f.Settings, s.Getenv("FSMCP_SETTINGS")), true) {
 		files = append(files, file.Name)
@@ -242,5 +242,5 @@ func (c Config) Watched() (files, folders []string) {
 	for _, e := range c.entries {
 		files = append(files, e.layer.File.Name)
 	}
-	return files, []string{dropIns(c.origin.around)}
+	return files, []string{dropIns(c.origin.system)}
 }

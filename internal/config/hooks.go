@@ -44,9 +44,9 @@ const (
 // everyFile is the glob of an entry that does not say for which files it is.
 const everyFile = "**"
 
-// hooksRead is a list of hooks as it was read, also those that cannot be run, each
+// hookList is a list of hooks as it was read, also those that cannot be run, each
 // with the place where it begins.
-type hooksRead struct {
+type hookList struct {
 	list []Hook
 	at   []int
 	from int // where the whole value begins
@@ -56,9 +56,9 @@ func takeHooks(v hujson.Value) (any, bool) {
 	list, ok := v.Value.(*hujson.Array)
 	if !ok {
 		none := Hook{Glob: everyFile, Broken: `it is no list of {"glob", "command", "timeout"}`}
-		return hooksRead{[]Hook{none}, []int{v.StartOffset}, v.StartOffset}, false
+		return hookList{[]Hook{none}, []int{v.StartOffset}, v.StartOffset}, false
 	}
-	read := hooksRead{from: v.StartOffset}
+	read := hookList{from: v.StartOffset}
 	for _, e := range list.Elements {
 		read.list, read.at = append(read.list, takeHook(e)), append(read.at, e.StartOffset)
 	}
@@ -123,7 +123,7 @@ func texts(v hujson.Value) (out []string) {
 // hooks sets a list of hooks and tells of entries that cannot be run; the others
 // hold. Of those before a change the broken ones stay: what may be a guard must not
 // be off unnoticed. isList says that there is a list at all.
-func (p *parser) hooks(k key, read hooksRead, isList bool) {
+func (p *parser) hooks(k key, read hookList, isList bool) {
 	list := []Hook{}
 	for i, h := range read.list {
 		h.From, h.Line = p.layer.File.Name, p.line(read.at[i])

@@ -10,20 +10,20 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// who says which files may set a key.
-type who uint8
+// setBy says which files may set a key.
+type setBy uint8
 
 const (
-	anyone   who = iota // a project's file, too
-	lower               // a project's file only to a lower value, without trust
-	trusted             // a project's file only with trust
-	userOnly            // programs, paths and URLs: never a project's file
+	anyone   setBy = iota // a project's file, too
+	lower                 // a project's file only to a lower value, without trust
+	trusted               // a project's file only with trust
+	userOnly              // programs, paths and URLs: never a project's file
 )
 
 // key is one setting of fsmcp's own files, permissions apart.
 type key struct {
-	path string
-	who  who
+	path  string
+	setBy setBy
 	// take reads the value. want says what it has to be, for a warning.
 	take func(v hujson.Value) (value any, ok bool)
 	want string
@@ -106,35 +106,35 @@ func keys() []key {
 	return []key{
 		word(keyGate, trusted, "shown", "full"),
 		word(keyWhenChanged, trusted, "refuse", "apply"),
-		{path: keyStrip, who: trusted, take: takeBool, want: "true or false"},
-		{path: keyDedup, who: anyone, take: takeBool, want: "true or false"},
-		{path: keyHardLinks, who: userOnly, take: takeBool, want: "true or false"},
+		{path: keyStrip, setBy: trusted, take: takeBool, want: "true or false"},
+		{path: keyDedup, setBy: anyone, take: takeBool, want: "true or false"},
+		{path: keyHardLinks, setBy: userOnly, take: takeBool, want: "true or false"},
 		word(keyDurability, trusted, durabilities()...),
-		{path: keyMaxTokens, who: lower, take: takeCount, want: "a whole number above 0"},
-		{path: keyMaxBytes, who: lower, take: takeBytes, want: `a number of bytes above 0, such as "512KB"`},
-		{path: keyClients, who: lower, take: takeClients, want: `an object as {"NAME": {"tokens": N, "characters": N}}`},
-		{path: keyTokensAPI, who: userOnly, take: takeAPI, want: `{"url", "key", "model"}, all of them, with an https URL (or http on this machine)`, none: true},
-		{path: keyAskTimeout, who: trusted, take: takeTimeout, want: `a length of time up to an hour, such as "50s"`},
-		{path: keyLog, who: userOnly, take: takeText, want: "the name of a file", none: true},
-		{path: keyHints, who: anyone, take: takeBool, want: "true or false"},
-		{path: keyAuditFile, who: userOnly, take: takeText, want: "the name of a file", none: true},
-		{path: keyAuditNeeded, who: userOnly, take: takeBool, want: "true or false"},
-		{path: keyHistoryEnabled, who: trusted, take: takeBool, want: "true or false"},
-		{path: keyHistoryRequired, who: trusted, take: takeBool, want: "true or false"},
-		{path: keyHistoryMaxSize, who: trusted, take: takeSize, want: `a number of bytes, such as "1GB"`},
-		{path: keyHistoryMaxAge, who: trusted, take: takeAge, want: `a length of time, such as "30d" or "12h"`},
-		{path: keyHistoryExclude, who: trusted, take: takeGlobs, want: `a list of globs, such as [".env", "secrets/**"]`},
-		{path: keyImageTokens, who: lower, take: takeCount, want: "a whole number above 0"},
-		{path: keySentSide, who: lower, take: takeCount, want: "a whole number above 0"},
-		{path: keyMegapixels, who: lower, take: takeCount, want: "a whole number above 0"},
-		{path: keyImageSide, who: lower, take: takeCount, want: "a whole number above 0"},
-		{path: keyImageDecoded, who: lower, take: takeSize, want: `a number of bytes, such as "512MB"`},
+		{path: keyMaxTokens, setBy: lower, take: takeCount, want: "a whole number above 0"},
+		{path: keyMaxBytes, setBy: lower, take: takeBytes, want: `a number of bytes above 0, such as "512KB"`},
+		{path: keyClients, setBy: lower, take: takeClients, want: `an object as {"NAME": {"tokens": N, "characters": N}}`},
+		{path: keyTokensAPI, setBy: userOnly, take: takeAPI, want: `{"url", "key", "model"}, all of them, with an https URL (or http on this machine)`, none: true},
+		{path: keyAskTimeout, setBy: trusted, take: takeTimeout, want: `a length of time up to an hour, such as "50s"`},
+		{path: keyLog, setBy: userOnly, take: takeText, want: "the name of a file", none: true},
+		{path: keyHints, setBy: anyone, take: takeBool, want: "true or false"},
+		{path: keyAuditFile, setBy: userOnly, take: takeText, want: "the name of a file", none: true},
+		{path: keyAuditNeeded, setBy: userOnly, take: takeBool, want: "true or false"},
+		{path: keyHistoryEnabled, setBy: trusted, take: takeBool, want: "true or false"},
+		{path: keyHistoryRequired, setBy: trusted, take: takeBool, want: "true or false"},
+		{path: keyHistoryMaxSize, setBy: trusted, take: takeSize, want: `a number of bytes, such as "1GB"`},
+		{path: keyHistoryMaxAge, setBy: trusted, take: takeAge, want: `a length of time, such as "30d" or "12h"`},
+		{path: keyHistoryExclude, setBy: trusted, take: takeGlobs, want: `a list of globs, such as [".env", "secrets/**"]`},
+		{path: keyImageTokens, setBy: lower, take: takeCount, want: "a whole number above 0"},
+		{path: keySentSide, setBy: lower, take: takeCount, want: "a whole number above 0"},
+		{path: keyMegapixels, setBy: lower, take: takeCount, want: "a whole number above 0"},
+		{path: keyImageSide, setBy: lower, take: takeCount, want: "a whole number above 0"},
+		{path: keyImageDecoded, setBy: lower, take: takeSize, want: `a number of bytes, such as "512MB"`},
 		word(keyPDFMode, anyone, pdfModes()...),
 		word(keyPDFImages, anyone, pdfImages()...),
-		{path: keyPDFClients, who: anyone, take: takePDFClients, want: `an object as {"NAME": {"mode": "document", "images": "never"}}`},
-		{path: keyPDFWarm, who: anyone, take: takeBool, want: "true or false"},
-		{path: keyHooksBefore, who: trusted, take: takeHooks, want: `a list of {"glob", "command", "timeout"}`},
-		{path: keyHooksAfter, who: trusted, take: takeHooks, want: `a list of {"glob", "command", "timeout"}`},
+		{path: keyPDFClients, setBy: anyone, take: takePDFClients, want: `an object as {"NAME": {"mode": "document", "images": "never"}}`},
+		{path: keyPDFWarm, setBy: anyone, take: takeBool, want: "true or false"},
+		{path: keyHooksBefore, setBy: trusted, take: takeHooks, want: `a list of {"glob", "command", "timeout"}`},
+		{path: keyHooksAfter, setBy: trusted, take: takeHooks, want: `a list of {"glob", "command", "timeout"}`},
 	}
 }
 
@@ -178,13 +178,13 @@ func rank(mode string) int {
 	return -1
 }
 
-func word(path string, by who, words ...string) key {
+func word(path string, by setBy, words ...string) key {
 	take := func(v hujson.Value) (any, bool) {
 		s, ok := text(v)
 		return s, ok && oneOf(s, words)
 	}
 	last := len(words) - 1
-	return key{path: path, who: by, take: take, words: words, want: strings.Join(words[:last], ", ") + " or " + words[last]}
+	return key{path: path, setBy: by, take: take, words: words, want: strings.Join(words[:last], ", ") + " or " + words[last]}
 }
 
 // ClientLimit is what a client passes on to its model of one answer; 0 says

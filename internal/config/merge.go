@@ -18,26 +18,26 @@ type merger struct {
 	warnings []string
 }
 
-// nobody is the level of what holds where no source says anything.
-const nobody = User + 1
+// noLevel is the level of what holds where no source says anything.
+const noLevel = User + 1
 
 // defaultAskTimeout is how long an answer of the user is waited for.
 const defaultAskTimeout = 50 * time.Second
 
 func (m *merger) merge(workspace []string) Config {
-	f, s := m.origin.flags, m.origin.around
+	f, s := m.origin.flags, m.origin.system
 	m.refuse()
 	c := Config{
-		Workspace:    workspace,
-		Home:         s.Home,
-		Deny:         m.rules("deny", f.Deny, func(l Layer) []Rule { return l.Deny }),
-		Ask:          m.rules("ask", f.Ask, func(l Layer) []Rule { return l.Ask }),
-		Allow:        m.rules("allow", f.Allow, func(l Layer) []Rule { return l.Allow }),
-		Mode:         m.mode(),
-		ModeHeld:     m.modeHeld(),
-		PlanFile:     m.planFile(),
-		TrustProject: m.trust,
-		Broken:       m.broken(),
+		Workspace:        workspace,
+		Home:             s.Home,
+		Deny:             m.rules("deny", f.Deny, func(l Layer) []Rule { return l.Deny }),
+		Ask:              m.rules("ask", f.Ask, func(l Layer) []Rule { return l.Ask }),
+		Allow:            m.rules("allow", f.Allow, func(l Layer) []Rule { return l.Allow }),
+		Mode:             m.mode(),
+		ModeUntilRestart: m.modeUntilRestart(),
+		PlanFile:         m.planFile(),
+		TrustProject:     m.trust,
+		Broken:           m.broken(),
 
 		Durability:         first(f.Durability, m.env.word("FSMCP_DURABILITY", durabilities()), pick(m, keyDurability, "full")),
 		KeepHardLinks:      pick(m, keyHardLinks, false),
@@ -67,7 +67,7 @@ func (m *merger) merge(workspace []string) Config {
 }
 
 // may tells whether a file of a level may set a key.
-func may(by who, l Level, trust bool) bool {
+func may(by setBy, l Level, trust bool) bool {
 	return !l.project() || by == anyone || trust && by != userOnly
 }
 
@@ -77,8 +77,8 @@ func (m *merger) refuse() {
 		for _, k := range m.keys {
 			v, said := l.values[k.path]
 			switch {
-			case !said || k.who == lower || may(k.who, l.File.Level, m.trust):
-			case k.who == userOnly:
+			case !said || k.setBy == lower || may(k.setBy, l.File.Level, m.trust):
+			case k.setBy == userOnly:
 				m.ignored(l, v.line, k.path, "only the user's own settings may say it")
 			default:
 				m.ignored(l, v.line, k.path, "the project is not trusted")
@@ -111,15 +111,15 @@ func (m *merger) rules(list string, flags []string, of func(Layer) []Rule) (out 
 func (m *merger) decide(path string) (is any, by Level) {
 	k := m.keys[slices.IndexFunc(m.keys, func(k key) bool { return k.path == path })]
 	for _, l := range m.layers {
-		if v, ok := l.values[path]; ok && may(k.who, l.File.Level, m.trust) {
+		if v, ok := l.values[path]; ok && may(k.setBy, l.File.Level, m.trust) {
 			return v.is, l.File.Level
 		}
 	}
-	return nil, nobody
+	return nil, noLevel
 }
 
 func pick[T any](m *merger, path string, otherwise T) T {
-	if is, by := m.decide(path); by != nobody {
+	if is, by := m.decide(path); by != noLevel {
 		return is.(T)
 	}
 	return otherwise
@@ -127,7 +127,7 @@ func pick[T any](m *merger, path string, otherwise T) T {
 
 // file is one that settings name; it may be given from the home directory.
 func (m *merger) file(key string) string {
-	s := m.origin.around
+	s := m.origin.system
 	if name := pick(m, key, ""); name != "" {
 		return s.absolute(name, s.Home)
 	}
@@ -135,7 +135,7 @@ func (m *merger) file(key string) string {
 }
 
 func (m *merger) planFile() string {
-	s := m.origin.around
+	s := m.origin.system
 	if name := first(m.origin.flags.PlanFile, s.Getenv("FSMCP_PLAN_FILE")); name != "" {
 		return s.absolute(name, s.WorkDir)
 	}
@@ -154,27 +154,27 @@ func (m *merger) broken() (out []BrokenFile) {
 // mode is what happens to files that no rule names. Below flag, variable and
 // --settings a project's files may tighten what the user's say.
 func (m *merger) mode() string {
-	if mode := m.spoken("--permission-mode", m.origin.flags.PermissionMode); mode != "" {
+	if mode := m.modeFrom("--permission-mode", m.origin.flags.PermissionMode); mode != "" {
 		return mode
 	}
-	if mode := m.spoken("FSMCP_PERMISSION_MODE", m.env.Getenv("FSMCP_PERMISSION_MODE")); mode != "" {
+	if mode := m.modeFrom("FSMCP_PERMISSION_MODE", m.env.Getenv("FSMCP_PERMISSION_MODE")); mode != "" {
 		return mode
 	}
-	mode, by := "acceptEdits", nobody
+	mode, by := "acceptEdits", noLevel
 	for _, l := range m.layers {
 		if l.Mode.Text != "" && !l.File.Level.project() {
 			mode, by = l.Mode.Text, l.File.Level
 			break
 		}
 	}
-	told := mode
+	base := mode
 	for _, l := range m.layers {
 		if l.File.Level > by {
 			continue // what stands nearer to the user has spoken
 		}
 		if l.File.Level.project() && l.Mode.Text != "" {
 			mode = tightest(mode, l.Mode.Text)
-			if rank(l.Mode.Text) < rank(told) {
+			if rank(l.Mode.Text) < rank(base) {
 				m.ignored(l, l.Mode.Line, keyMode, "a project can only tighten it")
 			}
 		}
@@ -185,14 +185,14 @@ func (m *merger) mode() string {
 	return mode
 }
 
-// modeHeld reports whether the mode is that of a file which names a looser one now.
-func (m *merger) modeHeld() bool {
+// modeUntilRestart reports whether the mode is that of a file which names a looser one now.
+func (m *merger) modeUntilRestart() bool {
 	ofFiles := m.origin.flags.PermissionMode == "" && m.env.Getenv("FSMCP_PERMISSION_MODE") == ""
-	return ofFiles && slices.ContainsFunc(m.layers, func(l Layer) bool { return l.modeHeld })
+	return ofFiles && slices.ContainsFunc(m.layers, func(l Layer) bool { return l.modeUntilRestart })
 }
 
-// spoken is a mode given by a flag or a variable; "" where it was not.
-func (m *merger) spoken(where, word string) string {
+// modeFrom is a mode given by a flag or a variable; "" where it was not.
+func (m *merger) modeFrom(where, word string) string {
 	if word == "" {
 		return ""
 	}
@@ -225,19 +225,19 @@ func (m *merger) maxFileBytes() int64 {
 
 // bounded is the value of a bound that a project's file can only lower.
 func bounded[T cmp.Ordered](m *merger, path string, otherwise T) T {
-	n, by := otherwise, nobody
-	if is, level := m.decide(path); level != nobody {
+	n, by := otherwise, noLevel
+	if is, level := m.decide(path); level != noLevel {
 		n, by = is.(T), level
 	}
 	if m.trust {
 		return n
 	}
-	told := n
+	base := n
 	for _, l := range m.layers {
 		v, ok := l.values[path]
 		switch {
 		case !ok || !l.File.Level.project() || l.File.Level > by:
-		case v.is.(T) > told:
+		case v.is.(T) > base:
 			m.ignored(l, v.line, path, "a project can only lower it")
 		default:
 			n = min(n, v.is.(T))

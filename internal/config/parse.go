@@ -31,9 +31,9 @@ type Layer struct {
 	// Warnings are whole sentences about single words.
 	Warnings []string
 
-	values   map[string]value
-	floor    string // a mode that was added while fsmcp runs: it can only tighten
-	modeHeld bool   // the file names a looser mode by now
+	values           map[string]value
+	floor            string // a mode that was added while fsmcp runs: it can only tighten
+	modeUntilRestart bool   // the file names a looser mode by now
 }
 
 // Word is a text of a settings file, and its line.
@@ -51,8 +51,8 @@ type Rule struct {
 	Level  Level
 	Anchor string
 	Claude bool
-	// Held says that the file has it no more: it holds until a restart.
-	Held bool
+	// UntilRestart says that the file has it no more: it holds until a restart.
+	UntilRestart bool
 }
 
 // BrokenFile is a settings file that could not be read or understood.
@@ -394,7 +394,7 @@ func (p *parser) set(k key, v hujson.Value) {
 		return
 	}
 	is, ok := k.take(v)
-	if read, many := is.(hooksRead); many {
+	if read, many := is.(hookList); many {
 		p.hooks(k, read, ok)
 		return
 	}

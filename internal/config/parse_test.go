@@ -146,7 +146,7 @@ func TestWordsThatAreNotKnown(t *testing.T) {
 	}
 }
 
-func TestAKeyIsNotToldInWarnings(t *testing.T) {
+func TestWarningsHideKeys(t *testing.T) {
 	l := Parse(ownFile, []byte(`{"tokens": {"api": {"url": "http://far.example", "key": "sesame", "model": "m"}}}`))
 	if len(l.Warnings) != 1 || strings.Contains(fmt.Sprint(l.Warnings), "sesame") {
 		t.Errorf("%q", l.Warnings)

@@ -10,10 +10,10 @@ import (
 // entry is what is known of one settings file. It outlives the Config it was
 // read for, since some of what a file said earlier still holds.
 type entry struct {
-	layer  Layer
-	found  Content
-	inside bool // it lies, or lay, in a workspace directory
-	gone   bool // it is no longer looked for, but its prohibitions hold
+	layer   Layer
+	content Content
+	inside  bool // it lies, or lay, in a workspace directory
+	gone    bool // it is no longer looked for, but its prohibitions hold
 	// ignored and waiting are as in Source.
 	ignored, waiting string
 }
@@ -21,8 +21,8 @@ type entry struct {
 // build makes a Config of what it knows and of the files. Files that old knew
 // and that did not change are not read again.
 func build(o origin, old *Config, changed []string) Config {
-	base, wanted := workspace(o.flags, o.around)
-	env := environment{System: o.around}
+	base, wanted := workspace(o.flags, o.system)
+	env := environment{System: o.system}
 	for _, dir := range env.added(o.flags) {
 		base = appendDir(base, dir)
 	}
@@ -32,14 +32,14 @@ func build(o origin, old *Config, changed []string) Config {
 	trust := env.decided(o.flags.TrustProject, "FSMCP_TRUST_PROJECT", false)
 	claude := !env.decided(o.flags.NoClaudeSettings, "FSMCP_NO_CLAUDE_SETTINGS", false)
 
-	r := reader{s: o.around, settings: first(o.flags.Settings, o.around.Getenv("FSMCP_SETTINGS")), claude: claude, old: old, changed: changed}
+	r := reader{s: o.system, settings: first(o.flags.Settings, o.system.Getenv("FSMCP_SETTINGS")), claude: claude, old: old, changed: changed}
 	entries, dirs, warnings := r.all(base, trust)
 	if old != nil && slices.Equal(base, old.base()) {
 		entries = append(entries, gone(old.entries, entries)...)
 	}
 	for i := range entries {
 		e := &entries[i]
-		e.inside = e.inside || o.around.inside(e.layer.File.Name, dirs)
+		e.inside = e.inside || o.system.inside(e.layer.File.Name, dirs)
 		warnings = append(warnings, e.warnings()...)
 	}
 	m := merger{keys: keys(), env: env, origin: o, trust: trust, layers: layersOf(entries)}
@@ -56,8 +56,8 @@ func build(o origin, old *Config, changed []string) Config {
 
 // base is the workspace without the directories that files add.
 func (c Config) base() []string {
-	base, _ := workspace(c.origin.flags, c.origin.around)
-	env := environment{System: c.origin.around}
+	base, _ := workspace(c.origin.flags, c.origin.system)
+	env := environment{System: c.origin.system}
 	for _, dir := range env.added(c.origin.flags) {
 		base = appendDir(base, dir)
 	}
@@ -106,20 +106,20 @@ func (r reader) all(base []string, trust bool) (entries []entry, dirs, warnings 
 
 // entry is one file as it holds now.
 func (r reader) entry(f File) entry {
-	held := r.held(f)
+	held := r.known(f)
 	if held != nil && !held.gone && !r.touched(f) {
 		return *held
 	}
 	e := r.look(f)
 	if held != nil {
 		e.inside = held.inside || r.s.inside(f.Name, r.old.Workspace)
-		e = held.follow(e, r.s.FileRule)
+		e = held.merge(e, r.s.FileRule)
 	}
 	return e
 }
 
-// held is what was known of a file, as the same source.
-func (r reader) held(f File) *entry {
+// known is what was known of a file, as the same source.
+func (r reader) known(f File) *entry {
 	if r.old == nil {
 		return nil
 	}
@@ -138,7 +138,7 @@ func (r reader) touched(f File) bool {
 // look reads a file as if nothing had been known of it.
 func (r reader) look(f File) entry {
 	found := r.s.content(f.Name)
-	e := entry{found: found, layer: Layer{File: f, Found: !found.Missing}}
+	e := entry{content: found, layer: Layer{File: f, Found: !found.Missing}}
 	switch {
 	case found.Missing && f.Named:
 		e.layer = unreadable(f, "does not exist")
@@ -174,7 +174,7 @@ func (s System) content(name string) Content {
 //
 // It compares bytes, since a writer through a memory map leaves no new stamp.
 func (c Config) Stale() (names []string, half bool) {
-	s := c.origin.around
+	s := c.origin.system
 	var managed []File
 	for _, e := range c.entries {
 		if e.gone {
@@ -185,7 +185,7 @@ func (c Config) Stale() (names []string, half bool) {
 			managed = append(managed, f)
 		}
 		found := s.content(f.Name)
-		if found.same(e.found) {
+		if found.same(e.content) {
 			continue
 		}
 		names = append(names, f.Name)
@@ -219,8 +219,8 @@ func (e entry) warnings() []string {
 	return out
 }
 
-// follow returns what holds after a known file was found as now, inside or not.
-func (e entry) follow(now entry, concerns func(rule string) bool) entry {
+// merge returns what holds after a known file was found as now, inside or not.
+func (e entry) merge(now entry, concerns func(rule string) bool) entry {
 	broken := now.layer.Broken
 	if broken == nil && now.inside {
 		layer, waiting := tighten(e.layer, now.layer)
@@ -253,12 +253,12 @@ func tighten(held, now Layer) (Layer, string) {
 	if now.Mode.Text != "" && now.Mode.Text != held.Mode.Text {
 		out.floor = tightest(out.floor, now.Mode.Text)
 	}
-	out.modeHeld = looser(held, now, out)
+	out.modeUntilRestart = looser(held, now, out)
 	// A deleted file mends nothing: what it would have said is still not known.
 	if !now.Found && held.Broken != nil {
 		out.Broken = held.Broken.deleted()
 	}
-	out.values = mixed(held.values, now.values)
+	out.values = mergeValues(held.values, now.values)
 	return out, waiting(held, now, out)
 }
 
@@ -271,14 +271,14 @@ func (b BrokenFile) deleted() *BrokenFile {
 
 // union is all rules of now, and those of held that it lacks.
 func union(now, held []Rule) []Rule {
-	return append(slices.Clone(now), heldOnly(without(held, now))...)
+	return append(slices.Clone(now), untilRestart(without(held, now))...)
 }
 
-// heldOnly marks rules that no file has any more.
-func heldOnly(rules []Rule) []Rule {
+// untilRestart marks rules that no file has any more.
+func untilRestart(rules []Rule) []Rule {
 	rules = slices.Clone(rules)
 	for i := range rules {
-		rules[i].Held = true
+		rules[i].UntilRestart = true
 	}
 	return rules
 }
@@ -306,13 +306,13 @@ func hasText(rules []Rule, text string) bool {
 	return slices.ContainsFunc(rules, func(r Rule) bool { return r.Text == text })
 }
 
-// mixed takes from now what any project's file may say at any time; the rest
+// mergeValues takes from now what any project's file may say at any time; the rest
 // stays as it was.
-func mixed(held, now map[string]value) map[string]value {
+func mergeValues(held, now map[string]value) map[string]value {
 	out := make(map[string]value)
 	for _, k := range keys() {
 		from := held
-		if k.who == anyone {
+		if k.setBy == anyone {
 			from = now
 		}
 		if v, ok := from[k.path]; ok {
@@ -336,7 +336,7 @@ func waiting(held, now, out Layer) string {
 	say(len(without(out.Deny, now.Deny))+len(without(out.Ask, now.Ask)), "removed deny or ask rule still holds", "removed deny or ask rules still hold")
 	say(len(without(now.Allow, out.Allow)), "added allow rule does not count", "added allow rules do not count")
 	say(len(now.Dirs)-len(out.Dirs), "added directory does not count", "added directories do not count")
-	if out.modeHeld {
+	if out.modeUntilRestart {
 		ways = append(ways, keyMode+" stays as it was")
 	}
 	n := 0
@@ -376,7 +376,7 @@ func gone(old, now []entry) (out []entry) {
 			continue
 		}
 		l := e.layer
-		e.layer = Layer{File: l.File, Found: l.Found, Deny: heldOnly(l.Deny), Ask: heldOnly(l.Ask), Broken: l.Broken}
+		e.layer = Layer{File: l.File, Found: l.Found, Deny: untilRestart(l.Deny), Ask: untilRestart(l.Ask), Broken: l.Broken}
 		e.gone, e.waiting = true, ""
 		out = append(out, e)
 	}

@@ -90,10 +90,10 @@ func TestSchemaSaysWhatParseKnows(t *testing.T) {
 		if n.Default == nil && !strings.Contains(toString(t, n.Type), "null") {
 			t.Errorf("%s has no default", k.path)
 		}
-		if alone := strings.Contains(n.Description, "The user's own settings only."); alone != (k.who == userOnly) {
+		if alone := strings.Contains(n.Description, "The user's own settings only."); alone != (k.setBy == userOnly) {
 			t.Errorf("%s: who may set it?", k.path)
 		}
-		if trust := strings.Contains(n.Description, "counts only with --trust-project"); trust != (k.who == trusted) {
+		if trust := strings.Contains(n.Description, "counts only with --trust-project"); trust != (k.setBy == trusted) {
 			t.Errorf("%s: is trust needed?", k.path)
 		}
 	}

@@ -92,7 +92,7 @@ func (r *Resolver) Absent(p Path) bool {
 }
 
 // settle takes over the descriptor of what was found.
-func (t *Target) settle(s spot, wantFolder bool) error {
+func (t *Target) settle(s lookup, wantFolder bool) error {
 	t.Path, t.pin.object = s.done, s.fd
 	t.note(s.done)
 	stamp, err := fstat(s.fd)
@@ -107,7 +107,7 @@ func (t *Target) settle(s spot, wantFolder bool) error {
 }
 
 // settleMissing takes over the deepest folder and what is missing below it.
-func (t *Target) settleMissing(s spot) error {
+func (t *Target) settleMissing(s lookup) error {
 	t.pin.folder = s.fd
 	names := strings.Split(s.rest, "/")
 	for _, name := range names {
@@ -125,8 +125,8 @@ func (t *Target) settleMissing(s spot) error {
 	return nil
 }
 
-// spot is how far one look at a name came.
-type spot struct {
+// lookup is how far one look at a name came.
+type lookup struct {
 	end  spotEnd
 	fd   int    // atObject: what is there; atNothing: the deepest folder; O_PATH
 	done string // how far the name exists and is free of links
@@ -145,13 +145,13 @@ const (
 
 // look goes along a name until it ends or something needs deciding. The usual
 // case is one call; whatever that call does not like, the walk explains.
-func (r *Resolver) look(name string, clean bool) (spot, error) {
+func (r *Resolver) look(name string, clean bool) (lookup, error) {
 	if !clean || r.noOpenat2.Load() {
 		return walk(name)
 	}
 	fd, err := r.sys.openat2(name, unix.O_PATH|unix.O_CLOEXEC)
 	if err == nil {
-		return spot{end: atObject, fd: fd, done: name}, nil
+		return lookup{end: atObject, fd: fd, done: name}, nil
 	}
 	s, walkErr := walk(name)
 	// ENOSYS is an old kernel. EPERM, where the walk came through, is a
@@ -175,12 +175,12 @@ func openNoLinks(name string, flags uint64) (int, error) {
 
 // walk goes down a name from "/" one segment at a time with O_PATH|O_NOFOLLOW:
 // it opens nothing for reading and follows nothing.
-func walk(name string) (spot, error) {
+func walk(name string) (lookup, error) {
 	fd, err := openat(unix.AT_FDCWD, "/", unix.O_PATH|unix.O_DIRECTORY)
 	if err != nil {
-		return spot{}, fault("open", "/", err)
+		return lookup{}, fault("open", "/", err)
 	}
-	here, todo := spot{end: atObject, fd: fd, done: "/"}, segments{'/', name[1:]}
+	here, todo := lookup{end: atObject, fd: fd, done: "/"}, segments{'/', name[1:]}
 	for {
 		segment, more := todo.next()
 		if !more {
@@ -202,43 +202,43 @@ func walk(name string) (spot, error) {
 }
 
 // enter looks at one name in the folder here, and leaves here open.
-func (here spot) enter(segment, rest string) (spot, error) {
+func (here lookup) enter(segment, rest string) (lookup, error) {
 	whole := joinName(here.done, segment, false)
 	fd, err := openat(here.fd, segment, unix.O_PATH|unix.O_NOFOLLOW)
 	switch err {
 	case nil:
 	case unix.ENOENT:
-		return spot{end: atNothing, fd: here.fd, done: here.done, rest: cut(segment, rest)}, nil
+		return lookup{end: atNothing, fd: here.fd, done: here.done, rest: cut(segment, rest)}, nil
 	case unix.ENOTDIR:
-		return spot{}, fault("resolve", here.done, ErrNotDir)
+		return lookup{}, fault("resolve", here.done, ErrNotDir)
 	default:
-		return spot{}, fault("open", whole, err)
+		return lookup{}, fault("open", whole, err)
 	}
 	text, isLink, err := readLink(fd)
 	if err == nil && !isLink {
-		return spot{end: atObject, fd: fd, done: whole}, nil
+		return lookup{end: atObject, fd: fd, done: whole}, nil
 	}
 	unix.Close(fd)
 	if err == nil && text == "" {
 		err = unix.ENOENT
 	}
 	if err != nil {
-		return spot{}, fault("readlink", whole, err)
+		return lookup{}, fault("readlink", whole, err)
 	}
-	return spot{end: atLink, done: here.done, rest: rest, text: text}, nil
+	return lookup{end: atLink, done: here.done, rest: rest, text: text}, nil
 }
 
 // climb ends a look before "..", which only a folder has.
-func (here spot) climb(rest string) (spot, error) {
+func (here lookup) climb(rest string) (lookup, error) {
 	defer unix.Close(here.fd)
 	stamp, err := fstat(here.fd)
 	if err != nil {
-		return spot{}, fault("stat", here.done, err)
+		return lookup{}, fault("stat", here.done, err)
 	}
 	if kindOf(stamp) != Directory {
-		return spot{}, fault("resolve", here.done, ErrNotDir)
+		return lookup{}, fault("resolve", here.done, ErrNotDir)
 	}
-	return spot{end: atParent, done: here.done, rest: rest}, nil
+	return lookup{end: atParent, done: here.done, rest: rest}, nil
 }
 
 func cut(segment, rest string) string {

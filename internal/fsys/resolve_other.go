@@ -64,7 +64,7 @@ func (r *Resolver) Resolve(p Path) (*Target, error) {
 	}
 }
 
-func (t *Target) settle(s spot, wantFolder bool) error {
+func (t *Target) settle(s lookup, wantFolder bool) error {
 	t.Path, t.pin.info = s.done, s.info
 	t.note(s.done)
 	stamp, err := lstamp(s.done)
@@ -86,7 +86,7 @@ func (t *Target) settle(s spot, wantFolder bool) error {
 	return nil
 }
 
-func (t *Target) settleMissing(s spot) error {
+func (t *Target) settleMissing(s lookup) error {
 	names := strings.Split(s.rest, string(separator(onWindows)))
 	for _, name := range names {
 		// Only a link's text can hold ".." here: it climbs out of a folder
@@ -104,8 +104,8 @@ func (t *Target) settleMissing(s spot) error {
 	return nil
 }
 
-// spot is how far one look at a name came.
-type spot struct {
+// lookup is how far one look at a name came.
+type lookup struct {
 	end  spotEnd
 	info fs.FileInfo
 	done string // how far the name exists and is free of links
@@ -123,23 +123,23 @@ const (
 )
 
 // look goes down a name one segment at a time and follows nothing.
-func look(name string) (spot, error) {
+func look(name string) (lookup, error) {
 	root := rootOf(name, onWindows)
 	info, err := os.Lstat(root)
 	if err != nil {
-		return spot{}, err
+		return lookup{}, err
 	}
-	here, todo := spot{info: info, done: root}, segments{separator(onWindows), name[len(root):]}
+	here, todo := lookup{info: info, done: root}, segments{separator(onWindows), name[len(root):]}
 	for {
 		segment, more := todo.next()
 		if !more {
 			return here, nil
 		}
 		if !here.info.IsDir() {
-			return spot{}, fault("resolve", here.done, ErrNotDir)
+			return lookup{}, fault("resolve", here.done, ErrNotDir)
 		}
 		if segment == ".." {
-			return spot{end: atParent, done: here.done, rest: todo.rest}, nil
+			return lookup{end: atParent, done: here.done, rest: todo.rest}, nil
 		}
 		below, err := here.enter(segment, todo.rest)
 		if err != nil || below.end != atObject {
@@ -149,7 +149,7 @@ func look(name string) (spot, error) {
 	}
 }
 
-func (here spot) enter(segment, rest string) (spot, error) {
+func (here lookup) enter(segment, rest string) (lookup, error) {
 	whole := joinName(here.done, segment, onWindows)
 	info, err := os.Lstat(whole)
 	switch {
@@ -157,27 +157,27 @@ func (here spot) enter(segment, rest string) (spot, error) {
 		if rest != "" {
 			segment += string(separator(onWindows)) + rest
 		}
-		return spot{end: atNothing, done: here.done, rest: segment}, nil
+		return lookup{end: atNothing, done: here.done, rest: segment}, nil
 	case errors.Is(err, syscall.ENOTDIR):
-		return spot{}, fault("resolve", here.done, ErrNotDir)
+		return lookup{}, fault("resolve", here.done, ErrNotDir)
 	case err != nil:
-		return spot{}, err
+		return lookup{}, err
 	}
 	// A Windows junction is no ModeSymlink, but it leads elsewhere all the same.
 	if info.Mode()&(fs.ModeSymlink|fs.ModeIrregular) == 0 {
-		return spot{info: info, done: whole}, nil
+		return lookup{info: info, done: whole}, nil
 	}
 	text, err := os.Readlink(whole)
 	if err != nil && info.Mode()&fs.ModeSymlink == 0 {
-		return spot{info: info, done: whole}, nil
+		return lookup{info: info, done: whole}, nil
 	}
 	if err == nil && onWindows {
 		text, err = windowsLink(text)
 	}
 	if err != nil {
-		return spot{}, err
+		return lookup{}, err
 	}
-	return spot{end: atLink, done: here.done, rest: rest, text: text}, nil
+	return lookup{end: atLink, done: here.done, rest: rest, text: text}, nil
 }
 
 // windowsLink refuses links to places that a path argument could not name.

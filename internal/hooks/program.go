@@ -159,7 +159,7 @@ func (r *Runner) command(h Hook, round Round) (*exec.Cmd, error) {
 	if name := h.Command[0]; name == filepath.Base(name) {
 		cmd.Args[0] = name
 	}
-	cmd.Dir, cmd.Env, cmd.WaitDelay = round.Dir, r.o.Env, linger
+	cmd.Dir, cmd.Env, cmd.WaitDelay = round.Dir, r.o.Env, outputTimeout
 	if f.barred != nil {
 		cmd.Env = append(cmd.Environ(), "PATH="+f.searched())
 	}

@@ -12,12 +12,12 @@ import (
 )
 
 const (
-	// linger is how long the output of a command is still read after it has ended:
+	// outputTimeout is how long the output of a command is still read after it has ended:
 	// what it left running may never close it.
-	linger = 200 * time.Millisecond
-	// burial is how long a killed command may take to be gone, as one that hangs in
+	outputTimeout = 200 * time.Millisecond
+	// killTimeout is how long a killed command may take to be gone, as one that hangs in
 	// the file system does.
-	burial = 2 * time.Second
+	killTimeout = 2 * time.Second
 )
 
 // Options of a Runner.
@@ -61,7 +61,7 @@ func (r *Runner) Close() {
 	}()
 	select {
 	case <-gone:
-	case <-time.After(burial + linger):
+	case <-time.After(killTimeout + outputTimeout):
 	}
 }
 
@@ -130,8 +130,8 @@ func (r *Runner) Before(ctx context.Context, round Round) (all []Report, stop *R
 func (r *Runner) After(ctx context.Context, round Round) (all []Report, shown error) {
 	if round.Old != nil && r.enter() {
 		defer r.running.Done() // what is shown is gone before Close returns
-		var e *exhibit
-		if e, shown = r.exhibit(ctx, round.Event.Path, round.Old); shown == nil {
+		var e *oldCopy
+		if e, shown = r.copyOld(ctx, round.Event.Path, round.Old); shown == nil {
 			defer e.remove()
 			round.Event.Before = e.name
 		}
@@ -223,7 +223,7 @@ func wait(ctx context.Context, cmd *exec.Cmd, g *group) (killed bool, err error)
 	g.kill()
 	select {
 	case <-ended:
-	case <-time.After(burial):
+	case <-time.After(killTimeout):
 	}
 	return true, nil
 }

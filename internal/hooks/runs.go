@@ -163,15 +163,15 @@ func (f finder) reads(w word) error {
 	return f.mayRun(name)
 }
 
-// given is what remains of a runner's words behind its options.
-type given struct {
+// parsedOptions is what remains of a runner's words behind its options.
+type parsedOptions struct {
 	code     bool // it was given code
 	operands []word
 }
 
 // options goes through the options of a runner, and looks at the files that are their
 // values.
-func (f finder) options(r runner, args []word) (g given, err error) {
+func (f finder) options(r runner, args []word) (g parsedOptions, err error) {
 	for len(args) > 0 && err == nil {
 		arg := args[0].text
 		if args[0].unknown || len(arg) < 2 || arg[0] != '-' {
@@ -201,7 +201,7 @@ func (f finder) options(r runner, args []word) (g given, err error) {
 }
 
 // cluster goes through letters that stand behind one dash; args is what follows.
-func (f finder) cluster(r runner, letters string, args []word, g *given) ([]word, error) {
+func (f finder) cluster(r runner, letters string, args []word, g *parsedOptions) ([]word, error) {
 	for i, letter := range []byte(letters) {
 		rest := letters[i+1:]
 		switch {

@@ -4,7 +4,7 @@ package perm
 // names are as for Decide. What cannot be a name is taken for one that is.
 func (p *Policy) Asks(op Op, names []string) bool {
 	q := p.ask(op)
-	defer p.desk.Put(q)
+	defer p.pool.Put(q)
 	if !q.prepare(names) {
 		return true
 	}

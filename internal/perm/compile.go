@@ -8,24 +8,24 @@ import (
 
 // Policy is a compiled configuration. It never changes.
 type Policy struct {
-	desk      sync.Pool // questions that may be used again
-	mode      Mode
-	modeHeld  bool
-	windows   bool
-	rules     []RuleText
-	broken    []BrokenFile
-	strict    *index // deny and ask
-	allow     *index
-	same      folder // how allow rules and the workspace compare; nil: exactly
-	workspace []Dir
-	roots     []root   // the workspace under all its names
-	state     []string // fsmcp's own folders under all their names, strictly folded
-	guarded   []string // Config.Guarded under all their names, strictly folded
+	pool             sync.Pool // questions that may be used again
+	mode             Mode
+	modeUntilRestart bool
+	windows          bool
+	rules            []RuleText
+	broken           []BrokenFile
+	strict           *index // deny and ask
+	allow            *index
+	same             folder // how allow rules and the workspace compare; nil: exactly
+	workspace        []Dir
+	roots            []root   // the workspace under all its names
+	state            []string // fsmcp's own folders under all their names, strictly folded
+	guarded          []string // Config.Guarded under all their names, strictly folded
 
 	guardedFiles []string // Config.Guarded
 	planFile     string   // as configured
 	plan         []string // the plan file under all its names
-	admit        *index   // the allow rules that may reach a protected path
+	exceptions   *index   // the allow rules that may reach a protected path
 	literals     [opCount][]Literal
 	slashed      []slashedRule
 }
@@ -88,7 +88,7 @@ type builder struct {
 
 func newBuilder(c Config) *builder {
 	b := &builder{c: c, p: &Policy{
-		mode: c.Mode, modeHeld: c.ModeHeld, windows: c.Windows, broken: slices.Clone(c.Broken), rules: slices.Clone(c.Rules),
+		mode: c.Mode, modeUntilRestart: c.ModeUntilRestart, windows: c.Windows, broken: slices.Clone(c.Broken), rules: slices.Clone(c.Rules),
 	}}
 	if !c.CaseSensitive {
 		b.p.same = foldCase
@@ -135,7 +135,7 @@ func (b *builder) anchor(dir string) {
 // finish fills in what does not come from rules.
 func (b *builder) finish() *Policy {
 	p := b.p
-	p.strict, p.allow, p.admit = &b.strict.index, &b.allow.index, &b.admit.index
+	p.strict, p.allow, p.exceptions = &b.strict.index, &b.allow.index, &b.admit.index
 	for _, d := range b.c.Workspace {
 		name := b.clean(d.Name)
 		if name == "" {

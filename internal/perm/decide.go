@@ -23,7 +23,7 @@ func (p *Policy) Decide(op Op, names []string, exists func(string) bool) Decisio
 // it; anything else may turn out otherwise once the resolved name is known.
 func (p *Policy) DecideGranted(op Op, names []string, exists func(string) bool, grants Grants) Decision {
 	q := p.ask(op)
-	defer p.desk.Put(q)
+	defer p.pool.Put(q)
 	q.exists, q.grants = exists, grants
 	q.decide(names)
 	if q.d.Verdict != Allow {
@@ -34,7 +34,7 @@ func (p *Policy) DecideGranted(op Op, names []string, exists func(string) bool, 
 
 // ask takes a question from the desk, where its room waits to be used again.
 func (p *Policy) ask(op Op) *question {
-	q, _ := p.desk.Get().(*question)
+	q, _ := p.pool.Get().(*question)
 	if q == nil {
 		q = &question{}
 	}
@@ -104,7 +104,7 @@ func (q *question) because(v Verdict, r Reason, asked bool) {
 // asking is the verdict of what is to be asked for in this mode.
 func (q *question) asking() Verdict {
 	if q.p.mode == DontAsk {
-		q.d.Held = q.p.modeHeld
+		q.d.UntilRestart = q.p.modeUntilRestart
 		return Deny
 	}
 	return Ask
@@ -134,7 +134,7 @@ func (q *question) byRule(v Verdict, why Reason, m match) {
 	q.because(v, why, m.asked)
 	r := &q.p.rules[m.rule]
 	q.d.Rule, q.d.Source = r.Text, r.Source
-	q.d.Held = q.d.Held || r.Source.Held
+	q.d.UntilRestart = q.d.UntilRestart || r.Source.UntilRestart
 }
 
 // strictRules finds the deny and the ask rule to go by: any name will do.
@@ -196,7 +196,7 @@ func (q *question) refusedInPlan() bool {
 		return false
 	}
 	q.because(Deny, ReasonPlan, true)
-	q.d.Held = q.p.modeHeld
+	q.d.UntilRestart = q.p.modeUntilRestart
 	return true
 }
 
@@ -282,7 +282,7 @@ func (q *question) protectedPath() bool {
 // user's own reaches: neither an allow rule nor, in plan mode, the flag that
 // names the plan file.
 func (q *question) shielded(n *name) bool {
-	if !q.p.protected(n, q.exists, nil) || q.admitted(n) {
+	if !q.p.protected(n, q.exists, nil) || q.exceptionAllows(n) {
 		return false
 	}
 	return q.p.mode != Plan || !q.p.namesPlan(n.exact)
@@ -293,7 +293,7 @@ func (q *question) allowRules() bool {
 	if q.p.allow.empty() {
 		return false
 	}
-	told := none
+	first := none
 	for i := range q.names {
 		n := &q.names[i]
 		if n.null {
@@ -303,14 +303,14 @@ func (q *question) allowRules() bool {
 		if rule == none {
 			return false
 		}
-		if told == none {
-			told = rule
+		if first == none {
+			first = rule
 		}
 	}
-	if told == none {
+	if first == none {
 		return false
 	}
-	q.byRule(Allow, ReasonAllowRule, match{told, true})
+	q.byRule(Allow, ReasonAllowRule, match{first, true})
 	return true
 }
 
@@ -326,7 +326,7 @@ func (q *question) byMode() {
 	}
 	at, outside := q.outside()
 	q.because(q.asking(), ReasonMode, at == 0)
-	q.d.Held = q.d.Held || q.p.modeHeld && !outside
+	q.d.UntilRestart = q.d.UntilRestart || q.p.modeUntilRestart && !outside
 	q.paste()
 }
 
@@ -346,7 +346,7 @@ func (q *question) allowedByMode() (Reason, bool) {
 // AskedFor reports whether an ask rule names the file, whatever mode and grants say.
 func (p *Policy) AskedFor(op Op, names []string) bool {
 	q := p.ask(op)
-	defer p.desk.Put(q)
+	defer p.pool.Put(q)
 	if !q.prepare(names) {
 		return false
 	}

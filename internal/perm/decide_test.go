@@ -103,7 +103,7 @@ func TestOrderOfDecision(t *testing.T) {
 			if d.Verdict != c.want || d.Reason != c.why {
 				t.Errorf("%s by %s, want %s by %s", d.Verdict, d.Reason, c.want, c.why)
 			}
-			if told := len(d.Broken) > 0; told != (len(config.Broken) > 0 && d.Verdict != Allow) {
+			if named := len(d.Broken) > 0; named != (len(config.Broken) > 0 && d.Verdict != Allow) {
 				t.Errorf("broken files told: %v", d.Broken)
 			}
 		})

@@ -83,7 +83,7 @@ var nextRule = regexp.MustCompile(`\)[\s,;]*([A-Za-z_]+)\(`)
 func separateRules(tool, body string) (rules []string) {
 	start, at := 0, tool
 	for _, m := range nextRule.FindAllStringSubmatchIndex(body, -1) {
-		if name := body[m[2]:m[3]]; slices.Contains(words[:], name) || slices.Contains(strangers[:], name) {
+		if name := body[m[2]:m[3]]; slices.Contains(words[:], name) || slices.Contains(foreignTools[:], name) {
 			rules = append(rules, at+"("+body[start:m[0]]+")")
 			start, at = m[1], name
 		}

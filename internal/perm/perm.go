@@ -145,8 +145,8 @@ type Source struct {
 	// Claude marks Claude Code's own files, where a bare tool name means its
 	// built-in tool.
 	Claude bool
-	// Held says that the source has the rule no more: it holds until a restart.
-	Held bool
+	// UntilRestart says that the source has the rule no more: it holds until a restart.
+	UntilRestart bool
 }
 
 // own reports whether only the user can have written the source for fsmcp, so
@@ -198,8 +198,8 @@ type Config struct {
 	// PlanFile is the one file that plan mode may change.
 	PlanFile string
 	Mode     Mode
-	// ModeHeld says that the mode holds only until a restart.
-	ModeHeld bool
+	// ModeUntilRestart says that the mode holds only until a restart.
+	ModeUntilRestart bool
 	// Rules in the order in which they are quoted when several match.
 	Rules []RuleText
 	// CaseSensitive says that names differing in case are different files.
@@ -292,8 +292,8 @@ type Decision struct {
 	Rule string
 	// Source is where that rule stands.
 	Source Source
-	// Held says that what decided is no longer in the settings and holds until a restart.
-	Held bool
+	// UntilRestart says that what decided is no longer in the settings and holds until a restart.
+	UntilRestart bool
 	// Quotable is false when only a later name of the file was the cause, of
 	// which a denial must not tell.
 	Quotable bool

@@ -195,13 +195,13 @@ func (p *Policy) native(path string) string {
 	return path
 }
 
-// admitted reports whether one of the user's own allow rules spells out every
+// exceptionAllows reports whether one of the user's own allow rules spells out every
 // protected segment of the name, and so reaches it.
-func (q *question) admitted(n *name) bool {
-	if q.p.admit.empty() {
+func (q *question) exceptionAllows(n *name) bool {
+	if q.p.exceptions.empty() {
 		return false
 	}
 	guard := make([]bool, 1+strings.Count(n.exact, "/"))
 	q.p.protected(n, q.exists, func(i int) { guard[i] = true })
-	return q.p.admit.find(&q.walk, n.exact, n.same, n.dir, q.op, guard)[Allow] != none
+	return q.p.exceptions.find(&q.walk, n.exact, n.same, n.dir, q.op, guard)[Allow] != none
 }

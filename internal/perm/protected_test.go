@@ -123,7 +123,7 @@ func TestGuarded(t *testing.T) {
 
 // A rule reaches a configured file by spelling its last name, or the protected
 // directory that it lies in.
-func TestGuardedAdmitted(t *testing.T) {
+func TestGuardedExceptions(t *testing.T) {
 	for _, w := range []struct {
 		rule, path string
 		want       Verdict
@@ -142,7 +142,7 @@ func TestGuardedAdmitted(t *testing.T) {
 }
 
 // Only a rule of the user's own that spells the protected name reaches it.
-func TestAdmitted(t *testing.T) {
+func TestExceptions(t *testing.T) {
 	for _, c := range []struct {
 		text string
 		src  Source
@@ -188,7 +188,7 @@ func TestAdmitted(t *testing.T) {
 }
 
 // The directory that a rule starts from is not spelled by the rule.
-func TestAdmittedBelowProtectedAnchor(t *testing.T) {
+func TestExceptionBelowProtectedAnchor(t *testing.T) {
 	c := testConfig(rule(Allow, "Edit(skills/**)", ownUser), rule(Allow, "Edit(~/.claude/agents/**)", ownUser))
 	c.Workspace = []Dir{{Name: home + "/.claude"}}
 	p, _ := Compile(c)

@@ -81,7 +81,7 @@ func parseRule(r RuleText) (p parsedRule, kind WarningKind, nearest string, ok b
 // are but those for tools that are known to do something else.
 func FileRule(text string) bool {
 	tool, _, _, _ := splitRule(text)
-	return !stranger(tool)
+	return !isForeignTool(tool)
 }
 
 // splitRule cuts a rule into tool and specification. The specification ends at

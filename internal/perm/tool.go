@@ -21,9 +21,9 @@ var (
 		toolPrefix + "Read", toolPrefix + "Edit", toolPrefix + "Write", toolPrefix + "NotebookEdit",
 	}
 
-	// strangers are tools of other programs, which rules may well name: nothing
+	// foreignTools are tools of other programs, which rules may well name: nothing
 	// to warn of in their own files.
-	strangers = [...]string{
+	foreignTools = [...]string{
 		"Agent", "AskUserQuestion", "Bash", "BashOutput", "EnterPlanMode", "ExitPlanMode", "KillBash", "KillShell",
 		"LS", "LSP", "ListMcpResourcesTool", "NotebookRead", "PowerShell", "ReadMcpResourceTool", "Skill", "SlashCommand",
 		"Task", "TaskOutput", "TaskStop", "TodoRead", "TodoWrite", "ToolSearch", "WebFetch", "WebSearch",
@@ -142,7 +142,7 @@ func unknown(tool string, claude bool) (WarningKind, string) {
 			return otherTool(claude), "" // Glob, Grep, MultiEdit: known, but fsmcp has no such tool
 		}
 	}
-	if stranger(tool) {
+	if isForeignTool(tool) {
 		return otherTool(claude), ""
 	}
 	nearest := nearestWord(tool)
@@ -152,10 +152,10 @@ func unknown(tool string, claude bool) (WarningKind, string) {
 	return UnknownTool, nearest
 }
 
-// stranger reports whether a tool is known to be another program's.
-func stranger(tool string) bool {
+// isForeignTool reports whether a tool is known to be another program's.
+func isForeignTool(tool string) bool {
 	other := strings.HasPrefix(tool, "mcp__") && tool != serverWord && !strings.HasPrefix(tool, toolPrefix)
-	return slices.Contains(strangers[:], tool) || other && !strings.ContainsAny(tool, wildcards)
+	return slices.Contains(foreignTools[:], tool) || other && !strings.ContainsAny(tool, wildcards)
 }
 
 func otherTool(claude bool) WarningKind {

@@ -39,7 +39,7 @@ func (j judgement) denied() *refusal {
 	switch j.Reason {
 	case perm.ReasonPlan:
 		text := "Plan mode: files are read, not changed, until the user leaves it. Nothing was changed in " + j.name() + "."
-		if j.Held {
+		if j.UntilRestart {
 			text += " A settings file named a looser mode since, and a restart of fsmcp applies it."
 		}
 		if plan := j.policy.PlanFile(); plan != "" {
@@ -75,7 +75,7 @@ func (j judgement) remedy() string {
 		if j.op == perm.Read {
 			instead = "opening the file"
 		}
-		if j.Held {
+		if j.UntilRestart {
 			return fmt.Sprintf(" Only the user can go on: by restarting fsmcp, or by %s themselves.", instead)
 		}
 		return fmt.Sprintf(" Only the user can go on: by taking that rule out of %s, or by %s themselves.", where(j.Source), instead)
@@ -117,9 +117,9 @@ func (j judgement) because() string {
 // waiting says that what decided is no longer what the settings say.
 func (j judgement) waiting() string {
 	switch {
-	case !j.Held:
+	case !j.UntilRestart:
 		return ""
-	case j.Source.Held:
+	case j.Source.UntilRestart:
 		return "; that file has changed since, and a restart of fsmcp applies it"
 	}
 	return "; a settings file named a looser mode since, and a restart of fsmcp applies it"

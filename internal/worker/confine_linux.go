@@ -15,17 +15,17 @@ const (
 	// jobTime is how much processor time one job may take, all threads together:
 	// more than any deadline allows. It bounds a worker whose parent is no more.
 	jobTime = 300
-	// lower is how far a worker stands behind the server when both want to run.
-	lower = 10
-	// expendable is how much sooner than others, in thousandths of the memory there is,
+	// niceness is how far a worker stands behind the server when both want to run.
+	niceness = 10
+	// oomScore is how much sooner than others, in thousandths of the memory there is,
 	// a worker is ended where memory runs out: it can be had again, who asks cannot.
-	expendable = 500
-	// turn is how long a worker's thread goes on before somebody else who has woken.
+	oomScore = 500
+	// timeSlice is how long a worker's thread goes on before somebody else who has woken.
 	// Linux, which no longer interrupts a turn (6.6), gives up to 3 ms, ten times what
 	// the server needs to answer; a thread may ask for less (6.12). With much less it
 	// would be due before those who have whole turns. To ask for more than they have,
 	// so that they may cut in at once, measured no better: who has just run may not.
-	turn = 400 * time.Microsecond
+	timeSlice = 400 * time.Microsecond
 )
 
 // Confine takes from this process what a worker does not need: core files, new
@@ -33,7 +33,7 @@ const (
 // turns, and its life before others' where memory runs out. What cannot be taken is
 // left.
 func Confine() {
-	standIn() // while this process's own files in /proc are its own
+	raiseOOMScore() // while this process's own files in /proc are its own
 	unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{})
 	unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
 	unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
@@ -46,33 +46,33 @@ func Confine() {
 	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0)) // to give way for a moment makes it no smaller
 	extendTime()
 	for range 10 { // a thread that was being made may be none of those seen
-		if !stepBack() {
+		if !lowerPriority() {
 			return
 		}
 	}
 }
 
-// standIn has the system end this process sooner than others where memory runs out.
-func standIn() {
+// raiseOOMScore has the system end this process sooner than others where memory runs out.
+func raiseOOMScore() {
 	const name = "/proc/self/oom_score_adj"
 	b, err := os.ReadFile(name)
 	if err != nil {
 		return
 	}
-	if now, err := strconv.Atoi(strings.TrimSpace(string(b))); err == nil && now < expendable {
-		os.WriteFile(name, []byte(strconv.Itoa(expendable)), 0)
+	if now, err := strconv.Atoi(strings.TrimSpace(string(b))); err == nil && now < oomScore {
+		os.WriteFile(name, []byte(strconv.Itoa(oomScore)), 0)
 	}
 }
 
-// stepBack lowers the priority of all threads, each of which has its own; those
+// lowerPriority lowers the priority of all threads, each of which has its own; those
 // to come take it over. It tells whether there was one to lower.
-func stepBack() (some bool) {
+func lowerPriority() (some bool) {
 	for _, id := range threads(os.Getpid()) {
 		now, err := unix.SchedGetAttr(id, 0)
-		if err != nil || now.Policy != unix.SCHED_NORMAL || now.Nice >= lower {
+		if err != nil || now.Policy != unix.SCHED_NORMAL || now.Nice >= niceness {
 			continue
 		}
-		now.Nice, now.Runtime = lower, uint64(turn)
+		now.Nice, now.Runtime = niceness, uint64(timeSlice)
 		some = unix.SchedSetAttr(id, now, 0) == nil || some
 	}
 	return some

@@ -30,7 +30,7 @@ func schedules(t *testing.T, pid int) (out []schedule) {
 // made among them, and none goes on for long before somebody else who has woken.
 func TestAllThreadsStandBack(t *testing.T) {
 	own, err := unix.SchedGetAttr(0, 0)
-	if err != nil || own.Policy != unix.SCHED_NORMAL || own.Nice >= lower {
+	if err != nil || own.Policy != unix.SCHED_NORMAL || own.Nice >= niceness {
 		t.Skipf("!!! NOT TESTED: the tests themselves stand back: %+v %v !!!", own, err)
 	}
 	p := newPool(t, nil)
@@ -47,7 +47,7 @@ func TestAllThreadsStandBack(t *testing.T) {
 		t.Fatalf("%d threads: the test shows nothing of those that a job makes", len(all))
 	}
 	for _, s := range all {
-		if s.Policy != unix.SCHED_NORMAL || s.Nice != lower {
+		if s.Policy != unix.SCHED_NORMAL || s.Nice != niceness {
 			t.Errorf("%+v among %d threads", s, len(all))
 		}
 	}
@@ -55,7 +55,7 @@ func TestAllThreadsStandBack(t *testing.T) {
 		t.Skip("!!! NOT TESTED: this kernel knows no turns of a length that was asked for !!!")
 	}
 	for _, s := range all {
-		if s.Turn != uint64(turn) {
+		if s.Turn != uint64(timeSlice) {
 			t.Errorf("a turn of %d ns among %d threads", s.Turn, len(all))
 		}
 	}

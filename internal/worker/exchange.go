@@ -37,7 +37,7 @@ func (w *process) do(ctx context.Context, j Job, o Options) (Reply, error) {
 		return a.reply, a.err
 	default:
 	}
-	if why == ErrDeadline && w.asks.Load() {
+	if why == ErrDeadline && w.readingBody.Load() {
 		why = ErrUnread
 	}
 	w.end()
@@ -66,9 +66,9 @@ func (w *process) send(h header, body io.ReaderAt) error {
 	}
 	room := make([]byte, min(h.Size, chunk))
 	for at := int64(0); at < h.Size; {
-		w.asks.Store(true)
+		w.readingBody.Store(true)
 		n, err := body.ReadAt(room[:min(int64(len(room)), h.Size-at)], at)
-		w.asks.Store(false)
+		w.readingBody.Store(false)
 		if n == 0 {
 			if err == nil || err == io.EOF {
 				err = io.ErrUnexpectedEOF
@@ -86,7 +86,7 @@ func (w *process) send(h header, body io.ReaderAt) error {
 	return nil
 }
 
-func (w *process) receive(told Progress) (Reply, error) {
+func (w *process) receive(report Progress) (Reply, error) {
 	for {
 		kind, b, err := readFrame(w.out, nil)
 		switch {
@@ -94,8 +94,8 @@ func (w *process) receive(told Progress) (Reply, error) {
 			return Reply{}, ErrDied
 		case kind == frameProgress:
 			var p progress
-			if json.Unmarshal(b, &p) == nil && told != nil {
-				told(p.Done, p.Total, p.What)
+			if json.Unmarshal(b, &p) == nil && report != nil {
+				report(p.Done, p.Total, p.What)
 			}
 			continue
 		case kind != frameReply:

@@ -39,9 +39,9 @@ const (
 	watchEvery = 50 * time.Millisecond
 	// stoppedFor is how long a worker may stand still by a signal.
 	stoppedFor = time.Second
-	// blinkOf is the most that passes for one look at a worker: where more has gone
+	// maxTick is the most that passes for one look at a worker: where more has gone
 	// by, this process stood still itself, by a signal or with a paused container.
-	blinkOf = time.Second
+	maxTick = time.Second
 	// leaveWithin is how long a worker may take to end when it is told to.
 	leaveWithin = time.Second
 )
@@ -87,13 +87,13 @@ type Pool struct {
 	opts  Options
 	slots chan struct{}
 
-	mu     sync.Mutex
-	idle   []*process
-	behind []*start // those that nobody waits for any more
-	all    map[*process]struct{}
-	closed bool
+	mu        sync.Mutex
+	idle      []*process
+	unclaimed []*startup // those that nobody waits for any more
+	all       map[*process]struct{}
+	closed    bool
 
-	way way
+	yield cpuYield
 }
 
 // New makes a pool. It starts nothing.
@@ -113,7 +113,7 @@ func (p *Pool) Do(ctx context.Context, j Job) (Reply, error) {
 	if err := ctx.Err(); err != nil { // no worker is ended for it
 		return Reply{}, err
 	}
-	w := p.warm()
+	w := p.takeIdle()
 	if w != nil {
 		r, err := p.run(ctx, w, j)
 		if !errors.Is(err, ErrDied) || ctx.Err() != nil {
@@ -121,8 +121,8 @@ func (p *Pool) Do(ctx context.Context, j Job) (Reply, error) {
 		}
 		// It may have been dead before the job began.
 	}
-	readied, then := rising(j.Progress)
-	w, err := p.fresh(ctx, readied)
+	first, then := chainProgress(j.Progress)
+	w, err := p.fresh(ctx, first)
 	if err != nil {
 		return Reply{}, err
 	}
@@ -130,24 +130,24 @@ func (p *Pool) Do(ctx context.Context, j Job) (Reply, error) {
 	return p.run(ctx, w, j)
 }
 
-// rising makes the progress of what comes first and then of the job one that
+// chainProgress makes the progress of what comes first and then of the job one that
 // rises. nil stays nil.
-func rising(told Progress) (readied, then Progress) {
-	if told == nil {
+func chainProgress(progress Progress) (first, then Progress) {
+	if progress == nil {
 		return nil, nil
 	}
 	base := int64(0)
-	readied = func(done, total int64, what string) {
+	first = func(done, total int64, what string) {
 		base = done + 1
-		told(done, total, what)
+		progress(done, total, what)
 	}
-	then = func(done, total int64, what string) { told(base+done, base+total, what) }
-	return readied, then
+	then = func(done, total int64, what string) { progress(base+done, base+total, what) }
+	return first, then
 }
 
-// unstarted is what became of a worker that was lost before it had a job: it has
+// startError is what became of a worker that was lost before it had a job: it has
 // nothing to do with the job.
-func unstarted(err error) error {
+func startError(err error) error {
 	var own *Failure
 	if errors.As(err, &own) {
 		return err
@@ -166,8 +166,8 @@ func (p *Pool) lose(w *process, why error) {
 	}
 }
 
-// warm takes the worker that was idle last.
-func (p *Pool) warm() *process {
+// takeIdle takes the worker that was idle last.
+func (p *Pool) takeIdle() *process {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	n := len(p.idle)
@@ -182,8 +182,8 @@ func (p *Pool) warm() *process {
 
 // run has a worker do a job and sees to what becomes of the worker.
 func (p *Pool) run(ctx context.Context, w *process, j Job) (Reply, error) {
-	p.way.jobs.Add(1)
-	defer p.way.jobs.Add(-1)
+	p.yield.jobs.Add(1)
+	defer p.yield.jobs.Add(-1)
 	r, err := w.do(ctx, j, p.opts)
 	var own *Failure
 	if err != nil && !errors.As(err, &own) {
@@ -195,12 +195,12 @@ func (p *Pool) run(ctx context.Context, w *process, j Job) (Reply, error) {
 		}
 		return r, err
 	}
-	p.keep(w)
+	p.putBack(w)
 	return r, err
 }
 
-// keep puts a worker among the idle, or lets it go where it has done enough.
-func (p *Pool) keep(w *process) {
+// putBack puts a worker among the idle, or lets it go where it has done enough.
+func (p *Pool) putBack(w *process) {
 	p.mu.Lock()
 	done := p.closed || w.jobs >= p.opts.Jobs
 	if !done {
@@ -236,7 +236,7 @@ func (p *Pool) drop(w *process) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.all, w)
-	p.way.remove(w)
+	p.yield.remove(w)
 }
 
 // PIDs are the process ids of the workers there are.
@@ -275,6 +275,6 @@ func (p *Pool) launch() (*process, error) {
 		return nil, ErrClosed
 	}
 	p.all[w] = struct{}{}
-	p.way.add(w)
+	p.yield.add(w)
 	return w, nil
 }

@@ -14,15 +14,15 @@ import (
 
 // process is one worker.
 type process struct {
-	cmd    *exec.Cmd
-	in     io.WriteCloser
-	out    *bufio.Reader // from pipe
-	pipe   *os.File
-	stderr *tail
-	gone   chan struct{} // closed when it has ended
-	jobs   int
-	asks   atomic.Bool // its job's body for more
-	rest   *time.Timer // while it is idle
+	cmd         *exec.Cmd
+	in          io.WriteCloser
+	out         *bufio.Reader // from pipe
+	pipe        *os.File
+	stderr      *tail
+	gone        chan struct{} // closed when it has ended
+	jobs        int
+	readingBody atomic.Bool // its job's body for more
+	rest        *time.Timer // while it is idle
 }
 
 // launch starts a worker.
@@ -77,7 +77,7 @@ func (w *process) watch(ctx context.Context, answered <-chan answer, deadline ti
 		case <-tick.C:
 		}
 		now := time.Now()
-		took, last = took+min(now.Sub(last), blinkOf), now
+		took, last = took+min(now.Sub(last), maxTick), now
 		resident, stopped, ok := usage(w.cmd.Process.Pid)
 		if still++; !stopped {
 			still = 0

@@ -7,10 +7,10 @@ import (
 	"sync/atomic"
 )
 
-// start is a new worker that does what comes first.
-type start struct {
-	w    *process
-	told atomic.Pointer[Progress] // nil: nobody waits for it
+// startup is a new worker that does what comes first.
+type startup struct {
+	w        *process
+	progress atomic.Pointer[Progress] // nil: nobody waits for it
 
 	done chan struct{} // closed when it is ready, or err says why not
 	err  error
@@ -18,37 +18,37 @@ type start struct {
 
 // fresh has a new worker ready. What comes first goes on where the context ends: the
 // next who comes waits on for the same worker, or finds it ready.
-func (p *Pool) fresh(ctx context.Context, told Progress) (*process, error) {
+func (p *Pool) fresh(ctx context.Context, progress Progress) (*process, error) {
 	if p.opts.First == nil {
 		return p.launch()
 	}
-	s, err := p.starting()
+	s, err := p.nextStartup()
 	if err != nil {
 		return nil, err
 	}
-	if told != nil {
-		s.told.Store(&told)
+	if progress != nil {
+		s.progress.Store(&progress)
 	}
 	select {
 	case <-s.done:
 	case <-ctx.Done():
-		s.told.Store(nil)
-		p.leaveBehind(s)
+		s.progress.Store(nil)
+		p.release(s)
 		return nil, fmt.Errorf("%w: %w", ErrUnready, ctx.Err())
 	}
 	if s.err != nil {
 		p.lose(s.w, s.err)
-		return nil, unstarted(s.err)
+		return nil, startError(s.err)
 	}
 	return s.w, nil
 }
 
-// starting is a worker that was left behind while it gets ready, or a new one.
-func (p *Pool) starting() (*start, error) {
+// nextStartup is a worker that was left behind while it gets ready, or a new one.
+func (p *Pool) nextStartup() (*startup, error) {
 	p.mu.Lock()
-	if n := len(p.behind); n > 0 {
-		s := p.behind[n-1]
-		p.behind = p.behind[:n-1]
+	if n := len(p.unclaimed); n > 0 {
+		s := p.unclaimed[n-1]
+		p.unclaimed = p.unclaimed[:n-1]
 		p.mu.Unlock()
 		return s, nil
 	}
@@ -57,28 +57,28 @@ func (p *Pool) starting() (*start, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &start{w: w, done: make(chan struct{})}
+	s := &startup{w: w, done: make(chan struct{})}
 	go p.ready(s)
 	return s, nil
 }
 
 // ready has a worker do what comes first. Where nobody waits for it any more, it
 // sees to what becomes of the worker.
-func (p *Pool) ready(s *start) {
+func (p *Pool) ready(s *startup) {
 	first := *p.opts.First
 	first.Progress = func(done, total int64, what string) {
-		if told := s.told.Load(); told != nil {
-			(*told)(done, total, what)
+		if progress := s.progress.Load(); progress != nil {
+			(*progress)(done, total, what)
 		}
 	}
-	p.way.jobs.Add(1)
+	p.yield.jobs.Add(1)
 	_, s.err = s.w.do(context.Background(), first, p.opts)
-	p.way.jobs.Add(-1)
+	p.yield.jobs.Add(-1)
 	p.mu.Lock()
 	close(s.done)
-	at := slices.Index(p.behind, s)
+	at := slices.Index(p.unclaimed, s)
 	if at >= 0 {
-		p.behind = slices.Delete(p.behind, at, at+1)
+		p.unclaimed = slices.Delete(p.unclaimed, at, at+1)
 	}
 	p.mu.Unlock()
 	if at >= 0 {
@@ -86,15 +86,15 @@ func (p *Pool) ready(s *start) {
 	}
 }
 
-// leaveBehind has a worker that is not waited for any more get ready for the next.
-func (p *Pool) leaveBehind(s *start) {
+// release has a worker that is not waited for any more get ready for the next.
+func (p *Pool) release(s *startup) {
 	p.mu.Lock()
 	ended := false
 	select {
 	case <-s.done:
 		ended = true
 	default:
-		p.behind = append(p.behind, s)
+		p.unclaimed = append(p.unclaimed, s)
 	}
 	p.mu.Unlock()
 	if ended {
@@ -103,10 +103,10 @@ func (p *Pool) leaveBehind(s *start) {
 }
 
 // settle keeps a worker that is ready for the next who comes.
-func (p *Pool) settle(s *start) {
+func (p *Pool) settle(s *startup) {
 	if s.err != nil {
 		p.lose(s.w, s.err)
 	} else {
-		p.keep(s.w)
+		p.putBack(s.w)
 	}
 }

@@ -347,13 +347,13 @@ func TestProgressAndConfinement(t *testing.T) {
 		OOM       string
 		Env       []string
 	}
-	if err := json.Unmarshal(r.Result, &v); err != nil || v.Core != 0 || v.CPU == 0 || v.CPU > 2*jobTime || v.Nice < lower || v.OOM != "500" || len(v.Env) != 1 {
+	if err := json.Unmarshal(r.Result, &v); err != nil || v.Core != 0 || v.CPU == 0 || v.CPU > 2*jobTime || v.Nice < niceness || v.OOM != "500" || len(v.Env) != 1 {
 		t.Errorf("%s %v", r.Result, err)
 	}
 }
 
 // What a new worker does first is told as a part of the job's progress, which rises.
-func TestWhatComesFirstIsTold(t *testing.T) {
+func TestFirstJobReportsProgress(t *testing.T) {
 	p := newPool(t, func(o *Options) { o.First = &Job{Op: "progress"} })
 	var seen []int64
 	if _, err := p.Do(t.Context(), Job{Op: "progress", Progress: func(done, _ int64, _ string) { seen = append(seen, done) }}); err != nil || !slices.Equal(seen, []int64{0, 1, 2, 3, 4, 5}) {
@@ -409,13 +409,13 @@ func TestWhatComesFirstIsTakenOver(t *testing.T) {
 		t.Error(err)
 	}
 	pids := p.PIDs()
-	told := make(chan string, 100)
+	reported := make(chan string, 100)
 	given := make(chan error)
 	go func() {
-		_, err := p.Do(t.Context(), Job{Op: "echo", Progress: func(_, _ int64, what string) { told <- what }})
+		_, err := p.Do(t.Context(), Job{Op: "echo", Progress: func(_, _ int64, what string) { reported <- what }})
 		given <- err
 	}()
-	if what := <-told; what != "napping" {
+	if what := <-reported; what != "napping" {
 		t.Error(what)
 	}
 	if err := os.WriteFile(wake, nil, 0o600); err != nil {

@@ -16,11 +16,11 @@ import (
 )
 
 const (
-	// patience is how long an answer of the provider is waited for.
-	patience = 2 * time.Second
-	// respite is how long a provider that failed is left alone, so that not every
+	// answerTimeout is how long an answer of the provider is waited for.
+	answerTimeout = 2 * time.Second
+	// pauseAfterFailure is how long a provider that failed is left alone, so that not every
 	// Read waits for it.
-	respite = 30 * time.Second
+	pauseAfterFailure = 30 * time.Second
 	// maxReply bounds what is read of an answer.
 	maxReply = 64 << 10
 )
@@ -31,13 +31,13 @@ const (
 type Counter struct {
 	url, key, model string
 	client          *http.Client
-	resting         atomic.Int64 // until when, in Unix nanoseconds
+	pausedUntil     atomic.Int64 // until when, in Unix nanoseconds
 }
 
 // New asks the endpoint at url. Nothing is sent before the first Count.
 func New(url, key, model string) *Counter {
 	return &Counter{url: url, key: key, model: model, client: &http.Client{
-		Timeout:       patience,
+		Timeout:       answerTimeout,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }
@@ -48,12 +48,12 @@ var ErrResting = errors.New("the token counting service failed a moment ago")
 // Count asks for the tokens of a text, for at most two seconds. Errors hold
 // neither the text nor the key.
 func (a *Counter) Count(ctx context.Context, text []byte) (int, error) {
-	if time.Now().UnixNano() < a.resting.Load() {
+	if time.Now().UnixNano() < a.pausedUntil.Load() {
 		return 0, ErrResting
 	}
 	n, err := a.ask(ctx, text)
 	if err != nil && ctx.Err() == nil {
-		a.resting.Store(time.Now().Add(respite).UnixNano())
+		a.pausedUntil.Store(time.Now().Add(pauseAfterFailure).UnixNano())
 	}
 	return n, err
 }

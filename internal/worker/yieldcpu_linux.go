@@ -7,17 +7,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// processors are some of the machine's.
-type processors = unix.CPUSet
+// cpuSet are some of the machine's.
+type cpuSet = unix.CPUSet
 
-// allOfThem are those that this process may run on.
-func allOfThem() (set processors, ok bool) {
+// allowedCPUs are those that this process may run on.
+func allowedCPUs() (set cpuSet, ok bool) {
 	return set, unix.SchedGetaffinity(os.Getpid(), &set) == nil
 }
 
-// allButThis are those without the one that the caller runs on. ok: there are any.
-func allButThis() (set processors, ok bool) {
-	set, ok = allOfThem()
+// otherCPUs are those without the one that the caller runs on. ok: there are any.
+func otherCPUs() (set cpuSet, ok bool) {
+	set, ok = allowedCPUs()
 	var here uint32
 	if _, _, errno := unix.RawSyscall(unix.SYS_GETCPU, uintptr(unsafe.Pointer(&here)), 0, 0); errno != 0 {
 		return set, false
@@ -27,7 +27,7 @@ func allButThis() (set processors, ok bool) {
 }
 
 // runOn says where all threads of a worker run; those to come take it over.
-func (w *process) runOn(set processors) {
+func (w *process) runOn(set cpuSet) {
 	select {
 	case <-w.gone:
 		return

@@ -35,7 +35,7 @@ func TestWorkersGiveWay(t *testing.T) {
 		t.Fatal(err)
 	}
 	pid := p.PIDs()[0]
-	p.GiveWay()
+	p.YieldCPU()
 	if fewest, _ := processorsOf(pid); fewest != all {
 		t.Fatalf("without a job it runs on %d processors of %d", fewest, all)
 	}
@@ -46,17 +46,17 @@ func TestWorkersGiveWay(t *testing.T) {
 		p.Do(ctx, Job{Op: "spin"})
 	}()
 	defer func() { stop(); <-ended }()
-	until(t, "a worker is at work", func() bool { return p.way.jobs.Load() == 1 })
+	until(t, "a worker is at work", func() bool { return p.yield.jobs.Load() == 1 })
 	// Looked at at once: it may be over where the machine held up the test meanwhile.
 	givesWay := func() bool {
-		p.GiveWay()
+		p.YieldCPU()
 		_, most := processorsOf(pid)
 		return most == all-1
 	}
 	until(t, "it gives way", givesWay)
 	for range 20 { // as long as there are calls
-		time.Sleep(wayFor / 10)
-		p.GiveWay()
+		time.Sleep(yieldTime / 10)
+		p.YieldCPU()
 	}
 	until(t, "it still gives way after a while", givesWay)
 	until(t, "it has all processors again", func() bool { fewest, _ := processorsOf(pid); return fewest == all })
@@ -74,10 +74,10 @@ func TestNewWorkersGiveWay(t *testing.T) {
 	spin := func() { p.Do(ctx, Job{Op: "spin"}); ended <- struct{}{} }
 	defer func() { stop(); <-ended; <-ended }()
 	go spin()
-	until(t, "a worker is at work", func() bool { return p.way.jobs.Load() == 1 })
+	until(t, "a worker is at work", func() bool { return p.yield.jobs.Load() == 1 })
 	go spin()
 	until(t, "two are, and both give way", func() bool {
-		p.GiveWay()
+		p.YieldCPU()
 		pids := p.PIDs()
 		for _, pid := range pids {
 			if _, most := processorsOf(pid); most != all-1 {

@@ -104,12 +104,12 @@ func TestNoRoomToShow(t *testing.T) {
 func TestSweep(t *testing.T) {
 	state := t.TempDir()
 	r := showing(state)
-	living, err := r.exhibit(t.Context(), "/p/living", []byte("living"))
+	living, err := r.copyOld(t.Context(), "/p/living", []byte("living"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer living.remove()
-	dead, err := r.exhibit(t.Context(), "/p/dead", []byte("dead"))
+	dead, err := r.copyOld(t.Context(), "/p/dead", []byte("dead"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +146,7 @@ func TestWhatIsSweptIsNotShown(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer root.Close()
-	e := &exhibit{root: root}
+	e := &oldCopy{root: root}
 	if e.file, err = root.Create("a"); err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func TestSweepBesideShowing(t *testing.T) {
 		}
 	}()
 	for shown := 0; ; shown++ {
-		e, err := r.exhibit(t.Context(), "/p/a", []byte("x"))
+		e, err := r.copyOld(t.Context(), "/p/a", []byte("x"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -18,22 +18,22 @@ import (
 // a folder of its own.
 const Folder = "before"
 
-// unlocked is the age from which a file is taken for a dead process's where locks
+// orphanAge is the age from which a file is taken for a dead process's where locks
 // are not to be had; no command has that much time.
-const unlocked = 24 * time.Hour
+const orphanAge = 24 * time.Hour
 
-// exhibit is a file with old bytes, for commands to look at. It is locked as long
+// oldCopy is a file with old bytes, for commands to look at. It is locked as long
 // as its maker lives.
-type exhibit struct {
+type oldCopy struct {
 	root   *os.Root // of Folder
 	folder string
 	file   *os.File
 	name   string // absolute
 }
 
-// exhibit shows the old bytes of the file at path, under its own name: an editor
+// copyOld shows the old bytes of the file at path, under its own name: an editor
 // goes by that.
-func (r *Runner) exhibit(ctx context.Context, path string, old []byte) (*exhibit, error) {
+func (r *Runner) copyOld(ctx context.Context, path string, old []byte) (*oldCopy, error) {
 	dir, err := r.o.Dir(ctx)
 	if err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func (r *Runner) exhibit(ctx context.Context, path string, old []byte) (*exhibit
 	if err != nil {
 		return nil, err
 	}
-	e := &exhibit{root: root}
+	e := &oldCopy{root: root}
 	base := filepath.Base(path)
 	if err := e.create(base); err != nil {
 		root.Close()
@@ -59,7 +59,7 @@ func (r *Runner) exhibit(ctx context.Context, path string, old []byte) (*exhibit
 // create makes the file and locks it. What is not locked yet may be swept away by
 // another process, so that it takes another try: every second one, beside one that
 // sweeps without end.
-func (e *exhibit) create(base string) (err error) {
+func (e *oldCopy) create(base string) (err error) {
 	const tries = 100
 	for range tries {
 		e.folder = strings.ToLower(rand.Text()[:10])
@@ -83,7 +83,7 @@ func (e *exhibit) create(base string) (err error) {
 }
 
 // locked locks the new file and tells whether it is still there.
-func (e *exhibit) locked(name string) bool {
+func (e *oldCopy) locked(name string) bool {
 	if got, err := filelock.Try(e.file); !got && err == nil {
 		return false
 	}
@@ -97,7 +97,7 @@ func (e *exhibit) locked(name string) bool {
 
 // remove ends the showing. What cannot be removed, since somebody still looks at
 // it, is left for the next Sweep.
-func (e *exhibit) remove() {
+func (e *oldCopy) remove() {
 	e.file.Close()
 	_ = e.root.RemoveAll(e.folder)
 	e.root.Close()
@@ -157,7 +157,7 @@ func claim(root *os.Root, name string, info fs.FileInfo) (release func(), dead b
 	}
 	got, err := filelock.Try(f)
 	if err != nil {
-		got = time.Since(info.ModTime()) > unlocked
+		got = time.Since(info.ModTime()) > orphanAge
 	}
 	if !got {
 		f.Close()
