@@ -57,19 +57,12 @@ func (x *Txn) startJournal(c []span.Splice) (*journal, error) {
 }
 
 func (x *Txn) fillJournal(j *journal, c []span.Splice) (err error) {
-	name, err := x.s.random(10)
-	if err != nil {
+	made, err := x.s.createLocked(j.dir, 0o600, func() (string, error) { return x.s.random(10) })
+	if j.fd, j.name = made.fd, made.name; err != nil {
 		return err
 	}
-	const flags = unix.O_RDWR | unix.O_CREAT | unix.O_EXCL | unix.O_NOFOLLOW
-	if j.fd, err = j.sys.Openat(j.dir, name, flags, 0o600); err != nil {
-		return err
-	}
-	j.name = name
-	// A sweeper that is quicker finds an incomplete journal and removes it: then
-	// a loss of power finds none, and the file must not be touched.
-	if err := j.sys.Flock(j.fd, unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		return err
+	if made.lockErr != nil { // a sweeper could remove the journal before it is complete
+		return made.lockErr
 	}
 	sum := sha256.New()
 	f := newFiller(j.sys, j.fd, x.fd, nil, j.old+j.new, sum)

@@ -221,3 +221,35 @@ func TestOtherOwners(t *testing.T) {
 		})
 	}
 }
+
+// A server that starts removes journals that nobody has locked. One that it removes
+// before its maker could lock it is made anew.
+func TestJournalThatIsSweptBeforeItIsLocked(t *testing.T) {
+	d := newDeskIn(t, memory(t))
+	path := d.put("f", "old")
+	swept := 0
+	d.open(func(o *Options) {
+		o.Sys = hooked{before: func(c call) error {
+			if c.name == "Flock" && swept < 2 {
+				journals, _ := os.ReadDir(filepath.Join(d.state, journalDir))
+				for _, j := range journals {
+					swept++
+					if err := os.Remove(filepath.Join(d.state, journalDir, j.Name())); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+			return systems["in-place"].before(c)
+		}}
+	})
+	if out, err := whole(d.save, path, "new"); err != nil || !out.InPlace {
+		t.Errorf("%+v, %v", out, err)
+	}
+	if swept != 2 {
+		t.Errorf("%d journals were swept", swept)
+	}
+	d.want("f", "new")
+	if journals, _ := os.ReadDir(filepath.Join(d.state, journalDir)); len(journals) > 0 {
+		t.Errorf("%d journals stay", len(journals))
+	}
+}

@@ -46,8 +46,7 @@ func (x *Txn) newTemp(dir int, mode, named uint32) (*temp, error) {
 	return t, x.nameFirst(t, named)
 }
 
-// nameFirst makes the file with a name. Between making and locking a sweeper may
-// take it for dead, so its name is looked at once more.
+// nameFirst makes the file with a name.
 func (x *Txn) nameFirst(t *temp, mode uint32) error {
 	wait, err := x.st.remember(x.folder())
 	if err != nil {
@@ -56,27 +55,47 @@ func (x *Txn) nameFirst(t *temp, mode uint32) error {
 	if err := wait(); err != nil {
 		return err
 	}
+	f, err := x.s.createLocked(t.dir, mode, func() (string, error) {
+		id, err := x.s.random(5)
+		return tempName{base: x.base, kind: kindNamed, id: id}.String(), err
+	})
+	t.fd, t.name, t.stamp = f.fd, f.name, f.stamp
+	return err
+}
+
+// lockedFile is a file that has just been created.
+type lockedFile struct {
+	fd      int
+	name    string
+	stamp   fsys.Stamp
+	lockErr error // the file system has no locks
+}
+
+// createLocked creates a file in dir under a new name and locks it. A sweeper may
+// remove the file before it is locked; then createLocked makes another.
+func (s *Saver) createLocked(dir int, mode uint32, newName func() (string, error)) (lockedFile, error) {
 	const flags = unix.O_RDWR | unix.O_CREAT | unix.O_EXCL | unix.O_NOFOLLOW
 	for {
-		id, err := x.s.random(5)
+		f := lockedFile{fd: -1}
+		name, err := newName()
 		if err != nil {
-			return err
+			return f, err
 		}
-		t.name = tempName{base: x.base, kind: kindNamed, id: id}.String()
-		if t.fd, err = x.s.sys.Openat(t.dir, t.name, flags, mode); err != nil {
-			return err
+		if f.fd, err = s.sys.Openat(dir, name, flags, mode); err != nil {
+			return f, err
 		}
-		lock := x.s.sys.Flock(t.fd, unix.LOCK_EX|unix.LOCK_NB)
-		t.stamp, err = x.s.sys.Fstat(t.fd)
-		if err == nil && t.stamp.Nlink > 0 && !is(lock, unix.EWOULDBLOCK) {
-			return nil
+		f.name = name
+		f.lockErr = s.sys.Flock(f.fd, unix.LOCK_EX|unix.LOCK_NB)
+		f.stamp, err = s.sys.Fstat(f.fd)
+		if err == nil && f.stamp.Nlink > 0 && !is(f.lockErr, unix.EWOULDBLOCK) {
+			return f, nil
 		}
-		if x.s.remove(t.dir, t.name) != nil {
-			x.s.leftover.Store(true)
+		if s.remove(dir, f.name) != nil {
+			s.leftover.Store(true)
 		}
-		x.s.sys.Close(t.fd)
+		s.sys.Close(f.fd)
 		if err != nil {
-			return err
+			return lockedFile{fd: -1}, err
 		}
 	}
 }
