@@ -202,6 +202,7 @@ func policyConfig(cfg config.Config) perm.Config {
 		Mode:             mode,
 		ModeUntilRestart: cfg.ModeUntilRestart,
 		TrustProject:     cfg.TrustProject,
+		Broken:           cfg.Broken,
 		CaseSensitive:    runtime.GOOS != "darwin" && runtime.GOOS != "windows",
 		Windows:          runtime.GOOS == "windows",
 		Guarded:          cfg.Guarded(),
@@ -213,13 +214,10 @@ func policyConfig(cfg config.Config) perm.Config {
 		names := cfg.Folder(dir)
 		c.Workspace = append(c.Workspace, perm.Dir{Name: dir, Real: names[len(names)-1]})
 	}
-	for _, b := range cfg.Broken {
-		c.Broken = append(c.Broken, perm.BrokenFile(b))
-	}
 	add := func(list perm.List, settings []config.Rule) {
 		for _, r := range settings {
 			c.Rules = append(c.Rules, perm.RuleText{Text: r.Text, List: list, Source: perm.Source{
-				Name: r.From, Line: r.Line, Level: perm.Level(r.Level), Anchor: r.Anchor, Claude: r.Claude, UntilRestart: r.UntilRestart,
+				Name: r.From, Line: r.Line, Level: r.Level, Anchor: r.Anchor, Claude: r.Claude, UntilRestart: r.UntilRestart,
 			}})
 		}
 	}

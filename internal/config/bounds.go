@@ -3,6 +3,8 @@ package config
 import (
 	"fmt"
 	"strings"
+
+	"github.com/fsmcp/fsmcp/internal/perm"
 )
 
 // Bounds of the permission rules that one project file may bring; beyond them it
@@ -19,8 +21,8 @@ const (
 // overfull returns why a project's file brings more rules than are taken, nil
 // where it does not. concerns reports whether a rule is about files; Claude Code
 // writes rules for commands of any length into the same lists.
-func (l Layer) overfull(concerns func(rule string) bool) *BrokenFile {
-	if !l.File.Level.project() {
+func (l Layer) overfull(concerns func(rule string) bool) *perm.BrokenFile {
+	if !l.File.Level.InProject() {
 		return nil
 	}
 	count, parts := 0, 0
@@ -44,7 +46,7 @@ func (l Layer) overfull(concerns func(rule string) bool) *BrokenFile {
 			default:
 				continue
 			}
-			return &BrokenFile{Name: l.File.Name, Line: r.Line, Why: why}
+			return &perm.BrokenFile{Name: l.File.Name, Line: r.Line, Why: why}
 		}
 	}
 	return nil

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/fsmcp/fsmcp/internal/perm"
 )
 
 // manyRules writes a file with n deny rules made from a format of one number.
@@ -43,7 +45,7 @@ func TestOverfullProjectFiles(t *testing.T) {
 				if len(cfg.Broken) > 0 || rules == 0 {
 					t.Errorf("%s in %s: %d rules, broken %v", c.name, file, rules, cfg.Broken)
 				}
-			case len(cfg.Broken) != 1 || cfg.Broken[0] != BrokenFile{file, c.line, c.why} || rules > 0:
+			case len(cfg.Broken) != 1 || cfg.Broken[0] != perm.BrokenFile{Name: file, Line: c.line, Why: c.why} || rules > 0:
 				t.Errorf("%s in %s: %d rules, broken %v", c.name, file, rules, cfg.Broken)
 			case len(warnings) != 1 || !strings.Contains(warnings[0], c.why):
 				t.Errorf("%s: warnings %q", c.name, warnings)

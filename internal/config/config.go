@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/fsmcp/fsmcp/internal/perm"
 )
 
 // Flags are the command line of serve and call. Zero values were not given.
@@ -75,7 +77,7 @@ type Config struct {
 	ModeUntilRestart bool   // a file names a looser mode by now, which waits for a restart
 	PlanFile         string
 	TrustProject     bool
-	Broken           []BrokenFile
+	Broken           []perm.BrokenFile
 
 	Durability         string // full, data or none
 	KeepHardLinks      bool
@@ -197,7 +199,7 @@ func (c Config) Folder(dir string) []string { return c.origin.system.names(dir) 
 type Source struct {
 	File
 	Found  bool
-	Broken *BrokenFile
+	Broken *perm.BrokenFile
 	// Ignored says why it counts for nothing; "" where it counts.
 	Ignored string
 	// Waiting says what of it holds only after a restart.

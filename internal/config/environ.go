@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/fsmcp/fsmcp/internal/perm"
 )
 
 // environment reads variables and remembers what was wrong with them.
@@ -17,11 +19,11 @@ type environment struct {
 func (e *environment) rules(list string, flags []string) []Rule {
 	var out []Rule
 	for _, text := range flags {
-		out = append(out, Rule{Text: text, From: "--" + list, Level: Flag})
+		out = append(out, Rule{Text: text, From: "--" + list, Level: perm.Flag})
 	}
 	name := "FSMCP_" + strings.ToUpper(list)
 	for _, text := range e.lines(name) {
-		out = append(out, Rule{Text: text, From: name, Level: Env})
+		out = append(out, Rule{Text: text, From: name, Level: perm.Env})
 	}
 	return out
 }

@@ -5,40 +5,15 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/fsmcp/fsmcp/internal/perm"
 )
-
-// Level is how near to the user a source of settings stands. The smaller level
-// wins where there can be one value only.
-type Level uint8
-
-// The levels, in order of precedence (the same as perm's).
-const (
-	Managed Level = iota
-	Flag
-	Env
-	SettingsFile
-	Local
-	Project
-	User
-)
-
-// String returns the level's name.
-func (l Level) String() string {
-	if l > User {
-		return "unknown"
-	}
-	return [...]string{"managed", "flag", "environment", "settings", "local", "project", "user"}[l]
-}
-
-// project reports whether an agent working in the project could have written
-// the source.
-func (l Level) project() bool { return l == Local || l == Project }
 
 // File is a settings file that is looked for.
 type File struct {
 	// Name is its absolute path.
 	Name  string
-	Level Level
+	Level perm.Level
 	// Claude marks Claude Code's own files: strict JSON, of which only the
 	// permission rules are read.
 	Claude bool
@@ -75,9 +50,9 @@ func (c Content) same(o Content) bool {
 func Files(s System, workspace []string, settings string, claude bool) []File {
 	list := managedFiles(s)
 	if name := s.absolute(settings, s.WorkDir); settings != "" {
-		list = append(list, File{Name: name, Level: SettingsFile, Anchor: filepath.Dir(name), Named: true})
+		list = append(list, File{Name: name, Level: perm.SettingsFile, Anchor: filepath.Dir(name), Named: true})
 	}
-	for _, level := range []Level{Local, Project} {
+	for _, level := range []perm.Level{perm.Local, perm.Project} {
 		for _, dir := range workspace {
 			list = append(list, projectFiles(dir, level, claude)...)
 		}
@@ -101,7 +76,7 @@ func managedFiles(s System) []File {
 	}
 	var list []File
 	for _, name := range names {
-		list = append(list, File{Name: name, Level: Managed, Claude: true})
+		list = append(list, File{Name: name, Level: perm.Managed, Claude: true})
 	}
 	return list
 }
@@ -121,9 +96,9 @@ func managedDir(s System) string {
 // dropIns is the folder whose files all are managed settings.
 func dropIns(s System) string { return filepath.Join(managedDir(s), "managed-settings.d") }
 
-func projectFiles(dir string, level Level, claude bool) []File {
+func projectFiles(dir string, level perm.Level, claude bool) []File {
 	base := "settings.json"
-	if level == Local {
+	if level == perm.Local {
 		base = "settings.local.json"
 	}
 	list := []File{{Name: filepath.Join(dir, ".fsmcp", base), Level: level, Anchor: dir}}
@@ -135,7 +110,7 @@ func projectFiles(dir string, level Level, claude bool) []File {
 
 func userFiles(s System, claude bool) (list []File) {
 	add := func(dir string, claude bool) {
-		list = append(list, File{Name: filepath.Join(dir, "settings.json"), Level: User, Anchor: dir, Claude: claude})
+		list = append(list, File{Name: filepath.Join(dir, "settings.json"), Level: perm.User, Anchor: dir, Claude: claude})
 	}
 	own, other := s.ownFolders()
 	if own != "" {
@@ -159,7 +134,7 @@ func userFiles(s System, claude bool) (list []File) {
 // even where it also lies in a workspace directory.
 func once(list []File) []File {
 	weight := func(f File) int {
-		if f.Level.project() {
+		if f.Level.InProject() {
 			return 0
 		}
 		return 1

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/fsmcp/fsmcp/internal/perm"
 )
 
 // Where files lie for the surroundings that env makes.
@@ -94,11 +96,11 @@ func TestAFileOfTwoLevelsIsTheUsers(t *testing.T) {
 	for _, f := range Files(s, []string{"/home/u"}, "/home/u/.fsmcp/settings.json", true) {
 		switch f.Name {
 		case userClaude:
-			if f.Level != User {
+			if f.Level != perm.User {
 				t.Errorf("%+v", f)
 			}
 		case "/home/u/.fsmcp/settings.json":
-			if f.Level != SettingsFile {
+			if f.Level != perm.SettingsFile {
 				t.Errorf("%+v", f)
 			}
 		}
@@ -161,7 +163,7 @@ func TestBrokenFilesClose(t *testing.T) {
 		}
 	}
 	c, _, _ := New(Flags{Settings: "/nowhere.json"}, with(env(nil), nil), 1)
-	if len(c.Broken) != 1 || c.Broken[0] != (BrokenFile{"/nowhere.json", 0, "does not exist"}) {
+	if len(c.Broken) != 1 || c.Broken[0] != (perm.BrokenFile{Name: "/nowhere.json", Why: "does not exist"}) {
 		t.Errorf("%+v", c.Broken)
 	}
 	c, _, _ = New(Flags{NoClaudeSettings: new(true)}, with(env(nil), map[string]string{userClaude: "{", managed: "{"}), 1)

@@ -154,7 +154,7 @@ func (m *merger) hooksOf(path string) (out []Hook) {
 	for _, ofProject := range []bool{false, true} {
 		for _, l := range m.layers {
 			v, ok := l.values[path]
-			if ok && l.File.Level.project() == ofProject && may(trusted, l.File.Level, m.trust) {
+			if ok && l.File.Level.InProject() == ofProject && may(trusted, l.File.Level, m.trust) {
 				out = append(out, v.is.([]Hook)...)
 			}
 		}

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/tailscale/hujson"
+
+	"github.com/fsmcp/fsmcp/internal/alike"
 )
 
 // setBy says which files may set a key.
@@ -314,12 +316,13 @@ func lowest(a, b int) int {
 func nearest(name string, known []string) string {
 	best, at := "", math.MaxInt
 	for _, k := range known {
-		d := distance(strings.ToLower(name), strings.ToLower(k))
-		near := d <= max(1, len(k)/3)
+		most := max(1, len(k)/3)
+		d := alike.Distance(strings.ToLower(name), strings.ToLower(k), most)
+		near := d <= most
 		leaf, mine := k[strings.LastIndexByte(k, '.')+1:], name[strings.LastIndexByte(name, '.')+1:]
 		if leaf != k || mine != name {
 			// In the wrong place counts as one slip.
-			alone := 1 + distance(strings.ToLower(mine), strings.ToLower(leaf))
+			alone := 1 + alike.Distance(strings.ToLower(mine), strings.ToLower(leaf), most)
 			near = near || alone <= max(1, len(leaf)/3)
 			d = min(d, alone)
 		}
@@ -328,32 +331,4 @@ func nearest(name string, known []string) string {
 		}
 	}
 	return best
-}
-
-// distance counts the letters to insert, drop, replace or swap with the next.
-func distance(a, b string) int {
-	const longest = 64
-	if len(a) > longest || len(b) > longest {
-		return 2 * longest // nobody mistypes that much
-	}
-	before, row := make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		next := make([]int, len(b)+1)
-		next[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			next[j] = min(row[j]+1, next[j-1]+1, row[j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				next[j] = min(next[j], before[j-2]+1)
-			}
-		}
-		before, row = row, next
-	}
-	return row[len(b)]
 }

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/fsmcp/fsmcp/internal/perm"
 )
 
 // merger makes one Config of all layers. They stand in order of precedence.
@@ -19,7 +21,7 @@ type merger struct {
 }
 
 // noLevel is the level of what holds where no source says anything.
-const noLevel = User + 1
+const noLevel = perm.User + 1
 
 // defaultAskTimeout is how long an answer of the user is waited for.
 const defaultAskTimeout = 50 * time.Second
@@ -67,8 +69,8 @@ func (m *merger) merge(workspace []string) Config {
 }
 
 // may tells whether a file of a level may set a key.
-func may(by setBy, l Level, trust bool) bool {
-	return !l.project() || by == anyone || trust && by != userOnly
+func may(by setBy, l perm.Level, trust bool) bool {
+	return !l.InProject() || by == anyone || trust && by != userOnly
 }
 
 // refuse warns of what files say that they may not say.
@@ -94,13 +96,13 @@ func (m *merger) ignored(l Layer, line int, path, why string) {
 // rules puts the rules of all sources in one list, the nearest source first.
 func (m *merger) rules(list string, flags []string, of func(Layer) []Rule) (out []Rule) {
 	for _, l := range m.layers {
-		if l.File.Level == Managed {
+		if l.File.Level == perm.Managed {
 			out = append(out, of(l)...)
 		}
 	}
 	out = append(out, m.env.rules(list, flags)...)
 	for _, l := range m.layers {
-		if l.File.Level != Managed {
+		if l.File.Level != perm.Managed {
 			out = append(out, of(l)...)
 		}
 	}
@@ -108,7 +110,7 @@ func (m *merger) rules(list string, flags []string, of func(Layer) []Rule) (out 
 }
 
 // decide is the value of a key and the level that sets it, from those that may.
-func (m *merger) decide(path string) (is any, by Level) {
+func (m *merger) decide(path string) (is any, by perm.Level) {
 	k := m.keys[slices.IndexFunc(m.keys, func(k key) bool { return k.path == path })]
 	for _, l := range m.layers {
 		if v, ok := l.values[path]; ok && may(k.setBy, l.File.Level, m.trust) {
@@ -142,7 +144,7 @@ func (m *merger) planFile() string {
 	return ""
 }
 
-func (m *merger) broken() (out []BrokenFile) {
+func (m *merger) broken() (out []perm.BrokenFile) {
 	for _, l := range m.layers {
 		if l.Broken != nil {
 			out = append(out, *l.Broken)
@@ -162,7 +164,7 @@ func (m *merger) mode() string {
 	}
 	mode, by := "acceptEdits", noLevel
 	for _, l := range m.layers {
-		if l.Mode.Text != "" && !l.File.Level.project() {
+		if l.Mode.Text != "" && !l.File.Level.InProject() {
 			mode, by = l.Mode.Text, l.File.Level
 			break
 		}
@@ -172,7 +174,7 @@ func (m *merger) mode() string {
 		if l.File.Level > by {
 			continue // what stands nearer to the user has spoken
 		}
-		if l.File.Level.project() && l.Mode.Text != "" {
+		if l.File.Level.InProject() && l.Mode.Text != "" {
 			mode = tightest(mode, l.Mode.Text)
 			if rank(l.Mode.Text) < rank(base) {
 				m.ignored(l, l.Mode.Line, keyMode, "a project can only tighten it")
@@ -236,7 +238,7 @@ func bounded[T cmp.Ordered](m *merger, path string, otherwise T) T {
 	for _, l := range m.layers {
 		v, ok := l.values[path]
 		switch {
-		case !ok || !l.File.Level.project() || l.File.Level > by:
+		case !ok || !l.File.Level.InProject() || l.File.Level > by:
 		case v.is.(T) > base:
 			m.ignored(l, v.line, path, "a project can only lower it")
 		default:

@@ -7,17 +7,19 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/fsmcp/fsmcp/internal/perm"
 )
 
 // Every cell of the table of who may set what: a value is set by one file and
 // either counts or is told to be ignored.
 func TestWhoMaySetWhat(t *testing.T) {
-	always := func(Level, bool) bool { return true }
-	notProject := func(l Level, _ bool) bool { return !l.project() }
-	withTrust := func(l Level, trust bool) bool { return !l.project() || trust }
+	always := func(perm.Level, bool) bool { return true }
+	notProject := func(l perm.Level, _ bool) bool { return !l.InProject() }
+	withTrust := func(l perm.Level, trust bool) bool { return !l.InProject() || trust }
 	rows := []struct {
 		path, value string
-		may         func(l Level, trust bool) bool
+		may         func(l perm.Level, trust bool) bool
 		counts      func(Config) bool
 	}{
 		{keyDeny, `["Read(x)"]`, always, func(c Config) bool { return len(c.Deny) == 1 }},
@@ -68,7 +70,7 @@ func TestWhoMaySetWhat(t *testing.T) {
 		{keyHooksAfter, `[{"glob": "*", "command": ["x"]}]`, withTrust, func(c Config) bool { return len(c.Hooks.After) == 1 && len(c.Hooks.Before) == 0 }},
 		{keyLog, `"/x"`, notProject, func(c Config) bool { return c.Log == "/x" }},
 	}
-	files := map[Level]string{SettingsFile: settingsFile, Local: local, Project: project, User: userOwn}
+	files := map[perm.Level]string{perm.SettingsFile: settingsFile, perm.Local: local, perm.Project: project, perm.User: userOwn}
 	covered := make(map[string]bool)
 	for _, row := range rows {
 		covered[row.path] = true

@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/tailscale/hujson"
+
+	"github.com/fsmcp/fsmcp/internal/perm"
 )
 
 // Bounds of a settings file; beyond them it counts as broken.
@@ -27,7 +29,7 @@ type Layer struct {
 	Mode Word
 	// Broken is set where the file cannot be understood; all of the above is
 	// then empty.
-	Broken *BrokenFile
+	Broken *perm.BrokenFile
 	// Warnings are whole sentences about single words.
 	Warnings []string
 
@@ -48,18 +50,11 @@ type Rule struct {
 	From string // a file's path, or a flag or variable
 	Line int    // in that file, else 0
 	// Level, Anchor and Claude are those of the file it stands in.
-	Level  Level
+	Level  perm.Level
 	Anchor string
 	Claude bool
 	// UntilRestart says that the file has it no more: it holds until a restart.
 	UntilRestart bool
-}
-
-// BrokenFile is a settings file that could not be read or understood.
-type BrokenFile struct {
-	Name string
-	Line int    // 0 where nothing of it could be read
-	Why  string // the rest of a sentence about the file, without any of its text
 }
 
 // value is the setting of one key.
@@ -83,7 +78,7 @@ func Parse(f File, b []byte) Layer {
 
 // unreadable is the layer of a file of which nothing is known.
 func unreadable(f File, why string) Layer {
-	return Layer{File: f, Found: true, Broken: &BrokenFile{Name: f.Name, Why: why}}
+	return Layer{File: f, Found: true, Broken: &perm.BrokenFile{Name: f.Name, Why: why}}
 }
 
 type parser struct {
@@ -95,7 +90,7 @@ type parser struct {
 // broken notes why the file cannot be understood; it returns false.
 func (p *parser) broken(offset int, why string) bool {
 	if p.layer.Broken == nil {
-		p.layer.Broken = &BrokenFile{Name: p.layer.File.Name, Line: p.line(offset), Why: why}
+		p.layer.Broken = &perm.BrokenFile{Name: p.layer.File.Name, Line: p.line(offset), Why: why}
 	}
 	return false
 }

@@ -8,11 +8,13 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/fsmcp/fsmcp/internal/perm"
 )
 
 var (
-	ownFile    = File{Name: "/f", Level: User, Anchor: "/d"}
-	claudeFile = File{Name: "/f", Level: Project, Anchor: "/d", Claude: true}
+	ownFile    = File{Name: "/f", Level: perm.User, Anchor: "/d"}
+	claudeFile = File{Name: "/f", Level: perm.Project, Anchor: "/d", Claude: true}
 )
 
 func TestRulesKeepTheirLines(t *testing.T) {
@@ -32,7 +34,7 @@ func TestRulesKeepTheirLines(t *testing.T) {
 }
 // the end`))
 	rule := func(text string, line int) Rule {
-		return Rule{Text: text, From: "/f", Line: line, Level: User, Anchor: "/d"}
+		return Rule{Text: text, From: "/f", Line: line, Level: perm.User, Anchor: "/d"}
 	}
 	if l.Broken != nil || l.Warnings != nil || !l.Found {
 		t.Fatalf("%+v, %q", l.Broken, l.Warnings)

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/fsmcp/fsmcp/internal/perm"
 )
 
 // entry is what is known of one settings file. It outlives the Config it was
@@ -143,7 +145,7 @@ func (r reader) look(f File) entry {
 	case found.Missing && f.Named:
 		e.layer = unreadable(f, "does not exist")
 	case found.Missing:
-	case f.Level == Managed && !found.Safe:
+	case f.Level == perm.Managed && !found.Safe:
 		e.ignored = "it has to belong to root and be writable by nobody else"
 	case found.Why != "":
 		e.layer = unreadable(f, found.Why)
@@ -181,7 +183,7 @@ func (c Config) Stale() (names []string, half bool) {
 			continue
 		}
 		f := e.layer.File
-		if f.Level == Managed {
+		if f.Level == perm.Managed {
 			managed = append(managed, f)
 		}
 		found := s.content(f.Name)
@@ -256,17 +258,16 @@ func tighten(held, now Layer) (Layer, string) {
 	out.modeUntilRestart = looser(held, now, out)
 	// A deleted file mends nothing: what it would have said is still not known.
 	if !now.Found && held.Broken != nil {
-		out.Broken = held.Broken.deleted()
+		out.Broken = deleted(held.Broken)
 	}
 	out.values = mergeValues(held.values, now.values)
 	return out, waiting(held, now, out)
 }
 
-// deleted is a broken file that is gone, for those who look for it.
-func (b BrokenFile) deleted() *BrokenFile {
+// deleted returns the broken file as one that is gone, for a reader who looks for it.
+func deleted(b *perm.BrokenFile) *perm.BrokenFile {
 	const why = "was deleted while it was not valid, and a restart of fsmcp applies that"
-	b.Why = why
-	return &b
+	return &perm.BrokenFile{Name: b.Name, Line: b.Line, Why: why}
 }
 
 // union is all rules of now, and those of held that it lacks.
@@ -358,7 +359,7 @@ func looser(held, now, out Layer) bool {
 		return true
 	}
 	// A user's file that said nothing meant the default.
-	return !now.File.Level.project() && now.Mode.Text != "" && rank(now.Mode.Text) < rank(first(held.Mode.Text, "acceptEdits"))
+	return !now.File.Level.InProject() && now.Mode.Text != "" && rank(now.Mode.Text) < rank(first(held.Mode.Text, "acceptEdits"))
 }
 
 // sameValue compares what two values say, not where.
@@ -372,7 +373,7 @@ func sameValue(a, b value) bool {
 func gone(old, now []entry) (out []entry) {
 	for _, e := range old {
 		looked := slices.ContainsFunc(now, func(n entry) bool { return n.layer.File.Name == e.layer.File.Name })
-		if looked || !e.inside || !e.layer.File.Level.project() {
+		if looked || !e.inside || !e.layer.File.Level.InProject() {
 			continue
 		}
 		l := e.layer

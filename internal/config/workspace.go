@@ -58,13 +58,13 @@ func additional(base []string, layers []Layer, s System, trust bool) (dirs, warn
 		if len(l.Dirs) == 0 {
 			continue
 		}
-		if l.File.Level.project() && !trust {
+		if l.File.Level.InProject() && !trust {
 			warnings = append(warnings, fmt.Sprintf("%s:%d: %q is ignored: the project is not trusted", l.File.Name, l.Dirs[0].Line, keyDirectories))
 			continue
 		}
 		from := ""
 		switch {
-		case l.File.Level.project():
+		case l.File.Level.InProject():
 			from = l.File.Anchor
 		case len(base) > 0:
 			from = base[0]

@@ -76,7 +76,7 @@ func (d *Darkroom) Picture(ctx context.Context, file io.ReaderAt, size int64, q 
 	if size > MostBytes {
 		return media.Result{}, media.ErrTooLong
 	}
-	reply, err := d.counter.Do(ctx, worker.Job{Op: opPicture, Params: q, Body: file, Size: size, Progress: worker.Progress(told)})
+	reply, err := d.counter.Do(ctx, worker.Job{Op: opPicture, Params: q, Body: file, Size: size, Progress: told})
 	if err != nil {
 		return media.Result{}, cause(err)
 	}
@@ -182,9 +182,9 @@ func Handler(e media.Engine, pages PageReader) worker.Handler {
 		case pages == nil:
 			return worker.Result{}, packed(media.ErrNoPDF)
 		case t.Op == opWarm:
-			return worker.Result{}, pages.Warm(media.Progress(t.Progress))
+			return worker.Result{}, pages.Warm(t.Progress)
 		case t.Op == opPrepare:
-			return worker.Result{}, pages.Prepare(media.Progress(t.Progress))
+			return worker.Result{}, pages.Prepare(t.Progress)
 		}
 		return readPDF(pages, t)
 	}

@@ -32,7 +32,7 @@ type page struct {
 // PDF has pages of a document read. Beside the errors of the reader there are
 // *media.BreakdownError, media.ErrNoPDF, the context's and the file's own.
 func (d *Darkroom) PDF(ctx context.Context, file io.ReaderAt, size int64, q media.PDFRequest, told media.Progress) (media.PDFResult, error) {
-	reply, err := d.counter.Do(ctx, worker.Job{Op: opPDF, Params: q, Body: file, Size: size, Progress: worker.Progress(told)})
+	reply, err := d.counter.Do(ctx, worker.Job{Op: opPDF, Params: q, Body: file, Size: size, Progress: told})
 	if err != nil {
 		return media.PDFResult{}, cause(err)
 	}
@@ -75,7 +75,7 @@ func readPDF(pages PageReader, t worker.Task) (worker.Result, error) {
 	if err := json.Unmarshal(t.Params, &q); err != nil {
 		return worker.Result{}, err
 	}
-	res, err := pages.Read(t.Body, q, media.Progress(t.Progress))
+	res, err := pages.Read(t.Body, q, t.Progress)
 	if err != nil {
 		return worker.Result{}, packed(err)
 	}

@@ -5,6 +5,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/fsmcp/fsmcp/internal/span"
 )
 
 // windowLen is how much of a text is normalised at a time.
@@ -149,16 +151,11 @@ func validPrefix(s string) int {
 		return len(s)
 	}
 	for i, r := range s {
-		if r == utf8.RuneError && isStray(s[i:]) {
+		if r == utf8.RuneError && span.IsStray(s[i:]) {
 			return i
 		}
 	}
 	return len(s)
-}
-
-func isStray(s string) bool {
-	r, n := utf8.DecodeRuneInString(s)
-	return r == utf8.RuneError && n == 1
 }
 
 // isBoundary tells whether i is an edge of s, of a stray byte, or stands
@@ -173,7 +170,7 @@ func isBoundary(s string, i int) bool {
 	if !utf8.RuneStart(s[i]) && !isStrayAt(s, i) {
 		return false
 	}
-	if isStray(s[i:]) {
+	if span.IsStray(s[i:]) {
 		return true
 	}
 	if r, n := utf8.DecodeLastRuneInString(s[:i]); r == utf8.RuneError && n == 1 {

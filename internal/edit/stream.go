@@ -3,7 +3,6 @@ package edit
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"unicode/utf8"
@@ -240,7 +239,7 @@ func (s stretch) windows(ctx context.Context, overlap int, look func(b []byte, a
 			return err
 		}
 		b := buf[:min(int64(len(buf)), s.end-at)]
-		if err := readFull(s.r, b[kept:], at+int64(kept)); err != nil {
+		if err := span.ReadFull(s.r, b[kept:], at+int64(kept)); err != nil {
 			return err
 		}
 		more, err := look(b, at)
@@ -250,21 +249,6 @@ func (s stretch) windows(ctx context.Context, overlap int, look func(b []byte, a
 		kept = copy(buf, b[len(b)-overlap:])
 		at += int64(len(b) - overlap)
 	}
-}
-
-// readFull reads all of b; a file that has become shorter is an error.
-func readFull(r io.ReaderAt, b []byte, at int64) error {
-	if len(b) == 0 {
-		return nil
-	}
-	n, err := r.ReadAt(b, at)
-	switch {
-	case n == len(b):
-		return nil
-	case err == nil, errors.Is(err, io.EOF):
-		return io.ErrUnexpectedEOF
-	}
-	return err
 }
 
 // afterMark is the place after the file's byte order mark.
@@ -280,7 +264,7 @@ func (s stretch) afterMark() (int64, error) {
 		return 0, nil
 	}
 	b := make([]byte, len(mark))
-	if err := readFull(s.r, b, 0); err != nil {
+	if err := span.ReadFull(s.r, b, 0); err != nil {
 		return 0, err
 	}
 	if bytes.Equal(b, mark) {
@@ -356,7 +340,7 @@ func (s stretch) around(m span.Span, loneCR bool) (view[[]byte], Match, error) {
 	to := min(s.end, m.End+int64(2*s.u.size))
 	v := view[[]byte]{s: make([]byte, to-from), u: s.u, loneCR: loneCR}
 	local := Match{int(m.Start - from), int(m.End - from)}
-	return v, local, readFull(s.r, v.s, from)
+	return v, local, span.ReadFull(s.r, v.s, from)
 }
 
 // streamEnds is lineEnds for a file.

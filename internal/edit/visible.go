@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/fsmcp/fsmcp/internal/span"
 )
 
 // The signs that stand for what cannot be seen.
@@ -62,7 +64,7 @@ func printable(s string) string {
 			b.WriteRune(r)
 		case r == '\r':
 			b.WriteString(crSign)
-		case r == utf8.RuneError && isStray(s[i:]):
+		case r == utf8.RuneError && span.IsStray(s[i:]):
 			fmt.Fprintf(&b, `\x%02x`, s[i])
 		case isUnseen(r) || unicode.IsSpace(r):
 			b.WriteString(name(r))

@@ -224,7 +224,7 @@ func (b *builder) rule(i int32) {
 	warn := func(kind WarningKind, nearest string) {
 		b.warnings.add(Warning{Kind: kind, Rule: r, Nearest: nearest})
 	}
-	if r.List == Allow && r.Source.Level.project() && !b.c.TrustProject {
+	if r.List == Allow && r.Source.Level.InProject() && !b.c.TrustProject {
 		warn(Untrusted, "")
 		return
 	}
@@ -291,7 +291,7 @@ func (b *builder) anchorsOf(r RuleText, from base) (dirs []string) {
 		add(r.Source.Anchor)
 	case r.List != Allow:
 		everywhere()
-	case level.project():
+	case level.InProject():
 		add(r.Source.Anchor)
 	default:
 		first()

@@ -128,8 +128,9 @@ func (l Level) String() string {
 	return [...]string{"managed", "flag", "environment", "settings", "local", "project", "user"}[l]
 }
 
-// project reports whether an agent working in the project could have written the source.
-func (l Level) project() bool { return l == Local || l == Project }
+// InProject reports whether an agent that works in the project could have written
+// the source.
+func (l Level) InProject() bool { return l == Local || l == Project }
 
 // Source is where a rule was written.
 type Source struct {
@@ -179,8 +180,8 @@ type Dir struct {
 // BrokenFile is a settings file that could not be read or parsed.
 type BrokenFile struct {
 	Name string
-	Line int
-	Why  string
+	Line int    // 0 where nothing of it could be read
+	Why  string // the rest of a sentence about the file, without any of its text
 }
 
 // Config is everything a policy is compiled from.

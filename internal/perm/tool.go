@@ -3,6 +3,9 @@ package perm
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
+
+	"github.com/fsmcp/fsmcp/internal/alike"
 )
 
 const (
@@ -168,42 +171,14 @@ func otherTool(claude bool) WarningKind {
 // nearestWord returns the known tool name that a misspelt one was most likely
 // meant to be, "" when none is near.
 func nearestWord(tool string) string {
-	best, bestAt := "", len(tool)/2+1
+	best, bestAt := "", utf8.RuneCountInString(tool)/2+1
 	for _, w := range words {
 		if strings.EqualFold(w, tool) {
 			return w
 		}
-		if d := distance(strings.ToLower(w), strings.ToLower(tool)); d < bestAt {
+		if d := alike.Distance(strings.ToLower(w), strings.ToLower(tool), bestAt-1); d < bestAt {
 			best, bestAt = w, d
 		}
 	}
 	return best
-}
-
-// distance counts the letters to change, add, drop or swap with the next one.
-func distance(a, b string) int {
-	if len(b) > 64 {
-		return len(b) // no tool has such a name
-	}
-	rows := make([][]int, len(a)+1)
-	for i := range rows {
-		rows[i] = make([]int, len(b)+1)
-		rows[i][0] = i
-	}
-	for j := range rows[0] {
-		rows[0][j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			rows[i][j] = min(rows[i-1][j]+1, rows[i][j-1]+1, rows[i-1][j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				rows[i][j] = min(rows[i][j], rows[i-2][j-2]+1)
-			}
-		}
-	}
-	return rows[len(a)][len(b)]
 }

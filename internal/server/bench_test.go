@@ -11,9 +11,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fsmcp/fsmcp/internal/tools"
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
+
+	"github.com/fsmcp/fsmcp/internal/tools"
 )
 
 // numbered is a text as Read shows it, of about that many bytes.

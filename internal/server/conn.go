@@ -14,8 +14,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/fsmcp/fsmcp/internal/tools"
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/fsmcp/fsmcp/internal/tools"
 )
 
 // conn is one client on one pair of streams.

@@ -7,8 +7,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/fsmcp/fsmcp/internal/tools"
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/fsmcp/fsmcp/internal/tools"
 )
 
 // maxQuestions is how often one call may ask: once it has an answer it is made

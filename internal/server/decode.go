@@ -7,7 +7,9 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
+	"github.com/fsmcp/fsmcp/internal/alike"
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
 
@@ -223,16 +225,22 @@ func (d *decoder) words() string {
 	return b.String()
 }
 
+// longestName is how many bytes of an unknown name are compared.
+const longestName = 64
+
 // nearest is the argument that a caller most likely meant, or "".
 func (d *decoder) nearest(name string) string {
 	best, least := "", 0
+	folded := fold(name)
+	folded = folded[:min(len(folded), longestName)]
 	for i := range d.fields {
 		f := &d.fields[i]
 		if d.given[i] {
 			continue
 		}
-		dist := distance(fold(name), fold(f.name))
-		if dist > likeness(name, f.name) {
+		limit := likeness(name, f.name)
+		dist := alike.Distance(folded, fold(f.name), limit)
+		if dist > limit {
 			continue
 		}
 		if best == "" || dist < least {
@@ -246,7 +254,7 @@ func (d *decoder) nearest(name string) string {
 // third of the longer one, or anything where one is part of the other ("path",
 // "file_path").
 func likeness(a, b string) int {
-	longer := max(len(a), len(b))
+	longer := max(utf8.RuneCountInString(a), utf8.RuneCountInString(b))
 	if x, y := fold(a), fold(b); len(x) > 2 && (strings.Contains(y, x) || strings.Contains(x, y)) {
 		return longer
 	}
@@ -256,30 +264,6 @@ func likeness(a, b string) int {
 // fold makes filePath, file-path and FILE_PATH equal.
 func fold(name string) string {
 	return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(name))
-}
-
-// distance is the edit distance of two short names, in bytes.
-func distance(a, b string) int {
-	if len(a) > 64 {
-		a = a[:64]
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }
 
 // flaw words what is wrong with a string.

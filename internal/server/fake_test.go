@@ -12,9 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"github.com/fsmcp/fsmcp/internal/tools"
 	"github.com/fsmcp/fsmcp/schemas"
-	"github.com/rs/zerolog"
 )
 
 // The argument structs of fake tools: those of the real ones, as the schemas

@@ -3,9 +3,10 @@ package server
 import (
 	"sync"
 
-	"github.com/fsmcp/fsmcp/internal/tools"
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
+
+	"github.com/fsmcp/fsmcp/internal/tools"
 )
 
 // peer is the client as mcp-go sees it: one session, which notes who the

@@ -24,10 +24,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fsmcp/fsmcp/internal/tools"
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 	"github.com/rs/zerolog"
+
+	"github.com/fsmcp/fsmcp/internal/tools"
 )
 
 // Options are the parts a Server is built of.

@@ -1,6 +1,6 @@
 // Package span holds the one type for a range of a file's bytes, the one set of
-// such ranges, and the one splice, with everything that is worked out from them
-// alone.
+// such ranges, and the one splice, with what is worked out from them
+// alone and two facts about raw bytes that their users share.
 //
 // It is pure: it reads what it is given and writes where it is told, knows no file,
 // no text and no conversation, and checks nothing that Fit is not asked to check.

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sort"
 	"unicode/utf16"
+
+	"github.com/fsmcp/fsmcp/internal/span"
 )
 
 // Bounds of the marks within long lines.
@@ -107,7 +109,7 @@ func (s *Scan) columnStart(ctx context.Context, r io.ReaderAt, start int64, colu
 			return 0, false, err
 		}
 		b := buf[:min(int64(len(buf)), size-at.off)]
-		if err := readFull(r, b, at.off); err != nil {
+		if err := span.ReadFull(r, b, at.off); err != nil {
 			return 0, false, err
 		}
 		eol, err := s.eolIn(ctx, r, b)
@@ -162,7 +164,7 @@ func (s *Scan) codePoints(ctx context.Context, r io.ReaderAt, from, to int64) (c
 			return 0, err
 		}
 		b := buf[:min(int64(len(buf)), to-from)]
-		if err := readFull(r, b, from); err != nil {
+		if err := span.ReadFull(r, b, from); err != nil {
 			return 0, err
 		}
 		n, passed := s.enc.set.skipColumns(b, math.MaxInt, from+int64(len(b)) == to)

@@ -13,6 +13,8 @@ import (
 	"golang.org/x/text/encoding/korean"
 	"golang.org/x/text/encoding/simplifiedchinese"
 	"golang.org/x/text/encoding/traditionalchinese"
+
+	"github.com/fsmcp/fsmcp/internal/span"
 )
 
 // charset is one way of writing characters as bytes, the byte order mark aside.
@@ -243,7 +245,7 @@ func (e Encoding) appendWide(dst []byte, s string) ([]byte, error) {
 		}
 	}
 	for i, r := range s {
-		if r == utf8.RuneError && isStray(s[i:]) {
+		if r == utf8.RuneError && span.IsStray(s[i:]) {
 			return nil, e.unencodable(s, i)
 		}
 		if r < 0x10000 {
@@ -281,7 +283,7 @@ func (e Encoding) appendMultibyte(dst []byte, s string) ([]byte, error) {
 		return append(dst, out...), nil
 	}
 	for i, r := range s { // the codec does not say where it stopped
-		if r == utf8.RuneError && isStray(s[i:]) {
+		if r == utf8.RuneError && span.IsStray(s[i:]) {
 			return nil, e.unencodable(s, i)
 		}
 		if _, err := enc.String(string(r)); err != nil {
@@ -294,12 +296,6 @@ func (e Encoding) appendMultibyte(dst []byte, s string) ([]byte, error) {
 func (e Encoding) unencodable(s string, at int) error {
 	r, _ := utf8.DecodeRuneInString(s[at:])
 	return &UnencodableError{Rune: r, Line: 1 + strings.Count(s[:at], "\n"), Name: e.Name()}
-}
-
-// isStray reports whether s begins with a byte that is no part of a character.
-func isStray(s string) bool {
-	r, n := utf8.DecodeRuneInString(s)
-	return r == utf8.RuneError && n == 1
 }
 
 // decodePrefix decodes as much of raw as the charset allows (raw without a

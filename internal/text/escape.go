@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/fsmcp/fsmcp/internal/span"
 )
 
 // Escape writes stray bytes as \xNN, as pages show them, and leaves the rest.
@@ -13,7 +15,7 @@ func Escape(s string) string {
 	}
 	var b strings.Builder
 	for i, r := range s {
-		if r == utf8.RuneError && isStray(s[i:]) {
+		if r == utf8.RuneError && span.IsStray(s[i:]) {
 			fmt.Fprintf(&b, `\x%02X`, s[i])
 		} else {
 			b.WriteRune(r)

@@ -39,7 +39,7 @@ func (s *Scan) Piece(ctx context.Context, r io.ReaderAt, start, end int64) (Piec
 		return Piece{}, err
 	}
 	raw := make([]byte, max(end-start, 0))
-	if err := readFull(r, raw, start); err != nil {
+	if err := span.ReadFull(r, raw, start); err != nil {
 		return Piece{}, err
 	}
 	text, used := s.enc.prefix(raw)
@@ -100,7 +100,7 @@ func (b *Boundaries) from(off int64) (int64, error) {
 	buf := make([]byte, 4<<10)
 	for err == nil && at < off {
 		part := buf[:min(int64(len(buf)), off-at)]
-		if err = readFull(b.r, part, at); err != nil {
+		if err = span.ReadFull(b.r, part, at); err != nil {
 			break
 		}
 		n := 0
@@ -120,7 +120,7 @@ func (b *Boundaries) skip(off int64) (int64, error) {
 	if off == 0 || len(raw) == 0 {
 		return off, nil
 	}
-	if err := readFull(b.r, raw, off); err != nil {
+	if err := span.ReadFull(b.r, raw, off); err != nil {
 		return off, err
 	}
 	if set := b.scan.enc.set; set.wide() {
@@ -153,7 +153,7 @@ func (b *Boundaries) before(off int64) (int64, error) {
 	for end := off; end > floor; {
 		start := max(floor, end-int64(len(buf)))
 		part := buf[:end-start]
-		if err := readFull(b.r, part, start); err != nil {
+		if err := span.ReadFull(b.r, part, start); err != nil {
 			return 0, err
 		}
 		for i := len(part) - 1; i >= 0; i-- {

@@ -46,7 +46,7 @@ func newScan(ctx context.Context, r io.ReaderAt, size int64, chunk int, step int
 		return nil, err
 	}
 	head := make([]byte, min(headSize, size))
-	if err := readFull(r, head, 0); err != nil {
+	if err := span.ReadFull(r, head, 0); err != nil {
 		return nil, err
 	}
 	enc, err := headEncoding(head, size == int64(len(head)))
@@ -93,19 +93,6 @@ func (s *Scan) begin(ctx context.Context) error {
 
 func (s *Scan) end() { <-s.pass }
 
-// readFull fills b from the offset off; a file that ends before is
-// io.ErrUnexpectedEOF, for then it is no longer the one that was measured.
-func readFull(r io.ReaderAt, b []byte, off int64) error {
-	n, err := r.ReadAt(b, off)
-	switch {
-	case n == len(b):
-		return nil
-	case err == io.EOF || err == nil:
-		return io.ErrUnexpectedEOF
-	}
-	return err
-}
-
 // bomLen is where the text begins.
 func (s *Scan) bomLen() int64 { return int64(len(s.enc.BOM())) }
 
@@ -138,7 +125,7 @@ func (s *Scan) extend(ctx context.Context, r io.ReaderAt, enough func(*lineIndex
 			buf = make([]byte, min(int64(s.chunk), size-at))
 		}
 		b := buf[:min(int64(len(buf)), size-at)]
-		if err := readFull(r, b, at); err != nil {
+		if err := span.ReadFull(r, b, at); err != nil {
 			return err
 		}
 		if s.enc.Unit() == 1 && bytes.IndexByte(b[:min(len(b), probe)], 0) >= 0 {
@@ -210,7 +197,7 @@ func (s *Scan) skipLines(ctx context.Context, r io.ReaderAt, at, n int64, eol by
 			return 0, err
 		}
 		b := buf[:min(int64(len(buf)), size-at)]
-		if err := readFull(r, b, at); err != nil {
+		if err := span.ReadFull(r, b, at); err != nil {
 			return 0, err
 		}
 		i, left, _ := u.skip(b, eol, n)
@@ -276,7 +263,7 @@ func (s *Scan) LineAt(ctx context.Context, r io.ReaderAt, off int64) (int, error
 			return 0, err
 		}
 		b := buf[:min(int64(len(buf)), off-at)]
-		if err := readFull(r, b, at); err != nil {
+		if err := span.ReadFull(r, b, at); err != nil {
 			return 0, err
 		}
 		n += int64(u.count(b, eol))
@@ -384,7 +371,7 @@ func (s *Scan) pageAt(ctx context.Context, r io.ReaderAt, start int64, first, li
 		}
 		from := s.shownStart(start)
 		all := make([]byte, min(take, size-start)+start-from)
-		if err := readFull(r, all, from); err != nil {
+		if err := span.ReadFull(r, all, from); err != nil {
 			return Page{}, err
 		}
 		raw := all[start-from:]
@@ -488,7 +475,7 @@ func (s *Scan) columnAt(ctx context.Context, r io.ReaderAt, at int64, w place) (
 	size := s.Size()
 	from := s.shownStart(at)
 	all := make([]byte, min((int64(w.maxBody)+8)*s.expansion(), size-at)+at-from)
-	if err := readFull(r, all, from); err != nil {
+	if err := span.ReadFull(r, all, from); err != nil {
 		return Page{}, err
 	}
 	raw := all[at-from:]

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/fsmcp/fsmcp/internal/span"
 )
 
 // Visible writes s so that a reader can tell what looks alike: a tab is →, a
@@ -24,7 +26,7 @@ func Visible(s string) string {
 			b.WriteString("␍")
 		case r == '\n':
 			b.WriteString("␊")
-		case r == utf8.RuneError && isStray(s[i:]):
+		case r == utf8.RuneError && span.IsStray(s[i:]):
 			fmt.Fprintf(&b, `\x%02X`, s[i])
 		case !unicode.IsGraphic(r) || unicode.IsSpace(r) || unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r) || unicode.Is(unicode.Variation_Selector, r):
 			fmt.Fprintf(&b, "<U+%04X>", r)

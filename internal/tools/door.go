@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fsmcp/fsmcp/internal/alike"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/perm"
 )
@@ -216,7 +217,7 @@ func (h *House) lookalike(call Call, s *spot, raw string) error {
 	for i, e := range siblings {
 		names[i] = e.Name
 	}
-	other, ok := fsys.Lookalike(s.Asked.Base(), names)
+	other, ok := alike.Lookalike(s.Asked.Base(), names)
 	if !ok {
 		return nil
 	}
@@ -323,7 +324,7 @@ func (h *House) near(s *spot) []string {
 		names = append(names, e.Name)
 	}
 	var out []string
-	for _, n := range fsys.Near(s.Asked.Base(), names, maxNear*4) {
+	for _, n := range alike.Near(s.Asked.Base(), names, maxNear*4) {
 		if full := join(s.Asked.Dir(), n); h.readable(full) && len(out) < maxNear {
 			out = append(out, fsys.InSentence(full))
 		}

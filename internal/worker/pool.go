@@ -61,7 +61,7 @@ var (
 
 // Progress is told how far a job is, and with what: done of total, in whatever unit;
 // total is 0 where nobody knows it.
-type Progress func(done, total int64, what string)
+type Progress = func(done, total int64, what string)
 
 // Job is what a worker is to do.
 type Job struct {

@@ -1,4 +1,9 @@
-package fsys
+// Package alike compares names: how many slips lie between two of them, which one of
+// a folder looks the same, and which ones a caller may have meant.
+//
+// It is pure, and it holds the only edit distance. What to suggest, and whether a
+// caller may learn of a name, others decide.
+package alike
 
 import (
 	"cmp"
@@ -60,7 +65,7 @@ func Near(name string, siblings []string, n int) []string {
 		case fold(stem(s)) == foldedStem:
 			found = append(found, near{s, 1, 0})
 		default:
-			if d := distance(folded, other, allowed); d <= allowed {
+			if d := Distance(folded, other, allowed); d <= allowed {
 				found, allowed = append(found, near{s, 2, d}), d
 			}
 		}
@@ -83,46 +88,4 @@ func stem(name string) string {
 		return name[:dot]
 	}
 	return name
-}
-
-// distance is the number of letters to add, drop, change or swap with their
-// neighbour that makes a into b; anything above limit comes out as limit+1.
-// Only the band of the table that can stay within the limit is filled.
-func distance(a, b string, limit int) int {
-	x, y := []rune(a), []rune(b)
-	far := limit + 1
-	if len(x)-len(y) > limit || len(y)-len(x) > limit {
-		return far
-	}
-	before, above, row := make([]int, len(y)+1), make([]int, len(y)+1), make([]int, len(y)+1)
-	for j := range above {
-		before[j], above[j], row[j] = far, min(j, far), far
-	}
-	for i := 1; i <= len(x); i++ {
-		first, last := max(1, i-limit), min(len(y), i+limit)
-		row[first-1] = far
-		if first == 1 {
-			row[0] = min(i, far)
-		}
-		least := row[first-1]
-		for j := first; j <= last; j++ {
-			d := above[j-1]
-			if x[i-1] != y[j-1] {
-				d = 1 + min(d, above[j], row[j-1])
-			}
-			if i > 1 && j > 1 && x[i-1] == y[j-2] && x[i-2] == y[j-1] {
-				d = min(d, before[j-2]+1)
-			}
-			row[j] = min(d, far)
-			least = min(least, row[j])
-		}
-		if least == far {
-			return far // no further row comes back from that
-		}
-		if last < len(y) {
-			row[last+1] = far
-		}
-		before, above, row = above, row, before
-	}
-	return above[len(y)]
 }
