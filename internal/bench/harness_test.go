@@ -28,9 +28,9 @@ func build(t *testing.T) bins {
 	b := bins{fsmcp: os.Getenv("FSMCP_BIN"), floor: filepath.Join(dir, "floor")}
 	if b.fsmcp == "" {
 		b.fsmcp = filepath.Join(dir, "fsmcp")
-		compile(t, b.fsmcp, "github.com/fsmcp/fsmcp/cmd/fsmcp", "CGO_ENABLED=0", "GOEXPERIMENT=jsonv2")
+		compile(t, b.fsmcp, "github.com/fsmcp/fsmcp/cmd/fsmcp", "CGO_ENABLED=0")
 	}
-	compile(t, b.floor, "github.com/fsmcp/fsmcp/internal/bench/floor", "CGO_ENABLED=0", "GOEXPERIMENT=")
+	compile(t, b.floor, "github.com/fsmcp/fsmcp/internal/bench/floor", "CGO_ENABLED=0")
 	return b
 }
 

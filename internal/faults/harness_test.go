@@ -40,7 +40,7 @@ func withBinary(m *testing.M) int {
 	defer os.RemoveAll(dir)
 	fsmcp = filepath.Join(dir, "fsmcp")
 	cmd := exec.Command("go", "build", "-trimpath", "-o", fsmcp, "github.com/fsmcp/fsmcp/cmd/fsmcp")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOEXPERIMENT=jsonv2")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "go build: %v\n%s", err, out)
 		return 1
