@@ -8,13 +8,12 @@ import (
 	"time"
 )
 
-// mostSaid bounds what a program that is asked may say, in bytes.
-const mostSaid = 1 << 10
+// maxAnswer bounds a program's answer, in bytes.
+const maxAnswer = 1 << 10
 
-// Ask has a program say what it is, and returns what it writes to standard output,
-// without the blanks around it. It is empty where the program fails, says more than
-// a kilobyte, or has not ended within the time; it is killed then, with all that it
-// has started.
+// Ask runs a program that says what it is, and returns its standard output without
+// surrounding blanks. It returns "" if the program fails, writes more than a kilobyte, or
+// does not end in time; it then kills the program and everything that it started.
 func Ask(path string, args, env []string, within time.Duration) string {
 	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
@@ -31,11 +30,11 @@ func Ask(path string, args, env []string, within time.Duration) string {
 	return strings.TrimSpace(string(said))
 }
 
-// bounded takes what is written as long as there is room.
+// bounded accepts writes as long as there is room.
 type bounded []byte
 
 func (b *bounded) Write(p []byte) (int, error) {
-	if len(*b)+len(p) > mostSaid {
+	if len(*b)+len(p) > maxAnswer {
 		return 0, errors.New("worker: too much is said")
 	}
 	*b = append(*b, p...)

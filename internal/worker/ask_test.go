@@ -38,7 +38,7 @@ func TestAsking(t *testing.T) {
 		t.Fatal(err)
 	}
 	until(t, "what it has started has ended", func() bool {
-		state, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat") // whoever is to bury it may take his time
+		state, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat") // reaping it may take a while
 		return err != nil || strings.Contains(string(state), ") Z ") || syscall.Kill(pid, 0) != nil
 	})
 }

@@ -12,28 +12,28 @@ import (
 )
 
 const (
-	// jobTime is how much processor time one job may take, all threads together:
-	// more than any deadline allows. It bounds a worker whose parent is no more.
+	// jobTime bounds the CPU time of one job, all threads together, in seconds. It is more
+	// than any deadline allows, and bounds a worker whose parent is dead.
 	jobTime = 300
-	// niceness is how far a worker stands behind the server when both want to run.
+	// niceness lets the server run first.
 	niceness = 10
-	// oomScore is how much sooner than others, in thousandths of the memory there is,
-	// a worker is ended where memory runs out: it can be had again, who asks cannot.
+	// oomScore makes the kernel kill a worker sooner than others when memory runs out, in
+	// thousandths of the memory. A worker can be replaced; a client cannot.
 	oomScore = 500
-	// timeSlice is how long a worker's thread goes on before somebody else who has woken.
-	// Linux, which no longer interrupts a turn (6.6), gives up to 3 ms, ten times what
-	// the server needs to answer; a thread may ask for less (6.12). With much less it
-	// would be due before those who have whole turns. To ask for more than they have,
-	// so that they may cut in at once, measured no better: who has just run may not.
+	// timeSlice bounds how long a worker's thread runs on after another thread woke. Linux
+	// 6.6 no longer interrupts a time slice and gives up to 3 ms, ten times what the
+	// server needs for an answer. Since 6.12 a thread may ask for less. With much less, a
+	// worker's deadline would come before those of threads with whole slices. A longer
+	// slice for the server's threads, to let them preempt, measured no better: a thread
+	// that has just run may not preempt.
 	timeSlice = 400 * time.Microsecond
 )
 
-// Confine takes from this process what a worker does not need: core files, new
-// privileges, the right to be looked into, endless processor time, half of its
-// turns, and its life before others' where memory runs out. What cannot be taken is
-// left.
+// Confine restricts this process as far as the system allows: no core files, no new
+// privileges, no tracing, bounded CPU time, low priority, half of its time slice, and an
+// early end when memory runs out.
 func Confine() {
-	raiseOOMScore() // while this process's own files in /proc are its own
+	raiseOOMScore() // before PR_SET_DUMPABLE, which makes the process's files in /proc root's
 	unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{})
 	unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
 	unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
@@ -43,16 +43,17 @@ func Confine() {
 		<-over
 		os.Exit(3)
 	}()
-	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0)) // to give way for a moment makes it no smaller
+	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0)) // keeps its value when YieldCPU takes a processor away for a moment
 	extendTime()
-	for range 10 { // a thread that was being made may be none of those seen
+	for range 10 { // a thread that is being made may be missing from the list
 		if !lowerPriority() {
 			return
 		}
 	}
 }
 
-// raiseOOMScore has the system end this process sooner than others where memory runs out.
+// raiseOOMScore makes the kernel kill this process sooner than others when memory runs
+// out.
 func raiseOOMScore() {
 	const name = "/proc/self/oom_score_adj"
 	b, err := os.ReadFile(name)
@@ -64,8 +65,8 @@ func raiseOOMScore() {
 	}
 }
 
-// lowerPriority lowers the priority of all threads, each of which has its own; those
-// to come take it over. It tells whether there was one to lower.
+// lowerPriority lowers the priority of all threads; each has its own, and new threads
+// inherit it. It reports whether it lowered any.
 func lowerPriority() (some bool) {
 	for _, id := range threads(os.Getpid()) {
 		now, err := unix.SchedGetAttr(id, 0)
@@ -78,7 +79,8 @@ func lowerPriority() (some bool) {
 	return some
 }
 
-// threads are the ids of a process's threads; none where that cannot be told.
+// threads returns the ids of a process's threads, and nil where the system does not list
+// them.
 func threads(pid int) (out []int) {
 	tasks, err := os.ReadDir("/proc/" + strconv.Itoa(pid) + "/task")
 	if err != nil {
@@ -92,7 +94,7 @@ func threads(pid int) (out []int) {
 	return out
 }
 
-// extendTime allows the next job its processor time.
+// extendTime grants the next job its CPU time.
 func extendTime() {
 	var used unix.Rusage
 	var limit unix.Rlimit

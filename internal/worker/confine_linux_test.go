@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// schedule is how a thread is scheduled.
+// schedule describes a thread's scheduling.
 type schedule struct {
 	Policy, Nice int
 	Turn         uint64 // in nanoseconds; 0 where the kernel does not tell
@@ -26,8 +26,8 @@ func schedules(t *testing.T, pid int) (out []schedule) {
 	return out
 }
 
-// A worker stands behind the server with all its threads, those that a job has
-// made among them, and none goes on for long before somebody else who has woken.
+// A worker's threads, including those that a job made, have a lower priority than the
+// server's and a short time slice.
 func TestAllThreadsStandBack(t *testing.T) {
 	own, err := unix.SchedGetAttr(0, 0)
 	if err != nil || own.Policy != unix.SCHED_NORMAL || own.Nice >= niceness {

@@ -2,7 +2,7 @@
 
 package worker
 
-// Confine does nothing where there is nothing to take away.
+// Confine does nothing on this system.
 func Confine() {}
 
 func extendTime() {}

@@ -1,15 +1,16 @@
-// Package worker runs jobs in processes of their own: frames over their standard
-// streams, a pool of warm ones, a deadline and a bound on memory for each job,
-// and a fresh process after so many jobs or so long without one.
+// Package worker runs jobs in separate processes: frames over their standard streams, a
+// pool of warm processes, a deadline and a memory bound for each job, and a fresh process
+// after a number of jobs or an idle time.
 //
-// It promises the pool's side that every job gets an answer or an error within
-// its deadline, whatever the process does: die, hang, stop, eat memory, or write
-// what is no frame; and whatever the disk does that a job's body comes from. A
-// process that has misbehaved is killed with all that it has started, and takes
-// nothing with it but its one job; one that turns out to have died between two jobs costs
-// nothing at all. The worker's side promises that it ends with its parent, leaves
-// no core file, stays within its processor time, and, on Linux, stands behind whoever
-// else wants to run; while others call, workers keep off one processor (GiveWay).
+// The pool promises that every job gets an answer or an error within its deadline,
+// whatever its process does: die, hang, stop, take too much memory, or write something
+// else than frames; and whatever the disk does that the job's body comes from. It kills a
+// misbehaving process with everything that it started, and only its one job fails. A
+// process that died between two jobs costs nothing.
 //
-// It knows nothing of what the jobs are.
+// The worker's side promises that it ends with its parent, leaves no core file, stays
+// within its CPU time, and, on Linux, lets other processes run first. While calls come,
+// workers keep off one processor (YieldCPU).
+//
+// The package does not know what the jobs do.
 package worker

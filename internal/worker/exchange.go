@@ -8,15 +8,14 @@ import (
 	"time"
 )
 
-// answer is what a job came to.
+// answer holds the result of a job.
 type answer struct {
 	reply Reply
 	err   error
 }
 
-// do sends a job and reads its answer, with an eye on the worker all the while. What
-// is in the way of the answer, as a disk that the body does not come from, is in
-// nobody's way once the time is over.
+// do sends a job and reads its answer while it watches the worker. It returns at the
+// deadline even if the worker or the disk of the body hangs.
 func (w *process) do(ctx context.Context, j Job, o Options) (Reply, error) {
 	w.jobs++
 	deadline := j.Deadline
@@ -33,7 +32,7 @@ func (w *process) do(ctx context.Context, j Job, o Options) (Reply, error) {
 		return a.reply, a.err
 	}
 	select {
-	case a = <-answered: // just now
+	case a = <-answered: // it came meanwhile
 		return a.reply, a.err
 	default:
 	}
@@ -42,7 +41,7 @@ func (w *process) do(ctx context.Context, j Job, o Options) (Reply, error) {
 	}
 	w.end()
 	select {
-	case <-answered: // so that the body is read no more once this returns
+	case <-answered: // the body must not be read after this returns
 	case <-time.After(leaveWithin):
 	}
 	return Reply{}, why
@@ -73,7 +72,7 @@ func (w *process) send(h header, body io.ReaderAt) error {
 			if err == nil || err == io.EOF {
 				err = io.ErrUnexpectedEOF
 			}
-			return err // the worker waits for the rest: it is of no more use
+			return err // the worker waits for the rest: it cannot be used again
 		}
 		if err := writeFrame(w.in, frameData, room[:n]); err != nil {
 			return ErrDied

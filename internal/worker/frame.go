@@ -8,8 +8,7 @@ import (
 	"io"
 )
 
-// A frame is one byte that says what it is, four bytes of length, and as many
-// bytes.
+// A frame is one byte for its kind, four bytes of length, and as many bytes.
 const (
 	frameJob      = 'j' // header as JSON
 	frameData     = 'd' // a piece of the body, or of a reply's blobs
@@ -25,7 +24,7 @@ const (
 	chunk    = 256 << 10
 )
 
-// errFrame is what a stream that is no longer in step ends with.
+// errFrame says that a stream holds something else than frames.
 var errFrame = errors.New("worker: the stream is out of step")
 
 // header announces a job.
@@ -35,21 +34,21 @@ type header struct {
 	Size   int64           `json:"size"`
 }
 
-// outcome answers one.
+// outcome announces a job's reply.
 type outcome struct {
 	Failure *Failure        `json:"failure,omitempty"`
 	Result  json.RawMessage `json:"result,omitempty"`
 	Blobs   []int           `json:"blobs,omitempty"`
 }
 
-// progress tells how far a job is.
+// progress reports how far a job is.
 type progress struct {
 	Done  int64  `json:"done"`
 	Total int64  `json:"total"`
 	What  string `json:"what"`
 }
 
-// Failure is a job's own error: a word to tell it by, and what there is to say.
+// Failure is a job's own error: a code, and a text.
 type Failure struct {
 	Code   string          `json:"code"`
 	Text   string          `json:"text"`

@@ -10,43 +10,43 @@ import (
 	"time"
 )
 
-// Options say how workers are started and what they may take.
+// Options say how workers are started, and their bounds.
 type Options struct {
-	// Command is the program, and its arguments with the name it goes by first.
-	// It is asked each time that a worker is started.
+	// Command returns the program, and its arguments beginning with its name. It is called
+	// at each start of a worker.
 	Command func() (path string, argv []string)
 	// Env is the workers' whole environment.
 	Env []string
-	// Size is how many workers there are at most.
+	// Size bounds the number of workers.
 	Size int
-	// Deadline bounds a job that names none.
+	// Deadline bounds a job that has no deadline of its own.
 	Deadline time.Duration
-	// Memory bounds a worker's resident memory in bytes, where that can be seen.
+	// Memory bounds a worker's resident memory in bytes, on systems that report it.
 	Memory int64
-	// Jobs is after how many jobs, Idle after how long without one, a worker ends.
+	// A worker ends after so many Jobs, and after so long without a job (Idle).
 	Jobs int
 	Idle time.Duration
-	// First is what a new worker does before any job, with a deadline of its own,
-	// whatever becomes of the one who waits for it. nil: nothing.
+	// First is the job that a new worker does before any other, with its own deadline. It
+	// goes on when its caller gives up. nil: none.
 	First *Job
-	// Lost is told of a worker that died or was killed, with the end of what it
-	// wrote to standard error. nil tells nobody.
+	// Lost is called for a worker that died or was killed, with the end of its standard
+	// error; nil: nothing is called.
 	Lost func(why error, stderr string)
 }
 
-// The times in which workers are looked after.
+// Bounds of the pool's watch over its workers.
 const (
 	watchEvery = 50 * time.Millisecond
-	// stoppedFor is how long a worker may stand still by a signal.
+	// stoppedFor bounds how long a worker may be stopped by a signal.
 	stoppedFor = time.Second
-	// maxTick is the most that passes for one look at a worker: where more has gone
-	// by, this process stood still itself, by a signal or with a paused container.
+	// maxTick bounds the time that one look at a worker counts. If more passed, this
+	// process was stopped itself, by a signal or with a paused container.
 	maxTick = time.Second
-	// leaveWithin is how long a worker may take to end when it is told to.
+	// leaveWithin bounds the time in which a worker ends by itself.
 	leaveWithin = time.Second
 )
 
-// Why a job got no answer of its own.
+// Errors of jobs without an answer.
 var (
 	ErrDied     = errors.New("the worker died")
 	ErrDeadline = errors.New("the worker did not answer in time")
@@ -55,24 +55,24 @@ var (
 	ErrStopped  = errors.New("the worker was stopped")
 	ErrStart    = errors.New("no worker can be started")
 	ErrClosed   = errors.New("the pool is closed")
-	// ErrUnready comes beside the context's: what a worker does first goes on.
+	// ErrUnready comes with the context's error: the worker's first job goes on.
 	ErrUnready = errors.New("the worker was not ready in time")
 )
 
-// Progress is told how far a job is, and with what: done of total, in whatever unit;
-// total is 0 where nobody knows it.
+// Progress receives done of total, in any unit, and the current step; total is 0 while it
+// is unknown.
 type Progress = func(done, total int64, what string)
 
-// Job is what a worker is to do.
+// Job is one job for a worker.
 type Job struct {
 	Op     string
 	Params any
 	// Body is sent along: Size bytes from its beginning.
 	Body io.ReaderAt
 	Size int64
-	// Deadline is the job's own; 0 is the pool's.
+	// Deadline bounds this job; 0 means the pool's.
 	Deadline time.Duration
-	// Progress is told how far the job is; nil tells nobody.
+	// Progress receives the job's progress; it may be nil.
 	Progress Progress
 }
 
@@ -89,7 +89,7 @@ type Pool struct {
 
 	mu        sync.Mutex
 	idle      []*process
-	unclaimed []*startup // those that nobody waits for any more
+	unclaimed []*startup // starting workers without a waiting caller
 	all       map[*process]struct{}
 	closed    bool
 
@@ -101,8 +101,8 @@ func New(o Options) *Pool {
 	return &Pool{opts: o, slots: make(chan struct{}, max(o.Size, 1)), all: make(map[*process]struct{})}
 }
 
-// Do has a worker do a job, when one is free. The error is the context's, the
-// body's, a *Failure of the job itself, or one of those above.
+// Do runs a job in the next free worker. The error is the context's, the body's, a
+// *Failure of the job itself, or one of those above.
 func (p *Pool) Do(ctx context.Context, j Job) (Reply, error) {
 	select {
 	case p.slots <- struct{}{}:
@@ -110,7 +110,7 @@ func (p *Pool) Do(ctx context.Context, j Job) (Reply, error) {
 	case <-ctx.Done():
 		return Reply{}, ctx.Err()
 	}
-	if err := ctx.Err(); err != nil { // no worker is ended for it
+	if err := ctx.Err(); err != nil { // a cancelled caller costs no worker
 		return Reply{}, err
 	}
 	w := p.takeIdle()
@@ -119,7 +119,7 @@ func (p *Pool) Do(ctx context.Context, j Job) (Reply, error) {
 		if !errors.Is(err, ErrDied) || ctx.Err() != nil {
 			return r, err
 		}
-		// It may have been dead before the job began.
+		// The worker may have died before the job began.
 	}
 	first, then := chainProgress(j.Progress)
 	w, err := p.fresh(ctx, first)
@@ -130,8 +130,8 @@ func (p *Pool) Do(ctx context.Context, j Job) (Reply, error) {
 	return p.run(ctx, w, j)
 }
 
-// chainProgress makes the progress of what comes first and then of the job one that
-// rises. nil stays nil.
+// chainProgress returns the progress functions of the first job and of the job itself.
+// Together they rise. nil stays nil.
 func chainProgress(progress Progress) (first, then Progress) {
 	if progress == nil {
 		return nil, nil
@@ -145,8 +145,8 @@ func chainProgress(progress Progress) (first, then Progress) {
 	return first, then
 }
 
-// startError is what became of a worker that was lost before it had a job: it has
-// nothing to do with the job.
+// startError returns the error of a worker that was lost before it had a job: it says
+// nothing about the job.
 func startError(err error) error {
 	var own *Failure
 	if errors.As(err, &own) {
@@ -155,8 +155,8 @@ func startError(err error) error {
 	return fmt.Errorf("%w: %w", ErrStart, err)
 }
 
-// lose ends a worker that is of no more use, and tells of it where it did not
-// say so itself.
+// lose ends a worker that cannot be used again, and calls Lost unless the worker reported
+// the error itself.
 func (p *Pool) lose(w *process, why error) {
 	p.drop(w)
 	w.kill()
@@ -166,7 +166,7 @@ func (p *Pool) lose(w *process, why error) {
 	}
 }
 
-// takeIdle takes the worker that was idle last.
+// takeIdle returns the worker that became idle last, and nil if there is none.
 func (p *Pool) takeIdle() *process {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -180,14 +180,14 @@ func (p *Pool) takeIdle() *process {
 	return w
 }
 
-// run has a worker do a job and sees to what becomes of the worker.
+// run runs a job in a worker, and then puts the worker back or ends it.
 func (p *Pool) run(ctx context.Context, w *process, j Job) (Reply, error) {
 	p.yield.jobs.Add(1)
 	defer p.yield.jobs.Add(-1)
 	r, err := w.do(ctx, j, p.opts)
 	var own *Failure
 	if err != nil && !errors.As(err, &own) {
-		if ctx.Err() != nil { // its own doing
+		if ctx.Err() != nil { // the caller gave up
 			p.drop(w)
 			w.kill()
 		} else {
@@ -199,7 +199,7 @@ func (p *Pool) run(ctx context.Context, w *process, j Job) (Reply, error) {
 	return r, err
 }
 
-// putBack puts a worker among the idle, or lets it go where it has done enough.
+// putBack puts a worker among the idle ones, or ends it after its last job.
 func (p *Pool) putBack(w *process) {
 	p.mu.Lock()
 	done := p.closed || w.jobs >= p.opts.Jobs
@@ -239,7 +239,7 @@ func (p *Pool) drop(w *process) {
 	p.yield.remove(w)
 }
 
-// PIDs are the process ids of the workers there are.
+// PIDs returns the process ids of all workers.
 func (p *Pool) PIDs() []int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -250,7 +250,7 @@ func (p *Pool) PIDs() []int {
 	return out
 }
 
-// Close ends all workers, also those that have a job.
+// Close ends all workers, including busy ones.
 func (p *Pool) Close() {
 	p.mu.Lock()
 	p.closed = true

@@ -19,10 +19,10 @@ type process struct {
 	out         *bufio.Reader // from pipe
 	pipe        *os.File
 	stderr      *tail
-	gone        chan struct{} // closed when it has ended
+	gone        chan struct{} // closed when the process has ended
 	jobs        int
-	readingBody atomic.Bool // its job's body for more
-	rest        *time.Timer // while it is idle
+	readingBody atomic.Bool // while its job's body is read
+	rest        *time.Timer // ends it when it was idle too long
 }
 
 // launch starts a worker.
@@ -36,7 +36,7 @@ func launch(o Options) (*process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrStart, err)
 	}
-	out, writer, err := os.Pipe() // Wait would close the one of StdoutPipe too soon
+	out, writer, err := os.Pipe() // Wait would close StdoutPipe's too soon
 	if err != nil {
 		in.Close()
 		return nil, fmt.Errorf("%w: %w", ErrStart, err)
@@ -60,9 +60,8 @@ func launch(o Options) (*process, error) {
 	return w, nil
 }
 
-// watch looks at a worker that has a job until the answer is there, and says why it
-// is not waited for any longer. What this process did not live to see, as it was
-// stopped itself, is not held against the worker.
+// watch watches a busy worker until its answer comes, and returns the reason to give up.
+// Time in which this process itself was stopped does not count.
 func (w *process) watch(ctx context.Context, answered <-chan answer, deadline time.Duration, memory int64) (answer, error) {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
@@ -93,8 +92,8 @@ func (w *process) watch(ctx context.Context, answered <-chan answer, deadline ti
 	}
 }
 
-// end has a worker, and what it has started, end at once, and whoever writes to it
-// or reads from it go on. It waits for nobody.
+// end kills a worker and what it started, and unblocks its readers and writers. It does
+// not wait.
 func (w *process) end() {
 	select {
 	case <-w.gone:
@@ -105,8 +104,7 @@ func (w *process) end() {
 	w.pipe.Close()
 }
 
-// kill ends a worker at once. One that a dead disk keeps from ending is not waited
-// for.
+// kill ends a worker. It does not wait for one that a dead disk blocks.
 func (w *process) kill() {
 	w.end()
 	select {
@@ -115,7 +113,7 @@ func (w *process) kill() {
 	}
 }
 
-// leave lets a worker end by itself.
+// leave lets a worker end by itself, and kills it if it does not.
 func (w *process) leave() {
 	w.in.Close()
 	select {
@@ -125,7 +123,7 @@ func (w *process) leave() {
 	}
 }
 
-// tail keeps the end of what is written to it.
+// tail keeps the last bytes that are written to it.
 type tail struct {
 	mu sync.Mutex
 	b  []byte

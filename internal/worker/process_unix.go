@@ -7,12 +7,12 @@ import (
 	"syscall"
 )
 
-// apart keeps a worker out of what the terminal sends to the server, in a group of
-// its own.
+// apart starts a worker in its own process group, so that the terminal's signals to the
+// server do not reach it.
 func apart() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
-// killAll ends a worker and what it has started: the one that was started may be a
-// script around the one that works.
+// killAll kills a worker and what it started: the command may be a script around the
+// decoder.
 func killAll(p *os.Process) {
 	syscall.Kill(-p.Pid, syscall.SIGKILL)
 	p.Kill()

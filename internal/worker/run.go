@@ -2,8 +2,8 @@ package worker
 
 import "os"
 
-// Run makes this process a worker on its standard streams until they end, and
-// ends the process when its parent has gone, whatever it does just then.
+// Run serves jobs on the standard streams until they end. It ends the process as soon as
+// its parent is gone, even during a job.
 func Run(h Handler) error {
 	out, err := ownOutput()
 	if err != nil {

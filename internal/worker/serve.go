@@ -10,30 +10,30 @@ import (
 	"time"
 )
 
-// Task is one job as its handler sees it.
+// Task is a job on the handler's side.
 type Task struct {
 	Op     string
 	Params json.RawMessage
 	Body   []byte
-	// Progress reports a share of a long job.
+	// Progress reports progress of a long job.
 	Progress Progress
 }
 
-// Result is what a handler answers: a value for JSON, and bytes that go beside it.
+// Result is a handler's answer: a value for JSON, and byte strings beside it.
 type Result struct {
 	Value any
 	Blobs [][]byte
 }
 
-// Handler runs one job. An error that is no *Failure is told as one of code
-// "failed"; a panic as one of code "crashed".
+// Handler runs one job. Other errors than *Failure are answered with code "failed", a
+// panic with code "crashed".
 type Handler func(Task) (Result, error)
 
 // MaxBody is the largest body a worker takes, in bytes.
 const MaxBody = 1 << 30
 
-// Serve answers jobs one after the other until the input ends. gone is called as
-// soon as it does, also while a job runs: nobody waits for its answer any more.
+// Serve answers jobs one after the other until the input ends. It calls gone as soon as it
+// ends, even during a job: nothing reads the answer then.
 func Serve(in io.Reader, out io.Writer, h Handler, gone func()) error {
 	s := &serving{out: bufio.NewWriterSize(out, chunk), handle: h}
 	frames := make(chan frame)
@@ -61,17 +61,17 @@ type frame struct {
 type serving struct {
 	out    *bufio.Writer
 	handle Handler
-	rest   *time.Timer // gives memory back, unless another job comes
+	rest   *time.Timer // frees memory unless another job comes
 }
 
-// A job with a body of more bytes than muchBody takes much memory. For restAfter it
-// is kept: the next job mostly comes at once, and would have to be given it anew.
+// A job whose body is longer than muchBody takes much memory. It is freed only after
+// restAfter: mostly the next job comes at once and needs as much.
 const (
 	muchBody  = 1 << 20
 	restAfter = 300 * time.Millisecond
 )
 
-// read hands frames on to the end of the input.
+// read passes on frames until the input ends.
 func (s *serving) read(in io.Reader, frames chan<- frame) {
 	defer close(frames)
 	for {
@@ -127,7 +127,7 @@ func bodyOf(h header, frames <-chan frame) ([]byte, error) {
 	return nil, io.ErrUnexpectedEOF
 }
 
-// guarded runs the handler; a panic costs that job alone.
+// guarded runs the handler; after a panic only that job fails.
 func (s *serving) guarded(t Task) (r Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {

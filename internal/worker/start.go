@@ -7,17 +7,17 @@ import (
 	"sync/atomic"
 )
 
-// startup is a new worker that does what comes first.
+// startup is a new worker that does its first job.
 type startup struct {
 	w        *process
-	progress atomic.Pointer[Progress] // nil: nobody waits for it
+	progress atomic.Pointer[Progress] // nil: no caller waits
 
-	done chan struct{} // closed when it is ready, or err says why not
+	done chan struct{} // closed when it is ready or has failed (err)
 	err  error
 }
 
-// fresh has a new worker ready. What comes first goes on where the context ends: the
-// next who comes waits on for the same worker, or finds it ready.
+// fresh returns a new worker that has done its first job. If ctx ends before, the first
+// job goes on: the next caller waits for the same worker, or finds it ready.
 func (p *Pool) fresh(ctx context.Context, progress Progress) (*process, error) {
 	if p.opts.First == nil {
 		return p.launch()
@@ -43,7 +43,7 @@ func (p *Pool) fresh(ctx context.Context, progress Progress) (*process, error) {
 	return s.w, nil
 }
 
-// nextStartup is a worker that was left behind while it gets ready, or a new one.
+// nextStartup returns an unclaimed starting worker, or a new one.
 func (p *Pool) nextStartup() (*startup, error) {
 	p.mu.Lock()
 	if n := len(p.unclaimed); n > 0 {
@@ -62,8 +62,8 @@ func (p *Pool) nextStartup() (*startup, error) {
 	return s, nil
 }
 
-// ready has a worker do what comes first. Where nobody waits for it any more, it
-// sees to what becomes of the worker.
+// ready runs a worker's first job. If no caller waits any more, it puts the worker back or
+// ends it.
 func (p *Pool) ready(s *startup) {
 	first := *p.opts.First
 	first.Progress = func(done, total int64, what string) {
@@ -86,7 +86,7 @@ func (p *Pool) ready(s *startup) {
 	}
 }
 
-// release has a worker that is not waited for any more get ready for the next.
+// release marks a starting worker as unclaimed: it gets ready for the next caller.
 func (p *Pool) release(s *startup) {
 	p.mu.Lock()
 	ended := false
@@ -102,7 +102,7 @@ func (p *Pool) release(s *startup) {
 	}
 }
 
-// settle keeps a worker that is ready for the next who comes.
+// settle puts an unclaimed worker back when it is ready, or ends it when it failed.
 func (p *Pool) settle(s *startup) {
 	if s.err != nil {
 		p.lose(s.w, s.err)

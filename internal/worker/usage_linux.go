@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// usage is a process's resident memory in bytes, and whether it was stopped; ok
-// is false where that cannot be told.
+// usage returns a process's resident memory in bytes, and whether it is stopped; ok is
+// false if that cannot be read.
 func usage(pid int) (resident int64, stopped, ok bool) {
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {

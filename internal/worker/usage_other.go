@@ -2,5 +2,5 @@
 
 package worker
 
-// usage cannot be told here: the worker's own limits have to do.
+// usage is not available on this system: the worker's own limits apply.
 func usage(int) (resident int64, stopped, ok bool) { return 0, false, false }

@@ -6,9 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pipeSize is how much a pipe to or from a worker holds, in bytes: a picture goes
-// through it in a few pieces, not in sixty, at each of which one waits for the
-// other to get its turn.
+// pipeSize is the size of a worker's pipes, in bytes. A picture passes in a few pieces
+// instead of sixty; at each piece one side waits for the other.
 const pipeSize = 1 << 20
 
 // widen makes a pipe hold more, where that is allowed.

@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// crowd is how many threads a job of that name has at once.
+// crowd is the number of threads of a job of that name.
 const crowd = 12
 
 // play does what a job says.
@@ -361,8 +361,7 @@ func TestFirstJobReportsProgress(t *testing.T) {
 	}
 }
 
-// It goes on where the one who waits for it gives up, and the next finds the worker
-// ready.
+// It goes on when its caller gives up, and the next finds the worker ready.
 func TestWhatComesFirstGoesOn(t *testing.T) {
 	wake := filepath.Join(t.TempDir(), "wake")
 	p := newPool(t, func(o *Options) { o.First = &Job{Op: "nap", Params: wake} })
@@ -399,7 +398,7 @@ func TestWhatComesFirstGoesOn(t *testing.T) {
 	}
 }
 
-// Who comes while it goes on is told how far it is, and gets that worker.
+// A caller that comes meanwhile gets its progress and that worker.
 func TestWhatComesFirstIsTakenOver(t *testing.T) {
 	wake := filepath.Join(t.TempDir(), "wake")
 	p := newPool(t, func(o *Options) { o.First = &Job{Op: "nap", Params: wake} })
@@ -429,7 +428,7 @@ func TestWhatComesFirstIsTakenOver(t *testing.T) {
 	}
 }
 
-// Who dies of it is no worker, and is told of.
+// A worker that dies of it is lost, and reported.
 func TestWhatComesFirstMayBeDeadly(t *testing.T) {
 	var lost atomic.Bool
 	p := newPool(t, func(o *Options) { o.First = &Job{Op: "die"}; o.Lost = func(error, string) { lost.Store(true) } })
@@ -456,8 +455,8 @@ func TestAWorkerEndsWithItsParent(t *testing.T) {
 	}
 }
 
-// A worker may be a script around the one that works, and leave something behind
-// that has its streams: that ends with it, and keeps nobody waiting.
+// A worker may be a script around the decoder, and leave a process behind that has its
+// streams: that process ends, too, and delays no caller.
 func TestWhatAWorkerHasStartedEndsWithIt(t *testing.T) {
 	own, err := os.Executable()
 	if err != nil {
@@ -533,8 +532,8 @@ func waitForAWorker(file string) {
 	p.Close()
 }
 
-// Who was stopped himself, as a job of a terminal is, for longer than the deadline
-// finds the answer when he goes on, or waits on for it: the worker has done no wrong.
+// A pool that was stopped itself, as a job of a terminal is, for longer than the deadline
+// finds the answer when it goes on, or waits for it: the worker did nothing wrong.
 func TestOneWhoWasStoppedBlamesNobody(t *testing.T) {
 	own, err := os.Executable()
 	if err != nil {
@@ -577,15 +576,15 @@ func TestNoWorker(t *testing.T) {
 	}
 }
 
-// TestManyAtOnce has workers killed at random while jobs come from all sides:
-// each is answered, rightly or with an error that says why not. Once nobody kills
-// any more, all are answered rightly.
+// TestManyAtOnce kills workers at random while jobs come from many goroutines: each gets
+// the right answer, or an error with the reason. After the kills every job gets the right
+// answer.
 func TestManyAtOnce(t *testing.T) {
 	p := newPool(t, nil)
 	stop := make(chan struct{})
 	killAny := func(r *rand.Rand) {
 		p.mu.Lock()
-		defer p.mu.Unlock() // its number is nobody else's as long as it is in the pool
+		defer p.mu.Unlock() // its number is unique while it is in the pool
 		n := r.IntN(max(len(p.all), 1))
 		for w := range p.all {
 			if n--; n < 0 {

@@ -6,12 +6,11 @@ import (
 	"time"
 )
 
-// yieldTime is how long a processor stays free of workers after the last call that
-// found them at work.
+// yieldTime bounds how long a processor stays free of workers after the last call that
+// found them busy.
 const yieldTime = 100 * time.Millisecond
 
-// cpuYield is a processor that workers with a job leave to those who want an answer
-// meanwhile.
+// cpuYield keeps busy workers off one processor while calls come.
 type cpuYield struct {
 	jobs   atomic.Int32
 	until  atomic.Int64 // in nanoseconds since 1970
@@ -19,14 +18,13 @@ type cpuYield struct {
 
 	mu      sync.Mutex
 	workers map[*process]struct{}
-	others  cpuSet // what is left to them
+	others  cpuSet // the processors left to the workers
 }
 
-// YieldCPU has workers that have a job keep off one processor, the caller's, for a
-// tenth of a second from now on. A low priority is not enough: where Linux wakes a
-// thread that has had its share a moment ago, as who asks and who answers in turns
-// always have, it lets the worker beside it go on to the next tick of its clock,
-// 4 ms, which is forty answers. While there is no job, it costs nothing.
+// YieldCPU keeps busy workers off the caller's processor for the next tenth of a second. A
+// low priority is not enough: if Linux wakes a thread that has just used its time slice,
+// as client and server always have, it lets the worker on that processor run to the next
+// clock tick, 4 ms, the time of forty answers. Without a job YieldCPU costs nothing.
 func (p *Pool) YieldCPU() { p.yield.start() }
 
 func (w *cpuYield) start() {
@@ -54,7 +52,7 @@ func (w *cpuYield) start() {
 	time.AfterFunc(yieldTime, w.end)
 }
 
-// end gives the processor back, unless there were more calls meanwhile.
+// end gives the processor back, unless more calls came meanwhile.
 func (w *cpuYield) end() {
 	if left := w.until.Load() - time.Now().UnixNano(); left > 0 {
 		time.AfterFunc(time.Duration(left), w.end)
@@ -70,7 +68,7 @@ func (w *cpuYield) end() {
 	}
 }
 
-// add has a new worker make way, too.
+// add makes a new worker yield, too.
 func (w *cpuYield) add(one *process) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

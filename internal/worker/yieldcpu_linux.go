@@ -7,15 +7,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// cpuSet are some of the machine's.
+// cpuSet is a set of processors.
 type cpuSet = unix.CPUSet
 
-// allowedCPUs are those that this process may run on.
+// allowedCPUs returns the processors that this process may run on.
 func allowedCPUs() (set cpuSet, ok bool) {
 	return set, unix.SchedGetaffinity(os.Getpid(), &set) == nil
 }
 
-// otherCPUs are those without the one that the caller runs on. ok: there are any.
+// otherCPUs returns those processors without the one that the caller runs on; ok is false
+// if none remains.
 func otherCPUs() (set cpuSet, ok bool) {
 	set, ok = allowedCPUs()
 	var here uint32
@@ -26,14 +27,14 @@ func otherCPUs() (set cpuSet, ok bool) {
 	return set, ok && set.Count() > 0
 }
 
-// runOn says where all threads of a worker run; those to come take it over.
+// runOn sets the processors of all threads of a worker; new threads inherit them.
 func (w *process) runOn(set cpuSet) {
 	select {
 	case <-w.gone:
 		return
 	default:
 	}
-	for range 2 { // a thread that was being made may be none of those seen
+	for range 2 { // a thread that is being made may be missing from the list
 		for _, id := range threads(w.cmd.Process.Pid) {
 			unix.SchedSetaffinity(id, &set)
 		}

@@ -22,9 +22,8 @@ func processorsOf(pid int) (fewest, most int) {
 	return fewest, most
 }
 
-// A worker that has a job leaves one processor to who calls meanwhile, with all
-// its threads, and gets it back when nobody calls any more. One without a job has
-// nothing to leave.
+// A busy worker leaves one processor to callers, with all its threads, and gets it back
+// when the calls end. An idle worker has nothing to leave.
 func TestWorkersGiveWay(t *testing.T) {
 	all, _ := processorsOf(os.Getpid())
 	if all < 2 {

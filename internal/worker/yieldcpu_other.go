@@ -2,7 +2,7 @@
 
 package worker
 
-// cpuSet are some of the machine's: elsewhere nobody says who runs on which.
+// cpuSet is empty: on this system threads cannot be bound to processors.
 type cpuSet struct{}
 
 func allowedCPUs() (cpuSet, bool) { return cpuSet{}, false }
