@@ -13,14 +13,14 @@ import (
 const (
 	maxRules     = 2000
 	maxRuleBytes = 1024
-	// maxRuleParts bounds the slashes and wildcards of all rules together, which is
-	// what matching costs by.
+	// maxRuleParts bounds the slashes and wildcards of all rules together; the cost of
+	// matching grows with them.
 	maxRuleParts = 16 << 10
 )
 
-// overfull returns why a project's file brings more rules than are taken, nil
-// where it does not. concerns reports whether a rule is about files; Claude Code
-// writes rules for commands of any length into the same lists.
+// overfull returns an error if a project's file has too many or too long rules, else nil.
+// concerns reports whether a rule is about files; Claude Code keeps rules for commands of
+// any length in the same lists.
 func (l Layer) overfull(concerns func(rule string) bool) *perm.BrokenFile {
 	if !l.File.Level.InProject() {
 		return nil

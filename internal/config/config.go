@@ -1,11 +1,10 @@
-// Package config turns what the user said, by flags, by the environment and in
-// settings files, into one immutable value. It promises that a flag beats every
-// file, that a project's file can only tighten, that a broken file is told and
-// never taken as an empty one, and that a change on disk which an agent could
-// have made itself loosens nothing before a restart.
+// Package config turns flags, environment and settings files into one immutable value.
 //
-// It is pure: callers hand it the environment, the folders, and functions that
-// read. It does not know what a permission rule means, and it asks nobody.
+// It promises that a flag beats every file, that a project's file can only tighten, that a
+// broken file is reported and never taken for an empty one, and that a change on disk
+// which an agent could have made loosens nothing before a restart. It is pure: callers
+// pass in the environment, the folders, and functions that read. It does not know the
+// meaning of a permission rule, and never asks the user.
 package config
 
 import (
@@ -33,19 +32,19 @@ type Flags struct {
 	Log              string
 }
 
-// System are what the process was started in. The functions may be nil
-// where there are no files.
+// System describes where the process was started. The functions may be nil where there are
+// no files.
 type System struct {
 	Getenv  func(string) string
 	WorkDir string // absolute
 	Home    string // absolute, or empty
 	OS      string // as runtime.GOOS
-	// Roots are the directories that the client works in, absolute; they count
-	// where the command line and CLAUDE_PROJECT_DIR name none, and there are any.
+	// Roots are the client's directories, absolute. They count only if neither the command
+	// line nor CLAUDE_PROJECT_DIR names one.
 	Roots []string
 	// ManagedDir is the administrator's folder; empty: the one of the system.
 	ManagedDir string
-	// Read returns what stands in a file.
+	// Read returns a file's content.
 	Read func(name string) Content
 	// List returns the names in a folder, in any order.
 	List func(dir string) []string
@@ -59,14 +58,13 @@ type System struct {
 	FileRule func(rule string) bool
 }
 
-// Config is everything that was decided before a call. It is never changed: a
-// change on disk makes another one.
+// Config holds every setting. It never changes: a change on disk makes a new one.
 type Config struct {
 	// Workspace are absolute, cleaned directories; the first is where relative
 	// arguments start. It may be empty.
 	Workspace []string
-	// RootsWanted says that nobody named a directory, so that the client's
-	// roots should be asked for (see WithRoots).
+	// RootsWanted says that no directory was named, so that the server should ask for the
+	// client's roots (see WithRoots).
 	RootsWanted bool
 	Home        string
 
@@ -74,7 +72,7 @@ type Config struct {
 	// project's files are among them whether it is trusted or not.
 	Deny, Ask, Allow []Rule
 	Mode             string // by its name in settings
-	ModeUntilRestart bool   // a file names a looser mode by now, which waits for a restart
+	ModeUntilRestart bool   // a file names a looser mode, which waits for a restart
 	PlanFile         string
 	TrustProject     bool
 	Broken           []perm.BrokenFile
@@ -86,7 +84,7 @@ type Config struct {
 	WhenChanged        string // refuse or apply
 	StripTrailingSpace bool
 	AskTimeout         time.Duration
-	TokensAPI          *TokensAPI // nil: tokens are counted here
+	TokensAPI          *TokensAPI // nil: tokens are estimated locally
 	Log                string     // file; empty: standard error
 	MaxTokens          int
 	MaxFileBytes       int64
@@ -97,8 +95,8 @@ type Config struct {
 	AuditFile          string // absolute; empty: none
 	AuditRequired      bool
 	Images             Images
-	PDF                PDF  // where nothing is said of a client (see PDFFor)
-	PDFWarm            bool // what reads PDFs is readied before the first one
+	PDF                PDF  // for clients without settings of their own (see PDFFor)
+	PDFWarm            bool // PDFium is compiled before the first PDF
 
 	clients, caps map[string]ClientLimit
 	pdfClients    map[string]PDF
@@ -106,7 +104,8 @@ type Config struct {
 	entries       []entry
 }
 
-// origin is what a Config was made of beside files; it is kept for the next one.
+// origin holds the inputs of a Config besides files; the next Config is made from them,
+// too.
 type origin struct {
 	flags    Flags
 	system   System
@@ -114,11 +113,11 @@ type origin struct {
 	warnings []string
 }
 
-// durabilities are the words for how far a write is pushed.
+// durabilities lists the words for how far a write is pushed.
 func durabilities() []string { return []string{"full", "data", "none"} }
 
-// New decides. Warnings are whole sentences; an error is a command line that
-// cannot be served.
+// New returns the settings at the start. Warnings are whole sentences; an error means that
+// the command line cannot be served.
 func New(f Flags, s System, defaultTokens int) (c Config, warnings []string, err error) {
 	if f.Durability != "" && !oneOf(f.Durability, durabilities()) {
 		return c, nil, fmt.Errorf("--durability takes full, data or none, not %q", f.Durability)
@@ -127,15 +126,15 @@ func New(f Flags, s System, defaultTokens int) (c Config, warnings []string, err
 	return c, c.origin.warnings, nil
 }
 
-// Reload decides again after the named files changed, all of them where changed
-// is nil. What a file inside a workspace directory loosens waits for a restart.
-// Warnings are those that were not told before.
+// Reload returns the settings after the named files changed; nil names all of them. What a
+// file inside a workspace directory loosens waits for a restart. Only new warnings are
+// returned.
 func (c Config) Reload(changed []string) (next Config, warnings []string) {
 	next = build(c.origin, &c, changed)
 	return next, next.newWarnings(c)
 }
 
-// WithRoots decides again with the directories that the client works in.
+// WithRoots returns the settings with the client's directories.
 func (c Config) WithRoots(roots []string) (next Config, warnings []string) {
 	o := c.origin
 	o.system.Roots = slices.Clone(roots)
@@ -143,7 +142,7 @@ func (c Config) WithRoots(roots []string) (next Config, warnings []string) {
 	return next, next.newWarnings(c)
 }
 
-// newWarnings are the warnings that old did not have.
+// newWarnings returns the warnings that old did not have.
 func (c Config) newWarnings(old Config) (out []string) {
 	for _, w := range c.origin.warnings {
 		if !oneOf(w, old.origin.warnings) {
@@ -153,9 +152,9 @@ func (c Config) newWarnings(old Config) (out []string) {
 	return out
 }
 
-// ClientLimit is the bound on one answer to a client, where builtin is what is
-// known of it. Names count as beginnings, the longest one first; what a project
-// set only lowers.
+// ClientLimit returns the bound on one answer to a client; builtin is fsmcp's own bound. A
+// setting's name matches the beginning of a client's name, and the longest match counts. A
+// project's settings only lower a bound.
 func (c Config) ClientLimit(client string, builtin ClientLimit) ClientLimit {
 	client = clientName(client)
 	limit, best := builtin, -1
@@ -195,18 +194,18 @@ func (c Config) OwnFile() string {
 // given first, resolved last.
 func (c Config) Folder(dir string) []string { return c.origin.system.names(dir) }
 
-// Source is a settings file as it was found, for people.
+// Source describes a settings file for people.
 type Source struct {
 	File
 	Found  bool
 	Broken *perm.BrokenFile
-	// Ignored says why it counts for nothing; "" where it counts.
+	// Ignored is the reason why the file does not count; "" if it does.
 	Ignored string
-	// Waiting says what of it holds only after a restart.
+	// Waiting lists what of the file holds only after a restart.
 	Waiting string
 }
 
-// Sources lists the settings files that were looked for, those that win first.
+// Sources lists the settings files, in order of precedence.
 func (c Config) Sources() (out []Source) {
 	for _, e := range c.entries {
 		if !e.gone {
@@ -238,8 +237,7 @@ func (c Config) Guarded() []string {
 	return slices.Compact(files)
 }
 
-// Watched are the files, and the folders with whatever lies in them, whose
-// changes matter.
+// Watched returns the files whose changes matter, and the folders whose files all matter.
 func (c Config) Watched() (files, folders []string) {
 	for _, e := range c.entries {
 		files = append(files, e.layer.File.Name)

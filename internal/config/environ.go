@@ -9,13 +9,13 @@ import (
 	"github.com/fsmcp/fsmcp/internal/perm"
 )
 
-// environment reads variables and remembers what was wrong with them.
+// environment reads variables and collects warnings about them.
 type environment struct {
 	System
 	warnings []string
 }
 
-// rules are those of the flag and those of its twin, one a line.
+// rules returns the rules of a flag and of its variable, which has one a line.
 func (e *environment) rules(list string, flags []string) []Rule {
 	var out []Rule
 	for _, text := range flags {
@@ -28,7 +28,7 @@ func (e *environment) rules(list string, flags []string) []Rule {
 	return out
 }
 
-// lines are the lines of a variable, without blank ones.
+// lines returns the lines of a variable, without blank ones.
 func (e *environment) lines(name string) (out []string) {
 	for line := range strings.Lines(e.Getenv(name)) {
 		if line = strings.TrimSpace(line); line != "" {
@@ -47,7 +47,7 @@ func (e *environment) word(name string, known []string) string {
 	return ""
 }
 
-// decided is what a flag says, else its twin, else what holds otherwise.
+// decided returns the flag's value, else its variable's, else the default.
 func (e *environment) decided(flag *bool, name string, otherwise bool) bool {
 	if flag != nil {
 		return *flag
@@ -83,7 +83,7 @@ func (e *environment) positive(name string) (int, bool) {
 	return n, true
 }
 
-// bytes is a number of bytes above 0.
+// bytes reads a number of bytes above 0.
 func (e *environment) bytes(name string) (int64, bool) {
 	v := e.Getenv(name)
 	if v == "" {
@@ -101,8 +101,8 @@ func (e *environment) warn(name, value, want string) {
 	e.warnings = append(e.warnings, fmt.Sprintf("%s is %q, but takes %s; it is ignored", name, value, want))
 }
 
-// absolute is a name as people write it: from the home directory, from base, or
-// absolute as it is. It is "" where there is nothing to start from.
+// absolute makes a name absolute: from the home directory, from base, or as it is. It
+// returns "" if the directory to start from is unknown.
 func (s System) absolute(name, base string) string {
 	rest, tilde := strings.CutPrefix(filepath.ToSlash(name), "~")
 	switch {
@@ -116,7 +116,7 @@ func (s System) absolute(name, base string) string {
 	return filepath.Join(base, name)
 }
 
-// real is a file's name with links resolved, as far as the caller knows.
+// real resolves the links of a file's name.
 func (s System) real(name string) string {
 	if s.Real == nil || name == "" {
 		return name
@@ -124,7 +124,7 @@ func (s System) real(name string) string {
 	return s.Real(name)
 }
 
-// names are those of a directory, which hold until a restart.
+// names returns all names of a directory, as they were at the start.
 func (s System) names(dir string) []string {
 	if s.Folder == nil || dir == "" {
 		return []string{dir, s.real(dir)}
@@ -132,7 +132,7 @@ func (s System) names(dir string) []string {
 	return s.Folder(dir)
 }
 
-// folder is a directory's name with links resolved, which holds until a restart.
+// folder resolves the links of a directory's name, as they were at the start.
 func (s System) folder(dir string) string {
 	names := s.names(dir)
 	return names[len(names)-1]
@@ -177,7 +177,7 @@ func oneOf(s string, words []string) bool {
 	return false
 }
 
-// first is the first of several words that is there.
+// first returns the first word that is not empty.
 func first(words ...string) string {
 	for _, w := range words {
 		if w != "" {

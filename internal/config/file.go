@@ -9,36 +9,36 @@ import (
 	"github.com/fsmcp/fsmcp/internal/perm"
 )
 
-// File is a settings file that is looked for.
+// File is a settings file to look for.
 type File struct {
 	// Name is its absolute path.
 	Name  string
 	Level perm.Level
-	// Claude marks Claude Code's own files: strict JSON, of which only the
-	// permission rules are read.
+	// Claude marks Claude Code's own files: strict JSON, read for its permission rules
+	// only.
 	Claude bool
-	// Anchor is the directory that "/path" rules of the file start from.
+	// "/path" rules of the file start from Anchor.
 	Anchor string
 	// Tightens says that only its deny and ask rules count.
 	Tightens bool
-	// Named says that the user named this very file, so that it has to be there.
+	// Named says that the user named this file: it must exist.
 	Named bool
 }
 
-// Content is what the caller found under a file's name.
+// Content is the result of reading a settings file.
 type Content struct {
 	Bytes []byte
 	// Missing says that nothing is there, which is no failure.
 	Missing bool
-	// Why says why what is there could not be read, as the rest of a sentence
-	// about the file: "cannot be read: permission denied".
+	// Why is the reason why the file could not be read, as the rest of a sentence: "cannot
+	// be read: permission denied".
 	Why string
-	// Safe says that the file belongs to root and nobody else may write to it.
-	// Only managed files are asked for it.
+	// Safe says that the file belongs to root and only root may write to it. It matters
+	// for managed files only.
 	Safe bool
 }
 
-// same reports whether two looks found the same.
+// same reports whether two reads found the same.
 func (c Content) same(o Content) bool {
 	return c.Missing == o.Missing && c.Why == o.Why && c.Safe == o.Safe && bytes.Equal(c.Bytes, o.Bytes)
 }
@@ -61,7 +61,7 @@ func Files(s System, workspace []string, settings string, claude bool) []File {
 	return once(list)
 }
 
-// managedFiles are the administrator's, which no flag leaves out.
+// managedFiles returns the administrator's files, which no flag leaves out.
 func managedFiles(s System) []File {
 	dir := managedDir(s)
 	names := []string{filepath.Join(dir, "managed-settings.json")}
@@ -93,7 +93,7 @@ func managedDir(s System) string {
 	return "/etc/claude-code"
 }
 
-// dropIns is the folder whose files all are managed settings.
+// dropIns returns the folder whose files are all managed settings.
 func dropIns(s System) string { return filepath.Join(managedDir(s), "managed-settings.d") }
 
 func projectFiles(dir string, level perm.Level, claude bool) []File {
@@ -130,8 +130,8 @@ func userFiles(s System, claude bool) (list []File) {
 	return list
 }
 
-// once drops all but one of equal names. What the user named or owns is that,
-// even where it also lies in a workspace directory.
+// once drops all but one of equal names. It keeps the file that the user named or owns,
+// even if it is in a workspace directory.
 func once(list []File) []File {
 	weight := func(f File) int {
 		if f.Level.InProject() {

@@ -11,11 +11,11 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// History is how much of what files were is kept, and of which not.
+// History says how much of the old bytes the history keeps, and which files it leaves out.
 type History struct {
-	// Enabled is false where nothing is kept.
+	// Enabled is false if the history is off.
 	Enabled bool
-	// Required says that a change is stopped whose old bytes cannot be kept.
+	// Required stops a change whose old bytes cannot be stored.
 	Required bool
 	MaxSize  int64 // bytes
 	MaxAge   time.Duration
@@ -33,7 +33,7 @@ const (
 	defaultMaxAge  = 30 * 24 * time.Hour
 )
 
-// defaultExclude are the names of what is mostly secret.
+// defaultExclude returns names that are mostly secret.
 func defaultExclude() []string { return []string{".env", ".env.*", "*.pem", "*.key", "id_*"} }
 
 func (m *merger) history() History {
@@ -47,8 +47,7 @@ func (m *merger) history() History {
 	}
 }
 
-// exclude are the globs of all sources together: what one of them takes for a
-// secret is one.
+// exclude returns the globs of all sources together.
 func (m *merger) exclude() (globs []string) {
 	said := false
 	for _, l := range m.layers {

@@ -9,8 +9,8 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// Hooks are the commands that the user wants run around a change, in the order in
-// which they run: the user's own before those of a trusted project.
+// Hooks holds the commands to run around a change, in their order: the user's own before
+// those of a trusted project.
 type Hooks struct{ Before, After []Hook }
 
 // Hook is one command.
@@ -21,13 +21,13 @@ type Hook struct {
 	// From is the file it was written in, Line where.
 	From string
 	Line int
-	// Broken says why the entry cannot be run, as the rest of a sentence about it; ""
-	// where it can. Nobody knows what such a hook would have said of a change: those
-	// that its Glob names must not be made.
+	// Broken is the reason why the entry cannot be run, as the rest of a sentence; "" if
+	// it can be. A hook before a change might have refused it: changes of files that Glob
+	// names are refused.
 	Broken string
 }
 
-// String is what a hook does, wherever it was written.
+// String describes a hook independent of its place in the file.
 func (h Hook) String() string {
 	if h.Broken != "" {
 		return fmt.Sprintf("%q %s", h.Glob, h.Broken)
@@ -41,11 +41,11 @@ const (
 	longestHook = 10 * time.Minute
 )
 
-// everyFile is the glob of an entry that does not say for which files it is.
+// everyFile is the default glob of an entry.
 const everyFile = "**"
 
-// hookList is a list of hooks as it was read, also those that cannot be run, each
-// with the place where it begins.
+// hookList is a list of hooks as read, including those that cannot be run, each with its
+// line.
 type hookList struct {
 	list []Hook
 	at   []int
@@ -65,8 +65,8 @@ func takeHooks(v hujson.Value) (any, bool) {
 	return read, true
 }
 
-// takeHook reads one entry. All of it is read even where a part is wrong: a broken
-// entry is still about the files that it names.
+// takeHook reads one entry. It reads all of it even if a part is wrong: a broken entry
+// still concerns the files that it names.
 func takeHook(v hujson.Value) Hook {
 	h := Hook{Timeout: defaultHookTimeout}
 	isObject := members(v, func(field string, v hujson.Value) bool {
@@ -120,9 +120,9 @@ func texts(v hujson.Value) (out []string) {
 	return out
 }
 
-// hooks sets a list of hooks and tells of entries that cannot be run; the others
-// hold. Of those before a change the broken ones stay: what may be a guard must not
-// be off unnoticed. isList says that there is a list at all.
+// hooks sets a list of hooks and warns of entries that cannot be run; the others count. It
+// keeps broken entries of the list before a change: a guard must not be off unnoticed.
+// isList says that the value is a list.
 func (p *parser) hooks(k key, read hookList, isList bool) {
 	list := []Hook{}
 	for i, h := range read.list {
@@ -149,7 +149,7 @@ func entryOf(k key, isList bool) string {
 	return fmt.Sprintf("%q", k.path)
 }
 
-// hooksOf are the hooks of all sources together.
+// hooksOf returns the hooks of all sources together.
 func (m *merger) hooksOf(path string) (out []Hook) {
 	for _, ofProject := range []bool{false, true} {
 		for _, l := range m.layers {

@@ -22,14 +22,14 @@ const (
 	userOnly              // programs, paths and URLs: never a project's file
 )
 
-// key is one setting of fsmcp's own files, permissions apart.
+// key is one setting of fsmcp's own files; permissions are apart.
 type key struct {
 	path  string
 	setBy setBy
-	// take reads the value. want says what it has to be, for a warning.
+	// take reads the value. want names the expected form in a warning.
 	take func(v hujson.Value) (value any, ok bool)
 	want string
-	// words are the values where there are only some.
+	// words lists the values, if there are only some.
 	words []string
 	// none allows null, for what is nothing by default.
 	none bool
@@ -83,15 +83,15 @@ const (
 
 // Patterns that the schema has, too.
 const (
-	// Text is sent there: nobody may read it on the way.
+	// The text of files is sent there: it must be encrypted, or stay on this machine.
 	urls     = `^(https://.+|http://(localhost|127\.0\.0\.1|\[::1\])(:[0-9]*)?(/.*)?)$`
 	timeouts = `^([0-9]+(\.[0-9]*)?(ms|s|m|h))+$`
 )
 
-// longestAsk bounds how long an answer may be waited for.
+// longestAsk bounds the wait for the user's answer.
 const longestAsk = time.Hour
 
-// known are the names that a mistyped one is compared with.
+// known returns the names that a mistyped one is compared with.
 func known() []string {
 	names := []string{keyPermissions, keyDeny, keyAsk, keyAllow, keyDirectories, keyMode}
 	for _, k := range keys() {
@@ -103,7 +103,7 @@ func known() []string {
 	return names
 }
 
-// keys is the table of what fsmcp's own files may say beside permissions.
+// keys is the table of the settings of fsmcp's own files, permissions apart.
 func keys() []key {
 	return []key{
 		word(keyGate, trusted, "shown", "full"),
@@ -140,19 +140,18 @@ func keys() []key {
 	}
 }
 
-// later are settings that are specified but whose features this version lacks;
-// a name covers all below it.
+// later lists settings that are specified but not implemented; a name covers all below it.
 func later() []string {
 	return []string{"lsp"}
 }
 
-// modes are the words for permissions.defaultMode, loosest first, and then the
-// other names of default.
+// modes returns the words for permissions.defaultMode, loosest first, and then the other
+// names of default.
 func modes() []string {
 	return []string{"bypassPermissions", "acceptEdits", "default", "dontAsk", "plan", "auto", "manual"}
 }
 
-// knownMode turns a word into a mode's name; one that is not known means default.
+// knownMode returns a mode's name; an unknown word means default.
 func knownMode(word string) (mode string, ok bool) {
 	switch {
 	case word == "auto" || word == "manual":
@@ -163,7 +162,7 @@ func knownMode(word string) (mode string, ok bool) {
 	return "default", false
 }
 
-// tightest returns the mode that lets less through.
+// tightest returns the stricter mode.
 func tightest(a, b string) string {
 	if rank(b) > rank(a) {
 		return b
@@ -189,11 +188,10 @@ func word(path string, by setBy, words ...string) key {
 	return key{path: path, setBy: by, take: take, words: words, want: strings.Join(words[:last], ", ") + " or " + words[last]}
 }
 
-// ClientLimit is what a client passes on to its model of one answer; 0 says
-// nothing.
+// ClientLimit bounds what a client passes on to its model of one answer; 0 means unknown.
 type ClientLimit struct{ Tokens, Chars int }
 
-// TokensAPI is where tokens are counted over HTTP.
+// TokensAPI names the service that counts tokens over HTTP.
 type TokensAPI struct{ URL, Key, Model string }
 
 func text(v hujson.Value) (string, bool) {
@@ -214,7 +212,7 @@ func takeBool(v hujson.Value) (any, bool) {
 	return ok && lit.Bool(), ok && (lit.Kind() == 't' || lit.Kind() == 'f')
 }
 
-// takeCount accepts 10.0 and 1e1 for 10, as JSON means numbers.
+// takeCount accepts 10.0 and 1e1 for 10: they are the same number in JSON.
 func takeCount(v hujson.Value) (any, bool) {
 	lit, ok := v.Value.(hujson.Literal)
 	if !ok || lit.Kind() != '0' {
@@ -289,20 +287,19 @@ func members(v hujson.Value, f func(name string, v hujson.Value) bool) bool {
 	return true
 }
 
-// clientName is the form in which clients are compared: their names vary in
-// case and blanks.
+// clientName normalizes a client's name: clients vary in case and blanks.
 func clientName(name string) string {
 	return strings.ReplaceAll(strings.ToLower(strings.TrimSpace(name)), " ", "-")
 }
 
-// covers tells whether a name in a table of clients means the client: where it
-// is the client's, or the client's goes on with something that is no letter.
+// covers reports whether a name in a table of clients means the client: the client's name
+// is equal, or goes on with something that is no letter.
 func covers(name, client string) bool {
 	rest, ok := strings.CutPrefix(client, name)
 	return ok && (rest == "" || rest[0] < 'a' || rest[0] > 'z')
 }
 
-// lowest is the smaller of two bounds, where 0 is none.
+// lowest returns the smaller of two bounds; 0 is no bound.
 func lowest(a, b int) int {
 	if a == 0 || b == 0 {
 		return max(a, b)
@@ -310,9 +307,8 @@ func lowest(a, b int) int {
 	return min(a, b)
 }
 
-// nearest is the known name that a mistyped one probably stands for, or "".
-// Names are compared as a whole, and by their last part where that is all that
-// was written.
+// nearest returns the known name that a mistyped one probably means, or "". It compares
+// whole names, and last parts if only the last part was written.
 func nearest(name string, known []string) string {
 	best, at := "", math.MaxInt
 	for _, k := range known {
@@ -321,7 +317,7 @@ func nearest(name string, known []string) string {
 		near := d <= most
 		leaf, mine := k[strings.LastIndexByte(k, '.')+1:], name[strings.LastIndexByte(name, '.')+1:]
 		if leaf != k || mine != name {
-			// In the wrong place counts as one slip.
+			// The wrong place counts as one mistake.
 			alone := 1 + alike.Distance(strings.ToLower(mine), strings.ToLower(leaf), most)
 			near = near || alone <= max(1, len(leaf)/3)
 			d = min(d, alone)

@@ -6,17 +6,17 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// Images bound the pictures that models are shown.
+// Images bounds the pictures that models are shown.
 type Images struct {
 	Tokens   int // an eighth of the base64 of one picture
 	SentSide int // pixels of the longer side of what is sent
-	// What has more is refused before it is decoded: Megapixels of a million
-	// pixels, pixels a Side, Decoded bytes.
+	// A larger picture is refused before it is decoded: Megapixels of a million pixels,
+	// pixels a Side, Decoded bytes.
 	Megapixels, Side int
 	Decoded          int64
 }
 
-// PDF says how PDFs are shown. An empty word says nothing.
+// PDF says how PDFs are shown. An empty word means the default.
 type PDF struct {
 	Mode   string // pages or document
 	Images string // auto, always or never
@@ -25,8 +25,7 @@ type PDF struct {
 func pdfModes() []string  { return []string{"pages", "document"} }
 func pdfImages() []string { return []string{"auto", "always", "never"} }
 
-// The bounds where nothing else is set (source: the specification of media,
-// "Images").
+// Default bounds (source: the specification of media, "Images").
 const (
 	defaultImageTokens = 83_334
 	defaultSentSide    = 2000
@@ -49,8 +48,8 @@ func (m *merger) images() Images {
 	}
 }
 
-// pdf is how PDFs are shown to clients of which nothing more is said, and to the
-// others. What the environment says, it says of all of them.
+// pdf returns how PDFs are shown in general, and to clients with settings of their own. A
+// variable counts for all clients.
 func (m *merger) pdf() (all PDF, clients map[string]PDF) {
 	word := m.env.word("FSMCP_PDF_MODE", pdfModes())
 	all = PDF{Mode: first(word, pick(m, keyPDFMode, "pages")), Images: pick(m, keyPDFImages, "auto")}
@@ -74,8 +73,8 @@ func (m *merger) pdf() (all PDF, clients map[string]PDF) {
 	return all, clients
 }
 
-// PDFFor is how PDFs are shown to a client. Names count as beginnings, the
-// longest one first.
+// PDFFor returns how PDFs are shown to a client. A setting's name matches the beginning of
+// the client's name, and the longest match counts.
 func (c Config) PDFFor(client string) PDF {
 	client = clientName(client)
 	var own PDF

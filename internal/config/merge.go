@@ -10,9 +10,9 @@ import (
 	"github.com/fsmcp/fsmcp/internal/perm"
 )
 
-// merger makes one Config of all layers. They stand in order of precedence.
+// merger makes one Config of all layers, which are in order of precedence.
 type merger struct {
-	keys     []key // made once: they are asked for often, and at every start
+	keys     []key // made once: they are needed often
 	env      environment
 	origin   origin
 	trust    bool
@@ -20,10 +20,10 @@ type merger struct {
 	warnings []string
 }
 
-// noLevel is the level of what holds where no source says anything.
+// noLevel is the level of a default.
 const noLevel = perm.User + 1
 
-// defaultAskTimeout is how long an answer of the user is waited for.
+// defaultAskTimeout bounds the wait for the user's answer.
 const defaultAskTimeout = 50 * time.Second
 
 func (m *merger) merge(workspace []string) Config {
@@ -68,12 +68,12 @@ func (m *merger) merge(workspace []string) Config {
 	return c
 }
 
-// may tells whether a file of a level may set a key.
+// may reports whether a file of a level may set a key.
 func may(by setBy, l perm.Level, trust bool) bool {
 	return !l.InProject() || by == anyone || trust && by != userOnly
 }
 
-// refuse warns of what files say that they may not say.
+// refuse warns of values that a file may not set.
 func (m *merger) refuse() {
 	for _, l := range m.layers {
 		for _, k := range m.keys {
@@ -93,7 +93,7 @@ func (m *merger) ignored(l Layer, line int, path, why string) {
 	m.warnings = append(m.warnings, fmt.Sprintf("%s:%d: %q is ignored: %s", l.File.Name, line, path, why))
 }
 
-// rules puts the rules of all sources in one list, the nearest source first.
+// rules lists the rules of all sources, the nearest source first.
 func (m *merger) rules(list string, flags []string, of func(Layer) []Rule) (out []Rule) {
 	for _, l := range m.layers {
 		if l.File.Level == perm.Managed {
@@ -109,7 +109,7 @@ func (m *merger) rules(list string, flags []string, of func(Layer) []Rule) (out 
 	return out
 }
 
-// decide is the value of a key and the level that sets it, from those that may.
+// decide returns the value of a key, and the level of the file that sets it.
 func (m *merger) decide(path string) (is any, by perm.Level) {
 	k := m.keys[slices.IndexFunc(m.keys, func(k key) bool { return k.path == path })]
 	for _, l := range m.layers {
@@ -127,7 +127,7 @@ func pick[T any](m *merger, path string, otherwise T) T {
 	return otherwise
 }
 
-// file is one that settings name; it may be given from the home directory.
+// file returns a file that a setting names; "~/" is the home directory.
 func (m *merger) file(key string) string {
 	s := m.origin.system
 	if name := pick(m, key, ""); name != "" {
@@ -153,8 +153,8 @@ func (m *merger) broken() (out []perm.BrokenFile) {
 	return out
 }
 
-// mode is what happens to files that no rule names. Below flag, variable and
-// --settings a project's files may tighten what the user's say.
+// mode returns the mode for files that no rule names. Flag, variable and --settings win;
+// below them a project's files may tighten the user's mode.
 func (m *merger) mode() string {
 	if mode := m.modeFrom("--permission-mode", m.origin.flags.PermissionMode); mode != "" {
 		return mode
@@ -172,7 +172,7 @@ func (m *merger) mode() string {
 	base := mode
 	for _, l := range m.layers {
 		if l.File.Level > by {
-			continue // what stands nearer to the user has spoken
+			continue // a source nearer to the user decided
 		}
 		if l.File.Level.InProject() && l.Mode.Text != "" {
 			mode = tightest(mode, l.Mode.Text)
@@ -187,13 +187,14 @@ func (m *merger) mode() string {
 	return mode
 }
 
-// modeUntilRestart reports whether the mode is that of a file which names a looser one now.
+// modeUntilRestart reports whether a file names a looser mode now, which waits for a
+// restart.
 func (m *merger) modeUntilRestart() bool {
 	ofFiles := m.origin.flags.PermissionMode == "" && m.env.Getenv("FSMCP_PERMISSION_MODE") == ""
 	return ofFiles && slices.ContainsFunc(m.layers, func(l Layer) bool { return l.modeUntilRestart })
 }
 
-// modeFrom is a mode given by a flag or a variable; "" where it was not.
+// modeFrom returns a mode given by a flag or a variable; "" if there is none.
 func (m *merger) modeFrom(where, word string) string {
 	if word == "" {
 		return ""
@@ -225,7 +226,7 @@ func (m *merger) maxFileBytes() int64 {
 	return bounded(m, keyMaxBytes, defaultFileBytes)
 }
 
-// bounded is the value of a bound that a project's file can only lower.
+// bounded returns the value of a bound; a project's file can only lower it.
 func bounded[T cmp.Ordered](m *merger, path string, otherwise T) T {
 	n, by := otherwise, noLevel
 	if is, level := m.decide(path); level != noLevel {
@@ -248,7 +249,8 @@ func bounded[T cmp.Ordered](m *merger, path string, otherwise T) T {
 	return n
 }
 
-// clientLimits are the user's bounds by client, and those that can only lower.
+// clientLimits returns the user's bounds by client, and the bounds that can only lower
+// them.
 func (m *merger) clientLimits() (own, caps map[string]ClientLimit) {
 	own, caps = make(map[string]ClientLimit), make(map[string]ClientLimit)
 	for _, l := range slices.Backward(m.layers) {

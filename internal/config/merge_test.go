@@ -11,8 +11,8 @@ import (
 	"github.com/fsmcp/fsmcp/internal/perm"
 )
 
-// Every cell of the table of who may set what: a value is set by one file and
-// either counts or is told to be ignored.
+// Every cell of the table that says which file may set which key: a file's value either
+// counts, or a warning says that it is ignored.
 func TestWhoMaySetWhat(t *testing.T) {
 	always := func(perm.Level, bool) bool { return true }
 	notProject := func(l perm.Level, _ bool) bool { return !l.InProject() }
@@ -95,8 +95,8 @@ func TestWhoMaySetWhat(t *testing.T) {
 	}
 }
 
-// What one source takes for a secret is one, whatever the others say; the defaults
-// hold where nobody says anything.
+// A name that one source takes for a secret is one for all; without any source the
+// defaults hold.
 func TestExcludesAddUp(t *testing.T) {
 	yes := true
 	s := with(env(nil), map[string]string{userOwn: asFile(keyHistoryExclude, `["a"]`), project: asFile(keyHistoryExclude, `["b"]`)})

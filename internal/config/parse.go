@@ -18,17 +18,16 @@ const (
 	maxDepth     = 64
 )
 
-// Layer is what one settings file says.
+// Layer is the content of one settings file.
 type Layer struct {
 	File File
-	// Found says that there was a file, though perhaps a broken one.
+	// Found says that there was a file, perhaps a broken one.
 	Found            bool
 	Deny, Ask, Allow []Rule
 	Dirs             []Word // additionalDirectories, as written
 	// Mode is defaultMode by its name in settings; never set by Claude Code's files.
 	Mode Word
-	// Broken is set where the file cannot be understood; all of the above is
-	// then empty.
+	// Broken is set if the file cannot be understood; all fields above are empty then.
 	Broken *perm.BrokenFile
 	// Warnings are whole sentences about single words.
 	Warnings []string
@@ -44,7 +43,7 @@ type Word struct {
 	Line int
 }
 
-// Rule is a permission rule with where it was written.
+// Rule is a permission rule with its place.
 type Rule struct {
 	Text string
 	From string // a file's path, or a flag or variable
@@ -53,7 +52,7 @@ type Rule struct {
 	Level  perm.Level
 	Anchor string
 	Claude bool
-	// UntilRestart says that the file has it no more: it holds until a restart.
+	// UntilRestart says that the file no longer has the rule: it holds until a restart.
 	UntilRestart bool
 }
 
@@ -76,7 +75,7 @@ func Parse(f File, b []byte) Layer {
 	return p.layer
 }
 
-// unreadable is the layer of a file of which nothing is known.
+// unreadable returns the layer of a file that could not be read.
 func unreadable(f File, why string) Layer {
 	return Layer{File: f, Found: true, Broken: &perm.BrokenFile{Name: f.Name, Why: why}}
 }
@@ -87,7 +86,7 @@ type parser struct {
 	ends  []int // offsets of line breaks
 }
 
-// broken notes why the file cannot be understood; it returns false.
+// broken sets the reason why the file cannot be understood; it returns false.
 func (p *parser) broken(offset int, why string) bool {
 	if p.layer.Broken == nil {
 		p.layer.Broken = &perm.BrokenFile{Name: p.layer.File.Name, Line: p.line(offset), Why: why}
@@ -135,7 +134,7 @@ func (p *parser) syntax() (root hujson.Value, ok bool) {
 	return root, true
 }
 
-// position finds the offset that the parser's error tells as line and column.
+// position returns the offset of the parser's error, which has line and column.
 func (p *parser) position(err error) int {
 	var line, column int
 	if n, _ := fmt.Sscanf(err.Error(), "hujson: line %d, column %d:", &line, &column); n < 2 {
@@ -144,7 +143,7 @@ func (p *parser) position(err error) int {
 	p.line(0)
 	start := 0
 	switch {
-	case line-2 >= len(p.ends): // behind the newline that was added
+	case line-2 >= len(p.ends): // after the newline that was added
 		return len(p.bytes)
 	case line > 1:
 		start = p.ends[line-2] + 1
@@ -152,20 +151,20 @@ func (p *parser) position(err error) int {
 	return start + column - 1
 }
 
-// atText moves the end of a file to its last text: an empty line tells nobody
-// what is missing.
+// atText moves the end of a file to its last text: the number of an empty last line would
+// not help.
 func (p *parser) atText(offset int) int {
 	return min(offset, max(0, len(bytes.TrimRight(p.bytes, " \t\r\n"))-1))
 }
 
-// firstExtension is the offset of the first comment or trailing comma, -1
-// where b is plain JSON.
+// firstExtension returns the offset of the first comment or trailing comma, and -1 for
+// plain JSON.
 func firstExtension(b []byte, root hujson.Value) int {
 	if root.IsStandard() {
 		return -1
 	}
 	root = root.Clone()
-	root.Standardize() // which puts blanks in their place
+	root.Standardize() // replaces them with blanks
 	for i, c := range root.Pack()[:len(b)] {
 		if c != b[i] {
 			return i
@@ -237,8 +236,8 @@ func (p *parser) root(v hujson.Value) bool {
 	return p.permissionsOf(object) && (p.layer.File.Claude || p.group("", object))
 }
 
-// permissionsOf reads the key that both kinds of files have. Told twice it
-// could be taken either way, and a lost deny rule is worse than a closed file.
+// permissionsOf reads the key that both kinds of files have. A duplicate key makes the
+// file broken: a lost deny rule would be worse.
 func (p *parser) permissionsOf(root *hujson.Object) bool {
 	seen := false
 	for _, m := range root.Members {
@@ -273,7 +272,7 @@ func (p *parser) permissions(object *hujson.Object) bool {
 			continue
 		}
 		if path == keyMode && p.layer.File.Claude {
-			continue // there it is a starting mode of Claude Code itself
+			continue // in Claude Code's files the mode is Claude Code's own
 		}
 		if seen[path] {
 			return p.twice(m, path)
@@ -339,7 +338,7 @@ func (p *parser) mode(v hujson.Value) bool {
 	return true
 }
 
-// unknownMode is the warning of a mode that does not exist.
+// unknownMode returns the warning about an unknown mode.
 func unknownMode(where, word string) string {
 	s := fmt.Sprintf("%s is %q, which is no mode; default is taken", where, word)
 	if near := nearest(word, modes()); near != "" {
@@ -348,15 +347,15 @@ func unknownMode(where, word string) string {
 	return s
 }
 
-// group reads an object of fsmcp's own keys. What is wrong with one of them is
-// a warning: the others still hold.
+// group reads an object of fsmcp's own keys. A bad value is a warning: the other keys
+// still count.
 func (p *parser) group(prefix string, object *hujson.Object) bool {
 	for _, m := range object.Members {
 		name, _ := text(m.Name)
 		switch path := prefix + name; {
 		case path == keyPermissions || path == keySchema:
 		case strings.Contains(name, "."):
-			p.unknown(m, path) // a path is written as objects in objects
+			p.unknown(m, path) // nested objects form a key's path
 		default:
 			p.member(path, m)
 		}
@@ -383,7 +382,7 @@ func (p *parser) member(path string, m hujson.ObjectMember) {
 	}
 }
 
-// set keeps the value of a key. It is never quoted where it could be a secret.
+// set stores the value of a key. Its warnings never quote a value that could be a secret.
 func (p *parser) set(k key, v hujson.Value) {
 	if lit, _ := v.Value.(hujson.Literal); k.none && lit.Kind() == 'n' {
 		return
@@ -414,8 +413,8 @@ func (p *parser) keep(k key, is any, offset int) {
 	p.layer.values[k.path] = value{is, p.line(offset)}
 }
 
-// unknown warns of a key that fsmcp's own files do not have. The other keys of
-// Claude Code's files are none of fsmcp's business.
+// unknown warns of an unknown key in fsmcp's own files. Unknown keys in Claude Code's
+// files are fine.
 func (p *parser) unknown(m hujson.ObjectMember, path string) {
 	if p.layer.File.Claude {
 		return

@@ -9,19 +9,19 @@ import (
 	"github.com/fsmcp/fsmcp/internal/perm"
 )
 
-// entry is what is known of one settings file. It outlives the Config it was
-// read for, since some of what a file said earlier still holds.
+// entry is the state of one settings file. It outlives its Config: some of the file's
+// earlier content still holds.
 type entry struct {
 	layer   Layer
 	content Content
-	inside  bool // it lies, or lay, in a workspace directory
+	inside  bool // it is, or was, in a workspace directory
 	gone    bool // it is no longer looked for, but its prohibitions hold
 	// ignored and waiting are as in Source.
 	ignored, waiting string
 }
 
-// build makes a Config of what it knows and of the files. Files that old knew
-// and that did not change are not read again.
+// build makes a Config from its inputs and the files. It does not read a file again that
+// old knew and that did not change.
 func build(o origin, old *Config, changed []string) Config {
 	base, wanted := workspace(o.flags, o.system)
 	env := environment{System: o.system}
@@ -56,7 +56,7 @@ func build(o origin, old *Config, changed []string) Config {
 	return c
 }
 
-// base is the workspace without the directories that files add.
+// base returns the workspace without the directories that files add.
 func (c Config) base() []string {
 	base, _ := workspace(c.origin.flags, c.origin.system)
 	env := environment{System: c.origin.system}
@@ -66,7 +66,7 @@ func (c Config) base() []string {
 	return base
 }
 
-// keepStart keeps what is read once, at the start.
+// keepStart copies the settings that are read only at the start.
 func (c *Config) keepStart(old Config) {
 	c.MaxTokens, c.MaxFileBytes, c.clients, c.caps, c.Log = old.MaxTokens, old.MaxFileBytes, old.clients, old.caps, old.Log
 	c.Durability, c.KeepHardLinks, c.AskTimeout = old.Durability, old.KeepHardLinks, old.AskTimeout
@@ -106,7 +106,7 @@ func (r reader) all(base []string, trust bool) (entries []entry, dirs, warnings 
 	return entries, dirs, warnings
 }
 
-// entry is one file as it holds now.
+// entry returns the current state of one file.
 func (r reader) entry(f File) entry {
 	held := r.known(f)
 	if held != nil && !held.gone && !r.touched(f) {
@@ -120,7 +120,7 @@ func (r reader) entry(f File) entry {
 	return e
 }
 
-// known is what was known of a file, as the same source.
+// known returns the old state of a file; nil if there is none.
 func (r reader) known(f File) *entry {
 	if r.old == nil {
 		return nil
@@ -137,7 +137,7 @@ func (r reader) touched(f File) bool {
 	return r.changed == nil || oneOf(f.Name, r.changed) || oneOf(filepath.Dir(f.Name), r.changed)
 }
 
-// look reads a file as if nothing had been known of it.
+// look reads a file without regard to its old state.
 func (r reader) look(f File) entry {
 	found := r.s.content(f.Name)
 	e := entry{content: found, layer: Layer{File: f, Found: !found.Missing}}
@@ -169,12 +169,11 @@ func (s System) content(name string) Content {
 	return s.Read(name)
 }
 
-// Stale reads the settings files again. It returns those that hold something else
-// than when they were read for c, and the folder whose files are others, for Reload.
-// half reports that one of them is gone or cannot be understood: its writer may not
-// have finished yet.
+// Stale reads the settings files again. It returns the changed ones for Reload, and the
+// folder of managed settings if its list of files changed. half reports that a file is
+// gone or cannot be understood: its writer may not have finished.
 //
-// It compares bytes, since a writer through a memory map leaves no new stamp.
+// It compares bytes: a writer through a memory map leaves no new stamp.
 func (c Config) Stale() (names []string, half bool) {
 	s := c.origin.system
 	var managed []File
@@ -199,7 +198,7 @@ func (c Config) Stale() (names []string, half bool) {
 	return names, half
 }
 
-// warnings are those about the file's own text.
+// warnings returns those about the file's own text.
 func (e entry) warnings() []string {
 	name, out := e.layer.File.Name, slices.Clone(e.layer.Warnings)
 	if b := e.layer.Broken; b != nil {
@@ -221,12 +220,12 @@ func (e entry) warnings() []string {
 	return out
 }
 
-// merge returns what holds after a known file was found as now, inside or not.
+// merge returns the state of a known file after it was found as now.
 func (e entry) merge(now entry, concerns func(rule string) bool) entry {
 	broken := now.layer.Broken
 	if broken == nil && now.inside {
 		layer, waiting := tighten(e.layer, now.layer)
-		// What was removed still holds, so that rules add up from one state to the next.
+		// Removed rules still hold, so rules add up from one state to the next.
 		if broken = layer.overfull(concerns); broken == nil {
 			now.layer, now.waiting = layer, waiting
 		} else {
@@ -234,15 +233,15 @@ func (e entry) merge(now entry, concerns func(rule string) bool) entry {
 		}
 	}
 	if broken != nil {
-		// What it last said still holds, and that it is closed as well.
+		// Its last content still holds, and the file counts as broken.
 		now.layer, now.waiting = e.layer, e.waiting
 		now.layer.Found, now.layer.Broken, now.layer.Warnings = true, broken, nil
 	}
 	return now
 }
 
-// tighten is what holds of a file that an agent could have written: everything
-// that it forbade and forbids, and nothing that it did not allow before.
+// tighten returns the part of a file that holds if an agent could have written it: all old
+// and new prohibitions, and no permission that it did not give before.
 func tighten(held, now Layer) (Layer, string) {
 	out := now
 	out.Deny = union(now.Deny, held.Deny)
@@ -256,7 +255,7 @@ func tighten(held, now Layer) (Layer, string) {
 		out.floor = tightest(out.floor, now.Mode.Text)
 	}
 	out.modeUntilRestart = looser(held, now, out)
-	// A deleted file mends nothing: what it would have said is still not known.
+	// Deleting a broken file repairs nothing: its rules are still unknown.
 	if !now.Found && held.Broken != nil {
 		out.Broken = deleted(held.Broken)
 	}
@@ -270,7 +269,7 @@ func deleted(b *perm.BrokenFile) *perm.BrokenFile {
 	return &perm.BrokenFile{Name: b.Name, Line: b.Line, Why: why}
 }
 
-// union is all rules of now, and those of held that it lacks.
+// union returns all rules of now, and those of held that now lacks.
 func union(now, held []Rule) []Rule {
 	return append(slices.Clone(now), untilRestart(without(held, now))...)
 }
@@ -284,7 +283,7 @@ func untilRestart(rules []Rule) []Rule {
 	return rules
 }
 
-// common are the rules of now that held has, too.
+// common returns the rules of now that held has, too.
 func common(now, held []Rule) (out []Rule) {
 	for _, r := range now {
 		if hasText(held, r.Text) {
@@ -307,8 +306,8 @@ func hasText(rules []Rule, text string) bool {
 	return slices.ContainsFunc(rules, func(r Rule) bool { return r.Text == text })
 }
 
-// mergeValues takes from now what any project's file may say at any time; the rest
-// stays as it was.
+// mergeValues takes from now the values that any project's file may set at any time, and
+// the rest from held.
 func mergeValues(held, now map[string]value) map[string]value {
 	out := make(map[string]value)
 	for _, k := range keys() {
@@ -323,7 +322,7 @@ func mergeValues(held, now map[string]value) map[string]value {
 	return out
 }
 
-// waiting says in which ways a file was loosened.
+// waiting lists the ways in which a file was loosened.
 func waiting(held, now, out Layer) string {
 	var ways []string
 	say := func(n int, one, many string) {
@@ -353,23 +352,23 @@ func waiting(held, now, out Layer) string {
 	return strings.Join(ways, ", ")
 }
 
-// looser tells whether a file's mode is not the one that holds of it.
+// looser reports whether the file names another mode than the one that holds.
 func looser(held, now, out Layer) bool {
 	if now.Mode.Text != tightest(out.Mode.Text, out.floor) {
 		return true
 	}
-	// A user's file that said nothing meant the default.
+	// A user's file without a mode meant the default.
 	return !now.File.Level.InProject() && now.Mode.Text != "" && rank(now.Mode.Text) < rank(first(held.Mode.Text, "acceptEdits"))
 }
 
-// sameValue compares what two values say, not where.
+// sameValue compares two values without their lines.
 func sameValue(a, b value) bool {
 	return fmt.Sprint(a.is) == fmt.Sprint(b.is)
 }
 
-// gone are the files that are no longer looked for, since a directory is not
-// added any more. What they forbid there still holds: an agent may have taken
-// the directory away.
+// gone returns the files that are no longer looked for because no file adds their
+// directory any more. Their prohibitions still hold: an agent may have removed the
+// directory.
 func gone(old, now []entry) (out []entry) {
 	for _, e := range old {
 		looked := slices.ContainsFunc(now, func(n entry) bool { return n.layer.File.Name == e.layer.File.Name })

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// workspace finds the directories the agent works in, additional ones apart:
-// those that were named, else the project's, else the client's roots, else the
-// working directory. "/", the home directory and its ancestors count only when
-// the command line named them.
+// workspace returns the directories that the agent works in, without additional ones:
+// those named on the command line, else the project's, else the client's roots, else the
+// working directory. "/", the home directory and its ancestors count only if the command
+// line named them.
 func workspace(f Flags, s System) (dirs []string, rootsWanted bool) {
 	for _, dir := range f.Dirs {
 		dirs = appendDir(dirs, s.absolute(dir, s.WorkDir))
@@ -34,7 +34,7 @@ func workspace(f Flags, s System) (dirs []string, rootsWanted bool) {
 	return dirs, project == ""
 }
 
-// added are the directories of --add-dir and its twin.
+// added returns the directories of --add-dir and its variable.
 func (e *environment) added(f Flags) (dirs []string) {
 	for _, dir := range f.AddDirs {
 		dirs = appendDir(dirs, e.absolute(dir, e.WorkDir))
@@ -50,8 +50,8 @@ func (e *environment) added(f Flags) (dirs []string) {
 	return dirs
 }
 
-// additional adds the directories that settings files name to the workspace,
-// and says which of them do not count.
+// additional adds the directories that settings files name to the workspace, and warns of
+// those that do not count.
 func additional(base []string, layers []Layer, s System, trust bool) (dirs, warnings []string) {
 	dirs = slices.Clone(base)
 	for _, l := range layers {
@@ -94,8 +94,8 @@ func appendDir(dirs []string, dir string) []string {
 	return append(dirs, dir)
 }
 
-// tooWide tells whether dir is the root, the home directory, or above it, by
-// its name or where its links lead.
+// tooWide reports whether dir is the root or the home directory, or contains it, also
+// through links.
 func (s System) tooWide(dir string) bool {
 	return tooWide(dir, s.Home) || tooWide(s.folder(dir), s.folder(s.Home))
 }
@@ -107,8 +107,8 @@ func tooWide(dir, home string) bool {
 	return home != "" && (home == dir || strings.HasPrefix(home, dir+string(filepath.Separator)))
 }
 
-// inside tells whether a file lies in one of the directories, under any of its
-// names. Case is ignored: it is stricter to find more inside.
+// inside reports whether a file is in one of the directories, under any of its names. It
+// ignores case, which is stricter.
 func (s System) inside(file string, dirs []string) bool {
 	names := []string{file, s.real(file), filepath.Join(s.real(filepath.Dir(file)), filepath.Base(file))}
 	for _, dir := range dirs {

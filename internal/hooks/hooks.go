@@ -14,10 +14,10 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// Moment is when a command runs.
+// Moment says when a command runs.
 type Moment string
 
-// The moments, by their names in settings and in events.
+// The moments, as settings and events name them.
 const (
 	BeforeEdit Moment = "beforeFileEdited"
 	AfterEdit  Moment = "afterFileEdited"
@@ -25,19 +25,18 @@ const (
 
 // Hook is one command of the user's.
 type Hook struct {
-	// Glob says for which files. One without a slash is compared with the last part
-	// of a name, one with a slash with the whole name or its end; "**" stands for any
-	// number of folders.
+	// Glob selects files. A glob without a slash matches the last part of a name; one with
+	// a slash matches the whole name or its end; "**" matches any number of folders.
 	Glob string
 	// Command is a program and its arguments. One without a slash is looked for in
 	// PATH and then in Folder, a relative one in Folder.
 	Command []string
-	// Folder is where the settings lie that name it; "": nowhere.
+	// Folder is the folder of the settings file that names the hook; "": none.
 	Folder  string
 	Timeout time.Duration
 }
 
-// Event is what a command is told.
+// Event describes a change to a command.
 type Event struct {
 	Event Moment `json:"event"`
 	Tool  string `json:"tool"`
@@ -46,22 +45,22 @@ type Event struct {
 	Session string `json:"session"`
 	// Call is the client's id of the call.
 	Call string `json:"call"`
-	// Before names a file with the old bytes, readable until the command ends; ""
-	// where there is none.
+	// Before names a copy of the old bytes, readable until the command ends; "" if there
+	// is none.
 	Before string `json:"before,omitempty"`
 	// PathBase64 and BeforeBase64 are set by line where those names are not UTF-8.
 	PathBase64   string `json:"pathBase64,omitempty"`
 	BeforeBase64 string `json:"beforeBase64,omitempty"`
 }
 
-// line returns the event as a command reads it. JSON holds text alone, so each byte of
-// a name that is not UTF-8 is written as \xNN, and the name itself is added in base64.
+// line encodes the event for the command's standard input. JSON holds text only: a byte of
+// a name that is not UTF-8 becomes \xNN, and base64 of the name is added.
 func (e Event) line() ([]byte, error) {
 	e.Path, e.PathBase64 = asText(e.Path)
 	e.Before, e.BeforeBase64 = asText(e.Before)
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false) // who looks for a name with & by simple means finds it
+	enc.SetEscapeHTML(false) // a script that searches the line for a name with & finds it
 	err := enc.Encode(e)
 	return b.Bytes(), err
 }
@@ -84,11 +83,11 @@ func asText(name string) (text, base64Name string) {
 	return b.String(), base64.StdEncoding.EncodeToString([]byte(name))
 }
 
-// List are the commands of one moment, in the order in which they run.
+// List holds the commands of one moment, in their order.
 type List []Hook
 
-// For are those that concern a file by one of its names, which are absolute. fold
-// says that the case of letters does not count. An empty List costs nothing.
+// For returns the commands for a file, by its absolute names. fold ignores case. An empty
+// List costs nothing.
 func (l List) For(names []string, fold bool) (out List) {
 	for _, h := range l {
 		if h.concerns(names, fold) {
@@ -98,7 +97,7 @@ func (l List) For(names []string, fold bool) (out List) {
 	return out
 }
 
-// Concern tells whether For would find any.
+// Concern reports whether For would return any.
 func (l List) Concern(names []string, fold bool) bool {
 	for _, h := range l {
 		if h.concerns(names, fold) {

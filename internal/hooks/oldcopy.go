@@ -14,16 +14,16 @@ import (
 	"github.com/fsmcp/fsmcp/internal/owndir"
 )
 
-// Folder is the place in the state folder where old bytes are shown, each file in
-// a folder of its own.
+// Folder is the folder in the state folder for copies of old bytes. Each copy has a folder
+// of its own.
 const Folder = "before"
 
-// orphanAge is the age from which a file is taken for a dead process's where locks
-// are not to be had; no command has that much time.
+// orphanAge is the age at which a copy counts as a dead process's on a file system without
+// locks; no command runs that long.
 const orphanAge = 24 * time.Hour
 
-// oldCopy is a file with old bytes, for commands to look at. It is locked as long
-// as its maker lives.
+// oldCopy is a file with the old bytes of a change, for commands to read. It is locked
+// while its maker lives.
 type oldCopy struct {
 	root   *os.Root // of Folder
 	folder string
@@ -31,8 +31,8 @@ type oldCopy struct {
 	name   string // absolute
 }
 
-// copyOld shows the old bytes of the file at path, under its own name: an editor
-// goes by that.
+// copyOld writes the old bytes of the file at path, under the same base name: editors go
+// by that.
 func (r *Runner) copyOld(ctx context.Context, path string, old []byte) (*oldCopy, error) {
 	dir, err := r.o.Dir(ctx)
 	if err != nil {
@@ -56,9 +56,9 @@ func (r *Runner) copyOld(ctx context.Context, path string, old []byte) (*oldCopy
 	return e, nil
 }
 
-// create makes the file and locks it. What is not locked yet may be swept away by
-// another process, so that it takes another try: every second one, beside one that
-// sweeps without end.
+// create makes the file and locks it. Another process may sweep the file before it is
+// locked; create then tries again. Beside a process that sweeps without end about half of
+// the tries fail.
 func (e *oldCopy) create(base string) (err error) {
 	const tries = 100
 	for range tries {
@@ -82,7 +82,7 @@ func (e *oldCopy) create(base string) (err error) {
 	return err
 }
 
-// locked locks the new file and tells whether it is still there.
+// locked locks the new file and reports whether it still exists.
 func (e *oldCopy) locked(name string) bool {
 	if got, err := filelock.Try(e.file); !got && err == nil {
 		return false
@@ -95,16 +95,16 @@ func (e *oldCopy) locked(name string) bool {
 	return err == nil && os.SameFile(is, there)
 }
 
-// remove ends the showing. What cannot be removed, since somebody still looks at
-// it, is left for the next Sweep.
+// remove deletes the copy. If that fails, because a process still reads it, the next Sweep
+// deletes it.
 func (e *oldCopy) remove() {
 	e.file.Close()
 	_ = e.root.RemoveAll(e.folder)
 	e.root.Close()
 }
 
-// Sweep removes what processes that died have left in a state folder. What cannot
-// be removed is left for the next one.
+// Sweep removes the copies of dead processes from a state folder. What it cannot remove
+// stays for the next Sweep.
 func Sweep(stateDir string) {
 	if root, err := owndir.Sub(stateDir, Folder); err == nil {
 		sweep(root)
@@ -124,9 +124,9 @@ func sweep(root *os.Root) {
 	}
 }
 
-// sweepFolder removes a folder unless somebody who lives shows what is in it. It holds
-// the locks of the files until they are gone: who has made one, and not locked it yet,
-// must not come to have it in between.
+// sweepFolder removes a folder unless a living process owns a file in it. It holds the
+// locks of the files until they are gone, so that a maker that has not locked its file yet
+// cannot lock it in between.
 func sweepFolder(root *os.Root, folder string) {
 	files, err := fs.ReadDir(root.FS(), folder)
 	if err != nil {
@@ -149,7 +149,7 @@ func sweepFolder(root *os.Root, folder string) {
 	_ = root.RemoveAll(folder)
 }
 
-// claim takes the lock of a file that nobody who lives shows.
+// claim locks the file of a dead process.
 func claim(root *os.Root, name string, info fs.FileInfo) (release func(), dead bool) {
 	f, err := root.Open(name)
 	if err != nil {

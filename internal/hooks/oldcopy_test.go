@@ -170,7 +170,7 @@ func TestWhatIsSweptIsNotShown(t *testing.T) {
 	}
 }
 
-// Who sweeps while others begin to show takes nothing from them.
+// A sweep takes no copy from makers that run at the same time.
 func TestSweepBesideShowing(t *testing.T) {
 	state := t.TempDir()
 	r := showing(state)

@@ -2,10 +2,10 @@ package hooks
 
 import "sync"
 
-// keepOutput is how much of what a command writes to one stream is kept, in bytes.
+// keepOutput bounds what is kept of each output stream, in bytes.
 const keepOutput = 4 << 10
 
-// head keeps the beginning of what is written to it, and takes the rest.
+// head keeps the beginning of its input, and discards the rest.
 type head struct {
 	mu   sync.Mutex
 	kept []byte

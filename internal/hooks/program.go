@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// BarredError reports a command that would run a file which lies where an agent
-// could rewrite it (Round.Barred).
+// BarredError reports a command that would run a file that an agent could rewrite
+// (Round.Barred).
 type BarredError struct {
-	// File is the absolute name of that file; where Unknown is set, the words of a
-	// shell's text from which only the shell knows what it runs.
+	// File is the absolute name of that file. If Unknown is set, it holds the words of a
+	// shell text that only the shell can expand.
 	File    string
 	Unknown bool
 }
@@ -31,22 +31,21 @@ type finder struct {
 	dir    string // where the command runs
 	env    []string
 	path   []string          // the absolute directories of PATH
-	barred func(string) bool // nil: no file is
+	barred func(string) bool // nil: no file is barred
 }
 
 func newFinder(env []string, dir string, barred func(string) bool) finder {
 	f := finder{dir: dir, env: env, barred: barred}
 	list, _ := lookUp(env, "PATH")
 	for _, entry := range filepath.SplitList(list) {
-		if filepath.IsAbs(entry) { // any other starts in the workspace
+		if filepath.IsAbs(entry) { // any other entry is relative to the workspace
 			f.path = append(f.path, entry)
 		}
 	}
 	return f
 }
 
-// searched returns the value of PATH that the command gets: it leads to no barred
-// directory.
+// searched returns the PATH that the command gets: it leads to no barred directory.
 func (f finder) searched() string {
 	free := slices.DeleteFunc(slices.Clone(f.path), f.barred)
 	if len(free) == 0 {
@@ -76,8 +75,7 @@ func lookUp(env []string, name string) (value string, ok bool) {
 }
 
 // Check returns the absolute name of the program that h runs in dir. The error is a
-// *BarredError where that program, or the script that it is given, is barred, or
-// says why there is none.
+// *BarredError if that program or its script is barred, or the reason why there is none.
 func (r *Runner) Check(h Hook, dir string, barred func(string) bool) (program string, err error) {
 	return newFinder(r.environ(), dir, barred).check(h)
 }
@@ -93,9 +91,9 @@ func (f finder) check(h Hook) (program string, err error) {
 	return program, f.runs(argv)
 }
 
-// program looks for the program itself: in PATH and then in h.Folder, or from
-// h.Folder where its name has more than one segment. A barred file is passed over
-// while PATH is searched: an agent could have put it there.
+// program looks for the program: in PATH and then in h.Folder, or from h.Folder if its
+// name has more than one segment. The search in PATH skips barred files: an agent could
+// have put them there.
 func (f finder) program(h Hook) (string, error) {
 	name := h.Command[0]
 	if name != filepath.Base(name) {
@@ -126,8 +124,8 @@ func (f finder) program(h Hook) (string, error) {
 	return "", barred
 }
 
-// lookAt returns the name of a file that can be run, with the ending that the
-// system adds to it. A name that is not absolute is not looked for.
+// lookAt returns the name of an executable file, with the suffix that the system adds. A
+// name must be absolute.
 func lookAt(name string) (string, error) {
 	if !filepath.IsAbs(name) {
 		return "", exec.ErrNotFound
@@ -135,8 +133,8 @@ func lookAt(name string) (string, error) {
 	return exec.LookPath(name)
 }
 
-// mayRun returns a *BarredError where a file may not be run; a relative name starts
-// where the command runs.
+// mayRun returns a *BarredError if a file may not be run; a relative name starts from the
+// working directory.
 func (f finder) mayRun(name string) error {
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(f.dir, name)
@@ -147,8 +145,8 @@ func (f finder) mayRun(name string) error {
 	return nil
 }
 
-// command returns the command of h, ready to be started, or why it may not or cannot
-// be.
+// command returns the command of h ready to start, or the reason why it may not or cannot
+// start.
 func (r *Runner) command(h Hook, round Round) (*exec.Cmd, error) {
 	f := newFinder(r.environ(), round.Dir, round.Barred)
 	program, err := f.check(h)
@@ -166,7 +164,7 @@ func (r *Runner) command(h Hook, round Round) (*exec.Cmd, error) {
 	return cmd, nil
 }
 
-// environ is the environment of commands.
+// environ returns the environment of commands.
 func (r *Runner) environ() []string {
 	if r.o.Env != nil {
 		return r.o.Env

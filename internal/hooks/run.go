@@ -12,20 +12,21 @@ import (
 )
 
 const (
-	// outputTimeout is how long the output of a command is still read after it has ended:
-	// what it left running may never close it.
+	// outputTimeout bounds the time for which a command's output is read after its end: a
+	// process that it left running may never close it.
 	outputTimeout = 200 * time.Millisecond
-	// killTimeout is how long a killed command may take to be gone, as one that hangs in
-	// the file system does.
+	// killTimeout bounds the wait for a killed command to end; it may hang in the file
+	// system.
 	killTimeout = 2 * time.Second
 )
 
 // Options of a Runner.
 type Options struct {
-	// Dir makes sure of the state folder and names it: old bytes are shown there.
+	// Dir makes the state folder, if it is missing, and returns its name. Copies of old
+	// bytes go there.
 	Dir func(context.Context) (string, error)
-	// Env is the environment of commands, as os.Environ gives it; nil: this process's
-	// own, since a user's programs live on PATH, HOME and whatever else is set there.
+	// Env is the environment of commands, in the form of os.Environ. nil: this process's
+	// environment, since a user's programs need PATH, HOME and others.
 	Env []string
 }
 
@@ -36,7 +37,7 @@ type Runner struct {
 	life context.Context
 	end  context.CancelFunc
 
-	mu      sync.Mutex // guards closed, and running against being waited for
+	mu      sync.Mutex // guards closed, and running.Add against running.Wait
 	closed  bool
 	running sync.WaitGroup
 }
@@ -47,8 +48,8 @@ func New(o Options) *Runner {
 	return &Runner{o: o, life: life, end: end}
 }
 
-// Close kills what still runs, and waits for the end of it, but no longer than a
-// killed command may take. Nothing is started any more.
+// Close kills running commands, and waits for their end for at most killTimeout. The
+// Runner starts nothing afterwards.
 func (r *Runner) Close() {
 	r.mu.Lock()
 	r.closed = true
@@ -65,21 +66,20 @@ func (r *Runner) Close() {
 	}
 }
 
-// Round is one change for which commands run, one after the other.
+// Round is the list of commands for one change; they run one after the other.
 type Round struct {
 	Hooks List
 	Event Event
-	// Dir is where they run.
+	// Dir is their working directory.
 	Dir string
-	// Barred reports whether a file lies where no command may come from, by its
-	// absolute name; nil: every file may be run.
+	// Barred reports whether no command may come from a file, by its absolute name; nil:
+	// every file may be run.
 	Barred func(name string) bool
-	// Old are the bytes that were replaced, for the event's Before; nil: they are
-	// not shown.
+	// Old holds the replaced bytes for the event's Before; nil: none are shown.
 	Old []byte
 }
 
-// Ending is how a run ended.
+// Ending says how a run ended.
 type Ending uint8
 
 // The endings.
@@ -87,27 +87,26 @@ const (
 	Passed  Ending = iota // exit status 0
 	Refused               // exit status 2, before a change
 	Failed                // any other exit status
-	NotRun                // it was not started, or could not be told of the change
+	NotRun                // not started, or the event could not be written to it
 	Late                  // killed at its deadline
-	Stopped               // killed since its caller gave up
+	Stopped               // killed because its caller gave up
 )
 
-// Report tells of one run.
+// Report describes one run.
 type Report struct {
 	Hook   Hook
 	Ending Ending
-	// Why says how it ended, as the rest of a sentence about the command; "" where
-	// it passed.
+	// Why says how it ended, as the rest of a sentence about the command; "" if it passed.
 	Why string
-	// Said is the beginning of what it wrote to standard error, or to standard
-	// output where that was nothing.
+	// Said is the beginning of its standard error, or of its standard output if that was
+	// empty.
 	Said string
 	Took time.Duration
 }
 
-// Before runs the commands before a change, until one of them refuses, is late or is
-// not run: then stop is that one's report, and the change must not be made. all are
-// the reports of all that ran. An error is that of ctx.
+// Before runs the commands before a change until one refuses, is late or does not run:
+// stop is its report, and the change must not be made. all holds the reports of all that
+// ran. An error is that of ctx.
 func (r *Runner) Before(ctx context.Context, round Round) (all []Report, stop *Report, err error) {
 	for _, h := range round.Hooks {
 		report := r.run(ctx, h, round)
@@ -125,11 +124,11 @@ func (r *Runner) Before(ctx context.Context, round Round) (all []Report, stop *R
 	return all, nil, nil
 }
 
-// After runs the commands after a change, whatever becomes of each. shown is why
-// the old bytes could not be shown although there were some.
+// After runs the commands after a change, all of them. shown is the reason why the old
+// bytes could not be shown.
 func (r *Runner) After(ctx context.Context, round Round) (all []Report, shown error) {
 	if round.Old != nil && r.enter() {
-		defer r.running.Done() // what is shown is gone before Close returns
+		defer r.running.Done() // the copy is removed before Close returns
 		var e *oldCopy
 		if e, shown = r.copyOld(ctx, round.Event.Path, round.Old); shown == nil {
 			defer e.remove()
@@ -138,7 +137,7 @@ func (r *Runner) After(ctx context.Context, round Round) (all []Report, shown er
 	}
 	for _, h := range round.Hooks {
 		report := r.run(ctx, h, round)
-		if report.Ending == Refused { // there is nothing left to refuse
+		if report.Ending == Refused { // after the change a hook cannot refuse
 			report = report.failed("failed (exit status 2)")
 		}
 		all = append(all, report)
@@ -149,10 +148,10 @@ func (r *Runner) After(ctx context.Context, round Round) (all []Report, shown er
 	return all, shown
 }
 
-// errLate is the cause of a context whose command had its time.
+// errLate is the cause of a context whose command was too slow.
 var errLate = errors.New("its time was over")
 
-// enter notes that something begins that Close waits for, unless the Runner is closed.
+// enter counts a run that Close waits for, unless the Runner is closed.
 func (r *Runner) enter() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -210,8 +209,8 @@ func (r *Runner) run(ctx context.Context, h Hook, round Round) (p Report) {
 	return p.ended(cmd, err)
 }
 
-// wait waits for a command, and kills it where ctx ends first. One that cannot
-// even be killed is left alone.
+// wait waits for a command, and kills it if ctx ends first. It gives up on a command that
+// does not end even then.
 func wait(ctx context.Context, cmd *exec.Cmd, g *group) (killed bool, err error) {
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
@@ -254,7 +253,7 @@ func (p Report) notRun(why string) Report {
 	return p
 }
 
-// innermost is the system's own words for an error.
+// innermost returns the system's own error.
 func innermost(err error) error {
 	for {
 		inner := errors.Unwrap(err)

@@ -174,7 +174,7 @@ func TestDeadlineKillsTheGroup(t *testing.T) {
 	syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 }
 
-// What a command leaves running holds its output open, and nobody waits for that.
+// A process that a command leaves running holds the output open; the run ends without it.
 func TestNotWaitedForWhatIsLeftRunning(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pid")
 	begun := time.Now()

@@ -13,9 +13,9 @@ type word struct {
 	unknown bool // only a shell knows what becomes of text
 }
 
-// runner is a program that runs what its words name: a script, a program, or text.
-// Options are single letters as getopt reads them, or whole words without their
-// dashes.
+// runner is a program that runs files or text named by its arguments: a script, a program,
+// or shell text. Options are single letters as getopt reads them, or whole words without
+// their dashes.
 type runner struct {
 	values string   // letters that take a value
 	glued  string   // letters whose value follows in the same word
@@ -44,8 +44,8 @@ var (
 	prefix = runner{kind: runsProgram}
 )
 
-// runners are the programs that are known to run others, by their names without
-// version and ending. One with a blank in its name is a program and its first word.
+// runners lists known programs that run others, by their names without version and suffix.
+// A name with a blank is a program and its first argument.
 var runners = map[string]runner{
 	"sh": shell, "bash": shell, "dash": shell, "ash": shell, "ksh": shell, "mksh": shell, "zsh": shell, "rbash": shell, "yash": shell, "fish": shell, "csh": shell, "tcsh": shell,
 	"python": python, "pypy": python,
@@ -54,7 +54,7 @@ var runners = map[string]runner{
 	"php": {values: "dcfz", code: "r"}, "lua": {values: "l", code: "e"}, "luajit": {values: "l", code: "e"},
 	"tclsh": plain, "wish": plain, "expect": {values: "f", code: "c"}, "rscript": {code: "e"}, "osascript": {values: "l", code: "e"},
 	"groovy": {values: "c", code: "e"}, "julia": {values: "L", code: "eE"}, "guile": {values: "L", code: "c"}, "elixir": {values: "r", code: "e"}, "swift": plain, "racket": {code: "e"},
-	"-c":   {kind: evaluates}, // behind flock's file
+	"-c":   {kind: evaluates}, // after flock's file
 	"java": {long: []string{"jar", "cp", "classpath", "class-path", "p", "module-path"}},
 	"pwsh": {long: []string{"file", "f", "command", "c"}}, "powershell": {long: []string{"file", "f", "command", "c"}}, "cmd": {skip: 1},
 	"awk": {kind: runsOptions, values: "fFv", long: []string{"file"}}, "gawk": {kind: runsOptions, values: "fFvEi", long: []string{"file"}}, "mawk": {kind: runsOptions, values: "fFv"}, "sed": {kind: runsOptions, values: "fel", long: []string{"file"}},
@@ -67,7 +67,7 @@ var runners = map[string]runner{
 	"uv run": prefix, "poetry run": prefix, "bundle exec": prefix,
 }
 
-// runnerOf returns what is known of a program, and what follows of its words.
+// runnerOf returns the entry of a program, and the arguments after its name.
 func runnerOf(argv []word) (r runner, args []word, ok bool) {
 	name := strings.TrimSuffix(strings.ToLower(filepath.Base(argv[0].text)), ".exe")
 	if name != "." {
@@ -118,7 +118,7 @@ func (f finder) runs(argv []word) error {
 	}
 }
 
-// prefixed looks at a command behind assignments and behind a program that runs it.
+// prefixed checks a command that follows assignments or a program that runs it.
 func (f finder) prefixed(argv []word) error {
 	for i, w := range argv {
 		name, value, assigns := strings.Cut(w.text, "=")
@@ -134,7 +134,7 @@ func (f finder) prefixed(argv []word) error {
 	return nil
 }
 
-// searches returns a *BarredError where a value of PATH leads to a barred directory.
+// searches returns a *BarredError if a value of PATH leads to a barred directory.
 func (f finder) searches(path word) error {
 	if path.unknown {
 		return &BarredError{File: path.text, Unknown: true}
@@ -147,8 +147,8 @@ func (f finder) searches(path word) error {
 	return nil
 }
 
-// reads returns a *BarredError where a word is a barred file or directory from which
-// an interpreter takes code. Most words that are no file are no script either.
+// reads returns a *BarredError if a word is a barred file or directory from which an
+// interpreter takes code. Most words that are no file are no script either.
 func (f finder) reads(w word) error {
 	if w.unknown {
 		return &BarredError{File: w.text, Unknown: true}
@@ -163,14 +163,13 @@ func (f finder) reads(w word) error {
 	return f.mayRun(name)
 }
 
-// parsedOptions is what remains of a runner's words behind its options.
+// parsedOptions is the rest of a runner's words after its options.
 type parsedOptions struct {
 	code     bool // it was given code
 	operands []word
 }
 
-// options goes through the options of a runner, and looks at the files that are their
-// values.
+// options parses the options of a runner, and checks the files that are their values.
 func (f finder) options(r runner, args []word) (g parsedOptions, err error) {
 	for len(args) > 0 && err == nil {
 		arg := args[0].text
@@ -200,7 +199,7 @@ func (f finder) options(r runner, args []word) (g parsedOptions, err error) {
 	return g, err
 }
 
-// cluster goes through letters that stand behind one dash; args is what follows.
+// cluster parses the letters after one dash; args are the words that follow.
 func (f finder) cluster(r runner, letters string, args []word, g *parsedOptions) ([]word, error) {
 	for i, letter := range []byte(letters) {
 		rest := letters[i+1:]
@@ -242,7 +241,7 @@ func (f finder) value(args []word) ([]word, error) {
 	return args[1:], f.reads(args[0])
 }
 
-// module looks at a module of Python's, which is looked for where the command runs.
+// module checks a Python module, which Python looks for in the working directory.
 func (f finder) module(w word) error {
 	top, _, _ := strings.Cut(w.text, ".")
 	for _, name := range []string{top, top + ".py"} {
@@ -263,7 +262,7 @@ func joined(words []word) (w word) {
 	return w
 }
 
-// split makes words of one that env -S takes apart.
+// split splits a word as env -S does.
 func split(text string) (words []word) {
 	for _, part := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\"'", r) }) {
 		words = append(words, word{text: part})

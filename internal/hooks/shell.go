@@ -7,7 +7,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// shellText is a text that a shell runs.
+// shellText is text that a shell runs.
 type shellText struct {
 	finder
 	text     string
@@ -15,8 +15,9 @@ type shellText struct {
 	assigned map[string]bool // variables that the text sets itself
 }
 
-// text returns a *BarredError for the first barred file that a shell runs for a text.
-// What cannot be parsed, or names a command by what only the shell knows, is one.
+// text returns a *BarredError for the first barred file that a shell runs for a text. A
+// text that cannot be parsed, or a command that only the shell can expand, counts as
+// barred.
 func (f finder) text(w word, params []word) error {
 	if w.unknown {
 		return &BarredError{File: w.text, Unknown: true}
@@ -47,7 +48,7 @@ func (f finder) text(w word, params []word) error {
 	return barred
 }
 
-// look judges one part of the text.
+// look checks one part of the text.
 func (s shellText) look(n syntax.Node) error {
 	switch n := n.(type) {
 	case *syntax.Stmt:
@@ -73,8 +74,7 @@ func (s shellText) look(n syntax.Node) error {
 	return nil
 }
 
-// word is what becomes of a word, as far as that can be told without running
-// anything.
+// word expands a word, as far as possible without running anything.
 func (s shellText) word(w *syntax.Word) word {
 	var b strings.Builder
 	for i, part := range w.Parts {
@@ -95,7 +95,7 @@ func isLiteral(part syntax.WordPart) bool {
 	return ok
 }
 
-// part is what becomes of a part of a word.
+// part expands a part of a word.
 func (s shellText) part(part syntax.WordPart, quoted bool) (text string, ok bool) {
 	switch part := part.(type) {
 	case *syntax.Lit:
@@ -117,8 +117,8 @@ func (s shellText) part(part syntax.WordPart, quoted bool) (text string, ok bool
 	return "", false
 }
 
-// param is what becomes of $name and ${name}; every other form is the shell's alone,
-// and so is a value that it splits or expands.
+// param expands $name and ${name}. Only the shell expands other forms, and values that it
+// splits.
 func (s shellText) param(form string, quoted bool) (value string, ok bool) {
 	name := strings.TrimPrefix(form, "$")
 	if inner, has := strings.CutPrefix(name, "{"); has {
@@ -128,7 +128,7 @@ func (s shellText) param(form string, quoted bool) (value string, ok bool) {
 	return value, ok && (quoted || !strings.ContainsAny(value, " \t\n*?["))
 }
 
-// variable returns what a variable holds, unless the text may have changed it.
+// variable returns a variable's value, unless the text may have changed it.
 func (s shellText) variable(name string) (value string, ok bool) {
 	if n, err := strconv.Atoi(name); err == nil {
 		if n >= len(s.params) || s.params[n].unknown {
@@ -136,13 +136,13 @@ func (s shellText) variable(name string) (value string, ok bool) {
 		}
 		return s.params[n].text, true
 	}
-	if s.assigned[name] && name != "PATH" { // what the text makes of PATH is judged by itself
+	if s.assigned[name] && name != "PATH" { // PATH is checked where the text sets it
 		return "", false
 	}
 	return s.lookUp(name)
 }
 
-// unescaped takes away the backslashes that a shell takes away.
+// unescaped removes backslashes as a shell does.
 func unescaped(text string, quoted bool) string {
 	var b strings.Builder
 	for i := 0; i < len(text); i++ {
