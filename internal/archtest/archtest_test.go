@@ -99,7 +99,7 @@ func pure() []ban {
 	return []ban{noOS, noProcess, noNet, noProtocol, noLog, noCommand, noWatch}
 }
 
-// pkg is what the tests need of one package of this module.
+// pkg is one package of this module.
 type pkg struct {
 	files []*ast.File // without tests, for every system
 	tests int

@@ -1,10 +1,10 @@
-// Package audit appends lines to a file that several processes share, and begins
-// a new one when it grows too long.
+// Package audit appends lines to a file that several processes share, and starts a new one
+// when it grows too long.
 //
-// It promises that a line is in the file whole when Append returns, that lines of
-// several processes do not mix, and that no more than Keep old files stay. Where
-// a line could be written in part only, that part is taken back. It does not sync,
-// does not know what a line means, and tells nobody of an error but its caller.
+// It promises that a line is in the file whole when Append returns, that lines of several
+// processes do not mix, and that at most Keep old files stay. It removes a partly written
+// line. It does not sync, does not know the meaning of a line, and returns errors to its
+// caller only.
 package audit
 
 import (
@@ -24,7 +24,7 @@ const (
 	Keep    = 5        // old files: NAME.1, the youngest, to NAME.5
 )
 
-// lockTimeout is how long another process may hold the file.
+// lockTimeout bounds the wait for another process's lock.
 const lockTimeout = time.Second
 
 // Log is an open file of lines. It is safe for concurrent use, and touches nothing
@@ -86,7 +86,7 @@ func (l *Log) append(line []byte) error {
 	}
 	n, err := l.file.Write(line)
 	if err != nil && n > 0 {
-		l.file.Truncate(info.Size()) // nobody else writes while the lock is held
+		l.file.Truncate(info.Size()) // no other process writes while the lock is held
 	}
 	return err
 }

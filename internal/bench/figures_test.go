@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// run is how much a run measures.
+// run says how much a run measures.
 type run struct {
 	full                             bool
 	starts, reads, edits, bigs, soak int

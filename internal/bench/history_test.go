@@ -74,7 +74,7 @@ func historyCost(t *testing.T, r run, b bins, env []string, tb *table) {
 	tb.row("the same, the first edit of each file", median(more), 0.5, "ms", fmt.Sprintf("median of %d pairs: %.3f ms against %.3f ms", len(more), median(with), median(without)))
 }
 
-// historySize is what a thousand one-line edits of a file of 200 KB leave.
+// historySize measures the history of a thousand one-line edits of a file of 200 KB.
 func historySize(t *testing.T, r run, b bins, env []string, tb *table) {
 	dir, home := t.TempDir(), t.TempDir()
 	file := filepath.Join(dir, "big.go")

@@ -33,9 +33,7 @@ import (
 // sharpVersion is the release of sharp that is measured beside fsmcp.
 const sharpVersion = "0.35.5"
 
-// sharpJob is what fsmcp does for a picture, as a program that uses sharp does it.
-//
-//go:embed sharp.js
+// sharpJob does fsmcp's work on a picture with sharp.
 var sharpJob []byte
 
 // decoders are the programs beside fsmcp; empty where one cannot be built.
@@ -190,8 +188,7 @@ func landscape(w, h int) *image.NRGBA {
 	return img
 }
 
-// screen is what a screen shows: areas of one colour, and text, in one column of
-// so many.
+// screen draws a screen: areas of one colour, and text in a number of columns.
 func screen(t testing.TB, w, h, columns int) *image.NRGBA {
 	t.Helper()
 	img := image.NewNRGBA(image.Rect(0, 0, w, h))
@@ -250,8 +247,8 @@ func sharp(t *testing.T, r run) *peer {
 	return p
 }
 
-// settled is when whoever has answered is through with what comes after, which is
-// not the next one's matter.
+// settled waits until a program has finished the work after its answer, which the next
+// measurement must not include.
 const settled = 50 * time.Millisecond
 
 func besideSharp(t *testing.T, r run, engines []engine, pictures []sample, tb *table) {

@@ -77,7 +77,7 @@ func pictureCells(t testing.TB) []byte {
 	return notebookOf(t, cells)
 }
 
-// roundTrip is what a program does that reads and writes a notebook as JSON.
+// roundTrip reads and writes a notebook as JSON.
 func roundTrip(t testing.TB, raw []byte) time.Duration {
 	t.Helper()
 	begin := time.Now()

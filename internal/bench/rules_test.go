@@ -12,8 +12,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/perm"
 )
 
-// manyRules are rules of the shapes that people write, n of them, none of which
-// names a file that is measured.
+// manyRules returns n rules of common shapes; none names a measured file.
 func manyRules(n int) (lists map[string][]string) {
 	shapes := []string{
 		"secret-%d.txt", "*.ext%d", "dir%d/**", "//srv/data%d/**", "~/private%d/*.key", "/gen%d/*/out",

@@ -72,7 +72,7 @@ func growth(executionCount, outputs, rate string) string {
 `, executionCount, outputs, rate)
 }
 
-// result is what the cell showed when it was run.
+// result is the output of the cell's last run.
 const result = `
     {
      "data": {

@@ -65,7 +65,7 @@ func report() []byte {
 	return pdftest.File(objects...)
 }
 
-// reportPage is what is drawn on a page of the report.
+// reportPage is the content of a page of the report.
 func reportPage(number int) string {
 	content := fmt.Sprintf("BT /F 20 Tf 72 740 Td (Page %d of the yearly report) Tj 0 -32 Td (Growth was %d per cent.) Tj ET", number, 1+number)
 	if number == 7 {
@@ -128,7 +128,7 @@ func (s *session) pictureOf(res mcptest.Result) image.Image {
 	return nil
 }
 
-// reds are the bounds of what is red in a picture, as one who looks at it sees it.
+// reds returns the bounds of the red pixels of a picture.
 func reds(img image.Image) (r image.Rectangle) {
 	if img == nil {
 		return r

@@ -1,10 +1,9 @@
-// Package filelock locks whole files among processes, without ever waiting.
+// Package filelock locks whole files among processes, and never waits.
 //
-// Its one risk is two processes that both believe they have a file. It promises that
-// of those who try by this package one has it at a time, from when Try says so until
-// Unlock, the file's Close or the end of its process, and that a process that opened
-// the file twice counts as two. It keeps nobody from reading or writing the file, and
-// says so where a file system has no locks: what holds then is the caller's to say.
+// Its one risk is two processes that both believe they have a file. It promises that one
+// caller at a time has a file, from Try until Unlock, the file's Close or the end of its
+// process. A process that opened the file twice counts as two. A lock does not stop reads
+// and writes. On a file system without locks Try returns ErrNone, and the caller decides.
 package filelock
 
 import "errors"

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Try locks a file unless somebody else has, which is no error. Where the file system
-// has no locks the error is ErrNone.
+// Try locks a file unless another open file has the lock, which is no error. On a file
+// system without locks the error is ErrNone.
 func Try(f *os.File) (got bool, err error) {
 	for {
 		switch err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err {

@@ -6,11 +6,11 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// place is the byte that is locked for the whole file: locks are binding here, so it
-// lies where nobody reads.
+// place is the byte that stands for the whole file. Locks are mandatory on Windows, so it
+// is beyond every read.
 func place() *windows.Overlapped { return &windows.Overlapped{OffsetHigh: 0x7fffffff} }
 
-// Try locks a file unless somebody else has, which is no error.
+// Try locks a file unless another open file has the lock, which is no error.
 func Try(f *os.File) (got bool, err error) {
 	const how = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY
 	err = windows.LockFileEx(windows.Handle(f.Fd()), how, 0, 1, 0, place())

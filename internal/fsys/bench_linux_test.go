@@ -81,7 +81,7 @@ func BenchmarkParse(b *testing.B) {
 	}
 }
 
-// BenchmarkResolveLinked is what a workspace costs that is itself behind a link.
+// BenchmarkResolveLinked measures a workspace behind a link.
 func BenchmarkResolveLinked(b *testing.B) {
 	dir := b.TempDir()
 	if err := os.MkdirAll(filepath.Join(dir, "real/src"), 0o755); err != nil {

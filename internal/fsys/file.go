@@ -28,14 +28,14 @@ func (f *File) Stamp() (Stamp, error) {
 	return s, fault("stat", f.name, err)
 }
 
-// readTries is how often a file that changes under the reader is read again.
+// readTries bounds the number of reads of a file that changes meanwhile.
 const readTries = 4
 
-// ReadAll reads the whole content of a file of at most max bytes. The stamp is
-// one that held while the bytes were read; a file that does not hold still for
-// that long is ErrUnstable, a longer one *TooLargeError. Of a file that does
-// nothing but grow, such as a log, it is what was there a moment ago. (A change
-// inside the clock's grain can hide from stamps: see Stamp.Settled.)
+// ReadAll reads the whole content of a file of at most max bytes. The stamp is one that
+// held while the bytes were read; a file that does not hold still for that long is
+// ErrUnstable, a longer one *TooLargeError. Of a file that only grows, such as a log, it
+// returns a recent state. (A change inside the clock's grain can hide from stamps: see
+// Stamp.Settled.)
 func (f *File) ReadAll(max int64) ([]byte, Stamp, error) {
 	before := f.opened
 	var last []byte // of the try before

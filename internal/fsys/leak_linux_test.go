@@ -74,7 +74,7 @@ func TestNoDescriptorLeaks(t *testing.T) {
 	}
 }
 
-// maxReadCalls is what the usual read may cost.
+// maxReadCalls bounds the system calls of a usual read.
 const maxReadCalls = 7
 
 // TestReadCalls counts the system calls of the usual read, under strace where

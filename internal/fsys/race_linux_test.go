@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// swapTime is how long a swap race runs; FSMCP_SWAP_RACE=60s makes it the long one.
+// swapTime bounds a swap race; FSMCP_SWAP_RACE=60s makes it long.
 func swapTime(t *testing.T) time.Duration {
 	if given := os.Getenv("FSMCP_SWAP_RACE"); given != "" {
 		long, err := time.ParseDuration(given)

@@ -26,7 +26,7 @@ type Resolver struct {
 	procFine  bool
 }
 
-// calls are what tests replace to play a poorer system.
+// calls holds the system calls that tests replace to imitate an older system.
 type calls struct {
 	openat2 func(name string, flags uint64) (int, error)
 	procFD  string // where open descriptors have names
@@ -125,7 +125,7 @@ func (t *Target) settleMissing(s lookup) error {
 	return nil
 }
 
-// lookup is how far one look at a name came.
+// lookup is the state of one look at a name.
 type lookup struct {
 	end  spotEnd
 	fd   int    // atObject: what is there; atNothing: the deepest folder; O_PATH

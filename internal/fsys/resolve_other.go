@@ -104,7 +104,7 @@ func (t *Target) settleMissing(s lookup) error {
 	return nil
 }
 
-// lookup is how far one look at a name came.
+// lookup is the state of one look at a name.
 type lookup struct {
 	end  spotEnd
 	info fs.FileInfo

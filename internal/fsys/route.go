@@ -3,10 +3,10 @@ package fsys
 import "strings"
 
 const (
-	// maxHops is how many links may lie on the way to one file, as in Linux itself.
+	// maxHops bounds the links on the way to one file, as in Linux.
 	maxHops = 40
-	// maxClimbs is how often ".." may stand behind a name in their texts. Each
-	// time costs a walk; no honest link comes near it.
+	// maxClimbs bounds the number of ".." after a name in links' texts. Each costs a walk;
+	// no ordinary link comes near it.
 	maxClimbs = 100
 )
 
@@ -25,8 +25,8 @@ type route struct {
 	climbs  int
 }
 
-// hop replaces the link that lies in the folder done, which is free of links, by
-// its text; rest is what followed it in the name.
+// hop replaces the link that is in the folder done, which is free of links, by its text;
+// rest is the name after it.
 func (rt *route) hop(done, text, rest string) error {
 	if rt.hops++; rt.hops > maxHops {
 		return ErrLoop

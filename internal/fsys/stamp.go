@@ -2,7 +2,7 @@ package fsys
 
 import "time"
 
-// Stamp is what the system knows of a file beside its bytes. Times are Unix
+// Stamp holds what the system knows of a file besides its bytes. Times are Unix
 // nanoseconds; Mode is st_mode (on Windows the permission bits alone).
 type Stamp struct {
 	Dev, Ino     uint64

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Kind is what a name leads to.
+// Kind is the kind of object that a name leads to.
 type Kind int
 
 // The kinds that matter here; a Special file is a pipe, a socket or a device.
@@ -29,8 +29,8 @@ func (k Kind) String() string {
 	return "missing"
 }
 
-// Target is what a path led to at the moment it was resolved. It holds
-// descriptors until Close, and is for one goroutine at a time.
+// Target is the object that a path led to when it was resolved. It holds descriptors until
+// Close, and is for one goroutine at a time.
 type Target struct {
 	Asked Path
 	Names []string // every absolute name of the file on the way: as asked, after each link, resolved; no duplicates

@@ -28,7 +28,7 @@ import (
 // Latest is the newest protocol revision that is opened by "initialize".
 const Latest = "2025-11-25"
 
-// ErrGone is what waiting calls get once the server has closed its output.
+// ErrGone is the error of waiting calls after the server closed its output.
 var ErrGone = errors.New("mcptest: the server closed its standard output")
 
 // Options says how a server is started.
@@ -60,7 +60,7 @@ type Client struct {
 	gone    chan struct{}
 	exited  chan struct{}
 	waitErr error
-	loose   chan Message // answers nobody waits for by id, and notifications
+	loose   chan Message // answers without a waiting call, and notifications
 }
 
 // Message is one JSON-RPC message as it was received.

@@ -8,8 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// An access list lets another user write whom the mode's bits for others do not
-// name.
+// An access list lets another user write, although the mode's bits for others do not.
 func TestAccessList(t *testing.T) {
 	dir := tree(t)
 	const owner, user, group, mask, other, anyone = 0x01, 0x02, 0x04, 0x10, 0x20, 0xffffffff

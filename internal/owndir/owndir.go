@@ -1,11 +1,11 @@
-// Package owndir names folders that hold fsmcp's own files, and checks that no
-// other user could have written what lies there.
+// Package owndir names the folders for fsmcp's own files, and checks that no other user
+// could have written to them.
 //
-// A journal is replayed onto the user's files and compiled code is run, so a
-// folder is trusted only if its owner is the effective user and nobody else may
-// write it; the same holds for each file in it. It checks neither the folders
-// above, nor what a program of the same user has written, nor anything on
-// Windows, where the folders lie in the user's profile.
+// A journal is replayed onto the user's files, and compiled code is run. So a folder is
+// trusted only if the effective user owns it and no other user may write it; the same
+// holds for each file in it. The package checks neither the folders above, nor what a
+// program of the same user has written, nor anything on Windows, where the folders are in
+// the user's profile.
 package owndir
 
 import (

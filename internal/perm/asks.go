@@ -1,7 +1,7 @@
 package perm
 
-// Asks reports whether an ask rule names a file, whatever else decides on it:
-// names are as for Decide. What cannot be a name is taken for one that is.
+// Asks reports whether an ask rule names a file, whatever else decides on it; names are as
+// for Decide. It returns true for what cannot be a name.
 func (p *Policy) Asks(op Op, names []string) bool {
 	q := p.ask(op)
 	defer p.pool.Put(q)

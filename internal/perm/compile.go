@@ -44,8 +44,8 @@ type slashedRule struct {
 	path    string // its literal beginning
 }
 
-// Compile builds the policy for a configuration. Rules that do not say what
-// they seem to say are told as warnings.
+// Compile builds the policy for a configuration. It returns a warning for each rule that
+// does not mean what it seems to mean.
 func Compile(c Config) (*Policy, []Warning) {
 	b := newBuilder(c)
 	for i := range c.Rules {
@@ -284,7 +284,7 @@ func (b *builder) anchorsOf(r RuleText, from base) (dirs []string) {
 	case from == fromSource && level == Managed && r.List != Allow:
 		everywhere()
 	case from == fromSource && level == Managed:
-		// Nobody can say which directory was meant: it starts from nowhere.
+		// A flag has no directory to start from: the rule names nothing.
 	case from == fromSource && (level == Flag || level == Env):
 		first()
 	case from == fromSource:
@@ -300,8 +300,8 @@ func (b *builder) anchorsOf(r RuleText, from base) (dirs []string) {
 	return slices.Compact(dirs)
 }
 
-// anchored puts a pattern below a directory. It fails where ".." follows a
-// wildcard, which has no one directory above it.
+// anchored puts a pattern below a directory. It fails if ".." follows a wildcard: the
+// directory above is ambiguous.
 func anchored(dir string, p *pattern, floats bool) ([]segment, bool) {
 	segs := directory(dir)
 	if floats {
@@ -355,8 +355,8 @@ func (b *builder) pattern(segs []segment, parsed *parsedRule, i int32, r RuleTex
 	}
 }
 
-// fixedBeginning splits segments into the directory that they begin with and
-// the rest, of which at least one remains.
+// fixedBeginning splits segments into their literal directory and the rest, which has at
+// least one segment.
 func fixedBeginning(segs []segment) (dir string, rest []segment) {
 	n := 0
 	for n < len(segs)-1 && segs[n].kind == literal {
@@ -398,7 +398,7 @@ type Literal struct {
 	Decision Decision
 }
 
-// literal keeps the file that a deny rule names, if it does so without wildcards.
+// literal stores the file that a deny rule names, if it has no wildcards.
 func (b *builder) literal(segs []segment, parsed *parsedRule, r RuleText) {
 	for _, s := range parsed.spec.pattern.segs {
 		if s.kind != literal {
@@ -417,7 +417,7 @@ func (b *builder) literal(segs []segment, parsed *parsedRule, r RuleText) {
 	}
 }
 
-// remember keeps a "/path" rule for MistakenAnchors.
+// remember stores a "/path" rule for MistakenAnchors.
 func (b *builder) remember(r RuleText, parsed *parsedRule, dirs []string) {
 	if parsed.spec.base != fromSource {
 		return

@@ -2,18 +2,18 @@ package perm
 
 const nullDevice = "/dev/null"
 
-// Grants tells what the user has allowed for the rest of a session: one tool
-// group (reading, or changing) on exactly one resolved path.
+// Grants reports what the user has allowed for the rest of a session: one tool group
+// (reading, or changing) on exactly one resolved path.
 type Grants interface {
 	Granted(op Op, path string) bool
 }
 
-// Decide says whether the operation may touch the file that bears these names:
-// as asked first, then one for each link on the way, the resolved one last. A
-// name that ends in a slash is known to be a directory.
+// Decide returns the verdict for an operation on a file, given all its names: the asked
+// one first, then one for each link on the way, the resolved one last. A name that ends in
+// a slash is known to be a directory.
 //
-// exists answers for a repository's HEAD in a workspace directory; where it is
-// nil, there may be one.
+// exists reports whether a repository's HEAD exists in a workspace directory; nil means
+// that it may.
 func (p *Policy) Decide(op Op, names []string, exists func(string) bool) Decision {
 	return p.DecideGranted(op, names, exists, nil)
 }
@@ -32,7 +32,7 @@ func (p *Policy) DecideGranted(op Op, names []string, exists func(string) bool, 
 	return q.d
 }
 
-// ask takes a question from the desk, where its room waits to be used again.
+// ask takes a question from the pool, with its allocated slices.
 func (p *Policy) ask(op Op) *question {
 	q, _ := p.pool.Get().(*question)
 	if q == nil {
@@ -42,7 +42,7 @@ func (p *Policy) ask(op Op) *question {
 	return q
 }
 
-// question is one decision in the making.
+// question is the state of one decision.
 type question struct {
 	p      *Policy
 	op     Op
@@ -50,12 +50,11 @@ type question struct {
 	grants Grants
 	names  []name
 	walk   walk
-	spent  bool // not all deny and ask rules were looked at
+	spent  bool // the look-up was given up before all deny and ask rules were tried
 	d      Decision
 }
 
-// decide goes through the order of decision; the first step that has an answer
-// gives it.
+// decide tries the steps of the decision in order; the first one with an answer decides.
 func (q *question) decide(names []string) {
 	if !q.prepare(names) {
 		q.because(Deny, ReasonBadName, true)
@@ -82,7 +81,7 @@ func (q *question) decide(names []string) {
 	}
 }
 
-// prepare looks at each name once.
+// prepare parses each name once.
 func (q *question) prepare(names []string) bool {
 	if q.op >= opCount || len(names) == 0 {
 		return false
@@ -101,7 +100,7 @@ func (q *question) because(v Verdict, r Reason, asked bool) {
 	q.d.Verdict, q.d.Reason, q.d.Quotable = v, r, asked
 }
 
-// asking is the verdict of what is to be asked for in this mode.
+// asking returns the verdict for a question in this mode.
 func (q *question) asking() Verdict {
 	if q.p.mode == DontAsk {
 		q.d.UntilRestart = q.p.modeUntilRestart
@@ -110,8 +109,7 @@ func (q *question) asking() Verdict {
 	return Ask
 }
 
-// match is the first rule that matched, and whether it did so under the name
-// that was asked for.
+// match is the first rule that matched, and whether it matched the asked name.
 type match struct {
 	rule  int32
 	asked bool
@@ -119,7 +117,7 @@ type match struct {
 
 func (m match) found() bool { return m.rule != none }
 
-// later takes in a match on a later name: a rule on the asked name is the one to tell of.
+// later adds a match on a later name: a rule on the asked name is reported first.
 func (m match) later(rule int32, first bool) match {
 	if first {
 		return match{rule, rule != none}
@@ -137,7 +135,7 @@ func (q *question) byRule(v Verdict, why Reason, m match) {
 	q.d.UntilRestart = q.d.UntilRestart || r.Source.UntilRestart
 }
 
-// strictRules finds the deny and the ask rule to go by: any name will do.
+// strictRules returns the deny rule and the ask rule that match any of the names.
 func (q *question) strictRules() (deny, ask match) {
 	deny, ask = match{rule: none}, match{rule: none}
 	if q.p.strict.empty() {
@@ -156,7 +154,7 @@ func (q *question) strictRules() (deny, ask match) {
 	return deny, ask
 }
 
-// refusedAlways is for what no mode, rule or grant opens.
+// refusedAlways refuses what no mode, rule or grant allows.
 func (q *question) refusedAlways() bool {
 	for i := range q.names {
 		n := &q.names[i]
@@ -228,7 +226,7 @@ func (q *question) granted() bool {
 	return true
 }
 
-// settingsBroken fails closed: what a file would have denied cannot be known.
+// settingsBroken fails closed: the rules of a broken file are unknown.
 func (q *question) settingsBroken() bool {
 	if len(q.p.broken) == 0 || q.allNull() {
 		return false
@@ -278,9 +276,8 @@ func (q *question) protectedPath() bool {
 	return false
 }
 
-// shielded reports whether the name is a protected one that nothing of the
-// user's own reaches: neither an allow rule nor, in plan mode, the flag that
-// names the plan file.
+// shielded reports whether the name is protected and the user has made no exception:
+// neither an allow rule nor, in plan mode, the flag for the plan file.
 func (q *question) shielded(n *name) bool {
 	if !q.p.protected(n, q.exists, nil) || q.exceptionAllows(n) {
 		return false
@@ -288,7 +285,7 @@ func (q *question) shielded(n *name) bool {
 	return q.p.mode != Plan || !q.p.namesPlan(n.exact)
 }
 
-// allowRules needs each name covered; the rule told is that of the asked name.
+// allowRules needs a rule for each name; it reports the rule of the asked name.
 func (q *question) allowRules() bool {
 	if q.p.allow.empty() {
 		return false
@@ -338,7 +335,7 @@ func (q *question) allowedByMode() (Reason, bool) {
 	case !q.op.Changes():
 		return ReasonWorkspace, !outside
 	case q.p.mode == Plan:
-		return ReasonPlanFile, true // nothing else gets this far
+		return ReasonPlanFile, true // plan mode refused everything else before
 	}
 	return ReasonAcceptEdits, q.p.mode == AcceptEdits && !outside
 }

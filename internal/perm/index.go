@@ -244,7 +244,7 @@ type walk struct {
 	// deeps holds the "**" nodes reached so far: they never leave.
 	deeps []int32
 	seen  []uint64
-	// left is what the look-up may still cost; below 0 it was given up.
+	// left bounds the rest of the look-up's work; below 0 it was given up.
 	left int
 }
 

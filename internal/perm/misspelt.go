@@ -10,12 +10,12 @@ import (
 const (
 	// maxLikely bounds the rules that a warning proposes in place of one.
 	maxLikely = 8
-	// maxMended is how long a pattern is looked at, in bytes.
+	// maxMended bounds the length of a pattern that is examined, in bytes.
 	maxMended = 1024
 )
 
-// A misspelling is a notation of shells and other programs that rules do not have,
-// so that a rule with it matches a name in which it stands literally, or none.
+// A misspelling is a notation of shells and other programs that rules do not have. A rule
+// with it matches only names that contain it literally.
 type misspelling struct {
 	kind WarningKind
 	// mend returns the specifications that were likely meant, and false where
@@ -36,9 +36,8 @@ var misspellings = [...]misspelling{
 	{Bar, mendBars},
 }
 
-// misspelt returns what is wrong with the notation of a rule, noWarning where
-// nothing is, and the rules that were likely meant. What a backslash protects is
-// meant as it stands.
+// misspelt returns the fault in a rule's notation, or noWarning, and the rules that were
+// likely meant. Text after a backslash is literal.
 func misspelt(text, home string) (kind WarningKind, likely []string) {
 	tool, body, hasBody, _ := splitRule(text)
 	if !hasBody || len(body) > maxMended || !strings.ContainsFunc(body, suspicious) {

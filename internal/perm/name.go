@@ -12,8 +12,8 @@ type name struct {
 	null   bool   // the null device, of an operation that may read it
 }
 
-// name prepares one name. It fails on anything but an absolute, cleaned path,
-// of which "." and ".." could make another file than the rules saw.
+// name prepares one name. It fails on anything but an absolute, cleaned path: "." and ".."
+// could lead to another file than the rules saw.
 func (p *Policy) name(given string, op Op) (name, bool) {
 	n := name{given: given, exact: slashes(given, p.windows)}
 	if !cleaned(n.exact) {

@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// paste fills in the allow rules that would have let the question through. It
-// is called only where allow rules count at all.
+// paste fills in the allow rules that would have allowed the operation. It is called only
+// where allow rules count.
 func (q *question) paste() {
 	_, byMode := q.allowedByMode()
 	var lines []string

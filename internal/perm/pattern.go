@@ -16,7 +16,7 @@ type pattern struct {
 	segs    []segment
 	dirOnly bool // ended in a slash
 	slash   bool // has another slash, so that it does not float
-	// also is what the pattern matches besides, nil mostly (see crossing).
+	// also is a second pattern that the source stands for, mostly nil (see crossing).
 	also *pattern
 }
 

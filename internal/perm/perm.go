@@ -11,7 +11,7 @@
 // user. It does not see hard links either; LiteralDenies names what to compare.
 package perm
 
-// Op is what a tool wants to do with a file.
+// Op is an operation of a tool on a file.
 type Op uint8
 
 // The operations, one per published tool.
@@ -59,7 +59,7 @@ func (v Verdict) String() string {
 // Mode says what happens to files that no rule names.
 type Mode uint8
 
-// The modes. AcceptEdits is what fsmcp starts in when nothing is configured.
+// The modes. AcceptEdits is the default.
 const (
 	AcceptEdits Mode = iota
 	Default
@@ -106,7 +106,7 @@ func ParseMode(s string) (Mode, bool) {
 	return Default, s == "auto" || s == "manual"
 }
 
-// Level is how near to the user a source of rules stands.
+// Level says how near to the user a source of rules is.
 type Level uint8
 
 // The levels, in order of precedence for single values.
@@ -222,7 +222,7 @@ type Config struct {
 	Windows bool
 }
 
-// Reason is what decided.
+// Reason names the step that decided.
 type Reason uint8
 
 // The reasons.
@@ -243,7 +243,7 @@ const (
 	ReasonPlanFile                  // the plan file in plan mode
 	ReasonNull                      // a read of /dev/null
 	ReasonSpent                     // the rules take too long to match
-	ReasonMode                      // nothing else: the mode's last word
+	ReasonMode                      // no other step decided: the mode does
 )
 
 // String returns a short phrase for explanations.
@@ -285,18 +285,19 @@ func (r Reason) String() string {
 	return "not a usable name"
 }
 
-// Decision is a verdict with the facts that lead to it.
+// Decision is a verdict with its facts.
 type Decision struct {
 	Verdict Verdict
 	Reason  Reason
-	// Rule is the deciding rule as it was written, "" where none did.
+	// Rule is the deciding rule as written, "" if none decided.
 	Rule string
 	// Source is where that rule stands.
 	Source Source
-	// UntilRestart says that what decided is no longer in the settings and holds until a restart.
+	// UntilRestart says that the deciding rule or mode is no longer in the settings and
+	// holds until a restart.
 	UntilRestart bool
-	// Quotable is false when only a later name of the file was the cause, of
-	// which a denial must not tell.
+	// Quotable is false if only a later name of the file was the cause: a denial must not
+	// name it.
 	Quotable bool
 	// PasteLine is the one allow rule that would have let this through; "" where
 	// none would, or where it takes several. Under ReasonProtected it helps only in

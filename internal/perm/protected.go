@@ -82,7 +82,7 @@ func (p *Policy) guards(n *name, mark func(segment int)) bool {
 	return false
 }
 
-// protectedSegment judges one segment; rest is what follows it.
+// protectedSegment judges one segment; rest is the path after it.
 func protectedSegment(folded, exact, rest string, last bool) bool {
 	if strings.HasPrefix(folded, ".") && protectedDirs[folded] {
 		// Claude Code keeps whole checkouts there. Only the plain spelling is

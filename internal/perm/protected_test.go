@@ -91,8 +91,8 @@ func TestWorkspaceBelowObjects(t *testing.T) {
 	}
 }
 
-// Configured files are asked for under every spelling and every name known of
-// them, and so is what would make a folder in their place.
+// A configured file asks under every spelling and every known name, and so does a write
+// that would make a folder in its place.
 func TestGuarded(t *testing.T) {
 	c := testConfig()
 	c.Mode = AcceptEdits

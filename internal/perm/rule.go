@@ -14,7 +14,7 @@ func ops(list ...Op) (s opSet) {
 	return s
 }
 
-// A parsedRule is a rule taken apart: what it applies to and which files.
+// A parsedRule holds the parts of a rule: its operations and its files.
 type parsedRule struct {
 	ops  opSet
 	bare bool // every file
@@ -32,7 +32,7 @@ type spec struct {
 	dotted bool
 }
 
-// base is what a specification starts from.
+// base is the directory that a specification starts from.
 type base uint8
 
 const (
@@ -42,9 +42,8 @@ const (
 	fromSource
 )
 
-// parseRule reads one rule. Whatever is wrong with it is told by the kind of
-// the warning, noWarning if nothing is; ok says whether the rule still counts.
-// A flawed rule counts where that makes a decision stricter.
+// parseRule reads one rule. kind is its fault, or noWarning; ok says whether the rule
+// still counts. A faulty rule counts if that makes decisions stricter.
 func parseRule(r RuleText) (p parsedRule, kind WarningKind, nearest string, ok bool) {
 	tool, body, hasBody, flaw := splitRule(r.Text)
 	if strings.HasPrefix(tool, "!") || strings.HasPrefix(body, "!") {

@@ -57,8 +57,8 @@ func applies(tool string, hasBody bool, list List, claude bool) (set opSet, kind
 	return 0, kind, nearest
 }
 
-// specOps is what "Tool(...)" covers. Only Read and Edit speak of files; the
-// other words count as Edit where that is stricter.
+// specOps returns the operations of "Tool(...)". Only Read and Edit name files; the other
+// words count as Edit where that is stricter.
 func specOps(name string, list List, tool string, claude bool) (opSet, WarningKind, string) {
 	switch {
 	case name == "Read", name == "Edit":
@@ -76,7 +76,7 @@ func specOps(name string, list List, tool string, claude bool) (opSet, WarningKi
 	return 0, kind, nearest
 }
 
-// bareOps is what a tool's name alone covers.
+// bareOps returns the operations of a bare tool name.
 func bareOps(name string, list List) opSet {
 	switch name {
 	case "Read":
@@ -97,8 +97,8 @@ func bareOps(name string, list List) opSet {
 	return 0
 }
 
-// appliesGlob is what a glob over tool names covers. In Claude Code's files the
-// short names are its own tools, so a bare glob is held against the long ones.
+// appliesGlob returns the operations of a glob over tool names. In Claude Code's files the
+// short names are its own tools, so a bare glob is compared with the long names.
 func appliesGlob(tool string, hasBody bool, list List, claude bool) (set opSet, kind WarningKind, nearest string) {
 	if list == Allow {
 		return 0, GlobInAllow, ""
@@ -150,7 +150,7 @@ func unknown(tool string, claude bool) (WarningKind, string) {
 	}
 	nearest := nearestWord(tool)
 	if claude && nearest == "" {
-		return noWarning, "" // a tool that came after us
+		return noWarning, "" // a tool of a later version of Claude Code
 	}
 	return UnknownTool, nearest
 }

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// WarningKind says what is the matter with a rule.
+// WarningKind names a rule's fault.
 type WarningKind uint8
 
 // The kinds of warning.
@@ -96,17 +96,17 @@ func (k WarningKind) counted() bool {
 	return false
 }
 
-// Warning tells of a rule that does not say what it seems to say.
+// Warning describes a rule that does not mean what it seems to mean.
 type Warning struct {
 	Kind WarningKind
 	Rule RuleText
 	// Nearest is the known word nearest to an unknown tool name, or "".
 	Nearest string
-	// Likely are the rules that were likely meant, where the notation is at fault;
-	// empty where only the user knows.
+	// Likely lists the rules that were likely meant, if the notation is at fault; empty if
+	// only the user knows.
 	Likely []string
-	// Others counts further rules of which the same is true; only the kinds
-	// that say the same of every rule are gathered so.
+	// Others counts further rules with the same fault; only kinds with the same text for
+	// every rule are gathered.
 	Others int
 }
 
@@ -132,7 +132,7 @@ func (w Warning) String() string {
 	return s
 }
 
-// warnings gathers what Compile has to say.
+// warnings collects Compile's warnings.
 type warnings []Warning
 
 func (ws *warnings) add(w Warning) {

@@ -1,8 +1,8 @@
 package tokens
 
-// weights are what each class counts for, in 1/256 of a token, fitted to a public
-// tokenizer (cl100k_base) over some megabytes of code, prose in twenty languages and
-// data; the tests say how well they hold on other texts.
+// weights holds the weight of each class, in 1/256 of a token. They were fitted to a
+// public tokenizer (cl100k_base) over some megabytes of code, prose in twenty languages
+// and data; the tests say how well they hold on other texts.
 var weights = [classes]int64{
 	// Parts of words by length after nothing: small, capital, capitals.
 	256, 256, 583, 256, 502, 473, 392, 1334, 2087, 256, 594, 457, 394, 491, 529, 567,

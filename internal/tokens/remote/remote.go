@@ -1,6 +1,6 @@
-// Package remote has the provider of a model count the tokens of a text. It is
-// the one place where text of files leaves the machine, and only where the
-// user's own settings say so; which texts, its callers decide.
+// Package remote asks a model's provider for the token count of a text. It is the only
+// place where text of files leaves the machine, and only if the user's own settings say
+// so; its callers decide which texts.
 package remote
 
 import (
@@ -16,9 +16,9 @@ import (
 )
 
 const (
-	// answerTimeout is how long an answer of the provider is waited for.
+	// answerTimeout bounds the wait for the provider's answer.
 	answerTimeout = 2 * time.Second
-	// pauseAfterFailure is how long a provider that failed is left alone, so that not every
+	// pauseAfterFailure bounds how long a failed provider is not asked, so that not every
 	// Read waits for it.
 	pauseAfterFailure = 30 * time.Second
 	// maxReply bounds what is read of an answer.

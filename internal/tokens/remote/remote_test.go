@@ -79,8 +79,8 @@ func failsOnce(t *testing.T, a *Counter) {
 	}
 }
 
-// A provider that says nothing is not waited for. It is judged by the fastest of
-// several tries: who waits too long does so at each, the machine holds up only some.
+// Count does not wait for a provider that does not answer. The fastest of several tries is
+// judged: a busy machine delays only some.
 func TestAPIFailsInTime(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		io.Copy(io.Discard, r.Body)
