@@ -263,7 +263,7 @@ func tighten(held, now Layer) (Layer, string) {
 	return out, waiting(held, now, out)
 }
 
-// deleted returns the broken file as one that is gone, for a reader who looks for it.
+// deleted returns the error of a broken file that was deleted.
 func deleted(b *perm.BrokenFile) *perm.BrokenFile {
 	const why = "was deleted while it was not valid, and a restart of fsmcp applies that"
 	return &perm.BrokenFile{Name: b.Name, Line: b.Line, Why: why}
