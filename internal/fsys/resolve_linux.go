@@ -51,30 +51,7 @@ func (r *Resolver) Resolve(p Path) (*Target, error) {
 	if p.name == "" {
 		return t, fault("resolve", p.given, fs.ErrInvalid)
 	}
-	rt := route{name: p.name, clean: true}
-	for {
-		s, err := r.look(rt.name, rt.clean)
-		if err != nil {
-			return t, err
-		}
-		switch s.end {
-		case atObject:
-			return t, t.settle(s, rt.folder)
-		case atNothing:
-			return t, t.settleMissing(s)
-		case atLink:
-			err = rt.hop(s.done, s.text, s.rest)
-		case atParent:
-			err = rt.climb(s.done, s.rest)
-		}
-		if err != nil {
-			return t, fault("resolve", p.name, err)
-		}
-		if rt.clean {
-			t.note(rt.name)
-			t.Path = rt.name
-		}
-	}
+	return t, t.follow(route{name: p.name, clean: true}, r.look)
 }
 
 // Absent reports whether nothing bears the name and no link lies on the way to it,

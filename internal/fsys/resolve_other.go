@@ -39,29 +39,7 @@ func (r *Resolver) Resolve(p Path) (*Target, error) {
 		return t, fault("resolve", p.given, fs.ErrInvalid)
 	}
 	rt := route{windows: onWindows, name: p.name, clean: true}
-	for {
-		s, err := look(rt.name)
-		if err != nil {
-			return t, err
-		}
-		switch s.end {
-		case atObject:
-			return t, t.settle(s, rt.folder)
-		case atNothing:
-			return t, t.settleMissing(s)
-		case atLink:
-			err = rt.hop(s.done, s.text, s.rest)
-		case atParent:
-			err = rt.climb(s.done, s.rest)
-		}
-		if err != nil {
-			return t, fault("resolve", p.name, err)
-		}
-		if rt.clean {
-			t.note(rt.name)
-			t.Path = rt.name
-		}
-	}
+	return t, t.follow(rt, func(name string, _ bool) (lookup, error) { return look(name) })
 }
 
 func (t *Target) settle(s lookup, wantFolder bool) error {

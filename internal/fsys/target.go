@@ -82,3 +82,31 @@ func fault(op, name string, err error) error {
 	}
 	return &fs.PathError{Op: op, Path: name, Err: err}
 }
+
+// follow looks at the route's name, and at the new name that each link makes of it,
+// until it comes to an object or to nothing. It notes every name on the way.
+func (t *Target) follow(rt route, look func(name string, clean bool) (lookup, error)) error {
+	for {
+		s, err := look(rt.name, rt.clean)
+		if err != nil {
+			return err
+		}
+		switch s.end {
+		case atObject:
+			return t.settle(s, rt.folder)
+		case atNothing:
+			return t.settleMissing(s)
+		case atLink:
+			err = rt.hop(s.done, s.text, s.rest)
+		case atParent:
+			err = rt.climb(s.done, s.rest)
+		}
+		if err != nil {
+			return fault("resolve", t.Asked.name, err)
+		}
+		if rt.clean {
+			t.note(rt.name)
+			t.Path = rt.name
+		}
+	}
+}

@@ -24,4 +24,12 @@
 // What it does not promise: to survive a loss of power (nothing is synced), and
 // to know of changes that nobody told it. It decides nothing, and changes no
 // file but its own.
+//
+// Why an own line diff: a merge takes a change back as git would, and go-udiff 0.4.1
+// does not. Of 540 generated merges it made 9 unlike git (2 with this package's
+// placing of hunks on top), and it stops at a fixed depth: 300 changes of a file of
+// 2,000 lines came as 3,491 changed lines where 803 do, of 100,000 lines as 181,940
+// where 892 do, so that almost every merge would be a conflict. The own engine makes
+// all 540 as git does, in 0.7 ms and 50 ms there (go-udiff: 1.0 ms and 38 ms). Diffs
+// for showing come from go-udiff.
 package history
