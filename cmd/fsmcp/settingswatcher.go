@@ -47,7 +47,7 @@ type settingsWatcher struct {
 func newSettingsWatcher(stale func() ([]string, bool), reload func([]string), log zerolog.Logger) *settingsWatcher {
 	w := &settingsWatcher{log: log, stale: stale, reload: reload, start: time.Now()}
 	var err error
-	if w.watcher, err = watch.New(watch.Options{Tell: w.changed}); err != nil {
+	if w.watcher, err = watch.New(watch.Options{Notify: w.changed}); err != nil {
 		w.watcher = nil
 		w.fallBackToPolling(err)
 	}

@@ -33,10 +33,10 @@ type conn struct {
 
 	// The rest is the reader's own.
 	in        lines
-	seat      seat
+	handoff   readerHandoff
 	ended     chan error // told how the input ended
 	unflushed bool       // the reader owes the outbox a flush
-	here      *job       // and this job a run
+	ownJob    *job       // and this job a run
 
 	// What modern clients repeat in every request, as last seen, and what it
 	// means.
@@ -67,7 +67,7 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	select {
 	case err = <-c.ended:
 		c.pool.close(false)
-		c.hangUp()
+		c.endQuestions()
 		c.wait(ctx.Done(), s.opts.bounds.drain)
 	case <-ctx.Done():
 	case <-c.out.broken:
@@ -77,7 +77,7 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 		d.SetReadDeadline(time.Now())
 	}
 	c.dismiss(c.pool.close(true))
-	c.hangUp()
+	c.endQuestions()
 	c.wait(nil, s.opts.bounds.grace)
 	c.pool.stop()
 	c.wait(nil, s.opts.bounds.grace/4)
@@ -88,18 +88,18 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 // dismiss answers calls that are not begun any more. It waits no longer than the
 // grace for a client that does not read.
 func (c *conn) dismiss(jobs []*job) {
-	r, told := tools.Busy(string(stopping)+". Nothing was done."), make(chan struct{})
+	r, done := tools.Busy(string(stopping)+". Nothing was done."), make(chan struct{})
 	for _, j := range jobs {
 		c.unmade(j, r)
 	}
 	go func() {
-		defer close(told)
+		defer close(done)
 		for _, j := range jobs {
 			c.reply(j, r)
 		}
 	}()
 	select {
-	case <-told:
+	case <-done:
 	case <-c.out.broken:
 	case <-time.After(c.opts.bounds.grace):
 	}
@@ -115,7 +115,7 @@ func (s *Server) connect(ctx context.Context, in io.Reader, out io.Writer) *conn
 		in:       lines{r: in, limit: maxLine},
 		ended:    make(chan error, 1),
 	}
-	c.seat.relief = c.read
+	c.handoff.takeOver = c.read
 	c.ctx = s.mcp.WithContext(context.WithoutCancel(ctx), c.peer)
 	c.pool.run = func(j *job) *tools.Result {
 		if j.asks && j.meta != nil {
@@ -135,7 +135,7 @@ func (c *conn) wait(stop <-chan struct{}, most time.Duration) {
 	timer := time.NewTimer(most)
 	defer timer.Stop()
 	select {
-	case <-c.pool.quiet():
+	case <-c.pool.whenEmpty():
 	case <-c.out.broken:
 	case <-stop:
 	case <-timer.C:
@@ -170,19 +170,19 @@ func (c *conn) read() {
 // work does what reading a line has left to do: run a call, write answers. It
 // tells whether the caller is still the reader after it.
 func (c *conn) work() bool {
-	if c.here == nil && !c.unflushed {
+	if c.ownJob == nil && !c.unflushed {
 		return true
 	}
-	j, flush := c.here, c.unflushed
-	c.here, c.unflushed = nil, false
-	turn := c.seat.rise()
+	j, flush := c.ownJob, c.unflushed
+	c.ownJob, c.unflushed = nil, false
+	turn := c.handoff.beginWork()
 	if flush {
 		c.out.flush()
 	}
 	if j != nil {
 		c.pool.runHere(j)
 	}
-	return c.seat.sit(turn)
+	return c.handoff.endWork(turn)
 }
 
 // line handles one line: a message, or an array of them.
@@ -375,7 +375,7 @@ func (c *conn) call(m message, size int, to replies) {
 	if modern {
 		j.asks, j.retry = c.seenAsks, retryOf(&m)
 	} else if j.asks = c.peer.asks(); j.asks {
-		j.patience = maxQuestions
+		j.questionsLeft = maxQuestions
 	}
 	j.call.CanAsk = j.asks
 	j.call.Clock = j
@@ -396,7 +396,7 @@ func (c *conn) call(m message, size int, to replies) {
 	why, mine := c.pool.submit(j, alone && !c.in.buffered())
 	switch {
 	case mine:
-		c.here = j
+		c.ownJob = j
 	case why != "":
 		c.refuse(j, why)
 	}
@@ -579,7 +579,7 @@ func (c *conn) progress(j *job, token []byte) func(done, total int64, what strin
 			return
 		}
 		most, last = done, now
-		c.pool.speaking(j, func() { c.out.offer(appendProgress(nil, token, done, total, what)) })
+		c.pool.ifLive(j, func() { c.out.offer(appendProgress(nil, token, done, total, what)) })
 	}
 }
 

@@ -94,8 +94,8 @@ type asked struct {
 	timer    *time.Timer
 }
 
-// like tells whether a yes to one for the session is a yes to both.
-func (a *asked) like(o *asked) bool {
+// sameQuestion tells whether a yes to one for the session is a yes to both.
+func (a *asked) sameQuestion(o *asked) bool {
 	return a.job.call.Session == o.job.call.Session && a.question.Same(o.question)
 }
 
@@ -119,23 +119,23 @@ func (c *conn) question(j *job, r *tools.Result) {
 			c.unanswered(a, fmt.Sprintf("did not answer within %v", c.opts.AskTimeout))
 		})
 		d.waiting = append(d.waiting, a)
-		flush = c.pose()
+		flush = c.sendQuestions()
 	}
 	d.mu.Unlock()
-	c.told(flush, false)
+	c.writeOut(flush, false)
 	switch {
 	case over:
 		c.pool.end(j, func() { c.settle(j, r, false) })
 	case !c.pool.parked(j): // cancelled before its question was in the dialogue
-		c.take(false, func(o *asked) bool { return o == a })
+		c.removeQuestions(false, func(o *asked) bool { return o == a })
 	}
 }
 
-// pose sends the questions that nothing stands before. The dialogue is locked.
-func (c *conn) pose() (flush bool) {
+// sendQuestions sends the questions that nothing stands before. The dialogue is locked.
+func (c *conn) sendQuestions() (flush bool) {
 	d := &c.dialogue
 	for _, a := range d.waiting {
-		before := func(o *asked) bool { return o.request != 0 && o.like(a) }
+		before := func(o *asked) bool { return o.request != 0 && o.sameQuestion(a) }
 		if d.over || a.request != 0 || slices.ContainsFunc(d.waiting, before) {
 			continue
 		}
@@ -147,10 +147,10 @@ func (c *conn) pose() (flush bool) {
 	return flush
 }
 
-// take removes calls from the dialogue, tells the client where their question
+// removeQuestions removes calls from the dialogue, tells the client where their question
 // is still before the user, and puts the equal ones behind it. It returns those
 // that it removed.
-func (c *conn) take(reading bool, which func(*asked) bool) (taken []*asked) {
+func (c *conn) removeQuestions(reading bool, which func(*asked) bool) (taken []*asked) {
 	d := &c.dialogue
 	d.mu.Lock()
 	flush := false
@@ -165,15 +165,15 @@ func (c *conn) take(reading bool, which func(*asked) bool) (taken []*asked) {
 		}
 		return true
 	})
-	flush = c.pose() || flush
+	flush = c.sendQuestions() || flush
 	d.mu.Unlock()
-	c.told(flush, reading)
+	c.writeOut(flush, reading)
 	return taken
 }
 
-// told sees to it that what was put is written. What is put here is little, so
+// writeOut sees to it that what was put is written. What is put here is little, so
 // that it waits for no room.
-func (c *conn) told(flush, reading bool) {
+func (c *conn) writeOut(flush, reading bool) {
 	if reading {
 		c.unflushed = flush || c.unflushed
 	} else if flush {
@@ -187,12 +187,12 @@ func (c *conn) answered(a *asked, v verdict) {
 	which := func(o *asked) bool { return o == a }
 	if v == allowSession {
 		a.job.call.Session.Grant(a.question)
-		which = a.like
+		which = a.sameQuestion
 	}
-	for _, o := range c.take(true, which) {
+	for _, o := range c.removeQuestions(true, which) {
 		switch v {
 		case allowOnce, allowSession: // which is a yes to this very call too
-			c.again(o.job, func() { o.job.call.Consent = o.job.call.Consent.With(o.question) })
+			c.rerun(o.job, func() { o.job.call.Consent = o.job.call.Consent.With(o.question) })
 		case unasked:
 			c.pool.end(o.job, func() { c.settle(o.job, o.refusal, true) })
 		default:
@@ -206,8 +206,8 @@ func (v verdict) String() string {
 	return [...]string{"none", "once", "session", "declined", "dismissed", "unreadable"}[v]
 }
 
-// again has a parked call run afresh.
-func (c *conn) again(j *job, prepare func()) {
+// rerun has a parked call run afresh.
+func (c *conn) rerun(j *job, prepare func()) {
 	c.pool.resume(j, func() {
 		prepare()
 		j.ctx, j.cancel = context.WithCancelCause(c.ctx)
@@ -216,25 +216,25 @@ func (c *conn) again(j *job, prepare func()) {
 
 // unanswered ends a call whose question nobody has answered.
 func (c *conn) unanswered(a *asked, why string) {
-	for _, a := range c.take(false, func(o *asked) bool { return o == a }) {
+	for _, a := range c.removeQuestions(false, func(o *asked) bool { return o == a }) {
 		c.pool.end(a.job, func() { c.settle(a.job, tools.Unanswered(a.job.spec.tool.Name, a.question, why), false) })
 	}
 }
 
 // withdraw ends the question of a call that was cancelled.
 func (c *conn) withdraw(j *job) {
-	c.take(true, func(a *asked) bool { return a.job == j })
+	c.removeQuestions(true, func(a *asked) bool { return a.job == j })
 }
 
-// hangUp ends all questions: no answer can come any more. It does not wait for
+// endQuestions ends all questions: no answer can come any more. It does not wait for
 // a client that does not read.
-func (c *conn) hangUp() {
+func (c *conn) endQuestions() {
 	c.requests.close()
 	c.dialogue.mu.Lock()
 	c.dialogue.over = true
 	c.dialogue.mu.Unlock()
 	c.roots.over(c.release)
-	taken := c.take(false, func(*asked) bool { return true })
+	taken := c.removeQuestions(false, func(*asked) bool { return true })
 	go func() {
 		for _, a := range taken {
 			c.pool.end(a.job, func() {

@@ -74,7 +74,7 @@ func (d *decoder) member(quoted []byte, v value) error {
 			return nil
 		}
 	}
-	d.stranger(name, v)
+	d.unknownArgument(name, v)
 	return nil
 }
 
@@ -175,9 +175,9 @@ func integer(v value, text string) (n int, problem string) {
 	return int(f), ""
 }
 
-// stranger notes an argument that is not served: later, or unknown. What means
+// unknownArgument notes an argument that is not served: later, or unknown. What means
 // absence is no argument.
-func (d *decoder) stranger(name string, v value) {
+func (d *decoder) unknownArgument(name string, v value) {
 	for _, other := range d.others {
 		if other == name {
 			d.complain("%s was given twice; give it once.", printable(name))
@@ -238,7 +238,7 @@ func (d *decoder) nearest(name string) string {
 		if d.given[i] {
 			continue
 		}
-		limit := likeness(name, f.name)
+		limit := maxDistance(name, f.name)
 		dist := alike.Distance(folded, fold(f.name), limit)
 		if dist > limit {
 			continue
@@ -250,10 +250,10 @@ func (d *decoder) nearest(name string) string {
 	return best
 }
 
-// likeness is how far two names may be apart to be taken for each other: a
+// maxDistance is how far two names may be apart to be taken for each other: a
 // third of the longer one, or anything where one is part of the other ("path",
 // "file_path").
-func likeness(a, b string) int {
+func maxDistance(a, b string) int {
 	longer := max(utf8.RuneCountInString(a), utf8.RuneCountInString(b))
 	if x, y := fold(a), fold(b); len(x) > 2 && (strings.Contains(y, x) || strings.Contains(x, y)) {
 		return longer

@@ -336,7 +336,7 @@ func TestInstructionsTellTheMode(t *testing.T) {
 		if len(got) >= 1500 || !strings.Contains(got, c.want) || !strings.Contains(got, "/home/me/project") {
 			t.Errorf("%s: %d bytes: %s", c.mode, len(got), got)
 		}
-		if told := strings.Contains(got, "Plan mode"); told != (c.mode == "plan") {
+		if reported := strings.Contains(got, "Plan mode"); reported != (c.mode == "plan") {
 			t.Errorf("%s: %s", c.mode, got)
 		}
 	}

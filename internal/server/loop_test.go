@@ -125,16 +125,16 @@ func TestShownBeforeItIsSeen(t *testing.T) {
 
 // Who keeps a record hears of every call, also of those that end before they began:
 // cancelled, given up while they waited, or dropped at the end.
-func TestCallsThatNeverBeganAreToldOf(t *testing.T) {
+func TestCallsThatNeverBeganAreReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := gated("/a")
 		var mu sync.Mutex
-		var told []string
+		var reported []string
 		w := dial(t, newFake(t, f, func(o *Options) {
 			o.Refused = func(tool, given string, call tools.Call, waited time.Duration, r *tools.Result) {
 				mu.Lock()
 				defer mu.Unlock()
-				told = append(told, fmt.Sprintf("%s %s %s %v %s", call.ID, tool, given, waited.Round(time.Second), r.Meta["fsmcp/error"]))
+				reported = append(reported, fmt.Sprintf("%s %s %s %v %s", call.ID, tool, given, waited.Round(time.Second), r.Meta["fsmcp/error"]))
 				if call.Session == nil {
 					t.Errorf("%s: in no session", call.ID)
 				}
@@ -160,8 +160,8 @@ func TestCallsThatNeverBeganAreToldOf(t *testing.T) {
 		close(f.gates["/a"])
 		w.rest()
 		want := []string{`"two" Write /a 2s busy`, "3 Read /a 29s busy", "4 Read /a 0s busy"}
-		if !slices.Equal(told, want) {
-			t.Errorf("%q", told)
+		if !slices.Equal(reported, want) {
+			t.Errorf("%q", reported)
 		}
 	})
 }

@@ -69,7 +69,7 @@ type job struct {
 	retry  retry  // what it brings along of an earlier try (from 2026-07-28)
 	state  string // the requestState of the question that its answer puts
 
-	patience int // how many more questions it may be parked for
+	questionsLeft int // how many more questions it may be parked for
 
 	pool    *pool
 	phase   phase
@@ -103,19 +103,19 @@ type pool struct {
 	unmade func(*job, *tools.Result)      // is told of the answer to a call that will never start
 	ask    func(*job, *tools.Result)      // sees to the question of a job that was parked; resume or end follows
 
-	mu      sync.Mutex
-	lanes   map[string][]*job // a lane is there while one of its jobs is ready or runs; these wait behind it
-	ready   []*job
-	live    map[*job]struct{} // waiting, running, slow and parked
-	byID    map[string]*job
-	waiting int
-	held    int // bytes
-	count   [isOver]int
-	idle    []chan *job
-	ticking bool
-	looked  time.Time // when watch was last here, or began
-	closed  bool
-	empty   chan struct{} // closed when nothing lives any more; nil while nobody waits for it
+	mu        sync.Mutex
+	lanes     map[string][]*job // a lane is there while one of its jobs is ready or runs; these wait behind it
+	ready     []*job
+	live      map[*job]struct{} // waiting, running, slow and parked
+	byID      map[string]*job
+	waiting   int
+	liveBytes int // bytes
+	count     [isOver]int
+	idle      []chan *job
+	ticking   bool
+	looked    time.Time // when watch was last here, or began
+	closed    bool
+	empty     chan struct{} // closed when nothing lives any more; nil while nobody waits for it
 }
 
 func newPool(b bounds) *pool {
@@ -144,38 +144,38 @@ const (
 func (p *pool) submit(j *job, here bool) (why refusal, mine bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if why = p.admit(j); why != "" {
+	if why = p.register(j); why != "" {
 		return why, false
 	}
 	p.waiting++
-	return "", p.enter(j, here)
+	return "", p.enqueue(j, here)
 }
 
 // park takes a job that is to wait for resume, or refuses it at once.
 func (p *pool) park(j *job) (why refusal) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if why = p.admit(j); why == "" {
+	if why = p.register(j); why == "" {
 		j.phase = isParked
 		p.count[isParked]++
 	}
 	return why
 }
 
-// admit puts a job into the books of what lives.
-func (p *pool) admit(j *job) (why refusal) {
+// register puts a job into the books of what lives.
+func (p *pool) register(j *job) (why refusal) {
 	switch {
 	case p.closed:
 		return stopping
 	case p.count[isStuck] >= p.stuck:
 		return tooStuck
-	case p.waiting+p.count[isParked] >= p.queued, p.held+j.size > p.bytes:
+	case p.waiting+p.count[isParked] >= p.queued, p.liveBytes+j.size > p.bytes:
 		return tooMany
 	}
 	j.pool = p
 	p.live[j] = struct{}{}
 	p.byID[j.key] = j
-	p.held += j.size
+	p.liveBytes += j.size
 	if !p.ticking {
 		p.ticking, p.looked = true, time.Now()
 		time.AfterFunc(p.tick, p.watch)
@@ -183,9 +183,9 @@ func (p *pool) admit(j *job) (why refusal) {
 	return ""
 }
 
-// enter puts a waiting job at the end of its lane, and tells whether the
+// enqueue puts a waiting job at the end of its lane, and tells whether the
 // caller, who offers it with here, is to run it.
-func (p *pool) enter(j *job, here bool) (mine bool) {
+func (p *pool) enqueue(j *job, here bool) (mine bool) {
 	if behind, taken := p.lanes[j.lane]; taken {
 		p.lanes[j.lane] = append(behind, j)
 		return false
@@ -241,7 +241,7 @@ func (p *pool) take() *job {
 		p.ready[0] = nil
 		p.ready = p.ready[1:]
 		if j.settled {
-			p.leave(j)
+			p.freeLane(j)
 			continue
 		}
 		p.start(j)
@@ -300,21 +300,21 @@ func (p *pool) finish(j *job, result *tools.Result) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.count[j.phase]--
-	p.forget(j)
-	p.leave(j)
+	p.unregister(j)
+	p.freeLane(j)
 }
 
 // pause parks a job that has run, where it may be parked once more.
 func (p *pool) pause(j *job) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if j.settled || j.patience == 0 || p.closed {
+	if j.settled || j.questionsLeft == 0 || p.closed {
 		return false
 	}
-	j.patience--
+	j.questionsLeft--
 	j.cancel(nil)
 	p.count[j.phase]--
-	p.leave(j)
+	p.freeLane(j)
 	j.phase = isParked
 	p.count[isParked]++
 	return true
@@ -332,7 +332,7 @@ func (p *pool) resume(j *job, prepare func()) {
 	p.count[isParked]--
 	p.waiting++
 	j.phase, j.at, j.spared, j.warned = isWaiting, time.Now(), 0, false
-	p.enter(j, false)
+	p.enqueue(j, false)
 }
 
 // end settles a parked job, which answer then answers. It does nothing where
@@ -351,7 +351,7 @@ func (p *pool) end(j *job, answer func()) {
 	answer()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.forget(j)
+	p.unregister(j)
 }
 
 // parked tells whether a job still waits for resume or end.
@@ -361,8 +361,8 @@ func (p *pool) parked(j *job) bool {
 	return j.phase == isParked
 }
 
-// leave frees the lane for the job behind.
-func (p *pool) leave(j *job) {
+// freeLane frees the lane for the job behind.
+func (p *pool) freeLane(j *job) {
 	j.phase = isOver
 	behind := p.lanes[j.lane]
 	if len(behind) == 0 {
@@ -373,11 +373,11 @@ func (p *pool) leave(j *job) {
 	p.ready = append(p.ready, behind[0])
 }
 
-// forget drops a job from the books of what lives.
-func (p *pool) forget(j *job) {
+// unregister drops a job from the books of what lives.
+func (p *pool) unregister(j *job) {
 	if _, ok := p.live[j]; ok {
 		delete(p.live, j)
-		p.held -= j.size
+		p.liveBytes -= j.size
 	}
 	if p.byID[j.key] == j {
 		delete(p.byID, j.key)
@@ -397,7 +397,7 @@ func (p *pool) drop(j *job) {
 	} else {
 		p.waiting--
 	}
-	p.forget(j)
+	p.unregister(j)
 }
 
 // cancel settles a job without an answer, wherever it is. It returns the job,
@@ -422,9 +422,9 @@ func (p *pool) cancel(key string) (j *job, begun bool) {
 	return j, begun
 }
 
-// stoodFor is how much later than due watch has to come for that to mean that this
+// maxLateness is how much later than due watch has to come for that to mean that this
 // process stood still, by a signal of its terminal or with a paused container.
-const stoodFor = 2 * time.Second
+const maxLateness = 2 * time.Second
 
 // watch looks at all live jobs: slow ones make room for others, late ones are
 // answered for. Time in which this process stood still counts for none.
@@ -433,7 +433,7 @@ func (p *pool) watch() {
 	var warn []context.CancelCauseFunc
 	var late, begun []*job
 	p.mu.Lock()
-	if stood := now.Sub(p.looked) - p.tick; stood > stoodFor {
+	if stood := now.Sub(p.looked) - p.tick; stood > maxLateness {
 		for j := range p.live {
 			j.spare(min(stood, now.Sub(j.at)))
 		}
@@ -464,7 +464,7 @@ func (p *pool) watch() {
 			begun = append(begun, j)
 		}
 		p.move(j, isStuck)
-		p.forget(j)
+		p.unregister(j)
 	}
 	p.dispatch()
 	p.ticking = len(p.live) > 0
@@ -554,8 +554,8 @@ func (p *pool) close(drop bool) (dropped []*job) {
 	return dropped
 }
 
-// quiet returns a channel that is closed once no job lives.
-func (p *pool) quiet() <-chan struct{} {
+// whenEmpty returns a channel that is closed once no job lives.
+func (p *pool) whenEmpty() <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.empty == nil {
@@ -582,8 +582,8 @@ func (p *pool) stop() {
 	}
 }
 
-// speaking calls f, under the lock, where the job may still say something.
-func (p *pool) speaking(j *job, f func()) {
+// ifLive calls f, under the lock, where the job may still say something.
+func (p *pool) ifLive(j *job, f func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !j.settled {

@@ -34,7 +34,7 @@ func TestWatchLeavesEndedCallsAlone(t *testing.T) {
 		t.Errorf("%d calls live, counted as %v", len(p.live), p.count)
 	}
 	select {
-	case <-p.quiet():
+	case <-p.whenEmpty():
 	default:
 		t.Error("the pool is not quiet")
 	}
@@ -169,7 +169,7 @@ func TestCallsThatRestMakeRoom(t *testing.T) {
 	close(over)
 	<-ended
 	<-ended
-	<-p.quiet()
+	<-p.whenEmpty()
 	if p.count != [isOver]int{} {
 		t.Errorf("counted as %v", p.count)
 	}

@@ -18,7 +18,7 @@ type requests struct {
 // add notes a request that is about to be sent, and returns its id. told is
 // called by the reader with the result that the client answers, which has no
 // kind where the answer is an error.
-func (r *requests) add(told func(result value)) (id int64) {
+func (r *requests) add(answered func(result value)) (id int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.last++
@@ -28,7 +28,7 @@ func (r *requests) add(told func(result value)) (id int64) {
 	if r.open == nil {
 		r.open = make(map[string]func(value))
 	}
-	r.open[strconv.FormatInt(r.last, 10)] = told
+	r.open[strconv.FormatInt(r.last, 10)] = answered
 	return r.last
 }
 
@@ -36,11 +36,11 @@ func (r *requests) add(told func(result value)) (id int64) {
 // longer wants to know, is ignored.
 func (r *requests) answered(id []byte, result value) {
 	r.mu.Lock()
-	told := r.open[string(id)]
+	answer := r.open[string(id)]
 	delete(r.open, string(id))
 	r.mu.Unlock()
-	if told != nil {
-		told(result)
+	if answer != nil {
+		answer(result)
 	}
 }
 

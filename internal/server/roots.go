@@ -55,8 +55,8 @@ func (r *roots) begin(most time.Duration, late func(round int)) (round int) {
 	return round
 }
 
-// hold keeps a call for the current round; false where there is none.
-func (r *roots) hold(j *job) bool {
+// queue keeps a call for the current round; false where there is none.
+func (r *roots) queue(j *job) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.timer != nil {
@@ -134,7 +134,7 @@ func (c *conn) afterRoots(j *job, inputs value) bool {
 	}
 	if why := c.pool.park(j); why != "" {
 		c.refuse(j, why)
-	} else if !c.roots.hold(j) {
+	} else if !c.roots.queue(j) {
 		c.release(j) // the round has ended since
 	}
 	return true
@@ -144,7 +144,7 @@ func (c *conn) afterRoots(j *job, inputs value) bool {
 func (c *conn) askRoots() {
 	round := c.roots.begin(c.opts.bounds.roots, c.late)
 	id := c.requests.add(func(result value) { c.name(round, result) })
-	c.told(c.out.put(appendRequest(c.out.buffer(), id, string(mcp.MethodListRoots), nil)), true)
+	c.writeOut(c.out.put(appendRequest(c.out.buffer(), id, string(mcp.MethodListRoots), nil)), true)
 }
 
 // answerWithRoots asks any other client: it makes the call again.
@@ -158,7 +158,7 @@ func (c *conn) answerWithRoots(j *job) {
 
 // release has a held call run. Where a relative name leads may be another place now.
 func (c *conn) release(j *job) {
-	c.again(j, func() { j.lane = c.opts.FileKey(j.args.Target()) })
+	c.rerun(j, func() { j.lane = c.opts.FileKey(j.args.Target()) })
 }
 
 // late ends a round in which the client did not answer, or its folders could

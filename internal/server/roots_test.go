@@ -12,10 +12,10 @@ import (
 
 // workspace notes what the server says of the client's roots.
 type workspace struct {
-	mu   sync.Mutex
-	dirs []string
-	told int
-	wait chan struct{} // where not nil, taking them lasts until it is closed
+	mu    sync.Mutex
+	dirs  []string
+	calls int
+	wait  chan struct{} // where not nil, taking them lasts until it is closed
 }
 
 func (p *workspace) take(dirs []string) {
@@ -25,7 +25,7 @@ func (p *workspace) take(dirs []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.dirs = dirs
-	p.told++
+	p.calls++
 }
 
 func (p *workspace) first() string {
@@ -98,8 +98,8 @@ func TestRoots(t *testing.T) {
 		w.send(readLine(7, "/where"))
 		w.user(w.askedForRoots(), rootsOfDirs())
 		w.got(7, "none")
-		if p.told != 3 {
-			t.Errorf("told %d times", p.told)
+		if p.calls != 3 {
+			t.Errorf("told %d times", p.calls)
 		}
 	})
 }
@@ -205,24 +205,24 @@ func TestModernRoots(t *testing.T) {
 		const want = `{"jsonrpc":"2.0","id":1,"result":{"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"fsmcp","version":"test","title":"fsmcp"}},` +
 			`"inputRequests":{"roots":{"method":"roots/list","params":{}}},"resultType":"input_required"}}`
 		call := func(extra string) string { return modernLine("1", "/where", hasRoots, extra) }
-		told := func(dirs ...string) string { return call(`,"inputResponses":{"roots":` + rootsOfDirs(dirs...) + `}`) }
+		reported := func(dirs ...string) string { return call(`,"inputResponses":{"roots":` + rootsOfDirs(dirs...) + `}`) }
 		for range 2 {
 			w.send(call(""))
 			if got := w.line(); got != want {
 				t.Fatalf("got  %s\nwant %s", got, want)
 			}
 		}
-		w.reads(told("/a"), "/a")
-		w.reads(told("/a"), "/a")
+		w.reads(reported("/a"), "/a")
+		w.reads(reported("/a"), "/a")
 		w.reads(call(""), "/a")
 		w.send(rootsChanged)
 		w.send(call(""))
 		if got := w.line(); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
-		w.reads(told("/b"), "/b")
-		if p.told != 2 {
-			t.Errorf("told %d times", p.told)
+		w.reads(reported("/b"), "/b")
+		if p.calls != 2 {
+			t.Errorf("told %d times", p.calls)
 		}
 		w.reads(modernLine("2", "/where", `{}`, ""), "/b")
 
@@ -232,7 +232,7 @@ func TestModernRoots(t *testing.T) {
 		w.line()
 		time.Sleep(2 * time.Second)
 		w.reads(call(""), "/b")
-		w.reads(told("/late"), "/late")
+		w.reads(reported("/late"), "/late")
 		w.reads(call(`,"inputResponses":{"roots":{}}`), "/late")
 	})
 }

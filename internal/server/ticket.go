@@ -90,14 +90,14 @@ func (t *tickets) redeem(j *job, state string) *ticket {
 	k := t.out[n]
 	delete(t.out, n)
 	t.mu.Unlock()
-	if k == nil || !time.Now().Before(k.expires) || !t.holds(j, state, k.question) {
+	if k == nil || !time.Now().Before(k.expires) || !t.valid(j, state, k.question) {
 		return nil
 	}
 	return k
 }
 
-// holds tells whether a state was issued to this call for this question.
-func (t *tickets) holds(j *job, state string, q *tools.Question) bool {
+// valid tells whether a state was issued to this call for this question.
+func (t *tickets) valid(j *job, state string, q *tools.Question) bool {
 	b, err := base64.RawURLEncoding.DecodeString(state)
 	return err == nil && len(b) == plainState+sha256.Size && hmac.Equal(b, t.seal(b[:plainState:plainState], j, q))
 }
@@ -165,7 +165,7 @@ func (c *conn) runAsking(j *job) *tools.Result {
 	call := j.call
 	call.Consent = k.given
 	r := c.run(j.ctx, j.spec, call, j.args)
-	if yes := j.retry.verdict == allowOnce || j.retry.verdict == allowSession; yes && k.question != nil && r.Ask != nil && c.tickets.holds(j, j.retry.state, r.Ask) {
+	if yes := j.retry.verdict == allowOnce || j.retry.verdict == allowSession; yes && k.question != nil && r.Ask != nil && c.tickets.valid(j, j.retry.state, r.Ask) {
 		if j.retry.verdict == allowSession {
 			call.Session.Grant(r.Ask)
 		}

@@ -21,8 +21,8 @@ func write(t *testing.T, name, text string) {
 func TestTheDefaultsHold(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "f")
-	told := make(chan time.Time, 9)
-	w, err := New(Options{Tell: func(Change) { told <- time.Now() }})
+	reported := make(chan time.Time, 9)
+	w, err := New(Options{Notify: func(Change) { reported <- time.Now() }})
 	mayWatch(t, err)
 	defer w.Close()
 	if err := w.Set([]string{name}, nil); err != nil {
@@ -31,7 +31,7 @@ func TestTheDefaultsHold(t *testing.T) {
 	start := time.Now()
 	write(t, name, "x")
 	select {
-	case at := <-told:
+	case at := <-reported:
 		if d := at.Sub(start); d < DefaultQuiet {
 			t.Errorf("told after %v", d)
 		}
@@ -46,7 +46,7 @@ func TestCloseIsTheEnd(t *testing.T) {
 		name := filepath.Join(t.TempDir(), "f")
 		var mu sync.Mutex
 		closed := false
-		w, err := New(Options{Quiet: time.Millisecond, Most: time.Millisecond, Tell: func(Change) {
+		w, err := New(Options{Quiet: time.Millisecond, Most: time.Millisecond, Notify: func(Change) {
 			mu.Lock()
 			defer mu.Unlock()
 			if closed {
@@ -82,12 +82,12 @@ func TestASlowListenerStopsNobody(t *testing.T) {
 	f, g := filepath.Join(dir, "f"), filepath.Join(dir, "g")
 	entered, leave := make(chan bool), make(chan bool)
 	var mu sync.Mutex
-	var told []Change
+	var reported []Change
 	var w *Watcher
-	w, err := New(Options{Quiet: 10 * time.Millisecond, Most: 30 * time.Millisecond, Tell: func(c Change) {
+	w, err := New(Options{Quiet: 10 * time.Millisecond, Most: 30 * time.Millisecond, Notify: func(c Change) {
 		mu.Lock()
-		told = append(told, c)
-		n := len(told)
+		reported = append(reported, c)
+		n := len(reported)
 		mu.Unlock()
 		if n == 1 {
 			if err := w.Set([]string{f, g}, nil); err != nil {
@@ -111,7 +111,7 @@ func TestASlowListenerStopsNobody(t *testing.T) {
 	if err := until("what changed meanwhile is told", func() bool {
 		mu.Lock()
 		defer mu.Unlock()
-		return slices.ContainsFunc(told, func(c Change) bool { return slices.Contains(c.Names, g) })
+		return slices.ContainsFunc(reported, func(c Change) bool { return slices.Contains(c.Names, g) })
 	}); err != nil {
 		t.Error(err)
 	}
@@ -130,7 +130,7 @@ func patient(t *testing.T, o Options) *Watcher {
 	w := assemble(o, n)
 	w.pause = func(int) { _ = n.read() }
 	w.running.Go(w.drain)
-	w.running.Go(w.clerk)
+	w.running.Go(w.handleChanges)
 	return w
 }
 
@@ -142,10 +142,10 @@ func TestNoWatchIsEverLost(t *testing.T) {
 	}
 	name := filepath.Join(dir, "a", "b", "f")
 	var mu sync.Mutex
-	told := 0
-	w := patient(t, Options{Quiet: 5 * time.Millisecond, Most: 20 * time.Millisecond, Tell: func(c Change) {
+	reported := 0
+	w := patient(t, Options{Quiet: 5 * time.Millisecond, Most: 20 * time.Millisecond, Notify: func(c Change) {
 		mu.Lock()
-		told++
+		reported++
 		mu.Unlock()
 		if c.Err != nil {
 			t.Error(c.Err)
@@ -158,7 +158,7 @@ func TestNoWatchIsEverLost(t *testing.T) {
 	count := func() int {
 		mu.Lock()
 		defer mu.Unlock()
-		return told
+		return reported
 	}
 	r := rand.New(rand.NewPCG(3, 4))
 	path := func(p string) string { return filepath.Join(dir, p) }

@@ -20,8 +20,8 @@ type Marks struct {
 	// a followed file is watched as well, since nothing is sent to a folder when one
 	// above it is moved. nil: nothing but the folders of the files is watched.
 	Below func() []string
-	// fresh makes the notifier; nil is the system's. For tests.
-	fresh func() (notifier, error)
+	// newNotifier makes the notifier; nil is the system's. For tests.
+	newNotifier func() (notifier, error)
 
 	// arming is held while the notifier is given folders. It may then wait until
 	// what it has to tell is taken, and so mu must not be held.
@@ -52,7 +52,7 @@ func (m *Marks) Follow(name string) (fresh bool, err error) {
 	if err := m.start(); err != nil {
 		return false, err
 	}
-	m.letGo()
+	m.removeLost()
 	if err := m.watch(dir); err != nil {
 		return false, blind(err)
 	}
@@ -83,7 +83,7 @@ func (m *Marks) start() error {
 	if m.notifier != nil || m.broken != nil {
 		return m.broken
 	}
-	fresh := m.fresh
+	fresh := m.newNotifier
 	if fresh == nil {
 		fresh = func() (notifier, error) {
 			w, err := fsnotify.NewWatcher()
@@ -103,8 +103,8 @@ func (m *Marks) start() error {
 	return nil
 }
 
-// letGo takes from the notifier what it may know by a name that is another's now.
-func (m *Marks) letGo() {
+// removeLost takes from the notifier what it may know by a name that is another's now.
+func (m *Marks) removeLost() {
 	m.mu.Lock()
 	lost := m.lost
 	m.lost = make(map[string]bool)

@@ -109,7 +109,7 @@ func TestMarks(t *testing.T) {
 }
 
 func TestMarksSayThatTheyAreBlind(t *testing.T) {
-	m := &Marks{fresh: func() (notifier, error) { return nil, errors.New("too many") }}
+	m := &Marks{newNotifier: func() (notifier, error) { return nil, errors.New("too many") }}
 	defer m.Close()
 	for range 2 {
 		if _, err := m.Follow("/a/b"); !errors.Is(err, ErrBlind) {
@@ -176,7 +176,7 @@ func TestMarksOfMovedFolders(t *testing.T) {
 // talkative is a notifier that, asked to add a folder, first has to get rid of what
 // it was about to tell, as the system's may.
 type talkative struct {
-	told   chan fsnotify.Event
+	sent   chan fsnotify.Event
 	errs   chan error
 	folder []string
 	room   int
@@ -186,22 +186,22 @@ func (n *talkative) Add(dir string) error {
 	if len(n.folder) == n.room {
 		return errors.New("no watches are left")
 	}
-	n.told <- fsnotify.Event{Name: filepath.Join(dir, "f"), Op: fsnotify.Write}
+	n.sent <- fsnotify.Event{Name: filepath.Join(dir, "f"), Op: fsnotify.Write}
 	n.folder = append(n.folder, dir)
 	return nil
 }
 func (n *talkative) Remove(string) error           { return nil }
-func (n *talkative) Close() error                  { close(n.told); return nil }
+func (n *talkative) Close() error                  { close(n.sent); return nil }
 func (n *talkative) has(string) bool               { return true }
-func (n *talkative) events() <-chan fsnotify.Event { return n.told }
+func (n *talkative) events() <-chan fsnotify.Event { return n.sent }
 func (n *talkative) failures() <-chan error        { return n.errs }
 
 // TestMarksFollowAndListen: following a folder waits for the notifier, which may wait
 // for its listener, who must not wait for those who follow. Where no more folders can
 // be watched, those that are go on.
 func TestMarksFollowAndListen(t *testing.T) {
-	n := &talkative{told: make(chan fsnotify.Event), errs: make(chan error), room: 8}
-	m := &Marks{fresh: func() (notifier, error) { return n, nil }}
+	n := &talkative{sent: make(chan fsnotify.Event), errs: make(chan error), room: 8}
+	m := &Marks{newNotifier: func() (notifier, error) { return n, nil }}
 	defer m.Close()
 	done := make(chan struct{})
 	go func() {
@@ -218,7 +218,7 @@ func TestMarksFollowAndListen(t *testing.T) {
 	case <-time.After(time.Minute):
 		t.Fatal("they wait for each other")
 	}
-	n.told <- fsnotify.Event{Name: "/d3/f", Op: fsnotify.Write}
+	n.sent <- fsnotify.Event{Name: "/d3/f", Op: fsnotify.Write}
 	if got := soon(t, m, "/d3/f"); !slices.Contains(got, "/d3/f") {
 		t.Errorf("%q", got)
 	}

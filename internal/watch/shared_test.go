@@ -94,7 +94,7 @@ func TestFilesOfOneNewFolder(t *testing.T) {
 		}
 		go n.run()
 		var heard tale
-		w := start(Options{Tell: heard.tell, Quiet: 50 * time.Millisecond, Most: 200 * time.Millisecond}, n)
+		w := start(Options{Notify: heard.tell, Quiet: 50 * time.Millisecond, Most: 200 * time.Millisecond}, n)
 		if err := w.Set(files, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -107,7 +107,7 @@ func TestFilesOfOneNewFolder(t *testing.T) {
 		once.Unlock()
 		time.Sleep(20 * time.Millisecond)
 		n.letGo()
-		told := func() (all []string) {
+		reported := func() (all []string) {
 			for _, line := range heard.lines(folder) {
 				for _, name := range []string{"a", "b", "c"} {
 					if slices.Contains([]byte(line), name[0]) && !slices.Contains(all, name) {
@@ -117,8 +117,8 @@ func TestFilesOfOneNewFolder(t *testing.T) {
 			}
 			return all
 		}
-		if err := until("all three are told", func() bool { return len(told()) == 3 }); err != nil {
-			t.Errorf("%v: only %q", err, told())
+		if err := until("all three are told", func() bool { return len(reported()) == 3 }); err != nil {
+			t.Errorf("%v: only %q", err, reported())
 		}
 		if err := w.Close(); err != nil {
 			t.Error(err)
@@ -158,7 +158,7 @@ func TestFolderOfTwoNames(t *testing.T) {
 		fw, err := fsnotify.NewWatcher()
 		mayWatch(t, err)
 		n := &twoNames{system: system{fw}, folder: dir, until: c.until}
-		w := start(Options{Tell: func(Change) {}}, n)
+		w := start(Options{Notify: func(Change) {}}, n)
 		if err := w.Set([]string{filepath.Join(dir, "f")}, nil); errors.Is(err, ErrBlind) != c.blind {
 			t.Errorf("until %d: %v", c.until, err)
 		}
@@ -171,10 +171,10 @@ func TestFolderOfTwoNames(t *testing.T) {
 	}
 }
 
-// TestTheLastStateIsTold: whoever looks at files when they are told, and only
+// TestTheLastStateIsReported: whoever looks at files when they are told, and only
 // then, has seen in the end how each of them is, whatever was done to them and
 // to the folders that they share.
-func TestTheLastStateIsTold(t *testing.T) {
+func TestTheLastStateIsReported(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -196,7 +196,7 @@ func TestTheLastStateIsTold(t *testing.T) {
 		}
 		return string(text)
 	}
-	w := patient(t, Options{Quiet: 5 * time.Millisecond, Most: 20 * time.Millisecond, Tell: func(c Change) {
+	w := patient(t, Options{Quiet: 5 * time.Millisecond, Most: 20 * time.Millisecond, Notify: func(c Change) {
 		mu.Lock()
 		defer mu.Unlock()
 		if c.Err != nil {
@@ -259,9 +259,9 @@ func TestTheLastStateIsTold(t *testing.T) {
 	}
 }
 
-// TestWhatIsGoneAgainIsTold: a file may come while it is told that it is not there,
+// TestWhatIsGoneAgainIsReported: a file may come while it is told that it is not there,
 // and go before anybody has looked for it again. Who was told has seen it.
-func TestWhatIsGoneAgainIsTold(t *testing.T) {
+func TestWhatIsGoneAgainIsReported(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -271,7 +271,7 @@ func TestWhatIsGoneAgainIsTold(t *testing.T) {
 	first := true
 	n, err := newFaulty(t.TempDir())
 	mayWatch(t, err)
-	w := start(Options{Quiet: 5 * time.Millisecond, Most: 20 * time.Millisecond, Tell: func(Change) {
+	w := start(Options{Quiet: 5 * time.Millisecond, Most: 20 * time.Millisecond, Notify: func(Change) {
 		if first {
 			if err := os.Mkdir(filepath.Dir(name), 0o755); err != nil {
 				t.Error(err)

@@ -43,9 +43,9 @@ type Change struct {
 
 // Options are what a Watcher is made of.
 type Options struct {
-	// Tell is called with what changed, by one goroutine at a time. It may take
+	// Notify is called with what changed, by one goroutine at a time. It may take
 	// its time and may call Set, but not Close.
-	Tell func(Change)
+	Notify func(Change)
 	// Quiet and Most are 0 for the defaults.
 	Quiet, Most time.Duration
 }
@@ -59,20 +59,20 @@ type Options struct {
 // The clerk follows folders that moved and tells what is due. Callers of Set
 // do the former, too, so mu serialises them.
 type Watcher struct {
-	o        Options
-	notifier notifier
-	ledger   *ledger
-	done     chan struct{}
-	running  sync.WaitGroup
-	once     sync.Once
-	told     bool           // that it is blind; the clerk's own
-	doubts   map[target]int // how often in a row it was told anew on a doubt; the clerk's own
+	o             Options
+	notifier      notifier
+	pending       *pendingEvents
+	done          chan struct{}
+	running       sync.WaitGroup
+	once          sync.Once
+	blindReported bool           // that it is blind; the clerk's own
+	doubts        map[target]int // how often in a row it was told anew on a doubt; the clerk's own
 	// pause waits for the notifier to read of a folder that was moved; the more, the
 	// more often it has been waited for. A field for tests.
 	pause func(round int)
 
 	mu       sync.Mutex // for the following; held while folders are looked at
-	trails   map[target]trail
+	chains   map[target]pathChain
 	needed   map[string]int  // how many trails lead through the folder
 	watching map[string]bool // the notifier has the folder
 }
@@ -110,7 +110,7 @@ func New(o Options) (*Watcher, error) {
 func start(o Options, n notifier) *Watcher {
 	w := assemble(o, n)
 	w.running.Go(w.drain)
-	w.running.Go(w.clerk)
+	w.running.Go(w.handleChanges)
 	return w
 }
 
@@ -123,8 +123,8 @@ func assemble(o Options, n notifier) *Watcher {
 		o.Most = DefaultMost
 	}
 	return &Watcher{
-		o: o, notifier: n, ledger: newLedger(o.Quiet, o.Most), done: make(chan struct{}),
-		trails: make(map[target]trail), needed: make(map[string]int), watching: make(map[string]bool), doubts: make(map[target]int),
+		o: o, notifier: n, pending: newPendingEvents(o.Quiet, o.Most), done: make(chan struct{}),
+		chains: make(map[target]pathChain), needed: make(map[string]int), watching: make(map[string]bool), doubts: make(map[target]int),
 		pause: func(round int) { time.Sleep(time.Millisecond << min(round, 6)) },
 	}
 }
@@ -156,16 +156,16 @@ func (w *Watcher) Set(files, folders []string) error {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for t, old := range w.trails {
+	for t, old := range w.chains {
 		if !wanted[t] {
-			w.ledger.expect(t, nil)
+			w.pending.expect(t, nil)
 			w.disarm(old)
-			delete(w.trails, t)
+			delete(w.chains, t)
 		}
 	}
 	var failed error
 	for t := range wanted {
-		if _, known := w.trails[t]; !known {
+		if _, known := w.chains[t]; !known {
 			failed = errors.Join(failed, w.track(t, nil))
 		}
 	}
@@ -178,7 +178,7 @@ func (w *Watcher) track(t target, s stale) error {
 	const rounds = 10
 	var err error
 	for round := range rounds {
-		now, old := look(t), w.trails[t]
+		now, old := look(t), w.chains[t]
 		switch same := round > 0 && now.equal(old); {
 		case same && err == nil:
 			return nil
@@ -187,13 +187,13 @@ func (w *Watcher) track(t target, s stale) error {
 		case same && !vanished(err):
 			return blind(err)
 		}
-		w.ledger.expect(t, now.marks())
-		w.trails[t] = now
+		w.pending.expect(t, now.marks())
+		w.chains[t] = now
 		err = w.arm(now, s)
 		w.disarm(old)
 		s = nil
 	}
-	w.ledger.retry(t) // it changes faster than it can be followed
+	w.pending.retry(t) // it changes faster than it can be followed
 	return nil
 }
 
@@ -205,7 +205,7 @@ func vanished(err error) bool {
 // arm has the notifier watch a trail's folders, anew where another folder may
 // have got the name. Folders on the way may be closed to us: only the last one
 // has to be watched.
-func (w *Watcher) arm(t trail, s stale) error {
+func (w *Watcher) arm(t pathChain, s stale) error {
 	dirs := t.dirs()
 	var failed error
 	for i, dir := range dirs {
@@ -243,15 +243,15 @@ func (w *Watcher) add(dir string) error {
 // missed has all targets behind a folder followed once more, since events of it
 // that were on their way are lost.
 func (w *Watcher) missed(dir string) {
-	for t, way := range w.trails {
+	for t, way := range w.chains {
 		if slices.ContainsFunc(way.steps, func(s step) bool { return s.dir == dir }) || way.inner == dir {
-			w.ledger.missed(t)
+			w.pending.missed(t)
 		}
 	}
 }
 
 // disarm lets go of a trail's folders that no other leads through.
-func (w *Watcher) disarm(t trail) {
+func (w *Watcher) disarm(t pathChain) {
 	for _, dir := range t.dirs() {
 		if w.needed[dir]--; w.needed[dir] > 0 {
 			continue
@@ -272,14 +272,14 @@ func (w *Watcher) drain() {
 			if !ok {
 				return
 			}
-			w.ledger.note(e, w.ledger.now())
+			w.pending.note(e, w.pending.now())
 		case err, ok := <-w.notifier.failures():
 			if !ok {
 				return
 			}
-			w.ledger.lost(w.ledger.now())
+			w.pending.lost(w.pending.now())
 			if !passing(err) {
-				w.ledger.fail(blind(err))
+				w.pending.fail(blind(err))
 			}
 		}
 	}
@@ -291,45 +291,45 @@ func passing(err error) bool {
 	return errors.Is(err, fsnotify.ErrEventOverflow) || errors.Is(err, syscall.EINVAL)
 }
 
-// clerk follows what moved, and tells what had its quiet.
-func (w *Watcher) clerk() {
+// handleChanges follows what moved, and tells what had its quiet.
+func (w *Watcher) handleChanges() {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
 		select {
 		case <-w.done:
 			return
-		case <-w.ledger.signal:
+		case <-w.pending.signal:
 		case <-timer.C:
 		}
-		timer.Reset(w.turn())
+		timer.Reset(w.step())
 	}
 }
 
-// turn does what there is to do now, and says when the next is due.
-func (w *Watcher) turn() (wait time.Duration) {
-	w.catchUp()
-	change, wait := w.ledger.due(w.ledger.now())
-	if w.told {
+// step does what there is to do now, and says when the next is due.
+func (w *Watcher) step() (wait time.Duration) {
+	w.followMoved()
+	change, wait := w.pending.due(w.pending.now())
+	if w.blindReported {
 		change.Err = nil // once is enough
 	}
 	if len(change.Names) > 0 || change.Err != nil {
-		w.told = w.told || change.Err != nil
-		before := w.edges(change.Names)
-		w.o.Tell(change)
-		w.lookAgain(before)
+		w.blindReported = w.blindReported || change.Err != nil
+		before := w.pendingDirs(change.Names)
+		w.o.Notify(change)
+		w.recheck(before)
 	}
 	return wait
 }
 
-// edges are how the folders are in which the ways to these targets end, of those
+// pendingDirs are how the folders are in which the ways to these targets end, of those
 // that are not there as far as is known.
-func (w *Watcher) edges(names []string) map[target]mark {
+func (w *Watcher) pendingDirs(names []string) map[target]mark {
 	out := make(map[target]mark)
 	w.mu.Lock()
 	for _, name := range names {
 		for _, t := range []target{{name: name}, {name: name, folder: true}} {
-			if way, known := w.trails[t]; known && !way.there {
+			if way, known := w.chains[t]; known && !way.there {
 				out[t] = mark{}
 			}
 		}
@@ -337,7 +337,7 @@ func (w *Watcher) edges(names []string) map[target]mark {
 	w.mu.Unlock()
 	now := time.Now()
 	for t := range out {
-		m := edge(t)
+		m := pendingDir(t)
 		if age := now.Sub(m.changed()); age >= 0 && age < tick {
 			time.Sleep(tick - age) // else the next change might not show in its times
 		}
@@ -349,9 +349,9 @@ func (w *Watcher) edges(names []string) map[target]mark {
 // tick is how coarse the times of files are that a kernel gives.
 const tick = 20 * time.Millisecond
 
-// edge is how the folder is in which the way to a target ends; of one that is there
+// pendingDir is how the folder is in which the way to a target ends; of one that is there
 // it has no name.
-func edge(t target) mark {
+func pendingDir(t target) mark {
 	way := look(t)
 	if way.there || len(way.steps) == 0 {
 		return mark{}
@@ -359,56 +359,56 @@ func edge(t target) mark {
 	return markOf(way.steps[len(way.steps)-1].dir)
 }
 
-// lookAgain is for what the listener may have found there before any event of
+// recheck is for what the listener may have found there before any event of
 // it came in: whatever becomes of it then has to be told as well. It may be gone
 // already, which shows in the folder where the way ended before; a listener who
 // works in that folder is told a few times only.
-func (w *Watcher) lookAgain(before map[target]mark) {
+func (w *Watcher) recheck(before map[target]mark) {
 	const most = 3
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for t, was := range before {
-		way, known := w.trails[t]
+		way, known := w.chains[t]
 		if !known || way.there {
 			delete(w.doubts, t)
 			continue
 		}
 		there := look(t).there
-		if !there && (w.doubts[t] == most || edge(t).same(was)) {
+		if !there && (w.doubts[t] == most || pendingDir(t).same(was)) {
 			delete(w.doubts, t)
 			continue
 		}
 		if !there {
 			w.doubts[t]++
 		}
-		w.ledger.appeared(t)
+		w.pending.appeared(t)
 	}
 }
 
-// catchUp follows the targets whose folders may have moved. One that failed is
+// followMoved follows the targets whose folders may have moved. One that failed is
 // tried again when the others have let go of what they held by old names.
-func (w *Watcher) catchUp() {
+func (w *Watcher) followMoved() {
 	failed := make(map[target]stale)
-	for t, s := range w.ledger.moved() {
-		if w.again(t, s) != nil {
+	for t, s := range w.pending.moved() {
+		if w.followAgain(t, s) != nil {
 			failed[t] = s
 		}
 	}
 	for t, s := range failed {
-		if err := w.again(t, s); err != nil {
-			w.ledger.fail(err)
+		if err := w.followAgain(t, s); err != nil {
+			w.pending.fail(err)
 		}
 	}
 }
 
-func (w *Watcher) again(t target, s stale) error {
+func (w *Watcher) followAgain(t target, s stale) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	before, known := w.trails[t]
+	before, known := w.chains[t]
 	if !known {
 		return nil
 	}
 	err := w.track(t, s)
-	w.ledger.walked(t, before.there || w.trails[t].there)
+	w.pending.walked(t, before.there || w.chains[t].there)
 	return err
 }

@@ -137,21 +137,21 @@ func (f *faulty) Add(dir string) error {
 
 // tale gathers what a Watcher tells.
 type tale struct {
-	mu   sync.Mutex
-	told []Change
+	mu       sync.Mutex
+	reported []Change
 }
 
 func (t *tale) tell(c Change) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.told = append(t.told, c)
+	t.reported = append(t.reported, c)
 }
 
 // lines are the changes one a line, with names as the script has them.
 func (t *tale) lines(dir string) (out []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, c := range t.told {
+	for _, c := range t.reported {
 		var words []string
 		for _, name := range c.Names {
 			rel, err := filepath.Rel(dir, name)
@@ -223,10 +223,10 @@ func runScript(name, dir, signs string) error {
 	if err != nil {
 		return err
 	}
-	w := assemble(Options{Tell: heard.tell, Quiet: testQuiet, Most: testMost}, n)
+	w := assemble(Options{Notify: heard.tell, Quiet: testQuiet, Most: testMost}, n)
 	r := &runner{dir: dir, watcher: w, notifier: n, heard: &heard}
 	w.pause = func(int) { _ = n.read() }
-	w.ledger.now = func() time.Time { return time.Unix(0, r.now.Load()) }
+	w.pending.now = func() time.Time { return time.Unix(0, r.now.Load()) }
 	w.running.Go(w.drain)
 	w.running.Go(r.clerk)
 	defer w.Close()
@@ -264,7 +264,7 @@ func (r *runner) clerk() {
 		select {
 		case <-r.watcher.done:
 			return
-		case <-r.watcher.ledger.signal:
+		case <-r.watcher.pending.signal:
 			r.turns()
 		}
 	}
@@ -274,7 +274,7 @@ func (r *runner) clerk() {
 func (r *runner) turns() {
 	r.turn.Lock()
 	defer r.turn.Unlock()
-	for r.watcher.turn() <= 0 {
+	for r.watcher.step() <= 0 {
 	}
 }
 

@@ -12,27 +12,27 @@ import (
 // The times at which changes are told, without any clock.
 func TestQuietAndMost(t *testing.T) {
 	f, g := target{name: "/d/f"}, target{name: "/d/g"}
-	type told struct {
+	type reported struct {
 		at    int
 		names []string
 	}
 	for _, c := range []struct {
 		name   string
 		events map[int]string // by milliseconds
-		want   []told
+		want   []reported
 	}{
-		{"one event", map[int]string{0: "/d/f"}, []told{{300, []string{"/d/f"}}}},
-		{"quiet starts anew", map[int]string{0: "/d/f", 200: "/d/f"}, []told{{500, []string{"/d/f"}}}},
-		{"never quiet", map[int]string{0: "/d/f", 200: "/d/f", 400: "/d/f", 600: "/d/f", 749: "/d/f", 900: "/d/f"}, []told{{750, []string{"/d/f"}}, {1200, []string{"/d/f"}}}},
-		{"together", map[int]string{0: "/d/f", 10: "/d/g"}, []told{{300, []string{"/d/f", "/d/g"}}}},
-		{"each by its own quiet", map[int]string{0: "/d/f", 100: "/d/g"}, []told{{300, []string{"/d/f"}}, {400, []string{"/d/g"}}}},
+		{"one event", map[int]string{0: "/d/f"}, []reported{{300, []string{"/d/f"}}}},
+		{"quiet starts anew", map[int]string{0: "/d/f", 200: "/d/f"}, []reported{{500, []string{"/d/f"}}}},
+		{"never quiet", map[int]string{0: "/d/f", 200: "/d/f", 400: "/d/f", 600: "/d/f", 749: "/d/f", 900: "/d/f"}, []reported{{750, []string{"/d/f"}}, {1200, []string{"/d/f"}}}},
+		{"together", map[int]string{0: "/d/f", 10: "/d/g"}, []reported{{300, []string{"/d/f", "/d/g"}}}},
+		{"each by its own quiet", map[int]string{0: "/d/f", 100: "/d/g"}, []reported{{300, []string{"/d/f"}}, {400, []string{"/d/g"}}}},
 		{"nobody's file", map[int]string{0: "/d/x", 5: "/d"}, nil},
 	} {
-		l := newLedger(DefaultQuiet, DefaultMost)
+		l := newPendingEvents(DefaultQuiet, DefaultMost)
 		l.expect(f, map[string]bool{"/d": false, "/d/f": true})
 		l.expect(g, map[string]bool{"/d": false, "/d/g": true})
 		start := time.Now()
-		var got []told
+		var got []reported
 		for ms := range 2000 {
 			now := start.Add(time.Duration(ms) * time.Millisecond)
 			if name, ok := c.events[ms]; ok {
@@ -43,10 +43,10 @@ func TestQuietAndMost(t *testing.T) {
 				t.Fatalf("%s: asked again at once", c.name)
 			}
 			if change.Names != nil {
-				got = append(got, told{ms, change.Names})
+				got = append(got, reported{ms, change.Names})
 			}
 		}
-		if !slices.EqualFunc(got, c.want, func(a, b told) bool { return a.at == b.at && slices.Equal(a.names, b.names) }) {
+		if !slices.EqualFunc(got, c.want, func(a, b reported) bool { return a.at == b.at && slices.Equal(a.names, b.names) }) {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}
@@ -70,7 +70,7 @@ func TestWhatAnEventMeans(t *testing.T) {
 		{"folder renamed", fsnotify.Event{Name: "/a", Op: fsnotify.Rename}, true, true},
 		{"something in the folder", fsnotify.Event{Name: "/a", Op: fsnotify.Write}, false, false},
 	} {
-		l := newLedger(1, 1)
+		l := newPendingEvents(1, 1)
 		l.expect(f, marks)
 		l.note(c.event, time.Now())
 		if p := l.pending[f]; (p != nil) != c.pending || p != nil && p.moved != c.moved {
@@ -96,7 +96,7 @@ func TestStaleIsTheFolderAndAllBelow(t *testing.T) {
 }
 
 func TestErrorsAreTakenOutOnce(t *testing.T) {
-	l := newLedger(1, 1)
+	l := newPendingEvents(1, 1)
 	l.fail(blind(errors.New("x")))
 	if c, _ := l.due(time.Now()); !errors.Is(c.Err, ErrBlind) {
 		t.Error(c.Err)

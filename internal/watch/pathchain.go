@@ -15,9 +15,9 @@ type target struct {
 	folder bool
 }
 
-// trail is the way to a target as it was found: every place where a change
+// pathChain is the way to a target as it was found: every place where a change
 // could make its name mean another file.
-type trail struct {
+type pathChain struct {
 	steps []step
 	final bool   // the last step bears the target's own name, or what it leads to
 	inner string // the folder itself, where the target is one and is there
@@ -33,12 +33,12 @@ type step struct {
 
 func (s step) path() string { return filepath.Join(s.dir, s.child) }
 
-func (t trail) equal(o trail) bool {
+func (t pathChain) equal(o pathChain) bool {
 	return t.inner == o.inner && t.there == o.there && slices.Equal(t.steps, o.steps)
 }
 
 // look walks to a target, name by name and through links, as far as it gets.
-func look(t target) (way trail) {
+func look(t target) (way pathChain) {
 	const hops = 40
 	root, rest := split(t.name)
 	dir := root
@@ -101,7 +101,7 @@ func parts(name string) (out []string) {
 // that is the whole way, since nothing is sent to a folder when one above it is
 // renamed. Elsewhere a watched folder costs a descriptor for each file in it, so
 // only where names are looked up for good.
-func (t trail) dirs() (out []string) {
+func (t pathChain) dirs() (out []string) {
 	add := func(dir string) {
 		out = append(slices.DeleteFunc(out, func(d string) bool { return d == dir }), dir)
 	}
@@ -118,7 +118,7 @@ func (t trail) dirs() (out []string) {
 
 // marks are the names whose events concern the target; true where the event is
 // about the target itself, not about the way there.
-func (t trail) marks() map[string]bool {
+func (t pathChain) marks() map[string]bool {
 	out := make(map[string]bool)
 	for i, s := range t.steps {
 		out[s.path()] = i == len(t.steps)-1 && t.final && t.inner == "" && !s.link

@@ -10,9 +10,9 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// ledger holds what events mean and what of them is not told yet. Nothing in it
+// pendingEvents holds what events mean and what of them is not told yet. Nothing in it
 // waits for the disk or for anybody.
-type ledger struct {
+type pendingEvents struct {
 	quiet, most time.Duration
 	signal      chan struct{} // something was noted
 	now         func() time.Time
@@ -20,28 +20,28 @@ type ledger struct {
 	mu      sync.Mutex
 	marks   map[string]map[target]bool // by the name that an event may bear
 	of      map[target]map[string]bool // the same, by target
-	pending map[target]*page
+	pending map[target]*pendingChange
 	err     error
 }
 
-// page is what was noted of one target.
-type page struct {
+// pendingChange is what was noted of one target.
+type pendingChange struct {
 	first, last time.Time
 	changed     bool  // the target is, or was, there; or it was itself named
 	moved       bool  // the way there has to be walked again
 	stale       stale // folders that may be others now
 }
 
-func newLedger(quiet, most time.Duration) *ledger {
-	return &ledger{
+func newPendingEvents(quiet, most time.Duration) *pendingEvents {
+	return &pendingEvents{
 		quiet: quiet, most: most, signal: make(chan struct{}, 1), now: time.Now,
-		marks: make(map[string]map[target]bool), of: make(map[target]map[string]bool), pending: make(map[target]*page),
+		marks: make(map[string]map[target]bool), of: make(map[target]map[string]bool), pending: make(map[target]*pendingChange),
 	}
 }
 
 // expect says which names concern a target from now on. Without any it is
 // forgotten altogether.
-func (l *ledger) expect(t target, marks map[string]bool) {
+func (l *pendingEvents) expect(t target, marks map[string]bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for name := range l.of[t] {
@@ -65,7 +65,7 @@ func (l *ledger) expect(t target, marks map[string]bool) {
 }
 
 // note takes down an event, if it concerns anybody.
-func (l *ledger) note(e fsnotify.Event, now time.Time) {
+func (l *pendingEvents) note(e fsnotify.Event, now time.Time) {
 	renamed := e.Has(fsnotify.Create) || e.Has(fsnotify.Remove) || e.Has(fsnotify.Rename)
 	if !renamed && !e.Has(fsnotify.Write) {
 		return
@@ -79,7 +79,7 @@ func (l *ledger) note(e fsnotify.Event, now time.Time) {
 			if !own && !renamed {
 				continue // some systems tell of folders whose contents changed
 			}
-			p := l.page(t, now)
+			p := l.change(t, now)
 			p.changed = p.changed || own
 			if renamed {
 				p.moved = true
@@ -94,61 +94,61 @@ func (l *ledger) note(e fsnotify.Event, now time.Time) {
 }
 
 // lost notes that events are missing, so that anything may have happened.
-func (l *ledger) lost(now time.Time) {
+func (l *pendingEvents) lost(now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for t := range l.of {
-		p := l.page(t, now)
+		p := l.change(t, now)
 		p.changed, p.moved, p.stale = true, true, stale{""}
 	}
 	l.wake()
 }
 
 // missed has a target followed once more, to folders that are watched as they are.
-func (l *ledger) missed(t target) {
+func (l *pendingEvents) missed(t target) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.page(t, l.now()).moved = true
+	l.change(t, l.now()).moved = true
 	l.wake()
 }
 
 // appeared notes that a target is there, although no event has shown that yet.
-func (l *ledger) appeared(t target) {
+func (l *pendingEvents) appeared(t target) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	p := l.page(t, l.now())
+	p := l.change(t, l.now())
 	p.changed, p.moved = true, true
 	l.wake()
 }
 
 // retry has a target followed once more.
-func (l *ledger) retry(t target) {
+func (l *pendingEvents) retry(t target) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	p := l.page(t, l.now())
+	p := l.change(t, l.now())
 	p.moved, p.stale = true, stale{""}
 	l.wake()
 }
 
-func (l *ledger) fail(err error) {
+func (l *pendingEvents) fail(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.err = errors.Join(l.err, err)
 	l.wake()
 }
 
-// page is the target's page, with a line for now.
-func (l *ledger) page(t target, now time.Time) *page {
+// change is the target's page, with a line for now.
+func (l *pendingEvents) change(t target, now time.Time) *pendingChange {
 	p := l.pending[t]
 	if p == nil {
-		p = &page{first: now}
+		p = &pendingChange{first: now}
 		l.pending[t] = p
 	}
 	p.last = now
 	return p
 }
 
-func (l *ledger) wake() {
+func (l *pendingEvents) wake() {
 	select {
 	case l.signal <- struct{}{}:
 	default:
@@ -156,7 +156,7 @@ func (l *ledger) wake() {
 }
 
 // moved hands over the targets to follow, each with what is stale.
-func (l *ledger) moved() map[target]stale {
+func (l *pendingEvents) moved() map[target]stale {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	out := make(map[target]stale)
@@ -171,7 +171,7 @@ func (l *ledger) moved() map[target]stale {
 
 // walked notes what following a target showed: the way to something that is
 // not there, and was not, is of no interest.
-func (l *ledger) walked(t target, there bool) {
+func (l *pendingEvents) walked(t target, there bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	p := l.pending[t]
@@ -187,21 +187,21 @@ func (l *ledger) walked(t target, there bool) {
 // due takes out what had its quiet, or has waited long enough, and says when to
 // ask again. It lets a moment pass after the first one's time, so that files
 // which changed together are told together.
-func (l *ledger) due(now time.Time) (c Change, wait time.Duration) {
+func (l *pendingEvents) due(now time.Time) (c Change, wait time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	c.Err, l.err = l.err, nil
-	moment := l.moment()
+	moment := l.batchTime()
 	wait = time.Hour
 	for _, p := range l.pending {
-		wait = min(wait, l.ripe(p).Add(moment).Sub(now))
+		wait = min(wait, l.dueAt(p).Add(moment).Sub(now))
 	}
 	if wait > 0 {
 		return c, wait
 	}
 	wait = time.Hour
 	for t, p := range l.pending {
-		ripe := l.ripe(p)
+		ripe := l.dueAt(p)
 		switch {
 		case ripe.After(now):
 			wait = min(wait, ripe.Add(moment).Sub(now))
@@ -217,14 +217,14 @@ func (l *ledger) due(now time.Time) (c Change, wait time.Duration) {
 	return c, wait
 }
 
-// ripe is when a change may be told.
-func (l *ledger) ripe(p *page) time.Time {
-	at, latest := p.last.Add(l.quiet), p.first.Add(l.most-l.moment())
+// dueAt is when a change may be told.
+func (l *pendingEvents) dueAt(p *pendingChange) time.Time {
+	at, latest := p.last.Add(l.quiet), p.first.Add(l.most-l.batchTime())
 	if latest.Before(at) {
 		return latest
 	}
 	return at
 }
 
-// moment is how far apart changes may be and still be told together.
-func (l *ledger) moment() time.Duration { return l.quiet / 5 }
+// batchTime is how far apart changes may be and still be told together.
+func (l *pendingEvents) batchTime() time.Duration { return l.quiet / 5 }
