@@ -33,7 +33,8 @@
 //
 //   - Where exchange, unnamed files or leases are missing (network and FUSE file
 //     systems, files of other owners without privileges), a program that appends
-//     at just that moment can lose its line. Programs that rename are still seen.
+//     at just that moment can lose its line. A program that renames a new version
+//     into place is seen, unless it does so between the last look and the rename.
 //   - A file that can only be written in place (a single-file mount, a folder
 //     that refuses, an owner that cannot be kept) may be half written when the
 //     process dies. The next Sweep finishes it from a journal.
