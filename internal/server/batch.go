@@ -7,9 +7,9 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// batch gathers the answers to one array of messages into one array. Only the
-// revision 2025-03-26 has arrays. What waits here counts among the unsent output
-// of the connection: an array could hold a thousand answers of any size.
+// batch gathers the answers to one array of messages into one array. Only the revision
+// 2025-03-26 has arrays. Gathered answers count as unsent output of the connection: an
+// array could hold a thousand answers of any size.
 type batch struct {
 	conn *conn
 

@@ -106,7 +106,7 @@ func throughLoop(b *testing.B, line []byte, body string) {
 	all := f.tools()
 	all[1].Run = func(context.Context, tools.Call, tools.Args) *tools.Result { return text("written") }
 	c := newFake(b, f, func(o *Options) { o.Tools = all }).connect(context.Background(), nil, io.Discard)
-	c.handoff.ticking.Store(true) // nobody takes the seat
+	c.handoff.ticking.Store(true) // no other goroutine takes over
 	b.ReportAllocs()
 	for b.Loop() {
 		c.line(line)

@@ -6,9 +6,8 @@ import (
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
 
-// clients says, by the beginning of clientInfo.name in lower case, what each
-// client passes on to its model of one answer. What is not in the table has no
-// bound of its own but the token limit.
+// clients holds, by the beginning of clientInfo.name in lower case, the bound on what each
+// client passes on to its model of one answer. Other clients have the token limit only.
 var clients = []struct {
 	name   string
 	limits tools.ClientLimits
@@ -19,7 +18,7 @@ var clients = []struct {
 	{"claude-ai", tools.ClientLimits{Chars: 1_048_576, Answer: 1_048_576}}, // Claude Desktop; base64 counts
 }
 
-// limitsOf is what a client passes on, as the settings correct it.
+// limitsOf returns a client's bounds, corrected by the settings.
 func (s *Server) limitsOf(client string) tools.ClientLimits {
 	limits := limitsOf(client)
 	limits.Name = client
@@ -29,8 +28,8 @@ func (s *Server) limitsOf(client string) tools.ClientLimits {
 	return limits
 }
 
-// limitsOf finds a client in the table. A name counts where it is the entry's,
-// or goes on with something that is no letter.
+// limitsOf finds a client in the table. An entry matches if the name is equal, or goes on
+// with something that is no letter.
 func limitsOf(client string) tools.ClientLimits {
 	client = strings.ReplaceAll(strings.ToLower(client), " ", "-")
 	for _, c := range clients {

@@ -31,35 +31,34 @@ type conn struct {
 	dialogue dialogue
 	roots    roots
 
-	// The rest is the reader's own.
+	// Used by the reader only.
 	in        lines
 	handoff   readerHandoff
-	ended     chan error // told how the input ended
+	ended     chan error // receives the end of the input
 	unflushed bool       // the reader owes the outbox a flush
-	ownJob    *job       // and this job a run
+	ownJob    *job       // and must run this job
 
-	// What modern clients repeat in every request, as last seen, and what it
-	// means.
+	// The client information that modern clients repeat in every request, as last seen,
+	// and what it means.
 	seenInfo, seenCapabilities []byte
 	seenLimits                 tools.ClientLimits
 	seenAsks, seenRoots        bool
 }
 
-// replies takes the one answer to a request, or word that there will be none.
+// replies receives the one answer to a request, or the news that there is none.
 type replies interface {
-	// reserve takes room for the answer to a call, and reports false where there is
-	// none.
+	// reserve reserves room for the answer to a call, and reports false if there is none.
 	reserve(size int) bool
-	// answer takes a whole JSON-RPC message. The reader must not be held up, and
-	// sets reading.
+	// answer takes a whole JSON-RPC message. reading says that the reader calls, which
+	// must not wait.
 	answer(line []byte, reading bool)
 	none()
 }
 
-// Serve reads messages from in and answers on out until the input ends, the
-// client stops reading, or ctx ends: the clean ends, for which it returns nil.
-// Calls that are under way are answered first, for a bounded time. Where ctx
-// ends, a read of in may stay behind, blocked, unless in has SetReadDeadline.
+// Serve reads messages from in and answers on out until the input ends, the client stops
+// reading, or ctx ends: these are clean ends, and it returns nil. It first answers running
+// calls, for a bounded time. After the end of ctx a read of in may stay blocked, unless in
+// has SetReadDeadline.
 func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	c := s.connect(ctx, in, out)
 	go c.read()
@@ -85,8 +84,8 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	return err
 }
 
-// dismiss answers calls that are not begun any more. It waits no longer than the
-// grace for a client that does not read.
+// dismiss answers calls that will not start any more. It waits at most the grace for a
+// client that does not read.
 func (c *conn) dismiss(jobs []*job) {
 	r, done := tools.Busy(string(stopping)+". Nothing was done."), make(chan struct{})
 	for _, j := range jobs {
@@ -130,7 +129,7 @@ func (s *Server) connect(ctx context.Context, in io.Reader, out io.Writer) *conn
 	return c
 }
 
-// wait lets calls end, until they have, the client is gone, or the time is over.
+// wait waits until no call is live, the client is gone, or the time is over.
 func (c *conn) wait(stop <-chan struct{}, most time.Duration) {
 	timer := time.NewTimer(most)
 	defer timer.Stop()
@@ -142,8 +141,8 @@ func (c *conn) wait(stop <-chan struct{}, most time.Duration) {
 	}
 }
 
-// read is the loop: it takes one line after the other until the input ends, or
-// until another goroutine has taken its seat.
+// read is the loop: it handles one line after the other until the input ends, or until
+// another goroutine has taken over as the reader.
 func (c *conn) read() {
 	for {
 		line, err := c.in.next()
@@ -167,8 +166,8 @@ func (c *conn) read() {
 	}
 }
 
-// work does what reading a line has left to do: run a call, write answers. It
-// tells whether the caller is still the reader after it.
+// work does the rest of a line's work: it writes answers and runs a call. It reports
+// whether the caller is still the reader.
 func (c *conn) work() bool {
 	if c.ownJob == nil && !c.unflushed {
 		return true
@@ -234,12 +233,12 @@ func (c *conn) message(m message, err error, size int, to replies) {
 // answer makes conn the replies of messages outside a batch.
 func (c *conn) answer(line []byte, reading bool) { c.deliver(reading, line) }
 
-// reserve always has room: a worker that sends an answer waits instead.
+// reserve always returns true: the worker that sends an answer waits for room.
 func (c *conn) reserve(int) bool { return true }
 
 func (c *conn) none() {}
 
-// deliver sends a line that is given in parts.
+// deliver sends a line, given in parts.
 func (c *conn) deliver(reading bool, parts ...[]byte) {
 	if reading {
 		c.unflushed = c.out.put(parts...) || c.unflushed
@@ -253,8 +252,8 @@ func (c *conn) fail(to replies, id []byte, code int, text string) {
 	to.answer(appendFailure(c.out.buffer(), id, code, text, nil), true)
 }
 
-// notified handles a notification. Cancelling is done here, on receipt, so
-// that it reaches calls that still wait.
+// notified handles a notification. The reader cancels calls itself, so that a cancellation
+// reaches waiting calls.
 func (c *conn) notified(m message) {
 	switch m.method {
 	case methodCancelled:
@@ -273,7 +272,7 @@ func (c *conn) notified(m message) {
 	}
 }
 
-// ask has mcp-go answer a request, at once and in order.
+// ask passes a request to mcp-go and answers it, at once and in order.
 func (c *conn) ask(m message, to replies) {
 	reply := c.handle(m)
 	c.notes(m)
@@ -286,7 +285,7 @@ func (c *conn) ask(m message, to replies) {
 		to.answer(appendAnswer(c.out.buffer(), m.id, func(b []byte) []byte { return appendJSON(b, result) }), true)
 	case mcp.JSONRPCError:
 		e := reply.Error
-		if strings.Contains(e.Message, "json:") || strings.Contains(e.Message, "base64") { // a decoder's words
+		if strings.Contains(e.Message, "json:") || strings.Contains(e.Message, "base64") { // an error of a JSON decoder
 			e.Code, e.Message = mcp.INVALID_PARAMS, "The params of "+m.method+" do not have the form that the protocol gives them."
 		}
 		to.answer(appendFailure(c.out.buffer(), m.id, e.Code, e.Message, e.Data), true)
@@ -295,8 +294,8 @@ func (c *conn) ask(m message, to replies) {
 	}
 }
 
-// instructed returns the result of a request. What the instructions say of a client's
-// root directories holds for a client that has some.
+// instructed returns the result of a request. For a client with root directories it
+// replaces the instructions by those that name them.
 func (c *conn) instructed(result any) any {
 	if !c.opts.WantRoots || c.peer.hasRoots() {
 		return result
@@ -312,7 +311,7 @@ func (c *conn) instructed(result any) any {
 	return result
 }
 
-// handle passes a message to mcp-go. A panic there costs this message only.
+// handle passes a message to mcp-go. After a panic only this message fails.
 func (c *conn) handle(m message) (reply mcp.JSONRPCMessage) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -323,8 +322,8 @@ func (c *conn) handle(m message) (reply mcp.JSONRPCMessage) {
 	return c.mcp.HandleMessage(c.ctx, m.raw)
 }
 
-// notes sends on what mcp-go has put for the client during a request, with
-// the request's id as the client wrote it.
+// notes sends on mcp-go's messages to the client during a request, with the request's id
+// as the client wrote it.
 func (c *conn) notes(m message) {
 	for {
 		select {
@@ -339,8 +338,8 @@ func (c *conn) notes(m message) {
 	}
 }
 
-// call queues one tools/call. Arguments are decoded here, since they say which
-// file the call must keep its place for.
+// call queues one tools/call. It decodes the arguments, since the file decides the call's
+// lane.
 func (c *conn) call(m message, size int, to replies) {
 	tool, meta, err := m.call()
 	if err != nil {
@@ -391,8 +390,8 @@ func (c *conn) call(m message, size int, to replies) {
 	if c.afterRoots(j, m.inputs) {
 		return
 	}
-	// A single call is run by the reader itself, which saves it a change of
-	// threads. Where more input is here already, the pool takes it.
+	// The reader runs a single call itself, which saves a change of threads. If more input
+	// is buffered, the pool runs it.
 	why, mine := c.pool.submit(j, alone && !c.in.buffered())
 	switch {
 	case mine:
@@ -402,7 +401,7 @@ func (c *conn) call(m message, size int, to replies) {
 	}
 }
 
-// refuse answers a call that the pool has not taken.
+// refuse answers a call that the pool refused.
 func (c *conn) refuse(j *job, why refusal) {
 	j.cancel(nil)
 	r := tools.Busy(string(why) + ". Nothing was done; try again later.")
@@ -410,14 +409,14 @@ func (c *conn) refuse(j *job, why refusal) {
 	c.settle(j, r, true)
 }
 
-// unmade tells of a call that was taken and will never run.
+// unmade reports a call that was accepted and will never run.
 func (c *conn) unmade(j *job, r *tools.Result) {
 	c.refused(j.spec, j.args, j.call, time.Since(j.at), r)
-	j.args = nil // which may be long, and its place in the queue stays for a while
+	j.args = nil // they may be long, and the job stays in its lane's queue for a while
 }
 
-// era tells whether a call is of the revision 2026-07-28. It is not ok where
-// the request's own words about its revision must be refused: mcp-go does that.
+// era reports whether a call is of the revision 2026-07-28. ok is false if what the
+// request says about its revision must be refused: mcp-go does that.
 func (c *conn) era(m *callMeta) (modern, ok bool) {
 	if !mcp.IsModernProtocol(m.version) {
 		return false, true
@@ -436,8 +435,8 @@ func (c *conn) era(m *callMeta) (modern, ok bool) {
 	return true, true
 }
 
-// limits finds what the asking client passes on: by the request where it says
-// who asks, else by the handshake.
+// limits returns the client's bounds: from the client information in the request, else
+// from the handshake.
 func (c *conn) limits(m *callMeta) tools.ClientLimits {
 	if m.clientInfo == nil || m.clientInfo[0] != '{' {
 		return c.peer.clientLimits()
@@ -453,7 +452,7 @@ func (c *conn) limits(m *callMeta) tools.ClientLimits {
 	return c.seenLimits
 }
 
-// wordsOf words what is wrong with the params of a call.
+// wordsOf describes what is wrong with the params of a call.
 func wordsOf(err error) string {
 	switch {
 	case errors.Is(err, errNoParams), errors.Is(err, errNoName), errors.Is(err, errMeta):
@@ -462,7 +461,7 @@ func wordsOf(err error) string {
 	return "In tools/call, the name of the tool cannot be read."
 }
 
-// run runs one tool. A panic in it becomes the answer.
+// run runs one tool. It turns a panic into an answer.
 func (s *Server) run(ctx context.Context, sp *spec, call tools.Call, args tools.Args) (result *tools.Result) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -483,10 +482,10 @@ func panicAnswer(sp *spec) *tools.Result {
 	return tools.Failure(codeIO, "io", sp.tool.Name+" failed inside fsmcp; this is a bug of fsmcp. Read the file again to see whether it was changed.")
 }
 
-// codeIO is the code of an I/O error that has no number of its own.
+// codeIO is the code of an I/O error without a number of its own.
 const codeIO = 21
 
-// lateAnswer is the answer to a call that was given up at the deadline.
+// lateAnswer returns the answer to a call that was given up at the deadline.
 func lateAnswer(j *job, begun bool) *tools.Result {
 	switch {
 	case !begun:
@@ -497,7 +496,7 @@ func lateAnswer(j *job, begun bool) *tools.Result {
 	return tools.Busy("The file system did not answer in time. The change may still complete: read the file again before repeating it.")
 }
 
-// maxAnswer is the largest answer that is sent.
+// maxAnswer bounds an answer, in bytes.
 const maxAnswer = 8 << 20
 
 // reply answers a job from a worker.
@@ -516,17 +515,16 @@ func (c *conn) settle(j *job, r *tools.Result, reading bool) {
 		c.out.recycle(line)
 		r = unfitAnswer(j)
 		line = c.encode(j, r)
-		j.to.reserve(len(line)) // which is small
+		j.to.reserve(len(line)) // the new answer is small
 	}
 	c.log(j, r, len(line))
 	if r.Sent != nil && !j.putsQuestion(r) {
-		r.Sent() // before anybody can have seen it, and make a call on the strength of it
+		r.Sent() // before the client can see the answer and rely on it
 	}
 	j.to.answer(line, reading)
 }
 
-// unfitAnswer is the answer to a call whose own answer has no room beside the others of
-// its array.
+// unfitAnswer returns the answer to a call whose own answer has no room in its array.
 func unfitAnswer(j *job) *tools.Result {
 	const full = "The answers of the array exceed the 64 MB that may be unsent. "
 	if j.spec.tool.ReadOnly {
@@ -535,7 +533,8 @@ func unfitAnswer(j *job) *tools.Result {
 	return tools.Busy(full + "This call was run, but its answer is left out: read the file again before repeating it.")
 }
 
-// codeTooLarge is Read's code for what is too large; no other tool has long answers.
+// codeTooLarge is Read's code for a file that is too large; no other tool has long
+// answers.
 const codeTooLarge = 6
 
 func (c *conn) encode(j *job, r *tools.Result) []byte {
@@ -548,7 +547,7 @@ func (c *conn) encode(j *job, r *tools.Result) []byte {
 	})
 }
 
-// log notes a call: what was done and how it went, never what was in it.
+// log logs a call's name and outcome, never its content.
 func (c *conn) log(j *job, r *tools.Result, size int) {
 	e := c.opts.Log.Info()
 	if !e.Enabled() {
@@ -564,8 +563,8 @@ func (c *conn) log(j *job, r *tools.Result, size int) {
 	e.Str("tool", j.spec.tool.Name).Str("id", string(j.id)).Dur("took", time.Since(j.at)).Int("bytes", size).Msg(said)
 }
 
-// progress makes the function by which a tool reports how far it is. Reports
-// go out before the answer, rise, and do not crowd the stream.
+// progress returns the function by which a tool reports progress. Reports go out before
+// the answer, rise, and are limited in number.
 func (c *conn) progress(j *job, token []byte) func(done, total int64, what string) {
 	const apart = 100 * time.Millisecond
 	var mu sync.Mutex

@@ -12,12 +12,11 @@ import (
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
 
-// maxQuestions is how often one call may ask: once it has an answer it is made
-// afresh, and may then need consent to something else.
+// maxQuestions bounds the questions of one call: after each answer the call runs again,
+// and may then need consent to something else.
 const maxQuestions = 3
 
-// defaultAskTimeout is less than the minute after which many clients give a
-// call up.
+// defaultAskTimeout is less than the minute after which many clients give up a call.
 const defaultAskTimeout = 50 * time.Second
 
 // appendQuestion appends the params of an elicitation/create.
@@ -27,16 +26,16 @@ func appendQuestion(b []byte, q *tools.Question) []byte {
 		`"description":"once: this call only; session: this file for the rest of the session","enum":["once","session"]}},"required":["answer"]}}`...)
 }
 
-// A verdict is what the user made of a question.
+// A verdict is the user's answer to a question.
 type verdict int
 
 const (
-	unasked      verdict = iota // the client could not ask, or says nothing
-	allowOnce                   // yes, this call
-	allowSession                // yes, from now on
+	unasked      verdict = iota // the client could not ask, or does not say
+	allowOnce                   // yes, for this call
+	allowSession                // yes, for the session
 	declined                    // no
-	dismissed                   // no answer, on purpose
-	unreadable                  // an answer, but none that was offered
+	dismissed                   // no answer, deliberately
+	unreadable                  // an answer other than those offered
 )
 
 // verdictOf reads the result of an elicitation.
@@ -65,7 +64,7 @@ func verdictOf(result value) verdict {
 	return unreadable
 }
 
-// word is the text of a string, and nothing of anything else.
+// word returns the text of a string, and "" for anything else.
 func word(v value) string {
 	if v.kind != isString {
 		return ""
@@ -74,7 +73,7 @@ func word(v value) string {
 	return text
 }
 
-// why completes "the user ..." for a verdict that is no yes.
+// why completes "the user ..." for a verdict other than yes.
 func (v verdict) why() string {
 	switch v {
 	case declined:
@@ -85,30 +84,29 @@ func (v verdict) why() string {
 	return "gave no answer that can be understood"
 }
 
-// asked is a call of a revision before 2026-07-28 that waits for the user.
+// asked is a waiting call of a client of a revision before 2026-07-28.
 type asked struct {
 	job      *job
 	question *tools.Question
-	refusal  *tools.Result // where it turns out that the client cannot ask
-	request  int64         // 0 while an equal question is before the user
+	refusal  *tools.Result // the answer if the client turns out not to ask
+	request  int64         // 0 while the user has an equal question
 	timer    *time.Timer
 }
 
-// sameQuestion tells whether a yes to one for the session is a yes to both.
+// sameQuestion reports whether a yes to one for the session is a yes to both.
 func (a *asked) sameQuestion(o *asked) bool {
 	return a.job.call.Session == o.job.call.Session && a.question.Same(o.question)
 }
 
-// dialogue is all that the user of a connection is being asked. Different
-// questions are asked side by side, equal ones one after the other, since the
-// first answer may settle them all.
+// dialogue holds all open questions of a connection. Different questions are open at the
+// same time; equal ones wait for each other, since the first answer may decide them all.
 type dialogue struct {
 	mu      sync.Mutex
 	waiting []*asked
 	over    bool
 }
 
-// question puts the question of a parked call to the user.
+// question asks the user the question of a parked call.
 func (c *conn) question(j *job, r *tools.Result) {
 	a := &asked{job: j, question: r.Ask, refusal: r}
 	d := &c.dialogue
@@ -131,7 +129,7 @@ func (c *conn) question(j *job, r *tools.Result) {
 	}
 }
 
-// sendQuestions sends the questions that nothing stands before. The dialogue is locked.
+// sendQuestions sends the questions that wait for no equal one. The dialogue is locked.
 func (c *conn) sendQuestions() (flush bool) {
 	d := &c.dialogue
 	for _, a := range d.waiting {
@@ -147,9 +145,8 @@ func (c *conn) sendQuestions() (flush bool) {
 	return flush
 }
 
-// removeQuestions removes calls from the dialogue, tells the client where their question
-// is still before the user, and puts the equal ones behind it. It returns those
-// that it removed.
+// removeQuestions removes calls from the dialogue, withdraws their questions at the
+// client, and sends equal ones that waited. It returns the removed calls.
 func (c *conn) removeQuestions(reading bool, which func(*asked) bool) (taken []*asked) {
 	d := &c.dialogue
 	d.mu.Lock()
@@ -171,8 +168,8 @@ func (c *conn) removeQuestions(reading bool, which func(*asked) bool) (taken []*
 	return taken
 }
 
-// writeOut sees to it that what was put is written. What is put here is little, so
-// that it waits for no room.
+// writeOut makes sure that queued lines are written. They are short, so it does not wait
+// for room.
 func (c *conn) writeOut(flush, reading bool) {
 	if reading {
 		c.unflushed = flush || c.unflushed
@@ -181,7 +178,7 @@ func (c *conn) writeOut(flush, reading bool) {
 	}
 }
 
-// answered takes the user's word on a question. It is the reader who calls it.
+// answered handles the user's answer to a question. The reader calls it.
 func (c *conn) answered(a *asked, v verdict) {
 	c.opts.Log.Info().Str("tool", a.job.spec.tool.Name).Str("id", string(a.job.id)).Stringer("answer", v).Msg("the user has answered")
 	which := func(o *asked) bool { return o == a }
@@ -191,7 +188,7 @@ func (c *conn) answered(a *asked, v verdict) {
 	}
 	for _, o := range c.removeQuestions(true, which) {
 		switch v {
-		case allowOnce, allowSession: // which is a yes to this very call too
+		case allowOnce, allowSession: // a yes for the session includes this call
 			c.rerun(o.job, func() { o.job.call.Consent = o.job.call.Consent.With(o.question) })
 		case unasked:
 			c.pool.end(o.job, func() { c.settle(o.job, o.refusal, true) })
@@ -206,7 +203,7 @@ func (v verdict) String() string {
 	return [...]string{"none", "once", "session", "declined", "dismissed", "unreadable"}[v]
 }
 
-// rerun has a parked call run afresh.
+// rerun runs a parked call again.
 func (c *conn) rerun(j *job, prepare func()) {
 	c.pool.resume(j, func() {
 		prepare()
@@ -214,20 +211,20 @@ func (c *conn) rerun(j *job, prepare func()) {
 	})
 }
 
-// unanswered ends a call whose question nobody has answered.
+// unanswered ends a call whose question got no answer.
 func (c *conn) unanswered(a *asked, why string) {
 	for _, a := range c.removeQuestions(false, func(o *asked) bool { return o == a }) {
 		c.pool.end(a.job, func() { c.settle(a.job, tools.Unanswered(a.job.spec.tool.Name, a.question, why), false) })
 	}
 }
 
-// withdraw ends the question of a call that was cancelled.
+// withdraw removes the question of a cancelled call.
 func (c *conn) withdraw(j *job) {
 	c.removeQuestions(true, func(a *asked) bool { return a.job == j })
 }
 
-// endQuestions ends all questions: no answer can come any more. It does not wait for
-// a client that does not read.
+// endQuestions ends all questions: no answer can come any more. It does not wait for a
+// client that does not read.
 func (c *conn) endQuestions() {
 	c.requests.close()
 	c.dialogue.mu.Lock()

@@ -420,7 +420,7 @@ func TestManyQuestionsAtRandom(t *testing.T) {
 	go func() {
 		for a := range answers {
 			if _, err := io.WriteString(w.in, a+"\n"); err != nil {
-				return // the test is over: nobody waits for the answer to a cancelled question
+				return // the test is over: a cancelled question needs no answer
 			}
 		}
 	}()

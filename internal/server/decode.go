@@ -13,14 +13,14 @@ import (
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
 
-// decode reads the arguments of one call into a fresh argument struct. What
-// does not fit the schema is answered in sentences a caller can act on, all of
-// them at once; such an answer is returned instead of arguments.
+// decode reads the arguments of one call into a new argument struct. If they do not fit
+// the schema, it returns an answer instead, which names every fault in sentences that help
+// the caller.
 func (sp *spec) decode(v value) (tools.Args, *tools.Result) {
 	d := decoder{spec: sp, args: sp.tool.Args()}
 	d.into = reflect.ValueOf(d.args).Elem()
 	switch v.kind {
-	case 0, isNull: // none given
+	case 0, isNull: // no arguments
 	case isObject:
 		members(v.raw, d.member) // its grammar was checked with the message's
 	default:
@@ -38,14 +38,14 @@ type decoder struct {
 	*spec
 	args    tools.Args
 	into    reflect.Value
-	given   [16]bool // by place in fields: the name was there
-	present [16]bool // and its value did not mean absence
+	given   [16]bool // by index in fields: the name was there
+	present [16]bool // and its value does not mean absence
 	unknown []string
-	others  []string // names seen that are no fields, for doubles
+	others  []string // other names seen so far, to find duplicates
 	wrong   []string // whole sentences
 }
 
-// maxWrong bounds how many sentences one answer holds.
+// maxWrong bounds the sentences of one answer.
 const maxWrong = 8
 
 func (d *decoder) complain(format string, args ...any) {
@@ -54,8 +54,8 @@ func (d *decoder) complain(format string, args ...any) {
 	}
 }
 
-// member takes one member of the arguments. It never returns an error, so that
-// all of them are seen.
+// member handles one member of the arguments. It never returns an error, so that every
+// member is seen.
 func (d *decoder) member(quoted []byte, v value) error {
 	for i := range d.fields {
 		if f := &d.fields[i]; string(quoted) == f.quoted {
@@ -107,7 +107,7 @@ func (d *decoder) field(i int, v value) {
 	}
 }
 
-// set stores one value, or says in words what it should have been.
+// set stores one value, or returns what it should have been.
 func (d *decoder) set(f *field, v value, text string) (problem string) {
 	slot := d.into.Field(f.index)
 	if f.pointer {
@@ -140,7 +140,7 @@ func (d *decoder) set(f *field, v value, text string) (problem string) {
 	return ""
 }
 
-// hintForText is for callers that send a JSON file's content as JSON.
+// hintForText helps callers that send the content of a JSON file as JSON.
 func hintForText(k kind) string {
 	if k == isObject || k == isArray {
 		return " (text that is JSON itself must be sent as one string)"
@@ -148,7 +148,7 @@ func hintForText(k kind) string {
 	return ""
 }
 
-// integer reads 10, 10.0, 1e1 and the same as strings.
+// integer reads 10, 10.0, 1e1 and their forms as strings.
 func integer(v value, text string) (n int, problem string) {
 	switch v.kind {
 	case isNumber:
@@ -175,8 +175,8 @@ func integer(v value, text string) (n int, problem string) {
 	return int(f), ""
 }
 
-// unknownArgument notes an argument that is not served: later, or unknown. What means
-// absence is no argument.
+// unknownArgument handles an argument without a field: of a later version, or unknown. A
+// value that means absence is ignored.
 func (d *decoder) unknownArgument(name string, v value) {
 	for _, other := range d.others {
 		if other == name {
@@ -195,7 +195,7 @@ func (d *decoder) unknownArgument(name string, v value) {
 	}
 }
 
-// missing complains of required arguments that are not there.
+// missing names required arguments that are missing.
 func (d *decoder) missing() {
 	for i := range d.fields {
 		if f := &d.fields[i]; f.required && !d.present[i] {
@@ -204,7 +204,7 @@ func (d *decoder) missing() {
 	}
 }
 
-// words is the whole answer.
+// words returns the whole answer.
 func (d *decoder) words() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "The arguments of %s cannot be used. ", d.tool.Name)
@@ -225,10 +225,10 @@ func (d *decoder) words() string {
 	return b.String()
 }
 
-// longestName is how many bytes of an unknown name are compared.
+// longestName bounds the bytes of an unknown name that are compared.
 const longestName = 64
 
-// nearest is the argument that a caller most likely meant, or "".
+// nearest returns the argument that a caller most likely meant, or "".
 func (d *decoder) nearest(name string) string {
 	best, least := "", 0
 	folded := fold(name)
@@ -250,9 +250,8 @@ func (d *decoder) nearest(name string) string {
 	return best
 }
 
-// maxDistance is how far two names may be apart to be taken for each other: a
-// third of the longer one, or anything where one is part of the other ("path",
-// "file_path").
+// maxDistance bounds the distance of two similar names: a third of the longer one, or any
+// distance if one is part of the other ("path", "file_path").
 func maxDistance(a, b string) int {
 	longer := max(utf8.RuneCountInString(a), utf8.RuneCountInString(b))
 	if x, y := fold(a), fold(b); len(x) > 2 && (strings.Contains(y, x) || strings.Contains(x, y)) {
@@ -266,7 +265,7 @@ func fold(name string) string {
 	return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(name))
 }
 
-// flaw words what is wrong with a string.
+// flaw describes what is wrong with a string.
 func flaw(err error) string {
 	if errors.Is(err, errSurrogate) {
 		return `a string with a lone surrogate (half of a \uXXXX\uXXXX pair)`
@@ -274,7 +273,7 @@ func flaw(err error) string {
 	return "not valid UTF-8"
 }
 
-// flawed is the same as a predicate.
+// flawed returns the same as a predicate.
 func flawed(err error) string {
 	if errors.Is(err, errSurrogate) {
 		return `holds a lone surrogate, half of a \uXXXX\uXXXX pair, which no file can hold; send the whole character`

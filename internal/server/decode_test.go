@@ -111,8 +111,7 @@ func TestDecodeAccepts(t *testing.T) {
 	}
 }
 
-// What the scanner takes for JSON is what encoding/json takes for it, but for
-// nesting.
+// The scanner accepts the same JSON as encoding/json, except for nesting.
 func FuzzScanner(f *testing.F) {
 	for _, s := range []string{
 		`{}`, `[1,-0.5e+3,"a\u00e9",null,true,false,{"a":[{}]}]`, `{"a":1,}`, `[,]`, `01`, `1.`, `-`, `"\x"`, `"\u12g4"`,
@@ -142,8 +141,8 @@ func FuzzScanner(f *testing.F) {
 	})
 }
 
-// compareUnquote: what unquote decodes is what encoding/json decodes; what it
-// refuses, encoding/json mends with U+FFFD.
+// compareUnquote: unquote and encoding/json decode to the same string; strings that
+// unquote refuses, encoding/json repairs with U+FFFD.
 func compareUnquote(t *testing.T, raw []byte) {
 	var want string
 	if err := json.Unmarshal(raw, &want); err != nil {

@@ -40,11 +40,10 @@ func appendString(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// plainLen is how many bytes of s mean themselves in a JSON string, whatever
-// follows. It looks at eight at a time: a byte's highest bit comes out set where
-// it is below a blank, a quote, a backslash or the first byte of a separator.
-// What is carried into the bytes behind such a one does no harm, as only the
-// first counts.
+// plainLen returns the number of leading bytes of s that need no escape in a JSON string,
+// whatever follows. It tests eight at a time: a byte's highest bit is set if it is below a
+// blank, a quote, a backslash or the first byte of a separator. A carry may set bits after
+// the first such byte, which does not matter.
 func plainLen(s string) int {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	n := 0
@@ -64,7 +63,7 @@ func plainLen(s string) int {
 	return n
 }
 
-// asIs tells which bytes mean themselves in a JSON string, whatever follows.
+// asIs says which bytes need no escape in a JSON string, whatever follows.
 var asIs = func() (t [256]bool) {
 	for c := range t {
 		t[c] = c >= 0x20 && c != '"' && c != '\\' && c != separator
@@ -95,9 +94,9 @@ func appendEscape(b []byte, c byte) []byte {
 	return append(b, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
 }
 
-// appendResult appends a tool's result as the object that tools/call returns.
-// Members come in a fixed order. serverInfo is what the revision 2026-07-28
-// wants in every result; nil for the older ones.
+// appendResult appends a tool's result as the object that tools/call returns, with its
+// members in a fixed order. serverInfo is part of every result since the revision
+// 2026-07-28; it is nil for older ones.
 func appendResult(b []byte, r *tools.Result, serverInfo []byte) []byte {
 	b = append(b, '{')
 	if len(r.Meta) > 0 || serverInfo != nil {
@@ -136,7 +135,7 @@ func appendMeta(b []byte, meta map[string]any, serverInfo []byte) []byte {
 	return b
 }
 
-// appendValue appends a fact of _meta. Most are strings and integers.
+// appendValue appends a value of _meta. Most are strings and integers.
 func appendValue(b []byte, v any) []byte {
 	switch v := v.(type) {
 	case string:
@@ -171,9 +170,8 @@ func appendBlock(b []byte, block *tools.Block) []byte {
 	return append(b, `"}}`...)
 }
 
-// resourceURI names the file that a resource was made of, as a URI: what is no
-// letter or digit, and none of the marks that mean themselves, is written as its
-// bytes.
+// resourceURI returns the URI of a resource's file. Bytes other than letters, digits and
+// unreserved marks are escaped.
 func resourceURI(path string) string {
 	const marks = "/-._~:"
 	path = filepath.ToSlash(path)
@@ -192,9 +190,9 @@ func resourceURI(path string) string {
 	return string(uri)
 }
 
-// appendJSON appends any value as encoding/json has it, without its escapes of
-// `<`, `>` and `&`. Types with a MarshalJSON of their own escape inside, so
-// these escapes are turned back here.
+// appendJSON appends any value in the form of encoding/json, without its escapes of `<`,
+// `>` and `&`. Types with a MarshalJSON of their own escape inside, so it turns these
+// escapes back.
 func appendJSON(b []byte, v any) []byte {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
@@ -205,9 +203,8 @@ func appendJSON(b []byte, v any) []byte {
 	return appendUnescaped(b, bytes.TrimSuffix(out.Bytes(), []byte("\n")))
 }
 
-// appendUnescaped copies JSON text and turns \u003c, \u003e and \u0026 back
-// into the characters they stand for. A backslash that is itself escaped
-// begins nothing.
+// appendUnescaped copies JSON text and turns \u003c, \u003e and \u0026 back into their
+// characters. An escaped backslash starts no escape.
 func appendUnescaped(b, text []byte) []byte {
 	for {
 		at := bytes.IndexByte(text, '\\')

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// The methods that the loop serves itself; all others go through mcp-go.
+// The methods that the loop serves itself; mcp-go serves the others.
 const (
 	methodCall      = "tools/call"
 	methodListen    = "subscriptions/listen"
@@ -17,15 +17,14 @@ const (
 	methodRoots     = "notifications/roots/list_changed"
 )
 
-// errNotObject: valid JSON, but no message.
+// errNotObject says that a message is valid JSON but no object.
 var errNotObject = errors.New("not a JSON object")
 
-// errTwice: a member of the envelope given twice, which two parsers may read
-// in two ways.
+// errTwice says that the envelope has a member twice: two parsers may read it in two ways.
 var errTwice = errors.New("member given twice")
 
-// A message is the envelope of one JSON-RPC message, and of its params what a
-// call has there. All slices are parts of the line it came in.
+// A message is the envelope of one JSON-RPC message, and the params of a call. All slices
+// are parts of its line.
 type message struct {
 	raw     []byte
 	id      []byte // as written; nil where there is none
@@ -40,12 +39,12 @@ type message struct {
 	answer  bool  // has a result or an error: it answers a request of ours
 	result  value
 	seen    part
-	twice   bool // some part was given more than once
+	twice   bool // a part was given more than once
 }
 
-// parseMessage reads the envelope of one message and checks the grammar of
-// the whole, all in one pass. What it returns beside errNotObject and errTwice
-// is usable as far as it goes, so that an id is answered.
+// parseMessage reads the envelope of one message and checks the grammar of the whole, in
+// one pass. With errNotObject and errTwice it returns what it has read, so that the id can
+// be answered.
 func parseMessage(line []byte) (m message, err error) {
 	s := scanner{b: line}
 	m.raw = line
@@ -94,7 +93,7 @@ func (m *message) take(s *scanner, name []byte) error {
 	return err
 }
 
-// takeParams reads the params, and notes those members that a call has.
+// takeParams reads the params, and stores the members that a call needs.
 func (m *message) takeParams(s *scanner) (err error) {
 	if s.space() != '{' {
 		m.params, err = s.value()
@@ -126,7 +125,7 @@ func (m *message) takeParams(s *scanner) (err error) {
 	return err
 }
 
-// part is a member that may be given once.
+// part is a member that may occur once.
 type part uint
 
 const (
@@ -142,19 +141,19 @@ const (
 	inState
 )
 
-// once notes that a part was there, and whether it was before.
+// once marks a part as seen, and notes if it was seen before.
 func (m *message) once(p part) {
 	m.twice = m.twice || m.seen&p != 0
 	m.seen |= p
 }
 
-// goodID tells whether an id is one that JSON-RPC over MCP allows: a string of
-// UTF-8 or a number. Any other must not be sent back as it came.
+// goodID reports whether MCP allows an id: a string of UTF-8 or a number. The server must
+// not send back any other.
 func goodID(id []byte) bool {
 	return len(id) > 0 && (id[0] == '"' || id[0] == '-' || id[0]-'0' < 10) && utf8.Valid(id)
 }
 
-// idKey is the id as the key of a map: two spellings of one string are one id.
+// idKey returns the id as a map key: two spellings of one string are one id.
 func idKey(id []byte) string {
 	if len(id) > 0 && id[0] == '"' && bytes.IndexByte(id, '\\') >= 0 {
 		if s, err := unquote(id); err == nil {
@@ -164,7 +163,7 @@ func idKey(id []byte) string {
 	return string(id)
 }
 
-// callMeta is what fsmcp reads of a request's _meta.
+// callMeta holds the members of a request's _meta that fsmcp uses.
 type callMeta struct {
 	progress     []byte // the token, as written
 	thread       []byte // the client's name of its conversation, as written
@@ -180,7 +179,7 @@ var (
 	errMeta     = errors.New("params._meta must be an object")
 )
 
-// call finds the tool that a tools/call names, and what its _meta says.
+// call returns the tool of a tools/call, and its _meta.
 func (m *message) call() (tool string, meta callMeta, err error) {
 	switch {
 	case m.params.kind != isObject:
@@ -196,10 +195,10 @@ func (m *message) call() (tool string, meta callMeta, err error) {
 	return tool, meta, err
 }
 
-// maxCallID bounds the id of a call that a client may have kept in records, in bytes.
+// maxCallID bounds the client's own id of a call, in bytes: it is stored in records.
 const maxCallID = 256
 
-// callID returns the client's own id of the call, else that of the request as written.
+// callID returns the client's own id of the call, else the request's id as written.
 func (m *callMeta) callID(request []byte) string {
 	if m.call != "" {
 		return m.call
@@ -207,13 +206,13 @@ func (m *callMeta) callID(request []byte) string {
 	return string(request)
 }
 
-// parse reads the members of _meta that matter here. Names in it are never
-// escaped by any known client, so they are compared as written.
+// parse reads the members of _meta that fsmcp uses. No known client escapes their names,
+// so they are compared as written.
 func (m *callMeta) parse(object []byte) {
 	members(object, func(name []byte, v value) error {
 		switch string(name) {
 		case `"progressToken"`:
-			if goodID(v.raw) { // it goes back as it came
+			if goodID(v.raw) { // the server sends it back
 				m.progress = v.raw
 			}
 		case `"threadId"`:
@@ -251,9 +250,9 @@ func member(object []byte, name string) (found value) {
 	return found
 }
 
-// lostID looks for the id of a message that was too long to keep, in its
-// beginning and in its end: encoders put it in one of the two. The end is sure
-// where it reads `"id":VALUE}`, for the last brace closes the message itself.
+// lostID looks for the id of a message that was too long to keep, in its first and its
+// last bytes: encoders put it in one of the two. The end is certain if it reads
+// `"id":VALUE}`: the last brace closes the message itself.
 func lostID(head, tail []byte) []byte {
 	if id := headID(head); id != nil {
 		return id
@@ -273,21 +272,21 @@ func lostID(head, tail []byte) []byte {
 	return wholeID([]byte(strings.TrimSpace(text[at+len(`"id":`):])))
 }
 
-// headID reads members from the start of a message until the text breaks off.
-// A value that touches the break may be part of a longer one.
+// headID reads members from the start of a message until the text breaks off. A value at
+// the break may be incomplete.
 func headID(head []byte) (id []byte) {
 	head = slices.Clip(head)
 	members(head, func(name []byte, v value) error {
 		if string(name) == `"id"` && cap(v.raw) > len(v.raw) {
 			id = wholeID(v.raw)
-			return errTwice // far enough
+			return errTwice // found
 		}
 		return nil
 	})
 	return id
 }
 
-// wholeID returns raw where it is exactly one good id.
+// wholeID returns raw if it is exactly one good id.
 func wholeID(raw []byte) []byte {
 	s := scanner{b: raw}
 	if v, err := s.value(); err != nil || !s.end() || !goodID(v.raw) {

@@ -7,17 +7,18 @@ import (
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
 
-// maxInstructions bounds what a client is told of the server at the start.
+// maxInstructions bounds the server's instructions to a client.
 const maxInstructions = 1499
 
-// instructions returns what a client is told, with roots where it may name its own.
+// instructions returns the instructions; roots says that the client may have root
+// directories.
 func (o Options) instructions(roots bool) string {
 	return instructions(o.Workspace, roots, modeLine(o.Mode, o.PlanFile))
 }
 
-// instructions tells a model what holds for all tools, with the mode and the
-// workspace directories, as many as fit. With roots, they count where the client
-// names none of its own.
+// instructions returns what holds for all tools, the mode, and as many workspace
+// directories as fit. With roots, the directories count if the client names none of its
+// own.
 func instructions(workspace []string, roots bool, mode string) string {
 	const rules = `
 
@@ -36,7 +37,7 @@ What a file was before each change is kept: the user can look at it and bring it
 // maxPlanName bounds the plan file's name, so that the rest has room.
 const maxPlanName = 200
 
-// modeLine says what the permission mode means for calls; "" for the default one.
+// modeLine describes the effect of the permission mode on calls; "" for the default mode.
 func modeLine(mode, plan string) string {
 	switch mode {
 	case "plan":

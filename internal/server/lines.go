@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// errTooLong: a line went past the limit. The reader has moved to its end.
+// errTooLong says that a line was longer than the limit. The reader is at its end.
 var errTooLong = errors.New("line too long")
 
 const (
@@ -17,8 +17,8 @@ const (
 	byteOrder = "\xef\xbb\xbf"
 )
 
-// lines splits a stream into lines of bounded length. The last line needs no
-// newline at its end. It never holds more than one line and one read.
+// lines splits a stream into lines of bounded length. The last line needs no newline. It
+// never holds more than one line and one read.
 type lines struct {
 	r     io.Reader
 	limit int
@@ -26,9 +26,9 @@ type lines struct {
 	from  int
 	seen  int // buf[from:seen] holds no newline
 	begun bool
-	err   error // what the reader ended with
+	err   error // the reader's error at its end
 
-	// lost is what may still be known of the line that was too long: its id.
+	// lost is the id of the line that was too long, if it was found.
 	lost []byte
 }
 
@@ -68,13 +68,13 @@ func (l *lines) line() ([]byte, error) {
 	}
 }
 
-// buffered tells whether the next line is here already, without a read.
+// buffered reports whether the next line is in the buffer already.
 func (l *lines) buffered() bool {
 	return bytes.IndexByte(l.buf[l.seen:], '\n') >= 0
 }
 
-// cut hands out buf[from:end] and steps over skip bytes behind it. A long line
-// takes the buffer with it, so that it is not copied.
+// cut returns buf[from:end] and skips skip bytes after it. A long line takes the buffer
+// with it and is not copied.
 func (l *lines) cut(end, skip int) []byte {
 	line := l.buf[l.from:end]
 	rest := l.buf[end+skip:]
@@ -87,8 +87,8 @@ func (l *lines) cut(end, skip int) []byte {
 	return bytes.Clone(line)
 }
 
-// fill reads once, behind what is there. The room grows by doubling, so that a
-// long line is moved a few times only.
+// fill reads once, after the buffered bytes. The buffer doubles, so that a long line is
+// moved only a few times.
 func (l *lines) fill() {
 	if l.from == len(l.buf) {
 		l.buf, l.from, l.seen = l.buf[:0], 0, 0
@@ -110,7 +110,7 @@ func (l *lines) fill() {
 	}
 }
 
-// drop steps over the line that ends at end: it is here, but too long.
+// drop skips the line that ends at end, which is too long.
 func (l *lines) drop(end int) error {
 	line := l.buf[l.from:end]
 	l.lost = lostID(headOf(line), tailOf(line))
@@ -118,8 +118,8 @@ func (l *lines) drop(end int) error {
 	return errTooLong
 }
 
-// discard reads to the end of a line that has grown past the limit, and keeps
-// of it what lostID needs.
+// discard skips a line that has grown past the limit, and keeps the parts that lostID
+// needs.
 func (l *lines) discard() error {
 	line := l.buf[l.from:]
 	head, tail := headOf(line), tailOf(line)

@@ -41,7 +41,7 @@ func gated(names ...string) *fakes {
 	return f
 }
 
-// answered is what matters of an answer in these tests.
+// answered holds the parts of an answer that these tests compare.
 type answered struct {
 	ID     int
 	Result struct {
@@ -109,10 +109,11 @@ func TestCallsKeepTheOrderOfTheirFile(t *testing.T) {
 	})
 }
 
-// Cancelled calls are not answered: not the one that runs, nor the one that
-// waits, which never begins.
-// TestShownBeforeItIsSeen: who has the answer may count on it, also in a call
-// on another name of that file, which waits for nobody.
+// Cancelled calls are not answered: neither the running one nor the waiting one, which
+// never starts.
+//
+// TestShownBeforeItIsSeen: a client that has the answer may rely on it, even in a call on
+// another name of the file, which waits for no other call.
 func TestShownBeforeItIsSeen(t *testing.T) {
 	w := dial(t, newFake(t, &fakes{}, nil))
 	w.send(readLine(1, "/shows"))
@@ -123,8 +124,8 @@ func TestShownBeforeItIsSeen(t *testing.T) {
 	}
 }
 
-// Who keeps a record hears of every call, also of those that end before they began:
-// cancelled, given up while they waited, or dropped at the end.
+// The audit hears of every call, even of one that ended before it started: cancelled,
+// given up while it waited, or dropped at the end.
 func TestCallsThatNeverBeganAreReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := gated("/a")

@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// maxUnsent is how many bytes may wait for a client that does not read. Beyond
-// it whoever has an answer waits, so that memory stays bounded.
+// maxUnsent bounds the bytes that wait for a client that does not read. Beyond it senders
+// wait, so that memory stays bounded.
 const maxUnsent = 64 << 20
 
-// outbox writes whole lines to the client, one at a time and in the order they
-// were put. There is no writer goroutine: whoever puts a line while nobody
-// writes becomes the writer until all is written.
+// outbox writes whole lines to the client, one at a time and in the order of put. It has
+// no writer goroutine: a goroutine that puts a line while none writes becomes the writer
+// until all is written.
 type outbox struct {
 	w      io.Writer
 	broken chan struct{} // closed when the client can no longer be written to
@@ -24,7 +24,7 @@ type outbox struct {
 	lines   [][]byte // lines[next:] wait
 	next    int
 	unsent  int
-	pending int // bytes of answers that wait for the others of their array
+	pending int // bytes of gathered answers of arrays
 	writing bool
 	err     error
 }
@@ -35,9 +35,9 @@ func newOutbox(w io.Writer) *outbox {
 	return o
 }
 
-// put queues a line, given in parts and without its newline. The parts belong to
-// the outbox from here on. Where nobody writes, the caller has become the writer:
-// put returns true, and flush must follow. put never waits.
+// put queues a line, given in parts and without its newline. The parts belong to the
+// outbox afterwards. If no goroutine writes, the caller becomes the writer: put returns
+// true, and flush must follow. put never waits.
 func (o *outbox) put(parts ...[]byte) (flush bool) {
 	last := len(parts) - 1
 	parts[last] = append(parts[last], '\n')
@@ -55,8 +55,7 @@ func (o *outbox) put(parts ...[]byte) (flush bool) {
 	return flush
 }
 
-// send puts a line and sees to it that it is written. It waits while too much
-// is unsent.
+// send puts a line and makes sure that it is written. It waits while too much is unsent.
 func (o *outbox) send(parts ...[]byte) {
 	if o.put(parts...) {
 		o.flush()
@@ -65,7 +64,7 @@ func (o *outbox) send(parts ...[]byte) {
 	o.room()
 }
 
-// room waits until not too much is unsent. Another one must be the writer.
+// room waits while too much is unsent. Another goroutine must be the writer.
 func (o *outbox) room() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -74,12 +73,12 @@ func (o *outbox) room() {
 	}
 }
 
-// smallAnswer is the size up to which an answer of an array always has room. An
-// error instead of it would save nothing, and would hide what a change did.
+// smallAnswer is the size up to which an answer of an array always has room. An error in
+// its place would save nothing, and would hide the effect of a change.
 const smallAnswer = 4 << 10
 
-// reserve counts an answer that waits for the others of its array among the
-// unsent output. It reports false where there is no room for it.
+// reserve counts a gathered answer of an array as unsent output. It returns false if there
+// is no room for it.
 func (o *outbox) reserve(size int) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -104,7 +103,7 @@ func (o *outbox) full() bool {
 	return o.pending >= maxUnsent
 }
 
-// offer puts a line that may be lost, and holds nobody up.
+// offer puts a line that may be dropped; it never waits.
 func (o *outbox) offer(line []byte) {
 	o.mu.Lock()
 	full := o.unsent > maxUnsent
@@ -114,15 +113,14 @@ func (o *outbox) offer(line []byte) {
 	}
 }
 
-// flush writes until nothing is left. Only the one to whom put
-// returned true calls it.
+// flush writes until nothing is left. Only a caller whose put returned true may call it.
 func (o *outbox) flush() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for len(o.lines) > 0 && o.err == nil {
 		line := o.lines[o.next]
 		o.lines[o.next] = nil
-		if o.next++; 2*o.next >= len(o.lines) { // moves no line more than once on average
+		if o.next++; 2*o.next >= len(o.lines) { // no line is moved more than once on average
 			o.lines, o.next = slices.Delete(o.lines, 0, o.next), 0
 		}
 		o.mu.Unlock()
@@ -159,11 +157,10 @@ func (o *outbox) drain(most time.Duration) {
 	}
 }
 
-// keptBuffer bounds the memory that one spare buffer holds.
+// keptBuffer bounds the size of a spare buffer.
 const keptBuffer = 1 << 20
 
-// buffer returns an empty buffer to make a line in: one that was written, if
-// there is any.
+// buffer returns an empty buffer for a line: a spare one, if there is any.
 func (o *outbox) buffer() []byte {
 	if b, ok := o.spare.Get().(*[]byte); ok {
 		return (*b)[:0]

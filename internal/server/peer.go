@@ -9,9 +9,9 @@ import (
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
 
-// peer is the client as mcp-go sees it: one session, which notes who the
-// client is and which revision was agreed on. mcp-go sends it notifications
-// through a channel that the loop empties after each request.
+// peer is the client's session in mcp-go. It stores the client's information and the
+// protocol revision. mcp-go sends it notifications through a channel that the loop empties
+// after each request.
 type peer struct {
 	notes   chan mcp.JSONRPCNotification
 	limited func(client string) tools.ClientLimits
@@ -50,7 +50,7 @@ func (p *peer) Initialized() bool {
 	return p.initialized
 }
 
-// SetClientInfo notes who the client is, and so what it passes on of an answer.
+// SetClientInfo stores the client's information, and its bounds on an answer.
 func (p *peer) SetClientInfo(info mcp.Implementation) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -58,14 +58,14 @@ func (p *peer) SetClientInfo(info mcp.Implementation) {
 	p.limits = p.limited(info.Name)
 }
 
-// GetClientInfo returns what SetClientInfo noted.
+// GetClientInfo returns the client's information.
 func (p *peer) GetClientInfo() mcp.Implementation {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.info
 }
 
-// SetClientCapabilities notes what the client can do.
+// SetClientCapabilities stores the client's capabilities.
 func (p *peer) SetClientCapabilities(c mcp.ClientCapabilities) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -99,21 +99,21 @@ func (p *peer) clientLimits() tools.ClientLimits {
 	return p.limits
 }
 
-// asks tells whether the client can put a question to its user.
+// asks reports whether the client can ask its user a question.
 func (p *peer) asks() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return asks(&p.capabilities)
 }
 
-// hasRoots tells whether the client can name the folders that it works in.
+// hasRoots reports whether the client can name its folders.
 func (p *peer) hasRoots() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.capabilities.Roots != nil
 }
 
-// asks tells whether a client can show a form; none named means that it can.
+// asks reports whether a client can show a form; without a list of modes it can.
 func asks(c *mcp.ClientCapabilities) bool {
 	e := c.Elicitation
 	return e != nil && (e.Form != nil || e.URL == nil)

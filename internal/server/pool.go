@@ -9,8 +9,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
 
-// Why a call's context ended, for context.Cause. The tools find their words by what
-// these are.
+// Causes of the end of a call's context. The tools word their answers by them.
 var (
 	errCancelled = fmt.Errorf("the client gave the call up: %w", context.Canceled)
 	errDeadline  = fmt.Errorf("the call took too long: %w", context.DeadlineExceeded)
@@ -48,8 +47,8 @@ func defaultBounds() bounds {
 	}
 }
 
-// A job is one tool call on its way. The fields below the blank line belong to
-// the pool, under its lock.
+// A job is one tool call. The fields below the blank line belong to the pool, under its
+// lock.
 type job struct {
 	id     []byte
 	key    string // of the id
@@ -66,45 +65,45 @@ type job struct {
 
 	asks   bool   // its client can put a question to the user
 	thread string // the client's name of its conversation
-	retry  retry  // what it brings along of an earlier try (from 2026-07-28)
-	state  string // the requestState of the question that its answer puts
+	retry  retry  // what it brings from an earlier try (since 2026-07-28)
+	state  string // the requestState of the question in its answer
 
-	questionsLeft int // how many more questions it may be parked for
+	questionsLeft int // how many more questions it may ask
 
 	pool    *pool
 	phase   phase
-	rests   time.Time     // since when its clock rests; zero while it runs
-	spared  time.Duration // for how long it has rested before
+	rests   time.Time     // start of its clock's rest; zero while it runs
+	spared  time.Duration // total of its earlier rests
 	settled bool          // answered, or never to be answered
-	warned  bool          // its context has ended for the deadline
+	warned  bool          // its context ended because of the deadline
 	started time.Time
 }
 
-// phase says where a job is.
+// phase is the state of a job.
 type phase int
 
 const (
 	isWaiting phase = iota
 	isRunning       // counted against width
-	isResting       // waits for a program of the user's; as many as width do not count there
-	isSlow          // runs for long, as on a network file system that hangs, and no longer counts there
+	isResting       // waits for a user's program; up to width of these do not count
+	isSlow          // runs long, as on a hanging network file system, and no longer counts
 	isStuck         // given up, but has not returned
 	isParked        // waits for the user or the client, outside of its lane; the deadline does not run
 	isOver
 )
 
-// pool runs calls: those of one lane in order, others side by side, and none
-// without an end. It never blocks the one who submits.
+// pool runs calls: those of one lane in order, others at the same time, each within a
+// deadline. submit never blocks.
 type pool struct {
 	bounds
 	run    func(*job) *tools.Result
 	answer func(*job, *tools.Result)
-	late   func(*job, bool) *tools.Result // the answer to a call given up; true when it had started
-	unmade func(*job, *tools.Result)      // is told of the answer to a call that will never start
-	ask    func(*job, *tools.Result)      // sees to the question of a job that was parked; resume or end follows
+	late   func(*job, bool) *tools.Result // returns the answer to a call that was given up; true if it had started
+	unmade func(*job, *tools.Result)      // is called with the answer to a call that will never start
+	ask    func(*job, *tools.Result)      // asks the question of a parked job; resume or end follows
 
 	mu        sync.Mutex
-	lanes     map[string][]*job // a lane is there while one of its jobs is ready or runs; these wait behind it
+	lanes     map[string][]*job // a lane exists while one of its jobs is ready or runs; the others wait here
 	ready     []*job
 	live      map[*job]struct{} // waiting, running, slow and parked
 	byID      map[string]*job
@@ -113,9 +112,9 @@ type pool struct {
 	count     [isOver]int
 	idle      []chan *job
 	ticking   bool
-	looked    time.Time // when watch was last here, or began
+	looked    time.Time // the last run of watch, or the start
 	closed    bool
-	empty     chan struct{} // closed when nothing lives any more; nil while nobody waits for it
+	empty     chan struct{} // closed when no job is live; nil until a goroutine waits for that
 }
 
 func newPool(b bounds) *pool {
@@ -127,7 +126,7 @@ func newPool(b bounds) *pool {
 	}
 }
 
-// refusal says why a call is not taken now; empty when it is.
+// refusal is the reason why a call is not accepted now; empty if it is.
 type refusal string
 
 const (
@@ -138,9 +137,8 @@ const (
 	tooMuchOutput refusal = "Too much output waits for the rest of an array of messages"
 )
 
-// submit takes a job, or refuses it at once. With here, the caller offers to
-// run the job itself; where nothing stands before it, mine tells it to, by
-// runHere.
+// submit takes a job, or refuses it at once. With here, the caller offers to run the job
+// itself; mine says that it must, by runHere.
 func (p *pool) submit(j *job, here bool) (why refusal, mine bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -151,7 +149,7 @@ func (p *pool) submit(j *job, here bool) (why refusal, mine bool) {
 	return "", p.enqueue(j, here)
 }
 
-// park takes a job that is to wait for resume, or refuses it at once.
+// park takes a job that waits for resume, or refuses it at once.
 func (p *pool) park(j *job) (why refusal) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -162,7 +160,7 @@ func (p *pool) park(j *job) (why refusal) {
 	return why
 }
 
-// register puts a job into the books of what lives.
+// register adds a job to the live ones.
 func (p *pool) register(j *job) (why refusal) {
 	switch {
 	case p.closed:
@@ -183,8 +181,8 @@ func (p *pool) register(j *job) (why refusal) {
 	return ""
 }
 
-// enqueue puts a waiting job at the end of its lane, and tells whether the
-// caller, who offers it with here, is to run it.
+// enqueue puts a job at the end of its lane. With here, the caller offers to run it; mine
+// says that it must.
 func (p *pool) enqueue(j *job, here bool) (mine bool) {
 	if behind, taken := p.lanes[j.lane]; taken {
 		p.lanes[j.lane] = append(behind, j)
@@ -207,7 +205,7 @@ func (p *pool) start(j *job) {
 	j.phase, j.started = isRunning, time.Now()
 }
 
-// runHere runs a job that submit has left to its caller.
+// runHere runs a job that submit left to its caller.
 func (p *pool) runHere(j *job) {
 	p.finish(j, p.run(j))
 	p.mu.Lock()
@@ -215,7 +213,7 @@ func (p *pool) runHere(j *job) {
 	p.dispatch()
 }
 
-// dispatch hands ready jobs to workers, as many as may run.
+// dispatch gives ready jobs to workers, as many as may run.
 func (p *pool) dispatch() {
 	for len(p.ready) > 0 && p.count[isRunning] < p.width {
 		j := p.take()
@@ -232,9 +230,8 @@ func (p *pool) dispatch() {
 	}
 }
 
-// take removes the first ready job that still wants to run and counts it as
-// running. Jobs that were settled while they waited make room for the next of
-// their lane.
+// take removes the first ready job that is not settled and counts it as running. A job
+// that was settled while it waited frees its lane for the next one.
 func (p *pool) take() *job {
 	for len(p.ready) > 0 {
 		j := p.ready[0]
@@ -262,8 +259,7 @@ func (p *pool) work(j *job) {
 	}
 }
 
-// next returns a worker's next job. Where there is none, the worker is put
-// among the idle.
+// next returns a worker's next job. If there is none, the worker becomes idle.
 func (p *pool) next(worker chan *job) *job {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -280,9 +276,9 @@ func (p *pool) next(worker chan *job) *job {
 	return nil
 }
 
-// finish answers a job that has run, and then makes way for what waits behind
-// it: the next call on a file begins after the answer to the one before.
-// A job whose result is a question makes way, too, and is parked.
+// finish answers a job that has run, and then frees its lane: the next call on a file
+// begins after the answer to the previous one. A job that ends in a question frees its
+// lane, too, and is parked.
 func (p *pool) finish(j *job, result *tools.Result) {
 	if result.Ask != nil && p.pause(j) {
 		p.ask(j, result)
@@ -304,7 +300,7 @@ func (p *pool) finish(j *job, result *tools.Result) {
 	p.freeLane(j)
 }
 
-// pause parks a job that has run, where it may be parked once more.
+// pause parks a job that has run, if it may ask one more question.
 func (p *pool) pause(j *job) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -320,8 +316,8 @@ func (p *pool) pause(j *job) bool {
 	return true
 }
 
-// resume has a parked job run as if it came now, prepared by prepare. It does
-// nothing where the job is no longer parked.
+// resume runs a parked job again, prepared by prepare. It does nothing if the job is no
+// longer parked.
 func (p *pool) resume(j *job, prepare func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -335,8 +331,8 @@ func (p *pool) resume(j *job, prepare func()) {
 	p.enqueue(j, false)
 }
 
-// end settles a parked job, which answer then answers. It does nothing where
-// the job is no longer parked.
+// end settles a parked job, and then calls answer. It does nothing if the job is no longer
+// parked.
 func (p *pool) end(j *job, answer func()) {
 	p.mu.Lock()
 	parked := j.phase == isParked
@@ -354,14 +350,14 @@ func (p *pool) end(j *job, answer func()) {
 	p.unregister(j)
 }
 
-// parked tells whether a job still waits for resume or end.
+// parked reports whether a job still waits for resume or end.
 func (p *pool) parked(j *job) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return j.phase == isParked
 }
 
-// freeLane frees the lane for the job behind.
+// freeLane frees the lane for the next job.
 func (p *pool) freeLane(j *job) {
 	j.phase = isOver
 	behind := p.lanes[j.lane]
@@ -373,7 +369,7 @@ func (p *pool) freeLane(j *job) {
 	p.ready = append(p.ready, behind[0])
 }
 
-// unregister drops a job from the books of what lives.
+// unregister removes a job from the live ones.
 func (p *pool) unregister(j *job) {
 	if _, ok := p.live[j]; ok {
 		delete(p.live, j)
@@ -400,8 +396,8 @@ func (p *pool) drop(j *job) {
 	p.unregister(j)
 }
 
-// cancel settles a job without an answer, wherever it is. It returns the job,
-// or nil where there is none, and whether it has begun.
+// cancel settles a job without an answer, in any phase. It returns the job, or nil if
+// there is none, and whether it has started.
 func (p *pool) cancel(key string) (j *job, begun bool) {
 	p.mu.Lock()
 	j = p.byID[key]
@@ -422,12 +418,12 @@ func (p *pool) cancel(key string) (j *job, begun bool) {
 	return j, begun
 }
 
-// maxLateness is how much later than due watch has to come for that to mean that this
-// process stood still, by a signal of its terminal or with a paused container.
+// maxLateness is the delay of watch that shows that this process was stopped, by a signal
+// of its terminal or with a paused container.
 const maxLateness = 2 * time.Second
 
-// watch looks at all live jobs: slow ones make room for others, late ones are
-// answered for. Time in which this process stood still counts for none.
+// watch checks all live jobs: slow ones no longer count, late ones are answered. Time in
+// which this process was stopped does not count.
 func (p *pool) watch() {
 	now := time.Now()
 	var warn []context.CancelCauseFunc
@@ -440,7 +436,7 @@ func (p *pool) watch() {
 	}
 	p.looked = now
 	for j := range p.live {
-		if j.phase == isParked || j.phase == isOver { // an ended one lives until it is answered
+		if j.phase == isParked || j.phase == isOver { // a finished one stays live until it is answered
 			continue
 		}
 		age := j.age(now)
@@ -484,12 +480,12 @@ func (p *pool) watch() {
 	for _, j := range begun {
 		p.answer(j, p.late(j, true))
 	}
-	for i, j := range late { // when all have their answers: telling may take its time
+	for i, j := range late { // after all answers: logging may take a while
 		p.unmade(j, unmade[i])
 	}
 }
 
-// age is how long a job has been on its way, without what its clock has rested.
+// age returns how long a job has been live, without its rests.
 func (j *job) age(now time.Time) time.Duration {
 	if !j.rests.IsZero() {
 		now = j.rests
@@ -497,16 +493,15 @@ func (j *job) age(now time.Time) time.Duration {
 	return now.Sub(j.at) - j.spared
 }
 
-// spare takes a time off a job's age, unless its clock rests anyway.
+// spare subtracts a time from a job's age, unless its clock rests anyway.
 func (j *job) spare(d time.Duration) {
 	if j.rests.IsZero() {
 		j.spared += d
 	}
 }
 
-// Rest implements tools.Clock. What the call waits for is none of the server's work,
-// so that another one may take its place meanwhile; it goes on without waiting for
-// one, since what is left of it is short.
+// Rest implements tools.Clock. While the call waits for a user's program, another call may
+// run in its place. It then goes on without waiting for a place: the rest of it is short.
 func (j *job) Rest() (resume func()) {
 	p := j.pool
 	p.mu.Lock()
@@ -533,8 +528,8 @@ func (p *pool) move(j *job, to phase) {
 	p.count[to]++
 }
 
-// close takes no more jobs, and parks none for a question. With drop, those
-// that wait or are parked are returned, settled: the caller answers them.
+// close takes no more jobs, and parks none for a question. With drop, it settles waiting
+// and parked jobs and returns them; the caller answers them.
 func (p *pool) close(drop bool) (dropped []*job) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -554,7 +549,7 @@ func (p *pool) close(drop bool) (dropped []*job) {
 	return dropped
 }
 
-// whenEmpty returns a channel that is closed once no job lives.
+// whenEmpty returns a channel that is closed when no job is live.
 func (p *pool) whenEmpty() <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -569,7 +564,7 @@ func (p *pool) whenEmpty() <-chan struct{} {
 	return empty
 }
 
-// stop ends the contexts of all that still lives.
+// stop ends the contexts of all live jobs.
 func (p *pool) stop() {
 	p.mu.Lock()
 	var all []context.CancelCauseFunc
@@ -582,7 +577,7 @@ func (p *pool) stop() {
 	}
 }
 
-// ifLive calls f, under the lock, where the job may still say something.
+// ifLive calls f, under the lock, if the job is not settled.
 func (p *pool) ifLive(j *job, f func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -40,9 +40,8 @@ func TestWatchLeavesEndedCallsAlone(t *testing.T) {
 	}
 }
 
-// A question may be answered before the one who put it looks whether its call
-// was cancelled meanwhile. By then the call may have put another one, which
-// stays.
+// A question may be answered before its sender has checked whether the call was cancelled.
+// By then the call may have asked another question, which stays.
 func TestAnsweredQuestionLeavesTheNextOne(t *testing.T) {
 	c := newFake(t, &fakes{}, nil).connect(t.Context(), strings.NewReader(""), io.Discard)
 	running := &job{to: c, call: tools.Call{Session: new(tools.Session)}, phase: isRunning, spec: c.specs["Read"]}

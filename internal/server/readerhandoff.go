@@ -5,46 +5,45 @@ import (
 	"time"
 )
 
-// readerHandoff is the reader's. One goroutine sits in it and reads; it may rise to do
-// some work of its own, which saves every short call the change to another
-// thread and back (half of the time that a small answer takes). Where the work
-// lasts, another goroutine takes the seat and reads on, so that no call keeps
-// the next message waiting for longer than two periods.
+// readerHandoff says which goroutine is the reader. The reader may do some work between
+// two lines, which saves every short call the change to another thread and back (half of
+// the time of a small answer). If the work takes long, another goroutine takes over as the
+// reader, so that no call delays the next message for more than two periods.
 type readerHandoff struct {
-	takeOver func() // reads on; called by the goroutine that has taken the seat
+	takeOver func() // reads on; called by the goroutine that has taken over
 
-	works   uint64        // the holder's count of its works
-	working atomic.Uint64 // the turn that the holder works on; 0 while it sits
-	latest  atomic.Uint64 // the latest turn
+	works   uint64        // number of the reader's works so far
+	working atomic.Uint64 // the work under way; 0 while the reader reads
+	latest  atomic.Uint64 // the latest work
 	ticking atomic.Bool
 }
 
 const (
 	period = time.Millisecond
-	calm   = 20 // periods without work, after which nobody looks any more
+	calm   = 20 // periods without work until the ticker stops
 )
 
-// beginWork begins a turn of work.
+// beginWork starts a piece of work.
 func (s *readerHandoff) beginWork() (turn uint64) {
 	s.works++
 	turn = s.works
 	s.latest.Store(turn)
-	s.working.Store(turn) // from here on the seat may be another's
+	s.working.Store(turn) // from here on another goroutine may take over
 	s.watch()
 	return turn
 }
 
-// endWork ends a turn and tells whether the seat is still the caller's.
+// endWork ends a piece of work and reports whether the caller is still the reader.
 func (s *readerHandoff) endWork(turn uint64) bool { return s.working.CompareAndSwap(turn, 0) }
 
-// watch sees to it that somebody looks at the seat.
+// watch makes sure that the ticker runs.
 func (s *readerHandoff) watch() {
 	if s.ticking.CompareAndSwap(false, true) {
 		time.AfterFunc(period, (&ticker{readerHandoff: s}).tick)
 	}
 }
 
-// ticker looks at a seat once in a period.
+// ticker checks once in a period whether the reader works for too long.
 type ticker struct {
 	*readerHandoff
 	seen  uint64
@@ -68,7 +67,7 @@ func (t *ticker) tick() {
 		return
 	}
 	t.ticking.Store(false)
-	if t.working.Load() != 0 { // a turn began before it could see that nobody looks
+	if t.working.Load() != 0 { // work began before beginWork could see that the ticker stopped
 		t.watch()
 	}
 }

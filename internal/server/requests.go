@@ -5,9 +5,8 @@ import (
 	"sync"
 )
 
-// requests are those that the server has made to the client and that are not
-// yet answered. Whoever takes one out of them, by its answer or by withdrawing
-// it, is the only one to do so.
+// requests holds the server's open requests to the client. Removing a request, by its
+// answer or by withdrawing it, succeeds once.
 type requests struct {
 	mu     sync.Mutex
 	last   int64
@@ -15,9 +14,8 @@ type requests struct {
 	closed bool
 }
 
-// add notes a request that is about to be sent, and returns its id. told is
-// called by the reader with the result that the client answers, which has no
-// kind where the answer is an error.
+// add stores a request that is about to be sent, and returns its id. The reader calls
+// answered with the client's result; its kind is 0 if the answer is an error.
 func (r *requests) add(answered func(result value)) (id int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -32,8 +30,7 @@ func (r *requests) add(answered func(result value)) (id int64) {
 	return r.last
 }
 
-// answered hands an answer to the one who asked. What nobody asked for, or no
-// longer wants to know, is ignored.
+// answered passes on an answer. Without an open request it is ignored.
 func (r *requests) answered(id []byte, result value) {
 	r.mu.Lock()
 	answer := r.open[string(id)]
@@ -44,7 +41,7 @@ func (r *requests) answered(id []byte, result value) {
 	}
 }
 
-// withdraw forgets a request, and tells whether it was still open.
+// withdraw removes a request, and reports whether it was still open.
 func (r *requests) withdraw(id int64) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -72,7 +69,7 @@ func appendRequest(b []byte, id int64, method string, params func([]byte) []byte
 	return append(b, '}')
 }
 
-// appendWithdrawal appends word that a request needs no answer any more.
+// appendWithdrawal appends the notification that a request needs no answer any more.
 func appendWithdrawal(b []byte, id int64) []byte {
 	b = append(b, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`...)
 	return append(strconv.AppendInt(b, id, 10), `,"reason":"no answer is needed any more"}}`...)

@@ -13,35 +13,34 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// maxRoots bounds how many folders of a client count.
+// maxRoots bounds the number of a client's folders.
 const maxRoots = 100
 
-// roots is what is known of the folders that the client works in. They are
-// asked for before the first call, and again before the next one once the
-// client says that they have changed. Calls wait for the answer, but not for
-// long; an answer that comes too late counts from then on.
+// roots holds the folders that the client works in. The server asks for them before the
+// first call, and before the next call after the client reported a change. Calls wait for
+// the answer for a bounded time; a late answer counts from then on.
 type roots struct {
 	mu    sync.Mutex
-	known bool        // as far as the client has said
-	round int         // counts the times that calls were held back
+	known bool        // the client's last answer is up to date
+	round int         // number of times that calls had to wait
 	timer *time.Timer // of the current round; nil where there is none
 	held  []*job
-	asked time.Time // when a call was first answered by the question, since they are not known
+	asked time.Time // first time that a call was answered by the question
 
 	applying sync.Mutex // held while they are passed on
-	applied  int        // the round of those passed on last
-	dirs     []string   // these
+	applied  int        // round of the folders passed on last
+	dirs     []string   // those folders
 }
 
-// changed notes that the client has changed them.
+// changed notes that the client reported a change.
 func (r *roots) changed() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.known, r.asked = false, time.Time{}
 }
 
-// begin starts a round, which takes over the calls of one that has not ended.
-// late is called where nothing else ends it in time.
+// begin starts a round, which takes over the calls of an unfinished one. late is called if
+// the round does not end in time.
 func (r *roots) begin(most time.Duration, late func(round int)) (round int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -55,7 +54,7 @@ func (r *roots) begin(most time.Duration, late func(round int)) (round int) {
 	return round
 }
 
-// queue keeps a call for the current round; false where there is none.
+// queue keeps a call for the current round; it returns false if there is none.
 func (r *roots) queue(j *job) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -65,8 +64,8 @@ func (r *roots) queue(j *job) bool {
 	return r.timer != nil
 }
 
-// end ends a round and releases its calls, before any later one can pass them
-// by. It tells whether the round was still going on.
+// end ends a round and releases its calls, before later ones can overtake them. It reports
+// whether the round was still open.
 func (r *roots) end(round int, release func(*job)) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -81,7 +80,7 @@ func (r *roots) end(round int, release func(*job)) bool {
 	return true
 }
 
-// over ends the current round, if any.
+// over ends the current round, if there is one.
 func (r *roots) over(release func(*job)) {
 	r.mu.Lock()
 	round := r.round
@@ -89,16 +88,15 @@ func (r *roots) over(release func(*job)) {
 	r.end(round, release)
 }
 
-// state tells whether calls are held back now, and else whether the client is
-// to be asked.
+// state reports whether calls wait now, and else whether the client should be asked.
 func (r *roots) state() (holding, wanted bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.timer != nil, !r.known
 }
 
-// due tells whether a call is to be answered by the question. Where it was, but
-// no answer has come for a while, it is not put again.
+// due reports whether a call is to be answered by the question. If such an answer stayed
+// without a reply for a while, it is not repeated.
 func (r *roots) due(most time.Duration) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -109,8 +107,8 @@ func (r *roots) due(most time.Duration) bool {
 	return !r.known
 }
 
-// afterRoots sees to it that a call runs with the client's folders as they are
-// now. It tells whether the call is taken care of: held back, or answered.
+// afterRoots makes a call wait for the client's current folders. It reports whether it has
+// handled the call: queued, or answered.
 func (c *conn) afterRoots(j *job, inputs value) bool {
 	if !c.opts.WantRoots {
 		return false
@@ -135,7 +133,7 @@ func (c *conn) afterRoots(j *job, inputs value) bool {
 	if why := c.pool.park(j); why != "" {
 		c.refuse(j, why)
 	} else if !c.roots.queue(j) {
-		c.release(j) // the round has ended since
+		c.release(j) // the round has ended meanwhile
 	}
 	return true
 }
@@ -156,21 +154,21 @@ func (c *conn) answerWithRoots(j *job) {
 	}), true)
 }
 
-// release has a held call run. Where a relative name leads may be another place now.
+// release runs a queued call. A relative name may lead to another place now.
 func (c *conn) release(j *job) {
 	c.rerun(j, func() { j.lane = c.opts.FileKey(j.args.Target()) })
 }
 
-// late ends a round in which the client did not answer, or its folders could
-// not be looked at in time.
+// late ends a round if the client did not answer, or its folders could not be looked at,
+// in time.
 func (c *conn) late(round int) {
 	if c.roots.end(round, c.release) {
 		c.opts.Log.Warn().Msg("the client's roots are not known in time")
 	}
 }
 
-// name passes the client's folders on, and then ends the round. It does not
-// hold up the reader: they may be on a disk that does not answer.
+// name passes the client's folders on, and then ends the round. It does not delay the
+// reader: the folders may be on a disk that does not answer.
 func (c *conn) name(round int, result value) {
 	dirs, ok := rootsOf(result, runtime.GOOS)
 	if !ok {
@@ -184,7 +182,7 @@ func (c *conn) name(round int, result value) {
 	}()
 }
 
-// apply passes folders on, unless later ones were, or the same.
+// apply passes folders on, unless later ones or the same were passed on before.
 func (c *conn) apply(round int, dirs []string) {
 	r := &c.roots
 	r.applying.Lock()
@@ -223,7 +221,7 @@ func rootsOf(result value, system string) (dirs []string, ok bool) {
 	return dirs, true
 }
 
-// dirOf is the folder that a URI names, where it is one of this machine.
+// dirOf returns the folder that a URI names, if it is one of this machine.
 func dirOf(uri, system string) (dir string, ok bool) {
 	scheme, rest, ok := strings.Cut(uri, ":")
 	if !ok || !strings.EqualFold(scheme, "file") {

@@ -104,7 +104,7 @@ func TestRoots(t *testing.T) {
 	})
 }
 
-// Who has no roots, or says nothing of them, is not waited for; a late word
+// Calls do not wait for a client without roots, or one that does not answer; a late answer
 // counts from then on.
 func TestRootsThatDoNotCome(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -226,7 +226,7 @@ func TestModernRoots(t *testing.T) {
 		}
 		w.reads(modernLine("2", "/where", `{}`, ""), "/b")
 
-		// One who does not come back with them is not asked for ever.
+		// A client that does not come back with them is not asked again and again.
 		w.send(rootsChanged)
 		w.send(call(""))
 		w.line()
@@ -251,7 +251,7 @@ func TestModernRootsAndConsent(t *testing.T) {
 	w.reads(call(again(state, yesOnce)), "/ask/f")
 }
 
-// Where directories were named, nobody is asked.
+// If directories were named, the client is not asked.
 func TestRootsNotWanted(t *testing.T) {
 	w := greet(t, newFake(t, &fakes{}, nil), hasRoots)
 	w.send(rootsChanged)

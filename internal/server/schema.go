@@ -12,15 +12,14 @@ import (
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
 
-// A spec is one tool as it is published and as its arguments are decoded: both
-// come from the same file.
+// A spec is one tool, as published and as decoded: both come from the same file.
 type spec struct {
 	tool        tools.Tool
 	description string
 	published   json.RawMessage // the schema without fsmcp's own keyword
 	own         ownKeyword
 	fields      []field
-	known       string // the arguments' names, for a caller who missed them
+	known       string // the arguments' names, for an answer to a wrong one
 }
 
 // ownKeyword is "x-fsmcp" of a schema.
@@ -33,7 +32,7 @@ type ownKeyword struct {
 	KeepEmpty []string `json:"keepEmpty"`
 }
 
-// A field is one argument: how it is named and what the tool's struct takes.
+// A field is one argument: its name, and the field of the tool's struct.
 type field struct {
 	name      string
 	quoted    string // the name as it stands in JSON

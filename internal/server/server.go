@@ -33,7 +33,7 @@ import (
 
 // Options are the parts a Server is built of.
 type Options struct {
-	// Version is told to clients.
+	// Version is sent to clients.
 	Version string
 	// Tools are published in this order.
 	Tools []tools.Tool
@@ -41,33 +41,31 @@ type Options struct {
 	NewSession func() *tools.Session
 	// Schemas holds NAME.json and NAME.md of each tool.
 	Schemas fs.FS
-	// Facts are names in braces and what descriptions have in their place.
+	// Facts maps names in braces to their text in descriptions.
 	Facts map[string]string
 	// Workspace are the directories named in the instructions.
 	Workspace []string
-	// Mode is the permission mode that is told in them, PlanFile what plan mode lets
-	// be written.
+	// Mode is the permission mode in the instructions, PlanFile the file that plan mode
+	// may write.
 	Mode, PlanFile string
-	// FileKey says which file a raw argument names, so that calls on it keep
-	// their order. It touches no file. nil compares cleaned paths.
+	// FileKey returns a key for the file that a raw argument names, so that calls on it
+	// keep their order. It touches no file. nil compares cleaned paths.
 	FileKey func(raw string) string
-	// AskTimeout is how long an answer of the user is waited for; 0 means 50 s.
+	// AskTimeout bounds the wait for the user's answer; 0 means 50 s.
 	AskTimeout time.Duration
-	// WantRoots has the client asked which folders it works in, before the first
-	// call. Roots is then called with them, absolute and cleaned, each time that
-	// they were asked for; calls wait until it has returned, for two seconds at
-	// most. It is never called twice at a time.
+	// WantRoots makes the server ask the client for its folders before the first call.
+	// Roots is called with each answer, absolute and cleaned; calls wait for its return,
+	// for two seconds at most. It is never called twice at a time.
 	WantRoots bool
 	Roots     func(dirs []string)
-	// Limits corrects what is known of a client, by the name that it gives
-	// itself; nil corrects nothing.
+	// Limits corrects the bounds of a client, by the client's name; nil corrects nothing.
 	Limits func(client string, known tools.ClientLimits) tools.ClientLimits
-	// Refused is told of calls that end without a tool being run: their arguments
-	// are none, there is no room, they waited too long or were cancelled meanwhile.
-	// given is the file as the call named it, "" where that cannot be told; r is the
-	// answer, also where none is sent. It must not take long. It may be nil.
+	// Refused is called for calls that end without running a tool: faulty arguments, no
+	// room, or given up or cancelled while they waited. given is the file as the call
+	// named it, "" if unknown; r is the answer, even if it is not sent. It must return
+	// quickly. It may be nil.
 	Refused func(tool, given string, call tools.Call, waited time.Duration, r *tools.Result)
-	// Log gets what a person should know; never the content of files.
+	// Log receives events for people; never the content of files.
 	Log zerolog.Logger
 
 	bounds bounds // zero for the usual ones; tests set others
@@ -123,7 +121,7 @@ func New(o Options) (*Server, error) {
 
 const serverName = "fsmcp"
 
-// inOrder puts the tools in their own order; mcp-go lists them by name.
+// inOrder restores the order of the tools; mcp-go lists them by name.
 func (s *Server) inOrder(_ context.Context, listed []mcp.Tool) []mcp.Tool {
 	byName := make(map[string]mcp.Tool, len(listed))
 	for _, t := range listed {
@@ -138,13 +136,13 @@ func (s *Server) inOrder(_ context.Context, listed []mcp.Tool) []mcp.Tool {
 	return ordered
 }
 
-// unreachable is what mcp-go would call. Calls do not go through it: the loop
-// runs them itself, and leaves to mcp-go only those that it must refuse.
+// unreachable is the handler that mcp-go has for a tool. The loop runs calls itself, and
+// leaves to mcp-go only those that it must refuse.
 func unreachable(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	return mcp.NewToolResultError("The _meta of this call cannot be read."), nil
 }
 
-// mcpTool is the tool as it is listed.
+// mcpTool returns the tool in mcp-go's form.
 func (sp *spec) mcpTool() mcp.Tool {
 	readOnly := sp.tool.ReadOnly
 	t := mcp.NewToolWithRawSchema(sp.tool.Name, sp.description, sp.published)
@@ -174,24 +172,24 @@ func (s *Server) List(ctx context.Context) ([]byte, error) {
 	return appendJSON(nil, response.Result), nil
 }
 
-// Facts about a call that cannot be made at all.
+// Errors of calls that cannot be made.
 var (
 	ErrNoTool = errors.New("no such tool")
 	ErrJSON   = errors.New("the arguments are not valid JSON")
 )
 
-// Answer is what a person says to a question.
+// Answer is a user's answer to a question.
 type Answer int
 
-// What there is to say.
+// The answers.
 const (
 	No Answer = iota
 	Once
 	Session
 )
 
-// refused tells of a call of which nothing but its arguments was looked at; args is
-// nil where they are none.
+// refused reports a call that ended after its arguments were decoded; args is nil if they
+// are faulty.
 func (s *Server) refused(sp *spec, args tools.Args, call tools.Call, waited time.Duration, r *tools.Result) {
 	if s.opts.Refused == nil {
 		return

@@ -7,11 +7,11 @@ import (
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
 
-// maxThreads is how many conversations of one connection are remembered.
+// maxThreads bounds the remembered conversations of one connection.
 const maxThreads = 64
 
-// sessions keeps one tools.Session for each conversation that the client
-// names, and one for all calls without a name. Only the reader uses it.
+// sessions holds one tools.Session for each conversation that the client names, and one
+// for calls without a name. Only the reader uses it.
 type sessions struct {
 	fresh   func() *tools.Session
 	unnamed *tools.Session
@@ -28,9 +28,9 @@ func newSessions(fresh func() *tools.Session) *sessions {
 	return &sessions{fresh: fresh, unnamed: fresh(), threads: make(map[string]*list.Element)}
 }
 
-// of returns the session of a conversation; name is its raw JSON, nil for none.
-// Past maxThreads the one that was silent for longest is forgotten: its calls
-// start anew, with nothing shown.
+// of returns the session of a conversation; name is its raw JSON, nil for none. Beyond
+// maxThreads it forgets the one without calls for the longest time: its next call starts
+// with nothing shown.
 func (s *sessions) of(name []byte) *tools.Session {
 	if name == nil {
 		return s.unnamed

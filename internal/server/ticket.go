@@ -13,19 +13,19 @@ import (
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
 
-// From the revision 2026-07-28 on a question is the answer to a call, and the
-// client makes the call again with the user's word and the requestState that
-// came with the question. A ticket is the server's part of such a question. It
-// is good for one retry of the same call within a bounded time.
+// Since the revision 2026-07-28 a question is the answer to a call, and the client repeats
+// the call with the user's answer and the question's requestState. A ticket is the
+// server's record of such a question. It is good for one retry of the same call within a
+// bounded time.
 type ticket struct {
 	question *tools.Question
-	given    *tools.Consent // what the user consented to in earlier rounds
-	left     int            // how many more questions the call may put
+	given    *tools.Consent // the user's consent in earlier rounds
+	left     int            // how many more questions the call may ask
 	expires  time.Time
 }
 
-// tickets are those that are out. A state is a nonce, an expiry, and an HMAC
-// under a key of this process over both, the call and the question.
+// tickets holds the open tickets. A state is a nonce, an expiry, and an HMAC under a key
+// of this process over both, the call and the question.
 type tickets struct {
 	key [32]byte
 
@@ -35,7 +35,7 @@ type tickets struct {
 
 type nonce [16]byte
 
-// maxTickets bounds what is kept for clients that do not come back.
+// maxTickets bounds the tickets of clients that do not come back.
 const maxTickets = 1000
 
 func newTickets() *tickets {
@@ -44,7 +44,7 @@ func newTickets() *tickets {
 	return t
 }
 
-// issue keeps a ticket and returns its state.
+// issue stores a ticket and returns its state.
 func (t *tickets) issue(j *job, k *ticket) (state string) {
 	var n nonce
 	rand.Read(n[:])
@@ -56,8 +56,7 @@ func (t *tickets) issue(j *job, k *ticket) (state string) {
 	return base64.RawURLEncoding.EncodeToString(t.seal(plain, j, k.question))
 }
 
-// makeRoom drops what has expired, and where that is not enough, what expires
-// first.
+// makeRoom drops expired tickets, and if that is not enough, those that expire first.
 func (t *tickets) makeRoom() {
 	if len(t.out) < maxTickets {
 		return
@@ -78,8 +77,8 @@ func (t *tickets) makeRoom() {
 
 const plainState = len(nonce{}) + 8
 
-// redeem takes the ticket that a state stands for. There is none where the
-// state was not issued, was used, has expired, or was issued to another call.
+// redeem removes and returns the ticket of a state. It returns nil if the state was not
+// issued, was used, has expired, or was issued to another call.
 func (t *tickets) redeem(j *job, state string) *ticket {
 	b, err := base64.RawURLEncoding.DecodeString(state)
 	if err != nil || len(b) != plainState+sha256.Size {
@@ -96,7 +95,7 @@ func (t *tickets) redeem(j *job, state string) *ticket {
 	return k
 }
 
-// valid tells whether a state was issued to this call for this question.
+// valid reports whether a state was issued to this call for this question.
 func (t *tickets) valid(j *job, state string, q *tools.Question) bool {
 	b, err := base64.RawURLEncoding.DecodeString(state)
 	return err == nil && len(b) == plainState+sha256.Size && hmac.Equal(b, t.seal(b[:plainState:plainState], j, q))
@@ -111,7 +110,7 @@ func (t *tickets) seal(plain []byte, j *job, q *tools.Question) []byte {
 		mac.Write(size[:])
 		mac.Write(b)
 	}
-	arguments, _ := json.Marshal(j.args) // as decoded: another spelling is the same call
+	arguments, _ := json.Marshal(j.args) // encoded again: another spelling is the same call
 	part(plain)
 	part([]byte(j.spec.tool.Name))
 	part([]byte(j.thread))
@@ -123,13 +122,13 @@ func (t *tickets) seal(plain []byte, j *job, q *tools.Question) []byte {
 	return mac.Sum(plain)
 }
 
-// retry is what a call brings along of an earlier try.
+// retry holds what a call brings from an earlier try.
 type retry struct {
 	state   string
 	verdict verdict
 }
 
-// retryOf reads the params by which a call is made again.
+// retryOf reads the params of a repeated call.
 func retryOf(m *message) (r retry) {
 	r.state = word(m.state)
 	if m.inputs.kind == isObject {
@@ -138,15 +137,14 @@ func retryOf(m *message) (r retry) {
 	return r
 }
 
-// The names of the inputs that a call may ask for.
+// The names of the inputs that a call may request.
 const (
 	inputConsent = "consent"
 	inputRoots   = "roots"
 )
 
-// runAsking runs a call of a client that puts questions by the results of its
-// calls. Consent counts for the question as it is now: the call is tried
-// without it first.
+// runAsking runs a call of a client that gets questions as results. Consent counts for the
+// question as it is now: the call is tried without it first.
 func (c *conn) runAsking(j *job) *tools.Result {
 	var k *ticket
 	if j.retry.state != "" {
@@ -169,7 +167,7 @@ func (c *conn) runAsking(j *job) *tools.Result {
 		if j.retry.verdict == allowSession {
 			call.Session.Grant(r.Ask)
 		}
-		call.Consent = call.Consent.With(r.Ask) // a yes for the session is one to this very call too
+		call.Consent = call.Consent.With(r.Ask) // a yes for the session includes this call
 		r = c.run(j.ctx, j.spec, call, j.args)
 	}
 	if r.Ask != nil && k.left > 0 {
@@ -178,12 +176,11 @@ func (c *conn) runAsking(j *job) *tools.Result {
 	return r
 }
 
-// putsQuestion tells whether the answer to a call is the question that its
-// result came with.
+// putsQuestion reports whether the answer to a call is the question of its result.
 func (j *job) putsQuestion(r *tools.Result) bool { return r.Ask != nil && j.state != "" }
 
-// appendInput appends the result that asks the client for one input. An empty
-// state is none.
+// appendInput appends the result that asks the client for one input. An empty state is
+// left out.
 func appendInput(b, serverInfo []byte, name, method, state string, params func([]byte) []byte) []byte {
 	b = append(append(b, `{"_meta":`...), appendMeta(nil, nil, serverInfo)...)
 	b = append(b, `,"inputRequests":{"`...)

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// mark is what tells one state of a file from another.
+// mark tells one state of a file from another.
 type mark struct {
 	name  string
 	info  fs.FileInfo
@@ -21,7 +21,7 @@ func markOf(name string) mark {
 	return mark{name, info, changeTime(info)}
 }
 
-// changed is when what is marked changed last; the zero time where nothing is.
+// changed returns the time of the last change; the zero time if nothing is marked.
 func (m mark) changed() time.Time {
 	if m.info == nil {
 		return time.Time{}

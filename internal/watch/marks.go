@@ -10,21 +10,21 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// Marks notes which of some files were touched, for callers who ask from time to
-// time. It watches the files' folders and, as far as Below says, what leads there;
-// where a folder is moved or removed, it forgets it and says that what it followed
-// there was touched, so that it may be followed anew. The zero value is ready;
-// nothing is watched before the first Follow.
+// Marks notes which of some files were touched, for callers that ask from time to time. It
+// watches the files' folders and, within Below, the folders above them. If a folder is
+// moved or removed, Marks forgets it and reports its followed files as touched, so that
+// the caller follows them again. The zero value is ready; it watches nothing before the
+// first Follow.
 type Marks struct {
-	// Below are folders, by names without links: what lies between one of them and
-	// a followed file is watched as well, since nothing is sent to a folder when one
-	// above it is moved. nil: nothing but the folders of the files is watched.
+	// Below returns folders, by names without links: everything between one of them and a
+	// followed file is watched as well, since a folder gets no event when one above it is
+	// moved. nil: only the folders of the files are watched.
 	Below func() []string
-	// newNotifier makes the notifier; nil is the system's. For tests.
+	// newNotifier makes the notifier; nil means the system's. For tests.
 	newNotifier func() (notifier, error)
 
-	// arming is held while the notifier is given folders. It may then wait until
-	// what it has to tell is taken, and so mu must not be held.
+	// arming is held while the notifier is given folders. The notifier may then wait for
+	// its events to be taken, so mu must not be held.
 	arming   sync.Mutex
 	notifier notifier
 	broken   error
@@ -36,9 +36,9 @@ type Marks struct {
 	touched map[string]bool
 }
 
-// Follow has a file looked after from now on, by its absolute name without links.
-// It reports whether its folder was not watched before: then changes until now may
-// have gone unseen. An error is ErrBlind: the file cannot be looked after.
+// Follow watches a file from now on, by its absolute name without links. It reports
+// whether its folder was not watched before: changes until now may have been missed then.
+// An error is ErrBlind: the file cannot be watched.
 func (m *Marks) Follow(name string) (fresh bool, err error) {
 	dir := filepath.Dir(name)
 	if m.followed(dir, name) {
@@ -57,13 +57,13 @@ func (m *Marks) Follow(name string) (fresh bool, err error) {
 		return false, blind(err)
 	}
 	for _, up := range m.above(dir) {
-		_ = m.watch(up) // what moves there is missed, as it is above Below
+		_ = m.watch(up) // Below is not above it: moves there are missed
 	}
 	m.followed(dir, name)
 	return true, nil
 }
 
-// followed notes that a file is followed, where its folder is watched.
+// followed adds a file, if its folder is watched.
 func (m *Marks) followed(dir, name string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -71,7 +71,7 @@ func (m *Marks) followed(dir, name string) bool {
 	if !ok {
 		return false
 	}
-	if files == nil { // it was watched for what lies below it
+	if files == nil { // it was watched for folders below it
 		files = make(map[string]bool)
 		m.folders[dir] = files
 	}
@@ -103,18 +103,18 @@ func (m *Marks) start() error {
 	return nil
 }
 
-// removeLost takes from the notifier what it may know by a name that is another's now.
+// removeLost removes watches from the notifier whose names may be another folder's now.
 func (m *Marks) removeLost() {
 	m.mu.Lock()
 	lost := m.lost
 	m.lost = make(map[string]bool)
 	m.mu.Unlock()
 	for dir := range lost {
-		_ = m.notifier.Remove(dir) // it may be gone already, which is as good
+		_ = m.notifier.Remove(dir) // it may be gone already
 	}
 }
 
-// watch has a folder watched, if it is not yet.
+// watch watches a folder, unless it is watched already.
 func (m *Marks) watch(dir string) error {
 	m.mu.Lock()
 	_, known := m.folders[dir]
@@ -125,7 +125,7 @@ func (m *Marks) watch(dir string) error {
 	if err := m.notifier.Add(dir); err != nil {
 		return err
 	}
-	if !m.notifier.has(dir) { // its events would come under the other name
+	if !m.notifier.has(dir) { // its events would come under its other name
 		return fmt.Errorf("%s is watched under another name", dir)
 	}
 	m.mu.Lock()
@@ -134,8 +134,9 @@ func (m *Marks) watch(dir string) error {
 	return nil
 }
 
-// above are the folders on the way to one, the nearest first. Elsewhere than on
-// Linux a watched folder costs a descriptor for each file in it.
+// above returns the folders above one, the nearest first, up to one of Below. On other
+// systems than Linux it returns none: a watched folder costs a descriptor for each file in
+// it there.
 func (m *Marks) above(dir string) (out []string) {
 	if m.Below == nil || runtime.GOOS != "linux" {
 		return nil
@@ -144,7 +145,7 @@ func (m *Marks) above(dir string) (out []string) {
 		for up := filepath.Dir(dir); up == top || strings.HasPrefix(up, top+string(filepath.Separator)); up = filepath.Dir(up) {
 			out = append(out, up)
 			if up == top {
-				break // the root of the disk is above itself
+				break // the root is its own parent
 			}
 		}
 	}
@@ -164,7 +165,7 @@ func (m *Marks) drain(n notifier) {
 			if !ok {
 				return
 			}
-			m.all() // the queue ran over: anything may have happened
+			m.all() // the queue ran over: any file may have changed
 		}
 	}
 }
@@ -184,8 +185,7 @@ func (m *Marks) note(e fsnotify.Event) {
 	}
 }
 
-// moved notes that a folder's name may stand for another one now, and so may all
-// that lies below.
+// moved notes that a folder's name, and all names below it, may mean other folders now.
 func (m *Marks) moved(name string) {
 	for dir, files := range m.folders {
 		if dir != name && !strings.HasPrefix(dir, strings.TrimSuffix(name, string(filepath.Separator))+string(filepath.Separator)) {
@@ -206,12 +206,12 @@ func (m *Marks) all() {
 		for f := range files {
 			m.touched[f] = true
 		}
-		delete(m.folders, dir) // it may have moved away unseen
+		delete(m.folders, dir) // it may have moved away without an event
 		m.lost[dir] = true
 	}
 }
 
-// Touched are the files that were touched since it was last asked.
+// Touched returns the files that were touched since its last call.
 func (m *Marks) Touched() (names []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -225,7 +225,7 @@ func (m *Marks) Touched() (names []string) {
 	return names
 }
 
-// Close ends watching.
+// Close ends the watch.
 func (m *Marks) Close() {
 	m.arming.Lock()
 	defer m.arming.Unlock()

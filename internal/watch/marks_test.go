@@ -196,9 +196,9 @@ func (n *talkative) has(string) bool               { return true }
 func (n *talkative) events() <-chan fsnotify.Event { return n.sent }
 func (n *talkative) failures() <-chan error        { return n.errs }
 
-// TestMarksFollowAndListen: following a folder waits for the notifier, which may wait
-// for its listener, who must not wait for those who follow. Where no more folders can
-// be watched, those that are go on.
+// TestMarksFollowAndListen: following a folder waits for the notifier, which may wait for
+// its listener, so the listener must not wait for a follower. If no more folders can be
+// watched, the watched ones go on.
 func TestMarksFollowAndListen(t *testing.T) {
 	n := &talkative{sent: make(chan fsnotify.Event), errs: make(chan error), room: 8}
 	m := &Marks{newNotifier: func() (notifier, error) { return n, nil }}

@@ -9,23 +9,23 @@ import (
 	"strings"
 )
 
-// target is a file, or a folder with what lies directly in it, as Set has it.
+// target is a file, or a folder with its direct content, as given to Set.
 type target struct {
 	name   string
 	folder bool
 }
 
-// pathChain is the way to a target as it was found: every place where a change
-// could make its name mean another file.
+// pathChain is the path to a target as it was found: every place where a change could make
+// its name mean another file.
 type pathChain struct {
 	steps []step
-	final bool   // the last step bears the target's own name, or what it leads to
-	inner string // the folder itself, where the target is one and is there
+	final bool   // the last step has the target's own name, or a link's target
+	inner string // the folder itself, if the target is an existing folder
 	there bool
 }
 
-// step is a name in a folder. The folder's own name has no links in it, so that
-// each folder is watched under one name only.
+// step is a name in a folder. The folder's own name has no links, so that each folder is
+// watched under one name only.
 type step struct {
 	dir, child string
 	link       bool
@@ -37,7 +37,7 @@ func (t pathChain) equal(o pathChain) bool {
 	return t.inner == o.inner && t.there == o.there && slices.Equal(t.steps, o.steps)
 }
 
-// look walks to a target, name by name and through links, as far as it gets.
+// look walks to a target, name by name and through links, as far as it exists.
 func look(t target) (way pathChain) {
 	const hops = 40
 	root, rest := split(t.name)
@@ -81,7 +81,7 @@ func look(t target) (way pathChain) {
 	return way
 }
 
-// split divides an absolute name into the root of its volume and the rest.
+// split splits an absolute name into the root of its volume and the rest.
 func split(name string) (root string, rest []string) {
 	name = filepath.Clean(name)
 	root = filepath.VolumeName(name) + string(filepath.Separator)
@@ -97,10 +97,10 @@ func parts(name string) (out []string) {
 	return out
 }
 
-// dirs are the folders to watch, each once, the most needed one last. On Linux
-// that is the whole way, since nothing is sent to a folder when one above it is
-// renamed. Elsewhere a watched folder costs a descriptor for each file in it, so
-// only where names are looked up for good.
+// dirs returns the folders to watch, each once, the most needed one last. On Linux these
+// are all folders of the chain, since a folder gets no event when one above it is renamed.
+// On other systems a watched folder costs a descriptor for each file in it, so only the
+// last folders and those with links are watched.
 func (t pathChain) dirs() (out []string) {
 	add := func(dir string) {
 		out = append(slices.DeleteFunc(out, func(d string) bool { return d == dir }), dir)
@@ -116,8 +116,8 @@ func (t pathChain) dirs() (out []string) {
 	return out
 }
 
-// marks are the names whose events concern the target; true where the event is
-// about the target itself, not about the way there.
+// marks returns the names whose events concern the target; true means that the event is
+// about the target itself.
 func (t pathChain) marks() map[string]bool {
 	out := make(map[string]bool)
 	for i, s := range t.steps {
@@ -132,8 +132,8 @@ func (t pathChain) marks() map[string]bool {
 // anything stands for every name in a folder.
 func anything(dir string) string { return filepath.Join(dir, "*") }
 
-// stale are names that may stand for another folder than before, with all that
-// lies below; the empty name is everything.
+// stale holds names that may mean other folders than before, with all below; the empty
+// name is everything.
 type stale []string
 
 func (s stale) has(dir string) bool {

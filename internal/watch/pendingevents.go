@@ -10,26 +10,26 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// pendingEvents holds what events mean and what of them is not told yet. Nothing in it
-// waits for the disk or for anybody.
+// pendingEvents interprets events and holds the changes that were not reported yet. It
+// never waits for the disk or another goroutine.
 type pendingEvents struct {
 	quiet, most time.Duration
-	signal      chan struct{} // something was noted
+	signal      chan struct{} // there is something new
 	now         func() time.Time
 
 	mu      sync.Mutex
-	marks   map[string]map[target]bool // by the name that an event may bear
+	marks   map[string]map[target]bool // by the name that an event may carry
 	of      map[target]map[string]bool // the same, by target
 	pending map[target]*pendingChange
 	err     error
 }
 
-// pendingChange is what was noted of one target.
+// pendingChange holds the events of one target.
 type pendingChange struct {
 	first, last time.Time
-	changed     bool  // the target is, or was, there; or it was itself named
-	moved       bool  // the way there has to be walked again
-	stale       stale // folders that may be others now
+	changed     bool  // the target exists or existed, or an event named it
+	moved       bool  // its path has to be walked again
+	stale       stale // folders that may have been replaced
 }
 
 func newPendingEvents(quiet, most time.Duration) *pendingEvents {
@@ -39,8 +39,7 @@ func newPendingEvents(quiet, most time.Duration) *pendingEvents {
 	}
 }
 
-// expect says which names concern a target from now on. Without any it is
-// forgotten altogether.
+// expect sets the names that concern a target from now on. With nil it forgets the target.
 func (l *pendingEvents) expect(t target, marks map[string]bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -64,7 +63,7 @@ func (l *pendingEvents) expect(t target, marks map[string]bool) {
 	}
 }
 
-// note takes down an event, if it concerns anybody.
+// note handles an event, if it concerns a target.
 func (l *pendingEvents) note(e fsnotify.Event, now time.Time) {
 	renamed := e.Has(fsnotify.Create) || e.Has(fsnotify.Remove) || e.Has(fsnotify.Rename)
 	if !renamed && !e.Has(fsnotify.Write) {
@@ -77,7 +76,7 @@ func (l *pendingEvents) note(e fsnotify.Event, now time.Time) {
 	for _, mark := range []string{name, anything(filepath.Dir(name))} {
 		for t, own := range l.marks[mark] {
 			if !own && !renamed {
-				continue // some systems tell of folders whose contents changed
+				continue // some systems send events for folders with changed contents
 			}
 			p := l.change(t, now)
 			p.changed = p.changed || own
@@ -93,7 +92,7 @@ func (l *pendingEvents) note(e fsnotify.Event, now time.Time) {
 	}
 }
 
-// lost notes that events are missing, so that anything may have happened.
+// lost notes that events are missing: anything may have changed.
 func (l *pendingEvents) lost(now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -104,7 +103,7 @@ func (l *pendingEvents) lost(now time.Time) {
 	l.wake()
 }
 
-// missed has a target followed once more, to folders that are watched as they are.
+// missed makes a target be walked again, with its watches as they are.
 func (l *pendingEvents) missed(t target) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -112,7 +111,7 @@ func (l *pendingEvents) missed(t target) {
 	l.wake()
 }
 
-// appeared notes that a target is there, although no event has shown that yet.
+// appeared notes that a target exists, although no event has shown that yet.
 func (l *pendingEvents) appeared(t target) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -121,7 +120,7 @@ func (l *pendingEvents) appeared(t target) {
 	l.wake()
 }
 
-// retry has a target followed once more.
+// retry makes a target be walked again.
 func (l *pendingEvents) retry(t target) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -137,7 +136,7 @@ func (l *pendingEvents) fail(err error) {
 	l.wake()
 }
 
-// change is the target's page, with a line for now.
+// change returns the target's pending change, updated to now.
 func (l *pendingEvents) change(t target, now time.Time) *pendingChange {
 	p := l.pending[t]
 	if p == nil {
@@ -155,7 +154,7 @@ func (l *pendingEvents) wake() {
 	}
 }
 
-// moved hands over the targets to follow, each with what is stale.
+// moved removes and returns the targets to walk again, each with its stale folders.
 func (l *pendingEvents) moved() map[target]stale {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -169,8 +168,8 @@ func (l *pendingEvents) moved() map[target]stale {
 	return out
 }
 
-// walked notes what following a target showed: the way to something that is
-// not there, and was not, is of no interest.
+// walked notes the result of a walk: a target that neither exists nor existed is of no
+// interest.
 func (l *pendingEvents) walked(t target, there bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -184,9 +183,9 @@ func (l *pendingEvents) walked(t target, there bool) {
 	}
 }
 
-// due takes out what had its quiet, or has waited long enough, and says when to
-// ask again. It lets a moment pass after the first one's time, so that files
-// which changed together are told together.
+// due removes and returns the changes whose targets were quiet or have waited long enough,
+// and the time until the next call. It waits for a moment after the first one, so that
+// files that changed together are reported together.
 func (l *pendingEvents) due(now time.Time) (c Change, wait time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -206,7 +205,7 @@ func (l *pendingEvents) due(now time.Time) (c Change, wait time.Duration) {
 		case ripe.After(now):
 			wait = min(wait, ripe.Add(moment).Sub(now))
 		case p.moved:
-			wait = 0 // it has to be followed first: what comes later might go unnoted
+			wait = 0 // it must be walked first: later changes might be missed
 		default:
 			c.Names = append(c.Names, t.name)
 			delete(l.pending, t)
@@ -217,7 +216,7 @@ func (l *pendingEvents) due(now time.Time) (c Change, wait time.Duration) {
 	return c, wait
 }
 
-// dueAt is when a change may be told.
+// dueAt returns the time at which a change may be reported.
 func (l *pendingEvents) dueAt(p *pendingChange) time.Time {
 	at, latest := p.last.Add(l.quiet), p.first.Add(l.most-l.batchTime())
 	if latest.Before(at) {
@@ -226,5 +225,5 @@ func (l *pendingEvents) dueAt(p *pendingChange) time.Time {
 	return at
 }
 
-// batchTime is how far apart changes may be and still be told together.
+// batchTime bounds the time between changes that are reported together.
 func (l *pendingEvents) batchTime() time.Duration { return l.quiet / 5 }

@@ -171,9 +171,9 @@ func TestFolderOfTwoNames(t *testing.T) {
 	}
 }
 
-// TestTheLastStateIsReported: whoever looks at files when they are told, and only
-// then, has seen in the end how each of them is, whatever was done to them and
-// to the folders that they share.
+// TestTheLastStateIsReported: a listener that looks at files only when they are reported
+// has seen the last state of each of them in the end, whatever was done to them and to the
+// folders that they share.
 func TestTheLastStateIsReported(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -259,8 +259,8 @@ func TestTheLastStateIsReported(t *testing.T) {
 	}
 }
 
-// TestWhatIsGoneAgainIsReported: a file may come while it is told that it is not there,
-// and go before anybody has looked for it again. Who was told has seen it.
+// TestWhatIsGoneAgainIsReported: a file may appear while its absence is reported, and go
+// before the next look. The listener has seen it.
 func TestWhatIsGoneAgainIsReported(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

@@ -1,12 +1,11 @@
-// Package watch tells when files change, whatever becomes of the folders they
-// lie in: files that are not there yet, that are replaced by a rename, whose
-// folders are deleted and made again, or that are reached by links.
+// Package watch reports when files change, whatever happens to their folders: files that
+// do not exist yet, that are replaced by a rename, whose folders are deleted and made
+// again, or that links lead to. It watches folders, never files, and only marks.
 //
-// It watches folders, never files, and only marks: it promises that a change is
-// told once the file had some quiet, or soon all the same when it never has, and
-// that it says so when it can see no longer. It does not look into files, does
-// not compare them, and may tell of a change that was none. Changes of
-// attributes alone, and file systems that send no events, it does not see.
+// It promises to report a change after the file was quiet for a while, or after a bounded
+// time if it never is, and to report when it can no longer see changes. It does not read
+// files, does not compare them, and may report a change that was none. It does not see
+// changes of attributes alone, nor changes in file systems that send no events.
 package watch
 
 import (
@@ -22,18 +21,18 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// How long a file has to be left alone before its change is told, and how long
-// that is waited for at most.
+// The time for which a file must be quiet before its change is reported, and the bound on
+// that wait.
 const (
 	DefaultQuiet = 250 * time.Millisecond
 	DefaultMost  = 750 * time.Millisecond
 )
 
-// ErrBlind says that changes may be missed from now on, so that the caller has
-// to look for itself. The cause is wrapped beside it.
+// ErrBlind says that changes may be missed from now on: the caller has to look for itself.
+// Its cause is wrapped beside it.
 var ErrBlind = errors.New("changes cannot be watched")
 
-// Change is what a Watcher tells.
+// Change is a report of a Watcher.
 type Change struct {
 	// Names are files and folders as they were given to Set, sorted.
 	Names []string
@@ -41,23 +40,22 @@ type Change struct {
 	Err error
 }
 
-// Options are what a Watcher is made of.
+// Options configure a Watcher.
 type Options struct {
-	// Notify is called with what changed, by one goroutine at a time. It may take
-	// its time and may call Set, but not Close.
+	// Notify is called with what changed, by one goroutine at a time. It may take its time
+	// and may call Set, but not Close.
 	Notify func(Change)
 	// Quiet and Most are 0 for the defaults.
 	Quiet, Most time.Duration
 }
 
-// Watcher watches files until it is closed. Its methods may be called at any
-// time by anyone.
+// Watcher watches files until it is closed. Its methods may be called at any time by any
+// goroutine.
 //
-// Three parties keep out of each other's way. The drain only empties the
-// notifier and notes what was marked: the notifier may hold its own lock while
-// it hands over an event, so whoever empties it must never wait for that lock.
-// The clerk follows folders that moved and tells what is due. Callers of Set
-// do the former, too, so mu serialises them.
+// Three goroutines must not block each other. drain only empties the notifier and notes
+// events: the notifier may hold its own lock while it sends an event, so drain must never
+// wait for that lock. handleChanges walks to moved targets and reports due changes.
+// Callers of Set walk to targets, too; mu serialises both.
 type Watcher struct {
 	o             Options
 	notifier      notifier
@@ -65,24 +63,24 @@ type Watcher struct {
 	done          chan struct{}
 	running       sync.WaitGroup
 	once          sync.Once
-	blindReported bool           // that it is blind; the clerk's own
-	doubts        map[target]int // how often in a row it was told anew on a doubt; the clerk's own
-	// pause waits for the notifier to read of a folder that was moved; the more, the
-	// more often it has been waited for. A field for tests.
+	blindReported bool           // ErrBlind was reported; used by handleChanges only
+	doubts        map[target]int // how often in a row it was reported anew on a doubt; used by handleChanges only
+	// pause waits for the notifier to notice that a folder was moved, longer in each
+	// round. A field for tests.
 	pause func(round int)
 
-	mu       sync.Mutex // for the following; held while folders are looked at
+	mu       sync.Mutex // guards the following; held while folders are looked at
 	chains   map[target]pathChain
-	needed   map[string]int  // how many trails lead through the folder
+	needed   map[string]int  // number of chains through the folder
 	watching map[string]bool // the notifier has the folder
 }
 
-// notifier is what is used of fsnotify.
+// notifier is the part of fsnotify that Watcher uses.
 type notifier interface {
 	Add(dir string) error
 	Remove(dir string) error
 	Close() error
-	// has tells whether the folder is watched under that very name.
+	// has reports whether the folder is watched under that very name.
 	has(dir string) bool
 	events() <-chan fsnotify.Event
 	failures() <-chan error
@@ -97,8 +95,8 @@ func (s system) has(dir string) bool {
 func (s system) events() <-chan fsnotify.Event { return s.Events }
 func (s system) failures() <-chan error        { return s.Errors }
 
-// New starts a Watcher that watches nothing yet. It fails with ErrBlind where
-// the system's limits are reached.
+// New starts a Watcher that watches nothing yet. It fails with ErrBlind if the system's
+// limits are reached.
 func New(o Options) (*Watcher, error) {
 	w, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -114,7 +112,7 @@ func start(o Options, n notifier) *Watcher {
 	return w
 }
 
-// assemble makes a Watcher in which nobody is at work yet.
+// assemble makes a Watcher without its goroutines.
 func assemble(o Options, n notifier) *Watcher {
 	if o.Quiet == 0 {
 		o.Quiet = DefaultQuiet
@@ -131,7 +129,7 @@ func assemble(o Options, n notifier) *Watcher {
 
 func blind(cause error) error { return fmt.Errorf("%w: %w", ErrBlind, cause) }
 
-// Close ends watching. When it returns, nothing is told any more.
+// Close ends the watch. Nothing is reported after it returns.
 func (w *Watcher) Close() error {
 	var err error
 	w.once.Do(func() {
@@ -142,10 +140,10 @@ func (w *Watcher) Close() error {
 	return err
 }
 
-// Set says what is to be watched from now on, in place of what was: files, and
-// folders with whatever lies directly in them, by absolute names. Changes from
-// before it returns may go untold, so look at the files after it. An error is
-// ErrBlind; what can be watched is watched all the same.
+// Set replaces the watched files and folders; a folder is watched with its direct content.
+// Names are absolute. Changes from before its return may not be reported, so look at the
+// files afterwards. An error is ErrBlind; everything that can be watched is watched all
+// the same.
 func (w *Watcher) Set(files, folders []string) error {
 	wanted := make(map[target]bool)
 	for _, name := range files {
@@ -172,8 +170,8 @@ func (w *Watcher) Set(files, folders []string) error {
 	return failed
 }
 
-// track follows a target to where it now is and watches the folders on the way.
-// It looks again after arming them: whatever changes later sends an event.
+// track walks to a target and watches the folders on the way. It walks again after that:
+// every later change sends an event.
 func (w *Watcher) track(t target, s stale) error {
 	const rounds = 10
 	var err error
@@ -193,18 +191,17 @@ func (w *Watcher) track(t target, s stale) error {
 		w.disarm(old)
 		s = nil
 	}
-	w.pending.retry(t) // it changes faster than it can be followed
+	w.pending.retry(t) // it changes faster than it can be walked
 	return nil
 }
 
-// vanished tells whether a folder was only gone when it should be watched.
+// vanished reports whether a folder was merely gone when it should be watched.
 func vanished(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
-// arm has the notifier watch a trail's folders, anew where another folder may
-// have got the name. Folders on the way may be closed to us: only the last one
-// has to be watched.
+// arm watches a chain's folders, anew if another folder may have got the name. Folders on
+// the way may be unreadable: only the last one has to be watched.
 func (w *Watcher) arm(t pathChain, s stale) error {
 	dirs := t.dirs()
 	var failed error
@@ -214,7 +211,7 @@ func (w *Watcher) arm(t pathChain, s stale) error {
 			continue
 		}
 		if w.watching[dir] {
-			_ = w.notifier.Remove(dir) // it may be gone already, which is as good
+			_ = w.notifier.Remove(dir) // it may be gone already
 			w.missed(dir)
 		}
 		err := w.add(dir)
@@ -226,13 +223,13 @@ func (w *Watcher) arm(t pathChain, s stale) error {
 	return failed
 }
 
-// errOtherName: the notifier knows the folder by another name. One that bore that
-// name a moment ago is let go of when the notifier has read of the move, or when the
-// way that led by the old name is: so it is worth another try. One that bears two
-// names for good (a file system mounted twice) sends its events under one of them.
+// errOtherName says that the notifier knows the folder by another name. A former name goes
+// when the notifier learns of the move, or when the chain with the old name is removed: so
+// another try is worth it. A folder with two lasting names (a file system mounted twice)
+// sends its events under one of them.
 var errOtherName = errors.New("the folder is watched under another name")
 
-// add has the notifier watch a folder under this name.
+// add watches a folder under this name.
 func (w *Watcher) add(dir string) error {
 	if err := w.notifier.Add(dir); err != nil || w.notifier.has(dir) {
 		return err
@@ -240,8 +237,8 @@ func (w *Watcher) add(dir string) error {
 	return fmt.Errorf("%s: %w", dir, errOtherName)
 }
 
-// missed has all targets behind a folder followed once more, since events of it
-// that were on their way are lost.
+// missed makes all targets behind a folder be walked again, since its unread events are
+// lost.
 func (w *Watcher) missed(dir string) {
 	for t, way := range w.chains {
 		if slices.ContainsFunc(way.steps, func(s step) bool { return s.dir == dir }) || way.inner == dir {
@@ -250,7 +247,7 @@ func (w *Watcher) missed(dir string) {
 	}
 }
 
-// disarm lets go of a trail's folders that no other leads through.
+// disarm removes the watches of a chain's folders that no other chain needs.
 func (w *Watcher) disarm(t pathChain) {
 	for _, dir := range t.dirs() {
 		if w.needed[dir]--; w.needed[dir] > 0 {
@@ -264,7 +261,7 @@ func (w *Watcher) disarm(t pathChain) {
 	}
 }
 
-// drain empties the notifier. It waits for nobody.
+// drain empties the notifier. It never waits for another goroutine.
 func (w *Watcher) drain() {
 	for {
 		select {
@@ -285,13 +282,13 @@ func (w *Watcher) drain() {
 	}
 }
 
-// passing tells whether a failure is over once everything is watched anew: a
-// queue that ran over, or a folder that was gone before it could be let go of.
+// passing reports whether watching everything anew cures a failure: a queue that ran over,
+// or a folder that was gone before its watch was removed.
 func passing(err error) bool {
 	return errors.Is(err, fsnotify.ErrEventOverflow) || errors.Is(err, syscall.EINVAL)
 }
 
-// handleChanges follows what moved, and tells what had its quiet.
+// handleChanges walks to moved targets, and reports due changes.
 func (w *Watcher) handleChanges() {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -306,12 +303,12 @@ func (w *Watcher) handleChanges() {
 	}
 }
 
-// step does what there is to do now, and says when the next is due.
+// step does what is due, and returns the time until the next step.
 func (w *Watcher) step() (wait time.Duration) {
 	w.followMoved()
 	change, wait := w.pending.due(w.pending.now())
 	if w.blindReported {
-		change.Err = nil // once is enough
+		change.Err = nil // reported before
 	}
 	if len(change.Names) > 0 || change.Err != nil {
 		w.blindReported = w.blindReported || change.Err != nil
@@ -322,8 +319,8 @@ func (w *Watcher) step() (wait time.Duration) {
 	return wait
 }
 
-// pendingDirs are how the folders are in which the ways to these targets end, of those
-// that are not there as far as is known.
+// pendingDirs returns, for each missing target, the state of its nearest existing parent
+// folder.
 func (w *Watcher) pendingDirs(names []string) map[target]mark {
 	out := make(map[target]mark)
 	w.mu.Lock()
@@ -346,11 +343,11 @@ func (w *Watcher) pendingDirs(names []string) map[target]mark {
 	return out
 }
 
-// tick is how coarse the times of files are that a kernel gives.
+// tick is the granularity of a kernel's file times.
 const tick = 20 * time.Millisecond
 
-// pendingDir is how the folder is in which the way to a target ends; of one that is there
-// it has no name.
+// pendingDir returns the state of a missing target's nearest existing parent folder; it is
+// empty for an existing target.
 func pendingDir(t target) mark {
 	way := look(t)
 	if way.there || len(way.steps) == 0 {
@@ -359,10 +356,10 @@ func pendingDir(t target) mark {
 	return markOf(way.steps[len(way.steps)-1].dir)
 }
 
-// recheck is for what the listener may have found there before any event of
-// it came in: whatever becomes of it then has to be told as well. It may be gone
-// already, which shows in the folder where the way ended before; a listener who
-// works in that folder is told a few times only.
+// recheck handles targets that the listener may have found before any event of theirs came
+// in: their further changes must be reported as well. Such a target may be gone already,
+// which shows in its nearest existing folder. A listener that works in that folder is
+// notified a few times only.
 func (w *Watcher) recheck(before map[target]mark) {
 	const most = 3
 	w.mu.Lock()
@@ -385,8 +382,8 @@ func (w *Watcher) recheck(before map[target]mark) {
 	}
 }
 
-// followMoved follows the targets whose folders may have moved. One that failed is
-// tried again when the others have let go of what they held by old names.
+// followMoved walks to the targets whose folders may have moved. A failed one is tried
+// again after the others have released their old names.
 func (w *Watcher) followMoved() {
 	failed := make(map[target]stale)
 	for t, s := range w.pending.moved() {

@@ -33,8 +33,8 @@ func until(what string, true func() bool) error {
 	return nil
 }
 
-// mayWatch skips a test where the machine lets nobody watch more than is watched
-// already. Any other error is one.
+// mayWatch skips a test if the machine allows no more watches. Any other error fails the
+// test.
 func mayWatch(t *testing.T, err error) {
 	t.Helper()
 	switch {
@@ -228,7 +228,7 @@ func runScript(name, dir, signs string) error {
 	w.pause = func(int) { _ = n.read() }
 	w.pending.now = func() time.Time { return time.Unix(0, r.now.Load()) }
 	w.running.Go(w.drain)
-	w.running.Go(r.clerk)
+	w.running.Go(r.handleChanges)
 	defer w.Close()
 	for lines := bufio.NewScanner(strings.NewReader(actions)); lines.Scan(); {
 		if line := strings.TrimSpace(lines.Text()); line != "" && line[0] != '#' {
@@ -252,14 +252,14 @@ type runner struct {
 	notifier *faulty
 	heard    *tale
 	now      atomic.Int64 // the time, in nanoseconds
-	turn     sync.Mutex   // held by who does the clerk's work
+	turn     sync.Mutex   // held while the work of handleChanges is done
 }
 
 func (r *runner) path(name string) string { return filepath.Join(r.dir, filepath.FromSlash(name)) }
 
-// clerk follows what moved as soon as it is noted. What is due is told by settle,
-// which moves the clock.
-func (r *runner) clerk() {
+// handleChanges walks to moved targets at once. settle reports what is due: it
+// moves the clock.
+func (r *runner) handleChanges() {
 	for {
 		select {
 		case <-r.watcher.done:
