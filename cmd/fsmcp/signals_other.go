@@ -2,5 +2,5 @@
 
 package main
 
-// beforeDeath does nothing where no signal ends a process at once.
-func beforeDeath(func()) (stop func()) { return func() {} }
+// onFatalSignal does nothing where no signal ends a process at once.
+func onFatalSignal(func()) (stop func()) { return func() {} }
