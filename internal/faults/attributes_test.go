@@ -55,10 +55,10 @@ func besideSetter(t *testing.T, file string, write func(stop chan struct{})) (se
 	return sets, lost
 }
 
-// TestAttributesSetMeanwhileStay edits a file while another program sets an attribute
-// of it. At most one in a hundred is lost: the kernel has no lease for attributes, so
-// a program that found the old file by its name and is held up until that is removed
-// sets them for nobody. The control arm copies attributes once, and loses far more.
+// TestAttributesSetMeanwhileStay edits a file while another program sets an attribute of
+// it. At most one in a hundred is lost: the kernel has no lease for attributes, so a
+// program that found the old file by its name and is held up until that is removed sets
+// them on a file that goes. The control arm copies attributes once, and loses far more.
 func TestAttributesSetMeanwhileStay(t *testing.T) {
 	edits := count(t, "FSMCP_ATTRIBUTE_EDITS", 200)
 	p := newPlace(t)

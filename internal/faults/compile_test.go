@@ -78,7 +78,7 @@ func (k *kiln) judge(res mcptest.Result) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	again := strings.Contains(res.Text, "ake the same call again") ||
-		res.Slug == "busy" && strings.Contains(res.Text, "try again later") // by who watches over all calls, as after a freeze
+		res.Slug == "busy" && strings.Contains(res.Text, "try again later") // by the watch over all calls, as after a freeze
 	switch {
 	case res.IsError && again && (res.Slug == "io" || res.Slug == "busy"):
 		k.refused++
@@ -131,7 +131,7 @@ func (k *kiln) files() map[string]int64 {
 	return all
 }
 
-// half is how many bytes lie there that are not finished.
+// half returns the unfinished bytes in the cache.
 func (k *kiln) half() (files int, size int64) {
 	for name, n := range k.files() {
 		if strings.HasSuffix(name, ".tmp") {
@@ -174,10 +174,10 @@ func (k *kiln) sealed() bool {
 	return n == 1 && len(files) == 0
 }
 
-// cold makes the next one who comes compile: what lies there is no longer listed.
+// cold makes the next server compile: the cache's files are no longer listed.
 func (k *kiln) cold() { os.Remove(filepath.Join(k.dir(), "list")) }
 
-// processorTime is what a process has used.
+// processorTime returns the CPU time of a process.
 func processorTime(pid int) time.Duration {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -190,7 +190,7 @@ func processorTime(pid int) time.Duration {
 	return time.Duration(user+system) * 10 * time.Millisecond
 }
 
-// used is what a server's workers have.
+// used returns the CPU time of a server's workers.
 func (s *potter) used() (sum time.Duration) {
 	for _, pid := range mcptest.Children(s.c.PID()) {
 		sum += processorTime(pid)
@@ -218,13 +218,13 @@ const (
 	blows
 )
 
-// TestFirstCompileMayBeKilledAtAnyTime has two servers read a PDF at once by way of
-// a cache in which nothing is compiled, and kills, stops or freezes one of them, its
-// worker, or both, at a random moment, or just when what was compiled is being written.
-// Whoever lives gives the right answer or a clear error, and then the right answer;
-// texts are read meanwhile; in the end what is compiled is there, whole, and nothing
-// that the dead have left. What they leave is counted when they are struck: without
-// anybody to clear it away it would be there for good.
+// TestFirstCompileMayBeKilledAtAnyTime has two servers read a PDF at once by way of a
+// cache in which nothing is compiled, and kills, stops or freezes one of them, its worker,
+// or both, at a random moment, or just when what was compiled is being written. A living
+// server gives the right answer or a clear error, and then the right answer; texts are
+// read meanwhile; in the end what is compiled is there, whole, and nothing that the dead
+// have left. What they leave is counted when they are struck: without a later process it
+// would stay for good.
 func TestFirstCompileMayBeKilledAtAnyTime(t *testing.T) {
 	n := count(t, "FSMCP_COMPILE_KILLS", 3)
 	r := rand.New(rand.NewPCG(61, 62))
@@ -330,11 +330,10 @@ func (s *potter) strike(how int, other *potter) (frozen []int) {
 	return frozen
 }
 
-// TestTheDiskUnderTheCacheIsFull reads a PDF where there is no room for what is
-// compiled, where the room goes while it is compiled, and where nothing can be
-// written: it is shown, in the time of one compile, nothing is left there, and as soon
-// as there is room it is kept. The first one, with room enough, is what the others'
-// time is held against.
+// TestTheDiskUnderTheCacheIsFull reads a PDF where there is no room for what is compiled,
+// where the room goes while it is compiled, and where nothing can be written: it is shown,
+// in the time of one compile, nothing is left there, and as soon as there is room it is
+// kept. The first one, with room enough, bounds the others' time.
 func TestTheDiskUnderTheCacheIsFull(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("!!! NOT TESTED: it needs root, to mount a small disk !!!")

@@ -101,7 +101,7 @@ func (s *shifting) end() {
 	}
 }
 
-// tally is what came of the calls on one shifting name.
+// tally counts the outcomes of the calls on one shifting name.
 type tally struct{ served, denied, other, changed, leaks int }
 
 // TestDeniedRace reads, edits and writes under names that lead to a denied file

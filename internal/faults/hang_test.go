@@ -67,10 +67,10 @@ func TestNothingHangs(t *testing.T) {
 		worst.answered, worst.sent, worst.slowest.Round(time.Millisecond), worst.reads, worst.median, worst.p99, bound, before, tries)
 }
 
-// slowest is how long any answer may take.
+// slowest bounds the time of any answer.
 const slowest = 31 * time.Second
 
-// stormed is what came of calls that could keep a server waiting.
+// stormed holds the outcome of calls that could delay a server.
 type stormed struct {
 	sent, answered int
 	slowest        time.Duration
@@ -133,8 +133,8 @@ func storm(t *testing.T, c *mcptest.Client, p place, long int64) (s stormed) {
 	return s
 }
 
-// quietReads is what ordinary reads take at worst while nothing else is asked
-// for: what this machine gives just now.
+// quietReads returns the slowest of ordinary reads without other load: the best that this
+// machine gives now.
 func quietReads(t *testing.T, c *mcptest.Client, p place) time.Duration {
 	stop := make(chan struct{})
 	time.AfterFunc(time.Second, func() { close(stop) })

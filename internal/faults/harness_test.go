@@ -168,7 +168,7 @@ func read(t testing.TB, path string) []byte {
 	return b
 }
 
-// strays are the names in a folder that nobody expects there.
+// strays returns the unexpected names in a folder.
 func strays(t testing.TB, dir string, expected func(name string) bool) []string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)

@@ -205,7 +205,7 @@ func (k *killer) edit(c *mcptest.Client) {
 	k.edited[name] = k.check(name, size, gen, gen+1, acked)
 }
 
-// check judges a file that must be one of two generations, and is what it is.
+// check requires a file to be one of two generations, whole.
 func (k *killer) check(name string, size, old, new int, acked bool) int {
 	b, err := os.ReadFile(k.p.file(name))
 	if err != nil {

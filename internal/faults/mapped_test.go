@@ -81,7 +81,7 @@ func tmpfsPlace(t *testing.T) place {
 	return p
 }
 
-// times is what a program goes by that believes the times of a file.
+// times returns the facts that a program compares which trusts a file's times.
 type times struct {
 	ino          uint64
 	size         int64
@@ -150,9 +150,9 @@ func TestMappedWriters(t *testing.T) {
 	}
 }
 
-// round has one file read, changed through a map, and used. The sizes are those of a
-// file whose text is kept, of one that is hashed, and of one of which only what was
-// shown is.
+// round reads one file, changes it through a map, and uses it. The sizes are those of a
+// file whose text is kept, of one that is hashed, and of one with only its shown parts
+// hashed.
 func (r *mapRun) round(i int, before bool) {
 	t := r.t
 	name := r.p.file(fmt.Sprintf("%d.txt", i))

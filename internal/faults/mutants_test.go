@@ -515,8 +515,8 @@ func gifSeeds(t *testing.T, r *rand.Rand) [][]byte {
 	return [][]byte{b.Bytes(), encode(t, "gif", wide(r))}
 }
 
-// webpSeeds are what the server's own writer makes, and, where libvips' tools are
-// installed, the other two kinds and one that moves.
+// webpSeeds returns files of the server's own writer, and, if libvips' tools are
+// installed, of the other two kinds and an animated one.
 func webpSeeds(t *testing.T, r *rand.Rand) [][]byte {
 	t.Helper()
 	lossy, err := webpwriter.Encode(wide(r).(*image.NRGBA), 80)

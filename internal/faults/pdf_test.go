@@ -248,13 +248,13 @@ func scanned(t *testing.T, doc string) string {
 	return base + "-with-text.pdf"
 }
 
-// comparison is what a document's first pages come to beside poppler's.
+// comparison holds the times of a document's first pages beside poppler's.
 type comparison struct {
 	ours, theirs string
 	like         float64 // the least of its pictures
 }
 
-// textPages and picturePages are how many of a document are compared.
+// textPages and picturePages bound the compared pages of a document.
 const (
 	textPages    = 7
 	picturePages = 3
@@ -511,7 +511,7 @@ func TestHostilePDFs(t *testing.T) {
 	if small.shown < n/4 {
 		t.Errorf("%d mutated documents shown", small.shown)
 	}
-	// The control: who unpacks what a document holds within its own process.
+	// The control unpacks a document's content within its own process.
 	if most := naiveMemory(t, "naive-reader", bombs["content"]); most < 64e6 {
 		t.Errorf("a naive server takes %.1f MB for it", float64(most)/1e6)
 	} else {

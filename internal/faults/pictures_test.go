@@ -356,7 +356,7 @@ func TestCoordinatesMapBack(t *testing.T) {
 	}
 }
 
-// mapsBack is how far from its place the marker of an image is found.
+// mapsBack returns the distance of an image's marker from its expected place.
 func (s *subject) mapsBack(t *testing.T, kind string, b []byte, a args, at image.Point) (off float64, said string) {
 	file := s.file("m." + kind)
 	a["file_path"] = file
@@ -489,12 +489,11 @@ func resident(t testing.TB, pid int) int {
 	return pages * os.Getpagesize()
 }
 
-// TestWorkersMayBeKilledAtAnyTime kills, stops and crashes workers at random:
-// every call gets the right answer, byte for byte, or a clear error, and the
-// server does not notice. Some servers suffer beside each other, as most of the
-// time goes into waiting for those who were stopped. They share a compiled PDFium,
-// as all servers of a user do: a worker stopped while it loads it keeps none of the
-// others waiting.
+// TestWorkersMayBeKilledAtAnyTime kills, stops and crashes workers at random: every call
+// gets the right answer, byte for byte, or a clear error, and the server does not notice.
+// Some servers suffer beside each other, as most of the time goes into waiting for stopped
+// workers. They share a compiled PDFium, as all servers of a user do: a worker stopped
+// while it loads it keeps none of the others waiting.
 func TestWorkersMayBeKilledAtAnyTime(t *testing.T) {
 	n := count(t, "FSMCP_WORKER_KILLS", 30)
 	r := rand.New(rand.NewPCG(31, 32))
@@ -534,7 +533,7 @@ func TestWorkersMayBeKilledAtAnyTime(t *testing.T) {
 					}
 					wants, long = append(wants, res), max(long, least)
 				}
-				// struckCall makes a call, half of which are struck before they are over.
+				// struckCall makes a call; half of the calls are struck before they end.
 				struckCall := func(i int) (res mcptest.Result, took time.Duration, struck bool, err error) {
 					hits := make(chan bool, 1)
 					over := make(chan struct{})
@@ -720,7 +719,7 @@ func TestHostilePictures(t *testing.T) {
 			t.Errorf("%s: %d and %d workers broke, %d shown", name, small.crashes, large.crashes, small.shown)
 		}
 	}
-	// The control: who decodes a bomb within its own process.
+	// The control decodes a bomb within its own process.
 	if most := naiveMemory(t, "naive-decoder", files["flat.png"]); most < 64e6 {
 		t.Errorf("a naive server takes %.1f MB for it", float64(most)/1e6)
 	} else {
@@ -766,9 +765,9 @@ func naiveMemory(t *testing.T, role string, content []byte) int {
 	return int(cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss) << 10
 }
 
-// TestInkWithoutAProfileIsTold: colours that are a guess are not passed off as
+// TestInkWithoutAProfileIsNoted: colours that are a guess are not passed off as
 // the file's own.
-func TestInkWithoutAProfileIsTold(t *testing.T) {
+func TestInkWithoutAProfileIsNoted(t *testing.T) {
 	if _, err := exec.LookPath("vips"); err != nil {
 		t.Skipf("!!! NOT TESTED: vips is missing !!!")
 	}
@@ -779,7 +778,7 @@ func TestInkWithoutAProfileIsTold(t *testing.T) {
 		must(t, exec.Command("vips", "icc_export", p.file("in.png"), p.file(name)+options, "--output-profile", "cmyk").Run())
 		res := mustCall(t, c, "Read", args{"file_path": p.file(name), "region": "0,0,100,100"})
 		displayed(t, res)
-		if told := strings.Contains(res.Text, "colours are approximate"); told != (name == "without.jpg") {
+		if noted := strings.Contains(res.Text, "colours are approximate"); noted != (name == "without.jpg") {
 			t.Errorf("%s: %s", name, res.Text)
 		}
 	}

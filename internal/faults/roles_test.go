@@ -10,8 +10,7 @@ import (
 	"github.com/pdfcpu/pdfcpu/pkg/api"
 )
 
-// playRole is what this test binary does when a test starts it as another
-// program.
+// playRole runs the program that a test starts this test binary as.
 func playRole(role string, args []string) {
 	switch role {
 	case "naive":

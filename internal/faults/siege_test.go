@@ -16,7 +16,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/mcptest"
 )
 
-// siege is what a server went through while files made to harm were read.
+// siege counts what happened to a server while it read files made to harm.
 type siege struct {
 	files, shown, crashes int
 	slowest               time.Duration
@@ -84,7 +84,7 @@ func besiege(t *testing.T, c *mcptest.Client, p place, n, many int, more args, n
 	return s
 }
 
-// slowestAnswer is how long the answer to a file made to harm may take.
+// slowestAnswer bounds the time of the answer to a file made to harm.
 const slowestAnswer = 12 * time.Second
 
 // strike has a file made to harm read, and where that took longer than it may, for
@@ -127,7 +127,7 @@ func keptFile(m missile) string {
 	return f.Name()
 }
 
-// smallTexts are what ordinary reads read.
+// smallTexts are the files of ordinary reads.
 func smallTexts(t *testing.T, p place) {
 	t.Helper()
 	for i := range 10 {

@@ -41,7 +41,7 @@ func newOne(t *testing.T) one {
 	return o
 }
 
-// outcome is what the process said and how it ended.
+// outcome holds the output of the process and its end.
 type outcome struct {
 	acked, refused bool
 	killed         bool
@@ -183,7 +183,7 @@ func TestKillAtEverySystemCall(t *testing.T) {
 	report(t, "%d kills (%d old, %d new): %d torn, %d acknowledged lost, %d with stray files after the next start", kills, olds, news, torn, lost, stray)
 }
 
-// errnos are what a system call may answer on a bad day.
+// errnos lists possible errors of system calls.
 var errnos = []string{"ENOSPC", "EDQUOT", "EIO", "EACCES", "EPERM", "EROFS", "EXDEV", "EBUSY", "EMFILE", "EINTR", "ENOMEM", "EINVAL", "ENOSYS", "EOPNOTSUPP"}
 
 // tampered are the calls by which a file is changed, where they are made.

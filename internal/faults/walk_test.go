@@ -14,19 +14,19 @@ import (
 	"github.com/fsmcp/fsmcp/internal/mcptest"
 )
 
-// model is what a naive reading of the rules makes of one small file: what is
-// on disk, and what the session was shown of it.
+// model is a naive model of one small file: its content on disk, and what the session was
+// shown of it.
 type model struct {
-	exists bool
-	disk   string
-	shown  *shown
-	told   string            // the content that a reminder has told of last
-	served map[string]string // what a Read of this range was last answered with
-	stub   map[string]bool   // the last answer to it was the stub
+	exists   bool
+	disk     string
+	shown    *shown
+	reminded string            // the content that a reminder has told of last
+	served   map[string]string // what a Read of this range was last answered with
+	stub     map[string]bool   // the last answer to it was the stub
 }
 
-// shown is what the session knows. unsure is set where the rules leave open
-// what a session remembers (of a vanished file, of pages of two versions).
+// shown holds what the session was shown. unsure is set if the rules leave open what a
+// session remembers (of a vanished file, of pages of two versions).
 type shown struct {
 	text   string
 	lines  map[int]bool
@@ -147,7 +147,7 @@ func (w *walker) call(tool string, a args) mcptest.Result {
 	w.note("%s %v -> %d %s %q", tool, a, res.Code, res.Slug, clip(res.Text))
 	for i, m := range w.files {
 		if strings.Contains(res.Text, "The file "+w.p.file(fmt.Sprintf("w%d.txt", i))+" was changed outside") {
-			m.told = m.disk
+			m.reminded = m.disk
 		}
 	}
 	return res
@@ -252,8 +252,8 @@ func (w *walker) show(m *model, from, to int) {
 	}
 }
 
-// gate is what the rules say before a change of an existing file: the slug of
-// the refusal, or "" where the change may go on.
+// gate returns the slug of the refusal of a change to an existing file by the rules, or ""
+// if the change may go on.
 func (w *walker) gate(m *model) []string {
 	switch {
 	case m.disk == "":
@@ -342,8 +342,8 @@ func (w *walker) edit(m *model, file string) {
 		w.editShown(m, res, old, new, all)
 	default:
 		gate := w.gate(m)
-		told := m.told == m.disk && slices.Contains(gate, "modified")
-		if told {
+		reminded := m.reminded == m.disk && slices.Contains(gate, "modified")
+		if reminded {
 			gate = append(gate, "") // the reminder has told all of the change, which does for an Edit alone
 		}
 		part := !m.full()
@@ -368,7 +368,7 @@ func (w *walker) edit(m *model, file string) {
 		}
 		if m.disk != "" || !res.IsError {
 			m.showAll() // past the gate everything had been shown
-			if told {
+			if reminded {
 				m.shown = &shown{text: m.disk, lines: map[int]bool{}, unsure: true}
 			}
 		}

@@ -52,8 +52,8 @@ func TestManyEditsAtOnce(t *testing.T) {
 	report(t, "%d rounds of 30 edits at once, all on disk", rounds)
 }
 
-// ledger is what the writers of one file say they did.
-type ledger struct {
+// writeLog holds the reports of one file's writers.
+type writeLog struct {
 	mu       sync.Mutex
 	acked    map[string]bool // edits that a server reported as done
 	taken    map[string]bool // edits that the foreign writer itself overwrote, having read before them
@@ -61,11 +61,11 @@ type ledger struct {
 	refusals int
 }
 
-func newLedger() *ledger {
-	return &ledger{acked: map[string]bool{}, taken: map[string]bool{}, foreign: map[string]bool{}}
+func newWriteLog() *writeLog {
+	return &writeLog{acked: map[string]bool{}, taken: map[string]bool{}, foreign: map[string]bool{}}
 }
 
-func (l *ledger) note(m map[string]bool, line string) {
+func (l *writeLog) note(m map[string]bool, line string) {
 	l.mu.Lock()
 	m[line] = true
 	l.mu.Unlock()
@@ -92,7 +92,7 @@ func writeTogether(t *testing.T, servers, edits int, foreign string) {
 	p := newPlace(t)
 	file := p.file("shared.txt")
 	must(t, os.WriteFile(file, []byte("first line\n"+anchor+"\n"), 0o666))
-	l := newLedger()
+	l := newWriteLog()
 	emptyMeanwhile := "" // a file that is just being truncated truly holds no match
 	if foreign == "truncate" {
 		emptyMeanwhile = "no_match"
@@ -149,7 +149,7 @@ func watchName(file string, stop chan struct{}) chan int {
 	return seen
 }
 
-func judge(t *testing.T, text []byte, l *ledger, servers, edits int) {
+func judge(t *testing.T, text []byte, l *writeLog, servers, edits int) {
 	t.Helper()
 	onDisk := marks(text, "s")
 	lost, twice, unreported, foreignLost := 0, 0, 0, 0
@@ -187,7 +187,7 @@ func judge(t *testing.T, text []byte, l *ledger, servers, edits int) {
 // agent inserts its lines one by one, and does what the refusals say: repeat,
 // and read again where that does not help. emptyMeanwhile is one refusal more
 // that a round of this kind may bring.
-func agent(t *testing.T, c *mcptest.Client, file, prefix string, edits int, emptyMeanwhile string, l *ledger) {
+func agent(t *testing.T, c *mcptest.Client, file, prefix string, edits int, emptyMeanwhile string, l *writeLog) {
 	deadline := time.Now().Add(10 * time.Minute)
 	refused := 2 // so that the first thing is a Read
 	for i := 0; i < edits; {
@@ -240,7 +240,7 @@ var foreignWriters = map[string]func(file, line string) (taken []string, err err
 	"rename":   foreignRename,
 }
 
-func foreignLoop(file string, l *ledger, write func(file, line string) ([]string, error), stop chan struct{}) error {
+func foreignLoop(file string, l *writeLog, write func(file, line string) ([]string, error), stop chan struct{}) error {
 	for i := 0; ; i++ {
 		select {
 		case <-stop:
