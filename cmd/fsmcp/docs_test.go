@@ -19,23 +19,22 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// TestDocs runs the examples of docs/*.md out of the pages themselves, in the
-// order in which they stand there, each page from an empty workspace and home. A
-// fenced block is an example if its first line is one of these:
+// TestDocs runs the examples of docs/*.md out of the pages themselves, in the order in
+// which they stand there, each page from an empty workspace and home. A fenced block is an
+// example if its first line is one of these:
 //
-//   - ```LANGUAGE FILE is a file, which gets the block as its text. One that
-//     begins with #! can be run; settings have to keep to their schema.
-//   - ```console is a transcript. "$ COMMAND" is given to sh in the workspace, with
-//     "> " before its further lines; what follows is what it prints on both of its
+//   - ```LANGUAGE FILE is a file, which gets the block as its text. One that begins with
+//     #! can be run; settings have to keep to their schema.
+//   - ```console is a transcript. "$ COMMAND" is given to sh in the workspace, with "> "
+//     before its further lines; the following lines are its output on both of its
 //     streams. "-> TOOL JSON" is a call to a server, "<- " begins its answer and three
-//     blanks each further line of it; each block of it begins a line, one that is no
-//     text as its kind in parentheses. A refusal reads "<- refused, code N SLUG: …".
-//     The calls of one block are one session.
+//     blanks each further line of it; each block of it begins a line, one that is no text
+//     as its kind in parentheses. A refusal reads "<- refused, code N SLUG: …". The calls
+//     of one block are one session.
 //
-// In the pages the home is /home/you and the workspace /home/you/project. An
-// ellipsis stands for any text in its line, and alone in a line for any lines.
-// Times stand for any times, and ids of changes for those that the page's commands
-// have really printed.
+// In the pages the home is /home/you and the workspace /home/you/project. An ellipsis
+// stands for any text in its line, and alone in a line for any lines. Times stand for any
+// times, and ids of changes for those that the page's commands have really printed.
 func TestDocs(t *testing.T) {
 	pages, err := filepath.Glob(filepath.Join("..", "..", "docs", "*.md"))
 	if err != nil || len(pages) == 0 {

@@ -141,7 +141,7 @@ func TestRemindersWithoutWatches(t *testing.T) {
 				for i, name := range files {
 					f.check(os.WriteFile(name, fmt.Appendf(nil, "%d %d\n", round, i), 0o644))
 				}
-				if count := f.toldOf(round, len(files)); count != len(files) {
+				if count := f.noted(round, len(files)); count != len(files) {
 					t.Errorf("round %d: %d files were told of, not %d", round, count, len(files))
 				}
 			}
@@ -164,9 +164,9 @@ func (f *fort) manyRead() (files []string) {
 	return files
 }
 
-// toldOf writes until the answers have told of so many files, none of them twice, and
+// noted writes until the answers have told of so many files, none of them twice, and
 // then once more, when nothing is told again. It returns of how many they told.
-func (f *fort) toldOf(round, want int) (count int) {
+func (f *fort) noted(round, want int) (count int) {
 	f.t.Helper()
 	named := map[string]bool{}
 	for begun := time.Now(); count < want && time.Since(begun) < 20*time.Second; time.Sleep(50 * time.Millisecond) {

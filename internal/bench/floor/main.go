@@ -21,8 +21,8 @@ type request struct {
 			Text string `json:"text"`
 			Size int    `json:"size"` // instead of text: an answer of that many bytes
 			File string `json:"file"` // instead of text: an answer that holds the file in base64
-			// Lines, instead of text, is a file of which Limit lines from line Offset
-			// on are the answer, numbered.
+			// Lines, instead of text, is a file; the answer has Limit of its lines from
+			// line Offset on, numbered.
 			Lines  string `json:"lines"`
 			Offset int    `json:"offset"`
 			Limit  int    `json:"limit"`

@@ -1,0 +1,92 @@
+package archtest
+
+import (
+	"go/scanner"
+	"go/token"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// maxLines bounds the code lines of one package: lines that are neither blank nor
+// comments, without tests.
+const maxLines = 2500
+
+// tooLong lists the packages above that bound with their present count. A count may
+// only shrink.
+var tooLong = map[string]int{
+	"internal/edit":     2748,
+	"internal/notebook": 2729,
+	"internal/perm":     2675,
+	"internal/save":     4033,
+	"internal/server":   3617,
+	"internal/text":     2733,
+	"internal/tools":    6440,
+}
+
+// TestLines keeps packages small enough to read.
+func TestLines(t *testing.T) {
+	all := packages(t)
+	for dir := range tooLong {
+		if all[dir] == nil {
+			t.Errorf("there is no package %s: take it off the list", dir)
+		}
+	}
+	total := 0
+	for dir := range all {
+		n := codeLines(t, dir)
+		total += n
+		bound, listed := tooLong[dir]
+		switch {
+		case listed && n <= maxLines:
+			t.Errorf("%s has %d lines: take it off the list", dir, n)
+		case listed && n > bound:
+			t.Errorf("%s has %d lines, %d before: it may only shrink", dir, n, bound)
+		case !listed && n > maxLines:
+			t.Errorf("%s has %d lines, more than %d", dir, n, maxLines)
+		}
+		if testing.Verbose() {
+			t.Logf("%6d %s", n, dir)
+		}
+	}
+	t.Logf("%6d lines of code", total)
+}
+
+// codeLines counts the lines of a package's files, tests aside, that hold a token.
+func codeLines(t *testing.T, dir string) (n int) {
+	t.Helper()
+	files, _ := filepath.Glob(filepath.Join("..", "..", filepath.FromSlash(dir), "*.go"))
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		src, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n += linesOf(src)
+	}
+	return n
+}
+
+// linesOf counts the lines of one file that hold a token.
+func linesOf(src []byte) (n int) {
+	var s scanner.Scanner
+	file := token.NewFileSet().AddFile("", -1, len(src))
+	s.Init(file, src, nil, 0)
+	last := 0
+	for {
+		pos, tok, text := s.Scan()
+		if tok == token.EOF {
+			return n
+		}
+		if tok == token.SEMICOLON && text == "\n" {
+			continue // inserted at the end of a line
+		}
+		first := max(file.Line(pos), last+1)
+		end := file.Line(pos) + strings.Count(text, "\n")
+		n += max(end-first+1, 0)
+		last = max(last, end)
+	}
+}
