@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fsmcp/fsmcp/internal/access"
 	"github.com/fsmcp/fsmcp/internal/config"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/hooks"
@@ -62,7 +63,7 @@ func explain(s process, f config.Flags, paths []string, asJSON bool) error {
 	}
 	defer p.saver.Close()
 	for i, path := range paths {
-		v, err := p.service.Verdict(fromWorkDir(s.system, path))
+		v, err := p.access.Explain(fromWorkDir(s.system, path))
 		if err != nil {
 			return err
 		}
@@ -104,7 +105,7 @@ type decisionJSON struct {
 	Line    *int    `json:"line"`
 }
 
-func decisionOf(v tools.Verdict, op perm.Op) decisionJSON {
+func decisionOf(v access.Explanation, op perm.Op) decisionJSON {
 	if v.Device {
 		return decisionJSON{Verdict: perm.Deny.String(), Reason: "device or another process's stream"}
 	}
@@ -119,7 +120,7 @@ func decisionOf(v tools.Verdict, op perm.Op) decisionJSON {
 	return out
 }
 
-func verdictJSON(v tools.Verdict) any {
+func verdictJSON(v access.Explanation) any {
 	return struct {
 		Path         string       `json:"path"`
 		Names        []string     `json:"names"`
@@ -131,7 +132,7 @@ func verdictJSON(v tools.Verdict) any {
 }
 
 // printVerdict prints the names, then a line for each tool.
-func printVerdict(out io.Writer, v tools.Verdict) error {
+func printVerdict(out io.Writer, v access.Explanation) error {
 	fmt.Fprintln(out, fsys.Printable(v.Path))
 	for _, name := range v.Names[1:] {
 		fmt.Fprintf(out, "  which leads to %s\n", fsys.Printable(name))
@@ -152,7 +153,7 @@ func printVerdict(out io.Writer, v tools.Verdict) error {
 }
 
 // printHooks adds the commands that run when the file is changed.
-func (p *parts) printHooks(out io.Writer, v tools.Verdict) error {
+func (p *parts) printHooks(out io.Writer, v access.Explanation) error {
 	e := p.settings.snapshot.Load()
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for i, list := range [][]config.Hook{e.config.Hooks.Before, e.config.Hooks.After} {

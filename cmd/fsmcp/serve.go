@@ -12,6 +12,7 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
+	"github.com/fsmcp/fsmcp/internal/access"
 	"github.com/fsmcp/fsmcp/internal/audit"
 	"github.com/fsmcp/fsmcp/internal/config"
 	"github.com/fsmcp/fsmcp/internal/darkroom"
@@ -102,6 +103,7 @@ type parts struct {
 	history *history.Store
 	hooks   *hooks.Runner
 
+	access   *access.Checker
 	service  *tools.House
 	saver    *save.Saver
 	server   *server.Server
@@ -132,10 +134,9 @@ func assemble(s process, cfg config.Config, log zerolog.Logger) (*parts, error) 
 	}
 	audit := &auditLogger{settings: settings, log: log}
 	runner := hooks.New(hooks.Options{Dir: saver.StateDir})
+	checker := &access.Checker{Lexer: settings.lexer, Resolver: fsys.NewResolver(nil), Policy: settings.policy, Now: time.Now}
 	service := tools.New(tools.Options{
-		Lexer:     settings.lexer,
-		Resolver:  fsys.NewResolver(nil),
-		Policy:    settings.policy,
+		Access:    checker,
 		Saver:     saver,
 		Counter:   tokens.Local{},
 		Exact:     settings.countExactly,
@@ -178,7 +179,7 @@ func assemble(s process, cfg config.Config, log zerolog.Logger) (*parts, error) 
 	if err != nil {
 		return nil, err
 	}
-	return &parts{service: service, saver: saver, history: store, hooks: runner, server: srv, settings: settings, workers: workers, pdfWorkers: readers, compiler: compiling, idle: idle}, nil
+	return &parts{access: checker, service: service, saver: saver, history: store, hooks: runner, server: srv, settings: settings, workers: workers, pdfWorkers: readers, compiler: compiling, idle: idle}, nil
 }
 
 // clientLimits returns what a client passes on to its model, corrected by the settings.

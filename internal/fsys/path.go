@@ -19,6 +19,9 @@ type Path struct {
 // String is the absolute, cleaned name, in the system's own spelling.
 func (p Path) String() string { return p.name }
 
+// Given is the argument as it was parsed.
+func (p Path) Given() string { return p.given }
+
 // Relative reports that the argument was relative, so that an answer should
 // name the absolute path that was used.
 func (p Path) Relative() bool { return p.relative }

@@ -30,7 +30,7 @@ func typed[A Args](h *House, name string, run func(context.Context, Call, A) (*R
 		begun := h.Now()
 		call.Session.files.CountCall()
 		var notes []func()
-		call.sent, call.account, call.args = &notes, &account{}, args
+		call.sent, call.account, call.args, call.file = &notes, &account{}, args, h.argument(args.Target())
 		result, err := run(ctx, call, args.(A))
 		if err != nil {
 			result = explain(name, args.Target(), endOf(ctx, err))

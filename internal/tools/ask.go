@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/fsmcp/fsmcp/internal/access"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/perm"
 )
@@ -61,15 +62,9 @@ func (s *Session) Grant(q *Question) { s.grants.Grant(q.op, q.Path) }
 // Granted tells whether q needs no asking any more.
 func (s *Session) Granted(q *Question) bool { return s.grants.Granted(q.op, q.Path) }
 
-// granting is what the user has consented to, as far as a call is concerned.
-type granting struct {
-	session *perm.GrantSet
-	once    *Consent
-}
-
 // Granted implements perm.Grants.
-func (g granting) Granted(op perm.Op, path string) bool {
-	return g.session.Granted(op, path) || g.once != nil && g.once.Covers(&Question{Path: path, op: op})
+func (c *Consent) Granted(op perm.Op, path string) bool {
+	return c.Covers(&Question{Path: path, op: op})
 }
 
 // needsConsent is a refusal that the user can turn into a yes.
@@ -80,22 +75,19 @@ type needsConsent struct {
 
 func (e *needsConsent) Unwrap() error { return &e.refusal }
 
-// ask words the question and the refusal for a client that cannot ask. It goes to
-// the user, who has to know where a link leads to judge it.
-func (j judgement) ask(t *fsys.Target) *needsConsent {
-	message := fmt.Sprintf("%s %s?\n%s", j.op, fsys.InSentence(j.path.String()), j.because())
-	if t.Path != j.path.String() {
-		message += "\nIt leads to " + fsys.InSentence(t.Path)
+// needConsent words the question, with what the call will do, and the refusal for a
+// client that cannot ask. It goes to the user, who has to know where a link leads to
+// judge it.
+func (h *House) needConsent(e *access.ConsentError, will string) *needsConsent {
+	j := judgement{e.Judgement, h.Preferences().SettingsFile}
+	message := fmt.Sprintf("%s %s?\n%s", j.Op, fsys.InSentence(j.Path.String()), j.because())
+	if e.Resolved != j.Path.String() {
+		message += "\nIt leads to " + fsys.InSentence(e.Resolved)
 	}
-	return &needsConsent{*j.unaskable(), &Question{Message: message, Names: t.Names, Rule: j.because(), Path: t.Path, op: j.op}}
-}
-
-// tells adds what the call will do to the question.
-func (e *needsConsent) tells(what string) *needsConsent {
-	if what != "" {
-		e.question.Message += "\n" + what
+	if will != "" {
+		message += "\n" + will
 	}
-	return e
+	return &needsConsent{*j.unaskable(), &Question{Message: message, Names: j.Names, Rule: j.because(), Path: e.Resolved, op: j.Op}}
 }
 
 // Unanswered is the answer to a call whose question did not get a yes. why

@@ -19,7 +19,7 @@ import (
 type big struct {
 	*House
 	call    Call
-	spot    *spot
+	target  *target
 	file    *fsys.File
 	stamp   fsys.Stamp
 	settled bool
@@ -30,9 +30,9 @@ type big struct {
 }
 
 // look finds what was shown of a file.
-func (h *House) look(ctx context.Context, call Call, s *spot, f *fsys.File, stamp fsys.Stamp) (*big, error) {
+func (h *House) look(ctx context.Context, call Call, s *target, f *fsys.File, stamp fsys.Stamp) (*big, error) {
 	rec, known := call.Session.files.Get(s.Path)
-	b := &big{House: h, call: call, spot: s, file: f, stamp: stamp, settled: stamp.Settled(h.Now()), known: known, was: rec.Stamp.Size}
+	b := &big{House: h, call: call, target: s, file: f, stamp: stamp, settled: stamp.Settled(h.Now()), known: known, was: rec.Stamp.Size}
 	if !rec.Proves(stamp) {
 		rec = state.Record{Parts: rec.Parts, Shown: shownBy(rec.Parts), Origin: rec.Origin}
 		scan, err := text.NewScan(ctx, f, stamp.Size)
@@ -61,11 +61,11 @@ func (b *big) modified(calls, note string) error {
 	if b.was != b.stamp.Size {
 		size += fmt.Sprintf(", it had %s", amount(b.was))
 	}
-	return refuse(slugModified, "%s Path: %s.\n%s; some of what was shown of it changed.%s Go on with %s.", modifiedWords, b.spot.name(), size, note, calls)
+	return refuse(slugModified, "%s Path: %s.\n%s; some of what was shown of it changed.%s Go on with %s.", modifiedWords, b.target.name(), size, note, calls)
 }
 
 // inBig plans the edit of a file above changeHeld.
-func (e *editing) inBig(ctx context.Context, s *spot, f *fsys.File, stamp fsys.Stamp) (*change, error) {
+func (e *editing) inBig(ctx context.Context, s *target, f *fsys.File, stamp fsys.Stamp) (*change, error) {
 	b, err := e.look(ctx, e.call, s, f, stamp)
 	if err != nil {
 		return nil, err
@@ -122,7 +122,7 @@ func (b *big) touched(splices []span.Splice) (out []state.Part) {
 // shownInFull is the gate where all of the file must have been shown.
 func (b *big) shownInFull(ctx context.Context) error {
 	if !b.known {
-		return notRead(b.spot.name())
+		return notRead(b.target.name())
 	}
 	lost, err := b.stand(nil)
 	if err != nil {
@@ -140,7 +140,7 @@ func (b *big) shownInFull(ctx context.Context) error {
 		return b.modified(calls, "")
 	}
 	return refuse(slugPartlyRead, "%s Of %s %s were never shown. Go on with %s, then make the same call again.",
-		notReadWords, b.spot.name(), amount(unseen.Len()), calls)
+		notReadWords, b.target.name(), amount(unseen.Len()), calls)
 }
 
 // mostInBig bounds how many places of a big file one call replaces.
@@ -159,7 +159,7 @@ func (b *big) search(ctx context.Context, req edit.Request) ([]span.Splice, erro
 		return nil, err
 	}
 	if found.Count > mostInBig {
-		return nil, tooMany(b.spot.name(), found.Count, mostInBig)
+		return nil, tooMany(b.target.name(), found.Count, mostInBig)
 	}
 	res, err := found.Replace(ctx, b.file, req)
 	if err != nil {
@@ -200,10 +200,10 @@ func (b *big) seen(ctx context.Context, spans []span.Span) error {
 		return err
 	case body == "":
 		return refuse(slug, "%s Of %s the text that this call would replace was never shown. Go on with %s, then make the same call again.",
-			notReadWords, b.spot.name(), calls)
+			notReadWords, b.target.name(), calls)
 	}
 	return refuse(slug, "%s Of %s the text that this call would replace was never shown. Here it is with what stands around it; it counts as shown now: check it, then make the same call again.\n%s",
-		notReadWords, b.spot.name(), body)
+		notReadWords, b.target.name(), body)
 }
 
 // matches shows places with what stands around them, and has them count as shown;
@@ -231,7 +231,7 @@ func (b *big) matches(ctx context.Context, hidden span.Set) (string, error) {
 	if !b.passed(b.call, body) {
 		return "", nil
 	}
-	b.call.whenSent(func() { b.call.Session.files.Put(b.spot.Path, rec) })
+	b.call.whenSent(func() { b.call.Session.files.Put(b.target.Path, rec) })
 	return body, nil
 }
 
@@ -277,7 +277,7 @@ func (b *big) unmatched(ctx context.Context, old string, err error) error {
 	no := (*edit.NoMatchError)(nil)
 	switch {
 	case errors.As(err, &no) && !b.known:
-		return notRead(b.spot.name())
+		return notRead(b.target.name())
 	case errors.As(err, &no):
 		lost, err := b.stand(nil)
 		if err != nil {
@@ -287,7 +287,7 @@ func (b *big) unmatched(ctx context.Context, old string, err error) error {
 			return b.modified("Read", " old_string is not in the file as it is now.")
 		}
 		return refuse(slugNoMatch, "String to replace not found in file.\nString: %s\nPath: %s\nIn a file above 64 MiB only an exact match is looked for. Read the lines to be changed and copy old_string from them, without the line numbers.",
-			cut(old, shownOld), b.spot.name())
+			cut(old, shownOld), b.target.name())
 	}
 	if many := (*edit.AmbiguousError)(nil); errors.As(err, &many) {
 		offs := make([]int64, len(many.At))
@@ -299,7 +299,7 @@ func (b *big) unmatched(ctx context.Context, old string, err error) error {
 			return failed
 		}
 	}
-	return ambiguous(b.spot.name(), old, err)
+	return ambiguous(b.target.name(), old, err)
 }
 
 // region shows the first place as it will be, with some text around it.

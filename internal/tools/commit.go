@@ -52,18 +52,18 @@ func (c *change) nothing() bool { return c.splices == nil && !c.remove }
 // planner works out a change. old is the file as it is, nil where there is
 // none. It is asked twice: before anything else happens, and again under the
 // lock for the bytes that will be replaced.
-type planner func(ctx context.Context, s *spot, old *fsys.File) (*change, error)
+type planner func(ctx context.Context, s *target, old *fsys.File) (*change, error)
 
 // commit is the one door to the disk: decision and gate, then the lock, then
 // everything once more for the bytes that are really there, then the replace.
 // Where the name leads elsewhere in the middle of that (a neighbour has made
 // the folder, another program has renamed a new version into place), it begins
 // again with what is there now.
-func (h *House) commit(ctx context.Context, call Call, op perm.Op, raw string, plan planner) (*Result, error) {
+func (h *House) commit(ctx context.Context, call Call, op perm.Op, plan planner) (*Result, error) {
 	var done hooking
 	plan = h.concealing(call, plan)
 	for try := 1; ; try++ {
-		result, err := h.attempt(ctx, call, op, raw, plan, &done)
+		result, err := h.attempt(ctx, call, op, plan, &done)
 		if try < attempts && (errors.Is(err, errElsewhere) || errors.Is(err, fsys.ErrMoved)) && ctx.Err() == nil {
 			continue
 		}
@@ -77,8 +77,8 @@ const attempts = 10
 // errElsewhere: the name led to another place once its lock was held.
 var errElsewhere = errors.New("the folders or links on the way were changed meanwhile")
 
-func (h *House) attempt(ctx context.Context, call Call, op perm.Op, raw string, plan planner, hooks *hooking) (*Result, error) {
-	s, err := h.enter(call, op, raw)
+func (h *House) attempt(ctx context.Context, call Call, op perm.Op, plan planner, hooks *hooking) (*Result, error) {
+	s, err := h.open(call, op)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func (h *House) attempt(ctx context.Context, call Call, op perm.Op, raw string, 
 	if c.nothing() {
 		return c.result, nil
 	}
-	if err := s.asking(c); err != nil {
+	if err := h.asking(s, c); err != nil {
 		return nil, err
 	}
 	if err := h.before(ctx, call, s, hooks); err != nil {
@@ -114,7 +114,7 @@ func (h *House) attempt(ctx context.Context, call Call, op perm.Op, raw string, 
 		return nil, err
 	}
 	defer unlock()
-	m, err := h.locked(ctx, call, s, lock, raw, c, plan)
+	m, err := h.locked(ctx, call, s, lock, c, plan)
 	if err != nil {
 		return nil, err
 	}
@@ -133,9 +133,9 @@ func (h *House) attempt(ctx context.Context, call Call, op perm.Op, raw string, 
 //
 // New parts of git repositories are made one at a time. Each is decided on by the
 // others that are there, so no two may be decided on before either is made.
-func (h *House) lock(ctx context.Context, s *spot) (*save.Lock, func(), error) {
+func (h *House) lock(ctx context.Context, s *target) (*save.Lock, func(), error) {
 	unlockParts := func() {}
-	if s.Kind == fsys.Missing && h.Policy().RepositoryParts(s.Names) {
+	if s.Kind == fsys.Missing && h.Access.Policy().RepositoryParts(s.Names) {
 		parts, err := h.Saver.LockPurpose(ctx, "repository parts")
 		if err != nil {
 			return nil, nil, err
@@ -161,7 +161,7 @@ type made struct {
 // letGo closes what was resolved. Once the file has been replaced, that is the
 // last hold on the old one, and the system takes its time to free all that was
 // in it: nobody need wait for that.
-func letGo(s *spot, replaced bool) {
+func letGo(s *target, replaced bool) {
 	if replaced {
 		go s.Close()
 		return
@@ -170,7 +170,7 @@ func letGo(s *spot, replaced bool) {
 }
 
 // preview works out the change on the file as it is now.
-func (h *House) preview(ctx context.Context, s *spot, plan planner) (*change, error) {
+func (h *House) preview(ctx context.Context, s *target, plan planner) (*change, error) {
 	if s.Kind == fsys.Missing {
 		return plan(ctx, s, nil)
 	}
@@ -189,8 +189,8 @@ func (h *House) preview(ctx context.Context, s *spot, plan planner) (*change, er
 
 // locked resolves, decides and gates again, right before the bytes are
 // replaced, replaces them, and moves the record on.
-func (h *House) locked(ctx context.Context, call Call, s *spot, lock *save.Lock, raw string, c *change, plan planner) (m made, err error) {
-	now, err := h.enter(call, s.op, raw)
+func (h *House) locked(ctx context.Context, call Call, s *target, lock *save.Lock, c *change, plan planner) (m made, err error) {
+	now, err := h.open(call, s.Op)
 	if err != nil {
 		return m, err
 	}
@@ -204,15 +204,15 @@ func (h *House) locked(ctx context.Context, call Call, s *spot, lock *save.Lock,
 	}
 	defer txn.Close()
 	old := txn.Old()
-	if now.hidden != s.hidden || !stands(c, old) {
+	if now.Hidden != s.Hidden || !stands(c, old) {
 		if c, err = plan(ctx, now, old); err != nil {
 			return m, err
 		}
 		if c.nothing() {
-			return made{result: c.result, hidden: now.hidden}, nil
+			return made{result: c.result, hidden: now.Hidden}, nil
 		}
 	}
-	if err := now.asking(c); err != nil { // the rules are others by now
+	if err := h.asking(now, c); err != nil { // the rules are others by now
 		return m, err
 	}
 	if c.fromHash != nil {
@@ -221,16 +221,16 @@ func (h *House) locked(ctx context.Context, call Call, s *spot, lock *save.Lock,
 	if err := h.begin(call, now); err != nil {
 		return m, err
 	}
-	kept := h.keep(ctx, call, s.op, now, old, c)
+	kept := h.keep(ctx, call, s.Op, now, old, c)
 	txn.Before(func() error { _, err := kept(); return err })
 	out, err := land(ctx, txn, c)
 	mark, _ := kept() // its error is that of the change
-	s.linked = now.linked
+	s.links = now.links
 	defer mark.Done()
 	if err != nil {
 		return m, h.undone(mark, out, err)
 	}
-	m = made{change: c, old: c.keptOld(mark, old), hidden: now.hidden}
+	m = made{change: c, old: c.keptOld(mark, old), hidden: now.Hidden}
 	if c.remove {
 		call.Session.files.Forget(now.Path)
 		m.result = remark(c.result, out, mark)
@@ -354,7 +354,7 @@ func saved(names []string) []string {
 
 // gone is the answer for a file that was shown and is not there any more. It
 // is said once: a repeated call may then create the file.
-func gone(session *Session, s *spot) error {
+func gone(session *Session, s *target) error {
 	session.files.Forget(s.Path)
 	return vanished("The file %s was there when it was read and is gone now: it was moved or deleted. Nothing was changed. If it should be created anew, call Write with its whole content.", s.name())
 }

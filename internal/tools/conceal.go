@@ -7,27 +7,20 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/edit"
 	"github.com/fsmcp/fsmcp/internal/fsys"
-	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/text"
 )
 
 // What an answer or an error of Write, Edit or NotebookEdit shows of a file is
 // reading. It is shown only where a Read of the file takes no question, or where
-// the user has consented to this very call. authorize decides that; the
-// answers of plans go through spot.answer, their errors through concealing, and
+// the user has consented to this very call. access decides that; the
+// answers of plans go through target.answer, their errors through concealing, and
 // what hooks did through passed.
-
-// consented reports whether the user said yes to this very call. A yes to changes
-// for the rest of the session is none to reading.
-func consented(call Call, op perm.Op, t *fsys.Target) bool {
-	return call.Consent.Covers(&Question{Path: t.Path, op: op})
-}
 
 // answer is the answer to a change: what was done, what it shows of the file
 // where that may be shown, and remarks.
-func (s *spot) answer(done, shows string, remarks ...string) *Result {
+func (s *target) answer(done, shows string, remarks ...string) *Result {
 	parts := []string{done}
-	if !s.hidden {
+	if !s.Hidden {
 		parts = append(parts, shows)
 	}
 	return textResult(append(append(parts, remarks...), s.note())...)
@@ -36,8 +29,8 @@ func (s *spot) answer(done, shows string, remarks ...string) *Result {
 // concealing returns a planner that shows nothing of a hidden file, and has
 // nothing count as shown.
 func (h *House) concealing(call Call, plan planner) planner {
-	return func(ctx context.Context, s *spot, old *fsys.File) (*change, error) {
-		if !s.hidden {
+	return func(ctx context.Context, s *target, old *fsys.File) (*change, error) {
+		if !s.Hidden {
 			return plan(ctx, s, old)
 		}
 		notes := len(*call.sent)
@@ -50,7 +43,7 @@ func (h *House) concealing(call Call, plan planner) planner {
 // conceal words an error of a plan without what it tells of the file's text. It
 // must not tell either whether a guess is right: as long as the file was not
 // shown in full, a match that was not shown reads like no match at all.
-func conceal(call Call, s *spot, err error) error {
+func conceal(call Call, s *target, err error) error {
 	rec, known := call.Session.files.Get(s.Path)
 	var r *refusal
 	switch {

@@ -3,35 +3,22 @@ package tools
 import (
 	"fmt"
 	"path"
-	"slices"
 	"strings"
 
+	"github.com/fsmcp/fsmcp/internal/access"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/perm"
 )
 
 // judgement is a decision that is not allow, with what its words need.
 type judgement struct {
-	perm.Decision
-	policy *perm.Policy
-	op     perm.Op
-	path   fsys.Path
-	names  []string // of the file, as far as they are known
+	access.Judgement
 	// settings is the user's own settings file, as a person writes its name.
 	settings string
 }
 
 // name is the path as it is shown.
-func (j judgement) name() string { return fsys.InSentence(j.path.String()) }
-
-// outside is the first name of the file that lies in no workspace directory, ""
-// where all do.
-func (j judgement) outside() string {
-	if i := slices.IndexFunc(j.names, func(n string) bool { return !j.policy.Inside(n) }); i >= 0 {
-		return j.names[i]
-	}
-	return ""
-}
+func (j judgement) name() string { return fsys.InSentence(j.Path.String()) }
 
 // denied words a denial. All denials by one rule read the same but for the path,
 // whether or not the file exists.
@@ -42,7 +29,7 @@ func (j judgement) denied() *refusal {
 		if j.UntilRestart {
 			text += " A settings file named a looser mode since, and a restart of fsmcp applies it."
 		}
-		if plan := j.policy.PlanFile(); plan != "" {
+		if plan := j.Policy.PlanFile(); plan != "" {
 			text += " The one file that may be written is the plan, " + fsys.InSentence(plan) + "."
 		}
 		return refused(slugPlanMode, "%s", text)
@@ -58,7 +45,7 @@ func (j judgement) denied() *refusal {
 // do.
 func (j judgement) unaskable() *refusal {
 	what := "Changing"
-	if j.op == perm.Read {
+	if j.Op == perm.Read {
 		what = "Reading"
 	}
 	return refused(slugDenied, "%s %s needs the user's consent (%s), which cannot be asked for here.%s", what, j.name(), j.because(), j.remedy())
@@ -66,20 +53,20 @@ func (j judgement) unaskable() *refusal {
 
 // remedy is what the user can do about a question that cannot be put.
 func (j judgement) remedy() string {
-	outside := j.outside()
+	outside := j.Outside()
 	switch {
-	case len(j.policy.Workspace()) == 0:
+	case len(j.Policy.Workspace()) == 0:
 		return ` The user can make the project's folder the workspace, by naming it in fsmcp's arguments in the client's configuration, as in "args": ["serve", "/your/project"].` + j.ruleToAdd()
 	case j.Reason == perm.ReasonAskRule:
 		instead := "making this change"
-		if j.op == perm.Read {
+		if j.Op == perm.Read {
 			instead = "opening the file"
 		}
 		if j.UntilRestart {
 			return fmt.Sprintf(" Only the user can go on: by restarting fsmcp, or by %s themselves.", instead)
 		}
 		return fmt.Sprintf(" Only the user can go on: by taking that rule out of %s, or by %s themselves.", where(j.Source), instead)
-	case j.Reason == perm.ReasonMode && outside != "" && outside != j.path.String():
+	case j.Reason == perm.ReasonMode && outside != "" && outside != j.Path.String():
 		return fmt.Sprintf(" It leads to %s: the user can add the folder %s to the workspace (fsmcp serve --add-dir).", fsys.InSentence(outside), fsys.InSentence(path.Dir(outside)))
 	case j.Reason == perm.ReasonMode && outside != "":
 		return j.ruleToAdd() + " Or the user can add the file's folder to the workspace: fsmcp serve --add-dir DIR."
@@ -131,18 +118,18 @@ func (j judgement) reason() string {
 	switch {
 	case j.Reason == perm.ReasonProtected:
 		why = "protected path, from which other programs take orders"
-	case j.Reason == perm.ReasonMode && len(j.policy.Workspace()) == 0:
+	case j.Reason == perm.ReasonMode && len(j.Policy.Workspace()) == 0:
 		why = "there is no workspace directory"
-	case j.Reason == perm.ReasonMode && j.outside() != "":
+	case j.Reason == perm.ReasonMode && j.Outside() != "":
 		why = "outside the workspace"
 	case j.Reason == perm.ReasonMode:
-		why = fmt.Sprintf("mode %s asks before changes", j.policy.Mode())
+		why = fmt.Sprintf("mode %s asks before changes", j.Policy.Mode())
 	}
 	asked := j.Reason == perm.ReasonProtected || j.Reason == perm.ReasonMode
 	switch {
-	case !asked || j.policy.Mode() != perm.DontAsk:
+	case !asked || j.Policy.Mode() != perm.DontAsk:
 		return why
-	case j.Reason == perm.ReasonMode && j.outside() == "":
+	case j.Reason == perm.ReasonMode && j.Outside() == "":
 		return "mode dontAsk refuses changes that no rule allows"
 	}
 	return why + ", and mode dontAsk asks nobody"

@@ -28,7 +28,7 @@ func (h *House) edit(ctx context.Context, call Call, a *EditArgs) (*Result, erro
 		return nil, stubAsText("new_string")
 	}
 	e := editing{House: h, call: call, args: a}
-	return h.commit(ctx, call, perm.Edit, a.FilePath, e.plan)
+	return h.commit(ctx, call, perm.Edit, e.plan)
 }
 
 // editing is one Edit under way.
@@ -39,7 +39,7 @@ type editing struct {
 	created bool // the first look found no file
 }
 
-func (e *editing) plan(ctx context.Context, s *spot, old *fsys.File) (*change, error) {
+func (e *editing) plan(ctx context.Context, s *target, old *fsys.File) (*change, error) {
 	switch {
 	case isNotebook(s) && old == nil:
 		return nil, e.absent(e.call, s)
@@ -76,7 +76,7 @@ func (e *editing) plan(ctx context.Context, s *spot, old *fsys.File) (*change, e
 }
 
 // create plans a new file, which an empty old_string asks for.
-func (e *editing) create(s *spot) (*change, error) {
+func (e *editing) create(s *target) (*change, error) {
 	if _, shown := e.call.Session.files.Get(s.Path); shown || e.args.OldString != "" {
 		return nil, e.absent(e.call, s)
 	}
@@ -88,14 +88,14 @@ func (e *editing) create(s *spot) (*change, error) {
 }
 
 // fill plans new_string as the content of a file that has none.
-func (e *editing) fill(s *spot, stamp fsys.Stamp, done string) *change {
+func (e *editing) fill(s *target, stamp fsys.Stamp, done string) *change {
 	raw := []byte(e.args.NewString)
 	head := fmt.Sprintf("The file %s has been %s (%s, %s).", s.name(), done, countLines(e.args.NewString), amount(int64(len(raw))))
 	return whole(stamp, raw, s.answer(head, ""))
 }
 
 // blank tells whether a file holds a byte order mark and nothing else.
-func (e *editing) blank(s *spot, old *fsys.File, stamp fsys.Stamp) bool {
+func (e *editing) blank(s *target, old *fsys.File, stamp fsys.Stamp) bool {
 	if stamp.Size > int64(len(byteOrderMark)) {
 		return false
 	}
@@ -104,7 +104,7 @@ func (e *editing) blank(s *spot, old *fsys.File, stamp fsys.Stamp) bool {
 }
 
 // request is the edit as the engine takes it.
-func (e *editing) request(s *spot) edit.Request {
+func (e *editing) request(s *target) edit.Request {
 	ext := s.Asked.Ext()
 	return edit.Request{
 		Old: e.args.OldString, New: e.args.NewString, ReplaceAll: e.args.ReplaceAll,
@@ -119,7 +119,7 @@ type found struct {
 }
 
 // find looks for them.
-func (e *editing) find(s *spot, c *held) (f found, err error) {
+func (e *editing) find(s *target, c *held) (f found, err error) {
 	if f.res, err = edit.Apply(c.doc.Text, e.request(s)); err == nil {
 		f.splices, err = rawSplices(c.doc, f.res.Splices)
 	}
@@ -127,7 +127,7 @@ func (e *editing) find(s *spot, c *held) (f found, err error) {
 }
 
 // inHeld plans the edit of a file that is held in memory.
-func (e *editing) inHeld(s *spot, old *fsys.File) (*change, error) {
+func (e *editing) inHeld(s *target, old *fsys.File) (*change, error) {
 	c, err := e.hold(e.call, s, old)
 	if err != nil {
 		return nil, err
@@ -189,7 +189,7 @@ func (e *editing) gated(c *held, f found, miss error) (state.Record, error) {
 }
 
 // replacing plans splices of a file of which rec tells what was shown.
-func (e *editing) replacing(s *spot, c *held, rec state.Record, f found) (*change, error) {
+func (e *editing) replacing(s *target, c *held, rec state.Record, f found) (*change, error) {
 	size := c.stamp.Size + span.Growth(f.splices)
 	if size <= state.WholeHash && c.byParts() { // from now on the file is compared as a whole
 		rec, _ = c.standing(nil)
@@ -258,7 +258,7 @@ func (c *held) becoming(splices []span.Splice, size int64) func() (state.Sum, []
 }
 
 // head is the first line of the answer.
-func (e *editing) head(s *spot, count int, rule edit.Rule) string {
+func (e *editing) head(s *target, count int, rule edit.Rule) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "The file %s has been updated.", s.name())
 	if count > 1 {

@@ -78,15 +78,15 @@ func opOf(tool string) perm.Op {
 }
 
 // begin tells of a change that is about to be made.
-func (h *House) begin(call Call, s *spot) error {
+func (h *House) begin(call Call, s *target) error {
 	if h.Teller == nil {
 		return nil
 	}
-	tool := s.op.String()
+	tool := s.Op.String()
 	if call.restoring {
 		tool = history.ToolRestore
 	}
-	err := h.Teller.Begin(Event{Kind: EventBegun, Operation: operation(s.op), Session: call.Session.id, Call: call.ID, Tool: tool, Path: s.Path, Outcome: string(EventBegun)})
+	err := h.Teller.Begin(Event{Kind: EventBegun, Operation: operation(s.Op), Session: call.Session.id, Call: call.ID, Tool: tool, Path: s.Path, Outcome: string(EventBegun)})
 	if err != nil {
 		return &untoldError{err}
 	}

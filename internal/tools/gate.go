@@ -63,7 +63,7 @@ type held struct {
 }
 
 // hold reads and decodes a file.
-func (h *House) hold(call Call, s *spot, f *fsys.File) (*held, error) {
+func (h *House) hold(call Call, s *target, f *fsys.File) (*held, error) {
 	c, err := h.take(call, s, f)
 	if err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func (h *House) hold(call Call, s *spot, f *fsys.File) (*held, error) {
 }
 
 // take reads a file.
-func (h *House) take(call Call, s *spot, f *fsys.File) (*held, error) {
+func (h *House) take(call Call, s *target, f *fsys.File) (*held, error) {
 	raw, stamp, err := f.ReadAll(changeHeld)
 	settled := stamp.Settled(h.Now())
 	if err != nil {
@@ -102,8 +102,8 @@ func (h *House) take(call Call, s *spot, f *fsys.File) (*held, error) {
 
 // decode makes text of the bytes. A change believes the encoding that was shown,
 // which the gate checks; a Read looks for itself at a file that may have changed.
-func (c *held) decode(s *spot) (err error) {
-	believed := s.op != perm.Read || c.rec.Proves(c.stamp)
+func (c *held) decode(s *target) (err error) {
+	believed := s.Op != perm.Read || c.rec.Proves(c.stamp)
 	if c.rec.Parts == nil {
 		believed = c.unchanged()
 	}
@@ -397,7 +397,7 @@ func most(n int64) string {
 
 // binary is the answer for a file that is no text. Its extension only fills
 // the sentence.
-func binary(s *spot) error {
+func binary(s *target) error {
 	what := "a binary file"
 	if ext := s.Asked.Ext(); ext != "" {
 		what = "a binary ." + fsys.InSentence(ext) + " file"

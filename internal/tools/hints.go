@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fsmcp/fsmcp/internal/access"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 )
 
@@ -31,7 +32,7 @@ func (h *House) hint(call Call, name string, r *Result) {
 		return
 	}
 	var found []string
-	for dir := path.Dir(name); within(top, dir) && dir != top; dir = path.Dir(dir) {
+	for dir := path.Dir(name); access.Within(top, dir) && dir != top; dir = path.Dir(dir) {
 		found = append(found, h.unreadGuides(call.Session, dir)...)
 	}
 	found = slices.DeleteFunc(found, func(n string) bool { return n == name })
@@ -55,7 +56,7 @@ func (h *House) hint(call Call, name string, r *Result) {
 // above is the innermost of some folders that a name lies in.
 func above(folders []string, name string) (top string, ok bool) {
 	for _, f := range folders {
-		if within(f, name) && (!ok || len(f) > len(top)) {
+		if access.Within(f, name) && (!ok || len(f) > len(top)) {
 			top, ok = f, true
 		}
 	}
@@ -68,7 +69,7 @@ func (h *House) unreadGuides(session *Session, dir string) (found []string) {
 		return nil
 	}
 	for _, base := range guides() {
-		if name := join(dir, base); h.unreadGuide(session, name) {
+		if name := access.Join(dir, base); h.unreadGuide(session, name) {
 			found = append(found, name)
 		}
 	}
@@ -95,7 +96,7 @@ func (s *Session) firstLook(dir string) bool {
 // unreadGuide tells whether a file is there that may be read and was not. Of what
 // is denied nothing is said.
 func (h *House) unreadGuide(session *Session, name string) bool {
-	t := h.lookAt(name)
+	t := h.Access.ForReading(name)
 	if t == nil {
 		return false
 	}
@@ -106,7 +107,7 @@ func (h *House) unreadGuide(session *Session, name string) bool {
 
 // skills are the names that skills of a folder would have.
 func (h *House) skills(dir string) (names []string) {
-	t := h.lookAt(join(dir, skillsDir))
+	t := h.Access.ForReading(access.Join(dir, skillsDir))
 	if t == nil {
 		return nil
 	}
@@ -120,7 +121,7 @@ func (h *House) skills(dir string) (names []string) {
 	}
 	for _, e := range entries {
 		if e.Dir {
-			names = append(names, join(join(join(dir, skillsDir), e.Name), skillFile))
+			names = append(names, access.Join(access.Join(access.Join(dir, skillsDir), e.Name), skillFile))
 		}
 	}
 	return names

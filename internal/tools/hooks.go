@@ -51,7 +51,7 @@ type hooking struct {
 }
 
 // before runs the hooks before a change, once for a file.
-func (h *House) before(ctx context.Context, call Call, s *spot, done *hooking) error {
+func (h *House) before(ctx context.Context, call Call, s *target, done *hooking) error {
 	if h.Hooks == nil || call.restoring || done.passed == s.Path {
 		return nil
 	}
@@ -61,7 +61,7 @@ func (h *House) before(ctx context.Context, call Call, s *spot, done *hooking) e
 	}
 	defer call.rest()()
 	defer call.Session.ownUntilDone(h.Now)()
-	faults, stop, err := h.Hooks.Before(ctx, Edited{Names: names, Tool: s.op.String(), Session: call.Session.id, Call: call.ID})
+	faults, stop, err := h.Hooks.Before(ctx, Edited{Names: names, Tool: s.Op.String(), Session: call.Session.id, Call: call.ID})
 	switch {
 	case err != nil:
 		return err
@@ -75,7 +75,7 @@ func (h *House) before(ctx context.Context, call Call, s *spot, done *hooking) e
 // after runs the hooks after a change that was made, and finishes its answer. From
 // here on the call can only succeed. A client that gives it up now would leave a
 // formatter in the middle of its work, so that only its deadline ends it.
-func (h *House) after(ctx context.Context, call Call, s *spot, m made, done *hooking) {
+func (h *House) after(ctx context.Context, call Call, s *target, m made, done *hooking) {
 	if h.Hooks == nil || call.restoring || m.change == nil {
 		return
 	}
@@ -83,7 +83,7 @@ func (h *House) after(ctx context.Context, call Call, s *spot, m made, done *hoo
 	if _, after := h.Hooks.Wanted(names); after {
 		ctx = context.WithoutCancel(ctx)
 		resume, ended := call.rest(), call.Session.ownUntilDone(h.Now)
-		faults := h.Hooks.After(ctx, Edited{Names: names, Tool: s.op.String(), Session: call.Session.id, Call: call.ID, Old: m.old})
+		faults := h.Hooks.After(ctx, Edited{Names: names, Tool: s.Op.String(), Session: call.Session.id, Call: call.ID, Old: m.old})
 		ended()
 		resume()
 		done.faults = append(done.faults, faults...)
@@ -105,7 +105,7 @@ func (c Call) rest() (resume func()) {
 }
 
 // allNames are all names of a file, the resolved one last.
-func (s *spot) allNames() []string {
+func (s *target) allNames() []string {
 	if s.Names[len(s.Names)-1] == s.Path {
 		return s.Names
 	}
@@ -114,12 +114,12 @@ func (s *spot) allNames() []string {
 
 // knownNames are all names of a file and its hard links that are known, the
 // resolved one last.
-func (s *spot) knownNames() []string {
-	return append(slices.Clip(s.linked), s.allNames()...)
+func (s *target) knownNames() []string {
+	return append(slices.Clip(s.links), s.allNames()...)
 }
 
 // stopped words why a hook stopped a change.
-func (h *House) stopped(s *spot, f *HookFault) error {
+func (h *House) stopped(s *target, f *HookFault) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Nothing was changed in %s: ", s.name())
 	said := f.said(saidBytes)

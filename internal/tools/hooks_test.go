@@ -545,7 +545,8 @@ func (w *watched) After(ctx context.Context, e Edited) []HookFault {
 func TestNoHooksCostNothing(t *testing.T) {
 	b, _ := hooked(t)
 	p := b.put("a.txt", "one\n")
-	s, err := b.house.enter(b.call, perm.Edit, p)
+	b.call.file = b.house.argument(p)
+	s, err := b.house.open(b.call, perm.Edit)
 	if err != nil {
 		t.Fatal(err)
 	}

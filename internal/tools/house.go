@@ -9,7 +9,7 @@ import (
 	"time"
 	"weak"
 
-	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/access"
 	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/save"
 	"github.com/fsmcp/fsmcp/internal/state"
@@ -18,11 +18,8 @@ import (
 
 // Options are the parts a House is built of. All but Keeper and Exact are required.
 type Options struct {
-	// Lexer reads file arguments, relative ones from the workspace as it is now.
-	Lexer    func() fsys.Lexer
-	Resolver *fsys.Resolver
-	// Policy is the decision as the rules are now.
-	Policy  func() *perm.Policy
+	// Access resolves and authorizes file arguments.
+	Access  *access.Checker
 	Saver   *save.Saver
 	Counter tokens.Counter
 	// Exact has somebody else count, where the user wants that; it may take
@@ -78,7 +75,7 @@ func New(o Options) *House {
 // Key names the file that a raw argument means, as far as that can be said
 // without a look at the disk: calls of one key are kept in order.
 func (h *House) Key(raw string) string {
-	path, err := h.Lexer().Parse(raw)
+	path, err := h.Access.Parse(raw)
 	if err != nil {
 		return raw
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fsmcp/fsmcp/internal/access"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/save"
@@ -39,9 +40,12 @@ func newBench(t testing.TB, rules ...perm.RuleText) *bench {
 		t.Fatal(warnings)
 	}
 	h := New(Options{
-		Lexer:        func() fsys.Lexer { return fsys.Lexer{OS: runtime.GOOS, Base: dir} },
-		Resolver:     fsys.NewResolver([]string{dir}),
-		Policy:       func() *perm.Policy { return policy },
+		Access: &access.Checker{
+			Lexer:    func() fsys.Lexer { return fsys.Lexer{OS: runtime.GOOS, Base: dir} },
+			Resolver: fsys.NewResolver([]string{dir}),
+			Policy:   func() *perm.Policy { return policy },
+			Now:      time.Now,
+		},
 		Saver:        save.New(save.Options{StateDir: t.TempDir(), Now: time.Now, Rand: rand.Reader}),
 		Counter:      tokens.Local{},
 		MaxTokens:    DefaultMaxTokens,

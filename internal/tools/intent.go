@@ -26,14 +26,14 @@ type texts struct {
 
 // asking is the question that comes before a change, as it is now known: nil where
 // there is none. A change that the file's mode forbids is not asked about.
-func (s *spot) asking(c *change) error {
+func (h *House) asking(s *target, c *change) error {
 	switch {
-	case s.ask == nil:
+	case s.Question == nil:
 		return nil
 	case s.Kind == fsys.Regular && save.ReadOnly(s.Stamp):
 		return save.ErrReadOnly
 	}
-	return s.ask.tells(c.intent())
+	return h.needConsent(s.Question, c.intent())
 }
 
 // intent tells the user what a change will do: how many lines come and go, and the

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path"
 	"sync"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
@@ -26,7 +25,7 @@ type Keeper interface {
 // keep has the history keep what a change is about to replace, beside the writing
 // of the new bytes: the disk is busy with those anyway. What it gives waits for
 // the mark, and has to before the change shows and before old is closed.
-func (h *House) keep(ctx context.Context, call Call, op perm.Op, s *spot, old *fsys.File, c *change) (kept func() (*history.Mark, error)) {
+func (h *House) keep(ctx context.Context, call Call, op perm.Op, s *target, old *fsys.File, c *change) (kept func() (*history.Mark, error)) {
 	if h.Keeper == nil {
 		return func() (*history.Mark, error) { return nil, nil }
 	}
@@ -45,9 +44,9 @@ func (h *House) keep(ctx context.Context, call Call, op perm.Op, s *spot, old *f
 }
 
 // passing describes a change to the history.
-func (h *House) passing(call Call, op perm.Op, s *spot, old *fsys.File, c *change) (history.Change, error) {
+func (h *House) passing(call Call, op perm.Op, s *target, old *fsys.File, c *change) (history.Change, error) {
 	if s.Stamp.Nlink > 1 {
-		s.linked = h.secretLinks(s)
+		s.links = h.Access.Links(s.File, func(name string) bool { return h.Keeper.Secret([]string{name}) })
 	}
 	k := history.Change{Names: s.knownNames(), Session: call.Session.id, Tool: op.String(), Call: call.ID, From: c.from, Splices: c.splices, Gone: c.remove}
 	if call.restoring {
@@ -72,42 +71,6 @@ func (h *House) passing(call Call, op perm.Op, s *spot, old *fsys.File, c *chang
 		}
 	}
 	return k, nil
-}
-
-// secretLinks returns the other names of a file with hard links that mark it as
-// secret: those in its folder and in the workspace directories. The rest of the
-// disk is not searched.
-func (h *House) secretLinks(s *spot) (names []string) {
-	dirs := []string{path.Dir(s.Path)}
-	for _, w := range h.Policy().Workspace() {
-		dirs = append(dirs, w.Name)
-	}
-	for _, dir := range dirs {
-		folder, err := h.find(dir)
-		if folder == nil {
-			continue
-		}
-		entries, listed := folder.Entries(maxSiblings)
-		folder.Close()
-		if err != nil || listed != nil {
-			continue
-		}
-		for _, e := range entries {
-			name := join(dir, e.Name)
-			if e.Dir || !h.Keeper.Secret([]string{name}) {
-				continue
-			}
-			other, err := h.find(name)
-			if other == nil {
-				continue
-			}
-			if err == nil && other.Stamp.SameFile(s.Stamp) {
-				names = append(names, name)
-			}
-			other.Close()
-		}
-	}
-	return names
 }
 
 // keptOld are the bytes that a change replaces, for hooks, where there was a file: of

@@ -33,9 +33,9 @@ func (m *meter) Count(b []byte) int {
 
 // meter is how the answer to one Read is counted. Text that the user was asked
 // for, now or earlier, never leaves the machine.
-func (h *House) meter(ctx context.Context, call Call, s *spot) *meter {
+func (h *House) meter(ctx context.Context, call Call, s *target) *meter {
 	m := &meter{local: h.Counter}
-	asked := call.Consent != nil || call.Session.grants.Granted(s.op, s.Path) || h.Policy().AskedFor(perm.Read, s.Names)
+	asked := call.Consent != nil || call.Session.grants.Granted(s.Op, s.Path) || h.Access.Policy().AskedFor(perm.Read, s.Names)
 	if h.Exact != nil && !asked {
 		m.exact = func(b []byte) (int, bool) { return h.Exact(ctx, b) }
 	}

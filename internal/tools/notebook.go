@@ -18,7 +18,7 @@ import (
 )
 
 // isNotebook tells by the name: a notebook is a text file by its bytes.
-func isNotebook(s *spot) bool { return s.Asked.Ext() == "ipynb" }
+func isNotebook(s *target) bool { return s.Asked.Ext() == "ipynb" }
 
 // Budgets for the pictures of one answer, base64 included (source: the
 // specification of media, "PDFs", which holds for notebooks too).
@@ -31,14 +31,14 @@ const (
 // where; its raw text is paged by offset and limit like any other.
 func (r *reading) notebook(ctx context.Context, stamp fsys.Stamp) (*Result, error) {
 	if stamp.Size > changeHeld {
-		return nil, refuse(slugTooLarge, "The notebook %s has %s; notebooks of at most 64 MB are shown.", r.spot.name(), beyond(stamp.Size, changeHeld))
+		return nil, refuse(slugTooLarge, "The notebook %s has %s; notebooks of at most 64 MB are shown.", r.target.name(), beyond(stamp.Size, changeHeld))
 	}
 	leave, err := r.admit(ctx, stamp.Size)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	c, nb, err := r.parse(r.call, r.spot, r.file)
+	c, nb, err := r.parse(r.call, r.target, r.file)
 	if broken := (*notebook.ParseError)(nil); errors.As(err, &broken) {
 		if !r.want.plain && r.want.cell == "" {
 			return r.heldText(ctx, c)
@@ -53,7 +53,7 @@ func (r *reading) notebook(ctx context.Context, stamp fsys.Stamp) (*Result, erro
 	case !c.unchanged():
 		rec = c.recorded(nil, state.ByRead)
 	case r.repeated(state.Sum{}):
-		return unchanged(r.spot), nil
+		return unchanged(r.target), nil
 	}
 	rec.Content = c.content()
 	v := viewing{reading: r, held: c, nb: nb, rec: rec}
@@ -68,7 +68,7 @@ func (r *reading) notebook(ctx context.Context, stamp fsys.Stamp) (*Result, erro
 
 // parse reads a notebook. One that is broken is text still: what it is held as
 // comes beside the *notebook.ParseError.
-func (h *House) parse(call Call, s *spot, f *fsys.File) (*held, *notebook.Notebook, error) {
+func (h *House) parse(call Call, s *target, f *fsys.File) (*held, *notebook.Notebook, error) {
 	c, err := h.take(call, s, f)
 	if err != nil {
 		return nil, nil, err
@@ -113,7 +113,7 @@ func (v *viewing) cells(ctx context.Context) (*Result, error) {
 		o.Limit = v.want.limit
 	}
 	if o.First >= v.nb.Len() && v.nb.Len() > 0 {
-		return textResult(v.spot.note(), fmt.Sprintf("<system-reminder>Warning: the file exists but is shorter than the provided offset (%d). The notebook has %d cells.</system-reminder>", v.want.first, v.nb.Len())), nil
+		return textResult(v.target.note(), fmt.Sprintf("<system-reminder>Warning: the file exists but is shorter than the provided offset (%d). The notebook has %d cells.</system-reminder>", v.want.first, v.nb.Len())), nil
 	}
 	view := v.nb.Render(o)
 	count := v.count(view.Parts)
@@ -186,7 +186,7 @@ func (v *viewing) lines(ctx context.Context, i int, name string, o notebook.Cell
 	case view.Total == 0: // there are no lines to count
 		view = v.nb.RenderCell(i, notebook.CellOptions{})
 	case view.First > view.Total:
-		return textResult(v.spot.note(), fmt.Sprintf("<system-reminder>Warning: the file exists but is shorter than the provided offset (%d). Cell %s has %d lines.</system-reminder>", view.First, name, view.Total))
+		return textResult(v.target.note(), fmt.Sprintf("<system-reminder>Warning: the file exists but is shorter than the provided offset (%d). Cell %s has %d lines.</system-reminder>", view.First, name, view.Total))
 	}
 	for count := v.count(view.Parts); count > v.bound(v.call); count = v.count(view.Parts) {
 		shorter := partsSize(view.Parts) * v.bound(v.call) / count * 95 / 100
@@ -263,7 +263,7 @@ func (v *viewing) tooMany(size, count int) error {
 // answer notes what is shown and builds the content: text and, in their place,
 // pictures, then the remarks.
 func (v *viewing) answer(ctx context.Context, parts []notebook.Part, remarks ...string) *Result {
-	files, path, rec := v.call.Session.files, v.spot.Path, v.rec
+	files, path, rec := v.call.Session.files, v.target.Path, v.rec
 	rec.Origin = state.ByRead
 	v.call.account.extent = inPart
 	if firstUnseen(v.nb, rec) == nil {
@@ -274,7 +274,7 @@ func (v *viewing) answer(ctx context.Context, parts []notebook.Part, remarks ...
 		files.Served(path, v.want.view(), state.Sum{})
 	})
 	blocks, left := v.blocks(ctx, parts)
-	rest := textResult(append([]string{v.spot.note(), left}, remarks...)...).Blocks[0].Text
+	rest := textResult(append([]string{v.target.note(), left}, remarks...)...).Blocks[0].Text
 	switch {
 	case len(blocks) == 0:
 		blocks = []Block{{Text: strings.TrimSpace("(The notebook has no cells.)\n" + rest)}}

@@ -34,7 +34,7 @@ func (h *House) notebookEdit(ctx context.Context, call Call, a *NotebookEditArgs
 		return nil, err
 	}
 	e := cellEditing{House: h, call: call, args: a}
-	return h.commit(ctx, call, perm.NotebookEdit, a.NotebookPath, e.plan)
+	return h.commit(ctx, call, perm.NotebookEdit, e.plan)
 }
 
 // mode is edit_mode with its default. The arguments stay as they came: a call that
@@ -77,7 +77,7 @@ type cellEditing struct {
 	args *NotebookEditArgs
 }
 
-func (e *cellEditing) plan(_ context.Context, s *spot, old *fsys.File) (*change, error) {
+func (e *cellEditing) plan(_ context.Context, s *target, old *fsys.File) (*change, error) {
 	if !isNotebook(s) {
 		return nil, refuse(slugNotNotebook, "File must be a Jupyter notebook (.ipynb file). For editing other file types, use the Edit tool.\nPath: %s", s.name())
 	}
@@ -108,7 +108,7 @@ func (e *cellEditing) plan(_ context.Context, s *spot, old *fsys.File) (*change,
 
 // worthReading refuses what was never read: a picture or binary file for what
 // it is, and one of no bytes, which needs no Read, for that.
-func (e *cellEditing) worthReading(s *spot, old *fsys.File, known bool) error {
+func (e *cellEditing) worthReading(s *target, old *fsys.File, known bool) error {
 	if err := writable(s, old); err != nil {
 		return err
 	}
@@ -129,7 +129,7 @@ func (e *cellEditing) worthReading(s *spot, old *fsys.File, known bool) error {
 
 // open reads and parses the notebook; one that is none any more, or of a format
 // that is not edited, is code 6.
-func (e *cellEditing) open(s *spot, old *fsys.File) (*held, *notebook.Notebook, error) {
+func (e *cellEditing) open(s *target, old *fsys.File) (*held, *notebook.Notebook, error) {
 	broken := func(format string, a ...any) error {
 		return &refusal{slug: slugBrokenFile, code: 6, text: fmt.Sprintf(format, a...)}
 	}
@@ -228,7 +228,7 @@ func (h *House) changedNotebook(call Call, c *held) error {
 }
 
 // change turns an edit into what commit takes.
-func (e *cellEditing) change(s *spot, c *held, rec state.Record, nb *notebook.Notebook, done notebook.Change) (*change, error) {
+func (e *cellEditing) change(s *target, c *held, rec state.Record, nb *notebook.Notebook, done notebook.Change) (*change, error) {
 	size := int64(len(c.raw)) + span.Growth(done.Splices)
 	after := sync.OnceValues(func() (sum state.Sum, content []byte) {
 		if size <= mostParsed {
@@ -275,8 +275,8 @@ func (e *cellEditing) texts(nb *notebook.Notebook, done notebook.Change) (t text
 
 // answer says what was done, how cells are called now, and shows the cell as
 // it is: at most regionRoom bytes plus the new source.
-func (e *cellEditing) answer(s *spot, nb *notebook.Notebook, done notebook.Change) *Result {
-	if s.hidden { // types, places and counts are the file's own
+func (e *cellEditing) answer(s *target, nb *notebook.Notebook, done notebook.Change) *Result {
+	if s.Hidden { // types, places and counts are the file's own
 		return s.answer(fmt.Sprintf("Cell %s of %s: %s is done.", done.Name, s.name(), e.args.mode()), "")
 	}
 	last := nb.Len() - 1

@@ -12,8 +12,8 @@ import (
 // who prefer that to a refusal: where old_string is in one place only, which
 // was shown and did not change. The answer tells the outside change. ok is
 // false where any of this does not hold, and the gate has to speak.
-func (e *editing) overtaken(s *spot, c *held, f found) (change *change, ok bool) {
-	if s.hidden || c.unchanged() { // the answer could not tell the change
+func (e *editing) overtaken(s *target, c *held, f found) (change *change, ok bool) {
+	if s.Hidden || c.unchanged() { // the answer could not tell the change
 		return nil, false
 	}
 	old, ok := c.kept()

@@ -28,7 +28,7 @@ const (
 
 // pdf answers Read of a PDF: a head line, and of each page its text and picture.
 func (r *reading) pdf(ctx context.Context, size int64) (*Result, error) {
-	name := r.spot.name()
+	name := r.target.name()
 	switch {
 	case size > media.MaxPDF:
 		return nil, refuse(slugTooLarge, "PDF file exceeds maximum allowed size of 32MB. %s has %s; have it divided, or its text extracted, by another program.", name, beyond(size, media.MaxPDF))
@@ -72,17 +72,17 @@ func (r *reading) shownPages(size int64, q media.PDFRequest, res media.PDFResult
 	if res.Behind > 0 {
 		shown = shown[:len(res.Pages)]
 	}
-	head := fmt.Sprintf("PDF file read: %s (%s), %s %s of %d", r.spot.name(), amount(size), plural(len(shown), "page", "pages"), media.Spoken(shown), res.Count)
+	head := fmt.Sprintf("PDF file read: %s (%s), %s %s of %d", r.target.name(), amount(size), plural(len(shown), "page", "pages"), media.Spoken(shown), res.Count)
 	out := &Result{Meta: map[string]any{"fsmcp/pages": res.Count, "fsmcp/originalSize": size}}
 	if res.Document != nil {
 		attached := fmt.Sprintf("(The document follows as a PDF of %d %s. Where you cannot see it, have the user set pdf.mode to pages.)", len(shown), plural(len(shown), "page", "pages"))
 		out.Blocks = []Block{
-			{Text: textResult(head, r.misnamed(media.PDF), attached, remarks(q, res), r.spot.note()).Blocks[0].Text},
-			{Data: res.Document, MIME: media.PDF.MIME(), Path: r.spot.Asked.String()},
+			{Text: textResult(head, r.misnamed(media.PDF), attached, remarks(q, res), r.target.note()).Blocks[0].Text},
+			{Data: res.Document, MIME: media.PDF.MIME(), Path: r.target.Asked.String()},
 		}
 		return out
 	}
-	out.Blocks = []Block{{Text: textResult(head, r.misnamed(media.PDF), unattached(q, res), remarks(q, res), r.spot.note()).Blocks[0].Text}}
+	out.Blocks = []Block{{Text: textResult(head, r.misnamed(media.PDF), unattached(q, res), remarks(q, res), r.target.note()).Blocks[0].Text}}
 	for _, p := range res.Pages {
 		body := text.EscapeFrame(p.Text)
 		if body == "" {

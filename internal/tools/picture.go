@@ -20,7 +20,7 @@ type Pictures interface {
 
 // picture answers Read of an image: a text that stands on its own, and the image.
 func (r *reading) picture(ctx context.Context, kind media.Kind, size int64) (*Result, error) {
-	name := r.spot.name()
+	name := r.target.name()
 	if kind == media.HEIC || kind == media.AVIF {
 		return nil, refuse(slugBrokenFile, "%s is a picture of the kind %s, which fsmcp does not decode. Have it converted to PNG or JPEG and read that.", name, kind)
 	}
@@ -156,10 +156,10 @@ func (r *reading) shownPicture(f media.Facts, size int64, p media.Result) *Resul
 	if p.As != f.Kind {
 		sent = fmt.Sprintf(", sent as %s", p.As)
 	}
-	head := fmt.Sprintf("Image file read: %s (%s, %dx%d, %s%s)", r.spot.name(), f.Kind, f.Width, f.Height, amount(size), sent)
+	head := fmt.Sprintf("Image file read: %s (%s, %dx%d, %s%s)", r.target.name(), f.Kind, f.Width, f.Height, amount(size), sent)
 	return &Result{
 		Blocks: []Block{
-			{Text: textResult(head, r.misnamed(f.Kind), firstOf(f.Kind, p), faded(p), p.Shown.Line(), r.spot.note()).Blocks[0].Text},
+			{Text: textResult(head, r.misnamed(f.Kind), firstOf(f.Kind, p), faded(p), p.Shown.Line(), r.target.note()).Blocks[0].Text},
 			{Data: p.Data, MIME: p.As.MIME()},
 		},
 		Meta: map[string]any{
@@ -171,7 +171,7 @@ func (r *reading) shownPicture(f media.Facts, size int64, p media.Result) *Resul
 
 // misnamed says that a name's extension promises another kind.
 func (r *reading) misnamed(kind media.Kind) string {
-	ext := r.spot.Asked.Ext()
+	ext := r.target.Asked.Ext()
 	own := map[string]media.Kind{
 		"png": media.PNG, "jpg": media.JPEG, "jpeg": media.JPEG, "gif": media.GIF, "webp": media.WebP,
 		"bmp": media.BMP, "ico": media.ICO, "tif": media.TIFF, "tiff": media.TIFF, "pdf": media.PDF,

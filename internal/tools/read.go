@@ -88,7 +88,7 @@ func (r *reading) ignore(kind string, useless ...string) {
 		}
 	}
 	if len(given) > 0 {
-		r.spot.notes = append(r.spot.notes, fmt.Sprintf("(Ignored, because the file is %s: %s.)", kind, strings.Join(given, ", ")))
+		r.target.remarks = append(r.target.remarks, fmt.Sprintf("(Ignored, because the file is %s: %s.)", kind, strings.Join(given, ", ")))
 	}
 }
 
@@ -102,7 +102,7 @@ func (h *House) read(ctx context.Context, call Call, a *ReadArgs) (*Result, erro
 	if err != nil {
 		return nil, err
 	}
-	s, err := h.enter(call, perm.Read, a.FilePath)
+	s, err := h.open(call, perm.Read)
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +131,7 @@ func (h *House) read(ctx context.Context, call Call, a *ReadArgs) (*Result, erro
 		return nil, err
 	}
 	defer f.Close()
-	r := reading{House: h, spot: s, call: call, args: a, want: w, file: f, meter: h.meter(ctx, call, s)}
+	r := reading{House: h, target: s, call: call, args: a, want: w, file: f, meter: h.meter(ctx, call, s)}
 	return r.answer(ctx)
 }
 
@@ -158,12 +158,12 @@ func (r *reading) behind(lines int) string {
 // reading is one Read under way.
 type reading struct {
 	*House
-	spot *spot
-	call Call
-	args *ReadArgs
-	want want
-	file *fsys.File
-	eol  text.EOL // of the text, once that is known
+	target *target
+	call   Call
+	args   *ReadArgs
+	want   want
+	file   *fsys.File
+	eol    text.EOL // of the text, once that is known
 
 	meter *meter
 }
@@ -191,7 +191,7 @@ func (r *reading) answer(ctx context.Context) (*Result, error) {
 	case kind == media.PDF:
 		r.ignore("a PDF", "offset", "limit", "column", "cell_id", "region")
 		return r.steady(stamp, func() (*Result, error) { return r.pdf(ctx, stamp.Size) })
-	case isNotebook(r.spot):
+	case isNotebook(r.target):
 		r.ignore("a notebook", "region", "pages")
 		return r.notebook(ctx, stamp)
 	}
@@ -226,22 +226,22 @@ func (r *reading) steady(before fsys.Stamp, show func() (*Result, error)) (*Resu
 
 // empty answers for a file of no bytes.
 func (r *reading) empty(stamp fsys.Stamp) (*Result, error) {
-	switch ext := r.spot.Asked.Ext(); ext {
+	switch ext := r.target.Asked.Ext(); ext {
 	case "png", "jpg", "jpeg", "gif", "webp", "bmp", "ico", "tiff", "tif":
-		return nil, &refusal{slug: slugBrokenFile, code: 5, text: "Empty image files cannot be processed. Path: " + r.spot.name() + "\nIt has no bytes: have it made anew, or name another file."}
+		return nil, &refusal{slug: slugBrokenFile, code: 5, text: "Empty image files cannot be processed. Path: " + r.target.name() + "\nIt has no bytes: have it made anew, or name another file."}
 	case "pdf":
-		return nil, refuse(slugBrokenFile, "PDF file is empty: %s\nIt has no bytes: have it made anew, or name another file.", r.spot.name())
+		return nil, refuse(slugBrokenFile, "PDF file is empty: %s\nIt has no bytes: have it made anew, or name another file.", r.target.name())
 	}
 	rec := state.Record{Stamp: stamp, Settled: stamp.Settled(r.Now()), Content: []byte{}}
-	r.call.whenSent(func() { r.call.Session.files.Put(r.spot.Path, rec) })
-	return textResult(r.spot.note(), emptyReminder), nil
+	r.call.whenSent(func() { r.call.Session.files.Put(r.target.Path, rec) })
+	return textResult(r.target.note(), emptyReminder), nil
 }
 
 // shownEmpty answers for a file that holds a byte order mark alone.
 func (r *reading) shownEmpty(c *held) *Result {
 	rec := c.recorded(span.Set{}.Add(span.Span{End: c.stamp.Size}), state.ByRead)
 	r.call.whenSent(func() { r.call.Session.files.Put(c.path, rec) })
-	return textResult(r.spot.note(), emptyReminder)
+	return textResult(r.target.note(), emptyReminder)
 }
 
 // kind tells what the file is by its first bytes.
@@ -251,7 +251,7 @@ func (r *reading) kind(size int64) (media.Kind, error) {
 	if err != nil && err != io.EOF {
 		return media.None, err
 	}
-	return media.Sniff(head[:n], r.spot.Asked.Ext()), nil
+	return media.Sniff(head[:n], r.target.Asked.Ext()), nil
 }
 
 // suggestFrom is how much of a large file is looked at to name a call that fits.
@@ -274,7 +274,7 @@ func (r *reading) tooLarge(ctx context.Context, size int64) error {
 
 // held answers from memory.
 func (r *reading) held(ctx context.Context) (*Result, error) {
-	c, err := r.take(r.call, r.spot, r.file)
+	c, err := r.take(r.call, r.target, r.file)
 	if err != nil {
 		return nil, err
 	}
@@ -285,10 +285,10 @@ func (r *reading) held(ctx context.Context) (*Result, error) {
 func (r *reading) heldText(ctx context.Context, c *held) (*Result, error) {
 	same := !c.byParts() && c.unchanged()
 	if same && r.repeated(state.Sum{}) {
-		return unchanged(r.spot), nil
+		return unchanged(r.target), nil
 	}
 	if c.doc == nil {
-		if err := c.decode(r.spot); err != nil {
+		if err := c.decode(r.target); err != nil {
 			return nil, err
 		}
 	}
@@ -315,12 +315,12 @@ func (r *reading) heldText(ctx context.Context, c *held) (*Result, error) {
 // served before. sum is of the bytes to be shown, of a file that is not compared as a
 // whole.
 func (r *reading) repeated(sum state.Sum) bool {
-	return r.Preferences().Dedup && r.call.Session.files.Stub(r.spot.Path, r.want.view(), sum)
+	return r.Preferences().Dedup && r.call.Session.files.Stub(r.target.Path, r.want.view(), sum)
 }
 
 // scanned answers from a file that is too big to be held.
 func (r *reading) scanned(ctx context.Context, stamp fsys.Stamp) (*Result, error) {
-	rec, _ := r.call.Session.files.Get(r.spot.Path)
+	rec, _ := r.call.Session.files.Get(r.target.Path)
 	settled := stamp.Settled(r.Now())
 	scan := rec.Index
 	if scan == nil || !rec.Proves(stamp) {
@@ -352,11 +352,11 @@ func (r *reading) servedPart(page text.Page, now state.Record, all func() ([]byt
 	if page.First == 0 {
 		return r.served(page, now, state.Sum{}), nil
 	}
-	old, _ := r.call.Session.files.Get(r.spot.Path)
+	old, _ := r.call.Session.files.Get(r.target.Path)
 	part := state.Part{Span: page.Shown, Sum: sha256.Sum256(page.Raw)}
 	if old.Proves(now.Stamp) && old.Parts != nil {
 		if r.repeated(part.Sum) {
-			return unchanged(r.spot), nil
+			return unchanged(r.target), nil
 		}
 		old.Settled, old.Index = now.Settled, now.Index
 		now = old
@@ -389,7 +389,7 @@ func joined(rec state.Record, raw []byte) state.Record {
 // unreadable words what a scan could not read.
 func (r *reading) unreadable(err error) error {
 	if err == text.ErrBinary {
-		return binary(r.spot)
+		return binary(r.target)
 	}
 	return err
 }
@@ -412,17 +412,17 @@ func written(enc text.Encoding, eol text.EOL) string {
 // file that is not compared as a whole.
 func (r *reading) served(page text.Page, rec state.Record, sum state.Sum) *Result {
 	if page.First == 0 {
-		return textResult(r.spot.note(), r.behind(page.Total))
+		return textResult(r.target.note(), r.behind(page.Total))
 	}
 	rec.Origin = state.ByRead
 	rec.Shown = rec.Shown.Add(page.Shown)
-	files, path := r.call.Session.files, r.spot.Path
+	files, path := r.call.Session.files, r.target.Path
 	r.call.whenSent(func() {
 		files.Put(path, rec)
 		files.Served(path, r.want.view(), sum)
 	})
 
-	result := textResult(string(page.Body), r.spot.note(), written(rec.Enc, r.eol), page.Notice, r.onward(page))
+	result := textResult(string(page.Body), r.target.note(), written(rec.Enc, r.eol), page.Notice, r.onward(page))
 	result.Meta = meta(rec)
 	if page.Total >= 0 {
 		result.Meta["fsmcp/lines"] = page.Total
@@ -569,7 +569,7 @@ func (r *reading) fit(ctx context.Context, src source) (text.Page, error) {
 // tokens counts in two stages: a rough estimate, and the careful counter only
 // where that comes near the limit.
 func (r *reading) tokens(body []byte) int {
-	rough := tokens.Rough(len(body), r.spot.Asked.Ext())
+	rough := tokens.Rough(len(body), r.target.Asked.Ext())
 	if rough <= r.bound(r.call)/4 {
 		return rough
 	}

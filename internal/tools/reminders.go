@@ -11,7 +11,6 @@ import (
 	"weak"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
-	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/state"
 )
 
@@ -410,7 +409,7 @@ func (h *House) changedOutside(session *Session, path string, full bool) (m remi
 	if session.watched(path, false, err); fresh {
 		f.proof = fsys.Stamp{}
 	}
-	t, err := h.again(session, path)
+	t, err := h.Access.Again(path, &session.grants)
 	if errors.Is(err, fsys.ErrNotDir) {
 		return vanishedFile(path, f, rec)
 	}
@@ -435,16 +434,6 @@ func (h *House) changedOutside(session *Session, path string, full bool) (m remi
 		return m, is
 	}
 	return h.compared(session, t, f, rec, full)
-}
-
-// again opens the way to a file as a Read would: by the rules as they are now, and
-// what this conversation's user has granted.
-func (h *House) again(session *Session, path string) (*fsys.Target, error) {
-	p, err := fsys.Lexer{OS: h.Lexer().OS}.Parse(path)
-	if err != nil {
-		return nil, err
-	}
-	return h.admitted(Call{Session: session}, perm.Read, p)
 }
 
 func vanishedFile(path string, f follower, rec state.Record) (m reminder, is finding) {

@@ -40,8 +40,8 @@ var errElsewhereNow = errors.New("a link stands in its place")
 // but that no question is asked and nothing needs to have been read. The answer is
 // nil where there was nothing to do. An error of Plan comes back as it is.
 func (h *House) Restore(ctx context.Context, r Restoring) (*Result, error) {
-	call := Call{Session: h.NewSession(), ID: r.ID, Consent: Consented(), restoring: true}
-	plan := func(ctx context.Context, s *spot, old *fsys.File) (*change, error) {
+	call := Call{Session: h.NewSession(), ID: r.ID, Consent: Consented(), restoring: true, file: h.argument(r.Path)}
+	plan := func(ctx context.Context, s *target, old *fsys.File) (*change, error) {
 		if s.Path != r.Path {
 			return nil, errElsewhereNow
 		}
@@ -64,15 +64,15 @@ func (h *House) Restore(ctx context.Context, r Restoring) (*Result, error) {
 		return c, nil
 	}
 	return h.told(ctx, call, r.Path, func(ctx context.Context) (*Result, error) {
-		return h.commit(ctx, call, perm.Write, r.Path, plan)
+		return h.commit(ctx, call, perm.Write, plan)
 	})
 }
 
 // Admit tells whether the rules let a user read a file that the history names,
 // where what would be asked for counts as granted. The error has its words.
 func (h *House) Admit(path string) error {
-	call := Call{Session: h.NewSession(), Consent: Consented(), restoring: true}
-	s, err := h.enter(call, perm.Read, path)
+	call := Call{Session: h.NewSession(), Consent: Consented(), restoring: true, file: h.argument(path)}
+	s, err := h.open(call, perm.Read)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/fsmcp/fsmcp/internal/access"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/history"
 	"github.com/fsmcp/fsmcp/internal/span"
@@ -21,12 +22,12 @@ import (
 // as before. Where it is not what the call had made of it, the record follows, and
 // the note that comes back shows what is different: only what the caller has sent
 // or is shown counts as shown.
-func (h *House) takeUp(ctx context.Context, call Call, s *spot, m made) (note string) {
+func (h *House) takeUp(ctx context.Context, call Call, s *target, m made) (note string) {
 	lost := func(format string, a ...any) string {
 		call.Session.files.Forget(s.Path)
 		return "(" + fmt.Sprintf(format, a...) + ")"
 	}
-	t, err := h.admitted(call, s.op, s.Asked)
+	t, err := h.Access.Check(call.request(s.Op, s.Asked))
 	if err != nil {
 		return lost("After the user's hooks the file cannot be looked at here any more; Read tells why.")
 	}
@@ -70,7 +71,7 @@ func (h *House) takeUp(ctx context.Context, call Call, s *spot, m made) (note st
 
 // keepRetouch has the history keep what hooks did as a change of its own. Without
 // it nobody could take back the change before, on top of which it lies.
-func (h *House) keepRetouch(ctx context.Context, call Call, s *spot, was []byte, c *held) []string {
+func (h *House) keepRetouch(ctx context.Context, call Call, s *target, was []byte, c *held) []string {
 	if h.Keeper == nil {
 		return nil
 	}
@@ -99,7 +100,7 @@ func (h *House) reread(ctx context.Context, call Call, t *fsys.Target) (*held, e
 		return nil, err
 	}
 	defer leave()
-	return h.take(call, &spot{admission: admission{Target: t}}, f)
+	return h.take(call, &target{File: &access.File{Target: t}}, f)
 }
 
 // retouched moves the record to what hooks have made of a file, and shows it.

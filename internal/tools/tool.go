@@ -48,6 +48,7 @@ type Call struct {
 	sent    *[]func()
 	account *account
 	args    Args // nil of a change that is taken back
+	file    argument
 	// hidden says that what the file holds must not be shown.
 	hidden bool
 	// restoring: a user takes back a change by its exact name.

@@ -28,7 +28,7 @@ func (h *House) write(ctx context.Context, call Call, a *WriteArgs) (*Result, er
 		return nil, stubAsText("content")
 	}
 	w := writing{House: h, call: call, content: a.Content}
-	return h.commit(ctx, call, perm.Write, a.FilePath, w.plan)
+	return h.commit(ctx, call, perm.Write, w.plan)
 }
 
 // writing is one Write under way.
@@ -39,7 +39,7 @@ type writing struct {
 	created bool // the first look found no file
 }
 
-func (w *writing) plan(ctx context.Context, s *spot, old *fsys.File) (*change, error) {
+func (w *writing) plan(ctx context.Context, s *target, old *fsys.File) (*change, error) {
 	switch {
 	case old == nil:
 		return w.create(s)
@@ -86,7 +86,7 @@ func (w *writing) plan(ctx context.Context, s *spot, old *fsys.File) (*change, e
 
 // shown is the gate of Write: everything must have been shown, of a notebook
 // all its cells.
-func (w *writing) shown(s *spot, c *held) error {
+func (w *writing) shown(s *target, c *held) error {
 	if c.known && isNotebook(s) {
 		nb, err := notebook.Parse(c.raw)
 		switch {
@@ -118,7 +118,7 @@ func firstUnseen(nb *notebook.Notebook, rec state.Record) *notebook.Cell {
 }
 
 // notebookNote tells that what was written under a notebook's name is none.
-func (w *writing) notebookNote(s *spot) string {
+func (w *writing) notebookNote(s *target) string {
 	var at *notebook.ParseError
 	if _, err := notebook.Parse([]byte(w.content)); !isNotebook(s) || !errors.As(err, &at) {
 		return ""
@@ -127,7 +127,7 @@ func (w *writing) notebookNote(s *spot) string {
 }
 
 // create plans a new file.
-func (w *writing) create(s *spot) (*change, error) {
+func (w *writing) create(s *target) (*change, error) {
 	if _, shown := w.call.Session.files.Get(s.Path); shown {
 		return nil, gone(w.call.Session, s)
 	}
@@ -141,7 +141,7 @@ func (w *writing) create(s *spot) (*change, error) {
 }
 
 // overBig plans a Write over a file of which only shown parts are hashed.
-func (w *writing) overBig(ctx context.Context, s *spot, old *fsys.File, stamp fsys.Stamp) (*change, error) {
+func (w *writing) overBig(ctx context.Context, s *target, old *fsys.File, stamp fsys.Stamp) (*change, error) {
 	b, err := w.look(ctx, w.call, s, old, stamp)
 	if err != nil {
 		return nil, err
@@ -180,7 +180,7 @@ func whole(stamp fsys.Stamp, raw []byte, result *Result) *change {
 
 // writable refuses what no change may touch by its first bytes: pictures and
 // PDFs.
-func writable(s *spot, old *fsys.File) error {
+func writable(s *target, old *fsys.File) error {
 	head := make([]byte, media.HeadSize)
 	n, err := old.ReadAt(head, 0)
 	if err != nil && err != io.EOF {

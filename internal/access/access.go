@@ -1,0 +1,217 @@
+// Package access is the one way from a file argument to a file: the argument is
+// parsed, the rules decide on the name, the name is resolved, and the rules decide
+// again on every name and hard link that the file turns out to have. Tools, hints,
+// reminders, restore and `fsmcp explain` all go through it.
+//
+// It returns facts: the resolved file, or as an error what keeps a call from it.
+// Nothing that the disk says leaves it before the rules have decided. It opens no
+// file, words nothing for a model, and knows nothing of what a caller was shown.
+package access
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/perm"
+)
+
+// Checker resolves and authorizes file arguments by the rules as they are now.
+type Checker struct {
+	// Lexer parses file arguments, relative ones from the workspace as it is now.
+	Lexer    func() fsys.Lexer
+	Resolver *fsys.Resolver
+	Policy   func() *perm.Policy
+	Now      func() time.Time
+}
+
+// Request names the operation of a call and its file.
+type Request struct {
+	Op   perm.Op
+	Path fsys.Path
+	// Session holds the user's grants for the rest of the conversation, Once the
+	// consent to this call; nil grants nothing.
+	Session, Once perm.Grants
+	// Exact takes the name as it is: no other spelling is tried where it names
+	// nothing.
+	Exact bool
+}
+
+// Granted implements perm.Grants: either grant will do.
+func (r Request) Granted(op perm.Op, path string) bool {
+	return r.Session != nil && r.Session.Granted(op, path) || r.Once != nil && r.Once.Granted(op, path)
+}
+
+// File is a file that the rules let through, resolved and pinned.
+type File struct {
+	*fsys.Target
+	Op perm.Op
+	// Question asks the user before a change that would succeed; nil asks nothing. A
+	// question that comes before any look at the file is an error of Open instead.
+	Question *ConsentError
+	// Hidden says that an answer to a change must not show what the file holds: a
+	// Read of it would take a question.
+	Hidden bool
+	// Used are the other spellings that were tried where the name named nothing.
+	Used []Spelling
+}
+
+// Judgement is a decision with what it was made on.
+type Judgement struct {
+	perm.Decision
+	Policy *perm.Policy
+	Op     perm.Op
+	Path   fsys.Path
+	Names  []string // of the file, as far as they are known
+}
+
+// Outside is the first name of the file that lies in no workspace directory, "" where
+// all do.
+func (j Judgement) Outside() string {
+	if i := slices.IndexFunc(j.Names, func(n string) bool { return !j.Policy.Inside(n) }); i >= 0 {
+		return j.Names[i]
+	}
+	return ""
+}
+
+// DeniedError: the rules deny the call. It is the same for a file that does not
+// exist.
+type DeniedError struct{ Judgement }
+
+func (e *DeniedError) Error() string { return fmt.Sprintf("%s %s is denied", e.Op, e.Path) }
+
+// ConsentError: the call takes the user's consent.
+type ConsentError struct {
+	Judgement
+	Resolved string // the name that consent is bound to
+}
+
+func (e *ConsentError) Error() string { return fmt.Sprintf("%s %s needs consent", e.Op, e.Path) }
+
+// DeviceError: the name is a device or a stream of another process, and is never
+// resolved.
+type DeviceError struct{ Path fsys.Path }
+
+func (e *DeviceError) Error() string { return e.Path.String() + " is a device" }
+
+// SpecialError: what the name leads to is a device, a FIFO or a socket.
+type SpecialError struct{ Path fsys.Path }
+
+func (e *SpecialError) Error() string { return e.Path.String() + " is no regular file" }
+
+// SlashError: the argument is spelt as a folder, and no folder is there.
+type SlashError struct {
+	Path     fsys.Path
+	Resolved string // the name of what is there
+}
+
+func (e *SlashError) Error() string { return e.Path.String() + " is no folder" }
+
+// Parse parses a file argument. It does not look at the disk; the error is a
+// *fsys.PathError.
+func (c *Checker) Parse(raw string) (fsys.Path, error) { return c.Lexer().Parse(raw) }
+
+// Open resolves and authorizes a file argument. Where the name names nothing, it
+// tries the other spellings that a caller may have meant. The error is a
+// *DeniedError, *ConsentError, *DeviceError, *SpecialError or *SlashError, or what
+// resolving came to.
+func (c *Checker) Open(r Request) (*File, error) {
+	f, err := c.authorize(r)
+	if err != nil {
+		return nil, err
+	}
+	if f.Kind == fsys.Missing && !r.Exact {
+		if err := c.respell(r, f); err != nil {
+			f.Close()
+			return nil, err
+		}
+	}
+	if f.Asked.TrailingSlash() && f.Kind != fsys.Directory {
+		f.Close()
+		return nil, &SlashError{r.Path, f.Path}
+	}
+	return f, nil
+}
+
+// Check is Open for a caller that cannot ask and takes the name as it is: a question
+// is a *ConsentError.
+func (c *Checker) Check(r Request) (*fsys.Target, error) {
+	f, err := c.authorize(r)
+	if err != nil {
+		return nil, err
+	}
+	if f.Question != nil {
+		f.Close()
+		return nil, f.Question
+	}
+	return f.Target, nil
+}
+
+// authorize decides on the name as given, resolves it, and decides on all its names.
+func (c *Checker) authorize(r Request) (*File, error) {
+	if fsys.RefusedByName(r.Path) {
+		return nil, &DeviceError{r.Path}
+	}
+	policy := c.Policy()
+	j := Judgement{Policy: policy, Op: r.Op, Path: r.Path, Names: []string{r.Path.String()}}
+	j.Decision = policy.DecideGranted(r.Op, j.Names, c.isThere, r)
+	if j.Verdict == perm.Deny && j.Reason != perm.ReasonBuiltin {
+		return nil, &DeniedError{j}
+	}
+	began := c.Now()
+	target, err := c.Resolver.Resolve(r.Path)
+	if target == nil {
+		return nil, err
+	}
+	j.Names = target.Names
+	if j.Verdict != perm.Allow || len(target.Names) > 1 {
+		j.Decision = policy.DecideGranted(r.Op, j.Names, c.isThere, r)
+	}
+	j.Decision = c.withLinks(j, target, began, r)
+	f, judged := c.judged(r, j, target)
+	if judged == nil {
+		judged = err
+	}
+	if judged != nil {
+		target.Close()
+		return nil, judged
+	}
+	return f, nil
+}
+
+// judged returns what a decision makes of a resolved file.
+//
+// A question about a change waits until the call is known to succeed, where the file
+// may be read without one. Elsewhere it comes before anything that the disk says is
+// told.
+func (c *Checker) judged(r Request, j Judgement, t *fsys.Target) (*File, error) {
+	if j.Verdict == perm.Deny {
+		if j.Reason == perm.ReasonBuiltin && t.Kind == fsys.Special {
+			return nil, &SpecialError{r.Path}
+		}
+		return nil, &DeniedError{j}
+	}
+	readable := r.Op.Changes() && j.Policy.DecideGranted(perm.Read, j.Names, c.isThere, r.Session).Verdict == perm.Allow
+	f := &File{Target: t, Op: r.Op}
+	if j.Verdict == perm.Ask {
+		f.Question = &ConsentError{Judgement: j, Resolved: t.Path}
+		if !readable {
+			return nil, f.Question
+		}
+	}
+	// A grant for the session covers changes, not reading: only consent to this very
+	// call shows the file.
+	f.Hidden = r.Op.Changes() && !readable && (r.Once == nil || !r.Once.Granted(r.Op, t.Path))
+	return f, nil
+}
+
+// Join is a folder and a name in it, in the resolver's spelling.
+func Join(dir, name string) string { return strings.TrimSuffix(dir, "/") + "/" + name }
+
+// Within reports whether name is dir or lies below it, segment by segment.
+func Within(dir, name string) bool {
+	rest, ok := strings.CutPrefix(name, strings.TrimSuffix(dir, "/"))
+	return ok && (rest == "" || rest[0] == '/')
+}

@@ -1,0 +1,163 @@
+package access
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/perm"
+)
+
+// folder is a workspace with a Checker that denies secret/** and .env.
+type folder struct {
+	*testing.T
+	dir string
+	*Checker
+}
+
+func newFolder(t *testing.T) folder {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	rule := func(text string, list perm.List) perm.RuleText {
+		return perm.RuleText{Text: text, List: list, Source: perm.Source{Name: "--deny", Level: perm.Flag}}
+	}
+	policy, warnings := perm.Compile(perm.Config{
+		Workspace: []perm.Dir{{Name: dir, Real: dir}}, Mode: perm.AcceptEdits, CaseSensitive: true,
+		Rules: []perm.RuleText{rule("Read(.env)", perm.Deny), rule("Edit(.env)", perm.Deny), rule("Read(secret/**)", perm.Deny), rule("Read(private.txt)", perm.Ask)},
+	})
+	if len(warnings) > 0 {
+		t.Fatal(warnings)
+	}
+	return folder{t, dir, &Checker{
+		Lexer:    func() fsys.Lexer { return fsys.Lexer{OS: runtime.GOOS, Base: dir} },
+		Resolver: fsys.NewResolver([]string{dir}),
+		Policy:   func() *perm.Policy { return policy },
+		Now:      func() time.Time { return time.Now().Add(time.Minute) },
+	}}
+}
+
+func (f folder) path(name string) string { return filepath.Join(f.dir, name) }
+
+func (f folder) put(names ...string) {
+	f.Helper()
+	for _, name := range names {
+		if err := os.MkdirAll(filepath.Dir(f.path(name)), 0o755); err != nil {
+			f.Fatal(err)
+		}
+		if err := os.WriteFile(f.path(name), []byte(name), 0o644); err != nil {
+			f.Fatal(err)
+		}
+	}
+}
+
+// open opens an argument, and closes what it finds.
+func (f folder) open(op perm.Op, raw string) (*File, error) {
+	f.Helper()
+	path, err := f.Parse(raw)
+	if err != nil {
+		f.Fatal(err)
+	}
+	file, err := f.Open(Request{Op: op, Path: path})
+	if err == nil {
+		file.Close()
+	}
+	return file, err
+}
+
+func TestOpenDecidesOnEveryName(t *testing.T) {
+	f := newFolder(t)
+	f.put("plain.txt", ".env", "secret/key", "private.txt")
+	if err := os.Symlink("secret/key", f.path("link")); err != nil {
+		t.Skip(err)
+	}
+	if err := os.Link(f.path(".env"), f.path("copy")); err != nil {
+		t.Skip(err)
+	}
+	denied, consent := new(*DeniedError), new(*ConsentError)
+	for _, c := range []struct {
+		name string
+		op   perm.Op
+		want any
+	}{
+		{"plain.txt", perm.Read, nil}, {"plain.txt", perm.Edit, nil},
+		{".env", perm.Read, denied}, {"secret/none", perm.Read, denied},
+		{"link", perm.Read, denied}, {"copy", perm.Read, denied}, {"copy", perm.Edit, denied},
+		{"private.txt", perm.Read, consent},
+	} {
+		_, err := f.open(c.op, f.path(c.name))
+		if c.want == nil && err != nil || c.want != nil && !errors.As(err, c.want) {
+			t.Errorf("%s %s: %v", c.op, c.name, err)
+		}
+	}
+}
+
+func TestOpenTriesOtherSpellings(t *testing.T) {
+	f := newFolder(t)
+	f.put("Shot 9.41\u202fAM.png", "plain.txt")
+	file, err := f.open(perm.Read, f.path("Shot 9.41 AM.png"))
+	if err != nil || file.Path != f.path("Shot 9.41\u202fAM.png") || len(file.Used) != 1 || file.Used[0].Trimmed {
+		t.Errorf("%+v, %v", file, err)
+	}
+	file, err = f.open(perm.Read, " "+f.path("plain.txt"))
+	if err != nil || file.Path != f.path("plain.txt") || len(file.Used) != 1 || !file.Used[0].Trimmed {
+		t.Errorf("%+v, %v", file, err)
+	}
+	path, _ := f.Parse(f.path("Shot 9.41 AM.png"))
+	exact, err := f.Open(Request{Op: perm.Read, Path: path, Exact: true})
+	if err != nil || exact.Kind != fsys.Missing {
+		t.Errorf("%+v, %v", exact, err)
+	}
+	if _, err := f.open(perm.Read, f.path("plain.txt")+"/"); !errors.As(err, new(*SlashError)) {
+		t.Errorf("a file with a slash: %v", err)
+	}
+}
+
+func TestDeniedFilesStayHidden(t *testing.T) {
+	f := newFolder(t)
+	f.put("main.go", "secret/key", ".env", "private.txt")
+	for name, want := range map[string]bool{"main.go": true, "none.go": false, ".env": false, "secret/key": false, "private.txt": false} {
+		if got := f.Readable(f.path(name)); got != want {
+			t.Errorf("%s readable: %v", name, got)
+		}
+	}
+	private, _ := f.Parse(f.path("private.txt"))
+	if !f.Exists(perm.Read, private, perm.Ask) || f.Exists(perm.Read, private, perm.Allow) {
+		t.Error("the least verdict does not count")
+	}
+	path, _ := f.Parse(f.path("mian.go"))
+	missing, err := f.Open(Request{Op: perm.Read, Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer missing.Close()
+	if near := f.Near(missing); !slices.Equal(near, []string{f.path("main.go")}) {
+		t.Errorf("near: %v", near)
+	}
+	path, _ = f.Parse(f.dir)
+	dir, err := f.Open(Request{Op: perm.Read, Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dir.Close()
+	list, ok := f.List(dir)
+	slices.Sort(list.Names)
+	if !ok || !slices.Equal(list.Names, []string{"main.go", "secret/"}) {
+		t.Errorf("%v, %v", list, ok)
+	}
+}
+
+func TestExplainTellsWhatAnAnswerHides(t *testing.T) {
+	f := newFolder(t)
+	f.put(".env")
+	e, err := f.Explain(".env")
+	if err != nil || e.Path != f.path(".env") || e.Decisions[perm.Read].Verdict != perm.Deny || e.Decisions[perm.Read].Rule != "Read(.env)" {
+		t.Errorf("%+v, %v", e, err)
+	}
+}

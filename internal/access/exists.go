@@ -1,0 +1,106 @@
+package access
+
+import (
+	"io/fs"
+
+	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/perm"
+)
+
+// Exists reports whether path exists, and false where the rules hide it from a caller
+// whose calls have to get at least that verdict.
+func (c *Checker) Exists(op perm.Op, path fsys.Path, least perm.Verdict) bool {
+	t := c.permitted(op, path, least)
+	if t == nil {
+		return false
+	}
+	defer t.Close()
+	return t.Kind != fsys.Missing
+}
+
+// Readable reports whether a Read of an absolute name would find something and take
+// no question, by every name and hard link that it has.
+func (c *Checker) Readable(name string) bool {
+	t := c.ForReading(name)
+	if t == nil {
+		return false
+	}
+	defer t.Close()
+	return t.Kind != fsys.Missing
+}
+
+// ForReading resolves an absolute name. It returns nil where a Read would take a
+// question or be denied, by any name or hard link of the file.
+func (c *Checker) ForReading(name string) *fsys.Target {
+	path, err := c.absolute(name)
+	if err != nil {
+		return nil
+	}
+	return c.permitted(perm.Read, path, perm.Allow)
+}
+
+// Again is Check of a Read by the absolute name of a file that was shown before.
+func (c *Checker) Again(name string, session perm.Grants) (*fsys.Target, error) {
+	path, err := c.absolute(name)
+	if err != nil {
+		return nil, err
+	}
+	return c.Check(Request{Op: perm.Read, Path: path, Session: session})
+}
+
+// permitted resolves a name on which the verdict is at least that one, by every name
+// and hard link that it has; nil where it is not.
+func (c *Checker) permitted(op perm.Op, path fsys.Path, least perm.Verdict) *fsys.Target {
+	policy := c.Policy()
+	if policy.Decide(op, []string{path.String()}, c.isThere).Verdict < least {
+		return nil
+	}
+	began := c.Now()
+	t, err := c.Resolver.Resolve(path)
+	if t == nil {
+		return nil
+	}
+	j := Judgement{Policy: policy, Op: op, Path: path, Names: t.Names}
+	if j.Decision = policy.Decide(op, t.Names, c.isThere); err != nil || c.withLinks(j, t, began, nil).Verdict < least {
+		t.Close()
+		return nil
+	}
+	return t
+}
+
+// isThere tells the policy whether a name is there (a bare repository is known by its
+// HEAD). A link that leads nowhere is there, too, and git takes such a HEAD for one.
+func (c *Checker) isThere(name string) bool {
+	t, err := c.find(name)
+	if t == nil {
+		return false
+	}
+	defer t.Close()
+	if err != nil || t.Kind != fsys.Missing {
+		return true
+	}
+	dir, err := c.find(t.Asked.Dir())
+	if dir == nil {
+		return false
+	}
+	defer dir.Close()
+	return err == nil && dir.Kind == fsys.Directory && t.Path != Join(dir.Path, t.Asked.Base())
+}
+
+// find resolves an absolute name that no caller gave, without a decision. The target
+// is nil where it is known that nothing bears the name.
+func (c *Checker) find(name string) (*fsys.Target, error) {
+	path, err := c.absolute(name)
+	if err != nil {
+		return nil, err
+	}
+	if c.Resolver.Absent(path) {
+		return nil, fs.ErrNotExist
+	}
+	return c.Resolver.Resolve(path)
+}
+
+// absolute parses a name that does not depend on the workspace.
+func (c *Checker) absolute(name string) (fsys.Path, error) {
+	return fsys.Lexer{OS: c.Lexer().OS}.Parse(name)
+}

@@ -1,0 +1,43 @@
+package access
+
+import (
+	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/perm"
+)
+
+// Explanation lists the decisions on one file, for the author of the rules: it tells
+// facts that an answer to an agent hides.
+type Explanation struct {
+	// Path is the absolute name as it was asked for, Names every name that was
+	// considered: that one, each that a link leads on to, and the resolved one.
+	Path  string
+	Names []string
+	// Device says that the name is refused for what it is, before any rule.
+	Device bool
+	// Decisions are by tool; grants of a running session are not among them.
+	Decisions map[perm.Op]perm.Decision
+	// Unresolved is why the names may be incomplete, nil where they are not.
+	Unresolved error
+}
+
+// Explain decides on a file argument for every tool, without opening the file.
+func (c *Checker) Explain(raw string) (Explanation, error) {
+	path, err := c.Parse(raw)
+	if err != nil {
+		return Explanation{}, err
+	}
+	e := Explanation{Path: path.String(), Names: []string{path.String()}, Device: fsys.RefusedByName(path), Decisions: make(map[perm.Op]perm.Decision)}
+	began := c.Now()
+	target, err := c.Resolver.Resolve(path)
+	if target == nil {
+		return e, err
+	}
+	defer target.Close()
+	e.Names, e.Unresolved = target.Names, err
+	policy := c.Policy()
+	for _, op := range []perm.Op{perm.Read, perm.Edit, perm.Write, perm.NotebookEdit} {
+		j := Judgement{Decision: policy.Decide(op, target.Names, c.isThere), Policy: policy, Op: op, Path: path, Names: target.Names}
+		e.Decisions[op] = c.withLinks(j, target, began, nil)
+	}
+	return e, nil
+}

@@ -1,0 +1,129 @@
+package access
+
+import (
+	"path"
+	"strings"
+
+	"github.com/fsmcp/fsmcp/internal/alike"
+	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/perm"
+)
+
+// Bounds of what is looked at and listed of a folder.
+const (
+	maxSiblings = 5_000
+	maxEntries  = 50
+	maxHidden   = 500 // names that may not be shown: the rules decide on each
+	maxNear     = 3
+)
+
+// Spelling is another spelling that was tried in place of a name that names nothing.
+type Spelling struct {
+	Path fsys.Path
+	// Trimmed: the argument without the blanks around it. Else it is the one name in
+	// the folder that looks the same.
+	Trimmed bool
+}
+
+// dir is the folder of the resolved name.
+func (f *File) dir() string { return path.Dir(f.Path) }
+
+// respell makes up for an argument that names nothing: without the blanks around it,
+// then the one name beside it that merely looks different.
+func (c *Checker) respell(r Request, f *File) error {
+	raw := r.Path.Given()
+	if trimmed := strings.TrimSpace(raw); trimmed != raw && trimmed != "" {
+		path, err := c.Parse(trimmed)
+		if err != nil {
+			return err
+		}
+		if err := c.replace(r, f, Spelling{Path: path, Trimmed: true}); err != nil || f.Kind != fsys.Missing {
+			return err
+		}
+	}
+	siblings, err := f.Siblings(maxSiblings)
+	if err != nil {
+		return nil // nothing to look at: the name stays missing
+	}
+	other, ok := alike.Lookalike(f.Asked.Base(), namesOf(siblings))
+	if !ok {
+		return nil
+	}
+	path := f.Asked.WithBase(other)
+	if !c.Exists(r.Op, path, perm.Ask) {
+		return nil // what is denied stays unknown
+	}
+	return c.replace(r, f, Spelling{Path: path})
+}
+
+// replace puts another spelling in the place of one that names nothing.
+func (c *Checker) replace(r Request, f *File, used Spelling) error {
+	r.Path = used.Path
+	other, err := c.authorize(r)
+	if err != nil {
+		return err
+	}
+	f.Close()
+	other.Used = append(f.Used, used)
+	*f = *other
+	return nil
+}
+
+func namesOf(entries []fsys.Entry) []string {
+	names := make([]string, len(entries))
+	for i, e := range entries {
+		names[i] = e.Name
+	}
+	return names
+}
+
+// Near returns at most three names beside one that names nothing that a caller may
+// have meant and may read, best first.
+func (c *Checker) Near(f *File) (near []string) {
+	if !c.Readable(f.Asked.Dir()) {
+		return nil
+	}
+	siblings, err := f.Siblings(maxSiblings)
+	if err != nil {
+		return nil
+	}
+	for _, n := range alike.Near(f.Asked.Base(), namesOf(siblings), maxNear*4) {
+		if full := Join(f.Asked.Dir(), n); len(near) < maxNear && c.Readable(full) {
+			near = append(near, full)
+		}
+	}
+	return near
+}
+
+// Listing holds the entries of a folder that a caller may know.
+type Listing struct {
+	Names []string // at most fifty; of a folder with a slash at the end
+	More  bool     // there are more
+}
+
+// List lists the entries of a folder that a caller may read. It fails where the
+// folder itself may not be read.
+func (c *Checker) List(f *File) (l Listing, ok bool) {
+	entries, err := f.Entries(maxSiblings)
+	if err != nil || !c.Readable(f.Asked.String()) {
+		return l, false
+	}
+	hidden := 0
+	for _, e := range entries {
+		if !c.Readable(Join(f.Asked.String(), e.Name)) {
+			if hidden++; hidden == maxHidden {
+				break
+			}
+			continue
+		}
+		name := e.Name
+		if e.Dir {
+			name += "/"
+		}
+		if l.Names = append(l.Names, name); len(l.Names) == maxEntries {
+			l.More = len(entries) > maxEntries
+			break
+		}
+	}
+	return l, true
+}
