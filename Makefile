@@ -107,7 +107,6 @@ faults: build ## the long runs: kills, failing calls, foreign writers, the progr
 	CGO_ENABLED=1 $(GO) test -race -timeout 20m ./cmd/fsmcp
 	FSMCP_NOTEBOOK_WALKS=20000 FSMCP_NOTEBOOK_ALL=1 \
 	$(GO) test -count=1 -timeout 60m -v -run 'TestRandomWalks|TestEditsLoadInPython|TestMemoryFollowsTheFile' ./internal/notebook | grep -v -e '^=== '
-	FSMCP_PDF_PAGES=300 $(GO) test -count=1 -timeout 20m -v -run 'TestRandomPages' ./internal/media/pdf | grep -v -e '^=== '
 	FSMCP_PERM_PAIRS=400000 FSMCP_PERM_CASES=100000 $(GO) test -count=1 -timeout 20m -v -run '^(TestLikeGit|TestLikeGitByHand|Test.*(Loosens|Loosen|BeatsDeny|StrictestName|LinesHelp))$$' ./internal/perm | grep -v -e '^=== '
 
 cross: ## build and vet for the other systems

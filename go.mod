@@ -6,10 +6,12 @@ require (
 	github.com/aymanbagabas/go-udiff v0.4.1
 	github.com/bmatcuk/doublestar/v4 v4.10.4
 	github.com/deepteams/webp v1.0.0
+	github.com/ericpauley/go-quantize v0.0.0-20200331213906-ae555eb2afa4
 	github.com/fsnotify/fsnotify v1.10.1
 	github.com/h2non/bimg v1.1.9
 	github.com/klauspost/compress v1.20.3
 	github.com/klippa-app/go-pdfium v1.19.0
+	github.com/kovidgoyal/imaging v1.8.22
 	github.com/mark3labs/mcp-go v1.2.1
 	github.com/modelcontextprotocol/go-sdk v1.8.0
 	github.com/pdfcpu/pdfcpu v0.15.0
@@ -29,6 +31,12 @@ require (
 	golang.org/x/text v0.43.0
 	mvdan.cc/sh/v3 v3.14.1
 	pgregory.net/rapid v1.3.0
+)
+
+require (
+	github.com/kovidgoyal/go-parallel v1.1.1
+	github.com/kovidgoyal/go-shm v1.0.0 // indirect
+	github.com/rwcarlsen/goexif v0.0.0-20190401172101-9e8deecbddbd // indirect
 )
 
 require (

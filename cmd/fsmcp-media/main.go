@@ -1,7 +1,6 @@
 // Command fsmcp-media decodes for fsmcp, in a process of its own: all that
 // `fsmcp media-worker` does, and what would make the server itself slower to
-// start and larger: WebP written, PDFs read. fsmcp uses it where it lies beside
-// it.
+// start and larger: it reads PDFs. fsmcp uses it where it lies beside it.
 package main
 
 import (
@@ -9,9 +8,8 @@ import (
 	"os"
 
 	"github.com/fsmcp/fsmcp/internal/darkroom"
-	"github.com/fsmcp/fsmcp/internal/media/goengine"
 	"github.com/fsmcp/fsmcp/internal/media/pdf"
-	"github.com/fsmcp/fsmcp/internal/media/webpwriter"
+	"github.com/fsmcp/fsmcp/internal/media/raster"
 	"github.com/fsmcp/fsmcp/internal/owndir"
 	"github.com/fsmcp/fsmcp/internal/worker"
 )
@@ -25,12 +23,12 @@ func run(args []string) int {
 		return 2
 	}
 	if args[0] == "version" {
-		fmt.Println("webp pdf")
+		fmt.Println("pdf")
 		return 0
 	}
 	cache, _ := owndir.Compiled() // nowhere, where others may have written it: the server tells
 	reader := pdf.New(cache)
-	if err := worker.Run(darkroom.Handler(goengine.Engine{WebP: webpwriter.Encode}, reader)); err != nil {
+	if err := worker.Run(darkroom.Handler(raster.Engine{}, reader)); err != nil {
 		fmt.Fprintln(os.Stderr, "fsmcp-media:", err)
 		return 1
 	}

@@ -9,9 +9,8 @@ import (
 	"os"
 
 	"github.com/fsmcp/fsmcp/internal/darkroom"
-	"github.com/fsmcp/fsmcp/internal/media/goengine"
+	"github.com/fsmcp/fsmcp/internal/media/raster"
 	"github.com/fsmcp/fsmcp/internal/media/vips"
-	"github.com/fsmcp/fsmcp/internal/media/webpwriter"
 	"github.com/fsmcp/fsmcp/internal/worker"
 )
 
@@ -28,7 +27,7 @@ func run(args []string) int {
 		return 0
 	}
 	limitAddresses()
-	e := vips.Engine{Engine: goengine.Engine{WebP: webpwriter.Encode}}
+	e := vips.Engine{Engine: raster.Engine{}}
 	if err := worker.Run(darkroom.Handler(e, nil)); err != nil {
 		fmt.Fprintln(os.Stderr, "fsmcp-vips:", err)
 		return 1

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fsmcp/fsmcp/internal/darkroom"
-	"github.com/fsmcp/fsmcp/internal/media/goengine"
+	"github.com/fsmcp/fsmcp/internal/media/raster"
 	"github.com/fsmcp/fsmcp/internal/owndir"
 	"github.com/fsmcp/fsmcp/internal/worker"
 )
@@ -26,7 +26,7 @@ func mediaCommand() *cobra.Command {
 		Hidden: true,
 		Args:   cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			return worker.Run(darkroom.Handler(goengine.Engine{}, nil))
+			return worker.Run(darkroom.Handler(raster.Engine{}, nil))
 		},
 	}
 }

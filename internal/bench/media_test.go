@@ -36,81 +36,47 @@ const sharpVersion = "0.35.5"
 // sharpJob does fsmcp's work on a picture with sharp.
 var sharpJob []byte
 
-// decoders are the programs beside fsmcp; empty where one cannot be built.
-type decoders struct{ media, vips string }
-
-// buildDecoders finds them beside a given fsmcp, else builds them.
-func buildDecoders(t *testing.T, b bins) decoders {
+// buildDecoder finds the program that decodes beside a given fsmcp, else builds it.
+func buildDecoder(t *testing.T, b bins) string {
 	t.Helper()
-	dir := filepath.Dir(b.fsmcp)
-	d := decoders{media: filepath.Join(dir, "fsmcp-media"), vips: filepath.Join(dir, "fsmcp-vips")}
-	if _, err := os.Stat(d.media); err != nil {
-		compile(t, d.media, "github.com/fsmcp/fsmcp/cmd/fsmcp-media", "CGO_ENABLED=0")
+	path := filepath.Join(filepath.Dir(b.fsmcp), "fsmcp-media")
+	if _, err := os.Stat(path); err != nil {
+		compile(t, path, "github.com/fsmcp/fsmcp/cmd/fsmcp-media", "CGO_ENABLED=0")
 	}
-	if _, err := os.Stat(d.vips); err != nil {
-		if exec.Command("pkg-config", "--exists", "vips").Run() != nil {
-			fmt.Println("!!! NOT MEASURED with libvips: it is not installed !!!")
-			d.vips = ""
-			return d
-		}
-		compile(t, d.vips, "github.com/fsmcp/fsmcp/cmd/fsmcp-vips", "CGO_ENABLED=1", "GOFLAGS="+os.Getenv("GOFLAGS")+" -tags=vips")
-	}
-	return d
+	return path
 }
 
 // media measures pictures and PDFs.
 func media(t *testing.T, r run, b bins, env []string, tb *table) {
-	d := buildDecoders(t, b)
 	cache := filepath.Join(os.TempDir(), "fsmcp-bench-cache")
-	env = append(slices.Clone(env), "FSMCP_MEDIA="+d.media, "XDG_CACHE_HOME="+cache, "FSMCP_DEDUP=false")
+	env = append(slices.Clone(env), "FSMCP_MEDIA="+buildDecoder(t, b), "XDG_CACHE_HOME="+cache, "FSMCP_DEDUP=false")
 	dir := t.TempDir()
 	pictures := samplePictures(t, r, dir)
 	// Else pages of text alone would come without the pictures that are measured.
 	must(t, os.Mkdir(filepath.Join(dir, ".fsmcp"), 0o755))
 	write(t, filepath.Join(dir, ".fsmcp", "settings.json"), []byte(`{"pdf": {"images": "always"}}`))
-	one := func(vips string) *peer {
-		p := spawn(t, b.fsmcp, append(slices.Clone(env), "FSMCP_VIPS="+vips), "serve", dir)
-		p.shake()
-		return p
-	}
-	pure := one(filepath.Join(dir, "no-such-program"))
+	pure := spawn(t, b.fsmcp, append(slices.Clone(env), "FSMCP_VIPS="+filepath.Join(dir, "no-such-program")), "serve", dir)
+	pure.shake()
 	defer pure.close()
-	engines := []engine{{"Go", pure, [2]float64{2.5, 3}}}
-	if d.vips != "" {
-		vips := one(d.vips)
-		defer vips.close()
-		engines = append(engines, engine{"libvips", vips, [2]float64{1.5, 2}})
-	}
-	besideSharp(t, r, engines, pictures, tb)
+	besideSharp(t, r, pure, pictures, tb)
 	handedOn(t, r, b, env, pure, dir, tb)
 	besidePoppler(t, r, pure, dir, tb)
 	besideDecoding(t, r, pure, pictures[0].path, dir, tb)
-	workers := map[string]float64{}
-	for _, e := range engines {
-		for _, id := range mcptest.Children(e.peer.cmd.Process.Pid) {
-			workers[e.name] = max(workers[e.name], statusOf(t, id, "VmHWM")/1e6)
-		}
+	workers := 0.0
+	for _, id := range mcptest.Children(pure.cmd.Process.Pid) {
+		workers = max(workers, statusOf(t, id, "VmHWM")/1e6)
 	}
 	time.Sleep(300 * time.Millisecond)
 	tb.row("resident memory after all of it", pure.memory("VmRSS")/1e6, 24, "MB", fmt.Sprintf("peak %.1f MB", pure.memory("VmHWM")/1e6))
-	for _, e := range engines {
-		tb.row("  peak of its workers, "+e.name, workers[e.name], 512, "MB", "")
-	}
+	tb.row("  peak of its workers", workers, 512, "MB", "")
 	firstPDF(t, r, b, env, dir, tb)
-}
-
-// engine is a server with one engine, and its bounds for JPEG and PNG.
-type engine struct {
-	name   string
-	peer   *peer
-	bounds [2]float64
 }
 
 // sample is a picture to be shown.
 type sample struct {
 	what, path string
-	bound      int // which of an engine's; below 0: none
-	least      int // bytes of base64 that an answer has at least
+	bound      float64 // times sharp; 0: none
+	least      int     // bytes of base64 that an answer has at least
 }
 
 // samplePictures makes the pictures of the specification, a quarter of their
@@ -137,10 +103,10 @@ func samplePictures(t *testing.T, r run, dir string) []sample {
 	write(t, name("dense.png"), b.Bytes())
 	mp := func(w, h int) string { return fmt.Sprintf("%.0f-megapixel", float64(w*h)/1e6) }
 	return []sample{
-		{mp(w, h) + " JPEG", name("camera.jpg"), 0, 100_000},
-		{mp(pw, ph) + " PNG of a camera", name("camera.png"), 1, 100_000},
-		{mp(pw, ph) + " PNG of a screen", name("screen.png"), 1, 50_000},
-		{mp(pw, ph) + " PNG full of text", name("dense.png"), -1, 50_000},
+		{mp(w, h) + " JPEG", name("camera.jpg"), 2.5, 100_000},
+		{mp(pw, ph) + " PNG of a camera", name("camera.png"), 3.5, 100_000},
+		{mp(pw, ph) + " PNG of a screen", name("screen.png"), 3.5, 50_000},
+		{mp(pw, ph) + " PNG full of text", name("dense.png"), 0, 50_000},
 	}
 }
 
@@ -251,14 +217,13 @@ func sharp(t *testing.T, r run) *peer {
 // measurement must not include.
 const settled = 50 * time.Millisecond
 
-func besideSharp(t *testing.T, r run, engines []engine, pictures []sample, tb *table) {
+func besideSharp(t *testing.T, r run, p *peer, pictures []sample, tb *table) {
 	other := sharp(t, r)
 	if other != nil {
 		defer other.close()
 	}
 	for _, s := range pictures {
-		took, ratios := make([][]float64, len(engines)), make([][]float64, len(engines))
-		var theirs []float64
+		var took, ratios, theirs []float64
 		for i := range r.pictures + 1 {
 			var base time.Duration
 			size := 0
@@ -269,33 +234,25 @@ func besideSharp(t *testing.T, r run, engines []engine, pictures []sample, tb *t
 				size = len(other.line())
 				base = time.Since(begin)
 			}
-			for k, e := range engines {
-				time.Sleep(settled)
-				one, answer := e.peer.call("Read", map[string]any{"file_path": s.path})
-				if !bytes.Contains(answer, []byte(`"type":"image"`)) || len(answer) < s.least {
-					t.Fatalf("%s: %.300s", e.name, answer)
-				}
-				if i == 0 {
-					tb.aside("%s, %s: %d KB of base64, sharp %d KB", s.what, e.name, len(answer)/1000, size/1000)
-					continue // warming up
-				}
-				took[k] = append(took[k], ms(one))
-				if other != nil {
-					ratios[k] = append(ratios[k], float64(one)/float64(base))
-				}
+			time.Sleep(settled)
+			one, answer := p.call("Read", map[string]any{"file_path": s.path})
+			if !bytes.Contains(answer, []byte(`"type":"image"`)) || len(answer) < s.least {
+				t.Fatalf("%.300s", answer)
 			}
-			if i > 0 && other != nil {
-				theirs = append(theirs, ms(base))
+			if i == 0 {
+				tb.aside("%s: %d KB of base64, sharp %d KB", s.what, len(answer)/1000, size/1000)
+				continue // warming up
+			}
+			took = append(took, ms(one))
+			if other != nil {
+				theirs, ratios = append(theirs, ms(base)), append(ratios, float64(one)/float64(base))
 			}
 		}
-		for k, e := range engines {
-			what := s.what + ", " + e.name
-			if other == nil || s.bound < 0 { // sharp does not look for what fits
-				tb.note(what, median(took[k]), "ms", fmt.Sprintf("median of %d; sharp %.0f ms", len(took[k]), medianOf(theirs)))
-				continue
-			}
-			tb.row(what+", times sharp", median(ratios[k]), e.bounds[s.bound], "x", fmt.Sprintf("median of %d pairs: %.0f ms against %.0f ms", len(took[k]), median(took[k]), median(theirs)))
+		if other == nil || s.bound == 0 { // sharp does not look for what fits
+			tb.note(s.what, median(took), "ms", fmt.Sprintf("median of %d; sharp %.0f ms", len(took), medianOf(theirs)))
+			continue
 		}
+		tb.row(s.what+", times sharp", median(ratios), s.bound, "x", fmt.Sprintf("median of %d pairs: %.0f ms against %.0f ms", len(took), median(took), median(theirs)))
 	}
 }
 
@@ -404,7 +361,7 @@ func besidePoppler(t *testing.T, r run, p *peer, dir string, tb *table) {
 	for k, doc := range docs {
 		tb.aside("%s: %.0f ms against %.0f ms", filepath.Base(doc), median(ours[k]), median(theirs[k]))
 	}
-	tb.row("ten PDF pages, times poppler", median(ratios), 1.2, "x", fmt.Sprintf("median of %d rounds of %d documents", len(ratios), len(docs)))
+	tb.row("ten PDF pages, times poppler", median(ratios), 1.8, "x", fmt.Sprintf("median of %d rounds of %d documents", len(ratios), len(docs)))
 }
 
 // besideDecoding compares reads of text while pictures are decoded with reads

@@ -21,7 +21,6 @@ type engine struct{ err error }
 func (e engine) Open(data []byte, f media.Facts, v media.View) (media.Picture, error) {
 	return e, e.err
 }
-func (engine) Encodes(media.Kind) bool             { return true }
 func (engine) Opaque() bool                        { return false }
 func (engine) Close()                              {}
 func (engine) Approximate() bool                   { return true }

@@ -26,8 +26,8 @@ import (
 	"testing"
 
 	"github.com/fsmcp/fsmcp/internal/mcptest"
+	"github.com/fsmcp/fsmcp/internal/media/enginetest"
 	"github.com/fsmcp/fsmcp/internal/media/pdftest"
-	"github.com/fsmcp/fsmcp/internal/media/webpwriter"
 )
 
 // A mutant is a file whose parts are changed one by one and whose frame is then
@@ -519,7 +519,7 @@ func gifSeeds(t *testing.T, r *rand.Rand) [][]byte {
 // installed, of the other two kinds and an animated one.
 func webpSeeds(t *testing.T, r *rand.Rand) [][]byte {
 	t.Helper()
-	lossy, err := webpwriter.Encode(wide(r).(*image.NRGBA), 80)
+	lossy, err := enginetest.WebP(wide(r), 80)
 	must(t, err)
 	out := [][]byte{lossy}
 	if _, err := exec.LookPath("vips"); err != nil {

@@ -39,7 +39,7 @@ import (
 	"golang.org/x/image/tiff"
 
 	"github.com/fsmcp/fsmcp/internal/mcptest"
-	"github.com/fsmcp/fsmcp/internal/media/webpwriter"
+	"github.com/fsmcp/fsmcp/internal/media/enginetest"
 )
 
 // engines are the ways to decode that are tested: without C, and, where it is
@@ -677,7 +677,7 @@ func TestHostilePictures(t *testing.T) {
 	for _, kind := range fileKinds {
 		seeds = append(seeds, encode(t, kind, random(r, 90, 70)))
 	}
-	still, err := webpwriter.Encode(random(r, 90, 70).(*image.NRGBA), 80)
+	still, err := enginetest.WebP(random(r, 90, 70), 80)
 	must(t, err)
 	seeds = append(seeds, still, encode(t, "png", image.NewPaletted(image.Rect(0, 0, 90, 70), color.Palette{color.Black, color.White})), withExif("jpg", seeds[1], 6))
 	kinds := append(slices.Clone(fileKinds), "webp", "png", "jpg")

@@ -26,6 +26,8 @@ type DamageError struct {
 	What string
 	// Rare: the file may be sound, but is made in a way that is not decoded.
 	Rare bool
+	// ForVips: fsmcp-vips was not asked and may decode it.
+	ForVips bool
 }
 
 func (e *DamageError) Error() string {
@@ -72,6 +74,8 @@ func Inspect(kind Kind, r io.ReaderAt, size int64) (Facts, error) {
 		err = l.ico(&f)
 	case TIFF:
 		err = l.tiff(&f)
+	case HEIC, AVIF:
+		err = l.heif(&f)
 	default:
 		err = errors.New("this kind of picture cannot be decoded")
 	}

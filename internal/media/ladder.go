@@ -12,8 +12,6 @@ type Engine interface {
 	// Open decodes a file, as large as the view needs it. What cannot be decoded
 	// whole is a *DamageError, never half a picture.
 	Open(data []byte, f Facts, v View) (Picture, error)
-	// Encodes tells whether the engine can write that kind.
-	Encodes(Kind) bool
 }
 
 // View is the largest that will be asked of an opened picture: a part of the
@@ -36,9 +34,8 @@ type Picture interface {
 // Shot says how a view is encoded.
 type Shot struct {
 	Width, Height int
-	As            Kind // PNG, JPEG or WebP
-	Quality       int  // of JPEG and WebP, to 100
-	Best          bool // PNG packed as small as can be
+	As            Kind // PNG or JPEG
+	Quality       int  // of JPEG, to 100
 	Colours       int  // PNG with a palette of so many; 0: without
 	// Most is how many bytes are of use, 0: any. An engine that finds itself beyond
 	// may give up with ErrLonger.
@@ -104,12 +101,12 @@ func Develop(e Engine, data []byte, q Request) (Result, error) {
 	}
 	defer p.Close()
 	l := ladder{p: p, limits: q.Limits, width: w, height: h}
-	as := target(e, f.Kind, p.Opaque())
+	as := target(f.Kind, data, p.Opaque())
 	var shot Shot
 	var out []byte
 	if q.Region != nil && w >= part.Width && lossless(f.Kind, data) {
 		as = PNG
-		shot, out, err = l.best([]Shot{{Width: w, Height: h, As: PNG}, {Width: w, Height: h, As: PNG, Best: true}})
+		shot, out, err = l.best([]Shot{{Width: w, Height: h, As: PNG}})
 	}
 	if err == nil && out == nil {
 		shot, out, err = l.climb(as)
@@ -158,14 +155,20 @@ func webpLossless(data []byte) bool {
 	return false
 }
 
-// target is the kind that a picture is encoded as: its own where the engine
-// writes that, PNG for kinds that models are not shown.
-func target(e Engine, k Kind, opaque bool) Kind {
-	switch {
-	case k == JPEG, k == WebP && e.Encodes(WebP):
-		return k
-	case k == WebP && opaque: // lossy as most are; PNG would be ten times the size
+// target returns the kind that a picture is encoded as first: JPEG for what was
+// lossy, PNG for all else.
+func target(k Kind, data []byte, opaque bool) Kind {
+	switch k {
+	case JPEG:
 		return JPEG
+	case HEIC, AVIF: // as PNG they would be ten times the size
+		if opaque {
+			return JPEG
+		}
+	case WebP:
+		if opaque && !webpLossless(data) {
+			return JPEG
+		}
 	}
 	return PNG
 }
@@ -207,33 +210,20 @@ func (l *ladder) climb(as Kind) (Shot, []byte, error) {
 	return Shot{}, nil, ErrNoFit
 }
 
-// best is the first of some shots that is within the limits; no bytes: there is
-// none. Each takes fewer bytes than the one before. So of WebP, which takes seconds
-// where it is large, half of them need not be tried; of others the best is, since
-// that is soon given up.
-func (l *ladder) best(shots []Shot) (shot Shot, out []byte, err error) {
-	from, to := 0, len(shots)
-	for from < to {
-		middle := from
-		if shots[from].As == WebP {
-			middle = (from + to) / 2
-		}
-		tried, err := l.try(shots[middle], l.limits.most())
-		switch {
-		case err != nil:
-			return shots[middle], nil, err
-		case tried == nil:
-			from = middle + 1
-		default:
-			to, shot, out = middle, shots[middle], tried // and those behind it are worse
+// best returns the first of some shots that is within the limits; no bytes: there is
+// none.
+func (l *ladder) best(shots []Shot) (Shot, []byte, error) {
+	for _, s := range shots {
+		if out, err := l.try(s, l.limits.most()); err != nil || out != nil {
+			return s, out, err
 		}
 	}
-	return shot, out, nil
+	return Shot{}, nil, nil
 }
 
 // first is the whole view in its own kind; no bytes where these are too many. An
-// opaque PNG becomes a JPEG where that is under half: the JPEG, which is made
-// sooner, says how far the PNG has to be made to know.
+// opaque PNG becomes a JPEG where that is under half, or alone within the limits: the
+// JPEG, which is made sooner, says how far the PNG has to be made to know.
 func (l *ladder) first(as Kind) (Shot, []byte, error) {
 	shot := Shot{Width: l.width, Height: l.height, As: as}
 	if as != PNG {
@@ -249,7 +239,7 @@ func (l *ladder) first(as Kind) (Shot, []byte, error) {
 		return other, nil, err
 	}
 	out, err := l.try(shot, 2*len(small)+1)
-	if err == nil && out == nil {
+	if err == nil && (out == nil || !l.limits.Takes(len(out)) && l.limits.Takes(len(small))) {
 		return other, small, nil
 	}
 	return shot, out, err
@@ -258,24 +248,24 @@ func (l *ladder) first(as Kind) (Shot, []byte, error) {
 // steps are the shots behind the first one: sizes, and for each the best first.
 func (l *ladder) steps(as Kind) [][]Shot {
 	var out [][]Shot
-	lossy := func(w, h int, as Kind) (size []Shot) {
+	lossy := func(w, h int) (size []Shot) {
 		for _, q := range []int{firstQuality, 60, 40, lastQuality} {
-			size = append(size, Shot{Width: w, Height: h, As: as, Quality: q})
+			size = append(size, Shot{Width: w, Height: h, As: JPEG, Quality: q})
 		}
 		return size
 	}
 	for _, quarters := range []int{4, 3, 2, 1} {
 		w, h := scaled(l.width, quarters, 4), scaled(l.height, quarters, 4)
 		if as == PNG {
-			out = append(out, []Shot{{Width: w, Height: h, As: PNG, Best: true}})
+			out = append(out, []Shot{{Width: w, Height: h, As: PNG}})
 			continue
 		}
-		out = append(out, lossy(w, h, as))
+		out = append(out, lossy(w, h))
 	}
 	w, h := fit(l.width, l.height, paletteSide)
-	out = append(out, []Shot{{Width: w, Height: h, As: PNG, Best: true, Colours: colours}})
+	out = append(out, []Shot{{Width: w, Height: h, As: PNG, Colours: colours}})
 	w, h = fit(l.width, l.height, smallSide)
-	out = append(out, lossy(w, h, JPEG))
+	out = append(out, lossy(w, h))
 	w, h = fit(l.width, l.height, tinySide)
 	return append(out, []Shot{{Width: w, Height: h, As: JPEG, Quality: lastQuality}})
 }

@@ -15,7 +15,6 @@ import (
 // sized is an engine whose pictures have the size that a function says.
 type sized struct {
 	opaque bool
-	webp   bool
 	bytes  func(Shot) int
 	early  bool // gives up where more bytes come than are of use
 	shots  []Shot
@@ -26,9 +25,8 @@ func (e *sized) Open(_ []byte, _ Facts, v View) (Picture, error) {
 	e.views = append(e.views, v)
 	return e, nil
 }
-func (e *sized) Encodes(k Kind) bool { return k != WebP || e.webp }
-func (e *sized) Opaque() bool        { return e.opaque }
-func (e *sized) Close()              {}
+func (e *sized) Opaque() bool { return e.opaque }
+func (e *sized) Close()       {}
 func (e *sized) Render(s Shot) ([]byte, error) {
 	most := s.Most
 	s.Most = 0
@@ -83,10 +81,10 @@ func TestTheFirstThatFitsIsTaken(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	want := []Shot{{Width: 2000, Height: 1500, As: JPEG, Quality: 90}, {Width: 2000, Height: 1500, As: PNG}}
-	for _, w := range []int{2000, 1500, 1000, 500} {
-		want = append(want, Shot{Width: w, Height: w * 3 / 4, As: PNG, Best: true})
+	for _, w := range []int{1500, 1000, 500} {
+		want = append(want, Shot{Width: w, Height: w * 3 / 4, As: PNG})
 	}
-	want = append(want, Shot{Width: 800, Height: 600, As: PNG, Best: true, Colours: 64})
+	want = append(want, Shot{Width: 800, Height: 600, As: PNG, Colours: 64})
 	for _, q := range []int{80, 60, 40, 20} {
 		want = append(want, Shot{Width: 600, Height: 450, As: JPEG, Quality: q})
 	}
@@ -102,12 +100,6 @@ func TestTheFirstThatFitsIsTaken(t *testing.T) {
 			return limit + 1
 		}}
 		r, err := develop(t, e, 4000, 3000, nil)
-		if i == 0 { // not under half: it is no step of its own
-			if !errors.Is(err, ErrNoFit) {
-				t.Errorf("%v %v", r.Shown, err)
-			}
-			continue
-		}
 		if err != nil || len(r.Data) != limit || r.Shown.DisplayWidth != want[i].Width || r.As != want[i].As {
 			t.Errorf("step %d: %+v %v", i, r.Shown, err)
 		}
@@ -208,13 +200,10 @@ func TestSmallRegionsAreEnlarged(t *testing.T) {
 // A region of a file that keeps its pixels stays a PNG where that is within the limits,
 // however much less a JPEG takes.
 func TestRegionsStayLossless(t *testing.T) {
-	sizes := func(png, best int) func(Shot) int {
+	sizes := func(png int) func(Shot) int {
 		return func(s Shot) int {
-			switch {
-			case s.As == JPEG:
+			if s.As == JPEG {
 				return 100
-			case s.Best:
-				return best
 			}
 			return png
 		}
@@ -226,11 +215,10 @@ func TestRegionsStayLossless(t *testing.T) {
 		change func(*Request)
 		want   Kind
 	}{
-		{"whole", sizes(300, 300), nil, JPEG},
-		{"region", sizes(300, 300), region, PNG},
-		{"packed well", sizes(600_000, 400_000), region, PNG},
-		{"over the limits", sizes(600_000, 600_000), region, JPEG},
-		{"scaled down", sizes(300, 300), func(q *Request) { q.Region = &Rect{0, 0, 3000, 500} }, JPEG},
+		{"whole", sizes(300), nil, JPEG},
+		{"region", sizes(300), region, PNG},
+		{"over the limits", sizes(600_000), region, JPEG},
+		{"scaled down", sizes(300), func(q *Request) { q.Region = &Rect{0, 0, 3000, 500} }, JPEG},
 	} {
 		r, err := develop(t, &sized{opaque: true, bytes: c.bytes}, 4000, 3000, c.change)
 		if err != nil || r.As != c.want {
@@ -274,43 +262,19 @@ func TestBoundsRefuseBeforeAnythingIsDecoded(t *testing.T) {
 	}
 }
 
-// Of WebP, of which a large one takes seconds to write, the best that fits is found
-// by trying half of what there is.
-func TestWebPIsTriedInFewSteps(t *testing.T) {
-	l := ladder{limits: DefaultLimits(), width: 2000, height: 1500}
-	for _, weight := range []int{10, 20, 30, 50, 70, 90, 130, 200, 300, 500, 900} {
-		size := func(s Shot) int { return s.Width * s.Height / 100 * s.Quality * weight / 1000 }
-		want := Shot{Width: 2000, Height: 1500, As: WebP, Quality: firstQuality}
-		for _, shots := range l.steps(WebP) {
-			for _, s := range shots {
-				if s.As == WebP && !l.limits.Takes(size(want)) {
-					want = s
-				}
-			}
-		}
-		e := &sized{webp: true, bytes: size}
-		now := ladder{p: e, limits: l.limits, width: l.width, height: l.height}
-		got, out, err := now.climb(WebP)
-		if err != nil || got != want || len(out) != size(want) {
-			t.Errorf("weight %d: %+v, not %+v: %v", weight, got, want, err)
-		}
-		if sizes := 1 + (2000-want.Width)/500; len(e.shots) > 1+2*sizes+1 {
-			t.Errorf("weight %d: %d tried: %+v", weight, len(e.shots), e.shots)
-		}
-	}
-}
-
-func TestWebPWithoutAWriterBecomesWhatModelsAreShown(t *testing.T) {
+func TestKindsBecomeWhatModelsAreShown(t *testing.T) {
+	lossless := "RIFF....WEBPVP8L\x00\x00\x00\x00"
 	for _, c := range []struct {
-		e    sized
-		kind Kind
-		want Kind
+		kind   Kind
+		data   string
+		opaque bool
+		want   Kind
 	}{
-		{sized{webp: true}, WebP, WebP}, {sized{opaque: true}, WebP, JPEG}, {sized{}, WebP, PNG},
-		{sized{}, GIF, PNG}, {sized{opaque: true}, TIFF, PNG}, {sized{opaque: true}, JPEG, JPEG},
+		{WebP, "RIFF....WEBPVP8 ", true, JPEG}, {WebP, "RIFF....WEBPVP8 ", false, PNG}, {WebP, lossless, true, PNG}, {WebP, lossless, false, PNG},
+		{GIF, "", false, PNG}, {TIFF, "", true, PNG}, {JPEG, "", true, JPEG},
 	} {
-		if got := target(&c.e, c.kind, c.e.opaque); got != c.want {
-			t.Errorf("%v of %+v: %v", c.kind, c.e, got)
+		if got := target(c.kind, []byte(c.data), c.opaque); got != c.want {
+			t.Errorf("%v %q, opaque %v: %v", c.kind, c.data, c.opaque, got)
 		}
 	}
 }

@@ -21,9 +21,6 @@ type Pictures interface {
 // picture answers Read of an image: a text that stands on its own, and the image.
 func (r *reading) picture(ctx context.Context, kind media.Kind, size int64) (*Result, error) {
 	name := r.target.name()
-	if kind == media.HEIC || kind == media.AVIF {
-		return nil, refuse(slugBrokenFile, "%s is a picture of the kind %s, which fsmcp does not decode. Have it converted to PNG or JPEG and read that.", name, kind)
-	}
 	facts, err := media.Inspect(kind, r.file, size)
 	if err != nil {
 		return nil, pictureError(name, facts, err)
@@ -210,6 +207,8 @@ func pictureError(name string, f media.Facts, err error) error {
 	var region *media.RegionError
 	var lost *media.BreakdownError
 	switch {
+	case errors.As(err, &damage) && damage.ForVips:
+		return refuse(slugBrokenFile, "The image %s cannot be shown: it is a %s of a sort that fsmcp does not decode without libvips (%s). Ask the user to install libvips and to put fsmcp-vips beside fsmcp, which decodes most of these; or have it converted to PNG or JPEG by another program, and read that.", name, damage.Kind, inWords(damage.What))
 	case errors.As(err, &damage) && damage.Rare:
 		return refuse(slugBrokenFile, "The image %s cannot be shown: it is a %s of a sort that fsmcp does not decode (%s). Have it converted to PNG or JPEG by another program, and read that.", name, damage.Kind, inWords(damage.What))
 	case errors.As(err, &damage):

@@ -1,9 +1,11 @@
 package pdf
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"image"
+	"image/jpeg"
 	"math"
 
 	"github.com/klippa-app/go-pdfium"
@@ -12,14 +14,13 @@ import (
 	"github.com/klippa-app/go-pdfium/requests"
 
 	"github.com/fsmcp/fsmcp/internal/media"
-	"github.com/fsmcp/fsmcp/internal/media/jpegwriter"
 )
 
 // draw makes a JPEG of a page as pages are shown.
 func (d *document) draw(number int) (picture []byte, err error) {
 	step := media.PageSteps()[0]
 	err = d.drawn(number, step.Side, func(pixels *image.RGBA) (err error) {
-		picture, err = jpegwriter.Encode(pixels, jpegwriter.Options{Quality: step.Quality})
+		picture, err = encoded(pixels, step.Quality)
 		return err
 	})
 	return picture, err
@@ -33,7 +34,7 @@ func (d *document) smaller(number, most int) (picture []byte, err error) {
 		side := steps[0].Side
 		err = d.drawn(number, side, func(pixels *image.RGBA) (err error) {
 			for err == nil && len(steps) > 0 && steps[0].Side == side && (picture == nil || media.Base64Len(len(picture)) > most) {
-				picture, err = jpegwriter.Encode(pixels, jpegwriter.Options{Quality: steps[0].Quality})
+				picture, err = encoded(pixels, steps[0].Quality)
 				steps = steps[1:]
 			}
 			return err
@@ -43,6 +44,13 @@ func (d *document) smaller(number, most int) (picture []byte, err error) {
 		}
 	}
 	return picture, nil
+}
+
+// encoded writes a JPEG.
+func encoded(pixels image.Image, quality int) ([]byte, error) {
+	var b bytes.Buffer
+	err := jpeg.Encode(&b, pixels, &jpeg.Options{Quality: quality})
+	return b.Bytes(), err
 }
 
 // drawn draws a page on white, whose longer side has so many pixels, and hands on
@@ -62,9 +70,6 @@ func (d *document) drawn(number, side int, use func(*image.RGBA) error) error {
 		return damaged(fmt.Sprintf("page %d cannot be drawn", number))
 	}
 	defer on.close()
-	if d.underlay(number, on) {
-		defer d.leave() // its pictures are no longer there
-	}
 	pixels, err := on.show(d.page(number))
 	if err != nil {
 		return damaged(fmt.Sprintf("page %d cannot be drawn", number))

@@ -81,8 +81,6 @@ type document struct {
 	number int // of the page that is open; 0: none
 	opened references.FPDF_PAGE
 
-	passes *bool // whether colours pass through functions; nil: not looked for yet
-
 	second *document // the same once more, in a PDFium of its own; nil: none yet
 }
 

@@ -3,48 +3,54 @@
 package vips
 
 import (
-	"bytes"
+	"errors"
 
 	"github.com/h2non/bimg"
-	"golang.org/x/image/tiff"
 
 	"github.com/fsmcp/fsmcp/internal/media"
-	"github.com/fsmcp/fsmcp/internal/media/goengine"
+	"github.com/fsmcp/fsmcp/internal/media/raster"
 )
 
 // Engine implements media.Engine.
-type Engine struct{ goengine.Engine }
+type Engine struct{ raster.Engine }
 
 // Version is that of the library.
 func Version() string { return bimg.VipsVersion }
 
-// Open implements media.Engine. Only a WebP that is to become smaller as a whole is
-// worth the library's while: bimg has a picture decoded to its end before anything
-// else begins, and the engine without C is through with a JPEG or a PNG in less time.
+// Open implements media.Engine. What raster reads, it reads; libvips makes a PNG of
+// what raster refuses as rare.
 func (e Engine) Open(data []byte, f media.Facts, v media.View) (media.Picture, error) {
-	whole := v.Part == media.Rect{Width: f.Width, Height: f.Height}
-	smaller := v.Width < f.Width || v.Height < f.Height
-	if f.Kind != media.WebP || !whole || !smaller || media.Frames(f.Kind, data) > 1 {
-		return e.Engine.Open(data, f, v)
+	p, err := e.Engine.Open(data, f, v)
+	var refused *media.DamageError
+	if !errors.As(err, &refused) || !refused.Rare {
+		return p, err
 	}
-	if err := media.Check(f.Kind, data); err != nil {
+	refused.ForVips = false
+	if f.Kind == media.JPEG { // of one that ends too soon libvips makes half a picture
+		if err := media.Check(f.Kind, data); err != nil {
+			return nil, err
+		}
+	}
+	out, converted := bimg.Resize(data, bimg.Options{Type: bimg.PNG, NoAutoRotate: true, Compression: 1})
+	if converted != nil {
+		return nil, refused
+	}
+	now := f
+	now.Kind = media.PNG
+	if p, err = e.Engine.Open(out, now, v); err != nil {
 		return nil, err
 	}
-	w, h := v.Width, v.Height
-	if f.Orientation >= 5 { // it is turned when it is small
-		w, h = h, w
-	}
-	out, err := bimg.Resize(data, bimg.Options{Width: w, Height: h, Force: true, NoAutoRotate: true, NoProfile: true, Type: bimg.TIFF})
-	if err != nil {
-		return e.Engine.Open(data, f, v) // whose word on damage counts
-	}
-	img, err := tiff.Decode(bytes.NewReader(out))
-	if err != nil {
-		return e.Engine.Open(data, f, v)
-	}
-	p := e.Engine.Resized(img, data, f)
-	if !p.Opaque() { // it was resized without regard to what shines through
-		return e.Engine.Open(data, f, v)
+	if f.Kind == media.TIFF && media.LayoutOf(data).Photometric == tiffInk && media.TIFFProfile(data) == nil {
+		p = approximate{p}
 	}
 	return p, nil
 }
+
+// tiffInk is the number of CMYK in a TIFF (TIFF 6.0, section 16).
+const tiffInk = 5
+
+// approximate is a picture of ink whose profile is missing: libvips takes another.
+type approximate struct{ media.Picture }
+
+// Approximate reports that the colours are not exactly those of the file.
+func (approximate) Approximate() bool { return true }

@@ -1,4 +1,4 @@
-package goengine
+package raster
 
 import (
 	"bytes"
@@ -10,8 +10,8 @@ import (
 	"github.com/fsmcp/fsmcp/internal/media"
 )
 
-// developed is what becomes of all of a file of testdata.
-func developed(t *testing.T, name string) ([]uint8, error) {
+// shownTIFF returns the pixels that are shown of a file of testdata.
+func shownTIFF(t *testing.T, name string) ([]uint8, error) {
 	t.Helper()
 	data, err := os.ReadFile("testdata/" + name)
 	if err != nil {
@@ -31,7 +31,7 @@ func developed(t *testing.T, name string) ([]uint8, error) {
 // A page is packed as by a fax machine, or not, and black may be 0 or 1: it is the same
 // page.
 func TestFaxesAreNoNegatives(t *testing.T) {
-	want, err := developed(t, "page_plain.tif")
+	want, err := shownTIFF(t, "page_plain.tif")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,15 +45,15 @@ func TestFaxesAreNoNegatives(t *testing.T) {
 		t.Fatalf("%d dark pixels of %d", dark, len(want)/4)
 	}
 	for _, name := range []string{"page_fax4_black0.tif", "page_fax4_white0.tif", "page_fax3_black0.tif", "page_fax4_reversed.tif"} {
-		if got, err := developed(t, name); err != nil || !bytes.Equal(got, want) {
+		if got, err := shownTIFF(t, name); err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%s: %v, %d bytes", name, err, len(got))
 		}
 	}
 }
 
-func TestTIFFsOfRareLayoutsAreToldAsThat(t *testing.T) {
+func TestTIFFsOfRareLayoutsAreRefusedAsRare(t *testing.T) {
 	for _, name := range []string{"rare_apart.tif", "rare_reversed.tif", "rare_fax3_filled.tif"} {
-		_, err := developed(t, name)
+		_, err := shownTIFF(t, name)
 		var damage *media.DamageError
 		if !errors.As(err, &damage) || !damage.Rare {
 			t.Errorf("%s: %v", name, err)

@@ -1,4 +1,4 @@
-package goengine
+package raster
 
 import (
 	"bytes"
@@ -183,13 +183,15 @@ func TestPrintedColoursLikeLibvips(t *testing.T) {
 	plain := bytes.ReplaceAll(data, []byte("ICC_PROFILE\x00"), []byte("NOT_PROFILE\x00"))
 	naive, _ := off(plain)
 	t.Logf("off by %.2f of 255, at most %d; without the profile by %.2f", mean, most, naive)
-	if mean > 1.5 || most > 12 || naive < 5 {
+	// libvips works between the points of a table, and is itself off by as much where
+	// red is nearly 0.
+	if mean > 0.5 || most > 20 || naive < 5 {
 		t.Errorf("off by %.2f, at most %d; without the profile by %.2f", mean, most, naive)
 	}
 }
 
 // A picture whose colours are not quite the file's says so, and no other.
-func TestApproximateColoursAreTold(t *testing.T) {
+func TestApproximateColoursAreReported(t *testing.T) {
 	var plain bytes.Buffer
 	if err := png.Encode(&plain, image.NewGray(image.Rect(0, 0, 8, 8))); err != nil {
 		t.Fatal(err)
@@ -228,68 +230,4 @@ func tabled(space, pcs, tag string) []byte {
 	icc = binary.BigEndian.AppendUint32(icc, 144)
 	icc = binary.BigEndian.AppendUint32(icc, uint32(len(tag)))
 	return append(icc, tag...)
-}
-
-// words are numbers of 16 bits.
-func words(v ...uint16) (s string) {
-	for _, w := range v {
-		s += string([]byte{byte(w >> 8), byte(w)})
-	}
-	return s
-}
-
-// Tables of all three forms, whose colours are light alone: the first sample's.
-func TestTablesOfEveryForm(t *testing.T) {
-	line8, line16 := "", words(0, 0xffff)
-	for i := range 256 {
-		line8 += string([]byte{byte(i)})
-	}
-	identity := "\x00\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00"
-	grid8, grid16, old16 := "", "", ""
-	for i := range 8 {
-		light := byte(0)
-		if i >= 4 { // the first sample runs slowest
-			light = 255
-		}
-		grid8 += string([]byte{light, 128, 128})
-		grid16 += words(uint16(light)*257, 0x8080, 0x8080)
-		old16 += words(uint16(light)<<8, 0x8000, 0x8000)
-	}
-	// Offsets of the last curves, none, none, the lattice, none.
-	curve := "curv\x00\x00\x00\x00\x00\x00\x00\x00"
-	form4 := "mAB \x00\x00\x00\x00\x03\x03\x00\x00" + "\x00\x00\x00\x20" + "\x00\x00\x00\x00" + "\x00\x00\x00\x00" + "\x00\x00\x00\x44" + "\x00\x00\x00\x00" +
-		curve + curve + curve + "\x02\x02\x02" + string(make([]byte, 13)) + "\x02\x00\x00\x00" + grid16
-	for name, icc := range map[string][]byte{
-		"of 8 bits":    tabled("RGB ", "Lab ", "mft1\x00\x00\x00\x00\x03\x03\x02\x00"+identity+line8+line8+line8+grid8+line8+line8+line8),
-		"of 16 bits":   tabled("RGB ", "Lab ", "mft2\x00\x00\x00\x00\x03\x03\x02\x00"+identity+words(2, 2)+line16+line16+line16+old16+line16+line16+line16),
-		"of version 4": tabled("RGB ", "Lab ", form4),
-	} {
-		p := parseTable(icc)
-		if p == nil {
-			t.Errorf("a table %s is not read", name)
-			continue
-		}
-		for _, in := range []uint8{0, 64, 128, 255} {
-			// L of half of 100 is a gray of 119.
-			l := float64(in) / 255 * 100
-			y := math.Pow((l+16)/116, 3)
-			if l < 8 {
-				y = l / 903.3
-			}
-			want := int(math.Round(255 * encoded(y)))
-			if got := p.at(in, 200, 10); !near([3]int{int(got[0]), int(got[1]), int(got[2])}, [3]int{want, want, want}, 3) {
-				t.Errorf("%s: light of %.0f is %v, want %d", name, l, got, want)
-			}
-		}
-		for n := range icc { // cut short, and damaged
-			if n >= 132 && n%23 == 0 {
-				parseTable(icc[:n:n])
-			}
-			if n < 240 && (n < 24 || n > 128) && n%2 == 0 {
-				bad := bytes.Clone(icc)
-				bad[n] ^= 0xff
-				parseTable(bad)
-			}
-		}
-	}
 }

@@ -1,0 +1,127 @@
+package raster
+
+import (
+	"errors"
+	"image"
+	"image/color"
+
+	"github.com/kovidgoyal/imaging"
+
+	"github.com/fsmcp/fsmcp/internal/media/scaledjpeg"
+)
+
+// openJPEG decodes as few pixels as a view needs whose longer side has so many. It
+// decodes to a smaller size only where the edges of the part fall between samples
+// of that size.
+func (p *picture) openJPEG(data []byte, part image.Rectangle, side int) error {
+	scale := 8
+	for scale > 1 && (max(part.Dx(), part.Dy()) < side*scale || (part.Min.X|part.Min.Y|part.Max.X|part.Max.Y)%scale != 0) {
+		scale /= 2
+	}
+	img, err := scaledjpeg.Decode(data, scale, scaledjpeg.Window{X0: part.Min.X, Y0: part.Min.Y, X1: part.Max.X, Y1: part.Max.Y})
+	if err != nil {
+		return err
+	}
+	p.opaque = true
+	at := image.Rect(part.Min.X/scale, part.Min.Y/scale, part.Max.X/scale, part.Max.Y/scale)
+	planes := img.Planes
+	if img.Model == scaledjpeg.YCbCr {
+		if m := subsampled(planes, at, scale); m != nil {
+			if p.img = m; at.Min != (image.Point{}) { // imaging reads behind the end of such a part
+				p.img = asRGBA(m)
+			}
+			return nil
+		}
+	}
+	full := make([]*image.Gray, len(planes))
+	for i, q := range planes {
+		if full[i], err = spread(q, at, scale); err != nil {
+			return err
+		}
+	}
+	switch img.Model {
+	case scaledjpeg.Gray:
+		p.img = full[0]
+		return nil
+	case scaledjpeg.CMYK, scaledjpeg.YCCK:
+		p.black = full[3]
+	}
+	p.img = joined(img.Model, full)
+	return nil
+}
+
+// subsampled returns planes as an *image.YCbCr where that has their sampling and
+// the part begins with a whole sample of each; else nil.
+func subsampled(planes []scaledjpeg.Plane, at image.Rectangle, scale int) *image.YCbCr {
+	y, cb, cr := planes[0], planes[1], planes[2]
+	if y.PerX != float64(scale) || y.PerY != float64(scale) || cb.PerX != cr.PerX || cb.PerY != cr.PerY {
+		return nil
+	}
+	type factors struct{ x, y float64 }
+	per := factors{cb.PerX / y.PerX, cb.PerY / y.PerY}
+	ratio, ok := map[factors]image.YCbCrSubsampleRatio{
+		{1, 1}: image.YCbCrSubsampleRatio444, {2, 1}: image.YCbCrSubsampleRatio422, {2, 2}: image.YCbCrSubsampleRatio420,
+		{1, 2}: image.YCbCrSubsampleRatio440, {4, 1}: image.YCbCrSubsampleRatio411, {4, 2}: image.YCbCrSubsampleRatio410,
+	}[per]
+	nx, ny := int(per.x), int(per.y)
+	if !ok || at.Min.X%nx != 0 || at.Min.Y%ny != 0 || cb.Stride != cr.Stride {
+		return nil
+	}
+	from := func(q scaledjpeg.Plane, x, y int) []uint8 { return q.Pix[(y-q.Y)*q.Stride+x-q.X:] }
+	return &image.YCbCr{
+		Y: from(y, at.Min.X, at.Min.Y), Cb: from(cb, at.Min.X/nx, at.Min.Y/ny), Cr: from(cr, at.Min.X/nx, at.Min.Y/ny),
+		YStride: y.Stride, CStride: cb.Stride, SubsampleRatio: ratio, Rect: image.Rect(0, 0, at.Dx(), at.Dy()),
+	}
+}
+
+// spread returns a part of a plane with one sample a pixel, each repeated as often
+// as the plane has fewer of them.
+func spread(q scaledjpeg.Plane, at image.Rectangle, scale int) (*image.Gray, error) {
+	out := image.NewGray(image.Rect(0, 0, at.Dx(), at.Dy()))
+	columns := make([]int, at.Dx())
+	for x := range columns {
+		columns[x] = int((float64(at.Min.X+x)+0.5)*float64(scale)/q.PerX) - q.X
+	}
+	for y := range at.Dy() {
+		sy := int((float64(at.Min.Y+y)+0.5)*float64(scale)/q.PerY) - q.Y
+		if sy < 0 || sy >= q.Height || columns[0] < 0 || columns[len(columns)-1] >= q.Width {
+			return nil, errors.New("a plane of its image data is too small")
+		}
+		row, in := out.Pix[y*out.Stride:][:len(columns)], q.Pix[sy*q.Stride:]
+		for x, sx := range columns {
+			row[x] = in[sx]
+		}
+	}
+	return out, nil
+}
+
+// joined makes colours of the first three planes. Those of ink are the paper that
+// is left: 255 is no ink.
+func joined(model scaledjpeg.Model, planes []*image.Gray) image.Image {
+	out := image.NewRGBA(planes[0].Rect)
+	for i := range planes[0].Pix {
+		a, b, c := planes[0].Pix[i], planes[1].Pix[i], planes[2].Pix[i]
+		switch model {
+		case scaledjpeg.YCbCr:
+			a, b, c = color.YCbCrToRGB(a, b, c)
+		case scaledjpeg.YCCK:
+			a, b, c = color.YCbCrToRGB(a, b, c)
+			a, b, c = 255-a, 255-b, 255-c
+		}
+		out.Pix[4*i], out.Pix[4*i+1], out.Pix[4*i+2], out.Pix[4*i+3] = a, b, c, 255
+	}
+	return out
+}
+
+// inksOf returns the inks of CMYK. In paper and black, 255 stands for no ink.
+func inksOf(paper, black image.Image) *image.CMYK {
+	rgb, k := imaging.AsNRGB(paper), imaging.AsNRGB(black)
+	out := image.NewCMYK(image.Rect(0, 0, rgb.Rect.Dx(), rgb.Rect.Dy()))
+	for y := range out.Rect.Dy() {
+		for x := range out.Rect.Dx() {
+			from, to := rgb.Pix[y*rgb.Stride+3*x:], out.Pix[y*out.Stride+4*x:]
+			to[0], to[1], to[2], to[3] = 255-from[0], 255-from[1], 255-from[2], 255-k.Pix[y*k.Stride+3*x]
+		}
+	}
+	return out
+}

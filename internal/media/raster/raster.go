@@ -1,0 +1,276 @@
+package raster
+
+import (
+	"errors"
+	"image"
+
+	"github.com/kovidgoyal/imaging"
+	"golang.org/x/image/tiff"
+
+	"github.com/fsmcp/fsmcp/internal/media"
+	"github.com/fsmcp/fsmcp/internal/media/scaledjpeg"
+)
+
+// Engine implements media.Engine.
+type Engine struct{}
+
+// Open implements media.Engine.
+func (Engine) Open(data []byte, f media.Facts, v media.View) (media.Picture, error) {
+	w, h := f.Width, f.Height // as stored
+	if f.Orientation >= 5 {
+		w, h = h, w
+	}
+	part := image.Rect(v.Part.X, v.Part.Y, v.Part.X+v.Part.Width, v.Part.Y+v.Part.Height)
+	part = storedRect(f.Orientation, part, w, h)
+	p := &picture{orientation: f.Orientation}
+	var err error
+	if f.Kind == media.JPEG {
+		err = p.openJPEG(data, part, max(v.Width, v.Height))
+	} else {
+		err = p.open(data, f.Kind, image.Rect(0, 0, w, h), part)
+	}
+	if err != nil {
+		var damage *media.DamageError
+		if !errors.As(err, &damage) {
+			err = &media.DamageError{Kind: f.Kind, What: err.Error(), Rare: rare(err), ForVips: rare(err) && forVips(f.Kind)}
+		}
+		return nil, err
+	}
+	p.profile, p.approximate = profileOf(f.Kind, data, p.black != nil)
+	return p, nil
+}
+
+// rare reports whether an error says that a file is made in an unsupported way.
+func rare(err error) bool {
+	var own media.RareError
+	var ofJPEG scaledjpeg.RareError
+	var ofTIFF tiff.UnsupportedError
+	return errors.As(err, &own) || errors.As(err, &ofJPEG) || errors.As(err, &ofTIFF)
+}
+
+// forVips reports whether libvips, by way of bimg, reads more files of a kind.
+func forVips(k media.Kind) bool {
+	return k == media.HEIC || k == media.AVIF || k == media.TIFF || k == media.JPEG
+}
+
+// picture implements media.Picture.
+type picture struct {
+	// img is the part to show, as it is stored, from (0, 0): an *image.Gray, an
+	// *image.YCbCr, an opaque *image.RGBA, or an *image.NRGBA.
+	img image.Image
+	// black is the fourth ink of CMYK, and img the others; 255 is no ink. nil: none.
+	black       *image.Gray
+	opaque      bool
+	orientation int
+	profile     *converter // nil: sRGB
+	approximate bool       // it needs a profile that it does not have
+
+	last image.Image // of the size made last: most steps differ in quality alone
+}
+
+// Opaque implements media.Picture.
+func (p *picture) Opaque() bool { return p.opaque }
+
+// Approximate reports whether the colours are not exactly those of the file.
+func (p *picture) Approximate() bool { return p.approximate }
+
+// Close implements media.Picture.
+func (p *picture) Close() { p.img, p.black, p.last = nil, nil, nil }
+
+// open decodes every kind but JPEG. whole is the size that the header says.
+func (p *picture) open(data []byte, kind media.Kind, whole, part image.Rectangle) error {
+	img, err := decode(kind, data, whole)
+	if err != nil {
+		return err
+	}
+	if img.Bounds().Size() != whole.Size() {
+		return errors.New("its data is of another size than its header says")
+	}
+	p.img, p.opaque = plain(cropped(img, part.Add(img.Bounds().Min)))
+	return nil
+}
+
+// scaled returns the picture at a size, upright, in sRGB: an *image.Gray, an
+// *image.YCbCr, an opaque *image.RGBA or an *image.NRGBA.
+func (p *picture) scaled(width, height int) (image.Image, error) {
+	if p.last != nil && p.last.Bounds().Dx() == width && p.last.Bounds().Dy() == height {
+		return p.last, nil
+	}
+	w, h := width, height
+	if p.orientation >= 5 {
+		w, h = h, w
+	}
+	img := resized(p.img, w, h, p.opaque)
+	var err error
+	if p.black != nil {
+		img = inksOf(img, resized(p.black, w, h, true))
+		if p.profile == nil { // as if the inks were even
+			img = asRGBA(img)
+		}
+	}
+	if p.profile != nil {
+		img, err = p.profile.apply(img)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if p.orientation > 1 {
+		img = upright(img, p.orientation)
+	}
+	if _, isGray := p.img.(*image.Gray); isGray && p.black == nil && p.profile == nil {
+		img = grayOf(img)
+	}
+	p.last = forEncoding(img)
+	if m, ok := p.last.(*image.NRGBA); ok && p.opaque {
+		p.last = &image.RGBA{Pix: m.Pix, Stride: m.Stride, Rect: m.Rect}
+	}
+	return p.last, nil
+}
+
+// resized returns img itself where it has that size. It scales across and then down:
+// imaging does both in a third more time, as it reads its own form of opaque pixels
+// one by one.
+func resized(img image.Image, w, h int, opaque bool) image.Image {
+	if size := img.Bounds().Size(); size.X != w {
+		img = forEncoding(imaging.ResizeWithOpacity(img, w, size.Y, imaging.Lanczos, opaque))
+	}
+	if img.Bounds().Dy() != h {
+		img = imaging.ResizeWithOpacity(img, w, h, imaging.Lanczos, opaque)
+	}
+	return img
+}
+
+// upright turns a picture by EXIF's orientation.
+func upright(img image.Image, orientation int) image.Image {
+	switch orientation {
+	case 2:
+		return imaging.FlipH(img)
+	case 3:
+		return imaging.Rotate180(img)
+	case 4:
+		return imaging.FlipV(img)
+	case 5:
+		return imaging.Transpose(img)
+	case 6:
+		return imaging.Rotate270(img)
+	case 7:
+		return imaging.Transverse(img)
+	case 8:
+		return imaging.Rotate90(img)
+	}
+	return img
+}
+
+// storedRect returns where a part of the upright picture lies in one of w x h as it
+// is stored.
+func storedRect(orientation int, r image.Rectangle, w, h int) image.Rectangle {
+	switch orientation {
+	case 2:
+		return image.Rect(w-r.Max.X, r.Min.Y, w-r.Min.X, r.Max.Y)
+	case 3:
+		return image.Rect(w-r.Max.X, h-r.Max.Y, w-r.Min.X, h-r.Min.Y)
+	case 4:
+		return image.Rect(r.Min.X, h-r.Max.Y, r.Max.X, h-r.Min.Y)
+	case 5:
+		return image.Rect(r.Min.Y, r.Min.X, r.Max.Y, r.Max.X)
+	case 6:
+		return image.Rect(r.Min.Y, h-r.Max.X, r.Max.Y, h-r.Min.X)
+	case 7:
+		return image.Rect(w-r.Max.Y, h-r.Max.X, w-r.Min.Y, h-r.Min.X)
+	case 8:
+		return image.Rect(w-r.Max.Y, r.Min.X, w-r.Min.Y, r.Max.X)
+	}
+	return r
+}
+
+// cropped returns a part of a picture with its corner at (0, 0): imaging takes that
+// for granted.
+func cropped(img image.Image, part image.Rectangle) image.Image {
+	type cropper interface {
+		SubImage(image.Rectangle) image.Image
+	}
+	c, ok := img.(cropper)
+	if !ok {
+		return imaging.Crop(img, part)
+	}
+	sub := c.SubImage(part)
+	at := sub.Bounds().Sub(sub.Bounds().Min)
+	switch m := sub.(type) {
+	case *image.Gray:
+		m.Rect = at
+	case *image.Gray16:
+		m.Rect = at
+	case *image.Paletted:
+		m.Rect = at
+	case *image.RGBA:
+		m.Rect = at
+	case *image.NRGBA:
+		m.Rect = at
+	case *image.RGBA64:
+		m.Rect = at
+	case *image.NRGBA64:
+		m.Rect = at
+	default:
+		return asRGBA(sub)
+	}
+	return sub
+}
+
+// plain brings a decoded picture into one of few forms: *image.Gray, opaque
+// *image.RGBA, or *image.NRGBA.
+func plain(img image.Image) (out image.Image, opaque bool) {
+	switch m := img.(type) {
+	case *image.Gray:
+		return m, true
+	case *image.Gray16:
+		out := image.NewGray(m.Rect)
+		for y := range m.Rect.Dy() {
+			row, in := out.Pix[y*out.Stride:][:m.Rect.Dx()], m.Pix[y*m.Stride:]
+			for x := range row {
+				row[x] = in[2*x]
+			}
+		}
+		return out, true
+	case *image.RGBA:
+		if m.Opaque() {
+			return m, true
+		}
+	case *image.NRGBA:
+		if m.Opaque() {
+			return &image.RGBA{Pix: m.Pix, Stride: m.Stride, Rect: m.Rect}, true
+		}
+		return m, false
+	}
+	return plain(imaging.Clone(img))
+}
+
+// grayOf returns a picture all of whose colours are gray as one.
+func grayOf(img image.Image) image.Image {
+	m, ok := forEncoding(img).(*image.RGBA)
+	if !ok {
+		return img
+	}
+	out := image.NewGray(m.Rect)
+	for i := range out.Pix {
+		out.Pix[i] = m.Pix[4*i]
+	}
+	return out
+}
+
+// forEncoding brings a picture into a form that the standard library's encoders
+// take quickly.
+func forEncoding(img image.Image) image.Image {
+	switch m := img.(type) {
+	case *imaging.NRGB:
+		out := image.NewRGBA(image.Rect(0, 0, m.Rect.Dx(), m.Rect.Dy()))
+		for y := range out.Rect.Dy() {
+			to, from := out.Pix[y*out.Stride:][:4*out.Rect.Dx()], m.Pix[y*m.Stride:]
+			for len(to) >= 4 && len(from) >= 3 {
+				to[0], to[1], to[2], to[3] = from[0], from[1], from[2], 255
+				to, from = to[4:], from[3:]
+			}
+		}
+		return out
+	}
+	return img
+}
