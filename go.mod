@@ -63,5 +63,3 @@ require (
 	golang.org/x/time v0.15.0 // indirect
 	golang.org/x/tools v0.51.0 // indirect
 )
-
-replace github.com/santhosh-tekuri/jsonschema/v6 => ./internal/server/noschema

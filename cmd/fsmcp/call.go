@@ -152,7 +152,7 @@ func toolsCommand(s process) *cobra.Command {
 		Use:   "tools",
 		Short: "List what is published",
 		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: func(*cobra.Command, []string) error {
 			cfg, _, err := config.New(config.Flags{}, s.system, tools.DefaultMaxTokens)
 			if err != nil {
 				return err
@@ -161,10 +161,7 @@ func toolsCommand(s process) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			list, err := p.server.List(cmd.Context())
-			if err != nil {
-				return err
-			}
+			list := p.server.List()
 			if asJSON {
 				_, err = fmt.Fprintf(s.out, "%s\n", list)
 				return err

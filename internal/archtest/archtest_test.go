@@ -194,6 +194,7 @@ func (b ban) forbids(path string) bool {
 func TestSoleImporters(t *testing.T) {
 	sole := map[string]string{
 		"github.com/mark3labs/mcp-go":            "internal/server",
+		"github.com/mark3labs/mcp-go/server":     "tests only",
 		"github.com/spf13/cobra":                 "cmd/fsmcp",
 		"github.com/fsnotify/fsnotify":           "internal/watch",
 		"github.com/h2non/bimg":                  "internal/media/vips",
@@ -214,6 +215,19 @@ func TestSoleImporters(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// "go install" refuses a module with a replacement.
+func TestNoReplacement(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if strings.HasPrefix(line, "replace ") {
+			t.Error(line)
 		}
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"io"
 	"runtime/debug"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 	"unicode/utf8"
@@ -22,7 +21,7 @@ import (
 // conn is one client on one pair of streams.
 type conn struct {
 	*Server
-	ctx      context.Context // what calls' contexts come from; carries the peer for mcp-go
+	ctx      context.Context // the parent of calls' contexts
 	out      *outbox
 	pool     *pool
 	peer     *peer
@@ -115,7 +114,7 @@ func (s *Server) connect(ctx context.Context, in io.Reader, out io.Writer) *conn
 		ended:    make(chan error, 1),
 	}
 	c.handoff.takeOver = c.read
-	c.ctx = s.mcp.WithContext(context.WithoutCancel(ctx), c.peer)
+	c.ctx = context.WithoutCancel(ctx)
 	c.pool.run = func(j *job) *tools.Result {
 		if j.asks && j.meta != nil {
 			return c.runAsking(j)
@@ -267,74 +266,6 @@ func (c *conn) notified(m message) {
 		}
 	case methodRoots:
 		c.roots.changed()
-	default:
-		c.handle(m)
-	}
-}
-
-// ask passes a request to mcp-go and answers it, at once and in order.
-func (c *conn) ask(m message, to replies) {
-	reply := c.handle(m)
-	c.notes(m)
-	switch reply := reply.(type) {
-	case mcp.JSONRPCResponse:
-		if listen, ok := reply.Result.(mcp.SubscriptionsListenResult); ok {
-			listen.EnsureResultMeta().SetSubscriptionID(json.RawMessage(m.id))
-		}
-		result := c.instructed(reply.Result)
-		to.answer(appendAnswer(c.out.buffer(), m.id, func(b []byte) []byte { return appendJSON(b, result) }), true)
-	case mcp.JSONRPCError:
-		e := reply.Error
-		if strings.Contains(e.Message, "json:") || strings.Contains(e.Message, "base64") { // an error of a JSON decoder
-			e.Code, e.Message = mcp.INVALID_PARAMS, "The params of "+m.method+" do not have the form that the protocol gives them."
-		}
-		to.answer(appendFailure(c.out.buffer(), m.id, e.Code, e.Message, e.Data), true)
-	default:
-		c.fail(to, m.id, mcp.INTERNAL_ERROR, "The request could not be answered.")
-	}
-}
-
-// instructed returns the result of a request. For a client with root directories it
-// replaces the instructions by those that name them.
-func (c *conn) instructed(result any) any {
-	if !c.opts.WantRoots || c.peer.hasRoots() {
-		return result
-	}
-	switch r := result.(type) {
-	case mcp.InitializeResult:
-		r.Instructions = c.opts.instructions(false)
-		return r
-	case mcp.DiscoverResult:
-		r.Instructions = c.opts.instructions(false)
-		return r
-	}
-	return result
-}
-
-// handle passes a message to mcp-go. After a panic only this message fails.
-func (c *conn) handle(m message) (reply mcp.JSONRPCMessage) {
-	defer func() {
-		if r := recover(); r != nil {
-			c.opts.Log.Error().Str("method", m.method).Interface("panic", r).Bytes("stack", debug.Stack()).Msg("a request failed inside")
-			reply = nil
-		}
-	}()
-	return c.mcp.HandleMessage(c.ctx, m.raw)
-}
-
-// notes sends on mcp-go's messages to the client during a request, with the request's id
-// as the client wrote it.
-func (c *conn) notes(m message) {
-	for {
-		select {
-		case note := <-c.peer.notes:
-			if _, ok := note.Params.Meta[mcp.MetaKeySubscriptionID]; ok {
-				note.Params.Meta[mcp.MetaKeySubscriptionID] = json.RawMessage(m.id)
-			}
-			c.answer(appendJSON(c.out.buffer(), note), true)
-		default:
-			return
-		}
 	}
 }
 
@@ -416,7 +347,7 @@ func (c *conn) unmade(j *job, r *tools.Result) {
 }
 
 // era reports whether a call is of the revision 2026-07-28. ok is false if what the
-// request says about its revision must be refused: mcp-go does that.
+// request says about its revision must be refused.
 func (c *conn) era(m *callMeta) (modern, ok bool) {
 	if !mcp.IsModernProtocol(m.version) {
 		return false, true

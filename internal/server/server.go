@@ -10,13 +10,12 @@
 // out of step.
 //
 // It does not look at files: what a path means, and what may be done with it,
-// is for the tools. Types, negotiation and all methods but tools/call are
-// mcp-go's. It does not promise order between different files.
+// is for the tools. The types of the protocol are mcp-go's. It does not
+// promise order between different files.
 package server
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -25,7 +24,6 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
-	mcpserver "github.com/mark3labs/mcp-go/server"
 	"github.com/rs/zerolog"
 
 	"github.com/fsmcp/fsmcp/internal/tools"
@@ -73,11 +71,11 @@ type Options struct {
 
 // Server serves the tools to any number of connections.
 type Server struct {
-	opts  Options
-	specs map[string]*spec
-	known string // the tools' names
-	mcp   *mcpserver.MCPServer
-	info  []byte // serverInfo as JSON
+	opts   Options
+	specs  map[string]*spec
+	known  string     // the tools' names
+	listed []mcp.Tool // in their order
+	info   []byte     // serverInfo as JSON
 
 	tickets *tickets
 }
@@ -94,12 +92,6 @@ func New(o Options) (*Server, error) {
 		o.AskTimeout = defaultAskTimeout
 	}
 	s := &Server{opts: o, specs: make(map[string]*spec), tickets: newTickets()}
-	s.mcp = mcpserver.NewMCPServer(serverName, o.Version,
-		mcpserver.WithToolCapabilities(false),
-		mcpserver.WithTitle(serverName),
-		mcpserver.WithInstructions(o.instructions(o.WantRoots)),
-		mcpserver.WithToolFilter(s.inOrder),
-	)
 	for i, t := range o.Tools {
 		sp, err := loadSpec(o.Schemas, t)
 		if err != nil {
@@ -109,38 +101,17 @@ func New(o Options) (*Server, error) {
 			sp.description = strings.ReplaceAll(sp.description, "{"+name+"}", fact)
 		}
 		s.specs[t.Name] = sp
-		s.mcp.AddTool(sp.mcpTool(), unreachable)
+		s.listed = append(s.listed, sp.mcpTool())
 		if i > 0 {
 			s.known += ", "
 		}
 		s.known += t.Name
 	}
-	s.info = appendJSON(nil, mcp.Implementation{Name: serverName, Title: serverName, Version: o.Version})
+	s.info = appendJSON(nil, s.implementation())
 	return s, nil
 }
 
 const serverName = "fsmcp"
-
-// inOrder restores the order of the tools; mcp-go lists them by name.
-func (s *Server) inOrder(_ context.Context, listed []mcp.Tool) []mcp.Tool {
-	byName := make(map[string]mcp.Tool, len(listed))
-	for _, t := range listed {
-		byName[t.Name] = t
-	}
-	ordered := make([]mcp.Tool, 0, len(listed))
-	for _, t := range s.opts.Tools {
-		if listed, ok := byName[t.Name]; ok {
-			ordered = append(ordered, listed)
-		}
-	}
-	return ordered
-}
-
-// unreachable is the handler that mcp-go has for a tool. The loop runs calls itself, and
-// leaves to mcp-go only those that it must refuse.
-func unreachable(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	return mcp.NewToolResultError("The _meta of this call cannot be read."), nil
-}
 
 // mcpTool returns the tool in mcp-go's form.
 func (sp *spec) mcpTool() mcp.Tool {
@@ -163,14 +134,7 @@ func (sp *spec) mcpTool() mcp.Tool {
 }
 
 // List returns the result of tools/list as JSON.
-func (s *Server) List(ctx context.Context) ([]byte, error) {
-	reply := s.mcp.HandleMessage(ctx, json.RawMessage(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))
-	response, ok := reply.(mcp.JSONRPCResponse)
-	if !ok {
-		return nil, errors.New("tools cannot be listed")
-	}
-	return appendJSON(nil, response.Result), nil
-}
+func (s *Server) List() []byte { return appendJSON(nil, mcp.ListToolsResult{Tools: s.listed}) }
 
 // Errors of calls that cannot be made.
 var (
