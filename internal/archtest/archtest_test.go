@@ -46,12 +46,13 @@ var rooms = map[string]room{
 	"cmd/fsmcp-media": {anyRoom: true, never: []ban{noProtocol, noVips}},
 	"cmd/fsmcp-vips":  {anyRoom: true, never: []ban{noProtocol}},
 
-	"internal/server": {rooms: []string{"internal/alike", "internal/tools", "schemas"}, never: []ban{noProcess, noNet, noCommand, noWatch, noVips, noPDF, {"os", "it does not look at files"}}},
+	"internal/server": {rooms: []string{"internal/alike", "internal/phrase", "internal/tools", "schemas"}, never: []ban{noProcess, noNet, noCommand, noWatch, noVips, noPDF, {"os", "it does not look at files"}}},
 	"internal/tools": {
-		rooms: []string{"internal/access", "internal/edit", "internal/fsys", "internal/history", "internal/media", "internal/notebook", "internal/perm", "internal/save", "internal/span", "internal/state", "internal/text", "internal/tokens"},
+		rooms: []string{"internal/access", "internal/edit", "internal/fsys", "internal/history", "internal/media", "internal/notebook", "internal/perm", "internal/phrase", "internal/save", "internal/span", "internal/state", "internal/text", "internal/tokens"},
 		never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch, noVips, noPDF, {"os", "the door to the disk is fsys and save"}},
 	},
 	"internal/span":   {never: pure()},
+	"internal/phrase": {rooms: []string{"internal/fsys"}, never: pure()},
 	"internal/access": {rooms: []string{"internal/alike", "internal/fsys", "internal/perm"}, never: pure()},
 	"internal/state":  {rooms: []string{"internal/fsys", "internal/span", "internal/text"}, never: pure()},
 	"internal/alike":  {never: pure()},

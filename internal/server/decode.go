@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/fsmcp/fsmcp/internal/alike"
+	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
 
@@ -231,8 +232,7 @@ const longestName = 64
 // nearest returns the argument that a caller most likely meant, or "".
 func (d *decoder) nearest(name string) string {
 	best, least := "", 0
-	folded := fold(name)
-	folded = folded[:min(len(folded), longestName)]
+	folded := fold(name[:min(len(name), longestName)])
 	for i := range d.fields {
 		f := &d.fields[i]
 		if d.given[i] {
@@ -300,4 +300,4 @@ func (k kind) words() string {
 
 // printable quotes what a caller sent, shortened, with nothing in it that a
 // terminal or a model could take for more than text.
-func printable(s string) string { return tools.Quoted(s, 80) }
+func printable(s string) string { return phrase.QuoteAtMost(s, 80) }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/fsmcp/fsmcp/internal/tools"
+	"github.com/fsmcp/fsmcp/internal/phrase"
 )
 
 // maxInstructions bounds the server's instructions to a client.
@@ -41,7 +41,7 @@ const maxPlanName = 200
 func modeLine(mode, plan string) string {
 	switch mode {
 	case "plan":
-		name := tools.Quoted(plan, maxPlanName)
+		name := phrase.QuoteAtMost(plan, maxPlanName)
 		if plan == "" || len(plan) > maxPlanName {
 			return "Plan mode: files are read and not changed."
 		}
@@ -70,7 +70,7 @@ func workspaceLine(dirs []string, roots bool, room int) string {
 		b.WriteString("fsmcp reads, writes and edits files in the workspace: ")
 	}
 	for i, dir := range dirs {
-		name := tools.Quoted(dir, maxInstructions)
+		name := phrase.QuoteAtMost(dir, maxInstructions)
 		if name == `"`+dir+`"` {
 			name = dir
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/edit"
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/state"
 	"github.com/fsmcp/fsmcp/internal/text"
@@ -57,9 +58,9 @@ func (b *big) stand(spans []span.Span) (lost bool, err error) {
 // modified is the refusal for a file of which something that was shown changed; calls
 // show what is needed now.
 func (b *big) modified(calls, note string) error {
-	size := fmt.Sprintf("It has %s now", amount(b.stamp.Size))
+	size := fmt.Sprintf("It has %s now", phrase.Bytes(b.stamp.Size))
 	if b.was != b.stamp.Size {
-		size += fmt.Sprintf(", it had %s", amount(b.was))
+		size += fmt.Sprintf(", it had %s", phrase.Bytes(b.was))
 	}
 	return refuse(slugModified, "%s Path: %s.\n%s; some of what was shown of it changed.%s Go on with %s.", modifiedWords, b.target.name(), size, note, calls)
 }
@@ -140,7 +141,7 @@ func (b *big) shownInFull(ctx context.Context) error {
 		return b.modified(calls, "")
 	}
 	return refuse(slugPartlyRead, "%s Of %s %s were never shown. Go on with %s, then make the same call again.",
-		notReadWords, b.target.name(), amount(unseen.Len()), calls)
+		notReadWords, b.target.name(), phrase.Bytes(unseen.Len()), calls)
 }
 
 // mostInBig bounds how many places of a big file one call replaces.
@@ -287,7 +288,7 @@ func (b *big) unmatched(ctx context.Context, old string, err error) error {
 			return b.modified("Read", " old_string is not in the file as it is now.")
 		}
 		return refuse(slugNoMatch, "String to replace not found in file.\nString: %s\nPath: %s\nIn a file above 64 MiB only an exact match is looked for. Read the lines to be changed and copy old_string from them, without the line numbers.",
-			cut(old, shownOld), b.target.name())
+			phrase.Cut(old, shownOld), b.target.name())
 	}
 	if many := (*edit.AmbiguousError)(nil); errors.As(err, &many) {
 		offs := make([]int64, len(many.At))

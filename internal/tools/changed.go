@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/fsmcp/fsmcp/internal/edit"
+	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/state"
 	"github.com/fsmcp/fsmcp/internal/text"
@@ -80,7 +81,7 @@ func (o *outlook) look(at aim, want demand) {
 	}
 	body, more, ok := show()
 	if !ok {
-		o.next = fmt.Sprintf(". "+what+" never shown: go on with %s, then make the same call again.", amount(hidden.Len()), o.readCalls(o.call, c, hidden))
+		o.next = fmt.Sprintf(". "+what+" never shown: go on with %s, then make the same call again.", phrase.Bytes(hidden.Len()), o.readCalls(o.call, c, hidden))
 		return
 	}
 	o.shown = o.shown.Union(more)
@@ -129,17 +130,17 @@ func (c *held) toldOf(call Call) {
 // howMuch counts what changed.
 func (c *held) howMuch(diff numbered) string {
 	if added, removed := diff.counts(); added+removed > 0 {
-		return fmt.Sprintf("Since it was read %s came and %s went; it has %s now.", inLines(added), inLines(removed), inLines(c.doc.Lines()))
+		return fmt.Sprintf("Since it was read %s came and %s went; it has %s now.", phrase.Lines(added), phrase.Lines(removed), phrase.Lines(c.doc.Lines()))
 	}
-	size := fmt.Sprintf("It has %s and %s now", inLines(c.doc.Lines()), amount(c.stamp.Size))
+	size := fmt.Sprintf("It has %s and %s now", phrase.Lines(c.doc.Lines()), phrase.Bytes(c.stamp.Size))
 	if was := c.rec.Stamp.Size; was != c.stamp.Size {
-		size += fmt.Sprintf(", and had %s when it was read", amount(was))
+		size += fmt.Sprintf(", and had %s when it was read", phrase.Bytes(was))
 	}
 	if c.rec.Parts == nil {
 		return size + "."
 	}
 	rec, _ := c.standing(nil)
-	return fmt.Sprintf("%s; %s of the %s that were shown of it changed.", size, amount(c.rec.Shown.Len()-rec.Shown.Len()), amount(c.rec.Shown.Len()))
+	return fmt.Sprintf("%s; %s of the %s that were shown of it changed.", size, phrase.Bytes(c.rec.Shown.Len()-rec.Shown.Len()), phrase.Bytes(c.rec.Shown.Len()))
 }
 
 // kept is the text as it was when the record was made.

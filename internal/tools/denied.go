@@ -8,6 +8,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/access"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/perm"
+	"github.com/fsmcp/fsmcp/internal/phrase"
 )
 
 // judgement is a decision that is not allow, with what its words need.
@@ -82,7 +83,7 @@ func (j judgement) remedy() string {
 // can put it. A name that a person could not copy has none.
 func (j judgement) ruleToAdd() string {
 	rule := j.PasteLine
-	if rule == "" || remindable(fsys.Printable(rule)) != rule {
+	if rule == "" || phrase.Untagged(fsys.Printable(rule)) != rule {
 		return ""
 	}
 	return fmt.Sprintf(" To allow it, the user can add %q to permissions.allow in %s, or start fsmcp with --allow '%s'.",
@@ -94,7 +95,7 @@ func (j judgement) because() string {
 	decided := "Reason: " + j.reason()
 	switch {
 	case j.Rule != "" && (j.Quotable || j.Verdict == perm.Ask):
-		decided = fmt.Sprintf("Rule: %s (%s)", inWords(j.Rule), where(j.Source))
+		decided = fmt.Sprintf("Rule: %s (%s)", phrase.Foreign(j.Rule), where(j.Source))
 	case j.Rule != "":
 		decided = "Rule: a rule on what this name leads to"
 	}
@@ -140,7 +141,7 @@ func (j judgement) reason() string {
 func (j judgement) brokenFiles() string {
 	var b strings.Builder
 	for _, f := range j.Broken {
-		fmt.Fprintf(&b, "; the settings file %s %s", where(perm.Source{Name: f.Name, Line: f.Line}), inWords(f.Why))
+		fmt.Fprintf(&b, "; the settings file %s %s", where(perm.Source{Name: f.Name, Line: f.Line}), phrase.Foreign(f.Why))
 	}
 	if len(j.Broken) > 0 {
 		b.WriteString(": until it is mended nothing is written, and nothing outside the workspace is read")

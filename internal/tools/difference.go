@@ -8,6 +8,7 @@ import (
 
 	"github.com/aymanbagabas/go-udiff"
 
+	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/text"
 )
 
@@ -96,7 +97,7 @@ func toLF(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
 func compact(lines []string, most, chars int) string {
 	var kept []string
 	for _, line := range lines {
-		line = text.Escape(cut(strings.TrimSuffix(line, "\r"), diffColumns))
+		line = text.Escape(phrase.Cut(strings.TrimSuffix(line, "\r"), diffColumns))
 		if chars -= utf8.RuneCountInString(line) + 1; len(kept) == most || chars < 0 {
 			break
 		}
@@ -108,17 +109,4 @@ func compact(lines []string, most, chars int) string {
 		out += fmt.Sprintf("\n… %d more diff lines (%d added, %d removed)", len(rest), added, removed)
 	}
 	return out
-}
-
-// cut shortens a line to n characters and marks it.
-func cut(line string, n int) string {
-	if len(line) <= n || utf8.RuneCountInString(line) <= n {
-		return line
-	}
-	at := 0
-	for range n {
-		_, size := utf8.DecodeRuneInString(line[at:])
-		at += size
-	}
-	return line[:at] + "…"
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/edit"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/perm"
+	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/save"
 	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/state"
@@ -64,7 +65,7 @@ func (e *editing) plan(ctx context.Context, s *target, old *fsys.File) (*change,
 	case e.args.OldString == "":
 		return e.fill(s, stamp, "updated"), nil
 	case stamp.Size > maxEditBytes:
-		return nil, refuse(slugTooLarge, "File is too large to edit (%s). Maximum editable file size is 1 GiB. Path: %s.", beyond(stamp.Size, maxEditBytes), s.name())
+		return nil, refuse(slugTooLarge, "File is too large to edit (%s). Maximum editable file size is 1 GiB. Path: %s.", phrase.Above(stamp.Size, maxEditBytes), s.name())
 	}
 	if err := writable(s, old); err != nil {
 		return nil, err
@@ -90,7 +91,7 @@ func (e *editing) create(s *target) (*change, error) {
 // fill plans new_string as the content of a file that has none.
 func (e *editing) fill(s *target, stamp fsys.Stamp, done string) *change {
 	raw := []byte(e.args.NewString)
-	head := fmt.Sprintf("The file %s has been %s (%s, %s).", s.name(), done, countLines(e.args.NewString), amount(int64(len(raw))))
+	head := fmt.Sprintf("The file %s has been %s (%s, %s).", s.name(), done, phrase.LinesOf(e.args.NewString), phrase.Bytes(int64(len(raw))))
 	return whole(stamp, raw, s.answer(head, ""))
 }
 
@@ -286,7 +287,7 @@ func (e *editing) unmatched(c *held, err error) error {
 		return ambiguous(c.name, e.args.OldString, err)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "String to replace not found in file.\nString: %s\nPath: %s", cut(e.args.OldString, shownOld), c.name)
+	fmt.Fprintf(&b, "String to replace not found in file.\nString: %s\nPath: %s", phrase.Cut(e.args.OldString, shownOld), c.name)
 	if hint, ok := edit.Nearest(c.doc.Text, e.args.OldString, e.args.NewString); ok {
 		fmt.Fprintf(&b, "\nNearest place, from line %d on (%s):\n%s", hint.Line, hint.Why, strings.Join(hint.Lines, "\n"))
 		if hint.Given != "" {
@@ -307,7 +308,7 @@ func ambiguous(name, old string, err error) error {
 	if !errors.As(err, &many) {
 		return err
 	}
-	return refuse(slugNotUnique, manyWords, many.Count, placeList(many), name, cut(old, shownOld))
+	return refuse(slugNotUnique, manyWords, many.Count, placeList(many), name, phrase.Cut(old, shownOld))
 }
 
 func tooMany(name string, count, most int) error {

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"strings"
 
 	"github.com/fsmcp/fsmcp/internal/edit"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/history"
 	"github.com/fsmcp/fsmcp/internal/notebook"
+	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/save"
 	"github.com/fsmcp/fsmcp/internal/text"
 )
@@ -164,23 +164,23 @@ func worded(raw string, err error) *refusal {
 		return r
 	}
 	if e := (*fsys.PathError)(nil); errors.As(err, &e) {
-		return say(slugBadArgument, "file_path %s cannot be used: it %s. Give the absolute path of one file.", quoted(raw), e.Reason)
+		return say(slugBadArgument, "file_path %s cannot be used: it %s. Give the absolute path of one file.", phrase.Quote(raw), e.Reason)
 	}
 	if e := (*save.BusyError)(nil); errors.As(err, &e) {
 		return say(slugBusy, "The file %s is busy: %s. Nothing was changed. Wait a moment, then make the same call again.", path, e.Why)
 	}
 	if e := (*history.KeepError)(nil); errors.As(err, &e) {
-		return say(slugIO, "Nothing was changed in %s: its old text could not be kept in fsmcp's history (%s). Ask the user to make room in fsmcp's state folder, or to set history.required to false.", path, plain(e.Err))
+		return say(slugIO, "Nothing was changed in %s: its old text could not be kept in fsmcp's history (%s). Ask the user to make room in fsmcp's state folder, or to set history.required to false.", path, phrase.Cause(e.Err))
 	}
 	if e := (*save.NoStateError)(nil); errors.As(err, &e) {
 		return say(slugIO, "Nothing was changed in %s: fsmcp has no folder for its locks. %s, and %s is not used either: %s. Ask the user to make one of them theirs alone and writable.",
-			path, lost(e.State), fsys.InSentence(e.Dir), fsys.InSentence(plain(e.Temp)))
+			path, lost(e.State), fsys.InSentence(e.Dir), fsys.InSentence(phrase.Cause(e.Temp)))
 	}
 	if e := (*save.NoJournalError)(nil); errors.As(err, &e) {
 		return say(slugIO, "Nothing was changed in %s: it can be written in place only (%s), and a journal against a crash cannot be kept. %s. Tell the user.", path, inPlaceReason(e.Why), lost(e.State))
 	}
 	if e := (*untoldError)(nil); errors.As(err, &e) {
-		return say(slugIO, "Nothing was changed in %s: audit.required is set, and the audit file cannot be written (%s). Tell the user.", path, plain(e.error))
+		return say(slugIO, "Nothing was changed in %s: audit.required is set, and the audit file cannot be written (%s). Tell the user.", path, phrase.Cause(e.error))
 	}
 	if e := (*text.UnencodableError)(nil); errors.As(err, &e) {
 		return say(slugNotEncodable, "The file's encoding cannot hold the character %s (U+%04X, line %d of the new text). Nothing was changed. Leave that character out or write it in another way.",
@@ -223,11 +223,11 @@ func worded(raw string, err error) *refusal {
 	}
 	if e := (*save.IOError)(nil); errors.As(err, &e) {
 		if e.Changed {
-			return say(slugIO, "I/O error while saving %s (%s): %s. The new text is in place, but what followed failed: read the file before going on.", path, e.Op, plain(e.Err))
+			return say(slugIO, "I/O error while saving %s (%s): %s. The new text is in place, but what followed failed: read the file before going on.", path, e.Op, phrase.Cause(e.Err))
 		}
-		return say(slugIO, "I/O error while saving %s (%s): %s. Nothing was changed.", path, e.Op, plain(e.Err))
+		return say(slugIO, "I/O error while saving %s (%s): %s. Nothing was changed.", path, e.Op, phrase.Cause(e.Err))
 	}
-	return say(slugIO, "I/O error on %s: %s. Nothing was changed.", path, plain(err))
+	return say(slugIO, "I/O error on %s: %s. Nothing was changed.", path, phrase.Cause(err))
 }
 
 // lost says why the state folder is not used.
@@ -238,36 +238,8 @@ func inPlaceReason(err error) string {
 	if err == nil {
 		return "it has several hard links, and keepHardLinks is set"
 	}
-	return plain(err)
+	return phrase.Cause(err)
 }
-
-// plain is the innermost reason of an error: the system's own words, without
-// the path and the names of our functions.
-func plain(err error) string {
-	for {
-		inner := errors.Unwrap(err)
-		if inner == nil {
-			return strings.TrimSuffix(err.Error(), ".")
-		}
-		err = inner
-	}
-}
-
-// inWords is what another part of the program, or a library, says of a file: it may
-// repeat bytes of that.
-func inWords(s string) string { return remindable(fsys.Printable(strings.TrimSuffix(s, "."))) }
-
-// Quoted puts what a caller gave between quotes, shortened to most characters, as a
-// sentence shows it.
-func Quoted(s string, most int) string {
-	more := ""
-	if runes := []rune(s); len(runes) > most {
-		s, more = string(runes[:most]), "…"
-	}
-	return `"` + fsys.InSentence(s) + more + `"`
-}
-
-func quoted(s string) string { return Quoted(s, 200) }
 
 // modifiedWords is the sentence of the reference for a file that changed.
 const modifiedWords = "File has been modified since read, either by the user or by a linter. Read it again before attempting to write it."

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/perm"
+	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/state"
 	"github.com/fsmcp/fsmcp/internal/text"
@@ -204,7 +205,7 @@ func (h *House) gate(call Call, c *held, at aim) (state.Record, error) {
 			notReadWords, c.name, body)
 	}
 	return rec, refuse(slugPartlyRead, "%s Of %s %s were never shown. Go on with %s, then make the same call again.",
-		notReadWords, c.name, amount(unseen.Len()), h.readCalls(call, c, unseen))
+		notReadWords, c.name, phrase.Bytes(unseen.Len()), h.readCalls(call, c, unseen))
 }
 
 // withShown returns the record of the file's present bytes with more that was shown.
@@ -360,40 +361,6 @@ func (h *House) counting(call Call) *reading {
 
 // bigLine is the length in bytes from which a line is better read by columns.
 const bigLine = 20 << 10
-
-// amount says a number of bytes for people.
-func amount(n int64) string {
-	switch {
-	case n == 1:
-		return "1 byte"
-	case n < 10<<10:
-		return fmt.Sprintf("%d bytes", n)
-	case n < 10<<20:
-		return fmt.Sprintf("%.0f KB", float64(n)/(1<<10))
-	case n < 1<<30-1<<20/20: // what would be 1024.0 MB is 1 GB
-		return fmt.Sprintf("%.1f MB", float64(n)/(1<<20))
-	}
-	return strings.TrimSuffix(fmt.Sprintf("%.1f", float64(n)/(1<<30)), ".0") + " GB"
-}
-
-// beyond says a number of bytes that is above a limit: to the byte where it would read
-// like the limit itself.
-func beyond(n, limit int64) string {
-	if said := amount(n); said != amount(limit) {
-		return said
-	}
-	return fmt.Sprintf("%d bytes", n)
-}
-
-// most words a bound on bytes as the reference does: 256KB.
-func most(n int64) string {
-	for i, unit := range []string{"GB", "MB", "KB"} {
-		if shift := 30 - 10*i; n >= 1<<shift && n&(1<<shift-1) == 0 {
-			return fmt.Sprintf("%d%s", n>>shift, unit)
-		}
-	}
-	return fmt.Sprintf("%d bytes", n)
-}
 
 // binary is the answer for a file that is no text. Its extension only fills
 // the sentence.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/phrase"
 )
 
 // Hooks run the user's own commands around changes. They are called within the
@@ -166,7 +167,7 @@ func faultNotes(faults []HookFault) string {
 // name is the command as an answer shows it.
 func (f HookFault) name() string {
 	const most = 80
-	return quoted(cut(strings.Join(f.Command, " "), most))
+	return phrase.Quote(phrase.Cut(strings.Join(f.Command, " "), most))
 }
 
 // said is what the command wrote, made safe to show, of about so many bytes.
@@ -186,5 +187,5 @@ func (f HookFault) said(room int) string {
 	if more {
 		b.WriteString("…")
 	}
-	return remindable(strings.TrimSpace(b.String()))
+	return phrase.Untagged(strings.TrimSpace(b.String()))
 }

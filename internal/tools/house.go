@@ -11,6 +11,7 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/access"
 	"github.com/fsmcp/fsmcp/internal/perm"
+	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/save"
 	"github.com/fsmcp/fsmcp/internal/state"
 	"github.com/fsmcp/fsmcp/internal/tokens"
@@ -88,7 +89,7 @@ func (h *House) Limits() map[string]string {
 	for i := len(tokens) - 3; i > 0; i -= 3 {
 		tokens = tokens[:i] + "," + tokens[i:]
 	}
-	return map[string]string{"maxFileBytes": most(h.MaxFileBytes), "maxOutputTokens": tokens}
+	return map[string]string{"maxFileBytes": phrase.Limit(h.MaxFileBytes), "maxOutputTokens": tokens}
 }
 
 // Announce has the next answer of any tool end with these sentences.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/save"
 	"github.com/fsmcp/fsmcp/internal/text"
 )
@@ -42,14 +43,14 @@ func (c *change) intent() string {
 	t := c.texts()
 	endings, lines := unified(t.old, t.now)
 	added, removed := counted(lines)
-	said := fmt.Sprintf("It removes %s and adds %s.", inLines(removed), inLines(added))
+	said := fmt.Sprintf("It removes %s and adds %s.", phrase.Lines(removed), phrase.Lines(added))
 	switch {
 	case c.stamp == fsys.Stamp{}:
-		said = fmt.Sprintf("It makes the file, %s.", countLines(t.now))
+		said = fmt.Sprintf("It makes the file, %s.", phrase.LinesOf(t.now))
 	case t.unknown:
-		said = fmt.Sprintf("It replaces all of the file (%s) by %s.", amount(c.stamp.Size), countLines(t.now))
+		said = fmt.Sprintf("It replaces all of the file (%s) by %s.", phrase.Bytes(c.stamp.Size), phrase.LinesOf(t.now))
 	case t.place != "":
-		said = fmt.Sprintf("%s it removes %s and adds %s.", t.place, inLines(removed), inLines(added))
+		said = fmt.Sprintf("%s it removes %s and adds %s.", t.place, phrase.Lines(removed), phrase.Lines(added))
 		lines = slices.DeleteFunc(lines, func(line string) bool { return strings.HasPrefix(line, "@@") }) // no numbers of the file's lines
 	}
 	if endings != "" {
@@ -101,21 +102,21 @@ func escaped(s string) string {
 func (c Call) intent() string {
 	switch a := c.args.(type) {
 	case *WriteArgs:
-		return fmt.Sprintf("It writes %s (%s).", countLines(a.Content), amount(int64(len(a.Content))))
+		return fmt.Sprintf("It writes %s (%s).", phrase.LinesOf(a.Content), phrase.Bytes(int64(len(a.Content))))
 	case *EditArgs:
 		every := ""
 		if a.ReplaceAll {
 			every = ", wherever that stands"
 		}
-		return fmt.Sprintf("It puts %s in the place of %s%s.", countLines(a.NewString), countLines(a.OldString), every)
+		return fmt.Sprintf("It puts %s in the place of %s%s.", phrase.LinesOf(a.NewString), phrase.LinesOf(a.OldString), every)
 	case *NotebookEditArgs:
 		switch a.mode() {
 		case modeDelete:
-			return fmt.Sprintf("It deletes the cell %s.", quoted(a.CellID))
+			return fmt.Sprintf("It deletes the cell %s.", phrase.Quote(a.CellID))
 		case modeInsert:
-			return fmt.Sprintf("It inserts a cell of %s.", countLines(*a.NewSource))
+			return fmt.Sprintf("It inserts a cell of %s.", phrase.LinesOf(*a.NewSource))
 		}
-		return fmt.Sprintf("It replaces the cell %s by %s.", quoted(a.CellID), countLines(*a.NewSource))
+		return fmt.Sprintf("It replaces the cell %s by %s.", phrase.Quote(a.CellID), phrase.LinesOf(*a.NewSource))
 	}
 	return ""
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/history"
 	"github.com/fsmcp/fsmcp/internal/perm"
+	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/save"
 	"github.com/fsmcp/fsmcp/internal/state"
 )
@@ -93,7 +94,7 @@ func missed(m *history.Mark) []string {
 	if m == nil || m.Missed == nil || errors.As(m.Missed, new(*save.StateError)) {
 		return nil
 	}
-	return []string{fmt.Sprintf("(The old text could not be kept in fsmcp's history: %s.)", plain(m.Missed))}
+	return []string{fmt.Sprintf("(The old text could not be kept in fsmcp's history: %s.)", phrase.Cause(m.Missed))}
 }
 
 // rescued tells of text of another program that is only in the history.

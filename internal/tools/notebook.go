@@ -11,6 +11,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/media"
 	"github.com/fsmcp/fsmcp/internal/notebook"
+	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/state"
 	"github.com/fsmcp/fsmcp/internal/text"
@@ -31,7 +32,7 @@ const (
 // where; its raw text is paged by offset and limit like any other.
 func (r *reading) notebook(ctx context.Context, stamp fsys.Stamp) (*Result, error) {
 	if stamp.Size > changeHeld {
-		return nil, refuse(slugTooLarge, "The notebook %s has %s; notebooks of at most 64 MB are shown.", r.target.name(), beyond(stamp.Size, changeHeld))
+		return nil, refuse(slugTooLarge, "The notebook %s has %s; notebooks of at most 64 MB are shown.", r.target.name(), phrase.Above(stamp.Size, changeHeld))
 	}
 	leave, err := r.admit(ctx, stamp.Size)
 	if err != nil {
@@ -255,7 +256,7 @@ func (v *viewing) tooMany(size, count int) error {
 	}
 	const how = "For a notebook offset and limit count cells (it has %d), and cell_id shows one cell.%s"
 	if int64(size) > v.MaxFileBytes {
-		return refuse(slugTooLarge, "Notebook content (%s as text) exceeds maximum allowed size (%s). "+how, beyond(int64(size), v.MaxFileBytes), most(v.MaxFileBytes), v.nb.Len(), next)
+		return refuse(slugTooLarge, "Notebook content (%s as text) exceeds maximum allowed size (%s). "+how, phrase.Above(int64(size), v.MaxFileBytes), phrase.Limit(v.MaxFileBytes), v.nb.Len(), next)
 	}
 	return refuse(slugTooManyTokens, "Notebook content (%d tokens) exceeds maximum allowed tokens (%d). "+how, count, v.MaxTokens, v.nb.Len(), next)
 }
@@ -334,11 +335,11 @@ func (v *viewing) blocks(ctx context.Context, parts []notebook.Part) (blocks []B
 	switch {
 	case count == 0:
 	case pictures > 0 && v.want.cell != "":
-		left = fmt.Sprintf("(%d %s of cell %s left out: one answer has no room for more. With cell_id, offset and limit count lines, and pictures come with theirs.)", count, plural(count, "picture", "pictures"), strings.Join(over, ", ")+plural(count, " is", " are"))
+		left = fmt.Sprintf("(%d %s of cell %s left out: one answer has no room for more. With cell_id, offset and limit count lines, and pictures come with theirs.)", count, phrase.Plural(count, "picture", "pictures"), strings.Join(over, ", ")+phrase.Plural(count, " is", " are"))
 	case pictures == 0:
-		left = fmt.Sprintf("(%d %s of %s left out: one answer has no room for more.)", count, plural(count, "picture", "pictures"), plural(len(over), "cell ", "cells ")+strings.Join(over, ", ")+plural(count, " is", " are"))
+		left = fmt.Sprintf("(%d %s of %s left out: one answer has no room for more.)", count, phrase.Plural(count, "picture", "pictures"), phrase.Plural(len(over), "cell ", "cells ")+strings.Join(over, ", ")+phrase.Plural(count, " is", " are"))
 	default:
-		left = fmt.Sprintf("(Pictures left out, because one answer has no room for more: those of %s. Read with cell_id shows them.)", plural(len(over), "cell ", "cells ")+strings.Join(over, ", "))
+		left = fmt.Sprintf("(Pictures left out, because one answer has no room for more: those of %s. Read with cell_id shows them.)", phrase.Plural(len(over), "cell ", "cells ")+strings.Join(over, ", "))
 	}
 	return blocks, left
 }
@@ -356,7 +357,7 @@ func noSuchCell(name string, err error, code int) error {
 	}
 	switch e.Miss {
 	case notebook.Twice:
-		text = fmt.Sprintf("%d cells of %s bear the id %s.", e.Count, name, quoted(e.Name))
+		text = fmt.Sprintf("%d cells of %s bear the id %s.", e.Count, name, phrase.Quote(e.Name))
 		if len(e.Names) > 0 {
 			text += fmt.Sprintf(" Name the one that is meant by its place: %s.", strings.Join(names, ", "))
 		}
@@ -364,9 +365,9 @@ func noSuchCell(name string, err error, code int) error {
 			text += fmt.Sprintf(" No name leads to %d of them, whose cell-N are ids of other cells.", e.Hidden)
 		}
 	case notebook.NoSuchIndex:
-		text = fmt.Sprintf("%s has no cell %s: it has %d cells, cell-0 the first.", name, quoted(e.Name), e.Count)
+		text = fmt.Sprintf("%s has no cell %s: it has %d cells, cell-0 the first.", name, phrase.Quote(e.Name), e.Count)
 	default:
-		text = fmt.Sprintf("%s has no cell with the id %s.", name, quoted(e.Name))
+		text = fmt.Sprintf("%s has no cell with the id %s.", name, phrase.Quote(e.Name))
 	}
 	if len(e.Names) > 0 && e.Miss != notebook.Twice {
 		text += " There are: " + strings.Join(names, ", ")

@@ -16,6 +16,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/notebook"
 	"github.com/fsmcp/fsmcp/internal/perm"
+	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/state"
 	"github.com/fsmcp/fsmcp/internal/text"
@@ -50,12 +51,12 @@ func (a *NotebookEditArgs) check() error {
 	switch mode {
 	case modeReplace, modeInsert, modeDelete:
 	default:
-		return bad(4, "edit_mode must be replace, insert or delete, not %s.", quoted(mode))
+		return bad(4, "edit_mode must be replace, insert or delete, not %s.", phrase.Quote(mode))
 	}
 	switch a.CellType {
 	case "", notebook.Code, notebook.Markdown, notebook.Raw:
 	default:
-		return bad(2, "cell_type must be code, markdown or raw, not %s.", quoted(a.CellType))
+		return bad(2, "cell_type must be code, markdown or raw, not %s.", phrase.Quote(a.CellType))
 	}
 	switch {
 	case mode == modeInsert && a.CellType == "":
@@ -136,7 +137,7 @@ func (e *cellEditing) open(s *target, old *fsys.File) (*held, *notebook.Notebook
 	c, nb, err := e.parse(e.call, s, old)
 	var large *fsys.TooLargeError
 	if errors.As(err, &large) {
-		return nil, nil, refuse(slugTooLarge, "The notebook %s has %s; notebooks of at most 64 MB are edited.", s.name(), beyond(large.Size, changeHeld))
+		return nil, nil, refuse(slugTooLarge, "The notebook %s has %s; notebooks of at most 64 MB are edited.", s.name(), phrase.Above(large.Size, changeHeld))
 	}
 	if r := (*refusal)(nil); errors.As(err, &r) && r.slug == slugBinary {
 		return nil, nil, broken("%s is no notebook: it is not UTF-8 text.", s.name())
@@ -197,7 +198,7 @@ func (e *cellEditing) cellSeen(cell notebook.Cell, c *held, rec state.Record) er
 	}
 	small := cell.Source.End-cell.Source.Start <= showUnseen
 	if !small || !e.passed(e.call, cell.SourceText()) {
-		return refuse(slugPartlyRead, "%s Cell %s of %s was never shown in full. Call Read with cell_id %s, then make the same call again.", notReadWords, cell.Name, c.name, quoted(e.args.CellID))
+		return refuse(slugPartlyRead, "%s Cell %s of %s was never shown in full. Call Read with cell_id %s, then make the same call again.", notReadWords, cell.Name, c.name, phrase.Quote(e.args.CellID))
 	}
 	rec.Shown = rec.Shown.Add(cell.Source)
 	e.call.whenSent(func() { e.call.Session.files.Put(c.path, c.stamped(rec)) })
@@ -259,7 +260,7 @@ func (e *cellEditing) change(s *target, c *held, rec state.Record, nb *notebook.
 
 // texts are the source of the cell before and after.
 func (e *cellEditing) texts(nb *notebook.Notebook, done notebook.Change) (t texts) {
-	t.place = "In the cell " + quoted(done.Name)
+	t.place = "In the cell " + phrase.Quote(done.Name)
 	if e.args.mode() == modeInsert {
 		t.place = "In a new cell"
 	} else {
@@ -268,7 +269,7 @@ func (e *cellEditing) texts(nb *notebook.Notebook, done notebook.Change) (t text
 	if e.args.mode() != modeDelete {
 		t.now = *e.args.NewSource
 	} else {
-		t.place = "With the cell " + quoted(done.Name)
+		t.place = "With the cell " + phrase.Quote(done.Name)
 	}
 	return t
 }
@@ -304,7 +305,7 @@ func (e *cellEditing) answer(s *target, nb *notebook.Notebook, done notebook.Cha
 	cell, room := e.cell(nb, done), regionRoom-len(head)-len(s.note())-2+len(*e.args.NewSource)
 	if len(cell) > room {
 		half := max(room-64, 0) / 2
-		cell = headOf(cell, half) + fmt.Sprintf("\n… (%s of the cell are not repeated here)\n", amount(int64(len(cell)-2*half))) + tailOf(cell, half)
+		cell = headOf(cell, half) + fmt.Sprintf("\n… (%s of the cell are not repeated here)\n", phrase.Bytes(int64(len(cell)-2*half))) + tailOf(cell, half)
 	}
 	return s.answer(head, cell)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/media"
+	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/text"
 )
 
@@ -31,7 +32,7 @@ func (r *reading) pdf(ctx context.Context, size int64) (*Result, error) {
 	name := r.target.name()
 	switch {
 	case size > media.MaxPDF:
-		return nil, refuse(slugTooLarge, "PDF file exceeds maximum allowed size of 32MB. %s has %s; have it divided, or its text extracted, by another program.", name, beyond(size, media.MaxPDF))
+		return nil, refuse(slugTooLarge, "PDF file exceeds maximum allowed size of 32MB. %s has %s; have it divided, or its text extracted, by another program.", name, phrase.Above(size, media.MaxPDF))
 	case r.Pages == nil:
 		return nil, pdfError(name, media.ErrNoPDF)
 	}
@@ -72,10 +73,10 @@ func (r *reading) shownPages(size int64, q media.PDFRequest, res media.PDFResult
 	if res.Behind > 0 {
 		shown = shown[:len(res.Pages)]
 	}
-	head := fmt.Sprintf("PDF file read: %s (%s), %s %s of %d", r.target.name(), amount(size), plural(len(shown), "page", "pages"), media.Spoken(shown), res.Count)
+	head := fmt.Sprintf("PDF file read: %s (%s), %s %s of %d", r.target.name(), phrase.Bytes(size), phrase.Plural(len(shown), "page", "pages"), media.Spoken(shown), res.Count)
 	out := &Result{Meta: map[string]any{"fsmcp/pages": res.Count, "fsmcp/originalSize": size}}
 	if res.Document != nil {
-		attached := fmt.Sprintf("(The document follows as a PDF of %d %s. Where you cannot see it, have the user set pdf.mode to pages.)", len(shown), plural(len(shown), "page", "pages"))
+		attached := fmt.Sprintf("(The document follows as a PDF of %d %s. Where you cannot see it, have the user set pdf.mode to pages.)", len(shown), phrase.Plural(len(shown), "page", "pages"))
 		out.Blocks = []Block{
 			{Text: textResult(head, r.misnamed(media.PDF), attached, remarks(q, res), r.target.note()).Blocks[0].Text},
 			{Data: res.Document, MIME: media.PDF.MIME(), Path: r.target.Asked.String()},
@@ -130,10 +131,10 @@ func remarks(q media.PDFRequest, res media.PDFResult) string {
 	}
 	if len(plain) > 0 {
 		add("(%s %s text alone, without %s. Read pages=\"%d\" shows one page with its picture.)",
-			plural(len(plain), "Page", "Pages")+" "+media.Spoken(plain), plural(len(plain), "is", "are"), plural(len(plain), "a picture", "pictures"), plain[0])
+			phrase.Plural(len(plain), "Page", "Pages")+" "+media.Spoken(plain), phrase.Plural(len(plain), "is", "are"), phrase.Plural(len(plain), "a picture", "pictures"), plain[0])
 	}
 	if len(coarse) > 0 {
-		add("(%s: one answer has no room for finer pictures.)", plural(len(coarse), "Page ", "Pages ")+media.Spoken(coarse)+plural(len(coarse), " is shown coarser", " are shown coarser"))
+		add("(%s: one answer has no room for finer pictures.)", phrase.Plural(len(coarse), "Page ", "Pages ")+media.Spoken(coarse)+phrase.Plural(len(coarse), " is shown coarser", " are shown coarser"))
 	}
 	switch drawn := len(res.Pages) - len(bare) - len(plain); {
 	case len(bare) == 0:
@@ -143,7 +144,7 @@ func remarks(q media.PDFRequest, res media.PDFResult) string {
 		add("(%s as text alone: no picture of a page fits into one answer to this client.)", come(bare))
 	default:
 		add("(%s as text alone: one answer has room for %d page %s. Read pages=%q shows more.)",
-			come(bare), drawn, plural(drawn, "picture", "pictures"), media.Spoken(bare[:min(len(bare), media.PagePictures)]))
+			come(bare), drawn, phrase.Plural(drawn, "picture", "pictures"), media.Spoken(bare[:min(len(bare), media.PagePictures)]))
 	}
 	if res.Behind > 0 {
 		var left []int
@@ -172,14 +173,7 @@ func remarks(q media.PDFRequest, res media.PDFResult) string {
 
 // come are pages and their verb.
 func come(pages []int) string {
-	return plural(len(pages), "Page ", "Pages ") + media.Spoken(pages) + plural(len(pages), " comes", " come")
-}
-
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
+	return phrase.Plural(len(pages), "Page ", "Pages ") + media.Spoken(pages) + phrase.Plural(len(pages), " comes", " come")
 }
 
 // pdfError finds the words for a PDF that is not read.
@@ -204,7 +198,7 @@ func pdfError(name string, err error) error {
 	case errors.Is(err, media.ErrLocked):
 		return refuse(slugBrokenFile, "The PDF %s is encrypted with a password and cannot be read. Ask the user for an unlocked copy.", name)
 	case errors.As(err, &damage):
-		return refuse(slugBrokenFile, "The PDF %s cannot be read: it is damaged (%s). Have it made anew, or mended by another program, and read that.", name, inWords(damage.What))
+		return refuse(slugBrokenFile, "The PDF %s cannot be read: it is damaged (%s). Have it made anew, or mended by another program, and read that.", name, phrase.Foreign(damage.What))
 	case errors.Is(err, media.ErrNoPDF):
 		return refuse(slugBinary, "%s is a PDF. PDFs are read by the program fsmcp-media, which does not lie beside fsmcp here; have the user put it there (make build makes both) or name it in FSMCP_MEDIA, or extract the text by another program.", name)
 	case errors.As(err, &lost):

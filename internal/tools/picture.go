@@ -9,6 +9,7 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/media"
+	"github.com/fsmcp/fsmcp/internal/phrase"
 )
 
 // Pictures develops pictures that cannot be handed on as they are, outside this
@@ -44,7 +45,7 @@ func (r *reading) picture(ctx context.Context, kind media.Kind, size int64) (*Re
 	case errors.Is(err, media.ErrTooLarge): // an icon among them, or it has grown
 		return nil, tooManyPixels(name, facts, q.Bounds)
 	case errors.Is(err, media.ErrTooLong):
-		return nil, refuse(slugTooLarge, "The image %s has %s, which is more than is handed to a decoder. Have it converted by another program and read that.", name, amount(size))
+		return nil, refuse(slugTooLarge, "The image %s has %s, which is more than is handed to a decoder. Have it converted by another program and read that.", name, phrase.Bytes(size))
 	case err != nil:
 		return nil, pictureError(name, facts, err)
 	}
@@ -153,7 +154,7 @@ func (r *reading) shownPicture(f media.Facts, size int64, p media.Result) *Resul
 	if p.As != f.Kind {
 		sent = fmt.Sprintf(", sent as %s", p.As)
 	}
-	head := fmt.Sprintf("Image file read: %s (%s, %dx%d, %s%s)", r.target.name(), f.Kind, f.Width, f.Height, amount(size), sent)
+	head := fmt.Sprintf("Image file read: %s (%s, %dx%d, %s%s)", r.target.name(), f.Kind, f.Width, f.Height, phrase.Bytes(size), sent)
 	return &Result{
 		Blocks: []Block{
 			{Text: textResult(head, r.misnamed(f.Kind), firstOf(f.Kind, p), faded(p), p.Shown.Line(), r.target.note()).Blocks[0].Text},
@@ -208,11 +209,11 @@ func pictureError(name string, f media.Facts, err error) error {
 	var lost *media.BreakdownError
 	switch {
 	case errors.As(err, &damage) && damage.ForVips:
-		return refuse(slugBrokenFile, "The image %s cannot be shown: it is a %s of a sort that fsmcp does not decode without libvips (%s). Ask the user to install libvips and to put fsmcp-vips beside fsmcp, which decodes most of these; or have it converted to PNG or JPEG by another program, and read that.", name, damage.Kind, inWords(damage.What))
+		return refuse(slugBrokenFile, "The image %s cannot be shown: it is a %s of a sort that fsmcp does not decode without libvips (%s). Ask the user to install libvips and to put fsmcp-vips beside fsmcp, which decodes most of these; or have it converted to PNG or JPEG by another program, and read that.", name, damage.Kind, phrase.Foreign(damage.What))
 	case errors.As(err, &damage) && damage.Rare:
-		return refuse(slugBrokenFile, "The image %s cannot be shown: it is a %s of a sort that fsmcp does not decode (%s). Have it converted to PNG or JPEG by another program, and read that.", name, damage.Kind, inWords(damage.What))
+		return refuse(slugBrokenFile, "The image %s cannot be shown: it is a %s of a sort that fsmcp does not decode (%s). Have it converted to PNG or JPEG by another program, and read that.", name, damage.Kind, phrase.Foreign(damage.What))
 	case errors.As(err, &damage):
-		return refuse(slugBrokenFile, "The image %s cannot be shown: as a %s it is damaged (%s). No part of it is shown, since a part would pass for the whole. Have it made anew, or mended by another program, and read that.", name, damage.Kind, inWords(damage.What))
+		return refuse(slugBrokenFile, "The image %s cannot be shown: as a %s it is damaged (%s). No part of it is shown, since a part would pass for the whole. Have it made anew, or mended by another program, and read that.", name, damage.Kind, phrase.Foreign(damage.What))
 	case errors.As(err, &region):
 		return badRange(`The region of the image %s cannot be shown: %s. The upright image has %dx%d pixels; region is "x,y,width,height" in these.`, name, region.Reason, f.Width, f.Height)
 	case errors.Is(err, media.ErrNoFit):
@@ -239,7 +240,7 @@ func untimely(what string) error {
 // tooManyPixels refuses what is not decoded at all.
 func tooManyPixels(name string, f media.Facts, b media.Bounds) error {
 	return refuse(slugTooLarge, "The image %s has %dx%d pixels (%s decoded), more than is decoded: at most %d megapixels, %d pixels a side and %d MB. Have it scaled down by another program and read that; the user can raise these bounds (the settings under images).",
-		name, f.Width, f.Height, amount(f.Bytes), b.Pixels/1_000_000, b.Side, b.Bytes>>20)
+		name, f.Width, f.Height, phrase.Bytes(f.Bytes), b.Pixels/1_000_000, b.Side, b.Bytes>>20)
 }
 
 // breakdown words that a decoder got lost.

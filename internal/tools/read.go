@@ -14,6 +14,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/media"
 	"github.com/fsmcp/fsmcp/internal/perm"
+	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/state"
 	"github.com/fsmcp/fsmcp/internal/text"
@@ -269,7 +270,7 @@ func (r *reading) tooLarge(ctx context.Context, size int64) error {
 	}
 	next, _ := r.readCall(1, page)
 	return refuse(slugTooLarge, "File content (%s) exceeds maximum allowed size (%s). Please use offset and limit parameters to read specific portions of the file, or search for specific content. A call that fits: %s.",
-		beyond(size, r.MaxFileBytes), most(r.MaxFileBytes), next)
+		phrase.Above(size, r.MaxFileBytes), phrase.Limit(r.MaxFileBytes), next)
 }
 
 // held answers from memory.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/text"
 )
@@ -90,7 +91,7 @@ func window(l lines, s span.Splice, base, room int) string {
 		return numbered
 	}
 	half := (room - 64) / 2
-	return headOf(numbered, half) + fmt.Sprintf("\n… (%s of the new text are not repeated here)\n", amount(int64(len(numbered)-2*half))) + tailOf(numbered, half)
+	return headOf(numbered, half) + fmt.Sprintf("\n… (%s of the new text are not repeated here)\n", phrase.Bytes(int64(len(numbered)-2*half))) + tailOf(numbered, half)
 }
 
 // headOf is the longest start of s of at most n bytes that splits no character.

@@ -11,6 +11,7 @@ import (
 	"weak"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/state"
 )
 
@@ -463,7 +464,7 @@ func (s *Session) hashed(path string, stamp fsys.Stamp, sum state.Sum) {
 }
 
 func whyChanged(size int64) string {
-	return fmt.Sprintf("was changed outside of fsmcp (%s now)", amount(size))
+	return fmt.Sprintf("was changed outside of fsmcp (%s now)", phrase.Bytes(size))
 }
 
 // trusted is the size from which an equal stamp is believed although it proves

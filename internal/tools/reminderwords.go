@@ -4,10 +4,10 @@ import (
 	"encoding/base64"
 	"fmt"
 	"math"
-	"regexp"
 	"strings"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/text"
 )
 
@@ -110,12 +110,6 @@ func (c ClientLimits) room(r *Result) int {
 	return room
 }
 
-// remindTag is what a file's text must not pass off as fsmcp's own.
-var remindTag = regexp.MustCompile(`(?i)<(\s*/?\s*system-reminder)`)
-
-// remindable takes the force from tags in a text.
-func remindable(s string) string { return remindTag.ReplaceAllString(s, "&lt;$1") }
-
 // shortDiff is the changed lines with their numbers, as many as are told, and whether
 // those are all; it is empty where what is there now is no text, or one in another
 // encoding.
@@ -135,7 +129,7 @@ func shortDiff(was, now []byte, enc text.Encoding) (body string, all bool) {
 	if more > 0 {
 		body += fmt.Sprintf("\n… (%d more changed lines; read the file to see them)", more)
 	}
-	return remindable(body), more == 0
+	return phrase.Untagged(body), more == 0
 }
 
 // isNotebookName tells a notebook, which is shown as its cells and not its lines.

@@ -13,6 +13,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/access"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/history"
+	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/state"
 	"github.com/fsmcp/fsmcp/internal/text"
@@ -49,7 +50,7 @@ func (h *House) takeUp(ctx context.Context, call Call, s *target, m made) (note 
 	var large *fsys.TooLargeError
 	switch {
 	case errors.As(err, &large):
-		return lost("The user's hooks changed the file after this: it has %s now. Read it before you go on.", amount(large.Size))
+		return lost("The user's hooks changed the file after this: it has %s now. Read it before you go on.", phrase.Bytes(large.Size))
 	case err != nil:
 		return lost("After the user's hooks the file could not be read: read it before you go on.")
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/access"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/perm"
+	"github.com/fsmcp/fsmcp/internal/phrase"
 )
 
 // target is the file of a call, which the rules let through.
@@ -88,7 +89,7 @@ func (h *House) unopened(call Call, err error) error {
 	case errors.As(err, &irregular):
 		return special(irregular.Path)
 	case errors.As(err, &slash):
-		return refuse(slugBadArgument, "The path %s ends in a slash, which names a folder; leave the slash out to name the file.", quoted(slash.Path.Given()))
+		return refuse(slugBadArgument, "The path %s ends in a slash, which names a folder; leave the slash out to name the file.", phrase.Quote(slash.Path.Given()))
 	}
 	return err
 }
@@ -111,7 +112,7 @@ func (h *House) absent(call Call, s *target) error {
 func (h *House) missing(s *target) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "File does not exist. Path: %s.", s.name())
-	if near := inSentences(h.Access.Near(s.File)); len(near) > 0 {
+	if near := phrase.Names(h.Access.Near(s.File)); len(near) > 0 {
 		fmt.Fprintf(&b, " Did you mean %s?", strings.Join(near, " or "))
 	}
 	if base := h.Access.Lexer().Base; base != "" && (s.Asked.Relative() || !access.Within(base, s.Asked.String())) {
@@ -133,18 +134,9 @@ func (h *House) directory(s *target) error {
 	case len(list.Names) == 0:
 		return refuse(slugIsDirectory, "%s is a directory, not a file. It holds nothing that can be named here.", s.name())
 	}
-	shown := inSentences(list.Names)
+	shown := phrase.Names(list.Names)
 	if list.More {
 		shown = append(shown, "…")
 	}
 	return refuse(slugIsDirectory, "%s is a directory, not a file. Name a file in it; it holds:\n%s", s.name(), strings.Join(shown, "\n"))
-}
-
-// inSentences are names as sentences show them.
-func inSentences(names []string) []string {
-	out := make([]string, len(names))
-	for i, n := range names {
-		out[i] = fsys.InSentence(n)
-	}
-	return out
 }

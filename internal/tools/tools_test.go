@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/fsmcp/fsmcp/internal/phrase"
 )
 
 func TestReadThenEdit(t *testing.T) {
@@ -227,13 +229,13 @@ func TestAmounts(t *testing.T) {
 	for n, want := range map[int64]string{
 		1: "1 byte", 10239: "10239 bytes", 10 << 10: "10 KB", 10 << 20: "10.0 MB", 1<<30 - 1<<20: "1023.0 MB", 1<<30 - 1: "1 GB", 1 << 30: "1 GB", 3 << 29: "1.5 GB", 5 << 40: "5120 GB",
 	} {
-		if got := amount(n); got != want {
+		if got := phrase.Bytes(n); got != want {
 			t.Errorf("%d is %s, want %s", n, got, want)
 		}
 	}
 	for _, limit := range []int64{256 << 10, 32 << 20, 64 << 20, maxEditBytes} {
 		for _, n := range []int64{limit + 1, limit + limit/4096, 2 * limit} {
-			if got := beyond(n, limit); got == amount(limit) {
+			if got := phrase.Above(n, limit); got == phrase.Bytes(limit) {
 				t.Errorf("%d reads like its limit: %s", n, got)
 			}
 		}

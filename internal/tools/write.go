@@ -14,6 +14,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/media"
 	"github.com/fsmcp/fsmcp/internal/notebook"
 	"github.com/fsmcp/fsmcp/internal/perm"
+	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/save"
 	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/state"
@@ -77,7 +78,7 @@ func (w *writing) plan(ctx context.Context, s *target, old *fsys.File) (*change,
 	if bytes.Equal(raw, c.raw) {
 		return &change{result: textResult(fmt.Sprintf("The file %s already has exactly this content; nothing was written.", s.name()), s.note())}, nil
 	}
-	head := fmt.Sprintf("The file %s has been updated (%s, %s).", s.name(), countLines(content), amount(int64(len(raw))))
+	head := fmt.Sprintf("The file %s has been updated (%s, %s).", s.name(), phrase.LinesOf(content), phrase.Bytes(int64(len(raw))))
 	change := whole(c.stamp, raw, s.answer(head, difference(c.doc.Text, content), w.notebookNote(s)))
 	change.record.Enc = c.doc.Enc
 	change.from, change.fromHash = c.raw, c.hash
@@ -136,7 +137,7 @@ func (w *writing) create(s *target) (*change, error) {
 	}
 	w.created = true
 	raw := []byte(w.content)
-	head := fmt.Sprintf("The file %s has been created (%s, %s).", s.name(), countLines(w.content), amount(int64(len(raw))))
+	head := fmt.Sprintf("The file %s has been created (%s, %s).", s.name(), phrase.LinesOf(w.content), phrase.Bytes(int64(len(raw))))
 	return whole(fsys.Stamp{}, raw, s.answer(head, "", w.notebookNote(s))), nil
 }
 
@@ -153,7 +154,7 @@ func (w *writing) overBig(ctx context.Context, s *target, old *fsys.File, stamp 
 	if err != nil {
 		return nil, err
 	}
-	head := fmt.Sprintf("The file %s has been updated (%s, %s; it had %s).", s.name(), countLines(w.content), amount(int64(len(raw))), amount(stamp.Size))
+	head := fmt.Sprintf("The file %s has been updated (%s, %s; it had %s).", s.name(), phrase.LinesOf(w.content), phrase.Bytes(int64(len(raw))), phrase.Bytes(stamp.Size))
 	change := whole(stamp, raw, s.answer(head, ""))
 	change.parts, change.record.Enc = b.rec.Parts, b.scan.Enc()
 	return change, nil
@@ -190,19 +191,4 @@ func writable(s *target, old *fsys.File) error {
 		return refuse(slugBinary, "%s is a %s file, not text: it is never changed here. Nothing was changed.", s.name(), kind)
 	}
 	return nil
-}
-
-func countLines(content string) string {
-	n := strings.Count(content, "\n")
-	if content != "" && !strings.HasSuffix(content, "\n") {
-		n++
-	}
-	return inLines(n)
-}
-
-func inLines(n int) string {
-	if n == 1 {
-		return "1 line"
-	}
-	return fmt.Sprintf("%d lines", n)
 }
