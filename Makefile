@@ -42,10 +42,10 @@ RACED := TestScripts/^(gate|history|hook|proto|reminder|settings|stuck|write)_
 
 .PHONY: help setup build demo quick test check bench fuzz faults cross clean
 
-help: ## list the targets
+help: ## what each target is for
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */\1\t/' | expand -t 10
 
-setup: ## install what the tests need and the machine lacks
+setup: ## once: install the Debian packages that the tests use
 	@missing=; for p in $(PACKAGES); do \
 	  command -v $${p#*:} >/dev/null 2>&1 || missing="$$missing $${p%%:*}"; done; \
 	for m in $(MODULES); do \
@@ -59,29 +59,29 @@ setup: ## install what the tests need and the machine lacks
 	apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing >/dev/null || \
 	  echo "setup: !!! INSTALLING$$missing FAILED: the tests that need them are skipped, and say so !!!" >&2
 
-build: ## build bin/fsmcp and what decodes for it, with libvips where that is installed
+build: ## the programs: bin/fsmcp, bin/fsmcp-media and, with libvips installed, bin/fsmcp-vips
 	CGO_ENABLED=0 $(GO) build -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/fsmcp
 	CGO_ENABLED=0 $(GO) build -ldflags '-s -w' -o $(BIN)-media ./cmd/fsmcp-media
 	@if pkg-config --exists vips 2>/dev/null; then \
 	  CGO_ENABLED=1 $(GO) build -tags vips -ldflags '-s -w' -o $(BIN)-vips ./cmd/fsmcp-vips; \
 	else rm -f $(BIN)-vips; echo "build: libvips is not installed: without fsmcp-vips"; fi
 
-demo: build ## a real session on sample files, printed as it goes
+demo: build ## to see it: a real session on sample files
 	$(GO) run ./internal/demo $(BIN)
 
-check: ## gofmt, vet, staticcheck, tidy, known vulnerabilities
+check: ## lint, a part of test: gofmt, vet, staticcheck, tidy, known vulnerabilities
 	@bad=$$(gofmt -l $$(git ls-files -c -o --exclude-standard '*.go')); [ -z "$$bad" ] || { echo "gofmt would change:"; echo "$$bad"; exit 1; }
 	$(GO) vet ./...
 	$(GO) mod tidy -diff
 	$(GO) run honnef.co/go/tools/cmd/staticcheck@$(STATICCHECK) ./...
 	@.ci/vulncheck $(GOVULNCHECK)
 
-quick: ## the inner loop: vet, unit tests and scripts, in under a minute once things are built
+quick: ## after each change: vet, unit tests and scripts, under a minute once things are built
 	$(GO) vet ./...
 	$(GO) test -short $$($(GO) list ./... | grep -v -e /cmd/fsmcp$$ -e /internal/faults -e /internal/bench -e /internal/media/pdf)
 	$(GO) test -run TestScripts ./cmd/fsmcp
 
-test: setup check cross ## everything that has to hold, as the continuous integration runs it
+test: setup check cross ## before you push: everything that must hold, as the continuous integration runs it
 	@if pkg-config --exists vips 2>/dev/null; then CGO_ENABLED=1 $(GO) test -tags vips ./internal/media/vips; \
 	else echo "test: !!! the engine on libvips is not tested: libvips is not installed !!!"; fi
 	CGO_ENABLED=1 $(GO) test -v -race -timeout 14m $(RACED_PACKAGES:%=./internal/%) | .ci/loud
@@ -90,16 +90,16 @@ test: setup check cross ## everything that has to hold, as the continuous integr
 	$(GO) test -count=1 -timeout 20m -v ./internal/faults ./internal/bench | .ci/loud -v all=1
 	@$(MAKE) --no-print-directory demo >/dev/null && echo "demo: as it should be"
 
-bench: build ## figures beside their bounds
+bench: build ## after a change that could cost time or memory: figures beside their bounds
 	FSMCP_BENCH=full FSMCP_BIN=$(abspath $(BIN)) $(GO) test -count=1 -timeout 30m -p 1 -run TestFigures ./internal/bench ./internal/notebook -v | grep -v -e '^=== ' -e '^--- '
 
 FUZZTIME ?= 60s
-fuzz: ## every fuzz target for FUZZTIME (60s)
+fuzz: ## after a change to a parser: every fuzz target for FUZZTIME (60s)
 	@$(GO) list ./... | while read -r pkg; do \
 	  for f in $$($(GO) test -list '^Fuzz' $$pkg 2>/dev/null | grep '^Fuzz'); do \
 	    echo "fuzz: $$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 5s $$pkg || exit 1; done; done
 
-faults: build ## the long runs: kills, failing calls, foreign writers, the program under the race detector, the random walk, rules against git
+faults: build ## after a change to saving, locking, history, workers or permissions: kills, failing calls, foreign writers, races, random walks
 	FSMCP_BIN=$(abspath $(BIN)) FSMCP_ROUNDS=100 FSMCP_WRITER_EDITS=500 FSMCP_KILLS=1000 FSMCP_KILL_LARGEST=33554432 \
 	FSMCP_STRACE_PER_CALL=1000 FSMCP_STRACE_CELLS=600 FSMCP_SWAP_SECONDS=20 FSMCP_RACE_SECONDS=20 FSMCP_LONG_LINE_MB=2048 FSMCP_P99_MS=5 FSMCP_PICTURES=2000 FSMCP_COORDINATES=500 FSMCP_SCREENSHOTS=2 FSMCP_WORKER_KILLS=500 FSMCP_COMPILE_KILLS=40 FSMCP_HOSTILE_PICTURES=30000 FSMCP_MUTANTS=5000 FSMCP_ATTRIBUTE_EDITS=5000 FSMCP_PDFS=40 FSMCP_HOSTILE_PDFS=1000 FSMCP_WALK=20000 FSMCP_MAPPED_WRITES=100 \
 	FSMCP_HISTORY_EDITS=1000 FSMCP_HISTORY_KILLS=200 FSMCP_HISTORY_MERGES=500 \
@@ -109,7 +109,7 @@ faults: build ## the long runs: kills, failing calls, foreign writers, the progr
 	$(GO) test -count=1 -timeout 60m -v -run 'TestRandomWalks|TestEditsLoadInPython|TestMemoryFollowsTheFile' ./internal/notebook | grep -v -e '^=== '
 	FSMCP_PERM_PAIRS=400000 FSMCP_PERM_CASES=100000 $(GO) test -count=1 -timeout 20m -v -run '^(TestLikeGit|TestLikeGitByHand|Test.*(Loosens|Loosen|BeatsDeny|StrictestName|LinesHelp))$$' ./internal/perm | grep -v -e '^=== '
 
-cross: ## build and vet for the other systems
+cross: ## a part of test: build and vet for the other systems
 	@for target in darwin/arm64 windows/amd64; do \
 	  echo "cross: $$target"; export GOOS=$${target%/*} GOARCH=$${target#*/} CGO_ENABLED=0; \
 	  $(GO) build -o /dev/null ./cmd/fsmcp && $(GO) vet ./internal/... ./cmd/... || exit 1; done

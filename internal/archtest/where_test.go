@@ -1,0 +1,89 @@
+package archtest
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestWhereToFind checks that the files and functions of ARCHITECTURE.md exist.
+func TestWhereToFind(t *testing.T) {
+	const heading = "## Where do I find"
+	root := filepath.Join("..", "..")
+	page, err := os.ReadFile(filepath.Join(root, "ARCHITECTURE.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, found := strings.Cut(string(page), heading)
+	if !found {
+		t.Fatalf("ARCHITECTURE.md lacks %q", heading)
+	}
+	quoted := regexp.MustCompile("`([^`]+)`")
+	rows := 0
+	for line := range strings.Lines(table) {
+		cells := strings.Split(line, "|")
+		if len(cells) != 5 || !strings.Contains(line, ".go`") {
+			continue
+		}
+		rows++
+		names := make(map[string]bool)
+		for _, file := range quoted.FindAllStringSubmatch(cells[2], -1) {
+			declaredIn(t, filepath.Join(root, filepath.FromSlash(file[1])), names)
+		}
+		for _, name := range quoted.FindAllStringSubmatch(cells[3], -1) {
+			if !names[name[1]] {
+				t.Errorf("%s: there is no %s in%s", strings.TrimSpace(cells[1]), name[1], cells[2])
+			}
+		}
+	}
+	if rows < 20 {
+		t.Errorf("the table has %d behaviours, not 20", rows)
+	}
+}
+
+// TestPackagesAreDescribed checks that ARCHITECTURE.md names every package.
+func TestPackagesAreDescribed(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "ARCHITECTURE.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for dir := range packages(t) {
+		short := strings.TrimPrefix(strings.TrimPrefix(dir, "internal/"), "cmd/")
+		if !strings.Contains(string(page), "`"+dir+"`") && !strings.Contains(string(page), "`"+short+"`") {
+			t.Errorf("ARCHITECTURE.md does not name %s", dir)
+		}
+	}
+}
+
+// declaredIn adds the names of a file's functions, methods, types, constants and
+// variables.
+func declaredIn(t *testing.T, file string, names map[string]bool) {
+	t.Helper()
+	f, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	for _, decl := range f.Decls {
+		switch d := decl.(type) {
+		case *ast.FuncDecl:
+			names[d.Name.Name] = true
+		case *ast.GenDecl:
+			for _, spec := range d.Specs {
+				switch s := spec.(type) {
+				case *ast.TypeSpec:
+					names[s.Name.Name] = true
+				case *ast.ValueSpec:
+					for _, name := range s.Names {
+						names[name.Name] = true
+					}
+				}
+			}
+		}
+	}
+}
