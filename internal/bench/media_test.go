@@ -196,10 +196,8 @@ func sharp(t *testing.T, r run) *peer {
 			fmt.Println("!!! NOT MEASURED beside sharp: it is not there, and a short run does not fetch it !!!")
 			return nil
 		}
-		must(t, os.MkdirAll(dir, 0o777))
-		out, err := exec.Command("npm", "install", "--prefix", dir, "--no-audit", "--no-fund", "--no-save", "sharp@"+sharpVersion).CombinedOutput()
-		if err != nil {
-			fmt.Printf("!!! NOT MEASURED beside sharp: npm cannot install it: %v: %.300s !!!\n", err, out)
+		if err := installSharp(dir); err != nil {
+			fmt.Printf("!!! NOT MEASURED beside sharp: npm cannot install it: %v !!!\n", err)
 			return nil
 		}
 	}
@@ -211,6 +209,24 @@ func sharp(t *testing.T, r run) *peer {
 	unix.Setpriority(unix.PRIO_PROCESS, p.cmd.Process.Pid, 10)
 	p.line() // it is ready
 	return p
+}
+
+// installSharp installs sharp beside dir and renames it to dir when it is complete, so
+// that another run never starts half of it.
+func installSharp(dir string) error {
+	if err := os.MkdirAll(filepath.Dir(dir), 0o777); err != nil {
+		return err
+	}
+	fresh, err := os.MkdirTemp(filepath.Dir(dir), "installing-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(fresh)
+	out, err := exec.Command("npm", "install", "--prefix", fresh, "--no-audit", "--no-fund", "--no-save", "sharp@"+sharpVersion).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%w: %.300s", err, out)
+	}
+	return os.Rename(fresh, dir)
 }
 
 // settled waits until a program has finished the work after its answer, which the next
