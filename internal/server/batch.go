@@ -5,6 +5,8 @@ import (
 	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/fsmcp/fsmcp/internal/server/wire"
 )
 
 // batch gathers the answers to one array of messages into one array. Only the revision
@@ -29,41 +31,25 @@ func (c *conn) batch(line []byte) {
 		c.fail(c, nil, mcp.INVALID_REQUEST, "An array of messages belongs to protocol version 2025-03-26 alone. Send one message a line.")
 		return
 	}
-	items := elements(line)
+	items := wire.Elements(line)
 	if len(items) == 0 || len(items) > maxBatch {
 		c.fail(c, nil, mcp.INVALID_REQUEST, fmt.Sprintf("An array holds 1 to %d messages, not %d.", maxBatch, len(items)))
 		return
 	}
-	b := &batch{conn: c, parts: [][]byte{append(c.out.buffer(), '[')}, open: len(items)}
+	b := &batch{conn: c, parts: [][]byte{append(c.out.Buffer(), '[')}, open: len(items)}
 	for _, item := range items {
-		m, err := parseMessage(item)
-		if err == nil && m.method == methodInit && (m.id == nil || goodID(m.id)) {
-			c.fail(b, m.id, mcp.INVALID_REQUEST, "initialize cannot be part of an array.")
+		m, err := wire.ParseMessage(item)
+		if err == nil && m.Method == wire.MethodInitialize && (m.ID == nil || wire.GoodID(m.ID)) {
+			c.fail(b, m.ID, mcp.INVALID_REQUEST, "initialize cannot be part of an array.")
 			continue
 		}
 		c.message(m, err, len(item), b)
 	}
 }
 
-// elements are the values of an array that was scanned before.
-func elements(array []byte) (items [][]byte) {
-	s := scanner{b: array, i: 1}
-	for s.space() != ']' {
-		v, err := s.value()
-		if err != nil {
-			return nil
-		}
-		items = append(items, v.raw)
-		if s.space() == ',' {
-			s.i++
-		}
-	}
-	return items
-}
-
 // reserve takes room for an answer, which must follow.
 func (b *batch) reserve(size int) bool {
-	if !b.conn.out.reserve(size) {
+	if !b.conn.out.Reserve(size) {
 		return false
 	}
 	b.mu.Lock()
@@ -85,7 +71,7 @@ func (b *batch) answer(line []byte, reading bool) {
 	}
 	if len(b.parts[last])+len(line) <= joined {
 		b.parts[last] = append(b.parts[last], line...)
-		b.conn.out.recycle(line)
+		b.conn.out.Recycle(line)
 	} else {
 		b.parts = append(b.parts, line)
 	}
@@ -107,7 +93,7 @@ func (b *batch) closeOne(reading bool) {
 	if !over {
 		return
 	}
-	b.conn.out.release(b.reserved)
+	b.conn.out.Release(b.reserved)
 	if answers {
 		b.parts[last] = append(b.parts[last], ']')
 		b.conn.deliver(reading, b.parts...)

@@ -14,6 +14,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
+	"github.com/fsmcp/fsmcp/internal/server/wire"
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
 
@@ -70,7 +71,7 @@ func BenchmarkDispatch(b *testing.B) {
 	for _, size := range []int{1 << 10, 200 << 10} {
 		body := numbered(size)
 		read := []byte(callLine("7", "Read", `{"file_path":"/f"}`))
-		write := []byte(callLine("7", "Write", `{"file_path":"/f","content":`+string(appendString(nil, body))+`}`))
+		write := []byte(callLine("7", "Write", `{"file_path":"/f","content":`+string(wire.AppendString(nil, body))+`}`))
 		kb := strconv.Itoa(size>>10) + "KB"
 		for name, line := range map[string][]byte{"Read" + kb: read, "Write" + kb: write} {
 			b.Run(name+"/mcp-go", func(b *testing.B) { throughLibrary(b, line, body) })

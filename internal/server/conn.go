@@ -15,6 +15,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/fsmcp/fsmcp/internal/server/wire"
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
 
@@ -22,7 +23,7 @@ import (
 type conn struct {
 	*Server
 	ctx      context.Context // the parent of calls' contexts
-	out      *outbox
+	out      *wire.Outbox
 	pool     *pool
 	peer     *peer
 	sessions *sessions
@@ -31,7 +32,7 @@ type conn struct {
 	roots    roots
 
 	// Used by the reader only.
-	in        lines
+	in        wire.Lines
 	handoff   readerHandoff
 	ended     chan error // receives the end of the input
 	unflushed bool       // the reader owes the outbox a flush
@@ -68,7 +69,7 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 		c.endQuestions()
 		c.wait(ctx.Done(), s.opts.bounds.drain)
 	case <-ctx.Done():
-	case <-c.out.broken:
+	case <-c.out.Broken:
 		s.opts.Log.Info().Msg("the client no longer reads")
 	}
 	if d, ok := in.(interface{ SetReadDeadline(time.Time) error }); ok {
@@ -79,7 +80,7 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	c.wait(nil, s.opts.bounds.grace)
 	c.pool.stop()
 	c.wait(nil, s.opts.bounds.grace/4)
-	c.out.drain(s.opts.bounds.grace)
+	c.out.Drain(s.opts.bounds.grace)
 	return err
 }
 
@@ -98,7 +99,7 @@ func (c *conn) dismiss(jobs []*job) {
 	}()
 	select {
 	case <-done:
-	case <-c.out.broken:
+	case <-c.out.Broken:
 	case <-time.After(c.opts.bounds.grace):
 	}
 }
@@ -106,11 +107,11 @@ func (c *conn) dismiss(jobs []*job) {
 func (s *Server) connect(ctx context.Context, in io.Reader, out io.Writer) *conn {
 	c := &conn{
 		Server:   s,
-		out:      newOutbox(out),
+		out:      wire.NewOutbox(out),
 		pool:     newPool(s.opts.bounds),
 		peer:     newPeer(s.limitsOf),
 		sessions: newSessions(s.opts.NewSession),
-		in:       lines{r: in, limit: maxLine},
+		in:       wire.NewLines(in),
 		ended:    make(chan error, 1),
 	}
 	c.handoff.takeOver = c.read
@@ -134,7 +135,7 @@ func (c *conn) wait(stop <-chan struct{}, most time.Duration) {
 	defer timer.Stop()
 	select {
 	case <-c.pool.whenEmpty():
-	case <-c.out.broken:
+	case <-c.out.Broken:
 	case <-stop:
 	case <-timer.C:
 	}
@@ -144,13 +145,13 @@ func (c *conn) wait(stop <-chan struct{}, most time.Duration) {
 // another goroutine has taken over as the reader.
 func (c *conn) read() {
 	for {
-		line, err := c.in.next()
+		line, err := c.in.Next()
 		switch {
 		case err == nil:
 			c.line(line)
-		case errors.Is(err, errTooLong):
+		case errors.Is(err, wire.ErrTooLong):
 			c.opts.Log.Warn().Msg("a message was too long")
-			c.fail(c, c.in.lost, mcp.INVALID_REQUEST, fmt.Sprintf("The message is longer than %d MB. It was not read.", c.in.limit>>20))
+			c.fail(c, c.in.Lost, mcp.INVALID_REQUEST, fmt.Sprintf("The message is longer than %d MB. It was not read.", c.in.Limit>>20))
 		case errors.Is(err, io.EOF):
 			c.ended <- nil
 			return
@@ -161,7 +162,7 @@ func (c *conn) read() {
 		if !c.work() {
 			return
 		}
-		c.out.room()
+		c.out.WaitForRoom()
 	}
 }
 
@@ -175,7 +176,7 @@ func (c *conn) work() bool {
 	c.ownJob, c.unflushed = nil, false
 	turn := c.handoff.beginWork()
 	if flush {
-		c.out.flush()
+		c.out.Flush()
 	}
 	if j != nil {
 		c.pool.runHere(j)
@@ -185,8 +186,8 @@ func (c *conn) work() bool {
 
 // line handles one line: a message, or an array of them.
 func (c *conn) line(line []byte) {
-	m, err := parseMessage(line)
-	if errors.Is(err, errNotObject) && line[0] == '[' {
+	m, err := wire.ParseMessage(line)
+	if errors.Is(err, wire.ErrNotObject) && line[0] == '[' {
 		c.batch(line)
 		return
 	}
@@ -194,35 +195,35 @@ func (c *conn) line(line []byte) {
 }
 
 // message handles one message that was parsed with err.
-func (c *conn) message(m message, err error, size int, to replies) {
-	id := m.id
-	if !goodID(id) {
+func (c *conn) message(m wire.Message, err error, size int, to replies) {
+	id := m.ID
+	if !wire.GoodID(id) {
 		id = nil
 	}
 	switch {
-	case errors.Is(err, errNotObject):
+	case errors.Is(err, wire.ErrNotObject):
 		c.fail(to, nil, mcp.INVALID_REQUEST, "A message must be a JSON object.")
-	case errors.Is(err, errTwice):
+	case errors.Is(err, wire.ErrTwice):
 		c.fail(to, id, mcp.INVALID_REQUEST, "A member of the message was given twice.")
-	case errors.Is(err, errDepth):
-		c.fail(to, nil, mcp.INVALID_REQUEST, fmt.Sprintf("The message is nested more than %d levels deep.", maxDepth))
+	case errors.Is(err, wire.ErrDepth):
+		c.fail(to, nil, mcp.INVALID_REQUEST, fmt.Sprintf("The message is nested more than %d levels deep.", wire.MaxDepth))
 	case err != nil:
 		c.fail(to, nil, mcp.PARSE_ERROR, "The message is not valid JSON.")
-	case !utf8.Valid(m.id):
+	case !utf8.Valid(m.ID):
 		c.fail(to, nil, mcp.PARSE_ERROR, "The id is not valid UTF-8.")
-	case m.answer && m.method == "":
-		c.requests.answered(m.id, m.result)
+	case m.Answer && m.Method == "":
+		c.requests.answered(m.ID, m.Result)
 		to.none()
-	case !m.version:
+	case !m.Version:
 		c.fail(to, id, mcp.INVALID_REQUEST, `jsonrpc must be "2.0".`)
-	case m.method == "":
+	case m.Method == "":
 		c.fail(to, id, mcp.INVALID_REQUEST, "The message has no method.")
-	case m.id == nil:
+	case m.ID == nil:
 		c.notified(m)
 		to.none()
 	case id == nil:
 		c.fail(to, nil, mcp.INVALID_REQUEST, "The id must be a string or a number.")
-	case m.method == methodCall:
+	case m.Method == wire.MethodCall:
 		c.call(m, size, to)
 	default:
 		c.ask(m, to)
@@ -240,41 +241,41 @@ func (c *conn) none() {}
 // deliver sends a line, given in parts.
 func (c *conn) deliver(reading bool, parts ...[]byte) {
 	if reading {
-		c.unflushed = c.out.put(parts...) || c.unflushed
+		c.unflushed = c.out.Put(parts...) || c.unflushed
 	} else {
-		c.out.send(parts...)
+		c.out.Send(parts...)
 	}
 }
 
 // fail answers with a JSON-RPC error.
 func (c *conn) fail(to replies, id []byte, code int, text string) {
-	to.answer(appendFailure(c.out.buffer(), id, code, text, nil), true)
+	to.answer(wire.AppendFailure(c.out.Buffer(), id, code, text, nil), true)
 }
 
 // notified handles a notification. The reader cancels calls itself, so that a cancellation
 // reaches waiting calls.
-func (c *conn) notified(m message) {
-	switch m.method {
-	case methodCancelled:
-		id := member(m.params.raw, "requestId").raw
-		if j, begun := c.pool.cancel(idKey(id)); j != nil {
+func (c *conn) notified(m wire.Message) {
+	switch m.Method {
+	case wire.MethodCancelled:
+		id := wire.Member(m.Params.Raw, "requestId").Raw
+		if j, begun := c.pool.cancel(wire.IDKey(id)); j != nil {
 			c.withdraw(j)
 			if !begun {
 				c.unmade(j, tools.Busy("The call was cancelled before it began. Nothing was done."))
 			}
 			c.opts.Log.Info().Str("id", string(id)).Msg("call cancelled")
 		}
-	case methodRoots:
+	case wire.MethodRootsChanged:
 		c.roots.changed()
 	}
 }
 
 // call queues one tools/call. It decodes the arguments, since the file decides the call's
 // lane.
-func (c *conn) call(m message, size int, to replies) {
-	tool, meta, err := m.call()
+func (c *conn) call(m wire.Message, size int, to replies) {
+	tool, meta, err := m.Call()
 	if err != nil {
-		c.fail(to, m.id, mcp.INVALID_PARAMS, wordsOf(err))
+		c.fail(to, m.ID, mcp.INVALID_PARAMS, wordsOf(err))
 		return
 	}
 	modern, ok := c.era(&meta)
@@ -284,24 +285,24 @@ func (c *conn) call(m message, size int, to replies) {
 	}
 	sp, ok := c.specs[tool]
 	if !ok {
-		c.fail(to, m.id, mcp.INVALID_PARAMS, fmt.Sprintf("There is no tool %s. The tools are %s.", printable(tool), c.known))
+		c.fail(to, m.ID, mcp.INVALID_PARAMS, fmt.Sprintf("There is no tool %s. The tools are %s.", printable(tool), c.known))
 		return
 	}
-	j := &job{id: bytes.Clone(m.id), spec: sp, to: to, size: size, at: time.Now()}
+	j := &job{id: bytes.Clone(m.ID), spec: sp, to: to, size: size, at: time.Now()}
 	if modern {
 		j.meta = c.info
 	}
-	args, refused := sp.decode(m.args)
+	args, refused := sp.decode(m.Args)
 	if refused != nil {
-		c.refused(sp, nil, tools.Call{Session: c.sessions.of(meta.thread), ID: meta.callID(j.id)}, 0, refused)
+		c.refused(sp, nil, tools.Call{Session: c.sessions.of(meta.Thread), ID: meta.CallID(j.id)}, 0, refused)
 		c.settle(j, refused, true)
 		return
 	}
 	j.args = args
-	j.key = idKey(j.id)
+	j.key = wire.IDKey(j.id)
 	j.lane = c.opts.FileKey(args.Target())
-	j.thread = string(meta.thread)
-	j.call = tools.Call{Session: c.sessions.of(meta.thread), ID: meta.callID(j.id), Client: c.limits(&meta)}
+	j.thread = string(meta.Thread)
+	j.call = tools.Call{Session: c.sessions.of(meta.Thread), ID: meta.CallID(j.id), Client: c.limits(&meta)}
 	if modern {
 		j.asks, j.retry = c.seenAsks, retryOf(&m)
 	} else if j.asks = c.peer.asks(); j.asks {
@@ -309,21 +310,21 @@ func (c *conn) call(m message, size int, to replies) {
 	}
 	j.call.CanAsk = j.asks
 	j.call.Clock = j
-	if meta.progress != nil {
-		j.call.Progress = c.progress(j, bytes.Clone(meta.progress))
+	if meta.Progress != nil {
+		j.call.Progress = c.progress(j, bytes.Clone(meta.Progress))
 	}
 	j.ctx, j.cancel = context.WithCancelCause(c.ctx)
 	_, alone := to.(*conn)
-	if !alone && c.out.full() {
+	if !alone && c.out.Full() {
 		c.refuse(j, tooMuchOutput)
 		return
 	}
-	if c.afterRoots(j, m.inputs) {
+	if c.afterRoots(j, m.Inputs) {
 		return
 	}
 	// The reader runs a single call itself, which saves a change of threads. If more input
 	// is buffered, the pool runs it.
-	why, mine := c.pool.submit(j, alone && !c.in.buffered())
+	why, mine := c.pool.submit(j, alone && !c.in.Buffered())
 	switch {
 	case mine:
 		c.ownJob = j
@@ -348,19 +349,19 @@ func (c *conn) unmade(j *job, r *tools.Result) {
 
 // era reports whether a call is of the revision 2026-07-28. ok is false if what the
 // request says about its revision must be refused.
-func (c *conn) era(m *callMeta) (modern, ok bool) {
-	if !mcp.IsModernProtocol(m.version) {
+func (c *conn) era(m *wire.CallMeta) (modern, ok bool) {
+	if !mcp.IsModernProtocol(m.Version) {
 		return false, true
 	}
-	if !mcp.IsValidProtocolVersion(m.version) || m.capabilities == nil {
+	if !mcp.IsValidProtocolVersion(m.Version) || m.Capabilities == nil {
 		return true, false
 	}
-	if !bytes.Equal(m.capabilities, c.seenCapabilities) {
+	if !bytes.Equal(m.Capabilities, c.seenCapabilities) {
 		var parsed *mcp.ClientCapabilities
-		if err := json.Unmarshal(m.capabilities, &parsed); err != nil || parsed == nil {
+		if err := json.Unmarshal(m.Capabilities, &parsed); err != nil || parsed == nil {
 			return true, false
 		}
-		c.seenCapabilities = bytes.Clone(m.capabilities)
+		c.seenCapabilities = bytes.Clone(m.Capabilities)
 		c.seenAsks, c.seenRoots = asks(parsed), parsed.Roots != nil
 	}
 	return true, true
@@ -368,15 +369,15 @@ func (c *conn) era(m *callMeta) (modern, ok bool) {
 
 // limits returns the client's bounds: from the client information in the request, else
 // from the handshake.
-func (c *conn) limits(m *callMeta) tools.ClientLimits {
-	if m.clientInfo == nil || m.clientInfo[0] != '{' {
+func (c *conn) limits(m *wire.CallMeta) tools.ClientLimits {
+	if m.ClientInfo == nil || m.ClientInfo[0] != '{' {
 		return c.peer.clientLimits()
 	}
-	if !bytes.Equal(m.clientInfo, c.seenInfo) {
-		c.seenInfo = bytes.Clone(m.clientInfo)
+	if !bytes.Equal(m.ClientInfo, c.seenInfo) {
+		c.seenInfo = bytes.Clone(m.ClientInfo)
 		c.seenLimits = tools.ClientLimits{}
-		if name := member(m.clientInfo, "name"); name.kind == isString {
-			text, _ := unquote(name.raw)
+		if name := wire.Member(m.ClientInfo, "name"); name.Kind == wire.String {
+			text, _ := wire.Unquote(name.Raw)
 			c.seenLimits = c.limitsOf(text)
 		}
 	}
@@ -386,7 +387,7 @@ func (c *conn) limits(m *callMeta) tools.ClientLimits {
 // wordsOf describes what is wrong with the params of a call.
 func wordsOf(err error) string {
 	switch {
-	case errors.Is(err, errNoParams), errors.Is(err, errNoName), errors.Is(err, errMeta):
+	case errors.Is(err, wire.ErrNoParams), errors.Is(err, wire.ErrNoName), errors.Is(err, wire.ErrMeta):
 		return "In tools/call, " + err.Error() + "."
 	}
 	return "In tools/call, the name of the tool cannot be read."
@@ -438,12 +439,12 @@ func (c *conn) settle(j *job, r *tools.Result, reading bool) {
 	line := c.encode(j, r)
 	if len(line) > maxAnswer {
 		size := len(line)
-		c.out.recycle(line)
+		c.out.Recycle(line)
 		r = tools.Failure(codeTooLarge, "too_large", fmt.Sprintf("The answer would have %d bytes, more than the %d that one answer may have. Ask for a smaller part.", size, maxAnswer))
 		line = c.encode(j, r)
 	}
 	if !j.to.reserve(len(line)) {
-		c.out.recycle(line)
+		c.out.Recycle(line)
 		r = unfitAnswer(j)
 		line = c.encode(j, r)
 		j.to.reserve(len(line)) // the new answer is small
@@ -469,7 +470,7 @@ func unfitAnswer(j *job) *tools.Result {
 const codeTooLarge = 6
 
 func (c *conn) encode(j *job, r *tools.Result) []byte {
-	return appendAnswer(c.out.buffer(), j.id, func(b []byte) []byte {
+	return wire.AppendAnswer(c.out.Buffer(), j.id, func(b []byte) []byte {
 		if j.putsQuestion(r) {
 			params := func(b []byte) []byte { return appendQuestion(b, r.Ask) }
 			return appendInput(b, j.meta, inputConsent, string(mcp.MethodElicitationCreate), j.state, params)
@@ -509,7 +510,7 @@ func (c *conn) progress(j *job, token []byte) func(done, total int64, what strin
 			return
 		}
 		most, last = done, now
-		c.pool.ifLive(j, func() { c.out.offer(appendProgress(nil, token, done, total, what)) })
+		c.pool.ifLive(j, func() { c.out.Offer(appendProgress(nil, token, done, total, what)) })
 	}
 }
 
@@ -521,7 +522,7 @@ func appendProgress(b, token []byte, done, total int64, what string) []byte {
 		b = strconv.AppendInt(append(b, `,"total":`...), total, 10)
 	}
 	if what != "" {
-		b = appendString(append(b, `,"message":`...), what)
+		b = wire.AppendString(append(b, `,"message":`...), what)
 	}
 	return append(b, "}}"...)
 }

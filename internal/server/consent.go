@@ -9,6 +9,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/fsmcp/fsmcp/internal/server/wire"
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
 
@@ -21,7 +22,7 @@ const defaultAskTimeout = 50 * time.Second
 
 // appendQuestion appends the params of an elicitation/create.
 func appendQuestion(b []byte, q *tools.Question) []byte {
-	b = appendString(append(b, `{"message":`...), q.Message)
+	b = wire.AppendString(append(b, `{"message":`...), q.Message)
 	return append(b, `,"requestedSchema":{"type":"object","properties":{"answer":{"type":"string",`+
 		`"description":"once: this call only; session: this file for the rest of the session","enum":["once","session"]}},"required":["answer"]}}`...)
 }
@@ -39,17 +40,17 @@ const (
 )
 
 // verdictOf reads the result of an elicitation.
-func verdictOf(result value) verdict {
-	if result.kind != isObject {
+func verdictOf(result wire.Value) verdict {
+	if result.Kind != wire.Object {
 		return unasked
 	}
-	switch word(member(result.raw, "action")) {
+	switch word(wire.Member(result.Raw, "action")) {
 	case "accept":
-		content := member(result.raw, "content")
-		if content.kind != isObject {
+		content := wire.Member(result.Raw, "content")
+		if content.Kind != wire.Object {
 			return unreadable
 		}
-		switch word(member(content.raw, "answer")) {
+		switch word(wire.Member(content.Raw, "answer")) {
 		case "once":
 			return allowOnce
 		case "session":
@@ -65,11 +66,11 @@ func verdictOf(result value) verdict {
 }
 
 // word returns the text of a string, and "" for anything else.
-func word(v value) string {
-	if v.kind != isString {
+func word(v wire.Value) string {
+	if v.Kind != wire.String {
 		return ""
 	}
-	text, _ := unquote(v.raw)
+	text, _ := wire.Unquote(v.Raw)
 	return text
 }
 
@@ -137,9 +138,9 @@ func (c *conn) sendQuestions() (flush bool) {
 		if d.over || a.request != 0 || slices.ContainsFunc(d.waiting, before) {
 			continue
 		}
-		a.request = c.requests.add(func(result value) { c.answered(a, verdictOf(result)) })
+		a.request = c.requests.add(func(result wire.Value) { c.answered(a, verdictOf(result)) })
 		params := func(b []byte) []byte { return appendQuestion(b, a.question) }
-		flush = c.out.put(appendRequest(c.out.buffer(), a.request, string(mcp.MethodElicitationCreate), params)) || flush
+		flush = c.out.Put(appendRequest(c.out.Buffer(), a.request, string(mcp.MethodElicitationCreate), params)) || flush
 		c.opts.Log.Info().Str("tool", a.job.spec.tool.Name).Str("id", string(a.job.id)).Msg("the user is asked")
 	}
 	return flush
@@ -158,7 +159,7 @@ func (c *conn) removeQuestions(reading bool, which func(*asked) bool) (taken []*
 		taken = append(taken, a)
 		a.timer.Stop()
 		if a.request != 0 && c.requests.withdraw(a.request) {
-			flush = c.out.put(appendWithdrawal(c.out.buffer(), a.request)) || flush
+			flush = c.out.Put(appendWithdrawal(c.out.Buffer(), a.request)) || flush
 		}
 		return true
 	})
@@ -174,7 +175,7 @@ func (c *conn) writeOut(flush, reading bool) {
 	if reading {
 		c.unflushed = flush || c.unflushed
 	} else if flush {
-		c.out.flush()
+		c.out.Flush()
 	}
 }
 

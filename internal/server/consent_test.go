@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/fsmcp/fsmcp/internal/server/wire"
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
 
@@ -18,7 +19,7 @@ func initLine(capabilities string) string {
 }
 
 // greet shakes hands as a client of these capabilities.
-func greet(t *testing.T, s *Server, capabilities string) *wire {
+func greet(t *testing.T, s *Server, capabilities string) *client {
 	t.Helper()
 	w := dial(t, s)
 	w.send(initLine(capabilities))
@@ -40,7 +41,7 @@ type fromServer struct {
 	answered
 }
 
-func (w *wire) message() (m fromServer) {
+func (w *client) message() (m fromServer) {
 	w.t.Helper()
 	line := w.line()
 	if err := json.Unmarshal([]byte(line), &m); err != nil {
@@ -60,7 +61,7 @@ func idless(line string) string {
 }
 
 // asked takes the next message, which must be a question, and returns its id.
-func (w *wire) asked(about string) string {
+func (w *client) asked(about string) string {
 	w.t.Helper()
 	m := w.message()
 	if m.Method != "elicitation/create" || !strings.Contains(m.Params.Message, about) {
@@ -70,7 +71,7 @@ func (w *wire) asked(about string) string {
 }
 
 // user answers a question.
-func (w *wire) user(id, result string) {
+func (w *client) user(id, result string) {
 	w.t.Helper()
 	w.send(`{"jsonrpc":"2.0","id":` + id + `,"result":` + result + `}`)
 }
@@ -83,7 +84,7 @@ const (
 )
 
 // got takes the next message, which must be the answer to a call.
-func (w *wire) got(id int, text string) {
+func (w *client) got(id int, text string) {
 	w.t.Helper()
 	m := w.message()
 	if m.Method != "" || string(m.ID) != fmt.Sprint(id) || !strings.Contains(m.text(), text) {
@@ -354,7 +355,7 @@ func TestStopEndsQuestions(t *testing.T) {
 		all, _ := io.ReadAll(w.out)
 		answers := 0
 		for line := range strings.Lines(string(all)) {
-			if !strings.Contains(line, methodCancelled) { // which comes before or after it
+			if !strings.Contains(line, wire.MethodCancelled) { // which comes before or after it
 				wantBusy(t, parse(t, line))
 				answers++
 			}

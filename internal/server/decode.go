@@ -11,21 +11,22 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/alike"
 	"github.com/fsmcp/fsmcp/internal/phrase"
+	"github.com/fsmcp/fsmcp/internal/server/wire"
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
 
 // decode reads the arguments of one call into a new argument struct. If they do not fit
 // the schema, it returns an answer instead, which names every fault in sentences that help
 // the caller.
-func (sp *spec) decode(v value) (tools.Args, *tools.Result) {
+func (sp *spec) decode(v wire.Value) (tools.Args, *tools.Result) {
 	d := decoder{spec: sp, args: sp.tool.Args()}
 	d.into = reflect.ValueOf(d.args).Elem()
-	switch v.kind {
-	case 0, isNull: // no arguments
-	case isObject:
-		members(v.raw, d.member) // its grammar was checked with the message's
+	switch v.Kind {
+	case 0, wire.Null: // no arguments
+	case wire.Object:
+		wire.Members(v.Raw, d.member) // its grammar was checked with the message's
 	default:
-		return nil, tools.BadArgument(fmt.Sprintf("The arguments of %s must be one JSON object, not %s. It takes: %s.", sp.tool.Name, v.kind.words(), sp.known))
+		return nil, tools.BadArgument(fmt.Sprintf("The arguments of %s must be one JSON object, not %s. It takes: %s.", sp.tool.Name, wordFor(v.Kind), sp.known))
 	}
 	d.missing()
 	if len(d.wrong) > 0 || len(d.unknown) > 0 {
@@ -57,14 +58,14 @@ func (d *decoder) complain(format string, args ...any) {
 
 // member handles one member of the arguments. It never returns an error, so that every
 // member is seen.
-func (d *decoder) member(quoted []byte, v value) error {
+func (d *decoder) member(quoted []byte, v wire.Value) error {
 	for i := range d.fields {
 		if f := &d.fields[i]; string(quoted) == f.quoted {
 			d.field(i, v)
 			return nil
 		}
 	}
-	name, err := unquote(quoted)
+	name, err := wire.Unquote(quoted)
 	if err != nil {
 		d.complain("The argument name %s is %s.", printable(string(quoted)), flaw(err))
 		return nil
@@ -80,20 +81,20 @@ func (d *decoder) member(quoted []byte, v value) error {
 }
 
 // field decodes the value of a known argument.
-func (d *decoder) field(i int, v value) {
+func (d *decoder) field(i int, v wire.Value) {
 	f := &d.fields[i]
 	if d.given[i] {
 		d.complain("%s was given twice; give it once.", f.name)
 		return
 	}
 	d.given[i] = true
-	if v.kind == isNull {
+	if v.Kind == wire.Null {
 		return
 	}
 	var text string
-	if v.kind == isString {
+	if v.Kind == wire.String {
 		var err error
-		if text, err = unquote(v.raw); err != nil {
+		if text, err = wire.Unquote(v.Raw); err != nil {
 			d.complain("%s %s.", f.name, flawed(err))
 			d.present[i] = true
 			return
@@ -109,7 +110,7 @@ func (d *decoder) field(i int, v value) {
 }
 
 // set stores one value, or returns what it should have been.
-func (d *decoder) set(f *field, v value, text string) (problem string) {
+func (d *decoder) set(f *field, v wire.Value, text string) (problem string) {
 	slot := d.into.Field(f.index)
 	if f.pointer {
 		slot.Set(reflect.New(slot.Type().Elem()))
@@ -117,8 +118,8 @@ func (d *decoder) set(f *field, v value, text string) (problem string) {
 	}
 	switch f.take {
 	case reflect.String:
-		if v.kind != isString {
-			return "must be a string, not " + v.kind.words() + hintForText(v.kind)
+		if v.Kind != wire.String {
+			return "must be a string, not " + wordFor(v.Kind) + hintForText(v.Kind)
 		}
 		slot.SetString(text)
 	case reflect.Int:
@@ -129,38 +130,37 @@ func (d *decoder) set(f *field, v value, text string) (problem string) {
 		slot.SetInt(int64(n))
 	case reflect.Bool:
 		switch {
-		case v.kind == isTrue, text == "true":
+		case v.Kind == wire.True, text == "true":
 			slot.SetBool(true)
-		case v.kind == isFalse, text == "false":
-		case v.kind == isString:
+		case v.Kind == wire.False, text == "false":
+		case v.Kind == wire.String:
 			return "must be true or false, not " + printable(text)
 		default:
-			return "must be true or false, not " + v.kind.words()
+			return "must be true or false, not " + wordFor(v.Kind)
 		}
 	}
 	return ""
 }
 
 // hintForText helps callers that send the content of a JSON file as JSON.
-func hintForText(k kind) string {
-	if k == isObject || k == isArray {
+func hintForText(k wire.Kind) string {
+	if k == wire.Object || k == wire.Array {
 		return " (text that is JSON itself must be sent as one string)"
 	}
 	return ""
 }
 
 // integer reads 10, 10.0, 1e1 and their forms as strings.
-func integer(v value, text string) (n int, problem string) {
-	switch v.kind {
-	case isNumber:
-		text = string(v.raw)
-	case isString:
-		s := scanner{b: []byte(text)}
-		if err := s.number(); err != nil || s.i != len(text) {
+func integer(v wire.Value, text string) (n int, problem string) {
+	switch v.Kind {
+	case wire.Number:
+		text = string(v.Raw)
+	case wire.String:
+		if !wire.IsNumber(text) {
 			return 0, "must be a whole number, not " + printable(text)
 		}
 	default:
-		return 0, "must be a whole number, not " + v.kind.words()
+		return 0, "must be a whole number, not " + wordFor(v.Kind)
 	}
 	n64, err := strconv.ParseInt(text, 10, strconv.IntSize)
 	if err == nil {
@@ -178,7 +178,7 @@ func integer(v value, text string) (n int, problem string) {
 
 // unknownArgument handles an argument without a field: of a later version, or unknown. A
 // value that means absence is ignored.
-func (d *decoder) unknownArgument(name string, v value) {
+func (d *decoder) unknownArgument(name string, v wire.Value) {
 	for _, other := range d.others {
 		if other == name {
 			d.complain("%s was given twice; give it once.", printable(name))
@@ -188,7 +188,7 @@ func (d *decoder) unknownArgument(name string, v value) {
 	d.others = append(d.others, name)
 	why, later := d.own.Later[name]
 	switch {
-	case later && (v.kind == isNull || string(v.raw) == `""`):
+	case later && (v.Kind == wire.Null || string(v.Raw) == `""`):
 	case later:
 		d.complain("%s cannot be used: %s. Leave it out.", name, why)
 	case len(d.unknown) < maxWrong:
@@ -267,7 +267,7 @@ func fold(name string) string {
 
 // flaw describes what is wrong with a string.
 func flaw(err error) string {
-	if errors.Is(err, errSurrogate) {
+	if errors.Is(err, wire.ErrSurrogate) {
 		return `a string with a lone surrogate (half of a \uXXXX\uXXXX pair)`
 	}
 	return "not valid UTF-8"
@@ -275,24 +275,24 @@ func flaw(err error) string {
 
 // flawed returns the same as a predicate.
 func flawed(err error) string {
-	if errors.Is(err, errSurrogate) {
+	if errors.Is(err, wire.ErrSurrogate) {
 		return `holds a lone surrogate, half of a \uXXXX\uXXXX pair, which no file can hold; send the whole character`
 	}
 	return "is not valid UTF-8; send the text as UTF-8"
 }
 
-// words names a kind of value.
-func (k kind) words() string {
+// wordFor names a kind of value.
+func wordFor(k wire.Kind) string {
 	switch k {
-	case isObject:
+	case wire.Object:
 		return "an object"
-	case isArray:
+	case wire.Array:
 		return "an array"
-	case isString:
+	case wire.String:
 		return "a string"
-	case isTrue, isFalse:
+	case wire.True, wire.False:
 		return "a boolean"
-	case isNull:
+	case wire.Null:
 		return "null"
 	}
 	return "a number"

@@ -3,7 +3,6 @@ package server
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"math"
 	"reflect"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/fsmcp/fsmcp/internal/server/wire"
 	"github.com/fsmcp/fsmcp/internal/tools"
 	"github.com/fsmcp/fsmcp/schemas"
 )
@@ -21,9 +21,8 @@ func specs(tb testing.TB) map[string]*spec {
 }
 
 func decodeText(sp *spec, args string) (tools.Args, *tools.Result) {
-	s := scanner{b: []byte(args)}
-	v, err := s.value()
-	if err != nil || !s.end() {
+	v, err := wire.Parse([]byte(args))
+	if err != nil {
 		panic("not JSON: " + args)
 	}
 	return sp.decode(v)
@@ -111,52 +110,6 @@ func TestDecodeAccepts(t *testing.T) {
 	}
 }
 
-// The scanner accepts the same JSON as encoding/json, except for nesting.
-func FuzzScanner(f *testing.F) {
-	for _, s := range []string{
-		`{}`, `[1,-0.5e+3,"a\u00e9",null,true,false,{"a":[{}]}]`, `{"a":1,}`, `[,]`, `01`, `1.`, `-`, `"\x"`, `"\u12g4"`,
-		"\"\x1f\"", `{"a" 1}`, `tru`, ` [ ] `, `"`, `{"a":1 "b":2}`, `[1 2]`, `]`, `}`, `"\`, `1e`, "\"\xff\"", `[[[[]]]]`, `{"a":{"b":[]}}x`,
-	} {
-		f.Add([]byte(s))
-	}
-	f.Fuzz(func(t *testing.T, in []byte) {
-		s := scanner{b: in}
-		v, err := s.value()
-		ok := err == nil && s.end()
-		if errors.Is(err, errDepth) {
-			return
-		}
-		if want := json.Valid(in); ok != want {
-			t.Fatalf("%q: valid %v, scanner says %v (%v)", in, want, ok, err)
-		}
-		if !ok {
-			return
-		}
-		if !bytes.Equal(v.raw, bytes.Trim(in, " \t\r\n")) {
-			t.Fatalf("%q: value is %q", in, v.raw)
-		}
-		if v.kind == isString {
-			compareUnquote(t, v.raw)
-		}
-	})
-}
-
-// compareUnquote: unquote and encoding/json decode to the same string; strings that
-// unquote refuses, encoding/json repairs with U+FFFD.
-func compareUnquote(t *testing.T, raw []byte) {
-	var want string
-	if err := json.Unmarshal(raw, &want); err != nil {
-		t.Fatal(err)
-	}
-	got, err := unquote(raw)
-	if err != nil && !strings.ContainsRune(want, utf8.RuneError) {
-		t.Fatalf("%q is refused: %v", raw, err)
-	}
-	if err == nil && got != want {
-		t.Fatalf("%q is %q, not %q", raw, got, want)
-	}
-}
-
 // FuzzDecode: any arguments are either refused in words or decoded to what
 // encoding/json finds in them.
 func FuzzDecode(f *testing.F) {
@@ -167,9 +120,8 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte(`7`))
 	sp := specs(f)["Edit"]
 	f.Fuzz(func(t *testing.T, in []byte) {
-		s := scanner{b: in}
-		v, err := s.value()
-		if err != nil || !s.end() {
+		v, err := wire.Parse(in)
+		if err != nil {
 			return
 		}
 		args, refused := sp.decode(v)
@@ -192,37 +144,6 @@ func FuzzDecode(f *testing.F) {
 			t.Fatalf("%q is %+v, not %+v", in, got, want)
 		}
 	})
-}
-
-func TestScannerDepth(t *testing.T) {
-	deep := strings.Repeat("[", maxDepth) + strings.Repeat("]", maxDepth)
-	s := scanner{b: []byte(deep)}
-	if _, err := s.value(); err != nil || !s.end() {
-		t.Errorf("%d levels: %v", maxDepth, err)
-	}
-	s = scanner{b: []byte("[" + deep + "]")}
-	if _, err := s.value(); !errors.Is(err, errDepth) {
-		t.Errorf("one level more: %v", err)
-	}
-	s = scanner{b: bytes.Repeat([]byte("["), 1<<20)}
-	if _, err := s.value(); !errors.Is(err, errDepth) {
-		t.Errorf("a million levels: %v", err)
-	}
-}
-
-func TestPlain(t *testing.T) {
-	for _, stop := range []byte{'"', '\\', 0, 0x1f, '\n'} {
-		for at := range 40 {
-			b := bytes.Repeat([]byte{0x80}, 40)
-			for i := range b {
-				b[i] = []byte{' ', 0x7f, 0x80, 0xff, '!', '#', '[', ']'}[i%8]
-			}
-			b[at] = stop
-			if got := plain(b); got != at {
-				t.Fatalf("%q: %d, not %d", b, got, at)
-			}
-		}
-	}
 }
 
 // The published list stays within its budget.

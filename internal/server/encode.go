@@ -1,98 +1,17 @@
 package server
 
 import (
-	"bytes"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"maps"
-	"math/bits"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
+	"github.com/fsmcp/fsmcp/internal/server/wire"
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
-
-// appendString appends s as a JSON string. Unlike encoding/json it leaves `<`,
-// `>` and `&` alone; bytes that are not UTF-8 become U+FFFD. U+2028 and U+2029
-// are escaped, since some clients take them for line ends.
-func appendString(b []byte, s string) []byte {
-	b = append(b, '"')
-	if !utf8.ValidString(s) {
-		s = strings.ToValidUTF8(s, "\uFFFD")
-	}
-	for len(s) > 0 {
-		n := plainLen(s)
-		b, s = append(b, s[:n]...), s[n:]
-		switch {
-		case s == "":
-		case s[0] != separator:
-			b, s = appendEscape(b, s[0]), s[1:]
-		case separates(s):
-			b, s = append(append(b, `\u202`...), s[2]-separators+'8'), s[3:]
-		default:
-			b, s = append(b, s[0]), s[1:]
-		}
-	}
-	return append(b, '"')
-}
-
-// plainLen returns the number of leading bytes of s that need no escape in a JSON string,
-// whatever follows. It tests eight at a time: a byte's highest bit is set if it is below a
-// blank, a quote, a backslash or the first byte of a separator. A carry may set bits after
-// the first such byte, which does not matter.
-func plainLen(s string) int {
-	const ones, highs = 0x0101010101010101, 0x8080808080808080
-	n := 0
-	for ; n+8 <= len(s); n += 8 {
-		p := s[n : n+8]
-		x := uint64(p[0]) | uint64(p[1])<<8 | uint64(p[2])<<16 | uint64(p[3])<<24 |
-			uint64(p[4])<<32 | uint64(p[5])<<40 | uint64(p[6])<<48 | uint64(p[7])<<56
-		quote, slash, first := x^ones*'"', x^ones*'\\', x^ones*separator
-		marks := ((x-ones*' ')&^x | (quote-ones)&^quote | (slash-ones)&^slash | (first-ones)&^first) & highs
-		if marks != 0 {
-			return n + bits.TrailingZeros64(marks)/8
-		}
-	}
-	for n < len(s) && asIs[s[n]] {
-		n++
-	}
-	return n
-}
-
-// asIs says which bytes need no escape in a JSON string, whatever follows.
-var asIs = func() (t [256]bool) {
-	for c := range t {
-		t[c] = c >= 0x20 && c != '"' && c != '\\' && c != separator
-	}
-	return t
-}()
-
-// U+2028 and U+2029 are E2 80 A8 and E2 80 A9.
-const (
-	separator  = 0xe2
-	separators = 0xa8
-)
-
-func separates(s string) bool { return s[1] == 0x80 && s[2]&^1 == separators }
-
-func appendEscape(b []byte, c byte) []byte {
-	switch c {
-	case '"', '\\':
-		return append(b, '\\', c)
-	case '\n':
-		return append(b, '\\', 'n')
-	case '\t':
-		return append(b, '\\', 't')
-	case '\r':
-		return append(b, '\\', 'r')
-	}
-	const digits = "0123456789abcdef"
-	return append(b, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
-}
 
 // appendResult appends a tool's result as the object that tools/call returns, with its
 // members in a fixed order. serverInfo is part of every result since the revision
@@ -123,7 +42,7 @@ func appendResult(b []byte, r *tools.Result, serverInfo []byte) []byte {
 func appendMeta(b []byte, meta map[string]any, serverInfo []byte) []byte {
 	b = append(b, '{')
 	for _, key := range slices.Sorted(maps.Keys(meta)) {
-		b = append(appendString(b, key), ':')
+		b = append(wire.AppendString(b, key), ':')
 		b = append(appendValue(b, meta[key]), ',')
 	}
 	if serverInfo != nil {
@@ -139,7 +58,7 @@ func appendMeta(b []byte, meta map[string]any, serverInfo []byte) []byte {
 func appendValue(b []byte, v any) []byte {
 	switch v := v.(type) {
 	case string:
-		return appendString(b, v)
+		return wire.AppendString(b, v)
 	case int:
 		return strconv.AppendInt(b, int64(v), 10)
 	case int64:
@@ -147,24 +66,24 @@ func appendValue(b []byte, v any) []byte {
 	case bool:
 		return strconv.AppendBool(b, v)
 	}
-	return appendJSON(b, v)
+	return wire.AppendJSON(b, v)
 }
 
 func appendBlock(b []byte, block *tools.Block) []byte {
 	switch {
 	case block.MIME == "":
 		b = append(b, `{"type":"text","text":`...)
-		return append(appendString(b, block.Text), '}')
+		return append(wire.AppendString(b, block.Text), '}')
 	case strings.HasPrefix(block.MIME, "image/"):
 		b = append(b, `{"type":"image","data":"`...)
 		b = base64.StdEncoding.AppendEncode(b, block.Data)
 		b = append(b, `","mimeType":`...)
-		return append(appendString(b, block.MIME), '}')
+		return append(wire.AppendString(b, block.MIME), '}')
 	}
 	b = append(b, `{"type":"resource","resource":{"uri":`...)
-	b = appendString(b, resourceURI(block.Path))
+	b = wire.AppendString(b, resourceURI(block.Path))
 	b = append(b, `,"mimeType":`...)
-	b = appendString(b, block.MIME)
+	b = wire.AppendString(b, block.MIME)
 	b = append(b, `,"blob":"`...)
 	b = base64.StdEncoding.AppendEncode(b, block.Data)
 	return append(b, `"}}`...)
@@ -188,69 +107,4 @@ func resourceURI(path string) string {
 		}
 	}
 	return string(uri)
-}
-
-// appendJSON appends any value in the form of encoding/json, without its escapes of `<`,
-// `>` and `&`. Types with a MarshalJSON of their own escape inside, so it turns these
-// escapes back.
-func appendJSON(b []byte, v any) []byte {
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return append(b, "null"...)
-	}
-	return appendUnescaped(b, bytes.TrimSuffix(out.Bytes(), []byte("\n")))
-}
-
-// appendUnescaped copies JSON text and turns \u003c, \u003e and \u0026 back into their
-// characters. An escaped backslash starts no escape.
-func appendUnescaped(b, text []byte) []byte {
-	for {
-		at := bytes.IndexByte(text, '\\')
-		if at < 0 || at+1 >= len(text) {
-			return append(b, text...)
-		}
-		b = append(b, text[:at]...)
-		text = text[at:]
-		n := 2
-		if len(text) >= 6 {
-			switch string(text[:6]) {
-			case `\u003c`:
-				b, text, n = append(b, '<'), text[6:], 0
-			case `\u003e`:
-				b, text, n = append(b, '>'), text[6:], 0
-			case `\u0026`:
-				b, text, n = append(b, '&'), text[6:], 0
-			}
-		}
-		b = append(b, text[:n]...)
-		text = text[n:]
-	}
-}
-
-// appendAnswer appends the envelope around a result that the function appends.
-func appendAnswer(b, id []byte, result func([]byte) []byte) []byte {
-	b = append(b, `{"jsonrpc":"2.0","id":`...)
-	b = append(b, id...)
-	b = append(b, `,"result":`...)
-	return append(result(b), '}')
-}
-
-// appendFailure appends a JSON-RPC error. A nil id is answered as null.
-func appendFailure(b, id []byte, code int, text string, data any) []byte {
-	if id == nil {
-		id = []byte("null")
-	}
-	b = append(b, `{"jsonrpc":"2.0","id":`...)
-	b = append(b, id...)
-	b = append(b, `,"error":{"code":`...)
-	b = strconv.AppendInt(b, int64(code), 10)
-	b = append(b, `,"message":`...)
-	b = appendString(b, text)
-	if data != nil {
-		b = append(b, `,"data":`...)
-		b = appendJSON(b, data)
-	}
-	return append(b, `}}`...)
 }

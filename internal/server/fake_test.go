@@ -223,8 +223,8 @@ func newFake(tb testing.TB, f *fakes, change func(*Options)) *Server {
 	return s
 }
 
-// wire is one client that speaks raw lines over pipes.
-type wire struct {
+// client is one client that speaks raw lines over pipes.
+type client struct {
 	t    testing.TB
 	in   *io.PipeWriter
 	out  *bufio.Reader
@@ -233,11 +233,11 @@ type wire struct {
 }
 
 // dial starts a server's loop over pipes.
-func dial(tb testing.TB, s *Server) *wire {
+func dial(tb testing.TB, s *Server) *client {
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
 	ctx, stop := context.WithCancel(context.Background())
-	w := &wire{t: tb, in: inW, out: bufio.NewReader(outR), done: make(chan error, 1), stop: stop}
+	w := &client{t: tb, in: inW, out: bufio.NewReader(outR), done: make(chan error, 1), stop: stop}
 	go func() {
 		w.done <- s.Serve(ctx, inR, outW)
 		outW.Close()
@@ -251,7 +251,7 @@ func dial(tb testing.TB, s *Server) *wire {
 	return w
 }
 
-func (w *wire) send(line string) {
+func (w *client) send(line string) {
 	w.t.Helper()
 	if _, err := io.WriteString(w.in, line+"\n"); err != nil {
 		w.t.Fatal(err)
@@ -259,7 +259,7 @@ func (w *wire) send(line string) {
 }
 
 // line returns the next line of output, and fails where it is no JSON.
-func (w *wire) line() string {
+func (w *client) line() string {
 	w.t.Helper()
 	line, err := w.out.ReadString('\n')
 	if err != nil {
@@ -272,7 +272,7 @@ func (w *wire) line() string {
 }
 
 // rest closes the input and returns all that still comes.
-func (w *wire) rest() []string {
+func (w *client) rest() []string {
 	w.in.Close()
 	all, _ := io.ReadAll(w.out)
 	if len(all) == 0 {

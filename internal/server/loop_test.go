@@ -17,6 +17,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/fsmcp/fsmcp/internal/server/wire"
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
 
@@ -515,7 +516,7 @@ func TestLineLimit(t *testing.T) {
 	outR, outW := io.Pipe()
 	s := newFake(t, &fakes{}, nil)
 	c := s.connect(t.Context(), inR, outW)
-	c.in.limit = 1 << 20
+	c.in.Limit = 1 << 20
 	go func() { c.read(); outW.Close() }()
 	go func() {
 		fmt.Fprintf(inW, `{"method":"tools/call","params":{"name":"Write","arguments":{"file_path":"/f","content":"%s"}},"jsonrpc":"2.0","id":7}`+"\n", strings.Repeat("x", 3<<20))
@@ -560,7 +561,7 @@ func TestIDsThatAreNotUTF8(t *testing.T) {
 	for name, line := range map[string]string{
 		"member twice":   `{"jsonrpc":"2.0","id":` + bad + `,"id":1,"method":"ping"}`,
 		"progress token": strings.Replace(readLine(7, "/progress"), `"arguments"`, `"_meta":{"progressToken":`+bad+`},"arguments"`, 1),
-		"too long":       `{"id":` + bad + `,"x":"` + strings.Repeat("x", maxLine) + `"}`,
+		"too long":       `{"id":` + bad + `,"x":"` + strings.Repeat("x", wire.MaxLine) + `"}`,
 	} {
 		w := dial(t, newFake(t, &fakes{}, nil))
 		w.send(line)
@@ -588,7 +589,7 @@ func TestArrayAnswersAreBounded(t *testing.T) {
 	for range 2 {
 		w.send("[" + strings.Join(items, ",") + "]")
 		line := w.line()
-		if len(line) > maxUnsent+1<<20 {
+		if len(line) > wire.MaxUnsent+1<<20 {
 			t.Errorf("an array of %d bytes", len(line))
 		}
 		var all []json.RawMessage
@@ -607,7 +608,7 @@ func TestArrayAnswersAreBounded(t *testing.T) {
 				t.Errorf("%s", one)
 			}
 		}
-		if whole != maxUnsent/size {
+		if whole != wire.MaxUnsent/size {
 			t.Errorf("%d answers are whole", whole)
 		}
 	}
@@ -705,7 +706,7 @@ func TestManyCalls(t *testing.T) {
 }
 
 // rest2 reads all answers until the output ends.
-func (w *wire) rest2() []string {
+func (w *client) rest2() []string {
 	all, _ := io.ReadAll(w.out)
 	return strings.Split(strings.TrimSuffix(string(all), "\n"), "\n")
 }

@@ -15,6 +15,8 @@ import (
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/fsmcp/fsmcp/internal/server/wire"
 )
 
 // failure is a JSON-RPC error as an error value.
@@ -53,37 +55,37 @@ func removed(method mcp.MCPMethod) bool {
 }
 
 // ask answers a request other than a good tools/call, at once and in order.
-func (c *conn) ask(m message, to replies) {
+func (c *conn) ask(m wire.Message, to replies) {
 	result, err := c.respond(m)
 	if err != nil {
 		if strings.Contains(err.Message, "json:") || strings.Contains(err.Message, "base64") { // an error of a decoder
-			err = failed(mcp.INVALID_PARAMS, "The params of %s do not have the form that the protocol gives them.", m.method)
+			err = failed(mcp.INVALID_PARAMS, "The params of %s do not have the form that the protocol gives them.", m.Method)
 		}
-		to.answer(appendFailure(c.out.buffer(), m.id, err.Code, err.Message, err.Data), true)
+		to.answer(wire.AppendFailure(c.out.Buffer(), m.ID, err.Code, err.Message, err.Data), true)
 		return
 	}
-	to.answer(appendAnswer(c.out.buffer(), m.id, func(b []byte) []byte { return appendJSON(b, result) }), true)
+	to.answer(wire.AppendAnswer(c.out.Buffer(), m.ID, func(b []byte) []byte { return wire.AppendJSON(b, result) }), true)
 }
 
 // respond returns the result of a request. After a panic only this request fails.
-func (c *conn) respond(m message) (result any, err *failure) {
+func (c *conn) respond(m wire.Message) (result any, err *failure) {
 	defer func() {
 		if r := recover(); r != nil {
-			c.opts.Log.Error().Str("method", m.method).Interface("panic", r).Bytes("stack", debug.Stack()).Msg("a request failed inside")
+			c.opts.Log.Error().Str("method", m.Method).Interface("panic", r).Bytes("stack", debug.Stack()).Msg("a request failed inside")
 			result, err = nil, failed(mcp.INTERNAL_ERROR, "The request could not be answered.")
 		}
 	}()
 	modern, err := c.introduced(m)
-	method := mcp.MCPMethod(m.method)
+	method := mcp.MCPMethod(m.Method)
 	switch feature := unsupported[method]; {
 	case err != nil:
 		return nil, err
-	case m.result.kind != 0 && m.result.kind != isNull: // half a request, half an answer
+	case m.Result.Kind != 0 && m.Result.Kind != wire.Null: // half a request, half an answer
 		return nil, failed(mcp.INTERNAL_ERROR, "The request could not be answered.")
 	case modern && removed(method):
-		return nil, failed(mcp.METHOD_NOT_FOUND, "%q was removed in protocol version %s", m.method, mcp.ProtocolVersion20260728)
+		return nil, failed(mcp.METHOD_NOT_FOUND, "%q was removed in protocol version %s", m.Method, mcp.ProtocolVersion20260728)
 	case !modern && (method == mcp.MethodServerDiscover || method == mcp.MethodSubscriptionsListen):
-		return nil, failed(mcp.METHOD_NOT_FOUND, "%q requires protocol version %s or later", m.method, mcp.ProtocolVersion20260728)
+		return nil, failed(mcp.METHOD_NOT_FOUND, "%q requires protocol version %s or later", m.Method, mcp.ProtocolVersion20260728)
 	case feature != "":
 		return nil, failed(mcp.METHOD_NOT_FOUND, "%s not supported", feature)
 	case modern:
@@ -94,9 +96,9 @@ func (c *conn) respond(m message) (result any, err *failure) {
 
 // introduced reads what a request says about its client and its revision. Since the
 // revision 2026-07-28 every request does that, and there is no handshake.
-func (c *conn) introduced(m message) (modern bool, err *failure) {
+func (c *conn) introduced(m wire.Message) (modern bool, err *failure) {
 	var meta *mcp.Meta
-	if json.Unmarshal(m.meta.raw, &meta) != nil || !mcp.IsModernProtocol(meta.ProtocolVersion()) {
+	if json.Unmarshal(m.Meta.Raw, &meta) != nil || !mcp.IsModernProtocol(meta.ProtocolVersion()) {
 		return false, nil
 	}
 	capabilities := meta.ClientCapabilities()
@@ -115,11 +117,11 @@ func (c *conn) introduced(m message) (modern bool, err *failure) {
 }
 
 // legacy answers a request of a revision before 2026-07-28.
-func (c *conn) legacy(m message) (any, *failure) {
-	switch m.method {
+func (c *conn) legacy(m wire.Message) (any, *failure) {
+	switch m.Method {
 	case string(mcp.MethodInitialize):
 		var request mcp.InitializeRequest
-		if err := m.into(&request); err != nil {
+		if err := into(m, &request); err != nil {
 			return nil, err
 		}
 		c.peer.setInfo(request.Params.ClientInfo)
@@ -133,30 +135,30 @@ func (c *conn) legacy(m message) (any, *failure) {
 			Instructions:    c.instructions(),
 		}, nil
 	case string(mcp.MethodPing):
-		return mcp.EmptyResult{}, m.into(&mcp.PingRequest{})
+		return mcp.EmptyResult{}, into(m, &mcp.PingRequest{})
 	case string(mcp.MethodToolsList):
 		list, err := c.list(m)
 		return list, err
-	case methodCall:
+	case wire.MethodCall:
 		return c.faulty(m)
 	}
 	return nil, unknownMethod(m)
 }
 
 // modern answers a request of the revision 2026-07-28.
-func (c *conn) modern(m message) (any, *failure) {
-	switch m.method {
+func (c *conn) modern(m wire.Message) (any, *failure) {
+	switch m.Method {
 	case string(mcp.MethodServerDiscover):
 		r := mcp.DiscoverResult{SupportedVersions: mcp.ValidProtocolVersions, Capabilities: capabilities(), Instructions: c.instructions()}
 		c.stamp(&r)
-		return r, m.into(&mcp.DiscoverRequest{})
+		return r, into(m, &mcp.DiscoverRequest{})
 	case string(mcp.MethodSubscriptionsListen):
 		return c.listen(m)
 	case string(mcp.MethodToolsList):
 		r, err := c.list(m)
 		c.stamp(&r)
 		return r, err
-	case methodCall:
+	case wire.MethodCall:
 		r, err := c.faulty(m)
 		if r != nil {
 			c.stamp(r)
@@ -167,9 +169,9 @@ func (c *conn) modern(m message) (any, *failure) {
 }
 
 // faulty answers a tools/call whose _meta cannot be read.
-func (c *conn) faulty(m message) (*mcp.CallToolResult, *failure) {
+func (c *conn) faulty(m wire.Message) (*mcp.CallToolResult, *failure) {
 	var request mcp.CallToolRequest
-	if err := m.into(&request); err != nil {
+	if err := into(m, &request); err != nil {
 		return nil, err
 	}
 	if c.specs[request.Params.Name] == nil {
@@ -178,24 +180,24 @@ func (c *conn) faulty(m message) (*mcp.CallToolResult, *failure) {
 	return mcp.NewToolResultError("The _meta of this call cannot be read."), nil
 }
 
-func unknownMethod(m message) *failure {
-	return failed(mcp.METHOD_NOT_FOUND, "Method %s not found", m.method)
+func unknownMethod(m wire.Message) *failure {
+	return failed(mcp.METHOD_NOT_FOUND, "Method %s not found", m.Method)
 }
 
 // into decodes a request.
-func (m *message) into(request any) *failure {
-	if err := json.Unmarshal(m.raw, request); err != nil {
-		return failed(mcp.INVALID_REQUEST, "unparsable %s request: %s", m.method, err)
+func into(m wire.Message, request any) *failure {
+	if err := json.Unmarshal(m.Raw, request); err != nil {
+		return failed(mcp.INVALID_REQUEST, "unparsable %s request: %s", m.Method, err)
 	}
 	return nil
 }
 
 // list returns the tools after the request's cursor. fsmcp never sends a cursor: the list
 // has one page.
-func (s *Server) list(m message) (mcp.ListToolsResult, *failure) {
+func (s *Server) list(m wire.Message) (mcp.ListToolsResult, *failure) {
 	r := mcp.ListToolsResult{Tools: s.listed}
 	var request mcp.ListToolsRequest
-	if err := m.into(&request); err != nil {
+	if err := into(m, &request); err != nil {
 		return r, err
 	}
 	after, err := base64.StdEncoding.DecodeString(string(request.Params.Cursor))
@@ -210,12 +212,12 @@ func (s *Server) list(m message) (mcp.ListToolsResult, *failure) {
 
 // listen answers a subscription. fsmcp has nothing to subscribe to, so it acknowledges
 // none, and the stream ends at once.
-func (c *conn) listen(m message) (any, *failure) {
-	if err := m.into(&mcp.SubscriptionsListenRequest{}); err != nil {
+func (c *conn) listen(m wire.Message) (any, *failure) {
+	if err := into(m, &mcp.SubscriptionsListenRequest{}); err != nil {
 		return nil, err
 	}
-	id := json.RawMessage(m.id)
-	c.answer(appendJSON(c.out.buffer(), mcp.JSONRPCNotification{
+	id := json.RawMessage(m.ID)
+	c.answer(wire.AppendJSON(c.out.Buffer(), mcp.JSONRPCNotification{
 		JSONRPC: mcp.JSONRPC_VERSION,
 		Notification: mcp.Notification{
 			Method: mcp.MethodNotificationSubscriptionsAcknowledged,

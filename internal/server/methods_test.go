@@ -11,6 +11,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
+
+	"github.com/fsmcp/fsmcp/internal/server/wire"
 )
 
 // reference answers requests by mcp-go's own dispatch. It is a client's session, too.
@@ -48,28 +50,28 @@ func newReference(s *Server) *reference {
 
 // answer returns all lines that mcp-go answers a request with.
 func (r *reference) answer(line []byte) string {
-	m, _ := parseMessage(line)
+	m, _ := wire.ParseMessage(line)
 	var b []byte
-	reply := r.server.HandleMessage(r.server.WithContext(context.Background(), r), m.raw)
+	reply := r.server.HandleMessage(r.server.WithContext(context.Background(), r), m.Raw)
 	for len(r.notes) > 0 {
 		note := <-r.notes
-		note.Params.Meta[mcp.MetaKeySubscriptionID] = json.RawMessage(m.id)
-		b = append(appendJSON(b, note), '\n')
+		note.Params.Meta[mcp.MetaKeySubscriptionID] = json.RawMessage(m.ID)
+		b = append(wire.AppendJSON(b, note), '\n')
 	}
 	switch reply := reply.(type) {
 	case mcp.JSONRPCResponse:
 		if listen, ok := reply.Result.(mcp.SubscriptionsListenResult); ok {
-			listen.EnsureResultMeta().SetSubscriptionID(json.RawMessage(m.id))
+			listen.EnsureResultMeta().SetSubscriptionID(json.RawMessage(m.ID))
 		}
-		b = appendAnswer(b, m.id, func(b []byte) []byte { return appendJSON(b, reply.Result) })
+		b = wire.AppendAnswer(b, m.ID, func(b []byte) []byte { return wire.AppendJSON(b, reply.Result) })
 	case mcp.JSONRPCError:
 		e := reply.Error
 		if strings.Contains(e.Message, "json:") || strings.Contains(e.Message, "base64") {
-			e.Code, e.Message = mcp.INVALID_PARAMS, "The params of "+m.method+" do not have the form that the protocol gives them."
+			e.Code, e.Message = mcp.INVALID_PARAMS, "The params of "+m.Method+" do not have the form that the protocol gives them."
 		}
-		b = appendFailure(b, m.id, e.Code, e.Message, e.Data)
+		b = wire.AppendFailure(b, m.ID, e.Code, e.Message, e.Data)
 	default:
-		b = appendFailure(b, m.id, mcp.INTERNAL_ERROR, "The request could not be answered.", nil)
+		b = wire.AppendFailure(b, m.ID, mcp.INTERNAL_ERROR, "The request could not be answered.", nil)
 	}
 	return string(b) + "\n"
 }
@@ -115,18 +117,18 @@ func TestLikeTheLibrary(t *testing.T) {
 	var out bytes.Buffer
 	s := newFake(t, &fakes{}, nil)
 	c := s.connect(t.Context(), nil, io.Discard)
-	c.out = newOutbox(&out)
+	c.out = wire.NewOutbox(&out)
 	ref := newReference(s)
 	said := func(p *peer) string { return fmt.Sprint(p.version, p.limits, p.asks(), p.hasRoots()) }
 	lines := requestsOfAllKinds()
 	for _, line := range lines {
-		m, err := parseMessage([]byte(line))
-		if err != nil || m.id == nil {
+		m, err := wire.ParseMessage([]byte(line))
+		if err != nil || m.ID == nil {
 			t.Fatal(line, err)
 		}
 		out.Reset()
 		c.ask(m, c)
-		c.out.flush()
+		c.out.Flush()
 		if got, want := out.String(), ref.answer([]byte(line)); got != want {
 			t.Fatalf("%s\ngot  %swant %s", line, got, want)
 		}

@@ -3,6 +3,8 @@ package server
 import (
 	"strconv"
 	"sync"
+
+	"github.com/fsmcp/fsmcp/internal/server/wire"
 )
 
 // requests holds the server's open requests to the client. Removing a request, by its
@@ -10,13 +12,13 @@ import (
 type requests struct {
 	mu     sync.Mutex
 	last   int64
-	open   map[string]func(value) // by id as JSON
+	open   map[string]func(wire.Value) // by id as JSON
 	closed bool
 }
 
 // add stores a request that is about to be sent, and returns its id. The reader calls
 // answered with the client's result; its kind is 0 if the answer is an error.
-func (r *requests) add(answered func(result value)) (id int64) {
+func (r *requests) add(answered func(result wire.Value)) (id int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.last++
@@ -24,14 +26,14 @@ func (r *requests) add(answered func(result value)) (id int64) {
 		return r.last
 	}
 	if r.open == nil {
-		r.open = make(map[string]func(value))
+		r.open = make(map[string]func(wire.Value))
 	}
 	r.open[strconv.FormatInt(r.last, 10)] = answered
 	return r.last
 }
 
 // answered passes on an answer. Without an open request it is ignored.
-func (r *requests) answered(id []byte, result value) {
+func (r *requests) answered(id []byte, result wire.Value) {
 	r.mu.Lock()
 	answer := r.open[string(id)]
 	delete(r.open, string(id))

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/fsmcp/fsmcp/internal/server/wire"
 )
 
 // maxRoots bounds the number of a client's folders.
@@ -109,13 +111,13 @@ func (r *roots) due(most time.Duration) bool {
 
 // afterRoots makes a call wait for the client's current folders. It reports whether it has
 // handled the call: queued, or answered.
-func (c *conn) afterRoots(j *job, inputs value) bool {
+func (c *conn) afterRoots(j *job, inputs wire.Value) bool {
 	if !c.opts.WantRoots {
 		return false
 	}
 	modern := j.meta != nil
-	if modern && inputs.kind == isObject {
-		if list := member(inputs.raw, inputRoots); list.kind != 0 {
+	if modern && inputs.Kind == wire.Object {
+		if list := wire.Member(inputs.Raw, inputRoots); list.Kind != 0 {
 			c.name(c.roots.begin(c.opts.bounds.roots, c.late), list)
 		}
 	}
@@ -141,15 +143,15 @@ func (c *conn) afterRoots(j *job, inputs value) bool {
 // askRoots asks a client of a revision before 2026-07-28.
 func (c *conn) askRoots() {
 	round := c.roots.begin(c.opts.bounds.roots, c.late)
-	id := c.requests.add(func(result value) { c.name(round, result) })
-	c.writeOut(c.out.put(appendRequest(c.out.buffer(), id, string(mcp.MethodListRoots), nil)), true)
+	id := c.requests.add(func(result wire.Value) { c.name(round, result) })
+	c.writeOut(c.out.Put(appendRequest(c.out.Buffer(), id, string(mcp.MethodListRoots), nil)), true)
 }
 
 // answerWithRoots asks any other client: it makes the call again.
 func (c *conn) answerWithRoots(j *job) {
 	j.cancel(nil)
 	none := func(b []byte) []byte { return append(b, "{}"...) }
-	j.to.answer(appendAnswer(c.out.buffer(), j.id, func(b []byte) []byte {
+	j.to.answer(wire.AppendAnswer(c.out.Buffer(), j.id, func(b []byte) []byte {
 		return appendInput(b, j.meta, inputRoots, string(mcp.MethodListRoots), "", none)
 	}), true)
 }
@@ -169,7 +171,7 @@ func (c *conn) late(round int) {
 
 // name passes the client's folders on, and then ends the round. It does not delay the
 // reader: the folders may be on a disk that does not answer.
-func (c *conn) name(round int, result value) {
+func (c *conn) name(round int, result wire.Value) {
 	dirs, ok := rootsOf(result, runtime.GOOS)
 	if !ok {
 		c.opts.Log.Warn().Msg("the client has roots, but did not name them")
@@ -204,17 +206,17 @@ func (c *conn) apply(round int, dirs []string) {
 }
 
 // rootsOf reads the result of roots/list: the folders of this machine.
-func rootsOf(result value, system string) (dirs []string, ok bool) {
-	list := member(result.raw, inputRoots)
-	if result.kind != isObject || list.kind != isArray {
+func rootsOf(result wire.Value, system string) (dirs []string, ok bool) {
+	list := wire.Member(result.Raw, inputRoots)
+	if result.Kind != wire.Object || list.Kind != wire.Array {
 		return nil, false
 	}
 	dirs = []string{}
-	for _, item := range elements(list.raw) {
+	for _, item := range wire.Elements(list.Raw) {
 		if item[0] != '{' {
 			continue
 		}
-		if dir, ok := dirOf(word(member(item, "uri")), system); ok && len(dirs) < maxRoots {
+		if dir, ok := dirOf(word(wire.Member(item, "uri")), system); ok && len(dirs) < maxRoots {
 			dirs = append(dirs, dir)
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/fsmcp/fsmcp/internal/server/wire"
 )
 
 // workspace notes what the server says of the client's roots.
@@ -48,7 +50,7 @@ const hasRoots = `{"roots":{"listChanged":true}}`
 const rootsChanged = `{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}`
 
 // askedForRoots takes the next message, which must ask for them.
-func (w *wire) askedForRoots() (id string) {
+func (w *client) askedForRoots() (id string) {
 	w.t.Helper()
 	line := w.line()
 	id = strings.TrimSuffix(strings.TrimPrefix(line, `{"jsonrpc":"2.0","id":`), `,"method":"roots/list"}`)
@@ -297,7 +299,9 @@ func TestDirOf(t *testing.T) {
 }
 
 func TestRootsOf(t *testing.T) {
-	read := func(s string) ([]string, bool) { return rootsOf(value{[]byte(s), kind(s[0])}, "linux") }
+	read := func(s string) ([]string, bool) {
+		return rootsOf(wire.Value{Raw: []byte(s), Kind: wire.Kind(s[0])}, "linux")
+	}
 	if dirs, ok := read(`{"roots":[{"uri":"file:///a"},7,{"uri":7},{},{"uri":"x:/y"},{"name":"n","uri":"file:\/\/\/b"}]}`); !ok || !slices.Equal(dirs, []string{"/a", "/b"}) {
 		t.Error(dirs, ok)
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fsmcp/fsmcp/internal/server/wire"
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
 
@@ -66,23 +67,23 @@ func (sp *spec) load(raw []byte) error {
 	var properties []byte
 	var published bytes.Buffer
 	published.WriteByte('{')
-	err := members(raw, func(name []byte, v value) error {
+	err := wire.Members(raw, func(name []byte, v wire.Value) error {
 		switch string(name) {
 		case `"x-fsmcp"`:
-			return json.Unmarshal(v.raw, &sp.own)
+			return json.Unmarshal(v.Raw, &sp.own)
 		case `"required"`:
-			if err := json.Unmarshal(v.raw, &required); err != nil {
+			if err := json.Unmarshal(v.Raw, &required); err != nil {
 				return err
 			}
 		case `"properties"`:
-			properties = v.raw
+			properties = v.Raw
 		}
 		if published.Len() > 1 {
 			published.WriteByte(',')
 		}
 		published.Write(name)
 		published.WriteByte(':')
-		return json.Compact(&published, v.raw)
+		return json.Compact(&published, v.Raw)
 	})
 	if err != nil {
 		return err
@@ -95,12 +96,12 @@ func (sp *spec) load(raw []byte) error {
 // bind finds the struct's field for each property.
 func (sp *spec) bind(properties []byte, required []string) error {
 	args := reflect.TypeOf(sp.tool.Args()).Elem()
-	err := members(properties, func(quoted []byte, v value) error {
-		name, err := unquote(quoted)
+	err := wire.Members(properties, func(quoted []byte, v wire.Value) error {
+		name, err := wire.Unquote(quoted)
 		if err != nil {
 			return err
 		}
-		f, err := bindField(args, name, v.raw)
+		f, err := bindField(args, name, v.Raw)
 		if err != nil {
 			return err
 		}

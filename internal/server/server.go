@@ -26,6 +26,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/rs/zerolog"
 
+	"github.com/fsmcp/fsmcp/internal/server/wire"
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
 
@@ -107,7 +108,7 @@ func New(o Options) (*Server, error) {
 		}
 		s.known += t.Name
 	}
-	s.info = appendJSON(nil, s.implementation())
+	s.info = wire.AppendJSON(nil, s.implementation())
 	return s, nil
 }
 
@@ -134,7 +135,7 @@ func (sp *spec) mcpTool() mcp.Tool {
 }
 
 // List returns the result of tools/list as JSON.
-func (s *Server) List() []byte { return appendJSON(nil, mcp.ListToolsResult{Tools: s.listed}) }
+func (s *Server) List() []byte { return wire.AppendJSON(nil, mcp.ListToolsResult{Tools: s.listed}) }
 
 // Errors of calls that cannot be made.
 var (
@@ -174,9 +175,8 @@ func (s *Server) Call(ctx context.Context, call tools.Call, name string, argumen
 	if !ok {
 		return nil, fmt.Errorf("%w: %s (there are %s)", ErrNoTool, printable(name), s.known)
 	}
-	scan := scanner{b: arguments}
-	v, err := scan.value()
-	if err != nil || !scan.end() {
+	v, err := wire.Parse(arguments)
+	if err != nil {
 		return nil, ErrJSON
 	}
 	args, refused := sp.decode(v)

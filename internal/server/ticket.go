@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/fsmcp/fsmcp/internal/server/wire"
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
 
@@ -129,10 +130,10 @@ type retry struct {
 }
 
 // retryOf reads the params of a repeated call.
-func retryOf(m *message) (r retry) {
-	r.state = word(m.state)
-	if m.inputs.kind == isObject {
-		r.verdict = verdictOf(member(m.inputs.raw, inputConsent))
+func retryOf(m *wire.Message) (r retry) {
+	r.state = word(m.State)
+	if m.Inputs.Kind == wire.Object {
+		r.verdict = verdictOf(wire.Member(m.Inputs.Raw, inputConsent))
 	}
 	return r
 }
@@ -188,7 +189,7 @@ func appendInput(b, serverInfo []byte, name, method, state string, params func([
 	b = append(append(b, method...), `","params":`...)
 	b = append(params(b), `}}`...)
 	if state != "" {
-		b = appendString(append(b, `,"requestState":`...), state)
+		b = wire.AppendString(append(b, `,"requestState":`...), state)
 	}
 	return append(b, `,"resultType":"input_required"}`...)
 }

@@ -36,7 +36,7 @@ type modernAnswer struct {
 	}
 }
 
-func (w *wire) modern() (m modernAnswer) {
+func (w *client) modern() (m modernAnswer) {
 	w.t.Helper()
 	line := w.line()
 	if err := json.Unmarshal([]byte(line), &m); err != nil {
@@ -50,7 +50,7 @@ func (w *wire) modern() (m modernAnswer) {
 
 // state sends a call, which must be answered by a question, and returns the
 // state of it.
-func (w *wire) state(line string) string {
+func (w *client) state(line string) string {
 	w.t.Helper()
 	w.send(line)
 	m := w.modern()
@@ -62,7 +62,7 @@ func (w *wire) state(line string) string {
 }
 
 // reads sends a call, which must be answered by the text.
-func (w *wire) reads(line, text string) {
+func (w *client) reads(line, text string) {
 	w.t.Helper()
 	w.send(line)
 	m := w.modern()

@@ -88,13 +88,13 @@ func compare(t *testing.T, section *txtar.File, got []string) {
 
 // sendAll writes in the background, for a server that answers before it has
 // read all.
-func (w *wire) sendAll(text string) {
+func (w *client) sendAll(text string) {
 	if _, err := w.in.Write([]byte(text)); err != nil {
 		w.t.Fatal(err)
 	}
 }
 
-func (w *wire) lines(n int) (lines []string) {
+func (w *client) lines(n int) (lines []string) {
 	for range n {
 		lines = append(lines, w.line())
 	}

@@ -1,4 +1,4 @@
-package server
+package wire
 
 import (
 	"testing"
@@ -16,16 +16,16 @@ func (w oneByOne) Write(line []byte) (int, error) {
 // Where a client never quite catches up, what was written takes no room.
 func TestWrittenLinesTakeNoRoom(t *testing.T) {
 	w := make(oneByOne)
-	o := newOutbox(w)
-	if !o.put(nil) {
+	o := NewOutbox(w)
+	if !o.Put(nil) {
 		t.Fatal("nobody writes")
 	}
-	go o.flush()
+	go o.Flush()
 	for range 10 {
-		o.put(nil)
+		o.Put(nil)
 	}
 	for range 10_000 {
-		o.put(nil)
+		o.Put(nil)
 		w <- struct{}{}
 	}
 	o.mu.Lock()
@@ -35,7 +35,7 @@ func TestWrittenLinesTakeNoRoom(t *testing.T) {
 		t.Errorf("room for %d lines", room)
 	}
 	close(w)
-	o.drain(time.Minute)
+	o.Drain(time.Minute)
 	if len(o.lines) > 0 {
 		t.Errorf("%d lines are left", len(o.lines))
 	}

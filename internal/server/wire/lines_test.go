@@ -1,4 +1,4 @@
-package server
+package wire
 
 import (
 	"bytes"
@@ -12,12 +12,12 @@ import (
 
 // readAll returns all lines; a line that was too long as "TOO LONG" and its id.
 func readAll(r io.Reader, limit int) (got []string, err error) {
-	l := lines{r: r, limit: limit}
+	l := Lines{r: r, Limit: limit}
 	for {
-		line, err := l.next()
+		line, err := l.Next()
 		switch {
-		case errors.Is(err, errTooLong):
-			got = append(got, "TOO LONG "+string(l.lost))
+		case errors.Is(err, ErrTooLong):
+			got = append(got, "TOO LONG "+string(l.Lost))
 		case err != nil:
 			return got, err
 		default:
@@ -72,10 +72,10 @@ func TestLinesKeepTheirBytes(t *testing.T) {
 		want = append(want, line)
 		in.WriteString(line + "\n")
 	}
-	l := lines{r: &in, limit: maxLine}
+	l := Lines{r: &in, Limit: MaxLine}
 	var got [][]byte
 	for {
-		line, err := l.next()
+		line, err := l.Next()
 		if err != nil {
 			break
 		}

@@ -1,4 +1,4 @@
-package server
+package wire
 
 import (
 	"bytes"
@@ -6,35 +6,38 @@ import (
 	"io"
 )
 
-// errTooLong says that a line was longer than the limit. The reader is at its end.
-var errTooLong = errors.New("line too long")
+// ErrTooLong says that a line was longer than the limit. The reader is at its end.
+var ErrTooLong = errors.New("line too long")
 
 const (
-	maxLine   = 64 << 20
+	MaxLine   = 64 << 20
 	readSize  = 64 << 10
 	headSize  = 1 << 10
 	tailSize  = 256
 	byteOrder = "\xef\xbb\xbf"
 )
 
-// lines splits a stream into lines of bounded length. The last line needs no newline. It
+// Lines splits a stream into lines of bounded length. The last line needs no newline. It
 // never holds more than one line and one read.
-type lines struct {
+type Lines struct {
 	r     io.Reader
-	limit int
+	Limit int
 	buf   []byte // buf[from:] is not yet handed out
 	from  int
 	seen  int // buf[from:seen] holds no newline
 	begun bool
 	err   error // the reader's error at its end
 
-	// lost is the id of the line that was too long, if it was found.
-	lost []byte
+	// Lost is the id of the line that was too long, if it was found.
+	Lost []byte
 }
 
-// next returns the next line that is not blank, without its newline. The slice
+// NewLines splits a stream of messages.
+func NewLines(r io.Reader) Lines { return Lines{r: r, Limit: MaxLine} }
+
+// Next returns the next line that is not blank, without its newline. The slice
 // belongs to the caller. It returns io.EOF, or the reader's error, at the end.
-func (l *lines) next() ([]byte, error) {
+func (l *Lines) Next() ([]byte, error) {
 	for {
 		line, err := l.line()
 		if err != nil {
@@ -46,16 +49,16 @@ func (l *lines) next() ([]byte, error) {
 	}
 }
 
-func (l *lines) line() ([]byte, error) {
+func (l *Lines) line() ([]byte, error) {
 	for {
 		if n := bytes.IndexByte(l.buf[l.seen:], '\n'); n >= 0 {
-			if l.seen+n-l.from > l.limit {
+			if l.seen+n-l.from > l.Limit {
 				return nil, l.drop(l.seen + n)
 			}
 			return l.cut(l.seen+n, 1), nil
 		}
 		l.seen = len(l.buf)
-		if len(l.buf)-l.from > l.limit {
+		if len(l.buf)-l.from > l.Limit {
 			return nil, l.discard()
 		}
 		if l.err != nil {
@@ -68,14 +71,14 @@ func (l *lines) line() ([]byte, error) {
 	}
 }
 
-// buffered reports whether the next line is in the buffer already.
-func (l *lines) buffered() bool {
+// Buffered reports whether the next line is in the buffer already.
+func (l *Lines) Buffered() bool {
 	return bytes.IndexByte(l.buf[l.seen:], '\n') >= 0
 }
 
 // cut returns buf[from:end] and skips skip bytes after it. A long line takes the buffer
 // with it and is not copied.
-func (l *lines) cut(end, skip int) []byte {
+func (l *Lines) cut(end, skip int) []byte {
 	line := l.buf[l.from:end]
 	rest := l.buf[end+skip:]
 	if len(line) > readSize/2 {
@@ -89,7 +92,7 @@ func (l *lines) cut(end, skip int) []byte {
 
 // fill reads once, after the buffered bytes. The buffer doubles, so that a long line is
 // moved only a few times.
-func (l *lines) fill() {
+func (l *Lines) fill() {
 	if l.from == len(l.buf) {
 		l.buf, l.from, l.seen = l.buf[:0], 0, 0
 	}
@@ -111,16 +114,16 @@ func (l *lines) fill() {
 }
 
 // drop skips the line that ends at end, which is too long.
-func (l *lines) drop(end int) error {
+func (l *Lines) drop(end int) error {
 	line := l.buf[l.from:end]
-	l.lost = lostID(headOf(line), tailOf(line))
+	l.Lost = lostID(headOf(line), tailOf(line))
 	l.cut(end, 1)
-	return errTooLong
+	return ErrTooLong
 }
 
 // discard skips a line that has grown past the limit, and keeps the parts that lostID
 // needs.
-func (l *lines) discard() error {
+func (l *Lines) discard() error {
 	line := l.buf[l.from:]
 	head, tail := headOf(line), tailOf(line)
 	l.buf, l.from, l.seen = make([]byte, 0, readSize), 0, 0
@@ -138,8 +141,8 @@ func (l *lines) discard() error {
 		}
 		l.buf = l.buf[:0]
 	}
-	l.lost = lostID(head, tail)
-	return errTooLong
+	l.Lost = lostID(head, tail)
+	return ErrTooLong
 }
 
 func headOf(line []byte) []byte { return bytes.Clone(line[:min(len(line), headSize)]) }

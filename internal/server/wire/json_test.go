@@ -1,4 +1,4 @@
-package server
+package wire
 
 import (
 	"encoding/json"
@@ -13,7 +13,7 @@ func TestAppendStringIsReadBackAsWritten(t *testing.T) {
 		"", "plain", "\t\n\r\"\\/", "\x00\x01\x1f\x7f", "<a href=\"x\">&</a>", "–—‘’“”…",
 		"\u2027\u2028\u2029\u202a", "\u2028", "世界😀", strings.Repeat("\u2029x", 9),
 	} {
-		got := appendString(nil, s)
+		got := AppendString(nil, s)
 		var back string
 		if err := json.Unmarshal(got, &back); err != nil || back != s {
 			t.Errorf("%q became %s, %q (%v)", s, got, back, err)
@@ -22,7 +22,7 @@ func TestAppendStringIsReadBackAsWritten(t *testing.T) {
 			t.Errorf("%s ends a line for somebody", got)
 		}
 	}
-	if got := string(appendString(nil, "<>&")); got != `"<>&"` {
+	if got := string(AppendString(nil, "<>&")); got != `"<>&"` {
 		t.Errorf("escaped without need: %s", got)
 	}
 }
@@ -33,7 +33,7 @@ func TestAppendStringAtEveryPlace(t *testing.T) {
 		for before := range 20 {
 			s := strings.Repeat("p", before) + odd + strings.Repeat(" ~", 6)
 			var back string
-			if err := json.Unmarshal(appendString(nil, s), &back); err != nil || back != strings.ToValidUTF8(s, "\uFFFD") {
+			if err := json.Unmarshal(AppendString(nil, s), &back); err != nil || back != strings.ToValidUTF8(s, "\uFFFD") {
 				t.Errorf("%q became %q (%v)", s, back, err)
 			}
 		}
@@ -45,7 +45,7 @@ func FuzzAppendString(f *testing.F) {
 	f.Add("\xe2\x80\xa8")
 	f.Fuzz(func(t *testing.T, s string) {
 		var back string
-		if err := json.Unmarshal(appendString(nil, s), &back); err != nil {
+		if err := json.Unmarshal(AppendString(nil, s), &back); err != nil {
 			t.Fatal(err)
 		}
 		if utf8.ValidString(s) && back != s {
@@ -79,7 +79,7 @@ func TestAppendJSONKeepsMeaning(t *testing.T) {
 			s[i] = alphabet[rand.IntN(len(alphabet))]
 		}
 		var back string
-		got := appendJSON(nil, marshaler(s))
+		got := AppendJSON(nil, marshaler(s))
 		if err := json.Unmarshal(got, &back); err != nil || back != string(s) {
 			t.Fatalf("%q became %s", string(s), got)
 		}

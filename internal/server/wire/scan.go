@@ -1,4 +1,4 @@
-package server
+package wire
 
 import (
 	"bytes"
@@ -13,32 +13,32 @@ import (
 // Facts about text that is no JSON, or JSON that no string can hold.
 var (
 	errSyntax    = errors.New("not valid JSON")
-	errDepth     = errors.New("nested too deeply")
+	ErrDepth     = errors.New("nested too deeply")
 	errUTF8      = errors.New("not valid UTF-8")
-	errSurrogate = errors.New("lone surrogate")
+	ErrSurrogate = errors.New("lone surrogate")
 )
 
-// maxDepth bounds the nesting of a message: deeper than any client goes, and
+// MaxDepth bounds the nesting of a message: deeper than any client goes, and
 // shallow enough that encoding/json, which sees most messages again, agrees.
-const maxDepth = 1024
+const MaxDepth = 1024
 
-// kind is the first byte of a JSON value, '0' standing for every number.
-type kind byte
+// Kind is the first byte of a JSON value, '0' standing for every number.
+type Kind byte
 
 const (
-	isObject kind = '{'
-	isArray  kind = '['
-	isString kind = '"'
-	isTrue   kind = 't'
-	isFalse  kind = 'f'
-	isNull   kind = 'n'
-	isNumber kind = '0'
+	Object Kind = '{'
+	Array  Kind = '['
+	String Kind = '"'
+	True   Kind = 't'
+	False  Kind = 'f'
+	Null   Kind = 'n'
+	Number Kind = '0'
 )
 
 // A value is one JSON value as it was written. Strings keep their quotes.
-type value struct {
-	raw  []byte
-	kind kind
+type Value struct {
+	Raw  []byte
+	Kind Kind
 }
 
 // scanner walks over JSON text without decoding it. Values are slices of b.
@@ -62,31 +62,31 @@ func (s *scanner) space() byte {
 }
 
 // value takes the next value whole, and checks its grammar on the way.
-func (s *scanner) value() (value, error) {
+func (s *scanner) value() (Value, error) {
 	c := s.space()
 	start := s.i
 	k, err := s.skip(c)
 	if err != nil {
-		return value{}, err
+		return Value{}, err
 	}
-	return value{s.b[start:s.i], k}, nil
+	return Value{s.b[start:s.i], k}, nil
 }
 
 // skip moves over one value that begins with c.
-func (s *scanner) skip(c byte) (kind, error) {
+func (s *scanner) skip(c byte) (Kind, error) {
 	switch c {
 	case '{', '[':
-		return kind(c), s.container(c)
+		return Kind(c), s.container(c)
 	case '"':
-		return isString, s.str()
+		return String, s.str()
 	case 't':
-		return isTrue, s.word("true")
+		return True, s.word("true")
 	case 'f':
-		return isFalse, s.word("false")
+		return False, s.word("false")
 	case 'n':
-		return isNull, s.word("null")
+		return Null, s.word("null")
 	}
-	return isNumber, s.number()
+	return Number, s.number()
 }
 
 func (s *scanner) word(w string) error {
@@ -163,8 +163,8 @@ func (s *scanner) container(c byte) error {
 			c = s.space()
 		}
 		if c == '{' || c == '[' {
-			if len(open) == maxDepth {
-				return errDepth
+			if len(open) == MaxDepth {
+				return ErrDepth
 			}
 			s.i++
 			open, first = append(open, c), true
@@ -237,9 +237,9 @@ func (s *scanner) escape() error {
 // end tells whether nothing but white space is left.
 func (s *scanner) end() bool { return s.space() == 0 && s.i >= len(s.b) }
 
-// members calls f with each member of an object, in order; the name is given
+// Members calls f with each member of an object, in order; the name is given
 // raw, with its quotes. It stops at the first error.
-func members(object []byte, f func(name []byte, v value) error) error {
+func Members(object []byte, f func(name []byte, v Value) error) error {
 	s := scanner{b: object}
 	return s.members(func(name []byte) error {
 		v, err := s.value()
@@ -308,8 +308,8 @@ func plain(b []byte) int {
 	return i
 }
 
-// unquote decodes a string that the scanner has passed.
-func unquote(raw []byte) (string, error) {
+// Unquote decodes a string that the scanner has passed.
+func Unquote(raw []byte) (string, error) {
 	raw = raw[1 : len(raw)-1]
 	if !utf8.Valid(raw) {
 		return "", errUTF8
@@ -371,7 +371,7 @@ func escaped(b []byte) (rune, int, error) {
 			return pair, 12, nil
 		}
 	}
-	return 0, 0, errSurrogate
+	return 0, 0, ErrSurrogate
 }
 
 // hex4 reads four hexadecimal digits.
@@ -392,4 +392,36 @@ func hex4(b []byte) (rune, bool) {
 		r = r<<4 | rune(c)
 	}
 	return r, true
+}
+
+// Elements are the values of an array that was scanned before.
+func Elements(array []byte) (items [][]byte) {
+	s := scanner{b: array, i: 1}
+	for s.space() != ']' {
+		v, err := s.value()
+		if err != nil {
+			return nil
+		}
+		items = append(items, v.Raw)
+		if s.space() == ',' {
+			s.i++
+		}
+	}
+	return items
+}
+
+// Parse reads a text that is one value.
+func Parse(text []byte) (Value, error) {
+	s := scanner{b: text}
+	v, err := s.value()
+	if err == nil && !s.end() {
+		err = errSyntax
+	}
+	return v, err
+}
+
+// IsNumber reports whether a text is a number of JSON.
+func IsNumber(text string) bool {
+	s := scanner{b: []byte(text)}
+	return s.number() == nil && s.i == len(text)
 }

@@ -1,4 +1,4 @@
-package server
+package wire
 
 import (
 	"io"
@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// maxUnsent bounds the bytes that wait for a client that does not read. Beyond it senders
+// MaxUnsent bounds the bytes that wait for a client that does not read. Beyond it senders
 // wait, so that memory stays bounded.
-const maxUnsent = 64 << 20
+const MaxUnsent = 64 << 20
 
-// outbox writes whole lines to the client, one at a time and in the order of put. It has
+// Outbox writes whole lines to the client, one at a time and in the order of put. It has
 // no writer goroutine: a goroutine that puts a line while none writes becomes the writer
 // until all is written.
-type outbox struct {
+type Outbox struct {
 	w      io.Writer
-	broken chan struct{} // closed when the client can no longer be written to
+	Broken chan struct{} // closed when the client can no longer be written to
 	spare  sync.Pool     // of *[]byte, the memory of written lines
 
 	mu      sync.Mutex
@@ -29,16 +29,16 @@ type outbox struct {
 	err     error
 }
 
-func newOutbox(w io.Writer) *outbox {
-	o := &outbox{w: w, broken: make(chan struct{})}
+func NewOutbox(w io.Writer) *Outbox {
+	o := &Outbox{w: w, Broken: make(chan struct{})}
 	o.changed = sync.NewCond(&o.mu)
 	return o
 }
 
-// put queues a line, given in parts and without its newline. The parts belong to the
+// Put queues a line, given in parts and without its newline. The parts belong to the
 // outbox afterwards. If no goroutine writes, the caller becomes the writer: put returns
 // true, and flush must follow. put never waits.
-func (o *outbox) put(parts ...[]byte) (flush bool) {
+func (o *Outbox) Put(parts ...[]byte) (flush bool) {
 	last := len(parts) - 1
 	parts[last] = append(parts[last], '\n')
 	o.mu.Lock()
@@ -55,20 +55,20 @@ func (o *outbox) put(parts ...[]byte) (flush bool) {
 	return flush
 }
 
-// send puts a line and makes sure that it is written. It waits while too much is unsent.
-func (o *outbox) send(parts ...[]byte) {
-	if o.put(parts...) {
-		o.flush()
+// Send puts a line and makes sure that it is written. It waits while too much is unsent.
+func (o *Outbox) Send(parts ...[]byte) {
+	if o.Put(parts...) {
+		o.Flush()
 		return
 	}
-	o.room()
+	o.WaitForRoom()
 }
 
-// room waits while too much is unsent. Another goroutine must be the writer.
-func (o *outbox) room() {
+// WaitForRoom waits while too much is unsent. Another goroutine must be the writer.
+func (o *Outbox) WaitForRoom() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	for o.unsent > maxUnsent && o.err == nil {
+	for o.unsent > MaxUnsent && o.err == nil {
 		o.changed.Wait()
 	}
 }
@@ -77,44 +77,44 @@ func (o *outbox) room() {
 // its place would save nothing, and would hide the effect of a change.
 const smallAnswer = 4 << 10
 
-// reserve counts a gathered answer of an array as unsent output. It returns false if there
+// Reserve counts a gathered answer of an array as unsent output. It returns false if there
 // is no room for it.
-func (o *outbox) reserve(size int) bool {
+func (o *Outbox) Reserve(size int) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if size > smallAnswer && o.unsent+o.pending+size > maxUnsent {
+	if size > smallAnswer && o.unsent+o.pending+size > MaxUnsent {
 		return false
 	}
 	o.pending += size
 	return true
 }
 
-// release gives back what was reserved.
-func (o *outbox) release(size int) {
+// Release gives back what was reserved.
+func (o *Outbox) Release(size int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.pending -= size
 }
 
-// full reports whether waiting answers of arrays take all the room.
-func (o *outbox) full() bool {
+// Full reports whether waiting answers of arrays take all the room.
+func (o *Outbox) Full() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.pending >= maxUnsent
+	return o.pending >= MaxUnsent
 }
 
-// offer puts a line that may be dropped; it never waits.
-func (o *outbox) offer(line []byte) {
+// Offer puts a line that may be dropped; it never waits.
+func (o *Outbox) Offer(line []byte) {
 	o.mu.Lock()
-	full := o.unsent > maxUnsent
+	full := o.unsent > MaxUnsent
 	o.mu.Unlock()
-	if !full && o.put(line) {
-		go o.flush()
+	if !full && o.Put(line) {
+		go o.Flush()
 	}
 }
 
-// flush writes until nothing is left. Only a caller whose put returned true may call it.
-func (o *outbox) flush() {
+// Flush writes until nothing is left. Only a caller whose put returned true may call it.
+func (o *Outbox) Flush() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for len(o.lines) > 0 && o.err == nil {
@@ -126,13 +126,13 @@ func (o *outbox) flush() {
 		o.mu.Unlock()
 		_, err := o.w.Write(line)
 		size := len(line)
-		o.recycle(line)
+		o.Recycle(line)
 		o.mu.Lock()
 		o.unsent -= size
 		if err != nil {
 			o.err = err
 			o.lines, o.next = nil, 0
-			close(o.broken)
+			close(o.Broken)
 		}
 		o.changed.Broadcast()
 	}
@@ -140,8 +140,8 @@ func (o *outbox) flush() {
 	o.changed.Broadcast()
 }
 
-// drain waits until all is written, the client is gone, or the time is over.
-func (o *outbox) drain(most time.Duration) {
+// Drain waits until all is written, the client is gone, or the time is over.
+func (o *Outbox) Drain(most time.Duration) {
 	late := false
 	timer := time.AfterFunc(most, func() {
 		o.mu.Lock()
@@ -160,15 +160,15 @@ func (o *outbox) drain(most time.Duration) {
 // keptBuffer bounds the size of a spare buffer.
 const keptBuffer = 1 << 20
 
-// buffer returns an empty buffer for a line: a spare one, if there is any.
-func (o *outbox) buffer() []byte {
+// Buffer returns an empty buffer for a line: a spare one, if there is any.
+func (o *Outbox) Buffer() []byte {
 	if b, ok := o.spare.Get().(*[]byte); ok {
 		return (*b)[:0]
 	}
 	return make([]byte, 0, 4<<10)
 }
 
-func (o *outbox) recycle(b []byte) {
+func (o *Outbox) Recycle(b []byte) {
 	if cap(b) <= keptBuffer {
 		o.spare.Put(&b)
 	}

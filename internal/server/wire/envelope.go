@@ -1,0 +1,306 @@
+// Package wire reads and writes the messages of the protocol: lines of bounded length,
+// their grammar, the envelope of a request without decoding the whole, and JSON text.
+//
+// It promises that a line of any length costs bounded memory, that what it accepts as JSON
+// encoding/json accepts, too, that a written line is whole, and that put order is write
+// order. It does not know the tools, and words nothing for a model.
+//
+// encoding/json was tried: a Write of 200 KB takes 0.8 ms here and 12 ms through it and
+// mcp-go, a Read of 1 KB 7 and 49 microseconds (BenchmarkDispatch, two busy cores). It also
+// accepts duplicate members and lone surrogates without notice.
+package wire
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// The methods that the loop serves itself; mcp-go serves the others.
+const (
+	MethodCall         = "tools/call"
+	methodListen       = "subscriptions/listen"
+	MethodInitialize   = "initialize"
+	MethodCancelled    = "notifications/cancelled"
+	MethodRootsChanged = "notifications/roots/list_changed"
+)
+
+// ErrNotObject says that a message is valid JSON but no object.
+var ErrNotObject = errors.New("not a JSON object")
+
+// ErrTwice says that the envelope has a member twice: two parsers may read it in two ways.
+var ErrTwice = errors.New("member given twice")
+
+// A message is the envelope of one JSON-RPC message, and the params of a call. All slices
+// are parts of its line.
+type Message struct {
+	Raw     []byte
+	ID      []byte // as written; nil where there is none
+	Method  string
+	Params  Value
+	name    Value // the members of params
+	Args    Value
+	Meta    Value
+	Inputs  Value // inputResponses
+	State   Value // requestState
+	Version bool  // jsonrpc is "2.0"
+	Answer  bool  // has a result or an error: it answers a request of ours
+	Result  Value
+	seen    part
+	twice   bool // a part was given more than once
+}
+
+// ParseMessage reads the envelope of one message and checks the grammar of the whole, in
+// one pass. With errNotObject and errTwice it returns what it has read, so that the id can
+// be answered.
+func ParseMessage(line []byte) (m Message, err error) {
+	s := scanner{b: line}
+	m.Raw = line
+	if s.space() == '{' {
+		err = s.members(func(name []byte) error { return m.take(&s, name) })
+	} else if _, err = s.value(); err == nil {
+		err = ErrNotObject
+	}
+	switch {
+	case err != nil && !errors.Is(err, ErrNotObject):
+		return m, err
+	case !s.end():
+		return m, errSyntax
+	case m.twice:
+		return m, ErrTwice
+	}
+	return m, err
+}
+
+// take reads one member of the envelope.
+func (m *Message) take(s *scanner, name []byte) error {
+	if string(name) == `"params"` {
+		m.once(inParams)
+		return m.takeParams(s)
+	}
+	v, err := s.value()
+	switch string(name) {
+	case `"jsonrpc"`:
+		m.once(inVersion)
+		m.Version = string(v.Raw) == `"2.0"`
+	case `"id"`:
+		m.once(inID)
+		m.ID = v.Raw
+	case `"method"`:
+		m.once(inMethod)
+		if err == nil && v.Kind == String {
+			m.Method, _ = Unquote(v.Raw)
+		}
+	case `"result"`:
+		m.once(inAnswer)
+		m.Answer, m.Result = true, v
+	case `"error"`:
+		m.once(inAnswer)
+		m.Answer = true
+	}
+	return err
+}
+
+// takeParams reads the params, and stores the members that a call needs.
+func (m *Message) takeParams(s *scanner) (err error) {
+	if s.space() != '{' {
+		m.Params, err = s.value()
+		return err
+	}
+	start := s.i
+	err = s.members(func(name []byte) error {
+		v, err := s.value()
+		switch string(name) {
+		case `"name"`:
+			m.once(inName)
+			m.name = v
+		case `"arguments"`:
+			m.once(inArguments)
+			m.Args = v
+		case `"_meta"`:
+			m.once(inMeta)
+			m.Meta = v
+		case `"inputResponses"`:
+			m.once(inInputs)
+			m.Inputs = v
+		case `"requestState"`:
+			m.once(inState)
+			m.State = v
+		}
+		return err
+	})
+	m.Params = Value{s.b[start:s.i], Object}
+	return err
+}
+
+// part is a member that may occur once.
+type part uint
+
+const (
+	inVersion part = 1 << iota
+	inID
+	inMethod
+	inParams
+	inAnswer
+	inName
+	inArguments
+	inMeta
+	inInputs
+	inState
+)
+
+// once marks a part as seen, and notes if it was seen before.
+func (m *Message) once(p part) {
+	m.twice = m.twice || m.seen&p != 0
+	m.seen |= p
+}
+
+// GoodID reports whether MCP allows an id: a string of UTF-8 or a number. The server must
+// not send back any other.
+func GoodID(id []byte) bool {
+	return len(id) > 0 && (id[0] == '"' || id[0] == '-' || id[0]-'0' < 10) && utf8.Valid(id)
+}
+
+// IDKey returns the id as a map key: two spellings of one string are one id.
+func IDKey(id []byte) string {
+	if len(id) > 0 && id[0] == '"' && bytes.IndexByte(id, '\\') >= 0 {
+		if s, err := Unquote(id); err == nil {
+			return `"` + s + `"`
+		}
+	}
+	return string(id)
+}
+
+// CallMeta holds the members of a request's _meta that fsmcp uses.
+type CallMeta struct {
+	Progress     []byte // the token, as written
+	Thread       []byte // the client's name of its conversation, as written
+	call         string // the client's own id of the tool call, as its transcript has it
+	Version      string
+	ClientInfo   []byte
+	Capabilities []byte
+}
+
+var (
+	ErrNoParams = errors.New("params must be an object")
+	ErrNoName   = errors.New("params.name must be a string")
+	ErrMeta     = errors.New("params._meta must be an object")
+)
+
+// Call returns the tool of a tools/call, and its _meta.
+func (m *Message) Call() (tool string, meta CallMeta, err error) {
+	switch {
+	case m.Params.Kind != Object:
+		return "", meta, ErrNoParams
+	case m.name.Kind != String:
+		return "", meta, ErrNoName
+	case m.Meta.Kind == Object:
+		meta.parse(m.Meta.Raw)
+	case m.Meta.Kind != 0 && m.Meta.Kind != Null:
+		return "", meta, ErrMeta
+	}
+	tool, err = Unquote(m.name.Raw)
+	return tool, meta, err
+}
+
+// maxCallID bounds the client's own id of a call, in bytes: it is stored in records.
+const maxCallID = 256
+
+// CallID returns the client's own id of the call, else the request's id as written.
+func (m *CallMeta) CallID(request []byte) string {
+	if m.call != "" {
+		return m.call
+	}
+	return string(request)
+}
+
+// parse reads the members of _meta that fsmcp uses. No known client escapes their names,
+// so they are compared as written.
+func (m *CallMeta) parse(object []byte) {
+	Members(object, func(name []byte, v Value) error {
+		switch string(name) {
+		case `"progressToken"`:
+			if GoodID(v.Raw) { // the server sends it back
+				m.Progress = v.Raw
+			}
+		case `"threadId"`:
+			if v.Kind == String || v.Kind == Number {
+				m.Thread = v.Raw
+			}
+		case `"claudecode/toolUseId"`, `"callId"`: // Claude Code; Codex
+			if v.Kind != String {
+				return nil
+			}
+			if id, err := Unquote(v.Raw); err == nil && len(id) <= maxCallID {
+				m.call = id
+			}
+		case `"io.modelcontextprotocol/protocolVersion"`:
+			if v.Kind == String {
+				m.Version, _ = Unquote(v.Raw)
+			}
+		case `"io.modelcontextprotocol/clientInfo"`:
+			m.ClientInfo = v.Raw
+		case `"io.modelcontextprotocol/clientCapabilities"`:
+			m.Capabilities = v.Raw
+		}
+		return nil
+	})
+}
+
+// Member finds one member of an object by its plain name.
+func Member(object []byte, name string) (found Value) {
+	Members(object, func(n []byte, v Value) error {
+		if len(n) == len(name)+2 && string(n[1:len(n)-1]) == name {
+			found = v
+		}
+		return nil
+	})
+	return found
+}
+
+// lostID looks for the id of a message that was too long to keep, in its first and its
+// last bytes: encoders put it in one of the two. The end is certain if it reads
+// `"id":VALUE}`: the last brace closes the message itself.
+func lostID(head, tail []byte) []byte {
+	if id := headID(head); id != nil {
+		return id
+	}
+	text := strings.TrimRight(string(tail), " \t\r\n")
+	text, ok := strings.CutSuffix(text, "}")
+	if !ok {
+		return nil
+	}
+	at := strings.LastIndex(text, `"id":`)
+	if at < 0 {
+		return nil
+	}
+	if before := strings.TrimRight(text[:at], " \t\r\n"); !strings.HasSuffix(before, ",") && !strings.HasSuffix(before, "{") {
+		return nil
+	}
+	return wholeID([]byte(strings.TrimSpace(text[at+len(`"id":`):])))
+}
+
+// headID reads members from the start of a message until the text breaks off. A value at
+// the break may be incomplete.
+func headID(head []byte) (id []byte) {
+	head = slices.Clip(head)
+	Members(head, func(name []byte, v Value) error {
+		if string(name) == `"id"` && cap(v.Raw) > len(v.Raw) {
+			id = wholeID(v.Raw)
+			return ErrTwice // found
+		}
+		return nil
+	})
+	return id
+}
+
+// wholeID returns raw if it is exactly one good id.
+func wholeID(raw []byte) []byte {
+	s := scanner{b: raw}
+	if v, err := s.value(); err != nil || !s.end() || !GoodID(v.Raw) {
+		return nil
+	}
+	return bytes.Clone(raw)
+}
