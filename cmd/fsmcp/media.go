@@ -35,6 +35,9 @@ func mediaCommand() *cobra.Command {
 // done").
 const (
 	workerDeadline = 10 * time.Second * slowdown
+	// readerDeadline is longer: seven scans of 8.7 megapixels take PDFium 8.5 s on two
+	// busy processors.
+	readerDeadline = 30 * time.Second * slowdown
 	workerMemory   = 1 << 30
 	workerHeap     = "768MiB"
 	workerJobs     = 200
@@ -51,6 +54,7 @@ func newWorkers(log zerolog.Logger) *worker.Pool {
 // document, unless the cache has it; that takes seconds.
 func newPDFWorkers(log zerolog.Logger, cache *cacheCheck) *worker.Pool {
 	o := cache.checkBeforeStart(workerOptions(findReader, 1, log))
+	o.Deadline = readerDeadline
 	o.First = darkroom.Warming()
 	return worker.New(o)
 }

@@ -34,6 +34,8 @@ import (
 const sharpVersion = "0.35.5"
 
 // sharpJob does fsmcp's work on a picture with sharp.
+//
+//go:embed sharp.js
 var sharpJob []byte
 
 // buildDecoder finds the program that decodes beside a given fsmcp, else builds it.

@@ -56,7 +56,23 @@ func readProfile(raw []byte) (c *converter, err error) {
 	if err != nil || p.IsSRGB() {
 		return nil, err
 	}
-	return newConverter(p)
+	if c, err = newConverter(p); err != nil {
+		return nil, err
+	}
+	c.try()
+	return c, nil
+}
+
+// try converts colours from all over their space. The library panics over some
+// damaged profiles, and over those whose curves are all straight.
+func (c *converter) try() {
+	var from [4]uint8
+	for n := range 4 * 4 * 4 * 4 {
+		for i := range from {
+			from[i] = uint8(n >> (2 * i) & 3 * 85)
+		}
+		c.row(make([]uint8, 4), from[:])
+	}
 }
 
 // checked returns a profile that the library can read in bounded memory, or an error:

@@ -11,9 +11,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/fsmcp/fsmcp/internal/media"
+	"github.com/fsmcp/fsmcp/internal/media/enginetest"
 )
 
 // flat is a JPEG of 8 x 8 pixels of one colour in four planes, with Adobe's marker
@@ -224,10 +226,127 @@ func TestApproximateColoursAreReported(t *testing.T) {
 // tabled is a profile of one tag, for colours that it gives in XYZ or Lab.
 func tabled(space, pcs, tag string) []byte {
 	icc := make([]byte, 128)
-	copy(icc[16:], space+pcs)
+	copy(icc[8:], "\x04\x00\x00\x00mntr"+space+pcs)
+	copy(icc[36:], "acsp")
 	icc = append(icc, 0, 0, 0, 1)
 	icc = append(icc, "A2B0"...)
 	icc = binary.BigEndian.AppendUint32(icc, 144)
 	icc = binary.BigEndian.AppendUint32(icc, uint32(len(tag)))
 	return append(icc, tag...)
+}
+
+// words are numbers of 16 bits.
+func words(v ...uint16) (s string) {
+	for _, w := range v {
+		s += string([]byte{byte(w >> 8), byte(w)})
+	}
+	return s
+}
+
+// Tables of all three forms, whose colours are light alone: the first sample's.
+func TestTablesOfEveryForm(t *testing.T) {
+	line8, line16 := "", words(0, 0xffff)
+	for i := range 256 {
+		line8 += string([]byte{byte(i)})
+	}
+	identity := "\x00\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00"
+	grid8, grid16, old16 := "", "", ""
+	for i := range 8 {
+		light := byte(0)
+		if i >= 4 { // the first sample runs slowest
+			light = 255
+		}
+		grid8 += string([]byte{light, 128, 128})
+		grid16 += words(uint16(light)*257, 0x8080, 0x8080)
+		old16 += words(uint16(light)<<8, 0x8000, 0x8000)
+	}
+	// Offsets of the last curves, none, none, the lattice, none.
+	curve := "curv\x00\x00\x00\x00\x00\x00\x00\x00"
+	form4 := "mAB \x00\x00\x00\x00\x03\x03\x00\x00" + "\x00\x00\x00\x20" + "\x00\x00\x00\x00" + "\x00\x00\x00\x00" + "\x00\x00\x00\x44" + "\x00\x00\x00\x00" +
+		curve + curve + curve + "\x02\x02\x02" + string(make([]byte, 13)) + "\x02\x00\x00\x00" + grid16
+	for name, icc := range map[string][]byte{
+		"of 8 bits":    tabled("RGB ", "Lab ", "mft1\x00\x00\x00\x00\x03\x03\x02\x00"+identity+line8+line8+line8+grid8+line8+line8+line8),
+		"of 16 bits":   tabled("RGB ", "Lab ", "mft2\x00\x00\x00\x00\x03\x03\x02\x00"+identity+words(2, 2)+line16+line16+line16+old16+line16+line16+line16),
+		"of version 4": tabled("RGB ", "Lab ", form4),
+	} {
+		c, err := readProfile(icc)
+		if err != nil || c == nil {
+			t.Errorf("a table %s is not read: %v", name, err)
+			continue
+		}
+		for _, in := range []uint8{0, 64, 128, 255} {
+			// L of half of 100 is a gray of 119.
+			l := float64(in) / 255 * 100
+			y := math.Pow((l+16)/116, 3)
+			if l < 8 {
+				y = l / 903.3
+			}
+			encoded := 12.92 * y
+			if y > 0.0031308 {
+				encoded = 1.055*math.Pow(y, 1/2.4) - 0.055
+			}
+			want := int(math.Round(255 * encoded))
+			var got [4]uint8
+			c.row(got[:], []uint8{in, 200, 10, 255})
+			if !near([3]int{int(got[0]), int(got[1]), int(got[2])}, [3]int{want, want, want}, 3) {
+				t.Errorf("%s: light of %.0f is %v, want %d", name, l, got, want)
+			}
+		}
+		damagedProfiles(t, name, icc)
+	}
+	damagedProfiles(t, "of a matrix", enginetest.Profile(enginetest.DisplayP3()))
+}
+
+// damagedProfiles reads a profile cut short and changed: there is always an answer,
+// and memory is bounded whatever the counts in it say.
+func damagedProfiles(t *testing.T, name string, icc []byte) {
+	t.Helper()
+	const most = 64 << 20
+	read := func(b []byte) {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if c, err := readProfile(b); err == nil && c != nil {
+			if out, err := c.apply(image.NewNRGBA(image.Rect(0, 0, 2, 2))); err == nil && out == nil {
+				t.Errorf("%s: nothing comes of it", name)
+			}
+		}
+		runtime.ReadMemStats(&after)
+		if took := after.TotalAlloc - before.TotalAlloc; took > most {
+			t.Errorf("%s: it took %d bytes", name, took)
+		}
+	}
+	for n := iccTable; n < len(icc); n += 23 {
+		read(icc[:n:n])
+	}
+	for n := 0; n < min(len(icc), 700); n++ {
+		for _, v := range []byte{0, 0x7f, 0xff} {
+			bad := bytes.Clone(icc)
+			bad[n] = v
+			read(bad)
+		}
+	}
+}
+
+// A picture in gray is converted by a profile for gray: its curve, here of gamma 1.8.
+func TestGrayProfiles(t *testing.T) {
+	icc := make([]byte, iccHeader)
+	copy(icc[8:], "\x02\x00\x00\x00mntrGRAYXYZ ")
+	copy(icc[36:], "acsp")
+	icc = append(icc, 0, 0, 0, 1)
+	icc = append(icc, "kTRC\x00\x00\x00\x90\x00\x00\x00\x0ecurv\x00\x00\x00\x00\x00\x00\x00\x01\x01\xcd"...)
+	c, err := readProfile(icc)
+	if err != nil || c == nil {
+		t.Fatal(c, err)
+	}
+	img := image.NewGray(image.Rect(0, 0, 3, 1))
+	copy(img.Pix, []uint8{0, 55, 255}) // light of 0.0633 is 71 in sRGB
+	out, err := c.apply(img)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for x, want := range []int{0, 71, 255} {
+		if got := rgb(out.At(x, 0)); !near(got, [3]int{want, want, want}, 1) {
+			t.Errorf("%d: %v, want %d", x, got, want)
+		}
+	}
 }

@@ -117,27 +117,11 @@ func (p *picture) scaled(width, height int) (image.Image, error) {
 	if p.orientation > 1 {
 		img = upright(img, p.orientation)
 	}
-	if _, isGray := p.img.(*image.Gray); isGray && p.black == nil && p.profile == nil {
-		img = grayOf(img)
-	}
 	p.last = forEncoding(img)
 	if m, ok := p.last.(*image.NRGBA); ok && p.opaque {
 		p.last = &image.RGBA{Pix: m.Pix, Stride: m.Stride, Rect: m.Rect}
 	}
 	return p.last, nil
-}
-
-// resized returns img itself where it has that size. It scales across and then down:
-// imaging does both in a third more time, as it reads its own form of opaque pixels
-// one by one.
-func resized(img image.Image, w, h int, opaque bool) image.Image {
-	if size := img.Bounds().Size(); size.X != w {
-		img = forEncoding(imaging.ResizeWithOpacity(img, w, size.Y, imaging.Lanczos, opaque))
-	}
-	if img.Bounds().Dy() != h {
-		img = imaging.ResizeWithOpacity(img, w, h, imaging.Lanczos, opaque)
-	}
-	return img
 }
 
 // upright turns a picture by EXIF's orientation.
@@ -242,19 +226,6 @@ func plain(img image.Image) (out image.Image, opaque bool) {
 		return m, false
 	}
 	return plain(imaging.Clone(img))
-}
-
-// grayOf returns a picture all of whose colours are gray as one.
-func grayOf(img image.Image) image.Image {
-	m, ok := forEncoding(img).(*image.RGBA)
-	if !ok {
-		return img
-	}
-	out := image.NewGray(m.Rect)
-	for i := range out.Pix {
-		out.Pix[i] = m.Pix[4*i]
-	}
-	return out
 }
 
 // forEncoding brings a picture into a form that the standard library's encoders
