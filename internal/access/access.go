@@ -9,6 +9,7 @@
 package access
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -108,6 +109,9 @@ type SlashError struct {
 }
 
 func (e *SlashError) Error() string { return e.Path.String() + " is no folder" }
+
+// ErrElsewhere: a name led to another place by the time its lock was held.
+var ErrElsewhere = errors.New("the folders or links on the way were changed meanwhile")
 
 // Parse parses a file argument. It does not look at the disk; the error is a
 // *fsys.PathError.

@@ -24,7 +24,7 @@ const (
 )
 
 // typed turns a tool written as (ctx, call, its own args) to (result, error)
-// into one that answers every error in the words of explain.
+// into one that answers every error in the words of package refusal.
 func typed[A Args](h *House, name string, run func(context.Context, Call, A) (*Result, error)) func(context.Context, Call, Args) *Result {
 	return func(ctx context.Context, call Call, args Args) *Result {
 		begun := h.Now()
@@ -33,7 +33,7 @@ func typed[A Args](h *House, name string, run func(context.Context, Call, A) (*R
 		call.sent, call.account, call.args, call.file = &notes, &account{}, args, h.argument(args.Target())
 		result, err := run(ctx, call, args.(A))
 		if err != nil {
-			result = explain(name, args.Target(), endOf(ctx, err))
+			result = fail(name, args.Target(), endOf(ctx, err))
 			if consent := (*needsConsent)(nil); errors.As(err, &consent) {
 				result.Ask = consent.question
 			}

@@ -7,6 +7,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/access"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/perm"
+	"github.com/fsmcp/fsmcp/internal/refusal"
 )
 
 // Question asks the user to consent to one call. A call that needs consent
@@ -69,35 +70,34 @@ func (c *Consent) Granted(op perm.Op, path string) bool {
 
 // needsConsent is a refusal that the user can turn into a yes.
 type needsConsent struct {
-	refusal
+	*refusal.Refusal
 	question *Question
 }
 
-func (e *needsConsent) Unwrap() error { return &e.refusal }
+func (e *needsConsent) Unwrap() error { return e.Refusal }
 
 // needConsent words the question, with what the call will do, and the refusal for a
 // client that cannot ask. It goes to the user, who has to know where a link leads to
 // judge it.
 func (h *House) needConsent(e *access.ConsentError, will string) *needsConsent {
-	j := judgement{e.Judgement, h.Preferences().SettingsFile}
-	message := fmt.Sprintf("%s %s?\n%s", j.Op, fsys.InSentence(j.Path.String()), j.because())
-	if e.Resolved != j.Path.String() {
+	rule := refusal.Because(e.Judgement)
+	message := fmt.Sprintf("%s %s?\n%s", e.Op, fsys.InSentence(e.Path.String()), rule)
+	if e.Resolved != e.Path.String() {
 		message += "\nIt leads to " + fsys.InSentence(e.Resolved)
 	}
 	if will != "" {
 		message += "\n" + will
 	}
-	return &needsConsent{*j.unaskable(), &Question{Message: message, Names: j.Names, Rule: j.because(), Path: e.Resolved, op: j.Op}}
+	return &needsConsent{refusal.NeedsConsent(e, h.Preferences().SettingsFile), &Question{Message: message, Names: e.Names, Rule: rule, Path: e.Resolved, op: e.Op}}
 }
 
 // Unanswered is the answer to a call whose question did not get a yes. why
 // completes "the user ...": "declined". q is nil where it is no longer known.
 func Unanswered(tool string, q *Question, why string) *Result {
 	if q == nil {
-		return explain(tool, "", refuse(slugDenied, "Nothing was done: consent was needed, and the user %s. Do not try the same again in another way; ask the user how to go on.", why))
+		return fail(tool, "", refusal.Unanswered("", "", why))
 	}
-	r := explain(tool, "", refuse(slugDenied, "Nothing was done: consent was needed for %s (%s), and the user %s. Do not try the same again in another way; ask the user how to go on.",
-		fsys.InSentence(q.Path), q.Rule, why))
+	r := fail(tool, "", refusal.Unanswered(q.Path, q.Rule, why))
 	if q.unmade != nil {
 		r.Sent = func() { q.unmade(r) }
 	}

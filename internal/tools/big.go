@@ -9,7 +9,7 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/edit"
 	"github.com/fsmcp/fsmcp/internal/fsys"
-	"github.com/fsmcp/fsmcp/internal/phrase"
+	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/state"
 	"github.com/fsmcp/fsmcp/internal/text"
@@ -38,7 +38,7 @@ func (h *House) look(ctx context.Context, call Call, s *target, f *fsys.File, st
 		rec = state.Record{Parts: rec.Parts, Shown: shownBy(rec.Parts), Origin: rec.Origin}
 		scan, err := text.NewScan(ctx, f, stamp.Size)
 		if err != nil {
-			return nil, binary(s)
+			return nil, refusal.Binary(s.Asked)
 		}
 		rec.Index = scan
 	}
@@ -56,13 +56,9 @@ func (b *big) stand(spans []span.Span) (lost bool, err error) {
 }
 
 // modified is the refusal for a file of which something that was shown changed; calls
-// show what is needed now.
-func (b *big) modified(calls, note string) error {
-	size := fmt.Sprintf("It has %s now", phrase.Bytes(b.stamp.Size))
-	if b.was != b.stamp.Size {
-		size += fmt.Sprintf(", it had %s", phrase.Bytes(b.was))
-	}
-	return refuse(slugModified, "%s Path: %s.\n%s; some of what was shown of it changed.%s Go on with %s.", modifiedWords, b.target.name(), size, note, calls)
+// show what is needed now. gone: old_string is not in it any more.
+func (b *big) modified(calls string, gone bool) error {
+	return refusal.ChangedParts(b.target.name(), b.stamp.Size, b.was, calls, gone)
 }
 
 // inBig plans the edit of a file above changeHeld.
@@ -123,7 +119,7 @@ func (b *big) touched(splices []span.Splice) (out []state.Part) {
 // shownInFull is the gate where all of the file must have been shown.
 func (b *big) shownInFull(ctx context.Context) error {
 	if !b.known {
-		return notRead(b.target.name())
+		return refusal.NotRead(b.target.name())
 	}
 	lost, err := b.stand(nil)
 	if err != nil {
@@ -138,10 +134,9 @@ func (b *big) shownInFull(ctx context.Context) error {
 		return err
 	}
 	if lost {
-		return b.modified(calls, "")
+		return b.modified(calls, false)
 	}
-	return refuse(slugPartlyRead, "%s Of %s %s were never shown. Go on with %s, then make the same call again.",
-		notReadWords, b.target.name(), phrase.Bytes(unseen.Len()), calls)
+	return refusal.Unseen(b.target.name(), unseen.Len(), calls)
 }
 
 // mostInBig bounds how many places of a big file one call replaces.
@@ -160,7 +155,7 @@ func (b *big) search(ctx context.Context, req edit.Request) ([]span.Splice, erro
 		return nil, err
 	}
 	if found.Count > mostInBig {
-		return nil, tooMany(b.target.name(), found.Count, mostInBig)
+		return nil, refusal.TooManyMatches(b.target.name(), found.Count, mostInBig)
 	}
 	res, err := found.Replace(ctx, b.file, req)
 	if err != nil {
@@ -189,22 +184,13 @@ func (b *big) seen(ctx context.Context, spans []span.Span) error {
 		return err
 	}
 	if lost || more {
-		return b.modified(calls+", around old_string", "")
-	}
-	slug := slugPartlyRead
-	if !b.known {
-		slug = slugNotRead
+		return b.modified(calls+", around old_string", false)
 	}
 	body, err := b.matches(ctx, hidden)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case body == "":
-		return refuse(slug, "%s Of %s the text that this call would replace was never shown. Go on with %s, then make the same call again.",
-			notReadWords, b.target.name(), calls)
 	}
-	return refuse(slug, "%s Of %s the text that this call would replace was never shown. Here it is with what stands around it; it counts as shown now: check it, then make the same call again.\n%s",
-		notReadWords, b.target.name(), body)
+	return refusal.UnseenMatch(b.target.name(), body, calls, b.known)
 }
 
 // matches shows places with what stands around them, and has them count as shown;
@@ -278,17 +264,16 @@ func (b *big) unmatched(ctx context.Context, old string, err error) error {
 	no := (*edit.NoMatchError)(nil)
 	switch {
 	case errors.As(err, &no) && !b.known:
-		return notRead(b.target.name())
+		return refusal.NotRead(b.target.name())
 	case errors.As(err, &no):
 		lost, err := b.stand(nil)
 		if err != nil {
 			return err
 		}
 		if lost {
-			return b.modified("Read", " old_string is not in the file as it is now.")
+			return b.modified("Read", true)
 		}
-		return refuse(slugNoMatch, "String to replace not found in file.\nString: %s\nPath: %s\nIn a file above 64 MiB only an exact match is looked for. Read the lines to be changed and copy old_string from them, without the line numbers.",
-			phrase.Cut(old, shownOld), b.target.name())
+		return refusal.NoExactMatch(b.target.name(), old)
 	}
 	if many := (*edit.AmbiguousError)(nil); errors.As(err, &many) {
 		offs := make([]int64, len(many.At))
@@ -300,7 +285,7 @@ func (b *big) unmatched(ctx context.Context, old string, err error) error {
 			return failed
 		}
 	}
-	return ambiguous(b.target.name(), old, err)
+	return refusal.Ambiguous(b.target.name(), old, err)
 }
 
 // region shows the first place as it will be, with some text around it.

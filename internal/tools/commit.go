@@ -8,9 +8,11 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/fsmcp/fsmcp/internal/access"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/history"
 	"github.com/fsmcp/fsmcp/internal/perm"
+	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/save"
 	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/state"
@@ -64,7 +66,7 @@ func (h *House) commit(ctx context.Context, call Call, op perm.Op, plan planner)
 	plan = h.concealing(call, plan)
 	for try := 1; ; try++ {
 		result, err := h.attempt(ctx, call, op, plan, &done)
-		if try < attempts && (errors.Is(err, errElsewhere) || errors.Is(err, fsys.ErrMoved)) && ctx.Err() == nil {
+		if try < attempts && (errors.Is(err, access.ErrElsewhere) || errors.Is(err, fsys.ErrMoved)) && ctx.Err() == nil {
 			continue
 		}
 		return result, err
@@ -74,9 +76,6 @@ func (h *House) commit(ctx context.Context, call Call, op perm.Op, plan planner)
 // attempts bounds how often a call follows a name that keeps moving.
 const attempts = 10
 
-// errElsewhere: the name led to another place once its lock was held.
-var errElsewhere = errors.New("the folders or links on the way were changed meanwhile")
-
 func (h *House) attempt(ctx context.Context, call Call, op perm.Op, plan planner, hooks *hooking) (*Result, error) {
 	s, err := h.open(call, op)
 	if err != nil {
@@ -84,11 +83,8 @@ func (h *House) attempt(ctx context.Context, call Call, op perm.Op, plan planner
 	}
 	replaced := false
 	defer func() { letGo(s, replaced) }()
-	switch s.Kind {
-	case fsys.Directory:
-		return nil, h.directory(s)
-	case fsys.Special:
-		return nil, special(s.Asked)
+	if err := h.irregular(s); err != nil {
+		return nil, err
 	}
 	done, err := call.Session.files.Turn(ctx, s.Path)
 	if err != nil {
@@ -196,7 +192,7 @@ func (h *House) locked(ctx context.Context, call Call, s *target, lock *save.Loc
 	}
 	defer now.Close()
 	if now.Path != s.Path || !lock.Covers(now.Target) {
-		return m, errElsewhere
+		return m, access.ErrElsewhere
 	}
 	txn, err := h.Saver.Begin(ctx, now.Target)
 	if err != nil {
@@ -328,7 +324,7 @@ func remark(r *Result, out save.Outcome, mark *history.Mark) *Result {
 	}
 	if out.NoState != nil {
 		notes = append(notes, fmt.Sprintf("(%s. Only locks are kept, in %s, and nothing in the history. Tell the user.)",
-			lost(out.NoState), fsys.InSentence(out.StateInTemp)))
+			refusal.NoState(out.NoState), fsys.InSentence(out.StateInTemp)))
 	}
 	for _, name := range out.Left {
 		notes = append(notes, fmt.Sprintf("(The old text could not be removed and lies in %s; the next start of fsmcp removes it.)", fsys.InSentence(name)))
@@ -350,11 +346,4 @@ func saved(names []string) []string {
 		out[i] = fmt.Sprintf("(Text that another program wrote meanwhile was kept as %s.)", fsys.InSentence(name))
 	}
 	return out
-}
-
-// gone is the answer for a file that was shown and is not there any more. It
-// is said once: a repeated call may then create the file.
-func gone(session *Session, s *target) error {
-	session.files.Forget(s.Path)
-	return vanished("The file %s was there when it was read and is gone now: it was moved or deleted. Nothing was changed. If it should be created anew, call Write with its whole content.", s.name())
 }

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/phrase"
+	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/save"
 	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/state"
@@ -26,7 +26,7 @@ func (h *House) edit(ctx context.Context, call Call, a *EditArgs) (*Result, erro
 	case a.OldString == a.NewString:
 		return nil, edit.ErrSame
 	case isStub(a.NewString):
-		return nil, stubAsText("new_string")
+		return nil, refusal.StubAsText("new_string")
 	}
 	e := editing{House: h, call: call, args: a}
 	return h.commit(ctx, call, perm.Edit, e.plan)
@@ -45,7 +45,7 @@ func (e *editing) plan(ctx context.Context, s *target, old *fsys.File) (*change,
 	case isNotebook(s) && old == nil:
 		return nil, e.absent(e.call, s)
 	case isNotebook(s):
-		return nil, refuse(slugNotebook, "File is a Jupyter Notebook. Use the NotebookEdit to edit this file.\nPath: %s", s.name())
+		return nil, refusal.IsNotebook(s.name())
 	}
 	if old == nil {
 		return e.create(s)
@@ -61,11 +61,11 @@ func (e *editing) plan(ctx context.Context, s *target, old *fsys.File) (*change,
 			w := writing{House: e.House, call: e.call, content: e.args.NewString}
 			return w.plan(ctx, s, old)
 		}
-		return nil, refuse(slugExists, "Cannot create new file - file already exists.\nPath: %s. To change it, give the text to replace as old_string; to replace all of it, use Write.", s.name())
+		return nil, refusal.Exists(s.name())
 	case e.args.OldString == "":
 		return e.fill(s, stamp, "updated"), nil
 	case stamp.Size > maxEditBytes:
-		return nil, refuse(slugTooLarge, "File is too large to edit (%s). Maximum editable file size is 1 GiB. Path: %s.", phrase.Above(stamp.Size, maxEditBytes), s.name())
+		return nil, refusal.TooLargeToEdit(s.name(), stamp.Size, maxEditBytes)
 	}
 	if err := writable(s, old); err != nil {
 		return nil, err
@@ -166,7 +166,7 @@ func (e *editing) gated(c *held, f found, miss error) (state.Record, error) {
 	case len(c.raw) == 0: // nothing to be shown
 		return c.recorded(nil, state.ByRead), nil
 	case !c.known && (full || errors.As(miss, new(*edit.NoMatchError))):
-		return c.rec, notRead(c.name)
+		return c.rec, refusal.NotRead(c.name)
 	case !c.known:
 		return c.recorded(nil, state.ByTelling), nil
 	}
@@ -275,70 +275,14 @@ func (e *editing) head(s *target, count int, rule edit.Rule) string {
 // replaces: what is kept of each takes far more room than the place itself.
 const mostMatches = 2_000_000
 
-// shownOld bounds how much of old_string an error repeats, in characters.
-const shownOld = 1000
-
-// manyWords takes the count, the first places, the file and old_string.
-const manyWords = "Found %d matches of the string to replace, but replace_all is false. To replace all occurrences, set replace_all to true. To replace only one occurrence, please provide more context to uniquely identify the instance.\nThe matches begin in %s of %s.\nString: %s"
-
-// unmatched words why the engine did not replace anything.
+// unmatched refuses an edit that the engine did not make.
 func (e *editing) unmatched(c *held, err error) error {
+	old := e.args.OldString
 	if no := (*edit.NoMatchError)(nil); !errors.As(err, &no) {
-		return ambiguous(c.name, e.args.OldString, err)
+		return refusal.Ambiguous(c.name, old, err)
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "String to replace not found in file.\nString: %s\nPath: %s", phrase.Cut(e.args.OldString, shownOld), c.name)
-	if hint, ok := edit.Nearest(c.doc.Text, e.args.OldString, e.args.NewString); ok {
-		fmt.Fprintf(&b, "\nNearest place, from line %d on (%s):\n%s", hint.Line, hint.Why, strings.Join(hint.Lines, "\n"))
-		if hint.Given != "" {
-			fmt.Fprintf(&b, "\nold_string has there: %s", hint.Given)
-		}
-	} else {
-		b.WriteString("\nNothing like it is in the file. Read the part to be changed and copy old_string from it, without the line numbers.")
-	}
-	return refuse(slugNoMatch, "%s", b.String())
-}
-
-// ambiguous words several matches, and too many; any other error stays as it is.
-func ambiguous(name, old string, err error) error {
-	if many := (*edit.TooManyError)(nil); errors.As(err, &many) {
-		return tooMany(name, many.Count, many.Most)
-	}
-	many := (*edit.AmbiguousError)(nil)
-	if !errors.As(err, &many) {
-		return err
-	}
-	return refuse(slugNotUnique, manyWords, many.Count, placeList(many), name, phrase.Cut(old, shownOld))
-}
-
-func tooMany(name string, count, most int) error {
-	return refuse(slugTooLarge, "old_string is in %s %d times; at most %d places of a file of this size are replaced in one call. Give a longer old_string.", name, count, most)
-}
-
-// placeList names the first of several places by their lines, and by their columns
-// where several are in one line.
-func placeList(many *edit.AmbiguousError) string {
-	var parts []string
-	for i := 0; i < len(many.Lines); {
-		end := i + 1
-		for end < len(many.Lines) && many.Lines[end] == many.Lines[i] {
-			end++
-		}
-		part := strconv.Itoa(many.Lines[i])
-		if end > i+1 {
-			part += " (columns " + strings.Trim(strings.ReplaceAll(fmt.Sprint(many.Cols[i:end]), " ", ", "), "[]") + ")"
-		}
-		parts = append(parts, part)
-		i = end
-	}
-	word := "lines "
-	if len(parts) == 1 {
-		word = "line "
-	}
-	if many.Count > len(many.Lines) {
-		parts = append(parts, "…")
-	}
-	return word + strings.Join(parts, ", ")
+	hint, found := edit.Nearest(c.doc.Text, old, e.args.NewString)
+	return refusal.NoMatch(c.name, old, hint, found)
 }
 
 // rawSplices brings splices of the text to the bytes of the file.

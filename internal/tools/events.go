@@ -9,6 +9,7 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/history"
 	"github.com/fsmcp/fsmcp/internal/perm"
+	"github.com/fsmcp/fsmcp/internal/refusal"
 )
 
 // Event is a call as others are told of it: what was done to which file, and how
@@ -88,15 +89,10 @@ func (h *House) begin(call Call, s *target) error {
 	}
 	err := h.Teller.Begin(Event{Kind: EventBegun, Operation: operation(s.Op), Session: call.Session.id, Call: call.ID, Tool: tool, Path: s.Path, Outcome: string(EventBegun)})
 	if err != nil {
-		return &untoldError{err}
+		return &refusal.AuditError{Err: err}
 	}
 	return nil
 }
-
-// untoldError: a change must not go untold, and cannot be told of.
-type untoldError struct{ error }
-
-func (e *untoldError) Unwrap() error { return e.error }
 
 // tell tells of a call that is over; given is its argument.
 func (h *House) tell(call Call, tool, given string, begun time.Time, r *Result) {
@@ -195,8 +191,8 @@ func (h *House) told(ctx context.Context, call Call, given string, run func(cont
 	e := Event{Kind: EventEdit, Operation: operation(perm.Edit), Session: call.Session.id, Call: call.ID, Tool: history.ToolRestore, Path: given, Took: h.Now().Sub(begun), Outcome: outcomeOK}
 	if err != nil {
 		e.Kind, e.Outcome = EventRefusal, "conflict"
-		if refused := (*refusal)(nil); errors.As(err, &refused) {
-			e.Outcome = refused.slug
+		if refused := (*refusal.Refusal)(nil); errors.As(err, &refused) {
+			e.Outcome = refused.Slug
 		}
 	} else {
 		e.Bytes = r.size()

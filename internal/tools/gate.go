@@ -10,7 +10,7 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/perm"
-	"github.com/fsmcp/fsmcp/internal/phrase"
+	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/state"
 	"github.com/fsmcp/fsmcp/internal/text"
@@ -114,7 +114,7 @@ func (c *held) decode(s *target) (err error) {
 		}
 	}
 	if c.doc, err = text.Decode(c.raw); err != nil {
-		return binary(s)
+		return refusal.Binary(s.Asked)
 	}
 	return nil
 }
@@ -189,7 +189,7 @@ func (h *House) gate(call Call, c *held, at aim) (state.Record, error) {
 	case len(c.raw) == 0: // nothing to be shown
 		return c.recorded(nil, state.ByRead), nil
 	case !c.known:
-		return c.rec, notRead(c.name)
+		return c.rec, refusal.NotRead(c.name)
 	}
 	rec, lost := c.standing(nil)
 	if lost {
@@ -201,11 +201,9 @@ func (h *House) gate(call Call, c *held, at aim) (state.Record, error) {
 	}
 	if body, shown, ok := h.rest(call, c, unseen, ""); ok {
 		call.whenSent(func() { call.Session.files.Put(c.path, c.withShown(rec, shown)) })
-		return rec, refuse(slugPartlyRead, "%s Of %s only a part was shown; these lines never were. They count as shown now: check them, then make the same call again.\n%s",
-			notReadWords, c.name, body)
+		return rec, refusal.UnseenShown(c.name, body)
 	}
-	return rec, refuse(slugPartlyRead, "%s Of %s %s were never shown. Go on with %s, then make the same call again.",
-		notReadWords, c.name, phrase.Bytes(unseen.Len()), h.readCalls(call, c, unseen))
+	return rec, refusal.Unseen(c.name, unseen.Len(), h.readCalls(call, c, unseen))
 }
 
 // withShown returns the record of the file's present bytes with more that was shown.
@@ -227,12 +225,6 @@ func (h *House) rest(call Call, c *held, unseen span.Set, above string) (body st
 	}
 	body, shown = showAll(c.doc, unseen)
 	return body, shown, h.passed(call, above+body)
-}
-
-const notReadWords = "File has not been read yet. Read it first before writing to it."
-
-func notRead(name string) error {
-	return refuse(slugNotRead, "%s Call Read with file_path \"%s\", then make the same call again.", notReadWords, name)
 }
 
 // matches shows the places of a call that were not shown, each with what stands
@@ -266,18 +258,12 @@ func unseen(shown span.Set, spans []span.Span) (out span.Set) {
 // neverShown is the refusal of an Edit some of whose matches were never shown. Where
 // they fit, it shows them with their surroundings, and the same call passes next time.
 func (h *House) neverShown(call Call, c *held, rec state.Record, hidden span.Set) error {
-	slug := slugPartlyRead
-	if !c.known {
-		slug = slugNotRead
-	}
 	body, shown, ok := h.matches(call, c, rec.Shown, hidden, "")
 	if !ok {
-		return refuse(slug, "%s Of %s the text that this call would replace was never shown. Go on with %s, then make the same call again.",
-			notReadWords, c.name, h.readCalls(call, c, hidden))
+		return refusal.UnseenMatch(c.name, "", h.readCalls(call, c, hidden), c.known)
 	}
 	call.whenSent(func() { call.Session.files.Put(c.path, c.withShown(rec, shown)) })
-	return refuse(slug, "%s Of %s the text that this call would replace was never shown. Here it is with what stands around it; it counts as shown now: check it, then make the same call again.\n%s",
-		notReadWords, c.name, body)
+	return refusal.UnseenMatch(c.name, body, "", c.known)
 }
 
 // around widens a raw span by some characters on each side.
@@ -361,13 +347,3 @@ func (h *House) counting(call Call) *reading {
 
 // bigLine is the length in bytes from which a line is better read by columns.
 const bigLine = 20 << 10
-
-// binary is the answer for a file that is no text. Its extension only fills
-// the sentence.
-func binary(s *target) error {
-	what := "a binary file"
-	if ext := s.Asked.Ext(); ext != "" {
-		what = "a binary ." + fsys.InSentence(ext) + " file"
-	}
-	return refuse(slugBinary, "This tool cannot read binary files. The file appears to be %s. Please use appropriate tools for binary file analysis.\nPath: %s", what, s.name())
-}

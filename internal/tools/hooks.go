@@ -8,6 +8,7 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/phrase"
+	"github.com/fsmcp/fsmcp/internal/refusal"
 )
 
 // Hooks run the user's own commands around changes. They are called within the
@@ -119,27 +120,9 @@ func (s *target) knownNames() []string {
 	return append(slices.Clip(s.links), s.allNames()...)
 }
 
-// stopped words why a hook stopped a change.
+// stopped refuses a change that a hook stopped.
 func (h *House) stopped(s *target, f *HookFault) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "Nothing was changed in %s: ", s.name())
-	said := f.said(saidBytes)
-	switch {
-	case f.Entry != "":
-		fmt.Fprintf(&b, "the user has a hook that may refuse this call and cannot be run, in line %d of %s: %s. Tell the user; until that is mended, the same call is refused again.", f.Line, fsys.InSentence(f.Entry), f.Why)
-	case f.Refused && said == "":
-		fmt.Fprintf(&b, "the user's hook %s refused this call and gave no reason. Ask the user before you try it again.", f.name())
-	case f.Refused:
-		fmt.Fprintf(&b, "the user's hook %s refused this call. Its reason:\n%s\nDo as it says: without that the same call is refused again.", f.name(), said)
-	case f.NotRun:
-		fmt.Fprintf(&b, "the user's hook %s, which might refuse it, %s. Tell the user: until that is mended, the same call is refused again.", f.name(), f.Why)
-	default:
-		fmt.Fprintf(&b, "the user's hook %s, which may refuse it, %s. Make the same call again, and tell the user if it fails again.", f.name(), f.Why)
-		if said != "" {
-			fmt.Fprintf(&b, " Until then it had said:\n%s", said)
-		}
-	}
-	return refuse(slugHook, "%s", b.String())
+	return refusal.Hook{Name: f.name(), Why: f.Why, Said: f.said(saidBytes), Refused: f.Refused, NotRun: f.NotRun, Entry: f.Entry, Line: f.Line}.Refusal(s.name())
 }
 
 // Bounds of what an answer repeats of a hook's words, in bytes.

@@ -14,6 +14,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/history"
 	"github.com/fsmcp/fsmcp/internal/perm"
+	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/state"
 	"github.com/fsmcp/fsmcp/internal/text"
 )
@@ -111,7 +112,7 @@ func TestAHookThatRecodesIsNotWrittenOver(t *testing.T) {
 	holds(t, got, "The user's hooks changed the file after this, more than can be shown")
 	s.after = func(Edited) []HookFault { return nil }
 	edit := &EditArgs{FilePath: p, OldString: "one", NewString: "größer"}
-	b.fails(6, slugPartlyRead, edit) // which shows it in its new charset
+	b.fails(6, refusal.SlugPartlyRead, edit) // which shows it in its new charset
 	b.ok(edit)
 	b.want("a.txt", strings.Replace(recoded, "one", "größer", 1))
 }
@@ -135,7 +136,7 @@ func TestWithoutTakingUpEachEditIsRefused(t *testing.T) {
 	b.ok(&ReadArgs{FilePath: p})
 	b.ok(&EditArgs{FilePath: p, OldString: "two := 2", NewString: "two = 3"})
 	b.put("a.txt", "one := 1\ntwo := 3\n")
-	b.fails(7, slugModified, &EditArgs{FilePath: p, OldString: "two := 3", NewString: "two = 4"})
+	b.fails(7, refusal.SlugModified, &EditArgs{FilePath: p, OldString: "two := 3", NewString: "two = 4"})
 }
 
 // Of a long change the first lines are shown, and count; the others do not, and the
@@ -153,7 +154,7 @@ func TestALongChangeIsShownInPart(t *testing.T) {
 	if shown, _ := b.shownOf(p); shown != "" {
 		t.Errorf("shown: %q", shown)
 	}
-	b.fails(6, slugPartlyRead, &EditArgs{FilePath: p, OldString: "LINE T97", NewString: "x"})
+	b.fails(6, refusal.SlugPartlyRead, &EditArgs{FilePath: p, OldString: "LINE T97", NewString: "x"})
 	b.ok(&EditArgs{FilePath: p, OldString: "LINE T97", NewString: "X"})
 }
 
@@ -167,7 +168,7 @@ func TestUnsentFormattingIsNotShown(t *testing.T) {
 		t.Errorf("%q", shown)
 	}
 	s.after = nil
-	b.fails(6, slugPartlyRead, &EditArgs{FilePath: p, OldString: "added", NewString: "x"})
+	b.fails(6, refusal.SlugPartlyRead, &EditArgs{FilePath: p, OldString: "added", NewString: "x"})
 	b.ok(&EditArgs{FilePath: p, OldString: "added", NewString: "x"})
 }
 
@@ -278,7 +279,7 @@ func TestFormattersOfOtherEncodings(t *testing.T) {
 	s.after = rewrites(t, func(string) string { return "a\x00b" })
 	p := b.path("a.txt")
 	holds(t, b.ok(&WriteArgs{FilePath: p, Content: "a\n"}), "no text any more")
-	b.fails(18, slugBinary, &EditArgs{FilePath: p, OldString: "a", NewString: "b"})
+	b.fails(18, refusal.SlugBinary, &EditArgs{FilePath: p, OldString: "a", NewString: "b"})
 }
 
 // The file may be anything once hooks have run. Nothing of what is not the file, or
@@ -338,7 +339,7 @@ func TestHooksBefore(t *testing.T) {
 	s.before = func(Edited) ([]HookFault, *HookFault, error) {
 		return nil, &HookFault{Command: []string{"guard", "-x"}, Why: "refused", Refused: true, Said: "not\there \x1b[31m<system-reminder>\n"}, nil
 	}
-	holds(t, b.fails(15, slugHook, edit("one", "two")), p, `"guard -x" refused`, `not    here \x1b[31m&lt;system-reminder>`, "refused again")
+	holds(t, b.fails(15, refusal.SlugHook, edit("one", "two")), p, `"guard -x" refused`, `not    here \x1b[31m&lt;system-reminder>`, "refused again")
 	b.want("a.txt", "one\n")
 	if e := s.told[0]; e.Tool != "Edit" || e.Session != b.call.Session.id || e.Names[len(e.Names)-1] != p || e.Old != nil {
 		t.Errorf("%+v", e)
@@ -347,12 +348,12 @@ func TestHooksBefore(t *testing.T) {
 	s.before = func(Edited) ([]HookFault, *HookFault, error) {
 		return nil, &HookFault{Command: []string{"guard"}, Why: "did not end within 2s"}, nil
 	}
-	holds(t, b.fails(15, slugHook, edit("one", "two")), "did not end within 2s", "same call again")
+	holds(t, b.fails(15, refusal.SlugHook, edit("one", "two")), "did not end within 2s", "same call again")
 	b.want("a.txt", "one\n")
 
 	gaveUp := context.Canceled
 	s.before = func(Edited) ([]HookFault, *HookFault, error) { return nil, nil, gaveUp }
-	b.fails(16, slugBusy, edit("one", "two"))
+	b.fails(16, refusal.SlugBusy, edit("one", "two"))
 	b.want("a.txt", "one\n")
 
 	s.before = func(Edited) ([]HookFault, *HookFault, error) {
@@ -366,9 +367,9 @@ func TestHooksBefore(t *testing.T) {
 		b.put("a.txt", "two\nlicence\n")
 		return nil, nil, nil
 	}
-	holds(t, b.fails(7, slugModified, edit("two", "three")), "+2\tlicence")
+	holds(t, b.fails(7, refusal.SlugModified, edit("two", "three")), "+2\tlicence")
 	b.ok(edit("two", "three"))
-	b.fails(7, slugModified, edit("three", "four"))
+	b.fails(7, refusal.SlugModified, edit("three", "four"))
 }
 
 // Hooks come after everything that refuses a call by itself, and not at all where
@@ -379,12 +380,12 @@ func TestHooksAreNotToldOfWhatIsNotDone(t *testing.T) {
 	s.after = func(Edited) []HookFault { return nil }
 	p := b.put("a.txt", "one\n")
 	b.put("denied.txt", "x\n")
-	b.fails(1, slugDenied, &WriteArgs{FilePath: b.path("denied.txt"), Content: "y"})
-	b.fails(2, slugNotRead, &WriteArgs{FilePath: p, Content: "y"})
+	b.fails(1, refusal.SlugDenied, &WriteArgs{FilePath: b.path("denied.txt"), Content: "y"})
+	b.fails(2, refusal.SlugNotRead, &WriteArgs{FilePath: p, Content: "y"})
 	b.ok(&ReadArgs{FilePath: p})
-	b.fails(8, slugNoMatch, &EditArgs{FilePath: p, OldString: "three", NewString: "y"})
+	b.fails(8, refusal.SlugNoMatch, &EditArgs{FilePath: p, OldString: "three", NewString: "y"})
 	b.ok(&WriteArgs{FilePath: p, Content: "one\n"}) // has this content already
-	b.fails(9, slugIsDirectory, &WriteArgs{FilePath: b.dir, Content: "y"})
+	b.fails(9, refusal.SlugIsDirectory, &WriteArgs{FilePath: b.dir, Content: "y"})
 	if len(s.told) > 0 {
 		t.Errorf("%+v", s.told)
 	}
@@ -606,7 +607,7 @@ func TestHooksOfABigFile(t *testing.T) {
 		return nil
 	}
 	holds(t, b.ok(&EditArgs{FilePath: p, OldString: "00000011 y", NewString: "00000011 z"}), "too large to show")
-	b.fails(7, slugModified, &EditArgs{FilePath: p, OldString: "00000010 x", NewString: "y"})
+	b.fails(7, refusal.SlugModified, &EditArgs{FilePath: p, OldString: "00000010 x", NewString: "y"})
 }
 
 // Of large texts only the bounds of what differs are looked for.

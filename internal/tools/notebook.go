@@ -12,6 +12,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/media"
 	"github.com/fsmcp/fsmcp/internal/notebook"
 	"github.com/fsmcp/fsmcp/internal/phrase"
+	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/state"
 	"github.com/fsmcp/fsmcp/internal/text"
@@ -32,7 +33,7 @@ const (
 // where; its raw text is paged by offset and limit like any other.
 func (r *reading) notebook(ctx context.Context, stamp fsys.Stamp) (*Result, error) {
 	if stamp.Size > changeHeld {
-		return nil, refuse(slugTooLarge, "The notebook %s has %s; notebooks of at most 64 MB are shown.", r.target.name(), phrase.Above(stamp.Size, changeHeld))
+		return nil, refusal.TooLargeNotebook(r.target.name(), stamp.Size, changeHeld, "shown")
 	}
 	leave, err := r.admit(ctx, stamp.Size)
 	if err != nil {
@@ -44,7 +45,7 @@ func (r *reading) notebook(ctx context.Context, stamp fsys.Stamp) (*Result, erro
 		if !r.want.plain && r.want.cell == "" {
 			return r.heldText(ctx, c)
 		}
-		return nil, brokenNotebook(c.name, broken)
+		return nil, refusal.BrokenNotebook(c.name, broken)
 	}
 	if err != nil {
 		return nil, err
@@ -62,7 +63,7 @@ func (r *reading) notebook(ctx context.Context, stamp fsys.Stamp) (*Result, erro
 	case r.want.cell != "":
 		return v.cell(ctx)
 	case r.want.column > 0:
-		return nil, refuse(slugBadArgument, "In a notebook column pages through one line of a cell: give cell_id with it. Without cell_id offset and limit count cells.")
+		return nil, refusal.ColumnWithoutCell()
 	}
 	return v.cells(ctx)
 }
@@ -92,10 +93,6 @@ func (h *House) parse(call Call, s *target, f *fsys.File) (*held, *notebook.Note
 		call.Session.keepParsed(parsed{c.path, c.raw, c.hash, nb})
 	}
 	return c, nb, nil
-}
-
-func brokenNotebook(name string, err *notebook.ParseError) error {
-	return refuse(slugBrokenFile, "%s cannot be read as a notebook: %s at byte %d. With offset and limit its raw text is paged; shown in full, Write may replace it.", name, err.What, err.Offset)
 }
 
 // viewing is the answer to a Read of a notebook in the making.
@@ -164,7 +161,7 @@ func (v *viewing) beginning(ctx context.Context, i int) *Result {
 func (v *viewing) cell(ctx context.Context) (*Result, error) {
 	i, err := v.nb.Find(v.want.cell)
 	if err != nil {
-		return nil, noSuchCell(v.held.name, err, 12)
+		return nil, refusal.NoSuchCell(v.held.name, err, 12)
 	}
 	o := notebook.CellOptions{First: v.want.first, Column: v.want.column, Columns: defaultColumns}
 	switch {
@@ -250,15 +247,11 @@ func (v *viewing) tooMany(size, count int) error {
 	first := v.want.first - 1
 	next := ""
 	if limit := v.fitting(); limit > 0 {
-		next = fmt.Sprintf(" A call that fits: Read offset=%d, limit=%d.", first+1, limit)
+		next = fmt.Sprintf("Read offset=%d, limit=%d", first+1, limit)
 	} else if name := v.nb.CallName(first); name != "" {
-		next = fmt.Sprintf(" A call that fits: Read cell_id=\"%s\".", fsys.InSentence(name))
+		next = refusal.CellCall(name)
 	}
-	const how = "For a notebook offset and limit count cells (it has %d), and cell_id shows one cell.%s"
-	if int64(size) > v.MaxFileBytes {
-		return refuse(slugTooLarge, "Notebook content (%s as text) exceeds maximum allowed size (%s). "+how, phrase.Above(int64(size), v.MaxFileBytes), phrase.Limit(v.MaxFileBytes), v.nb.Len(), next)
-	}
-	return refuse(slugTooManyTokens, "Notebook content (%d tokens) exceeds maximum allowed tokens (%d). "+how, count, v.MaxTokens, v.nb.Len(), next)
+	return refusal.LargeView{Size: int64(size), MaxSize: v.MaxFileBytes, Count: count, MaxCount: v.MaxTokens, Cells: v.nb.Len(), Call: next}.Refusal()
 }
 
 // answer notes what is shown and builds the content: text and, in their place,
@@ -342,38 +335,4 @@ func (v *viewing) blocks(ctx context.Context, parts []notebook.Part) (blocks []B
 		left = fmt.Sprintf("(Pictures left out, because one answer has no room for more: those of %s. Read with cell_id shows them.)", phrase.Plural(len(over), "cell ", "cells ")+strings.Join(over, ", "))
 	}
 	return blocks, left
-}
-
-// noSuchCell words a name that leads to no cell. code is the tool's own for an
-// unknown id.
-func noSuchCell(name string, err error, code int) error {
-	var e *notebook.CellError
-	if !errors.As(err, &e) {
-		return err
-	}
-	text, names := "", make([]string, len(e.Names))
-	for i, n := range e.Names {
-		names[i] = fsys.InSentence(n)
-	}
-	switch e.Miss {
-	case notebook.Twice:
-		text = fmt.Sprintf("%d cells of %s bear the id %s.", e.Count, name, phrase.Quote(e.Name))
-		if len(e.Names) > 0 {
-			text += fmt.Sprintf(" Name the one that is meant by its place: %s.", strings.Join(names, ", "))
-		}
-		if e.Hidden > 0 {
-			text += fmt.Sprintf(" No name leads to %d of them, whose cell-N are ids of other cells.", e.Hidden)
-		}
-	case notebook.NoSuchIndex:
-		text = fmt.Sprintf("%s has no cell %s: it has %d cells, cell-0 the first.", name, phrase.Quote(e.Name), e.Count)
-	default:
-		text = fmt.Sprintf("%s has no cell with the id %s.", name, phrase.Quote(e.Name))
-	}
-	if len(e.Names) > 0 && e.Miss != notebook.Twice {
-		text += " There are: " + strings.Join(names, ", ")
-		if e.Count > len(e.Names) {
-			text += ", …"
-		}
-	}
-	return &refusal{slug: slugNoSuchCell, code: code, text: text}
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/fsmcp/fsmcp/internal/notebook"
+	"github.com/fsmcp/fsmcp/internal/refusal"
 )
 
 // cellsOf writes a notebook of n cells, c0 and on, as nbformat would.
@@ -57,7 +58,7 @@ func (b *bench) until(edit *NotebookEditArgs) {
 		if !r.IsError {
 			return
 		}
-		if slug := r.Meta["fsmcp/error"]; try > 200 || slug != slugModified && slug != slugBusy {
+		if slug := r.Meta["fsmcp/error"]; try > 200 || slug != refusal.SlugModified && slug != refusal.SlugBusy {
 			b.t.Errorf("cell %s: %s", edit.CellID, r.Blocks[0].Text)
 			return
 		}
@@ -106,12 +107,12 @@ func TestAFormatterBetweenNotebookEdits(t *testing.T) {
 	}
 	format()
 	next := &NotebookEditArgs{NotebookPath: p, CellID: "c1", NewSource: src("x=2")}
-	holds(t, b.fails(10, slugModified, next), `+10	    "x = 1"`, `-10	    "x=1"`)
+	holds(t, b.fails(10, refusal.SlugModified, next), `+10	    "x = 1"`, `-10	    "x=1"`)
 	b.ok(next)
 	format()
 	// The cell that the formatter changed itself: what was told counts as shown.
 	again := &NotebookEditArgs{NotebookPath: p, CellID: "c1", NewSource: src("x = 3")}
-	b.fails(10, slugModified, again)
+	b.fails(10, refusal.SlugModified, again)
 	b.ok(again)
 	got := b.sources("a.ipynb")
 	if got["c0"] != "x = 1" || got["c1"] != "x = 3" || got["c2"] != "value = 0" {
@@ -131,7 +132,7 @@ func TestAReindentedNotebookMustBeReadAgain(t *testing.T) {
 	b.put("a.ipynb", wide.String())
 	edit := &NotebookEditArgs{NotebookPath: p, CellID: "c7", NewSource: src("x")}
 	for range 2 {
-		if text := b.fails(10, slugModified, edit); len(text) > 1000 {
+		if text := b.fails(10, refusal.SlugModified, edit); len(text) > 1000 {
 			t.Fatalf("a refusal of %d bytes", len(text))
 		}
 	}
@@ -147,11 +148,11 @@ func TestACellOfAnAnswerThatIsNeverSentIsNotShown(t *testing.T) {
 	p := b.put("a.ipynb", cellsOf(2))
 	edit := &NotebookEditArgs{NotebookPath: p, CellID: "c1", NewSource: src("x")}
 	b.unsent(&ReadArgs{FilePath: p})
-	b.fails(9, slugNotRead, edit)
+	b.fails(9, refusal.SlugNotRead, edit)
 	one := 1
 	b.ok(&ReadArgs{FilePath: p, Limit: &one})
 	b.unsent(edit)
-	b.fails(9, slugPartlyRead, edit)
+	b.fails(9, refusal.SlugPartlyRead, edit)
 	b.ok(edit)
 }
 
@@ -167,7 +168,7 @@ func TestACellThatTheClientCutsOffIsNotShown(t *testing.T) {
 		b.call.Client = limits
 		edit := &NotebookEditArgs{NotebookPath: p, CellID: "c0", NewSource: src("x")}
 		for range 2 {
-			if text := b.fails(9, slugPartlyRead, edit); len(text) > 1000 || !strings.Contains(text, `cell_id "c0"`) {
+			if text := b.fails(9, refusal.SlugPartlyRead, edit); len(text) > 1000 || !strings.Contains(text, `cell_id "c0"`) {
 				t.Fatalf("%s: %s", name, text)
 			}
 		}
@@ -185,7 +186,7 @@ func TestAChangeThatTheClientCutsOffIsNotTold(t *testing.T) {
 		b.call.Client = limits
 		edit := &NotebookEditArgs{NotebookPath: p, CellID: "c0", NewSource: src("x")}
 		for range 2 {
-			if text := b.fails(10, slugModified, edit); len(text) > 1000 {
+			if text := b.fails(10, refusal.SlugModified, edit); len(text) > 1000 {
 				t.Fatalf("%s: %.300s", name, text)
 			}
 		}
@@ -206,7 +207,7 @@ func TestPartsOfACellShowItTogether(t *testing.T) {
 			limit := 10
 			b.ok(&ReadArgs{FilePath: p, CellID: "long", Offset: &first, Limit: &limit})
 			if first != 11 {
-				b.fails(9, slugPartlyRead, edit)
+				b.fails(9, refusal.SlugPartlyRead, edit)
 			}
 		}
 		b.ok(edit)

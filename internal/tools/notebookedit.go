@@ -17,6 +17,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/notebook"
 	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/phrase"
+	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/state"
 	"github.com/fsmcp/fsmcp/internal/text"
@@ -45,28 +46,25 @@ func (a *NotebookEditArgs) mode() string { return cmp.Or(a.EditMode, modeReplace
 // check refuses arguments that do not go together.
 func (a *NotebookEditArgs) check() error {
 	mode := a.mode()
-	bad := func(code int, format string, args ...any) error {
-		return &refusal{slug: slugBadArgument, code: code, text: fmt.Sprintf(format, args...)}
-	}
 	switch mode {
 	case modeReplace, modeInsert, modeDelete:
 	default:
-		return bad(4, "edit_mode must be replace, insert or delete, not %s.", phrase.Quote(mode))
+		return refusal.BadMode(mode)
 	}
 	switch a.CellType {
 	case "", notebook.Code, notebook.Markdown, notebook.Raw:
 	default:
-		return bad(2, "cell_type must be code, markdown or raw, not %s.", phrase.Quote(a.CellType))
+		return refusal.BadCellType(a.CellType)
 	}
 	switch {
 	case mode == modeInsert && a.CellType == "":
-		return bad(3, "insert needs cell_type: code, markdown or raw.")
+		return refusal.InsertWithoutType()
 	case mode != modeInsert && a.CellID == "":
-		return bad(5, "%s needs cell_id: the cell's id, or cell-N for the Nth cell, counted from 0.", mode)
+		return refusal.WithoutCell(mode)
 	case mode != modeDelete && a.NewSource == nil:
-		return bad(12, "%s needs new_source; \"\" makes an empty cell.", mode)
+		return refusal.WithoutSource(mode)
 	case a.NewSource != nil && isStub(*a.NewSource):
-		return stubAsText("new_source")
+		return refusal.StubAsText("new_source")
 	}
 	return nil
 }
@@ -80,7 +78,7 @@ type cellEditing struct {
 
 func (e *cellEditing) plan(_ context.Context, s *target, old *fsys.File) (*change, error) {
 	if !isNotebook(s) {
-		return nil, refuse(slugNotNotebook, "File must be a Jupyter notebook (.ipynb file). For editing other file types, use the Edit tool.\nPath: %s", s.name())
+		return nil, refusal.NotNotebook(s.name())
 	}
 	if old == nil {
 		return nil, e.absent(e.call, s)
@@ -118,40 +116,37 @@ func (e *cellEditing) worthReading(s *target, old *fsys.File, known bool) error 
 	case err != nil:
 		return err
 	case stamp.Size == 0:
-		return &refusal{slug: slugBrokenFile, code: 6, text: fmt.Sprintf("%s is empty, and so no notebook yet. Write can fill it.", s.name())}
+		return refusal.EmptyNotebook(s.name())
 	case known:
 		return nil
 	}
 	if _, err := e.hold(e.call, s, old); err != nil {
 		return err
 	}
-	return notRead(s.name())
+	return refusal.NotRead(s.name())
 }
 
 // open reads and parses the notebook; one that is none any more, or of a format
 // that is not edited, is code 6.
 func (e *cellEditing) open(s *target, old *fsys.File) (*held, *notebook.Notebook, error) {
-	broken := func(format string, a ...any) error {
-		return &refusal{slug: slugBrokenFile, code: 6, text: fmt.Sprintf(format, a...)}
-	}
 	c, nb, err := e.parse(e.call, s, old)
 	var large *fsys.TooLargeError
 	if errors.As(err, &large) {
-		return nil, nil, refuse(slugTooLarge, "The notebook %s has %s; notebooks of at most 64 MB are edited.", s.name(), phrase.Above(large.Size, changeHeld))
+		return nil, nil, refusal.TooLargeNotebook(s.name(), large.Size, changeHeld, "edited")
 	}
-	if r := (*refusal)(nil); errors.As(err, &r) && r.slug == slugBinary {
-		return nil, nil, broken("%s is no notebook: it is not UTF-8 text.", s.name())
+	if r := (*refusal.Refusal)(nil); errors.As(err, &r) && r.Slug == refusal.SlugBinary {
+		return nil, nil, refusal.BinaryNotebook(s.name())
 	}
 	var at *notebook.ParseError
 	if errors.As(err, &at) {
-		return nil, nil, broken("%s is no valid notebook: %s at byte %d. Read pages its raw text with offset and limit; Write may replace it once all of it was shown.", s.name(), at.What, at.Offset)
+		return nil, nil, refusal.InvalidNotebook(s.name(), at)
 	}
 	if err != nil {
 		return nil, nil, err
 	}
 	var version *notebook.VersionError
 	if errors.As(nb.Editable(), &version) {
-		return nil, nil, broken("%s is of nbformat %d.%d; notebooks of nbformat 4 and later are edited. Convert it first (jupyter nbconvert --to notebook --nbformat 4).", s.name(), version.Major, version.Minor)
+		return nil, nil, refusal.OldNotebook(s.name(), version)
 	}
 	return c, nb, nil
 }
@@ -163,7 +158,7 @@ func (e *cellEditing) apply(nb *notebook.Notebook, c *held, rec state.Record) (n
 	if a.CellID != "" {
 		i, err := nb.Find(a.CellID)
 		if err != nil {
-			return notebook.Change{}, noSuchCell(c.name, err, cellCode(err))
+			return notebook.Change{}, refusal.NoSuchCell(c.name, err, refusal.CellCode(err))
 		}
 		at = i
 	}
@@ -181,15 +176,6 @@ func (e *cellEditing) apply(nb *notebook.Notebook, c *held, rec state.Record) (n
 	return nb.Replace(at, *a.NewSource, a.CellType)
 }
 
-// cellCode tells an unknown place (7) from an unknown or doubled id (8).
-func cellCode(err error) int {
-	var e *notebook.CellError
-	if errors.As(err, &e) && e.Miss == notebook.NoSuchIndex {
-		return 7
-	}
-	return 8
-}
-
 // cellSeen is the gate by cell: its source must have been shown. Where it was
 // not and fits, the error shows it, and the same call passes next time.
 func (e *cellEditing) cellSeen(cell notebook.Cell, c *held, rec state.Record) error {
@@ -198,12 +184,11 @@ func (e *cellEditing) cellSeen(cell notebook.Cell, c *held, rec state.Record) er
 	}
 	small := cell.Source.End-cell.Source.Start <= showUnseen
 	if !small || !e.passed(e.call, cell.SourceText()) {
-		return refuse(slugPartlyRead, "%s Cell %s of %s was never shown in full. Call Read with cell_id %s, then make the same call again.", notReadWords, cell.Name, c.name, phrase.Quote(e.args.CellID))
+		return refusal.UnseenCell(c.name, cell.Name, e.args.CellID)
 	}
 	rec.Shown = rec.Shown.Add(cell.Source)
 	e.call.whenSent(func() { e.call.Session.files.Put(c.path, c.stamped(rec)) })
-	return refuse(slugPartlyRead, "%s Cell %s of %s was never shown. Here is its source; it counts as shown now: check it, then make the same call again.\n%s",
-		notReadWords, cell.Name, c.name, text.EscapeFrame(cell.SourceText()))
+	return refusal.UnseenCellShown(c.name, cell.Name, text.EscapeFrame(cell.SourceText()))
 }
 
 // changedNotebook is the answer for a notebook that is not what was shown: a
@@ -220,12 +205,11 @@ func (h *House) changedNotebook(call Call, c *held) error {
 			call.whenSent(func() {
 				call.Session.files.Put(c.path, c.recorded(c.rec.Shown.Through(diff.splices, true), state.ByTelling))
 			})
-			return refuse(slugModified, "%s Path: %s.\nThis is all that changed in the notebook's file %s; it counts as shown, so the same call may be made again at once:\n%s",
-				modifiedWords, c.name, diffForm, body)
+			return refusal.ChangedNotebook(c.name, body)
 		}
 	}
 	c.toldOf(call)
-	return refuse(slugModified, "%s Path: %s.\n%s Go on with Read of the cells that the call is about (cell_id shows one, offset and limit count cells).", modifiedWords, c.name, c.howMuch(diff))
+	return refusal.ChangedNotebookMuch(c.name, c.howMuch(diff))
 }
 
 // change turns an edit into what commit takes.

@@ -17,9 +17,6 @@ const (
 	tellBytes = 16 << 10
 )
 
-// diffForm explains a numbered diff where one begins.
-const diffForm = "(-N is line N that is gone, +N is line N that is there now)"
-
 // sameLooks is said below lines that differ in nothing that they show.
 const sameLooks = "(Lines that look the same here differ in their line ending.)"
 

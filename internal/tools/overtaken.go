@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/fsmcp/fsmcp/internal/edit"
+	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/state"
 )
@@ -34,7 +35,7 @@ func (e *editing) overtaken(s *target, c *held, f found) (change *change, ok boo
 	if err != nil {
 		return nil, false
 	}
-	change.result.Blocks[0].Text += fmt.Sprintf("\nThe file had changed since it was read; the edit was made in it as it is now. This is that change %s:\n%s", diffForm, body)
+	change.result.Blocks[0].Text += fmt.Sprintf("\nThe file had changed since it was read; the edit was made in it as it is now. This is that change %s:\n%s", refusal.DiffForm, body)
 	e.call.whenSent(func() {
 		rec, known := e.call.Session.files.Get(c.path)
 		if known && rec.Stamp == change.record.Stamp {

@@ -2,7 +2,6 @@ package tools
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/media"
 	"github.com/fsmcp/fsmcp/internal/phrase"
+	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/text"
 )
 
@@ -32,9 +32,9 @@ func (r *reading) pdf(ctx context.Context, size int64) (*Result, error) {
 	name := r.target.name()
 	switch {
 	case size > media.MaxPDF:
-		return nil, refuse(slugTooLarge, "PDF file exceeds maximum allowed size of 32MB. %s has %s; have it divided, or its text extracted, by another program.", name, phrase.Above(size, media.MaxPDF))
+		return nil, refusal.TooLongPDF(name, size)
 	case r.Pages == nil:
-		return nil, pdfError(name, media.ErrNoPDF)
+		return nil, refusal.PDF(name, media.ErrNoPDF)
 	}
 	style := r.pdfStyle(r.call)
 	q := media.PDFRequest{Pages: r.want.pages, Pictures: media.PagePictures, Choose: style.Pictures == PicturesAuto, Room: pdfRoom, Text: pdfText}
@@ -59,7 +59,7 @@ func (r *reading) pdf(ctx context.Context, size int64) (*Result, error) {
 	q.Room, q.Text = q.Room-answerRest-media.MostPages*pageRest, max(q.Text-answerRest-media.MostPages*pageRest/2, answerRest)
 	res, err := r.Pages.PDF(ctx, r.file, size, q, r.call.Progress)
 	if err != nil {
-		return nil, pdfError(name, err)
+		return nil, refusal.PDF(name, err)
 	}
 	if res.Document != nil || len(res.Pages) == res.Count {
 		r.call.account.extent = asPictures
@@ -174,49 +174,4 @@ func remarks(q media.PDFRequest, res media.PDFResult) string {
 // come are pages and their verb.
 func come(pages []int) string {
 	return phrase.Plural(len(pages), "Page ", "Pages ") + media.Spoken(pages) + phrase.Plural(len(pages), " comes", " come")
-}
-
-// pdfError finds the words for a PDF that is not read.
-func pdfError(name string, err error) error {
-	var outline *media.OutlineError
-	var pages *media.PagesError
-	var damage *media.DamageError
-	var lost *media.BreakdownError
-	switch {
-	case errors.As(err, &outline), errors.As(err, &pages):
-		if outline != nil {
-			pages = &outline.PagesError
-		}
-		text := fmt.Sprintf("The PDF %s was not read: %s. It has %d pages; a call shows at most %d of them.", name, pages.Reason, pages.Count, media.MostPages)
-		if outline != nil && len(outline.Outline) > 0 {
-			text += " Outline: " + chapters(outline.Outline)
-			if outline.More > 0 {
-				text += fmt.Sprintf(" (and %d more)", outline.More)
-			}
-		}
-		return badRange("%s", text)
-	case errors.Is(err, media.ErrLocked):
-		return refuse(slugBrokenFile, "The PDF %s is encrypted with a password and cannot be read. Ask the user for an unlocked copy.", name)
-	case errors.As(err, &damage):
-		return refuse(slugBrokenFile, "The PDF %s cannot be read: it is damaged (%s). Have it made anew, or mended by another program, and read that.", name, phrase.Foreign(damage.What))
-	case errors.Is(err, media.ErrNoPDF):
-		return refuse(slugBinary, "%s is a PDF. PDFs are read by the program fsmcp-media, which does not lie beside fsmcp here; have the user put it there (make build makes both) or name it in FSMCP_MEDIA, or extract the text by another program.", name)
-	case errors.As(err, &lost):
-		return breakdown("The PDF "+name, lost.Why)
-	case outOfTime(err):
-		return untimely("The PDF " + name)
-	}
-	return err
-}
-
-func chapters(all []media.Chapter) string {
-	var out []string
-	for _, c := range all {
-		title := fsys.InSentence(c.Title)
-		if c.Page > 0 {
-			title += fmt.Sprintf(" (page %d)", c.Page)
-		}
-		out = append(out, title)
-	}
-	return strings.Join(out, "; ")
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fsmcp/fsmcp/internal/media"
+	"github.com/fsmcp/fsmcp/internal/refusal"
 )
 
 // elsewhere stands for those who decode: it keeps what was asked for and answers
@@ -64,28 +65,28 @@ func TestErrorsOfPicturesNameTheNextStep(t *testing.T) {
 		slug string
 		next string
 	}{
-		{pdf, choice, 7, slugBadArgument, "It has 30 pages; a call shows at most 20 of them. Outline: One (page 1); Two (and 4 more)"},
-		{pdf, media.ErrLocked, 8, slugBrokenFile, "Ask the user for an unlocked copy."},
-		{pdf, &media.DamageError{Kind: media.PDF, What: "it has no pages"}, 8, slugBrokenFile, "(it has no pages). Have it made anew"},
-		{pdf, media.ErrNoPDF, 4, slugBinary, "have the user put it there (make build makes both) or name it in FSMCP_MEDIA"},
-		{pdf, lost(media.Unready), 16, slugBusy, "make the same call again in half a minute"},
-		{pdf, lost(media.Unready), 16, slugBusy, "where the user's cache folder is full or cannot be written"},
-		{pdf, lost(media.Absent), 11, slugIO, "Make the same call again; if that fails too, ask the user"},
-		{pdf, lost(media.Died), 11, slugIO, "Make the same call again"},
-		{pdf, lost(media.Stopped), 11, slugIO, "Make the same call again"},
-		{pdf, context.Canceled, 16, slugBusy, "Make the same call again, with fewer of the kind beside it."},
-		{image, context.Canceled, 16, slugBusy, "Make the same call again, with fewer of the kind beside it."},
-		{image, media.ErrTooLong, 6, slugTooLarge, "has 13 bytes, which is more than is handed to a decoder. Have it converted"},
-		{image, lost(media.Late), 6, slugTooLarge, "Where the machine is busy, make the same call again later"},
-		{pdf, lost(media.Unread), 16, slugBusy, "its disk did not hand it over"},
-		{pdf, lost(media.Late), 6, slugTooLarge, "have another program convert the file"},
-		{pdf, lost(media.Greedy), 6, slugTooLarge, "have another program convert the file"},
-		{image, lost(media.Died), 11, slugIO, "Make the same call again"},
-		{image, media.ErrNoFit, 6, slugTooLarge, "maxImageTokens"},
-		{image, media.ErrTooLarge, 6, slugTooLarge, "Have it scaled down by another program"},
-		{image, &media.RegionError{Reason: "it is empty"}, 7, slugBadArgument, `region is "x,y,width,height"`},
-		{image, &media.DamageError{Kind: media.TIFF, What: "its colours are of a sort of their own", Rare: true}, 8, slugBrokenFile, "is a TIFF of a sort that fsmcp does not decode (its colours"},
-		{image, &media.DamageError{Kind: media.GIF, What: "it ends too soon"}, 8, slugBrokenFile, "Have it made anew"},
+		{pdf, choice, 7, refusal.SlugBadArgument, "It has 30 pages; a call shows at most 20 of them. Outline: One (page 1); Two (and 4 more)"},
+		{pdf, media.ErrLocked, 8, refusal.SlugBrokenFile, "Ask the user for an unlocked copy."},
+		{pdf, &media.DamageError{Kind: media.PDF, What: "it has no pages"}, 8, refusal.SlugBrokenFile, "(it has no pages). Have it made anew"},
+		{pdf, media.ErrNoPDF, 4, refusal.SlugBinary, "have the user put it there (make build makes both) or name it in FSMCP_MEDIA"},
+		{pdf, lost(media.Unready), 16, refusal.SlugBusy, "make the same call again in half a minute"},
+		{pdf, lost(media.Unready), 16, refusal.SlugBusy, "where the user's cache folder is full or cannot be written"},
+		{pdf, lost(media.Absent), 11, refusal.SlugIO, "Make the same call again; if that fails too, ask the user"},
+		{pdf, lost(media.Died), 11, refusal.SlugIO, "Make the same call again"},
+		{pdf, lost(media.Stopped), 11, refusal.SlugIO, "Make the same call again"},
+		{pdf, context.Canceled, 16, refusal.SlugBusy, "Make the same call again, with fewer of the kind beside it."},
+		{image, context.Canceled, 16, refusal.SlugBusy, "Make the same call again, with fewer of the kind beside it."},
+		{image, media.ErrTooLong, 6, refusal.SlugTooLarge, "has 13 bytes, which is more than is handed to a decoder. Have it converted"},
+		{image, lost(media.Late), 6, refusal.SlugTooLarge, "Where the machine is busy, make the same call again later"},
+		{pdf, lost(media.Unread), 16, refusal.SlugBusy, "its disk did not hand it over"},
+		{pdf, lost(media.Late), 6, refusal.SlugTooLarge, "have another program convert the file"},
+		{pdf, lost(media.Greedy), 6, refusal.SlugTooLarge, "have another program convert the file"},
+		{image, lost(media.Died), 11, refusal.SlugIO, "Make the same call again"},
+		{image, media.ErrNoFit, 6, refusal.SlugTooLarge, "maxImageTokens"},
+		{image, media.ErrTooLarge, 6, refusal.SlugTooLarge, "Have it scaled down by another program"},
+		{image, &media.RegionError{Reason: "it is empty"}, 7, refusal.SlugBadArgument, `region is "x,y,width,height"`},
+		{image, &media.DamageError{Kind: media.TIFF, What: "its colours are of a sort of their own", Rare: true}, 8, refusal.SlugBrokenFile, "is a TIFF of a sort that fsmcp does not decode (its colours"},
+		{image, &media.DamageError{Kind: media.GIF, What: "it ends too soon"}, 8, refusal.SlugBrokenFile, "Have it made anew"},
 	} {
 		e.err = c.err
 		r := b.run(&ReadArgs{FilePath: c.path})
@@ -120,7 +121,7 @@ func TestWhatIsWrittenMeanwhile(t *testing.T) {
 						t.Error(err)
 					}
 				}
-				if r := b.run(&ReadArgs{FilePath: path}); r.Meta["fsmcp/error"] != slugBusy || !strings.Contains(r.Blocks[0].Text, "is being written to by another program right now") {
+				if r := b.run(&ReadArgs{FilePath: path}); r.Meta["fsmcp/error"] != refusal.SlugBusy || !strings.Contains(r.Blocks[0].Text, "is being written to by another program right now") {
 					t.Errorf("%s %s %v: %s", what, name, err, r.Blocks[0].Text)
 				}
 			}
@@ -172,7 +173,7 @@ func TestPDFsWithinWhatIsAllowed(t *testing.T) {
 	}
 	for _, size := range []string{"\x15\x00\x01\x00", "\x0f\x00\x0f\x00"} { // 21 x 1: a side too long; 15 x 15: too many pixels
 		r := b.run(&ReadArgs{FilePath: b.put("b.gif", "GIF89a"+size+"\x00\x00\x00")})
-		if !r.IsError || r.Meta["fsmcp/error"] != slugTooLarge || !strings.Contains(r.Blocks[0].Text, "20 pixels a side") {
+		if !r.IsError || r.Meta["fsmcp/error"] != refusal.SlugTooLarge || !strings.Contains(r.Blocks[0].Text, "20 pixels a side") {
 			t.Errorf("%q: %s", size, r.Blocks[0].Text)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/media"
 	"github.com/fsmcp/fsmcp/internal/phrase"
+	"github.com/fsmcp/fsmcp/internal/refusal"
 )
 
 // Pictures develops pictures that cannot be handed on as they are, outside this
@@ -24,11 +25,11 @@ func (r *reading) picture(ctx context.Context, kind media.Kind, size int64) (*Re
 	name := r.target.name()
 	facts, err := media.Inspect(kind, r.file, size)
 	if err != nil {
-		return nil, pictureError(name, facts, err)
+		return nil, refusal.Image(name, facts, err)
 	}
 	q := media.Request{Kind: kind, Limits: r.imageLimits(r.call), Bounds: r.bounds()}
 	if !q.Bounds.Admits(facts) {
-		return nil, tooManyPixels(name, facts, q.Bounds)
+		return nil, refusal.TooManyPixels(name, facts, q.Bounds)
 	}
 	if r.want.region != "" {
 		region, err := media.ParseRegion(r.want.region)
@@ -36,18 +37,18 @@ func (r *reading) picture(ctx context.Context, kind media.Kind, size int64) (*Re
 			_, err = region.Clamp(facts.Width, facts.Height)
 		}
 		if err != nil {
-			return nil, pictureError(name, facts, err)
+			return nil, refusal.Image(name, facts, err)
 		}
 		q.Region = &region
 	}
 	result, err := r.developed(ctx, facts, size, q)
 	switch {
 	case errors.Is(err, media.ErrTooLarge): // an icon among them, or it has grown
-		return nil, tooManyPixels(name, facts, q.Bounds)
+		return nil, refusal.TooManyPixels(name, facts, q.Bounds)
 	case errors.Is(err, media.ErrTooLong):
-		return nil, refuse(slugTooLarge, "The image %s has %s, which is more than is handed to a decoder. Have it converted by another program and read that.", name, phrase.Bytes(size))
+		return nil, refusal.TooLongImage(name, size)
 	case err != nil:
-		return nil, pictureError(name, facts, err)
+		return nil, refusal.Image(name, facts, err)
 	}
 	if q.Region == nil {
 		r.call.account.extent = asPictures
@@ -200,64 +201,4 @@ func faded(p media.Result) string {
 		return ""
 	}
 	return "(Its colours are approximate: the colour profile that they need is missing or cannot be read.)"
-}
-
-// pictureError finds the words for a picture that is not shown.
-func pictureError(name string, f media.Facts, err error) error {
-	var damage *media.DamageError
-	var region *media.RegionError
-	var lost *media.BreakdownError
-	switch {
-	case errors.As(err, &damage) && damage.ForVips:
-		return refuse(slugBrokenFile, "The image %s cannot be shown: it is a %s of a sort that fsmcp does not decode without libvips (%s). Ask the user to install libvips and to put fsmcp-vips beside fsmcp, which decodes most of these; or have it converted to PNG or JPEG by another program, and read that.", name, damage.Kind, phrase.Foreign(damage.What))
-	case errors.As(err, &damage) && damage.Rare:
-		return refuse(slugBrokenFile, "The image %s cannot be shown: it is a %s of a sort that fsmcp does not decode (%s). Have it converted to PNG or JPEG by another program, and read that.", name, damage.Kind, phrase.Foreign(damage.What))
-	case errors.As(err, &damage):
-		return refuse(slugBrokenFile, "The image %s cannot be shown: as a %s it is damaged (%s). No part of it is shown, since a part would pass for the whole. Have it made anew, or mended by another program, and read that.", name, damage.Kind, phrase.Foreign(damage.What))
-	case errors.As(err, &region):
-		return badRange(`The region of the image %s cannot be shown: %s. The upright image has %dx%d pixels; region is "x,y,width,height" in these.`, name, region.Reason, f.Width, f.Height)
-	case errors.Is(err, media.ErrNoFit):
-		return refuse(slugTooLarge, "The image %s cannot be brought within the limits on images (the setting maxImageTokens, or what this client takes), not even at 400 pixels and the lowest quality. region shows a smaller part of it.", name)
-	case errors.As(err, &lost):
-		return breakdown("The image "+name, lost.Why)
-	case outOfTime(err):
-		return untimely("The image " + name)
-	}
-	return err
-}
-
-// outOfTime tells whether the time of a call ended before a decoder's did. (A call
-// that its client has given up gets no answer, so that its words matter to nobody.)
-func outOfTime(err error) bool {
-	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
-}
-
-// untimely words that others had the decoders for too long.
-func untimely(what string) error {
-	return refuse(slugBusy, "%s was not decoded before this call was over: those who decode were busy with others, or the call was given up. Make the same call again, with fewer of the kind beside it.", what)
-}
-
-// tooManyPixels refuses what is not decoded at all.
-func tooManyPixels(name string, f media.Facts, b media.Bounds) error {
-	return refuse(slugTooLarge, "The image %s has %dx%d pixels (%s decoded), more than is decoded: at most %d megapixels, %d pixels a side and %d MB. Have it scaled down by another program and read that; the user can raise these bounds (the settings under images).",
-		name, f.Width, f.Height, phrase.Bytes(f.Bytes), b.Pixels/1_000_000, b.Side, b.Bytes>>20)
-}
-
-// breakdown words that a decoder got lost.
-func breakdown(what string, why media.Breakdown) error {
-	switch why {
-	case media.Late:
-		return refuse(slugTooLarge, "%s could not be decoded within the time that it may take, and was given up. The server goes on. Where the machine is busy, make the same call again later; else have another program convert the file.", what)
-	case media.Greedy:
-		return refuse(slugTooLarge, "%s takes more memory to decode than it may, and was given up. The server goes on; have another program convert the file.", what)
-	case media.Unready:
-		return refuse(slugBusy, "%s was not read yet: what reads it is being compiled, which takes longer than usual. (It happens once on a machine, but each time where the user's cache folder is full or cannot be written.) It goes on in the background: make the same call again in half a minute.", what)
-	case media.Unread:
-		return refuse(slugBusy, "%s could not be decoded: its disk did not hand it over within the time that decoding may take. Make the same call again later.", what)
-	case media.Absent:
-		return refuse(slugIO, "%s needs decoding, and the program that decodes could not be started. Make the same call again; if that fails too, ask the user to look at fsmcp's installation (fsmcp version says what it finds).", what)
-	case media.Stopped:
-		return refuse(slugIO, "%s could not be decoded: the process that does it was stopped from outside. Make the same call again.", what)
-	}
-	return refuse(slugIO, "%s could not be decoded: the process that does it died. The server goes on. Make the same call again; if that fails too, the file is damaged in a way that breaks the decoder.", what)
 }

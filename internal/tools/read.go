@@ -14,7 +14,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/media"
 	"github.com/fsmcp/fsmcp/internal/perm"
-	"github.com/fsmcp/fsmcp/internal/phrase"
+	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/state"
 	"github.com/fsmcp/fsmcp/internal/text"
@@ -54,11 +54,11 @@ func (a *ReadArgs) want() (want, error) {
 	}
 	switch {
 	case a.Offset != nil && *a.Offset < 0:
-		return w, badRange("offset is the number of the first line, counted from 1; %d is negative.", *a.Offset)
+		return w, refusal.BadOffset(*a.Offset)
 	case a.Limit != nil && *a.Limit <= 0:
-		return w, badRange("limit is how many lines to read (with column: characters) and must be at least 1; %d is not.", *a.Limit)
+		return w, refusal.BadLimit(*a.Limit)
 	case a.Column != nil && *a.Column <= 0:
-		return w, badRange("column is the number of the first character, counted from 1; %d is not one.", *a.Column)
+		return w, refusal.BadColumn(*a.Column)
 	}
 	return w, nil
 }
@@ -93,10 +93,6 @@ func (r *reading) ignore(kind string, useless ...string) {
 	}
 }
 
-func badRange(format string, a ...any) error {
-	return &refusal{slug: slugBadArgument, code: 7, text: fmt.Sprintf(format, a...)}
-}
-
 // read answers Read.
 func (h *House) read(ctx context.Context, call Call, a *ReadArgs) (*Result, error) {
 	w, err := a.want()
@@ -114,13 +110,11 @@ func (h *House) read(ctx context.Context, call Call, a *ReadArgs) (*Result, erro
 	case s.Kind != fsys.Regular:
 		call.toldGone(s.Path)
 	}
-	switch {
-	case s.Kind == fsys.Missing:
+	if s.Kind == fsys.Missing {
 		return nil, h.missing(s)
-	case s.Kind == fsys.Directory:
-		return nil, h.directory(s)
-	case s.Kind == fsys.Special:
-		return nil, special(s.Asked)
+	}
+	if err := h.irregular(s); err != nil {
+		return nil, err
 	}
 	done, err := call.Session.files.Turn(ctx, s.Path)
 	if err != nil {
@@ -198,7 +192,7 @@ func (r *reading) answer(ctx context.Context) (*Result, error) {
 	}
 	r.ignore("a text", "cell_id", "region", "pages")
 	if r.want.column > 0 && r.args.Offset == nil {
-		return nil, refuse(slugBadArgument, "column pages through one long line: give offset (the line) with it. limit then counts characters.")
+		return nil, refusal.ColumnWithoutOffset()
 	}
 	if r.want.plain && stamp.Size > r.MaxFileBytes {
 		return nil, r.tooLarge(ctx, stamp.Size)
@@ -229,9 +223,9 @@ func (r *reading) steady(before fsys.Stamp, show func() (*Result, error)) (*Resu
 func (r *reading) empty(stamp fsys.Stamp) (*Result, error) {
 	switch ext := r.target.Asked.Ext(); ext {
 	case "png", "jpg", "jpeg", "gif", "webp", "bmp", "ico", "tiff", "tif":
-		return nil, &refusal{slug: slugBrokenFile, code: 5, text: "Empty image files cannot be processed. Path: " + r.target.name() + "\nIt has no bytes: have it made anew, or name another file."}
+		return nil, refusal.EmptyImage(r.target.name())
 	case "pdf":
-		return nil, refuse(slugBrokenFile, "PDF file is empty: %s\nIt has no bytes: have it made anew, or name another file.", r.target.name())
+		return nil, refusal.EmptyPDF(r.target.name())
 	}
 	rec := state.Record{Stamp: stamp, Settled: stamp.Settled(r.Now()), Content: []byte{}}
 	r.call.whenSent(func() { r.call.Session.files.Put(r.target.Path, rec) })
@@ -269,8 +263,7 @@ func (r *reading) tooLarge(ctx context.Context, size int64) error {
 		return r.unreadable(err)
 	}
 	next, _ := r.readCall(1, page)
-	return refuse(slugTooLarge, "File content (%s) exceeds maximum allowed size (%s). Please use offset and limit parameters to read specific portions of the file, or search for specific content. A call that fits: %s.",
-		phrase.Above(size, r.MaxFileBytes), phrase.Limit(r.MaxFileBytes), next)
+	return refusal.TooLargeToRead(size, r.MaxFileBytes, next)
 }
 
 // held answers from memory.
@@ -390,7 +383,7 @@ func joined(rec state.Record, raw []byte) state.Record {
 // unreadable words what a scan could not read.
 func (r *reading) unreadable(err error) error {
 	if err == text.ErrBinary {
-		return binary(r.target)
+		return refusal.Binary(r.target.Asked)
 	}
 	return err
 }
@@ -537,8 +530,7 @@ func (r *reading) fit(ctx context.Context, src source) (text.Page, error) {
 	count := r.tokens(page.Body)
 	if count > r.MaxTokens && w.column == 0 {
 		next, _ := r.readCall(page.First, page)
-		return page, refuse(slugTooManyTokens, "File content (%d tokens) exceeds maximum allowed tokens (%d). Please use offset and limit parameters to read specific portions of the file, or search for specific content. A call that fits: %s.",
-			count, r.MaxTokens, next)
+		return page, refusal.TooManyTokens(count, r.MaxTokens, next)
 	}
 	if count <= bound {
 		return page, nil

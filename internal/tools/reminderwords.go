@@ -8,6 +8,7 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/phrase"
+	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/text"
 )
 
@@ -66,7 +67,7 @@ func (m reminder) words(lines bool) string {
 		return fmt.Sprintf("<system-reminder>The file %s %s.</system-reminder>", m.name(), m.why)
 	}
 	return fmt.Sprintf("<system-reminder>The file %s %s. These lines changed since you last saw it %s.</system-reminder>\n%s",
-		m.name(), m.why, diffForm, m.diff)
+		m.name(), m.why, refusal.DiffForm, m.diff)
 }
 
 // othersChanged is the one line that counts and names files.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/perm"
+	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/span"
 )
 
@@ -88,5 +89,5 @@ func Explain(path string, err error) string {
 	if errors.Is(err, errElsewhereNow) {
 		return fmt.Sprintf("%s leads elsewhere now: %v. Nothing was changed.", fsys.InSentence(path), err)
 	}
-	return worded(path, err).text
+	return refusal.Of(path, err).Text
 }

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/japanese"
 
+	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/state"
 )
 
@@ -75,13 +76,13 @@ func TestAnErrorShowsNoMoreThanAClientPassesOn(t *testing.T) {
 		}
 		p := b.put("nl", "a\n"+strings.Repeat("\n", 16_000))
 		b.part(p, 1, 1)
-		check("unseen lines", b.fails(2, slugPartlyRead, &WriteArgs{FilePath: p, Content: "x"}))
+		check("unseen lines", b.fails(2, refusal.SlugPartlyRead, &WriteArgs{FilePath: p, Content: "x"}))
 		b.put("nl", "A\n"+strings.Repeat("\n", 16_000))
-		check("a change and unseen lines", b.fails(3, slugModified, &WriteArgs{FilePath: p, Content: "x"}))
+		check("a change and unseen lines", b.fails(3, refusal.SlugModified, &WriteArgs{FilePath: p, Content: "x"}))
 
 		p = b.put("match", "a\n"+strings.Repeat("b\n", 20_000)+strings.Repeat("\n", 4_000)+"KEY\n"+strings.Repeat("\n", 200))
 		b.part(p, 1, 1)
-		check("a match", b.fails(6, slugPartlyRead, &EditArgs{FilePath: p, OldString: strings.Repeat("\n", 3_500) + "KEY", NewString: "x"}))
+		check("a match", b.fails(6, refusal.SlugPartlyRead, &EditArgs{FilePath: p, OldString: strings.Repeat("\n", 3_500) + "KEY", NewString: "x"}))
 	}
 }
 
@@ -99,7 +100,7 @@ func TestATellingShowsWhatLooksTheSame(t *testing.T) {
 		p := b.put("a", old)
 		b.ok(&ReadArgs{FilePath: p})
 		b.put("a", c.now)
-		got := b.fails(3, slugModified, &WriteArgs{FilePath: p, Content: "x"})
+		got := b.fails(3, refusal.SlugModified, &WriteArgs{FilePath: p, Content: "x"})
 		if !strings.Contains(got, c.want) || strings.Contains(got, "\r") {
 			t.Errorf("%q to %q: %q", old, c.now, got)
 		}
@@ -158,8 +159,8 @@ func TestAnOwnEditAcrossABoundStaysShown(t *testing.T) {
 		b.ok(&EditArgs{FilePath: p, OldString: "second", NewString: "2nd"})
 		b.ok(&EditArgs{FilePath: p, OldString: long, NewString: ""})
 		b.ok(&EditArgs{FilePath: p, OldString: "2nd", NewString: "second"})
-		b.fails(6, slugPartlyRead, &EditArgs{FilePath: p, OldString: "last", NewString: "x"})
-		b.fails(2, slugPartlyRead, &WriteArgs{FilePath: p, Content: "x"})
+		b.fails(6, refusal.SlugPartlyRead, &EditArgs{FilePath: p, OldString: "last", NewString: "x"})
+		b.fails(2, refusal.SlugPartlyRead, &WriteArgs{FilePath: p, Content: "x"})
 	}
 }
 
@@ -179,7 +180,7 @@ func TestAPageThatChangedIsNotCarried(t *testing.T) {
 		b.part(p, 20, 20)
 		b.ok(&EditArgs{FilePath: p, OldString: "00000025 x", NewString: "25 y"})
 		b.ok(&EditArgs{FilePath: p, OldString: "25 y", NewString: "25 z"})
-		holds(t, b.fails(6, slugPartlyRead, &EditArgs{FilePath: p, OldString: "CHANGED", NewString: "mine"}), "CHANGED")
+		holds(t, b.fails(6, refusal.SlugPartlyRead, &EditArgs{FilePath: p, OldString: "CHANGED", NewString: "mine"}), "CHANGED")
 		b.ok(&EditArgs{FilePath: p, OldString: "CHANGED", NewString: "mine"})
 	}
 }
@@ -206,7 +207,7 @@ func TestPagesOfALargeFileAreAllOfIt(t *testing.T) {
 		for page := range 3 {
 			b.part(p, (page+1)*lines/4+1, lines/4)
 		}
-		b.fails(2, slugPartlyRead, &WriteArgs{FilePath: p, Content: "mine\n"})
+		b.fails(2, refusal.SlugPartlyRead, &WriteArgs{FilePath: p, Content: "mine\n"})
 	}
 }
 
@@ -223,12 +224,12 @@ func TestManyMatchesTakeLittleTime(t *testing.T) {
 
 	p = b.put("b", "first\n"+strings.Repeat("ab"+strings.Repeat(" ", 500)+"\n", 60_000))
 	b.part(p, 1, 1)
-	b.fails(6, slugPartlyRead, &EditArgs{FilePath: p, OldString: "ab", NewString: "x", ReplaceAll: true})
+	b.fails(6, refusal.SlugPartlyRead, &EditArgs{FilePath: p, OldString: "ab", NewString: "x", ReplaceAll: true})
 
 	p = b.put("c", strings.Repeat("a", 3_000_000))
 	one := 1
 	b.ok(&ReadArgs{FilePath: p, Offset: &one, Limit: &one, Column: &one})
-	text := b.fails(10, slugTooLarge, &EditArgs{FilePath: p, OldString: "a", NewString: "b", ReplaceAll: true})
+	text := b.fails(10, refusal.SlugTooLarge, &EditArgs{FilePath: p, OldString: "a", NewString: "b", ReplaceAll: true})
 	holds(t, text, "3000000 times", "2000000")
 	if took := time.Since(start); took > time.Minute {
 		t.Errorf("%v", took)
@@ -244,7 +245,7 @@ func TestAVanishedFileHasTheSameCodeInEveryTool(t *testing.T) {
 		p := b.put("a", "a\n")
 		b.ok(&ReadArgs{FilePath: p})
 		os.Remove(p)
-		holds(t, b.fails(19, slugNotFound, args(p)), "is gone now")
+		holds(t, b.fails(19, refusal.SlugNotFound, args(p)), "is gone now")
 	}
 }
 
@@ -270,10 +271,10 @@ func TestABigFileInALegacyCharsetIsEditedByCharacters(t *testing.T) {
 		n := changeHeld/len(line) + 1
 		p := b.put(name, strings.Repeat(line, n)+key+"\n"+strings.Repeat(line, 10))
 		b.part(p, n, 12)
-		b.fails(8, slugNoMatch, &EditArgs{FilePath: p, OldString: c.within, NewString: "XY"})
+		b.fails(8, refusal.SlugNoMatch, &EditArgs{FilePath: p, OldString: c.within, NewString: "XY"})
 		b.call.Session.files.Forget(p)
 		b.part(p, 1, 1)
-		holds(t, b.fails(6, slugPartlyRead, &EditArgs{FilePath: p, OldString: c.key, NewString: "k"}), c.key)
+		holds(t, b.fails(6, refusal.SlugPartlyRead, &EditArgs{FilePath: p, OldString: c.key, NewString: "k"}), c.key)
 		holds(t, b.ok(&EditArgs{FilePath: p, OldString: c.key, NewString: "k"}), fmt.Sprintf("\n%d\tk\n", n+1))
 		b.want(name, strings.Repeat(line, n)+"k\n"+strings.Repeat(line, 10))
 	}
@@ -285,7 +286,7 @@ func TestABigFileOfCarriageReturnsIsNumberedAsReadDoes(t *testing.T) {
 	p := b.put("a", strings.Repeat("a line\r", n)+"KEY\r")
 	b.part(p, 1, 1)
 	want := fmt.Sprintf("\n%d\ta line\n%d\t", n, n+1)
-	holds(t, b.fails(6, slugPartlyRead, &EditArgs{FilePath: p, OldString: "KEY", NewString: "k"}), want+"KEY")
+	holds(t, b.fails(6, refusal.SlugPartlyRead, &EditArgs{FilePath: p, OldString: "KEY", NewString: "k"}), want+"KEY")
 	holds(t, b.ok(&EditArgs{FilePath: p, OldString: "KEY", NewString: "k"}), want+"k")
 }
 

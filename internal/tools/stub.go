@@ -24,7 +24,3 @@ func isStub(content string) bool {
 	head, _, _ = strings.Cut(head, "\n(") // where what is told of the path begins
 	return strings.HasPrefix(stub, strings.Join(strings.Fields(head), " "))
 }
-
-func stubAsText(arg string) error {
-	return refuse(slugBadArgument, "%s is the notice that a file is unchanged, not a file's text. Read the file again and send the text itself.", arg)
-}

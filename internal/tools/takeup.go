@@ -14,6 +14,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/history"
 	"github.com/fsmcp/fsmcp/internal/phrase"
+	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/state"
 	"github.com/fsmcp/fsmcp/internal/text"
@@ -127,7 +128,7 @@ func (h *House) retouched(call Call, c *held, m made, lost func(string, ...any) 
 	diff := changesOf(old, c.doc)
 	put(rec.Shown.Through(diff.splices, false))
 	body, shown, more := diff.first(tellLines)
-	head := fmt.Sprintf("The user's hooks changed the file after this %s:\n", diffForm)
+	head := fmt.Sprintf("The user's hooks changed the file after this %s:\n", refusal.DiffForm)
 	if !h.passed(call, m.result.Blocks[0].Text+head+body) {
 		return "(The user's hooks changed the file after this, more than can be shown here: read it before you change it again.)"
 	}

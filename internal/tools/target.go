@@ -8,7 +8,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/access"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/perm"
-	"github.com/fsmcp/fsmcp/internal/phrase"
+	"github.com/fsmcp/fsmcp/internal/refusal"
 )
 
 // target is the file of a call, which the rules let through.
@@ -63,8 +63,11 @@ func (h *House) open(call Call, op perm.Op) (*target, error) {
 	if slash := (*access.SlashError)(nil); errors.As(err, &slash) && call.account != nil {
 		call.account.path = slash.Resolved
 	}
+	if consent := (*access.ConsentError)(nil); errors.As(err, &consent) {
+		return nil, h.needConsent(consent, call.intent())
+	}
 	if err != nil {
-		return nil, h.unopened(call, err)
+		return nil, refusal.Unopened(err, "")
 	}
 	if call.account != nil {
 		call.account.path, call.account.stamp = f.Path, f.Stamp
@@ -72,71 +75,32 @@ func (h *House) open(call Call, op perm.Op) (*target, error) {
 	return &target{File: f}, nil
 }
 
-// unopened words what keeps a call from a file. An error of resolving stays as it is.
-func (h *House) unopened(call Call, err error) error {
-	var consent *access.ConsentError
-	var denied *access.DeniedError
-	var device *access.DeviceError
-	var irregular *access.SpecialError
-	var slash *access.SlashError
-	switch {
-	case errors.As(err, &consent):
-		return h.needConsent(consent, call.intent())
-	case errors.As(err, &denied):
-		return judgement{Judgement: denied.Judgement}.denied()
-	case errors.As(err, &device):
-		return refuse(slugSpecialFile, "%s is a device or another process's stream, not a file: it is never opened. Name a regular file.", fsys.InSentence(device.Path.String()))
-	case errors.As(err, &irregular):
-		return special(irregular.Path)
-	case errors.As(err, &slash):
-		return refuse(slugBadArgument, "The path %s ends in a slash, which names a folder; leave the slash out to name the file.", phrase.Quote(slash.Path.Given()))
-	}
-	return err
-}
-
-func special(path fsys.Path) error {
-	return refuse(slugSpecialFile, "%s is a device, a FIFO or a socket, not a regular file: it is neither read nor written.", fsys.InSentence(path.String()))
-}
-
-// absent returns the error of a change for a name that is not there: the file was gone
-// since it was shown, or never was.
+// absent refuses a change of a name that is not there: the file was gone since it was
+// shown, or never was. That it is gone is said once: a repeated call may then create
+// it.
 func (h *House) absent(call Call, s *target) error {
 	if _, shown := call.Session.files.Get(s.Path); shown {
-		return gone(call.Session, s)
+		call.Session.files.Forget(s.Path)
+		return refusal.Gone(s.name())
 	}
 	return h.missing(s)
 }
 
-// missing is the answer for a name that is not there: near names that may be
-// read, and where relative names are taken from.
+// missing refuses a name that is not there.
 func (h *House) missing(s *target) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "File does not exist. Path: %s.", s.name())
-	if near := phrase.Names(h.Access.Near(s.File)); len(near) > 0 {
-		fmt.Fprintf(&b, " Did you mean %s?", strings.Join(near, " or "))
-	}
-	if base := h.Access.Lexer().Base; base != "" && (s.Asked.Relative() || !access.Within(base, s.Asked.String())) {
-		fmt.Fprintf(&b, " The workspace directory is %s.", fsys.InSentence(base))
-	}
-	if isNotebook(s) && s.Op.Changes() {
-		b.WriteString(" Write creates a notebook.")
-	}
-	return refuse(slugNotFound, "%s", b.String())
+	return refusal.Missing{
+		Path: s.Asked, Near: h.Access.Near(s.File), Workspace: h.Access.Lexer().Base, ToCreate: isNotebook(s) && s.Op.Changes(),
+	}.Refusal()
 }
 
-// directory is the answer for a folder: its first entries, so that the caller can go
-// on.
-func (h *House) directory(s *target) error {
-	list, ok := h.Access.List(s.File)
-	switch {
-	case !ok:
-		return refuse(slugIsDirectory, "%s is a directory, not a file. Name a file in it.", s.name())
-	case len(list.Names) == 0:
-		return refuse(slugIsDirectory, "%s is a directory, not a file. It holds nothing that can be named here.", s.name())
+// irregular refuses a folder, a device, a FIFO or a socket; nil for other files.
+func (h *House) irregular(s *target) error {
+	switch s.Kind {
+	case fsys.Directory:
+		list, ok := h.Access.List(s.File)
+		return refusal.Directory(s.name(), list, ok)
+	case fsys.Special:
+		return refusal.Special(s.Asked)
 	}
-	shown := phrase.Names(list.Names)
-	if list.More {
-		shown = append(shown, "…")
-	}
-	return refuse(slugIsDirectory, "%s is a directory, not a file. Name a file in it; it holds:\n%s", s.name(), strings.Join(shown, "\n"))
+	return nil
 }

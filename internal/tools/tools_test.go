@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fsmcp/fsmcp/internal/phrase"
+	"github.com/fsmcp/fsmcp/internal/refusal"
 )
 
 func TestReadThenEdit(t *testing.T) {
@@ -27,10 +28,10 @@ func TestReadThenEdit(t *testing.T) {
 func TestNothingUnseenIsReplaced(t *testing.T) {
 	b := newBench(t)
 	p := b.put("a.txt", strings.Repeat("line\n", 50)+"last\n")
-	b.fails(2, slugNotRead, &WriteArgs{FilePath: p, Content: "x"})
+	b.fails(2, refusal.SlugNotRead, &WriteArgs{FilePath: p, Content: "x"})
 	limit := 5
 	b.ok(&ReadArgs{FilePath: p, Limit: &limit})
-	text := b.fails(6, slugPartlyRead, &EditArgs{FilePath: p, OldString: "last", NewString: "x"})
+	text := b.fails(6, refusal.SlugPartlyRead, &EditArgs{FilePath: p, OldString: "last", NewString: "x"})
 	holds(t, text, "51\tlast")
 	b.ok(&EditArgs{FilePath: p, OldString: "last", NewString: "x"})
 	b.want("a.txt", strings.Repeat("line\n", 50)+"x\n")
@@ -41,7 +42,7 @@ func TestAnOutsideChangeIsToldAndTheCallRepeated(t *testing.T) {
 	p := b.put("a.txt", "one\ntwo\nthree\n")
 	b.ok(&ReadArgs{FilePath: p})
 	b.put("a.txt", "one\nTWO\nthree\nfour\n")
-	text := b.fails(7, slugModified, &EditArgs{FilePath: p, OldString: "three", NewString: "3"})
+	text := b.fails(7, refusal.SlugModified, &EditArgs{FilePath: p, OldString: "three", NewString: "3"})
 	holds(t, text, "File has been modified since read", "-2\ttwo", "+2\tTWO", "+4\tfour")
 	b.ok(&EditArgs{FilePath: p, OldString: "three", NewString: "3"})
 	b.want("a.txt", "one\nTWO\n3\nfour\n")
@@ -65,7 +66,7 @@ func TestWriteCreatesAndReplaces(t *testing.T) {
 	holds(t, b.ok(&WriteArgs{FilePath: p, Content: "one\n"}), "has been created (1 line, 4 bytes)")
 	holds(t, b.ok(&WriteArgs{FilePath: p, Content: "two\n"}), "has been updated", "-one", "+two")
 	holds(t, b.ok(&WriteArgs{FilePath: p, Content: "two\n"}), "nothing was written")
-	b.fails(12, slugBadArgument, &WriteArgs{FilePath: p, Content: stub})
+	b.fails(12, refusal.SlugBadArgument, &WriteArgs{FilePath: p, Content: stub})
 }
 
 func TestStubForAnUnchangedRead(t *testing.T) {
@@ -88,11 +89,11 @@ func TestAnEditOfAHugeOneLineFile(t *testing.T) {
 	b := newBench(t)
 	line := strings.Repeat("x", 150_000) + "NEEDLE" + strings.Repeat("y", 150_000)
 	p := b.put("a.js", line)
-	text := b.fails(6, slugTooLarge, &ReadArgs{FilePath: p})
+	text := b.fails(6, refusal.SlugTooLarge, &ReadArgs{FilePath: p})
 	holds(t, text, "offset=1, column=1")
 	one := 1
 	b.ok(&ReadArgs{FilePath: p, Offset: &one, Limit: &one, Column: &one})
-	b.fails(6, slugPartlyRead, &EditArgs{FilePath: p, OldString: "NEEDLE", NewString: "pin"})
+	b.fails(6, refusal.SlugPartlyRead, &EditArgs{FilePath: p, OldString: "NEEDLE", NewString: "pin"})
 	answer := b.ok(&EditArgs{FilePath: p, OldString: "NEEDLE", NewString: "pin"})
 	if len(answer) > 1024+3 {
 		t.Fatalf("answer of %d bytes", len(answer))
@@ -128,7 +129,7 @@ func TestABigLogIsEditedWhereItWasShown(t *testing.T) {
 	const n = 800_000 // 80 MB
 	p := b.bigLog("big.log", n)
 	old := "00700000 xxx"
-	b.fails(6, slugNotRead, &EditArgs{FilePath: p, OldString: old, NewString: "00700000 yyy"})
+	b.fails(6, refusal.SlugNotRead, &EditArgs{FilePath: p, OldString: old, NewString: "00700000 yyy"})
 	first, few := 700_000, 3
 	got := b.ok(&ReadArgs{FilePath: p, Offset: &first, Limit: &few})
 	holds(t, got, "700000\t00700000 xxx", "700002\t")
@@ -143,10 +144,10 @@ func TestABigLogIsEditedWhereItWasShown(t *testing.T) {
 	// What was shown moved with the edit and still counts.
 	b.ok(&EditArgs{FilePath: p, OldString: "00700001 xxx", NewString: "z"})
 	// Elsewhere the match is shown first.
-	holds(t, b.fails(6, slugPartlyRead, &EditArgs{FilePath: p, OldString: "00000007 x", NewString: "7"}), "00000007 x")
+	holds(t, b.fails(6, refusal.SlugPartlyRead, &EditArgs{FilePath: p, OldString: "00000007 x", NewString: "7"}), "00000007 x")
 	b.ok(&EditArgs{FilePath: p, OldString: "00000007 x", NewString: "7"})
-	b.fails(9, slugNotUnique, &EditArgs{FilePath: p, OldString: "00007", NewString: "7"})
-	b.fails(8, slugNoMatch, &EditArgs{FilePath: p, OldString: "nowhere", NewString: "7"})
+	b.fails(9, refusal.SlugNotUnique, &EditArgs{FilePath: p, OldString: "00007", NewString: "7"})
+	b.fails(8, refusal.SlugNoMatch, &EditArgs{FilePath: p, OldString: "nowhere", NewString: "7"})
 
 	raw, err := os.ReadFile(p)
 	if err != nil {
@@ -176,7 +177,7 @@ func TestABigFileThatChangedWhereItWasShownIsRefused(t *testing.T) {
 	}
 	f.WriteAt([]byte("CHANGED"), 9*100)
 	f.Close()
-	b.fails(7, slugModified, &EditArgs{FilePath: p, OldString: "00000011 x", NewString: "7"})
+	b.fails(7, refusal.SlugModified, &EditArgs{FilePath: p, OldString: "00000011 x", NewString: "7"})
 	b.ok(&ReadArgs{FilePath: p, Offset: &first, Limit: &few})
 	b.ok(&EditArgs{FilePath: p, OldString: "00000011 x", NewString: "7"})
 }
@@ -185,13 +186,13 @@ func TestAnAnswerThatIsNeverSentHasShownNothing(t *testing.T) {
 	b := newBench(t)
 	p := b.put("a.txt", "one\n")
 	b.unsent(&ReadArgs{FilePath: p})
-	b.fails(6, slugNotRead, &EditArgs{FilePath: p, OldString: "one", NewString: "two"})
+	b.fails(6, refusal.SlugNotRead, &EditArgs{FilePath: p, OldString: "one", NewString: "two"})
 	if got := b.ok(&ReadArgs{FilePath: p}); got != "1\tone" {
 		t.Fatalf("%q", got)
 	}
 	b.put("a.txt", "three\n")
 	b.unsent(&EditArgs{FilePath: p, OldString: "three", NewString: "3"})
-	b.fails(7, slugModified, &EditArgs{FilePath: p, OldString: "three", NewString: "3"})
+	b.fails(7, refusal.SlugModified, &EditArgs{FilePath: p, OldString: "three", NewString: "3"})
 	b.ok(&EditArgs{FilePath: p, OldString: "three", NewString: "3"})
 }
 
@@ -212,12 +213,12 @@ func TestEndOfACallsTime(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(c.cause)
 		for _, err := range []error{ctx.Err(), context.Cause(ctx), fmt.Errorf("deep: %w", ctx.Err())} {
-			if got := worded(path, endOf(ctx, err)); got.slug != slugBusy || !strings.Contains(got.text, c.says) || !strings.Contains(got.text, "Nothing was changed") {
-				t.Errorf("%v of %v: %s %s", err, c.cause, got.slug, got.text)
+			if got := refusal.Of(path, endOf(ctx, err)); got.Slug != refusal.SlugBusy || !strings.Contains(got.Text, c.says) || !strings.Contains(got.Text, "Nothing was changed") {
+				t.Errorf("%v of %v: %s %s", err, c.cause, got.Slug, got.Text)
 			}
 		}
 		r := b.within(ctx, &WriteArgs{FilePath: path, Content: "two\n"})
-		if !r.IsError || r.Meta["fsmcp/error"] != slugBusy || !strings.Contains(r.Blocks[0].Text, c.says) {
+		if !r.IsError || r.Meta["fsmcp/error"] != refusal.SlugBusy || !strings.Contains(r.Blocks[0].Text, c.says) {
 			t.Errorf("%v: %+v", c.cause, r)
 		}
 		b.want("a.txt", "one\n")

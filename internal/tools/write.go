@@ -15,6 +15,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/notebook"
 	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/phrase"
+	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/save"
 	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/state"
@@ -26,7 +27,7 @@ const byteOrderMark = "\ufeff"
 // write answers Write.
 func (h *House) write(ctx context.Context, call Call, a *WriteArgs) (*Result, error) {
 	if isStub(a.Content) {
-		return nil, stubAsText("content")
+		return nil, refusal.StubAsText("content")
 	}
 	w := writing{House: h, call: call, content: a.Content}
 	return h.commit(ctx, call, perm.Write, w.plan)
@@ -65,7 +66,7 @@ func (w *writing) plan(ctx context.Context, s *target, old *fsys.File) (*change,
 		return nil, err
 	}
 	if c.doc.Strays > 0 {
-		return nil, refuse(slugNotEncodable, "%s holds %d bytes that are no valid text in its encoding; Write would lose them. Use Edit, which keeps them byte for byte.", s.name(), c.doc.Strays)
+		return nil, refusal.StrayBytes(s.name(), c.doc.Strays)
 	}
 	content := w.content
 	if c.doc.Enc.HasBOM() {
@@ -103,7 +104,7 @@ func (w *writing) shown(s *target, c *held) error {
 
 func (w *writing) cellsShown(nb *notebook.Notebook, c *held, rec state.Record) error {
 	if cell := firstUnseen(nb, rec); cell != nil {
-		return refuse(slugPartlyRead, "%s Of %s cell %s was never shown. Read it (offset and limit count cells, cell_id shows one), then make the same call again.", notReadWords, c.name, cell.Name)
+		return refusal.UnseenInNotebook(c.name, cell.Name)
 	}
 	return nil
 }
@@ -130,7 +131,7 @@ func (w *writing) notebookNote(s *target) string {
 // create plans a new file.
 func (w *writing) create(s *target) (*change, error) {
 	if _, shown := w.call.Session.files.Get(s.Path); shown {
-		return nil, gone(w.call.Session, s)
+		return nil, w.absent(w.call, s)
 	}
 	if err := s.CheckNewNames(); err != nil {
 		return nil, err
@@ -188,7 +189,7 @@ func writable(s *target, old *fsys.File) error {
 		return err
 	}
 	if kind := media.Sniff(head[:n], s.Asked.Ext()); kind != media.None {
-		return refuse(slugBinary, "%s is a %s file, not text: it is never changed here. Nothing was changed.", s.name(), kind)
+		return refusal.NotText(s.name(), kind.String())
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package tools
+package refusal
 
 import (
 	"fmt"
@@ -23,7 +23,7 @@ func (j judgement) name() string { return fsys.InSentence(j.Path.String()) }
 
 // denied words a denial. All denials by one rule read the same but for the path,
 // whether or not the file exists.
-func (j judgement) denied() *refusal {
+func (j judgement) denied() *Refusal {
 	switch j.Reason {
 	case perm.ReasonPlan:
 		text := "Plan mode: files are read, not changed, until the user leaves it. Nothing was changed in " + j.name() + "."
@@ -33,26 +33,27 @@ func (j judgement) denied() *refusal {
 		if plan := j.Policy.PlanFile(); plan != "" {
 			text += " The one file that may be written is the plan, " + fsys.InSentence(plan) + "."
 		}
-		return refused(slugPlanMode, "%s", text)
+		return refuse(SlugPlanMode, "%s", text)
 	case perm.ReasonBuiltin:
-		return refused(slugDenied, "%s is a name below /proc, /sys or /dev, or leads to one: nothing there is read or written, and no rule can allow it.", j.name())
+		return refuse(SlugDenied, "%s is a name below /proc, /sys or /dev, or leads to one: nothing there is read or written, and no rule can allow it.", j.name())
 	case perm.ReasonState:
-		return refused(slugDenied, "%s lies in a folder that fsmcp keeps for itself: no tool writes there, and no rule can allow it.", j.name())
+		return refuse(SlugDenied, "%s lies in a folder that fsmcp keeps for itself: no tool writes there, and no rule can allow it.", j.name())
 	}
-	return refused(slugDenied, "File is in a directory that is denied by your permission settings.\nPath: %s\n%s", j.name(), j.because())
+	return refuse(SlugDenied, "File is in a directory that is denied by your permission settings.\nPath: %s\n%s", j.name(), j.because())
 }
 
-// unaskable words the refusal for a client that cannot ask, with what the user can
-// do.
-func (j judgement) unaskable() *refusal {
+// NeedsConsent words the refusal for a client that cannot ask, with what the user can
+// do. settings is the user's settings file.
+func NeedsConsent(e *access.ConsentError, settings string) *Refusal {
+	j := judgement{e.Judgement, settings}
 	what := "Changing"
 	if j.Op == perm.Read {
 		what = "Reading"
 	}
-	return refused(slugDenied, "%s %s needs the user's consent (%s), which cannot be asked for here.%s", what, j.name(), j.because(), j.remedy())
+	return refuse(SlugDenied, "%s %s needs the user's consent (%s), which cannot be asked for here.%s", what, j.name(), j.because(), j.remedy())
 }
 
-// remedy is what the user can do about a question that cannot be put.
+// remedy tells the user what to do about a question that cannot be put.
 func (j judgement) remedy() string {
 	outside := j.Outside()
 	switch {
@@ -79,8 +80,8 @@ func (j judgement) remedy() string {
 	return j.ruleToAdd()
 }
 
-// ruleToAdd is the one line that would allow it, for the two places where the user
-// can put it. A name that a person could not copy has none.
+// ruleToAdd is the one line that would allow the call, for the two places where the
+// user can put it. It is empty for a name that a person could not copy.
 func (j judgement) ruleToAdd() string {
 	rule := j.PasteLine
 	if rule == "" || phrase.Untagged(fsys.Printable(rule)) != rule {
@@ -90,7 +91,9 @@ func (j judgement) ruleToAdd() string {
 		rule, fsys.InSentence(j.settings), strings.ReplaceAll(rule, "'", `'\''`))
 }
 
-// because names what decided, and whatever settings file is broken.
+// Because names the rule or reason of a decision, and every broken settings file.
+func Because(j access.Judgement) string { return judgement{j, ""}.because() }
+
 func (j judgement) because() string {
 	decided := "Reason: " + j.reason()
 	switch {
@@ -102,7 +105,7 @@ func (j judgement) because() string {
 	return decided + j.waiting() + j.brokenFiles()
 }
 
-// waiting says that what decided is no longer what the settings say.
+// waiting says that the settings have changed since the decision was loaded.
 func (j judgement) waiting() string {
 	switch {
 	case !j.UntilRestart:
@@ -113,7 +116,7 @@ func (j judgement) waiting() string {
 	return "; a settings file named a looser mode since, and a restart of fsmcp applies it"
 }
 
-// reason is what decided where no rule did, in a user's words.
+// reason words a decision that no rule made.
 func (j judgement) reason() string {
 	why := j.Reason.String()
 	switch {
@@ -136,8 +139,8 @@ func (j judgement) reason() string {
 	return why + ", and mode dontAsk asks nobody"
 }
 
-// brokenFiles says what closed the door for everything beside what decided, so
-// that the user can mend it.
+// brokenFiles names the settings files that keep everything closed, so that the user
+// can mend them.
 func (j judgement) brokenFiles() string {
 	var b strings.Builder
 	for _, f := range j.Broken {

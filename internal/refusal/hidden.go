@@ -1,0 +1,61 @@
+package refusal
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/fsmcp/fsmcp/internal/edit"
+	"github.com/fsmcp/fsmcp/internal/text"
+)
+
+// Hidden says what a caller was shown of a file that an error must tell nothing of.
+type Hidden struct {
+	Name string
+	// Read: some of the file was shown; Whole: all of it was.
+	Read, Whole bool
+	// Huge: the file is larger than any call takes, which its size alone tells.
+	Huge bool
+}
+
+// Refusal words an error of a change without the file's text. The words must not
+// confirm a guess either: as long as the file was not shown in full, a match that was
+// not shown reads like no match at all.
+func (h Hidden) Refusal(err error) error {
+	var r *Refusal
+	switch {
+	case errors.As(err, &r):
+	case provesMatch(err) && !h.Whole:
+		r = refuse(SlugNoMatch, "")
+	default:
+		return err // worded by its kind alone
+	}
+	read := fmt.Sprintf("Call Read with file_path \"%s\" first: reading it needs the user's consent, and without that nothing of it is shown here.", h.Name)
+	switch r.Slug {
+	case SlugNotFound, SlugExists, SlugBinary, SlugNotebook, SlugNotNotebook, SlugBadArgument, SlugNoChange, SlugReadOnly, SlugBusy, SlugIO:
+		return err
+	case SlugTooLarge:
+		if h.Huge {
+			return err
+		}
+	case SlugModified:
+		return refuse(SlugModified, "%s Path: %s.\n%s", modified, h.Name, read)
+	}
+	switch {
+	case !h.Read:
+		return refuse(SlugNotRead, "%s %s", notRead, read)
+	case r.Slug == SlugNoSuchCell:
+		return refuseAs(r.code, r.Slug, "%s has no such cell, or more than one. %s", h.Name, read)
+	case !h.Whole:
+		return refuse(SlugPartlyRead, "%s Of %s the text that this call would replace was never shown, or is not there. %s", notRead, h.Name, read)
+	case r.Slug == SlugNoMatch:
+		return refuse(SlugNoMatch, "String to replace not found in file.\nPath: %s\n%s", h.Name, read)
+	case r.Slug == SlugNotUnique:
+		return refuse(SlugNotUnique, "The string to replace is in %s more than once, but replace_all is false. Give more of the text around it, or set replace_all to true.", h.Name)
+	}
+	return refuseAs(r.code, r.Slug, "%s cannot be changed like this. %s", h.Name, read)
+}
+
+// provesMatch reports whether an error comes only where old_string was found.
+func provesMatch(err error) bool {
+	return errors.As(err, new(*edit.StrippedToSameError)) || errors.As(err, new(*text.UnencodableError))
+}

@@ -1,0 +1,93 @@
+package refusal
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/fsmcp/fsmcp/internal/access"
+	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/phrase"
+)
+
+// Unopened words why access did not open a file. Any other error, of resolving for
+// example, stays as it is. settings is the user's settings file.
+func Unopened(err error, settings string) error {
+	var consent *access.ConsentError
+	var denied *access.DeniedError
+	var device *access.DeviceError
+	var special *access.SpecialError
+	var slash *access.SlashError
+	switch {
+	case errors.As(err, &consent):
+		return NeedsConsent(consent, settings)
+	case errors.As(err, &denied):
+		return judgement{denied.Judgement, settings}.denied()
+	case errors.As(err, &device):
+		return refuse(SlugSpecialFile, "%s is a device or another process's stream, not a file: it is never opened. Name a regular file.", fsys.InSentence(device.Path.String()))
+	case errors.As(err, &special):
+		return Special(special.Path)
+	case errors.As(err, &slash):
+		return refuse(SlugBadArgument, "The path %s ends in a slash, which names a folder; leave the slash out to name the file.", phrase.Quote(slash.Path.Given()))
+	}
+	return err
+}
+
+// Special refuses a device, a FIFO or a socket.
+func Special(path fsys.Path) error {
+	return refuse(SlugSpecialFile, "%s is a device, a FIFO or a socket, not a regular file: it is neither read nor written.", fsys.InSentence(path.String()))
+}
+
+// Missing holds the facts on a name that is not there.
+type Missing struct {
+	Path      fsys.Path
+	Near      []string // names that the caller may have meant
+	Workspace string   // where relative names start from, "" where they start nowhere
+	ToCreate  bool     // the call would change a notebook
+}
+
+// Refusal words it.
+func (m Missing) Refusal() error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "File does not exist. Path: %s.", fsys.InSentence(m.Path.String()))
+	if len(m.Near) > 0 {
+		fmt.Fprintf(&b, " Did you mean %s?", strings.Join(phrase.Names(m.Near), " or "))
+	}
+	if m.Workspace != "" && (m.Path.Relative() || !access.Within(m.Workspace, m.Path.String())) {
+		fmt.Fprintf(&b, " The workspace directory is %s.", fsys.InSentence(m.Workspace))
+	}
+	if m.ToCreate {
+		b.WriteString(" Write creates a notebook.")
+	}
+	return refuse(SlugNotFound, "%s", b.String())
+}
+
+// Gone refuses a change of a file that was shown and is not there any more.
+func Gone(name string) error {
+	return refuseAs(codeGone, SlugNotFound, "The file %s was there when it was read and is gone now: it was moved or deleted. Nothing was changed. If it should be created anew, call Write with its whole content.", name)
+}
+
+// Directory refuses a folder with its first entries, so that the caller can go on;
+// listed is false where the caller may not know them.
+func Directory(name string, list access.Listing, listed bool) error {
+	switch {
+	case !listed:
+		return refuse(SlugIsDirectory, "%s is a directory, not a file. Name a file in it.", name)
+	case len(list.Names) == 0:
+		return refuse(SlugIsDirectory, "%s is a directory, not a file. It holds nothing that can be named here.", name)
+	}
+	names := phrase.Names(list.Names)
+	if list.More {
+		names = append(names, "…")
+	}
+	return refuse(SlugIsDirectory, "%s is a directory, not a file. Name a file in it; it holds:\n%s", name, strings.Join(names, "\n"))
+}
+
+// Binary refuses a file that is no text. Its extension only fills the sentence.
+func Binary(path fsys.Path) error {
+	what := "a binary file"
+	if ext := path.Ext(); ext != "" {
+		what = "a binary ." + fsys.InSentence(ext) + " file"
+	}
+	return refuse(SlugBinary, "This tool cannot read binary files. The file appears to be %s. Please use appropriate tools for binary file analysis.\nPath: %s", what, fsys.InSentence(path.String()))
+}
