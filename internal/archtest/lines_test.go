@@ -20,7 +20,6 @@ var tooLong = map[string]int{
 	"internal/notebook": 2729,
 	"internal/perm":     2675,
 	"internal/save":     4033,
-	"internal/server":   2746,
 	"internal/text":     2733,
 	"internal/tools":    5389,
 }

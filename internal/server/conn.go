@@ -15,6 +15,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/fsmcp/fsmcp/internal/server/arguments"
 	"github.com/fsmcp/fsmcp/internal/server/wire"
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
@@ -285,14 +286,14 @@ func (c *conn) call(m wire.Message, size int, to replies) {
 	}
 	sp, ok := c.specs[tool]
 	if !ok {
-		c.fail(to, m.ID, mcp.INVALID_PARAMS, fmt.Sprintf("There is no tool %s. The tools are %s.", printable(tool), c.known))
+		c.fail(to, m.ID, mcp.INVALID_PARAMS, fmt.Sprintf("There is no tool %s. The tools are %s.", arguments.Quoted(tool), c.known))
 		return
 	}
 	j := &job{id: bytes.Clone(m.ID), spec: sp, to: to, size: size, at: time.Now()}
 	if modern {
 		j.meta = c.info
 	}
-	args, refused := sp.decode(m.Args)
+	args, refused := sp.Decode(m.Args)
 	if refused != nil {
 		c.refused(sp, nil, tools.Call{Session: c.sessions.of(meta.Thread), ID: meta.CallID(j.id)}, 0, refused)
 		c.settle(j, refused, true)
@@ -394,24 +395,24 @@ func wordsOf(err error) string {
 }
 
 // run runs one tool. It turns a panic into an answer.
-func (s *Server) run(ctx context.Context, sp *spec, call tools.Call, args tools.Args) (result *tools.Result) {
+func (s *Server) run(ctx context.Context, sp *arguments.Spec, call tools.Call, args tools.Args) (result *tools.Result) {
 	defer func() {
 		if r := recover(); r != nil {
-			s.opts.Log.Error().Str("tool", sp.tool.Name).Str("id", call.ID).Interface("panic", r).Bytes("stack", debug.Stack()).Msg("a tool failed inside")
+			s.opts.Log.Error().Str("tool", sp.Tool.Name).Str("id", call.ID).Interface("panic", r).Bytes("stack", debug.Stack()).Msg("a tool failed inside")
 			result = panicAnswer(sp)
 		}
 	}()
-	if result = sp.tool.Run(ctx, call, args); result == nil {
+	if result = sp.Tool.Run(ctx, call, args); result == nil {
 		result = panicAnswer(sp)
 	}
 	return result
 }
 
-func panicAnswer(sp *spec) *tools.Result {
-	if sp.tool.ReadOnly {
-		return tools.Failure(codeIO, "io", sp.tool.Name+" failed inside fsmcp; this is a bug of fsmcp. Nothing was changed.")
+func panicAnswer(sp *arguments.Spec) *tools.Result {
+	if sp.Tool.ReadOnly {
+		return tools.Failure(codeIO, "io", sp.Tool.Name+" failed inside fsmcp; this is a bug of fsmcp. Nothing was changed.")
 	}
-	return tools.Failure(codeIO, "io", sp.tool.Name+" failed inside fsmcp; this is a bug of fsmcp. Read the file again to see whether it was changed.")
+	return tools.Failure(codeIO, "io", sp.Tool.Name+" failed inside fsmcp; this is a bug of fsmcp. Read the file again to see whether it was changed.")
 }
 
 // codeIO is the code of an I/O error without a number of its own.
@@ -422,7 +423,7 @@ func lateAnswer(j *job, begun bool) *tools.Result {
 	switch {
 	case !begun:
 		return tools.Busy("The call waited too long behind others and was given up. Nothing was done; try again later.")
-	case j.spec.tool.ReadOnly:
+	case j.spec.Tool.ReadOnly:
 		return tools.Busy("The file system did not answer in time, and the call was given up. Nothing was changed; try again later.")
 	}
 	return tools.Busy("The file system did not answer in time. The change may still complete: read the file again before repeating it.")
@@ -459,7 +460,7 @@ func (c *conn) settle(j *job, r *tools.Result, reading bool) {
 // unfitAnswer returns the answer to a call whose own answer has no room in its array.
 func unfitAnswer(j *job) *tools.Result {
 	const full = "The answers of the array exceed the 64 MB that may be unsent. "
-	if j.spec.tool.ReadOnly {
+	if j.spec.Tool.ReadOnly {
 		return tools.Busy(full + "Nothing was returned of this call; make it again outside the array.")
 	}
 	return tools.Busy(full + "This call was run, but its answer is left out: read the file again before repeating it.")
@@ -492,7 +493,7 @@ func (c *conn) log(j *job, r *tools.Result, size int) {
 	if j.putsQuestion(r) {
 		said = "the user is asked"
 	}
-	e.Str("tool", j.spec.tool.Name).Str("id", string(j.id)).Dur("took", time.Since(j.at)).Int("bytes", size).Msg(said)
+	e.Str("tool", j.spec.Tool.Name).Str("id", string(j.id)).Dur("took", time.Since(j.at)).Int("bytes", size).Msg(said)
 }
 
 // progress returns the function by which a tool reports progress. Reports go out before

@@ -141,7 +141,7 @@ func (c *conn) sendQuestions() (flush bool) {
 		a.request = c.requests.add(func(result wire.Value) { c.answered(a, verdictOf(result)) })
 		params := func(b []byte) []byte { return appendQuestion(b, a.question) }
 		flush = c.out.Put(appendRequest(c.out.Buffer(), a.request, string(mcp.MethodElicitationCreate), params)) || flush
-		c.opts.Log.Info().Str("tool", a.job.spec.tool.Name).Str("id", string(a.job.id)).Msg("the user is asked")
+		c.opts.Log.Info().Str("tool", a.job.spec.Tool.Name).Str("id", string(a.job.id)).Msg("the user is asked")
 	}
 	return flush
 }
@@ -181,7 +181,7 @@ func (c *conn) writeOut(flush, reading bool) {
 
 // answered handles the user's answer to a question. The reader calls it.
 func (c *conn) answered(a *asked, v verdict) {
-	c.opts.Log.Info().Str("tool", a.job.spec.tool.Name).Str("id", string(a.job.id)).Stringer("answer", v).Msg("the user has answered")
+	c.opts.Log.Info().Str("tool", a.job.spec.Tool.Name).Str("id", string(a.job.id)).Stringer("answer", v).Msg("the user has answered")
 	which := func(o *asked) bool { return o == a }
 	if v == allowSession {
 		a.job.call.Session.Grant(a.question)
@@ -194,7 +194,7 @@ func (c *conn) answered(a *asked, v verdict) {
 		case unasked:
 			c.pool.end(o.job, func() { c.settle(o.job, o.refusal, true) })
 		default:
-			c.pool.end(o.job, func() { c.settle(o.job, tools.Unanswered(o.job.spec.tool.Name, o.question, v.why()), true) })
+			c.pool.end(o.job, func() { c.settle(o.job, tools.Unanswered(o.job.spec.Tool.Name, o.question, v.why()), true) })
 		}
 	}
 }
@@ -215,7 +215,7 @@ func (c *conn) rerun(j *job, prepare func()) {
 // unanswered ends a call whose question got no answer.
 func (c *conn) unanswered(a *asked, why string) {
 	for _, a := range c.removeQuestions(false, func(o *asked) bool { return o == a }) {
-		c.pool.end(a.job, func() { c.settle(a.job, tools.Unanswered(a.job.spec.tool.Name, a.question, why), false) })
+		c.pool.end(a.job, func() { c.settle(a.job, tools.Unanswered(a.job.spec.Tool.Name, a.question, why), false) })
 	}
 }
 
@@ -236,7 +236,7 @@ func (c *conn) endQuestions() {
 	go func() {
 		for _, a := range taken {
 			c.pool.end(a.job, func() {
-				c.settle(a.job, tools.Unanswered(a.job.spec.tool.Name, a.question, "can no longer be asked"), false)
+				c.settle(a.job, tools.Unanswered(a.job.spec.Tool.Name, a.question, "can no longer be asked"), false)
 			})
 		}
 	}()

@@ -11,21 +11,22 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/fsmcp/fsmcp/internal/server/arguments"
 	"github.com/fsmcp/fsmcp/internal/server/wire"
 	"github.com/fsmcp/fsmcp/internal/tools"
 	"github.com/fsmcp/fsmcp/schemas"
 )
 
-func specs(tb testing.TB) map[string]*spec {
+func specs(tb testing.TB) map[string]*arguments.Spec {
 	return newFake(tb, &fakes{}, nil).specs
 }
 
-func decodeText(sp *spec, args string) (tools.Args, *tools.Result) {
+func decodeText(sp *arguments.Spec, args string) (tools.Args, *tools.Result) {
 	v, err := wire.Parse([]byte(args))
 	if err != nil {
 		panic("not JSON: " + args)
 	}
-	return sp.decode(v)
+	return sp.Decode(v)
 }
 
 func TestDecodeRefusals(t *testing.T) {
@@ -124,7 +125,7 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			return
 		}
-		args, refused := sp.decode(v)
+		args, refused := sp.Decode(v)
 		if refused != nil {
 			if text := refused.Blocks[0].Text; text == "" || len(text) > 4000 || !utf8.ValidString(text) {
 				t.Fatalf("%q says %q", in, text)
@@ -155,11 +156,11 @@ func TestListIsSmall(t *testing.T) {
 	}
 	t.Logf("tools/list has %d bytes", len(list))
 	for name, sp := range s.specs {
-		if len(sp.description) >= 2000 {
-			t.Errorf("%s: description of %d bytes", name, len(sp.description))
+		if len(sp.Description) >= 2000 {
+			t.Errorf("%s: description of %d bytes", name, len(sp.Description))
 		}
-		if bytes.Contains(sp.published, []byte("x-fsmcp")) || !json.Valid(sp.published) {
-			t.Errorf("%s: published as %s", name, sp.published)
+		if bytes.Contains(sp.Published, []byte("x-fsmcp")) || !json.Valid(sp.Published) {
+			t.Errorf("%s: published as %s", name, sp.Published)
 		}
 	}
 }
@@ -171,11 +172,11 @@ func TestSpecMustAgree(t *testing.T) {
 		"a type differs":     func() tools.Args { return new(wrongRead) },
 		"a field too many":   func() tools.Args { return new(moreRead) },
 	} {
-		if _, err := loadSpec(schemas.Files, tools.Tool{Name: "Read", Args: args}); err == nil {
+		if _, err := arguments.Load(schemas.Files, tools.Tool{Name: "Read", Args: args}); err == nil {
 			t.Errorf("%s: taken", name)
 		}
 	}
-	if _, err := loadSpec(schemas.Files, tools.Tool{Name: "None", Args: nil}); err == nil {
+	if _, err := arguments.Load(schemas.Files, tools.Tool{Name: "None", Args: nil}); err == nil {
 		t.Error("no schema: taken")
 	}
 }

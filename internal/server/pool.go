@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/fsmcp/fsmcp/internal/server/arguments"
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
 
@@ -52,7 +53,7 @@ func defaultBounds() bounds {
 type job struct {
 	id     []byte
 	key    string // of the id
-	spec   *spec
+	spec   *arguments.Spec
 	args   tools.Args
 	call   tools.Call
 	meta   []byte // serverInfo for the answer, where its revision wants it

@@ -26,6 +26,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/rs/zerolog"
 
+	"github.com/fsmcp/fsmcp/internal/server/arguments"
 	"github.com/fsmcp/fsmcp/internal/server/wire"
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
@@ -73,7 +74,7 @@ type Options struct {
 // Server serves the tools to any number of connections.
 type Server struct {
 	opts   Options
-	specs  map[string]*spec
+	specs  map[string]*arguments.Spec
 	known  string     // the tools' names
 	listed []mcp.Tool // in their order
 	info   []byte     // serverInfo as JSON
@@ -92,17 +93,17 @@ func New(o Options) (*Server, error) {
 	if o.AskTimeout <= 0 {
 		o.AskTimeout = defaultAskTimeout
 	}
-	s := &Server{opts: o, specs: make(map[string]*spec), tickets: newTickets()}
+	s := &Server{opts: o, specs: make(map[string]*arguments.Spec), tickets: newTickets()}
 	for i, t := range o.Tools {
-		sp, err := loadSpec(o.Schemas, t)
+		sp, err := arguments.Load(o.Schemas, t)
 		if err != nil {
 			return nil, err
 		}
 		for name, fact := range o.Facts {
-			sp.description = strings.ReplaceAll(sp.description, "{"+name+"}", fact)
+			sp.Description = strings.ReplaceAll(sp.Description, "{"+name+"}", fact)
 		}
 		s.specs[t.Name] = sp
-		s.listed = append(s.listed, sp.mcpTool())
+		s.listed = append(s.listed, listed(sp))
 		if i > 0 {
 			s.known += ", "
 		}
@@ -114,20 +115,20 @@ func New(o Options) (*Server, error) {
 
 const serverName = "fsmcp"
 
-// mcpTool returns the tool in mcp-go's form.
-func (sp *spec) mcpTool() mcp.Tool {
-	readOnly := sp.tool.ReadOnly
-	t := mcp.NewToolWithRawSchema(sp.tool.Name, sp.description, sp.published)
-	t.Title = sp.own.Title
+// listed returns a tool in mcp-go's form.
+func listed(sp *arguments.Spec) mcp.Tool {
+	readOnly := sp.Tool.ReadOnly
+	t := mcp.NewToolWithRawSchema(sp.Tool.Name, sp.Description, sp.Published)
+	t.Title = sp.Own.Title
 	t.Annotations = mcp.ToolAnnotation{
-		Title:           sp.own.Title,
+		Title:           sp.Own.Title,
 		ReadOnlyHint:    mcp.ToBoolPtr(readOnly),
 		DestructiveHint: mcp.ToBoolPtr(!readOnly),
 		IdempotentHint:  mcp.ToBoolPtr(readOnly),
 		OpenWorldHint:   mcp.ToBoolPtr(false),
 	}
-	meta := map[string]any{"anthropic/alwaysLoad": true, "anthropic/searchHint": sp.own.SearchHint}
-	if n := sp.own.MaxResultSizeChars; n > 0 {
+	meta := map[string]any{"anthropic/alwaysLoad": true, "anthropic/searchHint": sp.Own.SearchHint}
+	if n := sp.Own.MaxResultSizeChars; n > 0 {
 		meta["anthropic/maxResultSizeChars"] = n
 	}
 	t.Meta = mcp.NewMetaFromMap(meta)
@@ -155,7 +156,7 @@ const (
 
 // refused reports a call that ended after its arguments were decoded; args is nil if they
 // are faulty.
-func (s *Server) refused(sp *spec, args tools.Args, call tools.Call, waited time.Duration, r *tools.Result) {
+func (s *Server) refused(sp *arguments.Spec, args tools.Args, call tools.Call, waited time.Duration, r *tools.Result) {
 	if s.opts.Refused == nil {
 		return
 	}
@@ -163,23 +164,23 @@ func (s *Server) refused(sp *spec, args tools.Args, call tools.Call, waited time
 	if args != nil {
 		given = args.Target()
 	}
-	s.opts.Refused(sp.tool.Name, given, call, waited, r)
+	s.opts.Refused(sp.Tool.Name, given, call, waited, r)
 }
 
 // Call runs one tool outside any connection, for the command line: call says in
 // which session, and the call's number there. Arguments are decoded as strictly as a
 // client's. ask puts the message of a question to a person; where it is nil, what
 // needs consent is refused.
-func (s *Server) Call(ctx context.Context, call tools.Call, name string, arguments []byte, ask func(message string) Answer) (*tools.Result, error) {
+func (s *Server) Call(ctx context.Context, call tools.Call, name string, given []byte, ask func(message string) Answer) (*tools.Result, error) {
 	sp, ok := s.specs[name]
 	if !ok {
-		return nil, fmt.Errorf("%w: %s (there are %s)", ErrNoTool, printable(name), s.known)
+		return nil, fmt.Errorf("%w: %s (there are %s)", ErrNoTool, arguments.Quoted(name), s.known)
 	}
-	v, err := wire.Parse(arguments)
+	v, err := wire.Parse(given)
 	if err != nil {
 		return nil, ErrJSON
 	}
-	args, refused := sp.decode(v)
+	args, refused := sp.Decode(v)
 	if refused != nil {
 		s.refused(sp, nil, call, 0, refused)
 		return refused, nil

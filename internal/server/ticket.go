@@ -113,7 +113,7 @@ func (t *tickets) seal(plain []byte, j *job, q *tools.Question) []byte {
 	}
 	arguments, _ := json.Marshal(j.args) // encoded again: another spelling is the same call
 	part(plain)
-	part([]byte(j.spec.tool.Name))
+	part([]byte(j.spec.Tool.Name))
 	part([]byte(j.thread))
 	part(arguments)
 	part([]byte(q.Rule))
@@ -157,7 +157,7 @@ func (c *conn) runAsking(j *job) *tools.Result {
 		if k != nil {
 			q = k.question
 		}
-		return tools.Unanswered(j.spec.tool.Name, q, v.why())
+		return tools.Unanswered(j.spec.Tool.Name, q, v.why())
 	case k == nil:
 		k = &ticket{left: maxQuestions}
 	}

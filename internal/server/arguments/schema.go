@@ -1,4 +1,12 @@
-package server
+// Package arguments decodes the arguments of calls strictly, by the same schemas that the
+// server publishes.
+//
+// It promises that what the published schema allows is accepted, that everything else is
+// refused in sentences that name each fault and the arguments there are, and that no
+// unknown or duplicate argument is dropped in silence. It does not know what an argument
+// means. encoding/json cannot serve here: it drops unknown members or reports Go names,
+// and takes the last of duplicate ones.
+package arguments
 
 import (
 	"bytes"
@@ -13,12 +21,12 @@ import (
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
 
-// A spec is one tool, as published and as decoded: both come from the same file.
-type spec struct {
-	tool        tools.Tool
-	description string
-	published   json.RawMessage // the schema without fsmcp's own keyword
-	own         ownKeyword
+// A Spec is one tool, as published and as decoded: both come from the same file.
+type Spec struct {
+	Tool        tools.Tool
+	Description string
+	Published   json.RawMessage // the schema without fsmcp's own keyword
+	Own         ownKeyword
 	fields      []field
 	known       string // the arguments' names, for an answer to a wrong one
 }
@@ -44,9 +52,9 @@ type field struct {
 	pointer   bool
 }
 
-// loadSpec reads a tool's schema and description, and checks that schema and
+// Load reads a tool's schema and description, and checks that schema and
 // argument struct agree.
-func loadSpec(files fs.FS, tool tools.Tool) (*spec, error) {
+func Load(files fs.FS, tool tools.Tool) (*Spec, error) {
 	raw, err := fs.ReadFile(files, tool.Name+".json")
 	if err != nil {
 		return nil, err
@@ -55,14 +63,14 @@ func loadSpec(files fs.FS, tool tools.Tool) (*spec, error) {
 	if err != nil {
 		return nil, err
 	}
-	sp := &spec{tool: tool, description: strings.TrimSpace(string(description))}
+	sp := &Spec{Tool: tool, Description: strings.TrimSpace(string(description))}
 	if err := sp.load(raw); err != nil {
 		return nil, fmt.Errorf("schema of %s: %w", tool.Name, err)
 	}
 	return sp, nil
 }
 
-func (sp *spec) load(raw []byte) error {
+func (sp *Spec) load(raw []byte) error {
 	var required []string
 	var properties []byte
 	var published bytes.Buffer
@@ -70,7 +78,7 @@ func (sp *spec) load(raw []byte) error {
 	err := wire.Members(raw, func(name []byte, v wire.Value) error {
 		switch string(name) {
 		case `"x-fsmcp"`:
-			return json.Unmarshal(v.Raw, &sp.own)
+			return json.Unmarshal(v.Raw, &sp.Own)
 		case `"required"`:
 			if err := json.Unmarshal(v.Raw, &required); err != nil {
 				return err
@@ -89,13 +97,13 @@ func (sp *spec) load(raw []byte) error {
 		return err
 	}
 	published.WriteByte('}')
-	sp.published = published.Bytes()
+	sp.Published = published.Bytes()
 	return sp.bind(properties, required)
 }
 
 // bind finds the struct's field for each property.
-func (sp *spec) bind(properties []byte, required []string) error {
-	args := reflect.TypeOf(sp.tool.Args()).Elem()
+func (sp *Spec) bind(properties []byte, required []string) error {
+	args := reflect.TypeOf(sp.Tool.Args()).Elem()
 	err := wire.Members(properties, func(quoted []byte, v wire.Value) error {
 		name, err := wire.Unquote(quoted)
 		if err != nil {
@@ -106,7 +114,7 @@ func (sp *spec) bind(properties []byte, required []string) error {
 			return err
 		}
 		f.required = slices.Contains(required, name)
-		f.keepEmpty = slices.Contains(sp.own.KeepEmpty, name)
+		f.keepEmpty = slices.Contains(sp.Own.KeepEmpty, name)
 		sp.fields = append(sp.fields, f)
 		return nil
 	})
@@ -120,7 +128,7 @@ func (sp *spec) bind(properties []byte, required []string) error {
 	return nil
 }
 
-func (sp *spec) names() string {
+func (sp *Spec) names() string {
 	var names []string
 	for _, f := range sp.fields {
 		names = append(names, f.name)

@@ -1,4 +1,4 @@
-package server
+package arguments
 
 import (
 	"errors"
@@ -15,18 +15,18 @@ import (
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
 
-// decode reads the arguments of one call into a new argument struct. If they do not fit
+// Decode reads the arguments of one call into a new argument struct. If they do not fit
 // the schema, it returns an answer instead, which names every fault in sentences that help
 // the caller.
-func (sp *spec) decode(v wire.Value) (tools.Args, *tools.Result) {
-	d := decoder{spec: sp, args: sp.tool.Args()}
+func (sp *Spec) Decode(v wire.Value) (tools.Args, *tools.Result) {
+	d := decoder{Spec: sp, args: sp.Tool.Args()}
 	d.into = reflect.ValueOf(d.args).Elem()
 	switch v.Kind {
 	case 0, wire.Null: // no arguments
 	case wire.Object:
 		wire.Members(v.Raw, d.member) // its grammar was checked with the message's
 	default:
-		return nil, tools.BadArgument(fmt.Sprintf("The arguments of %s must be one JSON object, not %s. It takes: %s.", sp.tool.Name, wordFor(v.Kind), sp.known))
+		return nil, tools.BadArgument(fmt.Sprintf("The arguments of %s must be one JSON object, not %s. It takes: %s.", sp.Tool.Name, wordFor(v.Kind), sp.known))
 	}
 	d.missing()
 	if len(d.wrong) > 0 || len(d.unknown) > 0 {
@@ -37,7 +37,7 @@ func (sp *spec) decode(v wire.Value) (tools.Args, *tools.Result) {
 
 // decoder is the state of one decode.
 type decoder struct {
-	*spec
+	*Spec
 	args    tools.Args
 	into    reflect.Value
 	given   [16]bool // by index in fields: the name was there
@@ -67,7 +67,7 @@ func (d *decoder) member(quoted []byte, v wire.Value) error {
 	}
 	name, err := wire.Unquote(quoted)
 	if err != nil {
-		d.complain("The argument name %s is %s.", printable(string(quoted)), flaw(err))
+		d.complain("The argument name %s is %s.", Quoted(string(quoted)), flaw(err))
 		return nil
 	}
 	for i := range d.fields { // the name may have been written with escapes
@@ -134,7 +134,7 @@ func (d *decoder) set(f *field, v wire.Value, text string) (problem string) {
 			slot.SetBool(true)
 		case v.Kind == wire.False, text == "false":
 		case v.Kind == wire.String:
-			return "must be true or false, not " + printable(text)
+			return "must be true or false, not " + Quoted(text)
 		default:
 			return "must be true or false, not " + wordFor(v.Kind)
 		}
@@ -157,7 +157,7 @@ func integer(v wire.Value, text string) (n int, problem string) {
 		text = string(v.Raw)
 	case wire.String:
 		if !wire.IsNumber(text) {
-			return 0, "must be a whole number, not " + printable(text)
+			return 0, "must be a whole number, not " + Quoted(text)
 		}
 	default:
 		return 0, "must be a whole number, not " + wordFor(v.Kind)
@@ -169,9 +169,9 @@ func integer(v wire.Value, text string) (n int, problem string) {
 	f, ferr := strconv.ParseFloat(text, 64)
 	switch {
 	case errors.Is(err, strconv.ErrRange), ferr != nil, math.Abs(f) >= 1<<53:
-		return 0, "is too large a number: " + printable(text)
+		return 0, "is too large a number: " + Quoted(text)
 	case f != math.Trunc(f), int64(int(f)) != int64(f):
-		return 0, "must be a whole number, not " + printable(text)
+		return 0, "must be a whole number, not " + Quoted(text)
 	}
 	return int(f), ""
 }
@@ -181,12 +181,12 @@ func integer(v wire.Value, text string) (n int, problem string) {
 func (d *decoder) unknownArgument(name string, v wire.Value) {
 	for _, other := range d.others {
 		if other == name {
-			d.complain("%s was given twice; give it once.", printable(name))
+			d.complain("%s was given twice; give it once.", Quoted(name))
 			return
 		}
 	}
 	d.others = append(d.others, name)
-	why, later := d.own.Later[name]
+	why, later := d.Own.Later[name]
 	switch {
 	case later && (v.Kind == wire.Null || string(v.Raw) == `""`):
 	case later:
@@ -208,9 +208,9 @@ func (d *decoder) missing() {
 // words returns the whole answer.
 func (d *decoder) words() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "The arguments of %s cannot be used. ", d.tool.Name)
+	fmt.Fprintf(&b, "The arguments of %s cannot be used. ", d.Tool.Name)
 	for _, name := range d.unknown {
-		fmt.Fprintf(&b, "There is no argument %s", printable(name))
+		fmt.Fprintf(&b, "There is no argument %s", Quoted(name))
 		if near := d.nearest(name); near != "" {
 			fmt.Fprintf(&b, "; did you mean %s?", near)
 		} else {
@@ -222,7 +222,7 @@ func (d *decoder) words() string {
 		b.WriteString(w)
 		b.WriteByte(' ')
 	}
-	fmt.Fprintf(&b, "%s takes: %s.", d.tool.Name, d.known)
+	fmt.Fprintf(&b, "%s takes: %s.", d.Tool.Name, d.known)
 	return b.String()
 }
 
@@ -298,6 +298,6 @@ func wordFor(k wire.Kind) string {
 	return "a number"
 }
 
-// printable quotes what a caller sent, shortened, with nothing in it that a
+// Quoted quotes what a caller sent, shortened, with nothing in it that a
 // terminal or a model could take for more than text.
-func printable(s string) string { return phrase.QuoteAtMost(s, 80) }
+func Quoted(s string) string { return phrase.QuoteAtMost(s, 80) }
