@@ -8,6 +8,7 @@ require (
 	github.com/deepteams/webp v1.0.0
 	github.com/ericpauley/go-quantize v0.0.0-20200331213906-ae555eb2afa4
 	github.com/fsnotify/fsnotify v1.10.1
+	github.com/go-json-experiment/json v0.0.0-20251027170946-4849db3c2f7e
 	github.com/h2non/bimg v1.1.9
 	github.com/klauspost/compress v1.20.3
 	github.com/klippa-app/go-pdfium v1.19.0

@@ -172,34 +172,40 @@ func TestCheckAgreesWithEncodingJSON(t *testing.T) {
 			}
 		}
 		c := checker{raw: raw}
-		c.file(func() { c.value(1) })
+		c.file(func() { c.value() })
 		if got, want := c.err == nil, accepted(raw); got != want {
 			t.Fatalf("%q: accepted %v, want %v (%v)", raw, got, want, c.err)
 		}
 	}
 }
 
-// Eight bytes at a time or one: a string ends at the same place, or is refused
-// for the same reason.
-func TestStringsByWords(t *testing.T) {
-	pieces := []string{`"`, `\n`, `\"`, `\\`, `\u00e9`, `\ud83d\ude00`, `\x`, `\u12`, `\`, "\x1f", "\x7f", "é", "\n", "[", "{", " ", "plain", "eight by", "y_"}
-	seed := uint32(1)
-	for range 100_000 {
-		raw := []byte(`"`)
-		for range seed >> 8 % 12 {
-			seed = seed*1664525 + 1013904223
-			i := seed >> 16 % uint32(len(pieces))
-			if i < 3 && seed>>8%4 > 0 {
-				i = uint32(len(pieces)) - 3
-			}
-			raw = append(raw, pieces[i]...)
-		}
-		seed = seed*1664525 + 1013904223
-		words, bytewise := checker{raw: raw}, checker{raw: raw, pos: 1}
-		words.str()
-		bytewise.restOfString()
-		if words.pos != bytewise.pos || (words.err == nil) != (bytewise.err == nil) || words.err != nil && *words.err != *bytewise.err {
-			t.Fatalf("%q: %d %v, %d %v", raw, words.pos, words.err, bytewise.pos, bytewise.err)
+// TestWordsOfFaults checks what an answer says of a broken file.
+func TestWordsOfFaults(t *testing.T) {
+	for raw, want := range map[string]string{
+		"":                        "unexpected end in place of a value at byte 0",
+		"{}x":                     "unexpected 'x' behind the end of the JSON value at byte 2",
+		"\xff":                    "not UTF-8 at byte 0",
+		`[1,]`:                    "unexpected ']' in place of a value at byte 3",
+		`[1 2]`:                   `unexpected '2' in place of ',' or ']' at byte 3`,
+		`{"a": 1 é}`:              `unexpected 'é' in place of ',' or '}' at byte 8`,
+		`{"a": 1,}`:               "unexpected '}' in place of a key at byte 8",
+		`{1: 2}`:                  "unexpected '1' in place of a key at byte 1",
+		`{"a" 1}`:                 "unexpected '1' in place of ':' at byte 5",
+		`{"a":`:                   "unexpected end in place of a value at byte 5",
+		`[tru]`:                   "unexpected 't' in place of a value at byte 1",
+		`[1.]`:                    "unexpected ']' inside a number at byte 3",
+		`[1e`:                     "unexpected end inside a number at byte 3",
+		`["a`:                     "unexpected end inside a string at byte 3",
+		"[\"a\n\"]":               `unexpected '\n' inside a string at byte 3`,
+		`["a\`:                    "unexpected end inside an escape at byte 4",
+		`["a\u12`:                 "invalid escape at byte 3",
+		`["\x"]`:                  "invalid escape at byte 2",
+		`{"a":NaN}`:               "unexpected 'N' in place of a value at byte 5",
+		"[1,\ufeff2]":             `unexpected '\ufeff' in place of a value at byte 3`,
+		strings.Repeat("[", 1001): "nested deeper than 1000 at byte 1000",
+	} {
+		if _, err := Parse([]byte(raw)); err == nil || err.Error() != want {
+			t.Errorf("%.40q: %v, want %s", raw, err, want)
 		}
 	}
 }

@@ -43,31 +43,23 @@ type top struct{ format, minor, cells, sheets, metadata extent }
 
 // outermost reads the file's one value.
 func (p *parser) outermost() {
-	p.nb.top.start = p.pos
-	if p.at('{') {
-		for more := p.open('}', 1); more; more = p.next('}') {
-			p.topMember(p.key())
-		}
+	if p.peek() == '{' {
+		p.nb.top = p.object(p.topMember)
 	} else {
-		p.value(1)
+		p.nb.top = p.value()
 	}
-	p.nb.top.end = p.pos
 }
 
 // topMember reads a value of the outermost object. Of equal keys the last
 // counts.
 func (p *parser) topMember(key extent) {
-	if p.err != nil {
-		return
-	}
-	v := extent{start: p.pos}
+	var v extent
 	name := keyOf(p.raw, key)
-	if string(name) == "cells" && p.at('[') {
-		p.cells(2)
+	if string(name) == "cells" && p.peek() == '[' {
+		v = p.cells()
 	} else {
-		p.value(2)
+		v = p.value()
 	}
-	v.end = p.pos
 	switch string(name) {
 	case "nbformat":
 		p.top.format = v
@@ -84,64 +76,61 @@ func (p *parser) topMember(key extent) {
 
 // cells reads a list of cells. It looks at each before it notes it, so that a
 // list of millions of something else costs no memory.
-func (p *parser) cells(depth int) {
+func (p *parser) cells() extent {
 	if !p.old {
 		p.nb.cells, p.fault = cellList{}, nil
 	}
-	for more := p.open(']', depth); more; more = p.next(']') {
-		switch start := p.pos; {
+	return p.array(func() {
+		switch {
 		case p.fault != nil:
-			p.value(depth + 1)
-		case !p.at('{'):
-			p.value(depth + 1)
-			p.fault = notNotebook(start, "a cell that is not an object")
+			p.value()
+		case p.peek() != '{':
+			p.fault = notNotebook(p.value().start, "a cell that is not an object")
 		default:
-			p.cell(depth + 1)
+			p.cell()
 		}
-	}
+	})
 }
 
 // cell reads a cell and tells whether it can be shown and edited at all.
-func (p *parser) cell(depth int) {
+func (p *parser) cell() {
 	var f fields
-	start, text := p.pos, true
-	for more := p.open('}', depth); more; more = p.next('}') {
-		key := p.key()
-		if p.err != nil {
-			return
-		}
+	text := true
+	v := p.object(func(key extent) {
 		to := f.named(keyOf(p.raw, key), p.old)
-		v := extent{start: p.pos}
-		if to == &f.source {
-			text = p.text(depth + 1)
-		} else {
-			p.value(depth + 1)
+		switch to {
+		case nil:
+			p.value()
+		case &f.source:
+			*to, text = p.text()
+		default:
+			*to = p.value()
 		}
-		v.end = p.pos
-		if to != nil {
-			*to = v
-		}
-	}
+	})
 	switch {
 	case p.err != nil:
 	case !isString(p.raw, f.kind):
-		p.fault = notNotebook(max(f.kind.start, start), "a cell without cell_type")
+		p.fault = notNotebook(max(f.kind.start, v.start), "a cell without cell_type")
 	case !text:
 		p.fault = notNotebook(f.source.start, "a source that is not text")
 	default:
-		p.nb.cells.add(extent{start, p.pos}, f)
+		p.nb.cells.add(v, f)
 	}
 }
 
 // text reads a value and tells whether it is text as notebooks write it: a
 // string, or a list of strings that belong together.
-func (p *parser) text(depth int) bool {
-	if p.at('[') {
-		return p.array(depth)
+func (p *parser) text() (v extent, ok bool) {
+	if p.peek() != '[' {
+		ok = p.peek() == '"'
+		return p.value(), ok
 	}
-	is := p.at('"')
-	p.value(depth)
-	return is
+	ok = true
+	v = p.array(func() {
+		ok = ok && p.peek() == '"'
+		p.value()
+	})
+	return v, ok
 }
 
 // named is the field of that name, nil if this package knows none such. old
@@ -211,8 +200,8 @@ func (p *parser) worksheets(sheets extent) {
 	p.nb.cells, p.fault, p.old = cellList{}, nil, true
 	elements(p.raw, sheets, func(sheet extent) bool {
 		if cells := lookup(p.raw, sheet, "cells"); isArray(p.raw, cells) {
-			p.pos = cells.start
-			p.cells(2)
+			p.startAt(cells.start)
+			p.cells()
 		}
 		return p.fault == nil
 	})

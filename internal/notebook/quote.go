@@ -7,6 +7,41 @@ import (
 	"unicode/utf8"
 )
 
+// shortEscape are the characters that a backslash and one more byte stand for, 0 where
+// they are no escape.
+var shortEscape = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
+
+// hexDigit is what the hexadecimal digits stand for, 255 for all else.
+var hexDigit = func() (t [256]byte) {
+	for c := range t {
+		t[c] = 255
+	}
+	for i, c := range "0123456789abcdef" {
+		t[c] = byte(i)
+	}
+	for i, c := range "ABCDEF" {
+		t[c] = byte(10 + i)
+	}
+	return t
+}()
+
+// hex4 reads the four hexadecimal digits of a \u escape.
+func hex4(b []byte) (rune, bool) {
+	if len(b) < 4 {
+		return 0, false
+	}
+	h := [4]rune{rune(hexDigit[b[0]]), rune(hexDigit[b[1]]), rune(hexDigit[b[2]]), rune(hexDigit[b[3]])}
+	return h[0]<<12 | h[1]<<8 | h[2]<<4 | h[3], h[0]|h[1]|h[2]|h[3] < 16
+}
+
+// plain tells the bytes that stand for themselves inside a string.
+var plain = func() (t [256]bool) {
+	for c := range t {
+		t[c] = c >= 0x20 && c != '"' && c != '\\'
+	}
+	return t
+}()
+
 // unquote appends the text of the string whose quote stands at at to dst, and
 // tells where the string ends. halves counts the halves of surrogate pairs, each
 // of which became U+FFFD.

@@ -2,6 +2,7 @@ package notebook
 
 import (
 	"bytes"
+	"encoding/binary"
 	"math/bits"
 )
 
@@ -15,6 +16,20 @@ func (s extent) ok() bool { return s.end > 0 }
 
 // member is one key and value of an object.
 type member struct{ key, val extent }
+
+// What a word of eight bytes is looked at with: a one in each byte, and each
+// byte's highest bit.
+const (
+	ones  = 0x0101010101010101
+	highs = 0x8080808080808080
+)
+
+// word is eight bytes, the first of them lowest.
+func word(raw []byte, at int) uint64 { return binary.LittleEndian.Uint64(raw[at:]) }
+
+// zeroBytes marks the bytes of a word that are zero by their highest bit. Behind
+// the first of them it may mark others too.
+func zeroBytes(x uint64) uint64 { return (x - ones) &^ x & highs }
 
 func skipSpace(raw []byte, at int) int {
 	if at < len(raw) && raw[at] > ' ' {
