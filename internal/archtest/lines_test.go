@@ -18,7 +18,6 @@ const maxLines = 2500
 var tooLong = map[string]int{
 	"internal/edit":     2748,
 	"internal/notebook": 2729,
-	"internal/perm":     2675,
 	"internal/save":     4033,
 	"internal/text":     2733,
 	"internal/tools":    5389,

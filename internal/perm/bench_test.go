@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/fsmcp/fsmcp/internal/perm/glob"
 )
 
 // manyRules mixes the shapes that people write, n of them.
@@ -153,7 +155,7 @@ func TestWorkIsBounded(t *testing.T) {
 		rules := hostileRules(c.shape)
 		p, _ := Compile(testConfig(rules...))
 		w := new(walk)
-		p.strict.find(w, c.name, foldStrict(c.name), false, Read, nil)
+		p.strict.find(w, c.name, glob.FoldStrict(c.name), false, Read, nil)
 		if w.spent() != c.spent || !c.spent && w.left < maxWork/2 {
 			t.Errorf("%d rules %.30s on %.60s: spent %v, %d of %d left", len(rules), c.shape, c.name, w.spent(), w.left, maxWork)
 		}

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/fsmcp/fsmcp/internal/perm/glob"
 )
 
 // Policy is a compiled configuration. It never changes.
@@ -16,7 +18,7 @@ type Policy struct {
 	broken           []BrokenFile
 	strict           *index // deny and ask
 	allow            *index
-	same             folder // how allow rules and the workspace compare; nil: exactly
+	same             glob.Folding // how allow rules and the workspace compare; nil: exactly
 	workspace        []Dir
 	roots            []root   // the workspace under all its names
 	state            []string // fsmcp's own folders under all their names, strictly folded
@@ -91,9 +93,9 @@ func newBuilder(c Config) *builder {
 		mode: c.Mode, modeUntilRestart: c.ModeUntilRestart, windows: c.Windows, broken: slices.Clone(c.Broken), rules: slices.Clone(c.Rules),
 	}}
 	if !c.CaseSensitive {
-		b.p.same = foldCase
+		b.p.same = glob.FoldCase
 	}
-	b.strict = newIndexBuilder(foldStrict, true)
+	b.strict = newIndexBuilder(glob.FoldStrict, true)
 	b.allow = newIndexBuilder(b.p.same, false)
 	b.admit = newIndexBuilder(b.p.same, false)
 	b.admit.apart = true
@@ -159,16 +161,16 @@ func (b *builder) finish() *Policy {
 func (b *builder) folded(names ...string) (out []string) {
 	for _, name := range names {
 		for _, s := range b.spellings(b.clean(name), Deny) {
-			out = append(out, foldStrict(s))
+			out = append(out, glob.FoldStrict(s))
 		}
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
 }
 
-func newRoot(name string, same folder) root {
+func newRoot(name string, same glob.Folding) root {
 	name = strings.TrimSuffix(name, "/")
-	r := root{name: name, same: name, folded: foldStrict(name)}
+	r := root{name: name, same: name, folded: glob.FoldStrict(name)}
 	if same != nil {
 		r.same = same(name)
 	}
@@ -249,7 +251,7 @@ func (b *builder) rule(i int32) {
 	}
 	b.remember(r, &parsed, dirs)
 	for _, dir := range dirs {
-		for s := &parsed.spec.pattern; s != nil; s = s.also {
+		for s := &parsed.spec.pattern; s != nil; s = s.Also {
 			segs, ok := anchored(dir, s, parsed.spec.floats(r.List))
 			if !ok {
 				warn(MatchesNothing, "")
@@ -302,20 +304,20 @@ func (b *builder) anchorsOf(r RuleText, from base) (dirs []string) {
 
 // anchored puts a pattern below a directory. It fails if ".." follows a wildcard: the
 // directory above is ambiguous.
-func anchored(dir string, p *pattern, floats bool) ([]segment, bool) {
+func anchored(dir string, p *glob.Pattern, floats bool) ([]glob.Segment, bool) {
 	segs := directory(dir)
 	if floats {
-		segs = append(segs, segment{kind: deep})
+		segs = append(segs, glob.Segment{Kind: glob.Deep})
 	}
-	for _, next := range p.segs {
-		if next.kind != literal || next.text != ".." {
-			segs = appendSegment(segs, next)
+	for _, next := range p.Segments {
+		if next.Kind != glob.Exact || next.Text != ".." {
+			segs = glob.Append(segs, next)
 			continue
 		}
 		if len(segs) == 0 {
 			continue
 		}
-		if segs[len(segs)-1].kind != literal {
+		if segs[len(segs)-1].Kind != glob.Exact {
 			return nil, false
 		}
 		segs = segs[:len(segs)-1]
@@ -324,10 +326,10 @@ func anchored(dir string, p *pattern, floats bool) ([]segment, bool) {
 }
 
 // directory returns a directory's name as segments.
-func directory(dir string) (segs []segment) {
+func directory(dir string) (segs []glob.Segment) {
 	for name := range strings.SplitSeq(strings.Trim(dir, "/"), "/") {
 		if name != "" {
-			segs = append(segs, segment{kind: literal, text: name, anchor: true})
+			segs = append(segs, glob.Segment{Kind: glob.Exact, Text: name, Anchor: true})
 		}
 	}
 	return segs
@@ -336,8 +338,8 @@ func directory(dir string) (segs []segment) {
 // pattern enters an anchored pattern. For deny and ask also where its fixed
 // beginning lies under another name; an allow rule does not follow links that
 // may have been laid after it was written.
-func (b *builder) pattern(segs []segment, parsed *parsedRule, i int32, r RuleText) {
-	dirOnly := parsed.spec.pattern.dirOnly
+func (b *builder) pattern(segs []glob.Segment, parsed *parsedRule, i int32, r RuleText) {
+	dirOnly := parsed.spec.pattern.DirOnly
 	b.enter(segs, dirOnly, i, r.List, parsed.ops)
 	if r.List == Allow {
 		if r.Source.own() && !b.anchorsOnly {
@@ -357,20 +359,20 @@ func (b *builder) pattern(segs []segment, parsed *parsedRule, i int32, r RuleTex
 
 // fixedBeginning splits segments into their literal directory and the rest, which has at
 // least one segment.
-func fixedBeginning(segs []segment) (dir string, rest []segment) {
+func fixedBeginning(segs []glob.Segment) (dir string, rest []glob.Segment) {
 	n := 0
-	for n < len(segs)-1 && segs[n].kind == literal {
+	for n < len(segs)-1 && segs[n].Kind == glob.Exact {
 		n++
 	}
 	return pathOf(segs[:n]), segs[n:]
 }
 
 // pathOf joins literal segments to an absolute path.
-func pathOf(segs []segment) string {
+func pathOf(segs []glob.Segment) string {
 	var b strings.Builder
 	for _, s := range segs {
 		b.WriteByte('/')
-		b.WriteString(s.text)
+		b.WriteString(s.Text)
 	}
 	if b.Len() == 0 {
 		return "/"
@@ -378,7 +380,7 @@ func pathOf(segs []segment) string {
 	return b.String()
 }
 
-func (b *builder) enter(segs []segment, dirOnly bool, rule int32, list List, ops opSet) {
+func (b *builder) enter(segs []glob.Segment, dirOnly bool, rule int32, list List, ops opSet) {
 	if b.anchorsOnly {
 		return
 	}
@@ -399,13 +401,13 @@ type Literal struct {
 }
 
 // literal stores the file that a deny rule names, if it has no wildcards.
-func (b *builder) literal(segs []segment, parsed *parsedRule, r RuleText) {
-	for _, s := range parsed.spec.pattern.segs {
-		if s.kind != literal {
+func (b *builder) literal(segs []glob.Segment, parsed *parsedRule, r RuleText) {
+	for _, s := range parsed.spec.pattern.Segments {
+		if s.Kind != glob.Exact {
 			return
 		}
 	}
-	segs = slices.DeleteFunc(slices.Clone(segs), func(s segment) bool { return s.kind == deep })
+	segs = slices.DeleteFunc(slices.Clone(segs), func(s glob.Segment) bool { return s.Kind == glob.Deep })
 	l := Literal{
 		Path:     pathOf(segs),
 		Decision: Decision{Verdict: Deny, Reason: ReasonDenyRule, Rule: r.Text, Source: r.Source, Broken: b.p.broken},
@@ -422,9 +424,9 @@ func (b *builder) remember(r RuleText, parsed *parsedRule, dirs []string) {
 	if parsed.spec.base != fromSource {
 		return
 	}
-	segs := parsed.spec.pattern.segs
+	segs := parsed.spec.pattern.Segments
 	n := 0
-	for n < len(segs) && segs[n].kind == literal {
+	for n < len(segs) && segs[n].Kind == glob.Exact {
 		n++
 	}
 	if n > 0 {

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/fsmcp/fsmcp/internal/perm/glob"
 )
 
 // Patterns to which rules give a meaning that gitignore does not have. They
@@ -33,10 +35,10 @@ var unlikeGit = []struct {
 	}},
 	{"empty segments: a rule leaves them out", func(p, _ string) bool {
 		p = strings.ReplaceAll(strings.TrimPrefix(p, "/"), `\/`, "/")
-		return trimBlanks(p) == "" || strings.HasPrefix(p, "/") || strings.Contains(p, "//")
+		return glob.TrimBlanks(p) == "" || strings.HasPrefix(p, "/") || strings.Contains(p, "//")
 	}},
 	{"a wildcard for one byte of several: rules count characters", func(p, path string) bool {
-		return !isASCII(p+path) && strings.ContainsAny(p, "?[")
+		return !glob.IsASCII(p+path) && strings.ContainsAny(p, "?[")
 	}},
 	{"end of line: a file of patterns ends one there, a rule does not", func(p, _ string) bool {
 		return strings.ContainsAny(p, "\r\n")
@@ -198,12 +200,12 @@ func coveredBy(pattern, path string) bool {
 		return false
 	}
 	b := newIndexBuilder(nil, false)
-	for p := &s.pattern; p != nil; p = p.also {
+	for p := &s.pattern; p != nil; p = p.Also {
 		segs, ok := anchored("/w", p, s.floats(Allow))
 		if !ok {
 			return false
 		}
-		b.add(segs, p.dirOnly, 0, Allow, allOps)
+		b.add(segs, p.DirOnly, 0, Allow, allOps)
 	}
 	name := "/w/" + path
 	return b.find(new(walk), name, name, false, Read, nil)[Allow] == 0

@@ -1,6 +1,10 @@
 package perm
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/fsmcp/fsmcp/internal/perm/glob"
+)
 
 // none stands for no rule.
 const none = int32(1<<31 - 1)
@@ -18,7 +22,7 @@ type firsts [Allow + 1][opCount]int32
 // keeps the set of nodes that the name's segments so far have led to, so its
 // work is bounded by the segments and the patterns that are still possible.
 type index struct {
-	fold  folder // nil: names match exactly only
+	fold  glob.Folding // nil: names match exactly only
 	nodes []node
 	deeps int // nodes that stay once reached
 }
@@ -41,14 +45,14 @@ type node struct {
 // look at the tokens.
 type edge struct {
 	to            int32
-	exact, folded []token
+	exact, folded []glob.Token
 	// The least bytes of a name that the tokens match.
 	least, leastFolded int
 }
 
 func (e *edge) matches(exact, folded string) bool {
-	return len(exact) >= e.least && matchTokens(e.exact, exact) ||
-		e.folded != nil && len(folded) >= e.leastFolded && matchTokens(e.folded, folded)
+	return len(exact) >= e.least && glob.Match(e.exact, exact) ||
+		e.folded != nil && len(folded) >= e.leastFolded && glob.Match(e.folded, folded)
 }
 
 // cost estimates what a match takes: tokens are tried at each place of the name.
@@ -73,7 +77,7 @@ type globKey struct {
 	text string
 }
 
-func newIndexBuilder(fold folder, strict bool) *indexBuilder {
+func newIndexBuilder(fold glob.Folding, strict bool) *indexBuilder {
 	return &indexBuilder{
 		index:  index{fold: fold, nodes: make([]node, 1)},
 		strict: strict,
@@ -82,13 +86,13 @@ func newIndexBuilder(fold folder, strict bool) *indexBuilder {
 }
 
 // add enters a pattern on behalf of a rule.
-func (b *indexBuilder) add(segs []segment, dirOnly bool, rule int32, list List, ops opSet) {
+func (b *indexBuilder) add(segs []glob.Segment, dirOnly bool, rule int32, list List, ops opSet) {
 	at := int32(0)
 	for i, s := range segs {
-		if s.kind == deep && i == len(segs)-1 {
+		if s.Kind == glob.Deep && i == len(segs)-1 {
 			// At the end it needs something to stand for, and what is below
 			// that is covered anyway.
-			s.kind = anyName
+			s.Kind = glob.AnyName
 		}
 		at = b.child(at, s)
 	}
@@ -118,17 +122,17 @@ func newFirsts() *firsts {
 }
 
 // child returns the node that the segment leads to, making it when it is new.
-func (b *indexBuilder) child(from int32, s segment) int32 {
+func (b *indexBuilder) child(from int32, s glob.Segment) int32 {
 	next := int32(len(b.nodes))
 	n := &b.nodes[from]
-	switch s.kind {
-	case literal:
-		name := s.text
+	switch s.Kind {
+	case glob.Exact:
+		name := s.Text
 		if b.fold != nil {
 			name = b.fold(name)
 		}
 		names := &n.names
-		if b.apart && !s.anchor {
+		if b.apart && !s.Anchor {
 			names = &n.spelled
 		}
 		if to, ok := (*names)[name]; ok {
@@ -138,12 +142,12 @@ func (b *indexBuilder) child(from int32, s segment) int32 {
 			*names = map[string]int32{}
 		}
 		(*names)[name] = next
-	case anyName:
+	case glob.AnyName:
 		if n.any != 0 {
 			return n.any
 		}
 		n.any = next
-	case deep:
+	case glob.Deep:
 		if n.deep != 0 {
 			return n.deep
 		}
@@ -151,8 +155,8 @@ func (b *indexBuilder) child(from int32, s segment) int32 {
 		b.deeps++
 		b.nodes = append(b.nodes, node{stays: int32(b.deeps)})
 		return next
-	case glob:
-		key := globKey{from, s.text}
+	case glob.Wildcard:
+		key := globKey{from, s.Text}
 		if to, ok := b.seen[key]; ok {
 			return to
 		}
@@ -164,11 +168,11 @@ func (b *indexBuilder) child(from int32, s segment) int32 {
 	return next
 }
 
-func (b *indexBuilder) edge(s segment, to int32) (edge, uint64) {
-	e := edge{to: to, exact: s.tokens, least: leastBytes(s.tokens)}
-	mask := tokenMask(s.tokens)
+func (b *indexBuilder) edge(s glob.Segment, to int32) (edge, uint64) {
+	e := edge{to: to, exact: s.Tokens, least: leastBytes(s.Tokens)}
+	mask := tokenMask(s.Tokens)
 	if b.fold != nil {
-		e.folded = foldTokens(s.tokens, b.strict)
+		e.folded = glob.FoldTokens(s.Tokens, b.strict)
 		e.leastFolded = leastBytes(e.folded)
 		mask &= tokenMask(e.folded)
 	}
@@ -176,12 +180,12 @@ func (b *indexBuilder) edge(s segment, to int32) (edge, uint64) {
 }
 
 // leastBytes returns how many bytes a name must have for the tokens to match it.
-func leastBytes(toks []token) (n int) {
+func leastBytes(toks []glob.Token) (n int) {
 	for _, t := range toks {
-		switch t.kind {
-		case run:
-			n += len(t.text)
-		case one, class:
+		switch t.Kind {
+		case glob.Run:
+			n += len(t.Text)
+		case glob.One, glob.Class:
 			n++
 		}
 	}
@@ -189,13 +193,13 @@ func leastBytes(toks []token) (n int) {
 }
 
 // tokenMask returns the pairs of characters that a name must have to match.
-func tokenMask(toks []token) uint64 {
+func tokenMask(toks []glob.Token) uint64 {
 	var mask uint64
 	for i, t := range toks {
-		if t.kind != run {
+		if t.Kind != glob.Run {
 			continue
 		}
-		text := t.text
+		text := t.Text
 		if i == 0 {
 			text = "\x00" + text
 		}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/fsmcp/fsmcp/internal/perm/glob"
 )
 
 const (
@@ -97,7 +99,7 @@ func separateRules(tool, body string) (rules []string) {
 // mendBlanks finds blanks that are part of the pattern: git takes no notice of
 // spaces at the end alone.
 func mendBlanks(spec, _ string) ([]string, bool) {
-	s := trimBlanks(spec)
+	s := glob.TrimBlanks(spec)
 	trimmed := strings.TrimLeftFunc(s, unicode.IsSpace)
 	if !strings.HasSuffix(trimmed, `\ `) {
 		trimmed = strings.TrimRightFunc(trimmed, unicode.IsSpace)
@@ -263,7 +265,7 @@ func unescaped(spec string) func(yield func(int, byte) bool) {
 			case '\\':
 				i++
 			case '[':
-				if _, n, err := parseClass(spec[i:]); err == nil {
+				if _, n, err := glob.ParseClass(spec[i:]); err == nil {
 					i += n - 1
 				}
 			default:

@@ -1,6 +1,10 @@
 package perm
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/fsmcp/fsmcp/internal/perm/glob"
+)
 
 // name is one of a file's names, looked at once for a decision.
 type name struct {
@@ -28,7 +32,7 @@ func (p *Policy) name(given string, op Op) (name, bool) {
 		n.same = p.same(n.exact)
 	}
 	if op.Changes() || !p.strict.empty() {
-		n.folded = foldStrict(n.exact)
+		n.folded = glob.FoldStrict(n.exact)
 	}
 	return n, true
 }
@@ -55,7 +59,7 @@ func slashes(path string, windows bool) string {
 		return path
 	}
 	path = strings.ReplaceAll(path, `\`, "/")
-	if len(path) >= 2 && path[1] == ':' && isAlpha(path[0]) {
+	if len(path) >= 2 && path[1] == ':' && glob.IsAlpha(path[0]) {
 		return "/" + path
 	}
 	return path
@@ -63,12 +67,12 @@ func slashes(path string, windows bool) string {
 
 // drive reads the first segment of a "//" rule as a drive, with or without its colon.
 func (s *spec) drive() {
-	segs := s.pattern.segs
-	if s.base != fromRoot || len(segs) == 0 || segs[0].kind != literal {
+	segs := s.pattern.Segments
+	if s.base != fromRoot || len(segs) == 0 || segs[0].Kind != glob.Exact {
 		return
 	}
-	if t := segs[0].text; len(t) == 1 && isAlpha(t[0]) {
-		segs[0].text = t + ":"
+	if t := segs[0].Text; len(t) == 1 && glob.IsAlpha(t[0]) {
+		segs[0].Text = t + ":"
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/fsmcp/fsmcp/internal/perm/glob"
 )
 
 // The properties below hold for whatever a user may configure. Rules and names
@@ -155,7 +157,7 @@ func TestRulesTogetherLikeApart(t *testing.T) {
 		if !ok {
 			t.Fatal("not a name")
 		}
-		n.folded = foldStrict(n.exact)
+		n.folded = glob.FoldStrict(n.exact)
 		together := p.strict.find(new(walk), n.exact, n.folded, false, op, nil)
 		together[Allow] = p.allow.find(new(walk), n.exact, n.same, false, op, nil)[Allow]
 		apart := noHits()
@@ -197,7 +199,7 @@ func FuzzDecide(f *testing.F) {
 				}
 			}
 		}
-		if strings.Count(foldStrict(path), "/") != strings.Count(path, "/") {
+		if strings.Count(glob.FoldStrict(path), "/") != strings.Count(path, "/") {
 			t.Errorf("%q folds to another number of segments", path)
 		}
 	})

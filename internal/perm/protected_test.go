@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/fsmcp/fsmcp/internal/perm/glob"
 )
 
 func TestProtected(t *testing.T) {
@@ -209,7 +211,7 @@ func TestProtectedTables(t *testing.T) {
 	}
 	for _, set := range []map[string]bool{protectedDirs, protectedInConfig, protectedFiles} {
 		for w := range set {
-			if foldStrict(w) != w || strings.Contains(w, "/") {
+			if glob.FoldStrict(w) != w || strings.Contains(w, "/") {
 				t.Errorf("%q is no folded name", w)
 			}
 		}

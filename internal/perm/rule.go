@@ -1,6 +1,10 @@
 package perm
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/fsmcp/fsmcp/internal/perm/glob"
+)
 
 // opSet is a set of operations.
 type opSet uint8
@@ -24,7 +28,7 @@ type parsedRule struct {
 // spec is the part in parentheses.
 type spec struct {
 	base    base
-	pattern pattern
+	pattern glob.Pattern
 	// top says that a name without a slash does not float: it was written
 	// behind "//", "~/" or "/".
 	top bool
@@ -68,7 +72,7 @@ func parseRule(r RuleText) (p parsedRule, kind WarningKind, nearest string, ok b
 	if err != nil {
 		return p, MatchesNothing, "", false
 	}
-	if len(p.spec.pattern.segs) == 0 && r.List == Allow {
+	if len(p.spec.pattern.Segments) == 0 && r.List == Allow {
 		// A directory's own name alone ("//", ".") would allow all of it: too
 		// much for what may be a slip.
 		return p, Malformed, "", false
@@ -120,7 +124,7 @@ func parseSpec(body string) (spec, error) {
 		s.top = false
 	}
 	var err error
-	s.pattern, err = parsePattern(body)
+	s.pattern, err = glob.Parse(body)
 	return s, err
 }
 
@@ -129,11 +133,11 @@ func parseSpec(body string) (spec, error) {
 func (s *spec) floats(list List) bool {
 	p := &s.pattern
 	switch {
-	case s.top || len(p.segs) == 0:
+	case s.top || len(p.Segments) == 0:
 		return false
-	case !p.slash:
+	case !p.Slash:
 		return list != Allow || !s.dotted
 	}
-	oneDirectory := len(p.segs) == 2 && p.segs[0].kind != deep && p.segs[1].kind == deep
+	oneDirectory := len(p.Segments) == 2 && p.Segments[0].Kind != glob.Deep && p.Segments[1].Kind == glob.Deep
 	return oneDirectory && list != Allow
 }

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/fsmcp/fsmcp/internal/alike"
+	"github.com/fsmcp/fsmcp/internal/perm/glob"
 )
 
 const (
@@ -103,13 +104,13 @@ func appliesGlob(tool string, hasBody bool, list List, claude bool) (set opSet, 
 	if list == Allow {
 		return 0, GlobInAllow, ""
 	}
-	p, err := parsePattern(tool)
-	if err != nil || len(p.segs) != 1 {
+	p, err := glob.Parse(tool)
+	if err != nil || len(p.Segments) != 1 {
 		return 0, MatchesNothing, ""
 	}
 	for _, w := range words {
 		name, ours := strings.CutPrefix(w, toolPrefix)
-		if claude && !hasBody && !ours || !p.segs[0].matches(w) {
+		if claude && !hasBody && !ours || !matches(&p.Segments[0], w) {
 			continue
 		}
 		if hasBody {
@@ -126,12 +127,12 @@ func appliesGlob(tool string, hasBody bool, list List, claude bool) (set opSet, 
 }
 
 // matches reports whether a segment alone matches a word, exactly.
-func (s *segment) matches(word string) bool {
-	switch s.kind {
-	case literal:
-		return s.text == word
-	case glob:
-		return matchTokens(s.tokens, word)
+func matches(s *glob.Segment, word string) bool {
+	switch s.Kind {
+	case glob.Exact:
+		return s.Text == word
+	case glob.Wildcard:
+		return glob.Match(s.Tokens, word)
 	}
 	return true
 }

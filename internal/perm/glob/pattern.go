@@ -1,4 +1,11 @@
-package perm
+// Package glob parses and matches gitignore patterns, and folds names that count as equal.
+//
+// It promises that a pattern matches the names that git would ignore (git is asked in the
+// tests of perm), in time bounded by the product of both lengths, and that folding joins
+// only spellings of one name: case, compatibility forms, invisible characters. It does not
+// know rules, directories or operations. path/filepath and doublestar were no choice:
+// neither has gitignore's anchors and "**" within a segment.
+package glob
 
 import (
 	"errors"
@@ -6,57 +13,57 @@ import (
 	"unicode/utf8"
 )
 
-// errNeverMatches says that git, too, would match nothing with a pattern: a
+// ErrNeverMatches says that git, too, would match nothing with a pattern: a
 // bracket is not closed, a class unknown, or a backslash the last character.
-var errNeverMatches = errors.New("matches nothing")
+var ErrNeverMatches = errors.New("matches nothing")
 
-// A pattern is a gitignore pattern taken apart, without its anchor. It covers
+// A Pattern is a gitignore pattern taken apart, without its anchor. It covers
 // what it matches and everything below.
-type pattern struct {
-	segs    []segment
-	dirOnly bool // ended in a slash
-	slash   bool // has another slash, so that it does not float
-	// also is a second pattern that the source stands for, mostly nil (see crossing).
-	also *pattern
+type Pattern struct {
+	Segments []Segment
+	DirOnly  bool // ended in a slash
+	Slash    bool // has another slash, so that it does not float
+	// Also is a second pattern that the source stands for, mostly nil (see crossing).
+	Also *Pattern
 }
 
-type segmentKind uint8
+type SegmentKind uint8
 
 const (
-	literal segmentKind = iota // exactly text
-	glob                       // what tokens match
-	anyName                    // every name
-	deep                       // any number of segments, also none
+	Exact    SegmentKind = iota // exactly text
+	Wildcard                    // what tokens match
+	AnyName                     // every name
+	Deep                        // any number of segments, also none
 )
 
-type segment struct {
-	kind segmentKind
-	// text is the name of a literal, and of a glob its spelling.
-	text   string
-	tokens []token
-	// anchor marks segments that come from a directory's name, not from the rule.
-	anchor bool
+type Segment struct {
+	Kind SegmentKind
+	// Text is the name of a literal, and of a glob its spelling.
+	Text   string
+	Tokens []Token
+	// Anchor marks segments that come from a directory's name, not from the rule.
+	Anchor bool
 }
 
 type tokenKind uint8
 
 const (
-	run   tokenKind = iota // literal text
-	one                    // ?
-	class                  // [...]
-	star                   // *
+	Run   tokenKind = iota // literal text
+	One                    // ?
+	Class                  // [...]
+	Star                   // *
 )
 
-type token struct {
-	kind tokenKind
-	text string
-	set  *charClass
+type Token struct {
+	Kind tokenKind
+	Text string
+	Set  *charClass
 }
 
-// parsePattern reads a gitignore pattern. Empty and "." segments are dropped
+// Parse reads a gitignore pattern. Empty and "." segments are dropped
 // and ".." ones kept as literals: the caller knows what lies above.
-func parsePattern(src string) (pattern, error) {
-	src, dirOnly := strings.CutSuffix(trimBlanks(src), "/")
+func Parse(src string) (Pattern, error) {
+	src, dirOnly := strings.CutSuffix(TrimBlanks(src), "/")
 	return parseGlued(src, dirOnly, strings.Contains(src, "/"), maxGlued)
 }
 
@@ -64,27 +71,27 @@ func parsePattern(src string) (pattern, error) {
 // one such run of stars, and each more takes as much room as the whole pattern.
 const maxGlued = 4
 
-func parseGlued(src string, dirOnly, slash bool, glue int) (pattern, error) {
-	p := pattern{dirOnly: dirOnly, slash: slash}
+func parseGlued(src string, dirOnly, slash bool, glue int) (Pattern, error) {
+	p := Pattern{DirOnly: dirOnly, Slash: slash}
 	ps := patternParser{src: src, plain: true}
 	for more := true; more; {
-		var segs []segment
+		var segs []Segment
 		var err error
 		if segs, more, err = ps.segment(slash); err != nil {
-			return pattern{}, err
+			return Pattern{}, err
 		}
-		p.segs = appendSegment(p.segs, segs...)
+		p.Segments = Append(p.Segments, segs...)
 	}
 	if ps.glued == "" || glue == 0 {
 		return p, nil
 	}
 	also, err := parseGlued(ps.glued, dirOnly, slash, glue-1)
-	p.also = &also
+	p.Also = &also
 	return p, err
 }
 
-// trimBlanks removes blanks at the end but for one that a backslash protects.
-func trimBlanks(s string) string {
+// TrimBlanks removes blanks at the end but for one that a backslash protects.
+func TrimBlanks(s string) string {
 	t := strings.TrimRight(s, " ")
 	slashes := len(t) - len(strings.TrimRight(t, `\`))
 	if slashes%2 == 1 && len(t) < len(s) {
@@ -93,12 +100,12 @@ func trimBlanks(s string) string {
 	return t
 }
 
-// appendSegment adds segments, leaving out those that mean nothing.
-func appendSegment(segs []segment, add ...segment) []segment {
+// Append adds segments, leaving out those that mean nothing.
+func Append(segs []Segment, add ...Segment) []Segment {
 	for _, s := range add {
 		switch {
-		case s.kind == literal && (s.text == "" || s.text == "."):
-		case s.kind == deep && len(segs) > 0 && segs[len(segs)-1].kind == deep:
+		case s.Kind == Exact && (s.Text == "" || s.Text == "."):
+		case s.Kind == Deep && len(segs) > 0 && segs[len(segs)-1].Kind == Deep:
 		default:
 			segs = append(segs, s)
 		}
@@ -117,9 +124,9 @@ type patternParser struct {
 
 // segment reads up to the next slash and reports whether one followed. It may
 // give two segments, for stars that reach over their own.
-func (p *patternParser) segment(slashed bool) (segs []segment, more bool, err error) {
+func (p *patternParser) segment(slashed bool) (segs []Segment, more bool, err error) {
 	start := p.pos
-	var toks []token
+	var toks []Token
 	for p.pos < len(p.src) && p.src[p.pos] != '/' {
 		if strings.HasPrefix(p.src[p.pos:], `\/`) {
 			break
@@ -134,31 +141,31 @@ func (p *patternParser) segment(slashed bool) (segs []segment, more bool, err er
 			return segs, p.slash(), nil
 		}
 	}
-	return []segment{newSegment(toks, p.src[start:p.pos])}, p.slash(), nil
+	return []Segment{newSegment(toks, p.src[start:p.pos])}, p.slash(), nil
 }
 
 // crossing recognises stars that cross slashes: two or more that are a whole
 // segment, and, as git has it, two or more that end a segment and are the first
 // special characters of the pattern ("foo**/bar" also matches foox/y/bar, and,
 // since "**/" may stand for nothing at all, even foobar).
-func (p *patternParser) crossing(toks []token, stars int, slashed, wasPlain bool, start int) []segment {
+func (p *patternParser) crossing(toks []Token, stars int, slashed, wasPlain bool, start int) []Segment {
 	rest := p.src[p.pos:]
 	escapedSlash := strings.HasPrefix(rest, `\/`)
 	if stars < 2 || !slashed || (rest != "" && rest[0] != '/' && !escapedSlash) {
 		return nil
 	}
-	across := segment{kind: deep}
+	across := Segment{Kind: Deep}
 	switch {
 	case len(toks) == 1 && escapedSlash:
 		// Git's zero-depth form needs a bare slash after the stars.
-		return []segment{{kind: anyName}, across}
+		return []Segment{{Kind: AnyName}, across}
 	case len(toks) == 1:
-		return []segment{across}
+		return []Segment{across}
 	case wasPlain && rest != "":
 		if after, ok := strings.CutPrefix(rest, "/"); ok {
 			p.glued = p.src[:p.pos-stars] + after
 		}
-		return []segment{newSegment(toks, p.src[start:p.pos]), across}
+		return []Segment{newSegment(toks, p.src[start:p.pos]), across}
 	}
 	return nil
 }
@@ -177,7 +184,7 @@ func (p *patternParser) slash() bool {
 }
 
 // token reads one token; stars is the length of a run of stars.
-func (p *patternParser) token() (t token, stars int, err error) {
+func (p *patternParser) token() (t Token, stars int, err error) {
 	switch c := p.src[p.pos]; c {
 	case '*':
 		for p.pos < len(p.src) && p.src[p.pos] == '*' {
@@ -185,65 +192,65 @@ func (p *patternParser) token() (t token, stars int, err error) {
 			p.pos++
 		}
 		p.plain = false
-		return token{kind: star}, stars, nil
+		return Token{Kind: Star}, stars, nil
 	case '?':
 		p.pos++
 		p.plain = false
-		return token{kind: one}, 0, nil
+		return Token{Kind: One}, 0, nil
 	case '[':
 		p.plain = false
-		set, n, err := parseClass(p.src[p.pos:])
+		set, n, err := ParseClass(p.src[p.pos:])
 		p.pos += n
-		return token{kind: class, set: set}, 0, err
+		return Token{Kind: Class, Set: set}, 0, err
 	case '\\':
 		p.plain = false
 		p.pos++
 		if p.pos >= len(p.src) {
-			return token{}, 0, errNeverMatches
+			return Token{}, 0, ErrNeverMatches
 		}
 	}
 	_, n := utf8.DecodeRuneInString(p.src[p.pos:])
 	p.pos += n
-	return token{kind: run, text: p.src[p.pos-n : p.pos]}, 0, nil
+	return Token{Kind: Run, Text: p.src[p.pos-n : p.pos]}, 0, nil
 }
 
 // appendToken joins literal text, and stars that follow each other.
-func appendToken(toks []token, t token) []token {
+func appendToken(toks []Token, t Token) []Token {
 	if len(toks) > 0 {
 		last := &toks[len(toks)-1]
-		if t.kind == star && last.kind == star {
+		if t.Kind == Star && last.Kind == Star {
 			return toks
 		}
-		if t.kind == run && last.kind == run {
-			last.text += t.text
+		if t.Kind == Run && last.Kind == Run {
+			last.Text += t.Text
 			return toks
 		}
 	}
 	return append(toks, t)
 }
 
-func newSegment(toks []token, spelling string) segment {
+func newSegment(toks []Token, spelling string) Segment {
 	switch {
 	case len(toks) == 0:
-		return segment{kind: literal}
-	case len(toks) == 1 && toks[0].kind == run:
-		return segment{kind: literal, text: toks[0].text}
-	case len(toks) == 1 && toks[0].kind == star:
-		return segment{kind: anyName}
+		return Segment{Kind: Exact}
+	case len(toks) == 1 && toks[0].Kind == Run:
+		return Segment{Kind: Exact, Text: toks[0].Text}
+	case len(toks) == 1 && toks[0].Kind == Star:
+		return Segment{Kind: AnyName}
 	}
-	return segment{kind: glob, text: spelling, tokens: toks}
+	return Segment{Kind: Wildcard, Text: spelling, Tokens: toks}
 }
 
-// matchTokens reports whether the tokens match the whole of s. Its work is at
+// Match reports whether the tokens match the whole of s. Its work is at
 // most the product of both lengths: only the last star passed is ever reopened.
-func matchTokens(toks []token, s string) bool {
+func Match(toks []Token, s string) bool {
 	t, i := 0, 0
 	reopen, share := -1, 0 // the token after the last star, and where its text begins
 	for {
 		switch {
 		case t == len(toks) && i == len(s):
 			return true
-		case t < len(toks) && toks[t].kind == star:
+		case t < len(toks) && toks[t].Kind == Star:
 			t++
 			if t == len(toks) {
 				return true
@@ -267,36 +274,36 @@ func matchTokens(toks []token, s string) bool {
 }
 
 // take returns how many bytes at the start of s the token matches, 0 for none.
-func (t *token) take(s string) int {
+func (t *Token) take(s string) int {
 	if s == "" {
 		return 0
 	}
-	if t.kind == run {
-		if strings.HasPrefix(s, t.text) {
-			return len(t.text)
+	if t.Kind == Run {
+		if strings.HasPrefix(s, t.Text) {
+			return len(t.Text)
 		}
 		return 0
 	}
 	r, n := utf8.DecodeRuneInString(s)
-	if t.kind == class && !t.set.has(r, n) {
+	if t.Kind == Class && !t.Set.has(r, n) {
 		return 0
 	}
 	return n
 }
 
-// foldTokens returns the tokens that match folded names.
-func foldTokens(toks []token, strict bool) []token {
-	out := make([]token, 0, len(toks))
+// FoldTokens returns the tokens that match folded names.
+func FoldTokens(toks []Token, strict bool) []Token {
+	out := make([]Token, 0, len(toks))
 	for _, t := range toks {
 		switch {
-		case t.kind == run && strict:
-			t.text = foldText(t.text)
-		case t.kind == run:
-			t.text = foldCase(t.text)
-		case t.kind == class:
-			t.set = t.set.folded(strict)
+		case t.Kind == Run && strict:
+			t.Text = FoldText(t.Text)
+		case t.Kind == Run:
+			t.Text = FoldCase(t.Text)
+		case t.Kind == Class:
+			t.Set = t.Set.folded(strict)
 		}
-		if t.kind == run && t.text == "" {
+		if t.Kind == Run && t.Text == "" {
 			continue // nothing but characters that folding removes
 		}
 		out = appendToken(out, t)

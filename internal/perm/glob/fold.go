@@ -1,4 +1,4 @@
-package perm
+package glob
 
 import (
 	"strings"
@@ -8,20 +8,20 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// A folder maps a path to the form in which two spellings that count as one
+// A Folding maps a path to the form in which two spellings that count as one
 // name are equal. It keeps the number of segments.
-type folder func(path string) string
+type Folding func(path string) string
 
-// foldStrict is the folding of deny rules, ask rules and protected names: case,
+// FoldStrict is the folding of deny rules, ask rules and protected names: case,
 // compatibility forms, and characters that no reader can see.
-func foldStrict(path string) string { return foldSegments(path, foldStrictSegment) }
+func FoldStrict(path string) string { return foldSegments(path, foldStrictSegment) }
 
-// foldCase is the folding of allow rules on volumes that ignore case. It joins
+// FoldCase is the folding of allow rules on volumes that ignore case. It joins
 // less than foldStrict, since here a name joined by mistake would be let through.
-func foldCase(path string) string { return foldSegments(path, foldCaseSegment) }
+func FoldCase(path string) string { return foldSegments(path, foldCaseSegment) }
 
 func foldSegments(path string, fold func(string) string) string {
-	if isASCII(path) {
+	if IsASCII(path) {
 		return strings.ToLower(path) // the path itself, mostly
 	}
 	segs := strings.Split(path, "/")
@@ -34,7 +34,7 @@ func foldSegments(path string, fold func(string) string) string {
 // foldStrictSegment keeps a segment as it is when folding would leave nothing
 // or dots alone: that would be another path, not another spelling.
 func foldStrictSegment(seg string) string {
-	folded := foldText(seg)
+	folded := FoldText(seg)
 	if strings.Trim(folded, ".") == "" {
 		return seg
 	}
@@ -45,10 +45,10 @@ func foldCaseSegment(seg string) string {
 	return norm.NFC.String(foldRunes(norm.NFD.String(seg), false))
 }
 
-// foldText folds any text strictly. Characters whose compatibility form holds a
+// FoldText folds any text strictly. Characters whose compatibility form holds a
 // separator stay as they are.
-func foldText(s string) string {
-	if isASCII(s) {
+func FoldText(s string) string {
+	if IsASCII(s) {
 		return strings.ToLower(s)
 	}
 	var b strings.Builder
@@ -122,7 +122,7 @@ func defaultIgnorable(r rune) bool {
 	return !annotation && !hieroglyph
 }
 
-func isASCII(s string) bool {
+func IsASCII(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if s[i] >= utf8.RuneSelf {
 			return false

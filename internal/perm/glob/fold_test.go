@@ -1,4 +1,4 @@
-package perm
+package glob
 
 import (
 	"strings"
@@ -15,9 +15,9 @@ func TestFoldEveryCharacter(t *testing.T) {
 			continue
 		}
 		s := string(r)
-		f := foldStrict(s)
-		if foldStrict(f) != f {
-			t.Errorf("%U folds to %q and that to %q", r, f, foldStrict(f))
+		f := FoldStrict(s)
+		if FoldStrict(f) != f {
+			t.Errorf("%U folds to %q and that to %q", r, f, FoldStrict(f))
 		}
 		if strings.Contains(f, "/") || f == "" || f != s && strings.Trim(f, ".") == "" {
 			t.Errorf("%U folds to %q", r, f)
@@ -26,7 +26,7 @@ func TestFoldEveryCharacter(t *testing.T) {
 			t.Errorf("%U folds to %q", r, f)
 		}
 		for o := unicode.SimpleFold(r); o != r; o = unicode.SimpleFold(o) {
-			if foldText(string(o)) != foldText(s) {
+			if FoldText(string(o)) != FoldText(s) {
 				t.Errorf("%U and %U fold apart", r, o)
 			}
 		}
@@ -50,10 +50,10 @@ func TestFoldPaths(t *testing.T) {
 		"/\u1f80":            "/\u1f00\u03b9",
 		"/\ufeff.e\ufe0fnv/": "/.env/",
 	} {
-		if got := foldStrict(in); got != want {
+		if got := FoldStrict(in); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}
-		if strings.Count(foldStrict(in), "/") != strings.Count(in, "/") {
+		if strings.Count(FoldStrict(in), "/") != strings.Count(in, "/") {
 			t.Errorf("%q folds to another number of segments", in)
 		}
 	}

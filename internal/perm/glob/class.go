@@ -1,4 +1,4 @@
-package perm
+package glob
 
 import (
 	"strings"
@@ -89,14 +89,14 @@ func (c *charClass) folded(strict bool) *charClass {
 
 // foldedRune folds one rune, if that gives one rune again.
 func foldedRune(r rune) (rune, bool) {
-	s := foldText(string(r))
+	s := FoldText(string(r))
 	f, n := utf8.DecodeRuneInString(s)
 	return f, n > 0 && n == len(s)
 }
 
-// parseClass reads the bracket expression that s starts with and returns its
+// ParseClass reads the bracket expression that s starts with and returns its
 // length. What it accepts and how it reads odd spellings is git's way.
-func parseClass(s string) (*charClass, int, error) {
+func ParseClass(s string) (*charClass, int, error) {
 	p := classParser{src: s, pos: 1}
 	c := &charClass{}
 	if p.at("!") || p.at("^") {
@@ -105,7 +105,7 @@ func parseClass(s string) (*charClass, int, error) {
 	}
 	for first := true; first || !p.at("]"); first = false {
 		if p.pos >= len(s) {
-			return nil, len(s), errNeverMatches
+			return nil, len(s), ErrNeverMatches
 		}
 		if err := p.member(c); err != nil {
 			return nil, len(s), err
@@ -153,7 +153,7 @@ func (p *classParser) char() (rune, error) {
 	if p.at(`\`) {
 		p.pos++
 		if p.pos >= len(p.src) {
-			return 0, errNeverMatches
+			return 0, ErrNeverMatches
 		}
 	}
 	r, n := utf8.DecodeRuneInString(p.src[p.pos:])
@@ -167,7 +167,7 @@ func (p *classParser) namedClass(c *charClass) (done bool, err error) {
 	rest := p.src[p.pos+len("[:"):]
 	end := strings.IndexByte(rest, ']')
 	if end < 0 {
-		return false, errNeverMatches
+		return false, ErrNeverMatches
 	}
 	name, closed := strings.CutSuffix(rest[:end], ":")
 	if !closed {
@@ -175,7 +175,7 @@ func (p *classParser) namedClass(c *charClass) (done bool, err error) {
 	}
 	is := posixClass(name)
 	if is == nil {
-		return false, errNeverMatches
+		return false, ErrNeverMatches
 	}
 	c.named = append(c.named, is)
 	p.pos += len("[:") + end + len("]")
@@ -187,9 +187,9 @@ func (p *classParser) namedClass(c *charClass) (done bool, err error) {
 func posixClass(name string) func(byte) bool {
 	switch name {
 	case "alnum":
-		return func(b byte) bool { return isAlpha(b) || isDigit(b) }
+		return func(b byte) bool { return IsAlpha(b) || isDigit(b) }
 	case "alpha":
-		return isAlpha
+		return IsAlpha
 	case "blank":
 		return func(b byte) bool { return b == ' ' || b == '\t' }
 	case "cntrl":
@@ -203,7 +203,7 @@ func posixClass(name string) func(byte) bool {
 	case "print":
 		return func(b byte) bool { return b >= ' ' && b < 0x7F }
 	case "punct":
-		return func(b byte) bool { return b > ' ' && b < 0x7F && !isAlpha(b) && !isDigit(b) }
+		return func(b byte) bool { return b > ' ' && b < 0x7F && !IsAlpha(b) && !isDigit(b) }
 	case "space":
 		return func(b byte) bool { return b == ' ' || b == '\t' || b == '\n' || b == '\r' } // git's idea of space
 	case "upper":
@@ -214,5 +214,5 @@ func posixClass(name string) func(byte) bool {
 	return nil
 }
 
-func isAlpha(b byte) bool { return 'a' <= b|0x20 && b|0x20 <= 'z' }
+func IsAlpha(b byte) bool { return 'a' <= b|0x20 && b|0x20 <= 'z' }
 func isDigit(b byte) bool { return '0' <= b && b <= '9' }
