@@ -238,8 +238,12 @@ func (l *ladder) first(as Kind) (Shot, []byte, error) {
 	if err != nil {
 		return other, nil, err
 	}
-	out, err := l.try(shot, 2*len(small)+1)
-	if err == nil && (out == nil || !l.limits.Takes(len(out)) && l.limits.Takes(len(small))) {
+	most := 2*len(small) + 1
+	if l.limits.Takes(len(small)) {
+		most = min(most, l.limits.most())
+	}
+	out, err := l.try(shot, most)
+	if err == nil && out == nil {
 		return other, small, nil
 	}
 	return shot, out, err

@@ -79,10 +79,10 @@ func resizedPlane(p *image.Gray, w, h int) *image.Gray {
 // foldRows lays three thirds of the rows over one another, as red, green and blue.
 func foldRows(p *image.Gray, third int) *image.RGBA {
 	out := image.NewRGBA(image.Rect(0, 0, p.Rect.Dx(), third))
-	for y := range third {
+	eachRow(third, func(y int) {
 		row := func(n int) []uint8 { return p.Pix[min(n, p.Rect.Dy()-1)*p.Stride:][:p.Rect.Dx()] }
 		fold(out.Pix[y*out.Stride:][:out.Stride], row(y), row(y+third), row(y+2*third))
-	}
+	})
 	return out
 }
 
@@ -104,23 +104,23 @@ func fold(to, red, green, blue []uint8) {
 func unfoldRows(img image.Image, height int) *image.Gray {
 	m := img.(*imaging.NRGB)
 	out := image.NewGray(image.Rect(0, 0, m.Rect.Dx(), height))
-	for y := range height {
+	eachRow(height, func(y int) {
 		row, in := out.Pix[y*out.Stride:][:out.Stride], m.Pix[y%m.Rect.Dy()*m.Stride+y/m.Rect.Dy():]
 		for x := range row {
 			row[x] = in[3*x]
 		}
-	}
+	})
 	return out
 }
 
 // foldColumns lays three thirds of the columns over one another.
 func foldColumns(p *image.Gray, third int) *image.RGBA {
 	out := image.NewRGBA(image.Rect(0, 0, third, p.Rect.Dy()))
-	for y := range p.Rect.Dy() {
+	eachRow(p.Rect.Dy(), func(y int) {
 		row := p.Pix[y*p.Stride:][:p.Rect.Dx()]
 		second, last := row[min(third, len(row)):], row[min(2*third, len(row)):]
 		fold(out.Pix[y*out.Stride:][:out.Stride], row[:third], second[:min(third, len(second))], last)
-	}
+	})
 	return out
 }
 
@@ -129,7 +129,7 @@ func unfoldColumns(img image.Image, width int) *image.Gray {
 	m := img.(*imaging.NRGB)
 	out := image.NewGray(image.Rect(0, 0, width, m.Rect.Dy()))
 	third := m.Rect.Dx()
-	for y := range out.Rect.Dy() {
+	eachRow(out.Rect.Dy(), func(y int) {
 		row, in := out.Pix[y*out.Stride:][:width], m.Pix[y*m.Stride:]
 		for c := range 3 {
 			part := row[min(c*third, width):min((c+1)*third, width)]
@@ -137,6 +137,6 @@ func unfoldColumns(img image.Image, width int) *image.Gray {
 				part[x] = in[3*x+c]
 			}
 		}
-	}
+	})
 	return out
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"image"
 
+	"github.com/kovidgoyal/go-parallel"
 	"github.com/kovidgoyal/imaging"
 	"golang.org/x/image/tiff"
 
@@ -124,6 +125,18 @@ func (p *picture) scaled(width, height int) (image.Image, error) {
 	return p.last, nil
 }
 
+// eachRow calls do for each of so many rows, on all processors.
+func eachRow(rows int, do func(y int)) {
+	err := parallel.Run_in_parallel_over_range(0, func(first, end int) {
+		for y := first; y < end; y++ {
+			do(y)
+		}
+	}, 0, rows)
+	if err != nil { // do has panicked
+		panic(err)
+	}
+}
+
 // upright turns a picture by EXIF's orientation.
 func upright(img image.Image, orientation int) image.Image {
 	switch orientation {
@@ -234,13 +247,13 @@ func forEncoding(img image.Image) image.Image {
 	switch m := img.(type) {
 	case *imaging.NRGB:
 		out := image.NewRGBA(image.Rect(0, 0, m.Rect.Dx(), m.Rect.Dy()))
-		for y := range out.Rect.Dy() {
+		eachRow(out.Rect.Dy(), func(y int) {
 			to, from := out.Pix[y*out.Stride:][:4*out.Rect.Dx()], m.Pix[y*m.Stride:]
 			for len(to) >= 4 && len(from) >= 3 {
 				to[0], to[1], to[2], to[3] = from[0], from[1], from[2], 255
 				to, from = to[4:], from[3:]
 			}
-		}
+		})
 		return out
 	}
 	return img
