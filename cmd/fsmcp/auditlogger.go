@@ -19,7 +19,7 @@ import (
 type auditLogger struct {
 	settings *currentSettings
 	log      zerolog.Logger
-	announce func(...string)
+	notify   func(...string)
 
 	mu     sync.Mutex
 	file   *audit.Log // nil until the first line
@@ -61,7 +61,7 @@ func (t *auditLogger) Tell(e tools.Event) {
 		if t.settings.config().AuditRequired {
 			meanwhile = "until it can be, files are read without such lines, and not changed"
 		}
-		t.announce(fmt.Sprintf("(fsmcp's audit file %s cannot be written: %s. Tell the user; %s.)", name, innermost(err), meanwhile))
+		t.notify(fmt.Sprintf("(fsmcp's audit file %s cannot be written: %s. Tell the user; %s.)", name, innermost(err), meanwhile))
 		t.log.Warn().Err(err).Msg("the audit file cannot be written")
 	}
 	t.failed = err != nil

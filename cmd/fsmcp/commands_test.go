@@ -39,7 +39,7 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		"call": (*driver).call, "calls": (*driver).callAll, "follow": (*driver).follow, "blocks": (*driver).blocks, "picture": (*driver).picture, "send": (*driver).send, "list-tools": (*driver).list,
 		"says": (*driver).says, "answer": (*driver).answer, "code": (*driver).code,
 		"denies": (*driver).denies, "calls-used": (*driver).callsUsed, "resident-at-most": (*driver).residentAtMost, "took": (*driver).tookAtMost, "spent": (*driver).spentAtMost, "answer-at-most": (*driver).answerAtMost, "content-at-most": (*driver).contentAtMost,
-		"stderr-says": (*driver).stderrSays, "told-of": (*driver).notesOf, "hold-open-for-writing": (*driver).hold, "release": (*driver).release,
+		"stderr-says": (*driver).stderrSays, "told-of": (*driver).notesOf, "hold-open-for-writing": (*driver).holdOpen, "release": (*driver).release,
 		"mount-tmpfs": (*driver).mountTmpfs,
 	} {
 		cmds[name] = func(ts *testscript.TestScript, neg bool, args []string) {
@@ -365,22 +365,22 @@ func foreign(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// hold opens a file for writing in this process, which is another program to
+// holdOpen opens a file for writing in this process, which is another program to
 // the server, until release.
-func (d *driver) hold(ts *testscript.TestScript, neg bool, args []string) {
+func (d *driver) holdOpen(ts *testscript.TestScript, neg bool, args []string) {
 	need(ts, args, 1, "hold-open-for-writing FILE")
 	f, err := os.OpenFile(ts.MkAbs(args[0]), os.O_WRONLY|os.O_APPEND, 0)
 	ts.Check(err)
-	if d.held == nil {
-		d.held = map[string]*os.File{}
+	if d.openFiles == nil {
+		d.openFiles = map[string]*os.File{}
 	}
-	d.held[args[0]] = f
+	d.openFiles[args[0]] = f
 }
 
 func (d *driver) release(ts *testscript.TestScript, neg bool, args []string) {
 	need(ts, args, 1, "release FILE")
-	ts.Check(d.held[args[0]].Close())
-	delete(d.held, args[0])
+	ts.Check(d.openFiles[args[0]].Close())
+	delete(d.openFiles, args[0])
 }
 
 // mountTmpfs makes a folder a small file system of its own until the script ends.

@@ -33,14 +33,14 @@ type driver struct {
 	client  *mcptest.Client
 	stderr  *syncBuffer
 
-	last     mcptest.Result
-	took     time.Duration // the last call,
-	spent    time.Duration // so long of a processor;
-	again    func()        // which makes it once more
-	calls    int
-	held     map[string]*os.File
-	cleanups []func() error
-	ids      map[string]string // of changes, by those that a page of docs has
+	last      mcptest.Result
+	took      time.Duration // the last call,
+	spent     time.Duration // so long of a processor;
+	again     func()        // which makes it once more
+	calls     int
+	openFiles map[string]*os.File
+	cleanups  []func() error
+	ids       map[string]string // of changes, by those that a page of docs has
 }
 
 func driverOf(ts *testscript.TestScript) *driver { return ts.Value(driverKey{}).(*driver) }
@@ -130,7 +130,7 @@ func (d *driver) shutDown() error {
 }
 
 func (d *driver) cleanUp() error {
-	for _, f := range d.held {
+	for _, f := range d.openFiles {
 		f.Close()
 	}
 	err := d.shutDown()

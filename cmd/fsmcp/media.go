@@ -67,8 +67,8 @@ func newCompiler(log zerolog.Logger, cache *cacheCheck) *worker.Pool {
 // cacheCheck reports that the cache of compiled code is not used because another user may
 // have written it. The worker processes check that themselves, too.
 type cacheCheck struct {
-	log      zerolog.Logger
-	announce func(notices ...string)
+	log    zerolog.Logger
+	notify func(notices ...string)
 
 	mu       sync.Mutex
 	reported string
@@ -95,7 +95,7 @@ func (c *cacheCheck) check() {
 	c.reported = err.Error()
 	c.mu.Unlock()
 	if news {
-		c.announce(untrusted(err) + untrustedRemedy)
+		c.notify(untrusted(err) + untrustedRemedy)
 		c.log.Warn().Msg(untrusted(err))
 	}
 }

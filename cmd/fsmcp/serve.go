@@ -155,7 +155,7 @@ func assemble(s process, cfg config.Config, log zerolog.Logger) (*parts, error) 
 		Pictures: darkroom.New(workers),
 		Pages:    darkroom.New(readers),
 	})
-	audit.announce, cache.announce = service.Announce, service.Announce
+	audit.notify, cache.notify = service.Announce, service.Announce
 	idle := &idleTracker{workers: []*worker.Pool{workers, readers, compiling}}
 	srv, err := server.New(server.Options{
 		Version:    version,

@@ -175,14 +175,14 @@ func (c *conn) work() bool {
 	}
 	j, flush := c.ownJob, c.unflushed
 	c.ownJob, c.unflushed = nil, false
-	turn := c.handoff.beginWork()
+	work := c.handoff.beginWork()
 	if flush {
 		c.out.Flush()
 	}
 	if j != nil {
 		c.pool.runHere(j)
 	}
-	return c.handoff.endWork(turn)
+	return c.handoff.endWork(work)
 }
 
 // line handles one line: a message, or an array of them.

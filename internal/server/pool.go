@@ -286,10 +286,10 @@ func (p *pool) finish(j *job, result *tools.Result) {
 		return
 	}
 	p.mu.Lock()
-	tell := !j.settled
+	live := !j.settled
 	j.settled = true
 	p.mu.Unlock()
-	if tell {
+	if live {
 		p.answer(j, result)
 	}
 	j.cancel(nil)

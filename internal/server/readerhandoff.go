@@ -24,17 +24,17 @@ const (
 )
 
 // beginWork starts a piece of work.
-func (s *readerHandoff) beginWork() (turn uint64) {
+func (s *readerHandoff) beginWork() (work uint64) {
 	s.works++
-	turn = s.works
-	s.latest.Store(turn)
-	s.working.Store(turn) // from here on another goroutine may take over
+	work = s.works
+	s.latest.Store(work)
+	s.working.Store(work) // from here on another goroutine may take over
 	s.watch()
-	return turn
+	return work
 }
 
 // endWork ends a piece of work and reports whether the caller is still the reader.
-func (s *readerHandoff) endWork(turn uint64) bool { return s.working.CompareAndSwap(turn, 0) }
+func (s *readerHandoff) endWork(work uint64) bool { return s.working.CompareAndSwap(work, 0) }
 
 // watch makes sure that the ticker runs.
 func (s *readerHandoff) watch() {
@@ -51,8 +51,8 @@ type ticker struct {
 }
 
 func (t *ticker) tick() {
-	turn := t.working.Load()
-	if turn != 0 && turn == t.seen && t.working.CompareAndSwap(turn, 0) {
+	work := t.working.Load()
+	if work != 0 && work == t.seen && t.working.CompareAndSwap(work, 0) {
 		t.ticking.Store(false)
 		t.takeOver()
 		return

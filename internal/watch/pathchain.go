@@ -38,7 +38,7 @@ func (t pathChain) equal(o pathChain) bool {
 }
 
 // look walks to a target, name by name and through links, as far as it exists.
-func look(t target) (way pathChain) {
+func look(t target) (chain pathChain) {
 	const hops = 40
 	root, rest := split(t.name)
 	dir := root
@@ -54,31 +54,31 @@ func look(t target) (way pathChain) {
 		if err == nil && info.Mode()&fs.ModeSymlink != 0 {
 			s.link = true
 		}
-		way.steps, way.final = append(way.steps, s), len(rest) == 0
+		chain.steps, chain.final = append(chain.steps, s), len(rest) == 0
 		switch {
 		case err != nil:
-			return way
+			return chain
 		case s.link:
 			links++
 			to, err := os.Readlink(s.path())
 			if err != nil || links > hops {
-				return way
+				return chain
 			}
 			if filepath.IsAbs(to) {
 				dir, to = root, strings.TrimPrefix(to, root)
 			}
 			rest = append(parts(to), rest...)
 		case len(rest) > 0 && !info.IsDir():
-			return way
+			return chain
 		case len(rest) > 0 || t.folder && info.IsDir():
 			dir = s.path()
 		}
 	}
-	way.there = true
-	if t.folder && len(way.steps) > 0 && dir == way.steps[len(way.steps)-1].path() {
-		way.inner = dir
+	chain.there = true
+	if t.folder && len(chain.steps) > 0 && dir == chain.steps[len(chain.steps)-1].path() {
+		chain.inner = dir
 	}
-	return way
+	return chain
 }
 
 // split splits an absolute name into the root of its volume and the rest.

@@ -93,8 +93,8 @@ func TestFilesOfOneNewFolder(t *testing.T) {
 			}
 		}
 		go n.run()
-		var heard tale
-		w := start(Options{Notify: heard.tell, Quiet: 50 * time.Millisecond, Most: 200 * time.Millisecond}, n)
+		var heard changesSeen
+		w := start(Options{Notify: heard.add, Quiet: 50 * time.Millisecond, Most: 200 * time.Millisecond}, n)
 		if err := w.Set(files, nil); err != nil {
 			t.Fatal(err)
 		}

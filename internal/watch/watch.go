@@ -240,8 +240,8 @@ func (w *Watcher) add(dir string) error {
 // missed makes all targets behind a folder be walked again, since its unread events are
 // lost.
 func (w *Watcher) missed(dir string) {
-	for t, way := range w.chains {
-		if slices.ContainsFunc(way.steps, func(s step) bool { return s.dir == dir }) || way.inner == dir {
+	for t, chain := range w.chains {
+		if slices.ContainsFunc(chain.steps, func(s step) bool { return s.dir == dir }) || chain.inner == dir {
 			w.pending.missed(t)
 		}
 	}
@@ -326,7 +326,7 @@ func (w *Watcher) pendingDirs(names []string) map[target]mark {
 	w.mu.Lock()
 	for _, name := range names {
 		for _, t := range []target{{name: name}, {name: name, folder: true}} {
-			if way, known := w.chains[t]; known && !way.there {
+			if chain, known := w.chains[t]; known && !chain.there {
 				out[t] = mark{}
 			}
 		}
@@ -349,11 +349,11 @@ const tick = 20 * time.Millisecond
 // pendingDir returns the state of a missing target's nearest existing parent folder; it is
 // empty for an existing target.
 func pendingDir(t target) mark {
-	way := look(t)
-	if way.there || len(way.steps) == 0 {
+	chain := look(t)
+	if chain.there || len(chain.steps) == 0 {
 		return mark{}
 	}
-	return markOf(way.steps[len(way.steps)-1].dir)
+	return markOf(chain.steps[len(chain.steps)-1].dir)
 }
 
 // recheck handles targets that the listener may have found before any event of theirs came
@@ -365,8 +365,8 @@ func (w *Watcher) recheck(before map[target]mark) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for t, was := range before {
-		way, known := w.chains[t]
-		if !known || way.there {
+		chain, known := w.chains[t]
+		if !known || chain.there {
 			delete(w.doubts, t)
 			continue
 		}

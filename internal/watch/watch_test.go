@@ -135,20 +135,20 @@ func (f *faulty) Add(dir string) error {
 	return f.system.Add(dir)
 }
 
-// tale gathers what a Watcher tells.
-type tale struct {
+// changesSeen gathers what a Watcher tells.
+type changesSeen struct {
 	mu       sync.Mutex
 	reported []Change
 }
 
-func (t *tale) tell(c Change) {
+func (t *changesSeen) add(c Change) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.reported = append(t.reported, c)
 }
 
 // lines are the changes one a line, with names as the script has them.
-func (t *tale) lines(dir string) (out []string) {
+func (t *changesSeen) lines(dir string) (out []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, c := range t.reported {
@@ -218,12 +218,12 @@ func runScript(name, dir, signs string) error {
 	case runtime.GOOS == "windows" && strings.Contains(actions, "# unix"):
 		return errors.ErrUnsupported
 	}
-	var heard tale
+	var heard changesSeen
 	n, err := newFaulty(signs)
 	if err != nil {
 		return err
 	}
-	w := assemble(Options{Notify: heard.tell, Quiet: testQuiet, Most: testMost}, n)
+	w := assemble(Options{Notify: heard.add, Quiet: testQuiet, Most: testMost}, n)
 	r := &runner{dir: dir, watcher: w, notifier: n, heard: &heard}
 	w.pause = func(int) { _ = n.read() }
 	w.pending.now = func() time.Time { return time.Unix(0, r.now.Load()) }
@@ -250,9 +250,9 @@ type runner struct {
 	dir      string
 	watcher  *Watcher
 	notifier *faulty
-	heard    *tale
+	heard    *changesSeen
 	now      atomic.Int64 // the time, in nanoseconds
-	turn     sync.Mutex   // held while the work of handleChanges is done
+	working  sync.Mutex   // held while the work of handleChanges is done
 }
 
 func (r *runner) path(name string) string { return filepath.Join(r.dir, filepath.FromSlash(name)) }
@@ -265,15 +265,15 @@ func (r *runner) handleChanges() {
 		case <-r.watcher.done:
 			return
 		case <-r.watcher.pending.signal:
-			r.turns()
+			r.work()
 		}
 	}
 }
 
-// turns does all that there is to do at this time.
-func (r *runner) turns() {
-	r.turn.Lock()
-	defer r.turn.Unlock()
+// work does all that there is to do at this time.
+func (r *runner) work() {
+	r.working.Lock()
+	defer r.working.Unlock()
 	for r.watcher.step() <= 0 {
 	}
 }
@@ -291,9 +291,9 @@ func (r *runner) pass(d time.Duration) error {
 	if err := r.notifier.read(); err != nil {
 		return err
 	}
-	r.turns()
+	r.work()
 	r.now.Add(int64(d))
-	r.turns()
+	r.work()
 	return nil
 }
 
@@ -312,7 +312,7 @@ func (r *runner) do(words []string) (err error) {
 			}
 		}
 		if err = r.watcher.Set(files, folders); errors.Is(err, ErrBlind) {
-			r.heard.tell(Change{Err: err})
+			r.heard.add(Change{Err: err})
 			err = nil
 		}
 	case "write":

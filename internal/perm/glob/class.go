@@ -214,5 +214,6 @@ func posixClass(name string) func(byte) bool {
 	return nil
 }
 
+// IsAlpha reports whether a byte is an ASCII letter.
 func IsAlpha(b byte) bool { return 'a' <= b|0x20 && b|0x20 <= 'z' }
 func isDigit(b byte) bool { return '0' <= b && b <= '9' }

@@ -17,7 +17,7 @@ type Folding func(path string) string
 func FoldStrict(path string) string { return foldSegments(path, foldStrictSegment) }
 
 // FoldCase is the folding of allow rules on volumes that ignore case. It joins
-// less than foldStrict, since here a name joined by mistake would be let through.
+// less than FoldStrict, since here a name joined by mistake would be let through.
 func FoldCase(path string) string { return foldSegments(path, foldCaseSegment) }
 
 func foldSegments(path string, fold func(string) string) string {
@@ -122,6 +122,7 @@ func defaultIgnorable(r rune) bool {
 	return !annotation && !hieroglyph
 }
 
+// IsASCII reports whether a text is ASCII only.
 func IsASCII(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if s[i] >= utf8.RuneSelf {

@@ -27,6 +27,7 @@ type Pattern struct {
 	Also *Pattern
 }
 
+// SegmentKind says what a segment matches.
 type SegmentKind uint8
 
 const (
@@ -36,6 +37,7 @@ const (
 	Deep                        // any number of segments, also none
 )
 
+// Segment is the part of a pattern between two slashes.
 type Segment struct {
 	Kind SegmentKind
 	// Text is the name of a literal, and of a glob its spelling.
@@ -54,6 +56,7 @@ const (
 	Star                   // *
 )
 
+// Token is a part of a wildcard segment.
 type Token struct {
 	Kind tokenKind
 	Text string

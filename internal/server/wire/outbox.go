@@ -29,6 +29,7 @@ type Outbox struct {
 	err     error
 }
 
+// NewOutbox makes an Outbox that writes to w.
 func NewOutbox(w io.Writer) *Outbox {
 	o := &Outbox{w: w, Broken: make(chan struct{})}
 	o.changed = sync.NewCond(&o.mu)
@@ -168,6 +169,7 @@ func (o *Outbox) Buffer() []byte {
 	return make([]byte, 0, 4<<10)
 }
 
+// Recycle keeps a buffer for later lines, unless it is too large.
 func (o *Outbox) Recycle(b []byte) {
 	if cap(b) <= keptBuffer {
 		o.spare.Put(&b)
