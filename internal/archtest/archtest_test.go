@@ -46,8 +46,8 @@ var rooms = map[string]room{
 	"cmd/fsmcp-media": {anyRoom: true, never: []ban{noProtocol, noVips}},
 	"cmd/fsmcp-vips":  {anyRoom: true, never: []ban{noProtocol}},
 
-	"internal/server":           {rooms: []string{"internal/phrase", "internal/server/arguments", "internal/server/wire", "internal/tools", "schemas"}, never: []ban{noProcess, noNet, noCommand, noWatch, noVips, noPDF, {"os", "it does not look at files"}}},
-	"internal/server/arguments": {rooms: []string{"internal/alike", "internal/phrase", "internal/server/wire", "internal/tools"}, never: append(pure(), noVips, noPDF)},
+	"internal/server":           {rooms: []string{"internal/phrase", "internal/refusal", "internal/server/arguments", "internal/server/wire", "internal/tools", "schemas"}, never: []ban{noProcess, noNet, noCommand, noWatch, noVips, noPDF, {"os", "it does not look at files"}}},
+	"internal/server/arguments": {rooms: []string{"internal/alike", "internal/phrase", "internal/refusal", "internal/server/wire", "internal/tools"}, never: append(pure(), noVips, noPDF)},
 	"internal/server/wire":      {never: append(pure(), noVips, noPDF)},
 	"internal/tools": {
 		rooms: []string{"internal/access", "internal/edit", "internal/fsys", "internal/history", "internal/media", "internal/notebook", "internal/perm", "internal/phrase", "internal/refusal", "internal/save", "internal/span", "internal/state", "internal/text", "internal/tokens"},

@@ -15,6 +15,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/server/arguments"
 	"github.com/fsmcp/fsmcp/internal/server/wire"
 	"github.com/fsmcp/fsmcp/internal/tools"
@@ -88,7 +89,7 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 // dismiss answers calls that will not start any more. It waits at most the grace for a
 // client that does not read.
 func (c *conn) dismiss(jobs []*job) {
-	r, done := tools.Busy(string(stopping)+". Nothing was done."), make(chan struct{})
+	r, done := answerTo(refusal.NotBegun()), make(chan struct{})
 	for _, j := range jobs {
 		c.unmade(j, r)
 	}
@@ -262,7 +263,7 @@ func (c *conn) notified(m wire.Message) {
 		if j, begun := c.pool.cancel(wire.IDKey(id)); j != nil {
 			c.withdraw(j)
 			if !begun {
-				c.unmade(j, tools.Busy("The call was cancelled before it began. Nothing was done."))
+				c.unmade(j, answerTo(refusal.Cancelled()))
 			}
 			c.opts.Log.Info().Str("id", string(id)).Msg("call cancelled")
 		}
@@ -317,7 +318,7 @@ func (c *conn) call(m wire.Message, size int, to replies) {
 	j.ctx, j.cancel = context.WithCancelCause(c.ctx)
 	_, alone := to.(*conn)
 	if !alone && c.out.Full() {
-		c.refuse(j, tooMuchOutput)
+		c.refuse(j, refusal.TooMuchOutput)
 		return
 	}
 	if c.afterRoots(j, m.Inputs) {
@@ -335,9 +336,9 @@ func (c *conn) call(m wire.Message, size int, to replies) {
 }
 
 // refuse answers a call that the pool refused.
-func (c *conn) refuse(j *job, why refusal) {
+func (c *conn) refuse(j *job, why refusal.Busy) {
 	j.cancel(nil)
-	r := tools.Busy(string(why) + ". Nothing was done; try again later.")
+	r := answerTo(refusal.NotAccepted(why))
 	c.unmade(j, r)
 	c.settle(j, r, true)
 }
@@ -409,24 +410,16 @@ func (s *Server) run(ctx context.Context, sp *arguments.Spec, call tools.Call, a
 }
 
 func panicAnswer(sp *arguments.Spec) *tools.Result {
-	if sp.Tool.ReadOnly {
-		return tools.Failure(codeIO, "io", sp.Tool.Name+" failed inside fsmcp; this is a bug of fsmcp. Nothing was changed.")
-	}
-	return tools.Failure(codeIO, "io", sp.Tool.Name+" failed inside fsmcp; this is a bug of fsmcp. Read the file again to see whether it was changed.")
+	return answerTo(refusal.Bug(sp.Tool.Name, !sp.Tool.ReadOnly))
 }
 
-// codeIO is the code of an I/O error without a number of its own.
-const codeIO = 21
+// answerTo returns the answer to a call that the server refuses: such refusals have one
+// code in every tool.
+func answerTo(r *refusal.Refusal) *tools.Result { return tools.Refuse("", r) }
 
 // lateAnswer returns the answer to a call that was given up at the deadline.
 func lateAnswer(j *job, begun bool) *tools.Result {
-	switch {
-	case !begun:
-		return tools.Busy("The call waited too long behind others and was given up. Nothing was done; try again later.")
-	case j.spec.Tool.ReadOnly:
-		return tools.Busy("The file system did not answer in time, and the call was given up. Nothing was changed; try again later.")
-	}
-	return tools.Busy("The file system did not answer in time. The change may still complete: read the file again before repeating it.")
+	return answerTo(refusal.Late(begun, !j.spec.Tool.ReadOnly))
 }
 
 // maxAnswer bounds an answer, in bytes.
@@ -441,7 +434,7 @@ func (c *conn) settle(j *job, r *tools.Result, reading bool) {
 	if len(line) > maxAnswer {
 		size := len(line)
 		c.out.Recycle(line)
-		r = tools.Failure(codeTooLarge, "too_large", fmt.Sprintf("The answer would have %d bytes, more than the %d that one answer may have. Ask for a smaller part.", size, maxAnswer))
+		r = answerTo(refusal.LongAnswer(size, maxAnswer))
 		line = c.encode(j, r)
 	}
 	if !j.to.reserve(len(line)) {
@@ -459,16 +452,8 @@ func (c *conn) settle(j *job, r *tools.Result, reading bool) {
 
 // unfitAnswer returns the answer to a call whose own answer has no room in its array.
 func unfitAnswer(j *job) *tools.Result {
-	const full = "The answers of the array exceed the 64 MB that may be unsent. "
-	if j.spec.Tool.ReadOnly {
-		return tools.Busy(full + "Nothing was returned of this call; make it again outside the array.")
-	}
-	return tools.Busy(full + "This call was run, but its answer is left out: read the file again before repeating it.")
+	return answerTo(refusal.NoRoomInArray(!j.spec.Tool.ReadOnly))
 }
-
-// codeTooLarge is Read's code for a file that is too large; no other tool has long
-// answers.
-const codeTooLarge = 6
 
 func (c *conn) encode(j *job, r *tools.Result) []byte {
 	return wire.AppendAnswer(c.out.Buffer(), j.id, func(b []byte) []byte {

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/server/arguments"
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
@@ -14,7 +15,7 @@ import (
 var (
 	errCancelled = fmt.Errorf("the client gave the call up: %w", context.Canceled)
 	errDeadline  = fmt.Errorf("the call took too long: %w", context.DeadlineExceeded)
-	errStopping  = tools.ErrStopping
+	errStopping  = refusal.ErrStopping
 )
 
 // bounds are the limits of one connection.
@@ -127,20 +128,9 @@ func newPool(b bounds) *pool {
 	}
 }
 
-// refusal is the reason why a call is not accepted now; empty if it is.
-type refusal string
-
-const (
-	tooMany  refusal = "Too many calls are waiting already"
-	tooStuck refusal = "Too many calls hang in the file system"
-	stopping refusal = "The server is stopping"
-
-	tooMuchOutput refusal = "Too much output waits for the rest of an array of messages"
-)
-
 // submit takes a job, or refuses it at once. With here, the caller offers to run the job
 // itself; mine says that it must, by runHere.
-func (p *pool) submit(j *job, here bool) (why refusal, mine bool) {
+func (p *pool) submit(j *job, here bool) (why refusal.Busy, mine bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if why = p.register(j); why != "" {
@@ -151,7 +141,7 @@ func (p *pool) submit(j *job, here bool) (why refusal, mine bool) {
 }
 
 // park takes a job that waits for resume, or refuses it at once.
-func (p *pool) park(j *job) (why refusal) {
+func (p *pool) park(j *job) (why refusal.Busy) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if why = p.register(j); why == "" {
@@ -162,14 +152,14 @@ func (p *pool) park(j *job) (why refusal) {
 }
 
 // register adds a job to the live ones.
-func (p *pool) register(j *job) (why refusal) {
+func (p *pool) register(j *job) (why refusal.Busy) {
 	switch {
 	case p.closed:
-		return stopping
+		return refusal.Stopping
 	case p.count[isStuck] >= p.stuck:
-		return tooStuck
+		return refusal.TooManyStuck
 	case p.waiting+p.count[isParked] >= p.queued, p.liveBytes+j.size > p.bytes:
-		return tooMany
+		return refusal.TooManyCalls
 	}
 	j.pool = p
 	p.live[j] = struct{}{}

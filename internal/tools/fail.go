@@ -9,12 +9,8 @@ import (
 
 // fail answers a call that failed.
 func fail(tool, raw string, err error) *Result {
-	r := refusal.Of(raw, err)
-	return Failure(r.Code(tool), r.Slug, r.Text)
+	return Refuse(tool, refusal.Of(raw, err))
 }
-
-// ErrStopping is the cause of a call's context that ends with the server.
-var ErrStopping = refusal.ErrStopping
 
 // endOf returns why a call's context ended where err only says that it did: a deadline
 // is no cancelling.

@@ -9,6 +9,7 @@ import (
 	"context"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/refusal"
 )
 
 // A Tool is one published tool. Args returns a pointer to a fresh argument
@@ -120,9 +121,5 @@ func Failure(code int, slug, text string) *Result {
 	}
 }
 
-// BadArgument is the answer to arguments that do not fit the tool's schema
-// (code 12), in whole sentences.
-func BadArgument(text string) *Result { return Failure(12, "bad_argument", text) }
-
-// Busy is the answer to a call that cannot be served now (code 16).
-func Busy(text string) *Result { return Failure(16, "busy", text) }
+// Refuse builds the answer to a call of a tool that was refused.
+func Refuse(tool string, r *refusal.Refusal) *Result { return Failure(r.Code(tool), r.Slug, r.Text) }

@@ -207,7 +207,7 @@ func TestEndOfACallsTime(t *testing.T) {
 		says  string
 	}{
 		{fmt.Errorf("the call took too long: %w", context.DeadlineExceeded), "could not be served in time"},
-		{ErrStopping, "The server is stopping"},
+		{refusal.ErrStopping, "The server is stopping"},
 		{fmt.Errorf("given up: %w", context.Canceled), "The call was cancelled"},
 	} {
 		ctx, cancel := context.WithCancelCause(t.Context())

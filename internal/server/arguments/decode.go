@@ -2,7 +2,6 @@ package arguments
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"reflect"
 	"strconv"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/alike"
 	"github.com/fsmcp/fsmcp/internal/phrase"
+	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/server/wire"
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
@@ -26,11 +26,11 @@ func (sp *Spec) Decode(v wire.Value) (tools.Args, *tools.Result) {
 	case wire.Object:
 		wire.Members(v.Raw, d.member) // its grammar was checked with the message's
 	default:
-		return nil, tools.BadArgument(fmt.Sprintf("The arguments of %s must be one JSON object, not %s. It takes: %s.", sp.Tool.Name, wordFor(v.Kind), sp.known))
+		return nil, tools.Refuse(sp.Tool.Name, refusal.NotAnObject(sp.Tool.Name, wordFor(v.Kind), sp.known))
 	}
 	d.missing()
 	if len(d.wrong) > 0 || len(d.unknown) > 0 {
-		return nil, tools.BadArgument(d.words())
+		return nil, tools.Refuse(sp.Tool.Name, d.refusal())
 	}
 	return d.args, nil
 }
@@ -50,9 +50,9 @@ type decoder struct {
 // maxWrong bounds the sentences of one answer.
 const maxWrong = 8
 
-func (d *decoder) complain(format string, args ...any) {
+func (d *decoder) complain(sentence string) {
 	if len(d.wrong) < maxWrong {
-		d.wrong = append(d.wrong, fmt.Sprintf(format, args...))
+		d.wrong = append(d.wrong, sentence)
 	}
 }
 
@@ -67,7 +67,7 @@ func (d *decoder) member(quoted []byte, v wire.Value) error {
 	}
 	name, err := wire.Unquote(quoted)
 	if err != nil {
-		d.complain("The argument name %s is %s.", Quoted(string(quoted)), flaw(err))
+		d.complain(refusal.BadName(string(quoted), errors.Is(err, wire.ErrSurrogate)))
 		return nil
 	}
 	for i := range d.fields { // the name may have been written with escapes
@@ -84,7 +84,7 @@ func (d *decoder) member(quoted []byte, v wire.Value) error {
 func (d *decoder) field(i int, v wire.Value) {
 	f := &d.fields[i]
 	if d.given[i] {
-		d.complain("%s was given twice; give it once.", f.name)
+		d.complain(refusal.GivenTwice(f.name))
 		return
 	}
 	d.given[i] = true
@@ -95,7 +95,7 @@ func (d *decoder) field(i int, v wire.Value) {
 	if v.Kind == wire.String {
 		var err error
 		if text, err = wire.Unquote(v.Raw); err != nil {
-			d.complain("%s %s.", f.name, flawed(err))
+			d.complain(refusal.BadString(f.name, errors.Is(err, wire.ErrSurrogate)))
 			d.present[i] = true
 			return
 		}
@@ -105,7 +105,7 @@ func (d *decoder) field(i int, v wire.Value) {
 	}
 	d.present[i] = true
 	if problem := d.set(f, v, text); problem != "" {
-		d.complain("%s %s.", f.name, problem)
+		d.complain(problem)
 	}
 }
 
@@ -119,11 +119,11 @@ func (d *decoder) set(f *field, v wire.Value, text string) (problem string) {
 	switch f.take {
 	case reflect.String:
 		if v.Kind != wire.String {
-			return "must be a string, not " + wordFor(v.Kind) + hintForText(v.Kind)
+			return refusal.NotAString(f.name, wordFor(v.Kind), v.Kind == wire.Object || v.Kind == wire.Array)
 		}
 		slot.SetString(text)
 	case reflect.Int:
-		n, problem := integer(v, text)
+		n, problem := integer(f.name, v, text)
 		if problem != "" {
 			return problem
 		}
@@ -134,33 +134,25 @@ func (d *decoder) set(f *field, v wire.Value, text string) (problem string) {
 			slot.SetBool(true)
 		case v.Kind == wire.False, text == "false":
 		case v.Kind == wire.String:
-			return "must be true or false, not " + Quoted(text)
+			return refusal.NotABool(f.name, refusal.Value{Text: text})
 		default:
-			return "must be true or false, not " + wordFor(v.Kind)
+			return refusal.NotABool(f.name, refusal.Value{Kind: wordFor(v.Kind)})
 		}
-	}
-	return ""
-}
-
-// hintForText helps callers that send the content of a JSON file as JSON.
-func hintForText(k wire.Kind) string {
-	if k == wire.Object || k == wire.Array {
-		return " (text that is JSON itself must be sent as one string)"
 	}
 	return ""
 }
 
 // integer reads 10, 10.0, 1e1 and their forms as strings.
-func integer(v wire.Value, text string) (n int, problem string) {
+func integer(name string, v wire.Value, text string) (n int, problem string) {
 	switch v.Kind {
 	case wire.Number:
 		text = string(v.Raw)
 	case wire.String:
 		if !wire.IsNumber(text) {
-			return 0, "must be a whole number, not " + Quoted(text)
+			return 0, refusal.NotWhole(name, refusal.Value{Text: text})
 		}
 	default:
-		return 0, "must be a whole number, not " + wordFor(v.Kind)
+		return 0, refusal.NotWhole(name, refusal.Value{Kind: wordFor(v.Kind)})
 	}
 	n64, err := strconv.ParseInt(text, 10, strconv.IntSize)
 	if err == nil {
@@ -169,9 +161,9 @@ func integer(v wire.Value, text string) (n int, problem string) {
 	f, ferr := strconv.ParseFloat(text, 64)
 	switch {
 	case errors.Is(err, strconv.ErrRange), ferr != nil, math.Abs(f) >= 1<<53:
-		return 0, "is too large a number: " + Quoted(text)
+		return 0, refusal.TooLargeNumber(name, text)
 	case f != math.Trunc(f), int64(int(f)) != int64(f):
-		return 0, "must be a whole number, not " + Quoted(text)
+		return 0, refusal.NotWhole(name, refusal.Value{Text: text})
 	}
 	return int(f), ""
 }
@@ -181,7 +173,7 @@ func integer(v wire.Value, text string) (n int, problem string) {
 func (d *decoder) unknownArgument(name string, v wire.Value) {
 	for _, other := range d.others {
 		if other == name {
-			d.complain("%s was given twice; give it once.", Quoted(name))
+			d.complain(refusal.UnknownGivenTwice(name))
 			return
 		}
 	}
@@ -190,7 +182,7 @@ func (d *decoder) unknownArgument(name string, v wire.Value) {
 	switch {
 	case later && (v.Kind == wire.Null || string(v.Raw) == `""`):
 	case later:
-		d.complain("%s cannot be used: %s. Leave it out.", name, why)
+		d.complain(refusal.NotYet(name, why))
 	case len(d.unknown) < maxWrong:
 		d.unknown = append(d.unknown, name)
 	}
@@ -200,30 +192,18 @@ func (d *decoder) unknownArgument(name string, v wire.Value) {
 func (d *decoder) missing() {
 	for i := range d.fields {
 		if f := &d.fields[i]; f.required && !d.present[i] {
-			d.complain("%s is required.", f.name)
+			d.complain(refusal.Required(f.name))
 		}
 	}
 }
 
-// words returns the whole answer.
-func (d *decoder) words() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "The arguments of %s cannot be used. ", d.Tool.Name)
+// refusal returns every fault that was found.
+func (d *decoder) refusal() *refusal.Refusal {
+	faults := refusal.Arguments{Tool: d.Tool.Name, Known: d.known, Wrong: d.wrong}
 	for _, name := range d.unknown {
-		fmt.Fprintf(&b, "There is no argument %s", Quoted(name))
-		if near := d.nearest(name); near != "" {
-			fmt.Fprintf(&b, "; did you mean %s?", near)
-		} else {
-			b.WriteByte('.')
-		}
-		b.WriteByte(' ')
+		faults.Unknown = append(faults.Unknown, refusal.UnknownArgument{Name: name, Near: d.nearest(name)})
 	}
-	for _, w := range d.wrong {
-		b.WriteString(w)
-		b.WriteByte(' ')
-	}
-	fmt.Fprintf(&b, "%s takes: %s.", d.Tool.Name, d.known)
-	return b.String()
+	return faults.Refusal()
 }
 
 // longestName bounds the bytes of an unknown name that are compared.
@@ -263,22 +243,6 @@ func maxDistance(a, b string) int {
 // fold makes filePath, file-path and FILE_PATH equal.
 func fold(name string) string {
 	return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(name))
-}
-
-// flaw describes what is wrong with a string.
-func flaw(err error) string {
-	if errors.Is(err, wire.ErrSurrogate) {
-		return `a string with a lone surrogate (half of a \uXXXX\uXXXX pair)`
-	}
-	return "not valid UTF-8"
-}
-
-// flawed returns the same as a predicate.
-func flawed(err error) string {
-	if errors.Is(err, wire.ErrSurrogate) {
-		return `holds a lone surrogate, half of a \uXXXX\uXXXX pair, which no file can hold; send the whole character`
-	}
-	return "is not valid UTF-8; send the text as UTF-8"
 }
 
 // wordFor names a kind of value.

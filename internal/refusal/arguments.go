@@ -1,0 +1,116 @@
+package refusal
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/fsmcp/fsmcp/internal/phrase"
+)
+
+// Arguments holds the faults of a call's arguments.
+type Arguments struct {
+	Tool, Known string // Known lists the tool's arguments
+	Unknown     []UnknownArgument
+	Wrong       []string // sentences of the functions below
+}
+
+// UnknownArgument is an argument that the tool does not have; Near is the one that the
+// caller most likely meant, or "".
+type UnknownArgument struct{ Name, Near string }
+
+// Refusal words them.
+func (a Arguments) Refusal() *Refusal {
+	var b strings.Builder
+	fmt.Fprintf(&b, "The arguments of %s cannot be used. ", a.Tool)
+	for _, u := range a.Unknown {
+		fmt.Fprintf(&b, "There is no argument %s", argument(u.Name))
+		if u.Near != "" {
+			fmt.Fprintf(&b, "; did you mean %s?", u.Near)
+		} else {
+			b.WriteByte('.')
+		}
+		b.WriteByte(' ')
+	}
+	for _, w := range a.Wrong {
+		b.WriteString(w)
+		b.WriteByte(' ')
+	}
+	fmt.Fprintf(&b, "%s takes: %s.", a.Tool, a.Known)
+	return refuse(SlugBadArgument, "%s", b.String())
+}
+
+// NotAnObject refuses arguments that are no JSON object; kind is their own kind.
+func NotAnObject(tool, kind, known string) *Refusal {
+	return refuse(SlugBadArgument, "The arguments of %s must be one JSON object, not %s. It takes: %s.", tool, kind, known)
+}
+
+// argument quotes text from a caller, shortened, so that neither a terminal nor a model
+// takes it for more than text.
+func argument(s string) string { return phrase.QuoteAtMost(s, 80) }
+
+// BadName says that an argument's name is no valid string. surrogate: it holds half of
+// a surrogate pair.
+func BadName(name string, surrogate bool) string {
+	flaw := "not valid UTF-8"
+	if surrogate {
+		flaw = `a string with a lone surrogate (half of a \uXXXX\uXXXX pair)`
+	}
+	return fmt.Sprintf("The argument name %s is %s.", argument(name), flaw)
+}
+
+// BadString says that an argument's value is no valid string.
+func BadString(name string, surrogate bool) string {
+	if surrogate {
+		return name + ` holds a lone surrogate, half of a \uXXXX\uXXXX pair, which no file can hold; send the whole character.`
+	}
+	return name + " is not valid UTF-8; send the text as UTF-8."
+}
+
+// GivenTwice says that an argument stands in a call twice.
+func GivenTwice(name string) string { return name + " was given twice; give it once." }
+
+// UnknownGivenTwice says so of an argument that the tool does not have.
+func UnknownGivenTwice(name string) string { return GivenTwice(argument(name)) }
+
+// Required says that a required argument is missing.
+func Required(name string) string { return name + " is required." }
+
+// NotYet says that an argument of a later version cannot be used.
+func NotYet(name, why string) string {
+	return fmt.Sprintf("%s cannot be used: %s. Leave it out.", name, why)
+}
+
+// Value is the value of an argument that has another type: its kind ("an object"), or
+// where that is empty, the text of a string or number.
+type Value struct{ Kind, Text string }
+
+func (v Value) words() string {
+	if v.Kind == "" {
+		return argument(v.Text)
+	}
+	return v.Kind
+}
+
+// NotAString says that a value is no string. json: it is an object or an array.
+func NotAString(name, kind string, json bool) string {
+	hint := ""
+	if json {
+		hint = " (text that is JSON itself must be sent as one string)"
+	}
+	return fmt.Sprintf("%s must be a string, not %s%s.", name, kind, hint)
+}
+
+// NotABool says that a value is neither true nor false.
+func NotABool(name string, v Value) string {
+	return fmt.Sprintf("%s must be true or false, not %s.", name, v.words())
+}
+
+// NotWhole says that a value is no whole number.
+func NotWhole(name string, v Value) string {
+	return fmt.Sprintf("%s must be a whole number, not %s.", name, v.words())
+}
+
+// TooLargeNumber says that a number is beyond every bound.
+func TooLargeNumber(name, text string) string {
+	return fmt.Sprintf("%s is too large a number: %s.", name, argument(text))
+}
