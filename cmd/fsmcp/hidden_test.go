@@ -157,7 +157,7 @@ func TestAskedReadIsNotShownByChanges(t *testing.T) {
 	}
 }
 
-// shows tells whether an answer shows the secret. That a notebook is broken where
+// shows reports whether an answer shows the secret. That a notebook is broken where
 // it is, is part of it.
 func shows(k peek, a answer) bool {
 	return strings.Contains(a.text, canary) || strings.Contains(a.text, " at byte ")

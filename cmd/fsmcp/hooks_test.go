@@ -65,7 +65,7 @@ func (f *fort) started(name string) (pid int) {
 	return pid
 }
 
-// lives tells whether a process runs; one that waits to be buried does not.
+// lives reports whether a process runs; one that waits to be buried does not.
 func lives(pid int) bool {
 	out, err := exec.Command("ps", "-o", "stat=", "-p", strconv.Itoa(pid)).Output()
 	return err == nil && !strings.HasPrefix(strings.TrimSpace(string(out)), "Z")

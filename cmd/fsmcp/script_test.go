@@ -74,7 +74,7 @@ func scriptCondition(cond string) (bool, error) {
 	return false, nil
 }
 
-// canMount tells whether a small tmpfs can be mounted, which a full disk is
+// canMount reports whether a small tmpfs can be mounted, which a full disk is
 // made of.
 func canMount() bool {
 	if runtime.GOOS != "linux" || os.Geteuid() != 0 {

@@ -178,7 +178,7 @@ func (s *stage) try(p *person) answer {
 	return p.try(s.Tool, args)
 }
 
-// done tells whether the call's effect is there: the text shown, or changed.
+// done reports whether the call's effect is there: the text shown, or changed.
 func (s *stage) done(t *testing.T, a answer) bool {
 	t.Helper()
 	if s.Tool == "Read" {

@@ -9,8 +9,8 @@ func ProtectedDirs() []string {
 		.cursor .gemini .codex .zed .windsurf .roo .kiro .continue .amazonq .opencode`)
 }
 
-// ProtectedFiles are the files that are asked for before a write, at any depth; the
-// last one stands for its ending.
+// ProtectedFiles lists the files that ask before a write, at any depth; the last one
+// stands for its suffix.
 func ProtectedFiles() []string {
 	return strings.Fields(`.gitconfig .gitmodules .bashrc .bash_profile .bash_login .bash_aliases .bash_logout .zshrc .zprofile .zshenv .zlogin .zlogout .profile
 		.envrc .npmrc .yarnrc .yarnrc.yml .pnp.cjs .pnp.loader.mjs .pnpmfile.cjs bunfig.toml .bunfig.toml .bazelrc .bazelversion .bazeliskrc

@@ -55,8 +55,7 @@ const (
 	Settings      Source = "/opt/team/settings.json" // named by --settings
 )
 
-// FolderLink reports whether it is a folder on the way to the file that is the
-// link, and not the file's own name.
+// FolderLink reports whether a folder on the way is the link, and not the file's own name.
 func (r Row) FolderLink() bool {
 	return len(r.Names) > 1 && path.Base(r.Names[0]) == path.Base(r.Names[1])
 }

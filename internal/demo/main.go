@@ -118,8 +118,8 @@ func show(binary string) (err error) {
 	return errors.Join(append(s.wrong, s.client.Close())...)
 }
 
-// caches is the user's own folder for them: what reads PDFs is compiled there
-// once, and not for each demonstration.
+// caches returns the user's own cache folder: PDFium is compiled there once, not for each
+// demonstration.
 func caches() string {
 	dir, err := os.UserCacheDir()
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/media/pdftest"
 )
 
-// button is where a small red button stands on the screen.
+// button returns the place of a small red button on the screen.
 func button() image.Rectangle { return image.Rect(2440, 1530, 2500, 1556) }
 
 // screen is a picture of a screen, larger than a model is shown: lines of grey,

@@ -73,7 +73,7 @@ func (s *potter) reads() bool {
 	return true
 }
 
-// judge tells whether an answer is the PDF.
+// judge reports whether an answer is the PDF.
 func (k *kiln) judge(res mcptest.Result) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()

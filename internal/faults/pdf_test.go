@@ -373,7 +373,7 @@ func TestPDFsReadLikePoppler(t *testing.T) {
 	}
 }
 
-// embedded tells whether a document brings all fonts of the pages that are
+// embedded reports whether a document brings all fonts of the pages that are
 // compared: others are drawn with whatever there is.
 func embedded(t *testing.T, file string) bool {
 	t.Helper()

@@ -607,7 +607,7 @@ func callFor(file string) args {
 	return args{"file_path": file}
 }
 
-// sameAnswer tells whether two answers have the same content.
+// sameAnswer reports whether two answers have the same content.
 func sameAnswer(a, b mcptest.Result) bool {
 	content := func(raw json.RawMessage) string {
 		var answer struct{ Content json.RawMessage }

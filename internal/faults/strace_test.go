@@ -82,7 +82,7 @@ func (o one) change(t *testing.T, inject ...string) outcome {
 	return out
 }
 
-// state tells whether the file is wholly old or wholly new.
+// state reports whether the file is wholly old or wholly new.
 func (o one) state(t *testing.T) string {
 	t.Helper()
 	b, err := os.ReadFile(o.file)

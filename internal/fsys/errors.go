@@ -12,7 +12,7 @@ var (
 	ErrNotDir = errors.New("not a directory")
 	// ErrNotRegular: only regular files are opened.
 	ErrNotRegular = errors.New("not a regular file")
-	// ErrMoved: the name no longer leads to what was resolved.
+	// ErrMoved says that the name no longer leads to the resolved object.
 	ErrMoved = errors.New("the name leads elsewhere since it was resolved")
 	// ErrUnstable: the file kept changing while it was read.
 	ErrUnstable = errors.New("the file keeps changing while it is read")

@@ -15,8 +15,8 @@ type Entry struct {
 	Dir  bool
 }
 
-// A folder may hold millions of names: no more than this many are looked at
-// (or as many as are asked for, where that is more).
+// A folder may hold millions of names: at most this many are examined, or as many as the
+// caller asks for, if that is more.
 const maxScan = 10_000
 
 // Entries lists up to most names of a Directory, folders first, each part

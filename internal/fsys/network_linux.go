@@ -2,9 +2,9 @@ package fsys
 
 import "golang.org/x/sys/unix"
 
-// OnNetwork reports that an open file lies on a network, FUSE, virtiofs or
-// hypervisor mount, whose word on what was written is worth checking. One that
-// cannot be asked counts as such.
+// OnNetwork reports that an open file is on a network, FUSE, virtiofs or hypervisor mount.
+// Such a system's report on a write should be checked. It returns true for a file system
+// that it cannot query.
 func OnNetwork(fd int) bool {
 	var st unix.Statfs_t
 	for {

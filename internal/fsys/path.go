@@ -197,8 +197,8 @@ const (
 	longSegmentReason = "has a name of more than 255 bytes in it"
 )
 
-// nameFault looks at the clean absolute name for what only the system as a whole
-// forbids: lengths, and names that mean something else.
+// nameFault checks the clean absolute name for faults of the whole: its length, and names
+// with another meaning.
 func (l Lexer) nameFault(name string) (Fault, string) {
 	longest, length := maxLinuxPath, len(name)
 	switch l.OS {

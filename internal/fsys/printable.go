@@ -74,7 +74,7 @@ func beginsTag(rest string) bool {
 	return strings.HasPrefix(rest, "/") || len(rest) >= len(reminder) && strings.EqualFold(rest[:len(reminder)], reminder)
 }
 
-// firstInvalid is the offset of the first byte that is no UTF-8, or -1.
+// firstInvalid returns the offset of the first byte that is not UTF-8, or -1.
 func firstInvalid(s string) int {
 	if utf8.ValidString(s) {
 		return -1
@@ -110,9 +110,8 @@ func deceives(r rune) bool {
 	return unicode.IsControl(r)
 }
 
-// newNameFault finds what is wrong with names that files or folders would be
-// given: control, bidi and tag characters, bytes that are no UTF-8, nothing but
-// dots (or what folds to dots).
+// newNameFault returns what is wrong with names for new files or folders: control, bidi
+// and tag characters, bytes that are not UTF-8, only dots (or text that folds to dots).
 func newNameFault(names []string) (Fault, string) {
 	for _, name := range names {
 		switch {

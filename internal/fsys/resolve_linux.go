@@ -68,7 +68,7 @@ func (r *Resolver) Absent(p Path) bool {
 	return err == unix.ENOENT // a link, also one that leads nowhere, is ELOOP
 }
 
-// settle takes over the descriptor of what was found.
+// settle takes over the descriptor of the object.
 func (t *Target) settle(s lookup, wantFolder bool) error {
 	t.Path, t.pin.object = s.done, s.fd
 	t.note(s.done)
@@ -83,7 +83,7 @@ func (t *Target) settle(s lookup, wantFolder bool) error {
 	return nil
 }
 
-// settleMissing takes over the deepest folder and what is missing below it.
+// settleMissing takes over the deepest existing folder, and the missing names below it.
 func (t *Target) settleMissing(s lookup) error {
 	t.pin.folder = s.fd
 	names := strings.Split(s.rest, "/")
@@ -120,8 +120,8 @@ const (
 	atParent          // rest was preceded by ".." behind the folder done
 )
 
-// look goes along a name until it ends or something needs deciding. The usual
-// case is one call; whatever that call does not like, the walk explains.
+// look follows a name until it ends or reaches a link. Mostly that is one call; when that
+// call fails, the walk finds the reason.
 func (r *Resolver) look(name string, clean bool) (lookup, error) {
 	if !clean || r.noOpenat2.Load() {
 		return walk(name)

@@ -57,7 +57,7 @@ func (rt *route) climb(done, rest string) error {
 	return nil
 }
 
-// restart makes a whole name of a folder free of links and what follows it.
+// restart makes a whole name of a folder without links and the rest of the name.
 func (rt *route) restart(done, rest string) {
 	sep := separator(rt.windows)
 	var b strings.Builder

@@ -12,7 +12,7 @@ const readFlags = unix.O_RDONLY | unix.O_NONBLOCK | unix.O_NOCTTY
 
 func stampOf(f *os.File) (Stamp, error) { return fstat(int(f.Fd())) }
 
-// lstamp is the stamp of a name that is no link.
+// lstamp returns the stamp of a name that is no link.
 func lstamp(name string) (Stamp, error) {
 	var st unix.Stat_t
 	if err := unix.Lstat(name, &st); err != nil {

@@ -47,8 +47,8 @@ func stampOf(f *os.File) (Stamp, error) {
 	return s, nil
 }
 
-// lstamp is the stamp of a name that is no link. The handle is opened without
-// any access to the content.
+// lstamp returns the stamp of a name that is no link. It opens the handle without access
+// to the content.
 func lstamp(name string) (Stamp, error) {
 	wide, err := windows.UTF16PtrFromString(name)
 	if err != nil {

@@ -60,10 +60,9 @@ func (t *Target) dir() string { return dirOf(t.Path, t.Asked.windows) }
 // Base that are not there yet, outermost first; empty when the parent exists.
 func (t *Target) MissingDirs() []string { return t.missing }
 
-// CheckNewNames refuses names that no file should be given: control, bidi and
-// tag characters, bytes that are no UTF-8, and names of nothing but dots (or of
-// what folds to dots). It looks at those that would be made for a Missing
-// target, links' texts included.
+// CheckNewNames refuses names that no new file should get: control, bidi and tag
+// characters, bytes that are not UTF-8, and names of only dots (or text that folds to
+// dots). It checks the names that a Missing target needs, including links' texts.
 func (t *Target) CheckNewNames() error {
 	if t.Kind != Missing {
 		return nil
@@ -75,7 +74,7 @@ func (t *Target) CheckNewNames() error {
 	return &PathError{Raw: t.Asked.given, Reason: reason, Kind: kind}
 }
 
-// fault wraps an error of the system with what was tried on which name.
+// fault wraps an error of the system with the operation and the name.
 func fault(op, name string, err error) error {
 	if err == nil {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pin holds what a target keeps open.
+// pin holds the descriptors of a target.
 type pin struct {
 	resolver *Resolver
 	object   int // O_PATH, -1 for Missing
@@ -31,9 +31,9 @@ func (t *Target) Close() {
 	t.pin.object, t.pin.folder, t.pin.closed = -1, -1, true
 }
 
-// Open opens a regular file for reading, without blocking, through the pinned
-// descriptor: whatever became of the name meanwhile, this is the file that was
-// resolved. Anything else is ErrNotRegular.
+// Open opens a regular file for reading, without blocking, through the pinned descriptor:
+// it is the resolved file, even if the name leads elsewhere now. For other objects the
+// error is ErrNotRegular.
 func (t *Target) Open() (*File, error) {
 	if t.pin.closed {
 		return nil, fault("open", t.Path, fs.ErrClosed)
@@ -72,8 +72,8 @@ func (t *Target) reopenOnce() (int, error) {
 	if r.hasProc() {
 		return openat(unix.AT_FDCWD, r.sys.procFD+strconv.Itoa(t.pin.object), readFlags)
 	}
-	// Without /proc there is no way from an O_PATH descriptor to the file
-	// itself: open by name in the proven parent, and look at what came.
+	// Without /proc an O_PATH descriptor cannot be opened again: open by name in the
+	// proven parent, and compare.
 	folder, err := t.ParentFD()
 	if err != nil {
 		return -1, err
@@ -134,7 +134,7 @@ func (t *Target) ParentFD() (int, error) {
 	return s.fd, nil
 }
 
-// proveHolds looks whether the folder has the pinned object under Base.
+// proveHolds checks that the folder has the pinned object under Base.
 func (t *Target) proveHolds(folder int) error {
 	if t.Path == "/" {
 		return nil // its own parent, under no name

@@ -8,7 +8,7 @@ import (
 	"os"
 )
 
-// pin holds what a target keeps, and keeps open.
+// pin holds the state and the open files of a target.
 type pin struct {
 	info    fs.FileInfo // of what exists
 	deepest string      // for Missing: the deepest existing folder

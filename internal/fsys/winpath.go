@@ -5,10 +5,10 @@ import (
 	"unicode/utf8"
 )
 
-// windowsFault refuses what Windows would read as something else than a file of
-// that very name: other machines, devices, streams, short names, names that lose
-// their last characters. It looks at the argument itself, before cleaning, so
-// that "CON/.." does not hide what it passed through.
+// windowsFault refuses names that Windows reads as something else than a file of that
+// name: other machines, devices, streams, short names, names that lose their last
+// characters. It checks the argument before cleaning, so that "CON/.." cannot hide its
+// first part.
 func windowsFault(raw string) (Fault, string) {
 	if !utf8.ValidString(raw) {
 		return FaultEncoding, "is not valid UTF-8"

@@ -109,7 +109,7 @@ func TestBeforeStopsAtARefusal(t *testing.T) {
 	}
 }
 
-// alive tells whether a process runs; one that only waits to be buried does not.
+// alive reports whether a process runs; one that only waits to be buried does not.
 func alive(pid int) bool {
 	out, err := exec.Command("ps", "-o", "stat=", "-p", strconv.Itoa(pid)).Output()
 	return err == nil && !strings.HasPrefix(strings.TrimSpace(string(out)), "Z")

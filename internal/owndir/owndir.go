@@ -39,8 +39,8 @@ func InTemp(temp string) string {
 	return filepath.Join(temp, "fsmcp-"+strconv.Itoa(os.Geteuid()))
 }
 
-// Cache returns the folder in which fsmcp's programs keep what they compile; ""
-// where the system names none.
+// Cache returns the folder for compiled code of fsmcp's programs; "" if the system names
+// none.
 func Cache() string {
 	dir, err := os.UserCacheDir()
 	if err != nil || !filepath.IsAbs(dir) {
@@ -49,9 +49,9 @@ func Cache() string {
 	return filepath.Join(dir, "fsmcp")
 }
 
-// Compiled returns the folder of the cache in which PDFium lies compiled, "" where
-// there is no place for it, and an *Error where others may have written there. The
-// folder may be a link to where there is more room.
+// Compiled returns the folder for compiled PDFium. It returns "" if the system names no
+// cache, and an *Error if another user may have written there. The folder may be a link to
+// a disk with more room.
 func Compiled() (string, error) {
 	cache := Cache()
 	if cache == "" {
@@ -65,10 +65,10 @@ func Compiled() (string, error) {
 	return dir, nil
 }
 
-// CheckTree returns an *Error for the first file or folder that another user may
-// have written: of the folder itself, called name, and of what lies at most depth
-// levels below it, at all levels where depth is negative. Links are left out: their mode says nothing, and they are
-// opened nowhere. An error of another type means that it could not be looked at.
+// CheckTree returns an *Error for the first file or folder that another user may have
+// written: of the folder itself, called name, and of everything at most depth levels below
+// it; a negative depth means all levels. Links are left out: their mode says nothing, and
+// they are opened nowhere. An error of another type means that it could not be looked at.
 func CheckTree(root *os.Root, name string, depth int) error {
 	info, err := root.Stat(".")
 	if err == nil {
@@ -107,9 +107,9 @@ func checkBelow(root *os.Root, name, dir string, depth int) error {
 	return nil
 }
 
-// Find returns nil where a folder and what lies at most depth levels below it may
-// be used, an error that wraps fs.ErrNotExist where there is none, and otherwise
-// why they may not.
+// Find returns nil if a folder, and everything at most depth levels below it, may be used.
+// It returns an error that wraps fs.ErrNotExist if there is no folder, and else the
+// reason.
 func Find(dir string, depth int) error {
 	root, err := open(dir, depth)
 	if err != nil {
@@ -118,9 +118,9 @@ func Find(dir string, depth int) error {
 	return root.Close()
 }
 
-// Sub opens a folder of a state folder; both have to be this user's alone. A link
-// in its place would lead out of what is checked, and a FIFO would be waited for
-// without end.
+// Sub opens a folder of a state folder; only this user may be able to write both. It
+// refuses a link, which would lead out of the checked folder, and a FIFO, on which an open
+// would block.
 func Sub(stateDir, name string) (*os.Root, error) {
 	top, err := open(stateDir, 0)
 	if err != nil {
@@ -130,7 +130,7 @@ func Sub(stateDir, name string) (*os.Root, error) {
 	return sub(top, name)
 }
 
-// MakeSub is Sub, which makes the folder where it is missing.
+// MakeSub is Sub, and makes a missing folder.
 func MakeSub(stateDir, name string) (*os.Root, error) {
 	top, err := open(stateDir, 0)
 	if err != nil {
@@ -143,8 +143,8 @@ func MakeSub(stateDir, name string) (*os.Root, error) {
 	return sub(top, name)
 }
 
-// open opens a folder that is this user's alone, with what lies in it at so many
-// levels.
+// open opens a folder that only this user can write, after a check of so many levels below
+// it.
 func open(dir string, depth int) (*os.Root, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -172,7 +172,7 @@ func sub(top *os.Root, name string) (*os.Root, error) {
 	return top.OpenRoot(name)
 }
 
-// KindOf names what is no regular file.
+// KindOf returns the kind of an object that is no regular file.
 func KindOf(mode fs.FileMode) string {
 	switch mode.Type() {
 	case fs.ModeDir:

@@ -134,7 +134,7 @@ func (b *builder) anchor(dir string) {
 	}
 }
 
-// finish fills in what does not come from rules.
+// finish adds everything that does not come from rules.
 func (b *builder) finish() *Policy {
 	p := b.p
 	p.strict, p.allow, p.exceptions = &b.strict.index, &b.allow.index, &b.admit.index
@@ -156,8 +156,7 @@ func (b *builder) finish() *Policy {
 	return p
 }
 
-// folded returns files or directories under each name that is known of them,
-// strictly folded.
+// folded returns files or directories under each of their known names, strictly folded.
 func (b *builder) folded(names ...string) (out []string) {
 	for _, name := range names {
 		for _, s := range b.spellings(b.clean(name), Deny) {
@@ -335,9 +334,9 @@ func directory(dir string) (segs []glob.Segment) {
 	return segs
 }
 
-// pattern enters an anchored pattern. For deny and ask also where its fixed
-// beginning lies under another name; an allow rule does not follow links that
-// may have been laid after it was written.
+// pattern adds an anchored pattern. For deny and ask it also adds the pattern under other
+// names of its fixed beginning; an allow rule does not follow links that may be newer than
+// the rule.
 func (b *builder) pattern(segs []glob.Segment, parsed *parsedRule, i int32, r RuleText) {
 	dirOnly := parsed.spec.pattern.DirOnly
 	b.enter(segs, dirOnly, i, r.List, parsed.ops)

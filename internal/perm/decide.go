@@ -170,7 +170,7 @@ func (q *question) refusedAlways() bool {
 	return false
 }
 
-// system reports whether the name lies in a file system that is not files.
+// system reports whether the name is below /proc, /sys or /dev.
 func (p *Policy) system(n *name) bool {
 	for _, dir := range [...]string{"/proc", "/sys", "/dev"} {
 		if _, ok := below(n.same, dir); ok {
@@ -315,7 +315,7 @@ func (q *question) covered(n *name) int32 {
 	return q.p.allow.find(&q.walk, n.exact, n.same, n.dir, q.op, nil)[Allow]
 }
 
-// byMode decides what no rule has decided.
+// byMode decides if no rule did.
 func (q *question) byMode() {
 	if why, ok := q.allowedByMode(); ok {
 		q.because(Allow, why, true)

@@ -80,7 +80,7 @@ func suspicious(r rune) bool {
 
 var nextRule = regexp.MustCompile(`\)[\s,;]*([A-Za-z_]+)\(`)
 
-// separateRules returns the rules that stand in one text, nil where it is one.
+// separateRules returns the rules in one text, nil if it is one rule.
 func separateRules(tool, body string) (rules []string) {
 	start, at := 0, tool
 	for _, m := range nextRule.FindAllStringSubmatchIndex(body, -1) {
@@ -131,7 +131,7 @@ func mendURL(spec, _ string) ([]string, bool) {
 	return []string{"//" + strings.TrimLeft(path, "/")}, true
 }
 
-// mendPrefixMark finds what ends the prefix of a command in Bash rules.
+// mendPrefixMark finds the mark after a command's prefix in Bash rules.
 func mendPrefixMark(spec, _ string) ([]string, bool) {
 	path, found := strings.CutSuffix(strings.TrimRight(spec, " "), ":*")
 	if path == "" || strings.HasSuffix(path, "/") {
@@ -209,8 +209,8 @@ func mendBars(spec, _ string) ([]string, bool) {
 	return alternatives(before, parts, after, mendBars), true
 }
 
-// group finds the first parts that stand between two brackets, divided by a
-// separator, and what stands before and after the brackets.
+// group finds the first parts between two brackets, split by a separator, and the text
+// before and after the brackets.
 func group(spec string, open, closing, separator byte) (before string, parts []string, after string) {
 	at := -1
 	for i, c := range unescaped(spec) {
@@ -239,8 +239,7 @@ func split(spec string, separator byte) (parts []string) {
 	return append(parts, spec[start:])
 }
 
-// alternatives puts each part in the place of all of them, and has what is left
-// in the result mended as well.
+// alternatives puts each part in the place of all, and mends the rest of each result.
 func alternatives(before string, parts []string, after string, mend func(spec, home string) ([]string, bool)) (out []string) {
 	for _, part := range parts {
 		s := before + strings.TrimSpace(part) + after

@@ -190,8 +190,8 @@ type Config struct {
 	Workspace []Dir
 	// Home is the directory of "~/" rules.
 	Home string
-	// Own lists fsmcp's own folders, never written by a tool: what lies there is
-	// replayed onto files, or run.
+	// Own lists fsmcp's own folders, which no tool may write: their content is replayed
+	// onto files, or run.
 	Own []string
 	// Guarded are files and directories that the user is asked about before a write,
 	// beside those with a protected name: settings files, the audit file, the log.
@@ -299,12 +299,12 @@ type Decision struct {
 	// Quotable is false if only a later name of the file was the cause: a denial must not
 	// name it.
 	Quotable bool
-	// PasteLine is the one allow rule that would have let this through; "" where
-	// none would, or where it takes several. Under ReasonProtected it helps only in
-	// the user's own fsmcp file or as a flag.
+	// PasteLine is the one allow rule that would have allowed this; "" if none would, or
+	// several are needed. Under ReasonProtected it helps only in the user's own fsmcp file
+	// or as a flag.
 	PasteLine string
-	// PasteLines are all the allow rules that would be needed together (a link
-	// needs one for each of its names that is not covered).
+	// PasteLines holds all allow rules that are needed together (a link needs one for each
+	// of its names that is not covered).
 	PasteLines []string
 	// Broken lists the broken settings files whenever the verdict is not Allow.
 	Broken []BrokenFile

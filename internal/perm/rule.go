@@ -73,8 +73,8 @@ func parseRule(r RuleText) (p parsedRule, kind WarningKind, nearest string, ok b
 		return p, MatchesNothing, "", false
 	}
 	if len(p.spec.pattern.Segments) == 0 && r.List == Allow {
-		// A directory's own name alone ("//", ".") would allow all of it: too
-		// much for what may be a slip.
+		// A directory's own name alone ("//", ".") would allow everything in it: too much
+		// for a likely mistake.
 		return p, Malformed, "", false
 	}
 	return p, kind, nearest, true
@@ -108,7 +108,7 @@ func splitRule(text string) (tool, body string, hasBody, flaw bool) {
 	return tool, body, true, flaw
 }
 
-// parseSpec reads what stands in the parentheses.
+// parseSpec reads the text in the parentheses.
 func parseSpec(body string) (spec, error) {
 	s := spec{top: true}
 	switch {

@@ -103,7 +103,7 @@ func (Local) Count(b []byte) int {
 	return int((sum + 255) / 256)
 }
 
-// tally is a text cut into what counts.
+// tally holds the counts of a text's parts.
 type tally struct {
 	n [classes]int
 }

@@ -234,7 +234,7 @@ func (s *scanner) escape() error {
 	return errSyntax
 }
 
-// end tells whether nothing but white space is left.
+// end reports whether nothing but white space is left.
 func (s *scanner) end() bool { return s.space() == 0 && s.i >= len(s.b) }
 
 // Members calls f with each member of an object, in order; the name is given
