@@ -15,19 +15,19 @@ import (
 
 const module = "github.com/fsmcp/fsmcp"
 
-// A ban keeps one import out of a room, with the reason. An import ends in
-// "/..." where all below it is meant too.
+// A ban keeps one import out of a package, with the reason. "/..." at the end of an import
+// includes everything below it.
 type ban struct{ imports, why string }
 
-// A room is one package: what of this module it may import (anything, where
-// anyRoom is set), and what else it may not.
-type room struct {
-	anyRoom bool
-	rooms   []string
-	never   []ban
+// A layer is the rule of one package: the packages of this module that it may import, and
+// the other imports that it may not have.
+type layer struct {
+	anything bool
+	imports  []string
+	never    []ban
 }
 
-// Reasons that several rooms share.
+// Reasons that several packages share.
 var (
 	noOS       = ban{"os", "it is pure: bytes in, bytes out"}
 	noProcess  = ban{"os/exec", "only hooks, workers and language servers start programs"}
@@ -40,61 +40,61 @@ var (
 	noPDF      = ban{"github.com/pdfcpu/...", "no large decoder in the server"}
 )
 
-// rooms is the table: a package that is not in it does not pass.
-var rooms = map[string]room{
-	"cmd/fsmcp":       {anyRoom: true, never: []ban{noProtocol, noVips, noPDF}},
-	"cmd/fsmcp-media": {anyRoom: true, never: []ban{noProtocol, noVips}},
-	"cmd/fsmcp-vips":  {anyRoom: true, never: []ban{noProtocol}},
+// layers is the table of packages. A package that is missing fails the test.
+var layers = map[string]layer{
+	"cmd/fsmcp":       {anything: true, never: []ban{noProtocol, noVips, noPDF}},
+	"cmd/fsmcp-media": {anything: true, never: []ban{noProtocol, noVips}},
+	"cmd/fsmcp-vips":  {anything: true, never: []ban{noProtocol}},
 
-	"internal/server":           {rooms: []string{"internal/phrase", "internal/refusal", "internal/server/arguments", "internal/server/wire", "internal/tools", "schemas"}, never: []ban{noProcess, noNet, noCommand, noWatch, noVips, noPDF, {"os", "it does not look at files"}}},
-	"internal/server/arguments": {rooms: []string{"internal/alike", "internal/phrase", "internal/refusal", "internal/server/wire", "internal/tools"}, never: append(pure(), noVips, noPDF)},
+	"internal/server":           {imports: []string{"internal/phrase", "internal/refusal", "internal/server/arguments", "internal/server/wire", "internal/tools", "schemas"}, never: []ban{noProcess, noNet, noCommand, noWatch, noVips, noPDF, {"os", "it does not look at files"}}},
+	"internal/server/arguments": {imports: []string{"internal/alike", "internal/phrase", "internal/refusal", "internal/server/wire", "internal/tools"}, never: append(pure(), noVips, noPDF)},
 	"internal/server/wire":      {never: append(pure(), noVips, noPDF)},
 	"internal/tools": {
-		rooms: []string{"internal/access", "internal/edit", "internal/fsys", "internal/history", "internal/media", "internal/notebook", "internal/perm", "internal/phrase", "internal/refusal", "internal/save", "internal/span", "internal/state", "internal/text", "internal/tokens"},
-		never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch, noVips, noPDF, {"os", "the door to the disk is fsys and save"}},
+		imports: []string{"internal/access", "internal/edit", "internal/fsys", "internal/history", "internal/media", "internal/notebook", "internal/perm", "internal/phrase", "internal/refusal", "internal/save", "internal/span", "internal/state", "internal/text", "internal/tokens"},
+		never:   []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch, noVips, noPDF, {"os", "only fsys and save reach the disk"}},
 	},
 	"internal/span":      {never: pure()},
-	"internal/phrase":    {rooms: []string{"internal/fsys"}, never: pure()},
-	"internal/refusal":   {rooms: []string{"internal/access", "internal/edit", "internal/fsys", "internal/history", "internal/media", "internal/notebook", "internal/perm", "internal/phrase", "internal/save", "internal/text"}, never: pure()},
-	"internal/access":    {rooms: []string{"internal/alike", "internal/fsys", "internal/perm"}, never: pure()},
-	"internal/state":     {rooms: []string{"internal/fsys", "internal/span", "internal/text"}, never: pure()},
+	"internal/phrase":    {imports: []string{"internal/fsys"}, never: pure()},
+	"internal/refusal":   {imports: []string{"internal/access", "internal/edit", "internal/fsys", "internal/history", "internal/media", "internal/notebook", "internal/perm", "internal/phrase", "internal/save", "internal/text"}, never: pure()},
+	"internal/access":    {imports: []string{"internal/alike", "internal/fsys", "internal/perm"}, never: pure()},
+	"internal/state":     {imports: []string{"internal/fsys", "internal/span", "internal/text"}, never: pure()},
 	"internal/alike":     {never: pure()},
-	"internal/perm":      {rooms: []string{"internal/alike", "internal/perm/glob"}, never: pure()},
+	"internal/perm":      {imports: []string{"internal/alike", "internal/perm/glob"}, never: pure()},
 	"internal/perm/glob": {never: pure()},
 	"internal/fsys":      {never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
-	"internal/save":      {rooms: []string{"internal/filelock", "internal/fsys", "internal/owndir", "internal/span"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
-	"internal/text":      {rooms: []string{"internal/span"}, never: pure()},
-	"internal/edit":      {rooms: []string{"internal/span"}, never: pure()},
+	"internal/save":      {imports: []string{"internal/filelock", "internal/fsys", "internal/owndir", "internal/span"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
+	"internal/text":      {imports: []string{"internal/span"}, never: pure()},
+	"internal/edit":      {imports: []string{"internal/span"}, never: pure()},
 
-	"internal/notebook":      {rooms: []string{"internal/span", "internal/text"}, never: pure()},
+	"internal/notebook":      {imports: []string{"internal/span", "internal/text"}, never: pure()},
 	"internal/tokens":        {never: pure()},
 	"internal/media":         {never: append(pure(), noVips, noPDF)},
-	"internal/config":        {rooms: []string{"internal/alike", "internal/perm"}, never: pure()},
+	"internal/config":        {imports: []string{"internal/alike", "internal/perm"}, never: pure()},
 	"internal/tokens/remote": {never: []ban{noOS, noProcess, noProtocol, noLog, noCommand, noWatch}},
 	"internal/watch":         {never: []ban{noProtocol, noProcess, noNet, noCommand, noLog}},
-	"internal/audit":         {rooms: []string{"internal/filelock"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
+	"internal/audit":         {imports: []string{"internal/filelock"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
 	"internal/owndir":        {never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
 	"internal/filelock":      {never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
-	"internal/hooks":         {rooms: []string{"internal/filelock", "internal/owndir"}, never: []ban{noProtocol, noNet, noCommand, noLog, noWatch}},
-	"internal/history":       {rooms: []string{"internal/filelock", "internal/owndir", "internal/save", "internal/span"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
+	"internal/hooks":         {imports: []string{"internal/filelock", "internal/owndir"}, never: []ban{noProtocol, noNet, noCommand, noLog, noWatch}},
+	"internal/history":       {imports: []string{"internal/filelock", "internal/owndir", "internal/save", "internal/span"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
 	"schemas":                {never: pure()},
 
 	"internal/media/scaledjpeg": {never: append(pure(), noVips, noPDF)},
-	"internal/media/raster":     {rooms: []string{"internal/media", "internal/media/scaledjpeg"}, never: append(pure(), noVips, noPDF)},
+	"internal/media/raster":     {imports: []string{"internal/media", "internal/media/scaledjpeg"}, never: append(pure(), noVips, noPDF)},
 	"internal/worker":           {never: []ban{noProtocol, noNet, noCommand, noLog, noWatch, noVips, noPDF}},
-	"internal/darkroom":         {rooms: []string{"internal/media", "internal/worker"}, never: append(pure(), noVips, noPDF)},
-	"internal/media/enginetest": {rooms: []string{"internal/media"}, never: append(pure(), noVips, noPDF)},
-	"internal/media/vips":       {rooms: []string{"internal/media", "internal/media/raster"}, never: append(pure(), noPDF)},
-	"internal/media/pdf":        {rooms: []string{"internal/filelock", "internal/media", "internal/owndir"}, never: []ban{noProtocol, noProcess, noNet, noLog, noCommand, noWatch, noVips}},
+	"internal/darkroom":         {imports: []string{"internal/media", "internal/worker"}, never: append(pure(), noVips, noPDF)},
+	"internal/media/enginetest": {imports: []string{"internal/media"}, never: append(pure(), noVips, noPDF)},
+	"internal/media/vips":       {imports: []string{"internal/media", "internal/media/raster"}, never: append(pure(), noPDF)},
+	"internal/media/pdf":        {imports: []string{"internal/filelock", "internal/media", "internal/owndir"}, never: []ban{noProtocol, noProcess, noNet, noLog, noCommand, noWatch, noVips}},
 	"internal/media/pdftest":    {never: append(pure(), noVips, noPDF)},
 
-	// Rooms of tests and shows.
+	// For tests and shows.
 	"internal/archtest":    {},
-	"internal/bench":       {rooms: []string{"internal/mcptest"}},
+	"internal/bench":       {imports: []string{"internal/mcptest"}},
 	"internal/bench/floor": {},
 	"internal/conformance": {never: pure()},
-	"internal/demo":        {rooms: []string{"internal/mcptest", "internal/media/pdftest"}},
-	"internal/faults":      {rooms: []string{"internal/mcptest"}},
+	"internal/demo":        {imports: []string{"internal/mcptest", "internal/media/pdftest"}},
+	"internal/faults":      {imports: []string{"internal/mcptest"}},
 	"internal/mcptest":     {},
 }
 
@@ -154,9 +154,9 @@ func packages(t *testing.T) map[string]*pkg {
 
 func TestImports(t *testing.T) {
 	for dir, p := range packages(t) {
-		r, known := rooms[dir]
+		r, known := layers[dir]
 		if !known {
-			t.Errorf("%s is not in the table of rooms", dir)
+			t.Errorf("%s is not in the table of layers", dir)
 			continue
 		}
 		for _, file := range p.files {
@@ -172,13 +172,13 @@ func TestImports(t *testing.T) {
 }
 
 // check judges one import.
-func (r room) check(t *testing.T, dir, path string) {
+func (r layer) check(t *testing.T, dir, path string) {
 	t.Helper()
 	if own, ok := strings.CutPrefix(path, module+"/"); ok {
 		switch {
 		case strings.HasPrefix(own, "cmd/"):
 			t.Errorf("%s imports %s: nobody imports a command", dir, own)
-		case !r.anyRoom && !slices.Contains(r.rooms, own):
+		case !r.anything && !slices.Contains(r.imports, own):
 			t.Errorf("%s imports %s, which its row does not name", dir, own)
 		}
 		return
@@ -195,7 +195,7 @@ func (b ban) forbids(path string) bool {
 	return path == base || below && strings.HasPrefix(path, base+"/")
 }
 
-// Each of these has one room, whatever the table allows.
+// Only one package imports each of these, whatever the table allows.
 func TestSoleImporters(t *testing.T) {
 	sole := map[string]string{
 		"github.com/mark3labs/mcp-go":            "internal/server",
