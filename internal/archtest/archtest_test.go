@@ -46,8 +46,9 @@ var layers = map[string]layer{
 	"cmd/fsmcp-media": {anything: true, never: []ban{noProtocol, noVips}},
 	"cmd/fsmcp-vips":  {anything: true, never: []ban{noProtocol}},
 
-	"internal/server":           {imports: []string{"internal/phrase", "internal/refusal", "internal/server/arguments", "internal/server/wire", "internal/tools", "schemas"}, never: []ban{noProcess, noNet, noCommand, noWatch, noVips, noPDF, {"os", "it does not look at files"}}},
+	"internal/server":           {imports: []string{"internal/phrase", "internal/refusal", "internal/server/arguments", "internal/server/schedule", "internal/server/wire", "internal/tools", "schemas"}, never: []ban{noProcess, noNet, noCommand, noWatch, noVips, noPDF, {"os", "it does not look at files"}}},
 	"internal/server/arguments": {imports: []string{"internal/alike", "internal/phrase", "internal/refusal", "internal/server/wire", "internal/tools"}, never: append(pure(), noVips, noPDF)},
+	"internal/server/schedule":  {imports: []string{"internal/refusal"}, never: append(pure(), noVips, noPDF)},
 	"internal/server/wire":      {never: append(pure(), noVips, noPDF)},
 	"internal/tools": {
 		imports: []string{"internal/access", "internal/edit", "internal/fsys", "internal/history", "internal/media", "internal/notebook", "internal/perm", "internal/phrase", "internal/refusal", "internal/save", "internal/span", "internal/state", "internal/text", "internal/tokens"},

@@ -17,6 +17,7 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/server/arguments"
+	"github.com/fsmcp/fsmcp/internal/server/schedule"
 	"github.com/fsmcp/fsmcp/internal/server/wire"
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
@@ -26,7 +27,7 @@ type conn struct {
 	*Server
 	ctx      context.Context // the parent of calls' contexts
 	out      *wire.Outbox
-	pool     *pool
+	pool     *schedule.Pool
 	peer     *peer
 	sessions *sessions
 	requests requests
@@ -46,6 +47,27 @@ type conn struct {
 	seenLimits                 tools.ClientLimits
 	seenAsks, seenRoots        bool
 }
+
+// job is one tools/call.
+type job struct {
+	schedule.Job
+	id     []byte
+	spec   *arguments.Spec
+	args   tools.Args
+	call   tools.Call
+	meta   []byte // serverInfo for the answer, where its revision wants it
+	to     replies
+	ctx    context.Context
+	result *tools.Result // of the last run; used by the goroutine that ran it
+
+	asks   bool   // its client can put a question to the user
+	thread string // the client's name of its conversation
+	retry  retry  // what it brings from an earlier try (since 2026-07-28)
+	state  string // the requestState of the question in its answer
+}
+
+// jobOf returns the call that a scheduled job stands for.
+func jobOf(j *schedule.Job) *job { return j.Owner.(*job) }
 
 // replies receives the one answer to a request, or the news that there is none.
 type replies interface {
@@ -67,7 +89,7 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	var err error
 	select {
 	case err = <-c.ended:
-		c.pool.close(false)
+		c.pool.Close(false)
 		c.endQuestions()
 		c.wait(ctx.Done(), s.opts.bounds.drain)
 	case <-ctx.Done():
@@ -77,10 +99,10 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	if d, ok := in.(interface{ SetReadDeadline(time.Time) error }); ok {
 		d.SetReadDeadline(time.Now())
 	}
-	c.dismiss(c.pool.close(true))
+	c.dismiss(c.pool.Close(true))
 	c.endQuestions()
 	c.wait(nil, s.opts.bounds.grace)
-	c.pool.stop()
+	c.pool.Stop()
 	c.wait(nil, s.opts.bounds.grace/4)
 	c.out.Drain(s.opts.bounds.grace)
 	return err
@@ -88,15 +110,15 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 
 // dismiss answers calls that will not start any more. It waits at most the grace for a
 // client that does not read.
-func (c *conn) dismiss(jobs []*job) {
+func (c *conn) dismiss(jobs []*schedule.Job) {
 	r, done := answerTo(refusal.NotBegun()), make(chan struct{})
 	for _, j := range jobs {
-		c.unmade(j, r)
+		c.unmade(jobOf(j), r)
 	}
 	go func() {
 		defer close(done)
 		for _, j := range jobs {
-			c.reply(j, r)
+			c.reply(jobOf(j), r)
 		}
 	}()
 	select {
@@ -110,7 +132,7 @@ func (s *Server) connect(ctx context.Context, in io.Reader, out io.Writer) *conn
 	c := &conn{
 		Server:   s,
 		out:      wire.NewOutbox(out),
-		pool:     newPool(s.opts.bounds),
+		pool:     schedule.New(s.opts.bounds.Bounds),
 		peer:     newPeer(s.limitsOf),
 		sessions: newSessions(s.opts.NewSession),
 		in:       wire.NewLines(in),
@@ -118,16 +140,24 @@ func (s *Server) connect(ctx context.Context, in io.Reader, out io.Writer) *conn
 	}
 	c.handoff.takeOver = c.read
 	c.ctx = context.WithoutCancel(ctx)
-	c.pool.run = func(j *job) *tools.Result {
+	c.pool.Run = func(scheduled *schedule.Job) bool {
+		j := jobOf(scheduled)
 		if j.asks && j.meta != nil {
-			return c.runAsking(j)
+			j.result = c.runAsking(j)
+		} else {
+			j.result = s.run(j.ctx, j.spec, j.call, j.args)
 		}
-		return s.run(j.ctx, j.spec, j.call, j.args)
+		return j.result.Ask != nil
 	}
-	c.pool.answer = c.reply
-	c.pool.ask = c.question
-	c.pool.late = lateAnswer
-	c.pool.unmade = c.unmade
+	c.pool.Answer = func(scheduled *schedule.Job) {
+		j := jobOf(scheduled)
+		r := j.result
+		j.result = nil // it may be long, and the job stays in its lane's queue for a while
+		c.reply(j, r)
+	}
+	c.pool.Ask = func(j *schedule.Job) { c.question(jobOf(j), jobOf(j).result) }
+	c.pool.Late = func(j *schedule.Job, started bool) { c.reply(jobOf(j), lateAnswer(jobOf(j), started)) }
+	c.pool.Unmade = func(j *schedule.Job) { c.unmade(jobOf(j), lateAnswer(jobOf(j), false)) }
 	return c
 }
 
@@ -136,7 +166,7 @@ func (c *conn) wait(stop <-chan struct{}, most time.Duration) {
 	timer := time.NewTimer(most)
 	defer timer.Stop()
 	select {
-	case <-c.pool.whenEmpty():
+	case <-c.pool.WhenEmpty():
 	case <-c.out.Broken:
 	case <-stop:
 	case <-timer.C:
@@ -181,7 +211,7 @@ func (c *conn) work() bool {
 		c.out.Flush()
 	}
 	if j != nil {
-		c.pool.runHere(j)
+		c.pool.RunHere(&j.Job)
 	}
 	return c.handoff.endWork(work)
 }
@@ -260,7 +290,9 @@ func (c *conn) notified(m wire.Message) {
 	switch m.Method {
 	case wire.MethodCancelled:
 		id := wire.Member(m.Params.Raw, "requestId").Raw
-		if j, begun := c.pool.cancel(wire.IDKey(id)); j != nil {
+		if scheduled, begun := c.pool.CancelCall(wire.IDKey(id)); scheduled != nil {
+			j := jobOf(scheduled)
+			j.to.none()
 			c.withdraw(j)
 			if !begun {
 				c.unmade(j, answerTo(refusal.Cancelled()))
@@ -290,7 +322,8 @@ func (c *conn) call(m wire.Message, size int, to replies) {
 		c.fail(to, m.ID, mcp.INVALID_PARAMS, fmt.Sprintf("There is no tool %s. The tools are %s.", arguments.Quoted(tool), c.known))
 		return
 	}
-	j := &job{id: bytes.Clone(m.ID), spec: sp, to: to, size: size, at: time.Now()}
+	j := &job{id: bytes.Clone(m.ID), spec: sp, to: to, Job: schedule.Job{Size: size, At: time.Now()}}
+	j.Owner = j
 	if modern {
 		j.meta = c.info
 	}
@@ -301,21 +334,21 @@ func (c *conn) call(m wire.Message, size int, to replies) {
 		return
 	}
 	j.args = args
-	j.key = wire.IDKey(j.id)
-	j.lane = c.opts.FileKey(args.Target())
+	j.Key = wire.IDKey(j.id)
+	j.Lane = c.opts.FileKey(args.Target())
 	j.thread = string(meta.Thread)
 	j.call = tools.Call{Session: c.sessions.of(meta.Thread), ID: meta.CallID(j.id), Client: c.limits(&meta)}
 	if modern {
 		j.asks, j.retry = c.seenAsks, retryOf(&m)
 	} else if j.asks = c.peer.asks(); j.asks {
-		j.questionsLeft = maxQuestions
+		j.QuestionsLeft = maxQuestions
 	}
 	j.call.CanAsk = j.asks
 	j.call.Clock = j
 	if meta.Progress != nil {
 		j.call.Progress = c.progress(j, bytes.Clone(meta.Progress))
 	}
-	j.ctx, j.cancel = context.WithCancelCause(c.ctx)
+	j.ctx, j.Cancel = context.WithCancelCause(c.ctx)
 	_, alone := to.(*conn)
 	if !alone && c.out.Full() {
 		c.refuse(j, refusal.TooMuchOutput)
@@ -326,7 +359,7 @@ func (c *conn) call(m wire.Message, size int, to replies) {
 	}
 	// The reader runs a single call itself, which saves a change of threads. If more input
 	// is buffered, the pool runs it.
-	why, mine := c.pool.submit(j, alone && !c.in.Buffered())
+	why, mine := c.pool.Submit(&j.Job, alone && !c.in.Buffered())
 	switch {
 	case mine:
 		c.ownJob = j
@@ -337,7 +370,7 @@ func (c *conn) call(m wire.Message, size int, to replies) {
 
 // refuse answers a call that the pool refused.
 func (c *conn) refuse(j *job, why refusal.Busy) {
-	j.cancel(nil)
+	j.Cancel(nil)
 	r := answerTo(refusal.NotAccepted(why))
 	c.unmade(j, r)
 	c.settle(j, r, true)
@@ -345,7 +378,7 @@ func (c *conn) refuse(j *job, why refusal.Busy) {
 
 // unmade reports a call that was accepted and will never run.
 func (c *conn) unmade(j *job, r *tools.Result) {
-	c.refused(j.spec, j.args, j.call, time.Since(j.at), r)
+	c.refused(j.spec, j.args, j.call, time.Since(j.At), r)
 	j.args = nil // they may be long, and the job stays in its lane's queue for a while
 }
 
@@ -478,7 +511,7 @@ func (c *conn) log(j *job, r *tools.Result, size int) {
 	if j.putsQuestion(r) {
 		said = "the user is asked"
 	}
-	e.Str("tool", j.spec.Tool.Name).Str("id", string(j.id)).Dur("took", time.Since(j.at)).Int("bytes", size).Msg(said)
+	e.Str("tool", j.spec.Tool.Name).Str("id", string(j.id)).Dur("took", time.Since(j.At)).Int("bytes", size).Msg(said)
 }
 
 // progress returns the function by which a tool reports progress. Reports go out before
@@ -496,7 +529,7 @@ func (c *conn) progress(j *job, token []byte) func(done, total int64, what strin
 			return
 		}
 		most, last = done, now
-		c.pool.ifLive(j, func() { c.out.Offer(appendProgress(nil, token, done, total, what)) })
+		c.pool.IfLive(&j.Job, func() { c.out.Offer(appendProgress(nil, token, done, total, what)) })
 	}
 }
 

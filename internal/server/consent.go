@@ -124,8 +124,8 @@ func (c *conn) question(j *job, r *tools.Result) {
 	c.writeOut(flush, false)
 	switch {
 	case over:
-		c.pool.end(j, func() { c.settle(j, r, false) })
-	case !c.pool.parked(j): // cancelled before its question was in the dialogue
+		c.pool.End(&j.Job, func() { c.settle(j, r, false) })
+	case !c.pool.Parked(&j.Job): // cancelled before its question was in the dialogue
 		c.removeQuestions(false, func(o *asked) bool { return o == a })
 	}
 }
@@ -192,9 +192,9 @@ func (c *conn) answered(a *asked, v verdict) {
 		case allowOnce, allowSession: // a yes for the session includes this call
 			c.rerun(o.job, func() { o.job.call.Consent = o.job.call.Consent.With(o.question) })
 		case unasked:
-			c.pool.end(o.job, func() { c.settle(o.job, o.refusal, true) })
+			c.pool.End(&o.job.Job, func() { c.settle(o.job, o.refusal, true) })
 		default:
-			c.pool.end(o.job, func() { c.settle(o.job, tools.Unanswered(o.job.spec.Tool.Name, o.question, v.why()), true) })
+			c.pool.End(&o.job.Job, func() { c.settle(o.job, tools.Unanswered(o.job.spec.Tool.Name, o.question, v.why()), true) })
 		}
 	}
 }
@@ -206,16 +206,16 @@ func (v verdict) String() string {
 
 // rerun runs a parked call again.
 func (c *conn) rerun(j *job, prepare func()) {
-	c.pool.resume(j, func() {
+	c.pool.Resume(&j.Job, func() {
 		prepare()
-		j.ctx, j.cancel = context.WithCancelCause(c.ctx)
+		j.ctx, j.Cancel = context.WithCancelCause(c.ctx)
 	})
 }
 
 // unanswered ends a call whose question got no answer.
 func (c *conn) unanswered(a *asked, why string) {
 	for _, a := range c.removeQuestions(false, func(o *asked) bool { return o == a }) {
-		c.pool.end(a.job, func() { c.settle(a.job, tools.Unanswered(a.job.spec.Tool.Name, a.question, why), false) })
+		c.pool.End(&a.job.Job, func() { c.settle(a.job, tools.Unanswered(a.job.spec.Tool.Name, a.question, why), false) })
 	}
 }
 
@@ -235,7 +235,7 @@ func (c *conn) endQuestions() {
 	taken := c.removeQuestions(false, func(*asked) bool { return true })
 	go func() {
 		for _, a := range taken {
-			c.pool.end(a.job, func() {
+			c.pool.End(&a.job.Job, func() {
 				c.settle(a.job, tools.Unanswered(a.job.spec.Tool.Name, a.question, "can no longer be asked"), false)
 			})
 		}

@@ -168,7 +168,7 @@ func TestWhoIsAsked(t *testing.T) {
 func TestAskingHoldsNothingUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fakes{allowed: map[string]bool{}}
-		w := greet(t, newFake(t, f, func(o *Options) { o.bounds = defaultBounds(); o.bounds.width = 1 }), asksUser)
+		w := greet(t, newFake(t, f, func(o *Options) { o.bounds = defaultBounds(); o.bounds.Width = 1 }), asksUser)
 		w.send(readLine(1, "/ask/f"))
 		id := w.asked("/ask/f")
 		f.mu.Lock()
@@ -387,7 +387,7 @@ func TestStopLeavesAClientThatDoesNotRead(t *testing.T) {
 // What waits for an answer counts among what waits.
 func TestQuestionsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := greet(t, newFake(t, &fakes{}, func(o *Options) { o.bounds = defaultBounds(); o.bounds.queued = 3 }), asksUser)
+		w := greet(t, newFake(t, &fakes{}, func(o *Options) { o.bounds = defaultBounds(); o.bounds.Queued = 3 }), asksUser)
 		for i := range 3 {
 			w.send(readLine(i+1, fmt.Sprintf("/ask/%d", i)))
 			w.asked("/ask/")

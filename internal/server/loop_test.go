@@ -17,6 +17,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/fsmcp/fsmcp/internal/server/schedule"
 	"github.com/fsmcp/fsmcp/internal/server/wire"
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
@@ -281,7 +282,7 @@ func TestDeadline(t *testing.T) {
 				t.Errorf("%d: %s", id, got[id].text())
 			}
 		}
-		if text := got[4].text(); text != "ended: "+errDeadline.Error() {
+		if text := got[4].text(); text != "ended: "+schedule.ErrDeadline.Error() {
 			t.Errorf("a call that heeds its context was answered %q", text)
 		}
 		// The file stays taken until the call that hangs has returned.
@@ -370,7 +371,7 @@ func TestQueueIsBoundedInBytes(t *testing.T) {
 		f := gated("/a")
 		s := newFake(t, f, func(o *Options) {
 			o.bounds = defaultBounds()
-			o.bounds.bytes = 1000
+			o.bounds.Bytes = 1000
 		})
 		w := dial(t, s)
 		w.send(readLine(1, "/a"))
@@ -671,7 +672,7 @@ func TestManyCalls(t *testing.T) {
 	const calls = 2000
 	w := dial(t, newFake(t, f, func(o *Options) {
 		o.bounds = defaultBounds()
-		o.bounds.queued = calls // those that are refused at once are answered out of turn
+		o.bounds.Queued = calls // those that are refused at once are answered out of turn
 	}))
 	go func() {
 		for i := range calls {

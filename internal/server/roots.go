@@ -132,7 +132,7 @@ func (c *conn) afterRoots(j *job, inputs wire.Value) bool {
 	default:
 		return false
 	}
-	if why := c.pool.park(j); why != "" {
+	if why := c.pool.Park(&j.Job); why != "" {
 		c.refuse(j, why)
 	} else if !c.roots.queue(j) {
 		c.release(j) // the round has ended meanwhile
@@ -149,7 +149,7 @@ func (c *conn) askRoots() {
 
 // answerWithRoots asks any other client: it makes the call again.
 func (c *conn) answerWithRoots(j *job) {
-	j.cancel(nil)
+	j.Cancel(nil)
 	none := func(b []byte) []byte { return append(b, "{}"...) }
 	j.to.answer(wire.AppendAnswer(c.out.Buffer(), j.id, func(b []byte) []byte {
 		return appendInput(b, j.meta, inputRoots, string(mcp.MethodListRoots), "", none)
@@ -158,7 +158,7 @@ func (c *conn) answerWithRoots(j *job) {
 
 // release runs a queued call. A relative name may lead to another place now.
 func (c *conn) release(j *job) {
-	c.rerun(j, func() { j.lane = c.opts.FileKey(j.args.Target()) })
+	c.rerun(j, func() { j.Lane = c.opts.FileKey(j.args.Target()) })
 }
 
 // late ends a round if the client did not answer, or its folders could not be looked at,

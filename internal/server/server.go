@@ -27,6 +27,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/fsmcp/fsmcp/internal/server/arguments"
+	"github.com/fsmcp/fsmcp/internal/server/schedule"
 	"github.com/fsmcp/fsmcp/internal/server/wire"
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
@@ -69,6 +70,18 @@ type Options struct {
 	Log zerolog.Logger
 
 	bounds bounds // zero for the usual ones; tests set others
+}
+
+// bounds are the limits of one connection.
+type bounds struct {
+	schedule.Bounds
+	grace time.Duration // for running calls when the server is told to stop
+	drain time.Duration // for answers at the end of input
+	roots time.Duration // for the client to name its folders
+}
+
+func defaultBounds() bounds {
+	return bounds{Bounds: schedule.DefaultBounds(), grace: 3 * time.Second, drain: 30 * time.Second, roots: 2 * time.Second}
 }
 
 // Server serves the tools to any number of connections.

@@ -1,4 +1,11 @@
-package server
+// Package schedule decides when each call runs: calls of one lane in order, others at the
+// same time, each answered within a deadline.
+//
+// It promises that Submit never blocks; that a call is answered once, also when it hangs;
+// that the next call of a lane starts after the answer to the previous one; and that
+// waiting, hanging and parked calls are bounded in number and bytes. It does not know what
+// a call does, nor the protocol.
+package schedule
 
 import (
 	"context"
@@ -7,72 +14,51 @@ import (
 	"time"
 
 	"github.com/fsmcp/fsmcp/internal/refusal"
-	"github.com/fsmcp/fsmcp/internal/server/arguments"
-	"github.com/fsmcp/fsmcp/internal/tools"
 )
 
 // Causes of the end of a call's context. The tools word their answers by them.
 var (
-	errCancelled = fmt.Errorf("the client gave the call up: %w", context.Canceled)
-	errDeadline  = fmt.Errorf("the call took too long: %w", context.DeadlineExceeded)
-	errStopping  = refusal.ErrStopping
+	ErrCancelled = fmt.Errorf("the client gave the call up: %w", context.Canceled)
+	ErrDeadline  = fmt.Errorf("the call took too long: %w", context.DeadlineExceeded)
 )
 
-// bounds are the limits of one connection.
-type bounds struct {
-	width    int           // calls that run at one time
-	queued   int           // calls that wait
-	bytes    int           // of all calls that wait or run
-	stuck    int           // calls that were given up, but have not returned
-	slow     time.Duration // a call that runs longer no longer counts in width
-	deadline time.Duration // every call is answered by then
-	notice   time.Duration // so long before, its context ends
-	tick     time.Duration // how often all that is looked at
-	grace    time.Duration // for running calls when the server is told to stop
-	drain    time.Duration // for answers at the end of input
-	roots    time.Duration // for the client to name its folders
+// Bounds are the limits of one connection.
+type Bounds struct {
+	Width    int           // calls that run at one time
+	Queued   int           // calls that wait
+	Bytes    int           // of all calls that wait or run
+	Stuck    int           // calls that were given up, but have not returned
+	Slow     time.Duration // a call that runs longer no longer counts in Width
+	Deadline time.Duration // every call is answered by then
+	Notice   time.Duration // so long before, its context ends
+	Tick     time.Duration // how often all that is looked at
 }
 
-func defaultBounds() bounds {
-	return bounds{
-		width:    8,
-		queued:   1000,
-		bytes:    256 << 20,
-		stuck:    32,
-		slow:     time.Second,
-		deadline: 29 * time.Second,
-		notice:   time.Second,
-		tick:     250 * time.Millisecond,
-		grace:    3 * time.Second,
-		drain:    30 * time.Second,
-		roots:    2 * time.Second,
+// DefaultBounds returns the usual limits.
+func DefaultBounds() Bounds {
+	return Bounds{
+		Width:    8,
+		Queued:   1000,
+		Bytes:    256 << 20,
+		Stuck:    32,
+		Slow:     time.Second,
+		Deadline: 29 * time.Second,
+		Notice:   time.Second,
+		Tick:     250 * time.Millisecond,
 	}
 }
 
-// A job is one tool call. The fields below the blank line belong to the pool, under its
-// lock.
-type job struct {
-	id     []byte
-	key    string // of the id
-	spec   *arguments.Spec
-	args   tools.Args
-	call   tools.Call
-	meta   []byte // serverInfo for the answer, where its revision wants it
-	lane   string // calls of one lane run one after the other
-	size   int
-	to     replies
-	ctx    context.Context
-	cancel context.CancelCauseFunc
-	at     time.Time
+// A Job is one call. The fields below the blank line belong to the pool, under its lock.
+type Job struct {
+	Owner         any    // the call itself
+	Key           string // of the call's id
+	Lane          string // calls of one lane run one after the other
+	Size          int    // bytes that the call holds
+	At            time.Time
+	Cancel        context.CancelCauseFunc
+	QuestionsLeft int // how many more questions it may ask
 
-	asks   bool   // its client can put a question to the user
-	thread string // the client's name of its conversation
-	retry  retry  // what it brings from an earlier try (since 2026-07-28)
-	state  string // the requestState of the question in its answer
-
-	questionsLeft int // how many more questions it may ask
-
-	pool    *pool
+	pool    *Pool
 	phase   phase
 	rests   time.Time     // start of its clock's rest; zero while it runs
 	spared  time.Duration // total of its earlier rests
@@ -94,43 +80,44 @@ const (
 	isOver
 )
 
-// pool runs calls: those of one lane in order, others at the same time, each within a
+// Pool runs calls: those of one lane in order, others at the same time, each within a
 // deadline. submit never blocks.
-type pool struct {
-	bounds
-	run    func(*job) *tools.Result
-	answer func(*job, *tools.Result)
-	late   func(*job, bool) *tools.Result // returns the answer to a call that was given up; true if it had started
-	unmade func(*job, *tools.Result)      // is called with the answer to a call that will never start
-	ask    func(*job, *tools.Result)      // asks the question of a parked job; resume or end follows
+type Pool struct {
+	Bounds
+	Run    func(*Job) (asks bool)     // runs a call; asks says that it ended in a question
+	Answer func(*Job)                 // answers a call that has run
+	Ask    func(*Job)                 // asks the question of a parked call; Resume or End follows
+	Late   func(j *Job, started bool) // answers a call that was given up
+	Unmade func(*Job)                 // reports a call that was given up before it started
 
 	mu        sync.Mutex
-	lanes     map[string][]*job // a lane exists while one of its jobs is ready or runs; the others wait here
-	ready     []*job
-	live      map[*job]struct{} // waiting, running, slow and parked
-	byID      map[string]*job
+	lanes     map[string][]*Job // a lane exists while one of its jobs is ready or runs; the others wait here
+	ready     []*Job
+	live      map[*Job]struct{} // waiting, running, slow and parked
+	byID      map[string]*Job
 	waiting   int
 	liveBytes int // bytes
 	count     [isOver]int
-	idle      []chan *job
+	idle      []chan *Job
 	ticking   bool
 	looked    time.Time // the last run of watch, or the start
 	closed    bool
 	empty     chan struct{} // closed when no job is live; nil until a goroutine waits for that
 }
 
-func newPool(b bounds) *pool {
-	return &pool{
-		bounds: b,
-		lanes:  make(map[string][]*job),
-		live:   make(map[*job]struct{}),
-		byID:   make(map[string]*job),
+// New makes a pool without its functions.
+func New(b Bounds) *Pool {
+	return &Pool{
+		Bounds: b,
+		lanes:  make(map[string][]*Job),
+		live:   make(map[*Job]struct{}),
+		byID:   make(map[string]*Job),
 	}
 }
 
-// submit takes a job, or refuses it at once. With here, the caller offers to run the job
-// itself; mine says that it must, by runHere.
-func (p *pool) submit(j *job, here bool) (why refusal.Busy, mine bool) {
+// Submit takes a job, or refuses it at once. With here, the caller offers to run the job
+// itself; mine says that it must, by RunHere.
+func (p *Pool) Submit(j *Job, here bool) (why refusal.Busy, mine bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if why = p.register(j); why != "" {
@@ -140,8 +127,8 @@ func (p *pool) submit(j *job, here bool) (why refusal.Busy, mine bool) {
 	return "", p.enqueue(j, here)
 }
 
-// park takes a job that waits for resume, or refuses it at once.
-func (p *pool) park(j *job) (why refusal.Busy) {
+// Park takes a job that waits for Resume, or refuses it at once.
+func (p *Pool) Park(j *Job) (why refusal.Busy) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if why = p.register(j); why == "" {
@@ -152,35 +139,35 @@ func (p *pool) park(j *job) (why refusal.Busy) {
 }
 
 // register adds a job to the live ones.
-func (p *pool) register(j *job) (why refusal.Busy) {
+func (p *Pool) register(j *Job) (why refusal.Busy) {
 	switch {
 	case p.closed:
 		return refusal.Stopping
-	case p.count[isStuck] >= p.stuck:
+	case p.count[isStuck] >= p.Stuck:
 		return refusal.TooManyStuck
-	case p.waiting+p.count[isParked] >= p.queued, p.liveBytes+j.size > p.bytes:
+	case p.waiting+p.count[isParked] >= p.Queued, p.liveBytes+j.Size > p.Bytes:
 		return refusal.TooManyCalls
 	}
 	j.pool = p
 	p.live[j] = struct{}{}
-	p.byID[j.key] = j
-	p.liveBytes += j.size
+	p.byID[j.Key] = j
+	p.liveBytes += j.Size
 	if !p.ticking {
 		p.ticking, p.looked = true, time.Now()
-		time.AfterFunc(p.tick, p.watch)
+		time.AfterFunc(p.Tick, p.watch)
 	}
 	return ""
 }
 
 // enqueue puts a job at the end of its lane. With here, the caller offers to run it; mine
 // says that it must.
-func (p *pool) enqueue(j *job, here bool) (mine bool) {
-	if behind, taken := p.lanes[j.lane]; taken {
-		p.lanes[j.lane] = append(behind, j)
+func (p *Pool) enqueue(j *Job, here bool) (mine bool) {
+	if behind, taken := p.lanes[j.Lane]; taken {
+		p.lanes[j.Lane] = append(behind, j)
 		return false
 	}
-	p.lanes[j.lane] = nil
-	if here && len(p.ready) == 0 && p.count[isRunning] < p.width {
+	p.lanes[j.Lane] = nil
+	if here && len(p.ready) == 0 && p.count[isRunning] < p.Width {
 		p.start(j)
 		return true
 	}
@@ -190,23 +177,23 @@ func (p *pool) enqueue(j *job, here bool) (mine bool) {
 }
 
 // start counts a job as running.
-func (p *pool) start(j *job) {
+func (p *Pool) start(j *Job) {
 	p.waiting--
 	p.count[isRunning]++
 	j.phase, j.started = isRunning, time.Now()
 }
 
-// runHere runs a job that submit left to its caller.
-func (p *pool) runHere(j *job) {
-	p.finish(j, p.run(j))
+// RunHere runs a job that Submit left to its caller.
+func (p *Pool) RunHere(j *Job) {
+	p.finish(j, p.Run(j))
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.dispatch()
 }
 
 // dispatch gives ready jobs to workers, as many as may run.
-func (p *pool) dispatch() {
-	for len(p.ready) > 0 && p.count[isRunning] < p.width {
+func (p *Pool) dispatch() {
+	for len(p.ready) > 0 && p.count[isRunning] < p.Width {
 		j := p.take()
 		if j == nil {
 			return
@@ -223,7 +210,7 @@ func (p *pool) dispatch() {
 
 // take removes the first ready job that is not settled and counts it as running. A job
 // that was settled while it waited frees its lane for the next one.
-func (p *pool) take() *job {
+func (p *Pool) take() *Job {
 	for len(p.ready) > 0 {
 		j := p.ready[0]
 		p.ready[0] = nil
@@ -240,10 +227,10 @@ func (p *pool) take() *job {
 
 // work is one worker: it runs jobs until there are none, and then waits for
 // the next in the list of idle ones.
-func (p *pool) work(j *job) {
-	mine := make(chan *job, 1)
+func (p *Pool) work(j *Job) {
+	mine := make(chan *Job, 1)
 	for j != nil {
-		p.finish(j, p.run(j))
+		p.finish(j, p.Run(j))
 		if j = p.next(mine); j == nil {
 			j = <-mine
 		}
@@ -251,10 +238,10 @@ func (p *pool) work(j *job) {
 }
 
 // next returns a worker's next job. If there is none, the worker becomes idle.
-func (p *pool) next(worker chan *job) *job {
+func (p *Pool) next(worker chan *Job) *Job {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.count[isRunning] < p.width {
+	if p.count[isRunning] < p.Width {
 		if j := p.take(); j != nil {
 			return j
 		}
@@ -270,9 +257,9 @@ func (p *pool) next(worker chan *job) *job {
 // finish answers a job that has run, and then frees its lane: the next call on a file
 // begins after the answer to the previous one. A job that ends in a question frees its
 // lane, too, and is parked.
-func (p *pool) finish(j *job, result *tools.Result) {
-	if result.Ask != nil && p.pause(j) {
-		p.ask(j, result)
+func (p *Pool) finish(j *Job, asks bool) {
+	if asks && p.pause(j) {
+		p.Ask(j)
 		return
 	}
 	p.mu.Lock()
@@ -280,9 +267,9 @@ func (p *pool) finish(j *job, result *tools.Result) {
 	j.settled = true
 	p.mu.Unlock()
 	if live {
-		p.answer(j, result)
+		p.Answer(j)
 	}
-	j.cancel(nil)
+	j.Cancel(nil)
 
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -292,14 +279,14 @@ func (p *pool) finish(j *job, result *tools.Result) {
 }
 
 // pause parks a job that has run, if it may ask one more question.
-func (p *pool) pause(j *job) bool {
+func (p *Pool) pause(j *Job) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if j.settled || j.questionsLeft == 0 || p.closed {
+	if j.settled || j.QuestionsLeft == 0 || p.closed {
 		return false
 	}
-	j.questionsLeft--
-	j.cancel(nil)
+	j.QuestionsLeft--
+	j.Cancel(nil)
 	p.count[j.phase]--
 	p.freeLane(j)
 	j.phase = isParked
@@ -307,9 +294,9 @@ func (p *pool) pause(j *job) bool {
 	return true
 }
 
-// resume runs a parked job again, prepared by prepare. It does nothing if the job is no
+// Resume runs a parked job again, prepared by prepare. It does nothing if the job is no
 // longer parked.
-func (p *pool) resume(j *job, prepare func()) {
+func (p *Pool) Resume(j *Job, prepare func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if j.phase != isParked {
@@ -318,13 +305,13 @@ func (p *pool) resume(j *job, prepare func()) {
 	prepare()
 	p.count[isParked]--
 	p.waiting++
-	j.phase, j.at, j.spared, j.warned = isWaiting, time.Now(), 0, false
+	j.phase, j.At, j.spared, j.warned = isWaiting, time.Now(), 0, false
 	p.enqueue(j, false)
 }
 
-// end settles a parked job, and then calls answer. It does nothing if the job is no longer
+// End settles a parked job, and then calls answer. It does nothing if the job is no longer
 // parked.
-func (p *pool) end(j *job, answer func()) {
+func (p *Pool) End(j *Job, answer func()) {
 	p.mu.Lock()
 	parked := j.phase == isParked
 	if parked {
@@ -341,33 +328,33 @@ func (p *pool) end(j *job, answer func()) {
 	p.unregister(j)
 }
 
-// parked reports whether a job still waits for resume or end.
-func (p *pool) parked(j *job) bool {
+// Parked reports whether a job still waits for Resume or End.
+func (p *Pool) Parked(j *Job) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return j.phase == isParked
 }
 
 // freeLane frees the lane for the next job.
-func (p *pool) freeLane(j *job) {
+func (p *Pool) freeLane(j *Job) {
 	j.phase = isOver
-	behind := p.lanes[j.lane]
+	behind := p.lanes[j.Lane]
 	if len(behind) == 0 {
-		delete(p.lanes, j.lane)
+		delete(p.lanes, j.Lane)
 		return
 	}
-	p.lanes[j.lane] = behind[1:]
+	p.lanes[j.Lane] = behind[1:]
 	p.ready = append(p.ready, behind[0])
 }
 
 // unregister removes a job from the live ones.
-func (p *pool) unregister(j *job) {
+func (p *Pool) unregister(j *Job) {
 	if _, ok := p.live[j]; ok {
 		delete(p.live, j)
-		p.liveBytes -= j.size
+		p.liveBytes -= j.Size
 	}
-	if p.byID[j.key] == j {
-		delete(p.byID, j.key)
+	if p.byID[j.Key] == j {
+		delete(p.byID, j.Key)
 	}
 	if p.empty != nil && len(p.live) == 0 {
 		close(p.empty)
@@ -376,7 +363,7 @@ func (p *pool) unregister(j *job) {
 }
 
 // drop settles a job that waits or is parked: it will never run.
-func (p *pool) drop(j *job) {
+func (p *Pool) drop(j *Job) {
 	j.settled = true
 	if j.phase == isParked {
 		j.phase = isOver
@@ -387,9 +374,9 @@ func (p *pool) drop(j *job) {
 	p.unregister(j)
 }
 
-// cancel settles a job without an answer, in any phase. It returns the job, or nil if
+// CancelCall settles a job without an answer, in any phase. It returns the job, or nil if
 // there is none, and whether it has started.
-func (p *pool) cancel(key string) (j *job, begun bool) {
+func (p *Pool) CancelCall(key string) (j *Job, begun bool) {
 	p.mu.Lock()
 	j = p.byID[key]
 	if j == nil || j.settled {
@@ -402,10 +389,9 @@ func (p *pool) cancel(key string) (j *job, begun bool) {
 		j.settled = true
 		delete(p.byID, key)
 	}
-	end := j.cancel
+	end := j.Cancel
 	p.mu.Unlock()
-	end(errCancelled)
-	j.to.none()
+	end(ErrCancelled)
 	return j, begun
 }
 
@@ -415,14 +401,14 @@ const maxLateness = 2 * time.Second
 
 // watch checks all live jobs: slow ones no longer count, late ones are answered. Time in
 // which this process was stopped does not count.
-func (p *pool) watch() {
+func (p *Pool) watch() {
 	now := time.Now()
 	var warn []context.CancelCauseFunc
-	var late, begun []*job
+	var late, begun []*Job
 	p.mu.Lock()
-	if stood := now.Sub(p.looked) - p.tick; stood > maxLateness {
+	if stood := now.Sub(p.looked) - p.Tick; stood > maxLateness {
 		for j := range p.live {
-			j.spare(min(stood, now.Sub(j.at)))
+			j.spare(min(stood, now.Sub(j.At)))
 		}
 	}
 	p.looked = now
@@ -431,14 +417,14 @@ func (p *pool) watch() {
 			continue
 		}
 		age := j.age(now)
-		if j.phase == isRunning && now.Sub(j.started) >= p.slow && p.count[isSlow] < p.stuck {
+		if j.phase == isRunning && now.Sub(j.started) >= p.Slow && p.count[isSlow] < p.Stuck {
 			p.move(j, isSlow)
 		}
-		if age >= p.deadline-p.notice && !j.warned {
+		if age >= p.Deadline-p.Notice && !j.warned {
 			j.warned = true
-			warn = append(warn, j.cancel)
+			warn = append(warn, j.Cancel)
 		}
-		if age < p.deadline {
+		if age < p.Deadline {
 			continue
 		}
 		if j.phase == isWaiting {
@@ -456,36 +442,34 @@ func (p *pool) watch() {
 	p.dispatch()
 	p.ticking = len(p.live) > 0
 	if p.ticking {
-		time.AfterFunc(p.tick, p.watch)
+		time.AfterFunc(p.Tick, p.watch)
 	}
 	p.mu.Unlock()
 
 	for _, end := range warn {
-		end(errDeadline)
+		end(ErrDeadline)
 	}
-	unmade := make([]*tools.Result, len(late))
-	for i, j := range late {
-		unmade[i] = p.late(j, false)
-		p.answer(j, unmade[i])
+	for _, j := range late {
+		p.Late(j, false)
 	}
 	for _, j := range begun {
-		p.answer(j, p.late(j, true))
+		p.Late(j, true)
 	}
-	for i, j := range late { // after all answers: logging may take a while
-		p.unmade(j, unmade[i])
+	for _, j := range late { // after all answers: logging may take a while
+		p.Unmade(j)
 	}
 }
 
 // age returns how long a job has been live, without its rests.
-func (j *job) age(now time.Time) time.Duration {
+func (j *Job) age(now time.Time) time.Duration {
 	if !j.rests.IsZero() {
 		now = j.rests
 	}
-	return now.Sub(j.at) - j.spared
+	return now.Sub(j.At) - j.spared
 }
 
 // spare subtracts a time from a job's age, unless its clock rests anyway.
-func (j *job) spare(d time.Duration) {
+func (j *Job) spare(d time.Duration) {
 	if j.rests.IsZero() {
 		j.spared += d
 	}
@@ -493,12 +477,12 @@ func (j *job) spare(d time.Duration) {
 
 // Rest implements tools.Clock. While the call waits for a user's program, another call may
 // run in its place. It then goes on without waiting for a place: the rest of it is short.
-func (j *job) Rest() (resume func()) {
+func (j *Job) Rest() (resume func()) {
 	p := j.pool
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	j.rests = time.Now()
-	if j.phase == isRunning && p.count[isResting] < p.width {
+	if j.phase == isRunning && p.count[isResting] < p.Width {
 		p.move(j, isResting)
 		p.dispatch()
 	}
@@ -513,15 +497,15 @@ func (j *job) Rest() (resume func()) {
 	}
 }
 
-func (p *pool) move(j *job, to phase) {
+func (p *Pool) move(j *Job, to phase) {
 	p.count[j.phase]--
 	j.phase = to
 	p.count[to]++
 }
 
-// close takes no more jobs, and parks none for a question. With drop, it settles waiting
+// Close takes no more jobs, and parks none for a question. With drop, it settles waiting
 // and parked jobs and returns them; the caller answers them.
-func (p *pool) close(drop bool) (dropped []*job) {
+func (p *Pool) Close(drop bool) (dropped []*Job) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.closed = true
@@ -540,8 +524,8 @@ func (p *pool) close(drop bool) (dropped []*job) {
 	return dropped
 }
 
-// whenEmpty returns a channel that is closed when no job is live.
-func (p *pool) whenEmpty() <-chan struct{} {
+// WhenEmpty returns a channel that is closed when no job is live.
+func (p *Pool) WhenEmpty() <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.empty == nil {
@@ -555,21 +539,21 @@ func (p *pool) whenEmpty() <-chan struct{} {
 	return empty
 }
 
-// stop ends the contexts of all live jobs.
-func (p *pool) stop() {
+// Stop ends the contexts of all live jobs.
+func (p *Pool) Stop() {
 	p.mu.Lock()
 	var all []context.CancelCauseFunc
 	for j := range p.live {
-		all = append(all, j.cancel)
+		all = append(all, j.Cancel)
 	}
 	p.mu.Unlock()
 	for _, end := range all {
-		end(errStopping)
+		end(refusal.ErrStopping)
 	}
 }
 
-// ifLive calls f, under the lock, if the job is not settled.
-func (p *pool) ifLive(j *job, f func()) {
+// IfLive calls f, under the lock, if the job is not settled.
+func (p *Pool) IfLive(j *Job, f func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !j.settled {

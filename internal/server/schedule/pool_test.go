@@ -1,0 +1,162 @@
+package schedule
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+)
+
+// parkedJob is a call that came long ago and waits for the user.
+func parkedJob(t *testing.T, p *Pool) *Job {
+	t.Helper()
+	j := &Job{Key: "1", At: time.Now().Add(-time.Hour)}
+	_, j.Cancel = context.WithCancelCause(context.Background())
+	if why := p.Park(j); why != "" {
+		t.Fatal(why)
+	}
+	return j
+}
+
+// A user may take longer than any call may last. While the answer to a call
+// that was parked so long is on its way, the watch leaves it alone.
+func TestWatchLeavesEndedCallsAlone(t *testing.T) {
+	p := New(DefaultBounds())
+	p.Late = func(*Job, bool) { t.Error("answered for") }
+	p.Answer = func(*Job) {}
+	j := parkedJob(t, p)
+	p.End(j, p.watch)
+	if len(p.live) != 0 || p.count != [isOver]int{} {
+		t.Errorf("%d calls live, counted as %v", len(p.live), p.count)
+	}
+	select {
+	case <-p.WhenEmpty():
+	default:
+		t.Error("the pool is not quiet")
+	}
+}
+
+// While a program with a deadline of its own runs, a call is not given up; the time
+// before and after it counts.
+func TestAClockThatRests(t *testing.T) {
+	b := DefaultBounds()
+	b.Tick = time.Hour // it is looked at when the test says so
+	p := New(b)
+	gaveUp := 0
+	p.Late = func(*Job, bool) { gaveUp++ }
+	p.Answer = func(*Job) {}
+	p.Unmade = func(*Job) {}
+	j := &Job{Key: "1", At: time.Now().Add(-20 * time.Second)}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	j.Cancel = cancel
+	if _, mine := p.Submit(j, true); !mine {
+		t.Fatal("it waits")
+	}
+	resume := j.Rest()
+	j.At, j.rests = j.At.Add(-time.Hour), j.rests.Add(-time.Hour) // an hour goes by
+	p.watch()
+	resume()
+	p.watch()
+	if gaveUp != 0 || ctx.Err() != nil {
+		t.Fatal("it was given up for the time of another program")
+	}
+	j.At = j.At.Add(-10 * time.Second)
+	p.watch()
+	if gaveUp != 1 || context.Cause(ctx) != ErrDeadline {
+		t.Error("it was not given up for its own time")
+	}
+}
+
+// A server that was stopped itself, as by Ctrl-Z, does not hold that time against the
+// calls that it found; the time before and after it counts, and so does a short wait.
+func TestTimeInWhichAllStoodStill(t *testing.T) {
+	b := DefaultBounds()
+	b.Tick = 5 * time.Second // so that it is looked at when the test says so
+	p := New(b)
+	gaveUp := 0
+	p.Late = func(*Job, bool) { gaveUp++ }
+	p.Answer = func(*Job) {}
+	p.Unmade = func(*Job) {}
+	j := &Job{Key: "1", At: time.Now().Add(-20 * time.Second)}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	j.Cancel = cancel
+	if _, mine := p.Submit(j, true); !mine {
+		t.Fatal("it waits")
+	}
+	pass := func(d time.Duration) {
+		p.mu.Lock()
+		j.At, p.looked = j.At.Add(-d), p.looked.Add(-d)
+		p.mu.Unlock()
+		p.watch()
+	}
+	pass(time.Hour)
+	if gaveUp != 0 || ctx.Err() != nil {
+		t.Fatal("it was given up for the time of another")
+	}
+	for range 2 {
+		pass(6 * time.Second)
+	}
+	if gaveUp != 1 || context.Cause(ctx) != ErrDeadline {
+		t.Error("it was not given up for its own time")
+	}
+}
+
+// Calls that wait for programs of the user's leave their places to others at once, but
+// no more of them than there are places: what starts programs stays bounded.
+func TestCallsThatRestMakeRoom(t *testing.T) {
+	b := DefaultBounds()
+	b.Width, b.Tick = 2, time.Hour
+	p := New(b)
+	p.Answer = func(*Job) {}
+	began, over, ended := make(chan string, 8), make(chan struct{}), make(chan string, 8)
+	p.Run = func(j *Job) bool {
+		began <- j.Key
+		if j.Key != "read" {
+			resume := j.Rest()
+			<-over
+			resume()
+		}
+		ended <- j.Key
+		return false
+	}
+	add := func(key string) {
+		j := &Job{Key: key, Lane: key, At: time.Now()}
+		_, j.Cancel = context.WithCancelCause(t.Context())
+		if why, _ := p.Submit(j, false); why != "" {
+			t.Fatal(why)
+		}
+	}
+	for i := range 5 {
+		add(fmt.Sprint("edit", i))
+	}
+	for range 4 { // two that rest and count no longer, and two in the places
+		<-began
+	}
+	select {
+	case key := <-began:
+		t.Errorf("%s began, too", key)
+	case <-time.After(50 * time.Millisecond):
+	}
+	close(over)
+	<-began // the fifth
+	for range 5 {
+		<-ended
+	}
+	over = make(chan struct{})
+	add("edit")
+	add("edit again")
+	<-began
+	<-began
+	add("read")
+	<-began
+	if key := <-ended; key != "read" {
+		t.Errorf("%s ended first", key)
+	}
+	close(over)
+	<-ended
+	<-ended
+	<-p.WhenEmpty()
+	if p.count != [isOver]int{} {
+		t.Errorf("counted as %v", p.count)
+	}
+}
