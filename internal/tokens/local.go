@@ -2,14 +2,13 @@ package tokens
 
 import "math/bits"
 
-// What tally counts. Text is cut like a byte-pair tokenizer cuts it before it
-// merges: words with the one character before them, groups of digits, runs of
-// signs, white space. A word is cut again where its case says that a part ends
-// ("parseHTTPHeader" has three), and a part counts by what stands before it, its
-// case and its length.
+// Text is split as a byte-pair tokenizer splits it before it merges: words with the one
+// character before them, groups of digits, runs of signs, white space. A word is split
+// again where its case changes ("parseHTTPHeader" has three parts). A part's class is the
+// character before it, its case and its length.
 const (
-	// What stands before a part of a word.
-	afterNothing = iota // nothing that the token takes in
+	// The character before a part of a word.
+	afterNothing = iota // none that belongs to the same token
 	afterBlank          // one blank
 	afterTab
 	afterSign // one sign
@@ -59,7 +58,7 @@ const (
 	scripts
 )
 
-// Offsets of the classes in what tally counts.
+// Offsets of the classes in tally.n.
 const (
 	parts      = 0
 	tails      = parts + befores*cases*longest // letters beyond the longest
@@ -78,9 +77,8 @@ const (
 	classes    = starts + scripts
 )
 
-// The kinds of bytes, in rows of sixteen: l and u for letters, d for digits, b
-// for the blank, t for tabs, n for line ends, h for what is beyond ASCII, s for
-// signs.
+// The kinds of bytes, in rows of sixteen: l and u for letters, d for digits, b for the
+// blank, t for tabs, n for line ends, h for bytes beyond ASCII, s for signs.
 const kinds = "ssssssssstnttnss" + "ssssssssssssssss" +
 	"bsssssssssssssss" + "ddddddddddssssss" +
 	"suuuuuuuuuuuuuuu" + "uuuuuuuuuuusssss" +
@@ -88,8 +86,8 @@ const kinds = "ssssssssstnttnss" + "ssssssssssssssss" +
 	"hhhhhhhhhhhhhhhh" + "hhhhhhhhhhhhhhhh" + "hhhhhhhhhhhhhhhh" + "hhhhhhhhhhhhhhhh" +
 	"hhhhhhhhhhhhhhhh" + "hhhhhhhhhhhhhhhh" + "hhhhhhhhhhhhhhhh" + "hhhhhhhhhhhhhhhh"
 
-// Local estimates from the classes of characters alone, in one pass. The zero
-// value is ready for use by several goroutines.
+// Local estimates by classes of characters, in one pass. Its zero value is ready for use by
+// several goroutines.
 type Local struct{}
 
 // Count estimates the tokens of b.

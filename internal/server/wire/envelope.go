@@ -7,7 +7,9 @@
 //
 // encoding/json was tried: a Write of 200 KB takes 0.8 ms here and 12 ms through it and
 // mcp-go, a Read of 1 KB 7 and 49 microseconds (BenchmarkDispatch, two busy cores). It also
-// accepts duplicate members and lone surrogates without notice.
+// accepts duplicate members and lone surrogates without notice. jsontext was tried as the
+// lexer: scanning a Read takes 1.3 microseconds and 12 allocations with it, 1.0 and 2 here;
+// a Write of 200 KB 0.87 ms, 0.60 here.
 package wire
 
 import (
