@@ -49,8 +49,8 @@ func (t *auditLogger) Begin(e tools.Event) error {
 	return t.write(e)
 }
 
-// Tell implements the tools' event log.
-func (t *auditLogger) Tell(e tools.Event) {
+// Log implements the tools' event log.
+func (t *auditLogger) Log(e tools.Event) {
 	t.log.Info().Str("event", string(e.Kind)).Str("operation", e.Operation).Str("tool", e.Tool).Str("session", e.Session).Str("call", e.Call).
 		Str("path", e.Path).Int64("bytes", e.Bytes).Dur("duration", e.Took).Str("outcome", e.Outcome).Msg("call")
 	err := t.write(e)

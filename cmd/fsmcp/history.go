@@ -392,7 +392,7 @@ func (h *historySession) restore(ctx context.Context, id string, asJSON bool) er
 	if err != nil {
 		return err
 	}
-	result, err := h.service.Restore(ctx, tools.Restoring{Path: e.Path, ID: id, Plan: func(ctx context.Context, old *fsys.File) (tools.Undoing, error) {
+	result, err := h.service.Restore(ctx, tools.Restoring{Path: e.Path, ID: id, Plan: func(ctx context.Context, old *fsys.File) (tools.RestorePlan, error) {
 		return h.planWhole(e, old)
 	}})
 	name := fsys.Printable(e.Path)
@@ -438,7 +438,7 @@ type conflict struct{ why string }
 func (c *conflict) Error() string { return c.why }
 
 // planWhole plans the restore of a change whose whole contents are in the history.
-func (h *historySession) planWhole(e history.Entry, old *fsys.File) (u tools.Undoing, err error) {
+func (h *historySession) planWhole(e history.Entry, old *fsys.File) (u tools.RestorePlan, err error) {
 	if e.Partial() {
 		return h.planPlaces(e, old)
 	}

@@ -15,16 +15,16 @@ import (
 
 // planRestore reverses the change from before to after in the current content. nil stands
 // for no file.
-func planRestore(before, after, now []byte) (u tools.Undoing, err error) {
+func planRestore(before, after, now []byte) (u tools.RestorePlan, err error) {
 	switch {
 	case before == nil && now == nil:
 		return u, nil
 	case before == nil && bytes.Equal(now, after):
-		return tools.Undoing{Remove: true}, nil
+		return tools.RestorePlan{Remove: true}, nil
 	case before == nil:
 		return u, &conflict{"the change created it, and it was changed since"}
 	case after == nil && now == nil:
-		return tools.Undoing{Splices: []span.Splice{{New: before}}}, nil
+		return tools.RestorePlan{Splices: []span.Splice{{New: before}}}, nil
 	case after == nil && bytes.Equal(now, before):
 		return u, nil
 	case after == nil:
@@ -36,7 +36,7 @@ func planRestore(before, after, now []byte) (u tools.Undoing, err error) {
 	if conflicts != nil {
 		return u, &conflict{"the same place was changed since (" + places(conflicts) + ")"}
 	}
-	return tools.Undoing{Splices: splices}, nil
+	return tools.RestorePlan{Splices: splices}, nil
 }
 
 // places lists the first conflicts.
@@ -60,7 +60,7 @@ func places(conflicts []history.Conflict) string {
 }
 
 // planPlaces plans the restore of a change whose history holds only the changed places.
-func (h *historySession) planPlaces(e history.Entry, old *fsys.File) (u tools.Undoing, err error) {
+func (h *historySession) planPlaces(e history.Entry, old *fsys.File) (u tools.RestorePlan, err error) {
 	if old == nil {
 		return u, &conflict{"it is not there any more"}
 	}
@@ -81,5 +81,5 @@ func (h *historySession) planPlaces(e history.Entry, old *fsys.File) (u tools.Un
 	if no := (*history.ConflictError)(nil); errors.As(err, &no) {
 		return u, &conflict{no.Error()}
 	}
-	return tools.Undoing{Splices: splices}, err
+	return tools.RestorePlan{Splices: splices}, err
 }

@@ -104,7 +104,7 @@ type parts struct {
 	hooks   *hooks.Runner
 
 	access   *access.Checker
-	service  *tools.House
+	service  *tools.Service
 	saver    *save.Saver
 	server   *server.Server
 	settings *currentSettings
@@ -144,8 +144,8 @@ func assemble(s process, cfg config.Config, log zerolog.Logger) (*parts, error) 
 
 		MaxFileBytes: cfg.MaxFileBytes,
 		Now:          time.Now,
-		Keeper:       store,
-		Teller:       audit,
+		History:      store,
+		Audit:        audit,
 		Hooks:        &hookRunner{settings: settings, runner: runner, logger: log},
 		Watcher:      marks,
 		LookFor:      s.reminderWait,
@@ -155,7 +155,7 @@ func assemble(s process, cfg config.Config, log zerolog.Logger) (*parts, error) 
 		Pictures: darkroom.New(workers),
 		Pages:    darkroom.New(readers),
 	})
-	audit.notify, cache.notify = service.Announce, service.Announce
+	audit.notify, cache.notify = service.Notify, service.Notify
 	idle := &idleTracker{workers: []*worker.Pool{workers, readers, compiling}}
 	srv, err := server.New(server.Options{
 		Version:    version,
@@ -270,7 +270,7 @@ func (p *parts) sweep(ctx context.Context, log zerolog.Logger) {
 		hooks.Sweep(dir)
 	}
 	report, err := p.saver.Sweep(ctx)
-	p.service.Announce(sweepNotices(report)...)
+	p.service.Notify(sweepNotices(report)...)
 	if err != nil {
 		log.Warn().Err(err).Msg("clearing up after an earlier process failed")
 	}

@@ -77,7 +77,6 @@ var unclean = []string{
 	"internal/save",
 	"internal/state",
 	"internal/text",
-	"internal/tools",
 }
 
 // TestWords keeps words out that only this project uses, and sentences that are hard to

@@ -67,11 +67,11 @@ type Record struct {
 	// bytes alone.
 	Parts []Part
 	Shown span.Set // raw bytes shown
-	// Told are raw bytes that only a reminder has shown. Another agent may have been
+	// Reported are raw bytes that only a reminder has shown. Another agent may have been
 	// the one that saw it: they let an edit through that knows them by heart, and
 	// nothing else.
-	Told   span.Set
-	Origin Origin
+	Reported span.Set
+	Origin   Origin
 	// Enc is how the bytes were read or written: a change may leave too little
 	// in a legacy charset for it to be recognised again.
 	Enc text.Encoding
@@ -150,9 +150,9 @@ func New(now func() time.Time) *Files {
 	}
 }
 
-// Turn waits until no other call of this conversation works on path and
+// Lock waits until no other call of this conversation works on path and
 // returns the function that ends the turn. It fails only with ctx's error.
-func (f *Files) Turn(ctx context.Context, path string) (done func(), err error) {
+func (f *Files) Lock(ctx context.Context, path string) (done func(), err error) {
 	f.mu.Lock()
 	t := f.turns[path]
 	if t == nil {
@@ -172,9 +172,9 @@ func (f *Files) Turn(ctx context.Context, path string) (done func(), err error) 
 	}
 }
 
-// TryTurn is Turn for those who would rather not wait: ok is false where a call
+// TryLock is Lock without waiting: ok is false where a call
 // works on path, or waits to.
-func (f *Files) TryTurn(path string) (done func(), ok bool) {
+func (f *Files) TryLock(path string) (done func(), ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.turns[path] != nil {

@@ -88,7 +88,7 @@ func TestTurnsKeepCallsOnOnePathApart(t *testing.T) {
 	inside, most := 0, 0
 	for range 50 {
 		wg.Go(func() {
-			done, err := f.Turn(context.Background(), "p")
+			done, err := f.Lock(context.Background(), "p")
 			if err != nil {
 				t.Error(err)
 				return
@@ -107,14 +107,14 @@ func TestTurnsKeepCallsOnOnePathApart(t *testing.T) {
 	if len(f.turns) != 0 {
 		t.Fatalf("%d turns left behind", len(f.turns))
 	}
-	done, _ := f.Turn(context.Background(), "p")
+	done, _ := f.Lock(context.Background(), "p")
 	defer done()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
 	defer cancel()
-	if _, err := f.Turn(ctx, "p"); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := f.Lock(ctx, "p"); !errors.Is(err, context.DeadlineExceeded) {
 		t.Fatalf("waiting ended with %v", err)
 	}
-	other, err := f.Turn(context.Background(), "q")
+	other, err := f.Lock(context.Background(), "q")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,29 +123,29 @@ func TestTurnsKeepCallsOnOnePathApart(t *testing.T) {
 
 func TestTryTurnWaitsForNobody(t *testing.T) {
 	f := New(time.Now)
-	done, err := f.Turn(t.Context(), "/f")
+	done, err := f.Lock(t.Context(), "/f")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := f.TryTurn("/f"); ok {
+	if _, ok := f.TryLock("/f"); ok {
 		t.Error("a second turn beside the first")
 	}
 	done()
-	done, ok := f.TryTurn("/f")
+	done, ok := f.TryLock("/f")
 	if !ok {
 		t.Fatal("nobody has it")
 	}
 	waited := make(chan struct{})
 	go func() {
 		defer close(waited)
-		done, err := f.Turn(context.Background(), "/f")
+		done, err := f.Lock(context.Background(), "/f")
 		if err == nil {
 			done()
 		}
 	}()
 	select {
 	case <-waited:
-		t.Error("Turn did not wait for TryTurn")
+		t.Error("Lock did not wait for TryLock")
 	case <-time.After(20 * time.Millisecond):
 	}
 	done()

@@ -6,7 +6,7 @@ import (
 )
 
 // Tools lists the published tools in their fixed order.
-func (h *House) Tools() []Tool {
+func (h *Service) Tools() []Tool {
 	return []Tool{
 		{Name: nameRead, ReadOnly: true, Args: func() Args { return new(ReadArgs) }, Run: typed(h, nameRead, h.read)},
 		{Name: nameWrite, Args: func() Args { return new(WriteArgs) }, Run: typed(h, nameWrite, h.write)},
@@ -25,7 +25,7 @@ const (
 
 // typed turns a tool written as (ctx, call, its own args) to (result, error)
 // into one that answers every error in the words of package refusal.
-func typed[A Args](h *House, name string, run func(context.Context, Call, A) (*Result, error)) func(context.Context, Call, Args) *Result {
+func typed[A Args](h *Service, name string, run func(context.Context, Call, A) (*Result, error)) func(context.Context, Call, Args) *Result {
 	return func(ctx context.Context, call Call, args Args) *Result {
 		begun := h.Now()
 		call.Session.files.CountCall()
@@ -45,14 +45,14 @@ func typed[A Args](h *House, name string, run func(context.Context, Call, A) (*R
 			call.whenSent(func() { h.follow(call.Session, *call.account) })
 		}
 		if result.Ask == nil {
-			h.tell(call, name, args.Target(), begun, result)
+			h.audit(call, name, args.Target(), begun, result)
 		} else { // it may never be sent: what is to be told waits for what becomes of the call
-			result.Ask.unmade = func(r *Result) { h.tellSoon(call, name, args.Target(), begun, r) }
+			result.Ask.unmade = func(r *Result) { h.auditSoon(call, name, args.Target(), begun, r) }
 			call.whenSent(func() { result.Ask.unmade(result) })
 		}
 		if result.Ask == nil || !call.CanAsk {
 			h.remind(ctx, call, result)
-			h.announced(result)
+			h.appendNotices(result)
 		}
 		if len(notes) > 0 {
 			result.Sent = func() {

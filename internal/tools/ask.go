@@ -77,9 +77,8 @@ type needsConsent struct {
 func (e *needsConsent) Unwrap() error { return e.Refusal }
 
 // needConsent words the question, with what the call will do, and the refusal for a
-// client that cannot ask. It goes to the user, who has to know where a link leads to
-// judge it.
-func (h *House) needConsent(e *access.ConsentError, will string) *needsConsent {
+// client that cannot ask. The user needs the resolved name to judge it.
+func (h *Service) needConsent(e *access.ConsentError, will string) *needsConsent {
 	rule := refusal.Because(e.Judgement)
 	message := fmt.Sprintf("%s %s?\n%s", e.Op, fsys.InSentence(e.Path.String()), rule)
 	if e.Resolved != e.Path.String() {

@@ -18,7 +18,7 @@ import (
 // big is a file above changeHeld under a change: it is searched as a stream, and
 // only what was shown of it is compared with what is there.
 type big struct {
-	*House
+	*Service
 	call    Call
 	target  *target
 	file    *fsys.File
@@ -31,9 +31,9 @@ type big struct {
 }
 
 // look finds what was shown of a file.
-func (h *House) look(ctx context.Context, call Call, s *target, f *fsys.File, stamp fsys.Stamp) (*big, error) {
+func (h *Service) look(ctx context.Context, call Call, s *target, f *fsys.File, stamp fsys.Stamp) (*big, error) {
 	rec, known := call.Session.files.Get(s.Path)
-	b := &big{House: h, call: call, target: s, file: f, stamp: stamp, settled: stamp.Settled(h.Now()), known: known, was: rec.Stamp.Size}
+	b := &big{Service: h, call: call, target: s, file: f, stamp: stamp, settled: stamp.Settled(h.Now()), known: known, was: rec.Stamp.Size}
 	if !rec.Proves(stamp) {
 		rec = state.Record{Parts: rec.Parts, Shown: shownBy(rec.Parts), Origin: rec.Origin}
 		scan, err := text.NewScan(ctx, f, stamp.Size)
@@ -55,8 +55,8 @@ func (b *big) stand(spans []span.Span) (lost bool, err error) {
 	return lost, err
 }
 
-// modified is the refusal for a file of which something that was shown changed; calls
-// show what is needed now. gone: old_string is not in it any more.
+// modified refuses a file after another program changed something of it that was shown;
+// calls show what is needed now. gone: old_string is not in it any more.
 func (b *big) modified(calls string, gone bool) error {
 	return refusal.ChangedParts(b.target.name(), b.stamp.Size, b.was, calls, gone)
 }

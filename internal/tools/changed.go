@@ -11,7 +11,7 @@ import (
 // for a call that replaces all of it.
 type aim func() ([]span.Span, error)
 
-// demand is what of a file a call has to have been shown.
+// demand says which part of a file a call has to have been shown.
 type demand uint8
 
 const (
@@ -22,7 +22,7 @@ const (
 // changed is the answer for a file that is not what was shown. A small change is told
 // in full, and the record moves to the new content. Where the caller has then seen
 // all that the call needs, the same call passes next time, and the error says so.
-func (h *House) changed(call Call, c *held, at aim, want demand) error {
+func (h *Service) changed(call Call, c *held, at aim, want demand) error {
 	old, ok := c.kept()
 	if !ok || old.Enc != c.doc.Enc {
 		return h.changedMuch(call, c, at, numbered{})
@@ -41,7 +41,7 @@ func (h *House) changed(call Call, c *held, at aim, want demand) error {
 // needed works out what a call still lacks once a change of its file is shown, and
 // shows it where that fits. above is shown already. The set that comes back is shown
 // with what the error shows.
-func (h *House) needed(call Call, c *held, shown span.Set, at aim, want demand, above string) (n refusal.Needed, all span.Set) {
+func (h *Service) needed(call Call, c *held, shown span.Set, at aim, want demand, above string) (n refusal.Needed, all span.Set) {
 	var spans []span.Span
 	if at != nil {
 		if spans, n.Err = at(); n.Err != nil {
@@ -71,8 +71,8 @@ func (h *House) needed(call Call, c *held, shown span.Set, at aim, want demand, 
 // changedMuch is the answer for a file that changed by more than is told: it counts
 // what changed, and names the calls that show what this call needs. diff is empty
 // where the old text is not known.
-func (h *House) changedMuch(call Call, c *held, at aim, diff numbered) error {
-	c.toldOf(call)
+func (h *Service) changedMuch(call Call, c *held, at aim, diff numbered) error {
+	c.noteState(call)
 	calls := h.readCalls(call, c, span.Set{{End: c.stamp.Size}})
 	var failing error
 	if at != nil {
@@ -89,9 +89,9 @@ func (h *House) changedMuch(call Call, c *held, at aim, diff numbered) error {
 	return refusal.ChangedMuch(c.name, c.howMuch(diff), failing, calls)
 }
 
-// toldOf notes that a refusal tells of the file's state, without its lines.
-func (c *held) toldOf(call Call) {
-	call.told(c.path, func() reminded { return reminded{base: c.rec.Sum(), sum: c.hash()} })
+// noteState notes that a refusal tells of the file's state, without its lines.
+func (c *held) noteState(call Call) {
+	call.noteReported(c.path, func() reminded { return reminded{base: c.rec.Sum(), sum: c.hash()} })
 }
 
 // howMuch counts what changed.

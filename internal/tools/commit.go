@@ -18,13 +18,12 @@ import (
 	"github.com/fsmcp/fsmcp/internal/state"
 )
 
-// change is what a call wants done to a file, worked out from the bytes that
-// are there.
+// change is the wish of a call for a file, worked out from the bytes that are there.
 type change struct {
 	// stamp is that of the bytes it was worked out from, zero for a new file.
 	stamp fsys.Stamp
-	// from are those bytes, where they were held in memory; nil otherwise. Then
-	// parts are what was shown of those that are replaced.
+	// from holds those bytes if they are in memory. Else it is nil, and parts are the
+	// shown ones of those that are replaced.
 	from  []byte
 	parts []state.Part
 	// fromHash is their SHA-256, where it is at hand or can be had from memory;
@@ -43,8 +42,8 @@ type change struct {
 	after func() (state.Sum, []byte)
 	// result is the answer then. A change without splices is only its answer.
 	result *Result
-	// differs is what to tell the user of the change before it is made; nil: what
-	// from and splices say.
+	// differs returns the texts that the question to the user compares; nil: those of
+	// from and splices.
 	differs func() texts
 }
 
@@ -61,7 +60,7 @@ type planner func(ctx context.Context, s *target, old *fsys.File) (*change, erro
 // Where the name leads elsewhere in the middle of that (a neighbour has made
 // the folder, another program has renamed a new version into place), it begins
 // again with what is there now.
-func (h *House) commit(ctx context.Context, call Call, op perm.Op, plan planner) (*Result, error) {
+func (h *Service) commit(ctx context.Context, call Call, op perm.Op, plan planner) (*Result, error) {
 	var done hooking
 	plan = h.concealing(call, plan)
 	for try := 1; ; try++ {
@@ -76,7 +75,7 @@ func (h *House) commit(ctx context.Context, call Call, op perm.Op, plan planner)
 // attempts bounds how often a call follows a name that keeps moving.
 const attempts = 10
 
-func (h *House) attempt(ctx context.Context, call Call, op perm.Op, plan planner, hooks *hooking) (*Result, error) {
+func (h *Service) attempt(ctx context.Context, call Call, op perm.Op, plan planner, hooks *hooking) (*Result, error) {
 	s, err := h.open(call, op)
 	if err != nil {
 		return nil, err
@@ -86,7 +85,7 @@ func (h *House) attempt(ctx context.Context, call Call, op perm.Op, plan planner
 	if err := h.irregular(s); err != nil {
 		return nil, err
 	}
-	done, err := call.Session.files.Turn(ctx, s.Path)
+	done, err := call.Session.files.Lock(ctx, s.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +128,7 @@ func (h *House) attempt(ctx context.Context, call Call, op perm.Op, plan planner
 //
 // New parts of git repositories are made one at a time. Each is decided on by the
 // others that are there, so no two may be decided on before either is made.
-func (h *House) lock(ctx context.Context, s *target) (*save.Lock, func(), error) {
+func (h *Service) lock(ctx context.Context, s *target) (*save.Lock, func(), error) {
 	unlockParts := func() {}
 	if s.Kind == fsys.Missing && h.Access.Policy().RepositoryParts(s.Names) {
 		parts, err := h.Saver.LockPurpose(ctx, "repository parts")
@@ -146,7 +145,7 @@ func (h *House) lock(ctx context.Context, s *target) (*save.Lock, func(), error)
 	return lock, func() { lock.Unlock(); unlockParts() }, nil
 }
 
-// made is what became of a call under the lock.
+// made is the outcome of a call under the lock.
 type made struct {
 	result *Result
 	change *change // nil: there was nothing to do
@@ -154,9 +153,9 @@ type made struct {
 	hidden bool    // what the file holds must not be shown
 }
 
-// letGo closes what was resolved. Once the file has been replaced, that is the
-// last hold on the old one, and the system takes its time to free all that was
-// in it: nobody need wait for that.
+// letGo closes a target. Once the file has been replaced, that is the last hold on the
+// old one, and the kernel takes its time to free its blocks: the answer need not wait
+// for that.
 func letGo(s *target, replaced bool) {
 	if replaced {
 		go s.Close()
@@ -166,7 +165,7 @@ func letGo(s *target, replaced bool) {
 }
 
 // preview works out the change on the file as it is now.
-func (h *House) preview(ctx context.Context, s *target, plan planner) (*change, error) {
+func (h *Service) preview(ctx context.Context, s *target, plan planner) (*change, error) {
 	if s.Kind == fsys.Missing {
 		return plan(ctx, s, nil)
 	}
@@ -185,7 +184,7 @@ func (h *House) preview(ctx context.Context, s *target, plan planner) (*change, 
 
 // locked resolves, decides and gates again, right before the bytes are
 // replaced, replaces them, and moves the record on.
-func (h *House) locked(ctx context.Context, call Call, s *target, lock *save.Lock, c *change, plan planner) (m made, err error) {
+func (h *Service) locked(ctx context.Context, call Call, s *target, lock *save.Lock, c *change, plan planner) (m made, err error) {
 	now, err := h.open(call, s.Op)
 	if err != nil {
 		return m, err
@@ -224,9 +223,9 @@ func (h *House) locked(ctx context.Context, call Call, s *target, lock *save.Loc
 	s.links = now.links
 	defer mark.Done()
 	if err != nil {
-		return m, h.undone(mark, out, err)
+		return m, h.notMade(mark, out, err)
 	}
-	m = made{change: c, old: c.keptOld(mark, old), hidden: now.Hidden}
+	m = made{change: c, old: c.oldBytes(mark, old), hidden: now.Hidden}
 	if c.remove {
 		call.Session.files.Forget(now.Path)
 		m.result = remark(c.result, out, mark)
@@ -253,13 +252,13 @@ func land(ctx context.Context, txn *save.Txn, c *change) (save.Outcome, error) {
 	return txn.Replace(ctx, c.splices)
 }
 
-// undone notes that a change was not made, unless it was after all.
-func (h *House) undone(mark *history.Mark, out save.Outcome, err error) error {
+// notMade notes that a change was not made, unless it was after all.
+func (h *Service) notMade(mark *history.Mark, out save.Outcome, err error) error {
 	if e := (*save.IOError)(nil); !errors.As(err, &e) || !e.Changed {
 		mark.Void()
 	}
-	h.Announce(saved(out.Saved)...)
-	h.Announce(rescued(out.Rescued)...)
+	h.Notify(saved(out.Saved)...)
+	h.Notify(rescued(out.Rescued)...)
 	return err
 }
 
@@ -286,7 +285,7 @@ func stands(c *change, old *fsys.File) bool {
 	return err == nil && !lost
 }
 
-// compareBuffer is how much of a file is compared at a time.
+// compareBuffer bounds the bytes that are compared at a time.
 const compareBuffer = 64 << 10
 
 // hasBytes tells whether a file has just these bytes.

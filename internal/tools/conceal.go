@@ -25,7 +25,7 @@ func (s *target) answer(done, shows string, remarks ...string) *Result {
 
 // concealing returns a planner that shows nothing of a hidden file, and has
 // nothing count as shown.
-func (h *House) concealing(call Call, plan planner) planner {
+func (h *Service) concealing(call Call, plan planner) planner {
 	return func(ctx context.Context, s *target, old *fsys.File) (*change, error) {
 		if !s.Hidden {
 			return plan(ctx, s, old)

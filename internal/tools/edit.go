@@ -21,20 +21,20 @@ import (
 )
 
 // edit answers Edit.
-func (h *House) edit(ctx context.Context, call Call, a *EditArgs) (*Result, error) {
+func (h *Service) edit(ctx context.Context, call Call, a *EditArgs) (*Result, error) {
 	switch {
 	case a.OldString == a.NewString:
 		return nil, edit.ErrSame
 	case isStub(a.NewString):
 		return nil, refusal.StubAsText("new_string")
 	}
-	e := editing{House: h, call: call, args: a}
+	e := editing{Service: h, call: call, args: a}
 	return h.commit(ctx, call, perm.Edit, e.plan)
 }
 
 // editing is one Edit under way.
 type editing struct {
-	*House
+	*Service
 	call    Call
 	args    *EditArgs
 	created bool // the first look found no file
@@ -58,7 +58,7 @@ func (e *editing) plan(ctx context.Context, s *target, old *fsys.File) (*change,
 		return nil, save.ErrExists
 	case e.args.OldString == "" && stamp.Size > 0:
 		if e.blank(s, old, stamp) {
-			w := writing{House: e.House, call: e.call, content: e.args.NewString}
+			w := writing{Service: e.Service, call: e.call, content: e.args.NewString}
 			return w.plan(ctx, s, old)
 		}
 		return nil, refusal.Exists(s.name())
@@ -135,7 +135,7 @@ func (e *editing) inHeld(s *target, old *fsys.File) (*change, error) {
 	}
 	f, miss := e.find(s, c)
 	if e.Preferences().ApplyChanged && miss == nil {
-		if change, ok := e.overtaken(s, c, f); ok {
+		if change, ok := e.applyToChangedFile(s, c, f); ok {
 			return change, nil
 		}
 	}
@@ -148,7 +148,7 @@ func (e *editing) inHeld(s *target, old *fsys.File) (*change, error) {
 	}
 	known := rec.Shown
 	if f.res.Rule == edit.Exact {
-		known = known.Union(rec.Told)
+		known = known.Union(rec.Reported)
 	}
 	if hidden := unseen(known, span.Replaced(f.splices)); len(hidden) > 0 {
 		return nil, e.neverShown(e.call, c, rec, hidden)
@@ -189,13 +189,13 @@ func (e *editing) gated(c *held, f found, miss error) (state.Record, error) {
 	return rec, nil
 }
 
-// replacing plans splices of a file of which rec tells what was shown.
+// replacing plans splices of a file; rec is its record.
 func (e *editing) replacing(s *target, c *held, rec state.Record, f found) (*change, error) {
 	size := c.stamp.Size + span.Growth(f.splices)
 	if size <= state.WholeHash && c.byParts() { // from now on the file is compared as a whole
 		rec, _ = c.standing(nil)
 	}
-	moved := state.Record{Shown: rec.Shown.Through(f.splices, true), Told: rec.Told.Through(f.splices, false), Origin: state.ByEdit, Enc: rec.Enc}
+	moved := state.Record{Shown: rec.Shown.Through(f.splices, true), Reported: rec.Reported.Through(f.splices, false), Origin: state.ByEdit, Enc: rec.Enc}
 	if size > state.WholeHash {
 		var err error
 		if moved.Parts, err = c.carried(rec, f.splices, moved.Shown); err != nil {

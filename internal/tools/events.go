@@ -43,17 +43,17 @@ const (
 	// EventInstructions: a file that speaks to agents was changed. It comes beside
 	// the event of the change.
 	EventInstructions EventKind = "instructions"
-	// EventBegun: a change is about to be made. It comes only where somebody
-	// requires that no change goes untold.
+	// EventBegun: a change is about to be made. It comes only where the settings
+	// require that every change is logged.
 	EventBegun EventKind = "begun"
 )
 
-// Teller is told of calls.
-type Teller interface {
-	// Begin is told of a change right before it is made. An error stops it.
+// AuditLogger logs calls.
+type AuditLogger interface {
+	// Begin logs a change right before it is made. An error stops it.
 	Begin(e Event) error
-	// Tell is told of a call that is over.
-	Tell(e Event)
+	// Log logs a call that is over.
+	Log(e Event)
 }
 
 const outcomeOK = "ok"
@@ -79,24 +79,24 @@ func opOf(tool string) perm.Op {
 }
 
 // begin tells of a change that is about to be made.
-func (h *House) begin(call Call, s *target) error {
-	if h.Teller == nil {
+func (h *Service) begin(call Call, s *target) error {
+	if h.Audit == nil {
 		return nil
 	}
 	tool := s.Op.String()
 	if call.restoring {
 		tool = history.ToolRestore
 	}
-	err := h.Teller.Begin(Event{Kind: EventBegun, Operation: operation(s.Op), Session: call.Session.id, Call: call.ID, Tool: tool, Path: s.Path, Outcome: string(EventBegun)})
+	err := h.Audit.Begin(Event{Kind: EventBegun, Operation: operation(s.Op), Session: call.Session.id, Call: call.ID, Tool: tool, Path: s.Path, Outcome: string(EventBegun)})
 	if err != nil {
 		return &refusal.AuditError{Err: err}
 	}
 	return nil
 }
 
-// tell tells of a call that is over; given is its argument.
-func (h *House) tell(call Call, tool, given string, begun time.Time, r *Result) {
-	if h.Teller == nil {
+// audit logs a call that is over; given is its argument.
+func (h *Service) audit(call Call, tool, given string, begun time.Time, r *Result) {
+	if h.Audit == nil {
 		return
 	}
 	op := opOf(tool)
@@ -116,30 +116,30 @@ func (h *House) tell(call Call, tool, given string, begun time.Time, r *Result) 
 		e.Outcome, _ = r.Meta["fsmcp/error"].(string)
 		e.Code, _ = r.Meta["fsmcp/errorCode"].(int)
 	}
-	h.Teller.Tell(e)
+	h.Audit.Log(e)
 	if !r.IsError && op.Changes() && speaksToAgents(e.Path, given) {
 		e.Kind = EventInstructions
-		h.Teller.Tell(e)
+		h.Audit.Log(e)
 	}
 }
 
 // Refused tells of a call that was not made. given is its file as it was named, ""
 // where it cannot be told, and waited how long it took to come to that.
-func (h *House) Refused(tool, given string, call Call, waited time.Duration, r *Result) {
+func (h *Service) Refused(tool, given string, call Call, waited time.Duration, r *Result) {
 	call.account = &account{}
-	h.tellSoon(call, tool, given, h.Now().Add(-waited), r)
+	h.auditSoon(call, tool, given, h.Now().Add(-waited), r)
 }
 
-// tellSoon is tell for those who must not be held up, by a disk that does not
+// auditSoon is audit for a caller that must not be held up, by a disk that does not
 // answer for example.
-func (h *House) tellSoon(call Call, tool, given string, begun time.Time, r *Result) {
-	if h.Teller == nil {
+func (h *Service) auditSoon(call Call, tool, given string, begun time.Time, r *Result) {
+	if h.Audit == nil {
 		return
 	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		h.tell(call, tool, given, begun, r)
+		h.audit(call, tool, given, begun, r)
 	}()
 	select {
 	case <-done:
@@ -147,10 +147,10 @@ func (h *House) tellSoon(call Call, tool, given string, begun time.Time, r *Resu
 	}
 }
 
-// tellWithin is how long that is waited for.
+// tellWithin bounds that wait.
 const tellWithin = 100 * time.Millisecond
 
-// size is how large a changed file is by its answer.
+// size returns the size of a changed file, as its answer has it.
 func (r *Result) size() int64 {
 	switch size := r.Meta["fsmcp/size"].(type) {
 	case int:
@@ -161,7 +161,7 @@ func (r *Result) size() int64 {
 	return 0
 }
 
-// answered is how many bytes an answer shows.
+// answered returns the number of bytes in an answer.
 func answered(r *Result) (n int64) {
 	for _, b := range r.Blocks {
 		n += int64(len(b.Text) + len(b.Data))
@@ -181,11 +181,11 @@ func speaksToAgents(names ...string) bool {
 	return false
 }
 
-// told runs a restore and tells of it.
-func (h *House) told(ctx context.Context, call Call, given string, run func(context.Context) (*Result, error)) (*Result, error) {
+// auditRestore runs a restore and logs it.
+func (h *Service) auditRestore(ctx context.Context, call Call, given string, run func(context.Context) (*Result, error)) (*Result, error) {
 	begun := h.Now()
 	r, err := run(ctx)
-	if h.Teller == nil || r == nil && err == nil {
+	if h.Audit == nil || r == nil && err == nil {
 		return r, err
 	}
 	e := Event{Kind: EventEdit, Operation: operation(perm.Edit), Session: call.Session.id, Call: call.ID, Tool: history.ToolRestore, Path: given, Took: h.Now().Sub(begun), Outcome: outcomeOK}
@@ -197,10 +197,10 @@ func (h *House) told(ctx context.Context, call Call, given string, run func(cont
 	} else {
 		e.Bytes = r.size()
 	}
-	h.Teller.Tell(e)
+	h.Audit.Log(e)
 	if err == nil && speaksToAgents(given) {
 		e.Kind = EventInstructions
-		h.Teller.Tell(e)
+		h.Audit.Log(e)
 	}
 	return r, err
 }

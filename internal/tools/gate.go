@@ -30,7 +30,7 @@ const showBody = 2 * showUnseen
 
 // passed tells whether this may be shown, and the client passes an error that
 // shows it on to its model: only then may it count as shown.
-func (h *House) passed(call Call, body string) bool {
+func (h *Service) passed(call Call, body string) bool {
 	c := call.Client
 	if call.hidden || len(body) > showBody || c.Chars > 0 && len(body) > c.Chars-answerRest {
 		return false
@@ -52,7 +52,7 @@ type held struct {
 	// hash returns the SHA-256 of the file, computed once, where it is wanted.
 	hash   func() state.Sum
 	hashed bool // it was computed
-	// rec is what the conversation was shown of the file, if it is known.
+	// rec is the conversation's record of the file; known says that there is one.
 	rec   state.Record
 	known bool
 	// unchanged reports whether the file has all the bytes of rec. It never believes a
@@ -64,7 +64,7 @@ type held struct {
 }
 
 // hold reads and decodes a file.
-func (h *House) hold(call Call, s *target, f *fsys.File) (*held, error) {
+func (h *Service) hold(call Call, s *target, f *fsys.File) (*held, error) {
 	c, err := h.take(call, s, f)
 	if err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func (h *House) hold(call Call, s *target, f *fsys.File) (*held, error) {
 }
 
 // take reads a file.
-func (h *House) take(call Call, s *target, f *fsys.File) (*held, error) {
+func (h *Service) take(call Call, s *target, f *fsys.File) (*held, error) {
 	raw, stamp, err := f.ReadAll(changeHeld)
 	settled := stamp.Settled(h.Now())
 	if err != nil {
@@ -130,7 +130,8 @@ func (c *held) content() []byte {
 // byParts reports whether only what was shown of the file is compared.
 func (c *held) byParts() bool { return !c.whole && len(c.raw) > state.WholeHash }
 
-// recorded is the record of the file's present bytes, of which so much was shown.
+// recorded returns a record of the file's present bytes; shown are those that were
+// shown.
 func (c *held) recorded(shown span.Set, origin state.Origin) state.Record {
 	rec := c.stamped(state.Record{Shown: shown, Origin: origin, Content: c.content()})
 	switch {
@@ -181,10 +182,10 @@ func (c *held) standing(spans []span.Span) (rec state.Record, lost bool) {
 	return c.stamped(rec), lost
 }
 
-// gate lets a change through to bytes all of which the caller has been shown. It
-// returns the record as it stands for the file's present bytes. What the call aims
-// at is looked for where the file has changed.
-func (h *House) gate(call Call, c *held, at aim) (state.Record, error) {
+// gate lets a change through if the caller has been shown all of the file. It returns
+// the record as it stands for the file's present bytes. Where the file has changed, at
+// finds what the call replaces.
+func (h *Service) gate(call Call, c *held, at aim) (state.Record, error) {
 	switch {
 	case len(c.raw) == 0: // nothing to be shown
 		return c.recorded(nil, state.ByRead), nil
@@ -219,7 +220,7 @@ func (c *held) withShown(rec state.Record, shown span.Set) state.Record {
 
 // rest shows all that was never shown below what an error shows already, where
 // that fits.
-func (h *House) rest(call Call, c *held, unseen span.Set, above string) (body string, shown span.Set, ok bool) {
+func (h *Service) rest(call Call, c *held, unseen span.Set, above string) (body string, shown span.Set, ok bool) {
 	if unseen.Len()+int64(len(above)) > showUnseen {
 		return "", nil, false
 	}
@@ -229,7 +230,7 @@ func (h *House) rest(call Call, c *held, unseen span.Set, above string) (body st
 
 // matches shows the places of a call that were not shown, each with what stands
 // around it, where that fits.
-func (h *House) matches(call Call, c *held, shown span.Set, spans []span.Span, above string) (body string, all span.Set, ok bool) {
+func (h *Service) matches(call Call, c *held, shown span.Set, spans []span.Span, above string) (body string, all span.Set, ok bool) {
 	for _, m := range spans {
 		if shown.Covers(m) {
 			continue
@@ -257,7 +258,7 @@ func unseen(shown span.Set, spans []span.Span) (out span.Set) {
 
 // neverShown is the refusal of an Edit some of whose matches were never shown. Where
 // they fit, it shows them with their surroundings, and the same call passes next time.
-func (h *House) neverShown(call Call, c *held, rec state.Record, hidden span.Set) error {
+func (h *Service) neverShown(call Call, c *held, rec state.Record, hidden span.Set) error {
 	body, shown, ok := h.matches(call, c, rec.Shown, hidden, "")
 	if !ok {
 		return refusal.UnseenMatch(c.name, "", h.readCalls(call, c, hidden), c.known)
@@ -303,7 +304,7 @@ const (
 )
 
 // readCalls names Read calls that show spans, as much of them as each is served.
-func (h *House) readCalls(call Call, c *held, spans span.Set) string {
+func (h *Service) readCalls(call Call, c *held, spans span.Set) string {
 	l, r := linesOf(c.doc), h.counting(call)
 	var calls []string
 	first, last := 0, 0
@@ -341,8 +342,8 @@ func (h *House) readCalls(call Call, c *held, spans span.Set) string {
 }
 
 // counting is a Read of a call that is only counted.
-func (h *House) counting(call Call) *reading {
-	return &reading{House: h, call: call, meter: &meter{local: h.Counter}}
+func (h *Service) counting(call Call) *reading {
+	return &reading{Service: h, call: call, counter: &tokenCounter{local: h.Counter}}
 }
 
 // bigLine is the length in bytes from which a line is better read by columns.

@@ -26,7 +26,7 @@ const maxFolders = 10_000
 
 // hint ends an answer about a file with one line that names what speaks to agents
 // in the folders above it, up to the workspace directory, and was not read yet.
-func (h *House) hint(call Call, name string, r *Result) {
+func (h *Service) hint(call Call, name string, r *Result) {
 	top, ok := above(h.Preferences().HintsBelow, name)
 	if !ok {
 		return
@@ -64,7 +64,7 @@ func above(folders []string, name string) (top string, ok bool) {
 }
 
 // unreadGuides are the files of a folder to tell of; that is asked once a session.
-func (h *House) unreadGuides(session *Session, dir string) (found []string) {
+func (h *Service) unreadGuides(session *Session, dir string) (found []string) {
 	if !session.firstLook(dir) {
 		return nil
 	}
@@ -95,7 +95,7 @@ func (s *Session) firstLook(dir string) bool {
 
 // unreadGuide tells whether a file is there that may be read and was not. Of what
 // is denied nothing is said.
-func (h *House) unreadGuide(session *Session, name string) bool {
+func (h *Service) unreadGuide(session *Session, name string) bool {
 	t := h.Access.ForReading(name)
 	if t == nil {
 		return false
@@ -106,7 +106,7 @@ func (h *House) unreadGuide(session *Session, name string) bool {
 }
 
 // skills are the names that skills of a folder would have.
-func (h *House) skills(dir string) (names []string) {
+func (h *Service) skills(dir string) (names []string) {
 	t := h.Access.ForReading(access.Join(dir, skillsDir))
 	if t == nil {
 		return nil

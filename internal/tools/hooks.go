@@ -46,14 +46,14 @@ type HookFault struct {
 	Line  int
 }
 
-// hooking is what the hooks of one call have done so far.
+// hooking collects the outcome of the hooks of one call.
 type hooking struct {
 	passed string // the resolved name of the file whose hooks let the change through
 	faults []HookFault
 }
 
 // before runs the hooks before a change, once for a file.
-func (h *House) before(ctx context.Context, call Call, s *target, done *hooking) error {
+func (h *Service) before(ctx context.Context, call Call, s *target, done *hooking) error {
 	if h.Hooks == nil || call.restoring || done.passed == s.Path {
 		return nil
 	}
@@ -77,7 +77,7 @@ func (h *House) before(ctx context.Context, call Call, s *target, done *hooking)
 // after runs the hooks after a change that was made, and finishes its answer. From
 // here on the call can only succeed. A client that gives it up now would leave a
 // formatter in the middle of its work, so that only its deadline ends it.
-func (h *House) after(ctx context.Context, call Call, s *target, m made, done *hooking) {
+func (h *Service) after(ctx context.Context, call Call, s *target, m made, done *hooking) {
 	if h.Hooks == nil || call.restoring || m.change == nil {
 		return
 	}
@@ -89,7 +89,7 @@ func (h *House) after(ctx context.Context, call Call, s *target, m made, done *h
 		ended()
 		resume()
 		done.faults = append(done.faults, faults...)
-		if note := h.takeUp(ctx, call, s, m); note != "" {
+		if note := h.reloadAfterHooks(ctx, call, s, m); note != "" {
 			m.result.Blocks[0].Text += "\n" + note
 		}
 	}
@@ -121,7 +121,7 @@ func (s *target) knownNames() []string {
 }
 
 // stopped refuses a change that a hook stopped.
-func (h *House) stopped(s *target, f *HookFault) error {
+func (h *Service) stopped(s *target, f *HookFault) error {
 	return refusal.Hook{Name: f.name(), Why: f.Why, Said: f.said(saidBytes), Refused: f.Refused, NotRun: f.NotRun, Entry: f.Entry, Line: f.Line}.Refusal(s.name())
 }
 
@@ -153,7 +153,7 @@ func (f HookFault) name() string {
 	return phrase.Quote(phrase.Cut(strings.Join(f.Command, " "), most))
 }
 
-// said is what the command wrote, made safe to show, of about so many bytes.
+// said returns the command's output, made safe to show, of about so many bytes.
 func (f HookFault) said(room int) string {
 	lines := strings.Split(strings.TrimSpace(f.Said), "\n")
 	more := len(lines) > saidLines

@@ -21,27 +21,27 @@ import (
 
 // scripted are hooks that a test plays.
 type scripted struct {
-	before func(Edited) ([]HookFault, *HookFault, error)
-	after  func(Edited) []HookFault
-	told   []Edited
+	before   func(Edited) ([]HookFault, *HookFault, error)
+	after    func(Edited) []HookFault
+	reported []Edited
 }
 
 func (s *scripted) Wanted([]string) (before, after bool) { return s.before != nil, s.after != nil }
 
 func (s *scripted) Before(_ context.Context, e Edited) ([]HookFault, *HookFault, error) {
-	s.told = append(s.told, e)
+	s.reported = append(s.reported, e)
 	return s.before(e)
 }
 
 func (s *scripted) After(_ context.Context, e Edited) []HookFault {
-	s.told = append(s.told, e)
+	s.reported = append(s.reported, e)
 	return s.after(e)
 }
 
 // hooked is a bench with hooks.
 func hooked(t testing.TB, rules ...perm.RuleText) (*bench, *scripted) {
 	b, s := newBench(t, rules...), &scripted{}
-	b.house.Hooks = s
+	b.service.Hooks = s
 	return b, s
 }
 
@@ -60,7 +60,7 @@ func rewrites(t testing.TB, change func(string) string) func(Edited) []HookFault
 	}
 }
 
-// shownOf is what counts as shown of a file as it is now, as text.
+// shownOf returns the text that counts as shown of a file as it is now.
 func (b *bench) shownOf(path string) (shown string, whole bool) {
 	b.t.Helper()
 	raw, err := os.ReadFile(path)
@@ -117,7 +117,7 @@ func TestAHookThatRecodesIsNotWrittenOver(t *testing.T) {
 	b.want("a.txt", strings.Replace(recoded, "one", "größer", 1))
 }
 
-// The same of a change by somebody else, which is told as more than lines.
+// The same of a change by another program, which is reported as more than lines.
 func TestARecodedFileIsNotShownInItsOldCharset(t *testing.T) {
 	latin, err := text.Decode([]byte("sch\xf6ne Gr\xfc\xdfe an alle\n"))
 	if err != nil || latin.Enc.IsUTF8() {
@@ -128,7 +128,7 @@ func TestARecodedFileIsNotShownInItsOldCharset(t *testing.T) {
 	}
 }
 
-// The control arm of the above: the same rewriting by somebody else costs a refusal
+// The control arm of the above: the same rewriting by another program costs a refusal
 // for each edit.
 func TestWithoutTakingUpEachEditIsRefused(t *testing.T) {
 	b := newBench(t)
@@ -341,7 +341,7 @@ func TestHooksBefore(t *testing.T) {
 	}
 	holds(t, b.fails(15, refusal.SlugHook, edit("one", "two")), p, `"guard -x" refused`, `not    here \x1b[31m&lt;system-reminder>`, "refused again")
 	b.want("a.txt", "one\n")
-	if e := s.told[0]; e.Tool != "Edit" || e.Session != b.call.Session.id || e.Names[len(e.Names)-1] != p || e.Old != nil {
+	if e := s.reported[0]; e.Tool != "Edit" || e.Session != b.call.Session.id || e.Names[len(e.Names)-1] != p || e.Old != nil {
 		t.Errorf("%+v", e)
 	}
 
@@ -374,7 +374,7 @@ func TestHooksBefore(t *testing.T) {
 
 // Hooks come after everything that refuses a call by itself, and not at all where
 // nothing is changed.
-func TestHooksAreNotToldOfWhatIsNotDone(t *testing.T) {
+func TestHooksDoNotRunForUnmadeChanges(t *testing.T) {
 	b, s := hooked(t, perm.RuleText{Text: "Edit(denied.txt)", List: perm.Deny, Source: perm.Source{Name: "test"}})
 	s.before = func(Edited) ([]HookFault, *HookFault, error) { return nil, nil, nil }
 	s.after = func(Edited) []HookFault { return nil }
@@ -386,12 +386,12 @@ func TestHooksAreNotToldOfWhatIsNotDone(t *testing.T) {
 	b.fails(8, refusal.SlugNoMatch, &EditArgs{FilePath: p, OldString: "three", NewString: "y"})
 	b.ok(&WriteArgs{FilePath: p, Content: "one\n"}) // has this content already
 	b.fails(9, refusal.SlugIsDirectory, &WriteArgs{FilePath: b.dir, Content: "y"})
-	if len(s.told) > 0 {
-		t.Errorf("%+v", s.told)
+	if len(s.reported) > 0 {
+		t.Errorf("%+v", s.reported)
 	}
 	b.ok(&WriteArgs{FilePath: p, Content: "two\n"})
-	if len(s.told) != 2 {
-		t.Errorf("%+v", s.told)
+	if len(s.reported) != 2 {
+		t.Errorf("%+v", s.reported)
 	}
 }
 
@@ -406,7 +406,7 @@ func TestHooksKnowAllNames(t *testing.T) {
 	}
 	b.ok(&ReadArgs{FilePath: link})
 	b.ok(&EditArgs{FilePath: link, OldString: "one", NewString: "two"})
-	if n := s.told[0].Names; n[0] != link || n[len(n)-1] != p {
+	if n := s.reported[0].Names; n[0] != link || n[len(n)-1] != p {
 		t.Errorf("%q", n)
 	}
 }
@@ -438,7 +438,7 @@ func TestHooksAreShownTheOldBytes(t *testing.T) {
 	b, s := hooked(t)
 	store := keeps(t)
 	defer store.Close()
-	b.house.Keeper = store
+	b.service.History = store
 	s.after = func(Edited) []HookFault { return nil }
 	p := b.path("a.txt")
 	b.ok(&WriteArgs{FilePath: p, Content: ""})
@@ -449,7 +449,7 @@ func TestHooksAreShownTheOldBytes(t *testing.T) {
 	b.ok(&ReadArgs{FilePath: env})
 	b.ok(&EditArgs{FilePath: env, OldString: "KEY", NewString: "K"})
 	var got []string
-	for _, e := range s.told {
+	for _, e := range s.reported {
 		if e.Old == nil {
 			got = append(got, "none")
 		} else {
@@ -480,7 +480,7 @@ func (l *listing) Secret([]string) bool { return false }
 func TestWhatHooksDidIsKept(t *testing.T) {
 	b, s := hooked(t)
 	l := &listing{}
-	b.house.Keeper = l
+	b.service.History = l
 	s.after = rewrites(t, strings.ToUpper)
 	p := b.path("a.txt")
 	b.ok(&WriteArgs{FilePath: p, Content: "one\n"})
@@ -504,9 +504,9 @@ func TestNoHooksForARestore(t *testing.T) {
 	s.before = func(Edited) ([]HookFault, *HookFault, error) { return nil, &HookFault{Refused: true}, nil }
 	s.after = func(Edited) []HookFault { return nil }
 	p := b.put("a.txt", "one\n")
-	r, err := b.house.Restore(t.Context(), Restoring{Path: p, ID: "x-1", Plan: removing})
-	if err != nil || r == nil || len(s.told) > 0 {
-		t.Errorf("%v, %v", s.told, err)
+	r, err := b.service.Restore(t.Context(), Restoring{Path: p, ID: "x-1", Plan: removing})
+	if err != nil || r == nil || len(s.reported) > 0 {
+		t.Errorf("%v, %v", s.reported, err)
 	}
 }
 
@@ -520,9 +520,9 @@ func TestAfterHooksOutliveTheCall(t *testing.T) {
 		cancel()
 		return rewrites(t, strings.ToUpper)(e)
 	}
-	b.house.Hooks = &watched{s, func(ctx context.Context) { over = ctx.Err() != nil }}
+	b.service.Hooks = &watched{s, func(ctx context.Context) { over = ctx.Err() != nil }}
 	p := b.path("a.txt")
-	r := b.house.Tools()[1].Run(ctx, b.call, &WriteArgs{FilePath: p, Content: "one\n"})
+	r := b.service.Tools()[1].Run(ctx, b.call, &WriteArgs{FilePath: p, Content: "one\n"})
 	if r.IsError || over {
 		t.Errorf("%s; the formatter was told to stop: %v", r.Blocks[0].Text, over)
 	}
@@ -546,8 +546,8 @@ func (w *watched) After(ctx context.Context, e Edited) []HookFault {
 func TestNoHooksCostNothing(t *testing.T) {
 	b, _ := hooked(t)
 	p := b.put("a.txt", "one\n")
-	b.call.file = b.house.argument(p)
-	s, err := b.house.open(b.call, perm.Edit)
+	b.call.file = b.service.argument(p)
+	s, err := b.service.open(b.call, perm.Edit)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -558,10 +558,10 @@ func TestNoHooksCostNothing(t *testing.T) {
 	for range 10 {
 		fewest = min(fewest, testing.AllocsPerRun(100, func() {
 			var done hooking
-			if err := b.house.before(ctx, b.call, s, &done); err != nil {
+			if err := b.service.before(ctx, b.call, s, &done); err != nil {
 				t.Error(err)
 			}
-			b.house.after(ctx, b.call, s, m, &done)
+			b.service.after(ctx, b.call, s, m, &done)
 		}))
 	}
 	if fewest != 0 {
@@ -630,4 +630,6 @@ func TestLargeTextsDiffer(t *testing.T) {
 
 func sumOfText(s string) state.Sum { return sha256.Sum256([]byte(s)) }
 
-func removing(context.Context, *fsys.File) (Undoing, error) { return Undoing{Remove: true}, nil }
+func removing(context.Context, *fsys.File) (RestorePlan, error) {
+	return RestorePlan{Remove: true}, nil
+}

@@ -18,7 +18,7 @@ const (
 	askChars = 2_000
 )
 
-// texts are what a change replaces, and by what.
+// texts are the old and the new text of a change.
 type texts struct {
 	place    string // which the texts are of; "" for the whole file
 	old, now string
@@ -27,7 +27,7 @@ type texts struct {
 
 // asking is the question that comes before a change, as it is now known: nil where
 // there is none. A change that the file's mode forbids is not asked about.
-func (h *House) asking(s *target, c *change) error {
+func (h *Service) asking(s *target, c *change) error {
 	switch {
 	case s.Question == nil:
 		return nil
@@ -62,7 +62,7 @@ func (c *change) intent() string {
 	return said
 }
 
-// texts are what the change says of itself, or follow from its bytes.
+// texts returns the texts that the change names itself, or that follow from its bytes.
 func (c *change) texts() (t texts) {
 	if c.differs != nil {
 		return c.differs()

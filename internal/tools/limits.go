@@ -2,10 +2,9 @@ package tools
 
 // Limits of Read (source: the specification of the tools, "Read").
 const (
-	// defaultLines is how many lines a Read without limit serves.
+	// defaultLines bounds the lines of a Read without limit.
 	defaultLines = 2000
-	// defaultColumns is how many characters of a line a Read with column and without
-	// limit serves.
+	// defaultColumns bounds the characters of a Read with column and without limit.
 	defaultColumns = 4000
 	// DefaultMaxTokens bounds the text of one Read.
 	DefaultMaxTokens = 25_000

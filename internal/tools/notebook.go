@@ -70,7 +70,7 @@ func (r *reading) notebook(ctx context.Context, stamp fsys.Stamp) (*Result, erro
 
 // parse reads a notebook. One that is broken is text still: what it is held as
 // comes beside the *notebook.ParseError.
-func (h *House) parse(call Call, s *target, f *fsys.File) (*held, *notebook.Notebook, error) {
+func (h *Service) parse(call Call, s *target, f *fsys.File) (*held, *notebook.Notebook, error) {
 	c, err := h.take(call, s, f)
 	if err != nil {
 		return nil, nil, err
@@ -215,7 +215,7 @@ func (v *viewing) count(parts []notebook.Part) int {
 	for _, p := range parts {
 		text = append(text, p.Text...)
 	}
-	return v.meter.Count(text)
+	return v.counter.Count(text)
 }
 
 func partsSize(parts []notebook.Part) int {

@@ -73,7 +73,7 @@ func TestNotebookEditsAtOnceLoseNothing(t *testing.T) {
 	for i := range cells {
 		other := *b
 		if i%2 == 1 { // every second one is a conversation of its own
-			other.call.Session = b.house.NewSession()
+			other.call.Session = b.service.NewSession()
 		}
 		all.Go(func() {
 			other.run(&ReadArgs{FilePath: p})
@@ -176,7 +176,7 @@ func TestACellThatTheClientCutsOffIsNotShown(t *testing.T) {
 }
 
 // The same holds for an outside change.
-func TestAChangeThatTheClientCutsOffIsNotTold(t *testing.T) {
+func TestAChangeCutOffByTheClientCountsAsUnreported(t *testing.T) {
 	for name, limits := range map[string]ClientLimits{"characters": {Chars: 4000}, "tokens": {Tokens: 1000}} {
 		b := newBench(t)
 		p := b.put("a.ipynb", cellsOf(2))

@@ -31,11 +31,11 @@ const (
 )
 
 // notebookEdit answers NotebookEdit.
-func (h *House) notebookEdit(ctx context.Context, call Call, a *NotebookEditArgs) (*Result, error) {
+func (h *Service) notebookEdit(ctx context.Context, call Call, a *NotebookEditArgs) (*Result, error) {
 	if err := a.check(); err != nil {
 		return nil, err
 	}
-	e := cellEditing{House: h, call: call, args: a}
+	e := cellEditing{Service: h, call: call, args: a}
 	return h.commit(ctx, call, perm.NotebookEdit, e.plan)
 }
 
@@ -71,7 +71,7 @@ func (a *NotebookEditArgs) check() error {
 
 // cellEditing is one NotebookEdit under way.
 type cellEditing struct {
-	*House
+	*Service
 	call Call
 	args *NotebookEditArgs
 }
@@ -193,7 +193,7 @@ func (e *cellEditing) cellSeen(cell notebook.Cell, c *held, rec state.Record) er
 
 // changedNotebook is the answer for a notebook that is not what was shown: a
 // small change is told as the lines of the file.
-func (h *House) changedNotebook(call Call, c *held) error {
+func (h *Service) changedNotebook(call Call, c *held) error {
 	var err error
 	if c.doc, err = text.Decode(c.raw); err != nil {
 		return err
@@ -208,7 +208,7 @@ func (h *House) changedNotebook(call Call, c *held) error {
 			return refusal.ChangedNotebook(c.name, body)
 		}
 	}
-	c.toldOf(call)
+	c.noteState(call)
 	return refusal.ChangedNotebookMuch(c.name, c.howMuch(diff))
 }
 

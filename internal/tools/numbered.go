@@ -20,8 +20,8 @@ const (
 // sameLooks is said below lines that differ in nothing that they show.
 const sameLooks = "(Lines that look the same here differ in their line ending.)"
 
-// numbered is what became of a text, line by line: "-7<tab>text" is line 7 that is
-// gone, "+9<tab>text" is line 9 that is there now.
+// numbered is a line diff of two texts: "-7<tab>text" is line 7 that is gone,
+// "+9<tab>text" is line 9 that is there now.
 type numbered struct {
 	lines   []numberedLine
 	splices []span.Splice // on the raw old bytes

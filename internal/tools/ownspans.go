@@ -19,7 +19,7 @@ type interval struct{ from, to time.Time }
 const (
 	// mostSpans bounds what is remembered: files are looked at soon after.
 	mostSpans = 50
-	// spanGrain is how much earlier than it was made a change may be dated.
+	// spanGrain bounds how much too early a change may be dated.
 	spanGrain = 20 * time.Millisecond
 )
 

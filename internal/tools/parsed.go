@@ -37,7 +37,7 @@ func (s *Session) keepParsed(p parsed) {
 	s.parsed = p
 }
 
-// parseAhead readies a notebook for the next call, while nobody waits.
+// parseAhead parses a notebook for the next call, between two calls.
 func (s *Session) parseAhead(path string, raw []byte, sum state.Sum) {
 	defer func() { _ = recover() }() // the next call parses for itself, and tells
 	if nb, err := notebook.Parse(raw); err == nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/fsmcp/fsmcp/internal/state"
 )
 
-// What is kept parsed is the file byte for byte, whoever wrote it, and whatever
-// its time says; else it is not used.
+// What is kept parsed is the file byte for byte, whatever program wrote it, and
+// whatever its time says; else it is not used.
 func TestWhatIsKeptParsedIsWhatTheFileHolds(t *testing.T) {
 	b := newBench(t)
 	cell := func(i int) string {

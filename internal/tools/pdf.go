@@ -17,7 +17,7 @@ import (
 // *media.OutlineError, *media.DamageError, media.ErrLocked, media.ErrNoPDF,
 // *media.BreakdownError, the context's and the file's own.
 type Pages interface {
-	PDF(ctx context.Context, file io.ReaderAt, size int64, q media.PDFRequest, told media.Progress) (media.PDFResult, error)
+	PDF(ctx context.Context, file io.ReaderAt, size int64, q media.PDFRequest, report media.Progress) (media.PDFResult, error)
 }
 
 // Room of an answer with pages (source: the specification of media, "PDFs").

@@ -14,8 +14,8 @@ import (
 	"github.com/fsmcp/fsmcp/internal/refusal"
 )
 
-// elsewhere stands for those who decode: it keeps what was asked for and answers
-// what it is told to.
+// elsewhere stands for the decoders: it keeps each request and answers as a test sets
+// it.
 type elsewhere struct {
 	asked   media.PDFRequest
 	request media.Request
@@ -44,8 +44,8 @@ func (e *elsewhere) Picture(_ context.Context, _ io.ReaderAt, _ int64, q media.R
 
 func benchElsewhere(t *testing.T, p Preferences) (*bench, *elsewhere) {
 	b, e := newBench(t), &elsewhere{}
-	b.house.Pictures, b.house.Pages = e, e
-	b.house.Preferences = func() Preferences { return p }
+	b.service.Pictures, b.service.Pages = e, e
+	b.service.Preferences = func() Preferences { return p }
 	return b, e
 }
 
@@ -138,7 +138,7 @@ func TestWhatIsWrittenMeanwhile(t *testing.T) {
 	}
 }
 
-// What settings and clients allow is what is asked for.
+// What settings and clients allow reaches the decoder.
 func TestPDFsWithinWhatIsAllowed(t *testing.T) {
 	style := func(s PDFStyle) Preferences { return Preferences{PDF: func(string) PDFStyle { return s }} }
 	for _, c := range []struct {

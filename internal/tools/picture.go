@@ -17,7 +17,7 @@ import (
 // process. The errors are those of media.Develop, media.ErrTooLong,
 // *media.BreakdownError, the context's and the file's own.
 type Pictures interface {
-	Picture(ctx context.Context, file io.ReaderAt, size int64, q media.Request, told media.Progress) (media.Result, error)
+	Picture(ctx context.Context, file io.ReaderAt, size int64, q media.Request, report media.Progress) (media.Result, error)
 }
 
 // picture answers Read of an image: a text that stands on its own, and the image.
@@ -41,7 +41,7 @@ func (r *reading) picture(ctx context.Context, kind media.Kind, size int64) (*Re
 		}
 		q.Region = &region
 	}
-	result, err := r.developed(ctx, facts, size, q)
+	result, err := r.decoded(ctx, facts, size, q)
 	switch {
 	case errors.Is(err, media.ErrTooLarge): // an icon among them, or it has grown
 		return nil, refusal.TooManyPixels(name, facts, q.Bounds)
@@ -57,7 +57,7 @@ func (r *reading) picture(ctx context.Context, kind media.Kind, size int64) (*Re
 }
 
 // imageLimits are those of the settings, and what the client passes on.
-func (h *House) imageLimits(call Call) media.Limits {
+func (h *Service) imageLimits(call Call) media.Limits {
 	l := media.DefaultLimits()
 	if n := h.Preferences().SentSide; n > 0 {
 		l.Side = min(l.Side, n)
@@ -71,8 +71,8 @@ func (h *House) imageLimits(call Call) media.Limits {
 	return l
 }
 
-// bounds are what a picture may have to be decoded.
-func (h *House) bounds() media.Bounds {
+// bounds returns the bounds on a picture that is to be decoded.
+func (h *Service) bounds() media.Bounds {
 	if b := h.Preferences().Bounds; b != (media.Bounds{}) {
 		return b
 	}
@@ -81,9 +81,9 @@ func (h *House) bounds() media.Bounds {
 
 // developed is the picture as it is where that may be handed on, else what
 // becomes of it.
-func (r *reading) developed(ctx context.Context, f media.Facts, size int64, q media.Request) (media.Result, error) {
+func (r *reading) decoded(ctx context.Context, f media.Facts, size int64, q media.Request) (media.Result, error) {
 	if q.Region != nil || !q.HandsOn(f, size) {
-		return r.House.develop(ctx, r.call, r.file, size, q)
+		return r.Service.develop(ctx, r.call, r.file, size, q)
 	}
 	data, _, err := r.file.ReadAll(int64(q.Limits.Bytes))
 	if err != nil {
@@ -100,7 +100,7 @@ func (r *reading) developed(ctx context.Context, f media.Facts, size int64, q me
 }
 
 // picturePart brings a picture that stands in another file within the limits.
-func (h *House) picturePart(ctx context.Context, call Call, data []byte) (media.Result, error) {
+func (h *Service) picturePart(ctx context.Context, call Call, data []byte) (media.Result, error) {
 	kind := media.Sniff(data, "")
 	f, err := media.Inspect(kind, bytes.NewReader(data), int64(len(data)))
 	if err != nil {
@@ -137,8 +137,8 @@ func unshown(err error) string {
 	return "it could not be decoded in time"
 }
 
-// develop hands a picture to those who decode.
-func (h *House) develop(ctx context.Context, call Call, file io.ReaderAt, size int64, q media.Request) (media.Result, error) {
+// develop hands a picture to a decoder.
+func (h *Service) develop(ctx context.Context, call Call, file io.ReaderAt, size int64, q media.Request) (media.Result, error) {
 	if h.Pictures == nil {
 		return media.Result{}, &media.BreakdownError{Why: media.Absent, Err: errors.New("no engine")}
 	}

@@ -2,8 +2,7 @@ package tools
 
 import "github.com/fsmcp/fsmcp/internal/media"
 
-// Preferences are what a user may set about the tools. They may change between
-// two calls.
+// Preferences are the user's settings for the tools. They may change between two calls.
 type Preferences struct {
 	// Dedup lets an unchanged re-read be answered by a stub.
 	Dedup bool
@@ -24,11 +23,11 @@ type Preferences struct {
 	// is decoded at all; zero values mean the usual.
 	ImageTokens, SentSide int
 	Bounds                media.Bounds
-	// PDF is how PDFs are shown to a client of that name; nil means the usual.
+	// PDF returns how PDFs are shown to a client of that name; nil means the usual.
 	PDF func(client string) PDFStyle
 }
 
-// PDFStyle is how PDFs are shown.
+// PDFStyle says how PDFs are shown.
 type PDFStyle struct {
 	// Document hands a PDF on as one where it is not too large.
 	Document bool
@@ -45,15 +44,15 @@ const (
 	PicturesNever                      // "never"
 )
 
-// pdfStyle is how PDFs are shown to the asking client.
-func (h *House) pdfStyle(call Call) PDFStyle {
+// pdfStyle returns how PDFs are shown to the asking client.
+func (h *Service) pdfStyle(call Call) PDFStyle {
 	if of := h.Preferences().PDF; of != nil {
 		return of(call.Client.Name)
 	}
 	return PDFStyle{}
 }
 
-// Gate is how much of a file has to be shown before an Edit.
+// Gate says which part of a file has to be shown before an Edit.
 type Gate uint8
 
 // The gates, by their names in settings.

@@ -21,10 +21,10 @@ import (
 	"github.com/fsmcp/fsmcp/internal/tokens"
 )
 
-// countFor is how long a Read may go on counting a big file's lines.
+// countFor bounds the time that a Read goes on counting a big file's lines.
 const countFor = 200 * time.Millisecond
 
-// want is what part of a text a Read asks for.
+// want is the part of a text that a Read asks for.
 type want struct {
 	first, limit int // limit counts characters where there is a column
 	column       int // 0: whole lines
@@ -94,7 +94,7 @@ func (r *reading) ignore(kind string, useless ...string) {
 }
 
 // read answers Read.
-func (h *House) read(ctx context.Context, call Call, a *ReadArgs) (*Result, error) {
+func (h *Service) read(ctx context.Context, call Call, a *ReadArgs) (*Result, error) {
 	w, err := a.want()
 	if err != nil {
 		return nil, err
@@ -108,7 +108,7 @@ func (h *House) read(ctx context.Context, call Call, a *ReadArgs) (*Result, erro
 	case s.Path == "/dev/null":
 		return textResult(s.note(), emptyReminder), nil
 	case s.Kind != fsys.Regular:
-		call.toldGone(s.Path)
+		call.noteGone(s.Path)
 	}
 	if s.Kind == fsys.Missing {
 		return nil, h.missing(s)
@@ -116,7 +116,7 @@ func (h *House) read(ctx context.Context, call Call, a *ReadArgs) (*Result, erro
 	if err := h.irregular(s); err != nil {
 		return nil, err
 	}
-	done, err := call.Session.files.Turn(ctx, s.Path)
+	done, err := call.Session.files.Lock(ctx, s.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +126,7 @@ func (h *House) read(ctx context.Context, call Call, a *ReadArgs) (*Result, erro
 		return nil, err
 	}
 	defer f.Close()
-	r := reading{House: h, target: s, call: call, args: a, want: w, file: f, meter: h.meter(ctx, call, s)}
+	r := reading{Service: h, target: s, call: call, args: a, want: w, file: f, counter: h.newTokenCounter(ctx, call, s)}
 	return r.answer(ctx)
 }
 
@@ -152,7 +152,7 @@ func (r *reading) behind(lines int) string {
 
 // reading is one Read under way.
 type reading struct {
-	*House
+	*Service
 	target *target
 	call   Call
 	args   *ReadArgs
@@ -160,7 +160,7 @@ type reading struct {
 	file   *fsys.File
 	eol    text.EOL // of the text, once that is known
 
-	meter *meter
+	counter *tokenCounter
 }
 
 // source serves pages of a text: a document in memory, or a scan of the file.
@@ -249,7 +249,8 @@ func (r *reading) kind(size int64) (media.Kind, error) {
 	return media.Sniff(head[:n], r.target.Asked.Ext()), nil
 }
 
-// suggestFrom is how much of a large file is looked at to name a call that fits.
+// suggestFrom bounds the bytes of a large file that are looked at to name a call that
+// fits.
 const suggestFrom = 1 << 20
 
 // tooLarge refuses a plain read and names one that fits, by the file's beginning.
@@ -338,7 +339,7 @@ func (r *reading) scanned(ctx context.Context, stamp fsys.Stamp) (*Result, error
 	})
 }
 
-// servedPart answers with a page of a file of which only what was shown is compared.
+// servedPart answers with a page of a file that is compared by its shown parts only.
 // now is its record without what was shown before; all reads the whole file. Parts of
 // an older state stay as they are: each proves its own bytes alone. The page is
 // recorded by the very bytes that it shows, whatever becomes of the file meanwhile.
@@ -445,7 +446,7 @@ func (r *reading) onward(page text.Page) string {
 	return r.want.onward(p)
 }
 
-// part is what an answer shows of a text.
+// part is the extent of the text that an answer shows.
 type part struct {
 	first, last, total int    // lines; the total is -1 where it is not known
 	of                 string // the total in words
@@ -479,7 +480,7 @@ func (w want) onward(p part) string {
 	return ""
 }
 
-// left is how much a part lacks of what the caller wanted, in lines or characters.
+// left returns the lines or characters that a part lacks of what the caller wanted.
 func (w want) left(p part) int {
 	switch {
 	case !w.bounded, w.column == 0 && p.nextColumn > 0:
@@ -492,17 +493,17 @@ func (w want) left(p part) int {
 	return 0
 }
 
-// room is how many bytes of text an answer to a call has room for.
-func (h *House) room(call Call) int {
+// room returns the number of bytes of text for which an answer to a call has room.
+func (h *Service) room(call Call) int {
 	if c := call.Client.Chars; c > 0 {
 		return max(c-answerRest, 1<<10)
 	}
 	return answerBytes
 }
 
-// bound is how many tokens of text an answer to a call may have: by the settings, and
-// by what its client passes on.
-func (h *House) bound(call Call) int {
+// bound returns the number of tokens of text that an answer to a call may have: by the
+// settings, and by the client's own limit.
+func (h *Service) bound(call Call) int {
 	if c := call.Client.Tokens; c > 0 {
 		return min(c, h.MaxTokens)
 	}
@@ -566,15 +567,16 @@ func (r *reading) tokens(body []byte) int {
 	if rough <= r.bound(r.call)/4 {
 		return rough
 	}
-	return r.meter.Count(body)
+	return r.counter.Count(body)
 }
 
-// linesWithin is how many lines of a page stay within a number of tokens.
+// linesWithin returns the number of lines of a page that stay within a number of
+// tokens.
 func (r *reading) linesWithin(page text.Page, bound int) int {
 	lo, hi := 0, len(page.Ends)
 	for lo < hi { // the greatest k whose lines fit
 		mid := (lo + hi + 1) / 2
-		if r.meter.Count(page.Body[:page.Ends[mid-1]]) <= bound {
+		if r.counter.Count(page.Body[:page.Ends[mid-1]]) <= bound {
 			lo = mid
 		} else {
 			hi = mid - 1
@@ -583,8 +585,8 @@ func (r *reading) linesWithin(page text.Page, bound int) int {
 	return lo
 }
 
-// readCall names the Read that shows as many lines of a page as are served, the first
-// of which is number first, and how many these are: one where that is shown in part.
+// readCall names the Read that shows as many lines of a page as are served, starting at
+// number first. lines is their number: one where that is shown in part.
 func (r *reading) readCall(first int, page text.Page) (name string, lines int) {
 	if lines = r.linesWithin(page, r.bound(r.call)); lines > 0 {
 		return fmt.Sprintf("Read offset=%d, limit=%d", first, lines), lines

@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	// regionContext is how many lines an answer shows around a change.
+	// regionContext bounds the lines that an answer shows around a change.
 	regionContext = 4
-	// regionRoom is how many bytes an answer has beside the new text.
+	// regionRoom bounds the bytes of an answer beside the new text.
 	regionRoom = 1 << 10
 	// remarkRoom is kept of that for what saving has to tell.
 	remarkRoom = 240

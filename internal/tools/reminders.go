@@ -27,31 +27,31 @@ type Watcher interface {
 // Bounds of the looks for one answer, and of what is remembered for them.
 const (
 	mostLooks    = 1000 // files
-	mostReminded = 100  // files of which the text that was told last is kept
-	// lookFor is how long an answer waits for them, which it does only where the
-	// disk is slow or stuck: what is not looked at by then is told by a later one.
+	mostReminded = 100  // files whose text is kept as it was last reported
+	// lookFor bounds the wait of an answer for them, which only a slow or stuck disk
+	// uses up: a later answer reports what is not looked at by then.
 	lookFor = 250 * time.Millisecond
 )
 
-// followed is what a conversation knows of the files that it was shown in full,
-// for the sake of reminders.
+// followed holds what a conversation knows of the files that it was shown in full, for
+// reminders.
 type followed struct {
 	files map[string]*follower
-	// due are those that may have changed; blind are those that nobody watches,
-	// which are looked at before each answer; underWay are those that somebody looks
-	// at, or that an answer tells of which was not sent yet.
+	// due are those that may have changed. blind are those that cannot be watched: they
+	// are looked at before each answer. underWay are those that are being looked at, or
+	// that an answer reports which was not sent yet.
 	due, blind, underWay map[string]bool
-	// recent are the files of which the text that was told is kept.
+	// recent are the files whose text is kept as it was reported.
 	recent []string
 }
 
 // follower is one of the files.
 type follower struct {
-	// picture is the stamp of what was shown as pictures, of which no bytes are
-	// known; nil otherwise.
+	// picture is the stamp of a file that was shown as pictures, so that its bytes are
+	// not known; nil otherwise.
 	picture *fsys.Stamp
-	// told is the last state that was told; nil where none was.
-	told *reminded
+	// reported is the last state that was reported; nil where none was.
+	reported *reminded
 	// proof is a settled stamp under which the file was found to be as was told, or
 	// as the record has it.
 	proof fsys.Stamp
@@ -71,18 +71,18 @@ type reminded struct {
 	whole bool
 }
 
-// extent is what a call has shown of a file whose bytes do not tell.
+// extent says how much a call has shown of a file whose bytes do not tell.
 type extent int
 
 const (
-	unsaid     extent = iota
-	inPart            // of a notebook: some of its cells
-	inFull            // all cells of a notebook
-	asPictures        // all of a picture, or all pages
+	unknownExtent extent = iota
+	inPart               // of a notebook: some of its cells
+	inFull               // all cells of a notebook
+	asPictures           // all of a picture, or all pages
 )
 
 // follow looks after the file of a call, if it has been shown in full.
-func (h *House) follow(session *Session, about account) {
+func (h *Service) follow(session *Session, about account) {
 	path := about.path
 	rec, known := session.files.Get(path)
 	if !session.followFile(about, rec, known) {
@@ -100,7 +100,7 @@ func (s *Session) followFile(about account, rec state.Record, known bool) bool {
 	path := about.path
 	old := f.files[path]
 	full := about.extent == inFull || about.extent == asPictures || known && shownInFull(rec)
-	if about.extent == unsaid && old != nil && (isNotebookName(path) && known || old.picture != nil && !known) {
+	if about.extent == unknownExtent && old != nil && (isNotebookName(path) && known || old.picture != nil && !known) {
 		full = true // a call that shows a part of it, or nothing, takes nothing away
 	}
 	if !full {
@@ -118,7 +118,7 @@ func (s *Session) followFile(about account, rec state.Record, known bool) bool {
 	switch {
 	case about.extent == asPictures:
 		old.picture = &about.stamp
-	case known && about.extent != unsaid || known && shownInFull(rec):
+	case known && about.extent != unknownExtent || known && shownInFull(rec):
 		old.picture = nil
 	}
 	return true
@@ -154,11 +154,11 @@ func (s *Session) unfollow(path string) {
 // parts have no hash together is none that can be compared as a whole.
 func shownInFull(rec state.Record) bool {
 	whole := rec.Parts == nil || rec.Hash != (state.Sum{}) && rec.Stamp.Size <= changeHeld
-	return whole && len(rec.Shown.Union(rec.Told).Missing(rec.Stamp.Size)) == 0
+	return whole && len(rec.Shown.Union(rec.Reported).Missing(rec.Stamp.Size)) == 0
 }
 
 // distribute has every conversation look at what was touched.
-func (h *House) distribute() {
+func (h *Service) distribute() {
 	names := h.Watcher.Touched()
 	if len(names) == 0 {
 		return
@@ -189,7 +189,7 @@ func (s *Session) touch(names ...string) {
 // full. It moves no record: another agent of the same connection may not have seen
 // the answer. Of the file that the answer is about nothing is said. An answer that
 // is never sent has told nothing: its call's context ends, and a later one tells.
-func (h *House) remind(ctx context.Context, call Call, r *Result) {
+func (h *Service) remind(ctx context.Context, call Call, r *Result) {
 	if h.Watcher == nil {
 		return
 	}
@@ -205,14 +205,14 @@ func (h *House) remind(ctx context.Context, call Call, r *Result) {
 	}
 	text, ok := words(all, call.Client.room(r))
 	if !ok {
-		session.untold(all)
+		session.notReported(all)
 		return
 	}
 	r.Blocks = append(r.Blocks, Block{Text: text})
-	stop := context.AfterFunc(ctx, func() { session.untold(all) })
+	stop := context.AfterFunc(ctx, func() { session.notReported(all) })
 	call.whenSent(func() {
 		stop()
-		session.nowTold(all)
+		session.reported(all)
 	})
 }
 
@@ -235,7 +235,7 @@ func (s *Session) toLookAt(but string) (paths []string) {
 	return paths
 }
 
-// finding is what came of a look at a file.
+// finding is the outcome of a look at a file.
 type finding int
 
 const (
@@ -244,9 +244,9 @@ const (
 	later // it could not be looked at now
 )
 
-// lookOver looks at files one after the other, as long as an answer may wait. Where
-// the disk is stuck, only who looks is.
-func (h *House) lookOver(ctx context.Context, session *Session, paths []string) (all []reminder) {
+// lookOver looks at files one after the other, as long as an answer may wait. Where the
+// disk is stuck, only the looking goroutine is.
+func (h *Service) lookOver(ctx context.Context, session *Session, paths []string) (all []reminder) {
 	enough, end := context.WithTimeout(ctx, h.LookFor)
 	defer end()
 	found := make(chan reminder)
@@ -285,10 +285,10 @@ func (h *House) lookOver(ctx context.Context, session *Session, paths []string) 
 
 // carefully is changedOutside where a fault of ours costs neither the answer, which
 // may be that a change was made, nor the process.
-func (h *House) carefully(session *Session, path string, full bool) (m reminder, is finding) {
+func (h *Service) carefully(session *Session, path string, full bool) (m reminder, is finding) {
 	defer func() {
 		if r := recover(); r != nil {
-			h.Announce(fmt.Sprintf("(fsmcp failed inside when it looked whether %s has changed: %v. This is a bug of fsmcp; tell the user.)", fsys.InSentence(path), r))
+			h.Notify(fmt.Sprintf("(fsmcp failed inside when it looked whether %s has changed: %v. This is a bug of fsmcp; tell the user.)", fsys.InSentence(path), r))
 			is = nothing
 		}
 	}()
@@ -305,73 +305,73 @@ func (s *Session) lookedAt(path string, again bool) {
 	}
 }
 
-// untold has a later answer tell what this one did not.
-func (s *Session) untold(all []reminder) {
+// notReported has a later answer tell what this one did not.
+func (s *Session) notReported(all []reminder) {
 	for _, m := range all {
 		s.lookedAt(m.path, true)
 	}
 }
 
-// nowTold notes what was told.
-func (s *Session) nowTold(all []reminder) {
+// reported notes what was told.
+func (s *Session) reported(all []reminder) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, m := range all {
 		delete(s.followed.underWay, m.path)
 		if f := s.followed.files[m.path]; f != nil {
 			f.note(m)
-			s.keepTold(m.path)
+			s.boundReported(m.path)
 		}
 	}
 }
 
 func (f *follower) note(m reminder) {
-	f.told, f.proof = &m.now, m.proof
+	f.reported, f.proof = &m.now, m.proof
 	if f.picture != nil {
 		f.picture = &m.stamp
 	}
 }
 
-// keepTold bounds the texts that are kept; the caller holds mu.
-func (s *Session) keepTold(path string) {
+// boundReported bounds the texts that are kept; the caller holds mu.
+func (s *Session) boundReported(path string) {
 	f := &s.followed
 	f.recent = slices.DeleteFunc(f.recent, func(p string) bool { return p == path })
-	if f.files[path].told.text == nil {
+	if f.files[path].reported.text == nil {
 		return
 	}
 	f.recent = append(f.recent, path)
 	for len(f.recent) > mostReminded {
-		if old := f.files[f.recent[0]]; old != nil && old.told != nil {
-			cut := *old.told
+		if old := f.files[f.recent[0]]; old != nil && old.reported != nil {
+			cut := *old.reported
 			cut.text = nil // that it was told stays known
-			old.told = &cut
+			old.reported = &cut
 		}
 		f.recent = f.recent[1:]
 	}
 }
 
-// told notes that a refusal has told of a file's state, without its lines.
-func (c Call) told(path string, now func() reminded) {
+// noteReported notes that a refusal has told of a file's state, without its lines.
+func (c Call) noteReported(path string, now func() reminded) {
 	c.whenSent(func() {
 		s := c.Session
 		s.mu.Lock()
 		f := s.followed.files[path]
 		s.mu.Unlock()
 		if f != nil {
-			s.nowTold([]reminder{{path: path, now: now()}})
+			s.reported([]reminder{{path: path, now: now()}})
 		}
 	})
 }
 
-// toldGone notes that a refusal has told that a file is no file any more.
-func (c Call) toldGone(path string) {
-	c.told(path, func() reminded {
+// noteGone notes that a refusal has told that a file is no file any more.
+func (c Call) noteGone(path string) {
+	c.noteReported(path, func() reminded {
 		rec, _ := c.Session.files.Get(path)
 		return reminded{base: rec.Sum(), gone: true}
 	})
 }
 
-// follower is what is known of a file, as it is now.
+// follower returns what is known of a file, as it is now.
 func (s *Session) follower(path string) (f follower, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -395,8 +395,8 @@ func (s *Session) proven(path string, stamp fsys.Stamp) {
 //
 // A call that works on the file may be about to change it, or its record: then its
 // own change would be taken for another's.
-func (h *House) changedOutside(session *Session, path string, full bool) (m reminder, is finding) {
-	done, free := session.files.TryTurn(path)
+func (h *Service) changedOutside(session *Session, path string, full bool) (m reminder, is finding) {
+	done, free := session.files.TryLock(path)
 	if !free {
 		return m, later
 	}
@@ -429,7 +429,7 @@ func (h *House) changedOutside(session *Session, path string, full bool) (m remi
 		return m, nothing
 	case f.picture != nil:
 		if m, is = changedPicture(path, f, t.Stamp); is == changed && session.ownChange(t.Stamp) {
-			session.nowTold([]reminder{m})
+			session.reported([]reminder{m})
 			is = nothing
 		}
 		return m, is
@@ -439,7 +439,7 @@ func (h *House) changedOutside(session *Session, path string, full bool) (m remi
 
 func vanishedFile(path string, f follower, rec state.Record) (m reminder, is finding) {
 	base := rec.Sum()
-	if f.told != nil && f.told.gone && (f.picture != nil || f.told.base == base) {
+	if f.reported != nil && f.reported.gone && (f.picture != nil || f.reported.base == base) {
 		return m, nothing
 	}
 	return reminder{path: path, why: "was deleted or moved", now: reminded{base: base, gone: true}}, changed
@@ -473,18 +473,18 @@ func whyChanged(size int64) string {
 const trusted = 1 << 20
 
 // compared reads a file and words what is different from what is known.
-func (h *House) compared(session *Session, t *fsys.Target, f follower, rec state.Record, full bool) (m reminder, is finding) {
+func (h *Service) compared(session *Session, t *fsys.Target, f follower, rec state.Record, full bool) (m reminder, is finding) {
 	same := rec.Proves(t.Stamp)
 	if t.Stamp.Size > trusted {
 		same = t.Stamp.Same(rec.Stamp)
 	}
-	if same && f.told == nil {
+	if same && f.reported == nil {
 		return m, nothing
 	}
 	base := rec.Sum()
 	was := reminded{base: base, sum: base, text: rec.Content, whole: true}
-	if f.told != nil && f.told.base == base {
-		was, same = *f.told, false
+	if f.reported != nil && f.reported.base == base {
+		was, same = *f.reported, false
 		if was.text == nil {
 			was.text, was.whole = rec.Content, true
 		}
@@ -518,7 +518,7 @@ func (h *House) compared(session *Session, t *fsys.Target, f follower, rec state
 		m.why = "is again as it was when it was read"
 	}
 	if session.ownChange(stamp) {
-		session.nowTold([]reminder{m})
+		session.reported([]reminder{m})
 		return m, nothing
 	}
 	if full && raw != nil && was.text != nil && !isNotebookName(t.Path) {

@@ -55,12 +55,12 @@ func reminders(r *Result) (out []string) {
 	return out
 }
 
-// TestReminderWithoutWatches: of files that nobody can watch the stamps are looked
-// at before each answer, and a change is told exactly once as well.
+// TestReminderWithoutWatches: of files that cannot be watched the stamps are looked at
+// before each answer, and a change is reported exactly once as well.
 func TestReminderWithoutWatches(t *testing.T) {
 	b := newBench(t)
 	w := &handed{room: 8}
-	b.house.Watcher = w
+	b.service.Watcher = w
 	for i := range 12 {
 		if err := os.Mkdir(b.path(fmt.Sprint(i)), 0o755); err != nil {
 			t.Fatal(err)
@@ -93,9 +93,9 @@ func TestReminderWithoutWatches(t *testing.T) {
 func TestReminderOfEachConversation(t *testing.T) {
 	b := newBench(t)
 	w := &handed{room: 8}
-	b.house.Watcher = w
+	b.service.Watcher = w
 	file := b.put("f", "one\n")
-	first, second := b.call, Call{Session: b.house.NewSession()}
+	first, second := b.call, Call{Session: b.service.NewSession()}
 	for _, c := range []Call{first, second} {
 		b.call = c
 		b.ok(&ReadArgs{FilePath: file})
@@ -115,7 +115,7 @@ func TestReminderOfEachConversation(t *testing.T) {
 func TestReminderOfLargeFiles(t *testing.T) {
 	b := newBench(t)
 	w := &handed{room: 8}
-	b.house.Watcher = w
+	b.service.Watcher = w
 	line := strings.Repeat("x", 99) + "\n"
 	file := b.put("f", "")
 	b.ok(&WriteArgs{FilePath: file, Content: strings.Repeat(line, 4000)})
@@ -139,7 +139,7 @@ func BenchmarkReminders(b *testing.B) {
 			marks := &watch.Marks{}
 			defer marks.Close()
 			if folders > 0 {
-				t.house.Watcher = marks
+				t.service.Watcher = marks
 			}
 			for i := range folders {
 				if err := os.Mkdir(t.path(fmt.Sprint(i)), 0o755); err != nil {
@@ -160,7 +160,7 @@ func BenchmarkReminders(b *testing.B) {
 func TestReminderOfPictures(t *testing.T) {
 	b := newBench(t)
 	w := &handed{room: 8}
-	b.house.Watcher = w
+	b.service.Watcher = w
 	var png bytes.Buffer
 	if err := pngfile.Encode(&png, image.NewGray(image.Rect(0, 0, 8, 8))); err != nil {
 		t.Fatal(err)
@@ -192,7 +192,7 @@ func TestReminderOfPictures(t *testing.T) {
 func TestReminderOfAnAnswerThatIsNotSent(t *testing.T) {
 	b := newBench(t)
 	w := &handed{room: 8}
-	b.house.Watcher = w
+	b.service.Watcher = w
 	file := b.put("f", "one\n")
 	b.ok(&ReadArgs{FilePath: file})
 	b.put("f", "two\n")
@@ -221,11 +221,11 @@ func TestReminderOfAnAnswerThatIsNotSent(t *testing.T) {
 func TestReminderWaitsForWhoWorksOnTheFile(t *testing.T) {
 	b := newBench(t)
 	w := &handed{room: 8}
-	b.house.Watcher = w
+	b.service.Watcher = w
 	file := b.put("f", "one\n")
 	b.ok(&ReadArgs{FilePath: file})
 	b.ok(&WriteArgs{FilePath: b.path("x"), Content: "x"})
-	done, err := b.call.Session.files.Turn(context.Background(), file)
+	done, err := b.call.Session.files.Lock(context.Background(), file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -260,9 +260,9 @@ func (w *stuck) Follow(name string) (bool, error) {
 func TestReminderDoesNotHoldAnAnswerUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
-		b.house.LookFor = lookFor
+		b.service.LookFor = lookFor
 		w := &stuck{handed: handed{room: 8}}
-		b.house.Watcher = w
+		b.service.Watcher = w
 		first, second := b.put("a", "one\n"), b.put("b", "one\n")
 		b.ok(&ReadArgs{FilePath: first})
 		b.ok(&ReadArgs{FilePath: second})
@@ -274,7 +274,7 @@ func TestReminderDoesNotHoldAnAnswerUp(t *testing.T) {
 		if took := time.Since(begun); took > lookFor {
 			t.Errorf("the answer took %v", took)
 		}
-		for i := range 3 { // nobody queues up behind it
+		for i := range 3 { // no call queues up behind it
 			begun = time.Now()
 			got = append(got, reminders(b.run(&WriteArgs{FilePath: b.path("x"), Content: fmt.Sprint(i)}))...)
 			if took := time.Since(begun); took > lookFor {
@@ -296,7 +296,7 @@ func TestReminderDoesNotHoldAnAnswerUp(t *testing.T) {
 func TestReminderKeepsLittleText(t *testing.T) {
 	b := newBench(t)
 	w := &handed{room: 8}
-	b.house.Watcher = w
+	b.service.Watcher = w
 	const files = mostReminded + 20
 	var names []string
 	for i := range files {
@@ -315,7 +315,7 @@ func TestReminderKeepsLittleText(t *testing.T) {
 	}
 	kept := 0
 	for _, f := range b.call.Session.followed.files {
-		if f.told != nil && f.told.text != nil {
+		if f.reported != nil && f.reported.text != nil {
 			kept++
 		}
 	}
@@ -332,7 +332,7 @@ func BenchmarkRemindersOfMany(b *testing.B) {
 			b.Run(fmt.Sprint(files, change), func(b *testing.B) {
 				t := newBench(b)
 				w := &handed{room: 8}
-				t.house.Watcher = w
+				t.service.Watcher = w
 				var names []string
 				text := strings.Repeat("a line of text\n", 300)
 				for i := range files {
@@ -376,7 +376,7 @@ func (w *broken) Follow(name string) (bool, error) {
 func TestReminderThatFailsInside(t *testing.T) {
 	b := newBench(t)
 	w := &broken{handed: handed{room: 8}}
-	b.house.Watcher = w
+	b.service.Watcher = w
 	first, second := b.put("a", "one\n"), b.put("b", "one\n")
 	b.ok(&ReadArgs{FilePath: first})
 	b.ok(&ReadArgs{FilePath: second})
@@ -401,7 +401,7 @@ func TestReminderThatFailsInside(t *testing.T) {
 func TestReminderOfManyFiles(t *testing.T) {
 	b := newBench(t)
 	w := &handed{room: 8}
-	b.house.Watcher = w
+	b.service.Watcher = w
 	for _, files := range []int{3, 4, 23, 24, 300} {
 		var touched []string
 		for i := range files {
@@ -431,7 +431,7 @@ func TestReminderOfManyFiles(t *testing.T) {
 func TestReminderHashesALargeFileOnce(t *testing.T) {
 	b := newBench(t)
 	w := &handed{room: 8}
-	b.house.Watcher = w
+	b.service.Watcher = w
 	line := strings.Repeat("x", 99) + "\n"
 	file := b.put("f", "")
 	b.ok(&WriteArgs{FilePath: file, Content: strings.Repeat(line, 4000)})
@@ -452,7 +452,7 @@ func TestReminderHashesALargeFileOnce(t *testing.T) {
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
-	if f = b.call.Session.followed.files[file]; f.told == nil || f.told.sum != f.sum {
-		t.Errorf("hashed again: %+v", f.told)
+	if f = b.call.Session.followed.files[file]; f.reported == nil || f.reported.sum != f.sum {
+		t.Errorf("hashed again: %+v", f.reported)
 	}
 }

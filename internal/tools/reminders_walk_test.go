@@ -16,13 +16,13 @@ import (
 	"github.com/fsmcp/fsmcp/internal/watch"
 )
 
-var toldName = regexp.MustCompile(`<system-reminder>The file (\S+) (?:was|is) `)
+var reportedName = regexp.MustCompile(`<system-reminder>The file (\S+) (?:was|is) `)
 
-// toldOf are the files that an answer's reminders name.
-func toldOf(t *testing.T, r *Result) (names []string) {
+// noteState are the files that an answer's reminders name.
+func noteState(t *testing.T, r *Result) (names []string) {
 	t.Helper()
 	for _, text := range reminders(r) {
-		for _, m := range toldName.FindAllStringSubmatch(text, -1) {
+		for _, m := range reportedName.FindAllStringSubmatch(text, -1) {
 			names = append(names, m[1])
 		}
 		if _, list, ok := strings.Cut(text, "outside of fsmcp: "); ok {
@@ -88,10 +88,10 @@ func (h *heard) Touched() (names []string) {
 func walkReminders(t *testing.T, b *bench, marks Watcher, seed uint64, steps int) string {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 1))
-	b.house.Watcher = marks
+	b.service.Watcher = marks
 	folders := []string{"d/e", "d/e/f", "g/h", "d", "g"}
 	var files []string
-	for i := range 14 { // none in d or g, of which only who looks at what leads there hears
+	for i := range 14 { // none in d or g: only a look at what leads there finds it
 		files = append(files, filepath.Join(folders[i%3], fmt.Sprint("n", i)))
 	}
 	must := func(err error) {
@@ -118,7 +118,7 @@ func walkReminders(t *testing.T, b *bench, marks Watcher, seed uint64, steps int
 		} else if _, ok := known[name]; ok {
 			known[name] = "gone"
 		}
-		for _, n := range toldOf(t, b.last) {
+		for _, n := range noteState(t, b.last) {
 			known[strings.TrimPrefix(n, b.dir+"/")] = now(strings.TrimPrefix(n, b.dir+"/"))
 		}
 	}
@@ -161,7 +161,7 @@ func walkReminders(t *testing.T, b *bench, marks Watcher, seed uint64, steps int
 				if old := now(name); old != "gone" && !b.last.IsError {
 					b.ok(&EditArgs{FilePath: b.path(name), OldString: strings.TrimSpace(old), NewString: "own " + fmt.Sprint(step, rng.IntN(100))})
 					known[name] = now(name)
-					for _, n := range toldOf(t, b.last) {
+					for _, n := range noteState(t, b.last) {
 						known[strings.TrimPrefix(n, b.dir+"/")] = now(strings.TrimPrefix(n, b.dir+"/"))
 					}
 				}
@@ -176,7 +176,7 @@ func walkReminders(t *testing.T, b *bench, marks Watcher, seed uint64, steps int
 		slices.Sort(want)
 		var got []string
 		for range 3 { // once more, for what is told twice
-			got = append(got, toldOf(t, b.run(&WriteArgs{FilePath: b.path("probe"), Content: fmt.Sprint(rng.Uint64())}))...)
+			got = append(got, noteState(t, b.run(&WriteArgs{FilePath: b.path("probe"), Content: fmt.Sprint(rng.Uint64())}))...)
 		}
 		slices.Sort(got)
 		if !slices.Equal(got, want) {

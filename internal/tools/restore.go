@@ -20,18 +20,17 @@ type Restoring struct {
 	ID string
 	// Plan works out what to do from the file as it is, nil where there is none.
 	// It may be asked more than once, the last time under the file's lock.
-	Plan func(ctx context.Context, old *fsys.File) (Undoing, error)
+	Plan func(ctx context.Context, old *fsys.File) (RestorePlan, error)
 }
 
-// Undoing is what takes a change back: splices of the file as it is, or its
-// removal. Without either there is nothing to do.
-type Undoing struct {
+// RestorePlan restores a change: splices of the file as it is, or its removal. Without
+// either there is nothing to do.
+type RestorePlan struct {
 	Splices []span.Splice
 	Remove  bool
 }
 
-// Consented is the consent of somebody who does a thing with his own hands: what
-// would be asked for counts as granted.
+// Consented is the consent of a user at the command line: a question counts as granted.
 func Consented() *Consent { return &Consent{all: true} }
 
 // errElsewhereNow: a resolved name is a link to something else by now.
@@ -40,7 +39,7 @@ var errElsewhereNow = errors.New("a link stands in its place")
 // Restore takes a change back, by the same rules and the same door as a tool's,
 // but that no question is asked and nothing needs to have been read. The answer is
 // nil where there was nothing to do. An error of Plan comes back as it is.
-func (h *House) Restore(ctx context.Context, r Restoring) (*Result, error) {
+func (h *Service) Restore(ctx context.Context, r Restoring) (*Result, error) {
 	call := Call{Session: h.NewSession(), ID: r.ID, Consent: Consented(), restoring: true, file: h.argument(r.Path)}
 	plan := func(ctx context.Context, s *target, old *fsys.File) (*change, error) {
 		if s.Path != r.Path {
@@ -64,14 +63,14 @@ func (h *House) Restore(ctx context.Context, r Restoring) (*Result, error) {
 		}
 		return c, nil
 	}
-	return h.told(ctx, call, r.Path, func(ctx context.Context) (*Result, error) {
+	return h.auditRestore(ctx, call, r.Path, func(ctx context.Context) (*Result, error) {
 		return h.commit(ctx, call, perm.Write, plan)
 	})
 }
 
 // Admit tells whether the rules let a user read a file that the history names,
 // where what would be asked for counts as granted. The error has its words.
-func (h *House) Admit(path string) error {
+func (h *Service) Admit(path string) error {
 	call := Call{Session: h.NewSession(), Consent: Consented(), restoring: true, file: h.argument(path)}
 	s, err := h.open(call, perm.Read)
 	if err != nil {

@@ -44,18 +44,18 @@ type argument struct {
 	err  error // what the call fails with once it opens the file
 }
 
-func (h *House) argument(raw string) argument {
+func (h *Service) argument(raw string) argument {
 	path, err := h.Access.Parse(raw)
 	return argument{path, err}
 }
 
-// request is what a call wants to do with a file.
+// request is the wish of a call for a file.
 func (c Call) request(op perm.Op, path fsys.Path) access.Request {
 	return access.Request{Op: op, Path: path, Session: &c.Session.grants, Once: c.Consent, Exact: c.restoring}
 }
 
 // open resolves and authorizes the file of a call. An error has its words.
-func (h *House) open(call Call, op perm.Op) (*target, error) {
+func (h *Service) open(call Call, op perm.Op) (*target, error) {
 	if call.file.err != nil {
 		return nil, call.file.err
 	}
@@ -78,7 +78,7 @@ func (h *House) open(call Call, op perm.Op) (*target, error) {
 // absent refuses a change of a name that is not there: the file was gone since it was
 // shown, or never was. That it is gone is said once: a repeated call may then create
 // it.
-func (h *House) absent(call Call, s *target) error {
+func (h *Service) absent(call Call, s *target) error {
 	if _, shown := call.Session.files.Get(s.Path); shown {
 		call.Session.files.Forget(s.Path)
 		return refusal.Gone(s.name())
@@ -87,14 +87,14 @@ func (h *House) absent(call Call, s *target) error {
 }
 
 // missing refuses a name that is not there.
-func (h *House) missing(s *target) error {
+func (h *Service) missing(s *target) error {
 	return refusal.Missing{
 		Path: s.Asked, Near: h.Access.Near(s.File), Workspace: h.Access.Lexer().Base, ToCreate: isNotebook(s) && s.Op.Changes(),
 	}.Refusal()
 }
 
 // irregular refuses a folder, a device, a FIFO or a socket; nil for other files.
-func (h *House) irregular(s *target) error {
+func (h *Service) irregular(s *target) error {
 	switch s.Kind {
 	case fsys.Directory:
 		list, ok := h.Access.List(s.File)

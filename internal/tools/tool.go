@@ -31,7 +31,7 @@ type Tool struct {
 // server keeps calls on one file in order.
 type Args interface{ Target() string }
 
-// Call is what a tool knows of the call beside its arguments.
+// Call holds the facts on a call beside its arguments.
 type Call struct {
 	// Session is the conversation's memory of what it has been shown.
 	Session *Session
@@ -54,30 +54,30 @@ type Call struct {
 	hidden bool
 	// restoring: a user takes back a change by its exact name.
 	restoring bool
-	// Clock is what the call is given up by; nil where it never is.
+	// Clock gives up the call; nil where it is never given up.
 	Clock Clock
 	// Progress reports a share of a long call; nil when the client asked for none.
 	Progress func(done, total int64, what string)
 }
 
-// Clock is how long a call may take.
+// Clock bounds the time of a call.
 type Clock interface {
 	// Rest stops the clock until resume is called, once: for programs that have a
 	// deadline of their own.
 	Rest() (resume func())
 }
 
-// account is what is known of a call afterwards.
+// account holds the facts on a call that are known afterwards.
 type account struct {
 	// path is the resolved name of the file that it was about; "" where the
 	// rules did not let it through.
 	path  string
 	stamp fsys.Stamp // as it was found
-	// extent is how much of it the answer shows, where its bytes do not tell.
+	// extent says how much of it the answer shows, where its bytes do not tell.
 	extent extent
 }
 
-// ClientLimits is what a client passes on to its model of one answer; zero
+// ClientLimits bounds the part of one answer that a client passes on to its model; zero
 // means no bound of its own (source: the server's table by clientInfo.name).
 type ClientLimits struct {
 	Name   string // what the client calls itself

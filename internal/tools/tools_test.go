@@ -37,7 +37,7 @@ func TestNothingUnseenIsReplaced(t *testing.T) {
 	b.want("a.txt", strings.Repeat("line\n", 50)+"x\n")
 }
 
-func TestAnOutsideChangeIsToldAndTheCallRepeated(t *testing.T) {
+func TestAnOutsideChangeIsShownAndTheCallRepeated(t *testing.T) {
 	b := newBench(t)
 	p := b.put("a.txt", "one\ntwo\nthree\n")
 	b.ok(&ReadArgs{FilePath: p})

@@ -25,17 +25,17 @@ import (
 const byteOrderMark = "\ufeff"
 
 // write answers Write.
-func (h *House) write(ctx context.Context, call Call, a *WriteArgs) (*Result, error) {
+func (h *Service) write(ctx context.Context, call Call, a *WriteArgs) (*Result, error) {
 	if isStub(a.Content) {
 		return nil, refusal.StubAsText("content")
 	}
-	w := writing{House: h, call: call, content: a.Content}
+	w := writing{Service: h, call: call, content: a.Content}
 	return h.commit(ctx, call, perm.Write, w.plan)
 }
 
 // writing is one Write under way.
 type writing struct {
-	*House
+	*Service
 	call    Call
 	content string
 	created bool // the first look found no file
@@ -142,7 +142,7 @@ func (w *writing) create(s *target) (*change, error) {
 	return whole(fsys.Stamp{}, raw, s.answer(head, "", w.notebookNote(s))), nil
 }
 
-// overBig plans a Write over a file of which only shown parts are hashed.
+// overBig plans a Write over a file that is compared by its shown parts only.
 func (w *writing) overBig(ctx context.Context, s *target, old *fsys.File, stamp fsys.Stamp) (*change, error) {
 	b, err := w.look(ctx, w.call, s, old, stamp)
 	if err != nil {

@@ -20,11 +20,11 @@ import (
 
 // bench is a house over a folder of its own, and one conversation in it.
 type bench struct {
-	t     testing.TB
-	dir   string
-	house *House
-	call  Call
-	last  *Result // of run
+	t       testing.TB
+	dir     string
+	service *Service
+	call    Call
+	last    *Result // of run
 }
 
 func newBench(t testing.TB, rules ...perm.RuleText) *bench {
@@ -54,7 +54,7 @@ func newBench(t testing.TB, rules ...perm.RuleText) *bench {
 		Now:          time.Now,
 		LookFor:      time.Minute, // whatever holds the machine up
 	})
-	return &bench{t: t, dir: dir, house: h, call: Call{Session: h.NewSession()}}
+	return &bench{t: t, dir: dir, service: h, call: Call{Session: h.NewSession()}}
 }
 
 func (b *bench) path(name string) string { return filepath.Join(b.dir, name) }
@@ -96,7 +96,7 @@ func (b *bench) unsent(args Args) *Result {
 
 func (b *bench) within(ctx context.Context, args Args) *Result {
 	b.t.Helper()
-	for _, tool := range b.house.Tools() {
+	for _, tool := range b.service.Tools() {
 		switch args.(type) {
 		case *ReadArgs:
 			if tool.Name == nameRead {

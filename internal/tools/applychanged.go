@@ -9,11 +9,11 @@ import (
 	"github.com/fsmcp/fsmcp/internal/state"
 )
 
-// overtaken plans an edit of a file that changed since it was read, for users
-// who prefer that to a refusal: where old_string is in one place only, which
-// was shown and did not change. The answer tells the outside change. ok is
-// false where any of this does not hold, and the gate has to speak.
-func (e *editing) overtaken(s *target, c *held, f found) (change *change, ok bool) {
+// applyToChangedFile plans an edit of a file that changed since it was read, where the
+// setting prefers that to a refusal: old_string is in one place only, which was shown
+// and did not change. The answer shows the outside change. ok is false where any of
+// this does not hold; the gate then refuses.
+func (e *editing) applyToChangedFile(s *target, c *held, f found) (change *change, ok bool) {
 	if s.Hidden || c.unchanged() { // the answer could not tell the change
 		return nil, false
 	}
@@ -51,17 +51,17 @@ func (e *editing) overtaken(s *target, c *held, f found) (change *change, ok boo
 // count as told, not as shown: another agent may have been the one that saw them.
 func (e *editing) reminded(c *held, f found, miss error) (rec state.Record, ok bool) {
 	old, kept := c.kept()
-	told, follows := e.call.Session.follower(c.path)
+	last, follows := e.call.Session.follower(c.path)
 	if miss != nil || f.res.Rule != edit.Exact || !kept || !follows || old.Enc != c.doc.Enc || c.unchanged() {
 		return rec, false
 	}
-	if t := told.told; t == nil || !t.whole || t.base != c.rec.Sum() || t.sum != c.hash() {
+	if t := last.reported; t == nil || !t.whole || t.base != c.rec.Sum() || t.sum != c.hash() {
 		return rec, false
 	}
 	diff := changesOf(old, c.doc)
 	rec = c.recorded(c.rec.Shown.Through(diff.splices, false), state.ByTelling)
-	rec.Told = c.rec.Told.Through(diff.splices, false).Union(span.Set{}.Through(diff.splices, true))
-	known := rec.Shown.Union(rec.Told)
+	rec.Reported = c.rec.Reported.Through(diff.splices, false).Union(span.Set{}.Through(diff.splices, true))
+	known := rec.Shown.Union(rec.Reported)
 	if e.Preferences().Gate == GateFull && len(known.Missing(c.stamp.Size)) > 0 {
 		return rec, false
 	}

@@ -17,14 +17,14 @@ import (
 	"github.com/fsmcp/fsmcp/internal/tokens"
 )
 
-// Options are the parts a House is built of. All but Keeper and Exact are required.
+// Options are the parts a Service is built of. All but History and Exact are required.
 type Options struct {
 	// Access resolves and authorizes file arguments.
 	Access  *access.Checker
 	Saver   *save.Saver
 	Counter tokens.Counter
-	// Exact has somebody else count, where the user wants that; it may take
-	// seconds. nil: nobody does.
+	// Exact asks a provider for a count, where the user wants that; it may take
+	// seconds. nil asks none.
 	Exact func(ctx context.Context, b []byte) (n int, ok bool)
 	// MaxTokens bounds the text of one Read.
 	MaxTokens int
@@ -34,16 +34,16 @@ type Options struct {
 	Preferences func() Preferences
 	// Now is the clock.
 	Now func() time.Time
-	// Keeper is shown the old bytes before each change; nil keeps none.
-	Keeper Keeper
+	// History is shown the old bytes before each change; nil keeps none.
+	History HistoryRecorder
 	// Watcher notes which files were touched; nil: changes made outside are not
 	// told before a file is used.
 	Watcher Watcher
-	// LookFor is how long an answer waits for looks at files that were touched;
-	// 0 is a quarter of a second.
+	// LookFor bounds the wait of an answer for looks at files that were touched; 0 is a
+	// quarter of a second.
 	LookFor time.Duration
-	// Teller is told of calls; nil: nobody is.
-	Teller Teller
+	// Audit logs calls; nil logs none.
+	Audit AuditLogger
 	// Hooks run around changes; nil: none do.
 	Hooks Hooks
 	// Pictures develops what cannot be handed on as it is; nil: nothing is.
@@ -52,9 +52,9 @@ type Options struct {
 	Pages Pages
 }
 
-// House holds what all sessions of one process share: the resolver, the
+// Service holds what all sessions of one process share: the resolver, the
 // decision, the save path, the limits.
-type House struct {
+type Service struct {
 	Options
 	// heavy admits one scan of a big file at a time, so that the others stay quick.
 	heavy chan struct{}
@@ -66,16 +66,16 @@ type House struct {
 }
 
 // New builds a house of its parts. It touches no file.
-func New(o Options) *House {
+func New(o Options) *Service {
 	if o.LookFor == 0 {
 		o.LookFor = lookFor
 	}
-	return &House{Options: o, heavy: make(chan struct{}, 1)}
+	return &Service{Options: o, heavy: make(chan struct{}, 1)}
 }
 
 // Key names the file that a raw argument means, as far as that can be said
 // without a look at the disk: calls of one key are kept in order.
-func (h *House) Key(raw string) string {
+func (h *Service) Key(raw string) string {
 	path, err := h.Access.Parse(raw)
 	if err != nil {
 		return raw
@@ -84,7 +84,7 @@ func (h *House) Key(raw string) string {
 }
 
 // Limits are the bounds of Read by their names in settings, as descriptions have them.
-func (h *House) Limits() map[string]string {
+func (h *Service) Limits() map[string]string {
 	tokens := strconv.Itoa(h.MaxTokens)
 	for i := len(tokens) - 3; i > 0; i -= 3 {
 		tokens = tokens[:i] + "," + tokens[i:]
@@ -92,15 +92,15 @@ func (h *House) Limits() map[string]string {
 	return map[string]string{"maxFileBytes": phrase.Limit(h.MaxFileBytes), "maxOutputTokens": tokens}
 }
 
-// Announce has the next answer of any tool end with these sentences.
-func (h *House) Announce(notices ...string) {
+// Notify has the next answer of any tool end with these sentences.
+func (h *Service) Notify(notices ...string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.notices = append(h.notices, notices...)
 }
 
-// announced ends an answer with what is to be told, once.
-func (h *House) announced(r *Result) {
+// appendNotices ends an answer with what is to be told, once.
+func (h *Service) appendNotices(r *Result) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(h.notices) > 0 {
@@ -109,7 +109,7 @@ func (h *House) announced(r *Result) {
 	}
 }
 
-// Session is one conversation: what it was shown of which file.
+// Session is one conversation, with the record of every file that it was shown.
 type Session struct {
 	id     string
 	files  *state.Files
@@ -123,7 +123,7 @@ type Session struct {
 }
 
 // NewSession starts a conversation that has been shown nothing.
-func (h *House) NewSession() *Session {
+func (h *Service) NewSession() *Session {
 	s := &Session{id: strings.ToLower(rand.Text()[:sessionLetters]), files: state.New(h.Now)}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -138,7 +138,7 @@ const sessionLetters = 10
 const heavyFrom = 8 << 20
 
 // admit waits for the one place for heavy work when a file is that big.
-func (h *House) admit(ctx context.Context, size int64) (leave func(), err error) {
+func (h *Service) admit(ctx context.Context, size int64) (leave func(), err error) {
 	if size < heavyFrom {
 		return func() {}, nil
 	}

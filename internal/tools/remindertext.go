@@ -88,10 +88,10 @@ func othersChanged(rest []reminder) string {
 	return fmt.Sprintf("<system-reminder>%d more files that you have read were changed, moved or deleted outside of fsmcp: %s.</system-reminder>", len(rest), list)
 }
 
-// bytesPerToken is how many bytes of a diff surely are no more than a token.
+// bytesPerToken is a number of bytes of a diff that surely are no more than a token.
 const bytesPerToken = 2
 
-// room is how many bytes of text an answer still has room for.
+// room returns the number of bytes of text for which an answer still has room.
 func (c ClientLimits) room(r *Result) int {
 	room := math.MaxInt
 	text, data := 0, 0

@@ -14,10 +14,10 @@ import (
 	"github.com/fsmcp/fsmcp/internal/state"
 )
 
-// Keeper is what commit needs of a history. It is asked under the file's lock,
+// HistoryRecorder records changes in the history. It is asked under the file's lock,
 // before the bytes are replaced; an error stops the change. A Mark is then
 // Done, or Void before that.
-type Keeper interface {
+type HistoryRecorder interface {
 	Keep(ctx context.Context, c history.Change) (*history.Mark, error)
 	// Secret reports whether nothing of a file with these names is kept.
 	Secret(names []string) bool
@@ -26,16 +26,16 @@ type Keeper interface {
 // keep has the history keep what a change is about to replace, beside the writing
 // of the new bytes: the disk is busy with those anyway. What it gives waits for
 // the mark, and has to before the change shows and before old is closed.
-func (h *House) keep(ctx context.Context, call Call, op perm.Op, s *target, old *fsys.File, c *change) (kept func() (*history.Mark, error)) {
-	if h.Keeper == nil {
+func (h *Service) keep(ctx context.Context, call Call, op perm.Op, s *target, old *fsys.File, c *change) (kept func() (*history.Mark, error)) {
+	if h.History == nil {
 		return func() (*history.Mark, error) { return nil, nil }
 	}
 	kept = sync.OnceValues(func() (*history.Mark, error) {
-		k, err := h.passing(call, op, s, old, c)
+		k, err := h.historyChange(call, op, s, old, c)
 		if err != nil {
 			return nil, err
 		}
-		return h.Keeper.Keep(ctx, k)
+		return h.History.Keep(ctx, k)
 	})
 	go func() {
 		defer func() { _ = recover() }() // a panic comes out again where it is waited for
@@ -44,10 +44,10 @@ func (h *House) keep(ctx context.Context, call Call, op perm.Op, s *target, old 
 	return kept
 }
 
-// passing describes a change to the history.
-func (h *House) passing(call Call, op perm.Op, s *target, old *fsys.File, c *change) (history.Change, error) {
+// historyChange describes a change to the history.
+func (h *Service) historyChange(call Call, op perm.Op, s *target, old *fsys.File, c *change) (history.Change, error) {
 	if s.Stamp.Nlink > 1 {
-		s.links = h.Access.Links(s.File, func(name string) bool { return h.Keeper.Secret([]string{name}) })
+		s.links = h.Access.Links(s.File, func(name string) bool { return h.History.Secret([]string{name}) })
 	}
 	k := history.Change{Names: s.knownNames(), Session: call.Session.id, Tool: op.String(), Call: call.ID, From: c.from, Splices: c.splices, Gone: c.remove}
 	if call.restoring {
@@ -63,7 +63,7 @@ func (h *House) passing(call Call, op perm.Op, s *target, old *fsys.File, c *cha
 			k.Was = sumOf(c.fromHash())
 		}
 	}
-	if k.Size <= history.WholeLimit { // of a larger file nobody asks for it
+	if k.Size <= history.WholeLimit { // of a larger file the history does not use it
 		if c.after != nil {
 			sum, _ := c.after()
 			k.Is = sumOf(sum)
@@ -74,9 +74,9 @@ func (h *House) passing(call Call, op perm.Op, s *target, old *fsys.File, c *cha
 	return k, nil
 }
 
-// keptOld are the bytes that a change replaces, for hooks, where there was a file: of
+// oldBytes are the bytes that a change replaces, for hooks, where there was a file: of
 // what the history keeps whole, and of all but secret files where it is turned off.
-func (c *change) keptOld(mark *history.Mark, old *fsys.File) []byte {
+func (c *change) oldBytes(mark *history.Mark, old *fsys.File) []byte {
 	switch {
 	case old == nil || mark == nil || mark.ID() == "" && !mark.Off:
 		return nil

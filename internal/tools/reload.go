@@ -20,11 +20,11 @@ import (
 	"github.com/fsmcp/fsmcp/internal/text"
 )
 
-// takeUp looks at the file after hooks have run, by the same resolver and decision
+// reloadAfterHooks looks at the file after hooks have run, by the same resolver and decision
 // as before. Where it is not what the call had made of it, the record follows, and
 // the note that comes back shows what is different: only what the caller has sent
 // or is shown counts as shown.
-func (h *House) takeUp(ctx context.Context, call Call, s *target, m made) (note string) {
+func (h *Service) reloadAfterHooks(ctx context.Context, call Call, s *target, m made) (note string) {
 	lost := func(format string, a ...any) string {
 		call.Session.files.Forget(s.Path)
 		return "(" + fmt.Sprintf(format, a...) + ")"
@@ -62,23 +62,23 @@ func (h *House) takeUp(ctx context.Context, call Call, s *target, m made) (note 
 		return ""
 	}
 	m.result.Meta["fsmcp/hash"], m.result.Meta["fsmcp/size"] = hex.EncodeToString(sum[:]), len(c.raw)
-	note = h.retouched(call, c, m, lost)
+	note = h.showHookChange(call, c, m, lost)
 	if was, ok := m.bytes(); ok {
-		for _, n := range h.keepRetouch(ctx, call, s, was, c) {
+		for _, n := range h.recordHookChange(ctx, call, s, was, c) {
 			note += "\n" + n
 		}
 	}
 	return note
 }
 
-// keepRetouch has the history keep what hooks did as a change of its own. Without
-// it nobody could take back the change before, on top of which it lies.
-func (h *House) keepRetouch(ctx context.Context, call Call, s *target, was []byte, c *held) []string {
-	if h.Keeper == nil {
+// recordHookChange records the change that hooks made as one of its own. Without it the
+// change before, on which it lies, could not be restored.
+func (h *Service) recordHookChange(ctx context.Context, call Call, s *target, was []byte, c *held) []string {
+	if h.History == nil {
 		return nil
 	}
 	from, to := state.Sum(sha256.Sum256(was)), c.hash()
-	mark, err := h.Keeper.Keep(ctx, history.Change{
+	mark, err := h.History.Keep(ctx, history.Change{
 		Names: s.knownNames(), Session: call.Session.id, Tool: history.ToolHook, Call: call.ID,
 		Old: bytes.NewReader(was), Size: int64(len(was)), From: was, Was: sumOf(from),
 		Splices: []span.Splice{{End: int64(len(was)), New: c.raw}}, Is: sumOf(to),
@@ -90,8 +90,8 @@ func (h *House) keepRetouch(ctx context.Context, call Call, s *target, was []byt
 	return missed(mark)
 }
 
-// reread reads a file of which only the path is known.
-func (h *House) reread(ctx context.Context, call Call, t *fsys.Target) (*held, error) {
+// reread reads a file by its target alone.
+func (h *Service) reread(ctx context.Context, call Call, t *fsys.Target) (*held, error) {
 	f, err := t.Open()
 	if err != nil {
 		return nil, err
@@ -105,8 +105,8 @@ func (h *House) reread(ctx context.Context, call Call, t *fsys.Target) (*held, e
 	return h.take(call, &target{File: &access.File{Target: t}}, f)
 }
 
-// retouched moves the record to what hooks have made of a file, and shows it.
-func (h *House) retouched(call Call, c *held, m made, lost func(string, ...any) string) string {
+// showHookChange moves the record to what hooks have made of a file, and shows it.
+func (h *Service) showHookChange(call Call, c *held, m made, lost func(string, ...any) string) string {
 	rec := m.change.record
 	var err error
 	if c.doc, err = becameOf(c.raw, rec.Enc); err != nil {
@@ -162,7 +162,7 @@ func isASCII(b []byte) bool {
 	return !slices.ContainsFunc(b, func(c byte) bool { return c >= utf8.RuneSelf })
 }
 
-// size is how long the file is after the change.
+// size returns the file's size after the change.
 func (c *change) size() int64 { return c.stamp.Size + span.Growth(c.splices) }
 
 // sum is the hash of the file after the change, where it is known.
