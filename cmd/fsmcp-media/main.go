@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/fsmcp/fsmcp/internal/darkroom"
+	"github.com/fsmcp/fsmcp/internal/media/decoder"
 	"github.com/fsmcp/fsmcp/internal/media/pdf"
 	"github.com/fsmcp/fsmcp/internal/media/raster"
 	"github.com/fsmcp/fsmcp/internal/owndir"
@@ -28,7 +28,7 @@ func run(args []string) int {
 	}
 	cache, _ := owndir.Compiled() // nowhere, where others may have written it: the server tells
 	reader := pdf.New(cache)
-	if err := worker.Run(darkroom.Handler(raster.Engine{}, reader)); err != nil {
+	if err := worker.Run(decoder.Handler(raster.Engine{}, reader)); err != nil {
 		fmt.Fprintln(os.Stderr, "fsmcp-media:", err)
 		return 1
 	}

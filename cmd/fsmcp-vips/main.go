@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/fsmcp/fsmcp/internal/darkroom"
+	"github.com/fsmcp/fsmcp/internal/media/decoder"
 	"github.com/fsmcp/fsmcp/internal/media/raster"
 	"github.com/fsmcp/fsmcp/internal/media/vips"
 	"github.com/fsmcp/fsmcp/internal/worker"
@@ -28,7 +28,7 @@ func run(args []string) int {
 	}
 	limitAddresses()
 	e := vips.Engine{Engine: raster.Engine{}}
-	if err := worker.Run(darkroom.Handler(e, nil)); err != nil {
+	if err := worker.Run(decoder.Handler(e, nil)); err != nil {
 		fmt.Fprintln(os.Stderr, "fsmcp-vips:", err)
 		return 1
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/fsmcp/fsmcp/internal/darkroom"
+	"github.com/fsmcp/fsmcp/internal/media/decoder"
 	"github.com/fsmcp/fsmcp/internal/tools"
 	"github.com/fsmcp/fsmcp/internal/worker"
 )
@@ -77,7 +77,7 @@ func (p *parts) compilePDFium(ctx context.Context, log zerolog.Logger) {
 		return
 	}
 	defer p.compiler.Close()
-	if _, err := p.compiler.Do(ctx, darkroom.Preparing()); err != nil && ctx.Err() == nil {
+	if _, err := p.compiler.Do(ctx, decoder.PrepareJob()); err != nil && ctx.Err() == nil {
 		log.Warn().Err(err).Msg("what reads PDFs could not be readied in the background; the first PDF does it")
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
-	"github.com/fsmcp/fsmcp/internal/darkroom"
+	"github.com/fsmcp/fsmcp/internal/media/decoder"
 	"github.com/fsmcp/fsmcp/internal/media/raster"
 	"github.com/fsmcp/fsmcp/internal/owndir"
 	"github.com/fsmcp/fsmcp/internal/worker"
@@ -26,7 +26,7 @@ func mediaCommand() *cobra.Command {
 		Hidden: true,
 		Args:   cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			return worker.Run(darkroom.Handler(raster.Engine{}, nil))
+			return worker.Run(decoder.Handler(raster.Engine{}, nil))
 		},
 	}
 }
@@ -55,7 +55,7 @@ func newWorkers(log zerolog.Logger) *worker.Pool {
 func newPDFWorkers(log zerolog.Logger, cache *cacheCheck) *worker.Pool {
 	o := cache.checkBeforeStart(workerOptions(findReader, 1, log))
 	o.Deadline = readerDeadline
-	o.First = darkroom.Warming()
+	o.First = decoder.WarmJob()
 	return worker.New(o)
 }
 

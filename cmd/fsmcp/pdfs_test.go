@@ -20,7 +20,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/fsmcp/fsmcp/internal/darkroom"
+	"github.com/fsmcp/fsmcp/internal/media/decoder"
 	"github.com/fsmcp/fsmcp/internal/media/pdftest"
 	"github.com/fsmcp/fsmcp/internal/worker"
 )
@@ -50,7 +50,7 @@ func compileFor(path string) error {
 		Memory:  workerMemory, Jobs: 1, Idle: time.Second,
 	})
 	defer pool.Close()
-	job := darkroom.Preparing()
+	job := decoder.PrepareJob()
 	job.Deadline = 5 * time.Minute
 	_, err := pool.Do(context.Background(), job)
 	return err

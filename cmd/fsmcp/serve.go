@@ -15,10 +15,10 @@ import (
 	"github.com/fsmcp/fsmcp/internal/access"
 	"github.com/fsmcp/fsmcp/internal/audit"
 	"github.com/fsmcp/fsmcp/internal/config"
-	"github.com/fsmcp/fsmcp/internal/darkroom"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/history"
 	"github.com/fsmcp/fsmcp/internal/hooks"
+	"github.com/fsmcp/fsmcp/internal/media/decoder"
 	"github.com/fsmcp/fsmcp/internal/owndir"
 	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/save"
@@ -152,8 +152,8 @@ func assemble(s process, cfg config.Config, log zerolog.Logger) (*parts, error) 
 
 		Preferences: settings.preferences,
 
-		Pictures: darkroom.New(workers),
-		Pages:    darkroom.New(readers),
+		Pictures: decoder.New(workers),
+		Pages:    decoder.New(readers),
 	})
 	audit.notify, cache.notify = service.Notify, service.Notify
 	idle := &idleTracker{workers: []*worker.Pool{workers, readers, compiling}}

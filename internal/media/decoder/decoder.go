@@ -1,10 +1,10 @@
-// Package darkroom has pictures developed in a worker: the orders as they go
-// over the wire, the side that places them, and the side that carries them out
-// with an engine. It promises that what fails in the worker comes back as the
-// same fact it was there.
+// Package decoder passes jobs for pictures and PDFs to worker processes: the client that
+// sends a job, the handler that runs it with an engine, and the form of jobs, results and
+// errors between them. It promises that an error of the worker comes back as the same
+// fact.
 //
 // It decodes nothing itself and starts no process: the worker's pool does.
-package darkroom
+package decoder
 
 import (
 	"context"
@@ -17,21 +17,21 @@ import (
 	"github.com/fsmcp/fsmcp/internal/worker"
 )
 
-// Counter takes jobs for workers.
-type Counter interface {
+// Workers runs jobs in worker processes.
+type Workers interface {
 	Do(ctx context.Context, j worker.Job) (worker.Reply, error)
 }
 
-// Darkroom places orders.
-type Darkroom struct{ counter Counter }
+// Client sends jobs.
+type Client struct{ workers Workers }
 
-// MostBytes is the longest file that is decoded, in bytes.
-const MostBytes = worker.MaxBody
+// MaxBytes bounds a file to decode.
+const MaxBytes = worker.MaxBody
 
-// New makes a darkroom whose work is done by the workers of a pool.
-func New(c Counter) *Darkroom { return &Darkroom{c} }
+// New makes a client of a pool of workers.
+func New(c Workers) *Client { return &Client{c} }
 
-// The names of the orders.
+// The names of the jobs.
 const (
 	opPicture = "picture"
 	opPDF     = "pdf"
@@ -39,18 +39,18 @@ const (
 	opPrepare = "prepare"
 )
 
-// readying is how long a worker may take to get ready to read PDFs: on a machine
-// where that was never done, code has to be compiled.
-const readying = 120 * time.Second
+// warmTimeout bounds the time in which a worker compiles PDFium, which it does if the
+// cache lacks it.
+const warmTimeout = 120 * time.Second
 
-// Warming is the first job of workers that read PDFs.
-func Warming() *worker.Job { return &worker.Job{Op: opWarm, Deadline: readying} }
+// WarmJob returns the first job of a worker that reads PDFs: compile or load PDFium.
+func WarmJob() *worker.Job { return &worker.Job{Op: opWarm, Deadline: warmTimeout} }
 
-// Preparing is a job that leaves what reads PDFs ready for later workers, where
-// no earlier one has.
-func Preparing() worker.Job { return worker.Job{Op: opPrepare, Deadline: readying} }
+// PrepareJob returns the job that compiles PDFium into the cache for later workers, unless
+// it is there.
+func PrepareJob() worker.Job { return worker.Job{Op: opPrepare, Deadline: warmTimeout} }
 
-// Codes of failures that come back as what they were.
+// Codes of failures that come back as their own errors.
 const (
 	codeDamaged = "damaged"
 	codeBounds  = "bounds"
@@ -61,8 +61,8 @@ const (
 	codeNoPDF   = "no_pdf"
 )
 
-// developed is a media.Result without its bytes.
-type developed struct {
+// pictureResult is a media.Result without its bytes.
+type pictureResult struct {
 	As     media.Kind
 	Shown  media.Shown
 	Frames int
@@ -70,28 +70,28 @@ type developed struct {
 	Approximate bool
 }
 
-// Picture has a picture developed. Beside the errors of media.Develop there are
-// media.ErrTooLong, *media.BreakdownError, the context's and the file's own.
-func (d *Darkroom) Picture(ctx context.Context, file io.ReaderAt, size int64, q media.Request, told media.Progress) (media.Result, error) {
-	if size > MostBytes {
+// Picture decodes, scales and encodes a picture. Beside the errors of media.Develop it
+// returns media.ErrTooLong, *media.BreakdownError, and those of the context and the file.
+func (d *Client) Picture(ctx context.Context, file io.ReaderAt, size int64, q media.Request, progress media.Progress) (media.Result, error) {
+	if size > MaxBytes {
 		return media.Result{}, media.ErrTooLong
 	}
-	reply, err := d.counter.Do(ctx, worker.Job{Op: opPicture, Params: q, Body: file, Size: size, Progress: told})
+	reply, err := d.workers.Do(ctx, worker.Job{Op: opPicture, Params: q, Body: file, Size: size, Progress: progress})
 	if err != nil {
-		return media.Result{}, cause(err)
+		return media.Result{}, translate(err)
 	}
-	var r developed
+	var r pictureResult
 	if err := json.Unmarshal(reply.Result, &r); err != nil || len(reply.Blobs) != 1 {
-		return media.Result{}, senseless()
+		return media.Result{}, malformed()
 	}
 	return media.Result{Data: reply.Blobs[0], As: r.As, Shown: r.Shown, Frames: r.Frames, Approximate: r.Approximate}, nil
 }
 
-// cause is what an error of the worker means.
-func cause(err error) error {
+// translate returns the meaning of a worker's error.
+func translate(err error) error {
 	var f *worker.Failure
 	if errors.As(err, &f) {
-		return unpacked(f)
+		return decodeFailure(f)
 	}
 	for _, c := range []struct {
 		is  error
@@ -107,8 +107,8 @@ func cause(err error) error {
 	return err
 }
 
-// unpacked is a worker's failure as the error that it was there.
-func unpacked(f *worker.Failure) error {
+// decodeFailure returns the error that a failure stands for.
+func decodeFailure(f *worker.Failure) error {
 	switch f.Code {
 	case codeDamaged:
 		var e media.DamageError
@@ -134,8 +134,8 @@ func unpacked(f *worker.Failure) error {
 	return &media.BreakdownError{Why: media.Died, Err: f}
 }
 
-// packed is an error as it goes over the wire.
-func packed(err error) error {
+// encodeFailure returns an error in its form between the processes.
+func encodeFailure(err error) error {
 	var damage *media.DamageError
 	var region *media.RegionError
 	var outline *media.OutlineError
@@ -160,27 +160,26 @@ func packed(err error) error {
 	return err
 }
 
-// PageReader reads PDFs.
-type PageReader interface {
-	Warm(told media.Progress) error
-	Prepare(told media.Progress) error
-	Read(data []byte, q media.PDFRequest, told media.Progress) (media.PDFResult, error)
+// PDFReader reads PDFs.
+type PDFReader interface {
+	Warm(progress media.Progress) error
+	Prepare(progress media.Progress) error
+	Read(data []byte, q media.PDFRequest, progress media.Progress) (media.PDFResult, error)
 }
 
-// Handler carries out orders with an engine, and those for pages of PDFs with a
-// reader; nil reads none.
-func Handler(e media.Engine, pages PageReader) worker.Handler {
+// Handler runs jobs with an engine, and those for PDFs with a reader; nil reads none.
+func Handler(e media.Engine, pages PDFReader) worker.Handler {
 	return func(t worker.Task) (worker.Result, error) {
 		switch t.Op {
 		case opPicture:
-			return develop(e, t)
+			return decodePicture(e, t)
 		case opPDF, opWarm, opPrepare:
 		default:
 			return worker.Result{}, errors.New("this worker does not know the order " + t.Op)
 		}
 		switch {
 		case pages == nil:
-			return worker.Result{}, packed(media.ErrNoPDF)
+			return worker.Result{}, encodeFailure(media.ErrNoPDF)
 		case t.Op == opWarm:
 			return worker.Result{}, pages.Warm(t.Progress)
 		case t.Op == opPrepare:
@@ -190,15 +189,15 @@ func Handler(e media.Engine, pages PageReader) worker.Handler {
 	}
 }
 
-// develop carries out an order for a picture.
-func develop(e media.Engine, t worker.Task) (worker.Result, error) {
+// decodePicture runs a job for a picture.
+func decodePicture(e media.Engine, t worker.Task) (worker.Result, error) {
 	var q media.Request
 	if err := json.Unmarshal(t.Params, &q); err != nil {
 		return worker.Result{}, err
 	}
 	r, err := media.Develop(e, t.Body, q)
 	if err != nil {
-		return worker.Result{}, packed(err)
+		return worker.Result{}, encodeFailure(err)
 	}
-	return worker.Result{Value: developed{r.As, r.Shown, r.Frames, r.Approximate}, Blobs: [][]byte{r.Data}}, nil
+	return worker.Result{Value: pictureResult{r.As, r.Shown, r.Frames, r.Approximate}, Blobs: [][]byte{r.Data}}, nil
 }

@@ -1,4 +1,4 @@
-package darkroom
+package decoder
 
 import (
 	"bytes"
@@ -15,7 +15,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/worker"
 )
 
-// engine makes what it is told to.
+// engine returns a fixed picture or error.
 type engine struct{ err error }
 
 func (e engine) Open(data []byte, f media.Facts, v media.View) (media.Picture, error) {
@@ -26,13 +26,14 @@ func (engine) Close()                              {}
 func (engine) Approximate() bool                   { return true }
 func (engine) Render(s media.Shot) ([]byte, error) { return []byte("a picture"), nil }
 
-// here is a pool whose worker is in this process: all goes over the wire's forms.
-type here struct {
+// localWorker is a pool whose worker is in this process; jobs still take their form
+// between processes.
+type localWorker struct {
 	h   worker.Handler
 	err error
 }
 
-func (p here) Do(_ context.Context, j worker.Job) (worker.Reply, error) {
+func (p localWorker) Do(_ context.Context, j worker.Job) (worker.Reply, error) {
 	if p.err != nil {
 		return worker.Reply{}, p.err
 	}
@@ -56,13 +57,13 @@ func (p here) Do(_ context.Context, j worker.Job) (worker.Reply, error) {
 	return worker.Reply{Result: result, Blobs: r.Blobs}, err
 }
 
-// gifOf is a GIF of that size, as far as headers go.
+// gifOf returns the header of a GIF of that size.
 func gifOf(w, h byte) *bytes.Reader {
 	return bytes.NewReader(append([]byte("GIF89a"), w, 0, h, 0, 0, 0, 0))
 }
 
-func TestOrdersComeBackAsTheyWere(t *testing.T) {
-	d := New(here{h: Handler(engine{}, nil)})
+func TestPicturesComeBackUnchanged(t *testing.T) {
+	d := New(localWorker{h: Handler(engine{}, nil)})
 	q := media.Request{Kind: media.GIF, Region: &media.Rect{X: 5, Y: 6, Width: 70, Height: 80}, Limits: media.DefaultLimits(), Bounds: media.DefaultBounds()}
 	r, err := d.Picture(t.Context(), gifOf(60, 50), 13, q, nil)
 	want := media.Result{Data: []byte("a picture"), As: media.PNG, Frames: 1, Approximate: true, Shown: media.Shown{
@@ -73,7 +74,7 @@ func TestOrdersComeBackAsTheyWere(t *testing.T) {
 	}
 }
 
-func TestFailuresComeBackAsTheyWere(t *testing.T) {
+func TestFailuresComeBackUnchanged(t *testing.T) {
 	q := media.Request{Kind: media.GIF, Limits: media.DefaultLimits(), Bounds: media.DefaultBounds()}
 	tight, low, away := q, q, q
 	tight.Bounds.Side, low.Limits.Bytes, away.Region = 10, 3, &media.Rect{X: 100, Y: 0, Width: 5, Height: 5}
@@ -88,21 +89,21 @@ func TestFailuresComeBackAsTheyWere(t *testing.T) {
 		{nil, low, media.ErrNoFit},
 		{nil, away, &media.RegionError{Reason: "it lies wholly outside of the picture, which has 60x50 pixels"}},
 	} {
-		_, err := New(here{h: Handler(engine{c.err}, nil)}).Picture(t.Context(), gifOf(60, 50), 13, c.q, nil)
+		_, err := New(localWorker{h: Handler(engine{c.err}, nil)}).Picture(t.Context(), gifOf(60, 50), 13, c.q, nil)
 		if !reflect.DeepEqual(err, c.want) {
 			t.Errorf("%#v, want %#v", err, c.want)
 		}
 	}
 }
 
-// A file that no worker takes is not blamed on its pixels.
+// A file that is too long for workers is reported as such.
 func TestFilesThatAreTooLong(t *testing.T) {
-	if _, err := New(here{}).Picture(t.Context(), gifOf(1, 1), MostBytes+1, media.Request{}, nil); err != media.ErrTooLong {
+	if _, err := New(localWorker{}).Picture(t.Context(), gifOf(1, 1), MaxBytes+1, media.Request{}, nil); err != media.ErrTooLong {
 		t.Error(err)
 	}
 }
 
-func TestBreakdownsAreToldApart(t *testing.T) {
+func TestBreakdownsAreDistinct(t *testing.T) {
 	for _, c := range []struct {
 		err error
 		why media.Breakdown
@@ -110,20 +111,20 @@ func TestBreakdownsAreToldApart(t *testing.T) {
 		{worker.ErrDied, media.Died}, {worker.ErrDeadline, media.Late}, {worker.ErrUnread, media.Unread}, {worker.ErrMemory, media.Greedy}, {worker.ErrStopped, media.Stopped},
 		{worker.ErrStart, media.Absent}, {fmt.Errorf("%w: %w", worker.ErrStart, worker.ErrDied), media.Absent}, {fmt.Errorf("%w: %w", worker.ErrUnready, context.Canceled), media.Unready}, {&worker.Failure{Code: "crashed", Text: "index out of range"}, media.Died},
 	} {
-		_, err := New(here{err: c.err}).Picture(t.Context(), gifOf(1, 1), 13, media.Request{}, nil)
+		_, err := New(localWorker{err: c.err}).Picture(t.Context(), gifOf(1, 1), 13, media.Request{}, nil)
 		var b *media.BreakdownError
 		if !errors.As(err, &b) || b.Why != c.why {
 			t.Errorf("%v: %v", c.err, err)
 		}
 	}
 	for _, own := range []error{context.Canceled, syscall.EIO} {
-		if _, err := New(here{err: own}).Picture(t.Context(), gifOf(1, 1), 13, media.Request{}, nil); !errors.Is(err, own) {
+		if _, err := New(localWorker{err: own}).Picture(t.Context(), gifOf(1, 1), 13, media.Request{}, nil); !errors.Is(err, own) {
 			t.Errorf("%v: %v", own, err)
 		}
 	}
 }
 
-// reader reads what it is told to.
+// reader returns a fixed result or error.
 type reader struct {
 	res media.PDFResult
 	err error
@@ -135,7 +136,7 @@ func (r reader) Read([]byte, media.PDFRequest, media.Progress) (media.PDFResult,
 	return r.res, r.err
 }
 
-func TestPagesComeBackAsTheyWere(t *testing.T) {
+func TestPagesComeBackUnchanged(t *testing.T) {
 	for _, want := range []media.PDFResult{
 		{Count: 9, Set: media.PageSet{Pages: []int{2, 3}, Clipped: true, Next: 4}, Attachments: []string{"a.txt"}, MoreAttached: 5, Behind: 7, Pages: []media.PDFPage{
 			{Number: 2, Text: "two", Picture: []byte("a picture"), Coarse: true}, {Number: 3, Text: "", Cut: 12}, {Number: 4, Text: "four", Plain: true},
@@ -143,19 +144,19 @@ func TestPagesComeBackAsTheyWere(t *testing.T) {
 		{Count: 1, Set: media.PageSet{Pages: []int{1}}, Document: []byte("%PDF-")},
 		{Count: 1, Set: media.PageSet{Pages: []int{1}}, TooLarge: true, Pages: []media.PDFPage{{Number: 1, Text: "one"}}},
 	} {
-		got, err := New(here{h: Handler(engine{}, reader{res: want})}).PDF(t.Context(), gifOf(1, 1), 13, media.PDFRequest{}, nil)
+		got, err := New(localWorker{h: Handler(engine{}, reader{res: want})}).PDF(t.Context(), gifOf(1, 1), 13, media.PDFRequest{}, nil)
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%+v %v", got, err)
 		}
 	}
 	outline := &media.OutlineError{PagesError: media.PagesError{Reason: "too many", Count: 30}, Outline: []media.Chapter{{Title: "One", Page: 1}}}
 	for _, want := range []error{outline, media.ErrLocked, &media.DamageError{Kind: media.PDF, What: "no pages"}} {
-		_, err := New(here{h: Handler(engine{}, reader{err: want})}).PDF(t.Context(), gifOf(1, 1), 13, media.PDFRequest{}, nil)
+		_, err := New(localWorker{h: Handler(engine{}, reader{err: want})}).PDF(t.Context(), gifOf(1, 1), 13, media.PDFRequest{}, nil)
 		if !reflect.DeepEqual(err, want) {
 			t.Errorf("%#v, want %#v", err, want)
 		}
 	}
-	if _, err := New(here{h: Handler(engine{}, nil)}).PDF(t.Context(), gifOf(1, 1), 13, media.PDFRequest{}, nil); err != media.ErrNoPDF {
+	if _, err := New(localWorker{h: Handler(engine{}, nil)}).PDF(t.Context(), gifOf(1, 1), 13, media.PDFRequest{}, nil); err != media.ErrNoPDF {
 		t.Error(err)
 	}
 }

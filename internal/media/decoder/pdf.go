@@ -1,4 +1,4 @@
-package darkroom
+package decoder
 
 import (
 	"context"
@@ -10,12 +10,12 @@ import (
 	"github.com/fsmcp/fsmcp/internal/worker"
 )
 
-// read is a media.PDFResult whose bytes go beside it: each page's text, and its
-// picture where it has one; last the document.
-type read struct {
+// pdfResult is a media.PDFResult whose bytes follow it: each page's text, and its picture
+// if it has one; last the document.
+type pdfResult struct {
 	Count       int
 	Set         media.PageSet
-	Pages       []page
+	Pages       []pdfPage
 	Attachments []string
 	More        int // attachments
 	Whole       bool
@@ -23,22 +23,22 @@ type read struct {
 	TooLarge    bool
 }
 
-// page is a media.PDFPage without its bytes.
-type page struct {
+// pdfPage is a media.PDFPage without its bytes.
+type pdfPage struct {
 	Number, Cut          int
 	Drawn, Plain, Coarse bool
 }
 
-// PDF has pages of a document read. Beside the errors of the reader there are
-// *media.BreakdownError, media.ErrNoPDF, the context's and the file's own.
-func (d *Darkroom) PDF(ctx context.Context, file io.ReaderAt, size int64, q media.PDFRequest, told media.Progress) (media.PDFResult, error) {
-	reply, err := d.counter.Do(ctx, worker.Job{Op: opPDF, Params: q, Body: file, Size: size, Progress: told})
+// PDF reads pages of a document. Beside the reader's errors it returns
+// *media.BreakdownError, media.ErrNoPDF, and those of the context and the file.
+func (d *Client) PDF(ctx context.Context, file io.ReaderAt, size int64, q media.PDFRequest, progress media.Progress) (media.PDFResult, error) {
+	reply, err := d.workers.Do(ctx, worker.Job{Op: opPDF, Params: q, Body: file, Size: size, Progress: progress})
 	if err != nil {
-		return media.PDFResult{}, cause(err)
+		return media.PDFResult{}, translate(err)
 	}
-	var r read
+	var r pdfResult
 	if err := json.Unmarshal(reply.Result, &r); err != nil {
-		return media.PDFResult{}, senseless()
+		return media.PDFResult{}, malformed()
 	}
 	out := media.PDFResult{Count: r.Count, Set: r.Set, Attachments: r.Attachments, MoreAttached: r.More, Behind: r.Behind, TooLarge: r.TooLarge}
 	blobs := reply.Blobs
@@ -52,37 +52,37 @@ func (d *Darkroom) PDF(ctx context.Context, file io.ReaderAt, size int64, q medi
 		p := media.PDFPage{Number: had.Number, Text: string(next()), Cut: had.Cut, Plain: had.Plain, Coarse: had.Coarse}
 		if had.Drawn {
 			if p.Picture = next(); len(p.Picture) == 0 {
-				return media.PDFResult{}, senseless()
+				return media.PDFResult{}, malformed()
 			}
 		}
 		out.Pages = append(out.Pages, p)
 	}
 	if r.Whole {
 		if out.Document = next(); len(out.Document) == 0 {
-			return media.PDFResult{}, senseless()
+			return media.PDFResult{}, malformed()
 		}
 	}
 	return out, nil
 }
 
-func senseless() error {
+func malformed() error {
 	return &media.BreakdownError{Why: media.Died, Err: errors.New("the worker's answer makes no sense")}
 }
 
-// readPDF carries out an order for pages.
-func readPDF(pages PageReader, t worker.Task) (worker.Result, error) {
+// readPDF runs a job for pages.
+func readPDF(pages PDFReader, t worker.Task) (worker.Result, error) {
 	var q media.PDFRequest
 	if err := json.Unmarshal(t.Params, &q); err != nil {
 		return worker.Result{}, err
 	}
 	res, err := pages.Read(t.Body, q, t.Progress)
 	if err != nil {
-		return worker.Result{}, packed(err)
+		return worker.Result{}, encodeFailure(err)
 	}
-	r := read{Count: res.Count, Set: res.Set, Attachments: res.Attachments, More: res.MoreAttached, Behind: res.Behind, TooLarge: res.TooLarge, Whole: res.Document != nil}
+	r := pdfResult{Count: res.Count, Set: res.Set, Attachments: res.Attachments, More: res.MoreAttached, Behind: res.Behind, TooLarge: res.TooLarge, Whole: res.Document != nil}
 	var blobs [][]byte
 	for _, p := range res.Pages {
-		r.Pages = append(r.Pages, page{Number: p.Number, Cut: p.Cut, Drawn: p.Picture != nil, Plain: p.Plain, Coarse: p.Coarse})
+		r.Pages = append(r.Pages, pdfPage{Number: p.Number, Cut: p.Cut, Drawn: p.Picture != nil, Plain: p.Plain, Coarse: p.Coarse})
 		blobs = append(blobs, []byte(p.Text))
 		if p.Picture != nil {
 			blobs = append(blobs, p.Picture)
