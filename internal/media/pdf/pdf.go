@@ -3,6 +3,10 @@
 // alone. JavaScript, launch actions and attachments are never run or followed;
 // attachments are named.
 //
+// PDFium alone draws. As WebAssembly it takes 0.9 s for a scanned page of 8.7
+// megapixels; decoded by this module and laid under the page, such pictures took 0.35 s,
+// for 1,500 lines that had to know what covers what.
+//
 // It sees no file system but the system's folders of fonts, read-only, and the
 // folder in which PDFium lies compiled.
 package pdf
