@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -95,6 +96,31 @@ func TestWords(t *testing.T) {
 		case !listed:
 			for _, f := range found {
 				t.Error(f)
+			}
+		}
+	}
+}
+
+// TestScriptWords does the same for the scripts: their names and their comments.
+func TestScriptWords(t *testing.T) {
+	files, _ := filepath.Glob(filepath.Join("..", "..", "testdata", "script", "*.txtar"))
+	if len(files) == 0 {
+		t.Fatal("no scripts")
+	}
+	for _, name := range files {
+		for _, w := range wordsIn(strings.TrimSuffix(filepath.Base(name), ".txtar")) {
+			if instead := bannedNames[w]; instead != "" {
+				t.Errorf("%q in the name of %s: say %s", w, name, instead)
+			}
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		script, _, _ := strings.Cut(string(text), "\n-- ")
+		for line := range strings.Lines(script) {
+			if comment, ok := strings.CutPrefix(line, "# "); ok && bannedPhrases.MatchString(comment) {
+				t.Errorf("%q in %s: %s", bannedPhrases.FindString(comment), name, comment)
 			}
 		}
 	}
