@@ -166,7 +166,7 @@ func assemble(s process, cfg config.Config, log zerolog.Logger) (*parts, error) 
 		Workspace:  cfg.Workspace,
 		Mode:       settings.policy().Mode().String(),
 		PlanFile:   cfg.PlanFile,
-		FileKey:    service.Key,
+		ParseFile:  service.ParseFile,
 		AskTimeout: cfg.AskTimeout,
 		WantRoots:  cfg.RootsWanted,
 		Roots:      settings.setRoots,

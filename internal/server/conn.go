@@ -335,9 +335,9 @@ func (c *conn) call(m wire.Message, size int, to replies) {
 	}
 	j.args = args
 	j.Key = wire.IDKey(j.id)
-	j.Lane = c.opts.FileKey(args.Target())
 	j.thread = string(meta.Thread)
 	j.call = tools.Call{Session: c.sessions.of(meta.Thread), ID: meta.CallID(j.id), Client: c.limits(&meta)}
+	c.parseFile(j)
 	if modern {
 		j.asks, j.retry = c.seenAsks, retryOf(&m)
 	} else if j.asks = c.peer.asks(); j.asks {
@@ -366,6 +366,12 @@ func (c *conn) call(m wire.Message, size int, to replies) {
 	case why != "":
 		c.refuse(j, why)
 	}
+}
+
+// parseFile parses the file argument of a call, which decides the call's lane.
+func (c *conn) parseFile(j *job) {
+	j.call.File = c.opts.ParseFile(j.args.Target())
+	j.Lane = j.call.File.Key
 }
 
 // refuse answers a call that the pool refused.

@@ -196,7 +196,9 @@ func TestAskingHoldsNothingUp(t *testing.T) {
 func TestAskingCallComesAnew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := gated()
-		w := greet(t, newFake(t, f, func(o *Options) { o.FileKey = func(string) string { return "one" } }), asksUser)
+		w := greet(t, newFake(t, f, func(o *Options) {
+			o.ParseFile = func(string) tools.FileArgument { return tools.FileArgument{Key: "one"} }
+		}), asksUser)
 		w.send(readLine(1, "/ask/f"))
 		id := w.asked("/ask/f")
 		f.gates["/g"] = make(chan struct{})

@@ -158,7 +158,7 @@ func (c *conn) answerWithRoots(j *job) {
 
 // release runs a queued call. A relative name may lead to another place now.
 func (c *conn) release(j *job) {
-	c.rerun(j, func() { j.Lane = c.opts.FileKey(j.args.Target()) })
+	c.rerun(j, func() { c.parseFile(j) })
 }
 
 // late ends a round if the client did not answer, or its folders could not be looked at,

@@ -49,9 +49,8 @@ type Options struct {
 	// Mode is the permission mode in the instructions, PlanFile the file that plan mode
 	// may write.
 	Mode, PlanFile string
-	// FileKey returns a key for the file that a raw argument names, so that calls on it
-	// keep their order. It touches no file. nil compares cleaned paths.
-	FileKey func(raw string) string
+	// ParseFile parses a file argument. Calls with one Key are kept in order.
+	ParseFile func(raw string) tools.FileArgument
 	// AskTimeout bounds the wait for the user's answer; 0 means 50 s.
 	AskTimeout time.Duration
 	// WantRoots makes the server ask the client for its folders before the first call.
@@ -100,8 +99,8 @@ func New(o Options) (*Server, error) {
 	if o.bounds == (bounds{}) {
 		o.bounds = defaultBounds()
 	}
-	if o.FileKey == nil {
-		o.FileKey = filepath.Clean
+	if o.ParseFile == nil {
+		o.ParseFile = func(raw string) tools.FileArgument { return tools.FileArgument{Key: filepath.Clean(raw)} }
 	}
 	if o.AskTimeout <= 0 {
 		o.AskTimeout = defaultAskTimeout

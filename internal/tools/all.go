@@ -30,7 +30,10 @@ func typed[A Args](h *Service, name string, run func(context.Context, Call, A) (
 		begun := h.Now()
 		call.Session.files.CountCall()
 		var notes []func()
-		call.sent, call.account, call.args, call.file = &notes, &account{}, args, h.argument(args.Target())
+		call.sent, call.account, call.args = &notes, &account{}, args
+		if !call.File.parsed {
+			call.File = h.ParseFile(args.Target())
+		}
 		result, err := run(ctx, call, args.(A))
 		if err != nil {
 			result = fail(name, args.Target(), endOf(ctx, err))

@@ -546,7 +546,7 @@ func (w *watched) After(ctx context.Context, e Edited) []HookFault {
 func TestNoHooksCostNothing(t *testing.T) {
 	b, _ := hooked(t)
 	p := b.put("a.txt", "one\n")
-	b.call.file = b.service.argument(p)
+	b.call.File = b.service.ParseFile(p)
 	s, err := b.service.open(b.call, perm.Edit)
 	if err != nil {
 		t.Fatal(err)

@@ -40,7 +40,7 @@ var errElsewhereNow = errors.New("a link stands in its place")
 // but that no question is asked and nothing needs to have been read. The answer is
 // nil where there was nothing to do. An error of Plan comes back as it is.
 func (h *Service) Restore(ctx context.Context, r Restoring) (*Result, error) {
-	call := Call{Session: h.NewSession(), ID: r.ID, Consent: Consented(), restoring: true, file: h.argument(r.Path)}
+	call := Call{Session: h.NewSession(), ID: r.ID, Consent: Consented(), restoring: true, File: h.ParseFile(r.Path)}
 	plan := func(ctx context.Context, s *target, old *fsys.File) (*change, error) {
 		if s.Path != r.Path {
 			return nil, errElsewhereNow
@@ -71,7 +71,7 @@ func (h *Service) Restore(ctx context.Context, r Restoring) (*Result, error) {
 // Admit tells whether the rules let a user read a file that the history names,
 // where what would be asked for counts as granted. The error has its words.
 func (h *Service) Admit(path string) error {
-	call := Call{Session: h.NewSession(), Consent: Consented(), restoring: true, file: h.argument(path)}
+	call := Call{Session: h.NewSession(), Consent: Consented(), restoring: true, File: h.ParseFile(path)}
 	s, err := h.open(call, perm.Read)
 	if err != nil {
 		return err

@@ -73,16 +73,6 @@ func New(o Options) *Service {
 	return &Service{Options: o, heavy: make(chan struct{}, 1)}
 }
 
-// Key names the file that a raw argument means, as far as that can be said
-// without a look at the disk: calls of one key are kept in order.
-func (h *Service) Key(raw string) string {
-	path, err := h.Access.Parse(raw)
-	if err != nil {
-		return raw
-	}
-	return path.String()
-}
-
 // Limits are the bounds of Read by their names in settings, as descriptions have them.
 func (h *Service) Limits() map[string]string {
 	tokens := strconv.Itoa(h.MaxTokens)

@@ -38,15 +38,23 @@ func (t *target) note() string {
 // name is the absolute path as an answer shows it.
 func (t *target) name() string { return fsys.InSentence(t.Asked.String()) }
 
-// argument is a file argument, parsed.
-type argument struct {
-	path fsys.Path
-	err  error // what the call fails with once it opens the file
+// FileArgument is a file argument, parsed once for its call.
+type FileArgument struct {
+	// Key names the file as far as the argument alone does: calls with one key are kept
+	// in order.
+	Key    string
+	path   fsys.Path
+	err    error // the failure of the call once it opens the file
+	parsed bool
 }
 
-func (h *Service) argument(raw string) argument {
+// ParseFile parses a file argument, without a look at the disk.
+func (h *Service) ParseFile(raw string) FileArgument {
 	path, err := h.Access.Parse(raw)
-	return argument{path, err}
+	if err != nil {
+		return FileArgument{Key: raw, err: err, parsed: true}
+	}
+	return FileArgument{Key: path.String(), path: path, parsed: true}
 }
 
 // request is the wish of a call for a file.
@@ -56,10 +64,10 @@ func (c Call) request(op perm.Op, path fsys.Path) access.Request {
 
 // open resolves and authorizes the file of a call. An error has its words.
 func (h *Service) open(call Call, op perm.Op) (*target, error) {
-	if call.file.err != nil {
-		return nil, call.file.err
+	if call.File.err != nil {
+		return nil, call.File.err
 	}
-	f, err := h.Access.Open(call.request(op, call.file.path))
+	f, err := h.Access.Open(call.request(op, call.File.path))
 	if slash := (*access.SlashError)(nil); errors.As(err, &slash) && call.account != nil {
 		call.account.path = slash.Resolved
 	}

@@ -38,6 +38,8 @@ type Call struct {
 	// ID is the client's own id of the tool call where it sends one, else the request's
 	// id as the client wrote it: for history, hooks, logs and the audit file.
 	ID string
+	// File is the call's file argument; it is parsed when the call runs if it is not yet.
+	File FileArgument
 	// Client bounds what the asking client passes on to its model.
 	Client ClientLimits
 	// Consent is the user's answer to the questions that earlier tries of this
@@ -49,7 +51,6 @@ type Call struct {
 	sent    *[]func()
 	account *account
 	args    Args // nil of a change that is taken back
-	file    argument
 	// hidden says that what the file holds must not be shown.
 	hidden bool
 	// restoring: a user takes back a change by its exact name.
