@@ -63,7 +63,7 @@ func encoded(t testing.TB, cells []any) []byte {
 	return raw
 }
 
-// read is what Read does with a notebook, the sending of pictures included.
+// read does the work of Read with a notebook, with its pictures.
 func read(t testing.TB, raw []byte) {
 	nb, err := Parse(raw)
 	if err != nil {
@@ -76,7 +76,7 @@ func read(t testing.TB, raw []byte) {
 	}
 }
 
-// change is what NotebookEdit does besides writing.
+// change does the work of NotebookEdit except for writing.
 func change(t testing.TB, raw []byte) {
 	nb, err := Parse(raw)
 	if err != nil {
@@ -93,7 +93,7 @@ func change(t testing.TB, raw []byte) {
 	span.Apply(raw, c.Splices)
 }
 
-// roundTrip is what a program does that reads and writes the file as JSON.
+// roundTrip reads and writes the file as JSON.
 func roundTrip(t testing.TB, raw []byte) {
 	var value any
 	if err := json.Unmarshal(raw, &value); err != nil {
@@ -153,7 +153,7 @@ func TestFigures(t *testing.T) {
 	for _, f := range slices.Backward(figures(t)) {
 		best := time.Hour
 		other, known := plain[len(f.raw)]
-		// Who is slower than encoding/json is so at each try; the machine holds up only some.
+		// Other processes delay some of the tries, slow code delays all.
 		for try := 0; try < 5 || try < 100 && (strict && f.bound > 0 || known && best > other); try++ {
 			start := time.Now()
 			f.run(t, f.raw)

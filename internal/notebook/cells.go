@@ -1,15 +1,14 @@
 package notebook
 
-// fields are where the values of a cell stand that this package knows. Those
-// that the cell lacks are the zero span.
+// fields holds the places of the values of a cell that this package knows. A value that the
+// cell lacks has the zero extent.
 type fields struct {
 	kind, id, source, outputs, count, language extent
 }
 
-// cellList holds where cells and their fields stand, in the order of the file.
-// It is meant for millions of cells that are hardly longer than their entry
-// here: an entry takes four bytes per offset, and the list grows by pieces,
-// which are not moved.
+// cellList holds the places of cells and their fields, in the order of the file. Millions of
+// cells can be hardly longer than their entries, so an offset takes four bytes, and the
+// list grows by pieces that are not moved.
 type cellList struct {
 	pieces [][]entry
 	n      int
@@ -40,10 +39,10 @@ func (l *cellList) add(cell extent, f fields) {
 
 func (l *cellList) entry(i int) *entry { return &l.pieces[i/pieceLen][i%pieceLen] }
 
-// cellAt is where the cell at index i stands.
+// cellAt returns the place of the cell at index i.
 func (nb *Notebook) cellAt(i int) extent { return nb.cells.entry(i).cell.long() }
 
-// fieldsOf are the fields of the cell at index i.
+// fieldsOf returns the fields of the cell at index i.
 func (nb *Notebook) fieldsOf(i int) fields {
 	e := nb.cells.entry(i)
 	return fields{e.kind.long(), e.id.long(), e.source.long(), e.outputs.long(), e.count.long(), e.language.long()}

@@ -12,8 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// MaxDepth is the number of values that may be nested in each other. jsontext itself
-// stops at 10,000.
+// MaxDepth bounds the nesting of values. jsontext itself stops at 10,000.
 const MaxDepth = 1000
 
 const bom = "\xef\xbb\xbf"
@@ -132,8 +131,8 @@ func (c *checker) array(f func()) (v extent) {
 	return v
 }
 
-// begin returns the offset of the next token. missing says in place of which comma, colon
-// or key that token stands, and is empty where none is missing.
+// begin returns the offset of the next token. missing names the comma, colon or key that
+// should be there instead, and is empty if the token may follow.
 func (c *checker) begin() (at int, missing string) {
 	at = skipSpace(c.raw, c.pos())
 	kind, n := c.dec.StackIndex(c.dec.StackDepth())

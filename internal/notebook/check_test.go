@@ -132,13 +132,13 @@ func TestOddButValid(t *testing.T) {
 	}
 }
 
-// accepted tells what check should say of raw, by encoding/json.
+// accepted reports whether the checker should accept raw, by encoding/json.
 func accepted(raw []byte) bool {
 	text := noMark(raw)
 	return json.Valid(text) && utf8.Valid(raw) && depth(text) <= MaxDepth
 }
 
-// depth is how deep valid JSON nests.
+// depth returns the nesting of valid JSON.
 func depth(text []byte) int {
 	deepest, now, inString := 0, 0, false
 	for i := 0; i < len(text); i++ {

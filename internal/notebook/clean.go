@@ -5,11 +5,11 @@ import (
 	"math/bits"
 )
 
-// clean takes terminal escapes out of an output's text, in place, and makes
-// every line ending a line feed. A lone carriage return, with which progress
-// bars overwrite themselves, ends a line too: nothing is lost that way.
+// clean removes terminal escapes from an output's text, in place, and makes every line
+// ending a line feed. A lone carriage return, with which progress bars overwrite
+// themselves, ends a line, too: so nothing is lost.
 func clean(text []byte) []byte {
-	at := nextToGo(text, 0)
+	at := nextChange(text, 0)
 	out := text[:at]
 	for at < len(text) {
 		if n := escapeLen(text[at:]); n > 0 {
@@ -21,15 +21,15 @@ func clean(text []byte) []byte {
 			out = append(out, '\n')
 		}
 		from := at
-		at = nextToGo(text, at)
+		at = nextChange(text, at)
 		out = append(out, text[from:at]...)
 	}
 	return out
 }
 
-// nextToGo is where the next thing may begin that does not stay, or the text's
-// end; 0xc2 is the first byte of csi.
-func nextToGo(text []byte, at int) int {
+// nextChange returns the offset of the next byte that may begin an escape or a line ending,
+// or the text's end. 0xc2 is the first byte of csi.
+func nextChange(text []byte, at int) int {
 	for ; at+8 <= len(text); at += 8 {
 		x := word(text, at)
 		if marks := zeroBytes(x^ones*esc) | zeroBytes(x^ones*'\r') | zeroBytes(x^ones*0xc2); marks != 0 {
@@ -47,8 +47,8 @@ const (
 	csi = "\u009b" // the one-character form of ESC [
 )
 
-// escapeLen is the length of the terminal escape that b begins with, 0 if none.
-// One that does not end takes what belongs to it so far.
+// escapeLen returns the length of the terminal escape at the start of b, 0 if there is none.
+// An escape may be incomplete.
 func escapeLen(b []byte) int {
 	if bytes.HasPrefix(b, []byte(csi)) {
 		return len(csi) + controlLen(b[len(csi):])
@@ -68,8 +68,8 @@ func escapeLen(b []byte) int {
 	return 1 + plainLen(b[1:])
 }
 
-// controlLen is the length of a control sequence behind its introducer:
-// parameters, then one final character.
+// controlLen returns the length of a control sequence after its introducer: parameters,
+// then one final character.
 func controlLen(b []byte) int {
 	for n, c := range b {
 		if c >= 0x40 && c <= 0x7e {
@@ -82,8 +82,8 @@ func controlLen(b []byte) int {
 	return len(b)
 }
 
-// stringLen is the length of a command string behind its introducer, which a
-// bell or ESC \ ends. A line break ends a broken one.
+// stringLen returns the length of a command string after its introducer. A bell, ESC \ or a
+// line break ends it.
 func stringLen(b []byte) int {
 	for n, c := range b {
 		switch {
@@ -98,8 +98,8 @@ func stringLen(b []byte) int {
 	return len(b)
 }
 
-// plainLen is the length of any other escape behind ESC: intermediates and one
-// final character.
+// plainLen returns the length of any other escape after ESC: intermediates and one final
+// character.
 func plainLen(b []byte) int {
 	for n, c := range b {
 		if c >= 0x30 && c <= 0x7e {

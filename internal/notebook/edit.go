@@ -11,24 +11,24 @@ import (
 
 // A Change is one edit of a notebook, not yet applied.
 type Change struct {
-	// Splices are what to do to the file's bytes. There are none where the
-	// file already says what was asked for.
+	// Splices change the file's bytes. There are none if the file already has what the
+	// caller asked for.
 	Splices []span.Splice
-	// Index is where the cell stands after the edit (for a delete: stood
-	// before it), Name what it is called, and Type what it is.
+	// Index, Name and Type are those of the cell after the edit, and of a deleted cell
+	// before it.
 	Index int
 	Name  string
 	Type  string
-	// Cleared tells that outputs or an execution count were there and went.
+	// Cleared says that the edit removes outputs or an execution count.
 	Cleared bool
-	// Dropped are the fields that went because the new type knows none such,
-	// outputs and execution count apart. "metadata.x" is one in the metadata.
+	// Dropped names the other fields that the edit removes because the new type does not
+	// allow them. "metadata.x" is a field of the metadata.
 	Dropped []string
 }
 
-// Replace gives the cell at index i a new source, and another type unless kind
-// is "". A code cell loses its outputs and its execution count. Of a list of
-// lines only those are touched that differ.
+// Replace gives the cell at index i a new source, and another type unless kind is "". It
+// removes the outputs and the execution count of a code cell. In a list of lines only the
+// lines that differ change.
 func (nb *Notebook) Replace(i int, source, kind string) (Change, error) {
 	if err := nb.mayEdit(i, 0, source); err != nil {
 		return Change{}, err
@@ -51,8 +51,8 @@ func (nb *Notebook) Replace(i int, source, kind string) (Change, error) {
 	return c, nil
 }
 
-// Insert puts a new cell behind the one at index after, or first where that is
-// -1. rand is where the new id comes from in nbformat 4.5 and later.
+// Insert adds a cell after the one at index after; -1 makes it the first. In nbformat 4.5 and
+// later its id comes from rand.
 func (nb *Notebook) Insert(after int, kind, source string, rand io.Reader) (Change, error) {
 	if err := nb.mayEdit(after, -1, source); err != nil {
 		return Change{}, err
@@ -73,7 +73,7 @@ func (nb *Notebook) Insert(after int, kind, source string, rand io.Reader) (Chan
 	return c, nil
 }
 
-// Delete takes the cell at index i out.
+// Delete removes the cell at index i.
 func (nb *Notebook) Delete(i int) (Change, error) {
 	if err := nb.mayEdit(i, 0, ""); err != nil {
 		return Change{}, err
@@ -84,8 +84,8 @@ func (nb *Notebook) Delete(i int) (Change, error) {
 	return c, nil
 }
 
-// mayEdit refuses what no edit can be made of: a format that is only shown, an
-// index below least or past the last cell, a source that is not UTF-8.
+// mayEdit returns an error for a format that is shown only, an index below least or past the
+// last cell, and a source that is not UTF-8.
 func (nb *Notebook) mayEdit(i, least int, source string) error {
 	if err := nb.Editable(); err != nil {
 		return err
@@ -101,12 +101,12 @@ func (nb *Notebook) mayEdit(i, least int, source string) error {
 
 func knownType(kind string) bool { return kind == Code || kind == Markdown || kind == Raw }
 
-// place puts a new cell behind the one at index after. What stands between two
-// cells there, or elsewhere in the list, stands between them as well.
+// place inserts a cell after the one at index after, with the separator that the list has
+// there or elsewhere.
 func (nb *Notebook) place(after int, cell string) span.Splice {
 	switch n := nb.Len(); {
 	case n == 0:
-		open, closing := nb.hug(nb.inner())
+		open, closing := nb.padding(nb.inner())
 		return put(extent{nb.list.start + 1, nb.list.end - 1}, open+cell+closing)
 	case after < 0:
 		return putAt(nb.cellAt(0).start, cell+nb.cellSep(0))
@@ -115,13 +115,13 @@ func (nb *Notebook) place(after int, cell string) span.Splice {
 	}
 }
 
-// remove is the opposite of place.
+// remove removes a cell with one separator, as place added them.
 func (nb *Notebook) remove(i int) span.Splice {
 	switch n := nb.Len(); {
 	case n == 1:
 		open := nb.between(nb.list.start+1, nb.cellAt(0).start)
 		closing := nb.between(nb.cellAt(0).end, nb.list.end-1)
-		return put(extent{nb.list.start + 1, nb.list.end - 1}, nb.unhug(open, closing))
+		return put(extent{nb.list.start + 1, nb.list.end - 1}, nb.unpadded(open, closing))
 	case i == 0:
 		return put(extent{nb.cellAt(0).start, nb.cellAt(1).start}, "")
 	default:
@@ -129,15 +129,14 @@ func (nb *Notebook) remove(i int) span.Splice {
 	}
 }
 
-// inner is the white space in an empty list of cells.
+// inner returns the white space in an empty list of cells.
 func (nb *Notebook) inner() string { return nb.between(nb.list.start+1, nb.list.end-1) }
 
-// hug is the white space around the first cell of a list that had none but
-// inner, and unhug finds inner again: the two are one rule, read in both
-// directions, so that a deleted cell leaves the list as the insert found it.
-// "[]" opens up as the file's own indent has it; odd white space is doubled
-// around the cell, one step more of it where the indent is just as odd.
-func (nb *Notebook) hug(inner string) (open, closing string) {
+// padding returns the white space around the first cell of a list that had only inner, and
+// unpadded returns inner again, so that a delete restores the list. "[]" gets the indent of
+// the file. Other white space is put on both sides of the cell, with one more step of the
+// indent if it consists of such steps.
+func (nb *Notebook) padding(inner string) (open, closing string) {
 	open, closing = nb.listSpace()
 	if inner == "" {
 		return open, closing
@@ -148,7 +147,8 @@ func (nb *Notebook) hug(inner string) (open, closing string) {
 	return inner, inner
 }
 
-func (nb *Notebook) unhug(open, closing string) (inner string) {
+// unpadded is the inverse of padding.
+func (nb *Notebook) unpadded(open, closing string) (inner string) {
 	a, b := nb.listSpace()
 	switch {
 	case a == b && open == closing && repeats(open, a):
@@ -159,14 +159,14 @@ func (nb *Notebook) unhug(open, closing string) (inner string) {
 	return open
 }
 
-// listSpace is what stands in front of the first cell and behind the last one,
-// by the indent of the outermost object alone.
+// listSpace returns the white space before the first cell and after the last one, by the
+// indent of the outermost object.
 func (nb *Notebook) listSpace() (open, closing string) {
 	top := nb.topLayout()
 	return top.level(2), top.level(1)
 }
 
-// repeats tells whether s is unit, once or several times.
+// repeats reports whether s is unit, once or several times.
 func repeats(s, unit string) bool {
 	if unit == "" || s == "" {
 		return false
@@ -177,17 +177,17 @@ func repeats(s, unit string) bool {
 	return s == ""
 }
 
-// cellSep is what stands between the cell at index i and the next.
+// cellSep returns the separator of the cell at index i and the next.
 func (nb *Notebook) cellSep(i int) string {
 	if nb.Len() == 1 {
 		open := nb.between(nb.list.start+1, nb.cellAt(0).start)
-		return afterComma(open, behindComma(nb.topLayout().sep))
+		return afterComma(open, afterTheComma(nb.topLayout().sep))
 	}
 	i = min(i, nb.Len()-2)
 	return nb.between(nb.cellAt(i).end, nb.cellAt(i+1).start)
 }
 
-// newCell writes a cell in the file's style. An id of "" is none.
+// newCell returns a cell in the file's style. An id of "" means none.
 func (nb *Notebook) newCell(after int, kind, source, id string) string {
 	near := max(after, 0)
 	object, list := nb.cellLayout(near)
@@ -223,8 +223,8 @@ func (nb *Notebook) newSource(source string, list layout) string {
 
 func quoted(s string) string { return string(alphabet{}.quote(nil, s)) }
 
-// freshID is an id that no cell bears yet: eight hexadecimal digits, as
-// Jupyter's own, with a count behind them should rand give the same again.
+// freshID returns an id that no cell has: eight hexadecimal digits, as Jupyter's own, with
+// a number after them if rand returns the digits of another cell.
 func (nb *Notebook) freshID(rand io.Reader) (string, error) {
 	var random [4]byte
 	if _, err := io.ReadFull(rand, random[:]); err != nil {
@@ -232,14 +232,14 @@ func (nb *Notebook) freshID(rand io.Reader) (string, error) {
 	}
 	id := fmt.Sprintf("%x", random)
 	for n := 2; ; n++ {
-		if _, count := nb.bearers(id); count == 0 {
+		if _, count := nb.withID(id); count == 0 {
 			return id, nil
 		}
 		id = fmt.Sprintf("%x-%d", random, n)
 	}
 }
 
-// clear empties what a run has left in a code cell.
+// clear removes the outputs and the execution count of a code cell.
 func (nb *Notebook) clear(c *Change, f fields) {
 	if f.outputs.ok() && !nb.isEmptyArray(f.outputs) {
 		c.Splices = append(c.Splices, put(f.outputs, "[]"))
@@ -255,7 +255,7 @@ func (nb *Notebook) isEmptyArray(v extent) bool {
 	return isArray(nb.raw, v) && nb.raw[skipSpace(nb.raw, v.start+1)] == ']'
 }
 
-// unwanted are the fields that a cell of the type must not have.
+// unwanted returns the fields that a cell of the type must not have.
 func unwanted(kind string) []string {
 	switch kind {
 	case Code:
@@ -266,7 +266,7 @@ func unwanted(kind string) []string {
 	return []string{"outputs", "execution_count"}
 }
 
-// retype makes the cell one of type c.Type.
+// retype gives the cell the type c.Type.
 func (nb *Notebook) retype(c *Change, f fields) {
 	cell := nb.cellAt(c.Index)
 	c.Splices = append(c.Splices, put(f.kind, quoted(c.Type)))
@@ -288,13 +288,13 @@ func (nb *Notebook) retype(c *Change, f fields) {
 	}
 }
 
-// ran tells whether a code cell shows traces of a run.
+// ran reports whether a code cell has outputs or an execution count.
 func (nb *Notebook) ran(f fields) bool {
 	return f.outputs.ok() && !nb.isEmptyArray(f.outputs) ||
 		f.count.ok() && !isNull(nb.raw, f.count)
 }
 
-// addMissing gives a cell what each code cell must have.
+// addMissing adds the fields that each code cell must have.
 func (nb *Notebook) addMissing(c *Change, f fields) {
 	cell := nb.cellAt(c.Index)
 	order := nb.keyOrder(c.Index, Code)
@@ -308,8 +308,7 @@ func (nb *Notebook) addMissing(c *Change, f fields) {
 	}
 }
 
-// addMember puts a member into an object that has some, behind those that come
-// before it in order.
+// addMember adds a member to an object that has some, after those that precede it in order.
 func (nb *Notebook) addMember(obj extent, order []string, key, value string) span.Splice {
 	l, _ := nb.objectLayout(obj)
 	text := quoted(key) + l.colon + value
@@ -329,8 +328,8 @@ func (nb *Notebook) addMember(obj extent, order []string, key, value string) spa
 	return putAt(place, l.sep+text)
 }
 
-// drop takes out the members of an object for which out says so, each with one
-// comma, and returns their keys. Neighbours go in one splice.
+// drop removes the members of an object for which out returns true, each with one comma,
+// and returns their keys. Neighbours share a splice.
 func (nb *Notebook) drop(c *Change, obj extent, out func(key string, val extent) bool) []string {
 	var gone []string
 	first, kept, end, before := 0, false, 0, len(c.Splices)
@@ -349,7 +348,7 @@ func (nb *Notebook) drop(c *Change, obj extent, out func(key string, val extent)
 		case dropped && kept:
 			c.Splices = append(c.Splices, put(extent{end, m.val.end}, ""))
 		case !dropped && !kept:
-			// Those before the first one that stays go up to its key.
+			// A splice removes the members before the first one that stays, up to its key.
 			kept = true
 			if len(gone) > 0 {
 				c.Splices = append(c.Splices, put(extent{first, m.key.start}, ""))
@@ -364,8 +363,8 @@ func (nb *Notebook) drop(c *Change, obj extent, out func(key string, val extent)
 	return gone
 }
 
-// fitMetadata drops from the cell's metadata what another type may hold and
-// this one may not, by the format's schema.
+// fitMetadata removes the fields of the cell's metadata that the format's schema does not
+// allow for its new type.
 func (nb *Notebook) fitMetadata(c *Change, cell extent) []string {
 	metadata := lookup(nb.raw, cell, "metadata")
 	if !isObject(nb.raw, metadata) {
@@ -386,7 +385,7 @@ func (nb *Notebook) fitMetadata(c *Change, cell extent) []string {
 	})
 }
 
-// holdsStrings tells whether v is an object with nothing but strings in it.
+// holdsStrings reports whether v is an object of strings only.
 func (nb *Notebook) holdsStrings(v extent) bool {
 	if !isObject(nb.raw, v) {
 		return false

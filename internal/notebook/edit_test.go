@@ -144,7 +144,7 @@ func TestChangesTellWhatWent(t *testing.T) {
 	text := `{"cell_type": "markdown", "id": "m", "source": "s", "attachments": {}, "metadata": {"collapsed": 1, "x": 2, "scrolled": "auto", "execution": {"a": 1}}}`
 	tests := []struct {
 		cell, source, kind string
-		want               Change // but for its splices, of which there are some unless the name says "nothing"
+		want               Change // without splices
 	}{
 		{ran, "s", "", Change{Name: "cell-0", Type: Code, Cleared: true}},
 		{ran, "s", Code, Change{Name: "cell-0", Type: Code, Cleared: true}},

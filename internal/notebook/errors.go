@@ -5,20 +5,20 @@ import (
 	"fmt"
 )
 
-// A Fault is the class of what keeps a file from being read as a notebook.
+// A Fault is the class of an error of Parse.
 type Fault int
 
 // The faults, in the order in which a file is checked.
 const (
 	NotUTF8     Fault = iota // bytes that are not UTF-8
-	Malformed                // no JSON
-	BadEscape                // an escape that JSON does not know
+	Malformed                // not JSON
+	BadEscape                // an invalid escape in a string
 	TooDeep                  // nested deeper than MaxDepth
-	NotNotebook              // JSON, but of another shape
+	NotNotebook              // JSON of another shape
 	BadVersion               // a notebook of a version this package does not know
 )
 
-// A ParseError tells why and where a file is no notebook.
+// A ParseError says why and where a file is not a notebook.
 type ParseError struct {
 	Fault  Fault
 	Offset int64  // the byte of the file
@@ -27,24 +27,24 @@ type ParseError struct {
 
 func (e *ParseError) Error() string { return fmt.Sprintf("%s at byte %d", e.What, e.Offset) }
 
-// A Miss is why a name leads to no cell.
+// A Miss is the reason why a name finds no cell.
 type Miss int
 
 // The misses.
 const (
 	NoSuchIndex Miss = iota // a cell-N past the last cell
-	NoSuchID                // no cell bears that id
-	Twice                   // several cells bear that id
+	NoSuchID                // no cell has that id
+	Twice                   // several cells have that id
 )
 
-// A CellError is a name that does not lead to one cell.
+// A CellError is a name that finds no cell or several.
 type CellError struct {
 	Miss  Miss
-	Name  string   // as it was asked for
-	Names []string // at most 20 that lead to a cell: of those that exist, or of those that share the id
-	Count int      // how many cells the notebook has, or how many share the id
-	// Hidden is how many of those that share the id no name leads to: their
-	// cell-N are the ids of other cells.
+	Name  string   // as the caller gave it
+	Names []string // at most 20 names that find a cell: of all cells, or of those that share the id
+	Count int      // the number of cells, or of those that share the id
+	// Hidden counts the cells that share the id and that no name finds: their cell-N are
+	// the ids of other cells.
 	Hidden int
 }
 
@@ -58,7 +58,7 @@ func (e *CellError) Error() string {
 	return fmt.Sprintf("no cell has the id %q", e.Name)
 }
 
-// A VersionError is an edit of a notebook that is only shown.
+// A VersionError is an edit of a notebook of a version that is shown only.
 type VersionError struct{ Major, Minor int }
 
 func (e *VersionError) Error() string {

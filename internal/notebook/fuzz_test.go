@@ -62,7 +62,7 @@ func FuzzParse(f *testing.F) {
 }
 
 // An edit does what the model does, changes nothing outside the cell, and an
-// insert is undone by a delete.
+// delete restores the file after an insert.
 func FuzzEdit(f *testing.F) {
 	for i, raw := range seeds(f) {
 		for what := range byte(3) {
@@ -87,7 +87,7 @@ func FuzzEdit(f *testing.F) {
 		if e.what != "insert" {
 			return
 		}
-		if err := undone(nb, e.at, e.kind, e.source); err != nil {
+		if err := restoredByDelete(nb, e.at, e.kind, e.source); err != nil {
 			t.Fatalf("%q: %v: %v", raw, e, err)
 		}
 	})

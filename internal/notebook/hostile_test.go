@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// hostileSize is how big the files are that ask for memory: 2 MB for every day,
-// 40 MB with FSMCP_NOTEBOOK_ALL=1.
+// hostileSize returns the size of the files that need most memory: 2 MB, and 40 MB with
+// FSMCP_NOTEBOOK_ALL=1.
 func hostileSize() int {
 	if os.Getenv("FSMCP_NOTEBOOK_ALL") != "" {
 		return 40_000_000
@@ -17,8 +17,8 @@ func hostileSize() int {
 	return 2_000_000
 }
 
-// maxGrowth is how many times its size a file may cost, itself included. What
-// is counted is all that was ever allocated, so what is held at a time is less.
+// maxGrowth bounds the memory in sizes of the file, itself included. All allocations count,
+// so the memory in use at a time is less.
 const maxGrowth = 10
 
 // hostile is a file that repeats something small until it is big. In shape, %
@@ -73,7 +73,7 @@ func (h hostile) file(size int) []byte {
 	return []byte(strings.Replace(h.shape, "%", middle, 1))
 }
 
-// growth is how often f allocates the bytes of raw.
+// growth returns the bytes that f allocates, in sizes of raw, plus one.
 func growth(raw []byte, f func()) float64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -149,7 +149,7 @@ func TestDepthBombs(t *testing.T) {
 	}
 }
 
-// Whatever outputs are, they are told of in bounds.
+// The notes on outputs that are not shown are bounded.
 func TestOutputsThatShowNothing(t *testing.T) {
 	got := shows(t, strings.Repeat(`0, {}, {"output_type": "display_data", "data": {"x/y": 1}}, `, 100)+`{"output_type": "stream", "text": "end"}`)
 	if n := strings.Count(got, "not shown]"); n != maxUnshown+1 || !strings.HasSuffix(got, "end\n[200 more outputs are not shown]\n") {

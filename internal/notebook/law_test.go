@@ -94,7 +94,7 @@ func TestEditsKeepAllOtherBytes(t *testing.T) {
 	}
 }
 
-// lawful runs an edit and tells which promise it breaks.
+// lawful runs an edit and returns an error for a broken promise.
 func lawful(t testing.TB, nb *Notebook, e edit) error {
 	t.Helper()
 	c, err := e.run(nb)
@@ -128,7 +128,7 @@ func follow(m model, nb *Notebook, e edit, c Change) error {
 		id := c.Name
 		if nb.minor < 5 {
 			id = ""
-		} else if _, count := nb.bearers(id); !fitsAttribute(id) || count > 0 {
+		} else if _, count := nb.withID(id); !fitsAttribute(id) || count > 0 {
 			return fmt.Errorf("new id %q", id)
 		}
 		m.insert(e.at, e.kind, e.source, id)
@@ -138,7 +138,7 @@ func follow(m model, nb *Notebook, e edit, c Change) error {
 	return nil
 }
 
-// inside tells whether splices are in order and within what the edit is about.
+// inside reports whether splices are in order and within the part that the edit may change.
 func inside(nb *Notebook, e edit, splices []span.Splice) error {
 	within := nb.list.public()
 	if e.what == "replace" {
@@ -154,7 +154,7 @@ func inside(nb *Notebook, e edit, splices []span.Splice) error {
 	return nil
 }
 
-// neighbours tells whether the other cells have kept their bytes.
+// neighbours reports whether the other cells still have the same bytes.
 func neighbours(before, after *Notebook, e edit) error {
 	shift := map[string]int{"insert": 1, "delete": -1}[e.what]
 	if after.Len() != before.Len()+shift {
@@ -183,7 +183,7 @@ func TestInsertThenDeleteIsNothing(t *testing.T) {
 	for name, nb := range editable(t) {
 		for after := -1; after < nb.Len(); after++ {
 			for _, kind := range []string{Code, Markdown, Raw} {
-				if err := undone(nb, after, kind, "some\nsource"); err != nil {
+				if err := restoredByDelete(nb, after, kind, "some\nsource"); err != nil {
 					t.Errorf("%s after %d: %v", name, after, err)
 				}
 			}
@@ -191,8 +191,8 @@ func TestInsertThenDeleteIsNothing(t *testing.T) {
 	}
 }
 
-// undone inserts a cell, deletes it and compares.
-func undone(nb *Notebook, after int, kind, source string) error {
+// restoredByDelete inserts a cell, deletes it and compares.
+func restoredByDelete(nb *Notebook, after int, kind, source string) error {
 	c, err := nb.Insert(after, kind, source, zeros{})
 	if err != nil {
 		return err
@@ -236,7 +236,7 @@ func TestEmptyListsOpenAndClose(t *testing.T) {
 	for _, file := range files {
 		for _, space := range spaces {
 			nb := mustParse(t, fmt.Sprintf(file, space))
-			if err := undone(nb, -1, Code, "x\ny"); err != nil {
+			if err := restoredByDelete(nb, -1, Code, "x\ny"); err != nil {
 				t.Error(err)
 			}
 		}

@@ -10,7 +10,7 @@ const indexPrefix = "cell-"
 // maxNames bounds the names in a CellError.
 const maxNames = 20
 
-// name is what the cell at index i is called in what is shown.
+// name returns the name of the cell at index i in answers.
 func (nb *Notebook) name(i int) string {
 	if id := nb.attribute(nb.fieldsOf(i).id, ""); id != "" {
 		return id
@@ -18,8 +18,8 @@ func (nb *Notebook) name(i int) string {
 	return indexName(i)
 }
 
-// CallName is the name by which a call finds the cell at index i: its Name, or
-// cell-N where others bear that too. It is "" where other cells bear both.
+// CallName returns the name by which a call finds the cell at index i: its Name, or cell-N
+// if other cells have that name, too. It is "" if other cells have both.
 func (nb *Notebook) CallName(i int) string {
 	for _, name := range []string{nb.name(i), indexName(i)} {
 		if nb.leads(name, i) {
@@ -29,9 +29,9 @@ func (nb *Notebook) CallName(i int) string {
 	return ""
 }
 
-// leads tells whether Find finds the cell at index i by that name.
+// leads reports whether Find finds the cell at index i by that name.
 func (nb *Notebook) leads(name string, i int) bool {
-	first, count := nb.bearers(name)
+	first, count := nb.withID(name)
 	if count > 0 {
 		return count == 1 && first == i
 	}
@@ -41,7 +41,7 @@ func (nb *Notebook) leads(name string, i int) bool {
 
 func indexName(i int) string { return indexPrefix + strconv.Itoa(i) }
 
-// indexOf reads cell-N as it is written by indexName.
+// indexOf reads cell-N as indexName writes it.
 func indexOf(name string) (int, bool) {
 	digits, ok := strings.CutPrefix(name, indexPrefix)
 	if !ok {
@@ -51,10 +51,10 @@ func indexOf(name string) (int, bool) {
 	return i, err == nil && i >= 0 && strconv.Itoa(i) == digits
 }
 
-// Find is the index of the cell with that name: the id of one cell, or cell-N
-// where no cell bears that as its id. Its error is a *CellError.
+// Find returns the index of the cell with that name: the id of one cell, or cell-N if no
+// cell has that as its id. Its error is a *CellError.
 func (nb *Notebook) Find(name string) (int, error) {
-	first, count := nb.bearers(name)
+	first, count := nb.withID(name)
 	switch count {
 	case 1:
 		return first, nil
@@ -66,11 +66,11 @@ func (nb *Notebook) Find(name string) (int, error) {
 	return -1, e
 }
 
-// bearers counts the cells whose id is name, and tells the first.
-func (nb *Notebook) bearers(name string) (first, count int) {
+// withID counts the cells with that id, and returns the index of the first.
+func (nb *Notebook) withID(name string) (first, count int) {
 	first = -1
 	for i := range nb.Len() {
-		if nb.bears(i, name) {
+		if nb.hasID(i, name) {
 			if count++; count == 1 {
 				first = i
 			}
@@ -79,19 +79,19 @@ func (nb *Notebook) bearers(name string) (first, count int) {
 	return first, count
 }
 
-func (nb *Notebook) bears(i int, id string) bool {
+func (nb *Notebook) hasID(i int, id string) bool {
 	v := nb.cells.entry(i).id.long()
-	// An id is as long as its spelling at most, so most need no decoding.
+	// An id is at most as long as its spelling, so most need no decoding.
 	return id != "" && isString(nb.raw, v) && v.end-v.start-2 >= len(id) && string(keyOf(nb.raw, v)) == id
 }
 
-// placesOf are the cell-N of the cells that share an id. Those that another cell
-// bears as its id lead to that one; they are counted instead.
+// placesOf returns the cell-N of the cells that share an id. A cell-N that is the id of
+// another cell finds that one, so it is counted as hidden.
 func (nb *Notebook) placesOf(id string) (names []string, hidden int) {
 	taken := nb.takenPlaces()
 	for i := range nb.Len() {
 		switch {
-		case !nb.bears(i, id):
+		case !nb.hasID(i, id):
 		case taken[i]:
 			hidden++
 		case len(names) < maxNames:
@@ -101,7 +101,7 @@ func (nb *Notebook) placesOf(id string) (names []string, hidden int) {
 	return names, hidden
 }
 
-// takenPlaces are the N for which a cell bears cell-N as its id.
+// takenPlaces returns each N for which cell-N is the id of a cell.
 func (nb *Notebook) takenPlaces() map[int]bool {
 	taken := map[int]bool{}
 	for i := range nb.Len() {

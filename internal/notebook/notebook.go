@@ -14,7 +14,7 @@ const (
 	Raw      = "raw"
 )
 
-// A Notebook is a parsed file. It keeps the bytes it was given, which must not
+// A Notebook is a parsed file. It refers to the bytes it was parsed from, which must not
 // change, and is safe for concurrent use.
 type Notebook struct {
 	raw          []byte
@@ -28,29 +28,27 @@ type Notebook struct {
 // A Cell is one cell as the file has it.
 type Cell struct {
 	Index int
-	// ID is the id the cell bears, "" if none.
+	// ID is the cell's id, "" if none.
 	ID string
-	// Name is what the cell is called in what is shown: its id, or cell-N
-	// where it has none or one that cannot stand in an attribute.
+	// Name names the cell in answers: its id, or cell-N if it has none or one that
+	// does not fit an attribute.
 	Name string
-	// Type is code, markdown or raw, or what else the file says.
+	// Type is code, markdown or raw, or any other string of the file.
 	Type string
-	// Span is the whole cell, and Source its source as the file spells it: the
-	// bytes that count as shown with it. A cell without source has an empty
-	// one at its start.
+	// Span is the whole cell. Source is its source as the file spells it: the bytes that
+	// count as shown with it, and an empty span at the cell's start if it has none.
 	Span, Source span.Span
-	// Halves counts the halves of surrogate pairs in the source, each of which
-	// reads as U+FFFD.
+	// Halves counts the lone surrogates in the source. Each reads as U+FFFD.
 	Halves int
 
 	nb   *Notebook
 	text extent
 }
 
-// SourceText is the cell's source, decoded and joined.
+// SourceText returns the cell's source, decoded and joined.
 func (c Cell) SourceText() string { return c.nb.text(c.text) }
 
-// integer is the number at v: 4, and 4.0 as well.
+// integer returns the number at v, which may be written 4 or 4.0.
 func (nb *Notebook) integer(v extent) (int, bool) {
 	f, err := strconv.ParseFloat(string(nb.raw[v.start:v.end]), 64)
 	if err != nil || f != float64(int32(f)) {
@@ -59,7 +57,7 @@ func (nb *Notebook) integer(v extent) (int, bool) {
 	return int(f), true
 }
 
-// bytes are the text of a string, none for all else; they may be the file's own.
+// bytes returns the text of a string, and nil for any other value. It may be part of the file.
 func (nb *Notebook) bytes(v extent) []byte {
 	if !isString(nb.raw, v) {
 		return nil
@@ -67,10 +65,10 @@ func (nb *Notebook) bytes(v extent) []byte {
 	return keyOf(nb.raw, v)
 }
 
-// str is the text of a string, "" for all else.
+// str returns the text of a string, and "" for any other value.
 func (nb *Notebook) str(v extent) string { return string(nb.bytes(v)) }
 
-// attribute is the text of a string that can stand in an attribute, or other.
+// attribute returns the text of a string if it fits an attribute, else other.
 func (nb *Notebook) attribute(v extent, other string) string {
 	if s := nb.str(v); fitsAttribute(s) {
 		return s
@@ -78,12 +76,11 @@ func (nb *Notebook) attribute(v extent, other string) string {
 	return other
 }
 
-// maxAttribute bounds what stands in an attribute. The format allows an id 64
-// characters.
+// maxAttribute bounds an attribute, in bytes. The format allows an id 64 characters.
 const maxAttribute = 256
 
-// fitsAttribute tells whether s can stand between quotes in a tag and be given
-// back as it was seen.
+// fitsAttribute reports whether a tag can hold s between quotes, and a caller can repeat it
+// as shown.
 func fitsAttribute(s string) bool {
 	if s == "" || len(s) > maxAttribute {
 		return false
@@ -96,17 +93,16 @@ func fitsAttribute(s string) bool {
 	return true
 }
 
-// Len is the number of cells.
+// Len returns the number of cells.
 func (nb *Notebook) Len() int { return nb.cells.n }
 
-// Version is the notebook's nbformat and nbformat_minor.
+// Version returns nbformat and nbformat_minor.
 func (nb *Notebook) Version() (major, minor int) { return nb.major, nb.minor }
 
-// Language is the language of the notebook's code cells.
+// Language returns the language of the code cells.
 func (nb *Notebook) Language() string { return nb.language }
 
-// Editable tells whether the notebook's format is one that is edited; the
-// error is a *VersionError.
+// Editable returns a *VersionError if notebooks of this format are shown only.
 func (nb *Notebook) Editable() error {
 	if nb.major < 4 {
 		return &VersionError{nb.major, nb.minor}
@@ -114,7 +110,7 @@ func (nb *Notebook) Editable() error {
 	return nil
 }
 
-// Cell is the cell at index i, which must be one.
+// Cell returns the cell at index i, which must exist.
 func (nb *Notebook) Cell(i int) Cell {
 	at, f := nb.cellAt(i), nb.fieldsOf(i)
 	c := Cell{
@@ -133,7 +129,7 @@ func (nb *Notebook) Cell(i int) Cell {
 	return c
 }
 
-// Cells are all cells. Where one will do, Cell costs less.
+// Cells returns all cells.
 func (nb *Notebook) Cells() []Cell {
 	all := make([]Cell, nb.Len())
 	for i := range all {
@@ -142,7 +138,7 @@ func (nb *Notebook) Cells() []Cell {
 	return all
 }
 
-// text is the decoded text of a string or list of strings, "" for all else.
+// text returns the decoded text of a string or list of strings, and "" for any other value.
 func (nb *Notebook) text(v extent) string {
 	text, _, _ := joinText(nil, nb.raw, v)
 	return string(text)

@@ -6,24 +6,24 @@ import (
 	"strings"
 )
 
-// outputs is what a code cell's run left, as text and pictures.
+// outputs holds the outputs of a code cell as text and pictures.
 type outputs struct {
 	text      []byte
 	pictures  []*Picture
-	scratch   []byte // room to decode pictures in
-	streaming bool   // the text ends in a stream
-	stream    []byte // that one's name
-	unshown   int    // how many outputs have nothing to show
+	scratch   []byte // memory to decode pictures in
+	streaming bool   // the text ends with a stream
+	stream    []byte // the name of that stream
+	unshown   int    // the number of outputs that cannot be shown
 }
 
-// outputsOf reads the outputs of the cell at index i.
+// outputsOf returns the outputs of the cell at index i.
 func (nb *Notebook) outputsOf(i int, f fields) *outputs {
 	o := &outputs{}
 	nb.readOutputs(o, i, f)
 	return o
 }
 
-// readOutputs does so into o, whose room it uses again.
+// readOutputs does the same with the memory of o.
 func (nb *Notebook) readOutputs(o *outputs, i int, f fields) {
 	*o = outputs{text: o.text[:0], pictures: o.pictures[:0], scratch: o.scratch}
 	if isArray(nb.raw, f.outputs) {
@@ -45,8 +45,8 @@ func (o *outputs) start() {
 	o.streaming = false
 }
 
-// startStream begins an output, on a new line unless it goes on with the stream
-// that the one before it wrote to.
+// startStream begins an output, on a new line unless it continues the stream of the output
+// before it.
 func (o *outputs) startStream(name []byte) {
 	if !o.streaming || !bytes.Equal(name, o.stream) {
 		o.start()
@@ -54,29 +54,29 @@ func (o *outputs) startStream(name []byte) {
 	o.streaming, o.stream = true, name
 }
 
-// note says in a line of its own what is not shown.
+// note adds a line in brackets.
 func (o *outputs) note(format string, args ...any) {
 	o.start()
 	o.text = append(fmt.Appendf(append(o.text, '['), format, args...), "]\n"...)
 }
 
-// maxUnshown bounds how many outputs of a cell are told one by one not to be
-// shown: two bytes of the file can be such an output.
+// maxUnshown bounds the notes on outputs that are not shown: such an output can have two
+// bytes.
 const maxUnshown = 100
 
-// skip notes an output of which nothing is shown.
+// skip adds a note on an output that is not shown.
 func (o *outputs) skip(format string, args ...any) {
 	if o.unshown++; o.unshown <= maxUnshown {
 		o.note(format, args...)
 	}
 }
 
-// clean cleans what was appended to the text from from on.
+// clean cleans the text from the offset from on.
 func (o *outputs) clean(from int) {
 	o.text = o.text[:from+len(clean(o.text[from:]))]
 }
 
-// addOutput shows the output that starts at at and tells where it ends.
+// addOutput adds the output that begins at the offset at, and returns its end.
 func (nb *Notebook) addOutput(o *outputs, at int) (end int) {
 	if nb.raw[at] != '{' {
 		o.skip("an output that is not an object is not shown")
@@ -93,7 +93,7 @@ func (nb *Notebook) addOutput(o *outputs, at int) (end int) {
 		nb.addError(o, out)
 	case "execute_result", "display_data", "pyout":
 		forms := out.data
-		if nb.major < 4 || string(kind) == "pyout" { // they are fields of its own
+		if nb.major < 4 || string(kind) == "pyout" { // they are fields of the output
 			forms, _ = nb.formsAt(at)
 		}
 		nb.addBundle(o, forms)
@@ -103,15 +103,15 @@ func (nb *Notebook) addOutput(o *outputs, at int) (end int) {
 	return end
 }
 
-// outputFields are the values of an output that this package knows.
+// outputFields holds the places of the values of an output that this package knows.
 type outputFields struct {
 	kind, name, text, ename, evalue, traceback extent
 
 	data forms
 }
 
-// outputFields finds the known values of the output that starts at at, and
-// tells where it ends; of equal keys the last counts.
+// outputFields finds the known values of the output that begins at the offset at, and
+// returns its end. Of equal keys the last one counts.
 func (nb *Notebook) outputFields(at int) (out outputFields, end int) {
 	end = walkObject(nb.raw, at, func(key extent, at int) int {
 		v := extent{start: at}
@@ -140,8 +140,8 @@ func (nb *Notebook) outputFields(at int) (out outputFields, end int) {
 	return out, end
 }
 
-// addError writes name, message and traceback; the first two only where the
-// traceback does not say them itself.
+// addError adds name, message and traceback; the first two only if the traceback does not
+// contain them.
 func (nb *Notebook) addError(o *outputs, out outputFields) {
 	head := nb.str(out.ename)
 	if evalue := nb.str(out.evalue); evalue != "" {
@@ -156,7 +156,7 @@ func (nb *Notebook) addError(o *outputs, out outputFields) {
 	o.text = append(o.text, trace...)
 }
 
-// traceback joins the frames of a traceback, each from a new line.
+// traceback joins the frames of a traceback, each on a new line.
 func (nb *Notebook) traceback(v extent) []byte {
 	if !isArray(nb.raw, v) {
 		return nb.appendText(nil, v)
@@ -172,7 +172,7 @@ func (nb *Notebook) traceback(v extent) []byte {
 	return text
 }
 
-// appendText appends text as it reads, and any other value as JSON.
+// appendText appends the text of a string or list of strings, and any other value as JSON.
 func (nb *Notebook) appendText(dst []byte, v extent) []byte {
 	dst, _, ok := joinText(dst, nb.raw, v)
 	if ok || !v.ok() {
@@ -201,18 +201,18 @@ func appendJSON(dst, raw []byte, v extent) []byte {
 	return dst
 }
 
-// forms are the forms in which one output is there.
+// forms holds the places of the forms of one output.
 type forms struct {
 	markdown, latex, svg, plain, json, vendor, html, other extent
 	png, jpeg                                              extent
-	rest                                                   []string // the types that are never shown
+	rest                                                   []string // types that are never shown
 }
 
-// maxRest bounds how many types a note names.
+// maxRest bounds the types that a note names.
 const maxRest = 4
 
-// formsAt finds the forms in the object that starts at at, and tells where it
-// ends. Any other value has none.
+// formsAt finds the forms in the object that begins at the offset at, and returns its end.
+// Any other value has none.
 func (nb *Notebook) formsAt(at int) (f forms, end int) {
 	if nb.raw[at] != '{' {
 		return f, skipValue(nb.raw, at)
@@ -229,7 +229,7 @@ func (nb *Notebook) addForm(f *forms, name []byte, v extent) {
 	if nb.major < 4 {
 		mime, ok := oldForms[string(name)]
 		if !ok {
-			return // no form but another field of the output
+			return // another field of the output
 		}
 		name = []byte(mime)
 	}
@@ -255,7 +255,7 @@ func (nb *Notebook) addForm(f *forms, name []byte, v extent) {
 	}
 }
 
-// addOther notes a form of a type that is not known by name.
+// addOther stores a form of a type that is not known by name.
 func (f *forms) addOther(mime string, v extent) {
 	switch {
 	case strings.HasSuffix(mime, "+json") && !isMachinery(mime):
@@ -267,23 +267,22 @@ func (f *forms) addOther(mime string, v extent) {
 	}
 }
 
-// oldForms are the fields of an output in nbformat 3 that hold its forms.
+// oldForms maps the fields of an output in nbformat 3 that hold its forms to their types.
 var oldForms = map[string]string{
 	"text": "text/plain", "html": "text/html", "latex": "text/latex", "svg": "image/svg+xml",
 	"png": "image/png", "jpeg": "image/jpeg", "json": "text/json", "javascript": "application/javascript",
 	"pdf": "application/pdf",
 }
 
-// isMachinery tells the types that make a page load or find something and say
-// nothing themselves.
+// isMachinery reports whether a type only makes a page load or find something.
 func isMachinery(mime string) bool {
 	return strings.HasPrefix(mime, "application/vnd.jupyter.widget-") ||
 		strings.HasPrefix(mime, "application/vnd.bokehjs_") ||
 		strings.HasPrefix(mime, "application/vnd.holoviews_")
 }
 
-// addBundle shows an output that is there in several forms: the picture, and
-// the form in text that is closest to what a person sees of it.
+// addBundle adds an output that has several forms: the picture, and the text that is nearest
+// to the output in a browser.
 func (nb *Notebook) addBundle(o *outputs, f forms) {
 	picture := nb.addPicture(o, f)
 	best := nb.bestText(f, picture != nil)
@@ -305,7 +304,7 @@ func (nb *Notebook) addBundle(o *outputs, f forms) {
 	}
 }
 
-// addPicture takes an output's picture; for a broken one a line says why.
+// addPicture adds an output's picture. For a broken one it adds a note and returns nil.
 func (nb *Notebook) addPicture(o *outputs, f forms) *Picture {
 	for _, form := range []struct {
 		mime string
@@ -325,8 +324,8 @@ func (nb *Notebook) addPicture(o *outputs, f forms) *Picture {
 	return nil
 }
 
-// bestText is the form of an output to show as text. Beside a picture that is
-// only what says more than the picture's place holder does.
+// bestText returns the form of an output to show as text. Beside a picture it is only a form
+// that says more than a place holder.
 func (nb *Notebook) bestText(f forms, picture bool) extent {
 	plain := f.plain
 	if nb.isPlaceholder(plain) {
@@ -344,8 +343,7 @@ func (nb *Notebook) bestText(f forms, picture bool) extent {
 	return extent{}
 }
 
-// isEmptyText tells whether v is text that says nothing. What takes many bytes
-// to spell says something.
+// isEmptyText reports whether v is empty text. A value of many bytes is not.
 func (nb *Notebook) isEmptyText(v extent) bool {
 	var room [maxPlaceholder]byte
 	text, ok := nb.brief(room[:0], v)
@@ -355,8 +353,8 @@ func (nb *Notebook) isEmptyText(v extent) bool {
 // maxPlaceholder bounds the plain forms that may be place holders.
 const maxPlaceholder = 400
 
-// isPlaceholder tells whether the plain form at v only names the thing that
-// another form shows, as "<Figure size 640x480 with 1 Axes>" does.
+// isPlaceholder reports whether the plain form at v only names the object that another form
+// shows, such as "<Figure size 640x480 with 1 Axes>".
 func (nb *Notebook) isPlaceholder(v extent) bool {
 	var room [maxPlaceholder]byte
 	text, ok := nb.brief(room[:0], v)
@@ -370,7 +368,7 @@ func (nb *Notebook) isPlaceholder(v extent) bool {
 	return bytes.HasPrefix(text, []byte("<")) && bytes.HasSuffix(text, []byte(">")) && bytes.IndexByte(text, '\n') < 0
 }
 
-// brief appends text to dst that takes at most maxPlaceholder bytes of the file.
+// brief appends the text at v to dst if it takes at most maxPlaceholder bytes of the file.
 func (nb *Notebook) brief(dst []byte, v extent) (text []byte, ok bool) {
 	if v.end-v.start > maxPlaceholder {
 		return nil, false
@@ -379,7 +377,7 @@ func (nb *Notebook) brief(dst []byte, v extent) (text []byte, ok bool) {
 	return text, ok
 }
 
-// short bounds a text that stands in a note.
+// short bounds a text in a note.
 func short(s string) string {
 	if s = strings.ToValidUTF8(s[:min(len(s), 120)], ""); strings.ContainsFunc(s, isControl) {
 		return fmt.Sprintf("%q", s)

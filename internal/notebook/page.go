@@ -10,44 +10,43 @@ import (
 	"github.com/fsmcp/fsmcp/internal/text"
 )
 
-// CellOptions say which lines of a cell RenderCell shows. Lines count over the
-// source and on over the outputs.
+// CellOptions select the lines of a cell that RenderCell shows. Lines are counted through
+// the source and then the outputs.
 type CellOptions struct {
-	First  int // number of the first line; 0 is 1
-	Limit  int // how many lines; 0 is all
-	Column int // first character of the one line to show in part; 0 is none
-	// Columns is how many characters to show of that line, or of one for which there
-	// is no room; 0 is all.
+	First  int // number of the first line; 0 means 1
+	Limit  int // number of lines; 0 means all
+	Column int // first character of the one line to show in part; 0 means none
+	// Columns bounds the characters of that line, or of a line that is too long for
+	// MaxText; 0 means all.
 	Columns int
-	// MaxText is how many bytes of text to show at most; 0 is any number.
+	// MaxText bounds the bytes of text; 0 means no bound.
 	MaxText int
 }
 
-// A CellView is what RenderCell shows of a cell.
+// A CellView is the result of RenderCell.
 type CellView struct {
 	Parts []Part
 	Cell  Cell
-	// Shown are the bytes of the source that count as shown. Views of all
-	// lines together show Cell.Source.
+	// Shown is the part of the source that counts as shown. Views of all lines together
+	// show Cell.Source.
 	Shown span.Span
-	// First and Last are the numbers of the lines shown; Last is below First
-	// where there are none from First on.
+	// First and Last are the numbers of the lines shown; Last is below First if there are
+	// none from First on.
 	First, Last int
-	// Total is how many lines there are, and SourceLines how many of them are
-	// the source's.
+	// Total is the number of lines, and SourceLines of those of the source.
 	Total, SourceLines int
-	// More tells that lines follow, or the rest of the last one.
+	// More says that lines follow, or the rest of the last one.
 	More bool
-	// NextColumn is where the rest of a line begins that did not fit, else 0.
+	// NextColumn is the column of the rest of a line that did not fit, else 0.
 	NextColumn int
-	// Notice tells in which lines characters stand that a reader cannot see.
+	// Notice names the lines with characters that a reader cannot see.
 	Notice string
 }
 
-// RenderCell shows the cell at index i, its outputs whole. All of it comes in
-// the shape that Render gives it; lines, or as many as MaxText has room for,
-// come numbered, and pictures with their lines. A line for which there is no
-// room comes in part, as with Column.
+// RenderCell shows the cell at index i with all of its outputs. If everything fits and no
+// lines were selected, the text is that of Render. Otherwise lines are numbered, up to
+// MaxText, with the pictures of those lines. A first line that does not fit is shown in
+// part, as with Column.
 func (nb *Notebook) RenderCell(i int, o CellOptions) CellView {
 	f := nb.fieldsOf(i)
 	out := nb.outputsOf(i, f)
@@ -79,11 +78,11 @@ func (nb *Notebook) RenderCell(i int, o CellOptions) CellView {
 	return v
 }
 
-// whole writes all of a cell if there is room.
+// whole writes a cell and its outputs, and returns false if they do not fit.
 func (nb *Notebook) whole(w *writer, i int, f fields, out *outputs, room int) bool {
 	w.buf = nb.appendCell(w.buf, nb.name(i), f)
 	if len(out.text) > 0 {
-		w.buf = append(slices.Grow(w.buf, len(outputLine)+len(out.text)+1), outputLine...) // and a line's end
+		w.buf = append(slices.Grow(w.buf, len(outputLine)+len(out.text)+1), outputLine...) // and a line feed
 		from := len(w.buf)
 		w.buf = text.EscapeFrameFrom(append(w.buf, out.text...), from)
 	}
@@ -95,8 +94,7 @@ func (nb *Notebook) whole(w *writer, i int, f fields, out *outputs, room int) bo
 	return true
 }
 
-// oddLines counts what a reader cannot see in lines, the first of which bears the
-// number first.
+// oddLines counts the invisible characters of lines; first is the first line's number.
 func (w *writer) oddLines(all []byte, first int) {
 	for line := range bytes.Lines(all) {
 		w.odd.Add(line, first)
@@ -108,15 +106,15 @@ func (w *writer) oddLines(all []byte, first int) {
 type pager struct {
 	source, outputs []byte
 	options         CellOptions
-	room            int // bytes that are left; negative is any number
+	room            int // bytes that are left; negative means no bound
 	line            int // the next line
-	from, to        int // what of the source was written
-	column          int // where the rest of the last line begins; 0 is none
+	from, to        int // the part of the source that was written
+	column          int // column of the rest of the last line; 0 means none
 	body            []byte
 	odd             *text.Oddities
 }
 
-// page writes the lines that were asked for and notes in v which those were.
+// page writes the selected lines and stores their numbers in v.
 func (nb *Notebook) page(w *writer, v *CellView, f fields, p pager) {
 	open := append(nb.appendOpen(nil, v.Cell.Name, f), '\n')
 	closing := appendHalves(appendClose(nil, v.Cell.Name), v.Cell.Halves)
@@ -141,8 +139,8 @@ func (nb *Notebook) page(w *writer, v *CellView, f fields, p pager) {
 	v.Shown = nb.shownSource(v.Cell, f, p)
 }
 
-// shownSource is where the source that p wrote stands in the file. What joins
-// two lines counts with the first of them.
+// shownSource returns the place of the source that p wrote. Bytes between two lines count
+// with the first of them.
 func (nb *Notebook) shownSource(c Cell, f fields, p pager) span.Span {
 	switch {
 	case len(p.source) == 0:
@@ -160,7 +158,7 @@ func (nb *Notebook) shownSource(c Cell, f fields, p pager) span.Span {
 	return shown
 }
 
-// done tells whether no further line is to be written.
+// done reports whether the last selected line was written.
 func (p *pager) done() bool {
 	first := max(p.options.First, 1)
 	written := p.line - first
@@ -169,8 +167,8 @@ func (p *pager) done() bool {
 		p.options.Column > 0 && written >= 1
 }
 
-// write writes the lines of a text that are next, as long as there is room. The
-// first line of it has number base. What was written is from..to of it.
+// write writes the next lines of a text, as long as they fit. Its first line has the number
+// base. It sets from and to to the part that it wrote.
 func (p *pager) write(all []byte, base int, from, to *int) {
 	at := lineStart(all, p.line-base)
 	if p.line < base || at < 0 {
@@ -196,13 +194,13 @@ func (p *pager) write(all []byte, base int, from, to *int) {
 	}
 }
 
-// writeLine writes a whole line if there is room.
+// writeLine writes a whole line, and returns false if it does not fit.
 func (p *pager) writeLine(line []byte) bool {
 	start := len(p.body)
 	p.body = append(strconv.AppendInt(p.body, int64(p.line), 10), '\t')
 	from := len(p.body)
 	whole := bytes.TrimSuffix(line, []byte("\n"))
-	fits := p.room < 0 || from-start+len(whole)+1 <= p.room // else it may be long, and is not copied
+	fits := p.room < 0 || from-start+len(whole)+1 <= p.room // a long line is not copied
 	if fits {
 		p.body = append(text.EscapeFrameFrom(append(p.body, whole...), from), '\n')
 		fits = p.room < 0 || len(p.body)-start <= p.room
@@ -223,9 +221,8 @@ func (p *pager) spend(size int) {
 	}
 }
 
-// writePart writes what there is room for of a line from a column on, at least
-// one character of it, and moves to behind that. It returns how many bytes of
-// the line it left out before.
+// writePart writes as much of a line from a column on as fits, and at least one character,
+// and moves to after it. It returns the number of bytes before the column.
 func (p *pager) writePart(line []byte, column int, to *int) (skipped int) {
 	whole := bytes.TrimSuffix(line, []byte("\n"))
 	skipped = min(runeOffset(whole, min(column-1, len(whole))), len(whole))
@@ -252,8 +249,8 @@ func (p *pager) writePart(line []byte, column int, to *int) (skipped int) {
 	return skipped
 }
 
-// wholeRunes is the length of the longest beginning of s of at most n bytes
-// that cuts no character, and of one character at least.
+// wholeRunes returns the length of the longest prefix of s of at most n bytes that ends with
+// a whole character, and at least that of one character.
 func wholeRunes(s []byte, n int) int {
 	_, first := utf8.DecodeRune(s)
 	n = max(n, first)
@@ -263,7 +260,7 @@ func wholeRunes(s []byte, n int) int {
 	return max(n, first)
 }
 
-// lineStart is where the line behind n others begins, -1 if there is none.
+// lineStart returns the offset of the line after n others, -1 if there is none.
 func lineStart(text []byte, n int) int {
 	at := 0
 	for ; n > 0; n-- {
@@ -285,7 +282,7 @@ func countLines(text []byte) int {
 	return n
 }
 
-// rawAt is where in the file the byte off of the text at v stands.
+// rawAt returns the offset in the file of the byte off of the text at v.
 func (nb *Notebook) rawAt(v extent, off int) int {
 	if isString(nb.raw, v) {
 		at, _ := nb.rawIn(v, off)
@@ -299,8 +296,8 @@ func (nb *Notebook) rawAt(v extent, off int) int {
 	return at
 }
 
-// rawIn is where the byte off of the string at lit stands, or the string's end
-// and how many bytes are left to go behind it.
+// rawIn returns the offset of the byte off of the string at lit, or the string's end and the
+// number of bytes after it.
 func (nb *Notebook) rawIn(lit extent, off int) (at, left int) {
 	for at = lit.start + 1; at < lit.end-1 && off > 0; {
 		if nb.raw[at] != '\\' {

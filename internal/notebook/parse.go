@@ -25,20 +25,19 @@ func notNotebook(at int, what string) *ParseError {
 	return &ParseError{NotNotebook, int64(at), what}
 }
 
-// parser notes where a notebook's cells and their fields stand while the
-// checker reads them, so that the file is walked once. What is wrong with it as
-// a notebook counts only after all of it has turned out to be JSON.
+// parser stores the places of cells and their fields while the checker reads the file. A
+// fault of the notebook is reported only if the whole file is JSON.
 type parser struct {
 	checker
 	nb  *Notebook
 	top top
-	// old: the cells are those of nbformat 3. The version may well stand behind
-	// the cells, so those that the outermost object has are read as of nbformat 4.
+	// old says that cells have the fields of nbformat 3. The version may follow the
+	// cells, so the cells of the outermost object are read as nbformat 4.
 	old   bool
-	fault *ParseError // what is wrong with the list of cells read last
+	fault *ParseError // of the list of cells read last
 }
 
-// top are the values of the outermost object that this package knows.
+// top holds the places of the values of the outermost object that this package knows.
 type top struct{ format, minor, cells, sheets, metadata extent }
 
 // outermost reads the file's one value.
@@ -50,8 +49,7 @@ func (p *parser) outermost() {
 	}
 }
 
-// topMember reads a value of the outermost object. Of equal keys the last
-// counts.
+// topMember reads a value of the outermost object. Of equal keys the last one counts.
 func (p *parser) topMember(key extent) {
 	var v extent
 	name := keyOf(p.raw, key)
@@ -74,8 +72,8 @@ func (p *parser) topMember(key extent) {
 	}
 }
 
-// cells reads a list of cells. It looks at each before it notes it, so that a
-// list of millions of something else costs no memory.
+// cells reads a list of cells. Each is checked before it is stored, so that a list of
+// millions of other values costs no memory.
 func (p *parser) cells() extent {
 	if !p.old {
 		p.nb.cells, p.fault = cellList{}, nil
@@ -92,7 +90,8 @@ func (p *parser) cells() extent {
 	})
 }
 
-// cell reads a cell and tells whether it can be shown and edited at all.
+// cell reads and stores a cell, or sets the fault if it has no type or a source that is not
+// text.
 func (p *parser) cell() {
 	var f fields
 	text := true
@@ -118,8 +117,7 @@ func (p *parser) cell() {
 	}
 }
 
-// text reads a value and tells whether it is text as notebooks write it: a
-// string, or a list of strings that belong together.
+// text reads a value and reports whether it is text: a string, or a list of strings.
 func (p *parser) text() (v extent, ok bool) {
 	if p.peek() != '[' {
 		ok = p.peek() == '"'
@@ -133,8 +131,7 @@ func (p *parser) text() (v extent, ok bool) {
 	return v, ok
 }
 
-// named is the field of that name, nil if this package knows none such. old
-// tells that the names of nbformat 3 count too.
+// named returns the field of that name, or nil. old includes the names of nbformat 3.
 func (f *fields) named(name []byte, old bool) *extent {
 	switch string(name) {
 	case "cell_type":
@@ -162,7 +159,7 @@ func (f *fields) named(name []byte, old bool) *extent {
 	return nil
 }
 
-// finish makes of a file that is JSON a notebook.
+// finish checks the shape of a notebook and fills in its fields.
 func (p *parser) finish() error {
 	nb, t := p.nb, p.top
 	if nb.raw[nb.top.start] != '{' {
@@ -194,8 +191,8 @@ func (p *parser) finish() error {
 	return nil
 }
 
-// worksheets gathers the cells of nbformat 3, which has several lists of them.
-// They are read a second time: only now it is known what they are.
+// worksheets reads the cells of nbformat 3, which has several lists of them. It is the
+// second time: the version was unknown before.
 func (p *parser) worksheets(sheets extent) {
 	p.nb.cells, p.fault, p.old = cellList{}, nil, true
 	elements(p.raw, sheets, func(sheet extent) bool {

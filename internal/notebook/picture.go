@@ -7,23 +7,23 @@ import (
 	"strings"
 )
 
-// A Picture is an output's picture. It is known to be whole as base64 and to
-// begin like a picture; whether it can be drawn is another's to find out.
+// A Picture is an output's picture: valid base64 that begins like a picture. It may still be
+// damaged.
 type Picture struct {
 	// Cell is the index of the cell whose output it is.
 	Cell int
-	// MIME is by the picture's first bytes, whatever the notebook calls it.
+	// MIME follows from the picture's first bytes, not from the notebook.
 	MIME string
 	// Size is the number of decoded bytes.
 	Size int
-	// Plain is the output's plain form where the text does not show it, to be
-	// shown if the picture is not.
+	// Plain is the output's plain form if the text does not have it. A caller that does not
+	// show the picture shows this.
 	Plain string
 
 	raw []byte
 	at  extent
 
-	noted int // where the line that stands for it ends in the text of its outputs
+	noted int // the end of its line in the text of the outputs
 }
 
 // Bytes decodes the picture.
@@ -55,7 +55,7 @@ var (
 	errNoPicture = errors.New("does not begin like a picture")
 )
 
-// picture looks at the base64 text at v. scratch is room to work in.
+// picture checks the base64 text at v. It works in scratch and returns it, perhaps grown.
 func (nb *Notebook) picture(scratch []byte, v extent) (*Picture, []byte, error) {
 	if !isText(nb.raw, v) {
 		return nil, scratch, errNotText
@@ -74,8 +74,8 @@ func (nb *Notebook) picture(scratch []byte, v extent) (*Picture, []byte, error) 
 	return &Picture{MIME: mime, Size: base64.RawStdEncoding.DecodedLen(len(digits)), raw: nb.raw, at: v}, text, nil
 }
 
-// isBase64 tells whether digits are base64 that pads padding signs complete.
-// None at all are taken as well, as browsers do.
+// isBase64 reports whether digits are base64 with that number of padding signs. Base64
+// without padding is valid, too, as in browsers.
 func isBase64(digits []byte, padding int) bool {
 	if len(digits)%4 == 1 || padding != 0 && (len(digits)+padding)%4 != 0 || padding > 2 {
 		return false
@@ -95,7 +95,7 @@ var base64Digit = func() (t [256]bool) {
 	return t
 }()
 
-// pictureMIME is the type of the picture that head begins, "" for none.
+// pictureMIME returns the type of a picture by its first bytes, "" for none.
 func pictureMIME(head []byte) string {
 	h := string(head)
 	switch {

@@ -7,11 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// shortEscape are the characters that a backslash and one more byte stand for, 0 where
-// they are no escape.
+// shortEscape holds the character of each escape of two bytes, by its second byte; 0 means
+// no escape.
 var shortEscape = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
-// hexDigit is what the hexadecimal digits stand for, 255 for all else.
+// hexDigit holds the value of each hexadecimal digit, 255 for any other byte.
 var hexDigit = func() (t [256]byte) {
 	for c := range t {
 		t[c] = 255
@@ -34,7 +34,7 @@ func hex4(b []byte) (rune, bool) {
 	return h[0]<<12 | h[1]<<8 | h[2]<<4 | h[3], h[0]|h[1]|h[2]|h[3] < 16
 }
 
-// plain tells the bytes that stand for themselves inside a string.
+// plain holds true for the bytes that need no escape in a string.
 var plain = func() (t [256]bool) {
 	for c := range t {
 		t[c] = c >= 0x20 && c != '"' && c != '\\'
@@ -42,9 +42,8 @@ var plain = func() (t [256]bool) {
 	return t
 }()
 
-// unquote appends the text of the string whose quote stands at at to dst, and
-// tells where the string ends. halves counts the halves of surrogate pairs, each
-// of which became U+FFFD.
+// unquote appends the text of the string that begins at the offset at to dst, and returns
+// the string's end. halves counts the lone surrogates; each became U+FFFD.
 func unquote(dst, raw []byte, at int) (text []byte, end, halves int) {
 	for at++; ; {
 		from := at
@@ -67,7 +66,7 @@ func unquote(dst, raw []byte, at int) (text []byte, end, halves int) {
 	}
 }
 
-// skipPlain is where the next quote or backslash of a string stands.
+// skipPlain returns the offset of the next quote or backslash of a string.
 func skipPlain(raw []byte, at int) int {
 	for ; at+8 <= len(raw); at += 8 {
 		x := word(raw, at)
@@ -81,8 +80,8 @@ func skipPlain(raw []byte, at int) int {
 	return at
 }
 
-// unescape reads the escape that in begins with, two of them for a pair of
-// surrogates, and tells how many bytes it takes.
+// unescape reads the escape at the start of in, or two for a pair of surrogates, and returns
+// its length in bytes.
 func unescape(in []byte) (rune, int) {
 	if b := shortEscape[in[1]]; b != 0 {
 		return rune(b), 2
@@ -100,14 +99,14 @@ func unescape(in []byte) (rune, int) {
 	return utf8.RuneError, 6
 }
 
-// isHalf tells whether the \u escape that in begins with is a surrogate.
+// isHalf reports whether the \u escape at the start of in is a surrogate.
 func isHalf(in []byte) bool {
 	r, _ := hex4(in[2:])
 	return utf16.IsSurrogate(r)
 }
 
-// joinText appends the text of v, a string or a list of strings, to dst. ok is
-// false, and dst as it was, where v is something else.
+// joinText appends the text of v, a string or a list of strings, to dst. For any other value
+// it returns dst unchanged, and false.
 func joinText(dst, raw []byte, v extent) (text []byte, halves int, ok bool) {
 	if isString(raw, v) {
 		dst, _, halves = unquote(dst, raw, v.start)
@@ -127,7 +126,7 @@ func joinText(dst, raw []byte, v extent) (text []byte, halves int, ok bool) {
 	return dst, halves, true
 }
 
-// countHalves counts what joinText would, and builds nothing.
+// countHalves counts the lone surrogates as joinText does, without the text.
 func countHalves(raw []byte, v extent) (halves int) {
 	if isArray(raw, v) {
 		elements(raw, v, func(e extent) bool {
@@ -149,7 +148,7 @@ func countHalves(raw []byte, v extent) (halves int) {
 	}
 }
 
-// An alphabet is how a file writes the characters that it could also escape.
+// An alphabet says which characters a file escapes although JSON does not require it.
 type alphabet struct {
 	ascii bool // characters beyond ASCII are escaped
 	upper bool // escapes have upper-case digits
@@ -194,8 +193,8 @@ func (a alphabet) unit(dst []byte, r rune) []byte {
 	return append(dst, '\\', 'u', digits[r>>12], digits[r>>8&15], digits[r>>4&15], digits[r&15])
 }
 
-// alphabetOf learns from near, and where that is silent from all, how
-// characters beyond ASCII are written. Silence means as they are.
+// alphabetOf returns how near writes characters beyond ASCII, or else how all does. Where
+// there are none, they are not escaped.
 func alphabetOf(near, all []byte) alphabet {
 	for _, text := range [][]byte{near, all} {
 		if hasHigh(text) {
@@ -217,8 +216,8 @@ func hasHigh(b []byte) bool {
 	return false
 }
 
-// escapesHigh tells whether b has an escape for a character beyond ASCII, and
-// whether the first such one with a letter among its digits has it upper-case.
+// escapesHigh reports whether b has an escape for a character beyond ASCII, and whether the
+// first such escape that has a letter among its digits has it in upper case.
 func escapesHigh(b []byte) (ascii, upper bool) {
 	for {
 		at := bytes.IndexByte(b, '\\')

@@ -10,48 +10,46 @@ import (
 	"github.com/fsmcp/fsmcp/internal/text"
 )
 
-// DefaultMaxOutput is how many characters of a cell's outputs are shown where
-// several cells are.
+// DefaultMaxOutput bounds the characters of a cell's outputs where several cells are shown.
 const DefaultMaxOutput = 10_000
 
-// A Part is one block of what is shown: text, or a picture.
+// A Part is one block of an answer: text or a picture.
 type Part struct {
 	Text    string
 	Picture *Picture // nil for text
 }
 
-// Shown is a cell whose source is in what is shown.
+// Shown is a cell whose source is shown.
 type Shown struct {
 	Index  int
 	Name   string
 	Source span.Span // the bytes of the file that count as shown
 }
 
-// Options say what Render shows.
+// Options select the cells that Render shows.
 type Options struct {
 	First int // index of the first cell
-	Limit int // how many cells; 0 is all
-	// MaxText is how many bytes of text to show at most; 0 is any number. A
-	// cell that would pass it is not shown, nor is any behind it.
+	Limit int // number of cells; 0 means all
+	// MaxText bounds the bytes of text; 0 means no bound. A cell that would exceed it is
+	// not shown, nor is any cell after it.
 	MaxText int
-	// MaxOutput is how many characters of each cell's outputs to show; 0 is
-	// DefaultMaxOutput.
+	// MaxOutput bounds the characters of each cell's outputs; 0 means DefaultMaxOutput.
 	MaxOutput int
 }
 
-// A View is what Render shows of a notebook.
+// A View is the result of Render.
 type View struct {
 	Parts []Part
 	Shown []Shown
 	Size  int // bytes of text
-	// Next is the index of the first cell behind those that are shown.
+	// Next is the index of the first cell after those that are shown.
 	Next int
-	// Notice tells in which cells characters stand that a reader cannot see.
+	// Notice names the cells with characters that a reader cannot see.
 	Notice string
 }
 
-// Render shows cells in order, each with its outputs behind it and its pictures
-// behind those. The first part is a text, unless there is none.
+// Render shows cells in order, each followed by its outputs and then its pictures. The
+// first part is text unless there is none.
 func (nb *Notebook) Render(o Options) View {
 	if o.MaxOutput == 0 {
 		o.MaxOutput = DefaultMaxOutput
@@ -77,11 +75,10 @@ func (nb *Notebook) Render(o Options) View {
 	return v
 }
 
-// maxRoom bounds the room that Render begins with.
+// maxRoom bounds the memory that Render begins with.
 const maxRoom = 128 << 10
 
-// roomFor guesses how many bytes of text the cells come to that o asks for, the
-// last of them before end.
+// roomFor estimates the bytes of text of the cells from o.First to end.
 func (nb *Notebook) roomFor(o Options, end int) int {
 	if o.First == end {
 		return 0
@@ -93,8 +90,8 @@ func (nb *Notebook) roomFor(o Options, end int) int {
 	return room
 }
 
-// renderCell shows one cell with its outputs, cut; ok is false where the text
-// would grow too long.
+// renderCell writes one cell with its outputs, cut. It writes nothing and returns false if
+// the text would be longer than o.MaxText.
 func (nb *Notebook) renderCell(w *writer, i int, o Options) (shown Shown, ok bool) {
 	f, name := nb.fieldsOf(i), nb.name(i)
 	mark := len(w.buf)
@@ -119,19 +116,19 @@ func (nb *Notebook) renderCell(w *writer, i int, o Options) (shown Shown, ok boo
 	return Shown{i, name, sourceExtent(nb.cellAt(i), f).public()}, true
 }
 
-// writer gathers parts.
+// writer collects parts.
 type writer struct {
 	parts []Part
 	buf   []byte
 	size  int     // bytes of text in parts
-	out   outputs // of the cell that is written
+	out   outputs // of the current cell
 	odd   text.Oddities
 }
 
-// outputLine stands before what a cell's run left.
+// outputLine precedes the outputs of a cell.
 const outputLine = "Output:\n"
 
-// total is how long all text is, but for a last line's end.
+// total returns the length of all text without a last line feed.
 func (w *writer) total() int { return w.size + len(bytes.TrimSuffix(w.buf, []byte("\n"))) }
 
 func (w *writer) endLine() {
@@ -151,7 +148,7 @@ func (w *writer) picture(p *Picture) {
 	w.parts = append(w.parts, Part{Picture: p})
 }
 
-// flush makes a part of the text so far.
+// flush makes the text so far a part.
 func (w *writer) flush() {
 	if all := bytes.TrimSuffix(w.buf, []byte("\n")); len(all) > 0 {
 		w.parts = append(w.parts, Part{Text: string(all)})
@@ -165,12 +162,12 @@ func (w *writer) finish() []Part {
 	return w.parts
 }
 
-// CellText is the cell at index i without its outputs.
+// CellText returns the cell at index i without its outputs.
 func (nb *Notebook) CellText(i int) string {
 	return string(bytes.TrimSuffix(nb.appendCell(nil, nb.name(i), nb.fieldsOf(i)), []byte("\n")))
 }
 
-// appendCell appends a cell of that name without its outputs, and a line's end.
+// appendCell appends a cell of that name without its outputs, and a line feed.
 func (nb *Notebook) appendCell(dst []byte, name string, f fields) []byte {
 	dst = nb.appendOpen(dst, name, f)
 	halves := 0
@@ -182,7 +179,7 @@ func (nb *Notebook) appendCell(dst []byte, name string, f fields) []byte {
 	return appendHalves(appendClose(dst, name), halves)
 }
 
-// appendHalves says what a source has that UTF-8 cannot say.
+// appendHalves appends a note on the lone surrogates of a source, if it has any.
 func appendHalves(dst []byte, halves int) []byte {
 	if halves == 0 {
 		return dst
@@ -208,7 +205,7 @@ func appendAttribute(dst []byte, key, value string) []byte {
 	return append(append(dst, value...), '"')
 }
 
-// kind is a cell's type as it can stand in an attribute.
+// kind returns a cell's type for an attribute.
 func (nb *Notebook) kind(v extent) string {
 	for _, known := range []string{Code, Markdown, Raw} {
 		if string(nb.bytes(v)) == known {
@@ -230,8 +227,8 @@ func appendClose(dst []byte, name string) []byte {
 	return append(appendAttribute(append(dst, "</cell"...), "id", name), '>', '\n')
 }
 
-// appendCut appends the outputs of the cell at index i, of which only head and
-// tail where they have more than limit characters.
+// appendCut appends the outputs of the cell at index i. If they have more than limit
+// characters, it appends only their head and tail, with a note between.
 func (nb *Notebook) appendCut(dst []byte, i int, text []byte, limit int) []byte {
 	total := 0
 	if len(text) > limit {
@@ -255,7 +252,7 @@ func (nb *Notebook) appendCut(dst []byte, i int, text []byte, limit int) []byte 
 	return append(dst, tail...)
 }
 
-// runeOffset is where the character with that number begins.
+// runeOffset returns the offset of the character with that number.
 func runeOffset(text []byte, n int) int {
 	at := 0
 	for ; n > 0; n-- {
@@ -265,7 +262,7 @@ func runeOffset(text []byte, n int) int {
 	return at
 }
 
-// lineBefore leaves out a broken last line, where that costs little.
+// lineBefore returns text without a broken last line, if that line is short.
 func lineBefore(text []byte) []byte {
 	if at := bytes.LastIndexByte(text, '\n'); at >= len(text)-len(text)/8 {
 		return text[:at+1]
@@ -273,8 +270,8 @@ func lineBefore(text []byte) []byte {
 	return text
 }
 
-// lineAfter is text from at on, without a broken first line where that costs
-// little.
+// lineAfter returns text from the offset at on, without a broken first line if that line is
+// short.
 func lineAfter(text []byte, at int) []byte {
 	tail := text[at:]
 	if at > 0 && text[at-1] == '\n' {

@@ -15,7 +15,7 @@ const (
 	jpegSOI = "/9j/4AAQSkZJRgABAQAAAQABAAD/2Q=="
 )
 
-// allText is what a view shows, pictures as lines of their own.
+// allText returns the text of a view, with a line for each picture.
 func allText(parts []Part) string {
 	var b strings.Builder
 	for _, p := range parts {

@@ -6,7 +6,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/span"
 )
 
-// splitLines cuts text behind each line feed.
+// splitLines splits text after each line feed.
 func splitLines(text string) []string {
 	if text == "" {
 		return nil
@@ -39,7 +39,7 @@ func (a alphabet) items(dst []byte, lines []string, sep string) []byte {
 	return dst
 }
 
-// setSource gives a cell a new source in the form that the old one has.
+// setSource gives a cell a new source in the form of the old one.
 func (nb *Notebook) setSource(i int, f fields, source string) []span.Splice {
 	if f.source.ok() && nb.text(f.source) == source {
 		return nil
@@ -54,19 +54,17 @@ func (nb *Notebook) setSource(i int, f fields, source string) []span.Splice {
 	return []span.Splice{nb.setLines(i, f.source, source, a)}
 }
 
-// addSource gives a source to a cell that has none.
+// addSource adds a source to a cell that has none.
 func (nb *Notebook) addSource(i int, source string) span.Splice {
 	_, list := nb.cellLayout(i)
 	order := nb.keyOrder(i, nb.str(nb.fieldsOf(i).kind))
 	return nb.addMember(nb.cellAt(i), order, "source", nb.newSource(source, list))
 }
 
-// maxKeep is how many lines a list may have for an edit to look which of them
-// can stay; a longer one is written anew.
+// maxKeep bounds the lines of a list that an edit compares. A longer list is replaced whole.
 const maxKeep = 1 << 18
 
-// setLines changes a list of lines into another, and in it only what lies
-// between the lines that both begin with and those that both end with.
+// setLines changes a list of lines, from the first line that differs to the last.
 func (nb *Notebook) setLines(i int, list extent, source string, a alphabet) span.Splice {
 	items := nb.items(list)
 	if len(items) == 0 || len(items) > maxKeep || source == "" {
@@ -91,7 +89,7 @@ func (nb *Notebook) setLines(i int, list extent, source string, a alphabet) span
 	return put(extent{out[0].start, items[len(out)].start}, "")
 }
 
-// layoutOf is a list's own layout, or that of its neighbours where it is empty.
+// layoutOf returns a list's own layout, or that of its neighbours if it is empty.
 func (nb *Notebook) layoutOf(i int, list extent) layout {
 	if l, ok := nb.arrayLayout(list); ok {
 		return l
@@ -100,9 +98,8 @@ func (nb *Notebook) layoutOf(i int, list extent) layout {
 	return nb.listLayout(i, object)
 }
 
-// items are the elements of a list; of one that is too long, enough to tell.
-// They are counted first: of the shortest ones, spans that were moved about
-// while they grow in number would take many times the file's size.
+// items returns the elements of a list, and of a longer list the first maxKeep+1. They
+// are counted first: a slice that grows would take many times the size of the shortest elements.
 func (nb *Notebook) items(list extent) []extent {
 	n := 0
 	elements(nb.raw, list, func(extent) bool {
@@ -117,8 +114,8 @@ func (nb *Notebook) items(list extent) []extent {
 	return all
 }
 
-// commonHead is how many of the items source begins with, and what follows
-// them. An item counts only where it ends a line in both.
+// commonHead returns the number of items that source begins with, and the rest of source. An
+// item counts only if it ends a line in both.
 func (nb *Notebook) commonHead(items []extent, source string) (int, string) {
 	for n, item := range items {
 		line := nb.str(item)
@@ -130,7 +127,7 @@ func (nb *Notebook) commonHead(items []extent, source string) (int, string) {
 	return len(items), source
 }
 
-// commonTail is how many of the items source ends with, and what precedes them.
+// commonTail returns the number of items that source ends with, and the text before them.
 func (nb *Notebook) commonTail(items []extent, source string) (int, string) {
 	for n := range items {
 		line := nb.str(items[len(items)-1-n])

@@ -13,8 +13,8 @@ func put(at extent, text string) span.Splice {
 
 func putAt(at int, text string) span.Splice { return put(extent{at, at}, text) }
 
-// tidy puts splices in order and makes one of those that touch. An insertion
-// comes before a removal at the same place.
+// tidy sorts splices and joins those that touch. An insertion comes before a removal at the
+// same offset.
 func tidy(splices []span.Splice) []span.Splice {
 	slices.SortStableFunc(splices, func(a, b span.Splice) int {
 		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End))

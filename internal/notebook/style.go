@@ -5,12 +5,11 @@ import (
 	"strings"
 )
 
-// A layout is the white space of an object or an array: what stands behind its
-// opening bracket, between two values (comma included), around a colon, and
-// before its closing bracket.
+// A layout is the white space of an object or an array: after its opening bracket, between
+// two values (with the comma), around a colon, and before its closing bracket.
 type layout struct{ open, sep, colon, close string }
 
-// objectLayout copies the layout of an object that has a member.
+// objectLayout returns the layout of an object, and false if it is empty.
 func (nb *Notebook) objectLayout(obj extent) (layout, bool) {
 	var l layout
 	var first, second, last member
@@ -37,7 +36,7 @@ func (nb *Notebook) objectLayout(obj extent) (layout, bool) {
 	return l, true
 }
 
-// arrayLayout copies the layout of an array that has an element.
+// arrayLayout returns the layout of an array, and false if it is empty.
 func (nb *Notebook) arrayLayout(arr extent) (layout, bool) {
 	var l layout
 	var first, second, last extent
@@ -59,13 +58,13 @@ func (nb *Notebook) arrayLayout(arr extent) (layout, bool) {
 	if second.ok() {
 		l.sep = nb.between(first.end, second.start)
 	} else {
-		l.sep = afterComma(l.open, behindComma(nb.topLayout().sep))
+		l.sep = afterComma(l.open, afterTheComma(nb.topLayout().sep))
 	}
 	return l, true
 }
 
-// afterComma guesses a separator where there is only one value: each on its
-// own line if that one is, else with the blank that other has, if any.
+// afterComma returns the separator to use after a single value: with a line break if one
+// comes before the value, else with the blank of other, if any.
 func afterComma(open, other string) string {
 	if strings.Contains(open, "\n") {
 		return "," + open
@@ -76,26 +75,25 @@ func afterComma(open, other string) string {
 	return ","
 }
 
-// behindComma is what follows the comma in a separator.
-func behindComma(sep string) string { return sep[strings.IndexByte(sep, ',')+1:] }
+// afterTheComma returns the white space after the comma of a separator.
+func afterTheComma(sep string) string { return sep[strings.IndexByte(sep, ',')+1:] }
 
 func (nb *Notebook) between(from, to int) string { return string(nb.raw[from:to]) }
 
-// topLayout is that of the file's outermost object, which has members, or it
-// would be no notebook.
+// topLayout returns the layout of the outermost object. A notebook's has members.
 func (nb *Notebook) topLayout() layout {
 	l, _ := nb.objectLayout(nb.top)
 	return l
 }
 
-// level is the white space before a value nested that deep, by the indent of
-// the outermost object; "" in a file without line breaks.
+// level returns the white space before a value nested that deep, by the indent of the
+// outermost object, and "" in a file without line breaks.
 func (l layout) level(depth int) string {
 	at := strings.LastIndexByte(l.open, '\n')
 	if at < 0 {
 		return ""
 	}
-	// Of several line breaks one is copied: blank lines are no indent.
+	// Only one of several line breaks is copied: blank lines are not indent.
 	from := at
 	if at > 0 && l.open[at-1] == '\r' {
 		from--
@@ -103,8 +101,8 @@ func (l layout) level(depth int) string {
 	return l.open[from:at+1] + strings.Repeat(l.open[at+1:], depth)
 }
 
-// cellLayout is how a new cell at index i lays out its members, and its list of
-// lines: as the nearest cell does, or as the outermost object would.
+// cellLayout returns the layouts of a new cell at index i and of its list of lines: those of
+// the nearest cell, or else by the outermost object.
 func (nb *Notebook) cellLayout(i int) (object, list layout) {
 	for _, near := range nb.nearest(i) {
 		if l, ok := nb.objectLayout(nb.cellAt(near)); ok {
@@ -113,12 +111,12 @@ func (nb *Notebook) cellLayout(i int) (object, list layout) {
 	}
 	top := nb.topLayout()
 	object = layout{open: top.level(3), colon: top.colon, close: top.level(2)}
-	object.sep = afterComma(object.open, behindComma(top.sep))
+	object.sep = afterComma(object.open, afterTheComma(top.sep))
 	return object, nb.listLayout(i, object)
 }
 
-// listLayout is how the lines of a source are laid out near the cell at index
-// i, whose members are laid out as object says.
+// listLayout returns the layout of the nearest list of lines to the cell at index i, or else
+// one by the layout of the cell.
 func (nb *Notebook) listLayout(i int, object layout) layout {
 	for _, near := range nb.nearest(i) {
 		source := nb.fieldsOf(near).source
@@ -133,14 +131,14 @@ func (nb *Notebook) listLayout(i int, object layout) layout {
 	if strings.Contains(object.open, "\n") {
 		l.open += strings.TrimPrefix(object.open, object.close)
 	}
-	l.sep = afterComma(l.open, behindComma(object.sep))
+	l.sep = afterComma(l.open, afterTheComma(object.sep))
 	return l
 }
 
-// maxNear bounds how far an edit looks for an example to follow.
+// maxNear bounds the distance of the cells that an edit takes as an example.
 const maxNear = 64
 
-// nearest are the indexes of the cells around i, nearest first.
+// nearest returns the indexes of the cells around i, nearest first.
 func (nb *Notebook) nearest(i int) []int {
 	var near []int
 	for d := 0; d <= maxNear; d++ {
@@ -154,8 +152,8 @@ func (nb *Notebook) nearest(i int) []int {
 	return near
 }
 
-// writesLists tells whether new sources are lists of lines: as most of the
-// file's cells have it, and lists where there is no cell to go by.
+// writesLists reports whether new sources are lists of lines, as in most cells of the file.
+// Without cells they are.
 func (nb *Notebook) writesLists() bool {
 	lists, strs := 0, 0
 	for i := range nb.Len() {
@@ -169,13 +167,11 @@ func (nb *Notebook) writesLists() bool {
 	return lists >= strs
 }
 
-// defaultOrder is the order of a cell's keys where no cell shows another: that
-// of Jupyter's own writer.
+// defaultOrder is the order of a cell's keys in a file without cells, as Jupyter writes them.
 var defaultOrder = [...]string{"cell_type", "execution_count", "id", "metadata", "outputs", "source"}
 
-// keyOrder is the order of a cell's keys near the cell at index i: that of the
-// nearest cell of the type, or of the nearest cell at all, with the keys that
-// it lacks put where the alphabet has them.
+// keyOrder returns the order of keys for a cell near index i: that of the nearest cell of
+// the type, or else of the nearest cell. Keys that it lacks are added in alphabetical order.
 func (nb *Notebook) keyOrder(i int, kind string) []string {
 	example := -1
 	for _, near := range nb.nearest(i) {
@@ -193,7 +189,7 @@ func (nb *Notebook) keyOrder(i int, kind string) []string {
 	return complete(nb.knownKeys(nb.cellAt(example)))
 }
 
-// knownKeys are the keys of a cell that are in defaultOrder, as they come.
+// knownKeys returns the keys of a cell that are in defaultOrder, in the cell's order.
 func (nb *Notebook) knownKeys(cell extent) []string {
 	var keys []string
 	members(nb.raw, cell, func(m member) bool {
@@ -208,8 +204,7 @@ func (nb *Notebook) knownKeys(cell extent) []string {
 	return keys
 }
 
-// complete adds the keys that are missing, each before the first one that is
-// greater.
+// complete adds the missing keys, each before the first greater one.
 func complete(keys []string) []string {
 	for _, key := range defaultOrder {
 		if index(keys, key) >= 0 {
@@ -233,8 +228,8 @@ func index(keys []string, key string) int {
 	return -1
 }
 
-// alphabet is how a source writes what lies beyond ASCII: as it did so far, or
-// as the file does elsewhere. Only a text that needs it is worth the search.
+// alphabet returns the alphabet of the old source, or else of the file. A text of plain
+// ASCII needs none.
 func (nb *Notebook) alphabet(near extent, text string) alphabet {
 	if !hasHigh([]byte(text)) && strings.IndexFunc(text, isControl) < 0 {
 		return alphabet{}

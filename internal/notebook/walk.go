@@ -6,10 +6,10 @@ import (
 	"math/bits"
 )
 
-// Everything here walks bytes that check has passed.
+// Everything here walks bytes that the checker has passed.
 
-// An extent is a half-open range of the file's bytes. The zero extent means that
-// there is nothing: no value of a notebook starts at byte 0.
+// An extent is a half-open range of the file's bytes. The zero extent means no value: no
+// value of a notebook but the outermost begins at byte 0.
 type extent struct{ start, end int }
 
 func (s extent) ok() bool { return s.end > 0 }
@@ -17,18 +17,17 @@ func (s extent) ok() bool { return s.end > 0 }
 // member is one key and value of an object.
 type member struct{ key, val extent }
 
-// What a word of eight bytes is looked at with: a one in each byte, and each
-// byte's highest bit.
+// A one in each byte of a word, and each byte's highest bit.
 const (
 	ones  = 0x0101010101010101
 	highs = 0x8080808080808080
 )
 
-// word is eight bytes, the first of them lowest.
+// word returns eight bytes, the first as the lowest.
 func word(raw []byte, at int) uint64 { return binary.LittleEndian.Uint64(raw[at:]) }
 
-// zeroBytes marks the bytes of a word that are zero by their highest bit. Behind
-// the first of them it may mark others too.
+// zeroBytes sets the highest bit of each zero byte of a word. Above the lowest of them it may
+// set others.
 func zeroBytes(x uint64) uint64 { return (x - ones) &^ x & highs }
 
 func skipSpace(raw []byte, at int) int {
@@ -38,7 +37,7 @@ func skipSpace(raw []byte, at int) int {
 	return skipSpaces(raw, at)
 }
 
-// skipSpaces looks at eight bytes at a time, for most white space is an indent.
+// skipSpaces tests eight bytes at a time, since most white space is an indent.
 func skipSpaces(raw []byte, at int) int {
 	for at+8 <= len(raw) {
 		blanks := bits.TrailingZeros64(word(raw, at)^ones*' ') / 8
@@ -55,8 +54,8 @@ func skipSpaces(raw []byte, at int) int {
 	return at
 }
 
-// nextValue is where the next value of a container stands, or the container's
-// end, when the one before it ends at at.
+// nextValue returns the offset of the next value of a container, or of the container's end.
+// The value before it ends at the offset at.
 func nextValue(raw []byte, at int) int {
 	if at = skipSpace(raw, at); raw[at] == ',' {
 		at = skipSpace(raw, at+1)
@@ -64,9 +63,8 @@ func nextValue(raw []byte, at int) int {
 	return at
 }
 
-// skipString is the offset behind the string whose quote stands at at. It goes
-// from quote to quote, for files that escape all sorts of characters have many
-// more backslashes than quotes.
+// skipString returns the end of the string that begins at the offset at. It searches for
+// quotes, since some files have many more backslashes.
 func skipString(raw []byte, at int) int {
 	for at++; ; at++ {
 		at += bytes.IndexByte(raw[at:], '"')
@@ -80,7 +78,7 @@ func skipString(raw []byte, at int) int {
 	}
 }
 
-// skipValue is the offset behind the value that starts at at.
+// skipValue returns the end of the value that begins at the offset at.
 func skipValue(raw []byte, at int) int {
 	switch raw[at] {
 	case '"':
@@ -96,10 +94,10 @@ func skipValue(raw []byte, at int) int {
 
 func endsScalar(b byte) bool { return b <= ' ' || b == ',' || b == '}' || b == ']' }
 
-// bracketMarks marks the brackets of both kinds in a word, as zeroBytes does. It
-// also marks a few letters that stand nowhere outside a string.
+// bracketMarks marks the brackets of both kinds in a word, as zeroBytes does, and a few
+// letters that do not occur outside a string.
 func bracketMarks(x uint64) uint64 {
-	const kinds, bracket = ones * 0x26, ones * 0x7f // the bits in which they differ, and what is left then
+	const kinds, bracket = ones * 0x26, ones * 0x7f // the bits in which they differ, and the others
 	return zeroBytes((x | kinds) ^ bracket)
 }
 
@@ -129,7 +127,7 @@ func skipContainer(raw []byte, at int) int {
 	}
 }
 
-// members calls f for each member of the object at obj until f says stop.
+// members calls f for each member of the object at obj until f returns false.
 func members(raw []byte, obj extent, f func(m member) bool) {
 	at := skipSpace(raw, obj.start+1)
 	for raw[at] != '}' {
@@ -145,7 +143,7 @@ func members(raw []byte, obj extent, f func(m member) bool) {
 	}
 }
 
-// elements calls f for each element of the array at arr until f says stop.
+// elements calls f for each element of the array at arr until f returns false.
 func elements(raw []byte, arr extent, f func(v extent) bool) {
 	at := skipSpace(raw, arr.start+1)
 	for raw[at] != ']' {
@@ -157,9 +155,9 @@ func elements(raw []byte, arr extent, f func(v extent) bool) {
 	}
 }
 
-// walkObject calls f for each member of the object at at, with its key and with
-// where its value starts, and f returns where that ends. So what f has to walk
-// anyway is walked once. It returns where the object ends.
+// walkObject calls f for each member of the object at the offset at, with the key and the
+// offset of the value. f returns the end of the value, so that values f walks are walked
+// once. It returns the end of the object.
 func walkObject(raw []byte, at int, f func(key extent, val int) (end int)) int {
 	at = skipSpace(raw, at+1)
 	for raw[at] != '}' {
@@ -171,7 +169,7 @@ func walkObject(raw []byte, at int, f func(key extent, val int) (end int)) int {
 	return at + 1
 }
 
-// walkArray does the same with the elements of the array at at.
+// walkArray does the same with the elements of an array.
 func walkArray(raw []byte, at int, f func(at int) (end int)) int {
 	at = skipSpace(raw, at+1)
 	for raw[at] != ']' {
@@ -180,8 +178,7 @@ func walkArray(raw []byte, at int, f func(at int) (end int)) int {
 	return at + 1
 }
 
-// keyOf is the text of a key, or of another string. It is a slice of the file
-// where that has no escape.
+// keyOf returns the text of a key or another string. Without escapes it is a part of the file.
 func keyOf(raw []byte, key extent) []byte {
 	inner := raw[key.start+1 : key.end-1]
 	if bytes.IndexByte(inner, '\\') < 0 {
@@ -191,7 +188,7 @@ func keyOf(raw []byte, key extent) []byte {
 	return text
 }
 
-// lookup follows keys down nested objects; the last of equal keys counts.
+// lookup returns the value at a path of keys. Of equal keys the last one counts.
 func lookup(raw []byte, obj extent, keys ...string) extent {
 	for _, key := range keys {
 		if !obj.ok() || raw[obj.start] != '{' {
@@ -214,8 +211,7 @@ func isArray(raw []byte, v extent) bool  { return v.ok() && raw[v.start] == '[' 
 func isObject(raw []byte, v extent) bool { return v.ok() && raw[v.start] == '{' }
 func isNull(raw []byte, v extent) bool   { return v.ok() && raw[v.start] == 'n' }
 
-// isText tells whether v is text as notebooks write it: a string, or a list of
-// strings that belong together.
+// isText reports whether v is a string or a list of strings.
 func isText(raw []byte, v extent) bool {
 	if !isArray(raw, v) {
 		return isString(raw, v)

@@ -11,7 +11,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/span"
 )
 
-// walks is how many random walks to take: FSMCP_NOTEBOOK_WALKS, or 2,000.
+// walks returns the number of random walks: FSMCP_NOTEBOOK_WALKS, or 2,000.
 func walks(t testing.TB) int {
 	t.Helper()
 	value := os.Getenv("FSMCP_NOTEBOOK_WALKS")
@@ -25,8 +25,7 @@ func walks(t testing.TB) int {
 	return n
 }
 
-// Sequences of random edits come to what the naive model comes to, whose bytes
-// are nobody's concern.
+// Sequences of random edits have the same result as the naive model, except for the bytes.
 func TestRandomWalks(t *testing.T) {
 	t.Parallel()
 	var books []*Notebook

@@ -131,7 +131,7 @@ func (t *tally) add(b []byte) {
 	}
 }
 
-// word counts the letters from i on, part by part.
+// word counts the letters from i on, part by part, and returns their end.
 func (t *tally) word(b []byte, i, before int) int {
 	for i < len(b) {
 		start, form := i, small
@@ -167,8 +167,8 @@ func (t *tally) part(before, form, n int) {
 	t.n[parts+(before*cases+form)*longest+n-1]++
 }
 
-// signs counts the run of signs from i on, but leaves a single one to the word
-// that follows it.
+// signs counts the run of signs from i on. A single sign before a word belongs to the
+// word.
 func (t *tally) signs(b []byte, i int) (next, before int) {
 	start := i
 	alike := true
@@ -187,14 +187,14 @@ func (t *tally) signs(b []byte, i int) (next, before int) {
 			t.n[runs+maxRun/2-1] += (n - maxRun) / (maxRun / 2)
 		}
 	}
-	for i < len(b) && kinds[b[i]] == 'n' { // the token takes in the line ends
+	for i < len(b) && kinds[b[i]] == 'n' { // the line ends belong to the same token
 		i++
 	}
 	return i, afterNothing
 }
 
-// white counts the white space from i on. All up to the last line end is one
-// piece, the rest another, but for the last character before a word.
+// white counts the white space from i on. The part up to the last line end is one piece,
+// the rest is another. A last character before a word belongs to the word.
 func (t *tally) white(b []byte, i int) (next, before int) {
 	start, rest := i, i
 	ends, lines := 0, 0
