@@ -78,8 +78,8 @@ check: ## lint, a part of test: gofmt, vet, staticcheck, tidy, known vulnerabili
 
 quick: ## after each change: vet, unit tests and scripts, under a minute once things are built
 	$(GO) vet ./...
-	$(GO) test -short $$($(GO) list ./... | grep -v -e /cmd/fsmcp$$ -e /internal/faults -e /internal/bench -e /internal/media/pdf)
-	$(GO) test -run TestScripts ./cmd/fsmcp
+	$(GO) test -short -p 4 $$($(GO) list ./... | grep -v -e /cmd/fsmcp$$ -e /internal/faults -e /internal/bench -e /internal/media/pdf)
+	$(GO) test -short -run TestScripts ./cmd/fsmcp
 
 test: setup check cross ## before you push: everything that must hold, as the continuous integration runs it
 	@if pkg-config --exists vips 2>/dev/null; then CGO_ENABLED=1 $(GO) test -tags vips ./internal/media/vips; \

@@ -145,6 +145,9 @@ func BenchmarkNotebook(b *testing.B) {
 // The bounds are for a machine at rest: FSMCP_BENCH=full asks for them. Every
 // day, when others may be at work on it, being faster than encoding/json will do.
 func TestFigures(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds; make test runs it")
+	}
 	if raced {
 		t.Skip("!!! NOT TESTED: the race detector takes its time (make bench goes without) !!!")
 	}

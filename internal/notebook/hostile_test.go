@@ -105,6 +105,9 @@ func asks(nb *Notebook) map[string]func() {
 }
 
 func TestMemoryFollowsTheFile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds; make test runs it")
+	}
 	if raced {
 		t.Skip("the race detector allocates in its own way: make test runs this once more without it")
 	}

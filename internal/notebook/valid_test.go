@@ -57,6 +57,9 @@ func validate(schema *jsonschema.Schema, raw []byte) error {
 
 // What was valid by the schema stays so under every edit.
 func TestEditsStayValid(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds; make test runs it")
+	}
 	t.Parallel()
 	all, valid := schemas(t), 0
 	for name, nb := range editable(t) {
