@@ -73,7 +73,6 @@ var unclean = []string{
 	"internal/media/pdf",
 	"internal/media/pdftest",
 	"internal/media/scaledjpeg",
-	"internal/save",
 	"internal/state",
 	"internal/text",
 }

@@ -19,7 +19,7 @@ func BenchmarkReplace1K(b *testing.B) {
 	b.Run("none", func(b *testing.B) { benchReplace(b, None, content) })
 	// Interleaved, so that a noisy disk treats both alike.
 	b.Run("difference", func(b *testing.B) {
-		d := newDesk(b, func(o *Options) { o.Durability = Full })
+		d := newTestFolder(b, func(o *Options) { o.Durability = Full })
 		path := d.put("file", string(content))
 		dir, _ := os.Open(d.dir)
 		defer dir.Close()
@@ -40,7 +40,7 @@ func BenchmarkReplace1K(b *testing.B) {
 }
 
 func benchReplace(b *testing.B, how Durability, content []byte) {
-	d := newDesk(b, func(o *Options) { o.Durability = how })
+	d := newTestFolder(b, func(o *Options) { o.Durability = how })
 	path := d.put("file", string(content))
 	settle()
 	b.ReportAllocs()
@@ -52,7 +52,7 @@ func benchReplace(b *testing.B, how Durability, content []byte) {
 }
 
 func benchBare(b *testing.B, content []byte) {
-	d := newDesk(b)
+	d := newTestFolder(b)
 	dir, _ := os.Open(d.dir)
 	defer dir.Close()
 	for b.Loop() {

@@ -88,8 +88,8 @@ type madeDirs struct {
 	paths []string // of those
 }
 
-// makeDirs makes the folders that are missing. One that appeared meanwhile is
-// used, unless it is a link: where that leads nobody has allowed.
+// makeDirs makes the missing folders. It uses one that appeared meanwhile, unless it is a
+// link: no rule has allowed the link's target.
 func (x *Txn) makeDirs() (*madeDirs, error) {
 	d := &madeDirs{x: x, fds: []int{x.dir}}
 	path := x.folder()
@@ -127,8 +127,7 @@ func (d *madeDirs) enter(name, path string) error {
 
 func (d *madeDirs) last() int { return d.fds[len(d.fds)-1] }
 
-// unmake removes folder n again if it was made here; one that somebody has put
-// something into meanwhile stays.
+// unmake removes folder n again if it was made here and is still empty.
 func (d *madeDirs) unmake(n int) {
 	if !d.made[n] {
 		return

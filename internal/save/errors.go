@@ -83,9 +83,8 @@ func (e *NoJournalError) Error() string {
 // Unwrap gives the reason to errors.Is.
 func (e *NoJournalError) Unwrap() error { return e.State }
 
-// IOError is what the system refused. Changed is false when the old bytes are
-// still in place (or the new name still free), true when they are not or cannot
-// be told.
+// IOError is an error of the system. Changed is false if the old bytes are still in place
+// (or the new name still free), and true if they are not or it is unknown.
 type IOError struct {
 	Op      string // what was tried, one word
 	Path    string // of the file that was to be written

@@ -124,7 +124,7 @@ func TestFaultFromSomeCallOn(t *testing.T) {
 	}
 }
 
-// count is how many calls the write makes when nothing fails.
+// count returns the number of calls of a write without failures.
 func (c faultCase) count(t *testing.T, parent string) int {
 	t.Helper()
 	calls := 0
@@ -140,7 +140,7 @@ func (c faultCase) count(t *testing.T, parent string) int {
 func (c faultCase) try(t *testing.T, parent, name string, stays bool, fault func(at int, k call) error) {
 	t.Helper()
 	fds := openFiles(t)
-	d, done := c.desk(t, parent)
+	d, done := c.folder(t, parent)
 	defer done()
 	at := -1
 	d.open(func(o *Options) {
@@ -181,8 +181,8 @@ func (c faultCase) try(t *testing.T, parent, name string, stays bool, fault func
 
 // desk makes the old file; testing's own temporary folders would be too slow for
 // thousands of cells.
-func (c faultCase) desk(t *testing.T, parent string) (*desk, func()) {
-	d := newDeskIn(t, parent)
+func (c faultCase) folder(t *testing.T, parent string) (*testFolder, func()) {
+	d := newTestFolderIn(t, parent)
 	if c.old != "(missing)" {
 		d.put(c.file, c.old)
 	}
@@ -198,7 +198,7 @@ func (c faultCase) desk(t *testing.T, parent string) (*desk, func()) {
 	return d, func() { os.RemoveAll(filepath.Dir(d.dir)) }
 }
 
-func (c faultCase) judge(t *testing.T, d *desk, name string, out Outcome, err error, stays bool) {
+func (c faultCase) judge(t *testing.T, d *testFolder, name string, out Outcome, err error, stays bool) {
 	t.Helper()
 	content := d.get(c.file)
 	var ioerr *IOError
@@ -229,7 +229,7 @@ func (c faultCase) inPlace() bool { return c.system.busy || c.links }
 
 // noStray: nothing but the file, its folders, and what was reported. Folders stay
 // where none can be removed.
-func (c faultCase) noStray(t *testing.T, d *desk, name string, out Outcome, folders bool) {
+func (c faultCase) noStray(t *testing.T, d *testFolder, name string, out Outcome, folders bool) {
 	t.Helper()
 	filepath.WalkDir(d.dir, func(path string, e os.DirEntry, err error) error {
 		rel, _ := filepath.Rel(d.dir, path)

@@ -29,12 +29,12 @@ type filler struct {
 	buf  []byte
 	from int
 	old  []byte    // what is in from; nil if that must be read
-	sum  hash.Hash // of all that is written; nil if nobody asks
+	sum  hash.Hash // of everything that is written; nil if it is not needed
 	slow bool      // the system does not copy between these two
 }
 
-// newFiller makes one that writes size bytes in all. old is what is in from,
-// where that is known and need not be read.
+// newFiller makes one that writes size bytes in all. old is the content of from, if it is
+// known.
 func newFiller(sys Sys, to, from int, old []byte, size int64, sum hash.Hash) *filler {
 	buffer := min(size, fillBuffer)
 	if old != nil {

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// metaChange is what another program does to a file without writing to it: by its
-// name, or by a descriptor that it had opened before.
+// metaChange is a change of a file by another program without a write: by its name, or by
+// a descriptor that it opened before.
 type metaChange struct {
 	name string
 	root bool
@@ -40,7 +40,7 @@ var metaChanges = []metaChange{
 // before call n, and returns the names of the calls.
 func (c metaChange) followed(t *testing.T, parent string, n int, system poorer) (calls []string) {
 	t.Helper()
-	d := newDeskIn(t, parent)
+	d := newTestFolderIn(t, parent)
 	path := d.put("f", "old")
 	if err := unix.Lsetxattr(path, "user.before", []byte("old"), 0); errors.Is(err, unix.EOPNOTSUPP) {
 		t.Skip("!!! NOT TESTED: this file system has no attributes !!!")
@@ -143,7 +143,7 @@ func TestMetadataChangedMeanwhileIsKept(t *testing.T) {
 
 // The control arm: attributes copied once are lost when they change after that.
 func TestMetadataCopiedOnceIsLost(t *testing.T) {
-	d := newDesk(t)
+	d := newTestFolder(t)
 	path := d.put("f", "old")
 	temp := d.put("temp", "new")
 	before := describe(t, path)
@@ -165,7 +165,7 @@ func TestOldTextThatStaysIsNamed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			refuses := true
-			d := newDesk(t, func(o *Options) {
+			d := newTestFolder(t, func(o *Options) {
 				o.Sys = hooked{before: func(c call) error {
 					if refuses && c.name == "Unlink" {
 						return unix.EPERM

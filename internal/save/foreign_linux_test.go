@@ -102,13 +102,13 @@ func TestForeignAtEveryCall(t *testing.T) {
 
 // Two programs, at two moments.
 func TestForeignPairs(t *testing.T) {
-	dice := rand.New(rand.NewPCG(1, uint64(time.Now().UnixNano())))
+	rng := rand.New(rand.NewPCG(1, uint64(time.Now().UnixNano())))
 	parent := memory(t)
 	for range runs(150) {
-		first, second := foreigners[dice.IntN(len(foreigners))], foreigners[dice.IntN(len(foreigners))]
+		first, second := foreigners[rng.IntN(len(foreigners))], foreigners[rng.IntN(len(foreigners))]
 		// Around the exchange most can go wrong.
-		n := 25 + dice.IntN(30)
-		m := n + dice.IntN(8)
+		n := 25 + rng.IntN(30)
+		m := n + rng.IntN(8)
 		r := meet(t, parent, poorer{}, meeting{n, first}, meeting{m, second})
 		if why := r.wrong(); why != "" {
 			t.Errorf("%s before call %d, %s before %d: %s: %s", first.name, n, second.name, m, why, r.detail())
@@ -140,7 +140,7 @@ type meeting struct {
 	who  foreigner
 }
 
-// met is how a meeting of our write and another program ended.
+// met is the outcome of a simultaneous write by another program.
 type met struct {
 	met    bool
 	err    error
@@ -162,11 +162,11 @@ func meet(t *testing.T, parent string, system poorer, meetings ...meeting) met {
 	}, meetings...)
 }
 
-// meetDoing is meet for anything that is done to the file. rescue says that bytes
-// nobody knows are taken in, and count as saved.
+// meetDoing is meet for anything that is done to the file. rescue says that unknown bytes
+// are rescued, and count as saved.
 func meetDoing(t *testing.T, parent string, system poorer, rescue bool, do func(s *Saver, path string) (Outcome, error), meetings ...meeting) met {
 	t.Helper()
-	d := newDeskIn(t, parent)
+	d := newTestFolderIn(t, parent)
 	defer os.RemoveAll(filepath.Dir(d.dir))
 	path := d.put("f", "base\n")
 
@@ -297,7 +297,7 @@ func TestForeignAroundExchange(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			d := newDeskIn(t, memory(t))
+			d := newTestFolderIn(t, memory(t))
 			path := d.put("f", "old")
 			renames := 0
 			d.open(func(o *Options) {

@@ -16,29 +16,29 @@ import (
 	"github.com/fsmcp/fsmcp/internal/span"
 )
 
-// desk is a Saver with a folder to work in and a state folder of its own.
-type desk struct {
+// testFolder is a Saver with a folder to work in and a state folder of its own.
+type testFolder struct {
 	t     testing.TB
 	dir   string
 	state string
 	save  *Saver
 }
 
-func newDesk(t testing.TB, change ...func(*Options)) *desk {
+func newTestFolder(t testing.TB, change ...func(*Options)) *testFolder {
 	t.Helper()
-	d := newDeskIn(t, t.TempDir())
+	d := newTestFolderIn(t, t.TempDir())
 	d.open(change...)
 	return d
 }
 
-// newDeskIn makes the folders in a folder of their own, and no Saver yet.
-func newDeskIn(t testing.TB, parent string) *desk {
+// newTestFolderIn makes the folders in a folder of their own, and no Saver yet.
+func newTestFolderIn(t testing.TB, parent string) *testFolder {
 	t.Helper()
 	top, err := os.MkdirTemp(parent, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &desk{t: t, dir: filepath.Join(top, "work"), state: filepath.Join(top, "state")}
+	d := &testFolder{t: t, dir: filepath.Join(top, "work"), state: filepath.Join(top, "state")}
 	if err := os.Mkdir(d.dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func newDeskIn(t testing.TB, parent string) *desk {
 
 // open makes a new Saver on the same folders, as after a restart. It waits for a lock
 // for as long as a busy machine may take to let go of it.
-func (d *desk) open(change ...func(*Options)) {
+func (d *testFolder) open(change ...func(*Options)) {
 	o := Options{StateDir: d.state, TempDir: filepath.Dir(d.state), Durability: None, LockWait: time.Minute}
 	for _, f := range change {
 		f(&o)
@@ -56,9 +56,9 @@ func (d *desk) open(change ...func(*Options)) {
 	d.t.Cleanup(func() { d.save.Close() })
 }
 
-func (d *desk) path(name string) string { return filepath.Join(d.dir, name) }
+func (d *testFolder) path(name string) string { return filepath.Join(d.dir, name) }
 
-func (d *desk) put(name, content string) string {
+func (d *testFolder) put(name, content string) string {
 	d.t.Helper()
 	path := d.path(name)
 	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
@@ -67,7 +67,7 @@ func (d *desk) put(name, content string) string {
 	return path
 }
 
-func (d *desk) get(name string) string {
+func (d *testFolder) get(name string) string {
 	d.t.Helper()
 	b, err := os.ReadFile(d.path(name))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -80,7 +80,7 @@ func (d *desk) get(name string) string {
 }
 
 // names lists the work folder.
-func (d *desk) names() []string {
+func (d *testFolder) names() []string {
 	d.t.Helper()
 	entries, err := os.ReadDir(d.dir)
 	if err != nil {
@@ -93,14 +93,14 @@ func (d *desk) names() []string {
 	return names
 }
 
-func (d *desk) want(name, content string) {
+func (d *testFolder) want(name, content string) {
 	d.t.Helper()
 	if got := d.get(name); got != content {
 		d.t.Errorf("%s holds %q, want %q", name, short(got), short(content))
 	}
 }
 
-func (d *desk) wantNames(want ...string) {
+func (d *testFolder) wantNames(want ...string) {
 	d.t.Helper()
 	if got := d.names(); strings.Join(got, " ") != strings.Join(want, " ") {
 		d.t.Errorf("the folder holds %q, want %q", got, want)
@@ -190,8 +190,8 @@ func transact(s *Saver, path string, do func(x *Txn) (Outcome, error)) (Outcome,
 	return do(x)
 }
 
-// runs is how often a test by chance is repeated: few times in every run, as often
-// as FSMCP_FAULTS_N says in the long one.
+// runs returns the number of repeats of a random test: few in a usual run, FSMCP_FAULTS_N
+// in a long one.
 func runs(few int) int {
 	if n, err := strconv.Atoi(os.Getenv("FSMCP_FAULTS_N")); err == nil && n > 0 {
 		return n
@@ -213,8 +213,8 @@ func memory(t testing.TB) string {
 	return top
 }
 
-// promptly judges what is not to wait longer than so by the fastest of several tries:
-// who waits without need does so at each, the machine holds up only some.
+// promptly requires the fastest of several tries to be within a time: a wait without need
+// happens in each, and a busy machine delays only some.
 func promptly(t *testing.T, within time.Duration, try func() time.Duration) {
 	t.Helper()
 	best := try()

@@ -44,7 +44,7 @@ func (h hooked) Openat(dir int, name string, flags int, mode uint32) (int, error
 	return h.kernel.Openat(dir, name, flags, mode)
 }
 
-// Close closes even if it is to fail: that is how the system does it.
+// Close closes even if it reports a failure, as the system does.
 func (h hooked) Close(fd int) error {
 	failed := h.hook(call{"Close", 0, fd})
 	if err := h.kernel.Close(fd); err != nil {

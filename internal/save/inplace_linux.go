@@ -18,7 +18,7 @@ func (x *Txn) overwrite(c []span.Splice, why error) (Outcome, error) {
 	if _, err := x.still(); err != nil {
 		return Outcome{}, err
 	}
-	if err := x.vouch(); err != nil {
+	if err := x.ensureDigest(); err != nil {
 		return Outcome{}, err
 	}
 	x.release() // opening for writing would wait for our own lease

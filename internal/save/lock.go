@@ -28,9 +28,9 @@ type Lock struct {
 	free sync.Once
 }
 
-// Lock waits until nobody else writes to the name that t leads to: for at most
-// LockWait (then *BusyError) and as long as ctx lasts. Resolve the path again
-// once it is held, and see whether it Covers what came out.
+// Lock waits until no other writer has the name that t leads to: for at most LockWait
+// (then *BusyError) and until ctx ends. Resolve the path again once it is held, and see
+// whether it Covers what came out.
 func (s *Saver) Lock(ctx context.Context, t *fsys.Target) (*Lock, error) {
 	key, err := keyOf(t)
 	if err != nil {
@@ -167,10 +167,9 @@ func (k *keyLocks) leave(key string, l *keyLock) {
 	}
 }
 
-// stripes are the locks between processes: one file each in the state folder,
-// never deleted, since a lock on a deleted file keeps nobody out. Writers of
-// this process whose keys fall on one stripe share it; keyLocks keeps them apart
-// where it matters.
+// stripes are the locks between processes: one file each in the state folder, never
+// deleted, since a lock on a deleted file excludes no process. Writers of this process
+// whose keys fall on one stripe share it; keyLocks keeps them apart where it matters.
 type stripes struct {
 	open   func(n int) (lockFile, error)
 	most   int          // lock files that stay open; more only while more are held

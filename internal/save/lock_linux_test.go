@@ -18,7 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func (d *desk) lock(name string) *Lock {
+func (d *testFolder) lock(name string) *Lock {
 	d.t.Helper()
 	l, err := d.save.Lock(context.Background(), target(d.t, d.path(name)))
 	if err != nil {
@@ -37,7 +37,7 @@ func isBusy(err error, why string) bool {
 func TestLockKeepsOthersOut(t *testing.T) {
 	for _, same := range []bool{true, false} {
 		t.Run(fmt.Sprint("same process ", same), func(t *testing.T) {
-			d := newDeskIn(t, memory(t))
+			d := newTestFolderIn(t, memory(t))
 			d.put("f", "")
 			d.open()
 			first := d.lock("f")
@@ -69,7 +69,7 @@ func TestLockKeepsOthersOut(t *testing.T) {
 
 // Waiting ends as soon as the holder lets go.
 func TestLockIsHandedOn(t *testing.T) {
-	d := newDeskIn(t, memory(t))
+	d := newTestFolderIn(t, memory(t))
 	d.put("f", "")
 	promptly(t, 500*time.Millisecond, func() time.Duration {
 		d.open()
@@ -83,7 +83,7 @@ func TestLockIsHandedOn(t *testing.T) {
 }
 
 func TestLockCovers(t *testing.T) {
-	d := newDeskIn(t, memory(t))
+	d := newTestFolderIn(t, memory(t))
 	d.open()
 	d.put("f", "")
 	l := d.lock("f")
@@ -151,7 +151,7 @@ func TestStripesStayTheSame(t *testing.T) {
 
 // Different files that share a stripe do not wait for each other in one process.
 func TestStripeIsShared(t *testing.T) {
-	d := newDeskIn(t, memory(t))
+	d := newTestFolderIn(t, memory(t))
 	d.open()
 	first, err := d.save.lockKey(t.Context(), "first")
 	if err != nil {
@@ -191,7 +191,7 @@ func opened(st *state) (open []int) {
 func TestLockFilesAreClosed(t *testing.T) {
 	const most = 4
 	for _, bounded := range []bool{true, false} {
-		d := newDeskIn(t, memory(t))
+		d := newTestFolderIn(t, memory(t))
 		d.open()
 		st, err := d.save.openState(t.Context())
 		if err != nil {
@@ -251,7 +251,7 @@ func TestLockFilesAreClosed(t *testing.T) {
 // room for another.
 func TestLockFilesMakeRoom(t *testing.T) {
 	const most = 3
-	d := newDeskIn(t, memory(t))
+	d := newTestFolderIn(t, memory(t))
 	d.open()
 	st, err := d.save.openState(t.Context())
 	if err != nil {
@@ -280,11 +280,11 @@ func TestLockFilesMakeRoom(t *testing.T) {
 	}
 }
 
-// Two processes, many who lock at once, and far more stripes than lock files: no
-// stripe is ever held by both.
+// Two processes, many goroutines that lock at once, and far more stripes than lock files:
+// no stripe ever has two owners.
 func TestLockFilesAreClosedUnderLoad(t *testing.T) {
 	const most, workers = 2, 8
-	d := newDeskIn(t, memory(t))
+	d := newTestFolderIn(t, memory(t))
 	var savers [2]*Saver
 	for i := range savers {
 		d.open()
@@ -334,7 +334,7 @@ func TestStateFolder(t *testing.T) {
 		}
 	}
 	t.Run("made lazily", func(t *testing.T) {
-		d := newDeskIn(t, t.TempDir())
+		d := newTestFolderIn(t, t.TempDir())
 		d.state = filepath.Join(d.state, "deep", "down")
 		d.open()
 		if _, err := os.Stat(d.state); err == nil {
@@ -348,7 +348,7 @@ func TestStateFolder(t *testing.T) {
 		modes(t, filepath.Dir(d.state))
 	})
 	t.Run("in the temp directory", func(t *testing.T) {
-		d := newDeskIn(t, t.TempDir())
+		d := newTestFolderIn(t, t.TempDir())
 		os.WriteFile(d.state, nil, 0o600) // a file is in the way
 		d.open()
 		out, err := whole(d.save, d.put("f", "old"), "new")
@@ -368,7 +368,7 @@ func TestStateFolder(t *testing.T) {
 			if name == "another's" {
 				needRoot(t)
 			}
-			d := newDeskIn(t, t.TempDir())
+			d := newTestFolderIn(t, t.TempDir())
 			os.WriteFile(d.state, nil, 0o600)
 			prepare(filepath.Join(filepath.Dir(d.state), fmt.Sprint("fsmcp-", os.Geteuid())))
 			d.open()
@@ -379,7 +379,7 @@ func TestStateFolder(t *testing.T) {
 		})
 	}
 	t.Run("a passing trouble", func(t *testing.T) {
-		d := newDeskIn(t, t.TempDir())
+		d := newTestFolderIn(t, t.TempDir())
 		failing := true
 		d.open(func(o *Options) {
 			o.Sys = hooked{before: func(c call) error {
@@ -399,7 +399,7 @@ func TestStateFolder(t *testing.T) {
 		}
 	})
 	t.Run("deleted at work", func(t *testing.T) {
-		d := newDesk(t)
+		d := newTestFolder(t)
 		path := d.put("f", "old")
 		for _, content := range []string{"one", "two"} {
 			if _, err := whole(d.save, path, content); err != nil {
@@ -415,7 +415,7 @@ func TestStateFolder(t *testing.T) {
 		}
 	})
 	t.Run("lock files stay", func(t *testing.T) {
-		d := newDesk(t)
+		d := newTestFolder(t)
 		whole(d.save, d.put("f", "old"), "new")
 		d.save.Close()
 		locks, _ := os.ReadDir(filepath.Join(d.state, locksDir))

@@ -25,8 +25,8 @@ const (
 	setIDBits = unix.S_ISUID | unix.S_ISGID
 )
 
-// keptMode is the mode that new content may have: set-uid and set-gid go unless
-// whoever writes owns the file, just as the system takes them away on a write.
+// keptMode returns the mode for new content: set-uid and set-gid go unless the writer owns
+// the file, as the system does on a write.
 func keptMode(was fsys.Stamp) uint32 {
 	mode := was.Mode & permBits
 	if !ownFile(was) {

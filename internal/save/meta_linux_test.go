@@ -78,7 +78,7 @@ func TestMetadataIsKept(t *testing.T) {
 			if c.root && !root {
 				t.Skip("!!! NOT TESTED: it needs root !!!")
 			}
-			d := newDesk(t)
+			d := newTestFolder(t)
 			path := d.put("f", "old")
 			if err := c.prepare(path); errors.Is(err, unix.EOPNOTSUPP) {
 				t.Skip("!!! NOT TESTED: this file system has none !!!")
@@ -149,7 +149,7 @@ func describe(t *testing.T, path string) description {
 // of any program.
 func TestNewFileMode(t *testing.T) {
 	for _, system := range []poorer{{}, {noUnnamed: true}} {
-		d := newDesk(t, func(o *Options) { o.Sys = hooked{before: system.before} })
+		d := newTestFolder(t, func(o *Options) { o.Sys = hooked{before: system.before} })
 		theirs := describe(t, d.put("theirs", ""))
 		if _, err := whole(d.save, d.path("ours"), "x"); err != nil {
 			t.Fatal(err)
@@ -162,7 +162,7 @@ func TestNewFileMode(t *testing.T) {
 
 func TestHardLinks(t *testing.T) {
 	for _, keep := range []bool{false, true} {
-		d := newDesk(t, func(o *Options) { o.KeepHardLinks = keep })
+		d := newTestFolder(t, func(o *Options) { o.KeepHardLinks = keep })
 		path := d.put("f", "old")
 		for _, name := range []string{"g", "h"} {
 			if err := os.Link(path, d.path(name)); err != nil {
@@ -188,7 +188,7 @@ func TestHardLinks(t *testing.T) {
 }
 
 func TestSymbolicLinkStays(t *testing.T) {
-	d := newDesk(t)
+	d := newTestFolder(t)
 	d.put("f", "old")
 	if err := os.Symlink("f", d.path("link")); err != nil {
 		t.Fatal(err)
@@ -204,7 +204,7 @@ func TestSymbolicLinkStays(t *testing.T) {
 
 func TestReadOnly(t *testing.T) {
 	for _, mode := range []uint32{0o444, 0o555, 0o400, 0o464} {
-		d := newDesk(t)
+		d := newTestFolder(t)
 		path := d.put("f", "old")
 		os.Chmod(path, os.FileMode(mode))
 		if _, err := whole(d.save, path, "new"); !errors.Is(err, ErrReadOnly) {

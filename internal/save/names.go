@@ -18,7 +18,7 @@ const (
 	kindDigest = 'd' // the one of the old file covers its bytes, too
 )
 
-// tempName is what the name of a temporary file tells.
+// tempName holds the facts in the name of a temporary file.
 type tempName struct {
 	base     string // of the target; its beginning if it is long
 	kind     byte

@@ -24,7 +24,7 @@ func TestReadBackKeepsWhatOthersWrote(t *testing.T) {
 		}
 		for _, old := range []string{"old", ""} {
 			t.Run(name+", "+old, func(t *testing.T) {
-				d := newDeskIn(t, t.TempDir())
+				d := newTestFolderIn(t, t.TempDir())
 				path := d.path("f")
 				if old != "" {
 					d.put("f", old)
@@ -95,7 +95,7 @@ func (u unsteady) Fstat(fd int) (fsys.Stamp, error) {
 // There, too, a write that is refused leaves nothing behind.
 func TestNothingStaysWhereNumbersFollowNames(t *testing.T) {
 	for _, refused := range []bool{false, true} {
-		d := newDeskIn(t, t.TempDir())
+		d := newTestFolderIn(t, t.TempDir())
 		path := d.put("f", "old")
 		system := poorer{noUnnamed: true, noExchange: true}
 		d.open(func(o *Options) {

@@ -216,26 +216,26 @@ func (x *Txn) exchange(temp string) error {
 	n, _ := parseTemp(temp)
 	n.kind, n.base = kindDigest, x.base
 	n.new, n.old = contentPrint(n.id, &x.newSum), contentPrint(n.id, &x.sum)
-	telling := n.String()
-	if err := x.root.Rename(temp, telling); err != nil {
+	digestName := n.String()
+	if err := x.root.Rename(temp, digestName); err != nil {
 		return x.fail("rename", err)
 	}
-	err := swapNames(x.root, telling, x.base)
+	err := swapNames(x.root, digestName, x.base)
 	if errors.Is(err, errors.ErrUnsupported) {
-		return x.renameOver(telling)
+		return x.renameOver(digestName)
 	}
 	if err != nil {
-		x.drop(x.root, telling)
+		x.drop(x.root, digestName)
 		return x.fail("exchange", err)
 	}
-	if err := x.still(telling); err != nil {
-		if back := swapNames(x.root, telling, x.base); back != nil {
+	if err := x.still(digestName); err != nil {
+		if back := swapNames(x.root, digestName, x.base); back != nil {
 			return &IOError{Op: "exchange", Path: x.path, Err: back, Changed: true}
 		}
-		x.drop(x.root, telling)
+		x.drop(x.root, digestName)
 		return err
 	}
-	x.drop(x.root, telling)
+	x.drop(x.root, digestName)
 	return nil
 }
 
@@ -300,11 +300,11 @@ func (x *Txn) copyMeta(temp string) error {
 
 // create makes a new file and the folders on the way to it.
 func (x *Txn) create(c []span.Splice) (out Outcome, err error) {
-	root, undo, err := x.makeDirs(&out)
+	root, cleanUp, err := x.makeDirs(&out)
 	if err != nil {
 		return Outcome{}, err
 	}
-	defer func() { undo(err != nil) }()
+	defer func() { cleanUp(err != nil) }()
 	temp, err := x.prepare(root, c, 0o666)
 	if err != nil {
 		return Outcome{}, err
@@ -336,9 +336,9 @@ func (x *Txn) enterNew(root *os.Root, temp string) error {
 	return nil
 }
 
-func (x *Txn) makeDirs(out *Outcome) (root *os.Root, undo func(failed bool), err error) {
+func (x *Txn) makeDirs(out *Outcome) (root *os.Root, cleanUp func(failed bool), err error) {
 	roots, made := []*os.Root{x.root}, []bool{}
-	undo = func(failed bool) {
+	cleanUp = func(failed bool) {
 		for n := len(roots) - 1; n > 0; n-- {
 			roots[n].Close()
 			if failed && made[n-1] {
@@ -355,7 +355,7 @@ func (x *Txn) makeDirs(out *Outcome) (root *os.Root, undo func(failed bool), err
 		last := roots[len(roots)-1]
 		err := last.Mkdir(name, 0o777)
 		if err != nil && !errors.Is(err, fs.ErrExist) {
-			undo(true)
+			cleanUp(true)
 			return nil, nil, x.fail("mkdir", err)
 		}
 		if err == nil {
@@ -366,12 +366,12 @@ func (x *Txn) makeDirs(out *Outcome) (root *os.Root, undo func(failed bool), err
 			if err == nil {
 				last.Remove(name)
 			}
-			undo(true)
+			cleanUp(true)
 			return nil, nil, x.fail("open", oerr)
 		}
 		roots, made = append(roots, next), append(made, err == nil)
 	}
-	return roots[len(roots)-1], undo, nil
+	return roots[len(roots)-1], cleanUp, nil
 }
 
 // prepare writes the new content to a file beside the target.
@@ -440,11 +440,11 @@ func (x *Txn) outcome(root *os.Root, out Outcome) (Outcome, error) {
 	return out, nil
 }
 
-// patiently repeats what a virus scanner or an indexer may be standing in the way
-// of: on Windows a file that somebody has open cannot be replaced.
+// patiently repeats a call that a virus scanner or an indexer may block: on Windows an open
+// file cannot be replaced.
 func patiently(f func() error) error {
-	const patience, step = 2 * time.Second, 10 * time.Millisecond
-	for end := time.Now().Add(patience); ; time.Sleep(step) {
+	const timeout, step = 2 * time.Second, 10 * time.Millisecond
+	for end := time.Now().Add(timeout); ; time.Sleep(step) {
 		err := f()
 		if err == nil || runtime.GOOS != "windows" || time.Now().After(end) {
 			return err

@@ -34,7 +34,7 @@ func mount(t *testing.T, source, target, kind string, flags uintptr, data string
 // the write succeeds.
 func TestFullDisk(t *testing.T) {
 	needRoot(t)
-	d := newDesk(t)
+	d := newTestFolder(t)
 	mount(t, "tmpfs", d.dir, "tmpfs", 0, "size=1m")
 	path := d.put("f", "old")
 	filler := d.path("filler")
@@ -63,7 +63,7 @@ func TestFullDisk(t *testing.T) {
 // On a full disk a file that is written in place is not begun.
 func TestFullDiskInPlace(t *testing.T) {
 	needRoot(t)
-	d := newDesk(t, func(o *Options) { o.Sys = hooked{before: systems["in-place"].before} })
+	d := newTestFolder(t, func(o *Options) { o.Sys = hooked{before: systems["in-place"].before} })
 	mount(t, "tmpfs", d.dir, "tmpfs", 0, "size=1m")
 	old := strings.Repeat("old\n", 50000)
 	path := d.put("f", old)
@@ -82,7 +82,7 @@ func TestFullDiskInPlace(t *testing.T) {
 // A single file that is mounted can only be written in place.
 func TestMountedFile(t *testing.T) {
 	needRoot(t)
-	d := newDesk(t, func(o *Options) { o.Durability = Full })
+	d := newTestFolder(t, func(o *Options) { o.Durability = Full })
 	source, path := d.put("source", "old content"), d.put("f", "")
 	mount(t, source, path, "", unix.MS_BIND, "")
 	for _, content := range []string{"new", "new and longer content", ""} {
@@ -105,7 +105,7 @@ func TestMountedFile(t *testing.T) {
 // In a folder that names can only be added to, a temporary one would stay.
 func TestFolderThatOnlyGrows(t *testing.T) {
 	needRoot(t)
-	d := newDesk(t)
+	d := newTestFolder(t)
 	path := d.put("f", "old")
 	if out, err := exec.Command("chattr", "+a", d.dir).CombinedOutput(); err != nil {
 		t.Skipf("!!! NOT TESTED: no folder can be made append-only here: %v %s !!!", err, out)
@@ -127,7 +127,7 @@ func TestFolderThatOnlyGrows(t *testing.T) {
 const nobody = 65534
 
 // playNobody plays roleOnce as a user without privileges.
-func playNobody(t *testing.T, d *desk, path string) (out string, err string) {
+func playNobody(t *testing.T, d *testFolder, path string) (out string, err string) {
 	t.Helper()
 	needRoot(t)
 	self, e := os.Executable()
@@ -162,42 +162,42 @@ func playNobody(t *testing.T, d *desk, path string) (out string, err string) {
 func TestOtherOwners(t *testing.T) {
 	cases := []struct {
 		name    string
-		prepare func(d *desk, path string)
+		prepare func(d *testFolder, path string)
 		err     string // "<nil>" for success
 		inPlace bool
 	}{
-		{"own file", func(d *desk, path string) {
+		{"own file", func(d *testFolder, path string) {
 			os.Chown(d.dir, nobody, nobody)
 			os.Chown(path, nobody, nobody)
 		}, "<nil>", false},
-		{"own file in a folder that cannot be written", func(d *desk, path string) {
+		{"own file in a folder that cannot be written", func(d *testFolder, path string) {
 			os.Chown(path, nobody, nobody)
 		}, "<nil>", true},
-		{"other owner, writable by the group", func(d *desk, path string) {
+		{"other owner, writable by the group", func(d *testFolder, path string) {
 			os.Chown(d.dir, nobody, nobody)
 			os.Chown(path, 0, nobody)
 			os.Chmod(path, 0o664)
 		}, "<nil>", true},
-		{"other owner, writable by all, sticky folder", func(d *desk, path string) {
+		{"other owner, writable by all, sticky folder", func(d *testFolder, path string) {
 			os.Chmod(d.dir, 0o777|os.ModeSticky)
 			os.Chmod(path, 0o666)
 		}, "<nil>", true},
-		{"other owner, not writable", func(d *desk, path string) {
+		{"other owner, not writable", func(d *testFolder, path string) {
 			os.Chown(d.dir, nobody, nobody)
 		}, "permission denied", false},
-		{"nothing writable", func(d *desk, path string) {}, "permission denied", false},
-		{"own file, own group lost", func(d *desk, path string) {
+		{"nothing writable", func(d *testFolder, path string) {}, "permission denied", false},
+		{"own file, own group lost", func(d *testFolder, path string) {
 			os.Chown(d.dir, nobody, nobody)
 			os.Chown(path, nobody, 0)
 		}, "<nil>", true},
-		{"own set-uid file in place", func(d *desk, path string) {
+		{"own set-uid file in place", func(d *testFolder, path string) {
 			os.Chown(path, nobody, nobody)
 			unix.Chmod(path, 0o4755)
 		}, "<nil>", true},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			d := newDeskIn(t, t.TempDir())
+			d := newTestFolderIn(t, t.TempDir())
 			path := d.put("f", "old\n")
 			c.prepare(d, path)
 			before := describe(t, path)
@@ -222,10 +222,10 @@ func TestOtherOwners(t *testing.T) {
 	}
 }
 
-// A server that starts removes journals that nobody has locked. One that it removes
-// before its maker could lock it is made anew.
+// A server that starts removes unlocked journals. One that it removes before its maker
+// could lock it is made anew.
 func TestJournalThatIsSweptBeforeItIsLocked(t *testing.T) {
-	d := newDeskIn(t, memory(t))
+	d := newTestFolderIn(t, memory(t))
 	path := d.put("f", "old")
 	swept := 0
 	d.open(func(o *Options) {

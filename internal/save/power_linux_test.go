@@ -94,7 +94,7 @@ func TestPowerLoss(t *testing.T) {
 	for _, system := range []string{"full", "poor", "in-place"} {
 		t.Run(system, func(t *testing.T) {
 			p := newPowerDisk(t)
-			d := &desk{t: t, dir: filepath.Join(p.mount, "work"), state: filepath.Join(p.mount, "state")}
+			d := &testFolder{t: t, dir: filepath.Join(p.mount, "work"), state: filepath.Join(p.mount, "state")}
 			os.Mkdir(d.dir, 0o755)
 			path := d.put("f", string(version(0)))
 			unix.Sync()
@@ -114,7 +114,7 @@ func TestPowerLoss(t *testing.T) {
 // Without syncs, what was reported is lost.
 func TestPowerLossControl(t *testing.T) {
 	p := newPowerDisk(t)
-	d := &desk{t: t, dir: filepath.Join(p.mount, "work"), state: filepath.Join(p.mount, "state")}
+	d := &testFolder{t: t, dir: filepath.Join(p.mount, "work"), state: filepath.Join(p.mount, "state")}
 	os.Mkdir(d.dir, 0o755)
 	path := d.put("f", string(version(0)))
 	unix.Sync()
@@ -129,7 +129,7 @@ func TestPowerLossControl(t *testing.T) {
 
 // cycle lets a writer work until the power is cut. It gives the version that is
 // there afterwards, and what is wrong.
-func (p *powerDisk) cycle(d *desk, role, system, path string, last int) (now int, why string) {
+func (p *powerDisk) cycle(d *testFolder, role, system, path string, last int) (now int, why string) {
 	t := p.t
 	t.Helper()
 	w := play(t, role, system, d.state, path)

@@ -56,7 +56,7 @@ func (x *Txn) takeAway() (Outcome, error) {
 	if err := x.look(t); err != nil {
 		return x.bringBack(t, err)
 	}
-	synced := x.syncFolder(x.dir) // meanwhile whoever had found it by name comes to opening it
+	synced := x.syncFolder(x.dir) // a program that found it by name may open it meanwhile
 	if x.leased {
 		if err := x.leaseHolds(); err != nil {
 			return x.bringBack(t, err)

@@ -84,11 +84,11 @@ func TestRescue(t *testing.T) {
 	}
 }
 
-// What is displaced in the worst case goes to Rescue; where that cannot keep it, or
-// somebody is still writing to it, it stays a file.
+// In the worst case the displaced file goes to Rescue; if Rescue fails, or a program still
+// writes to the file, it stays a file.
 func TestRescueOrSave(t *testing.T) {
-	displace := func(t *testing.T, refuse error, act func(path string) func()) (d *desk, out Outcome, rescued []string, later func()) {
-		d = newDeskIn(t, memory(t))
+	displace := func(t *testing.T, refuse error, act func(path string) func()) (d *testFolder, out Outcome, rescued []string, later func()) {
+		d = newTestFolderIn(t, memory(t))
 		path := d.put("f", "old")
 		renames := 0
 		d.open(func(o *Options) {
@@ -145,7 +145,7 @@ func TestRescueOrSave(t *testing.T) {
 
 // The next start rescues what a dead process left, too.
 func TestSweepRescues(t *testing.T) {
-	d := newDeskIn(t, memory(t))
+	d := newTestFolderIn(t, memory(t))
 	d.dead()
 	name := d.leave("content", func(_ fsys.Stamp) tempName {
 		return tempName{"f", kindStamp, "01234567", "zzzzzzzzzzzz", "zzzzzzzzzzzz"}

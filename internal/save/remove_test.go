@@ -7,7 +7,7 @@ import (
 )
 
 func TestRemove(t *testing.T) {
-	d := newDesk(t)
+	d := newTestFolder(t)
 	d.put("f", "old")
 	out, err := removal(d.save, d.path("f"))
 	if err != nil || out.Saved != nil {
@@ -37,7 +37,7 @@ func TestRemoveModified(t *testing.T) {
 		"replaced": func(path string) { os.Remove(path); os.WriteFile(path, []byte("theirs"), 0o644) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := newDesk(t)
+			d := newTestFolder(t)
 			path := d.put("f", "old")
 			held := make(chan struct{})
 			_, err := transact(d.save, path, func(x *Txn) (Outcome, error) {

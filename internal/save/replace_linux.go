@@ -118,14 +118,14 @@ func (x *Txn) prepare(c []span.Splice) (*temp, error) {
 	if err != nil {
 		return nil, x.refuse("create", err)
 	}
-	if err := x.furnish(t, c); err != nil {
+	if err := x.fill(t, c); err != nil {
 		t.close()
 		return nil, err
 	}
 	return t, nil
 }
 
-func (x *Txn) furnish(t *temp, c []span.Splice) error {
+func (x *Txn) fill(t *temp, c []span.Splice) error {
 	noted, err := x.st.remember(x.folder())
 	if err != nil {
 		return x.fail("note", err)
@@ -220,7 +220,7 @@ func (x *Txn) nameFor(t *temp) (tempName, error) {
 	if err != nil {
 		return tempName{}, x.fail("random", err)
 	}
-	if err := x.vouch(); err != nil {
+	if err := x.ensureDigest(); err != nil {
 		return tempName{}, err
 	}
 	kind := byte(kindStamp)
@@ -234,9 +234,9 @@ func (x *Txn) nameFor(t *temp) (tempName, error) {
 	}, nil
 }
 
-// vouch sees to the old file's digest while the lease still holds, if its stamp
+// ensureDigest computes the old file's digest while the lease still holds, if its stamp
 // alone would not show a change.
-func (x *Txn) vouch() error {
+func (x *Txn) ensureDigest() error {
 	if x.sum != nil || x.was.Settled(x.s.o.Now()) {
 		return nil
 	}
@@ -286,9 +286,9 @@ func (x *Txn) stillFor(t *temp) error {
 	return ErrModified
 }
 
-// openWithin is how long a program that has found a file by name is given to open
-// it: on a machine short of processors it may stand still in between. A sync gives
-// it that time; one that takes less than a tenth of it did nothing, as on tmpfs.
+// openWithin is the time that a program gets to open a file that it found by name: on a
+// busy machine it may not run in between. A sync gives it that time; one that takes less
+// than a tenth of it did nothing, as on tmpfs.
 const openWithin = time.Millisecond
 
 // confirm looks at what the exchange brought out, and keeps the new file only if
@@ -453,7 +453,7 @@ func (x *Txn) stuck(t *temp, cause, err error) (Outcome, error) {
 	return out, &IOError{Op: "exchange", Path: x.path, Err: errors.Join(err, cause), Changed: true}
 }
 
-// keepLeftover removes our own file if nobody touched it, and keeps anything else.
+// keepLeftover removes our own file if it is untouched, and keeps anything else.
 func (x *Txn) keepLeftover(t *temp, held fsys.Stamp, err error) Outcome {
 	if is(err, unix.ENOENT) {
 		return Outcome{}
@@ -561,9 +561,9 @@ func (x *Txn) restore(ours *temp, cause error) (Outcome, error) {
 	return out, cause
 }
 
-// keepUnder gives what lies under the target's name another one, which tells a
-// sweeper that nobody knows its bytes. Where a file can have one name alone, the
-// target's is free from here until the next rename.
+// keepUnder renames the file at the target's name; the new name tells a sweeper that its
+// bytes are unknown. Where a file can have one name alone, the target's is free from here
+// until the next rename.
 func (x *Txn) keepUnder() (name string, err error) {
 	id, err := x.s.random(5)
 	if err != nil {

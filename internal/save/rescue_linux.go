@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// putAway keeps a file of bytes that nobody knows: by Rescue if that does, else
-// beside base under another name. On an error it is where it was.
+// putAway stores a file of unknown bytes: by Rescue, else beside base under another name.
+// After an error the file is where it was.
 func (s *Saver) putAway(dir int, folder, name, base string) (Outcome, error) {
 	if id, ok := s.rescue(dir, folder+"/"+base, name); ok {
 		return Outcome{Rescued: []string{id}}, nil

@@ -112,8 +112,8 @@ var systems = map[string]poorer{
 	"in-place": {busy: true},
 }
 
-// version is what a file holds in one version: long, and wrong if it is mixed
-// with another one.
+// version returns a file's content in one version: long, and invalid if two versions are
+// mixed.
 func version(k int) []byte {
 	return bytes.Repeat(fmt.Appendf(nil, "version %06d\n", k), 300+k*37%1500)
 }
@@ -170,7 +170,7 @@ func TestKillAtAnyMoment(t *testing.T) {
 
 // A program that just writes its file is caught with half of it.
 func TestKillControl(t *testing.T) {
-	d := newDeskIn(t, memory(t))
+	d := newTestFolderIn(t, memory(t))
 	path := d.put("f", string(version(0)))
 	for n := range 300 {
 		w := play(t, "naive", path)
@@ -208,7 +208,7 @@ func TestKillAtEveryCall(t *testing.T) {
 func TestKillAtEveryCallOfCreate(t *testing.T) {
 	for _, system := range []string{"full", "poor"} {
 		for n, alive := 1, false; !alive; n += 3 {
-			d := newDeskIn(t, memory(t))
+			d := newTestFolderIn(t, memory(t))
 			path := d.path("f")
 			w := play(t, "write", system, n, d.state, path)
 			alive = w.Wait() == nil
@@ -228,13 +228,13 @@ func TestKillAtEveryCallOfCreate(t *testing.T) {
 
 type killed struct {
 	t    *testing.T
-	d    *desk
+	d    *testFolder
 	path string
 	last int // version reported done
 }
 
 func newKilled(t *testing.T, system string) *killed {
-	d := newDeskIn(t, memory(t))
+	d := newTestFolderIn(t, memory(t))
 	return &killed{t: t, d: d, path: d.put("f", string(version(0)))}
 }
 
@@ -296,7 +296,7 @@ func edit(s *Saver, path, mark string) error {
 // No update is lost between goroutines.
 func TestWritersInOneProcess(t *testing.T) {
 	const writers = 16
-	d := newDeskIn(t, memory(t))
+	d := newTestFolderIn(t, memory(t))
 	d.open()
 	path := d.put("f", "")
 	done := make(chan string)
@@ -327,7 +327,7 @@ func TestWritersInOneProcess(t *testing.T) {
 
 // Nor between processes.
 func TestWritersInSeveralProcesses(t *testing.T) {
-	d := newDeskIn(t, memory(t))
+	d := newTestFolderIn(t, memory(t))
 	path := d.put("f", "")
 	var actors []*actor
 	for p := range 4 {
@@ -435,7 +435,7 @@ func TestForeignProcess(t *testing.T) {
 // againstForeign changes a file beside a foreign program and counts its lost lines.
 func againstForeign(t *testing.T, how string) (lost int) {
 	t.Helper()
-	d := newDeskIn(t, memory(t))
+	d := newTestFolderIn(t, memory(t))
 	d.open()
 	ours, theirs, saved, tried := d.struggle(how, runs(150), func(path, mark string) (Outcome, error) {
 		return change(d.save, path, func([]byte) ([]span.Splice, error) {
@@ -459,7 +459,7 @@ func againstForeign(t *testing.T, how string) (lost int) {
 // nothing, rename. So does the exchange without the lease.
 func TestForeignProcessControl(t *testing.T) {
 	t.Run("rename", func(t *testing.T) {
-		d := newDeskIn(t, memory(t))
+		d := newTestFolderIn(t, memory(t))
 		d.control(func(path, mark string) (Outcome, error) {
 			old, err := os.ReadFile(path)
 			if err == nil {
@@ -472,7 +472,7 @@ func TestForeignProcessControl(t *testing.T) {
 		})
 	})
 	t.Run("exchange without lease", func(t *testing.T) {
-		d := newDeskIn(t, memory(t))
+		d := newTestFolderIn(t, memory(t))
 		d.open(func(o *Options) { o.Sys = hooked{before: poorer{noLease: true}.before} })
 		d.control(func(path, mark string) (Outcome, error) {
 			return change(d.save, path, func([]byte) ([]span.Splice, error) {
@@ -482,7 +482,7 @@ func TestForeignProcessControl(t *testing.T) {
 	})
 }
 
-func (d *desk) control(write func(path, mark string) (Outcome, error)) {
+func (d *testFolder) control(write func(path, mark string) (Outcome, error)) {
 	for range 50 { // until it has lost one
 		ours, theirs, saved, _ := d.struggle("append", 100, write)
 		if lost := missing(d.get("f")+saved, theirs); lost > 0 {
@@ -495,7 +495,7 @@ func (d *desk) control(write func(path, mark string) (Outcome, error)) {
 
 // struggle has a foreign process write to the file while we edit it. It gives the
 // marks and lines that were reported, and the content of files kept.
-func (d *desk) struggle(how string, edits int, write func(path, mark string) (Outcome, error)) (ours, theirs []string, saved string, tried int) {
+func (d *testFolder) struggle(how string, edits int, write func(path, mark string) (Outcome, error)) (ours, theirs []string, saved string, tried int) {
 	d.t.Helper()
 	path := d.put("f", "")
 	a := play(d.t, how, path)

@@ -14,7 +14,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/owndir"
 )
 
-// Durability is what a reported success survives.
+// Durability names the failures that a reported success survives.
 type Durability int
 
 const (
@@ -57,7 +57,7 @@ type Saver struct {
 	o       Options
 	sys     Sys
 	temp    string     // the folder that serves where the state folder is not used
-	dice    sync.Mutex // guards o.Rand
+	randMu  sync.Mutex // guards o.Rand
 	keys    keyLocks
 	opening chan struct{} // one at a time makes the state folder
 	state   atomic.Pointer[state]
@@ -112,7 +112,7 @@ func (s *Saver) FoundStateDir() (string, error) {
 	}
 }
 
-// Outcome is what a write did.
+// Outcome describes a write.
 type Outcome struct {
 	Stamp             fsys.Stamp // of the file as it is now
 	Created           bool
@@ -128,7 +128,7 @@ type Outcome struct {
 	Rescued           []string    // what Rescue has kept such bytes as; also set beside an error
 }
 
-// SweepReport is what was found of processes that died.
+// SweepReport describes the files of dead processes.
 type SweepReport struct {
 	Removed  int      // temporary files that held nothing of worth
 	Saved    []string // files with bytes known nowhere else, as they are named now
@@ -144,8 +144,8 @@ type SweepReport struct {
 // random spells n random bytes; five make eight letters.
 func (s *Saver) random(n int) (string, error) {
 	b := make([]byte, n)
-	s.dice.Lock()
-	defer s.dice.Unlock()
+	s.randMu.Lock()
+	defer s.randMu.Unlock()
 	if _, err := io.ReadFull(s.o.Rand, b); err != nil {
 		return "", err
 	}

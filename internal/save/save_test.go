@@ -19,7 +19,7 @@ import (
 
 func TestReplace(t *testing.T) {
 	for _, how := range []Durability{Full, Data, None} {
-		d := newDesk(t, func(o *Options) { o.Durability = how })
+		d := newTestFolder(t, func(o *Options) { o.Durability = how })
 		path := d.put("f", "old content")
 		os.Chmod(path, 0o640)
 		out, err := change(d.save, path, func([]byte) ([]span.Splice, error) {
@@ -38,7 +38,7 @@ func TestReplace(t *testing.T) {
 }
 
 func TestNewFile(t *testing.T) {
-	d := newDesk(t)
+	d := newTestFolder(t)
 	out, err := whole(d.save, d.path(filepath.Join("a", "b", "f")), "new")
 	if err != nil || !out.Created || fmt.Sprint(out.CreatedDirs) != fmt.Sprint([]string{d.path("a"), d.path(filepath.Join("a", "b"))}) {
 		t.Errorf("%+v, %v", out, err)
@@ -71,7 +71,7 @@ func TestChangedMeanwhile(t *testing.T) {
 		"deleted": {func(path string) { os.Remove(path) }, ErrVanished, "(missing)"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := newDesk(t)
+			d := newTestFolder(t)
 			path := d.put("f", "old")
 			x, err := d.save.Begin(t.Context(), target(t, path))
 			if err != nil {
@@ -93,7 +93,7 @@ func TestChangedMeanwhile(t *testing.T) {
 }
 
 func TestReadOnlyFile(t *testing.T) {
-	d := newDesk(t)
+	d := newTestFolder(t)
 	path := d.put("f", "old")
 	os.Chmod(path, 0o444)
 	if _, err := whole(d.save, path, "new"); !errors.Is(err, ErrReadOnly) {
@@ -104,7 +104,7 @@ func TestReadOnlyFile(t *testing.T) {
 }
 
 func TestLocks(t *testing.T) {
-	d := newDesk(t)
+	d := newTestFolder(t)
 	path := d.put("f", "old")
 	first, err := d.save.Lock(t.Context(), target(t, path))
 	if err != nil || !first.Covers(target(t, path)) || first.Covers(target(t, d.path("g"))) {
@@ -129,7 +129,7 @@ func TestLocks(t *testing.T) {
 }
 
 func TestManyWriters(t *testing.T) {
-	d := newDesk(t)
+	d := newTestFolder(t)
 	path := d.put("f", "")
 	var all sync.WaitGroup
 	for w := range 8 {
@@ -153,7 +153,7 @@ func TestManyWriters(t *testing.T) {
 }
 
 func TestStateInTemp(t *testing.T) {
-	d := newDeskIn(t, t.TempDir())
+	d := newTestFolderIn(t, t.TempDir())
 	os.WriteFile(d.state, nil, 0o600)
 	d.open()
 	out, err := whole(d.save, d.put("f", "old"), "new")
@@ -164,7 +164,7 @@ func TestStateInTemp(t *testing.T) {
 
 // A file that a dead process was about to publish goes at the next start.
 func TestSweepAfterDeath(t *testing.T) {
-	d := newDesk(t)
+	d := newTestFolder(t)
 	path := d.put("f", "old")
 	if _, err := whole(d.save, path, "new"); err != nil {
 		t.Fatal(err)
@@ -202,18 +202,18 @@ func TestBefore(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		options func(*Options)
-		prepare func(d *desk)
+		prepare func(d *testFolder)
 		do      func(x *Txn) (Outcome, error)
 		before  string
 		after   string
 	}{
-		"replace": {nil, func(d *desk) { d.put("f", "old") }, replace, "old", "new"},
-		"in place": {func(o *Options) { o.KeepHardLinks = true }, func(d *desk) {
+		"replace": {nil, func(d *testFolder) { d.put("f", "old") }, replace, "old", "new"},
+		"in place": {func(o *Options) { o.KeepHardLinks = true }, func(d *testFolder) {
 			d.put("f", "old")
 			os.Link(d.path("f"), d.path("g"))
 		}, replace, "old", "new"},
-		"create": {nil, func(*desk) {}, replace, "(missing)", "new"},
-		"remove": {nil, func(d *desk) { d.put("f", "old") }, func(x *Txn) (Outcome, error) { return x.Remove(t.Context()) }, "old", "(missing)"},
+		"create": {nil, func(*testFolder) {}, replace, "(missing)", "new"},
+		"remove": {nil, func(d *testFolder) { d.put("f", "old") }, func(x *Txn) (Outcome, error) { return x.Remove(t.Context()) }, "old", "(missing)"},
 	} {
 		for _, why := range []error{nil, errors.New("no room")} {
 			t.Run(fmt.Sprint(name, " ", why), func(t *testing.T) {
@@ -221,7 +221,7 @@ func TestBefore(t *testing.T) {
 				if c.options != nil {
 					options = append(options, c.options)
 				}
-				d := newDesk(t, options...)
+				d := newTestFolder(t, options...)
 				c.prepare(d)
 				names := d.names()
 				asked := 0

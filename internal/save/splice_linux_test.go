@@ -32,7 +32,7 @@ func TestSplicesProperty(t *testing.T) {
 	parent := memory(t)
 	for name, system := range systems {
 		t.Run(name, func(t *testing.T) {
-			d := newDeskIn(t, parent)
+			d := newTestFolderIn(t, parent)
 			d.open(func(o *Options) { o.Sys = hooked{before: system.before} })
 			rapid.Check(t, func(rt *rapid.T) {
 				old := rapid.SliceOfN(rapid.Byte(), 0, 300).Draw(rt, "old")
@@ -71,7 +71,7 @@ func TestSplicesOfLongFiles(t *testing.T) {
 		"in gulps": gulps{hooked{before: func(call) error { return nil }}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := newDeskIn(t, memory(t))
+			d := newTestFolderIn(t, memory(t))
 			d.open(func(o *Options) { o.Sys = sys })
 			for _, size := range sizes {
 				old := noise(size)
@@ -126,7 +126,7 @@ func (g gulps) CopyRange(from int, fromOff int64, to int, toOff, n int64) (int64
 func TestReplaceInConstantMemory(t *testing.T) {
 	for name, network := range map[string]bool{"system": false, "network": true} {
 		t.Run(name, func(t *testing.T) {
-			d := newDeskIn(t, memory(t))
+			d := newTestFolderIn(t, memory(t))
 			d.open(func(o *Options) { o.Sys = hooked{before: func(call) error { return nil }, network: network} })
 			path := d.put("f", "")
 			if err := os.Truncate(path, 64<<20); err != nil {
@@ -151,7 +151,7 @@ func TestReplaceInConstantMemory(t *testing.T) {
 }
 
 func TestBadSplices(t *testing.T) {
-	d := newDesk(t)
+	d := newTestFolder(t)
 	path := d.put("f", "0123456789")
 	for _, c := range [][]span.Splice{
 		{{Start: -1, End: 2, New: nil}}, {{Start: 3, End: 2, New: nil}}, {{Start: 0, End: 11, New: nil}}, {{Start: 0, End: 5, New: nil}, {Start: 4, End: 6, New: nil}}, {{Start: 5, End: 6, New: nil}, {Start: 0, End: 1, New: nil}},

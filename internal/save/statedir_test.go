@@ -12,7 +12,7 @@ import (
 
 // The state folder is named where it is there and only this user may write it.
 func TestFoundStateDir(t *testing.T) {
-	d := newDesk(t)
+	d := newTestFolder(t)
 	if got, err := d.save.FoundStateDir(); got != "" || err != nil {
 		t.Errorf("before anything was made: %q, %v", got, err)
 	}
@@ -41,16 +41,16 @@ func TestFoundStateDir(t *testing.T) {
 
 // The folder in the temp directory is none to keep anything in but locks and notes.
 func TestStateDirIsNeverInTemp(t *testing.T) {
-	d := newDeskIn(t, t.TempDir())
+	d := newTestFolderIn(t, t.TempDir())
 	os.WriteFile(d.state, nil, 0o600)
-	var told []*StateError
-	d.open(func(o *Options) { o.Lost = func(e *StateError) { told = append(told, e) } })
+	var reported []*StateError
+	d.open(func(o *Options) { o.Lost = func(e *StateError) { reported = append(reported, e) } })
 	out, err := whole(d.save, d.put("f", "old"), "new")
 	if err != nil || out.StateInTemp != owndir.InTemp(filepath.Dir(d.state)) || out.NoState == nil || out.NoState.Dir != d.state {
 		t.Errorf("%+v, %v", out, err)
 	}
-	if len(told) != 1 || told[0] != out.NoState {
-		t.Errorf("told %v", told)
+	if len(reported) != 1 || reported[0] != out.NoState {
+		t.Errorf("told %v", reported)
 	}
 	lost := (*StateError)(nil)
 	if got, err := d.save.StateDir(t.Context()); got != "" || !errors.As(err, &lost) {

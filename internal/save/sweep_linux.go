@@ -16,12 +16,11 @@ import (
 	"github.com/fsmcp/fsmcp/internal/owndir"
 )
 
-// Sweep tidies up after processes that died: it removes their temporary files,
-// finishes their writes in place, and keeps what nobody knows. Call it at start;
-// other processes may be at work meanwhile, theirs is left alone. Where there is
-// no state folder there is nothing to do, and none is made. What others may have
-// written is reported and left alone, and no journal is looked for in the temp
-// directory.
+// Sweep tidies up after processes that died: it removes their temporary files, finishes
+// their writes in place, and keeps unknown bytes. Call it at start; it leaves the files of
+// running processes alone. Without a state folder it does nothing, and makes none. It
+// reports what other users may have written, and leaves it alone, and no journal is looked
+// for in the temp directory.
 func (s *Saver) Sweep(ctx context.Context) (SweepReport, error) {
 	w := &sweep{s: s, ctx: ctx}
 	for _, path := range []string{s.o.StateDir, s.temp} {
@@ -188,9 +187,9 @@ func (w *sweep) folder(path string) bool {
 	return all
 }
 
-// temp judges one temporary file: removed if it holds nothing of worth, kept
-// under another name if nobody knows its bytes, left alone if its maker lives.
-// It reports whether it could.
+// temp judges one temporary file: removed if it holds nothing of worth, kept under another
+// name if its bytes are unknown, left alone if its maker lives. It reports whether it
+// could.
 func (w *sweep) temp(dir int, folder, name string, n tempName) bool {
 	sys := w.s.sys
 	fd, err := sys.Openat(dir, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)

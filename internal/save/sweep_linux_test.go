@@ -43,7 +43,7 @@ func TestTempNames(t *testing.T) {
 }
 
 // dead makes what a process leaves that died in this folder: a note.
-func (d *desk) dead() {
+func (d *testFolder) dead() {
 	d.t.Helper()
 	s := New(Options{StateDir: d.state, Durability: None})
 	st, err := s.openState(d.t.Context())
@@ -57,7 +57,7 @@ func (d *desk) dead() {
 }
 
 // leave makes a temporary file whose name claims what claim says of its stamp.
-func (d *desk) leave(content string, claim func(s fsys.Stamp) tempName) string {
+func (d *testFolder) leave(content string, claim func(s fsys.Stamp) tempName) string {
 	d.t.Helper()
 	path := d.put("leftover", content)
 	name := d.path(claim(stampAt(d.t, path)).String())
@@ -123,7 +123,7 @@ func TestSweepJudges(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			d := newDeskIn(t, memory(t))
+			d := newTestFolderIn(t, memory(t))
 			d.put("f", "target")
 			d.dead()
 			name := d.leave("content", c.claim)
@@ -159,7 +159,7 @@ func TestSweepJudges(t *testing.T) {
 
 // The living are left alone: by the lock on the file, and by that on their note.
 func TestSweepSparesTheLiving(t *testing.T) {
-	d := newDeskIn(t, memory(t))
+	d := newTestFolderIn(t, memory(t))
 	name := d.leave("content", func(fsys.Stamp) tempName { return tempName{base: "f", kind: kindNamed, id: "01234567"} })
 	d.open()
 	st, err := d.save.openState(t.Context())
@@ -193,7 +193,7 @@ func TestSweepSparesTheLiving(t *testing.T) {
 // A program that was held back by the dead one's lease has the displaced file open
 // and is about to write to it.
 func TestSweepKeepsWhatIsBeingWritten(t *testing.T) {
-	d := newDeskIn(t, memory(t))
+	d := newTestFolderIn(t, memory(t))
 	d.dead()
 	name := d.leave("content", func(s fsys.Stamp) tempName {
 		return tempName{"f", kindStamp, "01234567", "zzzzzzzzzzzz", fingerprint("01234567", s, nil)}
@@ -208,7 +208,7 @@ func TestSweepKeepsWhatIsBeingWritten(t *testing.T) {
 }
 
 func TestSweepWithoutStateMakesNone(t *testing.T) {
-	d := newDeskIn(t, memory(t))
+	d := newTestFolderIn(t, memory(t))
 	d.open()
 	if r, err := d.save.Sweep(t.Context()); err != nil || r.Removed != 0 {
 		t.Errorf("%+v, %v", r, err)
@@ -219,7 +219,7 @@ func TestSweepWithoutStateMakesNone(t *testing.T) {
 }
 
 func TestCloseLeavesNothingToSweep(t *testing.T) {
-	d := newDeskIn(t, memory(t))
+	d := newTestFolderIn(t, memory(t))
 	d.open()
 	path := d.put("f", "old")
 	if _, err := whole(d.save, path, "new"); err != nil {
@@ -239,8 +239,8 @@ func TestCloseLeavesNothingToSweep(t *testing.T) {
 	}
 }
 
-// interrupted is a write in place of which only so many bytes were written.
-func interrupted(t *testing.T, d *desk, old, new string) (path, journal string) {
+// interrupted returns a write in place that was cut short after so many bytes.
+func interrupted(t *testing.T, d *testFolder, old, new string) (path, journal string) {
 	t.Helper()
 	path = d.put("f", old)
 	d.open(func(o *Options) {
@@ -293,7 +293,7 @@ func TestJournalReplay(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			d := newDeskIn(t, memory(t))
+			d := newTestFolderIn(t, memory(t))
 			path, journal := interrupted(t, d, c.old, c.new)
 			f, err := os.OpenFile(path, os.O_WRONLY|os.O_TRUNC, 0) // the same inode
 			if err != nil {
@@ -352,7 +352,7 @@ func TestJournalDoubts(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			d := newDeskIn(t, memory(t))
+			d := newTestFolderIn(t, memory(t))
 			path, journal := interrupted(t, d, old, new)
 			os.WriteFile(path, []byte(mix), 0o644)
 			c.then(path, journal)

@@ -10,7 +10,8 @@ import (
 	"github.com/fsmcp/fsmcp/internal/fsys"
 )
 
-// system is what a Saver calls: o, or the real thing, interrupted calls made again.
+// system holds the system calls of a Saver: those of tests, or the real ones, which repeat
+// an interrupted call.
 func system(o Sys) Sys {
 	if o == nil {
 		o = kernel{}

@@ -23,9 +23,9 @@ type temp struct {
 	sum   hash.Hash  // of the content; nil unless it is to be read back
 }
 
-// newTemp makes an empty file that nobody sees, or where the system cannot, one
-// with a name that says so; that one can be seen before it has its owner, hence a
-// mode of its own. The lock on it tells sweepers that its maker lives.
+// newTemp makes an empty file without a name, or if the system cannot, one with a
+// temporary name; that one can be seen before it has its owner, hence a mode of its own.
+// The lock on it tells sweepers that its maker lives.
 func (x *Txn) newTemp(dir int, mode, named uint32) (*temp, error) {
 	t := &temp{s: x.s, dir: dir, ours: true}
 	if x.network {
@@ -112,9 +112,9 @@ func (t *temp) close() {
 	}
 }
 
-// removeOwn removes the name unless it is of another file: after an exchange whose
-// success nobody could see, the old one lies there. What cannot be decided or
-// done is left for the next Sweep.
+// removeOwn removes the name unless it is of another file: after an exchange with an
+// unknown result, it may be the old one's. What cannot be decided or done is left for the
+// next Sweep.
 func (t *temp) removeOwn() {
 	now, err := t.s.stat(t.dir, t.name)
 	if is(err, unix.ENOENT) || err == nil && !now.SameFile(t.stamp) {
@@ -178,7 +178,7 @@ func (t *temp) land(name string, call func() error) error {
 	}
 }
 
-// at reports that the file is what lies under a name of its folder.
+// at reports whether the file has this name in its folder.
 func (t *temp) at(name string) bool {
 	now, err := t.s.sys.Fstatat(t.dir, name)
 	return err == nil && now.SameFile(t.stamp)

@@ -14,8 +14,8 @@ import (
 	"github.com/fsmcp/fsmcp/internal/owndir"
 )
 
-// distrusts are ways in which others may have written a state folder. at is what
-// has to be named, from that folder.
+// distrusts lists ways in which other users may have written a state folder. at is the
+// place that must be named, from that folder.
 var distrusts = []struct {
 	name string
 	at   string
@@ -38,7 +38,7 @@ func TestUntrustedStateIsNotUsed(t *testing.T) {
 	const old, new, mix = "the old text", "THE NEW TEXT AS WELL", "THE NEW text"
 	for _, c := range distrusts {
 		t.Run(c.name, func(t *testing.T) {
-			d := newDeskIn(t, memory(t))
+			d := newTestFolderIn(t, memory(t))
 			path, journal := interrupted(t, d, old, new)
 			os.WriteFile(path, []byte(mix), 0o600)
 			at := filepath.Join(d.state, c.at)
@@ -100,7 +100,7 @@ func TestUntrustedFileIsNotUsed(t *testing.T) {
 	}{{nobody, 0o644}, {nobody, 0o600}, {0, 0o666}, {0, 0o620}} {
 		t.Run(fmt.Sprintf("%d %o", c.uid, c.mode), func(t *testing.T) {
 			const mix = "THE NEW text"
-			d := newDeskIn(t, memory(t))
+			d := newTestFolderIn(t, memory(t))
 			path, journal := interrupted(t, d, "the old text", "THE NEW TEXT AS WELL")
 			os.WriteFile(path, []byte(mix), 0o600)
 			give(t, journal, c.uid, c.mode)
@@ -145,7 +145,7 @@ func TestUntrustedFileIsNotUsed(t *testing.T) {
 
 // A folder that is opened to others while it is in use is used no more.
 func TestStateOpenedToOthersAtWork(t *testing.T) {
-	d := newDesk(t)
+	d := newTestFolder(t)
 	path := d.put("f", "old")
 	if out, err := whole(d.save, path, "one"); err != nil || out.NoState != nil {
 		t.Fatalf("%+v, %v", out, err)
@@ -157,10 +157,10 @@ func TestStateOpenedToOthersAtWork(t *testing.T) {
 	give(t, filepath.Join(d.state, locksDir), 0, 0o700)
 }
 
-// Whatever lies in the temp directory, and whoever owns it, no journal of it is
-// replayed. The control arm has the same journal in the state folder.
+// No journal in the temp directory is replayed, whatever it holds, under any owner. The
+// control arm has the same journal in the state folder.
 func TestJournalInTempIsNotReplayed(t *testing.T) {
-	d := newDeskIn(t, memory(t))
+	d := newTestFolderIn(t, memory(t))
 	path, journal := interrupted(t, d, "the old text", "THE NEW TEXT AS WELL")
 	temp := filepath.Join(owndir.InTemp(filepath.Dir(d.state)), journalDir)
 	if err := os.MkdirAll(temp, 0o700); err != nil {
@@ -199,7 +199,7 @@ func TestJournalInTempIsNotReplayed(t *testing.T) {
 func TestWriteInPlaceNeedsTheStateFolder(t *testing.T) {
 	for _, links := range []bool{false, true} {
 		for _, blocked := range []bool{true, false} {
-			d := newDeskIn(t, memory(t))
+			d := newTestFolderIn(t, memory(t))
 			if blocked {
 				os.WriteFile(d.state, nil, 0o600)
 			}

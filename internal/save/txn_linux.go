@@ -39,10 +39,10 @@ type Txn struct {
 	used     bool
 }
 
-// Begin opens the file that t leads to and makes sure that no program is in the
-// middle of writing it: it takes a read lease, which holds back whoever opens the
-// file for writing until Close, and tells if somebody tried. Compare the file
-// with what you expect through Old, then Replace. Hold the Lock.
+// Begin opens the file that t leads to and makes sure that no program is in the middle of
+// writing it: it takes a read lease, which delays every program that opens the file for
+// writing until Close, and reports such a try. Compare the file with what you expect
+// through Old, then Replace. Hold the Lock.
 //
 // A new name gives a transaction without Old.
 func (s *Saver) Begin(ctx context.Context, t *fsys.Target) (*Txn, error) {
@@ -102,8 +102,8 @@ func (x *Txn) begin(ctx context.Context) error {
 	return err
 }
 
-// ReadOnly reports whether a file's mode forbids writing. Root could write such a
-// file, but somebody marked it so that nobody does.
+// ReadOnly reports whether a file's mode forbids writing. Root could write such a file,
+// but its mode says that no program should.
 func ReadOnly(s fsys.Stamp) bool {
 	if s.UID == uint32(os.Geteuid()) {
 		return s.Mode&unix.S_IWUSR == 0
@@ -111,7 +111,7 @@ func ReadOnly(s fsys.Stamp) bool {
 	return s.Mode&(unix.S_IWUSR|unix.S_IWGRP|unix.S_IWOTH) == 0
 }
 
-// leaseStep is how often a file that is held open for writing is tried again.
+// leaseStep is the time between two tries on a file that is open for writing.
 const leaseStep = 2 * time.Millisecond
 
 // lease takes the read lease, or does without where there is none to be had.
@@ -135,10 +135,9 @@ func (x *Txn) lease(ctx context.Context) error {
 	}
 }
 
-// leaseHolds asks whether nobody has opened the file for writing since Begin.
-// The first question finds those who were held back, and those whom the system
-// let through after its own patience ended; the second those who stand between
-// opening and being held back.
+// leaseHolds reports whether no program has opened the file for writing since Begin. The
+// first question finds programs that wait, and those that the system let through after its
+// own timeout; the second finds those between opening and waiting.
 func (x *Txn) leaseHolds() error {
 	kind, err := x.s.sys.GetLease(x.fd)
 	if err != nil {
@@ -157,7 +156,7 @@ func (x *Txn) leaseHolds() error {
 	return nil
 }
 
-// release lets those go on who were held back.
+// release lets the waiting programs go on.
 func (x *Txn) release() {
 	if x.leased {
 		// Not left to closing: a process that is being started may hold a
@@ -172,7 +171,7 @@ func (x *Txn) release() {
 // Old is the file as it is, nil for a new name. It belongs to the transaction.
 func (x *Txn) Old() *fsys.File { return x.old }
 
-// known is what the caller has read of the old file.
+// known holds the old file as the caller has read it.
 type known struct {
 	bytes []byte
 	sum   func() [32]byte // their SHA-256

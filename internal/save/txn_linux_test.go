@@ -18,14 +18,14 @@ import (
 	"github.com/fsmcp/fsmcp/internal/span"
 )
 
-func (d *desk) begin(name string) (*Txn, error) {
+func (d *testFolder) begin(name string) (*Txn, error) {
 	return d.save.Begin(context.Background(), target(d.t, d.path(name)))
 }
 
 func TestCreate(t *testing.T) {
 	for name, system := range systems {
 		t.Run(name, func(t *testing.T) {
-			d := newDesk(t, func(o *Options) { o.Sys = hooked{before: system.before} })
+			d := newTestFolder(t, func(o *Options) { o.Sys = hooked{before: system.before} })
 			out, err := whole(d.save, d.path("a/b/f"), "new")
 			if err != nil || !out.Created || !slices.Equal(out.CreatedDirs, []string{d.path("a"), d.path("a/b")}) {
 				t.Errorf("%+v, %v", out, err)
@@ -43,7 +43,7 @@ func TestCreate(t *testing.T) {
 func TestCreateExists(t *testing.T) {
 	for name, system := range systems {
 		t.Run(name, func(t *testing.T) {
-			d := newDesk(t, func(o *Options) { o.Sys = hooked{before: system.before} })
+			d := newTestFolder(t, func(o *Options) { o.Sys = hooked{before: system.before} })
 			x, err := d.begin("f")
 			if err != nil || x.Old() != nil {
 				t.Fatal(err)
@@ -87,7 +87,7 @@ func TestCreateExists(t *testing.T) {
 func TestVanished(t *testing.T) {
 	for name, system := range systems {
 		t.Run(name, func(t *testing.T) {
-			d := newDesk(t, func(o *Options) { o.Sys = hooked{before: system.before} })
+			d := newTestFolder(t, func(o *Options) { o.Sys = hooked{before: system.before} })
 			d.put("f", "old")
 			x, err := d.begin("f")
 			if err != nil {
@@ -124,7 +124,7 @@ func TestVanished(t *testing.T) {
 
 // A file that a program has open for writing is waited for, but not long.
 func TestBusy(t *testing.T) {
-	d := newDesk(t)
+	d := newTestFolder(t)
 	path := d.put("f", "old")
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
@@ -154,7 +154,7 @@ func TestBusy(t *testing.T) {
 	d.want("f", "new")
 }
 
-// heldBack tells whether the lease keeps somebody from opening the file.
+// heldBack reports whether the lease delays a program that opens the file.
 func heldBack(x *Txn) bool {
 	kind, err := kernel{}.GetLease(x.fd)
 	return err == nil && kind != unix.F_RDLCK
@@ -162,7 +162,7 @@ func heldBack(x *Txn) bool {
 
 // The lease does hold programs back, and Close lets them go on.
 func TestLeaseHoldsBack(t *testing.T) {
-	d := newDesk(t)
+	d := newTestFolder(t)
 	path := d.put("f", "old")
 	x, err := d.begin("f")
 	if err != nil || !x.leased {
@@ -190,7 +190,7 @@ func TestLeaseHoldsBack(t *testing.T) {
 }
 
 func TestNotRegular(t *testing.T) {
-	d := newDesk(t)
+	d := newTestFolder(t)
 	os.Mkdir(d.path("folder"), 0o755)
 	unix.Mkfifo(d.path("pipe"), 0o644)
 	for _, name := range []string{"folder", "pipe"} {
@@ -206,7 +206,7 @@ func TestNotRegular(t *testing.T) {
 // A call that was cancelled before it begins to write writes nothing; one
 // transaction is good for one write.
 func TestReplaceOnce(t *testing.T) {
-	d := newDesk(t)
+	d := newTestFolder(t)
 	d.put("f", "old")
 	x, err := d.begin("f")
 	if err != nil {
@@ -238,7 +238,7 @@ func TestReplaceOnce(t *testing.T) {
 // unchanged.
 func TestOutcomeStamp(t *testing.T) {
 	for name, system := range systems {
-		d := newDesk(t, func(o *Options) { o.Sys = hooked{before: system.before} })
+		d := newTestFolder(t, func(o *Options) { o.Sys = hooked{before: system.before} })
 		path := d.put("f", "old")
 		out, err := whole(d.save, path, "new content")
 		if err != nil || out.Stamp != stampAt(t, path) {
@@ -251,7 +251,7 @@ func TestOutcomeStamp(t *testing.T) {
 func TestDurabilityUnknown(t *testing.T) {
 	for name, file := range map[string]string{"replace": "f", "create": "new"} {
 		syncs := 0
-		d := newDeskIn(t, memory(t))
+		d := newTestFolderIn(t, memory(t))
 		d.put("f", "old")
 		var folder []bool
 		d.open(func(o *Options) {
@@ -284,7 +284,7 @@ func TestDurabilityUnknown(t *testing.T) {
 // After an error a file is never synced again.
 func TestSyncIsNotRetried(t *testing.T) {
 	for _, errno := range []unix.Errno{unix.EIO, unix.EINTR, unix.ENOSPC} {
-		d := newDeskIn(t, memory(t))
+		d := newTestFolderIn(t, memory(t))
 		path := d.put("f", "old")
 		seen := map[uint64]int{}
 		d.open(func(o *Options) {
@@ -318,7 +318,7 @@ func TestSyncIsNotRetried(t *testing.T) {
 // What each durability costs.
 func TestSyncsPerDurability(t *testing.T) {
 	for how, want := range map[Durability]int{Full: 2, Data: 1, None: 0} {
-		d := newDeskIn(t, memory(t))
+		d := newTestFolderIn(t, memory(t))
 		path := d.put("f", "old")
 		syncs := 0
 		d.open(func(o *Options) {
@@ -340,7 +340,7 @@ func TestSyncsPerDurability(t *testing.T) {
 
 // How many system calls a small edit takes, resolving apart.
 func TestCallCount(t *testing.T) {
-	d := newDeskIn(t, memory(t))
+	d := newTestFolderIn(t, memory(t))
 	path := d.put("f", strings.Repeat("x", 1024))
 	counts := map[string]int{}
 	d.open(func(o *Options) {
@@ -368,7 +368,7 @@ func TestCallCount(t *testing.T) {
 func TestKnownBytesAreNotReadAgain(t *testing.T) {
 	reads := 0
 	var now time.Time
-	d := newDesk(t, func(o *Options) {
+	d := newTestFolder(t, func(o *Options) {
 		o.Now = func() time.Time { return now }
 		o.Sys = hooked{before: func(c call) error {
 			if c.name == "Pread" {
@@ -422,7 +422,7 @@ func TestNetworkReadBack(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			lie := true
-			d := newDesk(t, func(o *Options) { o.Sys = lying{hooked{before: system.before, network: true}, &lie} })
+			d := newTestFolder(t, func(o *Options) { o.Sys = lying{hooked{before: system.before, network: true}, &lie} })
 			path := d.put("f", "old")
 			_, err := whole(d.save, path, "new content")
 			var ioerr *IOError
@@ -447,7 +447,7 @@ func TestNetworkReadBack(t *testing.T) {
 // A network file system that grants no lease says the same as if the file were
 // open: there it must not stop the write.
 func TestNetworkWithoutLease(t *testing.T) {
-	d := newDesk(t, func(o *Options) {
+	d := newTestFolder(t, func(o *Options) {
 		o.Sys = hooked{network: true, before: func(c call) error {
 			if c.name == "SetLease" {
 				return unix.EAGAIN
@@ -465,7 +465,7 @@ func TestNetworkWithoutLease(t *testing.T) {
 func TestModifiedSinceBegin(t *testing.T) {
 	for name, system := range systems {
 		t.Run(name, func(t *testing.T) {
-			d := newDesk(t, func(o *Options) { o.Sys = hooked{before: system.before} })
+			d := newTestFolder(t, func(o *Options) { o.Sys = hooked{before: system.before} })
 			d.put("f", "old")
 			x, err := d.begin("f")
 			if err != nil {
