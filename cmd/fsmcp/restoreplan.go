@@ -77,7 +77,7 @@ func (h *historySession) planPlaces(e history.Entry, old *fsys.File) (u tools.Re
 	}
 	later := slices.Clone(entries[:at])
 	slices.Reverse(later)
-	splices, err := archive.TakeBack(entries[at], later, old)
+	splices, err := archive.RestorePlaces(entries[at], later, old)
 	if no := (*history.ConflictError)(nil); errors.As(err, &no) {
 		return u, &conflict{no.Error()}
 	}

@@ -82,7 +82,7 @@ func firstDifferent(pairs []pair) int {
 	return 0
 }
 
-// aroundRows is how many lines a hint shows on either side of the one that differs.
+// aroundRows bounds the lines that a hint shows on either side of the one that differs.
 const aroundRows = 2
 
 // hint shows the lines around rows[at], which stands beside pairs[at]; without
@@ -119,7 +119,8 @@ func otherText(row string, at int) string {
 	return fmt.Sprintf("the text differs from column %d on", utf8.RuneCountInString(row[:at])+1)
 }
 
-// sharedFront is how many bytes, in whole characters, a and b share at the front.
+// sharedFront returns the number of bytes, in whole characters, that a and b share at
+// the front.
 func sharedFront(a, b string) int {
 	i := 0
 	for i < len(a) && i < len(b) && a[i] == b[i] {

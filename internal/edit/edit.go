@@ -71,7 +71,7 @@ func (r Rule) String() string {
 // A Match is a place in a text, half open, in bytes.
 type Match struct{ Start, End int }
 
-// A Result is what an edit does to a text: one splice of the text's bytes for each
+// A Result is the effect of an edit on a text: one splice of the text's bytes for each
 // match. Equal new texts may share memory.
 type Result struct {
 	Splices []span.Splice
@@ -169,7 +169,7 @@ func findExact(text, old string, br breaks, t *tally) {
 	})
 }
 
-// shown is how many of several matches an error names.
+// shown bounds the matches that an error names.
 const shown = 10
 
 // tally counts matches as they come, in ascending order: every place without

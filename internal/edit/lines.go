@@ -126,7 +126,7 @@ func frequent(text string, loneCR bool) string {
 	return ""
 }
 
-// units is how a stretch of bytes spells characters below U+0080.
+// units tells in which form a stretch of bytes spells characters below U+0080.
 type units struct {
 	size int  // bytes for each: 1 or 2
 	big  bool // the low byte comes last

@@ -22,8 +22,8 @@ type Hint struct {
 	Why string
 }
 
-// looseLen is how much of a text is compared loosely; of longer ones that are
-// the surroundings of old text's longest words.
+// looseLen bounds the text that is compared loosely; of a longer text, that is the
+// surroundings of old text's longest words.
 const looseLen = 1 << 20
 
 // Nearest tells where old text was probably meant to be, and why it is not
@@ -191,8 +191,8 @@ func (n *nearest) standsAlready(new string, loose Match, isLoose bool) (Match, b
 	if isLoose {
 		return m, m.Start < loose.End && loose.Start < m.End
 	}
-	const telling = 8
-	return m, len(wanted) >= telling || n.standsApart(m)
+	const enough = 8
+	return m, len(wanted) >= enough || n.standsApart(m)
 }
 
 // standsApart tells whether a match is no part of longer words.

@@ -9,7 +9,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/span"
 )
 
-// windowLen is how much of a text is normalised at a time.
+// windowLen bounds the text that is normalised at a time.
 const windowLen = 256 << 10
 
 // findNormalised finds old where the text is canonically equivalent to it. It
@@ -145,7 +145,7 @@ func appendNormal(form []byte, changes []change, s string) ([]byte, []change, bo
 	return form, changes, len(changes) > 0
 }
 
-// validPrefix is how much of s is UTF-8 before the first stray byte.
+// validPrefix returns the length of s that is UTF-8 before the first stray byte.
 func validPrefix(s string) int {
 	if utf8.ValidString(s) {
 		return len(s)

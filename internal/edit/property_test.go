@@ -141,7 +141,7 @@ func checkApply(t interface{ Fatalf(string, ...any) }, text string, req Request)
 	if back := (Result{Splices: reverse}).Patch(patched); back != text {
 		t.Fatalf("undone it is %q, was %q", back, text)
 	}
-	undoByApply(t, text, patched, req, res)
+	restoreByApply(t, text, patched, req, res)
 }
 
 // bare is text without what replacing may change: blanks, breaks, quote style.
@@ -149,8 +149,8 @@ func bare(s string) string {
 	return strings.NewReplacer(" ", "", "\t", "", "\r", "", "\n", "", "‘", "'", "’", "'", "“", `"`, "”", `"`).Replace(s)
 }
 
-// undoByApply turns one edit around where the result names its place.
-func undoByApply(t interface{ Fatalf(string, ...any) }, text, patched string, req Request, res Result) {
+// restoreByApply turns one edit around where the result names its place.
+func restoreByApply(t interface{ Fatalf(string, ...any) }, text, patched string, req Request, res Result) {
 	if len(res.Splices) != 1 || len(res.Splices[0].New) == 0 {
 		return
 	}

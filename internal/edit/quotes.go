@@ -208,8 +208,8 @@ func quotesOf(s string) []rune {
 	return q
 }
 
-// sharedEnds is how many bytes a and b share at the front and, not counting
-// those again, at the back, in whole characters.
+// sharedEnds returns the numbers of bytes that a and b share at the front and, not
+// counting those again, at the back, in whole characters.
 func sharedEnds(a, b string) (head, tail int) {
 	most := min(len(a), len(b))
 	for head < most && a[head] == b[head] {

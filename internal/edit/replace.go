@@ -167,8 +167,8 @@ func formOf(letter byte) string {
 	return lf
 }
 
-// A place is what new text depends on beside the call: the surroundings of one
-// match. It is comparable, so that equal places are worded once.
+// A place holds the facts that new text depends on beside the call: the surroundings of
+// one match. It is comparable, so that equal places are worded once.
 type place struct {
 	endsLine bool
 	eol      string // ending of the line the match starts on, else the usual one

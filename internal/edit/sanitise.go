@@ -5,8 +5,8 @@ import "strings"
 // A token is an abbreviation that some clients put in place of a marker.
 type token struct{ short, full string }
 
-// tokens lists them all; no one is the beginning of another. Two line breaks
-// at the front of a token stand for any two line breaks.
+// tokens lists them all; none is the beginning of another. Two line breaks at the front
+// of a token stand for any two line breaks.
 var tokens = [...]token{
 	{"<fnr>", "<function_results>"},
 	{"<n>", "<name>"}, {"</n>", "</name>"},

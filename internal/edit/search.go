@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// content is what a matcher searches: a text, or a piece of a file.
+// content is the type that a matcher searches: a text, or a piece of a file.
 type content interface{ string | []byte }
 
-// A matcher finds lines of literal text with line breaks between them, each of
-// which matches any form of line break.
+// A matcher finds lines of literal text with line breaks between them. Each break
+// matches any form of line break.
 type matcher[T content] struct {
 	index     func(s, sub T) int
 	indexByte func(s T, c byte) int

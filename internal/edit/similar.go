@@ -77,19 +77,19 @@ func longestWords(s string, n int) []string {
 // A vote counts, for every way of laying the lines of old text beside those of
 // a text, the letters of the words that lines share with those beside them.
 type vote struct {
-	lines  int                // of old text
-	words  map[uint32]*ballot // by hash
-	likely [1 << 12]bool      // by the front of the hash: may words have it?
-	all    int                // the letters of all words of old text
-	seen   int                // text lines so far
+	lines  int                    // of old text
+	words  map[uint32]*wordWeight // by hash
+	likely [1 << 12]bool          // by the front of the hash: may words have it?
+	all    int                    // the letters of all words of old text
+	seen   int                    // text lines so far
 
 	best    int // the most letters any way had
 	start   int // in the text, of the first line that has one beside it
 	skipped int // lines of old text before that one
 }
 
-// A ballot is a word of old text.
-type ballot struct {
+// A wordWeight is a word of old text.
+type wordWeight struct {
 	lines  []int // that have it
 	weight int
 	last   int // the last text line that had it, counted from 1
@@ -97,12 +97,12 @@ type ballot struct {
 
 func newVote(lines []string) *vote {
 	const most = 8 // lines for one word; more of them tell nothing
-	v := &vote{lines: len(lines), words: map[uint32]*ballot{}}
+	v := &vote{lines: len(lines), words: map[uint32]*wordWeight{}}
 	for i, line := range lines {
 		eachWord(line, func(h uint32, length int) {
 			b := v.words[h]
 			if b == nil {
-				b = &ballot{weight: min(length, 16)}
+				b = &wordWeight{weight: min(length, 16)}
 				v.words[h] = b
 				v.likely[h%uint32(len(v.likely))] = true
 			}

@@ -161,8 +161,8 @@ func (f *StreamFound) ambiguous(ctx context.Context) error {
 	return e
 }
 
-// A StreamResult is what an edit does to a file, as Result is to a text: its splices
-// are of the file's bytes.
+// A StreamResult is the effect of an edit on a file, as Result is on a text: its
+// splices are of the file's bytes.
 type StreamResult struct {
 	Splices  []span.Splice
 	Stripped bool

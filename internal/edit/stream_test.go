@@ -67,7 +67,7 @@ func TestStreamEdits(t *testing.T) {
 	for _, cs := range charsets {
 		t.Run(cs.name, func(t *testing.T) {
 			for _, c := range editCases {
-				if c.rule != Exact || c.old == c.new /* nobody searches for that */ || cs.align == 2 && !utf8.ValidString(c.text) {
+				if c.rule != Exact || c.old == c.new /* such a call is refused */ || cs.align == 2 && !utf8.ValidString(c.text) {
 					continue
 				}
 				t.Run(c.name, func(t *testing.T) {
@@ -117,7 +117,7 @@ func TestStreamAgreesWithApply(t *testing.T) {
 			EOL:        rapid.SampledFrom([]string{"\n", "\r\n"}).Draw(t, "eol"),
 		}
 		if req.Old == req.New {
-			return // nobody searches for that
+			return // such a call is refused
 		}
 		got, _, found, err := cs.edit(cs.file(text), req, rapid.SampledFrom([]int{1, 16, 64, 4096}).Draw(t, "chunk"))
 		want, wantErr := Apply(text, req)

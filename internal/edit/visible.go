@@ -17,7 +17,7 @@ const (
 	cutSign   = "…"
 )
 
-// excerptLen is how much of a line, in bytes, a hint shows on either side of
+// excerptLen bounds the part of a line, in bytes, that a hint shows on either side of
 // the place that matters.
 const excerptLen = 80
 

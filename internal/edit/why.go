@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// maxFacts is how many differences a hint names.
+// maxFacts bounds the differences that a hint names.
 const maxFacts = 3
 
 // differences names what differs between lines of old text and those beside
@@ -28,7 +28,7 @@ func differences(pairs []pair) []string {
 	return facts
 }
 
-// lineFacts is what differs between two lines that have the same words.
+// lineFacts lists the differences between two lines that have the same words.
 func lineFacts(p pair) []string {
 	if len(p.asked)+len(p.own) > maxBody ||
 		string(fold(nil, p.asked, overAll)) != string(fold(nil, p.own, overAll)) {
@@ -98,7 +98,7 @@ func plural(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// maxBody is how long a line may be whose text is compared in every way.
+// maxBody bounds the length of a line whose text is compared in every way.
 const maxBody = 16 << 10
 
 // bodyDifferences names the kinds of differences without which two texts would

@@ -117,8 +117,8 @@ func readIn(root *os.Root, name string) ([]byte, error) {
 	return io.ReadAll(f)
 }
 
-// openRegular never waits, whatever lies under the name: a FIFO there would keep
-// who looks at the history waiting for ever.
+// openRegular never waits, whatever lies under the name: a FIFO there would block a
+// reader of the history for ever.
 func openRegular(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
 	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {

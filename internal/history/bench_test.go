@@ -9,8 +9,8 @@ import (
 	"github.com/fsmcp/fsmcp/internal/span"
 )
 
-// BenchmarkKeep is what an edit of a file of 20 KB costs more: in the course of a
-// session, after another program's change, and the first time.
+// BenchmarkKeep measures the added cost for an edit of a file of 20 KB: in the course
+// of a session, after another program's change, and the first time.
 func BenchmarkKeep(b *testing.B) {
 	lines := make([]string, 500)
 	for i := range lines {
@@ -19,7 +19,7 @@ func BenchmarkKeep(b *testing.B) {
 	old := text(lines)
 	for _, mode := range []string{"next", "foreign", "first"} {
 		b.Run(mode, func(b *testing.B) {
-			s := keeping(b, b.TempDir())
+			s := openStore(b, b.TempDir())
 			i := 0
 			var was *Sum
 			now := bytes.Clone(old)

@@ -14,7 +14,7 @@ type coder struct {
 	decoder *zstd.Decoder
 }
 
-// window is how far back the compressor looks. Source files fit into it; more
+// window bounds the compressor's view of earlier bytes. Source files fit into it; more
 // would cost memory for good.
 const window = 128 << 10
 

@@ -27,7 +27,7 @@ func TestDamage(t *testing.T) {
 		damage := damages[name]
 		for range 60 {
 			dir := t.TempDir()
-			s := keeping(t, dir)
+			s := openStore(t, dir)
 			var old []byte
 			versions := map[Sum][]byte{}
 			for range 12 {
@@ -82,7 +82,7 @@ func TestDamage(t *testing.T) {
 // TestTornEnd: a process that died over its last line has not made its change.
 func TestTornEnd(t *testing.T) {
 	dir := t.TempDir()
-	s := keeping(t, dir)
+	s := openStore(t, dir)
 	keep(t, s, "/a", []byte("1"), []byte("2"))
 	keep(t, s, "/a", []byte("2"), []byte("3"))
 	s.Close()
@@ -101,8 +101,8 @@ func TestTornEnd(t *testing.T) {
 	}
 }
 
-// TestDamageIsToldByName: a person has to find what is meant.
-func TestDamageIsToldByName(t *testing.T) {
+// TestDamageIsReportedByName: a person has to find what is meant.
+func TestDamageIsReportedByName(t *testing.T) {
 	for want, d := range map[string]Damage{
 		"x.journal:3: ": {File: "x.journal", Line: 3, Err: damaged("a")},
 		"x.pack: ":      {File: "x.pack", Err: damaged("a")},

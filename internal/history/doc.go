@@ -22,7 +22,7 @@
 // Of a file above WholeLimit only the places that a change touched are kept.
 //
 // What it does not promise: to survive a loss of power (nothing is synced), and
-// to know of changes that nobody told it. It decides nothing, and changes no
+// to know of changes that were not reported to it. It decides nothing, and changes no
 // file but its own.
 //
 // Why an own line diff: a merge takes a change back as git would, and go-udiff 0.4.1

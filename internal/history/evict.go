@@ -99,8 +99,8 @@ func evict(root *os.Root, settings Settings, now time.Time) error {
 	return nil
 }
 
-// tryLock locks a file for as long as it is open, unless somebody else has. Where
-// there are no locks, that it is young has to protect it.
+// tryLock locks a file for as long as it is open, unless another process has. Where
+// there are no locks, its age has to protect it.
 func tryLock(f *os.File) (bool, error) {
 	got, err := filelock.Try(f)
 	if errors.Is(err, filelock.ErrNone) {
@@ -109,8 +109,8 @@ func tryLock(f *os.File) (bool, error) {
 	return got, err
 }
 
-// remove removes a segment unless a living process adds to it. The journal goes
-// first: bytes that nobody tells of do no harm.
+// remove removes a segment unless a living process adds to it. The journal goes first:
+// bytes that no entry names do no harm.
 func (s *segment) remove() bool {
 	f, err := s.root.OpenFile(s.stem+journalExt, os.O_RDWR, 0)
 	if err == nil {

@@ -13,7 +13,7 @@ import (
 // aged makes a finished pack with some bytes that was written to that long ago.
 func aged(t *testing.T, dir string, age time.Duration, size int) {
 	t.Helper()
-	s := keeping(t, dir, func(o *Options) { o.Now = func() time.Time { return time.Now().Add(-age) } })
+	s := openStore(t, dir, func(o *Options) { o.Now = func() time.Time { return time.Now().Add(-age) } })
 	keep(t, s, "/a", nil, noise(size))
 	s.Close()
 	all, err := filepath.Glob(filepath.Join(dir, Folder, "*-*"))
@@ -90,7 +90,7 @@ func TestEviction(t *testing.T) {
 // TestEvictionSparesTheLiving: however old, what a process may still add to stays.
 func TestEvictionSparesTheLiving(t *testing.T) {
 	dir := t.TempDir()
-	s := keeping(t, dir)
+	s := openStore(t, dir)
 	keep(t, s, "/a", nil, []byte("1"))
 	all, _ := filepath.Glob(filepath.Join(dir, Folder, "*-*"))
 	old := time.Now().Add(-9999 * time.Hour)
@@ -146,7 +146,7 @@ func TestOneEvictor(t *testing.T) {
 func TestPacksAreShort(t *testing.T) {
 	dir := t.TempDir()
 	now := time.Now()
-	s := keeping(t, dir, func(o *Options) {
+	s := openStore(t, dir, func(o *Options) {
 		o.Now = func() time.Time { return now }
 		o.Settings = func() Settings { return Settings{Required: true, MaxSize: 32 << 20, MaxAge: DefaultMaxAge} }
 	})

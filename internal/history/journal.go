@@ -15,8 +15,8 @@ import (
 type Entry struct {
 	ID   string
 	Time time.Time
-	// Session, Tool and Call say who made it: a conversation, one of its tools
-	// (or ToolRestore, ToolHook or ToolOutside), and the client's id of the call.
+	// Session, Tool and Call say what made it: a conversation, one of its tools (or
+	// ToolRestore, ToolHook or ToolOutside), and the client's id of the call.
 	Session, Tool, Call string
 	Path                string // resolved and absolute
 	// Before and After are the hashes of the file's bytes. Before is nil where

@@ -186,10 +186,9 @@ func (m *myers) compare(a0, a1, b0, b1 int) {
 	}
 }
 
-// patience is how many steps are made from each end before the best place so far
-// has to do: with texts that have little in common the shortest way is not worth
-// its time.
-const patience = 4096
+// maxSteps bounds the steps from each end before the best place so far has to do: with
+// texts that have little in common the shortest way is not worth its time.
+const maxSteps = 4096
 
 // middle is a place on the shortest way.
 func (m *myers) middle(a0, a1, b0, b1 int) (x, y int) {
@@ -251,7 +250,7 @@ func (m *myers) middle(a0, a1, b0, b1 int) (x, y int) {
 				return x, x - k
 			}
 		}
-		if step >= patience {
+		if step >= maxSteps {
 			return m.furthest(a0, a1, b0, b1, lowF, highF)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/span"
 )
 
-// gitMerge is what git makes of a merge.
+// gitMerge merges by git.
 func gitMerge(t *testing.T, dir string, base, ours, theirs []byte) (merged []byte, clean bool) {
 	t.Helper()
 	names := []string{"ours", "base", "theirs"}

@@ -14,13 +14,13 @@ import (
 // the places of it that a change touches.
 const WholeLimit = 64 << 20
 
-// around is how many bytes beside a place are kept with it, by which it is known
+// around bounds the bytes beside a place that are kept with it, by which it is known
 // again.
 const around = 64
 
 // place is one place of a change, as it is after it: at an offset, added bytes
-// stand where gone ones stood. lead and trail bytes stay on its sides.
-type place struct{ at, gone, added, lead, trail int64 }
+// stand where gone ones stood. lead and tail bytes stay on its sides.
+type place struct{ at, gone, added, lead, tail int64 }
 
 // places is a change of a file that is too large to be kept. The literal holds,
 // for each place, the bytes on its left, the gone ones, the added ones, and those
@@ -42,12 +42,12 @@ func placesOf(old io.ReaderAt, size int64, splices []span.Splice, w io.Writer) (
 		}
 		at := place{
 			at: s.Start + moved, gone: s.End - s.Start, added: int64(len(s.New)),
-			lead: min(around, s.Start-end), trail: min(around, next-s.End),
+			lead: min(around, s.Start-end), tail: min(around, next-s.End),
 		}
 		for _, part := range []io.Reader{
 			io.NewSectionReader(old, s.Start-at.lead, at.lead+at.gone),
 			bytes.NewReader(s.New),
-			io.NewSectionReader(old, s.End, at.trail),
+			io.NewSectionReader(old, s.End, at.tail),
 		} {
 			if _, err := io.Copy(w, part); err != nil {
 				return p, err
@@ -66,7 +66,7 @@ func appendPlaces(b []byte, p places) []byte {
 		b = binary.AppendUvarint(b, uint64(n))
 	}
 	for _, at := range p.list {
-		for _, n := range []int64{at.at, at.gone, at.added, at.lead, at.trail} {
+		for _, n := range []int64{at.at, at.gone, at.added, at.lead, at.tail} {
 			b = binary.AppendUvarint(b, uint64(n))
 		}
 	}
@@ -100,7 +100,7 @@ func (p *pack) loadPlaces(at int64) (places, []byte, error) {
 	}
 	size := int64(0)
 	for _, at := range found.list {
-		size += at.lead + at.gone + at.added + at.trail
+		size += at.lead + at.gone + at.added + at.tail
 	}
 	if size != int64(len(lit)) {
 		return places{}, nil, damaged("the bytes of a place are missing")
@@ -108,8 +108,8 @@ func (p *pack) loadPlaces(at int64) (places, []byte, error) {
 	return found, lit, nil
 }
 
-// ConflictError says that a change cannot be taken back, since its place was
-// changed after it.
+// ConflictError says that a change cannot be restored, since its place was changed
+// after it.
 type ConflictError struct {
 	// Offset is where in the file that is, in bytes.
 	Offset int64
@@ -119,15 +119,15 @@ func (e *ConflictError) Error() string {
 	return fmt.Sprintf("the place at byte %d was changed since", e.Offset)
 }
 
-// TakeBack gives the splices that take a change of places back on the file as it
-// is now. later are the changes of the same file after it, oldest first. A place
-// must be what the change made of it, with what stood beside it.
-func (a *Archive) TakeBack(e Entry, later []Entry, now io.ReaderAt) ([]span.Splice, error) {
-	undone, lit, err := a.changedPlaces(e)
+// RestorePlaces returns the splices that restore a change of places in the file as it
+// is now. later are the changes of the same file after it, oldest first. A place must
+// be as the change made it, with the same bytes beside it.
+func (a *Archive) RestorePlaces(e Entry, later []Entry, now io.ReaderAt) ([]span.Splice, error) {
+	restored, lit, err := a.changedPlaces(e)
 	if err != nil {
 		return nil, err
 	}
-	list := undone.list
+	list := restored.list
 	for _, l := range later {
 		if l.places == 0 {
 			return nil, &ConflictError{Offset: list[0].at}
@@ -142,7 +142,7 @@ func (a *Archive) TakeBack(e Entry, later []Entry, now io.ReaderAt) ([]span.Spli
 	}
 	var out []span.Splice
 	for _, at := range list {
-		n := at.lead + at.gone + at.added + at.trail
+		n := at.lead + at.gone + at.added + at.tail
 		kept := lit[:n]
 		lit = lit[n:]
 		gone := kept[at.lead : at.lead+at.gone]
@@ -204,12 +204,12 @@ func (a *Archive) Parts(e Entry) (parts []Part, err error) {
 	}
 	p, lit, err := a.changedPlaces(e)
 	for _, at := range p.list {
-		n := at.lead + at.gone + at.added + at.trail
+		n := at.lead + at.gone + at.added + at.tail
 		kept := lit[:n]
 		lit = lit[n:]
 		before, after := kept[:at.lead+at.gone], slices.Concat(kept[:at.lead], kept[at.lead+at.gone:])
-		trail := kept[n-at.trail:]
-		parts = append(parts, Part{Offset: at.at - at.lead, Before: slices.Concat(before, trail), After: after})
+		tail := kept[n-at.tail:]
+		parts = append(parts, Part{Offset: at.at - at.lead, Before: slices.Concat(before, tail), After: after})
 	}
 	return parts, err
 }

@@ -33,7 +33,7 @@ func TestPlacesComeBack(t *testing.T) {
 	back, conflicts := 0, 0
 	for range 150 {
 		dir := t.TempDir()
-		s := keeping(t, dir)
+		s := openStore(t, dir)
 		var all [][]span.Splice
 		old := noise(40_000)
 		files := [][]byte{old}
@@ -64,7 +64,7 @@ func TestPlacesComeBack(t *testing.T) {
 		for i := k + 1; i < len(all); i++ {
 			later = append(later, entries[len(all)-1-i])
 		}
-		splices, err := a.TakeBack(e, later, bytes.NewReader(old))
+		splices, err := a.RestorePlaces(e, later, bytes.NewReader(old))
 		no := (*ConflictError)(nil)
 		if errors.As(err, &no) {
 			conflicts++
@@ -96,7 +96,7 @@ func TestPlacesComeBack(t *testing.T) {
 // TestPlacesChangedSince: what another program did there is seen by its bytes.
 func TestPlacesChangedSince(t *testing.T) {
 	dir := t.TempDir()
-	s := keeping(t, dir)
+	s := openStore(t, dir)
 	old := noise(1000)
 	now := keepPlaces(t, s, old, span.Splice{Start: 500, End: 510, New: []byte("new")})
 	a := open(t, dir)
@@ -109,17 +109,17 @@ func TestPlacesChangedSince(t *testing.T) {
 		t.Errorf("before: %v", err)
 	}
 	grown := append(bytes.Clone(now), "a growing log\n"...)
-	if splices, err := a.TakeBack(e, nil, bytes.NewReader(grown)); err != nil || !bytes.Equal(span.Apply(grown, splices)[:1000], old) {
+	if splices, err := a.RestorePlaces(e, nil, bytes.NewReader(grown)); err != nil || !bytes.Equal(span.Apply(grown, splices)[:1000], old) {
 		t.Errorf("of a grown file: %v", err)
 	}
 	for _, at := range []int{500, 502, 499, 504} {
 		other := bytes.Clone(now)
 		other[at]++
-		if _, err := a.TakeBack(e, nil, bytes.NewReader(other)); err == nil {
+		if _, err := a.RestorePlaces(e, nil, bytes.NewReader(other)); err == nil {
 			t.Errorf("a change at %d was not seen", at)
 		}
 	}
-	if _, err := a.TakeBack(e, nil, bytes.NewReader(now[:501])); err == nil {
+	if _, err := a.RestorePlaces(e, nil, bytes.NewReader(now[:501])); err == nil {
 		t.Error("a shorter file was not seen")
 	}
 	parts, err := a.Parts(e)
@@ -131,7 +131,7 @@ func TestPlacesChangedSince(t *testing.T) {
 // TestTooMuchIsNotKept: more than all the room there is, is an error and not a
 // silence.
 func TestTooMuchIsNotKept(t *testing.T) {
-	s := keeping(t, t.TempDir(), func(o *Options) {
+	s := openStore(t, t.TempDir(), func(o *Options) {
 		o.Settings = func() Settings { return Settings{Required: true, MaxSize: 1000, MaxAge: DefaultMaxAge} }
 	})
 	_, err := s.Keep(context.Background(), Change{Names: []string{"/big"}, Old: io.NewSectionReader(nil, 0, 0), Size: padded, Splices: []span.Splice{{End: 2000}}})

@@ -24,7 +24,7 @@ const (
 	DefaultMaxAge  = 30 * 24 * time.Hour
 )
 
-// Settings are what the user decides. They may change while a Store is in use.
+// Settings are the user's. They may change while a Store is in use.
 type Settings struct {
 	// Off says that nothing is to be kept any more.
 	Off bool
@@ -75,7 +75,7 @@ func New(o Options) *Store {
 type Change struct {
 	// Names are all names of the file; the last one is resolved and absolute.
 	Names []string
-	// Session, Tool and Call say who makes it.
+	// Session, Tool and Call say what makes it.
 	Session, Tool, Call string
 	// Old is the file as it is, Size bytes of it; nil where there is none.
 	Old  io.ReaderAt
@@ -103,8 +103,8 @@ func (e *KeepError) Unwrap() error { return e.Err }
 type Mark struct {
 	// Off says that nothing is kept of any change, as the user wants it.
 	Off bool
-	// Missed says why nothing could be kept of a change that goes on all the
-	// same, since nobody requires the history.
+	// Missed says why nothing could be kept of a change that goes on all the same,
+	// since the settings do not require the history.
 	Missed error
 
 	w      *writer

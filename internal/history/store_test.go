@@ -29,7 +29,7 @@ func seeded(t *testing.T, stream uint64) *rand.Rand {
 }
 
 // keeping makes a store over a folder.
-func keeping(t testing.TB, dir string, change ...func(*Options)) *Store {
+func openStore(t testing.TB, dir string, change ...func(*Options)) *Store {
 	t.Helper()
 	o := Options{
 		Dir:      func(context.Context) (string, error) { return dir, nil },
@@ -71,7 +71,7 @@ func open(t testing.TB, dir string) *Archive {
 	return a
 }
 
-// version is what an entry should give back.
+// version holds the bytes that an entry should give back.
 type version struct {
 	path        string
 	before, now []byte
@@ -122,7 +122,7 @@ func compare(t *testing.T, a *Archive, want map[string][]version) {
 func TestEveryVersionComesBack(t *testing.T) {
 	dir := t.TempDir()
 	rng := seeded(t, 2)
-	stores := []*Store{keeping(t, dir), keeping(t, dir), keeping(t, dir)}
+	stores := []*Store{openStore(t, dir), openStore(t, dir), openStore(t, dir)}
 	files := map[string][]byte{}
 	want := map[string][]version{}
 	for i := range 600 {
@@ -138,7 +138,7 @@ func TestEveryVersionComesBack(t *testing.T) {
 		keep(t, stores[rng.IntN(3)], path, old, now)
 		want[path] = append(want[path], version{path, old, now})
 		if now != nil && rng.IntN(4) == 0 {
-			now = changed(rng, now) // by somebody else
+			now = changed(rng, now) // by another program
 		}
 		files[path] = now
 		if i%150 == 0 {
@@ -174,7 +174,7 @@ func TestManySmallEdits(t *testing.T) {
 		dir := t.TempDir()
 		var stores []*Store
 		for range servers {
-			stores = append(stores, keeping(t, dir))
+			stores = append(stores, openStore(t, dir))
 		}
 		rng := rand.New(rand.NewPCG(7, 7))
 		const width = 40
@@ -223,7 +223,7 @@ func folderSize(t testing.TB, dir string) (size int64) {
 // TestEqualBytesAreStoredOnce: a file that goes back and forth, and copies of it.
 func TestEqualBytesAreStoredOnce(t *testing.T) {
 	dir := t.TempDir()
-	s := keeping(t, dir)
+	s := openStore(t, dir)
 	rng := rand.New(rand.NewPCG(1, 1))
 	noise := func() []byte {
 		b := make([]byte, 100_000)
@@ -246,7 +246,7 @@ func TestEqualBytesAreStoredOnce(t *testing.T) {
 // TestAtOnce keeps from many goroutines of two stores; run it with -race.
 func TestAtOnce(t *testing.T) {
 	dir := t.TempDir()
-	stores := []*Store{keeping(t, dir), keeping(t, dir)}
+	stores := []*Store{openStore(t, dir), openStore(t, dir)}
 	want := map[string][]version{}
 	var mu sync.Mutex
 	var all sync.WaitGroup
@@ -271,7 +271,7 @@ func TestAtOnce(t *testing.T) {
 
 func TestVoidIsNotListed(t *testing.T) {
 	dir := t.TempDir()
-	s := keeping(t, dir)
+	s := openStore(t, dir)
 	keep(t, s, "/a", []byte("1"), []byte("2"))
 	m, err := s.Keep(context.Background(), Change{Names: []string{"/a"}, Old: strings.NewReader("2"), Size: 1, Splices: []span.Splice{{End: 1, New: []byte("3")}}})
 	if err != nil {
@@ -293,7 +293,7 @@ func TestVoidIsNotListed(t *testing.T) {
 
 func TestSecretsLeaveNothing(t *testing.T) {
 	dir := t.TempDir()
-	s := keeping(t, dir, func(o *Options) {
+	s := openStore(t, dir, func(o *Options) {
 		o.Secret = func(names []string) bool { return strings.HasSuffix(names[0], ".env") }
 	})
 	c := Change{Names: []string{"/w/.env", "/w/real"}, Old: strings.NewReader("canary"), Size: 6, Splices: []span.Splice{{End: 6, New: []byte("x")}}}
@@ -313,7 +313,7 @@ func TestSecretsLeaveNothing(t *testing.T) {
 
 func TestRescuedBytesAreListed(t *testing.T) {
 	dir := t.TempDir()
-	s := keeping(t, dir)
+	s := openStore(t, dir)
 	id, err := s.Rescue(context.Background(), "/w/a", strings.NewReader("theirs"), 6)
 	if err != nil {
 		t.Fatal(err)
@@ -338,7 +338,7 @@ func TestCannotKeep(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, required := range []bool{true, false} {
-		s := keeping(t, dir, func(o *Options) {
+		s := openStore(t, dir, func(o *Options) {
 			o.Settings = func() Settings { return Settings{Required: required, MaxSize: DefaultMaxSize, MaxAge: DefaultMaxAge} }
 		})
 		m, err := s.Keep(context.Background(), Change{Names: []string{"/a"}, Splices: []span.Splice{{New: []byte("x")}}})
@@ -354,10 +354,10 @@ func TestCannotKeep(t *testing.T) {
 	}
 }
 
-// TestPrivate: nobody else reads what was in files.
+// TestPrivate: other users cannot read the stored bytes.
 func TestPrivate(t *testing.T) {
 	dir := t.TempDir()
-	s := keeping(t, dir)
+	s := openStore(t, dir)
 	keep(t, s, "/a", []byte("1"), []byte("2"))
 	s.Close()
 	filepath.Walk(filepath.Join(dir, Folder), func(path string, info os.FileInfo, err error) error {
@@ -378,7 +378,7 @@ func TestFolderIsNoLink(t *testing.T) {
 	if err := os.Symlink(elsewhere, filepath.Join(dir, Folder)); err != nil {
 		t.Skipf("!!! NOT TESTED: no link can be made: %v !!!", err)
 	}
-	_, err := keeping(t, dir).Keep(context.Background(), Change{Names: []string{"/a"}, Splices: []span.Splice{{New: []byte("x")}}})
+	_, err := openStore(t, dir).Keep(context.Background(), Change{Names: []string{"/a"}, Splices: []span.Splice{{New: []byte("x")}}})
 	if err == nil || folderSize(t, elsewhere) > 0 {
 		t.Errorf("it was followed: %v", err)
 	}
@@ -387,7 +387,7 @@ func TestFolderIsNoLink(t *testing.T) {
 // TestFolderDeletedMeanwhile: the next change makes it anew.
 func TestFolderDeletedMeanwhile(t *testing.T) {
 	dir := t.TempDir()
-	s := keeping(t, dir)
+	s := openStore(t, dir)
 	keep(t, s, "/a", []byte("1"), []byte("2"))
 	s.tidying.Wait()
 	if err := os.RemoveAll(filepath.Join(dir, Folder)); err != nil {
@@ -403,7 +403,7 @@ func TestFolderDeletedMeanwhile(t *testing.T) {
 // TestCalls: what the journal tells beside the bytes, whatever stands in it.
 func TestCalls(t *testing.T) {
 	dir := t.TempDir()
-	s := keeping(t, dir)
+	s := openStore(t, dir)
 	path := "/w/\xff\"line\nbreak"
 	begin := time.Now()
 	m, err := s.Keep(context.Background(), Change{Names: []string{path}, Session: "ab12", Tool: "Write", Call: `"x"`, Splices: []span.Splice{{New: nil}}})

@@ -111,7 +111,7 @@ func (w *writer) acquire(now time.Time, settings Settings) bool {
 	return true
 }
 
-// there reports that nobody has removed the journal.
+// there reports that the journal still exists.
 func (w *writer) there() bool {
 	mine, err := w.journal.Stat()
 	if err != nil {
@@ -336,7 +336,7 @@ func tight(s span.Splice, old []byte) span.Splice {
 func commonPrefix(a, b []byte) int {
 	n := 0
 	for max := min(len(a), len(b)); n < max; {
-		// By blocks first: that is what processors are quick at.
+		// By blocks first: processors are quick at that.
 		if step := min(256, max-n); bytes.Equal(a[n:n+step], b[n:n+step]) {
 			n += step
 			continue

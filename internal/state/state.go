@@ -1,5 +1,5 @@
-// Package state is readFileState: what one conversation has been shown of
-// which file, and whether the file is still what was shown.
+// Package state is readFileState: a record of every file that one conversation has
+// been shown, and whether the file still has the shown bytes.
 //
 // It promises that a record never claims more than what was noted, that bounds
 // evict the least recently used and never refuse, and that calls on one path
@@ -40,7 +40,7 @@ const (
 	ByRead Origin = iota
 	ByWrite
 	ByEdit
-	ByTelling // a refusal told the outside change
+	ByReport // a refusal told the outside change
 )
 
 // Sum is a SHA-256.
@@ -52,8 +52,8 @@ type Part struct {
 	Sum Sum
 }
 
-// Record is what was shown of one file. Records are values: change a copy and
-// Put it.
+// Record tells what was shown of one file. Records are values: change a copy and Put
+// it.
 type Record struct {
 	Stamp fsys.Stamp
 	// Settled says that Stamp was older than the clock's grain when it was
@@ -62,9 +62,9 @@ type Record struct {
 	// Hash is of the whole file. It is zero where nothing needed it yet: beside
 	// Content, and of a file above WholeHash that was not shown in full.
 	Hash Sum
-	// Parts are what was shown of a file above WholeHash; nil otherwise. They may
-	// overlap, and some may be of an older state of the file: each proves its own
-	// bytes alone.
+	// Parts are the shown parts of a file above WholeHash; nil otherwise. They may
+	// overlap, and some may be of an older state of the file: each proves its own bytes
+	// alone.
 	Parts []Part
 	Shown span.Set // raw bytes shown
 	// Reported are raw bytes that only a reminder has shown. Another agent may have been
@@ -72,8 +72,8 @@ type Record struct {
 	// nothing else.
 	Reported span.Set
 	Origin   Origin
-	// Enc is how the bytes were read or written: a change may leave too little
-	// in a legacy charset for it to be recognised again.
+	// Enc is the encoding by which the bytes were read or written: a change may leave
+	// too little in a legacy charset for it to be recognised again.
 	Enc text.Encoding
 	// Content is the file as it was, up to KeepContent and as long as the
 	// bound on all of it allows; nil otherwise.

@@ -31,7 +31,7 @@ func (e *editing) applyToChangedFile(s *target, c *held, f found) (change *chang
 	if e.Preferences().Gate == GateFull && len(all.Missing(c.stamp.Size)) > 0 || !carried.Covers(span.Replaced(f.splices)[0]) {
 		return nil, false
 	}
-	change, err := e.replacing(s, c, c.recorded(carried, state.ByTelling), f)
+	change, err := e.replacing(s, c, c.recorded(carried, state.ByReport), f)
 	if err != nil {
 		return nil, false
 	}
@@ -59,7 +59,7 @@ func (e *editing) reminded(c *held, f found, miss error) (rec state.Record, ok b
 		return rec, false
 	}
 	diff := changesOf(old, c.doc)
-	rec = c.recorded(c.rec.Shown.Through(diff.splices, false), state.ByTelling)
+	rec = c.recorded(c.rec.Shown.Through(diff.splices, false), state.ByReport)
 	rec.Reported = c.rec.Reported.Through(diff.splices, false).Union(span.Set{}.Through(diff.splices, true))
 	known := rec.Shown.Union(rec.Reported)
 	if e.Preferences().Gate == GateFull && len(known.Missing(c.stamp.Size)) > 0 {

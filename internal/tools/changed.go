@@ -34,7 +34,7 @@ func (h *Service) changed(call Call, c *held, at aim, want demand) error {
 	}
 	shown := c.rec.Shown.Through(diff.splices, true)
 	n, shown := h.needed(call, c, shown, at, want, body)
-	call.whenSent(func() { call.Session.files.Put(c.path, c.recorded(shown, state.ByTelling)) })
+	call.whenSent(func() { call.Session.files.Put(c.path, c.recorded(shown, state.ByReport)) })
 	return refusal.Changed(c.name, body, n)
 }
 

@@ -168,7 +168,7 @@ func (e *editing) gated(c *held, f found, miss error) (state.Record, error) {
 	case !c.known && (full || errors.As(miss, new(*edit.NoMatchError))):
 		return c.rec, refusal.NotRead(c.name)
 	case !c.known:
-		return c.recorded(nil, state.ByTelling), nil
+		return c.recorded(nil, state.ByReport), nil
 	}
 	if rec, ok := e.reminded(c, f, miss); ok {
 		return rec, nil

@@ -203,7 +203,7 @@ func (h *Service) changedNotebook(call Call, c *held) error {
 		diff = changesOf(old, c.doc)
 		if body, ok := diff.whole(); ok && h.passed(call, body) {
 			call.whenSent(func() {
-				call.Session.files.Put(c.path, c.recorded(c.rec.Shown.Through(diff.splices, true), state.ByTelling))
+				call.Session.files.Put(c.path, c.recorded(c.rec.Shown.Through(diff.splices, true), state.ByReport))
 			})
 			return refusal.ChangedNotebook(c.name, body)
 		}

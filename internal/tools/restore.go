@@ -11,7 +11,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/span"
 )
 
-// Restoring is a change that a user takes back.
+// Restoring is a change that a user restores.
 type Restoring struct {
 	// Path is the file's resolved name; where that leads elsewhere by now,
 	// nothing is done.
