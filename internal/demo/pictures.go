@@ -155,9 +155,9 @@ func (s *session) playPictures() {
 		s.fail("the button is at %v", button())
 	}
 
-	s.title("A closer look: a region of it, at full size")
-	near := s.done("Read", args{"file_path": path, "region": fmt.Sprintf("%d,%d,200,120", x-100, y-60)}, "Multiply coordinates by 1.00 and add")
-	if close := reds(s.pictureOf(near)); close.Dx() != button().Dx() || close.Dy() != button().Dy() {
+	s.title("A closer look: a small region of it, four times as large")
+	near := s.done("Read", args{"file_path": path, "region": fmt.Sprintf("%d,%d,200,120", x-100, y-60)}, "Multiply coordinates by 0.25 and add")
+	if close := reds(s.pictureOf(near)); close.Dx() != 4*button().Dx() || close.Dy() != 4*button().Dy() {
 		s.fail("the button is shown as %v", close)
 	}
 }
