@@ -6,7 +6,7 @@ type Breakdown uint8
 
 // The ways in which a decoder gets lost.
 const (
-	Died    Breakdown = iota // it crashed, or was killed by somebody
+	Died    Breakdown = iota // it crashed, or was killed from outside
 	Late                     // it took longer than it may
 	Greedy                   // it took more memory than it may
 	Stopped                  // it was stopped by a signal

@@ -8,7 +8,7 @@ import (
 	"math"
 )
 
-// Facts are what a picture's header says of it.
+// Facts holds what a picture's header says.
 type Facts struct {
 	Kind Kind
 	// Width and Height are those of the upright picture, in pixels.

@@ -37,8 +37,8 @@ type Shot struct {
 	As            Kind // PNG or JPEG
 	Quality       int  // of JPEG, to 100
 	Colours       int  // PNG with a palette of so many; 0: without
-	// Most is how many bytes are of use, 0: any. An engine that finds itself beyond
-	// may give up with ErrLonger.
+	// Most bounds the useful bytes, 0: any. An engine may give up with ErrLonger beyond
+	// it.
 	Most int
 }
 
@@ -285,9 +285,8 @@ func (l *ladder) try(s Shot, most int) ([]byte, error) {
 	return out, err
 }
 
-// HandsOn tells whether a picture of which that is known, and of so many bytes,
-// is shown as it is: upright and within all limits, of a kind that models are
-// shown.
+// HandsOn reports whether a picture with these facts and so many bytes is sent unchanged:
+// it is upright, within all limits, and of a kind that models accept.
 func (q Request) HandsOn(f Facts, size int64) bool {
 	return f.Kind.MIME() != "" && f.Kind != PDF && f.Orientation == 1 && q.Limits.Holds(f.Width, f.Height) &&
 		size <= int64(q.Limits.Bytes) && q.Limits.Takes(int(size))

@@ -2,7 +2,7 @@ package media
 
 import "math"
 
-// Limits are what a picture has to keep to be handed to a model.
+// Limits bounds the pictures that are sent to a model.
 type Limits struct {
 	// Side is the greatest width and height in pixels.
 	Side int
@@ -48,7 +48,7 @@ func (l Limits) most() int { return min(l.Bytes, 6*l.Tokens) }
 // Holds tells whether a picture of that size in pixels is within the limits.
 func (l Limits) Holds(width, height int) bool { return width <= l.Side && height <= l.Side }
 
-// Bounds are what a picture may have at all; beyond, it is refused unseen.
+// Bounds limits the pictures that are decoded at all; a larger one is refused before.
 type Bounds struct {
 	Pixels int   // of the whole picture
 	Side   int   // pixels

@@ -9,7 +9,7 @@ import (
 type Shown struct {
 	// Width and Height are the upright original's.
 	Width, Height int
-	// Part is what is shown of it; all of it where Zoomed is false.
+	// Part is the shown part; all of the picture if Zoomed is false.
 	Part   Rect
 	Zoomed bool
 	// DisplayWidth and DisplayHeight are those of the bytes sent.
@@ -30,7 +30,7 @@ func (s Shown) Line() string {
 		s.Part.X, s.Part.Y, s.Part.Width, s.Part.Height, s.Width, s.Height, s.DisplayWidth, s.DisplayHeight, s.factors(), s.Part.X, s.Part.Y)
 }
 
-// sameFactor is how far two factors may differ and still be told as one.
+// sameFactor bounds the difference of two factors that are reported as one.
 const sameFactor = 0.0005
 
 // factors says what coordinates are to be multiplied by.

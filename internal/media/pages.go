@@ -22,8 +22,7 @@ func countPages(b []byte) int {
 	return len(seen)
 }
 
-// TIFFLayout is what a TIFF's first page says of how its samples lie, in the numbers of
-// the format.
+// TIFFLayout describes the samples of a TIFF's first page, in the numbers of the format.
 type TIFFLayout struct{ Compression, Photometric, BitOrder, Planes, Samples, FaxOptions int }
 
 // LayoutOf reads the layout of a TIFF's first page.

@@ -11,22 +11,22 @@ import (
 // Limits of what is read of a PDF (source: the specification of media, "PDFs").
 const (
 	MaxPDF = 33_554_432 // bytes
-	// WholePages is how many pages are shown where none are named, MostPages how
-	// many a call may name.
+	// WholePages bounds the pages that are shown if none are named, MostPages the pages
+	// that a call may name.
 	WholePages = 10
 	MostPages  = 20
-	// PagePictures is how many pages come with a picture.
+	// PagePictures says which pages come with a picture.
 	PagePictures = 7
 	// WholeDocument is the largest PDF that is handed on as one.
 	WholeDocument = 5_767_168 // bytes
 )
 
-// PageStep is how a page's picture is made: its longer side in pixels, and the quality
-// of the JPEG.
+// PageStep is a form of a page's picture: its longer side in pixels, and the quality of
+// the JPEG.
 type PageStep struct{ Side, Quality int }
 
-// PageSteps are how pages are shown, the best first (source: the specification of
-// media, "PDFs"). The others are for pages that have too little room.
+// PageSteps are the forms of a page's picture, the best first (source: the specification
+// of media, "PDFs"). Pages with too little room use later ones.
 func PageSteps() []PageStep { return []PageStep{{1568, 80}, {1568, 60}, {1568, 45}, {1176, 45}} }
 
 // PagesError says why words name no pages of a document.
@@ -139,15 +139,15 @@ func Spoken(pages []int) string {
 	return strings.Join(out, ",")
 }
 
-// Progress is told how far a job is, and with what: done of total, in pages or
-// seconds; total is 0 where nobody knows it.
+// Progress receives done of total, in pages or seconds, and the current step; total is 0
+// while it is unknown.
 type Progress func(done, total int64, what string)
 
 // PDFRequest asks for pages of a document.
 type PDFRequest struct {
 	Pages string // as given
-	// Pictures is how many pages come with one at most: the first ones. With Choose
-	// those are left out that are text alone, unless one page is named by itself.
+	// Pictures bounds the pages with a picture: the first ones. With Choose, pages of text
+	// alone are left out, unless a page is named by itself.
 	Pictures int
 	Choose   bool
 	// Room bounds the whole answer in characters, pictures in base64; Text what
@@ -157,13 +157,13 @@ type PDFRequest struct {
 	Document int
 }
 
-// PDFResult is what was read of a document.
+// PDFResult is the result of reading a document.
 type PDFResult struct {
 	Count       int
 	Set         PageSet
 	Pages       []PDFPage
 	Attachments []string
-	// MoreAttached is how many attachments are not among those.
+	// MoreAttached is the number of further attachments.
 	MoreAttached int
 	// Document is the PDF, or the one of the pages, where it was asked for. Else
 	// TooLarge says that it has more bytes than it may; where it does not, the

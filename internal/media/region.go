@@ -34,8 +34,8 @@ func ParseRegion(s string) (Rect, error) {
 	return Rect{n[0], n[1], n[2], n[3]}, nil
 }
 
-// Clamp is what of a region lies in a picture of that size. The error is a
-// *RegionError where nothing does.
+// Clamp returns the part of a region within a picture of that size. The error is a
+// *RegionError if there is none.
 func (r Rect) Clamp(width, height int) (Rect, error) {
 	x0, y0 := max(r.X, 0), max(r.Y, 0)
 	x1, y1 := min(r.X+r.Width, width), min(r.Y+r.Height, height)

@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// Kind is what a file's first bytes say it is.
+// Kind is the kind of a file by its first bytes.
 type Kind uint8
 
 // The kinds. None covers text and everything unknown.
@@ -55,7 +55,7 @@ func (k Kind) MIME() string {
 	return ""
 }
 
-// HeadSize is how many first bytes Sniff wants to see.
+// HeadSize is the number of first bytes that Sniff needs.
 const HeadSize = 1024
 
 // Sniff tells the kind of a file by its head (HeadSize bytes, or all of a

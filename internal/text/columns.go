@@ -134,8 +134,8 @@ func (s *Scan) columnStart(ctx context.Context, r io.ReaderAt, start int64, colu
 }
 
 // Columns returns the 1-based columns, in code points, of ascending offsets, each the
-// start of a character in the line of which the number stands beside it. It reads from
-// the start of each of those lines.
+// start of a character in the line whose number is beside it. It reads from the start of
+// each of those lines.
 func (s *Scan) Columns(ctx context.Context, r io.ReaderAt, lines []int, offs []int64) ([]int, error) {
 	out := make([]int, len(offs))
 	for i, off := range offs {

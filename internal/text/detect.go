@@ -11,16 +11,15 @@ import (
 	"github.com/wlynxg/chardet"
 )
 
-// Recognising a legacy charset. Two judges look at the lines that hold bytes
-// beyond ASCII: the chardet library, and the models below, which know how often
-// a language uses its letters. chardet is good at long texts and at East Asian
-// ones, but takes Central European text for Western, has no Arabic or
-// Vietnamese, and is unsure of the few accented letters in a source file. So it has a vote
-// and the models decide: the score of a charset is how much likelier than
-// chance it makes the bytes (in nats), plus chardet's confidence.
+// Recognising a legacy charset. Two judges look at the lines that hold bytes beyond ASCII:
+// the chardet library, and the models below, which know how often a language uses its
+// letters. chardet is good at long texts and at East Asian ones, but takes Central
+// European text for Western, has no Arabic or Vietnamese, and is unsure of the few
+// accented letters in a source file. So it has a vote and the models decide: the score of
+// a charset is the likelihood of the bytes against chance (in nats), plus chardet's
+// confidence.
 //
-// Of the 30 samples of TestDecodeLegacy chardet alone recognises 22, both together
-// all 30.
+// Of the 30 samples of TestDecodeLegacy chardet alone recognises 22, both together all 30.
 
 const (
 	sampleSize = 2 << 10 // bytes of text that are judged
@@ -34,7 +33,7 @@ const (
 	minMargin = 0.5
 )
 
-// language is how a language's text looks beyond ASCII.
+// language describes a language's text beyond ASCII.
 type language struct {
 	letters string // from frequent to rare, lower case where there are two
 	sets    []charset
@@ -74,10 +73,10 @@ var languages = []language{
 	{"านรอกเง่้มยลวดสตัีทิปบคะแจหพชขุไ็ใืูผำโึถธณ์ศซภญษฟฉฐ", []charset{windows874}, -2, false},
 }
 
-// signs are what any language uses beside letters, from frequent to rare.
+// signs lists characters that every language uses besides letters, from frequent to rare.
 const signs = "’“”–—…«»\u00a0°§©€·•„‚‘´®™×±²³½¼¾ªº¿¡£µ¶№¹"
 
-// script is how the text of a multibyte charset looks.
+// script describes the text of a multibyte charset.
 type script struct {
 	set     charset
 	common  string // from frequent to rare
@@ -266,8 +265,8 @@ func named(name string) []charset {
 	return nil // all Latin letters are Western to it
 }
 
-// rateUTF8 is how much likelier than chance UTF-8 makes the sample, whose broken
-// bytes speak against it, as do characters that no language needs in plenty.
+// rateUTF8 returns the likelihood of the sample in UTF-8 against chance. Broken bytes
+// lower it, and so do characters that no language uses often.
 func rateUTF8(sample []byte) float64 {
 	score := 2.0
 	for len(sample) > 0 {
@@ -290,7 +289,7 @@ func rateUTF8(sample []byte) float64 {
 	return score
 }
 
-// rate is how much likelier than chance the script makes the sample.
+// rate returns the likelihood of the sample in the script against chance.
 func (s script) rate(sample, text []byte) float64 {
 	weights := s.weights()
 	score := -2.0 // a few bytes are not enough
@@ -351,7 +350,7 @@ func (s script) weigh(common map[rune]float64, r rune, lead byte) float64 {
 	return -14
 }
 
-// rate is how much likelier than chance the language makes a sample in set.
+// rate returns the likelihood of a sample in set and the language against chance.
 func (l *language) rate(sample []byte, set charset) float64 {
 	var weight [256]float64
 	var class [256]byte // 'l' and 'u' for letters, 'q' and 'n' as in fill, else 0

@@ -1,15 +1,14 @@
-// Package text turns a file's bytes into text and back: charset, byte order
-// mark, line endings, numbered pages, and a sparse line index of files that are
-// not held in memory.
+// Package text turns a file's bytes into text and back: charset, byte order mark, line
+// endings, numbered pages, and a sparse line index of files that are not held in memory.
 //
-// It promises that encoding a decoded text again gives the same bytes, for every
-// file it accepts, mixed line endings and broken characters included; that a
-// page never cuts a line or a character unless asked to; and that every range it
-// reports counts bytes of the file, not of the text.
+// It promises that encoding a decoded text again gives the same bytes, for every file it
+// accepts, mixed line endings and broken characters included; that a page never cuts a
+// line or a character unless asked to; and that every range it reports counts bytes of the
+// file, not of the text.
 //
-// It opens no file, keeps nothing between calls but what a Scan indexed, and
-// does not judge whether a file has changed: whoever hands in the same Scan or
-// Doc again vouches for that.
+// It opens no file, keeps nothing between calls but what a Scan indexed, and does not
+// judge whether a file has changed: a caller that passes in the same Scan or Doc again
+// must know that.
 package text
 
 import (

@@ -152,9 +152,8 @@ func (c charset) charLen(b byte) int {
 	return 1
 }
 
-// Encoding is how a file writes its text: the charset and whether a byte order
-// mark stands at its head. Encodings are comparable; the zero value is UTF-8
-// without a mark.
+// Encoding is the form of a file's text: the charset, and whether it begins with a byte
+// order mark. Encodings are comparable; the zero value is UTF-8 without a mark.
 type Encoding struct {
 	set charset
 	bom bool

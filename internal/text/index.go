@@ -76,8 +76,8 @@ func (u units) index(b []byte, eol byte) int {
 	return -1
 }
 
-// skip is the offset behind the n-th line ending of b. Where b has fewer, ok is
-// false and left is how many are missing.
+// skip returns the offset after the n-th line ending of b. If b has fewer, ok is false and
+// left is the number of missing ones.
 func (u units) skip(b []byte, eol byte, n int64) (at int, left int64, ok bool) {
 	const block = 4096 // counting is much faster than finding one by one
 	for n > 0 {
@@ -218,8 +218,8 @@ func (x *lineIndex) at(off int64) (mark, breaks int64) {
 	return i * x.step, x.marks[i]
 }
 
-// total is the number of lines of an indexed file of size bytes, the first head
-// of which are the byte order mark.
+// total returns the number of lines of an indexed file of size bytes; its first head bytes
+// are the byte order mark.
 func (x *lineIndex) total(size, head int64) int64 {
 	n := x.breaks()
 	eol, _ := x.eol(size)

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// noticeLines is how many line numbers the notice names of each kind.
+// noticeLines bounds the line numbers that the notice names of each kind.
 const noticeLines = 5
 
-// finding is what the notice says of one kind of oddity.
+// finding is the notice's part about one kind of oddity.
 type finding struct {
 	count int
 	lines []int // the first few, without repeats
@@ -26,8 +26,8 @@ func (f *finding) note(line int) {
 	}
 }
 
-// notice words the oddities of the lines of s, the first of which bears the
-// number first and which end at ends (offsets in s); "" where there are none.
+// notice describes the oddities of the lines of s; "" if there are none. first is the
+// number of the first line, ends are the offsets of the lines' ends in s.
 func notice(s string, ends []int64, first int, strays, crLines bool) string {
 	b := bytesOf(s)
 	at, kind, width := nextOdd(b, 0, strays, crLines)

@@ -12,9 +12,9 @@ import (
 // noBound stands for a limit that was not given.
 const noBound = math.MaxInt
 
-// Page is what an answer shows of a file. A page without lines (First is 0)
-// means that nothing is there, or, where More is set, that not even the first
-// line fits: then ColumnPage shows its beginning.
+// Page is a part of a file in an answer. A page without lines (First is 0) means that
+// there are none, or, if More is set, that not even the first line fits: then ColumnPage
+// shows its beginning.
 type Page struct {
 	// Body are the numbered lines: number, tab, line, with LF between them
 	// and none after the last. Bytes that are no character stand as \xNN.
@@ -334,7 +334,7 @@ func (d *Doc) ColumnPage(line, column, limit, maxBody int) Page {
 	return p
 }
 
-// atMost is a limit of which 0 is no bound.
+// atMost is a limit; 0 is no bound.
 func atMost(limit int) int {
 	if limit <= 0 {
 		return noBound
@@ -342,7 +342,7 @@ func atMost(limit int) int {
 	return limit
 }
 
-// columnRoom is what maxBody leaves for text beside the line's number.
+// columnRoom returns the bytes that maxBody leaves for text besides the line's number.
 func columnRoom(line, maxBody int) int {
 	if maxBody <= 0 {
 		return noBound

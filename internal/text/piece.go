@@ -16,7 +16,7 @@ type Piece struct {
 	eol       byte
 }
 
-// Number shows the piece as numbered lines, the first of which is in line first.
+// Number returns the piece as numbered lines; first is the number of its first line.
 func (p Piece) Number(first int) []byte { return p.EOL().Number(p.Text, first) }
 
 // EOL tells what ends the lines of the file, as its pages count them.

@@ -12,17 +12,17 @@ import (
 	"github.com/fsmcp/fsmcp/internal/span"
 )
 
-// headSize is how much of a file a Scan looks at to tell its charset.
+// headSize bounds the bytes from which a Scan detects the charset.
 const headSize = 64 << 10
 
 // DefaultBody bounds the body of a page of a Scan where the caller does not.
 const DefaultBody = 1 << 20
 
-// Scan is what is known of a file that is not held in memory: its charset, a
-// sparse index of its lines, marks within the long lines that were paged. It
-// takes the file anew at every call, and is right only while that file has the
-// bytes it had; the caller proves that. It grows to some hundred KiB at most,
-// however large the file, and may be used from several goroutines.
+// Scan holds the facts about a file that is not in memory: its charset, a sparse index of
+// its lines, marks within the long lines that were paged. It takes the file anew at every
+// call, and is right only while that file has the bytes it had; the caller proves that. It
+// grows to some hundred KiB at most, however large the file, and may be used from several
+// goroutines.
 type Scan struct {
 	enc   Encoding
 	eol   EOL // of the head
@@ -137,9 +137,9 @@ func (s *Scan) extend(ctx context.Context, r io.ReaderAt, enough func(*lineIndex
 	}
 }
 
-// probe is how much of each chunk is searched for NUL while it is indexed: a
-// hole of gigabytes ends the scan at once, and text costs nothing. What is
-// served is searched whole.
+// probe bounds the bytes of each chunk that are searched for NUL while it is indexed: a
+// hole of gigabytes ends the scan at once, and text costs nothing. All served text is
+// searched.
 const probe = 4 << 10
 
 // decide indexes until it is known what ends a line.
@@ -155,7 +155,7 @@ func (s *Scan) decide(ctx context.Context, r io.ReaderAt) (eol byte, err error) 
 	return eol, err
 }
 
-// knownEOL is what ends a line, as far as that is known.
+// knownEOL returns the line ending, as far as it is known.
 func (s *Scan) knownEOL() (eol byte, decided bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -319,8 +319,8 @@ func (s *Scan) newView(raw []byte, eol byte, whole bool) *view {
 	return v
 }
 
-// expansion is how many bytes of the file a byte of Body can stand for: some
-// characters are three bytes in EUC-JP and two in UTF-8.
+// expansion bounds the bytes of the file per byte of Body: some characters are three bytes
+// in EUC-JP and two in UTF-8.
 func (s *Scan) expansion() int64 {
 	if s.enc.set.wide() || s.enc.set == eucJP {
 		return 2
@@ -402,7 +402,7 @@ func (s *Scan) pageAt(ctx context.Context, r io.ReaderAt, start int64, first, li
 	}
 }
 
-// pageGuess is how much to read at first for limit lines.
+// pageGuess returns the bytes to read at first for limit lines.
 func pageGuess(limit int) int64 {
 	if limit <= 0 || limit > 4096 {
 		limit = 4096
@@ -419,9 +419,8 @@ func (s *Scan) shownStart(off int64) int64 {
 	return off
 }
 
-// eolIn is what ends the lines of raw. To know that the file may have to be
-// read on to its first line feed; not so if raw has one, or has no carriage
-// return.
+// eolIn returns the line ending of raw. The file may have to be read on to its first line
+// feed; not if raw has one, or has no carriage return.
 func (s *Scan) eolIn(ctx context.Context, r io.ReaderAt, raw []byte) (byte, error) {
 	eol, decided := s.knownEOL()
 	u := units{s.enc.set}
@@ -467,7 +466,7 @@ const (
 	numberMost = 24
 )
 
-// place is what a column page is to show.
+// place is the part of a line that a column page shows.
 type place struct{ line, column, limit, maxBody int }
 
 // columnAt shows the line's part that begins at the offset at.

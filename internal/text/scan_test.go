@@ -278,7 +278,7 @@ func TestIndexStaysSmall(t *testing.T) {
 	}
 }
 
-func TestScanStopsWhenTold(t *testing.T) {
+func TestScanStopsOnRequest(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	raw := []byte(strings.Repeat("line\n", 100000))
 	src := &stopping{Reader: bytes.NewReader(raw), after: 20, stop: cancel}

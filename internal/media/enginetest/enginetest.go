@@ -1,5 +1,5 @@
-// Package enginetest is what every engine has to pass: one suite over the
-// pipeline of pictures, whoever decodes.
+// Package enginetest is the suite that every engine must pass: one pipeline of pictures
+// over any decoder.
 package enginetest
 
 import (

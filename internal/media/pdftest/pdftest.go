@@ -1,6 +1,5 @@
-// Package pdftest writes PDFs for tests and shows: objects, as whoever asks has
-// them, bound to a file. It looks into none of them, so that it can write files
-// that no honest program would.
+// Package pdftest writes PDFs for tests and shows: the caller's objects, bound to a file.
+// It looks into none of them, so that it can write files that no honest program would.
 package pdftest
 
 import (
@@ -34,7 +33,7 @@ func Stream(dict, content string) string {
 	return fmt.Sprintf("<<%s/Length %d>>\nstream\n%s\nendstream", dict, len(content), content)
 }
 
-// chapterPages is how many pages a chapter of Pages has.
+// chapterPages is the number of pages of a chapter of Pages.
 const chapterPages = 5
 
 // Pages is a PDF of so many pages with those contents, whose font is F1, Helvetica,

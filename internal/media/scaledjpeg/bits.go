@@ -2,8 +2,8 @@ package scaledjpeg
 
 import "encoding/binary"
 
-// bits reads a scan's data bit by bit. Behind its end there are zeros, which
-// are counted, so that whoever used some can be told.
+// bits reads a scan's data bit by bit. After its end it returns zeros and counts them, so
+// that their use can be reported.
 type bits struct {
 	acc  uint64 // the next bits, from the top
 	have int    // how many there are
@@ -76,7 +76,7 @@ func extend(v int32, n uint) int32 {
 	return v
 }
 
-// lookBits is how many bits a table is asked for at once.
+// lookBits is the number of bits of one table look-up.
 const lookBits = 10
 
 // huffman is a table of codes.

@@ -24,7 +24,7 @@ type Plane struct {
 	Pix                   []uint8
 	Stride, Width, Height int
 	X, Y                  int
-	// PerX and PerY are how many pixels of the original one sample covers.
+	// PerX and PerY are the pixels of the original per sample.
 	PerX, PerY float64
 }
 
@@ -34,8 +34,8 @@ type Image struct {
 	Planes []Plane
 }
 
-// Window is what is needed of a picture, in pixels of the original; the planes
-// hold at least that.
+// Window is the needed part of a picture, in pixels of the original; the planes hold at
+// least that.
 type Window struct{ X0, Y0, X1, Y1 int }
 
 // FormatError says why a file cannot be decoded.
@@ -233,7 +233,7 @@ func (d *decoder) layOut() {
 		h, v := int(c.h), int(c.v)
 		c.blocksX, c.blocksY = ceil(d.width*h, 8*d.hmax), ceil(d.height*v, 8*d.vmax)
 		c.padX, c.padY = d.mcusX*h, d.mcusY*v
-		// One block around, for whoever resizes.
+		// One block around, for resizing.
 		c.bx0, c.by0 = max(w.X0*h/(8*d.hmax)-1, 0), max(w.Y0*v/(8*d.vmax)-1, 0)
 		c.bx1, c.by1 = min(ceil(w.X1*h, 8*d.hmax)+1, c.blocksX), min(ceil(w.Y1*v, 8*d.vmax)+1, c.blocksY)
 		c.stride = (c.bx1 - c.bx0) * d.n

@@ -180,7 +180,7 @@ func TestAFileCutShortIsAnError(t *testing.T) {
 			if _, err := Decode(b[:n], 2, everything); err == nil {
 				t.Errorf("%s: %d of %d bytes were decoded", name, n, len(b))
 			}
-			// Also where somebody closed it again.
+			// Also if it was closed before.
 			if n > 700 && n < len(b)-100 {
 				if _, err := Decode(append(bytes.Clone(b[:n]), 0xff, 0xd9), 2, everything); err == nil {
 					t.Errorf("%s: %d of %d bytes with an end were decoded", name, n, len(b))

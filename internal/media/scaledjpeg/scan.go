@@ -2,7 +2,7 @@ package scaledjpeg
 
 import "slices"
 
-// scan is what the header of one scan says.
+// scan holds the header of one scan.
 type scan struct {
 	comps            []*component
 	from, to         int
@@ -58,8 +58,8 @@ func (d *decoder) scanned(seg []byte) error {
 	return d.filling()
 }
 
-// mostFilling is how many bytes behind a scan's last code are no sign that the
-// decoding went astray.
+// mostFilling bounds the bytes after a scan's last code that are no sign of a decoding
+// error.
 const mostFilling = 64
 
 // filling passes over the few bytes that may stand between the last code and the next
