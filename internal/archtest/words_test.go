@@ -65,14 +65,7 @@ var bannedNames = map[string]string{
 var bannedPhrases = regexp.MustCompile(`(?i)\b(who|whom|whoever|somebody|nobody|someone|no one|of which|such as are|(is|are) (what|how|who)|rulebook|darkroom|lull)\b`)
 
 // unclean lists the packages that still contain such words. It may only shrink.
-var unclean = []string{
-	"internal/media",
-	"internal/media/enginetest",
-	"internal/media/pdf",
-	"internal/media/pdftest",
-	"internal/media/scaledjpeg",
-	"internal/text",
-}
+var unclean = []string{}
 
 // TestWords keeps words out that only this project uses, and sentences that are hard to
 // read. The rules are in CONTRIBUTING.md.

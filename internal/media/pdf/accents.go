@@ -6,8 +6,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// combining is what an accent that stands as a sign of its own is above or below a
-// letter; 0 where a sign is none.
+// combining maps an accent that is a character of its own to the combining one, above or
+// below a letter; 0 for other characters.
 func combining(sign rune) rune {
 	switch sign {
 	case '´':

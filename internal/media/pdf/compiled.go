@@ -29,8 +29,8 @@ type compiled string
 // listName is the list: the maker in its first line, then a line for each file.
 const listName = "list"
 
-// tryName begins the names of files that only try whether one can be made. That
-// happens out of turn, so one is nobody's leftover before it is old.
+// tryName begins the names of files that only test whether one can be made. The test needs
+// no lock, so such a file counts as left over only when it is old.
 const (
 	tryName = ".try"
 	tryOld  = time.Minute
@@ -39,8 +39,8 @@ const (
 // needed is room enough for what is compiled, in bytes: it has 19 million.
 const needed = 24 << 20
 
-// keptFiles is how many files are kept: one is in use, and what others left, an
-// earlier version among them, may still be somebody's.
+// keptFiles bounds the kept files: one is in use, and another process, perhaps of an
+// earlier version, may still use one that it left.
 const keptFiles = 3
 
 // maker names what the code was compiled by and of.
@@ -63,13 +63,13 @@ type piece struct {
 	sum  uint32
 }
 
-// hold opens the folder, once, if no other user can have written it or what lies in
-// it, and returns it by a name that leads there whatever becomes of the folders
-// above: what is looked at is what is run. That is so on Linux; elsewhere others who
-// may write the folders above can put another one in its place.
-func (r *Reader) hold() (compiled, error) {
-	if r.held != "" {
-		return r.held, nil
+// openFolder opens the folder, once, if no other user can have written to it or its
+// content. It returns a name that leads to this folder even if the folders above change:
+// the checked folder is the one that is used. That holds on Linux; on other systems a user
+// that may write the folders above can replace it.
+func (r *Reader) openFolder() (compiled, error) {
+	if r.pinned != "" {
+		return r.pinned, nil
 	}
 	root, err := os.OpenRoot(string(r.cache))
 	if err != nil {
@@ -82,12 +82,12 @@ func (r *Reader) hold() (compiled, error) {
 	if r.folder, err = root.Open("."); err != nil {
 		return "", err
 	}
-	r.held = r.cache
+	r.pinned = r.cache
 	pinned := fmt.Sprintf("/proc/self/fd/%d", r.folder.Fd())
 	if _, err := os.Stat(pinned); err == nil && runtime.GOOS == "linux" {
-		r.held = compiled(pinned)
+		r.pinned = compiled(pinned)
 	}
-	return r.held, nil
+	return r.pinned, nil
 }
 
 // usable tells whether there is a folder, or one can be made, in which what is
@@ -107,7 +107,7 @@ func (c compiled) usable() bool {
 	return room
 }
 
-// list reads what was left, and by whom.
+// list returns the listed files, and the maker that listed them.
 func (c compiled) list() (by string, pieces []piece) {
 	f, err := c.open(listName)
 	if err != nil {

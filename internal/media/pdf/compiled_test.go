@@ -140,7 +140,7 @@ func TestLeftoversGo(t *testing.T) {
 	if err := os.WriteFile(stray, []byte("half"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	// Of what only tries whether a file can be made, a young one may be somebody's.
+	// A young file of the test whether one can be made may be in use.
 	old, young := filepath.Join(dir, tryName+"1"), filepath.Join(dir, tryName+"2")
 	long := time.Now().Add(-2 * tryOld)
 	if os.WriteFile(old, nil, 0o600) != nil || os.WriteFile(young, nil, 0o600) != nil || os.Chtimes(old, long, long) != nil {
@@ -236,13 +236,13 @@ func TestOneCompilesForAll(t *testing.T) {
 		t.Skip("!!! NOT TESTED: it compiles PDFium, which -short spares !!!")
 	}
 	dir := filepath.Join(t.TempDir(), "new", "pdfium")
-	var told atomic.Int64
+	var reported atomic.Int64
 	var both sync.WaitGroup
 	for range 2 {
 		both.Go(func() {
 			r := New(dir)
 			defer r.Close()
-			if err := r.Prepare(func(int64, int64, string) { told.Add(1) }); err != nil {
+			if err := r.Prepare(func(int64, int64, string) { reported.Add(1) }); err != nil {
 				t.Error(err)
 			}
 		})
@@ -251,8 +251,8 @@ func TestOneCompilesForAll(t *testing.T) {
 	if got := compiled(dir).files(); len(got) != 1 || !compiled(dir).sound() {
 		t.Errorf("%q was left", got)
 	}
-	before := told.Load()
-	if err := New(dir).Prepare(func(int64, int64, string) { told.Add(1) }); err != nil || told.Load() != before {
+	before := reported.Load()
+	if err := New(dir).Prepare(func(int64, int64, string) { reported.Add(1) }); err != nil || reported.Load() != before {
 		t.Error("what is ready was readied again")
 	}
 	file := filepath.Join(t.TempDir(), "a file")

@@ -13,7 +13,7 @@ import (
 // cut is a PDF of the pages alone, or the whole where they are all of them; nil
 // where it cannot be cut.
 func (d *document) cut(pages []int, count int) []byte {
-	if len(pages) >= count && !d.encrypted() { // who is handed a locked one may not open it
+	if len(pages) >= count && !d.encrypted() { // the client may be unable to open a locked one
 		return d.data
 	}
 	var words []string

@@ -65,7 +65,7 @@ func (d *document) drawn(number, side int, use func(*image.RGBA) error) error {
 		return damaged(fmt.Sprintf("page %d has no size", number))
 	}
 	scale := float64(side) / max(width, height)
-	on, err := newSheet(d.in, whole(width*scale), whole(height*scale))
+	on, err := newBitmap(d.in, whole(width*scale), whole(height*scale))
 	if err != nil {
 		return damaged(fmt.Sprintf("page %d cannot be drawn", number))
 	}
@@ -86,9 +86,9 @@ func (d *document) size(number int) (width, height float64, ok bool) {
 	return s.Width, s.Height, s.Width > 0 && s.Height > 0
 }
 
-// uncut shows all of a page of which what is to be shown lies beside it. How large it
-// is may stand with the document, which PDFium does not tell; but it cuts what is to be
-// shown to that.
+// uncut makes PDFium ignore a page's CropBox outside the MediaBox: it sets a huge CropBox,
+// which PDFium clips to the MediaBox. That may be the document's, which PDFium does not
+// report.
 func (d *document) uncut(number int) bool {
 	const far = 1 << 20 // points
 	_, err := d.in.FPDFPage_SetCropBox(&requests.FPDFPage_SetCropBox{Page: d.page(number), Left: -far, Bottom: -far, Right: far, Top: far})
@@ -99,19 +99,19 @@ func (d *document) uncut(number int) bool {
 // whole is a length in pixels, a pixel that is begun counted in.
 func whole(length float64) int { return max(1, int(math.Ceil(length-0.01))) }
 
-// sheet is white paper that a page is drawn on, in PDFium's memory.
-type sheet struct {
+// bitmap is white paper that a page is drawn on, in PDFium's memory.
+type bitmap struct {
 	in     pdfium.Pdfium
 	bitmap references.FPDF_BITMAP
 	w, h   int
 }
 
-func newSheet(in pdfium.Pdfium, w, h int) (*sheet, error) {
+func newBitmap(in pdfium.Pdfium, w, h int) (*bitmap, error) {
 	made, err := in.FPDFBitmap_Create(&requests.FPDFBitmap_Create{Width: w, Height: h})
 	if err != nil {
 		return nil, err
 	}
-	s := &sheet{in, made.Bitmap, w, h}
+	s := &bitmap{in, made.Bitmap, w, h}
 	if _, err := in.FPDFBitmap_FillRect(&requests.FPDFBitmap_FillRect{Bitmap: s.bitmap, Width: w, Height: h, Color: 0xffffffff}); err != nil {
 		s.close()
 		return nil, err
@@ -119,10 +119,10 @@ func newSheet(in pdfium.Pdfium, w, h int) (*sheet, error) {
 	return s, nil
 }
 
-func (s *sheet) rect() image.Rectangle { return image.Rect(0, 0, s.w, s.h) }
+func (s *bitmap) rect() image.Rectangle { return image.Rect(0, 0, s.w, s.h) }
 
 // show draws a page over what is there.
-func (s *sheet) show(page requests.Page) (*image.RGBA, error) {
+func (s *bitmap) show(page requests.Page) (*image.RGBA, error) {
 	_, err := s.in.FPDF_RenderPageBitmap(&requests.FPDF_RenderPageBitmap{
 		Bitmap: s.bitmap, Page: page, SizeX: s.w, SizeY: s.h, Flags: enums.FPDF_RENDER_FLAG_ANNOT | enums.FPDF_RENDER_FLAG_REVERSE_BYTE_ORDER,
 	})
@@ -133,7 +133,7 @@ func (s *sheet) show(page requests.Page) (*image.RGBA, error) {
 }
 
 // pixels are where PDFium has them, until it is called again: its memory may move.
-func (s *sheet) pixels() (*image.RGBA, error) {
+func (s *bitmap) pixels() (*image.RGBA, error) {
 	p, err := s.in.FPDFBitmap_GetBuffer(&requests.FPDFBitmap_GetBuffer{Bitmap: s.bitmap})
 	if err != nil {
 		return nil, err
@@ -144,6 +144,6 @@ func (s *sheet) pixels() (*image.RGBA, error) {
 	return &image.RGBA{Pix: p.Buffer, Stride: len(p.Buffer) / s.h, Rect: s.rect()}, nil
 }
 
-func (s *sheet) close() {
+func (s *bitmap) close() {
 	s.in.FPDFBitmap_Destroy(&requests.FPDFBitmap_Destroy{Bitmap: s.bitmap})
 }

@@ -12,15 +12,15 @@ import (
 	"github.com/fsmcp/fsmcp/internal/media"
 )
 
-// openFor is how long a document waits for PDFium, which serves two at a time.
+// openFor bounds a document's wait for PDFium, which serves two at a time.
 const openFor = 5 * time.Second
 
 // mostKept bounds the size of a document that stays open.
 const mostKept = 8 << 20
 
-// open opens a document in a PDFium that has seen no other, so that none can do
-// anything to the next. One that was read last is still open: who reads some
-// pages mostly goes on to the next ones.
+// open opens a document in a PDFium that has opened no other, so that no document can
+// affect the next. The last document is still open: a caller that reads pages mostly
+// continues with the next ones.
 func (r *Reader) open(data []byte) (*document, error) {
 	if k := r.kept; k != nil && bytes.Equal(k.data, data) {
 		return k, nil

@@ -17,11 +17,10 @@ const (
 	maxTitle       = 200
 )
 
-// outline is the first level, as far as it is sound; more is how many entries of it
-// are left out. (The library's own way to an
-// entry's page asks for something else, and the one that lists all entries with
-// their pages goes round in a circle where the outline does: it is used where the
-// outline has an end.)
+// outline returns the first level, as far as it is sound; more is the number of entries
+// left out. (The library's own way to an entry's page needs something else, and the one
+// that lists all entries with their pages loops forever if the outline does: it is used if
+// the outline ends.)
 func (d *document) outline() (chapters []media.Chapter, more int) {
 	left := maxEntries
 	titles, whole := d.entries(nil, &left)
@@ -66,7 +65,7 @@ func (d *document) entries(of *references.FPDF_BOOKMARK, left *int) (out []media
 	return out, true
 }
 
-// attachments are the names of the first ones; more is how many there are beside.
+// attachments returns the first names; more is the number of further ones.
 func (d *document) attachments() (names []string, more int) {
 	n, err := d.in.FPDFDoc_GetAttachmentCount(&requests.FPDFDoc_GetAttachmentCount{Document: d.ref})
 	if err != nil {

@@ -29,9 +29,9 @@ import (
 // Reader reads PDFs, one at a time.
 type Reader struct {
 	cache    compiled // by its name
-	held     compiled // the same, by a name that leads nowhere else; "": not open yet
+	pinned   compiled // the same, by a name that leads nowhere else; "": not open yet
 	folder   *os.File // which is open as long as that name is used
-	patience patience // with others who compile
+	timeouts timeouts // for other processes that compile
 	pool     pdfium.Pool
 	kept     *document // the one that was read last, still open; nil: none
 }
@@ -40,13 +40,13 @@ type Reader struct {
 // nowhere. It compiles nothing yet.
 func New(cache string) *Reader {
 	api.DisableConfigDir()
-	return &Reader{cache: compiled(cache), patience: ordinary()}
+	return &Reader{cache: compiled(cache), timeouts: compileTimeouts()}
 }
 
 // Read reads pages of a document. The error is a *media.PagesError, an
 // *media.OutlineError, a *media.DamageError or media.ErrLocked.
-func (r *Reader) Read(data []byte, q media.PDFRequest, told media.Progress) (res media.PDFResult, err error) {
-	if err := r.Warm(told); err != nil {
+func (r *Reader) Read(data []byte, q media.PDFRequest, progress media.Progress) (res media.PDFResult, err error) {
+	if err := r.Warm(progress); err != nil {
 		return media.PDFResult{}, err
 	}
 	d, err := r.open(data)
@@ -57,7 +57,7 @@ func (r *Reader) Read(data []byte, q media.PDFRequest, told media.Progress) (res
 		var choose *media.OutlineError
 		r.close(d, err == nil || errors.As(err, &choose)) // pages are chosen, and then asked for
 	}()
-	return d.read(q, told)
+	return d.read(q, progress)
 }
 
 // Close lets go of PDFium.
@@ -88,7 +88,7 @@ type document struct {
 	second *document // the same once more, in a PDFium of its own; nil: none yet
 }
 
-func (d *document) read(q media.PDFRequest, told media.Progress) (media.PDFResult, error) {
+func (d *document) read(q media.PDFRequest, progress media.Progress) (media.PDFResult, error) {
 	n, err := d.in.FPDF_GetPageCount(&requests.FPDF_GetPageCount{Document: d.ref})
 	if err != nil || n.PageCount <= 0 {
 		return media.PDFResult{}, damaged("it has no pages")
@@ -110,20 +110,20 @@ func (d *document) read(q media.PDFRequest, told media.Progress) (media.PDFResul
 			return res, nil
 		}
 	}
-	return res, d.pages(&res, q, told)
+	return res, d.pages(&res, q, progress)
 }
 
 // pages reads the texts first, as they matter most, and has pictures drawn meanwhile
 // and afterwards, of as many pages as are to have one.
-func (d *document) pages(res *media.PDFResult, q media.PDFRequest, told media.Progress) error {
+func (d *document) pages(res *media.PDFResult, q media.PDFRequest, progress media.Progress) error {
 	choose := q.Choose && (len(res.Set.Pages) > 1 || q.Pages == "")
 	total := int64(len(res.Set.Pages) + min(len(res.Set.Pages), q.Pictures))
 	done := int64(-1)
 	tell := func(what string, number int) {
 		done++
-		told(done, total, fmt.Sprintf(what+" page %d", number))
+		progress(done, total, fmt.Sprintf(what+" page %d", number))
 	}
-	g := d.newGallery()
+	g := d.newRenderQueue()
 	defer g.leave()
 	text, sent, wanted := 0, 0, 0
 	for _, number := range res.Set.Pages {
@@ -210,7 +210,7 @@ func (d *document) hang(pages []media.PDFPage, made map[int]drawing, room int) e
 	return nil
 }
 
-// sent is what a page's picture takes of the room.
+// sent returns the room that a page's picture takes.
 func sent(p *media.PDFPage) int { return media.Base64Len(len(p.Picture)) }
 
 // share is the room that the first of some pages may take, which come by the size of
@@ -226,8 +226,8 @@ func share(pages []*media.PDFPage, room int) int {
 	return math.MaxInt
 }
 
-// page is an open page. One is open at a time; where it cannot be opened, whoever
-// asks it something is told.
+// page returns an open page; one is open at a time. Calls on a page that cannot be opened
+// return errors.
 func (d *document) page(number int) requests.Page {
 	if number != d.number {
 		d.leave()

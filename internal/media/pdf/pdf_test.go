@@ -195,8 +195,8 @@ func TestDamagedAndHostile(t *testing.T) {
 	}
 }
 
-// Who reads the names of many attachments knows how many there are, and who is kept
-// from a document by one page, that there are others.
+// A result counts the attachments that it does not name. If one page cannot be read, the
+// error says that other pages can be named.
 func TestWhatIsNotNamedIsCounted(t *testing.T) {
 	r := New(cache())
 	defer r.Close()

@@ -62,7 +62,7 @@ func TestADiskThatFillsUp(t *testing.T) {
 	}
 	r := New(dir)
 	defer r.Close()
-	once := spent(func() { r.pool, err = r.cache.start(nil, &turn{}) })
+	once := spent(func() { r.pool, err = r.cache.start(nil, &folderLock{}) })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -99,8 +99,8 @@ func (p *pageText) mend(pair [2]int) bool {
 	return found
 }
 
-// gap is what lies between two signs of a line, in parts of its height. ok: they
-// stand on one line, one behind the other.
+// gap returns the distance between two characters of a line, in parts of its height. ok:
+// they are on one line, one after the other.
 func (p *pageText) gap(i, k int) (gap float64, ok bool) {
 	a, okA := p.wide(i)
 	b, okB := p.wide(k)

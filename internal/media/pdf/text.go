@@ -33,7 +33,7 @@ func (d *document) text(number int) (string, error) {
 	defer p.close()
 	p.accents()
 	p.spaces()
-	p.leftwards()
+	p.rightToLeft()
 	return tidy(p.String()), nil
 }
 
@@ -103,7 +103,7 @@ func (d *document) annotations(number int) (shows bool, files []string) {
 // makes it where it draws, be it beside the paper; flattening leaves out those
 // without.
 func (d *document) complete(number int) {
-	on, err := newSheet(d.in, 1, 1)
+	on, err := newBitmap(d.in, 1, 1)
 	if err != nil {
 		return
 	}
@@ -137,7 +137,7 @@ type pageText struct {
 	in    pdfium.Pdfium
 	ref   references.FPDF_TEXTPAGE
 	signs []rune // halves of surrogate pairs are two; 0: left out
-	// before are the signs in front of which a space is missing.
+	// before holds the characters that lack a space in front.
 	before map[int]bool
 	boxes  map[int]box
 }

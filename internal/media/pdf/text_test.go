@@ -15,9 +15,9 @@ import (
 	"github.com/fsmcp/fsmcp/internal/media/pdftest"
 )
 
-// page1 is a PDF of one page with a content and more objects, of which the first
-// is number 5. Its fonts are F1, Helvetica, and F2, whose signs have no name; in
-// the state G1, what is drawn mixes with what is there.
+// page1 is a PDF of one page with a content and more objects; the first is number 5. Its
+// fonts are F1, Helvetica, and F2, whose characters have no name; the state G1 blends with
+// the background.
 func page1(content, page string, more ...string) []byte {
 	widths := "/FirstChar 32/LastChar 126/Widths[" + strings.Repeat("500 ", 95) + "]"
 	objects := []string{
@@ -267,8 +267,8 @@ func annotated(t *testing.T, dict, words string) []byte {
 		fmt.Sprintf("<</Type/XObject/Subtype/Form/BBox[0 0 200 30]/Resources<</Font<</F1<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>>>>>/Length %d>>\nstream\n%s\nendstream", len(form), form))
 }
 
-// A page of which what is to be shown lies beside it keeps nobody from the document:
-// it is shown uncut, also where its size stands with the document, and what is on it.
+// A page whose CropBox is outside its MediaBox does not break the document: it is shown
+// without a crop, also if the size is the document's, with everything on it.
 func TestAPageThatIsCutDownToNothingIsShown(t *testing.T) {
 	r := New(cache())
 	defer r.Close()

@@ -115,8 +115,8 @@ func wantNamed(t *testing.T, dir, path string) {
 	}
 }
 
-// Who may write the folder above puts another one in the place of the folder after
-// it was looked at: that one is not used. The control arm goes by the name.
+// A user that may write the folder above replaces the folder after it was checked: the new
+// one is not used. The control arm goes by the name.
 func TestTheFolderIsNotExchanged(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("!!! NOT TESTED: only Linux names what is open !!!")
@@ -127,7 +127,7 @@ func TestTheFolderIsNotExchanged(t *testing.T) {
 	dir, _ := compiledOnce(t)
 	r := New(dir)
 	defer r.Close()
-	c, err := r.hold()
+	c, err := r.openFolder()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func TestTheFolderIsNotExchanged(t *testing.T) {
 	if err := os.Mkdir(dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if again, err := r.hold(); err != nil || again != c || !c.sound() || compiled(dir).sound() {
+	if again, err := r.openFolder(); err != nil || again != c || !c.sound() || compiled(dir).sound() {
 		t.Errorf("%v: %s is sound: %v; by its name: %v", err, again, c.sound(), compiled(dir).sound())
 	}
 }

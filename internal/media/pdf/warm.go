@@ -21,24 +21,24 @@ import (
 // memoryPages bounds PDFium's memory, in pages of 64 KB: half a gigabyte.
 const memoryPages = 8192
 
-// tellEvery is how often it is told how long readying takes.
-const tellEvery = time.Second
+// reportEvery is the time between two progress reports of compiling.
+const reportEvery = time.Second
 
 // Warm readies PDFium: it is compiled, which takes seconds, or read where an
 // earlier process has done that. What was kept and is damaged is thrown away and
 // made anew; where nothing can be kept, it is compiled for this process alone.
 // told hears how many seconds it takes where it has to be compiled.
-func (r *Reader) Warm(told media.Progress) (err error) {
+func (r *Reader) Warm(progress media.Progress) (err error) {
 	if r.pool != nil {
 		return nil
 	}
-	if c, held := r.hold(); held != nil {
+	if c, held := r.openFolder(); held != nil {
 		err = held
 	} else {
 		r.pool, err = c.load()
 	}
 	if err != nil {
-		r.pool, err = r.compile(told, true)
+		r.pool, err = r.compile(progress, true)
 	}
 	debug.FreeOSMemory() // compiling takes much
 	return err
@@ -50,11 +50,11 @@ var ErrNotKept = errors.New("PDFium is compiled anew by each process that reads 
 // Prepare sees to it that PDFium lies compiled for later processes. Where
 // nothing can be kept it says so: ErrNotKept, with the folder. It compiles nothing
 // where that can be known before.
-func (r *Reader) Prepare(told media.Progress) (err error) {
+func (r *Reader) Prepare(progress media.Progress) (err error) {
 	if r.pool != nil || r.ready() == nil {
 		return nil
 	}
-	r.pool, err = r.compile(told, false)
+	r.pool, err = r.compile(progress, false)
 	debug.FreeOSMemory()
 	if err != nil {
 		return err
@@ -67,7 +67,7 @@ func (r *Reader) Prepare(told media.Progress) (err error) {
 
 // ready returns an error that names the folder unless what is needed lies there.
 func (r *Reader) ready() error {
-	c, err := r.hold()
+	c, err := r.openFolder()
 	if own := (*owndir.Error)(nil); errors.As(err, &own) {
 		return own
 	}
@@ -79,26 +79,26 @@ func (r *Reader) ready() error {
 
 // What is told while PDFium is readied.
 const (
-	tellOnce = "readying PDFium, which is compiled once on this machine"
-	tellAnew = "readying PDFium, which is compiled anew each time where its cache folder is full or cannot be written"
+	compilingOnce = "readying PDFium, which is compiled once on this machine"
+	compilingAnew = "readying PDFium, which is compiled anew each time where its cache folder is full or cannot be written"
 )
 
-// compile starts PDFium, in turn with others who do so: what was compiled meanwhile
-// is not compiled again. Where nothing can be kept, that is done for this process
-// alone, if at all: pool is nil then.
-func (r *Reader) compile(told media.Progress, alone bool) (pool pdfium.Pool, err error) {
+// compile starts PDFium under the folder's lock, so that code which another process
+// compiled meanwhile is not compiled again. If nothing can be stored, it compiles for this
+// process alone, or, without alone, returns a nil pool.
+func (r *Reader) compile(progress media.Progress, alone bool) (pool pdfium.Pool, err error) {
 	var what atomic.Value
-	what.Store(tellOnce)
-	defer every(tellEvery, told, &what)()
-	t := takeTurn(string(r.cache), r.patience)
-	defer t.over()
+	what.Store(compilingOnce)
+	defer every(reportEvery, progress, &what)()
+	t := lockFolder(string(r.cache), r.timeouts)
+	defer t.unlock()
 	if pool, err = r.compileInto(t); err == nil {
 		return pool, nil
 	}
 	if !alone {
 		return nil, nil
 	}
-	what.Store(tellAnew)
+	what.Store(compilingAnew)
 	return start(nil)
 }
 
@@ -106,11 +106,11 @@ func (r *Reader) compile(told media.Progress, alone bool) (pool pdfium.Pool, err
 var errNoRoom = errors.New("no room for compiled code")
 
 // compileInto starts PDFium, and leaves it compiled in the folder, which it makes.
-func (r *Reader) compileInto(t *turn) (pdfium.Pool, error) {
+func (r *Reader) compileInto(t *folderLock) (pdfium.Pool, error) {
 	if r.cache != "" {
 		_ = os.MkdirAll(string(r.cache), 0o700) // whether it is there shows next
 	}
-	c, err := r.hold()
+	c, err := r.openFolder()
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ func (r *Reader) compileInto(t *turn) (pdfium.Pool, error) {
 }
 
 // every tells each period, until it is ended, how many have passed.
-func every(period time.Duration, told media.Progress, what *atomic.Value) (end func()) {
+func every(period time.Duration, progress media.Progress, what *atomic.Value) (end func()) {
 	ended, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
@@ -131,7 +131,7 @@ func every(period time.Duration, told media.Progress, what *atomic.Value) (end f
 		for n := int64(1); ; n++ {
 			select {
 			case <-tick.C:
-				told(n, 0, what.Load().(string))
+				progress(n, 0, what.Load().(string))
 			case <-ended:
 				return
 			}
@@ -140,9 +140,9 @@ func every(period time.Duration, told media.Progress, what *atomic.Value) (end f
 	return func() { close(ended); <-done }
 }
 
-// load starts PDFium by what lies in the folder, if that is sound. It asks for no
-// turn, so that one who is slow or stopped keeps nobody waiting: what goes meanwhile
-// is compiled again, by this process alone if need be.
+// load starts PDFium with the folder's files, if they are sound. It takes no lock, so a
+// slow or stopped process delays no other. A file that is removed meanwhile is compiled
+// again, by this process alone if necessary.
 func (c compiled) load() (pdfium.Pool, error) {
 	if c == "" || !c.sound() {
 		return nil, os.ErrNotExist
@@ -154,16 +154,16 @@ func (c compiled) load() (pdfium.Pool, error) {
 	return start(kept)
 }
 
-// start starts PDFium by what lies in the folder, all of which is known to be
-// sound, and leaves there what was missing.
-func (c compiled) start(known []piece, t *turn) (pdfium.Pool, error) {
+// start starts PDFium with the folder's files, which are all known to be sound, and adds
+// the missing ones.
+func (c compiled) start(known []piece, t *folderLock) (pdfium.Pool, error) {
 	kept, err := wazero.NewCompilationCacheWithDir(string(c))
 	if err != nil {
 		return nil, err
 	}
 	pool, err := start(kept)
 	if err != nil {
-		if t.mine() {
+		if t.owned() {
 			c.empty()
 			wazero.NewCompilationCacheWithDir(string(c)) // the folders in it are asked for again
 			known = nil
@@ -174,7 +174,7 @@ func (c compiled) start(known []piece, t *turn) (pdfium.Pool, error) {
 			return nil, err
 		}
 	}
-	if t.mine() && (len(c.files()) == 0 || c.seal(known) != nil) {
+	if t.owned() && (len(c.files()) == 0 || c.seal(known) != nil) {
 		c.empty() // or the next would not know whether it is sound
 	}
 	return pool, nil

@@ -7,7 +7,7 @@ import (
 	"github.com/klippa-app/go-pdfium/requests"
 )
 
-// mostAngles is how many signs of a page are asked for how they lie.
+// mostAngles bounds the characters of a page whose angle is read.
 const mostAngles = 64
 
 // straighten turns a page on whose side most of its text lies, as wide tables do:
@@ -15,7 +15,7 @@ const mostAngles = 64
 // use. So it does with columns of vertical writing, from left to right; with the right
 // side of the page up, they are lines below each other. back turns it as it was; nil: it is upright.
 func (d *document) straighten(number int, p *pageText) (back func()) {
-	upright, ok := p.turns()
+	upright, ok := p.rotation()
 	if !ok {
 		return nil
 	}
@@ -30,10 +30,10 @@ func (d *document) straighten(number int, p *pageText) (back func()) {
 	return func() { turn(was.PageRotation) }
 }
 
-// turns is how a page has to be turned for most of its signs to stand upright, or, where
-// they stand below each other, for the first column to be the topmost; not ok: they lie
-// in no one way.
-func (p *pageText) turns() (turns enums.FPDF_PAGE_ROTATION, ok bool) {
+// rotation returns the rotation of the page that makes most of its characters upright, or,
+// if they are below each other, the first column the topmost; ok is false if they have no
+// common angle.
+func (p *pageText) rotation() (turns enums.FPDF_PAGE_ROTATION, ok bool) {
 	var ways [4]int
 	asked, below := 0, 0
 	for i := 0; i < len(p.signs); i += 1 + len(p.signs)/mostAngles {

@@ -5,17 +5,17 @@ import (
 	"sync"
 )
 
-// helpFrom is how many pictures are worth a second PDFium, and helpBelow the
-// size of the documents that may be opened twice.
+// helpFrom is the number of pictures that are worth a second PDFium, and helpBelow bounds
+// the size of documents that are opened twice.
 const (
 	helpFrom  = 2
 	helpBelow = 16 << 20
 )
 
-// gallery draws pages on two processors. The caller draws from the front, a helper with a
+// renderQueue draws pages on two processors. The caller draws from the front, a helper with a
 // PDFium and a document of its own from the back. Ten pages each of six mixed documents
 // take 2.4 s instead of 4.0 s.
-type gallery struct {
+type renderQueue struct {
 	helped bool // a helper is of use
 
 	mu      sync.Mutex
@@ -30,12 +30,12 @@ type drawing struct {
 	err     error
 }
 
-func (d *document) newGallery() *gallery {
-	return &gallery{made: make(map[int]drawing), helped: len(d.data) <= helpBelow && runtime.GOMAXPROCS(0) > 1}
+func (d *document) newRenderQueue() *renderQueue {
+	return &renderQueue{made: make(map[int]drawing), helped: len(d.data) <= helpBelow && runtime.GOMAXPROCS(0) > 1}
 }
 
 // add has a page drawn. Once there are some, a helper begins with them.
-func (g *gallery) add(d *document, number int) {
+func (g *renderQueue) add(d *document, number int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.todo = append(g.todo, number)
@@ -45,9 +45,9 @@ func (g *gallery) add(d *document, number int) {
 	}
 }
 
-// help draws from the back until nothing is left. Where it cannot begin, nobody misses
-// it.
-func (g *gallery) help(d *document) {
+// help draws from the back until nothing is left. If it cannot start, the caller draws all
+// pages.
+func (g *renderQueue) help(d *document) {
 	if d.second == nil {
 		second, err := openIn(d.pool, d.data)
 		if err != nil {
@@ -65,8 +65,8 @@ func (g *gallery) help(d *document) {
 	}
 }
 
-// take returns a page that nobody has drawn yet.
-func (g *gallery) take(front bool) (number int, ok bool) {
+// take returns a page that is not drawn yet.
+func (g *renderQueue) take(front bool) (number int, ok bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	n := len(g.todo)
@@ -82,7 +82,7 @@ func (g *gallery) take(front bool) (number int, ok bool) {
 	return number, true
 }
 
-func (g *gallery) draw(d *document, number int) {
+func (g *renderQueue) draw(d *document, number int) {
 	picture, err := d.draw(number)
 	g.mu.Lock()
 	g.made[number] = drawing{picture, err}
@@ -90,20 +90,20 @@ func (g *gallery) draw(d *document, number int) {
 }
 
 // finish draws what is left and waits for the helper. told hears of each page.
-func (g *gallery) finish(d *document, told func(number int)) {
+func (g *renderQueue) finish(d *document, progress func(number int)) {
 	for {
 		number, ok := g.take(true)
 		if !ok {
 			break
 		}
-		told(number)
+		progress(number)
 		g.draw(d, number)
 	}
 	g.wait.Wait()
 }
 
 // leave has nothing more drawn, and waits for the helper.
-func (g *gallery) leave() {
+func (g *renderQueue) leave() {
 	g.mu.Lock()
 	g.todo = nil
 	g.mu.Unlock()

@@ -10,9 +10,8 @@ import (
 	"github.com/fsmcp/fsmcp/internal/filelock"
 )
 
-// silent is one who has the turn at a folder and gives no sign of life, as a stopped
-// process does.
-func silent(t *testing.T, dir string) *turn {
+// silent owns the lock of a folder and sends no heartbeat, as a stopped process does.
+func silent(t *testing.T, dir string) *folderLock {
 	t.Helper()
 	f, err := os.OpenFile(dir+".lock", os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -21,42 +20,42 @@ func silent(t *testing.T, dir string) *turn {
 	if got, err := filelock.Try(f); err != nil || !got {
 		t.Skipf("!!! NOT TESTED: %v, no lock can be had here: %v !!!", got, err)
 	}
-	return &turn{file: f, end: make(chan struct{})}
+	return &folderLock{file: f, end: make(chan struct{})}
 }
 
-// One who has the turn and is stopped is waited for a moment, and then has lost it;
-// one who lives is waited for: the control. The clock stands still while anybody works,
-// so that nobody is taken for stopped whom the machine holds up.
+// A stopped owner loses its lock after a moment; a live owner does not: the control. The
+// clock stands still while any process works, so a busy machine makes no owner look
+// stopped.
 func TestWhoIsStoppedLosesItsTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const still = time.Second
 		dir := filepath.Join(t.TempDir(), "pdfium")
 		stopped := silent(t, dir)
 		begin := time.Now()
-		mine := takeTurn(dir, patience{whole: time.Minute, still: still, sign: still / 10})
+		mine := lockFolder(dir, timeouts{total: time.Minute, silent: still, heartbeat: still / 10})
 		if took := time.Since(begin); took < still || took > 2*still {
 			t.Errorf("it was waited for for %v", took)
 		}
-		if mine.file == nil || !mine.mine() || stopped.mine() {
-			t.Errorf("both have it, or none: %v, %v", mine.mine(), stopped.mine())
+		if mine.file == nil || !mine.owned() || stopped.owned() {
+			t.Errorf("both have it, or none: %v, %v", mine.owned(), stopped.owned())
 		}
 		begin = time.Now()
-		third := takeTurn(dir, patience{whole: 3 * still, still: still, sign: still})
+		third := lockFolder(dir, timeouts{total: 3 * still, silent: still, heartbeat: still})
 		if took := time.Since(begin); third.file != nil || took < 3*still {
 			t.Errorf("the turn of one who lives was taken after %v: %v", took, third.file != nil)
 		}
-		mine.over()
-		stopped.over()
-		last := takeTurn(dir, patience{whole: time.Minute, still: time.Hour, sign: still})
-		if last.file == nil || !last.mine() {
+		mine.unlock()
+		stopped.unlock()
+		last := lockFolder(dir, timeouts{total: time.Minute, silent: time.Hour, heartbeat: still})
+		if last.file == nil || !last.owned() {
 			t.Error("when all is over nobody can have it")
 		}
-		last.over()
+		last.unlock()
 	})
 }
 
-// What lies there sound is loaded by many at once, whoever has the turn: also one who
-// is stopped keeps nobody waiting. What is not sound is waited for: the control.
+// Many processes load sound files at once, whichever has the lock: a stopped owner delays
+// none of them. They wait for files that are not sound: the control.
 func TestManyLoadAtOnce(t *testing.T) {
 	if testing.Short() {
 		t.Skip("!!! NOT TESTED: it compiles PDFium, which -short spares !!!")
@@ -72,7 +71,7 @@ func TestManyLoadAtOnce(t *testing.T) {
 		loaded := make(chan error, 1)
 		go func() {
 			r := New(dir)
-			r.patience.whole, r.patience.still = time.Hour, time.Hour
+			r.timeouts.total, r.timeouts.silent = time.Hour, time.Hour
 			defer r.Close()
 			loaded <- r.Warm(quiet)
 		}()
@@ -86,7 +85,7 @@ func TestManyLoadAtOnce(t *testing.T) {
 		case <-time.After(enough):
 			waits = true
 		}
-		other.over()
+		other.unlock()
 		if waits {
 			err = <-loaded
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/media"
 )
 
-// Whoever draws a page, whenever, and whatever was read before: it is the same.
+// A page is drawn the same by either PDFium, at any time, after any other page.
 func TestAPageIsTheSameWhoeverDrawsIt(t *testing.T) {
 	sheet := func(page int) string { return strings.Repeat(" 0.2 0.4 0.9 rg 80 80 400 300 re f", page%3) }
 	one, other := drawn(9, "", sheet), sample(9, "")

@@ -7,19 +7,19 @@ import (
 	"github.com/klippa-app/go-pdfium/enums"
 )
 
-// leftwards puts words in order that run from right to left. PDFium takes it that a
-// document draws their letters from left to right, as most do, and turns what stands on
-// a line round; of a document that draws them as they are read it makes words that
-// nobody can read. Where letters stand one right of the other as they come, they are
-// turned round again, and words that do so with them.
-func (p *pageText) leftwards() {
+// rightToLeft orders words that run from right to left. PDFium assumes that a document
+// draws their letters from left to right, as most do, and reverses each line; for a
+// document that draws them in reading order the words become unreadable. Words whose
+// letters are placed each to the right of the one before are reversed again, and so are
+// their neighbours.
+func (p *pageText) rightToLeft() {
 	if !slices.ContainsFunc(p.signs, func(s rune) bool { return runsLeft(s, false) }) {
 		return
 	}
-	if way, ok := p.turns(); !ok || way != enums.FPDF_PAGE_ROTATION_NONE {
+	if way, ok := p.rotation(); !ok || way != enums.FPDF_PAGE_ROTATION_NONE {
 		return // what is right of what is not told by places alone
 	}
-	p.closeLeftwards()
+	p.closeGaps()
 	for from := 0; from < len(p.signs); {
 		to := p.wordEnd(from)
 		if to == from {
@@ -27,7 +27,7 @@ func (p *pageText) leftwards() {
 			continue
 		}
 		if !p.backwards(from, to) {
-			p.partsLeftwards(from, to)
+			p.reverseParts(from, to)
 			from = to
 			continue
 		}
@@ -47,9 +47,9 @@ func (p *pageText) leftwards() {
 	}
 }
 
-// partsLeftwards turns round what of a word was turned round, though not the whole of
+// reverseParts turns round what of a word was turned round, though not the whole of
 // it: a sign that stands for several letters is a word of its own to PDFium.
-func (p *pageText) partsLeftwards(from, to int) {
+func (p *pageText) reverseParts(from, to int) {
 	for first := from; first < to; {
 		last := first
 		for i := first + 1; i < to; i++ {
@@ -65,9 +65,9 @@ func (p *pageText) partsLeftwards(from, to int) {
 	}
 }
 
-// closeLeftwards takes spaces away where there is no gap: PDFium adds them where what
+// closeGaps takes spaces away where there is no gap: PDFium adds them where what
 // is drawn next stands left of what was drawn last.
-func (p *pageText) closeLeftwards() {
+func (p *pageText) closeGaps() {
 	for from := 0; from < len(p.signs); {
 		to := p.wordEnd(from)
 		next := to
