@@ -13,7 +13,7 @@ import (
 // setting prefers that to a refusal: old_string is in one place only, which was shown
 // and did not change. The answer shows the outside change. ok is false where any of
 // this does not hold; the gate then refuses.
-func (e *editing) applyToChangedFile(s *target, c *held, f found) (change *change, ok bool) {
+func (e *editing) applyToChangedFile(s *target, c *loadedFile, f found) (change *change, ok bool) {
 	if s.Hidden || c.unchanged() { // the answer could not tell the change
 		return nil, false
 	}
@@ -49,7 +49,7 @@ func (e *editing) applyToChangedFile(s *target, c *held, f found) (change *chang
 // reminded returns the record of a file whose outside change a reminder has shown in
 // full, for an edit whose exact match proves that the caller knows those bytes. They
 // count as told, not as shown: another agent may have been the one that saw them.
-func (e *editing) reminded(c *held, f found, miss error) (rec state.Record, ok bool) {
+func (e *editing) reminded(c *loadedFile, f found, miss error) (rec state.Record, ok bool) {
 	old, kept := c.kept()
 	last, follows := e.call.Session.follower(c.path)
 	if miss != nil || f.res.Rule != edit.Exact || !kept || !follows || old.Enc != c.doc.Enc || c.unchanged() {

@@ -15,7 +15,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/text"
 )
 
-// big is a file above changeHeld under a change: it is searched as a stream, and
+// big is a file above changeInMemory under a change: it is searched as a stream, and
 // only what was shown of it is compared with what is there.
 type big struct {
 	*Service
@@ -61,7 +61,7 @@ func (b *big) modified(calls string, gone bool) error {
 	return refusal.ChangedParts(b.target.name(), b.stamp.Size, b.was, calls, gone)
 }
 
-// inBig plans the edit of a file above changeHeld.
+// inBig plans the edit of a file above changeInMemory.
 func (e *editing) inBig(ctx context.Context, s *target, f *fsys.File, stamp fsys.Stamp) (*change, error) {
 	b, err := e.look(ctx, e.call, s, f, stamp)
 	if err != nil {

@@ -22,7 +22,7 @@ const (
 // changed is the answer for a file that is not what was shown. A small change is told
 // in full, and the record moves to the new content. Where the caller has then seen
 // all that the call needs, the same call passes next time, and the error says so.
-func (h *Service) changed(call Call, c *held, at aim, want demand) error {
+func (h *Service) changed(call Call, c *loadedFile, at aim, want demand) error {
 	old, ok := c.kept()
 	if !ok || old.Enc != c.doc.Enc {
 		return h.changedMuch(call, c, at, numbered{})
@@ -41,7 +41,7 @@ func (h *Service) changed(call Call, c *held, at aim, want demand) error {
 // needed works out what a call still lacks once a change of its file is shown, and
 // shows it where that fits. above is shown already. The set that comes back is shown
 // with what the error shows.
-func (h *Service) needed(call Call, c *held, shown span.Set, at aim, want demand, above string) (n refusal.Needed, all span.Set) {
+func (h *Service) needed(call Call, c *loadedFile, shown span.Set, at aim, want demand, above string) (n refusal.Needed, all span.Set) {
 	var spans []span.Span
 	if at != nil {
 		if spans, n.Err = at(); n.Err != nil {
@@ -71,7 +71,7 @@ func (h *Service) needed(call Call, c *held, shown span.Set, at aim, want demand
 // changedMuch is the answer for a file that changed by more than is told: it counts
 // what changed, and names the calls that show what this call needs. diff is empty
 // where the old text is not known.
-func (h *Service) changedMuch(call Call, c *held, at aim, diff numbered) error {
+func (h *Service) changedMuch(call Call, c *loadedFile, at aim, diff numbered) error {
 	c.noteState(call)
 	calls := h.readCalls(call, c, span.Set{{End: c.stamp.Size}})
 	var failing error
@@ -90,12 +90,12 @@ func (h *Service) changedMuch(call Call, c *held, at aim, diff numbered) error {
 }
 
 // noteState notes that a refusal tells of the file's state, without its lines.
-func (c *held) noteState(call Call) {
+func (c *loadedFile) noteState(call Call) {
 	call.noteReported(c.path, func() reminded { return reminded{base: c.rec.Sum(), sum: c.hash()} })
 }
 
 // howMuch counts what changed.
-func (c *held) howMuch(diff numbered) refusal.Amount {
+func (c *loadedFile) howMuch(diff numbered) refusal.Amount {
 	a := refusal.Amount{Lines: c.doc.Lines(), Size: c.stamp.Size, Was: c.rec.Stamp.Size, Parts: c.rec.Parts != nil}
 	a.Added, a.Removed = diff.counts()
 	if a.Parts && a.Added+a.Removed == 0 {
@@ -107,7 +107,7 @@ func (c *held) howMuch(diff numbered) refusal.Amount {
 }
 
 // kept is the text as it was when the record was made.
-func (c *held) kept() (*text.Doc, bool) {
+func (c *loadedFile) kept() (*text.Doc, bool) {
 	if c.rec.Content == nil {
 		return nil, false
 	}

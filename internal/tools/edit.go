@@ -70,10 +70,10 @@ func (e *editing) plan(ctx context.Context, s *target, old *fsys.File) (*change,
 	if err := writable(s, old); err != nil {
 		return nil, err
 	}
-	if stamp.Size > changeHeld {
+	if stamp.Size > changeInMemory {
 		return e.inBig(ctx, s, old, stamp)
 	}
-	return e.inHeld(s, old)
+	return e.inMemory(s, old)
 }
 
 // create plans a new file, which an empty old_string asks for.
@@ -100,7 +100,7 @@ func (e *editing) blank(s *target, old *fsys.File, stamp fsys.Stamp) bool {
 	if stamp.Size > int64(len(byteOrderMark)) {
 		return false
 	}
-	c, err := e.hold(e.call, s, old)
+	c, err := e.loadText(e.call, s, old)
 	return err == nil && c.doc.Text == ""
 }
 
@@ -120,16 +120,16 @@ type found struct {
 }
 
 // find looks for them.
-func (e *editing) find(s *target, c *held) (f found, err error) {
+func (e *editing) find(s *target, c *loadedFile) (f found, err error) {
 	if f.res, err = edit.Apply(c.doc.Text, e.request(s)); err == nil {
 		f.splices, err = rawSplices(c.doc, f.res.Splices)
 	}
 	return f, err
 }
 
-// inHeld plans the edit of a file that is held in memory.
-func (e *editing) inHeld(s *target, old *fsys.File) (*change, error) {
-	c, err := e.hold(e.call, s, old)
+// inMemory plans the edit of a file that is held in memory.
+func (e *editing) inMemory(s *target, old *fsys.File) (*change, error) {
+	c, err := e.loadText(e.call, s, old)
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +159,7 @@ func (e *editing) inHeld(s *target, old *fsys.File) (*change, error) {
 // gated is the gate of Edit: only what the call replaces must have been shown, or
 // all of the file where the user wants that. It returns the record as it stands for
 // the file's present bytes; miss is why nothing was found.
-func (e *editing) gated(c *held, f found, miss error) (state.Record, error) {
+func (e *editing) gated(c *loadedFile, f found, miss error) (state.Record, error) {
 	at := func() ([]span.Span, error) { return span.Replaced(f.splices), miss }
 	full := e.Preferences().Gate == GateFull
 	switch {
@@ -190,7 +190,7 @@ func (e *editing) gated(c *held, f found, miss error) (state.Record, error) {
 }
 
 // replacing plans splices of a file; rec is its record.
-func (e *editing) replacing(s *target, c *held, rec state.Record, f found) (*change, error) {
+func (e *editing) replacing(s *target, c *loadedFile, rec state.Record, f found) (*change, error) {
 	size := c.stamp.Size + span.Growth(f.splices)
 	if size <= state.WholeHash && c.byParts() { // from now on the file is compared as a whole
 		rec, _ = c.standing(nil)
@@ -223,7 +223,7 @@ func (e *editing) places(count int) texts {
 }
 
 // carried are the parts of a large file once splices are made.
-func (c *held) carried(rec state.Record, splices []span.Splice, shown span.Set) ([]state.Part, error) {
+func (c *loadedFile) carried(rec state.Record, splices []span.Splice, shown span.Set) ([]state.Part, error) {
 	if rec.Parts == nil {
 		return partsOf(bytes.NewReader(c.raw), c.stamp.Size, splices, shown)
 	}
@@ -236,7 +236,7 @@ const hashAside = 32 << 10
 // becoming works out the new file: its hash, and its bytes if it is small. Of a large
 // one the hash is worked out on the side, together with that of the old one: both
 // begin alike, and that is hashed once.
-func (c *held) becoming(splices []span.Splice, size int64) func() (state.Sum, []byte) {
+func (c *loadedFile) becoming(splices []span.Splice, size int64) func() (state.Sum, []byte) {
 	var content []byte
 	if size <= state.KeepContent {
 		content = span.Apply(c.raw, splices)
@@ -276,7 +276,7 @@ func (e *editing) head(s *target, count int, rule edit.Rule) string {
 const mostMatches = 2_000_000
 
 // unmatched refuses an edit that the engine did not make.
-func (e *editing) unmatched(c *held, err error) error {
+func (e *editing) unmatched(c *loadedFile, err error) error {
 	old := e.args.OldString
 	if no := (*edit.NoMatchError)(nil); !errors.As(err, &no) {
 		return refusal.Ambiguous(c.name, old, err)

@@ -38,8 +38,8 @@ func (h *Service) passed(call Call, body string) bool {
 	return c.Tokens == 0 || h.Counter.Count([]byte(body)) <= c.Tokens*9/10
 }
 
-// held is a file of at most changeHeld bytes, read whole.
-type held struct {
+// loadedFile is a file of at most changeInMemory bytes, read whole.
+type loadedFile struct {
 	path  string // resolved: the key of all state
 	name  string // as the answer shows it
 	raw   []byte
@@ -63,23 +63,23 @@ type held struct {
 	whole bool
 }
 
-// hold reads and decodes a file.
-func (h *Service) hold(call Call, s *target, f *fsys.File) (*held, error) {
-	c, err := h.take(call, s, f)
+// loadText reads and decodes a file.
+func (h *Service) loadText(call Call, s *target, f *fsys.File) (*loadedFile, error) {
+	c, err := h.load(call, s, f)
 	if err != nil {
 		return nil, err
 	}
 	return c, c.decode(s)
 }
 
-// take reads a file.
-func (h *Service) take(call Call, s *target, f *fsys.File) (*held, error) {
-	raw, stamp, err := f.ReadAll(changeHeld)
+// load reads a file.
+func (h *Service) load(call Call, s *target, f *fsys.File) (*loadedFile, error) {
+	raw, stamp, err := f.ReadAll(changeInMemory)
 	settled := stamp.Settled(h.Now())
 	if err != nil {
 		return nil, err
 	}
-	c := &held{path: s.Path, name: s.name(), raw: raw, stamp: stamp, settled: settled, whole: isNotebook(s)}
+	c := &loadedFile{path: s.Path, name: s.name(), raw: raw, stamp: stamp, settled: settled, whole: isNotebook(s)}
 	c.rec, c.known = call.Session.files.Get(c.path)
 	rec := &c.rec
 	c.unchanged = sync.OnceValue(func() bool {
@@ -103,7 +103,7 @@ func (h *Service) take(call Call, s *target, f *fsys.File) (*held, error) {
 
 // decode makes text of the bytes. A change believes the encoding that was shown,
 // which the gate checks; a Read looks for itself at a file that may have changed.
-func (c *held) decode(s *target) (err error) {
+func (c *loadedFile) decode(s *target) (err error) {
 	believed := s.Op != perm.Read || c.rec.Proves(c.stamp)
 	if c.rec.Parts == nil {
 		believed = c.unchanged()
@@ -120,7 +120,7 @@ func (c *held) decode(s *target) (err error) {
 }
 
 // content is the file's text as the record keeps it.
-func (c *held) content() []byte {
+func (c *loadedFile) content() []byte {
 	if len(c.raw) > state.KeepContent {
 		return nil
 	}
@@ -128,11 +128,11 @@ func (c *held) content() []byte {
 }
 
 // byParts reports whether only what was shown of the file is compared.
-func (c *held) byParts() bool { return !c.whole && len(c.raw) > state.WholeHash }
+func (c *loadedFile) byParts() bool { return !c.whole && len(c.raw) > state.WholeHash }
 
 // recorded returns a record of the file's present bytes; shown are those that were
 // shown.
-func (c *held) recorded(shown span.Set, origin state.Origin) state.Record {
+func (c *loadedFile) recorded(shown span.Set, origin state.Origin) state.Record {
 	rec := c.stamped(state.Record{Shown: shown, Origin: origin, Content: c.content()})
 	switch {
 	case c.byParts():
@@ -146,7 +146,7 @@ func (c *held) recorded(shown span.Set, origin state.Origin) state.Record {
 
 // stamped brings a record whose bytes are those of the file to its stamp, and
 // to how they are read.
-func (c *held) stamped(rec state.Record) state.Record {
+func (c *loadedFile) stamped(rec state.Record) state.Record {
 	rec.Stamp, rec.Settled, rec.Enc = c.stamp, c.settled, text.Encoding{}
 	if c.doc != nil {
 		rec.Enc = c.doc.Enc
@@ -157,7 +157,7 @@ func (c *held) stamped(rec state.Record) state.Record {
 // standing is the record as it stands for the file's present bytes. lost says that
 // something that was shown is not there any more. Of a record of parts it looks at
 // those that touch spans, nil: at all of them.
-func (c *held) standing(spans []span.Span) (rec state.Record, lost bool) {
+func (c *loadedFile) standing(spans []span.Span) (rec state.Record, lost bool) {
 	if c.rec.Parts == nil {
 		switch {
 		case !c.unchanged():
@@ -185,7 +185,7 @@ func (c *held) standing(spans []span.Span) (rec state.Record, lost bool) {
 // gate lets a change through if the caller has been shown all of the file. It returns
 // the record as it stands for the file's present bytes. Where the file has changed, at
 // finds what the call replaces.
-func (h *Service) gate(call Call, c *held, at aim) (state.Record, error) {
+func (h *Service) gate(call Call, c *loadedFile, at aim) (state.Record, error) {
 	switch {
 	case len(c.raw) == 0: // nothing to be shown
 		return c.recorded(nil, state.ByRead), nil
@@ -208,7 +208,7 @@ func (h *Service) gate(call Call, c *held, at aim) (state.Record, error) {
 }
 
 // withShown returns the record of the file's present bytes with more that was shown.
-func (c *held) withShown(rec state.Record, shown span.Set) state.Record {
+func (c *loadedFile) withShown(rec state.Record, shown span.Set) state.Record {
 	rec.Shown = rec.Shown.Union(shown)
 	if c.byParts() {
 		for _, p := range partsIn(c.raw, shown) {
@@ -220,7 +220,7 @@ func (c *held) withShown(rec state.Record, shown span.Set) state.Record {
 
 // rest shows all that was never shown below what an error shows already, where
 // that fits.
-func (h *Service) rest(call Call, c *held, unseen span.Set, above string) (body string, shown span.Set, ok bool) {
+func (h *Service) rest(call Call, c *loadedFile, unseen span.Set, above string) (body string, shown span.Set, ok bool) {
 	if unseen.Len()+int64(len(above)) > showUnseen {
 		return "", nil, false
 	}
@@ -230,7 +230,7 @@ func (h *Service) rest(call Call, c *held, unseen span.Set, above string) (body 
 
 // matches shows the places of a call that were not shown, each with what stands
 // around it, where that fits.
-func (h *Service) matches(call Call, c *held, shown span.Set, spans []span.Span, above string) (body string, all span.Set, ok bool) {
+func (h *Service) matches(call Call, c *loadedFile, shown span.Set, spans []span.Span, above string) (body string, all span.Set, ok bool) {
 	for _, m := range spans {
 		if shown.Covers(m) {
 			continue
@@ -258,7 +258,7 @@ func unseen(shown span.Set, spans []span.Span) (out span.Set) {
 
 // neverShown is the refusal of an Edit some of whose matches were never shown. Where
 // they fit, it shows them with their surroundings, and the same call passes next time.
-func (h *Service) neverShown(call Call, c *held, rec state.Record, hidden span.Set) error {
+func (h *Service) neverShown(call Call, c *loadedFile, rec state.Record, hidden span.Set) error {
 	body, shown, ok := h.matches(call, c, rec.Shown, hidden, "")
 	if !ok {
 		return refusal.UnseenMatch(c.name, "", h.readCalls(call, c, hidden), c.known)
@@ -268,7 +268,7 @@ func (h *Service) neverShown(call Call, c *held, rec state.Record, hidden span.S
 }
 
 // around widens a raw span by some characters on each side.
-func (c *held) around(s span.Span) span.Span {
+func (c *loadedFile) around(s span.Span) span.Span {
 	t := c.doc.Text
 	start, end := c.doc.TextOffset(s.Start), c.doc.TextOffset(s.End)
 	for i := 0; i < aroundMatch && start > 0; i++ {
@@ -304,7 +304,7 @@ const (
 )
 
 // readCalls names Read calls that show spans, as much of them as each is served.
-func (h *Service) readCalls(call Call, c *held, spans span.Set) string {
+func (h *Service) readCalls(call Call, c *loadedFile, spans span.Set) string {
 	l, r := linesOf(c.doc), h.counting(call)
 	var calls []string
 	first, last := 0, 0

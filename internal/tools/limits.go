@@ -12,12 +12,12 @@ const (
 	answerBytes = 4 << 20
 	// answerRest is kept free in an answer for what stands around the text.
 	answerRest = 1 << 10
-	// heldBytes is the size up to which Read holds a file in memory; larger
+	// readInMemory is the size up to which Read holds a file in memory; larger
 	// ones are scanned in constant memory.
-	heldBytes = 8 << 20
-	// changeHeld is the size up to which a file is held in memory to be changed;
+	readInMemory = 8 << 20
+	// changeInMemory is the size up to which a file is held in memory to be changed;
 	// larger ones are searched as a stream.
-	changeHeld = 64 << 20
+	changeInMemory = 64 << 20
 	// maxEditBytes is the largest file that Edit changes.
 	maxEditBytes = 1 << 30
 )

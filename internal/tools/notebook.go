@@ -32,8 +32,8 @@ const (
 // notebook answers Read of a notebook. A broken one is an error that says
 // where; its raw text is paged by offset and limit like any other.
 func (r *reading) notebook(ctx context.Context, stamp fsys.Stamp) (*Result, error) {
-	if stamp.Size > changeHeld {
-		return nil, refusal.TooLargeNotebook(r.target.name(), stamp.Size, changeHeld, "shown")
+	if stamp.Size > changeInMemory {
+		return nil, refusal.TooLargeNotebook(r.target.name(), stamp.Size, changeInMemory, "shown")
 	}
 	leave, err := r.admit(ctx, stamp.Size)
 	if err != nil {
@@ -43,7 +43,7 @@ func (r *reading) notebook(ctx context.Context, stamp fsys.Stamp) (*Result, erro
 	c, nb, err := r.parse(r.call, r.target, r.file)
 	if broken := (*notebook.ParseError)(nil); errors.As(err, &broken) {
 		if !r.want.plain && r.want.cell == "" {
-			return r.heldText(ctx, c)
+			return r.memoryText(ctx, c)
 		}
 		return nil, refusal.BrokenNotebook(c.name, broken)
 	}
@@ -58,7 +58,7 @@ func (r *reading) notebook(ctx context.Context, stamp fsys.Stamp) (*Result, erro
 		return unchanged(r.target), nil
 	}
 	rec.Content = c.content()
-	v := viewing{reading: r, held: c, nb: nb, rec: rec}
+	v := viewing{reading: r, loaded: c, nb: nb, rec: rec}
 	switch {
 	case r.want.cell != "":
 		return v.cell(ctx)
@@ -70,8 +70,8 @@ func (r *reading) notebook(ctx context.Context, stamp fsys.Stamp) (*Result, erro
 
 // parse reads a notebook. One that is broken is text still: what it is held as
 // comes beside the *notebook.ParseError.
-func (h *Service) parse(call Call, s *target, f *fsys.File) (*held, *notebook.Notebook, error) {
-	c, err := h.take(call, s, f)
+func (h *Service) parse(call Call, s *target, f *fsys.File) (*loadedFile, *notebook.Notebook, error) {
+	c, err := h.load(call, s, f)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -98,9 +98,9 @@ func (h *Service) parse(call Call, s *target, f *fsys.File) (*held, *notebook.No
 // viewing is the answer to a Read of a notebook in the making.
 type viewing struct {
 	*reading
-	held *held
-	nb   *notebook.Notebook
-	rec  state.Record
+	loaded *loadedFile
+	nb     *notebook.Notebook
+	rec    state.Record
 }
 
 // cells shows cells in order; offset and limit count them. What is beyond the
@@ -161,7 +161,7 @@ func (v *viewing) beginning(ctx context.Context, i int) *Result {
 func (v *viewing) cell(ctx context.Context) (*Result, error) {
 	i, err := v.nb.Find(v.want.cell)
 	if err != nil {
-		return nil, refusal.NoSuchCell(v.held.name, err, 12)
+		return nil, refusal.NoSuchCell(v.loaded.name, err, 12)
 	}
 	o := notebook.CellOptions{First: v.want.first, Column: v.want.column, Columns: defaultColumns}
 	switch {

@@ -120,7 +120,7 @@ func (e *cellEditing) worthReading(s *target, old *fsys.File, known bool) error 
 	case known:
 		return nil
 	}
-	if _, err := e.hold(e.call, s, old); err != nil {
+	if _, err := e.loadText(e.call, s, old); err != nil {
 		return err
 	}
 	return refusal.NotRead(s.name())
@@ -128,11 +128,11 @@ func (e *cellEditing) worthReading(s *target, old *fsys.File, known bool) error 
 
 // open reads and parses the notebook; one that is none any more, or of a format
 // that is not edited, is code 6.
-func (e *cellEditing) open(s *target, old *fsys.File) (*held, *notebook.Notebook, error) {
+func (e *cellEditing) open(s *target, old *fsys.File) (*loadedFile, *notebook.Notebook, error) {
 	c, nb, err := e.parse(e.call, s, old)
 	var large *fsys.TooLargeError
 	if errors.As(err, &large) {
-		return nil, nil, refusal.TooLargeNotebook(s.name(), large.Size, changeHeld, "edited")
+		return nil, nil, refusal.TooLargeNotebook(s.name(), large.Size, changeInMemory, "edited")
 	}
 	if r := (*refusal.Refusal)(nil); errors.As(err, &r) && r.Slug == refusal.SlugBinary {
 		return nil, nil, refusal.BinaryNotebook(s.name())
@@ -152,7 +152,7 @@ func (e *cellEditing) open(s *target, old *fsys.File) (*held, *notebook.Notebook
 }
 
 // apply finds the cell, makes sure that it was shown, and works out the edit.
-func (e *cellEditing) apply(nb *notebook.Notebook, c *held, rec state.Record) (notebook.Change, error) {
+func (e *cellEditing) apply(nb *notebook.Notebook, c *loadedFile, rec state.Record) (notebook.Change, error) {
 	a := e.args
 	at := -1
 	if a.CellID != "" {
@@ -178,7 +178,7 @@ func (e *cellEditing) apply(nb *notebook.Notebook, c *held, rec state.Record) (n
 
 // cellSeen is the gate by cell: its source must have been shown. Where it was
 // not and fits, the error shows it, and the same call passes next time.
-func (e *cellEditing) cellSeen(cell notebook.Cell, c *held, rec state.Record) error {
+func (e *cellEditing) cellSeen(cell notebook.Cell, c *loadedFile, rec state.Record) error {
 	if rec.Shown.Covers(cell.Source) {
 		return nil
 	}
@@ -193,7 +193,7 @@ func (e *cellEditing) cellSeen(cell notebook.Cell, c *held, rec state.Record) er
 
 // changedNotebook is the answer for a notebook that is not what was shown: a
 // small change is told as the lines of the file.
-func (h *Service) changedNotebook(call Call, c *held) error {
+func (h *Service) changedNotebook(call Call, c *loadedFile) error {
 	var err error
 	if c.doc, err = text.Decode(c.raw); err != nil {
 		return err
@@ -213,7 +213,7 @@ func (h *Service) changedNotebook(call Call, c *held) error {
 }
 
 // change turns an edit into what commit takes.
-func (e *cellEditing) change(s *target, c *held, rec state.Record, nb *notebook.Notebook, done notebook.Change) (*change, error) {
+func (e *cellEditing) change(s *target, c *loadedFile, rec state.Record, nb *notebook.Notebook, done notebook.Change) (*change, error) {
 	size := int64(len(c.raw)) + span.Growth(done.Splices)
 	after := sync.OnceValues(func() (sum state.Sum, content []byte) {
 		if size <= mostParsed {

@@ -202,8 +202,8 @@ func (r *reading) answer(ctx context.Context) (*Result, error) {
 		return nil, err
 	}
 	defer leave()
-	if stamp.Size <= heldBytes {
-		return r.held(ctx)
+	if stamp.Size <= readInMemory {
+		return r.fromMemory(ctx)
 	}
 	return r.scanned(ctx, stamp)
 }
@@ -233,7 +233,7 @@ func (r *reading) empty(stamp fsys.Stamp) (*Result, error) {
 }
 
 // shownEmpty answers for a file that holds a byte order mark alone.
-func (r *reading) shownEmpty(c *held) *Result {
+func (r *reading) shownEmpty(c *loadedFile) *Result {
 	rec := c.recorded(span.Set{}.Add(span.Span{End: c.stamp.Size}), state.ByRead)
 	r.call.whenSent(func() { r.call.Session.files.Put(c.path, rec) })
 	return textResult(r.target.note(), emptyReminder)
@@ -267,17 +267,17 @@ func (r *reading) tooLarge(ctx context.Context, size int64) error {
 	return refusal.TooLargeToRead(size, r.MaxFileBytes, next)
 }
 
-// held answers from memory.
-func (r *reading) held(ctx context.Context) (*Result, error) {
-	c, err := r.take(r.call, r.target, r.file)
+// fromMemory answers from memory.
+func (r *reading) fromMemory(ctx context.Context) (*Result, error) {
+	c, err := r.load(r.call, r.target, r.file)
 	if err != nil {
 		return nil, err
 	}
-	return r.heldText(ctx, c)
+	return r.memoryText(ctx, c)
 }
 
-// heldText answers with lines of a text in memory.
-func (r *reading) heldText(ctx context.Context, c *held) (*Result, error) {
+// memoryText answers with lines of a text in memory.
+func (r *reading) memoryText(ctx context.Context, c *loadedFile) (*Result, error) {
 	same := !c.byParts() && c.unchanged()
 	if same && r.repeated(state.Sum{}) {
 		return unchanged(r.target), nil
@@ -334,7 +334,7 @@ func (r *reading) scanned(ctx context.Context, stamp fsys.Stamp) (*Result, error
 	r.eol = scan.EOL()
 	now := state.Record{Stamp: stamp, Settled: settled, Index: scan, Enc: scan.Enc()}
 	return r.servedPart(page, now, func() ([]byte, error) {
-		raw, _, err := r.file.ReadAll(changeHeld)
+		raw, _, err := r.file.ReadAll(changeInMemory)
 		return raw, err
 	})
 }
@@ -359,7 +359,7 @@ func (r *reading) servedPart(page text.Page, now state.Record, all func() ([]byt
 	now.Parts = withPart(old.Parts, part)
 	now.Shown = shownBy(now.Parts)
 	size := now.Stamp.Size
-	if now.Hash == (state.Sum{}) && size <= changeHeld && len(now.Shown.Missing(size)) == 0 {
+	if now.Hash == (state.Sum{}) && size <= changeInMemory && len(now.Shown.Missing(size)) == 0 {
 		raw, err := all()
 		if err != nil {
 			return nil, err

@@ -39,7 +39,7 @@ func (h *Service) reloadAfterHooks(ctx context.Context, call Call, s *target, m 
 		return lost("After the user's hooks the file is not there any more: one of them moved or deleted it.")
 	case t.Kind != fsys.Regular || t.Path != s.Path:
 		return lost("After the user's hooks something else stands in the place of the file, such as a link or a folder: read it before you go on.")
-	case m.change.size() > changeHeld:
+	case m.change.size() > changeInMemory:
 		if t.Stamp.SameFile(m.change.record.Stamp) && t.Stamp.Size == m.change.record.Stamp.Size && t.Stamp.Mtime == m.change.record.Stamp.Mtime {
 			return ""
 		}
@@ -73,7 +73,7 @@ func (h *Service) reloadAfterHooks(ctx context.Context, call Call, s *target, m 
 
 // recordHookChange records the change that hooks made as one of its own. Without it the
 // change before, on which it lies, could not be restored.
-func (h *Service) recordHookChange(ctx context.Context, call Call, s *target, was []byte, c *held) []string {
+func (h *Service) recordHookChange(ctx context.Context, call Call, s *target, was []byte, c *loadedFile) []string {
 	if h.History == nil {
 		return nil
 	}
@@ -91,7 +91,7 @@ func (h *Service) recordHookChange(ctx context.Context, call Call, s *target, wa
 }
 
 // reread reads a file by its target alone.
-func (h *Service) reread(ctx context.Context, call Call, t *fsys.Target) (*held, error) {
+func (h *Service) reread(ctx context.Context, call Call, t *fsys.Target) (*loadedFile, error) {
 	f, err := t.Open()
 	if err != nil {
 		return nil, err
@@ -102,11 +102,11 @@ func (h *Service) reread(ctx context.Context, call Call, t *fsys.Target) (*held,
 		return nil, err
 	}
 	defer leave()
-	return h.take(call, &target{File: &access.File{Target: t}}, f)
+	return h.load(call, &target{File: &access.File{Target: t}}, f)
 }
 
 // showHookChange moves the record to what hooks have made of a file, and shows it.
-func (h *Service) showHookChange(call Call, c *held, m made, lost func(string, ...any) string) string {
+func (h *Service) showHookChange(call Call, c *loadedFile, m made, lost func(string, ...any) string) string {
 	rec := m.change.record
 	var err error
 	if c.doc, err = becameOf(c.raw, rec.Enc); err != nil {

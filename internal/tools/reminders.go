@@ -153,7 +153,7 @@ func (s *Session) unfollow(path string) {
 // shownInFull tells whether nothing of a file is left that was not shown. One whose
 // parts have no hash together is none that can be compared as a whole.
 func shownInFull(rec state.Record) bool {
-	whole := rec.Parts == nil || rec.Hash != (state.Sum{}) && rec.Stamp.Size <= changeHeld
+	whole := rec.Parts == nil || rec.Hash != (state.Sum{}) && rec.Stamp.Size <= changeInMemory
 	return whole && len(rec.Shown.Union(rec.Reported).Missing(rec.Stamp.Size)) == 0
 }
 
@@ -556,10 +556,10 @@ func contentNow(t *fsys.Target) (raw []byte, stamp fsys.Stamp, sum state.Sum, er
 	return nil, stamp, sum, err
 }
 
-// sumOfFile hashes a file that is not kept. One above changeHeld, which cannot
+// sumOfFile hashes a file that is not kept. One above changeInMemory, which cannot
 // have been shown like that, goes by its size and time instead.
 func sumOfFile(f io.ReaderAt, stamp fsys.Stamp) (sum state.Sum, err error) {
-	if stamp.Size > changeHeld {
+	if stamp.Size > changeInMemory {
 		return sha256.Sum256(fmt.Appendf(nil, "%d %d", stamp.Size, stamp.Mtime)), nil
 	}
 	hash := sha256.New()

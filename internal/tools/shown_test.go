@@ -149,7 +149,7 @@ func TestAChangeUnderAScanIsNotTakenForShown(t *testing.T) {
 // A file that an own edit carries over a bound of what is kept of it, in either
 // direction, is still one that was shown, and no more of it than before.
 func TestAnOwnEditAcrossABoundStaysShown(t *testing.T) {
-	for _, bound := range []int{state.KeepContent, state.WholeHash, changeHeld} {
+	for _, bound := range []int{state.KeepContent, state.WholeHash, changeInMemory} {
 		b := newBench(t)
 		line := strings.Repeat("x", 99) + "\n"
 		p := b.put("a", "first\nsecond\n"+strings.Repeat(line, bound/100-1)+"last\n")
@@ -167,7 +167,7 @@ func TestAnOwnEditAcrossABoundStaysShown(t *testing.T) {
 // What was shown of a large file is compared by itself. A page that does not stand any
 // more is not carried through an edit of one that does, although they overlap.
 func TestAPageThatChangedIsNotCarried(t *testing.T) {
-	for _, lines := range []int{20_000, changeHeld/100 + 1_000} {
+	for _, lines := range []int{20_000, changeInMemory/100 + 1_000} {
 		b := newBench(t)
 		p := b.bigLog("big.log", lines)
 		b.part(p, 10, 20)
@@ -268,7 +268,7 @@ func TestABigFileInALegacyCharsetIsEditedByCharacters(t *testing.T) {
 	} {
 		b := newBench(t)
 		line, key := encode(c.enc, c.line), encode(c.enc, c.key)
-		n := changeHeld/len(line) + 1
+		n := changeInMemory/len(line) + 1
 		p := b.put(name, strings.Repeat(line, n)+key+"\n"+strings.Repeat(line, 10))
 		b.part(p, n, 12)
 		b.fails(8, refusal.SlugNoMatch, &EditArgs{FilePath: p, OldString: c.within, NewString: "XY"})
@@ -282,7 +282,7 @@ func TestABigFileInALegacyCharsetIsEditedByCharacters(t *testing.T) {
 
 func TestABigFileOfCarriageReturnsIsNumberedAsReadDoes(t *testing.T) {
 	b := newBench(t)
-	const n = changeHeld/7 + 1
+	const n = changeInMemory/7 + 1
 	p := b.put("a", strings.Repeat("a line\r", n)+"KEY\r")
 	b.part(p, 1, 1)
 	want := fmt.Sprintf("\n%d\ta line\n%d\t", n, n+1)

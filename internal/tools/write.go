@@ -55,10 +55,10 @@ func (w *writing) plan(ctx context.Context, s *target, old *fsys.File) (*change,
 	if err != nil {
 		return nil, err
 	}
-	if stamp.Size > changeHeld {
+	if stamp.Size > changeInMemory {
 		return w.overBig(ctx, s, old, stamp)
 	}
-	c, err := w.hold(w.call, s, old)
+	c, err := w.loadText(w.call, s, old)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func (w *writing) plan(ctx context.Context, s *target, old *fsys.File) (*change,
 
 // shown is the gate of Write: everything must have been shown, of a notebook
 // all its cells.
-func (w *writing) shown(s *target, c *held) error {
+func (w *writing) shown(s *target, c *loadedFile) error {
 	if c.known && isNotebook(s) {
 		nb, err := notebook.Parse(c.raw)
 		switch {
@@ -102,7 +102,7 @@ func (w *writing) shown(s *target, c *held) error {
 	return err
 }
 
-func (w *writing) cellsShown(nb *notebook.Notebook, c *held, rec state.Record) error {
+func (w *writing) cellsShown(nb *notebook.Notebook, c *loadedFile, rec state.Record) error {
 	if cell := firstUnseen(nb, rec); cell != nil {
 		return refusal.UnseenInNotebook(c.name, cell.Name)
 	}
