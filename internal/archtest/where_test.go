@@ -46,6 +46,41 @@ func TestWhereToFind(t *testing.T) {
 	}
 }
 
+// TestLayersAreInOrder checks that a package imports only packages of earlier rows of the
+// layers in ARCHITECTURE.md, or of its own row.
+func TestLayersAreInOrder(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "ARCHITECTURE.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := make(map[string]int)
+	quoted := regexp.MustCompile("`([^`]+)`")
+	for i, line := range strings.Split(string(page), "\n") {
+		if cells := strings.Split(line, "|"); len(cells) == 6 {
+			for _, name := range quoted.FindAllStringSubmatch(cells[2], -1) {
+				row[name[1]] = i
+			}
+		}
+	}
+	if len(row) < 20 {
+		t.Fatalf("only %d packages have a layer", len(row))
+	}
+	for dir, p := range packages(t) {
+		own, listed := row[dir]
+		if !listed {
+			continue
+		}
+		for _, file := range p.files {
+			for _, spec := range file.Imports {
+				path, _ := strings.CutPrefix(strings.Trim(spec.Path.Value, `"`), module+"/")
+				if at, known := row[path]; known && at > own {
+					t.Errorf("%s imports %s, which is in a later row of ARCHITECTURE.md", dir, path)
+				}
+			}
+		}
+	}
+}
+
 // TestPackagesAreDescribed checks that ARCHITECTURE.md names every package.
 func TestPackagesAreDescribed(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "ARCHITECTURE.md"))
