@@ -138,7 +138,7 @@ func TestListsOrStringsAsMostCellsHaveThem(t *testing.T) {
 	}
 }
 
-func TestChangesTellWhatWent(t *testing.T) {
+func TestChangeReportsRemovedFields(t *testing.T) {
 	ran := `{"cell_type": "code", "source": "s", "execution_count": 1, "outputs": [{}], "metadata": {"format": 1}}`
 	fresh := `{"cell_type": "code", "source": "s", "execution_count": null, "outputs": [ ], "metadata": {}}`
 	text := `{"cell_type": "markdown", "id": "m", "source": "s", "attachments": {}, "metadata": {"collapsed": 1, "x": 2, "scrolled": "auto", "execution": {"a": 1}}}`

@@ -82,8 +82,7 @@ func growth(raw []byte, f func()) float64 {
 	return 1 + float64(after.TotalAlloc-before.TotalAlloc)/float64(len(raw))
 }
 
-// What can be asked of a notebook, as the tools ask it: with room for one
-// answer.
+// asks returns the calls that the tools make, with the bounds of one answer.
 func asks(nb *Notebook) map[string]func() {
 	const room = 64 << 10
 	all := map[string]func(){
@@ -153,15 +152,15 @@ func TestDepthBombs(t *testing.T) {
 }
 
 // The notes on outputs that are not shown are bounded.
-func TestOutputsThatShowNothing(t *testing.T) {
+func TestNotesOnOutputsAreBounded(t *testing.T) {
 	got := shows(t, strings.Repeat(`0, {}, {"output_type": "display_data", "data": {"x/y": 1}}, `, 100)+`{"output_type": "stream", "text": "end"}`)
 	if n := strings.Count(got, "not shown]"); n != maxUnshown+1 || !strings.HasSuffix(got, "end\n[200 more outputs are not shown]\n") {
 		t.Errorf("%d notes, at the end %q", n, got[len(got)-60:])
 	}
 }
 
-// Odd files, changed anywhere, are read or refused, but never more than that.
-func TestNoFileIsTooOdd(t *testing.T) {
+// Files with a change at any place are read or refused, without a panic.
+func TestChangedFilesAreReadOrRefused(t *testing.T) {
 	places := 150
 	if raced {
 		places = 15

@@ -10,7 +10,7 @@ const tenLines = `{"cell_type": "code", "id": "c", "source": ["l1\n", "l2\n", "l
 
 // Each picture comes with its line, so that those for which an answer has no room
 // can be asked for.
-func TestPicturesComeWithTheirLines(t *testing.T) {
+func TestPicturesFollowTheirLines(t *testing.T) {
 	var outputs []string
 	for range 9 {
 		outputs = append(outputs, `{"output_type":"display_data","metadata":{},"data":{"image/png":"`+pixel+`","text/plain":"fig"}}`)

@@ -395,7 +395,7 @@ func TestAskedFor(t *testing.T) {
 	}
 }
 
-func TestWhatAPolicyTells(t *testing.T) {
+func TestPolicyAccessors(t *testing.T) {
 	c := testConfig()
 	c.Mode = DontAsk
 	c.Workspace = append(c.Workspace, Dir{Name: "relative"})

@@ -1,6 +1,6 @@
 package tokens
 
-// isCommon reports a Han or Hangul character that is frequent enough for the
+// isCommon reports whether a Han or Hangul character is frequent enough for the
 // tokenizer of the tests to have a token for it alone. A test compares the
 // tables with that tokenizer.
 func isCommon(r rune) bool {

@@ -133,7 +133,7 @@ func TestLocalIsNearTheReference(t *testing.T) {
 	}
 }
 
-func TestCommonIsWhatTheReferenceKeepsWhole(t *testing.T) {
+func TestCommonMatchesTheReference(t *testing.T) {
 	reference, err := tokenizer.Get(tokenizer.Cl100kBase)
 	if err != nil {
 		t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Facts about text that is no JSON, or JSON that no string can hold.
+// Errors of text that is not JSON, or of a JSON string that a Go string cannot hold.
 var (
 	errSyntax    = errors.New("not valid JSON")
 	ErrDepth     = errors.New("nested too deeply")
@@ -17,8 +17,8 @@ var (
 	ErrSurrogate = errors.New("lone surrogate")
 )
 
-// MaxDepth bounds the nesting of a message: deeper than any client goes, and
-// shallow enough that encoding/json, which sees most messages again, agrees.
+// MaxDepth bounds the nesting of a message. No known client nests as deep, and encoding/json,
+// which reads most messages again, allows more.
 const MaxDepth = 1024
 
 // Kind is the first byte of a JSON value, '0' standing for every number.
