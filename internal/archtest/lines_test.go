@@ -19,7 +19,6 @@ var tooLong = map[string]int{
 	"internal/edit":     2748,
 	"internal/notebook": 2729,
 	"internal/save":     4033,
-	"internal/text":     2733,
 	"internal/tools":    5389,
 }
 

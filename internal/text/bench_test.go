@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/fsmcp/fsmcp/internal/text/charset"
 )
 
 // sourceLike is n bytes of lines of the lengths that source files have.
@@ -27,7 +29,7 @@ func sourceLike(n int, seed int64) []byte {
 
 func BenchmarkDecode(b *testing.B) {
 	cjk := bytes.Repeat([]byte("這是一個測試，用來看速度。 A line\n"), 200<<10/45)
-	legacy, _ := Encoding{set: windows1252}.Encode(string(bytes.Repeat([]byte("Größe des Puffers für alle Fälle\n"), 200<<10/36)))
+	legacy, _ := charset.Encoding{Set: charset.Windows1252}.Encode(string(bytes.Repeat([]byte("Größe des Puffers für alle Fälle\n"), 200<<10/36)))
 	for name, raw := range map[string][]byte{
 		"1KB": sourceLike(1<<10, 1), "200KB": sourceLike(200<<10, 1), "200KB-cjk": cjk, "200KB-windows-1252": legacy,
 	} {

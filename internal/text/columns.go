@@ -10,6 +10,7 @@ import (
 	"unicode/utf16"
 
 	"github.com/fsmcp/fsmcp/internal/span"
+	"github.com/fsmcp/fsmcp/internal/text/charset"
 )
 
 // Bounds of the marks within long lines.
@@ -117,10 +118,10 @@ func (s *Scan) columnStart(ctx context.Context, r io.ReaderAt, start int64, colu
 			return 0, false, err
 		}
 		ends := at.off+int64(len(b)) == size
-		if i := (units{s.enc.set}).index(b, eol); i >= 0 {
+		if i := (units{s.enc.Set}).index(b, eol); i >= 0 {
 			b, ends = b[:i], true
 		}
-		n, passed := s.enc.set.skipColumns(b, want-at.passed, ends)
+		n, passed := skipRaw(s.enc.Set, b, want-at.passed, ends)
 		at.off += int64(n)
 		at.passed += passed
 		if at.passed < want && (ends || n == 0) {
@@ -167,7 +168,7 @@ func (s *Scan) codePoints(ctx context.Context, r io.ReaderAt, from, to int64) (c
 		if err := span.ReadFull(r, b, from); err != nil {
 			return 0, err
 		}
-		n, passed := s.enc.set.skipColumns(b, math.MaxInt, from+int64(len(b)) == to)
+		n, passed := skipRaw(s.enc.Set, b, math.MaxInt, from+int64(len(b)) == to)
 		if n == 0 {
 			return 0, io.ErrUnexpectedEOF
 		}
@@ -176,23 +177,23 @@ func (s *Scan) codePoints(ctx context.Context, r io.ReaderAt, from, to int64) (c
 	return count, nil
 }
 
-// skipColumns goes n code points forward in raw bytes that begin at a character
+// skipRaw goes n code points forward in raw bytes that begin at a character
 // and, unless whole, may end within one: that one is left.
-func (c charset) skipColumns(raw []byte, n int, whole bool) (at, count int) {
+func skipRaw(c charset.Set, raw []byte, n int, whole bool) (at, count int) {
 	switch {
-	case c == utf8Set:
+	case c == charset.UTF8:
 		if !whole {
 			raw = raw[:len(raw)-openTail(raw)]
 		}
 		return skipColumns(stringOf(raw), n)
-	case c.wide():
-		return c.skipWide(raw, n)
-	case c.table() != nil:
+	case c.Wide():
+		return skipWide(c, raw, n)
+	case c.Table() != nil:
 		n = min(n, len(raw))
 		return n, n
 	}
 	for count < n && at < len(raw) {
-		width := c.charLen(raw[at])
+		width := c.CharLen(raw[at])
 		if at+width > len(raw) {
 			break
 		}
@@ -202,10 +203,10 @@ func (c charset) skipColumns(raw []byte, n int, whole bool) (at, count int) {
 	return at, count
 }
 
-func (c charset) skipWide(raw []byte, n int) (at, count int) {
+func skipWide(c charset.Set, raw []byte, n int) (at, count int) {
 	for count < n && at+1 < len(raw) {
 		width := 2
-		if utf16.IsSurrogate(rune(c.unit(raw, at))) {
+		if utf16.IsSurrogate(rune(c.UnitAt(raw, at))) {
 			width = 4
 			if at+3 >= len(raw) {
 				break

@@ -8,12 +8,13 @@ import (
 	"testing"
 
 	"github.com/fsmcp/fsmcp/internal/span"
+	"github.com/fsmcp/fsmcp/internal/text/charset"
 )
 
 // encodeAs is s in a charset, which must hold it.
-func encodeAs(t testing.TB, set charset, s string) []byte {
+func encodeAs(t testing.TB, set charset.Set, s string) []byte {
 	t.Helper()
-	b, err := Encoding{set: set}.Encode(s)
+	b, err := charset.Encoding{Set: set}.Encode(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -22,39 +23,39 @@ func encodeAs(t testing.TB, set charset, s string) []byte {
 
 // samples are small texts as they stand in real files.
 var samples = []struct {
-	set  charset
+	set  charset.Set
 	text string
 }{
-	{windows1252, "// Größe des Puffers in Bytes\nconst size = 4096 // für alle Fälle\n"},
-	{windows1252, "# Vérifie que l’entrée n’est pas vide\ndef vérifier(x):\n    return x is not None\n"},
-	{windows1252, "print(\"¿Dónde está la niña?\")\n"},
-	{windows1252, "They said “no” – and left…\n"},
-	{windows1252, "/* Copyright © 1998 Jörg Müller */\nint main(void) { return 0; }\n"},
-	{windows1252, "Die Größe der Datei wird beim Öffnen geprüft – „natürlich“ nur einmal.\n"},
-	{windows1252, "O coração não vê a razão, e a canção é só ilusão.\n"},
-	{windows1252, "Räksmörgås på svenska, blåbærsyltetøy på norsk.\n"},
-	{windows1252, "volume: 5 m³ at 20 °C\n"},
-	{windows1250, "// Sprawdź, czy plik istnieje; jeśli nie, zgłoś błąd i zakończ działanie.\n"},
-	{windows1250, "Příliš žluťoučký kůň úpěl ďábelské ódy na zeleném poli.\n"},
-	{iso8859_2, "Zażółć gęślą jaźń, bo taka jest treść tego zdania w języku polskim.\n"},
-	{windows1250, "Árvíztűrő tükörfúrógép, és még néhány magyar szó is kell ide, hogy elég hosszú legyen.\n"},
-	{windows1254, "Bu dosya Türkçe yazılmıştır; şimdi değişkenleri gösteriyoruz.\n"},
-	{windows1257, "Šis fails ir latviešu valodā, tajā ir daži mīkstinājumi: ķēniņš, ģērbt, ļaudis.\n"},
-	{windows1251, "// Открывает файл и читает из него все строки\nfunc main() {}\n"},
-	{koi8r, "Это старый текст, записанный в кодировке, которую давно не используют.\n"},
-	{iso8859_5, "Проверка чтения файла в кодировке стандарта ИСО.\n"},
-	{windows1253, "Αυτό είναι ένα μικρό κείμενο στα ελληνικά για δοκιμή.\n"},
-	{windows1255, "זהו קובץ קצר בעברית שנועד לבדיקה של הקידוד.\n"},
-	{windows1256, "هذا ملف قصير باللغة العربية لاختبار الترميز في هذا البرنامج.\n"},
-	{windows874, "นี่คือไฟล์ภาษาไทยสั้น ๆ สำหรับทดสอบการอ่านข้อความ\n"},
-	{shiftJIS, "この関数は、ファイルを読み込んで文字コードを判定します。エラーの場合は空の文字列を返します。カタカナも試験。\n"},
-	{shiftJIS, "// 設定ファイルの読み込み\nint load(void); // 失敗したら負の値を返す\n// 文字列の長さは最大で二百五十六文字までとする\n"},
-	{eucJP, "この関数は、ファイルを読み込んで文字コードを判定します。エラーの場合は空の文字列を返します。\n"},
-	{gbk, "这个函数读取文件并判断它的字符编码。如果发生错误，则返回空字符串。我们还需要更多的文字来测试。\n"},
-	{gbk, "// 初始化缓冲区，大小由配置决定\nvoid init(void);\n// 返回值：成功时为零，否则为错误代码；调用者必须检查\n"},
-	{big5, "這個函數讀取檔案並判斷它的字元編碼。如果發生錯誤，就傳回空字串。我們還需要更多的文字來測試。\n"},
-	{eucKR, "이 함수는 파일을 읽고 문자 인코딩을 판단합니다. 오류가 발생하면 빈 문자열을 돌려줍니다. 시험을 위한 글입니다.\n"},
-	{eucKR, "// 버퍼를 초기화한다\nvoid init(void); // 성공하면 영을 돌려준다\n// 설정 파일에서 크기를 읽고 값이 없으면 기본값을 쓴다\n"},
+	{charset.Windows1252, "// Größe des Puffers in Bytes\nconst size = 4096 // für alle Fälle\n"},
+	{charset.Windows1252, "# Vérifie que l’entrée n’est pas vide\ndef vérifier(x):\n    return x is not None\n"},
+	{charset.Windows1252, "print(\"¿Dónde está la niña?\")\n"},
+	{charset.Windows1252, "They said “no” – and left…\n"},
+	{charset.Windows1252, "/* Copyright © 1998 Jörg Müller */\nint main(void) { return 0; }\n"},
+	{charset.Windows1252, "Die Größe der Datei wird beim Öffnen geprüft – „natürlich“ nur einmal.\n"},
+	{charset.Windows1252, "O coração não vê a razão, e a canção é só ilusão.\n"},
+	{charset.Windows1252, "Räksmörgås på svenska, blåbærsyltetøy på norsk.\n"},
+	{charset.Windows1252, "volume: 5 m³ at 20 °C\n"},
+	{charset.Windows1250, "// Sprawdź, czy plik istnieje; jeśli nie, zgłoś błąd i zakończ działanie.\n"},
+	{charset.Windows1250, "Příliš žluťoučký kůň úpěl ďábelské ódy na zeleném poli.\n"},
+	{charset.ISO8859_2, "Zażółć gęślą jaźń, bo taka jest treść tego zdania w języku polskim.\n"},
+	{charset.Windows1250, "Árvíztűrő tükörfúrógép, és még néhány magyar szó is kell ide, hogy elég hosszú legyen.\n"},
+	{charset.Windows1254, "Bu dosya Türkçe yazılmıştır; şimdi değişkenleri gösteriyoruz.\n"},
+	{charset.Windows1257, "Šis fails ir latviešu valodā, tajā ir daži mīkstinājumi: ķēniņš, ģērbt, ļaudis.\n"},
+	{charset.Windows1251, "// Открывает файл и читает из него все строки\nfunc main() {}\n"},
+	{charset.KOI8R, "Это старый текст, записанный в кодировке, которую давно не используют.\n"},
+	{charset.ISO8859_5, "Проверка чтения файла в кодировке стандарта ИСО.\n"},
+	{charset.Windows1253, "Αυτό είναι ένα μικρό κείμενο στα ελληνικά για δοκιμή.\n"},
+	{charset.Windows1255, "זהו קובץ קצר בעברית שנועד לבדיקה של הקידוד.\n"},
+	{charset.Windows1256, "هذا ملف قصير باللغة العربية لاختبار الترميز في هذا البرنامج.\n"},
+	{charset.Windows874, "นี่คือไฟล์ภาษาไทยสั้น ๆ สำหรับทดสอบการอ่านข้อความ\n"},
+	{charset.ShiftJIS, "この関数は、ファイルを読み込んで文字コードを判定します。エラーの場合は空の文字列を返します。カタカナも試験。\n"},
+	{charset.ShiftJIS, "// 設定ファイルの読み込み\nint load(void); // 失敗したら負の値を返す\n// 文字列の長さは最大で二百五十六文字までとする\n"},
+	{charset.EUCJP, "この関数は、ファイルを読み込んで文字コードを判定します。エラーの場合は空の文字列を返します。\n"},
+	{charset.GBK, "这个函数读取文件并判断它的字符编码。如果发生错误，则返回空字符串。我们还需要更多的文字来测试。\n"},
+	{charset.GBK, "// 初始化缓冲区，大小由配置决定\nvoid init(void);\n// 返回值：成功时为零，否则为错误代码；调用者必须检查\n"},
+	{charset.Big5, "這個函數讀取檔案並判斷它的字元編碼。如果發生錯誤，就傳回空字串。我們還需要更多的文字來測試。\n"},
+	{charset.EUCKR, "이 함수는 파일을 읽고 문자 인코딩을 판단합니다. 오류가 발생하면 빈 문자열을 돌려줍니다. 시험을 위한 글입니다.\n"},
+	{charset.EUCKR, "// 버퍼를 초기화한다\nvoid init(void); // 성공하면 영을 돌려준다\n// 설정 파일에서 크기를 읽고 값이 없으면 기본값을 쓴다\n"},
 }
 
 // looksBinary judges the first bytes of a file, which may end within a character.
@@ -68,14 +69,14 @@ func TestDecodeLegacy(t *testing.T) {
 		raw := encodeAs(t, c.set, c.text)
 		d, err := Decode(raw)
 		if err != nil {
-			t.Errorf("%s: %v (%.40q)", charsetNames[c.set], err, c.text)
+			t.Errorf("%s: %v (%.40q)", charset.Names[c.set], err, c.text)
 			continue
 		}
-		if d.Text != c.text || d.Enc.set != c.set {
-			t.Errorf("%s read as %s: %.60q", charsetNames[c.set], d.Enc.Name(), d.Text)
+		if d.Text != c.text || d.Enc.Set != c.set {
+			t.Errorf("%s read as %s: %.60q", charset.Names[c.set], d.Enc.Name(), d.Text)
 		}
 		if looksBinary(raw) || looksBinary(raw[:len(raw)-3]) {
-			t.Errorf("%s looks binary: %.40q", charsetNames[c.set], c.text)
+			t.Errorf("%s looks binary: %.40q", charset.Names[c.set], c.text)
 		}
 	}
 }
@@ -117,22 +118,22 @@ func TestDecode(t *testing.T) {
 // What is known to be in an encoding is read in it, however little there is.
 func TestDecodeAs(t *testing.T) {
 	for _, c := range []struct {
-		enc  Encoding
+		enc  charset.Encoding
 		raw  string
 		text string // "-" is ErrBinary
 	}{
-		{Encoding{set: windows1253}, "\xe1\n", "α\n"},
-		{Encoding{set: windows1253}, "plain\n", "plain\n"},
-		{Encoding{set: koi8r}, "\xcd\xc9\xd2", "мир"},
-		{Encoding{set: shiftJIS}, "\x95\x5c", "表"},
-		{Encoding{set: shiftJIS}, "\x95", "-"},
-		{Encoding{set: windows1252}, "a\x00", "-"},
-		{Encoding{set: utf16le, bom: true}, "\xff\xfea\x00", "a"},
-		{Encoding{set: utf16le, bom: true}, "a\x00", "-"},
-		{Encoding{}, "Gr\xf6\xdfe an alle, die noch lesen\n", "Gr\xf6\xdfe an alle, die noch lesen\n"},
-		{Encoding{}, "\xef\xbb\xbfa", "a"},
-		{Encoding{bom: true}, "a", "a"},
-		{Encoding{}, "a\x00", "-"},
+		{charset.Encoding{Set: charset.Windows1253}, "\xe1\n", "α\n"},
+		{charset.Encoding{Set: charset.Windows1253}, "plain\n", "plain\n"},
+		{charset.Encoding{Set: charset.KOI8R}, "\xcd\xc9\xd2", "мир"},
+		{charset.Encoding{Set: charset.ShiftJIS}, "\x95\x5c", "表"},
+		{charset.Encoding{Set: charset.ShiftJIS}, "\x95", "-"},
+		{charset.Encoding{Set: charset.Windows1252}, "a\x00", "-"},
+		{charset.Encoding{Set: charset.UTF16LE, Mark: true}, "\xff\xfea\x00", "a"},
+		{charset.Encoding{Set: charset.UTF16LE, Mark: true}, "a\x00", "-"},
+		{charset.Encoding{}, "Gr\xf6\xdfe an alle, die noch lesen\n", "Gr\xf6\xdfe an alle, die noch lesen\n"},
+		{charset.Encoding{}, "\xef\xbb\xbfa", "a"},
+		{charset.Encoding{Mark: true}, "a", "a"},
+		{charset.Encoding{}, "a\x00", "-"},
 	} {
 		d, err := DecodeAs([]byte(c.raw), c.enc)
 		if err != nil {
@@ -142,7 +143,7 @@ func TestDecodeAs(t *testing.T) {
 			continue
 		}
 		again, err := d.Enc.EncodeFile(d.Text)
-		if d.Text != c.text || d.Enc.set != c.enc.set || err != nil || string(again) != c.raw {
+		if d.Text != c.text || d.Enc.Set != c.enc.Set || err != nil || string(again) != c.raw {
 			t.Errorf("%s of %q: %q, and back %q (%v)", c.enc, c.raw, d.Text, again, err)
 		}
 	}
@@ -180,7 +181,7 @@ func TestHeadThatIsCut(t *testing.T) {
 			t.Fatalf("text cut at %d looks binary", n)
 		}
 	}
-	wide := append([]byte(bomUTF16LE), encodeAs(t, utf16le, whole)...)
+	wide := append([]byte(charset.MarkUTF16LE), encodeAs(t, charset.UTF16LE, whole)...)
 	for n := 2; n < len(wide); n++ {
 		if looksBinary(wide[:n]) {
 			t.Fatalf("UTF-16 cut at %d looks binary", n)
@@ -218,18 +219,18 @@ func TestEOL(t *testing.T) {
 }
 
 func TestUnencodable(t *testing.T) {
-	for _, set := range []charset{windows1252, shiftJIS, gbk, eucKR, utf16le} {
-		_, err := Encoding{set: set}.Encode("one\ntwo \xE9 three")
-		var e *UnencodableError
+	for _, set := range []charset.Set{charset.Windows1252, charset.ShiftJIS, charset.GBK, charset.EUCKR, charset.UTF16LE} {
+		_, err := charset.Encoding{Set: set}.Encode("one\ntwo \xE9 three")
+		var e *charset.UnencodableError
 		if !errors.As(err, &e) || e.Line != 2 {
-			t.Errorf("%s, stray byte: %v", charsetNames[set], err)
+			t.Errorf("%s, stray byte: %v", charset.Names[set], err)
 		}
 	}
-	for _, set := range []charset{windows1252, shiftJIS, eucKR} {
-		_, err := Encoding{set: set}.Encode("one\r\ntwo\nthree 😀 four")
-		var e *UnencodableError
-		if !errors.As(err, &e) || e.Line != 3 || e.Rune != '😀' || e.Name != charsetNames[set] {
-			t.Errorf("%s: %v", charsetNames[set], err)
+	for _, set := range []charset.Set{charset.Windows1252, charset.ShiftJIS, charset.EUCKR} {
+		_, err := charset.Encoding{Set: set}.Encode("one\r\ntwo\nthree 😀 four")
+		var e *charset.UnencodableError
+		if !errors.As(err, &e) || e.Line != 3 || e.Rune != '😀' || e.Name != charset.Names[set] {
+			t.Errorf("%s: %v", charset.Names[set], err)
 		}
 	}
 }
@@ -289,7 +290,7 @@ func TestRoundTripOfRandomFiles(t *testing.T) {
 			size = 20000
 		}
 		s := randomText(r, size, append(endings, utf8Pieces...))
-		for _, enc := range []Encoding{{}, {bom: true}, {utf16le, true}, {utf16be, true}} {
+		for _, enc := range []charset.Encoding{{}, {Mark: true}, {Set: charset.UTF16LE, Mark: true}, {Set: charset.UTF16BE, Mark: true}} {
 			raw, err := enc.EncodeFile(s)
 			if err != nil {
 				t.Fatal(err)
@@ -313,7 +314,7 @@ func TestRoundTripOfRandomFiles(t *testing.T) {
 
 func FuzzRoundTrip(f *testing.F) {
 	for _, c := range samples {
-		b, _ := Encoding{set: c.set}.Encode(c.text)
+		b, _ := charset.Encoding{Set: c.set}.Encode(c.text)
 		f.Add(b)
 	}
 	f.Add([]byte("\xFF\xFEa\x00\r\x00\n\x00"))

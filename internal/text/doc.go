@@ -16,7 +16,15 @@ import (
 	"errors"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/fsmcp/fsmcp/internal/text/charset"
 )
+
+// Encoding is the form of a file's text.
+type Encoding = charset.Encoding
+
+// UnencodableError is a text that the file's charset cannot hold.
+type UnencodableError = charset.UnencodableError
 
 // ErrBinary is content that is no text in any charset known here.
 var ErrBinary = errors.New("content is binary")
@@ -30,7 +38,7 @@ type Doc struct {
 	// them). In UTF-8 it shares the memory of Raw, which must not change.
 	Text string
 	// Enc writes Text as Raw.
-	Enc Encoding
+	Enc charset.Encoding
 	// Strays counts the bytes of Text that are no part of a character.
 	Strays int
 	// EOL counts the line endings.
@@ -132,13 +140,13 @@ func decodeNarrow(raw []byte, legacy bool) (*Doc, error) {
 	if bytes.IndexByte(raw, 0) >= 0 {
 		return nil, ErrBinary
 	}
-	enc := Encoding{bom: bytes.HasPrefix(raw, []byte(bomUTF8))}
+	enc := charset.Encoding{Mark: bytes.HasPrefix(raw, []byte(charset.MarkUTF8))}
 	body := raw[len(enc.BOM()):]
 	strays, multi := 0, 0
 	if !utf8.Valid(body) {
 		strays, multi = census(body)
 	}
-	if strays > 0 && legacy && !enc.bom && multi < 2*strays {
+	if strays > 0 && legacy && !enc.Mark && multi < 2*strays {
 		if d := decodeLegacy(raw); d != nil {
 			return d, nil
 		}
@@ -153,7 +161,7 @@ func decodeNarrow(raw []byte, legacy bool) (*Doc, error) {
 // DecodeAs decodes raw, which is known to be in an encoding, though it may be
 // too short now to be recognised. Whether UTF-8 has a byte order mark, raw
 // itself says. ErrBinary where raw is no text in that encoding.
-func DecodeAs(raw []byte, enc Encoding) (*Doc, error) {
+func DecodeAs(raw []byte, enc charset.Encoding) (*Doc, error) {
 	if enc.IsUTF8() {
 		return decodeNarrow(raw, false)
 	}
@@ -161,7 +169,7 @@ func DecodeAs(raw []byte, enc Encoding) (*Doc, error) {
 	if !marked {
 		return nil, ErrBinary
 	}
-	text, ok := enc.set.decode(body)
+	text, ok := enc.Set.Decode(body)
 	if !ok || bytes.IndexByte(text, 0) >= 0 {
 		return nil, ErrBinary
 	}
@@ -176,73 +184,73 @@ func decodeWide(raw []byte) *Doc {
 	if !ok {
 		return nil
 	}
-	text, ok := enc.set.decode(raw[2:])
+	text, ok := enc.Set.Decode(raw[2:])
 	if !ok || bytes.IndexByte(text, 0) >= 0 {
 		return nil
 	}
 	return newDoc(raw, text, enc)
 }
 
-func wideBOM(raw []byte) (Encoding, bool) {
+func wideBOM(raw []byte) (charset.Encoding, bool) {
 	switch {
-	case bytes.HasPrefix(raw, []byte(bomUTF16LE)):
-		return Encoding{set: utf16le, bom: true}, true
-	case bytes.HasPrefix(raw, []byte(bomUTF16BE)):
-		return Encoding{set: utf16be, bom: true}, true
+	case bytes.HasPrefix(raw, []byte(charset.MarkUTF16LE)):
+		return charset.Encoding{Set: charset.UTF16LE, Mark: true}, true
+	case bytes.HasPrefix(raw, []byte(charset.MarkUTF16BE)):
+		return charset.Encoding{Set: charset.UTF16BE, Mark: true}, true
 	}
-	return Encoding{}, false
+	return charset.Encoding{}, false
 }
 
 // decodeLegacy decodes raw in the charset that its head suggests; nil where
 // none is recognised or encoding again would give other bytes.
 func decodeLegacy(raw []byte) *Doc {
-	set, ok := detect(raw)
+	set, ok := charset.Detect(raw)
 	if !ok {
 		return nil
 	}
-	text, ok := set.decode(raw)
+	text, ok := set.Decode(raw)
 	if !ok {
 		return nil
 	}
-	return newDoc(raw, text, Encoding{set: set})
+	return newDoc(raw, text, charset.Encoding{Set: set})
 }
 
 // newDoc is for the charsets whose text is not the bytes themselves.
-func newDoc(raw, text []byte, enc Encoding) *Doc {
+func newDoc(raw, text []byte, enc charset.Encoding) *Doc {
 	s := stringOf(text)
 	return &Doc{Raw: raw, Text: s, Enc: enc, EOL: CountEOL(s), marks: markOffsets(raw, s, enc)}
 }
 
 // headEncoding is the encoding of a file that begins with head; whole says that
 // head is all of it.
-func headEncoding(head []byte, whole bool) (Encoding, error) {
+func headEncoding(head []byte, whole bool) (charset.Encoding, error) {
 	if enc, ok := wideBOM(head); ok {
 		body := head[2:]
-		if text, used := enc.set.decodePrefix(body); bytes.IndexByte(text, 0) < 0 &&
+		if text, used := enc.Set.DecodePrefix(body); bytes.IndexByte(text, 0) < 0 &&
 			(used == len(body) || !whole && len(body)-used < 4) {
 			return enc, nil
 		}
 	}
 	if bytes.IndexByte(head, 0) >= 0 {
-		return Encoding{}, ErrBinary
+		return charset.Encoding{}, ErrBinary
 	}
 	if !whole {
 		head = head[:len(head)-openTail(head)]
 	}
-	enc := Encoding{bom: bytes.HasPrefix(head, []byte(bomUTF8))}
+	enc := charset.Encoding{Mark: bytes.HasPrefix(head, []byte(charset.MarkUTF8))}
 	if utf8.Valid(head) {
 		return enc, nil
 	}
 	strays, multi := census(head)
-	if !enc.bom && multi < 2*strays {
-		if set, ok := detect(head); ok {
-			if _, used := set.decodePrefix(head); used > len(head)-4 {
-				return Encoding{set: set}, nil
+	if !enc.Mark && multi < 2*strays {
+		if set, ok := charset.Detect(head); ok {
+			if _, used := set.DecodePrefix(head); used > len(head)-4 {
+				return charset.Encoding{Set: set}, nil
 			}
 		}
 	}
 	if tooStray(strays, len(head)) {
-		return Encoding{}, ErrBinary
+		return charset.Encoding{}, ErrBinary
 	}
 	return enc, nil
 }

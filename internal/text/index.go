@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"sort"
+
+	"github.com/fsmcp/fsmcp/internal/text/charset"
 )
 
 // Sizes of a Scan; tests make them small.
@@ -15,11 +17,11 @@ const (
 )
 
 // units tells how line endings look in the bytes of a file.
-type units struct{ set charset }
+type units struct{ set charset.Set }
 
 // width is the number of bytes of a unit.
 func (u units) width() int {
-	if u.set.wide() {
+	if u.set.Wide() {
 		return 2
 	}
 	return 1
@@ -27,7 +29,7 @@ func (u units) width() int {
 
 // swar is the unit of the line ending as it stands in a little-endian word.
 func (u units) swar(eol byte) uint64 {
-	if u.set == utf16le {
+	if u.set == charset.UTF16LE {
 		return uint64(eol) * 0x0001000100010001
 	}
 	return uint64(eol) * 0x0100010001000100
@@ -42,7 +44,7 @@ func matches16(x, pattern uint64) uint64 {
 
 // count counts the units of b that are eol; b begins at a unit.
 func (u units) count(b []byte, eol byte) int {
-	if !u.set.wide() {
+	if !u.set.Wide() {
 		return bytes.Count(b, []byte{eol})
 	}
 	pattern, n := u.swar(eol), 0
@@ -50,7 +52,7 @@ func (u units) count(b []byte, eol byte) int {
 		n += bits.OnesCount64(matches16(binary.LittleEndian.Uint64(b), pattern))
 	}
 	for ; len(b) >= 2; b = b[2:] {
-		if u.set.unit(b, 0) == uint16(eol) {
+		if u.set.UnitAt(b, 0) == uint16(eol) {
 			n++
 		}
 	}
@@ -59,7 +61,7 @@ func (u units) count(b []byte, eol byte) int {
 
 // index is the offset of the first unit of b that is eol, or -1.
 func (u units) index(b []byte, eol byte) int {
-	if !u.set.wide() {
+	if !u.set.Wide() {
 		return bytes.IndexByte(b, eol)
 	}
 	pattern, i := u.swar(eol), 0
@@ -69,7 +71,7 @@ func (u units) index(b []byte, eol byte) int {
 		}
 	}
 	for ; i+2 <= len(b); i += 2 {
-		if u.set.unit(b, i) == uint16(eol) {
+		if u.set.UnitAt(b, i) == uint16(eol) {
 			return i
 		}
 	}
@@ -105,8 +107,8 @@ func (u units) endsWith(b []byte, eol byte) bool {
 	if n < u.width() || n%u.width() != 0 {
 		return false
 	}
-	if u.set.wide() {
-		return u.set.unit(b, n-2) == uint16(eol)
+	if u.set.Wide() {
+		return u.set.UnitAt(b, n-2) == uint16(eol)
 	}
 	return b[n-1] == eol
 }

@@ -3,6 +3,8 @@ package text
 import (
 	"sort"
 	"unicode/utf8"
+
+	"github.com/fsmcp/fsmcp/internal/text/charset"
 )
 
 // markEvery is the distance in bytes of the file between two marks.
@@ -15,12 +17,12 @@ type mark struct{ raw, text int }
 type walker struct {
 	raw  []byte
 	s    string
-	set  charset
+	set  charset.Set
 	at   mark
 	next mark // behind the character at `at`
 }
 
-func newWalker(raw []byte, s string, set charset, at mark) *walker {
+func newWalker(raw []byte, s string, set charset.Set, at mark) *walker {
 	w := &walker{raw: raw, s: s, set: set, at: at}
 	w.look()
 	return w
@@ -37,8 +39,8 @@ func (w *walker) look() {
 	}
 	w.next.text = w.at.text + n
 	switch {
-	case !w.set.wide():
-		w.next.raw = w.at.raw + w.set.charLen(w.raw[w.at.raw])
+	case !w.set.Wide():
+		w.next.raw = w.at.raw + w.set.CharLen(w.raw[w.at.raw])
 	case n == 4: // a surrogate pair
 		w.next.raw = w.at.raw + 4
 	default:
@@ -69,11 +71,11 @@ func (w *walker) toRaw(off int) {
 
 // markOffsets walks the whole file once. In a charset of one byte the marks are
 // regular in the file, in the others nearly so.
-func markOffsets(raw []byte, s string, enc Encoding) []mark {
+func markOffsets(raw []byte, s string, enc charset.Encoding) []mark {
 	at := mark{raw: len(enc.BOM())}
 	marks := make([]mark, 1, len(raw)/markEvery+1)
 	marks[0] = at
-	w := newWalker(raw, s, enc.set, at)
+	w := newWalker(raw, s, enc.Set, at)
 	for next := at.raw + markEvery; next < len(raw); next = w.at.raw + markEvery {
 		w.toRaw(next)
 		marks = append(marks, w.at)
@@ -84,7 +86,7 @@ func markOffsets(raw []byte, s string, enc Encoding) []mark {
 // walkFrom is a walker at the last mark for which before holds.
 func (d *Doc) walkFrom(before func(mark) bool) *walker {
 	i := sort.Search(len(d.marks), func(i int) bool { return !before(d.marks[i]) })
-	return newWalker(d.Raw, d.Text, d.Enc.set, d.marks[max(i-1, 0)])
+	return newWalker(d.Raw, d.Text, d.Enc.Set, d.marks[max(i-1, 0)])
 }
 
 // RawOffset is the place in the file of the byte at textOff in Text, or of the

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/fsmcp/fsmcp/internal/span"
+	"github.com/fsmcp/fsmcp/internal/text/charset"
 )
 
 // A Piece is a part of a scanned file, cut to whole characters.
@@ -42,7 +43,7 @@ func (s *Scan) Piece(ctx context.Context, r io.ReaderAt, start, end int64) (Piec
 	if err := span.ReadFull(r, raw, start); err != nil {
 		return Piece{}, err
 	}
-	text, used := s.enc.prefix(raw)
+	text, used := prefix(s.enc, raw)
 	if used < 0 {
 		return Piece{}, ErrBinary
 	}
@@ -52,13 +53,13 @@ func (s *Scan) Piece(ctx context.Context, r io.ReaderAt, start, end int64) (Piec
 // prefix reads the whole characters of raw. What a legacy charset cannot hold
 // is left as stray bytes, as pages leave it; used is negative where UTF-16 has
 // half a character.
-func (e Encoding) prefix(raw []byte) (text string, used int) {
-	if e.set != utf8Set {
-		b, used := e.set.decodePrefix(raw)
+func prefix(e charset.Encoding, raw []byte) (text string, used int) {
+	if e.Set != charset.UTF8 {
+		b, used := e.Set.DecodePrefix(raw)
 		switch {
 		case len(raw)-used < utf8.UTFMax:
 			return string(b), used
-		case e.set.wide():
+		case e.Set.Wide():
 			return "", -1
 		}
 	}
@@ -80,7 +81,7 @@ func (s *Scan) Boundaries(r io.ReaderAt) *Boundaries { return &Boundaries{scan: 
 // At tells whether a character begins at off, where whole characters were found
 // by their bytes: in Shift-JIS and its like these may lie within another one.
 func (b *Boundaries) At(off int64) (bool, error) {
-	if set := b.scan.enc.set; set == utf8Set || set.wide() || set.table() != nil {
+	if set := b.scan.enc.Set; set == charset.UTF8 || set.Wide() || set.Table() != nil {
 		return true, nil
 	}
 	at, err := b.from(off)
@@ -89,11 +90,11 @@ func (b *Boundaries) At(off int64) (bool, error) {
 
 // from is where the first character begins at off or behind it.
 func (b *Boundaries) from(off int64) (int64, error) {
-	set := b.scan.enc.set
+	set := b.scan.enc.Set
 	switch {
-	case set == utf8Set || set.wide():
+	case set == charset.UTF8 || set.Wide():
 		return b.skip(off)
-	case set.table() != nil:
+	case set.Table() != nil:
 		return off, nil
 	}
 	at, err := b.before(off)
@@ -105,7 +106,7 @@ func (b *Boundaries) from(off int64) (int64, error) {
 		}
 		n := 0
 		for n < len(part) {
-			n += set.charLen(part[n])
+			n += set.CharLen(part[n])
 		}
 		at += int64(n)
 	}
@@ -123,9 +124,9 @@ func (b *Boundaries) skip(off int64) (int64, error) {
 	if err := span.ReadFull(b.r, raw, off); err != nil {
 		return off, err
 	}
-	if set := b.scan.enc.set; set.wide() {
+	if set := b.scan.enc.Set; set.Wide() {
 		off += off & 1
-		if len(raw) >= 2 && set.unit(raw, 0)>>10 == 0xDC00>>10 {
+		if len(raw) >= 2 && set.UnitAt(raw, 0)>>10 == 0xDC00>>10 {
 			off += 2
 		}
 		return off, nil

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/fsmcp/fsmcp/internal/span"
+	"github.com/fsmcp/fsmcp/internal/text/charset"
 )
 
 // headSize bounds the bytes from which a Scan detects the charset.
@@ -24,7 +25,7 @@ const DefaultBody = 1 << 20
 // grows to some hundred KiB at most, however large the file, and may be used from several
 // goroutines.
 type Scan struct {
-	enc   Encoding
+	enc   charset.Encoding
 	eol   EOL // of the head
 	size  int64
 	chunk int
@@ -53,7 +54,7 @@ func newScan(ctx context.Context, r io.ReaderAt, size int64, chunk int, step int
 	if err != nil {
 		return nil, err
 	}
-	u := units{enc.set}
+	u := units{enc.Set}
 	return &Scan{
 		enc: enc, eol: headEOL(head, enc), chunk: chunk, size: size,
 		pass:  make(chan struct{}, 1),
@@ -63,17 +64,17 @@ func newScan(ctx context.Context, r io.ReaderAt, size int64, chunk int, step int
 }
 
 // Enc is the encoding that the head of the file shows.
-func (s *Scan) Enc() Encoding { return s.enc }
+func (s *Scan) Enc() charset.Encoding { return s.enc }
 
 // EOL counts the line endings of the head of the file.
 func (s *Scan) EOL() EOL { return s.eol }
 
 // headEOL counts the line endings of a file's beginning, whose last byte may be half
 // of an ending.
-func headEOL(head []byte, enc Encoding) EOL {
+func headEOL(head []byte, enc charset.Encoding) EOL {
 	text := head[len(enc.BOM()):]
 	if !enc.IsUTF8() {
-		text, _ = enc.set.decodePrefix(text)
+		text, _ = enc.Set.DecodePrefix(text)
 	}
 	return CountEOL(strings.TrimSuffix(stringOf(text), "\r"))
 }
@@ -190,7 +191,7 @@ func (s *Scan) lineStart(ctx context.Context, r io.ReaderAt, line int) (int64, b
 
 // skipLines is the offset behind n line endings from the offset at on.
 func (s *Scan) skipLines(ctx context.Context, r io.ReaderAt, at, n int64, eol byte, size int64) (int64, error) {
-	u := units{s.enc.set}
+	u := units{s.enc.Set}
 	buf := make([]byte, min(int64(s.chunk), s.markStep(), size-at))
 	for n > 0 && at < size {
 		if err := ctx.Err(); err != nil {
@@ -255,7 +256,7 @@ func (s *Scan) LineAt(ctx context.Context, r io.ReaderAt, off int64) (int, error
 	eol, _ := s.lines.eol(size)
 	at, n := s.lines.at(off)
 	s.mu.Unlock()
-	u := units{s.enc.set}
+	u := units{s.enc.Set}
 	off -= off % int64(u.width())
 	buf := make([]byte, min(int64(s.chunk), off-at))
 	for at < off {
@@ -276,13 +277,13 @@ func (s *Scan) LineAt(ctx context.Context, r io.ReaderAt, off int64) (int, error
 type view struct {
 	window
 	raw   []byte
-	set   charset // the one that decoded it: UTF-8 where the file's own failed
-	stuck bool    // the text ends before raw does, at half a surrogate pair or the like
+	set   charset.Set // the one that decoded it: UTF-8 where the file's own failed
+	stuck bool        // the text ends before raw does, at half a surrogate pair or the like
 }
 
 // rawEnds turns offsets in the text into offsets of the file.
 func (v *view) rawEnds(base int64, ends []int64) {
-	if v.set == utf8Set {
+	if v.set == charset.UTF8 {
 		for i := range ends {
 			ends[i] += base
 		}
@@ -298,17 +299,17 @@ func (v *view) rawEnds(base int64, ends []int64) {
 // newView decodes bytes from a character on. The end of raw may fall within a
 // character unless whole says that the file ends there too.
 func (s *Scan) newView(raw []byte, eol byte, whole bool) *view {
-	v := &view{raw: raw, set: s.enc.set, window: window{eol: eol, whole: whole}}
-	if v.set != utf8Set {
-		text, used := v.set.decodePrefix(raw)
-		again, err := Encoding{set: v.set}.Encode(stringOf(text))
-		if err == nil && bytes.Equal(again, raw[:used]) && (v.set.wide() || len(raw)-used < 3 && !(whole && used < len(raw))) {
+	v := &view{raw: raw, set: s.enc.Set, window: window{eol: eol, whole: whole}}
+	if v.set != charset.UTF8 {
+		text, used := v.set.DecodePrefix(raw)
+		again, err := charset.Encoding{Set: v.set}.Encode(stringOf(text))
+		if err == nil && bytes.Equal(again, raw[:used]) && (v.set.Wide() || len(raw)-used < 3 && !(whole && used < len(raw))) {
 			v.s = stringOf(text)
 			v.stuck = used < len(raw) && (whole || len(raw)-used > 3)
 			v.whole = whole && used == len(raw)
 			return v
 		}
-		v.set = utf8Set
+		v.set = charset.UTF8
 	}
 	v.s = stringOf(raw)
 	if eol == '\n' && bytes.IndexByte(raw, '\r') < 0 && plainASCII(raw, bytes.Count(raw, []byte{'\n'})) {
@@ -322,7 +323,7 @@ func (s *Scan) newView(raw []byte, eol byte, whole bool) *view {
 // expansion bounds the bytes of the file per byte of Body: some characters are three bytes
 // in EUC-JP and two in UTF-8.
 func (s *Scan) expansion() int64 {
-	if s.enc.set.wide() || s.enc.set == eucJP {
+	if s.enc.Set.Wide() || s.enc.Set == charset.EUCJP {
 		return 2
 	}
 	return 1
@@ -423,7 +424,7 @@ func (s *Scan) shownStart(off int64) int64 {
 // feed; not if raw has one, or has no carriage return.
 func (s *Scan) eolIn(ctx context.Context, r io.ReaderAt, raw []byte) (byte, error) {
 	eol, decided := s.knownEOL()
-	u := units{s.enc.set}
+	u := units{s.enc.Set}
 	if decided || u.index(raw, '\n') >= 0 || u.index(raw, '\r') < 0 {
 		return eol, nil
 	}
@@ -488,7 +489,7 @@ func (s *Scan) columnAt(ctx context.Context, r io.ReaderAt, at int64, w place) (
 	if v.stuck && content == 0 {
 		return Page{}, ErrBinary
 	}
-	if !found && !v.whole && v.set == utf8Set && !v.strays {
+	if !found && !v.whole && v.set == charset.UTF8 && !v.strays {
 		content -= openTail(raw)
 	}
 	if content == 0 && w.column > 1 {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/fsmcp/fsmcp/internal/span"
+	"github.com/fsmcp/fsmcp/internal/text/charset"
 )
 
 // small is a scan with tiny chunks and marks, so that every boundary is met.
@@ -97,9 +98,9 @@ func randomFile(t *testing.T, r *rand.Rand) []byte {
 	case 0:
 		s = "\uFEFF" + s
 	case 1, 2:
-		enc := Encoding{utf16le, true}
+		enc := charset.Encoding{Set: charset.UTF16LE, Mark: true}
 		if r.Intn(2) == 0 {
-			enc.set = utf16be
+			enc.Set = charset.UTF16BE
 		}
 		raw, err := enc.EncodeFile(s)
 		if err != nil {
@@ -164,8 +165,8 @@ func TestScanServesTextBeforeNUL(t *testing.T) {
 
 func TestScanRefusesHalfCharactersOfUTF16(t *testing.T) {
 	ctx := context.Background()
-	good := encodeAs(t, utf16le, strings.Repeat("ab\n", 20000))
-	raw := append([]byte(bomUTF16LE), good...)
+	good := encodeAs(t, charset.UTF16LE, strings.Repeat("ab\n", 20000))
+	raw := append([]byte(charset.MarkUTF16LE), good...)
 	raw = append(raw, 0x00, 0xD8, 'x', 0, '\n', 0, 'y', 0, '\n', 0, 'z') // a lone surrogate, half a unit
 	s, err := NewScan(ctx, bytes.NewReader(raw), int64(len(raw)))
 	if err != nil {

@@ -1,4 +1,4 @@
-package text
+package charset
 
 import (
 	"bytes"
@@ -36,7 +36,7 @@ const (
 // language describes a language's text beyond ASCII.
 type language struct {
 	letters string // from frequent to rare, lower case where there are two
-	sets    []charset
+	sets    []Set
 	prior   float64
 	latin   bool // its letters mix with ASCII letters within a word
 }
@@ -44,33 +44,33 @@ type language struct {
 // languages are the single-byte charsets' models. Where several charsets read
 // the bytes alike, windows-1252 is named, else the first in the constants' order.
 var languages = []language{
-	{"éèàêçùâîôûëïœ", []charset{windows1252, iso8859_15}, 2, true},                         // French
-	{"’“”–—…•‘é©°®£ï§±×½™€", []charset{windows1252}, 1.5, true},                            // English
-	{"äüöß", []charset{windows1252}, 2, true},                                              // German
-	{"óáíéñúü¿¡", []charset{windows1252}, 2, true},                                         // Spanish
-	{"ãçáéõóêíâúàôü", []charset{windows1252}, 2, true},                                     // Portuguese
-	{"àèùòéì", []charset{windows1252}, 2, true},                                            // Italian
-	{"äåöøæéü", []charset{windows1252}, 2, true},                                           // Nordic
-	{"éóíáëïöüèê", []charset{windows1252}, 1.5, true},                                      // Dutch, loan words
-	{"áíðéóþúöýæ", []charset{windows1252}, 1, true},                                        // Icelandic
-	{"ółążęśćńź", []charset{windows1250, iso8859_2}, 0, true},                              // Polish
-	{"íáéěřčšžýůúóňďť", []charset{windows1250, iso8859_2}, 0, true},                        // Czech
-	{"áíéčšžýťúľôňďäóĺŕ", []charset{windows1250, iso8859_2}, 0, true},                      // Slovak
-	{"áéíöóőüúű", []charset{windows1250, iso8859_2}, 0, true},                              // Hungarian
-	{"čšžćđ", []charset{windows1250, iso8859_2}, 0, true},                                  // Croatian, Slovene
-	{"ăîţşâ", []charset{windows1250, iso8859_2}, 0, true},                                  // Romanian
-	{"ıişüğöçâî", []charset{windows1254}, 0, true},                                         // Turkish
-	{"ėšžįųčūąę", []charset{windows1257, iso8859_13}, 0, true},                             // Lithuanian
-	{"āīēšņļūžķģčč", []charset{windows1257, iso8859_13}, 0, true},                          // Latvian
-	{"äõüöšž", []charset{windows1257, iso8859_13}, 0, true},                                // Estonian
-	{"\u0301đ\u0300ươêôâă\u0323\u0309\u0303ìàáéíúùóèãâ", []charset{windows1258}, -1, true}, // Vietnamese
-	{"оеаинтсрвлкмдпуяызьбгчйхжшюцщэфъё", []charset{windows1251, koi8r, iso8859_5}, -2, false},
-	{"оаинетрсвлкдпмзуябгчщшцжьхїіфєюйґ", []charset{windows1251, iso8859_5}, -2.5, false}, // Ukrainian
-	{"аиоетнрсвлкдпмзъугбчщяшцжхюфйь", []charset{windows1251, iso8859_5}, -0.5, false},    // Bulgarian
-	{"αοιετνσρηπκμλςυόίάέήγωδύθχφώβξζψϊϋ", []charset{windows1253, iso8859_7}, -2, false},
-	{"יוהלאתרמשבנדעקחכפםגטצסןזךףץ", []charset{windows1255, iso8859_8}, -2, false},
-	{"اليمنرتوبةعدسفهكقحجأشطصخضذثىزغءئإؤظآ", []charset{windows1256, iso8859_6}, -2, false},
-	{"านรอกเง่้มยลวดสตัีทิปบคะแจหพชขุไ็ใืูผำโึถธณ์ศซภญษฟฉฐ", []charset{windows874}, -2, false},
+	{"éèàêçùâîôûëïœ", []Set{Windows1252, ISO8859_15}, 2, true},                         // French
+	{"’“”–—…•‘é©°®£ï§±×½™€", []Set{Windows1252}, 1.5, true},                            // English
+	{"äüöß", []Set{Windows1252}, 2, true},                                              // German
+	{"óáíéñúü¿¡", []Set{Windows1252}, 2, true},                                         // Spanish
+	{"ãçáéõóêíâúàôü", []Set{Windows1252}, 2, true},                                     // Portuguese
+	{"àèùòéì", []Set{Windows1252}, 2, true},                                            // Italian
+	{"äåöøæéü", []Set{Windows1252}, 2, true},                                           // Nordic
+	{"éóíáëïöüèê", []Set{Windows1252}, 1.5, true},                                      // Dutch, loan words
+	{"áíðéóþúöýæ", []Set{Windows1252}, 1, true},                                        // Icelandic
+	{"ółążęśćńź", []Set{Windows1250, ISO8859_2}, 0, true},                              // Polish
+	{"íáéěřčšžýůúóňďť", []Set{Windows1250, ISO8859_2}, 0, true},                        // Czech
+	{"áíéčšžýťúľôňďäóĺŕ", []Set{Windows1250, ISO8859_2}, 0, true},                      // Slovak
+	{"áéíöóőüúű", []Set{Windows1250, ISO8859_2}, 0, true},                              // Hungarian
+	{"čšžćđ", []Set{Windows1250, ISO8859_2}, 0, true},                                  // Croatian, Slovene
+	{"ăîţşâ", []Set{Windows1250, ISO8859_2}, 0, true},                                  // Romanian
+	{"ıişüğöçâî", []Set{Windows1254}, 0, true},                                         // Turkish
+	{"ėšžįųčūąę", []Set{Windows1257, ISO8859_13}, 0, true},                             // Lithuanian
+	{"āīēšņļūžķģčč", []Set{Windows1257, ISO8859_13}, 0, true},                          // Latvian
+	{"äõüöšž", []Set{Windows1257, ISO8859_13}, 0, true},                                // Estonian
+	{"\u0301đ\u0300ươêôâă\u0323\u0309\u0303ìàáéíúùóèãâ", []Set{Windows1258}, -1, true}, // Vietnamese
+	{"оеаинтсрвлкмдпуяызьбгчйхжшюцщэфъё", []Set{Windows1251, KOI8R, ISO8859_5}, -2, false},
+	{"оаинетрсвлкдпмзуябгчщшцжьхїіфєюйґ", []Set{Windows1251, ISO8859_5}, -2.5, false}, // Ukrainian
+	{"аиоетнрсвлкдпмзъугбчщяшцжхюфйь", []Set{Windows1251, ISO8859_5}, -0.5, false},    // Bulgarian
+	{"αοιετνσρηπκμλςυόίάέήγωδύθχφώβξζψϊϋ", []Set{Windows1253, ISO8859_7}, -2, false},
+	{"יוהלאתרמשבנדעקחכפםגטצסןזךףץ", []Set{Windows1255, ISO8859_8}, -2, false},
+	{"اليمنرتوبةعدسفهكقحجأشطصخضذثىزغءئإؤظآ", []Set{Windows1256, ISO8859_6}, -2, false},
+	{"านรอกเง่้มยลวดสตัีทิปบคะแจหพชขุไ็ใืูผำโึถธณ์ศซภญษฟฉฐ", []Set{Windows874}, -2, false},
 }
 
 // signs lists characters that every language uses besides letters, from frequent to rare.
@@ -78,7 +78,7 @@ const signs = "’“”–—…«»\u00a0°§©€·•„‚‘´®™×±²�
 
 // script describes the text of a multibyte charset.
 type script struct {
-	set     charset
+	set     Set
 	common  string // from frequent to rare
 	regions []region
 }
@@ -94,11 +94,11 @@ type region struct {
 // The regions are, for each charset: signs and letters, the frequent
 // characters (level 1), the rare ones.
 var scripts = []script{
-	{shiftJIS, japaneseCommon, []region{{0x81, 0x81, 147, 0.05}, {0x82, 0x83, 250, 0.15}, {0x88, 0x98, 2965, 0.28}, {0x99, 0xEA, 3390, 0.005}, {0xA0, 0xDF, 63, 0.001}}},
-	{eucJP, japaneseCommon, []region{{0xA1, 0xA1, 94, 0.05}, {0xA3, 0xA5, 250, 0.15}, {0xB0, 0xCF, 2965, 0.28}, {0xD0, 0xF4, 3390, 0.005}}},
-	{gbk, simplifiedCommon, []region{{0xA1, 0xA1, 94, 0.06}, {0xA3, 0xA3, 94, 0.06}, {0xB0, 0xD7, 3755, 0.35}, {0xD8, 0xF7, 3008, 0.01}}},
-	{big5, traditionalCommon, []region{{0xA1, 0xA2, 250, 0.10}, {0xA4, 0xC6, 5401, 0.38}, {0xC9, 0xF9, 7652, 0.01}}},
-	{eucKR, koreanCommon, []region{{0xA1, 0xA1, 94, 0.02}, {0xA3, 0xA3, 94, 0.01}, {0xB0, 0xC8, 2350, 0.46}, {0xCA, 0xFD, 4888, 0.005}}},
+	{ShiftJIS, japaneseCommon, []region{{0x81, 0x81, 147, 0.05}, {0x82, 0x83, 250, 0.15}, {0x88, 0x98, 2965, 0.28}, {0x99, 0xEA, 3390, 0.005}, {0xA0, 0xDF, 63, 0.001}}},
+	{EUCJP, japaneseCommon, []region{{0xA1, 0xA1, 94, 0.05}, {0xA3, 0xA5, 250, 0.15}, {0xB0, 0xCF, 2965, 0.28}, {0xD0, 0xF4, 3390, 0.005}}},
+	{GBK, simplifiedCommon, []region{{0xA1, 0xA1, 94, 0.06}, {0xA3, 0xA3, 94, 0.06}, {0xB0, 0xD7, 3755, 0.35}, {0xD8, 0xF7, 3008, 0.01}}},
+	{Big5, traditionalCommon, []region{{0xA1, 0xA2, 250, 0.10}, {0xA4, 0xC6, 5401, 0.38}, {0xC9, 0xF9, 7652, 0.01}}},
+	{EUCKR, koreanCommon, []region{{0xA1, 0xA1, 94, 0.02}, {0xA3, 0xA3, 94, 0.01}, {0xB0, 0xC8, 2350, 0.46}, {0xCA, 0xFD, 4888, 0.005}}},
 }
 
 const (
@@ -112,26 +112,26 @@ const (
 
 // reading is one way to read the sample.
 type reading struct {
-	set   charset
+	set   Set
 	score float64
 	text  []byte // the sample, to tell apart from other readings
 }
 
-// detect recognises the legacy charset of a text by its lines beyond ASCII. It
+// Detect recognises the legacy charset of a text by its lines beyond ASCII. It
 // recognises none where UTF-8 with broken bytes is as likely.
-func detect(raw []byte) (charset, bool) {
+func Detect(raw []byte) (Set, bool) {
 	sample := sampleOf(raw)
 	if len(sample) == 0 || hasControls(sample) {
 		return 0, false
 	}
 	votes := ballots(sample)
-	all := []reading{{utf8Set, rateUTF8(sample), sample}}
+	all := []reading{{UTF8, rateUTF8(sample), sample}}
 	for _, s := range scripts {
 		if text, used, ok := read(sample, s.set); ok {
 			all = append(all, reading{s.set, s.rate(sample[:used], text) + vote*votes[s.set], text})
 		}
 	}
-	texts := make(map[charset][]byte)
+	texts := make(map[Set][]byte)
 	for i := range languages {
 		for _, set := range languages[i].sets {
 			text, known := texts[set]
@@ -145,14 +145,14 @@ func detect(raw []byte) (charset, bool) {
 		}
 	}
 	set, ok := choose(all, sample)
-	return set, ok && set != utf8Set
+	return set, ok && set != UTF8
 }
 
 // read decodes the sample, whose end may fall within a character; false where it
 // is no text in the charset.
-func read(sample []byte, set charset) (text []byte, used int, ok bool) {
-	text, used = set.decodePrefix(sample)
-	if left := len(sample) - used; left > 0 && (set.table() != nil || left >= set.charLen(sample[used])) {
+func read(sample []byte, set Set) (text []byte, used int, ok bool) {
+	text, used = set.DecodePrefix(sample)
+	if left := len(sample) - used; left > 0 && (set.Table() != nil || left >= set.CharLen(sample[used])) {
 		return nil, 0, false
 	}
 	if hasControls(text) {
@@ -162,7 +162,7 @@ func read(sample []byte, set charset) (text []byte, used int, ok bool) {
 }
 
 // choose takes the best reading, if it is good enough and no other comes near.
-func choose(all []reading, sample []byte) (charset, bool) {
+func choose(all []reading, sample []byte) (Set, bool) {
 	if len(all) == 0 {
 		return 0, false
 	}
@@ -175,7 +175,7 @@ func choose(all []reading, sample []byte) (charset, bool) {
 		if !same && r.score > best.score-minMargin {
 			return 0, false
 		}
-		if same && (r.set == windows1252 || r.set < best.set && best.set != windows1252) {
+		if same && (r.set == Windows1252 || r.set < best.set && best.set != Windows1252) {
 			best.set = r.set
 		}
 	}
@@ -225,8 +225,8 @@ func hasControls(text []byte) bool {
 
 // ballots are chardet's confidences by charset, less where there is little to go
 // by: it is as sure of two bytes as of a book.
-func ballots(sample []byte) map[charset]float64 {
-	votes := make(map[charset]float64)
+func ballots(sample []byte) map[Set]float64 {
+	votes := make(map[Set]float64)
 	weight := min(1, float64(beyondASCII(sample))/10)
 	for _, r := range chardet.DetectAll(sample) {
 		for _, set := range named(r.Charset) {
@@ -237,30 +237,30 @@ func ballots(sample []byte) map[charset]float64 {
 }
 
 // named are the charsets that chardet means by a name, or cannot tell from it.
-func named(name string) []charset {
+func named(name string) []Set {
 	switch name {
 	case "GB2312", "GBK", "GB18030":
-		return []charset{gbk}
+		return []Set{GBK}
 	case "Shift_JIS", "CP932":
-		return []charset{shiftJIS}
+		return []Set{ShiftJIS}
 	case "EUC-JP":
-		return []charset{eucJP}
+		return []Set{EUCJP}
 	case "EUC-KR", "CP949":
-		return []charset{eucKR}
+		return []Set{EUCKR}
 	case "Big5":
-		return []charset{big5}
+		return []Set{Big5}
 	case "Windows-1251", "x-mac-cyrillic":
-		return []charset{windows1251}
+		return []Set{Windows1251}
 	case "KOI8-R":
-		return []charset{koi8r}
+		return []Set{KOI8R}
 	case "ISO-8859-5":
-		return []charset{iso8859_5}
+		return []Set{ISO8859_5}
 	case "ISO-8859-7", "Windows-1253":
-		return []charset{iso8859_7, windows1253}
+		return []Set{ISO8859_7, Windows1253}
 	case "Windows-1255", "ISO-8859-8":
-		return []charset{windows1255, iso8859_8}
+		return []Set{Windows1255, ISO8859_8}
 	case "TIS-620":
-		return []charset{windows874}
+		return []Set{Windows874}
 	}
 	return nil // all Latin letters are Western to it
 }
@@ -297,7 +297,7 @@ func (s script) rate(sample, text []byte) float64 {
 	before := byte(' ')
 	for len(text) > 0 {
 		r, n := utf8.DecodeRune(text)
-		width := s.set.charLen(sample[at])
+		width := s.set.CharLen(sample[at])
 		if r >= utf8.RuneSelf {
 			for _, b := range sample[at : at+width] {
 				if b >= 0x80 {
@@ -351,7 +351,7 @@ func (s script) weigh(common map[rune]float64, r rune, lead byte) float64 {
 }
 
 // rate returns the likelihood of a sample in set and the language against chance.
-func (l *language) rate(sample []byte, set charset) float64 {
+func (l *language) rate(sample []byte, set Set) float64 {
 	var weight [256]float64
 	var class [256]byte // 'l' and 'u' for letters, 'q' and 'n' as in fill, else 0
 	l.fill(set, &weight, &class)
@@ -407,13 +407,13 @@ func (l *language) fits(before, here, after byte, besideASCII bool) float64 {
 }
 
 // fill works out what each byte weighs in set, and which are letters.
-func (l *language) fill(set charset, weight *[256]float64, class *[256]byte) {
+func (l *language) fill(set Set, weight *[256]float64, class *[256]byte) {
 	for b := byte('a'); b <= 'z'; b++ {
 		class[b], class[b&^0x20] = 'l', 'u'
 	}
 	letters := shares(l.letters, 2, 0.88)
 	common := shares(signs, 3, 0.08)
-	table := set.table()
+	table := set.Table()
 	for i := 0x80; i < 0x100; i++ {
 		r := table.DecodeByte(byte(i))
 		lower := unicode.ToLower(r)

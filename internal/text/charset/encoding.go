@@ -1,4 +1,8 @@
-package text
+// Package charset detects, decodes and encodes the charsets of text files.
+//
+// It promises that decoding accepts only what encodes back to the same bytes. It knows
+// nothing of lines or pages, and opens no file.
+package charset
 
 import (
 	"bytes"
@@ -17,40 +21,40 @@ import (
 	"github.com/fsmcp/fsmcp/internal/span"
 )
 
-// charset is one way of writing characters as bytes, the byte order mark aside.
-type charset uint8
+// Set is one way of writing characters as bytes, the byte order mark aside.
+type Set uint8
 
 const (
-	utf8Set charset = iota
-	utf16le
-	utf16be
-	windows1250
-	windows1251
-	windows1252
-	windows1253
-	windows1254
-	windows1255
-	windows1256
-	windows1257
-	windows1258
-	windows874
-	iso8859_2
-	iso8859_5
-	iso8859_6
-	iso8859_7
-	iso8859_8
-	iso8859_13
-	iso8859_15
-	koi8r
-	shiftJIS
-	eucJP
-	gbk
-	big5
-	eucKR
+	UTF8 Set = iota
+	UTF16LE
+	UTF16BE
+	Windows1250
+	Windows1251
+	Windows1252
+	Windows1253
+	Windows1254
+	Windows1255
+	Windows1256
+	Windows1257
+	Windows1258
+	Windows874
+	ISO8859_2
+	ISO8859_5
+	ISO8859_6
+	ISO8859_7
+	ISO8859_8
+	ISO8859_13
+	ISO8859_15
+	KOI8R
+	ShiftJIS
+	EUCJP
+	GBK
+	Big5
+	EUCKR
 )
 
-// charsetNames are the names that answers use, in the order of the constants.
-var charsetNames = [...]string{
+// Names are the names that answers use, in the order of the constants.
+var Names = [...]string{
 	"utf-8", "utf-16le", "utf-16be",
 	"windows-1250", "windows-1251", "windows-1252", "windows-1253", "windows-1254",
 	"windows-1255", "windows-1256", "windows-1257", "windows-1258", "windows-874",
@@ -59,83 +63,83 @@ var charsetNames = [...]string{
 	"shift-jis", "euc-jp", "gbk", "big5", "euc-kr",
 }
 
-// wide reports a charset of 16-bit units.
-func (c charset) wide() bool { return c == utf16le || c == utf16be }
+// Wide reports a charset of 16-bit units.
+func (c Set) Wide() bool { return c == UTF16LE || c == UTF16BE }
 
-// table returns the map of a single-byte charset, nil for the others.
-func (c charset) table() *charmap.Charmap {
+// Table returns the map of a single-byte charset, nil for the others.
+func (c Set) Table() *charmap.Charmap {
 	switch c {
-	case windows1250:
+	case Windows1250:
 		return charmap.Windows1250
-	case windows1251:
+	case Windows1251:
 		return charmap.Windows1251
-	case windows1252:
+	case Windows1252:
 		return charmap.Windows1252
-	case windows1253:
+	case Windows1253:
 		return charmap.Windows1253
-	case windows1254:
+	case Windows1254:
 		return charmap.Windows1254
-	case windows1255:
+	case Windows1255:
 		return charmap.Windows1255
-	case windows1256:
+	case Windows1256:
 		return charmap.Windows1256
-	case windows1257:
+	case Windows1257:
 		return charmap.Windows1257
-	case windows1258:
+	case Windows1258:
 		return charmap.Windows1258
-	case windows874:
+	case Windows874:
 		return charmap.Windows874
-	case iso8859_2:
+	case ISO8859_2:
 		return charmap.ISO8859_2
-	case iso8859_5:
+	case ISO8859_5:
 		return charmap.ISO8859_5
-	case iso8859_6:
+	case ISO8859_6:
 		return charmap.ISO8859_6
-	case iso8859_7:
+	case ISO8859_7:
 		return charmap.ISO8859_7
-	case iso8859_8:
+	case ISO8859_8:
 		return charmap.ISO8859_8
-	case iso8859_13:
+	case ISO8859_13:
 		return charmap.ISO8859_13
-	case iso8859_15:
+	case ISO8859_15:
 		return charmap.ISO8859_15
-	case koi8r:
+	case KOI8R:
 		return charmap.KOI8R
 	}
 	return nil
 }
 
 // multibyte returns the codec of an East Asian charset, nil for the others.
-func (c charset) multibyte() encoding.Encoding {
+func (c Set) multibyte() encoding.Encoding {
 	switch c {
-	case shiftJIS:
+	case ShiftJIS:
 		return japanese.ShiftJIS
-	case eucJP:
+	case EUCJP:
 		return japanese.EUCJP
-	case gbk:
+	case GBK:
 		return simplifiedchinese.GBK
-	case big5:
+	case Big5:
 		return traditionalchinese.Big5
-	case eucKR:
+	case EUCKR:
 		return korean.EUCKR
 	}
 	return nil
 }
 
-// charLen is the number of bytes of the character that begins with b, in a
+// CharLen is the number of bytes of the character that begins with b, in a
 // charset other than UTF-8 and UTF-16. It looks at the lead byte alone: the
 // decoder judges whether the character exists.
-func (c charset) charLen(b byte) int {
+func (c Set) CharLen(b byte) int {
 	if b < 0x80 {
 		return 1
 	}
 	switch c {
-	case shiftJIS:
+	case ShiftJIS:
 		if b >= 0xA0 && b < 0xE0 || b == 0x80 || b > 0xFC {
 			return 1
 		}
 		return 2
-	case eucJP:
+	case EUCJP:
 		switch {
 		case b == 0x8F:
 			return 3
@@ -143,7 +147,7 @@ func (c charset) charLen(b byte) int {
 			return 2
 		}
 		return 1
-	case gbk, big5, eucKR:
+	case GBK, Big5, EUCKR:
 		if b == 0x80 || b == 0xFF {
 			return 1
 		}
@@ -155,26 +159,26 @@ func (c charset) charLen(b byte) int {
 // Encoding is the form of a file's text: the charset, and whether it begins with a byte
 // order mark. Encodings are comparable; the zero value is UTF-8 without a mark.
 type Encoding struct {
-	set charset
-	bom bool
+	Set  Set
+	Mark bool
 }
 
 // Name is the charset's lower-case name, such as "utf-8" or "windows-1252".
-func (e Encoding) Name() string { return charsetNames[e.set] }
+func (e Encoding) Name() string { return Names[e.Set] }
 
 // String is Name, so that an Encoding reads well in messages.
 func (e Encoding) String() string { return e.Name() }
 
 // IsUTF8 reports UTF-8, with or without a byte order mark.
-func (e Encoding) IsUTF8() bool { return e.set == utf8Set }
+func (e Encoding) IsUTF8() bool { return e.Set == UTF8 }
 
 // HasBOM reports a byte order mark at the head of the file.
-func (e Encoding) HasBOM() bool { return e.bom }
+func (e Encoding) HasBOM() bool { return e.Mark }
 
 // Unit is the width in bytes of the smallest piece of text: 2 for UTF-16, else
 // 1. A match at an offset that is not a multiple of it is no match.
 func (e Encoding) Unit() int {
-	if e.set.wide() {
+	if e.Set.Wide() {
 		return 2
 	}
 	return 1
@@ -182,24 +186,24 @@ func (e Encoding) Unit() int {
 
 // BOM returns the byte order mark of the file, empty where it has none.
 func (e Encoding) BOM() []byte {
-	if !e.bom {
+	if !e.Mark {
 		return nil
 	}
-	switch e.set {
-	case utf8Set:
-		return []byte(bomUTF8)
-	case utf16le:
-		return []byte(bomUTF16LE)
-	case utf16be:
-		return []byte(bomUTF16BE)
+	switch e.Set {
+	case UTF8:
+		return []byte(MarkUTF8)
+	case UTF16LE:
+		return []byte(MarkUTF16LE)
+	case UTF16BE:
+		return []byte(MarkUTF16BE)
 	}
 	return nil
 }
 
 const (
-	bomUTF8    = "\xEF\xBB\xBF"
-	bomUTF16LE = "\xFF\xFE"
-	bomUTF16BE = "\xFE\xFF"
+	MarkUTF8    = "\xEF\xBB\xBF"
+	MarkUTF16LE = "\xFF\xFE"
+	MarkUTF16BE = "\xFE\xFF"
 )
 
 // UnencodableError is a text that the file's charset cannot hold: the first
@@ -224,11 +228,11 @@ func (e Encoding) EncodeFile(s string) ([]byte, error) { return e.append(e.BOM()
 
 func (e Encoding) append(dst []byte, s string) ([]byte, error) {
 	switch {
-	case e.set == utf8Set:
+	case e.Set == UTF8:
 		return append(dst, s...), nil
-	case e.set.wide():
+	case e.Set.Wide():
 		return e.appendWide(dst, s)
-	case e.set.table() != nil:
+	case e.Set.Table() != nil:
 		return e.appendTable(dst, s)
 	}
 	return e.appendMultibyte(dst, s)
@@ -237,7 +241,7 @@ func (e Encoding) append(dst []byte, s string) ([]byte, error) {
 func (e Encoding) appendWide(dst []byte, s string) ([]byte, error) {
 	dst = append(make([]byte, 0, len(dst)+2*len(s)), dst...)
 	put := func(u uint16) {
-		if e.set == utf16le {
+		if e.Set == UTF16LE {
 			dst = append(dst, byte(u), byte(u>>8))
 		} else {
 			dst = append(dst, byte(u>>8), byte(u))
@@ -259,7 +263,7 @@ func (e Encoding) appendWide(dst []byte, s string) ([]byte, error) {
 }
 
 func (e Encoding) appendTable(dst []byte, s string) ([]byte, error) {
-	table := e.set.table()
+	table := e.Set.Table()
 	dst = append(make([]byte, 0, len(dst)+len(s)), dst...)
 	for i, r := range s {
 		if r < 0x80 {
@@ -276,7 +280,7 @@ func (e Encoding) appendTable(dst []byte, s string) ([]byte, error) {
 }
 
 func (e Encoding) appendMultibyte(dst []byte, s string) ([]byte, error) {
-	enc := e.set.multibyte().NewEncoder()
+	enc := e.Set.multibyte().NewEncoder()
 	out, err := enc.String(s)
 	if err == nil && utf8.ValidString(s) {
 		return append(dst, out...), nil
@@ -297,31 +301,31 @@ func (e Encoding) unencodable(s string, at int) error {
 	return &UnencodableError{Rune: r, Line: 1 + strings.Count(s[:at], "\n"), Name: e.Name()}
 }
 
-// decodePrefix decodes as much of raw as the charset allows (raw without a
+// DecodePrefix decodes as much of raw as the charset allows (raw without a
 // byte order mark) and says how many bytes that was. It is for the charsets
 // other than UTF-8.
-func (c charset) decodePrefix(raw []byte) (text []byte, used int) {
+func (c Set) DecodePrefix(raw []byte) (text []byte, used int) {
 	switch {
-	case c.wide():
+	case c.Wide():
 		return c.decodeWide(raw)
-	case c.table() != nil:
+	case c.Table() != nil:
 		return c.decodeTable(raw)
 	}
 	return c.decodeMultibyte(raw)
 }
 
-func (c charset) unit(raw []byte, i int) uint16 {
-	if c == utf16le {
+func (c Set) UnitAt(raw []byte, i int) uint16 {
+	if c == UTF16LE {
 		return uint16(raw[i]) | uint16(raw[i+1])<<8
 	}
 	return uint16(raw[i])<<8 | uint16(raw[i+1])
 }
 
-func (c charset) decodeWide(raw []byte) ([]byte, int) {
+func (c Set) decodeWide(raw []byte) ([]byte, int) {
 	text := make([]byte, 0, len(raw)/2+len(raw)/8)
 	i := 0
 	for i+1 < len(raw) {
-		u := c.unit(raw, i)
+		u := c.UnitAt(raw, i)
 		if u < 0x80 {
 			text = append(text, byte(u))
 			i += 2
@@ -335,7 +339,7 @@ func (c charset) decodeWide(raw []byte) ([]byte, int) {
 		if i+3 >= len(raw) {
 			break
 		}
-		r := utf16.DecodeRune(rune(u), rune(c.unit(raw, i+2)))
+		r := utf16.DecodeRune(rune(u), rune(c.UnitAt(raw, i+2)))
 		if r == utf8.RuneError {
 			break
 		}
@@ -345,8 +349,8 @@ func (c charset) decodeWide(raw []byte) ([]byte, int) {
 	return text, i
 }
 
-func (c charset) decodeTable(raw []byte) ([]byte, int) {
-	table := c.table()
+func (c Set) decodeTable(raw []byte) ([]byte, int) {
+	table := c.Table()
 	text := make([]byte, 0, len(raw)+len(raw)/4)
 	for i, b := range raw {
 		if b < 0x80 {
@@ -362,10 +366,10 @@ func (c charset) decodeTable(raw []byte) ([]byte, int) {
 	return text, len(raw)
 }
 
-func (c charset) decodeMultibyte(raw []byte) ([]byte, int) {
+func (c Set) decodeMultibyte(raw []byte) ([]byte, int) {
 	whole := 0
 	for whole < len(raw) { // a character cut off by the end is left alone
-		n := c.charLen(raw[whole])
+		n := c.CharLen(raw[whole])
 		if whole+n > len(raw) {
 			break
 		}
@@ -380,12 +384,12 @@ func (c charset) decodeMultibyte(raw []byte) ([]byte, int) {
 
 // decodeUntilBroken goes character by character to the first that does not
 // decode. It is slow and only runs on broken text.
-func (c charset) decodeUntilBroken(raw []byte) ([]byte, int) {
+func (c Set) decodeUntilBroken(raw []byte) ([]byte, int) {
 	dec := c.multibyte().NewDecoder()
 	var text []byte
 	i := 0
 	for i < len(raw) {
-		n := min(c.charLen(raw[i]), len(raw)-i)
+		n := min(c.CharLen(raw[i]), len(raw)-i)
 		part, err := dec.Bytes(raw[i : i+n])
 		if err != nil || bytes.ContainsRune(part, utf8.RuneError) {
 			break
@@ -396,16 +400,16 @@ func (c charset) decodeUntilBroken(raw []byte) ([]byte, int) {
 	return text, i
 }
 
-// decode decodes all of raw or nothing, and only when encoding again gives the
+// Decode decodes all of raw or nothing, and only when encoding again gives the
 // same bytes.
-func (c charset) decode(raw []byte) ([]byte, bool) {
-	text, used := c.decodePrefix(raw)
+func (c Set) Decode(raw []byte) ([]byte, bool) {
+	text, used := c.DecodePrefix(raw)
 	if used != len(raw) {
 		return nil, false
 	}
-	if c.wide() || c.table() != nil {
+	if c.Wide() || c.Table() != nil {
 		return text, true // one byte or unit, one character, and back
 	}
-	again, err := Encoding{set: c}.Encode(string(text))
+	again, err := Encoding{Set: c}.Encode(string(text))
 	return text, err == nil && bytes.Equal(again, raw)
 }
