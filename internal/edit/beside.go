@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/fsmcp/fsmcp/internal/edit/likeness"
 )
 
 // A pair is a line of old text and what the text has beside it.
@@ -94,7 +96,7 @@ func (n *nearest) hint(rows []Match, pairs []pair, at int, why string) Hint {
 		p := pairs[at]
 		shared := sharedFront(p.asked, p.own)
 		differs = p.start + shared - rows[at].Start
-		h.Given = excerpt(p.asked, shared, visible)
+		h.Given = likeness.Excerpt(p.asked, shared, likeness.Visible)
 		if why == "" {
 			h.Why = otherText(n.text[rows[at].Start:rows[at].End], differs)
 		}
@@ -105,11 +107,11 @@ func (n *nearest) hint(rows []Match, pairs []pair, at int, why string) Hint {
 	to := min(len(rows), max(at, aroundRows)+aroundRows+1)
 	h.Line = n.number(rows[from].Start)
 	for i, r := range rows[from:to] {
-		write, place := printable, 0
+		write, place := likeness.Printable, 0
 		if from+i == at {
-			write, place = visible, differs
+			write, place = likeness.Visible, differs
 		}
-		h.Lines = append(h.Lines, fmt.Sprintf("%d\t%s", h.Line+i, excerpt(n.text[r.Start:r.End], place, write)))
+		h.Lines = append(h.Lines, fmt.Sprintf("%d\t%s", h.Line+i, likeness.Excerpt(n.text[r.Start:r.End], place, write)))
 	}
 	return h
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/fsmcp/fsmcp/internal/edit/likeness"
 )
 
 // A Hint is the place of a text that is nearest to old text found nowhere. It
@@ -80,7 +82,7 @@ func (n *nearest) surroundings() []Match {
 	const words, places = 6, 8
 	reach := min(len(n.old)+1<<10, looseLen/(2*words*places))
 	var parts spans
-	for _, w := range longestWords(n.old, words) {
+	for _, w := range likeness.LongestWords(n.old, words) {
 		left := places
 		for i := range n.each(w) {
 			start, _ := n.row(max(0, i-reach), i)
@@ -155,14 +157,14 @@ func (n *nearest) rewritten(ways []rewriting) (Hint, bool) {
 // loosely is the first place where the text is like s but for blanks, line
 // breaks, invisible characters, letter case and the kind of quotes and dashes.
 func (n *nearest) loosely(s string) (Match, bool) {
-	want := fold(nil, s, overAll)
+	want := likeness.Fold(nil, s, likeness.OverAll)
 	if len(want) == 0 || len(want) > looseLen {
 		return Match{}, false
 	}
 	for i, part := range n.near {
 		piece := n.text[part.Start:part.End]
 		if i == len(n.folded) {
-			n.folded = append(n.folded, fold(make([]byte, 0, len(piece)), piece, overAll))
+			n.folded = append(n.folded, likeness.Fold(make([]byte, 0, len(piece)), piece, likeness.OverAll))
 		}
 		at := -1
 		bytesMatcher([][]byte{want}, narrow, breaks{}).occurrences(n.folded[i], want, func(i int) bool {
@@ -170,7 +172,7 @@ func (n *nearest) loosely(s string) (Match, bool) {
 			return false
 		})
 		if at >= 0 {
-			start, end := unfold(piece, overAll, at, at+len(want)-1)
+			start, end := likeness.Unfold(piece, likeness.OverAll, at, at+len(want)-1)
 			return Match{part.Start + start, part.Start + end}, true
 		}
 	}
@@ -180,7 +182,7 @@ func (n *nearest) loosely(s string) (Match, bool) {
 // standsAlready finds new text where old text would have been, or, where that
 // is nowhere, in any place if it is long enough to be there by no accident.
 func (n *nearest) standsAlready(new string, loose Match, isLoose bool) (Match, bool) {
-	wanted, asked := fold(nil, new, overAll), fold(nil, n.old, overAll)
+	wanted, asked := likeness.Fold(nil, new, likeness.OverAll), likeness.Fold(nil, n.old, likeness.OverAll)
 	if len(wanted) == 0 || len(wanted) < len(asked) && contains(string(asked), string(wanted)) {
 		return Match{}, false // it says nothing that old text does not say
 	}
@@ -201,18 +203,18 @@ func (n *nearest) standsApart(m Match) bool {
 	first, _ := utf8.DecodeRuneInString(n.text[m.Start:])
 	last, _ := utf8.DecodeLastRuneInString(n.text[:m.End])
 	after, _ := utf8.DecodeRuneInString(n.text[m.End:])
-	return !(isWord(before) && isWord(first)) && !(isWord(last) && isWord(after))
+	return !(likeness.IsWord(before) && likeness.IsWord(first)) && !(likeness.IsWord(last) && likeness.IsWord(after))
 }
 
 // similar is the place whose lines share most words with those of old text, if
 // it shares at least half of them.
 func (n *nearest) similar() (Hint, bool) {
 	asked := n.lines(n.old)
-	v := newVote(asked)
+	v := likeness.NewTally(asked)
 	for _, part := range n.near {
-		v.count(n.text[part.Start:part.End], part.Start, n.breaks.inText)
+		v.Count(n.text[part.Start:part.End], part.Start, n.breaks.inText)
 	}
-	start, skipped, ok := v.winner()
+	start, skipped, ok := v.Winner()
 	if !ok {
 		return Hint{}, false
 	}
@@ -220,7 +222,7 @@ func (n *nearest) similar() (Hint, bool) {
 	rows := n.rows(start, len(n.text), len(asked))
 	pairs := make([]pair, 0, len(asked))
 	for i, r := range rows {
-		own, from := narrowed(asked[i], n.text[r.Start:r.End])
+		own, from := likeness.Narrow(asked[i], n.text[r.Start:r.End])
 		if body := strings.TrimLeft(own, " \t"); i == 0 && strings.TrimLeft(asked[0], " \t") == asked[0] {
 			own, from = body, from+len(own)-len(body) // it may begin inside the line
 		}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/fsmcp/fsmcp/internal/edit/likeness"
 )
 
 // A rewriting is old text as it may have been meant, and what was wrong then.
@@ -65,11 +67,11 @@ func escapes(old string) []rewriting {
 		}
 	}
 	if text, escape, char := unescapeUnicode(old); text != old {
-		add(text, fmt.Sprintf("old_string has the escape %s where the file has the character %s", escape, printable(char)))
+		add(text, fmt.Sprintf("old_string has the escape %s where the file has the character %s", escape, likeness.Printable(char)))
 	}
 	for _, digits := range []string{"%04x", "%04X"} {
 		if text, escape, char := escapeUnicode(old, digits); text != old {
-			add(text, fmt.Sprintf("old_string has the character %s where the file has the escape %s", printable(char), escape))
+			add(text, fmt.Sprintf("old_string has the character %s where the file has the escape %s", likeness.Printable(char), escape))
 		}
 	}
 	const backslashes = "old_string has backslash escapes where the file has the characters themselves"

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+
+	"github.com/fsmcp/fsmcp/internal/edit/likeness"
 )
 
 // maxFacts bounds the differences that a hint names.
@@ -31,7 +33,7 @@ func differences(pairs []pair) []string {
 // lineFacts lists the differences between two lines that have the same words.
 func lineFacts(p pair) []string {
 	if len(p.asked)+len(p.own) > maxBody ||
-		string(fold(nil, p.asked, overAll)) != string(fold(nil, p.own, overAll)) {
+		string(likeness.Fold(nil, p.asked, likeness.OverAll)) != string(likeness.Fold(nil, p.own, likeness.OverAll)) {
 		return nil
 	}
 	return lineDifferences(p.asked, p.own)
@@ -107,22 +109,24 @@ func bodyDifferences(asked, own string) []string {
 	if asked == own || len(asked)+len(own) > maxBody {
 		return nil
 	}
-	equal := func(f folds) bool { return string(fold(nil, asked, f)) == string(fold(nil, own, f)) }
-	if !equal(overAll) {
+	equal := func(f likeness.Folds) bool {
+		return string(likeness.Fold(nil, asked, f)) == string(likeness.Fold(nil, own, f))
+	}
+	if !equal(likeness.OverAll) {
 		return nil
 	}
 	var facts []string
 	for _, d := range []struct {
-		over folds
+		over likeness.Folds
 		say  func(asked, own string) string
 	}{
-		{overUnseen, unseenDiffer},
-		{overBlanks, blanksDiffer},
-		{overQuotes, func(string, string) string { return "the kind of quotes differs" }},
-		{overDashes, func(string, string) string { return "the kind of dashes differs" }},
-		{overCase, func(string, string) string { return "upper and lower case differ" }},
+		{likeness.OverUnseen, unseenDiffer},
+		{likeness.OverBlanks, blanksDiffer},
+		{likeness.OverQuotes, func(string, string) string { return "the kind of quotes differs" }},
+		{likeness.OverDashes, func(string, string) string { return "the kind of dashes differs" }},
+		{likeness.OverCase, func(string, string) string { return "upper and lower case differ" }},
 	} {
-		if !equal(overAll &^ d.over) {
+		if !equal(likeness.OverAll &^ d.over) {
 			facts = append(facts, d.say(asked, own))
 		}
 	}
@@ -130,9 +134,9 @@ func bodyDifferences(asked, own string) []string {
 }
 
 func unseenDiffer(asked, own string) string {
-	where, r := "the file", firstOnly(own, asked, isUnseen)
+	where, r := "the file", firstOnly(own, asked, likeness.IsUnseen)
 	if r == 0 {
-		where, r = "old_string", firstOnly(asked, own, isUnseen)
+		where, r = "old_string", firstOnly(asked, own, likeness.IsUnseen)
 	}
 	if r == 0 {
 		return "invisible characters differ"

@@ -1,4 +1,8 @@
-package edit
+// Package likeness finds the lines of a text that are most like another text, and shows
+// what a reader cannot see in them. The hints of a failed Edit are built on it.
+//
+// It only compares and shows: no caller may replace text because of it.
+package likeness
 
 import (
 	"slices"
@@ -7,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// isWord tells whether a character is part of a word.
-func isWord(r rune) bool {
+// IsWord tells whether a character is part of a word.
+func IsWord(r rune) bool {
 	return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r)
 }
 
@@ -32,7 +36,7 @@ func eachWord(s string, yield func(hash uint32, length int)) {
 		n := 1
 		if s[i] >= utf8.RuneSelf {
 			var r rune
-			if r, n = utf8.DecodeRuneInString(s[i:]); isIdeograph(r) || isWord(r) {
+			if r, n = utf8.DecodeRuneInString(s[i:]); isIdeograph(r) || IsWord(r) {
 				yield((basis^uint32(r))*prime, n)
 			}
 		}
@@ -49,18 +53,18 @@ func isIdeograph(r rune) bool { return 0x4e00 <= r && r < 0xa000 }
 // wordBytes has the bytes of words in ASCII, in lower case, and 0 for others.
 var wordBytes = func() (table [256]byte) {
 	for c := range byte(utf8.RuneSelf) {
-		if isWord(rune(c)) {
+		if IsWord(rune(c)) {
 			table[c] = byte(unicode.ToLower(rune(c)))
 		}
 	}
 	return table
 }()
 
-// longestWords are the n longest words of s, in the sense of texts with blanks
+// LongestWords are the n longest words of s, in the sense of texts with blanks
 // between words; very long ones by their beginning.
-func longestWords(s string, n int) []string {
+func LongestWords(s string, n int) []string {
 	const from, least, most = 64 << 10, 3, 48
-	words := strings.FieldsFunc(s[:min(len(s), from)], func(r rune) bool { return !isWord(r) })
+	words := strings.FieldsFunc(s[:min(len(s), from)], func(r rune) bool { return !IsWord(r) })
 	words = slices.DeleteFunc(words, func(w string) bool { return len(w) < least })
 	slices.SortStableFunc(words, func(a, b string) int { return len(b) - len(a) })
 	words = slices.Compact(words)
@@ -74,9 +78,9 @@ func longestWords(s string, n int) []string {
 	return words
 }
 
-// A vote counts, for every way of laying the lines of old text beside those of
-// a text, the letters of the words that lines share with those beside them.
-type vote struct {
+// A Tally counts, for every alignment of old text with the lines of a text, the letters of
+// the words that aligned lines share.
+type Tally struct {
 	lines  int                    // of old text
 	words  map[uint32]*wordWeight // by hash
 	likely [1 << 12]bool          // by the front of the hash: may words have it?
@@ -95,9 +99,10 @@ type wordWeight struct {
 	last   int // the last text line that had it, counted from 1
 }
 
-func newVote(lines []string) *vote {
+// NewTally returns the tally for the lines of old text.
+func NewTally(lines []string) *Tally {
 	const most = 8 // lines for one word; more of them tell nothing
-	v := &vote{lines: len(lines), words: map[uint32]*wordWeight{}}
+	v := &Tally{lines: len(lines), words: map[uint32]*wordWeight{}}
 	for i, line := range lines {
 		eachWord(line, func(h uint32, length int) {
 			b := v.words[h]
@@ -115,8 +120,8 @@ func newVote(lines []string) *vote {
 	return v
 }
 
-// count takes the votes of a part of the text that begins at base.
-func (v *vote) count(part string, base int, loneCR bool) {
+// Count takes the votes of a part of the text that begins at base.
+func (v *Tally) Count(part string, base int, loneCR bool) {
 	c := byte('\n')
 	if loneCR {
 		c = '\r'
@@ -152,18 +157,18 @@ func (v *vote) count(part string, base int, loneCR bool) {
 	}
 }
 
-// winner is the best way, if it shares half of old text's words.
-func (v *vote) winner() (start, skipped int, ok bool) {
+// Winner is the best way, if it shares half of old text's words.
+func (v *Tally) Winner() (start, skipped int, ok bool) {
 	return v.start, v.skipped, v.best > 0 && 2*v.best >= v.all
 }
 
-// narrowed is the part of a very long line that stands beside an asked one,
+// Narrow is the part of a very long line that stands beside an asked one,
 // judging by the longest word that both have, and where it begins.
-func narrowed(asked, own string) (part string, from int) {
-	if len(own) <= 4*len(asked)+excerptLen {
+func Narrow(asked, own string) (part string, from int) {
+	if len(own) <= 4*len(asked)+ExcerptLen {
 		return own, 0
 	}
-	for _, word := range longestWords(asked, 8) {
+	for _, word := range LongestWords(asked, 8) {
 		if i := strings.Index(own, word); i >= 0 {
 			from = max(0, i-strings.Index(asked, word))
 			break
@@ -172,5 +177,5 @@ func narrowed(asked, own string) (part string, from int) {
 	for from < len(own) && !utf8.RuneStart(own[from]) {
 		from++
 	}
-	return own[from:min(len(own), from+len(asked)+excerptLen)], from
+	return own[from:min(len(own), from+len(asked)+ExcerptLen)], from
 }

@@ -1,24 +1,24 @@
-package edit
+package likeness
 
 import (
 	"unicode"
 	"unicode/utf8"
 )
 
-// folds are the differences that a loose comparison overlooks.
-type folds uint8
+// Folds are the differences that a loose comparison overlooks.
+type Folds uint8
 
 const (
-	overBlanks folds = 1 << iota // white space and line breaks
-	overUnseen                   // invisible characters
-	overQuotes
-	overDashes
-	overCase
-	overAll folds = 1<<iota - 1
+	OverBlanks Folds = 1 << iota // white space and line breaks
+	OverUnseen                   // invisible characters
+	OverQuotes
+	OverDashes
+	OverCase
+	OverAll Folds = 1<<iota - 1
 )
 
-// fold appends s without the differences of f. Stray bytes stay as they are.
-func fold(dst []byte, s string, f folds) []byte {
+// Fold appends s without the differences of f. Stray bytes stay as they are.
+func Fold(dst []byte, s string, f Folds) []byte {
 	ascii := f.ascii()
 	for i := 0; i < len(s); {
 		if c := s[i]; c < utf8.RuneSelf {
@@ -39,9 +39,9 @@ func fold(dst []byte, s string, f folds) []byte {
 	return dst
 }
 
-// unfold tells which part of s gave rise to the bytes from..to of its folded
+// Unfold tells which part of s gave rise to the bytes from..to of its folded
 // form, the last one included.
-func unfold(s string, f folds, from, to int) (start, end int) {
+func Unfold(s string, f Folds, from, to int) (start, end int) {
 	ascii := f.ascii()
 	at := 0 // in the folded form
 	for i := 0; i < len(s); {
@@ -67,7 +67,7 @@ func unfold(s string, f folds, from, to int) (start, end int) {
 }
 
 // ascii is the folded form of each ASCII character, 0 for nothing.
-func (f folds) ascii() (table [utf8.RuneSelf]byte) {
+func (f Folds) ascii() (table [utf8.RuneSelf]byte) {
 	for c := range table {
 		table[c] = byte(max(0, foldRune(rune(c), f)))
 	}
@@ -75,39 +75,39 @@ func (f folds) ascii() (table [utf8.RuneSelf]byte) {
 }
 
 // foldRune is the folded form of a character, or -1 for nothing.
-func foldRune(r rune, f folds) rune {
+func foldRune(r rune, f Folds) rune {
 	if isCommon(r) {
-		if f&overCase != 0 && r < 0x250 {
+		if f&OverCase != 0 && r < 0x250 {
 			return unicode.ToLower(r)
 		}
 		return r
 	}
 	switch r {
 	case '\'', '‘', '’', '‚', '‛', '′', '`', '´':
-		if f&overQuotes != 0 {
+		if f&OverQuotes != 0 {
 			return '\''
 		}
 		return r
 	case '"', '“', '”', '„', '‟', '″', '«', '»':
-		if f&overQuotes != 0 {
+		if f&OverQuotes != 0 {
 			return '"'
 		}
 		return r
 	}
 	switch {
 	case unicode.IsSpace(r):
-		if f&overBlanks != 0 {
+		if f&OverBlanks != 0 {
 			return -1
 		}
-	case r == 0 || isUnseen(r):
-		if f&overUnseen != 0 {
+	case r == 0 || IsUnseen(r):
+		if f&OverUnseen != 0 {
 			return -1
 		}
 	case r == '−' || unicode.Is(unicode.Pd, r):
-		if f&overDashes != 0 {
+		if f&OverDashes != 0 {
 			return '-'
 		}
-	case f&overCase != 0:
+	case f&OverCase != 0:
 		return unicode.ToLower(r)
 	}
 	return r

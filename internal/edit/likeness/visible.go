@@ -1,4 +1,4 @@
-package edit
+package likeness
 
 import (
 	"fmt"
@@ -17,18 +17,18 @@ const (
 	cutSign   = "…"
 )
 
-// excerptLen bounds the part of a line, in bytes, that a hint shows on either side of
+// ExcerptLen bounds the part of a line, in bytes, that a hint shows on either side of
 // the place that matters.
-const excerptLen = 80
+const ExcerptLen = 80
 
-// excerpt is the part of a line around a place, written with write, with marks
+// Excerpt is the part of a line around a place, written with write, with marks
 // where the line was cut.
-func excerpt(line string, at int, write func(string) string) string {
-	from, to := max(0, at-excerptLen), min(len(line), at+excerptLen)
-	if from < excerptLen/2 {
+func Excerpt(line string, at int, write func(string) string) string {
+	from, to := max(0, at-ExcerptLen), min(len(line), at+ExcerptLen)
+	if from < ExcerptLen/2 {
 		from = 0
 	}
-	if len(line)-to < excerptLen/2 {
+	if len(line)-to < ExcerptLen/2 {
 		to = len(line)
 	}
 	// A character is never cut; a run of stray bytes is none, and has no end.
@@ -48,15 +48,15 @@ func excerpt(line string, at int, write func(string) string) string {
 	return s
 }
 
-// visible is s with signs for blanks and tabs and names for other characters
+// Visible is s with signs for blanks and tabs and names for other characters
 // that cannot be seen.
-func visible(s string) string {
-	return strings.NewReplacer("\t", tabSign, " ", blankSign).Replace(printable(s))
+func Visible(s string) string {
+	return strings.NewReplacer("\t", tabSign, " ", blankSign).Replace(Printable(s))
 }
 
-// printable is s with names for the characters that cannot be seen, blanks and
+// Printable is s with names for the characters that cannot be seen, blanks and
 // tabs excepted.
-func printable(s string) string {
+func Printable(s string) string {
 	var b strings.Builder
 	for i, r := range s {
 		switch {
@@ -66,7 +66,7 @@ func printable(s string) string {
 			b.WriteString(crSign)
 		case r == utf8.RuneError && span.IsStray(s[i:]):
 			fmt.Fprintf(&b, `\x%02x`, s[i])
-		case isUnseen(r) || unicode.IsSpace(r):
+		case IsUnseen(r) || unicode.IsSpace(r):
 			b.WriteString(name(r))
 		default:
 			b.WriteRune(r)
@@ -77,8 +77,8 @@ func printable(s string) string {
 
 func name(r rune) string { return fmt.Sprintf("[U+%04X]", r) }
 
-// isUnseen tells whether a character shows nothing, not even white space.
-func isUnseen(r rune) bool {
+// IsUnseen tells whether a character shows nothing, not even white space.
+func IsUnseen(r rune) bool {
 	return unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Cc, r) && !unicode.IsSpace(r) ||
 		unicode.Is(unicode.Variation_Selector, r)
 }
