@@ -35,9 +35,6 @@ func mediaCommand() *cobra.Command {
 // done").
 const (
 	workerDeadline = 10 * time.Second * slowdown
-	// readerDeadline is longer: seven scans of 8.7 megapixels take PDFium 8.5 s on two
-	// busy processors.
-	readerDeadline = 30 * time.Second * slowdown
 	workerMemory   = 1 << 30
 	workerHeap     = "768MiB"
 	workerJobs     = 200
@@ -54,7 +51,6 @@ func newWorkers(log zerolog.Logger) *worker.Pool {
 // document, unless the cache has it; that takes seconds.
 func newPDFWorkers(log zerolog.Logger, cache *cacheCheck) *worker.Pool {
 	o := cache.checkBeforeStart(workerOptions(findReader, 1, log))
-	o.Deadline = readerDeadline
 	o.First = decoder.WarmJob()
 	return worker.New(o)
 }

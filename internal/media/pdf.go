@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Limits of what is read of a PDF (source: the specification of media, "PDFs").
@@ -17,6 +18,9 @@ const (
 	MostPages  = 20
 	// PagePictures says which pages come with a picture.
 	PagePictures = 7
+	// DrawFor is the time in which the pages of an answer are to be drawn: less than a
+	// worker's deadline.
+	DrawFor = 7 * time.Second
 	// WholeDocument is the largest PDF that is handed on as one.
 	WholeDocument = 5_767_168 // bytes
 )
@@ -153,6 +157,9 @@ type PDFRequest struct {
 	// Room bounds the whole answer in characters, pictures in base64; Text what
 	// of it is text.
 	Room, Text int
+	// DrawFor bounds the time for drawing pages; 0: without bound. A page is not begun if
+	// it would end later, judged by the longest before it. One is always drawn.
+	DrawFor time.Duration
 	// Document asks for the pages as a PDF of their own, of at most so many bytes.
 	Document int
 }
@@ -172,6 +179,8 @@ type PDFResult struct {
 	TooLarge bool
 	// Behind is the first page whose text had no room any more; 0: none.
 	Behind int
+	// OutOfTime says that DrawFor ended before all pictures were drawn.
+	OutOfTime bool
 }
 
 // PDFPage is one page. Picture is a JPEG; nil where there was no room for one, or

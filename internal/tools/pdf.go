@@ -37,7 +37,7 @@ func (r *reading) pdf(ctx context.Context, size int64) (*Result, error) {
 		return nil, refusal.PDF(name, media.ErrNoPDF)
 	}
 	style := r.pdfStyle(r.call)
-	q := media.PDFRequest{Pages: r.want.pages, Pictures: media.PagePictures, Choose: style.Pictures == PicturesAuto, Room: pdfRoom, Text: pdfText}
+	q := media.PDFRequest{Pages: r.want.pages, Pictures: media.PagePictures, Choose: style.Pictures == PicturesAuto, Room: pdfRoom, Text: pdfText, DrawFor: media.DrawFor}
 	if style.Pictures == PicturesNever {
 		q.Pictures = 0
 	}
@@ -140,11 +140,12 @@ func remarks(q media.PDFRequest, res media.PDFResult) string {
 	case len(bare) == 0:
 	case q.Pictures == 0:
 		add("(Pages come as text alone: the setting pdf.images is never.)")
+	case res.OutOfTime:
+		add("(%s as text alone: the pictures of other pages took all the time there is. Read pages=%q shows more.)", come(bare), media.Spoken(bare[:min(len(bare), media.PagePictures)]))
 	case drawn == 0:
 		add("(%s as text alone: no picture of a page fits into one answer to this client.)", come(bare))
 	default:
-		add("(%s as text alone: one answer has room for %d page %s. Read pages=%q shows more.)",
-			come(bare), drawn, phrase.Plural(drawn, "picture", "pictures"), media.Spoken(bare[:min(len(bare), media.PagePictures)]))
+		add("(%s as text alone: one answer has room for %d page %s. Read pages=%q shows more.)", come(bare), drawn, phrase.Plural(drawn, "picture", "pictures"), media.Spoken(bare[:min(len(bare), media.PagePictures)]))
 	}
 	if res.Behind > 0 {
 		var left []int

@@ -21,6 +21,7 @@ type pdfResult struct {
 	Whole       bool
 	Behind      int
 	TooLarge    bool
+	OutOfTime   bool
 }
 
 // pdfPage is a media.PDFPage without its bytes.
@@ -40,7 +41,7 @@ func (d *Client) PDF(ctx context.Context, file io.ReaderAt, size int64, q media.
 	if err := json.Unmarshal(reply.Result, &r); err != nil {
 		return media.PDFResult{}, malformed()
 	}
-	out := media.PDFResult{Count: r.Count, Set: r.Set, Attachments: r.Attachments, MoreAttached: r.More, Behind: r.Behind, TooLarge: r.TooLarge}
+	out := media.PDFResult{Count: r.Count, Set: r.Set, Attachments: r.Attachments, MoreAttached: r.More, Behind: r.Behind, TooLarge: r.TooLarge, OutOfTime: r.OutOfTime}
 	blobs := reply.Blobs
 	next := func() (b []byte) {
 		if len(blobs) > 0 {
@@ -79,7 +80,7 @@ func readPDF(pages PDFReader, t worker.Task) (worker.Result, error) {
 	if err != nil {
 		return worker.Result{}, encodeFailure(err)
 	}
-	r := pdfResult{Count: res.Count, Set: res.Set, Attachments: res.Attachments, More: res.MoreAttached, Behind: res.Behind, TooLarge: res.TooLarge, Whole: res.Document != nil}
+	r := pdfResult{Count: res.Count, Set: res.Set, Attachments: res.Attachments, More: res.MoreAttached, Behind: res.Behind, TooLarge: res.TooLarge, OutOfTime: res.OutOfTime, Whole: res.Document != nil}
 	var blobs [][]byte
 	for _, p := range res.Pages {
 		r.Pages = append(r.Pages, pdfPage{Number: p.Number, Cut: p.Cut, Drawn: p.Picture != nil, Plain: p.Plain, Coarse: p.Coarse})

@@ -123,7 +123,7 @@ func (d *document) pages(res *media.PDFResult, q media.PDFRequest, progress medi
 		done++
 		progress(done, total, fmt.Sprintf(what+" page %d", number))
 	}
-	g := d.newRenderQueue()
+	g := d.newRenderQueue(q.DrawFor)
 	defer g.leave()
 	text, sent, wanted := 0, 0, 0
 	for _, number := range res.Set.Pages {
@@ -152,7 +152,8 @@ func (d *document) pages(res *media.PDFResult, q media.PDFRequest, progress medi
 		res.Pages = append(res.Pages, p)
 	}
 	g.finish(d, func(number int) { tell("drawing", number) })
-	return d.hang(res.Pages, g.made, q.Room-sent)
+	res.OutOfTime = len(g.todo) > 0
+	return d.hang(res.Pages, g, q.Room-sent)
 }
 
 // namePinned names the files that are pinned to a page among the attachments.
@@ -169,11 +170,11 @@ func (d *document) namePinned(res *media.PDFResult, number int) {
 }
 
 // hang adds pictures to pages while there is room for them. Those that take more
-// than their share of it are made smaller.
-func (d *document) hang(pages []media.PDFPage, made map[int]drawing, room int) error {
+// than their share of it are made smaller, or left out when no time is left for that.
+func (d *document) hang(pages []media.PDFPage, g *renderQueue, room int) error {
 	var drawn []*media.PDFPage
 	for i := range pages {
-		if m, ok := made[pages[i].Number]; ok {
+		if m, ok := g.made[pages[i].Number]; ok {
 			if m.err != nil {
 				return m.err
 			}
@@ -186,7 +187,7 @@ func (d *document) hang(pages []media.PDFPage, made map[int]drawing, room int) e
 	var late []*media.PDFPage // that take more than their share however small
 	for i, p := range drawn {
 		most := share(drawn[i:], room)
-		if sent(p) > most {
+		if sent(p) > most && !g.late() {
 			smaller, err := d.smaller(p.Number, most)
 			if err != nil {
 				return err

@@ -3,6 +3,7 @@ package pdf
 import (
 	"runtime"
 	"sync"
+	"time"
 )
 
 // helpFrom is the number of pictures that are worth a second PDFium, and helpBelow bounds
@@ -16,10 +17,13 @@ const (
 // PDFium and a document of its own from the back. Ten pages each of six mixed documents
 // take 2.4 s instead of 4.0 s.
 type renderQueue struct {
-	helped bool // a helper is of use
+	helped bool      // a helper is of use
+	until  time.Time // all pages but the first are to be drawn by then; zero: without bound
 
 	mu      sync.Mutex
 	todo    []int // numbers of pages
+	begun   int   // pages that were taken
+	longest time.Duration
 	made    map[int]drawing
 	helping bool
 	wait    sync.WaitGroup
@@ -30,8 +34,18 @@ type drawing struct {
 	err     error
 }
 
-func (d *document) newRenderQueue() *renderQueue {
-	return &renderQueue{made: make(map[int]drawing), helped: len(d.data) <= helpBelow && runtime.GOMAXPROCS(0) > 1}
+func (d *document) newRenderQueue(within time.Duration) *renderQueue {
+	g := &renderQueue{made: make(map[int]drawing), helped: len(d.data) <= helpBelow && runtime.GOMAXPROCS(0) > 1}
+	if within > 0 {
+		g.until = time.Now().Add(within)
+	}
+	return g
+}
+
+// late reports that a page that takes as long as the longest so far would be drawn too
+// late. g.mu is held, or no helper draws any more.
+func (g *renderQueue) late() bool {
+	return !g.until.IsZero() && time.Now().Add(g.longest).After(g.until)
 }
 
 // add has a page drawn. Once there are some, a helper begins with them.
@@ -65,12 +79,12 @@ func (g *renderQueue) help(d *document) {
 	}
 }
 
-// take returns a page that is not drawn yet.
+// take returns a page that is not drawn yet, while there is time for it.
 func (g *renderQueue) take(front bool) (number int, ok bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	n := len(g.todo)
-	if n == 0 {
+	if n == 0 || g.begun > 0 && g.late() {
 		g.helping = g.helping && front // a helper that finds nothing ends
 		return 0, false
 	}
@@ -79,13 +93,16 @@ func (g *renderQueue) take(front bool) (number int, ok bool) {
 	} else {
 		number, g.todo = g.todo[n-1], g.todo[:n-1]
 	}
+	g.begun++
 	return number, true
 }
 
 func (g *renderQueue) draw(d *document, number int) {
+	began := time.Now()
 	picture, err := d.draw(number)
 	g.mu.Lock()
 	g.made[number] = drawing{picture, err}
+	g.longest = max(g.longest, time.Since(began))
 	g.mu.Unlock()
 }
 

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/fsmcp/fsmcp/internal/media"
 )
@@ -37,6 +38,34 @@ func TestAPageIsTheSameWhoeverDrawsIt(t *testing.T) {
 		}
 		if want := fresh(c.b, c.pages); !reflect.DeepEqual(res, want) {
 			t.Errorf("pages %s differ from those of a fresh reader", c.pages)
+		}
+	}
+}
+
+// When the time for drawing is over, the pages that are left come as text alone.
+func TestPagesThatAreLeftWhenTimeIsOver(t *testing.T) {
+	sheet := func(int) string { return " 0.2 0.4 0.9 rg 80 80 400 300 re f" }
+	r := New(cache())
+	defer r.Close()
+	for _, c := range []struct {
+		within    time.Duration
+		pictures  int
+		outOfTime bool
+	}{{1, 1, true}, {time.Hour, 5, false}, {0, 5, false}} {
+		q := ask("1-5")
+		q.DrawFor = c.within
+		res, err := r.Read(drawn(9, "", sheet), q, quiet)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pictures := 0
+		for _, p := range res.Pages {
+			if p.Picture != nil {
+				pictures++
+			}
+		}
+		if pictures != c.pictures || res.OutOfTime != c.outOfTime || len(res.Pages) != 5 {
+			t.Errorf("within %v: %d pictures of %d pages, out of time %v", c.within, pictures, len(res.Pages), res.OutOfTime)
 		}
 	}
 }
