@@ -18,7 +18,7 @@ func FuzzScanner(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {
-		s := scan(in)
+		s := scanner{b: in}
 		v, err := s.value()
 		ok := err == nil && s.end()
 		if errors.Is(err, ErrDepth) {
@@ -57,16 +57,31 @@ func compareUnquote(t *testing.T, raw []byte) {
 
 func TestScannerDepth(t *testing.T) {
 	deep := strings.Repeat("[", MaxDepth) + strings.Repeat("]", MaxDepth)
-	s := scan([]byte(deep))
+	s := scanner{b: []byte(deep)}
 	if _, err := s.value(); err != nil || !s.end() {
 		t.Errorf("%d levels: %v", MaxDepth, err)
 	}
-	s = scan([]byte("[" + deep + "]"))
+	s = scanner{b: []byte("[" + deep + "]")}
 	if _, err := s.value(); !errors.Is(err, ErrDepth) {
 		t.Errorf("one level more: %v", err)
 	}
-	s = scan(bytes.Repeat([]byte("["), 1<<20))
+	s = scanner{b: bytes.Repeat([]byte("["), 1<<20)}
 	if _, err := s.value(); !errors.Is(err, ErrDepth) {
 		t.Errorf("a million levels: %v", err)
+	}
+}
+
+func TestPlain(t *testing.T) {
+	for _, stop := range []byte{'"', '\\', 0, 0x1f, '\n'} {
+		for at := range 40 {
+			b := bytes.Repeat([]byte{0x80}, 40)
+			for i := range b {
+				b[i] = []byte{' ', 0x7f, 0x80, 0xff, '!', '#', '[', ']'}[i%8]
+			}
+			b[at] = stop
+			if got := plain(b); got != at {
+				t.Fatalf("%q: %d, not %d", b, got, at)
+			}
+		}
 	}
 }
