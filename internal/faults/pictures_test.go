@@ -495,7 +495,7 @@ func resident(t testing.TB, pid int) int {
 // workers. They share a compiled PDFium, as all servers of a user do: a worker stopped
 // while it loads it keeps none of the others waiting.
 func TestWorkersMayBeKilledAtAnyTime(t *testing.T) {
-	n := count(t, "FSMCP_WORKER_KILLS", 30)
+	n := count(t, "FSMCP_WORKER_KILLS", 12)
 	r := rand.New(rand.NewPCG(31, 32))
 	picture := encode(t, "jpg", random(r, 2400, 1600))
 	for name, env := range engines(t) {
@@ -669,7 +669,7 @@ func bombs(t *testing.T) map[string][]byte {
 // TestHostilePictures: whatever an image holds, each call is answered, the server
 // stays small, and a text is read as quickly as ever.
 func TestHostilePictures(t *testing.T) {
-	n := count(t, "FSMCP_HOSTILE_PICTURES", 200)
+	n := count(t, "FSMCP_HOSTILE_PICTURES", 80)
 	files := bombs(t)
 	names := slices.Sorted(maps.Keys(files))
 	r := rand.New(rand.NewPCG(51, 52))
