@@ -100,6 +100,28 @@ func Cut(line string, n int) string {
 	return line[:at] + "…"
 }
 
+// Head returns the longest start of s of at most n bytes that splits no character.
+func Head(s string, n int) string {
+	if n >= len(s) {
+		return s
+	}
+	for n = max(n, 0); n > 0 && !utf8.RuneStart(s[n]); n-- {
+	}
+	return s[:n]
+}
+
+// Tail returns the longest end of s of at most n bytes that splits no character.
+func Tail(s string, n int) string {
+	if n >= len(s) {
+		return s
+	}
+	at := len(s) - max(n, 0)
+	for at < len(s) && !utf8.RuneStart(s[at]) {
+		at++
+	}
+	return s[at:]
+}
+
 // reminderTag is a tag by which a text could pass itself off as fsmcp's own words.
 var reminderTag = regexp.MustCompile(`(?i)<(\s*/?\s*system-reminder)`)
 

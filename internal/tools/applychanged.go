@@ -3,6 +3,7 @@ package tools
 import (
 	"fmt"
 
+	"github.com/fsmcp/fsmcp/internal/changes"
 	"github.com/fsmcp/fsmcp/internal/edit"
 	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/span"
@@ -21,13 +22,13 @@ func (e *editing) applyToChangedFile(s *target, c *loadedFile, f found) (change 
 	if !ok || old.Enc != c.doc.Enc || len(f.splices) != 1 {
 		return nil, false
 	}
-	diff := changesOf(old, c.doc)
-	body, ok := diff.whole()
+	diff := changes.Of(old, c.doc)
+	body, ok := diff.Whole()
 	if !ok || !e.passed(e.call, body) {
 		return nil, false
 	}
-	carried := c.rec.Shown.Through(diff.splices, false)
-	all := c.rec.Shown.Through(diff.splices, true)
+	carried := c.rec.Shown.Through(diff.Splices, false)
+	all := c.rec.Shown.Through(diff.Splices, true)
 	if e.Preferences().Gate == GateFull && len(all.Missing(c.stamp.Size)) > 0 || !carried.Covers(span.Replaced(f.splices)[0]) {
 		return nil, false
 	}
@@ -58,9 +59,9 @@ func (e *editing) reminded(c *loadedFile, f found, miss error) (rec state.Record
 	if t := last.reported; t == nil || !t.whole || t.base != c.rec.Sum() || t.sum != c.hash() {
 		return rec, false
 	}
-	diff := changesOf(old, c.doc)
-	rec = c.recorded(c.rec.Shown.Through(diff.splices, false), state.ByReport)
-	rec.Reported = c.rec.Reported.Through(diff.splices, false).Union(span.Set{}.Through(diff.splices, true))
+	diff := changes.Of(old, c.doc)
+	rec = c.recorded(c.rec.Shown.Through(diff.Splices, false), state.ByReport)
+	rec.Reported = c.rec.Reported.Through(diff.Splices, false).Union(span.Set{}.Through(diff.Splices, true))
 	known := rec.Shown.Union(rec.Reported)
 	if e.Preferences().Gate == GateFull && len(known.Missing(c.stamp.Size)) > 0 {
 		return rec, false

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/fsmcp/fsmcp/internal/changes"
 	"github.com/fsmcp/fsmcp/internal/edit"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/refusal"
@@ -303,22 +304,22 @@ func (b *big) region(ctx context.Context, s span.Splice, added string, beside in
 	if err != nil {
 		return "", err
 	}
-	l := linesIn("", before.EOL())
+	l := changes.LinesIn("", before.EOL())
 	head, tail := before.Text, after.Text
 	if before.Start > 0 { // begin with a whole line, or say that it is none
-		if i := strings.IndexByte(head, l.end); i >= 0 {
+		if i := strings.IndexByte(head, l.End); i >= 0 {
 			head, line = head[i+1:], line+1
 		} else {
-			head = cutMark + head
+			head = changes.CutMark + head
 		}
 	}
 	if after.End < b.stamp.Size { // and end with one
-		if i := strings.LastIndexByte(tail, l.end); i >= 0 {
+		if i := strings.LastIndexByte(tail, l.End); i >= 0 {
 			tail = tail[:i+1]
 		} else {
-			tail += cutMark
+			tail += changes.CutMark
 		}
 	}
-	l.text = head + tail
-	return regionIn(l, []span.Splice{{Start: int64(len(head)), End: int64(len(head)), New: []byte(added)}}, line, beside), nil
+	l.Text = head + tail
+	return changes.RegionIn(l, []span.Splice{{Start: int64(len(head)), End: int64(len(head)), New: []byte(added)}}, line, beside), nil
 }

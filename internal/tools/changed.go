@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"github.com/fsmcp/fsmcp/internal/changes"
 	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/state"
@@ -25,14 +26,14 @@ const (
 func (h *Service) changed(call Call, c *loadedFile, at aim, want demand) error {
 	old, ok := c.kept()
 	if !ok || old.Enc != c.doc.Enc {
-		return h.changedMuch(call, c, at, numbered{})
+		return h.changedMuch(call, c, at, changes.Diff{})
 	}
-	diff := changesOf(old, c.doc)
-	body, ok := diff.whole()
+	diff := changes.Of(old, c.doc)
+	body, ok := diff.Whole()
 	if !ok || !h.passed(call, body) {
 		return h.changedMuch(call, c, at, diff)
 	}
-	shown := c.rec.Shown.Through(diff.splices, true)
+	shown := c.rec.Shown.Through(diff.Splices, true)
 	n, shown := h.needed(call, c, shown, at, want, body)
 	call.whenSent(func() { call.Session.files.Put(c.path, c.recorded(shown, state.ByReport)) })
 	return refusal.Changed(c.name, body, n)
@@ -71,7 +72,7 @@ func (h *Service) needed(call Call, c *loadedFile, shown span.Set, at aim, want 
 // changedMuch is the answer for a file that changed by more than is told: it counts
 // what changed, and names the calls that show what this call needs. diff is empty
 // where the old text is not known.
-func (h *Service) changedMuch(call Call, c *loadedFile, at aim, diff numbered) error {
+func (h *Service) changedMuch(call Call, c *loadedFile, at aim, diff changes.Diff) error {
 	c.noteState(call)
 	calls := h.readCalls(call, c, span.Set{{End: c.stamp.Size}})
 	var failing error
@@ -95,9 +96,9 @@ func (c *loadedFile) noteState(call Call) {
 }
 
 // howMuch counts what changed.
-func (c *loadedFile) howMuch(diff numbered) refusal.Amount {
+func (c *loadedFile) howMuch(diff changes.Diff) refusal.Amount {
 	a := refusal.Amount{Lines: c.doc.Lines(), Size: c.stamp.Size, Was: c.rec.Stamp.Size, Parts: c.rec.Parts != nil}
-	a.Added, a.Removed = diff.counts()
+	a.Added, a.Removed = diff.Counts()
 	if a.Parts && a.Added+a.Removed == 0 {
 		rec, _ := c.standing(nil)
 		a.Shown = c.rec.Shown.Len()

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/fsmcp/fsmcp/internal/changes"
 	"github.com/fsmcp/fsmcp/internal/edit"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/perm"
@@ -207,7 +208,7 @@ func (e *editing) replacing(s *target, c *loadedFile, rec state.Record, f found)
 	after := c.becoming(f.splices, size)
 	change := &change{
 		stamp: c.stamp, from: c.raw, fromHash: c.hash, splices: f.splices, record: moved, after: after,
-		result: s.answer(head, region(c.doc, f.res.Splices, len(head)+len(s.note()))),
+		result: s.answer(head, changes.Region(c.doc, f.res.Splices, len(head)+len(s.note()))),
 	}
 	change.result.Meta = map[string]any{"fsmcp/size": size, "fsmcp/replacements": len(f.res.Splices)}
 	return change, nil

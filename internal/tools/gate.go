@@ -8,6 +8,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"github.com/fsmcp/fsmcp/internal/changes"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/refusal"
@@ -224,7 +225,7 @@ func (h *Service) rest(call Call, c *loadedFile, unseen span.Set, above string) 
 	if unseen.Len()+int64(len(above)) > showUnseen {
 		return "", nil, false
 	}
-	body, shown = showAll(c.doc, unseen)
+	body, shown = changes.ShowAll(c.doc, unseen)
 	return body, shown, h.passed(call, above+body)
 }
 
@@ -242,7 +243,7 @@ func (h *Service) matches(call Call, c *loadedFile, shown span.Set, spans []span
 	if all.Len()+int64(len(above)) > showUnseen {
 		return "", nil, false
 	}
-	body = fragments(c.doc, all)
+	body = changes.Fragments(c.doc, all)
 	return body, all, h.passed(call, above+body)
 }
 
@@ -282,20 +283,6 @@ func (c *loadedFile) around(s span.Span) span.Span {
 	return span.Span{Start: c.doc.RawOffset(start), End: c.doc.RawOffset(end)}
 }
 
-// fragments shows spans exactly as far as they go, each with its line and
-// column.
-func fragments(d *text.Doc, spans span.Set) string {
-	l := linesOf(d)
-	var parts []string
-	for _, s := range spans {
-		start, end := d.TextOffset(s.Start), d.TextOffset(s.End)
-		first := l.at(start)
-		column := utf8.RuneCountInString(d.Text[l.start(start):start]) + 1
-		parts = append(parts, fmt.Sprintf("(line %d from column %d)\n%s", first, column, l.number(d.Text[start:end], first)))
-	}
-	return strings.Join(parts, "\n")
-}
-
 // Read calls in errors: at most callsNamed of them, and places that lie within
 // nearLines of each other share one.
 const (
@@ -305,7 +292,7 @@ const (
 
 // readCalls names Read calls that show spans, as much of them as each is served.
 func (h *Service) readCalls(call Call, c *loadedFile, spans span.Set) string {
-	l, r := linesOf(c.doc), h.counting(call)
+	l, r := changes.LinesOf(c.doc), h.counting(call)
 	var calls []string
 	first, last := 0, 0
 	flush := func() {
@@ -316,16 +303,16 @@ func (h *Service) readCalls(call Call, c *loadedFile, spans span.Set) string {
 		}
 		first = 0
 	}
-	at := countedLines{lines: l}
+	at := l.Counter()
 	for _, s := range spans {
 		if len(calls) == callsNamed {
 			break
 		}
 		start, end := c.doc.TextOffset(s.Start), c.doc.TextOffset(s.End)
-		from, to := at.line(start), at.line(max(start, end-1))
-		if head := l.start(start); from == to && l.after(start)-head > bigLine {
+		from, to := at.At(start), at.At(max(start, end-1))
+		if head := l.Start(start); from == to && l.After(start)-head > bigLine {
 			flush()
-			column := utf8.RuneCountInString(l.text[head:start]) + 1
+			column := utf8.RuneCountInString(l.Text[head:start]) + 1
 			calls = append(calls, fmt.Sprintf("Read offset=%d, column=%d", from, column))
 			continue
 		}

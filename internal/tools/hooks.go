@@ -161,7 +161,7 @@ func (f HookFault) said(room int) string {
 	for _, line := range lines[:min(len(lines), saidLines)] {
 		line = fsys.Printable(strings.ReplaceAll(strings.TrimRight(line, " \r"), "\t", "    "))
 		if b.Len()+len(line) > room {
-			line, more = headOf(line, room-b.Len()), true
+			line, more = phrase.Head(line, room-b.Len()), true
 		}
 		if b.WriteString(line + "\n"); b.Len() >= room {
 			break

@@ -2,9 +2,9 @@ package tools
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
+	"github.com/fsmcp/fsmcp/internal/changes"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/save"
@@ -41,8 +41,8 @@ func (h *Service) asking(s *target, c *change) error {
 // beginning of the diff.
 func (c *change) intent() string {
 	t := c.texts()
-	endings, lines := unified(t.old, t.now)
-	added, removed := counted(lines)
+	diff := changes.UnifiedOf(t.old, t.now)
+	added, removed := diff.Counts()
 	said := fmt.Sprintf("It removes %s and adds %s.", phrase.Lines(removed), phrase.Lines(added))
 	switch {
 	case c.stamp == fsys.Stamp{}:
@@ -51,13 +51,13 @@ func (c *change) intent() string {
 		said = fmt.Sprintf("It replaces all of the file (%s) by %s.", phrase.Bytes(c.stamp.Size), phrase.LinesOf(t.now))
 	case t.place != "":
 		said = fmt.Sprintf("%s it removes %s and adds %s.", t.place, phrase.Lines(removed), phrase.Lines(added))
-		lines = slices.DeleteFunc(lines, func(line string) bool { return strings.HasPrefix(line, "@@") }) // no numbers of the file's lines
+		diff = diff.WithoutPlaces() // no numbers of the file's lines
 	}
-	if endings != "" {
-		said += "\n" + endings
+	if diff.Endings != "" {
+		said += "\n" + diff.Endings
 	}
-	if len(lines) > 0 {
-		said += "\n" + escaped(compact(lines, askLines, askChars))
+	if !diff.Empty() {
+		said += "\n" + escaped(diff.First(askLines, askChars))
 	}
 	return said
 }

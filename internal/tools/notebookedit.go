@@ -13,6 +13,7 @@ import (
 	"sync"
 	"unicode"
 
+	"github.com/fsmcp/fsmcp/internal/changes"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/notebook"
 	"github.com/fsmcp/fsmcp/internal/perm"
@@ -198,12 +199,12 @@ func (h *Service) changedNotebook(call Call, c *loadedFile) error {
 	if c.doc, err = text.Decode(c.raw); err != nil {
 		return err
 	}
-	diff := numbered{}
+	diff := changes.Diff{}
 	if old, ok := c.kept(); ok && old.Enc == c.doc.Enc {
-		diff = changesOf(old, c.doc)
-		if body, ok := diff.whole(); ok && h.passed(call, body) {
+		diff = changes.Of(old, c.doc)
+		if body, ok := diff.Whole(); ok && h.passed(call, body) {
 			call.whenSent(func() {
-				call.Session.files.Put(c.path, c.recorded(c.rec.Shown.Through(diff.splices, true), state.ByReport))
+				call.Session.files.Put(c.path, c.recorded(c.rec.Shown.Through(diff.Splices, true), state.ByReport))
 			})
 			return refusal.ChangedNotebook(c.name, body)
 		}
@@ -259,7 +260,7 @@ func (e *cellEditing) texts(nb *notebook.Notebook, done notebook.Change) (t text
 }
 
 // answer says what was done, how cells are called now, and shows the cell as
-// it is: at most regionRoom bytes plus the new source.
+// it is: at most changes.RegionRoom bytes plus the new source.
 func (e *cellEditing) answer(s *target, nb *notebook.Notebook, done notebook.Change) *Result {
 	if s.Hidden { // types, places and counts are the file's own
 		return s.answer(fmt.Sprintf("Cell %s of %s: %s is done.", done.Name, s.name(), e.args.mode()), "")
@@ -286,10 +287,10 @@ func (e *cellEditing) answer(s *target, nb *notebook.Notebook, done notebook.Cha
 			head += fmt.Sprintf(" What a %s cell must not have was taken out: %s.", done.Type, strings.Join(done.Dropped, ", "))
 		}
 	}
-	cell, room := e.cell(nb, done), regionRoom-len(head)-len(s.note())-2+len(*e.args.NewSource)
+	cell, room := e.cell(nb, done), changes.RegionRoom-len(head)-len(s.note())-2+len(*e.args.NewSource)
 	if len(cell) > room {
 		half := max(room-64, 0) / 2
-		cell = headOf(cell, half) + fmt.Sprintf("\n… (%s of the cell are not repeated here)\n", phrase.Bytes(int64(len(cell)-2*half))) + tailOf(cell, half)
+		cell = phrase.Head(cell, half) + fmt.Sprintf("\n… (%s of the cell are not repeated here)\n", phrase.Bytes(int64(len(cell)-2*half))) + phrase.Tail(cell, half)
 	}
 	return s.answer(head, cell)
 }

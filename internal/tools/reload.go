@@ -7,10 +7,9 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"slices"
-	"unicode/utf8"
 
 	"github.com/fsmcp/fsmcp/internal/access"
+	"github.com/fsmcp/fsmcp/internal/changes"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/history"
 	"github.com/fsmcp/fsmcp/internal/phrase"
@@ -109,7 +108,7 @@ func (h *Service) reread(ctx context.Context, call Call, t *fsys.Target) (*loade
 func (h *Service) showHookChange(call Call, c *loadedFile, m made, lost func(string, ...any) string) string {
 	rec := m.change.record
 	var err error
-	if c.doc, err = becameOf(c.raw, rec.Enc); err != nil {
+	if c.doc, err = changes.Decode(c.raw, rec.Enc); err != nil {
 		return lost("The user's hooks changed the file after this: it is no text any more.")
 	}
 	put := func(shown span.Set) {
@@ -125,9 +124,9 @@ func (h *Service) showHookChange(call Call, c *loadedFile, m made, lost func(str
 		parts, _, _ := standing(bytes.NewReader(was), rec.Parts, nil)
 		rec.Shown = shownBy(parts)
 	}
-	diff := changesOf(old, c.doc)
-	put(rec.Shown.Through(diff.splices, false))
-	body, shown, more := diff.first(tellLines)
+	diff := changes.Of(old, c.doc)
+	put(rec.Shown.Through(diff.Splices, false))
+	body, shown, more := diff.First()
 	head := fmt.Sprintf("The user's hooks changed the file after this %s:\n", refusal.DiffForm)
 	if !h.passed(call, m.result.Blocks[0].Text+head+body) {
 		return "(The user's hooks changed the file after this, more than can be shown here: read it before you change it again.)"
@@ -141,25 +140,6 @@ func (h *Service) showHookChange(call Call, c *loadedFile, m made, lost func(str
 		return head + body + fmt.Sprintf("\n… (%d more changed lines, which count as not shown)", more)
 	}
 	return head + body
-}
-
-// becameOf decodes what another program made of a text in enc. Too little may be
-// left to know a charset by, so that enc is believed first. But most charsets find
-// words in any bytes: where the text is UTF-8 by now, an edit that kept the old one
-// would mix two in one file.
-func becameOf(raw []byte, enc text.Encoding) (*text.Doc, error) {
-	is, err := text.Decode(raw)
-	if err == nil && is.Enc.IsUTF8() && is.Strays == 0 && !isASCII(raw) {
-		return is, nil
-	}
-	if as, err := text.DecodeAs(raw, enc); err == nil {
-		return as, nil
-	}
-	return is, err
-}
-
-func isASCII(b []byte) bool {
-	return !slices.ContainsFunc(b, func(c byte) bool { return c >= utf8.RuneSelf })
 }
 
 // size returns the file's size after the change.

@@ -10,6 +10,7 @@ import (
 	"time"
 	"weak"
 
+	"github.com/fsmcp/fsmcp/internal/changes"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/state"
@@ -522,7 +523,7 @@ func (h *Service) compared(session *Session, t *fsys.Target, f follower, rec sta
 		return m, nothing
 	}
 	if full && raw != nil && was.text != nil && !isNotebookName(t.Path) {
-		if diff, all := shortDiff(was.text, raw, rec.Enc); diff != "" {
+		if diff, all := changes.Since(was.text, raw, rec.Enc); diff != "" {
 			m.diff, m.now.text, m.now.whole = diff, raw, all && was.whole
 		}
 	}

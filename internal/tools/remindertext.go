@@ -7,14 +7,11 @@ import (
 	"strings"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
-	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/refusal"
-	"github.com/fsmcp/fsmcp/internal/text"
 )
 
 // Bounds of one answer's reminders.
 const (
-	remindLines = 60 // of one file's diff
 	remindFiles = 3
 	remindNames = 20
 )
@@ -109,28 +106,6 @@ func (c ClientLimits) room(r *Result) int {
 		room = min(room, c.Answer-text-data-answerRest)
 	}
 	return room
-}
-
-// shortDiff is the changed lines with their numbers, as many as are told, and whether
-// those are all; it is empty where what is there now is no text, or one in another
-// encoding.
-func shortDiff(was, now []byte, enc text.Encoding) (body string, all bool) {
-	old, err := text.DecodeAs(was, enc)
-	if err != nil {
-		return "", false
-	}
-	is, err := text.Decode(now)
-	if err == nil && is.Enc != enc && !enc.IsUTF8() {
-		is, err = becameOf(now, enc) // too little may be left to know it by
-	}
-	if err != nil || is.Enc != enc {
-		return "", false
-	}
-	body, _, more := changesOf(old, is).first(remindLines)
-	if more > 0 {
-		body += fmt.Sprintf("\n… (%d more changed lines; read the file to see them)", more)
-	}
-	return phrase.Untagged(body), more == 0
 }
 
 // isNotebookName tells a notebook, which is shown as its cells and not its lines.

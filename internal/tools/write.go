@@ -10,6 +10,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/fsmcp/fsmcp/internal/changes"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/media"
 	"github.com/fsmcp/fsmcp/internal/notebook"
@@ -80,7 +81,7 @@ func (w *writing) plan(ctx context.Context, s *target, old *fsys.File) (*change,
 		return &change{result: textResult(fmt.Sprintf("The file %s already has exactly this content; nothing was written.", s.name()), s.note())}, nil
 	}
 	head := fmt.Sprintf("The file %s has been updated (%s, %s).", s.name(), phrase.LinesOf(content), phrase.Bytes(int64(len(raw))))
-	change := whole(c.stamp, raw, s.answer(head, difference(c.doc.Text, content), w.notebookNote(s)))
+	change := whole(c.stamp, raw, s.answer(head, changes.Summary(c.doc.Text, content), w.notebookNote(s)))
 	change.record.Enc = c.doc.Enc
 	change.from, change.fromHash = c.raw, c.hash
 	return change, nil

@@ -1,0 +1,94 @@
+package changes
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/fsmcp/fsmcp/internal/phrase"
+	"github.com/fsmcp/fsmcp/internal/span"
+	"github.com/fsmcp/fsmcp/internal/text"
+)
+
+const (
+	// regionContext bounds the lines that an answer shows around a change.
+	regionContext = 4
+	// RegionRoom bounds the bytes of an answer beside the new text.
+	RegionRoom = 1 << 10
+	// remarkRoom is kept of that for what saving has to tell.
+	remarkRoom = 240
+	// leastRoom is for the region, however much of that a long path takes.
+	leastRoom = 64
+	// CutMark stands where a line is not shown to its end.
+	CutMark = "…"
+)
+
+// Region shows the first place that an edit changed as numbered lines, with context
+// while there is room. With the bytes beside it in the answer it takes at most
+// RegionRoom plus the new text. The splices are of the file's text.
+func Region(d *text.Doc, splices []span.Splice, beside int) string {
+	return RegionIn(LinesOf(d), splices, 1, beside)
+}
+
+// RegionIn does the same for a piece of a text that begins in line base.
+func RegionIn(l Lines, splices []span.Splice, base, beside int) string {
+	first := splices[0]
+	start, end := int(first.Start), int(first.End)
+	room := max(RegionRoom-remarkRoom-beside, leastRoom) + len(first.New) - bytes.Count(first.New, []byte("\r\n")) // a CRLF is shown as LF
+	head := l.Start(start)
+	tail := end
+	if end == start || l.Text[end-1] != l.End {
+		tail = l.After(end) // to the end of the line that the change ends in
+	}
+	for around := regionContext; around >= 0; around-- {
+		from, to := l.back(head, around), l.forward(tail, around)
+		if out := len(first.New) + (start - from) + (to - end); out > room {
+			continue
+		}
+		part := patched(l.Text, splices, from, to)
+		if to < len(l.Text) && part != "" && part[len(part)-1] != l.End {
+			part += CutMark // a line break was replaced: its line goes on
+		}
+		body := l.number(part, l.at(from)+base-1)
+		if len(body) <= room {
+			return body
+		}
+	}
+	return window(l, first, base, room)
+}
+
+// patched is the text from from to to as the splices leave it; one that
+// reaches beyond to is left out.
+func patched(text string, splices []span.Splice, from, to int) string {
+	var b strings.Builder
+	at := int64(from)
+	for _, s := range splices {
+		if s.End > int64(to) {
+			break
+		}
+		b.WriteString(text[at:s.Start])
+		b.Write(s.New)
+		at = s.End
+	}
+	b.WriteString(text[at:to])
+	return b.String()
+}
+
+// window shows a change whose lines are too long, or too many to be numbered
+// one by one: a part of its line, marked where it is cut.
+func window(l Lines, s span.Splice, base, room int) string {
+	new, start, end := string(s.New), int(s.Start), int(s.End)
+	line := l.at(start) + base - 1
+	side := min((room-len(new))/2-8, 80)
+	before, after := phrase.Tail(l.Text[l.Start(start):start], side), phrase.Head(l.Text[end:l.After(end)], side)
+	body := text.Escape(before) + new + text.Escape(strings.TrimRight(after, "\r\n"))
+	numbered := fmt.Sprintf("%d\t%s%s%s", line, CutMark, body, CutMark)
+	if strings.Contains(new, "\n") {
+		numbered = l.number(CutMark+body+CutMark, line)
+	}
+	if len(numbered) <= room {
+		return numbered
+	}
+	half := (room - 64) / 2
+	return phrase.Head(numbered, half) + fmt.Sprintf("\n… (%s of the new text are not repeated here)\n", phrase.Bytes(int64(len(numbered)-2*half))) + phrase.Tail(numbered, half)
+}
