@@ -174,6 +174,7 @@ func assemble(s process, cfg config.Config, log zerolog.Logger) (*parts, error) 
 			return clientLimits(cfg, client, known)
 		},
 		Refused: service.Refused,
+		Sent:    service.Sent,
 		Log:     log,
 	})
 	if err != nil {

@@ -483,8 +483,8 @@ func (c *conn) settle(j *job, r *tools.Result, reading bool) {
 		j.to.reserve(len(line)) // the new answer is small
 	}
 	c.log(j, r, len(line))
-	if r.Sent != nil && !j.putsQuestion(r) {
-		r.Sent() // before the client can see the answer and rely on it
+	if !j.putsQuestion(r) {
+		c.opts.Sent(j.call, r)
 	}
 	j.to.answer(line, reading)
 }

@@ -140,12 +140,7 @@ func (f *fakes) read(ctx context.Context, call tools.Call, args tools.Args) *too
 		return text(f.where())
 	case "/shows":
 		r := text("shown")
-		r.Sent = func() {
-			time.Sleep(20 * time.Millisecond) // as if the next call came at once
-			f.mu.Lock()
-			defer f.mu.Unlock()
-			f.texts = map[string]string{"/shown?": "yes"}
-		}
+		r.Shown = []tools.Shown{{Path: "/shows"}}
 		return r
 	case "/progress":
 		for i := range int64(3) {
@@ -168,6 +163,17 @@ func (f *fakes) read(ctx context.Context, call tools.Call, args tools.Args) *too
 	}
 	b, _ := json.Marshal(a)
 	return text(string(b))
+}
+
+// sent notes what an answer shows.
+func (f *fakes) sent(_ tools.Call, r *tools.Result) {
+	if len(r.Shown) == 0 {
+		return
+	}
+	time.Sleep(20 * time.Millisecond) // as if the next call came at once
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.texts = map[string]string{"/shown?": "yes"}
 }
 
 // sessionName numbers sessions in the order they are first seen.
@@ -209,6 +215,7 @@ func newFake(tb testing.TB, f *fakes, change func(*Options)) *Server {
 		Version:    "test",
 		Tools:      f.tools(),
 		NewSession: func() *tools.Session { return new(tools.Session) },
+		Sent:       f.sent,
 		Schemas:    schemas.Files,
 		Workspace:  []string{"/srv/here"},
 		Log:        zerolog.Nop(),

@@ -65,6 +65,9 @@ type Options struct {
 	// named it, "" if unknown; r is the answer, even if it is not sent. It must return
 	// quickly. It may be nil.
 	Refused func(tool, given string, call tools.Call, waited time.Duration, r *tools.Result)
+	// Sent is called with each answer right before it is sent, so that the client cannot
+	// see it and rely on it earlier. It may be nil.
+	Sent func(call tools.Call, r *tools.Result)
 	// Log receives events for people; never the content of files.
 	Log zerolog.Logger
 
@@ -98,6 +101,9 @@ type Server struct {
 func New(o Options) (*Server, error) {
 	if o.bounds == (bounds{}) {
 		o.bounds = defaultBounds()
+	}
+	if o.Sent == nil {
+		o.Sent = func(tools.Call, *tools.Result) {}
 	}
 	if o.ParseFile == nil {
 		o.ParseFile = func(raw string) tools.FileArgument { return tools.FileArgument{Key: filepath.Clean(raw)} }
@@ -214,9 +220,7 @@ func (s *Server) Call(ctx context.Context, call tools.Call, name string, given [
 		call.Consent = call.Consent.With(result.Ask)
 		result = s.run(ctx, sp, call, args)
 	}
-	if result.Sent != nil {
-		result.Sent()
-	}
+	s.opts.Sent(call, result)
 	return result, nil
 }
 

@@ -3,6 +3,8 @@ package tools
 import (
 	"context"
 	"errors"
+
+	"github.com/fsmcp/fsmcp/internal/refusal"
 )
 
 // Tools lists the published tools in their fixed order.
@@ -29,14 +31,14 @@ func typed[A Args](h *Service, name string, run func(context.Context, Call, A) (
 	return func(ctx context.Context, call Call, args Args) *Result {
 		begun := h.Now()
 		call.Session.files.CountCall()
-		var notes []func()
-		call.sent, call.account, call.args = &notes, &account{}, args
+		call.account, call.args = &account{}, args
 		if !call.File.parsed {
 			call.File = h.ParseFile(args.Target())
 		}
 		result, err := run(ctx, call, args.(A))
 		if err != nil {
 			result = fail(name, args.Target(), endOf(ctx, err))
+			result.Shown, _ = shownIn(err)
 			if consent := (*needsConsent)(nil); errors.As(err, &consent) {
 				result.Ask = consent.question
 			}
@@ -44,26 +46,31 @@ func typed[A Args](h *Service, name string, run func(context.Context, Call, A) (
 		if err == nil && call.account.path != "" {
 			h.hint(call, call.account.path, result)
 		}
-		if call.account.path != "" && h.Watcher != nil {
-			call.whenSent(func() { h.follow(call.Session, *call.account) })
-		}
+		result.about = *call.account
+		entry := logEntry{session: call.Session.id, call: call.ID, tool: name, given: args.Target(), path: call.account.path, begun: begun}
 		if result.Ask == nil {
-			h.audit(call, name, args.Target(), begun, result)
-		} else { // it may never be sent: what is to be told waits for what becomes of the call
-			result.Ask.unmade = func(r *Result) { h.auditSoon(call, name, args.Target(), begun, r) }
-			call.whenSent(func() { result.Ask.unmade(result) })
+			h.audit(entry, result)
+		} else { // it may never be sent: the log waits for what becomes of the call
+			result.Ask.unlogged, result.unlogged = &entry, &entry
 		}
 		if result.Ask == nil || !call.CanAsk {
 			h.remind(ctx, call, result)
 			h.appendNotices(result)
 		}
-		if len(notes) > 0 {
-			result.Sent = func() {
-				for _, note := range notes {
-					note()
-				}
-			}
-		}
 		return result
 	}
+}
+
+// fail answers a call that failed.
+func fail(tool, raw string, err error) *Result {
+	return Refuse(tool, refusal.Of(raw, err))
+}
+
+// endOf returns why a call's context ended where err only says that it did: a deadline
+// is no cancelling.
+func endOf(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); cause != nil && errors.Is(err, context.Canceled) {
+		return cause
+	}
+	return err
 }

@@ -15,16 +15,11 @@ import (
 // and did not change. The answer shows the outside change. ok is false where any of
 // this does not hold; the gate then refuses.
 func (e *editing) applyToChangedFile(s *target, c *loadedFile, f found) (change *change, ok bool) {
-	if s.Hidden || c.unchanged() { // the answer could not tell the change
+	if s.Hidden || c.unchanged() || len(f.splices) != 1 { // the answer could not tell the change
 		return nil, false
 	}
-	old, ok := c.kept()
-	if !ok || old.Enc != c.doc.Enc || len(f.splices) != 1 {
-		return nil, false
-	}
-	diff := changes.Of(old, c.doc)
-	body, ok := diff.Whole()
-	if !ok || !e.passed(e.call, body) {
+	diff, body, ok := e.outsideChange(e.call, c)
+	if !ok {
 		return nil, false
 	}
 	carried := c.rec.Shown.Through(diff.Splices, false)
@@ -37,13 +32,7 @@ func (e *editing) applyToChangedFile(s *target, c *loadedFile, f found) (change 
 		return nil, false
 	}
 	change.result.Blocks[0].Text += fmt.Sprintf("\nThe file had changed since it was read; the edit was made in it as it is now. This is that change %s:\n%s", refusal.DiffForm, body)
-	e.call.whenSent(func() {
-		rec, known := e.call.Session.files.Get(c.path)
-		if known && rec.Stamp == change.record.Stamp {
-			rec.Shown = rec.Shown.Union(all.Through(f.splices, true))
-			e.call.Session.files.Put(c.path, rec)
-		}
-	})
+	change.shown = all.Through(f.splices, true)
 	return change, true
 }
 

@@ -25,8 +25,8 @@ type Question struct {
 	Path string
 
 	op perm.Op
-	// unmade tells others of the answer that the call ends with instead.
-	unmade func(*Result)
+	// unlogged is the call, which is logged with the answer that it ends with.
+	unlogged *logEntry
 }
 
 // Consent is the user's yes to the questions of one call: each covers the tool
@@ -97,8 +97,6 @@ func Unanswered(tool string, q *Question, why string) *Result {
 		return fail(tool, "", refusal.Unanswered("", "", why))
 	}
 	r := fail(tool, "", refusal.Unanswered(q.Path, q.Rule, why))
-	if q.unmade != nil {
-		r.Sent = func() { q.unmade(r) }
-	}
+	r.unlogged = q.unlogged
 	return r
 }

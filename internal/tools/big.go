@@ -187,40 +187,42 @@ func (b *big) seen(ctx context.Context, spans []span.Span) error {
 	if lost || more {
 		return b.modified(calls+", around old_string", false)
 	}
-	body, err := b.matches(ctx, hidden)
+	body, rec, err := b.matches(ctx, hidden)
 	if err != nil {
 		return err
 	}
-	return refusal.UnseenMatch(b.target.name(), body, calls, b.known)
+	refused := refusal.UnseenMatch(b.target.name(), body, calls, b.known)
+	if body == "" {
+		return refused
+	}
+	return showing(refused, b.target.Path, rec)
 }
 
-// matches shows places with what stands around them, and has them count as shown;
-// it is empty where that is too much.
-func (b *big) matches(ctx context.Context, hidden span.Set) (string, error) {
+// matches shows places with what stands around them; it is empty where that is too much.
+// rec is the record once they are shown.
+func (b *big) matches(ctx context.Context, hidden span.Set) (body string, rec state.Record, err error) {
 	var all span.Set
 	for _, m := range hidden {
 		all = all.Add(span.Span{Start: max(0, m.Start-aroundMatch), End: min(b.stamp.Size, m.End+aroundMatch)})
 		if all.Len() > showMatches {
-			return "", nil
+			return "", rec, nil
 		}
 	}
-	rec := b.rec
+	rec = b.rec
 	var bodies []string
 	for _, h := range all {
 		body, part, err := b.fragment(ctx, h)
 		if err != nil {
-			return "", err
+			return "", rec, err
 		}
 		rec.Parts = withPart(rec.Parts, part)
 		rec.Shown = rec.Shown.Add(part.Span)
 		bodies = append(bodies, body)
 	}
-	body := strings.Join(bodies, "\n")
-	if !b.passed(b.call, body) {
-		return "", nil
+	if body = strings.Join(bodies, "\n"); !b.passed(b.call, body) {
+		body = ""
 	}
-	b.call.whenSent(func() { b.call.Session.files.Put(b.target.Path, rec) })
-	return body, nil
+	return body, rec, nil
 }
 
 // fragment shows a raw span of the file, cut to whole characters, and returns

@@ -24,19 +24,25 @@ const (
 // in full, and the record moves to the new content. Where the caller has then seen
 // all that the call needs, the same call passes next time, and the error says so.
 func (h *Service) changed(call Call, c *loadedFile, at aim, want demand) error {
-	old, ok := c.kept()
-	if !ok || old.Enc != c.doc.Enc {
-		return h.changedMuch(call, c, at, changes.Diff{})
-	}
-	diff := changes.Of(old, c.doc)
-	body, ok := diff.Whole()
-	if !ok || !h.passed(call, body) {
+	diff, body, ok := h.outsideChange(call, c)
+	if !ok {
 		return h.changedMuch(call, c, at, diff)
 	}
 	shown := c.rec.Shown.Through(diff.Splices, true)
 	n, shown := h.needed(call, c, shown, at, want, body)
-	call.whenSent(func() { call.Session.files.Put(c.path, c.recorded(shown, state.ByReport)) })
-	return refusal.Changed(c.name, body, n)
+	return showing(refusal.Changed(c.name, body, n), c.path, c.recorded(shown, state.ByReport))
+}
+
+// outsideChange compares a file with its record. diff is empty where the old text is not
+// known, and ok false where the answer cannot show all of it.
+func (h *Service) outsideChange(call Call, c *loadedFile) (diff changes.Diff, body string, ok bool) {
+	old, ok := c.kept()
+	if !ok || old.Enc != c.doc.Enc {
+		return diff, "", false
+	}
+	diff = changes.Of(old, c.doc)
+	body, ok = diff.Whole()
+	return diff, body, ok && h.passed(call, body)
 }
 
 // needed works out what a call still lacks once a change of its file is shown, and
@@ -73,7 +79,6 @@ func (h *Service) needed(call Call, c *loadedFile, shown span.Set, at aim, want 
 // what changed, and names the calls that show what this call needs. diff is empty
 // where the old text is not known.
 func (h *Service) changedMuch(call Call, c *loadedFile, at aim, diff changes.Diff) error {
-	c.noteState(call)
 	calls := h.readCalls(call, c, span.Set{{End: c.stamp.Size}})
 	var failing error
 	if at != nil {
@@ -87,13 +92,11 @@ func (h *Service) changedMuch(call Call, c *loadedFile, at aim, diff changes.Dif
 			calls = h.readCalls(call, c, near) + ", around old_string"
 		}
 	}
-	return refusal.ChangedMuch(c.name, c.howMuch(diff), failing, calls)
+	return stating(call, refusal.ChangedMuch(c.name, c.howMuch(diff), failing, calls), c.path, c.state)
 }
 
-// noteState notes that a refusal tells of the file's state, without its lines.
-func (c *loadedFile) noteState(call Call) {
-	call.noteReported(c.path, func() reminded { return reminded{base: c.rec.Sum(), sum: c.hash()} })
-}
+// state is the file's present state, without its lines.
+func (c *loadedFile) state() reminded { return reminded{base: c.rec.Sum(), sum: c.hash()} }
 
 // howMuch counts what changed.
 func (c *loadedFile) howMuch(diff changes.Diff) refusal.Amount {

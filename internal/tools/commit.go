@@ -40,6 +40,10 @@ type change struct {
 	// their SHA-256, and themselves where they are small. It is nil where the record
 	// has both.
 	after func() (state.Sum, []byte)
+	// shown are the new bytes that the answer shows beyond that.
+	shown span.Set
+	// notebook says that the new bytes are worth parsing before the next call.
+	notebook bool
 	// result is the answer then. A change without splices is only its answer.
 	result *Result
 	// differs returns the texts that the question to the user compares; nil: those of
@@ -237,9 +241,15 @@ func (h *Service) locked(ctx context.Context, call Call, s *target, lock *save.L
 			c.record.Hash, c.record.Content = sum, content
 		}
 		c.result.Meta["fsmcp/hash"] = hex.EncodeToString(sum[:])
+		if c.notebook && content != nil {
+			c.result.next = parsed{path: now.Path, raw: content, hash: func() state.Sum { return sum }}
+		}
 	}
 	c.record.Stamp = out.Stamp // too young to prove anything: the next gate looks at the bytes
 	call.Session.files.Put(now.Path, c.record)
+	if c.shown != nil {
+		c.result.Shown = append(c.result.Shown, Shown{Path: now.Path, Record: state.Record{Stamp: out.Stamp, Shown: c.shown}, Added: true})
+	}
 	m.result = remark(c.result, out, mark)
 	return m, nil
 }

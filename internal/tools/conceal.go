@@ -30,13 +30,13 @@ func (h *Service) concealing(call Call, plan planner) planner {
 		if !s.Hidden {
 			return plan(ctx, s, old)
 		}
-		notes := len(*call.sent)
 		c, err := plan(ctx, s, old)
-		*call.sent = (*call.sent)[:notes]
-		rec, known := call.Session.files.Get(s.Path)
-		if err != nil {
-			err = refusal.Hidden{Name: s.name(), Read: known, Whole: known && shownInFull(rec), Huge: s.Stamp.Size > maxEditBytes}.Refusal(err)
+		if err == nil {
+			c.result.Shown, c.shown, c.notebook = nil, nil, false
+			return c, nil
 		}
-		return c, err
+		_, err = shownIn(err)
+		rec, known := call.Session.files.Get(s.Path)
+		return nil, refusal.Hidden{Name: s.name(), Read: known, Whole: known && shownInFull(rec), Huge: s.Stamp.Size > maxEditBytes}.Refusal(err)
 	}
 }

@@ -29,42 +29,40 @@ func (h *Service) edit(ctx context.Context, call Call, a *EditArgs) (*Result, er
 	case isStub(a.NewString):
 		return nil, refusal.StubAsText("new_string")
 	}
-	e := editing{Service: h, call: call, args: a}
+	e := editing{Service: h, call: call, args: a, fresh: writing{Service: h, call: call, content: a.NewString}}
 	return h.commit(ctx, call, perm.Edit, e.plan)
 }
 
 // editing is one Edit under way.
 type editing struct {
 	*Service
-	call    Call
-	args    *EditArgs
-	created bool // the first look found no file
+	call  Call
+	args  *EditArgs
+	fresh writing // of new_string as all of a file
 }
 
 func (e *editing) plan(ctx context.Context, s *target, old *fsys.File) (*change, error) {
 	switch {
-	case isNotebook(s) && old == nil:
+	case old == nil && (isNotebook(s) || e.args.OldString != ""):
 		return nil, e.absent(e.call, s)
 	case isNotebook(s):
 		return nil, refusal.IsNotebook(s.name())
-	}
-	if old == nil {
-		return e.create(s)
+	case old == nil:
+		return e.fresh.create(s)
 	}
 	stamp, err := old.Stamp()
 	switch {
 	case err != nil:
 		return nil, err
-	case e.created:
+	case e.fresh.created:
 		return nil, save.ErrExists
 	case e.args.OldString == "" && stamp.Size > 0:
 		if e.blank(s, old, stamp) {
-			w := writing{Service: e.Service, call: e.call, content: e.args.NewString}
-			return w.plan(ctx, s, old)
+			return e.fresh.plan(ctx, s, old)
 		}
 		return nil, refusal.Exists(s.name())
 	case e.args.OldString == "":
-		return e.fill(s, stamp, "updated"), nil
+		return e.fill(s, stamp), nil
 	case stamp.Size > maxEditBytes:
 		return nil, refusal.TooLargeToEdit(s.name(), stamp.Size, maxEditBytes)
 	}
@@ -77,22 +75,10 @@ func (e *editing) plan(ctx context.Context, s *target, old *fsys.File) (*change,
 	return e.inMemory(s, old)
 }
 
-// create plans a new file, which an empty old_string asks for.
-func (e *editing) create(s *target) (*change, error) {
-	if _, shown := e.call.Session.files.Get(s.Path); shown || e.args.OldString != "" {
-		return nil, e.absent(e.call, s)
-	}
-	if err := s.CheckNewNames(); err != nil {
-		return nil, err
-	}
-	e.created = true
-	return e.fill(s, fsys.Stamp{}, "created"), nil
-}
-
 // fill plans new_string as the content of a file that has none.
-func (e *editing) fill(s *target, stamp fsys.Stamp, done string) *change {
+func (e *editing) fill(s *target, stamp fsys.Stamp) *change {
 	raw := []byte(e.args.NewString)
-	head := fmt.Sprintf("The file %s has been %s (%s, %s).", s.name(), done, phrase.LinesOf(e.args.NewString), phrase.Bytes(int64(len(raw))))
+	head := fmt.Sprintf("The file %s has been updated (%s, %s).", s.name(), phrase.LinesOf(e.args.NewString), phrase.Bytes(int64(len(raw))))
 	return whole(stamp, raw, s.answer(head, ""))
 }
 
@@ -205,7 +191,7 @@ func (e *editing) replacing(s *target, c *loadedFile, rec state.Record, f found)
 		moved.Hash = wholeSum(moved.Parts, size)
 	}
 	head := e.head(s, len(f.res.Splices), f.res.Rule)
-	after := c.becoming(f.splices, size)
+	after := c.becoming(f.splices, size, state.KeepContent)
 	change := &change{
 		stamp: c.stamp, from: c.raw, fromHash: c.hash, splices: f.splices, record: moved, after: after,
 		result: s.answer(head, changes.Region(c.doc, f.res.Splices, len(head)+len(s.note()))),
@@ -234,12 +220,12 @@ func (c *loadedFile) carried(rec state.Record, splices []span.Splice, shown span
 // hashAside is the size in bytes from which hashing is worth a goroutine.
 const hashAside = 32 << 10
 
-// becoming works out the new file: its hash, and its bytes if it is small. Of a large
+// becoming works out the new file: its hash, and its bytes up to a size of keep. Of a large
 // one the hash is worked out on the side, together with that of the old one: both
 // begin alike, and that is hashed once.
-func (c *loadedFile) becoming(splices []span.Splice, size int64) func() (state.Sum, []byte) {
+func (c *loadedFile) becoming(splices []span.Splice, size, keep int64) func() (state.Sum, []byte) {
 	var content []byte
-	if size <= state.KeepContent {
+	if size <= keep {
 		content = span.Apply(c.raw, splices)
 	}
 	if size <= hashAside {

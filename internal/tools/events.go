@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"path"
@@ -94,18 +95,23 @@ func (h *Service) begin(call Call, s *target) error {
 	return nil
 }
 
-// audit logs a call that is over; given is its argument.
-func (h *Service) audit(call Call, tool, given string, begun time.Time, r *Result) {
+// logEntry is a call that is to be logged once its answer is known. given is the file
+// as the call names it, path its resolved name, "" where the call did not come that far.
+type logEntry struct {
+	session, call, tool string
+	given, path         string
+	begun               time.Time
+}
+
+// audit logs a call that is over.
+func (h *Service) audit(of logEntry, r *Result) {
 	if h.Audit == nil {
 		return
 	}
-	op := opOf(tool)
+	op := opOf(of.tool)
 	e := Event{
-		Kind: EventKind(operation(op)), Operation: operation(op), Session: call.Session.id, Call: call.ID, Tool: tool,
-		Path: call.account.path, Took: h.Now().Sub(begun), Outcome: outcomeOK,
-	}
-	if e.Path == "" {
-		e.Path = given
+		Kind: EventKind(operation(op)), Operation: operation(op), Session: of.session, Call: of.call, Tool: of.tool,
+		Path: cmp.Or(of.path, of.given), Took: h.Now().Sub(of.begun), Outcome: outcomeOK,
 	}
 	e.Bytes = r.size()
 	if op == perm.Read {
@@ -116,30 +122,25 @@ func (h *Service) audit(call Call, tool, given string, begun time.Time, r *Resul
 		e.Outcome, _ = r.Meta["fsmcp/error"].(string)
 		e.Code, _ = r.Meta["fsmcp/errorCode"].(int)
 	}
-	h.Audit.Log(e)
-	if !r.IsError && op.Changes() && speaksToAgents(e.Path, given) {
-		e.Kind = EventInstructions
-		h.Audit.Log(e)
-	}
+	h.log(e, of.given)
 }
 
 // Refused tells of a call that was not made. given is its file as it was named, ""
 // where it cannot be told, and waited how long it took to come to that.
 func (h *Service) Refused(tool, given string, call Call, waited time.Duration, r *Result) {
-	call.account = &account{}
-	h.auditSoon(call, tool, given, h.Now().Add(-waited), r)
+	h.auditSoon(logEntry{session: call.Session.id, call: call.ID, tool: tool, given: given, begun: h.Now().Add(-waited)}, r)
 }
 
 // auditSoon is audit for a caller that must not be held up, by a disk that does not
 // answer for example.
-func (h *Service) auditSoon(call Call, tool, given string, begun time.Time, r *Result) {
+func (h *Service) auditSoon(of logEntry, r *Result) {
 	if h.Audit == nil {
 		return
 	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		h.audit(call, tool, given, begun, r)
+		h.audit(of, r)
 	}()
 	select {
 	case <-done:
@@ -189,18 +190,23 @@ func (h *Service) auditRestore(ctx context.Context, call Call, given string, run
 		return r, err
 	}
 	e := Event{Kind: EventEdit, Operation: operation(perm.Edit), Session: call.Session.id, Call: call.ID, Tool: history.ToolRestore, Path: given, Took: h.Now().Sub(begun), Outcome: outcomeOK}
-	if err != nil {
+	if err == nil {
+		e.Bytes = r.size()
+	} else {
 		e.Kind, e.Outcome = EventRefusal, "conflict"
 		if refused := (*refusal.Refusal)(nil); errors.As(err, &refused) {
 			e.Outcome = refused.Slug
 		}
-	} else {
-		e.Bytes = r.size()
 	}
+	h.log(e, given)
+	return r, err
+}
+
+// log logs a call, and beside it the change of a file that speaks to agents.
+func (h *Service) log(e Event, given string) {
 	h.Audit.Log(e)
-	if err == nil && speaksToAgents(given) {
+	if (e.Kind == EventWrite || e.Kind == EventEdit) && speaksToAgents(e.Path, given) {
 		e.Kind = EventInstructions
 		h.Audit.Log(e)
 	}
-	return r, err
 }

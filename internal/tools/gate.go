@@ -202,8 +202,7 @@ func (h *Service) gate(call Call, c *loadedFile, at aim) (state.Record, error) {
 		return rec, nil
 	}
 	if body, shown, ok := h.rest(call, c, unseen, ""); ok {
-		call.whenSent(func() { call.Session.files.Put(c.path, c.withShown(rec, shown)) })
-		return rec, refusal.UnseenShown(c.name, body)
+		return rec, showing(refusal.UnseenShown(c.name, body), c.path, c.withShown(rec, shown))
 	}
 	return rec, refusal.Unseen(c.name, unseen.Len(), h.readCalls(call, c, unseen))
 }
@@ -264,8 +263,7 @@ func (h *Service) neverShown(call Call, c *loadedFile, rec state.Record, hidden 
 	if !ok {
 		return refusal.UnseenMatch(c.name, "", h.readCalls(call, c, hidden), c.known)
 	}
-	call.whenSent(func() { call.Session.files.Put(c.path, c.withShown(rec, shown)) })
-	return refusal.UnseenMatch(c.name, body, "", c.known)
+	return showing(refusal.UnseenMatch(c.name, body, "", c.known), c.path, c.withShown(rec, shown))
 }
 
 // around widens a raw span by some characters on each side.

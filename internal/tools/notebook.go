@@ -257,16 +257,12 @@ func (v *viewing) tooMany(size, count int) error {
 // answer notes what is shown and builds the content: text and, in their place,
 // pictures, then the remarks.
 func (v *viewing) answer(ctx context.Context, parts []notebook.Part, remarks ...string) *Result {
-	files, path, rec := v.call.Session.files, v.target.Path, v.rec
+	rec := v.rec
 	rec.Origin = state.ByRead
 	v.call.account.extent = inPart
 	if firstUnseen(v.nb, rec) == nil {
 		v.call.account.extent = inFull
 	}
-	v.call.whenSent(func() {
-		files.Put(path, rec)
-		files.Served(path, v.want.view(), state.Sum{})
-	})
 	blocks, left := v.blocks(ctx, parts)
 	rest := textResult(append([]string{v.target.note(), left}, remarks...)...).Blocks[0].Text
 	switch {
@@ -277,7 +273,7 @@ func (v *viewing) answer(ctx context.Context, parts []notebook.Part, remarks ...
 	}
 	facts := meta(rec)
 	facts["fsmcp/cells"] = v.nb.Len()
-	return &Result{Blocks: blocks, Meta: facts}
+	return &Result{Blocks: blocks, Meta: facts, Shown: []Shown{{Path: v.target.Path, Record: rec, View: v.want.view()}}}
 }
 
 // blocks turns parts into content blocks. Pictures beyond the budgets are left

@@ -4,13 +4,10 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode"
 
 	"github.com/fsmcp/fsmcp/internal/changes"
@@ -188,8 +185,7 @@ func (e *cellEditing) cellSeen(cell notebook.Cell, c *loadedFile, rec state.Reco
 		return refusal.UnseenCell(c.name, cell.Name, e.args.CellID)
 	}
 	rec.Shown = rec.Shown.Add(cell.Source)
-	e.call.whenSent(func() { e.call.Session.files.Put(c.path, c.stamped(rec)) })
-	return refusal.UnseenCellShown(c.name, cell.Name, text.EscapeFrame(cell.SourceText()))
+	return showing(refusal.UnseenCellShown(c.name, cell.Name, text.EscapeFrame(cell.SourceText())), c.path, c.stamped(rec))
 }
 
 // changedNotebook is the answer for a notebook that is not what was shown: a
@@ -199,42 +195,20 @@ func (h *Service) changedNotebook(call Call, c *loadedFile) error {
 	if c.doc, err = text.Decode(c.raw); err != nil {
 		return err
 	}
-	diff := changes.Diff{}
-	if old, ok := c.kept(); ok && old.Enc == c.doc.Enc {
-		diff = changes.Of(old, c.doc)
-		if body, ok := diff.Whole(); ok && h.passed(call, body) {
-			call.whenSent(func() {
-				call.Session.files.Put(c.path, c.recorded(c.rec.Shown.Through(diff.Splices, true), state.ByReport))
-			})
-			return refusal.ChangedNotebook(c.name, body)
-		}
+	diff, body, ok := h.outsideChange(call, c)
+	if ok {
+		return showing(refusal.ChangedNotebook(c.name, body), c.path, c.recorded(c.rec.Shown.Through(diff.Splices, true), state.ByReport))
 	}
-	c.noteState(call)
-	return refusal.ChangedNotebookMuch(c.name, c.howMuch(diff))
+	return stating(call, refusal.ChangedNotebookMuch(c.name, c.howMuch(diff)), c.path, c.state)
 }
 
 // change turns an edit into what commit takes.
 func (e *cellEditing) change(s *target, c *loadedFile, rec state.Record, nb *notebook.Notebook, done notebook.Change) (*change, error) {
 	size := int64(len(c.raw)) + span.Growth(done.Splices)
-	after := sync.OnceValues(func() (sum state.Sum, content []byte) {
-		if size <= mostParsed {
-			content = span.Apply(c.raw, done.Splices)
-			return sha256.Sum256(content), content
-		}
-		h := sha256.New()
-		_, _ = io.Copy(h, span.NewReader(c.raw, done.Splices)) // a hash takes all
-		h.Sum(sum[:0])
-		return sum, nil
-	})
-	go after()
-	e.call.whenSent(func() {
-		if sum, content := after(); content != nil {
-			go e.call.Session.parseAhead(c.path, content, sum)
-		}
-	})
+	after := c.becoming(done.Splices, size, mostParsed)
 	return &change{
 		stamp: c.stamp, from: c.raw, fromHash: c.hash, splices: done.Splices,
-		record: state.Record{Shown: rec.Shown.Through(done.Splices, true), Origin: state.ByEdit}, after: after,
+		record: state.Record{Shown: rec.Shown.Through(done.Splices, true), Origin: state.ByEdit}, after: after, notebook: true,
 		differs: func() texts { return e.texts(nb, done) },
 		result: &Result{
 			Blocks: e.answer(s, nb, done).Blocks,

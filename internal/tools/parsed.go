@@ -38,9 +38,10 @@ func (s *Session) keepParsed(p parsed) {
 }
 
 // parseAhead parses a notebook for the next call, between two calls.
-func (s *Session) parseAhead(path string, raw []byte, sum state.Sum) {
+func (s *Session) parseAhead(p parsed) {
 	defer func() { _ = recover() }() // the next call parses for itself, and tells
-	if nb, err := notebook.Parse(raw); err == nil {
-		s.keepParsed(parsed{path, raw, func() state.Sum { return sum }, nb})
+	var err error
+	if p.nb, err = notebook.Parse(p.raw); err == nil {
+		s.keepParsed(p)
 	}
 }

@@ -108,13 +108,14 @@ func (h *Service) read(ctx context.Context, call Call, a *ReadArgs) (*Result, er
 	case s.Path == "/dev/null":
 		return textResult(s.note(), emptyReminder), nil
 	case s.Kind != fsys.Regular:
-		call.noteGone(s.Path)
-	}
-	if s.Kind == fsys.Missing {
-		return nil, h.missing(s)
-	}
-	if err := h.irregular(s); err != nil {
-		return nil, err
+		err := h.irregular(s)
+		if s.Kind == fsys.Missing {
+			err = h.missing(s)
+		}
+		return nil, stating(call, err, s.Path, func() reminded {
+			rec, _ := call.Session.files.Get(s.Path)
+			return reminded{base: rec.Sum(), gone: true}
+		})
 	}
 	done, err := call.Session.files.Lock(ctx, s.Path)
 	if err != nil {
@@ -227,16 +228,14 @@ func (r *reading) empty(stamp fsys.Stamp) (*Result, error) {
 	case "pdf":
 		return nil, refusal.EmptyPDF(r.target.name())
 	}
-	rec := state.Record{Stamp: stamp, Settled: stamp.Settled(r.Now()), Content: []byte{}}
-	r.call.whenSent(func() { r.call.Session.files.Put(r.target.Path, rec) })
-	return textResult(r.target.note(), emptyReminder), nil
+	return r.shownEmpty(state.Record{Stamp: stamp, Settled: stamp.Settled(r.Now()), Content: []byte{}}), nil
 }
 
-// shownEmpty answers for a file that holds a byte order mark alone.
-func (r *reading) shownEmpty(c *loadedFile) *Result {
-	rec := c.recorded(span.Set{}.Add(span.Span{End: c.stamp.Size}), state.ByRead)
-	r.call.whenSent(func() { r.call.Session.files.Put(c.path, rec) })
-	return textResult(r.target.note(), emptyReminder)
+// shownEmpty answers for a file without text.
+func (r *reading) shownEmpty(rec state.Record) *Result {
+	result := textResult(r.target.note(), emptyReminder)
+	result.Shown = []Shown{{Path: r.target.Path, Record: rec}}
+	return result
 }
 
 // kind tells what the file is by its first bytes.
@@ -288,7 +287,7 @@ func (r *reading) memoryText(ctx context.Context, c *loadedFile) (*Result, error
 		}
 	}
 	if c.doc.Text == "" { // a byte order mark and nothing else
-		return r.shownEmpty(c), nil
+		return r.shownEmpty(c.recorded(span.Set{}.Add(span.Span{End: c.stamp.Size}), state.ByRead)), nil
 	}
 	page, err := r.fit(ctx, document{c.doc})
 	if err != nil {
@@ -411,13 +410,8 @@ func (r *reading) served(page text.Page, rec state.Record, sum state.Sum) *Resul
 	}
 	rec.Origin = state.ByRead
 	rec.Shown = rec.Shown.Add(page.Shown)
-	files, path := r.call.Session.files, r.target.Path
-	r.call.whenSent(func() {
-		files.Put(path, rec)
-		files.Served(path, r.want.view(), sum)
-	})
-
 	result := textResult(string(page.Body), r.target.note(), written(rec.Enc, r.eol), page.Notice, r.onward(page))
+	result.Shown = []Shown{{Path: r.target.Path, Record: rec, View: r.want.view(), Sum: sum}}
 	result.Meta = meta(rec)
 	if page.Total >= 0 {
 		result.Meta["fsmcp/lines"] = page.Total

@@ -131,11 +131,7 @@ func (h *Service) showHookChange(call Call, c *loadedFile, m made, lost func(str
 	if !h.passed(call, m.result.Blocks[0].Text+head+body) {
 		return "(The user's hooks changed the file after this, more than can be shown here: read it before you change it again.)"
 	}
-	call.whenSent(func() {
-		if now, ok := call.Session.files.Get(c.path); ok && now.Stamp == c.stamp {
-			call.Session.files.Put(c.path, c.withShown(now, shown))
-		}
-	})
+	m.result.Shown = append(m.result.Shown, Shown{Path: c.path, Record: c.withShown(state.Record{Stamp: c.stamp}, shown), Added: true})
 	if more > 0 {
 		return head + body + fmt.Sprintf("\n… (%d more changed lines, which count as not shown)", more)
 	}

@@ -210,11 +210,14 @@ func (h *Service) remind(ctx context.Context, call Call, r *Result) {
 		return
 	}
 	r.Blocks = append(r.Blocks, Block{Text: text})
-	stop := context.AfterFunc(ctx, func() { session.notReported(all) })
-	call.whenSent(func() {
-		stop()
-		session.reported(all)
-	})
+	r.reminders = &reporting{all, context.AfterFunc(ctx, func() { session.notReported(all) })}
+}
+
+// reporting are the reminders of an answer that is not sent yet. stop keeps the end of its
+// call from giving them to a later answer.
+type reporting struct {
+	all  []reminder
+	stop func() bool
 }
 
 // toLookAt takes out the files that may have changed, but for one, and those that
@@ -349,27 +352,6 @@ func (s *Session) boundReported(path string) {
 		}
 		f.recent = f.recent[1:]
 	}
-}
-
-// noteReported notes that a refusal has told of a file's state, without its lines.
-func (c Call) noteReported(path string, now func() reminded) {
-	c.whenSent(func() {
-		s := c.Session
-		s.mu.Lock()
-		f := s.followed.files[path]
-		s.mu.Unlock()
-		if f != nil {
-			s.reported([]reminder{{path: path, now: now()}})
-		}
-	})
-}
-
-// noteGone notes that a refusal has told that a file is no file any more.
-func (c Call) noteGone(path string) {
-	c.noteReported(path, func() reminded {
-		rec, _ := c.Session.files.Get(path)
-		return reminded{base: rec.Sum(), gone: true}
-	})
 }
 
 // follower returns what is known of a file, as it is now.

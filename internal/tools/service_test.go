@@ -81,9 +81,7 @@ func (b *bench) want(name, content string) {
 func (b *bench) run(args Args) *Result {
 	b.t.Helper()
 	r := b.unsent(args)
-	if r.Sent != nil {
-		r.Sent()
-	}
+	b.service.Sent(b.call, r)
 	b.last = r
 	return r
 }

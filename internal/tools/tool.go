@@ -48,7 +48,6 @@ type Call struct {
 	// CanAsk says that a question may be put to the user: a result with one is then
 	// no answer yet.
 	CanAsk  bool
-	sent    *[]func()
 	account *account
 	args    Args // nil of a change that is taken back
 	// hidden says that what the file holds must not be shown.
@@ -95,14 +94,14 @@ type Result struct {
 	// Ask is set where the user's consent would let the call through; the rest
 	// of the result is then for clients that cannot ask.
 	Ask *Question
-	// Sent is to be called when the answer is about to be sent, before anybody
-	// can have seen it: what it shows counts as shown from then on. An answer
-	// that is never sent has shown nothing. It may be nil.
-	Sent func()
+	// Shown lists what the answer shows of files. Service.Sent uses it, and the fields
+	// below.
+	Shown     []Shown
+	about     account
+	next      parsed     // a notebook to be parsed before the next call
+	unlogged  *logEntry  // of a call that is logged when its answer is sent
+	reminders *reporting // nil: none
 }
-
-// whenSent keeps what is to be noted once the answer is on its way.
-func (c Call) whenSent(note func()) { *c.sent = append(*c.sent, note) }
 
 // Block is one content block: text, or bytes with a MIME type.
 type Block struct {

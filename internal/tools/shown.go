@@ -1,0 +1,105 @@
+package tools
+
+import (
+	"errors"
+
+	"github.com/fsmcp/fsmcp/internal/state"
+)
+
+// Shown lists the bytes of one file that one answer shows. They count as shown from the
+// moment when the answer is sent.
+type Shown struct {
+	Path string // resolved
+	// Record has the stamp and the hash of the file's bytes, and which of them are shown:
+	// by this answer, and by earlier ones.
+	Record state.Record
+	// Added says that Record holds only what this answer shows: it is added to the record
+	// that is there, if that has the same stamp.
+	Added bool
+	// View is the part of the file that a Read asked for; zero for other answers. Sum is
+	// of the bytes shown, if the file is not compared as a whole.
+	View state.View
+	Sum  state.Sum
+	// State is set if the answer says that the file has changed or is gone, and shows none
+	// of its lines. Record is not used then.
+	State *reminded
+}
+
+// Sent notes that the answer to a call is about to be sent, before the client can see it.
+// It is the one place where what an answer shows begins to count as shown: an answer that
+// is never sent has shown nothing.
+func (h *Service) Sent(call Call, r *Result) {
+	session := call.Session
+	for _, s := range r.Shown {
+		session.show(s)
+	}
+	if r.next.raw != nil {
+		go session.parseAhead(r.next)
+	}
+	if r.about.path != "" && h.Watcher != nil {
+		h.follow(session, r.about)
+	}
+	if r.unlogged != nil {
+		h.auditSoon(*r.unlogged, r)
+	}
+	if r.reminders != nil {
+		r.reminders.stop()
+		session.reported(r.reminders.all)
+	}
+}
+
+// show records what an answer shows.
+func (s *Session) show(n Shown) {
+	switch {
+	case n.State != nil:
+		if _, follows := s.follower(n.Path); follows {
+			s.reported([]reminder{{path: n.Path, now: *n.State}})
+		}
+	case n.Added:
+		rec, known := s.files.Get(n.Path)
+		if !known || rec.Stamp != n.Record.Stamp {
+			return
+		}
+		rec.Shown = rec.Shown.Union(n.Record.Shown)
+		for _, p := range n.Record.Parts {
+			rec.Parts = withPart(rec.Parts, p)
+		}
+		s.files.Put(n.Path, rec)
+	default:
+		s.files.Put(n.Path, n.Record)
+		if n.View != (state.View{}) {
+			s.files.Served(n.Path, n.View, n.Sum)
+		}
+	}
+}
+
+// showingError is a refusal with what its answer shows.
+type showingError struct {
+	error
+	shown Shown
+}
+
+func (e *showingError) Unwrap() error { return e.error }
+
+// showing adds to a refusal what its answer shows of a file.
+func showing(err error, path string, rec state.Record) error {
+	return &showingError{err, Shown{Path: path, Record: rec}}
+}
+
+// stating adds to a refusal that its answer tells a file's state, if the conversation
+// follows the file.
+func stating(call Call, err error, path string, now func() reminded) error {
+	if _, follows := call.Session.follower(path); !follows {
+		return err
+	}
+	state := now()
+	return &showingError{err, Shown{Path: path, State: &state}}
+}
+
+// shownIn returns what the answer to a failed call shows, and the error without that.
+func shownIn(err error) ([]Shown, error) {
+	if e := (*showingError)(nil); errors.As(err, &e) {
+		return []Shown{e.shown}, e.error
+	}
+	return nil, err
+}
