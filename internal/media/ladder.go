@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"sync/atomic"
 )
 
 // Engine decodes pictures and encodes them anew. It is the only part of the
@@ -26,7 +27,7 @@ type Picture interface {
 	// Opaque tells whether nothing shines through.
 	Opaque() bool
 	// Render encodes the view at a size, upright, in sRGB, without metadata.
-	// JPEG has transparency laid on white.
+	// JPEG has transparency laid on white. It may be called twice at once.
 	Render(s Shot) ([]byte, error)
 	Close()
 }
@@ -37,9 +38,9 @@ type Shot struct {
 	As            Kind // PNG or JPEG
 	Quality       int  // of JPEG, to 100
 	Colours       int  // PNG with a palette of so many; 0: without
-	// Most bounds the useful bytes, 0: any. An engine may give up with ErrLonger beyond
-	// it.
-	Most int
+	// Most bounds the useful bytes, 0: any. It may be set while the engine works, which
+	// may give up with ErrLonger beyond it. nil: any.
+	Most *atomic.Int64
 }
 
 // Request asks for one picture within limits.
@@ -222,8 +223,9 @@ func (l *ladder) best(shots []Shot) (Shot, []byte, error) {
 }
 
 // first is the whole view in its own kind; no bytes where these are too many. An
-// opaque PNG becomes a JPEG where that is under half, or alone within the limits: the
-// JPEG, which is made sooner, says how far the PNG has to be made to know.
+// opaque PNG becomes a JPEG where that is under half, or alone within the limits. Both
+// are made at once, and the JPEG, which is made sooner, says how far the PNG has to be
+// made to know.
 func (l *ladder) first(as Kind) (Shot, []byte, error) {
 	shot := Shot{Width: l.width, Height: l.height, As: as}
 	if as != PNG {
@@ -233,17 +235,29 @@ func (l *ladder) first(as Kind) (Shot, []byte, error) {
 		out, err := l.try(shot, l.limits.most())
 		return shot, out, err
 	}
+	l.last = shot
 	other := Shot{Width: l.width, Height: l.height, As: JPEG, Quality: textQuality}
-	small, err := l.try(other, 0)
-	if err != nil {
-		return other, nil, err
-	}
-	most := 2*len(small) + 1
-	if l.limits.Takes(len(small)) {
-		most = min(most, l.limits.most())
-	}
-	out, err := l.try(shot, most)
-	if err == nil && out == nil {
+	var small []byte
+	var failed error
+	var most atomic.Int64
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if small, failed = l.p.Render(other); failed != nil {
+			return
+		}
+		enough := 2*len(small) + 1
+		if l.limits.Takes(len(small)) {
+			enough = min(enough, l.limits.most())
+		}
+		most.Store(int64(enough))
+	}()
+	out, err := render(l.p, shot, &most)
+	<-done
+	switch n := int(most.Load()); {
+	case failed != nil:
+		return other, nil, failed
+	case err == nil && (out == nil || len(out) > n):
 		return other, small, nil
 	}
 	return shot, out, err
@@ -274,12 +288,19 @@ func (l *ladder) steps(as Kind) [][]Shot {
 	return append(out, []Shot{{Width: w, Height: h, As: JPEG, Quality: lastQuality}})
 }
 
-// try renders a shot; no bytes where it takes more than so many; 0: any.
+// try renders a shot; no bytes where it takes more than so many.
 func (l *ladder) try(s Shot, most int) ([]byte, error) {
 	l.last = s
+	var bound atomic.Int64
+	bound.Store(int64(most))
+	return render(l.p, s, &bound)
+}
+
+// render encodes a shot; no bytes where it takes more than most says at the end.
+func render(p Picture, s Shot, most *atomic.Int64) ([]byte, error) {
 	s.Most = most
-	out, err := l.p.Render(s)
-	if errors.Is(err, ErrLonger) || err == nil && most > 0 && len(out) > most {
+	out, err := p.Render(s)
+	if n := int(most.Load()); errors.Is(err, ErrLonger) || err == nil && n > 0 && len(out) > n {
 		return nil, nil
 	}
 	return out, err

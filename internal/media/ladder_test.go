@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -17,7 +18,8 @@ type sized struct {
 	opaque bool
 	bytes  func(Shot) int
 	early  bool // gives up where more bytes come than are of use
-	shots  []Shot
+	mu     sync.Mutex
+	shots  []Shot // the JPEG before the PNG where both were asked for at once
 	views  []View
 }
 
@@ -29,10 +31,15 @@ func (e *sized) Opaque() bool { return e.opaque }
 func (e *sized) Close()       {}
 func (e *sized) Render(s Shot) ([]byte, error) {
 	most := s.Most
-	s.Most = 0
+	s.Most = nil
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	e.shots = append(e.shots, s)
+	if len(e.shots) == 2 && s.As == JPEG && e.shots[0].As == PNG {
+		slices.Reverse(e.shots)
+	}
 	n := e.bytes(s)
-	if e.early && most > 0 && n > most {
+	if e.early && most != nil && most.Load() > 0 && n > int(most.Load()) {
 		return nil, ErrLonger
 	}
 	return make([]byte, n), nil

@@ -9,21 +9,24 @@ import (
 	"image/draw"
 	"image/jpeg"
 	"image/png"
+	"sync/atomic"
 
 	"github.com/ericpauley/go-quantize/quantize"
 
 	"github.com/fsmcp/fsmcp/internal/media"
 )
 
-// bounded is a file being written, of at most so many bytes; 0: any.
+// bounded is a file being written, of at most so many bytes; 0, nil: any.
 type bounded struct {
 	bytes.Buffer
-	most int
+	most *atomic.Int64
 }
 
 func (b *bounded) Write(p []byte) (int, error) {
-	if b.most > 0 && b.Len()+len(p) > b.most {
-		return 0, media.ErrLonger
+	if b.most != nil {
+		if most := int(b.most.Load()); most > 0 && b.Len()+len(p) > most {
+			return 0, media.ErrLonger
+		}
 	}
 	return b.Buffer.Write(p)
 }

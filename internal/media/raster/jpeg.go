@@ -27,9 +27,7 @@ func (p *picture) openJPEG(data []byte, part image.Rectangle, side int) error {
 	planes := img.Planes
 	if img.Model == scaledjpeg.YCbCr {
 		if m := subsampled(planes, at, scale); m != nil {
-			if p.img = m; at.Min != (image.Point{}) { // imaging reads behind the end of such a part
-				p.img = asRGBA(m)
-			}
+			p.img = m
 			return nil
 		}
 	}

@@ -3,6 +3,7 @@ package raster
 import (
 	"errors"
 	"image"
+	"sync"
 
 	"github.com/kovidgoyal/go-parallel"
 	"github.com/kovidgoyal/imaging"
@@ -68,6 +69,7 @@ type picture struct {
 	profile     *converter // nil: sRGB
 	approximate bool       // it needs a profile that it does not have
 
+	mu   sync.Mutex  // of last
 	last image.Image // of the size made last: most steps differ in quality alone
 }
 
@@ -104,13 +106,15 @@ func (p *picture) shrink(w, h int) {
 	}
 	p.img = resized(p.img, w, h, p.opaque)
 	if p.black != nil {
-		p.black = resizedPlane(p.black, w, h)
+		p.black = resized(p.black, w, h, true).(*image.Gray)
 	}
 }
 
 // scaled returns the picture at a size, upright, in sRGB: an *image.Gray, an
 // *image.YCbCr, an opaque *image.RGBA or an *image.NRGBA.
 func (p *picture) scaled(width, height int) (image.Image, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if p.last != nil && p.last.Bounds().Dx() == width && p.last.Bounds().Dy() == height {
 		return p.last, nil
 	}
