@@ -38,6 +38,10 @@
 //     Outside Linux a file is replaced by rename after a second look; nothing is claimed
 //     against foreign programs there.
 //
+// The order of steps reads from replace_linux.go, and elsewhere from replace_other.go.
+// Subpackages hold what the steps use: disk the system calls, lock, statedir, tempname,
+// journal, rescue, and sweep the clean-up.
+//
 // It does not decide whether a write is allowed or was seen by the caller, and keeps no
 // history.
 package save

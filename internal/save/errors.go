@@ -2,7 +2,9 @@ package save
 
 import (
 	"errors"
-	"fmt"
+
+	"github.com/fsmcp/fsmcp/internal/save/disk"
+	"github.com/fsmcp/fsmcp/internal/save/statedir"
 )
 
 var (
@@ -17,13 +19,12 @@ var (
 	ErrReadOnly = errors.New("the file is read-only by its mode")
 	// ErrNoState: neither the state folder nor one in the temp directory can
 	// be used, so writers could not be kept apart. It comes as *NoStateError.
-	ErrNoState = errors.New("no state folder can be used")
+	ErrNoState = statedir.ErrNone
 	// ErrReadBack: the file system returned other bytes than were written.
 	ErrReadBack = errors.New("other bytes were read back than were written")
 
 	errUsed    = errors.New("the transaction was used before")
 	errSplices = errors.New("splices overlap, run backwards or lie outside the file")
-	errShort   = errors.New("no bytes were written")
 )
 
 // The reasons of a BusyError.
@@ -39,36 +40,6 @@ type BusyError struct {
 
 func (e *BusyError) Error() string { return "busy: " + e.Why }
 
-// StateError says why the state folder is not used.
-type StateError struct {
-	Dir string // "" where none is known
-	Err error  // an *owndir.Error where others may have written it
-}
-
-func (e *StateError) Error() string {
-	if e.Dir == "" {
-		return "fsmcp's state folder is not used: the environment names no place for it"
-	}
-	return fmt.Sprintf("fsmcp's state folder %s is not used: %v", e.Dir, e.Err)
-}
-
-// Unwrap gives the reason to errors.Is.
-func (e *StateError) Unwrap() error { return e.Err }
-
-// NoStateError says why neither folder can be used.
-type NoStateError struct {
-	State *StateError
-	Temp  error  // why the folder in the temp directory is not used either
-	Dir   string // that folder
-}
-
-func (e *NoStateError) Error() string {
-	return fmt.Sprintf("%v: %v; %s is not used either: %v", ErrNoState, e.State, e.Dir, e.Temp)
-}
-
-// Unwrap gives ErrNoState and both reasons to errors.Is.
-func (e *NoStateError) Unwrap() []error { return []error{ErrNoState, e.State, e.Temp} }
-
 // NoJournalError says that a file can be written in place only, and that without
 // the state folder no journal can be kept for that. Nothing was changed.
 type NoJournalError struct {
@@ -83,16 +54,11 @@ func (e *NoJournalError) Error() string {
 // Unwrap gives the reason to errors.Is.
 func (e *NoJournalError) Unwrap() error { return e.State }
 
-// IOError is an error of the system. Changed is false if the old bytes are still in place
-// (or the new name still free), and true if they are not or it is unknown.
-type IOError struct {
-	Op      string // what was tried, one word
-	Path    string // of the file that was to be written
-	Err     error
-	Changed bool
-}
+// IOError is an error of the system.
+type IOError = disk.IOError
 
-func (e *IOError) Error() string { return fmt.Sprintf("%s %s: %v", e.Op, e.Path, e.Err) }
+// StateError says why the state folder is not used.
+type StateError = statedir.Error
 
-// Unwrap gives the system's error number to errors.Is.
-func (e *IOError) Unwrap() error { return e.Err }
+// NoStateError says why neither folder can be used.
+type NoStateError = statedir.NoneError

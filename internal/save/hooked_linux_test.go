@@ -8,12 +8,13 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/save/disk"
 )
 
 // hooked is the real system with something done before each call: before may
 // fail the call, kill the process, or let another program have its turn.
 type hooked struct {
-	kernel
+	disk.Kernel
 	before  func(c call) error
 	network bool // every file lies on a network
 }
@@ -35,19 +36,19 @@ type call struct {
 	fd    int
 }
 
-func (h hooked) Network(fd int) bool { return h.network || h.kernel.Network(fd) }
+func (h hooked) Network(fd int) bool { return h.network || h.Kernel.Network(fd) }
 
 func (h hooked) Openat(dir int, name string, flags int, mode uint32) (int, error) {
 	if err := h.hook(call{"Openat", flags, dir}); err != nil {
 		return -1, err
 	}
-	return h.kernel.Openat(dir, name, flags, mode)
+	return h.Kernel.Openat(dir, name, flags, mode)
 }
 
 // Close closes even if it reports a failure, as the system does.
 func (h hooked) Close(fd int) error {
 	failed := h.hook(call{"Close", 0, fd})
-	if err := h.kernel.Close(fd); err != nil {
+	if err := h.Kernel.Close(fd); err != nil {
 		return err
 	}
 	return failed
@@ -57,154 +58,154 @@ func (h hooked) Names(fd int) ([]string, error) {
 	if err := h.hook(call{"Names", 0, fd}); err != nil {
 		return nil, err
 	}
-	return h.kernel.Names(fd)
+	return h.Kernel.Names(fd)
 }
 
 func (h hooked) Fstat(fd int) (fsys.Stamp, error) {
 	if err := h.hook(call{"Fstat", 0, fd}); err != nil {
 		return fsys.Stamp{}, err
 	}
-	return h.kernel.Fstat(fd)
+	return h.Kernel.Fstat(fd)
 }
 
 func (h hooked) Fstatat(dir int, name string) (fsys.Stamp, error) {
 	if err := h.hook(call{"Fstatat", 0, dir}); err != nil {
 		return fsys.Stamp{}, err
 	}
-	return h.kernel.Fstatat(dir, name)
+	return h.Kernel.Fstatat(dir, name)
 }
 
 func (h hooked) Pread(fd int, p []byte, off int64) (int, error) {
 	if err := h.hook(call{"Pread", 0, fd}); err != nil {
 		return 0, err
 	}
-	return h.kernel.Pread(fd, p, off)
+	return h.Kernel.Pread(fd, p, off)
 }
 
 func (h hooked) Pwrite(fd int, p []byte, off int64) (int, error) {
 	if err := h.hook(call{"Pwrite", 0, fd}); err != nil {
 		return 0, err
 	}
-	return h.kernel.Pwrite(fd, p, off)
+	return h.Kernel.Pwrite(fd, p, off)
 }
 
 func (h hooked) CopyRange(from int, fromOff int64, to int, toOff, n int64) (int64, error) {
 	if err := h.hook(call{"CopyRange", 0, from}); err != nil {
 		return 0, err
 	}
-	return h.kernel.CopyRange(from, fromOff, to, toOff, n)
+	return h.Kernel.CopyRange(from, fromOff, to, toOff, n)
 }
 
 func (h hooked) Truncate(fd int, size int64) error {
 	if err := h.hook(call{"Truncate", 0, fd}); err != nil {
 		return err
 	}
-	return h.kernel.Truncate(fd, size)
+	return h.Kernel.Truncate(fd, size)
 }
 
 func (h hooked) Reserve(fd int, off, n int64) error {
 	if err := h.hook(call{"Reserve", 0, fd}); err != nil {
 		return err
 	}
-	return h.kernel.Reserve(fd, off, n)
+	return h.Kernel.Reserve(fd, off, n)
 }
 
 func (h hooked) Sync(fd int) error {
 	if err := h.hook(call{"Sync", 0, fd}); err != nil {
 		return err
 	}
-	return h.kernel.Sync(fd)
+	return h.Kernel.Sync(fd)
 }
 
 func (h hooked) Chmod(fd int, mode uint32) error {
 	if err := h.hook(call{"Chmod", 0, fd}); err != nil {
 		return err
 	}
-	return h.kernel.Chmod(fd, mode)
+	return h.Kernel.Chmod(fd, mode)
 }
 
 func (h hooked) Chown(fd int, uid, gid uint32) error {
 	if err := h.hook(call{"Chown", 0, fd}); err != nil {
 		return err
 	}
-	return h.kernel.Chown(fd, uid, gid)
+	return h.Kernel.Chown(fd, uid, gid)
 }
 
 func (h hooked) Listxattr(fd int) ([]string, error) {
 	if err := h.hook(call{"Listxattr", 0, fd}); err != nil {
 		return nil, err
 	}
-	return h.kernel.Listxattr(fd)
+	return h.Kernel.Listxattr(fd)
 }
 
 func (h hooked) Getxattr(fd int, name string) ([]byte, error) {
 	if err := h.hook(call{"Getxattr", 0, fd}); err != nil {
 		return nil, err
 	}
-	return h.kernel.Getxattr(fd, name)
+	return h.Kernel.Getxattr(fd, name)
 }
 
 func (h hooked) Setxattr(fd int, name string, value []byte) error {
 	if err := h.hook(call{"Setxattr", 0, fd}); err != nil {
 		return err
 	}
-	return h.kernel.Setxattr(fd, name, value)
+	return h.Kernel.Setxattr(fd, name, value)
 }
 
 func (h hooked) Removexattr(fd int, name string) error {
 	if err := h.hook(call{"Removexattr", 0, fd}); err != nil {
 		return err
 	}
-	return h.kernel.Removexattr(fd, name)
+	return h.Kernel.Removexattr(fd, name)
 }
 
 func (h hooked) Flock(fd int, how int) error {
 	if err := h.hook(call{"Flock", 0, fd}); err != nil {
 		return err
 	}
-	return h.kernel.Flock(fd, how)
+	return h.Kernel.Flock(fd, how)
 }
 
 func (h hooked) SetLease(fd int, kind int) error {
 	if err := h.hook(call{"SetLease", kind, fd}); err != nil {
 		return err
 	}
-	return h.kernel.SetLease(fd, kind)
+	return h.Kernel.SetLease(fd, kind)
 }
 
 func (h hooked) GetLease(fd int) (int, error) {
 	if err := h.hook(call{"GetLease", 0, fd}); err != nil {
 		return 0, err
 	}
-	return h.kernel.GetLease(fd)
+	return h.Kernel.GetLease(fd)
 }
 
 func (h hooked) Link(fromDir int, from string, toDir int, to string, flags int) error {
 	if err := h.hook(call{"Link", flags, fromDir}); err != nil {
 		return err
 	}
-	return h.kernel.Link(fromDir, from, toDir, to, flags)
+	return h.Kernel.Link(fromDir, from, toDir, to, flags)
 }
 
 func (h hooked) Rename(dir int, from, to string, flags uint) error {
 	if err := h.hook(call{"Rename", int(flags), dir}); err != nil {
 		return err
 	}
-	return h.kernel.Rename(dir, from, to, flags)
+	return h.Kernel.Rename(dir, from, to, flags)
 }
 
 func (h hooked) Unlink(dir int, name string, flags int) error {
 	if err := h.hook(call{"Unlink", 0, dir}); err != nil {
 		return err
 	}
-	return h.kernel.Unlink(dir, name, flags)
+	return h.Kernel.Unlink(dir, name, flags)
 }
 
 func (h hooked) Mkdir(dir int, name string, mode uint32) error {
 	if err := h.hook(call{"Mkdir", 0, dir}); err != nil {
 		return err
 	}
-	return h.kernel.Mkdir(dir, name, mode)
+	return h.Kernel.Mkdir(dir, name, mode)
 }
 
 // poorer fails what a lesser system does not have.

@@ -7,6 +7,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/fsmcp/fsmcp/internal/save/disk"
+	"github.com/fsmcp/fsmcp/internal/save/journal"
+	"github.com/fsmcp/fsmcp/internal/save/statedir"
 	"github.com/fsmcp/fsmcp/internal/span"
 )
 
@@ -27,23 +30,33 @@ func (x *Txn) overwrite(c []span.Splice, why error) (Outcome, error) {
 		return Outcome{}, err
 	}
 	defer x.s.sys.Close(fd)
-	if x.st.lost != nil {
-		return Outcome{}, &NoJournalError{Why: why, State: x.st.lost}
+	if x.st.Lost != nil {
+		return Outcome{}, &NoJournalError{Why: why, State: x.st.Lost}
 	}
-	j, err := x.startJournal(c)
+	j, err := x.writeJournal(c)
 	if err != nil {
 		return Outcome{}, x.failUnlessModified("journal", err)
 	}
-	defer j.close()
+	defer j.Close()
 	err = x.ready()
 	if err == nil {
 		err = x.undisturbed()
 	}
 	if err != nil {
-		j.drop()
+		j.Drop()
 		return Outcome{}, err
 	}
 	return x.put(fd, j, c)
+}
+
+// writeJournal keeps both contents in the state folder.
+func (x *Txn) writeJournal(c []span.Splice) (*journal.Journal, error) {
+	dir, err := x.st.OpenPart(statedir.Journals)
+	if err != nil {
+		return nil, err
+	}
+	w := journal.Writer{Sys: x.s.sys, Dir: dir, Sync: x.s.o.Durability != None, Random: x.s.random}
+	return w.Start(journal.Target{Path: x.path, FD: x.fd, Was: x.was}, c)
 }
 
 // openAgain opens the very file that was compared for writing.
@@ -51,10 +64,10 @@ func (x *Txn) openAgain() (int, error) {
 	const flags = unix.O_RDWR | unix.O_NONBLOCK
 	sys := x.s.sys
 	fd, err := sys.Openat(unix.AT_FDCWD, "/proc/self/fd/"+strconv.Itoa(x.fd), flags, 0)
-	if is(err, unix.ENOENT) {
+	if disk.Is(err, unix.ENOENT) {
 		fd, err = sys.Openat(x.dir, x.base, flags|unix.O_NOFOLLOW, 0)
 	}
-	if is(err, unix.EAGAIN) {
+	if disk.Is(err, unix.EAGAIN) {
 		return -1, &BusyError{Why: busyOpen}
 	}
 	if err != nil {
@@ -72,8 +85,8 @@ func (x *Txn) openAgain() (int, error) {
 }
 
 func (x *Txn) failUnlessModified(op string, err error) error {
-	if err == ErrModified {
-		return err
+	if err == ErrModified || err == disk.ErrEnded {
+		return ErrModified
 	}
 	return x.fail(op, err)
 }
@@ -83,7 +96,7 @@ func (x *Txn) failUnlessModified(op string, err error) error {
 func (x *Txn) undisturbed() error {
 	now, err := x.s.sys.Fstatat(x.dir, x.base)
 	switch {
-	case is(err, unix.ENOENT):
+	case disk.Is(err, unix.ENOENT):
 		return ErrVanished
 	case err != nil:
 		return x.fail("stat", err)
@@ -97,7 +110,7 @@ func (x *Txn) undisturbed() error {
 }
 
 // put copies the new content from the journal into the file.
-func (x *Txn) put(fd int, j *journal, c []span.Splice) (Outcome, error) {
+func (x *Txn) put(fd int, j *journal.Journal, c []span.Splice) (Outcome, error) {
 	from, to := changedRange(c, j)
 	if err := x.writeOver(fd, j, from, to); err != nil {
 		return Outcome{}, x.rollBack(fd, j, from, err)
@@ -113,18 +126,18 @@ func (x *Txn) put(fd int, j *journal, c []span.Splice) (Outcome, error) {
 		out.Stamp = now
 	}
 	if !out.DurabilityUnknown {
-		j.drop()
+		j.Drop()
 	}
 	return out, nil
 }
 
 // changedRange is where the new content may differ from the old one.
-func changedRange(c []span.Splice, j *journal) (from, to int64) {
+func changedRange(c []span.Splice, j *journal.Journal) (from, to int64) {
 	if len(c) == 0 {
 		return 0, 0
 	}
-	from, to = c[0].Start, j.new
-	if j.new == j.old {
+	from, to = c[0].Start, j.New
+	if j.New == j.Old {
 		to = c[len(c)-1].End
 	}
 	return from, to
@@ -138,15 +151,15 @@ const (
 	syncSteps = 64
 )
 
-func (x *Txn) writeOver(fd int, j *journal, from, to int64) error {
+func (x *Txn) writeOver(fd int, j *journal.Journal, from, to int64) error {
 	sys := x.s.sys
 	if mode := keptMode(x.was); mode != x.was.Mode&permBits {
 		if err := sys.Chmod(fd, mode); err != nil {
 			return err
 		}
 	}
-	if j.new > j.old {
-		if err := sys.Reserve(fd, j.old, j.new-j.old); is(err, unix.ENOSPC, unix.EDQUOT, unix.EFBIG, unix.EIO) {
+	if j.New > j.Old {
+		if err := sys.Reserve(fd, j.Old, j.New-j.Old); disk.Is(err, unix.ENOSPC, unix.EDQUOT, unix.EFBIG, unix.EIO) {
 			return err
 		}
 	}
@@ -154,11 +167,11 @@ func (x *Txn) writeOver(fd int, j *journal, from, to int64) error {
 	if x.s.o.Durability != None {
 		every = max(pageSize, (to-from)/syncSteps/pageSize*pageSize)
 	}
-	if err := j.put(fd, j.old, from, to, every); err != nil {
+	if err := j.Put(fd, j.Old, from, to, every); err != nil {
 		return err
 	}
-	if j.new < j.old {
-		return sys.Truncate(fd, j.new)
+	if j.New < j.Old {
+		return sys.Truncate(fd, j.New)
 	}
 	return nil
 }
@@ -174,11 +187,11 @@ func (x *Txn) settleMode(fd int) {
 
 // rollBack puts the old bytes back after an error. If that fails too, the journal
 // stays for the next start.
-func (x *Txn) rollBack(fd int, j *journal, from int64, cause error) error {
+func (x *Txn) rollBack(fd int, j *journal.Journal, from int64, cause error) error {
 	failed := &IOError{Op: "write", Path: x.path, Err: cause}
-	err := j.put(fd, 0, min(from, j.old), j.old, 0)
+	err := j.Put(fd, 0, min(from, j.Old), j.Old, 0)
 	if err == nil {
-		err = x.s.sys.Truncate(fd, j.old)
+		err = x.s.sys.Truncate(fd, j.Old)
 	}
 	if err != nil {
 		failed.Changed = true
@@ -187,6 +200,6 @@ func (x *Txn) rollBack(fd int, j *journal, from int64, cause error) error {
 	if x.was.Mode&setIDBits != 0 {
 		x.settleMode(fd)
 	}
-	j.drop()
+	j.Drop()
 	return failed
 }

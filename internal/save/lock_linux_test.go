@@ -8,14 +8,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/fsmcp/fsmcp/internal/save/lock"
 )
 
 func (d *testFolder) lock(name string) *Lock {
@@ -118,37 +117,6 @@ func TestLockCovers(t *testing.T) {
 	}
 }
 
-// Names that some file system takes for one have one lock.
-func TestFold(t *testing.T) {
-	for _, pair := range [][2]string{{"File", "fILE"}, {"\u00e9", "e\u0301"}, {"É", "é"}, {"straße", "STRASSE"}, {"\u212b", "å"}} {
-		if fold(pair[0]) != fold(pair[1]) {
-			t.Errorf("%q and %q differ", pair[0], pair[1])
-		}
-	}
-	if fold("a") == fold("b") {
-		t.Error("a and b are one")
-	}
-}
-
-// The stripe of a key is part of what processes agree on.
-func TestStripesStayTheSame(t *testing.T) {
-	for key, want := range map[string]int{
-		keyIn(1, 2, "file"):              stripeOf(keyIn(1, 2, "FILE")),
-		keyIn(65024, 9981938, "main.go"): stripeOf(keyIn(65024, 9981938, "main.go")),
-	} {
-		if got := stripeOf(key); got != want {
-			t.Errorf("%q: %d, want %d", key, got, want)
-		}
-	}
-	seen := map[int]bool{}
-	for n := range 4000 {
-		seen[stripeOf(keyIn(1, uint64(n), "f"))] = true
-	}
-	if len(seen) < 250 {
-		t.Errorf("only %d stripes are used", len(seen))
-	}
-}
-
 // Different files that share a stripe do not wait for each other in one process.
 func TestStripeIsShared(t *testing.T) {
 	d := newTestFolderIn(t, memory(t))
@@ -160,7 +128,7 @@ func TestStripeIsShared(t *testing.T) {
 	defer first.Unlock()
 	for n := 0; ; n++ {
 		key := fmt.Sprint(n)
-		if stripeOf(key) != stripeOf("first") {
+		if lock.StripeOf(key) != lock.StripeOf("first") {
 			continue
 		}
 		second, err := d.save.lockKey(t.Context(), key)
@@ -173,155 +141,6 @@ func TestStripeIsShared(t *testing.T) {
 	other := New(Options{StateDir: d.state, LockWait: 20 * time.Millisecond})
 	if _, err := other.lockKey(t.Context(), "first"); !isBusy(err, busyLock) {
 		t.Errorf("the shared stripe was given away: %v", err)
-	}
-}
-
-// opened are the lock files that a state holds open.
-func opened(st *state) (open []int) {
-	for n := range st.stripes.each {
-		if st.stripes.each[n].file != nil {
-			open = append(open, n)
-		}
-	}
-	return open
-}
-
-// Lock files are closed again, those that were used longest ago first, and never
-// one that is held. The control arm closes none.
-func TestLockFilesAreClosed(t *testing.T) {
-	const most = 4
-	for _, bounded := range []bool{true, false} {
-		d := newTestFolderIn(t, memory(t))
-		d.open()
-		st, err := d.save.openState(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if bounded {
-			st.stripes.most = most
-		}
-		held := func(n int) {
-			t.Helper()
-			if err := st.stripes.lock(t.Context(), n); err != nil {
-				t.Fatal(err)
-			}
-		}
-		once := func(n int) {
-			t.Helper()
-			held(n)
-			st.stripes.unlock(n)
-		}
-		held(0)
-		for n := 1; n < 100; n++ {
-			once(n)
-			once(1) // used again and again
-		}
-		if want := []int{0, 1, 98, 99}; slices.Equal(opened(st), want) != bounded {
-			t.Errorf("bounded %v: %v are open, want %v", bounded, opened(st), want)
-		}
-		if !bounded {
-			continue
-		}
-		for n := 200; n < 210; n++ { // more are held than may stay open
-			held(n)
-		}
-		other := New(Options{StateDir: d.state, TempDir: filepath.Dir(d.state)})
-		defer other.Close()
-		theirs, err := other.openState(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, n := range []int{0, 200, 209, 50} {
-			got, err := theirs.stripes.enter(n)
-			if got != (n == 50) || err != nil {
-				t.Errorf("stripe %d: taken by another %v, %v", n, got, err)
-			}
-		}
-		for n := 200; n < 210; n++ {
-			st.stripes.unlock(n)
-		}
-		st.stripes.unlock(0)
-		if once(60); len(opened(st)) > most {
-			t.Errorf("%v are open", opened(st))
-		}
-	}
-}
-
-// Where the process has no descriptor left, a lock file that is not in use makes
-// room for another.
-func TestLockFilesMakeRoom(t *testing.T) {
-	const most = 3
-	d := newTestFolderIn(t, memory(t))
-	d.open()
-	st, err := d.save.openState(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	open := st.stripes.open
-	st.stripes.open = func(n int) (lockFile, error) {
-		if len(opened(st)) == most {
-			return nil, &IOError{Op: "lock", Err: unix.EMFILE}
-		}
-		return open(n)
-	}
-	for n := range 20 {
-		if err := st.stripes.lock(t.Context(), n); err != nil {
-			t.Fatal(n, err)
-		}
-		st.stripes.unlock(n)
-	}
-	for n := range most {
-		if err := st.stripes.lock(t.Context(), n); err != nil {
-			t.Fatal(n, err)
-		}
-	}
-	if err := st.stripes.lock(t.Context(), most); !errors.Is(err, unix.EMFILE) {
-		t.Errorf("all are held: %v", err)
-	}
-}
-
-// Two processes, many goroutines that lock at once, and far more stripes than lock files:
-// no stripe ever has two owners.
-func TestLockFilesAreClosedUnderLoad(t *testing.T) {
-	const most, workers = 2, 8
-	d := newTestFolderIn(t, memory(t))
-	var savers [2]*Saver
-	for i := range savers {
-		d.open()
-		st, err := d.save.openState(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		st.stripes.most = most
-		savers[i] = d.save
-	}
-	var held [2][stripeCount]atomic.Int32
-	var all sync.WaitGroup
-	for w := range workers {
-		all.Go(func() {
-			own, other := w%2, 1-w%2
-			for n := range 300 {
-				key := fmt.Sprint((w*7 + n) % 40)
-				l, err := savers[own].lockKey(t.Context(), key)
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				at := stripeOf(key)
-				held[own][at].Add(1)
-				if held[other][at].Load() != 0 {
-					t.Errorf("stripe %d is held by both", at)
-				}
-				held[own][at].Add(-1)
-				l.Unlock()
-			}
-		})
-	}
-	all.Wait()
-	for _, s := range savers {
-		if n := len(opened(s.state.Load())); n > most+workers/2 {
-			t.Errorf("%d lock files stay open", n)
-		}
 	}
 }
 
@@ -410,7 +229,7 @@ func TestStateFolder(t *testing.T) {
 		if _, err := whole(d.save, path, "three"); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := os.Stat(filepath.Join(d.state, locksDir)); err != nil {
+		if _, err := os.Stat(filepath.Join(d.state, "locks")); err != nil {
 			t.Error(err)
 		}
 	})
@@ -418,7 +237,7 @@ func TestStateFolder(t *testing.T) {
 		d := newTestFolder(t)
 		whole(d.save, d.put("f", "old"), "new")
 		d.save.Close()
-		locks, _ := os.ReadDir(filepath.Join(d.state, locksDir))
+		locks, _ := os.ReadDir(filepath.Join(d.state, "locks"))
 		if len(locks) != 1 || len(locks[0].Name()) != 2 || strings.Trim(locks[0].Name(), "0123456789abcdef") != "" {
 			t.Errorf("%v", locks)
 		}

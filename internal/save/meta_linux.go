@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/save/disk"
 )
 
 // Attributes that are not carried over: the first two describe the old content
@@ -112,7 +113,7 @@ func (x *Txn) followXattrs(t *temp, attrs []xattr) error {
 	change := func(name string, set func() error) error {
 		was, had := findXattr(x.attrs, name)
 		now, err := sys.Getxattr(t.fd, name)
-		if err != nil && !is(err, unix.ENODATA) {
+		if err != nil && !disk.Is(err, unix.ENODATA) {
 			return err
 		}
 		if has := err == nil; has != had || has && !bytes.Equal(now, was) {
@@ -142,7 +143,7 @@ func (x *Txn) followXattrs(t *temp, attrs []xattr) error {
 // refuseMeta: whatever the number, an attribute that cannot be kept is kept by
 // writing in place, unless the disk is the trouble.
 func (x *Txn) refuseMeta(op string, err error) error {
-	if is(err, unix.EIO, unix.ENOSPC, unix.EDQUOT, unix.ENOMEM, unix.ESTALE) {
+	if disk.Is(err, unix.EIO, unix.ENOSPC, unix.EDQUOT, unix.ENOMEM, unix.ESTALE) {
 		return x.fail(op, err)
 	}
 	return &refusal{IOError{Op: op, Path: x.path, Err: err}}
@@ -208,7 +209,7 @@ func (x *Txn) readXattrs() (all []xattr, err error) {
 			continue
 		}
 		value, err := x.s.sys.Getxattr(x.fd, name)
-		if is(err, unix.ENODATA) {
+		if disk.Is(err, unix.ENODATA) {
 			continue
 		}
 		if err != nil {
@@ -235,9 +236,9 @@ func (x *Txn) copyXattr(to int, a xattr, there bool) (touched bool, err error) {
 }
 
 // listXattrs: a file system without attributes has none.
-func listXattrs(sys Sys, fd int) ([]string, error) {
+func listXattrs(sys disk.Sys, fd int) ([]string, error) {
 	names, err := sys.Listxattr(fd)
-	if is(err, unix.EOPNOTSUPP, unix.ENOSYS) {
+	if disk.Is(err, unix.EOPNOTSUPP, unix.ENOSYS) {
 		return nil, nil
 	}
 	return names, err

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/fsmcp/fsmcp/internal/save/disk"
 )
 
 // accessList is a POSIX access list as the system stores it: the owner, one named
@@ -129,14 +131,14 @@ func describe(t *testing.T, path string) description {
 		t.Fatal(err)
 	}
 	defer unix.Close(fd)
-	s, err := kernel{}.Fstat(fd)
+	s, err := disk.Kernel{}.Fstat(fd)
 	if err != nil {
 		t.Fatal(err)
 	}
 	d := description{s.Mode, s.UID, s.GID, map[string]string{}}
-	names, _ := kernel{}.Listxattr(fd)
+	names, _ := disk.Kernel{}.Listxattr(fd)
 	for _, name := range names {
-		value, err := kernel{}.Getxattr(fd, name)
+		value, err := disk.Kernel{}.Getxattr(fd, name)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,35 +3,17 @@
 package save
 
 import (
-	"context"
 	"errors"
 
 	"golang.org/x/sys/unix"
-)
 
-// Remove takes the file away, with the same promises as Replace: the file that
-// goes is the one that was compared, or none.
-func (x *Txn) Remove(ctx context.Context) (Outcome, error) {
-	if err := ctx.Err(); err != nil {
-		return Outcome{}, err
-	}
-	if x.used {
-		return Outcome{}, errUsed
-	}
-	x.used = true
-	defer x.release()
-	if x.old == nil {
-		return Outcome{}, ErrVanished
-	}
-	out, err := x.takeAway()
-	x.st.tell(&out)
-	return out, err
-}
+	"github.com/fsmcp/fsmcp/internal/save/disk"
+)
 
 // takeAway renames the file to a name of ours, looks at what that brought away,
 // and removes it only then.
 func (x *Txn) takeAway() (Outcome, error) {
-	noted, err := x.st.remember(x.folder())
+	noted, err := x.st.Remember(x.folder())
 	if err == nil {
 		err = noted()
 	}
@@ -63,7 +45,7 @@ func (x *Txn) takeAway() (Outcome, error) {
 		}
 	}
 	out := Outcome{OtherNames: int(x.was.Nlink) - 1, DurabilityUnknown: !synced}
-	if x.s.remove(x.dir, t.name) != nil {
+	if disk.Remove(x.s.sys, x.dir, t.name) != nil {
 		x.s.leftover.Store(true)
 		out.Left = []string{x.folder() + "/" + t.name}
 	}
@@ -73,7 +55,7 @@ func (x *Txn) takeAway() (Outcome, error) {
 func (x *Txn) moveAway(t *temp, name string) error {
 	t.name = name
 	err := t.land(name, func() error { return x.s.sys.Rename(x.dir, x.base, name, unix.RENAME_NOREPLACE) })
-	if is(err, unix.EINVAL, unix.ENOSYS, unix.EOPNOTSUPP) {
+	if disk.Is(err, unix.EINVAL, unix.ENOSYS, unix.EOPNOTSUPP) {
 		err = t.land(name, func() error { return x.s.sys.Rename(x.dir, x.base, name, 0) })
 	}
 	if err != nil {
@@ -86,15 +68,15 @@ func (x *Txn) moveAway(t *temp, name string) error {
 func (x *Txn) bringBack(t *temp, cause error) (Outcome, error) {
 	back := &temp{s: x.s, dir: x.dir, fd: -1, name: t.name}
 	var err error
-	if back.stamp, err = x.s.stat(x.dir, t.name); err == nil {
+	if back.stamp, err = disk.Stat(x.s.sys, x.dir, t.name); err == nil {
 		err = back.move(x.base)
 	}
 	if err == nil {
 		x.syncFolder(x.dir)
 		return Outcome{}, cause
 	}
-	out, away := x.s.putAway(x.dir, x.folder(), t.name, x.base)
-	if is(err, unix.EEXIST) && away == nil {
+	out, away := x.putAway(x.dir, t.name)
+	if disk.Is(err, unix.EEXIST) && away == nil {
 		return out, cause
 	}
 	return out, &IOError{Op: "rename", Path: x.path, Err: errors.Join(err, cause), Changed: true}

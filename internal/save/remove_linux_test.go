@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/save/tempname"
 	"github.com/fsmcp/fsmcp/internal/span"
 )
 
@@ -147,8 +148,8 @@ func TestRescueOrSave(t *testing.T) {
 func TestSweepRescues(t *testing.T) {
 	d := newTestFolderIn(t, memory(t))
 	d.dead()
-	name := d.leave("content", func(_ fsys.Stamp) tempName {
-		return tempName{"f", kindStamp, "01234567", "zzzzzzzzzzzz", "zzzzzzzzzzzz"}
+	name := d.leave("content", func(_ fsys.Stamp) tempname.Name {
+		return tempname.Name{Base: "f", Kind: tempname.ByStamp, ID: "01234567", New: "zzzzzzzzzzzz", Old: "zzzzzzzzzzzz"}
 	})
 	var rescued []string
 	d.open(func(o *Options) { o.Rescue = rescuing(&rescued) })

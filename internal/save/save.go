@@ -3,15 +3,18 @@ package save
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"io"
-	"io/fs"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
-	"github.com/fsmcp/fsmcp/internal/owndir"
+	"github.com/fsmcp/fsmcp/internal/save/disk"
+	"github.com/fsmcp/fsmcp/internal/save/lock"
+	"github.com/fsmcp/fsmcp/internal/save/rescue"
+	"github.com/fsmcp/fsmcp/internal/save/statedir"
+	"github.com/fsmcp/fsmcp/internal/save/sweep"
+	"github.com/fsmcp/fsmcp/internal/save/tempname"
 )
 
 // Durability names the failures that a reported success survives.
@@ -38,8 +41,8 @@ type Options struct {
 	StateDir      string // absolute; made with mode 0700 on first use; "" goes straight to TempDir
 	TempDir       string // where a folder for locks and notes is made if StateDir cannot be used; "" is the system's
 	Durability    Durability
-	KeepHardLinks bool // write a file with several names in place
-	Sys           Sys  // nil is the real system; Linux only
+	KeepHardLinks bool     // write a file with several names in place
+	Sys           disk.Sys // nil is the real system; Linux only
 	Now           func() time.Time
 	Rand          io.Reader
 	LockWait      time.Duration // for other writers; 5 s
@@ -54,13 +57,12 @@ type Options struct {
 
 // Saver writes files. It is safe for concurrent use.
 type Saver struct {
-	o       Options
-	sys     Sys
-	temp    string     // the folder that serves where the state folder is not used
-	randMu  sync.Mutex // guards o.Rand
-	keys    keyLocks
-	opening chan struct{} // one at a time makes the state folder
-	state   atomic.Pointer[state]
+	o      Options
+	sys    disk.Sys
+	randMu sync.Mutex // guards o.Rand
+	keys   lock.Keys
+	state  *statedir.Folder
+	rescue rescue.Store
 	// leftover: a temporary file could not be removed; the next Sweep will.
 	leftover atomic.Bool
 }
@@ -79,38 +81,54 @@ func New(o Options) *Saver {
 	if o.Rand == nil {
 		o.Rand = rand.Reader
 	}
-	return &Saver{o: o, sys: system(o.Sys), temp: owndir.InTemp(o.TempDir), opening: make(chan struct{}, 1)}
+	s := &Saver{o: o, sys: disk.New(o.Sys)}
+	s.rescue = rescue.Store{Sys: s.sys, Hand: o.Rescue}
+	s.state = statedir.New(statedir.Options{
+		Path: o.StateDir, Temp: o.TempDir, Sys: s.sys, Sync: o.Durability != None, Random: s.random, Lost: o.Lost,
+	})
+	return s
 }
 
 // StateDir makes sure of the state folder and returns its name. The error is a
 // *StateError where only the folder in the temp directory serves: nothing but
 // locks and notes is kept there.
 func (s *Saver) StateDir(ctx context.Context) (string, error) {
-	st, err := s.openState(ctx)
+	st, err := s.state.Open(ctx)
 	if err != nil {
 		return "", err
 	}
-	if st.lost != nil {
-		return "", st.lost
+	if st.Lost != nil {
+		return "", st.Lost
 	}
-	return st.path, nil
+	return st.Path, nil
 }
 
 // FoundStateDir returns the name of the state folder, "" where there is none yet,
 // and a *StateError where it is there and not used. It makes nothing.
-func (s *Saver) FoundStateDir() (string, error) {
-	if s.o.StateDir == "" {
-		return "", nil
-	}
-	switch err := owndir.Find(s.o.StateDir, 1); {
-	case err == nil:
-		return s.o.StateDir, nil
-	case errors.Is(err, fs.ErrNotExist):
-		return "", nil
-	default:
-		return "", &StateError{s.o.StateDir, err}
-	}
+func (s *Saver) FoundStateDir() (string, error) { return s.state.Find() }
+
+// Sweep tidies up after processes that died: it removes their temporary files, finishes
+// their writes in place, and keeps unknown bytes. Call it at start; it leaves the files of
+// running processes alone. Without a state folder it does nothing, and makes none.
+func (s *Saver) Sweep(ctx context.Context) (SweepReport, error) {
+	return sweep.Run(ctx, sweep.Options{
+		State: s.state, Sys: s.sys, Rescue: s.rescue, Sync: s.o.Durability != None,
+		Lock: func(ctx context.Context, key string) (func(), error) {
+			l, err := s.lockKey(ctx, key)
+			if err != nil {
+				return nil, err
+			}
+			return l.Unlock, nil
+		},
+	})
 }
+
+// SweepReport describes the files of dead processes.
+type SweepReport = sweep.Report
+
+// Close forgets the folders noted: call it when no write is going on. Without
+// it, or when it fails, the next Sweep looks into them.
+func (s *Saver) Close() error { return s.state.Close(s.leftover.Load()) }
 
 // Outcome describes a write.
 type Outcome struct {
@@ -128,19 +146,6 @@ type Outcome struct {
 	Rescued           []string    // what Rescue has kept such bytes as; also set beside an error
 }
 
-// SweepReport describes the files of dead processes.
-type SweepReport struct {
-	Removed  int      // temporary files that held nothing of worth
-	Saved    []string // files with bytes known nowhere else, as they are named now
-	Rescued  []string // what Rescue has kept such bytes as
-	Replayed []string // files whose write in place was finished
-	Torn     []string // files that are neither old, nor new, nor a mix of them; their journals are among Saved or Rescued
-	Pending  []string // files and folders that could not be looked at now; the next Sweep tries again
-	// Untrusted are the folders and files that were left alone, since others may
-	// have written them.
-	Untrusted []error
-}
-
 // random spells n random bytes; five make eight letters.
 func (s *Saver) random(n int) (string, error) {
 	b := make([]byte, n)
@@ -149,5 +154,12 @@ func (s *Saver) random(n int) (string, error) {
 	if _, err := io.ReadFull(s.o.Rand, b); err != nil {
 		return "", err
 	}
-	return spell(b), nil
+	return tempname.Spell(b), nil
+}
+
+// addState adds to an outcome that the state folder is not used.
+func (o *Outcome) addState(st *statedir.State) {
+	if st.Lost != nil {
+		o.NoState, o.StateInTemp = st.Lost, st.Path
+	}
 }

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 	"pgregory.net/rapid"
 
+	"github.com/fsmcp/fsmcp/internal/save/disk"
 	"github.com/fsmcp/fsmcp/internal/span"
 )
 
@@ -57,8 +58,8 @@ func TestSplicesProperty(t *testing.T) {
 
 // Long files go through buffers, past them, and through the system's own copying.
 func TestSplicesOfLongFiles(t *testing.T) {
-	sizes := []int{fillBuffer - 1, fillBuffer, fillBuffer + 1, rangeWorth, 3*rangeWorth + 7}
-	for name, sys := range map[string]Sys{
+	sizes := []int{disk.BufferSize - 1, disk.BufferSize, disk.BufferSize + 1, disk.RangeWorth, 3*disk.RangeWorth + 7}
+	for name, sys := range map[string]disk.Sys{
 		"system": nil,
 		"no copying by the system": hooked{before: func(c call) error {
 			if c.name == "CopyRange" {
@@ -78,7 +79,7 @@ func TestSplicesOfLongFiles(t *testing.T) {
 				at := func() int64 { return rand.Int64N(int64(size)) }
 				cuts := []int64{at(), at(), at(), at()}
 				slices.Sort(cuts)
-				c := []span.Splice{{Start: cuts[0], End: cuts[1], New: noise(fillBuffer + 3)}, {Start: cuts[2], End: cuts[3], New: []byte("short")}}
+				c := []span.Splice{{Start: cuts[0], End: cuts[1], New: noise(disk.BufferSize + 3)}, {Start: cuts[2], End: cuts[3], New: []byte("short")}}
 				for _, known := range []bool{false, true} {
 					path := d.put("f", string(old))
 					_, err := transact(d.save, path, func(x *Txn) (Outcome, error) {

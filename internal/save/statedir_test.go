@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/fsmcp/fsmcp/internal/owndir"
+	"github.com/fsmcp/fsmcp/internal/save/statedir"
 )
 
 // The state folder is named where it is there and only this user may write it.
@@ -25,7 +26,7 @@ func TestFoundStateDir(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		return
 	}
-	for _, path := range []string{d.state, filepath.Join(d.state, flightDir)} {
+	for _, path := range []string{d.state, filepath.Join(d.state, statedir.Flight)} {
 		if err := os.Chmod(path, 0o770); err != nil {
 			t.Fatal(err)
 		}

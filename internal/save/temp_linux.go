@@ -4,12 +4,16 @@ package save
 
 import (
 	"crypto/sha256"
+	"errors"
 	"hash"
 	"strconv"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/save/disk"
+	"github.com/fsmcp/fsmcp/internal/save/tempname"
+	"github.com/fsmcp/fsmcp/internal/span"
 )
 
 // temp is a file on its way to its name.
@@ -38,7 +42,7 @@ func (x *Txn) newTemp(dir int, mode, named uint32) (*temp, error) {
 			x.s.sys.Flock(t.fd, unix.LOCK_EX|unix.LOCK_NB)
 			return t, nil
 		}
-		if !is(err, unix.EOPNOTSUPP, unix.EISDIR, unix.EINVAL, unix.ENOSYS) {
+		if !disk.Is(err, unix.EOPNOTSUPP, unix.EISDIR, unix.EINVAL, unix.ENOSYS) {
 			return nil, err
 		}
 		x.named = true
@@ -48,56 +52,22 @@ func (x *Txn) newTemp(dir int, mode, named uint32) (*temp, error) {
 
 // nameFirst makes the file with a name.
 func (x *Txn) nameFirst(t *temp, mode uint32) error {
-	wait, err := x.st.remember(x.folder())
+	wait, err := x.st.Remember(x.folder())
 	if err != nil {
 		return err
 	}
 	if err := wait(); err != nil {
 		return err
 	}
-	f, err := x.s.createLocked(t.dir, mode, func() (string, error) {
+	f, err := disk.CreateLocked(x.s.sys, t.dir, mode, func() (string, error) {
 		id, err := x.s.random(5)
-		return tempName{base: x.base, kind: kindNamed, id: id}.String(), err
+		return tempname.Name{Base: x.base, Kind: tempname.Named, ID: id}.String(), err
 	})
-	t.fd, t.name, t.stamp = f.fd, f.name, f.stamp
-	return err
-}
-
-// lockedFile is a file that has just been created.
-type lockedFile struct {
-	fd      int
-	name    string
-	stamp   fsys.Stamp
-	lockErr error // the file system has no locks
-}
-
-// createLocked creates a file in dir under a new name and locks it. A sweeper may
-// remove the file before it is locked; then createLocked makes another.
-func (s *Saver) createLocked(dir int, mode uint32, newName func() (string, error)) (lockedFile, error) {
-	const flags = unix.O_RDWR | unix.O_CREAT | unix.O_EXCL | unix.O_NOFOLLOW
-	for {
-		f := lockedFile{fd: -1}
-		name, err := newName()
-		if err != nil {
-			return f, err
-		}
-		if f.fd, err = s.sys.Openat(dir, name, flags, mode); err != nil {
-			return f, err
-		}
-		f.name = name
-		f.lockErr = s.sys.Flock(f.fd, unix.LOCK_EX|unix.LOCK_NB)
-		f.stamp, err = s.sys.Fstat(f.fd)
-		if err == nil && f.stamp.Nlink > 0 && !is(f.lockErr, unix.EWOULDBLOCK) {
-			return f, nil
-		}
-		if s.remove(dir, f.name) != nil {
-			s.leftover.Store(true)
-		}
-		s.sys.Close(f.fd)
-		if err != nil {
-			return lockedFile{fd: -1}, err
-		}
+	t.fd, t.name, t.stamp = f.FD, f.Name, f.Stamp
+	if f.Left {
+		x.s.leftover.Store(true)
 	}
+	return err
 }
 
 // close gives the file up: without a name it is gone, a name of ours is removed,
@@ -116,12 +86,12 @@ func (t *temp) close() {
 // unknown result, it may be the old one's. What cannot be decided or done is left for the
 // next Sweep.
 func (t *temp) removeOwn() {
-	now, err := t.s.stat(t.dir, t.name)
-	if is(err, unix.ENOENT) || err == nil && !now.SameFile(t.stamp) {
+	now, err := disk.Stat(t.s.sys, t.dir, t.name)
+	if disk.Is(err, unix.ENOENT) || err == nil && !now.SameFile(t.stamp) {
 		return
 	}
 	if err == nil {
-		err = t.s.remove(t.dir, t.name)
+		err = disk.Remove(t.s.sys, t.dir, t.name)
 	}
 	if err != nil {
 		t.s.leftover.Store(true)
@@ -135,7 +105,7 @@ func (t *temp) enter(name string) error {
 	}
 	// By descriptor where the system allows that, else by way of /proc.
 	err := t.land(name, func() error { return t.s.sys.Link(t.fd, "", t.dir, name, unix.AT_EMPTY_PATH) })
-	if is(err, unix.ENOENT, unix.EPERM, unix.EINVAL) {
+	if disk.Is(err, unix.ENOENT, unix.EPERM, unix.EINVAL) {
 		proc := "/proc/self/fd/" + strconv.Itoa(t.fd)
 		err = t.land(name, func() error {
 			return t.s.sys.Link(unix.AT_FDCWD, proc, t.dir, name, unix.AT_SYMLINK_FOLLOW)
@@ -148,14 +118,14 @@ func (t *temp) enter(name string) error {
 func (t *temp) move(name string) error {
 	sys := t.s.sys
 	err := t.land(name, func() error { return sys.Rename(t.dir, t.name, name, unix.RENAME_NOREPLACE) })
-	if is(err, unix.EINVAL, unix.ENOSYS, unix.EOPNOTSUPP) {
+	if disk.Is(err, unix.EINVAL, unix.ENOSYS, unix.EOPNOTSUPP) {
 		err = t.land(name, func() error { return sys.Link(t.dir, t.name, t.dir, name, 0) })
 		if err == nil {
-			t.s.remove(t.dir, t.name)
+			disk.Remove(t.s.sys, t.dir, t.name)
 		}
 	}
-	if is(err, unix.EPERM, unix.EOPNOTSUPP) { // no links here either: look, then leap
-		if _, err := sys.Fstatat(t.dir, name); !is(err, unix.ENOENT) {
+	if disk.Is(err, unix.EPERM, unix.EOPNOTSUPP) { // no links here either: look, then leap
+		if _, err := sys.Fstatat(t.dir, name); !disk.Is(err, unix.ENOENT) {
 			return unix.EEXIST
 		}
 		err = t.land(name, func() error { return sys.Rename(t.dir, t.name, name, 0) })
@@ -182,4 +152,105 @@ func (t *temp) land(name string, call func() error) error {
 func (t *temp) at(name string) bool {
 	now, err := t.s.sys.Fstatat(t.dir, name)
 	return err == nil && now.SameFile(t.stamp)
+}
+
+// write fills the file and stamps it.
+func (x *Txn) write(t *temp, c []span.Splice) error {
+	f := disk.NewFiller(x.s.sys, t.fd, x.fd, x.known.bytes, x.was.Size+span.Growth(c), t.sum)
+	err := f.Fill(x.was.Size, c)
+	if errors.Is(err, disk.ErrEnded) {
+		return ErrModified
+	}
+	if err != nil {
+		return x.fail("write", err)
+	}
+	stamp, err := x.s.sys.Fstat(t.fd)
+	if err != nil {
+		return x.fail("stat", err)
+	}
+	t.stamp = stamp
+	return nil
+}
+
+// sync is never tried again after an error: the system reports a lost page once
+// and then calls the file clean.
+func (x *Txn) sync(t *temp) error {
+	if x.s.o.Durability == None {
+		return nil
+	}
+	if err := x.s.sys.Sync(t.fd); err != nil {
+		return x.fail("fsync", err)
+	}
+	return nil
+}
+
+// enterTemp gives the new file its temporary name. From here on a sweeper may
+// come across it, and across the old file after the exchange, so both are locked.
+func (x *Txn) enterTemp(t *temp) error {
+	n, err := x.nameFor(t)
+	if err != nil {
+		return err
+	}
+	x.s.sys.Flock(x.fd, unix.LOCK_SH|unix.LOCK_NB)
+	name := n.String()
+	switch err := t.enter(name); {
+	case err == nil:
+		t.name = name
+		x.number(t)
+		return nil
+	case disk.Is(err, unix.ENOENT, unix.EINVAL, unix.EOPNOTSUPP) && !x.named && x.folderLives():
+		x.named = true
+		return errUnlinkable
+	default:
+		return x.refuse("link", err)
+	}
+}
+
+// number takes the new file's identity from its name. Some file systems in user space
+// number files by their names, and close would take ours for another program's.
+func (x *Txn) number(t *temp) {
+	if !x.network {
+		return
+	}
+	if now, err := x.s.sys.Fstatat(t.dir, t.name); err == nil {
+		t.stamp.Dev, t.stamp.Ino = now.Dev, now.Ino
+	}
+}
+
+// nameFor tells in the name what a sweeper must know. Where the old file was
+// changed so lately that a further change might not show in its stamp, its bytes
+// count as well.
+func (x *Txn) nameFor(t *temp) (tempname.Name, error) {
+	id, err := x.s.random(5)
+	if err != nil {
+		return tempname.Name{}, x.fail("random", err)
+	}
+	if err := x.ensureDigest(); err != nil {
+		return tempname.Name{}, err
+	}
+	kind := byte(tempname.ByStamp)
+	if x.sum != nil {
+		kind = tempname.ByDigest
+	}
+	return tempname.Name{
+		Base: x.base, Kind: kind, ID: id,
+		New: tempname.Fingerprint(id, t.stamp, nil),
+		Old: tempname.Fingerprint(id, x.was, x.sum),
+	}, nil
+}
+
+func (x *Txn) enterNew(t *temp) error {
+	unnamed := t.name == ""
+	switch err := t.enter(x.base); {
+	case err == nil:
+		t.name = ""
+		return nil
+	case disk.Is(err, unix.EEXIST):
+		return ErrExists
+	case unnamed && disk.Is(err, unix.ENOENT, unix.EINVAL, unix.EOPNOTSUPP) && x.folderLives():
+		x.named = true
+		return errUnlinkable
+	default:
+		return x.failIfThere("link", err)
+	}
 }

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/save/disk"
 	"github.com/fsmcp/fsmcp/internal/span"
 )
 
@@ -156,7 +157,7 @@ func TestBusy(t *testing.T) {
 
 // heldBack reports whether the lease delays a program that opens the file.
 func heldBack(x *Txn) bool {
-	kind, err := kernel{}.GetLease(x.fd)
+	kind, err := disk.Kernel{}.GetLease(x.fd)
 	return err == nil && kind != unix.F_RDLCK
 }
 
@@ -261,7 +262,7 @@ func TestDurabilityUnknown(t *testing.T) {
 					return nil
 				}
 				syncs++
-				s, _ := kernel{}.Fstat(c.fd)
+				s, _ := disk.Kernel{}.Fstat(c.fd)
 				isWork := s.Mode&unix.S_IFMT == unix.S_IFDIR && s.Ino == stampAt(t, d.dir).Ino
 				folder = append(folder, isWork)
 				if isWork {
@@ -293,7 +294,7 @@ func TestSyncIsNotRetried(t *testing.T) {
 				if c.name != "Sync" {
 					return nil
 				}
-				s, _ := kernel{}.Fstat(c.fd)
+				s, _ := disk.Kernel{}.Fstat(c.fd)
 				if s.Mode&unix.S_IFMT != unix.S_IFREG || s.Nlink > 0 {
 					return nil
 				}

@@ -7,77 +7,21 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/fsmcp/fsmcp/internal/span"
+	"github.com/fsmcp/fsmcp/internal/save/disk"
 )
 
-// create makes a new file under its final name in one step, which fails if the
-// name was taken meanwhile.
-func (x *Txn) create(c []span.Splice) (out Outcome, err error) {
-	dirs, err := x.makeDirs()
+// syncFolder makes names last. The folder is opened anew: a descriptor that only
+// marks a place cannot be synced.
+func (x *Txn) syncFolder(dir int) bool {
+	if x.s.o.Durability != Full {
+		return true
+	}
+	fd, err := x.s.sys.Openat(dir, ".", disk.OpenFolder, 0)
 	if err != nil {
-		return Outcome{}, err
+		return false
 	}
-	defer func() { dirs.close(err != nil) }()
-	t, err := x.newTemp(dirs.last(), 0o666, 0o666)
-	if err != nil {
-		return Outcome{}, x.failIfThere("create", err)
-	}
-	defer t.close()
-	if err := x.write(t, c); err != nil {
-		return Outcome{}, err
-	}
-	if err := x.sync(t); err != nil {
-		return Outcome{}, err
-	}
-	if err := x.ready(); err != nil {
-		return Outcome{}, err
-	}
-	if err := x.enterNew(t); err != nil {
-		return Outcome{}, err
-	}
-	if err := x.readBack(t); err != nil {
-		return x.takeBack(t, err)
-	}
-	out = x.outcome(t, dirs.sync())
-	out.Created, out.CreatedDirs = true, dirs.paths
-	return out, nil
-}
-
-func (x *Txn) enterNew(t *temp) error {
-	unnamed := t.name == ""
-	switch err := t.enter(x.base); {
-	case err == nil:
-		t.name = ""
-		return nil
-	case is(err, unix.EEXIST):
-		return ErrExists
-	case unnamed && is(err, unix.ENOENT, unix.EINVAL, unix.EOPNOTSUPP) && x.folderLives():
-		x.named = true
-		return errUnlinkable
-	default:
-		return x.failIfThere("link", err)
-	}
-}
-
-// takeBack removes a new file that the file system did not keep as it was
-// written. One that another program has written to since is kept beside it.
-func (x *Txn) takeBack(t *temp, cause error) (Outcome, error) {
-	now, err := x.s.stat(t.dir, x.base)
-	if is(err, unix.ENOENT) || err == nil && !now.SameFile(t.stamp) {
-		return Outcome{}, cause
-	}
-	var out Outcome
-	switch {
-	case err != nil:
-	case x.untouched(t, x.base, now):
-		err = x.s.remove(t.dir, x.base)
-	default:
-		out, err = x.s.putAway(t.dir, x.folder(), x.base, x.base)
-	}
-	if err != nil {
-		return Outcome{}, &IOError{Op: "remove", Path: x.path, Err: cause, Changed: true}
-	}
-	return out, cause
+	defer x.s.sys.Close(fd)
+	return x.s.sys.Sync(fd) == nil
 }
 
 // madeDirs are the folders on the way to a new file.
@@ -109,7 +53,7 @@ func (x *Txn) makeDirs() (*madeDirs, error) {
 func (d *madeDirs) enter(name, path string) error {
 	sys := d.x.s.sys
 	err := sys.Mkdir(d.last(), name, 0o777)
-	if err != nil && !is(err, unix.EEXIST) {
+	if err != nil && !disk.Is(err, unix.EEXIST) {
 		return d.x.failIfThere("mkdir", err)
 	}
 	if err == nil {

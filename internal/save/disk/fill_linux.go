@@ -1,9 +1,8 @@
 //go:build !fsys_portable
 
-package save
+package disk
 
 import (
-	"crypto/sha256"
 	"hash"
 
 	"golang.org/x/sys/unix"
@@ -12,17 +11,18 @@ import (
 )
 
 const (
-	fillBuffer = 256 << 10
+	// BufferSize is enough for reading and writing in large steps.
+	BufferSize = 256 << 10
 	// gatherBuffer is enough where nothing is read: it only gathers what would
 	// otherwise be many small writes.
 	gatherBuffer = 32 << 10
-	// rangeWorth is the length from which the system copies on its own: below
+	// RangeWorth is the length from which the system copies on its own: below
 	// it, gathering everything into few writes costs less.
-	rangeWorth = 1 << 20
+	RangeWorth = 1 << 20
 )
 
-// filler writes a file from front to back, from memory and from another file.
-type filler struct {
+// Filler writes a file from front to back, from memory and from another file.
+type Filler struct {
 	sys  Sys
 	to   int
 	off  int64 // of the next byte to be written
@@ -33,18 +33,18 @@ type filler struct {
 	slow bool      // the system does not copy between these two
 }
 
-// newFiller makes one that writes size bytes in all. old is the content of from, if it is
+// NewFiller makes one that writes size bytes in all. old is the content of from, if it is
 // known.
-func newFiller(sys Sys, to, from int, old []byte, size int64, sum hash.Hash) *filler {
-	buffer := min(size, fillBuffer)
+func NewFiller(sys Sys, to, from int, old []byte, size int64, sum hash.Hash) *Filler {
+	buffer := min(size, BufferSize)
 	if old != nil {
 		buffer = min(size, gatherBuffer)
 	}
-	return &filler{sys: sys, to: to, from: from, old: old, buf: make([]byte, 0, buffer), sum: sum}
+	return &Filler{sys: sys, to: to, from: from, old: old, buf: make([]byte, 0, buffer), sum: sum}
 }
 
-// fill writes the old content (size bytes of from) with the splices applied.
-func (f *filler) fill(size int64, c []span.Splice) error {
+// Fill writes the old content (size bytes of from) with the splices applied.
+func (f *Filler) Fill(size int64, c []span.Splice) error {
 	at := int64(0)
 	for _, s := range c {
 		if err := f.copy(at, s.Start); err != nil {
@@ -62,7 +62,7 @@ func (f *filler) fill(size int64, c []span.Splice) error {
 }
 
 // bytes writes p; what would fill the buffer anyway goes past it.
-func (f *filler) bytes(p []byte) error {
+func (f *Filler) bytes(p []byte) error {
 	if len(p) > cap(f.buf)-len(f.buf) {
 		if err := f.flush(); err != nil {
 			return err
@@ -76,8 +76,8 @@ func (f *filler) bytes(p []byte) error {
 }
 
 // copy writes [at, end) of the other file.
-func (f *filler) copy(at, end int64) error {
-	if end-at >= rangeWorth && f.sum == nil {
+func (f *Filler) copy(at, end int64) error {
+	if end-at >= RangeWorth && f.sum == nil {
 		var err error
 		if at, err = f.copyRange(at, end); err != nil {
 			return err
@@ -98,7 +98,7 @@ func (f *filler) copy(at, end int64) error {
 			return err
 		}
 		if n <= 0 {
-			return ErrModified // it ends sooner than it did
+			return ErrEnded
 		}
 		f.buf = f.buf[:len(f.buf)+n]
 		at += int64(n)
@@ -107,14 +107,14 @@ func (f *filler) copy(at, end int64) error {
 }
 
 // copyRange lets the system copy as far as it likes to, and says how far it came.
-func (f *filler) copyRange(at, end int64) (int64, error) {
+func (f *Filler) copyRange(at, end int64) (int64, error) {
 	if err := f.flush(); err != nil {
 		return at, err
 	}
 	for at < end && !f.slow {
 		n, err := f.sys.CopyRange(f.from, at, f.to, f.off, end-at)
 		f.slow = n <= 0 || err != nil
-		if is(err, unix.ENOSPC, unix.EDQUOT, unix.EIO) {
+		if Is(err, unix.ENOSPC, unix.EDQUOT, unix.EIO) {
 			return at, err
 		}
 		at, f.off = at+max(n, 0), f.off+max(n, 0)
@@ -122,37 +122,19 @@ func (f *filler) copyRange(at, end int64) (int64, error) {
 	return at, nil
 }
 
-func (f *filler) flush() error {
+func (f *Filler) flush() error {
 	p := f.buf
 	f.buf = f.buf[:0]
 	return f.write(p)
 }
 
-func (f *filler) write(p []byte) error {
+func (f *Filler) write(p []byte) error {
 	if f.sum != nil {
 		f.sum.Write(p)
 	}
-	if err := writeAll(f.sys, f.to, p, f.off); err != nil {
+	if err := WriteAll(f.sys, f.to, p, f.off); err != nil {
 		return err
 	}
 	f.off += int64(len(p))
 	return nil
-}
-
-// digestOf reads the bytes of a file up to size.
-func digestOf(sys Sys, fd int, size int64) (*digest, error) {
-	h := sha256.New()
-	buf := make([]byte, min(size, 64<<10))
-	for off := int64(0); off < size; {
-		n, err := sys.Pread(fd, buf[:min(size-off, int64(len(buf)))], off)
-		if err != nil {
-			return nil, err
-		}
-		if n <= 0 {
-			break // it is shorter by now
-		}
-		h.Write(buf[:n])
-		off += int64(n)
-	}
-	return (*digest)(h.Sum(nil)), nil
 }

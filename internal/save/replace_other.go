@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/save/disk"
+	"github.com/fsmcp/fsmcp/internal/save/tempname"
 	"github.com/fsmcp/fsmcp/internal/span"
 )
 
@@ -22,64 +24,19 @@ import (
 // target under a name of its own, the target looked at once more, and the two
 // renamed. Folders are reached through os.Root, so that no link leads astray.
 
-func system(o Sys) Sys { return o }
-
-// Txn is one write: from the look at the old file to the new one in its place.
-// It is for one goroutine, and its target must stay open as long as it.
-type Txn struct {
-	s       *Saver
-	st      *state
-	path    string
-	base    string
-	root    *os.Root // the folder, or the deepest that exists; the target's
-	missing []string
-	old     *fsys.File
-	was     fsys.Stamp
-	sum     digest // of old
-	newSum  digest // of what was written
-	ahead   func() error
-	used    bool
+// platform holds the parts of a write on these systems.
+type platform struct {
+	root   *os.Root        // the folder, or the deepest that exists; the target's
+	sum    tempname.Digest // of old
+	newSum tempname.Digest // of what was written
 }
 
-// Begin opens the file that t leads to. Compare it with what you expect through
-// Old, then Replace. Hold the Lock. A new name gives a transaction without Old.
-func (s *Saver) Begin(ctx context.Context, t *fsys.Target) (*Txn, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	st, err := s.openState(ctx)
-	if err != nil {
-		return nil, err
-	}
-	root, err := t.ParentRoot()
-	if err != nil {
-		return nil, moved(err)
-	}
-	x := &Txn{s: s, st: st, path: t.Path, base: t.Base(), root: root, missing: t.MissingDirs()}
-	if t.Kind == fsys.Missing {
-		return x, nil
-	}
-	if x.old, err = t.Open(); err != nil {
-		return nil, moved(err)
-	}
-	if err := x.begin(); err != nil {
-		x.Close()
-		return nil, err
-	}
-	return x, nil
-}
-
-func moved(err error) error {
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return errors.Join(ErrVanished, err)
-	case errors.Is(err, fsys.ErrMoved):
-		return errors.Join(ErrModified, err)
-	}
+func (x *Txn) openFolder(t *fsys.Target) (err error) {
+	x.root, err = t.ParentRoot()
 	return err
 }
 
-func (x *Txn) begin() error {
+func (x *Txn) begin(context.Context) error {
 	var err error
 	if x.was, err = x.old.Stamp(); err != nil {
 		return x.fail("stat", err)
@@ -98,75 +55,27 @@ func (x *Txn) begin() error {
 // ReadOnly reports whether a file's mode forbids writing.
 func ReadOnly(s fsys.Stamp) bool { return s.Mode&0o222 == 0 }
 
-// Old is the file as it is, nil for a new name. It belongs to the transaction,
-// and is closed by Replace.
-func (x *Txn) Old() *fsys.File { return x.old }
-
 // Known would spare reading the old file again; here that has been done by
 // Begin, as no lease holds others off.
 func (x *Txn) Known([]byte, func() [32]byte) {}
 
-// Before has f called once the new bytes are on disk beside the old ones, before
-// anything shows: what has to be finished by then can be done meanwhile. An error
-// of f is returned as it is, and nothing is changed.
-func (x *Txn) Before(f func() error) { x.ahead = f }
-
-// ready waits for what the caller wants done before.
-func (x *Txn) ready() error {
-	if x.ahead == nil {
-		return nil
-	}
-	return x.ahead()
+func (x *Txn) closeOld() {
+	x.old.Close()
+	x.old = nil
 }
 
-// Close ends the transaction, done or not. It may be called again.
-func (x *Txn) Close() {
-	x.used = true
-	if x.old != nil {
-		x.old.Close()
-		x.old = nil
-	}
-}
+// release: no lease holds others off.
+func (x *Txn) release() {}
 
-func (x *Txn) fail(op string, err error) error {
-	return &IOError{Op: op, Path: x.path, Err: err}
-}
-
-// Replace puts the old content with the splices applied in place of the old one
-// and reports what it did. A ctx that is done stops it before it begins, never
-// halfway. A transaction is good for one Replace.
-func (x *Txn) Replace(ctx context.Context, c []span.Splice) (Outcome, error) {
-	if err := ctx.Err(); err != nil {
-		return Outcome{}, err
-	}
-	if x.used {
-		return Outcome{}, errUsed
-	}
-	x.used = true
-	if !span.Fit(c, x.was.Size) {
-		return Outcome{}, errSplices
-	}
-	replace := x.swap
+func (x *Txn) replace(c []span.Splice) (Outcome, error) {
 	if x.old == nil {
-		replace = x.create
+		return x.create(c)
 	}
-	out, err := replace(c)
-	x.st.tell(&out)
-	return out, err
+	return x.swap(c)
 }
 
-// Remove takes the file away, after another look at it.
-func (x *Txn) Remove(ctx context.Context) (Outcome, error) {
-	if err := ctx.Err(); err != nil {
-		return Outcome{}, err
-	}
-	if x.used {
-		return Outcome{}, errUsed
-	}
-	x.used = true
-	if x.old == nil {
-		return Outcome{}, ErrVanished
-	}
+// takeAway removes the file, after another look at it.
+func (x *Txn) takeAway() (Outcome, error) {
 	if err := x.ready(); err != nil {
 		return Outcome{}, err
 	}
@@ -178,7 +87,6 @@ func (x *Txn) Remove(ctx context.Context) (Outcome, error) {
 		return Outcome{}, x.fail("remove", err)
 	}
 	out, err := x.outcome(x.root, Outcome{OtherNames: max(int(x.was.Nlink)-1, 0)})
-	x.st.tell(&out)
 	out.Stamp = fsys.Stamp{}
 	return out, err
 }
@@ -213,9 +121,9 @@ func (x *Txn) swap(c []span.Splice) (Outcome, error) {
 // exchange swaps the two and looks at what came out. Killed in between, it leaves
 // the old file under the temporary name, so that name tells both contents.
 func (x *Txn) exchange(temp string) error {
-	n, _ := parseTemp(temp)
-	n.kind, n.base = kindDigest, x.base
-	n.new, n.old = contentPrint(n.id, &x.newSum), contentPrint(n.id, &x.sum)
+	n, _ := tempname.Parse(temp)
+	n.Kind, n.Base = tempname.ByDigest, x.base
+	n.New, n.Old = tempname.Content(n.ID, &x.newSum), tempname.Content(n.ID, &x.sum)
 	digestName := n.String()
 	if err := x.root.Rename(temp, digestName); err != nil {
 		return x.fail("rename", err)
@@ -239,9 +147,6 @@ func (x *Txn) exchange(temp string) error {
 	return nil
 }
 
-// contentPrint is a fingerprint of bytes alone.
-func contentPrint(id string, sum *digest) string { return fingerprint(id, fsys.Stamp{}, sum) }
-
 func (x *Txn) renameOver(temp string) error {
 	if err := patiently(func() error { return x.root.Rename(temp, x.base) }); err != nil {
 		x.drop(x.root, temp)
@@ -262,7 +167,7 @@ func (x *Txn) still(name string) error {
 	if !info.Mode().IsRegular() || info.Size() != x.was.Size {
 		return ErrModified
 	}
-	sum, err := digestIn(x.root, name)
+	sum, err := disk.DigestIn(x.root, name)
 	if err != nil {
 		return x.fail("read", err)
 	}
@@ -270,20 +175,6 @@ func (x *Txn) still(name string) error {
 		return ErrModified
 	}
 	return nil
-}
-
-func digestIn(root *os.Root, name string) (sum digest, err error) {
-	f, err := root.Open(name)
-	if err != nil {
-		return sum, err
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return sum, err
-	}
-	h.Sum(sum[:0])
-	return sum, nil
 }
 
 func (x *Txn) copyMeta(temp string) error {
@@ -376,14 +267,14 @@ func (x *Txn) makeDirs(out *Outcome) (root *os.Root, cleanUp func(failed bool), 
 
 // prepare writes the new content to a file beside the target.
 func (x *Txn) prepare(root *os.Root, c []span.Splice, mode fs.FileMode) (name string, err error) {
-	if err := x.st.remember(filepath.Dir(x.path)); err != nil {
+	if _, err := x.st.Remember(x.folder()); err != nil {
 		return "", x.fail("note", err)
 	}
 	id, err := x.s.random(5)
 	if err != nil {
 		return "", x.fail("random", err)
 	}
-	name = tempName{base: x.base, kind: kindNamed, id: id}.String()
+	name = tempname.Name{Base: x.base, Kind: tempname.Named, ID: id}.String()
 	f, err := root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return "", x.fail("create", err)
@@ -436,7 +327,7 @@ func (x *Txn) outcome(root *os.Root, out Outcome) (Outcome, error) {
 		}
 		out.DurabilityUnknown = err != nil
 	}
-	out.Stamp, _ = stampOf(x.path)
+	out.Stamp, _ = disk.StampOf(x.path)
 	return out, nil
 }
 
@@ -450,15 +341,4 @@ func patiently(f func() error) error {
 			return err
 		}
 	}
-}
-
-// stampOf asks for a file by name, by the one way that knows how on every system.
-func stampOf(path string) (fsys.Stamp, error) {
-	p, err := fsys.Lexer{OS: runtime.GOOS}.Parse(path)
-	if err != nil {
-		return fsys.Stamp{}, err
-	}
-	t, err := fsys.NewResolver(nil).Resolve(p)
-	defer t.Close()
-	return t.Stamp, err
 }

@@ -1,4 +1,4 @@
-package save
+package disk
 
 import "github.com/fsmcp/fsmcp/internal/fsys"
 

@@ -1,6 +1,6 @@
 //go:build !fsys_portable
 
-package save
+package disk
 
 import (
 	"os"
@@ -12,23 +12,23 @@ import (
 
 // system holds the system calls of a Saver: those of tests, or the real ones, which repeat
 // an interrupted call.
-func system(o Sys) Sys {
+func New(o Sys) Sys {
 	if o == nil {
-		o = kernel{}
+		o = Kernel{}
 	}
-	return patient{o}
+	return retrying{o}
 }
 
-// kernel is the real system.
-type kernel struct{}
+// Kernel is the real system.
+type Kernel struct{}
 
-func (kernel) Openat(dir int, name string, flags int, mode uint32) (int, error) {
+func (Kernel) Openat(dir int, name string, flags int, mode uint32) (int, error) {
 	return unix.Openat(dir, name, flags|unix.O_CLOEXEC|unix.O_NOCTTY, mode)
 }
 
-func (kernel) Close(fd int) error { return unix.Close(fd) }
+func (Kernel) Close(fd int) error { return unix.Close(fd) }
 
-func (kernel) Names(fd int) ([]string, error) {
+func (Kernel) Names(fd int) ([]string, error) {
 	again, err := unix.Openat(fd, ".", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, err
@@ -38,13 +38,13 @@ func (kernel) Names(fd int) ([]string, error) {
 	return f.Readdirnames(-1)
 }
 
-func (kernel) Fstat(fd int) (fsys.Stamp, error) {
+func (Kernel) Fstat(fd int) (fsys.Stamp, error) {
 	var st unix.Stat_t
 	err := unix.Fstat(fd, &st)
 	return stampOf(&st), err
 }
 
-func (kernel) Fstatat(dir int, name string) (fsys.Stamp, error) {
+func (Kernel) Fstatat(dir int, name string) (fsys.Stamp, error) {
 	var st unix.Stat_t
 	err := unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW)
 	return stampOf(&st), err
@@ -64,39 +64,39 @@ func stampOf(st *unix.Stat_t) fsys.Stamp {
 	}
 }
 
-func (kernel) Network(fd int) bool { return fsys.OnNetwork(fd) }
+func (Kernel) Network(fd int) bool { return fsys.OnNetwork(fd) }
 
-// AddOnly asks for the attribute that "chattr +a" sets. A kernel or file system
+// AddOnly asks for the attribute that "chattr +a" sets. A Kernel or file system
 // that does not tell has none.
-func (kernel) AddOnly(dir int) bool {
+func (Kernel) AddOnly(dir int) bool {
 	var st unix.Statx_t
 	err := unix.Statx(dir, "", unix.AT_EMPTY_PATH, 0, &st)
 	return err == nil && st.Attributes&unix.STATX_ATTR_APPEND != 0
 }
 
-func (kernel) Pread(fd int, p []byte, off int64) (int, error)  { return unix.Pread(fd, p, off) }
-func (kernel) Pwrite(fd int, p []byte, off int64) (int, error) { return unix.Pwrite(fd, p, off) }
+func (Kernel) Pread(fd int, p []byte, off int64) (int, error)  { return unix.Pread(fd, p, off) }
+func (Kernel) Pwrite(fd int, p []byte, off int64) (int, error) { return unix.Pwrite(fd, p, off) }
 
 // rangeStep bounds one copy_file_range, which cannot be interrupted.
 const rangeStep = 64 << 20
 
-func (kernel) CopyRange(from int, fromOff int64, to int, toOff, n int64) (int64, error) {
+func (Kernel) CopyRange(from int, fromOff int64, to int, toOff, n int64) (int64, error) {
 	done, err := unix.CopyFileRange(from, &fromOff, to, &toOff, int(min(n, rangeStep)), 0)
 	return int64(done), err
 }
 
-func (kernel) Truncate(fd int, size int64) error { return unix.Ftruncate(fd, size) }
+func (Kernel) Truncate(fd int, size int64) error { return unix.Ftruncate(fd, size) }
 
-func (kernel) Reserve(fd int, off, n int64) error {
+func (Kernel) Reserve(fd int, off, n int64) error {
 	return unix.Fallocate(fd, unix.FALLOC_FL_KEEP_SIZE, off, n)
 }
 
-func (kernel) Sync(fd int) error { return unix.Fsync(fd) }
+func (Kernel) Sync(fd int) error { return unix.Fsync(fd) }
 
-func (kernel) Chmod(fd int, mode uint32) error     { return unix.Fchmod(fd, mode) }
-func (kernel) Chown(fd int, uid, gid uint32) error { return unix.Fchown(fd, int(uid), int(gid)) }
+func (Kernel) Chmod(fd int, mode uint32) error     { return unix.Fchmod(fd, mode) }
+func (Kernel) Chown(fd int, uid, gid uint32) error { return unix.Fchown(fd, int(uid), int(gid)) }
 
-func (kernel) Listxattr(fd int) ([]string, error) {
+func (Kernel) Listxattr(fd int) ([]string, error) {
 	var few [256]byte // which most files do not fill, and which is not on the heap
 	n, err := unix.Flistxattr(fd, few[:])
 	list := few[:max(n, 0)]
@@ -113,7 +113,7 @@ func (kernel) Listxattr(fd int) ([]string, error) {
 	return names, err
 }
 
-func (kernel) Getxattr(fd int, name string) ([]byte, error) {
+func (Kernel) Getxattr(fd int, name string) ([]byte, error) {
 	return grown(func(b []byte) (int, error) { return unix.Fgetxattr(fd, name, b) })
 }
 
@@ -129,32 +129,32 @@ func grown(f func([]byte) (int, error)) ([]byte, error) {
 	}
 }
 
-func (kernel) Setxattr(fd int, name string, value []byte) error {
+func (Kernel) Setxattr(fd int, name string, value []byte) error {
 	return unix.Fsetxattr(fd, name, value, 0)
 }
 
-func (kernel) Removexattr(fd int, name string) error { return unix.Fremovexattr(fd, name) }
+func (Kernel) Removexattr(fd int, name string) error { return unix.Fremovexattr(fd, name) }
 
-func (kernel) Flock(fd int, how int) error { return unix.Flock(fd, how) }
+func (Kernel) Flock(fd int, how int) error { return unix.Flock(fd, how) }
 
-func (kernel) SetLease(fd int, kind int) error {
+func (Kernel) SetLease(fd int, kind int) error {
 	_, err := unix.FcntlInt(uintptr(fd), unix.F_SETLEASE, kind)
 	return err
 }
 
-func (kernel) GetLease(fd int) (int, error) { return unix.FcntlInt(uintptr(fd), unix.F_GETLEASE, 0) }
+func (Kernel) GetLease(fd int) (int, error) { return unix.FcntlInt(uintptr(fd), unix.F_GETLEASE, 0) }
 
-func (kernel) Link(fromDir int, from string, toDir int, to string, flags int) error {
+func (Kernel) Link(fromDir int, from string, toDir int, to string, flags int) error {
 	return unix.Linkat(fromDir, from, toDir, to, flags)
 }
 
-func (kernel) Rename(dir int, from, to string, flags uint) error {
+func (Kernel) Rename(dir int, from, to string, flags uint) error {
 	if flags == 0 { // older than the call with flags
 		return unix.Renameat(dir, from, dir, to)
 	}
 	return unix.Renameat2(dir, from, dir, to, flags)
 }
 
-func (kernel) Unlink(dir int, name string, flags int) error { return unix.Unlinkat(dir, name, flags) }
+func (Kernel) Unlink(dir int, name string, flags int) error { return unix.Unlinkat(dir, name, flags) }
 
-func (kernel) Mkdir(dir int, name string, mode uint32) error { return unix.Mkdirat(dir, name, mode) }
+func (Kernel) Mkdir(dir int, name string, mode uint32) error { return unix.Mkdirat(dir, name, mode) }

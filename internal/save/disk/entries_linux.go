@@ -1,0 +1,89 @@
+//go:build !fsys_portable
+
+package disk
+
+import (
+	"errors"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/fsmcp/fsmcp/internal/fsys"
+)
+
+// OpenFolder are the flags that open a folder.
+const OpenFolder = unix.O_RDONLY | unix.O_DIRECTORY
+
+// Is reports that err is one of the error numbers.
+func Is(err error, numbers ...unix.Errno) bool {
+	var n unix.Errno
+	if !errors.As(err, &n) {
+		return false
+	}
+	for _, one := range numbers {
+		if n == one {
+			return true
+		}
+	}
+	return false
+}
+
+// Remove deletes a name, which must not fail for a passing reason: it is tried
+// twice. A name that is gone already is as good.
+func Remove(sys Sys, dir int, name string) error {
+	err := sys.Unlink(dir, name, 0)
+	if err != nil && !Is(err, unix.ENOENT) {
+		err = sys.Unlink(dir, name, 0)
+	}
+	if Is(err, unix.ENOENT) {
+		return nil
+	}
+	return err
+}
+
+// Stat tries twice, for the sake of what hangs on the answer.
+func Stat(sys Sys, dir int, name string) (fsys.Stamp, error) {
+	now, err := sys.Fstatat(dir, name)
+	if err != nil && !Is(err, unix.ENOENT) {
+		return sys.Fstatat(dir, name)
+	}
+	return now, err
+}
+
+// LockedFile is a file that has just been created.
+type LockedFile struct {
+	FD      int
+	Name    string
+	Stamp   fsys.Stamp
+	LockErr error // the file system has no locks
+	Left    bool  // a file that was made before this one could not be removed
+}
+
+// CreateLocked creates a file in dir under a new name and locks it. A sweeper may
+// remove the file before it is locked; then CreateLocked makes another.
+func CreateLocked(sys Sys, dir int, mode uint32, newName func() (string, error)) (LockedFile, error) {
+	left := false
+	const flags = unix.O_RDWR | unix.O_CREAT | unix.O_EXCL | unix.O_NOFOLLOW
+	for {
+		f := LockedFile{FD: -1, Left: left}
+		name, err := newName()
+		if err != nil {
+			return f, err
+		}
+		if f.FD, err = sys.Openat(dir, name, flags, mode); err != nil {
+			return f, err
+		}
+		f.Name = name
+		f.LockErr = sys.Flock(f.FD, unix.LOCK_EX|unix.LOCK_NB)
+		f.Stamp, err = sys.Fstat(f.FD)
+		if err == nil && f.Stamp.Nlink > 0 && !Is(f.LockErr, unix.EWOULDBLOCK) {
+			return f, nil
+		}
+		if Remove(sys, dir, f.Name) != nil {
+			left = true
+		}
+		sys.Close(f.FD)
+		if err != nil {
+			return LockedFile{FD: -1, Left: left}, err
+		}
+	}
+}

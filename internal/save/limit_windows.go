@@ -1,5 +1,0 @@
-package save
-
-// lockFiles returns how many lock files may stay open: there is no limit that a
-// process would come near.
-func lockFiles() int { return stripeCount }
