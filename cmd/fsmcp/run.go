@@ -86,6 +86,7 @@ func commands(s process) *cobra.Command {
 over the Model Context Protocol.
 It is started by the agent's client, not by hand:
 
+  fsmcp config CLIENT --write    enter it into the client's configuration
   fsmcp serve /your/project      what the client's configuration runs
   fsmcp call Read '{"file_path": "/your/project/README.md"}'
   fsmcp explain .env             what the rules say of a file, and why
@@ -105,7 +106,7 @@ For example: claude mcp add fsmcp -- fsmcp serve /your/project`,
 	root.AddCommand(historyCommand(s))
 	root.SetOut(s.out)
 	root.SetErr(s.err)
-	root.AddCommand(serveCommand(s), callCommand(s), explainCommand(s), toolsCommand(s), versionCommand(s), mediaCommand())
+	root.AddCommand(serveCommand(s), configCommand(s), callCommand(s), explainCommand(s), toolsCommand(s), versionCommand(s), mediaCommand())
 	return root
 }
 

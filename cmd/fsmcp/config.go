@@ -1,0 +1,184 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/fsmcp/fsmcp/internal/clients"
+	"github.com/fsmcp/fsmcp/internal/config"
+	"github.com/fsmcp/fsmcp/internal/save"
+	"github.com/fsmcp/fsmcp/internal/tools"
+)
+
+func configCommand(s process) *cobra.Command {
+	var dirs []string
+	var write, asJSON bool
+	cmd := &cobra.Command{
+		Use:   "config CLIENT",
+		Short: "Print what a client's configuration needs, or enter it there",
+		Long: `Print what the configuration of CLIENT needs to start fsmcp, with absolute paths.
+Standard output is that text alone; the file that it belongs in on this system,
+the client's own command and what to know are on standard error. The workspace
+is --dir, else the working directory.
+
+--write enters it into the file. All else in the file stays as it is, comments
+too, and FILE.bak keeps what the file was. A file that is broken, or that is
+TOML or YAML, is left alone, and the exit code is 1.
+
+CLIENT is one of: ` + strings.Join(clients.Names(), ", ") + `.`,
+		Example: `  fsmcp config claude-desktop --write --dir ~/project
+  fsmcp config codex --json`,
+		Args:      cobra.ExactArgs(1),
+		ValidArgs: clients.Names(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return configure(cmd.Context(), s, args[0], dirs, write, asJSON)
+		},
+	}
+	cmd.Flags().StringArrayVar(&dirs, "dir", nil, "workspace `DIR`; may be repeated")
+	cmd.Flags().BoolVar(&write, "write", false, "enter it into the client's file")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one object instead, with the file, the format and the command")
+	return cmd
+}
+
+// configure prints the text for one client, and enters it if write says so.
+func configure(ctx context.Context, s process, name string, dirs []string, write, asJSON bool) error {
+	client, ok := clients.Find(name)
+	if !ok {
+		return fmt.Errorf("there is no client %q; the clients are %s", name, strings.Join(clients.Names(), ", "))
+	}
+	server, err := thisServer(s.system, dirs)
+	if err != nil {
+		return err
+	}
+	e := clients.Entry{Client: client, Server: server, System: clientSystem(s.system)}
+	if asJSON {
+		err = e.PrintJSON(s.out)
+	} else {
+		err = e.Print(s.out, s.err)
+	}
+	if err != nil || !write {
+		return err
+	}
+	return s.enter(ctx, e)
+}
+
+// clientSystem collects what the places of the clients' files depend on.
+func clientSystem(s config.System) clients.System {
+	folder := func(name string) string {
+		if v := s.Getenv(name); filepath.IsAbs(v) {
+			return v
+		}
+		return ""
+	}
+	return clients.System{
+		OS: s.OS, Home: s.Home, ConfigHome: folder("XDG_CONFIG_HOME"), AppData: folder("APPDATA"),
+		CodexHome: folder("CODEX_HOME"), GeminiHome: folder("GEMINI_CLI_HOME"),
+	}
+}
+
+// thisServer returns this program and the workspace as a client is to start it.
+func thisServer(s config.System, dirs []string) (clients.Server, error) {
+	if len(dirs) == 0 {
+		dirs = []string{"."}
+	}
+	server := clients.Server{Flags: serveFlags}
+	for _, dir := range dirs {
+		abs := dir
+		if !filepath.IsAbs(dir) {
+			abs = filepath.Join(s.WorkDir, dir)
+		}
+		abs = filepath.Clean(abs)
+		if info, err := os.Stat(abs); err != nil || !info.IsDir() {
+			return server, fmt.Errorf("--dir %s is no directory", dir)
+		}
+		server.Dirs = append(server.Dirs, abs)
+	}
+	var err error
+	if server.Program, err = programPath(s.WorkDir); err != nil {
+		return server, fmt.Errorf("the path of this program is unknown: %w", err)
+	}
+	for _, path := range append([]string{server.Program}, server.Dirs...) {
+		if !utf8.ValidString(path) {
+			return server, fmt.Errorf("%q is not UTF-8, and no configuration can hold it", path)
+		}
+	}
+	return server, nil
+}
+
+// programPath returns the absolute path that this program was started by. The system's
+// own answer has links resolved, so it would name one version's folder where a package
+// manager keeps a link; it counts if the name leads elsewhere by now.
+func programPath(workDir string) (string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	name, err := exec.LookPath(os.Args[0])
+	if err != nil && !errors.Is(err, exec.ErrDot) {
+		return self, nil
+	}
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(workDir, name)
+	}
+	if a, err := os.Stat(name); err == nil {
+		if b, err := os.Stat(self); err == nil && os.SameFile(a, b) {
+			return filepath.Clean(name), nil
+		}
+	}
+	return self, nil
+}
+
+// serveFlags returns the flags among the arguments of serve.
+func serveFlags(args []string) (flags []string) {
+	set := serveCommand(process{}).Flags()
+	for i := 0; i < len(args); i++ {
+		arg := args[i]
+		if arg == "--" {
+			break
+		}
+		if !strings.HasPrefix(arg, "-") || arg == "-" {
+			continue
+		}
+		flags = append(flags, arg)
+		if takesNext(set, arg) && i+1 < len(args) {
+			i++
+			flags = append(flags, args[i])
+		}
+	}
+	return flags
+}
+
+// takesNext reports whether the word behind a flag is its value.
+func takesNext(set *pflag.FlagSet, arg string) bool {
+	name, isLong := strings.CutPrefix(arg, "--")
+	if !isLong || strings.Contains(name, "=") {
+		return false
+	}
+	flag := set.Lookup(name)
+	return flag != nil && flag.NoOptDefVal == ""
+}
+
+// enter merges the server into the client's file.
+func (s process) enter(ctx context.Context, e clients.Entry) error {
+	cfg, _, err := config.New(config.Flags{}, s.system, tools.DefaultMaxTokens)
+	if err != nil {
+		return err
+	}
+	saver := save.New(save.Options{StateDir: cfg.StateDir})
+	defer saver.Close()
+	done, err := e.Enter(ctx, saver)
+	if err != nil {
+		return s.failed("%v", err)
+	}
+	_, err = fmt.Fprintln(s.err, done)
+	return err
+}

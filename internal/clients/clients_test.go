@@ -1,0 +1,173 @@
+package clients
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestFile(t *testing.T) {
+	linux := System{OS: "linux", Home: "/home/you"}
+	darwin := System{OS: "darwin", Home: "/Users/you"}
+	windows := System{OS: "windows", Home: `C:\Users\you`}
+	for _, c := range []struct{ name, linux, darwin, windows string }{
+		{"claude-desktop", "/home/you/.config/Claude/claude_desktop_config.json", "/Users/you/Library/Application Support/Claude/claude_desktop_config.json", `C:\Users\you\AppData\Roaming\Claude\claude_desktop_config.json`},
+		{"claude-code", "/p/.mcp.json", "/p/.mcp.json", `D:\p\.mcp.json`},
+		{"vscode", "/home/you/.config/Code/User/mcp.json", "/Users/you/Library/Application Support/Code/User/mcp.json", `C:\Users\you\AppData\Roaming\Code\User\mcp.json`},
+		{"cursor", "/home/you/.cursor/mcp.json", "/Users/you/.cursor/mcp.json", `C:\Users\you\.cursor\mcp.json`},
+		{"zed", "/home/you/.config/zed/settings.json", "/Users/you/.config/zed/settings.json", `C:\Users\you\AppData\Roaming\Zed\settings.json`},
+		{"codex", "/home/you/.codex/config.toml", "/Users/you/.codex/config.toml", `C:\Users\you\.codex\config.toml`},
+		{"gemini", "/home/you/.gemini/settings.json", "/Users/you/.gemini/settings.json", `C:\Users\you\.gemini\settings.json`},
+		{"windsurf", "/home/you/.codeium/windsurf/mcp_config.json", "/Users/you/.codeium/windsurf/mcp_config.json", `C:\Users\you\.codeium\windsurf\mcp_config.json`},
+		{"jetbrains", "", "", ""},
+		{"goose", "/home/you/.config/goose/config.yaml", "/Users/you/.config/goose/config.yaml", `C:\Users\you\AppData\Roaming\Block\goose\config\config.yaml`},
+		{"mcp-json", "/p/.mcp.json", "/p/.mcp.json", `D:\p\.mcp.json`},
+	} {
+		client, ok := Find(c.name)
+		if !ok {
+			t.Errorf("there is no %s", c.name)
+		}
+		for _, on := range []struct {
+			system    System
+			dir, want string
+		}{{linux, "/p", c.linux}, {darwin, "/p", c.darwin}, {windows, `D:\p`, c.windows}} {
+			if got := client.File(on.system, on.dir); got != on.want {
+				t.Errorf("%s on %s: %s, not %s", c.name, on.system.OS, got, on.want)
+			}
+		}
+		if got := client.File(System{OS: "linux"}, "/p"); got != "" && got != "/p/.mcp.json" {
+			t.Errorf("%s without a home: %s", c.name, got)
+		}
+	}
+	if len(Names()) != 11 {
+		t.Errorf("the table has %q", Names())
+	}
+	if _, ok := Find("nano"); ok {
+		t.Error("nano is a client")
+	}
+}
+
+// TestFileByEnvironment moves the folders that variables name.
+func TestFileByEnvironment(t *testing.T) {
+	linux := System{OS: "linux", Home: "/home/you", ConfigHome: "/x", CodexHome: "/c", GeminiHome: "/g", AppData: "/ignored"}
+	windows := System{OS: "windows", Home: `C:\Users\you`, AppData: `E:\Roaming\`, ConfigHome: `X:\ignored`}
+	for _, c := range []struct {
+		name   string
+		system System
+		want   string
+	}{
+		{"zed", linux, "/x/zed/settings.json"},
+		{"vscode", linux, "/x/Code/User/mcp.json"},
+		{"codex", linux, "/c/config.toml"},
+		{"gemini", linux, "/g/.gemini/settings.json"},
+		{"cursor", linux, "/home/you/.cursor/mcp.json"},
+		{"zed", windows, `E:\Roaming\Zed\settings.json`},
+		{"goose", windows, `E:\Roaming\Block\goose\config\config.yaml`},
+	} {
+		client, _ := Find(c.name)
+		if got := client.File(c.system, ""); got != c.want {
+			t.Errorf("%s on %s: %s, not %s", c.name, c.system.OS, got, c.want)
+		}
+	}
+}
+
+func TestCommand(t *testing.T) {
+	s := Server{Program: "/opt/my tools/fsmcp", Dirs: []string{"/your/project", "/it's"}}
+	for name, want := range map[string]string{
+		"claude-code": `claude mcp add fsmcp -- '/opt/my tools/fsmcp' serve /your/project '/it'\''s'`,
+		"codex":       `codex mcp add fsmcp -- '/opt/my tools/fsmcp' serve /your/project '/it'\''s'`,
+		"gemini":      `gemini mcp add --scope user fsmcp '/opt/my tools/fsmcp' serve /your/project '/it'\''s'`,
+		"vscode":      `code --add-mcp '{"name":"fsmcp","type":"stdio","command":"/opt/my tools/fsmcp","args":["serve","/your/project","/it'\''s"]}'`,
+		"goose":       `goose session --with-extension ''\''/opt/my tools/fsmcp'\'' serve /your/project '\''/it'\''\'\'''\''s'\'''`,
+		"zed":         "",
+		"jetbrains":   "",
+	} {
+		c, _ := Find(name)
+		if got := Shell("linux", c.Command(s)); got != want {
+			t.Errorf("%s: %s\nnot %s", name, got, want)
+		}
+	}
+	windows := Server{Program: `C:\Program Files\fsmcp.exe`, Dirs: []string{`D:\p`, `D:\a b\`}}
+	c, _ := Find("codex")
+	if got, want := Shell("windows", c.Command(windows)), `codex mcp add fsmcp -- "C:\Program Files\fsmcp.exe" serve D:\p "D:\a b\\"`; got != want {
+		t.Errorf("%s\nnot %s", got, want)
+	}
+	if got, want := Shell("windows", []string{"code", `{"a":"C:\\b"}`}), `code "{\"a\":\"C:\\b\"}"`; got != want {
+		t.Errorf("%s\nnot %s", got, want)
+	}
+}
+
+// TestShellIsRead gives lines to the shell that they are for.
+func TestShellIsRead(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("!!! NOT TESTED: there is no sh !!!")
+	}
+	for _, words := range [][]string{{"a", ""}, {"a b", "c'd", `"`, `\`, "$HOME", "*", "ü", "-x", "!", "\t", "`id`", "a\nb"}} {
+		line := Shell("linux", words)
+		out, err := exec.Command("sh", "-c", `printf '%s\0' `+line).Output()
+		if got := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00"); err != nil || !slices.Equal(got, words) {
+			t.Errorf("%s is %q to sh, %v", line, got, err)
+		}
+	}
+}
+
+func TestSnippet(t *testing.T) {
+	s := Server{Program: `C:\a "b"\fsmcp`, Dirs: []string{"/p", "/<&>\x7f"}}
+	for name, want := range map[string]string{
+		"cursor": "{\n  \"mcpServers\": {\n    \"fsmcp\": {\n      \"command\": \"C:\\\\a \\\"b\\\"\\\\fsmcp\",\n      \"args\": [\n        \"serve\",\n        \"/p\",\n        \"/<&>\x7f\"\n      ]\n    }\n  }\n}\n",
+		"codex":  "[mcp_servers.fsmcp]\ncommand = \"C:\\\\a \\\"b\\\"\\\\fsmcp\"\nargs = [\"serve\", \"/p\", \"/<&>\\u007f\"]\n",
+		"goose":  "extensions:\n  fsmcp:\n    enabled: true\n    type: stdio\n    name: fsmcp\n    description: \"Read, Write, Edit and NotebookEdit\"\n    cmd: \"C:\\\\a \\\"b\\\"\\\\fsmcp\"\n    args: [\"serve\", \"/p\", \"/<&>\x7f\"]\n    envs: {}\n    timeout: 300\n",
+	} {
+		c, _ := Find(name)
+		if got := c.Snippet(s); got != want {
+			t.Errorf("%s:\n%s\nnot\n%s", name, got, want)
+		}
+	}
+	for _, c := range All() {
+		got := c.Snippet(s)
+		if (c.Format == JSON || c.Format == JSONC) && !json.Valid([]byte(got)) {
+			t.Errorf("%s: %s", c.Name, got)
+		}
+		if splices, err := c.Merge(nil, s); c.Mergeable() && (err != nil || string(splices[0].New) != got) {
+			t.Errorf("%s: a new file holds %v, %v", c.Name, splices, err)
+		}
+		if c.Title == "" || c.Format == "" || !c.Mergeable() && c.Command(s) == nil && len(c.Notes) == 0 {
+			t.Errorf("%s: the row is not complete", c.Name)
+		}
+	}
+}
+
+// TestDocumented compares docs/clients.md with the table.
+func TestDocumented(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "clients.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := Server{Program: "/path/to/fsmcp", Dirs: []string{"/your/project"}}
+	for _, c := range All() {
+		files := c.Describe("linux")
+		if mac := c.Describe("darwin"); mac != files {
+			files += "`; macOS `" + mac
+		}
+		if windows := c.Describe("windows"); strings.ReplaceAll(strings.ReplaceAll(windows, `\`, "/"), "%USERPROFILE%", "~") != c.Describe("linux") {
+			files += "`; Windows `" + windows
+		}
+		command := "–"
+		if words := c.Command(s); words != nil {
+			command = "`" + Shell("linux", words) + "`"
+		}
+		if files = "`" + files + "`"; c.Describe("linux") == "none" {
+			files = "–"
+		}
+		row := fmt.Sprintf("| `%s` | %s | %s | %s |\n", c.Name, c.Title, files, command)
+		if !strings.Contains(string(page), row) {
+			t.Errorf("docs/clients.md lacks the row\n%s", row)
+		}
+	}
+}

@@ -1,0 +1,458 @@
+package clients
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tailscale/hujson"
+
+	"github.com/fsmcp/fsmcp/internal/span"
+)
+
+// Bounds of a file that is merged.
+const (
+	maxBytes = 16 << 20
+	maxDepth = 1000 // of brackets; the parser recurses
+)
+
+// Refusal says why a file is left as it is.
+type Refusal struct {
+	Line int    // counted from 1; 0: of the whole file
+	Why  string // a clause with its subject
+}
+
+func (r *Refusal) Error() string {
+	if r.Line == 0 {
+		return r.Why
+	}
+	return fmt.Sprintf("line %d: %s", r.Line, r.Why)
+}
+
+// byteOrderMark may begin a file in UTF-8.
+const byteOrderMark = "\xef\xbb\xbf"
+
+// Merge returns the splices that enter the server into the text of a client's file, none
+// if it is there already. Everything but the members "type", "command" and "args" of
+// fsmcp's entry stays. The error is a *Refusal.
+//
+// hujson parses; its own Patch is not used, since it drops comments around what it
+// replaces, leaves new text unformatted, and has no notion of a duplicate key.
+func (c Client) Merge(old []byte, s Server) ([]span.Splice, error) {
+	body := bytes.TrimPrefix(old, []byte(byteOrderMark))
+	d := &document{client: c, body: body, shift: int64(len(old) - len(body))}
+	if err := d.parse(); err != nil {
+		return nil, err
+	}
+	if d.empty {
+		d.append(c.Snippet(s))
+	} else if err := d.enter(s); err != nil {
+		return nil, err
+	}
+	return d.sorted(), nil
+}
+
+// document is a parsed file and the changes to it.
+type document struct {
+	client  Client
+	body    []byte // without a byte order mark
+	shift   int64  // the length of that
+	root    hujson.Value
+	empty   bool // nothing but blanks and comments
+	eol     string
+	unit    string // one step of indentation
+	oneLine bool
+	splices []span.Splice
+}
+
+func (d *document) refuse(at int, format string, a ...any) error {
+	return &Refusal{Line: 1 + bytes.Count(d.body[:at], []byte("\n")), Why: fmt.Sprintf(format, a...)}
+}
+
+// parse parses the file and finds out how it is written.
+func (d *document) parse() error {
+	switch {
+	case len(d.body) > maxBytes:
+		return &Refusal{Why: fmt.Sprintf("the file has more than %d MB", maxBytes>>20)}
+	case !utf8.Valid(d.body):
+		return &Refusal{Why: "the file is not in UTF-8"}
+	case tooDeep(d.body):
+		return &Refusal{Why: fmt.Sprintf("more than %d brackets are nested", maxDepth)}
+	}
+	d.style()
+	root, err := hujson.Parse(d.body)
+	if err != nil {
+		blank, blankErr := hujson.Parse(append(slices.Clip(d.body), "\n{}"...))
+		if blankErr != nil {
+			return broken(err)
+		}
+		root, d.empty = blank, true
+	}
+	d.root = root
+	if object, ok := root.Value.(*hujson.Object); ok && len(object.Members) > 0 {
+		indent, own := d.indentOf(object.Members[0].Name.StartOffset)
+		if base, _ := d.indentOf(root.StartOffset); own && len(indent) > len(base) && strings.HasPrefix(indent, base) {
+			d.unit = indent[len(base):]
+		}
+	}
+	return d.fits()
+}
+
+// broken says where a file is no JSON.
+func broken(err error) error {
+	where, what, ok := strings.Cut(strings.TrimPrefix(err.Error(), "hujson: "), ": ")
+	line, column := 0, 0
+	if _, scanErr := fmt.Sscanf(where, "line %d, column %d", &line, &column); !ok || scanErr != nil {
+		return &Refusal{Why: "the file is no JSON: " + err.Error()}
+	}
+	return &Refusal{Line: line, Why: fmt.Sprintf("the file is no JSON: %s (column %d)", what, column)}
+}
+
+// fits refuses what the client itself would not read.
+func (d *document) fits() error {
+	for v := range d.root.All() {
+		last := lastValue(v.Value)
+		if last != nil && last.AfterExtra != nil && !d.client.commas {
+			return d.refuse(last.EndOffset, "%s reads no comma before a closing bracket", d.client.Title)
+		}
+	}
+	if at := comment(d.body); at >= 0 && d.client.Format == JSON {
+		return d.refuse(at, "%s reads no comments", d.client.Title)
+	}
+	return nil
+}
+
+// lastValue returns the last value in an array or object, nil if there is none.
+func lastValue(v hujson.ValueTrimmed) *hujson.Value {
+	switch v := v.(type) {
+	case *hujson.Object:
+		if n := len(v.Members); n > 0 {
+			return &v.Members[n-1].Value
+		}
+	case *hujson.Array:
+		if n := len(v.Elements); n > 0 {
+			return &v.Elements[n-1]
+		}
+	}
+	return nil
+}
+
+// comment returns where the first comment of a JSON text begins, and -1 if it has none.
+func comment(text []byte) int {
+	quoted, escaped := false, false
+	for i, c := range text {
+		switch {
+		case escaped:
+			escaped = false
+		case quoted && c == '\\':
+			escaped = true
+		case c == '"':
+			quoted = !quoted
+		case !quoted && c == '/':
+			return i
+		}
+	}
+	return -1
+}
+
+// tooDeep counts brackets, those in strings and comments, too: a bound, not the depth.
+func tooDeep(text []byte) bool {
+	depth := 0
+	for _, c := range text {
+		switch c {
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth = max(depth-1, 0)
+		}
+		if depth > maxDepth {
+			return true
+		}
+	}
+	return false
+}
+
+// style finds out the line ending, the indentation, and whether there is more than one
+// line.
+func (d *document) style() {
+	d.eol, d.unit = "\n", "  "
+	i := bytes.IndexByte(d.body, '\n')
+	if i > 0 && d.body[i-1] == '\r' {
+		d.eol = "\r\n"
+	}
+	d.oneLine = !bytes.Contains(bytes.TrimSpace(d.body), []byte("\n"))
+}
+
+// indentOf returns the blanks that the line of an offset begins with, and whether there is
+// nothing else before the offset.
+func (d *document) indentOf(at int) (indent string, own bool) {
+	line := d.body[bytes.LastIndexByte(d.body[:at], '\n')+1 : at]
+	rest := bytes.TrimLeft(line, " \t")
+	return string(line[:len(line)-len(rest)]), len(rest) == 0
+}
+
+// append puts a text behind the blanks and comments of an empty file.
+func (d *document) append(snippet string) {
+	used := len(bytes.TrimRight(d.body, " \t\r\n"))
+	snippet = strings.ReplaceAll(snippet, "\n", d.eol)
+	if used > 0 {
+		snippet = d.eol + snippet
+	}
+	d.splice(used, len(d.body), snippet)
+}
+
+// enter walks to the entry and enters or mends it.
+func (d *document) enter(s Server) error {
+	path := append(d.client.keys[:len(d.client.keys):len(d.client.keys)], serverName)
+	v := &d.root
+	for i, key := range path {
+		object, err := d.object(v, path[:i])
+		if err != nil {
+			return err
+		}
+		next, err := d.find(object, key)
+		if err != nil {
+			return err
+		}
+		if next == nil {
+			d.insert(v, object, []member{{key, nested(path[i+1:], objectOf(d.client, s))}})
+			return nil
+		}
+		v = next
+	}
+	return d.mend(v, path, s)
+}
+
+func objectOf(c Client, s Server) string { return object(entry(s, c.typed, nil)) }
+
+// object returns a value that has to be an object; path names it.
+func (d *document) object(v *hujson.Value, path []string) (*hujson.Object, error) {
+	if object, ok := v.Value.(*hujson.Object); ok {
+		return object, nil
+	}
+	if len(path) == 0 {
+		return nil, d.refuse(v.StartOffset, "the file holds no object")
+	}
+	return nil, d.refuse(v.StartOffset, "%q is no object", strings.Join(path, "."))
+}
+
+// find returns the value of a key, nil if it is absent. A key that stands there twice is
+// refused: parsers differ about which one counts.
+func (d *document) find(object *hujson.Object, key string) (found *hujson.Value, err error) {
+	for i := range object.Members {
+		m := &object.Members[i]
+		if name, ok := m.Name.Value.(hujson.Literal); !ok || name.String() != key {
+			continue
+		}
+		if found != nil {
+			return nil, d.refuse(m.Name.StartOffset, "%q stands there twice", key)
+		}
+		found = &m.Value
+	}
+	return found, nil
+}
+
+// remoteKeys are members of an entry that names a server elsewhere.
+var remoteKeys = []string{"url", "serverUrl", "httpUrl"}
+
+// mend makes an entry that exists start this server. Its other members stay, and so do
+// the flags among its arguments.
+func (d *document) mend(v *hujson.Value, path []string, s Server) error {
+	object, err := d.object(v, path)
+	if err != nil {
+		return err
+	}
+	for _, key := range remoteKeys {
+		if remote, err := d.find(object, key); err != nil || remote != nil {
+			return cmp.Or(err, d.refuse(v.StartOffset, "the entry %q is of a server elsewhere (%s): remove or rename it", serverName, key))
+		}
+	}
+	flags, err := d.oldFlags(object, s)
+	if err != nil {
+		return err
+	}
+	var missing []member
+	for _, want := range entry(s, d.client.typed, flags) {
+		have, err := d.find(object, want.key)
+		if err != nil {
+			return err
+		}
+		if have == nil {
+			missing = append(missing, want)
+		} else if err := d.replace(have, want); err != nil {
+			return err
+		}
+	}
+	if len(missing) > 0 {
+		d.insert(v, object, missing)
+	}
+	return nil
+}
+
+// oldFlags returns the flags of an entry that exists. An entry that starts another
+// program is refused: what it does would be lost.
+func (d *document) oldFlags(object *hujson.Object, s Server) ([]string, error) {
+	if v, err := d.find(object, "command"); err != nil {
+		return nil, err
+	} else if v != nil {
+		name, ok := stringOf(v)
+		if !ok {
+			return nil, d.refuse(v.StartOffset, "%q is no text: remove the entry %q, and try again", "command", serverName)
+		}
+		if base := baseName(name); base != baseName(s.Program) && !strings.HasPrefix(base, serverName) {
+			return nil, d.refuse(v.StartOffset, "the entry %q starts %s: remove or rename it, and try again", serverName, text(name))
+		}
+	}
+	v, err := d.find(object, "args")
+	if err != nil || v == nil {
+		return nil, err
+	}
+	args, ok := stringsOf(v)
+	switch {
+	case !ok:
+		return nil, d.refuse(v.StartOffset, "%q is no list of texts", "args")
+	case len(args) == 0:
+		return nil, nil
+	case args[0] != "serve" && args[0] != "stdio":
+		return nil, d.refuse(v.StartOffset, "%q begins with %s and not with %q: remove the entry %q, and try again", "args", text(args[0]), "serve", serverName)
+	case s.Flags == nil:
+		return nil, nil
+	}
+	return s.Flags(args[1:]), nil
+}
+
+func baseName(name string) string { return name[strings.LastIndexAny(name, `/\`)+1:] }
+
+func stringOf(v *hujson.Value) (string, bool) {
+	literal, ok := v.Value.(hujson.Literal)
+	if !ok || literal.Kind() != '"' {
+		return "", false
+	}
+	return literal.String(), true
+}
+
+func stringsOf(v *hujson.Value) (list []string, ok bool) {
+	array, ok := v.Value.(*hujson.Array)
+	if !ok {
+		return nil, false
+	}
+	for i := range array.Elements {
+		s, ok := stringOf(&array.Elements[i])
+		if !ok {
+			return nil, false
+		}
+		list = append(list, s)
+	}
+	return list, true
+}
+
+// replace puts another value in the place of one that differs.
+func (d *document) replace(have *hujson.Value, want member) error {
+	if s, ok := stringOf(have); ok && text(s) == want.value {
+		return nil
+	}
+	list, isList := stringsOf(have)
+	if isList && texts(list) == want.value {
+		return nil
+	}
+	old := d.body[have.StartOffset:have.EndOffset]
+	if at := comment(old); at >= 0 {
+		return d.refuse(have.StartOffset+at, "a comment in %q would be lost: change it by hand", want.key)
+	}
+	value := inline(want.value, true)
+	if bytes.ContainsRune(old, '\n') {
+		indent, _ := d.indentOf(have.StartOffset)
+		value = pretty(want.value, indent, d.unit, d.eol)
+	} else if d.oneLine && !d.spaced() {
+		value = want.value
+	}
+	d.splice(have.StartOffset, have.EndOffset, value)
+	return nil
+}
+
+// spaced reports whether a file of one line has blanks behind its colons.
+func (d *document) spaced() bool {
+	object, ok := d.root.Value.(*hujson.Object)
+	return !ok || len(object.Members) == 0 || len(object.Members[0].Value.BeforeExtra) > 0
+}
+
+// insert adds members behind those that an object has.
+func (d *document) insert(v *hujson.Value, object *hujson.Object, members []member) {
+	closing := v.EndOffset - 1
+	end := len(bytes.TrimRight(d.body[:closing], " \t\r\n")) // behind the last value, comma or comment
+	base, _ := d.indentOf(v.StartOffset)
+	indent, lines := base+d.unit, !d.oneLine || v == &d.root
+	if n := len(object.Members); n > 0 {
+		indent, lines = d.memberIndent(object, base)
+		last := object.Members[n-1].Value
+		comma := last.AfterExtra != nil
+		if !comma {
+			d.splice(last.EndOffset, last.EndOffset, ",")
+		}
+		added := d.spread(members, indent, lines)
+		if comma {
+			added += ","
+		}
+		if lines {
+			added = d.eol + indent + added
+		} else if d.spaced() {
+			added = " " + added
+		}
+		d.splice(end, end, added)
+		return
+	}
+	if lines {
+		d.splice(end, closing, d.eol+indent+d.spread(members, indent, true)+d.eol+base)
+		return
+	}
+	d.splice(end, end, d.spread(members, indent, false))
+}
+
+// memberIndent returns the indentation of an object's members, and whether they are on
+// lines of their own.
+func (d *document) memberIndent(object *hujson.Object, base string) (indent string, lines bool) {
+	for _, m := range slices.Backward(object.Members) {
+		if indent, own := d.indentOf(m.Name.StartOffset); own {
+			return indent, true
+		}
+	}
+	last := object.Members[len(object.Members)-1].Value
+	// A comment to the end of a line needs a line behind it.
+	if bytes.Contains(last.AfterExtra, []byte("\n")) || bytes.Contains(object.AfterExtra, []byte("//")) {
+		return base + d.unit, true
+	}
+	return "", false
+}
+
+// spread writes members: each on a line of its own, or all on one.
+func (d *document) spread(members []member, indent string, lines bool) string {
+	var out []string
+	for _, m := range members {
+		if lines {
+			out = append(out, text(m.key)+": "+pretty(m.value, indent, d.unit, d.eol))
+			continue
+		}
+		one := object([]member{m})
+		out = append(out, inline(one[1:len(one)-1], d.spaced()))
+	}
+	switch {
+	case lines:
+		return strings.Join(out, ","+d.eol+indent)
+	case d.spaced():
+		return strings.Join(out, ", ")
+	}
+	return strings.Join(out, ",")
+}
+
+func (d *document) splice(start, end int, text string) {
+	d.splices = append(d.splices, span.Splice{Start: d.shift + int64(start), End: d.shift + int64(end), New: []byte(text)})
+}
+
+// sorted returns the splices in ascending order.
+func (d *document) sorted() []span.Splice {
+	slices.SortStableFunc(d.splices, func(a, b span.Splice) int { return int(a.Start - b.Start) })
+	return d.splices
+}

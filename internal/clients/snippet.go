@@ -1,0 +1,172 @@
+package clients
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+)
+
+// Server is the program as a client is to start it.
+type Server struct {
+	Program string   // absolute
+	Dirs    []string // the workspace, absolute
+	// Flags returns the flags among the arguments of an older entry, behind "serve"; a
+	// merge keeps them. nil keeps none.
+	Flags func(args []string) []string
+}
+
+// args returns the arguments, with flags between the command and the folders.
+func (s Server) args(flags []string) []string {
+	return append(append([]string{"serve"}, flags...), s.Dirs...)
+}
+
+// line returns the whole command line.
+func (s Server) line() []string { return append([]string{s.Program}, s.args(nil)...) }
+
+// member is a key with its value as compact JSON.
+type member struct{ key, value string }
+
+// entry returns the members of a server's object.
+func entry(s Server, typed bool, flags []string) (list []member) {
+	if typed {
+		list = append(list, member{"type", text("stdio")})
+	}
+	return append(list, member{"command", text(s.Program)}, member{"args", texts(s.args(flags))})
+}
+
+// text returns a JSON string.
+func text(s string) string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(s) // a string can be encoded, a buffer written
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// texts returns a JSON array of strings.
+func texts(list []string) string {
+	quoted := make([]string, len(list))
+	for i, s := range list {
+		quoted[i] = text(s)
+	}
+	return "[" + strings.Join(quoted, ",") + "]"
+}
+
+// object returns a JSON object.
+func object(members []member) string {
+	list := make([]string, len(members))
+	for i, m := range members {
+		list[i] = text(m.key) + ":" + m.value
+	}
+	return "{" + strings.Join(list, ",") + "}"
+}
+
+// nested returns a value below a path of keys.
+func nested(keys []string, value string) string {
+	for i := len(keys) - 1; i >= 0; i-- {
+		value = object([]member{{keys[i], value}})
+	}
+	return value
+}
+
+// pretty spreads compact JSON over lines; those after the first begin with indent.
+func pretty(compact, indent, unit, eol string) string {
+	var b bytes.Buffer
+	if err := json.Indent(&b, []byte(compact), indent, unit); err != nil {
+		return compact // it is made here, and is JSON
+	}
+	return strings.ReplaceAll(b.String(), "\n", eol)
+}
+
+// inline returns compact JSON as one line, with blanks behind colons and commas if
+// spaced.
+func inline(compact string, spaced bool) string {
+	if !spaced {
+		return compact
+	}
+	var b strings.Builder
+	quoted, escaped := false, false
+	for _, r := range compact {
+		b.WriteRune(r)
+		switch {
+		case escaped:
+			escaped = false
+		case quoted && r == '\\':
+			escaped = true
+		case r == '"':
+			quoted = !quoted
+		case !quoted && (r == ':' || r == ','):
+			b.WriteByte(' ')
+		}
+	}
+	return b.String()
+}
+
+// Snippet returns what the client's file has to hold, ending with a newline.
+func (c Client) Snippet(s Server) string {
+	switch c.Format {
+	case TOML:
+		// A JSON string is a TOML string, but for the one character that TOML escapes.
+		body := "[" + strings.Join(c.keys, ".") + "." + serverName + "]\ncommand = " + text(s.Program) + "\nargs = " + inline(texts(s.args(nil)), true) + "\n"
+		return strings.ReplaceAll(body, "\x7f", `\u007f`)
+	case YAML:
+		// A JSON string is a YAML string in double quotes.
+		return strings.Join([]string{
+			c.keys[0] + ":",
+			"  " + serverName + ":",
+			"    enabled: true",
+			"    type: stdio",
+			"    name: " + serverName,
+			"    description: " + text("Read, Write, Edit and NotebookEdit"),
+			"    cmd: " + text(s.Program),
+			"    args: " + inline(texts(s.args(nil)), true),
+			"    envs: {}",
+			"    timeout: 300",
+			"",
+		}, "\n")
+	}
+	return pretty(nested(append(c.keys[:len(c.keys):len(c.keys)], serverName), object(entry(s, c.typed, nil))), "", "  ", "\n") + "\n"
+}
+
+// Shell writes a command as a line for the system's usual shell: sh, or cmd.exe and
+// PowerShell on Windows. A word with a quotation mark of its own is quoted for cmd.exe.
+func Shell(os string, words []string) string {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = shellWord(os, w)
+	}
+	return strings.Join(quoted, " ")
+}
+
+// plain are the characters that no shell treats in a way of its own.
+const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:="
+
+func shellWord(os, w string) string {
+	safe := plain
+	if os == "windows" {
+		safe += `\`
+	}
+	if w != "" && strings.Trim(w, safe) == "" {
+		return w
+	}
+	if os == "windows" {
+		// The C run-time's rule: a backslash counts as itself, but for those before a
+		// quotation mark.
+		var b strings.Builder
+		slashes := 0
+		for i := range len(w) {
+			switch w[i] {
+			case '\\':
+				slashes++
+			case '"':
+				b.WriteString(strings.Repeat(`\`, slashes+1))
+				slashes = 0
+			default:
+				slashes = 0
+			}
+			b.WriteByte(w[i])
+		}
+		return `"` + b.String() + strings.Repeat(`\`, slashes) + `"`
+	}
+	return "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+}
