@@ -77,7 +77,8 @@ var layers = map[string]layer{
 	"internal/edit/likeness": {imports: []string{"internal/span"}, never: pure()},
 	"internal/edit":          {imports: []string{"internal/edit/likeness", "internal/span"}, never: pure()},
 
-	"internal/notebook":      {imports: []string{"internal/span", "internal/text"}, never: pure()},
+	"internal/notebook/scan": {imports: []string{"internal/span"}, never: pure()},
+	"internal/notebook":      {imports: []string{"internal/notebook/scan", "internal/span", "internal/text"}, never: pure()},
 	"internal/tokens":        {never: pure()},
 	"internal/media":         {never: append(pure(), noVips, noPDF)},
 	"internal/clients":       {imports: []string{"internal/fsys", "internal/save", "internal/span"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},

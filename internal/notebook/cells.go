@@ -1,9 +1,11 @@
 package notebook
 
+import "github.com/fsmcp/fsmcp/internal/notebook/scan"
+
 // fields holds the places of the values of a cell that this package knows. A value that the
 // cell lacks has the zero extent.
 type fields struct {
-	kind, id, source, outputs, count, language extent
+	kind, id, source, outputs, count, language scan.Extent
 }
 
 // cellList holds the places of cells and their fields, in the order of the file. Millions of
@@ -21,18 +23,18 @@ type entry struct{ cell, kind, id, source, outputs, count, language shortExtent 
 // shortExtent packs an extent of a file of less than 4 GiB.
 type shortExtent struct{ start, end uint32 }
 
-func (s extent) short() shortExtent { return shortExtent{uint32(s.start), uint32(s.end)} }
+func shorten(s scan.Extent) shortExtent { return shortExtent{uint32(s.Start), uint32(s.End)} }
 
-func (s shortExtent) long() extent { return extent{int(s.start), int(s.end)} }
+func (s shortExtent) long() scan.Extent { return scan.Between(int(s.start), int(s.end)) }
 
-func (l *cellList) add(cell extent, f fields) {
+func (l *cellList) add(cell scan.Extent, f fields) {
 	if l.n%pieceLen == 0 {
 		l.pieces = append(l.pieces, make([]entry, 0, pieceLen))
 	}
 	last := &l.pieces[len(l.pieces)-1]
 	*last = append(*last, entry{
-		cell.short(), f.kind.short(), f.id.short(), f.source.short(),
-		f.outputs.short(), f.count.short(), f.language.short(),
+		shorten(cell), shorten(f.kind), shorten(f.id), shorten(f.source),
+		shorten(f.outputs), shorten(f.count), shorten(f.language),
 	})
 	l.n++
 }
@@ -40,7 +42,7 @@ func (l *cellList) add(cell extent, f fields) {
 func (l *cellList) entry(i int) *entry { return &l.pieces[i/pieceLen][i%pieceLen] }
 
 // cellAt returns the place of the cell at index i.
-func (nb *Notebook) cellAt(i int) extent { return nb.cells.entry(i).cell.long() }
+func (nb *Notebook) cellAt(i int) scan.Extent { return nb.cells.entry(i).cell.long() }
 
 // fieldsOf returns the fields of the cell at index i.
 func (nb *Notebook) fieldsOf(i int) fields {

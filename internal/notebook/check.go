@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/fsmcp/fsmcp/internal/notebook/scan"
 )
 
 // MaxDepth bounds the nesting of values. jsontext itself stops at 10,000.
@@ -40,7 +42,7 @@ func (c *checker) file(value func()) {
 	}
 	c.startAt(c.base)
 	value()
-	if at := skipSpace(c.raw, c.pos()); c.err == nil && at < len(c.raw) {
+	if at := scan.SkipSpace(c.raw, c.pos()); c.err == nil && at < len(c.raw) {
 		c.unexpected(at, "behind the end of the JSON value")
 	}
 }
@@ -98,43 +100,43 @@ func (c *checker) token() (end int) {
 }
 
 // value reads a value and returns its place.
-func (c *checker) value() (v extent) {
-	v.start, _ = c.begin()
+func (c *checker) value() (v scan.Extent) {
+	v.Start, _ = c.begin()
 	depth := c.dec.StackDepth()
-	v.end = c.token()
+	v.End = c.token()
 	for c.err == nil && c.dec.StackDepth() > depth {
-		v.end = c.token()
+		v.End = c.token()
 	}
 	return v
 }
 
 // object reads an object and returns its place. f reads the value of each key.
-func (c *checker) object(f func(key extent)) (v extent) {
-	v.start, _ = c.begin()
+func (c *checker) object(f func(key scan.Extent)) (v scan.Extent) {
+	v.Start, _ = c.begin()
 	for c.token(); c.err == nil && c.peek() != '}'; {
 		start, _ := c.begin()
 		if end := c.token(); c.err == nil {
-			f(extent{start, end})
+			f(scan.Between(start, end))
 		}
 	}
-	v.end = c.token()
+	v.End = c.token()
 	return v
 }
 
 // array reads an array and returns its place. f reads each element.
-func (c *checker) array(f func()) (v extent) {
-	v.start, _ = c.begin()
+func (c *checker) array(f func()) (v scan.Extent) {
+	v.Start, _ = c.begin()
 	for c.token(); c.err == nil && c.peek() != ']'; {
 		f()
 	}
-	v.end = c.token()
+	v.End = c.token()
 	return v
 }
 
 // begin returns the offset of the next token. missing names the comma, colon or key that
 // should be there instead, and is empty if the token may follow.
 func (c *checker) begin() (at int, missing string) {
-	at = skipSpace(c.raw, c.pos())
+	at = scan.SkipSpace(c.raw, c.pos())
 	kind, n := c.dec.StackIndex(c.dec.StackDepth())
 	need := func(b byte) bool { return at < len(c.raw) && c.raw[at] == b }
 	switch {
@@ -142,11 +144,11 @@ func (c *checker) begin() (at int, missing string) {
 		if !need(':') {
 			return at, "in place of ':'"
 		}
-		return skipSpace(c.raw, at+1), ""
+		return scan.SkipSpace(c.raw, at+1), ""
 	case kind != 0 && n > 0 && !need(','):
 		return at, fmt.Sprintf("in place of ',' or %q", byte(kind)+2)
 	case kind != 0 && n > 0:
-		at = skipSpace(c.raw, at+1)
+		at = scan.SkipSpace(c.raw, at+1)
 	}
 	if kind == '{' && !need('"') {
 		return at, "in place of a key"

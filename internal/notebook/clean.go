@@ -3,6 +3,8 @@ package notebook
 import (
 	"bytes"
 	"math/bits"
+
+	"github.com/fsmcp/fsmcp/internal/notebook/scan"
 )
 
 // clean removes terminal escapes from an output's text, in place, and makes every line
@@ -31,8 +33,8 @@ func clean(text []byte) []byte {
 // or the text's end. 0xc2 is the first byte of csi.
 func nextChange(text []byte, at int) int {
 	for ; at+8 <= len(text); at += 8 {
-		x := word(text, at)
-		if marks := zeroBytes(x^ones*esc) | zeroBytes(x^ones*'\r') | zeroBytes(x^ones*0xc2); marks != 0 {
+		x := scan.Word(text, at)
+		if marks := scan.ZeroBytes(x^scan.Ones*esc) | scan.ZeroBytes(x^scan.Ones*'\r') | scan.ZeroBytes(x^scan.Ones*0xc2); marks != 0 {
 			return at + bits.TrailingZeros64(marks)/8
 		}
 	}

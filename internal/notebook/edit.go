@@ -6,6 +6,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/fsmcp/fsmcp/internal/notebook/scan"
 	"github.com/fsmcp/fsmcp/internal/span"
 )
 
@@ -107,11 +108,11 @@ func (nb *Notebook) place(after int, cell string) span.Splice {
 	switch n := nb.Len(); {
 	case n == 0:
 		open, closing := nb.padding(nb.inner())
-		return put(extent{nb.list.start + 1, nb.list.end - 1}, open+cell+closing)
+		return put(scan.Between(nb.list.Start+1, nb.list.End-1), open+cell+closing)
 	case after < 0:
-		return putAt(nb.cellAt(0).start, cell+nb.cellSep(0))
+		return putAt(nb.cellAt(0).Start, cell+nb.cellSep(0))
 	default:
-		return putAt(nb.cellAt(after).end, nb.cellSep(after)+cell)
+		return putAt(nb.cellAt(after).End, nb.cellSep(after)+cell)
 	}
 }
 
@@ -119,18 +120,18 @@ func (nb *Notebook) place(after int, cell string) span.Splice {
 func (nb *Notebook) remove(i int) span.Splice {
 	switch n := nb.Len(); {
 	case n == 1:
-		open := nb.between(nb.list.start+1, nb.cellAt(0).start)
-		closing := nb.between(nb.cellAt(0).end, nb.list.end-1)
-		return put(extent{nb.list.start + 1, nb.list.end - 1}, nb.unpadded(open, closing))
+		open := nb.between(nb.list.Start+1, nb.cellAt(0).Start)
+		closing := nb.between(nb.cellAt(0).End, nb.list.End-1)
+		return put(scan.Between(nb.list.Start+1, nb.list.End-1), nb.unpadded(open, closing))
 	case i == 0:
-		return put(extent{nb.cellAt(0).start, nb.cellAt(1).start}, "")
+		return put(scan.Between(nb.cellAt(0).Start, nb.cellAt(1).Start), "")
 	default:
-		return put(extent{nb.cellAt(i - 1).end, nb.cellAt(i).end}, "")
+		return put(scan.Between(nb.cellAt(i-1).End, nb.cellAt(i).End), "")
 	}
 }
 
 // inner returns the white space in an empty list of cells.
-func (nb *Notebook) inner() string { return nb.between(nb.list.start+1, nb.list.end-1) }
+func (nb *Notebook) inner() string { return nb.between(nb.list.Start+1, nb.list.End-1) }
 
 // padding returns the white space around the first cell of a list that had only inner, and
 // unpadded returns inner again, so that a delete restores the list. "[]" gets the indent of
@@ -180,11 +181,11 @@ func repeats(s, unit string) bool {
 // cellSep returns the separator of the cell at index i and the next.
 func (nb *Notebook) cellSep(i int) string {
 	if nb.Len() == 1 {
-		open := nb.between(nb.list.start+1, nb.cellAt(0).start)
+		open := nb.between(nb.list.Start+1, nb.cellAt(0).Start)
 		return afterComma(open, afterTheComma(nb.topLayout().sep))
 	}
 	i = min(i, nb.Len()-2)
-	return nb.between(nb.cellAt(i).end, nb.cellAt(i+1).start)
+	return nb.between(nb.cellAt(i).End, nb.cellAt(i+1).Start)
 }
 
 // newCell returns a cell in the file's style. An id of "" means none.
@@ -214,14 +215,14 @@ func (nb *Notebook) newCell(after int, kind, source, id string) string {
 }
 
 func (nb *Notebook) newSource(source string, list layout) string {
-	a := nb.alphabet(extent{}, source)
+	a := nb.alphabet(scan.Extent{}, source)
 	if !nb.writesLists() {
-		return string(a.quote(nil, source))
+		return string(a.Quote(nil, source))
 	}
-	return string(a.lines(nil, source, list))
+	return string(list.lines(nil, source, a))
 }
 
-func quoted(s string) string { return string(alphabet{}.quote(nil, s)) }
+func quoted(s string) string { return string(scan.Alphabet{}.Quote(nil, s)) }
 
 // freshID returns an id that no cell has: eight hexadecimal digits, as Jupyter's own, with
 // a number after them if rand returns the digits of another cell.
@@ -241,18 +242,18 @@ func (nb *Notebook) freshID(rand io.Reader) (string, error) {
 
 // clear removes the outputs and the execution count of a code cell.
 func (nb *Notebook) clear(c *Change, f fields) {
-	if f.outputs.ok() && !nb.isEmptyArray(f.outputs) {
+	if f.outputs.OK() && !nb.isEmptyArray(f.outputs) {
 		c.Splices = append(c.Splices, put(f.outputs, "[]"))
 		c.Cleared = true
 	}
-	if f.count.ok() && !isNull(nb.raw, f.count) {
+	if f.count.OK() && !scan.IsNull(nb.raw, f.count) {
 		c.Splices = append(c.Splices, put(f.count, "null"))
 		c.Cleared = true
 	}
 }
 
-func (nb *Notebook) isEmptyArray(v extent) bool {
-	return isArray(nb.raw, v) && nb.raw[skipSpace(nb.raw, v.start+1)] == ']'
+func (nb *Notebook) isEmptyArray(v scan.Extent) bool {
+	return scan.IsArray(nb.raw, v) && nb.raw[scan.SkipSpace(nb.raw, v.Start+1)] == ']'
 }
 
 // unwanted returns the fields that a cell of the type must not have.
@@ -271,7 +272,7 @@ func (nb *Notebook) retype(c *Change, f fields) {
 	cell := nb.cellAt(c.Index)
 	c.Splices = append(c.Splices, put(f.kind, quoted(c.Type)))
 	drop := unwanted(c.Type)
-	gone := nb.drop(c, cell, func(key string, _ extent) bool { return slices.Contains(drop, key) })
+	gone := nb.drop(c, cell, func(key string, _ scan.Extent) bool { return slices.Contains(drop, key) })
 	for _, key := range gone {
 		if key == "outputs" || key == "execution_count" {
 			c.Cleared = c.Cleared || nb.ran(f)
@@ -290,8 +291,8 @@ func (nb *Notebook) retype(c *Change, f fields) {
 
 // ran reports whether a code cell has outputs or an execution count.
 func (nb *Notebook) ran(f fields) bool {
-	return f.outputs.ok() && !nb.isEmptyArray(f.outputs) ||
-		f.count.ok() && !isNull(nb.raw, f.count)
+	return f.outputs.OK() && !nb.isEmptyArray(f.outputs) ||
+		f.count.OK() && !scan.IsNull(nb.raw, f.count)
 }
 
 // addMissing adds the fields that each code cell must have.
@@ -300,25 +301,25 @@ func (nb *Notebook) addMissing(c *Change, f fields) {
 	order := nb.keyOrder(c.Index, Code)
 	for _, key := range order {
 		switch {
-		case key == "outputs" && !f.outputs.ok():
+		case key == "outputs" && !f.outputs.OK():
 			c.Splices = append(c.Splices, nb.addMember(cell, order, key, "[]"))
-		case key == "execution_count" && !f.count.ok():
+		case key == "execution_count" && !f.count.OK():
 			c.Splices = append(c.Splices, nb.addMember(cell, order, key, "null"))
 		}
 	}
 }
 
 // addMember adds a member to an object that has some, after those that precede it in order.
-func (nb *Notebook) addMember(obj extent, order []string, key, value string) span.Splice {
+func (nb *Notebook) addMember(obj scan.Extent, order []string, key, value string) span.Splice {
 	l, _ := nb.objectLayout(obj)
 	text := quoted(key) + l.colon + value
 	place, first, best := 0, 0, -1
-	members(nb.raw, obj, func(m member) bool {
+	scan.Members(nb.raw, obj, func(m scan.Member) bool {
 		if first == 0 {
-			first = m.key.start
+			first = m.Key.Start
 		}
-		if at := index(order, string(keyOf(nb.raw, m.key))); at > best && at < index(order, key) {
-			place, best = m.val.end, at
+		if at := index(order, string(scan.KeyOf(nb.raw, m.Key))); at > best && at < index(order, key) {
+			place, best = m.Val.End, at
 		}
 		return true
 	})
@@ -330,69 +331,69 @@ func (nb *Notebook) addMember(obj extent, order []string, key, value string) spa
 
 // drop removes the members of an object for which out returns true, each with one comma,
 // and returns their keys. Neighbours share a splice.
-func (nb *Notebook) drop(c *Change, obj extent, out func(key string, val extent) bool) []string {
+func (nb *Notebook) drop(c *Change, obj scan.Extent, out func(key string, val scan.Extent) bool) []string {
 	var gone []string
 	first, kept, end, before := 0, false, 0, len(c.Splices)
-	members(nb.raw, obj, func(m member) bool {
+	scan.Members(nb.raw, obj, func(m scan.Member) bool {
 		if first == 0 {
-			first = m.key.start
+			first = m.Key.Start
 		}
-		key := string(keyOf(nb.raw, m.key))
-		dropped := out(key, m.val)
+		key := string(scan.KeyOf(nb.raw, m.Key))
+		dropped := out(key, m.Val)
 		if dropped && !slices.Contains(gone, key) {
 			gone = append(gone, key)
 		}
 		switch n := len(c.Splices); {
 		case dropped && kept && n > before && c.Splices[n-1].End == int64(end):
-			c.Splices[n-1].End = int64(m.val.end)
+			c.Splices[n-1].End = int64(m.Val.End)
 		case dropped && kept:
-			c.Splices = append(c.Splices, put(extent{end, m.val.end}, ""))
+			c.Splices = append(c.Splices, put(scan.Between(end, m.Val.End), ""))
 		case !dropped && !kept:
 			// A splice removes the members before the first one that stays, up to its key.
 			kept = true
 			if len(gone) > 0 {
-				c.Splices = append(c.Splices, put(extent{first, m.key.start}, ""))
+				c.Splices = append(c.Splices, put(scan.Between(first, m.Key.Start), ""))
 			}
 		}
-		end = m.val.end
+		end = m.Val.End
 		return true
 	})
 	if len(gone) > 0 && !kept {
-		c.Splices = append(c.Splices, put(extent{obj.start + 1, obj.end - 1}, ""))
+		c.Splices = append(c.Splices, put(scan.Between(obj.Start+1, obj.End-1), ""))
 	}
 	return gone
 }
 
 // fitMetadata removes the fields of the cell's metadata that the format's schema does not
 // allow for its new type.
-func (nb *Notebook) fitMetadata(c *Change, cell extent) []string {
-	metadata := lookup(nb.raw, cell, "metadata")
-	if !isObject(nb.raw, metadata) {
+func (nb *Notebook) fitMetadata(c *Change, cell scan.Extent) []string {
+	metadata := scan.Lookup(nb.raw, cell, "metadata")
+	if !scan.IsObject(nb.raw, metadata) {
 		return nil
 	}
-	return nb.drop(c, metadata, func(key string, v extent) bool {
+	return nb.drop(c, metadata, func(key string, v scan.Extent) bool {
 		switch {
 		case c.Type == Code && key == "collapsed":
-			return nb.raw[v.start] != 't' && nb.raw[v.start] != 'f'
+			return nb.raw[v.Start] != 't' && nb.raw[v.Start] != 'f'
 		case c.Type == Code && key == "scrolled":
-			return nb.raw[v.start] != 't' && nb.raw[v.start] != 'f' && nb.str(v) != "auto"
+			return nb.raw[v.Start] != 't' && nb.raw[v.Start] != 'f' && nb.str(v) != "auto"
 		case c.Type == Code && key == "execution":
 			return !nb.holdsStrings(v)
 		case c.Type == Raw && key == "format":
-			return !isString(nb.raw, v)
+			return !scan.IsString(nb.raw, v)
 		}
 		return false
 	})
 }
 
 // holdsStrings reports whether v is an object of strings only.
-func (nb *Notebook) holdsStrings(v extent) bool {
-	if !isObject(nb.raw, v) {
+func (nb *Notebook) holdsStrings(v scan.Extent) bool {
+	if !scan.IsObject(nb.raw, v) {
 		return false
 	}
 	all := true
-	members(nb.raw, v, func(m member) bool {
-		all = isString(nb.raw, m.val)
+	scan.Members(nb.raw, v, func(m scan.Member) bool {
+		all = scan.IsString(nb.raw, m.Val)
 		return all
 	})
 	return all

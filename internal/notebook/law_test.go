@@ -140,7 +140,7 @@ func follow(m model, nb *Notebook, e edit, c Change) error {
 
 // inside reports whether splices are in order and within the part that the edit may change.
 func inside(nb *Notebook, e edit, splices []span.Splice) error {
-	within := nb.list.public()
+	within := nb.list.Span()
 	if e.what == "replace" {
 		within = nb.Cell(e.at).Span
 	}
@@ -171,7 +171,7 @@ func neighbours(before, after *Notebook, e edit) error {
 			continue
 		}
 		cell, other := before.cellAt(i), after.cellAt(j)
-		if !bytes.Equal(before.raw[cell.start:cell.end], after.raw[other.start:other.end]) {
+		if !bytes.Equal(before.raw[cell.Start:cell.End], after.raw[other.Start:other.End]) {
 			return fmt.Errorf("cell %d changed", i)
 		}
 	}

@@ -3,6 +3,8 @@ package notebook
 import (
 	"strconv"
 	"strings"
+
+	"github.com/fsmcp/fsmcp/internal/notebook/scan"
 )
 
 const indexPrefix = "cell-"
@@ -82,7 +84,7 @@ func (nb *Notebook) withID(name string) (first, count int) {
 func (nb *Notebook) hasID(i int, id string) bool {
 	v := nb.cells.entry(i).id.long()
 	// An id is at most as long as its spelling, so most need no decoding.
-	return id != "" && isString(nb.raw, v) && v.end-v.start-2 >= len(id) && string(keyOf(nb.raw, v)) == id
+	return id != "" && scan.IsString(nb.raw, v) && v.End-v.Start-2 >= len(id) && string(scan.KeyOf(nb.raw, v)) == id
 }
 
 // placesOf returns the cell-N of the cells that share an id. A cell-N that is the id of

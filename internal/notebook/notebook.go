@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strconv"
 
+	"github.com/fsmcp/fsmcp/internal/notebook/scan"
 	"github.com/fsmcp/fsmcp/internal/span"
 )
 
@@ -18,9 +19,9 @@ const (
 // change, and is safe for concurrent use.
 type Notebook struct {
 	raw          []byte
-	top          extent
+	top          scan.Extent
 	major, minor int
-	list         extent // the array of cells; the zero extent in nbformat 3
+	list         scan.Extent // the array of cells; the zero extent in nbformat 3
 	cells        cellList
 	language     string
 }
@@ -42,15 +43,15 @@ type Cell struct {
 	Halves int
 
 	nb   *Notebook
-	text extent
+	text scan.Extent
 }
 
 // SourceText returns the cell's source, decoded and joined.
 func (c Cell) SourceText() string { return c.nb.text(c.text) }
 
 // integer returns the number at v, which may be written 4 or 4.0.
-func (nb *Notebook) integer(v extent) (int, bool) {
-	f, err := strconv.ParseFloat(string(nb.raw[v.start:v.end]), 64)
+func (nb *Notebook) integer(v scan.Extent) (int, bool) {
+	f, err := strconv.ParseFloat(string(nb.raw[v.Start:v.End]), 64)
 	if err != nil || f != float64(int32(f)) {
 		return 0, false
 	}
@@ -58,18 +59,18 @@ func (nb *Notebook) integer(v extent) (int, bool) {
 }
 
 // bytes returns the text of a string, and nil for any other value. It may be part of the file.
-func (nb *Notebook) bytes(v extent) []byte {
-	if !isString(nb.raw, v) {
+func (nb *Notebook) bytes(v scan.Extent) []byte {
+	if !scan.IsString(nb.raw, v) {
 		return nil
 	}
-	return keyOf(nb.raw, v)
+	return scan.KeyOf(nb.raw, v)
 }
 
 // str returns the text of a string, and "" for any other value.
-func (nb *Notebook) str(v extent) string { return string(nb.bytes(v)) }
+func (nb *Notebook) str(v scan.Extent) string { return string(nb.bytes(v)) }
 
 // attribute returns the text of a string if it fits an attribute, else other.
-func (nb *Notebook) attribute(v extent, other string) string {
+func (nb *Notebook) attribute(v scan.Extent, other string) string {
 	if s := nb.str(v); fitsAttribute(s) {
 		return s
 	}
@@ -118,13 +119,13 @@ func (nb *Notebook) Cell(i int) Cell {
 		ID:     nb.str(f.id),
 		Name:   nb.name(i),
 		Type:   nb.str(f.kind),
-		Span:   at.public(),
-		Source: sourceExtent(at, f).public(),
+		Span:   at.Span(),
+		Source: sourceExtent(at, f).Span(),
 		nb:     nb,
 		text:   f.source,
 	}
-	if f.source.ok() && bytes.Contains(nb.raw[f.source.start:f.source.end], []byte(`\u`)) {
-		c.Halves = countHalves(nb.raw, f.source)
+	if f.source.OK() && bytes.Contains(nb.raw[f.source.Start:f.source.End], []byte(`\u`)) {
+		c.Halves = scan.CountHalves(nb.raw, f.source)
 	}
 	return c
 }
@@ -139,16 +140,14 @@ func (nb *Notebook) Cells() []Cell {
 }
 
 // text returns the decoded text of a string or list of strings, and "" for any other value.
-func (nb *Notebook) text(v extent) string {
-	text, _, _ := joinText(nil, nb.raw, v)
+func (nb *Notebook) text(v scan.Extent) string {
+	text, _, _ := scan.JoinText(nil, nb.raw, v)
 	return string(text)
 }
 
-func sourceExtent(cell extent, f fields) extent {
-	if f.source.ok() {
+func sourceExtent(cell scan.Extent, f fields) scan.Extent {
+	if f.source.OK() {
 		return f.source
 	}
-	return extent{cell.start, cell.start}
+	return scan.Between(cell.Start, cell.Start)
 }
-
-func (s extent) public() span.Span { return span.Span{Start: int64(s.start), End: int64(s.end)} }

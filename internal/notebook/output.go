@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+
+	"github.com/fsmcp/fsmcp/internal/notebook/scan"
 )
 
 // outputs holds the outputs of a code cell as text and pictures.
@@ -26,8 +28,8 @@ func (nb *Notebook) outputsOf(i int, f fields) *outputs {
 // readOutputs does the same with the memory of o.
 func (nb *Notebook) readOutputs(o *outputs, i int, f fields) {
 	*o = outputs{text: o.text[:0], pictures: o.pictures[:0], scratch: o.scratch}
-	if isArray(nb.raw, f.outputs) {
-		walkArray(nb.raw, f.outputs.start, func(at int) int { return nb.addOutput(o, at) })
+	if scan.IsArray(nb.raw, f.outputs) {
+		scan.WalkArray(nb.raw, f.outputs.Start, func(at int) int { return nb.addOutput(o, at) })
 	}
 	if n := o.unshown - maxUnshown; n > 0 {
 		o.note("%d more outputs are not shown", n)
@@ -80,7 +82,7 @@ func (o *outputs) clean(from int) {
 func (nb *Notebook) addOutput(o *outputs, at int) (end int) {
 	if nb.raw[at] != '{' {
 		o.skip("an output that is not an object is not shown")
-		return skipValue(nb.raw, at)
+		return scan.SkipValue(nb.raw, at)
 	}
 	out, end := nb.outputFields(at)
 	switch kind := nb.bytes(out.kind); string(kind) {
@@ -105,7 +107,7 @@ func (nb *Notebook) addOutput(o *outputs, at int) (end int) {
 
 // outputFields holds the places of the values of an output that this package knows.
 type outputFields struct {
-	kind, name, text, ename, evalue, traceback extent
+	kind, name, text, ename, evalue, traceback scan.Extent
 
 	data forms
 }
@@ -113,14 +115,14 @@ type outputFields struct {
 // outputFields finds the known values of the output that begins at the offset at, and
 // returns its end. Of equal keys the last one counts.
 func (nb *Notebook) outputFields(at int) (out outputFields, end int) {
-	end = walkObject(nb.raw, at, func(key extent, at int) int {
-		v := extent{start: at}
-		name := keyOf(nb.raw, key)
+	end = scan.WalkObject(nb.raw, at, func(key scan.Extent, at int) int {
+		v := scan.Extent{Start: at}
+		name := scan.KeyOf(nb.raw, key)
 		if string(name) == "data" {
-			out.data, v.end = nb.formsAt(at)
-			return v.end
+			out.data, v.End = nb.formsAt(at)
+			return v.End
 		}
-		v.end = skipValue(nb.raw, at)
+		v.End = scan.SkipValue(nb.raw, at)
 		switch string(name) {
 		case "output_type":
 			out.kind = v
@@ -135,7 +137,7 @@ func (nb *Notebook) outputFields(at int) (out outputFields, end int) {
 		case "traceback":
 			out.traceback = v
 		}
-		return v.end
+		return v.End
 	})
 	return out, end
 }
@@ -157,12 +159,12 @@ func (nb *Notebook) addError(o *outputs, out outputFields) {
 }
 
 // traceback joins the frames of a traceback, each on a new line.
-func (nb *Notebook) traceback(v extent) []byte {
-	if !isArray(nb.raw, v) {
+func (nb *Notebook) traceback(v scan.Extent) []byte {
+	if !scan.IsArray(nb.raw, v) {
 		return nb.appendText(nil, v)
 	}
 	var text []byte
-	elements(nb.raw, v, func(frame extent) bool {
+	scan.Elements(nb.raw, v, func(frame scan.Extent) bool {
 		if n := len(text); n > 0 && text[n-1] != '\n' {
 			text = append(text, '\n')
 		}
@@ -173,20 +175,20 @@ func (nb *Notebook) traceback(v extent) []byte {
 }
 
 // appendText appends the text of a string or list of strings, and any other value as JSON.
-func (nb *Notebook) appendText(dst []byte, v extent) []byte {
-	dst, _, ok := joinText(dst, nb.raw, v)
-	if ok || !v.ok() {
+func (nb *Notebook) appendText(dst []byte, v scan.Extent) []byte {
+	dst, _, ok := scan.JoinText(dst, nb.raw, v)
+	if ok || !v.OK() {
 		return dst
 	}
 	return appendJSON(dst, nb.raw, v)
 }
 
 // appendJSON appends the value at v on one line.
-func appendJSON(dst, raw []byte, v extent) []byte {
-	for at := v.start; at < v.end; {
+func appendJSON(dst, raw []byte, v scan.Extent) []byte {
+	for at := v.Start; at < v.End; {
 		switch b := raw[at]; b {
 		case '"':
-			end := skipString(raw, at)
+			end := scan.SkipString(raw, at)
 			dst = append(dst, raw[at:end]...)
 			at = end
 			continue
@@ -203,8 +205,8 @@ func appendJSON(dst, raw []byte, v extent) []byte {
 
 // forms holds the places of the forms of one output.
 type forms struct {
-	markdown, latex, svg, plain, json, vendor, html, other extent
-	png, jpeg                                              extent
+	markdown, latex, svg, plain, json, vendor, html, other scan.Extent
+	png, jpeg                                              scan.Extent
 	rest                                                   []string // types that are never shown
 }
 
@@ -215,17 +217,17 @@ const maxRest = 4
 // Any other value has none.
 func (nb *Notebook) formsAt(at int) (f forms, end int) {
 	if nb.raw[at] != '{' {
-		return f, skipValue(nb.raw, at)
+		return f, scan.SkipValue(nb.raw, at)
 	}
-	end = walkObject(nb.raw, at, func(key extent, at int) int {
-		v := extent{at, skipValue(nb.raw, at)}
-		nb.addForm(&f, keyOf(nb.raw, key), v)
-		return v.end
+	end = scan.WalkObject(nb.raw, at, func(key scan.Extent, at int) int {
+		v := scan.Between(at, scan.SkipValue(nb.raw, at))
+		nb.addForm(&f, scan.KeyOf(nb.raw, key), v)
+		return v.End
 	})
 	return f, end
 }
 
-func (nb *Notebook) addForm(f *forms, name []byte, v extent) {
+func (nb *Notebook) addForm(f *forms, name []byte, v scan.Extent) {
 	if nb.major < 4 {
 		mime, ok := oldForms[string(name)]
 		if !ok {
@@ -256,7 +258,7 @@ func (nb *Notebook) addForm(f *forms, name []byte, v extent) {
 }
 
 // addOther stores a form of a type that is not known by name.
-func (f *forms) addOther(mime string, v extent) {
+func (f *forms) addOther(mime string, v scan.Extent) {
 	switch {
 	case strings.HasSuffix(mime, "+json") && !isMachinery(mime):
 		f.vendor = v
@@ -286,7 +288,7 @@ func isMachinery(mime string) bool {
 func (nb *Notebook) addBundle(o *outputs, f forms) {
 	picture := nb.addPicture(o, f)
 	best := nb.bestText(f, picture != nil)
-	if best.ok() {
+	if best.OK() {
 		o.start()
 		from := len(o.text)
 		o.text = nb.appendText(o.text, best)
@@ -299,7 +301,7 @@ func (nb *Notebook) addBundle(o *outputs, f forms) {
 		if best != f.plain {
 			picture.Plain = string(clean(nb.appendText(nil, f.plain)))
 		}
-	case !best.ok() && !f.png.ok() && !f.jpeg.ok() && len(f.rest) > 0:
+	case !best.OK() && !f.png.OK() && !f.jpeg.OK() && len(f.rest) > 0:
 		o.skip("output of type %s is not shown", short(strings.Join(f.rest, ", ")))
 	}
 }
@@ -308,9 +310,9 @@ func (nb *Notebook) addBundle(o *outputs, f forms) {
 func (nb *Notebook) addPicture(o *outputs, f forms) *Picture {
 	for _, form := range []struct {
 		mime string
-		at   extent
+		at   scan.Extent
 	}{{"image/png", f.png}, {"image/jpeg", f.jpeg}} {
-		if !form.at.ok() {
+		if !form.at.OK() {
 			continue
 		}
 		picture, scratch, err := nb.picture(o.scratch, form.at)
@@ -326,25 +328,25 @@ func (nb *Notebook) addPicture(o *outputs, f forms) *Picture {
 
 // bestText returns the form of an output to show as text. Beside a picture it is only a form
 // that says more than a place holder.
-func (nb *Notebook) bestText(f forms, picture bool) extent {
+func (nb *Notebook) bestText(f forms, picture bool) scan.Extent {
 	plain := f.plain
 	if nb.isPlaceholder(plain) {
-		plain = extent{}
+		plain = scan.Extent{}
 	}
-	order := []extent{f.markdown, f.latex, f.svg, plain, f.json, f.vendor, f.html, f.other, f.plain}
+	order := []scan.Extent{f.markdown, f.latex, f.svg, plain, f.json, f.vendor, f.html, f.other, f.plain}
 	if picture {
-		order = []extent{f.markdown, f.latex, plain}
+		order = []scan.Extent{f.markdown, f.latex, plain}
 	}
 	for _, v := range order {
-		if v.ok() && !nb.isEmptyText(v) {
+		if v.OK() && !nb.isEmptyText(v) {
 			return v
 		}
 	}
-	return extent{}
+	return scan.Extent{}
 }
 
 // isEmptyText reports whether v is empty text. A value of many bytes is not.
-func (nb *Notebook) isEmptyText(v extent) bool {
+func (nb *Notebook) isEmptyText(v scan.Extent) bool {
 	var room [maxPlaceholder]byte
 	text, ok := nb.brief(room[:0], v)
 	return ok && len(text) == 0
@@ -355,7 +357,7 @@ const maxPlaceholder = 400
 
 // isPlaceholder reports whether the plain form at v only names the object that another form
 // shows, such as "<Figure size 640x480 with 1 Axes>".
-func (nb *Notebook) isPlaceholder(v extent) bool {
+func (nb *Notebook) isPlaceholder(v scan.Extent) bool {
 	var room [maxPlaceholder]byte
 	text, ok := nb.brief(room[:0], v)
 	if !ok {
@@ -369,11 +371,11 @@ func (nb *Notebook) isPlaceholder(v extent) bool {
 }
 
 // brief appends the text at v to dst if it takes at most maxPlaceholder bytes of the file.
-func (nb *Notebook) brief(dst []byte, v extent) (text []byte, ok bool) {
-	if v.end-v.start > maxPlaceholder {
+func (nb *Notebook) brief(dst []byte, v scan.Extent) (text []byte, ok bool) {
+	if v.End-v.Start > maxPlaceholder {
 		return nil, false
 	}
-	text, _, ok = joinText(dst, nb.raw, v)
+	text, _, ok = scan.JoinText(dst, nb.raw, v)
 	return text, ok
 }
 

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"github.com/fsmcp/fsmcp/internal/notebook/scan"
 	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/text"
 )
@@ -52,8 +53,8 @@ func (nb *Notebook) RenderCell(i int, o CellOptions) CellView {
 	out := nb.outputsOf(i, f)
 	v := CellView{Cell: nb.Cell(i), First: max(o.First, 1)}
 	var source []byte
-	if f.source.ok() {
-		source, _, _ = joinText(nil, nb.raw, f.source)
+	if f.source.OK() {
+		source, _, _ = scan.JoinText(nil, nb.raw, f.source)
 	}
 	v.SourceLines = countLines(source)
 	v.Total = v.SourceLines + countLines(out.text)
@@ -283,13 +284,13 @@ func countLines(text []byte) int {
 }
 
 // rawAt returns the offset in the file of the byte off of the text at v.
-func (nb *Notebook) rawAt(v extent, off int) int {
-	if isString(nb.raw, v) {
+func (nb *Notebook) rawAt(v scan.Extent, off int) int {
+	if scan.IsString(nb.raw, v) {
 		at, _ := nb.rawIn(v, off)
 		return at
 	}
-	at := v.end
-	elements(nb.raw, v, func(e extent) bool {
+	at := v.End
+	scan.Elements(nb.raw, v, func(e scan.Extent) bool {
 		at, off = nb.rawIn(e, off)
 		return off > 0
 	})
@@ -298,18 +299,18 @@ func (nb *Notebook) rawAt(v extent, off int) int {
 
 // rawIn returns the offset of the byte off of the string at lit, or the string's end and the
 // number of bytes after it.
-func (nb *Notebook) rawIn(lit extent, off int) (at, left int) {
-	for at = lit.start + 1; at < lit.end-1 && off > 0; {
+func (nb *Notebook) rawIn(lit scan.Extent, off int) (at, left int) {
+	for at = lit.Start + 1; at < lit.End-1 && off > 0; {
 		if nb.raw[at] != '\\' {
-			run := bytes.IndexByte(nb.raw[at:lit.end-1], '\\')
+			run := bytes.IndexByte(nb.raw[at:lit.End-1], '\\')
 			if run < 0 {
-				run = lit.end - 1 - at
+				run = lit.End - 1 - at
 			}
 			run = min(run, off)
 			at, off = at+run, off-run
 			continue
 		}
-		r, n := unescape(nb.raw[at : lit.end-1])
+		r, n := scan.Unescape(nb.raw[at : lit.End-1])
 		at, off = at+n, off-utf8.RuneLen(r)
 	}
 	return at, off

@@ -3,6 +3,8 @@ package notebook
 import (
 	"math"
 	"strconv"
+
+	"github.com/fsmcp/fsmcp/internal/notebook/scan"
 )
 
 // Parse reads a notebook of less than 4 GiB. Its error is a *ParseError.
@@ -38,7 +40,7 @@ type parser struct {
 }
 
 // top holds the places of the values of the outermost object that this package knows.
-type top struct{ format, minor, cells, sheets, metadata extent }
+type top struct{ format, minor, cells, sheets, metadata scan.Extent }
 
 // outermost reads the file's one value.
 func (p *parser) outermost() {
@@ -50,9 +52,9 @@ func (p *parser) outermost() {
 }
 
 // topMember reads a value of the outermost object. Of equal keys the last one counts.
-func (p *parser) topMember(key extent) {
-	var v extent
-	name := keyOf(p.raw, key)
+func (p *parser) topMember(key scan.Extent) {
+	var v scan.Extent
+	name := scan.KeyOf(p.raw, key)
 	if string(name) == "cells" && p.peek() == '[' {
 		v = p.cells()
 	} else {
@@ -74,7 +76,7 @@ func (p *parser) topMember(key extent) {
 
 // cells reads a list of cells. Each is checked before it is stored, so that a list of
 // millions of other values costs no memory.
-func (p *parser) cells() extent {
+func (p *parser) cells() scan.Extent {
 	if !p.old {
 		p.nb.cells, p.fault = cellList{}, nil
 	}
@@ -83,7 +85,7 @@ func (p *parser) cells() extent {
 		case p.fault != nil:
 			p.value()
 		case p.peek() != '{':
-			p.fault = notNotebook(p.value().start, "a cell that is not an object")
+			p.fault = notNotebook(p.value().Start, "a cell that is not an object")
 		default:
 			p.cell()
 		}
@@ -95,8 +97,8 @@ func (p *parser) cells() extent {
 func (p *parser) cell() {
 	var f fields
 	text := true
-	v := p.object(func(key extent) {
-		to := f.named(keyOf(p.raw, key), p.old)
+	v := p.object(func(key scan.Extent) {
+		to := f.named(scan.KeyOf(p.raw, key), p.old)
 		switch to {
 		case nil:
 			p.value()
@@ -108,17 +110,17 @@ func (p *parser) cell() {
 	})
 	switch {
 	case p.err != nil:
-	case !isString(p.raw, f.kind):
-		p.fault = notNotebook(max(f.kind.start, v.start), "a cell without cell_type")
+	case !scan.IsString(p.raw, f.kind):
+		p.fault = notNotebook(max(f.kind.Start, v.Start), "a cell without cell_type")
 	case !text:
-		p.fault = notNotebook(f.source.start, "a source that is not text")
+		p.fault = notNotebook(f.source.Start, "a source that is not text")
 	default:
 		p.nb.cells.add(v, f)
 	}
 }
 
 // text reads a value and reports whether it is text: a string, or a list of strings.
-func (p *parser) text() (v extent, ok bool) {
+func (p *parser) text() (v scan.Extent, ok bool) {
 	if p.peek() != '[' {
 		ok = p.peek() == '"'
 		return p.value(), ok
@@ -132,7 +134,7 @@ func (p *parser) text() (v extent, ok bool) {
 }
 
 // named returns the field of that name, or nil. old includes the names of nbformat 3.
-func (f *fields) named(name []byte, old bool) *extent {
+func (f *fields) named(name []byte, old bool) *scan.Extent {
 	switch string(name) {
 	case "cell_type":
 		return &f.kind
@@ -162,26 +164,26 @@ func (f *fields) named(name []byte, old bool) *extent {
 // finish checks the shape of a notebook and fills in its fields.
 func (p *parser) finish() error {
 	nb, t := p.nb, p.top
-	if nb.raw[nb.top.start] != '{' {
-		return notNotebook(nb.top.start, "not an object")
+	if nb.raw[nb.top.Start] != '{' {
+		return notNotebook(nb.top.Start, "not an object")
 	}
 	var ok bool
 	if nb.major, ok = nb.integer(t.format); !ok {
-		return notNotebook(max(t.format.start, nb.top.start), "no nbformat number")
+		return notNotebook(max(t.format.Start, nb.top.Start), "no nbformat number")
 	}
-	if nb.minor, ok = nb.integer(t.minor); !ok && t.minor.ok() {
-		return notNotebook(t.minor.start, "nbformat_minor is no number")
+	if nb.minor, ok = nb.integer(t.minor); !ok && t.minor.OK() {
+		return notNotebook(t.minor.Start, "nbformat_minor is no number")
 	}
-	nb.language = nb.attribute(lookup(nb.raw, t.metadata, "language_info", "name"), "python")
+	nb.language = nb.attribute(scan.Lookup(nb.raw, t.metadata, "language_info", "name"), "python")
 	switch {
-	case nb.major == 4 && !isArray(nb.raw, t.cells):
-		return notNotebook(max(t.cells.start, nb.top.start), "no list of cells")
+	case nb.major == 4 && !scan.IsArray(nb.raw, t.cells):
+		return notNotebook(max(t.cells.Start, nb.top.Start), "no list of cells")
 	case nb.major == 4:
 		nb.list = t.cells
 	case nb.major != 3:
-		return &ParseError{BadVersion, int64(t.format.start), "nbformat " + strconv.Itoa(nb.major)}
-	case !isArray(nb.raw, t.sheets):
-		return notNotebook(max(t.sheets.start, nb.top.start), "no list of worksheets")
+		return &ParseError{BadVersion, int64(t.format.Start), "nbformat " + strconv.Itoa(nb.major)}
+	case !scan.IsArray(nb.raw, t.sheets):
+		return notNotebook(max(t.sheets.Start, nb.top.Start), "no list of worksheets")
 	default:
 		p.worksheets(t.sheets)
 	}
@@ -193,11 +195,11 @@ func (p *parser) finish() error {
 
 // worksheets reads the cells of nbformat 3, which has several lists of them. It is the
 // second time: the version was unknown before.
-func (p *parser) worksheets(sheets extent) {
+func (p *parser) worksheets(sheets scan.Extent) {
 	p.nb.cells, p.fault, p.old = cellList{}, nil, true
-	elements(p.raw, sheets, func(sheet extent) bool {
-		if cells := lookup(p.raw, sheet, "cells"); isArray(p.raw, cells) {
-			p.startAt(cells.start)
+	scan.Elements(p.raw, sheets, func(sheet scan.Extent) bool {
+		if cells := scan.Lookup(p.raw, sheet, "cells"); scan.IsArray(p.raw, cells) {
+			p.startAt(cells.Start)
 			p.cells()
 		}
 		return p.fault == nil

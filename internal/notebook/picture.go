@@ -5,6 +5,8 @@ import (
 	"encoding/base64"
 	"errors"
 	"strings"
+
+	"github.com/fsmcp/fsmcp/internal/notebook/scan"
 )
 
 // A Picture is an output's picture: valid base64 that begins like a picture. It may still be
@@ -21,7 +23,7 @@ type Picture struct {
 	Plain string
 
 	raw []byte
-	at  extent
+	at  scan.Extent
 
 	noted int // the end of its line in the text of the outputs
 }
@@ -35,8 +37,8 @@ func (p *Picture) Bytes() []byte {
 }
 
 // packed appends the base64 text at v to dst without its white space.
-func packed(dst, raw []byte, v extent) []byte {
-	text, _, _ := joinText(dst, raw, v)
+func packed(dst, raw []byte, v scan.Extent) []byte {
+	text, _, _ := scan.JoinText(dst, raw, v)
 	out := text[:0]
 	for len(text) > 0 {
 		gap := bytes.IndexAny(text, " \t\r\n")
@@ -56,8 +58,8 @@ var (
 )
 
 // picture checks the base64 text at v. It works in scratch and returns it, perhaps grown.
-func (nb *Notebook) picture(scratch []byte, v extent) (*Picture, []byte, error) {
-	if !isText(nb.raw, v) {
+func (nb *Notebook) picture(scratch []byte, v scan.Extent) (*Picture, []byte, error) {
+	if !scan.IsText(nb.raw, v) {
 		return nil, scratch, errNotText
 	}
 	text := packed(scratch[:0], nb.raw, v)

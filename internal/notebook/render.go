@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"github.com/fsmcp/fsmcp/internal/notebook/scan"
 	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/text"
 )
@@ -83,7 +84,7 @@ func (nb *Notebook) roomFor(o Options, end int) int {
 	if o.First == end {
 		return 0
 	}
-	room := min((nb.cellAt(end-1).end-nb.cellAt(o.First).start)/2, maxRoom)
+	room := min((nb.cellAt(end-1).End-nb.cellAt(o.First).Start)/2, maxRoom)
 	if o.MaxText > 0 {
 		room = min(room, o.MaxText)
 	}
@@ -113,7 +114,7 @@ func (nb *Notebook) renderCell(w *writer, i int, o Options) (shown Shown, ok boo
 	}
 	w.odd.Add(w.buf[mark:], i)
 	w.pictures(w.out.pictures)
-	return Shown{i, name, sourceExtent(nb.cellAt(i), f).public()}, true
+	return Shown{i, name, sourceExtent(nb.cellAt(i), f).Span()}, true
 }
 
 // writer collects parts.
@@ -171,9 +172,9 @@ func (nb *Notebook) CellText(i int) string {
 func (nb *Notebook) appendCell(dst []byte, name string, f fields) []byte {
 	dst = nb.appendOpen(dst, name, f)
 	halves := 0
-	if f.source.ok() {
+	if f.source.OK() {
 		from := len(dst)
-		dst, halves, _ = joinText(dst, nb.raw, f.source)
+		dst, halves, _ = scan.JoinText(dst, nb.raw, f.source)
 		dst = text.EscapeFrameFrom(dst, from)
 	}
 	return appendHalves(appendClose(dst, name), halves)
@@ -206,7 +207,7 @@ func appendAttribute(dst []byte, key, value string) []byte {
 }
 
 // kind returns a cell's type for an attribute.
-func (nb *Notebook) kind(v extent) string {
+func (nb *Notebook) kind(v scan.Extent) string {
 	for _, known := range []string{Code, Markdown, Raw} {
 		if string(nb.bytes(v)) == known {
 			return known
@@ -215,11 +216,11 @@ func (nb *Notebook) kind(v extent) string {
 	return nb.attribute(v, "unknown")
 }
 
-func (nb *Notebook) count(v extent) (int64, bool) {
-	if !v.ok() {
+func (nb *Notebook) count(v scan.Extent) (int64, bool) {
+	if !v.OK() {
 		return 0, false
 	}
-	n, err := strconv.ParseInt(string(nb.raw[v.start:v.end]), 10, 64)
+	n, err := strconv.ParseInt(string(nb.raw[v.Start:v.End]), 10, 64)
 	return n, err == nil
 }
 

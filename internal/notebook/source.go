@@ -3,6 +3,7 @@ package notebook
 import (
 	"strings"
 
+	"github.com/fsmcp/fsmcp/internal/notebook/scan"
 	"github.com/fsmcp/fsmcp/internal/span"
 )
 
@@ -19,37 +20,26 @@ func splitLines(text string) []string {
 }
 
 // lines appends text to dst as a list of lines.
-func (a alphabet) lines(dst []byte, text string, l layout) []byte {
+func (l layout) lines(dst []byte, text string, a scan.Alphabet) []byte {
 	if text == "" {
 		return append(dst, "[]"...)
 	}
 	dst = append(append(dst, '['), l.open...)
-	dst = a.items(dst, splitLines(text), l.sep)
+	dst = a.QuoteAll(dst, splitLines(text), l.sep)
 	return append(append(dst, l.close...), ']')
-}
-
-// items appends lines to dst with sep between them.
-func (a alphabet) items(dst []byte, lines []string, sep string) []byte {
-	for i, line := range lines {
-		if i > 0 {
-			dst = append(dst, sep...)
-		}
-		dst = a.quote(dst, line)
-	}
-	return dst
 }
 
 // setSource gives a cell a new source in the form of the old one.
 func (nb *Notebook) setSource(i int, f fields, source string) []span.Splice {
-	if f.source.ok() && nb.text(f.source) == source {
+	if f.source.OK() && nb.text(f.source) == source {
 		return nil
 	}
 	a := nb.alphabet(f.source, source)
 	switch {
-	case !f.source.ok():
+	case !f.source.OK():
 		return []span.Splice{nb.addSource(i, source)}
-	case isString(nb.raw, f.source):
-		return []span.Splice{put(f.source, string(a.quote(nil, source)))}
+	case scan.IsString(nb.raw, f.source):
+		return []span.Splice{put(f.source, string(a.Quote(nil, source)))}
 	}
 	return []span.Splice{nb.setLines(i, f.source, source, a)}
 }
@@ -65,32 +55,32 @@ func (nb *Notebook) addSource(i int, source string) span.Splice {
 const maxKeep = 1 << 18
 
 // setLines changes a list of lines, from the first line that differs to the last.
-func (nb *Notebook) setLines(i int, list extent, source string, a alphabet) span.Splice {
+func (nb *Notebook) setLines(i int, list scan.Extent, source string, a scan.Alphabet) span.Splice {
 	items := nb.items(list)
 	if len(items) == 0 || len(items) > maxKeep || source == "" {
-		return put(list, string(a.lines(nil, source, nb.layoutOf(i, list))))
+		return put(list, string(nb.layoutOf(i, list).lines(nil, source, a)))
 	}
 	head, source := nb.commonHead(items, source)
 	tail, source := nb.commonTail(items[head:], source)
 	lines := splitLines(source)
 	out := items[head : len(items)-tail]
 	sep := nb.layoutOf(i, list).sep
-	text := string(a.items(nil, lines, sep))
+	text := string(a.QuoteAll(nil, lines, sep))
 	switch {
 	case len(out) > 0 && len(lines) > 0:
-		return put(extent{out[0].start, out[len(out)-1].end}, text)
+		return put(scan.Between(out[0].Start, out[len(out)-1].End), text)
 	case len(lines) > 0 && head > 0:
-		return putAt(items[head-1].end, sep+text)
+		return putAt(items[head-1].End, sep+text)
 	case len(lines) > 0:
-		return putAt(items[0].start, text+sep)
+		return putAt(items[0].Start, text+sep)
 	case head > 0:
-		return put(extent{items[head-1].end, out[len(out)-1].end}, "")
+		return put(scan.Between(items[head-1].End, out[len(out)-1].End), "")
 	}
-	return put(extent{out[0].start, items[len(out)].start}, "")
+	return put(scan.Between(out[0].Start, items[len(out)].Start), "")
 }
 
 // layoutOf returns a list's own layout, or that of its neighbours if it is empty.
-func (nb *Notebook) layoutOf(i int, list extent) layout {
+func (nb *Notebook) layoutOf(i int, list scan.Extent) layout {
 	if l, ok := nb.arrayLayout(list); ok {
 		return l
 	}
@@ -100,14 +90,14 @@ func (nb *Notebook) layoutOf(i int, list extent) layout {
 
 // items returns the elements of a list, and of a longer list the first maxKeep+1. They
 // are counted first: a slice that grows would take many times the size of the shortest elements.
-func (nb *Notebook) items(list extent) []extent {
+func (nb *Notebook) items(list scan.Extent) []scan.Extent {
 	n := 0
-	elements(nb.raw, list, func(extent) bool {
+	scan.Elements(nb.raw, list, func(scan.Extent) bool {
 		n++
 		return n <= maxKeep
 	})
-	all := make([]extent, 0, n)
-	elements(nb.raw, list, func(v extent) bool {
+	all := make([]scan.Extent, 0, n)
+	scan.Elements(nb.raw, list, func(v scan.Extent) bool {
 		all = append(all, v)
 		return len(all) < n
 	})
@@ -116,7 +106,7 @@ func (nb *Notebook) items(list extent) []extent {
 
 // commonHead returns the number of items that source begins with, and the rest of source. An
 // item counts only if it ends a line in both.
-func (nb *Notebook) commonHead(items []extent, source string) (int, string) {
+func (nb *Notebook) commonHead(items []scan.Extent, source string) (int, string) {
 	for n, item := range items {
 		line := nb.str(item)
 		if !strings.HasPrefix(source, line) || !strings.HasSuffix(line, "\n") {
@@ -128,7 +118,7 @@ func (nb *Notebook) commonHead(items []extent, source string) (int, string) {
 }
 
 // commonTail returns the number of items that source ends with, and the text before them.
-func (nb *Notebook) commonTail(items []extent, source string) (int, string) {
+func (nb *Notebook) commonTail(items []scan.Extent, source string) (int, string) {
 	for n := range items {
 		line := nb.str(items[len(items)-1-n])
 		rest, ok := strings.CutSuffix(source, line)

@@ -4,14 +4,15 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/fsmcp/fsmcp/internal/notebook/scan"
 	"github.com/fsmcp/fsmcp/internal/span"
 )
 
-func put(at extent, text string) span.Splice {
-	return span.Splice{Start: int64(at.start), End: int64(at.end), New: []byte(text)}
+func put(at scan.Extent, text string) span.Splice {
+	return span.Splice{Start: int64(at.Start), End: int64(at.End), New: []byte(text)}
 }
 
-func putAt(at int, text string) span.Splice { return put(extent{at, at}, text) }
+func putAt(at int, text string) span.Splice { return put(scan.Between(at, at), text) }
 
 // tidy sorts splices and joins those that touch. An insertion comes before a removal at the
 // same offset.

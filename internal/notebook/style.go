@@ -3,6 +3,8 @@ package notebook
 import (
 	"bytes"
 	"strings"
+
+	"github.com/fsmcp/fsmcp/internal/notebook/scan"
 )
 
 // A layout is the white space of an object or an array: after its opening bracket, between
@@ -10,53 +12,53 @@ import (
 type layout struct{ open, sep, colon, close string }
 
 // objectLayout returns the layout of an object, and false if it is empty.
-func (nb *Notebook) objectLayout(obj extent) (layout, bool) {
+func (nb *Notebook) objectLayout(obj scan.Extent) (layout, bool) {
 	var l layout
-	var first, second, last member
-	members(nb.raw, obj, func(m member) bool {
+	var first, second, last scan.Member
+	scan.Members(nb.raw, obj, func(m scan.Member) bool {
 		switch {
-		case !first.key.ok():
+		case !first.Key.OK():
 			first = m
-		case !second.key.ok():
+		case !second.Key.OK():
 			second = m
 		}
 		last = m
 		return true
 	})
-	if !first.key.ok() {
+	if !first.Key.OK() {
 		return l, false
 	}
-	l.open = nb.between(obj.start+1, first.key.start)
-	l.colon = nb.between(first.key.end, first.val.start)
-	l.close = nb.between(last.val.end, obj.end-1)
+	l.open = nb.between(obj.Start+1, first.Key.Start)
+	l.colon = nb.between(first.Key.End, first.Val.Start)
+	l.close = nb.between(last.Val.End, obj.End-1)
 	l.sep = afterComma(l.open, l.colon)
-	if second.key.ok() {
-		l.sep = nb.between(first.val.end, second.key.start)
+	if second.Key.OK() {
+		l.sep = nb.between(first.Val.End, second.Key.Start)
 	}
 	return l, true
 }
 
 // arrayLayout returns the layout of an array, and false if it is empty.
-func (nb *Notebook) arrayLayout(arr extent) (layout, bool) {
+func (nb *Notebook) arrayLayout(arr scan.Extent) (layout, bool) {
 	var l layout
-	var first, second, last extent
-	elements(nb.raw, arr, func(v extent) bool {
+	var first, second, last scan.Extent
+	scan.Elements(nb.raw, arr, func(v scan.Extent) bool {
 		switch {
-		case !first.ok():
+		case !first.OK():
 			first = v
-		case !second.ok():
+		case !second.OK():
 			second = v
 		}
 		last = v
 		return true
 	})
-	if !first.ok() {
+	if !first.OK() {
 		return l, false
 	}
-	l.open = nb.between(arr.start+1, first.start)
-	l.close = nb.between(last.end, arr.end-1)
-	if second.ok() {
-		l.sep = nb.between(first.end, second.start)
+	l.open = nb.between(arr.Start+1, first.Start)
+	l.close = nb.between(last.End, arr.End-1)
+	if second.OK() {
+		l.sep = nb.between(first.End, second.Start)
 	} else {
 		l.sep = afterComma(l.open, afterTheComma(nb.topLayout().sep))
 	}
@@ -120,7 +122,7 @@ func (nb *Notebook) cellLayout(i int) (object, list layout) {
 func (nb *Notebook) listLayout(i int, object layout) layout {
 	for _, near := range nb.nearest(i) {
 		source := nb.fieldsOf(near).source
-		if !isArray(nb.raw, source) {
+		if !scan.IsArray(nb.raw, source) {
 			continue
 		}
 		if l, ok := nb.arrayLayout(source); ok {
@@ -158,9 +160,9 @@ func (nb *Notebook) writesLists() bool {
 	lists, strs := 0, 0
 	for i := range nb.Len() {
 		switch source := nb.fieldsOf(i).source; {
-		case isArray(nb.raw, source):
+		case scan.IsArray(nb.raw, source):
 			lists++
-		case isString(nb.raw, source):
+		case scan.IsString(nb.raw, source):
 			strs++
 		}
 	}
@@ -190,10 +192,10 @@ func (nb *Notebook) keyOrder(i int, kind string) []string {
 }
 
 // knownKeys returns the keys of a cell that are in defaultOrder, in the cell's order.
-func (nb *Notebook) knownKeys(cell extent) []string {
+func (nb *Notebook) knownKeys(cell scan.Extent) []string {
 	var keys []string
-	members(nb.raw, cell, func(m member) bool {
-		key := string(keyOf(nb.raw, m.key))
+	scan.Members(nb.raw, cell, func(m scan.Member) bool {
+		key := string(scan.KeyOf(nb.raw, m.Key))
 		for _, known := range defaultOrder {
 			if key == known && index(keys, key) < 0 {
 				keys = append(keys, key)
@@ -230,11 +232,11 @@ func index(keys []string, key string) int {
 
 // alphabet returns the alphabet of the old source, or else of the file. A text of plain
 // ASCII needs none.
-func (nb *Notebook) alphabet(near extent, text string) alphabet {
-	if !hasHigh([]byte(text)) && strings.IndexFunc(text, isControl) < 0 {
-		return alphabet{}
+func (nb *Notebook) alphabet(near scan.Extent, text string) scan.Alphabet {
+	if !scan.HasHigh([]byte(text)) && strings.IndexFunc(text, isControl) < 0 {
+		return scan.Alphabet{}
 	}
-	return alphabetOf(nb.raw[near.start:near.end], bytes.TrimPrefix(nb.raw, []byte(bom)))
+	return scan.AlphabetOf(nb.raw[near.Start:near.End], bytes.TrimPrefix(nb.raw, []byte(bom)))
 }
 
 func isControl(r rune) bool { return r < ' ' && r != '\n' && r != '\t' && r != '\r' || r == 0x7f }

@@ -1,4 +1,4 @@
-package notebook
+package scan
 
 import (
 	"bytes"
@@ -42,9 +42,9 @@ var plain = func() (t [256]bool) {
 	return t
 }()
 
-// unquote appends the text of the string that begins at the offset at to dst, and returns
+// Unquote appends the text of the string that begins at the offset at to dst, and returns
 // the string's end. halves counts the lone surrogates; each became U+FFFD.
-func unquote(dst, raw []byte, at int) (text []byte, end, halves int) {
+func Unquote(dst, raw []byte, at int) (text []byte, end, halves int) {
 	for at++; ; {
 		from := at
 		at = skipPlain(raw, at)
@@ -57,7 +57,7 @@ func unquote(dst, raw []byte, at int) (text []byte, end, halves int) {
 			at += 2
 			continue
 		}
-		r, n := unescape(raw[at:])
+		r, n := Unescape(raw[at:])
 		if r == utf8.RuneError && n == 6 && isHalf(raw[at:]) {
 			halves++
 		}
@@ -69,8 +69,8 @@ func unquote(dst, raw []byte, at int) (text []byte, end, halves int) {
 // skipPlain returns the offset of the next quote or backslash of a string.
 func skipPlain(raw []byte, at int) int {
 	for ; at+8 <= len(raw); at += 8 {
-		x := word(raw, at)
-		if marks := zeroBytes(x^ones*'"') | zeroBytes(x^ones*'\\'); marks != 0 {
+		x := Word(raw, at)
+		if marks := ZeroBytes(x^Ones*'"') | ZeroBytes(x^Ones*'\\'); marks != 0 {
 			return at + bits.TrailingZeros64(marks)/8
 		}
 	}
@@ -80,9 +80,9 @@ func skipPlain(raw []byte, at int) int {
 	return at
 }
 
-// unescape reads the escape at the start of in, or two for a pair of surrogates, and returns
+// Unescape reads the escape at the start of in, or two for a pair of surrogates, and returns
 // its length in bytes.
-func unescape(in []byte) (rune, int) {
+func Unescape(in []byte) (rune, int) {
 	if b := shortEscape[in[1]]; b != 0 {
 		return rune(b), 2
 	}
@@ -105,42 +105,42 @@ func isHalf(in []byte) bool {
 	return utf16.IsSurrogate(r)
 }
 
-// joinText appends the text of v, a string or a list of strings, to dst. For any other value
+// JoinText appends the text of v, a string or a list of strings, to dst. For any other value
 // it returns dst unchanged, and false.
-func joinText(dst, raw []byte, v extent) (text []byte, halves int, ok bool) {
-	if isString(raw, v) {
-		dst, _, halves = unquote(dst, raw, v.start)
+func JoinText(dst, raw []byte, v Extent) (text []byte, halves int, ok bool) {
+	if IsString(raw, v) {
+		dst, _, halves = Unquote(dst, raw, v.Start)
 		return dst, halves, true
 	}
-	if !isArray(raw, v) {
+	if !IsArray(raw, v) {
 		return dst, 0, false
 	}
 	from, n := len(dst), 0
-	for at := skipSpace(raw, v.start+1); raw[at] != ']'; at = nextValue(raw, at) {
+	for at := SkipSpace(raw, v.Start+1); raw[at] != ']'; at = NextValue(raw, at) {
 		if raw[at] != '"' {
 			return dst[:from], 0, false
 		}
-		dst, at, n = unquote(dst, raw, at)
+		dst, at, n = Unquote(dst, raw, at)
 		halves += n
 	}
 	return dst, halves, true
 }
 
-// countHalves counts the lone surrogates as joinText does, without the text.
-func countHalves(raw []byte, v extent) (halves int) {
-	if isArray(raw, v) {
-		elements(raw, v, func(e extent) bool {
-			halves += countHalves(raw, e)
+// CountHalves counts the lone surrogates as JoinText does, without the text.
+func CountHalves(raw []byte, v Extent) (halves int) {
+	if IsArray(raw, v) {
+		Elements(raw, v, func(e Extent) bool {
+			halves += CountHalves(raw, e)
 			return true
 		})
 		return halves
 	}
-	for in := raw[v.start+1 : v.end-1]; ; {
+	for in := raw[v.Start+1 : v.End-1]; ; {
 		slash := bytes.IndexByte(in, '\\')
 		if slash < 0 {
 			return halves
 		}
-		r, n := unescape(in[slash:])
+		r, n := Unescape(in[slash:])
 		if r == utf8.RuneError && n == 6 && isHalf(in[slash:]) {
 			halves++
 		}
@@ -148,14 +148,14 @@ func countHalves(raw []byte, v extent) (halves int) {
 	}
 }
 
-// An alphabet says which characters a file escapes although JSON does not require it.
-type alphabet struct {
+// An Alphabet says which characters a file escapes although JSON does not require it.
+type Alphabet struct {
 	ascii bool // characters beyond ASCII are escaped
 	upper bool // escapes have upper-case digits
 }
 
-// quote appends s to dst as a JSON string.
-func (a alphabet) quote(dst []byte, s string) []byte {
+// Quote appends s to dst as a JSON string.
+func (a Alphabet) Quote(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	for from := 0; from < len(s); {
 		to := from
@@ -172,7 +172,18 @@ func (a alphabet) quote(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
-func (a alphabet) escape(dst []byte, r rune) []byte {
+// QuoteAll appends several strings to dst with sep between them.
+func (a Alphabet) QuoteAll(dst []byte, all []string, sep string) []byte {
+	for i, s := range all {
+		if i > 0 {
+			dst = append(dst, sep...)
+		}
+		dst = a.Quote(dst, s)
+	}
+	return dst
+}
+
+func (a Alphabet) escape(dst []byte, r rune) []byte {
 	const letters = `"\bfnrt`
 	if i := bytes.IndexRune([]byte("\"\\\b\f\n\r\t"), r); i >= 0 {
 		return append(dst, '\\', letters[i])
@@ -185,7 +196,7 @@ func (a alphabet) escape(dst []byte, r rune) []byte {
 }
 
 // unit appends one \u escape.
-func (a alphabet) unit(dst []byte, r rune) []byte {
+func (a Alphabet) unit(dst []byte, r rune) []byte {
 	digits := "0123456789abcdef"
 	if a.upper {
 		digits = "0123456789ABCDEF"
@@ -193,21 +204,22 @@ func (a alphabet) unit(dst []byte, r rune) []byte {
 	return append(dst, '\\', 'u', digits[r>>12], digits[r>>8&15], digits[r>>4&15], digits[r&15])
 }
 
-// alphabetOf returns how near writes characters beyond ASCII, or else how all does. Where
+// AlphabetOf returns how near writes characters beyond ASCII, or else how all does. Where
 // there are none, they are not escaped.
-func alphabetOf(near, all []byte) alphabet {
+func AlphabetOf(near, all []byte) Alphabet {
 	for _, text := range [][]byte{near, all} {
-		if hasHigh(text) {
-			return alphabet{}
+		if HasHigh(text) {
+			return Alphabet{}
 		}
 		if ascii, upper := escapesHigh(text); ascii {
-			return alphabet{ascii: true, upper: upper}
+			return Alphabet{ascii: true, upper: upper}
 		}
 	}
-	return alphabet{}
+	return Alphabet{}
 }
 
-func hasHigh(b []byte) bool {
+// HasHigh reports whether b has bytes beyond ASCII.
+func HasHigh(b []byte) bool {
 	for _, c := range b {
 		if c >= utf8.RuneSelf {
 			return true
