@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/fsmcp/fsmcp/internal/tools"
+	"github.com/fsmcp/fsmcp/internal/reminders"
 )
 
 // hearing is the program as scripts run it. A server hears of what others do to files
@@ -21,7 +21,7 @@ func hearing() {
 	s := currentProcess()
 	h := &heard{}
 	s.reminderWait = time.Minute
-	s.watcher = func(w tools.Watcher) tools.Watcher {
+	s.watcher = func(w reminders.Watcher) reminders.Watcher {
 		h.Watcher = w
 		return h
 	}
@@ -33,7 +33,7 @@ func hearing() {
 // heard waits, before it says what was touched, until a change of its own is noted. A
 // notifier tells of changes in their order: what was done before was noted before.
 type heard struct {
-	tools.Watcher
+	reminders.Watcher
 
 	mu     sync.Mutex
 	dir    string // of its changes; "" before there is anything to hear of

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fsmcp/fsmcp/internal/config"
-	"github.com/fsmcp/fsmcp/internal/tools"
+	"github.com/fsmcp/fsmcp/internal/reminders"
 )
 
 // process holds the parts of its process that a command may use.
@@ -25,8 +25,8 @@ type process struct {
 
 	// How soon an answer learns of changed files depends on the machine's load. A test
 	// that must not depend on it wraps the watcher, and lets an answer wait longer.
-	watcher      func(tools.Watcher) tools.Watcher // nil: no wrapper
-	reminderWait time.Duration                     // 0: the default
+	watcher      func(reminders.Watcher) reminders.Watcher // nil: no wrapper
+	reminderWait time.Duration                             // 0: the default
 }
 
 // currentProcess returns the real process.

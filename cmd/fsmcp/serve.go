@@ -21,6 +21,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/media/decoder"
 	"github.com/fsmcp/fsmcp/internal/owndir"
 	"github.com/fsmcp/fsmcp/internal/perm"
+	"github.com/fsmcp/fsmcp/internal/reminders"
 	"github.com/fsmcp/fsmcp/internal/save"
 	"github.com/fsmcp/fsmcp/internal/server"
 	"github.com/fsmcp/fsmcp/internal/tokens"
@@ -128,7 +129,7 @@ func assemble(s process, cfg config.Config, log zerolog.Logger) (*parts, error) 
 	})
 	cache := &cacheCheck{log: log}
 	workers, readers, compiling := newWorkers(log), newPDFWorkers(log, cache), newCompiler(log, cache)
-	var marks tools.Watcher = &watch.Marks{Below: settings.workspaceDirs}
+	var marks reminders.Watcher = &watch.Marks{Below: settings.workspaceDirs}
 	if s.watcher != nil {
 		marks = s.watcher(marks)
 	}

@@ -29,6 +29,9 @@ const (
 // comparedBytes is the size of two texts up to which they are compared line by line.
 const comparedBytes = 4 << 20
 
+// Form explains a numbered diff where one begins.
+const Form = "(-N is line N that is gone, +N is line N that is there now)"
+
 // sameLooks stands below lines that differ in nothing that they show.
 const sameLooks = "(Lines that look the same here differ in their line ending.)"
 

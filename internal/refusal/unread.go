@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/fsmcp/fsmcp/internal/changes"
 	"github.com/fsmcp/fsmcp/internal/edit"
 	"github.com/fsmcp/fsmcp/internal/phrase"
 )
@@ -13,9 +14,6 @@ const (
 	notRead  = "File has not been read yet. Read it first before writing to it."
 	modified = "File has been modified since read, either by the user or by a linter. Read it again before attempting to write it."
 )
-
-// DiffForm explains a numbered diff where one begins.
-const DiffForm = "(-N is line N that is gone, +N is line N that is there now)"
 
 // NotRead refuses a change of a file that was never read.
 func NotRead(name string) error {
@@ -79,7 +77,7 @@ type Needed struct {
 // all that changed, as a numbered diff.
 func Changed(name, body string, n Needed) error {
 	next, below := n.words()
-	return refuse(SlugModified, "%s Path: %s.\nThis is all that changed %s; it counts as shown%s\n%s%s", modified, name, DiffForm, next, body, below)
+	return refuse(SlugModified, "%s Path: %s.\nThis is all that changed %s; it counts as shown%s\n%s%s", modified, name, changes.Form, next, body, below)
 }
 
 // words are the end of the sentence that the change counts as shown, and what is shown
@@ -164,7 +162,7 @@ func ChangedParts(name string, now, was int64, calls string, lost bool) error {
 // ChangedNotebook refuses an edit of a notebook that another program has changed
 // since. body is all that changed, as a numbered diff of the file.
 func ChangedNotebook(name, body string) error {
-	return refuse(SlugModified, "%s Path: %s.\nThis is all that changed in the notebook's file %s; it counts as shown, so the same call may be made again at once:\n%s", modified, name, DiffForm, body)
+	return refuse(SlugModified, "%s Path: %s.\nThis is all that changed in the notebook's file %s; it counts as shown, so the same call may be made again at once:\n%s", modified, name, changes.Form, body)
 }
 
 // ChangedNotebookMuch refuses an edit of a notebook that another program has changed

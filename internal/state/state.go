@@ -30,6 +30,9 @@ const (
 	// WholeHash is the size in bytes above which a record holds a hash of each
 	// shown part instead of one of the whole file.
 	WholeHash = 1 << 20
+	// InMemory is the size in bytes up to which a file is held in memory; a larger one
+	// is compared by its parts alone.
+	InMemory = 64 << 20
 )
 
 // Origin says how a record came to be.
@@ -87,6 +90,13 @@ type Record struct {
 // record was made, as far as a stamp can tell: a program that writes through a
 // memory map can change a file without a new one.
 func (r Record) Proves(now fsys.Stamp) bool { return r.Settled && r.Stamp.Same(now) }
+
+// InFull reports whether nothing is left that was not shown or reported. A record of
+// parts that have no hash together is never in full: it cannot be compared as a whole.
+func (r Record) InFull() bool {
+	whole := r.Parts == nil || r.Hash != (Sum{}) && r.Stamp.Size <= InMemory
+	return whole && len(r.Shown.Union(r.Reported).Missing(r.Stamp.Size)) == 0
+}
 
 // Sum is the hash of the whole file; zero where neither it nor the text is kept.
 func (r Record) Sum() Sum {

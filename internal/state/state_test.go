@@ -8,6 +8,9 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/span"
 )
 
 func TestBoundsEvictAndNeverRefuse(t *testing.T) {
@@ -152,5 +155,28 @@ func TestTryTurnWaitsForNobody(t *testing.T) {
 	<-waited
 	if len(f.turns) != 0 {
 		t.Errorf("%d turns are left", len(f.turns))
+	}
+}
+
+// A reminder's lines count beside those that were shown, and parts count only if they
+// can be compared as a whole.
+func TestInFull(t *testing.T) {
+	all, half := span.Set{{End: 10}}, span.Set{{End: 5}}
+	small, large := fsys.Stamp{Size: 10}, fsys.Stamp{Size: InMemory + 1}
+	for _, c := range []struct {
+		name string
+		rec  Record
+		want bool
+	}{
+		{"shown", Record{Stamp: small, Shown: all}, true},
+		{"shown in part", Record{Stamp: small, Shown: half}, false},
+		{"the rest was reported", Record{Stamp: small, Shown: half, Reported: span.Set{{Start: 5, End: 10}}}, true},
+		{"parts with a hash", Record{Stamp: small, Shown: all, Parts: []Part{{}}, Hash: Sum{1}}, true},
+		{"parts without one", Record{Stamp: small, Shown: all, Parts: []Part{{}}}, false},
+		{"parts above the bound", Record{Stamp: large, Shown: span.Set{{End: InMemory + 1}}, Parts: []Part{{}}, Hash: Sum{1}}, false},
+	} {
+		if got := c.rec.InFull(); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/changes"
 	"github.com/fsmcp/fsmcp/internal/edit"
-	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/state"
 )
@@ -31,7 +30,7 @@ func (e *editing) applyToChangedFile(s *target, c *loadedFile, f found) (change 
 	if err != nil {
 		return nil, false
 	}
-	change.result.Blocks[0].Text += fmt.Sprintf("\nThe file had changed since it was read; the edit was made in it as it is now. This is that change %s:\n%s", refusal.DiffForm, body)
+	change.result.Blocks[0].Text += fmt.Sprintf("\nThe file had changed since it was read; the edit was made in it as it is now. This is that change %s:\n%s", changes.Form, body)
 	change.shown = all.Through(f.splices, true)
 	return change, true
 }
@@ -41,11 +40,10 @@ func (e *editing) applyToChangedFile(s *target, c *loadedFile, f found) (change 
 // count as told, not as shown: another agent may have been the one that saw them.
 func (e *editing) reminded(c *loadedFile, f found, miss error) (rec state.Record, ok bool) {
 	old, kept := c.kept()
-	last, follows := e.call.Session.follower(c.path)
-	if miss != nil || f.res.Rule != edit.Exact || !kept || !follows || old.Enc != c.doc.Enc || c.unchanged() {
+	if miss != nil || f.res.Rule != edit.Exact || !kept || old.Enc != c.doc.Enc || c.unchanged() {
 		return rec, false
 	}
-	if t := last.reported; t == nil || !t.whole || t.base != c.rec.Sum() || t.sum != c.hash() {
+	if !e.call.Session.reminders.HasReported(c.path, c.rec, c.hash) {
 		return rec, false
 	}
 	diff := changes.Of(old, c.doc)

@@ -92,11 +92,8 @@ func (h *Service) changedMuch(call Call, c *loadedFile, at aim, diff changes.Dif
 			calls = h.readCalls(call, c, near) + ", around old_string"
 		}
 	}
-	return stating(call, refusal.ChangedMuch(c.name, c.howMuch(diff), failing, calls), c.path, c.state)
+	return stating(refusal.ChangedMuch(c.name, c.howMuch(diff), failing, calls), c.path, call.Session.reminders.Changed(c.path, c.rec, c.hash))
 }
-
-// state is the file's present state, without its lines.
-func (c *loadedFile) state() reminded { return reminded{base: c.rec.Sum(), sum: c.hash()} }
 
 // howMuch counts what changed.
 func (c *loadedFile) howMuch(diff changes.Diff) refusal.Amount {

@@ -37,6 +37,6 @@ func (h *Service) concealing(call Call, plan planner) planner {
 		}
 		_, err = shownIn(err)
 		rec, known := call.Session.files.Get(s.Path)
-		return nil, refusal.Hidden{Name: s.name(), Read: known, Whole: known && shownInFull(rec), Huge: s.Stamp.Size > maxEditBytes}.Refusal(err)
+		return nil, refusal.Hidden{Name: s.name(), Read: known, Whole: known && rec.InFull(), Huge: s.Stamp.Size > maxEditBytes}.Refusal(err)
 	}
 }

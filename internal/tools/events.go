@@ -4,13 +4,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"path"
-	"strings"
 	"time"
 
 	"github.com/fsmcp/fsmcp/internal/history"
 	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/refusal"
+	"github.com/fsmcp/fsmcp/internal/reminders"
 )
 
 // Event is a call as others are told of it: what was done to which file, and how
@@ -170,18 +169,6 @@ func answered(r *Result) (n int64) {
 	return n
 }
 
-// speaksToAgents tells a CLAUDE.md or AGENTS.md by any of its names.
-func speaksToAgents(names ...string) bool {
-	for _, n := range names {
-		for _, g := range guides() {
-			if strings.EqualFold(path.Base(strings.ReplaceAll(n, `\`, "/")), g) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // auditRestore runs a restore and logs it.
 func (h *Service) auditRestore(ctx context.Context, call Call, given string, run func(context.Context) (*Result, error)) (*Result, error) {
 	begun := h.Now()
@@ -205,7 +192,7 @@ func (h *Service) auditRestore(ctx context.Context, call Call, given string, run
 // log logs a call, and beside it the change of a file that speaks to agents.
 func (h *Service) log(e Event, given string) {
 	h.Audit.Log(e)
-	if (e.Kind == EventWrite || e.Kind == EventEdit) && speaksToAgents(e.Path, given) {
+	if (e.Kind == EventWrite || e.Kind == EventEdit) && reminders.SpeaksToAgents(e.Path, given) {
 		e.Kind = EventInstructions
 		h.Audit.Log(e)
 	}

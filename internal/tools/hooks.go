@@ -62,7 +62,7 @@ func (h *Service) before(ctx context.Context, call Call, s *target, done *hookin
 		return nil
 	}
 	defer call.rest()()
-	defer call.Session.ownUntilDone(h.Now)()
+	defer call.Session.reminders.OwnChanges()()
 	faults, stop, err := h.Hooks.Before(ctx, Edited{Names: names, Tool: s.Op.String(), Session: call.Session.id, Call: call.ID})
 	switch {
 	case err != nil:
@@ -84,7 +84,7 @@ func (h *Service) after(ctx context.Context, call Call, s *target, m made, done 
 	names := s.allNames()
 	if _, after := h.Hooks.Wanted(names); after {
 		ctx = context.WithoutCancel(ctx)
-		resume, ended := call.rest(), call.Session.ownUntilDone(h.Now)
+		resume, ended := call.rest(), call.Session.reminders.OwnChanges()
 		faults := h.Hooks.After(ctx, Edited{Names: names, Tool: s.Op.String(), Session: call.Session.id, Call: call.ID, Old: m.old})
 		ended()
 		resume()

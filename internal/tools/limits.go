@@ -1,5 +1,7 @@
 package tools
 
+import "github.com/fsmcp/fsmcp/internal/state"
+
 // Limits of Read (source: the specification of the tools, "Read").
 const (
 	// defaultLines bounds the lines of a Read without limit.
@@ -17,7 +19,7 @@ const (
 	readInMemory = 8 << 20
 	// changeInMemory is the size up to which a file is held in memory to be changed;
 	// larger ones are searched as a stream.
-	changeInMemory = 64 << 20
+	changeInMemory = state.InMemory
 	// maxEditBytes is the largest file that Edit changes.
 	maxEditBytes = 1 << 30
 )

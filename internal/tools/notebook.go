@@ -13,6 +13,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/notebook"
 	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/refusal"
+	"github.com/fsmcp/fsmcp/internal/reminders"
 	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/state"
 	"github.com/fsmcp/fsmcp/internal/text"
@@ -259,9 +260,9 @@ func (v *viewing) tooMany(size, count int) error {
 func (v *viewing) answer(ctx context.Context, parts []notebook.Part, remarks ...string) *Result {
 	rec := v.rec
 	rec.Origin = state.ByRead
-	v.call.account.extent = inPart
+	v.call.account.extent = reminders.InPart
 	if firstUnseen(v.nb, rec) == nil {
-		v.call.account.extent = inFull
+		v.call.account.extent = reminders.InFull
 	}
 	blocks, left := v.blocks(ctx, parts)
 	rest := textResult(append([]string{v.target.note(), left}, remarks...)...).Blocks[0].Text

@@ -199,7 +199,7 @@ func (h *Service) changedNotebook(call Call, c *loadedFile) error {
 	if ok {
 		return showing(refusal.ChangedNotebook(c.name, body), c.path, c.recorded(c.rec.Shown.Through(diff.Splices, true), state.ByReport))
 	}
-	return stating(call, refusal.ChangedNotebookMuch(c.name, c.howMuch(diff)), c.path, c.state)
+	return stating(refusal.ChangedNotebookMuch(c.name, c.howMuch(diff)), c.path, call.Session.reminders.Changed(c.path, c.rec, c.hash))
 }
 
 // change turns an edit into what commit takes.

@@ -10,6 +10,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/media"
 	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/refusal"
+	"github.com/fsmcp/fsmcp/internal/reminders"
 	"github.com/fsmcp/fsmcp/internal/text"
 )
 
@@ -62,7 +63,7 @@ func (r *reading) pdf(ctx context.Context, size int64) (*Result, error) {
 		return nil, refusal.PDF(name, err)
 	}
 	if res.Document != nil || len(res.Pages) == res.Count {
-		r.call.account.extent = asPictures
+		r.call.account.extent = reminders.AsPictures
 	}
 	return r.shownPages(size, q, res), nil
 }

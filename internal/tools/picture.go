@@ -11,6 +11,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/media"
 	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/refusal"
+	"github.com/fsmcp/fsmcp/internal/reminders"
 )
 
 // Pictures develops pictures that cannot be handed on as they are, outside this
@@ -51,7 +52,7 @@ func (r *reading) picture(ctx context.Context, kind media.Kind, size int64) (*Re
 		return nil, refusal.Image(name, facts, err)
 	}
 	if q.Region == nil {
-		r.call.account.extent = asPictures
+		r.call.account.extent = reminders.AsPictures
 	}
 	return r.shownPicture(facts, size, result), nil
 }

@@ -112,10 +112,7 @@ func (h *Service) read(ctx context.Context, call Call, a *ReadArgs) (*Result, er
 		if s.Kind == fsys.Missing {
 			err = h.missing(s)
 		}
-		return nil, stating(call, err, s.Path, func() reminded {
-			rec, _ := call.Session.files.Get(s.Path)
-			return reminded{base: rec.Sum(), gone: true}
-		})
+		return nil, stating(err, s.Path, call.Session.reminders.Gone(s.Path))
 	}
 	done, err := call.Session.files.Lock(ctx, s.Path)
 	if err != nil {

@@ -13,7 +13,6 @@ import (
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/history"
 	"github.com/fsmcp/fsmcp/internal/phrase"
-	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/state"
 	"github.com/fsmcp/fsmcp/internal/text"
@@ -127,7 +126,7 @@ func (h *Service) showHookChange(call Call, c *loadedFile, m made, lost func(str
 	diff := changes.Of(old, c.doc)
 	put(rec.Shown.Through(diff.Splices, false))
 	body, shown, more := diff.First()
-	head := fmt.Sprintf("The user's hooks changed the file after this %s:\n", refusal.DiffForm)
+	head := fmt.Sprintf("The user's hooks changed the file after this %s:\n", changes.Form)
 	if !h.passed(call, m.result.Blocks[0].Text+head+body) {
 		return "(The user's hooks changed the file after this, more than can be shown here: read it before you change it again.)"
 	}

@@ -16,6 +16,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/fsmcp/fsmcp/internal/reminders"
 	"github.com/fsmcp/fsmcp/internal/watch"
 )
 
@@ -45,8 +46,8 @@ func (w *handed) Touched() []string {
 	return t
 }
 
-// reminders are the texts of reminders in an answer.
-func reminders(r *Result) (out []string) {
+// remindersIn are the texts of reminders in an answer.
+func remindersIn(r *Result) (out []string) {
 	for _, b := range r.Blocks {
 		if strings.HasPrefix(b.Text, "<system-reminder>") {
 			out = append(out, b.Text)
@@ -60,7 +61,7 @@ func reminders(r *Result) (out []string) {
 func TestReminderWithoutWatches(t *testing.T) {
 	b := newBench(t)
 	w := &handed{room: 8}
-	b.service.Watcher = w
+	b.service.reminders.Watcher = w
 	for i := range 12 {
 		if err := os.Mkdir(b.path(fmt.Sprint(i)), 0o755); err != nil {
 			t.Fatal(err)
@@ -70,20 +71,20 @@ func TestReminderWithoutWatches(t *testing.T) {
 	for _, i := range []int{10, 11} {
 		b.put(fmt.Sprintf("%d/f", i), "two\n")
 	}
-	got := reminders(b.run(&WriteArgs{FilePath: b.path("x"), Content: "x"}))
+	got := remindersIn(b.run(&WriteArgs{FilePath: b.path("x"), Content: "x"}))
 	if len(got) != 1 || strings.Count(got[0], "+1\ttwo") != 2 {
 		t.Errorf("%q", got)
 	}
-	if got := reminders(b.run(&WriteArgs{FilePath: b.path("x"), Content: "y"})); got != nil {
+	if got := remindersIn(b.run(&WriteArgs{FilePath: b.path("x"), Content: "y"})); got != nil {
 		t.Errorf("told again: %q", got)
 	}
 	// One that is watched is told of when it was touched, and not before.
 	b.put("3/f", "three\n")
-	if got := reminders(b.run(&WriteArgs{FilePath: b.path("x"), Content: "z"})); got != nil {
+	if got := remindersIn(b.run(&WriteArgs{FilePath: b.path("x"), Content: "z"})); got != nil {
 		t.Errorf("nobody said so: %q", got)
 	}
 	w.touched = []string{b.path("3/f"), b.path("5/f"), "/nobody/reads/this"}
-	got = reminders(b.run(&WriteArgs{FilePath: b.path("x"), Content: "w"}))
+	got = remindersIn(b.run(&WriteArgs{FilePath: b.path("x"), Content: "w"}))
 	if len(got) != 1 || !strings.Contains(got[0], "+1\tthree") || strings.Contains(got[0], "5/f") {
 		t.Errorf("%q", got)
 	}
@@ -93,7 +94,7 @@ func TestReminderWithoutWatches(t *testing.T) {
 func TestReminderOfEachConversation(t *testing.T) {
 	b := newBench(t)
 	w := &handed{room: 8}
-	b.service.Watcher = w
+	b.service.reminders.Watcher = w
 	file := b.put("f", "one\n")
 	first, second := b.call, Call{Session: b.service.NewSession()}
 	for _, c := range []Call{first, second} {
@@ -102,11 +103,11 @@ func TestReminderOfEachConversation(t *testing.T) {
 	}
 	b.ok(&EditArgs{FilePath: file, OldString: "one", NewString: "two"}) // by the second
 	w.touched = []string{file}
-	if got := reminders(b.run(&WriteArgs{FilePath: b.path("x"), Content: "x"})); got != nil {
+	if got := remindersIn(b.run(&WriteArgs{FilePath: b.path("x"), Content: "x"})); got != nil {
 		t.Errorf("of its own change: %q", got)
 	}
 	b.call = first
-	if got := reminders(b.run(&WriteArgs{FilePath: b.path("y"), Content: "x"})); len(got) != 1 || !strings.Contains(got[0], "+1\ttwo") {
+	if got := remindersIn(b.run(&WriteArgs{FilePath: b.path("y"), Content: "x"})); len(got) != 1 || !strings.Contains(got[0], "+1\ttwo") {
 		t.Errorf("%q", got)
 	}
 }
@@ -115,18 +116,18 @@ func TestReminderOfEachConversation(t *testing.T) {
 func TestReminderOfLargeFiles(t *testing.T) {
 	b := newBench(t)
 	w := &handed{room: 8}
-	b.service.Watcher = w
+	b.service.reminders.Watcher = w
 	line := strings.Repeat("x", 99) + "\n"
 	file := b.put("f", "")
 	b.ok(&WriteArgs{FilePath: file, Content: strings.Repeat(line, 4000)})
 	b.put("f", strings.Repeat(line, 4001))
 	w.touched = []string{file}
-	got := reminders(b.run(&WriteArgs{FilePath: b.path("x"), Content: "x"}))
+	got := remindersIn(b.run(&WriteArgs{FilePath: b.path("x"), Content: "x"}))
 	if len(got) != 1 || !strings.Contains(got[0], "(391 KB now)") || strings.Contains(got[0], "xxx") {
 		t.Errorf("%q", got)
 	}
 	w.touched = []string{file}
-	if got := reminders(b.run(&WriteArgs{FilePath: b.path("x"), Content: "y"})); got != nil {
+	if got := remindersIn(b.run(&WriteArgs{FilePath: b.path("x"), Content: "y"})); got != nil {
 		t.Errorf("told again: %q", got)
 	}
 }
@@ -139,7 +140,7 @@ func BenchmarkReminders(b *testing.B) {
 			marks := &watch.Marks{}
 			defer marks.Close()
 			if folders > 0 {
-				t.service.Watcher = marks
+				t.service.reminders.Watcher = marks
 			}
 			for i := range folders {
 				if err := os.Mkdir(t.path(fmt.Sprint(i)), 0o755); err != nil {
@@ -160,7 +161,7 @@ func BenchmarkReminders(b *testing.B) {
 func TestReminderOfPictures(t *testing.T) {
 	b := newBench(t)
 	w := &handed{room: 8}
-	b.service.Watcher = w
+	b.service.reminders.Watcher = w
 	var png bytes.Buffer
 	if err := pngfile.Encode(&png, image.NewGray(image.Rect(0, 0, 8, 8))); err != nil {
 		t.Fatal(err)
@@ -171,7 +172,7 @@ func TestReminderOfPictures(t *testing.T) {
 	}
 	b.put("p.png", png.String()+"more")
 	w.touched = []string{file}
-	got := reminders(b.run(&WriteArgs{FilePath: b.path("x"), Content: "x"}))
+	got := remindersIn(b.run(&WriteArgs{FilePath: b.path("x"), Content: "x"}))
 	if len(got) != 1 || !strings.Contains(got[0], "p.png was changed outside") {
 		t.Errorf("%q", got)
 	}
@@ -179,11 +180,11 @@ func TestReminderOfPictures(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.touched = []string{file}
-	if got := reminders(b.run(&WriteArgs{FilePath: b.path("x"), Content: "y"})); len(got) != 1 || !strings.Contains(got[0], "deleted or moved") {
+	if got := remindersIn(b.run(&WriteArgs{FilePath: b.path("x"), Content: "y"})); len(got) != 1 || !strings.Contains(got[0], "deleted or moved") {
 		t.Errorf("%q", got)
 	}
 	w.touched = []string{file}
-	if got := reminders(b.run(&WriteArgs{FilePath: b.path("x"), Content: "z"})); got != nil {
+	if got := remindersIn(b.run(&WriteArgs{FilePath: b.path("x"), Content: "z"})); got != nil {
 		t.Errorf("told again: %q", got)
 	}
 }
@@ -192,22 +193,22 @@ func TestReminderOfPictures(t *testing.T) {
 func TestReminderOfAnAnswerThatIsNotSent(t *testing.T) {
 	b := newBench(t)
 	w := &handed{room: 8}
-	b.service.Watcher = w
+	b.service.reminders.Watcher = w
 	file := b.put("f", "one\n")
 	b.ok(&ReadArgs{FilePath: file})
 	b.put("f", "two\n")
 	w.touched = []string{file}
 	ctx, giveUp := context.WithCancel(context.Background())
 	r := b.within(ctx, &WriteArgs{FilePath: b.path("x"), Content: "x"})
-	if got := reminders(r); len(got) != 1 {
+	if got := remindersIn(r); len(got) != 1 {
 		t.Fatalf("%q", got)
 	}
-	if got := reminders(b.run(&WriteArgs{FilePath: b.path("y"), Content: "y"})); got != nil {
+	if got := remindersIn(b.run(&WriteArgs{FilePath: b.path("y"), Content: "y"})); got != nil {
 		t.Errorf("told by two answers: %q", got)
 	}
 	giveUp()
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); { // what follows from it may take a moment
-		got := reminders(b.run(&WriteArgs{FilePath: b.path("y"), Content: rand.Text()}))
+		got := remindersIn(b.run(&WriteArgs{FilePath: b.path("y"), Content: rand.Text()}))
 		if len(got) == 1 && strings.Contains(got[0], "+1\ttwo") {
 			return
 		}
@@ -221,7 +222,7 @@ func TestReminderOfAnAnswerThatIsNotSent(t *testing.T) {
 func TestReminderWaitsForWhoWorksOnTheFile(t *testing.T) {
 	b := newBench(t)
 	w := &handed{room: 8}
-	b.service.Watcher = w
+	b.service.reminders.Watcher = w
 	file := b.put("f", "one\n")
 	b.ok(&ReadArgs{FilePath: file})
 	b.ok(&WriteArgs{FilePath: b.path("x"), Content: "x"})
@@ -231,11 +232,11 @@ func TestReminderWaitsForWhoWorksOnTheFile(t *testing.T) {
 	}
 	b.put("f", "two\n") // as a commit does before it notes so
 	w.touched = []string{file}
-	if got := reminders(b.run(&WriteArgs{FilePath: b.path("x"), Content: "y"})); got != nil {
+	if got := remindersIn(b.run(&WriteArgs{FilePath: b.path("x"), Content: "y"})); got != nil {
 		t.Errorf("%q", got)
 	}
 	done()
-	if got := reminders(b.run(&WriteArgs{FilePath: b.path("x"), Content: "z"})); len(got) != 1 {
+	if got := remindersIn(b.run(&WriteArgs{FilePath: b.path("x"), Content: "z"})); len(got) != 1 {
 		t.Errorf("forgotten: %q", got)
 	}
 }
@@ -260,9 +261,9 @@ func (w *stuck) Follow(name string) (bool, error) {
 func TestReminderDoesNotHoldAnAnswerUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
-		b.service.LookFor = lookFor
+		b.service.reminders.LookFor = reminders.DefaultLookFor
 		w := &stuck{handed: handed{room: 8}}
-		b.service.Watcher = w
+		b.service.reminders.Watcher = w
 		first, second := b.put("a", "one\n"), b.put("b", "one\n")
 		b.ok(&ReadArgs{FilePath: first})
 		b.ok(&ReadArgs{FilePath: second})
@@ -270,58 +271,26 @@ func TestReminderDoesNotHoldAnAnswerUp(t *testing.T) {
 		b.put("b", "two\n")
 		w.name, w.free, w.touched = first, make(chan struct{}), []string{first, second}
 		begun := time.Now()
-		got := reminders(b.run(&WriteArgs{FilePath: b.path("x"), Content: "x"}))
-		if took := time.Since(begun); took > lookFor {
+		got := remindersIn(b.run(&WriteArgs{FilePath: b.path("x"), Content: "x"}))
+		if took := time.Since(begun); took > reminders.DefaultLookFor {
 			t.Errorf("the answer took %v", took)
 		}
 		for i := range 3 { // no call queues up behind it
 			begun = time.Now()
-			got = append(got, reminders(b.run(&WriteArgs{FilePath: b.path("x"), Content: fmt.Sprint(i)}))...)
-			if took := time.Since(begun); took > lookFor {
+			got = append(got, remindersIn(b.run(&WriteArgs{FilePath: b.path("x"), Content: fmt.Sprint(i)}))...)
+			if took := time.Since(begun); took > reminders.DefaultLookFor {
 				t.Errorf("a later answer took %v", took)
 			}
 		}
 		close(w.free)
 		for i := 0; i < 100 && strings.Count(strings.Join(got, ""), "+1\ttwo") < 2; i++ {
-			got = append(got, reminders(b.run(&WriteArgs{FilePath: b.path("x"), Content: rand.Text()}))...)
+			got = append(got, remindersIn(b.run(&WriteArgs{FilePath: b.path("x"), Content: rand.Text()}))...)
 			time.Sleep(5 * time.Millisecond)
 		}
 		if all := strings.Join(got, ""); strings.Count(all, "+1\ttwo") != 2 {
 			t.Errorf("%q", got)
 		}
 	})
-}
-
-// TestReminderKeepsLittleText, also of files that are told of again and again.
-func TestReminderKeepsLittleText(t *testing.T) {
-	b := newBench(t)
-	w := &handed{room: 8}
-	b.service.Watcher = w
-	const files = mostReminded + 20
-	var names []string
-	for i := range files {
-		names = append(names, b.put(fmt.Sprint("f", i), "0\n"))
-		b.ok(&ReadArgs{FilePath: names[i]})
-	}
-	for round := range 2 {
-		for i, name := range names {
-			b.put(fmt.Sprint("f", i), fmt.Sprintf("%d\n", round+1))
-			w.touched = []string{name}
-			got := reminders(b.run(&WriteArgs{FilePath: b.path("x"), Content: rand.Text()}))
-			if len(got) != 1 || !strings.Contains(got[0], fmt.Sprintf("+1\t%d", round+1)) {
-				t.Fatalf("%q", got)
-			}
-		}
-	}
-	kept := 0
-	for _, f := range b.call.Session.followed.files {
-		if f.reported != nil && f.reported.text != nil {
-			kept++
-		}
-	}
-	if kept != mostReminded {
-		t.Errorf("the text of %d files is kept", kept)
-	}
 }
 
 // BenchmarkRemindersOfMany is an answer after so many files have changed, and one
@@ -332,7 +301,7 @@ func BenchmarkRemindersOfMany(b *testing.B) {
 			b.Run(fmt.Sprint(files, change), func(b *testing.B) {
 				t := newBench(b)
 				w := &handed{room: 8}
-				t.service.Watcher = w
+				t.service.reminders.Watcher = w
 				var names []string
 				text := strings.Repeat("a line of text\n", 300)
 				for i := range files {
@@ -376,7 +345,7 @@ func (w *broken) Follow(name string) (bool, error) {
 func TestReminderThatFailsInside(t *testing.T) {
 	b := newBench(t)
 	w := &broken{handed: handed{room: 8}}
-	b.service.Watcher = w
+	b.service.reminders.Watcher = w
 	first, second := b.put("a", "one\n"), b.put("b", "one\n")
 	b.ok(&ReadArgs{FilePath: first})
 	b.ok(&ReadArgs{FilePath: second})
@@ -384,14 +353,14 @@ func TestReminderThatFailsInside(t *testing.T) {
 	b.put("b", "two\n")
 	w.name, w.touched = first, []string{first, second}
 	r := b.run(&WriteArgs{FilePath: b.path("x"), Content: "x"})
-	if got := reminders(r); r.IsError || len(got) != 1 || strings.Count(got[0], "+1\ttwo") != 1 {
+	if got := remindersIn(r); r.IsError || len(got) != 1 || strings.Count(got[0], "+1\ttwo") != 1 {
 		t.Errorf("%v %q", r.IsError, got)
 	}
 	if last := r.Blocks[len(r.Blocks)-1].Text; !strings.Contains(last, "a has changed: a bug. This is a bug of fsmcp") {
 		t.Errorf("%q", last)
 	}
 	w.name, w.touched = "", []string{first}
-	if got := reminders(b.run(&WriteArgs{FilePath: b.path("x"), Content: "y"})); len(got) != 1 {
+	if got := remindersIn(b.run(&WriteArgs{FilePath: b.path("x"), Content: "y"})); len(got) != 1 {
 		t.Errorf("nothing was told afterwards: %q", got)
 	}
 }
@@ -401,7 +370,7 @@ func TestReminderThatFailsInside(t *testing.T) {
 func TestReminderOfManyFiles(t *testing.T) {
 	b := newBench(t)
 	w := &handed{room: 8}
-	b.service.Watcher = w
+	b.service.reminders.Watcher = w
 	for _, files := range []int{3, 4, 23, 24, 300} {
 		var touched []string
 		for i := range files {
@@ -414,7 +383,7 @@ func TestReminderOfManyFiles(t *testing.T) {
 			b.put(fmt.Sprintf("%d-%03d", files, i), "two\n")
 		}
 		w.touched = touched
-		got := strings.Join(reminders(b.run(&WriteArgs{FilePath: b.path("x"), Content: rand.Text()})), "")
+		got := strings.Join(remindersIn(b.run(&WriteArgs{FilePath: b.path("x"), Content: rand.Text()})), "")
 		lines, tags, names := strings.Count(got, "+1\ttwo"), strings.Count(got, "<system-reminder>"), strings.Count(got, b.dir)
 		count := fmt.Sprintf("<system-reminder>%d more files that", files-3)
 		if files == 4 {
@@ -423,36 +392,5 @@ func TestReminderOfManyFiles(t *testing.T) {
 		if lines != 3 || tags != 3+min(1, files-3) || names != min(files, 23) || files > 3 && !strings.Contains(got, count) || strings.Contains(got, ", …") != (files > 23) {
 			t.Errorf("%d files: %s", files, got)
 		}
-	}
-}
-
-// TestReminderHashesALargeFileOnce: where an answer could not wait for the hash, a
-// later one has it.
-func TestReminderHashesALargeFileOnce(t *testing.T) {
-	b := newBench(t)
-	w := &handed{room: 8}
-	b.service.Watcher = w
-	line := strings.Repeat("x", 99) + "\n"
-	file := b.put("f", "")
-	b.ok(&WriteArgs{FilePath: file, Content: strings.Repeat(line, 4000)})
-	b.put("f", strings.Repeat(line, 4001))
-	time.Sleep(50 * time.Millisecond) // until the stamp proves something
-	ctx, giveUp := context.WithCancel(context.Background())
-	w.touched = []string{file}
-	b.within(ctx, &WriteArgs{FilePath: b.path("x"), Content: "x"})
-	f := b.call.Session.followed.files[file]
-	if f.hashed.Size != 400_100 {
-		t.Fatalf("%+v", f)
-	}
-	giveUp()
-	f.sum[0] ^= 1 // which shows whether it is used
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); {
-		if r := b.run(&WriteArgs{FilePath: b.path("x"), Content: rand.Text()}); reminders(r) != nil {
-			break
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
-	if f = b.call.Session.followed.files[file]; f.reported == nil || f.reported.sum != f.sum {
-		t.Errorf("hashed again: %+v", f.reported)
 	}
 }

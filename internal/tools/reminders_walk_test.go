@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fsmcp/fsmcp/internal/reminders"
 	"github.com/fsmcp/fsmcp/internal/watch"
 )
 
@@ -21,7 +22,7 @@ var reportedName = regexp.MustCompile(`<system-reminder>The file (\S+) (?:was|is
 // noteState are the files that an answer's reminders name.
 func noteState(t *testing.T, r *Result) (names []string) {
 	t.Helper()
-	for _, text := range reminders(r) {
+	for _, text := range remindersIn(r) {
 		for _, m := range reportedName.FindAllStringSubmatch(text, -1) {
 			names = append(names, m[1])
 		}
@@ -85,10 +86,10 @@ func (h *heard) Touched() (names []string) {
 
 // walkReminders takes so many steps, and returns what was told otherwise than the
 // model has it.
-func walkReminders(t *testing.T, b *bench, marks Watcher, seed uint64, steps int) string {
+func walkReminders(t *testing.T, b *bench, marks reminders.Watcher, seed uint64, steps int) string {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 1))
-	b.service.Watcher = marks
+	b.service.reminders.Watcher = marks
 	folders := []string{"d/e", "d/e/f", "g/h", "d", "g"}
 	var files []string
 	for i := range 14 { // none in d or g: only a look at what leads there finds it

@@ -7,11 +7,11 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"weak"
 
 	"github.com/fsmcp/fsmcp/internal/access"
 	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/phrase"
+	"github.com/fsmcp/fsmcp/internal/reminders"
 	"github.com/fsmcp/fsmcp/internal/save"
 	"github.com/fsmcp/fsmcp/internal/state"
 	"github.com/fsmcp/fsmcp/internal/tokens"
@@ -38,7 +38,7 @@ type Options struct {
 	History HistoryRecorder
 	// Watcher notes which files were touched; nil: changes made outside are not
 	// told before a file is used.
-	Watcher Watcher
+	Watcher reminders.Watcher
 	// LookFor bounds the wait of an answer for looks at files that were touched; 0 is a
 	// quarter of a second.
 	LookFor time.Duration
@@ -57,20 +57,18 @@ type Options struct {
 type Service struct {
 	Options
 	// heavy admits one scan of a big file at a time, so that the others stay quick.
-	heavy chan struct{}
+	heavy     chan struct{}
+	reminders *reminders.Service
 
 	mu      sync.Mutex
 	notices []string // for the next answer
-	// sessions are the conversations that may have to hear of changes.
-	sessions []weak.Pointer[Session]
 }
 
 // New builds a house of its parts. It touches no file.
 func New(o Options) *Service {
-	if o.LookFor == 0 {
-		o.LookFor = lookFor
-	}
-	return &Service{Options: o, heavy: make(chan struct{}, 1)}
+	h := &Service{Options: o, heavy: make(chan struct{}, 1)}
+	h.reminders = reminders.New(reminders.Options{Files: o.Access, Watcher: o.Watcher, Now: o.Now, LookFor: o.LookFor, Notify: h.Notify})
+	return h
 }
 
 // Limits are the bounds of Read by their names in settings, as descriptions have them.
@@ -105,19 +103,16 @@ type Session struct {
 	files  *state.Files
 	grants perm.GrantSet
 
-	mu       sync.Mutex
-	looked   map[string]bool // folders in which hints were looked for
-	followed followed
-	own      ownSpans
-	parsed   parsed
+	reminders *reminders.Conversation
+
+	mu     sync.Mutex
+	parsed parsed
 }
 
 // NewSession starts a conversation that has been shown nothing.
 func (h *Service) NewSession() *Session {
 	s := &Session{id: strings.ToLower(rand.Text()[:sessionLetters]), files: state.New(h.Now)}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.sessions = append(h.sessions, weak.Make(s))
+	s.reminders = h.reminders.NewConversation(s.files, &s.grants)
 	return s
 }
 

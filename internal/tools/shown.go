@@ -3,6 +3,7 @@ package tools
 import (
 	"errors"
 
+	"github.com/fsmcp/fsmcp/internal/reminders"
 	"github.com/fsmcp/fsmcp/internal/state"
 )
 
@@ -22,7 +23,7 @@ type Shown struct {
 	Sum  state.Sum
 	// State is set if the answer says that the file has changed or is gone, and shows none
 	// of its lines. Record is not used then.
-	State *reminded
+	State *reminders.State
 }
 
 // Sent notes that the answer to a call is about to be sent, before the client can see it.
@@ -36,15 +37,14 @@ func (h *Service) Sent(call Call, r *Result) {
 	if r.next.raw != nil {
 		go session.parseAhead(r.next)
 	}
-	if r.about.path != "" && h.Watcher != nil {
-		h.follow(session, r.about)
+	if r.about.path != "" {
+		session.reminders.Shown(reminders.Shown{Path: r.about.path, Stamp: r.about.stamp, Extent: r.about.extent})
 	}
 	if r.unlogged != nil {
 		h.auditSoon(*r.unlogged, r)
 	}
-	if r.reminders != nil {
-		r.reminders.stop()
-		session.reported(r.reminders.all)
+	if r.report != nil {
+		session.reminders.Sent(r.report)
 	}
 }
 
@@ -52,9 +52,7 @@ func (h *Service) Sent(call Call, r *Result) {
 func (s *Session) show(n Shown) {
 	switch {
 	case n.State != nil:
-		if _, follows := s.follower(n.Path); follows {
-			s.reported([]reminder{{path: n.Path, now: *n.State}})
-		}
+		s.reminders.Reported(n.Path, *n.State)
 	case n.Added:
 		rec, known := s.files.Get(n.Path)
 		if !known || rec.Stamp != n.Record.Stamp {
@@ -86,14 +84,13 @@ func showing(err error, path string, rec state.Record) error {
 	return &showingError{err, Shown{Path: path, Record: rec}}
 }
 
-// stating adds to a refusal that its answer tells a file's state, if the conversation
-// follows the file.
-func stating(call Call, err error, path string, now func() reminded) error {
-	if _, follows := call.Session.follower(path); !follows {
+// stating adds to a refusal that its answer tells a file's state; nil: no reminder would
+// tell it.
+func stating(err error, path string, now *reminders.State) error {
+	if now == nil {
 		return err
 	}
-	state := now()
-	return &showingError{err, Shown{Path: path, State: &state}}
+	return &showingError{err, Shown{Path: path, State: now}}
 }
 
 // shownIn returns what the answer to a failed call shows, and the error without that.

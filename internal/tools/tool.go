@@ -10,6 +10,7 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/refusal"
+	"github.com/fsmcp/fsmcp/internal/reminders"
 )
 
 // A Tool is one published tool. Args returns a pointer to a fresh argument
@@ -74,7 +75,7 @@ type account struct {
 	path  string
 	stamp fsys.Stamp // as it was found
 	// extent says how much of it the answer shows, where its bytes do not tell.
-	extent extent
+	extent reminders.Extent
 }
 
 // ClientLimits bounds the part of one answer that a client passes on to its model; zero
@@ -96,11 +97,11 @@ type Result struct {
 	Ask *Question
 	// Shown lists what the answer shows of files. Service.Sent uses it, and the fields
 	// below.
-	Shown     []Shown
-	about     account
-	next      parsed     // a notebook to be parsed before the next call
-	unlogged  *logEntry  // of a call that is logged when its answer is sent
-	reminders *reporting // nil: none
+	Shown    []Shown
+	about    account
+	next     parsed            // a notebook to be parsed before the next call
+	unlogged *logEntry         // of a call that is logged when its answer is sent
+	report   *reminders.Report // nil: no file changed outside
 }
 
 // Block is one content block: text, or bytes with a MIME type.

@@ -1,4 +1,4 @@
-package tools
+package reminders
 
 import (
 	"path"
@@ -24,20 +24,21 @@ func guides() []string { return []string{"CLAUDE.md", "AGENTS.md"} }
 // worst is a hint that comes a second time.
 const maxFolders = 10_000
 
-// hint ends an answer about a file with one line that names what speaks to agents
-// in the folders above it, up to the workspace directory, and was not read yet.
-func (h *Service) hint(call Call, name string, r *Result) {
-	top, ok := above(h.Preferences().HintsBelow, name)
+// Hint returns the line that ends an answer about a file: it names what speaks to agents
+// in the folders above it and was not read yet, up to the innermost of some folders that
+// the file lies in. It returns "" where there is nothing, or where a file lies in none.
+func (c *Conversation) Hint(name string, tops []string) string {
+	top, ok := above(tops, name)
 	if !ok {
-		return
+		return ""
 	}
 	var found []string
 	for dir := path.Dir(name); access.Within(top, dir) && dir != top; dir = path.Dir(dir) {
-		found = append(found, h.unreadGuides(call.Session, dir)...)
+		found = append(found, c.unreadGuides(dir)...)
 	}
 	found = slices.DeleteFunc(found, func(n string) bool { return n == name })
 	if len(found) == 0 {
-		return
+		return ""
 	}
 	if len(found) > maxHinted {
 		found = append(found[:maxHinted], "…")
@@ -45,12 +46,7 @@ func (h *Service) hint(call Call, name string, r *Result) {
 	for i, n := range found {
 		found[i] = fsys.InSentence(n)
 	}
-	line := "(Not read yet, and meant for whoever works on files there: " + strings.Join(found, ", ") + ".)"
-	if last := &r.Blocks[len(r.Blocks)-1]; last.MIME == "" && last.Text != "" {
-		last.Text += "\n" + line // clients join blocks as they stand
-		return
-	}
-	r.Blocks = append(r.Blocks, Block{Text: line})
+	return "(Not read yet, and meant for whoever works on files there: " + strings.Join(found, ", ") + ".)"
 }
 
 // above is the innermost of some folders that a name lies in.
@@ -64,17 +60,17 @@ func above(folders []string, name string) (top string, ok bool) {
 }
 
 // unreadGuides are the files of a folder to tell of; that is asked once a session.
-func (h *Service) unreadGuides(session *Session, dir string) (found []string) {
-	if !session.firstLook(dir) {
+func (c *Conversation) unreadGuides(dir string) (found []string) {
+	if !c.firstLook(dir) {
 		return nil
 	}
 	for _, base := range guides() {
-		if name := access.Join(dir, base); h.unreadGuide(session, name) {
+		if name := access.Join(dir, base); c.unreadGuide(name) {
 			found = append(found, name)
 		}
 	}
-	for _, name := range h.skills(dir) {
-		if h.unreadGuide(session, name) {
+	for _, name := range c.skills(dir) {
+		if c.unreadGuide(name) {
 			found = append(found, name)
 		}
 	}
@@ -82,32 +78,32 @@ func (h *Service) unreadGuides(session *Session, dir string) (found []string) {
 }
 
 // firstLook notes that a folder is being looked at, and whether that is new.
-func (s *Session) firstLook(dir string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.looked == nil || len(s.looked) >= maxFolders {
-		s.looked = make(map[string]bool)
+func (c *Conversation) firstLook(dir string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.looked == nil || len(c.looked) >= maxFolders {
+		c.looked = make(map[string]bool)
 	}
-	first := !s.looked[dir]
-	s.looked[dir] = true
+	first := !c.looked[dir]
+	c.looked[dir] = true
 	return first
 }
 
 // unreadGuide tells whether a file is there that may be read and was not. Of what
 // is denied nothing is said.
-func (h *Service) unreadGuide(session *Session, name string) bool {
-	t := h.Access.ForReading(name)
+func (c *Conversation) unreadGuide(name string) bool {
+	t := c.service.Files.ForReading(name)
 	if t == nil {
 		return false
 	}
 	defer t.Close()
-	_, read := session.files.Get(t.Path)
+	_, read := c.records.Get(t.Path)
 	return t.Kind == fsys.Regular && !read
 }
 
 // skills are the names that skills of a folder would have.
-func (h *Service) skills(dir string) (names []string) {
-	t := h.Access.ForReading(access.Join(dir, skillsDir))
+func (c *Conversation) skills(dir string) (names []string) {
+	t := c.service.Files.ForReading(access.Join(dir, skillsDir))
 	if t == nil {
 		return nil
 	}
@@ -125,4 +121,16 @@ func (h *Service) skills(dir string) (names []string) {
 		}
 	}
 	return names
+}
+
+// SpeaksToAgents reports a CLAUDE.md or AGENTS.md by any of its names.
+func SpeaksToAgents(names ...string) bool {
+	for _, n := range names {
+		for _, g := range guides() {
+			if strings.EqualFold(path.Base(strings.ReplaceAll(n, `\`, "/")), g) {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -1,13 +1,11 @@
-package tools
+package reminders
 
 import (
-	"encoding/base64"
 	"fmt"
-	"math"
 	"strings"
 
+	"github.com/fsmcp/fsmcp/internal/changes"
 	"github.com/fsmcp/fsmcp/internal/fsys"
-	"github.com/fsmcp/fsmcp/internal/refusal"
 )
 
 // Bounds of one answer's reminders.
@@ -16,23 +14,23 @@ const (
 	remindNames = 20
 )
 
-// reminder is one file to be told of.
+// reminder is one file that changed outside.
 type reminder struct {
 	path string
 	why  string
-	diff string // "" where only the name is told
-	// now is the state that is told; proof is a settled stamp of it, if there is one;
+	diff string // "" where only the name is reported
+	// now is the state that is reported; proof is a settled stamp of it, if there is one;
 	// stamp is a picture's.
-	now          reminded
+	now          State
 	proof, stamp fsys.Stamp
 }
 
-// name is the file's as it is told.
+// name is the file's as an answer shows it.
 func (m reminder) name() string { return fsys.InSentence(m.path) }
 
-// words puts reminders into one text that fits into so many bytes. Where the lines
-// of a file find no room, its name is told alone, and they count as not told; ok is
-// false where not even the names do.
+// words puts reminders into one text that fits into so many bytes. Where the lines of a
+// file find no room, its name is reported alone, and they count as not reported. ok is
+// false where not even the names find room.
 func words(all []reminder, room int) (string, bool) {
 	first, rest := all[:min(len(all), remindFiles)], all[min(len(all), remindFiles):]
 	last := othersChanged(rest)
@@ -64,7 +62,7 @@ func (m reminder) words(lines bool) string {
 		return fmt.Sprintf("<system-reminder>The file %s %s.</system-reminder>", m.name(), m.why)
 	}
 	return fmt.Sprintf("<system-reminder>The file %s %s. These lines changed since you last saw it %s.</system-reminder>\n%s",
-		m.name(), m.why, refusal.DiffForm, m.diff)
+		m.name(), m.why, changes.Form, m.diff)
 }
 
 // othersChanged is the one line that counts and names files.
@@ -84,29 +82,3 @@ func othersChanged(rest []reminder) string {
 	}
 	return fmt.Sprintf("<system-reminder>%d more files that you have read were changed, moved or deleted outside of fsmcp: %s.</system-reminder>", len(rest), list)
 }
-
-// bytesPerToken is a number of bytes of a diff that surely are no more than a token.
-const bytesPerToken = 2
-
-// room returns the number of bytes of text for which an answer still has room.
-func (c ClientLimits) room(r *Result) int {
-	room := math.MaxInt
-	text, data := 0, 0
-	for _, b := range r.Blocks {
-		text += len(b.Text)
-		data += base64.StdEncoding.EncodedLen(len(b.Data))
-	}
-	if c.Chars > 0 {
-		room = min(room, c.Chars-text)
-	}
-	if c.Tokens > 0 {
-		room = min(room, c.Tokens*bytesPerToken-text)
-	}
-	if c.Answer > 0 {
-		room = min(room, c.Answer-text-data-answerRest)
-	}
-	return room
-}
-
-// isNotebookName tells a notebook, which is shown as its cells and not its lines.
-func isNotebookName(path string) bool { return strings.HasSuffix(strings.ToLower(path), ".ipynb") }

@@ -1,4 +1,4 @@
-package tools
+package reminders
 
 import (
 	"time"
@@ -6,9 +6,9 @@ import (
 	"github.com/fsmcp/fsmcp/internal/fsys"
 )
 
-// ownSpans are the times in which programs ran that belong to a conversation: the
+// ownChanges are the times in which programs ran that belong to a conversation: the
 // hooks around its changes. What they make of files is its own doing.
-type ownSpans struct {
+type ownChanges struct {
 	running int
 	since   time.Time  // of those that run
 	over    []interval // the last ones
@@ -23,17 +23,19 @@ const (
 	spanGrain = 20 * time.Millisecond
 )
 
-// ownUntilDone begins such a time, and returns what ends it.
-func (s *Session) ownUntilDone(now func() time.Time) (done func()) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	o := &s.own
+// OwnChanges begins such a time: until done is called, what happens to files is not
+// reported.
+func (c *Conversation) OwnChanges() (done func()) {
+	now := c.service.Now
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	o := &c.own
 	if o.running++; o.running == 1 {
 		o.since = now()
 	}
 	return func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
+		c.mu.Lock()
+		defer c.mu.Unlock()
 		if o.running--; o.running > 0 {
 			return
 		}
@@ -43,18 +45,18 @@ func (s *Session) ownUntilDone(now func() time.Time) (done func()) {
 }
 
 // ownChange tells whether a file was last changed in such a time.
-func (s *Session) ownChange(stamp fsys.Stamp) bool {
+func (c *Conversation) ownChange(stamp fsys.Stamp) bool {
 	at := time.Unix(0, stamp.Ctime)
 	if stamp.Ctime == 0 { // as in fsys: where a system has none
 		at = time.Unix(0, stamp.Mtime)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	from := func(t time.Time) time.Time { return t.Add(-spanGrain) }
-	if s.own.running > 0 && at.After(from(s.own.since)) {
+	if c.own.running > 0 && at.After(from(c.own.since)) {
 		return true
 	}
-	for _, o := range s.own.over {
+	for _, o := range c.own.over {
 		if at.After(from(o.from)) && !at.After(o.to) {
 			return true
 		}
