@@ -78,7 +78,7 @@ check: ## lint, a part of test: gofmt, vet, staticcheck, tidy, known vulnerabili
 
 quick: ## after each change: vet, unit tests and scripts, under a minute once things are built
 	$(GO) vet ./...
-	$(GO) test -short -p 4 $$($(GO) list ./... | grep -v -e /cmd/fsmcp$$ -e /internal/faults -e /internal/bench -e /internal/media/pdf)
+	FSMCP_MERGES=60 $(GO) test -short -p 4 $$($(GO) list ./... | grep -v -e /cmd/fsmcp$$ -e /internal/faults -e /internal/bench -e /internal/media/pdf)
 	$(GO) test -short -run TestScripts ./cmd/fsmcp
 
 test: setup check cross ## before you push: everything that must hold, as the continuous integration runs it

@@ -22,10 +22,13 @@ func TestDamage(t *testing.T) {
 		"zeros": func(b []byte) []byte { at := rng.IntN(len(b)); clear(b[at:min(len(b), at+100)]); return b },
 		"line":  func(b []byte) []byte { return append(b, "0000 what is this\n"...) },
 	}
-	lost := 0
+	lost, times := 0, 60
+	if testing.Short() {
+		times = 15
+	}
 	for _, name := range slices.Sorted(maps.Keys(damages)) { // a seed means the same each time
 		damage := damages[name]
-		for range 60 {
+		for range times {
 			dir := t.TempDir()
 			s := openStore(t, dir)
 			var old []byte
