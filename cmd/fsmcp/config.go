@@ -11,7 +11,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/fsmcp/fsmcp/internal/clients"
 	"github.com/fsmcp/fsmcp/internal/config"
@@ -55,7 +54,7 @@ func configure(ctx context.Context, s process, name string, dirs []string, write
 	if !ok {
 		return fmt.Errorf("there is no client %q; the clients are %s", name, strings.Join(clients.Names(), ", "))
 	}
-	server, err := thisServer(s.system, dirs)
+	server, err := thisServer(s, dirs)
 	if err != nil {
 		return err
 	}
@@ -86,7 +85,7 @@ func clientSystem(s config.System) clients.System {
 }
 
 // thisServer returns this program and the workspace as a client is to start it.
-func thisServer(s config.System, dirs []string) (clients.Server, error) {
+func thisServer(s process, dirs []string) (clients.Server, error) {
 	if len(dirs) == 0 {
 		dirs = []string{"."}
 	}
@@ -94,7 +93,7 @@ func thisServer(s config.System, dirs []string) (clients.Server, error) {
 	for _, dir := range dirs {
 		abs := dir
 		if !filepath.IsAbs(dir) {
-			abs = filepath.Join(s.WorkDir, dir)
+			abs = filepath.Join(s.system.WorkDir, dir)
 		}
 		abs = filepath.Clean(abs)
 		if info, err := os.Stat(abs); err != nil || !info.IsDir() {
@@ -103,7 +102,7 @@ func thisServer(s config.System, dirs []string) (clients.Server, error) {
 		server.Dirs = append(server.Dirs, abs)
 	}
 	var err error
-	if server.Program, err = programPath(s.WorkDir); err != nil {
+	if server.Program, err = programPath(s.name, s.system.WorkDir); err != nil {
 		return server, fmt.Errorf("the path of this program is unknown: %w", err)
 	}
 	for _, path := range append([]string{server.Program}, server.Dirs...) {
@@ -114,15 +113,15 @@ func thisServer(s config.System, dirs []string) (clients.Server, error) {
 	return server, nil
 }
 
-// programPath returns the absolute path that this program was started by. The system's
-// own answer has links resolved, so it would name one version's folder where a package
-// manager keeps a link; it counts if the name leads elsewhere by now.
-func programPath(workDir string) (string, error) {
+// programPath returns the absolute path of this program, which was started by name. The
+// system's own answer has links resolved, so it would name one version's folder where a
+// package manager keeps a link; it counts if the name leads elsewhere by now.
+func programPath(name, workDir string) (string, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return "", err
 	}
-	name, err := exec.LookPath(os.Args[0])
+	name, err = exec.LookPath(name)
 	if err != nil && !errors.Is(err, exec.ErrDot) {
 		return self, nil
 	}
@@ -137,34 +136,27 @@ func programPath(workDir string) (string, error) {
 	return self, nil
 }
 
-// serveFlags returns the flags among the arguments of serve.
-func serveFlags(args []string) (flags []string) {
+// serveFlags returns the flags among the arguments of serve, as they are spelt. A flag
+// that this program does not know is an error, since the word behind it may be its value.
+func serveFlags(args []string) (flags []string, err error) {
 	set := serveCommand(process{}).Flags()
-	for i := 0; i < len(args); i++ {
-		arg := args[i]
-		if arg == "--" {
-			break
+	for i := 0; i < len(args) && args[i] != "--"; i++ {
+		name, isFlag := strings.CutPrefix(args[i], "--")
+		if !isFlag {
+			continue // a folder: serve has no short flags
 		}
-		if !strings.HasPrefix(arg, "-") || arg == "-" {
-			continue
+		name, _, valued := strings.Cut(name, "=")
+		flag := set.Lookup(name)
+		if flag == nil {
+			return nil, fmt.Errorf("serve has no flag --%s", name)
 		}
-		flags = append(flags, arg)
-		if takesNext(set, arg) && i+1 < len(args) {
+		flags = append(flags, args[i])
+		if !valued && flag.NoOptDefVal == "" && i+1 < len(args) {
 			i++
 			flags = append(flags, args[i])
 		}
 	}
-	return flags
-}
-
-// takesNext reports whether the word behind a flag is its value.
-func takesNext(set *pflag.FlagSet, arg string) bool {
-	name, isLong := strings.CutPrefix(arg, "--")
-	if !isLong || strings.Contains(name, "=") {
-		return false
-	}
-	flag := set.Lookup(name)
-	return flag != nil && flag.NoOptDefVal == ""
+	return flags, nil
 }
 
 // enter merges the server into the client's file.

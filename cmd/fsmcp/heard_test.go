@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -19,6 +20,10 @@ import (
 // all that was done before its call.
 func hearing() {
 	s := currentProcess()
+	// testscript puts another name in os.Args.
+	if line, err := os.ReadFile("/proc/self/cmdline"); err == nil {
+		s.name, _, _ = strings.Cut(string(line), "\x00")
+	}
 	h := &heard{}
 	s.reminderWait = time.Minute
 	s.watcher = func(w reminders.Watcher) reminders.Watcher {

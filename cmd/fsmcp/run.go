@@ -16,6 +16,7 @@ import (
 
 // process holds the parts of its process that a command may use.
 type process struct {
+	name        string // the first word of the command line: the program as it was started
 	in          *os.File
 	out         *os.File
 	err         io.Writer
@@ -31,7 +32,7 @@ type process struct {
 
 // currentProcess returns the real process.
 func currentProcess() process {
-	s := process{in: os.Stdin, out: os.Stdout, err: os.Stderr, terminal: isTerminal(os.Stdin)}
+	s := process{name: os.Args[0], in: os.Stdin, out: os.Stdout, err: os.Stderr, terminal: isTerminal(os.Stdin)}
 	s.interactive = s.terminal && isTerminal(os.Stderr)
 	s.system.Getenv = os.Getenv
 	s.system.WorkDir, _ = os.Getwd()

@@ -48,6 +48,9 @@ func setUpScript(env *testscript.Env) error {
 	}
 	env.Setenv("HOME", d.home)
 	env.Setenv("OUTSIDE", d.outside)
+	if program, err := exec.LookPath("fsmcp"); err == nil {
+		env.Setenv("FSMCP", program)
+	}
 	env.Setenv("UID", strconv.Itoa(d.uid()))
 	env.Values[driverKey{}] = d
 	env.Defer(func() {

@@ -321,7 +321,11 @@ func (d *document) oldFlags(object *hujson.Object, s Server) ([]string, error) {
 	case s.Flags == nil:
 		return nil, nil
 	}
-	return s.Flags(args[1:]), nil
+	flags, err := s.Flags(args[1:])
+	if err != nil {
+		return nil, d.refuse(v.StartOffset, "%q: %v", "args", err)
+	}
+	return flags, nil
 }
 
 func baseName(name string) string { return name[strings.LastIndexAny(name, `/\`)+1:] }

@@ -26,8 +26,9 @@ var update = flag.Bool("update", false, "rewrite what the cases expect")
 // testServer is entered by every case.
 var testServer = Server{Program: "/bin/fsmcp", Dirs: []string{"/work"}, Flags: testFlags}
 
-// testFlags knows that --deny takes a value and the others do not.
-func testFlags(args []string) (flags []string) {
+// testFlags knows that --deny takes a value and the others do not, but for --odd, which it
+// does not know.
+func testFlags(args []string) (flags []string, err error) {
 	for i := 0; i < len(args); i++ {
 		if strings.HasPrefix(args[i], "-") {
 			flags = append(flags, args[i])
@@ -37,7 +38,10 @@ func testFlags(args []string) (flags []string) {
 			flags = append(flags, args[i])
 		}
 	}
-	return flags
+	if slices.Contains(args, "--odd") {
+		return nil, errors.New("--odd is unknown")
+	}
+	return flags, nil
 }
 
 // mergeCase is one existing file. Its text is for mcpServers, and is rewritten for the

@@ -11,8 +11,8 @@ type Server struct {
 	Program string   // absolute
 	Dirs    []string // the workspace, absolute
 	// Flags returns the flags among the arguments of an older entry, behind "serve"; a
-	// merge keeps them. nil keeps none.
-	Flags func(args []string) []string
+	// merge keeps them, and is refused with an error. nil keeps none.
+	Flags func(args []string) ([]string, error)
 }
 
 // args returns the arguments, with flags between the command and the folders.
