@@ -13,9 +13,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/aymanbagabas/go-udiff"
 	"github.com/spf13/cobra"
 
+	"github.com/fsmcp/fsmcp/internal/changes"
 	"github.com/fsmcp/fsmcp/internal/config"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/history"
@@ -319,7 +319,7 @@ func (h *historySession) unified(e history.Entry) (string, error) {
 	if !utf8.Valid(before) || !utf8.Valid(after) {
 		return "", &noTextError{len(before), len(after)}
 	}
-	return udiff.Unified(label(before, e), label(after, e), string(before), string(after)), nil
+	return changes.Patch(label(before, e), label(after, e), string(before), string(after)), nil
 }
 
 // label names a side of a diff, as patch understands it.
@@ -340,7 +340,7 @@ func (h *historySession) unifiedParts(e history.Entry) (string, error) {
 	name := fsys.Printable(e.Path)
 	for _, p := range parts {
 		where := fmt.Sprintf("%s (from byte %d on)", name, p.Offset)
-		b.WriteString(udiff.Unified(where, where, strings.ToValidUTF8(string(p.Before), "�"), strings.ToValidUTF8(string(p.After), "�")))
+		b.WriteString(changes.Patch(where, where, strings.ToValidUTF8(string(p.Before), "�"), strings.ToValidUTF8(string(p.After), "�")))
 	}
 	return b.String(), nil
 }

@@ -221,6 +221,7 @@ func TestSoleImporters(t *testing.T) {
 		"github.com/kovidgoyal/imaging":          "internal/media/raster",
 		"github.com/pdfcpu/pdfcpu":               "internal/media/pdf",
 		"github.com/klippa-app/go-pdfium":        "internal/media/pdf",
+		"github.com/aymanbagabas/go-udiff":       "internal/changes",
 		"github.com/wlynxg/chardet":              "internal/text/charset",
 		"github.com/modelcontextprotocol/go-sdk": "tests only",
 	}

@@ -141,6 +141,13 @@ func TestUnified(t *testing.T) {
 	}
 }
 
+// A patch names both files and has every line.
+func TestPatch(t *testing.T) {
+	if got := Patch("a/f", "b/f", "one\n", "two\n"); got != "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-one\n+two\n" {
+		t.Errorf("%q", got)
+	}
+}
+
 // The region after an edit shows four lines on each side, and stays within its bytes.
 func TestRegion(t *testing.T) {
 	var b strings.Builder

@@ -1,11 +1,11 @@
-// Package changes words the difference of two texts for answers: the numbered diff, the
-// unified diff, and the region that an answer shows after an edit. Every numbered diff
-// of the program comes from Of.
+// Package changes words the difference of two texts: the numbered diff of an outside
+// change, the unified diff of a change, and the region that an answer shows after an
+// edit. Every diff that the program shows comes from here; lines are compared by
+// github.com/aymanbagabas/go-udiff.
 //
 // It is pure: it reads no file, keeps no record of what was shown, and writes no
-// sentence around a diff.
-//
-// Lines are compared by github.com/aymanbagabas/go-udiff.
+// sentence around a diff. It does not merge: package history does, and says why it
+// compares lines itself.
 package changes
 
 import (

@@ -69,6 +69,12 @@ func Summary(old, now string) string {
 	return body
 }
 
+// Patch returns the difference of two texts as the program patch takes it, in full, with
+// the names of both in front.
+func Patch(oldName, newName, old, now string) string {
+	return udiff.Unified(oldName, newName, old, now)
+}
+
 // Empty reports whether the diff has no lines.
 func (u Unified) Empty() bool { return len(u.lines) == 0 }
 

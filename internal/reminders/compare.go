@@ -24,8 +24,8 @@ const (
 // compare compares a file with its record and with what was reported last. full asks
 // for a diff, where there can be one.
 //
-// A call that works on the file may be about to change it, or its record: then its
-// own change would be taken for another's.
+// While a call works on the file it returns later: that call may be about to change the
+// file or its record, and its own change would look like another's.
 func (c *Conversation) compare(path string, full bool) (m reminder, is finding) {
 	done, free := c.records.TryLock(path)
 	if !free {
@@ -151,8 +151,8 @@ func (c *Conversation) compareBytes(t *fsys.Target, f follower, rec state.Record
 	return m, changed
 }
 
-// contentNow is a file as it is now: its bytes where they would be kept, and what
-// tells them from others.
+// contentNow returns a file's present stamp and sum, and its bytes if a record would keep
+// them.
 func contentNow(t *fsys.Target) (raw []byte, stamp fsys.Stamp, sum state.Sum, err error) {
 	f, err := t.Open()
 	if err != nil {
@@ -178,8 +178,8 @@ func contentNow(t *fsys.Target) (raw []byte, stamp fsys.Stamp, sum state.Sum, er
 	return nil, stamp, sum, err
 }
 
-// sumOfFile hashes a file that is not kept. One above state.InMemory, which cannot
-// have been shown like that, goes by its size and time instead.
+// sumOfFile hashes a file whose bytes are not kept. For one above state.InMemory, which
+// cannot have been shown in full at that size, it hashes size and time instead.
 func sumOfFile(f io.ReaderAt, stamp fsys.Stamp) (sum state.Sum, err error) {
 	if stamp.Size > state.InMemory {
 		return sha256.Sum256(fmt.Appendf(nil, "%d %d", stamp.Size, stamp.Mtime)), nil

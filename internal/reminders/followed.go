@@ -8,7 +8,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/state"
 )
 
-// mostTexts bounds the files whose text is kept as it was last reported.
+// mostTexts bounds the files whose text is kept as it was last reported: for the next diff.
 const mostTexts = 100
 
 // followed holds the files that a conversation was shown in full.
@@ -75,7 +75,7 @@ func (c *Conversation) Shown(s Shown) {
 	c.watched(s.Path, fresh, err)
 }
 
-// follow notes whether a file has been shown in full.
+// follow notes whether a file has been shown in full, and reports it.
 func (c *Conversation) follow(s Shown) bool {
 	rec, known := c.records.Get(s.Path)
 	c.mu.Lock()
@@ -111,7 +111,7 @@ func (c *Conversation) follow(s Shown) bool {
 	return true
 }
 
-// watched notes what became of having a file watched.
+// watched notes the result of Watcher.Follow.
 func (c *Conversation) watched(path string, fresh bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -217,7 +217,7 @@ func (f *followed) boundTexts(path string) {
 	}
 }
 
-// follower returns what is known of a file, as it is now.
+// follower returns a copy of what is known of a file.
 func (c *Conversation) follower(path string) (f follower, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -227,7 +227,7 @@ func (c *Conversation) follower(path string) (f follower, ok bool) {
 	return f, false
 }
 
-// proven notes a stamp under which a file is as is known.
+// proven notes a stamp that proves that a file is as it was reported.
 func (c *Conversation) proven(path string, stamp fsys.Stamp) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

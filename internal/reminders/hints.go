@@ -17,16 +17,16 @@ const (
 	maxHinted = 5  // names in one line
 )
 
-// guides are the files of a folder that speak to agents, skills apart.
+// guides returns the names of instruction files, skills apart.
 func guides() []string { return []string{"CLAUDE.md", "AGENTS.md"} }
 
 // maxFolders bounds what is remembered; past it everything is forgotten, and the
 // worst is a hint that comes a second time.
 const maxFolders = 10_000
 
-// Hint returns the line that ends an answer about a file: it names what speaks to agents
-// in the folders above it and was not read yet, up to the innermost of some folders that
-// the file lies in. It returns "" where there is nothing, or where a file lies in none.
+// Hint returns the line that ends an answer about a file: it names the instruction files
+// and skills that were not read yet, in the folders above the file and below the innermost
+// of tops that holds it. It returns "" if there are none, or if none of tops holds it.
 func (c *Conversation) Hint(name string, tops []string) string {
 	top, ok := above(tops, name)
 	if !ok {
@@ -49,7 +49,7 @@ func (c *Conversation) Hint(name string, tops []string) string {
 	return "(Not read yet, and meant for whoever works on files there: " + strings.Join(found, ", ") + ".)"
 }
 
-// above is the innermost of some folders that a name lies in.
+// above returns the innermost of some folders that a name lies in.
 func above(folders []string, name string) (top string, ok bool) {
 	for _, f := range folders {
 		if access.Within(f, name) && (!ok || len(f) > len(top)) {
@@ -59,7 +59,8 @@ func above(folders []string, name string) (top string, ok bool) {
 	return top, ok
 }
 
-// unreadGuides are the files of a folder to tell of; that is asked once a session.
+// unreadGuides returns the instruction files and skills of a folder that were not read.
+// It returns them once per conversation.
 func (c *Conversation) unreadGuides(dir string) (found []string) {
 	if !c.firstLook(dir) {
 		return nil
@@ -77,7 +78,8 @@ func (c *Conversation) unreadGuides(dir string) (found []string) {
 	return found
 }
 
-// firstLook notes that a folder is being looked at, and whether that is new.
+// firstLook reports whether hints were never looked for in a folder, and notes that they
+// are now.
 func (c *Conversation) firstLook(dir string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -89,8 +91,8 @@ func (c *Conversation) firstLook(dir string) bool {
 	return first
 }
 
-// unreadGuide tells whether a file is there that may be read and was not. Of what
-// is denied nothing is said.
+// unreadGuide reports whether a file exists that may be read and was not. A file that the
+// rules deny is not mentioned.
 func (c *Conversation) unreadGuide(name string) bool {
 	t := c.service.Files.ForReading(name)
 	if t == nil {
@@ -101,7 +103,7 @@ func (c *Conversation) unreadGuide(name string) bool {
 	return t.Kind == fsys.Regular && !read
 }
 
-// skills are the names that skills of a folder would have.
+// skills returns the names that skills of a folder would have.
 func (c *Conversation) skills(dir string) (names []string) {
 	t := c.service.Files.ForReading(access.Join(dir, skillsDir))
 	if t == nil {
@@ -123,7 +125,7 @@ func (c *Conversation) skills(dir string) (names []string) {
 	return names
 }
 
-// SpeaksToAgents reports a CLAUDE.md or AGENTS.md by any of its names.
+// SpeaksToAgents reports whether one of a file's names is that of an instruction file.
 func SpeaksToAgents(names ...string) bool {
 	for _, n := range names {
 		for _, g := range guides() {

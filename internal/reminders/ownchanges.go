@@ -6,8 +6,8 @@ import (
 	"github.com/fsmcp/fsmcp/internal/fsys"
 )
 
-// ownChanges are the times in which programs ran that belong to a conversation: the
-// hooks around its changes. What they make of files is its own doing.
+// ownChanges holds the times in which hooks ran around changes of a conversation. What
+// hooks do to files counts as the conversation's own change.
 type ownChanges struct {
 	running int
 	since   time.Time  // of those that run
@@ -44,7 +44,7 @@ func (c *Conversation) OwnChanges() (done func()) {
 	}
 }
 
-// ownChange tells whether a file was last changed in such a time.
+// ownChange reports whether a file was last changed in such a time.
 func (c *Conversation) ownChange(stamp fsys.Stamp) bool {
 	at := time.Unix(0, stamp.Ctime)
 	if stamp.Ctime == 0 { // as in fsys: where a system has none

@@ -33,10 +33,10 @@ type Files interface {
 
 // Watcher notes which files were touched.
 type Watcher interface {
-	// Follow looks after a file by its resolved name; fresh says that it was
-	// touched unseen perhaps. After an error nothing is known of it.
+	// Follow watches a file by its resolved name. fresh says that it may have been
+	// touched before. After an error the file is not watched.
 	Follow(name string) (fresh bool, err error)
-	// Touched are the files that were touched since it was last asked.
+	// Touched returns the files that were touched since its last call.
 	Touched() []string
 }
 
@@ -148,7 +148,7 @@ func (c *Conversation) Sent(r *Report) {
 	c.reported(r.all)
 }
 
-// distribute has every conversation look at what was touched.
+// distribute marks what was touched in every conversation.
 func (s *Service) distribute() {
 	names := s.Watcher.Touched()
 	if len(names) == 0 {
@@ -165,7 +165,7 @@ func (s *Service) distribute() {
 	}
 }
 
-// touch has files looked at, as far as they are followed.
+// touch marks files that are followed as due.
 func (c *Conversation) touch(names ...string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -176,8 +176,8 @@ func (c *Conversation) touch(names ...string) {
 	}
 }
 
-// toLookAt takes out the files that may have changed, but for one, and those that
-// are looked at already.
+// toLookAt takes out the files that may have changed, except one and those that another
+// answer looks at.
 func (c *Conversation) toLookAt(but string) (paths []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -234,8 +234,8 @@ func (c *Conversation) lookOver(ctx context.Context, paths []string) (all []remi
 	}
 }
 
-// carefully is compare where a fault of ours costs neither the answer, which may be
-// that a change was made, nor the process.
+// carefully is compare without its panics: a bug here costs neither the process nor an
+// answer, which may say that a change was made.
 func (c *Conversation) carefully(path string, full bool) (m reminder, is finding) {
 	defer func() {
 		if r := recover(); r != nil {

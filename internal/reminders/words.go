@@ -25,7 +25,7 @@ type reminder struct {
 	proof, stamp fsys.Stamp
 }
 
-// name is the file's as an answer shows it.
+// name returns the file's name as an answer shows it.
 func (m reminder) name() string { return fsys.InSentence(m.path) }
 
 // words puts reminders into one text that fits into so many bytes. Where the lines of a
@@ -65,7 +65,7 @@ func (m reminder) words(lines bool) string {
 		m.name(), m.why, changes.Form, m.diff)
 }
 
-// othersChanged is the one line that counts and names files.
+// othersChanged returns the one line that counts and names the remaining files.
 func othersChanged(rest []reminder) string {
 	var names []string
 	for _, m := range rest[:min(len(rest), remindNames)] {

@@ -19,8 +19,8 @@ import (
 
 var reportedName = regexp.MustCompile(`<system-reminder>The file (\S+) (?:was|is) `)
 
-// noteState are the files that an answer's reminders name.
-func noteState(t *testing.T, r *Result) (names []string) {
+// namesIn are the files that an answer's reminders name.
+func namesIn(t *testing.T, r *Result) (names []string) {
 	t.Helper()
 	for _, text := range remindersIn(r) {
 		for _, m := range reportedName.FindAllStringSubmatch(text, -1) {
@@ -119,7 +119,7 @@ func walkReminders(t *testing.T, b *bench, marks reminders.Watcher, seed uint64,
 		} else if _, ok := known[name]; ok {
 			known[name] = "gone"
 		}
-		for _, n := range noteState(t, b.last) {
+		for _, n := range namesIn(t, b.last) {
 			known[strings.TrimPrefix(n, b.dir+"/")] = now(strings.TrimPrefix(n, b.dir+"/"))
 		}
 	}
@@ -162,7 +162,7 @@ func walkReminders(t *testing.T, b *bench, marks reminders.Watcher, seed uint64,
 				if old := now(name); old != "gone" && !b.last.IsError {
 					b.ok(&EditArgs{FilePath: b.path(name), OldString: strings.TrimSpace(old), NewString: "own " + fmt.Sprint(step, rng.IntN(100))})
 					known[name] = now(name)
-					for _, n := range noteState(t, b.last) {
+					for _, n := range namesIn(t, b.last) {
 						known[strings.TrimPrefix(n, b.dir+"/")] = now(strings.TrimPrefix(n, b.dir+"/"))
 					}
 				}
@@ -177,7 +177,7 @@ func walkReminders(t *testing.T, b *bench, marks reminders.Watcher, seed uint64,
 		slices.Sort(want)
 		var got []string
 		for range 3 { // once more, for what is told twice
-			got = append(got, noteState(t, b.run(&WriteArgs{FilePath: b.path("probe"), Content: fmt.Sprint(rng.Uint64())}))...)
+			got = append(got, namesIn(t, b.run(&WriteArgs{FilePath: b.path("probe"), Content: fmt.Sprint(rng.Uint64())}))...)
 		}
 		slices.Sort(got)
 		if !slices.Equal(got, want) {
