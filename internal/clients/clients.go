@@ -103,7 +103,10 @@ var table = []Client{
 		// "Configure permissions" (permissions.md): a rule in deny that is a bare tool name
 		// takes the tool out of the model's sight; anthropics/claude-code, issue 62608:
 		// --disallowedTools does, too, where --allowedTools does not. fsmcp reads the same
-		// settings files, and takes a bare tool name there for the built-in tool.
+		// settings files, and takes a bare tool name there for the built-in tool. Tried with
+		// Claude Code 2.1.197: "mcp list" says Connected of the command's entry and "pending
+		// approval" of the file's; it reads a byte order mark and no comments; its session
+		// lists mcp__fsmcp__Read and no Read with either way.
 		Name: "claude-code", Title: "Claude Code", Format: JSON, keys: []string{"mcpServers"},
 		linux: place{projectDir, ".mcp.json"}, darwin: place{projectDir, ".mcp.json"}, windows: place{projectDir, ".mcp.json"},
 		command: add("claude", "mcp", "add", serverName, "--"),
@@ -148,7 +151,8 @@ var table = []Client{
 	},
 	{
 		// File and command: openai/codex, docs/config.md ($CODEX_HOME, else ~/.codex) and
-		// codex-rs/cli/src/mcp_cmd.rs (add NAME -- COMMAND), which rewrites the file.
+		// codex-rs/cli/src/mcp_cmd.rs (add NAME -- COMMAND). Tried with Codex 0.169.0: the
+		// command writes this very text, and "mcp list" shows the server from either.
 		Name: "codex", Title: "Codex", Format: TOML, keys: []string{"mcp_servers"},
 		linux: place{codexHome, "config.toml"}, darwin: place{codexHome, "config.toml"}, windows: place{codexHome, "config.toml"},
 		command: add("codex", "mcp", "add", serverName, "--"),
@@ -157,11 +161,17 @@ var table = []Client{
 		// File, shape and command: google-gemini/gemini-cli, docs/tools/mcp-server.md,
 		// packages/cli/src/commands/mcp/add.ts (the default scope is the project) and
 		// packages/core/src/utils/paths.ts (GEMINI_CLI_HOME). Comments but no trailing commas:
-		// packages/cli/src/config/settings.ts strips comments, then parses strictly.
+		// packages/cli/src/config/settings.ts strips comments, then parses strictly. Trusted
+		// folders: packages/cli/src/commands/mcp/list.ts. Tried with Gemini CLI 0.61.0: the
+		// command writes this very text; a file with comments is read, one with a trailing
+		// comma or a byte order mark is an error to it.
 		Name: "gemini", Title: "Gemini CLI", Format: JSONC, keys: []string{"mcpServers"},
 		linux: place{geminiHome, ".gemini/settings.json"}, darwin: place{geminiHome, ".gemini/settings.json"}, windows: place{geminiHome, ".gemini/settings.json"},
 		command: add("gemini", "mcp", "add", "--scope", "user", serverName),
-		Notes:   []string{"For one project alone, the same text can be in its .gemini/settings.json."},
+		Notes: []string{
+			"Gemini CLI starts the server in folders that you trust, and lists it as disabled in others.",
+			"For one project alone, the same text can be in its .gemini/settings.json.",
+		},
 	},
 	{
 		// File and shape: Windsurf documentation, "Cascade MCP Integration"
