@@ -4,7 +4,6 @@
 package main
 
 import (
-	"fmt"
 	"os"
 
 	"github.com/fsmcp/fsmcp/internal/media/decoder"
@@ -14,23 +13,14 @@ import (
 	"github.com/fsmcp/fsmcp/internal/worker"
 )
 
-func main() { os.Exit(run(os.Args[1:])) }
-
-// run obeys one word: what it is, or to be it.
-func run(args []string) int {
-	if len(args) != 1 || args[0] != "media-worker" && args[0] != "version" {
-		fmt.Fprintln(os.Stderr, "fsmcp-media is started by fsmcp, not by hand: fsmcp-media media-worker | version")
-		return 2
+func main() {
+	program := worker.Program{
+		Name:    "fsmcp-media",
+		Version: func() string { return "pdf" },
+		Handler: func() worker.Handler {
+			cache, _ := owndir.Compiled() // nowhere, where others may have written it: the server tells
+			return decoder.Handler(raster.Engine{}, pdf.New(cache))
+		},
 	}
-	if args[0] == "version" {
-		fmt.Println("pdf")
-		return 0
-	}
-	cache, _ := owndir.Compiled() // nowhere, where others may have written it: the server tells
-	reader := pdf.New(cache)
-	if err := worker.Run(decoder.Handler(raster.Engine{}, reader)); err != nil {
-		fmt.Fprintln(os.Stderr, "fsmcp-media:", err)
-		return 1
-	}
-	return 0
+	os.Exit(program.Main(os.Args[1:]))
 }

@@ -5,7 +5,6 @@
 package main
 
 import (
-	"fmt"
 	"os"
 
 	"github.com/fsmcp/fsmcp/internal/media/decoder"
@@ -14,23 +13,14 @@ import (
 	"github.com/fsmcp/fsmcp/internal/worker"
 )
 
-func main() { os.Exit(run(os.Args[1:])) }
-
-// run obeys one word: what it is, or to be it.
-func run(args []string) int {
-	if len(args) != 1 || args[0] != "media-worker" && args[0] != "version" {
-		fmt.Fprintln(os.Stderr, "fsmcp-vips is started by fsmcp, not by hand: fsmcp-vips media-worker | version")
-		return 2
+func main() {
+	program := worker.Program{
+		Name:    "fsmcp-vips",
+		Version: func() string { return "vips-" + vips.Version() },
+		Handler: func() worker.Handler {
+			limitAddresses()
+			return decoder.Handler(vips.Engine{Engine: raster.Engine{}}, nil)
+		},
 	}
-	if args[0] == "version" {
-		fmt.Println("vips-" + vips.Version())
-		return 0
-	}
-	limitAddresses()
-	e := vips.Engine{Engine: raster.Engine{}}
-	if err := worker.Run(decoder.Handler(e, nil)); err != nil {
-		fmt.Fprintln(os.Stderr, "fsmcp-vips:", err)
-		return 1
-	}
-	return 0
+	os.Exit(program.Main(os.Args[1:]))
 }

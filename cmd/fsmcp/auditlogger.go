@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/audit"
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
 
@@ -61,7 +61,7 @@ func (t *auditLogger) Log(e tools.Event) {
 		if t.settings.config().AuditRequired {
 			meanwhile = "until it can be, files are read without such lines, and not changed"
 		}
-		t.notify(fmt.Sprintf("(fsmcp's audit file %s cannot be written: %s. Tell the user; %s.)", name, innermost(err), meanwhile))
+		t.notify(fmt.Sprintf("(fsmcp's audit file %s cannot be written: %s. Tell the user; %s.)", name, phrase.Cause(err), meanwhile))
 		t.log.Warn().Err(err).Msg("the audit file cannot be written")
 	}
 	t.failed = err != nil
@@ -96,15 +96,4 @@ func (t *auditLogger) current() *audit.Log {
 		t.file = audit.New(name, 0)
 	}
 	return t.file
-}
-
-// innermost returns the system's own error.
-func innermost(err error) error {
-	for {
-		inner := errors.Unwrap(err)
-		if inner == nil {
-			return err
-		}
-		err = inner
-	}
 }

@@ -37,22 +37,10 @@ call failed, 2 when the command line cannot be understood.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(f.Dirs) == 0 {
-				f.Dirs = []string{"."}
-			}
-			cfg, warnings, err := config.New(explicitFlags(cmd, f), s.system, tools.DefaultMaxTokens)
-			if err != nil {
-				return err
-			}
-			log, closeLog, err := openLog(cfg.Log, s.err)
-			if err != nil {
-				return err
-			}
-			defer closeLog()
-			for _, w := range warnings {
-				log.Warn().Msg(w)
-			}
-			return callAll(cmd, s, cfg, log, args, asJSON)
+			return withParts(s, inWorkDir(cmd, f), func(p *parts, log zerolog.Logger) error {
+				p.sweep(cmd.Context(), log)
+				return callAll(cmd, s, p, args, asJSON)
+			})
 		},
 	}
 	addFlags(cmd, &f)
@@ -62,15 +50,9 @@ call failed, 2 when the command line cannot be understood.`,
 }
 
 // callAll makes the calls one after the other; a failed one does not stop the rest.
-func callAll(cmd *cobra.Command, s process, cfg config.Config, log zerolog.Logger, args []string, asJSON bool) error {
-	p, err := assemble(s, cfg, log)
-	if err != nil {
-		return err
-	}
-	defer p.saver.Close()
+func callAll(cmd *cobra.Command, s process, p *parts, args []string, asJSON bool) error {
 	defer p.workers.Close()
 	defer p.pdfWorkers.Close()
-	p.sweep(cmd.Context(), log)
 	defer p.history.Close()
 	defer p.hooks.Close()
 	defer onFatalSignal(p.hooks.Close)()

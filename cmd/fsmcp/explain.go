@@ -9,6 +9,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
 	"github.com/fsmcp/fsmcp/internal/access"
@@ -32,10 +33,7 @@ opened, and the exit code is 0 whatever the verdict.`,
 		Example: "  fsmcp explain .env src/main.go",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, paths []string) error {
-			if len(f.Dirs) == 0 {
-				f.Dirs = []string{"."}
-			}
-			return explain(s, explicitFlags(cmd, f), paths, asJSON)
+			return explain(s, inWorkDir(cmd, f), paths, asJSON)
 		},
 	}
 	addRuleFlags(cmd, &f)
@@ -49,19 +47,13 @@ func explain(s process, f config.Flags, paths []string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	log, closeLog, err := openLog("", s.err)
-	if err != nil {
-		return err
-	}
-	defer closeLog()
-	for _, w := range warnings {
-		log.Warn().Msg(w)
-	}
-	p, err := assemble(s, cfg, log)
-	if err != nil {
-		return err
-	}
-	defer p.saver.Close()
+	return launch{s, cfg, warnings, ""}.run(func(p *parts, _ zerolog.Logger) error {
+		return p.explain(s, paths, asJSON)
+	})
+}
+
+// explain prints the verdict on each path.
+func (p *parts) explain(s process, paths []string, asJSON bool) error {
 	for i, path := range paths {
 		v, err := p.access.Explain(fromWorkDir(s.system, path))
 		if err != nil {

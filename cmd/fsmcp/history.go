@@ -13,6 +13,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
 	"github.com/fsmcp/fsmcp/internal/changes"
@@ -61,39 +62,21 @@ type historySession struct {
 // newHistoryCommand makes a command whose run function gets the open history.
 func newHistoryCommand(s process, f *config.Flags, cmd *cobra.Command, run func(ctx context.Context, h *historySession, args []string) error) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if len(f.Dirs) == 0 {
-			f.Dirs = []string{"."}
-		}
-		return withHistory(s, explicitFlags(cmd, *f), func(h *historySession) error { return run(cmd.Context(), h, args) })
+		return withHistory(s, inWorkDir(cmd, *f), func(h *historySession) error { return run(cmd.Context(), h, args) })
 	}
 	return cmd
 }
 
 func withHistory(s process, f config.Flags, run func(h *historySession) error) error {
-	cfg, warnings, err := config.New(f, s.system, tools.DefaultMaxTokens)
-	if err != nil {
-		return err
-	}
-	log, closeLog, err := openLog(cfg.Log, s.err)
-	if err != nil {
-		return err
-	}
-	defer closeLog()
-	for _, w := range warnings {
-		log.Warn().Msg(w)
-	}
-	p, err := assemble(s, cfg, log)
-	if err != nil {
-		return err
-	}
-	defer p.saver.Close()
-	defer p.history.Close()
-	archive, err := p.openHistory()
-	if err != nil {
-		return s.failed("the history cannot be read: %v", err)
-	}
-	defer archive.Close()
-	return run(&historySession{process: s, parts: p, archive: archive})
+	return withParts(s, f, func(p *parts, _ zerolog.Logger) error {
+		defer p.history.Close()
+		archive, err := p.openHistory()
+		if err != nil {
+			return s.failed("the history cannot be read: %v", err)
+		}
+		defer archive.Close()
+		return run(&historySession{process: s, parts: p, archive: archive})
+	})
 }
 
 // openHistory opens the history in the state folder.

@@ -65,38 +65,71 @@ func serve(ctx context.Context, s process, f config.Flags) error {
 	if err != nil {
 		return err
 	}
-	out, err := protocolOutput(s.out)
+	out, err := worker.KeepOutput(s.out, "protocol")
 	if err != nil {
 		return fmt.Errorf("standard output cannot be kept for the protocol: %w", err)
 	}
-	log, closeLog, err := openLog(cfg.Log, s.err)
+	return launch{s, cfg, warnings, cfg.Log}.run(func(p *parts, log zerolog.Logger) error {
+		defer p.workers.Close()
+		defer p.pdfWorkers.Close()
+		ctx, ended := context.WithCancel(ctx)
+		defer ended()
+		defer p.history.Close()
+		defer p.hooks.Close()
+		defer onFatalSignal(p.hooks.Close)()
+		go p.sweep(ctx, log)
+		go p.settings.watchFiles(ctx)
+		go p.compilePDFium(ctx, log)
+		if err := p.server.Serve(ctx, s.in, out); err != nil {
+			log.Error().Err(err).Msg("serving ended")
+			return exitFailed
+		}
+		return nil
+	})
+}
+
+// launch holds what a command begins with that needs the parts of a session.
+type launch struct {
+	process  process
+	cfg      config.Config
+	warnings []string // of the settings
+	log      string   // the log file; "" for warnings to standard error
+}
+
+// run opens the log, assembles the parts, and closes both when f returns.
+func (s launch) run(f func(p *parts, log zerolog.Logger) error) error {
+	log, closeLog, err := openLog(s.log, s.process.err)
 	if err != nil {
 		return err
 	}
 	defer closeLog()
-	for _, w := range warnings {
+	for _, w := range s.warnings {
 		log.Warn().Msg(w)
 	}
-	p, err := assemble(s, cfg, log)
+	p, err := assemble(s.process, s.cfg, log)
 	if err != nil {
 		return err
 	}
 	defer p.saver.Close()
-	defer p.workers.Close()
-	defer p.pdfWorkers.Close()
-	ctx, ended := context.WithCancel(ctx)
-	defer ended()
-	defer p.history.Close()
-	defer p.hooks.Close()
-	defer onFatalSignal(p.hooks.Close)()
-	go p.sweep(ctx, log)
-	go p.settings.watchFiles(ctx)
-	go p.compilePDFium(ctx, log)
-	if err := p.server.Serve(ctx, s.in, out); err != nil {
-		log.Error().Err(err).Msg("serving ended")
-		return exitFailed
+	return f(p, log)
+}
+
+// withParts reads the settings and runs f with the parts of a session.
+func withParts(s process, flags config.Flags, f func(p *parts, log zerolog.Logger) error) error {
+	cfg, warnings, err := config.New(flags, s.system, tools.DefaultMaxTokens)
+	if err != nil {
+		return err
 	}
-	return nil
+	return launch{s, cfg, warnings, cfg.Log}.run(f)
+}
+
+// inWorkDir returns the flags of a command that takes the working directory for the
+// workspace if no other is named.
+func inWorkDir(cmd *cobra.Command, f config.Flags) config.Flags {
+	if len(f.Dirs) == 0 {
+		f.Dirs = []string{"."}
+	}
+	return explicitFlags(cmd, f)
 }
 
 // parts holds the components of a session.

@@ -2,19 +2,7 @@ package fsys
 
 import "golang.org/x/sys/unix"
 
-// OnNetwork reports that an open file is on a network, FUSE, virtiofs or hypervisor mount.
-// Such a system's report on a write should be checked. It returns true for a file system
-// that it cannot query.
-func OnNetwork(fd int) bool {
-	var st unix.Statfs_t
-	for {
-		err := unix.Fstatfs(fd, &st)
-		if err == unix.EINTR {
-			continue
-		}
-		return err != nil || isRemote(uint32(st.Type))
-	}
-}
+func remote(st *unix.Statfs_t) bool { return isRemote(uint32(st.Type)) }
 
 func isRemote(magic uint32) bool {
 	switch magic {

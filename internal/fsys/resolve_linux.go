@@ -4,7 +4,6 @@ package fsys
 
 import (
 	"io/fs"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -86,20 +85,7 @@ func (t *Target) settle(s lookup, wantFolder bool) error {
 // settleMissing takes over the deepest existing folder, and the missing names below it.
 func (t *Target) settleMissing(s lookup) error {
 	t.pin.folder = s.fd
-	names := strings.Split(s.rest, "/")
-	for _, name := range names {
-		// Only a link's text can hold ".." here: it climbs out of a folder
-		// that does not exist, and that leads nowhere in the system's eyes.
-		if name == ".." {
-			return fault("resolve", t.Asked.name, unix.ENOENT)
-		}
-	}
-	t.Path = joinName(s.done, s.rest, false)
-	t.note(t.Path)
-	if len(names) > 1 {
-		t.missing = names[:len(names)-1]
-	}
-	return nil
+	return t.noteMissing(s.done, s.rest, false)
 }
 
 // lookup is the state of one look at a name.
@@ -110,15 +96,6 @@ type lookup struct {
 	rest string // what follows; begins with the missing name, or comes after the link or ".."
 	text string // atLink: where the link leads
 }
-
-type spotEnd int
-
-const (
-	atObject  spotEnd = iota
-	atNothing         // rest does not exist in the folder done
-	atLink            // a link lies in the folder done
-	atParent          // rest was preceded by ".." behind the folder done
-)
 
 // look follows a name until it ends or reaches a link. Mostly that is one call; when that
 // call fails, the walk finds the reason.

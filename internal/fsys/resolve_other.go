@@ -65,21 +65,8 @@ func (t *Target) settle(s lookup, wantFolder bool) error {
 }
 
 func (t *Target) settleMissing(s lookup) error {
-	names := strings.Split(s.rest, string(separator(onWindows)))
-	for _, name := range names {
-		// Only a link's text can hold ".." here: it climbs out of a folder
-		// that does not exist.
-		if name == ".." {
-			return fault("resolve", t.Asked.name, fs.ErrNotExist)
-		}
-	}
 	t.pin.deepest = s.done
-	t.Path = joinName(s.done, s.rest, onWindows)
-	t.note(t.Path)
-	if len(names) > 1 {
-		t.missing = names[:len(names)-1]
-	}
-	return nil
+	return t.noteMissing(s.done, s.rest, onWindows)
 }
 
 // lookup is the state of one look at a name.
@@ -90,15 +77,6 @@ type lookup struct {
 	rest string // what follows; begins with the missing name, or comes after the link or ".."
 	text string // atLink: where the link leads
 }
-
-type spotEnd int
-
-const (
-	atObject  spotEnd = iota
-	atNothing         // rest does not exist in the folder done
-	atLink            // a link lies in the folder done
-	atParent          // rest was preceded by ".." behind the folder done
-)
 
 // look goes down a name one segment at a time and follows nothing.
 func look(name string) (lookup, error) {

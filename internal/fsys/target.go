@@ -3,6 +3,8 @@ package fsys
 import (
 	"io/fs"
 	"slices"
+	"strings"
+	"syscall"
 )
 
 // Kind is the kind of object that a name leads to.
@@ -81,6 +83,34 @@ func fault(op, name string, err error) error {
 	}
 	return &fs.PathError{Op: op, Path: name, Err: err}
 }
+
+// noteMissing takes over the name of what does not exist: rest below the folder done.
+func (t *Target) noteMissing(done, rest string, windows bool) error {
+	names := strings.Split(rest, string(separator(windows)))
+	for _, name := range names {
+		// Only a link's text can hold ".." here: it climbs out of a folder
+		// that does not exist, and that leads nowhere in the system's eyes.
+		if name == ".." {
+			return fault("resolve", t.Asked.name, syscall.ENOENT)
+		}
+	}
+	t.Path = joinName(done, rest, windows)
+	t.note(t.Path)
+	if len(names) > 1 {
+		t.missing = names[:len(names)-1]
+	}
+	return nil
+}
+
+type spotEnd int
+
+// The ends of a look at a name.
+const (
+	atObject  spotEnd = iota
+	atNothing         // rest does not exist in the folder done
+	atLink            // a link lies in the folder done
+	atParent          // rest was preceded by ".." behind the folder done
+)
 
 // follow looks at the route's name, and at the new name that each link makes of it,
 // until it comes to an object or to nothing. It notes every name on the way.

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/fsmcp/fsmcp/internal/phrase"
 )
 
 const (
@@ -184,13 +186,13 @@ func (r *Runner) run(ctx context.Context, h Hook, round Round) (p Report) {
 	case errors.As(err, &barred):
 		return p.notRun(barred.Error())
 	case err != nil:
-		return p.notRun("could not be started: " + innermost(err).Error())
+		return p.notRun("could not be started: " + phrase.Cause(err))
 	}
 	var out, complaints head
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(line), &out, &complaints
 	g := newGroup(cmd)
 	if err := cmd.Start(); err != nil {
-		return p.notRun("could not be started: " + innermost(err).Error())
+		return p.notRun("could not be started: " + phrase.Cause(err))
 	}
 	defer g.close()
 	g.gather()
@@ -233,7 +235,7 @@ func (p Report) ended(cmd *exec.Cmd, err error) Report {
 	state := cmd.ProcessState
 	switch {
 	case state == nil:
-		return p.notRun("was lost: " + innermost(err).Error())
+		return p.notRun("was lost: " + phrase.Cause(err))
 	case state.Success():
 		return p
 	case state.ExitCode() == refusing:
@@ -251,15 +253,4 @@ func (p Report) failed(why string) Report {
 func (p Report) notRun(why string) Report {
 	p.Ending, p.Why = NotRun, why
 	return p
-}
-
-// innermost returns the system's own error.
-func innermost(err error) error {
-	for {
-		inner := errors.Unwrap(err)
-		if inner == nil {
-			return err
-		}
-		err = inner
-	}
 }

@@ -339,14 +339,3 @@ func (q *question) allowedByMode() (Reason, bool) {
 	}
 	return ReasonAcceptEdits, q.p.mode == AcceptEdits && !outside
 }
-
-// AskedFor reports whether an ask rule names the file, whatever mode and grants say.
-func (p *Policy) AskedFor(op Op, names []string) bool {
-	q := p.ask(op)
-	defer p.pool.Put(q)
-	if !q.prepare(names) {
-		return false
-	}
-	_, ask := q.strictRules()
-	return ask.found() || q.spent
-}

@@ -4,10 +4,9 @@ package worker
 
 import "os"
 
-// ownOutput keeps standard output for frames alone: what a library prints
+// KeepOutput keeps standard output for one protocol alone: what a library prints
 // through os.Stdout goes to standard error from here on.
-func ownOutput() (*os.File, error) {
-	out := os.Stdout
+func KeepOutput(stdout *os.File, _ string) (*os.File, error) {
 	os.Stdout = os.Stderr
-	return out, nil
+	return stdout, nil
 }

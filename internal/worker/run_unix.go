@@ -8,10 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ownOutput keeps standard output for frames alone: what a library prints goes
-// to standard error from here on.
-func ownOutput() (*os.File, error) {
-	fd, err := unix.FcntlInt(1, unix.F_DUPFD_CLOEXEC, 3)
+// KeepOutput keeps standard output for one protocol alone, under a name for errors: what a
+// library prints goes to standard error from here on.
+func KeepOutput(stdout *os.File, name string) (*os.File, error) {
+	fd, err := unix.FcntlInt(stdout.Fd(), unix.F_DUPFD_CLOEXEC, 3)
 	if err != nil {
 		return nil, err
 	}
@@ -19,5 +19,5 @@ func ownOutput() (*os.File, error) {
 		unix.Close(fd)
 		return nil, err
 	}
-	return os.NewFile(uintptr(fd), "frames"), nil
+	return os.NewFile(uintptr(fd), name), nil
 }

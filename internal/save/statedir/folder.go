@@ -8,6 +8,7 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/owndir"
 	"github.com/fsmcp/fsmcp/internal/save/disk"
+	"github.com/fsmcp/fsmcp/internal/save/lock"
 )
 
 // The parts of a state folder.
@@ -34,6 +35,23 @@ type Folder struct {
 	temp    string        // the folder that serves where Path is not used
 	opening chan struct{} // one at a time makes the folder
 	state   atomic.Pointer[State]
+}
+
+// State is an open state folder:
+//
+//	locks/00 ... locks/ff   one lock file per stripe, never deleted
+//	flight/NAME             one note per living process: the folders it works in
+//	journal/NAME            one per write in place that is going on
+//	saved/NAME.fsmcp-saved  what could not be kept beside its file
+//
+// The one in the temp directory has the first two alone: what lies there is never
+// replayed onto a file. Outside Linux there are no others.
+type State struct {
+	Path    string
+	Lost    *Error // why it is the one in the temp directory; nil where it is not
+	Stripes *lock.Stripes
+	f       *Folder
+	parts
 }
 
 // New returns a folder. Nothing on disk is touched before it is opened.

@@ -15,22 +15,9 @@ import (
 	"github.com/fsmcp/fsmcp/internal/save/lock"
 )
 
-// State is an open state folder:
-//
-//	locks/00 ... locks/ff   one lock file per stripe, never deleted
-//	flight/NAME             one note per living process: the folders it works in
-//	journal/NAME            one per write in place that is going on
-//	saved/NAME.fsmcp-saved  what could not be kept beside its file
-//
-// The one in the temp directory has the first two alone: what lies there is never
-// replayed onto a file.
-type State struct {
-	Path    string
-	Lost    *Error // why it is the one in the temp directory; nil where it is not
-	Stripes *lock.Stripes
-
-	f      *Folder
-	locks  int // descriptors of the parts
+// parts holds what is open of a state folder: the descriptors of two parts, and the note.
+type parts struct {
+	locks  int
 	flight int
 	note   note
 }
@@ -60,7 +47,7 @@ func (f *Folder) openAt(path string, lost *Error) (*State, error) {
 	if err := f.CheckTop(top, path); err != nil {
 		return nil, err
 	}
-	st := &State{f: f, Path: path, Lost: lost, locks: -1, flight: -1, note: note{fd: -1}}
+	st := &State{f: f, Path: path, Lost: lost, parts: parts{locks: -1, flight: -1, note: note{fd: -1}}}
 	st.Stripes = lock.NewStripes(st.openLock)
 	if err := st.openParts(top); err != nil {
 		st.close()

@@ -16,14 +16,8 @@ import (
 	"github.com/fsmcp/fsmcp/internal/save/lock"
 )
 
-// State is an open state folder: lock files, and one note per living process
-// that lists the folders it works in.
-type State struct {
-	Path    string
-	Lost    *Error // why it is the one in the temp directory; nil where it is not
-	Stripes *lock.Stripes
-
-	f       *Folder
+// parts holds what is open of a state folder.
+type parts struct {
 	mu      sync.Mutex
 	note    *os.File
 	folders map[string]bool
@@ -44,7 +38,7 @@ func (f *Folder) openAt(path string, lost *Error) (*State, error) {
 	if err != nil {
 		return nil, err
 	}
-	st := &State{f: f, Path: path, Lost: lost, folders: make(map[string]bool)}
+	st := &State{f: f, Path: path, Lost: lost, parts: parts{folders: make(map[string]bool)}}
 	st.Stripes = lock.NewStripes(st.openLock)
 	if st.note, err = os.OpenFile(filepath.Join(path, Flight, name), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
 		return nil, err

@@ -51,19 +51,27 @@ func (w *sweep) lockPath(path string) (unlock func(), err error) {
 	return w.o.Lock(w.ctx, lock.KeyIn(stamp.Dev, stamp.Ino, filepath.Base(path)))
 }
 
+// open opens a file, no link, and stamps it.
+func (w *sweep) open(path string, access int) (fd int, now fsys.Stamp, err error) {
+	sys := w.o.Sys
+	fd, err = sys.Openat(unix.AT_FDCWD, path, access|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return -1, now, err
+	}
+	if now, err = sys.Fstat(fd); err != nil {
+		sys.Close(fd)
+	}
+	return fd, now, err
+}
+
 // settle compares the file with its journal and acts on it. The file is not
 // opened for writing before it is known to be a mix.
 func (w *sweep) settle(j *journal.Journal) (done bool, err error) {
-	sys := w.o.Sys
-	fd, err := sys.Openat(unix.AT_FDCWD, j.Path, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	fd, stamp, err := w.open(j.Path, unix.O_RDONLY)
 	if err != nil {
 		return false, err
 	}
-	defer sys.Close(fd)
-	stamp, err := sys.Fstat(fd)
-	if err != nil {
-		return false, err
-	}
+	defer w.o.Sys.Close(fd)
 	if !j.SameFile(stamp) {
 		return w.keepBoth(j), nil
 	}
@@ -81,15 +89,11 @@ func (w *sweep) settle(j *journal.Journal) (done bool, err error) {
 // replay writes the new content from where it ends.
 func (w *sweep) replay(j *journal.Journal, was fsys.Stamp, at int64) (done bool, err error) {
 	sys := w.o.Sys
-	fd, err := sys.Openat(unix.AT_FDCWD, j.Path, unix.O_RDWR|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	fd, now, err := w.open(j.Path, unix.O_RDWR)
 	if err != nil {
 		return false, err
 	}
 	defer sys.Close(fd)
-	now, err := sys.Fstat(fd)
-	if err != nil {
-		return false, err
-	}
 	if !now.Same(was) {
 		return false, errChanged
 	}
