@@ -97,7 +97,7 @@ func thisServer(s process, dirs []string) (clients.Server, error) {
 		}
 		abs = filepath.Clean(abs)
 		if info, err := os.Stat(abs); err != nil || !info.IsDir() {
-			return server, fmt.Errorf("--dir %s is no directory", dir)
+			return server, fmt.Errorf("--dir %s is not a directory", dir)
 		}
 		server.Dirs = append(server.Dirs, abs)
 	}

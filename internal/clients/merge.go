@@ -98,7 +98,7 @@ func (d *document) parse() error {
 			d.unit = indent[len(base):]
 		}
 	}
-	return d.fits()
+	return d.checkClient()
 }
 
 // broken says where a file is no JSON.
@@ -106,21 +106,21 @@ func broken(err error) error {
 	where, what, ok := strings.Cut(strings.TrimPrefix(err.Error(), "hujson: "), ": ")
 	line, column := 0, 0
 	if _, scanErr := fmt.Sscanf(where, "line %d, column %d", &line, &column); !ok || scanErr != nil {
-		return &Refusal{Why: "the file is no JSON: " + err.Error()}
+		return &Refusal{Why: "the file is not valid JSON: " + err.Error()}
 	}
-	return &Refusal{Line: line, Why: fmt.Sprintf("the file is no JSON: %s (column %d)", what, column)}
+	return &Refusal{Line: line, Why: fmt.Sprintf("the file is not valid JSON: %s (column %d)", what, column)}
 }
 
-// fits refuses what the client itself would not read.
-func (d *document) fits() error {
+// checkClient refuses what the client itself would not read.
+func (d *document) checkClient() error {
 	for v := range d.root.All() {
 		last := lastValue(v.Value)
 		if last != nil && last.AfterExtra != nil && !d.client.commas {
-			return d.refuse(last.EndOffset, "%s reads no comma before a closing bracket", d.client.Title)
+			return d.refuse(last.EndOffset, "%s does not accept a comma before a closing bracket", d.client.Title)
 		}
 	}
 	if at := comment(d.body); at >= 0 && d.client.Format == JSON {
-		return d.refuse(at, "%s reads no comments", d.client.Title)
+		return d.refuse(at, "%s does not accept comments", d.client.Title)
 	}
 	return nil
 }
@@ -204,7 +204,7 @@ func (d *document) append(snippet string) {
 	d.splice(used, len(d.body), snippet)
 }
 
-// enter walks to the entry and enters or mends it.
+// enter walks to the entry and enters or updates it.
 func (d *document) enter(s Server) error {
 	path := append(d.client.keys[:len(d.client.keys):len(d.client.keys)], serverName)
 	v := &d.root
@@ -223,7 +223,7 @@ func (d *document) enter(s Server) error {
 		}
 		v = next
 	}
-	return d.mend(v, path, s)
+	return d.update(v, path, s)
 }
 
 func objectOf(c Client, s Server) string { return object(entry(s, c.typed, nil)) }
@@ -234,12 +234,12 @@ func (d *document) object(v *hujson.Value, path []string) (*hujson.Object, error
 		return object, nil
 	}
 	if len(path) == 0 {
-		return nil, d.refuse(v.StartOffset, "the file holds no object")
+		return nil, d.refuse(v.StartOffset, "the file does not hold an object")
 	}
-	return nil, d.refuse(v.StartOffset, "%q is no object", strings.Join(path, "."))
+	return nil, d.refuse(v.StartOffset, "%q is not an object", strings.Join(path, "."))
 }
 
-// find returns the value of a key, nil if it is absent. A key that stands there twice is
+// find returns the value of a key, nil if it is absent. A key that appears twice is
 // refused: parsers differ about which one counts.
 func (d *document) find(object *hujson.Object, key string) (found *hujson.Value, err error) {
 	for i := range object.Members {
@@ -248,7 +248,7 @@ func (d *document) find(object *hujson.Object, key string) (found *hujson.Value,
 			continue
 		}
 		if found != nil {
-			return nil, d.refuse(m.Name.StartOffset, "%q stands there twice", key)
+			return nil, d.refuse(m.Name.StartOffset, "%q appears twice", key)
 		}
 		found = &m.Value
 	}
@@ -258,16 +258,16 @@ func (d *document) find(object *hujson.Object, key string) (found *hujson.Value,
 // remoteKeys are members of an entry that names a server elsewhere.
 var remoteKeys = []string{"url", "serverUrl", "httpUrl"}
 
-// mend makes an entry that exists start this server. Its other members stay, and so do
+// update makes an entry that exists start this server. Its other members stay, and so do
 // the flags among its arguments.
-func (d *document) mend(v *hujson.Value, path []string, s Server) error {
+func (d *document) update(v *hujson.Value, path []string, s Server) error {
 	object, err := d.object(v, path)
 	if err != nil {
 		return err
 	}
 	for _, key := range remoteKeys {
 		if remote, err := d.find(object, key); err != nil || remote != nil {
-			return cmp.Or(err, d.refuse(v.StartOffset, "the entry %q is of a server elsewhere (%s): remove or rename it", serverName, key))
+			return cmp.Or(err, d.refuse(v.StartOffset, "the entry %q is for a remote server (%s): remove or rename it, and try again", serverName, key))
 		}
 	}
 	flags, err := d.oldFlags(object, s)
@@ -300,7 +300,7 @@ func (d *document) oldFlags(object *hujson.Object, s Server) ([]string, error) {
 	} else if v != nil {
 		name, ok := stringOf(v)
 		if !ok {
-			return nil, d.refuse(v.StartOffset, "%q is no text: remove the entry %q, and try again", "command", serverName)
+			return nil, d.refuse(v.StartOffset, "%q is not a string: remove the entry %q, and try again", "command", serverName)
 		}
 		if base := baseName(name); base != baseName(s.Program) && !strings.HasPrefix(base, serverName) {
 			return nil, d.refuse(v.StartOffset, "the entry %q starts %s: remove or rename it, and try again", serverName, text(name))
@@ -313,7 +313,7 @@ func (d *document) oldFlags(object *hujson.Object, s Server) ([]string, error) {
 	args, ok := stringsOf(v)
 	switch {
 	case !ok:
-		return nil, d.refuse(v.StartOffset, "%q is no list of texts", "args")
+		return nil, d.refuse(v.StartOffset, "%q is not a list of strings", "args")
 	case len(args) == 0:
 		return nil, nil
 	case args[0] != "serve" && args[0] != "stdio":

@@ -106,11 +106,11 @@ func (m mergeCase) text(b []byte, c Client) string {
 func (m mergeCase) refuses(c Client) string {
 	switch {
 	case m.is("jsonc") && c.Format == JSON && m.is("commas"):
-		return "reads no"
+		return "does not accept"
 	case m.is("jsonc") && c.Format == JSON:
-		return c.Title + " reads no comments"
+		return c.Title + " does not accept comments"
 	case m.is("commas") && !c.commas:
-		return c.Title + " reads no comma before a closing bracket"
+		return c.Title + " does not accept a comma before a closing bracket"
 	}
 	return ""
 }

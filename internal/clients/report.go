@@ -81,22 +81,22 @@ func (e Entry) Enter(ctx context.Context, saver *save.Saver) (string, error) {
 	file := e.file()
 	switch {
 	case e.Client.linux.base == noBase:
-		return "", fmt.Errorf("fsmcp knows no file of %s: paste the text above", e.Client.Title)
+		return "", fmt.Errorf("%s has no file that fsmcp knows: paste the text above", e.Client.Title)
 	case file == "":
 		return "", fmt.Errorf("the home directory is unknown, and with it the file of %s", e.Client.Title)
 	case !e.Client.Mergeable():
 		return "", fmt.Errorf("%s is %s, which fsmcp does not merge: add the text above, or run: %s", file, strings.ToUpper(string(e.Client.Format)), e.shell())
 	case e.temporary():
-		return "", fmt.Errorf("%s was left as it is: this program is a temporary file of go run", file)
+		return "", fmt.Errorf("%s was not changed: this program is a temporary file of go run", file)
 	}
 	written, err := e.Client.Write(ctx, saver, file, e.Server)
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("%s was left as it is: %w", file, err)
+		return "", fmt.Errorf("%s was not changed: %w", file, err)
 	case written.Created:
 		return fmt.Sprintf("Created %s.", file), nil
 	case written.Changed():
-		return fmt.Sprintf("Entered into %s; what it was is in %s.", file, written.Backup), nil
+		return fmt.Sprintf("Updated %s; the previous version is %s.", file, written.Backup), nil
 	}
-	return fmt.Sprintf("%s has it already; nothing was changed.", file), nil
+	return fmt.Sprintf("%s is up to date; nothing was changed.", file), nil
 }

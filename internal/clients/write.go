@@ -92,7 +92,7 @@ func modeOf(file string) (fs.FileMode, error) {
 	return info.Mode().Perm(), nil
 }
 
-// backUp writes a new file in the place of an earlier backup. What is no regular file is
+// backUp writes a new file in the place of an earlier backup. What is not a regular file is
 // left alone.
 func backUp(name string, content []byte, mode fs.FileMode) (err error) {
 	defer func() {
@@ -102,7 +102,7 @@ func backUp(name string, content []byte, mode fs.FileMode) (err error) {
 	}()
 	switch info, err := os.Lstat(name); {
 	case err == nil && !info.Mode().IsRegular():
-		return fmt.Errorf("%s is no regular file", name)
+		return fmt.Errorf("%s is not a regular file", name)
 	case err == nil:
 		if err := os.Remove(name); err != nil {
 			return err

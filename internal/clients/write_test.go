@@ -149,14 +149,14 @@ func TestWriteRefuses(t *testing.T) {
 		want string
 		text string // of the file, if it is there
 	}{
-		"broken":             {func(f *folder) { f.put("mcp.json", "{", 0o644) }, "line 1: the file is no JSON", "{"},
-		"a backup's folder":  {func(f *folder) { f.put("mcp.json", oldText, 0o644); os.Mkdir(f.path("mcp.json.bak"), 0o755) }, "mcp.json.bak is no regular file", oldText},
-		"a backup's link":    {func(f *folder) { f.put("mcp.json", oldText, 0o644); os.Symlink("elsewhere", f.path("mcp.json.bak")) }, "mcp.json.bak is no regular file", oldText},
+		"broken":             {func(f *folder) { f.put("mcp.json", "{", 0o644) }, "line 1: the file is not valid JSON", "{"},
+		"a backup's folder":  {func(f *folder) { f.put("mcp.json", oldText, 0o644); os.Mkdir(f.path("mcp.json.bak"), 0o755) }, "mcp.json.bak is not a regular file", oldText},
+		"a backup's link":    {func(f *folder) { f.put("mcp.json", oldText, 0o644); os.Symlink("elsewhere", f.path("mcp.json.bak")) }, "mcp.json.bak is not a regular file", oldText},
 		"read-only":          {func(f *folder) { f.put("mcp.json", oldText, 0o444) }, "read-only", oldText},
 		"a folder":           {func(f *folder) { os.Mkdir(f.path("mcp.json"), 0o755) }, "not a regular file", ""},
 		"a link to nowhere":  {func(f *folder) { os.Symlink("mcp.json", f.path("mcp.json")) }, "too many symbolic links", ""},
 		"a text of 17 MB":    {func(f *folder) { f.put("mcp.json", strings.Repeat(" ", maxBytes+1), 0o644) }, "exceeds the bound", ""},
-		"an entry elsewhere": {func(f *folder) { f.put("mcp.json", `{"mcpServers":{"fsmcp":{"url":"http://x"}}}`, 0o600) }, "server elsewhere", `{"mcpServers":{"fsmcp":{"url":"http://x"}}}`},
+		"an entry elsewhere": {func(f *folder) { f.put("mcp.json", `{"mcpServers":{"fsmcp":{"url":"http://x"}}}`, 0o600) }, "remote server", `{"mcpServers":{"fsmcp":{"url":"http://x"}}}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFolder(t)
