@@ -5,11 +5,13 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/fsmcp/fsmcp/internal/changes"
 	"github.com/fsmcp/fsmcp/internal/edit"
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/state"
@@ -19,24 +21,23 @@ import (
 // big is a file above changeInMemory under a change: it is searched as a stream, and
 // only what was shown of it is compared with what is there.
 type big struct {
-	*Service
-	call    Call
 	target  *target
-	file    *fsys.File
+	file    io.ReaderAt
 	stamp   fsys.Stamp
 	settled bool
 	rec     state.Record
 	known   bool
 	was     int64 // its size when the record was made
 	scan    *text.Scan
+	budget  budget
 }
 
 // look finds what was shown of a file.
-func (h *Service) look(ctx context.Context, call Call, s *target, f *fsys.File, stamp fsys.Stamp) (*big, error) {
-	rec, known := call.Session.files.Get(s.Path)
-	b := &big{Service: h, call: call, target: s, file: f, stamp: stamp, settled: stamp.Settled(h.Now()), known: known, was: rec.Stamp.Size}
+func (l loader) look(ctx context.Context, session *Session, s *target, f *fsys.File, stamp fsys.Stamp) (*big, error) {
+	rec, known := session.files.Get(s.Path)
+	b := &big{target: s, file: f, stamp: stamp, settled: stamp.Settled(l.now()), known: known, was: rec.Stamp.Size}
 	if !rec.Proves(stamp) {
-		rec = state.Record{Parts: rec.Parts, Shown: shownBy(rec.Parts), Origin: rec.Origin}
+		rec = state.Record{Parts: rec.Parts, Shown: state.ShownBy(rec.Parts), Origin: rec.Origin}
 		scan, err := text.NewScan(ctx, f, stamp.Size)
 		if err != nil {
 			return nil, refusal.Binary(s.Asked)
@@ -51,8 +52,8 @@ func (h *Service) look(ctx context.Context, call Call, s *target, f *fsys.File, 
 // stand leaves out of the record what is not in its place any more, and reports
 // whether there was such. It looks at what touches spans, nil: at all.
 func (b *big) stand(spans []span.Span) (lost bool, err error) {
-	b.rec.Parts, lost, err = standing(b.file, b.rec.Parts, spans)
-	b.rec.Shown = shownBy(b.rec.Parts)
+	b.rec.Parts, lost, err = state.Standing(b.file, b.rec.Parts, spans)
+	b.rec.Shown = state.ShownBy(b.rec.Parts)
 	return lost, err
 }
 
@@ -62,37 +63,49 @@ func (b *big) modified(calls string, gone bool) error {
 	return refusal.ChangedParts(b.target.name(), b.stamp.Size, b.was, calls, gone)
 }
 
-// inBig plans the edit of a file above changeInMemory.
-func (e *editing) inBig(ctx context.Context, s *target, f *fsys.File, stamp fsys.Stamp) (*change, error) {
-	b, err := e.look(ctx, e.call, s, f, stamp)
+// overwrite plans a Write over the file.
+func (b *big) overwrite(ctx context.Context, content string) (*change, error) {
+	if err := b.shownInFull(ctx); err != nil {
+		return nil, err
+	}
+	raw, err := b.scan.Enc().EncodeFile(content)
 	if err != nil {
 		return nil, err
 	}
-	if e.Preferences().Gate == GateFull {
+	head := fmt.Sprintf("The file %s has been updated (%s, %s; it had %s).", b.target.name(), phrase.LinesOf(content), phrase.Bytes(int64(len(raw))), phrase.Bytes(b.stamp.Size))
+	change := whole(b.stamp, raw, b.target.answer(head, ""))
+	change.parts, change.record.Enc = b.rec.Parts, b.scan.Enc()
+	return change, nil
+}
+
+// edit plans an Edit of the file.
+func (b *big) edit(ctx context.Context, e editPlan) (*change, error) {
+	s, f, stamp := b.target, b.file, b.stamp
+	if e.preferences.Gate == GateFull {
 		if err := b.shownInFull(ctx); err != nil {
 			return nil, err
 		}
 	}
-	splices, err := b.search(ctx, e.request(s))
+	splices, err := b.search(ctx, e.request())
 	if err != nil {
 		return nil, b.unmatched(ctx, e.args.OldString, err)
 	}
 	if err := b.seen(ctx, span.Replaced(splices)); err != nil {
 		return nil, err
 	}
-	parts, err := carryParts(f, stamp.Size, b.rec.Parts, splices)
+	parts, err := state.CarryParts(f, stamp.Size, b.rec.Parts, splices)
 	if err != nil {
 		return nil, err
 	}
-	head := e.head(s, len(splices), edit.Exact)
+	head := e.head(len(splices), edit.Exact)
 	where, err := b.region(ctx, splices[0], e.args.NewString, len(head)+len(s.note()))
 	if err != nil {
 		return nil, err
 	}
 	size := stamp.Size + span.Growth(splices)
-	rec := state.Record{Parts: parts, Shown: shownBy(parts), Origin: state.ByEdit, Enc: b.scan.Enc()}
+	rec := state.Record{Parts: parts, Shown: state.ShownBy(parts), Origin: state.ByEdit, Enc: b.scan.Enc()}
 	if size <= state.WholeHash { // from now on the file is compared as a whole
-		if rec.Hash, err = sumSpliced(f, stamp.Size, splices, span.Span{End: size}); err != nil {
+		if rec.Hash, err = state.SumSpliced(f, stamp.Size, splices, span.Span{End: size}); err != nil {
 			return nil, err
 		}
 		rec.Parts = nil
@@ -215,11 +228,11 @@ func (b *big) matches(ctx context.Context, hidden span.Set) (body string, rec st
 		if err != nil {
 			return "", rec, err
 		}
-		rec.Parts = withPart(rec.Parts, part)
+		rec.Parts = state.WithPart(rec.Parts, part)
 		rec.Shown = rec.Shown.Add(part.Span)
 		bodies = append(bodies, body)
 	}
-	if body = strings.Join(bodies, "\n"); !b.passed(b.call, body) {
+	if body = strings.Join(bodies, "\n"); !b.budget.passes(body) {
 		body = ""
 	}
 	return body, rec, nil
@@ -252,11 +265,11 @@ func (b *big) calls(ctx context.Context, spans span.Set) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		page, err := b.scan.Page(ctx, b.file, line, min(last-line+1, defaultLines), b.room(b.call), 0)
+		page, err := b.scan.Page(ctx, b.file, line, min(last-line+1, defaultLines), b.budget.room(), 0)
 		if err != nil {
 			return "", err
 		}
-		name, _ := b.counting(b.call).readCall(line, page)
+		name, _ := b.budget.readCall(line, page)
 		calls = append(calls, name)
 	}
 	return strings.Join(calls, "; "), nil

@@ -57,18 +57,29 @@ func (c *change) nothing() bool { return c.splices == nil && !c.remove }
 // planner works out a change. old is the file as it is, nil where there is
 // none. It is asked twice: before anything else happens, and again under the
 // lock for the bytes that will be replaced.
-type planner func(ctx context.Context, s *target, old *fsys.File) (*change, error)
+type planner interface {
+	plan(ctx context.Context, s *target, old *fsys.File) (*change, error)
+}
 
-// commit is the one door to the disk: decision and gate, then the lock, then
-// everything once more for the bytes that are really there, then the replace.
-// Where the name leads elsewhere in the middle of that (a neighbour has made
-// the folder, another program has renamed a new version into place), it begins
-// again with what is there now.
-func (h *Service) commit(ctx context.Context, call Call, op perm.Op, plan planner) (*Result, error) {
-	var done hooking
-	plan = h.concealing(call, plan)
+// committer changes files. No tool changes one in another way.
+type committer struct {
+	opener  opener
+	loader  loader
+	budget  budget
+	saver   *save.Saver
+	history recorder
+	hooks   Hooks // nil: none run
+	auditor *auditor
+	notices *notices
+}
+
+// commit makes the change that a planner works out, in the order of attempt. Where the
+// name leads elsewhere in the middle of that (another call has made the folder, another
+// program has renamed a new version into place), it begins again with what is there now.
+func (c *committer) commit(ctx context.Context, call Call, op perm.Op, p planner) (*Result, error) {
+	w := committing{by: c, call: call, op: op, planner: p}
 	for try := 1; ; try++ {
-		result, err := h.attempt(ctx, call, op, plan, &done)
+		result, err := w.attempt(ctx)
 		if try < attempts && (errors.Is(err, access.ErrElsewhere) || errors.Is(err, fsys.ErrMoved)) && ctx.Err() == nil {
 			continue
 		}
@@ -79,74 +90,102 @@ func (h *Service) commit(ctx context.Context, call Call, op perm.Op, plan planne
 // attempts bounds how often a call follows a name that keeps moving.
 const attempts = 10
 
-func (h *Service) attempt(ctx context.Context, call Call, op perm.Op, plan planner, hooks *hooking) (*Result, error) {
-	s, err := h.open(call, op)
+// committing is one change under way.
+type committing struct {
+	by      *committer
+	call    Call
+	op      perm.Op
+	planner planner
+	hooks   hooking // the outcome of hooks
+}
+
+// attempt makes the change once: lock the path in the conversation, plan, ask, run the
+// hooks before, lock the file among processes, replace it, unlock it, run the hooks after
+// and look again.
+func (w *committing) attempt(ctx context.Context) (*Result, error) {
+	s, err := w.by.opener.open(w.call, w.op)
 	if err != nil {
 		return nil, err
 	}
-	replaced := false
-	defer func() { letGo(s, replaced) }()
-	if err := h.irregular(s); err != nil {
+	defer s.letGo()
+	if err := w.by.opener.irregular(s); err != nil {
 		return nil, err
 	}
-	done, err := call.Session.files.Lock(ctx, s.Path)
+	done, err := w.call.Session.files.Lock(ctx, s.Path)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
-
-	c, err := h.preview(ctx, s, plan)
+	c, err := w.preview(ctx, s)
 	if err != nil {
 		return nil, err
 	}
 	if c.nothing() {
 		return c.result, nil
 	}
-	if err := h.asking(s, c); err != nil {
+	if err := w.by.opener.asking(s, c); err != nil {
 		return nil, err
 	}
-	if err := h.before(ctx, call, s, hooks); err != nil {
+	if err := w.beforeHooks(ctx, s); err != nil {
 		return nil, err
 	}
-	lock, unlock, err := h.lock(ctx, s)
+	lock, err := w.by.lock(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	defer unlock()
-	m, err := h.locked(ctx, call, s, lock, c, plan)
+	defer lock.unlock()
+	m, err := w.locked(ctx, s, lock, c)
 	if err != nil {
 		return nil, err
 	}
-	replaced = true
-	unlock()
-	call.hidden = m.hidden
-	h.after(ctx, call, s, m, hooks)
+	s.replaced = true
+	lock.unlock()
+	w.afterHooks(ctx, s, m)
 	if m.hidden {
 		delete(m.result.Meta, "fsmcp/hash") // by which what a file holds can be guessed
 	}
 	return m.result, nil
 }
 
-// lock takes the lock of the name that s leads to. The function it returns gives
-// it back, and may be called again.
-//
-// New parts of git repositories are made one at a time. Each is decided on by the
-// others that are there, so no two may be decided on before either is made.
-func (h *Service) lock(ctx context.Context, s *target) (*save.Lock, func(), error) {
-	unlockParts := func() {}
-	if s.Kind == fsys.Missing && h.Access.Policy().RepositoryParts(s.Names) {
-		parts, err := h.Saver.LockPurpose(ctx, "repository parts")
-		if err != nil {
-			return nil, nil, err
-		}
-		unlockParts = parts.Unlock
-	}
-	lock, err := h.Saver.Lock(ctx, s.Target)
+// locked makes the change under the lock of the file: open and decide again, take the
+// lease, plan again if the bytes differ, ask again, replace the file while the history
+// records the old bytes, and move the conversation's record on.
+func (w *committing) locked(ctx context.Context, s *target, lock fileLock, c *change) (m made, err error) {
+	now, err := w.openAgain(s, lock)
 	if err != nil {
-		unlockParts()
-		return nil, nil, err
+		return m, err
 	}
-	return lock, func() { lock.Unlock(); unlockParts() }, nil
+	defer now.Close()
+	txn, err := w.by.saver.Begin(ctx, now.Target) // takes the lease
+	if err != nil {
+		return m, err
+	}
+	defer txn.Close()
+	old := txn.Old()
+	if now.Hidden != s.Hidden || !stands(c, old) {
+		if c, err = w.plan(ctx, now, old); err != nil {
+			return m, err
+		}
+	}
+	if c.nothing() {
+		return made{result: c.result, hidden: now.Hidden}, nil
+	}
+	if err := w.by.opener.asking(now, c); err != nil { // the rules are others by now
+		return m, err
+	}
+	if err := w.by.auditor.begin(w.call, now); err != nil {
+		return m, err
+	}
+	recorded := w.by.history.start(ctx, w.call, now, old, c)
+	out, err := replace(ctx, txn, c, recorded)
+	mark, _ := recorded() // its error is that of the change
+	defer mark.Done()
+	s.links = now.links
+	if err != nil {
+		return m, w.by.notMade(mark, out, err)
+	}
+	w.record(now, c, out)
+	return made{result: remark(c.result, out, mark), change: c, old: c.oldBytes(mark, old), hidden: now.Hidden}, nil
 }
 
 // made is the outcome of a call under the lock.
@@ -160,80 +199,107 @@ type made struct {
 // letGo closes a target. Once the file has been replaced, that is the last hold on the
 // old one, and the kernel takes its time to free its blocks: the answer need not wait
 // for that.
-func letGo(s *target, replaced bool) {
-	if replaced {
-		go s.Close()
+func (t *target) letGo() {
+	if t.replaced {
+		go t.Close()
 		return
 	}
-	s.Close()
+	t.Close()
 }
 
-// preview works out the change on the file as it is now.
-func (h *Service) preview(ctx context.Context, s *target, plan planner) (*change, error) {
+// preview plans on the file as it is now, outside of its lock.
+func (w *committing) preview(ctx context.Context, s *target) (*change, error) {
 	if s.Kind == fsys.Missing {
-		return plan(ctx, s, nil)
+		return w.plan(ctx, s, nil)
 	}
 	f, err := s.Open()
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	leave, err := h.admit(ctx, s.Stamp.Size)
+	leave, err := w.by.loader.admit(ctx, s.Stamp.Size)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	return plan(ctx, s, f)
+	return w.plan(ctx, s, f)
 }
 
-// locked resolves, decides and gates again, right before the bytes are
-// replaced, replaces them, and moves the record on.
-func (h *Service) locked(ctx context.Context, call Call, s *target, lock *save.Lock, c *change, plan planner) (m made, err error) {
-	now, err := h.open(call, s.Op)
-	if err != nil {
-		return m, err
+// plan asks the planner. Neither its answer nor its error shows anything of a hidden
+// file.
+func (w *committing) plan(ctx context.Context, s *target, old *fsys.File) (*change, error) {
+	c, err := w.planner.plan(ctx, s, old)
+	switch {
+	case !s.Hidden:
+		return c, err
+	case err != nil:
+		rec, known := w.call.Session.files.Get(s.Path)
+		_, err = shownIn(err)
+		return nil, refusal.Hidden{Name: s.name(), Read: known, Whole: known && rec.InFull(), Huge: s.Stamp.Size > maxEditBytes}.Refusal(err)
 	}
-	defer now.Close()
-	if now.Path != s.Path || !lock.Covers(now.Target) {
-		return m, access.ErrElsewhere
-	}
-	txn, err := h.Saver.Begin(ctx, now.Target)
-	if err != nil {
-		return m, err
-	}
-	defer txn.Close()
-	old := txn.Old()
-	if now.Hidden != s.Hidden || !stands(c, old) {
-		if c, err = plan(ctx, now, old); err != nil {
-			return m, err
+	c.shown, c.notebook = nil, false
+	return c, nil
+}
+
+// fileLock is the lock of a file among processes, and where the call makes a part of a git
+// repository, that of such parts. These are made one at a time: each is decided on by the
+// others that are there, so no two may be decided on before either is made.
+type fileLock struct{ file, parts *save.Lock }
+
+// lock takes the lock of the name that s leads to.
+func (c *committer) lock(ctx context.Context, s *target) (l fileLock, err error) {
+	if s.Kind == fsys.Missing && c.opener.access.Policy().RepositoryParts(s.Names) {
+		if l.parts, err = c.saver.LockPurpose(ctx, "repository parts"); err != nil {
+			return l, err
 		}
-		if c.nothing() {
-			return made{result: c.result, hidden: now.Hidden}, nil
+	}
+	if l.file, err = c.saver.Lock(ctx, s.Target); err != nil {
+		l.unlock()
+	}
+	return l, err
+}
+
+// unlock may be called again.
+func (l fileLock) unlock() {
+	for _, lock := range []*save.Lock{l.file, l.parts} {
+		if lock != nil {
+			lock.Unlock()
 		}
 	}
-	if err := h.asking(now, c); err != nil { // the rules are others by now
-		return m, err
+}
+
+// openAgain resolves and decides again, now that no other fsmcp changes the file.
+func (w *committing) openAgain(s *target, lock fileLock) (*target, error) {
+	now, err := w.by.opener.open(w.call, w.op)
+	if err != nil {
+		return nil, err
 	}
+	if now.Path != s.Path || !lock.file.Covers(now.Target) {
+		now.Close()
+		return nil, access.ErrElsewhere
+	}
+	return now, nil
+}
+
+// replace makes the change. The history has recorded the old bytes before the new ones
+// can be seen.
+func replace(ctx context.Context, txn *save.Txn, c *change, recorded waitForMark) (save.Outcome, error) {
 	if c.fromHash != nil {
 		txn.Known(c.from, func() [32]byte { return c.fromHash() })
 	}
-	if err := h.begin(call, now); err != nil {
-		return m, err
-	}
-	kept := h.keep(ctx, call, s.Op, now, old, c)
-	txn.Before(func() error { _, err := kept(); return err })
-	out, err := land(ctx, txn, c)
-	mark, _ := kept() // its error is that of the change
-	s.links = now.links
-	defer mark.Done()
-	if err != nil {
-		return m, h.notMade(mark, out, err)
-	}
-	m = made{change: c, old: c.oldBytes(mark, old), hidden: now.Hidden}
+	txn.Before(func() error { _, err := recorded(); return err })
 	if c.remove {
-		call.Session.files.Forget(now.Path)
-		m.result = remark(c.result, out, mark)
-		return m, nil
+		return txn.Remove(ctx)
+	}
+	return txn.Replace(ctx, c.splices)
+}
+
+// record moves the conversation's record to the new bytes.
+func (w *committing) record(now *target, c *change, out save.Outcome) {
+	files := w.call.Session.files
+	if c.remove {
+		files.Forget(now.Path)
+		return
 	}
 	if c.after != nil {
 		sum, content := c.after()
@@ -246,29 +312,19 @@ func (h *Service) locked(ctx context.Context, call Call, s *target, lock *save.L
 		}
 	}
 	c.record.Stamp = out.Stamp // too young to prove anything: the next gate looks at the bytes
-	call.Session.files.Put(now.Path, c.record)
+	files.Put(now.Path, c.record)
 	if c.shown != nil {
 		c.result.Shown = append(c.result.Shown, Shown{Path: now.Path, Record: state.Record{Stamp: out.Stamp, Shown: c.shown}, Added: true})
 	}
-	m.result = remark(c.result, out, mark)
-	return m, nil
-}
-
-// land makes the change.
-func land(ctx context.Context, txn *save.Txn, c *change) (save.Outcome, error) {
-	if c.remove {
-		return txn.Remove(ctx)
-	}
-	return txn.Replace(ctx, c.splices)
 }
 
 // notMade notes that a change was not made, unless it was after all.
-func (h *Service) notMade(mark *history.Mark, out save.Outcome, err error) error {
+func (c *committer) notMade(mark *history.Mark, out save.Outcome, err error) error {
 	if e := (*save.IOError)(nil); !errors.As(err, &e) || !e.Changed {
 		mark.Void()
 	}
-	h.Notify(saved(out.Saved)...)
-	h.Notify(rescued(out.Rescued)...)
+	c.notices.add(saved(out.Saved)...)
+	c.notices.add(rescued(out.Rescued)...)
 	return err
 }
 
@@ -291,7 +347,7 @@ func stands(c *change, old *fsys.File) bool {
 	if err != nil || now.Size != c.stamp.Size || len(c.parts) == 0 {
 		return false
 	}
-	_, lost, err := standing(old, c.parts, nil)
+	_, lost, err := state.Standing(old, c.parts, nil)
 	return err == nil && !lost
 }
 

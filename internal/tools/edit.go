@@ -1,13 +1,10 @@
 package tools
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 
 	"github.com/fsmcp/fsmcp/internal/changes"
 	"github.com/fsmcp/fsmcp/internal/edit"
@@ -21,82 +18,104 @@ import (
 	"github.com/fsmcp/fsmcp/internal/text"
 )
 
-// edit answers Edit.
-func (h *Service) edit(ctx context.Context, call Call, a *EditArgs) (*Result, error) {
+// editor answers Edit.
+type editor struct {
+	writer      *writer // of all of a file
+	preferences func() Preferences
+}
+
+func (e *editor) run(ctx context.Context, call Call, a *EditArgs) (*Result, error) {
 	switch {
 	case a.OldString == a.NewString:
 		return nil, edit.ErrSame
 	case isStub(a.NewString):
 		return nil, refusal.StubAsText("new_string")
 	}
-	e := editing{Service: h, call: call, args: a, fresh: writing{Service: h, call: call, content: a.NewString}}
-	return h.commit(ctx, call, perm.Edit, e.plan)
+	w := writing{tool: e.writer, call: call, content: a.NewString}
+	return e.writer.committer.commit(ctx, call, perm.Edit, &editing{tool: e, args: a, writing: &w})
 }
 
 // editing is one Edit under way.
 type editing struct {
-	*Service
-	call  Call
-	args  *EditArgs
-	fresh writing // of new_string as all of a file
+	tool    *editor
+	args    *EditArgs
+	writing *writing // of new_string as all of the file
 }
 
 func (e *editing) plan(ctx context.Context, s *target, old *fsys.File) (*change, error) {
+	w, session, loader := e.writing, e.writing.call.Session, e.tool.writer.loader
 	switch {
 	case old == nil && (isNotebook(s) || e.args.OldString != ""):
-		return nil, e.absent(e.call, s)
+		return nil, w.tool.opener.absent(session, s)
 	case isNotebook(s):
 		return nil, refusal.IsNotebook(s.name())
 	case old == nil:
-		return e.fresh.create(s)
+		return w.create(s)
 	}
 	stamp, err := old.Stamp()
 	switch {
 	case err != nil:
 		return nil, err
-	case e.fresh.created:
+	case w.created:
 		return nil, save.ErrExists
-	case e.args.OldString == "" && stamp.Size > 0:
-		if e.blank(s, old, stamp) {
-			return e.fresh.plan(ctx, s, old)
-		}
-		return nil, refusal.Exists(s.name())
 	case e.args.OldString == "":
-		return e.fill(s, stamp), nil
+		return e.fill(ctx, s, old, stamp)
 	case stamp.Size > maxEditBytes:
 		return nil, refusal.TooLargeToEdit(s.name(), stamp.Size, maxEditBytes)
 	}
 	if err := writable(s, old); err != nil {
 		return nil, err
 	}
+	g := gate{target: s, budget: w.tool.budget.of(w.call.Client)}
+	p := editPlan{gate: g, args: e.args, preferences: e.tool.preferences()}
 	if stamp.Size > changeInMemory {
-		return e.inBig(ctx, s, old, stamp)
+		b, err := loader.look(ctx, session, s, old, stamp)
+		if err != nil {
+			return nil, err
+		}
+		b.budget = g.budget
+		return b.edit(ctx, p)
 	}
-	return e.inMemory(s, old)
+	c, err := loader.loadText(session, s, old)
+	if err != nil {
+		return nil, err
+	}
+	p.gate.file, p.reminded = c, session.reminders.HasReported(c.Path, c.Record, c.Hash)
+	return p.inMemory()
 }
 
 // fill plans new_string as the content of a file that has none.
-func (e *editing) fill(s *target, stamp fsys.Stamp) *change {
-	raw := []byte(e.args.NewString)
-	head := fmt.Sprintf("The file %s has been updated (%s, %s).", s.name(), phrase.LinesOf(e.args.NewString), phrase.Bytes(int64(len(raw))))
-	return whole(stamp, raw, s.answer(head, ""))
+func (e *editing) fill(ctx context.Context, s *target, old *fsys.File, stamp fsys.Stamp) (*change, error) {
+	content := e.args.NewString
+	switch {
+	case stamp.Size == 0:
+		head := fmt.Sprintf("The file %s has been updated (%s, %s).", s.name(), phrase.LinesOf(content), phrase.Bytes(int64(len(content))))
+		return whole(stamp, []byte(content), s.answer(head, "")), nil
+	case stamp.Size <= int64(len(byteOrderMark)): // perhaps such a mark and nothing else
+		if c, err := e.tool.writer.loader.loadText(e.writing.call.Session, s, old); err == nil && c.Doc.Text == "" {
+			return e.writing.plan(ctx, s, old)
+		}
+	}
+	return nil, refusal.Exists(s.name())
 }
 
-// blank tells whether a file holds a byte order mark and nothing else.
-func (e *editing) blank(s *target, old *fsys.File, stamp fsys.Stamp) bool {
-	if stamp.Size > int64(len(byteOrderMark)) {
-		return false
-	}
-	c, err := e.loadText(e.call, s, old)
-	return err == nil && c.doc.Text == ""
+// editPlan plans one Edit, as a pure function of the file, its record, the arguments and
+// the settings.
+type editPlan struct {
+	gate        gate
+	args        *EditArgs
+	preferences Preferences
+	// reminded says that reminders have shown all that changed in the file since the
+	// record was made.
+	reminded bool
 }
 
 // request is the edit as the engine takes it.
-func (e *editing) request(s *target) edit.Request {
-	ext := s.Asked.Ext()
+func (e editPlan) request() edit.Request {
+	ext := e.gate.target.Asked.Ext()
 	return edit.Request{
 		Old: e.args.OldString, New: e.args.NewString, ReplaceAll: e.args.ReplaceAll,
-		KeepTrailing: ext == "md" || ext == "mdx" || e.Preferences().KeepTrailing, Most: mostMatches,
+		KeepTrailing: ext == "md" || ext == "mdx" || e.preferences.KeepTrailing, Most: mostMatches,
 	}
 }
 
@@ -107,101 +126,98 @@ type found struct {
 }
 
 // find looks for them.
-func (e *editing) find(s *target, c *loadedFile) (f found, err error) {
-	if f.res, err = edit.Apply(c.doc.Text, e.request(s)); err == nil {
-		f.splices, err = rawSplices(c.doc, f.res.Splices)
+func (e editPlan) find() (f found, err error) {
+	doc := e.gate.file.Doc
+	if f.res, err = edit.Apply(doc.Text, e.request()); err == nil {
+		f.splices, err = rawSplices(doc, f.res.Splices)
 	}
 	return f, err
 }
 
 // inMemory plans the edit of a file that is held in memory.
-func (e *editing) inMemory(s *target, old *fsys.File) (*change, error) {
-	c, err := e.loadText(e.call, s, old)
-	if err != nil {
-		return nil, err
-	}
-	f, miss := e.find(s, c)
-	if e.Preferences().ApplyChanged && miss == nil {
-		if change, ok := e.applyToChangedFile(s, c, f); ok {
+func (e editPlan) inMemory() (*change, error) {
+	f, miss := e.find()
+	if e.preferences.ApplyChanged && miss == nil {
+		if change, ok := e.applyToChangedFile(f); ok {
 			return change, nil
 		}
 	}
-	rec, err := e.gated(c, f, miss)
+	rec, err := e.gated(f, miss)
 	switch {
 	case err != nil:
 		return nil, err
 	case miss != nil:
-		return nil, e.unmatched(c, miss)
+		return nil, e.unmatched(miss)
 	}
 	known := rec.Shown
 	if f.res.Rule == edit.Exact {
 		known = known.Union(rec.Reported)
 	}
 	if hidden := unseen(known, span.Replaced(f.splices)); len(hidden) > 0 {
-		return nil, e.neverShown(e.call, c, rec, hidden)
+		return nil, e.gate.neverShown(rec, hidden)
 	}
-	return e.replacing(s, c, rec, f)
+	return e.replacing(rec, f)
 }
 
 // gated is the gate of Edit: only what the call replaces must have been shown, or
 // all of the file where the user wants that. It returns the record as it stands for
 // the file's present bytes; miss is why nothing was found.
-func (e *editing) gated(c *loadedFile, f found, miss error) (state.Record, error) {
-	at := func() ([]span.Span, error) { return span.Replaced(f.splices), miss }
-	full := e.Preferences().Gate == GateFull
+func (e editPlan) gated(f found, miss error) (state.Record, error) {
+	c, full := e.gate.file, e.preferences.Gate == GateFull
+	at := aim{spans: span.Replaced(f.splices), err: miss, matches: !full}
 	switch {
-	case len(c.raw) == 0: // nothing to be shown
-		return c.recorded(nil, state.ByRead), nil
-	case !c.known && (full || errors.As(miss, new(*edit.NoMatchError))):
-		return c.rec, refusal.NotRead(c.name)
-	case !c.known:
-		return c.recorded(nil, state.ByReport), nil
+	case len(c.Raw) == 0: // nothing to be shown
+		return c.Recorded(nil, state.ByRead), nil
+	case !c.Known && (full || errors.As(miss, new(*edit.NoMatchError))):
+		return c.Record, refusal.NotRead(e.gate.target.name())
+	case !c.Known:
+		return c.Recorded(nil, state.ByReport), nil
 	}
-	if rec, ok := e.reminded(c, f, miss); ok {
+	if rec, ok := e.knownByReminders(f, miss); ok {
 		return rec, nil
 	}
 	if full {
-		return e.gate(e.call, c, at)
+		return e.gate.pass(at)
 	}
-	spans := span.Replaced(f.splices)
-	rec, lost := c.standing(spans)
-	if rec.Parts != nil && (miss != nil || len(unseen(rec.Shown, spans)) > 0) {
-		rec, lost = c.standing(nil)
+	rec, lost := c.Standing(at.spans)
+	if rec.Parts != nil && (miss != nil || len(unseen(rec.Shown, at.spans)) > 0) {
+		rec, lost = c.Standing(nil)
 	} else if rec.Parts != nil {
 		lost = false // what it replaces was shown: the rest may change
 	}
 	if lost {
-		return rec, e.changed(e.call, c, at, itsMatches)
+		return rec, e.gate.changed(at)
 	}
 	return rec, nil
 }
 
 // replacing plans splices of a file; rec is its record.
-func (e *editing) replacing(s *target, c *loadedFile, rec state.Record, f found) (*change, error) {
-	size := c.stamp.Size + span.Growth(f.splices)
-	if size <= state.WholeHash && c.byParts() { // from now on the file is compared as a whole
-		rec, _ = c.standing(nil)
+func (e editPlan) replacing(rec state.Record, f found) (*change, error) {
+	s, c := e.gate.target, e.gate.file
+	size := c.Stamp.Size + span.Growth(f.splices)
+	if size <= state.WholeHash && c.ByParts() { // from now on the file is compared as a whole
+		rec, _ = c.Standing(nil)
 	}
 	moved := state.Record{Shown: rec.Shown.Through(f.splices, true), Reported: rec.Reported.Through(f.splices, false), Origin: state.ByEdit, Enc: rec.Enc}
 	if size > state.WholeHash {
 		var err error
-		if moved.Parts, err = c.carried(rec, f.splices, moved.Shown); err != nil {
+		if moved.Parts, err = c.Carried(rec, f.splices, moved.Shown); err != nil {
 			return nil, err
 		}
-		moved.Hash = wholeSum(moved.Parts, size)
+		moved.Hash = state.WholeSum(moved.Parts, size)
 	}
-	head := e.head(s, len(f.res.Splices), f.res.Rule)
-	after := c.becoming(f.splices, size, state.KeepContent)
+	head := e.head(len(f.res.Splices), f.res.Rule)
+	after := c.Becoming(f.splices, size, state.KeepContent)
 	change := &change{
-		stamp: c.stamp, from: c.raw, fromHash: c.hash, splices: f.splices, record: moved, after: after,
-		result: s.answer(head, changes.Region(c.doc, f.res.Splices, len(head)+len(s.note()))),
+		stamp: c.Stamp, from: c.Raw, fromHash: c.Hash, splices: f.splices, record: moved, after: after,
+		result: s.answer(head, changes.Region(c.Doc, f.res.Splices, len(head)+len(s.note()))),
 	}
 	change.result.Meta = map[string]any{"fsmcp/size": size, "fsmcp/replacements": len(f.res.Splices)}
 	return change, nil
 }
 
 // places are the texts of an edit of a file that is not in memory.
-func (e *editing) places(count int) texts {
+func (e editPlan) places(count int) texts {
 	place := "In one place"
 	if count > 1 {
 		place = fmt.Sprintf("In each of %d places", count)
@@ -209,46 +225,10 @@ func (e *editing) places(count int) texts {
 	return texts{place: place, old: e.args.OldString, now: e.args.NewString}
 }
 
-// carried are the parts of a large file once splices are made.
-func (c *loadedFile) carried(rec state.Record, splices []span.Splice, shown span.Set) ([]state.Part, error) {
-	if rec.Parts == nil {
-		return partsOf(bytes.NewReader(c.raw), c.stamp.Size, splices, shown)
-	}
-	return carryParts(bytes.NewReader(c.raw), c.stamp.Size, rec.Parts, splices)
-}
-
-// hashAside is the size in bytes from which hashing is worth a goroutine.
-const hashAside = 32 << 10
-
-// becoming works out the new file: its hash, and its bytes up to a size of keep. Of a large
-// one the hash is worked out on the side, together with that of the old one: both
-// begin alike, and that is hashed once.
-func (c *loadedFile) becoming(splices []span.Splice, size, keep int64) func() (state.Sum, []byte) {
-	var content []byte
-	if size <= keep {
-		content = span.Apply(c.raw, splices)
-	}
-	if size <= hashAside {
-		sum := state.Sum(sha256.Sum256(content))
-		return func() (state.Sum, []byte) { return sum, content }
-	}
-	sums := sync.OnceValues(func() (was, is state.Sum) { return sumsOf(c.raw, splices, size) })
-	if c.hashed || c.rec.Content != nil && c.rec.Hash != (state.Sum{}) && c.unchanged() {
-		sums = sync.OnceValues(func() (was, is state.Sum) {
-			is, _ = sumSpliced(bytes.NewReader(c.raw), c.stamp.Size, splices, span.Span{End: size})
-			return was, is
-		})
-	} else {
-		c.hash = func() state.Sum { was, _ := sums(); return was }
-	}
-	go sums()
-	return func() (state.Sum, []byte) { _, is := sums(); return is, content }
-}
-
 // head is the first line of the answer.
-func (e *editing) head(s *target, count int, rule edit.Rule) string {
+func (e editPlan) head(count int, rule edit.Rule) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "The file %s has been updated.", s.name())
+	fmt.Fprintf(&b, "The file %s has been updated.", e.gate.target.name())
 	if count > 1 {
 		fmt.Fprintf(&b, " All %d occurrences were replaced.", count)
 	}
@@ -263,13 +243,13 @@ func (e *editing) head(s *target, count int, rule edit.Rule) string {
 const mostMatches = 2_000_000
 
 // unmatched refuses an edit that the engine did not make.
-func (e *editing) unmatched(c *loadedFile, err error) error {
-	old := e.args.OldString
+func (e editPlan) unmatched(err error) error {
+	c, old := e.gate.file, e.args.OldString
 	if no := (*edit.NoMatchError)(nil); !errors.As(err, &no) {
-		return refusal.Ambiguous(c.name, old, err)
+		return refusal.Ambiguous(e.gate.target.name(), old, err)
 	}
-	hint, found := edit.Nearest(c.doc.Text, old, e.args.NewString)
-	return refusal.NoMatch(c.name, old, hint, found)
+	hint, found := edit.Nearest(c.Doc.Text, old, e.args.NewString)
+	return refusal.NoMatch(e.gate.target.name(), old, hint, found)
 }
 
 // rawSplices brings splices of the text to the bytes of the file.
@@ -286,4 +266,50 @@ func rawSplices(d *text.Doc, splices []span.Splice) ([]span.Splice, error) {
 		out[i] = span.Splice{Start: d.RawOffset(int(s.Start)), End: d.RawOffset(int(s.End)), New: added}
 	}
 	return out, nil
+}
+
+// applyToChangedFile plans an edit of a file that changed since it was read, where the
+// setting prefers that to a refusal: old_string is in one place only, which was shown
+// and did not change. The answer shows the outside change. ok is false where any of
+// this does not hold; the gate then refuses.
+func (e editPlan) applyToChangedFile(f found) (change *change, ok bool) {
+	s, c := e.gate.target, e.gate.file
+	if s.Hidden || c.Unchanged() || len(f.splices) != 1 { // the answer could not tell the change
+		return nil, false
+	}
+	diff, body, ok := e.gate.outsideChange()
+	if !ok {
+		return nil, false
+	}
+	carried := c.Record.Shown.Through(diff.Splices, false)
+	all := c.Record.Shown.Through(diff.Splices, true)
+	if e.preferences.Gate == GateFull && len(all.Missing(c.Stamp.Size)) > 0 || !carried.Covers(span.Replaced(f.splices)[0]) {
+		return nil, false
+	}
+	change, err := e.replacing(c.Recorded(carried, state.ByReport), f)
+	if err != nil {
+		return nil, false
+	}
+	change.result.Blocks[0].Text += fmt.Sprintf("\nThe file had changed since it was read; the edit was made in it as it is now. This is that change %s:\n%s", changes.Form, body)
+	change.shown = all.Through(f.splices, true)
+	return change, true
+}
+
+// knownByReminders returns the record of a file whose outside change a reminder has shown in
+// full, for an edit whose exact match proves that the caller knows those bytes. They
+// count as told, not as shown: another agent may have been the one that saw them.
+func (e editPlan) knownByReminders(f found, miss error) (rec state.Record, ok bool) {
+	c := e.gate.file
+	old, kept := c.Kept()
+	if miss != nil || f.res.Rule != edit.Exact || !e.reminded || !kept || old.Enc != c.Doc.Enc || c.Unchanged() {
+		return rec, false
+	}
+	diff := changes.Of(old, c.Doc)
+	rec = c.Recorded(c.Record.Shown.Through(diff.Splices, false), state.ByReport)
+	rec.Reported = c.Record.Reported.Through(diff.Splices, false).Union(span.Set{}.Through(diff.Splices, true))
+	known := rec.Shown.Union(rec.Reported)
+	if e.preferences.Gate == GateFull && len(known.Missing(c.Stamp.Size)) > 0 {
+		return rec, false
+	}
+	return rec, len(unseen(known, span.Replaced(f.splices))) == 0
 }

@@ -2,7 +2,6 @@ package tools
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"time"
 
@@ -69,25 +68,33 @@ func operation(op perm.Op) string {
 	return "edit"
 }
 
-func opOf(tool string) perm.Op {
+// entryOf is a call of a tool; given is the file as the call names it.
+func entryOf(call Call, tool, given string, begun time.Time) logEntry {
+	of := logEntry{session: call.Session.id, call: call.ID, tool: tool, given: given, begun: begun}
 	for _, op := range []perm.Op{perm.Write, perm.Edit, perm.NotebookEdit} {
 		if op.String() == tool {
-			return op
+			of.op = op
 		}
 	}
-	return perm.Read
+	return of
+}
+
+// auditor tells the log of calls.
+type auditor struct {
+	logger AuditLogger // nil: nothing is logged
+	now    func() time.Time
 }
 
 // begin tells of a change that is about to be made.
-func (h *Service) begin(call Call, s *target) error {
-	if h.Audit == nil {
+func (a *auditor) begin(call Call, s *target) error {
+	if a.logger == nil {
 		return nil
 	}
 	tool := s.Op.String()
 	if call.restoring {
 		tool = history.ToolRestore
 	}
-	err := h.Audit.Begin(Event{Kind: EventBegun, Operation: operation(s.Op), Session: call.Session.id, Call: call.ID, Tool: tool, Path: s.Path, Outcome: string(EventBegun)})
+	err := a.logger.Begin(Event{Kind: EventBegun, Operation: operation(s.Op), Session: call.Session.id, Call: call.ID, Tool: tool, Path: s.Path, Outcome: string(EventBegun)})
 	if err != nil {
 		return &refusal.AuditError{Err: err}
 	}
@@ -98,19 +105,20 @@ func (h *Service) begin(call Call, s *target) error {
 // as the call names it, path its resolved name, "" where the call did not come that far.
 type logEntry struct {
 	session, call, tool string
+	op                  perm.Op
 	given, path         string
 	begun               time.Time
 }
 
 // audit logs a call that is over.
-func (h *Service) audit(of logEntry, r *Result) {
-	if h.Audit == nil {
+func (a *auditor) audit(of logEntry, r *Result) {
+	if a.logger == nil {
 		return
 	}
-	op := opOf(of.tool)
+	op := of.op
 	e := Event{
 		Kind: EventKind(operation(op)), Operation: operation(op), Session: of.session, Call: of.call, Tool: of.tool,
-		Path: cmp.Or(of.path, of.given), Took: h.Now().Sub(of.begun), Outcome: outcomeOK,
+		Path: cmp.Or(of.path, of.given), Took: a.now().Sub(of.begun), Outcome: outcomeOK,
 	}
 	e.Bytes = r.size()
 	if op == perm.Read {
@@ -121,25 +129,23 @@ func (h *Service) audit(of logEntry, r *Result) {
 		e.Outcome, _ = r.Meta["fsmcp/error"].(string)
 		e.Code, _ = r.Meta["fsmcp/errorCode"].(int)
 	}
-	h.log(e, of.given)
-}
-
-// Refused tells of a call that was not made. given is its file as it was named, ""
-// where it cannot be told, and waited how long it took to come to that.
-func (h *Service) Refused(tool, given string, call Call, waited time.Duration, r *Result) {
-	h.auditSoon(logEntry{session: call.Session.id, call: call.ID, tool: tool, given: given, begun: h.Now().Add(-waited)}, r)
+	a.logger.Log(e)
+	if op.Changes() && !r.IsError && reminders.SpeaksToAgents(e.Path, of.given) {
+		e.Kind = EventInstructions
+		a.logger.Log(e)
+	}
 }
 
 // auditSoon is audit for a caller that must not be held up, by a disk that does not
 // answer for example.
-func (h *Service) auditSoon(of logEntry, r *Result) {
-	if h.Audit == nil {
+func (a *auditor) auditSoon(of logEntry, r *Result) {
+	if a.logger == nil {
 		return
 	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		h.audit(of, r)
+		a.audit(of, r)
 	}()
 	select {
 	case <-done:
@@ -169,31 +175,15 @@ func answered(r *Result) (n int64) {
 	return n
 }
 
-// auditRestore runs a restore and logs it.
-func (h *Service) auditRestore(ctx context.Context, call Call, given string, run func(context.Context) (*Result, error)) (*Result, error) {
-	begun := h.Now()
-	r, err := run(ctx)
-	if h.Audit == nil || r == nil && err == nil {
-		return r, err
-	}
-	e := Event{Kind: EventEdit, Operation: operation(perm.Edit), Session: call.Session.id, Call: call.ID, Tool: history.ToolRestore, Path: given, Took: h.Now().Sub(begun), Outcome: outcomeOK}
-	if err == nil {
-		e.Bytes = r.size()
-	} else {
-		e.Kind, e.Outcome = EventRefusal, "conflict"
+// restored logs a restore that is over.
+func (a *auditor) restored(of logEntry, r *Result, err error) {
+	if err != nil {
+		slug := "conflict"
 		if refused := (*refusal.Refusal)(nil); errors.As(err, &refused) {
-			e.Outcome = refused.Slug
+			slug = refused.Slug
 		}
+		r = &Result{IsError: true, Meta: map[string]any{"fsmcp/error": slug}}
 	}
-	h.log(e, given)
-	return r, err
-}
-
-// log logs a call, and beside it the change of a file that speaks to agents.
-func (h *Service) log(e Event, given string) {
-	h.Audit.Log(e)
-	if (e.Kind == EventWrite || e.Kind == EventEdit) && reminders.SpeaksToAgents(e.Path, given) {
-		e.Kind = EventInstructions
-		h.Audit.Log(e)
-	}
+	of.op = perm.Edit
+	a.audit(of, r)
 }

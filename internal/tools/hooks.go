@@ -52,50 +52,64 @@ type hooking struct {
 	faults []HookFault
 }
 
-// before runs the hooks before a change, once for a file.
-func (h *Service) before(ctx context.Context, call Call, s *target, done *hooking) error {
-	if h.Hooks == nil || call.restoring || done.passed == s.Path {
+// wanted returns the names of a file as hooks know it, and whether any run before and after
+// it is changed. None run for a restore.
+func (w *committing) wanted(s *target) (names []string, before, after bool) {
+	if w.by.hooks == nil || w.call.restoring {
+		return nil, false, false
+	}
+	names = s.allNames()
+	before, after = w.by.hooks.Wanted(names)
+	return names, before, after
+}
+
+// edited is the change as hooks are told of it.
+func (w *committing) edited(names []string, old []byte) Edited {
+	return Edited{Names: names, Tool: w.op.String(), Session: w.call.Session.id, Call: w.call.ID, Old: old}
+}
+
+// beforeHooks runs the hooks before a change, once for a file.
+func (w *committing) beforeHooks(ctx context.Context, s *target) error {
+	names, before, _ := w.wanted(s)
+	if !before || w.hooks.passed == s.Path {
 		return nil
 	}
-	names := s.allNames()
-	if before, _ := h.Hooks.Wanted(names); !before {
-		return nil
-	}
-	defer call.rest()()
-	defer call.Session.reminders.OwnChanges()()
-	faults, stop, err := h.Hooks.Before(ctx, Edited{Names: names, Tool: s.Op.String(), Session: call.Session.id, Call: call.ID})
+	defer w.call.rest()()
+	defer w.call.Session.reminders.OwnChanges()()
+	faults, stop, err := w.by.hooks.Before(ctx, w.edited(names, nil))
 	switch {
 	case err != nil:
 		return err
 	case stop != nil:
-		return h.stopped(s, stop)
+		return stopped(s, stop)
 	}
-	done.passed, done.faults = s.Path, append(done.faults, faults...)
+	w.hooks.passed, w.hooks.faults = s.Path, append(w.hooks.faults, faults...)
 	return nil
 }
 
-// after runs the hooks after a change that was made, and finishes its answer. From
-// here on the call can only succeed. A client that gives it up now would leave a
-// formatter in the middle of its work, so that only its deadline ends it.
-func (h *Service) after(ctx context.Context, call Call, s *target, m made, done *hooking) {
-	if h.Hooks == nil || call.restoring || m.change == nil {
+// afterHooks runs the hooks after a change that was made, looks at the file again, and
+// finishes the answer. From here on the call can only succeed. A client that gives it up
+// now would leave a formatter in the middle of its work, so that only its deadline ends it.
+func (w *committing) afterHooks(ctx context.Context, s *target, m made) {
+	if m.change == nil {
 		return
 	}
-	names := s.allNames()
-	if _, after := h.Hooks.Wanted(names); after {
+	if names, _, after := w.wanted(s); after {
 		ctx = context.WithoutCancel(ctx)
-		resume, ended := call.rest(), call.Session.reminders.OwnChanges()
-		faults := h.Hooks.After(ctx, Edited{Names: names, Tool: s.Op.String(), Session: call.Session.id, Call: call.ID, Old: m.old})
-		ended()
-		resume()
-		done.faults = append(done.faults, faults...)
-		if note := h.reloadAfterHooks(ctx, call, s, m); note != "" {
+		w.hooks.faults = append(w.hooks.faults, w.runAfter(ctx, w.edited(names, m.old))...)
+		if note := w.reloadAfterHooks(ctx, s, m); note != "" {
 			m.result.Blocks[0].Text += "\n" + note
 		}
 	}
-	if len(done.faults) > 0 {
-		m.result.Blocks[0].Text += "\n" + faultNotes(done.faults)
+	if len(w.hooks.faults) > 0 {
+		m.result.Blocks[0].Text += "\n" + faultNotes(w.hooks.faults)
 	}
+}
+
+func (w *committing) runAfter(ctx context.Context, e Edited) []HookFault {
+	defer w.call.rest()()
+	defer w.call.Session.reminders.OwnChanges()()
+	return w.by.hooks.After(ctx, e)
 }
 
 // rest has the call's own clock rest until the function it returns is called.
@@ -121,7 +135,7 @@ func (s *target) knownNames() []string {
 }
 
 // stopped refuses a change that a hook stopped.
-func (h *Service) stopped(s *target, f *HookFault) error {
+func stopped(s *target, f *HookFault) error {
 	return refusal.Hook{Name: f.name(), Why: f.Why, Said: f.said(saidBytes), Refused: f.Refused, NotRun: f.NotRun, Entry: f.Entry, Line: f.Line}.Refusal(s.name())
 }
 

@@ -40,7 +40,7 @@ func (s *scripted) After(_ context.Context, e Edited) []HookFault {
 // hooked is a bench with hooks.
 func hooked(t testing.TB, rules ...perm.RuleText) (*bench, *scripted) {
 	b, s := newBench(t, rules...), &scripted{}
-	b.service.Hooks = s
+	b.with(func(o *Options) { o.Hooks = s })
 	return b, s
 }
 
@@ -426,7 +426,7 @@ func TestHooksAreShownTheOldBytes(t *testing.T) {
 	b, s := hooked(t)
 	store := keeps(t)
 	defer store.Close()
-	b.service.History = store
+	b.with(func(o *Options) { o.History = store })
 	s.after = func(Edited) []HookFault { return nil }
 	p := b.path("a.txt")
 	b.ok(&WriteArgs{FilePath: p, Content: ""})
@@ -468,7 +468,7 @@ func (l *listing) Secret([]string) bool { return false }
 func TestWhatHooksDidIsKept(t *testing.T) {
 	b, s := hooked(t)
 	l := &listing{}
-	b.service.History = l
+	b.with(func(o *Options) { o.History = l })
 	s.after = rewrites(t, strings.ToUpper)
 	p := b.path("a.txt")
 	b.ok(&WriteArgs{FilePath: p, Content: "one\n"})
@@ -508,7 +508,7 @@ func TestAfterHooksOutliveTheCall(t *testing.T) {
 		cancel()
 		return rewrites(t, strings.ToUpper)(e)
 	}
-	b.service.Hooks = &watched{s, func(ctx context.Context) { over = ctx.Err() != nil }}
+	b.with(func(o *Options) { o.Hooks = &watched{s, func(ctx context.Context) { over = ctx.Err() != nil }} })
 	p := b.path("a.txt")
 	r := b.service.Tools()[1].Run(ctx, b.call, &WriteArgs{FilePath: p, Content: "one\n"})
 	if r.IsError || over {
@@ -535,21 +535,21 @@ func TestNoHooksCostNothing(t *testing.T) {
 	b, _ := hooked(t)
 	p := b.put("a.txt", "one\n")
 	b.call.File = b.service.ParseFile(p)
-	s, err := b.service.open(b.call, perm.Edit)
+	s, err := b.service.opener.open(b.call, perm.Edit)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	m := made{result: &Result{}, change: &change{}}
+	w, m := committing{by: b.service.committer, call: b.call, op: perm.Edit}, made{result: &Result{}, change: &change{}}
 	ctx := t.Context()
 	fewest := 1.0 // what else runs in the process is counted, too
 	for range 10 {
 		fewest = min(fewest, testing.AllocsPerRun(100, func() {
-			var done hooking
-			if err := b.service.before(ctx, b.call, s, &done); err != nil {
+			w.hooks = hooking{}
+			if err := w.beforeHooks(ctx, s); err != nil {
 				t.Error(err)
 			}
-			b.service.after(ctx, b.call, s, m, &done)
+			w.afterHooks(ctx, s, m)
 		}))
 	}
 	if fewest != 0 {

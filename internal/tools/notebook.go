@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -36,30 +37,30 @@ func (r *reading) notebook(ctx context.Context, stamp fsys.Stamp) (*Result, erro
 	if stamp.Size > changeInMemory {
 		return nil, refusal.TooLargeNotebook(r.target.name(), stamp.Size, changeInMemory, "shown")
 	}
-	leave, err := r.admit(ctx, stamp.Size)
+	leave, err := r.tool.loader.admit(ctx, stamp.Size)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	c, nb, err := r.parse(r.call, r.target, r.file)
+	c, nb, err := r.tool.loader.parse(r.call.Session, r.target, r.file)
 	if broken := (*notebook.ParseError)(nil); errors.As(err, &broken) {
 		if !r.want.plain && r.want.cell == "" {
 			return r.memoryText(ctx, c)
 		}
-		return nil, refusal.BrokenNotebook(c.name, broken)
+		return nil, refusal.BrokenNotebook(r.target.name(), broken)
 	}
 	if err != nil {
 		return nil, err
 	}
-	rec := c.stamped(c.rec)
+	rec := c.Stamped(c.Record)
 	switch {
-	case !c.unchanged():
-		rec = c.recorded(nil, state.ByRead)
+	case !c.Unchanged():
+		rec = c.Recorded(nil, state.ByRead)
 	case r.repeated(state.Sum{}):
 		return unchanged(r.target), nil
 	}
-	rec.Content = c.content()
-	v := viewing{reading: r, loaded: c, nb: nb, rec: rec}
+	rec.Content = c.Content()
+	v := viewing{read: r, loaded: c, nb: nb, rec: rec}
 	switch {
 	case r.want.cell != "":
 		return v.cell(ctx)
@@ -71,35 +72,35 @@ func (r *reading) notebook(ctx context.Context, stamp fsys.Stamp) (*Result, erro
 
 // parse reads a notebook. One that is broken is text still: what it is held as
 // comes beside the *notebook.ParseError.
-func (h *Service) parse(call Call, s *target, f *fsys.File) (*loadedFile, *notebook.Notebook, error) {
-	c, err := h.load(call, s, f)
+func (l loader) parse(session *Session, s *target, f *fsys.File) (*state.File, *notebook.Notebook, error) {
+	c, err := l.load(session, s, f)
 	if err != nil {
 		return nil, nil, err
 	}
-	if last, ok := call.Session.lastParsed(c.path, c.raw); ok {
-		c.raw, c.hash = last.raw, last.hash
+	if last, ok := session.lastParsed(c.Path, c.Raw); ok {
+		c.Raw, c.Hash = last.raw, last.hash
 		return c, last.nb, nil
 	}
-	if c.content() == nil {
-		go c.hash() // it will tell whether the file is still what was shown
+	if c.Content() == nil {
+		go c.Hash() // it will tell whether the file is still what was shown
 	}
-	nb, err := notebook.Parse(c.raw)
+	nb, err := notebook.Parse(c.Raw)
 	if err != nil {
-		if err := c.decode(s); err != nil {
+		if err := decode(s, c); err != nil {
 			return nil, nil, err
 		}
 		return c, nil, err
 	}
-	if len(c.raw) <= mostParsed {
-		call.Session.keepParsed(parsed{c.path, c.raw, c.hash, nb})
+	if len(c.Raw) <= mostParsed {
+		session.keepParsed(parsed{c.Path, c.Raw, c.Hash, nb})
 	}
 	return c, nb, nil
 }
 
 // viewing is the answer to a Read of a notebook in the making.
 type viewing struct {
-	*reading
-	loaded *loadedFile
+	read   *reading
+	loaded *state.File
 	nb     *notebook.Notebook
 	rec    state.Record
 }
@@ -107,19 +108,19 @@ type viewing struct {
 // cells shows cells in order; offset and limit count them. What is beyond the
 // limits is refused; what merely exceeds the client's own stops at a whole cell.
 func (v *viewing) cells(ctx context.Context) (*Result, error) {
-	o := notebook.Options{First: v.want.first - 1, MaxText: v.room(v.call)}
-	if !v.want.plain {
-		o.Limit = v.want.limit
+	o := notebook.Options{First: v.read.want.first - 1, MaxText: v.read.budget.room()}
+	if !v.read.want.plain {
+		o.Limit = v.read.want.limit
 	}
 	if o.First >= v.nb.Len() && v.nb.Len() > 0 {
-		return textResult(v.target.note(), fmt.Sprintf("<system-reminder>Warning: the file exists but is shorter than the provided offset (%d). The notebook has %d cells.</system-reminder>", v.want.first, v.nb.Len())), nil
+		return textResult(v.read.target.note(), fmt.Sprintf("<system-reminder>Warning: the file exists but is shorter than the provided offset (%d). The notebook has %d cells.</system-reminder>", v.read.want.first, v.nb.Len())), nil
 	}
 	view := v.nb.Render(o)
 	count := v.count(view.Parts)
-	if int64(view.Size) > v.MaxFileBytes || count > v.MaxTokens {
+	if int64(view.Size) > v.read.tool.maxFileBytes || count > v.read.budget.most {
 		return nil, v.tooMany(view.Size, count)
 	}
-	if count > v.bound(v.call) {
+	if count > v.read.budget.bound() {
 		if o.Limit = v.fitting(); o.Limit == 0 {
 			return v.beginning(ctx, o.First), nil
 		}
@@ -138,11 +139,11 @@ func (v *viewing) cells(ctx context.Context) (*Result, error) {
 	onward := ""
 	if view.Next < v.nb.Len() {
 		limit := v.nb.Len() - view.Next
-		if v.want.bounded {
-			limit = min(limit, v.want.limit-len(view.Shown))
+		if v.read.want.bounded {
+			limit = min(limit, v.read.want.limit-len(view.Shown))
 		}
-		if onward = fmt.Sprintf("(Cells %d-%d of %d are shown.)", v.want.first, view.Next, v.nb.Len()); limit > 0 {
-			onward = fmt.Sprintf("(Cells %d-%d of %d are shown. Next: Read offset=%d, limit=%d.)", v.want.first, view.Next, v.nb.Len(), view.Next+1, limit)
+		if onward = fmt.Sprintf("(Cells %d-%d of %d are shown.)", v.read.want.first, view.Next, v.nb.Len()); limit > 0 {
+			onward = fmt.Sprintf("(Cells %d-%d of %d are shown. Next: Read offset=%d, limit=%d.)", v.read.want.first, view.Next, v.nb.Len(), view.Next+1, limit)
 		}
 	}
 	return v.answer(ctx, view.Parts, view.Notice, onward), nil
@@ -160,18 +161,18 @@ func (v *viewing) beginning(ctx context.Context, i int) *Result {
 
 // cell shows one cell, its outputs whole; offset and limit count its lines.
 func (v *viewing) cell(ctx context.Context) (*Result, error) {
-	i, err := v.nb.Find(v.want.cell)
+	i, err := v.nb.Find(v.read.want.cell)
 	if err != nil {
-		return nil, refusal.NoSuchCell(v.loaded.name, err, 12)
+		return nil, refusal.NoSuchCell(v.read.target.name(), err, 12)
 	}
-	o := notebook.CellOptions{First: v.want.first, Column: v.want.column, Columns: defaultColumns}
+	o := notebook.CellOptions{First: v.read.want.first, Column: v.read.want.column, Columns: defaultColumns}
 	switch {
-	case v.want.column > 0:
-		o.Columns = v.want.limit
-	case !v.want.plain:
-		o.Limit = v.want.limit
+	case v.read.want.column > 0:
+		o.Columns = v.read.want.limit
+	case !v.read.want.plain:
+		o.Limit = v.read.want.limit
 	}
-	return v.lines(ctx, i, v.want.cell, o, ""), nil
+	return v.lines(ctx, i, v.read.want.cell, o, ""), nil
 }
 
 // lines shows lines of the cell at index i, which calls name as name, as far as
@@ -179,16 +180,16 @@ func (v *viewing) cell(ctx context.Context) (*Result, error) {
 // stands before the call that goes on.
 func (v *viewing) lines(ctx context.Context, i int, name string, o notebook.CellOptions, rest string) *Result {
 	name = fsys.InSentence(name)
-	o.MaxText = v.room(v.call)
+	o.MaxText = v.read.budget.room()
 	view := v.nb.RenderCell(i, o)
 	switch {
 	case view.Total == 0: // there are no lines to count
 		view = v.nb.RenderCell(i, notebook.CellOptions{})
 	case view.First > view.Total:
-		return textResult(v.target.note(), fmt.Sprintf("<system-reminder>Warning: the file exists but is shorter than the provided offset (%d). Cell %s has %d lines.</system-reminder>", view.First, name, view.Total))
+		return textResult(v.read.target.note(), fmt.Sprintf("<system-reminder>Warning: the file exists but is shorter than the provided offset (%d). Cell %s has %d lines.</system-reminder>", view.First, name, view.Total))
 	}
-	for count := v.count(view.Parts); count > v.bound(v.call); count = v.count(view.Parts) {
-		shorter := partsSize(view.Parts) * v.bound(v.call) / count * 95 / 100
+	for count := v.count(view.Parts); count > v.read.budget.bound(); count = v.count(view.Parts) {
+		shorter := partsSize(view.Parts) * v.read.budget.bound() / count * 95 / 100
 		if o.MaxText = min(shorter, o.MaxText-1); o.MaxText < 64 {
 			break
 		}
@@ -199,7 +200,7 @@ func (v *viewing) lines(ctx context.Context, i int, name string, o notebook.Cell
 	if view.More && name == "" {
 		onward = fmt.Sprintf("(Lines %d-%d of the cell's %d are shown, the last perhaps in part. No cell_id leads to the rest: what names this cell are ids of other cells.)", view.First, view.Last, view.Total)
 	} else {
-		onward = v.want.onward(part{
+		onward = v.read.want.onward(part{
 			first: view.First, last: view.Last, total: view.Total, of: fmt.Sprintf(" of the cell's %d", view.Total),
 			nextColumn: view.NextColumn, more: view.More, call: fmt.Sprintf(`cell_id="%s", `, name),
 		})
@@ -209,14 +210,14 @@ func (v *viewing) lines(ctx context.Context, i int, name string, o notebook.Cell
 
 // count counts the tokens of the text, pictures apart.
 func (v *viewing) count(parts []notebook.Part) int {
-	if rough := tokens.Rough(partsSize(parts), "ipynb"); rough <= v.bound(v.call)/4 {
+	if rough := tokens.Rough(partsSize(parts), "ipynb"); rough <= v.read.budget.bound()/4 {
 		return rough
 	}
 	text := make([]byte, 0, partsSize(parts))
 	for _, p := range parts {
 		text = append(text, p.Text...)
 	}
-	return v.counter.Count(text)
+	return v.read.budget.counter.Count(text)
 }
 
 func partsSize(parts []notebook.Part) int {
@@ -230,11 +231,11 @@ func partsSize(parts []notebook.Part) int {
 // fitting is the greatest number of cells, from the wanted one on, that one
 // answer holds.
 func (v *viewing) fitting() int {
-	first, limit := v.want.first-1, 0
+	first, limit := v.read.want.first-1, 0
 	for lo, hi := 1, v.nb.Len()-first; lo <= hi; {
 		mid := (lo + hi) / 2
-		view := v.nb.Render(notebook.Options{First: first, Limit: mid, MaxText: int(min(int64(v.room(v.call)), v.MaxFileBytes))})
-		if len(view.Shown) == mid && v.count(view.Parts) <= v.bound(v.call) {
+		view := v.nb.Render(notebook.Options{First: first, Limit: mid, MaxText: int(min(int64(v.read.budget.room()), v.read.tool.maxFileBytes))})
+		if len(view.Shown) == mid && v.count(view.Parts) <= v.read.budget.bound() {
 			limit, lo = mid, mid+1
 		} else {
 			hi = mid - 1
@@ -245,14 +246,14 @@ func (v *viewing) fitting() int {
 
 // tooMany refuses more than one answer holds, and names a call that fits.
 func (v *viewing) tooMany(size, count int) error {
-	first := v.want.first - 1
+	first := v.read.want.first - 1
 	next := ""
 	if limit := v.fitting(); limit > 0 {
 		next = fmt.Sprintf("Read offset=%d, limit=%d", first+1, limit)
 	} else if name := v.nb.CallName(first); name != "" {
 		next = refusal.CellCall(name)
 	}
-	return refusal.LargeView{Size: int64(size), MaxSize: v.MaxFileBytes, Count: count, MaxCount: v.MaxTokens, Cells: v.nb.Len(), Call: next}.Refusal()
+	return refusal.LargeView{Size: int64(size), MaxSize: v.read.tool.maxFileBytes, Count: count, MaxCount: v.read.budget.most, Cells: v.nb.Len(), Call: next}.Refusal()
 }
 
 // answer notes what is shown and builds the content: text and, in their place,
@@ -260,12 +261,12 @@ func (v *viewing) tooMany(size, count int) error {
 func (v *viewing) answer(ctx context.Context, parts []notebook.Part, remarks ...string) *Result {
 	rec := v.rec
 	rec.Origin = state.ByRead
-	v.call.account.extent = reminders.InPart
+	v.read.call.account.extent = reminders.InPart
 	if firstUnseen(v.nb, rec) == nil {
-		v.call.account.extent = reminders.InFull
+		v.read.call.account.extent = reminders.InFull
 	}
 	blocks, left := v.blocks(ctx, parts)
-	rest := textResult(append([]string{v.target.note(), left}, remarks...)...).Blocks[0].Text
+	rest := textResult(append([]string{v.read.target.note(), left}, remarks...)...).Blocks[0].Text
 	switch {
 	case len(blocks) == 0:
 		blocks = []Block{{Text: strings.TrimSpace("(The notebook has no cells.)\n" + rest)}}
@@ -274,7 +275,7 @@ func (v *viewing) answer(ctx context.Context, parts []notebook.Part, remarks ...
 	}
 	facts := meta(rec)
 	facts["fsmcp/cells"] = v.nb.Len()
-	return &Result{Blocks: blocks, Meta: facts, Shown: []Shown{{Path: v.target.Path, Record: rec, View: v.want.view()}}}
+	return &Result{Blocks: blocks, Meta: facts, Shown: []Shown{{Path: v.read.target.Path, Record: rec, View: v.read.want.view()}}}
 }
 
 // blocks turns parts into content blocks. Pictures beyond the budgets are left
@@ -285,7 +286,7 @@ func (v *viewing) blocks(ctx context.Context, parts []notebook.Part) (blocks []B
 	count := 0
 	pictures, chars := 0, partsSize(parts)
 	budget := pictureChars
-	if c := v.call.Client.Answer; c > 0 {
+	if c := v.read.call.Client.Answer; c > 0 {
 		budget = c
 	}
 	for _, p := range parts {
@@ -298,7 +299,7 @@ func (v *viewing) blocks(ctx context.Context, parts []notebook.Part) (blocks []B
 		var err error
 		room := pictures < maxPictures
 		if room {
-			picture, err = v.picturePart(ctx, v.call, p.Picture.Bytes())
+			picture, err = v.read.tool.pictures.part(ctx, v.read.call, p.Picture.Bytes())
 			room = err != nil || chars+media.Base64Len(len(picture.Data)) <= budget
 		}
 		switch {
@@ -324,7 +325,7 @@ func (v *viewing) blocks(ctx context.Context, parts []notebook.Part) (blocks []B
 	}
 	switch {
 	case count == 0:
-	case pictures > 0 && v.want.cell != "":
+	case pictures > 0 && v.read.want.cell != "":
 		left = fmt.Sprintf("(%d %s of cell %s left out: one answer has no room for more. With cell_id, offset and limit count lines, and pictures come with theirs.)", count, phrase.Plural(count, "picture", "pictures"), strings.Join(over, ", ")+phrase.Plural(count, " is", " are"))
 	case pictures == 0:
 		left = fmt.Sprintf("(%d %s of %s left out: one answer has no room for more.)", count, phrase.Plural(count, "picture", "pictures"), phrase.Plural(len(over), "cell ", "cells ")+strings.Join(over, ", ")+phrase.Plural(count, " is", " are"))
@@ -332,4 +333,43 @@ func (v *viewing) blocks(ctx context.Context, parts []notebook.Part) (blocks []B
 		left = fmt.Sprintf("(Pictures left out, because one answer has no room for more: those of %s. Read with cell_id shows them.)", phrase.Plural(len(over), "cell ", "cells ")+strings.Join(over, ", "))
 	}
 	return blocks, left
+}
+
+// mostParsed is the size in bytes up to which a notebook is kept parsed.
+const mostParsed = 1 << 20
+
+// parsed is the notebook that a conversation used last. Agents edit one notebook
+// many times in a row, and a file that still has these bytes need not be hashed and
+// parsed again: to compare it takes a tenth of that.
+type parsed struct {
+	path string // resolved
+	raw  []byte
+	hash func() state.Sum
+	nb   *notebook.Notebook // of raw
+}
+
+// lastParsed is the notebook at path as it was parsed, if it has these bytes.
+func (s *Session) lastParsed(path string, raw []byte) (parsed, bool) {
+	s.mu.Lock()
+	p := s.parsed
+	s.mu.Unlock()
+	return p, p.nb != nil && p.path == path && bytes.Equal(p.raw, raw)
+}
+
+func (s *Session) keepParsed(p parsed) {
+	if len(p.raw) > mostParsed {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.parsed = p
+}
+
+// parseAhead parses a notebook for the next call, between two calls.
+func (s *Session) parseAhead(p parsed) {
+	defer func() { _ = recover() }() // the next call parses for itself, and tells
+	var err error
+	if p.nb, err = notebook.Parse(p.raw); err == nil {
+		s.keepParsed(p)
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"unicode"
@@ -28,13 +29,19 @@ const (
 	modeDelete  = "delete"
 )
 
-// notebookEdit answers NotebookEdit.
-func (h *Service) notebookEdit(ctx context.Context, call Call, a *NotebookEditArgs) (*Result, error) {
+// cellEditor answers NotebookEdit.
+type cellEditor struct {
+	committer *committer
+	opener    opener
+	loader    loader
+	budget    budget
+}
+
+func (e *cellEditor) run(ctx context.Context, call Call, a *NotebookEditArgs) (*Result, error) {
 	if err := a.check(); err != nil {
 		return nil, err
 	}
-	e := cellEditing{Service: h, call: call, args: a}
-	return h.commit(ctx, call, perm.NotebookEdit, e.plan)
+	return e.committer.commit(ctx, call, perm.NotebookEdit, &cellEditing{tool: e, call: call, args: a})
 }
 
 // mode is edit_mode with its default. The arguments stay as they came: a call that
@@ -69,19 +76,20 @@ func (a *NotebookEditArgs) check() error {
 
 // cellEditing is one NotebookEdit under way.
 type cellEditing struct {
-	*Service
+	tool *cellEditor
 	call Call
 	args *NotebookEditArgs
 }
 
 func (e *cellEditing) plan(_ context.Context, s *target, old *fsys.File) (*change, error) {
+	session := e.call.Session
 	if !isNotebook(s) {
 		return nil, refusal.NotNotebook(s.name())
 	}
 	if old == nil {
-		return nil, e.absent(e.call, s)
+		return nil, e.tool.opener.absent(session, s)
 	}
-	_, known := e.call.Session.files.Get(s.Path)
+	_, known := session.files.Get(s.Path)
 	if err := e.worthReading(s, old, known); err != nil {
 		return nil, err
 	}
@@ -89,18 +97,31 @@ func (e *cellEditing) plan(_ context.Context, s *target, old *fsys.File) (*chang
 	if err != nil {
 		return nil, err
 	}
-	if !c.unchanged() {
-		return nil, e.changedNotebook(e.call, c)
+	p := cellPlan{gate: gate{s, c, e.tool.budget.of(e.call.Client)}, nb: nb, args: e.args, ids: rand.Reader}
+	return p.plan()
+}
+
+// cellPlan plans one NotebookEdit, as a pure function of the notebook, its record and the
+// arguments.
+type cellPlan struct {
+	gate gate
+	nb   *notebook.Notebook
+	args *NotebookEditArgs
+	ids  io.Reader // of random bytes, for a new cell
+}
+
+func (e cellPlan) plan() (*change, error) {
+	if !e.gate.file.Unchanged() {
+		return nil, e.gate.changedNotebook()
 	}
-	rec := c.rec
-	done, err := e.apply(nb, c, rec)
+	done, err := e.apply()
 	if err != nil {
 		return nil, err
 	}
 	if len(done.Splices) == 0 {
-		return &change{result: textResult(fmt.Sprintf("Cell %s of %s already is exactly this; nothing was written.", done.Name, s.name()), s.note())}, nil
+		return &change{result: textResult(fmt.Sprintf("Cell %s of %s already is exactly this; nothing was written.", done.Name, e.gate.target.name()), e.gate.target.note())}, nil
 	}
-	return e.change(s, c, rec, nb, done)
+	return e.change(done), nil
 }
 
 // worthReading refuses what was never read: a picture or binary file for what
@@ -118,7 +139,7 @@ func (e *cellEditing) worthReading(s *target, old *fsys.File, known bool) error 
 	case known:
 		return nil
 	}
-	if _, err := e.loadText(e.call, s, old); err != nil {
+	if _, err := e.tool.loader.loadText(e.call.Session, s, old); err != nil {
 		return err
 	}
 	return refusal.NotRead(s.name())
@@ -126,8 +147,8 @@ func (e *cellEditing) worthReading(s *target, old *fsys.File, known bool) error 
 
 // open reads and parses the notebook; one that is none any more, or of a format
 // that is not edited, is code 6.
-func (e *cellEditing) open(s *target, old *fsys.File) (*loadedFile, *notebook.Notebook, error) {
-	c, nb, err := e.parse(e.call, s, old)
+func (e *cellEditing) open(s *target, old *fsys.File) (*state.File, *notebook.Notebook, error) {
+	c, nb, err := e.tool.loader.parse(e.call.Session, s, old)
 	var large *fsys.TooLargeError
 	if errors.As(err, &large) {
 		return nil, nil, refusal.TooLargeNotebook(s.name(), large.Size, changeInMemory, "edited")
@@ -150,18 +171,18 @@ func (e *cellEditing) open(s *target, old *fsys.File) (*loadedFile, *notebook.No
 }
 
 // apply finds the cell, makes sure that it was shown, and works out the edit.
-func (e *cellEditing) apply(nb *notebook.Notebook, c *loadedFile, rec state.Record) (notebook.Change, error) {
-	a := e.args
+func (e cellPlan) apply() (notebook.Change, error) {
+	a, nb := e.args, e.nb
 	at := -1
 	if a.CellID != "" {
 		i, err := nb.Find(a.CellID)
 		if err != nil {
-			return notebook.Change{}, refusal.NoSuchCell(c.name, err, refusal.CellCode(err))
+			return notebook.Change{}, refusal.NoSuchCell(e.gate.target.name(), err, refusal.CellCode(err))
 		}
 		at = i
 	}
 	if a.mode() != modeInsert {
-		if err := e.cellSeen(nb.Cell(at), c, rec); err != nil {
+		if err := e.cellSeen(nb.Cell(at)); err != nil {
 			return notebook.Change{}, err
 		}
 	}
@@ -169,61 +190,64 @@ func (e *cellEditing) apply(nb *notebook.Notebook, c *loadedFile, rec state.Reco
 	case modeDelete:
 		return nb.Delete(at)
 	case modeInsert:
-		return nb.Insert(at, a.CellType, *a.NewSource, rand.Reader)
+		return nb.Insert(at, a.CellType, *a.NewSource, e.ids)
 	}
 	return nb.Replace(at, *a.NewSource, a.CellType)
 }
 
 // cellSeen is the gate by cell: its source must have been shown. Where it was
 // not and fits, the error shows it, and the same call passes next time.
-func (e *cellEditing) cellSeen(cell notebook.Cell, c *loadedFile, rec state.Record) error {
+func (e cellPlan) cellSeen(cell notebook.Cell) error {
+	c, rec := e.gate.file, e.gate.file.Record
 	if rec.Shown.Covers(cell.Source) {
 		return nil
 	}
 	small := cell.Source.End-cell.Source.Start <= showUnseen
-	if !small || !e.passed(e.call, cell.SourceText()) {
-		return refusal.UnseenCell(c.name, cell.Name, e.args.CellID)
+	if !small || !e.gate.budget.passes(cell.SourceText()) {
+		return refusal.UnseenCell(e.gate.target.name(), cell.Name, e.args.CellID)
 	}
 	rec.Shown = rec.Shown.Add(cell.Source)
-	return showing(refusal.UnseenCellShown(c.name, cell.Name, text.EscapeFrame(cell.SourceText())), c.path, c.stamped(rec))
+	return showing(refusal.UnseenCellShown(e.gate.target.name(), cell.Name, text.EscapeFrame(cell.SourceText())), c.Path, c.Stamped(rec))
 }
 
 // changedNotebook is the answer for a notebook that is not what was shown: a
 // small change is told as the lines of the file.
-func (h *Service) changedNotebook(call Call, c *loadedFile) error {
+func (g gate) changedNotebook() error {
+	c := g.file
 	var err error
-	if c.doc, err = text.Decode(c.raw); err != nil {
+	if c.Doc, err = text.Decode(c.Raw); err != nil {
 		return err
 	}
-	diff, body, ok := h.outsideChange(call, c)
+	diff, body, ok := g.outsideChange()
 	if ok {
-		return showing(refusal.ChangedNotebook(c.name, body), c.path, c.recorded(c.rec.Shown.Through(diff.Splices, true), state.ByReport))
+		return showing(refusal.ChangedNotebook(g.target.name(), body), c.Path, c.Recorded(c.Record.Shown.Through(diff.Splices, true), state.ByReport))
 	}
-	return stating(refusal.ChangedNotebookMuch(c.name, c.howMuch(diff)), c.path, call.Session.reminders.Changed(c.path, c.rec, c.hash))
+	return g.stating(refusal.ChangedNotebookMuch(g.target.name(), g.howMuch(diff)))
 }
 
 // change turns an edit into what commit takes.
-func (e *cellEditing) change(s *target, c *loadedFile, rec state.Record, nb *notebook.Notebook, done notebook.Change) (*change, error) {
-	size := int64(len(c.raw)) + span.Growth(done.Splices)
-	after := c.becoming(done.Splices, size, mostParsed)
+func (e cellPlan) change(done notebook.Change) *change {
+	c := e.gate.file
+	size := int64(len(c.Raw)) + span.Growth(done.Splices)
+	after := c.Becoming(done.Splices, size, mostParsed)
 	return &change{
-		stamp: c.stamp, from: c.raw, fromHash: c.hash, splices: done.Splices,
-		record: state.Record{Shown: rec.Shown.Through(done.Splices, true), Origin: state.ByEdit}, after: after, notebook: true,
-		differs: func() texts { return e.texts(nb, done) },
+		stamp: c.Stamp, from: c.Raw, fromHash: c.Hash, splices: done.Splices,
+		record: state.Record{Shown: c.Record.Shown.Through(done.Splices, true), Origin: state.ByEdit}, after: after, notebook: true,
+		differs: func() texts { return e.texts(done) },
 		result: &Result{
-			Blocks: e.answer(s, nb, done).Blocks,
+			Blocks: e.answer(done).Blocks,
 			Meta:   map[string]any{"fsmcp/size": size, "fsmcp/cell": done.Name},
 		},
-	}, nil
+	}
 }
 
 // texts are the source of the cell before and after.
-func (e *cellEditing) texts(nb *notebook.Notebook, done notebook.Change) (t texts) {
+func (e cellPlan) texts(done notebook.Change) (t texts) {
 	t.place = "In the cell " + phrase.Quote(done.Name)
 	if e.args.mode() == modeInsert {
 		t.place = "In a new cell"
 	} else {
-		t.old = nb.Cell(done.Index).SourceText()
+		t.old = e.nb.Cell(done.Index).SourceText()
 	}
 	if e.args.mode() != modeDelete {
 		t.now = *e.args.NewSource
@@ -235,7 +259,8 @@ func (e *cellEditing) texts(nb *notebook.Notebook, done notebook.Change) (t text
 
 // answer says what was done, how cells are called now, and shows the cell as
 // it is: at most changes.RegionRoom bytes plus the new source.
-func (e *cellEditing) answer(s *target, nb *notebook.Notebook, done notebook.Change) *Result {
+func (e cellPlan) answer(done notebook.Change) *Result {
+	s, nb := e.gate.target, e.nb
 	if s.Hidden { // types, places and counts are the file's own
 		return s.answer(fmt.Sprintf("Cell %s of %s: %s is done.", done.Name, s.name(), e.args.mode()), "")
 	}
@@ -261,7 +286,7 @@ func (e *cellEditing) answer(s *target, nb *notebook.Notebook, done notebook.Cha
 			head += fmt.Sprintf(" What a %s cell must not have was taken out: %s.", done.Type, strings.Join(done.Dropped, ", "))
 		}
 	}
-	cell, room := e.cell(nb, done), changes.RegionRoom-len(head)-len(s.note())-2+len(*e.args.NewSource)
+	cell, room := e.cell(done), changes.RegionRoom-len(head)-len(s.note())-2+len(*e.args.NewSource)
 	if len(cell) > room {
 		half := max(room-64, 0) / 2
 		cell = phrase.Head(cell, half) + fmt.Sprintf("\n… (%s of the cell are not repeated here)\n", phrase.Bytes(int64(len(cell)-2*half))) + phrase.Tail(cell, half)
@@ -271,10 +296,10 @@ func (e *cellEditing) answer(s *target, nb *notebook.Notebook, done notebook.Cha
 
 // cell is the cell as Read would show it now: what was just written has not
 // run, so there is no execution count.
-func (e *cellEditing) cell(nb *notebook.Notebook, done notebook.Change) string {
+func (e cellPlan) cell(done notebook.Change) string {
 	language := ""
 	if done.Type == notebook.Code {
-		language = fmt.Sprintf(" language=\"%s\"", nb.Language())
+		language = fmt.Sprintf(" language=\"%s\"", e.nb.Language())
 	}
 	return fmt.Sprintf("<cell id=\"%s\" type=\"%s\"%s>%s</cell id=\"%s\">", done.Name, typeName(done.Type), language, text.EscapeFrame(*e.args.NewSource), done.Name)
 }

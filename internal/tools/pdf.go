@@ -34,10 +34,10 @@ func (r *reading) pdf(ctx context.Context, size int64) (*Result, error) {
 	switch {
 	case size > media.MaxPDF:
 		return nil, refusal.TooLongPDF(name, size)
-	case r.Pages == nil:
+	case r.tool.pages == nil:
 		return nil, refusal.PDF(name, media.ErrNoPDF)
 	}
-	style := r.pdfStyle(r.call)
+	style := r.tool.preferences().pdfStyle(r.call.Client)
 	q := media.PDFRequest{Pages: r.want.pages, Pictures: media.PagePictures, Choose: style.Pictures == PicturesAuto, Room: pdfRoom, Text: pdfText, DrawFor: media.DrawFor}
 	if style.Pictures == PicturesNever {
 		q.Pictures = 0
@@ -58,33 +58,33 @@ func (r *reading) pdf(ctx context.Context, size int64) (*Result, error) {
 		}
 	}
 	q.Room, q.Text = q.Room-answerRest-media.MostPages*pageRest, max(q.Text-answerRest-media.MostPages*pageRest/2, answerRest)
-	res, err := r.Pages.PDF(ctx, r.file, size, q, r.call.Progress)
+	res, err := r.tool.pages.PDF(ctx, r.file, size, q, r.call.Progress)
 	if err != nil {
 		return nil, refusal.PDF(name, err)
 	}
 	if res.Document != nil || len(res.Pages) == res.Count {
 		r.call.account.extent = reminders.AsPictures
 	}
-	return r.shownPages(size, q, res), nil
+	return shownPages(r.target, size, q, res), nil
 }
 
 // shownPages is the answer with pages.
-func (r *reading) shownPages(size int64, q media.PDFRequest, res media.PDFResult) *Result {
+func shownPages(t *target, size int64, q media.PDFRequest, res media.PDFResult) *Result {
 	shown := res.Set.Pages
 	if res.Behind > 0 {
 		shown = shown[:len(res.Pages)]
 	}
-	head := fmt.Sprintf("PDF file read: %s (%s), %s %s of %d", r.target.name(), phrase.Bytes(size), phrase.Plural(len(shown), "page", "pages"), media.Spoken(shown), res.Count)
+	head := fmt.Sprintf("PDF file read: %s (%s), %s %s of %d", t.name(), phrase.Bytes(size), phrase.Plural(len(shown), "page", "pages"), media.Spoken(shown), res.Count)
 	out := &Result{Meta: map[string]any{"fsmcp/pages": res.Count, "fsmcp/originalSize": size}}
 	if res.Document != nil {
 		attached := fmt.Sprintf("(The document follows as a PDF of %d %s. Where you cannot see it, have the user set pdf.mode to pages.)", len(shown), phrase.Plural(len(shown), "page", "pages"))
 		out.Blocks = []Block{
-			{Text: textResult(head, r.misnamed(media.PDF), attached, remarks(q, res), r.target.note()).Blocks[0].Text},
-			{Data: res.Document, MIME: media.PDF.MIME(), Path: r.target.Asked.String()},
+			{Text: textResult(head, t.misnamed(media.PDF), attached, remarks(q, res), t.note()).Blocks[0].Text},
+			{Data: res.Document, MIME: media.PDF.MIME(), Path: t.Asked.String()},
 		}
 		return out
 	}
-	out.Blocks = []Block{{Text: textResult(head, r.misnamed(media.PDF), unattached(q, res), remarks(q, res), r.target.note()).Blocks[0].Text}}
+	out.Blocks = []Block{{Text: textResult(head, t.misnamed(media.PDF), unattached(q, res), remarks(q, res), t.note()).Blocks[0].Text}}
 	for _, p := range res.Pages {
 		body := text.EscapeFrame(p.Text)
 		if body == "" {

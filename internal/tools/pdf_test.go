@@ -44,8 +44,10 @@ func (e *elsewhere) Picture(_ context.Context, _ io.ReaderAt, _ int64, q media.R
 
 func benchElsewhere(t *testing.T, p Preferences) (*bench, *elsewhere) {
 	b, e := newBench(t), &elsewhere{}
-	b.service.Pictures, b.service.Pages = e, e
-	b.service.Preferences = func() Preferences { return p }
+	b.with(func(o *Options) {
+		o.Pictures, o.Pages = e, e
+		o.Preferences = func() Preferences { return p }
+	})
 	return b, e
 }
 

@@ -21,6 +21,12 @@ type Pictures interface {
 	Picture(ctx context.Context, file io.ReaderAt, size int64, q media.Request, report media.Progress) (media.Result, error)
 }
 
+// pictureReader brings pictures within the limits.
+type pictureReader struct {
+	engine      Pictures // nil: nothing is decoded
+	preferences func() Preferences
+}
+
 // picture answers Read of an image: a text that stands on its own, and the image.
 func (r *reading) picture(ctx context.Context, kind media.Kind, size int64) (*Result, error) {
 	name := r.target.name()
@@ -28,7 +34,7 @@ func (r *reading) picture(ctx context.Context, kind media.Kind, size int64) (*Re
 	if err != nil {
 		return nil, refusal.Image(name, facts, err)
 	}
-	q := media.Request{Kind: kind, Limits: r.imageLimits(r.call), Bounds: r.bounds()}
+	q := r.tool.pictures.request(kind, r.call.Client)
 	if !q.Bounds.Admits(facts) {
 		return nil, refusal.TooManyPixels(name, facts, q.Bounds)
 	}
@@ -57,34 +63,30 @@ func (r *reading) picture(ctx context.Context, kind media.Kind, size int64) (*Re
 	return r.shownPicture(facts, size, result), nil
 }
 
-// imageLimits are those of the settings, and what the client passes on.
-func (h *Service) imageLimits(call Call) media.Limits {
-	l := media.DefaultLimits()
-	if n := h.Preferences().SentSide; n > 0 {
+// request asks for a whole picture within the limits of the settings and of the client.
+func (p pictureReader) request(kind media.Kind, client ClientLimits) media.Request {
+	set := p.preferences()
+	l, b := media.DefaultLimits(), set.Bounds
+	if n := set.SentSide; n > 0 {
 		l.Side = min(l.Side, n)
 	}
-	if n := h.Preferences().ImageTokens; n > 0 {
+	if n := set.ImageTokens; n > 0 {
 		l.Tokens = n
 	}
-	if c := call.Client.Answer; c > 0 { // base64 is four thirds, and text stands beside it
+	if c := client.Answer; c > 0 { // base64 is four thirds, and text stands beside it
 		l.Bytes = max(min(l.Bytes, (c-answerRest*8)/4*3), 1)
 	}
-	return l
-}
-
-// bounds returns the bounds on a picture that is to be decoded.
-func (h *Service) bounds() media.Bounds {
-	if b := h.Preferences().Bounds; b != (media.Bounds{}) {
-		return b
+	if b == (media.Bounds{}) {
+		b = media.DefaultBounds()
 	}
-	return media.DefaultBounds()
+	return media.Request{Kind: kind, Limits: l, Bounds: b}
 }
 
-// developed is the picture as it is where that may be handed on, else what
+// decoded is the picture as it is where that may be handed on, else what
 // becomes of it.
 func (r *reading) decoded(ctx context.Context, f media.Facts, size int64, q media.Request) (media.Result, error) {
 	if q.Region != nil || !q.HandsOn(f, size) {
-		return r.Service.develop(ctx, r.call, r.file, size, q)
+		return r.tool.pictures.develop(ctx, r.call, r.file, size, q)
 	}
 	data, _, err := r.file.ReadAll(int64(q.Limits.Bytes))
 	if err != nil {
@@ -100,21 +102,21 @@ func (r *reading) decoded(ctx context.Context, f media.Facts, size int64, q medi
 	return media.AsItIs(now, data)
 }
 
-// picturePart brings a picture that stands in another file within the limits.
-func (h *Service) picturePart(ctx context.Context, call Call, data []byte) (media.Result, error) {
+// part brings a picture that stands in another file within the limits.
+func (p pictureReader) part(ctx context.Context, call Call, data []byte) (media.Result, error) {
 	kind := media.Sniff(data, "")
 	f, err := media.Inspect(kind, bytes.NewReader(data), int64(len(data)))
 	if err != nil {
 		return media.Result{}, err
 	}
-	q := media.Request{Kind: kind, Limits: h.imageLimits(call), Bounds: h.bounds()}
+	q := p.request(kind, call.Client)
 	switch {
 	case q.HandsOn(f, int64(len(data))):
 		return media.AsItIs(f, data)
 	case !q.Bounds.Admits(f):
 		return media.Result{}, media.ErrTooLarge
 	}
-	return h.develop(ctx, call, bytes.NewReader(data), int64(len(data)), q)
+	return p.develop(ctx, call, bytes.NewReader(data), int64(len(data)), q)
 }
 
 // unshown says in a few words why a picture in another file is not shown.
@@ -139,15 +141,15 @@ func unshown(err error) string {
 }
 
 // develop hands a picture to a decoder.
-func (h *Service) develop(ctx context.Context, call Call, file io.ReaderAt, size int64, q media.Request) (media.Result, error) {
-	if h.Pictures == nil {
+func (p pictureReader) develop(ctx context.Context, call Call, file io.ReaderAt, size int64, q media.Request) (media.Result, error) {
+	if p.engine == nil {
 		return media.Result{}, &media.BreakdownError{Why: media.Absent, Err: errors.New("no engine")}
 	}
 	if call.Progress != nil {
 		call.Progress(0, 1, "decoding the picture")
 		defer call.Progress(1, 1, "decoded")
 	}
-	return h.Pictures.Picture(ctx, file, size, q, nil)
+	return p.engine.Picture(ctx, file, size, q, nil)
 }
 
 // shownPicture is the answer with a picture.
@@ -159,7 +161,7 @@ func (r *reading) shownPicture(f media.Facts, size int64, p media.Result) *Resul
 	head := fmt.Sprintf("Image file read: %s (%s, %dx%d, %s%s)", r.target.name(), f.Kind, f.Width, f.Height, phrase.Bytes(size), sent)
 	return &Result{
 		Blocks: []Block{
-			{Text: textResult(head, r.misnamed(f.Kind), firstOf(f.Kind, p), faded(p), p.Shown.Line(), r.target.note()).Blocks[0].Text},
+			{Text: textResult(head, r.target.misnamed(f.Kind), firstOf(f.Kind, p), faded(p), p.Shown.Line(), r.target.note()).Blocks[0].Text},
 			{Data: p.Data, MIME: p.As.MIME()},
 		},
 		Meta: map[string]any{
@@ -170,8 +172,8 @@ func (r *reading) shownPicture(f media.Facts, size int64, p media.Result) *Resul
 }
 
 // misnamed says that a name's extension promises another kind.
-func (r *reading) misnamed(kind media.Kind) string {
-	ext := r.target.Asked.Ext()
+func (t *target) misnamed(kind media.Kind) string {
+	ext := t.Asked.Ext()
 	own := map[string]media.Kind{
 		"png": media.PNG, "jpg": media.JPEG, "jpeg": media.JPEG, "gif": media.GIF, "webp": media.WebP,
 		"bmp": media.BMP, "ico": media.ICO, "tif": media.TIFF, "tiff": media.TIFF, "pdf": media.PDF,

@@ -45,9 +45,9 @@ const (
 )
 
 // pdfStyle returns how PDFs are shown to the asking client.
-func (h *Service) pdfStyle(call Call) PDFStyle {
-	if of := h.Preferences().PDF; of != nil {
-		return of(call.Client.Name)
+func (p Preferences) pdfStyle(client ClientLimits) PDFStyle {
+	if p.PDF != nil {
+		return p.PDF(client.Name)
 	}
 	return PDFStyle{}
 }

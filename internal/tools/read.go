@@ -18,7 +18,6 @@ import (
 	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/state"
 	"github.com/fsmcp/fsmcp/internal/text"
-	"github.com/fsmcp/fsmcp/internal/tokens"
 )
 
 // countFor bounds the time that a Read goes on counting a big file's lines.
@@ -93,13 +92,25 @@ func (r *reading) ignore(kind string, useless ...string) {
 	}
 }
 
-// read answers Read.
-func (h *Service) read(ctx context.Context, call Call, a *ReadArgs) (*Result, error) {
+// reader answers Read.
+type reader struct {
+	opener opener
+	loader loader
+	budget budget
+	// exact asks a provider for a count, see Options.
+	exact        func(ctx context.Context, b []byte) (n int, ok bool)
+	maxFileBytes int64
+	preferences  func() Preferences
+	pictures     pictureReader
+	pages        Pages
+}
+
+func (r *reader) run(ctx context.Context, call Call, a *ReadArgs) (*Result, error) {
 	w, err := a.want()
 	if err != nil {
 		return nil, err
 	}
-	s, err := h.open(call, perm.Read)
+	s, err := r.opener.open(call, perm.Read)
 	if err != nil {
 		return nil, err
 	}
@@ -108,11 +119,11 @@ func (h *Service) read(ctx context.Context, call Call, a *ReadArgs) (*Result, er
 	case s.Path == "/dev/null":
 		return textResult(s.note(), emptyReminder), nil
 	case s.Kind != fsys.Regular:
-		err := h.irregular(s)
+		err := r.opener.irregular(s)
 		if s.Kind == fsys.Missing {
-			err = h.missing(s)
+			err = r.opener.missing(s)
 		}
-		return nil, stating(err, s.Path, call.Session.reminders.Gone(s.Path))
+		return nil, &showingError{err, Shown{Path: s.Path, State: &fileState{gone: true}}}
 	}
 	done, err := call.Session.files.Lock(ctx, s.Path)
 	if err != nil {
@@ -124,8 +135,21 @@ func (h *Service) read(ctx context.Context, call Call, a *ReadArgs) (*Result, er
 		return nil, err
 	}
 	defer f.Close()
-	r := reading{Service: h, target: s, call: call, args: a, want: w, file: f, counter: h.newTokenCounter(ctx, call, s)}
-	return r.answer(ctx)
+	b := r.budget.of(call.Client)
+	b.counter = r.tokenCounter(ctx, call, s)
+	one := reading{tool: r, target: s, call: call, args: a, want: w, file: f, budget: b}
+	return one.answer(ctx)
+}
+
+// tokenCounter returns the counter for the answer to one Read. Text that the user was asked
+// for, now or earlier, never leaves the machine.
+func (r *reader) tokenCounter(ctx context.Context, call Call, s *target) *tokenCounter {
+	m := &tokenCounter{local: r.budget.counter}
+	asked := call.Consent != nil || call.Session.grants.Granted(s.Op, s.Path) || r.opener.access.Policy().AskedFor(perm.Read, s.Names)
+	if r.exact != nil && !asked {
+		m.exact = func(b []byte) (int, bool) { return r.exact(ctx, b) }
+	}
+	return m
 }
 
 // The reminders of the reference, word for word.
@@ -137,8 +161,8 @@ func shortReminder(offset, lines int) string {
 
 // behind says that nothing is at the wanted place of a text of so many lines.
 // The number is not known (-1) only where the line was found.
-func (r *reading) behind(lines int) string {
-	first, column := r.want.first, r.want.column
+func (w want) behind(lines int) string {
+	first, column := w.first, w.column
 	switch {
 	case column == 0 || lines >= 0 && lines < first:
 		return shortReminder(first, lines)
@@ -150,15 +174,14 @@ func (r *reading) behind(lines int) string {
 
 // reading is one Read under way.
 type reading struct {
-	*Service
+	tool   *reader
 	target *target
 	call   Call
 	args   *ReadArgs
 	want   want
 	file   *fsys.File
 	eol    text.EOL // of the text, once that is known
-
-	counter *tokenCounter
+	budget budget
 }
 
 // source serves pages of a text: a document in memory, or a scan of the file.
@@ -174,16 +197,18 @@ func (r *reading) answer(ctx context.Context) (*Result, error) {
 	if stamp.Size == 0 {
 		return r.empty(stamp)
 	}
-	kind, err := r.kind(stamp.Size)
+	kind, err := kindOf(r.file, stamp.Size, r.target.Asked.Ext())
 	switch {
 	case err != nil:
 		return nil, err
 	case kind.IsImage():
 		r.ignore("an image", "offset", "limit", "column", "cell_id", "pages")
-		return r.steady(stamp, func() (*Result, error) { return r.picture(ctx, kind, stamp.Size) })
+		result, err := r.picture(ctx, kind, stamp.Size)
+		return r.steady(stamp, result, err)
 	case kind == media.PDF:
 		r.ignore("a PDF", "offset", "limit", "column", "cell_id", "region")
-		return r.steady(stamp, func() (*Result, error) { return r.pdf(ctx, stamp.Size) })
+		result, err := r.pdf(ctx, stamp.Size)
+		return r.steady(stamp, result, err)
 	case isNotebook(r.target):
 		r.ignore("a notebook", "region", "pages")
 		return r.notebook(ctx, stamp)
@@ -192,10 +217,10 @@ func (r *reading) answer(ctx context.Context) (*Result, error) {
 	if r.want.column > 0 && r.args.Offset == nil {
 		return nil, refusal.ColumnWithoutOffset()
 	}
-	if r.want.plain && stamp.Size > r.MaxFileBytes {
+	if r.want.plain && stamp.Size > r.tool.maxFileBytes {
 		return nil, r.tooLarge(ctx, stamp.Size)
 	}
-	leave, err := r.admit(ctx, stamp.Size)
+	leave, err := r.tool.loader.admit(ctx, stamp.Size)
 	if err != nil {
 		return nil, err
 	}
@@ -206,15 +231,14 @@ func (r *reading) answer(ctx context.Context) (*Result, error) {
 	return r.scanned(ctx, stamp)
 }
 
-// steady shows what is decoded elsewhere, of a file that held still meanwhile. Half
-// of one picture and half of another may well decode; and a file that is only being
+// steady returns the outcome of decoding a file elsewhere, if that held still meanwhile.
+// Half of one picture and half of another may well decode; and a file that is only being
 // written is not damaged. (A file that is renamed or linked has the bytes it had.)
-func (r *reading) steady(before fsys.Stamp, show func() (*Result, error)) (*Result, error) {
-	res, err := show()
+func (r *reading) steady(before fsys.Stamp, result *Result, err error) (*Result, error) {
 	if after, broken := r.file.Stamp(); broken == nil && (after.Size != before.Size || after.Mtime != before.Mtime) {
 		return nil, fsys.ErrUnstable
 	}
-	return res, err
+	return result, err
 }
 
 // empty answers for a file of no bytes.
@@ -225,7 +249,7 @@ func (r *reading) empty(stamp fsys.Stamp) (*Result, error) {
 	case "pdf":
 		return nil, refusal.EmptyPDF(r.target.name())
 	}
-	return r.shownEmpty(state.Record{Stamp: stamp, Settled: stamp.Settled(r.Now()), Content: []byte{}}), nil
+	return r.shownEmpty(state.Record{Stamp: stamp, Settled: stamp.Settled(r.tool.loader.now()), Content: []byte{}}), nil
 }
 
 // shownEmpty answers for a file without text.
@@ -233,16 +257,6 @@ func (r *reading) shownEmpty(rec state.Record) *Result {
 	result := textResult(r.target.note(), emptyReminder)
 	result.Shown = []Shown{{Path: r.target.Path, Record: rec}}
 	return result
-}
-
-// kind tells what the file is by its first bytes.
-func (r *reading) kind(size int64) (media.Kind, error) {
-	head := make([]byte, min(size, media.HeadSize))
-	n, err := r.file.ReadAt(head, 0)
-	if err != nil && err != io.EOF {
-		return media.None, err
-	}
-	return media.Sniff(head[:n], r.target.Asked.Ext()), nil
 }
 
 // suggestFrom bounds the bytes of a large file that are looked at to name a call that
@@ -255,17 +269,17 @@ func (r *reading) tooLarge(ctx context.Context, size int64) error {
 	if err != nil {
 		return r.unreadable(err)
 	}
-	page, err := scan.Page(ctx, r.file, 1, defaultLines, min(r.room(r.call), r.MaxTokens*8), 0)
+	page, err := scan.Page(ctx, r.file, 1, defaultLines, min(r.budget.room(), r.budget.most*8), 0)
 	if err != nil {
 		return r.unreadable(err)
 	}
-	next, _ := r.readCall(1, page)
-	return refusal.TooLargeToRead(size, r.MaxFileBytes, next)
+	next, _ := r.budget.readCall(1, page)
+	return refusal.TooLargeToRead(size, r.tool.maxFileBytes, next)
 }
 
 // fromMemory answers from memory.
 func (r *reading) fromMemory(ctx context.Context) (*Result, error) {
-	c, err := r.load(r.call, r.target, r.file)
+	c, err := r.tool.loader.load(r.call.Session, r.target, r.file)
 	if err != nil {
 		return nil, err
 	}
@@ -273,31 +287,31 @@ func (r *reading) fromMemory(ctx context.Context) (*Result, error) {
 }
 
 // memoryText answers with lines of a text in memory.
-func (r *reading) memoryText(ctx context.Context, c *loadedFile) (*Result, error) {
-	same := !c.byParts() && c.unchanged()
+func (r *reading) memoryText(ctx context.Context, c *state.File) (*Result, error) {
+	same := !c.ByParts() && c.Unchanged()
 	if same && r.repeated(state.Sum{}) {
 		return unchanged(r.target), nil
 	}
-	if c.doc == nil {
-		if err := c.decode(r.target); err != nil {
+	if c.Doc == nil {
+		if err := decode(r.target, c); err != nil {
 			return nil, err
 		}
 	}
-	if c.doc.Text == "" { // a byte order mark and nothing else
-		return r.shownEmpty(c.recorded(span.Set{}.Add(span.Span{End: c.stamp.Size}), state.ByRead)), nil
+	if c.Doc.Text == "" { // a byte order mark and nothing else
+		return r.shownEmpty(c.Recorded(span.Set{}.Add(span.Span{End: c.Stamp.Size}), state.ByRead)), nil
 	}
-	page, err := r.fit(ctx, document{c.doc})
+	page, err := r.fit(ctx, document{c.Doc})
 	if err != nil {
 		return nil, err
 	}
-	r.eol = c.doc.EOL
-	rec := c.recorded(nil, state.ByRead)
-	if c.byParts() {
-		return r.servedPart(page, rec, func() ([]byte, error) { return c.raw, nil })
+	r.eol = c.Doc.EOL
+	rec := c.Recorded(nil, state.ByRead)
+	if c.ByParts() {
+		return r.servedPart(page, rec, func() ([]byte, error) { return c.Raw, nil })
 	}
 	if same {
-		rec = c.stamped(c.rec)
-		rec.Content = c.content()
+		rec = c.Stamped(c.Record)
+		rec.Content = c.Content()
 	}
 	return r.served(page, rec, state.Sum{}), nil
 }
@@ -306,13 +320,13 @@ func (r *reading) memoryText(ctx context.Context, c *loadedFile) (*Result, error
 // served before. sum is of the bytes to be shown, of a file that is not compared as a
 // whole.
 func (r *reading) repeated(sum state.Sum) bool {
-	return r.Preferences().Dedup && r.call.Session.files.Stub(r.target.Path, r.want.view(), sum)
+	return r.tool.preferences().Dedup && r.call.Session.files.Stub(r.target.Path, r.want.view(), sum)
 }
 
 // scanned answers from a file that is too big to be held.
 func (r *reading) scanned(ctx context.Context, stamp fsys.Stamp) (*Result, error) {
 	rec, _ := r.call.Session.files.Get(r.target.Path)
-	settled := stamp.Settled(r.Now())
+	settled := stamp.Settled(r.tool.loader.now())
 	scan := rec.Index
 	if scan == nil || !rec.Proves(stamp) {
 		var err error
@@ -352,8 +366,8 @@ func (r *reading) servedPart(page text.Page, now state.Record, all func() ([]byt
 		old.Settled, old.Index = now.Settled, now.Index
 		now = old
 	}
-	now.Parts = withPart(old.Parts, part)
-	now.Shown = shownBy(now.Parts)
+	now.Parts = state.WithPart(old.Parts, part)
+	now.Shown = state.ShownBy(now.Parts)
 	size := now.Stamp.Size
 	if now.Hash == (state.Sum{}) && size <= changeInMemory && len(now.Shown.Missing(size)) == 0 {
 		raw, err := all()
@@ -368,11 +382,11 @@ func (r *reading) servedPart(page text.Page, now state.Record, all func() ([]byt
 // joined makes one part of those that are all of a file together, as far as they
 // stand: from then on the file can be compared as a whole.
 func joined(rec state.Record, raw []byte) state.Record {
-	rec.Parts, _, _ = standing(bytes.NewReader(raw), rec.Parts, nil)
-	rec.Shown = shownBy(rec.Parts)
+	rec.Parts, _, _ = state.Standing(bytes.NewReader(raw), rec.Parts, nil)
+	rec.Shown = state.ShownBy(rec.Parts)
 	if size := rec.Stamp.Size; int64(len(raw)) == size && len(rec.Shown.Missing(size)) == 0 {
-		rec.Parts = partsIn(raw, rec.Shown)
-		rec.Hash = wholeSum(rec.Parts, size)
+		rec.Parts = state.PartsIn(raw, rec.Shown)
+		rec.Hash = state.WholeSum(rec.Parts, size)
 	}
 	return rec
 }
@@ -403,7 +417,7 @@ func written(enc text.Encoding, eol text.EOL) string {
 // file that is not compared as a whole.
 func (r *reading) served(page text.Page, rec state.Record, sum state.Sum) *Result {
 	if page.First == 0 {
-		return textResult(r.target.note(), r.behind(page.Total))
+		return textResult(r.target.note(), r.want.behind(page.Total))
 	}
 	rec.Origin = state.ByRead
 	rec.Shown = rec.Shown.Add(page.Shown)
@@ -484,27 +498,10 @@ func (w want) left(p part) int {
 	return 0
 }
 
-// room returns the number of bytes of text for which an answer to a call has room.
-func (h *Service) room(call Call) int {
-	if c := call.Client.Chars; c > 0 {
-		return max(c-answerRest, 1<<10)
-	}
-	return answerBytes
-}
-
-// bound returns the number of tokens of text that an answer to a call may have: by the
-// settings, and by the client's own limit.
-func (h *Service) bound(call Call) int {
-	if c := call.Client.Tokens; c > 0 {
-		return min(c, h.MaxTokens)
-	}
-	return h.MaxTokens
-}
-
 // fit takes the wanted page from a source and brings it within what the client
 // passes on; what exceeds the token limit is refused with a call that fits.
 func (r *reading) fit(ctx context.Context, src source) (text.Page, error) {
-	room, bound := r.room(r.call), r.bound(r.call)
+	room, bound := r.budget.room(), r.budget.bound()
 	w := r.want
 	page, err := src.page(ctx, w, room)
 	if err != nil {
@@ -519,16 +516,16 @@ func (r *reading) fit(ctx context.Context, src source) (text.Page, error) {
 			return page, err
 		}
 	}
-	count := r.tokens(page.Body)
-	if count > r.MaxTokens && w.column == 0 {
-		next, _ := r.readCall(page.First, page)
-		return page, refusal.TooManyTokens(count, r.MaxTokens, next)
+	count := r.budget.tokens(page.Body, r.target.Asked.Ext())
+	if count > r.budget.most && w.column == 0 {
+		next, _ := r.budget.readCall(page.First, page)
+		return page, refusal.TooManyTokens(count, r.budget.most, next)
 	}
 	if count <= bound {
 		return page, nil
 	}
 	if w.column == 0 {
-		if k := r.linesWithin(page, bound); k > 0 {
+		if k := r.budget.linesWithin(page, bound); k > 0 {
 			w.limit = k
 			return src.page(ctx, w, room)
 		}
@@ -536,7 +533,7 @@ func (r *reading) fit(ctx context.Context, src source) (text.Page, error) {
 		if page, err = src.page(ctx, w, room); err != nil {
 			return page, err
 		}
-		count = r.tokens(page.Body)
+		count = r.budget.tokens(page.Body, r.target.Asked.Ext())
 	}
 	for count > bound { // a page of columns shrinks until it fits
 		room = max(int(int64(len(page.Body))*int64(bound)/int64(count)*95/100), 16)
@@ -546,43 +543,9 @@ func (r *reading) fit(ctx context.Context, src source) (text.Page, error) {
 		if len(page.Body) <= 64 {
 			break
 		}
-		count = r.tokens(page.Body)
+		count = r.budget.tokens(page.Body, r.target.Asked.Ext())
 	}
 	return page, nil
-}
-
-// tokens counts in two stages: a rough estimate, and the careful counter only
-// where that comes near the limit.
-func (r *reading) tokens(body []byte) int {
-	rough := tokens.Rough(len(body), r.target.Asked.Ext())
-	if rough <= r.bound(r.call)/4 {
-		return rough
-	}
-	return r.counter.Count(body)
-}
-
-// linesWithin returns the number of lines of a page that stay within a number of
-// tokens.
-func (r *reading) linesWithin(page text.Page, bound int) int {
-	lo, hi := 0, len(page.Ends)
-	for lo < hi { // the greatest k whose lines fit
-		mid := (lo + hi + 1) / 2
-		if r.counter.Count(page.Body[:page.Ends[mid-1]]) <= bound {
-			lo = mid
-		} else {
-			hi = mid - 1
-		}
-	}
-	return lo
-}
-
-// readCall names the Read that shows as many lines of a page as are served, starting at
-// number first. lines is their number: one where that is shown in part.
-func (r *reading) readCall(first int, page text.Page) (name string, lines int) {
-	if lines = r.linesWithin(page, r.bound(r.call)); lines > 0 {
-		return fmt.Sprintf("Read offset=%d, limit=%d", first, lines), lines
-	}
-	return fmt.Sprintf("Read offset=%d, column=1", first), 1
 }
 
 // document serves pages from memory.

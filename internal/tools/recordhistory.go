@@ -1,16 +1,19 @@
 package tools
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"sync"
 
+	"github.com/fsmcp/fsmcp/internal/access"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/history"
-	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/save"
+	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/state"
 )
 
@@ -23,33 +26,42 @@ type HistoryRecorder interface {
 	Secret(names []string) bool
 }
 
-// keep has the history keep what a change is about to replace, beside the writing
-// of the new bytes: the disk is busy with those anyway. What it gives waits for
-// the mark, and has to before the change shows and before old is closed.
-func (h *Service) keep(ctx context.Context, call Call, op perm.Op, s *target, old *fsys.File, c *change) (kept func() (*history.Mark, error)) {
-	if h.History == nil {
+// recorder has changes recorded in the history.
+type recorder struct {
+	history HistoryRecorder // nil: nothing is recorded
+	access  *access.Checker
+}
+
+// waitForMark waits until a change is recorded.
+type waitForMark func() (*history.Mark, error)
+
+// start records what a change is about to replace, beside the writing of the new bytes:
+// the disk is busy with those anyway. The caller waits for the mark before the change
+// shows and before it closes old.
+func (h recorder) start(ctx context.Context, call Call, s *target, old *fsys.File, c *change) waitForMark {
+	if h.history == nil {
 		return func() (*history.Mark, error) { return nil, nil }
 	}
-	kept = sync.OnceValues(func() (*history.Mark, error) {
-		k, err := h.historyChange(call, op, s, old, c)
+	wait := sync.OnceValues(func() (*history.Mark, error) {
+		k, err := h.describe(call, s, old, c)
 		if err != nil {
 			return nil, err
 		}
-		return h.History.Keep(ctx, k)
+		return h.history.Keep(ctx, k)
 	})
 	go func() {
 		defer func() { _ = recover() }() // a panic comes out again where it is waited for
-		kept()
+		wait()
 	}()
-	return kept
+	return wait
 }
 
-// historyChange describes a change to the history.
-func (h *Service) historyChange(call Call, op perm.Op, s *target, old *fsys.File, c *change) (history.Change, error) {
+// describe describes a change to the history.
+func (h recorder) describe(call Call, s *target, old *fsys.File, c *change) (history.Change, error) {
 	if s.Stamp.Nlink > 1 {
-		s.links = h.Access.Links(s.File, func(name string) bool { return h.History.Secret([]string{name}) })
+		s.links = h.access.Links(s.File, func(name string) bool { return h.history.Secret([]string{name}) })
 	}
-	k := history.Change{Names: s.knownNames(), Session: call.Session.id, Tool: op.String(), Call: call.ID, From: c.from, Splices: c.splices, Gone: c.remove}
+	k := history.Change{Names: s.knownNames(), Session: call.Session.id, Tool: s.Op.String(), Call: call.ID, From: c.from, Splices: c.splices, Gone: c.remove}
 	if call.restoring {
 		k.Tool = history.ToolRestore
 	}
@@ -72,6 +84,25 @@ func (h *Service) historyChange(call Call, op perm.Op, s *target, old *fsys.File
 		}
 	}
 	return k, nil
+}
+
+// hookChange records the change that hooks made as one of its own. Without it the
+// change before, on which it lies, could not be restored.
+func (h recorder) hookChange(ctx context.Context, call Call, s *target, was []byte, c *state.File) []string {
+	if h.history == nil {
+		return nil
+	}
+	from, to := state.Sum(sha256.Sum256(was)), c.Hash()
+	mark, err := h.history.Keep(ctx, history.Change{
+		Names: s.knownNames(), Session: call.Session.id, Tool: history.ToolHook, Call: call.ID,
+		Old: bytes.NewReader(was), Size: int64(len(was)), From: was, Was: sumOf(from),
+		Splices: []span.Splice{{End: int64(len(was)), New: c.Raw}}, Is: sumOf(to),
+	})
+	if err != nil {
+		return missed(&history.Mark{Missed: err})
+	}
+	defer mark.Done()
+	return missed(mark)
 }
 
 // oldBytes are the bytes that a change replaces, for hooks, where there was a file: of

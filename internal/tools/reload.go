@@ -3,7 +3,6 @@ package tools
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -11,7 +10,6 @@ import (
 	"github.com/fsmcp/fsmcp/internal/access"
 	"github.com/fsmcp/fsmcp/internal/changes"
 	"github.com/fsmcp/fsmcp/internal/fsys"
-	"github.com/fsmcp/fsmcp/internal/history"
 	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/state"
@@ -22,12 +20,13 @@ import (
 // as before. Where it is not what the call had made of it, the record follows, and
 // the note that comes back shows what is different: only what the caller has sent
 // or is shown counts as shown.
-func (h *Service) reloadAfterHooks(ctx context.Context, call Call, s *target, m made) (note string) {
+func (w *committing) reloadAfterHooks(ctx context.Context, s *target, m made) (note string) {
+	call, files := w.call, w.call.Session.files
 	lost := func(format string, a ...any) string {
-		call.Session.files.Forget(s.Path)
+		files.Forget(s.Path)
 		return "(" + fmt.Sprintf(format, a...) + ")"
 	}
-	t, err := h.Access.Check(call.request(s.Op, s.Asked))
+	t, err := w.by.opener.access.Check(call.request(s.Op, s.Asked))
 	if err != nil {
 		return lost("After the user's hooks the file cannot be looked at here any more; Read tells why.")
 	}
@@ -45,7 +44,7 @@ func (h *Service) reloadAfterHooks(ctx context.Context, call Call, s *target, m 
 		delete(m.result.Meta, "fsmcp/hash")
 		return "(The user's hooks changed the file after this. It is too large to show how: read the places that you go on with.)"
 	}
-	c, err := h.reread(ctx, call, t)
+	c, err := w.reread(ctx, t)
 	var large *fsys.TooLargeError
 	switch {
 	case errors.As(err, &large):
@@ -53,84 +52,65 @@ func (h *Service) reloadAfterHooks(ctx context.Context, call Call, s *target, m 
 	case err != nil:
 		return lost("After the user's hooks the file could not be read: read it before you go on.")
 	}
-	rec, sum := m.change.record, c.hash()
+	rec, sum := m.change.record, c.Hash()
 	if made, ok := m.change.sum(); ok && made == sum {
-		rec.Stamp, rec.Settled = c.stamp, c.settled
-		call.Session.files.Put(s.Path, rec)
+		rec.Stamp, rec.Settled = c.Stamp, c.Settled
+		files.Put(s.Path, rec)
 		return ""
 	}
-	m.result.Meta["fsmcp/hash"], m.result.Meta["fsmcp/size"] = hex.EncodeToString(sum[:]), len(c.raw)
-	note = h.showHookChange(call, c, m, lost)
+	m.result.Meta["fsmcp/hash"], m.result.Meta["fsmcp/size"] = hex.EncodeToString(sum[:]), len(c.Raw)
+	note = w.showHookChange(c, m, lost)
 	if was, ok := m.bytes(); ok {
-		for _, n := range h.recordHookChange(ctx, call, s, was, c) {
+		for _, n := range w.by.history.hookChange(ctx, call, s, was, c) {
 			note += "\n" + n
 		}
 	}
 	return note
 }
 
-// recordHookChange records the change that hooks made as one of its own. Without it the
-// change before, on which it lies, could not be restored.
-func (h *Service) recordHookChange(ctx context.Context, call Call, s *target, was []byte, c *loadedFile) []string {
-	if h.History == nil {
-		return nil
-	}
-	from, to := state.Sum(sha256.Sum256(was)), c.hash()
-	mark, err := h.History.Keep(ctx, history.Change{
-		Names: s.knownNames(), Session: call.Session.id, Tool: history.ToolHook, Call: call.ID,
-		Old: bytes.NewReader(was), Size: int64(len(was)), From: was, Was: sumOf(from),
-		Splices: []span.Splice{{End: int64(len(was)), New: c.raw}}, Is: sumOf(to),
-	})
-	if err != nil {
-		return missed(&history.Mark{Missed: err})
-	}
-	defer mark.Done()
-	return missed(mark)
-}
-
 // reread reads a file by its target alone.
-func (h *Service) reread(ctx context.Context, call Call, t *fsys.Target) (*loadedFile, error) {
+func (w *committing) reread(ctx context.Context, t *fsys.Target) (*state.File, error) {
 	f, err := t.Open()
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	leave, err := h.admit(ctx, t.Stamp.Size)
+	leave, err := w.by.loader.admit(ctx, t.Stamp.Size)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	return h.load(call, &target{File: &access.File{Target: t}}, f)
+	return w.by.loader.load(w.call.Session, &target{File: &access.File{Target: t}}, f)
 }
 
 // showHookChange moves the record to what hooks have made of a file, and shows it.
-func (h *Service) showHookChange(call Call, c *loadedFile, m made, lost func(string, ...any) string) string {
+func (w *committing) showHookChange(c *state.File, m made, lost func(string, ...any) string) string {
 	rec := m.change.record
 	var err error
-	if c.doc, err = changes.Decode(c.raw, rec.Enc); err != nil {
+	if c.Doc, err = changes.Decode(c.Raw, rec.Enc); err != nil {
 		return lost("The user's hooks changed the file after this: it is no text any more.")
 	}
 	put := func(shown span.Set) {
-		call.Session.files.Put(c.path, c.recorded(shown, rec.Origin))
+		w.call.Session.files.Put(c.Path, c.Recorded(shown, rec.Origin))
 	}
 	was, ok := m.bytes()
 	old, err := text.DecodeAs(was, rec.Enc)
-	if !ok || err != nil || old.Enc != c.doc.Enc {
+	if !ok || err != nil || old.Enc != c.Doc.Enc {
 		put(nil)
 		return "(The user's hooks changed the file after this, more than can be shown: read it before you change it again.)"
 	}
 	if rec.Parts != nil {
-		parts, _, _ := standing(bytes.NewReader(was), rec.Parts, nil)
-		rec.Shown = shownBy(parts)
+		parts, _, _ := state.Standing(bytes.NewReader(was), rec.Parts, nil)
+		rec.Shown = state.ShownBy(parts)
 	}
-	diff := changes.Of(old, c.doc)
+	diff := changes.Of(old, c.Doc)
 	put(rec.Shown.Through(diff.Splices, false))
 	body, shown, more := diff.First()
 	head := fmt.Sprintf("The user's hooks changed the file after this %s:\n", changes.Form)
-	if !h.passed(call, m.result.Blocks[0].Text+head+body) {
+	if m.hidden || !w.by.budget.of(w.call.Client).passes(m.result.Blocks[0].Text+head+body) {
 		return "(The user's hooks changed the file after this, more than can be shown here: read it before you change it again.)"
 	}
-	m.result.Shown = append(m.result.Shown, Shown{Path: c.path, Record: c.withShown(state.Record{Stamp: c.stamp}, shown), Added: true})
+	m.result.Shown = append(m.result.Shown, Shown{Path: c.Path, Record: c.WithShown(state.Record{Stamp: c.Stamp}, shown), Added: true})
 	if more > 0 {
 		return head + body + fmt.Sprintf("\n… (%d more changed lines, which count as not shown)", more)
 	}

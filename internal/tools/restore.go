@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/history"
 	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/span"
@@ -36,48 +37,59 @@ func Consented() *Consent { return &Consent{all: true} }
 // errElsewhereNow: a resolved name is a link to something else by now.
 var errElsewhereNow = errors.New("a link stands in its place")
 
-// Restore takes a change back, by the same rules and the same door as a tool's,
-// but that no question is asked and nothing needs to have been read. The answer is
-// nil where there was nothing to do. An error of Plan comes back as it is.
-func (h *Service) Restore(ctx context.Context, r Restoring) (*Result, error) {
-	call := Call{Session: h.NewSession(), ID: r.ID, Consent: Consented(), restoring: true, File: h.ParseFile(r.Path)}
-	plan := func(ctx context.Context, s *target, old *fsys.File) (*change, error) {
-		if s.Path != r.Path {
-			return nil, errElsewhereNow
-		}
-		u, err := r.Plan(ctx, old)
-		if err != nil || len(u.Splices) == 0 && !u.Remove {
-			return &change{}, err
-		}
-		c := &change{splices: u.Splices, remove: u.Remove, result: textResult(fmt.Sprintf("The change %s of %s was taken back.", r.ID, s.name()))}
-		c.result.Meta = map[string]any{}
-		if !u.Remove {
-			c.result.Meta["fsmcp/size"] = span.Growth(u.Splices)
-			if old != nil {
-				stamp, err := old.Stamp()
-				if err != nil {
-					return nil, err
-				}
-				c.result.Meta["fsmcp/size"] = stamp.Size + span.Growth(u.Splices)
-			}
-		}
+// Restore takes a change back, by the same rules and in the same way as a tool's, but that
+// no question is asked and nothing needs to have been read. The answer is nil where there
+// was nothing to do. An error of Plan comes back as it is.
+func (s *Service) Restore(ctx context.Context, r Restoring) (*Result, error) {
+	call := s.restoring(r.Path)
+	call.ID = r.ID
+	entry := entryOf(call, history.ToolRestore, r.Path, s.now())
+	result, err := s.committer.commit(ctx, call, perm.Write, &r)
+	if result != nil || err != nil {
+		s.auditor.restored(entry, result, err)
+	}
+	return result, err
+}
+
+// restoring is a user's call that restores a change of a file.
+func (s *Service) restoring(path string) Call {
+	return Call{Session: s.NewSession(), Consent: Consented(), restoring: true, File: s.ParseFile(path)}
+}
+
+func (r *Restoring) plan(ctx context.Context, s *target, old *fsys.File) (*change, error) {
+	if s.Path != r.Path {
+		return nil, errElsewhereNow
+	}
+	u, err := r.Plan(ctx, old)
+	if err != nil || len(u.Splices) == 0 && !u.Remove {
+		return &change{}, err
+	}
+	c := &change{splices: u.Splices, remove: u.Remove, result: textResult(fmt.Sprintf("The change %s of %s was taken back.", r.ID, s.name()))}
+	c.result.Meta = map[string]any{}
+	if u.Remove {
 		return c, nil
 	}
-	return h.auditRestore(ctx, call, r.Path, func(ctx context.Context) (*Result, error) {
-		return h.commit(ctx, call, perm.Write, plan)
-	})
+	size := span.Growth(u.Splices)
+	if old != nil {
+		stamp, err := old.Stamp()
+		if err != nil {
+			return nil, err
+		}
+		size += stamp.Size
+	}
+	c.result.Meta["fsmcp/size"] = size
+	return c, nil
 }
 
 // Admit tells whether the rules let a user read a file that the history names,
 // where what would be asked for counts as granted. The error has its words.
-func (h *Service) Admit(path string) error {
-	call := Call{Session: h.NewSession(), Consent: Consented(), restoring: true, File: h.ParseFile(path)}
-	s, err := h.open(call, perm.Read)
+func (s *Service) Admit(path string) error {
+	t, err := s.committer.opener.open(s.restoring(path), perm.Read)
 	if err != nil {
 		return err
 	}
-	s.Close()
-	if s.Path != path && s.Kind != fsys.Missing {
+	t.Close()
+	if t.Path != path && t.Kind != fsys.Missing {
 		return errElsewhereNow
 	}
 	return nil

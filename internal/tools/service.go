@@ -52,48 +52,96 @@ type Options struct {
 	Pages Pages
 }
 
-// Service holds what all sessions of one process share: the resolver, the
-// decision, the save path, the limits.
+// Service gives the server the tools and conversations, and hears from it which answers are
+// sent.
 type Service struct {
-	Options
-	// heavy admits one scan of a big file at a time, so that the others stay quick.
-	heavy     chan struct{}
-	reminders *reminders.Service
-
-	mu      sync.Mutex
-	notices []string // for the next answer
+	tools       []Tool
+	opener      opener
+	limits      map[string]string
+	preferences func() Preferences
+	now         func() time.Time
+	committer   *committer
+	auditor     *auditor
+	reminders   *reminders.Service
+	notices     *notices
 }
 
-// New builds a house of its parts. It touches no file.
+// New builds a Service of its parts. It touches no file.
 func New(o Options) *Service {
-	h := &Service{Options: o, heavy: make(chan struct{}, 1)}
-	h.reminders = reminders.New(reminders.Options{Files: o.Access, Watcher: o.Watcher, Now: o.Now, LookFor: o.LookFor, Notify: h.Notify})
-	return h
+	s := &Service{
+		opener:      opener{o.Access, o.Preferences},
+		limits:      map[string]string{"maxFileBytes": phrase.Limit(o.MaxFileBytes), "maxOutputTokens": thousands(o.MaxTokens)},
+		preferences: o.Preferences,
+		now:         o.Now,
+		auditor:     &auditor{o.Audit, o.Now},
+		notices:     &notices{},
+	}
+	s.reminders = reminders.New(reminders.Options{Files: o.Access, Watcher: o.Watcher, Now: o.Now, LookFor: o.LookFor, Notify: s.Notify})
+	loads := loader{o.Now, make(chan struct{}, 1)}
+	budget := budget{counter: o.Counter, most: o.MaxTokens}
+	s.committer = &committer{
+		opener: s.opener, loader: loads, budget: budget, saver: o.Saver, history: recorder{o.History, o.Access},
+		hooks: o.Hooks, auditor: s.auditor, notices: s.notices,
+	}
+	write := &writer{s.committer, s.opener, loads, budget}
+	s.tools = s.list(
+		&reader{
+			opener: s.opener, loader: loads, budget: budget, exact: o.Exact, maxFileBytes: o.MaxFileBytes, preferences: o.Preferences,
+			pictures: pictureReader{o.Pictures, o.Preferences}, pages: o.Pages,
+		},
+		write,
+		&editor{write, o.Preferences},
+		&cellEditor{s.committer, s.opener, loads, budget},
+	)
+	return s
 }
+
+// Tools lists the published tools in their fixed order.
+func (s *Service) Tools() []Tool { return s.tools }
 
 // Limits are the bounds of Read by their names in settings, as descriptions have them.
-func (h *Service) Limits() map[string]string {
-	tokens := strconv.Itoa(h.MaxTokens)
-	for i := len(tokens) - 3; i > 0; i -= 3 {
-		tokens = tokens[:i] + "," + tokens[i:]
+func (s *Service) Limits() map[string]string { return s.limits }
+
+// thousands writes a number with commas.
+func thousands(n int) string {
+	digits := strconv.Itoa(n)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
 	}
-	return map[string]string{"maxFileBytes": phrase.Limit(h.MaxFileBytes), "maxOutputTokens": tokens}
+	return digits
 }
+
+// ParseFile parses a file argument, without a look at the disk.
+func (s *Service) ParseFile(raw string) FileArgument { return s.opener.parseFile(raw) }
 
 // Notify has the next answer of any tool end with these sentences.
-func (h *Service) Notify(notices ...string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.notices = append(h.notices, notices...)
+func (s *Service) Notify(notices ...string) { s.notices.add(notices...) }
+
+// Refused tells of a call that was not made. given is its file as it was named, ""
+// where it cannot be told, and waited how long it took to come to that.
+func (s *Service) Refused(tool, given string, call Call, waited time.Duration, r *Result) {
+	s.auditor.auditSoon(entryOf(call, tool, given, s.now().Add(-waited)), r)
 }
 
-// appendNotices ends an answer with what is to be told, once.
-func (h *Service) appendNotices(r *Result) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if len(h.notices) > 0 {
-		r.Blocks = append(r.Blocks, Block{Text: strings.Join(h.notices, "\n")})
-		h.notices = nil
+// notices are sentences for the next answer of any tool.
+type notices struct {
+	mu    sync.Mutex
+	texts []string
+}
+
+func (n *notices) add(texts ...string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.texts = append(n.texts, texts...)
+}
+
+// end ends an answer with what is to be told, once.
+func (n *notices) end(r *Result) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if len(n.texts) > 0 {
+		r.Blocks = append(r.Blocks, Block{Text: strings.Join(n.texts, "\n")})
+		n.texts = nil
 	}
 }
 
@@ -110,27 +158,11 @@ type Session struct {
 }
 
 // NewSession starts a conversation that has been shown nothing.
-func (h *Service) NewSession() *Session {
-	s := &Session{id: strings.ToLower(rand.Text()[:sessionLetters]), files: state.New(h.Now)}
-	s.reminders = h.reminders.NewConversation(s.files, &s.grants)
-	return s
+func (s *Service) NewSession() *Session {
+	c := &Session{id: strings.ToLower(rand.Text()[:sessionLetters]), files: state.New(s.now)}
+	c.reminders = s.reminders.NewConversation(c.files, &c.grants)
+	return c
 }
 
 // sessionLetters are enough that no two sessions of a user have the same id.
 const sessionLetters = 10
-
-// heavyFrom is the size in bytes from which a file's scan waits for its turn.
-const heavyFrom = 8 << 20
-
-// admit waits for the one place for heavy work when a file is that big.
-func (h *Service) admit(ctx context.Context, size int64) (leave func(), err error) {
-	if size < heavyFrom {
-		return func() {}, nil
-	}
-	select {
-	case h.heavy <- struct{}{}:
-		return func() { <-h.heavy }, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}

@@ -18,10 +18,11 @@ import (
 	"github.com/fsmcp/fsmcp/internal/tokens"
 )
 
-// bench is a house over a folder of its own, and one conversation in it.
+// bench is a Service over a folder of its own, and one conversation in it.
 type bench struct {
 	t       testing.TB
 	dir     string
+	options Options
 	service *Service
 	call    Call
 	last    *Result // of run
@@ -39,7 +40,7 @@ func newBench(t testing.TB, rules ...perm.RuleText) *bench {
 	if len(warnings) > 0 {
 		t.Fatal(warnings)
 	}
-	h := New(Options{
+	b := &bench{t: t, dir: dir, options: Options{
 		Access: &access.Checker{
 			Lexer:    func() fsys.Lexer { return fsys.Lexer{OS: runtime.GOOS, Base: dir} },
 			Resolver: fsys.NewResolver([]string{dir}),
@@ -53,8 +54,16 @@ func newBench(t testing.TB, rules ...perm.RuleText) *bench {
 		Preferences:  func() Preferences { return Preferences{Dedup: true} },
 		Now:          time.Now,
 		LookFor:      time.Minute, // whatever holds the machine up
-	})
-	return &bench{t: t, dir: dir, service: h, call: Call{Session: h.NewSession()}}
+	}}
+	b.with(func(*Options) {})
+	return b
+}
+
+// with begins anew with other parts.
+func (b *bench) with(change func(*Options)) {
+	change(&b.options)
+	b.service = New(b.options)
+	b.call.Session = b.service.NewSession()
 }
 
 func (b *bench) path(name string) string { return filepath.Join(b.dir, name) }

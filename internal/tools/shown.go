@@ -23,16 +23,23 @@ type Shown struct {
 	Sum  state.Sum
 	// State is set if the answer says that the file has changed or is gone, and shows none
 	// of its lines. Record is not used then.
-	State *reminders.State
+	State *fileState
+}
+
+// fileState says that a file is not as in the conversation's record any more.
+type fileState struct {
+	record state.Record
+	sum    func() state.Sum // of the file as it is
+	gone   bool             // the others are not used then
 }
 
 // Sent notes that the answer to a call is about to be sent, before the client can see it.
 // It is the one place where what an answer shows begins to count as shown: an answer that
 // is never sent has shown nothing.
-func (h *Service) Sent(call Call, r *Result) {
+func (s *Service) Sent(call Call, r *Result) {
 	session := call.Session
-	for _, s := range r.Shown {
-		session.show(s)
+	for _, shown := range r.Shown {
+		session.show(shown)
 	}
 	if r.next.raw != nil {
 		go session.parseAhead(r.next)
@@ -41,7 +48,7 @@ func (h *Service) Sent(call Call, r *Result) {
 		session.reminders.Shown(reminders.Shown{Path: r.about.path, Stamp: r.about.stamp, Extent: r.about.extent})
 	}
 	if r.unlogged != nil {
-		h.auditSoon(*r.unlogged, r)
+		s.auditor.auditSoon(*r.unlogged, r)
 	}
 	if r.report != nil {
 		session.reminders.Sent(r.report)
@@ -52,7 +59,7 @@ func (h *Service) Sent(call Call, r *Result) {
 func (s *Session) show(n Shown) {
 	switch {
 	case n.State != nil:
-		s.reminders.Reported(n.Path, *n.State)
+		s.state(n.Path, n.State)
 	case n.Added:
 		rec, known := s.files.Get(n.Path)
 		if !known || rec.Stamp != n.Record.Stamp {
@@ -60,7 +67,7 @@ func (s *Session) show(n Shown) {
 		}
 		rec.Shown = rec.Shown.Union(n.Record.Shown)
 		for _, p := range n.Record.Parts {
-			rec.Parts = withPart(rec.Parts, p)
+			rec.Parts = state.WithPart(rec.Parts, p)
 		}
 		s.files.Put(n.Path, rec)
 	default:
@@ -68,6 +75,17 @@ func (s *Session) show(n Shown) {
 		if n.View != (state.View{}) {
 			s.files.Served(n.Path, n.View, n.Sum)
 		}
+	}
+}
+
+// state records that an answer says that a file changed, without its lines.
+func (s *Session) state(path string, n *fileState) {
+	now := s.reminders.Gone(path)
+	if !n.gone {
+		now = s.reminders.Changed(path, n.record, n.sum)
+	}
+	if now != nil {
+		s.reminders.Reported(path, *now)
 	}
 }
 
@@ -82,15 +100,6 @@ func (e *showingError) Unwrap() error { return e.error }
 // showing adds to a refusal what its answer shows of a file.
 func showing(err error, path string, rec state.Record) error {
 	return &showingError{err, Shown{Path: path, Record: rec}}
-}
-
-// stating adds to a refusal that its answer tells a file's state; nil: no reminder would
-// tell it.
-func stating(err error, path string, now *reminders.State) error {
-	if now == nil {
-		return err
-	}
-	return &showingError{err, Shown{Path: path, State: now}}
 }
 
 // shownIn returns what the answer to a failed call shows, and the error without that.

@@ -189,7 +189,7 @@ func TestAPageThatChangedIsNotCarried(t *testing.T) {
 // changed meanwhile is none.
 func TestPagesOfALargeFileAreAllOfIt(t *testing.T) {
 	b := newBench(t)
-	b.service.MaxTokens = 1 << 30
+	b.with(func(o *Options) { o.MaxTokens = 1 << 30 })
 	for _, lines := range []int{20_000, 100_000} { // held, and scanned
 		p := b.bigLog("big.log", lines)
 		for page := range 4 {

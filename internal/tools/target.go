@@ -3,10 +3,12 @@ package tools
 import (
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/fsmcp/fsmcp/internal/access"
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/media"
 	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/refusal"
 )
@@ -16,6 +18,8 @@ type target struct {
 	*access.File
 	remarks []string // on the arguments, for the end of the answer
 	links   []string // its other hard links that mark it as secret, once they are known
+	// replaced says that the call has put another file into its place.
+	replaced bool
 }
 
 // note says which file was used where the argument names it in another way, and the
@@ -38,6 +42,27 @@ func (t *target) note() string {
 // name is the absolute path as an answer shows it.
 func (t *target) name() string { return fsys.InSentence(t.Asked.String()) }
 
+// What an answer or an error of Write, Edit or NotebookEdit shows of a file is reading. It
+// is shown only where a Read of the file takes no question, or where the user has consented
+// to this very call. access decides that; answer leaves it out, committing.plan takes it out
+// of errors, and reload shows nothing of what hooks did.
+
+// answer is the answer to a change: what was done, what it shows of the file
+// where that may be shown, and remarks.
+func (s *target) answer(done, shows string, remarks ...string) *Result {
+	parts := []string{done}
+	if !s.Hidden {
+		parts = append(parts, shows)
+	}
+	return textResult(append(append(parts, remarks...), s.note())...)
+}
+
+// opener finds the file of a call and decides on it.
+type opener struct {
+	access      *access.Checker
+	preferences func() Preferences
+}
+
 // FileArgument is a file argument, parsed once for its call.
 type FileArgument struct {
 	// Key names the file as far as the argument alone does: calls with one key are kept
@@ -48,9 +73,9 @@ type FileArgument struct {
 	parsed bool
 }
 
-// ParseFile parses a file argument, without a look at the disk.
-func (h *Service) ParseFile(raw string) FileArgument {
-	path, err := h.Access.Parse(raw)
+// parseFile parses a file argument, without a look at the disk.
+func (o opener) parseFile(raw string) FileArgument {
+	path, err := o.access.Parse(raw)
 	if err != nil {
 		return FileArgument{Key: raw, err: err, parsed: true}
 	}
@@ -63,16 +88,16 @@ func (c Call) request(op perm.Op, path fsys.Path) access.Request {
 }
 
 // open resolves and authorizes the file of a call. An error has its words.
-func (h *Service) open(call Call, op perm.Op) (*target, error) {
+func (o opener) open(call Call, op perm.Op) (*target, error) {
 	if call.File.err != nil {
 		return nil, call.File.err
 	}
-	f, err := h.Access.Open(call.request(op, call.File.path))
+	f, err := o.access.Open(call.request(op, call.File.path))
 	if slash := (*access.SlashError)(nil); errors.As(err, &slash) && call.account != nil {
 		call.account.path = slash.Resolved
 	}
 	if consent := (*access.ConsentError)(nil); errors.As(err, &consent) {
-		return nil, h.needConsent(consent, call.intent())
+		return nil, needConsent(consent, call.intent(), o.preferences().SettingsFile)
 	}
 	if err != nil {
 		return nil, refusal.Unopened(err, "")
@@ -86,29 +111,49 @@ func (h *Service) open(call Call, op perm.Op) (*target, error) {
 // absent refuses a change of a name that is not there: the file was gone since it was
 // shown, or never was. That it is gone is said once: a repeated call may then create
 // it.
-func (h *Service) absent(call Call, s *target) error {
-	if _, shown := call.Session.files.Get(s.Path); shown {
-		call.Session.files.Forget(s.Path)
+func (o opener) absent(session *Session, s *target) error {
+	if _, shown := session.files.Get(s.Path); shown {
+		session.files.Forget(s.Path)
 		return refusal.Gone(s.name())
 	}
-	return h.missing(s)
+	return o.missing(s)
 }
 
 // missing refuses a name that is not there.
-func (h *Service) missing(s *target) error {
+func (o opener) missing(s *target) error {
 	return refusal.Missing{
-		Path: s.Asked, Near: h.Access.Near(s.File), Workspace: h.Access.Lexer().Base, ToCreate: isNotebook(s) && s.Op.Changes(),
+		Path: s.Asked, Near: o.access.Near(s.File), Workspace: o.access.Lexer().Base, ToCreate: isNotebook(s) && s.Op.Changes(),
 	}.Refusal()
 }
 
 // irregular refuses a folder, a device, a FIFO or a socket; nil for other files.
-func (h *Service) irregular(s *target) error {
+func (o opener) irregular(s *target) error {
 	switch s.Kind {
 	case fsys.Directory:
-		list, ok := h.Access.List(s.File)
+		list, ok := o.access.List(s.File)
 		return refusal.Directory(s.name(), list, ok)
 	case fsys.Special:
 		return refusal.Special(s.Asked)
 	}
 	return nil
+}
+
+// kindOf tells what a file of a size is by its first bytes and its extension.
+func kindOf(f *fsys.File, size int64, ext string) (media.Kind, error) {
+	head := make([]byte, min(size, media.HeadSize))
+	n, err := f.ReadAt(head, 0)
+	if err != nil && err != io.EOF {
+		return media.None, err
+	}
+	return media.Sniff(head[:n], ext), nil
+}
+
+// writable refuses what no change may touch by its first bytes: pictures and
+// PDFs.
+func writable(s *target, old *fsys.File) error {
+	kind, err := kindOf(old, media.HeadSize, s.Asked.Ext())
+	if err == nil && kind != media.None {
+		return refusal.NotText(s.name(), kind.String())
+	}
+	return err
 }

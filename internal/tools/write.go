@@ -7,12 +7,10 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/fsmcp/fsmcp/internal/changes"
 	"github.com/fsmcp/fsmcp/internal/fsys"
-	"github.com/fsmcp/fsmcp/internal/media"
 	"github.com/fsmcp/fsmcp/internal/notebook"
 	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/phrase"
@@ -25,18 +23,24 @@ import (
 // byteOrderMark is U+FEFF: at the start of a text it is no character of it.
 const byteOrderMark = "\ufeff"
 
-// write answers Write.
-func (h *Service) write(ctx context.Context, call Call, a *WriteArgs) (*Result, error) {
+// writer answers Write.
+type writer struct {
+	committer *committer
+	opener    opener
+	loader    loader
+	budget    budget
+}
+
+func (w *writer) run(ctx context.Context, call Call, a *WriteArgs) (*Result, error) {
 	if isStub(a.Content) {
 		return nil, refusal.StubAsText("content")
 	}
-	w := writing{Service: h, call: call, content: a.Content}
-	return h.commit(ctx, call, perm.Write, w.plan)
+	return w.committer.commit(ctx, call, perm.Write, &writing{tool: w, call: call, content: a.Content})
 }
 
 // writing is one Write under way.
 type writing struct {
-	*Service
+	tool    *writer
 	call    Call
 	content string
 	created bool // the first look found no file
@@ -56,58 +60,82 @@ func (w *writing) plan(ctx context.Context, s *target, old *fsys.File) (*change,
 	if err != nil {
 		return nil, err
 	}
+	budget := w.tool.budget.of(w.call.Client)
 	if stamp.Size > changeInMemory {
-		return w.overBig(ctx, s, old, stamp)
+		b, err := w.tool.loader.look(ctx, w.call.Session, s, old, stamp)
+		if err != nil {
+			return nil, err
+		}
+		b.budget = budget
+		return b.overwrite(ctx, w.content)
 	}
-	c, err := w.loadText(w.call, s, old)
+	c, err := w.tool.loader.loadText(w.call.Session, s, old)
 	if err != nil {
 		return nil, err
 	}
-	if err := w.shown(s, c); err != nil {
+	return overwrite(gate{s, c, budget}, w.content)
+}
+
+// create plans a new file.
+func (w *writing) create(s *target) (*change, error) {
+	if _, shown := w.call.Session.files.Get(s.Path); shown {
+		return nil, w.tool.opener.absent(w.call.Session, s)
+	}
+	if err := s.CheckNewNames(); err != nil {
 		return nil, err
 	}
-	if c.doc.Strays > 0 {
-		return nil, refusal.StrayBytes(s.name(), c.doc.Strays)
+	w.created = true
+	raw := []byte(w.content)
+	head := fmt.Sprintf("The file %s has been created (%s, %s).", s.name(), phrase.LinesOf(w.content), phrase.Bytes(int64(len(raw))))
+	return whole(fsys.Stamp{}, raw, s.answer(head, "", notebookNote(s, w.content))), nil
+}
+
+// overwrite plans a Write over a file, as a pure function of the file, its record and the
+// new content.
+func overwrite(g gate, content string) (*change, error) {
+	if err := g.passWhole(); err != nil {
+		return nil, err
 	}
-	content := w.content
-	if c.doc.Enc.HasBOM() {
-		content = strings.TrimPrefix(content, byteOrderMark)
+	s, c := g.target, g.file
+	if c.Doc.Strays > 0 {
+		return nil, refusal.StrayBytes(s.name(), c.Doc.Strays)
 	}
-	raw, err := c.doc.Enc.EncodeFile(content)
+	now := content
+	if c.Doc.Enc.HasBOM() {
+		now = strings.TrimPrefix(content, byteOrderMark)
+	}
+	raw, err := c.Doc.Enc.EncodeFile(now)
 	if err != nil {
 		return nil, err
 	}
-	if bytes.Equal(raw, c.raw) {
+	if bytes.Equal(raw, c.Raw) {
 		return &change{result: textResult(fmt.Sprintf("The file %s already has exactly this content; nothing was written.", s.name()), s.note())}, nil
 	}
-	head := fmt.Sprintf("The file %s has been updated (%s, %s).", s.name(), phrase.LinesOf(content), phrase.Bytes(int64(len(raw))))
-	change := whole(c.stamp, raw, s.answer(head, changes.Summary(c.doc.Text, content), w.notebookNote(s)))
-	change.record.Enc = c.doc.Enc
-	change.from, change.fromHash = c.raw, c.hash
+	head := fmt.Sprintf("The file %s has been updated (%s, %s).", s.name(), phrase.LinesOf(now), phrase.Bytes(int64(len(raw))))
+	change := whole(c.Stamp, raw, s.answer(head, changes.Summary(c.Doc.Text, now), notebookNote(s, content)))
+	change.record.Enc = c.Doc.Enc
+	change.from, change.fromHash = c.Raw, c.Hash
 	return change, nil
 }
 
-// shown is the gate of Write: everything must have been shown, of a notebook
-// all its cells.
-func (w *writing) shown(s *target, c *loadedFile) error {
-	if c.known && isNotebook(s) {
-		nb, err := notebook.Parse(c.raw)
+// passWhole is the gate of Write: everything must have been shown, of a notebook all its
+// cells.
+func (g gate) passWhole() error {
+	c := g.file
+	if c.Known && isNotebook(g.target) {
+		nb, err := notebook.Parse(c.Raw)
 		switch {
-		case err == nil && c.unchanged():
-			return w.cellsShown(nb, c, c.rec)
+		case err == nil && !c.Unchanged():
+			return g.changedNotebook()
 		case err == nil:
-			return w.changedNotebook(w.call, c)
+			if cell := firstUnseen(nb, c.Record); cell != nil {
+				return refusal.UnseenInNotebook(g.target.name(), cell.Name)
+			}
+			return nil
 		}
 	}
-	_, err := w.gate(w.call, c, nil)
+	_, err := g.pass(aim{})
 	return err
-}
-
-func (w *writing) cellsShown(nb *notebook.Notebook, c *loadedFile, rec state.Record) error {
-	if cell := firstUnseen(nb, rec); cell != nil {
-		return refusal.UnseenInNotebook(c.name, cell.Name)
-	}
-	return nil
 }
 
 // firstUnseen is the first cell of a notebook that was not shown; nil where all were.
@@ -121,45 +149,15 @@ func firstUnseen(nb *notebook.Notebook, rec state.Record) *notebook.Cell {
 }
 
 // notebookNote tells that what was written under a notebook's name is none.
-func (w *writing) notebookNote(s *target) string {
+func notebookNote(s *target, content string) string {
+	if !isNotebook(s) {
+		return ""
+	}
 	var at *notebook.ParseError
-	if _, err := notebook.Parse([]byte(w.content)); !isNotebook(s) || !errors.As(err, &at) {
+	if _, err := notebook.Parse([]byte(content)); !errors.As(err, &at) {
 		return ""
 	}
 	return fmt.Sprintf("(The content is no valid notebook: %s at byte %d.)", at.What, at.Offset)
-}
-
-// create plans a new file.
-func (w *writing) create(s *target) (*change, error) {
-	if _, shown := w.call.Session.files.Get(s.Path); shown {
-		return nil, w.absent(w.call, s)
-	}
-	if err := s.CheckNewNames(); err != nil {
-		return nil, err
-	}
-	w.created = true
-	raw := []byte(w.content)
-	head := fmt.Sprintf("The file %s has been created (%s, %s).", s.name(), phrase.LinesOf(w.content), phrase.Bytes(int64(len(raw))))
-	return whole(fsys.Stamp{}, raw, s.answer(head, "", w.notebookNote(s))), nil
-}
-
-// overBig plans a Write over a file that is compared by its shown parts only.
-func (w *writing) overBig(ctx context.Context, s *target, old *fsys.File, stamp fsys.Stamp) (*change, error) {
-	b, err := w.look(ctx, w.call, s, old, stamp)
-	if err != nil {
-		return nil, err
-	}
-	if err := b.shownInFull(ctx); err != nil {
-		return nil, err
-	}
-	raw, err := b.scan.Enc().EncodeFile(w.content)
-	if err != nil {
-		return nil, err
-	}
-	head := fmt.Sprintf("The file %s has been updated (%s, %s; it had %s).", s.name(), phrase.LinesOf(w.content), phrase.Bytes(int64(len(raw))), phrase.Bytes(stamp.Size))
-	change := whole(stamp, raw, s.answer(head, ""))
-	change.parts, change.record.Enc = b.rec.Parts, b.scan.Enc()
-	return change, nil
 }
 
 // whole is the change that puts raw in the place of everything.
@@ -179,18 +177,4 @@ func whole(stamp fsys.Stamp, raw []byte, result *Result) *change {
 	}
 	c.result.Meta = map[string]any{"fsmcp/hash": hex.EncodeToString(sum[:]), "fsmcp/size": len(raw)}
 	return c
-}
-
-// writable refuses what no change may touch by its first bytes: pictures and
-// PDFs.
-func writable(s *target, old *fsys.File) error {
-	head := make([]byte, media.HeadSize)
-	n, err := old.ReadAt(head, 0)
-	if err != nil && err != io.EOF {
-		return err
-	}
-	if kind := media.Sniff(head[:n], s.Asked.Ext()); kind != media.None {
-		return refusal.NotText(s.name(), kind.String())
-	}
-	return nil
 }

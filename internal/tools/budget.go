@@ -1,0 +1,129 @@
+package tools
+
+import (
+	"encoding/base64"
+	"fmt"
+	"math"
+
+	"github.com/fsmcp/fsmcp/internal/text"
+	"github.com/fsmcp/fsmcp/internal/tokens"
+)
+
+// budget bounds the text of one answer.
+type budget struct {
+	counter tokens.Counter
+	most    int // tokens, by the settings
+	client  ClientLimits
+}
+
+// of returns the budget of an answer to a client.
+func (b budget) of(client ClientLimits) budget {
+	b.client = client
+	return b
+}
+
+// room returns the number of bytes of text for which an answer has room.
+func (b budget) room() int {
+	if c := b.client.Chars; c > 0 {
+		return max(c-answerRest, 1<<10)
+	}
+	return answerBytes
+}
+
+// bound returns the number of tokens of text that an answer may have: by the settings,
+// and by the client's own limit.
+func (b budget) bound() int {
+	if c := b.client.Tokens; c > 0 {
+		return min(c, b.most)
+	}
+	return b.most
+}
+
+// passes reports whether an error may show body, and the client passes such an error on
+// to its model: only then may body count as shown.
+func (b budget) passes(body string) bool {
+	c := b.client
+	if len(body) > showBody || c.Chars > 0 && len(body) > c.Chars-answerRest {
+		return false
+	}
+	return c.Tokens == 0 || b.counter.Count([]byte(body)) <= c.Tokens*9/10
+}
+
+// tokens counts in two stages: a rough estimate by the size and the extension, and the
+// careful counter only where that comes near the limit.
+func (b budget) tokens(body []byte, ext string) int {
+	if rough := tokens.Rough(len(body), ext); rough <= b.bound()/4 {
+		return rough
+	}
+	return b.counter.Count(body)
+}
+
+// linesWithin returns the number of lines of a page that stay within a number of
+// tokens.
+func (b budget) linesWithin(page text.Page, bound int) int {
+	lo, hi := 0, len(page.Ends)
+	for lo < hi { // the greatest k whose lines fit
+		mid := (lo + hi + 1) / 2
+		if b.counter.Count(page.Body[:page.Ends[mid-1]]) <= bound {
+			lo = mid
+		} else {
+			hi = mid - 1
+		}
+	}
+	return lo
+}
+
+// readCall names the Read that shows as many lines of a page as are served, starting at
+// number first. lines is their number: one where that is shown in part.
+func (b budget) readCall(first int, page text.Page) (name string, lines int) {
+	if lines = b.linesWithin(page, b.bound()); lines > 0 {
+		return fmt.Sprintf("Read offset=%d, limit=%d", first, lines), lines
+	}
+	return fmt.Sprintf("Read offset=%d, column=1", first), 1
+}
+
+// bytesPerToken is a number of bytes of a diff that surely are no more than a token.
+const bytesPerToken = 2
+
+// room returns the number of bytes of text for which an answer still has room.
+func (c ClientLimits) room(r *Result) int {
+	room := math.MaxInt
+	text, data := 0, 0
+	for _, b := range r.Blocks {
+		text += len(b.Text)
+		data += base64.StdEncoding.EncodedLen(len(b.Data))
+	}
+	if c.Chars > 0 {
+		room = min(room, c.Chars-text)
+	}
+	if c.Tokens > 0 {
+		room = min(room, c.Tokens*bytesPerToken-text)
+	}
+	if c.Answer > 0 {
+		room = min(room, c.Answer-text-data-answerRest)
+	}
+	return room
+}
+
+// tokenCounter counts the tokens of one answer. Where the user has the model's provider
+// count, it is asked once; from then on the local count goes by the ratio of the
+// two, since an answer that has to be cut is counted many times.
+type tokenCounter struct {
+	local tokens.Counter
+	exact func(b []byte) (n int, ok bool) // nil: no provider is asked
+	ratio float64                         // 0 until it is known
+}
+
+// Count implements tokens.Counter.
+func (m *tokenCounter) Count(b []byte) int {
+	n := m.local.Count(b)
+	if m.ratio == 0 {
+		m.ratio = 1
+		if m.exact != nil && n > 0 {
+			if exact, ok := m.exact(b); ok {
+				m.ratio = float64(exact) / float64(n)
+			}
+		}
+	}
+	return int(math.Ceil(float64(n) * m.ratio))
+}

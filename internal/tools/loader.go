@@ -1,0 +1,75 @@
+package tools
+
+import (
+	"context"
+	"time"
+
+	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/perm"
+	"github.com/fsmcp/fsmcp/internal/refusal"
+	"github.com/fsmcp/fsmcp/internal/state"
+	"github.com/fsmcp/fsmcp/internal/text"
+)
+
+// loader reads files as a whole.
+type loader struct {
+	now func() time.Time
+	// heavy admits one scan of a big file at a time, so that the others stay quick.
+	heavy chan struct{}
+}
+
+// heavyFrom is the size in bytes from which a file's scan waits for its turn.
+const heavyFrom = 8 << 20
+
+// admit waits for the one place for heavy work when a file is that big.
+func (l loader) admit(ctx context.Context, size int64) (leave func(), err error) {
+	if size < heavyFrom {
+		return func() {}, nil
+	}
+	select {
+	case l.heavy <- struct{}{}:
+		return func() { <-l.heavy }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// loadText reads and decodes a file.
+func (l loader) loadText(session *Session, s *target, f *fsys.File) (*state.File, error) {
+	c, err := l.load(session, s, f)
+	if err != nil {
+		return nil, err
+	}
+	return c, decode(s, c)
+}
+
+// load reads a file.
+func (l loader) load(session *Session, s *target, f *fsys.File) (*state.File, error) {
+	raw, stamp, err := f.ReadAll(changeInMemory)
+	settled := stamp.Settled(l.now())
+	if err != nil {
+		return nil, err
+	}
+	rec, known := session.files.Get(s.Path)
+	c := &state.File{Path: s.Path, Raw: raw, Stamp: stamp, Settled: settled, Whole: isNotebook(s), Record: rec, Known: known}
+	c.Compare()
+	return c, nil
+}
+
+// decode makes text of the bytes. A change believes the encoding that was shown,
+// which the gate checks; a Read looks for itself at a file that may have changed.
+func decode(s *target, c *state.File) (err error) {
+	believed := s.Op != perm.Read || c.Record.Proves(c.Stamp)
+	if c.Record.Parts == nil {
+		believed = c.Unchanged()
+	}
+	if believed {
+		if c.Doc, err = text.DecodeAs(c.Raw, c.Record.Enc); err == nil {
+			return nil
+		}
+	}
+	if c.Doc, err = text.Decode(c.Raw); err != nil {
+		return refusal.Binary(s.Asked)
+	}
+	return nil
+}
