@@ -194,28 +194,6 @@ func (c Config) OwnFile() string {
 // given first, resolved last.
 func (c Config) Folder(dir string) []string { return c.origin.system.names(dir) }
 
-// Source describes a settings file for people.
-type Source struct {
-	File
-	Found  bool
-	Broken *perm.BrokenFile
-	// Ignored is the reason why the file does not count; "" if it does.
-	Ignored string
-	// Waiting lists what of the file holds only after a restart.
-	Waiting string
-}
-
-// Sources lists the settings files, in order of precedence.
-func (c Config) Sources() (out []Source) {
-	for _, e := range c.entries {
-		if !e.gone {
-			l := e.layer
-			out = append(out, Source{File: l.File, Found: l.Found, Broken: l.Broken, Ignored: e.ignored, Waiting: e.waiting})
-		}
-	}
-	return out
-}
-
 // Guarded returns the absolute names of the files whose change would change what
 // fsmcp, or the next fsmcp, does: every settings file that is read or would be in
 // another environment, the folder of managed settings, and the log. AuditFile has

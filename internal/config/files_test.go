@@ -148,9 +148,9 @@ func TestManagedFilesHaveToBeSafe(t *testing.T) {
 	if len(c.Deny) != 1 || c.Deny[0].Text != "Read(x)" || len(warnings) != 1 || !strings.Contains(warnings[0], "belong to root") {
 		t.Errorf("%+v, %q", c.Deny, warnings)
 	}
-	for _, src := range c.Sources() {
-		if src.Name == managed && (src.Ignored == "" || !src.Found) {
-			t.Errorf("%+v", src)
+	for _, e := range c.entries {
+		if !e.gone && e.layer.File.Name == managed && (e.ignored == "" || !e.layer.Found) {
+			t.Errorf("%+v", e)
 		}
 	}
 }

@@ -16,8 +16,10 @@ type entry struct {
 	content Content
 	inside  bool // it is, or was, in a workspace directory
 	gone    bool // it is no longer looked for, but its prohibitions hold
-	// ignored and waiting are as in Source.
-	ignored, waiting string
+	// ignored is the reason why the file does not count; "" if it does.
+	ignored string
+	// waiting lists what of the file holds only after a restart.
+	waiting string
 }
 
 // build makes a Config from its inputs and the files. It does not read a file again that

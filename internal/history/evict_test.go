@@ -148,7 +148,7 @@ func TestPacksAreShort(t *testing.T) {
 	now := time.Now()
 	s := openStore(t, dir, func(o *Options) {
 		o.Now = func() time.Time { return now }
-		o.Settings = func() Settings { return Settings{Required: true, MaxSize: 32 << 20, MaxAge: DefaultMaxAge} }
+		o.Settings = func() Settings { return Settings{Required: true, MaxSize: 32 << 20, MaxAge: testMaxAge} }
 	})
 	count := func() int {
 		all, _ := filepath.Glob(filepath.Join(dir, Folder, "*"+packExt))

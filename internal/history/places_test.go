@@ -132,7 +132,7 @@ func TestPlacesChangedSince(t *testing.T) {
 // silence.
 func TestTooMuchIsNotKept(t *testing.T) {
 	s := openStore(t, t.TempDir(), func(o *Options) {
-		o.Settings = func() Settings { return Settings{Required: true, MaxSize: 1000, MaxAge: DefaultMaxAge} }
+		o.Settings = func() Settings { return Settings{Required: true, MaxSize: 1000, MaxAge: testMaxAge} }
 	})
 	_, err := s.Keep(context.Background(), Change{Names: []string{"/big"}, Old: io.NewSectionReader(nil, 0, 0), Size: padded, Splices: []span.Splice{{End: 2000}}})
 	if !errors.Is(err, errNotWhole) {

@@ -18,12 +18,6 @@ import (
 // Folder is the history's place in the state folder.
 const Folder = "history"
 
-// The bounds that hold where nothing else is said.
-const (
-	DefaultMaxSize = 1 << 30
-	DefaultMaxAge  = 30 * 24 * time.Hour
-)
-
 // Settings are the user's. They may change while a Store is in use.
 type Settings struct {
 	// Off says that nothing is to be kept any more.

@@ -17,6 +17,12 @@ import (
 	"github.com/fsmcp/fsmcp/internal/span"
 )
 
+// The bounds of most tests.
+const (
+	testMaxSize = 1 << 30
+	testMaxAge  = 30 * 24 * time.Hour
+)
+
 // seeded is chance that can be had again: FSMCP_SEED is the seed that a test has told.
 func seeded(t *testing.T, stream uint64) *rand.Rand {
 	t.Helper()
@@ -33,7 +39,7 @@ func openStore(t testing.TB, dir string, change ...func(*Options)) *Store {
 	t.Helper()
 	o := Options{
 		Dir:      func(context.Context) (string, error) { return dir, nil },
-		Settings: func() Settings { return Settings{Required: true, MaxSize: DefaultMaxSize, MaxAge: DefaultMaxAge} },
+		Settings: func() Settings { return Settings{Required: true, MaxSize: testMaxSize, MaxAge: testMaxAge} },
 	}
 	for _, f := range change {
 		f(&o)
@@ -339,7 +345,7 @@ func TestCannotKeep(t *testing.T) {
 	}
 	for _, required := range []bool{true, false} {
 		s := openStore(t, dir, func(o *Options) {
-			o.Settings = func() Settings { return Settings{Required: required, MaxSize: DefaultMaxSize, MaxAge: DefaultMaxAge} }
+			o.Settings = func() Settings { return Settings{Required: required, MaxSize: testMaxSize, MaxAge: testMaxAge} }
 		})
 		m, err := s.Keep(context.Background(), Change{Names: []string{"/a"}, Splices: []span.Splice{{New: []byte("x")}}})
 		failed := (*KeepError)(nil)

@@ -97,9 +97,6 @@ func fitsAttribute(s string) bool {
 // Len returns the number of cells.
 func (nb *Notebook) Len() int { return nb.cells.n }
 
-// Version returns nbformat and nbformat_minor.
-func (nb *Notebook) Version() (major, minor int) { return nb.major, nb.minor }
-
 // Language returns the language of the code cells.
 func (nb *Notebook) Language() string { return nb.language }
 

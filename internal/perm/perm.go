@@ -79,24 +79,6 @@ func (m Mode) String() string {
 	return [...]string{"acceptEdits", "default", "plan", "dontAsk", "bypassPermissions"}[m]
 }
 
-// Tighter reports whether m lets less through than other.
-func (m Mode) Tighter(other Mode) bool { return m.tightness() > other.tightness() }
-
-// tightness ranks the modes as settings do, loosest first.
-func (m Mode) tightness() int {
-	switch m {
-	case Bypass:
-		return 0
-	case AcceptEdits:
-		return 1
-	case Default:
-		return 2
-	case DontAsk:
-		return 3
-	}
-	return 4
-}
-
 // ParseMode reads a mode as settings and flags spell it. An unknown word gives
 // Default and false.
 func ParseMode(s string) (Mode, bool) {

@@ -191,29 +191,28 @@ func TestHeadThatIsCut(t *testing.T) {
 
 func TestEOL(t *testing.T) {
 	for _, c := range []struct {
-		s        string
-		want     EOL
-		dominant string
-		lines    int
+		s     string
+		want  EOL
+		lines int
 	}{
-		{"", EOL{}, "\n", 0},
-		{"a", EOL{}, "\n", 1},
-		{"a\n", EOL{LF: 1}, "\n", 1},
-		{"a\nb", EOL{LF: 1}, "\n", 2},
-		{"\n\n", EOL{LF: 2}, "\n", 2},
-		{"a\r\nb\r\nc\n", EOL{LF: 1, CRLF: 2}, "\r\n", 3},
-		{"a\r\nb\n", EOL{LF: 1, CRLF: 1}, "\n", 2},
-		{"a\rb\rc", EOL{CR: 2}, "\r", 3},
-		{"a\rb\r", EOL{CR: 2}, "\r", 2},
-		{"a\rb\n", EOL{LF: 1, CR: 1}, "\n", 1},
-		{"a\r\r\nb", EOL{CRLF: 1, CR: 1}, "\r\n", 2},
+		{"", EOL{}, 0},
+		{"a", EOL{}, 1},
+		{"a\n", EOL{LF: 1}, 1},
+		{"a\nb", EOL{LF: 1}, 2},
+		{"\n\n", EOL{LF: 2}, 2},
+		{"a\r\nb\r\nc\n", EOL{LF: 1, CRLF: 2}, 3},
+		{"a\r\nb\n", EOL{LF: 1, CRLF: 1}, 2},
+		{"a\rb\rc", EOL{CR: 2}, 3},
+		{"a\rb\r", EOL{CR: 2}, 2},
+		{"a\rb\n", EOL{LF: 1, CR: 1}, 1},
+		{"a\r\r\nb", EOL{CRLF: 1, CR: 1}, 2},
 	} {
 		d, err := Decode([]byte(c.s))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d.EOL != c.want || d.EOL.Dominant() != c.dominant || d.Lines() != c.lines {
-			t.Errorf("%q: %+v %q %d lines", c.s, d.EOL, d.EOL.Dominant(), d.Lines())
+		if d.EOL != c.want || d.Lines() != c.lines {
+			t.Errorf("%q: %+v %d lines", c.s, d.EOL, d.Lines())
 		}
 	}
 }

@@ -52,18 +52,6 @@ type Doc struct {
 // where no line feed follows.
 type EOL struct{ LF, CRLF, CR int }
 
-// Dominant is the most frequent ending: "\n" (also of a file without any),
-// "\r\n", or "\r" in a file without line feeds.
-func (e EOL) Dominant() string {
-	switch {
-	case e.CRLF > e.LF:
-		return "\r\n"
-	case e.loneCR():
-		return "\r"
-	}
-	return "\n"
-}
-
 // Name says which endings there are, "" where line feeds end all lines.
 func (e EOL) Name() string {
 	switch {

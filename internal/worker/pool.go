@@ -239,17 +239,6 @@ func (p *Pool) drop(w *process) {
 	p.yield.remove(w)
 }
 
-// PIDs returns the process ids of all workers.
-func (p *Pool) PIDs() []int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	var out []int
-	for w := range p.all {
-		out = append(out, w.cmd.Process.Pid)
-	}
-	return out
-}
-
 // Close ends all workers, including busy ones.
 func (p *Pool) Close() {
 	p.mu.Lock()

@@ -635,3 +635,14 @@ func TestManyAtOnce(t *testing.T) {
 		t.Errorf("%d right answers of 8, although nobody kills", right.Load())
 	}
 }
+
+// PIDs returns the process ids of all workers.
+func (p *Pool) PIDs() []int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var out []int
+	for w := range p.all {
+		out = append(out, w.cmd.Process.Pid)
+	}
+	return out
+}

@@ -36,22 +36,29 @@ func TestWatchLeavesEndedCallsAlone(t *testing.T) {
 	}
 }
 
+// running is a pool with one job that has run for 20 seconds. gaveUp counts how often the
+// pool gives one up.
+func running(t *testing.T, b Bounds, gaveUp *int) (*Pool, *Job, context.Context) {
+	t.Helper()
+	p := New(b)
+	p.Late = func(*Job, bool) { *gaveUp++ }
+	p.Answer = func(*Job) {}
+	p.Unmade = func(*Job) {}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	j := &Job{Key: "1", At: time.Now().Add(-20 * time.Second), Cancel: cancel}
+	if _, mine := p.Submit(j, true); !mine {
+		t.Fatal("it waits")
+	}
+	return p, j, ctx
+}
+
 // While a program with a deadline of its own runs, a call is not given up; the time
 // before and after it counts.
 func TestAClockThatRests(t *testing.T) {
 	b := DefaultBounds()
 	b.Tick = time.Hour // it is looked at when the test says so
-	p := New(b)
 	gaveUp := 0
-	p.Late = func(*Job, bool) { gaveUp++ }
-	p.Answer = func(*Job) {}
-	p.Unmade = func(*Job) {}
-	j := &Job{Key: "1", At: time.Now().Add(-20 * time.Second)}
-	ctx, cancel := context.WithCancelCause(context.Background())
-	j.Cancel = cancel
-	if _, mine := p.Submit(j, true); !mine {
-		t.Fatal("it waits")
-	}
+	p, j, ctx := running(t, b, &gaveUp)
 	resume := j.Rest()
 	j.At, j.rests = j.At.Add(-time.Hour), j.rests.Add(-time.Hour) // an hour goes by
 	p.watch()
@@ -72,17 +79,8 @@ func TestAClockThatRests(t *testing.T) {
 func TestTimeInWhichAllStoodStill(t *testing.T) {
 	b := DefaultBounds()
 	b.Tick = 5 * time.Second // so that it is looked at when the test says so
-	p := New(b)
 	gaveUp := 0
-	p.Late = func(*Job, bool) { gaveUp++ }
-	p.Answer = func(*Job) {}
-	p.Unmade = func(*Job) {}
-	j := &Job{Key: "1", At: time.Now().Add(-20 * time.Second)}
-	ctx, cancel := context.WithCancelCause(context.Background())
-	j.Cancel = cancel
-	if _, mine := p.Submit(j, true); !mine {
-		t.Fatal("it waits")
-	}
+	p, j, ctx := running(t, b, &gaveUp)
 	pass := func(d time.Duration) {
 		p.mu.Lock()
 		j.At, p.looked = j.At.Add(-d), p.looked.Add(-d)
