@@ -47,13 +47,18 @@ func nextChange(text []byte, at int) int {
 const (
 	esc = 0x1b
 	csi = "\u009b" // the one-character form of ESC [
+
+	// The first final characters of a control sequence, and of any other escape
+	// (ECMA-48, section 5.4; ECMA-35, section 13).
+	controlFinal = 0x40
+	otherFinal   = 0x30
 )
 
 // escapeLen returns the length of the terminal escape at the start of b, 0 if there is none.
 // An escape may be incomplete.
 func escapeLen(b []byte) int {
 	if bytes.HasPrefix(b, []byte(csi)) {
-		return len(csi) + controlLen(b[len(csi):])
+		return len(csi) + sequenceLen(b[len(csi):], controlFinal)
 	}
 	if b[0] != esc {
 		return 0
@@ -63,21 +68,21 @@ func escapeLen(b []byte) int {
 	}
 	switch b[1] {
 	case '[':
-		return 2 + controlLen(b[2:])
+		return 2 + sequenceLen(b[2:], controlFinal)
 	case ']', 'P', 'X', '^', '_':
 		return 2 + stringLen(b[2:])
 	}
-	return 1 + plainLen(b[1:])
+	return 1 + sequenceLen(b[1:], otherFinal)
 }
 
-// controlLen returns the length of a control sequence after its introducer: parameters,
-// then one final character.
-func controlLen(b []byte) int {
+// sequenceLen returns the length of an escape after its introducer: intermediates, then one
+// final character, which is final or above.
+func sequenceLen(b []byte, final byte) int {
 	for n, c := range b {
-		if c >= 0x40 && c <= 0x7e {
+		if c >= final && c <= 0x7e {
 			return n + 1
 		}
-		if c < 0x20 || c > 0x3f {
+		if c < 0x20 || c >= final {
 			return n
 		}
 	}
@@ -94,20 +99,6 @@ func stringLen(b []byte) int {
 		case c == esc && n+1 < len(b) && b[n+1] == '\\':
 			return n + 2
 		case c == '\n' || c == esc:
-			return n
-		}
-	}
-	return len(b)
-}
-
-// plainLen returns the length of any other escape after ESC: intermediates and one final
-// character.
-func plainLen(b []byte) int {
-	for n, c := range b {
-		if c >= 0x30 && c <= 0x7e {
-			return n + 1
-		}
-		if c < 0x20 || c > 0x2f {
 			return n
 		}
 	}
