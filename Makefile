@@ -40,7 +40,7 @@ RACED_PACKAGES := audit config filelock fsys history hooks media/decoder owndir 
 # runs all of them under it.
 RACED := TestScripts/^(gate|history|hook|proto|reminder|settings|stuck|write)_
 
-.PHONY: help setup build demo quick test check bench fuzz faults cross clean
+.PHONY: help setup build demo quick test clients check bench fuzz faults cross clean
 
 help: ## what each target is for
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */\1\t/' | expand -t 10
@@ -86,9 +86,13 @@ test: setup check cross ## before you push: everything that must hold, as the co
 	else echo "test: !!! the engine on libvips is not tested: libvips is not installed !!!"; fi
 	CGO_ENABLED=1 $(GO) test -v -race -timeout 14m $(RACED_PACKAGES:%=./internal/%) | .ci/loud
 	CGO_ENABLED=1 $(GO) test -v -race -timeout 14m -run '$(RACED)' ./cmd/fsmcp | .ci/loud
-	$(GO) test -v -timeout 14m -skip '$(RACED)' $$($(GO) list ./... | grep -v -e /internal/faults -e /internal/bench $(RACED_PACKAGES:%=-e /internal/%$$)) | .ci/loud
+	$(GO) test -v -timeout 14m -skip '$(RACED)' $$($(GO) list ./... | grep -v -e /internal/faults -e /internal/bench -e /internal/clienttest $(RACED_PACKAGES:%=-e /internal/%$$)) | .ci/loud
 	$(GO) test -count=1 -timeout 20m -v ./internal/faults ./internal/bench | .ci/loud -v all=1
+	@$(MAKE) --no-print-directory clients
 	@$(MAKE) --no-print-directory demo >/dev/null && echo "demo: as it should be"
+
+clients: ## a part of test: real MCP clients, from npm, each with a script in place of a model
+	$(GO) test -count=1 -timeout 15m -v ./internal/clienttest | .ci/loud -v all=1
 
 bench: build ## after a change that could cost time or memory: figures beside their bounds
 	FSMCP_BENCH=full FSMCP_BIN=$(abspath $(BIN)) $(GO) test -count=1 -timeout 30m -p 1 -run TestFigures ./internal/bench ./internal/notebook -v | grep -v -e '^=== ' -e '^--- '

@@ -106,6 +106,7 @@ var layers = map[string]layer{
 	"internal/archtest":    {},
 	"internal/bench":       {imports: []string{"internal/mcptest"}},
 	"internal/bench/floor": {},
+	"internal/clienttest":  {imports: []string{"internal/media/pdftest"}},
 	"internal/conformance": {never: pure()},
 	"internal/demo":        {imports: []string{"internal/mcptest", "internal/media/pdftest"}},
 	"internal/faults":      {imports: []string{"internal/mcptest"}},

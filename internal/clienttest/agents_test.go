@@ -1,0 +1,307 @@
+//go:build linux
+
+package clienttest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"image"
+	"image/color"
+	_ "image/jpeg" // what Read may answer with
+	"image/png"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/fsmcp/fsmcp/internal/media/pdftest"
+)
+
+// report returns a PDF whose second page has words and a drawing.
+func report() []byte {
+	return pdftest.Pages(3, "", func(page int) string {
+		return fmt.Sprintf("BT /F1 24 Tf 72 700 Td (Words of page %d) Tj ET 0.8 0.1 0.1 rg 100 300 250 200 re f 0 0 0.6 rg 150 350 50 300 re f", page)
+	})
+}
+
+// smallPicture returns a PNG of 64 x 48 in two colours.
+func smallPicture(t *testing.T) []byte {
+	t.Helper()
+	img := image.NewNRGBA(image.Rect(0, 0, 64, 48))
+	for y := range 48 {
+		for x := range 64 {
+			img.Set(x, y, color.NRGBA{uint8(x * y), uint8(200 * (y / 24)), uint8(x*7 ^ y*13), 255})
+		}
+	}
+	var b bytes.Buffer
+	check(t, png.Encode(&b, img))
+	return b.Bytes()
+}
+
+// The files of the script, and what an edit makes of one.
+const (
+	before = "colour = \"red\"\nsize = 3\n"
+	after  = "colour = \"blue\"\nsize = 3\n"
+)
+
+// script lays out the project and returns what the model does there.
+func script(s *sandbox) []step {
+	s.t.Helper()
+	var lines strings.Builder
+	for i := range 400 {
+		fmt.Fprintf(&lines, "line %d\n", i+1)
+	}
+	text := s.write("long.txt", []byte(lines.String()))
+	image := s.write("small.png", smallPicture(s.t))
+	pdf := s.write("report.pdf", report())
+	settings := s.write("settings.toml", []byte(before))
+	edit := object{"file_path": settings, "old_string": `"red"`, "new_string": `"blue"`}
+	return []step{
+		{"Read", object{"file_path": text, "offset": 101, "limit": 3}},
+		{"Read", object{"file_path": image}},
+		{"Read", object{"file_path": pdf, "pages": "2"}},
+		{"Edit", edit},
+		{"Read", object{"file_path": settings}},
+		{"Edit", edit},
+	}
+}
+
+// verify compares what the model was sent with what fsmcp answers.
+func (m *model) verify(s *sandbox) {
+	t := s.t
+	t.Helper()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.others) > 0 {
+		t.Logf("%s: the script was asked for %s, too", t.Name(), slices.Compact(m.others))
+	}
+	for _, name := range []string{"Read", "Write", "Edit", "NotebookEdit"} {
+		if !m.latest.offers(name) {
+			t.Errorf("%s is not offered to the model: %v", name, m.latest.offered)
+		}
+	}
+	results := m.latest.results
+	if len(results) != len(m.steps) {
+		t.Fatalf("the model was sent %d results, not %d", len(results), len(m.steps))
+	}
+	for i, want := range []struct {
+		words    []string
+		pictures int
+	}{
+		{words: []string{"101\tline 101", "102\tline 102", "103\tline 103"}},
+		{pictures: 1},
+		{words: []string{"Words of page 2"}, pictures: 1},
+		{words: []string{"File has not been read yet. Read it first before writing to it."}},
+		{words: []string{"1\tcolour = \"red\"", "2\tsize = 3"}},
+		{words: []string{"1\tcolour = \"blue\""}},
+	} {
+		for _, words := range want.words {
+			if !strings.Contains(results[i].text, words) {
+				t.Errorf("step %d: the model was sent %q, without %q", i+1, results[i].text, words)
+			}
+		}
+		if len(results[i].pictures) != want.pictures {
+			t.Errorf("step %d: the model was sent %d pictures, not %d", i+1, len(results[i].pictures), want.pictures)
+		}
+	}
+	if t.Failed() {
+		return
+	}
+	if strings.Contains(results[0].text, "line 100") || strings.Contains(results[0].text, "line 104") {
+		t.Errorf("the model was sent more than the lines it asked for: %q", results[0].text)
+	}
+	original, _ := os.ReadFile(filepath.Join(s.project, "small.png"))
+	if p := results[1].pictures[0]; p.mime != "image/png" || !bytes.Equal(p.data, original) {
+		t.Errorf("the picture came as %d bytes of %s, not as it is", len(p.data), p.mime)
+	}
+	page, format, err := image.Decode(bytes.NewReader(results[2].pictures[0].data))
+	if err != nil {
+		t.Fatalf("the page's picture: %v", err)
+	}
+	if got := results[2].pictures[0].mime; got != "image/"+format {
+		t.Errorf("the page's picture is %s, and is called %s", format, got)
+	}
+	if size := page.Bounds().Size(); size.Y < 500 || size.X >= size.Y {
+		t.Errorf("the page's picture is %v", size)
+	}
+	if got := s.read("settings.toml"); got != after {
+		t.Errorf("the file holds %q", got)
+	}
+	m.noBase64(t)
+}
+
+// base64Run matches what no text has, but every encoded picture.
+var base64Run = regexp.MustCompile(`[A-Za-z0-9+/]{200}`)
+
+// noBase64 looks for encoded bytes wherever no picture belongs.
+func (m *model) noBase64(t *testing.T) {
+	t.Helper()
+	pictures := 0
+	for _, body := range m.bodies {
+		var all any
+		check(t, json.Unmarshal(body, &all))
+		walk(all, func(key, s string) {
+			isPicture := key == "data" || strings.HasPrefix(s, "data:image/")
+			if run := base64Run.FindString(s); run != "" && !isPicture {
+				t.Errorf("text under %q has %s", key, run)
+			} else if run != "" {
+				pictures++
+			}
+		})
+	}
+	if pictures == 0 {
+		t.Error("no request has a picture in base64: the search finds nothing")
+	}
+	t.Logf("%s: the model was sent %d requests, with %d pictures in all; text, pictures and files are right", t.Name(), len(m.bodies), pictures)
+}
+
+// walk calls visit with every string of a JSON value and its key.
+func walk(v any, visit func(key, s string)) {
+	var inner func(key string, v any)
+	inner = func(key string, v any) {
+		switch v := v.(type) {
+		case string:
+			visit(key, v)
+		case []any:
+			for _, e := range v {
+				inner(key, e)
+			}
+		case map[string]any:
+			for k, e := range v {
+				inner(k, e)
+			}
+		}
+	}
+	inner("", v)
+}
+
+// task is the prompt; the script does not depend on it.
+const task = "Follow the script."
+
+// agent prepares a sandbox with the script's files, and the model.
+func agent(t *testing.T, env ...string) (*sandbox, *model) {
+	t.Helper()
+	t.Parallel()
+	s := newSandbox(t, env...)
+	s.warm()
+	return s, newModel(t, script(s))
+}
+
+// finished checks a client's last words.
+func finished(s *sandbox, m *model, out output) {
+	s.t.Helper()
+	if out.err != nil || !strings.Contains(out.stdout, finalWords) {
+		s.t.Errorf("the client ended with %v:\n%.4000s\n%.4000s", out.err, out.stdout, out.stderr)
+	}
+	m.verify(s)
+}
+
+// codexProgram returns Codex's program.
+func codexProgram(t *testing.T) string {
+	t.Helper()
+	modules := install(t, "@openai/codex", codexVersion)
+	found, err := filepath.Glob(filepath.Join(modules, "@openai", "codex-linux-"+arch, "vendor", "*", "bin", "codex"))
+	if err != nil || len(found) != 1 {
+		t.Fatalf("codex is in %q (%v)", found, err)
+	}
+	return found[0]
+}
+
+func TestCodex(t *testing.T) {
+	codex := codexProgram(t)
+	s, m := agent(t, "SCRIPT_KEY=none")
+	add := s.config("codex").Command
+	s.run(codex, add[1:]...)
+	finished(s, m, s.try(codex, "exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox",
+		"-c", `model_providers.script={name="script",base_url="`+m.url+`/v1",wire_api="responses",env_key="SCRIPT_KEY"}`,
+		"-c", "model_provider=script", "-m", "script", task))
+}
+
+// TestCodexFile compares what Codex reads in the text for its file with what its own
+// command makes of it.
+func TestCodexFile(t *testing.T) {
+	t.Parallel()
+	codex := codexProgram(t)
+	read := func(enter func(*sandbox, configured)) string {
+		s := newSandbox(t)
+		enter(s, s.config("codex"))
+		return strings.ReplaceAll(s.run(codex, "mcp", "get", "fsmcp", "--json"), s.home, "HOME")
+	}
+	byText := read(func(s *sandbox, c configured) {
+		check(t, os.MkdirAll(filepath.Dir(c.File), 0o777))
+		check(t, os.WriteFile(c.File, []byte(c.Snippet), 0o666))
+	})
+	byCommand := read(func(s *sandbox, c configured) { s.run(codex, c.Command[1:]...) })
+	if byText != byCommand || !strings.Contains(byText, `"HOME/project"`) {
+		t.Errorf("the text makes\n%s\nthe command\n%s", byText, byCommand)
+	}
+}
+
+// geminiProgram returns the program of Gemini CLI.
+func geminiProgram(t *testing.T) string {
+	t.Helper()
+	return filepath.Join(install(t, "@google/gemini-cli", geminiVersion), ".bin", "gemini")
+}
+
+// TestGeminiCommand has Gemini CLI enter fsmcp itself, and compares the file with the text
+// for it.
+func TestGeminiCommand(t *testing.T) {
+	t.Parallel()
+	program := geminiProgram(t)
+	s := newSandbox(t)
+	c := s.config("gemini")
+	s.run(program, c.Command[1:]...)
+	file, err := os.ReadFile(c.File)
+	check(t, err)
+	var got, want any
+	check(t, json.Unmarshal(file, &got))
+	check(t, json.Unmarshal([]byte(c.Snippet), &want))
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("the command makes\n%s\nthe text is\n%s", file, c.Snippet)
+	}
+}
+
+func TestGemini(t *testing.T) {
+	program := geminiProgram(t)
+	s, m := agent(t, "GEMINI_API_KEY=none", "GEMINI_TELEMETRY_ENABLED=false")
+	s.env = append(s.env, "GOOGLE_GEMINI_BASE_URL="+m.url)
+	config := s.config("gemini")
+	check(t, os.MkdirAll(filepath.Dir(config.File), 0o777))
+	check(t, os.WriteFile(config.File, []byte(`{
+  // Asks nobody how to sign in.
+  "security": {"auth": {"selectedType": "gemini-api-key"}}
+}
+`), 0o666))
+	s.fsmcp("config", "gemini", "--write", "--dir", s.project)
+	finished(s, m, s.try(program, "--skip-trust", "--yolo", "-m", "gemini-2.5-pro", "-p", task))
+}
+
+func TestOpencode(t *testing.T) {
+	modules := install(t, "opencode-ai", opencodeVersion)
+	program := filepath.Join(modules, "opencode-linux-"+arch, "bin", "opencode")
+	s, m := agent(t, "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1")
+	var servers struct {
+		MCP map[string]struct {
+			Command string
+			Args    []string
+		} `json:"mcpServers"`
+	}
+	check(t, json.Unmarshal([]byte(s.config("mcp-json").Snippet), &servers))
+	entry := servers.MCP["fsmcp"]
+	settings, err := json.Marshal(object{
+		"autoupdate": false, "share": "disabled",
+		"mcp": object{"fsmcp": object{"type": "local", "command": append([]string{entry.Command}, entry.Args...)}},
+		"provider": object{"script": object{
+			"npm": "@ai-sdk/openai-compatible", "name": "script", "options": object{"baseURL": m.url + "/v1", "apiKey": "none"},
+			"models": object{"script": object{"name": "script", "attachment": true, "tool_call": true, "limit": object{"context": 200000, "output": 8192},
+				"modalities": object{"input": []string{"text", "image"}, "output": []string{"text"}}}},
+		}},
+	})
+	check(t, err)
+	s.write("opencode.json", settings)
+	finished(s, m, s.try(program, "run", "--auto", "-m", "script/script", task))
+}

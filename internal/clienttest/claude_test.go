@@ -1,0 +1,61 @@
+//go:build linux
+
+package clienttest
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// claude returns Claude Code's program, and its environment.
+func claude(t *testing.T) (program string, env []string) {
+	t.Helper()
+	modules := install(t, "@anthropic-ai/claude-code", claudeVersion)
+	return filepath.Join(modules, "@anthropic-ai", "claude-code-linux-"+arch, "claude"),
+		[]string{"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1", "DISABLE_TELEMETRY=1"}
+}
+
+// TestClaudeConnects has Claude Code enter fsmcp by the command that fsmcp names, and
+// connect to it, without credentials.
+func TestClaudeConnects(t *testing.T) {
+	t.Parallel()
+	program, env := claude(t)
+	s := newSandbox(t, env...)
+	command := s.config("claude-code").Command
+	s.run(program, command[1:]...)
+	list := s.run(program, "mcp", "list")
+	if !strings.Contains(list, "fsmcp: ") || !strings.Contains(list, "Connected") || strings.Contains(list, "Failed") {
+		t.Errorf("claude mcp list prints\n%s", list)
+	}
+}
+
+// TestClaude runs a whole agent loop, with the project's .mcp.json that fsmcp writes, and
+// fsmcp's tools in place of the built-in ones, by either way that fsmcp tells.
+func TestClaude(t *testing.T) {
+	t.Run("settings", func(t *testing.T) {
+		runClaude(t, func(s *sandbox) []string {
+			check(t, os.Mkdir(filepath.Join(s.project, ".claude"), 0o777))
+			s.write(".claude/settings.local.json", []byte(`{"permissions": {"deny": ["Read", "Write", "Edit", "NotebookEdit"]}}`))
+			return nil
+		})
+	})
+	t.Run("flag", func(t *testing.T) {
+		runClaude(t, func(*sandbox) []string { return []string{"--disallowedTools", "Read,Write,Edit,NotebookEdit"} })
+	})
+}
+
+func runClaude(t *testing.T, without func(*sandbox) []string) {
+	program, env := claude(t)
+	s, m := agent(t, append(env, "ANTHROPIC_API_KEY=none")...)
+	s.env = append(s.env, "ANTHROPIC_BASE_URL="+m.url)
+	s.fsmcp("config", "claude-code", "--write", "--dir", s.project)
+	finished(s, m, s.try(program, append([]string{"-p", task, "--mcp-config", ".mcp.json", "--allowedTools", "mcp__fsmcp"}, without(s)...)...))
+	for _, o := range m.latest.offered {
+		if slices.Contains([]string{"Read", "Write", "Edit", "NotebookEdit"}, o.name) {
+			t.Errorf("the model is offered the built-in %s, too", o.name)
+		}
+	}
+}
