@@ -13,14 +13,14 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
-	"github.com/fsmcp/fsmcp/internal/config"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/server"
+	"github.com/fsmcp/fsmcp/internal/settings"
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
 
 func callCommand(s process) *cobra.Command {
-	var f config.Flags
+	var f settings.Flags
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "call TOOL JSON [TOOL JSON...]",
@@ -135,7 +135,7 @@ func toolsCommand(s process) *cobra.Command {
 		Short: "List what is published",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			cfg, _, err := config.New(config.Flags{}, s.system, tools.DefaultMaxTokens)
+			cfg, _, err := settings.New(settings.Flags{}, s.system, tools.DefaultMaxTokens)
 			if err != nil {
 				return err
 			}

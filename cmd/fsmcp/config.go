@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fsmcp/fsmcp/internal/clients"
-	"github.com/fsmcp/fsmcp/internal/config"
 	"github.com/fsmcp/fsmcp/internal/save"
+	"github.com/fsmcp/fsmcp/internal/settings"
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
 
@@ -71,7 +71,7 @@ func configure(ctx context.Context, s process, name string, dirs []string, write
 }
 
 // clientSystem collects what the places of the clients' files depend on.
-func clientSystem(s config.System) clients.System {
+func clientSystem(s settings.System) clients.System {
 	folder := func(name string) string {
 		if v := s.Getenv(name); filepath.IsAbs(v) {
 			return v
@@ -161,7 +161,7 @@ func serveFlags(args []string) (flags []string, err error) {
 
 // enter merges the server into the client's file.
 func (s process) enter(ctx context.Context, e clients.Entry) error {
-	cfg, _, err := config.New(config.Flags{}, s.system, tools.DefaultMaxTokens)
+	cfg, _, err := settings.New(settings.Flags{}, s.system, tools.DefaultMaxTokens)
 	if err != nil {
 		return err
 	}

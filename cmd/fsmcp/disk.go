@@ -8,13 +8,13 @@ import (
 	"runtime"
 	"sync"
 
-	"github.com/fsmcp/fsmcp/internal/config"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/perm"
+	"github.com/fsmcp/fsmcp/internal/settings"
 )
 
 // withDisk adds the functions with which the settings read the disk.
-func withDisk(s config.System) config.System {
+func withDisk(s settings.System) settings.System {
 	known := &firstNames{first: make(map[string][]string)}
 	s.OS, s.Read, s.List, s.Real, s.Folder = runtime.GOOS, readSettings, listFolder, realName, known.names
 	s.FileRule = perm.FileRule

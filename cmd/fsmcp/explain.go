@@ -13,15 +13,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fsmcp/fsmcp/internal/access"
-	"github.com/fsmcp/fsmcp/internal/config"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/hooks"
 	"github.com/fsmcp/fsmcp/internal/perm"
+	"github.com/fsmcp/fsmcp/internal/settings"
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
 
 func explainCommand(s process) *cobra.Command {
-	var f config.Flags
+	var f settings.Flags
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "explain PATH...",
@@ -42,8 +42,8 @@ opened, and the exit code is 0 whatever the verdict.`,
 	return cmd
 }
 
-func explain(s process, f config.Flags, paths []string, asJSON bool) error {
-	cfg, warnings, err := config.New(f, s.system, tools.DefaultMaxTokens)
+func explain(s process, f settings.Flags, paths []string, asJSON bool) error {
+	cfg, warnings, err := settings.New(f, s.system, tools.DefaultMaxTokens)
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (p *parts) explain(s process, paths []string, asJSON bool) error {
 
 // fromWorkDir resolves relative names in the user's working directory, unlike the tools,
 // which use the workspace.
-func fromWorkDir(s config.System, path string) string {
+func fromWorkDir(s settings.System, path string) string {
 	if filepath.IsAbs(path) || path == "~" || strings.HasPrefix(path, "~/") {
 		return path
 	}
@@ -148,7 +148,7 @@ func printVerdict(out io.Writer, v access.Explanation) error {
 func (p *parts) printHooks(out io.Writer, v access.Explanation) error {
 	e := p.settings.snapshot.Load()
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	for i, list := range [][]config.Hook{e.config.Hooks.Before, e.config.Hooks.After} {
+	for i, list := range [][]settings.Hook{e.config.Hooks.Before, e.config.Hooks.After} {
 		for _, h := range list {
 			runs := hookOf(h, e.config.Home)
 			if !(hooks.List{runs}).Concern(v.Names, foldsCase) {

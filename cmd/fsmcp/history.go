@@ -17,9 +17,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fsmcp/fsmcp/internal/changes"
-	"github.com/fsmcp/fsmcp/internal/config"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/history"
+	"github.com/fsmcp/fsmcp/internal/settings"
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
 
@@ -38,7 +38,7 @@ never kept, and what the rules deny now is neither shown nor restored.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	// One set of flags for all four: making flags takes time at every start.
-	var f config.Flags
+	var f settings.Flags
 	set := &cobra.Command{}
 	addRuleFlags(set, &f)
 	addLogFlag(set, &f)
@@ -60,14 +60,14 @@ type historySession struct {
 }
 
 // newHistoryCommand makes a command whose run function gets the open history.
-func newHistoryCommand(s process, f *config.Flags, cmd *cobra.Command, run func(ctx context.Context, h *historySession, args []string) error) *cobra.Command {
+func newHistoryCommand(s process, f *settings.Flags, cmd *cobra.Command, run func(ctx context.Context, h *historySession, args []string) error) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return withHistory(s, inWorkDir(cmd, *f), func(h *historySession) error { return run(cmd.Context(), h, args) })
 	}
 	return cmd
 }
 
-func withHistory(s process, f config.Flags, run func(h *historySession) error) error {
+func withHistory(s process, f settings.Flags, run func(h *historySession) error) error {
 	return withParts(s, f, func(p *parts, _ zerolog.Logger) error {
 		defer p.history.Close()
 		archive, err := p.openHistory()
@@ -94,7 +94,7 @@ func (s process) failed(format string, a ...any) error {
 	return exitFailed
 }
 
-func historyList(s process, f *config.Flags) *cobra.Command {
+func historyList(s process, f *settings.Flags) *cobra.Command {
 	var asJSON bool
 	cmd := newHistoryCommand(s, f, &cobra.Command{
 		Use:   "list [PATH...]",
@@ -192,7 +192,7 @@ func (h *historySession) find(id string) (history.Entry, error) {
 	return e, nil
 }
 
-func historyShow(s process, f *config.Flags) *cobra.Command {
+func historyShow(s process, f *settings.Flags) *cobra.Command {
 	var after, asJSON bool
 	cmd := newHistoryCommand(s, f, &cobra.Command{
 		Use:   "show ID",
@@ -247,7 +247,7 @@ func (h *historySession) printJSON(e history.Entry, more map[string]any) error {
 	return out.Encode(more)
 }
 
-func historyDiff(s process, f *config.Flags) *cobra.Command {
+func historyDiff(s process, f *settings.Flags) *cobra.Command {
 	var asJSON bool
 	cmd := newHistoryCommand(s, f, &cobra.Command{
 		Use:   "diff ID",
@@ -353,7 +353,7 @@ func (h *historySession) print(diff string) error {
 	return nil
 }
 
-func historyRestore(s process, f *config.Flags) *cobra.Command {
+func historyRestore(s process, f *settings.Flags) *cobra.Command {
 	var asJSON bool
 	cmd := newHistoryCommand(s, f, &cobra.Command{
 		Use:   "restore ID",

@@ -9,8 +9,8 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/fsmcp/fsmcp/internal/config"
 	"github.com/fsmcp/fsmcp/internal/hooks"
+	"github.com/fsmcp/fsmcp/internal/settings"
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
 
@@ -25,10 +25,10 @@ type hookRunner struct {
 // cannot be run: they refuse the changes they are for.
 type hookLists struct {
 	before, after hooks.List
-	broken        []config.Hook
+	broken        []settings.Hook
 }
 
-func newHookLists(cfg config.Config) (book hookLists) {
+func newHookLists(cfg settings.Config) (book hookLists) {
 	for _, h := range cfg.Hooks.After {
 		book.after = append(book.after, hookOf(h, cfg.Home))
 	}
@@ -43,7 +43,7 @@ func newHookLists(cfg config.Config) (book hookLists) {
 }
 
 // hookOf converts a hook of the settings. "~/" begins in the home directory.
-func hookOf(h config.Hook, home string) hooks.Hook {
+func hookOf(h settings.Hook, home string) hooks.Hook {
 	command := h.Command
 	if len(command) > 0 && home != "" && strings.HasPrefix(command[0], "~/") {
 		command = append([]string{filepath.Join(home, command[0][2:])}, command[1:]...)
@@ -52,7 +52,7 @@ func hookOf(h config.Hook, home string) hooks.Hook {
 }
 
 // brokenFor returns the first broken hook for a file, and nil if there is none.
-func (b hookLists) brokenFor(names []string) *config.Hook {
+func (b hookLists) brokenFor(names []string) *settings.Hook {
 	for _, h := range b.broken {
 		if (hooks.List{{Glob: h.Glob}}).Concern(names, foldsCase) {
 			return &h

@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fsmcp/fsmcp/internal/config"
 	"github.com/fsmcp/fsmcp/internal/reminders"
+	"github.com/fsmcp/fsmcp/internal/settings"
 )
 
 // process holds the parts of its process that a command may use.
@@ -22,7 +22,7 @@ type process struct {
 	err         io.Writer
 	terminal    bool // standard input is a terminal
 	interactive bool // standard error is a terminal, too: the user can be asked
-	system      config.System
+	system      settings.System
 
 	// How soon an answer learns of changed files depends on the machine's load. A test
 	// that must not depend on it wraps the watcher, and lets an answer wait longer.
@@ -101,7 +101,7 @@ For example: claude mcp add fsmcp -- fsmcp serve /your/project`,
 			if s.terminal {
 				return cmd.Help()
 			}
-			return serve(cmd.Context(), s, config.Flags{})
+			return serve(cmd.Context(), s, settings.Flags{})
 		},
 	}
 	root.AddCommand(historyCommand(s))
@@ -112,23 +112,23 @@ For example: claude mcp add fsmcp -- fsmcp serve /your/project`,
 }
 
 // addFlags adds the flags that decide what a session may do.
-func addFlags(cmd *cobra.Command, f *config.Flags) {
+func addFlags(cmd *cobra.Command, f *settings.Flags) {
 	addRuleFlags(cmd, f)
 	addLogFlag(cmd, f)
 	addDurabilityFlag(cmd, f)
 	f.Dedup = cmd.Flags().Bool("dedup", true, "answer an unchanged re-read by one line (FSMCP_DEDUP)")
 }
 
-func addDurabilityFlag(cmd *cobra.Command, f *config.Flags) {
+func addDurabilityFlag(cmd *cobra.Command, f *settings.Flags) {
 	cmd.Flags().StringVar(&f.Durability, "durability", "", "how far a write is pushed to the disk, a `WORD`: full, data or none (FSMCP_DURABILITY; default full)")
 }
 
-func addLogFlag(cmd *cobra.Command, f *config.Flags) {
+func addLogFlag(cmd *cobra.Command, f *settings.Flags) {
 	cmd.Flags().StringVar(&f.Log, "log", "", "write the log to `FILE` instead of warnings to standard error (FSMCP_LOG)")
 }
 
 // addRuleFlags adds the flags that the rules follow from.
-func addRuleFlags(cmd *cobra.Command, f *config.Flags) {
+func addRuleFlags(cmd *cobra.Command, f *settings.Flags) {
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.Deny, "deny", nil, "deny `RULE`, such as 'Read(.env)'; may be repeated (FSMCP_DENY, one a line)")
 	flags.StringArrayVar(&f.Ask, "ask", nil, "ask before `RULE`, such as 'Edit(migrations/**)' (FSMCP_ASK)")
@@ -143,7 +143,7 @@ func addRuleFlags(cmd *cobra.Command, f *config.Flags) {
 
 // explicitFlags keeps only the flags that were on the command line. The environment and
 // the files decide the others.
-func explicitFlags(cmd *cobra.Command, f config.Flags) config.Flags {
+func explicitFlags(cmd *cobra.Command, f settings.Flags) settings.Flags {
 	for name, flag := range map[string]**bool{"dedup": &f.Dedup, "trust-project": &f.TrustProject, "no-claude-settings": &f.NoClaudeSettings} {
 		if !cmd.Flags().Changed(name) {
 			*flag = nil

@@ -14,7 +14,6 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/access"
 	"github.com/fsmcp/fsmcp/internal/audit"
-	"github.com/fsmcp/fsmcp/internal/config"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/history"
 	"github.com/fsmcp/fsmcp/internal/hooks"
@@ -24,6 +23,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/reminders"
 	"github.com/fsmcp/fsmcp/internal/save"
 	"github.com/fsmcp/fsmcp/internal/server"
+	"github.com/fsmcp/fsmcp/internal/settings"
 	"github.com/fsmcp/fsmcp/internal/tokens"
 	"github.com/fsmcp/fsmcp/internal/tools"
 	"github.com/fsmcp/fsmcp/internal/watch"
@@ -32,7 +32,7 @@ import (
 )
 
 func serveCommand(s process) *cobra.Command {
-	var f config.Flags
+	var f settings.Flags
 	cmd := &cobra.Command{
 		Use:     "serve [DIR...]",
 		Aliases: []string{"stdio"},
@@ -60,8 +60,8 @@ name the programs that decode where they do not lie beside fsmcp.`,
 
 // serve runs one session on standard input and output. Every clean end (end of input, a
 // signal, a client that left) is exit code 0.
-func serve(ctx context.Context, s process, f config.Flags) error {
-	cfg, warnings, err := config.New(f, s.system, tools.DefaultMaxTokens)
+func serve(ctx context.Context, s process, f settings.Flags) error {
+	cfg, warnings, err := settings.New(f, s.system, tools.DefaultMaxTokens)
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func serve(ctx context.Context, s process, f config.Flags) error {
 // launch holds what a command begins with that needs the parts of a session.
 type launch struct {
 	process  process
-	cfg      config.Config
+	cfg      settings.Config
 	warnings []string // of the settings
 	log      string   // the log file; "" for warnings to standard error
 }
@@ -115,8 +115,8 @@ func (s launch) run(f func(p *parts, log zerolog.Logger) error) error {
 }
 
 // withParts reads the settings and runs f with the parts of a session.
-func withParts(s process, flags config.Flags, f func(p *parts, log zerolog.Logger) error) error {
-	cfg, warnings, err := config.New(flags, s.system, tools.DefaultMaxTokens)
+func withParts(s process, flags settings.Flags, f func(p *parts, log zerolog.Logger) error) error {
+	cfg, warnings, err := settings.New(flags, s.system, tools.DefaultMaxTokens)
 	if err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func withParts(s process, flags config.Flags, f func(p *parts, log zerolog.Logge
 
 // inWorkDir returns the flags of a command that takes the working directory for the
 // workspace if no other is named.
-func inWorkDir(cmd *cobra.Command, f config.Flags) config.Flags {
+func inWorkDir(cmd *cobra.Command, f settings.Flags) settings.Flags {
 	if len(f.Dirs) == 0 {
 		f.Dirs = []string{"."}
 	}
@@ -150,9 +150,9 @@ type parts struct {
 
 // assemble builds every part by hand. It reads the disk only to resolve the links of the
 // workspace.
-func assemble(s process, cfg config.Config, log zerolog.Logger) (*parts, error) {
-	settings := newCurrentSettings(cfg, log)
-	saver, store := newHistory(settings, save.Options{
+func assemble(s process, cfg settings.Config, log zerolog.Logger) (*parts, error) {
+	current := newCurrentSettings(cfg, log)
+	saver, store := newHistory(current, save.Options{
 		StateDir:      cfg.StateDir,
 		Lost:          func(e *save.StateError) { log.Warn().Msg(e.Error()) },
 		Durability:    durability(cfg.Durability),
@@ -162,29 +162,29 @@ func assemble(s process, cfg config.Config, log zerolog.Logger) (*parts, error) 
 	})
 	cache := &cacheCheck{log: log}
 	workers, readers, compiling := newWorkers(log), newPDFWorkers(log, cache), newCompiler(log, cache)
-	var marks reminders.Watcher = &watch.Marks{Below: settings.workspaceDirs}
+	var marks reminders.Watcher = &watch.Marks{Below: current.workspaceDirs}
 	if s.watcher != nil {
 		marks = s.watcher(marks)
 	}
-	audit := &auditLogger{settings: settings, log: log}
+	audit := &auditLogger{settings: current, log: log}
 	runner := hooks.New(hooks.Options{Dir: saver.StateDir})
-	checker := &access.Checker{Lexer: settings.lexer, Resolver: fsys.NewResolver(nil), Policy: settings.policy, Now: time.Now}
+	checker := &access.Checker{Lexer: current.lexer, Resolver: fsys.NewResolver(nil), Policy: current.policy, Now: time.Now}
 	service := tools.New(tools.Options{
 		Access:    checker,
 		Saver:     saver,
 		Counter:   tokens.Local{},
-		Exact:     settings.countExactly,
+		Exact:     current.countExactly,
 		MaxTokens: cfg.MaxTokens,
 
 		MaxFileBytes: cfg.MaxFileBytes,
 		Now:          time.Now,
 		History:      store,
 		Audit:        audit,
-		Hooks:        &hookRunner{settings: settings, runner: runner, logger: log},
+		Hooks:        &hookRunner{settings: current, runner: runner, logger: log},
 		Watcher:      marks,
 		LookFor:      s.reminderWait,
 
-		Preferences: settings.preferences,
+		Preferences: current.preferences,
 
 		Pictures: decoder.New(workers),
 		Pages:    decoder.New(readers),
@@ -198,12 +198,12 @@ func assemble(s process, cfg config.Config, log zerolog.Logger) (*parts, error) 
 		Schemas:    schemas.Files,
 		Facts:      service.Limits(),
 		Workspace:  cfg.Workspace,
-		Mode:       settings.policy().Mode().String(),
+		Mode:       current.policy().Mode().String(),
 		PlanFile:   cfg.PlanFile,
 		ParseFile:  service.ParseFile,
 		AskTimeout: cfg.AskTimeout,
 		WantRoots:  cfg.RootsWanted,
-		Roots:      settings.setRoots,
+		Roots:      current.setRoots,
 		Limits: func(client string, known tools.ClientLimits) tools.ClientLimits {
 			return clientLimits(cfg, client, known)
 		},
@@ -214,13 +214,13 @@ func assemble(s process, cfg config.Config, log zerolog.Logger) (*parts, error) 
 	if err != nil {
 		return nil, err
 	}
-	return &parts{access: checker, service: service, saver: saver, history: store, hooks: runner, server: srv, settings: settings, workers: workers, pdfWorkers: readers, compiler: compiling, idle: idle}, nil
+	return &parts{access: checker, service: service, saver: saver, history: store, hooks: runner, server: srv, settings: current, workers: workers, pdfWorkers: readers, compiler: compiling, idle: idle}, nil
 }
 
 // clientLimits returns what a client passes on to its model, corrected by the settings.
 // The settings' characters count the whole answer, pictures included.
-func clientLimits(cfg config.Config, client string, known tools.ClientLimits) tools.ClientLimits {
-	l := cfg.ClientLimit(client, config.ClientLimit{Tokens: known.Tokens, Chars: known.Chars})
+func clientLimits(cfg settings.Config, client string, known tools.ClientLimits) tools.ClientLimits {
+	l := cfg.ClientLimit(client, settings.ClientLimit{Tokens: known.Tokens, Chars: known.Chars})
 	if l.Chars != known.Chars {
 		known.Answer = l.Chars
 	}
@@ -229,8 +229,8 @@ func clientLimits(cfg config.Config, client string, known tools.ClientLimits) to
 }
 
 // policyConfig returns the input of perm.Compile.
-func policyConfig(cfg config.Config) perm.Config {
-	mode, _ := perm.ParseMode(cfg.Mode) // config.New warned about unknown modes
+func policyConfig(cfg settings.Config) perm.Config {
+	mode, _ := perm.ParseMode(cfg.Mode) // settings.New warned about unknown modes
 	c := perm.Config{
 		Home:             cfg.Home,
 		Own:              ownFolders(cfg),
@@ -250,8 +250,8 @@ func policyConfig(cfg config.Config) perm.Config {
 		names := cfg.Folder(dir)
 		c.Workspace = append(c.Workspace, perm.Dir{Name: dir, Real: names[len(names)-1]})
 	}
-	add := func(list perm.List, settings []config.Rule) {
-		for _, r := range settings {
+	add := func(list perm.List, rules []settings.Rule) {
+		for _, r := range rules {
 			c.Rules = append(c.Rules, perm.RuleText{Text: r.Text, List: list, Source: perm.Source{
 				Name: r.From, Line: r.Line, Level: r.Level, Anchor: r.Anchor, Claude: r.Claude, UntilRestart: r.UntilRestart,
 			}})
@@ -273,7 +273,7 @@ func policyConfig(cfg config.Config) perm.Config {
 // ownFolders returns fsmcp's own folders, in use or not: the state folder, its substitute
 // in the temporary folder, the cache, and those that a server with another environment
 // would use.
-func ownFolders(cfg config.Config) []string {
+func ownFolders(cfg settings.Config) []string {
 	all := []string{cfg.StateDir, owndir.InTemp(""), owndir.InTemp("/tmp"), owndir.Cache()}
 	if cfg.Home != "" {
 		all = append(all, filepath.Join(cfg.Home, ".local", "state", "fsmcp"), filepath.Join(cfg.Home, ".cache", "fsmcp"))

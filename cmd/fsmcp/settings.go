@@ -11,10 +11,10 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/fsmcp/fsmcp/internal/config"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/media"
 	"github.com/fsmcp/fsmcp/internal/perm"
+	"github.com/fsmcp/fsmcp/internal/settings"
 	"github.com/fsmcp/fsmcp/internal/tokens/remote"
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
@@ -32,7 +32,7 @@ type currentSettings struct {
 }
 
 type snapshot struct {
-	config config.Config
+	config settings.Config
 	policy *perm.Policy
 	lexer  fsys.Lexer
 
@@ -42,7 +42,7 @@ type snapshot struct {
 	tokenCounter  *remote.Counter // nil: tokens are estimated locally
 }
 
-func newCurrentSettings(cfg config.Config, log zerolog.Logger) *currentSettings {
+func newCurrentSettings(cfg settings.Config, log zerolog.Logger) *currentSettings {
 	b := &currentSettings{log: log, warned: make(map[string]bool)}
 	b.compile(cfg)
 	return b
@@ -60,7 +60,7 @@ func (b *currentSettings) policy() *perm.Policy {
 func (b *currentSettings) lexer() fsys.Lexer { return b.snapshot.Load().lexer }
 
 // config returns the current settings.
-func (b *currentSettings) config() config.Config { return b.snapshot.Load().config }
+func (b *currentSettings) config() settings.Config { return b.snapshot.Load().config }
 
 // workspaceDirs returns the current workspace directories, by names without links.
 func (b *currentSettings) workspaceDirs() []string { return b.snapshot.Load().workspaceDirs }
@@ -69,7 +69,7 @@ func (b *currentSettings) workspaceDirs() []string { return b.snapshot.Load().wo
 func (b *currentSettings) preferences() tools.Preferences { return b.snapshot.Load().preferences }
 
 // compile stores the snapshot that follows from cfg.
-func (b *currentSettings) compile(cfg config.Config) {
+func (b *currentSettings) compile(cfg settings.Config) {
 	policy, warnings := perm.Compile(policyConfig(cfg))
 	for _, w := range append(warnings, policy.MistakenAnchors(exists)...) {
 		b.warn(w.String())
@@ -92,7 +92,7 @@ func (b *currentSettings) compile(cfg config.Config) {
 
 // tokenCounter returns the provider's counter for api. It reuses the previous snapshot's
 // counter, which remembers failures.
-func (b *currentSettings) tokenCounter(api *config.TokensAPI) *remote.Counter {
+func (b *currentSettings) tokenCounter(api *settings.TokensAPI) *remote.Counter {
 	if api == nil {
 		return nil
 	}
@@ -115,7 +115,7 @@ func (b *currentSettings) countExactly(ctx context.Context, text []byte) (n int,
 	return n, err == nil
 }
 
-func preferences(cfg config.Config, tops []string) tools.Preferences {
+func preferences(cfg settings.Config, tops []string) tools.Preferences {
 	var hints []string
 	if cfg.Hints {
 		hints = tops
@@ -135,7 +135,7 @@ func preferences(cfg config.Config, tops []string) tools.Preferences {
 	}
 }
 
-func pdfStyle(p config.PDF) tools.PDFStyle {
+func pdfStyle(p settings.PDF) tools.PDFStyle {
 	pictures := map[string]tools.PagePictures{"auto": tools.PicturesAuto, "always": tools.PicturesAlways, "never": tools.PicturesNever}
 	return tools.PDFStyle{Document: p.Mode == "document", Pictures: pictures[p.Images]}
 }
@@ -178,7 +178,7 @@ func (b *currentSettings) reload(names []string) {
 
 // apply stores the next snapshot. A file that only this snapshot names may have changed
 // before it was watched, so apply reads the files once more.
-func (b *currentSettings) apply(next config.Config, warnings []string) {
+func (b *currentSettings) apply(next settings.Config, warnings []string) {
 	const looks = 3
 	for again := 0; ; again++ {
 		for _, w := range warnings {

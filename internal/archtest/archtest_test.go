@@ -83,7 +83,7 @@ var layers = map[string]layer{
 	"internal/tokens":        {never: pure()},
 	"internal/media":         {never: append(pure(), noVips, noPDF)},
 	"internal/clients":       {imports: []string{"internal/fsys", "internal/save", "internal/span"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
-	"internal/config":        {imports: []string{"internal/alike", "internal/perm"}, never: pure()},
+	"internal/settings":      {imports: []string{"internal/alike", "internal/perm"}, never: pure()},
 	"internal/tokens/remote": {never: []ban{noOS, noProcess, noProtocol, noLog, noCommand, noWatch}},
 	"internal/watch":         {never: []ban{noProtocol, noProcess, noNet, noCommand, noLog}},
 	"internal/audit":         {imports: []string{"internal/filelock"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},

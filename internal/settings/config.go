@@ -1,11 +1,11 @@
-// Package config turns flags, environment and settings files into one immutable value.
+// Package settings turns flags, environment and settings files into one immutable value.
 //
 // It promises that a flag beats every file, that a project's file can only tighten, that a
 // broken file is reported and never taken for an empty one, and that a change on disk
 // which an agent could have made loosens nothing before a restart. It is pure: callers
 // pass in the environment, the folders, and functions that read. It does not know the
 // meaning of a permission rule, and never asks the user.
-package config
+package settings
 
 import (
 	"fmt"
