@@ -42,9 +42,9 @@ CLIENT is one of: ` + strings.Join(clients.Names(), ", ") + `.`,
 			return configure(cmd.Context(), s, args[0], dirs, write, asJSON)
 		},
 	}
-	cmd.Flags().StringArrayVar(&dirs, "dir", nil, "workspace `DIR`; may be repeated")
+	addDirFlag(cmd, &dirs)
 	cmd.Flags().BoolVar(&write, "write", false, "enter it into the client's file")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one object instead, with the file, the format and the command")
+	addJSONFlag(cmd, &asJSON, "print one object instead, with the file, the format and the command")
 	return cmd
 }
 
@@ -81,6 +81,7 @@ func clientSystem(s settings.System) clients.System {
 	return clients.System{
 		OS: s.OS, Home: s.Home, ConfigHome: folder("XDG_CONFIG_HOME"), AppData: folder("APPDATA"),
 		CodexHome: folder("CODEX_HOME"), GeminiHome: folder("GEMINI_CLI_HOME"),
+		ClaudeHome: folder("CLAUDE_CONFIG_DIR"),
 	}
 }
 

@@ -39,6 +39,8 @@ type Client struct {
 	commas  bool     // the client's parser takes trailing commas
 	keys    []string // the path of keys to the object of servers
 	typed   bool     // an entry says "type": "stdio"
+	project string   // a file of the same shape in the project, "" if there is none
+	private string   // a file of Claude Code beside its settings
 	linux   place
 	darwin  place
 	windows place
@@ -109,6 +111,9 @@ var table = []Client{
 		// lists mcp__fsmcp__Read and no Read with either way.
 		Name: "claude-code", Title: "Claude Code", Format: JSON, keys: []string{"mcpServers"},
 		linux: place{projectDir, ".mcp.json"}, darwin: place{projectDir, ".mcp.json"}, windows: place{projectDir, ".mcp.json"},
+		// The command writes ~/.claude.json, at its top or below "projects" and the folder;
+		// with CLAUDE_CONFIG_DIR the file is there (the same page, "MCP installation scopes").
+		private: ".claude.json",
 		command: add("claude", "mcp", "add", serverName, "--"),
 		Notes: []string{
 			"The file is the project's, is shared with it, and has to be approved at the next start; the command keeps the server to yourself.",
@@ -126,6 +131,7 @@ var table = []Client{
 		linux:   place{configDir, "Code/User/mcp.json"},
 		darwin:  place{homeDir, "Library/Application Support/Code/User/mcp.json"},
 		windows: place{appData, "Code/User/mcp.json"},
+		project: ".vscode/mcp.json",
 		command: func(s Server) []string {
 			return []string{"code", "--add-mcp", inline(object(append([]member{{"name", text(serverName)}}, entry(s, true, nil)...)), false)}
 		},
@@ -137,7 +143,8 @@ var table = []Client{
 		// Not confirmed: that its parser takes comments. They are kept where they are there.
 		Name: "cursor", Title: "Cursor", Format: JSONC, commas: true, keys: []string{"mcpServers"},
 		linux: place{homeDir, ".cursor/mcp.json"}, darwin: place{homeDir, ".cursor/mcp.json"}, windows: place{homeDir, ".cursor/mcp.json"},
-		Notes: []string{"For one project alone, the same text can be in its .cursor/mcp.json."},
+		project: ".cursor/mcp.json",
+		Notes:   []string{"For one project alone, the same text can be in its .cursor/mcp.json."},
 	},
 	{
 		// Shape: Zed documentation, "Model Context Protocol" (zed-industries/zed,
@@ -167,6 +174,7 @@ var table = []Client{
 		// comma or a byte order mark is an error to it.
 		Name: "gemini", Title: "Gemini CLI", Format: JSONC, keys: []string{"mcpServers"},
 		linux: place{geminiHome, ".gemini/settings.json"}, darwin: place{geminiHome, ".gemini/settings.json"}, windows: place{geminiHome, ".gemini/settings.json"},
+		project: ".gemini/settings.json",
 		command: add("gemini", "mcp", "add", "--scope", "user", serverName),
 		Notes: []string{
 			"Gemini CLI starts the server in folders that you trust, and lists it as disabled in others.",
@@ -236,6 +244,7 @@ type System struct {
 	AppData    string // APPDATA
 	CodexHome  string // CODEX_HOME
 	GeminiHome string // GEMINI_CLI_HOME
+	ClaudeHome string // CLAUDE_CONFIG_DIR
 }
 
 func (c Client) place(os string) place {

@@ -1,0 +1,174 @@
+package clients
+
+import (
+	"bytes"
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/tailscale/hujson"
+)
+
+// Registration is an entry in a client's file that starts fsmcp.
+type Registration struct {
+	Line    int    // counted from 1
+	Command string // as the file has it; "" if it is no plain text
+}
+
+// Source is a file that a client reads, and where its objects of servers are.
+type Source struct {
+	File string
+	keys [][]string
+}
+
+// Sources returns the files in which the client may have an entry: the one that Write
+// enters it into, and those that the client or its own command uses beside it. dir is the
+// first folder that is served.
+func (c Client) Sources(s System, dir string) (list []Source) {
+	add := func(file string, keys ...[]string) {
+		if file != "" && !slices.ContainsFunc(list, func(s Source) bool { return s.File == file }) {
+			list = append(list, Source{file, keys})
+		}
+	}
+	add(c.File(s, dir), c.keys)
+	if c.project != "" {
+		add(s.join(dir, c.project), c.keys)
+	}
+	if c.private != "" {
+		add(s.join(s.or(s.ClaudeHome, ""), c.private), c.keys, []string{"projects", dir, c.keys[0]})
+	}
+	return list
+}
+
+// Registered returns the entries in the text of a source that are named fsmcp or start a
+// program of that name. The error is a *Refusal: the client cannot read the file, either.
+//
+// In TOML and YAML it finds the entry where the client's own command writes it, a table or
+// block of its own; one that is written inline is not found.
+func (c Client) Registered(src Source, text []byte) ([]Registration, error) {
+	switch c.Format {
+	case TOML:
+		return registeredTOML(c.keys[0], text), nil
+	case YAML:
+		return registeredYAML(c.keys[0], text), nil
+	}
+	body := bytes.TrimPrefix(text, []byte(byteOrderMark))
+	d := &document{client: c, body: body}
+	if err := d.parse(); err != nil || d.empty {
+		return nil, err
+	}
+	var all []Registration
+	for _, keys := range src.keys {
+		servers, err := d.below(keys)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, d.registered(servers)...)
+	}
+	return all, nil
+}
+
+// below returns the object at a path of keys, nil if there is none.
+func (d *document) below(path []string) (*hujson.Object, error) {
+	v := &d.root
+	for i := 0; ; i++ {
+		object, err := d.object(v, path[:i])
+		if err != nil || i == len(path) {
+			return object, err
+		}
+		if v, err = d.find(object, path[i]); err != nil || v == nil {
+			return nil, err
+		}
+	}
+}
+
+// registered returns the entries of fsmcp among servers.
+func (d *document) registered(servers *hujson.Object) (all []Registration) {
+	if servers == nil {
+		return nil
+	}
+	for i := range servers.Members {
+		m := &servers.Members[i]
+		name, _ := stringOf(&m.Name)
+		r := Registration{Line: 1 + bytes.Count(d.body[:m.Name.StartOffset], []byte("\n"))}
+		if entry, ok := m.Value.Value.(*hujson.Object); ok {
+			if command, err := d.find(entry, "command"); err == nil && command != nil {
+				r.Command, _ = stringOf(command)
+			}
+		}
+		if name == serverName || strings.TrimSuffix(baseName(r.Command), ".exe") == serverName {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+// The keys of an entry's command and the tables of TOML, as clients write them.
+var (
+	tomlTable   = regexp.MustCompile(`^\s*\[+\s*([^\]#]*?)\s*\]`)
+	tomlCommand = regexp.MustCompile(`^\s*"?command"?\s*=\s*(.*)$`)
+	yamlKey     = regexp.MustCompile(`^(\s*)["']?([\w.-]+)["']?\s*:\s*(.*)$`)
+)
+
+func registeredTOML(key string, text []byte) (all []Registration) {
+	inside := false
+	n := 0
+	for line := range strings.Lines(string(text)) {
+		n++
+		line = strings.TrimRight(line, "\r\n")
+		if m := tomlTable.FindStringSubmatch(line); m != nil {
+			table := strings.NewReplacer(`"`, "", "'", "", " ", "").Replace(m[1])
+			if inside = table == key+"."+serverName; inside {
+				all = append(all, Registration{Line: n})
+			}
+		} else if m := tomlCommand.FindStringSubmatch(line); m != nil && inside {
+			all[len(all)-1].Command = scalar(m[1])
+		}
+	}
+	return all
+}
+
+func registeredYAML(key string, text []byte) (all []Registration) {
+	top, indent := false, -1 // inside the key; the indentation of fsmcp's block, or -1
+	n := 0
+	for line := range strings.Lines(string(text)) {
+		n++
+		m := yamlKey.FindStringSubmatch(strings.TrimRight(line, "\r\n"))
+		if m == nil {
+			continue
+		}
+		switch depth := len(m[1]); {
+		case depth == 0:
+			top, indent = m[2] == key, -1
+		case !top:
+		case m[2] == serverName && (indent < 0 || depth <= indent):
+			indent, all = depth, append(all, Registration{Line: n})
+		case depth <= indent:
+			indent = -1
+		case indent >= 0 && m[2] == "cmd":
+			all[len(all)-1].Command = scalar(m[3])
+		}
+	}
+	return all
+}
+
+// scalar returns a text in quotation marks or a plain word, "" for anything else.
+func scalar(value string) string {
+	value = strings.TrimSpace(value)
+	switch {
+	case value == "" || strings.HasPrefix(value, `"""`) || strings.HasPrefix(value, "'''"):
+		return ""
+	case value[0] == '\'':
+		text, _, _ := strings.Cut(value[1:], "'")
+		return text
+	case value[0] == '"':
+		var text string
+		if json.NewDecoder(strings.NewReader(value)).Decode(&text) != nil {
+			return ""
+		}
+		return text
+	}
+	word, _, _ := strings.Cut(value, " #")
+	return strings.TrimSpace(word)
+}
