@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -44,8 +43,8 @@ call failed, 2 when the command line cannot be understood.`,
 		},
 	}
 	addFlags(cmd, &f)
-	cmd.Flags().StringArrayVar(&f.Dirs, "dir", nil, "workspace `DIR`; may be repeated")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the raw results, one a line")
+	addDirFlag(cmd, &f.Dirs)
+	addJSONFlag(cmd, &asJSON, "print the raw results, one a line")
 	return cmd
 }
 
@@ -148,32 +147,11 @@ func toolsCommand(s process) *cobra.Command {
 				_, err = fmt.Fprintf(s.out, "%s\n", list)
 				return err
 			}
-			return describe(s.out, list)
+			return s.output().Tools(list)
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the tools/list result")
+	addJSONFlag(cmd, &asJSON, "print the tools/list result")
 	return cmd
-}
-
-// describe prints the published tools for people.
-func describe(out io.Writer, list []byte) error {
-	var published struct {
-		Tools []struct {
-			Name, Title, Description string
-		}
-	}
-	if err := json.Unmarshal(list, &published); err != nil {
-		return err
-	}
-	for i, t := range published.Tools {
-		if i > 0 {
-			fmt.Fprintln(out)
-		}
-		if _, err := fmt.Fprintf(out, "%s\n\n%s\n", t.Name, t.Description); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func versionCommand(s process) *cobra.Command {
@@ -183,14 +161,13 @@ func versionCommand(s process) *cobra.Command {
 		Short: "Print the version",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			version, commit := buildVersion()
 			if !asJSON {
 				_, err := fmt.Fprintf(s.out, "fsmcp %s (%s), engines: %s\n", version, commit, strings.Join(engines(), ", "))
 				return err
 			}
-			return json.NewEncoder(s.out).Encode(map[string]any{"version": version, "commit": commit, "engines": engines()})
+			return s.output().JSON(map[string]any{"version": version, "commit": commit, "engines": engines()})
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print an object")
+	addJSONFlag(cmd, &asJSON, "print an object")
 	return cmd
 }

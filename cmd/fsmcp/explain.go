@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,7 +14,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/access"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/hooks"
-	"github.com/fsmcp/fsmcp/internal/perm"
+	"github.com/fsmcp/fsmcp/internal/report"
 	"github.com/fsmcp/fsmcp/internal/settings"
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
@@ -37,8 +36,8 @@ opened, and the exit code is 0 whatever the verdict.`,
 		},
 	}
 	addRuleFlags(cmd, &f)
-	cmd.Flags().StringArrayVar(&f.Dirs, "dir", nil, "workspace `DIR`; may be repeated")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one object a line")
+	addDirFlag(cmd, &f.Dirs)
+	addJSONFlag(cmd, &asJSON, "print one object a line")
 	return cmd
 }
 
@@ -54,19 +53,20 @@ func explain(s process, f settings.Flags, paths []string, asJSON bool) error {
 
 // explain prints the verdict on each path.
 func (p *parts) explain(s process, paths []string, asJSON bool) error {
+	out := s.output()
 	for i, path := range paths {
 		v, err := p.access.Explain(fromWorkDir(s.system, path))
 		if err != nil {
 			return err
 		}
 		if asJSON {
-			err = json.NewEncoder(s.out).Encode(verdictJSON(v))
+			err = out.JSON(report.ExplanationJSON(v))
 		} else {
 			if i > 0 {
 				fmt.Fprintln(s.out)
 			}
-			if err = printVerdict(s.out, v); err == nil {
-				err = p.printHooks(s.out, v)
+			if err = out.Explanation(v); err == nil {
+				err = p.printHooks(out, v)
 			}
 		}
 		if err != nil {
@@ -86,62 +86,6 @@ func fromWorkDir(s settings.System, path string) string {
 		return path
 	}
 	return filepath.Join(s.WorkDir, path)
-}
-
-// decisionJSON is one tool's part of the output of explain --json.
-type decisionJSON struct {
-	Verdict string  `json:"verdict"`
-	Reason  string  `json:"reason"`
-	Rule    *string `json:"rule"`
-	Source  *string `json:"source"`
-	Line    *int    `json:"line"`
-}
-
-func decisionOf(v access.Explanation, op perm.Op) decisionJSON {
-	if v.Device {
-		return decisionJSON{Verdict: perm.Deny.String(), Reason: "device or another process's stream"}
-	}
-	d := v.Decisions[op]
-	out := decisionJSON{Verdict: d.Verdict.String(), Reason: d.Reason.String()}
-	if d.Rule != "" {
-		out.Rule, out.Source = &d.Rule, &d.Source.Name
-	}
-	if d.Rule != "" && d.Source.Line > 0 {
-		out.Line = &d.Source.Line
-	}
-	return out
-}
-
-func verdictJSON(v access.Explanation) any {
-	return struct {
-		Path         string       `json:"path"`
-		Names        []string     `json:"names"`
-		Read         decisionJSON `json:"read"`
-		Edit         decisionJSON `json:"edit"`
-		Write        decisionJSON `json:"write"`
-		NotebookEdit decisionJSON `json:"notebookEdit"`
-	}{v.Path, v.Names, decisionOf(v, perm.Read), decisionOf(v, perm.Edit), decisionOf(v, perm.Write), decisionOf(v, perm.NotebookEdit)}
-}
-
-// printVerdict prints the names, then a line for each tool.
-func printVerdict(out io.Writer, v access.Explanation) error {
-	fmt.Fprintln(out, fsys.Printable(v.Path))
-	for _, name := range v.Names[1:] {
-		fmt.Fprintf(out, "  which leads to %s\n", fsys.Printable(name))
-	}
-	if v.Unresolved != nil {
-		fmt.Fprintf(out, "  and no further: %v\n", v.Unresolved)
-	}
-	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	for _, op := range []perm.Op{perm.Read, perm.Edit, perm.Write, perm.NotebookEdit} {
-		d := decisionOf(v, op)
-		why := d.Reason
-		if d.Rule != nil {
-			why = *d.Rule + "\t" + sourceLine(d)
-		}
-		fmt.Fprintf(table, "  %s\t%s\t%s\n", op, d.Verdict, why)
-	}
-	return table.Flush()
 }
 
 // printHooks adds the commands that run when the file is changed.
@@ -164,11 +108,4 @@ func (p *parts) printHooks(out io.Writer, v access.Explanation) error {
 		}
 	}
 	return table.Flush()
-}
-
-func sourceLine(d decisionJSON) string {
-	if d.Line != nil {
-		return fmt.Sprintf("%s:%d", fsys.Printable(*d.Source), *d.Line)
-	}
-	return fsys.Printable(*d.Source)
 }

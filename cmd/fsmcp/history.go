@@ -2,15 +2,11 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
-	"text/tabwriter"
-	"time"
 	"unicode/utf8"
 
 	"github.com/rs/zerolog"
@@ -19,6 +15,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/changes"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/history"
+	"github.com/fsmcp/fsmcp/internal/report"
 	"github.com/fsmcp/fsmcp/internal/settings"
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
@@ -42,7 +39,7 @@ never kept, and what the rules deny now is neither shown nor restored.`,
 	set := &cobra.Command{}
 	addRuleFlags(set, &f)
 	addLogFlag(set, &f)
-	set.Flags().StringArrayVar(&f.Dirs, "dir", nil, "workspace `DIR`; may be repeated")
+	addDirFlag(set, &f.Dirs)
 	restore := historyRestore(s, &f)
 	addDurabilityFlag(restore, &f)
 	cmd.AddCommand(historyList(s, &f), historyShow(s, &f), historyDiff(s, &f), restore)
@@ -102,20 +99,8 @@ func historyList(s process, f *settings.Flags) *cobra.Command {
 		Long: `List the changes that were made, newest first: all of them, or those of the
 files and folders named.`,
 	}, func(_ context.Context, h *historySession, paths []string) error { return h.list(paths, asJSON) })
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one object with all changes")
+	addJSONFlag(cmd, &asJSON, "print one object with all changes")
 	return cmd
-}
-
-// changeJSON is one change in the output of list --json.
-type changeJSON struct {
-	ID      string       `json:"id"`
-	Time    time.Time    `json:"time"`
-	Session string       `json:"session"`
-	Tool    string       `json:"tool"`
-	Call    string       `json:"call"`
-	Path    string       `json:"path"`
-	Before  *history.Sum `json:"before"`
-	After   *history.Sum `json:"after"`
 }
 
 func (h *historySession) list(paths []string, asJSON bool) error {
@@ -124,30 +109,9 @@ func (h *historySession) list(paths []string, asJSON bool) error {
 		fmt.Fprintf(h.err, "fsmcp: a part of the history is damaged and left out: %v\n", d)
 	}
 	if asJSON {
-		changes := make([]changeJSON, len(entries))
-		for i, e := range entries {
-			changes[i] = changeJSON{e.ID, e.Time.UTC(), e.Session, e.Tool, e.Call, e.Path, e.Before, e.After}
-		}
-		return json.NewEncoder(h.out).Encode(map[string]any{"changes": changes})
+		return h.output().JSON(report.ChangesJSON(entries))
 	}
-	w := tabwriter.NewWriter(h.out, 0, 0, 2, ' ', 0)
-	for _, e := range entries {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s%s\n", e.ID, e.Time.Local().Format(time.DateTime), e.Tool, fsys.Printable(e.Path), changeKind(e))
-	}
-	return w.Flush()
-}
-
-// changeKind says whether a change created or removed its file.
-func changeKind(e history.Entry) string {
-	switch {
-	case e.Partial():
-		return ""
-	case e.Before == nil:
-		return " (created)"
-	case e.After == nil && e.Tool != history.ToolOutside:
-		return " (removed)"
-	}
-	return ""
+	return h.output().Changes(entries)
 }
 
 // below returns a function that reports whether a path is one of those named or lies in
@@ -199,7 +163,7 @@ func historyShow(s process, f *settings.Flags) *cobra.Command {
 		Short: "Print a file as it was before a change, byte for byte",
 		Args:  cobra.ExactArgs(1),
 	}, func(_ context.Context, h *historySession, args []string) error { return h.show(args[0], after, asJSON) })
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print an object; its content is base64 where it is no UTF-8, null where there was no file")
+	addJSONFlag(cmd, &asJSON, "print an object; its content is base64 where it is no UTF-8, null where there was no file")
 	cmd.Flags().BoolVar(&after, "after", false, "as it was after the change")
 	return cmd
 }
@@ -220,31 +184,17 @@ func (h *historySession) show(id string, after, asJSON bool) error {
 	case err != nil:
 		return h.failed("%v", err)
 	case asJSON:
-		return h.printJSON(e, contentJSON(b))
+		return h.printJSON(e, report.ContentJSON(b))
 	case b == nil:
 		return h.failed("there was no file %s %s that change", fsys.Printable(e.Path), when)
 	}
-	_, err = h.out.Write(b)
-	return err
-}
-
-// contentJSON returns a file's bytes in the form of show --json.
-func contentJSON(b []byte) map[string]any {
-	switch {
-	case b == nil:
-		return map[string]any{"content": nil}
-	case utf8.Valid(b):
-		return map[string]any{"content": string(b), "encoding": "utf-8"}
-	}
-	return map[string]any{"content": b, "encoding": "base64"}
+	return h.output().Paged(h.pager(), func(o report.Output) error { return o.Text(b) })
 }
 
 // printJSON prints an object about a change.
 func (h *historySession) printJSON(e history.Entry, more map[string]any) error {
 	more["id"], more["path"] = e.ID, e.Path
-	out := json.NewEncoder(h.out)
-	out.SetEscapeHTML(false)
-	return out.Encode(more)
+	return h.output().JSON(more)
 }
 
 func historyDiff(s process, f *settings.Flags) *cobra.Command {
@@ -254,7 +204,7 @@ func historyDiff(s process, f *settings.Flags) *cobra.Command {
 		Short: "Print what a change did, as a unified diff",
 		Args:  cobra.ExactArgs(1),
 	}, func(_ context.Context, h *historySession, args []string) error { return h.diff(args[0], asJSON) })
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print an object; its diff is null where the file is no text in UTF-8")
+	addJSONFlag(cmd, &asJSON, "print an object; its diff is null where the file is no text in UTF-8")
 	return cmd
 }
 
@@ -276,7 +226,7 @@ func (h *historySession) diff(id string, asJSON bool) error {
 	case asJSON:
 		return h.printJSON(e, map[string]any{"diff": diff})
 	}
-	return h.print(diff)
+	return h.output().Paged(h.pager(), func(o report.Output) error { return o.Diff(diff) })
 }
 
 // noTextError says that a diff would show nothing readable.
@@ -328,31 +278,6 @@ func (h *historySession) unifiedParts(e history.Entry) (string, error) {
 	return b.String(), nil
 }
 
-// print prints a diff. On a terminal removed lines are red and added lines green, and
-// control characters are escaped.
-func (h *historySession) print(diff string) error {
-	if !isTerminal(h.out) {
-		_, err := io.WriteString(h.out, diff)
-		return err
-	}
-	for line := range strings.Lines(diff) {
-		colour, end := "", ""
-		switch line[0] {
-		case '-':
-			colour, end = "\x1b[31m", "\x1b[0m"
-		case '+':
-			colour, end = "\x1b[32m", "\x1b[0m"
-		case '@':
-			colour, end = "\x1b[36m", "\x1b[0m"
-		}
-		text := strings.ReplaceAll(strings.TrimSuffix(line, "\n"), "\t", "        ")
-		if _, err := fmt.Fprintf(h.out, "%s%s%s\n", colour, fsys.Printable(text), end); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 func historyRestore(s process, f *settings.Flags) *cobra.Command {
 	var asJSON bool
 	cmd := newHistoryCommand(s, f, &cobra.Command{
@@ -366,7 +291,7 @@ if it is as it was made. The restore is a change itself and can be taken back.`,
 	}, func(ctx context.Context, h *historySession, args []string) error {
 		return h.restore(ctx, args[0], asJSON)
 	})
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print an object")
+	addJSONFlag(cmd, &asJSON, "print an object")
 	return cmd
 }
 

@@ -205,14 +205,19 @@ func findMedia() string {
 // findVips returns the fsmcp-vips that FSMCP_VIPS names, or the one beside fsmcp. It
 // returns "" for one that does not start.
 func findVips() string {
-	path := namedBy("FSMCP_VIPS")
-	if path == "" {
-		path = beside("fsmcp-vips")
-	}
+	path := vipsPath()
 	if path == "" || engineVersion(path) == "" {
 		return ""
 	}
 	return path
+}
+
+// vipsPath returns that fsmcp-vips whether it starts or not.
+func vipsPath() string {
+	if path := namedBy("FSMCP_VIPS"); path != "" {
+		return path
+	}
+	return beside("fsmcp-vips")
 }
 
 // namedBy returns the program that a variable names, by its path or as a shell would find

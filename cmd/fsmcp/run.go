@@ -6,11 +6,15 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
+	"runtime"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fsmcp/fsmcp/internal/reminders"
+	"github.com/fsmcp/fsmcp/internal/report"
 	"github.com/fsmcp/fsmcp/internal/settings"
 )
 
@@ -39,6 +43,35 @@ func currentProcess() process {
 	s.system.Home, _ = os.UserHomeDir()
 	s.system = withDisk(s.system)
 	return s
+}
+
+// output returns where a command's result goes: coloured on a terminal, unless the user asks
+// for no colours (source: no-color.org) or the terminal has none.
+func (s process) output() report.Output {
+	terminal := isTerminal(s.out)
+	coloured := terminal && s.system.Getenv("NO_COLOR") == "" && s.system.Getenv("TERM") != "dumb"
+	return report.Output{Writer: s.out, Terminal: terminal, Coloured: coloured}
+}
+
+// pager returns the user's pager, PAGER, else less, which shows one screen without stopping;
+// nil if there is none.
+func (s process) pager() *exec.Cmd {
+	var cmd *exec.Cmd
+	if line := strings.TrimSpace(s.system.Getenv("PAGER")); line != "" {
+		cmd = exec.Command("sh", "-c", line)
+		if runtime.GOOS == "windows" {
+			cmd = exec.Command("cmd", "/c", line)
+		}
+	} else if less, err := exec.LookPath("less"); err == nil {
+		cmd = exec.Command(less, "-FRX")
+	} else {
+		return nil
+	}
+	if s.system.Getenv("LESS") == "" { // so that PAGER=less shows colours
+		cmd.Env = append(cmd.Environ(), "LESS=FRX")
+	}
+	cmd.Stderr = s.err
+	return cmd
 }
 
 func isTerminal(f *os.File) bool {
@@ -107,7 +140,7 @@ For example: claude mcp add fsmcp -- fsmcp serve /your/project`,
 	root.AddCommand(historyCommand(s))
 	root.SetOut(s.out)
 	root.SetErr(s.err)
-	root.AddCommand(serveCommand(s), configCommand(s), callCommand(s), explainCommand(s), toolsCommand(s), versionCommand(s), mediaCommand())
+	root.AddCommand(serveCommand(s), configCommand(s), callCommand(s), explainCommand(s), toolsCommand(s), doctorCommand(s), versionCommand(s), mediaCommand())
 	return root
 }
 
@@ -125,6 +158,14 @@ func addDurabilityFlag(cmd *cobra.Command, f *settings.Flags) {
 
 func addLogFlag(cmd *cobra.Command, f *settings.Flags) {
 	cmd.Flags().StringVar(&f.Log, "log", "", "write the log to `FILE` instead of warnings to standard error (FSMCP_LOG)")
+}
+
+func addDirFlag(cmd *cobra.Command, dirs *[]string) {
+	cmd.Flags().StringArrayVar(dirs, "dir", nil, "workspace `DIR`; may be repeated")
+}
+
+func addJSONFlag(cmd *cobra.Command, asJSON *bool, usage string) {
+	cmd.Flags().BoolVar(asJSON, "json", false, usage)
 }
 
 // addRuleFlags adds the flags that the rules follow from.

@@ -84,6 +84,9 @@ var layers = map[string]layer{
 	"internal/media":         {never: append(pure(), noVips, noPDF)},
 	"internal/clients":       {imports: []string{"internal/fsys", "internal/save", "internal/span"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
 	"internal/settings":      {imports: []string{"internal/alike", "internal/perm"}, never: pure()},
+	// It starts the server that it tests.
+	"internal/doctor":        {imports: []string{"internal/clients", "internal/history", "internal/owndir", "internal/perm", "internal/settings"}, never: []ban{noProtocol, noNet, noCommand, noLog, noWatch}},
+	"internal/report":        {imports: []string{"internal/access", "internal/doctor", "internal/fsys", "internal/history", "internal/perm"}, never: []ban{noProtocol, noNet, noCommand, noLog, noWatch, {"os", "it is told what there is"}}}, // it starts the pager
 	"internal/tokens/remote": {never: []ban{noOS, noProcess, noProtocol, noLog, noCommand, noWatch}},
 	"internal/watch":         {never: []ban{noProtocol, noProcess, noNet, noCommand, noLog}},
 	"internal/audit":         {imports: []string{"internal/filelock"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
@@ -111,7 +114,6 @@ var layers = map[string]layer{
 	"internal/demo":        {imports: []string{"internal/mcptest", "internal/media/pdftest"}},
 	"internal/faults":      {imports: []string{"internal/mcptest"}},
 	"internal/mcptest":     {},
-	"internal/release":     {never: []ban{noProtocol, noCommand, noWatch, noVips, noPDF, noNet}},
 }
 
 func pure() []ban {
@@ -134,7 +136,7 @@ func packages(t *testing.T) map[string]*pkg {
 			return err
 		}
 		name := d.Name()
-		if d.IsDir() && path != root && (strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") || name == "testdata" || name == "bin" || name == "dist") {
+		if d.IsDir() && path != root && (strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") || name == "testdata" || name == "bin") {
 			return filepath.SkipDir
 		}
 		if _, err := os.Stat(filepath.Join(path, "go.mod")); d.IsDir() && path != root && err == nil {

@@ -42,6 +42,8 @@ type System struct {
 	// Roots are the client's directories, absolute. They count only if neither the command
 	// line nor CLAUDE_PROJECT_DIR names one.
 	Roots []string
+	// ManagedDir is the administrator's folder; empty: the one of the system.
+	ManagedDir string
 	// Read returns a file's content.
 	Read func(name string) Content
 	// List returns the names in a folder, in any order.
@@ -191,6 +193,23 @@ func (c Config) OwnFile() string {
 // Folder returns the names of a directory, those that hold until a restart: as
 // given first, resolved last.
 func (c Config) Folder(dir string) []string { return c.origin.system.names(dir) }
+
+// Found is a settings file that is there and can be understood.
+type Found struct {
+	File
+	Ignored bool // it does not count, as a warning says
+}
+
+// Found lists the settings files that are there and can be understood, in order of
+// precedence. Broken has the others.
+func (c Config) Found() (out []Found) {
+	for _, e := range c.entries {
+		if e.layer.Found && e.layer.Broken == nil && !e.gone {
+			out = append(out, Found{e.layer.File, e.ignored != ""})
+		}
+	}
+	return out
+}
 
 // Guarded returns the absolute names of the files whose change would change what
 // fsmcp, or the next fsmcp, does: every settings file that is read or would be in

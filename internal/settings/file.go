@@ -81,12 +81,13 @@ func managedFiles(s System) []File {
 	return list
 }
 
-// managedDir is the administrator's folder.
 func managedDir(s System) string {
-	switch s.OS {
-	case "darwin":
+	switch {
+	case s.ManagedDir != "":
+		return s.ManagedDir
+	case s.OS == "darwin":
 		return "/Library/Application Support/ClaudeCode"
-	case "windows":
+	case s.OS == "windows":
 		return `C:\Program Files\ClaudeCode`
 	}
 	return "/etc/claude-code"

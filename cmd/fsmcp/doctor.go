@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fsmcp/fsmcp/internal/doctor"
+	"github.com/fsmcp/fsmcp/internal/owndir"
+	"github.com/fsmcp/fsmcp/internal/perm"
+	"github.com/fsmcp/fsmcp/internal/settings"
+	"github.com/fsmcp/fsmcp/internal/tools"
+)
+
+func doctorCommand(s process) *cobra.Command {
+	var f settings.Flags
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Check that fsmcp works here, and say what to do where it does not",
+		Long: `Check the workspace, the settings files, the programs that decode pictures and
+PDFs, fsmcp's own folders and the clients' configurations, and have a server
+of its own write, read and edit a file in a temporary folder. Each line is ok,
+warn, skip or fail; below a warning or a failure stands what to do. Nothing is
+changed. The workspace is --dir, else the working directory. The exit code is 1
+when a check fails.`,
+		Example: "  fsmcp doctor --dir ~/project",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if len(f.Dirs) == 0 {
+				f.Dirs = []string{"."}
+			}
+			checks, err := examine(cmd.Context(), s, explicitFlags(cmd, f))
+			if err != nil {
+				return err
+			}
+			r := doctor.NewReport(checks)
+			if asJSON {
+				err = s.output().JSON(r)
+			} else {
+				err = s.output().Checks(r)
+			}
+			if err == nil && !r.OK {
+				err = exitFailed
+			}
+			return err
+		},
+	}
+	addRuleFlags(cmd, &f)
+	addDirFlag(cmd, &f.Dirs)
+	addJSONFlag(cmd, &asJSON, "print one object with all checks")
+	return cmd
+}
+
+// Deadlines of the checks. A self-test takes about 30 ms.
+const (
+	checkDeadline    = 5 * time.Second
+	selfTestDeadline = 10 * time.Second * slowdown
+)
+
+// examine makes all checks.
+func examine(ctx context.Context, s process, f settings.Flags) (checks []doctor.Check, err error) {
+	cfg, warnings, err := settings.New(f, s.system, tools.DefaultMaxTokens)
+	if err != nil {
+		return nil, err
+	}
+	if len(cfg.Workspace) == 0 {
+		return nil, errors.New("the working directory is unknown: name a folder by --dir")
+	}
+	policy, more := perm.Compile(policyConfig(cfg))
+	for _, w := range slices.Concat(more, policy.MistakenAnchors(exists)) {
+		warnings = append(warnings, w.String())
+	}
+	within := func(name string, check func() []doctor.Check) {
+		checks = append(checks, doctor.Within(checkDeadline, name, check)...)
+	}
+	checks = append(checks, doctor.Version("fsmcp "+version, commit, runtime.GOOS+"/"+runtime.GOARCH, runtime.Version()))
+	within(doctor.NameWorkspace, func() []doctor.Check { return doctor.Workspace(cfg.Workspace, cfg.Home) })
+	checks = append(checks, doctor.Settings(cfg, warnings)...)
+	checks = append(checks, doctor.Engines(foundEngines())...)
+	checks = append(checks, doctor.LanguageServers()...)
+	keeps := cfg.History.Enabled && cfg.History.MaxSize > 0
+	within(doctor.NameHistory, func() []doctor.Check { return []doctor.Check{doctor.History(cfg.StateDir, keeps)} })
+	within(doctor.NamePDFCache, func() []doctor.Check { return []doctor.Check{doctor.PDFCache(owndir.Compiled())} })
+	within(doctor.NameClients, func() []doctor.Check { return doctor.Clients(installation(s.system, cfg)) })
+	within(doctor.NameWatcher, func() []doctor.Check {
+		return []doctor.Check{doctor.Watcher(cfg.Workspace[0], doctor.InotifyLimits)}
+	})
+	return append(checks, doctor.SelfTest(ctx, ownServer())...), nil
+}
+
+// foundEngines returns the programs beside this one, with what they say of themselves.
+func foundEngines() []doctor.Engine {
+	folder := filepath.Dir(ownFile())
+	list := []doctor.Engine{
+		{
+			Name: "fsmcp-media", Path: findMedia(), Needed: true, Without: "no PDF can be read",
+			Install: fmt.Sprintf("Put fsmcp-media in %s (make build makes it), or name it with FSMCP_MEDIA.", folder),
+		},
+		{
+			Name: "fsmcp-vips", Path: vipsPath(), Without: "HEIC, AVIF and rare forms of TIFF and JPEG cannot be read",
+			Install: fmt.Sprintf("Install libvips and put fsmcp-vips in %s (make build makes it), or name it with FSMCP_VIPS.", folder),
+		},
+	}
+	for i := range list {
+		if list[i].Path != "" {
+			list[i].Version = engineVersion(list[i].Path)
+		}
+	}
+	return list
+}
+
+func installation(s settings.System, cfg settings.Config) doctor.Installation {
+	return doctor.Installation{System: clientSystem(s), Dir: cfg.Workspace[0], Program: ownProgram(), Look: exec.LookPath}
+}
+
+// ownServer returns this program as the self-test starts it: with none of the user's
+// variables, and so without settings, history and cache of theirs.
+func ownServer() doctor.Server {
+	env := []string{"GORACE=atexit_sleep_ms=0"}
+	if root, ok := os.LookupEnv("SYSTEMROOT"); ok { // Windows starts nothing without it
+		env = append(env, "SYSTEMROOT="+root)
+	}
+	return doctor.Server{
+		Path: ownProgram(), Args: []string{"fsmcp", "serve"}, Env: env,
+		Home: func(dir string) (vars []string) {
+			for _, name := range []string{"HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "TMPDIR", "TMP", "TEMP"} {
+				vars = append(vars, name+"="+dir)
+			}
+			return vars
+		},
+		Temp: os.TempDir(), Deadline: selfTestDeadline,
+	}
+}

@@ -1,0 +1,124 @@
+package doctor
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/fsmcp/fsmcp/internal/clients"
+)
+
+// Installation holds this program and the workspace, which the clients' entries are
+// compared with.
+type Installation struct {
+	System  clients.System
+	Dir     string // the first folder of the workspace
+	Program string // the file of this program
+	// Look finds a program that is named without a folder, as a shell does.
+	Look func(name string) (string, error)
+}
+
+// maxClientFile bounds a client's file that is read.
+const maxClientFile = 16 << 20
+
+// Clients checks the entries of fsmcp in the clients' files. A client without an entry is
+// named in one line for all of them.
+func Clients(in Installation) (checks []Check) {
+	seen := make(map[string]bool) // several clients read one file
+	var without []string
+	for _, client := range clients.All() {
+		sources := client.Sources(in.System, in.Dir)
+		found := len(sources) == 0
+		for _, src := range sources {
+			if seen[src.File] {
+				found = true
+				continue
+			}
+			seen[src.File] = true
+			list := in.source(client, src)
+			found = found || len(list) > 0
+			checks = append(checks, list...)
+		}
+		if !found {
+			without = append(without, client.Name)
+		}
+	}
+	if len(without) > 0 {
+		checks = append(checks, Check{NameClients, Skip, "no entry in the files of " + strings.Join(without, ", "), "fsmcp config CLIENT --write enters it."})
+	}
+	return checks
+}
+
+// source checks one file.
+func (in Installation) source(client clients.Client, src clients.Source) (checks []Check) {
+	at := client.Title + ", " + src.File
+	text, err := readFile(src.File)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var entries []clients.Registration
+	if err == nil {
+		entries, err = client.Registered(src, text)
+	}
+	if err != nil {
+		return []Check{{NameClients, Warn, fmt.Sprintf("%s: %v", at, cause(err)), "Mend the file: the client cannot read it, either."}}
+	}
+	for _, e := range entries {
+		c := in.entry(e, enter(client))
+		c.Detail = fmt.Sprintf("%s:%d: %s", at, e.Line, c.Detail)
+		checks = append(checks, c)
+	}
+	return checks
+}
+
+// enter names the command that enters this program.
+func enter(client clients.Client) string {
+	if client.Mergeable() {
+		return fmt.Sprintf("fsmcp config %s --write enters this program.", client.Name)
+	}
+	return fmt.Sprintf("fsmcp config %s prints the entry of this program.", client.Name)
+}
+
+// entry checks what one entry starts.
+func (in Installation) entry(e clients.Registration, remedy string) Check {
+	c := Check{Name: NameClients, Remedy: remedy}
+	if e.Command == "" {
+		c.Status, c.Detail = Warn, "the entry names no program on this machine"
+		return c
+	}
+	path, err := e.Command, error(nil)
+	if !strings.ContainsAny(path, `/\`) {
+		path, err = in.Look(path)
+	}
+	var theirs os.FileInfo
+	if err == nil {
+		theirs, err = os.Stat(path)
+	}
+	if err != nil {
+		c.Status, c.Detail = Fail, fmt.Sprintf("the entry starts %s, which is not there", e.Command)
+		return c
+	}
+	ours, err := os.Stat(in.Program)
+	if err != nil || !os.SameFile(ours, theirs) {
+		c.Status, c.Detail = Warn, fmt.Sprintf("the entry starts %s, which is another program than this one", e.Command)
+		return c
+	}
+	c.Status, c.Detail, c.Remedy = OK, "the entry starts this program", ""
+	return c
+}
+
+// readFile reads a regular file; anything else could block.
+func readFile(name string) ([]byte, error) {
+	info, err := os.Stat(name)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, errors.New("is not a regular file")
+	case info.Size() > maxClientFile:
+		return nil, fmt.Errorf("has more than %d MB", maxClientFile>>20)
+	}
+	return os.ReadFile(name)
+}

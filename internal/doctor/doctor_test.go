@@ -1,0 +1,268 @@
+package doctor
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fsmcp/fsmcp/internal/clients"
+	"github.com/fsmcp/fsmcp/internal/settings"
+)
+
+// says fails unless a check has the status and its text contains the words.
+func says(t *testing.T, c Check, status Status, words ...string) {
+	t.Helper()
+	if c.Status != status {
+		t.Errorf("%s, not %s: %s", c.Status, status, c.Detail)
+	}
+	if !slices.Contains(Names(), c.Name) {
+		t.Errorf("Names lacks %q", c.Name)
+	}
+	if (c.Status == Warn || c.Status == Fail) && c.Remedy == "" {
+		t.Errorf("no remedy: %s", c.Detail)
+	}
+	for _, w := range words {
+		if !strings.Contains(c.Detail+"\n"+c.Remedy, w) {
+			t.Errorf("%q is not in %q, %q", w, c.Detail, c.Remedy)
+		}
+	}
+}
+
+func TestReport(t *testing.T) {
+	good, bad := Check{Name: "a", Status: Warn, Detail: "b", Remedy: "c"}, Check{Name: "d", Status: Fail}
+	text, err := json.Marshal(NewReport([]Check{good}))
+	if want := `{"ok":true,"checks":[{"name":"a","status":"warn","detail":"b","remedy":"c"}]}`; err != nil || string(text) != want {
+		t.Errorf("%s, %v", text, err)
+	}
+	if r := NewReport([]Check{good, bad}); r.OK || r.Count(Fail) != 1 || r.Count(Skip) != 0 {
+		t.Errorf("%v", r)
+	}
+}
+
+func TestWithin(t *testing.T) {
+	block := make(chan bool)
+	defer close(block)
+	got := Within(time.Millisecond, NameClients, func() []Check { <-block; return nil })
+	if len(got) != 1 {
+		t.Fatal(got)
+	}
+	says(t, got[0], Fail, "not done after 1ms")
+	if got := Within(time.Minute, NameClients, func() []Check { return []Check{Version("1")} }); len(got) != 1 || got[0].Status != OK {
+		t.Error(got)
+	}
+}
+
+func TestWorkspace(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := Workspace([]string{dir, filepath.Join(dir, "missing"), file}, "/home/you")
+	says(t, got[0], OK, dir+": readable")
+	says(t, got[1], Fail, "missing: does not exist", "--dir")
+	says(t, got[2], Fail, "file: is not a folder")
+	says(t, Workspace([]string{dir}, dir)[0], Warn, "the whole of your files")
+}
+
+func TestEngines(t *testing.T) {
+	for _, c := range []struct {
+		e    Engine
+		want Status
+	}{
+		{Engine{Name: "x", Needed: true}, Warn},
+		{Engine{Name: "x"}, Skip},
+		{Engine{Name: "x", Path: "/x"}, Warn},
+		{Engine{Name: "x", Path: "/x", Version: "pdf"}, OK},
+	} {
+		c.e.Without, c.e.Install = "no pages", "Install it."
+		got := Engines([]Engine{c.e})[0]
+		says(t, got, c.want)
+		if bad := c.want != OK; bad != strings.Contains(got.Detail, "no pages") || bad != strings.Contains(got.Remedy, "Install it.") {
+			t.Error(got)
+		}
+	}
+}
+
+// TestSettings counts the rules of each source, and reports a broken file once.
+func TestSettings(t *testing.T) {
+	files := map[string]string{
+		"/p/.fsmcp/settings.json":               `{"permissions":{"deny":["Read(.env)","Read(a)"],"allow":["Read(//x)"]}}`,
+		"/home/you/.config/fsmcp/settings.json": "{\n\"permissions\": {\"ask\": [\"Edit(b)\"]}}",
+	}
+	read := func(name string) settings.Content {
+		text, ok := files[name]
+		return settings.Content{Bytes: []byte(text), Missing: !ok}
+	}
+	vars := map[string]string{"FSMCP_DENY": "Read(c)"}
+	load := func() []Check {
+		cfg, warnings, err := settings.New(settings.Flags{Dirs: []string{"/p"}}, settings.System{
+			Getenv: func(name string) string { return vars[name] }, WorkDir: "/p", Home: "/home/you", OS: "linux", Read: read,
+		}, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return Settings(cfg, warnings)
+	}
+	got := load()
+	if len(got) != 4 {
+		t.Fatal(got)
+	}
+	says(t, got[0], OK, "/p/.fsmcp/settings.json (project): 2 deny, 1 allow; its 1 allow rule is without effect")
+	says(t, got[1], OK, "/home/you/.config/fsmcp/settings.json (user): 1 ask")
+	says(t, got[2], OK, "FSMCP_DENY: 1 deny")
+	says(t, got[3], OK, "3 deny, 1 ask, 1 allow", "mode acceptEdits")
+
+	files["/p/.fsmcp/settings.json"] = "{\n\"permissions\": 7}"
+	files["/home/you/.config/fsmcp/settings.json"] = "{\n\"hint\": true}"
+	got = load()
+	says(t, got[0], Fail, "/p/.fsmcp/settings.json:2: the file", "nothing is written", "Mend line 2")
+	warned := got[len(got)-2]
+	says(t, warned, Warn, "/home/you/.config/fsmcp/settings.json:2", `"hint"`)
+	for _, c := range got[1:] {
+		if strings.Contains(c.Detail, "/p/.fsmcp") {
+			t.Errorf("the broken file is told of twice: %v", c)
+		}
+	}
+
+	clear(files)
+	clear(vars)
+	got = load()
+	if len(got) != 2 {
+		t.Fatal(got)
+	}
+	says(t, got[0], OK, "no settings file")
+	says(t, got[1], OK, "no rules")
+}
+
+func TestClients(t *testing.T) {
+	dir := t.TempDir()
+	home, work := filepath.Join(dir, "home"), filepath.Join(dir, "work")
+	self, other := filepath.Join(dir, "fsmcp"), filepath.Join(dir, "other")
+	put := func(name, text string) {
+		t.Helper()
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(text), 0o700)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(self, "self")
+	put(other, "other")
+	in := Installation{
+		System: clients.System{OS: "linux", Home: home}, Dir: work, Program: self,
+		Look: func(name string) (string, error) {
+			if name == "fsmcp" {
+				return self, nil
+			}
+			return "", errors.New("not found")
+		},
+	}
+	none := Clients(in)
+	if len(none) != 1 {
+		t.Fatal(none)
+	}
+	says(t, none[0], Skip, "claude-desktop, claude-code, vscode, cursor, zed, codex, gemini, windsurf, goose", "fsmcp config CLIENT --write")
+
+	entry := func(command string) string {
+		text, _ := json.Marshal(map[string]any{"mcpServers": map[string]any{"fsmcp": map[string]string{"command": command}}})
+		return string(text)
+	}
+	cursor, mcp := filepath.Join(home, ".cursor", "mcp.json"), filepath.Join(work, ".mcp.json")
+	for _, c := range []struct {
+		text string
+		want Status
+		word string
+	}{
+		{entry(self), OK, "starts this program"},
+		{entry("fsmcp"), OK, "starts this program"},
+		{entry(other), Warn, "another program"},
+		{entry("npx"), Fail, "npx, which is not there"},
+		{entry(filepath.Join(dir, "gone")), Fail, "fsmcp config cursor --write"},
+		{`{"mcpServers":{"fsmcp":{"url":"https://example.invalid"}}}`, Warn, "no program on this machine"},
+		{"{\n", Warn, "line 2"},
+	} {
+		put(cursor, c.text)
+		got := Clients(in)
+		if len(got) != 2 {
+			t.Fatal(got)
+		}
+		says(t, got[0], c.want, "Cursor, "+cursor, c.word)
+	}
+
+	// One file of two clients is reported once.
+	put(mcp, entry(self))
+	got := Clients(in)
+	if len(got) != 3 {
+		t.Fatal(got)
+	}
+	says(t, got[0], OK, "Claude Code, "+mcp)
+
+	if err := os.Remove(cursor); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(cursor, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	says(t, Clients(in)[1], Warn, "is not a regular file")
+}
+
+func TestOwnFolders(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("modes say nothing there")
+	}
+	top := t.TempDir()
+	state := filepath.Join(top, "state", "fsmcp")
+	says(t, History(state, true), OK, "not there yet")
+	if _, err := os.Stat(filepath.Dir(state)); err == nil {
+		t.Error("the check made a folder")
+	}
+	says(t, History(state, false), Skip, "turned off")
+	says(t, History("", true), Fail, "home directory", "Set HOME")
+
+	dir := filepath.Join(state, "history")
+	if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, "a"), make([]byte, 3000), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	says(t, History(state, true), OK, dir+": 3 KB, yours and writable")
+	if err := os.Chmod(dir, 0o722); err != nil {
+		t.Fatal(err)
+	}
+	says(t, History(state, true), Fail, dir+" may be written by other users", "chmod go-w")
+	says(t, PDFCache(filepath.Join(dir, "a", "b"), nil), Warn, "cannot be read: not a directory", "compiled for each process")
+	says(t, PDFCache("", nil), Skip, "no folder for caches")
+	says(t, PDFCache(filepath.Join(top, "cache"), nil), OK, "not there yet")
+	if err := os.WriteFile(filepath.Join(top, "blocked"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	says(t, History(filepath.Join(top, "blocked", "fsmcp"), true), Fail, "not a directory")
+}
+
+func TestSizes(t *testing.T) {
+	for n, want := range map[int64]string{0: "0 bytes", 1: "1 byte", 1023: "1023 bytes", 1 << 10: "1 KB", 3 << 20: "3.0 MB", 5 << 30: "5.0 GB"} {
+		if got := bytes(n); got != want {
+			t.Errorf("%d: %s, not %s", n, got, want)
+		}
+	}
+}
+
+// TestDocumented compares the names with the table in the documents.
+func TestDocumented(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "troubleshooting.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for line := range strings.Lines(string(page)) {
+		if name, _, ok := strings.Cut(strings.TrimPrefix(line, "| `"), "` | "); ok && strings.HasPrefix(line, "| `") {
+			names = append(names, name)
+		}
+	}
+	if !slices.Equal(names, Names()) {
+		t.Errorf("the page has %q, not %q", names, Names())
+	}
+}

@@ -1,0 +1,117 @@
+package doctor
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fsmcp/fsmcp/internal/perm"
+	"github.com/fsmcp/fsmcp/internal/settings"
+)
+
+// Settings checks the settings files: those that are broken, those that are there with
+// their rules counted, the other sources of rules, and what the settings or rules were
+// warned of.
+func Settings(cfg settings.Config, warnings []string) (checks []Check) {
+	broken := make(map[string]bool)
+	for _, b := range cfg.Broken {
+		broken[b.Name] = true
+		checks = append(checks, brokenFile(b))
+	}
+	tally, order := rulesBySource(cfg)
+	for _, src := range cfg.Found() {
+		checks = append(checks, settingsFile(src, tally[src.Name], cfg.TrustProject))
+		delete(tally, src.Name)
+	}
+	for _, name := range order {
+		if t, left := tally[name]; left && !broken[name] {
+			checks = append(checks, Check{Name: NameSettings, Status: OK, Detail: fmt.Sprintf("%s: %s", name, t)})
+		}
+	}
+	if len(checks) == 0 {
+		checks = append(checks, Check{Name: NameSettings, Status: OK, Detail: "no settings file is there, so the defaults hold"})
+	}
+	for _, w := range warnings {
+		if !ofBroken(w, cfg.Broken) {
+			checks = append(checks, Check{NameSettings, Warn, w, "Change that place if it is not meant so."})
+		}
+	}
+	return append(checks, rules(cfg))
+}
+
+func brokenFile(b perm.BrokenFile) Check {
+	where, remedy := b.Name, fmt.Sprintf("Mend or remove %s.", b.Name)
+	if b.Line > 0 {
+		where = fmt.Sprintf("%s:%d", b.Name, b.Line)
+		remedy = fmt.Sprintf("Mend line %d of %s.", b.Line, b.Name)
+	}
+	detail := fmt.Sprintf("%s: the file %s; until it is mended nothing is written, and nothing outside the workspace is read", where, b.Why)
+	return Check{NameSettings, Fail, detail, remedy}
+}
+
+// ofBroken reports whether a warning only repeats that a file is broken.
+func ofBroken(warning string, broken []perm.BrokenFile) bool {
+	return slices.ContainsFunc(broken, func(b perm.BrokenFile) bool { return strings.HasPrefix(warning, b.Name+":") })
+}
+
+// tally counts the rules of one source.
+type tally struct{ deny, ask, allow int }
+
+func (t tally) String() string {
+	var words []string
+	for _, list := range []struct {
+		n    int
+		word string
+	}{{t.deny, "deny"}, {t.ask, "ask"}, {t.allow, "allow"}} {
+		if list.n > 0 {
+			words = append(words, fmt.Sprintf("%d %s", list.n, list.word))
+		}
+	}
+	if len(words) == 0 {
+		return "no rules"
+	}
+	return strings.Join(words, ", ")
+}
+
+// rulesBySource counts the rules of each file, flag and variable; order has the sources,
+// the nearest first.
+func rulesBySource(cfg settings.Config) (all map[string]tally, order []string) {
+	all = make(map[string]tally)
+	for i, list := range [][]settings.Rule{cfg.Deny, cfg.Ask, cfg.Allow} {
+		for _, r := range list {
+			t, known := all[r.From]
+			if !known {
+				order = append(order, r.From)
+			}
+			*[]*int{&t.deny, &t.ask, &t.allow}[i]++
+			all[r.From] = t
+		}
+	}
+	return all, order
+}
+
+func settingsFile(src settings.Found, t tally, trusted bool) Check {
+	c := Check{Name: NameSettings, Status: OK, Detail: fmt.Sprintf("%s (%s): %s", src.Name, src.Level, t)}
+	switch {
+	case src.Ignored:
+		c.Status, c.Detail = Skip, fmt.Sprintf("%s (%s) does not count", src.Name, src.Level)
+	case src.Level.InProject() && !trusted && t.allow > 0:
+		c.Detail += fmt.Sprintf("; its %s without effect unless fsmcp runs with --trust-project", are(t.allow, "allow rule"))
+	}
+	return c
+}
+
+// are writes a number with its noun and verb.
+func are(n int, noun string) string {
+	if n == 1 {
+		return count(n, noun) + " is"
+	}
+	return count(n, noun) + " are"
+}
+
+// rules sums up which rules hold.
+func rules(cfg settings.Config) Check {
+	total := tally{len(cfg.Deny), len(cfg.Ask), len(cfg.Allow)}
+	detail := fmt.Sprintf("%s; where no rule decides: mode %s", total, cfg.Mode)
+	return Check{Name: NameRules, Status: OK, Detail: detail}
+}

@@ -1,0 +1,65 @@
+package report
+
+import (
+	"fmt"
+	"text/tabwriter"
+	"time"
+	"unicode/utf8"
+
+	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/history"
+)
+
+// change is one change as JSON.
+type change struct {
+	ID      string       `json:"id"`
+	Time    time.Time    `json:"time"`
+	Session string       `json:"session"`
+	Tool    string       `json:"tool"`
+	Call    string       `json:"call"`
+	Path    string       `json:"path"`
+	Before  *history.Sum `json:"before"`
+	After   *history.Sum `json:"after"`
+}
+
+// ChangesJSON returns the object that history list --json prints.
+func ChangesJSON(entries []history.Entry) any {
+	list := make([]change, len(entries))
+	for i, e := range entries {
+		list[i] = change{e.ID, e.Time.UTC(), e.Session, e.Tool, e.Call, e.Path, e.Before, e.After}
+	}
+	return map[string]any{"changes": list}
+}
+
+// Changes writes a line for each change.
+func (o Output) Changes(entries []history.Entry) error {
+	w := tabwriter.NewWriter(o, 0, 0, 2, ' ', 0)
+	for _, e := range entries {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s%s\n", o.paint(yellow, e.ID), e.Time.Local().Format(time.DateTime), e.Tool, fsys.Printable(e.Path), kind(e))
+	}
+	return w.Flush()
+}
+
+// kind says whether a change created or removed its file.
+func kind(e history.Entry) string {
+	switch {
+	case e.Partial():
+		return ""
+	case e.Before == nil:
+		return " (created)"
+	case e.After == nil && e.Tool != history.ToolOutside:
+		return " (removed)"
+	}
+	return ""
+}
+
+// ContentJSON returns a file's bytes as history show --json prints them.
+func ContentJSON(b []byte) map[string]any {
+	switch {
+	case b == nil:
+		return map[string]any{"content": nil}
+	case utf8.Valid(b):
+		return map[string]any{"content": string(b), "encoding": "utf-8"}
+	}
+	return map[string]any{"content": b, "encoding": "base64"}
+}

@@ -1,0 +1,163 @@
+// Package report writes the results of commands: for people with colours on a terminal and
+// through their pager, and for programs as JSON.
+//
+// It promises that nothing of a file or its name can steer the terminal: control characters
+// are escaped. It does not read the environment and does not know flags: callers say
+// whether output is a terminal, and which pager there is.
+package report
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"strings"
+	"syscall"
+	"unicode/utf8"
+
+	"github.com/fsmcp/fsmcp/internal/fsys"
+)
+
+// Output is where a command's result goes.
+type Output struct {
+	io.Writer
+	Terminal bool // a person looks at it
+	Coloured bool
+}
+
+// colour is a parameter of the terminal's sequence for colours (source: ECMA-48, SGR). All
+// have two digits, so that the cells of a table's column are longer by the same amount.
+type colour string
+
+const (
+	red    colour = "31"
+	green  colour = "32"
+	yellow colour = "33"
+	cyan   colour = "36"
+)
+
+func (o Output) paint(c colour, text string) string {
+	if !o.Coloured || text == "" {
+		return text
+	}
+	return "\x1b[" + string(c) + "m" + text + "\x1b[0m"
+}
+
+// visible escapes what is no text to look at, and marks it.
+func (o Output) visible(line string) string {
+	var b strings.Builder
+	for i, part := range strings.Split(line, "\t") {
+		if i > 0 {
+			b.WriteByte('\t')
+		}
+		if clean := fsys.Printable(part); clean == part || !o.Coloured {
+			b.WriteString(clean)
+			continue
+		}
+		for len(part) > 0 {
+			_, size := utf8.DecodeRuneInString(part)
+			if clean := fsys.Printable(part[:size]); clean != part[:size] {
+				b.WriteString(o.paint(cyan, clean))
+			} else {
+				b.WriteString(clean)
+			}
+			part = part[size:]
+		}
+	}
+	return b.String()
+}
+
+// Text writes a file's content: the very bytes, but on a terminal with control characters
+// escaped.
+func (o Output) Text(content []byte) error {
+	if !o.Terminal {
+		_, err := o.Write(content)
+		return err
+	}
+	for line := range strings.Lines(string(content)) {
+		text, ended := strings.CutSuffix(line, "\n")
+		if _, err := io.WriteString(o, o.visible(text)); err != nil {
+			return err
+		}
+		if !ended && o.Coloured {
+			if _, err := io.WriteString(o, o.paint(cyan, `\ no newline at the end`)); err != nil {
+				return err
+			}
+		}
+		if _, err := io.WriteString(o, "\n"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Diff writes a unified diff. On a terminal removed lines are red and added lines green.
+func (o Output) Diff(diff string) error {
+	if !o.Terminal {
+		_, err := io.WriteString(o, diff)
+		return err
+	}
+	for line := range strings.Lines(diff) {
+		text := plainLine(line)
+		switch line[0] {
+		case '-':
+			text = o.paint(red, text)
+		case '+':
+			text = o.paint(green, text)
+		case '@':
+			text = o.paint(cyan, text)
+		}
+		if _, err := fmt.Fprintln(o, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// plainLine escapes all of a line but its tabs.
+func plainLine(line string) string {
+	return Output{}.visible(strings.TrimSuffix(line, "\n"))
+}
+
+// JSON writes a value as one line.
+func (o Output) JSON(v any) error {
+	e := json.NewEncoder(o)
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
+
+// Exit codes of a shell that finds no such program, or may not run it (source: POSIX,
+// "Exit Status for Commands").
+const (
+	exitNotRunnable = 126
+	exitNotFound    = 127
+)
+
+// Paged writes through a pager, which is nil where there is none. Where it cannot be
+// started, the text is written without it; that the user leaves it early is no error.
+func (o Output) Paged(pager *exec.Cmd, write func(Output) error) error {
+	if pager == nil || !o.Terminal {
+		return write(o)
+	}
+	in, err := pager.StdinPipe()
+	if err != nil {
+		return write(o)
+	}
+	pager.Stdout = o.Writer
+	if pager.Start() != nil {
+		return write(o)
+	}
+	page := o
+	page.Writer = in
+	err = write(page)
+	in.Close()
+	exit := (*exec.ExitError)(nil)
+	if errors.As(pager.Wait(), &exit) && (exit.ExitCode() == exitNotFound || exit.ExitCode() == exitNotRunnable) {
+		return write(o)
+	}
+	if errors.Is(err, syscall.EPIPE) {
+		return nil
+	}
+	return err
+}
