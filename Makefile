@@ -40,7 +40,7 @@ RACED_PACKAGES := audit config filelock fsys history hooks media/decoder owndir 
 # runs all of them under it.
 RACED := TestScripts/^(gate|history|hook|proto|reminder|settings|stuck|write)_
 
-.PHONY: help setup build demo quick test clients check bench fuzz faults cross clean
+.PHONY: help setup build release demo quick test clients check bench fuzz faults cross clean
 
 help: ## what each target is for
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */\1\t/' | expand -t 10
@@ -65,6 +65,11 @@ build: ## the programs: bin/fsmcp, bin/fsmcp-media and, with libvips installed, 
 	@if pkg-config --exists vips 2>/dev/null; then \
 	  CGO_ENABLED=1 $(GO) build -tags vips -ldflags '-s -w' -o $(BIN)-vips ./cmd/fsmcp-vips; \
 	else rm -f $(BIN)-vips; echo "build: libvips is not installed: without fsmcp-vips"; fi
+
+# The time of every file in the archives: that of the commit.
+SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
+release: ## for a release: dist/ with archives and MCP bundles for six systems, checksums, lists of contents; publishes nothing
+	$(GO) run ./internal/release -version '$(VERSION)' -commit '$(COMMIT)' -time $(SOURCE_DATE_EPOCH) -out dist
 
 demo: build ## to see it: a real session on sample files
 	$(GO) run ./internal/demo $(BIN)
@@ -120,4 +125,4 @@ cross: ## a part of test: build and vet for the other systems
 	@echo "cross: linux/arm64"; GOARCH=arm64 CGO_ENABLED=0 $(GO) build -o /dev/null ./cmd/fsmcp
 
 clean: ## remove what was built
-	rm -rf bin coverage
+	rm -rf bin coverage dist

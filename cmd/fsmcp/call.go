@@ -161,6 +161,7 @@ func versionCommand(s process) *cobra.Command {
 		Short: "Print the version",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
+			version, commit := buildVersion()
 			if !asJSON {
 				_, err := fmt.Fprintf(s.out, "fsmcp %s (%s), engines: %s\n", version, commit, strings.Join(engines(), ", "))
 				return err

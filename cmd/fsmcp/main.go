@@ -8,12 +8,6 @@ import (
 	"syscall"
 )
 
-// Set by the build.
-var (
-	version = "devel"
-	commit  = "unknown"
-)
-
 func main() { os.Exit(start(currentProcess())) }
 
 // start runs the command line until it ends or a signal arrives, and returns the exit

@@ -191,8 +191,9 @@ func assemble(s process, cfg settings.Config, log zerolog.Logger) (*parts, error
 	})
 	audit.notify, cache.notify = service.Notify, service.Notify
 	idle := &idleTracker{workers: []*worker.Pool{workers, readers, compiling}}
+	programVersion, _ := buildVersion()
 	srv, err := server.New(server.Options{
-		Version:    version,
+		Version:    programVersion,
 		Tools:      idle.wrap(service.Tools()),
 		NewSession: service.NewSession,
 		Schemas:    schemas.Files,

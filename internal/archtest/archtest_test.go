@@ -114,6 +114,7 @@ var layers = map[string]layer{
 	"internal/demo":        {imports: []string{"internal/mcptest", "internal/media/pdftest"}},
 	"internal/faults":      {imports: []string{"internal/mcptest"}},
 	"internal/mcptest":     {},
+	"internal/release":     {never: []ban{noProtocol, noCommand, noWatch, noVips, noPDF, noNet}},
 }
 
 func pure() []ban {
@@ -136,7 +137,7 @@ func packages(t *testing.T) map[string]*pkg {
 			return err
 		}
 		name := d.Name()
-		if d.IsDir() && path != root && (strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") || name == "testdata" || name == "bin") {
+		if d.IsDir() && path != root && (strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") || name == "testdata" || name == "bin" || name == "dist") {
 			return filepath.SkipDir
 		}
 		if _, err := os.Stat(filepath.Join(path, "go.mod")); d.IsDir() && path != root && err == nil {

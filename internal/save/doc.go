@@ -4,15 +4,17 @@
 // What it promises (on Linux, on a local file system):
 //
 //   - Killed at any moment, a file is wholly old or wholly new, and a success that was
-//     reported stays; with Durability Full through loss of power too. - An error leaves
-//     the old bytes, unless the error itself says otherwise, and no temporary file. - No
-//     update is lost: not between goroutines, not between processes that use this package,
-//     and not against a program that knows nothing of it, be it one that renames,
-//     truncates or appends. Where a program writes at the same moment, its bytes win and
-//     the caller is told ErrModified. - Bytes that are known nowhere else are never
-//     deleted. They stay beside the file as NAME.fsmcp-saved and are reported. - Mode,
-//     owner, access lists and extended attributes are kept, also those that another
-//     program changes while the file is replaced.
+//     reported stays; with Durability Full through loss of power too.
+//   - An error leaves the old bytes, unless the error itself says otherwise, and no
+//     temporary file.
+//   - No update is lost: not between goroutines, not between processes that use this
+//     package, and not against a program that knows nothing of it, be it one that
+//     renames, truncates or appends. Where a program writes at the same moment, its
+//     bytes win and the caller is told ErrModified.
+//   - Bytes that are known nowhere else are never deleted. They stay beside the file as
+//     NAME.fsmcp-saved and are reported.
+//   - Mode, owner, access lists and extended attributes are kept, also those that
+//     another program changes while the file is replaced.
 //
 // How: the new content is written to an unnamed file in the same folder, synced, linked to
 // a name of its own and exchanged with the target in one step. Then what came out is
@@ -27,15 +29,16 @@
 //
 // What it does not promise:
 //
-//   - Where exchange, unnamed files or leases are missing (network and FUSE file systems,
-//     files of other owners without privileges), a program that appends at just that
-//     moment can lose its line. A program that renames a new version into place is seen,
-//     unless it does so between the last look and the rename. - A file that can only be
-//     written in place (a single-file mount, a folder that refuses, an owner that cannot
-//     be kept) may be half written when the process dies. The next Sweep finishes it from
-//     a journal. - Creation time and file flags are not carried over. Folders that were
-//     made for a new file stay when the process is killed before the file exists. -
-//     Outside Linux a file is replaced by rename after a second look; nothing is claimed
+//   - Where exchange, unnamed files or leases are missing (network and FUSE file
+//     systems, files of other owners without privileges), a program that appends at just
+//     that moment can lose its line. A program that renames a new version into place is
+//     seen, unless it does so between the last look and the rename.
+//   - A file that can only be written in place (a single-file mount, a folder that
+//     refuses, an owner that cannot be kept) may be half written when the process dies.
+//     The next Sweep finishes it from a journal.
+//   - Creation time and file flags are not carried over. Folders that were made for a
+//     new file stay when the process is killed before the file exists.
+//   - Outside Linux a file is replaced by rename after a second look; nothing is claimed
 //     against foreign programs there.
 //
 // The order of steps reads from replace_linux.go, and elsewhere from replace_other.go.

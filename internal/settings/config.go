@@ -42,8 +42,6 @@ type System struct {
 	// Roots are the client's directories, absolute. They count only if neither the command
 	// line nor CLAUDE_PROJECT_DIR names one.
 	Roots []string
-	// ManagedDir is the administrator's folder; empty: the one of the system.
-	ManagedDir string
 	// Read returns a file's content.
 	Read func(name string) Content
 	// List returns the names in a folder, in any order.

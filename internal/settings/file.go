@@ -81,13 +81,12 @@ func managedFiles(s System) []File {
 	return list
 }
 
+// managedDir is the administrator's folder.
 func managedDir(s System) string {
-	switch {
-	case s.ManagedDir != "":
-		return s.ManagedDir
-	case s.OS == "darwin":
+	switch s.OS {
+	case "darwin":
 		return "/Library/Application Support/ClaudeCode"
-	case s.OS == "windows":
+	case "windows":
 		return `C:\Program Files\ClaudeCode`
 	}
 	return "/etc/claude-code"

@@ -1,5 +1,15 @@
 package tools
 
+import "cmp"
+
+// The tools' names, as published.
+const (
+	nameRead         = "Read"
+	nameWrite        = "Write"
+	nameEdit         = "Edit"
+	nameNotebookEdit = "NotebookEdit"
+)
+
 // ReadArgs are the arguments of Read.
 type ReadArgs struct {
 	FilePath string `json:"file_path"`
@@ -46,3 +56,14 @@ type NotebookEditArgs struct {
 
 // Target is the file argument as it arrived.
 func (a *NotebookEditArgs) Target() string { return a.NotebookPath }
+
+// The edit modes.
+const (
+	modeReplace = "replace"
+	modeInsert  = "insert"
+	modeDelete  = "delete"
+)
+
+// mode is edit_mode with its default. The arguments stay as they came: a call that
+// is made again after a question is told by them.
+func (a *NotebookEditArgs) mode() string { return cmp.Or(a.EditMode, modeReplace) }

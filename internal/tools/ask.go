@@ -3,16 +3,12 @@ package tools
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/fsmcp/fsmcp/internal/access"
-	"github.com/fsmcp/fsmcp/internal/changes"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/refusal"
-	"github.com/fsmcp/fsmcp/internal/save"
-	"github.com/fsmcp/fsmcp/internal/text"
 )
 
 // Question asks the user to consent to one call. A call that needs consent
@@ -62,12 +58,6 @@ func (c *Consent) Covers(q *Question) bool {
 	return c != nil && (c.all || slices.ContainsFunc(c.questions, q.Same))
 }
 
-// Grant consents for the rest of the conversation.
-func (s *Session) Grant(q *Question) { s.grants.Grant(q.op, q.Path) }
-
-// Granted tells whether q needs no asking any more.
-func (s *Session) Granted(q *Question) bool { return s.grants.Granted(q.op, q.Path) }
-
 // Granted implements perm.Grants.
 func (c *Consent) Granted(op perm.Op, path string) bool {
 	return c.Covers(&Question{Path: path, op: op})
@@ -104,92 +94,6 @@ func Unanswered(tool string, q *Question, why string) *Result {
 	r := fail(tool, "", refusal.Unanswered(q.Path, q.Rule, why))
 	r.unlogged = q.unlogged
 	return r
-}
-
-// Bounds of the diff in a question (source: the specification of permissions,
-// "ask").
-const (
-	askLines = 30
-	askChars = 2_000
-)
-
-// texts are the old and the new text of a change.
-type texts struct {
-	place    string // which the texts are of; "" for the whole file
-	old, now string
-	unknown  bool // the old text is not in memory
-}
-
-// asking is the question that comes before a change, as it is now known: nil where
-// there is none. A change that the file's mode forbids is not asked about.
-func (o opener) asking(s *target, c *change) error {
-	switch {
-	case s.Question == nil:
-		return nil
-	case s.Kind == fsys.Regular && save.ReadOnly(s.Stamp):
-		return save.ErrReadOnly
-	}
-	return needConsent(s.Question, c.intent(), o.preferences().SettingsFile)
-}
-
-// intent tells the user what a change will do: how many lines come and go, and the
-// beginning of the diff.
-func (c *change) intent() string {
-	t := c.texts()
-	diff := changes.UnifiedOf(t.old, t.now)
-	added, removed := diff.Counts()
-	said := fmt.Sprintf("It removes %s and adds %s.", phrase.Lines(removed), phrase.Lines(added))
-	switch {
-	case c.stamp == fsys.Stamp{}:
-		said = fmt.Sprintf("It makes the file, %s.", phrase.LinesOf(t.now))
-	case t.unknown:
-		said = fmt.Sprintf("It replaces all of the file (%s) by %s.", phrase.Bytes(c.stamp.Size), phrase.LinesOf(t.now))
-	case t.place != "":
-		said = fmt.Sprintf("%s it removes %s and adds %s.", t.place, phrase.Lines(removed), phrase.Lines(added))
-		diff = diff.WithoutPlaces() // no numbers of the file's lines
-	}
-	if diff.Endings != "" {
-		said += "\n" + diff.Endings
-	}
-	if !diff.Empty() {
-		said += "\n" + escaped(diff.First(askLines, askChars))
-	}
-	return said
-}
-
-// texts returns the texts that the change names itself, or that follow from its bytes.
-func (c *change) texts() (t texts) {
-	if c.differs != nil {
-		return c.differs()
-	}
-	t.unknown = c.from == nil && c.stamp.Size > 0
-	if c.from != nil {
-		if old, err := text.DecodeAs(c.from, c.record.Enc); err == nil {
-			t.old = old.Text
-		}
-	}
-	raw := c.record.Content
-	if raw == nil {
-		raw, _ = made{change: c}.bytes()
-	}
-	if now, err := text.DecodeAs(raw, c.record.Enc); err == nil {
-		t.now = now.Text
-	}
-	return t
-}
-
-// escaped makes text safe to show to a person: a client may print it on a
-// terminal. Tabs and line ends stay.
-func escaped(s string) string {
-	lines := strings.Split(s, "\n")
-	for i, line := range lines {
-		parts := strings.Split(line, "\t")
-		for k, p := range parts {
-			parts[k] = fsys.Printable(p)
-		}
-		lines[i] = strings.Join(parts, "\t")
-	}
-	return strings.Join(lines, "\n")
 }
 
 // intent tells the user what a call is about to do, by its arguments alone; "" for

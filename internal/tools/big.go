@@ -11,7 +11,6 @@ import (
 	"github.com/fsmcp/fsmcp/internal/changes"
 	"github.com/fsmcp/fsmcp/internal/edit"
 	"github.com/fsmcp/fsmcp/internal/fsys"
-	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/state"
@@ -61,62 +60,6 @@ func (b *big) stand(spans []span.Span) (lost bool, err error) {
 // calls show what is needed now. gone: old_string is not in it any more.
 func (b *big) modified(calls string, gone bool) error {
 	return refusal.ChangedParts(b.target.name(), b.stamp.Size, b.was, calls, gone)
-}
-
-// overwrite plans a Write over the file.
-func (b *big) overwrite(ctx context.Context, content string) (*change, error) {
-	if err := b.shownInFull(ctx); err != nil {
-		return nil, err
-	}
-	raw, err := b.scan.Enc().EncodeFile(content)
-	if err != nil {
-		return nil, err
-	}
-	head := fmt.Sprintf("The file %s has been updated (%s, %s; it had %s).", b.target.name(), phrase.LinesOf(content), phrase.Bytes(int64(len(raw))), phrase.Bytes(b.stamp.Size))
-	change := whole(b.stamp, raw, b.target.answer(head, ""))
-	change.parts, change.record.Enc = b.rec.Parts, b.scan.Enc()
-	return change, nil
-}
-
-// edit plans an Edit of the file.
-func (b *big) edit(ctx context.Context, e editPlan) (*change, error) {
-	s, f, stamp := b.target, b.file, b.stamp
-	if e.preferences.Gate == GateFull {
-		if err := b.shownInFull(ctx); err != nil {
-			return nil, err
-		}
-	}
-	splices, err := b.search(ctx, e.request())
-	if err != nil {
-		return nil, b.unmatched(ctx, e.args.OldString, err)
-	}
-	if err := b.seen(ctx, span.Replaced(splices)); err != nil {
-		return nil, err
-	}
-	parts, err := state.CarryParts(f, stamp.Size, b.rec.Parts, splices)
-	if err != nil {
-		return nil, err
-	}
-	head := e.head(len(splices), edit.Exact)
-	where, err := b.region(ctx, splices[0], e.args.NewString, len(head)+len(s.note()))
-	if err != nil {
-		return nil, err
-	}
-	size := stamp.Size + span.Growth(splices)
-	rec := state.Record{Parts: parts, Shown: state.ShownBy(parts), Origin: state.ByEdit, Enc: b.scan.Enc()}
-	if size <= state.WholeHash { // from now on the file is compared as a whole
-		if rec.Hash, err = state.SumSpliced(f, stamp.Size, splices, span.Span{End: size}); err != nil {
-			return nil, err
-		}
-		rec.Parts = nil
-	}
-	c := &change{
-		stamp: stamp, parts: b.touched(splices), splices: splices, record: rec,
-		result:  s.answer(head, where),
-		differs: func() texts { return e.places(len(splices)) },
-	}
-	c.result.Meta = map[string]any{"fsmcp/size": size, "fsmcp/replacements": len(splices)}
-	return c, nil
 }
 
 // touched are the parts that show what splices replace.

@@ -5,8 +5,31 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/fsmcp/fsmcp/internal/state"
 	"github.com/fsmcp/fsmcp/internal/text"
 	"github.com/fsmcp/fsmcp/internal/tokens"
+)
+
+// Limits of Read (source: the specification of the tools, "Read").
+const (
+	// defaultLines bounds the lines of a Read without limit.
+	defaultLines = 2000
+	// defaultColumns bounds the characters of a Read with column and without limit.
+	defaultColumns = 4000
+	// DefaultMaxTokens bounds the text of one Read.
+	DefaultMaxTokens = 25_000
+	// answerBytes bounds any answer's text.
+	answerBytes = 4 << 20
+	// answerRest is kept free in an answer for what stands around the text.
+	answerRest = 1 << 10
+	// readInMemory is the size up to which Read holds a file in memory; larger
+	// ones are scanned in constant memory.
+	readInMemory = 8 << 20
+	// changeInMemory is the size up to which a file is held in memory to be changed;
+	// larger ones are searched as a stream.
+	changeInMemory = state.InMemory
+	// maxEditBytes is the largest file that Edit changes.
+	maxEditBytes = 1 << 30
 )
 
 // budget bounds the text of one answer.
@@ -105,25 +128,24 @@ func (c ClientLimits) room(r *Result) int {
 	return room
 }
 
-// tokenCounter counts the tokens of one answer. Where the user has the model's provider
-// count, it is asked once; from then on the local count goes by the ratio of the
-// two, since an answer that has to be cut is counted many times.
-type tokenCounter struct {
-	local tokens.Counter
-	exact func(b []byte) (n int, ok bool) // nil: no provider is asked
-	ratio float64                         // 0 until it is known
-}
+// showBody bounds what an error shows as it stands there: short lines take
+// several times their bytes with their numbers.
+const showBody = 2 * showUnseen
 
-// Count implements tokens.Counter.
-func (m *tokenCounter) Count(b []byte) int {
-	n := m.local.Count(b)
-	if m.ratio == 0 {
-		m.ratio = 1
-		if m.exact != nil && n > 0 {
-			if exact, ok := m.exact(b); ok {
-				m.ratio = float64(exact) / float64(n)
-			}
-		}
-	}
-	return int(math.Ceil(float64(n) * m.ratio))
-}
+// Bounds of what an error shows so that the same call passes next time, in
+// bytes of the file.
+const (
+	showUnseen  = 16 << 10
+	showMatches = 8 << 10
+	aroundMatch = 200 // characters on each side
+)
+
+// Read calls in errors: at most callsNamed of them, and places that lie within
+// nearLines of each other share one.
+const (
+	callsNamed = 3
+	nearLines  = 200
+)
+
+// bigLine is the length in bytes from which a line is better read by columns.
+const bigLine = 20 << 10

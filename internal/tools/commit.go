@@ -18,42 +18,6 @@ import (
 	"github.com/fsmcp/fsmcp/internal/state"
 )
 
-// change is the wish of a call for a file, worked out from the bytes that are there.
-type change struct {
-	// stamp is that of the bytes it was worked out from, zero for a new file.
-	stamp fsys.Stamp
-	// from holds those bytes if they are in memory. Else it is nil, and parts are the
-	// shown ones of those that are replaced.
-	from  []byte
-	parts []state.Part
-	// fromHash is their SHA-256, where it is at hand or can be had from memory;
-	// nil otherwise.
-	fromHash func() state.Sum
-	// splices turn them into the new ones.
-	splices []span.Splice
-	// remove says that the file is to be taken away instead.
-	remove bool
-	// record is readFileState once the new bytes are in place; its stamp is
-	// filled in then, and what after gives.
-	record state.Record
-	// after waits for what is worked out of the new bytes while the disk is busy:
-	// their SHA-256, and themselves where they are small. It is nil where the record
-	// has both.
-	after func() (state.Sum, []byte)
-	// shown are the new bytes that the answer shows beyond that.
-	shown span.Set
-	// notebook says that the new bytes are worth parsing before the next call.
-	notebook bool
-	// result is the answer then. A change without splices is only its answer.
-	result *Result
-	// differs returns the texts that the question to the user compares; nil: those of
-	// from and splices.
-	differs func() texts
-}
-
-// nothing tells that there is nothing to do.
-func (c *change) nothing() bool { return c.splices == nil && !c.remove }
-
 // planner works out a change. old is the file as it is, nil where there is
 // none. It is asked twice: before anything else happens, and again under the
 // lock for the bytes that will be replaced.
@@ -411,4 +375,27 @@ func saved(names []string) []string {
 		out[i] = fmt.Sprintf("(Text that another program wrote meanwhile was kept as %s.)", fsys.InSentence(name))
 	}
 	return out
+}
+
+// asking is the question that comes before a change, as it is now known: nil where
+// there is none. A change that the file's mode forbids is not asked about.
+func (o opener) asking(s *target, c *change) error {
+	switch {
+	case s.Question == nil:
+		return nil
+	case s.Kind == fsys.Regular && save.ReadOnly(s.Stamp):
+		return save.ErrReadOnly
+	}
+	return needConsent(s.Question, c.intent(), o.preferences().SettingsFile)
+}
+
+// bytes are those that the change has put into the file, where they are known.
+func (m made) bytes() (b []byte, ok bool) {
+	c := m.change
+	if c.record.Content != nil {
+		return c.record.Content, true
+	}
+	var out bytes.Buffer
+	err := span.Copy(&out, bytes.NewReader(c.from), c.stamp.Size, c.splices, span.Span{End: c.size()})
+	return out.Bytes(), err == nil
 }

@@ -313,3 +313,44 @@ func (e editPlan) knownByReminders(f found, miss error) (rec state.Record, ok bo
 	}
 	return rec, len(unseen(known, span.Replaced(f.splices))) == 0
 }
+
+// edit plans an Edit of the file.
+func (b *big) edit(ctx context.Context, e editPlan) (*change, error) {
+	s, f, stamp := b.target, b.file, b.stamp
+	if e.preferences.Gate == GateFull {
+		if err := b.shownInFull(ctx); err != nil {
+			return nil, err
+		}
+	}
+	splices, err := b.search(ctx, e.request())
+	if err != nil {
+		return nil, b.unmatched(ctx, e.args.OldString, err)
+	}
+	if err := b.seen(ctx, span.Replaced(splices)); err != nil {
+		return nil, err
+	}
+	parts, err := state.CarryParts(f, stamp.Size, b.rec.Parts, splices)
+	if err != nil {
+		return nil, err
+	}
+	head := e.head(len(splices), edit.Exact)
+	where, err := b.region(ctx, splices[0], e.args.NewString, len(head)+len(s.note()))
+	if err != nil {
+		return nil, err
+	}
+	size := stamp.Size + span.Growth(splices)
+	rec := state.Record{Parts: parts, Shown: state.ShownBy(parts), Origin: state.ByEdit, Enc: b.scan.Enc()}
+	if size <= state.WholeHash { // from now on the file is compared as a whole
+		if rec.Hash, err = state.SumSpliced(f, stamp.Size, splices, span.Span{End: size}); err != nil {
+			return nil, err
+		}
+		rec.Parts = nil
+	}
+	c := &change{
+		stamp: stamp, parts: b.touched(splices), splices: splices, record: rec,
+		result:  s.answer(head, where),
+		differs: func() texts { return e.places(len(splices)) },
+	}
+	c.result.Meta = map[string]any{"fsmcp/size": size, "fsmcp/replacements": len(splices)}
+	return c, nil
+}

@@ -3,6 +3,8 @@ package tools
 import (
 	"cmp"
 	"errors"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/fsmcp/fsmcp/internal/history"
@@ -57,16 +59,8 @@ type AuditLogger interface {
 
 const outcomeOK = "ok"
 
-// operation is the word for what a tool does.
-func operation(op perm.Op) string {
-	switch op {
-	case perm.Read:
-		return "read"
-	case perm.Write:
-		return "write"
-	}
-	return "edit"
-}
+// operations are the words for what a tool does.
+var operations = map[perm.Op]string{perm.Read: "read", perm.Write: "write", perm.Edit: "edit", perm.NotebookEdit: "edit"}
 
 // entryOf is a call of a tool; given is the file as the call names it.
 func entryOf(call Call, tool, given string, begun time.Time) logEntry {
@@ -94,20 +88,11 @@ func (a *auditor) begin(call Call, s *target) error {
 	if call.restoring {
 		tool = history.ToolRestore
 	}
-	err := a.logger.Begin(Event{Kind: EventBegun, Operation: operation(s.Op), Session: call.Session.id, Call: call.ID, Tool: tool, Path: s.Path, Outcome: string(EventBegun)})
+	err := a.logger.Begin(Event{Kind: EventBegun, Operation: operations[s.Op], Session: call.Session.id, Call: call.ID, Tool: tool, Path: s.Path, Outcome: string(EventBegun)})
 	if err != nil {
 		return &refusal.AuditError{Err: err}
 	}
 	return nil
-}
-
-// logEntry is a call that is to be logged once its answer is known. given is the file
-// as the call names it, path its resolved name, "" where the call did not come that far.
-type logEntry struct {
-	session, call, tool string
-	op                  perm.Op
-	given, path         string
-	begun               time.Time
 }
 
 // audit logs a call that is over.
@@ -117,7 +102,7 @@ func (a *auditor) audit(of logEntry, r *Result) {
 	}
 	op := of.op
 	e := Event{
-		Kind: EventKind(operation(op)), Operation: operation(op), Session: of.session, Call: of.call, Tool: of.tool,
+		Kind: EventKind(operations[op]), Operation: operations[op], Session: of.session, Call: of.call, Tool: of.tool,
 		Path: cmp.Or(of.path, of.given), Took: a.now().Sub(of.begun), Outcome: outcomeOK,
 	}
 	e.Bytes = r.size()
@@ -186,4 +171,26 @@ func (a *auditor) restored(of logEntry, r *Result, err error) {
 	}
 	of.op = perm.Edit
 	a.audit(of, r)
+}
+
+// notices are sentences for the next answer of any tool.
+type notices struct {
+	mu    sync.Mutex
+	texts []string
+}
+
+func (n *notices) add(texts ...string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.texts = append(n.texts, texts...)
+}
+
+// end ends an answer with what is to be told, once.
+func (n *notices) end(r *Result) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if len(n.texts) > 0 {
+		r.Blocks = append(r.Blocks, Block{Text: strings.Join(n.texts, "\n")})
+		n.texts = nil
+	}
 }

@@ -6,22 +6,12 @@ import (
 	"unicode/utf8"
 
 	"github.com/fsmcp/fsmcp/internal/changes"
+	"github.com/fsmcp/fsmcp/internal/notebook"
 	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/state"
+	"github.com/fsmcp/fsmcp/internal/text"
 )
-
-// Bounds of what an error shows so that the same call passes next time, in
-// bytes of the file.
-const (
-	showUnseen  = 16 << 10
-	showMatches = 8 << 10
-	aroundMatch = 200 // characters on each side
-)
-
-// showBody bounds what an error shows as it stands there: short lines take
-// several times their bytes with their numbers.
-const showBody = 2 * showUnseen
 
 // gate decides whether a call may change a file that is held in memory, as a pure function
 // of the file, the conversation's record of it and what the call would replace.
@@ -103,13 +93,6 @@ func (g gate) neverShown(rec state.Record, hidden span.Set) error {
 	return showing(refusal.UnseenMatch(g.target.name(), body, "", c.Known), c.Path, c.WithShown(rec, shown))
 }
 
-// Read calls in errors: at most callsNamed of them, and places that lie within
-// nearLines of each other share one.
-const (
-	callsNamed = 3
-	nearLines  = 200
-)
-
 // readCalls names Read calls that show spans, as much of them as each is served.
 func (g gate) readCalls(spans span.Set) string {
 	doc, l := g.file.Doc, changes.LinesOf(g.file.Doc)
@@ -147,9 +130,6 @@ func (g gate) readCalls(spans span.Set) string {
 	flush()
 	return strings.Join(calls[:min(len(calls), callsNamed)], "; ")
 }
-
-// bigLine is the length in bytes from which a line is better read by columns.
-const bigLine = 20 << 10
 
 // changed is the answer for a file that is not what was shown. A small change is told
 // in full, and the record moves to the new content. Where the caller has then seen
@@ -264,4 +244,49 @@ func unseen(shown span.Set, spans []span.Span) (out span.Set) {
 		}
 	}
 	return out
+}
+
+// firstUnseen is the first cell of a notebook that was not shown; nil where all were.
+func firstUnseen(nb *notebook.Notebook, rec state.Record) *notebook.Cell {
+	for _, cell := range nb.Cells() {
+		if !rec.Shown.Covers(cell.Source) {
+			return &cell
+		}
+	}
+	return nil
+}
+
+// passWhole is the gate of Write: everything must have been shown, of a notebook all its
+// cells.
+func (g gate) passWhole() error {
+	c := g.file
+	if c.Known && isNotebook(g.target) {
+		nb, err := notebook.Parse(c.Raw)
+		switch {
+		case err == nil && !c.Unchanged():
+			return g.changedNotebook()
+		case err == nil:
+			if cell := firstUnseen(nb, c.Record); cell != nil {
+				return refusal.UnseenInNotebook(g.target.name(), cell.Name)
+			}
+			return nil
+		}
+	}
+	_, err := g.pass(aim{})
+	return err
+}
+
+// changedNotebook is the answer for a notebook that is not what was shown: a
+// small change is told as the lines of the file.
+func (g gate) changedNotebook() error {
+	c := g.file
+	var err error
+	if c.Doc, err = text.Decode(c.Raw); err != nil {
+		return err
+	}
+	diff, body, ok := g.outsideChange()
+	if ok {
+		return showing(refusal.ChangedNotebook(g.target.name(), body), c.Path, c.Recorded(c.Record.Shown.Through(diff.Splices, true), state.ByReport))
+	}
+	return g.stating(refusal.ChangedNotebookMuch(g.target.name(), g.howMuch(diff)))
 }

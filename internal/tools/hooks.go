@@ -3,7 +3,6 @@ package tools
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
@@ -50,88 +49,6 @@ type HookFault struct {
 type hooking struct {
 	passed string // the resolved name of the file whose hooks let the change through
 	faults []HookFault
-}
-
-// wanted returns the names of a file as hooks know it, and whether any run before and after
-// it is changed. None run for a restore.
-func (w *committing) wanted(s *target) (names []string, before, after bool) {
-	if w.by.hooks == nil || w.call.restoring {
-		return nil, false, false
-	}
-	names = s.allNames()
-	before, after = w.by.hooks.Wanted(names)
-	return names, before, after
-}
-
-// edited is the change as hooks are told of it.
-func (w *committing) edited(names []string, old []byte) Edited {
-	return Edited{Names: names, Tool: w.op.String(), Session: w.call.Session.id, Call: w.call.ID, Old: old}
-}
-
-// beforeHooks runs the hooks before a change, once for a file.
-func (w *committing) beforeHooks(ctx context.Context, s *target) error {
-	names, before, _ := w.wanted(s)
-	if !before || w.hooks.passed == s.Path {
-		return nil
-	}
-	defer w.call.rest()()
-	defer w.call.Session.reminders.OwnChanges()()
-	faults, stop, err := w.by.hooks.Before(ctx, w.edited(names, nil))
-	switch {
-	case err != nil:
-		return err
-	case stop != nil:
-		return stopped(s, stop)
-	}
-	w.hooks.passed, w.hooks.faults = s.Path, append(w.hooks.faults, faults...)
-	return nil
-}
-
-// afterHooks runs the hooks after a change that was made, looks at the file again, and
-// finishes the answer. From here on the call can only succeed. A client that gives it up
-// now would leave a formatter in the middle of its work, so that only its deadline ends it.
-func (w *committing) afterHooks(ctx context.Context, s *target, m made) {
-	if m.change == nil {
-		return
-	}
-	if names, _, after := w.wanted(s); after {
-		ctx = context.WithoutCancel(ctx)
-		w.hooks.faults = append(w.hooks.faults, w.runAfter(ctx, w.edited(names, m.old))...)
-		if note := w.reloadAfterHooks(ctx, s, m); note != "" {
-			m.result.Blocks[0].Text += "\n" + note
-		}
-	}
-	if len(w.hooks.faults) > 0 {
-		m.result.Blocks[0].Text += "\n" + faultNotes(w.hooks.faults)
-	}
-}
-
-func (w *committing) runAfter(ctx context.Context, e Edited) []HookFault {
-	defer w.call.rest()()
-	defer w.call.Session.reminders.OwnChanges()()
-	return w.by.hooks.After(ctx, e)
-}
-
-// rest has the call's own clock rest until the function it returns is called.
-func (c Call) rest() (resume func()) {
-	if c.Clock == nil {
-		return func() {}
-	}
-	return c.Clock.Rest()
-}
-
-// allNames are all names of a file, the resolved one last.
-func (s *target) allNames() []string {
-	if s.Names[len(s.Names)-1] == s.Path {
-		return s.Names
-	}
-	return append(s.Names[:len(s.Names):len(s.Names)], s.Path)
-}
-
-// knownNames are all names of a file and its hard links that are known, the
-// resolved one last.
-func (s *target) knownNames() []string {
-	return append(slices.Clip(s.links), s.allNames()...)
 }
 
 // stopped refuses a change that a hook stopped.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/notebook"
 	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/state"
@@ -72,4 +73,31 @@ func decode(s *target, c *state.File) (err error) {
 		return refusal.Binary(s.Asked)
 	}
 	return nil
+}
+
+// parse reads a notebook. One that is broken is text still: what it is held as
+// comes beside the *notebook.ParseError.
+func (l loader) parse(session *Session, s *target, f *fsys.File) (*state.File, *notebook.Notebook, error) {
+	c, err := l.load(session, s, f)
+	if err != nil {
+		return nil, nil, err
+	}
+	if last, ok := session.lastParsed(c.Path, c.Raw); ok {
+		c.Raw, c.Hash = last.raw, last.hash
+		return c, last.nb, nil
+	}
+	if c.Content() == nil {
+		go c.Hash() // it will tell whether the file is still what was shown
+	}
+	nb, err := notebook.Parse(c.Raw)
+	if err != nil {
+		if err := decode(s, c); err != nil {
+			return nil, nil, err
+		}
+		return c, nil, err
+	}
+	if len(c.Raw) <= mostParsed {
+		session.keepParsed(parsed{c.Path, c.Raw, c.Hash, nb})
+	}
+	return c, nb, nil
 }

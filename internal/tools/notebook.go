@@ -1,7 +1,6 @@
 package tools
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -20,9 +19,6 @@ import (
 	"github.com/fsmcp/fsmcp/internal/text"
 	"github.com/fsmcp/fsmcp/internal/tokens"
 )
-
-// isNotebook tells by the name: a notebook is a text file by its bytes.
-func isNotebook(s *target) bool { return s.Asked.Ext() == "ipynb" }
 
 // Budgets for the pictures of one answer, base64 included (source: the
 // specification of media, "PDFs", which holds for notebooks too).
@@ -68,33 +64,6 @@ func (r *reading) notebook(ctx context.Context, stamp fsys.Stamp) (*Result, erro
 		return nil, refusal.ColumnWithoutCell()
 	}
 	return v.cells(ctx)
-}
-
-// parse reads a notebook. One that is broken is text still: what it is held as
-// comes beside the *notebook.ParseError.
-func (l loader) parse(session *Session, s *target, f *fsys.File) (*state.File, *notebook.Notebook, error) {
-	c, err := l.load(session, s, f)
-	if err != nil {
-		return nil, nil, err
-	}
-	if last, ok := session.lastParsed(c.Path, c.Raw); ok {
-		c.Raw, c.Hash = last.raw, last.hash
-		return c, last.nb, nil
-	}
-	if c.Content() == nil {
-		go c.Hash() // it will tell whether the file is still what was shown
-	}
-	nb, err := notebook.Parse(c.Raw)
-	if err != nil {
-		if err := decode(s, c); err != nil {
-			return nil, nil, err
-		}
-		return c, nil, err
-	}
-	if len(c.Raw) <= mostParsed {
-		session.keepParsed(parsed{c.Path, c.Raw, c.Hash, nb})
-	}
-	return c, nb, nil
 }
 
 // viewing is the answer to a Read of a notebook in the making.
@@ -333,43 +302,4 @@ func (v *viewing) blocks(ctx context.Context, parts []notebook.Part) (blocks []B
 		left = fmt.Sprintf("(Pictures left out, because one answer has no room for more: those of %s. Read with cell_id shows them.)", phrase.Plural(len(over), "cell ", "cells ")+strings.Join(over, ", "))
 	}
 	return blocks, left
-}
-
-// mostParsed is the size in bytes up to which a notebook is kept parsed.
-const mostParsed = 1 << 20
-
-// parsed is the notebook that a conversation used last. Agents edit one notebook
-// many times in a row, and a file that still has these bytes need not be hashed and
-// parsed again: to compare it takes a tenth of that.
-type parsed struct {
-	path string // resolved
-	raw  []byte
-	hash func() state.Sum
-	nb   *notebook.Notebook // of raw
-}
-
-// lastParsed is the notebook at path as it was parsed, if it has these bytes.
-func (s *Session) lastParsed(path string, raw []byte) (parsed, bool) {
-	s.mu.Lock()
-	p := s.parsed
-	s.mu.Unlock()
-	return p, p.nb != nil && p.path == path && bytes.Equal(p.raw, raw)
-}
-
-func (s *Session) keepParsed(p parsed) {
-	if len(p.raw) > mostParsed {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.parsed = p
-}
-
-// parseAhead parses a notebook for the next call, between two calls.
-func (s *Session) parseAhead(p parsed) {
-	defer func() { _ = recover() }() // the next call parses for itself, and tells
-	var err error
-	if p.nb, err = notebook.Parse(p.raw); err == nil {
-		s.keepParsed(p)
-	}
 }

@@ -1,13 +1,11 @@
 package tools
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 	"unicode"
 
@@ -20,13 +18,6 @@ import (
 	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/state"
 	"github.com/fsmcp/fsmcp/internal/text"
-)
-
-// The edit modes.
-const (
-	modeReplace = "replace"
-	modeInsert  = "insert"
-	modeDelete  = "delete"
 )
 
 // cellEditor answers NotebookEdit.
@@ -43,10 +34,6 @@ func (e *cellEditor) run(ctx context.Context, call Call, a *NotebookEditArgs) (*
 	}
 	return e.committer.commit(ctx, call, perm.NotebookEdit, &cellEditing{tool: e, call: call, args: a})
 }
-
-// mode is edit_mode with its default. The arguments stay as they came: a call that
-// is made again after a question is told by them.
-func (a *NotebookEditArgs) mode() string { return cmp.Or(a.EditMode, modeReplace) }
 
 // check refuses arguments that do not go together.
 func (a *NotebookEditArgs) check() error {
@@ -210,21 +197,6 @@ func (e cellPlan) cellSeen(cell notebook.Cell) error {
 	return showing(refusal.UnseenCellShown(e.gate.target.name(), cell.Name, text.EscapeFrame(cell.SourceText())), c.Path, c.Stamped(rec))
 }
 
-// changedNotebook is the answer for a notebook that is not what was shown: a
-// small change is told as the lines of the file.
-func (g gate) changedNotebook() error {
-	c := g.file
-	var err error
-	if c.Doc, err = text.Decode(c.Raw); err != nil {
-		return err
-	}
-	diff, body, ok := g.outsideChange()
-	if ok {
-		return showing(refusal.ChangedNotebook(g.target.name(), body), c.Path, c.Recorded(c.Record.Shown.Through(diff.Splices, true), state.ByReport))
-	}
-	return g.stating(refusal.ChangedNotebookMuch(g.target.name(), g.howMuch(diff)))
-}
-
 // change turns an edit into what commit takes.
 func (e cellPlan) change(done notebook.Change) *change {
 	c := e.gate.file
@@ -269,7 +241,7 @@ func (e cellPlan) answer(done notebook.Change) *Result {
 		if of == 1 {
 			return "the only cell"
 		}
-		return fmt.Sprintf("the %s of %d cells", ordinal(done.Index+1), of)
+		return fmt.Sprintf("the %s of %d cells", phrase.Ordinal(done.Index+1), of)
 	}
 	var head string
 	switch e.args.mode() {
@@ -324,20 +296,4 @@ func renamed(first, last, by int) string {
 		return fmt.Sprintf(" What was cell-%d is now cell-%d (cell-0 is the first).", first, first+by)
 	}
 	return fmt.Sprintf(" What was cell-%d to cell-%d is now cell-%d to cell-%d (cell-0 is the first).", first, last, first+by, last+by)
-}
-
-// ordinal is a number as it stands in a row: 1st, 2nd, 11th.
-func ordinal(n int) string {
-	ending := "th"
-	if n%100 < 11 || n%100 > 13 {
-		switch n % 10 {
-		case 1:
-			ending = "st"
-		case 2:
-			ending = "nd"
-		case 3:
-			ending = "rd"
-		}
-	}
-	return strconv.Itoa(n) + ending
 }

@@ -38,16 +38,16 @@ type waitForMark func() (*history.Mark, error)
 // start records what a change is about to replace, beside the writing of the new bytes:
 // the disk is busy with those anyway. The caller waits for the mark before the change
 // shows and before it closes old.
-func (h recorder) start(ctx context.Context, call Call, s *target, old *fsys.File, c *change) waitForMark {
-	if h.history == nil {
+func (r recorder) start(ctx context.Context, call Call, s *target, old *fsys.File, c *change) waitForMark {
+	if r.history == nil {
 		return func() (*history.Mark, error) { return nil, nil }
 	}
 	wait := sync.OnceValues(func() (*history.Mark, error) {
-		k, err := h.describe(call, s, old, c)
+		k, err := r.describe(call, s, old, c)
 		if err != nil {
 			return nil, err
 		}
-		return h.history.Keep(ctx, k)
+		return r.history.Keep(ctx, k)
 	})
 	go func() {
 		defer func() { _ = recover() }() // a panic comes out again where it is waited for
@@ -57,9 +57,9 @@ func (h recorder) start(ctx context.Context, call Call, s *target, old *fsys.Fil
 }
 
 // describe describes a change to the history.
-func (h recorder) describe(call Call, s *target, old *fsys.File, c *change) (history.Change, error) {
+func (r recorder) describe(call Call, s *target, old *fsys.File, c *change) (history.Change, error) {
 	if s.Stamp.Nlink > 1 {
-		s.links = h.access.Links(s.File, func(name string) bool { return h.history.Secret([]string{name}) })
+		s.links = r.access.Links(s.File, func(name string) bool { return r.history.Secret([]string{name}) })
 	}
 	k := history.Change{Names: s.knownNames(), Session: call.Session.id, Tool: s.Op.String(), Call: call.ID, From: c.from, Splices: c.splices, Gone: c.remove}
 	if call.restoring {
@@ -88,12 +88,12 @@ func (h recorder) describe(call Call, s *target, old *fsys.File, c *change) (his
 
 // hookChange records the change that hooks made as one of its own. Without it the
 // change before, on which it lies, could not be restored.
-func (h recorder) hookChange(ctx context.Context, call Call, s *target, was []byte, c *state.File) []string {
-	if h.history == nil {
+func (r recorder) hookChange(ctx context.Context, call Call, s *target, was []byte, c *state.File) []string {
+	if r.history == nil {
 		return nil
 	}
 	from, to := state.Sum(sha256.Sum256(was)), c.Hash()
-	mark, err := h.history.Keep(ctx, history.Change{
+	mark, err := r.history.Keep(ctx, history.Change{
 		Names: s.knownNames(), Session: call.Session.id, Tool: history.ToolHook, Call: call.ID,
 		Old: bytes.NewReader(was), Size: int64(len(was)), From: was, Was: sumOf(from),
 		Splices: []span.Splice{{End: int64(len(was)), New: c.Raw}}, Is: sumOf(to),

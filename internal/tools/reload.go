@@ -16,6 +16,66 @@ import (
 	"github.com/fsmcp/fsmcp/internal/text"
 )
 
+// wanted returns the names of a file as hooks know it, and whether any run before and after
+// it is changed. None run for a restore.
+func (w *committing) wanted(s *target) (names []string, before, after bool) {
+	if w.by.hooks == nil || w.call.restoring {
+		return nil, false, false
+	}
+	names = s.allNames()
+	before, after = w.by.hooks.Wanted(names)
+	return names, before, after
+}
+
+// edited is the change as hooks are told of it.
+func (w *committing) edited(names []string, old []byte) Edited {
+	return Edited{Names: names, Tool: w.op.String(), Session: w.call.Session.id, Call: w.call.ID, Old: old}
+}
+
+// beforeHooks runs the hooks before a change, once for a file.
+func (w *committing) beforeHooks(ctx context.Context, s *target) error {
+	names, before, _ := w.wanted(s)
+	if !before || w.hooks.passed == s.Path {
+		return nil
+	}
+	defer w.call.rest()()
+	defer w.call.Session.reminders.OwnChanges()()
+	faults, stop, err := w.by.hooks.Before(ctx, w.edited(names, nil))
+	switch {
+	case err != nil:
+		return err
+	case stop != nil:
+		return stopped(s, stop)
+	}
+	w.hooks.passed, w.hooks.faults = s.Path, append(w.hooks.faults, faults...)
+	return nil
+}
+
+// afterHooks runs the hooks after a change that was made, looks at the file again, and
+// finishes the answer. From here on the call can only succeed. A client that gives it up
+// now would leave a formatter in the middle of its work, so that only its deadline ends it.
+func (w *committing) afterHooks(ctx context.Context, s *target, m made) {
+	if m.change == nil {
+		return
+	}
+	if names, _, after := w.wanted(s); after {
+		ctx = context.WithoutCancel(ctx)
+		w.hooks.faults = append(w.hooks.faults, w.runAfter(ctx, w.edited(names, m.old))...)
+		if note := w.reloadAfterHooks(ctx, s, m); note != "" {
+			m.result.Blocks[0].Text += "\n" + note
+		}
+	}
+	if len(w.hooks.faults) > 0 {
+		m.result.Blocks[0].Text += "\n" + faultNotes(w.hooks.faults)
+	}
+}
+
+func (w *committing) runAfter(ctx context.Context, e Edited) []HookFault {
+	defer w.call.rest()()
+	defer w.call.Session.reminders.OwnChanges()()
+	return w.by.hooks.After(ctx, e)
+}
+
 // reloadAfterHooks looks at the file after hooks have run, by the same resolver and decision
 // as before. Where it is not what the call had made of it, the record follows, and
 // the note that comes back shows what is different: only what the caller has sent
@@ -115,27 +175,4 @@ func (w *committing) showHookChange(c *state.File, m made, lost func(string, ...
 		return head + body + fmt.Sprintf("\n… (%d more changed lines, which count as not shown)", more)
 	}
 	return head + body
-}
-
-// size returns the file's size after the change.
-func (c *change) size() int64 { return c.stamp.Size + span.Growth(c.splices) }
-
-// sum is the hash of the file after the change, where it is known.
-func (c *change) sum() (state.Sum, bool) {
-	if c.after != nil {
-		sum, _ := c.after()
-		return sum, true
-	}
-	return c.record.Hash, c.record.Hash != (state.Sum{})
-}
-
-// bytes are those that the change has put into the file, where they are known.
-func (m made) bytes() (b []byte, ok bool) {
-	c := m.change
-	if c.record.Content != nil {
-		return c.record.Content, true
-	}
-	var out bytes.Buffer
-	err := span.Copy(&out, bytes.NewReader(c.from), c.stamp.Size, c.splices, span.Span{End: c.size()})
-	return out.Bytes(), err == nil
 }

@@ -3,7 +3,6 @@ package tools
 import (
 	"errors"
 
-	"github.com/fsmcp/fsmcp/internal/reminders"
 	"github.com/fsmcp/fsmcp/internal/state"
 )
 
@@ -31,62 +30,6 @@ type fileState struct {
 	record state.Record
 	sum    func() state.Sum // of the file as it is
 	gone   bool             // the others are not used then
-}
-
-// Sent notes that the answer to a call is about to be sent, before the client can see it.
-// It is the one place where what an answer shows begins to count as shown: an answer that
-// is never sent has shown nothing.
-func (s *Service) Sent(call Call, r *Result) {
-	session := call.Session
-	for _, shown := range r.Shown {
-		session.show(shown)
-	}
-	if r.next.raw != nil {
-		go session.parseAhead(r.next)
-	}
-	if r.about.path != "" {
-		session.reminders.Shown(reminders.Shown{Path: r.about.path, Stamp: r.about.stamp, Extent: r.about.extent})
-	}
-	if r.unlogged != nil {
-		s.auditor.auditSoon(*r.unlogged, r)
-	}
-	if r.report != nil {
-		session.reminders.Sent(r.report)
-	}
-}
-
-// show records what an answer shows.
-func (s *Session) show(n Shown) {
-	switch {
-	case n.State != nil:
-		s.state(n.Path, n.State)
-	case n.Added:
-		rec, known := s.files.Get(n.Path)
-		if !known || rec.Stamp != n.Record.Stamp {
-			return
-		}
-		rec.Shown = rec.Shown.Union(n.Record.Shown)
-		for _, p := range n.Record.Parts {
-			rec.Parts = state.WithPart(rec.Parts, p)
-		}
-		s.files.Put(n.Path, rec)
-	default:
-		s.files.Put(n.Path, n.Record)
-		if n.View != (state.View{}) {
-			s.files.Served(n.Path, n.View, n.Sum)
-		}
-	}
-}
-
-// state records that an answer says that a file changed, without its lines.
-func (s *Session) state(path string, n *fileState) {
-	now := s.reminders.Gone(path)
-	if !n.gone {
-		now = s.reminders.Changed(path, n.record, n.sum)
-	}
-	if now != nil {
-		s.reminders.Reported(path, *now)
-	}
 }
 
 // showingError is a refusal with what its answer shows.

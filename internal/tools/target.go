@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/fsmcp/fsmcp/internal/access"
@@ -61,16 +62,6 @@ func (s *target) answer(done, shows string, remarks ...string) *Result {
 type opener struct {
 	access      *access.Checker
 	preferences func() Preferences
-}
-
-// FileArgument is a file argument, parsed once for its call.
-type FileArgument struct {
-	// Key names the file as far as the argument alone does: calls with one key are kept
-	// in order.
-	Key    string
-	path   fsys.Path
-	err    error // the failure of the call once it opens the file
-	parsed bool
 }
 
 // parseFile parses a file argument, without a look at the disk.
@@ -157,3 +148,20 @@ func writable(s *target, old *fsys.File) error {
 	}
 	return err
 }
+
+// allNames are all names of a file, the resolved one last.
+func (s *target) allNames() []string {
+	if s.Names[len(s.Names)-1] == s.Path {
+		return s.Names
+	}
+	return append(s.Names[:len(s.Names):len(s.Names)], s.Path)
+}
+
+// knownNames are all names of a file and its hard links that are known, the
+// resolved one last.
+func (s *target) knownNames() []string {
+	return append(slices.Clip(s.links), s.allNames()...)
+}
+
+// isNotebook tells by the name: a notebook is a text file by its bytes.
+func isNotebook(s *target) bool { return s.Asked.Ext() == "ipynb" }

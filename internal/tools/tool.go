@@ -7,8 +7,11 @@ package tools
 
 import (
 	"context"
+	"strings"
+	"time"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/reminders"
 )
@@ -124,3 +127,50 @@ func Failure(code int, slug, text string) *Result {
 
 // Refuse builds the answer to a call of a tool that was refused.
 func Refuse(tool string, r *refusal.Refusal) *Result { return Failure(r.Code(tool), r.Slug, r.Text) }
+
+// fail answers a call that failed.
+func fail(tool, raw string, err error) *Result {
+	return Refuse(tool, refusal.Of(raw, err))
+}
+
+// textResult is an answer of one text block: the given parts, one below the
+// other, empty ones left out.
+func textResult(parts ...string) *Result {
+	var kept []string
+	for _, p := range parts {
+		if p != "" {
+			kept = append(kept, p)
+		}
+	}
+	if len(kept) == 1 {
+		return &Result{Blocks: []Block{{Text: kept[0]}}}
+	}
+	return &Result{Blocks: []Block{{Text: strings.Join(kept, "\n")}}}
+}
+
+// FileArgument is a file argument, parsed once for its call.
+type FileArgument struct {
+	// Key names the file as far as the argument alone does: calls with one key are kept
+	// in order.
+	Key    string
+	path   fsys.Path
+	err    error // the failure of the call once it opens the file
+	parsed bool
+}
+
+// logEntry is a call that is to be logged once its answer is known. given is the file
+// as the call names it, path its resolved name, "" where the call did not come that far.
+type logEntry struct {
+	session, call, tool string
+	op                  perm.Op
+	given, path         string
+	begun               time.Time
+}
+
+// rest has the call's own clock rest until the function it returns is called.
+func (c Call) rest() (resume func()) {
+	if c.Clock == nil {
+		return func() {}
+	}
+	return c.Clock.Rest()
+}

@@ -3,8 +3,6 @@ package tools
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
@@ -16,8 +14,6 @@ import (
 	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/save"
-	"github.com/fsmcp/fsmcp/internal/span"
-	"github.com/fsmcp/fsmcp/internal/state"
 )
 
 // byteOrderMark is U+FEFF: at the start of a text it is no character of it.
@@ -118,36 +114,6 @@ func overwrite(g gate, content string) (*change, error) {
 	return change, nil
 }
 
-// passWhole is the gate of Write: everything must have been shown, of a notebook all its
-// cells.
-func (g gate) passWhole() error {
-	c := g.file
-	if c.Known && isNotebook(g.target) {
-		nb, err := notebook.Parse(c.Raw)
-		switch {
-		case err == nil && !c.Unchanged():
-			return g.changedNotebook()
-		case err == nil:
-			if cell := firstUnseen(nb, c.Record); cell != nil {
-				return refusal.UnseenInNotebook(g.target.name(), cell.Name)
-			}
-			return nil
-		}
-	}
-	_, err := g.pass(aim{})
-	return err
-}
-
-// firstUnseen is the first cell of a notebook that was not shown; nil where all were.
-func firstUnseen(nb *notebook.Notebook, rec state.Record) *notebook.Cell {
-	for _, cell := range nb.Cells() {
-		if !rec.Shown.Covers(cell.Source) {
-			return &cell
-		}
-	}
-	return nil
-}
-
 // notebookNote tells that what was written under a notebook's name is none.
 func notebookNote(s *target, content string) string {
 	if !isNotebook(s) {
@@ -160,21 +126,17 @@ func notebookNote(s *target, content string) string {
 	return fmt.Sprintf("(The content is no valid notebook: %s at byte %d.)", at.What, at.Offset)
 }
 
-// whole is the change that puts raw in the place of everything.
-func whole(stamp fsys.Stamp, raw []byte, result *Result) *change {
-	if raw == nil {
-		raw = []byte{} // an empty text is known; nil would say that it is not
+// overwrite plans a Write over the file.
+func (b *big) overwrite(ctx context.Context, content string) (*change, error) {
+	if err := b.shownInFull(ctx); err != nil {
+		return nil, err
 	}
-	sum := sha256.Sum256(raw)
-	c := &change{
-		stamp:   stamp,
-		splices: []span.Splice{{End: stamp.Size, New: raw}},
-		result:  result,
-		record:  state.Record{Hash: sum, Shown: span.Set{}.Add(span.Span{End: int64(len(raw))}), Origin: state.ByWrite, Content: raw},
+	raw, err := b.scan.Enc().EncodeFile(content)
+	if err != nil {
+		return nil, err
 	}
-	if len(raw) > state.WholeHash {
-		c.record.Parts = []state.Part{{Span: span.Span{End: int64(len(raw))}, Sum: sum}}
-	}
-	c.result.Meta = map[string]any{"fsmcp/hash": hex.EncodeToString(sum[:]), "fsmcp/size": len(raw)}
-	return c
+	head := fmt.Sprintf("The file %s has been updated (%s, %s; it had %s).", b.target.name(), phrase.LinesOf(content), phrase.Bytes(int64(len(raw))), phrase.Bytes(b.stamp.Size))
+	change := whole(b.stamp, raw, b.target.answer(head, ""))
+	change.parts, change.record.Enc = b.rec.Parts, b.scan.Enc()
+	return change, nil
 }

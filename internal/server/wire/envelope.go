@@ -23,7 +23,6 @@ import (
 // The methods that the loop itself must know.
 const (
 	MethodCall         = "tools/call"
-	methodListen       = "subscriptions/listen"
 	MethodInitialize   = "initialize"
 	MethodCancelled    = "notifications/cancelled"
 	MethodRootsChanged = "notifications/roots/list_changed"

@@ -1,0 +1,237 @@
+// Command release makes what a release of fsmcp consists of: an archive, an MCP bundle and
+// a list of contents (SBOM) for each system, checksums, and the files of other package
+// managers, filled in from the templates in packaging. It promises the same bytes for the
+// same commit and version of Go, from whatever folder it runs in.
+//
+// It is started in the top folder of a checkout ("make release") and builds what lies
+// there. It publishes nothing and signs nothing, and it makes no fsmcp-vips: that program
+// needs C code, which is linked to the libvips of one system.
+//
+// The list of contents is made by own code: of the tools for it, cyclonedx-gomod and the
+// package licensecheck could not be fetched where this was written.
+//
+// Usage: release [-version V] [-commit HASH] [-time SECONDS] [-targets LIST] [-out DIR]
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+func main() {
+	r := release{root: ".", log: os.Stderr, level: bestCompression, npm: "npm"}
+	var targets string
+	var seconds int64
+	flag.StringVar(&r.version, "version", "devel", "the version that the programs print")
+	flag.StringVar(&r.commit, "commit", "unknown", "the commit that the programs print")
+	flag.Int64Var(&seconds, "time", 0, "the time of every file, in seconds since 1970")
+	flag.StringVar(&targets, "targets", strings.Join(allTargets, ","), "systems, separated by commas")
+	flag.StringVar(&r.out, "out", "dist", "the folder for the results; what is in it is removed")
+	flag.Parse()
+	r.time = time.Unix(seconds, 0).UTC()
+	r.targets = strings.Split(targets, ",")
+	if err := r.make(); err != nil {
+		fmt.Fprintln(os.Stderr, "release:", err)
+		os.Exit(1)
+	}
+}
+
+// allTargets are the systems of a release, as Go names them.
+var allTargets = []string{"darwin/amd64", "darwin/arm64", "linux/amd64", "linux/arm64", "windows/amd64", "windows/arm64"}
+
+// A release is one run of the program.
+type release struct {
+	root, out       string
+	version, commit string
+	time            time.Time
+	targets         []string
+	level           int    // of compression
+	npm             string // the program; "" keeps the official packer out
+	log             io.Writer
+}
+
+// A product is a file of the release as the templates see it.
+type product struct {
+	OS, Arch     string
+	Archive      string // name
+	ArchiveHash  string // SHA-256 in hex
+	Bundle       string
+	BundleHash   string
+	ProgramNames []string
+}
+
+// facts are the data of every template.
+type facts struct {
+	Version  string // as a package manager wants it: numbers, without "v"
+	Tag      string // as the programs print it
+	Address  string // where the files would lie
+	Tools    []tool
+	Products []product
+	Product  product // of the template that is filled in for one system
+}
+
+// address is where the generated files say that the release lies. Nothing lies there: no
+// release is published, and the name can never exist (RFC 6761, section 6.4).
+const address = "https://example.invalid/fsmcp/"
+
+// make makes everything. What the folder held before is removed, if it holds nothing but
+// an earlier release.
+func (r *release) make() error {
+	if err := r.clearOut(); err != nil {
+		return err
+	}
+	work, err := os.MkdirTemp("", "fsmcp-release-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(work)
+	b := builder{release: r, dir: work}
+	pages, tools, err := b.pages()
+	if err != nil {
+		return err
+	}
+	f := facts{Version: packageVersion(r.version), Tag: r.version, Address: address, Tools: tools}
+	packer := r.packer(work)
+	for _, target := range r.targets {
+		p, err := r.makeTarget(&b, target, pages, f, packer)
+		if err != nil {
+			return fmt.Errorf("%s: %w", target, err)
+		}
+		f.Products = append(f.Products, p)
+	}
+	if err := r.fillIn(f); err != nil {
+		return err
+	}
+	return r.sums()
+}
+
+// makeTarget makes the files of one system.
+func (r *release) makeTarget(b *builder, target string, pages []entry, f facts, packer packer) (product, error) {
+	p := product{}
+	p.OS, p.Arch, _ = strings.Cut(target, "/")
+	programs, list, notices, err := b.build(p.OS, p.Arch)
+	if err != nil {
+		return p, err
+	}
+	base := "fsmcp-" + f.Version + "-" + p.OS + "-" + p.Arch
+	if err := r.write(base+".cdx.json", list); err != nil {
+		return p, err
+	}
+
+	files := slices.Concat(programs, pages, []entry{notices})
+	for _, name := range []string{"LICENSE", "README.md", "CHANGELOG.md"} {
+		text, err := os.ReadFile(filepath.Join(r.root, name))
+		if err != nil {
+			return p, err
+		}
+		files = append(files, entry{name: name, data: text, mode: 0o644})
+	}
+	archive, err := pack(p.OS, "fsmcp-"+f.Version+"/", files, r.time, r.level)
+	if err != nil {
+		return p, err
+	}
+	p.Archive, p.ArchiveHash = base+".tar.gz", hash(archive)
+	if p.OS == "windows" {
+		p.Archive = base + ".zip"
+	}
+	if err := r.write(p.Archive, archive); err != nil {
+		return p, err
+	}
+
+	for _, e := range programs {
+		p.ProgramNames = append(p.ProgramNames, e.name)
+	}
+	f.Product = p
+	bundle, err := r.bundle(f, files, packer)
+	if err != nil {
+		return p, err
+	}
+	p.Bundle, p.BundleHash = base+".mcpb", hash(bundle)
+	return p, r.write(p.Bundle, bundle)
+}
+
+// marker is in every folder that a release made, and in no other.
+const marker = "SHA256SUMS"
+
+// clearOut removes an earlier release and makes the folder.
+func (r *release) clearOut() error {
+	names, err := os.ReadDir(r.out)
+	if err == nil && len(names) > 0 {
+		if _, err := os.Stat(filepath.Join(r.out, marker)); err != nil {
+			return fmt.Errorf("%s holds files, but no %s of an earlier release: remove them or name another folder", r.out, marker)
+		}
+		if err := os.RemoveAll(r.out); err != nil {
+			return err
+		}
+	} else if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	// From here on an interrupted run can be made again.
+	if err := os.MkdirAll(r.out, 0o755); err != nil {
+		return err
+	}
+	return r.write(marker, nil)
+}
+
+func (r *release) write(name string, data []byte) error {
+	path := filepath.Join(r.out, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(path, data, 0o644)
+}
+
+// sums writes the checksums of all files, in the form of sha256sum.
+func (r *release) sums() error {
+	var list strings.Builder
+	var names []string
+	err := filepath.WalkDir(r.out, func(path string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && d.Name() != marker {
+			name, _ := filepath.Rel(r.out, path)
+			names = append(names, filepath.ToSlash(name))
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		data, err := os.ReadFile(filepath.Join(r.out, filepath.FromSlash(name)))
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(&list, "%s  %s\n", hash(data), name)
+		fmt.Fprintf(r.log, "release: %10d %s\n", len(data), name)
+	}
+	return r.write(marker, []byte(list.String()))
+}
+
+func hash(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+var (
+	semantic = regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?$`)
+	unusable = regexp.MustCompile(`[^0-9A-Za-z.-]+`)
+)
+
+// packageVersion returns a version by the rules of Semantic Versioning 2.0.0: that of the
+// tag, or one below every release that holds the name of the commit.
+func packageVersion(version string) string {
+	if v := strings.TrimPrefix(version, "v"); semantic.MatchString(v) {
+		return v
+	}
+	return "0.0.0-g" + strings.Trim(unusable.ReplaceAllString(version, "-"), "-.")
+}

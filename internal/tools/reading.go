@@ -1,0 +1,197 @@
+package tools
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/perm"
+	"github.com/fsmcp/fsmcp/internal/state"
+	"github.com/fsmcp/fsmcp/internal/text"
+	"github.com/fsmcp/fsmcp/internal/tokens"
+)
+
+// reader answers Read.
+type reader struct {
+	opener opener
+	loader loader
+	budget budget
+	// exact asks a provider for a count, see Options.
+	exact        func(ctx context.Context, b []byte) (n int, ok bool)
+	maxFileBytes int64
+	preferences  func() Preferences
+	pictures     pictureReader
+	pages        Pages
+}
+
+// tokenCounter returns the counter for the answer to one Read. Text that the user was asked
+// for, now or earlier, never leaves the machine.
+func (r *reader) tokenCounter(ctx context.Context, call Call, s *target) *tokens.Calibrated {
+	m := &tokens.Calibrated{Local: r.budget.counter}
+	asked := call.Consent != nil || call.Session.grants.Granted(s.Op, s.Path) || r.opener.access.Policy().AskedFor(perm.Read, s.Names)
+	if r.exact != nil && !asked {
+		m.Exact = func(b []byte) (int, bool) { return r.exact(ctx, b) }
+	}
+	return m
+}
+
+// reading is one Read under way.
+type reading struct {
+	tool   *reader
+	target *target
+	call   Call
+	args   *ReadArgs
+	want   want
+	file   *fsys.File
+	eol    text.EOL // of the text, once that is known
+	budget budget
+}
+
+// ignore drops the arguments that the kind of the file has no use for, and notes
+// which of them were given: models fill in whatever a tool offers.
+func (r *reading) ignore(kind string, useless ...string) {
+	a := r.args
+	var given []string
+	for _, name := range useless {
+		ok := false
+		switch name {
+		case "offset":
+			ok = a.Offset != nil
+		case "limit":
+			ok = a.Limit != nil
+		case "column":
+			ok = a.Column != nil
+		case "cell_id":
+			ok, r.want.cell = a.CellID != "", ""
+		case "region":
+			ok, r.want.region = a.Region != "", ""
+		case "pages":
+			ok, r.want.pages = a.Pages != "", ""
+		}
+		if ok {
+			given = append(given, name)
+		}
+	}
+	if len(given) > 0 {
+		r.target.remarks = append(r.target.remarks, fmt.Sprintf("(Ignored, because the file is %s: %s.)", kind, strings.Join(given, ", ")))
+	}
+}
+
+// repeated reports whether the answer can be that nothing changed since the same was
+// served before. sum is of the bytes to be shown, of a file that is not compared as a
+// whole.
+func (r *reading) repeated(sum state.Sum) bool {
+	return r.tool.preferences().Dedup && r.call.Session.files.Stub(r.target.Path, r.want.view(), sum)
+}
+
+// steady returns the outcome of decoding a file elsewhere, if that held still meanwhile.
+// Half of one picture and half of another may well decode; and a file that is only being
+// written is not damaged. (A file that is renamed or linked has the bytes it had.)
+func (r *reading) steady(before fsys.Stamp, result *Result, err error) (*Result, error) {
+	if after, broken := r.file.Stamp(); broken == nil && (after.Size != before.Size || after.Mtime != before.Mtime) {
+		return nil, fsys.ErrUnstable
+	}
+	return result, err
+}
+
+// want is the part of a text that a Read asks for.
+type want struct {
+	first, limit int // limit counts characters where there is a column
+	column       int // 0: whole lines
+	plain        bool
+	bounded      bool   // the caller has given the limit
+	cell         string // of a notebook
+	region       string // of a picture, as given
+	pages        string // of a PDF, as given
+}
+
+// view is the want as the key of the unchanged answer.
+func (w want) view() state.View {
+	return state.View{Offset: w.first, Limit: w.limit, Column: w.column, Cell: w.cell}
+}
+
+// behind says that nothing is at the wanted place of a text of so many lines.
+// The number is not known (-1) only where the line was found.
+func (w want) behind(lines int) string {
+	first, column := w.first, w.column
+	switch {
+	case column == 0 || lines >= 0 && lines < first:
+		return shortReminder(first, lines)
+	case lines < 0:
+		return fmt.Sprintf("<system-reminder>Warning: line %d ends before the provided column (%d).</system-reminder>", first, column)
+	}
+	return fmt.Sprintf("<system-reminder>Warning: line %d ends before the provided column (%d). The file has %d lines.</system-reminder>", first, column, lines)
+}
+
+// The reminders of the reference, word for word.
+const emptyReminder = "<system-reminder>Warning: the file exists but the contents are empty.</system-reminder>"
+
+func shortReminder(offset, lines int) string {
+	return fmt.Sprintf("<system-reminder>Warning: the file exists but is shorter than the provided offset (%d). The file has %d lines.</system-reminder>", offset, lines)
+}
+
+// part is the extent of the text that an answer shows.
+type part struct {
+	first, last, total int    // lines; the total is -1 where it is not known
+	of                 string // the total in words
+	nextColumn         int    // where the rest of the last line begins; 0: all of it is shown
+	more               bool   // something follows
+	call               string // the arguments that name the text beside the file
+}
+
+// onward says what follows a part: with the call that shows it, unless the caller has
+// drawn the line there itself.
+func (w want) onward(p part) string {
+	left := w.left(p)
+	switch {
+	case p.nextColumn > 0 && left <= 0:
+		return fmt.Sprintf("(Line %d%s goes on at column %d.)", p.last, p.of, p.nextColumn)
+	case p.nextColumn > 0:
+		limit := ""
+		if w.bounded && w.column > 0 {
+			limit = fmt.Sprintf(", limit=%d", left)
+		}
+		return fmt.Sprintf("(Line %d%s goes on. Next: Read %soffset=%d, column=%d%s.)", p.last, p.of, p.call, p.last, p.nextColumn, limit)
+	case p.more && left <= 0:
+		return fmt.Sprintf("(Lines %d-%d%s are shown.)", p.first, p.last, p.of)
+	case p.more:
+		limit := min(left, defaultLines)
+		if p.total >= 0 {
+			limit = min(limit, p.total-p.last)
+		}
+		return fmt.Sprintf("(Lines %d-%d%s are shown. Next: Read %soffset=%d, limit=%d.)", p.first, p.last, p.of, p.call, p.last+1, limit)
+	}
+	return ""
+}
+
+// left returns the lines or characters that a part lacks of what the caller wanted.
+func (w want) left(p part) int {
+	switch {
+	case !w.bounded, w.column == 0 && p.nextColumn > 0:
+		return math.MaxInt
+	case w.column == 0:
+		return w.limit - (p.last - p.first + 1)
+	case p.nextColumn > 0:
+		return w.limit - (p.nextColumn - w.column)
+	}
+	return 0
+}
+
+// meta are the facts of a file for programs: its hash where that is known anyway.
+func meta(rec state.Record) map[string]any {
+	m := map[string]any{"fsmcp/size": rec.Stamp.Size}
+	if rec.Hash != (state.Sum{}) {
+		m["fsmcp/hash"] = hex.EncodeToString(rec.Hash[:])
+	}
+	return m
+}
+
+// shownEmpty answers for a file without text.
+func (r *reading) shownEmpty(rec state.Record) *Result {
+	result := textResult(r.target.note(), emptyReminder)
+	result.Shown = []Shown{{Path: r.target.Path, Record: rec}}
+	return result
+}

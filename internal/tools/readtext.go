@@ -1,0 +1,255 @@
+package tools
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/refusal"
+	"github.com/fsmcp/fsmcp/internal/span"
+	"github.com/fsmcp/fsmcp/internal/state"
+	"github.com/fsmcp/fsmcp/internal/text"
+)
+
+// countFor bounds the time that a Read goes on counting a big file's lines.
+const countFor = 200 * time.Millisecond
+
+// source serves pages of a text: a document in memory, or a scan of the file.
+type source interface {
+	page(ctx context.Context, w want, room int) (text.Page, error)
+}
+
+// fromMemory answers from memory.
+func (r *reading) fromMemory(ctx context.Context) (*Result, error) {
+	c, err := r.tool.loader.load(r.call.Session, r.target, r.file)
+	if err != nil {
+		return nil, err
+	}
+	return r.memoryText(ctx, c)
+}
+
+// memoryText answers with lines of a text in memory.
+func (r *reading) memoryText(ctx context.Context, c *state.File) (*Result, error) {
+	same := !c.ByParts() && c.Unchanged()
+	if same && r.repeated(state.Sum{}) {
+		return unchanged(r.target), nil
+	}
+	if c.Doc == nil {
+		if err := decode(r.target, c); err != nil {
+			return nil, err
+		}
+	}
+	if c.Doc.Text == "" { // a byte order mark and nothing else
+		return r.shownEmpty(c.Recorded(span.Set{}.Add(span.Span{End: c.Stamp.Size}), state.ByRead)), nil
+	}
+	page, err := r.fit(ctx, document{c.Doc})
+	if err != nil {
+		return nil, err
+	}
+	r.eol = c.Doc.EOL
+	rec := c.Recorded(nil, state.ByRead)
+	if c.ByParts() {
+		return r.servedPart(page, rec, func() ([]byte, error) { return c.Raw, nil })
+	}
+	if same {
+		rec = c.Stamped(c.Record)
+		rec.Content = c.Content()
+	}
+	return r.served(page, rec, state.Sum{}), nil
+}
+
+// scanned answers from a file that is too big to be held.
+func (r *reading) scanned(ctx context.Context, stamp fsys.Stamp) (*Result, error) {
+	rec, _ := r.call.Session.files.Get(r.target.Path)
+	settled := stamp.Settled(r.tool.loader.now())
+	scan := rec.Index
+	if scan == nil || !rec.Proves(stamp) {
+		var err error
+		if scan, err = text.NewScan(ctx, r.file, stamp.Size); err != nil {
+			return nil, r.unreadable(err)
+		}
+	}
+	page, err := r.fit(ctx, scanning{scan, r.file})
+	if err != nil {
+		return nil, r.unreadable(err)
+	}
+	if after, err := r.file.Stamp(); err != nil || !after.Same(stamp) {
+		settled = false // it changed while it was read: the index may be of neither state
+	}
+	r.eol = scan.EOL()
+	now := state.Record{Stamp: stamp, Settled: settled, Index: scan, Enc: scan.Enc()}
+	return r.servedPart(page, now, func() ([]byte, error) {
+		raw, _, err := r.file.ReadAll(changeInMemory)
+		return raw, err
+	})
+}
+
+// servedPart answers with a page of a file that is compared by its shown parts only.
+// now is its record without what was shown before; all reads the whole file. Parts of
+// an older state stay as they are: each proves its own bytes alone. The page is
+// recorded by the very bytes that it shows, whatever becomes of the file meanwhile.
+func (r *reading) servedPart(page text.Page, now state.Record, all func() ([]byte, error)) (*Result, error) {
+	if page.First == 0 {
+		return r.served(page, now, state.Sum{}), nil
+	}
+	old, _ := r.call.Session.files.Get(r.target.Path)
+	part := state.Part{Span: page.Shown, Sum: sha256.Sum256(page.Raw)}
+	if old.Proves(now.Stamp) && old.Parts != nil {
+		if r.repeated(part.Sum) {
+			return unchanged(r.target), nil
+		}
+		old.Settled, old.Index = now.Settled, now.Index
+		now = old
+	}
+	now.Parts = state.WithPart(old.Parts, part)
+	now.Shown = state.ShownBy(now.Parts)
+	size := now.Stamp.Size
+	if now.Hash == (state.Sum{}) && size <= changeInMemory && len(now.Shown.Missing(size)) == 0 {
+		raw, err := all()
+		if err != nil {
+			return nil, err
+		}
+		now = joined(now, raw)
+	}
+	return r.served(page, now, part.Sum), nil
+}
+
+// joined makes one part of those that are all of a file together, as far as they
+// stand: from then on the file can be compared as a whole.
+func joined(rec state.Record, raw []byte) state.Record {
+	rec.Parts, _, _ = state.Standing(bytes.NewReader(raw), rec.Parts, nil)
+	rec.Shown = state.ShownBy(rec.Parts)
+	if size := rec.Stamp.Size; int64(len(raw)) == size && len(rec.Shown.Missing(size)) == 0 {
+		rec.Parts = state.PartsIn(raw, rec.Shown)
+		rec.Hash = state.WholeSum(rec.Parts, size)
+	}
+	return rec
+}
+
+// unreadable words what a scan could not read.
+func (r *reading) unreadable(err error) error {
+	if err == text.ErrBinary {
+		return refusal.Binary(r.target.Asked)
+	}
+	return err
+}
+
+// written says how a text is written where that is not UTF-8 with line feeds.
+func written(enc text.Encoding, eol text.EOL) string {
+	charset, endings := enc.Name(), eol.Name()
+	switch {
+	case enc.IsUTF8() && endings == "":
+		return ""
+	case enc.IsUTF8():
+		return fmt.Sprintf("(Line endings: %s. Edits keep them.)", endings)
+	case endings == "":
+		return fmt.Sprintf("(Encoding: %s. Edits keep it.)", charset)
+	}
+	return fmt.Sprintf("(Encoding: %s. Line endings: %s. Edits keep both.)", charset, endings)
+}
+
+// served notes what is shown and builds the answer. sum is of the bytes it shows, of a
+// file that is not compared as a whole.
+func (r *reading) served(page text.Page, rec state.Record, sum state.Sum) *Result {
+	if page.First == 0 {
+		return textResult(r.target.note(), r.want.behind(page.Total))
+	}
+	rec.Origin = state.ByRead
+	rec.Shown = rec.Shown.Add(page.Shown)
+	result := textResult(string(page.Body), r.target.note(), written(rec.Enc, r.eol), page.Notice, r.onward(page))
+	result.Shown = []Shown{{Path: r.target.Path, Record: rec, View: r.want.view(), Sum: sum}}
+	result.Meta = meta(rec)
+	if page.Total >= 0 {
+		result.Meta["fsmcp/lines"] = page.Total
+	}
+	return result
+}
+
+// onward says what follows the page, if anything does.
+func (r *reading) onward(page text.Page) string {
+	p := part{first: page.First, last: page.Last, total: page.Total, more: page.More}
+	if page.Cut {
+		p.nextColumn = page.NextColumn
+	}
+	if page.Total >= 0 {
+		p.of = fmt.Sprintf(" of %d", page.Total)
+	}
+	return r.want.onward(p)
+}
+
+// fit takes the wanted page from a source and brings it within what the client
+// passes on; what exceeds the token limit is refused with a call that fits.
+func (r *reading) fit(ctx context.Context, src source) (text.Page, error) {
+	room, bound := r.budget.room(), r.budget.bound()
+	w := r.want
+	page, err := src.page(ctx, w, room)
+	if err != nil {
+		return page, err
+	}
+	if page.First == 0 && !page.More {
+		return page, nil // behind the end
+	}
+	if page.First == 0 { // not even one line fits
+		w.limit, w.column = defaultColumns, 1
+		if page, err = src.page(ctx, w, room); err != nil {
+			return page, err
+		}
+	}
+	count := r.budget.tokens(page.Body, r.target.Asked.Ext())
+	if count > r.budget.most && w.column == 0 {
+		next, _ := r.budget.readCall(page.First, page)
+		return page, refusal.TooManyTokens(count, r.budget.most, next)
+	}
+	if count <= bound {
+		return page, nil
+	}
+	if w.column == 0 {
+		if k := r.budget.linesWithin(page, bound); k > 0 {
+			w.limit = k
+			return src.page(ctx, w, room)
+		}
+		w.limit, w.column = defaultColumns, 1
+		if page, err = src.page(ctx, w, room); err != nil {
+			return page, err
+		}
+		count = r.budget.tokens(page.Body, r.target.Asked.Ext())
+	}
+	for count > bound { // a page of columns shrinks until it fits
+		room = max(int(int64(len(page.Body))*int64(bound)/int64(count)*95/100), 16)
+		if page, err = src.page(ctx, w, room); err != nil {
+			return page, err
+		}
+		if len(page.Body) <= 64 {
+			break
+		}
+		count = r.budget.tokens(page.Body, r.target.Asked.Ext())
+	}
+	return page, nil
+}
+
+// document serves pages from memory.
+type document struct{ doc *text.Doc }
+
+func (d document) page(_ context.Context, w want, room int) (text.Page, error) {
+	if w.column > 0 {
+		return d.doc.ColumnPage(w.first, w.column, w.limit, room), nil
+	}
+	return d.doc.Page(w.first, w.limit, room), nil
+}
+
+// scanning serves pages from the file itself.
+type scanning struct {
+	scan *text.Scan
+	file io.ReaderAt
+}
+
+func (s scanning) page(ctx context.Context, w want, room int) (text.Page, error) {
+	if w.column > 0 {
+		return s.scan.ColumnPage(ctx, s.file, w.first, w.column, w.limit, room)
+	}
+	return s.scan.Page(ctx, s.file, w.first, w.limit, room, countFor)
+}
