@@ -64,7 +64,7 @@ func whole(stamp fsys.Stamp, raw []byte, result *Result) *change {
 	if len(raw) > state.WholeHash {
 		c.record.Parts = []state.Part{{Span: span.Span{End: int64(len(raw))}, Sum: sum}}
 	}
-	c.result.Meta = map[string]any{"fsmcp/hash": hex.EncodeToString(sum[:]), "fsmcp/size": len(raw)}
+	c.result.Meta = map[string]any{"fsmcp/hash": hex.EncodeToString(sum[:]), "fsmcp/size": int64(len(raw))}
 	return c
 }
 

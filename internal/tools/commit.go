@@ -395,7 +395,8 @@ func (m made) bytes() (b []byte, ok bool) {
 	if c.record.Content != nil {
 		return c.record.Content, true
 	}
-	var out bytes.Buffer
-	err := span.Copy(&out, bytes.NewReader(c.from), c.stamp.Size, c.splices, span.Span{End: c.size()})
-	return out.Bytes(), err == nil
+	if int64(len(c.from)) < c.stamp.Size {
+		return nil, false
+	}
+	return span.Apply(c.from, c.splices), true
 }

@@ -43,7 +43,7 @@ type editing struct {
 }
 
 func (e *editing) plan(ctx context.Context, s *target, old *fsys.File) (*change, error) {
-	w, session, loader := e.writing, e.writing.call.Session, e.tool.writer.loader
+	w, session := e.writing, e.writing.call.Session
 	switch {
 	case old == nil && (isNotebook(s) || e.args.OldString != ""):
 		return nil, w.tool.opener.absent(session, s)
@@ -63,24 +63,15 @@ func (e *editing) plan(ctx context.Context, s *target, old *fsys.File) (*change,
 	case stamp.Size > maxEditBytes:
 		return nil, refusal.TooLargeToEdit(s.name(), stamp.Size, maxEditBytes)
 	}
-	if err := writable(s, old); err != nil {
-		return nil, err
-	}
-	g := gate{target: s, budget: w.tool.budget.of(w.call.Client)}
-	p := editPlan{gate: g, args: e.args, preferences: e.tool.preferences()}
-	if stamp.Size > changeInMemory {
-		b, err := loader.look(ctx, session, s, old, stamp)
-		if err != nil {
-			return nil, err
-		}
-		b.budget = g.budget
-		return b.edit(ctx, p)
-	}
-	c, err := loader.loadText(session, s, old)
+	g, b, err := w.look(ctx, s, old)
 	if err != nil {
 		return nil, err
 	}
-	p.gate.file, p.reminded = c, session.reminders.HasReported(c.Path, c.Record, c.Hash)
+	p := editPlan{gate: g, args: e.args, preferences: e.tool.preferences()}
+	if b != nil {
+		return b.edit(ctx, p)
+	}
+	p.reminded = session.reminders.HasReported(g.file.Path, g.file.Record, g.file.Hash)
 	return p.inMemory()
 }
 

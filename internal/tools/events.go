@@ -105,7 +105,7 @@ func (a *auditor) audit(of logEntry, r *Result) {
 		Kind: EventKind(operations[op]), Operation: operations[op], Session: of.session, Call: of.call, Tool: of.tool,
 		Path: cmp.Or(of.path, of.given), Took: a.now().Sub(of.begun), Outcome: outcomeOK,
 	}
-	e.Bytes = r.size()
+	e.Bytes, _ = r.Meta["fsmcp/size"].(int64) // of the changed file
 	if op == perm.Read {
 		e.Bytes = answered(r)
 	}
@@ -140,17 +140,6 @@ func (a *auditor) auditSoon(of logEntry, r *Result) {
 
 // tellWithin bounds that wait.
 const tellWithin = 100 * time.Millisecond
-
-// size returns the size of a changed file, as its answer has it.
-func (r *Result) size() int64 {
-	switch size := r.Meta["fsmcp/size"].(type) {
-	case int:
-		return int64(size)
-	case int64:
-		return size
-	}
-	return 0
-}
 
 // answered returns the number of bytes in an answer.
 func answered(r *Result) (n int64) {

@@ -118,7 +118,7 @@ func (w *committing) reloadAfterHooks(ctx context.Context, s *target, m made) (n
 		files.Put(s.Path, rec)
 		return ""
 	}
-	m.result.Meta["fsmcp/hash"], m.result.Meta["fsmcp/size"] = hex.EncodeToString(sum[:]), len(c.Raw)
+	m.result.Meta["fsmcp/hash"], m.result.Meta["fsmcp/size"] = hex.EncodeToString(sum[:]), int64(len(c.Raw))
 	note = w.showHookChange(c, m, lost)
 	if was, ok := m.bytes(); ok {
 		for _, n := range w.by.history.hookChange(ctx, call, s, was, c) {

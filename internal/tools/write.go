@@ -49,27 +49,35 @@ func (w *writing) plan(ctx context.Context, s *target, old *fsys.File) (*change,
 	case w.created:
 		return nil, save.ErrExists
 	}
-	if err := writable(s, old); err != nil {
+	g, b, err := w.look(ctx, s, old)
+	switch {
+	case err != nil:
 		return nil, err
+	case b != nil:
+		return b.overwrite(ctx, w.content)
+	}
+	return overwrite(g, w.content)
+}
+
+// look reads a file of text that is to be changed; b is not nil for one above
+// changeInMemory.
+func (w *writing) look(ctx context.Context, s *target, old *fsys.File) (g gate, b *big, err error) {
+	g = gate{target: s, budget: w.tool.budget.of(w.call.Client)}
+	if err := writable(s, old); err != nil {
+		return g, nil, err
 	}
 	stamp, err := old.Stamp()
 	if err != nil {
-		return nil, err
+		return g, nil, err
 	}
-	budget := w.tool.budget.of(w.call.Client)
-	if stamp.Size > changeInMemory {
-		b, err := w.tool.loader.look(ctx, w.call.Session, s, old, stamp)
-		if err != nil {
-			return nil, err
-		}
-		b.budget = budget
-		return b.overwrite(ctx, w.content)
+	if stamp.Size <= changeInMemory {
+		g.file, err = w.tool.loader.loadText(w.call.Session, s, old)
+		return g, nil, err
 	}
-	c, err := w.tool.loader.loadText(w.call.Session, s, old)
-	if err != nil {
-		return nil, err
+	if b, err = w.tool.loader.look(ctx, w.call.Session, s, old, stamp); err == nil {
+		b.budget = g.budget
 	}
-	return overwrite(gate{s, c, budget}, w.content)
+	return g, b, err
 }
 
 // create plans a new file.
