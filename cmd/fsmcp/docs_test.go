@@ -19,29 +19,27 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// TestDocs runs the examples of docs/*.md out of the pages themselves, in the order in
-// which they stand there, each page from an empty workspace and home. A fenced block is an
-// example if its first line is one of these:
+// TestDocs runs the examples of README.md and docs/*.md out of the pages themselves, in
+// the order in which they stand there, each page from an empty workspace and home. Every
+// fenced block is an example, by its first line:
 //
 //   - ```LANGUAGE FILE is a file, which gets the block as its text. One that begins with
-//     #! can be run; settings have to keep to their schema.
+//     #! can be run; JSON has to parse, and settings have to keep to their schema.
 //   - ```console is a transcript. "$ COMMAND" is given to sh in the workspace, with "> "
 //     before its further lines; the following lines are its output on both of its
 //     streams. "-> TOOL JSON" is a call to a server, "<- " begins its answer and three
 //     blanks each further line of it; each block of it begins a line, one that is no text
 //     as its kind in parentheses. A refusal reads "<- refused, code N SLUG: …". The calls
 //     of one block are one session.
+//   - ```text quotes answers: each of its lines stands in a script of testdata/script.
+//   - ```sh holds commands of README.md, which TestFirstRun runs.
 //
 // In the pages the home is /home/you and the workspace /home/you/project. An ellipsis
 // stands for any text in its line, and alone in a line for any lines. Times stand for any
 // times, and ids of changes for those that the page's commands have really printed.
 func TestDocs(t *testing.T) {
-	pages, err := filepath.Glob(filepath.Join("..", "..", "docs", "*.md"))
-	if err != nil || len(pages) == 0 {
-		t.Fatal("no pages")
-	}
 	dir := t.TempDir()
-	for _, page := range pages {
+	for _, page := range docsPages(t) {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
@@ -50,9 +48,12 @@ func TestDocs(t *testing.T) {
 			t.Logf("!!! NOT TESTED: %s, for %s is missing !!!", page, missing)
 			continue
 		}
-		script := scriptOf(string(text))
+		script, err := scriptOf(filepath.Base(page), string(text))
+		if err != nil {
+			t.Errorf("%s: %v", page, err)
+		}
 		if script == "" {
-			t.Errorf("%s: no examples", page)
+			continue
 		}
 		name := strings.TrimSuffix(filepath.Base(page), ".md") + ".txtar"
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(script), 0o644); err != nil {
@@ -62,6 +63,16 @@ func TestDocs(t *testing.T) {
 	cmds := scriptCommands()
 	cmds["place"], cmds["transcript"] = place, runTranscript
 	testscript.Run(t, testscript.Params{Dir: dir, Setup: setUpScript, Cmds: cmds, Condition: scriptCondition})
+}
+
+// docsPages lists README.md and the pages of docs.
+func docsPages(t *testing.T) []string {
+	t.Helper()
+	pages, err := filepath.Glob(filepath.Join("..", "..", "docs", "*.md"))
+	if err != nil || len(pages) < 10 {
+		t.Fatalf("%d pages, %v", len(pages), err)
+	}
+	return append(pages, filepath.Join("..", "..", "README.md"))
 }
 
 // lacking names a program that a page's examples use and the machine lacks.
@@ -76,25 +87,62 @@ func lacking(page string) string {
 
 var fence = regexp.MustCompile("(?ms)^```(\\w+)[ \t]*([^\n]*)\n(.*?)^```$")
 
-// scriptOf makes a script of a page: one command for each example, and the
-// examples as its files.
-func scriptOf(page string) string {
+// scriptOf makes a script of a page: one command for each example, and the examples as
+// its files. A block that is no example is an error, and so is one that does not end.
+func scriptOf(name, page string) (string, error) {
 	var commands, files strings.Builder
+	if marks := regexp.MustCompile("(?m)^[ \t]*```").FindAllString(page, -1); len(marks) != 2*len(fence.FindAllString(page, -1)) {
+		return "", errors.New("a block has no language, is indented or does not end")
+	}
 	for i, m := range fence.FindAllStringSubmatchIndex(page, -1) {
 		language, file, body := page[m[2]:m[3]], page[m[4]:m[5]], page[m[6]:m[7]]
-		name := fmt.Sprintf(".examples/%d", i)
+		example := fmt.Sprintf(".examples/%d", i)
 		line := 1 + strings.Count(page[:m[0]], "\n")
 		switch {
 		case file != "":
-			fmt.Fprintf(&commands, "# line %d\nplace %s %s\n", line, name, file)
+			fmt.Fprintf(&commands, "# line %d\nplace %s %s\n", line, example, file)
 		case language == "console":
-			fmt.Fprintf(&commands, "# line %d\ntranscript %s\n", line, name)
-		default:
+			fmt.Fprintf(&commands, "# line %d\ntranscript %s\n", line, example)
+		case language == "text":
+			if err := quoted(body); err != nil {
+				return "", fmt.Errorf("line %d: %w", line, err)
+			}
 			continue
+		case language == "sh" && name == "README.md":
+			continue
+		default:
+			return "", fmt.Errorf("line %d: no test runs this block", line)
 		}
-		fmt.Fprintf(&files, "-- %s --\n%s", name, body)
+		fmt.Fprintf(&files, "-- %s --\n%s", example, body)
 	}
-	return commands.String() + files.String()
+	return commands.String() + files.String(), nil
+}
+
+// quoted checks that each line of a text stands in a script of testdata/script.
+func quoted(text string) error {
+	scripts, err := filepath.Glob(filepath.Join("..", "..", "testdata", "script", "*.txtar"))
+	if err != nil {
+		return err
+	}
+	missing := map[string]bool{}
+	for line := range strings.Lines(text) {
+		missing[strings.TrimSpace(line)] = true
+	}
+	for _, name := range scripts {
+		script, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		for line := range missing {
+			if strings.Contains(string(script), line) {
+				delete(missing, line)
+			}
+		}
+	}
+	for line := range missing {
+		return fmt.Errorf("no script holds %q", line)
+	}
+	return nil
 }
 
 // Where the pages are at home.
@@ -118,6 +166,10 @@ func place(ts *testscript.TestScript, neg bool, args []string) {
 		mode = 0o755
 	}
 	ts.Check(os.WriteFile(name, []byte(text), mode))
+	if filepath.Ext(name) == ".json" {
+		_, err := hujson.Parse([]byte(text))
+		ts.Check(err)
+	}
 	if strings.Contains(filepath.Base(name), "settings") && filepath.Ext(name) == ".json" {
 		ts.Check(asSettings(text))
 	}
@@ -358,6 +410,11 @@ func TestDocsAreHeld(t *testing.T) {
 	}
 	if _, err := steps("said before any command\n"); err == nil {
 		t.Error("a transcript that begins without a command passes")
+	}
+	for _, page := range []string{"```sh\nmake\n```\n", "```\nno language\n```\n", "```json\n{}\n```\n", "```text\nfsmcp never says this\n```\n", "```go main.go\nno end\n"} {
+		if _, err := scriptOf("page.md", page); err == nil {
+			t.Errorf("%q passes, and no test runs it", page)
+		}
 	}
 	if _, err := steps("-> Read {}\nno arrow\n"); err == nil {
 		t.Error("an answer without its arrow passes")
