@@ -114,15 +114,18 @@ faults: build ## after a change to saving, locking, history, workers or permissi
 	FSMCP_HISTORY_EDITS=1000 FSMCP_HISTORY_KILLS=200 FSMCP_HISTORY_MERGES=500 \
 	$(GO) test -count=1 -timeout 60m -v ./internal/faults | grep -v -e '^=== '
 	CGO_ENABLED=1 $(GO) test -race -timeout 20m ./cmd/fsmcp
+	$(GO) test -tags fsys_portable -timeout 20m -run TestScripts ./cmd/fsmcp
 	FSMCP_NOTEBOOK_WALKS=20000 FSMCP_NOTEBOOK_ALL=1 \
 	$(GO) test -count=1 -timeout 60m -v -run 'TestRandomWalks|TestEditsLoadInPython|TestMemoryFollowsTheFile' ./internal/notebook | grep -v -e '^=== '
 	FSMCP_PERM_PAIRS=400000 FSMCP_PERM_CASES=100000 $(GO) test -count=1 -timeout 20m -v -run '^(TestLikeGit|TestLikeGitByHand|Test.*(Loosens|Loosen|BeatsDeny|StrictestName|LinesHelp))$$' ./internal/perm | grep -v -e '^=== '
 
-cross: ## a part of test: build and vet for the other systems
+cross: ## a part of test: build and vet for the other systems, and test what this system can run of them
 	@for target in darwin/arm64 windows/amd64; do \
 	  echo "cross: $$target"; export GOOS=$${target%/*} GOARCH=$${target#*/} CGO_ENABLED=0; \
 	  $(GO) build -o /dev/null ./cmd/fsmcp && $(GO) vet ./internal/... ./cmd/... || exit 1; done
 	@echo "cross: linux/arm64"; GOARCH=arm64 CGO_ENABLED=0 $(GO) build -o /dev/null ./cmd/fsmcp
+	@echo "cross: the files of the other systems, tried out on this one"
+	$(GO) test -tags fsys_portable ./internal/fsys ./internal/save/... ./internal/access
 
 clean: ## remove what was built
 	rm -rf bin coverage dist

@@ -470,26 +470,3 @@ func (y yard) seed() string {
 	}
 	return name
 }
-
-// TestAbsent: what is called absent is, and a link on the way may lead anywhere.
-func TestAbsent(t *testing.T) {
-	y := newYard(t)
-	y.file("ws/a", "x")
-	y.folder("ws/d")
-	y.link("ws/l", "nowhere")
-	y.link("ws/m", "d")
-	for name, want := range map[string]bool{
-		"ws/b": true, "ws/d/b": true, "ws/none/b/c": true,
-		"ws/a": false, "ws/d": false, "ws/l": false, "ws/l/b": false, "ws/m/b": false, "ws/a/b": false,
-	} {
-		r := NewResolver(nil)
-		p := y.path(name)
-		if got := r.Absent(p); got != want {
-			t.Errorf("%s: %v", name, got)
-		}
-		r.noOpenat2.Store(true)
-		if r.Absent(p) {
-			t.Errorf("%s: absent without openat2", name)
-		}
-	}
-}

@@ -1,0 +1,93 @@
+package archtest
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// TestWorkflow checks the workflow for a public host: it is YAML, each action has its whole
+// version, and the make targets and files that it names exist.
+func TestWorkflow(t *testing.T) {
+	root := filepath.Join("..", "..")
+	text, err := os.ReadFile(filepath.Join(root, ".github", "workflows", "ci.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var workflow struct {
+		Jobs map[string]struct {
+			RunsOn string `yaml:"runs-on"`
+			Needs  []string
+			Steps  []struct{ Uses, Run string }
+		}
+	}
+	if err := yaml.Unmarshal(text, &workflow); err != nil {
+		t.Fatal(err)
+	}
+	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pinned := regexp.MustCompile(`^[\w-]+/[\w-]+@v\d+\.\d+\.\d+$`)
+	target := regexp.MustCompile(`\bmake ([a-z]+)`)
+	script := regexp.MustCompile(`\.ci/\w+`)
+	targets := 0
+	for name, job := range workflow.Jobs {
+		if job.RunsOn == "" || len(job.Steps) == 0 {
+			t.Errorf("the job %s runs nowhere or does nothing", name)
+		}
+		for _, other := range job.Needs {
+			if _, ok := workflow.Jobs[other]; !ok {
+				t.Errorf("the job %s needs %s, which is missing", name, other)
+			}
+		}
+		for _, step := range job.Steps {
+			if step.Uses != "" && !pinned.MatchString(step.Uses) {
+				t.Errorf("the job %s uses %s without a whole version", name, step.Uses)
+			}
+			for _, m := range target.FindAllStringSubmatch(step.Run, -1) {
+				targets++
+				if !strings.Contains("\n"+string(makefile), "\n"+m[1]+":") {
+					t.Errorf("the job %s runs make %s, which is no target", name, m[1])
+				}
+			}
+			for _, file := range script.FindAllString(step.Run, -1) {
+				if _, err := os.Stat(filepath.Join(root, file)); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	}
+	if targets < 3 {
+		t.Errorf("%d make targets", targets)
+	}
+}
+
+// TestPureList checks that .ci/pure tests every package that may not call the operating
+// system and has tests.
+func TestPureList(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", ".ci", "pure"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, list, _ := strings.Cut(string(text), "packages=\"")
+	list, _, _ = strings.Cut(list, "\"")
+	listed := strings.Fields(list)
+	for dir, p := range packages(t) {
+		name, internal := strings.CutPrefix(dir, "internal/")
+		pure := slices.Contains(layers[dir].never, noOS) && slices.Contains(layers[dir].never, noProcess)
+		want := internal && pure && p.tests > 0 && dir != "internal/media/vips"
+		if in := slices.Contains(listed, name); in != want {
+			t.Errorf("%s is in .ci/pure: %v, want %v", dir, in, want)
+		}
+		listed = slices.DeleteFunc(listed, func(s string) bool { return s == name })
+	}
+	if len(listed) > 0 {
+		t.Errorf(".ci/pure tests %q, which do not exist", listed)
+	}
+}
