@@ -15,7 +15,8 @@ import (
 	"github.com/fsmcp/fsmcp/internal/tokens"
 )
 
-// Options are the parts a Service is built of. All but History and Exact are required.
+// Options are the parts a Service is built of. All are required that do not say what nil or
+// zero means.
 type Options struct {
 	// Access resolves and authorizes file arguments.
 	Access  *access.Checker

@@ -83,7 +83,7 @@ func (l loader) parse(session *Session, s *target, f *fsys.File) (*state.File, *
 		return nil, nil, err
 	}
 	if last, ok := session.lastParsed(c.Path, c.Raw); ok {
-		c.Raw, c.Hash = last.raw, last.hash
+		c.Use(last.raw, last.hash)
 		return c, last.nb, nil
 	}
 	if c.Content() == nil {
