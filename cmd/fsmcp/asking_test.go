@@ -107,7 +107,7 @@ func (s scene) meet(t *testing.T, words ...string) *person {
 	for _, r := range s.roots {
 		p.client.AddRoots(&mcp.Root{URI: "file://" + r})
 	}
-	p.session, err = p.client.Connect(t.Context(), &mcp.CommandTransport{Command: cmd}, &mcp.ClientSessionOptions{ProtocolVersion: s.revision})
+	p.session, err = p.client.Connect(t.Context(), startValidated(t, cmd), &mcp.ClientSessionOptions{ProtocolVersion: s.revision})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -118,7 +118,7 @@ func serveIn(t *testing.T, dir string) *mcptest.Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := mcptest.Start(mcptest.Options{
+	c, err := mcptest.Start(mcptest.Options{Validate: true,
 		Path: path, Argv0: "fsmcp", Args: []string{"serve", dir}, Dir: dir, Stderr: os.Stderr,
 		Env: append(os.Environ(), "HOME="+t.TempDir(), "XDG_STATE_HOME=", "XDG_CONFIG_HOME=", "FSMCP_DURABILITY=none"),
 	})

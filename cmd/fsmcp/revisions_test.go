@@ -3,7 +3,9 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"image/png"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,12 +14,15 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/fsmcp/fsmcp/internal/mcptest/protocol"
 )
 
 // TestRevisions drives the server with the official client through all five
-// revisions of the protocol: the list, a read, an edit, a refusal.
+// revisions of the protocol: the list, a read, an edit, a refusal, an image, an error of the
+// protocol. Each message of the server is validated against the revision's schema.
 func TestRevisions(t *testing.T) {
-	for _, revision := range []string{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"} {
+	for _, revision := range protocol.Revisions {
 		t.Run(revision, func(t *testing.T) {
 			t.Parallel()
 			driveRevision(t, revision)
@@ -42,7 +47,8 @@ func driveRevision(t *testing.T, revision string) {
 	cmd.Env = append(os.Environ(), "HOME="+t.TempDir(), "XDG_STATE_HOME=", "XDG_CONFIG_HOME=")
 	cmd.Stderr = os.Stderr
 	client := mcp.NewClient(&mcp.Implementation{Name: "revisions", Version: "1"}, nil)
-	session, err := client.Connect(ctx, &mcp.CommandTransport{Command: cmd}, &mcp.ClientSessionOptions{ProtocolVersion: revision})
+	transport := startValidated(t, cmd)
+	session, err := client.Connect(ctx, transport, &mcp.ClientSessionOptions{ProtocolVersion: revision})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,6 +92,31 @@ func driveRevision(t *testing.T, revision string) {
 	}
 	if got, _ := os.ReadFile(file); string(got) != "one\n2\n" {
 		t.Errorf("the file holds %q", got)
+	}
+	picture := filepath.Join(work, "a.png")
+	var image bytes.Buffer
+	if err := png.Encode(&image, drawn(8, 8, false)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(picture, image.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	res, err := session.CallTool(ctx, &mcp.CallToolParams{Name: "Read", Arguments: map[string]any{"file_path": picture}})
+	if err != nil || len(res.Content) != 2 {
+		t.Errorf("an image answered %v (%v)", res, err)
+	}
+	if _, err := session.CallTool(ctx, &mcp.CallToolParams{Name: "Delete"}); err == nil {
+		t.Error("an unknown tool was called")
+	}
+	if revision < "2026-07-28" {
+		if err := session.Ping(ctx, nil); err != nil {
+			t.Errorf("ping: %v", err)
+		}
+	}
+	for _, definition := range []string{"ListToolsResult", "CallToolResult", "JSONRPCResponse"} {
+		if transport.session.Count(definition) == 0 {
+			t.Errorf("no %s was validated", definition)
+		}
 	}
 	if err := session.Close(); err != nil {
 		t.Errorf("closing: %v", err)

@@ -106,15 +106,16 @@ var layers = map[string]layer{
 	"internal/media/pdftest":    {never: append(pure(), noVips, noPDF)},
 
 	// For tests and shows.
-	"internal/archtest":    {},
-	"internal/bench":       {imports: []string{"internal/mcptest"}},
-	"internal/bench/floor": {},
-	"internal/clienttest":  {imports: []string{"internal/media/pdftest"}},
-	"internal/conformance": {never: pure()},
-	"internal/demo":        {imports: []string{"internal/mcptest", "internal/media/pdftest"}},
-	"internal/faults":      {imports: []string{"internal/mcptest"}},
-	"internal/mcptest":     {},
-	"internal/release":     {never: []ban{noProtocol, noCommand, noWatch, noVips, noPDF, noNet}},
+	"internal/archtest":         {},
+	"internal/bench":            {imports: []string{"internal/mcptest"}},
+	"internal/bench/floor":      {},
+	"internal/clienttest":       {imports: []string{"internal/media/pdftest"}},
+	"internal/conformance":      {never: pure()},
+	"internal/demo":             {imports: []string{"internal/mcptest", "internal/media/pdftest"}},
+	"internal/faults":           {imports: []string{"internal/mcptest"}},
+	"internal/mcptest":          {imports: []string{"internal/mcptest/protocol"}},
+	"internal/mcptest/protocol": {never: pure()},
+	"internal/release":          {never: []ban{noProtocol, noCommand, noWatch, noVips, noPDF, noNet}},
 }
 
 func pure() []ban {

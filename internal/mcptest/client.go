@@ -5,9 +5,9 @@
 // of each answer stays at hand. On Linux it tells what processes a server has
 // started (Children).
 //
-// It is no MCP library: it validates nothing beyond the framing, knows no
-// types of the protocol but tool results, and answers requests that the server
-// makes with "method not found".
+// It is no MCP library: it validates nothing beyond the framing unless it is asked to
+// (package protocol), knows no types of the protocol but tool results, and answers
+// requests that the server makes with "method not found".
 package mcptest
 
 import (
@@ -23,6 +23,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/fsmcp/fsmcp/internal/mcptest/protocol"
 )
 
 // Latest is the newest protocol revision that is opened by "initialize".
@@ -40,6 +42,8 @@ type Options struct {
 	Env    []string // as os/exec has it: nil inherits
 	Stderr io.Writer
 	Attr   *syscall.SysProcAttr
+	// Validate has each message of the server validated against the official schemas.
+	Validate bool
 }
 
 // Client is one running server and the streams to it. Its methods may be used
@@ -52,7 +56,8 @@ type Client struct {
 	// OnLine, where set before the first request, sees each raw line received.
 	OnLine func(line []byte)
 
-	writing sync.Mutex // one line at a time
+	writing sync.Mutex        // one line at a time
+	session *protocol.Session // nil: nothing is validated
 	mu      sync.Mutex
 	nextID  int64
 	waiting map[string]chan Message
@@ -105,7 +110,11 @@ func Start(o Options) (*Client, error) {
 		return nil, err
 	}
 	outWriter.Close()
-	c := &Client{
+	var session *protocol.Session
+	if o.Validate {
+		session = protocol.New()
+	}
+	c := &Client{session: session,
 		cmd: cmd, stdin: stdin, Timeout: 40 * time.Second,
 		waiting: map[string]chan Message{},
 		gone:    make(chan struct{}), exited: make(chan struct{}),
@@ -145,6 +154,11 @@ func (c *Client) take(line []byte) {
 	if err != nil {
 		c.violate(err)
 		return
+	}
+	if c.session != nil {
+		if err := c.session.Received(line); err != nil {
+			c.violate(err)
+		}
 	}
 	for _, m := range messages {
 		c.deliver(m)
@@ -225,7 +239,8 @@ func (c *Client) violate(err error) {
 	c.bad = append(c.bad, err)
 }
 
-// Violations lists every line so far that was no JSON-RPC message.
+// Violations lists every line so far that was no JSON-RPC message, or that the schemas
+// refuse.
 func (c *Client) Violations() []error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -241,6 +256,9 @@ func (c *Client) Send(line []byte) error {
 func (c *Client) SendRaw(b []byte) error {
 	c.writing.Lock()
 	defer c.writing.Unlock()
+	if c.session != nil {
+		c.session.SentBytes(b)
+	}
 	_, err := c.stdin.Write(b)
 	return err
 }

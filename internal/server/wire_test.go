@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/fsmcp/fsmcp/internal/mcptest/protocol"
 )
 
 var update = flag.Bool("update", false, "rewrite the answers in testdata/wire")
@@ -19,7 +21,8 @@ var update = flag.Bool("update", false, "rewrite the answers in testdata/wire")
 //	want    what it answers, byte for byte
 //	end     the end of input; the rest of the answers
 //
-// After the last section nothing more may come.
+// After the last section nothing more may come. Each answer is validated against the
+// official schemas.
 func TestWire(t *testing.T) {
 	files, err := filepath.Glob("testdata/wire/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -42,10 +45,23 @@ func play(t *testing.T, file string) {
 		"/torn":  "not UTF-8: \xff\xfe.",
 		"/empty": "",
 	}}, nil))
+	session := protocol.New()
+	validate := func(lines string) {
+		for line := range strings.Lines(lines) {
+			if err := session.Received([]byte(strings.TrimSpace(line))); err != nil {
+				t.Error(err)
+			}
+		}
+	}
 	ended := false
 	for i := range archive.Files {
 		section := &archive.Files[i]
 		body := string(section.Data)
+		if section.Name == "send" || section.Name == "cut" {
+			for line := range strings.Lines(body) {
+				session.Sent([]byte(line))
+			}
+		}
 		switch section.Name {
 		case "send":
 			w.sendAll(body)
@@ -54,9 +70,11 @@ func play(t *testing.T, file string) {
 			w.in.Close()
 		case "want":
 			compare(t, section, w.lines(strings.Count(body, "\n")))
+			validate(body)
 		case "end":
 			ended = true
 			compare(t, section, w.rest())
+			validate(body)
 		default:
 			t.Fatalf("no such section: %s", section.Name)
 		}
