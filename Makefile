@@ -40,7 +40,7 @@ RACED_PACKAGES := audit config filelock fsys history hooks media/decoder owndir 
 # runs all of them under it.
 RACED := TestScripts/^(gate|history|hook|proto|reminder|settings|stuck|write)_
 
-.PHONY: help setup build release demo quick test clients check bench fuzz faults cross clean
+.PHONY: help setup build release demo pictures quick test clients check bench fuzz faults cross clean
 
 help: ## what each target is for
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */\1\t/' | expand -t 10
@@ -73,6 +73,9 @@ release: ## for a release: dist/ with archives and MCP bundles for six systems, 
 
 demo: build ## to see it: a real session on sample files
 	$(GO) run ./internal/demo $(BIN)
+
+pictures: build ## after a change to what the demo prints: docs/demo.svg anew
+	$(GO) run ./internal/demo -svg docs/demo.svg $(BIN) >/dev/null
 
 check: ## lint, a part of test: gofmt, vet, staticcheck, tidy, known vulnerabilities
 	@bad=$$(gofmt -l $$(git ls-files -c -o --exclude-standard '*.go')); [ -z "$$bad" ] || { echo "gofmt would change:"; echo "$$bad"; exit 1; }

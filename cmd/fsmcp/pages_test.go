@@ -64,6 +64,24 @@ func headings(page string) map[string]bool {
 	return all
 }
 
+// TestArchitecturePicture checks that the packages in docs/architecture.svg exist.
+func TestArchitecturePicture(t *testing.T) {
+	root := filepath.Join("..", "..")
+	text, err := os.ReadFile(filepath.Join(root, "docs", "architecture.svg"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := regexp.MustCompile(`internal/[a-z]+`).FindAllString(string(text), -1)
+	if len(names) < 5 {
+		t.Errorf("the picture names %q", names)
+	}
+	for _, name := range names {
+		if info, err := os.Stat(filepath.Join(root, name)); err != nil || !info.IsDir() {
+			t.Errorf("the picture has %s, which is no package", name)
+		}
+	}
+}
+
 // TestReadmeIsShort bounds what a new user reads first.
 func TestReadmeIsShort(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "README.md"))

@@ -4,13 +4,18 @@
 // part of it, pages of a PDF, a path that is denied. It promises to exit non-zero when any answer or any byte on disk is
 // not what it should be.
 //
-// Usage: demo PATH-OF-FSMCP
+// With -svg it draws a part of what it printed as a picture of a terminal.
+//
+// Usage: demo [-svg FILE] PATH-OF-FSMCP
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,11 +24,19 @@ import (
 )
 
 func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: demo PATH-OF-FSMCP")
+	picture := flag.String("svg", "", "also draw a part of it to `FILE`")
+	flag.Usage = func() { fmt.Fprintln(os.Stderr, "usage: demo [-svg FILE] PATH-OF-FSMCP") }
+	flag.Parse()
+	if flag.NArg() != 1 {
+		flag.Usage()
 		os.Exit(2)
 	}
-	if err := show(os.Args[1]); err != nil {
+	var text bytes.Buffer
+	err := show(flag.Arg(0), io.MultiWriter(os.Stdout, &text))
+	if err == nil && *picture != "" {
+		err = os.WriteFile(*picture, drawTerminal(excerpt(text.String())), 0o644)
+	}
+	if err != nil {
 		fmt.Fprintf(os.Stderr, "\ndemo: not as it should be: %v\n", err)
 		os.Exit(1)
 	}
@@ -86,14 +99,14 @@ const result = `
     }
    `
 
-// show plays the session in a folder of its own.
-func show(binary string) (err error) {
+// show plays the session in a folder of its own, and prints it to out.
+func show(binary string, out io.Writer) (err error) {
 	dir, err := os.MkdirTemp("", "fsmcp-demo")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	s := &session{dir: filepath.Join(dir, "project")}
+	s := &session{dir: filepath.Join(dir, "project"), out: out}
 	if err := s.prepare(); err != nil {
 		return err
 	}
@@ -113,7 +126,7 @@ func show(binary string) (err error) {
 		s.client.Kill()
 		return err
 	}
-	fmt.Printf("$ fsmcp serve --deny 'Read(.env)' DIR      (MCP %s over standard input and output)\n", revision(hello))
+	fmt.Fprintf(out, "$ fsmcp serve --deny 'Read(.env)' DIR      (MCP %s over standard input and output)\n", revision(hello))
 	s.play(path)
 	return errors.Join(append(s.wrong, s.client.Close())...)
 }
@@ -140,6 +153,7 @@ func revision(m mcptest.Message) string {
 
 type session struct {
 	dir    string
+	out    io.Writer
 	client *mcptest.Client
 	wrong  []error
 }
@@ -204,18 +218,18 @@ func (s *session) play(binary string) {
 	s.absent(".git")
 }
 
-func (s *session) title(text string) { fmt.Printf("\n== %s\n", text) }
+func (s *session) title(text string) { fmt.Fprintf(s.out, "\n== %s\n", text) }
 
 func (s *session) fail(format string, a ...any) {
 	err := fmt.Errorf(format, a...)
-	fmt.Printf("!! %v\n", err)
+	fmt.Fprintf(s.out, "!! %v\n", err)
 	s.wrong = append(s.wrong, err)
 }
 
 // call makes one call and prints both sides of it, with the folder as DIR.
 func (s *session) call(tool string, a args) mcptest.Result {
 	text, _ := json.Marshal(a)
-	fmt.Printf("-> %s %s\n", tool, s.short(string(text)))
+	fmt.Fprintf(s.out, "-> %s %s\n", tool, s.short(string(text)))
 	res, err := s.client.Call(tool, a)
 	if err != nil {
 		s.fail("%s: %v", tool, err)
@@ -226,7 +240,7 @@ func (s *session) call(tool string, a args) mcptest.Result {
 		mark = fmt.Sprintf("<- refused, code %d %s:", res.Code, res.Slug)
 	}
 	body := strings.ReplaceAll(s.short(transcript(res)), "\n", "\n   ")
-	fmt.Printf("%s %s\n", mark, body)
+	fmt.Fprintf(s.out, "%s %s\n", mark, body)
 	return res
 }
 
@@ -247,7 +261,7 @@ func (s *session) refused(tool string, a args, slug, says string) {
 }
 
 func (s *session) foreign(name, text string) {
-	fmt.Printf(".. another program writes DIR/%s\n", name)
+	fmt.Fprintf(s.out, ".. another program writes DIR/%s\n", name)
 	if err := os.WriteFile(s.file(name), []byte(text), 0o644); err != nil {
 		s.fail("%v", err)
 	}

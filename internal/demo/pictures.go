@@ -150,7 +150,7 @@ func (s *session) playPictures() {
 	whole := s.done("Read", args{"file_path": path}, "[Image: original 3200x2000, displayed at 2000x1250. Multiply coordinates by 1.60 to map to original image.]")
 	seen := reds(s.pictureOf(whole))
 	x, y := int(float64(seen.Min.X+seen.Max.X)/2*1.6), int(float64(seen.Min.Y+seen.Max.Y)/2*1.6)
-	fmt.Printf(".. in the picture something red is seen at %d,%d: in the original that is %d,%d\n", (seen.Min.X+seen.Max.X)/2, (seen.Min.Y+seen.Max.Y)/2, x, y)
+	fmt.Fprintf(s.out, ".. in the picture something red is seen at %d,%d: in the original that is %d,%d\n", (seen.Min.X+seen.Max.X)/2, (seen.Min.Y+seen.Max.Y)/2, x, y)
 	if !image.Pt(x, y).In(button()) {
 		s.fail("the button is at %v", button())
 	}
