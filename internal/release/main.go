@@ -76,6 +76,7 @@ type facts struct {
 	Tag      string // as the programs print it
 	Address  string // where the files would lie
 	Tools    []tool
+	Manual   []string // names of manual pages
 	Products []product
 	Product  product // of the template that is filled in for one system
 }
@@ -100,7 +101,15 @@ func (r *release) make() error {
 	if err != nil {
 		return err
 	}
+	manual, err := r.manual()
+	if err != nil {
+		return err
+	}
 	f := facts{Version: packageVersion(r.version), Tag: r.version, Address: address, Tools: tools}
+	for _, page := range manual {
+		f.Manual = append(f.Manual, page.name)
+	}
+	pages = append(pages, manual...)
 	packer := r.packer(work)
 	for _, target := range r.targets {
 		p, err := r.makeTarget(&b, target, pages, f, packer)
@@ -113,6 +122,22 @@ func (r *release) make() error {
 		return err
 	}
 	return r.sums()
+}
+
+// manual returns the manual pages that lie in the folder man, and none if there is none.
+func (r *release) manual() (pages []entry, err error) {
+	names, err := filepath.Glob(filepath.Join(r.root, "man", "*.1"))
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		pages = append(pages, entry{name: "man/" + filepath.Base(name), data: text, mode: 0o644})
+	}
+	return pages, nil
 }
 
 // makeTarget makes the files of one system.

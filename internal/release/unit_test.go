@@ -41,7 +41,7 @@ func TestLicencesIn(t *testing.T) {
 
 // TestTemplates fills in all templates for all systems.
 func TestTemplates(t *testing.T) {
-	f := facts{Version: "1.2.3", Tag: "v1.2.3", Address: address, Tools: []tool{{"Read", "Reads \"a\" <file>.\n"}}}
+	f := facts{Version: "1.2.3", Tag: "v1.2.3", Address: address, Tools: []tool{{"Read", "Reads \"a\" <file>.\n"}}, Manual: []string{"man/fsmcp.1"}}
 	for _, target := range allTargets {
 		p := product{ArchiveHash: hash([]byte(target)), BundleHash: hash([]byte("b" + target)), ProgramNames: []string{"fsmcp", "fsmcp-media"}}
 		p.OS, p.Arch, _ = strings.Cut(target, "/")
@@ -57,6 +57,9 @@ func TestTemplates(t *testing.T) {
 		}
 		if strings.HasSuffix(name, ".json") && !json.Valid(text) {
 			t.Errorf("%s is no JSON", name)
+		}
+		if want := name == "fsmcp.rb"; strings.Contains(string(text), "/man/fsmcp.1") != want {
+			t.Errorf("%s: the manual page is there: %v", name, !want)
 		}
 		for _, p := range f.Products {
 			sum, in := p.ArchiveHash, p.OS != "windows"
