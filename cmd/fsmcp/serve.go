@@ -221,11 +221,11 @@ func assemble(s process, cfg settings.Config, log zerolog.Logger) (*parts, error
 // clientLimits returns what a client passes on to its model, corrected by the settings.
 // The settings' characters count the whole answer, pictures included.
 func clientLimits(cfg settings.Config, client string, known tools.ClientLimits) tools.ClientLimits {
-	l := cfg.ClientLimit(client, settings.ClientLimit{Tokens: known.Tokens, Chars: known.Chars})
+	l := cfg.ClientLimit(client, settings.ClientLimit{Tokens: known.Tokens, Chars: known.Chars, Lines: known.Lines, Pictures: known.Pictures})
 	if l.Chars != known.Chars {
 		known.Answer = l.Chars
 	}
-	known.Tokens, known.Chars = l.Tokens, l.Chars
+	known.Tokens, known.Chars, known.Lines, known.Pictures = l.Tokens, l.Chars, l.Lines, l.Pictures
 	return known
 }
 

@@ -131,7 +131,13 @@ func preferences(cfg settings.Config, tops []string) tools.Preferences {
 		ImageTokens:  cfg.Images.Tokens,
 		SentSide:     cfg.Images.SentSide,
 		Bounds:       media.Bounds{Pixels: cfg.Images.Megapixels * 1_000_000, Side: cfg.Images.Side, Bytes: cfg.Images.Decoded},
-		PDF:          func(client string) tools.PDFStyle { return pdfStyle(cfg.PDFFor(client)) },
+		PDF: func(client tools.ClientLimits) tools.PDFStyle {
+			known := settings.PDF{}
+			if client.PagesOnly {
+				known.Mode = "pages"
+			}
+			return pdfStyle(cfg.PDFFor(client.Name, known))
+		},
 	}
 }
 

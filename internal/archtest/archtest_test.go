@@ -51,11 +51,12 @@ var layers = map[string]layer{
 	"internal/server/schedule":  {imports: []string{"internal/refusal"}, never: append(pure(), noVips, noPDF)},
 	"internal/server/wire":      {never: append(pure(), noVips, noPDF)},
 	"internal/tools": {
-		imports: []string{"internal/access", "internal/changes", "internal/edit", "internal/fsys", "internal/history", "internal/media", "internal/notebook", "internal/perm", "internal/phrase", "internal/refusal", "internal/reminders", "internal/save", "internal/span", "internal/state", "internal/text", "internal/tokens"},
+		imports: []string{"internal/access", "internal/changes", "internal/edit", "internal/fsys", "internal/history", "internal/media", "internal/notebook", "internal/pagewords", "internal/perm", "internal/phrase", "internal/refusal", "internal/reminders", "internal/save", "internal/span", "internal/state", "internal/text", "internal/tokens"},
 		never:   []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch, noVips, noPDF, {"os", "only fsys and save reach the disk"}},
 	},
 	"internal/span":          {never: pure()},
 	"internal/changes":       {imports: []string{"internal/phrase", "internal/span", "internal/text"}, never: pure()},
+	"internal/pagewords":     {imports: []string{"internal/fsys", "internal/media", "internal/phrase", "internal/text"}, never: pure()},
 	"internal/phrase":        {imports: []string{"internal/fsys"}, never: pure()},
 	"internal/refusal":       {imports: []string{"internal/access", "internal/changes", "internal/edit", "internal/fsys", "internal/history", "internal/media", "internal/notebook", "internal/perm", "internal/phrase", "internal/save", "internal/text"}, never: pure()},
 	"internal/reminders":     {imports: []string{"internal/access", "internal/changes", "internal/fsys", "internal/perm", "internal/phrase", "internal/state"}, never: pure()},

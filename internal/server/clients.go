@@ -6,17 +6,85 @@ import (
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
 
-// clients holds, by the beginning of clientInfo.name in lower case, the bound on what each
-// client passes on to its model of one answer. Other clients have the token limit only.
+// clients holds what each client passes on to its model of one answer, by the beginning of
+// clientInfo.name in lower case, with "-" for blanks. Each fact has its source: a
+// repository and file, a document or an issue. What is not known has no bound here; a
+// client without a row has the limits of settings alone.
+//
+// Without a row, because nothing is known that bounds an answer: Cursor (cursor-vscode) and
+// Windsurf (windsurf-client), whose code is closed and whose documents name no number;
+// JetBrains AI Assistant and Junie, likewise, and not even the name that they send is known;
+// the MCP Inspector, which shows every block to its user and has no model.
 var clients = []struct {
 	name   string
 	limits tools.ClientLimits
 }{
-	{"codex", tools.ClientLimits{Tokens: 10_000}},                          // cuts the middle out
-	{"gemini-cli", tools.ClientLimits{Chars: 40_000}},                      // named gemini-cli-mcp-client, also with the server's name behind
-	{"claude-code", tools.ClientLimits{Chars: 200_000}},                    // as maxResultSizeChars asks for
-	{"claude-ai", tools.ClientLimits{Chars: 1_048_576, Answer: 1_048_576}}, // Claude Desktop; base64 counts
+	{
+		// codex-mcp-client: openai/codex, codex-rs/codex-mcp. Text: core/src/context_manager/
+		// history.rs and utils/output-truncation keep 10,000 tokens and cut the middle; a
+		// token is four bytes there. Pictures reach models that take them, in their place and
+		// without counting: protocol/src/models.rs (since 0.51, PR 5600; before, as base64).
+		// Any other block comes as its JSON, a PDF as base64: the same file.
+		"codex", tools.ClientLimits{Tokens: 10_000, Chars: 40_000, PagesOnly: true},
+	},
+	{
+		// gemini-cli-mcp-client, also with the server's name behind: google-gemini/gemini-cli,
+		// packages/core/src/tools/mcp-client.ts. Text: core/src/scheduler/tool-executor.ts cuts
+		// an answer that is one text block to 40,000 characters, others not at all. Pictures
+		// and embedded PDFs: tools/mcp-tool.ts passes all on as data; utils/
+		// generateContentResponseUtilities.ts joins the texts and puts the data behind.
+		"gemini-cli", tools.ClientLimits{Chars: 40_000, PicturesLast: true},
+	},
+	{
+		// Claude Code documentation, "Connect Claude Code to tools via MCP": text up to
+		// _meta anthropic/maxResultSizeChars, for which Read asks; beyond, and for tools
+		// without it above 50,000 characters, a file and its name. An error's text: about
+		// 11,000 characters, then its beginning and end. Results with pictures count
+		// by MAX_MCP_OUTPUT_TOKENS (25,000); how, is not said.
+		"claude-code", tools.ClientLimits{Chars: 200_000, Errors: 11_000},
+	},
+	{
+		// Claude Desktop refuses a result of more than 1,048,576 characters, base64 included:
+		// PrefectHQ/fastmcp, issue 1036 ("result exceeds maximum length of 1048576").
+		"claude-ai", tools.ClientLimits{Chars: 1_048_576, Answer: 1_048_576},
+	},
+	{
+		// VS Code sends its long name, "Visual Studio Code" or one that begins so: microsoft/vscode,
+		// src/vs/workbench/contrib/mcp/common/mcpServerRequestHandler.ts. Text: microsoft/
+		// vscode-copilot-chat, src/extension/prompts/node/panel/toolCalling.tsx puts a block
+		// of more than chat.agent.largeToolResultsToDisk.thresholdBytes (8,192) in a file and
+		// names it. Pictures: as long as the budget of bytes lasts, in their place. An embedded
+		// PDF becomes a link: mcpLanguageModelToolContribution.ts.
+		"visual-studio-code", tools.ClientLimits{Chars: 8192, PagesOnly: true},
+	},
+	{
+		// anomalyco/opencode: packages/opencode/src/session joins the texts of an answer and
+		// attaches pictures and embedded PDFs; src/tool/truncate.ts keeps the first 2,000 lines
+		// or 50 KB of the text and puts all of it in a file.
+		"opencode", tools.ClientLimits{Chars: 50 << 10, Lines: 2000, PicturesLast: true},
+	},
+	{
+		// zed-industries/zed, crates/agent/src/tools/context_server_registry.rs: text without
+		// a bound; embedded resources are dropped; pictures since PR 57134 (May 2026), before
+		// they were dropped, too. clientInfo.version is that of a crate and does not tell.
+		"zed", tools.ClientLimits{PagesOnly: true},
+	},
+	{
+		// block/goose: crates/goose/src/agents/mcp_client.rs (the name) and
+		// large_response_handler.rs: a text block of more than 200,000 characters goes in a file;
+		// pictures pass.
+		"goose", tools.ClientLimits{Chars: 200_000},
+	},
+	// Cline 4.1 in VS Code, and its command line: cline/cline, apps/vscode/src/services/mcp/
+	// McpHub.ts and sdk/packages/core/src/extensions/mcp/client.ts. An answer becomes one JSON
+	// text, pictures and documents with it (session/persisted-tool-result-content.ts). Its
+	// middle is cut, and 8,000 characters are kept (session/services/message-builder.ts); 1,000
+	// of them are left to JSON's own signs.
+	{"cline", cline},
+	{"@cline", cline},
 }
+
+var cline = tools.ClientLimits{Chars: 7000, Pictures: tools.NoPictures, PagesOnly: true}
 
 // limitsOf returns a client's bounds, corrected by the settings.
 func (s *Server) limitsOf(client string) tools.ClientLimits {

@@ -153,7 +153,11 @@ func (f *fakes) read(ctx context.Context, call tools.Call, args tools.Args) *too
 	case "/session":
 		return text(f.sessionName(call.Session))
 	case "/client":
-		b, _ := json.Marshal(call.Client)
+		c := call.Client
+		b, _ := json.Marshal(struct {
+			Name                  string
+			Chars, Tokens, Answer int
+		}{c.Name, c.Chars, c.Tokens, c.Answer})
 		return text(string(b) + " " + call.ID)
 	}
 	f.mu.Lock()

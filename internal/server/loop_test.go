@@ -455,7 +455,7 @@ func TestClientLimits(t *testing.T) {
 	w.send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"codex-mcp-client","version":"1"}}}`)
 	w.line()
 	w.send(readLine(1, "/client"))
-	if got := parse(t, w.line()).text(); got != `{"Name":"codex-mcp-client","Chars":0,"Tokens":10000,"Answer":0} 1` {
+	if got := parse(t, w.line()).text(); got != `{"Name":"codex-mcp-client","Chars":40000,"Tokens":10000,"Answer":0} 1` {
 		t.Error(got)
 	}
 }

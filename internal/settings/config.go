@@ -98,6 +98,7 @@ type Config struct {
 
 	clients, caps map[string]ClientLimit
 	pdfClients    map[string]PDF
+	pdfMode       string // of the environment
 	origin        origin
 	entries       []entry
 }
@@ -160,17 +161,11 @@ func (c Config) ClientLimit(client string, builtin ClientLimit) ClientLimit {
 		if len(name) <= best || !covers(name, client) {
 			continue
 		}
-		best, limit = len(name), builtin
-		if own.Tokens > 0 {
-			limit.Tokens = own.Tokens
-		}
-		if own.Chars > 0 {
-			limit.Chars = own.Chars
-		}
+		best, limit = len(name), own.over(builtin)
 	}
 	for name, cap := range c.caps {
 		if covers(name, client) {
-			limit = ClientLimit{lowest(limit.Tokens, cap.Tokens), lowest(limit.Chars, cap.Chars)}
+			limit = limit.lowest(cap)
 		}
 	}
 	return limit

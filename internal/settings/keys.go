@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"math"
 	"regexp"
 	"strconv"
@@ -114,7 +115,7 @@ func keys() []key {
 		word(keyDurability, trusted, durabilities()...),
 		{path: keyMaxTokens, setBy: lower, take: takeCount, want: "a whole number above 0"},
 		{path: keyMaxBytes, setBy: lower, take: takeBytes, want: `a number of bytes above 0, such as "512KB"`},
-		{path: keyClients, setBy: lower, take: takeClients, want: `an object as {"NAME": {"tokens": N, "characters": N}}`},
+		{path: keyClients, setBy: lower, take: takeClients, want: `an object as {"NAME": {"tokens": N, "characters": N, "lines": N, "pictures": N}}`},
 		{path: keyTokensAPI, setBy: userOnly, take: takeAPI, want: `{"url", "key", "model"}, all of them, with an https URL (or http on this machine)`, none: true},
 		{path: keyAskTimeout, setBy: trusted, take: takeTimeout, want: `a length of time up to an hour, such as "50s"`},
 		{path: keyLog, setBy: userOnly, take: takeText, want: "the name of a file", none: true},
@@ -189,7 +190,21 @@ func word(path string, by setBy, words ...string) key {
 }
 
 // ClientLimit bounds what a client passes on to its model of one answer; 0 means unknown.
-type ClientLimit struct{ Tokens, Chars int }
+// Pictures is NoPictures where a setting says 0.
+type ClientLimit struct{ Tokens, Chars, Lines, Pictures int }
+
+// NoPictures is less than any other bound: the client passes no picture on.
+const NoPictures = -1
+
+// over returns the bounds of l, and those of other where l has none.
+func (l ClientLimit) over(other ClientLimit) ClientLimit {
+	return ClientLimit{cmp.Or(l.Tokens, other.Tokens), cmp.Or(l.Chars, other.Chars), cmp.Or(l.Lines, other.Lines), cmp.Or(l.Pictures, other.Pictures)}
+}
+
+// lowest returns the lower one of each bound.
+func (l ClientLimit) lowest(other ClientLimit) ClientLimit {
+	return ClientLimit{lowest(l.Tokens, other.Tokens), lowest(l.Chars, other.Chars), lowest(l.Lines, other.Lines), lowest(l.Pictures, other.Pictures)}
+}
 
 // TokensAPI names the service that counts tokens over HTTP.
 type TokensAPI struct{ URL, Key, Model string }
@@ -225,6 +240,11 @@ func takeCount(v hujson.Value) (any, bool) {
 	return int(n), true
 }
 
+func isZero(v hujson.Value) bool {
+	lit, ok := v.Value.(hujson.Literal)
+	return ok && lit.Kind() == '0' && lit.Float() == 0
+}
+
 func takeTimeout(v hujson.Value) (any, bool) {
 	s, _ := text(v)
 	d, err := time.ParseDuration(s)
@@ -237,10 +257,13 @@ func takeClients(v hujson.Value) (any, bool) {
 	clients := make(map[string]ClientLimit)
 	ok := members(v, func(name string, v hujson.Value) bool {
 		var limit ClientLimit
-		fields := map[string]*int{"tokens": &limit.Tokens, "characters": &limit.Chars}
+		fields := map[string]*int{"tokens": &limit.Tokens, "characters": &limit.Chars, "lines": &limit.Lines, "pictures": &limit.Pictures}
 		ok := members(v, func(field string, v hujson.Value) bool {
 			n, ok := takeCount(v)
 			to := fields[field]
+			if field == "pictures" && isZero(v) {
+				n, ok = NoPictures, true
+			}
 			if !ok || to == nil {
 				return false
 			}
@@ -302,7 +325,7 @@ func covers(name, client string) bool {
 // lowest returns the smaller of two bounds; 0 is no bound.
 func lowest(a, b int) int {
 	if a == 0 || b == 0 {
-		return max(a, b)
+		return a + b
 	}
 	return min(a, b)
 }

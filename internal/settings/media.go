@@ -48,10 +48,10 @@ func (m *merger) images() Images {
 	}
 }
 
-// pdf returns how PDFs are shown in general, and to clients with settings of their own. A
-// variable counts for all clients.
-func (m *merger) pdf() (all PDF, clients map[string]PDF) {
-	word := m.env.word("FSMCP_PDF_MODE", pdfModes())
+// pdf returns how PDFs are shown in general, the mode of the variable, which counts for all
+// clients, and how they are shown to clients with settings of their own.
+func (m *merger) pdf() (all PDF, word string, clients map[string]PDF) {
+	word = m.env.word("FSMCP_PDF_MODE", pdfModes())
 	all = PDF{Mode: first(word, pick(m, keyPDFMode, "pages")), Images: pick(m, keyPDFImages, "auto")}
 	clients = make(map[string]PDF)
 	for i := len(m.layers) - 1; i >= 0; i-- { // the nearest last
@@ -70,12 +70,13 @@ func (m *merger) pdf() (all PDF, clients map[string]PDF) {
 			clients[name] = own
 		}
 	}
-	return all, clients
+	return all, word, clients
 }
 
 // PDFFor returns how PDFs are shown to a client. A setting's name matches the beginning of
-// the client's name, and the longest match counts.
-func (c Config) PDFFor(client string) PDF {
+// the client's name, and the longest match counts. builtin, which fsmcp knows of the client,
+// beats pdf, and neither pdf.clients nor the variable.
+func (c Config) PDFFor(client string, builtin PDF) PDF {
 	client = clientName(client)
 	var own PDF
 	best := -1
@@ -84,7 +85,7 @@ func (c Config) PDFFor(client string) PDF {
 			best, own = len(name), said
 		}
 	}
-	return PDF{Mode: first(own.Mode, c.PDF.Mode), Images: first(own.Images, c.PDF.Images)}
+	return PDF{Mode: first(own.Mode, c.pdfMode, builtin.Mode, c.PDF.Mode), Images: first(own.Images, builtin.Images, c.PDF.Images)}
 }
 
 func takePDFClients(v hujson.Value) (any, bool) {

@@ -60,7 +60,7 @@ func (m *merger) merge(workspace []string) Config {
 		Images:             m.images(),
 		PDFWarm:            pick(m, keyPDFWarm, true),
 	}
-	c.PDF, c.pdfClients = m.pdf()
+	c.PDF, c.pdfMode, c.pdfClients = m.pdf()
 	if api := pick(m, keyTokensAPI, TokensAPI{}); api != (TokensAPI{}) {
 		c.TokensAPI = &api
 	}
@@ -264,8 +264,7 @@ func (m *merger) clientLimits() (own, caps map[string]ClientLimit) {
 			continue
 		}
 		for name, limit := range limits {
-			had := caps[name]
-			caps[name] = ClientLimit{lowest(had.Tokens, limit.Tokens), lowest(had.Chars, limit.Chars)}
+			caps[name] = limit.lowest(caps[name])
 		}
 	}
 	return own, caps

@@ -40,7 +40,9 @@ func TestWhoMaySetWhat(t *testing.T) {
 		{keyMaxTokens, `5000`, withTrust, func(c Config) bool { return c.MaxTokens == 5000 }},
 		{keyMaxBytes, `500`, always, func(c Config) bool { return c.MaxFileBytes == 500 }},
 		{keyMaxBytes, `"1MB"`, withTrust, func(c Config) bool { return c.MaxFileBytes == 1<<20 }},
-		{keyClients, `{"c": {"tokens": 5}}`, always, func(c Config) bool { return c.ClientLimit("c", ClientLimit{10, 10}) == ClientLimit{5, 10} }},
+		{keyClients, `{"c": {"tokens": 5}}`, always, func(c Config) bool {
+			return c.ClientLimit("c", ClientLimit{Tokens: 10, Chars: 10}) == ClientLimit{Tokens: 5, Chars: 10}
+		}},
 		{keyTokensAPI, `{"url": "https://a", "key": "k", "model": "m"}`, notProject, func(c Config) bool { return c.TokensAPI != nil }},
 		{keyAskTimeout, `"1s"`, withTrust, func(c Config) bool { return c.AskTimeout == time.Second }},
 		{keyAuditFile, `"~/x"`, notProject, func(c Config) bool { return strings.HasSuffix(c.AuditFile, "/x") && len(c.AuditFile) > 2 }},
@@ -62,9 +64,11 @@ func TestWhoMaySetWhat(t *testing.T) {
 		{keyImageSide, `20000`, withTrust, func(c Config) bool { return c.Images.Side == 20_000 }},
 		{keyImageDecoded, `"1MB"`, always, func(c Config) bool { return c.Images.Decoded == 1<<20 }},
 		{keyImageDecoded, `"1GB"`, withTrust, func(c Config) bool { return c.Images.Decoded == 1<<30 }},
-		{keyPDFMode, `"document"`, always, func(c Config) bool { return c.PDFFor("x").Mode == "document" }},
-		{keyPDFImages, `"never"`, always, func(c Config) bool { return c.PDFFor("x").Images == "never" }},
-		{keyPDFClients, `{"x": {"mode": "document"}}`, always, func(c Config) bool { return c.PDFFor("x").Mode == "document" && c.PDFFor("y").Mode == "pages" }},
+		{keyPDFMode, `"document"`, always, func(c Config) bool { return c.PDFFor("x", PDF{}).Mode == "document" }},
+		{keyPDFImages, `"never"`, always, func(c Config) bool { return c.PDFFor("x", PDF{}).Images == "never" }},
+		{keyPDFClients, `{"x": {"mode": "document"}}`, always, func(c Config) bool {
+			return c.PDFFor("x", PDF{}).Mode == "document" && c.PDFFor("y", PDF{}).Mode == "pages"
+		}},
 		{keyPDFWarm, `false`, always, func(c Config) bool { return !c.PDFWarm }},
 		{keyHooksBefore, `[{"glob": "*", "command": ["x"]}]`, withTrust, func(c Config) bool { return len(c.Hooks.Before) == 1 && len(c.Hooks.After) == 0 }},
 		{keyHooksAfter, `[{"glob": "*", "command": ["x"]}]`, withTrust, func(c Config) bool { return len(c.Hooks.After) == 1 && len(c.Hooks.Before) == 0 }},
@@ -247,24 +251,29 @@ func dedupOf(c Config) any       { return c.Dedup }
 
 func TestLimitsByClient(t *testing.T) {
 	files := map[string]string{
-		userOwn: asFile(keyClients, `{"codex": {"tokens": 8000}, "codex-mini": {"tokens": 100}, "any": {"characters": 9}, "Big Client": {"tokens": 99}}`),
-		project: asFile(keyClients, `{"codex": {"tokens": 9000, "characters": 50}, "claude": {"characters": 300}}`),
+		userOwn: asFile(keyClients, `{"codex": {"tokens": 8000}, "codex-mini": {"tokens": 100}, "any": {"characters": 9}, "Big Client": {"tokens": 99}, "artist": {"lines": 70, "pictures": 5}, "blind": {"pictures": 0}, "sees": {"pictures": 3}}`),
+		project: asFile(keyClients, `{"codex": {"tokens": 9000, "characters": 50}, "claude": {"characters": 300}, "artist": {"lines": 50, "pictures": 0}, "blind": {"pictures": 7}, "other": {"pictures": 2}}`),
 	}
 	c := first2(New(Flags{}, with(env(nil), files), 1))
 	for _, row := range []struct {
 		client        string
 		builtin, want ClientLimit
 	}{
-		{"codex", ClientLimit{10000, 0}, ClientLimit{8000, 50}},
-		{"Codex MCP Client", ClientLimit{10000, 0}, ClientLimit{8000, 50}},
-		{"codex-mini/1", ClientLimit{10000, 0}, ClientLimit{100, 50}},
-		{"codexes", ClientLimit{1, 2}, ClientLimit{1, 2}},
-		{"claude-code", ClientLimit{0, 200}, ClientLimit{0, 200}},
-		{"claude-ai", ClientLimit{0, 400}, ClientLimit{0, 300}},
+		{"codex", ClientLimit{10000, 0, 0, 0}, ClientLimit{8000, 50, 0, 0}},
+		{"Codex MCP Client", ClientLimit{10000, 0, 0, 0}, ClientLimit{8000, 50, 0, 0}},
+		{"codex-mini/1", ClientLimit{10000, 0, 0, 0}, ClientLimit{100, 50, 0, 0}},
+		{"codexes", ClientLimit{1, 2, 0, 0}, ClientLimit{1, 2, 0, 0}},
+		{"claude-code", ClientLimit{0, 200, 0, 0}, ClientLimit{0, 200, 0, 0}},
+		{"claude-ai", ClientLimit{0, 400, 0, 0}, ClientLimit{0, 300, 0, 0}},
 		{"anything", ClientLimit{}, ClientLimit{}},
-		{"any", ClientLimit{}, ClientLimit{0, 9}},
-		{"big client", ClientLimit{}, ClientLimit{99, 0}},
-		{"", ClientLimit{3, 4}, ClientLimit{3, 4}},
+		{"any", ClientLimit{}, ClientLimit{0, 9, 0, 0}},
+		{"big client", ClientLimit{}, ClientLimit{99, 0, 0, 0}},
+		{"artist", ClientLimit{0, 0, 90, 0}, ClientLimit{0, 0, 50, NoPictures}},
+		{"blind", ClientLimit{0, 0, 0, 4}, ClientLimit{0, 0, 0, NoPictures}},
+		{"sees", ClientLimit{0, 0, 0, NoPictures}, ClientLimit{0, 0, 0, 3}},
+		{"other", ClientLimit{0, 0, 0, NoPictures}, ClientLimit{0, 0, 0, NoPictures}},
+		{"other", ClientLimit{}, ClientLimit{0, 0, 0, 2}},
+		{"", ClientLimit{3, 4, 0, 0}, ClientLimit{3, 4, 0, 0}},
 	} {
 		if got := c.ClientLimit(row.client, row.builtin); got != row.want {
 			t.Errorf("%s: %+v", row.client, got)
@@ -298,7 +307,7 @@ func TestPDFsByClient(t *testing.T) {
 		if err != nil || (len(warnings) > 0) != (c.env["FSMCP_PDF_MODE"] == "whole") {
 			t.Errorf("%q, %v", warnings, err)
 		}
-		if got := cfg.PDFFor(c.client); got != c.want {
+		if got := cfg.PDFFor(c.client, PDF{}); got != c.want {
 			t.Errorf("%s, %v: %+v, want %+v", c.client, c.env, got, c.want)
 		}
 	}

@@ -195,8 +195,8 @@ func values() map[string]struct {
 		keyPDFClients: {map[string]any{"{}": map[string]PDF{}, `{"Gemini CLI": {"mode": "document"}, "x": {}}`: map[string]PDF{"gemini-cli": {Mode: "document"}, "x": {}}, `{"c": {"mode": "pages", "images": "never"}}`: map[string]PDF{"c": {"pages", "never"}}},
 			[]string{"[]", `{"": {}}`, `{"c": "document"}`, `{"c": {"modes": "pages"}}`, `{"c": {"mode": "whole"}}`, `{"c": {"images": 1}}`}},
 		keyPDFWarm: yes,
-		keyClients: {map[string]any{"{}": map[string]ClientLimit{}, `{"My Client": {"tokens": 5}, "x": {}}`: map[string]ClientLimit{"my-client": {Tokens: 5}, "x": {}}, `{"c": {"tokens": 1, "characters": 2}}`: map[string]ClientLimit{"c": {1, 2}}},
-			[]string{"[]", `{"": {}}`, `{"c": 1}`, `{"c": {"token": 1}}`, `{"c": {"tokens": 0}}`}},
+		keyClients: {map[string]any{"{}": map[string]ClientLimit{}, `{"My Client": {"tokens": 5}, "x": {}}`: map[string]ClientLimit{"my-client": {Tokens: 5}, "x": {}}, `{"c": {"tokens": 1, "characters": 2}}`: map[string]ClientLimit{"c": {Tokens: 1, Chars: 2}}, `{"c": {"lines": 3, "pictures": 4}, "d": {"pictures": 0}}`: map[string]ClientLimit{"c": {Lines: 3, Pictures: 4}, "d": {Pictures: NoPictures}}},
+			[]string{"[]", `{"": {}}`, `{"c": 1}`, `{"c": {"token": 1}}`, `{"c": {"tokens": 0}}`, `{"c": {"lines": 0}}`, `{"c": {"pictures": -1}}`, `{"c": {"pictures": null}}`}},
 		keyTokensAPI: {map[string]any{
 			`{"url": "https://a.b/c", "key": "k", "model": "m"}`:         TokensAPI{"https://a.b/c", "k", "m"},
 			`{"url": "http://127.0.0.1:80/c", "key": "k", "model": "m"}`: TokensAPI{"http://127.0.0.1:80/c", "k", "m"},

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/fsmcp/fsmcp/internal/state"
 	"github.com/fsmcp/fsmcp/internal/text"
@@ -53,6 +54,18 @@ func (b budget) room() int {
 	return answerBytes
 }
 
+// linesRest is the number of lines kept free in an answer for what stands around the text:
+// mostly reminders, of 3 files with 60 lines each.
+const linesRest = 250
+
+// lines returns the number of lines of text for which an answer has room.
+func (b budget) lines() int {
+	if c := b.client.Lines; c > 0 {
+		return max(c-linesRest, (c+1)/2)
+	}
+	return math.MaxInt
+}
+
 // bound returns the number of tokens of text that an answer may have: by the settings,
 // and by the client's own limit.
 func (b budget) bound() int {
@@ -66,7 +79,11 @@ func (b budget) bound() int {
 // to its model: only then may body count as shown.
 func (b budget) passes(body string) bool {
 	c := b.client
-	if len(body) > showBody || c.Chars > 0 && len(body) > c.Chars-answerRest {
+	switch {
+	case len(body) > showBody,
+		c.Chars > 0 && len(body) > c.Chars-answerRest,
+		c.Errors > 0 && len(body) > c.Errors-answerRest,
+		strings.Count(body, "\n") >= b.lines():
 		return false
 	}
 	return c.Tokens == 0 || b.counter.Count([]byte(body)) <= c.Tokens*9/10
@@ -82,9 +99,9 @@ func (b budget) tokens(body []byte, ext string) int {
 }
 
 // linesWithin returns the number of lines of a page that stay within a number of
-// tokens.
+// tokens, and within the client's number of lines.
 func (b budget) linesWithin(page text.Page, bound int) int {
-	lo, hi := 0, len(page.Ends)
+	lo, hi := 0, min(len(page.Ends), b.lines())
 	for lo < hi { // the greatest k whose lines fit
 		mid := (lo + hi + 1) / 2
 		if b.counter.Count(page.Body[:page.Ends[mid-1]]) <= bound {

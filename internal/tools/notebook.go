@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -89,7 +90,7 @@ func (v *viewing) cells(ctx context.Context) (*Result, error) {
 	if int64(view.Size) > v.read.tool.maxFileBytes || count > v.read.budget.most {
 		return nil, v.tooMany(view.Size, count)
 	}
-	if count > v.read.budget.bound() {
+	if count > v.read.budget.bound() || !v.within(view.Parts) {
 		if o.Limit = v.fitting(); o.Limit == 0 {
 			return v.beginning(ctx, o.First), nil
 		}
@@ -150,6 +151,9 @@ func (v *viewing) cell(ctx context.Context) (*Result, error) {
 func (v *viewing) lines(ctx context.Context, i int, name string, o notebook.CellOptions, rest string) *Result {
 	name = fsys.InSentence(name)
 	o.MaxText = v.read.budget.room()
+	if most := v.read.budget.lines(); most < math.MaxInt && (o.Limit == 0 || o.Limit > most) {
+		o.Limit = most
+	}
 	view := v.nb.RenderCell(i, o)
 	switch {
 	case view.Total == 0: // there are no lines to count
@@ -189,6 +193,15 @@ func (v *viewing) count(parts []notebook.Part) int {
 	return v.read.budget.counter.Count(text)
 }
 
+// within reports whether the client passes on so many lines.
+func (v *viewing) within(parts []notebook.Part) bool {
+	n := 0
+	for _, p := range parts {
+		n += strings.Count(p.Text, "\n") + 1
+	}
+	return n <= v.read.budget.lines()
+}
+
 func partsSize(parts []notebook.Part) int {
 	n := 0
 	for _, p := range parts {
@@ -204,7 +217,7 @@ func (v *viewing) fitting() int {
 	for lo, hi := 1, v.nb.Len()-first; lo <= hi; {
 		mid := (lo + hi) / 2
 		view := v.nb.Render(notebook.Options{First: first, Limit: mid, MaxText: int(min(int64(v.read.budget.room()), v.read.tool.maxFileBytes))})
-		if len(view.Shown) == mid && v.count(view.Parts) <= v.read.budget.bound() {
+		if len(view.Shown) == mid && v.count(view.Parts) <= v.read.budget.bound() && v.within(view.Parts) {
 			limit, lo = mid, mid+1
 		} else {
 			hi = mid - 1
@@ -251,11 +264,14 @@ func (v *viewing) answer(ctx context.Context, parts []notebook.Part, remarks ...
 // out, and those that cannot be shown; what says so stands in their place, or in
 // left.
 func (v *viewing) blocks(ctx context.Context, parts []notebook.Part) (blocks []Block, left string) {
-	var over []string // the cells, and count the pictures
+	var over []string   // the cells, and count the pictures
+	var sentOf []string // the cells of the pictures that are sent, with repetitions
 	count := 0
 	pictures, chars := 0, partsSize(parts)
+	client := v.read.call.Client
+	most := max(client.pictures(maxPictures), 1) // where there are none, each says so
 	budget := pictureChars
-	if c := v.read.call.Client.Answer; c > 0 {
+	if c := client.Answer; c > 0 {
 		budget = c
 	}
 	for _, p := range parts {
@@ -266,7 +282,7 @@ func (v *viewing) blocks(ctx context.Context, parts []notebook.Part) (blocks []B
 		name := fsys.InSentence(cmp.Or(v.nb.CallName(p.Picture.Cell), v.nb.Cell(p.Picture.Cell).Name))
 		var picture media.Result
 		var err error
-		room := pictures < maxPictures
+		room := pictures < most
 		if room {
 			picture, err = v.read.tool.pictures.part(ctx, v.read.call, p.Picture.Bytes())
 			room = err != nil || chars+media.Base64Len(len(picture.Data)) <= budget
@@ -291,6 +307,7 @@ func (v *viewing) blocks(ctx context.Context, parts []notebook.Part) (blocks []B
 		}
 		pictures, chars = pictures+1, chars+media.Base64Len(len(picture.Data))
 		blocks = append(blocks, Block{Data: picture.Data, MIME: picture.As.MIME()})
+		sentOf = append(sentOf, name)
 	}
 	switch {
 	case count == 0:
@@ -300,6 +317,9 @@ func (v *viewing) blocks(ctx context.Context, parts []notebook.Part) (blocks []B
 		left = fmt.Sprintf("(%d %s of %s left out: one answer has no room for more.)", count, phrase.Plural(count, "picture", "pictures"), phrase.Plural(len(over), "cell ", "cells ")+strings.Join(over, ", ")+phrase.Plural(count, " is", " are"))
 	default:
 		left = fmt.Sprintf("(Pictures left out, because one answer has no room for more: those of %s. Read with cell_id shows them.)", phrase.Plural(len(over), "cell ", "cells ")+strings.Join(over, ", "))
+	}
+	if client.PicturesLast && pictures > 1 {
+		left = strings.TrimSpace(left + fmt.Sprintf("\n(The pictures follow the text of all cells, in this order: those of cells %s.)", strings.Join(sentOf, ", ")))
 	}
 	return blocks, left
 }

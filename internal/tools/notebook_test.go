@@ -164,7 +164,7 @@ func TestACellThatTheClientCutsOffIsNotShown(t *testing.T) {
 	p := b.put("a.ipynb", strings.Replace(cellsOf(2), "value = 0", long, 1))
 	one, second := 1, 2
 	b.ok(&ReadArgs{FilePath: p, Limit: &one, Offset: &second})
-	for name, limits := range map[string]ClientLimits{"characters": {Chars: 4000}, "tokens": {Tokens: 1000}} {
+	for name, limits := range map[string]ClientLimits{"characters": {Chars: 4000}, "tokens": {Tokens: 1000}, "lines": {Lines: 300}, "errors": {Errors: 4000}} {
 		b.call.Client = limits
 		edit := &NotebookEditArgs{NotebookPath: p, CellID: "c0", NewSource: src("x")}
 		for range 2 {
@@ -172,6 +172,35 @@ func TestACellThatTheClientCutsOffIsNotShown(t *testing.T) {
 				t.Fatalf("%s: %s", name, text)
 			}
 		}
+	}
+}
+
+// A notebook stops at a whole cell, and a cell at a whole line, below the number of lines
+// that a client passes on.
+func TestANotebookWithinTheClientsLines(t *testing.T) {
+	b := newBench(t)
+	long := strings.Repeat("a line of the cell\\n", 400)
+	p := b.put("a.ipynb", strings.Replace(cellsOf(3), "value = 0", long, 2))
+	read := func(args *ReadArgs) (text string) {
+		for _, block := range b.run(args).Blocks {
+			text += block.Text + "\n"
+		}
+		return text
+	}
+	b.call.Client = ClientLimits{Lines: 800}
+	text := read(&ReadArgs{FilePath: p})
+	if n := strings.Count(text, "\n"); n > 550 || n < 400 || !strings.Contains(text, "offset=2") {
+		t.Errorf("%d lines of the notebook: %s", n, text[len(text)-300:])
+	}
+	b.call.Client = ClientLimits{Lines: 400}
+	text = read(&ReadArgs{FilePath: p, CellID: "c0"})
+	if n := strings.Count(text, "\n"); n > 220 || n < 150 || !strings.Contains(text, `cell_id="c0"`) {
+		t.Errorf("%d lines of the cell: %s", n, text[max(0, len(text)-300):])
+	}
+	b.call.Client = ClientLimits{}
+	other := b.put("b.ipynb", strings.Replace(cellsOf(3), "value = 0", long, 2))
+	if n := strings.Count(read(&ReadArgs{FilePath: other}), "\n"); n < 800 {
+		t.Errorf("%d lines without a bound", n)
 	}
 }
 

@@ -142,7 +142,7 @@ func TestWhatIsWrittenMeanwhile(t *testing.T) {
 
 // What settings and clients allow reaches the decoder.
 func TestPDFsWithinWhatIsAllowed(t *testing.T) {
-	style := func(s PDFStyle) Preferences { return Preferences{PDF: func(string) PDFStyle { return s }} }
+	style := func(s PDFStyle) Preferences { return Preferences{PDF: func(ClientLimits) PDFStyle { return s }} }
 	for _, c := range []struct {
 		p      Preferences
 		client ClientLimits
@@ -215,7 +215,7 @@ func TestPagesSayWhatIsMissing(t *testing.T) {
 		{PDFStyle{Document: true}, media.PDFResult{Pages: []media.PDFPage{page(1, true)}}, []string{"cannot be cut out as a document"}, "5.5 MB"},
 		{PDFStyle{Document: true}, media.PDFResult{Document: []byte("%PDF-")}, []string{"follows as a PDF of 3 pages"}, "text alone"},
 	} {
-		b, e := benchElsewhere(t, Preferences{PDF: func(string) PDFStyle { return c.style }})
+		b, e := benchElsewhere(t, Preferences{PDF: func(ClientLimits) PDFStyle { return c.style }})
 		c.res.Count, c.res.Set.Pages = 3, []int{1, 2, 3}
 		e.pages = c.res
 		r := b.run(&ReadArgs{FilePath: b.put("a.pdf", "%PDF-1.5\n")})

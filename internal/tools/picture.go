@@ -34,6 +34,9 @@ func (r *reading) picture(ctx context.Context, kind media.Kind, size int64) (*Re
 	if err != nil {
 		return nil, refusal.Image(name, facts, err)
 	}
+	if r.call.Client.Pictures == NoPictures {
+		return r.unshownPicture(facts, size), nil
+	}
 	q := r.tool.pictures.request(kind, r.call.Client)
 	if !q.Bounds.Admits(facts) {
 		return nil, refusal.TooManyPixels(name, facts, q.Bounds)
@@ -102,12 +105,18 @@ func (r *reading) decoded(ctx context.Context, f media.Facts, size int64, q medi
 	return media.AsItIs(now, data)
 }
 
+// errNoPictures is the error of a picture for a client that shows none.
+var errNoPictures = errors.New(noPictures)
+
 // part brings a picture that stands in another file within the limits.
 func (p pictureReader) part(ctx context.Context, call Call, data []byte) (media.Result, error) {
 	kind := media.Sniff(data, "")
 	f, err := media.Inspect(kind, bytes.NewReader(data), int64(len(data)))
 	if err != nil {
 		return media.Result{}, err
+	}
+	if call.Client.Pictures == NoPictures {
+		return media.Result{}, errNoPictures
 	}
 	q := p.request(kind, call.Client)
 	switch {
@@ -128,6 +137,8 @@ func unshown(err error) string {
 		return "it is of a sort that is not decoded"
 	case errors.As(err, &damage):
 		return "it cannot be decoded, for it is damaged"
+	case errors.Is(err, errNoPictures):
+		return noPictures
 	case errors.Is(err, media.ErrTooLarge):
 		return "it has more pixels than are decoded"
 	case errors.Is(err, media.ErrNoFit):
@@ -170,6 +181,22 @@ func (r *reading) shownPicture(f media.Facts, size int64, p media.Result) *Resul
 		},
 	}
 }
+
+// unshownPicture is the answer to a client that shows no pictures: the facts in words.
+func (r *reading) unshownPicture(f media.Facts, size int64) *Result {
+	return &Result{
+		Blocks: textResult(
+			fmt.Sprintf("Image file: %s (%s, %dx%d, %s)", r.target.name(), f.Kind, f.Width, f.Height, phrase.Bytes(size)),
+			r.target.misnamed(f.Kind),
+			fmt.Sprintf("(The image is not sent: %s. Get text out of it with another program, or ask the user what it shows. If the client does show pictures, the user can set \"pictures\" for it in the setting limits.clients.)", noPictures),
+			r.target.note(),
+		).Blocks,
+		Meta: map[string]any{"fsmcp/originalWidth": f.Width, "fsmcp/originalHeight": f.Height, "fsmcp/originalSize": size},
+	}
+}
+
+// noPictures says why no picture is sent.
+const noPictures = "this client passes no pictures on to its model"
 
 // misnamed says that a name's extension promises another kind.
 func (t *target) misnamed(kind media.Kind) string {

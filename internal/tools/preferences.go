@@ -23,8 +23,8 @@ type Preferences struct {
 	// is decoded at all; zero values mean the usual.
 	ImageTokens, SentSide int
 	Bounds                media.Bounds
-	// PDF returns how PDFs are shown to a client of that name; nil means the usual.
-	PDF func(client string) PDFStyle
+	// PDF returns how PDFs are shown to a client; nil means the usual.
+	PDF func(client ClientLimits) PDFStyle
 }
 
 // PDFStyle says how PDFs are shown.
@@ -47,7 +47,7 @@ const (
 // pdfStyle returns how PDFs are shown to the asking client.
 func (p Preferences) pdfStyle(client ClientLimits) PDFStyle {
 	if p.PDF != nil {
-		return p.PDF(client.Name)
+		return p.PDF(client)
 	}
 	return PDFStyle{}
 }

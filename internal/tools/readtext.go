@@ -186,6 +186,9 @@ func (r *reading) onward(page text.Page) string {
 func (r *reading) fit(ctx context.Context, src source) (text.Page, error) {
 	room, bound := r.budget.room(), r.budget.bound()
 	w := r.want
+	if w.column == 0 {
+		w.limit = min(w.limit, r.budget.lines())
+	}
 	page, err := src.page(ctx, w, room)
 	if err != nil {
 		return page, err

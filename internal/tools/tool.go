@@ -81,15 +81,6 @@ type account struct {
 	extent reminders.Extent
 }
 
-// ClientLimits bounds the part of one answer that a client passes on to its model; zero
-// means no bound of its own (source: the server's table by clientInfo.name).
-type ClientLimits struct {
-	Name   string // what the client calls itself
-	Chars  int    // of text
-	Tokens int
-	Answer int // characters of the whole answer, pictures in base64
-}
-
 // Result is one answer, free of protocol types.
 type Result struct {
 	Blocks  []Block
