@@ -7,11 +7,8 @@ package main
 // docs/platforms.md tells the same to users.
 var differs = map[string]string{
 	"config_write_into_a_folder_that_refuses":       "the reason of a refused save has other words",
-	"history_needs_the_state_folder":                "the reason why a state folder is not used has other words",
 	"notebook_edit_order_of_the_checks":             "a file that another program holds open is not busy",
-	"perm_own_folder_in_temp_not_written":           "the reason why a state folder is not used has other words",
 	"settings_keep_hard_links":                      "no file is written in place",
-	"stuck_grown_1_gib_log":                         "the whole file is read and written for an edit",
 	"stuck_held_open_is_busy":                       "a file that another program holds open is not busy",
 	"write_file_of_another_owner":                   "no file is written in place, so the edit is refused",
 	"write_forged_journal_in_temp_is_not_replayed":  "there is no journal",
@@ -19,5 +16,4 @@ var differs = map[string]string{
 	"write_read_only_folder":                        "no file is written in place, so the edit is refused",
 	"write_state_of_another_user_is_not_used":       "there is no journal",
 	"write_state_that_others_can_write_is_not_used": "there is no journal",
-	"write_without_a_folder_for_locks_refused":      "the reason why a state folder is not used has other words",
 }

@@ -4,7 +4,9 @@ package statedir
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -26,13 +28,16 @@ type parts struct {
 // openAt opens a state folder, made if missing. lost says why it is the one
 // in the temp directory, which anybody could have made before.
 func (f *Folder) openAt(path string, lost *Error) (*State, error) {
-	for _, dir := range []string{locksDir, Flight} {
-		if err := os.MkdirAll(filepath.Join(path, dir), 0o700); err != nil {
-			return nil, err
-		}
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		return nil, plain(err)
 	}
 	if err := f.CheckAt(path); err != nil {
 		return nil, err
+	}
+	for _, dir := range []string{locksDir, Flight} {
+		if err := os.Mkdir(filepath.Join(path, dir), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, plain(err)
+		}
 	}
 	name, err := f.o.Random(10)
 	if err != nil {
@@ -48,6 +53,14 @@ func (f *Folder) openAt(path string, lost *Error) (*State, error) {
 		return nil, err
 	}
 	return st, nil
+}
+
+// plain returns the reason without the path: sentences name the folder themselves.
+func plain(err error) error {
+	if named, ok := errors.AsType[*fs.PathError](err); ok {
+		return named.Err
+	}
+	return err
 }
 
 // CheckAt returns an *owndir.Error where another user may have written a state
