@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -304,13 +305,13 @@ func (h *historySession) restore(ctx context.Context, id string, asJSON bool) er
 		return h.planWhole(e, old)
 	}})
 	name := fsys.Printable(e.Path)
-	if no := (*conflict)(nil); errors.As(err, &no) {
+	if no := (*history.ConflictError)(nil); errors.As(err, &no) {
 		if asJSON {
-			if err := h.printJSON(e, map[string]any{"changed": false, "conflict": no.why}); err != nil {
+			if err := h.printJSON(e, map[string]any{"changed": false, "conflict": no.Why}); err != nil {
 				return err
 			}
 		}
-		return h.failed("%s: %s. Nothing was changed. %s", name, no.why, nextStep(e))
+		return h.failed("%s: %s. Nothing was changed. %s", name, no.Why, nextStep(e))
 	}
 	if bad := (history.Damage{}); errors.As(err, &bad) {
 		return h.failed("%v. Nothing was changed in %s", bad, name)
@@ -340,11 +341,6 @@ func nextStep(e history.Entry) string {
 	return fmt.Sprintf("fsmcp history show %s prints the old text", e.ID)
 }
 
-// conflict says why a change cannot be restored.
-type conflict struct{ why string }
-
-func (c *conflict) Error() string { return c.why }
-
 // planWhole plans the restore of a change whose whole contents are in the history.
 func (h *historySession) planWhole(e history.Entry, old *fsys.File) (u tools.RestorePlan, err error) {
 	if e.Partial() {
@@ -362,7 +358,8 @@ func (h *historySession) planWhole(e history.Entry, old *fsys.File) (u tools.Res
 	if err != nil {
 		return u, err
 	}
-	return planRestore(before, after, ours)
+	p, err := history.PlanRestore(before, after, ours)
+	return tools.RestorePlan(p), err
 }
 
 // maxRestored bounds the bytes that a merge holds in memory.
@@ -378,4 +375,26 @@ func content(old *fsys.File) ([]byte, error) {
 		b = []byte{}
 	}
 	return b, err
+}
+
+// planPlaces plans the restore of a change whose history holds only the changed places.
+func (h *historySession) planPlaces(e history.Entry, old *fsys.File) (u tools.RestorePlan, err error) {
+	if old == nil {
+		return u, &history.ConflictError{Why: "it is not there any more"}
+	}
+	// The changes up to now, read under the lock.
+	archive, err := h.openHistory()
+	if err != nil {
+		return u, err
+	}
+	defer archive.Close()
+	entries, _ := archive.Entries(func(path string) bool { return path == e.Path })
+	at := slices.IndexFunc(entries, func(o history.Entry) bool { return o.ID == e.ID })
+	if at < 0 {
+		return u, history.ErrUnknown
+	}
+	later := slices.Clone(entries[:at])
+	slices.Reverse(later)
+	splices, err := archive.RestorePlaces(entries[at], later, old)
+	return tools.RestorePlan{Splices: splices}, err
 }

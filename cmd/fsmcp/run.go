@@ -140,7 +140,7 @@ For example: claude mcp add fsmcp -- fsmcp serve /your/project`,
 	root.AddCommand(historyCommand(s))
 	root.SetOut(s.out)
 	root.SetErr(s.err)
-	root.AddCommand(serveCommand(s), configCommand(s), callCommand(s), explainCommand(s), toolsCommand(s), doctorCommand(s), versionCommand(s), mediaCommand())
+	root.AddCommand(serveCommand(s), configCommand(s), callCommand(s), explainCommand(s), toolsCommand(s), doctorCommand(s), hookCommand(s), versionCommand(s), mediaCommand())
 	return root
 }
 

@@ -94,6 +94,7 @@ var layers = map[string]layer{
 	"internal/owndir":        {never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
 	"internal/filelock":      {never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
 	"internal/hooks":         {imports: []string{"internal/filelock", "internal/owndir", "internal/phrase"}, never: []ban{noProtocol, noNet, noCommand, noLog, noWatch}},
+	"internal/hooks/editor":  {imports: []string{"internal/filelock", "internal/hooks", "internal/owndir", "internal/phrase"}, never: []ban{noProtocol, noNet, noCommand, noLog, noWatch}},
 	"internal/history":       {imports: []string{"internal/filelock", "internal/owndir", "internal/save", "internal/span"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
 	"schemas":                {never: pure()},
 

@@ -108,15 +108,9 @@ func (p *pack) loadPlaces(at int64) (places, []byte, error) {
 	return found, lit, nil
 }
 
-// ConflictError says that a change cannot be restored, since its place was changed
-// after it.
-type ConflictError struct {
-	// Offset is where in the file that is, in bytes.
-	Offset int64
-}
-
-func (e *ConflictError) Error() string {
-	return fmt.Sprintf("the place at byte %d was changed since", e.Offset)
+// changedAt says that a place was changed after the change to restore.
+func changedAt(offset int64) *ConflictError {
+	return &ConflictError{fmt.Sprintf("the place at byte %d was changed since", offset)}
 }
 
 // RestorePlaces returns the splices that restore a change of places in the file as it
@@ -130,7 +124,7 @@ func (a *Archive) RestorePlaces(e Entry, later []Entry, now io.ReaderAt) ([]span
 	list := restored.list
 	for _, l := range later {
 		if l.places == 0 {
-			return nil, &ConflictError{Offset: list[0].at}
+			return nil, changedAt(list[0].at)
 		}
 		p, _, err := a.changedPlaces(l)
 		if err != nil {
@@ -152,7 +146,7 @@ func (a *Archive) RestorePlaces(e Entry, later []Entry, now io.ReaderAt) ([]span
 			return nil, err
 		}
 		if !bytes.Equal(found, there) {
-			return nil, &ConflictError{Offset: at.at}
+			return nil, changedAt(at.at)
 		}
 		out = append(out, span.Splice{Start: at.at, End: at.at + at.added, New: gone})
 	}
@@ -174,7 +168,7 @@ func through(list, change []place) ([]place, error) {
 			change = change[1:]
 		}
 		if len(change) > 0 && change[0].at-moved <= at.at+at.added {
-			return nil, &ConflictError{Offset: change[0].at}
+			return nil, changedAt(change[0].at)
 		}
 		at.at += moved
 		out = append(out, at)

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"io"
 	"path"
 	"path/filepath"
 	"strings"
@@ -63,6 +64,28 @@ func (e Event) line() ([]byte, error) {
 	enc.SetEscapeHTML(false) // a script that searches the line for a name with & finds it
 	err := enc.Encode(e)
 	return b.Bytes(), err
+}
+
+// maxEvent bounds the line of an event, in bytes.
+const maxEvent = 1 << 20
+
+// ReadEvent reads an event as a command gets it, with the names themselves in Path and
+// Before.
+func ReadEvent(r io.Reader) (e Event, err error) {
+	if err = json.NewDecoder(io.LimitReader(r, maxEvent)).Decode(&e); err != nil {
+		return e, err
+	}
+	for _, name := range []struct{ text, base64Name *string }{{&e.Path, &e.PathBase64}, {&e.Before, &e.BeforeBase64}} {
+		if *name.base64Name == "" {
+			continue
+		}
+		raw, err := base64.StdEncoding.DecodeString(*name.base64Name)
+		if err != nil {
+			return e, err
+		}
+		*name.text, *name.base64Name = string(raw), ""
+	}
+	return e, nil
 }
 
 // asText returns a name as text, and in base64 where it is none.

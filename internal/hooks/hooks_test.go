@@ -1,6 +1,9 @@
 package hooks
 
-import "testing"
+import (
+	"bytes"
+	"testing"
+)
 
 func TestGlobs(t *testing.T) {
 	for _, c := range []struct {
@@ -44,5 +47,21 @@ func TestNoHooksCostNothing(t *testing.T) {
 		}
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
+	}
+}
+
+func TestReadEvent(t *testing.T) {
+	e := Event{Event: AfterEdit, Tool: "Edit", Path: "/p/a\xff<b>.go", Session: "s", Call: "1", Before: "/q/a\xff<b>.go"}
+	line, err := e.line()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := ReadEvent(bytes.NewReader(line)); err != nil || got != e {
+		t.Errorf("%+v, %v", got, err)
+	}
+	for _, bad := range []string{"", "[]", `{"path":"a","pathBase64":"%"}`} {
+		if _, err := ReadEvent(bytes.NewReader([]byte(bad))); err == nil {
+			t.Errorf("%q passes", bad)
+		}
 	}
 }

@@ -65,6 +65,7 @@ var runners = map[string]runner{
 	"taskset": {kind: runsProgram, skip: 1}, "chrt": {kind: runsProgram, skip: 1}, "flock": {kind: runsProgram, values: "wE", skip: 1},
 	"sudo": {kind: runsProgram, values: "ughpCTrtRDU"}, "doas": {kind: runsProgram, values: "uC"}, "xargs": {kind: runsProgram, values: "adEIiLnPs"},
 	"uv run": prefix, "poetry run": prefix, "bundle exec": prefix,
+	"fsmcp hook": {kind: runsProgram, skip: 1}, // before "diff", which starts an editor
 }
 
 // runnerOf returns the entry of a program, and the arguments after its name.

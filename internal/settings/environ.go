@@ -156,9 +156,9 @@ func (s System) ownFolders() (own, other string) {
 	return own, other
 }
 
-// stateDir is where fsmcp keeps its own locks and journals, by the rules of the
-// XDG base directories; empty where nothing is known.
-func stateDir(s System) string {
+// StateDir returns the folder for fsmcp's own locks and journals, by the rules of the XDG
+// base directories; "" if the environment names no place for it.
+func StateDir(s System) string {
 	if dir := s.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "fsmcp")
 	}

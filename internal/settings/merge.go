@@ -51,7 +51,7 @@ func (m *merger) merge(workspace []string) Config {
 		Log:                first(f.Log, s.Getenv("FSMCP_LOG"), m.file(keyLog)),
 		MaxTokens:          m.maxTokens(),
 		MaxFileBytes:       m.maxFileBytes(),
-		StateDir:           stateDir(s),
+		StateDir:           StateDir(s),
 		History:            m.history(),
 		Hooks:              Hooks{Before: m.hooksOf(keyHooksBefore), After: m.hooksOf(keyHooksAfter)},
 		Hints:              pick(m, keyHints, true),
