@@ -91,3 +91,24 @@ func TestPureList(t *testing.T) {
 		t.Errorf(".ci/pure tests %q, which do not exist", listed)
 	}
 }
+
+// TestNothingIsPublished keeps documents from telling readers to install what lies nowhere.
+func TestNothingIsPublished(t *testing.T) {
+	install := regexp.MustCompile(`go (install|get|run) [a-z]+\.[a-z]+/|(brew|scoop) install|(docker|podman) pull|npx (-y )?fsmcp|github\.com/fsmcp`)
+	root := filepath.Join("..", "..")
+	for _, pattern := range []string{"*.md", "docs/*.md", "packaging/*", "schemas/*"} {
+		files, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pattern)))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: no files", pattern)
+		}
+		for _, name := range files {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, found := range install.FindAllString(string(text), -1) {
+				t.Errorf("%s says %q, but nothing is published", name, found)
+			}
+		}
+	}
+}
