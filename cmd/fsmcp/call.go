@@ -35,6 +35,7 @@ call failed, 2 when the command line cannot be understood.`,
 			}
 			return nil
 		},
+		ValidArgsFunction: completeTool,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withParts(s, inWorkDir(cmd, f), func(p *parts, log zerolog.Logger) error {
 				p.sweep(cmd.Context(), log)
@@ -133,6 +134,8 @@ func toolsCommand(s process) *cobra.Command {
 		Use:   "tools",
 		Short: "List what is published",
 		Args:  cobra.NoArgs,
+
+		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(*cobra.Command, []string) error {
 			cfg, _, err := settings.New(settings.Flags{}, s.system, tools.DefaultMaxTokens)
 			if err != nil {
@@ -160,6 +163,8 @@ func versionCommand(s process) *cobra.Command {
 		Use:   "version",
 		Short: "Print the version",
 		Args:  cobra.NoArgs,
+
+		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(*cobra.Command, []string) error {
 			version, commit := buildVersion()
 			if !asJSON {

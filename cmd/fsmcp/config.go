@@ -36,8 +36,9 @@ TOML or YAML, is left alone, and the exit code is 1.
 CLIENT is one of: ` + strings.Join(clients.Names(), ", ") + `.`,
 		Example: `  fsmcp config claude-desktop --write --dir ~/project
   fsmcp config codex --json`,
-		Args:      cobra.ExactArgs(1),
-		ValidArgs: clients.Names(),
+		Args: cobra.ExactArgs(1),
+
+		ValidArgsFunction: completeClient,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return configure(cmd.Context(), s, args[0], dirs, write, asJSON)
 		},

@@ -34,11 +34,10 @@ changed. The workspace is --dir, else the working directory. The exit code is 1
 when a check fails.`,
 		Example: "  fsmcp doctor --dir ~/project",
 		Args:    cobra.NoArgs,
+
+		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if len(f.Dirs) == 0 {
-				f.Dirs = []string{"."}
-			}
-			checks, err := examine(cmd.Context(), s, explicitFlags(cmd, f))
+			checks, err := examine(cmd.Context(), s, inWorkDir(cmd, f))
 			if err != nil {
 				return err
 			}
@@ -82,6 +81,7 @@ func examine(ctx context.Context, s process, f settings.Flags) (checks []doctor.
 	within := func(name string, check func() []doctor.Check) {
 		checks = append(checks, doctor.Within(checkDeadline, name, check)...)
 	}
+	version, commit := buildVersion()
 	checks = append(checks, doctor.Version("fsmcp "+version, commit, runtime.GOOS+"/"+runtime.GOARCH, runtime.Version()))
 	within(doctor.NameWorkspace, func() []doctor.Check { return doctor.Workspace(cfg.Workspace, cfg.Home) })
 	checks = append(checks, doctor.Settings(cfg, warnings)...)

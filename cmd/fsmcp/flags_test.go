@@ -3,12 +3,35 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
+
+// TestSubcommands checks the names by which one command is chosen without making the others.
+func TestSubcommands(t *testing.T) {
+	for _, c := range subcommands() {
+		cmd := c.make(process{})
+		if want := append([]string{cmd.Name()}, cmd.Aliases...); !slices.Equal(c.names, want) {
+			t.Errorf("%q makes %q", c.names, want)
+		}
+	}
+	for _, c := range []struct {
+		line     string
+		terminal bool
+		want     int
+	}{
+		{"serve /a", false, 1}, {"stdio", true, 1}, {"doctor --json", true, 1},
+		{"", false, 0}, {"", true, len(subcommands())}, {"--help", false, len(subcommands())}, {"serv", false, len(subcommands())}, {"__complete serve", false, len(subcommands())},
+	} {
+		if got := neededFor(strings.Fields(c.line), c.terminal); len(got) != c.want {
+			t.Errorf("%q needs %d commands, not %d", c.line, len(got), c.want)
+		}
+	}
+}
 
 // The placeholder of a flag's value is in capitals, so that none reads like a value.
 func TestFlagPlaceholders(t *testing.T) {
@@ -27,7 +50,7 @@ func TestFlagPlaceholders(t *testing.T) {
 			look(sub)
 		}
 	}
-	look(commands(process{}))
+	look(commands(process{}, subcommands()))
 	if seen < 20 {
 		t.Errorf("only %d flags take a value", seen)
 	}

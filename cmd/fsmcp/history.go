@@ -24,18 +24,19 @@ import (
 func historyCommand(s process) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "history",
-		Short: "Look at changes that were made, and take them back",
-		Long: `Look at the changes that were made through fsmcp, and take them back. What each
-file was before is kept in the state folder, for 30 days and up to 1 GB unless
-the settings say otherwise. Names that are mostly secret (history.exclude) are
-never kept, and what the rules deny now is neither shown nor restored.`,
+		Short: "Look at changes that were made, and restore what they replaced",
+		Long: `Look at the changes that were made through fsmcp, and restore what they
+replaced. What each file was before is kept in the state folder, for 30 days and
+up to 1 GB unless the settings say otherwise. Names that are mostly secret
+(history.exclude) are never kept, and what the rules deny now is neither shown
+nor restored. On a terminal show and diff go through PAGER, else less.`,
 		Example: `  fsmcp history list src
   fsmcp history diff k3x9m2pq-17
   fsmcp history restore k3x9m2pq-17`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	// One set of flags for all four: making flags takes time at every start.
+	// One set of flags for all four, since making flags takes time.
 	var f settings.Flags
 	set := &cobra.Command{}
 	addRuleFlags(set, &f)
@@ -163,6 +164,8 @@ func historyShow(s process, f *settings.Flags) *cobra.Command {
 		Use:   "show ID",
 		Short: "Print a file as it was before a change, byte for byte",
 		Args:  cobra.ExactArgs(1),
+
+		ValidArgsFunction: completeChange(s, f),
 	}, func(_ context.Context, h *historySession, args []string) error { return h.show(args[0], after, asJSON) })
 	addJSONFlag(cmd, &asJSON, "print an object; its content is base64 where it is no UTF-8, null where there was no file")
 	cmd.Flags().BoolVar(&after, "after", false, "as it was after the change")
@@ -204,6 +207,8 @@ func historyDiff(s process, f *settings.Flags) *cobra.Command {
 		Use:   "diff ID",
 		Short: "Print what a change did, as a unified diff",
 		Args:  cobra.ExactArgs(1),
+
+		ValidArgsFunction: completeChange(s, f),
 	}, func(_ context.Context, h *historySession, args []string) error { return h.diff(args[0], asJSON) })
 	addJSONFlag(cmd, &asJSON, "print an object; its diff is null where the file is no text in UTF-8")
 	return cmd
@@ -283,12 +288,15 @@ func historyRestore(s process, f *settings.Flags) *cobra.Command {
 	var asJSON bool
 	cmd := newHistoryCommand(s, f, &cobra.Command{
 		Use:   "restore ID",
-		Short: "Take one change back, and leave later ones",
-		Long: `Take one change back, and leave what was changed later: the change is undone by
-a three-way merge, as git merge-file makes it. Where the same place was changed
-later, nothing is done, and the exit code is 1. What a change created is removed
-if it is as it was made. The restore is a change itself and can be taken back.`,
+		Short: "Restore what one change replaced, and leave later changes",
+		Long: `Restore what one change replaced, and leave what was changed later, by a
+three-way merge as git merge-file makes it. Where the same place was changed
+later, nothing is done, and the exit code is 1. A file that the change created
+is removed if it is as it was made. The restore is a change itself and can be
+restored.`,
 		Args: cobra.ExactArgs(1),
+
+		ValidArgsFunction: completeChange(s, f),
 	}, func(ctx context.Context, h *historySession, args []string) error {
 		return h.restore(ctx, args[0], asJSON)
 	})

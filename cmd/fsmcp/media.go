@@ -19,7 +19,7 @@ import (
 )
 
 // mediaCommand runs the process that decodes pictures. The server starts it.
-func mediaCommand() *cobra.Command {
+func mediaCommand(process) *cobra.Command {
 	return &cobra.Command{
 		Use:    "media-worker",
 		Short:  "Decode pictures for a server; started by it, not by hand",

@@ -101,7 +101,7 @@ func TestCommandsPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := string(text)
-	for _, cmd := range commands(process{}).Commands() {
+	for _, cmd := range commands(process{}, subcommands()).Commands() {
 		if !cmd.Hidden && !strings.Contains(page, "| `fsmcp "+cmd.Name()) {
 			t.Errorf("docs/commands.md lacks fsmcp %s", cmd.Name())
 		}

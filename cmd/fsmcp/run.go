@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -98,21 +101,64 @@ const (
 
 // run runs one command line and returns the exit code.
 func run(ctx context.Context, args []string, s process) int {
-	root := commands(s)
+	root := commands(s, neededFor(args, s.terminal))
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if code := exit(0); errors.As(err, &code) {
 		return int(code)
 	}
-	if err != nil {
-		fmt.Fprintf(s.err, "fsmcp: %v\n", err)
-		return int(exitUsage)
+	if err == nil {
+		return 0
 	}
-	return 0
+	if errors.Is(err, syscall.EPIPE) { // head, or a pager, has seen enough
+		return int(exitFailed)
+	}
+	fmt.Fprintf(s.err, "fsmcp: %v\n", err)
+	if e := (*fs.PathError)(nil); errors.As(err, &e) && e.Op == "write" {
+		return int(exitFailed)
+	}
+	return int(exitUsage)
+}
+
+// subcommand makes a command that the command line calls by one of names.
+type subcommand struct {
+	names []string
+	make  func(process) *cobra.Command
+}
+
+func subcommands() []subcommand {
+	return []subcommand{
+		{[]string{"serve", "stdio"}, serveCommand},
+		{[]string{"media-worker"}, mediaCommand},
+		{[]string{"config"}, configCommand},
+		{[]string{"call"}, callCommand},
+		{[]string{"explain"}, explainCommand},
+		{[]string{"history"}, historyCommand},
+		{[]string{"tools"}, toolsCommand},
+		{[]string{"doctor"}, doctorCommand},
+		{[]string{"hook"}, hookCommand},
+		{[]string{"version"}, versionCommand},
+	}
+}
+
+// neededFor returns the commands that a command line may need: the one that it begins with,
+// none if there is only a server to start, else all. All of them have more than a hundred
+// flags, which take 0.4 ms to make.
+func neededFor(args []string, terminal bool) []subcommand {
+	all := subcommands()
+	if len(args) == 0 && !terminal {
+		return nil
+	}
+	for i, c := range all {
+		if len(args) > 0 && slices.Contains(c.names, args[0]) {
+			return all[i : i+1]
+		}
+	}
+	return all
 }
 
 // commands returns the tree of commands.
-func commands(s process) *cobra.Command {
+func commands(s process, needed []subcommand) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "fsmcp",
 		Short: "The file server that AI agents deserve: Read, Write, Edit and NotebookEdit over MCP",
@@ -124,7 +170,8 @@ It is started by the agent's client, not by hand:
   fsmcp serve /your/project      what the client's configuration runs
   fsmcp call Read '{"file_path": "/your/project/README.md"}'
   fsmcp explain .env             what the rules say of a file, and why
-  fsmcp tools                    what is published
+  fsmcp history list             what was changed, and how to restore it
+  fsmcp doctor                   whether it works here, and what to do
 
 For example: claude mcp add fsmcp -- fsmcp serve /your/project`,
 		Args:          cobra.NoArgs,
@@ -137,10 +184,17 @@ For example: claude mcp add fsmcp -- fsmcp serve /your/project`,
 			return serve(cmd.Context(), s, settings.Flags{})
 		},
 	}
-	root.AddCommand(historyCommand(s))
 	root.SetOut(s.out)
 	root.SetErr(s.err)
-	root.AddCommand(serveCommand(s), configCommand(s), callCommand(s), explainCommand(s), toolsCommand(s), doctorCommand(s), hookCommand(s), versionCommand(s), mediaCommand())
+	for _, c := range needed {
+		root.AddCommand(c.make(s))
+	}
+	root.CompletionOptions.DisableDefaultCmd = len(needed) < len(subcommands())
+	root.InitDefaultCompletionCmd()
+	if c, _, err := root.Find([]string{"completion"}); err == nil && c != root {
+		// Without a RunE cobra takes a shell that it does not know for a call for help.
+		c.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	}
 	return root
 }
 
@@ -154,6 +208,7 @@ func addFlags(cmd *cobra.Command, f *settings.Flags) {
 
 func addDurabilityFlag(cmd *cobra.Command, f *settings.Flags) {
 	cmd.Flags().StringVar(&f.Durability, "durability", "", "how far a write is pushed to the disk, a `WORD`: full, data or none (FSMCP_DURABILITY; default full)")
+	completeFlag(cmd, "durability", "full", "data", "none")
 }
 
 func addLogFlag(cmd *cobra.Command, f *settings.Flags) {
@@ -162,6 +217,7 @@ func addLogFlag(cmd *cobra.Command, f *settings.Flags) {
 
 func addDirFlag(cmd *cobra.Command, dirs *[]string) {
 	cmd.Flags().StringArrayVar(dirs, "dir", nil, "workspace `DIR`; may be repeated")
+	_ = cmd.MarkFlagDirname("dir") // the flag is there
 }
 
 func addJSONFlag(cmd *cobra.Command, asJSON *bool, usage string) {
@@ -178,6 +234,11 @@ func addRuleFlags(cmd *cobra.Command, f *settings.Flags) {
 	flags.StringVar(&f.PermissionMode, "permission-mode", "", "what happens where no rule decides, a `MODE`: default, acceptEdits, plan, dontAsk or bypassPermissions (FSMCP_PERMISSION_MODE; default acceptEdits)")
 	flags.StringVar(&f.PlanFile, "plan-file", "", "the one `FILE` that may be written in plan mode (FSMCP_PLAN_FILE)")
 	flags.StringVar(&f.Settings, "settings", "", "one more settings `FILE`, at the user's level (FSMCP_SETTINGS)")
+	for _, rules := range []string{"deny", "ask", "allow"} {
+		completeFlag(cmd, rules)
+	}
+	completeFlag(cmd, "permission-mode", "default", "acceptEdits", "plan", "dontAsk", "bypassPermissions")
+	_ = cmd.MarkFlagDirname("add-dir") // the flag is there
 	f.TrustProject = flags.Bool("trust-project", false, "let the project's own settings files allow, too (FSMCP_TRUST_PROJECT)")
 	f.NoClaudeSettings = flags.Bool("no-claude-settings", false, "leave out Claude Code's settings files (FSMCP_NO_CLAUDE_SETTINGS)")
 }

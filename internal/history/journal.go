@@ -32,7 +32,7 @@ type Entry struct {
 
 // What stands in the place of a tool's name.
 const (
-	// ToolRestore: a change that was taken back.
+	// ToolRestore: the restore of a change.
 	ToolRestore = "restore"
 	// ToolHook: what the user's own programs made of a file after a change.
 	ToolHook = "hook"

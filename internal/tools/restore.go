@@ -17,7 +17,7 @@ type Restoring struct {
 	// Path is the file's resolved name; where that leads elsewhere by now,
 	// nothing is done.
 	Path string
-	// ID names the change that is taken back, for the history.
+	// ID names the change that is restored, for the history.
 	ID string
 	// Plan works out what to do from the file as it is, nil where there is none.
 	// It may be asked more than once, the last time under the file's lock.
@@ -37,7 +37,7 @@ func Consented() *Consent { return &Consent{all: true} }
 // errElsewhereNow: a resolved name is a link to something else by now.
 var errElsewhereNow = errors.New("a link stands in its place")
 
-// Restore takes a change back, by the same rules and in the same way as a tool's, but that
+// Restore puts back what a change replaced, by the same rules and in the same way as a tool, but that
 // no question is asked and nothing needs to have been read. The answer is nil where there
 // was nothing to do. An error of Plan comes back as it is.
 func (s *Service) Restore(ctx context.Context, r Restoring) (*Result, error) {
@@ -64,7 +64,7 @@ func (r *Restoring) plan(ctx context.Context, s *target, old *fsys.File) (*chang
 	if err != nil || len(u.Splices) == 0 && !u.Remove {
 		return &change{}, err
 	}
-	c := &change{splices: u.Splices, remove: u.Remove, result: textResult(fmt.Sprintf("The change %s of %s was taken back.", r.ID, s.name()))}
+	c := &change{splices: u.Splices, remove: u.Remove, result: textResult(fmt.Sprintf("Restored %s: the change %s is no longer in it.", s.name(), r.ID))}
 	c.result.Meta = map[string]any{}
 	if u.Remove {
 		return c, nil

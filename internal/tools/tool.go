@@ -53,10 +53,10 @@ type Call struct {
 	// no answer yet.
 	CanAsk  bool
 	account *account
-	args    Args // nil of a change that is taken back
+	args    Args // nil of a restore
 	// hidden says that what the file holds must not be shown.
 	hidden bool
-	// restoring: a user takes back a change by its exact name.
+	// restoring: a user restores a change by its exact name.
 	restoring bool
 	// Clock gives up the call; nil where it is never given up.
 	Clock Clock
