@@ -15,6 +15,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/media"
 	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/settings"
+	"github.com/fsmcp/fsmcp/internal/settings/follow"
 	"github.com/fsmcp/fsmcp/internal/tokens/remote"
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
@@ -28,7 +29,7 @@ type currentSettings struct {
 	snapshot atomic.Pointer[snapshot]
 	changing sync.Mutex // held from loading a snapshot to storing the next one
 	warned   map[string]bool
-	watcher  atomic.Pointer[settingsWatcher] // nil while the settings files are not watched
+	watcher  atomic.Pointer[follow.Watcher] // nil while the settings files are not watched
 }
 
 type snapshot struct {
@@ -51,7 +52,7 @@ func newCurrentSettings(cfg settings.Config, log zerolog.Logger) *currentSetting
 // policy returns the current rules, after a look at the settings files.
 func (b *currentSettings) policy() *perm.Policy {
 	if w := b.watcher.Load(); w != nil {
-		w.look()
+		w.Look()
 	}
 	return b.snapshot.Load().policy
 }
@@ -191,7 +192,7 @@ func (b *currentSettings) apply(next settings.Config, warnings []string) {
 			b.warn(w)
 		}
 		b.compile(next)
-		if w := b.watcher.Load(); w == nil || !w.watch(next.Watched()) || again == looks {
+		if w := b.watcher.Load(); w == nil || !w.Watch(next.Watched()) || again == looks {
 			return
 		}
 		next, warnings = next.Reload(nil)
@@ -200,8 +201,8 @@ func (b *currentSettings) apply(next settings.Config, warnings []string) {
 
 // watchFiles reloads the settings when their files change, until ctx ends.
 func (b *currentSettings) watchFiles(ctx context.Context) {
-	w := newSettingsWatcher(func() ([]string, bool) { return b.config().Stale() }, b.reload, b.log)
-	defer w.close()
+	w := follow.New(func() ([]string, bool) { return b.config().Stale() }, b.reload, b.log)
+	defer w.Close()
 	b.watcher.Store(w)
 	b.reload([]string{}) // starts the watch
 	<-ctx.Done()

@@ -79,12 +79,13 @@ var layers = map[string]layer{
 	"internal/edit/likeness": {imports: []string{"internal/span"}, never: pure()},
 	"internal/edit":          {imports: []string{"internal/edit/likeness", "internal/span"}, never: pure()},
 
-	"internal/notebook/scan": {imports: []string{"internal/span"}, never: pure()},
-	"internal/notebook":      {imports: []string{"internal/notebook/scan", "internal/span", "internal/text"}, never: pure()},
-	"internal/tokens":        {never: pure()},
-	"internal/media":         {never: append(pure(), noVips, noPDF)},
-	"internal/clients":       {imports: []string{"internal/fsys", "internal/save", "internal/span"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
-	"internal/settings":      {imports: []string{"internal/alike", "internal/perm"}, never: pure()},
+	"internal/notebook/scan":   {imports: []string{"internal/span"}, never: pure()},
+	"internal/notebook":        {imports: []string{"internal/notebook/scan", "internal/span", "internal/text"}, never: pure()},
+	"internal/tokens":          {never: pure()},
+	"internal/media":           {never: append(pure(), noVips, noPDF)},
+	"internal/clients":         {imports: []string{"internal/fsys", "internal/save", "internal/span"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
+	"internal/settings":        {imports: []string{"internal/alike", "internal/perm"}, never: pure()},
+	"internal/settings/follow": {imports: []string{"internal/watch"}, never: []ban{noOS, noProcess, noNet, noProtocol, noCommand, noWatch}},
 	// It starts the server that it tests.
 	"internal/doctor":        {imports: []string{"internal/clients", "internal/history", "internal/owndir", "internal/perm", "internal/settings"}, never: []ban{noProtocol, noNet, noCommand, noLog, noWatch}},
 	"internal/report":        {imports: []string{"internal/access", "internal/doctor", "internal/fsys", "internal/history", "internal/perm"}, never: []ban{noProtocol, noNet, noCommand, noLog, noWatch, {"os", "it is told what there is"}}}, // it starts the pager

@@ -1,4 +1,9 @@
-package main
+// Package follow notices that settings files changed, by the system's events and by reading
+// their bytes before a call: a writer through a memory map or another hard link, and some
+// file systems, cause no event.
+//
+// It calls back and knows nothing of what the files hold.
+package follow
 
 import (
 	"slices"
@@ -23,10 +28,8 @@ const (
 	writerPauses = int(watch.DefaultQuiet / writerPause)
 )
 
-// settingsWatcher notices changed settings files by the system's events, and by reading
-// their bytes before a call. A writer through a memory map or another hard link, and some
-// file systems, cause no event.
-type settingsWatcher struct {
+// Watcher watches settings files. It is safe for concurrent use.
+type Watcher struct {
 	log            zerolog.Logger
 	stale          func() (names []string, half bool)
 	reload         func(names []string)
@@ -43,9 +46,11 @@ type settingsWatcher struct {
 	giveUp         time.Time      // end of the calls' wait for this look
 }
 
-// newSettingsWatcher watches nothing yet.
-func newSettingsWatcher(stale func() ([]string, bool), reload func([]string), log zerolog.Logger) *settingsWatcher {
-	w := &settingsWatcher{log: log, stale: stale, reload: reload, start: time.Now()}
+// New returns a watcher that watches nothing yet. stale returns the files that changed since
+// they were read, and half whether one may be half written; reload reads those of these
+// names again, and all of them if names is nil.
+func New(stale func() ([]string, bool), reload func([]string), log zerolog.Logger) *Watcher {
+	w := &Watcher{log: log, stale: stale, reload: reload, start: time.Now()}
 	var err error
 	if w.watcher, err = watch.New(watch.Options{Notify: w.changed}); err != nil {
 		w.watcher = nil
@@ -54,16 +59,16 @@ func newSettingsWatcher(stale func() ([]string, bool), reload func([]string), lo
 	return w
 }
 
-// close ends the events; changed must not call it.
-func (w *settingsWatcher) close() {
+// Close ends the events; changed must not call it.
+func (w *Watcher) Close() {
 	if w.watcher != nil {
 		_ = w.watcher.Close()
 	}
 }
 
-// watch sets the files, and the folders with their content, that are watched from now on.
+// Watch sets the files, and the folders with their content, that are watched from now on.
 // It reports whether they differ from the previous ones.
-func (w *settingsWatcher) watch(files, folders []string) bool {
+func (w *Watcher) Watch(files, folders []string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if slices.Equal(files, w.files) && slices.Equal(folders, w.folders) {
@@ -80,7 +85,7 @@ func (w *settingsWatcher) watch(files, folders []string) bool {
 }
 
 // changed handles an event of the watcher.
-func (w *settingsWatcher) changed(c watch.Change) {
+func (w *Watcher) changed(c watch.Change) {
 	if c.Err != nil {
 		w.fallBackToPolling(c.Err)
 		c.Names = nil // events were lost: any file may have changed
@@ -88,12 +93,12 @@ func (w *settingsWatcher) changed(c watch.Change) {
 	w.reload(c.Names)
 }
 
-func (w *settingsWatcher) fallBackToPolling(err error) {
+func (w *Watcher) fallBackToPolling(err error) {
 	w.warnedNoEvents.Do(func() { w.log.Warn().Err(err).Msg("settings files are looked at before calls instead") })
 }
 
-// look runs before a decision. It waits for a look that is due or under way.
-func (w *settingsWatcher) look() {
+// Look runs before a decision. It waits for a look that is due or under way.
+func (w *Watcher) Look() {
 	if at := w.looked.Load(); at >= 0 && time.Since(w.start)-time.Duration(at) < lookEvery {
 		return
 	}
@@ -118,7 +123,7 @@ func (w *settingsWatcher) look() {
 }
 
 // lookNow reads the files, and reloads those that changed.
-func (w *settingsWatcher) lookNow(done chan struct{}) {
+func (w *Watcher) lookNow(done chan struct{}) {
 	began := time.Since(w.start)
 	names, half := w.stale()
 	for pauses := 0; half && pauses < writerPauses; pauses++ {

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package follow
 
 import (
 	"testing"
@@ -11,10 +11,10 @@ import (
 )
 
 // looks plays a look at the settings files before a call, by a clock of its own.
-func looks(t *testing.T, stale func(look int) ([]string, bool), play func(w *settingsWatcher, read *[]string)) {
+func looks(t *testing.T, stale func(look int) ([]string, bool), play func(w *Watcher, read *[]string)) {
 	synctest.Test(t, func(*testing.T) {
 		n, read := 0, []string{}
-		w := &settingsWatcher{log: zerolog.Nop(), start: time.Now(),
+		w := &Watcher{log: zerolog.Nop(), start: time.Now(),
 			stale:  func() ([]string, bool) { n++; return stale(n) },
 			reload: func(names []string) { read = append(read, names...) },
 		}
@@ -36,9 +36,9 @@ func TestLookWaitsForTheWriter(t *testing.T) {
 		{"broken for good", 1000, 250 * time.Millisecond},
 	} {
 		stale := func(look int) ([]string, bool) { return []string{"a"}, look < c.whole }
-		looks(t, stale, func(w *settingsWatcher, read *[]string) {
+		looks(t, stale, func(w *Watcher, read *[]string) {
 			began := time.Now()
-			w.look()
+			w.Look()
 			if took := time.Since(began); took != c.waits || len(*read) != 1 {
 				t.Errorf("%s: %v, read %d times", c.name, took, len(*read))
 			}
@@ -50,20 +50,20 @@ func TestLookWaitsForTheWriter(t *testing.T) {
 // old enough.
 func TestLookIsDueByItsAge(t *testing.T) {
 	made := 0
-	looks(t, func(look int) ([]string, bool) { made = look; return nil, false }, func(w *settingsWatcher, read *[]string) {
+	looks(t, func(look int) ([]string, bool) { made = look; return nil, false }, func(w *Watcher, read *[]string) {
 		for range 3 {
-			w.look()
+			w.Look()
 		}
 		if made != 1 {
 			t.Errorf("%d looks for three calls at once", made)
 		}
 		time.Sleep(lookEvery - 1)
-		w.look()
+		w.Look()
 		if made != 1 {
 			t.Errorf("%d looks before the first one was %v old", made, lookEvery)
 		}
 		time.Sleep(1 * time.Nanosecond)
-		w.look()
+		w.Look()
 		if made != 2 || len(*read) != 0 {
 			t.Errorf("%d looks, %d reads of files that did not change", made, len(*read))
 		}
@@ -74,14 +74,14 @@ func TestLookIsDueByItsAge(t *testing.T) {
 func TestLookAtADiskThatHangs(t *testing.T) {
 	hangs := make(chan struct{})
 	stale := func(int) ([]string, bool) { <-hangs; return []string{"a"}, false }
-	looks(t, stale, func(w *settingsWatcher, read *[]string) {
+	looks(t, stale, func(w *Watcher, read *[]string) {
 		hangs = make(chan struct{})
 		began := time.Now()
-		w.look()
+		w.Look()
 		if took := time.Since(began); took != lookWithin {
 			t.Errorf("the first call waited for %v", took)
 		}
-		w.look()
+		w.Look()
 		if took := time.Since(began); took != lookWithin || len(*read) != 0 {
 			t.Errorf("the second call waited, too: %v in all", took)
 		}
@@ -91,7 +91,7 @@ func TestLookAtADiskThatHangs(t *testing.T) {
 			t.Error("what changed was not taken over")
 		}
 		time.Sleep(lookEvery)
-		w.look()
+		w.Look()
 		if len(*read) != 2 {
 			t.Error("no look after one that hung")
 		}
