@@ -10,11 +10,13 @@ import (
 	"image/color"
 	_ "image/jpeg" // what Read may answer with
 	"image/png"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -51,11 +53,7 @@ const (
 // script lays out the project and returns what the model does there.
 func script(s *sandbox) []step {
 	s.t.Helper()
-	var lines strings.Builder
-	for i := range 400 {
-		fmt.Fprintf(&lines, "line %d\n", i+1)
-	}
-	text := s.write("long.txt", []byte(lines.String()))
+	text := s.write("long.txt", []byte(strings.Join(numbered(), "\n")+"\n"))
 	image := s.write("small.png", smallPicture(s.t))
 	pdf := s.write("report.pdf", report())
 	settings := s.write("settings.toml", []byte(before))
@@ -67,7 +65,55 @@ func script(s *sandbox) []step {
 		{"Edit", edit},
 		{"Read", object{"file_path": settings}},
 		{"Edit", edit},
+		{"Read", object{"file_path": s.write("wide.txt", []byte(strings.Join(wide(), "\n")+"\n")), "offset": 1}},
+		{"Read", nil},
+		{"Read", object{"file_path": text}},
 	}
+}
+
+// numbered returns the lines of a long file with short lines.
+func numbered() (lines []string) {
+	for i := range 5000 {
+		lines = append(lines, fmt.Sprintf("line %d", i+1))
+	}
+	return lines
+}
+
+// wide returns the lines of a file that has far more bytes than tokens.
+func wide() (lines []string) {
+	words := strings.Fields("international development information government university environment relationship understanding organization responsibility")
+	random := rand.New(rand.NewPCG(1, 2))
+	for i := range 5000 {
+		line := fmt.Sprintf("%05d", i+1)
+		for range 14 {
+			line += " " + words[random.IntN(len(words))]
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// shown matches the note behind a page.
+var shown = regexp.MustCompile(`\(Lines (\d+)-(\d+) of \d+ are shown\.`)
+
+// whole checks that each line that a page claims to show is in it, and returns their
+// number; 0: it is no page.
+func whole(t *testing.T, page string, lines []string) int {
+	t.Helper()
+	m := shown.FindStringSubmatch(page)
+	if m == nil {
+		return 0
+	}
+	first, _ := strconv.Atoi(m[1])
+	last, _ := strconv.Atoi(m[2])
+	var want strings.Builder
+	for n := first; n <= last; n++ {
+		fmt.Fprintf(&want, "%d\t%s\n", n, lines[n-1])
+	}
+	if !strings.Contains(page, want.String()) {
+		t.Errorf("of lines %d to %d, %d bytes, the model was sent %d bytes: %.200q … %q", first, last, want.Len(), len(page), page, page[max(0, len(page)-400):])
+	}
+	return last - first + 1
 }
 
 // verify compares what the model was sent with what fsmcp answers.
@@ -98,6 +144,7 @@ func (m *model) verify(s *sandbox) {
 		{words: []string{"File has not been read yet. Read it first before writing to it."}},
 		{words: []string{"1\tcolour = \"red\"", "2\tsize = 3"}},
 		{words: []string{"1\tcolour = \"blue\""}},
+		{}, {}, {},
 	} {
 		for _, words := range want.words {
 			if !strings.Contains(results[i].text, words) {
@@ -131,6 +178,12 @@ func (m *model) verify(s *sandbox) {
 	if got := s.read("settings.toml"); got != after {
 		t.Errorf("the file holds %q", got)
 	}
+	// A client that cuts long answers short has its bound in internal/server.
+	one, next, many := whole(t, results[6].text, wide()), whole(t, results[7].text, wide()), whole(t, results[8].text, numbered())
+	if max(one, next) < 100 || many < 1000 {
+		t.Errorf("the pages have %d, %d and %d lines: %.300q, %.300q, %.300q", one, next, many, results[6].text, results[7].text, results[8].text)
+	}
+	t.Logf("%s: %d wide lines (%d bytes) and %d short ones came whole", t.Name(), max(one, next), len(results[7].text), many)
 	m.noBase64(t)
 }
 
@@ -218,7 +271,7 @@ func TestCodex(t *testing.T) {
 	s.run(codex, add[1:]...)
 	finished(s, m, s.try(codex, "exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox",
 		"-c", `model_providers.script={name="script",base_url="`+m.url+`/v1",wire_api="responses",env_key="SCRIPT_KEY"}`,
-		"-c", "model_provider=script", "-m", "script", task))
+		"-c", "model_provider=script", "-m", "gpt-5.5", task))
 }
 
 // TestCodexFile compares what Codex reads in the text for its file with what its own

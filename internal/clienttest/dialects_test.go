@@ -48,27 +48,18 @@ type responses struct{}
 func (responses) parse(body []byte) (r request, err error) {
 	var in struct {
 		Input []struct {
-			Type    string
-			Output  json.RawMessage
-			Content json.RawMessage
+			Type   string
+			Output json.RawMessage
+			Tools  []responsesTool
 		}
-		Tools []struct {
-			Type, Name string
-			Tools      []struct{ Name string }
-		}
+		Tools []responsesTool
 	}
 	if err := json.Unmarshal(body, &in); err != nil {
 		return r, err
 	}
-	for _, t := range in.Tools {
-		if t.Type == "function" {
-			r.offered = append(r.offered, tool{"", t.Name})
-		}
-		for _, inner := range t.Tools {
-			r.offered = append(r.offered, tool{t.Name, inner.Name})
-		}
-	}
+	r.offer(in.Tools)
 	for _, item := range in.Input {
+		r.offer(item.Tools) // what a search has found
 		if item.Type != "function_call_output" {
 			continue
 		}
@@ -101,6 +92,28 @@ func (responses) parse(body []byte) (r request, err error) {
 	return r, nil
 }
 
+// responsesTool is a tool, or a namespace with tools.
+type responsesTool struct {
+	Type, Name string
+	Tools      []struct{ Name string }
+}
+
+func (r *request) offer(tools []responsesTool) {
+	for _, t := range tools {
+		r.search = r.search || t.Type == "tool_search"
+		if t.Type == "function" {
+			r.offered = append(r.offered, tool{"", t.Name})
+		}
+		for _, inner := range t.Tools {
+			r.offered = append(r.offered, tool{t.Name, inner.Name})
+		}
+	}
+}
+
+func (d responses) search(words string) []event {
+	return d.events(object{"type": "tool_search_call", "call_id": "search_1", "execution": "client", "arguments": object{"query": words, "limit": 8}})
+}
+
 func (responses) events(item object) []event {
 	return []event{
 		{"response.created", object{"type": "response.created", "response": object{"id": "resp_1"}}},
@@ -121,6 +134,11 @@ func (d responses) call(id string, t tool, arguments string) []event {
 func (d responses) say(text string) []event {
 	return d.events(object{"type": "message", "id": "msg_1", "role": "assistant", "content": []object{{"type": "output_text", "text": text}}})
 }
+
+// Only responses has a search.
+func (chat) search(string) []event     { return nil }
+func (gemini) search(string) []event   { return nil }
+func (messages) search(string) []event { return nil }
 
 // chat is OpenAI's API of chat completions.
 type chat struct{}

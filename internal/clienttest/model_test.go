@@ -6,17 +6,43 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 )
 
-// step is one tool call of the model's script.
+// step is one tool call of the model's script. A nil args takes the call that the last
+// answer names.
 type step struct {
 	tool string
 	args map[string]any
+}
+
+// namedCall matches the call that an error names because its answer would fit, or a page
+// for the next one.
+var namedCall = regexp.MustCompile(`(?:A call that fits|Next): Read offset=(\d+), limit=(\d+)`)
+
+// named returns the arguments of the call that the last answer names; before holds those of
+// the call before.
+func named(last result, before map[string]any) (map[string]any, error) {
+	m := namedCall.FindStringSubmatch(last.text)
+	if m == nil {
+		return nil, fmt.Errorf("no call is named in %.300q … %q", last.text, last.text[max(0, len(last.text)-400):])
+	}
+	args := maps.Clone(before)
+	for i, key := range []string{"offset", "limit"} {
+		n, err := strconv.Atoi(m[i+1])
+		if err != nil {
+			return nil, err
+		}
+		args[key] = n
+	}
+	return args, nil
 }
 
 // picture is an image as the model was sent it.
@@ -35,6 +61,7 @@ type result struct {
 type request struct {
 	offered []tool
 	results []result
+	search  bool // tools are behind a search, which the client does
 }
 
 // tool is a tool that the model may call. Only one dialect has namespaces.
@@ -44,9 +71,11 @@ type tool struct{ namespace, name string }
 type dialect interface {
 	// parse reads a request.
 	parse(body []byte) (request, error)
-	// call answers with a call of a tool, say with a text and the end of the turn.
+	// call answers with a call of a tool, say with a text and the end of the turn, and
+	// search with a search for tools.
 	call(id string, tool tool, arguments string) []event
 	say(text string) []event
+	search(words string) []event
 }
 
 // event is one server-sent event; the name may be empty.
@@ -130,6 +159,9 @@ func (m *model) answer(d dialect, body []byte) ([]event, error) {
 	if err != nil {
 		return nil, err
 	}
+	if r.search && !r.offers("Read") {
+		return d.search("fsmcp read write edit files"), nil
+	}
 	if !r.offers("Read") {
 		return d.say("A title"), nil // a request of another kind, without fsmcp's tools
 	}
@@ -143,7 +175,12 @@ func (m *model) answer(d dialect, body []byte) ([]event, error) {
 	if done >= len(m.steps) {
 		return d.say(finalWords), nil
 	}
-	next := m.steps[done]
+	next := &m.steps[done]
+	if next.args == nil {
+		if next.args, err = named(r.results[done-1], m.steps[done-1].args); err != nil {
+			return nil, err
+		}
+	}
 	arguments, err := json.Marshal(next.args)
 	if err != nil {
 		return nil, err
