@@ -40,7 +40,7 @@ RACED_PACKAGES := audit filelock fsys history hooks media/decoder owndir save se
 # runs all of them under it.
 RACED := TestScripts/^(gate|history|hook|proto|reminder|settings|stuck|write)_
 
-.PHONY: help setup build release demo pictures quick test clients check bench fuzz faults cross clean
+.PHONY: help setup build release demo pictures quick test clients comparison check bench fuzz faults cross clean
 
 help: ## what each target is for
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */\1\t/' | expand -t 10
@@ -76,6 +76,9 @@ demo: build ## to see it: a real session on sample files
 
 pictures: build ## after a change to what the demo prints: docs/demo.svg anew
 	$(GO) run ./internal/demo -svg docs/demo.svg $(BIN) >/dev/null
+
+comparison: ## docs/comparison.md anew: the same tasks through fsmcp and the official file system server, from npm
+	$(GO) run ./internal/comparison -o docs/comparison.md
 
 check: ## lint, a part of test: gofmt, vet, staticcheck, tidy, known vulnerabilities
 	@bad=$$(gofmt -l $$(git ls-files -c -o --exclude-standard '*.go')); [ -z "$$bad" ] || { echo "gofmt would change:"; echo "$$bad"; exit 1; }

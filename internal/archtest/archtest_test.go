@@ -114,6 +114,7 @@ var layers = map[string]layer{
 	"internal/bench/floor":      {},
 	"internal/clienttest":       {imports: []string{"internal/media/pdftest"}},
 	"internal/conformance":      {never: pure()},
+	"internal/comparison":       {imports: []string{"internal/mcptest"}},
 	"internal/demo":             {imports: []string{"internal/mcptest", "internal/media/pdftest"}},
 	"internal/faults":           {imports: []string{"internal/mcptest"}},
 	"internal/mcptest":          {imports: []string{"internal/mcptest/protocol"}},
