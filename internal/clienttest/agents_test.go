@@ -264,14 +264,22 @@ func codexProgram(t *testing.T) string {
 	return found[0]
 }
 
+// TestCodex runs the steps as with two models: one that has to search for the tools of
+// servers and calls them as functions, and one that calls them by JavaScript.
 func TestCodex(t *testing.T) {
+	for _, model := range []string{"gpt-5.5", "gpt-6-sol"} {
+		t.Run(model, func(t *testing.T) { runCodex(t, model) })
+	}
+}
+
+func runCodex(t *testing.T, model string) {
 	codex := codexProgram(t)
 	s, m := agent(t, "SCRIPT_KEY=none")
 	add := s.config("codex").Command
 	s.run(codex, add[1:]...)
 	finished(s, m, s.try(codex, "exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox",
 		"-c", `model_providers.script={name="script",base_url="`+m.url+`/v1",wire_api="responses",env_key="SCRIPT_KEY"}`,
-		"-c", "model_provider=script", "-m", "gpt-5.5", task))
+		"-c", "model_provider=script", "-m", model, task))
 }
 
 // TestCodexFile compares what Codex reads in the text for its file with what its own
@@ -318,7 +326,15 @@ func TestGeminiCommand(t *testing.T) {
 	}
 }
 
+// TestGemini runs the steps as with models of two generations, which Gemini CLI sends
+// pictures in different words.
 func TestGemini(t *testing.T) {
+	for _, model := range []string{"gemini-2.5-pro", "gemini-3-pro-preview"} {
+		t.Run(model, func(t *testing.T) { runGemini(t, model) })
+	}
+}
+
+func runGemini(t *testing.T, model string) {
 	program := geminiProgram(t)
 	s, m := agent(t, "GEMINI_API_KEY=none", "GEMINI_TELEMETRY_ENABLED=false")
 	s.env = append(s.env, "GOOGLE_GEMINI_BASE_URL="+m.url)
@@ -330,7 +346,7 @@ func TestGemini(t *testing.T) {
 }
 `), 0o666))
 	s.fsmcp("config", "gemini", "--write", "--dir", s.project)
-	finished(s, m, s.try(program, "--skip-trust", "--yolo", "-m", "gemini-2.5-pro", "-p", task))
+	finished(s, m, s.try(program, "--skip-trust", "--yolo", "-m", model, "-p", task))
 }
 
 func TestOpencode(t *testing.T) {

@@ -60,7 +60,7 @@ func (responses) parse(body []byte) (r request, err error) {
 	r.offer(in.Tools)
 	for _, item := range in.Input {
 		r.offer(item.Tools) // what a search has found
-		if item.Type != "function_call_output" {
+		if item.Type != "function_call_output" && item.Type != "custom_tool_call_output" {
 			continue
 		}
 		r.results = append(r.results, result{})
@@ -92,6 +92,10 @@ func (responses) parse(body []byte) (r request, err error) {
 	return r, nil
 }
 
+// inScript is the namespace of tools that are called by JavaScript, which the client runs:
+// a request with that names no tool, but those of the client itself.
+const inScript = "script "
+
 // responsesTool is a tool, or a namespace with tools.
 type responsesTool struct {
 	Type, Name string
@@ -106,6 +110,11 @@ func (r *request) offer(tools []responsesTool) {
 		}
 		for _, inner := range t.Tools {
 			r.offered = append(r.offered, tool{t.Name, inner.Name})
+			if t.Name == "functions" && inner.Name == "exec" {
+				for _, name := range []string{"Read", "Write", "Edit", "NotebookEdit"} {
+					r.offered = append(r.offered, tool{inScript, "mcp__fsmcp__" + name})
+				}
+			}
 		}
 	}
 }
@@ -124,6 +133,12 @@ func (responses) events(item object) []event {
 }
 
 func (d responses) call(id string, t tool, arguments string) []event {
+	if t.namespace == inScript {
+		return d.events(object{"type": "custom_tool_call", "call_id": id, "name": "exec", "input": `const result = await tools.` + t.name + `(` + arguments + `);
+for (const block of result.content) {
+  if (block.type === "text") text(block.text); else image(block);
+}`})
+	}
 	item := object{"type": "function_call", "id": "fc_" + id, "call_id": id, "name": t.name, "arguments": arguments}
 	if t.namespace != "" {
 		item["namespace"] = t.namespace
