@@ -40,7 +40,7 @@ RACED_PACKAGES := audit filelock fsys history hooks media/decoder owndir save se
 # runs all of them under it.
 RACED := TestScripts/^(gate|history|hook|proto|reminder|settings|stuck|write)_
 
-.PHONY: help setup build release demo pictures quick test clients comparison check bench fuzz faults cross clean
+.PHONY: help setup build man release demo pictures quick test clients comparison check bench fuzz faults cross clean
 
 help: ## what each target is for
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */\1\t/' | expand -t 10
@@ -68,7 +68,11 @@ build: ## the programs: bin/fsmcp, bin/fsmcp-media and, with libvips installed, 
 
 # The time of every file in the archives: that of the commit.
 SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
-release: ## for a release: dist/ with archives and MCP bundles for six systems, checksums, lists of contents; publishes nothing
+man: ## the manual pages, into man/
+	@mkdir -p man && rm -f man/*.1
+	FSMCP_MAN=$(abspath man) SOURCE_DATE_EPOCH=$(SOURCE_DATE_EPOCH) $(GO) test -count=1 -run '^TestManual$$' ./cmd/fsmcp
+
+release: man ## for a release: dist/ with archives and MCP bundles for six systems, checksums, lists of contents; publishes nothing
 	$(GO) run ./internal/release -version '$(VERSION)' -commit '$(COMMIT)' -time $(SOURCE_DATE_EPOCH) -out dist
 
 demo: build ## to see it: a real session on sample files
