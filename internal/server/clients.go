@@ -20,28 +20,30 @@ var clients = []struct {
 	limits tools.ClientLimits
 }{
 	{
-		// codex-mcp-client: openai/codex, codex-rs/codex-mcp. Text: core/src/context_manager/
-		// history.rs and utils/output-truncation keep 10,000 tokens and cut the middle; a
-		// token is four bytes there. Pictures reach models that take them, in their place and
-		// without counting: protocol/src/models.rs (since 0.51, PR 5600; before, as base64).
-		// Any other block comes as its JSON, a PDF as base64: the same file.
+		// codex-mcp-client: openai/codex, codex-rs/rmcp-client. Text: core/src/context_manager/
+		// history.rs and utils/output-truncation cut the middle out; 10,000 tokens at four bytes
+		// in models.json. Tried with 0.169.0: 48,000 bytes arrive, a fifth more; of models that
+		// Codex does not know, 12,000. Earlier versions counted the text with JSON's escapes.
+		// Pictures: protocol/src/models.rs hands all on in their place, uncounted (since PR
+		// 5600 of October 2025); any other block as its JSON, a PDF as base64.
 		"codex", tools.ClientLimits{Tokens: 10_000, Chars: 40_000, PagesOnly: true},
 	},
 	{
 		// gemini-cli-mcp-client, also with the server's name behind: google-gemini/gemini-cli,
 		// packages/core/src/tools/mcp-client.ts. Text: core/src/scheduler/tool-executor.ts cuts
-		// an answer that is one text block to 40,000 characters, others not at all. Pictures
-		// and embedded PDFs: tools/mcp-tool.ts passes all on as data; utils/
-		// generateContentResponseUtilities.ts joins the texts and puts the data behind.
+		// an answer of one text block to 40,000 characters, others not at all; tried with
+		// 0.61.0, which keeps the first 8,000 and the last 32,000. Pictures and PDFs:
+		// tools/mcp-tool.ts passes all on; utils/generateContentResponseUtilities.ts joins the
+		// texts and puts the rest behind.
 		"gemini-cli", tools.ClientLimits{Chars: 40_000, PicturesLast: true},
 	},
 	{
-		// Claude Code documentation, "Connect Claude Code to tools via MCP": text up to
-		// _meta anthropic/maxResultSizeChars, for which Read asks; beyond, and for tools
-		// without it above 50,000 characters, a file and its name. An error's text: about
-		// 11,000 characters, then its beginning and end. Results with pictures count
-		// by MAX_MCP_OUTPUT_TOKENS (25,000); how, is not said.
-		"claude-code", tools.ClientLimits{Chars: 200_000, Errors: 11_000},
+		// Claude Code documentation, "Connect Claude Code to tools via MCP": text up to _meta
+		// anthropic/maxResultSizeChars, which Read sets; beyond, and for tools without it above
+		// 50,000 characters, a file and its name. Results with pictures count by
+		// MAX_MCP_OUTPUT_TOKENS (25,000); how, is not said. Tried with 2.1.330: of an error's
+		// text of 13,700 characters 10,000 arrive, without the middle.
+		"claude-code", tools.ClientLimits{Chars: 200_000, Errors: 10_000},
 	},
 	{
 		// Claude Desktop refuses a result of more than 1,048,576 characters, base64 included:
@@ -60,7 +62,7 @@ var clients = []struct {
 	{
 		// anomalyco/opencode: packages/opencode/src/session joins the texts of an answer and
 		// attaches pictures and embedded PDFs; src/tool/truncate.ts keeps the first 2,000 lines
-		// or 50 KB of the text and puts all of it in a file.
+		// or 50 KB of the text and puts all of it in a file. Tried with 1.18.33.
 		"opencode", tools.ClientLimits{Chars: 50 << 10, Lines: 2000, PicturesLast: true},
 	},
 	{

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strconv"
@@ -197,8 +199,8 @@ func (a *wrongRead) Target() string { return a.FilePath }
 
 func TestLimitsOf(t *testing.T) {
 	for name, want := range map[string]tools.ClientLimits{
-		"claude-code":                   {Chars: 200_000, Errors: 11_000},
-		"Claude Code":                   {Chars: 200_000, Errors: 11_000},
+		"claude-code":                   {Chars: 200_000, Errors: 10_000},
+		"Claude Code":                   {Chars: 200_000, Errors: 10_000},
 		"claude-ai":                     {Chars: 1_048_576, Answer: 1_048_576},
 		"claude-ai (via mcp-remote)":    {Chars: 1_048_576, Answer: 1_048_576},
 		"claude-aid":                    {},
@@ -221,6 +223,36 @@ func TestLimitsOf(t *testing.T) {
 	} {
 		if got := limitsOf(name); got != want {
 			t.Errorf("%q: %+v, not %+v", name, got, want)
+		}
+	}
+}
+
+// The page for users has a row for each client of the table, with its number.
+func TestClientsAreDocumented(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "clients.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(strings.ReplaceAll(strings.ToLower(string(page)), " ", "-"), "what-reaches-the-model")
+	for _, c := range clients {
+		row := ""
+		for line := range strings.Lines(table) {
+			if strings.Contains(line, "`"+c.name) {
+				row = line
+				break
+			}
+		}
+		for _, n := range []int{c.limits.Chars, c.limits.Tokens, c.limits.Lines, c.limits.Errors} {
+			number := strconv.Itoa(n)
+			for i := len(number) - 3; i > 0; i -= 3 {
+				number = number[:i] + "," + number[i:]
+			}
+			if row == "" || n > 0 && !strings.Contains(row, number) {
+				t.Errorf("%s: %s is not in its row %q", c.name, number, row)
+			}
+		}
+		if c.limits.PicturesLast != strings.Contains(row, "behind-all-text") {
+			t.Errorf("%s: the order of pictures is otherwise: %s", c.name, row)
 		}
 	}
 }
