@@ -61,6 +61,8 @@ type cost struct {
 	in       int // bytes of tool names and arguments
 	out      int // bytes of the texts that come back
 	pictures int // bytes of the pictures that come back, in base64
+	tools    int // how many there are
+	list     int // bytes of their list, which a client loads before the first call
 }
 
 // answer holds the content of a result, which a model is shown.
@@ -72,7 +74,7 @@ type answer struct {
 
 type arguments map[string]any
 
-// call makes one call. The workspace counts as /work, so that the numbers are the same
+// call makes one call. The workspace counts as /project, so that the numbers are the same
 // wherever it lies.
 func (a *agent) call(tool string, args arguments) (answer, error) {
 	pending, err := a.send(tool, args)
@@ -124,7 +126,7 @@ func (a *agent) receive(pending *mcptest.Pending) (answer, error) {
 
 // fold shortens the workspace and the folder above it to names of fixed lengths.
 func (a *agent) fold(text string) string {
-	return strings.NewReplacer(a.dir, "/work", filepath.Dir(a.dir), "/outside").Replace(text)
+	return strings.NewReplacer(a.dir, "/project", filepath.Dir(a.dir), "/outside").Replace(text)
 }
 
 // path returns the absolute path of a file of the workspace.
@@ -178,6 +180,17 @@ func attempt(dir string, start starter, t task, play script) (o outcome, err err
 		a.client.Kill()
 		return o, fmt.Errorf("%w: %.300s", err, stderr.String())
 	}
+	list, err := a.client.Request("tools/list", arguments{})
+	if err != nil {
+		a.client.Kill()
+		return o, err
+	}
+	var tools struct{ Tools []json.RawMessage }
+	if err := json.Unmarshal(list.Result, &tools); err != nil {
+		a.client.Kill()
+		return o, err
+	}
+	a.cost.tools, a.cost.list = len(tools.Tools), len(list.Result)
 	seen, err := play(a)
 	if err = errors.Join(err, a.client.Close()); err != nil {
 		return o, fmt.Errorf("%w: %.300s", err, stderr.String())

@@ -15,7 +15,7 @@ The same %d tasks through fsmcp and through `+"`%s`"+` %s, the reference server 
 No model takes part. A script plays an agent that makes the obvious call, does what an error says, and believes an answer that reports success. It reads a file before it edits it.
 
 - **calls**: tool calls until the task is done or the agent gives up.
-- **in**: bytes of tool names and arguments, which the model writes. The workspace counts as `+"`/work`"+`.
+- **in**: bytes of tool names and arguments, which the model writes. The workspace counts as `+"`/project`"+`.
 - **out**: bytes of text that come back, and after the plus sign bytes of pictures in base64. What the official server sends a second time, as structured content, is not counted.
 - **wrong**: bytes on the disk afterwards that should not be there, and those that lack.
 - **better**: first by whether the task is done, then by wrong bytes, then by calls, then by bytes in and out, pictures included, if they differ by more than a tenth and by more than 500.
@@ -31,6 +31,8 @@ No model takes part. A script plays an agent that makes the obvious call, does w
 			[]string{"official", "–", "**fsmcp**"}[better+1])
 	}
 	fmt.Fprintf(&b, "\nfsmcp is better in %d of these tasks, the official server in %d; %d are even. The tasks were chosen by fsmcp's authors.\n", wins[2], wins[0], wins[1])
+	fmt.Fprintf(&b, "\nBefore the first call a client loads the list of tools: %s bytes from fsmcp for %d tools, %s from the official server for %d.\n",
+		bytesIn(ours[0].cost.list), ours[0].cost.tools, bytesIn(theirs[0].cost.list), theirs[0].cost.tools)
 	b.WriteString(remarks)
 	return b.String()
 }
