@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/report"
 	"github.com/fsmcp/fsmcp/internal/server"
 	"github.com/fsmcp/fsmcp/internal/settings"
 	"github.com/fsmcp/fsmcp/internal/tools"
@@ -69,7 +70,7 @@ func callAll(cmd *cobra.Command, s process, p *parts, args []string, asJSON bool
 			return err
 		}
 		failed = failed || result.IsError
-		if err := show(s.out, result, asJSON); err != nil {
+		if err := show(s.output(), result, asJSON); err != nil {
 			return err
 		}
 	}
@@ -111,7 +112,8 @@ func prompt(ctx context.Context, in io.Reader, out io.Writer) func(message strin
 	}
 }
 
-func show(out io.Writer, r *tools.Result, asJSON bool) error {
+// show prints the answer to a call.
+func show(out report.Output, r *tools.Result, asJSON bool) error {
 	if asJSON {
 		_, err := fmt.Fprintf(out, "%s\n", server.EncodeResult(r))
 		return err
@@ -121,7 +123,7 @@ func show(out io.Writer, r *tools.Result, asJSON bool) error {
 		if b.MIME != "" {
 			text = fmt.Sprintf("[%s, %d bytes]", b.MIME, len(b.Data))
 		}
-		if _, err := fmt.Fprintln(out, text); err != nil {
+		if err := out.Answer(text, r.IsError); err != nil {
 			return err
 		}
 	}

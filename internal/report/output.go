@@ -92,6 +92,25 @@ func (o Output) Text(content []byte) error {
 	return nil
 }
 
+// Answer writes a text of an answer to a tool's call, and ends the line. On a terminal
+// control characters are escaped and a refusal is red.
+func (o Output) Answer(text string, refused bool) error {
+	if !o.Terminal {
+		_, err := fmt.Fprintln(o, text)
+		return err
+	}
+	for line := range strings.SplitSeq(text, "\n") {
+		shown := o.visible(line)
+		if refused {
+			shown = o.paint(red, plainLine(line))
+		}
+		if _, err := fmt.Fprintln(o, shown); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Diff writes a unified diff. On a terminal removed lines are red and added lines green.
 func (o Output) Diff(diff string) error {
 	if !o.Terminal {

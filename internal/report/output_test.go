@@ -38,6 +38,26 @@ func TestText(t *testing.T) {
 	}
 }
 
+func TestAnswer(t *testing.T) {
+	b, plain, terminal, coloured := outputs()
+	for _, c := range []struct {
+		o       Output
+		refused bool
+		in      string
+		want    string
+	}{
+		{plain, true, "a\x1b\nb", "a\x1b\nb\n"},
+		{terminal, true, "a\x1b\nb", "a\\x1b\nb\n"},
+		{coloured, false, "1\ta\nb\x1b", "1\ta\nb\x1b[36m\\x1b\x1b[0m\n"},
+		{coloured, true, "a\n\nb\x1b", "\x1b[31ma\x1b[0m\n\n\x1b[31mb\\x1b\x1b[0m\n"},
+	} {
+		b.Reset()
+		if err := c.o.Answer(c.in, c.refused); err != nil || b.String() != c.want {
+			t.Errorf("%q is %q, %v, not %q", c.in, b, err, c.want)
+		}
+	}
+}
+
 func TestDiff(t *testing.T) {
 	b, plain, terminal, coloured := outputs()
 	const diff = "--- a\n+++ a\n@@ -1 +1 @@\n-x\x1b\n+y\n z\n"

@@ -60,14 +60,14 @@ func (o Output) Explanation(v access.Explanation) error {
 		fmt.Fprintf(o, "  which leads to %s\n", fsys.Printable(name))
 	}
 	if v.Unresolved != nil {
-		fmt.Fprintf(o, "  and no further: %v\n", v.Unresolved)
+		fmt.Fprintf(o, "  and no further: %s\n", fsys.Printable(v.Unresolved.Error()))
 	}
 	table := tabwriter.NewWriter(o, 0, 0, 2, ' ', 0)
 	for _, op := range []perm.Op{perm.Read, perm.Edit, perm.Write, perm.NotebookEdit} {
 		d := decisionOf(v, op)
 		why := d.Reason
 		if d.Rule != nil {
-			why = *d.Rule + "\t" + d.place()
+			why = fsys.Printable(*d.Rule) + "\t" + d.place()
 		}
 		fmt.Fprintf(table, "  %s\t%s\t%s\n", op, o.verdict(d.Verdict), why)
 	}
