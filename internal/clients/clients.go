@@ -39,6 +39,7 @@ type Client struct {
 	commas  bool     // the client's parser takes trailing commas
 	keys    []string // the path of keys to the object of servers
 	typed   bool     // an entry says "type": "stdio"
+	joined  bool     // an entry says "type": "local", and "command" holds the arguments, too
 	project string   // a file of the same shape in the project, "" if there is none
 	private string   // a file of Claude Code beside its settings
 	linux   place
@@ -133,7 +134,7 @@ var table = []Client{
 		windows: place{appData, "Code/User/mcp.json"},
 		project: ".vscode/mcp.json",
 		command: func(s Server) []string {
-			return []string{"code", "--add-mcp", inline(object(append([]member{{"name", text(serverName)}}, entry(s, true, nil)...)), false)}
+			return []string{"code", "--add-mcp", inline(object(append([]member{{"name", text(serverName)}}, Client{typed: true}.entry(s, nil)...)), false)}
 		},
 		Notes: []string{"For one project alone, the same text can be in its .vscode/mcp.json."},
 	},
@@ -180,6 +181,17 @@ var table = []Client{
 			"Gemini CLI starts the server in folders that you trust, and lists it as disabled in others.",
 			"For one project alone, the same text can be in its .gemini/settings.json.",
 		},
+	},
+	{
+		// File and shape: anomalyco/opencode, packages/web/src/content/docs/config.mdx and
+		// mcp-servers.mdx; its folder follows XDG on every system (xdg-basedir), and its parser
+		// is told to take trailing commas. 1.18.33 starts fsmcp by this entry (make clients). Its
+		// own command asks questions.
+		Name: "opencode", Title: "opencode", Format: JSONC, commas: true, keys: []string{"mcp"}, joined: true,
+		linux:   place{configDir, "opencode/opencode.json"},
+		darwin:  place{homeDir, ".config/opencode/opencode.json"},
+		windows: place{homeDir, ".config/opencode/opencode.json"},
+		Notes:   []string{"For one project alone, the same text can be in its opencode.json."},
 	},
 	{
 		// File and shape: Windsurf documentation, "Cascade MCP Integration"

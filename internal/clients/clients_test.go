@@ -24,6 +24,7 @@ func TestFile(t *testing.T) {
 		{"zed", "/home/you/.config/zed/settings.json", "/Users/you/.config/zed/settings.json", `C:\Users\you\AppData\Roaming\Zed\settings.json`},
 		{"codex", "/home/you/.codex/config.toml", "/Users/you/.codex/config.toml", `C:\Users\you\.codex\config.toml`},
 		{"gemini", "/home/you/.gemini/settings.json", "/Users/you/.gemini/settings.json", `C:\Users\you\.gemini\settings.json`},
+		{"opencode", "/home/you/.config/opencode/opencode.json", "/Users/you/.config/opencode/opencode.json", `C:\Users\you\.config\opencode\opencode.json`},
 		{"windsurf", "/home/you/.codeium/windsurf/mcp_config.json", "/Users/you/.codeium/windsurf/mcp_config.json", `C:\Users\you\.codeium\windsurf\mcp_config.json`},
 		{"jetbrains", "", "", ""},
 		{"goose", "/home/you/.config/goose/config.yaml", "/Users/you/.config/goose/config.yaml", `C:\Users\you\AppData\Roaming\Block\goose\config\config.yaml`},
@@ -45,7 +46,7 @@ func TestFile(t *testing.T) {
 			t.Errorf("%s without a home: %s", c.name, got)
 		}
 	}
-	if len(Names()) != 11 {
+	if len(Names()) != 12 {
 		t.Errorf("the table has %q", Names())
 	}
 	if _, ok := Find("nano"); ok {

@@ -226,7 +226,7 @@ func (d *document) enter(s Server) error {
 	return d.update(v, path, s)
 }
 
-func objectOf(c Client, s Server) string { return object(entry(s, c.typed, nil)) }
+func objectOf(c Client, s Server) string { return object(c.entry(s, nil)) }
 
 // object returns a value that has to be an object; path names it.
 func (d *document) object(v *hujson.Value, path []string) (*hujson.Object, error) {
@@ -275,7 +275,7 @@ func (d *document) update(v *hujson.Value, path []string, s Server) error {
 		return err
 	}
 	var missing []member
-	for _, want := range entry(s, d.client.typed, flags) {
+	for _, want := range d.client.entry(s, flags) {
 		have, err := d.find(object, want.key)
 		if err != nil {
 			return err
@@ -295,37 +295,68 @@ func (d *document) update(v *hujson.Value, path []string, s Server) error {
 // oldFlags returns the flags of an entry that exists. An entry that starts another
 // program is refused: what it does would be lost.
 func (d *document) oldFlags(object *hujson.Object, s Server) ([]string, error) {
-	if v, err := d.find(object, "command"); err != nil {
+	v, err := d.find(object, "command")
+	if err != nil {
 		return nil, err
-	} else if v != nil {
-		name, ok := stringOf(v)
+	}
+	if v != nil {
+		name, ok := d.commandOf(v)
 		if !ok {
-			return nil, d.refuse(v.StartOffset, "%q is not a string: remove the entry %q, and try again", "command", serverName)
+			return nil, d.refuse(v.StartOffset, "%q is not %s: remove the entry %q, and try again", "command", d.client.commandForm(), serverName)
 		}
 		if base := baseName(name); base != baseName(s.Program) && !strings.HasPrefix(base, serverName) {
 			return nil, d.refuse(v.StartOffset, "the entry %q starts %s: remove or rename it, and try again", serverName, text(name))
 		}
 	}
-	v, err := d.find(object, "args")
-	if err != nil || v == nil {
-		return nil, err
+	key := "command"
+	if !d.client.joined {
+		key = "args"
+		if v, err = d.find(object, key); err != nil {
+			return nil, err
+		}
+	}
+	if v == nil {
+		return nil, nil
 	}
 	args, ok := stringsOf(v)
+	if ok && d.client.joined {
+		args = args[1:]
+	}
 	switch {
 	case !ok:
-		return nil, d.refuse(v.StartOffset, "%q is not a list of strings", "args")
+		return nil, d.refuse(v.StartOffset, "%q is not a list of strings", key)
 	case len(args) == 0:
 		return nil, nil
 	case args[0] != "serve" && args[0] != "stdio":
-		return nil, d.refuse(v.StartOffset, "%q begins with %s and not with %q: remove the entry %q, and try again", "args", text(args[0]), "serve", serverName)
+		return nil, d.refuse(v.StartOffset, "%q begins with %s and not with %q: remove the entry %q, and try again", key, text(args[0]), "serve", serverName)
 	case s.Flags == nil:
 		return nil, nil
 	}
 	flags, err := s.Flags(args[1:])
 	if err != nil {
-		return nil, d.refuse(v.StartOffset, "%q: %v", "args", err)
+		return nil, d.refuse(v.StartOffset, "%q: %v", key, err)
 	}
 	return flags, nil
+}
+
+// commandOf returns the program of a value of "command"; ok is false if it has another
+// form than the client's.
+func (d *document) commandOf(v *hujson.Value) (program string, ok bool) {
+	if !d.client.joined {
+		return stringOf(v)
+	}
+	if list, ok := stringsOf(v); ok && len(list) > 0 {
+		return list[0], true
+	}
+	return "", false
+}
+
+// commandForm names the form of "command".
+func (c Client) commandForm() string {
+	if c.joined {
+		return "a list of strings"
+	}
+	return "a string"
 }
 
 func baseName(name string) string { return name[strings.LastIndexAny(name, `/\`)+1:] }

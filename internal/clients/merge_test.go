@@ -59,7 +59,7 @@ func (m mergeCase) is(word string) bool { return slices.Contains(m.words, word) 
 // clients lists those that the case is for.
 func (m mergeCase) clients() (list []Client) {
 	for _, c := range table {
-		if !c.Mergeable() || m.is("untyped") && c.typed || m.is("only") && !m.is(c.Name) {
+		if !c.Mergeable() || m.is("untyped") && c.typed || (m.is("only") || c.joined) && !m.is(c.Name) {
 			continue
 		}
 		list = append(list, c)
@@ -419,4 +419,50 @@ func FuzzMerge(f *testing.F) {
 			t.Fatalf("%q: %v", got, err)
 		}
 	})
+}
+
+// TestMergeJoined merges into the file of opencode, whose entries have the arguments in
+// "command".
+func TestMergeJoined(t *testing.T) {
+	client, _ := Find("opencode")
+	server := Server{Program: "/opt/fsmcp", Dirs: []string{"/p"}, Flags: func(args []string) ([]string, error) {
+		return slices.DeleteFunc(slices.Clone(args), func(s string) bool { return !strings.HasPrefix(s, "--") }), nil
+	}}
+	const entry = `{"type": "local", "command": ["/opt/fsmcp", "serve", "/p"]}`
+	for _, c := range []struct{ name, in, want, refused string }{
+		{"another server", `{"mcp": {"a": {"type": "local", "command": ["b"]}}}`, `{"mcp": {"a": {"type": "local", "command": ["b"]}, "fsmcp": ` + entry + `}}`, ""},
+		{"no servers", "{\n  // Mine\n  \"theme\": \"x\",\n}\n", "{\n  // Mine\n  \"theme\": \"x\",\n  \"mcp\": {\n    \"fsmcp\": {\n      \"type\": \"local\",\n      \"command\": [\n        \"/opt/fsmcp\",\n        \"serve\",\n        \"/p\"\n      ]\n    }\n  },\n}\n", ""},
+		{"there already", `{"mcp": {"fsmcp": ` + entry + `}}`, `{"mcp": {"fsmcp": ` + entry + `}}`, ""},
+		{"flags and environment stay", `{"mcp": {"fsmcp": {"type": "local", "enabled": false, "command": ["/old/fsmcp", "serve", "--trust-project", "/q"]}}}`,
+			`{"mcp": {"fsmcp": {"type": "local", "enabled": false, "command": ["/opt/fsmcp", "serve", "--trust-project", "/p"]}}}`, ""},
+		{"another program", `{"mcp": {"fsmcp": {"type": "local", "command": ["npx", "x"]}}}`, "", "starts"},
+		{"another command", `{"mcp": {"fsmcp": {"type": "local", "command": ["/old/fsmcp", "call"]}}}`, "", "begins with"},
+		{"one string", `{"mcp": {"fsmcp": {"type": "local", "command": "fsmcp serve"}}}`, "", "list of strings"},
+		{"an empty list", `{"mcp": {"fsmcp": {"type": "local", "command": []}}}`, "", "list of strings"},
+		{"a remote server", `{"mcp": {"fsmcp": {"type": "remote", "url": "https://example.invalid"}}}`, "", "remote"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			splices, err := client.Merge([]byte(c.in), server)
+			if c.refused != "" {
+				if err == nil || !strings.Contains(err.Error(), c.refused) {
+					t.Errorf("%v", err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := c.in
+			for _, s := range slices.Backward(splices) {
+				got = got[:s.Start] + string(s.New) + got[s.End:]
+			}
+			if got != c.want {
+				t.Errorf("got\n%s\nwant\n%s", got, c.want)
+			}
+		})
+	}
+	found, err := client.Registered(Source{keys: [][]string{client.keys}}, []byte(`{"mcp": {"files": {"command": ["/opt/fsmcp", "serve"]}}}`))
+	if err != nil || len(found) != 1 || found[0].Command != "/opt/fsmcp" {
+		t.Errorf("found %v, %v", found, err)
+	}
 }

@@ -94,7 +94,7 @@ func (d *document) registered(servers *hujson.Object) (all []Registration) {
 		r := Registration{Line: 1 + bytes.Count(d.body[:m.Name.StartOffset], []byte("\n"))}
 		if entry, ok := m.Value.Value.(*hujson.Object); ok {
 			if command, err := d.find(entry, "command"); err == nil && command != nil {
-				r.Command, _ = stringOf(command)
+				r.Command, _ = d.commandOf(command)
 			}
 		}
 		if name == serverName || strings.TrimSuffix(baseName(r.Command), ".exe") == serverName {

@@ -27,8 +27,11 @@ func (s Server) line() []string { return append([]string{s.Program}, s.args(nil)
 type member struct{ key, value string }
 
 // entry returns the members of a server's object.
-func entry(s Server, typed bool, flags []string) (list []member) {
-	if typed {
+func (c Client) entry(s Server, flags []string) (list []member) {
+	if c.joined {
+		return []member{{"type", text("local")}, {"command", texts(append([]string{s.Program}, s.args(flags)...))}}
+	}
+	if c.typed {
 		list = append(list, member{"type", text("stdio")})
 	}
 	return append(list, member{"command", text(s.Program)}, member{"args", texts(s.args(flags))})
@@ -125,7 +128,7 @@ func (c Client) Snippet(s Server) string {
 			"",
 		}, "\n")
 	}
-	return pretty(nested(append(c.keys[:len(c.keys):len(c.keys)], serverName), object(entry(s, c.typed, nil))), "", "  ", "\n") + "\n"
+	return pretty(nested(append(c.keys[:len(c.keys):len(c.keys)], serverName), object(c.entry(s, nil))), "", "  ", "\n") + "\n"
 }
 
 // Shell writes a command as a line for the system's usual shell: sh, or cmd.exe and

@@ -353,17 +353,9 @@ func TestOpencode(t *testing.T) {
 	modules := install(t, "opencode-ai", opencodeVersion)
 	program := filepath.Join(modules, "opencode-linux-"+arch, "bin", "opencode")
 	s, m := agent(t, "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1")
-	var servers struct {
-		MCP map[string]struct {
-			Command string
-			Args    []string
-		} `json:"mcpServers"`
-	}
-	check(t, json.Unmarshal([]byte(s.config("mcp-json").Snippet), &servers))
-	entry := servers.MCP["fsmcp"]
+	s.fsmcp("config", "opencode", "--write", "--dir", s.project)
 	settings, err := json.Marshal(object{
 		"autoupdate": false, "share": "disabled",
-		"mcp": object{"fsmcp": object{"type": "local", "command": append([]string{entry.Command}, entry.Args...)}},
 		"provider": object{"script": object{
 			"npm": "@ai-sdk/openai-compatible", "name": "script", "options": object{"baseURL": m.url + "/v1", "apiKey": "none"},
 			"models": object{"script": object{"name": "script", "attachment": true, "tool_call": true, "limit": object{"context": 200000, "output": 8192},

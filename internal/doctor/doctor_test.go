@@ -166,7 +166,7 @@ func TestClients(t *testing.T) {
 	if len(none) != 1 {
 		t.Fatal(none)
 	}
-	says(t, none[0], Skip, "claude-desktop, claude-code, vscode, cursor, zed, codex, gemini, windsurf, goose", "fsmcp config CLIENT --write")
+	says(t, none[0], Skip, "claude-desktop, claude-code, vscode, cursor, zed, codex, gemini, opencode, windsurf, goose", "fsmcp config CLIENT --write")
 
 	entry := func(command string) string {
 		text, _ := json.Marshal(map[string]any{"mcpServers": map[string]any{"fsmcp": map[string]string{"command": command}}})
