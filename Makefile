@@ -10,7 +10,7 @@ BIN := bin/fsmcp
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 COMMIT ?= $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
-LDFLAGS := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
+LDFLAGS := -s -w -X main.version=$(VERSION) -X main.builtFrom=$(COMMIT)
 
 # The race detector would sleep a second at every exit of the many servers that
 # the tests start.

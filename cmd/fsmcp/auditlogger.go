@@ -11,7 +11,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/audit"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/phrase"
-	"github.com/fsmcp/fsmcp/internal/tools"
+	"github.com/fsmcp/fsmcp/internal/toolcall"
 )
 
 // auditLogger writes each event to the log and, if the settings name one, to the audit
@@ -28,21 +28,21 @@ type auditLogger struct {
 
 // auditLine is one line of the audit file (see schemas/audit.schema.json).
 type auditLine struct {
-	Time      time.Time       `json:"time"`
-	Event     tools.EventKind `json:"event"`
-	Operation string          `json:"operation"`
-	Tool      string          `json:"tool"`
-	Session   string          `json:"session"`
-	Call      string          `json:"call"`
-	Path      string          `json:"path"`
-	Bytes     int64           `json:"bytes"`
-	Duration  float64         `json:"duration"` // milliseconds
-	Outcome   string          `json:"outcome"`
-	Code      int             `json:"code,omitempty"`
+	Time      time.Time          `json:"time"`
+	Event     toolcall.EventKind `json:"event"`
+	Operation string             `json:"operation"`
+	Tool      string             `json:"tool"`
+	Session   string             `json:"session"`
+	Call      string             `json:"call"`
+	Path      string             `json:"path"`
+	Bytes     int64              `json:"bytes"`
+	Duration  float64            `json:"duration"` // milliseconds
+	Outcome   string             `json:"outcome"`
+	Code      int                `json:"code,omitempty"`
 }
 
 // Begin implements the tools' event log.
-func (t *auditLogger) Begin(e tools.Event) error {
+func (t *auditLogger) Begin(e toolcall.Event) error {
 	if cfg := t.settings.config(); !cfg.AuditRequired || cfg.AuditFile == "" {
 		return nil
 	}
@@ -50,7 +50,7 @@ func (t *auditLogger) Begin(e tools.Event) error {
 }
 
 // Log implements the tools' event log.
-func (t *auditLogger) Log(e tools.Event) {
+func (t *auditLogger) Log(e toolcall.Event) {
 	t.log.Info().Str("event", string(e.Kind)).Str("operation", e.Operation).Str("tool", e.Tool).Str("session", e.Session).Str("call", e.Call).
 		Str("path", e.Path).Int64("bytes", e.Bytes).Dur("duration", e.Took).Str("outcome", e.Outcome).Msg("call")
 	err := t.write(e)
@@ -68,7 +68,7 @@ func (t *auditLogger) Log(e tools.Event) {
 }
 
 // write appends a line to the audit file, if the settings name one.
-func (t *auditLogger) write(e tools.Event) error {
+func (t *auditLogger) write(e toolcall.Event) error {
 	file := t.current()
 	if file == nil {
 		return nil

@@ -11,10 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fsmcp/fsmcp/internal/toolcall"
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/santhosh-tekuri/jsonschema/v5"
-
-	"github.com/fsmcp/fsmcp/internal/tools"
 )
 
 // auditLines holds every line of an audit file against the schema.
@@ -96,33 +95,33 @@ func TestEveryCallIsAudited(t *testing.T) {
 					tool string
 					args args
 					says string // what the user answers
-					kind tools.EventKind
+					kind toolcall.EventKind
 					path string
 					end  string
 				}{
-					{"Read", args{"file_path": a}, "", tools.EventRead, a, "ok"},
-					{"Read", args{"file_path": a}, "", tools.EventRead, a, "ok"}, // a stub
-					{"Read", args{"file_path": a, "offset": 99}, "", tools.EventRead, a, "ok"},
-					{"Read", args{"file_path": a, "offset": -1}, "", tools.EventRefusal, a, "bad_argument"},
-					{"Read", args{"file_path": a, canary: canary}, "", tools.EventRefusal, "", "bad_argument"},
-					{"Read", args{"file_path": 7}, "", tools.EventRefusal, "", "bad_argument"},
-					{"Read", args{"file_path": dir}, "", tools.EventRefusal, dir, "is_directory"},
-					{"Read", args{"file_path": a + ".not"}, "", tools.EventRefusal, a + ".not", "not_found"},
-					{"Read", args{"file_path": binary}, "", tools.EventRefusal, binary, "binary"},
-					{"Read", args{"file_path": denied}, "", tools.EventRefusal, denied, "denied"},
-					{"Edit", args{"file_path": a, "old_string": canary + " two", "new_string": canary}, "", tools.EventRefusal, a, "no_match"},
-					{"Edit", args{"file_path": a, "old_string": canary, "new_string": canary + canary}, "", tools.EventEdit, a, "ok"},
-					{"Write", args{"file_path": dir + "/new.txt", "content": canary}, "", tools.EventWrite, dir + "/new.txt", "ok"},
-					{"Write", args{"file_path": binary, "content": canary}, "", tools.EventRefusal, binary, "binary"},
-					{"Write", args{"file_path": denied, "content": canary}, "", tools.EventRefusal, denied, "denied"},
-					{"NotebookEdit", args{"notebook_path": nb, "cell_id": "a", "new_source": canary}, "", tools.EventRefusal, nb, "not_read"},
-					{"Read", args{"file_path": nb}, "", tools.EventRead, nb, "ok"},
-					{"NotebookEdit", args{"notebook_path": nb, "cell_id": "a", "new_source": canary + " = 2"}, "", tools.EventEdit, nb, "ok"},
-					{"NotebookEdit", args{"notebook_path": nb, "cell_id": canary, "new_source": canary}, "", tools.EventRefusal, nb, "no_such_cell"},
-					{"Read", args{"file_path": asked}, "decline", tools.EventRefusal, asked, "denied"},
-					{"Read", args{"file_path": asked}, "once", either(deaf, tools.EventRefusal, tools.EventRead), asked, either(deaf, "denied", "ok")},
-					{"Read", args{"file_path": guide}, "", tools.EventRead, guide, "ok"},
-					{"Edit", args{"file_path": guide, "old_string": canary, "new_string": "obey " + canary}, "", tools.EventEdit, guide, "ok"},
+					{"Read", args{"file_path": a}, "", toolcall.EventRead, a, "ok"},
+					{"Read", args{"file_path": a}, "", toolcall.EventRead, a, "ok"}, // a stub
+					{"Read", args{"file_path": a, "offset": 99}, "", toolcall.EventRead, a, "ok"},
+					{"Read", args{"file_path": a, "offset": -1}, "", toolcall.EventRefusal, a, "bad_argument"},
+					{"Read", args{"file_path": a, canary: canary}, "", toolcall.EventRefusal, "", "bad_argument"},
+					{"Read", args{"file_path": 7}, "", toolcall.EventRefusal, "", "bad_argument"},
+					{"Read", args{"file_path": dir}, "", toolcall.EventRefusal, dir, "is_directory"},
+					{"Read", args{"file_path": a + ".not"}, "", toolcall.EventRefusal, a + ".not", "not_found"},
+					{"Read", args{"file_path": binary}, "", toolcall.EventRefusal, binary, "binary"},
+					{"Read", args{"file_path": denied}, "", toolcall.EventRefusal, denied, "denied"},
+					{"Edit", args{"file_path": a, "old_string": canary + " two", "new_string": canary}, "", toolcall.EventRefusal, a, "no_match"},
+					{"Edit", args{"file_path": a, "old_string": canary, "new_string": canary + canary}, "", toolcall.EventEdit, a, "ok"},
+					{"Write", args{"file_path": dir + "/new.txt", "content": canary}, "", toolcall.EventWrite, dir + "/new.txt", "ok"},
+					{"Write", args{"file_path": binary, "content": canary}, "", toolcall.EventRefusal, binary, "binary"},
+					{"Write", args{"file_path": denied, "content": canary}, "", toolcall.EventRefusal, denied, "denied"},
+					{"NotebookEdit", args{"notebook_path": nb, "cell_id": "a", "new_source": canary}, "", toolcall.EventRefusal, nb, "not_read"},
+					{"Read", args{"file_path": nb}, "", toolcall.EventRead, nb, "ok"},
+					{"NotebookEdit", args{"notebook_path": nb, "cell_id": "a", "new_source": canary + " = 2"}, "", toolcall.EventEdit, nb, "ok"},
+					{"NotebookEdit", args{"notebook_path": nb, "cell_id": canary, "new_source": canary}, "", toolcall.EventRefusal, nb, "no_such_cell"},
+					{"Read", args{"file_path": asked}, "decline", toolcall.EventRefusal, asked, "denied"},
+					{"Read", args{"file_path": asked}, "once", either(deaf, toolcall.EventRefusal, toolcall.EventRead), asked, either(deaf, "denied", "ok")},
+					{"Read", args{"file_path": guide}, "", toolcall.EventRead, guide, "ok"},
+					{"Edit", args{"file_path": guide, "old_string": canary, "new_string": "obey " + canary}, "", toolcall.EventEdit, guide, "ok"},
 				} {
 					switch c.says {
 					case "decline":
@@ -139,9 +138,9 @@ func TestEveryCallIsAudited(t *testing.T) {
 					begun, instructions := 0, 0
 					for _, l := range lines[seen:] {
 						switch l.Event {
-						case tools.EventBegun:
+						case toolcall.EventBegun:
 							begun++
-						case tools.EventInstructions:
+						case toolcall.EventInstructions:
 							instructions++
 						default:
 							own = append(own, l)
@@ -151,7 +150,7 @@ func TestEveryCallIsAudited(t *testing.T) {
 					if len(own) != 1 || own[0].Event != c.kind || own[0].Outcome != c.end || own[0].Path != c.path || own[0].Tool != c.tool || own[0].Code != got.code {
 						t.Errorf("%s %v (%d %s): %+v", c.tool, c.args, got.code, got.slug, own)
 					}
-					changed := c.end == "ok" && c.kind != tools.EventRead
+					changed := c.end == "ok" && c.kind != toolcall.EventRead
 					if (begun == 1) != changed || (instructions == 1) != (changed && c.path == guide) {
 						t.Errorf("%s %v: %d begun, %d instructions", c.tool, c.args, begun, instructions)
 					}

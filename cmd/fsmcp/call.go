@@ -16,6 +16,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/report"
 	"github.com/fsmcp/fsmcp/internal/server"
 	"github.com/fsmcp/fsmcp/internal/settings"
+	"github.com/fsmcp/fsmcp/internal/toolcall"
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
 
@@ -65,7 +66,7 @@ func callAll(cmd *cobra.Command, s process, p *parts, args []string, asJSON bool
 	}
 	failed := false
 	for i := 0; i < len(args); i += 2 {
-		result, err := p.server.Call(cmd.Context(), tools.Call{Session: session, ID: strconv.Itoa(i/2 + 1)}, args[i], []byte(args[i+1]), ask)
+		result, err := p.server.Call(cmd.Context(), toolcall.Call{Session: session, ID: strconv.Itoa(i/2 + 1)}, args[i], []byte(args[i+1]), ask)
 		if err != nil {
 			return err
 		}
@@ -113,7 +114,7 @@ func prompt(ctx context.Context, in io.Reader, out io.Writer) func(message strin
 }
 
 // show prints the answer to a call.
-func show(out report.Output, r *tools.Result, asJSON bool) error {
+func show(out report.Output, r *toolcall.Result, asJSON bool) error {
 	if asJSON {
 		_, err := fmt.Fprintf(out, "%s\n", server.EncodeResult(r))
 		return err

@@ -9,9 +9,9 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/fsmcp/fsmcp/internal/commit"
 	"github.com/fsmcp/fsmcp/internal/hooks"
 	"github.com/fsmcp/fsmcp/internal/settings"
-	"github.com/fsmcp/fsmcp/internal/tools"
 )
 
 // hookRunner runs the hooks of the current settings.
@@ -64,17 +64,17 @@ func (b hookLists) brokenFor(names []string) *settings.Hook {
 // foldsCase says that names that differ only in case usually mean one file on this system.
 const foldsCase = runtime.GOOS == "darwin" || runtime.GOOS == "windows"
 
-// Wanted implements tools.Hooks.
+// Wanted implements commit.Hooks.
 func (h *hookRunner) Wanted(names []string) (before, after bool) {
 	book := h.settings.snapshot.Load().hooks
 	return book.brokenFor(names) != nil || book.before.Concern(names, foldsCase), book.after.Concern(names, foldsCase)
 }
 
-// Before implements tools.Hooks.
-func (h *hookRunner) Before(ctx context.Context, e tools.Edited) (faults []tools.HookFault, stop *tools.HookFault, err error) {
+// Before implements commit.Hooks.
+func (h *hookRunner) Before(ctx context.Context, e commit.Edited) (faults []commit.HookFault, stop *commit.HookFault, err error) {
 	snapshot := h.settings.snapshot.Load()
 	if broken := snapshot.hooks.brokenFor(e.Names); broken != nil {
-		return nil, &tools.HookFault{Entry: broken.From, Line: broken.Line, Why: broken.Broken}, nil
+		return nil, &commit.HookFault{Entry: broken.From, Line: broken.Line, Why: broken.Broken}, nil
 	}
 	all, stopped, err := h.runner.Before(ctx, snapshot.round(snapshot.hooks.before, hooks.BeforeEdit, e))
 	h.log(hooks.BeforeEdit, e, all)
@@ -88,8 +88,8 @@ func (h *hookRunner) Before(ctx context.Context, e tools.Edited) (faults []tools
 	return faultsOf(all), nil, nil
 }
 
-// After implements tools.Hooks.
-func (h *hookRunner) After(ctx context.Context, e tools.Edited) []tools.HookFault {
+// After implements commit.Hooks.
+func (h *hookRunner) After(ctx context.Context, e commit.Edited) []commit.HookFault {
 	snapshot := h.settings.snapshot.Load()
 	all, err := h.runner.After(ctx, snapshot.round(snapshot.hooks.after, hooks.AfterEdit, e))
 	h.log(hooks.AfterEdit, e, all)
@@ -100,7 +100,7 @@ func (h *hookRunner) After(ctx context.Context, e tools.Edited) []tools.HookFaul
 }
 
 // round returns one change with the commands that run for it.
-func (e *snapshot) round(list hooks.List, when hooks.Moment, edited tools.Edited) hooks.Round {
+func (e *snapshot) round(list hooks.List, when hooks.Moment, edited commit.Edited) hooks.Round {
 	return hooks.Round{
 		Hooks:  list.For(edited.Names, foldsCase),
 		Event:  hooks.Event{Event: when, Tool: edited.Tool, Path: edited.Names[len(edited.Names)-1], Session: edited.Session, Call: edited.Call},
@@ -160,7 +160,7 @@ func isWithin(name, dir string) bool {
 }
 
 // log writes to the log what ran, but not its output: that may contain text of files.
-func (h *hookRunner) log(when hooks.Moment, e tools.Edited, all []hooks.Report) {
+func (h *hookRunner) log(when hooks.Moment, e commit.Edited, all []hooks.Report) {
 	for _, r := range all {
 		h.logger.Info().Str("event", string(when)).Str("path", e.Names[len(e.Names)-1]).Str("session", e.Session).Str("call", e.Call).Str("program", r.Hook.Command[0]).
 			Dur("duration", r.Took).Str("outcome", outcome(r)).Msg("hook")
@@ -175,7 +175,7 @@ func outcome(r hooks.Report) string {
 }
 
 // faultsOf returns the runs that must be reported.
-func faultsOf(all []hooks.Report) (out []tools.HookFault) {
+func faultsOf(all []hooks.Report) (out []commit.HookFault) {
 	for _, r := range all {
 		if r.Ending != hooks.Passed {
 			out = append(out, faultOf(r))
@@ -184,6 +184,6 @@ func faultsOf(all []hooks.Report) (out []tools.HookFault) {
 	return out
 }
 
-func faultOf(r hooks.Report) tools.HookFault {
-	return tools.HookFault{Command: r.Hook.Command, Why: r.Why, Refused: r.Ending == hooks.Refused, NotRun: r.Ending == hooks.NotRun, Said: r.Said}
+func faultOf(r hooks.Report) commit.HookFault {
+	return commit.HookFault{Command: r.Hook.Command, Why: r.Why, Refused: r.Ending == hooks.Refused, NotRun: r.Ending == hooks.NotRun, Said: r.Said}
 }

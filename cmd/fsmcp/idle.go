@@ -8,6 +8,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/fsmcp/fsmcp/internal/media/decoder"
+	"github.com/fsmcp/fsmcp/internal/toolcall"
 	"github.com/fsmcp/fsmcp/internal/tools"
 	"github.com/fsmcp/fsmcp/internal/worker"
 )
@@ -29,7 +30,7 @@ type idleTracker struct {
 func (l *idleTracker) wrap(all []tools.Tool) []tools.Tool {
 	l.since = time.Now()
 	for i, t := range all {
-		all[i].Run = func(ctx context.Context, call tools.Call, args tools.Args) *tools.Result {
+		all[i].Run = func(ctx context.Context, call toolcall.Call, args tools.Args) *toolcall.Result {
 			for _, p := range l.workers {
 				p.YieldCPU()
 			}

@@ -25,6 +25,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/server"
 	"github.com/fsmcp/fsmcp/internal/settings"
 	"github.com/fsmcp/fsmcp/internal/tokens"
+	"github.com/fsmcp/fsmcp/internal/toolcall"
 	"github.com/fsmcp/fsmcp/internal/tools"
 	"github.com/fsmcp/fsmcp/internal/watch"
 	"github.com/fsmcp/fsmcp/internal/worker"
@@ -206,7 +207,7 @@ func assemble(s process, cfg settings.Config, log zerolog.Logger) (*parts, error
 		AskTimeout: cfg.AskTimeout,
 		WantRoots:  cfg.RootsWanted,
 		Roots:      current.setRoots,
-		Limits: func(client string, known tools.ClientLimits) tools.ClientLimits {
+		Limits: func(client string, known toolcall.ClientLimits) toolcall.ClientLimits {
 			return clientLimits(cfg, client, known)
 		},
 		Refused: service.Refused,
@@ -221,7 +222,7 @@ func assemble(s process, cfg settings.Config, log zerolog.Logger) (*parts, error
 
 // clientLimits returns what a client passes on to its model, corrected by the settings.
 // The settings' characters count the whole answer, pictures included.
-func clientLimits(cfg settings.Config, client string, known tools.ClientLimits) tools.ClientLimits {
+func clientLimits(cfg settings.Config, client string, known toolcall.ClientLimits) toolcall.ClientLimits {
 	l := cfg.ClientLimit(client, settings.ClientLimit{Tokens: known.Tokens, Chars: known.Chars, Lines: known.Lines, Pictures: known.Pictures})
 	if l.Chars != known.Chars {
 		known.Answer = l.Chars

@@ -17,6 +17,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/settings"
 	"github.com/fsmcp/fsmcp/internal/settings/follow"
 	"github.com/fsmcp/fsmcp/internal/tokens/remote"
+	"github.com/fsmcp/fsmcp/internal/toolcall"
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
 
@@ -132,7 +133,7 @@ func preferences(cfg settings.Config, tops []string) tools.Preferences {
 		ImageTokens:  cfg.Images.Tokens,
 		SentSide:     cfg.Images.SentSide,
 		Bounds:       media.Bounds{Pixels: cfg.Images.Megapixels * 1_000_000, Side: cfg.Images.Side, Bytes: cfg.Images.Decoded},
-		PDF: func(client tools.ClientLimits) tools.PDFStyle {
+		PDF: func(client toolcall.ClientLimits) tools.PDFStyle {
 			known := settings.PDF{}
 			if client.PagesOnly {
 				known.Mode = "pages"

@@ -5,10 +5,10 @@ import (
 	"sync"
 )
 
-// Set by "make build" and "make release".
+// Set by "make build" and "make release"; builtFrom is a commit.
 var (
-	version string
-	commit  string
+	version   string
+	builtFrom string
 )
 
 // buildVersion returns the program's version and commit. What the linker set counts; else
@@ -17,7 +17,7 @@ var (
 // "unknown".
 var buildVersion = sync.OnceValues(func() (string, string) {
 	info, _ := debug.ReadBuildInfo()
-	return versionOf(version, commit, info)
+	return versionOf(version, builtFrom, info)
 })
 
 // versionOf decides between the values of the linker and those of the go command; info may

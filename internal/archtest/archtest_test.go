@@ -46,12 +46,21 @@ var layers = map[string]layer{
 	"cmd/fsmcp-media": {anything: true, never: []ban{noProtocol, noVips}},
 	"cmd/fsmcp-vips":  {anything: true, never: []ban{noProtocol}},
 
-	"internal/server":           {imports: []string{"internal/phrase", "internal/refusal", "internal/server/arguments", "internal/server/schedule", "internal/server/wire", "internal/tools", "schemas"}, never: []ban{noProcess, noNet, noCommand, noWatch, noVips, noPDF, {"os", "it does not look at files"}}},
-	"internal/server/arguments": {imports: []string{"internal/alike", "internal/phrase", "internal/refusal", "internal/server/wire", "internal/tools"}, never: append(pure(), noVips, noPDF)},
+	"internal/server":           {imports: []string{"internal/phrase", "internal/refusal", "internal/server/arguments", "internal/server/schedule", "internal/server/wire", "internal/toolcall", "internal/tools", "schemas"}, never: []ban{noProcess, noNet, noCommand, noWatch, noVips, noPDF, {"os", "it does not look at files"}}},
+	"internal/server/arguments": {imports: []string{"internal/alike", "internal/phrase", "internal/refusal", "internal/server/wire", "internal/toolcall", "internal/tools"}, never: append(pure(), noVips, noPDF)},
 	"internal/server/schedule":  {imports: []string{"internal/refusal"}, never: append(pure(), noVips, noPDF)},
 	"internal/server/wire":      {never: append(pure(), noVips, noPDF)},
 	"internal/tools": {
-		imports: []string{"internal/access", "internal/changes", "internal/edit", "internal/fsys", "internal/history", "internal/media", "internal/notebook", "internal/pagewords", "internal/perm", "internal/phrase", "internal/refusal", "internal/reminders", "internal/save", "internal/span", "internal/state", "internal/text", "internal/tokens"},
+		imports: []string{"internal/access", "internal/changes", "internal/commit", "internal/edit", "internal/fsys", "internal/gate", "internal/history", "internal/media", "internal/notebook", "internal/pagewords", "internal/perm", "internal/phrase", "internal/refusal", "internal/reminders", "internal/save", "internal/span", "internal/state", "internal/text", "internal/tokens", "internal/toolcall"},
+		never:   []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch, noVips, noPDF, {"os", "only fsys and save reach the disk"}},
+	},
+	"internal/commit": {
+		imports: []string{"internal/access", "internal/changes", "internal/fsys", "internal/history", "internal/perm", "internal/phrase", "internal/refusal", "internal/save", "internal/span", "internal/state", "internal/text", "internal/toolcall"},
+		never:   []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch, noVips, noPDF, {"os", "only fsys and save reach the disk"}},
+	},
+	"internal/gate": {imports: []string{"internal/changes", "internal/notebook", "internal/refusal", "internal/span", "internal/state", "internal/text", "internal/toolcall"}, never: append(pure(), noVips, noPDF)},
+	"internal/toolcall": {
+		imports: []string{"internal/access", "internal/fsys", "internal/history", "internal/media", "internal/notebook", "internal/perm", "internal/refusal", "internal/reminders", "internal/state", "internal/text", "internal/tokens"},
 		never:   []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch, noVips, noPDF, {"os", "only fsys and save reach the disk"}},
 	},
 	"internal/span":          {never: pure()},

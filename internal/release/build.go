@@ -43,7 +43,7 @@ func (b *builder) goCommand(system, arch string, args ...string) *exec.Cmd {
 func (b *builder) compile(system, arch, name string) (string, error) {
 	flags := "-s -w"
 	if name == "fsmcp" {
-		flags += " -X main.version=" + b.version + " -X main.commit=" + b.commit
+		flags += " -X main.version=" + b.version + " -X main.builtFrom=" + b.commit
 	}
 	path := filepath.Join(b.dir, system+"-"+arch+"-"+name)
 	if _, err := os.Stat(path); err == nil {

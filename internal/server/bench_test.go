@@ -15,6 +15,7 @@ import (
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
 	"github.com/fsmcp/fsmcp/internal/server/wire"
+	"github.com/fsmcp/fsmcp/internal/toolcall"
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
 
@@ -105,7 +106,7 @@ func throughLibrary(b *testing.B, line []byte, body string) {
 func throughLoop(b *testing.B, line []byte, body string) {
 	f := &fakes{texts: map[string]string{"/f": body}}
 	all := f.tools()
-	all[1].Run = func(context.Context, tools.Call, tools.Args) *tools.Result { return text("written") }
+	all[1].Run = func(context.Context, toolcall.Call, tools.Args) *toolcall.Result { return text("written") }
 	c := newFake(b, f, func(o *Options) { o.Tools = all }).connect(context.Background(), nil, io.Discard)
 	c.handoff.ticking.Store(true) // no other goroutine takes over
 	b.ReportAllocs()

@@ -3,7 +3,7 @@ package server
 import (
 	"strings"
 
-	"github.com/fsmcp/fsmcp/internal/tools"
+	"github.com/fsmcp/fsmcp/internal/toolcall"
 )
 
 // clients holds what each client passes on to its model of one answer, by the beginning of
@@ -17,7 +17,7 @@ import (
 // the MCP Inspector, which shows every block to its user and has no model.
 var clients = []struct {
 	name   string
-	limits tools.ClientLimits
+	limits toolcall.ClientLimits
 }{
 	{
 		// codex-mcp-client: openai/codex, codex-rs/rmcp-client. Text: core/src/context_manager/
@@ -26,7 +26,7 @@ var clients = []struct {
 		// Codex does not know, 12,000. Earlier versions counted the text with JSON's escapes.
 		// Pictures: protocol/src/models.rs hands all on in their place, uncounted (since PR
 		// 5600 of October 2025); any other block as its JSON, a PDF as base64.
-		"codex", tools.ClientLimits{Tokens: 10_000, Chars: 40_000, PagesOnly: true},
+		"codex", toolcall.ClientLimits{Tokens: 10_000, Chars: 40_000, PagesOnly: true},
 	},
 	{
 		// gemini-cli-mcp-client, also with the server's name behind: google-gemini/gemini-cli,
@@ -35,7 +35,7 @@ var clients = []struct {
 		// 0.61.0, which keeps the first 8,000 and the last 32,000. Pictures and PDFs:
 		// tools/mcp-tool.ts passes all on; utils/generateContentResponseUtilities.ts joins the
 		// texts and puts the rest behind.
-		"gemini-cli", tools.ClientLimits{Chars: 40_000, PicturesLast: true},
+		"gemini-cli", toolcall.ClientLimits{Chars: 40_000, PicturesLast: true},
 	},
 	{
 		// Claude Code documentation, "Connect Claude Code to tools via MCP": text up to _meta
@@ -43,12 +43,12 @@ var clients = []struct {
 		// 50,000 characters, a file and its name. Results with pictures count by
 		// MAX_MCP_OUTPUT_TOKENS (25,000); how, is not said. Tried with 2.1.330: of an error's
 		// text of 13,700 characters 10,000 arrive, without the middle.
-		"claude-code", tools.ClientLimits{Chars: 200_000, Errors: 10_000},
+		"claude-code", toolcall.ClientLimits{Chars: 200_000, Errors: 10_000},
 	},
 	{
 		// Claude Desktop refuses a result of more than 1,048,576 characters, base64 included:
 		// PrefectHQ/fastmcp, issue 1036 ("result exceeds maximum length of 1048576").
-		"claude-ai", tools.ClientLimits{Chars: 1_048_576, Answer: 1_048_576},
+		"claude-ai", toolcall.ClientLimits{Chars: 1_048_576, Answer: 1_048_576},
 	},
 	{
 		// VS Code sends its long name, "Visual Studio Code" or one that begins so: microsoft/vscode,
@@ -57,25 +57,25 @@ var clients = []struct {
 		// of more than chat.agent.largeToolResultsToDisk.thresholdBytes (8,192) in a file and
 		// names it. Pictures: as long as the budget of bytes lasts, in their place. An embedded
 		// PDF becomes a link: mcpLanguageModelToolContribution.ts.
-		"visual-studio-code", tools.ClientLimits{Chars: 8192, PagesOnly: true},
+		"visual-studio-code", toolcall.ClientLimits{Chars: 8192, PagesOnly: true},
 	},
 	{
 		// anomalyco/opencode: packages/opencode/src/session joins the texts of an answer and
 		// attaches pictures and embedded PDFs; src/tool/truncate.ts keeps the first 2,000 lines
 		// or 50 KB of the text and puts all of it in a file. Tried with 1.18.33.
-		"opencode", tools.ClientLimits{Chars: 50 << 10, Lines: 2000, PicturesLast: true},
+		"opencode", toolcall.ClientLimits{Chars: 50 << 10, Lines: 2000, PicturesLast: true},
 	},
 	{
 		// zed-industries/zed, crates/agent/src/tools/context_server_registry.rs: text without
 		// a bound; embedded resources are dropped; pictures since PR 57134 (May 2026), before
 		// they were dropped, too. clientInfo.version is that of a crate and does not tell.
-		"zed", tools.ClientLimits{PagesOnly: true},
+		"zed", toolcall.ClientLimits{PagesOnly: true},
 	},
 	{
 		// block/goose: crates/goose/src/agents/mcp_client.rs (the name) and
 		// large_response_handler.rs: a text block of more than 200,000 characters goes in a file;
 		// pictures pass.
-		"goose", tools.ClientLimits{Chars: 200_000},
+		"goose", toolcall.ClientLimits{Chars: 200_000},
 	},
 	// Cline 4.1 in VS Code, and its command line: cline/cline, apps/vscode/src/services/mcp/
 	// McpHub.ts and sdk/packages/core/src/extensions/mcp/client.ts. An answer becomes one JSON
@@ -86,10 +86,10 @@ var clients = []struct {
 	{"@cline", cline},
 }
 
-var cline = tools.ClientLimits{Chars: 7000, Pictures: tools.NoPictures, PagesOnly: true}
+var cline = toolcall.ClientLimits{Chars: 7000, Pictures: toolcall.NoPictures, PagesOnly: true}
 
 // limitsOf returns a client's bounds, corrected by the settings.
-func (s *Server) limitsOf(client string) tools.ClientLimits {
+func (s *Server) limitsOf(client string) toolcall.ClientLimits {
 	limits := limitsOf(client)
 	limits.Name = client
 	if s.opts.Limits != nil {
@@ -100,7 +100,7 @@ func (s *Server) limitsOf(client string) tools.ClientLimits {
 
 // limitsOf finds a client in the table. An entry matches if the name is equal, or goes on
 // with something that is no letter.
-func limitsOf(client string) tools.ClientLimits {
+func limitsOf(client string) toolcall.ClientLimits {
 	client = strings.ReplaceAll(strings.ToLower(client), " ", "-")
 	for _, c := range clients {
 		rest, ok := strings.CutPrefix(client, c.name)
@@ -108,5 +108,5 @@ func limitsOf(client string) tools.ClientLimits {
 			return c.limits
 		}
 	}
-	return tools.ClientLimits{}
+	return toolcall.ClientLimits{}
 }

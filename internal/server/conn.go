@@ -19,6 +19,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/server/arguments"
 	"github.com/fsmcp/fsmcp/internal/server/schedule"
 	"github.com/fsmcp/fsmcp/internal/server/wire"
+	"github.com/fsmcp/fsmcp/internal/toolcall"
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
 
@@ -44,7 +45,7 @@ type conn struct {
 	// The client information that modern clients repeat in every request, as last seen,
 	// and what it means.
 	seenInfo, seenCapabilities []byte
-	seenLimits                 tools.ClientLimits
+	seenLimits                 toolcall.ClientLimits
 	seenAsks, seenRoots        bool
 }
 
@@ -54,11 +55,11 @@ type job struct {
 	id     []byte
 	spec   *arguments.Spec
 	args   tools.Args
-	call   tools.Call
+	call   toolcall.Call
 	meta   []byte // serverInfo for the answer, where its revision wants it
 	to     replies
 	ctx    context.Context
-	result *tools.Result // of the last run; used by the goroutine that ran it
+	result *toolcall.Result // of the last run; used by the goroutine that ran it
 
 	asks   bool   // its client can put a question to the user
 	thread string // the client's name of its conversation
@@ -329,14 +330,14 @@ func (c *conn) call(m wire.Message, size int, to replies) {
 	}
 	args, refused := sp.Decode(m.Args)
 	if refused != nil {
-		c.refused(sp, nil, tools.Call{Session: c.sessions.of(meta.Thread), ID: meta.CallID(j.id)}, 0, refused)
+		c.refused(sp, nil, toolcall.Call{Session: c.sessions.of(meta.Thread), ID: meta.CallID(j.id)}, 0, refused)
 		c.settle(j, refused, true)
 		return
 	}
 	j.args = args
 	j.Key = wire.IDKey(j.id)
 	j.thread = string(meta.Thread)
-	j.call = tools.Call{Session: c.sessions.of(meta.Thread), ID: meta.CallID(j.id), Client: c.limits(&meta)}
+	j.call = toolcall.Call{Session: c.sessions.of(meta.Thread), ID: meta.CallID(j.id), Client: c.limits(&meta)}
 	c.parseFile(j)
 	if modern {
 		j.asks, j.retry = c.seenAsks, retryOf(&m)
@@ -383,7 +384,7 @@ func (c *conn) refuse(j *job, why refusal.Busy) {
 }
 
 // unmade reports a call that was accepted and will never run.
-func (c *conn) unmade(j *job, r *tools.Result) {
+func (c *conn) unmade(j *job, r *toolcall.Result) {
 	c.refused(j.spec, j.args, j.call, time.Since(j.At), r)
 	j.args = nil // they may be long, and the job stays in its lane's queue for a while
 }
@@ -410,13 +411,13 @@ func (c *conn) era(m *wire.CallMeta) (modern, ok bool) {
 
 // limits returns the client's bounds: from the client information in the request, else
 // from the handshake.
-func (c *conn) limits(m *wire.CallMeta) tools.ClientLimits {
+func (c *conn) limits(m *wire.CallMeta) toolcall.ClientLimits {
 	if m.ClientInfo == nil || m.ClientInfo[0] != '{' {
 		return c.peer.clientLimits()
 	}
 	if !bytes.Equal(m.ClientInfo, c.seenInfo) {
 		c.seenInfo = bytes.Clone(m.ClientInfo)
-		c.seenLimits = tools.ClientLimits{}
+		c.seenLimits = toolcall.ClientLimits{}
 		if name := wire.Member(m.ClientInfo, "name"); name.Kind == wire.String {
 			text, _ := wire.Unquote(name.Raw)
 			c.seenLimits = c.limitsOf(text)
@@ -435,7 +436,7 @@ func wordsOf(err error) string {
 }
 
 // run runs one tool. It turns a panic into an answer.
-func (s *Server) run(ctx context.Context, sp *arguments.Spec, call tools.Call, args tools.Args) (result *tools.Result) {
+func (s *Server) run(ctx context.Context, sp *arguments.Spec, call toolcall.Call, args tools.Args) (result *toolcall.Result) {
 	defer func() {
 		if r := recover(); r != nil {
 			s.opts.Log.Error().Str("tool", sp.Tool.Name).Str("id", call.ID).Interface("panic", r).Bytes("stack", debug.Stack()).Msg("a tool failed inside")
@@ -448,16 +449,16 @@ func (s *Server) run(ctx context.Context, sp *arguments.Spec, call tools.Call, a
 	return result
 }
 
-func panicAnswer(sp *arguments.Spec) *tools.Result {
+func panicAnswer(sp *arguments.Spec) *toolcall.Result {
 	return answerTo(refusal.Bug(sp.Tool.Name, !sp.Tool.ReadOnly))
 }
 
 // answerTo returns the answer to a call that the server refuses: such refusals have one
 // code in every tool.
-func answerTo(r *refusal.Refusal) *tools.Result { return tools.Refuse("", r) }
+func answerTo(r *refusal.Refusal) *toolcall.Result { return toolcall.Refuse("", r) }
 
 // lateAnswer returns the answer to a call that was given up at the deadline.
-func lateAnswer(j *job, begun bool) *tools.Result {
+func lateAnswer(j *job, begun bool) *toolcall.Result {
 	return answerTo(refusal.Late(begun, !j.spec.Tool.ReadOnly))
 }
 
@@ -465,10 +466,10 @@ func lateAnswer(j *job, begun bool) *tools.Result {
 const maxAnswer = 8 << 20
 
 // reply answers a job from a worker.
-func (c *conn) reply(j *job, r *tools.Result) { c.settle(j, r, false) }
+func (c *conn) reply(j *job, r *toolcall.Result) { c.settle(j, r, false) }
 
 // settle encodes and sends the answer to a job.
-func (c *conn) settle(j *job, r *tools.Result, reading bool) {
+func (c *conn) settle(j *job, r *toolcall.Result, reading bool) {
 	line := c.encode(j, r)
 	if len(line) > maxAnswer {
 		size := len(line)
@@ -490,11 +491,11 @@ func (c *conn) settle(j *job, r *tools.Result, reading bool) {
 }
 
 // unfitAnswer returns the answer to a call whose own answer has no room in its array.
-func unfitAnswer(j *job) *tools.Result {
+func unfitAnswer(j *job) *toolcall.Result {
 	return answerTo(refusal.NoRoomInArray(!j.spec.Tool.ReadOnly))
 }
 
-func (c *conn) encode(j *job, r *tools.Result) []byte {
+func (c *conn) encode(j *job, r *toolcall.Result) []byte {
 	return wire.AppendAnswer(c.out.Buffer(), j.id, func(b []byte) []byte {
 		if j.putsQuestion(r) {
 			params := func(b []byte) []byte { return appendQuestion(b, r.Ask) }
@@ -505,7 +506,7 @@ func (c *conn) encode(j *job, r *tools.Result) []byte {
 }
 
 // log logs a call's name and outcome, never its content.
-func (c *conn) log(j *job, r *tools.Result, size int) {
+func (c *conn) log(j *job, r *toolcall.Result, size int) {
 	e := c.opts.Log.Info()
 	if !e.Enabled() {
 		return

@@ -10,7 +10,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/fsmcp/fsmcp/internal/server/wire"
-	"github.com/fsmcp/fsmcp/internal/tools"
+	"github.com/fsmcp/fsmcp/internal/toolcall"
 )
 
 // maxQuestions bounds the questions of one call: after each answer the call runs again,
@@ -21,7 +21,7 @@ const maxQuestions = 3
 const defaultAskTimeout = 50 * time.Second
 
 // appendQuestion appends the params of an elicitation/create.
-func appendQuestion(b []byte, q *tools.Question) []byte {
+func appendQuestion(b []byte, q *toolcall.Question) []byte {
 	b = wire.AppendString(append(b, `{"message":`...), q.Message)
 	return append(b, `,"requestedSchema":{"type":"object","properties":{"answer":{"type":"string",`+
 		`"description":"once: this call only; session: this file for the rest of the session","enum":["once","session"]}},"required":["answer"]}}`...)
@@ -88,9 +88,9 @@ func (v verdict) why() string {
 // asked is a waiting call of a client of a revision before 2026-07-28.
 type asked struct {
 	job      *job
-	question *tools.Question
-	refusal  *tools.Result // the answer if the client turns out not to ask
-	request  int64         // 0 while the user has an equal question
+	question *toolcall.Question
+	refusal  *toolcall.Result // the answer if the client turns out not to ask
+	request  int64            // 0 while the user has an equal question
 	timer    *time.Timer
 }
 
@@ -108,7 +108,7 @@ type dialogue struct {
 }
 
 // question asks the user the question of a parked call.
-func (c *conn) question(j *job, r *tools.Result) {
+func (c *conn) question(j *job, r *toolcall.Result) {
 	a := &asked{job: j, question: r.Ask, refusal: r}
 	d := &c.dialogue
 	d.mu.Lock()
@@ -194,7 +194,7 @@ func (c *conn) answered(a *asked, v verdict) {
 		case unasked:
 			c.pool.End(&o.job.Job, func() { c.settle(o.job, o.refusal, true) })
 		default:
-			c.pool.End(&o.job.Job, func() { c.settle(o.job, tools.Unanswered(o.job.spec.Tool.Name, o.question, v.why()), true) })
+			c.pool.End(&o.job.Job, func() { c.settle(o.job, toolcall.Unanswered(o.job.spec.Tool.Name, o.question, v.why()), true) })
 		}
 	}
 }
@@ -215,7 +215,7 @@ func (c *conn) rerun(j *job, prepare func()) {
 // unanswered ends a call whose question got no answer.
 func (c *conn) unanswered(a *asked, why string) {
 	for _, a := range c.removeQuestions(false, func(o *asked) bool { return o == a }) {
-		c.pool.End(&a.job.Job, func() { c.settle(a.job, tools.Unanswered(a.job.spec.Tool.Name, a.question, why), false) })
+		c.pool.End(&a.job.Job, func() { c.settle(a.job, toolcall.Unanswered(a.job.spec.Tool.Name, a.question, why), false) })
 	}
 }
 
@@ -236,7 +236,7 @@ func (c *conn) endQuestions() {
 	go func() {
 		for _, a := range taken {
 			c.pool.End(&a.job.Job, func() {
-				c.settle(a.job, tools.Unanswered(a.job.spec.Tool.Name, a.question, "can no longer be asked"), false)
+				c.settle(a.job, toolcall.Unanswered(a.job.spec.Tool.Name, a.question, "can no longer be asked"), false)
 			})
 		}
 	}()

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/fsmcp/fsmcp/internal/server/wire"
-	"github.com/fsmcp/fsmcp/internal/tools"
+	"github.com/fsmcp/fsmcp/internal/toolcall"
 )
 
 func initLine(capabilities string) string {
@@ -197,7 +197,7 @@ func TestAskingCallComesAnew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := gated()
 		w := greet(t, newFake(t, f, func(o *Options) {
-			o.ParseFile = func(string) tools.FileArgument { return tools.FileArgument{Key: "one"} }
+			o.ParseFile = func(string) toolcall.FileArgument { return toolcall.FileArgument{Key: "one"} }
 		}), asksUser)
 		w.send(readLine(1, "/ask/f"))
 		id := w.asked("/ask/f")
@@ -479,12 +479,12 @@ func TestCallAsks(t *testing.T) {
 		want string
 	}{{[]Answer{No}, "declined"}, {[]Answer{Once}, "/ask/f"}, {[]Answer{Session}, "/ask/f"}, {nil, "/ask/f"}} {
 		said = c.said
-		r, err := s.Call(t.Context(), tools.Call{Session: session}, "Read", []byte(`{"file_path":"/ask/f"}`), ask)
+		r, err := s.Call(t.Context(), toolcall.Call{Session: session}, "Read", []byte(`{"file_path":"/ask/f"}`), ask)
 		if err != nil || !strings.Contains(r.Blocks[0].Text, c.want) {
 			t.Errorf("%v: %+v, %v", c.said, r, err)
 		}
 	}
-	r, err := s.Call(t.Context(), tools.Call{Session: new(tools.Session)}, "Read", []byte(`{"file_path":"/ask/f"}`), nil)
+	r, err := s.Call(t.Context(), toolcall.Call{Session: new(toolcall.Session)}, "Read", []byte(`{"file_path":"/ask/f"}`), nil)
 	if err != nil || !r.IsError || !strings.Contains(r.Blocks[0].Text, "cannot be asked") {
 		t.Error(r, err)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/server/arguments"
 	"github.com/fsmcp/fsmcp/internal/server/wire"
+	"github.com/fsmcp/fsmcp/internal/toolcall"
 	"github.com/fsmcp/fsmcp/internal/tools"
 	"github.com/fsmcp/fsmcp/schemas"
 )
@@ -23,7 +24,7 @@ func specs(tb testing.TB) map[string]*arguments.Spec {
 	return newFake(tb, &fakes{}, nil).specs
 }
 
-func decodeText(sp *arguments.Spec, args string) (tools.Args, *tools.Result) {
+func decodeText(sp *arguments.Spec, args string) (tools.Args, *toolcall.Result) {
 	v, err := wire.Parse([]byte(args))
 	if err != nil {
 		panic("not JSON: " + args)
@@ -198,7 +199,7 @@ type moreRead struct {
 func (a *wrongRead) Target() string { return a.FilePath }
 
 func TestLimitsOf(t *testing.T) {
-	for name, want := range map[string]tools.ClientLimits{
+	for name, want := range map[string]toolcall.ClientLimits{
 		"claude-code":                   {Chars: 200_000, Errors: 10_000},
 		"Claude Code":                   {Chars: 200_000, Errors: 10_000},
 		"claude-ai":                     {Chars: 1_048_576, Answer: 1_048_576},
@@ -214,8 +215,8 @@ func TestLimitsOf(t *testing.T) {
 		"opencode":                      {Chars: 51_200, Lines: 2000, PicturesLast: true},
 		"Zed":                           {PagesOnly: true},
 		"goose":                         {Chars: 200_000},
-		"Cline":                         {Chars: 7000, Pictures: tools.NoPictures, PagesOnly: true},
-		"@cline/core":                   {Chars: 7000, Pictures: tools.NoPictures, PagesOnly: true},
+		"Cline":                         {Chars: 7000, Pictures: toolcall.NoPictures, PagesOnly: true},
+		"@cline/core":                   {Chars: 7000, Pictures: toolcall.NoPictures, PagesOnly: true},
 		"windsurf-client":               {},
 		"inspector-client":              {},
 		"":                              {},

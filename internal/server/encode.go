@@ -10,13 +10,13 @@ import (
 	"strings"
 
 	"github.com/fsmcp/fsmcp/internal/server/wire"
-	"github.com/fsmcp/fsmcp/internal/tools"
+	"github.com/fsmcp/fsmcp/internal/toolcall"
 )
 
 // appendResult appends a tool's result as the object that tools/call returns, with its
 // members in a fixed order. serverInfo is part of every result since the revision
 // 2026-07-28; it is nil for older ones.
-func appendResult(b []byte, r *tools.Result, serverInfo []byte) []byte {
+func appendResult(b []byte, r *toolcall.Result, serverInfo []byte) []byte {
 	b = append(b, '{')
 	if len(r.Meta) > 0 || serverInfo != nil {
 		b = append(b, `"_meta":`...)
@@ -69,7 +69,7 @@ func appendValue(b []byte, v any) []byte {
 	return wire.AppendJSON(b, v)
 }
 
-func appendBlock(b []byte, block *tools.Block) []byte {
+func appendBlock(b []byte, block *toolcall.Block) []byte {
 	switch {
 	case block.MIME == "":
 		b = append(b, `{"type":"text","text":`...)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/fsmcp/fsmcp/internal/toolcall"
 	"github.com/fsmcp/fsmcp/internal/tools"
 	"github.com/fsmcp/fsmcp/schemas"
 )
@@ -55,7 +56,7 @@ type fakes struct {
 	order []string                 // files in the order their calls ran
 	began chan string              // told of each call that begins, where not nil
 
-	sessions []*tools.Session
+	sessions []*toolcall.Session
 
 	where   func() string   // the text of /where
 	rule    string          // why names below /ask need consent
@@ -64,7 +65,7 @@ type fakes struct {
 
 // consent asks for what is below /ask. /ask/two needs it for two names, and
 // /ask/more for another name each time.
-func (f *fakes) consent(call tools.Call, path string) *tools.Result {
+func (f *fakes) consent(call toolcall.Call, path string) *toolcall.Result {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !strings.HasPrefix(path, "/ask/") || f.allowed[path] {
@@ -78,11 +79,11 @@ func (f *fakes) consent(call tools.Call, path string) *tools.Result {
 		paths = []string{"/ask/more#" + strconv.Itoa(len(f.order))}
 	}
 	for _, p := range paths {
-		q := &tools.Question{Message: "Read " + p + "?\nRule: " + f.rule, Names: []string{p}, Rule: f.rule, Path: p}
+		q := &toolcall.Question{Message: "Read " + p + "?\nRule: " + f.rule, Names: []string{p}, Rule: f.rule, Path: p}
 		if call.Session.Granted(q) || call.Consent.Covers(q) {
 			continue
 		}
-		r := tools.Failure(1, "denied", "Consent is needed, which cannot be asked for here.")
+		r := toolcall.Failure(1, "denied", "Consent is needed, which cannot be asked for here.")
 		r.Ask = q
 		return r
 	}
@@ -97,7 +98,7 @@ func (f *fakes) tools() []tools.Tool {
 	}
 }
 
-func text(s string) *tools.Result { return &tools.Result{Blocks: []tools.Block{{Text: s}}} }
+func text(s string) *toolcall.Result { return &toolcall.Result{Blocks: []toolcall.Block{{Text: s}}} }
 
 func (f *fakes) begin(ctx context.Context, path string) {
 	f.mu.Lock()
@@ -112,7 +113,7 @@ func (f *fakes) begin(ctx context.Context, path string) {
 	}
 }
 
-func (f *fakes) read(ctx context.Context, call tools.Call, args tools.Args) *tools.Result {
+func (f *fakes) read(ctx context.Context, call toolcall.Call, args tools.Args) *toolcall.Result {
 	a := args.(*readArgs)
 	f.begin(ctx, a.FilePath)
 	if r := f.consent(call, a.FilePath); r != nil {
@@ -124,11 +125,11 @@ func (f *fakes) read(ctx context.Context, call tools.Call, args tools.Args) *too
 	case "/nil":
 		return nil
 	case "/missing":
-		return tools.Failure(2, "not_found", "File does not exist.")
+		return toolcall.Failure(2, "not_found", "File does not exist.")
 	case "/picture":
-		return &tools.Result{Blocks: []tools.Block{{Text: "a picture"}, {MIME: "image/png", Data: []byte{0, 1, 2, 255}}}}
+		return &toolcall.Result{Blocks: []toolcall.Block{{Text: "a picture"}, {MIME: "image/png", Data: []byte{0, 1, 2, 255}}}}
 	case "/pdf":
-		return &tools.Result{Blocks: []tools.Block{{MIME: "application/pdf", Data: []byte("%PDF"), Path: "/a b/c.pdf"}}}
+		return &toolcall.Result{Blocks: []toolcall.Block{{MIME: "application/pdf", Data: []byte("%PDF"), Path: "/a b/c.pdf"}}}
 	case "/meta":
 		r := text("facts")
 		r.Meta = map[string]any{"fsmcp/size": int64(12), "fsmcp/hash": "ab<c", "fsmcp/lines": 3, "fsmcp/patch": []int{1, 2}, "fsmcp/full": true}
@@ -140,7 +141,7 @@ func (f *fakes) read(ctx context.Context, call tools.Call, args tools.Args) *too
 		return text(f.where())
 	case "/shows":
 		r := text("shown")
-		r.Shown = []tools.Shown{{Path: "/shows"}}
+		r.Shown = []toolcall.Shown{{Path: "/shows"}}
 		return r
 	case "/progress":
 		for i := range int64(3) {
@@ -170,7 +171,7 @@ func (f *fakes) read(ctx context.Context, call tools.Call, args tools.Args) *too
 }
 
 // sent notes what an answer shows.
-func (f *fakes) sent(_ tools.Call, r *tools.Result) {
+func (f *fakes) sent(_ toolcall.Call, r *toolcall.Result) {
 	if len(r.Shown) == 0 {
 		return
 	}
@@ -181,7 +182,7 @@ func (f *fakes) sent(_ tools.Call, r *tools.Result) {
 }
 
 // sessionName numbers sessions in the order they are first seen.
-func (f *fakes) sessionName(s *tools.Session) string {
+func (f *fakes) sessionName(s *toolcall.Session) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	i := slices.Index(f.sessions, s)
@@ -192,7 +193,7 @@ func (f *fakes) sessionName(s *tools.Session) string {
 	return "session " + strconv.Itoa(i)
 }
 
-func (f *fakes) write(ctx context.Context, call tools.Call, args tools.Args) *tools.Result {
+func (f *fakes) write(ctx context.Context, call toolcall.Call, args tools.Args) *toolcall.Result {
 	a := args.(*writeArgs)
 	f.begin(ctx, a.FilePath)
 	if r := f.consent(call, a.FilePath); r != nil {
@@ -204,7 +205,7 @@ func (f *fakes) write(ctx context.Context, call tools.Call, args tools.Args) *to
 	return text("wrote " + a.FilePath + ": " + a.Content)
 }
 
-func (f *fakes) edit(ctx context.Context, call tools.Call, args tools.Args) *tools.Result {
+func (f *fakes) edit(ctx context.Context, call toolcall.Call, args tools.Args) *toolcall.Result {
 	a := args.(*editArgs)
 	f.begin(ctx, a.FilePath)
 	b, _ := json.Marshal(a)
@@ -218,7 +219,7 @@ func newFake(tb testing.TB, f *fakes, change func(*Options)) *Server {
 		Facts:      map[string]string{"maxFileBytes": "256KB", "maxOutputTokens": "25,000"},
 		Version:    "test",
 		Tools:      f.tools(),
-		NewSession: func() *tools.Session { return new(tools.Session) },
+		NewSession: func() *toolcall.Session { return new(toolcall.Session) },
 		Sent:       f.sent,
 		Schemas:    schemas.Files,
 		Workspace:  []string{"/srv/here"},

@@ -19,7 +19,7 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/server/schedule"
 	"github.com/fsmcp/fsmcp/internal/server/wire"
-	"github.com/fsmcp/fsmcp/internal/tools"
+	"github.com/fsmcp/fsmcp/internal/toolcall"
 )
 
 func readLine(id int, path string) string {
@@ -134,7 +134,7 @@ func TestCallsThatNeverBeganAreReported(t *testing.T) {
 		var mu sync.Mutex
 		var reported []string
 		w := dial(t, newFake(t, f, func(o *Options) {
-			o.Refused = func(tool, given string, call tools.Call, waited time.Duration, r *tools.Result) {
+			o.Refused = func(tool, given string, call toolcall.Call, waited time.Duration, r *toolcall.Result) {
 				mu.Lock()
 				defer mu.Unlock()
 				reported = append(reported, fmt.Sprintf("%s %s %s %v %s", call.ID, tool, given, waited.Round(time.Second), r.Meta["fsmcp/error"]))
@@ -714,7 +714,7 @@ func (w *client) rest2() []string {
 
 func TestCallOutsideAConnection(t *testing.T) {
 	s := newFake(t, &fakes{}, nil)
-	call := tools.Call{Session: s.opts.NewSession()}
+	call := toolcall.Call{Session: s.opts.NewSession()}
 	r, err := s.Call(context.Background(), call, "Read", []byte(` {"file_path":"/f"} `), nil)
 	if err != nil || !strings.Contains(string(EncodeResult(r)), `\"file_path\":\"/f\"`) {
 		t.Error(r, err)

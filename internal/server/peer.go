@@ -3,22 +3,21 @@ package server
 import (
 	"sync"
 
+	"github.com/fsmcp/fsmcp/internal/toolcall"
 	"github.com/mark3labs/mcp-go/mcp"
-
-	"github.com/fsmcp/fsmcp/internal/tools"
 )
 
 // peer holds what a client said about itself in its handshake.
 type peer struct {
-	limited func(client string) tools.ClientLimits
+	limited func(client string) toolcall.ClientLimits
 
 	mu           sync.Mutex
 	capabilities mcp.ClientCapabilities
 	version      string
-	limits       tools.ClientLimits
+	limits       toolcall.ClientLimits
 }
 
-func newPeer(limited func(client string) tools.ClientLimits) *peer { return &peer{limited: limited} }
+func newPeer(limited func(client string) toolcall.ClientLimits) *peer { return &peer{limited: limited} }
 
 // setInfo stores the client's bounds on an answer.
 func (p *peer) setInfo(info mcp.Implementation) {
@@ -48,7 +47,7 @@ func (p *peer) protocolVersion() string {
 	return p.version
 }
 
-func (p *peer) clientLimits() tools.ClientLimits {
+func (p *peer) clientLimits() toolcall.ClientLimits {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.limits

@@ -29,6 +29,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/server/arguments"
 	"github.com/fsmcp/fsmcp/internal/server/schedule"
 	"github.com/fsmcp/fsmcp/internal/server/wire"
+	"github.com/fsmcp/fsmcp/internal/toolcall"
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
 
@@ -39,7 +40,7 @@ type Options struct {
 	// Tools are published in this order.
 	Tools []tools.Tool
 	// NewSession starts the memory of one conversation.
-	NewSession func() *tools.Session
+	NewSession func() *toolcall.Session
 	// Schemas holds NAME.json and NAME.md of each tool.
 	Schemas fs.FS
 	// Facts maps names in braces to their text in descriptions.
@@ -50,7 +51,7 @@ type Options struct {
 	// may write.
 	Mode, PlanFile string
 	// ParseFile parses a file argument. Calls with one Key are kept in order.
-	ParseFile func(raw string) tools.FileArgument
+	ParseFile func(raw string) toolcall.FileArgument
 	// AskTimeout bounds the wait for the user's answer; 0 means 50 s.
 	AskTimeout time.Duration
 	// WantRoots makes the server ask the client for its folders before the first call.
@@ -59,15 +60,15 @@ type Options struct {
 	WantRoots bool
 	Roots     func(dirs []string)
 	// Limits corrects the bounds of a client, by the client's name; nil corrects nothing.
-	Limits func(client string, known tools.ClientLimits) tools.ClientLimits
+	Limits func(client string, known toolcall.ClientLimits) toolcall.ClientLimits
 	// Refused is called for calls that end without running a tool: faulty arguments, no
 	// room, or given up or cancelled while they waited. given is the file as the call
 	// named it, "" if unknown; r is the answer, even if it is not sent. It must return
 	// quickly. It may be nil.
-	Refused func(tool, given string, call tools.Call, waited time.Duration, r *tools.Result)
+	Refused func(tool, given string, call toolcall.Call, waited time.Duration, r *toolcall.Result)
 	// Sent is called with each answer right before it is sent, so that the client cannot
 	// see it and rely on it earlier. It may be nil.
-	Sent func(call tools.Call, r *tools.Result)
+	Sent func(call toolcall.Call, r *toolcall.Result)
 	// Log receives events for people; never the content of files.
 	Log zerolog.Logger
 
@@ -103,10 +104,10 @@ func New(o Options) (*Server, error) {
 		o.bounds = defaultBounds()
 	}
 	if o.Sent == nil {
-		o.Sent = func(tools.Call, *tools.Result) {}
+		o.Sent = func(toolcall.Call, *toolcall.Result) {}
 	}
 	if o.ParseFile == nil {
-		o.ParseFile = func(raw string) tools.FileArgument { return tools.FileArgument{Key: filepath.Clean(raw)} }
+		o.ParseFile = func(raw string) toolcall.FileArgument { return toolcall.FileArgument{Key: filepath.Clean(raw)} }
 	}
 	if o.AskTimeout <= 0 {
 		o.AskTimeout = defaultAskTimeout
@@ -174,7 +175,7 @@ const (
 
 // refused reports a call that ended after its arguments were decoded; args is nil if they
 // are faulty.
-func (s *Server) refused(sp *arguments.Spec, args tools.Args, call tools.Call, waited time.Duration, r *tools.Result) {
+func (s *Server) refused(sp *arguments.Spec, args tools.Args, call toolcall.Call, waited time.Duration, r *toolcall.Result) {
 	if s.opts.Refused == nil {
 		return
 	}
@@ -189,7 +190,7 @@ func (s *Server) refused(sp *arguments.Spec, args tools.Args, call tools.Call, w
 // which session, and the call's number there. Arguments are decoded as strictly as a
 // client's. ask puts the message of a question to a person; where it is nil, what
 // needs consent is refused.
-func (s *Server) Call(ctx context.Context, call tools.Call, name string, given []byte, ask func(message string) Answer) (*tools.Result, error) {
+func (s *Server) Call(ctx context.Context, call toolcall.Call, name string, given []byte, ask func(message string) Answer) (*toolcall.Result, error) {
 	sp, ok := s.specs[name]
 	if !ok {
 		return nil, fmt.Errorf("%w: %s (there are %s)", ErrNoTool, arguments.Quoted(name), s.known)
@@ -211,7 +212,7 @@ func (s *Server) Call(ctx context.Context, call tools.Call, name string, given [
 		}
 		answer := ask(result.Ask.Message)
 		if answer == No {
-			result = tools.Unanswered(name, result.Ask, declined.why())
+			result = toolcall.Unanswered(name, result.Ask, declined.why())
 			continue
 		}
 		if answer == Session {
@@ -225,4 +226,4 @@ func (s *Server) Call(ctx context.Context, call tools.Call, name string, given [
 }
 
 // EncodeResult returns a result as the JSON object that tools/call answers.
-func EncodeResult(r *tools.Result) []byte { return appendResult(nil, r, nil) }
+func EncodeResult(r *toolcall.Result) []byte { return appendResult(nil, r, nil) }

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/fsmcp/fsmcp/internal/server/wire"
-	"github.com/fsmcp/fsmcp/internal/tools"
+	"github.com/fsmcp/fsmcp/internal/toolcall"
 )
 
 // Since the revision 2026-07-28 a question is the answer to a call, and the client repeats
@@ -19,9 +19,9 @@ import (
 // server's record of such a question. It is good for one retry of the same call within a
 // bounded time.
 type ticket struct {
-	question *tools.Question
-	given    *tools.Consent // the user's consent in earlier rounds
-	left     int            // how many more questions the call may ask
+	question *toolcall.Question
+	given    *toolcall.Consent // the user's consent in earlier rounds
+	left     int               // how many more questions the call may ask
 	expires  time.Time
 }
 
@@ -97,13 +97,13 @@ func (t *tickets) redeem(j *job, state string) *ticket {
 }
 
 // valid reports whether a state was issued to this call for this question.
-func (t *tickets) valid(j *job, state string, q *tools.Question) bool {
+func (t *tickets) valid(j *job, state string, q *toolcall.Question) bool {
 	b, err := base64.RawURLEncoding.DecodeString(state)
 	return err == nil && len(b) == plainState+sha256.Size && hmac.Equal(b, t.seal(b[:plainState:plainState], j, q))
 }
 
 // seal appends the HMAC to the plain part of a state.
-func (t *tickets) seal(plain []byte, j *job, q *tools.Question) []byte {
+func (t *tickets) seal(plain []byte, j *job, q *toolcall.Question) []byte {
 	mac := hmac.New(sha256.New, t.key[:])
 	part := func(b []byte) {
 		var size [8]byte
@@ -146,18 +146,18 @@ const (
 
 // runAsking runs a call of a client that gets questions as results. Consent counts for the
 // question as it is now: the call is tried without it first.
-func (c *conn) runAsking(j *job) *tools.Result {
+func (c *conn) runAsking(j *job) *toolcall.Result {
 	var k *ticket
 	if j.retry.state != "" {
 		k = c.tickets.redeem(j, j.retry.state)
 	}
 	switch v := j.retry.verdict; {
 	case v == declined, v == dismissed, v == unreadable && k != nil:
-		var q *tools.Question
+		var q *toolcall.Question
 		if k != nil {
 			q = k.question
 		}
-		return tools.Unanswered(j.spec.Tool.Name, q, v.why())
+		return toolcall.Unanswered(j.spec.Tool.Name, q, v.why())
 	case k == nil:
 		k = &ticket{left: maxQuestions}
 	}
@@ -178,7 +178,7 @@ func (c *conn) runAsking(j *job) *tools.Result {
 }
 
 // putsQuestion reports whether the answer to a call is the question of its result.
-func (j *job) putsQuestion(r *tools.Result) bool { return r.Ask != nil && j.state != "" }
+func (j *job) putsQuestion(r *toolcall.Result) bool { return r.Ask != nil && j.state != "" }
 
 // appendInput appends the result that asks the client for one input. An empty state is
 // left out.

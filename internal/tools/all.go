@@ -2,17 +2,16 @@ package tools
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/fsmcp/fsmcp/internal/access"
+	"github.com/fsmcp/fsmcp/internal/commit"
 	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/reminders"
 	"github.com/fsmcp/fsmcp/internal/save"
-	"github.com/fsmcp/fsmcp/internal/state"
 	"github.com/fsmcp/fsmcp/internal/tokens"
+	"github.com/fsmcp/fsmcp/internal/toolcall"
 )
 
 // Options are the parts a Service is built of. All are required that do not say what nil or
@@ -34,7 +33,7 @@ type Options struct {
 	// Now is the clock.
 	Now func() time.Time
 	// History is shown the old bytes before each change; nil keeps none.
-	History HistoryRecorder
+	History commit.HistoryRecorder
 	// Watcher notes which files were touched; nil: changes made outside are not
 	// told before a file is used.
 	Watcher reminders.Watcher
@@ -42,9 +41,9 @@ type Options struct {
 	// quarter of a second.
 	LookFor time.Duration
 	// Audit logs calls; nil logs none.
-	Audit AuditLogger
+	Audit toolcall.AuditLogger
 	// Hooks run around changes; nil: none do.
-	Hooks Hooks
+	Hooks commit.Hooks
 	// Pictures develops what cannot be handed on as it is; nil: nothing is.
 	Pictures Pictures
 	// Pages reads PDFs; nil: none is read.
@@ -55,32 +54,32 @@ type Options struct {
 // sent.
 type Service struct {
 	tools       []Tool
-	opener      opener
+	opener      toolcall.Opener
 	limits      map[string]string
 	preferences func() Preferences
 	now         func() time.Time
-	committer   *committer
-	auditor     *auditor
+	committer   *commit.Committer
+	auditor     *toolcall.Auditor
 	reminders   *reminders.Service
-	notices     *notices
+	notices     *toolcall.Notices
 }
 
 // New builds a Service of its parts. It touches no file.
 func New(o Options) *Service {
 	s := &Service{
-		opener:      opener{o.Access, o.Preferences},
+		opener:      toolcall.Opener{Access: o.Access, SettingsFile: func() string { return o.Preferences().SettingsFile }},
 		limits:      map[string]string{"maxFileBytes": phrase.Limit(o.MaxFileBytes), "maxOutputTokens": phrase.Thousands(o.MaxTokens)},
 		preferences: o.Preferences,
 		now:         o.Now,
-		auditor:     &auditor{o.Audit, o.Now},
-		notices:     &notices{},
+		auditor:     &toolcall.Auditor{Logger: o.Audit, Now: o.Now},
+		notices:     &toolcall.Notices{},
 	}
 	s.reminders = reminders.New(reminders.Options{Files: o.Access, Watcher: o.Watcher, Now: o.Now, LookFor: o.LookFor, Notify: s.Notify})
-	loads := loader{o.Now, make(chan struct{}, 1)}
-	budget := budget{counter: o.Counter, most: o.MaxTokens}
-	s.committer = &committer{
-		opener: s.opener, loader: loads, budget: budget, saver: o.Saver, history: recorder{o.History, o.Access},
-		hooks: o.Hooks, auditor: s.auditor, notices: s.notices,
+	loads := toolcall.NewLoader(o.Now)
+	budget := toolcall.Budget{Counter: o.Counter, Most: o.MaxTokens}
+	s.committer = &commit.Committer{
+		Opener: s.opener, Loader: loads, Budget: budget, Saver: o.Saver, History: o.History,
+		Hooks: o.Hooks, Auditor: s.auditor, Notices: s.notices,
 	}
 	write := &writer{s.committer, s.opener, loads, budget}
 	s.tools = s.list(
@@ -99,25 +98,23 @@ func New(o Options) *Service {
 func (s *Service) Tools() []Tool { return s.tools }
 
 // NewSession starts a conversation that has been shown nothing.
-func (s *Service) NewSession() *Session {
-	c := &Session{id: strings.ToLower(rand.Text()[:sessionLetters]), files: state.New(s.now)}
-	c.reminders = s.reminders.NewConversation(c.files, &c.grants)
-	return c
+func (s *Service) NewSession() *toolcall.Session {
+	return toolcall.NewSession(s.now, s.reminders)
 }
 
 // Limits are the bounds of Read by their names in settings, as descriptions have them.
 func (s *Service) Limits() map[string]string { return s.limits }
 
 // ParseFile parses a file argument, without a look at the disk.
-func (s *Service) ParseFile(raw string) FileArgument { return s.opener.parseFile(raw) }
+func (s *Service) ParseFile(raw string) toolcall.FileArgument { return s.opener.ParseFile(raw) }
 
 // Notify has the next answer of any tool end with these sentences.
-func (s *Service) Notify(notices ...string) { s.notices.add(notices...) }
+func (s *Service) Notify(notices ...string) { s.notices.Add(notices...) }
 
 // Refused tells of a call that was not made. given is its file as it was named, ""
 // where it cannot be told, and waited how long it took to come to that.
-func (s *Service) Refused(tool, given string, call Call, waited time.Duration, r *Result) {
-	s.auditor.auditSoon(entryOf(call, tool, given, s.now().Add(-waited)), r)
+func (s *Service) Refused(tool, given string, call toolcall.Call, waited time.Duration, r *toolcall.Result) {
+	s.auditor.AuditSoon(toolcall.EntryOf(call, tool, given, s.now().Add(-waited)), r)
 }
 
 // list returns the published tools in their fixed order.
@@ -132,51 +129,50 @@ func (s *Service) list(read *reader, write *writer, edit *editor, cells *cellEdi
 
 // typed turns a tool written as (ctx, call, its own args) to (result, error)
 // into one that answers every error in the words of package refusal.
-func typed[A Args](s *Service, name string, run func(context.Context, Call, A) (*Result, error)) func(context.Context, Call, Args) *Result {
-	return func(ctx context.Context, call Call, args Args) *Result {
+func typed[A Args](s *Service, name string, run func(context.Context, toolcall.Call, A) (*toolcall.Result, error)) func(context.Context, toolcall.Call, Args) *toolcall.Result {
+	return func(ctx context.Context, call toolcall.Call, args Args) *toolcall.Result {
 		begun := s.now()
-		call.Session.files.CountCall()
-		call.account, call.args = &account{}, args
-		if !call.File.parsed {
+		call.Session.Files.CountCall()
+		call.About = new(reminders.Shown)
+		call.Intent, _ = args.(toolcall.Intent)
+		if !call.File.Parsed {
 			call.File = s.ParseFile(args.Target())
 		}
 		result, err := run(ctx, call, args.(A))
 		if err != nil {
-			result = fail(name, args.Target(), endOf(ctx, err))
-			result.Shown, _ = shownIn(err)
-			if consent := (*needsConsent)(nil); errors.As(err, &consent) {
-				result.Ask = consent.question
-			}
+			result = toolcall.Fail(name, args.Target(), endOf(ctx, err))
+			result.Shown, _ = toolcall.ShownIn(err)
+			result.Ask = toolcall.QuestionIn(err)
 		}
-		if err == nil && call.account.path != "" {
-			result.hint(call.Session.reminders.Hint(call.account.path, s.preferences().HintsBelow))
+		if err == nil && call.About.Path != "" {
+			hint(result, call.Session.Reminders.Hint(call.About.Path, s.preferences().HintsBelow))
 		}
-		result.about = *call.account
-		entry := entryOf(call, name, args.Target(), begun)
-		entry.path = call.account.path
+		result.About = *call.About
+		entry := toolcall.EntryOf(call, name, args.Target(), begun)
+		entry.Path = call.About.Path
 		if result.Ask == nil {
-			s.auditor.audit(entry, result)
+			s.auditor.Audit(entry, result)
 		} else { // it may never be sent: the log waits for what becomes of the call
-			result.Ask.unlogged, result.unlogged = &entry, &entry
+			result.Ask.Unlogged, result.Unlogged = &entry, &entry
 		}
 		if result.Ask == nil || !call.CanAsk {
-			result.remind(ctx, call)
-			s.notices.end(result)
+			remind(ctx, call, result)
+			s.notices.End(result)
 		}
 		return result
 	}
 }
 
 // remind ends an answer with what changed outside in files that were shown in full.
-func (r *Result) remind(ctx context.Context, call Call) {
-	r.report = call.Session.reminders.Remind(ctx, call.account.path, call.Client.room(r))
-	if r.report != nil {
-		r.Blocks = append(r.Blocks, Block{Text: r.report.Text})
+func remind(ctx context.Context, call toolcall.Call, r *toolcall.Result) {
+	r.Report = call.Session.Reminders.Remind(ctx, call.About.Path, call.Client.Room(r))
+	if r.Report != nil {
+		r.Blocks = append(r.Blocks, toolcall.Block{Text: r.Report.Text})
 	}
 }
 
 // hint ends an answer with one line that names files for agents, if there is one.
-func (r *Result) hint(line string) {
+func hint(r *toolcall.Result, line string) {
 	if line == "" {
 		return
 	}
@@ -184,7 +180,7 @@ func (r *Result) hint(line string) {
 		last.Text += "\n" + line // clients join blocks as they stand
 		return
 	}
-	r.Blocks = append(r.Blocks, Block{Text: line})
+	r.Blocks = append(r.Blocks, toolcall.Block{Text: line})
 }
 
 // endOf returns why a call's context ended where err only says that it did: a deadline
@@ -199,21 +195,21 @@ func endOf(ctx context.Context, err error) error {
 // Sent notes that the answer to a call is about to be sent, before the client can see it.
 // It is the one place where what an answer shows begins to count as shown: an answer that
 // is never sent has shown nothing.
-func (s *Service) Sent(call Call, r *Result) {
+func (s *Service) Sent(call toolcall.Call, r *toolcall.Result) {
 	session := call.Session
 	for _, shown := range r.Shown {
-		session.show(shown)
+		session.Show(shown)
 	}
-	if r.next.raw != nil {
-		go session.parseAhead(r.next)
+	if r.Next.Raw != nil {
+		go session.ParseAhead(r.Next)
 	}
-	if r.about.path != "" {
-		session.reminders.Shown(reminders.Shown{Path: r.about.path, Stamp: r.about.stamp, Extent: r.about.extent})
+	if r.About.Path != "" {
+		session.Reminders.Shown(r.About)
 	}
-	if r.unlogged != nil {
-		s.auditor.auditSoon(*r.unlogged, r)
+	if r.Unlogged != nil {
+		s.auditor.AuditSoon(*r.Unlogged, r)
 	}
-	if r.report != nil {
-		session.reminders.Sent(r.report)
+	if r.Report != nil {
+		session.Reminders.Sent(r.Report)
 	}
 }

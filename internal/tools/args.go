@@ -1,6 +1,11 @@
 package tools
 
-import "cmp"
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/fsmcp/fsmcp/internal/phrase"
+)
 
 // The tools' names, as published.
 const (
@@ -33,6 +38,11 @@ type WriteArgs struct {
 // Target is the file argument as it arrived.
 func (a *WriteArgs) Target() string { return a.FilePath }
 
+// Intent tells the user what the call is about to do.
+func (a *WriteArgs) Intent() string {
+	return fmt.Sprintf("It writes %s (%s).", phrase.LinesOf(a.Content), phrase.Bytes(int64(len(a.Content))))
+}
+
 // EditArgs are the arguments of Edit.
 type EditArgs struct {
 	FilePath   string `json:"file_path"`
@@ -43,6 +53,15 @@ type EditArgs struct {
 
 // Target is the file argument as it arrived.
 func (a *EditArgs) Target() string { return a.FilePath }
+
+// Intent tells the user what the call is about to do.
+func (a *EditArgs) Intent() string {
+	every := ""
+	if a.ReplaceAll {
+		every = ", wherever that stands"
+	}
+	return fmt.Sprintf("It puts %s in the place of %s%s.", phrase.LinesOf(a.NewString), phrase.LinesOf(a.OldString), every)
+}
 
 // NotebookEditArgs are the arguments of NotebookEdit. NewSource is nil where it
 // was not given: "" is an empty cell.
@@ -56,6 +75,17 @@ type NotebookEditArgs struct {
 
 // Target is the file argument as it arrived.
 func (a *NotebookEditArgs) Target() string { return a.NotebookPath }
+
+// Intent tells the user what the call is about to do.
+func (a *NotebookEditArgs) Intent() string {
+	switch a.mode() {
+	case modeDelete:
+		return fmt.Sprintf("It deletes the cell %s.", phrase.Quote(a.CellID))
+	case modeInsert:
+		return fmt.Sprintf("It inserts a cell of %s.", phrase.LinesOf(*a.NewSource))
+	}
+	return fmt.Sprintf("It replaces the cell %s by %s.", phrase.Quote(a.CellID), phrase.LinesOf(*a.NewSource))
+}
 
 // The edit modes.
 const (

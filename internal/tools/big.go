@@ -11,16 +11,18 @@ import (
 	"github.com/fsmcp/fsmcp/internal/changes"
 	"github.com/fsmcp/fsmcp/internal/edit"
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/gate"
 	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/state"
 	"github.com/fsmcp/fsmcp/internal/text"
+	"github.com/fsmcp/fsmcp/internal/toolcall"
 )
 
-// big is a file above changeInMemory under a change: it is searched as a stream, and
+// big is a file above state.InMemory under a change: it is searched as a stream, and
 // only what was shown of it is compared with what is there.
 type big struct {
-	target  *target
+	target  *toolcall.Target
 	file    io.ReaderAt
 	stamp   fsys.Stamp
 	settled bool
@@ -28,13 +30,13 @@ type big struct {
 	known   bool
 	was     int64 // its size when the record was made
 	scan    *text.Scan
-	budget  budget
+	budget  toolcall.Budget
 }
 
-// look finds what was shown of a file.
-func (l loader) look(ctx context.Context, session *Session, s *target, f *fsys.File, stamp fsys.Stamp) (*big, error) {
-	rec, known := session.files.Get(s.Path)
-	b := &big{target: s, file: f, stamp: stamp, settled: stamp.Settled(l.now()), known: known, was: rec.Stamp.Size}
+// stream finds what was shown of a file above state.InMemory.
+func (w *writing) stream(ctx context.Context, s *toolcall.Target, f *fsys.File, stamp fsys.Stamp) (*big, error) {
+	rec, known := w.call.Session.Files.Get(s.Path)
+	b := &big{target: s, file: f, stamp: stamp, settled: stamp.Settled(w.tool.loader.Now()), known: known, was: rec.Stamp.Size}
 	if !rec.Proves(stamp) {
 		rec = state.Record{Parts: rec.Parts, Shown: state.ShownBy(rec.Parts), Origin: rec.Origin}
 		scan, err := text.NewScan(ctx, f, stamp.Size)
@@ -59,7 +61,7 @@ func (b *big) stand(spans []span.Span) (lost bool, err error) {
 // modified refuses a file after another program changed something of it that was shown;
 // calls show what is needed now. gone: old_string is not in it any more.
 func (b *big) modified(calls string, gone bool) error {
-	return refusal.ChangedParts(b.target.name(), b.stamp.Size, b.was, calls, gone)
+	return refusal.ChangedParts(b.target.Name(), b.stamp.Size, b.was, calls, gone)
 }
 
 // touched are the parts that show what splices replace.
@@ -76,7 +78,7 @@ func (b *big) touched(splices []span.Splice) (out []state.Part) {
 // shownInFull is the gate where all of the file must have been shown.
 func (b *big) shownInFull(ctx context.Context) error {
 	if !b.known {
-		return refusal.NotRead(b.target.name())
+		return refusal.NotRead(b.target.Name())
 	}
 	lost, err := b.stand(nil)
 	if err != nil {
@@ -93,7 +95,7 @@ func (b *big) shownInFull(ctx context.Context) error {
 	if lost {
 		return b.modified(calls, false)
 	}
-	return refusal.Unseen(b.target.name(), unseen.Len(), calls)
+	return refusal.Unseen(b.target.Name(), unseen.Len(), calls)
 }
 
 // mostInBig bounds how many places of a big file one call replaces.
@@ -112,7 +114,7 @@ func (b *big) search(ctx context.Context, req edit.Request) ([]span.Splice, erro
 		return nil, err
 	}
 	if found.Count > mostInBig {
-		return nil, refusal.TooManyMatches(b.target.name(), found.Count, mostInBig)
+		return nil, refusal.TooManyMatches(b.target.Name(), found.Count, mostInBig)
 	}
 	res, err := found.Replace(ctx, b.file, req)
 	if err != nil {
@@ -128,7 +130,7 @@ func (b *big) seen(ctx context.Context, spans []span.Span) error {
 	if err != nil {
 		return err
 	}
-	hidden := unseen(b.rec.Shown, spans)
+	hidden := gate.Unseen(b.rec.Shown, spans)
 	if len(hidden) == 0 {
 		return nil
 	}
@@ -147,11 +149,11 @@ func (b *big) seen(ctx context.Context, spans []span.Span) error {
 	if err != nil {
 		return err
 	}
-	refused := refusal.UnseenMatch(b.target.name(), body, calls, b.known)
+	refused := refusal.UnseenMatch(b.target.Name(), body, calls, b.known)
 	if body == "" {
 		return refused
 	}
-	return showing(refused, b.target.Path, rec)
+	return toolcall.Showing(refused, b.target.Path, rec)
 }
 
 // matches shows places with what stands around them; it is empty where that is too much.
@@ -159,8 +161,8 @@ func (b *big) seen(ctx context.Context, spans []span.Span) error {
 func (b *big) matches(ctx context.Context, hidden span.Set) (body string, rec state.Record, err error) {
 	var all span.Set
 	for _, m := range hidden {
-		all = all.Add(span.Span{Start: max(0, m.Start-aroundMatch), End: min(b.stamp.Size, m.End+aroundMatch)})
-		if all.Len() > showMatches {
+		all = all.Add(span.Span{Start: max(0, m.Start-gate.AroundMatch), End: min(b.stamp.Size, m.End+gate.AroundMatch)})
+		if all.Len() > gate.ShowMatches {
 			return "", rec, nil
 		}
 	}
@@ -175,7 +177,7 @@ func (b *big) matches(ctx context.Context, hidden span.Set) (body string, rec st
 		rec.Shown = rec.Shown.Add(part.Span)
 		bodies = append(bodies, body)
 	}
-	if body = strings.Join(bodies, "\n"); !b.budget.passes(body) {
+	if body = strings.Join(bodies, "\n"); !b.budget.Passes(body) {
 		body = ""
 	}
 	return body, rec, nil
@@ -199,7 +201,7 @@ func (b *big) fragment(ctx context.Context, s span.Span) (string, state.Part, er
 // calls names the Read calls that show spans.
 func (b *big) calls(ctx context.Context, spans span.Set) (string, error) {
 	var calls []string
-	for _, s := range spans[:min(len(spans), callsNamed)] {
+	for _, s := range spans[:min(len(spans), gate.CallsNamed)] {
 		line, err := b.scan.LineAt(ctx, b.file, s.Start)
 		if err != nil {
 			return "", err
@@ -208,11 +210,11 @@ func (b *big) calls(ctx context.Context, spans span.Set) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		page, err := b.scan.Page(ctx, b.file, line, min(last-line+1, defaultLines), b.budget.room(), 0)
+		page, err := b.scan.Page(ctx, b.file, line, min(last-line+1, toolcall.DefaultLines), b.budget.Room(), 0)
 		if err != nil {
 			return "", err
 		}
-		name, _ := b.budget.readCall(line, page)
+		name, _ := b.budget.ReadCall(line, page)
 		calls = append(calls, name)
 	}
 	return strings.Join(calls, "; "), nil
@@ -223,7 +225,7 @@ func (b *big) unmatched(ctx context.Context, old string, err error) error {
 	no := (*edit.NoMatchError)(nil)
 	switch {
 	case errors.As(err, &no) && !b.known:
-		return refusal.NotRead(b.target.name())
+		return refusal.NotRead(b.target.Name())
 	case errors.As(err, &no):
 		lost, err := b.stand(nil)
 		if err != nil {
@@ -232,7 +234,7 @@ func (b *big) unmatched(ctx context.Context, old string, err error) error {
 		if lost {
 			return b.modified("Read", true)
 		}
-		return refusal.NoExactMatch(b.target.name(), old)
+		return refusal.NoExactMatch(b.target.Name(), old)
 	}
 	if many := (*edit.AmbiguousError)(nil); errors.As(err, &many) {
 		offs := make([]int64, len(many.At))
@@ -244,7 +246,7 @@ func (b *big) unmatched(ctx context.Context, old string, err error) error {
 			return failed
 		}
 	}
-	return refusal.Ambiguous(b.target.name(), old, err)
+	return refusal.Ambiguous(b.target.Name(), old, err)
 }
 
 // region shows the first place as it will be, with some text around it.

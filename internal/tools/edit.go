@@ -7,8 +7,10 @@ import (
 	"strings"
 
 	"github.com/fsmcp/fsmcp/internal/changes"
+	"github.com/fsmcp/fsmcp/internal/commit"
 	"github.com/fsmcp/fsmcp/internal/edit"
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/gate"
 	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/refusal"
@@ -16,6 +18,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/state"
 	"github.com/fsmcp/fsmcp/internal/text"
+	"github.com/fsmcp/fsmcp/internal/toolcall"
 )
 
 // editor answers Edit.
@@ -24,7 +27,7 @@ type editor struct {
 	preferences func() Preferences
 }
 
-func (e *editor) run(ctx context.Context, call Call, a *EditArgs) (*Result, error) {
+func (e *editor) run(ctx context.Context, call toolcall.Call, a *EditArgs) (*toolcall.Result, error) {
 	switch {
 	case a.OldString == a.NewString:
 		return nil, edit.ErrSame
@@ -32,7 +35,7 @@ func (e *editor) run(ctx context.Context, call Call, a *EditArgs) (*Result, erro
 		return nil, refusal.StubAsText("new_string")
 	}
 	w := writing{tool: e.writer, call: call, content: a.NewString}
-	return e.writer.committer.commit(ctx, call, perm.Edit, &editing{tool: e, args: a, writing: &w})
+	return e.writer.committer.Commit(ctx, call, perm.Edit, &editing{tool: e, args: a, writing: &w})
 }
 
 // editing is one Edit under way.
@@ -42,13 +45,14 @@ type editing struct {
 	writing *writing // of new_string as all of the file
 }
 
-func (e *editing) plan(ctx context.Context, s *target, old *fsys.File) (*change, error) {
+// Plan implements commit.Planner.
+func (e *editing) Plan(ctx context.Context, s *toolcall.Target, old *fsys.File) (*commit.Change, error) {
 	w, session := e.writing, e.writing.call.Session
 	switch {
-	case old == nil && (isNotebook(s) || e.args.OldString != ""):
-		return nil, w.tool.opener.absent(session, s)
-	case isNotebook(s):
-		return nil, refusal.IsNotebook(s.name())
+	case old == nil && (toolcall.IsNotebook(s) || e.args.OldString != ""):
+		return nil, w.tool.opener.Absent(session, s)
+	case toolcall.IsNotebook(s):
+		return nil, refusal.IsNotebook(s.Name())
 	case old == nil:
 		return w.create(s)
 	}
@@ -60,8 +64,8 @@ func (e *editing) plan(ctx context.Context, s *target, old *fsys.File) (*change,
 		return nil, save.ErrExists
 	case e.args.OldString == "":
 		return e.fill(ctx, s, old, stamp)
-	case stamp.Size > maxEditBytes:
-		return nil, refusal.TooLargeToEdit(s.name(), stamp.Size, maxEditBytes)
+	case stamp.Size > toolcall.MaxEditBytes:
+		return nil, refusal.TooLargeToEdit(s.Name(), stamp.Size, toolcall.MaxEditBytes)
 	}
 	g, b, err := w.look(ctx, s, old)
 	if err != nil {
@@ -71,29 +75,29 @@ func (e *editing) plan(ctx context.Context, s *target, old *fsys.File) (*change,
 	if b != nil {
 		return b.edit(ctx, p)
 	}
-	p.reminded = session.reminders.HasReported(g.file.Path, g.file.Record, g.file.Hash)
+	p.reminded = session.Reminders.HasReported(g.File.Path, g.File.Record, g.File.Hash)
 	return p.inMemory()
 }
 
 // fill plans new_string as the content of a file that has none.
-func (e *editing) fill(ctx context.Context, s *target, old *fsys.File, stamp fsys.Stamp) (*change, error) {
+func (e *editing) fill(ctx context.Context, s *toolcall.Target, old *fsys.File, stamp fsys.Stamp) (*commit.Change, error) {
 	content := e.args.NewString
 	switch {
 	case stamp.Size == 0:
-		head := fmt.Sprintf("The file %s has been updated (%s, %s).", s.name(), phrase.LinesOf(content), phrase.Bytes(int64(len(content))))
-		return whole(stamp, []byte(content), s.answer(head, "")), nil
+		head := fmt.Sprintf("The file %s has been updated (%s, %s).", s.Name(), phrase.LinesOf(content), phrase.Bytes(int64(len(content))))
+		return commit.Whole(stamp, []byte(content), s.Answer(head, "")), nil
 	case stamp.Size <= int64(len(byteOrderMark)): // perhaps such a mark and nothing else
-		if c, err := e.tool.writer.loader.loadText(e.writing.call.Session, s, old); err == nil && c.Doc.Text == "" {
-			return e.writing.plan(ctx, s, old)
+		if c, err := e.tool.writer.loader.LoadText(e.writing.call.Session, s, old); err == nil && c.Doc.Text == "" {
+			return e.writing.Plan(ctx, s, old)
 		}
 	}
-	return nil, refusal.Exists(s.name())
+	return nil, refusal.Exists(s.Name())
 }
 
 // editPlan plans one Edit, as a pure function of the file, its record, the arguments and
 // the settings.
 type editPlan struct {
-	gate        gate
+	gate        gate.Gate
 	args        *EditArgs
 	preferences Preferences
 	// reminded says that reminders have shown all that changed in the file since the
@@ -103,7 +107,7 @@ type editPlan struct {
 
 // request is the edit as the engine takes it.
 func (e editPlan) request() edit.Request {
-	ext := e.gate.target.Asked.Ext()
+	ext := e.gate.Target.Asked.Ext()
 	return edit.Request{
 		Old: e.args.OldString, New: e.args.NewString, ReplaceAll: e.args.ReplaceAll,
 		KeepTrailing: ext == "md" || ext == "mdx" || e.preferences.KeepTrailing, Most: mostMatches,
@@ -118,7 +122,7 @@ type found struct {
 
 // find looks for them.
 func (e editPlan) find() (f found, err error) {
-	doc := e.gate.file.Doc
+	doc := e.gate.File.Doc
 	if f.res, err = edit.Apply(doc.Text, e.request()); err == nil {
 		f.splices, err = rawSplices(doc, f.res.Splices)
 	}
@@ -126,7 +130,7 @@ func (e editPlan) find() (f found, err error) {
 }
 
 // inMemory plans the edit of a file that is held in memory.
-func (e editPlan) inMemory() (*change, error) {
+func (e editPlan) inMemory() (*commit.Change, error) {
 	f, miss := e.find()
 	if e.preferences.ApplyChanged && miss == nil {
 		if change, ok := e.applyToChangedFile(f); ok {
@@ -144,8 +148,8 @@ func (e editPlan) inMemory() (*change, error) {
 	if f.res.Rule == edit.Exact {
 		known = known.Union(rec.Reported)
 	}
-	if hidden := unseen(known, span.Replaced(f.splices)); len(hidden) > 0 {
-		return nil, e.gate.neverShown(rec, hidden)
+	if hidden := gate.Unseen(known, span.Replaced(f.splices)); len(hidden) > 0 {
+		return nil, e.gate.NeverShown(rec, hidden)
 	}
 	return e.replacing(rec, f)
 }
@@ -154,13 +158,13 @@ func (e editPlan) inMemory() (*change, error) {
 // all of the file where the user wants that. It returns the record as it stands for
 // the file's present bytes; miss is why nothing was found.
 func (e editPlan) gated(f found, miss error) (state.Record, error) {
-	c, full := e.gate.file, e.preferences.Gate == GateFull
-	at := aim{spans: span.Replaced(f.splices), err: miss, matches: !full}
+	c, full := e.gate.File, e.preferences.Gate == GateFull
+	at := gate.Aim{Spans: span.Replaced(f.splices), Err: miss, Matches: !full}
 	switch {
 	case len(c.Raw) == 0: // nothing to be shown
 		return c.Recorded(nil, state.ByRead), nil
 	case !c.Known && (full || errors.As(miss, new(*edit.NoMatchError))):
-		return c.Record, refusal.NotRead(e.gate.target.name())
+		return c.Record, refusal.NotRead(e.gate.Target.Name())
 	case !c.Known:
 		return c.Recorded(nil, state.ByReport), nil
 	}
@@ -168,23 +172,23 @@ func (e editPlan) gated(f found, miss error) (state.Record, error) {
 		return rec, nil
 	}
 	if full {
-		return e.gate.pass(at)
+		return e.gate.Pass(at)
 	}
-	rec, lost := c.Standing(at.spans)
-	if rec.Parts != nil && (miss != nil || len(unseen(rec.Shown, at.spans)) > 0) {
+	rec, lost := c.Standing(at.Spans)
+	if rec.Parts != nil && (miss != nil || len(gate.Unseen(rec.Shown, at.Spans)) > 0) {
 		rec, lost = c.Standing(nil)
 	} else if rec.Parts != nil {
 		lost = false // what it replaces was shown: the rest may change
 	}
 	if lost {
-		return rec, e.gate.changed(at)
+		return rec, e.gate.Changed(at)
 	}
 	return rec, nil
 }
 
 // replacing plans splices of a file; rec is its record.
-func (e editPlan) replacing(rec state.Record, f found) (*change, error) {
-	s, c := e.gate.target, e.gate.file
+func (e editPlan) replacing(rec state.Record, f found) (*commit.Change, error) {
+	s, c := e.gate.Target, e.gate.File
 	size := c.Stamp.Size + span.Growth(f.splices)
 	if size <= state.WholeHash && c.ByParts() { // from now on the file is compared as a whole
 		rec, _ = c.Standing(nil)
@@ -199,27 +203,27 @@ func (e editPlan) replacing(rec state.Record, f found) (*change, error) {
 	}
 	head := e.head(len(f.res.Splices), f.res.Rule)
 	after := c.Becoming(f.splices, size, state.KeepContent)
-	change := &change{
-		stamp: c.Stamp, from: c.Raw, fromHash: c.Hash, splices: f.splices, record: moved, after: after,
-		result: s.answer(head, changes.Region(c.Doc, f.res.Splices, len(head)+len(s.note()))),
+	change := &commit.Change{
+		Stamp: c.Stamp, From: c.Raw, FromHash: c.Hash, Splices: f.splices, Record: moved, After: after,
+		Result: s.Answer(head, changes.Region(c.Doc, f.res.Splices, len(head)+len(s.Note()))),
 	}
-	change.result.Meta = map[string]any{"fsmcp/size": size, "fsmcp/replacements": len(f.res.Splices)}
+	change.Result.Meta = map[string]any{"fsmcp/size": size, "fsmcp/replacements": len(f.res.Splices)}
 	return change, nil
 }
 
 // places are the texts of an edit of a file that is not in memory.
-func (e editPlan) places(count int) texts {
+func (e editPlan) places(count int) commit.Texts {
 	place := "In one place"
 	if count > 1 {
 		place = fmt.Sprintf("In each of %d places", count)
 	}
-	return texts{place: place, old: e.args.OldString, now: e.args.NewString}
+	return commit.Texts{Place: place, Old: e.args.OldString, Now: e.args.NewString}
 }
 
 // head is the first line of the answer.
 func (e editPlan) head(count int, rule edit.Rule) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "The file %s has been updated.", e.gate.target.name())
+	fmt.Fprintf(&b, "The file %s has been updated.", e.gate.Target.Name())
 	if count > 1 {
 		fmt.Fprintf(&b, " All %d occurrences were replaced.", count)
 	}
@@ -235,12 +239,12 @@ const mostMatches = 2_000_000
 
 // unmatched refuses an edit that the engine did not make.
 func (e editPlan) unmatched(err error) error {
-	c, old := e.gate.file, e.args.OldString
+	c, old := e.gate.File, e.args.OldString
 	if no := (*edit.NoMatchError)(nil); !errors.As(err, &no) {
-		return refusal.Ambiguous(e.gate.target.name(), old, err)
+		return refusal.Ambiguous(e.gate.Target.Name(), old, err)
 	}
 	hint, found := edit.Nearest(c.Doc.Text, old, e.args.NewString)
-	return refusal.NoMatch(e.gate.target.name(), old, hint, found)
+	return refusal.NoMatch(e.gate.Target.Name(), old, hint, found)
 }
 
 // rawSplices brings splices of the text to the bytes of the file.
@@ -263,12 +267,12 @@ func rawSplices(d *text.Doc, splices []span.Splice) ([]span.Splice, error) {
 // setting prefers that to a refusal: old_string is in one place only, which was shown
 // and did not change. The answer shows the outside change. ok is false where any of
 // this does not hold; the gate then refuses.
-func (e editPlan) applyToChangedFile(f found) (change *change, ok bool) {
-	s, c := e.gate.target, e.gate.file
+func (e editPlan) applyToChangedFile(f found) (change *commit.Change, ok bool) {
+	s, c := e.gate.Target, e.gate.File
 	if s.Hidden || c.Unchanged() || len(f.splices) != 1 { // the answer could not tell the change
 		return nil, false
 	}
-	diff, body, ok := e.gate.outsideChange()
+	diff, body, ok := e.gate.OutsideChange()
 	if !ok {
 		return nil, false
 	}
@@ -281,8 +285,8 @@ func (e editPlan) applyToChangedFile(f found) (change *change, ok bool) {
 	if err != nil {
 		return nil, false
 	}
-	change.result.Blocks[0].Text += fmt.Sprintf("\nThe file had changed since it was read; the edit was made in it as it is now. This is that change %s:\n%s", changes.Form, body)
-	change.shown = all.Through(f.splices, true)
+	change.Result.Blocks[0].Text += fmt.Sprintf("\nThe file had changed since it was read; the edit was made in it as it is now. This is that change %s:\n%s", changes.Form, body)
+	change.Shown = all.Through(f.splices, true)
 	return change, true
 }
 
@@ -290,7 +294,7 @@ func (e editPlan) applyToChangedFile(f found) (change *change, ok bool) {
 // full, for an edit whose exact match proves that the caller knows those bytes. They
 // count as told, not as shown: another agent may have been the one that saw them.
 func (e editPlan) knownByReminders(f found, miss error) (rec state.Record, ok bool) {
-	c := e.gate.file
+	c := e.gate.File
 	old, kept := c.Kept()
 	if miss != nil || f.res.Rule != edit.Exact || !e.reminded || !kept || old.Enc != c.Doc.Enc || c.Unchanged() {
 		return rec, false
@@ -302,11 +306,11 @@ func (e editPlan) knownByReminders(f found, miss error) (rec state.Record, ok bo
 	if e.preferences.Gate == GateFull && len(known.Missing(c.Stamp.Size)) > 0 {
 		return rec, false
 	}
-	return rec, len(unseen(known, span.Replaced(f.splices))) == 0
+	return rec, len(gate.Unseen(known, span.Replaced(f.splices))) == 0
 }
 
 // edit plans an Edit of the file.
-func (b *big) edit(ctx context.Context, e editPlan) (*change, error) {
+func (b *big) edit(ctx context.Context, e editPlan) (*commit.Change, error) {
 	s, f, stamp := b.target, b.file, b.stamp
 	if e.preferences.Gate == GateFull {
 		if err := b.shownInFull(ctx); err != nil {
@@ -325,7 +329,7 @@ func (b *big) edit(ctx context.Context, e editPlan) (*change, error) {
 		return nil, err
 	}
 	head := e.head(len(splices), edit.Exact)
-	where, err := b.region(ctx, splices[0], e.args.NewString, len(head)+len(s.note()))
+	where, err := b.region(ctx, splices[0], e.args.NewString, len(head)+len(s.Note()))
 	if err != nil {
 		return nil, err
 	}
@@ -337,11 +341,11 @@ func (b *big) edit(ctx context.Context, e editPlan) (*change, error) {
 		}
 		rec.Parts = nil
 	}
-	c := &change{
-		stamp: stamp, parts: b.touched(splices), splices: splices, record: rec,
-		result:  s.answer(head, where),
-		differs: func() texts { return e.places(len(splices)) },
+	c := &commit.Change{
+		Stamp: stamp, Parts: b.touched(splices), Splices: splices, Record: rec,
+		Result:  s.Answer(head, where),
+		Differs: func() commit.Texts { return e.places(len(splices)) },
 	}
-	c.result.Meta = map[string]any{"fsmcp/size": size, "fsmcp/replacements": len(splices)}
+	c.Result.Meta = map[string]any{"fsmcp/size": size, "fsmcp/replacements": len(splices)}
 	return c, nil
 }

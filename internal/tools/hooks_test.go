@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fsmcp/fsmcp/internal/commit"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/history"
 	"github.com/fsmcp/fsmcp/internal/perm"
@@ -20,19 +21,19 @@ import (
 
 // scripted are hooks that a test plays.
 type scripted struct {
-	before   func(Edited) ([]HookFault, *HookFault, error)
-	after    func(Edited) []HookFault
-	reported []Edited
+	before   func(commit.Edited) ([]commit.HookFault, *commit.HookFault, error)
+	after    func(commit.Edited) []commit.HookFault
+	reported []commit.Edited
 }
 
 func (s *scripted) Wanted([]string) (before, after bool) { return s.before != nil, s.after != nil }
 
-func (s *scripted) Before(_ context.Context, e Edited) ([]HookFault, *HookFault, error) {
+func (s *scripted) Before(_ context.Context, e commit.Edited) ([]commit.HookFault, *commit.HookFault, error) {
 	s.reported = append(s.reported, e)
 	return s.before(e)
 }
 
-func (s *scripted) After(_ context.Context, e Edited) []HookFault {
+func (s *scripted) After(_ context.Context, e commit.Edited) []commit.HookFault {
 	s.reported = append(s.reported, e)
 	return s.after(e)
 }
@@ -45,8 +46,8 @@ func hooked(t testing.TB, rules ...perm.RuleText) (*bench, *scripted) {
 }
 
 // rewrites are hooks that change the file as a formatter does.
-func rewrites(t testing.TB, change func(string) string) func(Edited) []HookFault {
-	return func(e Edited) []HookFault {
+func rewrites(t testing.TB, change func(string) string) func(commit.Edited) []commit.HookFault {
+	return func(e commit.Edited) []commit.HookFault {
 		path := e.Names[len(e.Names)-1]
 		raw, err := os.ReadFile(path)
 		if err == nil {
@@ -66,7 +67,7 @@ func (b *bench) shownOf(path string) (shown string, whole bool) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	rec, ok := b.call.Session.files.Get(path)
+	rec, ok := b.call.Session.Files.Get(path)
 	if !ok {
 		return "", false
 	}
@@ -92,7 +93,7 @@ func TestAFormatterIsTakenUp(t *testing.T) {
 		t.Errorf("%v", r.Meta)
 	}
 	// A formatter that finds nothing to do is not mentioned.
-	s.after = func(Edited) []HookFault { return nil }
+	s.after = func(commit.Edited) []commit.HookFault { return nil }
 	if got := b.ok(&EditArgs{FilePath: p, OldString: "one := 1", NewString: "one := 7"}); strings.Contains(got, "hook") {
 		t.Errorf("%s", got)
 	}
@@ -109,7 +110,7 @@ func TestAHookThatRecodesIsNotWrittenOver(t *testing.T) {
 	b.ok(&ReadArgs{FilePath: p})
 	got := b.ok(&EditArgs{FilePath: p, OldString: "one", NewString: "two"})
 	holds(t, got, "The user's hooks changed the file after this, more than can be shown")
-	s.after = func(Edited) []HookFault { return nil }
+	s.after = func(commit.Edited) []commit.HookFault { return nil }
 	edit := &EditArgs{FilePath: p, OldString: "one", NewString: "größer"}
 	b.fails(6, refusal.SlugPartlyRead, edit) // which shows it in its new charset
 	b.ok(edit)
@@ -208,7 +209,7 @@ func TestNothingUnseenCountsAsShown(t *testing.T) {
 			sent := strings.Join(lines(1+rng.IntN(80)), "")
 			learn(sent)
 			os.Remove(p)
-			b.call.Session.files.Forget(p)
+			b.call.Session.Files.Forget(p)
 			answer := b.ok(&WriteArgs{FilePath: p, Content: sent})
 			_, diff, _ := strings.Cut(answer, "is there now):\n")
 			for l := range strings.Lines(diff) {
@@ -276,8 +277,8 @@ func TestAfterHooksTheFileIsSomethingElse(t *testing.T) {
 	b, s := hooked(t, perm.RuleText{Text: "Read(secret.txt)", List: perm.Deny, Source: perm.Source{Name: "test"}})
 	secret := b.put("secret.txt", "canary\n")
 	other := b.put("other.txt", "someone else's\n")
-	replaced := func(do func(path string) error) func(Edited) []HookFault {
-		return func(e Edited) []HookFault {
+	replaced := func(do func(path string) error) func(commit.Edited) []commit.HookFault {
+		return func(e commit.Edited) []commit.HookFault {
 			p := e.Names[len(e.Names)-1]
 			if err := errors.Join(os.Remove(p), do(p)); err != nil {
 				t.Error(err)
@@ -306,7 +307,7 @@ func TestAfterHooksTheFileIsSomethingElse(t *testing.T) {
 		if strings.Contains(got, "canary") || strings.Contains(got, "someone") || strings.Contains(got, "secret") {
 			t.Errorf("%s: %s", c.name, got)
 		}
-		if _, known := b.call.Session.files.Get(p); known {
+		if _, known := b.call.Session.Files.Get(p); known {
 			t.Errorf("%s: it counts as shown", c.name)
 		}
 		if b.run(&EditArgs{FilePath: p, OldString: "canary", NewString: "x"}).IsError == false {
@@ -324,34 +325,34 @@ func TestHooksBefore(t *testing.T) {
 	b.ok(&ReadArgs{FilePath: p})
 	edit := func(old, new string) Args { return &EditArgs{FilePath: p, OldString: old, NewString: new} }
 
-	s.before = func(Edited) ([]HookFault, *HookFault, error) {
-		return nil, &HookFault{Command: []string{"guard", "-x"}, Why: "refused", Refused: true, Said: "not\there \x1b[31m<system-reminder>\n"}, nil
+	s.before = func(commit.Edited) ([]commit.HookFault, *commit.HookFault, error) {
+		return nil, &commit.HookFault{Command: []string{"guard", "-x"}, Why: "refused", Refused: true, Said: "not\there \x1b[31m<system-reminder>\n"}, nil
 	}
 	holds(t, b.fails(15, refusal.SlugHook, edit("one", "two")), p, `"guard -x" refused`, `not    here \x1b[31m&lt;system-reminder>`, "refused again")
 	b.want("a.txt", "one\n")
-	if e := s.reported[0]; e.Tool != "Edit" || e.Session != b.call.Session.id || e.Names[len(e.Names)-1] != p || e.Old != nil {
+	if e := s.reported[0]; e.Tool != "Edit" || e.Session != b.call.Session.ID || e.Names[len(e.Names)-1] != p || e.Old != nil {
 		t.Errorf("%+v", e)
 	}
 
-	s.before = func(Edited) ([]HookFault, *HookFault, error) {
-		return nil, &HookFault{Command: []string{"guard"}, Why: "did not end within 2s"}, nil
+	s.before = func(commit.Edited) ([]commit.HookFault, *commit.HookFault, error) {
+		return nil, &commit.HookFault{Command: []string{"guard"}, Why: "did not end within 2s"}, nil
 	}
 	holds(t, b.fails(15, refusal.SlugHook, edit("one", "two")), "did not end within 2s", "same call again")
 	b.want("a.txt", "one\n")
 
 	gaveUp := context.Canceled
-	s.before = func(Edited) ([]HookFault, *HookFault, error) { return nil, nil, gaveUp }
+	s.before = func(commit.Edited) ([]commit.HookFault, *commit.HookFault, error) { return nil, nil, gaveUp }
 	b.fails(16, refusal.SlugBusy, edit("one", "two"))
 	b.want("a.txt", "one\n")
 
-	s.before = func(Edited) ([]HookFault, *HookFault, error) {
-		return []HookFault{{Command: []string{"guard"}, Why: "failed (exit status 1)", Said: "oh\n"}}, nil, nil
+	s.before = func(commit.Edited) ([]commit.HookFault, *commit.HookFault, error) {
+		return []commit.HookFault{{Command: []string{"guard"}, Why: "failed (exit status 1)", Said: "oh\n"}}, nil, nil
 	}
 	holds(t, b.ok(edit("one", "two")), `(The user's hook "guard" failed (exit status 1). The change stands. It said:)`+"\noh")
 	b.want("a.txt", "two\n")
 
 	// What a hook changes before the change is told like any change, and not lost.
-	s.before = func(Edited) ([]HookFault, *HookFault, error) {
+	s.before = func(commit.Edited) ([]commit.HookFault, *commit.HookFault, error) {
 		b.put("a.txt", "two\nlicence\n")
 		return nil, nil, nil
 	}
@@ -364,8 +365,8 @@ func TestHooksBefore(t *testing.T) {
 // nothing is changed.
 func TestHooksDoNotRunForUnmadeChanges(t *testing.T) {
 	b, s := hooked(t, perm.RuleText{Text: "Edit(denied.txt)", List: perm.Deny, Source: perm.Source{Name: "test"}})
-	s.before = func(Edited) ([]HookFault, *HookFault, error) { return nil, nil, nil }
-	s.after = func(Edited) []HookFault { return nil }
+	s.before = func(commit.Edited) ([]commit.HookFault, *commit.HookFault, error) { return nil, nil, nil }
+	s.after = func(commit.Edited) []commit.HookFault { return nil }
 	p := b.put("a.txt", "one\n")
 	b.put("denied.txt", "x\n")
 	b.fails(1, refusal.SlugDenied, &WriteArgs{FilePath: b.path("denied.txt"), Content: "y"})
@@ -386,7 +387,7 @@ func TestHooksDoNotRunForUnmadeChanges(t *testing.T) {
 // All names of a file are told, since a glob may be for any of them.
 func TestHooksKnowAllNames(t *testing.T) {
 	b, s := hooked(t)
-	s.after = func(Edited) []HookFault { return nil }
+	s.after = func(commit.Edited) []commit.HookFault { return nil }
 	p := b.put("sub.txt", "one\n")
 	link := b.path("link.txt")
 	if err := os.Symlink(p, link); err != nil {
@@ -401,12 +402,12 @@ func TestHooksKnowAllNames(t *testing.T) {
 
 func TestAfterHooksThatFail(t *testing.T) {
 	b, s := hooked(t)
-	s.after = func(Edited) []HookFault {
-		return []HookFault{{Command: []string{"fmt"}, Why: "failed (exit status 2)", Said: strings.Repeat("word\n", 5000)}, {Command: []string{"lint"}, Why: "did not end within 1s", Said: strings.Repeat("x", 5000)}}
+	s.after = func(commit.Edited) []commit.HookFault {
+		return []commit.HookFault{{Command: []string{"fmt"}, Why: "failed (exit status 2)", Said: strings.Repeat("word\n", 5000)}, {Command: []string{"lint"}, Why: "did not end within 1s", Said: strings.Repeat("x", 5000)}}
 	}
 	got := b.ok(&WriteArgs{FilePath: b.path("a.txt"), Content: "one\n"})
 	holds(t, got, `hook "fmt" failed (exit status 2). The change stands.`, `hook "lint" did not end within 1s. The change stands.`, "word\n…")
-	if len(got) > 2*faultRoom {
+	if len(got) > 2*commit.FaultRoom {
 		t.Errorf("%d bytes", len(got))
 	}
 	b.want("a.txt", "one\n")
@@ -427,7 +428,7 @@ func TestHooksAreShownTheOldBytes(t *testing.T) {
 	store := keeps(t)
 	defer store.Close()
 	b.with(func(o *Options) { o.History = store })
-	s.after = func(Edited) []HookFault { return nil }
+	s.after = func(commit.Edited) []commit.HookFault { return nil }
 	p := b.path("a.txt")
 	b.ok(&WriteArgs{FilePath: p, Content: ""})
 	b.ok(&EditArgs{FilePath: p, OldString: "", NewString: "one\n"})
@@ -489,8 +490,10 @@ func TestWhatHooksDidIsKept(t *testing.T) {
 // A restore is the user's own doing, and no tool's.
 func TestNoHooksForARestore(t *testing.T) {
 	b, s := hooked(t)
-	s.before = func(Edited) ([]HookFault, *HookFault, error) { return nil, &HookFault{Refused: true}, nil }
-	s.after = func(Edited) []HookFault { return nil }
+	s.before = func(commit.Edited) ([]commit.HookFault, *commit.HookFault, error) {
+		return nil, &commit.HookFault{Refused: true}, nil
+	}
+	s.after = func(commit.Edited) []commit.HookFault { return nil }
 	p := b.put("a.txt", "one\n")
 	r, err := b.service.Restore(t.Context(), Restoring{Path: p, ID: "x-1", Plan: removing})
 	if err != nil || r == nil || len(s.reported) > 0 {
@@ -504,7 +507,7 @@ func TestAfterHooksOutliveTheCall(t *testing.T) {
 	b, s := hooked(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	over := false
-	s.after = func(e Edited) []HookFault {
+	s.after = func(e commit.Edited) []commit.HookFault {
 		cancel()
 		return rewrites(t, strings.ToUpper)(e)
 	}
@@ -514,7 +517,7 @@ func TestAfterHooksOutliveTheCall(t *testing.T) {
 	if r.IsError || over {
 		t.Errorf("%s; the formatter was told to stop: %v", r.Blocks[0].Text, over)
 	}
-	if rec, ok := b.call.Session.files.Get(p); !ok || rec.Sum() != sumOfText("ONE\n") {
+	if rec, ok := b.call.Session.Files.Get(p); !ok || rec.Sum() != sumOfText("ONE\n") {
 		t.Error("what it did was not taken up")
 	}
 }
@@ -525,36 +528,9 @@ type watched struct {
 	look func(context.Context)
 }
 
-func (w *watched) After(ctx context.Context, e Edited) []HookFault {
+func (w *watched) After(ctx context.Context, e commit.Edited) []commit.HookFault {
 	defer w.look(ctx)
 	return w.scripted.After(ctx, e)
-}
-
-// Where no hooks are wanted, nothing is made for them.
-func TestNoHooksCostNothing(t *testing.T) {
-	b, _ := hooked(t)
-	p := b.put("a.txt", "one\n")
-	b.call.File = b.service.ParseFile(p)
-	s, err := b.service.opener.open(b.call, perm.Edit)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	w, m := committing{by: b.service.committer, call: b.call, op: perm.Edit}, made{result: &Result{}, change: &change{}}
-	ctx := t.Context()
-	fewest := 1.0 // what else runs in the process is counted, too
-	for range 10 {
-		fewest = min(fewest, testing.AllocsPerRun(100, func() {
-			w.hooks = hooking{}
-			if err := w.beforeHooks(ctx, s); err != nil {
-				t.Error(err)
-			}
-			w.afterHooks(ctx, s, m)
-		}))
-	}
-	if fewest != 0 {
-		t.Errorf("%v allocations", fewest)
-	}
 }
 
 func TestFormattersOfNotebooks(t *testing.T) {
@@ -580,11 +556,11 @@ func TestHooksOfABigFile(t *testing.T) {
 	p := b.bigLog("big.log", 700_000)
 	first, few := 10, 3
 	b.ok(&ReadArgs{FilePath: p, Offset: &first, Limit: &few})
-	s.after = func(Edited) []HookFault { return nil }
+	s.after = func(commit.Edited) []commit.HookFault { return nil }
 	if got := b.ok(&EditArgs{FilePath: p, OldString: "00000011 x", NewString: "00000011 y"}); strings.Contains(got, "hook") {
 		t.Errorf("%s", got)
 	}
-	s.after = func(Edited) []HookFault {
+	s.after = func(commit.Edited) []commit.HookFault {
 		f, err := os.OpenFile(p, os.O_WRONLY, 0)
 		if err != nil {
 			t.Error(err)

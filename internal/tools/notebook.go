@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/gate"
 	"github.com/fsmcp/fsmcp/internal/media"
 	"github.com/fsmcp/fsmcp/internal/notebook"
 	"github.com/fsmcp/fsmcp/internal/phrase"
@@ -19,6 +20,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/state"
 	"github.com/fsmcp/fsmcp/internal/text"
 	"github.com/fsmcp/fsmcp/internal/tokens"
+	"github.com/fsmcp/fsmcp/internal/toolcall"
 )
 
 // Budgets for the pictures of one answer, base64 included (source: the
@@ -30,21 +32,21 @@ const (
 
 // notebook answers Read of a notebook. A broken one is an error that says
 // where; its raw text is paged by offset and limit like any other.
-func (r *reading) notebook(ctx context.Context, stamp fsys.Stamp) (*Result, error) {
-	if stamp.Size > changeInMemory {
-		return nil, refusal.TooLargeNotebook(r.target.name(), stamp.Size, changeInMemory, "shown")
+func (r *reading) notebook(ctx context.Context, stamp fsys.Stamp) (*toolcall.Result, error) {
+	if stamp.Size > state.InMemory {
+		return nil, refusal.TooLargeNotebook(r.target.Name(), stamp.Size, state.InMemory, "shown")
 	}
-	leave, err := r.tool.loader.admit(ctx, stamp.Size)
+	leave, err := r.tool.loader.Admit(ctx, stamp.Size)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	c, nb, err := r.tool.loader.parse(r.call.Session, r.target, r.file)
+	c, nb, err := r.tool.loader.Parse(r.call.Session, r.target, r.file)
 	if broken := (*notebook.ParseError)(nil); errors.As(err, &broken) {
 		if !r.want.plain && r.want.cell == "" {
 			return r.memoryText(ctx, c)
 		}
-		return nil, refusal.BrokenNotebook(r.target.name(), broken)
+		return nil, refusal.BrokenNotebook(r.target.Name(), broken)
 	}
 	if err != nil {
 		return nil, err
@@ -77,20 +79,20 @@ type viewing struct {
 
 // cells shows cells in order; offset and limit count them. What is beyond the
 // limits is refused; what merely exceeds the client's own stops at a whole cell.
-func (v *viewing) cells(ctx context.Context) (*Result, error) {
-	o := notebook.Options{First: v.read.want.first - 1, MaxText: v.read.budget.room()}
+func (v *viewing) cells(ctx context.Context) (*toolcall.Result, error) {
+	o := notebook.Options{First: v.read.want.first - 1, MaxText: v.read.budget.Room()}
 	if !v.read.want.plain {
 		o.Limit = v.read.want.limit
 	}
 	if o.First >= v.nb.Len() && v.nb.Len() > 0 {
-		return textResult(v.read.target.note(), fmt.Sprintf("<system-reminder>Warning: the file exists but is shorter than the provided offset (%d). The notebook has %d cells.</system-reminder>", v.read.want.first, v.nb.Len())), nil
+		return toolcall.TextResult(v.read.target.Note(), fmt.Sprintf("<system-reminder>Warning: the file exists but is shorter than the provided offset (%d). The notebook has %d cells.</system-reminder>", v.read.want.first, v.nb.Len())), nil
 	}
 	view := v.nb.Render(o)
 	count := v.count(view.Parts)
-	if int64(view.Size) > v.read.tool.maxFileBytes || count > v.read.budget.most {
+	if int64(view.Size) > v.read.tool.maxFileBytes || count > v.read.budget.Most {
 		return nil, v.tooMany(view.Size, count)
 	}
-	if count > v.read.budget.bound() || !v.within(view.Parts) {
+	if count > v.read.budget.Bound() || !v.within(view.Parts) {
 		if o.Limit = v.fitting(); o.Limit == 0 {
 			return v.beginning(ctx, o.First), nil
 		}
@@ -121,7 +123,7 @@ func (v *viewing) cells(ctx context.Context) (*Result, error) {
 
 // beginning shows as much of a cell as one answer holds where that is less than
 // the cell.
-func (v *viewing) beginning(ctx context.Context, i int) *Result {
+func (v *viewing) beginning(ctx context.Context, i int) *toolcall.Result {
 	rest := ""
 	if i+1 < v.nb.Len() {
 		rest = fmt.Sprintf("(Cell %d of %d is too long for one answer; offset=%d goes on behind it.)", i+1, v.nb.Len(), i+2)
@@ -130,10 +132,10 @@ func (v *viewing) beginning(ctx context.Context, i int) *Result {
 }
 
 // cell shows one cell, its outputs whole; offset and limit count its lines.
-func (v *viewing) cell(ctx context.Context) (*Result, error) {
+func (v *viewing) cell(ctx context.Context) (*toolcall.Result, error) {
 	i, err := v.nb.Find(v.read.want.cell)
 	if err != nil {
-		return nil, refusal.NoSuchCell(v.read.target.name(), err, 12)
+		return nil, refusal.NoSuchCell(v.read.target.Name(), err, 12)
 	}
 	o := notebook.CellOptions{First: v.read.want.first, Column: v.read.want.column, Columns: defaultColumns}
 	switch {
@@ -148,10 +150,10 @@ func (v *viewing) cell(ctx context.Context) (*Result, error) {
 // lines shows lines of the cell at index i, which calls name as name, as far as
 // one answer holds them; name is empty where no call can name the cell. rest
 // stands before the call that goes on.
-func (v *viewing) lines(ctx context.Context, i int, name string, o notebook.CellOptions, rest string) *Result {
+func (v *viewing) lines(ctx context.Context, i int, name string, o notebook.CellOptions, rest string) *toolcall.Result {
 	name = fsys.InSentence(name)
-	o.MaxText = v.read.budget.room()
-	if most := v.read.budget.lines(); most < math.MaxInt && (o.Limit == 0 || o.Limit > most) {
+	o.MaxText = v.read.budget.Room()
+	if most := v.read.budget.Lines(); most < math.MaxInt && (o.Limit == 0 || o.Limit > most) {
 		o.Limit = most
 	}
 	view := v.nb.RenderCell(i, o)
@@ -159,10 +161,10 @@ func (v *viewing) lines(ctx context.Context, i int, name string, o notebook.Cell
 	case view.Total == 0: // there are no lines to count
 		view = v.nb.RenderCell(i, notebook.CellOptions{})
 	case view.First > view.Total:
-		return textResult(v.read.target.note(), fmt.Sprintf("<system-reminder>Warning: the file exists but is shorter than the provided offset (%d). Cell %s has %d lines.</system-reminder>", view.First, name, view.Total))
+		return toolcall.TextResult(v.read.target.Note(), fmt.Sprintf("<system-reminder>Warning: the file exists but is shorter than the provided offset (%d). Cell %s has %d lines.</system-reminder>", view.First, name, view.Total))
 	}
-	for count := v.count(view.Parts); count > v.read.budget.bound(); count = v.count(view.Parts) {
-		shorter := partsSize(view.Parts) * v.read.budget.bound() / count * 95 / 100
+	for count := v.count(view.Parts); count > v.read.budget.Bound(); count = v.count(view.Parts) {
+		shorter := partsSize(view.Parts) * v.read.budget.Bound() / count * 95 / 100
 		if o.MaxText = min(shorter, o.MaxText-1); o.MaxText < 64 {
 			break
 		}
@@ -183,14 +185,14 @@ func (v *viewing) lines(ctx context.Context, i int, name string, o notebook.Cell
 
 // count counts the tokens of the text, pictures apart.
 func (v *viewing) count(parts []notebook.Part) int {
-	if rough := tokens.Rough(partsSize(parts), "ipynb"); rough <= v.read.budget.bound()/4 {
+	if rough := tokens.Rough(partsSize(parts), "ipynb"); rough <= v.read.budget.Bound()/4 {
 		return rough
 	}
 	text := make([]byte, 0, partsSize(parts))
 	for _, p := range parts {
 		text = append(text, p.Text...)
 	}
-	return v.read.budget.counter.Count(text)
+	return v.read.budget.Counter.Count(text)
 }
 
 // within reports whether the client passes on so many lines.
@@ -199,7 +201,7 @@ func (v *viewing) within(parts []notebook.Part) bool {
 	for _, p := range parts {
 		n += strings.Count(p.Text, "\n") + 1
 	}
-	return n <= v.read.budget.lines()
+	return n <= v.read.budget.Lines()
 }
 
 func partsSize(parts []notebook.Part) int {
@@ -216,8 +218,8 @@ func (v *viewing) fitting() int {
 	first, limit := v.read.want.first-1, 0
 	for lo, hi := 1, v.nb.Len()-first; lo <= hi; {
 		mid := (lo + hi) / 2
-		view := v.nb.Render(notebook.Options{First: first, Limit: mid, MaxText: int(min(int64(v.read.budget.room()), v.read.tool.maxFileBytes))})
-		if len(view.Shown) == mid && v.count(view.Parts) <= v.read.budget.bound() && v.within(view.Parts) {
+		view := v.nb.Render(notebook.Options{First: first, Limit: mid, MaxText: int(min(int64(v.read.budget.Room()), v.read.tool.maxFileBytes))})
+		if len(view.Shown) == mid && v.count(view.Parts) <= v.read.budget.Bound() && v.within(view.Parts) {
 			limit, lo = mid, mid+1
 		} else {
 			hi = mid - 1
@@ -235,48 +237,48 @@ func (v *viewing) tooMany(size, count int) error {
 	} else if name := v.nb.CallName(first); name != "" {
 		next = refusal.CellCall(name)
 	}
-	return refusal.LargeView{Size: int64(size), MaxSize: v.read.tool.maxFileBytes, Count: count, MaxCount: v.read.budget.most, Cells: v.nb.Len(), Call: next}.Refusal()
+	return refusal.LargeView{Size: int64(size), MaxSize: v.read.tool.maxFileBytes, Count: count, MaxCount: v.read.budget.Most, Cells: v.nb.Len(), Call: next}.Refusal()
 }
 
 // answer notes what is shown and builds the content: text and, in their place,
 // pictures, then the remarks.
-func (v *viewing) answer(ctx context.Context, parts []notebook.Part, remarks ...string) *Result {
+func (v *viewing) answer(ctx context.Context, parts []notebook.Part, remarks ...string) *toolcall.Result {
 	rec := v.rec
 	rec.Origin = state.ByRead
-	v.read.call.account.extent = reminders.InPart
-	if firstUnseen(v.nb, rec) == nil {
-		v.read.call.account.extent = reminders.InFull
+	v.read.call.About.Extent = reminders.InPart
+	if gate.FirstUnseen(v.nb, rec) == nil {
+		v.read.call.About.Extent = reminders.InFull
 	}
 	blocks, left := v.blocks(ctx, parts)
-	rest := textResult(append([]string{v.read.target.note(), left}, remarks...)...).Blocks[0].Text
+	rest := toolcall.TextResult(append([]string{v.read.target.Note(), left}, remarks...)...).Blocks[0].Text
 	switch {
 	case len(blocks) == 0:
-		blocks = []Block{{Text: strings.TrimSpace("(The notebook has no cells.)\n" + rest)}}
+		blocks = []toolcall.Block{{Text: strings.TrimSpace("(The notebook has no cells.)\n" + rest)}}
 	case rest != "":
-		blocks = append(blocks, Block{Text: rest})
+		blocks = append(blocks, toolcall.Block{Text: rest})
 	}
 	facts := meta(rec)
 	facts["fsmcp/cells"] = v.nb.Len()
-	return &Result{Blocks: blocks, Meta: facts, Shown: []Shown{{Path: v.read.target.Path, Record: rec, View: v.read.want.view()}}}
+	return &toolcall.Result{Blocks: blocks, Meta: facts, Shown: []toolcall.Shown{{Path: v.read.target.Path, Record: rec, View: v.read.want.view()}}}
 }
 
 // blocks turns parts into content blocks. Pictures beyond the budgets are left
 // out, and those that cannot be shown; what says so stands in their place, or in
 // left.
-func (v *viewing) blocks(ctx context.Context, parts []notebook.Part) (blocks []Block, left string) {
+func (v *viewing) blocks(ctx context.Context, parts []notebook.Part) (blocks []toolcall.Block, left string) {
 	var over []string   // the cells, and count the pictures
 	var sentOf []string // the cells of the pictures that are sent, with repetitions
 	count := 0
 	pictures, chars := 0, partsSize(parts)
 	client := v.read.call.Client
-	most := max(client.pictures(maxPictures), 1) // where there are none, each says so
+	most := max(client.MostPictures(maxPictures), 1) // where there are none, each says so
 	budget := pictureChars
 	if c := client.Answer; c > 0 {
 		budget = c
 	}
 	for _, p := range parts {
 		if p.Picture == nil {
-			blocks = append(blocks, Block{Text: p.Text})
+			blocks = append(blocks, toolcall.Block{Text: p.Text})
 			continue
 		}
 		name := fsys.InSentence(cmp.Or(v.nb.CallName(p.Picture.Cell), v.nb.Cell(p.Picture.Cell).Name))
@@ -295,18 +297,18 @@ func (v *viewing) blocks(ctx context.Context, parts []notebook.Part) (blocks []B
 			}
 			continue
 		case err != nil:
-			blocks = append(blocks, Block{Text: textResult(fmt.Sprintf("(The picture of cell %s is left out: %s.)", name, unshown(err)), text.EscapeFrame(p.Picture.Plain)).Blocks[0].Text})
+			blocks = append(blocks, toolcall.Block{Text: toolcall.TextResult(fmt.Sprintf("(The picture of cell %s is left out: %s.)", name, unshown(err)), text.EscapeFrame(p.Picture.Plain)).Blocks[0].Text})
 			continue
 		}
 		sent := ""
 		if had := media.Sniff(p.Picture.Bytes(), ""); picture.As != had {
 			sent = fmt.Sprintf("(The picture of cell %s is a %s, sent as %s.)", name, had, picture.As)
 		}
-		if line := textResult(picture.Shown.Line(), sent).Blocks[0].Text; line != "" {
-			blocks = append(blocks, Block{Text: line})
+		if line := toolcall.TextResult(picture.Shown.Line(), sent).Blocks[0].Text; line != "" {
+			blocks = append(blocks, toolcall.Block{Text: line})
 		}
 		pictures, chars = pictures+1, chars+media.Base64Len(len(picture.Data))
-		blocks = append(blocks, Block{Data: picture.Data, MIME: picture.As.MIME()})
+		blocks = append(blocks, toolcall.Block{Data: picture.Data, MIME: picture.As.MIME()})
 		sentOf = append(sentOf, name)
 	}
 	switch {

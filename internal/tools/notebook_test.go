@@ -12,6 +12,7 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/notebook"
 	"github.com/fsmcp/fsmcp/internal/refusal"
+	"github.com/fsmcp/fsmcp/internal/toolcall"
 )
 
 // cellsOf writes a notebook of n cells, c0 and on, as nbformat would.
@@ -164,7 +165,7 @@ func TestACellThatTheClientCutsOffIsNotShown(t *testing.T) {
 	p := b.put("a.ipynb", strings.Replace(cellsOf(2), "value = 0", long, 1))
 	one, second := 1, 2
 	b.ok(&ReadArgs{FilePath: p, Limit: &one, Offset: &second})
-	for name, limits := range map[string]ClientLimits{"characters": {Chars: 4000}, "tokens": {Tokens: 1000}, "lines": {Lines: 300}, "errors": {Errors: 4000}} {
+	for name, limits := range map[string]toolcall.ClientLimits{"characters": {Chars: 4000}, "tokens": {Tokens: 1000}, "lines": {Lines: 300}, "errors": {Errors: 4000}} {
 		b.call.Client = limits
 		edit := &NotebookEditArgs{NotebookPath: p, CellID: "c0", NewSource: src("x")}
 		for range 2 {
@@ -187,17 +188,17 @@ func TestANotebookWithinTheClientsLines(t *testing.T) {
 		}
 		return text
 	}
-	b.call.Client = ClientLimits{Lines: 800}
+	b.call.Client = toolcall.ClientLimits{Lines: 800}
 	text := read(&ReadArgs{FilePath: p})
 	if n := strings.Count(text, "\n"); n > 550 || n < 400 || !strings.Contains(text, "offset=2") {
 		t.Errorf("%d lines of the notebook: %s", n, text[len(text)-300:])
 	}
-	b.call.Client = ClientLimits{Lines: 400}
+	b.call.Client = toolcall.ClientLimits{Lines: 400}
 	text = read(&ReadArgs{FilePath: p, CellID: "c0"})
 	if n := strings.Count(text, "\n"); n > 220 || n < 150 || !strings.Contains(text, `cell_id="c0"`) {
 		t.Errorf("%d lines of the cell: %s", n, text[max(0, len(text)-300):])
 	}
-	b.call.Client = ClientLimits{}
+	b.call.Client = toolcall.ClientLimits{}
 	other := b.put("b.ipynb", strings.Replace(cellsOf(3), "value = 0", long, 2))
 	if n := strings.Count(read(&ReadArgs{FilePath: other}), "\n"); n < 800 {
 		t.Errorf("%d lines without a bound", n)
@@ -206,7 +207,7 @@ func TestANotebookWithinTheClientsLines(t *testing.T) {
 
 // The same holds for an outside change.
 func TestAChangeCutOffByTheClientCountsAsUnreported(t *testing.T) {
-	for name, limits := range map[string]ClientLimits{"characters": {Chars: 4000}, "tokens": {Tokens: 1000}} {
+	for name, limits := range map[string]toolcall.ClientLimits{"characters": {Chars: 4000}, "tokens": {Tokens: 1000}} {
 		b := newBench(t)
 		p := b.put("a.ipynb", cellsOf(2))
 		b.ok(&ReadArgs{FilePath: p})

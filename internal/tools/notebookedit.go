@@ -10,7 +10,9 @@ import (
 	"unicode"
 
 	"github.com/fsmcp/fsmcp/internal/changes"
+	"github.com/fsmcp/fsmcp/internal/commit"
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/gate"
 	"github.com/fsmcp/fsmcp/internal/notebook"
 	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/phrase"
@@ -18,21 +20,22 @@ import (
 	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/state"
 	"github.com/fsmcp/fsmcp/internal/text"
+	"github.com/fsmcp/fsmcp/internal/toolcall"
 )
 
 // cellEditor answers NotebookEdit.
 type cellEditor struct {
-	committer *committer
-	opener    opener
-	loader    loader
-	budget    budget
+	committer *commit.Committer
+	opener    toolcall.Opener
+	loader    toolcall.Loader
+	budget    toolcall.Budget
 }
 
-func (e *cellEditor) run(ctx context.Context, call Call, a *NotebookEditArgs) (*Result, error) {
+func (e *cellEditor) run(ctx context.Context, call toolcall.Call, a *NotebookEditArgs) (*toolcall.Result, error) {
 	if err := a.check(); err != nil {
 		return nil, err
 	}
-	return e.committer.commit(ctx, call, perm.NotebookEdit, &cellEditing{tool: e, call: call, args: a})
+	return e.committer.Commit(ctx, call, perm.NotebookEdit, &cellEditing{tool: e, call: call, args: a})
 }
 
 // check refuses arguments that do not go together.
@@ -64,19 +67,20 @@ func (a *NotebookEditArgs) check() error {
 // cellEditing is one NotebookEdit under way.
 type cellEditing struct {
 	tool *cellEditor
-	call Call
+	call toolcall.Call
 	args *NotebookEditArgs
 }
 
-func (e *cellEditing) plan(_ context.Context, s *target, old *fsys.File) (*change, error) {
+// Plan implements commit.Planner.
+func (e *cellEditing) Plan(_ context.Context, s *toolcall.Target, old *fsys.File) (*commit.Change, error) {
 	session := e.call.Session
-	if !isNotebook(s) {
-		return nil, refusal.NotNotebook(s.name())
+	if !toolcall.IsNotebook(s) {
+		return nil, refusal.NotNotebook(s.Name())
 	}
 	if old == nil {
-		return nil, e.tool.opener.absent(session, s)
+		return nil, e.tool.opener.Absent(session, s)
 	}
-	_, known := session.files.Get(s.Path)
+	_, known := session.Files.Get(s.Path)
 	if err := e.worthReading(s, old, known); err != nil {
 		return nil, err
 	}
@@ -84,37 +88,37 @@ func (e *cellEditing) plan(_ context.Context, s *target, old *fsys.File) (*chang
 	if err != nil {
 		return nil, err
 	}
-	p := cellPlan{gate: gate{s, c, e.tool.budget.of(e.call.Client)}, nb: nb, args: e.args, ids: rand.Reader}
+	p := cellPlan{gate: gate.Gate{Target: s, File: c, Budget: e.tool.budget.Of(e.call.Client)}, nb: nb, args: e.args, ids: rand.Reader}
 	return p.plan()
 }
 
 // cellPlan plans one NotebookEdit, as a pure function of the notebook, its record and the
 // arguments.
 type cellPlan struct {
-	gate gate
+	gate gate.Gate
 	nb   *notebook.Notebook
 	args *NotebookEditArgs
 	ids  io.Reader // of random bytes, for a new cell
 }
 
-func (e cellPlan) plan() (*change, error) {
-	if !e.gate.file.Unchanged() {
-		return nil, e.gate.changedNotebook()
+func (e cellPlan) plan() (*commit.Change, error) {
+	if !e.gate.File.Unchanged() {
+		return nil, e.gate.ChangedNotebook()
 	}
 	done, err := e.apply()
 	if err != nil {
 		return nil, err
 	}
 	if len(done.Splices) == 0 {
-		return &change{result: textResult(fmt.Sprintf("Cell %s of %s already is exactly this; nothing was written.", done.Name, e.gate.target.name()), e.gate.target.note())}, nil
+		return &commit.Change{Result: toolcall.TextResult(fmt.Sprintf("Cell %s of %s already is exactly this; nothing was written.", done.Name, e.gate.Target.Name()), e.gate.Target.Note())}, nil
 	}
 	return e.change(done), nil
 }
 
 // worthReading refuses what was never read: a picture or binary file for what
 // it is, and one of no bytes, which needs no Read, for that.
-func (e *cellEditing) worthReading(s *target, old *fsys.File, known bool) error {
-	if err := writable(s, old); err != nil {
+func (e *cellEditing) worthReading(s *toolcall.Target, old *fsys.File, known bool) error {
+	if err := toolcall.Writable(s, old); err != nil {
 		return err
 	}
 	stamp, err := old.Stamp()
@@ -122,37 +126,37 @@ func (e *cellEditing) worthReading(s *target, old *fsys.File, known bool) error 
 	case err != nil:
 		return err
 	case stamp.Size == 0:
-		return refusal.EmptyNotebook(s.name())
+		return refusal.EmptyNotebook(s.Name())
 	case known:
 		return nil
 	}
-	if _, err := e.tool.loader.loadText(e.call.Session, s, old); err != nil {
+	if _, err := e.tool.loader.LoadText(e.call.Session, s, old); err != nil {
 		return err
 	}
-	return refusal.NotRead(s.name())
+	return refusal.NotRead(s.Name())
 }
 
 // open reads and parses the notebook; one that is none any more, or of a format
 // that is not edited, is code 6.
-func (e *cellEditing) open(s *target, old *fsys.File) (*state.File, *notebook.Notebook, error) {
-	c, nb, err := e.tool.loader.parse(e.call.Session, s, old)
+func (e *cellEditing) open(s *toolcall.Target, old *fsys.File) (*state.File, *notebook.Notebook, error) {
+	c, nb, err := e.tool.loader.Parse(e.call.Session, s, old)
 	var large *fsys.TooLargeError
 	if errors.As(err, &large) {
-		return nil, nil, refusal.TooLargeNotebook(s.name(), large.Size, changeInMemory, "edited")
+		return nil, nil, refusal.TooLargeNotebook(s.Name(), large.Size, state.InMemory, "edited")
 	}
 	if r := (*refusal.Refusal)(nil); errors.As(err, &r) && r.Slug == refusal.SlugBinary {
-		return nil, nil, refusal.BinaryNotebook(s.name())
+		return nil, nil, refusal.BinaryNotebook(s.Name())
 	}
 	var at *notebook.ParseError
 	if errors.As(err, &at) {
-		return nil, nil, refusal.InvalidNotebook(s.name(), at)
+		return nil, nil, refusal.InvalidNotebook(s.Name(), at)
 	}
 	if err != nil {
 		return nil, nil, err
 	}
 	var version *notebook.VersionError
 	if errors.As(nb.Editable(), &version) {
-		return nil, nil, refusal.OldNotebook(s.name(), version)
+		return nil, nil, refusal.OldNotebook(s.Name(), version)
 	}
 	return c, nb, nil
 }
@@ -164,7 +168,7 @@ func (e cellPlan) apply() (notebook.Change, error) {
 	if a.CellID != "" {
 		i, err := nb.Find(a.CellID)
 		if err != nil {
-			return notebook.Change{}, refusal.NoSuchCell(e.gate.target.name(), err, refusal.CellCode(err))
+			return notebook.Change{}, refusal.NoSuchCell(e.gate.Target.Name(), err, refusal.CellCode(err))
 		}
 		at = i
 	}
@@ -185,28 +189,28 @@ func (e cellPlan) apply() (notebook.Change, error) {
 // cellSeen is the gate by cell: its source must have been shown. Where it was
 // not and fits, the error shows it, and the same call passes next time.
 func (e cellPlan) cellSeen(cell notebook.Cell) error {
-	c, rec := e.gate.file, e.gate.file.Record
+	c, rec := e.gate.File, e.gate.File.Record
 	if rec.Shown.Covers(cell.Source) {
 		return nil
 	}
-	small := cell.Source.End-cell.Source.Start <= showUnseen
-	if !small || !e.gate.budget.passes(cell.SourceText()) {
-		return refusal.UnseenCell(e.gate.target.name(), cell.Name, e.args.CellID)
+	small := cell.Source.End-cell.Source.Start <= toolcall.ShowUnseen
+	if !small || !e.gate.Budget.Passes(cell.SourceText()) {
+		return refusal.UnseenCell(e.gate.Target.Name(), cell.Name, e.args.CellID)
 	}
 	rec.Shown = rec.Shown.Add(cell.Source)
-	return showing(refusal.UnseenCellShown(e.gate.target.name(), cell.Name, text.EscapeFrame(cell.SourceText())), c.Path, c.Stamped(rec))
+	return toolcall.Showing(refusal.UnseenCellShown(e.gate.Target.Name(), cell.Name, text.EscapeFrame(cell.SourceText())), c.Path, c.Stamped(rec))
 }
 
 // change turns an edit into what commit takes.
-func (e cellPlan) change(done notebook.Change) *change {
-	c := e.gate.file
+func (e cellPlan) change(done notebook.Change) *commit.Change {
+	c := e.gate.File
 	size := int64(len(c.Raw)) + span.Growth(done.Splices)
-	after := c.Becoming(done.Splices, size, mostParsed)
-	return &change{
-		stamp: c.Stamp, from: c.Raw, fromHash: c.Hash, splices: done.Splices,
-		record: state.Record{Shown: c.Record.Shown.Through(done.Splices, true), Origin: state.ByEdit}, after: after, notebook: true,
-		differs: func() texts { return e.texts(done) },
-		result: &Result{
+	after := c.Becoming(done.Splices, size, toolcall.MostParsed)
+	return &commit.Change{
+		Stamp: c.Stamp, From: c.Raw, FromHash: c.Hash, Splices: done.Splices,
+		Record: state.Record{Shown: c.Record.Shown.Through(done.Splices, true), Origin: state.ByEdit}, After: after, Notebook: true,
+		Differs: func() commit.Texts { return e.texts(done) },
+		Result: &toolcall.Result{
 			Blocks: e.answer(done).Blocks,
 			Meta:   map[string]any{"fsmcp/size": size, "fsmcp/cell": done.Name},
 		},
@@ -214,27 +218,27 @@ func (e cellPlan) change(done notebook.Change) *change {
 }
 
 // texts are the source of the cell before and after.
-func (e cellPlan) texts(done notebook.Change) (t texts) {
-	t.place = "In the cell " + phrase.Quote(done.Name)
+func (e cellPlan) texts(done notebook.Change) (t commit.Texts) {
+	t.Place = "In the cell " + phrase.Quote(done.Name)
 	if e.args.mode() == modeInsert {
-		t.place = "In a new cell"
+		t.Place = "In a new cell"
 	} else {
-		t.old = e.nb.Cell(done.Index).SourceText()
+		t.Old = e.nb.Cell(done.Index).SourceText()
 	}
 	if e.args.mode() != modeDelete {
-		t.now = *e.args.NewSource
+		t.Now = *e.args.NewSource
 	} else {
-		t.place = "With the cell " + phrase.Quote(done.Name)
+		t.Place = "With the cell " + phrase.Quote(done.Name)
 	}
 	return t
 }
 
 // answer says what was done, how cells are called now, and shows the cell as
 // it is: at most changes.RegionRoom bytes plus the new source.
-func (e cellPlan) answer(done notebook.Change) *Result {
-	s, nb := e.gate.target, e.nb
+func (e cellPlan) answer(done notebook.Change) *toolcall.Result {
+	s, nb := e.gate.Target, e.nb
 	if s.Hidden { // types, places and counts are the file's own
-		return s.answer(fmt.Sprintf("Cell %s of %s: %s is done.", done.Name, s.name(), e.args.mode()), "")
+		return s.Answer(fmt.Sprintf("Cell %s of %s: %s is done.", done.Name, s.Name(), e.args.mode()), "")
 	}
 	last := nb.Len() - 1
 	place := func(of int) string { // counted as offset counts
@@ -246,11 +250,11 @@ func (e cellPlan) answer(done notebook.Change) *Result {
 	var head string
 	switch e.args.mode() {
 	case modeDelete:
-		return s.answer(fmt.Sprintf("Cell %s (%s) was deleted from %s.", done.Name, place(nb.Len()), s.name())+renamed(done.Index+1, last, -1), "")
+		return s.Answer(fmt.Sprintf("Cell %s (%s) was deleted from %s.", done.Name, place(nb.Len()), s.Name())+renamed(done.Index+1, last, -1), "")
 	case modeInsert:
-		head = fmt.Sprintf("A %s cell was inserted in %s: %s, %s.", done.Type, s.name(), done.Name, place(nb.Len()+1)) + renamed(done.Index, last, 1)
+		head = fmt.Sprintf("A %s cell was inserted in %s: %s, %s.", done.Type, s.Name(), done.Name, place(nb.Len()+1)) + renamed(done.Index, last, 1)
 	default:
-		head = fmt.Sprintf("Cell %s (%s, %s) of %s has been updated.", done.Name, typeName(done.Type), place(nb.Len()), s.name())
+		head = fmt.Sprintf("Cell %s (%s, %s) of %s has been updated.", done.Name, typeName(done.Type), place(nb.Len()), s.Name())
 		if done.Cleared {
 			head += " Its outputs were cleared."
 		}
@@ -258,12 +262,12 @@ func (e cellPlan) answer(done notebook.Change) *Result {
 			head += fmt.Sprintf(" What a %s cell must not have was taken out: %s.", done.Type, strings.Join(done.Dropped, ", "))
 		}
 	}
-	cell, room := e.cell(done), changes.RegionRoom-len(head)-len(s.note())-2+len(*e.args.NewSource)
+	cell, room := e.cell(done), changes.RegionRoom-len(head)-len(s.Note())-2+len(*e.args.NewSource)
 	if len(cell) > room {
 		half := max(room-64, 0) / 2
 		cell = phrase.Head(cell, half) + fmt.Sprintf("\n… (%s of the cell are not repeated here)\n", phrase.Bytes(int64(len(cell)-2*half))) + phrase.Tail(cell, half)
 	}
-	return s.answer(head, cell)
+	return s.Answer(head, cell)
 }
 
 // cell is the cell as Read would show it now: what was just written has not

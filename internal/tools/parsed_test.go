@@ -13,6 +13,7 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/notebook"
 	"github.com/fsmcp/fsmcp/internal/state"
+	"github.com/fsmcp/fsmcp/internal/toolcall"
 )
 
 // What is kept parsed is the file byte for byte, whatever program wrote it, and
@@ -30,9 +31,9 @@ func TestWhatIsKeptParsedIsWhatTheFileHolds(t *testing.T) {
 			foreignValue(t, p, rng.IntN(10))
 		}
 		raw := bytesOf(t, p)
-		if last, ok := session.lastParsed(p, raw); ok {
+		if last, ok := session.LastParsed(p, raw); ok {
 			used++
-			if last.hash() != state.Sum(sha256.Sum256(raw)) {
+			if last.Hash() != state.Sum(sha256.Sum256(raw)) {
 				t.Fatal("it is kept under another hash")
 			}
 		}
@@ -47,7 +48,7 @@ func TestWhatIsKeptParsedIsWhatTheFileHolds(t *testing.T) {
 		}
 		if i%5 == 0 && !r.IsError { // it is parsed behind the answer
 			for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
-				if _, ok := session.lastParsed(p, bytesOf(t, p)); ok {
+				if _, ok := session.LastParsed(p, bytesOf(t, p)); ok {
 					break
 				}
 			}
@@ -56,7 +57,7 @@ func TestWhatIsKeptParsedIsWhatTheFileHolds(t *testing.T) {
 	if used < 20 {
 		t.Errorf("what was kept was of use %d times in 200", used)
 	}
-	if _, ok := session.lastParsed(b.path("b.ipynb"), bytesOf(t, p)); ok {
+	if _, ok := session.LastParsed(b.path("b.ipynb"), bytesOf(t, p)); ok {
 		t.Error("it is given for another file")
 	}
 }
@@ -100,9 +101,9 @@ func sourcesOf(t *testing.T, raw []byte) (out []string) {
 
 func TestALargeNotebookIsNotKeptParsed(t *testing.T) {
 	b := newBench(t)
-	p := b.put("a.ipynb", `{"cells":[],"metadata":{"x":"`+strings.Repeat("x", mostParsed)+`"},"nbformat":4,"nbformat_minor":5}`)
+	p := b.put("a.ipynb", `{"cells":[],"metadata":{"x":"`+strings.Repeat("x", toolcall.MostParsed)+`"},"nbformat":4,"nbformat_minor":5}`)
 	b.ok(&ReadArgs{FilePath: p})
-	if b.call.Session.parsed.nb != nil {
+	if _, ok := b.call.Session.LastParsed(p, bytesOf(t, p)); ok {
 		t.Error("it is kept")
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/reminders"
+	"github.com/fsmcp/fsmcp/internal/toolcall"
 )
 
 // Pages reads PDFs outside this process. The errors are *media.PagesError,
@@ -27,8 +28,8 @@ const (
 )
 
 // pdf answers Read of a PDF: a head line, and of each page its text and picture.
-func (r *reading) pdf(ctx context.Context, size int64) (*Result, error) {
-	name := r.target.name()
+func (r *reading) pdf(ctx context.Context, size int64) (*toolcall.Result, error) {
+	name := r.target.Name()
 	switch {
 	case size > media.MaxPDF:
 		return nil, refusal.TooLongPDF(name, size)
@@ -37,7 +38,7 @@ func (r *reading) pdf(ctx context.Context, size int64) (*Result, error) {
 	}
 	style := r.tool.preferences().pdfStyle(r.call.Client)
 	q := media.PDFRequest{Pages: r.want.pages, Pictures: media.PagePictures, Choose: style.Pictures == PicturesAuto, Room: pdfRoom, Text: pdfText, DrawFor: media.DrawFor}
-	q.Pictures = r.call.Client.pictures(q.Pictures)
+	q.Pictures = r.call.Client.MostPictures(q.Pictures)
 	if style.Pictures == PicturesNever {
 		q.Pictures = 0
 	}
@@ -54,39 +55,39 @@ func (r *reading) pdf(ctx context.Context, size int64) (*Result, error) {
 	if style.Document {
 		q.Document = media.WholeDocument
 		if c := r.call.Client.Answer; c > 0 { // base64 is four thirds
-			q.Document = max(min(q.Document, (c-answerRest)/4*3), 1)
+			q.Document = max(min(q.Document, (c-toolcall.AnswerRest)/4*3), 1)
 		}
 	}
-	q.Room, q.Text = q.Room-answerRest-media.MostPages*pageRest, max(q.Text-answerRest-media.MostPages*pageRest/2, answerRest)
+	q.Room, q.Text = q.Room-toolcall.AnswerRest-media.MostPages*pageRest, max(q.Text-toolcall.AnswerRest-media.MostPages*pageRest/2, toolcall.AnswerRest)
 	res, err := r.tool.pages.PDF(ctx, r.file, size, q, r.call.Progress)
 	if err != nil {
 		return nil, refusal.PDF(name, err)
 	}
 	if res.Document != nil || len(res.Pages) == res.Count {
-		r.call.account.extent = reminders.AsPictures
+		r.call.About.Extent = reminders.AsPictures
 	}
 	a := pagewords.Answer{Asked: q, Result: res, PicturesLast: r.call.Client.PicturesLast}
-	if r.call.Client.Pictures == NoPictures {
+	if r.call.Client.Pictures == toolcall.NoPictures {
 		a.NoPictures = noPictures
 	}
 	return shownPages(r.target, size, a), nil
 }
 
 // shownPages is the answer with pages, or with a document of them.
-func shownPages(t *target, size int64, a pagewords.Answer) *Result {
+func shownPages(t *toolcall.Target, size int64, a pagewords.Answer) *toolcall.Result {
 	res := a.Result
 	shown := a.Pages()
-	head := fmt.Sprintf("PDF file read: %s (%s), %s %s of %d", t.name(), phrase.Bytes(size), phrase.Plural(len(shown), "page", "pages"), media.Spoken(shown), res.Count)
-	out := &Result{Meta: map[string]any{"fsmcp/pages": res.Count, "fsmcp/originalSize": size}}
-	out.Blocks = textResult(head, t.misnamed(media.PDF), a.Document(), a.Remarks(), t.note()).Blocks
+	head := fmt.Sprintf("PDF file read: %s (%s), %s %s of %d", t.Name(), phrase.Bytes(size), phrase.Plural(len(shown), "page", "pages"), media.Spoken(shown), res.Count)
+	out := &toolcall.Result{Meta: map[string]any{"fsmcp/pages": res.Count, "fsmcp/originalSize": size}}
+	out.Blocks = toolcall.TextResult(head, misnamed(t, media.PDF), a.Document(), a.Remarks(), t.Note()).Blocks
 	if res.Document != nil {
-		out.Blocks = append(out.Blocks, Block{Data: res.Document, MIME: media.PDF.MIME(), Path: t.Asked.String()})
+		out.Blocks = append(out.Blocks, toolcall.Block{Data: res.Document, MIME: media.PDF.MIME(), Path: t.Asked.String()})
 		return out
 	}
 	for _, p := range res.Pages {
-		out.Blocks = append(out.Blocks, Block{Text: a.Page(p)})
+		out.Blocks = append(out.Blocks, toolcall.Block{Text: a.Page(p)})
 		if p.Picture != nil {
-			out.Blocks = append(out.Blocks, Block{Data: p.Picture, MIME: media.JPEG.MIME()})
+			out.Blocks = append(out.Blocks, toolcall.Block{Data: p.Picture, MIME: media.JPEG.MIME()})
 		}
 	}
 	return out

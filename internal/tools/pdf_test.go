@@ -12,6 +12,7 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/media"
 	"github.com/fsmcp/fsmcp/internal/refusal"
+	"github.com/fsmcp/fsmcp/internal/toolcall"
 )
 
 // elsewhere stands for the decoders: it keeps each request and answers as a test sets
@@ -142,22 +143,24 @@ func TestWhatIsWrittenMeanwhile(t *testing.T) {
 
 // What settings and clients allow reaches the decoder.
 func TestPDFsWithinWhatIsAllowed(t *testing.T) {
-	style := func(s PDFStyle) Preferences { return Preferences{PDF: func(ClientLimits) PDFStyle { return s }} }
+	style := func(s PDFStyle) Preferences {
+		return Preferences{PDF: func(toolcall.ClientLimits) PDFStyle { return s }}
+	}
 	for _, c := range []struct {
 		p      Preferences
-		client ClientLimits
+		client toolcall.ClientLimits
 		is     func(q media.PDFRequest) bool
 	}{
-		{Preferences{}, ClientLimits{}, func(q media.PDFRequest) bool {
+		{Preferences{}, toolcall.ClientLimits{}, func(q media.PDFRequest) bool {
 			return q.Pictures == 7 && q.Choose && q.Document == 0 && q.Room <= 2_621_440 && q.Room > 2_600_000 && q.Text <= 200_000
 		}},
-		{Preferences{}, ClientLimits{Chars: 1_048_576, Answer: 1_048_576}, func(q media.PDFRequest) bool { return q.Room < 1_048_576 && q.Room > 1_030_000 }},
-		{Preferences{}, ClientLimits{Tokens: 10_000}, func(q media.PDFRequest) bool { return q.Text < 30_000 && q.Text > 20_000 }},
-		{style(PDFStyle{Pictures: PicturesAlways}), ClientLimits{}, func(q media.PDFRequest) bool { return !q.Choose && q.Pictures == 7 }},
-		{style(PDFStyle{Pictures: PicturesNever}), ClientLimits{}, func(q media.PDFRequest) bool { return q.Pictures == 0 }},
-		{style(PDFStyle{Document: true}), ClientLimits{}, func(q media.PDFRequest) bool { return q.Document == 5_767_168 }},
-		{style(PDFStyle{Document: true}), ClientLimits{Answer: 1_048_576}, func(q media.PDFRequest) bool {
-			return media.Base64Len(q.Document) <= 1_048_576-answerRest && q.Document > 780_000
+		{Preferences{}, toolcall.ClientLimits{Chars: 1_048_576, Answer: 1_048_576}, func(q media.PDFRequest) bool { return q.Room < 1_048_576 && q.Room > 1_030_000 }},
+		{Preferences{}, toolcall.ClientLimits{Tokens: 10_000}, func(q media.PDFRequest) bool { return q.Text < 30_000 && q.Text > 20_000 }},
+		{style(PDFStyle{Pictures: PicturesAlways}), toolcall.ClientLimits{}, func(q media.PDFRequest) bool { return !q.Choose && q.Pictures == 7 }},
+		{style(PDFStyle{Pictures: PicturesNever}), toolcall.ClientLimits{}, func(q media.PDFRequest) bool { return q.Pictures == 0 }},
+		{style(PDFStyle{Document: true}), toolcall.ClientLimits{}, func(q media.PDFRequest) bool { return q.Document == 5_767_168 }},
+		{style(PDFStyle{Document: true}), toolcall.ClientLimits{Answer: 1_048_576}, func(q media.PDFRequest) bool {
+			return media.Base64Len(q.Document) <= 1_048_576-toolcall.AnswerRest && q.Document > 780_000
 		}},
 	} {
 		b, e := benchElsewhere(t, c.p)
@@ -215,7 +218,7 @@ func TestPagesSayWhatIsMissing(t *testing.T) {
 		{PDFStyle{Document: true}, media.PDFResult{Pages: []media.PDFPage{page(1, true)}}, []string{"cannot be cut out as a document"}, "5.5 MB"},
 		{PDFStyle{Document: true}, media.PDFResult{Document: []byte("%PDF-")}, []string{"follows as a PDF of 3 pages"}, "text alone"},
 	} {
-		b, e := benchElsewhere(t, Preferences{PDF: func(ClientLimits) PDFStyle { return c.style }})
+		b, e := benchElsewhere(t, Preferences{PDF: func(toolcall.ClientLimits) PDFStyle { return c.style }})
 		c.res.Count, c.res.Set.Pages = 3, []int{1, 2, 3}
 		e.pages = c.res
 		r := b.run(&ReadArgs{FilePath: b.put("a.pdf", "%PDF-1.5\n")})

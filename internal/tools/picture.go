@@ -12,6 +12,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/reminders"
+	"github.com/fsmcp/fsmcp/internal/toolcall"
 )
 
 // Pictures develops pictures that cannot be handed on as they are, outside this
@@ -28,13 +29,13 @@ type pictureReader struct {
 }
 
 // picture answers Read of an image: a text that stands on its own, and the image.
-func (r *reading) picture(ctx context.Context, kind media.Kind, size int64) (*Result, error) {
-	name := r.target.name()
+func (r *reading) picture(ctx context.Context, kind media.Kind, size int64) (*toolcall.Result, error) {
+	name := r.target.Name()
 	facts, err := media.Inspect(kind, r.file, size)
 	if err != nil {
 		return nil, refusal.Image(name, facts, err)
 	}
-	if r.call.Client.Pictures == NoPictures {
+	if r.call.Client.Pictures == toolcall.NoPictures {
 		return r.unshownPicture(facts, size), nil
 	}
 	q := r.tool.pictures.request(kind, r.call.Client)
@@ -61,13 +62,13 @@ func (r *reading) picture(ctx context.Context, kind media.Kind, size int64) (*Re
 		return nil, refusal.Image(name, facts, err)
 	}
 	if q.Region == nil {
-		r.call.account.extent = reminders.AsPictures
+		r.call.About.Extent = reminders.AsPictures
 	}
 	return r.shownPicture(facts, size, result), nil
 }
 
 // request asks for a whole picture within the limits of the settings and of the client.
-func (p pictureReader) request(kind media.Kind, client ClientLimits) media.Request {
+func (p pictureReader) request(kind media.Kind, client toolcall.ClientLimits) media.Request {
 	set := p.preferences()
 	l, b := media.DefaultLimits(), set.Bounds
 	if n := set.SentSide; n > 0 {
@@ -77,7 +78,7 @@ func (p pictureReader) request(kind media.Kind, client ClientLimits) media.Reque
 		l.Tokens = n
 	}
 	if c := client.Answer; c > 0 { // base64 is four thirds, and text stands beside it
-		l.Bytes = max(min(l.Bytes, (c-answerRest*8)/4*3), 1)
+		l.Bytes = max(min(l.Bytes, (c-toolcall.AnswerRest*8)/4*3), 1)
 	}
 	if b == (media.Bounds{}) {
 		b = media.DefaultBounds()
@@ -109,13 +110,13 @@ func (r *reading) decoded(ctx context.Context, f media.Facts, size int64, q medi
 var errNoPictures = errors.New(noPictures)
 
 // part brings a picture that stands in another file within the limits.
-func (p pictureReader) part(ctx context.Context, call Call, data []byte) (media.Result, error) {
+func (p pictureReader) part(ctx context.Context, call toolcall.Call, data []byte) (media.Result, error) {
 	kind := media.Sniff(data, "")
 	f, err := media.Inspect(kind, bytes.NewReader(data), int64(len(data)))
 	if err != nil {
 		return media.Result{}, err
 	}
-	if call.Client.Pictures == NoPictures {
+	if call.Client.Pictures == toolcall.NoPictures {
 		return media.Result{}, errNoPictures
 	}
 	q := p.request(kind, call.Client)
@@ -152,7 +153,7 @@ func unshown(err error) string {
 }
 
 // develop hands a picture to a decoder.
-func (p pictureReader) develop(ctx context.Context, call Call, file io.ReaderAt, size int64, q media.Request) (media.Result, error) {
+func (p pictureReader) develop(ctx context.Context, call toolcall.Call, file io.ReaderAt, size int64, q media.Request) (media.Result, error) {
 	if p.engine == nil {
 		return media.Result{}, &media.BreakdownError{Why: media.Absent, Err: errors.New("no engine")}
 	}
@@ -164,15 +165,15 @@ func (p pictureReader) develop(ctx context.Context, call Call, file io.ReaderAt,
 }
 
 // shownPicture is the answer with a picture.
-func (r *reading) shownPicture(f media.Facts, size int64, p media.Result) *Result {
+func (r *reading) shownPicture(f media.Facts, size int64, p media.Result) *toolcall.Result {
 	sent := ""
 	if p.As != f.Kind {
 		sent = fmt.Sprintf(", sent as %s", p.As)
 	}
-	head := fmt.Sprintf("Image file read: %s (%s, %dx%d, %s%s)", r.target.name(), f.Kind, f.Width, f.Height, phrase.Bytes(size), sent)
-	return &Result{
-		Blocks: []Block{
-			{Text: textResult(head, r.target.misnamed(f.Kind), firstOf(f.Kind, p), faded(p), p.Shown.Line(), r.target.note()).Blocks[0].Text},
+	head := fmt.Sprintf("Image file read: %s (%s, %dx%d, %s%s)", r.target.Name(), f.Kind, f.Width, f.Height, phrase.Bytes(size), sent)
+	return &toolcall.Result{
+		Blocks: []toolcall.Block{
+			{Text: toolcall.TextResult(head, misnamed(r.target, f.Kind), firstOf(f.Kind, p), faded(p), p.Shown.Line(), r.target.Note()).Blocks[0].Text},
 			{Data: p.Data, MIME: p.As.MIME()},
 		},
 		Meta: map[string]any{
@@ -183,13 +184,13 @@ func (r *reading) shownPicture(f media.Facts, size int64, p media.Result) *Resul
 }
 
 // unshownPicture is the answer to a client that shows no pictures: the facts in words.
-func (r *reading) unshownPicture(f media.Facts, size int64) *Result {
-	return &Result{
-		Blocks: textResult(
-			fmt.Sprintf("Image file: %s (%s, %dx%d, %s)", r.target.name(), f.Kind, f.Width, f.Height, phrase.Bytes(size)),
-			r.target.misnamed(f.Kind),
+func (r *reading) unshownPicture(f media.Facts, size int64) *toolcall.Result {
+	return &toolcall.Result{
+		Blocks: toolcall.TextResult(
+			fmt.Sprintf("Image file: %s (%s, %dx%d, %s)", r.target.Name(), f.Kind, f.Width, f.Height, phrase.Bytes(size)),
+			misnamed(r.target, f.Kind),
 			fmt.Sprintf("(The image is not sent: %s. Get text out of it with another program, or ask the user what it shows. If the client does show pictures, the user can set \"pictures\" for it in the setting limits.clients.)", noPictures),
-			r.target.note(),
+			r.target.Note(),
 		).Blocks,
 		Meta: map[string]any{"fsmcp/originalWidth": f.Width, "fsmcp/originalHeight": f.Height, "fsmcp/originalSize": size},
 	}
@@ -199,7 +200,7 @@ func (r *reading) unshownPicture(f media.Facts, size int64) *Result {
 const noPictures = "this client passes no pictures on to its model"
 
 // misnamed says that a name's extension promises another kind.
-func (t *target) misnamed(kind media.Kind) string {
+func misnamed(t *toolcall.Target, kind media.Kind) string {
 	ext := t.Asked.Ext()
 	own := map[string]media.Kind{
 		"png": media.PNG, "jpg": media.JPEG, "jpeg": media.JPEG, "gif": media.GIF, "webp": media.WebP,

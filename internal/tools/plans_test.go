@@ -6,13 +6,16 @@ import (
 	"testing"
 
 	"github.com/fsmcp/fsmcp/internal/access"
+	"github.com/fsmcp/fsmcp/internal/commit"
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/gate"
 	"github.com/fsmcp/fsmcp/internal/notebook"
 	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/state"
 	"github.com/fsmcp/fsmcp/internal/text"
 	"github.com/fsmcp/fsmcp/internal/tokens"
+	"github.com/fsmcp/fsmcp/internal/toolcall"
 )
 
 // seen is a file as it is now beside the record of what was shown of it, for plans that
@@ -24,7 +27,7 @@ type seen struct {
 }
 
 // gate is the gate of a file of that name.
-func (s seen) gate(t *testing.T, name string) gate {
+func (s seen) gate(t *testing.T, name string) gate.Gate {
 	t.Helper()
 	path, err := fsys.Lexer{OS: "linux", Base: "/w"}.Parse(name)
 	if err != nil {
@@ -46,8 +49,8 @@ func (s seen) gate(t *testing.T, name string) gate {
 		f.Record.Shown = f.Record.Shown.Add(span.Span{Start: at, End: at + int64(len(part))})
 	}
 	f.Compare()
-	target := &target{File: &access.File{Target: &fsys.Target{Asked: path, Path: name}}}
-	return gate{target: target, file: f, budget: budget{counter: tokens.Local{}, most: DefaultMaxTokens}}
+	target := &toolcall.Target{File: &access.File{Target: &fsys.Target{Asked: path, Path: name}}}
+	return gate.Gate{Target: target, File: f, Budget: toolcall.Budget{Counter: tokens.Local{}, Most: DefaultMaxTokens}}
 }
 
 // outcome of a plan: the new content, or the slug of the refusal and the
@@ -57,21 +60,21 @@ type outcome struct {
 	shows         string
 }
 
-func outcomeOf(t *testing.T, g gate, c *change, err error) (o outcome) {
+func outcomeOf(t *testing.T, g gate.Gate, c *commit.Change, err error) (o outcome) {
 	t.Helper()
 	if err == nil {
-		if !bytes.Equal(c.from, g.file.Raw) && !c.nothing() {
-			t.Errorf("the plan is for %q, and the file holds %q", c.from, g.file.Raw)
+		if !bytes.Equal(c.From, g.File.Raw) && !c.Nothing() {
+			t.Errorf("the plan is for %q, and the file holds %q", c.From, g.File.Raw)
 		}
-		return outcome{content: string(span.Apply(g.file.Raw, c.splices))}
+		return outcome{content: string(span.Apply(g.File.Raw, c.Splices))}
 	}
-	all, err := shownIn(err)
+	all, err := toolcall.ShownIn(err)
 	for _, s := range all {
 		if s.State != nil {
 			continue
 		}
 		for _, part := range s.Record.Shown {
-			o.shows += string(g.file.Raw[part.Start:part.End])
+			o.shows += string(g.File.Raw[part.Start:part.End])
 		}
 	}
 	o.slug = refusal.Of("", err).Slug
@@ -153,7 +156,7 @@ func TestPlanOfNotebookEdit(t *testing.T) {
 		"a new one": {seen{was, []string{one}, ""}, NotebookEditArgs{EditMode: modeInsert, CellType: notebook.Raw, NewSource: &two}, outcome{content: strings.Replace(was, "[{", `[{"cell_type":"raw","id":"00000000","metadata":{},"source":"two"},{`, 1)}},
 	} {
 		g := c.file.gate(t, "/w/a.ipynb")
-		nb, err := notebook.Parse(g.file.Raw)
+		nb, err := notebook.Parse(g.File.Raw)
 		if err != nil {
 			t.Fatal(err)
 		}

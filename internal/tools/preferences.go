@@ -1,6 +1,9 @@
 package tools
 
-import "github.com/fsmcp/fsmcp/internal/media"
+import (
+	"github.com/fsmcp/fsmcp/internal/media"
+	"github.com/fsmcp/fsmcp/internal/toolcall"
+)
 
 // Preferences are the user's settings for the tools. They may change between two calls.
 type Preferences struct {
@@ -24,7 +27,7 @@ type Preferences struct {
 	ImageTokens, SentSide int
 	Bounds                media.Bounds
 	// PDF returns how PDFs are shown to a client; nil means the usual.
-	PDF func(client ClientLimits) PDFStyle
+	PDF func(client toolcall.ClientLimits) PDFStyle
 }
 
 // PDFStyle says how PDFs are shown.
@@ -45,7 +48,7 @@ const (
 )
 
 // pdfStyle returns how PDFs are shown to the asking client.
-func (p Preferences) pdfStyle(client ClientLimits) PDFStyle {
+func (p Preferences) pdfStyle(client toolcall.ClientLimits) PDFStyle {
 	if p.PDF != nil {
 		return p.PDF(client)
 	}

@@ -9,11 +9,23 @@ import (
 	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/state"
 	"github.com/fsmcp/fsmcp/internal/text"
+	"github.com/fsmcp/fsmcp/internal/toolcall"
+)
+
+// Limits of Read (source: the specification of the tools, "Read").
+const (
+	// defaultColumns bounds the characters of a Read with column and without limit.
+	defaultColumns = 4000
+	// DefaultMaxTokens bounds the text of one Read.
+	DefaultMaxTokens = 25_000
+	// readInMemory is the size up to which Read holds a file in memory; larger ones are
+	// scanned in constant memory.
+	readInMemory = 8 << 20
 )
 
 // want checks the arguments and fills in what they leave out.
 func (a *ReadArgs) want() (want, error) {
-	w := want{first: 1, limit: defaultLines, plain: a.Offset == nil && a.Limit == nil, bounded: a.Limit != nil, cell: a.CellID, region: a.Region, pages: a.Pages}
+	w := want{first: 1, limit: toolcall.DefaultLines, plain: a.Offset == nil && a.Limit == nil, bounded: a.Limit != nil, cell: a.CellID, region: a.Region, pages: a.Pages}
 	if a.Offset != nil {
 		w.first = max(1, *a.Offset)
 	}
@@ -34,27 +46,27 @@ func (a *ReadArgs) want() (want, error) {
 	return w, nil
 }
 
-func (r *reader) run(ctx context.Context, call Call, a *ReadArgs) (*Result, error) {
+func (r *reader) run(ctx context.Context, call toolcall.Call, a *ReadArgs) (*toolcall.Result, error) {
 	w, err := a.want()
 	if err != nil {
 		return nil, err
 	}
-	s, err := r.opener.open(call, perm.Read)
+	s, err := r.opener.Open(call, perm.Read)
 	if err != nil {
 		return nil, err
 	}
 	defer s.Close()
 	switch {
 	case s.Path == "/dev/null":
-		return textResult(s.note(), emptyReminder), nil
+		return toolcall.TextResult(s.Note(), emptyReminder), nil
 	case s.Kind != fsys.Regular:
-		err := r.opener.irregular(s)
+		err := r.opener.Irregular(s)
 		if s.Kind == fsys.Missing {
-			err = r.opener.missing(s)
+			err = r.opener.Missing(s)
 		}
-		return nil, &showingError{err, Shown{Path: s.Path, State: &fileState{gone: true}}}
+		return nil, toolcall.ShowingGone(err, s.Path)
 	}
-	done, err := call.Session.files.Lock(ctx, s.Path)
+	done, err := call.Session.Files.Lock(ctx, s.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -64,13 +76,13 @@ func (r *reader) run(ctx context.Context, call Call, a *ReadArgs) (*Result, erro
 		return nil, err
 	}
 	defer f.Close()
-	b := r.budget.of(call.Client)
-	b.counter = r.tokenCounter(ctx, call, s)
+	b := r.budget.Of(call.Client)
+	b.Counter = r.tokenCounter(ctx, call, s)
 	one := reading{tool: r, target: s, call: call, args: a, want: w, file: f, budget: b}
 	return one.answer(ctx)
 }
 
-func (r *reading) answer(ctx context.Context) (*Result, error) {
+func (r *reading) answer(ctx context.Context) (*toolcall.Result, error) {
 	stamp, err := r.file.Stamp()
 	if err != nil {
 		return nil, err
@@ -78,7 +90,7 @@ func (r *reading) answer(ctx context.Context) (*Result, error) {
 	if stamp.Size == 0 {
 		return r.empty(stamp)
 	}
-	kind, err := kindOf(r.file, stamp.Size, r.target.Asked.Ext())
+	kind, err := toolcall.KindOf(r.file, stamp.Size, r.target.Asked.Ext())
 	switch {
 	case err != nil:
 		return nil, err
@@ -90,7 +102,7 @@ func (r *reading) answer(ctx context.Context) (*Result, error) {
 		r.ignore("a PDF", "offset", "limit", "column", "cell_id", "region")
 		result, err := r.pdf(ctx, stamp.Size)
 		return r.steady(stamp, result, err)
-	case isNotebook(r.target):
+	case toolcall.IsNotebook(r.target):
 		r.ignore("a notebook", "region", "pages")
 		return r.notebook(ctx, stamp)
 	}
@@ -101,7 +113,7 @@ func (r *reading) answer(ctx context.Context) (*Result, error) {
 	if r.want.plain && stamp.Size > r.tool.maxFileBytes {
 		return nil, r.tooLarge(ctx, stamp.Size)
 	}
-	leave, err := r.tool.loader.admit(ctx, stamp.Size)
+	leave, err := r.tool.loader.Admit(ctx, stamp.Size)
 	if err != nil {
 		return nil, err
 	}
@@ -113,14 +125,14 @@ func (r *reading) answer(ctx context.Context) (*Result, error) {
 }
 
 // empty answers for a file of no bytes.
-func (r *reading) empty(stamp fsys.Stamp) (*Result, error) {
+func (r *reading) empty(stamp fsys.Stamp) (*toolcall.Result, error) {
 	switch ext := r.target.Asked.Ext(); ext {
 	case "png", "jpg", "jpeg", "gif", "webp", "bmp", "ico", "tiff", "tif":
-		return nil, refusal.EmptyImage(r.target.name())
+		return nil, refusal.EmptyImage(r.target.Name())
 	case "pdf":
-		return nil, refusal.EmptyPDF(r.target.name())
+		return nil, refusal.EmptyPDF(r.target.Name())
 	}
-	return r.shownEmpty(state.Record{Stamp: stamp, Settled: stamp.Settled(r.tool.loader.now()), Content: []byte{}}), nil
+	return r.shownEmpty(state.Record{Stamp: stamp, Settled: stamp.Settled(r.tool.loader.Now()), Content: []byte{}}), nil
 }
 
 // suggestFrom bounds the bytes of a large file that are looked at to name a call that
@@ -133,10 +145,10 @@ func (r *reading) tooLarge(ctx context.Context, size int64) error {
 	if err != nil {
 		return r.unreadable(err)
 	}
-	page, err := scan.Page(ctx, r.file, 1, defaultLines, min(r.budget.room(), r.budget.most*8), 0)
+	page, err := scan.Page(ctx, r.file, 1, toolcall.DefaultLines, min(r.budget.Room(), r.budget.Most*8), 0)
 	if err != nil {
 		return r.unreadable(err)
 	}
-	next, _ := r.budget.readCall(1, page)
+	next, _ := r.budget.ReadCall(1, page)
 	return refusal.TooLargeToRead(size, r.tool.maxFileBytes, next)
 }

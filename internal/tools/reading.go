@@ -12,13 +12,14 @@ import (
 	"github.com/fsmcp/fsmcp/internal/state"
 	"github.com/fsmcp/fsmcp/internal/text"
 	"github.com/fsmcp/fsmcp/internal/tokens"
+	"github.com/fsmcp/fsmcp/internal/toolcall"
 )
 
 // reader answers Read.
 type reader struct {
-	opener opener
-	loader loader
-	budget budget
+	opener toolcall.Opener
+	loader toolcall.Loader
+	budget toolcall.Budget
 	// exact asks a provider for a count, see Options.
 	exact        func(ctx context.Context, b []byte) (n int, ok bool)
 	maxFileBytes int64
@@ -29,9 +30,9 @@ type reader struct {
 
 // tokenCounter returns the counter for the answer to one Read. Text that the user was asked
 // for, now or earlier, never leaves the machine.
-func (r *reader) tokenCounter(ctx context.Context, call Call, s *target) *tokens.Calibrated {
-	m := &tokens.Calibrated{Local: r.budget.counter}
-	asked := call.Consent != nil || call.Session.grants.Granted(s.Op, s.Path) || r.opener.access.Policy().AskedFor(perm.Read, s.Names)
+func (r *reader) tokenCounter(ctx context.Context, call toolcall.Call, s *toolcall.Target) *tokens.Calibrated {
+	m := &tokens.Calibrated{Local: r.budget.Counter}
+	asked := call.Consent != nil || call.Session.Grants.Granted(s.Op, s.Path) || r.opener.Access.Policy().AskedFor(perm.Read, s.Names)
 	if r.exact != nil && !asked {
 		m.Exact = func(b []byte) (int, bool) { return r.exact(ctx, b) }
 	}
@@ -41,13 +42,13 @@ func (r *reader) tokenCounter(ctx context.Context, call Call, s *target) *tokens
 // reading is one Read under way.
 type reading struct {
 	tool   *reader
-	target *target
-	call   Call
+	target *toolcall.Target
+	call   toolcall.Call
 	args   *ReadArgs
 	want   want
 	file   *fsys.File
 	eol    text.EOL // of the text, once that is known
-	budget budget
+	budget toolcall.Budget
 }
 
 // ignore drops the arguments that the kind of the file has no use for, and notes
@@ -76,7 +77,7 @@ func (r *reading) ignore(kind string, useless ...string) {
 		}
 	}
 	if len(given) > 0 {
-		r.target.remarks = append(r.target.remarks, fmt.Sprintf("(Ignored, because the file is %s: %s.)", kind, strings.Join(given, ", ")))
+		r.target.Remarks = append(r.target.Remarks, fmt.Sprintf("(Ignored, because the file is %s: %s.)", kind, strings.Join(given, ", ")))
 	}
 }
 
@@ -84,13 +85,13 @@ func (r *reading) ignore(kind string, useless ...string) {
 // served before. sum is of the bytes to be shown, of a file that is not compared as a
 // whole.
 func (r *reading) repeated(sum state.Sum) bool {
-	return r.tool.preferences().Dedup && r.call.Session.files.Stub(r.target.Path, r.want.view(), sum)
+	return r.tool.preferences().Dedup && r.call.Session.Files.Stub(r.target.Path, r.want.view(), sum)
 }
 
 // steady returns the outcome of decoding a file elsewhere, if that held still meanwhile.
 // Half of one picture and half of another may well decode; and a file that is only being
 // written is not damaged. (A file that is renamed or linked has the bytes it had.)
-func (r *reading) steady(before fsys.Stamp, result *Result, err error) (*Result, error) {
+func (r *reading) steady(before fsys.Stamp, result *toolcall.Result, err error) (*toolcall.Result, error) {
 	if after, broken := r.file.Stamp(); broken == nil && (after.Size != before.Size || after.Mtime != before.Mtime) {
 		return nil, fsys.ErrUnstable
 	}
@@ -158,7 +159,7 @@ func (w want) onward(p part) string {
 	case p.more && left <= 0:
 		return fmt.Sprintf("(Lines %d-%d%s are shown.)", p.first, p.last, p.of)
 	case p.more:
-		limit := min(left, defaultLines)
+		limit := min(left, toolcall.DefaultLines)
 		if p.total >= 0 {
 			limit = min(limit, p.total-p.last)
 		}
@@ -190,8 +191,8 @@ func meta(rec state.Record) map[string]any {
 }
 
 // shownEmpty answers for a file without text.
-func (r *reading) shownEmpty(rec state.Record) *Result {
-	result := textResult(r.target.note(), emptyReminder)
-	result.Shown = []Shown{{Path: r.target.Path, Record: rec}}
+func (r *reading) shownEmpty(rec state.Record) *toolcall.Result {
+	result := toolcall.TextResult(r.target.Note(), emptyReminder)
+	result.Shown = []toolcall.Shown{{Path: r.target.Path, Record: rec}}
 	return result
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/state"
 	"github.com/fsmcp/fsmcp/internal/text"
+	"github.com/fsmcp/fsmcp/internal/toolcall"
 )
 
 // countFor bounds the time that a Read goes on counting a big file's lines.
@@ -24,8 +25,8 @@ type source interface {
 }
 
 // fromMemory answers from memory.
-func (r *reading) fromMemory(ctx context.Context) (*Result, error) {
-	c, err := r.tool.loader.load(r.call.Session, r.target, r.file)
+func (r *reading) fromMemory(ctx context.Context) (*toolcall.Result, error) {
+	c, err := r.tool.loader.Load(r.call.Session, r.target, r.file)
 	if err != nil {
 		return nil, err
 	}
@@ -33,13 +34,13 @@ func (r *reading) fromMemory(ctx context.Context) (*Result, error) {
 }
 
 // memoryText answers with lines of a text in memory.
-func (r *reading) memoryText(ctx context.Context, c *state.File) (*Result, error) {
+func (r *reading) memoryText(ctx context.Context, c *state.File) (*toolcall.Result, error) {
 	same := !c.ByParts() && c.Unchanged()
 	if same && r.repeated(state.Sum{}) {
 		return unchanged(r.target), nil
 	}
 	if c.Doc == nil {
-		if err := decode(r.target, c); err != nil {
+		if err := toolcall.Decode(r.target, c); err != nil {
 			return nil, err
 		}
 	}
@@ -63,9 +64,9 @@ func (r *reading) memoryText(ctx context.Context, c *state.File) (*Result, error
 }
 
 // scanned answers from a file that is too big to be held.
-func (r *reading) scanned(ctx context.Context, stamp fsys.Stamp) (*Result, error) {
-	rec, _ := r.call.Session.files.Get(r.target.Path)
-	settled := stamp.Settled(r.tool.loader.now())
+func (r *reading) scanned(ctx context.Context, stamp fsys.Stamp) (*toolcall.Result, error) {
+	rec, _ := r.call.Session.Files.Get(r.target.Path)
+	settled := stamp.Settled(r.tool.loader.Now())
 	scan := rec.Index
 	if scan == nil || !rec.Proves(stamp) {
 		var err error
@@ -83,7 +84,7 @@ func (r *reading) scanned(ctx context.Context, stamp fsys.Stamp) (*Result, error
 	r.eol = scan.EOL()
 	now := state.Record{Stamp: stamp, Settled: settled, Index: scan, Enc: scan.Enc()}
 	return r.servedPart(page, now, func() ([]byte, error) {
-		raw, _, err := r.file.ReadAll(changeInMemory)
+		raw, _, err := r.file.ReadAll(state.InMemory)
 		return raw, err
 	})
 }
@@ -92,11 +93,11 @@ func (r *reading) scanned(ctx context.Context, stamp fsys.Stamp) (*Result, error
 // now is its record without what was shown before; all reads the whole file. Parts of
 // an older state stay as they are: each proves its own bytes alone. The page is
 // recorded by the very bytes that it shows, whatever becomes of the file meanwhile.
-func (r *reading) servedPart(page text.Page, now state.Record, all func() ([]byte, error)) (*Result, error) {
+func (r *reading) servedPart(page text.Page, now state.Record, all func() ([]byte, error)) (*toolcall.Result, error) {
 	if page.First == 0 {
 		return r.served(page, now, state.Sum{}), nil
 	}
-	old, _ := r.call.Session.files.Get(r.target.Path)
+	old, _ := r.call.Session.Files.Get(r.target.Path)
 	part := state.Part{Span: page.Shown, Sum: sha256.Sum256(page.Raw)}
 	if old.Proves(now.Stamp) && old.Parts != nil {
 		if r.repeated(part.Sum) {
@@ -108,7 +109,7 @@ func (r *reading) servedPart(page text.Page, now state.Record, all func() ([]byt
 	now.Parts = state.WithPart(old.Parts, part)
 	now.Shown = state.ShownBy(now.Parts)
 	size := now.Stamp.Size
-	if now.Hash == (state.Sum{}) && size <= changeInMemory && len(now.Shown.Missing(size)) == 0 {
+	if now.Hash == (state.Sum{}) && size <= state.InMemory && len(now.Shown.Missing(size)) == 0 {
 		raw, err := all()
 		if err != nil {
 			return nil, err
@@ -154,14 +155,14 @@ func written(enc text.Encoding, eol text.EOL) string {
 
 // served notes what is shown and builds the answer. sum is of the bytes it shows, of a
 // file that is not compared as a whole.
-func (r *reading) served(page text.Page, rec state.Record, sum state.Sum) *Result {
+func (r *reading) served(page text.Page, rec state.Record, sum state.Sum) *toolcall.Result {
 	if page.First == 0 {
-		return textResult(r.target.note(), r.want.behind(page.Total))
+		return toolcall.TextResult(r.target.Note(), r.want.behind(page.Total))
 	}
 	rec.Origin = state.ByRead
 	rec.Shown = rec.Shown.Add(page.Shown)
-	result := textResult(string(page.Body), r.target.note(), written(rec.Enc, r.eol), page.Notice, r.onward(page))
-	result.Shown = []Shown{{Path: r.target.Path, Record: rec, View: r.want.view(), Sum: sum}}
+	result := toolcall.TextResult(string(page.Body), r.target.Note(), written(rec.Enc, r.eol), page.Notice, r.onward(page))
+	result.Shown = []toolcall.Shown{{Path: r.target.Path, Record: rec, View: r.want.view(), Sum: sum}}
 	result.Meta = meta(rec)
 	if page.Total >= 0 {
 		result.Meta["fsmcp/lines"] = page.Total
@@ -184,10 +185,10 @@ func (r *reading) onward(page text.Page) string {
 // fit takes the wanted page from a source and brings it within what the client
 // passes on; what exceeds the token limit is refused with a call that fits.
 func (r *reading) fit(ctx context.Context, src source) (text.Page, error) {
-	room, bound := r.budget.room(), r.budget.bound()
+	room, bound := r.budget.Room(), r.budget.Bound()
 	w := r.want
 	if w.column == 0 {
-		w.limit = min(w.limit, r.budget.lines())
+		w.limit = min(w.limit, r.budget.Lines())
 	}
 	page, err := src.page(ctx, w, room)
 	if err != nil {
@@ -202,16 +203,16 @@ func (r *reading) fit(ctx context.Context, src source) (text.Page, error) {
 			return page, err
 		}
 	}
-	count := r.budget.tokens(page.Body, r.target.Asked.Ext())
-	if count > r.budget.most && w.column == 0 {
-		next, _ := r.budget.readCall(page.First, page)
-		return page, refusal.TooManyTokens(count, r.budget.most, next)
+	count := r.budget.Tokens(page.Body, r.target.Asked.Ext())
+	if count > r.budget.Most && w.column == 0 {
+		next, _ := r.budget.ReadCall(page.First, page)
+		return page, refusal.TooManyTokens(count, r.budget.Most, next)
 	}
 	if count <= bound {
 		return page, nil
 	}
 	if w.column == 0 {
-		if k := r.budget.linesWithin(page, bound); k > 0 {
+		if k := r.budget.LinesWithin(page, bound); k > 0 {
 			w.limit = k
 			return src.page(ctx, w, room)
 		}
@@ -219,7 +220,7 @@ func (r *reading) fit(ctx context.Context, src source) (text.Page, error) {
 		if page, err = src.page(ctx, w, room); err != nil {
 			return page, err
 		}
-		count = r.budget.tokens(page.Body, r.target.Asked.Ext())
+		count = r.budget.Tokens(page.Body, r.target.Asked.Ext())
 	}
 	for count > bound { // a page of columns shrinks until it fits
 		room = max(int(int64(len(page.Body))*int64(bound)/int64(count)*95/100), 16)
@@ -229,7 +230,7 @@ func (r *reading) fit(ctx context.Context, src source) (text.Page, error) {
 		if len(page.Body) <= 64 {
 			break
 		}
-		count = r.budget.tokens(page.Body, r.target.Asked.Ext())
+		count = r.budget.Tokens(page.Body, r.target.Asked.Ext())
 	}
 	return page, nil
 }

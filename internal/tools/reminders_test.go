@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/fsmcp/fsmcp/internal/reminders"
+	"github.com/fsmcp/fsmcp/internal/toolcall"
 	"github.com/fsmcp/fsmcp/internal/watch"
 )
 
@@ -47,7 +48,7 @@ func (w *handed) Touched() []string {
 }
 
 // remindersIn are the texts of reminders in an answer.
-func remindersIn(r *Result) (out []string) {
+func remindersIn(r *toolcall.Result) (out []string) {
 	for _, b := range r.Blocks {
 		if strings.HasPrefix(b.Text, "<system-reminder>") {
 			out = append(out, b.Text)
@@ -96,8 +97,8 @@ func TestReminderOfEachConversation(t *testing.T) {
 	w := &handed{room: 8}
 	b.service.reminders.Watcher = w
 	file := b.put("f", "one\n")
-	first, second := b.call, Call{Session: b.service.NewSession()}
-	for _, c := range []Call{first, second} {
+	first, second := b.call, toolcall.Call{Session: b.service.NewSession()}
+	for _, c := range []toolcall.Call{first, second} {
 		b.call = c
 		b.ok(&ReadArgs{FilePath: file})
 	}
@@ -226,7 +227,7 @@ func TestReminderWaitsForWhoWorksOnTheFile(t *testing.T) {
 	file := b.put("f", "one\n")
 	b.ok(&ReadArgs{FilePath: file})
 	b.ok(&WriteArgs{FilePath: b.path("x"), Content: "x"})
-	done, err := b.call.Session.files.Lock(context.Background(), file)
+	done, err := b.call.Session.Files.Lock(context.Background(), file)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,13 +14,14 @@ import (
 	"time"
 
 	"github.com/fsmcp/fsmcp/internal/reminders"
+	"github.com/fsmcp/fsmcp/internal/toolcall"
 	"github.com/fsmcp/fsmcp/internal/watch"
 )
 
 var reportedName = regexp.MustCompile(`<system-reminder>The file (\S+) (?:was|is) `)
 
 // namesIn are the files that an answer's reminders name.
-func namesIn(t *testing.T, r *Result) (names []string) {
+func namesIn(t *testing.T, r *toolcall.Result) (names []string) {
 	t.Helper()
 	for _, text := range remindersIn(r) {
 		for _, m := range reportedName.FindAllStringSubmatch(text, -1) {

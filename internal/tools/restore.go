@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/fsmcp/fsmcp/internal/commit"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/history"
 	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/span"
+	"github.com/fsmcp/fsmcp/internal/toolcall"
 )
 
 // Restoring is a change that a user restores.
@@ -31,41 +33,42 @@ type RestorePlan struct {
 	Remove  bool
 }
 
-// Consented is the consent of a user at the command line: a question counts as granted.
-func Consented() *Consent { return &Consent{all: true} }
-
 // errElsewhereNow: a resolved name is a link to something else by now.
 var errElsewhereNow = errors.New("a link stands in its place")
 
 // Restore puts back what a change replaced, by the same rules and in the same way as a tool, but that
 // no question is asked and nothing needs to have been read. The answer is nil where there
 // was nothing to do. An error of Plan comes back as it is.
-func (s *Service) Restore(ctx context.Context, r Restoring) (*Result, error) {
+func (s *Service) Restore(ctx context.Context, r Restoring) (*toolcall.Result, error) {
 	call := s.restoring(r.Path)
 	call.ID = r.ID
-	entry := entryOf(call, history.ToolRestore, r.Path, s.now())
-	result, err := s.committer.commit(ctx, call, perm.Write, &r)
+	entry := toolcall.EntryOf(call, history.ToolRestore, r.Path, s.now())
+	result, err := s.committer.Commit(ctx, call, perm.Write, restorer{r})
 	if result != nil || err != nil {
-		s.auditor.restored(entry, result, err)
+		s.auditor.Restored(entry, result, err)
 	}
 	return result, err
 }
 
 // restoring is a user's call that restores a change of a file.
-func (s *Service) restoring(path string) Call {
-	return Call{Session: s.NewSession(), Consent: Consented(), restoring: true, File: s.ParseFile(path)}
+func (s *Service) restoring(path string) toolcall.Call {
+	return toolcall.Call{Session: s.NewSession(), Consent: toolcall.Consented(), Restoring: true, File: s.ParseFile(path)}
 }
 
-func (r *Restoring) plan(ctx context.Context, s *target, old *fsys.File) (*change, error) {
+// restorer plans a restore.
+type restorer struct{ Restoring }
+
+// Plan implements commit.Planner.
+func (r restorer) Plan(ctx context.Context, s *toolcall.Target, old *fsys.File) (*commit.Change, error) {
 	if s.Path != r.Path {
 		return nil, errElsewhereNow
 	}
-	u, err := r.Plan(ctx, old)
+	u, err := r.Restoring.Plan(ctx, old)
 	if err != nil || len(u.Splices) == 0 && !u.Remove {
-		return &change{}, err
+		return &commit.Change{}, err
 	}
-	c := &change{splices: u.Splices, remove: u.Remove, result: textResult(fmt.Sprintf("Restored %s: the change %s is no longer in it.", s.name(), r.ID))}
-	c.result.Meta = map[string]any{}
+	c := &commit.Change{Splices: u.Splices, Remove: u.Remove, Result: toolcall.TextResult(fmt.Sprintf("Restored %s: the change %s is no longer in it.", s.Name(), r.ID))}
+	c.Result.Meta = map[string]any{}
 	if u.Remove {
 		return c, nil
 	}
@@ -77,14 +80,14 @@ func (r *Restoring) plan(ctx context.Context, s *target, old *fsys.File) (*chang
 		}
 		size += stamp.Size
 	}
-	c.result.Meta["fsmcp/size"] = size
+	c.Result.Meta["fsmcp/size"] = size
 	return c, nil
 }
 
 // Admit tells whether the rules let a user read a file that the history names,
 // where what would be asked for counts as granted. The error has its words.
 func (s *Service) Admit(path string) error {
-	t, err := s.committer.opener.open(s.restoring(path), perm.Read)
+	t, err := s.committer.Opener.Open(s.restoring(path), perm.Read)
 	if err != nil {
 		return err
 	}

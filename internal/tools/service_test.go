@@ -16,6 +16,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/save"
 	"github.com/fsmcp/fsmcp/internal/tokens"
+	"github.com/fsmcp/fsmcp/internal/toolcall"
 )
 
 // bench is a Service over a folder of its own, and one conversation in it.
@@ -24,8 +25,8 @@ type bench struct {
 	dir     string
 	options Options
 	service *Service
-	call    Call
-	last    *Result // of run
+	call    toolcall.Call
+	last    *toolcall.Result // of run
 }
 
 func newBench(t testing.TB, rules ...perm.RuleText) *bench {
@@ -87,7 +88,7 @@ func (b *bench) want(name, content string) {
 	}
 }
 
-func (b *bench) run(args Args) *Result {
+func (b *bench) run(args Args) *toolcall.Result {
 	b.t.Helper()
 	r := b.unsent(args)
 	b.service.Sent(b.call, r)
@@ -96,12 +97,12 @@ func (b *bench) run(args Args) *Result {
 }
 
 // unsent runs a call whose answer never leaves.
-func (b *bench) unsent(args Args) *Result {
+func (b *bench) unsent(args Args) *toolcall.Result {
 	b.t.Helper()
 	return b.within(context.Background(), args)
 }
 
-func (b *bench) within(ctx context.Context, args Args) *Result {
+func (b *bench) within(ctx context.Context, args Args) *toolcall.Result {
 	b.t.Helper()
 	for _, tool := range b.service.Tools() {
 		switch args.(type) {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/state"
+	"github.com/fsmcp/fsmcp/internal/toolcall"
 )
 
 func (b *bench) part(p string, offset, limit int) string {
@@ -59,7 +60,7 @@ func TestAColumnBehindTheLineSaysSo(t *testing.T) {
 // What an error shows counts as shown, so it must be no more than a client
 // passes on, however short the lines are.
 func TestAnErrorShowsNoMoreThanAClientPassesOn(t *testing.T) {
-	for name, limits := range map[string]ClientLimits{"none": {}, "chars": {Chars: 40_000}, "few": {Chars: 8_000}, "tokens": {Tokens: 2_000}} {
+	for name, limits := range map[string]toolcall.ClientLimits{"none": {}, "chars": {Chars: 40_000}, "few": {Chars: 8_000}, "tokens": {Tokens: 2_000}} {
 		b := newBench(t)
 		b.call.Client = limits
 		bound := 40_000
@@ -125,7 +126,7 @@ func TestAChangeUnderAScanIsNotTakenForShown(t *testing.T) {
 		f.Close()
 	}
 	for i := range 30 {
-		b.call.Session.files.Forget(p)
+		b.call.Session.Files.Forget(p)
 		set("A")
 		time.Sleep(30 * time.Millisecond)
 		changed := make(chan bool)
@@ -149,7 +150,7 @@ func TestAChangeUnderAScanIsNotTakenForShown(t *testing.T) {
 // A file that an own edit carries over a bound of what is kept of it, in either
 // direction, is still one that was shown, and no more of it than before.
 func TestAnOwnEditAcrossABoundStaysShown(t *testing.T) {
-	for _, bound := range []int{state.KeepContent, state.WholeHash, changeInMemory} {
+	for _, bound := range []int{state.KeepContent, state.WholeHash, state.InMemory} {
 		b := newBench(t)
 		line := strings.Repeat("x", 99) + "\n"
 		p := b.put("a", "first\nsecond\n"+strings.Repeat(line, bound/100-1)+"last\n")
@@ -167,7 +168,7 @@ func TestAnOwnEditAcrossABoundStaysShown(t *testing.T) {
 // What was shown of a large file is compared by itself. A page that does not stand any
 // more is not carried through an edit of one that does, although they overlap.
 func TestAPageThatChangedIsNotCarried(t *testing.T) {
-	for _, lines := range []int{20_000, changeInMemory/100 + 1_000} {
+	for _, lines := range []int{20_000, state.InMemory/100 + 1_000} {
 		b := newBench(t)
 		p := b.bigLog("big.log", lines)
 		b.part(p, 10, 20)
@@ -268,11 +269,11 @@ func TestABigFileInALegacyCharsetIsEditedByCharacters(t *testing.T) {
 	} {
 		b := newBench(t)
 		line, key := encode(c.enc, c.line), encode(c.enc, c.key)
-		n := changeInMemory/len(line) + 1
+		n := state.InMemory/len(line) + 1
 		p := b.put(name, strings.Repeat(line, n)+key+"\n"+strings.Repeat(line, 10))
 		b.part(p, n, 12)
 		b.fails(8, refusal.SlugNoMatch, &EditArgs{FilePath: p, OldString: c.within, NewString: "XY"})
-		b.call.Session.files.Forget(p)
+		b.call.Session.Files.Forget(p)
 		b.part(p, 1, 1)
 		holds(t, b.fails(6, refusal.SlugPartlyRead, &EditArgs{FilePath: p, OldString: c.key, NewString: "k"}), c.key)
 		holds(t, b.ok(&EditArgs{FilePath: p, OldString: c.key, NewString: "k"}), fmt.Sprintf("\n%d\tk\n", n+1))
@@ -282,7 +283,7 @@ func TestABigFileInALegacyCharsetIsEditedByCharacters(t *testing.T) {
 
 func TestABigFileOfCarriageReturnsIsNumberedAsReadDoes(t *testing.T) {
 	b := newBench(t)
-	const n = changeInMemory/7 + 1
+	const n = state.InMemory/7 + 1
 	p := b.put("a", strings.Repeat("a line\r", n)+"KEY\r")
 	b.part(p, 1, 1)
 	want := fmt.Sprintf("\n%d\ta line\n%d\t", n, n+1)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/refusal"
+	"github.com/fsmcp/fsmcp/internal/toolcall"
 )
 
 func TestReadThenEdit(t *testing.T) {
@@ -234,7 +235,7 @@ func TestAmounts(t *testing.T) {
 			t.Errorf("%d is %s, want %s", n, got, want)
 		}
 	}
-	for _, limit := range []int64{256 << 10, 32 << 20, 64 << 20, maxEditBytes} {
+	for _, limit := range []int64{256 << 10, 32 << 20, 64 << 20, toolcall.MaxEditBytes} {
 		for _, n := range []int64{limit + 1, limit + limit/4096, 2 * limit} {
 			if got := phrase.Above(n, limit); got == phrase.Bytes(limit) {
 				t.Errorf("%d reads like its limit: %s", n, got)

@@ -8,12 +8,16 @@ import (
 	"strings"
 
 	"github.com/fsmcp/fsmcp/internal/changes"
+	"github.com/fsmcp/fsmcp/internal/commit"
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/gate"
 	"github.com/fsmcp/fsmcp/internal/notebook"
 	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/save"
+	"github.com/fsmcp/fsmcp/internal/state"
+	"github.com/fsmcp/fsmcp/internal/toolcall"
 )
 
 // byteOrderMark is U+FEFF: at the start of a text it is no character of it.
@@ -21,28 +25,29 @@ const byteOrderMark = "\ufeff"
 
 // writer answers Write.
 type writer struct {
-	committer *committer
-	opener    opener
-	loader    loader
-	budget    budget
+	committer *commit.Committer
+	opener    toolcall.Opener
+	loader    toolcall.Loader
+	budget    toolcall.Budget
 }
 
-func (w *writer) run(ctx context.Context, call Call, a *WriteArgs) (*Result, error) {
+func (w *writer) run(ctx context.Context, call toolcall.Call, a *WriteArgs) (*toolcall.Result, error) {
 	if isStub(a.Content) {
 		return nil, refusal.StubAsText("content")
 	}
-	return w.committer.commit(ctx, call, perm.Write, &writing{tool: w, call: call, content: a.Content})
+	return w.committer.Commit(ctx, call, perm.Write, &writing{tool: w, call: call, content: a.Content})
 }
 
 // writing is one Write under way.
 type writing struct {
 	tool    *writer
-	call    Call
+	call    toolcall.Call
 	content string
 	created bool // the first look found no file
 }
 
-func (w *writing) plan(ctx context.Context, s *target, old *fsys.File) (*change, error) {
+// Plan implements commit.Planner.
+func (w *writing) Plan(ctx context.Context, s *toolcall.Target, old *fsys.File) (*commit.Change, error) {
 	switch {
 	case old == nil:
 		return w.create(s)
@@ -60,49 +65,49 @@ func (w *writing) plan(ctx context.Context, s *target, old *fsys.File) (*change,
 }
 
 // look reads a file of text that is to be changed; b is not nil for one above
-// changeInMemory.
-func (w *writing) look(ctx context.Context, s *target, old *fsys.File) (g gate, b *big, err error) {
-	g = gate{target: s, budget: w.tool.budget.of(w.call.Client)}
-	if err := writable(s, old); err != nil {
+// state.InMemory.
+func (w *writing) look(ctx context.Context, s *toolcall.Target, old *fsys.File) (g gate.Gate, b *big, err error) {
+	g = gate.Gate{Target: s, Budget: w.tool.budget.Of(w.call.Client)}
+	if err := toolcall.Writable(s, old); err != nil {
 		return g, nil, err
 	}
 	stamp, err := old.Stamp()
 	if err != nil {
 		return g, nil, err
 	}
-	if stamp.Size <= changeInMemory {
-		g.file, err = w.tool.loader.loadText(w.call.Session, s, old)
+	if stamp.Size <= state.InMemory {
+		g.File, err = w.tool.loader.LoadText(w.call.Session, s, old)
 		return g, nil, err
 	}
-	if b, err = w.tool.loader.look(ctx, w.call.Session, s, old, stamp); err == nil {
-		b.budget = g.budget
+	if b, err = w.stream(ctx, s, old, stamp); err == nil {
+		b.budget = g.Budget
 	}
 	return g, b, err
 }
 
 // create plans a new file.
-func (w *writing) create(s *target) (*change, error) {
-	if _, shown := w.call.Session.files.Get(s.Path); shown {
-		return nil, w.tool.opener.absent(w.call.Session, s)
+func (w *writing) create(s *toolcall.Target) (*commit.Change, error) {
+	if _, shown := w.call.Session.Files.Get(s.Path); shown {
+		return nil, w.tool.opener.Absent(w.call.Session, s)
 	}
 	if err := s.CheckNewNames(); err != nil {
 		return nil, err
 	}
 	w.created = true
 	raw := []byte(w.content)
-	head := fmt.Sprintf("The file %s has been created (%s, %s).", s.name(), phrase.LinesOf(w.content), phrase.Bytes(int64(len(raw))))
-	return whole(fsys.Stamp{}, raw, s.answer(head, "", notebookNote(s, w.content))), nil
+	head := fmt.Sprintf("The file %s has been created (%s, %s).", s.Name(), phrase.LinesOf(w.content), phrase.Bytes(int64(len(raw))))
+	return commit.Whole(fsys.Stamp{}, raw, s.Answer(head, "", notebookNote(s, w.content))), nil
 }
 
 // overwrite plans a Write over a file, as a pure function of the file, its record and the
 // new content.
-func overwrite(g gate, content string) (*change, error) {
-	if err := g.passWhole(); err != nil {
+func overwrite(g gate.Gate, content string) (*commit.Change, error) {
+	if err := g.PassWhole(); err != nil {
 		return nil, err
 	}
-	s, c := g.target, g.file
+	s, c := g.Target, g.File
 	if c.Doc.Strays > 0 {
-		return nil, refusal.StrayBytes(s.name(), c.Doc.Strays)
+		return nil, refusal.StrayBytes(s.Name(), c.Doc.Strays)
 	}
 	now := content
 	if c.Doc.Enc.HasBOM() {
@@ -113,18 +118,18 @@ func overwrite(g gate, content string) (*change, error) {
 		return nil, err
 	}
 	if bytes.Equal(raw, c.Raw) {
-		return &change{result: textResult(fmt.Sprintf("The file %s already has exactly this content; nothing was written.", s.name()), s.note())}, nil
+		return &commit.Change{Result: toolcall.TextResult(fmt.Sprintf("The file %s already has exactly this content; nothing was written.", s.Name()), s.Note())}, nil
 	}
-	head := fmt.Sprintf("The file %s has been updated (%s, %s).", s.name(), phrase.LinesOf(now), phrase.Bytes(int64(len(raw))))
-	change := whole(c.Stamp, raw, s.answer(head, changes.Summary(c.Doc.Text, now), notebookNote(s, content)))
-	change.record.Enc = c.Doc.Enc
-	change.from, change.fromHash = c.Raw, c.Hash
+	head := fmt.Sprintf("The file %s has been updated (%s, %s).", s.Name(), phrase.LinesOf(now), phrase.Bytes(int64(len(raw))))
+	change := commit.Whole(c.Stamp, raw, s.Answer(head, changes.Summary(c.Doc.Text, now), notebookNote(s, content)))
+	change.Record.Enc = c.Doc.Enc
+	change.From, change.FromHash = c.Raw, c.Hash
 	return change, nil
 }
 
 // notebookNote tells that what was written under a notebook's name is none.
-func notebookNote(s *target, content string) string {
-	if !isNotebook(s) {
+func notebookNote(s *toolcall.Target, content string) string {
+	if !toolcall.IsNotebook(s) {
 		return ""
 	}
 	var at *notebook.ParseError
@@ -135,7 +140,7 @@ func notebookNote(s *target, content string) string {
 }
 
 // overwrite plans a Write over the file.
-func (b *big) overwrite(ctx context.Context, content string) (*change, error) {
+func (b *big) overwrite(ctx context.Context, content string) (*commit.Change, error) {
 	if err := b.shownInFull(ctx); err != nil {
 		return nil, err
 	}
@@ -143,8 +148,8 @@ func (b *big) overwrite(ctx context.Context, content string) (*change, error) {
 	if err != nil {
 		return nil, err
 	}
-	head := fmt.Sprintf("The file %s has been updated (%s, %s; it had %s).", b.target.name(), phrase.LinesOf(content), phrase.Bytes(int64(len(raw))), phrase.Bytes(b.stamp.Size))
-	change := whole(b.stamp, raw, b.target.answer(head, ""))
-	change.parts, change.record.Enc = b.rec.Parts, b.scan.Enc()
+	head := fmt.Sprintf("The file %s has been updated (%s, %s; it had %s).", b.target.Name(), phrase.LinesOf(content), phrase.Bytes(int64(len(raw))), phrase.Bytes(b.stamp.Size))
+	change := commit.Whole(b.stamp, raw, b.target.Answer(head, ""))
+	change.Parts, change.Record.Enc = b.rec.Parts, b.scan.Enc()
 	return change, nil
 }

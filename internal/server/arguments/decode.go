@@ -12,13 +12,14 @@ import (
 	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/server/wire"
+	"github.com/fsmcp/fsmcp/internal/toolcall"
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
 
 // Decode reads the arguments of one call into a new argument struct. If they do not fit
 // the schema, it returns an answer instead, which names every fault in sentences that help
 // the caller.
-func (sp *Spec) Decode(v wire.Value) (tools.Args, *tools.Result) {
+func (sp *Spec) Decode(v wire.Value) (tools.Args, *toolcall.Result) {
 	d := decoder{Spec: sp, args: sp.Tool.Args()}
 	d.into = reflect.ValueOf(d.args).Elem()
 	switch v.Kind {
@@ -26,11 +27,11 @@ func (sp *Spec) Decode(v wire.Value) (tools.Args, *tools.Result) {
 	case wire.Object:
 		wire.Members(v.Raw, d.member) // its grammar was checked with the message's
 	default:
-		return nil, tools.Refuse(sp.Tool.Name, refusal.NotAnObject(sp.Tool.Name, wordFor(v.Kind), sp.known))
+		return nil, toolcall.Refuse(sp.Tool.Name, refusal.NotAnObject(sp.Tool.Name, wordFor(v.Kind), sp.known))
 	}
 	d.missing()
 	if len(d.wrong) > 0 || len(d.unknown) > 0 {
-		return nil, tools.Refuse(sp.Tool.Name, d.refusal())
+		return nil, toolcall.Refuse(sp.Tool.Name, d.refusal())
 	}
 	return d.args, nil
 }

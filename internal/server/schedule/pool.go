@@ -475,7 +475,7 @@ func (j *Job) spare(d time.Duration) {
 	}
 }
 
-// Rest implements tools.Clock. While the call waits for a user's program, another call may
+// Rest implements toolcall.Clock. While the call waits for a user's program, another call may
 // run in its place. It then goes on without waiting for a place: the rest of it is short.
 func (j *Job) Rest() (resume func()) {
 	p := j.pool

@@ -1,4 +1,4 @@
-package tools
+package commit
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/refusal"
+	"github.com/fsmcp/fsmcp/internal/toolcall"
 )
 
 // Hooks run the user's own commands around changes. They are called within the
@@ -52,21 +53,21 @@ type hooking struct {
 }
 
 // stopped refuses a change that a hook stopped.
-func stopped(s *target, f *HookFault) error {
-	return refusal.Hook{Name: f.name(), Why: f.Why, Said: f.said(saidBytes), Refused: f.Refused, NotRun: f.NotRun, Entry: f.Entry, Line: f.Line}.Refusal(s.name())
+func stopped(s *toolcall.Target, f *HookFault) error {
+	return refusal.Hook{Name: f.name(), Why: f.Why, Said: f.said(saidBytes), Refused: f.Refused, NotRun: f.NotRun, Entry: f.Entry, Line: f.Line}.Refusal(s.Name())
 }
 
 // Bounds of what an answer repeats of a hook's words, in bytes.
 const (
 	saidBytes = 4 << 10 // of the one that stopped a change
-	faultRoom = 4 << 10 // of all that failed
+	FaultRoom = 4 << 10 // of all that failed
 	saidLines = 60
 )
 
 // faultNotes tells of hooks that failed.
 func faultNotes(faults []HookFault) string {
 	var notes []string
-	room := faultRoom
+	room := FaultRoom
 	for _, f := range faults {
 		note := fmt.Sprintf("(The user's hook %s %s. The change stands.)", f.name(), f.Why)
 		if said := f.said(room); said != "" {

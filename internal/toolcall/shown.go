@@ -1,4 +1,4 @@
-package tools
+package toolcall
 
 import (
 	"errors"
@@ -40,13 +40,24 @@ type showingError struct {
 
 func (e *showingError) Unwrap() error { return e.error }
 
-// showing adds to a refusal what its answer shows of a file.
-func showing(err error, path string, rec state.Record) error {
+// Showing adds to a refusal what its answer shows of a file.
+func Showing(err error, path string, rec state.Record) error {
 	return &showingError{err, Shown{Path: path, Record: rec}}
 }
 
-// shownIn returns what the answer to a failed call shows, and the error without that.
-func shownIn(err error) ([]Shown, error) {
+// ShowingChange adds to a refusal that its answer says that the file has changed, without
+// lines. rec is its record, and sum the hash of the file as it is.
+func ShowingChange(err error, path string, rec state.Record, sum func() state.Sum) error {
+	return &showingError{err, Shown{Path: path, State: &fileState{record: rec, sum: sum}}}
+}
+
+// ShowingGone adds to a refusal that its answer says that no file is at path.
+func ShowingGone(err error, path string) error {
+	return &showingError{err, Shown{Path: path, State: &fileState{gone: true}}}
+}
+
+// ShownIn returns what the answer to a failed call shows, and the error without that.
+func ShownIn(err error) ([]Shown, error) {
 	if e := (*showingError)(nil); errors.As(err, &e) {
 		return []Shown{e.shown}, e.error
 	}

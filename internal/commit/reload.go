@@ -1,4 +1,4 @@
-package tools
+package commit
 
 import (
 	"bytes"
@@ -14,33 +14,34 @@ import (
 	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/state"
 	"github.com/fsmcp/fsmcp/internal/text"
+	"github.com/fsmcp/fsmcp/internal/toolcall"
 )
 
 // wanted returns the names of a file as hooks know it, and whether any run before and after
 // it is changed. None run for a restore.
-func (w *committing) wanted(s *target) (names []string, before, after bool) {
-	if w.by.hooks == nil || w.call.restoring {
+func (w *committing) wanted(s *toolcall.Target) (names []string, before, after bool) {
+	if w.by.Hooks == nil || w.call.Restoring {
 		return nil, false, false
 	}
-	names = s.allNames()
-	before, after = w.by.hooks.Wanted(names)
+	names = s.AllNames()
+	before, after = w.by.Hooks.Wanted(names)
 	return names, before, after
 }
 
 // edited is the change as hooks are told of it.
 func (w *committing) edited(names []string, old []byte) Edited {
-	return Edited{Names: names, Tool: w.op.String(), Session: w.call.Session.id, Call: w.call.ID, Old: old}
+	return Edited{Names: names, Tool: w.op.String(), Session: w.call.Session.ID, Call: w.call.ID, Old: old}
 }
 
 // beforeHooks runs the hooks before a change, once for a file.
-func (w *committing) beforeHooks(ctx context.Context, s *target) error {
+func (w *committing) beforeHooks(ctx context.Context, s *toolcall.Target) error {
 	names, before, _ := w.wanted(s)
 	if !before || w.hooks.passed == s.Path {
 		return nil
 	}
-	defer w.call.rest()()
-	defer w.call.Session.reminders.OwnChanges()()
-	faults, stop, err := w.by.hooks.Before(ctx, w.edited(names, nil))
+	defer w.call.Rest()()
+	defer w.call.Session.Reminders.OwnChanges()()
+	faults, stop, err := w.by.Hooks.Before(ctx, w.edited(names, nil))
 	switch {
 	case err != nil:
 		return err
@@ -54,7 +55,7 @@ func (w *committing) beforeHooks(ctx context.Context, s *target) error {
 // afterHooks runs the hooks after a change that was made, looks at the file again, and
 // finishes the answer. From here on the call can only succeed. A client that gives it up
 // now would leave a formatter in the middle of its work, so that only its deadline ends it.
-func (w *committing) afterHooks(ctx context.Context, s *target, m made) {
+func (w *committing) afterHooks(ctx context.Context, s *toolcall.Target, m made) {
 	if m.change == nil {
 		return
 	}
@@ -71,22 +72,22 @@ func (w *committing) afterHooks(ctx context.Context, s *target, m made) {
 }
 
 func (w *committing) runAfter(ctx context.Context, e Edited) []HookFault {
-	defer w.call.rest()()
-	defer w.call.Session.reminders.OwnChanges()()
-	return w.by.hooks.After(ctx, e)
+	defer w.call.Rest()()
+	defer w.call.Session.Reminders.OwnChanges()()
+	return w.by.Hooks.After(ctx, e)
 }
 
 // reloadAfterHooks looks at the file after hooks have run, by the same resolver and decision
 // as before. Where it is not what the call had made of it, the record follows, and
 // the note that comes back shows what is different: only what the caller has sent
 // or is shown counts as shown.
-func (w *committing) reloadAfterHooks(ctx context.Context, s *target, m made) (note string) {
-	call, files := w.call, w.call.Session.files
+func (w *committing) reloadAfterHooks(ctx context.Context, s *toolcall.Target, m made) (note string) {
+	call, files := w.call, w.call.Session.Files
 	lost := func(format string, a ...any) string {
 		files.Forget(s.Path)
 		return "(" + fmt.Sprintf(format, a...) + ")"
 	}
-	t, err := w.by.opener.access.Check(call.request(s.Op, s.Asked))
+	t, err := w.by.Opener.Access.Check(call.Request(s.Op, s.Asked))
 	if err != nil {
 		return lost("After the user's hooks the file cannot be looked at here any more; Read tells why.")
 	}
@@ -96,8 +97,8 @@ func (w *committing) reloadAfterHooks(ctx context.Context, s *target, m made) (n
 		return lost("After the user's hooks the file is not there any more: one of them moved or deleted it.")
 	case t.Kind != fsys.Regular || t.Path != s.Path:
 		return lost("After the user's hooks something else stands in the place of the file, such as a link or a folder: read it before you go on.")
-	case m.change.size() > changeInMemory:
-		if t.Stamp.SameFile(m.change.record.Stamp) && t.Stamp.Size == m.change.record.Stamp.Size && t.Stamp.Mtime == m.change.record.Stamp.Mtime {
+	case m.change.size() > state.InMemory:
+		if t.Stamp.SameFile(m.change.Record.Stamp) && t.Stamp.Size == m.change.Record.Stamp.Size && t.Stamp.Mtime == m.change.Record.Stamp.Mtime {
 			return ""
 		}
 		m.result.Meta["fsmcp/size"] = t.Stamp.Size
@@ -112,7 +113,7 @@ func (w *committing) reloadAfterHooks(ctx context.Context, s *target, m made) (n
 	case err != nil:
 		return lost("After the user's hooks the file could not be read: read it before you go on.")
 	}
-	rec, sum := m.change.record, c.Hash()
+	rec, sum := m.change.Record, c.Hash()
 	if made, ok := m.change.sum(); ok && made == sum {
 		rec.Stamp, rec.Settled = c.Stamp, c.Settled
 		files.Put(s.Path, rec)
@@ -121,7 +122,7 @@ func (w *committing) reloadAfterHooks(ctx context.Context, s *target, m made) (n
 	m.result.Meta["fsmcp/hash"], m.result.Meta["fsmcp/size"] = hex.EncodeToString(sum[:]), int64(len(c.Raw))
 	note = w.showHookChange(c, m, lost)
 	if was, ok := m.bytes(); ok {
-		for _, n := range w.by.history.hookChange(ctx, call, s, was, c) {
+		for _, n := range w.by.recorder().hookChange(ctx, call, s, was, c) {
 			note += "\n" + n
 		}
 	}
@@ -135,23 +136,23 @@ func (w *committing) reread(ctx context.Context, t *fsys.Target) (*state.File, e
 		return nil, err
 	}
 	defer f.Close()
-	leave, err := w.by.loader.admit(ctx, t.Stamp.Size)
+	leave, err := w.by.Loader.Admit(ctx, t.Stamp.Size)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	return w.by.loader.load(w.call.Session, &target{File: &access.File{Target: t}}, f)
+	return w.by.Loader.Load(w.call.Session, &toolcall.Target{File: &access.File{Target: t}}, f)
 }
 
 // showHookChange moves the record to what hooks have made of a file, and shows it.
 func (w *committing) showHookChange(c *state.File, m made, lost func(string, ...any) string) string {
-	rec := m.change.record
+	rec := m.change.Record
 	var err error
 	if c.Doc, err = changes.Decode(c.Raw, rec.Enc); err != nil {
 		return lost("The user's hooks changed the file after this: it is no text any more.")
 	}
 	put := func(shown span.Set) {
-		w.call.Session.files.Put(c.Path, c.Recorded(shown, rec.Origin))
+		w.call.Session.Files.Put(c.Path, c.Recorded(shown, rec.Origin))
 	}
 	was, ok := m.bytes()
 	old, err := text.DecodeAs(was, rec.Enc)
@@ -167,10 +168,10 @@ func (w *committing) showHookChange(c *state.File, m made, lost func(string, ...
 	put(rec.Shown.Through(diff.Splices, false))
 	body, shown, more := diff.First()
 	head := fmt.Sprintf("The user's hooks changed the file after this %s:\n", changes.Form)
-	if m.hidden || !w.by.budget.of(w.call.Client).passes(m.result.Blocks[0].Text+head+body) {
+	if m.hidden || !w.by.Budget.Of(w.call.Client).Passes(m.result.Blocks[0].Text+head+body) {
 		return "(The user's hooks changed the file after this, more than can be shown here: read it before you change it again.)"
 	}
-	m.result.Shown = append(m.result.Shown, Shown{Path: c.Path, Record: c.WithShown(state.Record{Stamp: c.Stamp}, shown), Added: true})
+	m.result.Shown = append(m.result.Shown, toolcall.Shown{Path: c.Path, Record: c.WithShown(state.Record{Stamp: c.Stamp}, shown), Added: true})
 	if more > 0 {
 		return head + body + fmt.Sprintf("\n… (%d more changed lines, which count as not shown)", more)
 	}

@@ -1,4 +1,4 @@
-package tools
+package commit
 
 import (
 	"bytes"
@@ -15,6 +15,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/save"
 	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/state"
+	"github.com/fsmcp/fsmcp/internal/toolcall"
 )
 
 // HistoryRecorder records changes in the history. It is asked under the file's lock,
@@ -32,13 +33,15 @@ type recorder struct {
 	access  *access.Checker
 }
 
+func (c *Committer) recorder() recorder { return recorder{c.History, c.Opener.Access} }
+
 // waitForMark waits until a change is recorded.
 type waitForMark func() (*history.Mark, error)
 
 // start records what a change is about to replace, beside the writing of the new bytes:
 // the disk is busy with those anyway. The caller waits for the mark before the change
 // shows and before it closes old.
-func (r recorder) start(ctx context.Context, call Call, s *target, old *fsys.File, c *change) waitForMark {
+func (r recorder) start(ctx context.Context, call toolcall.Call, s *toolcall.Target, old *fsys.File, c *Change) waitForMark {
 	if r.history == nil {
 		return func() (*history.Mark, error) { return nil, nil }
 	}
@@ -57,12 +60,12 @@ func (r recorder) start(ctx context.Context, call Call, s *target, old *fsys.Fil
 }
 
 // describe describes a change to the history.
-func (r recorder) describe(call Call, s *target, old *fsys.File, c *change) (history.Change, error) {
+func (r recorder) describe(call toolcall.Call, s *toolcall.Target, old *fsys.File, c *Change) (history.Change, error) {
 	if s.Stamp.Nlink > 1 {
-		s.links = r.access.Links(s.File, func(name string) bool { return r.history.Secret([]string{name}) })
+		s.Links = r.access.Links(s.File, func(name string) bool { return r.history.Secret([]string{name}) })
 	}
-	k := history.Change{Names: s.knownNames(), Session: call.Session.id, Tool: s.Op.String(), Call: call.ID, From: c.from, Splices: c.splices, Gone: c.remove}
-	if call.restoring {
+	k := history.Change{Names: s.KnownNames(), Session: call.Session.ID, Tool: s.Op.String(), Call: call.ID, From: c.From, Splices: c.Splices, Gone: c.Remove}
+	if call.Restoring {
 		k.Tool = history.ToolRestore
 	}
 	if old != nil {
@@ -71,16 +74,16 @@ func (r recorder) describe(call Call, s *target, old *fsys.File, c *change) (his
 			return k, err
 		}
 		k.Old, k.Size = old, stamp.Size
-		if c.fromHash != nil {
-			k.Was = sumOf(c.fromHash())
+		if c.FromHash != nil {
+			k.Was = sumOf(c.FromHash())
 		}
 	}
 	if k.Size <= history.WholeLimit { // of a larger file the history does not use it
-		if c.after != nil {
-			sum, _ := c.after()
+		if c.After != nil {
+			sum, _ := c.After()
 			k.Is = sumOf(sum)
-		} else if c.record.Hash != (state.Sum{}) {
-			k.Is = sumOf(c.record.Hash)
+		} else if c.Record.Hash != (state.Sum{}) {
+			k.Is = sumOf(c.Record.Hash)
 		}
 	}
 	return k, nil
@@ -88,13 +91,13 @@ func (r recorder) describe(call Call, s *target, old *fsys.File, c *change) (his
 
 // hookChange records the change that hooks made as one of its own. Without it the
 // change before, on which it lies, could not be restored.
-func (r recorder) hookChange(ctx context.Context, call Call, s *target, was []byte, c *state.File) []string {
+func (r recorder) hookChange(ctx context.Context, call toolcall.Call, s *toolcall.Target, was []byte, c *state.File) []string {
 	if r.history == nil {
 		return nil
 	}
 	from, to := state.Sum(sha256.Sum256(was)), c.Hash()
 	mark, err := r.history.Keep(ctx, history.Change{
-		Names: s.knownNames(), Session: call.Session.id, Tool: history.ToolHook, Call: call.ID,
+		Names: s.KnownNames(), Session: call.Session.ID, Tool: history.ToolHook, Call: call.ID,
 		Old: bytes.NewReader(was), Size: int64(len(was)), From: was, Was: sumOf(from),
 		Splices: []span.Splice{{End: int64(len(was)), New: c.Raw}}, Is: sumOf(to),
 	})
@@ -107,14 +110,14 @@ func (r recorder) hookChange(ctx context.Context, call Call, s *target, was []by
 
 // oldBytes are the bytes that a change replaces, for hooks, where there was a file: of
 // what the history keeps whole, and of all but secret files where it is turned off.
-func (c *change) oldBytes(mark *history.Mark, old *fsys.File) []byte {
+func (c *Change) oldBytes(mark *history.Mark, old *fsys.File) []byte {
 	switch {
 	case old == nil || mark == nil || mark.ID() == "" && !mark.Off:
 		return nil
-	case c.from == nil && c.stamp.Size == 0:
+	case c.From == nil && c.Stamp.Size == 0:
 		return []byte{}
 	}
-	return c.from
+	return c.From
 }
 
 func sumOf(s state.Sum) *history.Sum { return (*history.Sum)(&s) }

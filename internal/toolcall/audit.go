@@ -1,4 +1,4 @@
-package tools
+package toolcall
 
 import (
 	"cmp"
@@ -62,9 +62,9 @@ const outcomeOK = "ok"
 // operations are the words for what a tool does.
 var operations = map[perm.Op]string{perm.Read: "read", perm.Write: "write", perm.Edit: "edit", perm.NotebookEdit: "edit"}
 
-// entryOf is a call of a tool; given is the file as the call names it.
-func entryOf(call Call, tool, given string, begun time.Time) logEntry {
-	of := logEntry{session: call.Session.id, call: call.ID, tool: tool, given: given, begun: begun}
+// EntryOf returns the log entry of a call of a tool; given is the file as the call names it.
+func EntryOf(call Call, tool, given string, begun time.Time) LogEntry {
+	of := LogEntry{session: call.Session.ID, call: call.ID, tool: tool, given: given, begun: begun}
 	for _, op := range []perm.Op{perm.Write, perm.Edit, perm.NotebookEdit} {
 		if op.String() == tool {
 			of.op = op
@@ -73,37 +73,37 @@ func entryOf(call Call, tool, given string, begun time.Time) logEntry {
 	return of
 }
 
-// auditor tells the log of calls.
-type auditor struct {
-	logger AuditLogger // nil: nothing is logged
-	now    func() time.Time
+// Auditor logs calls.
+type Auditor struct {
+	Logger AuditLogger // nil: nothing is logged
+	Now    func() time.Time
 }
 
-// begin tells of a change that is about to be made.
-func (a *auditor) begin(call Call, s *target) error {
-	if a.logger == nil {
+// Begin logs a change that is about to be made. An error stops the change.
+func (a *Auditor) Begin(call Call, s *Target) error {
+	if a.Logger == nil {
 		return nil
 	}
 	tool := s.Op.String()
-	if call.restoring {
+	if call.Restoring {
 		tool = history.ToolRestore
 	}
-	err := a.logger.Begin(Event{Kind: EventBegun, Operation: operations[s.Op], Session: call.Session.id, Call: call.ID, Tool: tool, Path: s.Path, Outcome: string(EventBegun)})
+	err := a.Logger.Begin(Event{Kind: EventBegun, Operation: operations[s.Op], Session: call.Session.ID, Call: call.ID, Tool: tool, Path: s.Path, Outcome: string(EventBegun)})
 	if err != nil {
 		return &refusal.AuditError{Err: err}
 	}
 	return nil
 }
 
-// audit logs a call that is over.
-func (a *auditor) audit(of logEntry, r *Result) {
-	if a.logger == nil {
+// Audit logs a call that is over.
+func (a *Auditor) Audit(of LogEntry, r *Result) {
+	if a.Logger == nil {
 		return
 	}
 	op := of.op
 	e := Event{
 		Kind: EventKind(operations[op]), Operation: operations[op], Session: of.session, Call: of.call, Tool: of.tool,
-		Path: cmp.Or(of.path, of.given), Took: a.now().Sub(of.begun), Outcome: outcomeOK,
+		Path: cmp.Or(of.Path, of.given), Took: a.Now().Sub(of.begun), Outcome: outcomeOK,
 	}
 	e.Bytes, _ = r.Meta["fsmcp/size"].(int64) // of the changed file
 	if op == perm.Read {
@@ -114,23 +114,23 @@ func (a *auditor) audit(of logEntry, r *Result) {
 		e.Outcome, _ = r.Meta["fsmcp/error"].(string)
 		e.Code, _ = r.Meta["fsmcp/errorCode"].(int)
 	}
-	a.logger.Log(e)
+	a.Logger.Log(e)
 	if op.Changes() && !r.IsError && reminders.SpeaksToAgents(e.Path, of.given) {
 		e.Kind = EventInstructions
-		a.logger.Log(e)
+		a.Logger.Log(e)
 	}
 }
 
-// auditSoon is audit for a caller that must not be held up, by a disk that does not
+// AuditSoon is Audit for a caller that must not be held up, by a disk that does not
 // answer for example.
-func (a *auditor) auditSoon(of logEntry, r *Result) {
-	if a.logger == nil {
+func (a *Auditor) AuditSoon(of LogEntry, r *Result) {
+	if a.Logger == nil {
 		return
 	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		a.audit(of, r)
+		a.Audit(of, r)
 	}()
 	select {
 	case <-done:
@@ -149,8 +149,8 @@ func answered(r *Result) (n int64) {
 	return n
 }
 
-// restored logs a restore that is over.
-func (a *auditor) restored(of logEntry, r *Result, err error) {
+// Restored logs a restore that is over.
+func (a *Auditor) Restored(of LogEntry, r *Result, err error) {
 	if err != nil {
 		slug := "conflict"
 		if refused := (*refusal.Refusal)(nil); errors.As(err, &refused) {
@@ -159,23 +159,24 @@ func (a *auditor) restored(of logEntry, r *Result, err error) {
 		r = &Result{IsError: true, Meta: map[string]any{"fsmcp/error": slug}}
 	}
 	of.op = perm.Edit
-	a.audit(of, r)
+	a.Audit(of, r)
 }
 
-// notices are sentences for the next answer of any tool.
-type notices struct {
+// Notices are sentences for the next answer of any tool.
+type Notices struct {
 	mu    sync.Mutex
 	texts []string
 }
 
-func (n *notices) add(texts ...string) {
+// Add has the next answer of any tool end with texts, too.
+func (n *Notices) Add(texts ...string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.texts = append(n.texts, texts...)
 }
 
-// end ends an answer with what is to be told, once.
-func (n *notices) end(r *Result) {
+// End ends an answer with what is to be told, once.
+func (n *Notices) End(r *Result) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if len(n.texts) > 0 {

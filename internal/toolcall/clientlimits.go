@@ -1,4 +1,4 @@
-package tools
+package toolcall
 
 // NoPictures says that a client passes no picture on to its model. It is less than any
 // number, as in settings.
@@ -22,8 +22,8 @@ type ClientLimits struct {
 	PicturesLast bool
 }
 
-// pictures returns the most pictures of one answer where fsmcp sends at most n.
-func (c ClientLimits) pictures(n int) int {
+// MostPictures returns the most pictures of one answer where fsmcp sends at most n.
+func (c ClientLimits) MostPictures(n int) int {
 	switch {
 	case c.Pictures == NoPictures:
 		return 0

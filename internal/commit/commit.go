@@ -1,4 +1,10 @@
-package tools
+// Package commit holds the one way to change a file. A Planner works out the change; a
+// Committer asks the user, runs the user's hooks, locks the file, makes sure that the change
+// fits the bytes that are there, records them in the history, replaces the file, and keeps
+// the conversation's record true.
+//
+// It does not decide what a call may replace: planners do, with package gate.
+package commit
 
 import (
 	"bytes"
@@ -16,31 +22,33 @@ import (
 	"github.com/fsmcp/fsmcp/internal/save"
 	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/state"
+	"github.com/fsmcp/fsmcp/internal/toolcall"
 )
 
-// planner works out a change. old is the file as it is, nil where there is
+// A Planner works out a change. old is the file as it is, nil where there is
 // none. It is asked twice: before anything else happens, and again under the
 // lock for the bytes that will be replaced.
-type planner interface {
-	plan(ctx context.Context, s *target, old *fsys.File) (*change, error)
+type Planner interface {
+	// Plan works out the change of s.
+	Plan(ctx context.Context, s *toolcall.Target, old *fsys.File) (*Change, error)
 }
 
-// committer changes files. No tool changes one in another way.
-type committer struct {
-	opener  opener
-	loader  loader
-	budget  budget
-	saver   *save.Saver
-	history recorder
-	hooks   Hooks // nil: none run
-	auditor *auditor
-	notices *notices
+// Committer changes files. No tool changes one in another way.
+type Committer struct {
+	Opener  toolcall.Opener
+	Loader  toolcall.Loader
+	Budget  toolcall.Budget
+	Saver   *save.Saver
+	History HistoryRecorder // nil: nothing is recorded
+	Hooks   Hooks           // nil: none run
+	Auditor *toolcall.Auditor
+	Notices *toolcall.Notices
 }
 
-// commit makes the change that a planner works out, in the order of attempt. Where the
+// Commit makes the change that a planner works out, in the order of attempt. Where the
 // name leads elsewhere in the middle of that (another call has made the folder, another
 // program has renamed a new version into place), it begins again with what is there now.
-func (c *committer) commit(ctx context.Context, call Call, op perm.Op, p planner) (*Result, error) {
+func (c *Committer) Commit(ctx context.Context, call toolcall.Call, op perm.Op, p Planner) (*toolcall.Result, error) {
 	w := committing{by: c, call: call, op: op, planner: p}
 	for try := 1; ; try++ {
 		result, err := w.attempt(ctx)
@@ -56,26 +64,28 @@ const attempts = 10
 
 // committing is one change under way.
 type committing struct {
-	by      *committer
-	call    Call
+	by      *Committer
+	call    toolcall.Call
 	op      perm.Op
-	planner planner
+	planner Planner
 	hooks   hooking // the outcome of hooks
+	// replaced says that another file is in the place of the target.
+	replaced bool
 }
 
 // attempt makes the change once: lock the path in the conversation, plan, ask, run the
 // hooks before, lock the file among processes, replace it, unlock it, run the hooks after
 // and look again.
-func (w *committing) attempt(ctx context.Context) (*Result, error) {
-	s, err := w.by.opener.open(w.call, w.op)
+func (w *committing) attempt(ctx context.Context) (*toolcall.Result, error) {
+	s, err := w.by.Opener.Open(w.call, w.op)
 	if err != nil {
 		return nil, err
 	}
-	defer s.letGo()
-	if err := w.by.opener.irregular(s); err != nil {
+	defer w.letGo(s)
+	if err := w.by.Opener.Irregular(s); err != nil {
 		return nil, err
 	}
-	done, err := w.call.Session.files.Lock(ctx, s.Path)
+	done, err := w.call.Session.Files.Lock(ctx, s.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -84,10 +94,10 @@ func (w *committing) attempt(ctx context.Context) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.nothing() {
-		return c.result, nil
+	if c.Nothing() {
+		return c.Result, nil
 	}
-	if err := w.by.opener.asking(s, c); err != nil {
+	if err := w.by.asking(s, c); err != nil {
 		return nil, err
 	}
 	if err := w.beforeHooks(ctx, s); err != nil {
@@ -102,7 +112,7 @@ func (w *committing) attempt(ctx context.Context) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.replaced = true
+	w.replaced = true
 	lock.unlock()
 	w.afterHooks(ctx, s, m)
 	if m.hidden {
@@ -114,13 +124,13 @@ func (w *committing) attempt(ctx context.Context) (*Result, error) {
 // locked makes the change under the lock of the file: open and decide again, take the
 // lease, plan again if the bytes differ, ask again, replace the file while the history
 // records the old bytes, and move the conversation's record on.
-func (w *committing) locked(ctx context.Context, s *target, lock fileLock, c *change) (m made, err error) {
+func (w *committing) locked(ctx context.Context, s *toolcall.Target, lock fileLock, c *Change) (m made, err error) {
 	now, err := w.openAgain(s, lock)
 	if err != nil {
 		return m, err
 	}
 	defer now.Close()
-	txn, err := w.by.saver.Begin(ctx, now.Target) // takes the lease
+	txn, err := w.by.Saver.Begin(ctx, now.Target) // takes the lease
 	if err != nil {
 		return m, err
 	}
@@ -131,31 +141,31 @@ func (w *committing) locked(ctx context.Context, s *target, lock fileLock, c *ch
 			return m, err
 		}
 	}
-	if c.nothing() {
-		return made{result: c.result, hidden: now.Hidden}, nil
+	if c.Nothing() {
+		return made{result: c.Result, hidden: now.Hidden}, nil
 	}
-	if err := w.by.opener.asking(now, c); err != nil { // the rules are others by now
+	if err := w.by.asking(now, c); err != nil { // the rules are others by now
 		return m, err
 	}
-	if err := w.by.auditor.begin(w.call, now); err != nil {
+	if err := w.by.Auditor.Begin(w.call, now); err != nil {
 		return m, err
 	}
-	recorded := w.by.history.start(ctx, w.call, now, old, c)
+	recorded := w.by.recorder().start(ctx, w.call, now, old, c)
 	out, err := replace(ctx, txn, c, recorded)
 	mark, _ := recorded() // its error is that of the change
 	defer mark.Done()
-	s.links = now.links
+	s.Links = now.Links
 	if err != nil {
 		return m, w.by.notMade(mark, out, err)
 	}
 	w.record(now, c, out)
-	return made{result: remark(c.result, out, mark), change: c, old: c.oldBytes(mark, old), hidden: now.Hidden}, nil
+	return made{result: remark(c.Result, out, mark), change: c, old: c.oldBytes(mark, old), hidden: now.Hidden}, nil
 }
 
 // made is the outcome of a call under the lock.
 type made struct {
-	result *Result
-	change *change // nil: there was nothing to do
+	result *toolcall.Result
+	change *Change // nil: there was nothing to do
 	old    []byte  // what was replaced, where the history has kept it and it is in memory
 	hidden bool    // what the file holds must not be shown
 }
@@ -163,16 +173,16 @@ type made struct {
 // letGo closes a target. Once the file has been replaced, that is the last hold on the
 // old one, and the kernel takes its time to free its blocks: the answer need not wait
 // for that.
-func (t *target) letGo() {
-	if t.replaced {
-		go t.Close()
+func (w *committing) letGo(s *toolcall.Target) {
+	if w.replaced {
+		go s.Close()
 		return
 	}
-	t.Close()
+	s.Close()
 }
 
 // preview plans on the file as it is now, outside of its lock.
-func (w *committing) preview(ctx context.Context, s *target) (*change, error) {
+func (w *committing) preview(ctx context.Context, s *toolcall.Target) (*Change, error) {
 	if s.Kind == fsys.Missing {
 		return w.plan(ctx, s, nil)
 	}
@@ -181,7 +191,7 @@ func (w *committing) preview(ctx context.Context, s *target) (*change, error) {
 		return nil, err
 	}
 	defer f.Close()
-	leave, err := w.by.loader.admit(ctx, s.Stamp.Size)
+	leave, err := w.by.Loader.Admit(ctx, s.Stamp.Size)
 	if err != nil {
 		return nil, err
 	}
@@ -191,17 +201,17 @@ func (w *committing) preview(ctx context.Context, s *target) (*change, error) {
 
 // plan asks the planner. Neither its answer nor its error shows anything of a hidden
 // file.
-func (w *committing) plan(ctx context.Context, s *target, old *fsys.File) (*change, error) {
-	c, err := w.planner.plan(ctx, s, old)
+func (w *committing) plan(ctx context.Context, s *toolcall.Target, old *fsys.File) (*Change, error) {
+	c, err := w.planner.Plan(ctx, s, old)
 	switch {
 	case !s.Hidden:
 		return c, err
 	case err != nil:
-		rec, known := w.call.Session.files.Get(s.Path)
-		_, err = shownIn(err)
-		return nil, refusal.Hidden{Name: s.name(), Read: known, Whole: known && rec.InFull(), Huge: s.Stamp.Size > maxEditBytes}.Refusal(err)
+		rec, known := w.call.Session.Files.Get(s.Path)
+		_, err = toolcall.ShownIn(err)
+		return nil, refusal.Hidden{Name: s.Name(), Read: known, Whole: known && rec.InFull(), Huge: s.Stamp.Size > toolcall.MaxEditBytes}.Refusal(err)
 	}
-	c.shown, c.notebook = nil, false
+	c.Shown, c.Notebook = nil, false
 	return c, nil
 }
 
@@ -211,13 +221,13 @@ func (w *committing) plan(ctx context.Context, s *target, old *fsys.File) (*chan
 type fileLock struct{ file, parts *save.Lock }
 
 // lock takes the lock of the name that s leads to.
-func (c *committer) lock(ctx context.Context, s *target) (l fileLock, err error) {
-	if s.Kind == fsys.Missing && c.opener.access.Policy().RepositoryParts(s.Names) {
-		if l.parts, err = c.saver.LockPurpose(ctx, "repository parts"); err != nil {
+func (c *Committer) lock(ctx context.Context, s *toolcall.Target) (l fileLock, err error) {
+	if s.Kind == fsys.Missing && c.Opener.Access.Policy().RepositoryParts(s.Names) {
+		if l.parts, err = c.Saver.LockPurpose(ctx, "repository parts"); err != nil {
 			return l, err
 		}
 	}
-	if l.file, err = c.saver.Lock(ctx, s.Target); err != nil {
+	if l.file, err = c.Saver.Lock(ctx, s.Target); err != nil {
 		l.unlock()
 	}
 	return l, err
@@ -233,8 +243,8 @@ func (l fileLock) unlock() {
 }
 
 // openAgain resolves and decides again, now that no other fsmcp changes the file.
-func (w *committing) openAgain(s *target, lock fileLock) (*target, error) {
-	now, err := w.by.opener.open(w.call, w.op)
+func (w *committing) openAgain(s *toolcall.Target, lock fileLock) (*toolcall.Target, error) {
+	now, err := w.by.Opener.Open(w.call, w.op)
 	if err != nil {
 		return nil, err
 	}
@@ -247,48 +257,48 @@ func (w *committing) openAgain(s *target, lock fileLock) (*target, error) {
 
 // replace makes the change. The history has recorded the old bytes before the new ones
 // can be seen.
-func replace(ctx context.Context, txn *save.Txn, c *change, recorded waitForMark) (save.Outcome, error) {
-	if c.fromHash != nil {
-		txn.Known(c.from, func() [32]byte { return c.fromHash() })
+func replace(ctx context.Context, txn *save.Txn, c *Change, recorded waitForMark) (save.Outcome, error) {
+	if c.FromHash != nil {
+		txn.Known(c.From, func() [32]byte { return c.FromHash() })
 	}
 	txn.Before(func() error { _, err := recorded(); return err })
-	if c.remove {
+	if c.Remove {
 		return txn.Remove(ctx)
 	}
-	return txn.Replace(ctx, c.splices)
+	return txn.Replace(ctx, c.Splices)
 }
 
 // record moves the conversation's record to the new bytes.
-func (w *committing) record(now *target, c *change, out save.Outcome) {
-	files := w.call.Session.files
-	if c.remove {
+func (w *committing) record(now *toolcall.Target, c *Change, out save.Outcome) {
+	files := w.call.Session.Files
+	if c.Remove {
 		files.Forget(now.Path)
 		return
 	}
-	if c.after != nil {
-		sum, content := c.after()
-		if c.record.Parts == nil {
-			c.record.Hash, c.record.Content = sum, content
+	if c.After != nil {
+		sum, content := c.After()
+		if c.Record.Parts == nil {
+			c.Record.Hash, c.Record.Content = sum, content
 		}
-		c.result.Meta["fsmcp/hash"] = hex.EncodeToString(sum[:])
-		if c.notebook && content != nil {
-			c.result.next = parsed{path: now.Path, raw: content, hash: func() state.Sum { return sum }}
+		c.Result.Meta["fsmcp/hash"] = hex.EncodeToString(sum[:])
+		if c.Notebook && content != nil {
+			c.Result.Next = toolcall.Parsed{Path: now.Path, Raw: content, Hash: func() state.Sum { return sum }}
 		}
 	}
-	c.record.Stamp = out.Stamp // too young to prove anything: the next gate looks at the bytes
-	files.Put(now.Path, c.record)
-	if c.shown != nil {
-		c.result.Shown = append(c.result.Shown, Shown{Path: now.Path, Record: state.Record{Stamp: out.Stamp, Shown: c.shown}, Added: true})
+	c.Record.Stamp = out.Stamp // too young to prove anything: the next gate looks at the bytes
+	files.Put(now.Path, c.Record)
+	if c.Shown != nil {
+		c.Result.Shown = append(c.Result.Shown, toolcall.Shown{Path: now.Path, Record: state.Record{Stamp: out.Stamp, Shown: c.Shown}, Added: true})
 	}
 }
 
 // notMade notes that a change was not made, unless it was after all.
-func (c *committer) notMade(mark *history.Mark, out save.Outcome, err error) error {
+func (c *Committer) notMade(mark *history.Mark, out save.Outcome, err error) error {
 	if e := (*save.IOError)(nil); !errors.As(err, &e) || !e.Changed {
 		mark.Void()
 	}
-	c.notices.add(saved(out.Saved)...)
-	c.notices.add(rescued(out.Rescued)...)
+	c.Notices.Add(saved(out.Saved)...)
+	c.Notices.Add(rescued(out.Rescued)...)
 	return err
 }
 
@@ -298,20 +308,20 @@ func (c *committer) notMade(mark *history.Mark, out save.Outcome, err error) err
 // does not prove that, since a program that writes through a memory map can change a
 // file without a new one. From here on it cannot: a file that is mapped for writing
 // gives no lease.
-func stands(c *change, old *fsys.File) bool {
+func stands(c *Change, old *fsys.File) bool {
 	switch {
 	case old == nil:
-		return c.stamp == fsys.Stamp{}
-	case c.stamp == fsys.Stamp{}:
+		return c.Stamp == fsys.Stamp{}
+	case c.Stamp == fsys.Stamp{}:
 		return false
-	case c.from != nil || c.stamp.Size == 0:
-		return hasBytes(old, c.from)
+	case c.From != nil || c.Stamp.Size == 0:
+		return hasBytes(old, c.From)
 	}
 	now, err := old.Stamp()
-	if err != nil || now.Size != c.stamp.Size || len(c.parts) == 0 {
+	if err != nil || now.Size != c.Stamp.Size || len(c.Parts) == 0 {
 		return false
 	}
-	_, lost, err := state.Standing(old, c.parts, nil)
+	_, lost, err := state.Standing(old, c.Parts, nil)
 	return err == nil && !lost
 }
 
@@ -333,7 +343,7 @@ func hasBytes(f *fsys.File, want []byte) bool {
 }
 
 // remark adds to an answer what the saving itself has to tell.
-func remark(r *Result, out save.Outcome, mark *history.Mark) *Result {
+func remark(r *toolcall.Result, out save.Outcome, mark *history.Mark) *toolcall.Result {
 	var notes []string
 	switch {
 	case out.OtherNames == 1:
@@ -379,24 +389,24 @@ func saved(names []string) []string {
 
 // asking is the question that comes before a change, as it is now known: nil where
 // there is none. A change that the file's mode forbids is not asked about.
-func (o opener) asking(s *target, c *change) error {
+func (c *Committer) asking(s *toolcall.Target, to *Change) error {
 	switch {
 	case s.Question == nil:
 		return nil
 	case s.Kind == fsys.Regular && save.ReadOnly(s.Stamp):
 		return save.ErrReadOnly
 	}
-	return needConsent(s.Question, c.intent(), o.preferences().SettingsFile)
+	return toolcall.NeedConsent(s.Question, to.intent(), c.Opener.SettingsFile())
 }
 
 // bytes are those that the change has put into the file, where they are known.
 func (m made) bytes() (b []byte, ok bool) {
 	c := m.change
-	if c.record.Content != nil {
-		return c.record.Content, true
+	if c.Record.Content != nil {
+		return c.Record.Content, true
 	}
-	if int64(len(c.from)) < c.stamp.Size {
+	if int64(len(c.From)) < c.Stamp.Size {
 		return nil, false
 	}
-	return span.Apply(c.from, c.splices), true
+	return span.Apply(c.From, c.Splices), true
 }

@@ -1,13 +1,13 @@
-package tools
+package toolcall
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/fsmcp/fsmcp/internal/access"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/perm"
-	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/refusal"
 )
 
@@ -26,8 +26,8 @@ type Question struct {
 	Path string
 
 	op perm.Op
-	// unlogged is the call, which is logged with the answer that it ends with.
-	unlogged *logEntry
+	// Unlogged is the call, which is logged with the answer that it ends with.
+	Unlogged *LogEntry
 }
 
 // Consent is the user's yes to the questions of one call: each covers the tool
@@ -39,6 +39,9 @@ type Consent struct {
 
 // Once consents to one call.
 func (q *Question) Once() *Consent { return &Consent{questions: []*Question{q}} }
+
+// Consented is the consent of a user at the command line: a question counts as granted.
+func Consented() *Consent { return &Consent{all: true} }
 
 // With is c and the consent to one more question of the same call.
 func (c *Consent) With(q *Question) *Consent {
@@ -71,9 +74,9 @@ type needsConsent struct {
 
 func (e *needsConsent) Unwrap() error { return e.Refusal }
 
-// needConsent words the question, with what the call will do, and the refusal for a
+// NeedConsent words the question, with what the call will do, and the refusal for a
 // client that cannot ask. The user needs the resolved name to judge it.
-func needConsent(e *access.ConsentError, will, settingsFile string) *needsConsent {
+func NeedConsent(e *access.ConsentError, will, settingsFile string) error {
 	rule := refusal.Because(e.Judgement)
 	message := fmt.Sprintf("%s %s?\n%s", e.Op, fsys.InSentence(e.Path.String()), rule)
 	if e.Resolved != e.Path.String() {
@@ -85,37 +88,21 @@ func needConsent(e *access.ConsentError, will, settingsFile string) *needsConsen
 	return &needsConsent{refusal.NeedsConsent(e, settingsFile), &Question{Message: message, Names: e.Names, Rule: rule, Path: e.Resolved, op: e.Op}}
 }
 
+// QuestionIn returns the question that would let a failed call through, nil where none would.
+func QuestionIn(err error) *Question {
+	if e := (*needsConsent)(nil); errors.As(err, &e) {
+		return e.question
+	}
+	return nil
+}
+
 // Unanswered is the answer to a call whose question did not get a yes. why
 // completes "the user ...": "declined". q is nil where it is no longer known.
 func Unanswered(tool string, q *Question, why string) *Result {
 	if q == nil {
-		return fail(tool, "", refusal.Unanswered("", "", why))
+		return Fail(tool, "", refusal.Unanswered("", "", why))
 	}
-	r := fail(tool, "", refusal.Unanswered(q.Path, q.Rule, why))
-	r.unlogged = q.unlogged
+	r := Fail(tool, "", refusal.Unanswered(q.Path, q.Rule, why))
+	r.Unlogged = q.Unlogged
 	return r
-}
-
-// intent tells the user what a call is about to do, by its arguments alone; "" for
-// one that changes nothing.
-func (c Call) intent() string {
-	switch a := c.args.(type) {
-	case *WriteArgs:
-		return fmt.Sprintf("It writes %s (%s).", phrase.LinesOf(a.Content), phrase.Bytes(int64(len(a.Content))))
-	case *EditArgs:
-		every := ""
-		if a.ReplaceAll {
-			every = ", wherever that stands"
-		}
-		return fmt.Sprintf("It puts %s in the place of %s%s.", phrase.LinesOf(a.NewString), phrase.LinesOf(a.OldString), every)
-	case *NotebookEditArgs:
-		switch a.mode() {
-		case modeDelete:
-			return fmt.Sprintf("It deletes the cell %s.", phrase.Quote(a.CellID))
-		case modeInsert:
-			return fmt.Sprintf("It inserts a cell of %s.", phrase.LinesOf(*a.NewSource))
-		}
-		return fmt.Sprintf("It replaces the cell %s by %s.", phrase.Quote(a.CellID), phrase.LinesOf(*a.NewSource))
-	}
-	return ""
 }

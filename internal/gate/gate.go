@@ -1,0 +1,316 @@
+// Package gate decides whether a call may replace parts of a file: only what the caller has
+// been shown, as it is now. Each decision is a pure function of the file, the conversation's
+// record of it and what the call would replace. A refusal shows what is missing where that
+// fits into the answer, so that the same call passes next time.
+//
+// It does not read files, and it does not record what a refusal shows: that counts once the
+// answer is sent.
+package gate
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/fsmcp/fsmcp/internal/changes"
+	"github.com/fsmcp/fsmcp/internal/notebook"
+	"github.com/fsmcp/fsmcp/internal/refusal"
+	"github.com/fsmcp/fsmcp/internal/span"
+	"github.com/fsmcp/fsmcp/internal/state"
+	"github.com/fsmcp/fsmcp/internal/text"
+	"github.com/fsmcp/fsmcp/internal/toolcall"
+)
+
+// Gate decides whether a call may change a file that is held in memory, as a pure function
+// of the file, the conversation's record of it and what the call would replace.
+type Gate struct {
+	Target *toolcall.Target
+	File   *state.File
+	Budget toolcall.Budget
+}
+
+// Aim is the part of a file that a call would replace.
+type Aim struct {
+	Spans []span.Span
+	Err   error // why there are none
+	// Matches says that only they have to have been shown, and not all of the file.
+	Matches bool
+}
+
+// Pass lets a change through if the caller has been shown all of the file. It returns
+// the record as it stands for the file's present bytes. Where the file has changed, at
+// finds what the call replaces.
+func (g Gate) Pass(at Aim) (state.Record, error) {
+	c := g.File
+	switch {
+	case len(c.Raw) == 0: // nothing to be shown
+		return c.Recorded(nil, state.ByRead), nil
+	case !c.Known:
+		return c.Record, refusal.NotRead(g.Target.Name())
+	}
+	rec, lost := c.Standing(nil)
+	if lost {
+		return rec, g.Changed(at)
+	}
+	unseen := rec.Shown.Missing(c.Stamp.Size)
+	if len(unseen) == 0 {
+		return rec, nil
+	}
+	if body, shown, ok := g.rest(unseen, ""); ok {
+		return rec, toolcall.Showing(refusal.UnseenShown(g.Target.Name(), body), c.Path, c.WithShown(rec, shown))
+	}
+	return rec, refusal.Unseen(g.Target.Name(), unseen.Len(), g.readCalls(unseen))
+}
+
+// rest shows all that was never shown below what an error shows already, where
+// that fits.
+func (g Gate) rest(unseen span.Set, above string) (body string, shown span.Set, ok bool) {
+	if unseen.Len()+int64(len(above)) > toolcall.ShowUnseen {
+		return "", nil, false
+	}
+	body, shown = changes.ShowAll(g.File.Doc, unseen)
+	return body, shown, g.Budget.Passes(above + body)
+}
+
+// matches shows the places of a call that were not shown, each with what stands
+// around it, where that fits.
+func (g Gate) matches(shown span.Set, spans []span.Span, above string) (body string, all span.Set, ok bool) {
+	for _, m := range spans {
+		if shown.Covers(m) {
+			continue
+		}
+		if all = all.Add(g.around(m)); all.Len() > ShowMatches {
+			return "", nil, false
+		}
+	}
+	if all.Len()+int64(len(above)) > toolcall.ShowUnseen {
+		return "", nil, false
+	}
+	body = changes.Fragments(g.File.Doc, all)
+	return body, all, g.Budget.Passes(above + body)
+}
+
+// NeverShown is the refusal of an Edit some of whose matches were never shown. Where
+// they fit, it shows them with their surroundings, and the same call passes next time.
+func (g Gate) NeverShown(rec state.Record, hidden span.Set) error {
+	c := g.File
+	body, shown, ok := g.matches(rec.Shown, hidden, "")
+	if !ok {
+		return refusal.UnseenMatch(g.Target.Name(), "", g.readCalls(hidden), c.Known)
+	}
+	return toolcall.Showing(refusal.UnseenMatch(g.Target.Name(), body, "", c.Known), c.Path, c.WithShown(rec, shown))
+}
+
+// readCalls names Read calls that show spans, as much of them as each is served.
+func (g Gate) readCalls(spans span.Set) string {
+	doc, l := g.File.Doc, changes.LinesOf(g.File.Doc)
+	var calls []string
+	first, last := 0, 0
+	flush := func() {
+		for first > 0 && first <= last && len(calls) < CallsNamed {
+			name, lines := g.Budget.ReadCall(first, doc.Page(first, min(last-first+1, toolcall.DefaultLines), g.Budget.Room()))
+			calls = append(calls, name)
+			first += lines
+		}
+		first = 0
+	}
+	at := l.Counter()
+	for _, s := range spans {
+		if len(calls) == CallsNamed {
+			break
+		}
+		start, end := doc.TextOffset(s.Start), doc.TextOffset(s.End)
+		from, to := at.At(start), at.At(max(start, end-1))
+		if head := l.Start(start); from == to && l.After(start)-head > bigLine {
+			flush()
+			column := utf8.RuneCountInString(l.Text[head:start]) + 1
+			calls = append(calls, fmt.Sprintf("Read offset=%d, column=%d", from, column))
+			continue
+		}
+		if first > 0 && from > last+nearLines {
+			flush()
+		}
+		if first == 0 {
+			first = from
+		}
+		last = to
+	}
+	flush()
+	return strings.Join(calls[:min(len(calls), CallsNamed)], "; ")
+}
+
+// Changed is the answer for a file that is not what was shown. A small change is told
+// in full, and the record moves to the new content. Where the caller has then seen
+// all that the call needs, the same call passes next time, and the error says so.
+func (g Gate) Changed(at Aim) error {
+	c := g.File
+	diff, body, ok := g.OutsideChange()
+	if !ok {
+		return g.changedMuch(at, diff)
+	}
+	shown := c.Record.Shown.Through(diff.Splices, true)
+	n, shown := g.needed(shown, at, body)
+	return toolcall.Showing(refusal.Changed(g.Target.Name(), body, n), c.Path, c.Recorded(shown, state.ByReport))
+}
+
+// OutsideChange compares a file with its record. diff is empty where the old text is not
+// known, and ok false where the answer cannot show all of it.
+func (g Gate) OutsideChange() (diff changes.Diff, body string, ok bool) {
+	old, ok := g.File.Kept()
+	if !ok || old.Enc != g.File.Doc.Enc {
+		return diff, "", false
+	}
+	diff = changes.Of(old, g.File.Doc)
+	body, ok = diff.Whole()
+	return diff, body, ok && g.Budget.Passes(body)
+}
+
+// needed works out what a call still lacks once a change of its file is shown, and
+// shows it where that fits. above is shown already. The set that comes back is shown
+// with what the error shows.
+func (g Gate) needed(shown span.Set, at Aim, above string) (n refusal.Needed, all span.Set) {
+	if n.Err = at.Err; n.Err != nil {
+		return n, shown
+	}
+	hidden := shown.Missing(g.File.Stamp.Size)
+	if n.Matches = at.Matches; n.Matches {
+		hidden = Unseen(shown, at.Spans)
+	}
+	if n.Bytes = hidden.Len(); len(hidden) == 0 {
+		return n, shown
+	}
+	body, more, ok := "", span.Set(nil), false
+	if n.Matches {
+		body, more, ok = g.matches(shown, hidden, above)
+	} else {
+		body, more, ok = g.rest(hidden, above)
+	}
+	if !ok {
+		n.Calls = g.readCalls(hidden)
+		return n, shown
+	}
+	n.Shown = body
+	return n, shown.Union(more)
+}
+
+// changedMuch is the answer for a file that changed by more than is told: it counts
+// what changed, and names the calls that show what this call needs. diff is empty
+// where the old text is not known.
+func (g Gate) changedMuch(at Aim, diff changes.Diff) error {
+	c := g.File
+	calls := g.readCalls(span.Set{{End: c.Stamp.Size}})
+	var near span.Set
+	for _, s := range at.Spans[:min(len(at.Spans), CallsNamed)] {
+		near = near.Add(g.around(s))
+	}
+	if len(near) > 0 {
+		calls = g.readCalls(near) + ", around old_string"
+	}
+	return g.stating(refusal.ChangedMuch(g.Target.Name(), g.howMuch(diff), at.Err, calls))
+}
+
+// around widens a raw span by some characters on each side.
+func (g Gate) around(s span.Span) span.Span {
+	c := g.File
+	t := c.Doc.Text
+	start, end := c.Doc.TextOffset(s.Start), c.Doc.TextOffset(s.End)
+	for i := 0; i < AroundMatch && start > 0; i++ {
+		_, n := utf8.DecodeLastRuneInString(t[:start])
+		start -= n
+	}
+	for i := 0; i < AroundMatch && end < len(t); i++ {
+		_, n := utf8.DecodeRuneInString(t[end:])
+		end += n
+	}
+	return span.Span{Start: c.Doc.RawOffset(start), End: c.Doc.RawOffset(end)}
+}
+
+// howMuch counts what changed.
+func (g Gate) howMuch(diff changes.Diff) refusal.Amount {
+	c := g.File
+	a := refusal.Amount{Lines: c.Doc.Lines(), Size: c.Stamp.Size, Was: c.Record.Stamp.Size, Parts: c.Record.Parts != nil}
+	a.Added, a.Removed = diff.Counts()
+	if a.Parts && a.Added+a.Removed == 0 {
+		rec, _ := c.Standing(nil)
+		a.Shown = c.Record.Shown.Len()
+		a.Lost = a.Shown - rec.Shown.Len()
+	}
+	return a
+}
+
+// stating adds to a refusal that its answer tells that the file has changed, without lines.
+func (g Gate) stating(err error) error {
+	c := g.File
+	return toolcall.ShowingChange(err, c.Path, c.Record, c.Hash)
+}
+
+// Unseen are the spans that were not shown.
+func Unseen(shown span.Set, spans []span.Span) (out span.Set) {
+	for _, m := range spans {
+		if !shown.Covers(m) {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// FirstUnseen is the first cell of a notebook that was not shown; nil where all were.
+func FirstUnseen(nb *notebook.Notebook, rec state.Record) *notebook.Cell {
+	for _, cell := range nb.Cells() {
+		if !rec.Shown.Covers(cell.Source) {
+			return &cell
+		}
+	}
+	return nil
+}
+
+// PassWhole is the gate of Write: everything must have been shown, of a notebook all its
+// cells.
+func (g Gate) PassWhole() error {
+	c := g.File
+	if c.Known && toolcall.IsNotebook(g.Target) {
+		nb, err := notebook.Parse(c.Raw)
+		switch {
+		case err == nil && !c.Unchanged():
+			return g.ChangedNotebook()
+		case err == nil:
+			if cell := FirstUnseen(nb, c.Record); cell != nil {
+				return refusal.UnseenInNotebook(g.Target.Name(), cell.Name)
+			}
+			return nil
+		}
+	}
+	_, err := g.Pass(Aim{})
+	return err
+}
+
+// ChangedNotebook is the answer for a notebook that is not what was shown: a
+// small change is told as the lines of the file.
+func (g Gate) ChangedNotebook() error {
+	c := g.File
+	var err error
+	if c.Doc, err = text.Decode(c.Raw); err != nil {
+		return err
+	}
+	diff, body, ok := g.OutsideChange()
+	if ok {
+		return toolcall.Showing(refusal.ChangedNotebook(g.Target.Name(), body), c.Path, c.Recorded(c.Record.Shown.Through(diff.Splices, true), state.ByReport))
+	}
+	return g.stating(refusal.ChangedNotebookMuch(g.Target.Name(), g.howMuch(diff)))
+}
+
+// Bounds of the matches that an error shows so that the same call passes next time.
+const (
+	ShowMatches = 8 << 10 // bytes of the file
+	AroundMatch = 200     // characters on each side
+)
+
+// Read calls in errors: at most callsNamed of them, and places that lie within
+// nearLines of each other share one.
+const (
+	CallsNamed = 3
+	nearLines  = 200
+)
+
+// bigLine is the length in bytes from which a line is better read by columns.
+const bigLine = 20 << 10

@@ -1,0 +1,155 @@
+// Package toolcall holds the parts of a tool call that all tools share: the call and its
+// conversation, the file that it names, as the rules let it through, the limits of its
+// answer, and the answer with all that it shows. An answer is data: what it shows of files
+// counts as shown once it is sent.
+//
+// It knows no tool's arguments, and nothing of the protocol that carries the calls. It
+// reaches the disk only through fsys.
+package toolcall
+
+import (
+	"strings"
+	"time"
+
+	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/perm"
+	"github.com/fsmcp/fsmcp/internal/refusal"
+	"github.com/fsmcp/fsmcp/internal/reminders"
+)
+
+// Call holds the facts on a call beside its arguments.
+type Call struct {
+	// Session is the conversation's memory of what it has been shown.
+	Session *Session
+	// ID is the client's own id of the tool call where it sends one, else the request's
+	// id as the client wrote it: for history, hooks, logs and the audit file.
+	ID string
+	// File is the call's file argument; it is parsed when the call runs if it is not yet.
+	File FileArgument
+	// Client bounds what the asking client passes on to its model.
+	Client ClientLimits
+	// Consent is the user's answer to the questions that earlier tries of this
+	// call came back with; nil where nothing was asked.
+	Consent *Consent
+	// CanAsk says that a question may be put to the user: a result with one is then
+	// no answer yet.
+	CanAsk bool
+	// About is the file as it was found, and how much of it the answer shows where its bytes
+	// do not tell; its path is "" where the rules did not let it through.
+	About *reminders.Shown
+	// Intent is nil of a restore.
+	Intent Intent
+	// Restoring says that a user restores a change by its exact name.
+	Restoring bool
+	// Clock gives up the call; nil where it is never given up.
+	Clock Clock
+	// Progress reports a share of a long call; nil when the client asked for none.
+	Progress func(done, total int64, what string)
+}
+
+// Intent is of the arguments of a call that changes a file.
+type Intent interface {
+	// Intent tells the user what the call is about to do, by its arguments alone.
+	Intent() string
+}
+
+// intended tells the user what the call is about to do; it returns "" for a call that changes
+// nothing.
+func (c Call) intended() string {
+	if c.Intent == nil {
+		return ""
+	}
+	return c.Intent.Intent()
+}
+
+// Clock bounds the time of a call.
+type Clock interface {
+	// Rest stops the clock until resume is called, once: for programs that have a
+	// deadline of their own.
+	Rest() (resume func())
+}
+
+// Result is one answer, free of protocol types.
+type Result struct {
+	Blocks  []Block
+	Meta    map[string]any // keys "fsmcp/..."
+	IsError bool
+	// Ask is set where the user's consent would let the call through; the rest
+	// of the result is then for clients that cannot ask.
+	Ask *Question
+	// Shown lists what the answer shows of files. Service.Sent uses it, and the fields
+	// below.
+	Shown    []Shown
+	About    reminders.Shown   // the file of the call
+	Next     Parsed            // a notebook to be parsed before the next call
+	Unlogged *LogEntry         // of a call that is logged when its answer is sent
+	Report   *reminders.Report // nil: no file changed outside
+}
+
+// Block is one content block: text, or bytes with a MIME type.
+type Block struct {
+	Text string
+	Data []byte // image or resource bytes, not base64
+	MIME string // empty for text
+	Path string // of the file that a resource is of
+}
+
+// Failure builds the answer to a call that failed: the words for the model,
+// and the code and slug of the table in the specification of the tools.
+func Failure(code int, slug, text string) *Result {
+	return &Result{
+		Blocks:  []Block{{Text: text}},
+		Meta:    map[string]any{"fsmcp/errorCode": code, "fsmcp/error": slug},
+		IsError: true,
+	}
+}
+
+// Refuse builds the answer to a call of a tool that was refused.
+func Refuse(tool string, r *refusal.Refusal) *Result { return Failure(r.Code(tool), r.Slug, r.Text) }
+
+// Fail answers a call that failed.
+func Fail(tool, raw string, err error) *Result {
+	return Refuse(tool, refusal.Of(raw, err))
+}
+
+// TextResult is an answer of one text block: the given parts, one below the
+// other, empty ones left out.
+func TextResult(parts ...string) *Result {
+	var kept []string
+	for _, p := range parts {
+		if p != "" {
+			kept = append(kept, p)
+		}
+	}
+	if len(kept) == 1 {
+		return &Result{Blocks: []Block{{Text: kept[0]}}}
+	}
+	return &Result{Blocks: []Block{{Text: strings.Join(kept, "\n")}}}
+}
+
+// FileArgument is a file argument, parsed once for its call.
+type FileArgument struct {
+	// Key names the file as far as the argument alone does: calls with one key are kept
+	// in order.
+	Key    string
+	path   fsys.Path
+	err    error // the failure of the call once it opens the file
+	Parsed bool
+}
+
+// LogEntry is a call that is to be logged once its answer is known. given is the file
+// as the call names it, path its resolved name, "" where the call did not come that far.
+type LogEntry struct {
+	session, call, tool string
+	op                  perm.Op
+	given, Path         string
+	begun               time.Time
+}
+
+// Rest has the call's own clock rest until the function it returns is called.
+func (c Call) Rest() (resume func()) {
+	if c.Clock == nil {
+		return func() {}
+	}
+	return c.Clock.Rest()
+}

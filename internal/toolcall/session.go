@@ -1,0 +1,115 @@
+package toolcall
+
+import (
+	"bytes"
+	"crypto/rand"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fsmcp/fsmcp/internal/notebook"
+	"github.com/fsmcp/fsmcp/internal/perm"
+	"github.com/fsmcp/fsmcp/internal/reminders"
+	"github.com/fsmcp/fsmcp/internal/state"
+)
+
+// Session is one conversation, with the record of every file that it was shown.
+type Session struct {
+	ID     string
+	Files  *state.Files  // what the client was shown
+	Grants perm.GrantSet // the consents that last for the conversation
+
+	Reminders *reminders.Conversation
+
+	mu     sync.Mutex
+	parsed Parsed
+}
+
+// NewSession starts a conversation that has been shown nothing. now is the clock.
+func NewSession(now func() time.Time, r *reminders.Service) *Session {
+	s := &Session{ID: strings.ToLower(rand.Text()[:sessionLetters]), Files: state.New(now)}
+	s.Reminders = r.NewConversation(s.Files, &s.Grants)
+	return s
+}
+
+// sessionLetters are enough that no two sessions of a user have the same id.
+const sessionLetters = 10
+
+// MostParsed is the size in bytes up to which a notebook is kept parsed.
+const MostParsed = 1 << 20
+
+// Parsed is the notebook that a conversation used last. Agents edit one notebook
+// many times in a row, and a file that still has these bytes need not be hashed and
+// parsed again: to compare it takes a tenth of that.
+type Parsed struct {
+	Path string // resolved
+	Raw  []byte
+	Hash func() state.Sum
+	nb   *notebook.Notebook // of raw
+}
+
+// LastParsed is the notebook at path as it was parsed, if it has these bytes.
+func (s *Session) LastParsed(path string, raw []byte) (Parsed, bool) {
+	s.mu.Lock()
+	p := s.parsed
+	s.mu.Unlock()
+	return p, p.nb != nil && p.Path == path && bytes.Equal(p.Raw, raw)
+}
+
+func (s *Session) keepParsed(p Parsed) {
+	if len(p.Raw) > MostParsed {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.parsed = p
+}
+
+// ParseAhead parses a notebook for the next call, between two calls.
+func (s *Session) ParseAhead(p Parsed) {
+	defer func() { _ = recover() }() // the next call parses for itself, and tells
+	var err error
+	if p.nb, err = notebook.Parse(p.Raw); err == nil {
+		s.keepParsed(p)
+	}
+}
+
+// Show records what an answer shows, now that it is sent.
+func (s *Session) Show(n Shown) {
+	switch {
+	case n.State != nil:
+		s.state(n.Path, n.State)
+	case n.Added:
+		rec, known := s.Files.Get(n.Path)
+		if !known || rec.Stamp != n.Record.Stamp {
+			return
+		}
+		rec.Shown = rec.Shown.Union(n.Record.Shown)
+		for _, p := range n.Record.Parts {
+			rec.Parts = state.WithPart(rec.Parts, p)
+		}
+		s.Files.Put(n.Path, rec)
+	default:
+		s.Files.Put(n.Path, n.Record)
+		if n.View != (state.View{}) {
+			s.Files.Served(n.Path, n.View, n.Sum)
+		}
+	}
+}
+
+// state records that an answer says that a file changed, without its lines.
+func (s *Session) state(path string, n *fileState) {
+	now := s.Reminders.Gone(path)
+	if !n.gone {
+		now = s.Reminders.Changed(path, n.record, n.sum)
+	}
+	if now != nil {
+		s.Reminders.Reported(path, *now)
+	}
+}
+
+// Grant consents for the rest of the conversation.
+func (s *Session) Grant(q *Question) { s.Grants.Grant(q.op, q.Path) }
+
+// Granted tells whether q needs no asking any more.
+func (s *Session) Granted(q *Question) bool { return s.Grants.Granted(q.op, q.Path) }

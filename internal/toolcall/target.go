@@ -1,0 +1,166 @@
+package toolcall
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/fsmcp/fsmcp/internal/access"
+	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/media"
+	"github.com/fsmcp/fsmcp/internal/perm"
+	"github.com/fsmcp/fsmcp/internal/refusal"
+)
+
+// Target is the file of a call, which the rules let through.
+type Target struct {
+	*access.File
+	Remarks []string // on the arguments, for the end of the answer
+	Links   []string // its other hard links that mark it as secret, once they are known
+}
+
+// Note says which file was used where the argument names it in another way, and the
+// remarks, one a line.
+func (t *Target) Note() string {
+	var notes []string
+	for _, used := range t.Used {
+		how := "the one existing name that looks the same"
+		if used.Trimmed {
+			how = "without the blanks around it"
+		}
+		notes = append(notes, fmt.Sprintf("(Nothing bears the exact name given; %s was used, %s.)", fsys.InSentence(used.Path.String()), how))
+	}
+	if t.Asked.Relative() {
+		notes = append(notes, fmt.Sprintf("(Relative path: %s was used.)", t.Name()))
+	}
+	return strings.Join(append(notes, t.Remarks...), "\n")
+}
+
+// Name is the absolute path as an answer shows it.
+func (t *Target) Name() string { return fsys.InSentence(t.Asked.String()) }
+
+// What an answer or an error of Write, Edit or NotebookEdit shows of a file is reading. It
+// is shown only where a Read of the file takes no question, or where the user has consented
+// to this very call. access decides that; Answer leaves it out. Package commit takes it
+// out of errors, and shows nothing of what hooks did.
+
+// Answer is the answer to a change: what was done, what it shows of the file
+// where that may be shown, and remarks.
+func (s *Target) Answer(done, shows string, remarks ...string) *Result {
+	parts := []string{done}
+	if !s.Hidden {
+		parts = append(parts, shows)
+	}
+	return TextResult(append(append(parts, remarks...), s.Note())...)
+}
+
+// Opener finds the file of a call and decides on it.
+type Opener struct {
+	Access *access.Checker
+	// SettingsFile is the user's own, where rules can be added, as a person writes it.
+	SettingsFile func() string
+}
+
+// ParseFile parses a file argument, without a look at the disk.
+func (o Opener) ParseFile(raw string) FileArgument {
+	path, err := o.Access.Parse(raw)
+	if err != nil {
+		return FileArgument{Key: raw, err: err, Parsed: true}
+	}
+	return FileArgument{Key: path.String(), path: path, Parsed: true}
+}
+
+// Request is the wish of a call for a file.
+func (c Call) Request(op perm.Op, path fsys.Path) access.Request {
+	return access.Request{Op: op, Path: path, Session: &c.Session.Grants, Once: c.Consent, Exact: c.Restoring}
+}
+
+// Open resolves and authorizes the file of a call. An error has its words.
+func (o Opener) Open(call Call, op perm.Op) (*Target, error) {
+	if call.File.err != nil {
+		return nil, call.File.err
+	}
+	f, err := o.Access.Open(call.Request(op, call.File.path))
+	if slash := (*access.SlashError)(nil); errors.As(err, &slash) && call.About != nil {
+		call.About.Path = slash.Resolved
+	}
+	if consent := (*access.ConsentError)(nil); errors.As(err, &consent) {
+		return nil, NeedConsent(consent, call.intended(), o.SettingsFile())
+	}
+	if err != nil {
+		return nil, refusal.Unopened(err, "")
+	}
+	if call.About != nil {
+		call.About.Path, call.About.Stamp = f.Path, f.Stamp
+	}
+	return &Target{File: f}, nil
+}
+
+// Absent refuses a change of a name that is not there: the file was gone since it was
+// shown, or never was. That it is gone is said once: a repeated call may then create
+// it.
+func (o Opener) Absent(session *Session, s *Target) error {
+	if _, shown := session.Files.Get(s.Path); shown {
+		session.Files.Forget(s.Path)
+		return refusal.Gone(s.Name())
+	}
+	return o.Missing(s)
+}
+
+// Missing refuses a name that is not there.
+func (o Opener) Missing(s *Target) error {
+	return refusal.Missing{
+		Path: s.Asked, Near: o.Access.Near(s.File), Workspace: o.Access.Lexer().Base, ToCreate: IsNotebook(s) && s.Op.Changes(),
+	}.Refusal()
+}
+
+// Irregular refuses a folder, a device, a FIFO or a socket; nil for other files.
+func (o Opener) Irregular(s *Target) error {
+	switch s.Kind {
+	case fsys.Directory:
+		list, ok := o.Access.List(s.File)
+		return refusal.Directory(s.Name(), list, ok)
+	case fsys.Special:
+		return refusal.Special(s.Asked)
+	}
+	return nil
+}
+
+// KindOf tells what a file of a size is by its first bytes and its extension.
+func KindOf(f *fsys.File, size int64, ext string) (media.Kind, error) {
+	head := make([]byte, min(size, media.HeadSize))
+	n, err := f.ReadAt(head, 0)
+	if err != nil && err != io.EOF {
+		return media.None, err
+	}
+	return media.Sniff(head[:n], ext), nil
+}
+
+// Writable refuses what no change may touch by its first bytes: pictures and
+// PDFs.
+func Writable(s *Target, old *fsys.File) error {
+	kind, err := KindOf(old, media.HeadSize, s.Asked.Ext())
+	if err == nil && kind != media.None {
+		return refusal.NotText(s.Name(), kind.String())
+	}
+	return err
+}
+
+// AllNames are all names of a file, the resolved one last.
+func (s *Target) AllNames() []string {
+	if s.Names[len(s.Names)-1] == s.Path {
+		return s.Names
+	}
+	return append(s.Names[:len(s.Names):len(s.Names)], s.Path)
+}
+
+// KnownNames are all names of a file and its hard links that are known, the
+// resolved one last.
+func (s *Target) KnownNames() []string {
+	return append(slices.Clip(s.Links), s.AllNames()...)
+}
+
+// IsNotebook tells by the name: a notebook is a text file by its bytes.
+func IsNotebook(s *Target) bool { return s.Asked.Ext() == "ipynb" }
