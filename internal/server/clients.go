@@ -81,7 +81,7 @@ var clients = []struct {
 	// McpHub.ts and sdk/packages/core/src/extensions/mcp/client.ts. An answer becomes one JSON
 	// text, pictures and documents with it (session/persisted-tool-result-content.ts). Its
 	// middle is cut, and 8,000 characters are kept (session/services/message-builder.ts); 1,000
-	// of them are left to JSON's own signs.
+	// of them are left to JSON's own signs. Tried with its command line 3.0.65.
 	{"cline", cline},
 	{"@cline", cline},
 }
