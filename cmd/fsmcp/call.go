@@ -26,10 +26,10 @@ func callCommand(s process) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "call TOOL JSON [TOOL JSON...]",
 		Short: "Make calls by hand, in one session",
-		Long: `Make calls by hand, in one session, and print what a client would get.
-The workspace is --dir, else the working directory. What needs consent is asked
-for on a terminal, and refused elsewhere. The exit code is 1 when a
-call failed, 2 when the command line cannot be understood.`,
+		Long: `Make calls by hand, in one session, and print the answers that a client would
+get. The workspace is --dir, else the working directory. fsmcp asks for consent
+on a terminal; elsewhere a call that needs consent is refused. The exit code is
+1 when a call failed.`,
 		Example: `  fsmcp call Read '{"file_path": "a.txt"}' Edit '{"file_path": "a.txt", "old_string": "x", "new_string": "y"}'`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 || len(args)%2 != 0 {
@@ -47,7 +47,7 @@ call failed, 2 when the command line cannot be understood.`,
 	}
 	addFlags(cmd, &f)
 	addDirFlag(cmd, &f.Dirs)
-	addJSONFlag(cmd, &asJSON, "print the raw results, one a line")
+	addJSONFlag(cmd, &asJSON, "the raw results, one a line")
 	return cmd
 }
 
@@ -135,7 +135,7 @@ func toolsCommand(s process) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "tools",
-		Short: "List what is published",
+		Short: "List the published tools",
 		Args:  cobra.NoArgs,
 
 		ValidArgsFunction: cobra.NoFileCompletions,
@@ -156,7 +156,7 @@ func toolsCommand(s process) *cobra.Command {
 			return s.output().Tools(list)
 		},
 	}
-	addJSONFlag(cmd, &asJSON, "print the tools/list result")
+	addJSONFlag(cmd, &asJSON, "the tools/list result")
 	return cmd
 }
 
@@ -164,7 +164,7 @@ func versionCommand(s process) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "version",
-		Short: "Print the version",
+		Short: "Print the version and the engines found",
 		Args:  cobra.NoArgs,
 
 		ValidArgsFunction: cobra.NoFileCompletions,
@@ -177,6 +177,6 @@ func versionCommand(s process) *cobra.Command {
 			return s.output().JSON(map[string]any{"version": version, "commit": commit, "engines": engines()})
 		},
 	}
-	addJSONFlag(cmd, &asJSON, "print an object")
+	addJSONFlag(cmd, &asJSON, "one object")
 	return cmd
 }

@@ -24,16 +24,17 @@ func configCommand(s process) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config CLIENT",
 		Short: "Print what a client's configuration needs, or enter it there",
-		Long: `Print what the configuration of CLIENT needs to start fsmcp, with absolute paths.
-Standard output is that text alone; the file that it belongs in on this system,
-the client's own command and what to know are on standard error. The workspace
-is --dir, else the working directory.
+		Long: `Print the text that the configuration of CLIENT needs to start fsmcp, with
+absolute paths. Standard output is that text alone; standard error names the
+file on this system and the client's own command. The workspace is --dir, else
+the working directory.
 
---write enters it into the file. All else in the file stays as it is, comments
-too, and FILE.bak keeps what the file was. A file that is broken, or that is
+--write enters the text into the file. All else in the file stays as it is,
+comments too, and FILE.bak keeps the old file. A file that is broken, or that is
 TOML or YAML, is left alone, and the exit code is 1.
 
-CLIENT is one of: ` + strings.Join(clients.Names(), ", ") + `.`,
+CLIENT is one of:
+  ` + strings.Join(clients.Names(), "\n  "),
 		Example: `  fsmcp config claude-desktop --write --dir ~/project
   fsmcp config codex --json`,
 		Args: cobra.ExactArgs(1),
@@ -45,7 +46,7 @@ CLIENT is one of: ` + strings.Join(clients.Names(), ", ") + `.`,
 	}
 	addDirFlag(cmd, &dirs)
 	cmd.Flags().BoolVar(&write, "write", false, "enter it into the client's file")
-	addJSONFlag(cmd, &asJSON, "print one object instead, with the file, the format and the command")
+	addJSONFlag(cmd, &asJSON, "one object with the text, the file, the format and the command")
 	return cmd
 }
 

@@ -27,11 +27,11 @@ func doctorCommand(s process) *cobra.Command {
 		Use:   "doctor",
 		Short: "Check that fsmcp works here, and say what to do where it does not",
 		Long: `Check the workspace, the settings files, the programs that decode pictures and
-PDFs, fsmcp's own folders and the clients' configurations, and have a server
-of its own write, read and edit a file in a temporary folder. Each line is ok,
-warn, skip or fail; below a warning or a failure stands what to do. Nothing is
-changed. The workspace is --dir, else the working directory. The exit code is 1
-when a check fails.`,
+PDFs, fsmcp's own folders and the clients' configurations. A server of its own
+writes, reads and edits a file in a temporary folder; nothing else is changed.
+Each line is ok, warn, skip or fail, and the line below it says what to do. The
+workspace is --dir, else the working directory. The exit code is 1 when a check
+fails.`,
 		Example: "  fsmcp doctor --dir ~/project",
 		Args:    cobra.NoArgs,
 
@@ -55,7 +55,7 @@ when a check fails.`,
 	}
 	addRuleFlags(cmd, &f)
 	addDirFlag(cmd, &f.Dirs)
-	addJSONFlag(cmd, &asJSON, "print one object with all checks")
+	addJSONFlag(cmd, &asJSON, "one object with all checks")
 	return cmd
 }
 

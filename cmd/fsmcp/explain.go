@@ -27,8 +27,9 @@ func explainCommand(s process) *cobra.Command {
 		Short: "Tell what the rules say of a file, and which one decides",
 		Long: `Tell for each PATH and tool whether it is allowed, asked for or denied, which
 rule decides and where that rule stands, every name of the file that was
-considered, and which hooks run when it is changed. The workspace is --dir, else the working directory. Nothing is
-opened, and the exit code is 0 whatever the verdict.`,
+considered, and which hooks run when the file is changed. The workspace is
+--dir, else the working directory. No PATH is opened, and the exit code is 0
+whatever the verdict.`,
 		Example: "  fsmcp explain .env src/main.go",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, paths []string) error {
@@ -37,7 +38,7 @@ opened, and the exit code is 0 whatever the verdict.`,
 	}
 	addRuleFlags(cmd, &f)
 	addDirFlag(cmd, &f.Dirs)
-	addJSONFlag(cmd, &asJSON, "print one object a line")
+	addJSONFlag(cmd, &asJSON, "one object a line, for each PATH")
 	return cmd
 }
 

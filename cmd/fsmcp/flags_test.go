@@ -33,6 +33,28 @@ func TestSubcommands(t *testing.T) {
 	}
 }
 
+// TestHelp checks that help fits a terminal of 80 columns, and that --json is described alike
+// everywhere.
+func TestHelp(t *testing.T) {
+	var look func(cmd *cobra.Command)
+	look = func(cmd *cobra.Command) {
+		for line := range strings.Lines(cmd.Short + "\n" + cmd.Long) {
+			if code := strings.HasPrefix(line, "  ") || strings.HasPrefix(line, "\t"); !code && len(line) > 81 {
+				t.Errorf("%s: %s", cmd.CommandPath(), line)
+			}
+		}
+		if f := cmd.Flags().Lookup("json"); f != nil && !strings.HasPrefix(f.Usage, "print JSON: ") {
+			t.Errorf("%s --json: %s", cmd.CommandPath(), f.Usage)
+		}
+		for _, sub := range cmd.Commands() {
+			if sub.Name() != "completion" { // cobra's
+				look(sub)
+			}
+		}
+	}
+	look(commands(process{}, subcommands()))
+}
+
 // The placeholder of a flag's value is in capitals, so that none reads like a value.
 func TestFlagPlaceholders(t *testing.T) {
 	seen := 0

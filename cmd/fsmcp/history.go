@@ -101,7 +101,7 @@ func historyList(s process, f *settings.Flags) *cobra.Command {
 		Long: `List the changes that were made, newest first: all of them, or those of the
 files and folders named.`,
 	}, func(_ context.Context, h *historySession, paths []string) error { return h.list(paths, asJSON) })
-	addJSONFlag(cmd, &asJSON, "print one object with all changes")
+	addJSONFlag(cmd, &asJSON, "one object with all changes")
 	return cmd
 }
 
@@ -167,7 +167,7 @@ func historyShow(s process, f *settings.Flags) *cobra.Command {
 
 		ValidArgsFunction: completeChange(s, f),
 	}, func(_ context.Context, h *historySession, args []string) error { return h.show(args[0], after, asJSON) })
-	addJSONFlag(cmd, &asJSON, "print an object; its content is base64 where it is no UTF-8, null where there was no file")
+	addJSONFlag(cmd, &asJSON, "one object; its content is base64 if it is not UTF-8, and null if there was no file")
 	cmd.Flags().BoolVar(&after, "after", false, "as it was after the change")
 	return cmd
 }
@@ -210,7 +210,7 @@ func historyDiff(s process, f *settings.Flags) *cobra.Command {
 
 		ValidArgsFunction: completeChange(s, f),
 	}, func(_ context.Context, h *historySession, args []string) error { return h.diff(args[0], asJSON) })
-	addJSONFlag(cmd, &asJSON, "print an object; its diff is null where the file is no text in UTF-8")
+	addJSONFlag(cmd, &asJSON, "one object; its diff is null if the file is not text in UTF-8")
 	return cmd
 }
 
@@ -300,7 +300,7 @@ restored.`,
 	}, func(ctx context.Context, h *historySession, args []string) error {
 		return h.restore(ctx, args[0], asJSON)
 	})
-	addJSONFlag(cmd, &asJSON, "print an object")
+	addJSONFlag(cmd, &asJSON, "one object")
 	return cmd
 }
 

@@ -28,11 +28,12 @@ settings, which fsmcp runs after each change, with the event on standard input:
 
   "hooks": {"afterFileEdited": [{"glob": "**", "command": ["fsmcp", "hook", "diff"]}]}
 
-EDITOR is a program with its arguments; the names of the old text and of the file
-follow. Without it the first of code, cursor, zed and idea in PATH is taken, else
-nvim where fsmcp runs in tmux, zellij or screen. A known editor that is named
-alone gets the argument that it needs, such as --diff. Nothing waits for the
-editor. Changes of a file that follow each other within 30 seconds have one window.`,
+EDITOR is a program with its arguments; the names of the old text and of the
+file follow. Without it the first of code, cursor, zed and idea in PATH is
+taken, else nvim where fsmcp runs in tmux, zellij or screen. A known editor that
+is named alone gets the argument that it needs, such as --diff. Nothing waits
+for the editor. Changes of a file that follow each other within 30 seconds have
+one window.`,
 		RunE: func(cmd *cobra.Command, command []string) error { return s.showChange(cmd.Context(), command) },
 	}
 	diff.Flags().SetInterspersed(false) // the editor's flags are its own

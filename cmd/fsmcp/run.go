@@ -161,19 +161,22 @@ func neededFor(args []string, terminal bool) []subcommand {
 func commands(s process, needed []subcommand) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "fsmcp",
-		Short: "The file server that AI agents deserve: Read, Write, Edit and NotebookEdit over MCP",
+		Short: "Serve files to AI agents: Read, Write, Edit and NotebookEdit over MCP",
 		Long: `fsmcp gives an AI agent the tools Read, Write, Edit and NotebookEdit
 over the Model Context Protocol.
-It is started by the agent's client, not by hand:
+The agent's client starts it; these commands are for people:
 
   fsmcp config CLIENT --write    enter it into the client's configuration
-  fsmcp serve /your/project      what the client's configuration runs
+  fsmcp doctor                   check that it works here
+  fsmcp explain .env             show which rule decides of a file
+  fsmcp history list             list the changes that were made
   fsmcp call Read '{"file_path": "/your/project/README.md"}'
-  fsmcp explain .env             what the rules say of a file, and why
-  fsmcp history list             what was changed, and how to restore it
-  fsmcp doctor                   whether it works here, and what to do
 
-For example: claude mcp add fsmcp -- fsmcp serve /your/project`,
+A client's configuration runs fsmcp serve /your/project, for example after:
+  claude mcp add fsmcp -- fsmcp serve /your/project
+
+The exit code is 0, 1 when something failed, and 2 when the command line cannot
+be understood.`,
 		Args:          cobra.NoArgs,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -220,8 +223,8 @@ func addDirFlag(cmd *cobra.Command, dirs *[]string) {
 	_ = cmd.MarkFlagDirname("dir") // the flag is there
 }
 
-func addJSONFlag(cmd *cobra.Command, asJSON *bool, usage string) {
-	cmd.Flags().BoolVar(asJSON, "json", false, usage)
+func addJSONFlag(cmd *cobra.Command, asJSON *bool, content string) {
+	cmd.Flags().BoolVar(asJSON, "json", false, "print JSON: "+content)
 }
 
 // addRuleFlags adds the flags that the rules follow from.

@@ -131,6 +131,11 @@ func TestSettings(t *testing.T) {
 		}
 	}
 
+	// The administrator's file counts only if it is root's.
+	files["/etc/claude-code/managed-settings.json"] = `{"permissions":{"deny":["Read(a)"]}}`
+	got = load()
+	says(t, got[1], Skip, "/etc/claude-code/managed-settings.json (managed) does not count")
+
 	clear(files)
 	clear(vars)
 	got = load()
