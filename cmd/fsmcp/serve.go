@@ -17,6 +17,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/history"
 	"github.com/fsmcp/fsmcp/internal/hooks"
+	"github.com/fsmcp/fsmcp/internal/logging"
 	"github.com/fsmcp/fsmcp/internal/media/decoder"
 	"github.com/fsmcp/fsmcp/internal/owndir"
 	"github.com/fsmcp/fsmcp/internal/perm"
@@ -100,7 +101,7 @@ type launch struct {
 
 // run opens the log, assembles the parts, and closes both when f returns.
 func (s launch) run(f func(p *parts, log zerolog.Logger) error) error {
-	log, closeLog, err := openLog(s.log, s.process.err)
+	log, closeLog, err := logging.Open(s.log, s.process.err)
 	if err != nil {
 		return err
 	}

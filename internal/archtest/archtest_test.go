@@ -99,6 +99,7 @@ var layers = map[string]layer{
 	"internal/doctor":        {imports: []string{"internal/clients", "internal/history", "internal/owndir", "internal/perm", "internal/settings"}, never: []ban{noProtocol, noNet, noCommand, noLog, noWatch}},
 	"internal/report":        {imports: []string{"internal/access", "internal/doctor", "internal/fsys", "internal/history", "internal/perm"}, never: []ban{noProtocol, noNet, noCommand, noLog, noWatch, {"os", "it is told what there is"}}}, // it starts the pager
 	"internal/tokens/remote": {never: []ban{noOS, noProcess, noProtocol, noLog, noCommand, noWatch}},
+	"internal/logging":       {never: []ban{noProtocol, noProcess, noNet, noCommand, noWatch}},
 	"internal/watch":         {never: []ban{noProtocol, noProcess, noNet, noCommand, noLog}},
 	"internal/audit":         {imports: []string{"internal/filelock"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
 	"internal/owndir":        {never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},

@@ -1,4 +1,6 @@
-package main
+// Package logging opens the log: JSON lines to a file, or warnings to standard error. A
+// writer that blocks never blocks the program; what finds no room is dropped.
+package logging
 
 import (
 	"errors"
@@ -11,9 +13,9 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// openLog logs at info level to a file, or warnings to standard error. A FIFO and standard
+// Open logs at info level to a file, or warnings to standard error. A FIFO and standard
 // error may have no reader: lines that find no room there are dropped.
-func openLog(file string, stderr io.Writer) (log zerolog.Logger, closeLog func(), err error) {
+func Open(file string, stderr io.Writer) (log zerolog.Logger, closeLog func(), err error) {
 	if file == "" {
 		w := newDroppingWriter(stderr)
 		return zerolog.New(w).Level(zerolog.WarnLevel).With().Timestamp().Logger(), w.close, nil
