@@ -79,7 +79,7 @@ func (g Gate) matches(shown span.Set, spans []span.Span, above string) (body str
 		if shown.Covers(m) {
 			continue
 		}
-		if all = all.Add(g.around(m)); all.Len() > ShowMatches {
+		if all = all.Add(g.around(m)); all.Len() > showMatches {
 			return "", nil, false
 		}
 	}
@@ -107,7 +107,7 @@ func (g Gate) readCalls(spans span.Set) string {
 	var calls []string
 	first, last := 0, 0
 	flush := func() {
-		for first > 0 && first <= last && len(calls) < CallsNamed {
+		for first > 0 && first <= last && len(calls) < callsNamed {
 			name, lines := g.Budget.ReadCall(first, doc.Page(first, min(last-first+1, toolcall.DefaultLines), g.Budget.Room()))
 			calls = append(calls, name)
 			first += lines
@@ -116,7 +116,7 @@ func (g Gate) readCalls(spans span.Set) string {
 	}
 	at := l.Counter()
 	for _, s := range spans {
-		if len(calls) == CallsNamed {
+		if len(calls) == callsNamed {
 			break
 		}
 		start, end := doc.TextOffset(s.Start), doc.TextOffset(s.End)
@@ -136,7 +136,7 @@ func (g Gate) readCalls(spans span.Set) string {
 		last = to
 	}
 	flush()
-	return strings.Join(calls[:min(len(calls), CallsNamed)], "; ")
+	return strings.Join(calls[:min(len(calls), callsNamed)], "; ")
 }
 
 // Changed is the answer for a file that is not what was shown. A small change is told
@@ -200,7 +200,7 @@ func (g Gate) changedMuch(at Aim, diff changes.Diff) error {
 	c := g.File
 	calls := g.readCalls(span.Set{{End: c.Stamp.Size}})
 	var near span.Set
-	for _, s := range at.Spans[:min(len(at.Spans), CallsNamed)] {
+	for _, s := range at.Spans[:min(len(at.Spans), callsNamed)] {
 		near = near.Add(g.around(s))
 	}
 	if len(near) > 0 {
@@ -214,11 +214,11 @@ func (g Gate) around(s span.Span) span.Span {
 	c := g.File
 	t := c.Doc.Text
 	start, end := c.Doc.TextOffset(s.Start), c.Doc.TextOffset(s.End)
-	for i := 0; i < AroundMatch && start > 0; i++ {
+	for i := 0; i < aroundMatch && start > 0; i++ {
 		_, n := utf8.DecodeLastRuneInString(t[:start])
 		start -= n
 	}
-	for i := 0; i < AroundMatch && end < len(t); i++ {
+	for i := 0; i < aroundMatch && end < len(t); i++ {
 		_, n := utf8.DecodeRuneInString(t[end:])
 		end += n
 	}
@@ -301,14 +301,14 @@ func (g Gate) ChangedNotebook() error {
 
 // Bounds of the matches that an error shows so that the same call passes next time.
 const (
-	ShowMatches = 8 << 10 // bytes of the file
-	AroundMatch = 200     // characters on each side
+	showMatches = 8 << 10 // bytes of the file
+	aroundMatch = 200     // characters on each side
 )
 
 // Read calls in errors: at most callsNamed of them, and places that lie within
 // nearLines of each other share one.
 const (
-	CallsNamed = 3
+	callsNamed = 3
 	nearLines  = 200
 )
 

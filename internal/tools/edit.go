@@ -73,7 +73,7 @@ func (e *editing) Plan(ctx context.Context, s *toolcall.Target, old *fsys.File) 
 	}
 	p := editPlan{gate: g, args: e.args, preferences: e.tool.preferences()}
 	if b != nil {
-		return b.edit(ctx, p)
+		return p.streamed(ctx, b)
 	}
 	p.reminded = session.Reminders.HasReported(g.File.Path, g.File.Record, g.File.Hash)
 	return p.inMemory()
@@ -307,45 +307,4 @@ func (e editPlan) knownByReminders(f found, miss error) (rec state.Record, ok bo
 		return rec, false
 	}
 	return rec, len(gate.Unseen(known, span.Replaced(f.splices))) == 0
-}
-
-// edit plans an Edit of the file.
-func (b *big) edit(ctx context.Context, e editPlan) (*commit.Change, error) {
-	s, f, stamp := b.target, b.file, b.stamp
-	if e.preferences.Gate == GateFull {
-		if err := b.shownInFull(ctx); err != nil {
-			return nil, err
-		}
-	}
-	splices, err := b.search(ctx, e.request())
-	if err != nil {
-		return nil, b.unmatched(ctx, e.args.OldString, err)
-	}
-	if err := b.seen(ctx, span.Replaced(splices)); err != nil {
-		return nil, err
-	}
-	parts, err := state.CarryParts(f, stamp.Size, b.rec.Parts, splices)
-	if err != nil {
-		return nil, err
-	}
-	head := e.head(len(splices), edit.Exact)
-	where, err := b.region(ctx, splices[0], e.args.NewString, len(head)+len(s.Note()))
-	if err != nil {
-		return nil, err
-	}
-	size := stamp.Size + span.Growth(splices)
-	rec := state.Record{Parts: parts, Shown: state.ShownBy(parts), Origin: state.ByEdit, Enc: b.scan.Enc()}
-	if size <= state.WholeHash { // from now on the file is compared as a whole
-		if rec.Hash, err = state.SumSpliced(f, stamp.Size, splices, span.Span{End: size}); err != nil {
-			return nil, err
-		}
-		rec.Parts = nil
-	}
-	c := &commit.Change{
-		Stamp: stamp, Parts: b.touched(splices), Splices: splices, Record: rec,
-		Result:  s.Answer(head, where),
-		Differs: func() commit.Texts { return e.places(len(splices)) },
-	}
-	c.Result.Meta = map[string]any{"fsmcp/size": size, "fsmcp/replacements": len(splices)}
-	return c, nil
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/save"
 	"github.com/fsmcp/fsmcp/internal/state"
+	"github.com/fsmcp/fsmcp/internal/text"
 	"github.com/fsmcp/fsmcp/internal/toolcall"
 )
 
@@ -59,14 +60,14 @@ func (w *writing) Plan(ctx context.Context, s *toolcall.Target, old *fsys.File) 
 	case err != nil:
 		return nil, err
 	case b != nil:
-		return b.overwrite(ctx, w.content)
+		return overwriteStreamed(ctx, b, w.content)
 	}
 	return overwrite(g, w.content)
 }
 
 // look reads a file of text that is to be changed; b is not nil for one above
 // state.InMemory.
-func (w *writing) look(ctx context.Context, s *toolcall.Target, old *fsys.File) (g gate.Gate, b *big, err error) {
+func (w *writing) look(ctx context.Context, s *toolcall.Target, old *fsys.File) (g gate.Gate, b *gate.Streamed, err error) {
 	g = gate.Gate{Target: s, Budget: w.tool.budget.Of(w.call.Client)}
 	if err := toolcall.Writable(s, old); err != nil {
 		return g, nil, err
@@ -79,10 +80,26 @@ func (w *writing) look(ctx context.Context, s *toolcall.Target, old *fsys.File) 
 		g.File, err = w.tool.loader.LoadText(w.call.Session, s, old)
 		return g, nil, err
 	}
-	if b, err = w.stream(ctx, s, old, stamp); err == nil {
-		b.budget = g.Budget
-	}
+	b, err = w.stream(ctx, s, old, stamp)
 	return g, b, err
+}
+
+// stream finds what was shown of a file above state.InMemory.
+func (w *writing) stream(ctx context.Context, s *toolcall.Target, f *fsys.File, stamp fsys.Stamp) (*gate.Streamed, error) {
+	rec, known := w.call.Session.Files.Get(s.Path)
+	settled := stamp.Settled(w.tool.loader.Now())
+	b := &gate.Streamed{Target: s, Budget: w.tool.budget.Of(w.call.Client), File: f, Stamp: stamp, Known: known, Was: rec.Stamp.Size}
+	if !rec.Proves(stamp) {
+		rec = state.Record{Parts: rec.Parts, Shown: state.ShownBy(rec.Parts), Origin: rec.Origin}
+		scan, err := text.NewScan(ctx, f, stamp.Size)
+		if err != nil {
+			return nil, refusal.Binary(s.Asked)
+		}
+		rec.Index = scan
+	}
+	b.Scan, b.Record = rec.Index, rec
+	b.Record.Stamp, b.Record.Settled, b.Record.Enc = stamp, settled, b.Scan.Enc()
+	return b, nil
 }
 
 // create plans a new file.
@@ -139,17 +156,17 @@ func notebookNote(s *toolcall.Target, content string) string {
 	return fmt.Sprintf("(The content is no valid notebook: %s at byte %d.)", at.What, at.Offset)
 }
 
-// overwrite plans a Write over the file.
-func (b *big) overwrite(ctx context.Context, content string) (*commit.Change, error) {
-	if err := b.shownInFull(ctx); err != nil {
+// overwriteStreamed plans a Write over a file that is not held in memory.
+func overwriteStreamed(ctx context.Context, b *gate.Streamed, content string) (*commit.Change, error) {
+	if err := b.ShownInFull(ctx); err != nil {
 		return nil, err
 	}
-	raw, err := b.scan.Enc().EncodeFile(content)
+	raw, err := b.Scan.Enc().EncodeFile(content)
 	if err != nil {
 		return nil, err
 	}
-	head := fmt.Sprintf("The file %s has been updated (%s, %s; it had %s).", b.target.Name(), phrase.LinesOf(content), phrase.Bytes(int64(len(raw))), phrase.Bytes(b.stamp.Size))
-	change := commit.Whole(b.stamp, raw, b.target.Answer(head, ""))
-	change.Parts, change.Record.Enc = b.rec.Parts, b.scan.Enc()
+	head := fmt.Sprintf("The file %s has been updated (%s, %s; it had %s).", b.Target.Name(), phrase.LinesOf(content), phrase.Bytes(int64(len(raw))), phrase.Bytes(b.Stamp.Size))
+	change := commit.Whole(b.Stamp, raw, b.Target.Answer(head, ""))
+	change.Parts, change.Record.Enc = b.Record.Parts, b.Scan.Enc()
 	return change, nil
 }

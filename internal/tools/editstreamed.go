@@ -1,0 +1,134 @@
+package tools
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/fsmcp/fsmcp/internal/changes"
+	"github.com/fsmcp/fsmcp/internal/commit"
+	"github.com/fsmcp/fsmcp/internal/edit"
+	"github.com/fsmcp/fsmcp/internal/gate"
+	"github.com/fsmcp/fsmcp/internal/refusal"
+	"github.com/fsmcp/fsmcp/internal/span"
+	"github.com/fsmcp/fsmcp/internal/state"
+)
+
+// streamed plans the edit of a file that is not held in memory: it is searched as a stream.
+func (e editPlan) streamed(ctx context.Context, b *gate.Streamed) (*commit.Change, error) {
+	s, f, stamp := b.Target, b.File, b.Stamp
+	if e.preferences.Gate == GateFull {
+		if err := b.ShownInFull(ctx); err != nil {
+			return nil, err
+		}
+	}
+	splices, err := e.search(ctx, b)
+	if err != nil {
+		return nil, e.unmatchedIn(ctx, b, err)
+	}
+	if err := b.Seen(ctx, span.Replaced(splices)); err != nil {
+		return nil, err
+	}
+	parts, err := state.CarryParts(f, stamp.Size, b.Record.Parts, splices)
+	if err != nil {
+		return nil, err
+	}
+	head := e.head(len(splices), edit.Exact)
+	where, err := e.region(ctx, b, splices[0], len(head)+len(s.Note()))
+	if err != nil {
+		return nil, err
+	}
+	size := stamp.Size + span.Growth(splices)
+	rec := state.Record{Parts: parts, Shown: state.ShownBy(parts), Origin: state.ByEdit, Enc: b.Scan.Enc()}
+	if size <= state.WholeHash { // from now on the file is compared as a whole
+		if rec.Hash, err = state.SumSpliced(f, stamp.Size, splices, span.Span{End: size}); err != nil {
+			return nil, err
+		}
+		rec.Parts = nil
+	}
+	c := &commit.Change{
+		Stamp: stamp, Parts: b.Touched(splices), Splices: splices, Record: rec,
+		Result:  s.Answer(head, where),
+		Differs: func() commit.Texts { return e.places(len(splices)) },
+	}
+	c.Result.Meta = map[string]any{"fsmcp/size": size, "fsmcp/replacements": len(splices)}
+	return c, nil
+}
+
+// mostInBig bounds how many places of a big file one call replaces.
+const mostInBig = 100_000
+
+// search finds what to replace, and by what, as a stream.
+func (e editPlan) search(ctx context.Context, b *gate.Streamed) ([]span.Splice, error) {
+	req, enc := e.request(), b.Scan.Enc()
+	needle, err := edit.NewNeedle(req.Old, enc.Unit(), enc.Encode)
+	if err != nil {
+		return nil, err
+	}
+	needle = needle.Where(b.Scan.Boundaries(b.File).At)
+	found, err := edit.SearchStream(ctx, b.File, b.Stamp.Size, needle, req.ReplaceAll, mostInBig)
+	if err != nil {
+		return nil, err
+	}
+	if found.Count > mostInBig {
+		return nil, refusal.TooManyMatches(b.Target.Name(), found.Count, mostInBig)
+	}
+	res, err := found.Replace(ctx, b.File, req)
+	if err != nil {
+		return nil, err
+	}
+	return res.Splices, nil
+}
+
+// unmatchedIn refuses an edit whose search found nothing, or too much.
+func (e editPlan) unmatchedIn(ctx context.Context, b *gate.Streamed, err error) error {
+	if errors.As(err, new(*edit.NoMatchError)) {
+		return b.Missed(e.args.OldString)
+	}
+	if many := (*edit.AmbiguousError)(nil); errors.As(err, &many) {
+		offs := make([]int64, len(many.At))
+		for i, at := range many.At {
+			offs[i] = int64(at)
+		}
+		var failed error
+		if many.Cols, failed = b.Scan.Columns(ctx, b.File, many.Lines, offs); failed != nil {
+			return failed
+		}
+	}
+	return refusal.Ambiguous(b.Target.Name(), e.args.OldString, err)
+}
+
+// region shows the first place as it will be, with some text around it.
+func (e editPlan) region(ctx context.Context, b *gate.Streamed, s span.Splice, beside int) (string, error) {
+	const side = 200
+	before, err := b.Scan.Piece(ctx, b.File, max(0, s.Start-side), s.Start)
+	if err != nil {
+		return "", err
+	}
+	after, err := b.Scan.Piece(ctx, b.File, s.End, min(b.Stamp.Size, s.End+side))
+	if err != nil {
+		return "", err
+	}
+	line, err := b.Scan.LineAt(ctx, b.File, before.Start)
+	if err != nil {
+		return "", err
+	}
+	l := changes.LinesIn("", before.EOL())
+	head, tail := before.Text, after.Text
+	if before.Start > 0 { // begin with a whole line, or say that it is none
+		if i := strings.IndexByte(head, l.End); i >= 0 {
+			head, line = head[i+1:], line+1
+		} else {
+			head = changes.CutMark + head
+		}
+	}
+	if after.End < b.Stamp.Size { // and end with one
+		if i := strings.LastIndexByte(tail, l.End); i >= 0 {
+			tail = tail[:i+1]
+		} else {
+			tail += changes.CutMark
+		}
+	}
+	l.Text = head + tail
+	return changes.RegionIn(l, []span.Splice{{Start: int64(len(head)), End: int64(len(head)), New: []byte(e.args.NewString)}}, line, beside), nil
+}
