@@ -20,6 +20,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -153,14 +154,11 @@ func (r *release) makeTarget(b *builder, target string, pages []entry, f facts, 
 		return p, err
 	}
 
-	files := slices.Concat(programs, pages, []entry{notices})
-	for _, name := range []string{"LICENSE", "README.md", "CHANGELOG.md"} {
-		text, err := os.ReadFile(filepath.Join(r.root, name))
-		if err != nil {
-			return p, err
-		}
-		files = append(files, entry{name: name, data: text, mode: 0o644})
+	documents, err := r.documents()
+	if err != nil {
+		return p, err
 	}
+	files := slices.Concat(programs, pages, []entry{notices}, documents)
 	archive, err := pack(p.OS, "fsmcp-"+f.Version+"/", files, r.time, r.level)
 	if err != nil {
 		return p, err
@@ -183,6 +181,23 @@ func (r *release) makeTarget(b *builder, target string, pages []entry, f facts, 
 	}
 	p.Bundle, p.BundleHash = base+".mcpb", hash(bundle)
 	return p, r.write(p.Bundle, bundle)
+}
+
+// documents are the README and what it links to.
+func (r *release) documents() (out []entry, err error) {
+	names := []string{"LICENSE", "README.md", "CHANGELOG.md", "ARCHITECTURE.md", "CONTRIBUTING.md"}
+	docs, err := fs.Glob(os.DirFS(r.root), "docs/*")
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range append(names, docs...) {
+		text, err := os.ReadFile(filepath.Join(r.root, filepath.FromSlash(name)))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, entry{name: name, data: text, mode: 0o644})
+	}
+	return out, nil
 }
 
 // marker is in every folder that a release made, and in no other.

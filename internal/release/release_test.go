@@ -101,7 +101,7 @@ func TestRelease(t *testing.T) {
 	}
 	dir := t.TempDir()
 	untar(t, read(t, first, base+".tar.gz"), dir)
-	for _, name := range []string{"fsmcp", "fsmcp-media", "LICENSE", "README.md", "CHANGELOG.md", "THIRD-PARTY.txt", "completions/fsmcp.bash", "completions/_fsmcp"} {
+	for _, name := range []string{"fsmcp", "fsmcp-media", "LICENSE", "README.md", "CHANGELOG.md", "docs/clients.md", "docs/demo.svg", "THIRD-PARTY.txt", "completions/fsmcp.bash", "completions/_fsmcp"} {
 		if info, err := os.Stat(filepath.Join(dir, "fsmcp-1.2.3", name)); err != nil || info.Size() == 0 {
 			t.Errorf("the archive has no %s: %v", name, err)
 		}
