@@ -191,6 +191,7 @@ var table = []Client{
 		linux:   place{configDir, "opencode/opencode.json"},
 		darwin:  place{homeDir, ".config/opencode/opencode.json"},
 		windows: place{homeDir, ".config/opencode/opencode.json"},
+		project: "opencode.json",
 		Notes:   []string{"For one project alone, the same text can be in its opencode.json."},
 	},
 	{

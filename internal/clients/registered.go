@@ -23,20 +23,29 @@ type Source struct {
 }
 
 // Sources returns the files in which the client may have an entry: the one that Write
-// enters it into, and those that the client or its own command uses beside it. dir is the
-// first folder that is served.
-func (c Client) Sources(s System, dir string) (list []Source) {
-	add := func(file string, keys ...[]string) {
-		if file != "" && !slices.ContainsFunc(list, func(s Source) bool { return s.File == file }) {
-			list = append(list, Source{file, keys})
+// enters it into, and those that the client or its own command uses beside it. dirs are the
+// folders that are served.
+func (c Client) Sources(s System, dirs []string) (list []Source) {
+	add := func(file string, keys []string) {
+		i := slices.IndexFunc(list, func(s Source) bool { return s.File == file })
+		switch same := func(k []string) bool { return slices.Equal(k, keys) }; {
+		case file == "":
+		case i < 0:
+			list = append(list, Source{file, [][]string{keys}})
+		case !slices.ContainsFunc(list[i].keys, same):
+			list[i].keys = append(list[i].keys, keys)
 		}
 	}
-	add(c.File(s, dir), c.keys)
-	if c.project != "" {
-		add(s.join(dir, c.project), c.keys)
-	}
-	if c.private != "" {
-		add(s.join(s.or(s.ClaudeHome, ""), c.private), c.keys, []string{"projects", dir, c.keys[0]})
+	for _, dir := range dirs {
+		add(c.File(s, dir), c.keys)
+		if c.project != "" {
+			add(s.join(dir, c.project), c.keys)
+		}
+		if c.private != "" {
+			private := s.join(s.or(s.ClaudeHome, ""), c.private)
+			add(private, c.keys)
+			add(private, []string{"projects", dir, c.keys[0]})
+		}
 	}
 	return list
 }

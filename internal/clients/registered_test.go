@@ -43,7 +43,7 @@ func TestRegistered(t *testing.T) {
 		{"goose", "extensions:\n  'fsmcp':\n    cmd: /a/b # why\n", "2 /a/b"},
 	} {
 		client, _ := Find(c.client)
-		src := client.Sources(System{OS: "linux", Home: "/h"}, "/p")[0]
+		src := client.Sources(System{OS: "linux", Home: "/h"}, []string{"/p"})[0]
 		if got := registrations(client.Registered(src, []byte(c.text))); got != c.want && !(strings.HasPrefix(c.want, "error") && strings.HasPrefix(got, c.want)) {
 			t.Errorf("%s %q: %s, not %s", c.client, c.text, got, c.want)
 		}
@@ -85,7 +85,7 @@ func TestSources(t *testing.T) {
 	} {
 		client, _ := Find(name)
 		var got []string
-		for _, src := range client.Sources(s, "/p") {
+		for _, src := range client.Sources(s, []string{"/p"}) {
 			got = append(got, src.File)
 		}
 		if !slices.Equal(got, want) {
@@ -93,17 +93,25 @@ func TestSources(t *testing.T) {
 		}
 	}
 	cursor, _ := Find("cursor")
-	if got := cursor.Sources(s, "/h"); len(got) != 1 {
+	if got := cursor.Sources(s, []string{"/h"}); len(got) != 1 {
 		t.Errorf("a home that is the project: %v", got)
 	}
 	claude, _ := Find("claude-code")
 	s.ClaudeHome = "/c"
-	private := claude.Sources(s, "/p")[1]
+	private := claude.Sources(s, []string{"/p"})[1]
 	if private.File != "/c/.claude.json" {
 		t.Errorf("with CLAUDE_CONFIG_DIR: %s", private.File)
+	}
+	two := cursor.Sources(System{OS: "linux", Home: "/h"}, []string{"/p", "/q"})
+	if len(two) != 3 || two[2].File != "/q/.cursor/mcp.json" {
+		t.Errorf("two folders: %v", two)
 	}
 	text := `{"mcpServers":{"fsmcp":{"command":"a"}},"projects":{"/p":{"mcpServers":{"fsmcp":{"command":"b"}}},"/q":{"mcpServers":{"fsmcp":{"command":"c"}}}}}`
 	if got := registrations(claude.Registered(private, []byte(text))); got != "1 a, 1 b" {
 		t.Errorf("in ~/.claude.json: %s", got)
+	}
+	private = claude.Sources(s, []string{"/p", "/q"})[1]
+	if got := registrations(claude.Registered(private, []byte(text))); got != "1 a, 1 b, 1 c" {
+		t.Errorf("in ~/.claude.json, of two folders: %s", got)
 	}
 }

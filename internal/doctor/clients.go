@@ -14,8 +14,8 @@ import (
 // compared with.
 type Installation struct {
 	System  clients.System
-	Dir     string // the first folder of the workspace
-	Program string // the file of this program
+	Dirs    []string // the workspace; clients have files there
+	Program string   // the file of this program
 	// Look finds a program that is named without a folder, as a shell does.
 	Look func(name string) (string, error)
 }
@@ -29,19 +29,17 @@ func Clients(in Installation) (checks []Check) {
 	seen := make(map[string]bool) // several clients read one file
 	var without []string
 	for _, client := range clients.All() {
-		sources := client.Sources(in.System, in.Dir)
-		found := len(sources) == 0
-		for _, src := range sources {
+		fresh, found := false, false
+		for _, src := range client.Sources(in.System, in.Dirs) {
 			if seen[src.File] {
-				found = true
 				continue
 			}
-			seen[src.File] = true
+			seen[src.File], fresh = true, true
 			list := in.source(client, src)
 			found = found || len(list) > 0
 			checks = append(checks, list...)
 		}
-		if !found {
+		if fresh && !found {
 			without = append(without, client.Name)
 		}
 	}

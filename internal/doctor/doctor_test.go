@@ -159,7 +159,7 @@ func TestClients(t *testing.T) {
 	put(self, "self")
 	put(other, "other")
 	in := Installation{
-		System: clients.System{OS: "linux", Home: home}, Dir: work, Program: self,
+		System: clients.System{OS: "linux", Home: home}, Dirs: []string{work}, Program: self,
 		Look: func(name string) (string, error) {
 			if name == "fsmcp" {
 				return self, nil
