@@ -37,7 +37,7 @@ type Aim struct {
 	Matches bool
 }
 
-// Pass lets a change through if the caller has been shown all of the file. It returns
+// Pass lets a change of text through if the caller has been shown all of the file. It returns
 // the record as it stands for the file's present bytes. Where the file has changed, at
 // finds what the call replaces.
 func (g Gate) Pass(at Aim) (state.Record, error) {
@@ -264,8 +264,8 @@ func FirstUnseen(nb *notebook.Notebook, rec state.Record) *notebook.Cell {
 	return nil
 }
 
-// PassWhole is the gate of Write: everything must have been shown, of a notebook all its
-// cells.
+// PassWhole lets a Write through if the caller has been shown all of the file, of a
+// notebook all its cells.
 func (g Gate) PassWhole() error {
 	c := g.File
 	if c.Known && toolcall.IsNotebook(g.Target) {
@@ -282,6 +282,22 @@ func (g Gate) PassWhole() error {
 	}
 	_, err := g.Pass(Aim{})
 	return err
+}
+
+// PassCell lets a change of a cell through if its source has been shown. Where it was not
+// and fits, the error shows it, and the same call passes next time. id names the cell in the
+// call.
+func (g Gate) PassCell(cell notebook.Cell, id string) error {
+	c, rec := g.File, g.File.Record
+	if rec.Shown.Covers(cell.Source) {
+		return nil
+	}
+	small := cell.Source.End-cell.Source.Start <= toolcall.ShowUnseen
+	if !small || !g.Budget.Passes(cell.SourceText()) {
+		return refusal.UnseenCell(g.Target.Name(), cell.Name, id)
+	}
+	rec.Shown = rec.Shown.Add(cell.Source)
+	return toolcall.Showing(refusal.UnseenCellShown(g.Target.Name(), cell.Name, text.EscapeFrame(cell.SourceText())), c.Path, c.Stamped(rec))
 }
 
 // ChangedNotebook is the answer for a notebook that is not what was shown: a

@@ -173,7 +173,7 @@ func (e cellPlan) apply() (notebook.Change, error) {
 		at = i
 	}
 	if a.mode() != modeInsert {
-		if err := e.cellSeen(nb.Cell(at)); err != nil {
+		if err := e.gate.PassCell(nb.Cell(at), a.CellID); err != nil {
 			return notebook.Change{}, err
 		}
 	}
@@ -184,21 +184,6 @@ func (e cellPlan) apply() (notebook.Change, error) {
 		return nb.Insert(at, a.CellType, *a.NewSource, e.ids)
 	}
 	return nb.Replace(at, *a.NewSource, a.CellType)
-}
-
-// cellSeen is the gate by cell: its source must have been shown. Where it was
-// not and fits, the error shows it, and the same call passes next time.
-func (e cellPlan) cellSeen(cell notebook.Cell) error {
-	c, rec := e.gate.File, e.gate.File.Record
-	if rec.Shown.Covers(cell.Source) {
-		return nil
-	}
-	small := cell.Source.End-cell.Source.Start <= toolcall.ShowUnseen
-	if !small || !e.gate.Budget.Passes(cell.SourceText()) {
-		return refusal.UnseenCell(e.gate.Target.Name(), cell.Name, e.args.CellID)
-	}
-	rec.Shown = rec.Shown.Add(cell.Source)
-	return toolcall.Showing(refusal.UnseenCellShown(e.gate.Target.Name(), cell.Name, text.EscapeFrame(cell.SourceText())), c.Path, c.Stamped(rec))
 }
 
 // change turns an edit into what commit takes.
