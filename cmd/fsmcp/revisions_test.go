@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"image/png"
 	"os"
 	"os/exec"
@@ -105,6 +106,24 @@ func driveRevision(t *testing.T, revision string) {
 	if err != nil || len(res.Content) != 2 {
 		t.Errorf("an image answered %v (%v)", res, err)
 	}
+	if text, isErr := call("Write", map[string]any{"file_path": filepath.Join(work, "new.txt"), "content": "new\n"}); isErr {
+		t.Errorf("Write answered %q", text)
+	}
+	if text, isErr := call("Write", map[string]any{"content": 5}); !isErr {
+		t.Errorf("wrong arguments answered %q", text)
+	}
+	book := filepath.Join(work, "a.ipynb")
+	cell := `{"cell_type":"code","id":"c","metadata":{},"execution_count":1,"source":["x = 1"],"outputs":[{"output_type":"display_data","metadata":{},"data":{"image/png":"` +
+		base64.StdEncoding.EncodeToString(image.Bytes()) + `"}}]}`
+	if err := os.WriteFile(book, []byte(`{"cells":[`+cell+`],"metadata":{},"nbformat":4,"nbformat_minor":5}`), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if text, isErr := call("Read", map[string]any{"file_path": book}); isErr || !strings.Contains(text, "x = 1") {
+		t.Errorf("a notebook answered %q (error: %v)", text, isErr)
+	}
+	if text, isErr := call("NotebookEdit", map[string]any{"notebook_path": book, "cell_id": "c", "new_source": "x = 2"}); isErr {
+		t.Errorf("NotebookEdit answered %q", text)
+	}
 	if _, err := session.CallTool(ctx, &mcp.CallToolParams{Name: "Delete"}); err == nil {
 		t.Error("an unknown tool was called")
 	}
@@ -120,5 +139,24 @@ func driveRevision(t *testing.T, revision string) {
 	}
 	if err := session.Close(); err != nil {
 		t.Errorf("closing: %v", err)
+	}
+}
+
+// TestQuestionsInEveryRevision has the server ask for the client's roots, and its user for
+// consent. The revisions before 2025-06-18 know no questions; a client that can be asked
+// says so in them, too.
+func TestQuestionsInEveryRevision(t *testing.T) {
+	for _, revision := range protocol.Revisions {
+		t.Run(revision, func(t *testing.T) {
+			t.Parallel()
+			root := t.TempDir()
+			file := writeFile(t, root, "a.txt", "one\n")
+			p := meet(t, revision, t.TempDir(), []string{root}, "--ask", "Edit(*.txt)")
+			p.call("Read", map[string]any{"file_path": "a.txt"}, false, "one")
+			p.will("accept", "once")
+			p.call("Write", map[string]any{"file_path": file, "content": "two\n"}, false)
+			p.wasAsked(file)
+			wantFile(t, file, "two\n")
+		})
 	}
 }

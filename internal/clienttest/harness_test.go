@@ -124,7 +124,7 @@ func fetch(dir, what string) error {
 	defer os.RemoveAll(fresh)
 	out, err := exec.Command("npm", "install", "--prefix", fresh, "--ignore-scripts", "--no-audit", "--no-fund", "--no-save", "--fetch-retries=1", "--loglevel=error", what).CombinedOutput()
 	if err != nil {
-		return fmt.Errorf("%w: %.300s", err, out)
+		return fmt.Errorf("%w: %.200s", err, strings.Join(strings.Fields(string(out)), " "))
 	}
 	return os.Rename(fresh, dir)
 }

@@ -24,6 +24,7 @@ var files embed.FS
 var Revisions = []string{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"}
 
 const (
+	firstWithQuestions  = "2025-06-18"
 	newestWithHandshake = "2025-11-25" // holds before a client has named a revision
 	withoutHandshake    = "2026-07-28"
 )
@@ -132,6 +133,9 @@ func (s *Session) one(raw []byte) error {
 	}
 	revision := s.revision(asked.revision)
 	switch {
+	case m.Method == "elicitation/create" && revision < firstWithQuestions:
+		// A client that declares the capability of a later revision is taken at its word.
+		return s.check(firstWithQuestions, "JSONRPCRequest ServerRequest", raw)
 	case m.Method != "" && len(m.ID) > 0:
 		return s.check(revision, "JSONRPCRequest ServerRequest", raw)
 	case m.Method != "":
