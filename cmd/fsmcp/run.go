@@ -49,10 +49,15 @@ func currentProcess() process {
 }
 
 // output returns where a command's result goes: coloured on a terminal, unless the user asks
-// for no colours (source: no-color.org) or the terminal has none.
+// for no colours (source: no-color.org) or the terminal has none. The old console of Windows
+// shows the sequences as text; the newer terminals there set one of these variables.
 func (s process) output() report.Output {
+	env := s.system.Getenv
 	terminal := isTerminal(s.out)
-	coloured := terminal && s.system.Getenv("NO_COLOR") == "" && s.system.Getenv("TERM") != "dumb"
+	coloured := terminal && env("NO_COLOR") == "" && env("TERM") != "dumb"
+	if runtime.GOOS == "windows" {
+		coloured = coloured && env("WT_SESSION")+env("TERM")+env("TERM_PROGRAM") != ""
+	}
 	return report.Output{Writer: s.out, Terminal: terminal, Coloured: coloured}
 }
 

@@ -26,9 +26,13 @@ func Watcher(dir, limits string) Check {
 	c := Check{Name: NameWatcher}
 	if err := watch(dir); err != nil {
 		c.Status, c.Detail = Warn, fmt.Sprintf("%s cannot be watched: %v; fsmcp looks at files when a tool is called", dir, err)
-		c.Remedy = raise("max_user_instances", 4*lowInstances)
-		if err == unix.ENOSPC {
+		switch err {
+		case unix.EMFILE:
+			c.Remedy = raise("max_user_instances", 4*lowInstances)
+		case unix.ENOSPC:
 			c.Remedy = raise("max_user_watches", 64*lowWatches)
+		default:
+			c.Remedy = "Name a folder that is there and that you may read: --dir DIR."
 		}
 		return c
 	}

@@ -25,5 +25,5 @@ func TestWatcher(t *testing.T) {
 		}
 		says(t, Watcher(dir, limits), c.want, c.word)
 	}
-	says(t, Watcher(filepath.Join(dir, "missing"), limits), Warn, "cannot be watched")
+	says(t, Watcher(filepath.Join(dir, "missing"), limits), Warn, "cannot be watched", "--dir DIR")
 }
