@@ -13,29 +13,13 @@ import (
 // comments, without tests.
 const maxLines = 2500
 
-// tooLong lists the packages above that bound with their present count. A count may
-// only shrink.
-var tooLong = map[string]int{}
-
 // TestLines keeps packages small enough to read.
 func TestLines(t *testing.T) {
-	all := packages(t)
-	for dir := range tooLong {
-		if all[dir] == nil {
-			t.Errorf("there is no package %s: take it off the list", dir)
-		}
-	}
 	total := 0
-	for dir := range all {
+	for dir := range packages(t) {
 		n := codeLines(t, dir)
 		total += n
-		bound, listed := tooLong[dir]
-		switch {
-		case listed && n <= maxLines:
-			t.Errorf("%s has %d lines: take it off the list", dir, n)
-		case listed && n > bound:
-			t.Errorf("%s has %d lines, %d before: it may only shrink", dir, n, bound)
-		case !listed && n > maxLines:
+		if n > maxLines {
 			t.Errorf("%s has %d lines, more than %d", dir, n, maxLines)
 		}
 		if testing.Verbose() {

@@ -3,8 +3,6 @@ package toolcall
 import (
 	"cmp"
 	"errors"
-	"strings"
-	"sync"
 	"time"
 
 	"github.com/fsmcp/fsmcp/internal/history"
@@ -160,27 +158,4 @@ func (a *Auditor) Restored(of LogEntry, r *Result, err error) {
 	}
 	of.op = perm.Edit
 	a.Audit(of, r)
-}
-
-// Notices are sentences for the next answer of any tool.
-type Notices struct {
-	mu    sync.Mutex
-	texts []string
-}
-
-// Add has the next answer of any tool end with texts, too.
-func (n *Notices) Add(texts ...string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.texts = append(n.texts, texts...)
-}
-
-// End ends an answer with what is to be told, once.
-func (n *Notices) End(r *Result) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if len(n.texts) > 0 {
-		r.Blocks = append(r.Blocks, Block{Text: strings.Join(n.texts, "\n")})
-		n.texts = nil
-	}
 }

@@ -34,10 +34,11 @@ type Call struct {
 	// CanAsk says that a question may be put to the user: a result with one is then
 	// no answer yet.
 	CanAsk bool
-	// About is the file as it was found, and how much of it the answer shows where its bytes
-	// do not tell; its path is "" where the rules did not let it through.
+	// About is filled in while the call runs: the file as it was found, and how much of it the
+	// answer shows where its bytes do not tell. Its path is "" where the rules did not let it
+	// through. It is nil for a restore.
 	About *reminders.Shown
-	// Intent is nil of a restore.
+	// Intent is of the arguments; nil for Read and for a restore.
 	Intent Intent
 	// Restoring says that a user restores a change by its exact name.
 	Restoring bool
@@ -47,7 +48,7 @@ type Call struct {
 	Progress func(done, total int64, what string)
 }
 
-// Intent is of the arguments of a call that changes a file.
+// An Intent is in the arguments of a call that changes a file.
 type Intent interface {
 	// Intent tells the user what the call is about to do, by its arguments alone.
 	Intent() string

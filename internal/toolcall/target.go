@@ -48,12 +48,12 @@ func (t *Target) Name() string { return fsys.InSentence(t.Asked.String()) }
 
 // Answer is the answer to a change: what was done, what it shows of the file
 // where that may be shown, and remarks.
-func (s *Target) Answer(done, shows string, remarks ...string) *Result {
+func (t *Target) Answer(done, shows string, remarks ...string) *Result {
 	parts := []string{done}
-	if !s.Hidden {
+	if !t.Hidden {
 		parts = append(parts, shows)
 	}
-	return TextResult(append(append(parts, remarks...), s.Note())...)
+	return TextResult(append(append(parts, remarks...), t.Note())...)
 }
 
 // Opener finds the file of a call and decides on it.
@@ -149,17 +149,17 @@ func Writable(s *Target, old *fsys.File) error {
 }
 
 // AllNames are all names of a file, the resolved one last.
-func (s *Target) AllNames() []string {
-	if s.Names[len(s.Names)-1] == s.Path {
-		return s.Names
+func (t *Target) AllNames() []string {
+	if t.Names[len(t.Names)-1] == t.Path {
+		return t.Names
 	}
-	return append(s.Names[:len(s.Names):len(s.Names)], s.Path)
+	return append(t.Names[:len(t.Names):len(t.Names)], t.Path)
 }
 
 // KnownNames are all names of a file and its hard links that are known, the
 // resolved one last.
-func (s *Target) KnownNames() []string {
-	return append(slices.Clip(s.Links), s.AllNames()...)
+func (t *Target) KnownNames() []string {
+	return append(slices.Clip(t.Links), t.AllNames()...)
 }
 
 // IsNotebook tells by the name: a notebook is a text file by its bytes.

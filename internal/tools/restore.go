@@ -36,9 +36,9 @@ type RestorePlan struct {
 // errElsewhereNow: a resolved name is a link to something else by now.
 var errElsewhereNow = errors.New("a link stands in its place")
 
-// Restore puts back what a change replaced, by the same rules and in the same way as a tool, but that
-// no question is asked and nothing needs to have been read. The answer is nil where there
-// was nothing to do. An error of Plan comes back as it is.
+// Restore puts back what a change replaced. The same rules hold as for a tool, but no
+// question is asked and nothing needs to have been read. The answer is nil where there was
+// nothing to do. An error of Plan comes back as it is.
 func (s *Service) Restore(ctx context.Context, r Restoring) (*toolcall.Result, error) {
 	call := s.restoring(r.Path)
 	call.ID = r.ID
@@ -56,18 +56,18 @@ func (s *Service) restoring(path string) toolcall.Call {
 }
 
 // restorer plans a restore.
-type restorer struct{ Restoring }
+type restorer struct{ of Restoring }
 
 // Plan implements commit.Planner.
 func (r restorer) Plan(ctx context.Context, s *toolcall.Target, old *fsys.File) (*commit.Change, error) {
-	if s.Path != r.Path {
+	if s.Path != r.of.Path {
 		return nil, errElsewhereNow
 	}
-	u, err := r.Restoring.Plan(ctx, old)
+	u, err := r.of.Plan(ctx, old)
 	if err != nil || len(u.Splices) == 0 && !u.Remove {
 		return &commit.Change{}, err
 	}
-	c := &commit.Change{Splices: u.Splices, Remove: u.Remove, Result: toolcall.TextResult(fmt.Sprintf("Restored %s: the change %s is no longer in it.", s.Name(), r.ID))}
+	c := &commit.Change{Splices: u.Splices, Remove: u.Remove, Result: toolcall.TextResult(fmt.Sprintf("Restored %s: the change %s is no longer in it.", s.Name(), r.of.ID))}
 	c.Result.Meta = map[string]any{}
 	if u.Remove {
 		return c, nil
