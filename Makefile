@@ -138,4 +138,4 @@ cross: ## a part of test: build and vet for the other systems, and test what thi
 	$(GO) test -tags fsys_portable ./internal/fsys ./internal/save/... ./internal/access
 
 clean: ## remove what was built
-	rm -rf bin coverage dist
+	rm -rf bin coverage dist man
