@@ -111,7 +111,7 @@ func (w *writer) acquire(now time.Time, settings Settings) bool {
 	return true
 }
 
-// there reports that the journal still exists.
+// there reports that the journal still exists, under its name.
 func (w *writer) there() bool {
 	mine, err := w.journal.Stat()
 	if err != nil {

@@ -156,8 +156,8 @@ func webpLossless(data []byte) bool {
 	return false
 }
 
-// target returns the kind that a picture is encoded as first: JPEG for what was
-// lossy, PNG for all else.
+// target returns the kind that a picture is encoded as first: JPEG for a JPEG, and for an
+// opaque HEIC, AVIF or lossy WebP; PNG for all else.
 func target(k Kind, data []byte, opaque bool) Kind {
 	switch k {
 	case JPEG:

@@ -38,7 +38,7 @@ const chapterPages = 5
 
 // Pages is a PDF of so many pages with those contents, whose font is F1, Helvetica,
 // and with an outline that names every fifth page "Chapter 1" and so on. catalogue
-// stands in the catalogue beside what it needs.
+// is written into the document's catalogue, behind the entries that every document has.
 func Pages(count int, catalogue string, content func(page int) string) []byte {
 	const first = 5 // the object of the first page; behind each stands its content
 	chapters := (count + chapterPages - 1) / chapterPages
