@@ -122,6 +122,15 @@ func (e *snapshot) agentWritable() func(name string) bool {
 	}
 }
 
+// programs returns a function that finds a program in PATH as for a hook: never one that an
+// agent could have written.
+func (b *currentSettings) programs(runner *hooks.Runner) func(name string) (string, error) {
+	return func(name string) (string, error) {
+		e := b.snapshot.Load()
+		return runner.Check(hooks.Hook{Command: []string{name}}, e.workDir(nil), e.agentWritable())
+	}
+}
+
 // workDir returns the workspace directory that holds the file, else the first one.
 func (e *snapshot) workDir(names []string) string {
 	return cmp.Or(workspaceDirOf(e.folders(), names), e.lexer.Base, e.config.Home, "/")

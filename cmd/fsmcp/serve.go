@@ -14,6 +14,7 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/access"
 	"github.com/fsmcp/fsmcp/internal/audit"
+	"github.com/fsmcp/fsmcp/internal/clipboard"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/history"
 	"github.com/fsmcp/fsmcp/internal/hooks"
@@ -191,6 +192,8 @@ func assemble(s process, cfg settings.Config, log zerolog.Logger) (*parts, error
 
 		Pictures: decoder.New(workers),
 		Pages:    decoder.New(readers),
+
+		Clipboard: clipboard.New(clipboard.Of(runtime.GOOS, s.system.Getenv("WAYLAND_DISPLAY") != ""), current.programs(runner)),
 	})
 	audit.notify, cache.notify = service.Notify, service.Notify
 	idle := &idleTracker{workers: []*worker.Pool{workers, readers, compiling}}
@@ -204,6 +207,7 @@ func assemble(s process, cfg settings.Config, log zerolog.Logger) (*parts, error
 		Workspace:  cfg.Workspace,
 		Mode:       current.policy().Mode().String(),
 		PlanFile:   cfg.PlanFile,
+		Clipboard:  cfg.Clipboard,
 		ParseFile:  service.ParseFile,
 		AskTimeout: cfg.AskTimeout,
 		WantRoots:  cfg.RootsWanted,

@@ -129,6 +129,7 @@ func preferences(cfg settings.Config, tops []string) tools.Preferences {
 		ApplyChanged: cfg.WhenChanged == "apply",
 		KeepTrailing: !cfg.StripTrailingSpace,
 		HintsBelow:   hints,
+		Clipboard:    cfg.Clipboard,
 		SettingsFile: cfg.OwnFile(),
 		ImageTokens:  cfg.Images.Tokens,
 		SentSide:     cfg.Images.SentSide,

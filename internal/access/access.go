@@ -153,6 +153,26 @@ func (c *Checker) Check(r Request) (*fsys.Target, error) {
 	return f.Target, nil
 }
 
+// Decide decides on what is no file, such as the clipboard, by its name in each workspace
+// directory. It resolves nothing. The error is a *DeniedError or a *ConsentError.
+func (c *Checker) Decide(r Request) error {
+	j := Judgement{Policy: c.Policy(), Op: r.Op, Path: r.Path}
+	for _, dir := range j.Policy.Workspace() {
+		j.Names = append(j.Names, Join(dir.Name, r.Path.String()))
+	}
+	if len(j.Names) == 0 {
+		j.Names = []string{Join("", r.Path.String())}
+	}
+	j.Decision = j.Policy.DecideGranted(r.Op, j.Names, c.isThere, r)
+	switch j.Verdict {
+	case perm.Deny:
+		return &DeniedError{j}
+	case perm.Ask:
+		return &ConsentError{Judgement: j, Resolved: j.Names[len(j.Names)-1]}
+	}
+	return nil
+}
+
 // authorize decides on the name as given, resolves it, and decides on all its names.
 func (c *Checker) authorize(r Request) (*File, error) {
 	if fsys.RefusedByName(r.Path) {

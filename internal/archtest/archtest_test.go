@@ -30,7 +30,7 @@ type layer struct {
 // Reasons that several packages share.
 var (
 	noOS       = ban{"os", "it is pure: bytes in, bytes out"}
-	noProcess  = ban{"os/exec", "only hooks, workers and language servers start programs"}
+	noProcess  = ban{"os/exec", "only hooks, workers, language servers and the clipboard start programs"}
 	noProtocol = ban{"github.com/mark3labs/mcp-go/...", "the protocol is the server's"}
 	noLog      = ban{"github.com/rs/zerolog/...", "it returns facts; others log"}
 	noNet      = ban{"net/...", "nothing leaves the machine"}
@@ -51,7 +51,7 @@ var layers = map[string]layer{
 	"internal/server/schedule":  {imports: []string{"internal/refusal"}, never: append(pure(), noVips, noPDF)},
 	"internal/server/wire":      {never: append(pure(), noVips, noPDF)},
 	"internal/tools": {
-		imports: []string{"internal/access", "internal/changes", "internal/commit", "internal/edit", "internal/fsys", "internal/gate", "internal/history", "internal/media", "internal/notebook", "internal/pagewords", "internal/perm", "internal/phrase", "internal/refusal", "internal/reminders", "internal/save", "internal/span", "internal/state", "internal/text", "internal/tokens", "internal/toolcall"},
+		imports: []string{"internal/access", "internal/changes", "internal/clipboard", "internal/commit", "internal/edit", "internal/fsys", "internal/gate", "internal/history", "internal/media", "internal/notebook", "internal/pagewords", "internal/perm", "internal/phrase", "internal/refusal", "internal/reminders", "internal/save", "internal/span", "internal/state", "internal/text", "internal/tokens", "internal/toolcall"},
 		never:   []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch, noVips, noPDF, {"os", "only fsys and save reach the disk"}},
 	},
 	"internal/commit": {
@@ -67,7 +67,7 @@ var layers = map[string]layer{
 	"internal/changes":       {imports: []string{"internal/phrase", "internal/span", "internal/text"}, never: pure()},
 	"internal/pagewords":     {imports: []string{"internal/fsys", "internal/media", "internal/phrase", "internal/text"}, never: pure()},
 	"internal/phrase":        {imports: []string{"internal/fsys"}, never: pure()},
-	"internal/refusal":       {imports: []string{"internal/access", "internal/changes", "internal/edit", "internal/fsys", "internal/history", "internal/media", "internal/notebook", "internal/perm", "internal/phrase", "internal/save", "internal/text"}, never: pure()},
+	"internal/refusal":       {imports: []string{"internal/access", "internal/changes", "internal/clipboard", "internal/edit", "internal/fsys", "internal/history", "internal/media", "internal/notebook", "internal/perm", "internal/phrase", "internal/save", "internal/text"}, never: pure()},
 	"internal/reminders":     {imports: []string{"internal/access", "internal/changes", "internal/fsys", "internal/perm", "internal/phrase", "internal/state"}, never: pure()},
 	"internal/access":        {imports: []string{"internal/alike", "internal/fsys", "internal/perm"}, never: pure()},
 	"internal/state":         {imports: []string{"internal/fsys", "internal/span", "internal/text"}, never: pure()},
@@ -105,6 +105,7 @@ var layers = map[string]layer{
 	"internal/owndir":        {never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
 	"internal/filelock":      {never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
 	"internal/hooks":         {imports: []string{"internal/filelock", "internal/owndir", "internal/phrase"}, never: []ban{noProtocol, noNet, noCommand, noLog, noWatch}},
+	"internal/clipboard":     {never: []ban{noOS, noProtocol, noNet, noCommand, noLog, noWatch}},
 	"internal/hooks/editor":  {imports: []string{"internal/filelock", "internal/hooks", "internal/owndir", "internal/phrase"}, never: []ban{noProtocol, noNet, noCommand, noLog, noWatch}},
 	"internal/history":       {imports: []string{"internal/filelock", "internal/owndir", "internal/save", "internal/span"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
 	"schemas":                {never: pure()},

@@ -16,6 +16,9 @@ type Path struct {
 	folder   bool
 }
 
+// Named returns a Path for what is no file: String returns the name itself.
+func Named(name string) Path { return Path{given: name, name: name} }
+
 // String is the absolute, cleaned name, in the system's own spelling.
 func (p Path) String() string { return p.name }
 

@@ -273,6 +273,9 @@ func TestInstructions(t *testing.T) {
 	if odd := instructions([]string{"/a\nb\u202e"}, false, ""); strings.Contains(odd, "a\nb") || strings.Contains(odd, "\u202e") {
 		t.Error(odd)
 	}
+	if got := (Options{Clipboard: true, Mode: "plan"}).instructions(false); !strings.Contains(got, "not changed.\nRead of clipboard: ") {
+		t.Errorf("%q", got)
+	}
 	if none := instructions(nil, false, ""); !strings.Contains(none, "No workspace") {
 		t.Error(none)
 	}

@@ -13,7 +13,11 @@ const maxInstructions = 1499
 // instructions returns the instructions; roots says that the client may have root
 // directories.
 func (o Options) instructions(roots bool) string {
-	return instructions(o.Workspace, roots, modeLine(o.Mode, o.PlanFile))
+	more := modeLine(o.Mode, o.PlanFile)
+	if o.Clipboard {
+		more = strings.TrimPrefix(more+"\nRead of clipboard: shows the picture or text that the user has copied.", "\n")
+	}
+	return instructions(o.Workspace, roots, more)
 }
 
 // instructions returns what holds for all tools, the mode, and as many workspace

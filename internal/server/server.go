@@ -50,6 +50,8 @@ type Options struct {
 	// Mode is the permission mode in the instructions, PlanFile the file that plan mode
 	// may write.
 	Mode, PlanFile string
+	// Clipboard has the instructions say how to read the clipboard.
+	Clipboard bool
 	// ParseFile parses a file argument. Calls with one Key are kept in order.
 	ParseFile func(raw string) toolcall.FileArgument
 	// AskTimeout bounds the wait for the user's answer; 0 means 50 s.

@@ -90,6 +90,7 @@ type Config struct {
 	History            History
 	Hooks              Hooks
 	Hints              bool
+	Clipboard          bool   // Read of "clipboard:" reads the clipboard
 	AuditFile          string // absolute; empty: none
 	AuditRequired      bool
 	Images             Images

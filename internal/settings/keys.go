@@ -51,6 +51,7 @@ const (
 	keyAskTimeout  = "ask.timeout"
 	keyLog         = "log"
 	keyHints       = "hints"
+	keyClipboard   = "clipboard"
 	keyAuditFile   = "audit.file"
 	keyAuditNeeded = "audit.required"
 
@@ -120,6 +121,7 @@ func keys() []key {
 		{path: keyAskTimeout, setBy: trusted, take: takeTimeout, want: `a length of time up to an hour, such as "50s"`},
 		{path: keyLog, setBy: userOnly, take: takeText, want: "the name of a file", none: true},
 		{path: keyHints, setBy: anyone, take: takeBool, want: "true or false"},
+		{path: keyClipboard, setBy: userOnly, take: takeBool, want: "true or false"},
 		{path: keyAuditFile, setBy: userOnly, take: takeText, want: "the name of a file", none: true},
 		{path: keyAuditNeeded, setBy: userOnly, take: takeBool, want: "true or false"},
 		{path: keyHistoryEnabled, setBy: trusted, take: takeBool, want: "true or false"},

@@ -55,6 +55,7 @@ func (m *merger) merge(workspace []string) Config {
 		History:            m.history(),
 		Hooks:              Hooks{Before: m.hooksOf(keyHooksBefore), After: m.hooksOf(keyHooksAfter)},
 		Hints:              pick(m, keyHints, true),
+		Clipboard:          pick(m, keyClipboard, false),
 		AuditFile:          m.file(keyAuditFile),
 		AuditRequired:      pick(m, keyAuditNeeded, false),
 		Images:             m.images(),

@@ -47,6 +47,7 @@ func TestWhoMaySetWhat(t *testing.T) {
 		{keyAskTimeout, `"1s"`, withTrust, func(c Config) bool { return c.AskTimeout == time.Second }},
 		{keyAuditFile, `"~/x"`, notProject, func(c Config) bool { return strings.HasSuffix(c.AuditFile, "/x") && len(c.AuditFile) > 2 }},
 		{keyAuditNeeded, `true`, notProject, func(c Config) bool { return c.AuditRequired }},
+		{keyClipboard, `true`, notProject, func(c Config) bool { return c.Clipboard }},
 		{keyHints, `false`, always, func(c Config) bool { return !c.Hints }},
 		{keyHistoryEnabled, `false`, withTrust, func(c Config) bool { return !c.History.Enabled }},
 		{keyHistoryMaxSize, `0`, withTrust, func(c Config) bool { return !c.History.Enabled }},

@@ -206,6 +206,7 @@ func values() map[string]struct {
 			`{"url": "http://a", "key": "k", "model": "m"}`, `{"url": "http://localhost@a", "key": "k", "model": "m"}`, `{"url": "http://localhost.a", "key": "k", "model": "m"}`, `{"url": "https://", "key": "k", "model": "m"}`, `"https://a"`}},
 		keyAskTimeout:      {map[string]any{`"50s"`: 50 * time.Second, `"1m30s"`: 90 * time.Second, `"1h"`: time.Hour}, []string{"50", `"50"`, `"-5s"`, `""`, "null"}},
 		keyHints:           yes,
+		keyClipboard:       yes,
 		keyAuditNeeded:     yes,
 		keyAuditFile:       {map[string]any{`"/x"`: "/x", `"~/x"`: "~/x", "null": nil}, []string{`""`, "1"}},
 		keyHistoryEnabled:  yes,

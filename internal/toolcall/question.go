@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/fsmcp/fsmcp/internal/access"
 	"github.com/fsmcp/fsmcp/internal/fsys"
@@ -79,7 +80,7 @@ func (e *needsConsent) Unwrap() error { return e.Refusal }
 func NeedConsent(e *access.ConsentError, will, settingsFile string) error {
 	rule := refusal.Because(e.Judgement)
 	message := fmt.Sprintf("%s %s?\n%s", e.Op, fsys.InSentence(e.Path.String()), rule)
-	if e.Resolved != e.Path.String() {
+	if e.Resolved != e.Path.String() && !strings.HasSuffix(e.Resolved, "/"+e.Path.String()) { // the clipboard leads nowhere
 		message += "\nIt leads to " + fsys.InSentence(e.Resolved)
 	}
 	if will != "" {

@@ -86,16 +86,29 @@ func (o Opener) Open(call Call, op perm.Op) (*Target, error) {
 	if slash := (*access.SlashError)(nil); errors.As(err, &slash) && call.About != nil {
 		call.About.Path = slash.Resolved
 	}
-	if consent := (*access.ConsentError)(nil); errors.As(err, &consent) {
-		return nil, NeedConsent(consent, call.intended(), o.SettingsFile())
-	}
 	if err != nil {
-		return nil, refusal.Unopened(err, "")
+		return nil, o.refused(call, err)
 	}
 	if call.About != nil {
 		call.About.Path, call.About.Stamp = f.Path, f.Stamp
 	}
 	return &Target{File: f}, nil
+}
+
+// Decide decides on what is no file, such as the clipboard. An error has its words.
+func (o Opener) Decide(call Call, op perm.Op, path fsys.Path) error {
+	if err := o.Access.Decide(call.Request(op, path)); err != nil {
+		return o.refused(call, err)
+	}
+	return nil
+}
+
+// refused returns the question or the refusal for an error of access.
+func (o Opener) refused(call Call, err error) error {
+	if consent := (*access.ConsentError)(nil); errors.As(err, &consent) {
+		return NeedConsent(consent, call.intended(), o.SettingsFile())
+	}
+	return refusal.Unopened(err, "")
 }
 
 // Absent refuses a change of a name that is not there: the file was gone since it was

@@ -48,11 +48,14 @@ type Options struct {
 	Pictures Pictures
 	// Pages reads PDFs; nil: none is read.
 	Pages Pages
+	// Clipboard reads the clipboard where the preferences let it.
+	Clipboard Clipboard
 }
 
 // Service gives the server the tools and conversations, and hears from it which answers are
 // sent.
 type Service struct {
+	clipboard   *clipboardReader
 	tools       []Tool
 	opener      toolcall.Opener
 	limits      map[string]string
@@ -82,11 +85,13 @@ func New(o Options) *Service {
 		Hooks: o.Hooks, Auditor: s.auditor, Notices: s.notices,
 	}
 	write := &writer{s.committer, s.opener, loads, budget}
+	read := &reader{
+		opener: s.opener, loader: loads, budget: budget, exact: o.Exact, maxFileBytes: o.MaxFileBytes, preferences: o.Preferences,
+		pictures: pictureReader{o.Pictures, o.Preferences}, pages: o.Pages,
+	}
+	s.clipboard = &clipboardReader{read, o.Clipboard}
 	s.tools = s.list(
-		&reader{
-			opener: s.opener, loader: loads, budget: budget, exact: o.Exact, maxFileBytes: o.MaxFileBytes, preferences: o.Preferences,
-			pictures: pictureReader{o.Pictures, o.Preferences}, pages: o.Pages,
-		},
+		read,
 		write,
 		&editor{write, o.Preferences},
 		&cellEditor{s.committer, s.opener, loads, budget},
@@ -138,7 +143,10 @@ func typed[A Args](s *Service, name string, run func(context.Context, toolcall.C
 		if !call.File.Parsed {
 			call.File = s.ParseFile(args.Target())
 		}
-		result, err := run(ctx, call, args.(A))
+		result, err := s.clipboard.answer(ctx, call, args)
+		if result == nil && err == nil {
+			result, err = run(ctx, call, args.(A))
+		}
 		if err != nil {
 			result = toolcall.Fail(name, args.Target(), endOf(ctx, err))
 			result.Shown, _ = toolcall.ShownIn(err)

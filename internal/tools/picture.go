@@ -31,7 +31,7 @@ type pictureReader struct {
 // picture answers Read of an image: a text that stands on its own, and the image.
 func (r *reading) picture(ctx context.Context, kind media.Kind, size int64) (*toolcall.Result, error) {
 	name := r.target.Name()
-	facts, err := media.Inspect(kind, r.file, size)
+	facts, err := media.Inspect(kind, r.content, size)
 	if err != nil {
 		return nil, refusal.Image(name, facts, err)
 	}
@@ -90,9 +90,9 @@ func (p pictureReader) request(kind media.Kind, client toolcall.ClientLimits) me
 // becomes of it.
 func (r *reading) decoded(ctx context.Context, f media.Facts, size int64, q media.Request) (media.Result, error) {
 	if q.Region != nil || !q.HandsOn(f, size) {
-		return r.tool.pictures.develop(ctx, r.call, r.file, size, q)
+		return r.tool.pictures.develop(ctx, r.call, r.content, size, q)
 	}
-	data, _, err := r.file.ReadAll(int64(q.Limits.Bytes))
+	data, err := io.ReadAll(io.NewSectionReader(r.content, 0, size))
 	if err != nil {
 		return media.Result{}, err
 	}

@@ -9,6 +9,8 @@ import (
 type Preferences struct {
 	// Dedup lets an unchanged re-read be answered by a stub.
 	Dedup bool
+	// Clipboard lets Read of "clipboard:" read the user's clipboard.
+	Clipboard bool
 	// Gate says how much of a file has to be shown before an Edit.
 	Gate Gate
 	// ApplyChanged lets an Edit through to a file that changed since it was

@@ -78,7 +78,7 @@ func (r *reader) run(ctx context.Context, call toolcall.Call, a *ReadArgs) (*too
 	defer f.Close()
 	b := r.budget.Of(call.Client)
 	b.Counter = r.tokenCounter(ctx, call, s)
-	one := reading{tool: r, target: s, call: call, args: a, want: w, file: f, budget: b}
+	one := reading{tool: r, target: s, call: call, args: a, want: w, file: f, content: f, budget: b}
 	return one.answer(ctx)
 }
 
@@ -106,22 +106,29 @@ func (r *reading) answer(ctx context.Context) (*toolcall.Result, error) {
 		r.ignore("a notebook", "region", "pages")
 		return r.notebook(ctx, stamp)
 	}
+	return r.text(ctx, stamp.Size, func() (*toolcall.Result, error) {
+		if stamp.Size <= readInMemory {
+			return r.fromMemory(ctx)
+		}
+		return r.scanned(ctx, stamp)
+	})
+}
+
+// text serves a text of a size, unless the arguments do not suit it.
+func (r *reading) text(ctx context.Context, size int64, serve func() (*toolcall.Result, error)) (*toolcall.Result, error) {
 	r.ignore("a text", "cell_id", "region", "pages")
 	if r.want.column > 0 && r.args.Offset == nil {
 		return nil, refusal.ColumnWithoutOffset()
 	}
-	if r.want.plain && stamp.Size > r.tool.maxFileBytes {
-		return nil, r.tooLarge(ctx, stamp.Size)
+	if r.want.plain && size > r.tool.maxFileBytes {
+		return nil, r.tooLarge(ctx, size)
 	}
-	leave, err := r.tool.loader.Admit(ctx, stamp.Size)
+	leave, err := r.tool.loader.Admit(ctx, size)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	if stamp.Size <= readInMemory {
-		return r.fromMemory(ctx)
-	}
-	return r.scanned(ctx, stamp)
+	return serve()
 }
 
 // empty answers for a file of no bytes.
@@ -141,11 +148,11 @@ const suggestFrom = 1 << 20
 
 // tooLarge refuses a plain read and names one that fits, by the file's beginning.
 func (r *reading) tooLarge(ctx context.Context, size int64) error {
-	scan, err := text.NewScan(ctx, r.file, min(size, suggestFrom))
+	scan, err := text.NewScan(ctx, r.content, min(size, suggestFrom))
 	if err != nil {
 		return r.unreadable(err)
 	}
-	page, err := scan.Page(ctx, r.file, 1, toolcall.DefaultLines, min(r.budget.Room(), r.budget.Most*8), 0)
+	page, err := scan.Page(ctx, r.content, 1, toolcall.DefaultLines, min(r.budget.Room(), r.budget.Most*8), 0)
 	if err != nil {
 		return r.unreadable(err)
 	}

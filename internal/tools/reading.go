@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"math"
 	"strings"
 
@@ -41,14 +42,15 @@ func (r *reader) tokenCounter(ctx context.Context, call toolcall.Call, s *toolca
 
 // reading is one Read under way.
 type reading struct {
-	tool   *reader
-	target *toolcall.Target
-	call   toolcall.Call
-	args   *ReadArgs
-	want   want
-	file   *fsys.File
-	eol    text.EOL // of the text, once that is known
-	budget toolcall.Budget
+	tool    *reader
+	target  *toolcall.Target
+	call    toolcall.Call
+	args    *ReadArgs
+	want    want
+	file    *fsys.File // nil for the clipboard
+	content io.ReaderAt
+	eol     text.EOL // of the text, once that is known
+	budget  toolcall.Budget
 }
 
 // ignore drops the arguments that the kind of the file has no use for, and notes

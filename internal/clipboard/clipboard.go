@@ -1,0 +1,156 @@
+package clipboard
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Content is a picture, or a text in UTF-8 with line feeds.
+type Content struct {
+	Data    []byte
+	Picture bool
+}
+
+// ErrEmpty: the clipboard holds neither a picture nor text.
+var ErrEmpty = errors.New("the clipboard holds neither a picture nor text")
+
+// ErrTooLong: the program did not end in time.
+var ErrTooLong = errors.New("the program that reads the clipboard did not end in time")
+
+// TooLargeError: the clipboard holds more bytes than the limit.
+type TooLargeError struct{ Limit int64 }
+
+func (e *TooLargeError) Error() string {
+	return fmt.Sprintf("the clipboard holds more than %d bytes", e.Limit)
+}
+
+// MissingError: the program that reads the clipboard is not found.
+type MissingError struct{ Program Program }
+
+func (e *MissingError) Error() string { return e.Program.Name + " is not found" }
+
+// FailedError: the program failed.
+type FailedError struct {
+	Program Program
+	// Said is the first line of its standard error, else how it ended.
+	Said string
+}
+
+func (e *FailedError) Error() string { return e.Program.Name + ": " + e.Said }
+
+// The usual bounds of a Reader.
+const (
+	defaultTimeout = 5 * time.Second
+	defaultLimit   = 64 << 20
+)
+
+// Reader reads the clipboard. It is safe for concurrent use.
+type Reader struct {
+	Program Program
+	// Look returns the absolute name of a program.
+	Look    func(name string) (string, error)
+	Timeout time.Duration
+	Limit   int64 // of a program's output, in bytes
+}
+
+// New returns a Reader with the usual bounds.
+func New(p Program, look func(name string) (string, error)) *Reader {
+	return &Reader{Program: p, Look: look, Timeout: defaultTimeout, Limit: defaultLimit}
+}
+
+// Read returns what the clipboard holds. The error is ErrEmpty, ErrTooLong, one of this
+// package's types, or that of ctx.
+func (r *Reader) Read(ctx context.Context) (Content, error) {
+	path, err := r.Look(r.Program.Name)
+	if err != nil {
+		return Content{}, &MissingError{r.Program}
+	}
+	timed, cancel := context.WithTimeoutCause(ctx, r.Timeout, ErrTooLong)
+	defer cancel()
+	return r.Program.read(func(args ...string) ([]byte, error) { return r.run(timed, path, args) })
+}
+
+// headBytes bounds what is kept of standard error.
+const headBytes = 4 << 10
+
+// outputTimeout bounds the wait for the output of a program that was killed or has ended: a
+// process that it left running may hold the pipe.
+const outputTimeout = 200 * time.Millisecond
+
+// run runs the program once and returns its output.
+func (r *Reader) run(ctx context.Context, path string, args []string) ([]byte, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	tooLarge := &TooLargeError{r.Limit}
+	out := &bounded{limit: r.Limit, full: func() { cancel(tooLarge) }}
+	complaints := &bounded{limit: headBytes}
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = out, complaints, outputTimeout
+	cmd.Dir = filepath.Dir(path) // not the workspace
+	ownGroup(cmd)
+	if err := cmd.Start(); err != nil {
+		return nil, &FailedError{r.Program, err.Error()}
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	var err error
+	select {
+	case err = <-ended:
+	case <-ctx.Done():
+		select { // a killed program may hang in the kernel
+		case <-ended:
+		case <-time.After(2 * outputTimeout):
+		}
+	}
+	switch cause := context.Cause(ctx); {
+	case cause != nil:
+		return nil, cause
+	case err != nil && !errors.Is(err, exec.ErrWaitDelay):
+		return nil, &FailedError{r.Program, firstLine(complaints.kept, err)}
+	}
+	return out.kept, nil
+}
+
+// firstLine returns the first line of standard error, else the text of err.
+func firstLine(complaints []byte, err error) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(string(complaints)), "\n")
+	if line == "" {
+		line = err.Error()
+	}
+	return strings.TrimSpace(line)
+}
+
+// bounded keeps the beginning of its input. It discards the rest, and calls full once if
+// that is set.
+type bounded struct {
+	limit int64
+	full  func()
+	kept  []byte
+}
+
+// Write implements io.Writer; it never fails.
+func (b *bounded) Write(p []byte) (int, error) {
+	room := min(int64(len(p)), b.limit-int64(len(b.kept)))
+	b.kept = append(b.kept, p[:room]...)
+	if room < int64(len(p)) && b.full != nil {
+		b.full()
+		b.full = nil
+	}
+	return len(p), nil
+}
+
+// text returns the content of a text: with line feeds alone, as every system's programs
+// put it on the clipboard in another way.
+func text(data []byte) (Content, error) {
+	data = bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))
+	if len(data) == 0 {
+		return Content{}, ErrEmpty
+	}
+	return Content{Data: data}, nil
+}
