@@ -42,8 +42,9 @@ var clients = []struct {
 		// anthropic/maxResultSizeChars, which Read sets; beyond, and for tools without it above
 		// 50,000 characters, a file and its name. Results with pictures count by
 		// MAX_MCP_OUTPUT_TOKENS (25,000); how, is not said. Tried with 2.1.330: of an error's
-		// text of 13,700 characters 10,000 arrive, without the middle.
-		"claude-code", toolcall.ClientLimits{Chars: 200_000, Errors: 10_000},
+		// text of 13,700 characters 10,000 arrive, without the middle; an embedded PDF becomes
+		// the name of a file that it is saved in.
+		"claude-code", toolcall.ClientLimits{Chars: 200_000, Errors: 10_000, PagesOnly: true},
 	},
 	{
 		// Claude Desktop refuses a result of more than 1,048,576 characters, base64 included:

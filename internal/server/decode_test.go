@@ -200,8 +200,8 @@ func (a *wrongRead) Target() string { return a.FilePath }
 
 func TestLimitsOf(t *testing.T) {
 	for name, want := range map[string]toolcall.ClientLimits{
-		"claude-code":                   {Chars: 200_000, Errors: 10_000},
-		"Claude Code":                   {Chars: 200_000, Errors: 10_000},
+		"claude-code":                   {Chars: 200_000, Errors: 10_000, PagesOnly: true},
+		"Claude Code":                   {Chars: 200_000, Errors: 10_000, PagesOnly: true},
 		"claude-ai":                     {Chars: 1_048_576, Answer: 1_048_576},
 		"claude-ai (via mcp-remote)":    {Chars: 1_048_576, Answer: 1_048_576},
 		"claude-aid":                    {},
