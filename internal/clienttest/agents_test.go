@@ -235,22 +235,63 @@ func walk(v any, visit func(key, s string)) {
 // task is the prompt; the script does not depend on it.
 const task = "Follow the script."
 
+// plan holds the user's settings of fsmcp, the script, and the check of what the model was
+// sent.
+type plan struct {
+	settings string
+	script   func(*sandbox) []step
+	verify   func(*model, *sandbox)
+}
+
+// general has every step that matters.
+var general = plan{`{"audit": {"file": "~/audit.jsonl"}}`, script, (*model).verify}
+
 // agent prepares a sandbox with the script's files, and the model.
-func agent(t *testing.T, env ...string) (*sandbox, *model) {
+func (p plan) agent(t *testing.T, env ...string) (*sandbox, *model) {
 	t.Helper()
 	t.Parallel()
 	s := newSandbox(t, env...)
 	s.warm()
-	return s, newModel(t, script(s))
+	own := filepath.Join(s.home, ".config", "fsmcp")
+	check(t, os.MkdirAll(own, 0o777))
+	check(t, os.WriteFile(filepath.Join(own, "settings.json"), []byte(p.settings), 0o666))
+	return s, newModel(t, p.script(s))
 }
 
-// finished checks a client's last words.
-func finished(s *sandbox, m *model, out output) {
+// finished checks a client's last words, and what the model was sent.
+func (p plan) finished(s *sandbox, m *model, out output) {
 	s.t.Helper()
 	if out.err != nil || !strings.Contains(out.stdout, finalWords) {
 		s.t.Errorf("the client ended with %v:\n%.4000s\n%.4000s", out.err, out.stdout, out.stderr)
 	}
-	m.verify(s)
+	p.verify(m, s)
+}
+
+// audited returns the ids of the calls in fsmcp's audit file, in their order.
+func audited(s *sandbox) (ids []string) {
+	s.t.Helper()
+	text, err := os.ReadFile(filepath.Join(s.home, "audit.jsonl"))
+	check(s.t, err)
+	for line := range strings.Lines(string(text)) {
+		var entry struct{ Call string }
+		check(s.t, json.Unmarshal([]byte(line), &entry))
+		ids = append(ids, entry.Call)
+	}
+	return ids
+}
+
+// joins checks that the audit file has the client's own ids of the calls.
+func joins(s *sandbox, m *model) {
+	s.t.Helper()
+	ids := audited(s)
+	if len(ids) != len(m.steps) {
+		s.t.Errorf("%d calls, and in the audit file are %v", len(m.steps), ids)
+	}
+	for i, id := range ids {
+		if id != fmt.Sprintf("call_%d", i) {
+			s.t.Errorf("call %d has the id %s in the audit file", i, id)
+		}
+	}
 }
 
 // codexProgram returns Codex's program.
@@ -268,18 +309,21 @@ func codexProgram(t *testing.T) string {
 // servers and calls them as functions, and one that calls them by JavaScript.
 func TestCodex(t *testing.T) {
 	for _, model := range []string{"gpt-5.5", "gpt-6-sol"} {
-		t.Run(model, func(t *testing.T) { runCodex(t, model) })
+		t.Run(model, func(t *testing.T) { runCodex(t, model, general) })
 	}
 }
 
-func runCodex(t *testing.T, model string) {
+func runCodex(t *testing.T, model string, p plan) {
 	codex := codexProgram(t)
-	s, m := agent(t, "SCRIPT_KEY=none")
+	s, m := p.agent(t, "SCRIPT_KEY=none")
 	add := s.config("codex").Command
 	s.run(codex, add[1:]...)
-	finished(s, m, s.try(codex, "exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox",
+	p.finished(s, m, s.try(codex, "exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox",
 		"-c", `model_providers.script={name="script",base_url="`+m.url+`/v1",wire_api="responses",env_key="SCRIPT_KEY"}`,
 		"-c", "model_provider=script", "-m", model, task))
+	if model == "gpt-5.5" && p.settings == general.settings { // scripts get ids of their own
+		joins(s, m)
+	}
 }
 
 // TestCodexFile compares what Codex reads in the text for its file with what its own
@@ -330,13 +374,13 @@ func TestGeminiCommand(t *testing.T) {
 // pictures in different words.
 func TestGemini(t *testing.T) {
 	for _, model := range []string{"gemini-2.5-pro", "gemini-3-pro-preview"} {
-		t.Run(model, func(t *testing.T) { runGemini(t, model) })
+		t.Run(model, func(t *testing.T) { runGemini(t, model, general) })
 	}
 }
 
-func runGemini(t *testing.T, model string) {
+func runGemini(t *testing.T, model string, p plan) {
 	program := geminiProgram(t)
-	s, m := agent(t, "GEMINI_API_KEY=none", "GEMINI_TELEMETRY_ENABLED=false")
+	s, m := p.agent(t, "GEMINI_API_KEY=none", "GEMINI_TELEMETRY_ENABLED=false")
 	s.env = append(s.env, "GOOGLE_GEMINI_BASE_URL="+m.url)
 	config := s.config("gemini")
 	check(t, os.MkdirAll(filepath.Dir(config.File), 0o777))
@@ -346,23 +390,25 @@ func runGemini(t *testing.T, model string) {
 }
 `), 0o666))
 	s.fsmcp("config", "gemini", "--write", "--dir", s.project)
-	finished(s, m, s.try(program, "--skip-trust", "--yolo", "-m", model, "-p", task))
+	p.finished(s, m, s.try(program, "--skip-trust", "--yolo", "-m", model, "-p", task))
 }
 
-func TestOpencode(t *testing.T) {
+func TestOpencode(t *testing.T) { runOpencode(t, general) }
+
+func runOpencode(t *testing.T, p plan) {
 	modules := install(t, "opencode-ai", opencodeVersion)
 	program := filepath.Join(modules, "opencode-linux-"+arch, "bin", "opencode")
-	s, m := agent(t, "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1")
+	s, m := p.agent(t, "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1")
 	s.fsmcp("config", "opencode", "--write", "--dir", s.project)
 	settings, err := json.Marshal(object{
 		"autoupdate": false, "share": "disabled",
 		"provider": object{"script": object{
 			"npm": "@ai-sdk/openai-compatible", "name": "script", "options": object{"baseURL": m.url + "/v1", "apiKey": "none"},
 			"models": object{"script": object{"name": "script", "attachment": true, "tool_call": true, "limit": object{"context": 200000, "output": 8192},
-				"modalities": object{"input": []string{"text", "image"}, "output": []string{"text"}}}},
+				"modalities": object{"input": []string{"text", "image", "pdf"}, "output": []string{"text"}}}},
 		}},
 	})
 	check(t, err)
 	s.write("opencode.json", settings)
-	finished(s, m, s.try(program, "run", "--auto", "-m", "script/script", task))
+	p.finished(s, m, s.try(program, "run", "--auto", "-m", "script/script", task))
 }

@@ -36,23 +36,31 @@ func TestClaudeConnects(t *testing.T) {
 // fsmcp's tools in place of the built-in ones, by either way that fsmcp tells.
 func TestClaude(t *testing.T) {
 	t.Run("settings", func(t *testing.T) {
-		runClaude(t, func(s *sandbox) []string {
+		runClaude(t, general, func(s *sandbox) []string {
 			check(t, os.Mkdir(filepath.Join(s.project, ".claude"), 0o777))
 			s.write(".claude/settings.local.json", []byte(`{"permissions": {"deny": ["Read", "Write", "Edit", "NotebookEdit"]}}`))
 			return nil
 		})
 	})
 	t.Run("flag", func(t *testing.T) {
-		runClaude(t, func(*sandbox) []string { return []string{"--disallowedTools", "Read,Write,Edit,NotebookEdit"} })
+		runClaude(t, general, byFlag)
 	})
 }
 
-func runClaude(t *testing.T, without func(*sandbox) []string) {
+// byFlag takes the built-in tools away for one session.
+func byFlag(*sandbox) []string {
+	return []string{"--disallowedTools", "Read,Write,Edit,NotebookEdit"}
+}
+
+func runClaude(t *testing.T, p plan, without func(*sandbox) []string) {
 	program, env := claude(t)
-	s, m := agent(t, append(env, "ANTHROPIC_API_KEY=none")...)
+	s, m := p.agent(t, append(env, "ANTHROPIC_API_KEY=none")...)
 	s.env = append(s.env, "ANTHROPIC_BASE_URL="+m.url)
 	s.fsmcp("config", "claude-code", "--write", "--dir", s.project)
-	finished(s, m, s.try(program, append([]string{"-p", task, "--mcp-config", ".mcp.json", "--allowedTools", "mcp__fsmcp"}, without(s)...)...))
+	p.finished(s, m, s.try(program, append([]string{"-p", task, "--mcp-config", ".mcp.json", "--allowedTools", "mcp__fsmcp"}, without(s)...)...))
+	if p.settings == general.settings {
+		joins(s, m)
+	}
 	for _, o := range m.latest.offered {
 		if slices.Contains([]string{"Read", "Write", "Edit", "NotebookEdit"}, o.name) {
 			t.Errorf("the model is offered the built-in %s, too", o.name)

@@ -186,6 +186,9 @@ func (chat) parse(body []byte) (r request, err error) {
 		var parts []struct {
 			Type, Text string
 			Image      struct{ URL string } `json:"image_url"`
+			File       struct {
+				Data string `json:"file_data"`
+			}
 		}
 		if err := json.Unmarshal(m.Content, &parts); err != nil {
 			return r, err
@@ -194,6 +197,10 @@ func (chat) parse(body []byte) (r request, err error) {
 			switch {
 			case p.Type == "image_url":
 				if err := r.addPicture(dataURL(p.Image.URL)); err != nil {
+					return r, err
+				}
+			case p.Type == "file":
+				if err := r.addPicture(dataURL(p.File.Data)); err != nil {
 					return r, err
 				}
 			case p.Type == "text" && m.Role == "tool":

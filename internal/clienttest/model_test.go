@@ -45,7 +45,7 @@ func named(last result, before map[string]any) (map[string]any, error) {
 	return args, nil
 }
 
-// picture is an image as the model was sent it.
+// picture is an image or a document as the model was sent it.
 type picture struct {
 	mime string
 	data []byte
