@@ -14,6 +14,7 @@ import (
 type Registration struct {
 	Line    int    // counted from 1
 	Command string // as the file has it; "" if it is no plain text
+	Named   bool   // its name is fsmcp, which is the entry that Write replaces
 }
 
 // Source is a file that a client reads, and where its objects of servers are.
@@ -100,13 +101,13 @@ func (d *document) registered(servers *hujson.Object) (all []Registration) {
 	for i := range servers.Members {
 		m := &servers.Members[i]
 		name, _ := stringOf(&m.Name)
-		r := Registration{Line: 1 + bytes.Count(d.body[:m.Name.StartOffset], []byte("\n"))}
+		r := Registration{Line: 1 + bytes.Count(d.body[:m.Name.StartOffset], []byte("\n")), Named: name == serverName}
 		if entry, ok := m.Value.Value.(*hujson.Object); ok {
 			if command, err := d.find(entry, "command"); err == nil && command != nil {
 				r.Command, _ = d.commandOf(command)
 			}
 		}
-		if name == serverName || strings.TrimSuffix(baseName(r.Command), ".exe") == serverName {
+		if r.Named || strings.TrimSuffix(baseName(r.Command), ".exe") == serverName {
 			all = append(all, r)
 		}
 	}
@@ -129,7 +130,7 @@ func registeredTOML(key string, text []byte) (all []Registration) {
 		if m := tomlTable.FindStringSubmatch(line); m != nil {
 			table := strings.NewReplacer(`"`, "", "'", "", " ", "").Replace(m[1])
 			if inside = table == key+"."+serverName; inside {
-				all = append(all, Registration{Line: n})
+				all = append(all, Registration{Line: n, Named: true})
 			}
 		} else if m := tomlCommand.FindStringSubmatch(line); m != nil && inside {
 			all[len(all)-1].Command = scalar(m[1])
@@ -152,7 +153,7 @@ func registeredYAML(key string, text []byte) (all []Registration) {
 			top, indent = m[2] == key, -1
 		case !top:
 		case m[2] == serverName && (indent < 0 || depth <= indent):
-			indent, all = depth, append(all, Registration{Line: n})
+			indent, all = depth, append(all, Registration{Line: n, Named: true})
 		case depth <= indent:
 			indent = -1
 		case indent >= 0 && m[2] == "cmd":

@@ -56,27 +56,33 @@ func (in Installation) source(client clients.Client, src clients.Source) (checks
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	var entries []clients.Registration
-	if err == nil {
-		entries, err = client.Registered(src, text)
+	if err != nil {
+		return []Check{{NameClients, Warn, fmt.Sprintf("%s: %v", at, cause(err)), fmt.Sprintf("Make it a file of at most %d MB that you may read, or remove it.", maxClientFile>>20)}}
 	}
+	entries, err := client.Registered(src, text)
 	if err != nil {
 		return []Check{{NameClients, Warn, fmt.Sprintf("%s: %v", at, cause(err)), "Mend the file: the client cannot read it, either."}}
 	}
 	for _, e := range entries {
-		c := in.entry(e, enter(client))
+		c := in.entry(e, in.remedy(client, src.File, text, e))
 		c.Detail = fmt.Sprintf("%s:%d: %s", at, e.Line, c.Detail)
 		checks = append(checks, c)
 	}
 	return checks
 }
 
-// enter names the command that enters this program.
-func enter(client clients.Client) string {
-	if client.Mergeable() {
-		return fmt.Sprintf("fsmcp config %s --write enters this program.", client.Name)
+// remedy says how an entry comes to start this program: by the command where that replaces
+// the entry, else by hand.
+func (in Installation) remedy(client clients.Client, file string, text []byte, e clients.Registration) string {
+	if !client.Mergeable() {
+		return fmt.Sprintf("fsmcp config %s prints the entry of this program.", client.Name)
 	}
-	return fmt.Sprintf("fsmcp config %s prints the entry of this program.", client.Name)
+	if e.Named && file == client.File(in.System, in.Dirs[0]) {
+		if _, err := client.Merge(text, clients.Server{Program: in.Program, Dirs: in.Dirs}); err == nil {
+			return fmt.Sprintf("fsmcp config %s --write enters this program.", client.Name)
+		}
+	}
+	return fmt.Sprintf("Remove the entry, or change it to the one that fsmcp config %s prints.", client.Name)
 }
 
 // entry checks what one entry starts.

@@ -186,8 +186,10 @@ func TestClients(t *testing.T) {
 		{entry(self), OK, "starts this program"},
 		{entry("fsmcp"), OK, "starts this program"},
 		{entry(other), Warn, "another program"},
+		{entry(other), Warn, "Remove the entry"}, // the command refuses to replace it
 		{entry("npx"), Fail, "npx, which is not there"},
-		{entry(filepath.Join(dir, "gone")), Fail, "fsmcp config cursor --write"},
+		{entry(filepath.Join(dir, "gone", "fsmcp")), Fail, "fsmcp config cursor --write"},
+		{`{"mcpServers":{"files":{"command":"/gone/fsmcp"}}}`, Fail, "Remove the entry"},
 		{`{"mcpServers":{"fsmcp":{"url":"https://example.invalid"}}}`, Warn, "no program on this machine"},
 		{"{\n", Warn, "line 2"},
 	} {
@@ -197,6 +199,14 @@ func TestClients(t *testing.T) {
 			t.Fatal(got)
 		}
 		says(t, got[0], c.want, "Cursor, "+cursor, c.word)
+	}
+
+	// The command does not write the project's file.
+	project := filepath.Join(work, ".cursor", "mcp.json")
+	put(project, entry(filepath.Join(dir, "gone", "fsmcp")))
+	says(t, Clients(in)[1], Fail, "Cursor, "+project, "Remove the entry")
+	if err := os.Remove(project); err != nil {
+		t.Fatal(err)
 	}
 
 	// One file of two clients is reported once.
@@ -213,7 +223,7 @@ func TestClients(t *testing.T) {
 	if err := os.Mkdir(cursor, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	says(t, Clients(in)[1], Warn, "is not a regular file")
+	says(t, Clients(in)[1], Warn, "is not a regular file", "Make it a file")
 }
 
 func TestOwnFolders(t *testing.T) {
