@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fsmcp/fsmcp/internal/clients"
+	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/save"
 	"github.com/fsmcp/fsmcp/internal/settings"
 	"github.com/fsmcp/fsmcp/internal/tools"
@@ -96,6 +97,9 @@ func thisServer(s process, dirs []string) (clients.Server, error) {
 	for _, dir := range dirs {
 		abs := dir
 		if !filepath.IsAbs(dir) {
+			if s.system.WorkDir == "" {
+				return server, errors.New("the working directory is unknown: --dir names the workspace, with its absolute path")
+			}
 			abs = filepath.Join(s.system.WorkDir, dir)
 		}
 		abs = filepath.Clean(abs)
@@ -172,7 +176,7 @@ func (s process) enter(ctx context.Context, e clients.Entry) error {
 	defer saver.Close()
 	done, err := e.Enter(ctx, saver)
 	if err != nil {
-		return s.failed("%v", err)
+		return s.failed("%s", fsys.Printable(err.Error())) // it may quote the file
 	}
 	_, err = fmt.Fprintln(s.err, done)
 	return err

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -43,7 +44,9 @@ func currentProcess() process {
 	s.interactive = s.terminal && isTerminal(os.Stderr)
 	s.system.Getenv = os.Getenv
 	s.system.WorkDir, _ = os.Getwd()
-	s.system.Home, _ = os.UserHomeDir()
+	if home, _ := os.UserHomeDir(); filepath.IsAbs(home) { // else it would be in the workspace
+		s.system.Home = home
+	}
 	s.system = withDisk(s.system)
 	return s
 }
