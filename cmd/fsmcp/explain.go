@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -43,6 +44,9 @@ whatever the verdict.`,
 }
 
 func explain(s process, f settings.Flags, paths []string, asJSON bool) error {
+	if slices.Contains(paths, "") { // a shell variable without a value, and not the workspace
+		return errors.New("a PATH is empty")
+	}
 	cfg, warnings, err := settings.New(f, s.system, tools.DefaultMaxTokens)
 	if err != nil {
 		return err

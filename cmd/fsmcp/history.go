@@ -67,6 +67,9 @@ func newHistoryCommand(s process, f *settings.Flags, cmd *cobra.Command, run fun
 }
 
 func withHistory(s process, f settings.Flags, run func(h *historySession) error) error {
+	if settings.StateDir(s.system) == "" {
+		return s.failed("no history is kept, since the home directory is unknown: set HOME or XDG_STATE_HOME")
+	}
 	return withParts(s, f, func(p *parts, _ zerolog.Logger) error {
 		defer p.history.Close()
 		archive, err := p.openHistory()
