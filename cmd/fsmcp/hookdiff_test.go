@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -161,15 +162,15 @@ func withoutEditors() string {
 func TestEditorThatHangs(t *testing.T) {
 	f := newFort(t)
 	f.shows("my-editor", "--side by side")
-	f.standIn("my-editor", `trap "" TERM HUP INT; echo $$ >"`+f.ws+`/pid"; until [ -e "`+f.home+`/go" ]; do sleep 0.05; done`)
+	f.standIn("my-editor", `trap "" TERM HUP INT; echo $$ >"`+f.ws+`/pid"; while :; do sleep 0.05; done`)
 	f.serve(f.besides())
-	defer f.put(f.home+"/go", "")
 	f.put("a.txt", "one\n")
 	f.call("Read", map[string]any{"file_path": f.abs("a.txt")})
 	if text := f.edit("a.txt", "one", "two"); strings.Contains(text, "hook") {
 		t.Errorf("%s", text)
 	}
 	pid := f.started("pid")
+	defer syscall.Kill(pid, syscall.SIGKILL)
 	if got := f.said(1)[0]; !strings.HasPrefix(got[0], "--side by side /") {
 		t.Errorf("%q", got)
 	}
