@@ -16,6 +16,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"syscall"
 )
 
 // Error says why a file or folder of fsmcp's own is not used.
@@ -146,6 +147,10 @@ func MakeSub(stateDir, name string) (*os.Root, error) {
 // open opens a folder that only this user can write, after a check of so many levels below
 // it.
 func open(dir string, depth int) (*os.Root, error) {
+	// An open of a FIFO blocks.
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return nil, &fs.PathError{Op: "open", Path: dir, Err: syscall.ENOTDIR}
+	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
