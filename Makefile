@@ -99,11 +99,10 @@ quick: ## after each change: vet, unit tests and scripts, under a minute once th
 test: setup check cross ## before you push: everything that must hold, as the continuous integration runs it
 	@if pkg-config --exists vips 2>/dev/null; then CGO_ENABLED=1 $(GO) test -tags vips ./internal/media/vips; \
 	else echo "test: !!! the engine on libvips is not tested: libvips is not installed !!!"; fi
-	CGO_ENABLED=1 $(GO) test -v -race -timeout 14m $(RACED_PACKAGES:%=./internal/%) | .ci/loud
+	FSMCP_MERGES=180 CGO_ENABLED=1 $(GO) test -v -race -timeout 14m $(RACED_PACKAGES:%=./internal/%) | .ci/loud
 	CGO_ENABLED=1 $(GO) test -v -race -timeout 14m -run '$(RACED)' ./cmd/fsmcp | .ci/loud
 	$(GO) test -v -timeout 14m -skip '$(RACED)' $$($(GO) list ./... | grep -v -e /internal/faults -e /internal/bench -e /internal/clienttest $(RACED_PACKAGES:%=-e /internal/%$$)) | .ci/loud
-	$(GO) test -count=1 -timeout 20m -v ./internal/faults ./internal/bench | .ci/loud -v all=1
-	@$(MAKE) --no-print-directory clients
+	$(GO) test -count=1 -timeout 20m -v -p 2 ./internal/faults ./internal/bench ./internal/clienttest | .ci/loud -v all=1
 	@$(MAKE) --no-print-directory demo >/dev/null && echo "demo: as it should be"
 
 clients: ## a part of test: real MCP clients, from npm, each with a script in place of a model
@@ -124,6 +123,7 @@ faults: build ## after a change to saving, locking, history, workers or permissi
 	FSMCP_HISTORY_EDITS=1000 FSMCP_HISTORY_KILLS=200 FSMCP_HISTORY_MERGES=500 \
 	$(GO) test -count=1 -timeout 60m -v ./internal/faults | grep -v -e '^=== '
 	CGO_ENABLED=1 $(GO) test -race -timeout 20m ./cmd/fsmcp
+	FSMCP_MERGES=5400 $(GO) test -count=1 -timeout 20m -run TestMergeAgreesWithGit ./internal/history
 	$(GO) test -tags fsys_portable -timeout 20m -run TestScripts ./cmd/fsmcp
 	FSMCP_NOTEBOOK_WALKS=20000 FSMCP_NOTEBOOK_ALL=1 \
 	$(GO) test -count=1 -timeout 60m -v -run 'TestRandomWalks|TestEditsLoadInPython|TestMemoryFollowsTheFile' ./internal/notebook | grep -v -e '^=== '

@@ -30,6 +30,7 @@ type newUser struct {
 // README as printed: the lines of its sh blocks, and the commands within its text. The
 // build cache and the downloaded modules are those of this machine.
 func TestFirstRun(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("it builds the programs")
 	}
