@@ -99,9 +99,9 @@ quick: ## after each change: vet, unit tests and scripts, under a minute once th
 test: setup check cross ## before you push: everything that must hold, as the continuous integration runs it
 	@if pkg-config --exists vips 2>/dev/null; then CGO_ENABLED=1 $(GO) test -tags vips ./internal/media/vips; \
 	else echo "test: !!! the engine on libvips is not tested: libvips is not installed !!!"; fi
-	FSMCP_MERGES=180 CGO_ENABLED=1 $(GO) test -v -race -timeout 14m $(RACED_PACKAGES:%=./internal/%) | .ci/loud
+	FSMCP_MERGES=180 CGO_ENABLED=1 $(GO) test -v -race -p 3 -timeout 14m $(RACED_PACKAGES:%=./internal/%) | .ci/loud
 	CGO_ENABLED=1 $(GO) test -v -race -timeout 14m -run '$(RACED)' ./cmd/fsmcp | .ci/loud
-	$(GO) test -v -timeout 14m -skip '$(RACED)' $$($(GO) list ./... | grep -v -e /internal/faults -e /internal/bench -e /internal/clienttest $(RACED_PACKAGES:%=-e /internal/%$$)) | .ci/loud
+	$(GO) test -v -p 3 -timeout 14m -skip '$(RACED)' $$($(GO) list ./... | grep -v -e /internal/faults -e /internal/bench -e /internal/clienttest $(RACED_PACKAGES:%=-e /internal/%$$)) | .ci/loud
 	$(GO) test -count=1 -timeout 20m -v -p 2 ./internal/faults ./internal/bench ./internal/clienttest | .ci/loud -v all=1
 	@$(MAKE) --no-print-directory demo >/dev/null && echo "demo: as it should be"
 
