@@ -26,13 +26,14 @@ type newUser struct {
 }
 
 // TestFirstRun does what README.md says, as a new user does: in an empty home, from a
-// clone to the first answer, which it times. Then it runs every other command of the
+// clone to the first answer, which it times beside other tests: run it alone for a figure.
+// Then it runs every other command of the
 // README as printed: the lines of its sh blocks, and the commands within its text. The
 // build cache and the downloaded modules are those of this machine.
 func TestFirstRun(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
-		t.Skip("it builds the programs")
+		t.Skip("!!! NOT TESTED: a short run does not build the programs !!!")
 	}
 	for _, program := range []string{"git", "make", "go"} {
 		if _, err := exec.LookPath(program); err != nil {

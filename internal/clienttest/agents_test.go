@@ -385,7 +385,7 @@ func runGemini(t *testing.T, model string, p plan) {
 	config := s.config("gemini")
 	check(t, os.MkdirAll(filepath.Dir(config.File), 0o777))
 	check(t, os.WriteFile(config.File, []byte(`{
-  // Asks nobody how to sign in.
+  // With a key, so that it puts no question about signing in.
   "security": {"auth": {"selectedType": "gemini-api-key"}}
 }
 `), 0o666))
