@@ -26,10 +26,10 @@ type newUser struct {
 }
 
 // TestFirstRun does what README.md says, as a new user does: in an empty home, from a
-// clone to the first answer, which it times beside other tests: run it alone for a figure.
-// Then it runs every other command of the
-// README as printed: the lines of its sh blocks, and the commands within its text. The
-// build cache and the downloaded modules are those of this machine.
+// clone to the first answer, which it times; run it alone for a figure. Then it runs
+// every other command of the README as printed: the lines of its sh blocks, and the
+// commands within its text. The build cache and the downloaded modules are those of this
+// machine.
 func TestFirstRun(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -44,7 +44,7 @@ func Clients(in Installation) (checks []Check) {
 		}
 	}
 	if len(without) > 0 {
-		checks = append(checks, Check{NameClients, Skip, "no entry in the files of " + strings.Join(without, ", "), "fsmcp config CLIENT --write enters it."})
+		checks = append(checks, Check{NameClients, Skip, "no entry in the files of " + strings.Join(without, ", "), "fsmcp config CLIENT --write enters it; for codex, goose and jetbrains, fsmcp config CLIENT prints what to enter."})
 	}
 	return checks
 }
