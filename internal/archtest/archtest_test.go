@@ -70,6 +70,7 @@ var layers = map[string]layer{
 	"internal/refusal":       {imports: []string{"internal/access", "internal/changes", "internal/clipboard", "internal/edit", "internal/fsys", "internal/history", "internal/media", "internal/notebook", "internal/perm", "internal/phrase", "internal/save", "internal/text"}, never: pure()},
 	"internal/reminders":     {imports: []string{"internal/access", "internal/changes", "internal/fsys", "internal/perm", "internal/phrase", "internal/state"}, never: pure()},
 	"internal/access":        {imports: []string{"internal/alike", "internal/fsys", "internal/perm"}, never: pure()},
+	"internal/search":        {imports: []string{"internal/access", "internal/alike", "internal/fsys", "internal/perm", "internal/perm/glob", "internal/span", "internal/state", "internal/text", "internal/text/charset"}, never: pure()},
 	"internal/state":         {imports: []string{"internal/fsys", "internal/span", "internal/text"}, never: pure()},
 	"internal/alike":         {never: pure()},
 	"internal/perm":          {imports: []string{"internal/alike", "internal/perm/glob"}, never: pure()},

@@ -1,0 +1,227 @@
+// Package search finds files by name and lines by pattern below folders that the
+// rules let a caller read.
+//
+// It promises that a name on which a Read would be denied or asked about is neither
+// opened, looked at, returned nor counted; that symbolic links below the start are not
+// followed; and that memory stays bounded: results beyond the wanted ones are counted
+// and dropped. Queries go in, facts come out.
+//
+// It words nothing for a model, records nothing as shown, and keeps nothing between
+// searches but buffers.
+package search
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"time"
+
+	"github.com/fsmcp/fsmcp/internal/access"
+	"github.com/fsmcp/fsmcp/internal/perm"
+	"github.com/fsmcp/fsmcp/internal/span"
+	"github.com/fsmcp/fsmcp/internal/state"
+)
+
+// ErrNeverSearched: the start lies in a .git folder or in one of fsmcp's own folders.
+var ErrNeverSearched = errors.New("this folder is never searched")
+
+// ErrNoFolder: the start of a Glob is no folder, or the start of a Grep is neither a
+// regular file nor a folder.
+var ErrNoFolder = errors.New("neither a folder nor a regular file")
+
+// Options are the parts that a Searcher uses.
+type Options struct {
+	// Checker decides on each name. Its Policy is asked anew for each name, so that a
+	// rule added during a search holds for the rest of it.
+	Checker *access.Checker
+	// Workers bounds the goroutines that read files, of all searches together; 0 means
+	// GOMAXPROCS.
+	Workers int
+}
+
+// Searcher runs searches; it is safe for concurrent use. All its searches share one
+// bounded set of workers.
+type Searcher struct {
+	checker *access.Checker
+	slots   chan struct{}
+}
+
+// New returns a Searcher. It starts nothing.
+func New(o Options) *Searcher {
+	if o.Workers <= 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	return &Searcher{checker: o.Checker, slots: make(chan struct{}, o.Workers)}
+}
+
+// Scope says where to search.
+type Scope struct {
+	// Starts are the folders to search, or one regular file for Grep. The rules have
+	// let a Read of each through; the caller closes them after the search. A folder
+	// that lies below another one is searched once.
+	Starts []*access.File
+	// IncludeIgnored lifts .gitignore, .ignore and the repository's exclude file.
+	IncludeIgnored bool
+	// Grants are the user's consents that count for the names below the starts, too;
+	// nil grants nothing.
+	Grants perm.Grants
+	// Within bounds the search; what was found by then is the result, with Complete
+	// false. 0 means no bound. A ctx that ends is an error instead.
+	Within time.Duration
+	// Progress is called about ten times a second, from one goroutine at a time; nil
+	// is not called.
+	Progress func(Progress)
+}
+
+// Progress counts what a running search has done so far.
+type Progress struct {
+	Folders, Files, Matches int
+}
+
+// Window says which part of the results is wanted, in their final order. Results in
+// front of it and behind it are counted, not returned.
+type Window struct {
+	Skip int
+	// Most bounds the results; 0 means all that MaxBytes allows.
+	Most int
+	// MaxBytes bounds the bytes of returned names and lines together; 0 means 1 MiB.
+	MaxBytes int
+}
+
+// Outcome says how much of the scope was searched.
+type Outcome struct {
+	// Complete is false where the time ran out.
+	Complete bool
+	// NotSearched are folders that were left out because the time ran out, absolute and
+	// sorted; at most 20. Each stands for everything below it. NotSearchedMore counts
+	// the others.
+	NotSearched     []string
+	NotSearchedMore int
+	// Unreadable are permitted files and folders that the system does not let the server
+	// read, absolute and sorted; at most 20. UnreadableMore counts the others.
+	Unreadable     []string
+	UnreadableMore int
+	// Files and Bytes count what was searched: for Glob the names that were looked at.
+	Files int
+	Bytes int64
+	// Ignored says that ignore files left something out.
+	Ignored bool
+}
+
+// GlobQuery is a search for names.
+type GlobQuery struct {
+	// Pattern is in doublestar's syntax, relative to each start. Without a slash it
+	// matches at any depth; one at its end makes it match folders, and only those.
+	// SplitPattern splits an absolute one.
+	Pattern string
+	Window  Window
+}
+
+// Found is the result of a Glob.
+type Found struct {
+	// Matches are sorted by modification time, newest first, then by path.
+	Matches []Match
+	// Total counts all matches, those outside the window included.
+	Total int
+	Outcome
+}
+
+// Match is a name that a Glob found.
+type Match struct {
+	Path    string // absolute, resolved
+	ModTime time.Time
+	Dir     bool
+}
+
+// Mode says what a Grep returns of each file.
+type Mode uint8
+
+// The modes. The window counts files in FilesOnly and Counts, and lines in Content.
+const (
+	FilesOnly Mode = iota // the names; a file is read up to its first match
+	Counts                // the number of matching lines
+	Content               // the lines
+)
+
+// GrepQuery is a search for lines.
+type GrepQuery struct {
+	// Pattern is in RE2 syntax. "$" also matches before the CR of a CRLF.
+	Pattern string
+	// Globs are gitignore patterns as rg --glob takes them: a name must match one of
+	// those without "!", if there are any, and none with it. {a,b} is expanded.
+	Globs []string
+	// Type is a name of Types, or "".
+	Type string
+	// Fold ignores case. Multiline lets a match span lines, and "." match line breaks.
+	Fold, Multiline bool
+	// Before and After count the lines of context in Content.
+	Before, After int
+	Mode          Mode
+	Window        Window
+}
+
+// Grepped is the result of a Grep.
+type Grepped struct {
+	// Files are sorted by modification time, newest first, then by path. Only files with
+	// something in the window are returned.
+	Files []FileMatches
+	// TotalFiles counts the files with a match, TotalMatches their matching lines (not
+	// counted in FilesOnly), TotalLines the lines that Content shows, with context.
+	TotalFiles, TotalMatches, TotalLines int
+	Outcome
+}
+
+// FileMatches is a file with a match.
+type FileMatches struct {
+	Path    string // absolute, resolved
+	ModTime time.Time
+	// Count is the number of matching lines; 1 in FilesOnly and for a binary file.
+	Count int
+	// Binary: the file matches and is not text. It has no Lines.
+	Binary bool
+	// Lines are those that the window shows, in order; Content only.
+	Lines []Line
+	// Record says what Lines show of the file, for state.Files: the lines that are whole
+	// in Lines, byte ranges of the file. Recorded is false where nothing counts as
+	// shown: the file was changing, or too large to hold in memory.
+	Record   state.Record
+	Recorded bool
+}
+
+// Line is a line of a Content search.
+type Line struct {
+	Number int // from 1, counted as Read counts
+	// Context: the line is beside a match and has none.
+	Context bool
+	// Gap: lines were left out between the one before in this file and this one.
+	Gap bool
+	// Parts is the whole line in one part, or of a line of more than 500 characters
+	// windows around its matches, in order; at most 10 of them.
+	Parts []Part
+	// Whole: Parts is all of the line.
+	Whole bool
+	// MoreMatches counts the matches that lie in no part.
+	MoreMatches int
+}
+
+// Part is a part of a line.
+type Part struct {
+	// Column is the place of Text's first character in the line, from 1, in characters.
+	Column int
+	// Text is UTF-8 but for bytes that are no character; it has no line ending.
+	Text []byte
+	// Matches are ranges of Text.
+	Matches []span.Span
+}
+
+// Glob returns the names below the scope's folders that match the pattern. The error is
+// a *GlobError, ErrNeverSearched, ErrNoFolder or that of ctx.
+func (s *Searcher) Glob(ctx context.Context, scope Scope, q GlobQuery) (*Found, error) {
+	return nil, errors.ErrUnsupported
+}
+
+// Grep returns the lines or files below the scope that match the pattern. The error is a
+// *PatternError, *GlobError, *TypeError, ErrNeverSearched, ErrNoFolder or that of ctx.
+func (s *Searcher) Grep(ctx context.Context, scope Scope, q GrepQuery) (*Grepped, error) {
+	return nil, errors.ErrUnsupported
+}
