@@ -33,7 +33,7 @@ FILES := poppler-data:/usr/share/poppler/cMap/Adobe-Japan1 developers-reference-
 
 # Packages whose code runs in several goroutines: these are tested under the race detector, which
 # makes pure packages ten times slower and has nothing to find there.
-RACED_PACKAGES := audit clipboard filelock fsys history hooks media/decoder owndir save server server/schedule server/wire settings settings/follow state tools watch worker
+RACED_PACKAGES := audit clipboard filelock fsys history hooks lsp media/decoder owndir save server server/schedule server/wire settings settings/follow state tools watch worker
 
 # Scripts of what runs at the same time as something else: the whole server under the race detector. The
 # others run without it, as do the tests of the program, which start servers by the hundred; "make faults"

@@ -107,6 +107,7 @@ var layers = map[string]layer{
 	"internal/filelock":      {never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
 	"internal/hooks":         {imports: []string{"internal/filelock", "internal/owndir", "internal/phrase"}, never: []ban{noProtocol, noNet, noCommand, noLog, noWatch}},
 	"internal/clipboard":     {never: []ban{noOS, noProtocol, noNet, noCommand, noLog, noWatch}},
+	"internal/lsp":           {imports: []string{"internal/fsys", "internal/phrase", "internal/span"}, never: []ban{noProtocol, noNet, noCommand, noLog, noWatch}},
 	"internal/hooks/editor":  {imports: []string{"internal/filelock", "internal/hooks", "internal/owndir", "internal/phrase"}, never: []ban{noProtocol, noNet, noCommand, noLog, noWatch}},
 	"internal/history":       {imports: []string{"internal/filelock", "internal/owndir", "internal/save", "internal/span"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
 	"schemas":                {never: pure()},
