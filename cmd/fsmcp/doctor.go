@@ -86,7 +86,7 @@ func examine(ctx context.Context, s process, f settings.Flags) (checks []doctor.
 	within(doctor.NameWorkspace, func() []doctor.Check { return doctor.Workspace(cfg.Workspace, cfg.Home) })
 	checks = append(checks, doctor.Settings(cfg, warnings)...)
 	checks = append(checks, doctor.Engines(foundEngines())...)
-	checks = append(checks, doctor.LanguageServers()...)
+	checks = append(checks, languageServerChecks(cfg)...)
 	keeps := cfg.History.Enabled && cfg.History.MaxSize > 0
 	within(doctor.NameHistory, func() []doctor.Check { return []doctor.Check{doctor.History(cfg.StateDir, keeps)} })
 	within(doctor.NamePDFCache, func() []doctor.Check { return []doctor.Check{doctor.PDFCache(owndir.Compiled())} })

@@ -12,6 +12,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/lsp"
 	"github.com/fsmcp/fsmcp/internal/media"
 	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/settings"
@@ -40,6 +41,7 @@ type snapshot struct {
 
 	preferences   tools.Preferences
 	hooks         hookLists
+	lspServers    []lsp.Server    // that may be started
 	workspaceDirs []string        // workspace directories, by names without links
 	tokenCounter  *remote.Counter // nil: tokens are estimated locally
 }
@@ -76,7 +78,7 @@ func (b *currentSettings) compile(cfg settings.Config) {
 	for _, w := range append(warnings, policy.MistakenAnchors(exists)...) {
 		b.warn(w.String())
 	}
-	e := &snapshot{tokenCounter: b.tokenCounter(cfg.TokensAPI), config: cfg, policy: policy, lexer: fsys.Lexer{OS: runtime.GOOS, Home: cfg.Home}, hooks: newHookLists(cfg)}
+	e := &snapshot{tokenCounter: b.tokenCounter(cfg.TokensAPI), config: cfg, policy: policy, lexer: fsys.Lexer{OS: runtime.GOOS, Home: cfg.Home}, hooks: newHookLists(cfg), lspServers: cfg.LSP.Allowed()}
 	for _, dir := range cfg.Workspace {
 		names, now := cfg.Folder(dir), currentNames(dir)
 		top, leads := names[len(names)-1], now[len(now)-1]

@@ -106,7 +106,8 @@ func TestNothingIsPublished(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, found := range install.FindAllString(string(text), -1) {
+			ours := strings.ReplaceAll(string(text), "go install golang.org/x/tools/gopls@latest", "") // which is published
+			for _, found := range install.FindAllString(ours, -1) {
 				t.Errorf("%s says %q, but nothing is published", name, found)
 			}
 		}

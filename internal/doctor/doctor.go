@@ -3,7 +3,8 @@
 //
 // Each check is a function that returns values of Check. A check that finds a fault names
 // the remedy. It promises to change nothing: what it tries, it tries in a temporary folder
-// that it removes. The self-test alone starts a program, and ends it by a deadline.
+// that it removes. The self-test starts a program, and the check of language servers asks those that it finds
+// for their versions; both end by a deadline.
 //
 // It does not read the environment, flags or settings files: callers pass in what those
 // say. It does not print.
@@ -111,11 +112,6 @@ func Within(deadline time.Duration, name string, check func() []Check) []Check {
 // Version tells which program this is.
 func Version(words ...string) Check {
 	return Check{Name: NameVersion, Status: OK, Detail: strings.Join(words, ", ")}
-}
-
-// LanguageServers is the place for the checks of language servers. fsmcp starts none yet.
-func LanguageServers() []Check {
-	return []Check{{Name: NameLanguages, Status: Skip, Detail: "not built yet: fsmcp starts no language server"}}
 }
 
 // bytes writes a size for people.

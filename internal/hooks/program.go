@@ -80,6 +80,16 @@ func (r *Runner) Check(h Hook, dir string, barred func(string) bool) (program st
 	return newFinder(r.environ(), dir, barred).check(h)
 }
 
+// Environment returns the environment of a program that runs in dir: its PATH leads to no
+// barred directory.
+func (r *Runner) Environment(dir string, barred func(string) bool) []string {
+	env := r.environ()
+	if barred == nil {
+		return env
+	}
+	return append(slices.Clip(env), "PWD="+dir, "PATH="+newFinder(env, dir, barred).searched())
+}
+
 func (f finder) check(h Hook) (program string, err error) {
 	if program, err = f.program(h); err != nil || f.barred == nil {
 		return program, err
@@ -159,7 +169,7 @@ func (r *Runner) command(h Hook, round Round) (*exec.Cmd, error) {
 	}
 	cmd.Dir, cmd.Env, cmd.WaitDelay = round.Dir, r.o.Env, outputTimeout
 	if f.barred != nil {
-		cmd.Env = append(cmd.Environ(), "PATH="+f.searched())
+		cmd.Env = r.Environment(round.Dir, round.Barred)
 	}
 	return cmd, nil
 }

@@ -90,7 +90,8 @@ type Config struct {
 	History            History
 	Hooks              Hooks
 	Hints              bool
-	Clipboard          bool   // Read of "clipboard:" reads the clipboard
+	Clipboard          bool // Read of "clipboard:" reads the clipboard
+	LSP                LSP
 	AuditFile          string // absolute; empty: none
 	AuditRequired      bool
 	Images             Images

@@ -52,6 +52,7 @@ const (
 	keyLog         = "log"
 	keyHints       = "hints"
 	keyClipboard   = "clipboard"
+	keyLSP         = "lsp"
 	keyAuditFile   = "audit.file"
 	keyAuditNeeded = "audit.required"
 
@@ -122,6 +123,7 @@ func keys() []key {
 		{path: keyLog, setBy: userOnly, take: takeText, want: "the name of a file", none: true},
 		{path: keyHints, setBy: anyone, take: takeBool, want: "true or false"},
 		{path: keyClipboard, setBy: userOnly, take: takeBool, want: "true or false"},
+		{path: keyLSP, setBy: userOnly, take: takeLSP, want: `"off", "auto" or an object as {"NAME": {"command": ["PROGRAM"], "extensions": {".x": "LANGUAGE"}, "rootMarkers": ["FILE"]}}`},
 		{path: keyAuditFile, setBy: userOnly, take: takeText, want: "the name of a file", none: true},
 		{path: keyAuditNeeded, setBy: userOnly, take: takeBool, want: "true or false"},
 		{path: keyHistoryEnabled, setBy: trusted, take: takeBool, want: "true or false"},
@@ -141,11 +143,6 @@ func keys() []key {
 		{path: keyHooksBefore, setBy: trusted, take: takeHooks, want: `a list of {"glob", "command", "timeout"}`},
 		{path: keyHooksAfter, setBy: trusted, take: takeHooks, want: `a list of {"glob", "command", "timeout"}`},
 	}
-}
-
-// later lists settings that are specified but not implemented; a name covers all below it.
-func later() []string {
-	return []string{"lsp"}
 }
 
 // modes returns the words for permissions.defaultMode, loosest first, and then the other

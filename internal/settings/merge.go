@@ -56,6 +56,7 @@ func (m *merger) merge(workspace []string) Config {
 		Hooks:              Hooks{Before: m.hooksOf(keyHooksBefore), After: m.hooksOf(keyHooksAfter)},
 		Hints:              pick(m, keyHints, true),
 		Clipboard:          pick(m, keyClipboard, false),
+		LSP:                pick(m, keyLSP, LSP{}),
 		AuditFile:          m.file(keyAuditFile),
 		AuditRequired:      pick(m, keyAuditNeeded, false),
 		Images:             m.images(),

@@ -48,6 +48,8 @@ func TestWhoMaySetWhat(t *testing.T) {
 		{keyAuditFile, `"~/x"`, notProject, func(c Config) bool { return strings.HasSuffix(c.AuditFile, "/x") && len(c.AuditFile) > 2 }},
 		{keyAuditNeeded, `true`, notProject, func(c Config) bool { return c.AuditRequired }},
 		{keyClipboard, `true`, notProject, func(c Config) bool { return c.Clipboard }},
+		{keyLSP, `"auto"`, notProject, func(c Config) bool { return c.LSP.Auto }},
+		{keyLSP, `{"gopls": {}}`, notProject, func(c Config) bool { return len(c.LSP.Servers) == 1 && !c.LSP.Off() }},
 		{keyHints, `false`, always, func(c Config) bool { return !c.Hints }},
 		{keyHistoryEnabled, `false`, withTrust, func(c Config) bool { return !c.History.Enabled }},
 		{keyHistoryMaxSize, `0`, withTrust, func(c Config) bool { return !c.History.Enabled }},

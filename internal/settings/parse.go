@@ -392,6 +392,11 @@ func (p *parser) set(k key, v hujson.Value) {
 		p.hooks(k, read, ok)
 		return
 	}
+	if l, is := is.(LSP); is && ok && !l.Off() {
+		l.From = p.layer.File.Name
+		p.keep(k, l, v.StartOffset)
+		return
+	}
 	if ok {
 		p.keep(k, is, v.StartOffset)
 		return
@@ -418,12 +423,6 @@ func (p *parser) keep(k key, is any, offset int) {
 func (p *parser) unknown(m hujson.ObjectMember, path string) {
 	if p.layer.File.Claude {
 		return
-	}
-	for _, name := range later() {
-		if path == name || strings.HasPrefix(path, name+".") {
-			p.warn(m.Name.StartOffset, "%q is not supported by this version yet; it is ignored", path)
-			return
-		}
 	}
 	hint := ""
 	switch near := nearest(path, known()); {

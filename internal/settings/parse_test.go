@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fsmcp/fsmcp/internal/lsp"
+	"github.com/fsmcp/fsmcp/internal/lsp/servers"
 	"github.com/fsmcp/fsmcp/internal/perm"
 )
 
@@ -131,7 +133,7 @@ func TestWordsThatAreNotKnown(t *testing.T) {
 		{`{"edit.gate": "full"}`, `/f:1: "edit.gate" is not a known setting; it is ignored (it is written as {"edit": {"gate": ...}})`},
 		{`{"permissions.deny": []}`, `/f:1: "permissions.deny" is not a known setting; it is ignored (it is written as {"permissions": {"deny": ...}})`},
 		{`{"quite": {"another": 1}}`, `/f:1: "quite" is not a known setting; it is ignored`},
-		{`{"lsp": {"required": true}}`, `/f:1: "lsp" is not supported by this version yet; it is ignored`},
+		{`{"lsp": "on"}`, `/f:1: "lsp" takes "off", "auto" or an object as {"NAME": {"command": ["PROGRAM"], "extensions": {".x": "LANGUAGE"}, "rootMarkers": ["FILE"]}}; it is ignored`},
 		{`{"hooks.beforeFileEdited": []}`, `/f:1: "hooks.beforeFileEdited" is not a known setting; it is ignored (it is written as {"hooks": {"beforeFileEdited": ...}})`},
 		{`{"limits": {"maxImageTokens": 1}}`, `/f:1: "limits.maxImageTokens" is not a known setting; it is ignored (did you mean "maxImageTokens"?)`},
 		{`{"edit": {"gate": "ful"}}`, `/f:1: "edit.gate" takes shown or full, not "ful" (did you mean full?); it is ignored`},
@@ -204,9 +206,17 @@ func values() map[string]struct {
 			"null": nil,
 		}, []string{"{}", `{"url": "https://a", "key": "", "model": "m"}`, `{"url": "https://a", "key": "k"}`, `{"url": "https://a", "key": "k", "model": "m", "x": 1}`,
 			`{"url": "http://a", "key": "k", "model": "m"}`, `{"url": "http://localhost@a", "key": "k", "model": "m"}`, `{"url": "http://localhost.a", "key": "k", "model": "m"}`, `{"url": "https://", "key": "k", "model": "m"}`, `"https://a"`}},
-		keyAskTimeout:      {map[string]any{`"50s"`: 50 * time.Second, `"1m30s"`: 90 * time.Second, `"1h"`: time.Hour}, []string{"50", `"50"`, `"-5s"`, `""`, "null"}},
-		keyHints:           yes,
-		keyClipboard:       yes,
+		keyAskTimeout: {map[string]any{`"50s"`: 50 * time.Second, `"1m30s"`: 90 * time.Second, `"1h"`: time.Hour}, []string{"50", `"50"`, `"-5s"`, `""`, "null"}},
+		keyHints:      yes,
+		keyClipboard:  yes,
+		keyLSP: {map[string]any{
+			`"off"`: LSP{}, `"auto"`: LSP{Auto: true, From: "/f"}, "{}": LSP{},
+			`{"gopls": {}, "rust-analyzer": {"command": ["~/bin/ra", "-v"]}}`: LSP{Servers: []lsp.Server{knownServer("gopls", nil), knownServer("rust-analyzer", []string{"~/bin/ra", "-v"})}, From: "/f"},
+			`{"x": {"command": ["x-ls"], "extensions": {".x": "ex"}}}`:        LSP{Servers: []lsp.Server{{Name: "x", Command: []string{"x-ls"}, Languages: map[string]string{".x": "ex"}}}, From: "/f"},
+			`{"clangd": {"extensions": {".cu": "cuda"}, "rootMarkers": []}}`:  LSP{Servers: []lsp.Server{{Name: "clangd", Command: []string{"clangd"}, Languages: map[string]string{".cu": "cuda"}}}, From: "/f"},
+		}, []string{`"on"`, "true", "null", "[]", `{"x": {}}`, `{"": {"command": ["x"], "extensions": {".x": "x"}}}`, `{"x": {"command": ["x"]}}`, `{"x": {"extensions": {".x": "x"}}}`, `{"gopls": "auto"}`, `{"gopls": {"comand": ["x"]}}`,
+			`{"gopls": {"command": []}}`, `{"gopls": {"command": [""]}}`, `{"gopls": {"command": "gopls"}}`, `{"gopls": {"extensions": {}}}`, `{"gopls": {"extensions": {"go": "go"}}}`, `{"gopls": {"extensions": {".go": ""}}}`, `{"gopls": {"extensions": [".go"]}}`, `{"gopls": {"extensions": {"./go": "go"}}}`,
+			`{"gopls": {"rootMarkers": "go.mod"}}`, `{"gopls": {"rootMarkers": [""]}}`, `{"gopls": {"rootMarkers": ["a/go.mod"]}}`}},
 		keyAuditNeeded:     yes,
 		keyAuditFile:       {map[string]any{`"/x"`: "/x", `"~/x"`: "~/x", "null": nil}, []string{`""`, "1"}},
 		keyHistoryEnabled:  yes,
@@ -219,6 +229,15 @@ func values() map[string]struct {
 		keyHooksAfter:     hooks,
 		keyLog:            {map[string]any{`"/x"`: "/x", `"~/x"`: "~/x", "null": nil}, []string{`""`, "1"}},
 	}
+}
+
+// knownServer returns a known server, with another command if that is not nil.
+func knownServer(name string, command []string) lsp.Server {
+	s, _ := servers.ByName(name)
+	if command != nil {
+		s.Command = command
+	}
+	return s.Server
 }
 
 // asFile writes a key with its value as a file has it.

@@ -1,0 +1,31 @@
+package main
+
+import (
+	"github.com/rs/zerolog"
+
+	"github.com/fsmcp/fsmcp/internal/doctor"
+	"github.com/fsmcp/fsmcp/internal/hooks"
+	"github.com/fsmcp/fsmcp/internal/lsp"
+	"github.com/fsmcp/fsmcp/internal/settings"
+)
+
+// languageServers lists the language servers that may be started now.
+func (b *currentSettings) languageServers() []lsp.Server { return b.snapshot.Load().lspServers }
+
+// languageServer returns a function that finds a language server's program as that of a
+// hook: never one that an agent could have written. The program's PATH leads to none, too.
+func (b *currentSettings) languageServer(runner *hooks.Runner) func(lsp.Server) (program string, env []string, err error) {
+	return func(s lsp.Server) (string, []string, error) {
+		e := b.snapshot.Load()
+		barred, dir := e.agentWritable(), e.workDir(nil)
+		h := hookOf(settings.Hook{Command: s.Command, From: e.config.LSP.From}, e.config.Home)
+		program, err := runner.Check(h, dir, barred)
+		return program, runner.Environment(dir, barred), err
+	}
+}
+
+// languageServerChecks returns doctor's checks of the language servers.
+func languageServerChecks(cfg settings.Config) []doctor.Check {
+	current := newCurrentSettings(cfg, zerolog.Nop())
+	return doctor.LanguageServers(cfg, current.languageServer(hooks.New(hooks.Options{})))
+}
