@@ -200,6 +200,9 @@ type Line struct {
 	Parts []Part
 	// Whole: Parts is all of the line.
 	Whole bool
+	// Raw is the place of a line that FileMatches.Record counts as shown, in bytes of the
+	// file, with its line ending: a caller that sends only the first Lines counts theirs.
+	Raw span.Span
 	// MoreMatches counts the matches that lie in no part.
 	MoreMatches int
 }
