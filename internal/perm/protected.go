@@ -205,3 +205,13 @@ func (q *question) exceptionAllows(n *name) bool {
 	q.p.protected(n, q.exists, func(i int) { guard[i] = true })
 	return q.p.exceptions.find(&q.walk, n.exact, n.same, n.dir, q.op, guard)[Allow] != none
 }
+
+// Own reports whether an absolute name lies in one of fsmcp's own folders, Config.Own. It
+// returns true for what cannot be a name.
+func (p *Policy) Own(name string) bool {
+	if len(p.state) == 0 {
+		return false
+	}
+	n, ok := p.name(name, Write) // folded, whatever rules there are
+	return !ok || p.ownState(&n)
+}

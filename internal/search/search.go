@@ -84,7 +84,7 @@ type Window struct {
 	Skip int
 	// Most bounds the results; 0 means all that MaxBytes allows.
 	Most int
-	// MaxBytes bounds the bytes of returned names and lines together; 0 means 1 MiB.
+	// MaxBytes bounds the bytes of returned names and lines together; 0 means 256 KiB.
 	MaxBytes int
 }
 
@@ -123,6 +123,8 @@ type Found struct {
 	Matches []Match
 	// Total counts all matches, those outside the window included.
 	Total int
+	// More: something follows behind the window.
+	More bool
 	Outcome
 }
 
@@ -165,9 +167,11 @@ type Grepped struct {
 	// Files are sorted by modification time, newest first, then by path. Only files with
 	// something in the window are returned.
 	Files []FileMatches
-	// TotalFiles counts the files with a match, TotalMatches their matching lines (not
-	// counted in FilesOnly), TotalLines the lines that Content shows, with context.
-	TotalFiles, TotalMatches, TotalLines int
+	// TotalFiles counts the files with a match, TotalMatches their matching lines (one for
+	// each file in FilesOnly, and for each binary file).
+	TotalFiles, TotalMatches int
+	// More: something follows behind the window.
+	More bool
 	Outcome
 }
 
@@ -215,12 +219,6 @@ type Part struct {
 	Text []byte
 	// Matches are ranges of Text.
 	Matches []span.Span
-}
-
-// Glob returns the names below the scope's folders that match the pattern. The error is
-// a *GlobError, ErrNeverSearched, ErrNoFolder or that of ctx.
-func (s *Searcher) Glob(ctx context.Context, scope Scope, q GlobQuery) (*Found, error) {
-	return nil, errors.ErrUnsupported
 }
 
 // Grep returns the lines or files below the scope that match the pattern. The error is a

@@ -1,0 +1,120 @@
+package search
+
+import (
+	"cmp"
+	"container/heap"
+	"slices"
+	"sync"
+	"time"
+)
+
+// defaultBytes is Window.MaxBytes where the caller names none.
+const defaultBytes = 256 << 10
+
+func (w Window) maxBytes() int {
+	if w.MaxBytes <= 0 {
+		return defaultBytes
+	}
+	return w.MaxBytes
+}
+
+// result is a name that a search found.
+type result struct {
+	root  *root
+	rel   string
+	mtime int64 // Unix nanoseconds
+	// units is its number of the things that the window counts, size its bytes.
+	units, size int
+	dir, binary bool
+}
+
+func (r *result) path() string { return r.root.walk.Path(r.rel) }
+
+func (r *result) modTime() time.Time { return time.Unix(0, r.mtime) }
+
+// before reports whether a result stands before another one.
+func (r *result) before(o *result) bool { return compareResults(r, o) < 0 }
+
+func compareResults(a, b *result) int {
+	if c := cmp.Compare(b.mtime, a.mtime); c != 0 {
+		return c
+	}
+	if a.root == b.root {
+		return cmp.Compare(a.rel, b.rel)
+	}
+	return cmp.Compare(a.path(), b.path())
+}
+
+// collector keeps the first results, in their final order, of any number that are added in
+// any order: as many as the window can show. It counts the others.
+type collector struct {
+	window Window
+
+	mu    sync.Mutex
+	kept  lastFirst
+	units int // of kept
+	size  int
+	files int // all that were added
+	total int // their units
+}
+
+// add takes over a result.
+func (c *collector) add(r *result) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.files++
+	c.total += r.units
+	if len(c.kept) > 0 && c.enough(c.units, c.size) && c.kept[0].before(r) {
+		return
+	}
+	heap.Push(&c.kept, r)
+	c.units, c.size = c.units+r.units, c.size+r.size
+	for last := c.kept[0]; len(c.kept) > 1 && c.enough(c.units-last.units, c.size-last.size); last = c.kept[0] {
+		heap.Pop(&c.kept)
+		c.units, c.size = c.units-last.units, c.size-last.size
+	}
+}
+
+// enough reports whether so many units of so many bytes fill the window.
+func (c *collector) enough(units, size int) bool {
+	behind := units - c.window.Skip // units behind those that are skipped
+	if behind <= 0 {
+		return false
+	}
+	if c.window.Most > 0 && behind >= c.window.Most {
+		return true
+	}
+	return int64(size)*int64(behind)/int64(units) > int64(c.window.maxBytes())
+}
+
+// sorted ends the collection and returns what was kept, the first result first. What
+// workers add later is dropped.
+func (c *collector) sorted() []*result {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	out := slices.Clone(c.kept)
+	slices.SortFunc(out, compareResults)
+	return out
+}
+
+// counts returns the number of results and of their units.
+func (c *collector) counts() (files, units int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.files, c.total
+}
+
+// lastFirst is a heap with the last result on top.
+type lastFirst []*result
+
+func (h lastFirst) Len() int           { return len(h) }
+func (h lastFirst) Less(i, j int) bool { return h[j].before(h[i]) }
+func (h lastFirst) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *lastFirst) Push(x any)        { *h = append(*h, x.(*result)) }
+func (h *lastFirst) Pop() any {
+	old := *h
+	last := old[len(old)-1]
+	old[len(old)-1] = nil
+	*h = old[:len(old)-1]
+	return last
+}

@@ -1,0 +1,110 @@
+package search
+
+import (
+	"context"
+	"path"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/fsmcp/fsmcp/internal/fsys"
+)
+
+// Glob returns the names below the scope's folders that match the pattern. The error is
+// a *GlobError, ErrNeverSearched, ErrNoFolder, that of ctx or of opening a start.
+func (s *Searcher) Glob(ctx context.Context, scope Scope, q GlobQuery) (*Found, error) {
+	g, err := newGlobber(q)
+	if err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	roots, err := s.roots(&scope)
+	if err != nil {
+		return nil, err
+	}
+	defer closeRoots(roots)
+	run, err := s.walk(ctx, &scope, g, roots)
+	if err != nil {
+		return nil, err
+	}
+	found := &Found{Outcome: run.end()}
+	found.Total, _ = g.found.counts()
+	left := q.Window.maxBytes()
+	for i, r := range g.found.sorted() {
+		if i < q.Window.Skip || !r.root.walk.Allowed(r.rel, r.dir) {
+			continue
+		}
+		full := q.Window.Most > 0 && len(found.Matches) == q.Window.Most
+		if left -= len(r.rel); full || left < 0 && len(found.Matches) > 0 {
+			break
+		}
+		found.Matches = append(found.Matches, Match{Path: r.path(), ModTime: r.modTime(), Dir: r.dir})
+	}
+	found.More = found.Total > q.Window.Skip+len(found.Matches)
+	return found, nil
+}
+
+// globber is the visitor of a Glob.
+type globber struct {
+	pattern string
+	folders bool     // the pattern is for folders
+	fixed   []string // its first segments, as far as they have no wildcard
+	found   collector
+}
+
+func newGlobber(q GlobQuery) (*globber, error) {
+	pattern := strings.TrimPrefix(q.Pattern, "./")
+	g := &globber{found: collector{window: q.Window}}
+	pattern, g.folders = strings.CutSuffix(pattern, "/")
+	if pattern == "" || strings.HasPrefix(pattern, "/") || !doublestar.ValidatePattern(pattern) {
+		return nil, &GlobError{q.Pattern}
+	}
+	if !strings.Contains(pattern, "/") {
+		pattern = "**/" + pattern
+	}
+	g.pattern = pattern
+	if dir, _ := doublestar.SplitPattern(pattern); dir != "." && !strings.Contains(dir, `\`) {
+		g.fixed = strings.Split(dir, "/")
+	}
+	return g, nil
+}
+
+// enters reports whether a folder can lead to a match: the pattern's fixed segments say
+// the way, and without "**" its number of segments how far.
+func (g *globber) enters(rel string) bool {
+	depth := 0
+	for segment := range strings.SplitSeq(rel, "/") {
+		if depth < len(g.fixed) && segment != g.fixed[depth] {
+			return false
+		}
+		depth++
+	}
+	return strings.Contains(g.pattern, "**") || strings.Contains(g.pattern, "{") || depth <= strings.Count(g.pattern, "/")
+}
+
+func (g *globber) wants(rel string, dir bool) bool {
+	return dir == g.folders && doublestar.MatchUnvalidated(g.pattern, rel)
+}
+
+func (g *globber) folder(e *entry) {
+	if s, kind, err := e.dir.Stat(e.name); err == nil && kind == fsys.Directory {
+		g.add(e, s, true)
+	}
+}
+
+func (g *globber) file(w *worker, e *entry) {
+	began := now()
+	s, kind, err := e.dir.Stat(e.name)
+	if err != nil || kind != fsys.Regular || !e.root.walk.AllowedFile(e.rel, s, began) {
+		return
+	}
+	w.run.counts.files.Add(1)
+	w.run.counts.matches.Add(1)
+	g.add(e, s, false)
+}
+
+func (g *globber) add(e *entry, s fsys.Stamp, dir bool) {
+	g.found.add(&result{root: e.root, rel: e.rel, mtime: s.Mtime, units: 1, size: len(path.Base(e.rel)) + len(e.rel), dir: dir})
+}

@@ -1,0 +1,242 @@
+package search
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/perm/glob"
+)
+
+// Names that the walk knows.
+const (
+	gitDir      = ".git"
+	gitIgnore   = ".gitignore"
+	plainIgnore = ".ignore"
+	gitExclude  = "info/exclude" // in gitDir
+)
+
+// maxIgnoreFile bounds the bytes of an ignore file; what lies behind does not count.
+const maxIgnoreFile = 1 << 20
+
+// level holds the ignore files of one folder, and leads to those of the folders above.
+type level struct {
+	above *level
+	// base is the length of the folder's name, with a slash at its end, in the names
+	// that ignored gets.
+	base       int
+	plain, git *ignoreList
+	exclude    *ignoreList
+	repository bool // the folder is the top of a git repository
+}
+
+// ignored reports whether the ignore files leave out a name, which is relative to the
+// topmost level. As in ripgrep, .ignore beats .gitignore, which beats the exclude file;
+// the deepest file with a pattern for the name decides, and in it the last pattern.
+func (l *level) ignored(name string, dir bool) bool {
+	var git, exclude verdict
+	outside := false // the repository of the name lies below
+	for ; l != nil; l = l.above {
+		rel := name[l.base:]
+		if v := l.plain.match(rel, dir); v != unknown {
+			return v == leftOut
+		}
+		if outside {
+			continue
+		}
+		if git == unknown {
+			git = l.git.match(rel, dir)
+		}
+		if exclude == unknown {
+			exclude = l.exclude.match(rel, dir)
+		}
+		outside = l.repository
+	}
+	if git == unknown {
+		git = exclude
+	}
+	return git == leftOut
+}
+
+// verdict is the answer of an ignore file for a name.
+type verdict uint8
+
+const (
+	unknown verdict = iota
+	leftOut
+	kept
+)
+
+// ignoreList is a parsed ignore file.
+type ignoreList struct {
+	rules []ignoreRule // those with wildcards or slashes, in order
+	// names and dirs hold for plain names the last rule, for any name and for folders.
+	names, dirs map[string]plainRule
+}
+
+type ignoreRule struct {
+	pattern glob.Pattern
+	plainRule
+}
+
+type plainRule struct {
+	line int
+	kept bool
+}
+
+// parseIgnore reads an ignore file; nil where it has no pattern.
+func parseIgnore(content []byte) *ignoreList {
+	list := &ignoreList{names: map[string]plainRule{}, dirs: map[string]plainRule{}}
+	content = bytes.TrimPrefix(content, []byte("\xEF\xBB\xBF"))
+	n := 0
+	for line := range bytes.Lines(content) {
+		n++
+		text := string(bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r")))
+		if text == "" || text[0] == '#' {
+			continue
+		}
+		rule := ignoreRule{plainRule: plainRule{line: n}}
+		text, rule.kept = strings.CutPrefix(text, "!")
+		pattern, err := glob.Parse(text)
+		if err != nil || len(pattern.Segments) == 0 {
+			continue
+		}
+		rule.pattern = pattern
+		list.add(rule)
+	}
+	if len(list.rules)+len(list.names)+len(list.dirs) == 0 {
+		return nil
+	}
+	return list
+}
+
+func (l *ignoreList) add(r ignoreRule) {
+	if s := r.pattern.Segments; r.pattern.Slash || len(s) > 1 || s[0].Kind != glob.Exact {
+		l.rules = append(l.rules, r)
+	} else if r.pattern.DirOnly {
+		l.dirs[s[0].Text] = r.plainRule
+	} else {
+		l.names[s[0].Text] = r.plainRule
+	}
+}
+
+// match looks for the last rule that matches a name, relative to the list's folder. It
+// does not look at the folders on the way: the walk has not entered those left out.
+func (l *ignoreList) match(name string, dir bool) verdict {
+	if l == nil {
+		return unknown
+	}
+	base := name[strings.LastIndexByte(name, '/')+1:]
+	last := l.names[base]
+	if d := l.dirs[base]; dir && d.line > last.line {
+		last = d
+	}
+	for i := len(l.rules) - 1; i >= 0 && l.rules[i].line > last.line; i-- {
+		if r := &l.rules[i]; (dir || !r.pattern.DirOnly) && matchPattern(&r.pattern, name, base) {
+			last = r.plainRule
+			break
+		}
+	}
+	switch {
+	case last.line == 0:
+		return unknown
+	case last.kept:
+		return kept
+	}
+	return leftOut
+}
+
+// matchPattern reports whether a gitignore pattern matches a name as a whole. base is its
+// last segment.
+func matchPattern(p *glob.Pattern, name, base string) bool {
+	for ; p != nil; p = p.Also {
+		if p.Slash && matchSegments(p.Segments, name) || !p.Slash && matchSegments(p.Segments, base) {
+			return true
+		}
+	}
+	return false
+}
+
+// matchSegments takes at most the product of both lengths: only the last "**" passed is
+// reopened.
+func matchSegments(segs []glob.Segment, name string) bool {
+	at, reopen, share := 0, -1, ""
+	for {
+		switch {
+		case at == len(segs) && name == "":
+			return true
+		case at < len(segs) && segs[at].Kind == glob.Deep:
+			if at++; at == len(segs) {
+				return name != ""
+			}
+			reopen, share = at, name
+			continue
+		case at < len(segs) && name != "":
+			seg, rest, _ := strings.Cut(name, "/")
+			if matchSegment(&segs[at], seg) {
+				at, name = at+1, rest
+				continue
+			}
+		}
+		if reopen < 0 || share == "" {
+			return false
+		}
+		_, share, _ = strings.Cut(share, "/")
+		at, name = reopen, share
+	}
+}
+
+func matchSegment(s *glob.Segment, name string) bool {
+	switch s.Kind {
+	case glob.Exact:
+		return s.Text == name
+	case glob.AnyName:
+		return true
+	}
+	return glob.Match(s.Tokens, name)
+}
+
+// readIgnore reads an ignore file of an open folder, nil where there is none that may be
+// read. rel is its name below the root.
+func (r *root) readIgnore(dir *fsys.Dir, rel, name string) *ignoreList {
+	if !r.walk.Allowed(rel, false) {
+		return nil
+	}
+	began := now()
+	f, err := dir.Open(name)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	if !r.walk.AllowedFile(rel, f.Opened(), began) {
+		return nil
+	}
+	content := make([]byte, min(f.Opened().Size, maxIgnoreFile))
+	n, _ := f.ReadAt(content, 0)
+	return parseIgnore(content[:n])
+}
+
+// enter adds the ignore files of a folder to those above it.
+func (r *root) enter(dir *fsys.Dir, rel string, above *level) *level {
+	prefix := rel
+	if prefix != "" {
+		prefix += "/"
+	}
+	l := &level{above: above, base: len(r.above) + len(prefix)}
+	l.git = r.readIgnore(dir, prefix+gitIgnore, gitIgnore)
+	l.plain = r.readIgnore(dir, prefix+plainIgnore, plainIgnore)
+	if r.walk.Allowed(prefix+gitDir, false) {
+		_, kind, err := dir.Stat(gitDir)
+		l.repository = err == nil
+		if kind == fsys.Directory && err == nil && r.walk.Allowed(prefix+gitDir, true) {
+			if git, err := dir.OpenDir(gitDir + "/info"); err == nil {
+				l.exclude = r.readIgnore(git, prefix+gitDir+"/"+gitExclude, "exclude")
+				git.Close()
+			}
+		}
+	}
+	if l.git == nil && l.plain == nil && l.exclude == nil && !l.repository {
+		return above
+	}
+	return l
+}
