@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"sync"
 	"time"
@@ -24,21 +23,6 @@ type auditLogger struct {
 	mu     sync.Mutex
 	file   *audit.Log // nil until the first line
 	failed bool       // the last line could not be written, and this was reported
-}
-
-// auditLine is one line of the audit file (see schemas/audit.schema.json).
-type auditLine struct {
-	Time      time.Time          `json:"time"`
-	Event     toolcall.EventKind `json:"event"`
-	Operation string             `json:"operation"`
-	Tool      string             `json:"tool"`
-	Session   string             `json:"session"`
-	Call      string             `json:"call"`
-	Path      string             `json:"path"`
-	Bytes     int64              `json:"bytes"`
-	Duration  float64            `json:"duration"` // milliseconds
-	Outcome   string             `json:"outcome"`
-	Code      int                `json:"code,omitempty"`
 }
 
 // Begin implements the tools' event log.
@@ -73,10 +57,7 @@ func (t *auditLogger) write(e toolcall.Event) error {
 	if file == nil {
 		return nil
 	}
-	line, err := json.Marshal(auditLine{
-		Time: time.Now().UTC(), Event: e.Kind, Operation: e.Operation, Tool: e.Tool, Session: e.Session, Call: e.Call,
-		Path: e.Path, Bytes: e.Bytes, Duration: float64(e.Took.Microseconds()) / 1000, Outcome: e.Outcome, Code: e.Code,
-	})
+	line, err := e.Line(time.Now())
 	if err != nil {
 		return err
 	}

@@ -40,7 +40,7 @@ func auditLines(ts *testscript.TestScript, neg bool, args []string) {
 
 // audited reads an audit file, holds every line against the schema, and returns
 // what they say, with the text.
-func audited(t *testing.T, name string) (lines []auditLine, text string) {
+func audited(t *testing.T, name string) (lines []toolcall.AuditLine, text string) {
 	t.Helper()
 	compiler := jsonschema.NewCompiler()
 	compiler.AssertFormat = true
@@ -51,7 +51,7 @@ func audited(t *testing.T, name string) (lines []auditLine, text string) {
 	}
 	for line := range strings.Lines(string(b)) {
 		var v any
-		var l auditLine
+		var l toolcall.AuditLine
 		if err := errors.Join(json.Unmarshal([]byte(line), &v), json.Unmarshal([]byte(line), &l)); err != nil {
 			t.Fatalf("%s: %v", line, err)
 		}
@@ -134,7 +134,7 @@ func TestEveryCallIsAudited(t *testing.T) {
 					}
 					got := p.try(c.tool, c.args)
 					lines, text := audited(t, audit)
-					var own []auditLine
+					var own []toolcall.AuditLine
 					begun, instructions := 0, 0
 					for _, l := range lines[seen:] {
 						switch l.Event {

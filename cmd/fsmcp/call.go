@@ -39,6 +39,7 @@ on a terminal; elsewhere a call that needs consent is refused. The exit code is
 		},
 		ValidArgsFunction: completeTool,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			f.EveryTool = true
 			return withParts(s, inWorkDir(cmd, f), func(p *parts, log zerolog.Logger) error {
 				p.sweep(cmd.Context(), log)
 				return callAll(cmd, s, p, args, asJSON)
@@ -132,6 +133,7 @@ func show(out report.Output, r *toolcall.Result, asJSON bool) error {
 }
 
 func toolsCommand(s process) *cobra.Command {
+	var f settings.Flags
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "tools",
@@ -140,7 +142,7 @@ func toolsCommand(s process) *cobra.Command {
 
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(*cobra.Command, []string) error {
-			cfg, _, err := settings.New(settings.Flags{}, s.system, tools.DefaultMaxTokens)
+			cfg, _, err := settings.New(f, s.system, tools.DefaultMaxTokens)
 			if err != nil {
 				return err
 			}
@@ -156,6 +158,7 @@ func toolsCommand(s process) *cobra.Command {
 			return s.output().Tools(list)
 		},
 	}
+	addToolsFlag(cmd, &f)
 	addJSONFlag(cmd, &asJSON, "the tools/list result")
 	return cmd
 }

@@ -214,7 +214,13 @@ func addFlags(cmd *cobra.Command, f *settings.Flags) {
 	addRuleFlags(cmd, f)
 	addLogFlag(cmd, f)
 	addDurabilityFlag(cmd, f)
+	addToolsFlag(cmd, f)
 	f.Dedup = cmd.Flags().Bool("dedup", true, "answer an unchanged re-read by one line (FSMCP_DEDUP)")
+}
+
+func addToolsFlag(cmd *cobra.Command, f *settings.Flags) {
+	cmd.Flags().StringVar(&f.Tools, "tools", "", "the tools to offer, a `LIST` with commas, or all (FSMCP_TOOLS; default Read,Write,Edit,NotebookEdit)")
+	completeFlag(cmd, "tools", append(settings.ToolNames(), "all")...)
 }
 
 func addDurabilityFlag(cmd *cobra.Command, f *settings.Flags) {

@@ -200,7 +200,7 @@ func assemble(s process, cfg settings.Config, log zerolog.Logger) (*parts, error
 	programVersion, _ := buildVersion()
 	srv, err := server.New(server.Options{
 		Version:    programVersion,
-		Tools:      idle.wrap(service.Tools()),
+		Tools:      idle.wrap(service.Tools(cfg.Tools...)),
 		NewSession: service.NewSession,
 		Schemas:    schemas.Files,
 		Facts:      service.Limits(),

@@ -51,7 +51,11 @@ var layers = map[string]layer{
 	"internal/server/schedule":  {imports: []string{"internal/refusal"}, never: append(pure(), noVips, noPDF)},
 	"internal/server/wire":      {never: append(pure(), noVips, noPDF)},
 	"internal/tools": {
-		imports: []string{"internal/access", "internal/changes", "internal/clipboard", "internal/commit", "internal/edit", "internal/fsys", "internal/gate", "internal/history", "internal/media", "internal/notebook", "internal/pagewords", "internal/perm", "internal/phrase", "internal/refusal", "internal/reminders", "internal/save", "internal/span", "internal/state", "internal/text", "internal/tokens", "internal/toolcall"},
+		imports: []string{"internal/access", "internal/changes", "internal/clipboard", "internal/commit", "internal/edit", "internal/fsys", "internal/gate", "internal/history", "internal/media", "internal/notebook", "internal/pagewords", "internal/perm", "internal/phrase", "internal/refusal", "internal/reminders", "internal/save", "internal/span", "internal/state", "internal/text", "internal/search", "internal/tokens", "internal/toolcall", "internal/tools/find"},
+		never:   []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch, noVips, noPDF, {"os", "only fsys and save reach the disk"}},
+	},
+	"internal/tools/find": {
+		imports: []string{"internal/access", "internal/fsys", "internal/perm", "internal/phrase", "internal/refusal", "internal/search", "internal/span", "internal/state", "internal/text", "internal/toolcall"},
 		never:   []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch, noVips, noPDF, {"os", "only fsys and save reach the disk"}},
 	},
 	"internal/commit": {

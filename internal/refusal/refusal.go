@@ -71,7 +71,7 @@ func refuseAs(code int, slug, format string, a ...any) *Refusal {
 func codeOf(tool, slug string) int {
 	byTool := func(read, write, edit, notebookEdit int) int {
 		switch tool {
-		case "Read":
+		case "Read", "Glob", "Grep":
 			return read
 		case "Write":
 			return write

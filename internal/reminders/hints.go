@@ -24,19 +24,21 @@ func guides() []string { return []string{"CLAUDE.md", "AGENTS.md"} }
 // worst is a hint that comes a second time.
 const maxFolders = 10_000
 
-// Hint returns the line that ends an answer about a file: it names the instruction files
-// and skills that were not read yet, in the folders above the file and below the innermost
-// of tops that holds it. It returns "" if there are none, or if none of tops holds it.
-func (c *Conversation) Hint(name string, tops []string) string {
-	top, ok := above(tops, name)
-	if !ok {
-		return ""
-	}
+// Hint returns the line that ends an answer about files: it names the instruction files
+// and skills that were not read yet, in the folders above each file and below the innermost
+// of tops that holds it. It returns "" if there are none, or if none of tops holds a file.
+func (c *Conversation) Hint(tops []string, names ...string) string {
 	var found []string
-	for dir := path.Dir(name); access.Within(top, dir) && dir != top; dir = path.Dir(dir) {
-		found = append(found, c.unreadGuides(dir)...)
+	for _, name := range names {
+		top, ok := above(tops, name)
+		if !ok {
+			continue
+		}
+		for dir := path.Dir(name); access.Within(top, dir) && dir != top; dir = path.Dir(dir) {
+			found = append(found, c.unreadGuides(dir)...)
+		}
 	}
-	found = slices.DeleteFunc(found, func(n string) bool { return n == name })
+	found = slices.DeleteFunc(found, func(n string) bool { return slices.Contains(names, n) })
 	if len(found) == 0 {
 		return ""
 	}

@@ -343,7 +343,7 @@ func BenchmarkRemind(b *testing.B) {
 			tops := []string{t.dir}
 			b.ReportAllocs()
 			for b.Loop() {
-				t.Hint(name, tops)
+				t.Hint(tops, name)
 				t.Remind(context.Background(), name, math.MaxInt)
 				t.Shown(Shown{Path: name})
 			}
@@ -364,18 +364,18 @@ func TestHint(t *testing.T) {
 	in := func(name string) string { return filepath.Join(b.dir, name) }
 	b.read(in("d/CLAUDE.md"))
 	want := "(Not read yet, and meant for whoever works on files there: " + in("d/e/AGENTS.md") + ", " + in("d/.claude/skills/x/SKILL.md") + ".)"
-	if got := b.Hint(in("d/e/f"), top); got != want {
+	if got := b.Hint(top, in("d/e/f")); got != want {
 		t.Errorf("%q", got)
 	}
 	for _, name := range []string{"d/e/f", "d/e/g/f", "f", "d/secret/f"} {
-		if got := b.Hint(in(name), top); got != "" {
+		if got := b.Hint(top, in(name)); got != "" {
 			t.Errorf("%s: %q", name, got)
 		}
 	}
-	if got := b.Hint("/elsewhere/f", top); got != "" {
+	if got := b.Hint(top, "/elsewhere/f"); got != "" {
 		t.Errorf("%q", got)
 	}
-	if got := b.Hint(in("many/f"), top); !strings.Contains(got, "many/CLAUDE.md, ") || !strings.HasSuffix(got, ", ….)") || strings.Count(got, b.dir) != maxHinted {
+	if got := b.Hint(top, in("many/f")); !strings.Contains(got, "many/CLAUDE.md, ") || !strings.HasSuffix(got, ", ….)") || strings.Count(got, b.dir) != maxHinted {
 		t.Errorf("%q", got)
 	}
 }

@@ -371,6 +371,10 @@ func (c *conn) call(m wire.Message, size int, to replies) {
 
 // parseFile parses the file argument of a call, which decides the call's lane.
 func (c *conn) parseFile(j *job) {
+	if j.Search = j.spec.Tool.Search; j.Search {
+		j.Lane = "search " + j.Key // of its own
+		return
+	}
 	j.call.File = c.opts.ParseFile(j.args.Target())
 	j.Lane = j.call.File.Key
 }

@@ -2,9 +2,11 @@ package server
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/fsmcp/fsmcp/internal/phrase"
+	"github.com/fsmcp/fsmcp/internal/tools"
 )
 
 // maxInstructions bounds the server's instructions to a client.
@@ -16,6 +18,9 @@ func (o Options) instructions(roots bool) string {
 	more := modeLine(o.Mode, o.PlanFile)
 	if o.Clipboard {
 		more = strings.TrimPrefix(more+"\nRead of clipboard: shows the picture or text that the user has copied.", "\n")
+	}
+	if slices.ContainsFunc(o.Tools, func(t tools.Tool) bool { return t.Search }) {
+		more = strings.TrimPrefix(more+"\nGlob finds files by name, Grep lines in them; Edit may change a line that Grep showed whole.", "\n")
 	}
 	return instructions(o.Workspace, roots, more)
 }

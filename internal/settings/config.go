@@ -30,6 +30,8 @@ type Flags struct {
 	Durability       string
 	Dedup            *bool
 	Log              string
+	Tools            string // names of tools, separated by commas
+	EveryTool        bool   // every tool is there where nothing names some: for calls by hand
 }
 
 // System describes where the process was started. The functions may be nil where there are
@@ -92,7 +94,8 @@ type Config struct {
 	Hints              bool
 	Clipboard          bool // Read of "clipboard:" reads the clipboard
 	LSP                LSP
-	AuditFile          string // absolute; empty: none
+	AuditFile          string   // absolute; empty: none
+	Tools              []string // to publish, in their order
 	AuditRequired      bool
 	Images             Images
 	PDF                PDF  // for clients without settings of their own (see PDFFor)
@@ -101,6 +104,7 @@ type Config struct {
 	clients, caps map[string]ClientLimit
 	pdfClients    map[string]PDF
 	pdfMode       string // of the environment
+	toolsFault    error  // of a flag or a variable that names an unknown tool
 	origin        origin
 	entries       []entry
 }
@@ -124,7 +128,7 @@ func New(f Flags, s System, defaultTokens int) (c Config, warnings []string, err
 		return c, nil, fmt.Errorf("--durability takes full, data or none, not %q", f.Durability)
 	}
 	c = build(origin{flags: f, system: s, tokens: defaultTokens}, nil, nil)
-	return c, c.origin.warnings, nil
+	return c, c.origin.warnings, c.toolsFault
 }
 
 // Reload returns the settings after the named files changed; nil names all of them. What a

@@ -55,6 +55,7 @@ const (
 	keyLSP         = "lsp"
 	keyAuditFile   = "audit.file"
 	keyAuditNeeded = "audit.required"
+	keyTools       = "tools"
 
 	keyHistoryEnabled  = "history.enabled"
 	keyHistoryRequired = "history.required"
@@ -124,6 +125,7 @@ func keys() []key {
 		{path: keyHints, setBy: anyone, take: takeBool, want: "true or false"},
 		{path: keyClipboard, setBy: userOnly, take: takeBool, want: "true or false"},
 		{path: keyLSP, setBy: userOnly, take: takeLSP, want: `"off", "auto" or an object as {"NAME": {"command": ["PROGRAM"], "extensions": {".x": "LANGUAGE"}, "rootMarkers": ["FILE"]}}`},
+		{path: keyTools, setBy: lower, take: takeTools, want: `a list of tools, such as ["Read", "Grep"], or ["all"]`},
 		{path: keyAuditFile, setBy: userOnly, take: takeText, want: "the name of a file", none: true},
 		{path: keyAuditNeeded, setBy: userOnly, take: takeBool, want: "true or false"},
 		{path: keyHistoryEnabled, setBy: trusted, take: takeBool, want: "true or false"},

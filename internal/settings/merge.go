@@ -63,6 +63,7 @@ func (m *merger) merge(workspace []string) Config {
 		PDFWarm:            pick(m, keyPDFWarm, true),
 	}
 	c.PDF, c.pdfMode, c.pdfClients = m.pdf()
+	c.Tools, c.toolsFault = m.tools()
 	if api := pick(m, keyTokensAPI, TokensAPI{}); api != (TokensAPI{}) {
 		c.TokensAPI = &api
 	}

@@ -45,6 +45,8 @@ func TestWhoMaySetWhat(t *testing.T) {
 		}},
 		{keyTokensAPI, `{"url": "https://a", "key": "k", "model": "m"}`, notProject, func(c Config) bool { return c.TokensAPI != nil }},
 		{keyAskTimeout, `"1s"`, withTrust, func(c Config) bool { return c.AskTimeout == time.Second }},
+		{keyTools, `["Read"]`, always, func(c Config) bool { return slices.Equal(c.Tools, []string{"Read"}) }},
+		{keyTools, `["all"]`, withTrust, func(c Config) bool { return slices.Equal(c.Tools, ToolNames()) }},
 		{keyAuditFile, `"~/x"`, notProject, func(c Config) bool { return strings.HasSuffix(c.AuditFile, "/x") && len(c.AuditFile) > 2 }},
 		{keyAuditNeeded, `true`, notProject, func(c Config) bool { return c.AuditRequired }},
 		{keyClipboard, `true`, notProject, func(c Config) bool { return c.Clipboard }},

@@ -217,6 +217,8 @@ func values() map[string]struct {
 		}, []string{`"on"`, "true", "null", "[]", `{"x": {}}`, `{"": {"command": ["x"], "extensions": {".x": "x"}}}`, `{"x": {"command": ["x"]}}`, `{"x": {"extensions": {".x": "x"}}}`, `{"gopls": "auto"}`, `{"gopls": {"comand": ["x"]}}`,
 			`{"gopls": {"command": []}}`, `{"gopls": {"command": [""]}}`, `{"gopls": {"command": "gopls"}}`, `{"gopls": {"extensions": {}}}`, `{"gopls": {"extensions": {"go": "go"}}}`, `{"gopls": {"extensions": {".go": ""}}}`, `{"gopls": {"extensions": [".go"]}}`, `{"gopls": {"extensions": {"./go": "go"}}}`,
 			`{"gopls": {"rootMarkers": "go.mod"}}`, `{"gopls": {"rootMarkers": [""]}}`, `{"gopls": {"rootMarkers": ["a/go.mod"]}}`}},
+		keyTools: {map[string]any{`["Grep", "Read"]`: []string{"Read", "Grep"}, `["all"]`: ToolNames(), `["Edit", "all"]`: ToolNames()},
+			[]string{"[]", `["read"]`, `["Bash"]`, `"all"`, "[1]", "{}", "null"}},
 		keyAuditNeeded:     yes,
 		keyAuditFile:       {map[string]any{`"/x"`: "/x", `"~/x"`: "~/x", "null": nil}, []string{`""`, "1"}},
 		keyHistoryEnabled:  yes,

@@ -71,6 +71,7 @@ func (c Config) base() []string {
 // keepStart copies the settings that are read only at the start.
 func (c *Config) keepStart(old Config) {
 	c.MaxTokens, c.MaxFileBytes, c.clients, c.caps, c.Log = old.MaxTokens, old.MaxFileBytes, old.clients, old.caps, old.Log
+	c.Tools = old.Tools
 	c.Durability, c.KeepHardLinks, c.AskTimeout = old.Durability, old.KeepHardLinks, old.AskTimeout
 }
 

@@ -15,7 +15,7 @@ import (
 // it ended, but never a byte of what the file holds or what was sent.
 type Event struct {
 	Kind          EventKind
-	Operation     string // read, write or edit
+	Operation     string // read, write, edit or search
 	Session, Call string
 	Tool          string
 	// Path is the file's resolved name; where the call did not come that far, the
@@ -28,6 +28,8 @@ type Event struct {
 	// Outcome is "ok" or the slug of the error, Code the error's number or 0.
 	Outcome string
 	Code    int
+	// Search counts what a search found; nil for other events.
+	Search *Search
 }
 
 // EventKind says what an Event tells of.
@@ -38,6 +40,7 @@ const (
 	EventRead    EventKind = "read"
 	EventWrite   EventKind = "write"
 	EventEdit    EventKind = "edit"
+	EventSearch  EventKind = "search"
 	EventRefusal EventKind = "refusal"
 	// EventInstructions: a file that speaks to agents was changed. It comes beside
 	// the event of the change.
@@ -62,7 +65,7 @@ var operations = map[perm.Op]string{perm.Read: "read", perm.Write: "write", perm
 
 // EntryOf returns the log entry of a call of a tool; given is the file as the call names it.
 func EntryOf(call Call, tool, given string, begun time.Time) LogEntry {
-	of := LogEntry{session: call.Session.ID, call: call.ID, tool: tool, given: given, begun: begun}
+	of := LogEntry{session: call.Session.ID, call: call.ID, tool: tool, given: given, begun: begun, search: tool == "Glob" || tool == "Grep"}
 	for _, op := range []perm.Op{perm.Write, perm.Edit, perm.NotebookEdit} {
 		if op.String() == tool {
 			of.op = op
@@ -101,7 +104,10 @@ func (a *Auditor) Audit(of LogEntry, r *Result) {
 	op := of.op
 	e := Event{
 		Kind: EventKind(operations[op]), Operation: operations[op], Session: of.session, Call: of.call, Tool: of.tool,
-		Path: cmp.Or(of.Path, of.given), Took: a.Now().Sub(of.begun), Outcome: outcomeOK,
+		Path: cmp.Or(of.Path, of.given), Took: a.Now().Sub(of.begun), Outcome: outcomeOK, Search: r.Search,
+	}
+	if of.search {
+		e.Kind, e.Operation = EventSearch, string(EventSearch)
 	}
 	e.Bytes, _ = r.Meta["fsmcp/size"].(int64) // of the changed file
 	if op == perm.Read {

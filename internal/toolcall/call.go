@@ -85,6 +85,18 @@ type Result struct {
 	Next     Parsed            // a notebook to be parsed before the next call
 	Unlogged *LogEntry         // of a call that is logged when its answer is sent
 	Report   *reminders.Report // nil: no file changed outside
+	// Search holds the facts of a search that succeeded; nil for other calls.
+	Search *Search
+	// Hints are the files of a search for which hints are looked up, by their resolved
+	// names; other calls have About.
+	Hints []string
+}
+
+// Search counts what a search has found.
+type Search struct {
+	Path           string // the resolved name of the folder or file that was searched
+	Pattern        int    // the length of the pattern in bytes
+	Files, Matches int
 }
 
 // Block is one content block: text, or bytes with a MIME type.
@@ -143,6 +155,7 @@ type FileArgument struct {
 type LogEntry struct {
 	session, call, tool string
 	op                  perm.Op
+	search              bool
 	given, Path         string
 	begun               time.Time
 }

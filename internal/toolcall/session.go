@@ -79,6 +79,8 @@ func (s *Session) Show(n Shown) {
 	switch {
 	case n.State != nil:
 		s.state(n.Path, n.State)
+	case n.Found:
+		s.found(n.Path, n.Record)
 	case n.Added:
 		rec, known := s.Files.Get(n.Path)
 		if !known || rec.Stamp != n.Record.Stamp {
@@ -95,6 +97,26 @@ func (s *Session) Show(n Shown) {
 			s.Files.Served(n.Path, n.View, n.Sum)
 		}
 	}
+}
+
+// found records what the answer to a search shows of a file.
+func (s *Session) found(path string, now state.Record) {
+	rec, known := s.Files.Get(path)
+	same := known && (rec.Proves(now.Stamp) && now.Settled || now.Sum() != (state.Sum{}) && rec.Sum() == now.Sum())
+	switch {
+	case known && now.Parts != nil:
+		for _, p := range rec.Parts { // each proves its own bytes alone
+			now.Parts = state.WithPart(now.Parts, p)
+		}
+		now.Shown = state.ShownBy(now.Parts)
+	case same:
+		rec.Shown = rec.Shown.Union(now.Shown)
+		rec.Stamp, rec.Settled = now.Stamp, now.Settled
+		now = rec
+	case known && rec.Stamp.Ctime > now.Stamp.Ctime: // the file was changed, and shown, after the search looked at it
+		return
+	}
+	s.Files.Put(path, now)
 }
 
 // state records that an answer says that a file changed, without its lines.

@@ -16,6 +16,9 @@ type Shown struct {
 	// Added says that Record holds only what this answer shows: it is added to the record
 	// that is there, if that has the same stamp.
 	Added bool
+	// Found says that Record is of a search, and holds only what this answer shows: a record
+	// of the same bytes gets it added, and a newer one stays as it is.
+	Found bool
 	// View is the part of the file that a Read asked for; zero for other answers. Sum is
 	// of the bytes shown, if the file is not compared as a whole.
 	View state.View

@@ -3,6 +3,7 @@ package tools
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/fsmcp/fsmcp/internal/access"
@@ -10,8 +11,10 @@ import (
 	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/reminders"
 	"github.com/fsmcp/fsmcp/internal/save"
+	"github.com/fsmcp/fsmcp/internal/search"
 	"github.com/fsmcp/fsmcp/internal/tokens"
 	"github.com/fsmcp/fsmcp/internal/toolcall"
+	"github.com/fsmcp/fsmcp/internal/tools/find"
 )
 
 // Options are the parts a Service is built of. All are required that do not say what nil or
@@ -56,6 +59,7 @@ type Options struct {
 // sent.
 type Service struct {
 	clipboard   *clipboardReader
+	finder      *find.Finder
 	tools       []Tool
 	opener      toolcall.Opener
 	limits      map[string]string
@@ -90,6 +94,7 @@ func New(o Options) *Service {
 		pictures: pictureReader{o.Pictures, o.Preferences}, pages: o.Pages,
 	}
 	s.clipboard = &clipboardReader{read, o.Clipboard}
+	s.finder = &find.Finder{Opener: s.opener, Searcher: search.New(search.Options{Checker: o.Access}), Budget: budget}
 	s.tools = s.list(
 		read,
 		write,
@@ -99,8 +104,13 @@ func New(o Options) *Service {
 	return s
 }
 
-// Tools lists the published tools in their fixed order.
-func (s *Service) Tools() []Tool { return s.tools }
+// Tools lists the tools of these names in their fixed order; no name means all.
+func (s *Service) Tools(names ...string) []Tool {
+	if len(names) == 0 {
+		return s.tools
+	}
+	return slices.DeleteFunc(slices.Clone(s.tools), func(t Tool) bool { return !slices.Contains(names, t.Name) })
+}
 
 // NewSession starts a conversation that has been shown nothing.
 func (s *Service) NewSession() *toolcall.Session {
@@ -122,13 +132,15 @@ func (s *Service) Refused(tool, given string, call toolcall.Call, waited time.Du
 	s.auditor.AuditSoon(toolcall.EntryOf(call, tool, given, s.now().Add(-waited)), r)
 }
 
-// list returns the published tools in their fixed order.
+// list returns all tools in their fixed order.
 func (s *Service) list(read *reader, write *writer, edit *editor, cells *cellEditor) []Tool {
 	return []Tool{
 		{Name: nameRead, ReadOnly: true, Args: func() Args { return new(ReadArgs) }, Run: typed(s, nameRead, read.run)},
 		{Name: nameWrite, Args: func() Args { return new(WriteArgs) }, Run: typed(s, nameWrite, write.run)},
 		{Name: nameEdit, Args: func() Args { return new(EditArgs) }, Run: typed(s, nameEdit, edit.run)},
 		{Name: nameNotebookEdit, Args: func() Args { return new(NotebookEditArgs) }, Run: typed(s, nameNotebookEdit, cells.run)},
+		{Name: find.NameGlob, ReadOnly: true, Search: true, Args: func() Args { return new(find.GlobArgs) }, Run: typed(s, find.NameGlob, s.finder.Glob)},
+		{Name: find.NameGrep, ReadOnly: true, Search: true, Args: func() Args { return new(find.GrepArgs) }, Run: typed(s, find.NameGrep, s.finder.Grep)},
 	}
 }
 
@@ -152,12 +164,17 @@ func typed[A Args](s *Service, name string, run func(context.Context, toolcall.C
 			result.Shown, _ = toolcall.ShownIn(err)
 			result.Ask = toolcall.QuestionIn(err)
 		}
-		if err == nil && call.About.Path != "" {
-			hint(result, call.Session.Reminders.Hint(call.About.Path, s.preferences().HintsBelow))
+		if result.Search != nil {
+			hint(result, call.Session.Reminders.Hint(s.preferences().HintsBelow, result.Hints...))
+		} else if err == nil && call.About.Path != "" {
+			hint(result, call.Session.Reminders.Hint(s.preferences().HintsBelow, call.About.Path))
 		}
 		result.About = *call.About
 		entry := toolcall.EntryOf(call, name, args.Target(), begun)
 		entry.Path = call.About.Path
+		if result.Search != nil {
+			entry.Path = result.Search.Path
+		}
 		if result.Ask == nil {
 			s.auditor.Audit(entry, result)
 		} else { // it may never be sent: the log waits for what becomes of the call

@@ -1,4 +1,4 @@
-// Package tools holds the four tools as functions of typed arguments: what each
+// Package tools holds the tools as functions of typed arguments: what each
 // refuses, in which order, and in which words. It knows nothing of the protocol
 // that carries the calls, and reaches the disk only through fsys and save.
 //
@@ -18,6 +18,9 @@ type Tool struct {
 	Name string
 	// ReadOnly tells the server that the tool never changes a file.
 	ReadOnly bool
+	// Search tells the server that the tool searches many files: its calls are in no order,
+	// and other calls do not wait for them.
+	Search bool
 	// Args returns a new argument struct (a pointer) for one call.
 	Args func() Args
 	// Run answers one call. Failures that the caller can mend are results

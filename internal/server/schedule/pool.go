@@ -25,6 +25,7 @@ var (
 // Bounds are the limits of one connection.
 type Bounds struct {
 	Width    int           // calls that run at one time
+	Searches int           // searches that run at one time, beside those
 	Queued   int           // calls that wait
 	Bytes    int           // of all calls that wait or run
 	Stuck    int           // calls that were given up, but have not returned
@@ -38,6 +39,7 @@ type Bounds struct {
 func DefaultBounds() Bounds {
 	return Bounds{
 		Width:    8,
+		Searches: 2,
 		Queued:   1000,
 		Bytes:    256 << 20,
 		Stuck:    32,
@@ -53,6 +55,7 @@ type Job struct {
 	Owner         any    // the call itself
 	Key           string // of the call's id
 	Lane          string // calls of one lane run one after the other
+	Search        bool   // it runs beside the other calls, and takes no place from them
 	Size          int    // bytes that the call holds
 	At            time.Time
 	Cancel        context.CancelCauseFunc
@@ -93,6 +96,8 @@ type Pool struct {
 	mu        sync.Mutex
 	lanes     map[string][]*Job // a lane exists while one of its jobs is ready or runs; the others wait here
 	ready     []*Job
+	searches  []*Job            // the ready ones that are searches
+	searching int               // searches that run and are not stuck
 	live      map[*Job]struct{} // waiting, running, slow and parked
 	byID      map[string]*Job
 	waiting   int
@@ -167,20 +172,37 @@ func (p *Pool) enqueue(j *Job, here bool) (mine bool) {
 		return false
 	}
 	p.lanes[j.Lane] = nil
-	if here && len(p.ready) == 0 && p.count[isRunning] < p.Width {
+	if here && !j.Search && len(p.ready) == 0 && p.hasPlace() {
 		p.start(j)
 		return true
 	}
-	p.ready = append(p.ready, j)
+	p.makeReady(j)
 	p.dispatch()
 	return false
 }
 
-// start counts a job as running.
+// hasPlace reports whether one more call that is no search may run.
+func (p *Pool) hasPlace() bool { return p.count[isRunning] < p.Width }
+
+// makeReady puts a job that no other job of its lane holds up at the end of its queue.
+func (p *Pool) makeReady(j *Job) {
+	if j.Search {
+		p.searches = append(p.searches, j)
+	} else {
+		p.ready = append(p.ready, j)
+	}
+}
+
+// start counts a job as running. A search counts as slow from its beginning: it takes no
+// place from other calls.
 func (p *Pool) start(j *Job) {
 	p.waiting--
-	p.count[isRunning]++
 	j.phase, j.started = isRunning, time.Now()
+	if j.Search {
+		j.phase = isSlow
+		p.searching++
+	}
+	p.count[j.phase]++
 }
 
 // RunHere runs a job that Submit left to its caller.
@@ -193,7 +215,7 @@ func (p *Pool) RunHere(j *Job) {
 
 // dispatch gives ready jobs to workers, as many as may run.
 func (p *Pool) dispatch() {
-	for len(p.ready) > 0 && p.count[isRunning] < p.Width {
+	for {
 		j := p.take()
 		if j == nil {
 			return
@@ -208,21 +230,34 @@ func (p *Pool) dispatch() {
 	}
 }
 
-// take removes the first ready job that is not settled and counts it as running. A job
-// that was settled while it waited frees its lane for the next one.
+// take removes the first ready job that is not settled and for which there is a place, and
+// counts it as running.
 func (p *Pool) take() *Job {
-	for len(p.ready) > 0 {
-		j := p.ready[0]
-		p.ready[0] = nil
-		p.ready = p.ready[1:]
-		if j.settled {
-			p.freeLane(j)
-			continue
+	for len(p.ready) > 0 && p.hasPlace() {
+		if j := p.pop(&p.ready); j != nil {
+			return j
 		}
-		p.start(j)
-		return j
+	}
+	for len(p.searches) > 0 && p.searching < p.Searches {
+		if j := p.pop(&p.searches); j != nil {
+			return j
+		}
 	}
 	return nil
+}
+
+// pop removes the first job of a queue and counts it as running. A job that was settled
+// while it waited frees its lane for the next one; pop returns nil then.
+func (p *Pool) pop(queue *[]*Job) *Job {
+	j := (*queue)[0]
+	(*queue)[0] = nil
+	*queue = (*queue)[1:]
+	if j.settled {
+		p.freeLane(j)
+		return nil
+	}
+	p.start(j)
+	return j
 }
 
 // work is one worker: it runs jobs until there are none, and then waits for
@@ -241,10 +276,8 @@ func (p *Pool) work(j *Job) {
 func (p *Pool) next(worker chan *Job) *Job {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.count[isRunning] < p.Width {
-		if j := p.take(); j != nil {
-			return j
-		}
+	if j := p.take(); j != nil {
+		return j
 	}
 	if p.closed {
 		worker <- nil
@@ -273,9 +306,17 @@ func (p *Pool) finish(j *Job, asks bool) {
 
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.count[j.phase]--
+	p.leave(j)
 	p.unregister(j)
 	p.freeLane(j)
+}
+
+// leave takes a job that has run out of the counts.
+func (p *Pool) leave(j *Job) {
+	p.count[j.phase]--
+	if j.Search && j.phase != isStuck {
+		p.searching--
+	}
 }
 
 // pause parks a job that has run, if it may ask one more question.
@@ -287,7 +328,7 @@ func (p *Pool) pause(j *Job) bool {
 	}
 	j.QuestionsLeft--
 	j.Cancel(nil)
-	p.count[j.phase]--
+	p.leave(j)
 	p.freeLane(j)
 	j.phase = isParked
 	p.count[isParked]++
@@ -344,7 +385,7 @@ func (p *Pool) freeLane(j *Job) {
 		return
 	}
 	p.lanes[j.Lane] = behind[1:]
-	p.ready = append(p.ready, behind[0])
+	p.makeReady(behind[0])
 }
 
 // unregister removes a job from the live ones.
@@ -499,6 +540,9 @@ func (j *Job) Rest() (resume func()) {
 
 func (p *Pool) move(j *Job, to phase) {
 	p.count[j.phase]--
+	if j.Search && to == isStuck && j.phase != isStuck {
+		p.searching--
+	}
 	j.phase = to
 	p.count[to]++
 }

@@ -158,3 +158,84 @@ func TestCallsThatRestMakeRoom(t *testing.T) {
 		t.Errorf("counted as %v", p.count)
 	}
 }
+
+// Searches wait for each other and for nothing else, and no other call waits for them.
+func TestSearchesRunBesideOtherCalls(t *testing.T) {
+	b := DefaultBounds()
+	p := New(b)
+	began, end := make(chan *Job, 100), make(chan struct{})
+	answered := make(chan *Job, 100)
+	p.Run = func(j *Job) bool {
+		began <- j
+		if j.Search {
+			<-end
+		}
+		return false
+	}
+	p.Answer = func(j *Job) { answered <- j }
+	submit := func(key string, search bool) {
+		j := &Job{Key: key, Lane: key, Search: search, At: time.Now()}
+		_, j.Cancel = context.WithCancelCause(context.Background())
+		if why, mine := p.Submit(j, search); why != "" || mine {
+			t.Fatal(why, mine)
+		}
+	}
+	for i := range 50 {
+		submit(fmt.Sprintf("search %d", i), true)
+	}
+	for range b.Searches {
+		<-began
+	}
+	for i := range 3 * b.Width {
+		submit(fmt.Sprintf("call %d", i), false)
+		if j := <-answered; j.Search {
+			t.Fatal("a search was answered")
+		}
+		if j := <-began; j.Search {
+			t.Fatalf("%s began beside %d others", j.Key, b.Searches)
+		}
+	}
+	close(end)
+	for range 50 {
+		<-answered
+	}
+	<-p.WhenEmpty()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.searching != 0 || p.count != [isOver]int{} || p.waiting != 0 {
+		t.Errorf("%d searches are counted, %d wait, and %v", p.searching, p.waiting, p.count)
+	}
+}
+
+// A search that was given up and has not returned keeps no other from its place.
+func TestAStuckSearchFreesItsPlace(t *testing.T) {
+	b := DefaultBounds()
+	b.Tick, b.Searches = time.Hour, 1
+	p := New(b)
+	began, end := make(chan *Job, 2), make(chan struct{})
+	p.Run = func(j *Job) bool {
+		began <- j
+		<-end
+		return false
+	}
+	p.Late = func(*Job, bool) {}
+	p.Answer = func(*Job) {}
+	for i, key := range []string{"1", "2"} {
+		j := &Job{Key: key, Lane: key, Search: true, At: time.Now().Add(time.Duration(i-1) * time.Minute)}
+		_, j.Cancel = context.WithCancelCause(context.Background())
+		p.Submit(j, false)
+	}
+	<-began
+	p.watch()
+	<-began
+	close(end)
+	for p.searches != nil { // both return
+		p.mu.Lock()
+		over := p.searching == 0 && p.count == [isOver]int{}
+		p.mu.Unlock()
+		if over {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+}

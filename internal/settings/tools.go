@@ -1,0 +1,117 @@
+package settings
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tailscale/hujson"
+
+	"github.com/fsmcp/fsmcp/internal/perm"
+)
+
+// allTools is the word for every tool.
+const allTools = "all"
+
+// ToolNames lists every tool, in the order in which they are published.
+func ToolNames() []string { return append(defaultTools(), "Glob", "Grep") }
+
+// defaultTools lists the tools that are published where nothing says otherwise: most clients
+// search by themselves.
+func defaultTools() []string { return []string{"Read", "Write", "Edit", "NotebookEdit"} }
+
+// toolsOf reads a list of tools, separated by commas. An unknown name is an error that lists
+// those there are.
+func toolsOf(list string) (names []string, err error) {
+	for name := range strings.SplitSeq(list, ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			names = append(names, name)
+		}
+	}
+	if names, unknown := published(names); unknown == "" && len(names) > 0 {
+		return names, nil
+	} else if unknown != "" {
+		hint := ""
+		if near := nearest(unknown, ToolNames()); near != "" {
+			hint = fmt.Sprintf(" (did you mean %s?)", near)
+		}
+		return nil, fmt.Errorf("there is no tool %q%s; the tools are %s, and all stands for every one", unknown, hint, strings.Join(ToolNames(), ", "))
+	}
+	return nil, fmt.Errorf("no tool is named; the tools are %s, and all stands for every one", strings.Join(ToolNames(), ", "))
+}
+
+// published puts names in the order of publishing; unknown is the first one that is no tool.
+func published(names []string) (ordered []string, unknown string) {
+	if i := slices.IndexFunc(names, func(n string) bool { return n != allTools && !oneOf(n, ToolNames()) }); i >= 0 {
+		return nil, names[i]
+	}
+	for _, name := range ToolNames() {
+		if oneOf(name, names) || oneOf(allTools, names) {
+			ordered = append(ordered, name)
+		}
+	}
+	return ordered, ""
+}
+
+func takeTools(v hujson.Value) (any, bool) {
+	list, ok := v.Value.(*hujson.Array)
+	if !ok || len(list.Elements) == 0 {
+		return nil, false
+	}
+	var names []string
+	for _, e := range list.Elements {
+		name, ok := text(e)
+		if !ok {
+			return nil, false
+		}
+		names = append(names, name)
+	}
+	names, unknown := published(names)
+	return names, unknown == ""
+}
+
+// tools returns the tools to publish, and an error for a flag or a variable with an unknown
+// name: to publish other tools than the named ones could be more than the user wants.
+//
+// A project's file without trust only takes tools away from those that the user's own
+// settings, the flag or the variable name.
+func (m *merger) tools() (names []string, err error) {
+	f := m.origin.flags
+	names = defaultTools()
+	if f.EveryTool {
+		names = ToolNames()
+	}
+	is, by := m.decide(keyTools)
+	if by != noLevel {
+		names = is.([]string)
+	}
+	if by != perm.Managed {
+		for _, given := range []struct{ from, list string }{{"--tools", f.Tools}, {"FSMCP_TOOLS", m.env.Getenv("FSMCP_TOOLS")}} {
+			if given.list == "" {
+				continue
+			}
+			if names, err = toolsOf(given.list); err != nil {
+				return nil, fmt.Errorf("%s: %w", given.from, err)
+			}
+			break
+		}
+	}
+	if m.trust {
+		return names, nil
+	}
+	allowed := names
+	for _, l := range m.layers {
+		v, ok := l.values[keyTools]
+		if !ok || !l.File.Level.InProject() {
+			continue
+		}
+		own := v.is.([]string)
+		if slices.ContainsFunc(own, func(n string) bool { return !oneOf(n, allowed) }) {
+			m.ignored(l, v.line, keyTools, "a project can only take tools away")
+		}
+		if left := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !oneOf(n, own) }); len(left) > 0 {
+			names = left
+		}
+	}
+	return names, nil
+}

@@ -1,0 +1,55 @@
+package settings
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestToolsToPublish(t *testing.T) {
+	const four, six = "Read Write Edit NotebookEdit", "Read Write Edit NotebookEdit Glob Grep"
+	for _, c := range []struct {
+		name          string
+		flag, env     string
+		user, project string
+		every, trust  bool
+		want, fault   string
+	}{
+		{name: "default", want: four},
+		{name: "calls by hand", every: true, want: six},
+		{name: "a flag", flag: "Grep, Read", want: "Read Grep"},
+		{name: "all", flag: "all", want: six},
+		{name: "a variable", env: "all", want: six},
+		{name: "a flag beats a variable", flag: "Read", env: "all", want: "Read"},
+		{name: "a setting", user: `["Read", "Glob"]`, want: "Read Glob"},
+		{name: "a setting bounds calls by hand", user: `["Read"]`, every: true, want: "Read"},
+		{name: "a variable beats a setting", env: "Grep", user: `["Read"]`, want: "Grep"},
+		{name: "a project takes away", project: `["Read"]`, want: "Read"},
+		{name: "a project takes away from a flag", flag: "all", project: `["Read", "Grep"]`, want: "Read Grep"},
+		{name: "a project adds nothing", project: `["all"]`, want: four},
+		{name: "a project leaves something", project: `["Grep"]`, want: four},
+		{name: "a trusted project adds", project: `["all"]`, trust: true, want: six},
+		{name: "an unknown name", flag: "Read,Gerp", fault: `--tools: there is no tool "Gerp" (did you mean Grep?); the tools are Read, Write, Edit, NotebookEdit, Glob, Grep, and all stands for every one`},
+		{name: "an unknown name in a variable", env: "Bash", fault: `FSMCP_TOOLS: there is no tool "Bash"; the tools are`},
+		{name: "no name", flag: " , ", fault: "--tools: no tool is named; the tools are"},
+	} {
+		files := map[string]string{}
+		if c.user != "" {
+			files[userOwn] = asFile(keyTools, c.user)
+		}
+		if c.project != "" {
+			files["/w/.fsmcp/settings.json"] = asFile(keyTools, c.project)
+		}
+		f := Flags{Dirs: []string{"/w"}, Tools: c.flag, EveryTool: c.every, TrustProject: &c.trust}
+		got, _, err := New(f, with(env(map[string]string{"FSMCP_TOOLS": c.env}), files), 25000)
+		if c.fault != "" {
+			if err == nil || !strings.HasPrefix(err.Error(), c.fault) {
+				t.Errorf("%s: %v", c.name, err)
+			}
+			continue
+		}
+		if err != nil || !slices.Equal(got.Tools, strings.Fields(c.want)) {
+			t.Errorf("%s: %q, %v", c.name, got.Tools, err)
+		}
+	}
+}

@@ -1,0 +1,143 @@
+package find
+
+import (
+	"strings"
+
+	"github.com/fsmcp/fsmcp/internal/search"
+)
+
+// The tools' names, as published.
+const (
+	NameGlob = "Glob"
+	NameGrep = "Grep"
+)
+
+// GlobArgs are the arguments of Glob.
+type GlobArgs struct {
+	Pattern        string `json:"pattern"`
+	Path           string `json:"path"`
+	IncludeIgnored bool   `json:"include_ignored"`
+	HeadLimit      *int   `json:"head_limit"`
+	Offset         *int   `json:"offset"`
+}
+
+// Target is the folder argument as it arrived.
+func (a *GlobArgs) Target() string { return a.Path }
+
+// Intent tells the user what the call is about to do.
+func (a *GlobArgs) Intent() string { return intent }
+
+// GrepArgs are the arguments of Grep.
+type GrepArgs struct {
+	Pattern        string `json:"pattern"`
+	Path           string `json:"path"`
+	Glob           string `json:"glob"`
+	Type           string `json:"type"`
+	OutputMode     string `json:"output_mode"`
+	After          *int   `json:"-A"`
+	Before         *int   `json:"-B"`
+	Around         *int   `json:"-C"`
+	Context        *int   `json:"context"`
+	Numbers        *bool  `json:"-n"`
+	Fold           bool   `json:"-i"`
+	Multiline      bool   `json:"multiline"`
+	HeadLimit      *int   `json:"head_limit"`
+	Offset         *int   `json:"offset"`
+	IncludeIgnored bool   `json:"include_ignored"`
+}
+
+// Target is the file or folder argument as it arrived.
+func (a *GrepArgs) Target() string { return a.Path }
+
+// Intent tells the user what the call is about to do.
+func (a *GrepArgs) Intent() string { return intent }
+
+// intent completes the question whether a folder may be read.
+const intent = "It searches there and in all folders below, but for what your rules name."
+
+// The output modes.
+const (
+	outputFiles   = "files_with_matches"
+	outputContent = "content"
+	outputCount   = "count"
+)
+
+// modes maps the output modes to those of the search.
+func modes() map[string]search.Mode {
+	return map[string]search.Mode{"": search.FilesOnly, outputFiles: search.FilesOnly, outputContent: search.Content, outputCount: search.Counts}
+}
+
+// Defaults of head_limit (source: the specification of searches).
+const (
+	defaultNames   = 100 // of Glob
+	defaultResults = 250 // of Grep
+)
+
+// mostContext bounds the lines of context.
+const mostContext = 1000
+
+// window is the part of the results that a call asks for.
+func window(headLimit, offset *int, otherwise int) (w search.Window, fault error) {
+	w.Most = otherwise
+	if headLimit != nil {
+		w.Most = *headLimit
+	}
+	if offset != nil {
+		w.Skip = *offset
+	}
+	return w, notNegative(named{"head_limit", headLimit}, named{"offset", offset})
+}
+
+// contextOf returns the lines of context before and after a match: -A and -B count before
+// -C and context.
+func (a *GrepArgs) contextOf() (before, after int, fault error) {
+	pick := func(first *int) int {
+		for _, n := range []*int{first, a.Around, a.Context} {
+			if n != nil {
+				return min(*n, mostContext)
+			}
+		}
+		return 0
+	}
+	return pick(a.Before), pick(a.After), notNegative(named{"-A", a.After}, named{"-B", a.Before}, named{"-C", a.Around}, named{"context", a.Context})
+}
+
+// unused names the arguments that only mean something beside lines.
+func (a *GrepArgs) unused() (names []string) {
+	if modes()[a.OutputMode] == search.Content {
+		return nil
+	}
+	for _, arg := range []named{{"-A", a.After}, {"-B", a.Before}, {"-C", a.Around}, {"context", a.Context}} {
+		if arg.value != nil && *arg.value > 0 {
+			names = append(names, arg.name)
+		}
+	}
+	return names
+}
+
+// globs splits a list at its commas, but not within braces or brackets.
+func globs(list string) (all []string) {
+	depth, from := 0, 0
+	add := func(to int) {
+		if g := strings.TrimSpace(list[from:to]); g != "" {
+			all = append(all, g)
+		}
+		from = to + 1
+	}
+	for i := 0; i < len(list); i++ {
+		switch list[i] {
+		case '\\':
+			i++
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth = max(depth-1, 0)
+		case ',':
+			if depth == 0 {
+				add(i)
+			}
+		}
+	}
+	add(len(list))
+	return all
+}

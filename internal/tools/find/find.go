@@ -1,0 +1,213 @@
+// Package find holds the tools Glob and Grep: typed arguments become a query, and the facts
+// of a search become the text of an answer.
+//
+// It promises that an answer never exceeds what the client passes on to its model, that its
+// last lines say what was left out and which argument shows it, and that only lines that
+// the answer shows whole are listed as shown.
+//
+// It searches nothing itself (package search does), and it decides on no name but the one
+// that the call gives as its start.
+package find
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/fsmcp/fsmcp/internal/access"
+	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/perm"
+	"github.com/fsmcp/fsmcp/internal/refusal"
+	"github.com/fsmcp/fsmcp/internal/search"
+	"github.com/fsmcp/fsmcp/internal/toolcall"
+)
+
+// within bounds a search: it answers with the results that it has by then (source: the specification
+// of searches).
+const within = 10 * time.Second
+
+// mostBytes bounds the names and lines of a search whose client has no bound.
+const mostBytes = 1 << 20
+
+// Searcher searches (search.Searcher).
+type Searcher interface {
+	Glob(ctx context.Context, scope search.Scope, q search.GlobQuery) (*search.Found, error)
+	Grep(ctx context.Context, scope search.Scope, q search.GrepQuery) (*search.Grepped, error)
+}
+
+// Finder answers Glob and Grep.
+type Finder struct {
+	Opener   toolcall.Opener
+	Searcher Searcher
+	Budget   toolcall.Budget
+}
+
+// named is a number of the arguments.
+type named struct {
+	name  string
+	value *int
+}
+
+// notNegative refuses the first number below 0.
+func notNegative(all ...named) error {
+	for _, n := range all {
+		if n.value != nil && *n.value < 0 {
+			return refusal.Negative(n.name, *n.value)
+		}
+	}
+	return nil
+}
+
+// finding is one call under way.
+type finding struct {
+	*Finder
+	call   toolcall.Call
+	tool   string
+	budget toolcall.Budget
+	naming naming
+	// pattern is the length of the pattern, in bytes.
+	pattern int
+	starts  []*access.File
+	notes   []string // on the arguments, for the end of the answer
+}
+
+// begin resolves the start of a call, path or all workspace directories, and decides on it.
+// The caller closes the finding.
+func (f *Finder) begin(call toolcall.Call, tool, path, pattern string) (*finding, error) {
+	r := &finding{Finder: f, call: call, tool: tool, budget: f.Budget.Of(call.Client), pattern: len(pattern)}
+	dirs := f.Opener.Access.Policy().Workspace()
+	if len(dirs) > 0 {
+		r.naming.base = []string{dirs[0].Real, dirs[0].Name}
+	}
+	if path != "" {
+		return r, r.open(path, true)
+	}
+	if len(dirs) == 0 {
+		return nil, refusal.NoStart(tool)
+	}
+	for _, dir := range dirs {
+		if err := r.open(dir.Name, false); err != nil && len(dirs) == 1 {
+			return nil, err
+		}
+	}
+	if len(r.starts) == 0 {
+		return nil, refusal.NoStart(tool)
+	}
+	return r, nil
+}
+
+// open adds a start. given says that the call names it.
+func (r *finding) open(path string, given bool) error {
+	call := r.call
+	call.File, call.About = r.Opener.ParseFile(path), nil // a reminder may be about any file
+	target, err := r.Opener.Open(call, perm.Read)
+	if fault := (*fsys.PathError)(nil); errors.As(err, &fault) {
+		return refusal.BadStart(path, fault.Reason)
+	}
+	if err != nil {
+		return err
+	}
+	switch {
+	case target.Kind == fsys.Missing:
+		err = r.Opener.Missing(target)
+	case target.Kind == fsys.Special:
+		err = r.Opener.Irregular(target)
+	case target.Kind == fsys.Regular && r.tool == NameGlob:
+		err = refusal.NotAFolder(target.Name())
+	}
+	if err != nil {
+		target.Close()
+		return err
+	}
+	if given && len(target.Used) > 0 {
+		r.notes = append(r.notes, target.Note())
+	}
+	r.starts = append(r.starts, target.File)
+	return nil
+}
+
+func (r *finding) close() {
+	for _, s := range r.starts {
+		s.Close()
+	}
+}
+
+// alone reports whether the call searches one file.
+func (r *finding) alone() bool { return len(r.starts) == 1 && r.starts[0].Kind == fsys.Regular }
+
+// scope is the scope of the search.
+func (r *finding) scope(includeIgnored bool) search.Scope {
+	s := search.Scope{Starts: r.starts, IncludeIgnored: includeIgnored, Within: within, Grants: r.grants()}
+	if report := r.call.Progress; report != nil {
+		s.Progress = func(p search.Progress) { report(int64(p.Files), 0, progress(p)) }
+	}
+	return s
+}
+
+// startGrants extends the user's consent to a start to the names below it for which the
+// user is asked only because no rule names them.
+type startGrants struct {
+	policy func() *perm.Policy
+	tops   []string
+	asked  perm.Grants // the session's, and those of this call
+}
+
+// Granted implements perm.Grants.
+func (g startGrants) Granted(op perm.Op, path string) bool {
+	if g.asked.Granted(op, path) {
+		return true
+	}
+	below := func(top string) bool { return access.Within(top, path) }
+	return op == perm.Read && slices.ContainsFunc(g.tops, below) && g.policy().Decide(op, []string{path}, nil).Reason == perm.ReasonMode
+}
+
+// grants are the consents that count for the names below the starts; nil where there are
+// none.
+func (r *finding) grants() perm.Grants {
+	g := startGrants{policy: r.Opener.Access.Policy, asked: r.call.Request(perm.Read, fsys.Path{})}
+	for _, s := range r.starts {
+		if g.asked.Granted(perm.Read, s.Path) {
+			g.tops = append(g.tops, s.Path)
+		}
+	}
+	if len(g.tops) == 0 {
+		return nil
+	}
+	return g
+}
+
+// bytes bounds the names and lines that the search returns.
+func (r *finding) bytes() int {
+	const bytesOfToken = 6 // of text that is cheap to count
+	return max(min(r.budget.Room(), r.budget.Bound()*bytesOfToken, mostBytes), 1<<10)
+}
+
+// refused words an error of a search.
+func refused(tool string, err error) error {
+	var pattern *search.PatternError
+	var glob *search.GlobError
+	var kind *search.TypeError
+	switch {
+	case errors.As(err, &pattern):
+		return refusal.BadPattern(refusal.Pattern{
+			Text: pattern.Pattern, At: pattern.At, Part: pattern.Part, Reason: pattern.Reason, TooLarge: pattern.TooLarge,
+			LookAround: pattern.Unsupported == search.LookAround, BackReference: pattern.Unsupported == search.BackReference,
+		})
+	case errors.As(err, &glob):
+		argument := "glob"
+		if tool == NameGlob {
+			argument = "pattern"
+		}
+		return refusal.BadGlob(argument, glob.Pattern)
+	case errors.As(err, &kind):
+		return refusal.UnknownType(kind.Type, kind.Near)
+	case errors.Is(err, search.ErrNeverSearched):
+		return refusal.NeverSearched()
+	case errors.Is(err, search.ErrNoFolder):
+		return refusal.NotAFolder("The path")
+	case errors.Is(err, context.DeadlineExceeded):
+		return refusal.SearchLate()
+	}
+	return err
+}
