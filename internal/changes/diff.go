@@ -187,3 +187,24 @@ func commonEnd(a, b string) int {
 	}
 	return n
 }
+
+// LineSplices returns splices of whole lines that turn old into now, both in UTF-8. Of texts
+// above 4 MiB together, and of texts that differ in more than mostSplices places, it
+// returns one splice.
+func LineSplices(old, now string) []span.Splice {
+	was, is := Lines{Text: old, End: '\n'}, Lines{Text: now, End: '\n'}
+	edits := changedLines(was, is)
+	out := make([]span.Splice, 0, min(len(edits), mostSplices))
+	if len(edits) > mostSplices {
+		first, last := edits[0], edits[len(edits)-1]
+		tail := len(old) - last.End
+		return append(out, span.Splice{Start: int64(first.Start), End: int64(last.End), New: []byte(now[first.Start : len(now)-tail])})
+	}
+	for _, e := range edits {
+		out = append(out, span.Splice{Start: int64(e.Start), End: int64(e.End), New: []byte(e.New)})
+	}
+	return out
+}
+
+// mostSplices bounds what LineSplices returns.
+const mostSplices = 200

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fsmcp/fsmcp/internal/phrase"
+	"github.com/fsmcp/fsmcp/internal/procgroup"
 )
 
 const (
@@ -190,12 +191,12 @@ func (r *Runner) run(ctx context.Context, h Hook, round Round) (p Report) {
 	}
 	var out, complaints head
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(line), &out, &complaints
-	g := newGroup(cmd)
+	g := procgroup.New(cmd)
 	if err := cmd.Start(); err != nil {
 		return p.notRun("could not be started: " + phrase.Cause(err))
 	}
-	defer g.close()
-	g.gather()
+	defer g.Close()
+	g.Gather()
 	killed, err := wait(ctx, cmd, g)
 	if p.Said = complaints.text(); strings.TrimSpace(p.Said) == "" {
 		p.Said = out.text()
@@ -213,7 +214,7 @@ func (r *Runner) run(ctx context.Context, h Hook, round Round) (p Report) {
 
 // wait waits for a command, and kills it if ctx ends first. It gives up on a command that
 // does not end even then.
-func wait(ctx context.Context, cmd *exec.Cmd, g *group) (killed bool, err error) {
+func wait(ctx context.Context, cmd *exec.Cmd, g *procgroup.Group) (killed bool, err error) {
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	select {
@@ -221,7 +222,7 @@ func wait(ctx context.Context, cmd *exec.Cmd, g *group) (killed bool, err error)
 		return false, err
 	case <-ctx.Done():
 	}
-	g.kill()
+	g.Kill()
 	select {
 	case <-ended:
 	case <-time.After(killTimeout):

@@ -3,6 +3,12 @@ package lsp
 import (
 	"context"
 	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -32,8 +38,8 @@ type Options struct {
 	// Readable reports whether the caller may read a file without a question.
 	Readable func(name string) bool
 	// Find returns the absolute name of a server's program and the environment it gets, just
-	// before it starts. A server whose program is not found is not used.
-	Find func(s Server) (program string, env []string, err error)
+	// before it starts in a folder. A server whose program is not found is not used.
+	Find func(s Server, dir string) (program string, env []string, err error)
 	// Start starts a program in a folder; nil starts a process.
 	Start func(l Launch) (Process, error)
 	// Wait bounds the wait of a change for its problems; 0 is 1.5 s.
@@ -58,31 +64,294 @@ type Launch struct {
 type Process interface {
 	// In is the server's standard input, Out its standard output.
 	In() io.WriteCloser
-	Out() io.Reader
+	Out() io.ReadCloser
 	// Kill ends the process with its group at once.
 	Kill()
 	// Wait returns once the process has ended.
 	Wait()
 }
 
+// Bounds of a Client.
+const (
+	maxProcesses = 4
+	maxFile      = 1 << 20  // bytes of a file that servers are told of
+	maxOpen      = 32       // open documents of one server
+	maxOpenBytes = 16 << 20 // of their texts
+	maxRestarts  = 3
+	closeTimeout = 300 * time.Millisecond // for a server to end by itself
+	killTimeout  = 500 * time.Millisecond // for a killed one
+)
+
+// timing holds the bounds in time, which tests change.
+type timing struct {
+	wait time.Duration // of a change for its problems
+	// start bounds the answer to initialize, baseline and settle the diagnostics of a text
+	// before and after a change. A server that sends nothing for settle is hung.
+	start, baseline, settle time.Duration
+	// quiet is the time without further diagnostics after those of the version sent;
+	// unversioned where the server names no versions; first after the start; silent for a
+	// server that sends diagnostics only where they differ.
+	quiet, unversioned, first, silent time.Duration
+	// again is the time after which a program that was not found is looked for again.
+	again time.Duration
+}
+
+func usualTiming(wait time.Duration) timing {
+	if wait == 0 {
+		wait = 1500 * time.Millisecond
+	}
+	return timing{
+		wait: wait, start: time.Minute, baseline: 20 * time.Second, settle: 20 * time.Second,
+		quiet: 100 * time.Millisecond, unversioned: 300 * time.Millisecond, first: 500 * time.Millisecond, silent: 500 * time.Millisecond,
+		again: time.Minute,
+	}
+}
+
 // Client tells language servers of changes. It is safe for concurrent use.
 type Client struct {
 	o Options
+	t timing
+
+	active atomic.Bool // whether there are processes to report on
+
+	mu        sync.Mutex
+	processes map[projectKey]*process
+	ending    []*process     // that were asked to stop to make room
+	changing  map[string]int // calls that are changing a file, by its path
+	uses      int            // counts changes
+	closed    bool
 }
 
+// projectKey names the one process of a server in a root.
+type projectKey struct{ server, root string }
+
 // New returns a Client. It starts nothing and touches no file.
-func New(o Options) *Client { return &Client{o: o} }
+func New(o Options) *Client {
+	if o.Start == nil {
+		o.Start = startProcess
+	}
+	if o.Notify == nil {
+		o.Notify = func(...string) {}
+	}
+	if o.Debug == nil {
+		o.Debug = func(string, string, string) {}
+	}
+	return &Client{o: o, t: usualTiming(o.Wait)}
+}
 
-// Changed tells the servers of a file that it was changed from old to now; old is nil for a
-// new file. It returns once they have reported on it, at the latest after Options.Wait, and
-// at once if a server is still starting or has not caught up with an earlier change. path is
-// resolved. The problems are in the next Report.
-func (c *Client) Changed(ctx context.Context, path string, old, now []byte) {}
+// Change is one change of a file that was made.
+type Change struct {
+	Path string // resolved
+	// Old are the bytes before; nil for a new file.
+	Old, Now []byte
+	// More is closed when another call on the same file waits: it ends the wait. nil: none is
+	// known.
+	More <-chan struct{}
+}
 
-// Report returns the sentences on new problems, and on those that were told and are gone, in
-// at most room bytes. It is "" where there is nothing to tell. It waits for nothing.
-func (c *Client) Report(room int) string { return "" }
+// Begin notes that a call is changing a file, until end is called, after Changed: what stands
+// there meanwhile is no change of another program.
+func (c *Client) Begin(path string) (end func()) {
+	if !c.active.Load() {
+		return nothing
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.changing == nil {
+		c.changing = make(map[string]int)
+	}
+	c.changing[path]++
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.changing[path]--; c.changing[path] == 0 {
+			delete(c.changing, path)
+		}
+	}
+}
 
-// Close ends all servers: it asks them to shut down, and kills what is left within half a
-// second. It may be called at any time and more than once.
-func (c *Client) Close() {}
+func nothing() {}
+
+// Changed tells the servers of a file of a change. It returns once they have reported on it,
+// at the latest after Options.Wait, and at once if a server is still starting or has not
+// caught up with an earlier change. The problems are in the next Report.
+func (c *Client) Changed(ctx context.Context, change Change) {
+	servers := c.o.Servers()
+	if len(servers) == 0 {
+		if c.active.Load() { // the setting was turned off
+			go c.stop(false)
+		}
+		return
+	}
+	began := time.Now()
+	d, ok := newDelivery(change)
+	if !ok {
+		return
+	}
+	var all []*delivered
+	for _, s := range servers {
+		language := s.Languages[strings.ToLower(filepath.Ext(change.Path))]
+		if language == "" {
+			continue
+		}
+		root, ok := c.root(s, change.Path)
+		if !ok || !c.o.Readable(change.Path) {
+			continue
+		}
+		d.language = language
+		if w := c.process(s, root, d); w != nil {
+			all = append(all, w)
+		}
+	}
+	c.wait(ctx, all, began, change.More)
+}
+
+// delivery is a change as a process takes it.
+type delivery struct {
+	path, language string
+	old, now       string
+	created        bool
+}
+
+// newDelivery checks a change; ok is false where no server is told of it.
+func newDelivery(change Change) (d delivery, ok bool) {
+	if len(change.Old) > maxFile || len(change.Now) > maxFile {
+		return d, false
+	}
+	d = delivery{path: change.Path, created: change.Old == nil}
+	if d.old, ok = asText(change.Old); !ok {
+		return d, false
+	}
+	d.now, ok = asText(change.Now)
+	return d, ok
+}
+
+// root returns the nearest folder above a file that holds a root marker, inside the
+// outermost workspace folder that holds the file.
+func (c *Client) root(s Server, path string) (root string, ok bool) {
+	top := ""
+	for _, folder := range c.o.Folders() {
+		if within(folder, path) && (top == "" || len(folder) < len(top)) {
+			top = folder
+		}
+	}
+	if top == "" {
+		return "", false
+	}
+	if len(s.RootMarkers) == 0 {
+		return top, true
+	}
+	for dir := filepath.Dir(path); within(top, dir); dir = filepath.Dir(dir) {
+		for _, marker := range s.RootMarkers {
+			if _, err := os.Lstat(filepath.Join(dir, marker)); err == nil {
+				return dir, true
+			}
+		}
+		if dir == filepath.Dir(dir) {
+			break
+		}
+	}
+	return "", false
+}
+
+// within reports whether path is dir or lies below it.
+func within(dir, path string) bool {
+	const separator = string(filepath.Separator)
+	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, separator)+separator)
+}
+
+// process gives a delivery to the process of a server in a root, which is started if it is
+// not running. It returns nil where no wait is worth while.
+func (c *Client) process(s Server, root string, d delivery) *delivered {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return nil
+	}
+	key := projectKey{s.Name, root}
+	p := c.processes[key]
+	if p == nil {
+		if c.processes == nil {
+			c.processes = make(map[projectKey]*process)
+		}
+		c.evict()
+		p = newProcess(c, s, root)
+		c.processes[key] = p
+		c.active.Store(true)
+	}
+	c.uses++
+	p.used = c.uses
+	return p.deliver(d)
+}
+
+// evict makes room for one more process: the one that was used least recently ends.
+func (c *Client) evict() {
+	running := 0
+	var oldest *process
+	for _, p := range c.processes {
+		if p.running() {
+			running++
+			if oldest == nil || p.used < oldest.used {
+				oldest = p
+			}
+		}
+	}
+	if running >= maxProcesses {
+		oldest.askStop()
+		delete(c.processes, projectKey{oldest.server.Name, oldest.root})
+		c.ending = append(slices.DeleteFunc(c.ending, func(p *process) bool { return !p.running() }), oldest)
+	}
+}
+
+// wait waits until all have settled, no longer than a change may.
+func (c *Client) wait(ctx context.Context, all []*delivered, began time.Time, more <-chan struct{}) {
+	if len(all) == 0 {
+		return
+	}
+	timer := time.NewTimer(c.t.wait - time.Since(began))
+	defer timer.Stop()
+	for _, w := range all {
+		select {
+		case <-w.settled:
+		case <-more:
+			return
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+			c.mu.Lock()
+			for _, w := range all {
+				w.process.late = w.process.settled < w.process.delivered
+			}
+			c.mu.Unlock()
+			return
+		}
+	}
+}
+
+// Close ends all servers: it asks them to shut down, and kills those that do not. It
+// returns within a second. It may be called at any time and more than once.
+func (c *Client) Close() { c.stop(true) }
+
+// stop ends all servers, for good if closed.
+func (c *Client) stop(closed bool) {
+	c.mu.Lock()
+	c.closed = c.closed || closed
+	all := c.ending
+	for _, p := range c.processes {
+		all = append(all, p)
+	}
+	c.processes, c.ending = nil, nil
+	c.active.Store(false)
+	for _, p := range all {
+		p.askStop()
+	}
+	c.mu.Unlock()
+	limit := time.After(closeTimeout + killTimeout)
+	for _, p := range all {
+		select {
+		case <-p.over:
+		case <-limit:
+			return
+		}
+	}
+}

@@ -1,4 +1,4 @@
-package hooks
+package procgroup
 
 import (
 	"os/exec"
@@ -7,21 +7,21 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// group is a command with all that it starts.
-type group struct {
+// Group is a command with all that it starts.
+type Group struct {
 	cmd *exec.Cmd
 	job windows.Handle // 0 where there is none to be had: then the command stands alone
 }
 
-// newGroup has a command that is not started yet begin a group of processes.
-func newGroup(cmd *exec.Cmd) *group {
+// New has a command that is not started yet begin a group of processes.
+func New(cmd *exec.Cmd) *Group {
 	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP}
-	return &group{cmd: cmd}
+	return &Group{cmd: cmd}
 }
 
-// gather is called once the command was started. What it starts from then on
+// Gather is called once the command was started. What it starts from then on
 // belongs to its job, too.
-func (g *group) gather() {
+func (g *Group) Gather() {
 	process, err := windows.OpenProcess(windows.PROCESS_SET_QUOTA|windows.PROCESS_TERMINATE, false, uint32(g.cmd.Process.Pid))
 	if err != nil {
 		return
@@ -38,15 +38,15 @@ func (g *group) gather() {
 	g.job = job
 }
 
-// kill ends all of the group at once.
-func (g *group) kill() {
+// Kill ends all of the group at once.
+func (g *Group) Kill() {
 	if g.job == 0 || windows.TerminateJobObject(g.job, 1) != nil {
 		_ = g.cmd.Process.Kill()
 	}
 }
 
-// close leaves alone what still runs.
-func (g *group) close() {
+// Close leaves alone what still runs.
+func (g *Group) Close() {
 	if g.job != 0 {
 		windows.CloseHandle(g.job)
 	}

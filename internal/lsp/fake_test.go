@@ -1,0 +1,396 @@
+package lsp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/sourcegraph/jsonrpc2"
+)
+
+// fake is a language server in this process. It reports each word that begins with "bad"
+// as an error, each with "meh" as a warning, and "hint" as a hint.
+type fake struct {
+	t *testing.T
+	// capabilities are those that it answers initialize with.
+	capabilities string
+	// before is called for each message; false leaves the message alone.
+	before func(f *fake, method string, params json.RawMessage) bool
+	// diagnose replaces the diagnostics of a text.
+	diagnose func(path, text string) []diagnostic
+	// version says whether it names versions.
+	unversioned bool
+
+	mu        sync.Mutex
+	starts    int
+	documents map[string]string
+	versions  map[string]int
+	methods   []string // of the messages that it got
+	conn      *jsonrpc2.Conn
+	current   *fakeProcess
+	changed   chan struct{} // closed at the next message
+}
+
+const incremental = `{"textDocumentSync":{"openClose":true,"change":2,"save":true}}`
+
+func newFake(t *testing.T) *fake {
+	return &fake{t: t, capabilities: incremental, documents: make(map[string]string), versions: make(map[string]int), changed: make(chan struct{})}
+}
+
+// fakeProcess is one run of a fake.
+type fakeProcess struct {
+	in           *io.PipeWriter
+	out          *io.PipeReader
+	serverIn     *io.PipeReader
+	serverOut    *io.PipeWriter
+	killed, over chan struct{}
+	once         sync.Once
+}
+
+func (p *fakeProcess) In() io.WriteCloser { return p.in }
+func (p *fakeProcess) Out() io.ReadCloser { return p.out }
+func (p *fakeProcess) Wait()              { <-p.killed }
+func (p *fakeProcess) Kill() {
+	p.once.Do(func() {
+		close(p.killed)
+		p.serverOut.Close()
+		p.serverIn.Close()
+	})
+}
+
+func (p *fakeProcess) Read(b []byte) (int, error)  { return p.serverIn.Read(b) }
+func (p *fakeProcess) Write(b []byte) (int, error) { return p.serverOut.Write(b) }
+func (p *fakeProcess) Close() error                { p.Kill(); return nil }
+
+// start implements Options.Start.
+func (f *fake) start(l Launch) (Process, error) {
+	p := &fakeProcess{killed: make(chan struct{})}
+	p.serverIn, p.in = io.Pipe()
+	p.out, p.serverOut = io.Pipe()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.starts++
+	f.current = p
+	clear(f.documents)
+	f.conn = jsonrpc2.NewConn(context.Background(), jsonrpc2.NewBufferedStream(p, jsonrpc2.VSCodeObjectCodec{}), f, jsonrpc2.SetLogger(noLog{}))
+	return p, nil
+}
+
+// Handle implements jsonrpc2.Handler.
+func (f *fake) Handle(ctx context.Context, conn *jsonrpc2.Conn, req *jsonrpc2.Request) {
+	var params json.RawMessage
+	if req.Params != nil {
+		params = *req.Params
+	}
+	defer f.note(req.Method)
+	if f.before != nil && !f.before(f, req.Method, params) {
+		return
+	}
+	switch req.Method {
+	case "initialize":
+		_ = conn.Reply(ctx, req.ID, json.RawMessage(`{"capabilities":`+f.capabilities+`}`))
+	case "shutdown":
+		_ = conn.Reply(ctx, req.ID, nil)
+	case "exit":
+		f.crash()
+	case "textDocument/didOpen":
+		var p didOpenParams
+		f.decode(params, &p)
+		f.set(p.Document.URI, p.Document.Text, p.Document.Version)
+		f.publish(p.Document.URI)
+	case "textDocument/didChange":
+		var p didChangeParams
+		f.decode(params, &p)
+		f.mu.Lock()
+		text := f.documents[p.Document.URI]
+		f.mu.Unlock()
+		enc := utf16Units
+		if strings.Contains(f.capabilities, `"utf-8"`) {
+			enc = utf8Units
+		}
+		for _, c := range p.Changes {
+			text = applied(text, c, enc)
+		}
+		f.set(p.Document.URI, text, p.Document.Version)
+		f.publish(p.Document.URI)
+	case "textDocument/didClose":
+		var p didCloseParams
+		f.decode(params, &p)
+		f.mu.Lock()
+		delete(f.documents, p.Document.URI)
+		f.mu.Unlock()
+	case "textDocument/diagnostic":
+		var p pullParams
+		f.decode(params, &p)
+		_ = conn.Reply(ctx, req.ID, map[string]any{"kind": "full", "items": f.of(p.Document.URI)})
+	default:
+		if !req.Notif {
+			_ = conn.ReplyWithError(ctx, req.ID, &jsonrpc2.Error{Code: jsonrpc2.CodeMethodNotFound, Message: req.Method})
+		}
+	}
+}
+
+func (f *fake) decode(params json.RawMessage, into any) {
+	if err := json.Unmarshal(params, into); err != nil {
+		f.t.Error(err)
+	}
+}
+
+func (f *fake) note(method string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.methods = append(f.methods, method)
+	close(f.changed)
+	f.changed = make(chan struct{})
+}
+
+func (f *fake) set(uri, text string, version int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.documents[uri], f.versions[uri] = text, version
+}
+
+// of returns the diagnostics of a document.
+func (f *fake) of(uri string) []diagnostic {
+	f.mu.Lock()
+	text := f.documents[uri]
+	f.mu.Unlock()
+	path, _ := pathOf(uri)
+	if f.diagnose != nil {
+		return f.diagnose(path, text)
+	}
+	return words(text)
+}
+
+var problemWord = regexp.MustCompile(`\b(bad|meh|hint)\w*`)
+
+func words(text string) []diagnostic {
+	out := []diagnostic{}
+	lines := indexLines(text)
+	for _, at := range problemWord.FindAllStringIndex(text, -1) {
+		word := text[at[0]:at[1]]
+		d := diagnostic{Severity: severityError, Message: "undefined: " + word}
+		switch word[:3] {
+		case "meh":
+			d.Severity = severityWarning
+		case "hin":
+			d.Severity = 4
+		}
+		d.Range = textRange{lines.position(at[0], utf16Units), lines.position(at[1], utf16Units)}
+		out = append(out, d)
+	}
+	return out
+}
+
+// publish pushes the diagnostics of a document, unless they are pulled.
+func (f *fake) publish(uri string) {
+	if strings.Contains(f.capabilities, "diagnosticProvider") {
+		return
+	}
+	p := map[string]any{"uri": uri, "diagnostics": f.of(uri)}
+	f.mu.Lock()
+	if !f.unversioned {
+		p["version"] = f.versions[uri]
+	}
+	conn := f.conn
+	f.mu.Unlock()
+	_ = conn.Notify(context.Background(), "textDocument/publishDiagnostics", p)
+}
+
+// send sends raw bytes in place of a message.
+func (f *fake) send(raw string) {
+	f.mu.Lock()
+	p := f.current
+	f.mu.Unlock()
+	_, _ = io.WriteString(p, raw)
+}
+
+// crash ends the process.
+func (f *fake) crash() {
+	f.mu.Lock()
+	p := f.current
+	f.mu.Unlock()
+	p.Kill()
+}
+
+// waitFor waits until the fake has got a message so many times.
+func (f *fake) waitFor(method string, times int) {
+	f.t.Helper()
+	f.await(func() bool {
+		n := 0
+		for _, m := range f.methods {
+			if m == method {
+				n++
+			}
+		}
+		return n >= times
+	}, fmt.Sprintf("%d times %s", times, method))
+}
+
+func (f *fake) await(ok func() bool, what string) {
+	f.t.Helper()
+	limit := time.After(20 * time.Second)
+	for {
+		f.mu.Lock()
+		done, changed := ok(), f.changed
+		f.mu.Unlock()
+		if done {
+			return
+		}
+		select {
+		case <-changed:
+		case <-limit:
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			f.t.Fatalf("waited in vain for %s; got %q", what, f.methods)
+		}
+	}
+}
+
+// text returns what the fake knows of a file.
+func (f *fake) text(path string) string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.documents[uriOf(path)]
+}
+
+// applied applies one change to a text, as the protocol says it, without the code under
+// test.
+func applied(text string, c contentChange, enc encoding) string {
+	if c.Range == nil {
+		return c.Text
+	}
+	return text[:offsetOf(text, c.Range.Start, enc)] + c.Text + text[offsetOf(text, c.Range.End, enc):]
+}
+
+func offsetOf(text string, p position, enc encoding) int {
+	at := 0
+	for range p.Line {
+		i := strings.IndexAny(text[at:], "\r\n")
+		if i < 0 {
+			return len(text)
+		}
+		if at += i + 1; text[at-1] == '\r' && at < len(text) && text[at] == '\n' {
+			at++
+		}
+	}
+	for units := 0; units < p.Character && at < len(text); {
+		size := 1
+		for at+size < len(text) && text[at+size]&0xC0 == 0x80 {
+			size++
+		}
+		switch {
+		case enc == utf8Units:
+			units += size
+		case size == 4:
+			units += 2
+		default:
+			units++
+		}
+		at += size
+	}
+	return at
+}
+
+// project is a workspace with a client of one fake.
+type project struct {
+	t       *testing.T
+	dir     string
+	fake    *fake
+	client  *Client
+	notices chan string
+	hidden  map[string]bool
+}
+
+func newProject(t *testing.T, f *fake) *project {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &project{t: t, dir: dir, fake: f, notices: make(chan string, 100), hidden: make(map[string]bool)}
+	p.write("go.mod", "")
+	server := []Server{{Name: "fake", Command: []string{"fake"}, Languages: map[string]string{".go": "go"}, RootMarkers: []string{"go.mod"}}}
+	p.client = New(Options{
+		Servers:  func() []Server { return server },
+		Folders:  func() []string { return []string{dir} },
+		Readable: func(name string) bool { return !p.hidden[name] },
+		Find:     func(Server, string) (string, []string, error) { return "fake", nil, nil },
+		Start:    f.start,
+		Notify: func(all ...string) {
+			for _, n := range all {
+				p.notices <- n
+			}
+		},
+	})
+	fast := &p.client.t
+	fast.quiet, fast.unversioned, fast.first, fast.silent = 5*time.Millisecond, 20*time.Millisecond, 5*time.Millisecond, 20*time.Millisecond
+	fast.wait = 10 * time.Second // tests that run out of it are stuck
+	t.Cleanup(p.client.Close)
+	return p
+}
+
+func (p *project) path(name string) string { return filepath.Join(p.dir, filepath.FromSlash(name)) }
+
+func (p *project) write(name, text string) {
+	p.t.Helper()
+	if err := os.MkdirAll(filepath.Dir(p.path(name)), 0o755); err != nil {
+		p.t.Fatal(err)
+	}
+	if err := os.WriteFile(p.path(name), []byte(text), 0o644); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// edit changes a file, and returns what is reported then.
+func (p *project) edit(name, now string) string {
+	p.t.Helper()
+	old, err := os.ReadFile(p.path(name))
+	if err != nil {
+		old = nil
+	}
+	defer p.client.Begin(p.path(name))()
+	p.write(name, now)
+	p.client.Changed(p.t.Context(), Change{Path: p.path(name), Old: old, Now: []byte(now)})
+	return p.client.Report(10_000)
+}
+
+// begin starts the server with a change of a file of its own, and waits until it is ready.
+func (p *project) begin() {
+	p.t.Helper()
+	p.write("begin.go", "package p\n")
+	p.edit("begin.go", "package p\n\n")
+	p.settled()
+}
+
+// settled waits until the server has caught up.
+func (p *project) settled() {
+	p.t.Helper()
+	limit := time.After(20 * time.Second)
+	for {
+		p.client.mu.Lock()
+		var waiting chan struct{}
+		for _, proc := range p.client.processes {
+			if proc.settled < proc.delivered {
+				waiting = proc.settling
+			}
+		}
+		p.client.mu.Unlock()
+		if waiting == nil {
+			return
+		}
+		select {
+		case <-waiting:
+		case <-limit:
+			p.t.Fatal("the server does not settle")
+		}
+	}
+}

@@ -1,0 +1,263 @@
+package lsp
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/sourcegraph/jsonrpc2"
+)
+
+// handler takes the server's requests and notifications, in their order. It never waits.
+type handler struct {
+	p *process
+	r *run
+}
+
+// Handle implements jsonrpc2.Handler.
+func (h handler) Handle(ctx context.Context, conn *jsonrpc2.Conn, req *jsonrpc2.Request) {
+	var params json.RawMessage
+	if req.Params != nil {
+		params = *req.Params
+	}
+	if req.Notif {
+		h.notified(req.Method, params)
+		return
+	}
+	if result, ok := h.answer(req.Method, params); ok {
+		_ = conn.Reply(ctx, req.ID, result)
+		return
+	}
+	_ = conn.ReplyWithError(ctx, req.ID, &jsonrpc2.Error{Code: jsonrpc2.CodeMethodNotFound, Message: "not supported"})
+}
+
+// answer returns the answer to a request; ok is false for a method that is unknown.
+func (h handler) answer(method string, params json.RawMessage) (result any, ok bool) {
+	switch method {
+	case "workspace/configuration":
+		var p configurationParams
+		if json.Unmarshal(params, &p) != nil {
+			return nil, false
+		}
+		settings := json.RawMessage("null")
+		if h.p.server.Settings != nil {
+			settings = h.p.server.Settings
+		}
+		return slices.Repeat([]json.RawMessage{settings}, min(len(p.Items), 100)), true
+	case "workspace/workspaceFolders":
+		return []workspaceFolder{{URI: uriOf(h.p.root), Name: h.p.root}}, true
+	case "workspace/applyEdit":
+		return map[string]any{"applied": false, "failureReason": "not supported"}, true
+	case "window/showDocument":
+		return map[string]any{"success": false}, true
+	case "client/registerCapability":
+		h.registered(params)
+		return nil, true
+	case "workspace/diagnostic/refresh":
+		h.refresh()
+		return nil, true
+	case "client/unregisterCapability", "window/workDoneProgress/create", "window/showMessageRequest":
+		return nil, true
+	}
+	return nil, false
+}
+
+// registered notes that the server wants to be asked for diagnostics.
+func (h handler) registered(params json.RawMessage) {
+	var p registrationParams
+	if json.Unmarshal(params, &p) != nil {
+		return
+	}
+	for _, reg := range p.Registrations {
+		var options pullOptions
+		if reg.Method != "textDocument/diagnostic" || json.Unmarshal(reg.Options, &options) != nil {
+			continue
+		}
+		h.p.client.mu.Lock()
+		h.r.pull = &options
+		h.p.client.mu.Unlock()
+	}
+}
+
+// refresh asks for the diagnostics of all open documents.
+func (h handler) refresh() {
+	c := h.p.client
+	c.mu.Lock()
+	var all []string
+	for path, d := range h.p.documents {
+		if d.open && h.r.pulls == 0 {
+			all = append(all, path)
+		}
+	}
+	c.mu.Unlock()
+	h.p.pullAll(h.r, all)
+}
+
+func (h handler) notified(method string, params json.RawMessage) {
+	switch method {
+	case "textDocument/publishDiagnostics":
+		var p publishParams
+		if json.Unmarshal(params, &p) == nil {
+			h.published(p)
+		}
+	case "$/progress":
+		var p progressParams
+		if json.Unmarshal(params, &p) != nil {
+			return
+		}
+		h.p.client.mu.Lock()
+		switch token := string(p.Token); {
+		case p.Value.Kind == "end":
+			delete(h.r.progress, token)
+			h.r.reported = time.Now() // what it has found follows
+		case p.Value.Kind == "begin" && len(h.r.progress) < 100 && len(token) < 1000:
+			h.r.progress[token] = true
+		}
+		h.p.client.mu.Unlock()
+		h.r.wake()
+	}
+}
+
+// published takes the diagnostics of one file.
+func (h handler) published(params publishParams) {
+	p, c := h.p, h.p.client
+	path, ok := pathOf(params.URI)
+	if !ok || !p.concerns(path) {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if p.run != h.r {
+		return
+	}
+	d := p.documents[path]
+	if d != nil && !d.open {
+		d = nil
+	}
+	if d != nil && params.Version != nil && *params.Version < d.version {
+		return // it follows for the new text
+	}
+	f := p.fileOf(path)
+	now := p.keep(f.pushed, params.Diagnostics)
+	if d != nil {
+		h.r.unversioned = params.Version == nil
+		if h.r.pull == nil {
+			d.published = d.version
+		}
+		if slices.Equal(f.pushed, now) {
+			h.r.silent = false
+		}
+	}
+	if f.pushed, f.dirty = now, true; d == nil && len(now) == 0 && len(f.base) == 0 && len(f.pulled) == 0 {
+		delete(p.files, path)
+	}
+	h.r.reported = time.Now()
+	h.r.wake()
+}
+
+// concerns reports whether problems of a file may be kept: it lies in the root or in a
+// workspace folder.
+func (p *process) concerns(path string) bool {
+	return within(p.root, path) || slices.ContainsFunc(p.client.o.Folders(), func(dir string) bool { return within(dir, path) })
+}
+
+// fileOf returns the problems of a file. Above the bound of files it returns some that are not
+// kept. The caller holds the lock.
+func (p *process) fileOf(path string) *fileProblems {
+	f := p.files[path]
+	if f == nil {
+		f = &fileProblems{}
+		if p.files != nil && (len(p.files) < maxFiles || p.documents[path] != nil) {
+			p.files[path] = f
+		}
+	}
+	return f
+}
+
+// keep returns the problems to keep in place of others. The caller holds the lock.
+func (p *process) keep(old []problem, all []diagnostic) []problem {
+	p.kept -= len(old)
+	now := problemsOf(all, min(maxPerFile, max(maxKept-p.kept, 0)))
+	p.kept += len(now)
+	return now
+}
+
+// ask asks for diagnostics where the server wants to be asked, of other open documents too
+// where they may differ. Otherwise it asks for any answer, to see that the server lives.
+func (p *process) ask(r *run, paths []string) {
+	c := p.client
+	c.mu.Lock()
+	pull := r.pull
+	if pull != nil && pull.OtherFiles {
+		for path, d := range p.documents {
+			if d.open && !slices.Contains(paths, path) {
+				paths = append(paths, path)
+			}
+		}
+	}
+	c.mu.Unlock()
+	if pull != nil {
+		p.pullAll(r, paths)
+		return
+	}
+	p.call(r, "$/alive", nil, nil, func(error) { r.answered = true }) // an unknown method gets an error
+}
+
+// call makes a request; then is called under the lock once it is answered.
+func (p *process) call(r *run, method string, params, result any, then func(error)) {
+	ctx, cancel := context.WithTimeout(context.Background(), p.client.t.settle)
+	go func() {
+		defer cancel()
+		err := r.conn.Call(ctx, method, params, result)
+		p.client.mu.Lock()
+		defer p.client.mu.Unlock()
+		if p.run == r && ctx.Err() == nil {
+			then(err)
+		}
+		r.wake()
+	}()
+}
+
+// pullAll asks for the diagnostics of documents.
+func (p *process) pullAll(r *run, paths []string) {
+	c := p.client
+	for _, path := range paths {
+		c.mu.Lock()
+		d := p.documents[path]
+		if d == nil || !d.open || r.pull == nil {
+			c.mu.Unlock()
+			continue
+		}
+		version := d.version
+		params := pullParams{documentID{URI: uriOf(path)}, r.pull.Identifier}
+		r.pulls++
+		c.mu.Unlock()
+		report := new(pullReport)
+		p.call(r, "textDocument/diagnostic", params, report, func(err error) {
+			r.pulls--
+			r.answered = true
+			if err == nil {
+				p.pulled(r, path, version, report)
+			}
+		})
+	}
+}
+
+// pulled takes the answer to a pull. The caller holds the lock.
+func (p *process) pulled(r *run, path string, version int, report *pullReport) {
+	d := p.documents[path]
+	if d == nil || d.version != version {
+		return
+	}
+	d.published, r.reported = version, time.Now()
+	if f := p.fileOf(path); report.Kind == "full" {
+		f.pulled, f.dirty = p.keep(f.pulled, report.Items), true
+	}
+	for uri, related := range report.Related {
+		if other, ok := pathOf(uri); ok && related.Kind == "full" && p.concerns(other) {
+			f := p.fileOf(other)
+			f.pulled, f.dirty = p.keep(f.pulled, related.Items), true
+		}
+	}
+}

@@ -1,0 +1,181 @@
+package lsp
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/fsmcp/fsmcp/internal/phrase"
+)
+
+// severity is that of a diagnostic in the protocol. Information and hints are not kept.
+type severity int
+
+const (
+	severityError   severity = 1
+	severityWarning severity = 2
+)
+
+// problem is a diagnostic of a file.
+type problem struct {
+	problemKey
+	at position
+}
+
+// problemKey is the part of a problem that stays the same when it moves.
+type problemKey struct {
+	severity severity
+	code     string
+	message  string
+}
+
+// baseProblem is a problem that is no news: it was there before a change, or was reported.
+// Its place follows the edits of the file.
+type baseProblem struct {
+	problem
+	// was is the place that the server named last: it may name that again until it has read
+	// the edits.
+	was position
+	// lines is the number of lines from its place on in which it may stand, after an edit of
+	// its own line; 0 for its place alone.
+	lines int
+	// reported says that an answer named it.
+	reported bool
+}
+
+// fileProblems are the problems of one file.
+type fileProblems struct {
+	pushed, pulled []problem // as the server sent them
+	base           []baseProblem
+	// dirty says that they may differ from the base.
+	dirty bool
+	// closed says that the server may have dropped the problems because the file was closed.
+	closed bool
+}
+
+// current returns what the server reports now, in the order of the file, each once.
+func (f *fileProblems) current() []problem {
+	all := slices.Concat(f.pushed, f.pulled)
+	slices.SortStableFunc(all, func(a, b problem) int {
+		return cmp.Or(a.at.compare(b.at), cmp.Compare(a.severity, b.severity), cmp.Compare(a.message, b.message), cmp.Compare(a.code, b.code))
+	})
+	return slices.Compact(all)
+}
+
+// shift moves all places by the edits of the file.
+func (f *fileProblems) shift(edits []edit) {
+	for _, list := range [][]problem{f.pushed, f.pulled} {
+		for i := range list {
+			list[i].at, _ = shifted(list[i].at, edits)
+		}
+	}
+	for i := range f.base {
+		b := &f.base[i]
+		at, lines := shifted(b.at, edits)
+		b.lines = max(b.lines, lines)
+		b.at = at
+	}
+}
+
+// compare returns the problems that are not in the base, and those of the base that are
+// there no longer. The base holds the current problems then.
+func (f *fileProblems) compare() (news []problem, gone []baseProblem) {
+	current := f.current()
+	next := make([]baseProblem, len(current))
+	matched := make([]bool, len(current))
+	byKey := make(map[problemKey][]int)
+	for i, p := range current {
+		byKey[p.problemKey] = append(byKey[p.problemKey], i)
+	}
+	gone = slices.Clone(f.base)
+	for _, same := range []func(b baseProblem, at position) bool{
+		func(b baseProblem, at position) bool { return b.at == at },
+		func(b baseProblem, at position) bool { return b.was == at },
+		func(b baseProblem, at position) bool { return at.Line >= b.at.Line && at.Line < b.at.Line+b.lines },
+	} {
+		gone = slices.DeleteFunc(gone, func(b baseProblem) bool {
+			for _, i := range byKey[b.problemKey] {
+				at := current[i].at
+				if matched[i] || !same(b, at) {
+					continue
+				}
+				if at != b.was || b.at == at { // the server has read the edits
+					b.at, b.lines = at, 0
+				}
+				b.was = at
+				next[i], matched[i] = b, true
+				return true
+			}
+			return false
+		})
+	}
+	for i, p := range current {
+		if !matched[i] {
+			news = append(news, p)
+			next[i] = baseProblem{problem: p, was: p.at}
+		}
+	}
+	if f.closed { // not gone: the server no longer looks
+		for _, b := range gone[:min(len(gone), maxPerFile)] {
+			b.reported = false
+			next = append(next, b)
+		}
+		gone = nil
+	}
+	f.base, f.dirty = next, false
+	return news, gone
+}
+
+// setBase makes the current problems the base: they are no news.
+func (f *fileProblems) setBase() { f.compare() }
+
+// markReported notes that an answer named a problem.
+func (f *fileProblems) markReported(p problem) {
+	for i := range f.base {
+		if b := &f.base[i]; b.problemKey == p.problemKey && b.was == p.at && !b.reported {
+			b.reported = true
+			return
+		}
+	}
+}
+
+// Bounds of what is kept of a server's diagnostics.
+const (
+	maxPerFile  = 500    // problems
+	maxFiles    = 2_000  // with problems
+	maxKept     = 10_000 // problems in all
+	maxWords    = 300    // characters of a message
+	maxCodeSize = 40     // bytes of a code
+)
+
+// problemsOf returns the errors and warnings among diagnostics, at most so many, errors first.
+func problemsOf(all []diagnostic, most int) (out []problem) {
+	for _, s := range []severity{severityError, severityWarning} {
+		for _, d := range all {
+			if d.Severity == 0 {
+				d.Severity = severityError // the protocol leaves it to the client
+			}
+			if d.Severity == s && len(out) < most {
+				out = append(out, problem{problemKey{s, codeOf(d.Code), foreign(d.Message)}, d.Range.Start})
+			}
+		}
+	}
+	return out
+}
+
+// codeOf returns a code, a number or a string, as text.
+func codeOf(raw json.RawMessage) string {
+	if len(raw) > maxCodeSize || string(raw) == "null" {
+		return ""
+	}
+	return string(raw)
+}
+
+// foreign returns a server's message, safe to show, in one line.
+func foreign(s string) string {
+	if len(s) > 8*maxWords {
+		s = phrase.Head(s, 8*maxWords)
+	}
+	return phrase.Foreign(phrase.Cut(strings.Join(strings.Fields(s), " "), maxWords))
+}

@@ -1,0 +1,188 @@
+package lsp
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Bounds of what passes between this process and one server.
+const (
+	maxMessage     = 8 << 20  // bytes; a larger one is skipped
+	maxHeaders     = 4 << 10  // bytes of one message's headers
+	maxQueued      = 16 << 20 // bytes that wait for the server to read them
+	maxPerWindow   = 64 << 20 // bytes that a server may send in floodWindow
+	floodWindow    = 10 * time.Second
+	maxInterpreted = 2 << 20 // bytes of a message without params, which takes many times its size
+)
+
+var (
+	errUnread = errors.New("it does not read what it is sent")
+	errFlood  = errors.New("it sends too much")
+	errHeader = errors.New("it sends something else than messages of the protocol")
+)
+
+// stream carries messages of JSON-RPC with the headers of the protocol. Writing never
+// blocks: messages wait in a bounded queue. It implements jsonrpc2.ObjectStream.
+type stream struct {
+	in     io.WriteCloser
+	closer io.Closer
+	out    *bufio.Reader
+
+	mu     sync.Mutex
+	queue  [][]byte
+	bytes  int
+	wake   chan struct{} // holds an item while the queue may have one
+	closed chan struct{}
+	once   sync.Once
+
+	window time.Time
+	seen   int   // bytes since window
+	err    error // why reading ended; read after that
+}
+
+func newStream(p Process) *stream {
+	s := &stream{in: p.In(), closer: p.Out(), out: bufio.NewReader(p.Out()), wake: make(chan struct{}, 1), closed: make(chan struct{})}
+	go s.write()
+	return s
+}
+
+// WriteObject implements jsonrpc2.ObjectStream.
+func (s *stream) WriteObject(obj any) error {
+	body, err := json.Marshal(obj)
+	if err != nil {
+		return err
+	}
+	message := append(fmt.Appendf(nil, "Content-Length: %d\r\n\r\n", len(body)), body...)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.bytes+len(message) > maxQueued {
+		go s.Close()
+		return errUnread
+	}
+	s.queue, s.bytes = append(s.queue, message), s.bytes+len(message)
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+	return nil
+}
+
+// write writes what is queued until the stream is closed.
+func (s *stream) write() {
+	for {
+		select {
+		case <-s.wake:
+		case <-s.closed:
+			return
+		}
+		for {
+			s.mu.Lock()
+			if len(s.queue) == 0 {
+				s.mu.Unlock()
+				break
+			}
+			message := s.queue[0]
+			s.queue = s.queue[1:]
+			s.mu.Unlock()
+			if _, err := s.in.Write(message); err != nil {
+				return // the reader ends, too
+			}
+			s.mu.Lock()
+			s.bytes -= len(message)
+			s.mu.Unlock()
+		}
+	}
+}
+
+// ReadObject implements jsonrpc2.ObjectStream. It skips messages above the bound.
+func (s *stream) ReadObject(v any) error {
+	for {
+		size, err := s.header()
+		if err == nil {
+			err = s.count(size)
+		}
+		if err != nil {
+			s.err = err
+			return err
+		}
+		if size > maxMessage {
+			if _, err = io.CopyN(io.Discard, s.out, int64(size)); err != nil {
+				return err
+			}
+			continue
+		}
+		body := make([]byte, size)
+		if _, err = io.ReadFull(s.out, body); err != nil {
+			return err
+		}
+		if size > maxInterpreted && !strings.Contains(string(body[:1<<10])+string(body[size-1<<10:]), `"method"`) {
+			continue // an answer: it would be decoded into values of any kind
+		}
+		if err = json.Unmarshal(body, v); err != nil {
+			s.err = errHeader
+		}
+		return err
+	}
+}
+
+// count notes the bytes of a message. The error is errFlood.
+func (s *stream) count(size int) error {
+	if now := time.Now(); now.Sub(s.window) > floodWindow {
+		s.window, s.seen = now, 0
+	}
+	if s.seen += size; s.seen > maxPerWindow {
+		return errFlood
+	}
+	return nil
+}
+
+// header reads the headers of a message and returns its size.
+func (s *stream) header() (size int, err error) {
+	size = -1
+	for left := maxHeaders; ; {
+		line, err := s.out.ReadSlice('\n')
+		if errors.Is(err, bufio.ErrBufferFull) {
+			return 0, errHeader
+		}
+		if err != nil {
+			return 0, err
+		}
+		if left -= len(line); left < 0 {
+			return 0, errHeader
+		}
+		text := strings.TrimRight(string(line), "\r\n")
+		if text == "" {
+			break
+		}
+		name, value, ok := strings.Cut(text, ":")
+		if !ok {
+			return 0, errHeader
+		}
+		if strings.EqualFold(strings.TrimSpace(name), "Content-Length") {
+			if size, err = strconv.Atoi(strings.TrimSpace(value)); err != nil || size < 0 {
+				return 0, errHeader
+			}
+		}
+	}
+	if size < 0 {
+		return 0, errHeader
+	}
+	return size, nil
+}
+
+// Close implements jsonrpc2.ObjectStream.
+func (s *stream) Close() error {
+	s.once.Do(func() {
+		close(s.closed)
+		_ = s.in.Close()
+		_ = s.closer.Close()
+	})
+	return nil
+}
