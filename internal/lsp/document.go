@@ -13,7 +13,7 @@ type document struct {
 	open      bool
 	text      string // as the server knows it, if it is open
 	version   int
-	published int // the last version of which there are diagnostics
+	published int // the last version that the server has reported on
 
 	// base is the text before a change where that is not what the server knows, and next the
 	// text after it; nil where there is nothing to send.

@@ -20,7 +20,7 @@ type fileProblem struct {
 	path string
 }
 
-// findings are what is to be said of one server.
+// findings are the news of one server.
 type findings struct {
 	p    *process
 	news []fileProblem

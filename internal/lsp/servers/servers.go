@@ -30,6 +30,9 @@ func Known() []Server {
 				Name: "gopls", Command: []string{"gopls"},
 				Languages:   map[string]string{".go": "go", ".mod": "go.mod"},
 				RootMarkers: []string{"go.work", "go.mod"},
+				// Other packages are checked that long after a change; a second by default,
+				// which an answer would wait for.
+				Settings: []byte(`{"diagnosticsDelay":"50ms"}`),
 			},
 			Version: []string{"version"}, Language: "Go", Package: "go install golang.org/x/tools/gopls@latest",
 		},
