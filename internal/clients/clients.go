@@ -42,10 +42,13 @@ type Client struct {
 	joined  bool     // an entry says "type": "local", and "command" holds the arguments, too
 	project string   // a file of the same shape in the project, "" if there is none
 	private string   // a file of Claude Code beside its settings
-	linux   place
-	darwin  place
-	windows place
-	command func(Server) []string // nil: the client has no command
+	// searchless: the client has no shell and no search of its own, so that its entry offers
+	// Glob and Grep, too.
+	searchless bool
+	linux      place
+	darwin     place
+	windows    place
+	command    func(Server) []string // nil: the client has no command
 }
 
 // Mergeable reports whether the client has a file that Merge understands.
@@ -92,8 +95,10 @@ var table = []Client{
 		// docs/docs/develop/connect-local-servers.mdx (macOS and Windows). Linux has had a
 		// beta since 2026-06-30; its folder is that of aaddrick/claude-desktop-debian,
 		// README.md, which repackages the official program. Not confirmed by the maker's own
-		// documents: the folder on Linux, and that comments are no JSON to it.
-		Name: "claude-desktop", Title: "Claude Desktop", Format: JSON, keys: []string{"mcpServers"},
+		// documents: the folder on Linux, and that comments are no JSON to it. It has no tool
+		// of its own that looks at files, unless its user adds one.
+		searchless: true,
+		Name:       "claude-desktop", Title: "Claude Desktop", Format: JSON, keys: []string{"mcpServers"},
 		linux:   place{configDir, "Claude/claude_desktop_config.json"},
 		darwin:  place{homeDir, "Library/Application Support/Claude/claude_desktop_config.json"},
 		windows: place{appData, "Claude/claude_desktop_config.json"},

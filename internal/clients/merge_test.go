@@ -59,7 +59,7 @@ func (m mergeCase) is(word string) bool { return slices.Contains(m.words, word) 
 // clients lists those that the case is for.
 func (m mergeCase) clients() (list []Client) {
 	for _, c := range table {
-		if !c.Mergeable() || m.is("untyped") && c.typed || (m.is("only") || c.joined) && !m.is(c.Name) {
+		if !c.Mergeable() || m.is("untyped") && c.typed || m.is("searching") && c.searchless || (m.is("only") || c.joined) && !m.is(c.Name) {
 			continue
 		}
 		list = append(list, c)
@@ -126,6 +126,20 @@ func typed(text string) string {
 			between = m[1]
 		}
 		return m[1] + `"type":` + m[2] + `"stdio",` + between + `"command":` + m[2] + `"/bin/fsmcp"`
+	})
+}
+
+var ownArgs = regexp.MustCompile(`"serve",(\s*)("/work"|"--deny"|"--tools)`)
+
+// withAllTools adds the flag that a client without a search of its own gets, if its entry
+// names no tools.
+func withAllTools(text string) string {
+	return ownArgs.ReplaceAllStringFunc(text, func(s string) string {
+		m := ownArgs.FindStringSubmatch(s)
+		if m[2] == `"--tools` {
+			return s
+		}
+		return `"serve",` + m[1] + `"--tools=all",` + m[1] + m[2]
 	})
 }
 
@@ -196,6 +210,9 @@ func (m mergeCase) try(t *testing.T, c Client) {
 	want := m.want
 	if c.typed && !m.is("only") {
 		want = typed(want)
+	}
+	if c.searchless && !m.is("only") {
+		want = withAllTools(want)
 	}
 	if want := m.bytes(t, want, c); !bytes.Equal(got, want) {
 		t.Errorf("%s: it is\n%q\nand should be\n%q", c.Name, got, want)

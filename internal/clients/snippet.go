@@ -3,6 +3,7 @@ package clients
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
@@ -28,6 +29,7 @@ type member struct{ key, value string }
 
 // entry returns the members of a server's object.
 func (c Client) entry(s Server, flags []string) (list []member) {
+	flags = c.withTools(flags)
 	if c.joined {
 		return []member{{"type", text("local")}, {"command", texts(append([]string{s.Program}, s.args(flags)...))}}
 	}
@@ -35,6 +37,19 @@ func (c Client) entry(s Server, flags []string) (list []member) {
 		list = append(list, member{"type", text("stdio")})
 	}
 	return append(list, member{"command", text(s.Program)}, member{"args", texts(s.args(flags))})
+}
+
+// toolsFlag is the flag of serve that names the tools to offer.
+const toolsFlag = "--tools"
+
+// withTools returns flags, and all tools for a client that cannot search by itself, unless
+// the flags name some.
+func (c Client) withTools(flags []string) []string {
+	named := func(f string) bool { return f == toolsFlag || strings.HasPrefix(f, toolsFlag+"=") }
+	if !c.searchless || slices.ContainsFunc(flags, named) {
+		return flags
+	}
+	return append([]string{toolsFlag + "=all"}, flags...)
 }
 
 // text returns a JSON string.
@@ -110,7 +125,7 @@ func (c Client) Snippet(s Server) string {
 	switch c.Format {
 	case TOML:
 		// A JSON string is a TOML string, but for the one character that TOML escapes.
-		body := "[" + strings.Join(c.keys, ".") + "." + serverName + "]\ncommand = " + text(s.Program) + "\nargs = " + inline(texts(s.args(nil)), true) + "\n"
+		body := "[" + strings.Join(c.keys, ".") + "." + serverName + "]\ncommand = " + text(s.Program) + "\nargs = " + inline(texts(s.args(c.withTools(nil))), true) + "\n"
 		return strings.ReplaceAll(body, "\x7f", `\u007f`)
 	case YAML:
 		// A JSON string is a YAML string in double quotes.
@@ -122,7 +137,7 @@ func (c Client) Snippet(s Server) string {
 			"    name: " + serverName,
 			"    description: " + text("Read, Write, Edit and NotebookEdit"),
 			"    cmd: " + text(s.Program),
-			"    args: " + inline(texts(s.args(nil)), true),
+			"    args: " + inline(texts(s.args(c.withTools(nil))), true),
 			"    envs: {}",
 			"    timeout: 300",
 			"",
