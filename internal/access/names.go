@@ -28,8 +28,9 @@ type Spelling struct {
 // dir is the folder of the resolved name.
 func (f *File) dir() string { return path.Dir(f.Path) }
 
-// respell makes up for an argument that names nothing: without the blanks around it,
-// then the one name beside it that merely looks different.
+// respell makes up for an argument that names nothing: without the blanks around it, then
+// with what answers escape in names as it is, then the one name beside it that merely looks
+// different.
 func (c *Checker) respell(r Request, f *File) error {
 	raw := r.Path.Given()
 	if trimmed := strings.TrimSpace(raw); trimmed != raw && trimmed != "" {
@@ -39,6 +40,12 @@ func (c *Checker) respell(r Request, f *File) error {
 		}
 		if err := c.replace(r, f, Spelling{Path: path, Trimmed: true}); err != nil || f.Kind != fsys.Missing {
 			return err
+		}
+	}
+	if literal, ok := fsys.Unescaped(raw); ok {
+		path, err := c.Parse(literal)
+		if err == nil && c.Exists(r.Op, path, perm.Ask) {
+			return c.replace(r, f, Spelling{Path: path})
 		}
 	}
 	siblings, err := f.Siblings(maxSiblings)
