@@ -123,7 +123,7 @@ var layers = map[string]layer{
 	"internal/media/raster":     {imports: []string{"internal/media", "internal/media/scaledjpeg"}, never: append(pure(), noVips, noPDF)},
 	"internal/worker":           {never: []ban{noProtocol, noNet, noCommand, noLog, noWatch, noVips, noPDF}},
 	"internal/media/decoder":    {imports: []string{"internal/media", "internal/worker"}, never: append(pure(), noVips, noPDF)},
-	"internal/media/enginetest": {imports: []string{"internal/media"}, never: append(pure(), noVips, noPDF)},
+	"internal/media/enginetest": {imports: []string{"internal/media", "internal/shortrun"}, never: append(pure(), noVips, noPDF)},
 	"internal/media/vips":       {imports: []string{"internal/media", "internal/media/raster"}, never: append(pure(), noPDF)},
 	"internal/media/pdf":        {imports: []string{"internal/filelock", "internal/media", "internal/owndir"}, never: []ban{noProtocol, noProcess, noNet, noLog, noCommand, noWatch, noVips}},
 	"internal/media/pdftest":    {never: append(pure(), noVips, noPDF)},
@@ -139,6 +139,7 @@ var layers = map[string]layer{
 	"internal/faults":           {imports: []string{"internal/mcptest"}},
 	"internal/mcptest":          {imports: []string{"internal/mcptest/protocol"}},
 	"internal/mcptest/protocol": {never: pure()},
+	"internal/shortrun":         {never: pure()},
 	"internal/release":          {never: []ban{noProtocol, noCommand, noWatch, noVips, noPDF, noNet}},
 }
 

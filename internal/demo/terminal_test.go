@@ -7,10 +7,13 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
+
+	"github.com/fsmcp/fsmcp/internal/shortrun"
 )
 
 // TestPicture checks that docs/demo.svg shows what the session prints today.
 func TestPicture(t *testing.T) {
+	shortrun.Skip(t, "it builds fsmcp")
 	if runtime.GOOS == "windows" {
 		t.Skip("the picture is of a session on Linux")
 	}

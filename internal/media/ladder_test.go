@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/fsmcp/fsmcp/internal/shortrun"
 )
 
 // sized is an engine whose pictures have the size that a function says.
@@ -132,7 +134,7 @@ func TestAJpegOfThePngGoesDownAsJpeg(t *testing.T) {
 // An engine that gives up early changes nothing but the time it takes.
 func TestGivingUpEarlyChangesNothing(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
-	for i := range 300 {
+	for i := range shortrun.Count(t, 300, 60, "pictures") {
 		opaque, seed, scale := i%3 > 0, r.Uint64(), 1+r.Float64()*3000
 		bytes := func(s Shot) int { // a size for each shot, smaller as the picture is
 			h := fnv.New64a()

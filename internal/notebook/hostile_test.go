@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/fsmcp/fsmcp/internal/shortrun"
 )
 
 // hostileSize returns the size of the files that need most memory: 2 MB, and 40 MB with
@@ -161,7 +163,7 @@ func TestNotesOnOutputsAreBounded(t *testing.T) {
 
 // Files with a change at any place are read or refused, without a panic.
 func TestChangedFilesAreReadOrRefused(t *testing.T) {
-	places := 150
+	places := shortrun.Count(t, 150, 25, "places in each file")
 	if raced {
 		places = 15
 	}

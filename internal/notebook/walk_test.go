@@ -8,15 +8,16 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/fsmcp/fsmcp/internal/shortrun"
 	"github.com/fsmcp/fsmcp/internal/span"
 )
 
-// walks returns the number of random walks: FSMCP_NOTEBOOK_WALKS, or 2,000.
+// walks returns the number of random walks: FSMCP_NOTEBOOK_WALKS, or 2,000, or 300 in a short run.
 func walks(t testing.TB) int {
 	t.Helper()
 	value := os.Getenv("FSMCP_NOTEBOOK_WALKS")
 	if value == "" {
-		return 2000
+		return shortrun.Count(t, 2000, 300, "random walks")
 	}
 	n, err := strconv.Atoi(value)
 	if err != nil {

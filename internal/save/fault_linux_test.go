@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/fsmcp/fsmcp/internal/shortrun"
 )
 
 // faults are the errors that the matrix tries at every call.
@@ -20,12 +22,12 @@ var faults = []unix.Errno{
 	unix.EMFILE, unix.EINTR, unix.ENOMEM, unix.EINVAL, unix.EOPNOTSUPP, unix.ENAMETOOLONG, unix.ESTALE,
 }
 
-// someFaults is five of them, others at each call, or all in the long run.
-func someFaults(n int) []unix.Errno {
+// someFaults returns count of them, others at each call, or all in the long run.
+func someFaults(n, count int) []unix.Errno {
 	if long() {
 		return faults
 	}
-	some := make([]unix.Errno, 5)
+	some := make([]unix.Errno, count)
 	for i := range some {
 		some[i] = faults[(n+3*i)%len(faults)]
 	}
@@ -71,6 +73,7 @@ var faultCases = []faultCase{
 // leaves no temporary file.
 func TestFaultAtEveryCall(t *testing.T) {
 	cells, cases := 0, 0
+	perCall := shortrun.Count(t, 5, 1, "errors at each call")
 	for _, c := range faultCases {
 		t.Run(c.name, func(t *testing.T) {
 			cases++
@@ -80,7 +83,7 @@ func TestFaultAtEveryCall(t *testing.T) {
 				t.Logf("%d calls", calls)
 			}
 			for n := range calls {
-				for _, errno := range someFaults(n) {
+				for _, errno := range someFaults(n, perCall) {
 					cells++
 					c.try(t, parent, fmt.Sprintf("%v at call %d", errno, n), false, func(at int, _ call) error {
 						if at == n {
@@ -93,7 +96,7 @@ func TestFaultAtEveryCall(t *testing.T) {
 		})
 	}
 	t.Logf("%d cells", cells)
-	if cells < 300 && cases == len(faultCases) {
+	if cells < 60*perCall && cases == len(faultCases) {
 		t.Errorf("only %d cells", cells)
 	}
 }
@@ -101,11 +104,12 @@ func TestFaultAtEveryCall(t *testing.T) {
 // The same for errors that stay: the disk is full from then on, the file system
 // went read-only.
 func TestFaultFromSomeCallOn(t *testing.T) {
+	step := shortrun.Step(t, 4, "calls from which on an error stays")
 	for _, c := range faultCases {
 		t.Run(c.name, func(t *testing.T) {
 			parent := memory(t)
 			calls := c.count(t, parent)
-			for n := range calls {
+			for n := 0; n < calls; n += step {
 				for errno, changing := range map[unix.Errno]string{
 					unix.ENOSPC: "Pwrite Reserve Link Mkdir Setxattr",
 					unix.EROFS:  "Link Mkdir Setxattr Chmod Chown Unlink Rename Truncate",

@@ -19,6 +19,7 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/server/schedule"
 	"github.com/fsmcp/fsmcp/internal/server/wire"
+	"github.com/fsmcp/fsmcp/internal/shortrun"
 	"github.com/fsmcp/fsmcp/internal/toolcall"
 )
 
@@ -587,7 +588,7 @@ func TestArrayAnswersAreBounded(t *testing.T) {
 		items = append(items, readLine(i, "/big"))
 	}
 	items = append(items, callLine("30", "Write", `{"file_path":"/big","content":"x"}`), pingLine(31))
-	for range 2 {
+	for range shortrun.Count(t, 2, 1, "arrays") {
 		w.send("[" + strings.Join(items, ",") + "]")
 		line := w.line()
 		if len(line) > wire.MaxUnsent+1<<20 {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fsmcp/fsmcp/internal/shortrun"
 	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/text/charset"
 )
@@ -282,7 +283,7 @@ func checkLaw(t *testing.T, raw []byte) *Doc {
 
 func TestRoundTripOfRandomFiles(t *testing.T) {
 	r := rand.New(rand.NewSource(7))
-	for range 300 {
+	for range shortrun.Count(t, 300, 100, "files") {
 		endings := []string{"\n", "\r\n", "\r", "\n\r"}[:1+r.Intn(4)]
 		size := r.Intn(200)
 		if r.Intn(10) == 0 {

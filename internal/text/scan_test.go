@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fsmcp/fsmcp/internal/shortrun"
 	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/text/charset"
 )
@@ -30,7 +31,7 @@ func small(t testing.TB, raw []byte, chunk int) *Scan {
 func TestScanPagesAreDocPages(t *testing.T) {
 	ctx := context.Background()
 	r := rand.New(rand.NewSource(11))
-	for round := range 1500 {
+	for round := range shortrun.Count(t, 1500, 400, "files") {
 		raw := randomFile(t, r)
 		d, err := Decode(raw)
 		if err != nil {
@@ -374,8 +375,8 @@ func (r readerAt) ReadAt(p []byte, off int64) (int, error) { return r(p, off) }
 func TestColumnsOfOffsets(t *testing.T) {
 	ctx := context.Background()
 	r := rand.New(rand.NewSource(12))
-	tried := 0
-	for range 1500 {
+	tried, files := 0, shortrun.Count(t, 1500, 500, "files")
+	for range files {
 		raw := randomFile(t, r)
 		if _, err := Decode(raw); err != nil {
 			continue
@@ -401,7 +402,7 @@ func TestColumnsOfOffsets(t *testing.T) {
 		}
 		tried += len(want)
 	}
-	if tried < 500 {
+	if tried < files/3 {
 		t.Errorf("only %d columns were tried", tried)
 	}
 }

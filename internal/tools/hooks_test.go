@@ -16,6 +16,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/history"
 	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/refusal"
+	"github.com/fsmcp/fsmcp/internal/shortrun"
 	"github.com/fsmcp/fsmcp/internal/state"
 )
 
@@ -164,7 +165,7 @@ func TestUnsentFormattingIsNotShown(t *testing.T) {
 // A random walk: whatever a hook makes of a file, what counts as shown are lines
 // that the caller has sent or was shown, and all of them where nothing was cut.
 func TestNothingUnseenCountsAsShown(t *testing.T) {
-	for seed := range uint64(60) {
+	for seed := range uint64(shortrun.Count(t, 60, 15, "seeds")) {
 		rng := rand.New(rand.NewPCG(seed, 7))
 		b, s := hooked(t)
 		next := 0
@@ -552,6 +553,7 @@ func TestFormattersOfNotebooks(t *testing.T) {
 // A file that is not held in memory is not compared; what was shown of it is
 // looked at by its parts as ever.
 func TestHooksOfABigFile(t *testing.T) {
+	shortrun.Skip(t, "it takes files of 70 MB")
 	b, s := hooked(t)
 	p := b.bigLog("big.log", 700_000)
 	first, few := 10, 3

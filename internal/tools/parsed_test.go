@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/fsmcp/fsmcp/internal/notebook"
+	"github.com/fsmcp/fsmcp/internal/shortrun"
 	"github.com/fsmcp/fsmcp/internal/state"
 	"github.com/fsmcp/fsmcp/internal/toolcall"
 )
@@ -26,7 +27,8 @@ func TestWhatIsKeptParsedIsWhatTheFileHolds(t *testing.T) {
 	p := b.put("a.ipynb", `{"cells":[`+cell(0)+","+cell(1)+","+cell(2)+`],"metadata":{},"nbformat":4,"nbformat_minor":5}`)
 	b.ok(&ReadArgs{FilePath: p})
 	session, rng, used := b.call.Session, rand.New(rand.NewPCG(1, 2)), 0
-	for i := range 200 {
+	edits := shortrun.Count(t, 200, 60, "edits")
+	for i := range edits {
 		if rng.IntN(3) == 0 {
 			foreignValue(t, p, rng.IntN(10))
 		}
@@ -54,8 +56,8 @@ func TestWhatIsKeptParsedIsWhatTheFileHolds(t *testing.T) {
 			}
 		}
 	}
-	if used < 20 {
-		t.Errorf("what was kept was of use %d times in 200", used)
+	if used < edits/10 {
+		t.Errorf("what was kept was of use %d times in %d", used, edits)
 	}
 	if _, ok := session.LastParsed(b.path("b.ipynb"), bytesOf(t, p)); ok {
 		t.Error("it is given for another file")

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/fsmcp/fsmcp/internal/reminders"
+	"github.com/fsmcp/fsmcp/internal/shortrun"
 	"github.com/fsmcp/fsmcp/internal/toolcall"
 	"github.com/fsmcp/fsmcp/internal/watch"
 )
@@ -43,10 +44,11 @@ func namesIn(t *testing.T, r *toolcall.Result) (names []string) {
 func TestRemindersAgreeWithAModel(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
+	steps := shortrun.Count(t, 100, 30, "steps")
 	b := newBench(t)
 	marks := &heard{Marks: &watch.Marks{Below: func() []string { return []string{b.dir} }}, dir: t.TempDir()}
 	defer marks.Close()
-	if difference := walkReminders(t, b, marks, seed, 100); difference != "" {
+	if difference := walkReminders(t, b, marks, seed, steps); difference != "" {
 		t.Error(difference)
 	}
 	near := &heard{Marks: &watch.Marks{}, dir: t.TempDir()}

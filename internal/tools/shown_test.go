@@ -13,6 +13,7 @@ import (
 	"golang.org/x/text/encoding/japanese"
 
 	"github.com/fsmcp/fsmcp/internal/refusal"
+	"github.com/fsmcp/fsmcp/internal/shortrun"
 	"github.com/fsmcp/fsmcp/internal/state"
 	"github.com/fsmcp/fsmcp/internal/toolcall"
 )
@@ -125,7 +126,7 @@ func TestAChangeUnderAScanIsNotTakenForShown(t *testing.T) {
 		f.WriteAt([]byte(letter), lines*100)
 		f.Close()
 	}
-	for i := range 30 {
+	for i := range shortrun.Count(t, 30, 10, "changes under a scan") {
 		b.call.Session.Files.Forget(p)
 		set("A")
 		time.Sleep(30 * time.Millisecond)
@@ -150,6 +151,7 @@ func TestAChangeUnderAScanIsNotTakenForShown(t *testing.T) {
 // A file that an own edit carries over a bound of what is kept of it, in either
 // direction, is still one that was shown, and no more of it than before.
 func TestAnOwnEditAcrossABoundStaysShown(t *testing.T) {
+	shortrun.Skip(t, "it takes files of 70 MB")
 	for _, bound := range []int{state.KeepContent, state.WholeHash, state.InMemory} {
 		b := newBench(t)
 		line := strings.Repeat("x", 99) + "\n"
@@ -168,6 +170,7 @@ func TestAnOwnEditAcrossABoundStaysShown(t *testing.T) {
 // What was shown of a large file is compared by itself. A page that does not stand any
 // more is not carried through an edit of one that does, although they overlap.
 func TestAPageThatChangedIsNotCarried(t *testing.T) {
+	shortrun.Skip(t, "it takes files of 70 MB")
 	for _, lines := range []int{20_000, state.InMemory/100 + 1_000} {
 		b := newBench(t)
 		p := b.bigLog("big.log", lines)
@@ -252,6 +255,7 @@ func TestAVanishedFileHasTheSameCodeInEveryTool(t *testing.T) {
 
 // In Shift-JIS the second byte of a character may be a backslash.
 func TestABigFileInALegacyCharsetIsEditedByCharacters(t *testing.T) {
+	shortrun.Skip(t, "it takes files of 70 MB")
 	encode := func(e encoding.Encoding, s string) string {
 		out, err := e.NewEncoder().String(s)
 		if err != nil {

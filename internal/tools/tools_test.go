@@ -10,6 +10,7 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/refusal"
+	"github.com/fsmcp/fsmcp/internal/shortrun"
 	"github.com/fsmcp/fsmcp/internal/toolcall"
 )
 
@@ -168,6 +169,7 @@ func TestABigLogIsEditedWhereItWasShown(t *testing.T) {
 }
 
 func TestABigFileThatChangedWhereItWasShownIsRefused(t *testing.T) {
+	shortrun.Skip(t, "it takes files of 70 MB")
 	b := newBench(t)
 	p := b.bigLog("big.log", 700_000)
 	first, few := 10, 3

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/fsmcp/fsmcp/internal/shortrun"
 )
 
 func write(t *testing.T, name, text string) {
@@ -173,7 +175,7 @@ func TestNoWatchIsEverLost(t *testing.T) {
 		func() { _ = os.Symlink("b", path("a/l")) },
 		func() { _ = os.RemoveAll(path("a")); _ = os.Symlink("z", path("a")) },
 	}
-	for round := range 30 {
+	for round := range shortrun.Count(t, 30, 8, "rounds") {
 		for range r.IntN(12) {
 			moves[r.IntN(len(moves))]()
 		}

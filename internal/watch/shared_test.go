@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+
+	"github.com/fsmcp/fsmcp/internal/shortrun"
 )
 
 // forgetful is the system's notifier on a busy machine: events wait until they
@@ -238,7 +240,7 @@ func TestTheLastStateIsReported(t *testing.T) {
 		func() { _ = os.Rename(path("a"), path("old")); _ = os.RemoveAll(path("old")) },
 		func() { time.Sleep(time.Duration(r.IntN(8)) * time.Millisecond) },
 	}
-	for round := range 60 {
+	for round := range shortrun.Count(t, 60, 20, "rounds") {
 		for range 1 + r.IntN(10) {
 			moves[r.IntN(len(moves))]()
 		}

@@ -15,6 +15,7 @@ import (
 // A program that is asked what it is says it; one that says too much, fails, hangs or
 // has something else hold its streams is none, and costs little time and memory.
 func TestAsking(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ script, want string }{
 		{"echo ' it is me '", "it is me"}, {"echo $ONLY", "this"}, {"echo it is me; exit 1", ""}, {"yes", ""}, {"sleep 1000; echo late", ""},
 	} {

@@ -211,6 +211,7 @@ func TestAJobsOwnFailureLeavesTheWorker(t *testing.T) {
 }
 
 func TestMisbehavingWorkersCostTheirJobAlone(t *testing.T) {
+	t.Parallel()
 	var lost atomic.Value
 	p := newPool(t, func(o *Options) {
 		o.Lost = func(_ error, stderr string) { lost.Store(stderr) }
@@ -458,31 +459,35 @@ func TestAWorkerEndsWithItsParent(t *testing.T) {
 // A worker may be a script around the decoder, and leave a process behind that has its
 // streams: that process ends, too, and delays no caller.
 func TestWhatAWorkerHasStartedEndsWithIt(t *testing.T) {
+	t.Parallel()
 	own, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, script := range []string{"sleep 1000 & \"$0\" be-a-worker; exit $?", "sleep 1000 & \"$0\" be-a-worker", "sleep 1000"} {
-		p := newPool(t, func(o *Options) {
-			o.Command = func() (string, []string) { return "/bin/sh", []string{"sh", "-c", script, own} }
-		})
-		done := make(chan error, 1)
-		go func() {
-			_, err := p.Do(t.Context(), Job{Op: "hang", Deadline: time.Second})
-			done <- err
-		}()
-		until(t, "it is started", func() bool { return len(p.PIDs()) == 1 })
-		group := p.PIDs()[0]
-		select {
-		case err := <-done:
-			if !errors.Is(err, ErrDeadline) {
-				t.Errorf("%s: %v", script, err)
+		t.Run(script, func(t *testing.T) {
+			t.Parallel()
+			p := newPool(t, func(o *Options) {
+				o.Command = func() (string, []string) { return "/bin/sh", []string{"sh", "-c", script, own} }
+			})
+			done := make(chan error, 1)
+			go func() {
+				_, err := p.Do(t.Context(), Job{Op: "hang", Deadline: time.Second})
+				done <- err
+			}()
+			until(t, "it is started", func() bool { return len(p.PIDs()) == 1 })
+			group := p.PIDs()[0]
+			select {
+			case err := <-done:
+				if !errors.Is(err, ErrDeadline) {
+					t.Errorf("%s: %v", script, err)
+				}
+			case <-time.After(time.Minute):
+				syscall.Kill(-group, syscall.SIGKILL)
+				t.Fatalf("%s: no answer", script)
 			}
-		case <-time.After(time.Minute):
-			syscall.Kill(-group, syscall.SIGKILL)
-			t.Fatalf("%s: no answer", script)
-		}
-		until(t, "all of it has ended", func() bool { return syscall.Kill(-group, 0) == syscall.ESRCH })
+			until(t, "all of it has ended", func() bool { return syscall.Kill(-group, 0) == syscall.ESRCH })
+		})
 	}
 }
 
@@ -496,6 +501,7 @@ func (d deaf) ReadAt([]byte, int64) (int, error) {
 
 // A disk that does not answer costs the jobs that need it, not those after them.
 func TestABodyThatDoesNotCome(t *testing.T) {
+	t.Parallel()
 	p := newPool(t, nil)
 	body := make(deaf)
 	t.Cleanup(func() { close(body) })
@@ -535,6 +541,7 @@ func waitForAWorker(file string) {
 // A pool that was stopped itself, as a job of a terminal is, for longer than the deadline
 // finds the answer when it goes on, or waits for it: the worker did nothing wrong.
 func TestOneWhoWasStoppedBlamesNobody(t *testing.T) {
+	t.Parallel()
 	own, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

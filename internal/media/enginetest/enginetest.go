@@ -19,6 +19,7 @@ import (
 
 	"github.com/deepteams/webp"
 	"github.com/fsmcp/fsmcp/internal/media"
+	"github.com/fsmcp/fsmcp/internal/shortrun"
 	"github.com/sergeymakinen/go-bmp"
 	"github.com/sergeymakinen/go-ico"
 	"golang.org/x/image/tiff"
@@ -227,7 +228,7 @@ func withChunk(b []byte, name string, data []byte) []byte {
 // orientations, with and without zoom.
 func (s suite) coordinates(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
-	for i := range 64 {
+	for i := range shortrun.Count(t, 64, 16, "pictures") {
 		kind := []media.Kind{media.PNG, media.JPEG}[i%2]
 		orientation := 1 + i/2%8
 		w, h := 100+r.IntN(700), 100+r.IntN(500)
