@@ -141,11 +141,15 @@ func (a *Archive) RestorePlaces(e Entry, later []Entry, now io.ReaderAt) ([]span
 		lit = lit[n:]
 		gone := kept[at.lead : at.lead+at.gone]
 		there := slices.Concat(kept[:at.lead], kept[at.lead+at.gone:])
+		if at.at < at.lead { // a later change removed bytes before it
+			return nil, changedAt(at.at)
+		}
 		found := make([]byte, len(there))
-		if _, err := now.ReadAt(found, at.at-at.lead); err != nil && err != io.EOF {
+		read, err := now.ReadAt(found, at.at-at.lead)
+		if err != nil && err != io.EOF {
 			return nil, err
 		}
-		if !bytes.Equal(found, there) {
+		if !bytes.Equal(found[:read], there) {
 			return nil, changedAt(at.at)
 		}
 		out = append(out, span.Splice{Start: at.at, End: at.at + at.added, New: gone})

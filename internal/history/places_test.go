@@ -26,6 +26,26 @@ func keepPlaces(t *testing.T, s *Store, old []byte, splices ...span.Splice) []by
 	return span.Apply(old, splices)
 }
 
+// A place has changed when the bytes before or behind it are gone, at the ends of the file too.
+func TestPlaceBesideRemovedBytes(t *testing.T) {
+	dir := t.TempDir()
+	s := openStore(t, dir)
+	first := keepPlaces(t, s, make([]byte, 100), span.Splice{Start: 10, End: 12, New: []byte("x")})
+	second := keepPlaces(t, s, first, span.Splice{End: 9})
+	a := open(t, dir)
+	entries, bad := a.Entries(nil)
+	if bad != nil || len(entries) != 2 {
+		t.Fatal(len(entries), bad)
+	}
+	_, before := a.RestorePlaces(entries[1], entries[:1], bytes.NewReader(second))
+	_, behind := a.RestorePlaces(entries[1], nil, bytes.NewReader(first[:12]))
+	for _, err := range []error{before, behind} {
+		if no := (*ConflictError)(nil); !errors.As(err, &no) {
+			t.Error(err)
+		}
+	}
+}
+
 // TestPlacesComeBack takes back the last and middle changes of a large file at
 // random places, and compares with the file that never had them.
 func TestPlacesComeBack(t *testing.T) {
