@@ -24,7 +24,7 @@ GOVULNCHECK := v1.8.0
 
 # Debian packages that the tests use beside the Go tools. Later work adds its
 # own here: a program that is already installed is not asked for again.
-PACKAGES := git:git strace:strace gcc:gcc bsdutils:script util-linux:setpriv pkg-config:pkg-config tesseract-ocr:tesseract poppler-utils:pdftotext libvips-tools:vips jq:jq man-db:man groff-base:groff less:less xvfb:Xvfb xclip:xclip
+PACKAGES := git:git strace:strace gcc:gcc bsdutils:script util-linux:setpriv pkg-config:pkg-config tesseract-ocr:tesseract poppler-utils:pdftotext libvips-tools:vips jq:jq man-db:man groff-base:groff less:less xvfb:Xvfb xclip:xclip ripgrep:rg
 # Those that bring a module for the system's own Python instead of a program.
 MODULES := python3-nbformat:nbformat
 # And those that bring files: documents in CJK, and what poppler reads them with.
@@ -33,7 +33,7 @@ FILES := poppler-data:/usr/share/poppler/cMap/Adobe-Japan1 developers-reference-
 
 # Packages whose code runs in several goroutines: these are tested under the race detector, which
 # makes pure packages ten times slower and has nothing to find there.
-RACED_PACKAGES := audit clipboard filelock fsys history hooks lsp media/decoder owndir save server server/schedule server/wire settings settings/follow state tools watch worker
+RACED_PACKAGES := audit clipboard filelock fsys history hooks lsp media/decoder owndir save search server server/schedule server/wire settings settings/follow state tools watch worker
 
 # Scripts of what runs at the same time as something else: the whole server under the race detector. The
 # others run without it, as do the tests of the program, which start servers by the hundred; "make faults"

@@ -4,8 +4,11 @@ import (
 	"cmp"
 	"container/heap"
 	"slices"
+	"strings"
 	"sync"
 	"time"
+
+	"github.com/fsmcp/fsmcp/internal/access"
 )
 
 // defaultBytes is Window.MaxBytes where the caller names none.
@@ -22,13 +25,27 @@ func (w Window) maxBytes() int {
 type result struct {
 	root  *root
 	rel   string
-	mtime int64 // Unix nanoseconds
+	start *access.File // in place of both: a file that was searched by itself
+	mtime int64        // Unix nanoseconds
 	// units is its number of the things that the window counts, size its bytes.
 	units, size int
 	dir, binary bool
 }
 
-func (r *result) path() string { return r.root.walk.Path(r.rel) }
+func (r *result) path() string {
+	if r.start != nil {
+		return r.start.Path
+	}
+	return r.root.walk.Path(r.rel)
+}
+
+// parent and base split a name below a root.
+func parent(rel string) string {
+	i := strings.LastIndexByte(rel, '/')
+	return rel[:max(i, 0)]
+}
+
+func base(rel string) string { return rel[strings.LastIndexByte(rel, '/')+1:] }
 
 func (r *result) modTime() time.Time { return time.Unix(0, r.mtime) }
 

@@ -1,34 +1,22 @@
 package search
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/fsmcp/fsmcp/internal/search/match"
+)
 
 // PatternError: a pattern cannot be compiled.
-type PatternError struct {
-	Pattern string
-	// At is the byte offset in Pattern where Part begins, -1 where it is not known.
-	At   int
-	Part string // the faulty part, as far as it is known
-	// Unsupported is LookAround or BackReference where the pattern is valid in other
-	// engines, else NotUnsupported.
-	Unsupported Unsupported
-	// TooLarge: the pattern is valid and takes too much memory.
-	TooLarge bool
-	// Reason is a plain fact, such as "missing closing )".
-	Reason string
-}
-
-func (e *PatternError) Error() string {
-	return fmt.Sprintf("pattern %q: %s: %q", e.Pattern, e.Reason, e.Part)
-}
+type PatternError = match.Error
 
 // Unsupported names a construct of other engines that RE2 leaves out.
-type Unsupported uint8
+type Unsupported = match.Unsupported
 
 // The constructs.
 const (
-	NotUnsupported Unsupported = iota
-	LookAround
-	BackReference
+	NotUnsupported = match.NotUnsupported
+	LookAround     = match.LookAround
+	BackReference  = match.BackReference
 )
 
 // GlobError: a pattern of file names cannot be parsed.

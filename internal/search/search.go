@@ -11,7 +11,6 @@
 package search
 
 import (
-	"context"
 	"errors"
 	"runtime"
 	"time"
@@ -43,7 +42,7 @@ type Options struct {
 // bounded set of workers.
 type Searcher struct {
 	checker *access.Checker
-	slots   chan struct{}
+	slots   chan *room
 }
 
 // New returns a Searcher. It starts nothing.
@@ -51,7 +50,11 @@ func New(o Options) *Searcher {
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
-	return &Searcher{checker: o.Checker, slots: make(chan struct{}, o.Workers)}
+	s := &Searcher{checker: o.Checker, slots: make(chan *room, o.Workers)}
+	for range o.Workers {
+		s.slots <- new(room)
+	}
+	return s
 }
 
 // Scope says where to search.
@@ -219,10 +222,4 @@ type Part struct {
 	Text []byte
 	// Matches are ranges of Text.
 	Matches []span.Span
-}
-
-// Grep returns the lines or files below the scope that match the pattern. The error is a
-// *PatternError, *GlobError, *TypeError, ErrNeverSearched, ErrNoFolder or that of ctx.
-func (s *Searcher) Grep(ctx context.Context, scope Scope, q GrepQuery) (*Grepped, error) {
-	return nil, errors.ErrUnsupported
 }

@@ -114,10 +114,11 @@ type visitor interface {
 	file(w *worker, e *entry)
 }
 
-// worker holds the room of one worker for as long as it has its slot.
+// worker is one of the goroutines of a walk.
 type worker struct {
-	run *run
-	own any // what the visitor keeps for each worker
+	run  *run
+	room *room // while it has its slot
+	own  *matcher
 }
 
 // run is one walk.
@@ -245,7 +246,7 @@ func (r *run) work(ctx context.Context) {
 			return
 		}
 		select {
-		case r.slots <- struct{}{}:
+		case w.room = <-r.slots:
 		case <-ctx.Done():
 			if b != nil {
 				b.dir.leave()
@@ -257,7 +258,7 @@ func (r *run) work(ctx context.Context) {
 		} else {
 			r.list(w, n)
 		}
-		<-r.slots
+		r.slots <- w.room
 		r.finished(w)
 		r.tell()
 	}

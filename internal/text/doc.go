@@ -209,6 +209,10 @@ func newDoc(raw, text []byte, enc charset.Encoding) *Doc {
 	return &Doc{Raw: raw, Text: s, Enc: enc, EOL: CountEOL(s), marks: markOffsets(raw, s, enc)}
 }
 
+// HeadEncoding is the encoding of a file that begins with head, as NewScan finds it; whole
+// says that head is all of it. The error is ErrBinary.
+func HeadEncoding(head []byte, whole bool) (Encoding, error) { return headEncoding(head, whole) }
+
 // headEncoding is the encoding of a file that begins with head; whole says that
 // head is all of it.
 func headEncoding(head []byte, whole bool) (charset.Encoding, error) {

@@ -1,0 +1,85 @@
+package search
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/fsmcp/fsmcp/internal/fsys"
+)
+
+// one searches a single file. The error is ErrNeverSearched, that of ctx or of opening it.
+func (s *Searcher) one(ctx context.Context, scope *Scope, g *grepper) (*run, error) {
+	start := scope.Starts[0]
+	if s.neverSearched(start) {
+		return nil, ErrNeverSearched
+	}
+	f, err := start.Open()
+	if err != nil {
+		return nil, err
+	}
+	r := &run{Searcher: s, visitor: g, scope: scope, active: map[*worker]*node{}}
+	r.changed = sync.NewCond(&r.mu)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer f.Close()
+		w := &worker{run: r}
+		select {
+		case w.room = <-s.slots:
+		case <-ctx.Done():
+			return
+		}
+		defer func() { s.slots <- w.room }()
+		if found := g.search(w, f); found != nil {
+			found.start = start
+			g.found.add(found)
+		}
+	}()
+	var late <-chan time.Time
+	if scope.Within > 0 {
+		timer := time.NewTimer(scope.Within)
+		defer timer.Stop()
+		late = timer.C
+	}
+	select {
+	case <-done:
+		r.outcome.Complete = !r.stopped.Load()
+		return r, ctx.Err()
+	case <-ctx.Done():
+		r.stopped.Store(true)
+		return nil, ctx.Err()
+	case <-late:
+	}
+	r.stopped.Store(true)
+	r.outcome.NotSearched = []string{start.Path}
+	return r, nil
+}
+
+// open opens the file of a result again, where the rules still let a Read through.
+func (r *result) open() (*fsys.File, error) {
+	if r.start != nil {
+		return r.start.Open()
+	}
+	if !r.allowed() {
+		return nil, fsys.ErrMoved
+	}
+	began := now()
+	dir, err := r.root.dir.OpenDir(parent(r.rel))
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	f, err := dir.Open(base(r.rel))
+	if err != nil {
+		return nil, err
+	}
+	if !r.root.walk.AllowedFile(r.rel, f.Opened(), began) {
+		f.Close()
+		return nil, fsys.ErrMoved
+	}
+	return f, nil
+}
+
+// allowed reports whether the rules, as they are now, let a Read of the result through.
+func (r *result) allowed() bool { return r.start != nil || r.root.walk.Allowed(r.rel, r.dir) }

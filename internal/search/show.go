@@ -1,0 +1,446 @@
+package search
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/span"
+	"github.com/fsmcp/fsmcp/internal/state"
+	"github.com/fsmcp/fsmcp/internal/text"
+)
+
+// Bounds of the lines of an answer.
+const (
+	wholeLine   = 500 // characters up to which a line is shown whole
+	aroundMatch = 200 // characters around a match in a longer one
+	maxParts    = 10
+	inMemory    = 4 << 20 // bytes of a file up to which it is held in memory
+	lineBytes   = 16      // what a line takes of MaxBytes beside its text
+	maxBlocks   = 10_000  // of a multiline pattern, in one window
+	spansInLine = 1000
+)
+
+// fill adds the files that the window shows.
+func (s *Searcher) fill(ctx context.Context, out *Grepped, g *grepper, within time.Duration) error {
+	out.TotalFiles, out.TotalMatches = g.found.counts()
+	results := g.found.sorted()
+	q := &g.query
+	if q.Mode != Content {
+		out.Files = q.Window.files(results)
+		out.More = out.TotalFiles > q.Window.Skip+len(out.Files)
+		return nil
+	}
+	if within > 0 {
+		bounded, cancel := context.WithTimeout(ctx, within)
+		defer cancel()
+		ctx = bounded
+	}
+	var r *room
+	select {
+	case r = <-s.slots:
+		defer func() { s.slots <- r }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	sh := &shower{g: g, m: &matcher{Matcher: g.pattern.Matcher(), g: g}, ctx: ctx, skip: q.Window.Skip, left: q.Window.maxBytes()}
+	for i, found := range results {
+		fm := FileMatches{Path: found.path(), ModTime: found.modTime(), Count: found.units, Binary: found.binary}
+		if sh.full {
+			out.More = true
+			break
+		}
+		if found.binary {
+			if found.allowed() && sh.room(0) {
+				out.Files = append(out.Files, fm)
+			}
+			continue
+		}
+		f, err := found.open()
+		if err != nil {
+			continue
+		}
+		sh.file(f, r, &fm)
+		f.Close()
+		if len(fm.Lines) > 0 {
+			out.Files = append(out.Files, fm)
+		}
+		out.More = sh.full || i+1 == len(results) && len(results) < out.TotalFiles
+	}
+	return nil
+}
+
+// files returns the part of the results that the window shows.
+func (w Window) files(results []*result) (files []FileMatches) {
+	left := w.maxBytes()
+	for i, r := range results {
+		if i < w.Skip || !r.allowed() {
+			continue
+		}
+		if left -= r.size; w.Most > 0 && len(files) == w.Most || left < 0 && len(files) > 0 {
+			break
+		}
+		files = append(files, FileMatches{Path: r.path(), ModTime: r.modTime(), Count: r.units, Binary: r.binary})
+	}
+	return files
+}
+
+// shower makes the lines of a Content search.
+type shower struct {
+	g    *grepper
+	m    *matcher
+	ctx  context.Context
+	skip int // lines in front of the window that are still to come
+	done int
+	left int // bytes
+	full bool
+
+	// Of the file at hand.
+	fm     *FileMatches
+	number int // of the line at the place where the search goes on
+	shown  int // the number of the last line of the answer
+	after  int // lines of context that are still to come
+	raw    func(start, end int) span.Span
+}
+
+// room reports whether a line of so many bytes has its place in the window, and takes it.
+func (s *shower) room(size int) bool {
+	w := s.g.query.Window
+	switch {
+	case s.skip > 0:
+		s.skip--
+		return false
+	case w.Most > 0 && s.done == w.Most, s.left < size+lineBytes && s.done > 0:
+		s.full = true
+		return false
+	}
+	s.done++
+	s.left -= size + lineBytes
+	return true
+}
+
+// file shows one file.
+func (s *shower) file(f *fsys.File, r *room, fm *FileMatches) {
+	s.fm, s.number, s.shown, s.after, s.raw = fm, 1, 0, 0, nil
+	if f.Opened().Size > inMemory {
+		s.large(f, r)
+		return
+	}
+	taken := now()
+	raw, stamp, err := f.ReadAll(inMemory)
+	if err != nil {
+		return
+	}
+	doc, err := text.Decode(raw)
+	if err != nil {
+		if s.m.anywhere(raw) && s.room(0) {
+			fm.Binary = true
+		}
+		return
+	}
+	body := []byte(doc.Text)
+	if bytes.IndexByte(body, '\n') < 0 {
+		body = bytes.ReplaceAll(body, []byte("\r"), []byte("\n"))
+	}
+	s.raw = func(start, end int) span.Span {
+		from := doc.RawOffset(start)
+		if start == 0 {
+			from = 0 // with the byte order mark
+		}
+		if end == len(body) {
+			return span.Span{Start: from, End: int64(len(raw))}
+		}
+		return span.Span{Start: from, End: doc.RawOffset(end)}
+	}
+	s.block(body, 0, true)
+	file := &state.File{Path: fm.Path, Raw: raw, Stamp: stamp, Settled: stamp.Settled(taken), Doc: doc}
+	shown := wholeLines(fm.Lines)
+	fm.Record = file.Stamped(state.Record{Shown: shown, Origin: state.ByRead, Hash: sha256.Sum256(raw)})
+	if file.ByParts() {
+		fm.Record.Parts = state.PartsIn(raw, shown)
+		fm.Record.Hash = state.WholeSum(fm.Record.Parts, stamp.Size)
+	}
+	fm.Recorded = len(shown) > 0
+}
+
+// wholeLines are the places of the lines that are shown whole.
+func wholeLines(lines []Line) (shown span.Set) {
+	for _, l := range lines {
+		if l.Whole {
+			shown = shown.Add(l.Raw)
+		}
+	}
+	return shown
+}
+
+// large shows a file that is not held in memory. Nothing of it counts as shown.
+func (s *shower) large(f *fsys.File, r *room) {
+	head := r.window()
+	n, _ := f.ReadAt(head, 0)
+	w, err := newWindow(f, r, make([]byte, largeWindow), head[:n], false)
+	if err != nil {
+		return
+	}
+	for kept := 0; s.ctx.Err() == nil && !s.full; {
+		isText, err := w.more()
+		if err != nil || !isText {
+			return
+		}
+		cut := bytes.LastIndexByte(w.text, '\n') + 1
+		if w.eof {
+			cut = len(w.text)
+		}
+		if cut <= kept { // a line that is longer than the window: its beginning stands for it
+			kept = s.longLine(w, kept)
+			continue
+		}
+		s.block(w.text[:cut], kept, w.eof)
+		if w.eof {
+			return
+		}
+		from := startOf(w.text, cut, s.g.query.Before, 0)
+		w.drop(from)
+		kept = cut - from
+	}
+}
+
+// longLine shows a line that is longer than the window by windows of it that match, and
+// moves on to the next line. It returns where in the window that begins.
+func (s *shower) longLine(w *window, from int) int {
+	line, column := Line{Number: s.number}, 1
+	if from > 0 {
+		w.drop(from)
+	}
+	for s.ctx.Err() == nil {
+		isText, err := w.more()
+		if err != nil || !isText {
+			return 0
+		}
+		end := bytes.IndexByte(w.text, '\n')
+		last := end >= 0 || w.eof
+		switch {
+		case end >= 0:
+		case w.eof:
+			end = len(w.text)
+		default:
+			end = len(w.text) - openTail(w.text)
+		}
+		piece := w.text[:end]
+		if ranges := s.g.pattern.Ranges(piece, spansInLine); len(ranges) > 0 {
+			parts, more := windows(piece, ranges)
+			for _, p := range parts {
+				if p.Column += column - 1; len(line.Parts) < maxParts {
+					p.Text = slices.Clone(p.Text)
+					line.Parts = append(line.Parts, p)
+				} else {
+					more++
+				}
+			}
+			line.MoreMatches += more
+		}
+		column += utf8.RuneCount(piece)
+		if last {
+			w.drop(min(end+1, len(w.text)))
+			break
+		}
+		w.drop(end)
+	}
+	size := 0
+	for _, p := range line.Parts {
+		size += len(p.Text)
+	}
+	if len(line.Parts) > 0 && s.room(size) {
+		line.Gap = s.shown > 0 && s.shown != line.Number-1
+		s.shown = line.Number
+		s.fm.Lines = append(s.fm.Lines, line)
+	}
+	s.number++
+	return 0
+}
+
+// block shows the lines of a text of whole lines that begin at from or later. What lies in
+// front is there for context.
+func (s *shower) block(body []byte, from int, last bool) {
+	next := s.matches(body, from)
+	pos, passed := from, from // passed: what lies in front of it is in the answer, or was skipped with it
+	if s.after > 0 || s.shown > 0 && s.shown == s.number-1 {
+		passed = from
+	} else {
+		passed = 0
+	}
+	for !s.full {
+		start, end, ok := next(pos)
+		if !ok {
+			start = len(body)
+		}
+		for ; s.after > 0 && pos < start && !s.full; s.after-- {
+			to := behind(body, pos)
+			s.add(body, pos, to, true, nil)
+			s.number++
+			pos, passed = to, to
+		}
+		if !ok || s.full {
+			s.number += bytes.Count(body[pos:], []byte("\n"))
+			return
+		}
+		s.number += bytes.Count(body[pos:start], []byte("\n"))
+		at := startOf(body, start, s.g.query.Before, passed)
+		number := s.number
+		for s.number -= bytes.Count(body[at:start], []byte("\n")); at < start && !s.full; s.number++ {
+			to := behind(body, at)
+			s.add(body, at, to, true, nil)
+			at = to
+		}
+		s.number = number
+		if s.full {
+			return
+		}
+		to := behind(body, end)
+		s.add(body, start, to, false, s.g.pattern)
+		s.number++
+		pos, passed, s.after = to, to, s.g.query.After
+		if pos >= len(body) {
+			return
+		}
+	}
+}
+
+// startOf is the start of the line that stands n lines in front of the one at start, but
+// not in front of bound.
+func startOf(body []byte, start, n, bound int) int {
+	for ; n > 0 && start > bound; n-- {
+		start = max(bound, bytes.LastIndexByte(body[:start-1], '\n')+1)
+	}
+	return start
+}
+
+// matches returns a function that finds the next matching line from a place on.
+func (s *shower) matches(body []byte, from int) func(pos int) (start, end int, ok bool) {
+	if !s.g.query.Multiline {
+		return func(pos int) (int, int, bool) {
+			if pos >= len(body) {
+				return 0, 0, false
+			}
+			return s.m.Next(body, pos)
+		}
+	}
+	var blocks []span.Span
+	s.m.Blocks(body[from:], len(body)-from, func(start, end int) bool {
+		blocks = append(blocks, span.Span{Start: int64(from + start), End: int64(from + end)})
+		return len(blocks) < maxBlocks
+	})
+	return func(pos int) (start, end int, ok bool) {
+		for len(blocks) > 0 && int64(pos) > blocks[0].End {
+			blocks = blocks[1:]
+		}
+		if len(blocks) == 0 || pos >= len(body) {
+			return 0, 0, false
+		}
+		start = max(pos, int(blocks[0].Start))
+		return start, behind(body, start), true
+	}
+}
+
+// liner finds the matches in a line.
+type liner interface {
+	Ranges(text []byte, most int) [][]int
+}
+
+// add adds the line body[start:end], line ending included, to the answer.
+func (s *shower) add(body []byte, start, end int, context bool, p liner) {
+	line := body[start:end]
+	if rest, ok := bytes.CutSuffix(line, []byte("\n")); ok {
+		line = bytes.TrimSuffix(rest, []byte("\r"))
+	}
+	l := Line{Number: s.number, Context: context}
+	var ranges [][]int
+	if p != nil {
+		ranges = p.Ranges(line, spansInLine)
+	}
+	if l.Whole = isShort(line); l.Whole {
+		part := Part{Column: 1, Text: line}
+		for _, r := range ranges {
+			part.Matches = append(part.Matches, span.Span{Start: int64(r[0]), End: int64(r[1])})
+		}
+		l.Parts = []Part{part}
+	} else {
+		if len(ranges) == 0 {
+			ranges = [][]int{{0, 0}}
+		}
+		l.Parts, l.MoreMatches = windows(line, ranges)
+	}
+	size := 0
+	for _, p := range l.Parts {
+		size += len(p.Text)
+	}
+	gap := s.shown > 0 && s.shown != s.number-1
+	if skipped := s.skip > 0; !s.room(size) {
+		if skipped {
+			s.shown = s.number
+		}
+		return
+	}
+	l.Gap, s.shown = gap && len(s.fm.Lines) > 0, s.number
+	for i := range l.Parts {
+		l.Parts[i].Text = slices.Clone(l.Parts[i].Text)
+	}
+	if s.raw != nil {
+		l.Raw = s.raw(start, end)
+	} else {
+		l.Whole = l.Whole && s.raw == nil
+	}
+	s.fm.Lines = append(s.fm.Lines, l)
+}
+
+// isShort reports whether a line is shown whole.
+func isShort(line []byte) bool {
+	return len(line) <= wholeLine || len(line) <= wholeLine*utf8.UTFMax && utf8.RuneCount(line) <= wholeLine
+}
+
+// windows returns parts of a long line around its matches, and the number of the matches
+// that lie in none.
+func windows(line []byte, ranges [][]int) (parts []Part, more int) {
+	column, counted := 1, 0 // the column of the character at counted
+	end := 0                // of the last part
+	for i, r := range ranges {
+		if last := len(parts) - 1; last >= 0 && r[1] <= end {
+			p := &parts[last]
+			from := int64(end - len(p.Text))
+			p.Matches = append(p.Matches, span.Span{Start: int64(r[0]) - from, End: int64(r[1]) - from})
+			continue
+		}
+		if len(parts) == maxParts {
+			return parts, len(ranges) - i
+		}
+		side := max(0, (aroundMatch-utf8.RuneCount(line[r[0]:min(r[1], r[0]+aroundMatch*utf8.UTFMax)]))/2)
+		from := max(back(line, r[0], side), end)
+		to := forward(line, from, aroundMatch)
+		column += utf8.RuneCount(line[counted:from])
+		counted = from
+		parts = append(parts, Part{Column: column, Text: line[from:to], Matches: []span.Span{{Start: int64(r[0] - from), End: int64(min(r[1], to) - from)}}})
+		end = to
+	}
+	return parts, 0
+}
+
+// back is the place n characters in front of at.
+func back(line []byte, at, n int) int {
+	for ; n > 0 && at > 0; n-- {
+		_, size := utf8.DecodeLastRune(line[:at])
+		at -= size
+	}
+	return at
+}
+
+// forward is the place n characters behind at.
+func forward(line []byte, at, n int) int {
+	for ; n > 0 && at < len(line); n-- {
+		_, size := utf8.DecodeRune(line[at:])
+		at += size
+	}
+	return at
+}
