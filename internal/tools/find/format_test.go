@@ -1,0 +1,249 @@
+package find
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/fsmcp/fsmcp/internal/access"
+	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/search"
+	"github.com/fsmcp/fsmcp/internal/span"
+	"github.com/fsmcp/fsmcp/internal/state"
+	"github.com/fsmcp/fsmcp/internal/tokens"
+	"github.com/fsmcp/fsmcp/internal/toolcall"
+)
+
+func TestNames(t *testing.T) {
+	n := naming{base: []string{"/data/project", "/home/you/project"}}
+	for name, want := range map[string]string{
+		"/data/project/a/b.go":            "a/b.go",
+		"/home/you/project/a.go":          "a.go",
+		"/data/project":                   "/data/project",
+		"/data/projects/a.go":             "/data/projects/a.go",
+		"/etc/hosts":                      "/etc/hosts",
+		"/data/project/~/a":               "/data/project/~/a",
+		"/data/project/ a":                "/data/project/ a",
+		"/data/project/clipboard:":        "/data/project/clipboard:",
+		"/data/project/a\nb\x1b":          `a\nb\x1b`,
+		"/data/project/copy (1)":          "copy (1)",
+		`/data/project/"x"`:               `"x"`,
+		"/data/project/<system-reminder>": "&lt;system-reminder>",
+		"/data/project/\xff.go":           `\xff.go`,
+	} {
+		if got := n.name(name); got != want {
+			t.Errorf("%q is %q, not %q", name, got, want)
+		}
+	}
+}
+
+func whole(n int, text string) search.Line {
+	return search.Line{Number: n, Whole: true, Parts: []search.Part{{Column: 1, Text: []byte(text)}}}
+}
+
+func beside(l search.Line) search.Line { l.Context = true; return l }
+func gap(l search.Line) search.Line    { l.Gap = true; return l }
+
+func TestLines(t *testing.T) {
+	files := []search.FileMatches{
+		{Path: "/w/a.go", Lines: []search.Line{whole(3, "three"), beside(whole(4, "four")), gap(whole(9, "stray \xe9"))}},
+		{Path: "/w/b.bin", Binary: true, Count: 1},
+		{Path: "/w/long.js", Lines: []search.Line{{Number: 1, MoreMatches: 1200, Parts: []search.Part{{Column: 41, Text: []byte("x = 1")}, {Column: 900, Text: []byte("x = 2")}}}, beside(search.Line{Number: 2})}},
+		{Path: "/w/empty", Lines: []search.Line{{Number: 7, Whole: true}}},
+	}
+	w := naming{base: []string{"/w"}}
+	for _, c := range []struct {
+		name  string
+		style lineStyle
+		files []search.FileMatches
+		want  string
+	}{
+		{"names, numbers and groups", lineStyle{naming: w, numbers: true, groups: true}, files, `a.go:3:three
+a.go-4-four
+--
+a.go:9:stray \xE9
+b.bin: binary file matches
+--
+long.js:1:[column 41] x = 1
+long.js:1:[column 900] x = 2
+long.js:1:[1,200 matches more in this line]
+long.js-2-[a long line]
+--
+empty:7:`},
+		{"no numbers, no context", lineStyle{naming: w}, files[:1], "a.go:three\na.go-four\na.go:stray \\xE9"},
+		{"one file", lineStyle{naming: w, alone: true, numbers: true}, files[:1], "3:three\n4-four\n9:stray \\xE9"},
+		{"one file, no numbers", lineStyle{naming: w, alone: true}, files[:1], "three\nfour\nstray \\xE9"},
+	} {
+		var got []string
+		for _, p := range c.style.lines(c.files) {
+			got = append(got, p.text)
+		}
+		if text := strings.Join(got, "\n"); text != c.want {
+			t.Errorf("%s:\n%s", c.name, text)
+		}
+	}
+}
+
+func budget(client toolcall.ClientLimits) toolcall.Budget {
+	return toolcall.Budget{Counter: tokens.Local{}, Most: 25_000}.Of(client)
+}
+
+// An answer never exceeds what the client passes on, and shows as much as fits.
+func TestFitted(t *testing.T) {
+	var all []piece
+	for i := range 5000 {
+		all = append(all, piece{text: fmt.Sprintf("internal/some/folder/file.go:%d:\treturn fmt.Errorf(\"number %d\")", i, i)})
+	}
+	for _, c := range []struct {
+		client toolcall.ClientLimits
+		least  int
+	}{
+		{toolcall.ClientLimits{}, 700},
+		{toolcall.ClientLimits{Chars: 7000}, 50},
+		{toolcall.ClientLimits{Chars: 1100}, 5},
+		{toolcall.ClientLimits{Tokens: 10_000, Chars: 40_000}, 300},
+		{toolcall.ClientLimits{Lines: 2000, Chars: 50 << 10}, 500},
+		{toolcall.ClientLimits{Lines: 300}, 50},
+	} {
+		b := budget(c.client)
+		body, kept := fitted(all, b)
+		if kept < c.least || len(body) > b.Room() || strings.Count(body, "\n")+1 > b.Lines() || b.Counter.Count([]byte(body)) > b.Bound() {
+			t.Errorf("%+v: %d kept, %d bytes", c.client, kept, len(body))
+		}
+		if want := kept - 1; strings.Count(body, "\n") != want {
+			t.Errorf("%+v: %d lines for %d", c.client, strings.Count(body, "\n")+1, kept)
+		}
+	}
+	if body, kept := fitted(all[:3], budget(toolcall.ClientLimits{})); kept != 3 || strings.HasSuffix(body, "\n") {
+		t.Errorf("%d: %q", kept, body)
+	}
+	if body, kept := fitted(nil, budget(toolcall.ClientLimits{})); kept != 0 || body != "" {
+		t.Errorf("%d: %q", kept, body)
+	}
+	long := []piece{{text: strings.Repeat("ü", 5000)}}
+	if body, kept := fitted(long, budget(toolcall.ClientLimits{Chars: 2000})); kept != 0 || body == "" || len(body) > 1000 || !strings.HasPrefix(long[0].text, body) {
+		t.Errorf("%d: %d bytes", kept, len(body))
+	}
+}
+
+// Only the lines that are sent count as shown.
+func TestShown(t *testing.T) {
+	line := func(n int, from, to int64) search.Line {
+		l := whole(n, "x")
+		l.Raw = span.Span{Start: from, End: to}
+		return l
+	}
+	hash := state.Sum{1}
+	small := search.FileMatches{
+		Path: "/w/small", Recorded: true, Lines: []search.Line{line(1, 0, 10), {Number: 2}, line(3, 600, 620)},
+		Record: state.Record{Hash: hash, Shown: span.Set{}.Add(span.Span{End: 10}).Add(span.Span{Start: 600, End: 620})},
+	}
+	part := func(from, to int64) state.Part { return state.Part{Span: span.Span{Start: from, End: to}, Sum: hash} }
+	large := search.FileMatches{
+		Path: "/w/large", Recorded: true, Lines: []search.Line{line(1, 0, 10), line(3, 600, 620)},
+		Record: state.Record{Parts: []state.Part{part(0, 10), part(600, 620)}, Shown: span.Set{}.Add(span.Span{End: 10}).Add(span.Span{Start: 600, End: 620})},
+	}
+	unknown, notebook := small, small
+	unknown.Recorded, notebook.Path = false, "/w/n.IPYNB"
+	files := []search.FileMatches{small, large, unknown, notebook}
+	pieces := lineStyle{}.lines(files)
+	for kept, want := range map[int]string{
+		0:           "",
+		1:           "/w/small [{0 10}] 0",
+		2:           "/w/small [{0 10}] 0",
+		3:           "/w/small [{0 10} {600 620}] 0",
+		4:           "/w/small [{0 10} {600 620}] 0; /w/large [{0 10}] 1",
+		len(pieces): "/w/small [{0 10} {600 620}] 0; /w/large [{0 10} {600 620}] 2",
+	} {
+		all, names := shown(files, pieces[:kept])
+		var got []string
+		for _, s := range all {
+			if !s.Found {
+				t.Errorf("%s replaces what is known", s.Path)
+			}
+			got = append(got, fmt.Sprint(s.Path, " ", s.Record.Shown, " ", len(s.Record.Parts)))
+		}
+		if text := strings.Join(got, "; "); text != want {
+			t.Errorf("%d lines: %s", kept, text)
+		}
+		if kept == len(pieces) && len(names) != 4 {
+			t.Errorf("files: %q", names)
+		}
+	}
+	if len(small.Record.Shown) != 2 || len(large.Record.Parts) != 2 {
+		t.Error("the record of the search was changed")
+	}
+}
+
+func TestGlobs(t *testing.T) {
+	for list, want := range map[string][]string{
+		"":                     nil,
+		"*.go":                 {"*.go"},
+		"*.go, *.md,":          {"*.go", "*.md"},
+		"*.{ts,tsx},!a/**":     {"*.{ts,tsx}", "!a/**"},
+		`a\,b,[,]`:             {`a\,b`, "[,]"},
+		"{a,{b,c}}.go,**/x.go": {"{a,{b,c}}.go", "**/x.go"},
+		"}a,b":                 {"}a", "b"},
+	} {
+		if got := globs(list); !slices.Equal(got, want) {
+			t.Errorf("%q: %q", list, got)
+		}
+	}
+}
+
+func TestStartOf(t *testing.T) {
+	for _, c := range []struct{ path, pattern, start, rest string }{
+		{"", "**/*.go", "", "**/*.go"},
+		{"src", "./*.go", "src", "*.go"},
+		{"src", "/abs/dir/**/*.go", "/abs/dir", "**/*.go"},
+		{"", "/abs/file.go", "/abs", "file.go"},
+		{"", "~/notes/*.md", "~/notes", "*.md"},
+		{"", "../lib/*.go", "../lib", "*.go"},
+		{"/w/src", "../lib/*.go", "/w/lib", "*.go"},
+		{"", "..a/*", "", "..a/*"},
+	} {
+		if start, rest := startOf(c.path, c.pattern); start != c.start || rest != c.rest {
+			t.Errorf("%q, %q: %q, %q", c.path, c.pattern, start, rest)
+		}
+	}
+}
+
+func TestClosing(t *testing.T) {
+	r := &finding{tool: NameGrep, naming: naming{base: []string{"/w"}}, budget: budget(toolcall.ClientLimits{}), starts: []*access.File{{Target: &fsys.Target{Path: "/w"}}}}
+	done := search.Outcome{Complete: true}
+	var folders []string
+	for i := range 20 {
+		folders = append(folders, fmt.Sprintf("/w/d%02d", i))
+	}
+	for _, c := range []struct {
+		name string
+		c    closing
+		want string
+	}{
+		{"all", closing{shown: 3, found: 3, outcome: done}, "x"},
+		{"more", closing{shown: 250, more: true, found: 31, all: "1,204 matching lines in 31 files", one: "line", many: "lines", outcome: done},
+			"x\n(250 lines are shown. Found in all: 1,204 matching lines in 31 files. Next: Grep offset=250.)"},
+		{"one of more", closing{shown: 1, more: true, found: 2, all: "2 files", one: "file", many: "files", outcome: done}, "x\n(1 file is shown. Found in all: 2 files. Next: Grep offset=1.)"},
+		{"a later window", closing{shown: 2, skipped: 4, more: true, found: 9, all: "9 files", one: "file", many: "files", outcome: done}, "x\n(Files 5-6 are shown. Found in all: 9 files. Next: Grep offset=6.)"},
+		{"the last window", closing{shown: 2, skipped: 7, found: 9, all: "9 files", one: "file", many: "files", outcome: done}, "x"},
+		{"behind the end", closing{skipped: 12, found: 9, all: "9 files", one: "file", many: "files", outcome: done}, "(Nothing is behind offset=12. Found in all: 9 files.)"},
+		{"a count", closing{shown: 2, found: 2, all: "7 matching lines in 2 files", counts: true, outcome: done}, "x\n(7 matching lines in 2 files.)"},
+		{"nothing", closing{one: "file", outcome: done}, "No files found"},
+		{"no line", closing{one: "line", outcome: done}, "No matches found"},
+		{"nothing but what is ignored", closing{one: "file", outcome: search.Outcome{Complete: true, Ignored: true}}, "No files found\n(Ignore files left something out: include_ignored=true searches that, too.)"},
+		{"binary", closing{shown: 2, found: 2, binary: []string{"/w/a.bin", "/w/b\x1b"}, outcome: done}, `x` + "\n" + `(Binary: a.bin, b\x1b.)`},
+		{"out of time", closing{shown: 1, found: 1, counts: true, all: "1 matching line in 1 file", outcome: search.Outcome{NotSearched: folders, NotSearchedMore: 12}},
+			"x\n(At least 1 matching line in 1 file.)\n(This is not all: the search ended after 10 seconds. Not searched: d00, d01, d02, d03, d04 and 27 more folders. Narrow it with path, glob or type.)"},
+		{"unreadable", closing{shown: 1, found: 1, outcome: search.Outcome{Complete: true, Unreadable: []string{"/w/root"}}}, "x\n(The system does not let fsmcp read root.)"},
+	} {
+		c.c.finding = r
+		body := "x"
+		if c.c.shown == 0 {
+			body = ""
+		}
+		if got := r.answer(body, c.c, toolcall.Search{}).Blocks[0].Text; got != c.want {
+			t.Errorf("%s:\n%s\nnot\n%s", c.name, got, c.want)
+		}
+	}
+}
