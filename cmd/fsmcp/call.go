@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -15,6 +14,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/report"
 	"github.com/fsmcp/fsmcp/internal/server"
+	"github.com/fsmcp/fsmcp/internal/server/arguments"
 	"github.com/fsmcp/fsmcp/internal/settings"
 	"github.com/fsmcp/fsmcp/internal/toolcall"
 	"github.com/fsmcp/fsmcp/internal/tools"
@@ -24,18 +24,18 @@ func callCommand(s process) *cobra.Command {
 	var f settings.Flags
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "call TOOL JSON [TOOL JSON...]",
+		Use:   "call TOOL ARGUMENTS [TOOL ARGUMENTS...]",
 		Short: "Make calls by hand, in one session",
 		Long: `Make calls by hand, in one session, and print the answers that a client would
-get. The workspace is --dir, else the working directory. fsmcp asks for consent
-on a terminal; elsewhere a call that needs consent is refused. The exit code is
-1 when a call failed.`,
-		Example: `  fsmcp call Read '{"file_path": "a.txt"}' Edit '{"file_path": "a.txt", "old_string": "x", "new_string": "y"}'`,
+get. ARGUMENTS are one JSON object, or words NAME=VALUE. Every tool is there,
+also Glob and Grep. The workspace is --dir, else the working directory. fsmcp
+asks for consent on a terminal; elsewhere a call that needs consent is refused.
+The exit code is 1 when a call failed.`,
+		Example: `  fsmcp call Read '{"file_path": "a.txt"}' Edit '{"file_path": "a.txt", "old_string": "x", "new_string": "y"}'
+  fsmcp call Grep pattern='func main' type=go output_mode=content`,
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 || len(args)%2 != 0 {
-				return errors.New("call takes pairs of a tool and its arguments as JSON")
-			}
-			return nil
+			_, err := arguments.Lines(args)
+			return err
 		},
 		ValidArgsFunction: completeTool,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -66,8 +66,9 @@ func callAll(cmd *cobra.Command, s process, p *parts, args []string, asJSON bool
 		ask = prompt(cmd.Context(), s.in, s.err)
 	}
 	failed := false
-	for i := 0; i < len(args); i += 2 {
-		result, err := p.server.Call(cmd.Context(), toolcall.Call{Session: session, ID: strconv.Itoa(i/2 + 1)}, args[i], []byte(args[i+1]), ask)
+	calls, _ := arguments.Lines(args) // they were checked
+	for i, c := range calls {
+		result, err := p.server.Call(cmd.Context(), toolcall.Call{Session: session, ID: strconv.Itoa(i + 1)}, c.Tool, c.Arguments, ask)
 		if err != nil {
 			return err
 		}

@@ -1,0 +1,62 @@
+package arguments
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/fsmcp/fsmcp/internal/server/wire"
+)
+
+// Line is one call of a command line.
+type Line struct {
+	Tool      string
+	Arguments []byte // JSON
+}
+
+// Lines reads calls from a command line: each is a tool and its arguments, as one JSON object
+// or as words NAME=VALUE. Whether such a JSON is valid is not checked.
+func Lines(words []string) (calls []Line, err error) {
+	for len(words) > 0 {
+		call := Line{Tool: words[0]}
+		words = words[1:]
+		switch {
+		case len(words) == 0:
+			return nil, fmt.Errorf("%s lacks its arguments: call takes a tool and its arguments, as JSON or as NAME=VALUE", call.Tool)
+		case isAssignment(words[0]):
+			n := 0
+			for n < len(words) && isAssignment(words[n]) {
+				n++
+			}
+			call.Arguments, words = object(words[:n]), words[n:]
+		default:
+			call.Arguments, words = []byte(words[0]), words[1:]
+		}
+		calls = append(calls, call)
+	}
+	if calls == nil {
+		return nil, errors.New("call takes a tool and its arguments, as JSON or as NAME=VALUE")
+	}
+	return calls, nil
+}
+
+// isAssignment reports whether a word is an argument's name, "=" and a value.
+func isAssignment(word string) bool {
+	name, _, found := strings.Cut(word, "=")
+	return found && name != "" && strings.Trim(name, "-_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
+}
+
+// object returns words NAME=VALUE as a JSON object of strings. The decoder takes "10" for a
+// number and "true" for a boolean where a schema wants one.
+func object(words []string) []byte {
+	b := []byte{'{'}
+	for i, w := range words {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		name, value, _ := strings.Cut(w, "=")
+		b = append(wire.AppendString(b, name), ':')
+		b = wire.AppendString(b, value)
+	}
+	return append(b, '}')
+}
