@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/procgroup"
 	"github.com/fsmcp/fsmcp/internal/report"
 	"github.com/fsmcp/fsmcp/internal/server"
 	"github.com/fsmcp/fsmcp/internal/server/arguments"
@@ -58,8 +59,9 @@ func callAll(cmd *cobra.Command, s process, p *parts, args []string, asJSON bool
 	defer p.pdfWorkers.Close()
 	defer p.history.Close()
 	defer p.hooks.Close()
-	defer onFatalSignal(p.hooks.Close)()
-	defer context.AfterFunc(cmd.Context(), p.hooks.Close)() // an interrupted command does not wait for its hooks
+	defer p.languages.Close()
+	defer procgroup.OnFatalSignal(p.closePrograms)()
+	defer context.AfterFunc(cmd.Context(), p.closePrograms)() // an interrupted command does not wait for its hooks
 	session := p.service.NewSession()
 	var ask func(message string) server.Answer
 	if s.interactive {

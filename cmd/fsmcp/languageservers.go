@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/rs/zerolog"
 
+	"github.com/fsmcp/fsmcp/internal/access"
 	"github.com/fsmcp/fsmcp/internal/doctor"
 	"github.com/fsmcp/fsmcp/internal/hooks"
 	"github.com/fsmcp/fsmcp/internal/lsp"
@@ -22,6 +23,20 @@ func (b *currentSettings) languageServer(runner *hooks.Runner) func(lsp.Server) 
 		program, err := runner.Check(h, dir, barred)
 		return program, runner.Environment(dir, barred), err
 	}
+}
+
+// newLanguageClient returns the client of the language servers that may be started. It is told
+// of no file that a Read would ask about.
+func (b *currentSettings) newLanguageClient(files *access.Checker, runner *hooks.Runner) *lsp.Client {
+	return lsp.New(lsp.Options{
+		Servers:  b.languageServers,
+		Folders:  b.workspaceDirs,
+		Readable: files.Readable,
+		Find:     b.languageServer(runner),
+		Debug: func(server, root, text string) {
+			b.log.Debug().Str("server", server).Str("root", root).Msg(text)
+		},
+	})
 }
 
 // languageServerChecks returns doctor's checks of the language servers.

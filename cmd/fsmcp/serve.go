@@ -19,9 +19,11 @@ import (
 	"github.com/fsmcp/fsmcp/internal/history"
 	"github.com/fsmcp/fsmcp/internal/hooks"
 	"github.com/fsmcp/fsmcp/internal/logging"
+	"github.com/fsmcp/fsmcp/internal/lsp"
 	"github.com/fsmcp/fsmcp/internal/media/decoder"
 	"github.com/fsmcp/fsmcp/internal/owndir"
 	"github.com/fsmcp/fsmcp/internal/perm"
+	"github.com/fsmcp/fsmcp/internal/procgroup"
 	"github.com/fsmcp/fsmcp/internal/reminders"
 	"github.com/fsmcp/fsmcp/internal/save"
 	"github.com/fsmcp/fsmcp/internal/server"
@@ -80,7 +82,8 @@ func serve(ctx context.Context, s process, f settings.Flags) error {
 		defer ended()
 		defer p.history.Close()
 		defer p.hooks.Close()
-		defer onFatalSignal(p.hooks.Close)()
+		defer p.languages.Close()
+		defer procgroup.OnFatalSignal(p.closePrograms)()
 		go p.sweep(ctx, log)
 		go p.settings.watchFiles(ctx)
 		go p.compilePDFium(ctx, log)
@@ -90,6 +93,12 @@ func serve(ctx context.Context, s process, f settings.Flags) error {
 		}
 		return nil
 	})
+}
+
+// closePrograms ends the programs that run around changes.
+func (p *parts) closePrograms() {
+	p.languages.Close()
+	p.hooks.Close()
 }
 
 // launch holds what a command begins with that needs the parts of a session.
@@ -141,6 +150,8 @@ type parts struct {
 	history *history.Store
 	hooks   *hooks.Runner
 
+	languages *lsp.Client
+
 	access   *access.Checker
 	service  *tools.Service
 	saver    *save.Saver
@@ -173,6 +184,7 @@ func assemble(s process, cfg settings.Config, log zerolog.Logger) (*parts, error
 	audit := &auditLogger{settings: current, log: log}
 	runner := hooks.New(hooks.Options{Dir: saver.StateDir})
 	checker := &access.Checker{Lexer: current.lexer, Resolver: fsys.NewResolver(nil), Policy: current.policy, Now: time.Now}
+	languages := current.newLanguageClient(checker, runner)
 	service := tools.New(tools.Options{
 		Access:    checker,
 		Saver:     saver,
@@ -185,6 +197,7 @@ func assemble(s process, cfg settings.Config, log zerolog.Logger) (*parts, error
 		History:      store,
 		Audit:        audit,
 		Hooks:        &hookRunner{settings: current, runner: runner, logger: log},
+		Servers:      languages,
 		Watcher:      marks,
 		LookFor:      s.reminderWait,
 
@@ -195,7 +208,7 @@ func assemble(s process, cfg settings.Config, log zerolog.Logger) (*parts, error
 
 		Clipboard: clipboard.New(clipboard.Of(runtime.GOOS, s.system.Getenv("WAYLAND_DISPLAY") != ""), current.programs(runner)),
 	})
-	audit.notify, cache.notify = service.Notify, service.Notify
+	audit.notify, cache.notify, languages.Notify = service.Notify, service.Notify, service.Notify
 	idle := &idleTracker{workers: []*worker.Pool{workers, readers, compiling}}
 	programVersion, _ := buildVersion()
 	srv, err := server.New(server.Options{
@@ -222,7 +235,7 @@ func assemble(s process, cfg settings.Config, log zerolog.Logger) (*parts, error
 	if err != nil {
 		return nil, err
 	}
-	return &parts{access: checker, service: service, saver: saver, history: store, hooks: runner, server: srv, settings: current, workers: workers, pdfWorkers: readers, compiler: compiling, idle: idle}, nil
+	return &parts{access: checker, service: service, saver: saver, history: store, hooks: runner, languages: languages, server: srv, settings: current, workers: workers, pdfWorkers: readers, compiler: compiling, idle: idle}, nil
 }
 
 // clientLimits returns what a client passes on to its model, corrected by the settings.

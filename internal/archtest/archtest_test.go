@@ -59,7 +59,7 @@ var layers = map[string]layer{
 		never:   []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch, noVips, noPDF, {"os", "only fsys and save reach the disk"}},
 	},
 	"internal/commit": {
-		imports: []string{"internal/access", "internal/changes", "internal/fsys", "internal/history", "internal/perm", "internal/phrase", "internal/refusal", "internal/save", "internal/span", "internal/state", "internal/text", "internal/toolcall"},
+		imports: []string{"internal/access", "internal/changes", "internal/fsys", "internal/history", "internal/lsp", "internal/perm", "internal/phrase", "internal/refusal", "internal/save", "internal/span", "internal/state", "internal/text", "internal/toolcall"},
 		never:   []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch, noVips, noPDF, {"os", "only fsys and save reach the disk"}},
 	},
 	"internal/gate": {imports: []string{"internal/changes", "internal/fsys", "internal/notebook", "internal/refusal", "internal/span", "internal/state", "internal/text", "internal/toolcall"}, never: append(pure(), noVips, noPDF)},
@@ -113,7 +113,7 @@ var layers = map[string]layer{
 	"internal/filelock":      {never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
 	"internal/hooks":         {imports: []string{"internal/filelock", "internal/owndir", "internal/phrase", "internal/procgroup"}, never: []ban{noProtocol, noNet, noCommand, noLog, noWatch}},
 	"internal/clipboard":     {never: []ban{noOS, noProtocol, noNet, noCommand, noLog, noWatch}},
-	"internal/procgroup":     {never: []ban{noOS, noProtocol, noNet, noCommand, noLog, noWatch}},
+	"internal/procgroup":     {never: []ban{noProtocol, noNet, noCommand, noLog, noWatch}},
 	// It needs net/url: the protocol names files by URIs.
 	"internal/lsp":          {imports: []string{"internal/changes", "internal/fsys", "internal/phrase", "internal/procgroup"}, never: []ban{noProtocol, {"net", noNet.why}, {"net/http/...", noNet.why}, noCommand, noLog, noWatch}},
 	"internal/hooks/editor": {imports: []string{"internal/filelock", "internal/hooks", "internal/owndir", "internal/phrase"}, never: []ban{noProtocol, noNet, noCommand, noLog, noWatch}},

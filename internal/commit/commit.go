@@ -41,6 +41,8 @@ type Committer struct {
 	Saver   *save.Saver
 	History HistoryRecorder // nil: nothing is recorded
 	Hooks   Hooks           // nil: none run
+	// Servers are told of changes; nil: none are.
+	Servers LanguageServers
 	Auditor *toolcall.Auditor
 	Notices *toolcall.Notices
 }
@@ -71,6 +73,10 @@ type committing struct {
 	hooks   hooking // the outcome of hooks
 	// replaced says that another file is in the place of the target.
 	replaced bool
+	// now are the bytes that hooks have left in the file, where those are others; lost says
+	// that they are not known.
+	now  []byte
+	lost bool
 }
 
 // attempt makes the change once: lock the path in the conversation, plan, ask, run the
@@ -108,6 +114,7 @@ func (w *committing) attempt(ctx context.Context) (*toolcall.Result, error) {
 		return nil, err
 	}
 	defer lock.unlock()
+	defer w.beginServers(s)()
 	m, err := w.locked(ctx, s, lock, c)
 	if err != nil {
 		return nil, err
@@ -115,6 +122,7 @@ func (w *committing) attempt(ctx context.Context) (*toolcall.Result, error) {
 	w.replaced = true
 	lock.unlock()
 	w.afterHooks(ctx, s, m)
+	w.tellServers(ctx, s, m)
 	if m.hidden {
 		delete(m.result.Meta, "fsmcp/hash") // by which what a file holds can be guessed
 	}

@@ -85,6 +85,7 @@ func (w *committing) reloadAfterHooks(ctx context.Context, s *toolcall.Target, m
 	call, files := w.call, w.call.Session.Files
 	lost := func(format string, a ...any) string {
 		files.Forget(s.Path)
+		w.lost = true
 		return "(" + fmt.Sprintf(format, a...) + ")"
 	}
 	t, err := w.by.Opener.Access.Check(call.Request(s.Op, s.Asked))
@@ -119,6 +120,7 @@ func (w *committing) reloadAfterHooks(ctx context.Context, s *toolcall.Target, m
 		files.Put(s.Path, rec)
 		return ""
 	}
+	w.now = c.Raw
 	m.result.Meta["fsmcp/hash"], m.result.Meta["fsmcp/size"] = hex.EncodeToString(sum[:]), int64(len(c.Raw))
 	note = w.showHookChange(c, m, lost)
 	if was, ok := m.bytes(); ok {

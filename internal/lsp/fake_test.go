@@ -323,14 +323,14 @@ func newProject(t *testing.T, f *fake) *project {
 		Servers:  func() []Server { return server },
 		Folders:  func() []string { return []string{dir} },
 		Readable: func(name string) bool { return !p.hidden[name] },
-		Find:     func(Server, string) (string, []string, error) { return "fake", nil, nil },
+		Find:     func(Server) (string, []string, error) { return "fake", nil, nil },
 		Start:    f.start,
-		Notify: func(all ...string) {
-			for _, n := range all {
-				p.notices <- n
-			}
-		},
 	})
+	p.client.Notify = func(all ...string) {
+		for _, n := range all {
+			p.notices <- n
+		}
+	}
 	fast := &p.client.t
 	fast.quiet, fast.unversioned, fast.first, fast.silent = 5*time.Millisecond, 20*time.Millisecond, 5*time.Millisecond, 20*time.Millisecond
 	fast.wait = 10 * time.Second // tests that run out of it are stuck

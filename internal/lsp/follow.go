@@ -110,7 +110,7 @@ func (p *process) lookAtOpenFiles() {
 // readSmall returns the text of a file that servers may be told of.
 func readSmall(path string) (text string, ok bool) {
 	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxFile {
+	if err != nil || !info.Mode().IsRegular() || info.Size() > MaxFile {
 		return "", false
 	}
 	b, err := os.ReadFile(path)

@@ -38,14 +38,12 @@ type Options struct {
 	// Readable reports whether the caller may read a file without a question.
 	Readable func(name string) bool
 	// Find returns the absolute name of a server's program and the environment it gets, just
-	// before it starts in a folder. A server whose program is not found is not used.
-	Find func(s Server, dir string) (program string, env []string, err error)
+	// before it starts. A server whose program is not found is not used.
+	Find func(s Server) (program string, env []string, err error)
 	// Start starts a program in a folder; nil starts a process.
 	Start func(l Launch) (Process, error)
 	// Wait bounds the wait of a change for its problems; 0 is 1.5 s.
 	Wait time.Duration
-	// Notify has the next answer end with a notice; nil drops it.
-	Notify func(notices ...string)
 	// Debug notes what a server did, or wrote to its standard error; nil drops it.
 	Debug func(server, root, text string)
 }
@@ -71,10 +69,12 @@ type Process interface {
 	Wait()
 }
 
+// MaxFile is the size in bytes up to which servers are told of a file.
+const MaxFile = 1 << 20
+
 // Bounds of a Client.
 const (
 	maxProcesses = 4
-	maxFile      = 1 << 20  // bytes of a file that servers are told of
 	maxOpen      = 32       // open documents of one server
 	maxOpenBytes = 16 << 20 // of their texts
 	maxRestarts  = 3
@@ -109,6 +109,10 @@ func usualTiming(wait time.Duration) timing {
 
 // Client tells language servers of changes. It is safe for concurrent use.
 type Client struct {
+	// Notify has the next answer end with a notice; nil drops it. It is set before the first
+	// change.
+	Notify func(notices ...string)
+
 	o Options
 	t timing
 
@@ -129,9 +133,6 @@ type projectKey struct{ server, root string }
 func New(o Options) *Client {
 	if o.Start == nil {
 		o.Start = startProcess
-	}
-	if o.Notify == nil {
-		o.Notify = func(...string) {}
 	}
 	if o.Debug == nil {
 		o.Debug = func(string, string, string) {}
@@ -172,6 +173,21 @@ func (c *Client) Begin(path string) (end func()) {
 
 func nothing() {}
 
+// Wants reports whether a server is to be told of changes of a file, by its name alone.
+func (c *Client) Wants(path string) bool {
+	for _, s := range c.o.Servers() {
+		if s.language(path) != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// language returns the languageId of a file; "" for one that the server is not for.
+func (s Server) language(path string) string {
+	return s.Languages[strings.ToLower(filepath.Ext(path))]
+}
+
 // Changed tells the servers of a file of a change. It returns once they have reported on it,
 // at the latest after Options.Wait, and at once if a server is still starting or has not
 // caught up with an earlier change. The problems are in the next Report.
@@ -190,7 +206,7 @@ func (c *Client) Changed(ctx context.Context, change Change) {
 	}
 	var all []*delivered
 	for _, s := range servers {
-		language := s.Languages[strings.ToLower(filepath.Ext(change.Path))]
+		language := s.language(change.Path)
 		if language == "" {
 			continue
 		}
@@ -215,7 +231,7 @@ type delivery struct {
 
 // newDelivery checks a change; ok is false where no server is told of it.
 func newDelivery(change Change) (d delivery, ok bool) {
-	if len(change.Old) > maxFile || len(change.Now) > maxFile {
+	if len(change.Old) > MaxFile || len(change.Now) > MaxFile {
 		return d, false
 	}
 	d = delivery{path: change.Path, created: change.Old == nil}

@@ -159,7 +159,9 @@ func (p *process) runOnce(r *run) {
 	case p.starts > maxRestarts:
 		p.off = true
 		clear(p.documents)
-		c.o.Notify(offNotice(p.server.Name, p.root, p.starts))
+		if c.Notify != nil {
+			c.Notify(offNotice(p.server.Name, p.root, p.starts))
+		}
 	}
 }
 
@@ -174,7 +176,7 @@ func (p *process) settle() {
 // The error says why it ended.
 func (p *process) serve(r *run) error {
 	c := p.client
-	program, env, err := c.o.Find(p.server, p.root)
+	program, env, err := c.o.Find(p.server)
 	if err != nil {
 		return notFoundError{err}
 	}

@@ -3,6 +3,7 @@ package lsp
 import (
 	"io"
 	"os/exec"
+	"slices"
 	"time"
 
 	"github.com/fsmcp/fsmcp/internal/procgroup"
@@ -23,6 +24,9 @@ const outputTimeout = 200 * time.Millisecond
 func startProcess(l Launch) (Process, error) {
 	cmd := exec.Command(l.Program, l.Args...)
 	cmd.Dir, cmd.Env, cmd.Stderr, cmd.WaitDelay = l.Dir, l.Env, l.Stderr, outputTimeout
+	if cmd.Env != nil {
+		cmd.Env = append(slices.Clip(cmd.Env), "PWD="+l.Dir)
+	}
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err

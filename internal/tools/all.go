@@ -47,12 +47,22 @@ type Options struct {
 	Audit toolcall.AuditLogger
 	// Hooks run around changes; nil: none do.
 	Hooks commit.Hooks
+	// Servers are told of changes, and report problems; nil: none are.
+	Servers LanguageServers
 	// Pictures develops what cannot be handed on as it is; nil: nothing is.
 	Pictures Pictures
 	// Pages reads PDFs; nil: none is read.
 	Pages Pages
 	// Clipboard reads the clipboard where the preferences let it.
 	Clipboard Clipboard
+}
+
+// LanguageServers are told of changes and report the problems that these brought (lsp.Client).
+type LanguageServers interface {
+	commit.LanguageServers
+	// Report returns the sentences on new problems, in at most room bytes; "" where there are
+	// none. It waits for nothing.
+	Report(room int) string
 }
 
 // Service gives the server the tools and conversations, and hears from it which answers are
@@ -69,6 +79,7 @@ type Service struct {
 	auditor     *toolcall.Auditor
 	reminders   *reminders.Service
 	notices     *toolcall.Notices
+	servers     LanguageServers
 }
 
 // New builds a Service of its parts. It touches no file.
@@ -80,6 +91,7 @@ func New(o Options) *Service {
 		now:         o.Now,
 		auditor:     &toolcall.Auditor{Logger: o.Audit, Now: o.Now},
 		notices:     &toolcall.Notices{},
+		servers:     o.Servers,
 	}
 	s.reminders = reminders.New(reminders.Options{Files: o.Access, Watcher: o.Watcher, Now: o.Now, LookFor: o.LookFor, Notify: s.Notify})
 	loads := toolcall.NewLoader(o.Now)
@@ -87,6 +99,9 @@ func New(o Options) *Service {
 	s.committer = &commit.Committer{
 		Opener: s.opener, Loader: loads, Budget: budget, Saver: o.Saver, History: o.History,
 		Hooks: o.Hooks, Auditor: s.auditor, Notices: s.notices,
+	}
+	if o.Servers != nil {
+		s.committer.Servers = o.Servers
 	}
 	write := &writer{s.committer, s.opener, loads, budget}
 	read := &reader{
@@ -182,6 +197,7 @@ func typed[A Args](s *Service, name string, run func(context.Context, toolcall.C
 		}
 		if result.Ask == nil || !call.CanAsk {
 			remind(ctx, call, result)
+			s.reportProblems(call, result)
 			s.notices.End(result)
 		}
 		return result
@@ -193,6 +209,16 @@ func remind(ctx context.Context, call toolcall.Call, r *toolcall.Result) {
 	r.Report = call.Session.Reminders.Remind(ctx, call.About.Path, call.Client.Room(r))
 	if r.Report != nil {
 		r.Blocks = append(r.Blocks, toolcall.Block{Text: r.Report.Text})
+	}
+}
+
+// reportProblems ends an answer with what language servers report. An error has little room.
+func (s *Service) reportProblems(call toolcall.Call, r *toolcall.Result) {
+	if s.servers == nil || r.IsError {
+		return
+	}
+	if text := s.servers.Report(call.Client.Room(r)); text != "" {
+		r.Blocks = append(r.Blocks, toolcall.Block{Text: text})
 	}
 }
 

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package procgroup
 
 import (
 	"os"
@@ -8,10 +8,10 @@ import (
 	"syscall"
 )
 
-// onFatalSignal runs f before a signal ends this process at once, with a print of what
+// OnFatalSignal runs f before a signal ends this process at once, with a print of what
 // it was doing, and then lets the signal do that. A fault of the process itself and
 // SIGKILL run nothing.
-func onFatalSignal(f func()) (stop func()) {
+func OnFatalSignal(f func()) (stop func()) {
 	got := make(chan os.Signal, 1)
 	signal.Notify(got, syscall.SIGQUIT, syscall.SIGILL, syscall.SIGTRAP, syscall.SIGABRT, syscall.SIGBUS, syscall.SIGFPE, syscall.SIGSEGV, syscall.SIGSYS)
 	go func() {

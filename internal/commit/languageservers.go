@@ -1,0 +1,60 @@
+package commit
+
+import (
+	"context"
+
+	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/lsp"
+	"github.com/fsmcp/fsmcp/internal/toolcall"
+)
+
+// LanguageServers are told of changes (lsp.Client).
+type LanguageServers interface {
+	// Wants reports whether a server is to be told of changes of a file, by its name alone.
+	Wants(path string) bool
+	// Begin notes that a call is changing a file, until end is called, after Changed.
+	Begin(path string) (end func())
+	// Changed tells of a change that was made, and waits a bounded time for what the servers
+	// report on it.
+	Changed(ctx context.Context, c lsp.Change)
+}
+
+// serversWanted reports whether language servers are to be told of the change. They are told
+// of no restore.
+func (w *committing) serversWanted(s *toolcall.Target) bool {
+	return w.by.Servers != nil && !w.call.Restoring && w.by.Servers.Wants(s.Path)
+}
+
+// beginServers notes that the file is about to change.
+func (w *committing) beginServers(s *toolcall.Target) (end func()) {
+	if !w.serversWanted(s) {
+		return func() {}
+	}
+	return w.by.Servers.Begin(s.Path)
+}
+
+// tellServers tells language servers of a change that was made, once the hooks have run. They
+// are told nothing of a file that a Read would ask about.
+func (w *committing) tellServers(ctx context.Context, s *toolcall.Target, m made) {
+	c := m.change
+	if c == nil || c.Remove || m.hidden || w.lost || !w.serversWanted(s) || max(c.size(), c.Stamp.Size) > lsp.MaxFile {
+		return
+	}
+	old := c.From
+	switch {
+	case old != nil || c.Stamp == fsys.Stamp{}:
+	case c.Stamp.Size > 0:
+		return // they are not in memory
+	default:
+		old = []byte{}
+	}
+	now := w.now
+	if now == nil {
+		var ok bool
+		if now, ok = m.bytes(); !ok {
+			return
+		}
+	}
+	defer w.call.Rest()()
+	w.by.Servers.Changed(ctx, lsp.Change{Path: s.Path, Old: old, Now: now})
+}
