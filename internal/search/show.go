@@ -329,19 +329,33 @@ func (s *shower) matches(body []byte, from int) func(pos int) (start, end int, o
 		}
 	}
 	var blocks []span.Span
-	s.m.Blocks(body[from:], len(body)-from, func(start, end int) bool {
-		blocks = append(blocks, span.Span{Start: int64(from + start), End: int64(from + end)})
+	// The lines of the body without its carriage returns are those of the body.
+	plain := bytes.ReplaceAll(body[from:], []byte("\r\n"), []byte("\n"))
+	here, there := 0, from
+	move := func(to int) int {
+		for n := bytes.Count(plain[here:to], []byte("\n")); n > 0; n-- {
+			there = behind(body, there)
+		}
+		here = to
+		return there
+	}
+	s.m.Blocks(plain, len(plain), func(start, end int) bool {
+		first, last := move(start), move(end)
+		blocks = append(blocks, span.Span{Start: int64(first), End: int64(last)})
 		return len(blocks) < maxBlocks
 	})
 	return func(pos int) (start, end int, ok bool) {
-		for len(blocks) > 0 && int64(pos) > blocks[0].End {
+		for len(blocks) > 0 && int64(pos) > blocks[0].End { // where its last line begins
 			blocks = blocks[1:]
 		}
 		if len(blocks) == 0 || pos >= len(body) {
 			return 0, 0, false
 		}
 		start = max(pos, int(blocks[0].Start))
-		return start, behind(body, start), true
+		if feed := bytes.IndexByte(body[start:], '\n'); feed >= 0 {
+			return start, start + feed, true
+		}
+		return start, len(body), true
 	}
 }
 

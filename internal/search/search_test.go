@@ -1,0 +1,374 @@
+package search
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+	"unicode/utf16"
+
+	"github.com/fsmcp/fsmcp/internal/access"
+	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/perm"
+)
+
+// tree is a workspace with a Searcher.
+type tree struct {
+	testing.TB
+	dir    string
+	policy atomic.Pointer[perm.Policy]
+	*Searcher
+}
+
+func newTree(t testing.TB, rules ...string) *tree {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return treeAt(t, dir, rules...)
+}
+
+func treeAt(t testing.TB, dir string, rules ...string) *tree {
+	y := &tree{TB: t, dir: dir}
+	y.deny(rules...)
+	y.Searcher = New(Options{Checker: &access.Checker{
+		Lexer:    func() fsys.Lexer { return fsys.Lexer{OS: runtime.GOOS, Base: dir} },
+		Resolver: fsys.NewResolver([]string{dir}),
+		Policy:   y.policy.Load,
+		Now:      time.Now,
+	}})
+	return y
+}
+
+// deny replaces the rules. A rule that begins with "ask " asks.
+func (y *tree) deny(rules ...string) {
+	config := perm.Config{Workspace: []perm.Dir{{Name: y.dir, Real: y.dir}}, CaseSensitive: true, Windows: runtime.GOOS == "windows", Own: []string{filepath.Join(y.dir, "own")}}
+	for _, text := range rules {
+		list := perm.Deny
+		if rest, ok := strings.CutPrefix(text, "ask "); ok {
+			list, text = perm.Ask, rest
+		}
+		config.Rules = append(config.Rules, perm.RuleText{Text: text, List: list, Source: perm.Source{Name: "--deny", Level: perm.Flag}})
+	}
+	policy, warnings := perm.Compile(config)
+	if len(warnings) > 0 {
+		y.Fatal(warnings)
+	}
+	y.policy.Store(policy)
+}
+
+func (y *tree) path(name string) string { return filepath.Join(y.dir, filepath.FromSlash(name)) }
+
+func (y *tree) put(name, content string) {
+	y.Helper()
+	if err := os.MkdirAll(filepath.Dir(y.path(name)), 0o755); err != nil {
+		y.Fatal(err)
+	}
+	if err := os.WriteFile(y.path(name), []byte(content), 0o644); err != nil {
+		y.Fatal(err)
+	}
+}
+
+// scope starts at names below the workspace, none: at the workspace.
+func (y *tree) scope(names ...string) Scope {
+	y.Helper()
+	if len(names) == 0 {
+		names = []string{"."}
+	}
+	var s Scope
+	for _, name := range names {
+		p, err := y.checker.Parse(y.path(name))
+		if err != nil {
+			y.Fatal(err)
+		}
+		f, err := y.checker.Open(access.Request{Op: perm.Read, Path: p})
+		if err != nil {
+			y.Fatal(err)
+		}
+		y.Cleanup(f.Close)
+		s.Starts = append(s.Starts, f)
+	}
+	return s
+}
+
+func (y *tree) rel(path string) string {
+	rel, err := filepath.Rel(y.dir, path)
+	if err != nil {
+		y.Fatal(err)
+	}
+	return filepath.ToSlash(rel)
+}
+
+// names are the sorted results of a Glob.
+func (y *tree) names(s Scope, pattern string) (names []string) {
+	y.Helper()
+	found, err := y.Glob(context.Background(), s, GlobQuery{Pattern: pattern})
+	if err != nil {
+		y.Fatal(err)
+	}
+	for _, m := range found.Matches {
+		names = append(names, y.rel(m.Path))
+	}
+	slices.Sort(names)
+	if found.Total != len(names) || !found.Complete || found.More {
+		y.Errorf("%s: %d of %d, %+v", pattern, len(names), found.Total, found.Outcome)
+	}
+	return names
+}
+
+// grep returns the lines of a Content search as NAME:NUMBER:TEXT, context lines as
+// NAME-NUMBER-TEXT, sorted by name.
+func (y *tree) grep(s Scope, q GrepQuery) (lines []string) {
+	y.Helper()
+	q.Mode = Content
+	got, err := y.Grep(context.Background(), s, q)
+	if err != nil {
+		y.Fatal(err)
+	}
+	return y.lines(got)
+}
+
+func (y *tree) lines(got *Grepped) (lines []string) {
+	slices.SortFunc(got.Files, func(a, b FileMatches) int { return strings.Compare(y.rel(a.Path), y.rel(b.Path)) })
+	for _, f := range got.Files {
+		if f.Binary {
+			lines = append(lines, y.rel(f.Path)+": binary")
+		}
+		for _, l := range f.Lines {
+			var text []byte
+			for _, p := range l.Parts {
+				text = append(text, p.Text...)
+			}
+			mark := ":"
+			if l.Context {
+				mark = "-"
+			}
+			lines = append(lines, fmt.Sprintf("%s%s%d%s%s", y.rel(f.Path), mark, l.Number, mark, text))
+		}
+	}
+	return lines
+}
+
+func (y *tree) want(what string, got []string, want ...string) {
+	y.Helper()
+	if !slices.Equal(got, want) {
+		y.Errorf("%s: %q, want %q", what, got, want)
+	}
+}
+
+func TestGlob(t *testing.T) {
+	y := newTree(t)
+	for _, name := range []string{"a.go", "b.txt", "src/c.go", "src/deep/er/d.go", ".hidden/e.go", "src/f.ts", "src/g.tsx", ".git/config", "own/state.go"} {
+		y.put(name, name)
+	}
+	for pattern, want := range map[string]string{
+		"*.go": ".hidden/e.go a.go src/c.go src/deep/er/d.go", "src/*.go": "src/c.go", "src/**/*.go": "src/c.go src/deep/er/d.go", "./a.go": "a.go",
+		"*.{ts,tsx}": "src/f.ts src/g.tsx", "src/*/": "src/deep/", "deep/": "src/deep/", "**/er/*": "src/deep/er/d.go", "config": "", "src/{c,f}.*": "src/c.go src/f.ts",
+		"{src,.hidden}/*.go": ".hidden/e.go src/c.go", "src/d*/**": "src/deep/er/d.go",
+	} {
+		t.Run(strings.ReplaceAll(pattern, "/", "_"), func(t *testing.T) {
+			var wanted []string
+			for _, w := range strings.Fields(want) {
+				wanted = append(wanted, strings.TrimSuffix(w, "/"))
+			}
+			if got := y.names(y.scope(), pattern); !slices.Equal(got, wanted) {
+				t.Errorf("%q, want %q", got, wanted)
+			}
+		})
+	}
+	for _, bad := range []string{"", "a[", "{a", "/abs"} {
+		if _, err := y.Glob(context.Background(), y.scope(), GlobQuery{Pattern: bad}); !errors.As(err, new(*GlobError)) {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+	if _, err := y.Glob(context.Background(), y.scope(".git"), GlobQuery{Pattern: "*"}); !errors.Is(err, ErrNeverSearched) {
+		t.Error(err)
+	}
+	if _, err := y.Glob(context.Background(), y.scope("a.go"), GlobQuery{Pattern: "*"}); !errors.Is(err, ErrNoFolder) {
+		t.Error(err)
+	}
+}
+
+func TestNewestFirstAndWindows(t *testing.T) {
+	y := newTree(t)
+	base := time.Unix(1_700_000_000, 0)
+	for i := range 20 {
+		name := fmt.Sprintf("f%02d", i)
+		y.put(name, strings.Repeat("hit\n", i+1))
+		if err := os.Chtimes(y.path(name), base, base.Add(time.Duration(i/2)*time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	found, err := y.Glob(context.Background(), y.scope(), GlobQuery{Pattern: "f*", Window: Window{Skip: 1, Most: 3}})
+	if err != nil || found.Total != 20 || !found.More || len(found.Matches) != 3 || y.rel(found.Matches[0].Path) != "f19" || y.rel(found.Matches[2].Path) != "f17" {
+		t.Errorf("%+v, %v", found, err)
+	}
+	all, err := y.Grep(context.Background(), y.scope(), GrepQuery{Pattern: "hit", Mode: Counts})
+	if err != nil || all.TotalFiles != 20 || all.TotalMatches != 210 || len(all.Files) != 20 || all.Files[0].Count != 19 || all.More {
+		t.Errorf("%+v, %v", all, err)
+	}
+	some, err := y.Grep(context.Background(), y.scope(), GrepQuery{Pattern: "hit", Mode: Content, Window: Window{Skip: 18, Most: 5}})
+	if err != nil || !some.More || len(some.Files) != 2 || y.rel(some.Files[0].Path) != "f18" || len(some.Files[0].Lines) != 1 || some.Files[0].Lines[0].Number != 19 ||
+		y.rel(some.Files[1].Path) != "f19" || some.Files[1].Lines[3].Number != 4 {
+		t.Errorf("%+v, %v", some, err)
+	}
+	few, err := y.Grep(context.Background(), y.scope(), GrepQuery{Pattern: "hit", Mode: FilesOnly, Window: Window{MaxBytes: 30}})
+	if err != nil || len(few.Files) == 0 || len(few.Files) > 5 || !few.More || few.TotalFiles != 20 {
+		t.Errorf("%+v, %v", few, err)
+	}
+}
+
+func TestGrepContext(t *testing.T) {
+	y := newTree(t)
+	y.put("a", "1\n2\nhit 3\n4\n5\n6\n7\nhit 8\nhit 9\n10\n")
+	y.want("context", y.grep(y.scope(), GrepQuery{Pattern: "hit", Before: 1, After: 2}), "a-2-2", "a:3:hit 3", "a-4-4", "a-5-5", "a-7-7", "a:8:hit 8", "a:9:hit 9", "a-10-10")
+	y.want("overlap", y.grep(y.scope(), GrepQuery{Pattern: "hit", Before: 3, After: 3})[5:], "a-6-6", "a-7-7", "a:8:hit 8", "a:9:hit 9", "a-10-10")
+	got, _ := y.Grep(context.Background(), y.scope(), GrepQuery{Pattern: "hit", Mode: Content, Before: 1})
+	if l := got.Files[0].Lines; len(l) != 5 || l[0].Gap || !l[2].Gap || l[3].Gap || len(l[1].Parts[0].Matches) != 1 || l[1].Parts[0].Matches[0].End != 3 {
+		t.Errorf("%+v", l)
+	}
+	y.want("multiline", y.grep(y.scope(), GrepQuery{Pattern: "3.*5\n", Multiline: true}), "a:3:hit 3", "a:4:4", "a:5:5")
+	y.want("multiline context", y.grep(y.scope(), GrepQuery{Pattern: "4\n5", Multiline: true, Before: 1, After: 1}), "a-3-hit 3", "a:4:4", "a:5:5", "a-6-6")
+}
+
+func TestGrepEncodings(t *testing.T) {
+	y := newTree(t)
+	wide := []byte{0xFF, 0xFE}
+	for _, u := range utf16.Encode([]rune("first\r\ngrün hit\r\n")) {
+		wide = append(wide, byte(u), byte(u>>8))
+	}
+	y.put("utf16", string(wide))
+	y.put("latin1", "Die Stra\xdfe ist sch\xf6n und gr\xfcn.\nF\xfcr alle hit.\n")
+	y.put("utf8", "\ufeffgrün hit\nhit\r\nlast hit")
+	y.put("mac", "one\rgrün hit\rthree\r")
+	y.put("binary", "hit\x00\x01\n")
+	y.put("strays", "some text that is long enough \xff hit\n")
+	y.want("all", y.grep(y.scope(), GrepQuery{Pattern: "hit"}),
+		"binary: binary", "latin1:2:Für alle hit.", "mac:2:grün hit", "strays:1:some text that is long enough \xff hit", "utf16:2:grün hit",
+		"utf8:1:grün hit", "utf8:2:hit", "utf8:3:last hit")
+	y.want("umlaut", y.grep(y.scope(), GrepQuery{Pattern: "grü"}), "latin1:1:Die Straße ist schön und grün.", "mac:2:grün hit", "utf16:2:grün hit", "utf8:1:grün hit")
+	y.want("ends", y.grep(y.scope(), GrepQuery{Pattern: "^hit$|^last|^gr.*hit$"}), "mac:2:grün hit", "utf16:2:grün hit", "utf8:1:grün hit", "utf8:2:hit", "utf8:3:last hit")
+	y.want("one file", y.grep(y.scope("utf16"), GrepQuery{Pattern: "hit"}), "utf16:2:grün hit")
+}
+
+func TestShownLinesAreRecorded(t *testing.T) {
+	y := newTree(t)
+	y.put("a", "\ufeffhit\r\nno\r\nlast hit")
+	y.put("b", "x\n"+strings.Repeat("long ", 200)+"hit\nhit\n")
+	got, err := y.Grep(context.Background(), y.scope(), GrepQuery{Pattern: "hit", Mode: Content})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.SortFunc(got.Files, func(a, b FileMatches) int { return strings.Compare(a.Path, b.Path) })
+	a, b := got.Files[0], got.Files[1]
+	if s := a.Record.Shown; !a.Recorded || len(s) != 2 || s[0].Start != 0 || s[0].End != 8 || s[1].Start != 12 || s[1].End != 20 || a.Record.Hash == [32]byte{} {
+		t.Errorf("%+v", a.Record)
+	}
+	if s := b.Record.Shown; len(s) != 1 || s[0].Len() != 4 || b.Lines[0].Whole || b.Lines[0].Parts[0].Column < 800 || !b.Lines[1].Whole {
+		t.Errorf("%+v, %+v", b.Record, b.Lines)
+	}
+}
+
+func TestLongLines(t *testing.T) {
+	y := newTree(t)
+	const far = 6 << 20
+	long := bytes.Repeat([]byte("abcdefgh"), far/8)
+	copy(long[far/2:], "needle")
+	copy(long[far-100:], "needle")
+	y.put("long", "first\n"+string(long)+"\nafter needle\n")
+	got, err := y.Grep(context.Background(), y.scope(), GrepQuery{Pattern: "needle", Mode: Content})
+	if err != nil || len(got.Files) != 1 || got.TotalMatches != 2 {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	lines := got.Files[0].Lines
+	if len(lines) != 2 || lines[0].Number != 2 || lines[1].Number != 3 || len(lines[0].Parts) != 2 {
+		t.Fatalf("%.1000v", lines)
+	}
+	for i, column := range []int{far / 2, far - 100} {
+		p := lines[0].Parts[i]
+		if m := p.Matches[0]; p.Column+int(m.Start) != column+1 || string(p.Text[m.Start:m.End]) != "needle" || len(p.Text) > aroundMatch {
+			t.Errorf("column %d, %+v", p.Column, p.Matches)
+		}
+	}
+	for pattern, want := range map[string]int{"needle$": 1, "^abc.*gh$": 1, "h$": 1, "x$": 0, "^after": 1, "[n]eedle": 2, "(?i)NEEDLEg": 1} {
+		got, err := y.Grep(context.Background(), y.scope(), GrepQuery{Pattern: pattern, Mode: Counts})
+		if err != nil || got.TotalMatches != want {
+			t.Errorf("%s: %+v, %v", pattern, got, err)
+		}
+	}
+	large := strings.Repeat("some line of text\r\n", 400_000)
+	y.put("large", large+"\xffone hit at the end")
+	y.want("large", y.grep(y.scope("large"), GrepQuery{Pattern: "[h]it", Before: 1}), "large-400000-some line of text", "large:400001:\xffone hit at the end")
+	counts, err := y.Grep(context.Background(), y.scope("large"), GrepQuery{Pattern: "text$", Mode: Counts})
+	if err != nil || counts.TotalMatches != 400_000 {
+		t.Errorf("%+v, %v", counts, err)
+	}
+	multi, err := y.Grep(context.Background(), y.scope("large"), GrepQuery{Pattern: "^some.line of text\n.one", Multiline: true, Mode: Counts})
+	if err != nil || multi.TotalMatches != 2 {
+		t.Errorf("%+v, %v", multi, err)
+	}
+}
+
+func TestGlobsAndTypes(t *testing.T) {
+	y := newTree(t)
+	for _, name := range []string{"a.go", "b.ts", "c.tsx", "src/d.go", "src/gen/e.go", "Makefile", "f.py"} {
+		y.put(name, "hit\n")
+	}
+	for _, c := range []struct {
+		globs []string
+		typ   string
+		want  string
+	}{
+		{[]string{"*.{ts,tsx}"}, "", "b.ts c.tsx"}, {[]string{"*.go", "!gen"}, "", "a.go src/d.go"}, {[]string{"src/*.go"}, "", "src/d.go"}, {[]string{"src/**"}, "", "src/d.go src/gen/e.go"},
+		{nil, "go", "a.go src/d.go src/gen/e.go"}, {nil, "make", "Makefile"}, {[]string{"!*.go", "!*.py", "!*.ts*"}, "", "Makefile"}, {[]string{"/a.go"}, "", "a.go"},
+	} {
+		var got []string
+		for _, line := range y.grep(y.scope(), GrepQuery{Pattern: "hit", Globs: c.globs, Type: c.typ}) {
+			got = append(got, strings.TrimSuffix(line, ":1:hit"))
+		}
+		y.want(fmt.Sprint(c.globs, c.typ), got, strings.Fields(c.want)...)
+	}
+	var unknown *TypeError
+	if _, err := y.Grep(context.Background(), y.scope(), GrepQuery{Pattern: "x", Type: "rs"}); !errors.As(err, &unknown) || !slices.Contains(unknown.Near, "rust") {
+		t.Errorf("%+v", unknown)
+	}
+	if _, err := y.Grep(context.Background(), y.scope(), GrepQuery{Pattern: "x", Type: "pyhton"}); !errors.As(err, &unknown) || !slices.Contains(unknown.Near, "python") {
+		t.Errorf("%+v", unknown)
+	}
+	for _, bad := range []string{"{a,b", "[", ""} {
+		if _, err := y.Grep(context.Background(), y.scope(), GrepQuery{Pattern: "x", Globs: []string{bad}}); !errors.As(err, new(*GlobError)) {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+	if _, err := y.Grep(context.Background(), y.scope(), GrepQuery{Pattern: "x("}); !errors.As(err, new(*PatternError)) {
+		t.Error(err)
+	}
+	for _, typ := range Types() {
+		if _, err := newFilter(nil, typ); err != nil {
+			t.Error(typ, err)
+		}
+	}
+}
+
+func TestIgnoreFilesAboveTheStart(t *testing.T) {
+	y := newTree(t)
+	y.put(".gitignore", "*.log\n/sub/top.txt\n!keep.log\n")
+	y.put("sub/.gitignore", "!b.log\n")
+	for _, name := range []string{"sub/a.log", "sub/b.log", "sub/keep.log", "sub/top.txt", "sub/c.txt"} {
+		y.put(name, "hit\n")
+	}
+	y.want("start below", y.names(y.scope("sub"), "*"), "sub/.gitignore", "sub/b.log", "sub/c.txt", "sub/keep.log")
+	lifted := y.scope("sub")
+	lifted.IncludeIgnored = true
+	y.want("lifted", y.names(lifted, "*.log"), "sub/a.log", "sub/b.log", "sub/keep.log")
+	y.deny("Read(/.gitignore)")
+	y.want("may not be read", y.names(y.scope("sub"), "*.log"), "sub/a.log", "sub/b.log", "sub/keep.log")
+}
