@@ -56,5 +56,5 @@ func (w *committing) tellServers(ctx context.Context, s *toolcall.Target, m made
 		}
 	}
 	defer w.call.Rest()()
-	w.by.Servers.Changed(ctx, lsp.Change{Path: s.Path, Old: old, Now: now})
+	w.by.Servers.Changed(ctx, lsp.Change{Path: s.Path, Old: old, Now: now, Followed: w.call.Followed()})
 }

@@ -145,9 +145,9 @@ type Change struct {
 	Path string // resolved
 	// Old are the bytes before; nil for a new file.
 	Old, Now []byte
-	// More is closed when another call on the same file waits: it ends the wait. nil: none is
-	// known.
-	More <-chan struct{}
+	// Followed is closed when another call on the same file waits: it ends the wait. nil: none
+	// is known.
+	Followed <-chan struct{}
 }
 
 // Begin notes that a call is changing a file, until end is called, after Changed: what stands
@@ -219,7 +219,7 @@ func (c *Client) Changed(ctx context.Context, change Change) {
 			all = append(all, w)
 		}
 	}
-	c.wait(ctx, all, began, change.More)
+	c.wait(ctx, all, began, change.Followed)
 }
 
 // delivery is a change as a process takes it.
@@ -320,7 +320,7 @@ func (c *Client) evict() {
 }
 
 // wait waits until all have settled, no longer than a change may.
-func (c *Client) wait(ctx context.Context, all []*delivered, began time.Time, more <-chan struct{}) {
+func (c *Client) wait(ctx context.Context, all []*delivered, began time.Time, followed <-chan struct{}) {
 	if len(all) == 0 {
 		return
 	}
@@ -329,7 +329,7 @@ func (c *Client) wait(ctx context.Context, all []*delivered, began time.Time, mo
 	for _, w := range all {
 		select {
 		case <-w.settled:
-		case <-more:
+		case <-followed:
 			return
 		case <-ctx.Done():
 			return

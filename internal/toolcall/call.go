@@ -68,6 +68,8 @@ type Clock interface {
 	// Rest stops the clock until resume is called, once: for programs that have a
 	// deadline of their own.
 	Rest() (resume func())
+	// Followed returns a channel that is closed when another call on the same file waits.
+	Followed() <-chan struct{}
 }
 
 // Result is one answer, free of protocol types.
@@ -158,6 +160,15 @@ type LogEntry struct {
 	search              bool
 	given, Path         string
 	begun               time.Time
+}
+
+// Followed returns a channel that is closed when another call on the same file waits; nil
+// where that is never known.
+func (c Call) Followed() <-chan struct{} {
+	if c.Clock == nil {
+		return nil
+	}
+	return c.Clock.Followed()
 }
 
 // Rest has the call's own clock rest until the function it returns is called.

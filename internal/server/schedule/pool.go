@@ -94,7 +94,8 @@ type Pool struct {
 	Unmade func(*Job)                 // reports a call that was given up before it started
 
 	mu        sync.Mutex
-	lanes     map[string][]*Job // a lane exists while one of its jobs is ready or runs; the others wait here
+	lanes     map[string][]*Job        // a lane exists while one of its jobs is ready or runs; the others wait here
+	followed  map[string]chan struct{} // of lanes: closed when a job waits behind the one that asked
 	ready     []*Job
 	searches  []*Job            // the ready ones that are searches
 	searching int               // searches that run and are not stuck
@@ -169,6 +170,7 @@ func (p *Pool) register(j *Job) (why refusal.Busy) {
 func (p *Pool) enqueue(j *Job, here bool) (mine bool) {
 	if behind, taken := p.lanes[j.Lane]; taken {
 		p.lanes[j.Lane] = append(behind, j)
+		p.tellFollowed(j.Lane)
 		return false
 	}
 	p.lanes[j.Lane] = nil
@@ -379,6 +381,7 @@ func (p *Pool) Parked(j *Job) bool {
 // freeLane frees the lane for the next job.
 func (p *Pool) freeLane(j *Job) {
 	j.phase = isOver
+	p.tellFollowed(j.Lane)
 	behind := p.lanes[j.Lane]
 	if len(behind) == 0 {
 		delete(p.lanes, j.Lane)
@@ -535,6 +538,33 @@ func (j *Job) Rest() (resume func()) {
 		if j.phase == isResting {
 			p.move(j, isRunning)
 		}
+	}
+}
+
+// Followed implements toolcall.Clock: another call of the job's lane waits for it.
+func (j *Job) Followed() <-chan struct{} {
+	p := j.pool
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	ch := p.followed[j.Lane]
+	if ch == nil {
+		ch = make(chan struct{})
+		if p.followed == nil {
+			p.followed = make(map[string]chan struct{})
+		}
+		p.followed[j.Lane] = ch
+		if len(p.lanes[j.Lane]) > 0 {
+			p.tellFollowed(j.Lane)
+		}
+	}
+	return ch
+}
+
+// tellFollowed closes the channel of a lane, if a job has asked for it.
+func (p *Pool) tellFollowed(lane string) {
+	if ch := p.followed[lane]; ch != nil {
+		close(ch)
+		delete(p.followed, lane)
 	}
 }
 

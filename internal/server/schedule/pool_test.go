@@ -239,3 +239,49 @@ func TestAStuckSearchFreesItsPlace(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 }
+
+// A call learns that another one of its lane waits, whether that came before it asked or later.
+func TestFollowed(t *testing.T) {
+	p := New(DefaultBounds())
+	asked, later := make(chan struct{}), make(chan struct{})
+	p.Run = func(j *Job) bool {
+		switch j.Key {
+		case "1":
+			followed := j.Followed()
+			select {
+			case <-followed:
+				t.Error("followed by a call of another lane")
+			default:
+			}
+			close(asked)
+			<-followed
+			<-j.Followed()
+			close(later)
+		case "2":
+			select {
+			case <-j.Followed():
+				t.Error("followed by nothing")
+			default:
+			}
+		}
+		return false
+	}
+	p.Answer = func(*Job) {}
+	submit := func(key, lane string) {
+		j := &Job{Key: key, Lane: lane, At: time.Now(), Cancel: func(error) {}}
+		if why, _ := p.Submit(j, false); why != "" {
+			t.Fatal(why)
+		}
+	}
+	submit("0", "other")
+	submit("1", "file")
+	<-asked
+	submit("2", "file")
+	<-later
+	<-p.WhenEmpty()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.followed) > 0 {
+		t.Error("a lane is left")
+	}
+}
