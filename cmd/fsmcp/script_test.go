@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv("GORACE") == "" {
 		os.Setenv("GORACE", "atexit_sleep_ms=0")
 	}
-	testscript.Main(m, map[string]func(){"fsmcp": hearing})
+	testscript.Main(m, map[string]func(){"fsmcp": hearing, "fake-language-server": fakeLanguageServer})
 }
 
 // TestScripts runs testdata/script: one file for each promise, over the real

@@ -85,7 +85,9 @@ var missing struct {
 
 // install returns the folder node_modules that holds a package at a version. A package
 // that was installed before needs no network; one that cannot be had skips the test.
-func install(t *testing.T, name, version string) string {
+//
+// It is installed with others, as "NAME@VERSION", that it needs beside it.
+func install(t *testing.T, name, version string, others ...string) string {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("a short run starts no clients")
@@ -93,16 +95,12 @@ func install(t *testing.T, name, version string) string {
 	if arch == "" {
 		t.Skipf("!!! NOT TESTED: %s has no program for %s !!!", name, runtime.GOARCH)
 	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		cache = os.TempDir()
-	}
-	dir := filepath.Join(cache, "fsmcp-clients", strings.NewReplacer("@", "", "/", "-").Replace(name)+"-"+version)
+	dir := cached(strings.NewReplacer("@", "", "/", "-").Replace(name) + "-" + version)
 	missing.Lock()
 	defer missing.Unlock()
 	if _, err := os.Stat(dir); err != nil {
 		if missing.err == nil {
-			missing.err = fetch(dir, name+"@"+version)
+			missing.err = complete(dir, func(fresh string) error { return npmInstall(fresh, append(others, name+"@"+version)...) })
 		}
 		if missing.err != nil {
 			t.Skipf("!!! NOT TESTED: npm cannot install %s@%s: %v !!!", name, version, missing.err)
@@ -111,9 +109,17 @@ func install(t *testing.T, name, version string) string {
 	return filepath.Join(dir, "node_modules")
 }
 
-// fetch installs a package beside dir and renames it to dir when it is complete. No
-// script of the package runs.
-func fetch(dir, what string) error {
+// cached returns the folder of a package, whether it is there or not.
+func cached(name string) string {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		cache = os.TempDir()
+	}
+	return filepath.Join(cache, "fsmcp-clients", name)
+}
+
+// complete has a folder filled beside dir and renames it to dir then.
+func complete(dir string, fill func(fresh string) error) error {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o777); err != nil {
 		return err
 	}
@@ -122,11 +128,23 @@ func fetch(dir, what string) error {
 		return err
 	}
 	defer os.RemoveAll(fresh)
-	out, err := exec.Command("npm", "install", "--prefix", fresh, "--ignore-scripts", "--no-audit", "--no-fund", "--no-save", "--fetch-retries=1", "--loglevel=error", what).CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("%w: %.200s", err, strings.Join(strings.Fields(string(out)), " "))
+	if err := fill(fresh); err != nil {
+		return err
 	}
 	return os.Rename(fresh, dir)
+}
+
+// npmInstall installs packages in a folder. No script of them runs.
+func npmInstall(dir string, packages ...string) error {
+	return quietly(exec.Command("npm", append([]string{"install", "--prefix", dir, "--ignore-scripts", "--no-audit", "--no-fund", "--no-save", "--fetch-retries=1", "--loglevel=error"}, packages...)...))
+}
+
+// quietly runs a command. The error holds the beginning of what it wrote.
+func quietly(cmd *exec.Cmd) error {
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%w: %.200s", err, strings.Join(strings.Fields(string(out)), " "))
+	}
+	return nil
 }
 
 // sandbox is an empty home with a project in it.

@@ -32,6 +32,9 @@ func (p *process) follow(r *run) error {
 		return nil
 	}
 	for {
+		if err := p.sendOutside(r); err != nil {
+			return err
+		}
 		p.lookAtOpenFiles()
 		bases, err := p.sendBases(r)
 		if err == nil && (len(bases) > 0 || !r.based) {
@@ -327,8 +330,8 @@ func (p *process) until(r *run, paths []string, sent time.Time, changes bool) (e
 	}
 	quiet := t.quiet
 	switch {
-	case !r.based:
-		quiet = t.first
+	case !r.based: // on a busy machine other packages follow later
+		quiet = max(t.first, later(r.reported, r.began).Sub(r.began))
 	case r.pull != nil:
 		quiet = 0
 	case r.unversioned:

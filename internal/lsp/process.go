@@ -31,6 +31,8 @@ type process struct {
 	files     map[string]*fileProblems
 	kept      int // problems in files
 
+	project projectFiles // of the run: only that uses it
+
 	delivered, settled int           // changes
 	settling           chan struct{} // closed when all delivered changes have settled
 	late               bool          // it has not caught up with a change that waited long
@@ -43,6 +45,7 @@ type run struct {
 	event chan struct{} // holds an item while there may be something to look at
 	conn  *jsonrpc2.Conn
 
+	began    time.Time // when the problems of all files were asked for
 	ready    bool
 	based    bool // the problems before the first change are known
 	basing   bool // those of texts that were sent last are not known yet
@@ -98,7 +101,7 @@ func (p *process) start() bool {
 		return false
 	}
 	p.starts++
-	p.run = &run{stop: make(chan struct{}), event: make(chan struct{}, 1), encoding: utf16Units, progress: make(map[string]bool)}
+	p.run = &run{began: time.Now(), stop: make(chan struct{}), event: make(chan struct{}, 1), encoding: utf16Units, progress: make(map[string]bool)}
 	p.over = make(chan struct{})
 	p.files, p.kept = make(map[string]*fileProblems), 0
 	go p.runOnce(p.run)
@@ -206,6 +209,8 @@ func (p *process) serve(r *run) error {
 		}
 		cancel()
 	}()
+	p.project = projectFiles{}
+	p.lookOutside()
 	err = p.greet(ctx, r)
 	for err == nil {
 		err = p.follow(r)

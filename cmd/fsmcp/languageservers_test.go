@@ -1,0 +1,316 @@
+//go:build unix
+
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/fsmcp/fsmcp/internal/mcptest"
+)
+
+// speaks has the fake language server serve *.x files in a mode. The folder of its notes
+// is outside the workspace.
+func (f *fort) speaks(mode string) {
+	f.t.Helper()
+	f.check(os.MkdirAll(f.notes(), 0o755))
+	f.lsp(map[string]any{"fake": map[string]any{"command": []string{"fake-language-server", mode, f.notes()}, "extensions": map[string]string{".x": "x"}}})
+}
+
+func (f *fort) lsp(value any) {
+	f.t.Helper()
+	text, err := json.Marshal(map[string]any{"lsp": value})
+	f.check(err)
+	f.put(f.home+"/.config/fsmcp/settings.json", string(text))
+}
+
+// notes is the folder of the fake language server's notes.
+func (f *fort) notes() string { return f.outside + "/notes" }
+
+// received returns what the fake language server was told.
+func (f *fort) received() string {
+	text, err := os.ReadFile(f.notes() + "/said")
+	if err != nil && !os.IsNotExist(err) {
+		f.t.Fatal(err)
+	}
+	return string(text)
+}
+
+// servers returns the processes that language servers have started, themselves included.
+func (f *fort) servers() (pids []int) {
+	names, err := filepath.Glob(f.notes() + "/[0-9]*")
+	f.check(err)
+	for _, name := range names {
+		pid, err := strconv.Atoi(filepath.Base(name))
+		f.check(err)
+		pids = append(pids, pid)
+	}
+	return pids
+}
+
+// noServerLeft fails if a process of a language server outlives fsmcp.
+func (f *fort) noServerLeft() {
+	f.t.Helper()
+	for _, pid := range f.servers() {
+		if lives(pid) {
+			f.t.Errorf("process %d is left", pid)
+		}
+	}
+}
+
+// peak is the most memory that the server has had, in MB; 0 where the system does not say.
+func (f *fort) peak() (megabytes int) {
+	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", f.client.PID()))
+	_, text, _ := strings.Cut(string(b), "VmHWM:")
+	fmt.Sscan(text, &megabytes)
+	return megabytes >> 10
+}
+
+// later makes calls until an answer holds a text, which a language server may say late. It
+// returns that answer.
+func (f *fort) later(text string) string {
+	f.t.Helper()
+	var all []string
+	for began := time.Now(); time.Since(began) < 20*time.Second; time.Sleep(50 * time.Millisecond) {
+		answer := f.call("Read", map[string]any{"file_path": f.abs("plain.txt")}).Text
+		if strings.Contains(answer, text) {
+			return answer
+		}
+		if len(all) == 0 || all[len(all)-1] != answer {
+			all = append(all, answer)
+		}
+	}
+	f.t.Fatalf("no answer says %q: %q\ntold: %s\nstandard error: %s", text, all, f.received(), f.stderr)
+	return ""
+}
+
+// slowest is the most that one edit may take because of language servers.
+const slowest = 1600 * time.Millisecond
+
+// hostileModes are the ways in which the fake language server goes wrong: a part of them,
+// and then the rest, for "make faults".
+var hostileModes = [2][]string{
+	{"hang-start+stubborn+child", "hang-initialize", "hang-change", "crash-initialize", "crash-change+child", "slow", "flood", "swarm", "other", "late+stubborn", "garbage", "header"},
+	{
+		"hang-start", "hang-initialized", "hang-open", "hang-save", "hang-shutdown", "hang-change+stubborn+child",
+		"crash-start", "crash-initialized", "crash-open", "crash-change", "crash-save", "crash-shutdown",
+		"silent", "flood-many", "late", "huge", "stderr",
+	},
+}
+
+// stepWords name the notes of the fake language server at each step.
+var stepWords = map[string]string{"start": "start", "initialize": "initialize ", "initialized": "initialized", "open": "didOpen", "change": "didChange ", "save": "didSave"}
+
+// Whatever a language server does, no edit takes long or fails, memory is bounded, nothing
+// denied is told, and no process is left after the session.
+func TestHostileLanguageServers(t *testing.T) {
+	modes := hostileModes[0]
+	if os.Getenv("FSMCP_HOSTILE_SERVERS") != "" {
+		modes = append(modes, hostileModes[1]...)
+	}
+	var mu sync.Mutex
+	var again []string
+	var all sync.WaitGroup
+	places := make(chan bool, 6) // subtests would run two at a time, and they wait for the most part
+	for _, mode := range modes {
+		all.Go(func() {
+			places <- true
+			defer func() { <-places }()
+			if took := withHostile(t, mode); took > slowest {
+				mu.Lock()
+				defer mu.Unlock()
+				again = append(again, mode)
+			}
+		})
+	}
+	all.Wait()
+	// Beside others that use the processor an edit may take longer.
+	for _, mode := range again {
+		took := withHostile(t, mode)
+		for range 2 {
+			if took > slowest {
+				took = min(took, withHostile(t, mode))
+			}
+		}
+		if took > slowest {
+			t.Errorf("%s: an edit took %v", mode, took)
+		}
+	}
+}
+
+// withHostile makes edits beside a fake language server, and returns the longest time of one.
+func withHostile(t *testing.T, mode string) (most time.Duration) {
+	f := newFort(t)
+	f.speaks(mode)
+	f.put("plain.txt", "plain\n")
+	f.put("other.x", "other\n")
+	f.put("secret.x", canary+"\n")
+	f.serve("--deny", "Read(secret.x)")
+	timed := func(tool string, args map[string]any) {
+		t.Helper()
+		began := time.Now()
+		res := f.call(tool, args)
+		took := time.Since(began)
+		most = max(most, took)
+		if res.IsError || len(res.Text) > 20_000 {
+			t.Errorf("%s: %s", tool, clipText(res.Text))
+		}
+	}
+	timed("Write", map[string]any{"file_path": f.abs("a.x"), "content": "line 0\n"})
+	f.until("the server starts", func() bool { return f.received() != "" })
+	time.Sleep(1200 * time.Millisecond) // the problems before the first change are known then
+	for i := range 7 {
+		timed("Edit", map[string]any{"file_path": f.abs("a.x"), "old_string": fmt.Sprint("line ", i), "new_string": fmt.Sprint("line ", i+1)})
+		time.Sleep(150 * time.Millisecond) // a server may start or crash
+	}
+	timed("Write", map[string]any{"file_path": f.abs("b.x"), "content": "ERROR in b\n"})
+	f.holds("a.x", "line 7\n")
+	if what, step, _ := strings.Cut(strings.Split(mode, "+")[0], "-"); (what == "hang" || what == "crash") && step != "shutdown" && !strings.Contains(f.received(), stepWords[step]) {
+		t.Errorf("it was not told to %s: %s", step, f.received())
+	}
+	peak := f.peak()
+	if peak > 200 {
+		t.Errorf("the server took %d MB", peak)
+	}
+	starts := strings.Count(f.received(), "start \n")
+	if starts < 1 || starts > 4 {
+		t.Errorf("the language server was started %d times", starts)
+	}
+	began := time.Now()
+	f.close()
+	if took := time.Since(began); took > 2*time.Second*slowdown {
+		t.Errorf("the end took %v", took)
+	}
+	f.noServerLeft()
+	f.noCanary()
+	t.Logf("%s: longest edit %v, peak %d MB, %d starts, end %v", mode, most.Round(time.Millisecond), peak, starts, time.Since(began).Round(time.Millisecond))
+	return most
+}
+
+// The control: a language server that does nothing wrong is heard, in each way of the
+// protocol, and told what the disk holds.
+func TestLanguageServer(t *testing.T) {
+	for _, mode := range []string{"normal", "full", "pull", "asks", "asks+pull+child"} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			f := newFort(t)
+			f.speaks(mode)
+			f.put("plain.txt", "plain\n")
+			path := f.put("a.x", "one\nERROR old\nthree 𝄞 é\nfour\n")
+			f.serve()
+			f.call("Read", map[string]any{"file_path": path})
+			f.edit("a.x", "one\n", "one\nnew line\n")
+			f.until("the server is told", func() bool { return strings.Contains(f.received(), "didOpen") })
+			time.Sleep(100 * time.Millisecond * slowdown)
+			if answer := f.call("Read", map[string]any{"file_path": f.abs("plain.txt")}).Text; strings.Contains(answer, "found old") {
+				t.Errorf("an old problem: %s", answer)
+			}
+			answer := f.edit("a.x", "three 𝄞 é", "three 𝄞 é and ERROR fresh")
+			if !strings.Contains(answer, "found fresh") {
+				answer = f.later("found fresh")
+			}
+			if strings.Contains(answer, "found old") || strings.Count(answer, "found fresh") > 1 {
+				t.Errorf("%s", answer)
+			}
+			answer = f.edit("a.x", "𝄞 é and ERROR fresh", "𝄞")
+			if !strings.Contains(answer, "found fresh") {
+				answer = f.later("found fresh")
+			}
+			if at := strings.Index(answer, "fake no longer reports in a.x: found fresh"); at < 0 || strings.Contains(answer, "found old") || strings.Contains(answer[at:], "\n") {
+				t.Errorf("%s", answer)
+			}
+			f.close()
+			f.noServerLeft()
+			for _, wrong := range []string{"a range, not", "another text"} {
+				if strings.Contains(f.received(), wrong) {
+					t.Errorf("%s", f.received())
+				}
+			}
+			if said := f.received(); mode == "asks" && !strings.Contains(said, "answered no/such/method") || !strings.Contains(said, "shutdown") || !strings.Contains(said, "exit") {
+				t.Errorf("%s", said)
+			}
+		})
+	}
+}
+
+// Nothing is started without the setting, by a project's setting, from the workspace, or
+// for files that the rules deny or ask about.
+func TestNoLanguageServer(t *testing.T) {
+	edits := func(f *fort) {
+		f.t.Helper()
+		f.put("a.x", "ERROR one\n")
+		f.call("Read", map[string]any{"file_path": f.abs("a.x")})
+		f.call("Edit", map[string]any{"file_path": f.abs("a.x"), "old_string": "one", "new_string": "two"})
+		f.call("Write", map[string]any{"file_path": f.abs("new.x"), "content": "ERROR\n"})
+	}
+	quiet := func(f *fort) {
+		f.t.Helper()
+		f.close()
+		if said, pids := f.received(), f.servers(); said != "" || len(pids) > 0 {
+			f.t.Errorf("started: %s %v", said, pids)
+		}
+	}
+	t.Run("without the setting", func(t *testing.T) {
+		f := newFort(t)
+		f.speaks("normal")
+		f.lsp("off")
+		f.serve()
+		edits(f)
+		quiet(f)
+	})
+	t.Run("by a project", func(t *testing.T) {
+		f := newFort(t)
+		f.speaks("normal")
+		own, err := os.ReadFile(f.home + "/.config/fsmcp/settings.json")
+		f.check(err)
+		f.check(os.Remove(f.home + "/.config/fsmcp/settings.json"))
+		f.put(".fsmcp/settings.json", string(own))
+		f.put(".fsmcp/settings.local.json", string(own))
+		f.serve("--trust-project")
+		edits(f)
+		quiet(f)
+	})
+	t.Run("from the workspace", func(t *testing.T) {
+		f := newFort(t)
+		f.speaks("normal")
+		program := f.put("bin/planted", "#!/bin/sh\ntouch "+f.notes()+"/4711\n")
+		f.check(os.Chmod(program, 0o755))
+		for _, command := range [][]string{{program}, {"planted"}, {"sh", program}, {"./bin/planted"}} {
+			f.lsp(map[string]any{"fake": map[string]any{"command": command, "extensions": map[string]string{".x": "x"}}})
+			f.serve("PATH=" + f.ws + "/bin:bin:.:" + os.Getenv("PATH"))
+			edits(f)
+			quiet(f)
+		}
+	})
+	t.Run("for denied files", func(t *testing.T) {
+		f := newFort(t)
+		f.speaks("normal")
+		f.serve("--deny", "Read(*.x)")
+		edits(f)
+		quiet(f)
+	})
+	t.Run("for files that are asked about", func(t *testing.T) {
+		home, ws := t.TempDir(), t.TempDir()
+		f := &fort{t: t, ws: ws, home: home, outside: t.TempDir()}
+		f.speaks("normal")
+		p := scene{revision: mcptest.Latest, dir: ws, home: home}.meet(t, "--ask", "Read(*.x)")
+		p.will("accept", "once")
+		f.put("a.x", "ERROR one\n")
+		if a := p.try("Read", map[string]any{"file_path": f.abs("a.x")}); a.isError {
+			t.Fatalf("%s", a.text)
+		}
+		if a := p.try("Edit", map[string]any{"file_path": f.abs("a.x"), "old_string": "one", "new_string": "two"}); a.isError {
+			t.Fatalf("%s", a.text)
+		}
+		if said, pids := f.received(), f.servers(); said != "" || len(pids) > 0 {
+			t.Errorf("started: %s %v", said, pids)
+		}
+	})
+}

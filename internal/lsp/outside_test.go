@@ -1,0 +1,58 @@
+package lsp
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+)
+
+// What other programs change in the files of a server is noticed once: not what is hidden or
+// generated, of no language of its, open, or denied.
+func TestLookOutside(t *testing.T) {
+	root := t.TempDir()
+	put := func(name, text string) {
+		t.Helper()
+		path := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	denied := filepath.Join(root, "denied.x")
+	c := New(Options{Readable: func(name string) bool { return name != denied }})
+	p := newProcess(c, Server{Languages: map[string]string{".x": "x"}, RootMarkers: []string{"x.mod"}}, root)
+	look := func() (all []string) {
+		for _, e := range p.lookOutside() {
+			path, _ := pathOf(e.URI)
+			name, _ := filepath.Rel(root, path)
+			all = append(all, fmt.Sprint(filepath.ToSlash(name), " ", e.Type))
+		}
+		slices.Sort(all)
+		return all
+	}
+	for _, name := range []string{"same.x", "changed.x", "gone.x", "open.x", "denied.x", "x.mod"} {
+		put(name, "1")
+	}
+	if got := look(); got != nil {
+		t.Errorf("at first: %q", got)
+	}
+	p.documents[filepath.Join(root, "open.x")] = &document{}
+	time.Sleep(20 * time.Millisecond) // above the grain of file times
+	for _, name := range []string{"changed.x", "open.x", "denied.x", "x.mod", "sub/new.X", "sub/other.y", ".git/hidden.x", "node_modules/a/made.x"} {
+		put(name, "2")
+	}
+	if err := os.Remove(filepath.Join(root, "gone.x")); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := look(), []string{"changed.x 2", "gone.x 3", "sub/new.X 1", "x.mod 2"}; !slices.Equal(got, want) {
+		t.Errorf("%q, not %q", got, want)
+	}
+	if got := look(); got != nil {
+		t.Errorf("again: %q", got)
+	}
+}
