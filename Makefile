@@ -136,6 +136,7 @@ faults: build ## after a change to saving, locking, history, workers or permissi
 	$(GO) test -count=1 -timeout 60m -v ./internal/faults | grep -v -e '^=== '
 	CGO_ENABLED=1 $(GO) test -race -timeout 20m ./cmd/fsmcp
 	FSMCP_MERGES=5400 $(GO) test -count=1 -timeout 20m -run TestMergeAgreesWithGit ./internal/history
+	FSMCP_SEARCH_TREES=300 FSMCP_SEARCH_SECONDS=20 FSMCP_SEARCH_TIMES=1000 FSMCP_SEARCH_SPARSE_MB=6144 FSMCP_SEARCH_LINE_MB=2048 $(GO) test -count=1 -timeout 20m -v ./internal/search | grep -v -e '^=== '
 	$(GO) test -tags fsys_portable -timeout 20m -run TestScripts ./cmd/fsmcp
 	FSMCP_NOTEBOOK_WALKS=20000 FSMCP_NOTEBOOK_ALL=1 \
 	$(GO) test -count=1 -timeout 60m -v -run 'TestRandomWalks|TestEditsLoadInPython|TestMemoryFollowsTheFile' ./internal/notebook | grep -v -e '^=== '
@@ -150,6 +151,7 @@ cross: ## a part of test: build and vet for the other systems, and test what thi
 	@echo "cross: linux/arm64"; GOARCH=arm64 CGO_ENABLED=0 $(GO) build -o /dev/null ./cmd/fsmcp
 	@echo "cross: the files of the other systems, tried out on this one"
 	$(GO) test -tags fsys_portable ./internal/fsys ./internal/save/... ./internal/access
+	$(GO) test -tags fsys_portable -run 'Glob|Grep|Hidden|Special|Ignore' ./internal/search
 
 clean: ## remove what was built
 	rm -rf bin coverage dist man

@@ -1,6 +1,7 @@
 package access
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -45,8 +46,9 @@ func (c *Checker) Walk(f *File, grants perm.Grants) *Walk {
 }
 
 // Allowed reports whether a Read of rel, slash-separated and below the folder, takes no
-// question, by every name that the folder gives it and by the rules as they are now. It
-// looks at nothing on the disk.
+// question, by every name that the folder gives it and by the rules as they are now. A
+// folder is not allowed where the rules hide all that it can hold, either. It looks at
+// nothing on the disk.
 func (w *Walk) Allowed(rel string, dir bool) bool {
 	if w.system != '/' {
 		rel = strings.ReplaceAll(rel, "/", string(w.system))
@@ -60,7 +62,19 @@ func (w *Walk) Allowed(rel string, dir bool) bool {
 		names = append(names, n+rel)
 	}
 	policy := w.checker.Policy()
-	return policy.DecideGranted(perm.Read, names, nil, w.grants).Verdict == perm.Allow && !(dir && policy.Own(names[len(names)-1]))
+	if policy.DecideGranted(perm.Read, names, nil, w.grants).Verdict != perm.Allow {
+		return false
+	}
+	if !dir {
+		return true
+	}
+	return !policy.Own(names[len(names)-1]) && !slices.ContainsFunc(names, func(n string) bool { return policy.HidesAll(perm.Read, n) })
+}
+
+// HidesAll reports whether the rules hide all that the folder itself can hold.
+func (w *Walk) HidesAll() bool {
+	policy := w.checker.Policy()
+	return slices.ContainsFunc(w.names, func(n string) bool { return policy.HidesAll(perm.Read, n) })
 }
 
 // AllowedFile reports whether no deny rule names the file rel by another hard link. stamp

@@ -24,3 +24,20 @@ func (p *Policy) asks(op Op, names []string) (asks, ok bool) {
 	_, ask := q.strictRules()
 	return ask.found() || q.spent, true
 }
+
+// HidesAll reports whether a deny or ask rule, such as "dir/**", covers every name that a
+// folder can hold. It returns true for what cannot be a name.
+func (p *Policy) HidesAll(op Op, dir string) bool {
+	q := p.ask(op)
+	defer p.pool.Put(q)
+	if !q.prepare([]string{dir}) {
+		return true
+	}
+	if p.strict.empty() {
+		return false
+	}
+	// Only what matches every name matches the empty one.
+	n := &q.names[0]
+	h := p.strict.find(&q.walk, n.exact+"//", n.folded+"//", false, op, nil)
+	return h[Deny] != none || h[Ask] != none || q.walk.spent()
+}

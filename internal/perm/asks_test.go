@@ -24,3 +24,23 @@ func TestAsks(t *testing.T) {
 		}
 	}
 }
+
+// TestHidesAll tells rules for all names of a folder from those for some.
+func TestHidesAll(t *testing.T) {
+	own := Source{Name: "/f", Level: User, Anchor: "/home/u"}
+	for text, want := range map[string]bool{
+		"Read(secret/**)": true, "Read(**/secret/*)": true, "Read(**/secret/**)": true, "Read(//w/a/secret/**)": true, "Read(secret)": true, "Read(*)": true, "Read(**/SECRET/*)": true,
+		"Read(**/secret/*.txt)": false, "Read(**/secret/?*)": false, "Read(**/secret/[!a]*)": false, "Read(secret/*/x)": false, "Read(other/**)": false, "Edit(secret/**)": false, "Read(secret/**/x)": false,
+		"Read(**/secret/*a*)": false, "Read(**/secret/**a)": false,
+	} {
+		for _, list := range []List{Deny, Ask} {
+			p, _ := Compile(Config{Workspace: []Dir{{Name: "/w"}}, CaseSensitive: true, Rules: []RuleText{{Text: text, List: list, Source: own}}})
+			if got := p.HidesAll(Read, "/w/a/secret"); got != want {
+				t.Errorf("%s %v: %v", text, list, got)
+			}
+			if got := p.HidesAll(Read, "/w/a/secret/"); got != want {
+				t.Errorf("%s %v with a slash: %v", text, list, got)
+			}
+		}
+	}
+}

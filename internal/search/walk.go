@@ -305,7 +305,7 @@ func (r *run) list(w *worker, n *node) {
 		return
 	}
 	rel := n.rel()
-	if rel != "" && !n.root.walk.Allowed(rel, true) {
+	if rel == "" && n.root.walk.HidesAll() || rel != "" && !n.root.walk.Allowed(rel, true) {
 		return // a rule that is newer than the name in the list
 	}
 	opened, err := n.root.dir.OpenDir(rel)

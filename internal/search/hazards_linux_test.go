@@ -1,0 +1,232 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+func TestSpecialFilesAreSkipped(t *testing.T) {
+	y := newTree(t)
+	y.put("plain", "hit\n")
+	if err := unix.Mkfifo(y.path("fifo"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("unix", y.path("socket"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if err := unix.Mknod(y.path("device"), unix.S_IFCHR|0o644, int(unix.Mkdev(1, 5))); err != nil {
+		t.Logf("!!! NOT TESTED: no device can be made here: %v !!!", err)
+	}
+	os.Symlink("plain", y.path("link"))
+	os.Symlink("/", y.path("root"))
+	y.want("grep", y.grep(y.scope(), GrepQuery{Pattern: "hit"}), "plain:1:hit")
+	y.want("glob", y.names(y.scope(), "**"), "plain")
+}
+
+func TestUnreadableFoldersAreNamed(t *testing.T) {
+	if os.Getuid() == 0 {
+		t.Skip("!!! NOT TESTED: root can read every folder !!!")
+	}
+	y := newTree(t, "Read(hidden/**)")
+	y.put("closed/a", "hit\n")
+	y.put("hidden/a", "hit\n")
+	y.put("mute", "hit\n")
+	for _, name := range []string{"closed", "hidden", "mute"} {
+		os.Chmod(y.path(name), 0)
+		defer os.Chmod(y.path(name), 0o755)
+	}
+	got, err := y.Grep(context.Background(), y.scope(), GrepQuery{Pattern: "hit"})
+	if err != nil || !got.Complete || !slices.Equal(got.Unreadable, []string{y.path("closed"), y.path("mute")}) {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// TestLargeFiles searches a sparse file and a line that is longer than any window; "make
+// faults" makes them 6 GB and 2 GB.
+func TestLargeFiles(t *testing.T) {
+	y := newTree(t)
+	y.put("sparse", "hit")
+	if err := os.Truncate(y.path("sparse"), int64(number("FSMCP_SEARCH_SPARSE_MB", 600))<<20); err != nil {
+		t.Fatal(err)
+	}
+	line := number("FSMCP_SEARCH_LINE_MB", 40)
+	f, err := os.Create(y.path("line"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	chunk := []byte(strings.Repeat("word ", 1<<20/5))
+	for range line {
+		f.Write(chunk)
+	}
+	f.WriteString("hit\n")
+	f.Close()
+	for _, pattern := range []string{"hit", "h[i]t"} {
+		peak, stop := watchHeap()
+		began := time.Now()
+		got, err := y.Grep(context.Background(), y.scope(), GrepQuery{Pattern: pattern, Mode: Counts})
+		stop()
+		t.Logf("%s: %v, peak of the heap %d MB", pattern, time.Since(began), peak.Load()>>20)
+		if err != nil || got.TotalFiles != 2 || peak.Load() > 32<<20 {
+			t.Errorf("%s: %+v, %v", pattern, got, err)
+		}
+	}
+}
+
+// watchHeap notes the largest heap until stop is called.
+func watchHeap() (peak *atomic.Uint64, stop func()) {
+	runtime.GC()
+	peak = new(atomic.Uint64)
+	end, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		var m runtime.MemStats
+		for {
+			runtime.ReadMemStats(&m)
+			peak.Store(max(peak.Load(), m.HeapInuse+m.StackInuse))
+			select {
+			case <-end:
+				return
+			case <-time.After(5 * time.Millisecond):
+			}
+		}
+	}()
+	return peak, func() { close(end); <-done }
+}
+
+func TestNestedFolders(t *testing.T) {
+	y := newTree(t)
+	const depth = 1000
+	here := y.dir
+	for i := range depth {
+		if i%10 == 9 {
+			os.WriteFile(here+"/file", []byte("hit\n"), 0o644)
+		}
+		name := strings.Repeat("d", 1+i%20)
+		fd, err := unix.Open(here, unix.O_PATH, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := unix.Mkdirat(fd, name, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		next, err := unix.Openat(fd, name, unix.O_PATH, 0)
+		unix.Close(fd)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasPrefix(here, "/proc") {
+			var old int
+			fmt.Sscanf(here, "/proc/self/fd/%d", &old)
+			unix.Close(old)
+		}
+		here = fmt.Sprintf("/proc/self/fd/%d", next)
+	}
+	most := 0
+	scope := y.scope()
+	stop, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				entries, _ := os.ReadDir("/proc/self/fd")
+				most = max(most, len(entries))
+			}
+		}
+	}()
+	got, err := y.Grep(context.Background(), scope, GrepQuery{Pattern: "hit", Mode: Counts})
+	close(stop)
+	<-done
+	if err != nil || got.TotalFiles != depth/10 || most > 60 {
+		t.Errorf("%+v, %v; %d descriptors", got, err, most)
+	}
+}
+
+// busyTree has files enough for a search to take a while.
+func busyTree(t *testing.T, folders, files int) *tree {
+	y := newTree(t)
+	content := strings.Repeat("some words that do not match the pattern at all\n", 200)
+	for i := range folders {
+		for j := range files {
+			y.put(fmt.Sprintf("d%d/f%d", i, j), content)
+		}
+	}
+	return y
+}
+
+func TestCancelledAndLateSearches(t *testing.T) {
+	y := busyTree(t, 40, 50)
+	scope := y.scope()
+	q := GrepQuery{Pattern: "([a-z]+ ){5}[q]x", Mode: Counts}
+	whole, err := y.Grep(context.Background(), scope, q)
+	if err != nil || whole.Files == nil && whole.Outcome.Files != 2000 || !whole.Complete {
+		t.Fatalf("%+v, %v", whole, err)
+	}
+	for after := time.Duration(0); after < 50*time.Millisecond; after += 5 * time.Millisecond {
+		ctx, cancel := context.WithCancel(context.Background())
+		var cancelled atomic.Int64
+		time.AfterFunc(after, func() { cancelled.Store(time.Now().UnixNano()); cancel() })
+		_, err := y.Grep(ctx, scope, q)
+		if late := time.Now().UnixNano() - cancelled.Load(); err != nil && time.Duration(late) > 150*time.Millisecond {
+			t.Errorf("answered %v after the end", time.Duration(late))
+		} else if err != nil && !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+		cancel()
+	}
+	late := scope
+	late.Within = time.Millisecond
+	calls := 0
+	late.Progress = func(p Progress) { calls++ }
+	got, err := y.Grep(context.Background(), late, q)
+	if err != nil || got.Complete || len(got.NotSearched) == 0 || len(got.NotSearched) > maxNamed || got.Outcome.Files >= 2000 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	before := runtime.NumGoroutine()
+	for range 20 {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
+		y.Grep(ctx, scope, q)
+		cancel()
+	}
+	time.Sleep(200 * time.Millisecond)
+	if after := runtime.NumGoroutine(); after > before+5 {
+		t.Errorf("%d goroutines, %d before", after, before)
+	}
+}
+
+func TestManySearchesAtOnce(t *testing.T) {
+	y := busyTree(t, 10, 20)
+	peak, stop := watchHeap()
+	var all sync.WaitGroup
+	for i := range 100 {
+		all.Go(func() {
+			pattern := []string{"pattern", "p[a]ttern", "(?i)PATTERN", "match the\n?"}[i%4]
+			got, err := y.Grep(context.Background(), y.scope(), GrepQuery{Pattern: pattern, Mode: Mode(i % 3), Multiline: i%4 == 3, Window: Window{Most: 20}})
+			if err != nil || got.TotalFiles != 200 {
+				t.Errorf("%+v, %v", got, err)
+			}
+		})
+	}
+	all.Wait()
+	stop()
+	t.Logf("peak of the heap %d MB", peak.Load()>>20)
+	if peak.Load() > 64<<20 {
+		t.Errorf("the heap grew to %d MB", peak.Load()>>20)
+	}
+}
