@@ -31,7 +31,8 @@ import (
 //     blanks each further line of it; each block of it begins a line, one that is no text
 //     as its kind in parentheses. A refusal reads "<- refused, code N SLUG: …". The calls
 //     of one block are one session.
-//   - ```text quotes answers: each of its lines stands in a script of testdata/script.
+//   - ```text quotes answers: each of its lines stands in a script of testdata/script, or is
+//     expected by a test of language servers.
 //   - ```sh holds commands of README.md, which TestFirstRun runs.
 //
 // In the pages the home is /home/you and the workspace /home/you/project. An ellipsis
@@ -124,6 +125,7 @@ func quoted(text string) error {
 	if err != nil {
 		return err
 	}
+	scripts = append(scripts, "languageservers_test.go")
 	missing := map[string]bool{}
 	for line := range strings.Lines(text) {
 		missing[strings.TrimSpace(line)] = true

@@ -276,24 +276,24 @@ var faulty = regexp.MustCompile(`(ERROR|WARNING) (.*)`)
 // problems returns the diagnostics of a text.
 func (s *fakeServer) problems(uri string) []any {
 	all := []any{}
-	add := func(line, severity int, text string) {
-		place := map[string]any{"start": map[string]any{"line": line, "character": 1}, "end": map[string]any{"line": line, "character": 2}}
+	add := func(line, column, severity int, text string) {
+		place := map[string]any{"start": map[string]any{"line": line, "character": column}, "end": map[string]any{"line": line, "character": column + 1}}
 		all = append(all, map[string]any{"range": place, "severity": severity, "source": "fake", "code": "E" + strconv.Itoa(severity), "message": text})
 	}
 	rules, _ := os.ReadFile(filepath.Join(s.dir, "rules")) // most tests have none
 	for i, line := range strings.Split(s.texts[uri], "\n") {
 		if m := faulty.FindStringSubmatch(line); m != nil {
-			add(i, map[string]int{"ERROR": 1, "WARNING": 2}[m[1]], "found "+m[2])
+			add(i, 1, map[string]int{"ERROR": 1, "WARNING": 2}[m[1]], "found "+m[2])
 		}
 		for rule := range strings.Lines(string(rules)) {
 			if words, text, ok := strings.Cut(strings.TrimSpace(rule), "\t"); ok && strings.Contains(line, words) {
-				add(i, 1, text)
+				add(i, strings.Index(line, words), 1, text)
 			}
 		}
 	}
 	for i := range map[bool]int{s.is("flood"): 100_000, s.is("swarm"): 30_000}[true] {
 		{
-			add(0, 1, fmt.Sprintf("problem %d of a flood, with some words that make it longer", i))
+			add(0, 1, 1, fmt.Sprintf("problem %d of a flood, with some words that make it longer", i))
 		}
 	}
 	return all
