@@ -119,9 +119,8 @@ func (g *grepper) search(w *worker, f *fsys.File) *result {
 // matcher searches one file after the other.
 type matcher struct {
 	*match.Matcher
-	g     *grepper
-	run   *run
-	large []byte // for multiline patterns in large files
+	g   *grepper
+	run *run
 }
 
 // maxBinary bounds the bytes of a binary file that are searched.
@@ -149,10 +148,7 @@ func (m *matcher) count(f *fsys.File, r *room) (count int, binary bool, err erro
 		return m.countBinary(f, r)
 	}
 	if m.g.query.Multiline {
-		if m.large == nil {
-			m.large = make([]byte, largeWindow)
-		}
-		w.buf = m.large
+		w.buf = r.largeWindow()
 		return m.countBlocks(w)
 	}
 	return m.countStream(w, r)
@@ -327,13 +323,6 @@ func (m *matcher) countBinary(f *fsys.File, r *room) (count int, binary bool, er
 	}
 	return 0, true, nil
 }
-
-// Sizes for multiline patterns in files that are not held in memory: a match that is
-// longer than the overlap may be missed.
-const (
-	largeWindow = 2 << 20
-	overlap     = 512 << 10
-)
 
 // countBlocks is countStream for a multiline pattern.
 func (m *matcher) countBlocks(w *window) (count int, binary bool, err error) {

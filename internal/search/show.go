@@ -181,7 +181,7 @@ func wholeLines(lines []Line) (shown span.Set) {
 func (s *shower) large(f *fsys.File, r *room) {
 	head := r.window()
 	n, _ := f.ReadAt(head, 0)
-	w, err := newWindow(f, r, make([]byte, largeWindow), head[:n], false)
+	w, err := newWindow(f, r, r.largeWindow(), head[:n], false)
 	if err != nil {
 		return
 	}

@@ -181,7 +181,10 @@ func (s *Searcher) walk(ctx context.Context, scope *Scope, v visitor, roots []*r
 	for range cap(s.slots) {
 		workers.Go(func() { r.work(ctx) })
 	}
-	go func() { workers.Wait(); close(done) }()
+	for _, root := range roots { // for workers that are still busy when the answer is sent
+		root.dir.use()
+	}
+	go func() { workers.Wait(); closeRoots(roots); close(done) }()
 	var err error
 	select {
 	case <-done:

@@ -17,6 +17,22 @@ const windowSize = 256 << 10
 type room struct {
 	buf []byte
 	raw []byte // for what has to be decoded
+	// large is for multiline patterns, and for lines with their context.
+	large []byte
+}
+
+// Sizes for multiline patterns in files that are not held in memory: a match that is
+// longer than the overlap may be missed.
+const (
+	largeSize = 2 << 20
+	overlap   = 512 << 10
+)
+
+func (r *room) largeWindow() []byte {
+	if r.large == nil {
+		r.large = make([]byte, largeSize)
+	}
+	return r.large
 }
 
 func (r *room) window() []byte {
