@@ -31,6 +31,7 @@ type fake struct {
 
 	mu        sync.Mutex
 	starts    int
+	root      string // a test's own
 	documents map[string]string
 	versions  map[string]int
 	methods   []string // of the messages that it got

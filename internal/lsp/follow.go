@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 )
@@ -107,6 +108,60 @@ func (p *process) lookAtOpenFiles() {
 			}
 		}
 		c.mu.Unlock()
+	}
+}
+
+// lookOutside returns the events of source files that other programs have changed since the
+// last look. Open documents have none: lookAtOpenFiles follows them.
+func (p *process) lookOutside() (events []fileEvent) {
+	if p.tree == nil {
+		p.tree = newTree(p.root, p.server.isSource)
+		return nil
+	}
+	c := p.client
+	c.mu.Lock()
+	var open []string
+	for path := range p.documents {
+		open = append(open, path)
+	}
+	c.mu.Unlock()
+	for path, event := range p.tree.changes(open) {
+		c.mu.Lock()
+		own := p.documents[path] != nil || c.changing[path] > 0
+		c.mu.Unlock()
+		if !own && len(events) < maxEvents && c.o.Readable(nearestOf(path, event)) {
+			events = append(events, fileEvent{uriOf(path), event})
+		}
+	}
+	return events
+}
+
+// sendOutside tells the server what other programs have changed. The problems of all files
+// are the base then, once it has reported on it.
+func (p *process) sendOutside(r *run) error {
+	events := p.lookOutside()
+	if len(events) == 0 {
+		return nil
+	}
+	p.client.mu.Lock()
+	r.based, r.began, r.answered = false, time.Now(), false
+	p.client.mu.Unlock()
+	return r.send([]message{{"workspace/didChangeWatchedFiles", watchedFilesParams{events}}})
+}
+
+// maxEvents bounds the events of one look at the tree.
+const maxEvents = 10_000
+
+// nearestOf returns the name to decide on for an event: of a file that is gone, the nearest
+// folder above it that is there.
+func nearestOf(path string, event int) string {
+	if event != fileDeleted {
+		return path
+	}
+	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(dir); err == nil || dir == filepath.Dir(dir) {
+			return dir
+		}
 	}
 }
 

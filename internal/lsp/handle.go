@@ -139,7 +139,7 @@ func (h handler) published(params publishParams) {
 		return // it follows for the new text
 	}
 	f := p.fileOf(path)
-	now := p.keep(f.pushed, params.Diagnostics)
+	now := p.keep(path, f.pushed, params.Diagnostics)
 	if d != nil {
 		h.r.unversioned = params.Version == nil
 		if h.r.pull == nil {
@@ -175,10 +175,19 @@ func (p *process) fileOf(path string) *fileProblems {
 	return f
 }
 
-// keep returns the problems to keep in place of others. The caller holds the lock.
-func (p *process) keep(old []problem, all []diagnostic) []problem {
+// keep returns the problems of a file to keep in place of others. A flood leaves room for
+// those of open documents. The caller holds the lock.
+func (p *process) keep(path string, old []problem, raw json.RawMessage) []problem {
 	p.kept -= len(old)
-	now := problemsOf(all, min(maxPerFile, max(maxKept-p.kept, 0)))
+	most := maxPerFile
+	if p.documents[path] == nil {
+		most = min(maxPerOther, max(maxKept-p.kept, 0))
+	}
+	var all []diagnostic
+	if most == 0 || json.Unmarshal(raw, &all) != nil {
+		return nil
+	}
+	now := problemsOf(all, most)
 	p.kept += len(now)
 	return now
 }
@@ -252,12 +261,12 @@ func (p *process) pulled(r *run, path string, version int, report *pullReport) {
 	}
 	d.published, r.reported = version, time.Now()
 	if f := p.fileOf(path); report.Kind == "full" {
-		f.pulled, f.dirty = p.keep(f.pulled, report.Items), true
+		f.pulled, f.dirty = p.keep(path, f.pulled, report.Items), true
 	}
 	for uri, related := range report.Related {
 		if other, ok := pathOf(uri); ok && related.Kind == "full" && p.concerns(other) {
 			f := p.fileOf(other)
-			f.pulled, f.dirty = p.keep(f.pulled, related.Items), true
+			f.pulled, f.dirty = p.keep(other, f.pulled, related.Items), true
 		}
 	}
 }

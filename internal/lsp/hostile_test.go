@@ -3,7 +3,9 @@ package lsp
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -163,14 +165,16 @@ func TestFlood(t *testing.T) {
 			f.diagnose = func(string, string) []diagnostic {
 				return []diagnostic{{Severity: severityError, Message: "own"}}
 			}
+			var flood strings.Builder
+			for i := range files {
+				one := fmt.Sprintf(`{"range":{"start":{"line":1,"character":1},"end":{"line":1,"character":2}},"message":"%s %d"}`, strings.Repeat("m", 20), i)
+				body := fmt.Sprintf(`{"jsonrpc":"2.0","method":"textDocument/publishDiagnostics","params":{"uri":"%s/f%d.go","diagnostics":[%s]}}`,
+					uriOf(p.dir), i, strings.TrimSuffix(strings.Repeat(one+",", all/files), ","))
+				fmt.Fprintf(&flood, "Content-Length: %d\r\n\r\n%s", len(body), body)
+			}
 			f.before = func(f *fake, method string, _ json.RawMessage) bool {
-				if method != "textDocument/didChange" {
-					return true
-				}
-				for i := range files {
-					one := fmt.Sprintf(`{"range":{"start":{"line":1,"character":1},"end":{"line":1,"character":2}},"message":"%s %d"}`, strings.Repeat("m", 20), i)
-					f.frame(fmt.Sprintf(`{"jsonrpc":"2.0","method":"textDocument/publishDiagnostics","params":{"uri":"%s/f%d.go","diagnostics":[%s]}}`,
-						uriOf(p.dir), i, strings.TrimSuffix(strings.Repeat(one+",", all/files), ",")))
+				if method == "textDocument/didChange" {
+					f.send(flood.String())
 				}
 				return true
 			}
@@ -328,6 +332,54 @@ func TestChangeByAnotherProgram(t *testing.T) {
 	}
 	if got := f.text(p.path("b.go")); got != "checked out, too\n" {
 		t.Errorf("the server has %q", got)
+	}
+}
+
+// A server hears of other source files that another program made, changed and deleted, but
+// not of those that may not be read.
+func TestFilesOfAnotherProgram(t *testing.T) {
+	f := newFake(t)
+	var events []string
+	f.before = func(f *fake, method string, params json.RawMessage) bool {
+		if method == "workspace/didChangeWatchedFiles" {
+			var p watchedFilesParams
+			f.decode(params, &p)
+			f.mu.Lock()
+			for _, e := range p.Changes {
+				events = append(events, fmt.Sprintf("%s %d", strings.TrimPrefix(e.URI, f.root), e.Type))
+			}
+			f.mu.Unlock()
+		}
+		return true
+	}
+	p := newProject(t, f)
+	f.root = uriOf(p.dir) + "/"
+	for _, name := range []string{"a.go", "moved.go", "sub/gone.go", "sub/same.go", "sub/deep/x.go", "in/place.go", "node_modules/n.go", "note.txt"} {
+		p.write(name, "x\n")
+	}
+	p.begin()
+	p.edit("a.go", "y\n")
+	f.mu.Lock()
+	events = nil
+	f.mu.Unlock()
+	p.hidden[p.path("secret.go")] = true
+	for _, c := range [][2]string{{"moved.go", "new.go"}, {"sub/deep", "sub/other"}, {"note.txt", "note2.txt"}} {
+		if err := os.Rename(p.path(c[0]), p.path(c[1])); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Remove(p.path("sub/gone.go")); err != nil {
+		t.Fatal(err)
+	}
+	p.write("secret.go", "x\n")
+	p.write("go.mod", "module changed\n")
+	p.write("in/place.go", "another\n")
+	p.write("node_modules/m.go", "x\n")
+	p.edit("a.go", "z\n")
+	slices.Sort(events)
+	want := "a.go 2, go.mod 2, in/place.go 2, moved.go 3, new.go 1, sub/deep/x.go 3, sub/gone.go 3, sub/other/x.go 1"
+	if got := strings.Join(events, ", "); got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }
 

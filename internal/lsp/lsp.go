@@ -188,6 +188,11 @@ func (s Server) language(path string) string {
 	return s.Languages[strings.ToLower(filepath.Ext(path))]
 }
 
+// isSource reports whether changes of a file with such a name may matter to the server.
+func (s Server) isSource(name string) bool {
+	return s.language(name) != "" || slices.Contains(s.RootMarkers, name)
+}
+
 // Changed tells the servers of a file of a change. It returns once they have reported on it,
 // at the latest after Options.Wait, and at once if a server is still starting or has not
 // caught up with an earlier change. The problems are in the next Report.

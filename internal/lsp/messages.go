@@ -140,9 +140,9 @@ type diagnostic struct {
 }
 
 type publishParams struct {
-	URI         string       `json:"uri"`
-	Version     *int         `json:"version"`
-	Diagnostics []diagnostic `json:"diagnostics"`
+	URI         string          `json:"uri"`
+	Version     *int            `json:"version"`
+	Diagnostics json.RawMessage `json:"diagnostics"` // a list of diagnostic
 }
 
 type pullParams struct {
@@ -153,7 +153,7 @@ type pullParams struct {
 // pullReport answers pullParams; it has Items only if Kind is "full".
 type pullReport struct {
 	Kind    string                `json:"kind"`
-	Items   []diagnostic          `json:"items"`
+	Items   json.RawMessage       `json:"items"` // a list of diagnostic
 	Related map[string]pullReport `json:"relatedDocuments"`
 }
 

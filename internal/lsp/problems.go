@@ -142,9 +142,10 @@ func (f *fileProblems) markReported(p problem) {
 
 // Bounds of what is kept of a server's diagnostics.
 const (
-	maxPerFile  = 500    // problems
+	maxPerFile  = 500    // problems of an open document
+	maxPerOther = 100    // problems of another file
 	maxFiles    = 2_000  // with problems
-	maxKept     = 10_000 // problems in all
+	maxKept     = 10_000 // problems of other files
 	maxWords    = 300    // characters of a message
 	maxCodeSize = 40     // bytes of a code
 )

@@ -31,7 +31,7 @@ type process struct {
 	files     map[string]*fileProblems
 	kept      int // problems in files
 
-	project projectFiles // of the run: only that uses it
+	tree *tree // of the run: only that uses it
 
 	delivered, settled int           // changes
 	settling           chan struct{} // closed when all delivered changes have settled
@@ -209,7 +209,7 @@ func (p *process) serve(r *run) error {
 		}
 		cancel()
 	}()
-	p.project = projectFiles{}
+	p.tree = nil
 	p.lookOutside()
 	err = p.greet(ctx, r)
 	for err == nil {
