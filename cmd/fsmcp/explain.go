@@ -16,6 +16,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/hooks"
 	"github.com/fsmcp/fsmcp/internal/report"
+	"github.com/fsmcp/fsmcp/internal/search"
 	"github.com/fsmcp/fsmcp/internal/settings"
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
@@ -28,8 +29,8 @@ func explainCommand(s process) *cobra.Command {
 		Short: "Tell what the rules say of a file, and which one decides",
 		Long: `Tell for each PATH and tool whether it is allowed, asked for or denied, which
 rule decides and where that rule stands, every name of the file that was
-considered, and which hooks run when the file is changed. The workspace is
---dir, else the working directory. No PATH is opened, and the exit code is 0
+considered, whether searches leave it out and why, and which hooks run when the
+file is changed. The workspace is --dir, else the working directory. No PATH is opened, and the exit code is 0
 whatever the verdict.`,
 		Example: "  fsmcp explain .env src/main.go",
 		Args:    cobra.MinimumNArgs(1),
@@ -58,19 +59,19 @@ func explain(s process, f settings.Flags, paths []string, asJSON bool) error {
 
 // explain prints the verdict on each path.
 func (p *parts) explain(s process, paths []string, asJSON bool) error {
-	out := s.output()
+	out, searcher := s.output(), search.New(search.Options{Checker: p.access})
 	for i, path := range paths {
 		v, err := p.access.Explain(fromWorkDir(s.system, path))
 		if err != nil {
 			return err
 		}
 		if asJSON {
-			err = out.JSON(report.ExplanationJSON(v))
+			err = out.JSON(report.ExplanationJSON(v, searcher.Explain(v.Path)))
 		} else {
 			if i > 0 {
 				fmt.Fprintln(s.out)
 			}
-			if err = out.Explanation(v); err == nil {
+			if err = out.Explanation(v, searcher.Explain(v.Path)); err == nil {
 				err = p.printHooks(out, v)
 			}
 		}

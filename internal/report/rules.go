@@ -7,6 +7,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/access"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/perm"
+	"github.com/fsmcp/fsmcp/internal/search"
 )
 
 // decision is one tool's part of an explanation as JSON.
@@ -42,7 +43,7 @@ func (d decision) place() string {
 }
 
 // ExplanationJSON returns the object that explain --json prints.
-func ExplanationJSON(v access.Explanation) any {
+func ExplanationJSON(v access.Explanation, left search.LeftOut) any {
 	return struct {
 		Path         string   `json:"path"`
 		Names        []string `json:"names"`
@@ -50,11 +51,37 @@ func ExplanationJSON(v access.Explanation) any {
 		Edit         decision `json:"edit"`
 		Write        decision `json:"write"`
 		NotebookEdit decision `json:"notebookEdit"`
-	}{v.Path, v.Names, decisionOf(v, perm.Read), decisionOf(v, perm.Edit), decisionOf(v, perm.Write), decisionOf(v, perm.NotebookEdit)}
+		Search       *leftOut `json:"search,omitempty"`
+	}{v.Path, v.Names, decisionOf(v, perm.Read), decisionOf(v, perm.Edit), decisionOf(v, perm.Write), decisionOf(v, perm.NotebookEdit), leftOutOf(v, left)}
 }
 
-// Explanation writes the names of a file, then a line for each tool.
-func (o Output) Explanation(v access.Explanation) error {
+// leftOut says in JSON why searches leave a name out.
+type leftOut struct {
+	Reason string  `json:"leftOut"`
+	Source *string `json:"source"`
+	Line   *int    `json:"line"`
+}
+
+// leftOutOf returns nil for a name that searches find, and for one that Read does not show
+// without a question: the decision on Read says why.
+func leftOutOf(v access.Explanation, l search.LeftOut) *leftOut {
+	words := map[search.Why]string{
+		search.ByIgnoreFile: "an ignore file names it", search.ByGit: ".git is never searched", search.ByOwnFolder: "fsmcp's own folders are never searched",
+		search.ByLink: "links and special files are not searched",
+	}
+	out := &leftOut{Reason: words[l.Why]}
+	if out.Reason == "" || v.Decisions[perm.Read].Verdict != perm.Allow {
+		return nil
+	}
+	if l.Why == search.ByIgnoreFile {
+		out.Source, out.Line = &l.File, &l.Line
+	}
+	return out
+}
+
+// Explanation writes the names of a file, a line for each tool, and one where searches leave
+// the file out.
+func (o Output) Explanation(v access.Explanation, left search.LeftOut) error {
 	fmt.Fprintln(o, fsys.Printable(v.Path))
 	for _, name := range v.Names[1:] {
 		fmt.Fprintf(o, "  which leads to %s\n", fsys.Printable(name))
@@ -70,6 +97,13 @@ func (o Output) Explanation(v access.Explanation) error {
 			why = fsys.Printable(*d.Rule) + "\t" + d.place()
 		}
 		fmt.Fprintf(table, "  %s\t%s\t%s\n", op, o.verdict(d.Verdict), why)
+	}
+	if out := leftOutOf(v, left); out != nil {
+		why := out.Reason
+		if out.Line != nil {
+			why += fmt.Sprintf("\t%s:%d", fsys.Printable(*out.Source), *out.Line)
+		}
+		fmt.Fprintf(table, "  search\tskip\t%s\n", why)
 	}
 	return table.Flush()
 }

@@ -123,8 +123,14 @@ func (l *ignoreList) add(r ignoreRule) {
 // match looks for the last rule that matches a name, relative to the list's folder. It
 // does not look at the folders on the way: the walk has not entered those left out.
 func (l *ignoreList) match(name string, dir bool) verdict {
+	v, _ := l.last(name, dir)
+	return v
+}
+
+// last is match with the line of the rule.
+func (l *ignoreList) last(name string, dir bool) (v verdict, line int) {
 	if l == nil {
-		return unknown
+		return unknown, 0
 	}
 	base := name[strings.LastIndexByte(name, '/')+1:]
 	last := l.names[base]
@@ -139,11 +145,11 @@ func (l *ignoreList) match(name string, dir bool) verdict {
 	}
 	switch {
 	case last.line == 0:
-		return unknown
+		return unknown, 0
 	case last.kept:
-		return kept
+		return kept, last.line
 	}
-	return leftOut
+	return leftOut, last.line
 }
 
 // matchPattern reports whether a gitignore pattern matches a name as a whole. base is its

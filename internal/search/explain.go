@@ -1,0 +1,156 @@
+package search
+
+import (
+	"path"
+	"strings"
+
+	"github.com/fsmcp/fsmcp/internal/access"
+	"github.com/fsmcp/fsmcp/internal/fsys"
+)
+
+// Why is a reason for which searches leave a name out.
+type Why uint8
+
+// The reasons.
+const (
+	NotLeftOut   Why = iota
+	ByRules          // a Read would be denied or asked about
+	ByIgnoreFile     // an ignore file names it
+	ByGit            // it is .git, or lies in it
+	ByOwnFolder      // it lies in one of fsmcp's own folders
+	ByLink           // it is a symbolic link, or something special
+)
+
+// LeftOut says why searches of the workspace leave a name out.
+type LeftOut struct {
+	Why
+	// Name is the absolute name that is left out: the asked one, or a folder above it.
+	Name string
+	// File and Line are those of the pattern in an ignore file.
+	File string
+	Line int
+}
+
+// Explain says whether searches of the workspace directory that holds an absolute name leave
+// it out, and why. For a name elsewhere it is a search of its folder.
+func (s *Searcher) Explain(name string) LeftOut {
+	top, rel := s.topOf(name)
+	t := s.checker.ForReading(top)
+	if t == nil {
+		return LeftOut{Why: ByRules, Name: top}
+	}
+	defer t.Close()
+	start := &access.File{Target: t}
+	if t.Kind != fsys.Directory || rel == "" {
+		return LeftOut{}
+	}
+	if s.neverSearched(start) {
+		return LeftOut{Why: s.never(top), Name: top}
+	}
+	dir, err := t.OpenDir()
+	if err != nil {
+		return LeftOut{}
+	}
+	r := &root{walk: s.checker.Walk(start, nil), dir: share(dir)}
+	defer r.dir.leave()
+	s.levelsAbove(r, start)
+	return s.explainBelow(r, top, rel)
+}
+
+// never returns the reason for which a folder is never searched.
+func (s *Searcher) never(name string) Why {
+	if s.checker.Policy().Own(name) {
+		return ByOwnFolder
+	}
+	return ByGit
+}
+
+// topOf returns the workspace directory that holds a name, or else its folder, and the rest of
+// the name.
+func (s *Searcher) topOf(name string) (top, rel string) {
+	for _, dir := range s.checker.Policy().Workspace() {
+		for _, top := range []string{dir.Name, dir.Real} {
+			if top != "" && access.Within(top, name) {
+				return top, strings.Trim(slashed(name[len(top):]), "/")
+			}
+		}
+	}
+	slash := strings.LastIndexAny(name, `/\`)
+	return name[:max(slash, 1)], name[slash+1:]
+}
+
+// explainBelow goes down from a start, one folder after the other.
+func (s *Searcher) explainBelow(r *root, top, rel string) LeftOut {
+	dir, levels := r.dir.use(), r.levels
+	defer func() { dir.leave() }()
+	at := ""
+	for segment := range strings.SplitSeq(rel, "/") {
+		levels = r.enter(dir.Dir, at, levels)
+		at = path.Join(at, segment)
+		out := LeftOut{Name: access.Join(top, at)}
+		_, kind, err := dir.Stat(segment)
+		folder := kind == fsys.Directory
+		file, line := levels.explain(r.above+at, folder)
+		switch {
+		case strings.EqualFold(segment, gitDir):
+			out.Why = ByGit
+		case s.checker.Policy().Own(out.Name):
+			out.Why = ByOwnFolder
+		case err == nil && kind == fsys.Special:
+			out.Why = ByLink
+		case line > 0:
+			out.Why, out.Line = ByIgnoreFile, line
+			out.File = access.Join(strings.TrimSuffix(r.walk.Path(""), "/"+r.above), file)
+		case !r.walk.Allowed(at, folder):
+			out.Why = ByRules
+		}
+		if out.Why != NotLeftOut || !folder {
+			return out.orNothing()
+		}
+		next, err := dir.OpenDir(segment)
+		if err != nil {
+			return LeftOut{}
+		}
+		dir.leave()
+		dir = share(next)
+	}
+	return LeftOut{}
+}
+
+func (l LeftOut) orNothing() LeftOut {
+	if l.Why == NotLeftOut {
+		return LeftOut{}
+	}
+	return l
+}
+
+// explain returns the ignore file, relative to the topmost level, and the line that leave a
+// name out; line is 0 where none does. It decides as ignored does.
+func (l *level) explain(name string, dir bool) (file string, line int) {
+	if !l.ignored(name, dir) {
+		return "", 0
+	}
+	var git, exclude string
+	gitLine, excludeLine := 0, 0
+	outside := false
+	for ; l != nil; l = l.above {
+		rel, folder := name[l.base:], name[:l.base]
+		if v, n := l.plain.last(rel, dir); v != unknown {
+			return folder + plainIgnore, n
+		}
+		if outside {
+			continue
+		}
+		if v, n := l.git.last(rel, dir); gitLine == 0 && v != unknown {
+			git, gitLine = folder+gitIgnore, n
+		}
+		if v, n := l.exclude.last(rel, dir); excludeLine == 0 && v != unknown {
+			exclude, excludeLine = folder+gitDir+"/"+gitExclude, n
+		}
+		outside = l.repository
+	}
+	if gitLine > 0 {
+		return git, gitLine
+	}
+	return exclude, excludeLine
+}
