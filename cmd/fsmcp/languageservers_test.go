@@ -274,6 +274,45 @@ func TestThePagesProblems(t *testing.T) {
 	}
 }
 
+// A change of the setting holds from the next change of a file on.
+func TestLanguageServersAreReloaded(t *testing.T) {
+	t.Parallel()
+	f := newFort(t)
+	f.speaks("normal")
+	f.put("plain.txt", "0\n")
+	f.serve()
+	f.call("Write", map[string]any{"file_path": f.abs("a.x"), "content": "0\n"})
+	f.until("a server runs", func() bool { return strings.Contains(f.received(), "didOpen") })
+	text := 0
+	edit := func() {
+		f.edit("a.x", strconv.Itoa(text), strconv.Itoa(text+1))
+		text++
+	}
+	f.lsp("off")
+	f.until("it ends", func() bool {
+		edit()
+		return !lives(f.servers()[0])
+	})
+	f.speaks("normal+child")
+	f.until("another one runs", func() bool {
+		edit()
+		return len(f.servers()) == 3
+	})
+	f.speaks("silent")
+	f.until("it is replaced", func() bool {
+		edit()
+		running := 0
+		for _, pid := range f.servers() {
+			if lives(pid) {
+				running++
+			}
+		}
+		return len(f.servers()) == 4 && running == 1
+	})
+	f.close()
+	f.noServerLeft()
+}
+
 // Nothing is started without the setting, by a project's setting, from the workspace, or
 // for files that the rules deny or ask about.
 func TestNoLanguageServer(t *testing.T) {

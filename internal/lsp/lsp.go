@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -173,14 +174,34 @@ func (c *Client) Begin(path string) (end func()) {
 
 func nothing() {}
 
-// Wants reports whether a server is to be told of changes of a file, by its name alone.
+// Wants reports whether a server is to be told of changes of a file, by its name alone. It
+// ends servers that may not be used any longer as they were started.
 func (c *Client) Wants(path string) bool {
-	for _, s := range c.o.Servers() {
-		if s.language(path) != "" {
-			return true
+	servers := c.o.Servers()
+	if c.active.Load() {
+		c.retire(servers)
+	}
+	return slices.ContainsFunc(servers, func(s Server) bool { return s.language(path) != "" })
+}
+
+// retire ends the processes of all servers but these.
+func (c *Client) retire(servers []Server) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for key, p := range c.processes {
+		if !slices.ContainsFunc(servers, func(s Server) bool { return reflect.DeepEqual(s, p.server) }) {
+			c.end(key)
 		}
 	}
-	return false
+	c.active.Store(len(c.processes) > 0)
+}
+
+// end ends a process without waiting for it. The caller holds the lock.
+func (c *Client) end(key projectKey) {
+	p := c.processes[key]
+	p.askStop()
+	delete(c.processes, key)
+	c.ending = append(slices.DeleteFunc(c.ending, func(p *process) bool { return !p.running() }), p)
 }
 
 // language returns the languageId of a file; "" for one that the server is not for.
@@ -198,12 +219,6 @@ func (s Server) isSource(name string) bool {
 // caught up with an earlier change. The problems are in the next Report.
 func (c *Client) Changed(ctx context.Context, change Change) {
 	servers := c.o.Servers()
-	if len(servers) == 0 {
-		if c.active.Load() { // the setting was turned off
-			go c.stop(false)
-		}
-		return
-	}
 	began := time.Now()
 	d, ok := newDelivery(change)
 	if !ok {
@@ -318,9 +333,7 @@ func (c *Client) evict() {
 		}
 	}
 	if running >= maxProcesses {
-		oldest.askStop()
-		delete(c.processes, projectKey{oldest.server.Name, oldest.root})
-		c.ending = append(slices.DeleteFunc(c.ending, func(p *process) bool { return !p.running() }), oldest)
+		c.end(projectKey{oldest.server.Name, oldest.root})
 	}
 }
 
@@ -351,12 +364,9 @@ func (c *Client) wait(ctx context.Context, all []*delivered, began time.Time, fo
 
 // Close ends all servers: it asks them to shut down, and kills those that do not. It
 // returns within a second. It may be called at any time and more than once.
-func (c *Client) Close() { c.stop(true) }
-
-// stop ends all servers, for good if closed.
-func (c *Client) stop(closed bool) {
+func (c *Client) Close() {
 	c.mu.Lock()
-	c.closed = c.closed || closed
+	c.closed = true
 	all := c.ending
 	for _, p := range c.processes {
 		all = append(all, p)
