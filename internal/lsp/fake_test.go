@@ -3,7 +3,6 @@ package lsp
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -34,16 +33,14 @@ type fake struct {
 	root      string // a test's own
 	documents map[string]string
 	versions  map[string]int
-	methods   []string // of the messages that it got
 	conn      *jsonrpc2.Conn
 	current   *fakeProcess
-	changed   chan struct{} // closed at the next message
 }
 
 const incremental = `{"textDocumentSync":{"openClose":true,"change":2,"save":true}}`
 
 func newFake(t *testing.T) *fake {
-	return &fake{t: t, capabilities: incremental, documents: make(map[string]string), versions: make(map[string]int), changed: make(chan struct{})}
+	return &fake{t: t, capabilities: incremental, documents: make(map[string]string), versions: make(map[string]int)}
 }
 
 // fakeProcess is one run of a fake.
@@ -91,8 +88,10 @@ func (f *fake) Handle(ctx context.Context, conn *jsonrpc2.Conn, req *jsonrpc2.Re
 	if req.Params != nil {
 		params = *req.Params
 	}
-	defer f.note(req.Method)
-	if f.before != nil && !f.before(f, req.Method, params) {
+	f.mu.Lock()
+	before := f.before
+	f.mu.Unlock()
+	if before != nil && !before(f, req.Method, params) {
 		return
 	}
 	switch req.Method {
@@ -145,14 +144,6 @@ func (f *fake) decode(params json.RawMessage, into any) {
 	}
 }
 
-func (f *fake) note(method string) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.methods = append(f.methods, method)
-	close(f.changed)
-	f.changed = make(chan struct{})
-}
-
 func (f *fake) set(uri, text string, version int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -162,11 +153,11 @@ func (f *fake) set(uri, text string, version int) {
 // of returns the diagnostics of a document.
 func (f *fake) of(uri string) []diagnostic {
 	f.mu.Lock()
-	text := f.documents[uri]
+	text, diagnose := f.documents[uri], f.diagnose
 	f.mu.Unlock()
 	path, _ := pathOf(uri)
-	if f.diagnose != nil {
-		return f.diagnose(path, text)
+	if diagnose != nil {
+		return diagnose(path, text)
 	}
 	return words(text)
 }
@@ -222,38 +213,11 @@ func (f *fake) crash() {
 	p.Kill()
 }
 
-// waitFor waits until the fake has got a message so many times.
-func (f *fake) waitFor(method string, times int) {
-	f.t.Helper()
-	f.await(func() bool {
-		n := 0
-		for _, m := range f.methods {
-			if m == method {
-				n++
-			}
-		}
-		return n >= times
-	}, fmt.Sprintf("%d times %s", times, method))
-}
-
-func (f *fake) await(ok func() bool, what string) {
-	f.t.Helper()
-	limit := time.After(20 * time.Second)
-	for {
-		f.mu.Lock()
-		done, changed := ok(), f.changed
-		f.mu.Unlock()
-		if done {
-			return
-		}
-		select {
-		case <-changed:
-		case <-limit:
-			f.mu.Lock()
-			defer f.mu.Unlock()
-			f.t.Fatalf("waited in vain for %s; got %q", what, f.methods)
-		}
-	}
+// change changes the fake while it runs.
+func (f *fake) change(set func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	set()
 }
 
 // text returns what the fake knows of a file.
@@ -308,7 +272,7 @@ type project struct {
 	fake    *fake
 	client  *Client
 	notices chan string
-	hidden  map[string]bool
+	hidden  sync.Map // by path
 }
 
 func newProject(t *testing.T, f *fake) *project {
@@ -317,15 +281,18 @@ func newProject(t *testing.T, f *fake) *project {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &project{t: t, dir: dir, fake: f, notices: make(chan string, 100), hidden: make(map[string]bool)}
+	p := &project{t: t, dir: dir, fake: f, notices: make(chan string, 100)}
 	p.write("go.mod", "")
 	server := []Server{{Name: "fake", Command: []string{"fake"}, Languages: map[string]string{".go": "go"}, RootMarkers: []string{"go.mod"}}}
 	p.client = New(Options{
-		Servers:  func() []Server { return server },
-		Folders:  func() []string { return []string{dir} },
-		Readable: func(name string) bool { return !p.hidden[name] },
-		Find:     func(Server) (string, []string, error) { return "fake", nil, nil },
-		Start:    f.start,
+		Servers: func() []Server { return server },
+		Folders: func() []string { return []string{dir} },
+		Readable: func(name string) bool {
+			_, hidden := p.hidden.Load(name)
+			return !hidden
+		},
+		Find:  func(Server) (string, []string, error) { return "fake", nil, nil },
+		Start: f.start,
 	})
 	p.client.Notify = func(all ...string) {
 		for _, n := range all {

@@ -126,6 +126,7 @@ func (h handler) published(params publishParams) {
 	if !ok || !p.concerns(path) {
 		return
 	}
+	now := p.decode(path, params.Diagnostics)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if p.run != h.r {
@@ -139,7 +140,7 @@ func (h handler) published(params publishParams) {
 		return // it follows for the new text
 	}
 	f := p.fileOf(path)
-	now := p.keep(path, f.pushed, params.Diagnostics)
+	p.kept += len(now) - len(f.pushed)
 	if d != nil {
 		h.r.unversioned = params.Version == nil
 		if h.r.pull == nil {
@@ -175,21 +176,21 @@ func (p *process) fileOf(path string) *fileProblems {
 	return f
 }
 
-// keep returns the problems of a file to keep in place of others. A flood leaves room for
-// those of open documents. The caller holds the lock.
-func (p *process) keep(path string, old []problem, raw json.RawMessage) []problem {
-	p.kept -= len(old)
+// decode returns the problems of a file to keep. A flood leaves room for those of open
+// documents.
+func (p *process) decode(path string, raw json.RawMessage) []problem {
+	c := p.client
+	c.mu.Lock()
 	most := maxPerFile
 	if p.documents[path] == nil {
 		most = min(maxPerOther, max(maxKept-p.kept, 0))
 	}
+	c.mu.Unlock()
 	var all []diagnostic
 	if most == 0 || json.Unmarshal(raw, &all) != nil {
 		return nil
 	}
-	now := problemsOf(all, most)
-	p.kept += len(now)
-	return now
+	return problemsOf(all, most, c.newMask().of)
 }
 
 // ask asks for diagnostics where the server wants to be asked, of other open documents too
@@ -210,19 +211,22 @@ func (p *process) ask(r *run, paths []string) {
 		p.pullAll(r, paths)
 		return
 	}
-	p.call(r, "$/alive", nil, nil, func(error) { r.answered = true }) // an unknown method gets an error
+	p.call(r, "$/alive", nil, nil, func(error) (then func()) { // an unknown method gets an error
+		return func() { r.answered = true }
+	})
 }
 
-// call makes a request; then is called under the lock once it is answered.
-func (p *process) call(r *run, method string, params, result any, then func(error)) {
+// call makes a request. Once it is answered, read is called without the lock, and what it
+// returns under the lock.
+func (p *process) call(r *run, method string, params, result any, read func(error) (then func())) {
 	ctx, cancel := context.WithTimeout(context.Background(), p.client.t.settle)
 	go func() {
 		defer cancel()
-		err := r.conn.Call(ctx, method, params, result)
+		then := read(r.conn.Call(ctx, method, params, result))
 		p.client.mu.Lock()
 		defer p.client.mu.Unlock()
 		if p.run == r && ctx.Err() == nil {
-			then(err)
+			then()
 		}
 		r.wake()
 	}()
@@ -243,30 +247,43 @@ func (p *process) pullAll(r *run, paths []string) {
 		r.pulls++
 		c.mu.Unlock()
 		report := new(pullReport)
-		p.call(r, "textDocument/diagnostic", params, report, func(err error) {
-			r.pulls--
-			r.answered = true
-			if err == nil {
-				p.pulled(r, path, version, report)
+		p.call(r, "textDocument/diagnostic", params, report, func(err error) (then func()) {
+			files := p.pulledFiles(path, report)
+			return func() {
+				r.pulls--
+				r.answered = true
+				if err == nil {
+					p.pulled(r, path, version, files)
+				}
 			}
 		})
 	}
 }
 
+// pulledFiles returns the problems of each file in the answer to a pull.
+func (p *process) pulledFiles(path string, report *pullReport) map[string][]problem {
+	files := make(map[string][]problem)
+	if report.Kind == "full" {
+		files[path] = p.decode(path, report.Items)
+	}
+	for uri, related := range report.Related {
+		if other, ok := pathOf(uri); ok && related.Kind == "full" && p.concerns(other) {
+			files[other] = p.decode(other, related.Items)
+		}
+	}
+	return files
+}
+
 // pulled takes the answer to a pull. The caller holds the lock.
-func (p *process) pulled(r *run, path string, version int, report *pullReport) {
+func (p *process) pulled(r *run, path string, version int, files map[string][]problem) {
 	d := p.documents[path]
 	if d == nil || d.version != version {
 		return
 	}
 	d.published, r.reported = version, time.Now()
-	if f := p.fileOf(path); report.Kind == "full" {
-		f.pulled, f.dirty = p.keep(path, f.pulled, report.Items), true
-	}
-	for uri, related := range report.Related {
-		if other, ok := pathOf(uri); ok && related.Kind == "full" && p.concerns(other) {
-			f := p.fileOf(other)
-			f.pulled, f.dirty = p.keep(other, f.pulled, related.Items), true
-		}
+	for path, now := range files {
+		f := p.fileOf(path)
+		p.kept += len(now) - len(f.pulled)
+		f.pulled, f.dirty = now, true
 	}
 }

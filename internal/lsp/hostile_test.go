@@ -17,13 +17,20 @@ const mostDelay = 1600 * time.Millisecond
 // slowEdit edits as with the usual bounds, and fails if that takes too long.
 func (p *project) slowEdit(name, now string) string {
 	p.t.Helper()
-	p.client.t.wait = 1500 * time.Millisecond
 	began := time.Now()
 	said := p.edit(name, now)
 	if took := time.Since(began); took > mostDelay {
 		p.t.Errorf("an edit took %v", took)
 	}
 	return said
+}
+
+// newSlowProject is newProject with the usual wait.
+func newSlowProject(t *testing.T, f *fake) *project {
+	t.Helper()
+	p := newProject(t, f)
+	p.client.t.wait = 1500 * time.Millisecond
+	return p
 }
 
 // A server that hangs at any step delays one edit for the time of a wait, and the next ones not
@@ -40,7 +47,7 @@ func TestServerThatHangs(t *testing.T) {
 				}
 				return true
 			}
-			p := newProject(t, f)
+			p := newSlowProject(t, f)
 			t.Cleanup(func() { close(hang) })
 			began := time.Now()
 			for i := range 20 {
@@ -61,9 +68,10 @@ func TestServerThatHangs(t *testing.T) {
 // A server that is silent for long after a change is started again.
 func TestHungServerIsStartedAgain(t *testing.T) {
 	f := newFake(t)
-	silent := true
 	f.before = func(f *fake, got string, _ json.RawMessage) bool {
-		return !silent || f.starts > 1 || !strings.HasPrefix(got, "textDocument/") && !strings.HasPrefix(got, "$/")
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		return f.starts > 1 || !strings.HasPrefix(got, "textDocument/") && !strings.HasPrefix(got, "$/")
 	}
 	p := newProject(t, f)
 	p.client.t.baseline = 50 * time.Millisecond
@@ -113,7 +121,7 @@ func TestServerThatCrashes(t *testing.T) {
 				}
 				return true
 			}
-			p := newProject(t, f)
+			p := newSlowProject(t, f)
 			p.write("a.go", "")
 			for i := range 10 {
 				p.slowEdit("a.go", strings.Repeat("x\n", i))
@@ -159,12 +167,9 @@ func TestFlood(t *testing.T) {
 	for name, files := range map[string]int{"one file": 1, "many files": 1000} {
 		t.Run(name, func(t *testing.T) {
 			f := newFake(t)
-			p := newProject(t, f)
+			p := newSlowProject(t, f)
 			p.begin()
 			const all = 100_000
-			f.diagnose = func(string, string) []diagnostic {
-				return []diagnostic{{Severity: severityError, Message: "own"}}
-			}
 			var flood strings.Builder
 			for i := range files {
 				one := fmt.Sprintf(`{"range":{"start":{"line":1,"character":1},"end":{"line":1,"character":2}},"message":"%s %d"}`, strings.Repeat("m", 20), i)
@@ -172,12 +177,14 @@ func TestFlood(t *testing.T) {
 					uriOf(p.dir), i, strings.TrimSuffix(strings.Repeat(one+",", all/files), ","))
 				fmt.Fprintf(&flood, "Content-Length: %d\r\n\r\n%s", len(body), body)
 			}
-			f.before = func(f *fake, method string, _ json.RawMessage) bool {
-				if method == "textDocument/didChange" {
-					f.send(flood.String())
+			f.change(func() {
+				f.before = func(f *fake, method string, _ json.RawMessage) bool {
+					if method == "textDocument/didChange" {
+						f.send(flood.String())
+					}
+					return true
 				}
-				return true
-			}
+			})
 			p.write("a.go", "x\n")
 			said := p.slowEdit("a.go", "y\n")
 			p.settled()
@@ -222,7 +229,7 @@ func TestOutputThatIsNoMessage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newFake(t)
-			p := newProject(t, f)
+			p := newSlowProject(t, f)
 			p.begin()
 			f.send(raw)
 			p.awaitEnd()
@@ -252,10 +259,10 @@ func TestMessageThatIsTooLarge(t *testing.T) {
 // A server that asks without end is answered until what waits for it is too much.
 func TestServerThatDoesNotRead(t *testing.T) {
 	f := newFake(t)
-	p := newProject(t, f)
+	p := newSlowProject(t, f)
 	p.begin()
 	block := make(chan struct{})
-	f.before = func(*fake, string, json.RawMessage) bool { <-block; return false }
+	f.change(func() { f.before = func(*fake, string, json.RawMessage) bool { <-block; return false } })
 	defer close(block)
 	large := strings.Repeat("x", MaxFile-1)
 	for i := range 40 {
@@ -292,7 +299,7 @@ func TestOtherFiles(t *testing.T) {
 	f := newFake(t)
 	p := newProject(t, f)
 	p.begin()
-	p.hidden[p.path("secret.go")] = true
+	p.hidden.Store(p.path("secret.go"), true)
 	for _, name := range []string{p.path("secret.go"), "/elsewhere/x.go", p.path("sub/other.go")} {
 		f.frame(`{"jsonrpc":"2.0","method":"textDocument/publishDiagnostics","params":{"uri":"` + uriOf(name) + `","diagnostics":[{"message":"broken by the\u001b[31m edit"}]}}`)
 	}
@@ -301,7 +308,13 @@ func TestOtherFiles(t *testing.T) {
 	if got := p.edit("a.go", "bad\n"); got != want {
 		t.Errorf("%q", got)
 	}
-	p.hidden[p.path("b.go")] = true
+	f.frame(`{"jsonrpc":"2.0","method":"textDocument/publishDiagnostics","params":{"uri":"` + uriOf(p.path("m.go")) +
+		`","diagnostics":[{"message":"see '` + p.path("secret.go") + `' and ` + p.path("a.go") + `."}]}}`)
+	want = "fake reports 1 new error:\nm.go:1:1: see '(a file)' and " + p.path("a.go")
+	if got := p.edit("a.go", "bad\n\n"); got != want {
+		t.Errorf("%q", got)
+	}
+	p.hidden.Store(p.path("b.go"), true)
 	p.write("b.go", "x\n")
 	p.edit("b.go", "secret\n")
 	if got := f.text(p.path("b.go")); got != "" {
@@ -311,6 +324,8 @@ func TestOtherFiles(t *testing.T) {
 	if got := p.edit("a.go", "bad bad\n"); got != "" {
 		t.Errorf("after the end: %q", got)
 	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	if f.starts != 1 {
 		t.Errorf("%d starts", f.starts)
 	}
@@ -362,7 +377,7 @@ func TestFilesOfAnotherProgram(t *testing.T) {
 	f.mu.Lock()
 	events = nil
 	f.mu.Unlock()
-	p.hidden[p.path("secret.go")] = true
+	p.hidden.Store(p.path("secret.go"), true)
 	for _, c := range [][2]string{{"moved.go", "new.go"}, {"sub/deep", "sub/other"}, {"note.txt", "note2.txt"}} {
 		if err := os.Rename(p.path(c[0]), p.path(c[1])); err != nil {
 			t.Fatal(err)
@@ -376,6 +391,9 @@ func TestFilesOfAnotherProgram(t *testing.T) {
 	p.write("in/place.go", "another\n")
 	p.write("node_modules/m.go", "x\n")
 	p.edit("a.go", "z\n")
+	p.settled()
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	slices.Sort(events)
 	want := "a.go 2, go.mod 2, in/place.go 2, moved.go 3, new.go 1, sub/deep/x.go 3, sub/gone.go 3, sub/other/x.go 1"
 	if got := strings.Join(events, ", "); got != want {

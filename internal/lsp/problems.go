@@ -150,15 +150,16 @@ const (
 	maxCodeSize = 40     // bytes of a code
 )
 
-// problemsOf returns the errors and warnings among diagnostics, at most so many, errors first.
-func problemsOf(all []diagnostic, most int) (out []problem) {
+// problemsOf returns the errors and warnings among diagnostics, at most so many, errors first,
+// with messages that mask has made fit to be shown.
+func problemsOf(all []diagnostic, most int, mask func(string) string) (out []problem) {
 	for _, s := range []severity{severityError, severityWarning} {
 		for _, d := range all {
 			if d.Severity == 0 {
 				d.Severity = severityError // the protocol leaves it to the client
 			}
 			if d.Severity == s && len(out) < most {
-				out = append(out, problem{problemKey{s, codeOf(d.Code), foreign(d.Message)}, d.Range.Start})
+				out = append(out, problem{problemKey{s, codeOf(d.Code), foreign(mask(d.Message))}, d.Range.Start})
 			}
 		}
 	}
