@@ -92,7 +92,7 @@ func (f *fort) later(text string) string {
 }
 
 // slowest is the most that one edit may take because of language servers.
-const slowest = 1600 * time.Millisecond
+const slowest = 1600*time.Millisecond + (slowdown-1)*200*time.Millisecond
 
 // hostileModes are the ways in which the fake language server goes wrong: a part of them,
 // and then the rest, for "make faults".
@@ -111,41 +111,31 @@ var stepWords = map[string]string{"start": "start", "initialize": "initialize ",
 // Whatever a language server does, no edit takes long or fails, memory is bounded, nothing
 // denied is told, and no process is left after the session.
 func TestHostileLanguageServers(t *testing.T) {
+	t.Parallel()
 	modes := hostileModes[0]
 	if os.Getenv("FSMCP_HOSTILE_SERVERS") != "" {
 		modes = append(modes, hostileModes[1]...)
 	}
-	var mu sync.Mutex
-	var again []string
 	var all sync.WaitGroup
-	places := make(chan bool, 6) // subtests would run two at a time, and they wait for the most part
+	places := make(chan bool, 8) // subtests would run two at a time, and they wait for the most part
 	for _, mode := range modes {
 		all.Go(func() {
 			places <- true
 			defer func() { <-places }()
-			if took := withHostile(t, mode); took > slowest {
-				mu.Lock()
-				defer mu.Unlock()
-				again = append(again, mode)
+			took := withHostile(t, mode)
+			for again := 0; took > slowest && again < 2; again++ { // the machine may have been busy for a moment
+				took = min(took, withHostile(t, mode))
+			}
+			if took > slowest {
+				t.Errorf("%s: an edit took %v more than one without a language server", mode, took)
 			}
 		})
 	}
 	all.Wait()
-	// Beside others that use the processor an edit may take longer.
-	for _, mode := range again {
-		took := withHostile(t, mode)
-		for range 2 {
-			if took > slowest {
-				took = min(took, withHostile(t, mode))
-			}
-		}
-		if took > slowest {
-			t.Errorf("%s: an edit took %v", mode, took)
-		}
-	}
 }
 
-// withHostile makes edits beside a fake language server, and returns the longest time of one.
+// withHostile makes edits beside a fake language server, and returns how much longer one
+// took than the slowest of those of a file that is of no language.
 func withHostile(t *testing.T, mode string) (most time.Duration) {
 	f := newFort(t)
 	f.speaks(mode)
@@ -153,12 +143,15 @@ func withHostile(t *testing.T, mode string) (most time.Duration) {
 	f.put("other.x", "other\n")
 	f.put("secret.x", canary+"\n")
 	f.serve("--deny", "Read(secret.x)")
+	var control time.Duration
 	timed := func(tool string, args map[string]any) {
 		t.Helper()
 		began := time.Now()
+		f.call("Write", map[string]any{"file_path": f.abs("control.txt"), "content": began.String()})
+		control = max(control, time.Since(began))
+		began = time.Now()
 		res := f.call(tool, args)
-		took := time.Since(began)
-		most = max(most, took)
+		most = max(most, time.Since(began))
 		if res.IsError || len(res.Text) > 20_000 {
 			t.Errorf("%s: %s", tool, clipText(res.Text))
 		}
@@ -176,7 +169,7 @@ func withHostile(t *testing.T, mode string) (most time.Duration) {
 		t.Errorf("it was not told to %s: %s", step, f.received())
 	}
 	peak := f.peak()
-	if peak > 200 {
+	if peak > 200*slowdown {
 		t.Errorf("the server took %d MB", peak)
 	}
 	starts := strings.Count(f.received(), "start \n")
@@ -190,8 +183,8 @@ func withHostile(t *testing.T, mode string) (most time.Duration) {
 	}
 	f.noServerLeft()
 	f.noCanary()
-	t.Logf("%s: longest edit %v, peak %d MB, %d starts, end %v", mode, most.Round(time.Millisecond), peak, starts, time.Since(began).Round(time.Millisecond))
-	return most
+	t.Logf("%s: longest edit %v (control %v), peak %d MB, %d starts, end %v", mode, most.Round(time.Millisecond), control.Round(time.Millisecond), peak, starts, time.Since(began).Round(time.Millisecond))
+	return most - control
 }
 
 // The control: a language server that does nothing wrong is heard, in each way of the
