@@ -26,7 +26,7 @@ type run struct {
 func plan() run {
 	if os.Getenv("FSMCP_BENCH") == "full" {
 		return run{full: true, starts: 61, reads: 600, edits: 300, bigs: 9, soak: 20000, bigLines: 1 << 20, hugeBytes: 1 << 30,
-			pictures: 15, documents: 5, firsts: 3, busy: 5}
+			pictures: 15, documents: 5, firsts: 3, busy: 15}
 	}
 	return run{starts: 5, reads: 130, edits: 20, bigs: 1, soak: 1000, bigLines: 1 << 18, hugeBytes: 80 << 20,
 		pictures: 1, documents: 1, firsts: 1, busy: 1}
