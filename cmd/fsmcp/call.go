@@ -41,7 +41,11 @@ The exit code is 1 when a call failed.`,
 		ValidArgsFunction: completeTool,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.EveryTool = true
-			return withParts(s, inWorkDir(cmd, f), func(p *parts, log zerolog.Logger) error {
+			f, err := s.inFolders(cmd, f)
+			if err != nil {
+				return err
+			}
+			return withParts(s, f, func(p *parts, log zerolog.Logger) error {
 				p.sweep(cmd.Context(), log)
 				return callAll(cmd, s, p, args, asJSON)
 			})
@@ -85,8 +89,8 @@ func callAll(cmd *cobra.Command, s process, p *parts, args []string, asJSON bool
 	return nil
 }
 
-// prompt asks a person: o for this call, s for this file from now on, anything
-// else for no.
+// prompt asks a person: o or y for this call, s for this file from now on, anything else
+// for no.
 func prompt(ctx context.Context, in io.Reader, out io.Writer) func(message string) server.Answer {
 	words := make(chan string)
 	lines := bufio.NewScanner(in)
@@ -105,7 +109,7 @@ func prompt(ctx context.Context, in io.Reader, out io.Writer) func(message strin
 		select {
 		case word := <-words:
 			switch word {
-			case "o", "once":
+			case "o", "once", "y", "yes":
 				return server.Once
 			case "s", "session":
 				return server.Session
@@ -175,14 +179,19 @@ func versionCommand(s process) *cobra.Command {
 
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(*cobra.Command, []string) error {
-			version, commit := buildVersion()
 			if !asJSON {
-				_, err := fmt.Fprintf(s.out, "fsmcp %s (%s), engines: %s\n", version, commit, strings.Join(engines(), ", "))
-				return err
+				return s.printVersion()
 			}
+			version, commit := buildVersion()
 			return s.output().JSON(map[string]any{"version": version, "commit": commit, "engines": engines()})
 		},
 	}
 	addJSONFlag(cmd, &asJSON, "one object")
 	return cmd
+}
+
+func (s process) printVersion() error {
+	version, commit := buildVersion()
+	_, err := fmt.Fprintf(s.out, "fsmcp %s (%s), engines: %s\n", version, commit, strings.Join(engines(), ", "))
+	return err
 }

@@ -85,6 +85,7 @@ func clientSystem(s settings.System) clients.System {
 		OS: s.OS, Home: s.Home, ConfigHome: folder("XDG_CONFIG_HOME"), AppData: folder("APPDATA"),
 		CodexHome: folder("CODEX_HOME"), GeminiHome: folder("GEMINI_CLI_HOME"),
 		ClaudeHome: folder("CLAUDE_CONFIG_DIR"),
+		Exists:     func(name string) bool { _, err := os.Stat(name); return err == nil },
 	}
 }
 
@@ -95,16 +96,9 @@ func thisServer(s process, dirs []string) (clients.Server, error) {
 	}
 	server := clients.Server{Flags: serveFlags}
 	for _, dir := range dirs {
-		abs := dir
-		if !filepath.IsAbs(dir) {
-			if s.system.WorkDir == "" {
-				return server, errors.New("the working directory is unknown: --dir names the workspace, with its absolute path")
-			}
-			abs = filepath.Join(s.system.WorkDir, dir)
-		}
-		abs = filepath.Clean(abs)
-		if info, err := os.Stat(abs); err != nil || !info.IsDir() {
-			return server, fmt.Errorf("--dir %s is not a directory", dir)
+		abs, err := s.folder(dir)
+		if err != nil {
+			return server, err
 		}
 		server.Dirs = append(server.Dirs, abs)
 	}
@@ -118,6 +112,22 @@ func thisServer(s process, dirs []string) (clients.Server, error) {
 		}
 	}
 	return server, nil
+}
+
+// folder returns the absolute path of the directory that --dir names.
+func (s process) folder(dir string) (string, error) {
+	abs := dir
+	if !filepath.IsAbs(dir) {
+		if s.system.WorkDir == "" {
+			return "", errors.New("the working directory is unknown: --dir names the workspace, with its absolute path")
+		}
+		abs = filepath.Join(s.system.WorkDir, dir)
+	}
+	abs = filepath.Clean(abs)
+	if info, err := os.Stat(abs); err != nil || !info.IsDir() {
+		return "", fmt.Errorf("--dir %s is not a directory", fsys.Printable(dir))
+	}
+	return abs, nil
 }
 
 // programPath returns the absolute path of this program, which was started by name. The
@@ -178,6 +188,6 @@ func (s process) enter(ctx context.Context, e clients.Entry) error {
 	if err != nil {
 		return s.failed("%s", fsys.Printable(err.Error())) // it may quote the file
 	}
-	_, err = fmt.Fprintln(s.err, done)
+	_, err = fmt.Fprintln(s.err, fsys.Printable(done))
 	return err
 }

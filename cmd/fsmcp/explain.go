@@ -35,7 +35,11 @@ whatever the verdict.`,
 		Example: "  fsmcp explain .env src/main.go",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, paths []string) error {
-			return explain(s, inWorkDir(cmd, f), paths, asJSON)
+			f, err := s.inFolders(cmd, f)
+			if err != nil {
+				return err
+			}
+			return explain(s, f, paths, asJSON)
 		},
 	}
 	addRuleFlags(cmd, &f)

@@ -8,12 +8,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
+	"time"
 	"unicode/utf8"
 
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
-	"github.com/fsmcp/fsmcp/internal/changes"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/history"
 	"github.com/fsmcp/fsmcp/internal/report"
@@ -56,14 +57,60 @@ type historySession struct {
 	process
 	*parts
 	archive *history.Archive
+	paging  *atomic.Bool // the pager is running
 }
 
 // newHistoryCommand makes a command whose run function gets the open history.
 func newHistoryCommand(s process, f *settings.Flags, cmd *cobra.Command, run func(ctx context.Context, h *historySession, args []string) error) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return withHistory(s, inWorkDir(cmd, *f), func(h *historySession) error { return run(cmd.Context(), h, args) })
+		f, err := s.inFolders(cmd, *f)
+		if err != nil {
+			return err
+		}
+		paging := new(atomic.Bool)
+		return s.interruptible(cmd.Context(), paging, func() error {
+			return withHistory(s, f, func(h *historySession) error {
+				h.paging = paging
+				return run(cmd.Context(), h, args)
+			})
+		})
 	}
 	return cmd
+}
+
+// stopWithin bounds the time that a command takes to stop after a signal. What it waits for
+// then is a disk or a reader of its output that does not answer.
+const stopWithin = 2 * time.Second
+
+// interruptible runs a command, and returns soon after a signal even if the command does
+// not: a blocked system call cannot be interrupted. A restore that stops here is finished or
+// undone as after a kill. While paging holds, the signal is the pager's affair.
+func (s process) interruptible(ctx context.Context, paging *atomic.Bool, command func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- command() }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+	}
+	for {
+		select {
+		case err := <-done:
+			return err
+		case <-time.After(stopWithin):
+			if !paging.Load() {
+				return s.failed("interrupted: the disk, or what reads the output, does not answer")
+			}
+		}
+	}
+}
+
+// paged writes through the pager.
+func (h *historySession) paged(write func(report.Output) error) error {
+	out, pager := h.output(), report.Pager(h.system.Getenv("PAGER"), h.system.Getenv("LESS"), h.err)
+	h.paging.Store(out.Terminal && pager != nil)
+	defer h.paging.Store(false)
+	return out.Paged(pager, write)
 }
 
 func withHistory(s process, f settings.Flags, run func(h *historySession) error) error {
@@ -195,12 +242,15 @@ func (h *historySession) show(id string, after, asJSON bool) error {
 	case b == nil:
 		return h.failed("there was no file %s %s that change", fsys.Printable(e.Path), when)
 	}
-	return h.output().Paged(h.pager(), func(o report.Output) error { return o.Text(b) })
+	return h.paged(func(o report.Output) error { return o.Text(b) })
 }
 
 // printJSON prints an object about a change.
 func (h *historySession) printJSON(e history.Entry, more map[string]any) error {
 	more["id"], more["path"] = e.ID, e.Path
+	if !utf8.ValidString(e.Path) {
+		more["pathBase64"] = []byte(e.Path)
+	}
 	return h.output().JSON(more)
 }
 
@@ -222,8 +272,8 @@ func (h *historySession) diff(id string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	diff, err := h.unified(e)
-	none := (*noTextError)(nil)
+	diff, err := report.Patch(h.archive, e)
+	none := (*report.NoTextError)(nil)
 	switch {
 	case errors.As(err, &none) && asJSON:
 		return h.printJSON(e, map[string]any{"diff": nil})
@@ -235,56 +285,7 @@ func (h *historySession) diff(id string, asJSON bool) error {
 	case asJSON:
 		return h.printJSON(e, map[string]any{"diff": diff})
 	}
-	return h.output().Paged(h.pager(), func(o report.Output) error { return o.Diff(diff) })
-}
-
-// noTextError says that a diff would show nothing readable.
-type noTextError struct{ before, after int }
-
-func (e *noTextError) Error() string {
-	return fmt.Sprintf("%d bytes before, %d bytes after, no text in UTF-8", e.before, e.after)
-}
-
-// unified returns a change as a unified diff.
-func (h *historySession) unified(e history.Entry) (string, error) {
-	if e.Partial() {
-		return h.unifiedParts(e)
-	}
-	before, err := h.archive.Before(e)
-	if err != nil {
-		return "", err
-	}
-	after, err := h.archive.After(e)
-	if err != nil {
-		return "", err
-	}
-	if !utf8.Valid(before) || !utf8.Valid(after) {
-		return "", &noTextError{len(before), len(after)}
-	}
-	return changes.Patch(label(before, e), label(after, e), string(before), string(after)), nil
-}
-
-// label names a side of a diff, as patch understands it.
-func label(b []byte, e history.Entry) string {
-	if b == nil {
-		return "/dev/null"
-	}
-	return fsys.Printable(e.Path)
-}
-
-// unifiedParts returns the changed places of a large file, each with its offset.
-func (h *historySession) unifiedParts(e history.Entry) (string, error) {
-	parts, err := h.archive.Parts(e)
-	if err != nil {
-		return "", err
-	}
-	var b strings.Builder
-	name := fsys.Printable(e.Path)
-	for _, p := range parts {
-		where := fmt.Sprintf("%s (from byte %d on)", name, p.Offset)
-		b.WriteString(changes.Patch(where, where, strings.ToValidUTF8(string(p.Before), "�"), strings.ToValidUTF8(string(p.After), "�")))
-	}
-	return b.String(), nil
+	return h.paged(func(o report.Output) error { return o.Diff(diff) })
 }
 
 func historyRestore(s process, f *settings.Flags) *cobra.Command {

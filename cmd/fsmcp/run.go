@@ -7,11 +7,9 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 	"syscall"
 	"time"
 
@@ -62,27 +60,6 @@ func (s process) output() report.Output {
 		coloured = coloured && env("WT_SESSION")+env("TERM")+env("TERM_PROGRAM") != ""
 	}
 	return report.Output{Writer: s.out, Terminal: terminal, Coloured: coloured}
-}
-
-// pager returns the user's pager, PAGER, else less, which shows one screen without stopping;
-// nil if there is none.
-func (s process) pager() *exec.Cmd {
-	var cmd *exec.Cmd
-	if line := strings.TrimSpace(s.system.Getenv("PAGER")); line != "" {
-		cmd = exec.Command("sh", "-c", line)
-		if runtime.GOOS == "windows" {
-			cmd = exec.Command("cmd", "/c", line)
-		}
-	} else if less, err := exec.LookPath("less"); err == nil {
-		cmd = exec.Command(less, "-FRX")
-	} else {
-		return nil
-	}
-	if s.system.Getenv("LESS") == "" { // so that PAGER=less shows colours
-		cmd.Env = append(cmd.Environ(), "LESS=FRX")
-	}
-	cmd.Stderr = s.err
-	return cmd
 }
 
 func isTerminal(f *os.File) bool {
@@ -167,6 +144,7 @@ func neededFor(args []string, terminal bool) []subcommand {
 
 // commands returns the tree of commands.
 func commands(s process, needed []subcommand) *cobra.Command {
+	var version bool
 	root := &cobra.Command{
 		Use:   "fsmcp",
 		Short: "Serve files to AI agents: Read, Write, Edit and NotebookEdit over MCP",
@@ -189,12 +167,16 @@ be understood.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if version {
+				return s.printVersion()
+			}
 			if s.terminal {
 				return cmd.Help()
 			}
 			return serve(cmd.Context(), s, settings.Flags{})
 		},
 	}
+	root.Flags().BoolVar(&version, "version", false, "print the version and the engines found")
 	root.SetOut(s.out)
 	root.SetErr(s.err)
 	for _, c := range needed {

@@ -145,6 +145,17 @@ func inWorkDir(cmd *cobra.Command, f settings.Flags) settings.Flags {
 	return explicitFlags(cmd, f)
 }
 
+// inFolders is inWorkDir for a command that needs its folders now, unlike serve, where they
+// may come later: a --dir that is no directory is an error.
+func (s process) inFolders(cmd *cobra.Command, f settings.Flags) (settings.Flags, error) {
+	for _, dir := range f.Dirs {
+		if _, err := s.folder(dir); err != nil {
+			return f, err
+		}
+	}
+	return inWorkDir(cmd, f), nil
+}
+
 // parts holds the components of a session.
 type parts struct {
 	history *history.Store

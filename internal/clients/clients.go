@@ -41,6 +41,7 @@ type Client struct {
 	typed   bool     // an entry says "type": "stdio"
 	joined  bool     // an entry says "type": "local", and "command" holds the arguments, too
 	project string   // a file of the same shape in the project, "" if there is none
+	withC   bool     // a file of the same name with a c at its end is read after the file, and wins
 	private string   // a file of Claude Code beside its settings
 	// searchless: the client has no shell and no search of its own, so that its entry offers
 	// Glob and Grep, too.
@@ -190,14 +191,15 @@ var table = []Client{
 	{
 		// File and shape: anomalyco/opencode, packages/web/src/content/docs/config.mdx and
 		// mcp-servers.mdx; its folder follows XDG on every system (xdg-basedir), and its parser
-		// is told to take trailing commas. 1.18.33 starts fsmcp by this entry (make clients). Its
+		// is told to take trailing commas. It merges config.json, opencode.json and
+		// opencode.jsonc in this order (packages/opencode/src/config/config.ts). 1.18.33 starts fsmcp by this entry (make clients). Its
 		// own command asks questions.
 		Name: "opencode", Title: "opencode", Format: JSONC, commas: true, keys: []string{"mcp"}, joined: true,
 		linux:   place{configDir, "opencode/opencode.json"},
 		darwin:  place{homeDir, ".config/opencode/opencode.json"},
 		windows: place{homeDir, ".config/opencode/opencode.json"},
-		project: "opencode.json",
-		Notes:   []string{"For one project alone, the same text can be in its opencode.json."},
+		project: "opencode.json", withC: true,
+		Notes: []string{"For one project alone, the same text can be in its opencode.json."},
 	},
 	{
 		// File and shape: Windsurf documentation, "Cascade MCP Integration"
@@ -263,6 +265,8 @@ type System struct {
 	CodexHome  string // CODEX_HOME
 	GeminiHome string // GEMINI_CLI_HOME
 	ClaudeHome string // CLAUDE_CONFIG_DIR
+	// Exists reports whether there is a file of that name; nil: there is none.
+	Exists func(name string) bool
 }
 
 func (c Client) place(os string) place {
@@ -278,6 +282,15 @@ func (c Client) place(os string) place {
 // File returns the absolute name of the client's file, and "" if it has none or the
 // folder is unknown. dir is the first folder that is served.
 func (c Client) File(s System, dir string) string {
+	name := c.file(s, dir)
+	if c.withC && s.Exists != nil && s.Exists(name+"c") {
+		return name + "c"
+	}
+	return name
+}
+
+// file returns the name that File returns if there is no file yet.
+func (c Client) file(s System, dir string) string {
 	p := c.place(s.OS)
 	switch p.base {
 	case homeDir:

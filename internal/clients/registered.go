@@ -38,9 +38,15 @@ func (c Client) Sources(s System, dirs []string) (list []Source) {
 		}
 	}
 	for _, dir := range dirs {
-		add(c.File(s, dir), c.keys)
+		files := []string{c.file(s, dir)}
 		if c.project != "" {
-			add(s.join(dir, c.project), c.keys)
+			files = append(files, s.join(dir, c.project))
+		}
+		for _, file := range files {
+			add(file, c.keys)
+			if c.withC && file != "" {
+				add(file+"c", c.keys)
+			}
 		}
 		if c.private != "" {
 			private := s.join(s.or(s.ClaudeHome, ""), c.private)

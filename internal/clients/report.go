@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/save"
 )
 
@@ -29,13 +30,13 @@ func (e Entry) Print(out, notes io.Writer) error {
 	}
 	var b strings.Builder
 	if file := e.file(); file != "" {
-		fmt.Fprintf(&b, "File: %s\n", file)
+		fmt.Fprintf(&b, "File: %s\n", fsys.Printable(file))
 	}
 	if e.Client.command != nil {
-		fmt.Fprintf(&b, "Command: %s\n", e.shell())
+		fmt.Fprintf(&b, "Command: %s\n", fsys.Printable(e.shell()))
 	}
 	for _, note := range append(e.Client.Notes[:len(e.Client.Notes):len(e.Client.Notes)], e.warnings()...) {
-		fmt.Fprintf(&b, "Note: %s\n", note)
+		fmt.Fprintf(&b, "Note: %s\n", fsys.Printable(note))
 	}
 	_, err := io.WriteString(notes, b.String())
 	return err

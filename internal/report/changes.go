@@ -18,6 +18,7 @@ type change struct {
 	Tool    string       `json:"tool"`
 	Call    string       `json:"call"`
 	Path    string       `json:"path"`
+	Bytes   []byte       `json:"pathBase64,omitempty"`
 	Before  *history.Sum `json:"before"`
 	After   *history.Sum `json:"after"`
 }
@@ -26,7 +27,7 @@ type change struct {
 func ChangesJSON(entries []history.Entry) any {
 	list := make([]change, len(entries))
 	for i, e := range entries {
-		list[i] = change{e.ID, e.Time.UTC(), e.Session, e.Tool, e.Call, e.Path, e.Before, e.After}
+		list[i] = change{e.ID, e.Time.UTC(), e.Session, e.Tool, e.Call, e.Path, bytesOf(e.Path), e.Before, e.After}
 	}
 	return map[string]any{"changes": list}
 }

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 	"unicode/utf8"
@@ -139,6 +140,25 @@ func plainLine(line string) string {
 	return Output{}.visible(strings.TrimSuffix(line, "\n"))
 }
 
+// bytesOf returns a name's bytes if JSON cannot hold it, since it is not UTF-8, else nil.
+func bytesOf(name string) []byte {
+	if utf8.ValidString(name) {
+		return nil
+	}
+	return []byte(name)
+}
+
+// allBytesOf returns the bytes of all names if JSON cannot hold one of them, else nil.
+func allBytesOf(names []string) (all [][]byte) {
+	if !slices.ContainsFunc(names, func(name string) bool { return bytesOf(name) != nil }) {
+		return nil
+	}
+	for _, name := range names {
+		all = append(all, []byte(name))
+	}
+	return all
+}
+
 // JSON writes a value as one line.
 func (o Output) JSON(v any) error {
 	e := json.NewEncoder(o)
@@ -146,15 +166,9 @@ func (o Output) JSON(v any) error {
 	return e.Encode(v)
 }
 
-// Exit codes of a shell that finds no such program, or may not run it (source: POSIX,
-// "Exit Status for Commands").
-const (
-	exitNotRunnable = 126
-	exitNotFound    = 127
-)
-
 // Paged writes through a pager, which is nil where there is none. Where it cannot be
-// started, the text is written without it; that the user leaves it early is no error.
+// started, or ends with an error, the text is written without it; that the user leaves it
+// early is no error.
 func (o Output) Paged(pager *exec.Cmd, write func(Output) error) error {
 	if pager == nil || !o.Terminal {
 		return write(o)
@@ -172,7 +186,7 @@ func (o Output) Paged(pager *exec.Cmd, write func(Output) error) error {
 	err = write(page)
 	in.Close()
 	exit := (*exec.ExitError)(nil)
-	if errors.As(pager.Wait(), &exit) && (exit.ExitCode() == exitNotFound || exit.ExitCode() == exitNotRunnable) {
+	if errors.As(pager.Wait(), &exit) && exit.Exited() {
 		return write(o)
 	}
 	if errors.Is(err, syscall.EPIPE) {

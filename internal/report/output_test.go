@@ -103,7 +103,8 @@ func TestPaged(t *testing.T) {
 		{"a pager", "echo paged; cat", "text", "paged\ntext"},
 		{"not found", "no-such-program 2>/dev/null", "text", "text"},
 		{"leaves early", "true", long, ""},
-		{"fails", "exit 3", long, ""},
+		{"fails", "exit 3", long, long},
+		{"fails after it has read", "cat >/dev/null; exit 1", "text", "text"},
 	} {
 		b.Reset()
 		err := terminal.Paged(exec.Command("sh", "-c", c.pager), func(o Output) error { return o.Diff(c.text) })

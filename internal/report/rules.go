@@ -42,17 +42,20 @@ func (d decision) place() string {
 	return fsys.Printable(*d.Source)
 }
 
-// ExplanationJSON returns the object that explain --json prints.
+// ExplanationJSON returns the object that explain --json prints. A name that is not UTF-8 is
+// told in base64, too: JSON has no other form for its bytes.
 func ExplanationJSON(v access.Explanation, left search.LeftOut) any {
 	return struct {
 		Path         string   `json:"path"`
+		PathBytes    []byte   `json:"pathBase64,omitempty"`
 		Names        []string `json:"names"`
+		NameBytes    [][]byte `json:"namesBase64,omitempty"`
 		Read         decision `json:"read"`
 		Edit         decision `json:"edit"`
 		Write        decision `json:"write"`
 		NotebookEdit decision `json:"notebookEdit"`
 		Search       *leftOut `json:"search,omitempty"`
-	}{v.Path, v.Names, decisionOf(v, perm.Read), decisionOf(v, perm.Edit), decisionOf(v, perm.Write), decisionOf(v, perm.NotebookEdit), leftOutOf(v, left)}
+	}{v.Path, bytesOf(v.Path), v.Names, allBytesOf(v.Names), decisionOf(v, perm.Read), decisionOf(v, perm.Edit), decisionOf(v, perm.Write), decisionOf(v, perm.NotebookEdit), leftOutOf(v, left)}
 }
 
 // leftOut says in JSON why searches leave a name out.
