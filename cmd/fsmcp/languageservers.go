@@ -33,8 +33,8 @@ func (b *currentSettings) newLanguageClient(files *access.Checker, runner *hooks
 		Folders:  b.workspaceDirs,
 		Readable: files.Readable,
 		Find:     b.languageServer(runner),
-		Debug: func(server, root, text string) {
-			b.log.Debug().Str("server", server).Str("root", root).Msg(text)
+		Ended: func(server, root, why string) {
+			b.log.Info().Str("server", server).Str("root", root).Str("why", why).Msg("language server ended")
 		},
 	})
 }

@@ -45,8 +45,9 @@ type Options struct {
 	Start func(l Launch) (Process, error)
 	// Wait bounds the wait of a change for its problems; 0 is 1.5 s.
 	Wait time.Duration
-	// Debug notes what a server did, or wrote to its standard error; nil drops it.
-	Debug func(server, root, text string)
+	// Ended notes why a run of a server ended; nil drops it. What servers write to their
+	// standard error goes nowhere: it may hold text of files.
+	Ended func(server, root, why string)
 }
 
 // Launch describes the process to start.
@@ -55,8 +56,6 @@ type Launch struct {
 	Args    []string
 	Env     []string // nil: that of this process
 	Dir     string   // the root of the project
-	// Stderr takes what the program writes to its standard error. It never blocks.
-	Stderr io.Writer
 }
 
 // Process is a running language server.
@@ -135,8 +134,8 @@ func New(o Options) *Client {
 	if o.Start == nil {
 		o.Start = startProcess
 	}
-	if o.Debug == nil {
-		o.Debug = func(string, string, string) {}
+	if o.Ended == nil {
+		o.Ended = func(string, string, string) {}
 	}
 	return &Client{o: o, t: usualTiming(o.Wait)}
 }

@@ -10,9 +10,6 @@ import (
 	"time"
 
 	"github.com/sourcegraph/jsonrpc2"
-
-	"github.com/fsmcp/fsmcp/internal/fsys"
-	"github.com/fsmcp/fsmcp/internal/phrase"
 )
 
 // process is one server in one root, over all of its runs. Its fields are guarded by the
@@ -143,7 +140,7 @@ type notFoundError struct{ error }
 func (p *process) runOnce(r *run) {
 	c := p.client
 	err := p.serve(r)
-	c.o.Debug(p.server.Name, p.root, "ended: "+err.Error())
+	c.o.Ended(p.server.Name, p.root, err.Error())
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	p.run, p.files = nil, nil
@@ -183,8 +180,7 @@ func (p *process) serve(r *run) error {
 	if err != nil {
 		return notFoundError{err}
 	}
-	note := &noteWriter{note: func(line string) { c.o.Debug(p.server.Name, p.root, line) }}
-	proc, err := c.o.Start(Launch{Program: program, Args: p.server.Command[1:], Env: env, Dir: p.root, Stderr: note})
+	proc, err := c.o.Start(Launch{Program: program, Args: p.server.Command[1:], Env: env, Dir: p.root})
 	if err != nil {
 		return notFoundError{err}
 	}
@@ -273,21 +269,3 @@ func (p *process) shutdown(r *run) {
 type noLog struct{}
 
 func (noLog) Printf(string, ...any) {}
-
-// noteWriter notes the first lines of a server's standard error.
-type noteWriter struct {
-	note  func(line string)
-	bytes int
-}
-
-// maxNotes bounds what is noted of one run's standard error, in bytes.
-const maxNotes = 64 << 10
-
-// Write implements io.Writer; it never fails.
-func (w *noteWriter) Write(b []byte) (int, error) {
-	if w.bytes < maxNotes {
-		w.bytes += len(b)
-		w.note(fsys.Printable(phrase.Head(string(b), 4<<10)))
-	}
-	return len(b), nil
-}

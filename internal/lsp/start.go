@@ -23,7 +23,7 @@ const outputTimeout = 200 * time.Millisecond
 // startProcess starts a program as a group of processes.
 func startProcess(l Launch) (Process, error) {
 	cmd := exec.Command(l.Program, l.Args...)
-	cmd.Dir, cmd.Env, cmd.Stderr, cmd.WaitDelay = l.Dir, l.Env, l.Stderr, outputTimeout
+	cmd.Dir, cmd.Env, cmd.WaitDelay = l.Dir, l.Env, outputTimeout
 	if cmd.Env != nil {
 		cmd.Env = append(slices.Clip(cmd.Env), "PWD="+l.Dir)
 	}

@@ -39,24 +39,27 @@ while :; do sleep 300; done
 		Folders:  func() []string { return []string{dir} },
 		Readable: func(string) bool { return true },
 		Find:     func(Server) (string, []string, error) { return script, nil, nil },
-		Debug:    func(_, _, text string) { notes <- text },
+		Ended:    func(_, _, why string) { notes <- why },
 	})
 	began := time.Now()
 	c.Changed(t.Context(), Change{Path: filepath.Join(dir, "a.go"), Now: []byte("x")})
 	if took := time.Since(began); took > mostDelay {
 		t.Errorf("the change took %v", took)
 	}
-	if got := <-notes; !strings.Contains(got, "complaint") {
-		t.Errorf("noted: %q", got)
-	}
-	b, err := os.ReadFile(pids)
-	if err != nil {
-		t.Fatal(err)
+	var b []byte
+	for range 1000 {
+		if b, _ = os.ReadFile(pids); b != nil { // it is there once the script runs
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
 	}
 	began = time.Now()
 	c.Close()
 	if took := time.Since(began); took > time.Second {
 		t.Errorf("Close took %v", took)
+	}
+	if why := <-notes; why != errStopped.Error() {
+		t.Errorf("noted: %q", why)
 	}
 	for _, word := range strings.Fields(string(b)) {
 		pid, err := strconv.Atoi(word)
