@@ -309,19 +309,6 @@ func (c Client) file(s System, dir string) string {
 	return ""
 }
 
-// Describe names the client's file for a document, with variables for its folder.
-func (c Client) Describe(os string) string {
-	p := c.place(os)
-	folder := map[base]string{homeDir: "~", configDir: "~/.config", appData: "%APPDATA%", codexHome: "~/.codex", geminiHome: "~", projectDir: "your project"}[p.base]
-	if os == "windows" {
-		folder = strings.Replace(folder, "~", "%USERPROFILE%", 1)
-	}
-	if folder == "" {
-		return "none"
-	}
-	return System{OS: os}.join(strings.ReplaceAll(folder, "/", System{OS: os}.separator()), p.path)
-}
-
 // or returns a folder, or another in the home if it is empty.
 func (s System) or(folder, inHome string) string {
 	if folder != "" || s.Home == "" {

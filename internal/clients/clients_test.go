@@ -152,18 +152,18 @@ func TestDocumented(t *testing.T) {
 	}
 	s := Server{Program: "/path/to/fsmcp", Dirs: []string{"/your/project"}}
 	for _, c := range All() {
-		files := c.Describe("linux")
-		if mac := c.Describe("darwin"); mac != files {
+		files := c.describe("linux")
+		if mac := c.describe("darwin"); mac != files {
 			files += "`; macOS `" + mac
 		}
-		if windows := c.Describe("windows"); strings.ReplaceAll(strings.ReplaceAll(windows, `\`, "/"), "%USERPROFILE%", "~") != c.Describe("linux") {
+		if windows := c.describe("windows"); strings.ReplaceAll(strings.ReplaceAll(windows, `\`, "/"), "%USERPROFILE%", "~") != c.describe("linux") {
 			files += "`; Windows `" + windows
 		}
 		command := "–"
 		if words := c.Command(s); words != nil {
 			command = "`" + Shell("linux", words) + "`"
 		}
-		if files = "`" + files + "`"; c.Describe("linux") == "none" {
+		if files = "`" + files + "`"; c.describe("linux") == "none" {
 			files = "–"
 		}
 		row := fmt.Sprintf("| `%s` | %s | %s | %s |\n", c.Name, c.Title, files, command)
@@ -171,4 +171,17 @@ func TestDocumented(t *testing.T) {
 			t.Errorf("docs/clients.md lacks the row\n%s", row)
 		}
 	}
+}
+
+// describe names the client's file for a document, with variables for its folder.
+func (c Client) describe(os string) string {
+	p := c.place(os)
+	folder := map[base]string{homeDir: "~", configDir: "~/.config", appData: "%APPDATA%", codexHome: "~/.codex", geminiHome: "~", projectDir: "your project"}[p.base]
+	if os == "windows" {
+		folder = strings.Replace(folder, "~", "%USERPROFILE%", 1)
+	}
+	if folder == "" {
+		return "none"
+	}
+	return System{OS: os}.join(strings.ReplaceAll(folder, "/", System{OS: os}.separator()), p.path)
 }

@@ -52,14 +52,6 @@ const (
 	NameSelfTest  = "self-test"
 )
 
-// Names lists the names of the checks in the order of the report.
-func Names() []string {
-	return []string{
-		NameVersion, NameWorkspace, NameSettings, NameRules, NameEngines, NameLanguages,
-		NameHistory, NamePDFCache, NameClients, NameWatcher, NameSelfTest,
-	}
-}
-
 // Report is the result of all checks.
 type Report struct {
 	OK     bool    `json:"ok"`

@@ -76,8 +76,6 @@ type Match struct{ Start, End int }
 type Result struct {
 	Splices []span.Splice
 	Rule    Rule
-	// Stripped tells that trailing white space of New was left out somewhere.
-	Stripped bool
 }
 
 // Apply finds req.Old in text and tells what to put in its place. It fails with

@@ -21,7 +21,7 @@ func TestApply(t *testing.T) {
 	for _, c := range editCases {
 		t.Run(c.name, func(t *testing.T) {
 			res, err := Apply(c.text, c.request())
-			c.check(t, res.Patch(c.text), res.Stripped, res.Rule, err)
+			c.check(t, res.Patch(c.text), res.Rule, err)
 		})
 	}
 }

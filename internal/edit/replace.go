@@ -45,7 +45,6 @@ func replace(text string, req Request, f found) (Result, error) {
 	if !changed {
 		return Result{}, w.unchanged()
 	}
-	res.Stripped = w.strips()
 	return res, nil
 }
 
@@ -232,11 +231,9 @@ func (w *composer) restyled(p place) *draft {
 	return &l
 }
 
-func (w *composer) strips() bool { return len(w.stripped) > 0 }
-
 // unchanged is the error for an edit that leaves all as it was.
 func (w *composer) unchanged() error {
-	if !w.strips() {
+	if len(w.stripped) == 0 {
 		return ErrSame
 	}
 	return &StrippedToSameError{What: "white space at the end of " + lineList(w.stripped)}

@@ -161,45 +161,38 @@ func (f *StreamFound) ambiguous(ctx context.Context) error {
 	return e
 }
 
-// A StreamResult is the effect of an edit on a file, as Result is on a text: its
-// splices are of the file's bytes.
-type StreamResult struct {
-	Splices  []span.Splice
-	Stripped bool
-}
-
 // Replace decides what stands in the place of each match, by the same rules as
-// Apply; r reads the same bytes as before, and req.Old is the needle's text.
+// Apply, and returns splices of the file's bytes; r reads the same bytes as before, and req.Old is the needle's text.
 // Where the line of a match has no ending and req.EOL is empty, the breaks of
 // New stay as they are. It fails with ErrSame, *StrippedToSameError, ErrTooMany,
 // the needle's encoding error, the context's error or the reader's.
-func (f StreamFound) Replace(ctx context.Context, r io.ReaderAt, req Request) (StreamResult, error) {
+func (f StreamFound) Replace(ctx context.Context, r io.ReaderAt, req Request) ([]span.Splice, error) {
 	if req.Old == req.New {
-		return StreamResult{}, ErrSame
+		return nil, ErrSame
 	}
 	if f.Count > len(f.Matches) {
-		return StreamResult{}, ErrTooMany
+		return nil, ErrTooMany
 	}
 	f.file.r = r
 	c := call{req.Old, req.New, f.breaks}
 	w := newComposer(c, req.KeepTrailing, f.needle.encode)
-	res := StreamResult{Splices: make([]span.Splice, 0, len(f.Matches))}
+	splices := make([]span.Splice, 0, len(f.Matches))
 	ends := streamEnds{file: f.file, loneCR: f.breaks.inText}
 	changed := false
 	for i, m := range f.Matches {
 		v, local, err := f.file.around(m, f.breaks.inText)
 		if err != nil {
-			return StreamResult{}, err
+			return nil, err
 		}
 		p := surroundings(w, v, local)
 		if w.breaksLines() {
 			if p.eol, err = ends.after(ctx, v, local, m, req.EOL); err != nil {
-				return StreamResult{}, err
+				return nil, err
 			}
 		}
 		b, err := w.text(p)
 		if err != nil {
-			return StreamResult{}, err
+			return nil, err
 		}
 		changed = changed || !bytes.Equal(b, v.s[local.Start:local.End])
 		next := -1
@@ -207,13 +200,12 @@ func (f StreamFound) Replace(ctx context.Context, r io.ReaderAt, req Request) (S
 			next = local.End + int(min(f.Matches[i+1].Start-m.End, 1<<20))
 		}
 		end := m.End + int64(deletedBreak(c, v, local, next))
-		res.Splices = append(res.Splices, span.Splice{Start: m.Start, End: end, New: b})
+		splices = append(splices, span.Splice{Start: m.Start, End: end, New: b})
 	}
 	if !changed {
-		return StreamResult{}, w.unchanged()
+		return nil, w.unchanged()
 	}
-	res.Stripped = w.strips()
-	return res, nil
+	return splices, nil
 }
 
 // A stretch is a part of a file.

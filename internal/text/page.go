@@ -32,8 +32,6 @@ type Page struct {
 	More bool
 	// Ends are the offsets in Body after each line.
 	Ends []int
-	// LineEnds are the offsets in the file after each line and its ending.
-	LineEnds []int64
 	// Cut marks a column page that did not reach the line's end; it goes on
 	// at NextColumn.
 	Cut        bool
@@ -267,9 +265,7 @@ func (d *Doc) Page(first, limit, maxBody int) Page {
 		return p
 	}
 	p.Shown.Start = d.shownStart(at)
-	d.rawEnds(at, ends)
-	p.LineEnds = ends
-	p.Shown.End = ends[len(ends)-1]
+	p.Shown.End = d.RawOffset(at + int(ends[len(ends)-1]))
 	p.Raw = d.Raw[p.Shown.Start:p.Shown.End]
 	p.More = p.Shown.End < int64(len(d.Raw))
 	return p
@@ -286,22 +282,6 @@ func (d *Doc) shownStart(at int) int64 {
 		return 0
 	}
 	return d.RawOffset(at)
-}
-
-// rawEnds turns offsets behind the text's byte at into offsets of the file.
-func (d *Doc) rawEnds(at int, ends []int64) {
-	if d.marks == nil {
-		base := int64(at + len(d.Enc.BOM()))
-		for i := range ends {
-			ends[i] += base
-		}
-		return
-	}
-	w := d.walkFrom(func(m mark) bool { return m.text <= at })
-	for i, e := range ends {
-		w.toText(at + int(e))
-		ends[i] = int64(w.at.raw)
-	}
 }
 
 // ColumnPage shows one line from its code point column (counted from 1) on: at most
@@ -328,7 +308,6 @@ func (d *Doc) ColumnPage(line, column, limit, maxBody int) Page {
 	} else {
 		p.Shown.End = d.RawOffset(at + from + len(part.text))
 	}
-	p.LineEnds = []int64{p.Shown.End}
 	p.Raw = d.Raw[p.Shown.Start:p.Shown.End]
 	p.More = p.Shown.End < int64(len(d.Raw))
 	return p

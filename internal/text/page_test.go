@@ -70,17 +70,17 @@ func TestPage(t *testing.T) {
 func checkPage(t *testing.T, name string, p Page) {
 	t.Helper()
 	if p.First == 0 {
-		if p.Body != nil || p.Ends != nil || p.LineEnds != nil {
+		if p.Body != nil || p.Ends != nil {
 			t.Errorf("%s: lines in a page without any: %+v", name, p)
 		}
 		return
 	}
 	n := p.Last - p.First + 1
-	if len(p.Ends) != n || len(p.LineEnds) != n {
-		t.Fatalf("%s: %d lines, %d and %d ends", name, n, len(p.Ends), len(p.LineEnds))
+	if len(p.Ends) != n {
+		t.Fatalf("%s: %d lines, %d ends", name, n, len(p.Ends))
 	}
-	if p.Ends[n-1] != len(p.Body) || p.LineEnds[n-1] != p.Shown.End {
-		t.Errorf("%s: ends %d of %d, %d of %v", name, p.Ends[n-1], len(p.Body), p.LineEnds[n-1], p.Shown)
+	if p.Ends[n-1] != len(p.Body) {
+		t.Errorf("%s: ends %d of %d", name, p.Ends[n-1], len(p.Body))
 	}
 	start := 0
 	for i, e := range p.Ends {

@@ -281,19 +281,14 @@ type view struct {
 	stuck bool        // the text ends before raw does, at half a surrogate pair or the like
 }
 
-// rawEnds turns offsets in the text into offsets of the file.
-func (v *view) rawEnds(base int64, ends []int64) {
+// rawOffset returns the offset in raw of a byte of the text.
+func (v *view) rawOffset(at int) int64 {
 	if v.set == charset.UTF8 {
-		for i := range ends {
-			ends[i] += base
-		}
-		return
+		return int64(at)
 	}
 	w := newWalker(v.raw, v.s, v.set, mark{})
-	for i, e := range ends {
-		w.toText(int(e))
-		ends[i] = base + int64(w.at.raw)
-	}
+	w.toText(at)
+	return int64(w.at.raw)
 }
 
 // newView decodes bytes from a character on. The end of raw may fall within a
@@ -393,9 +388,7 @@ func (s *Scan) pageAt(ctx context.Context, r io.ReaderAt, start int64, first, li
 		case indexNUL(v.s[:ends[len(ends)-1]]):
 			return Page{}, ErrBinary
 		default:
-			v.rawEnds(start, ends)
-			p.LineEnds = ends
-			p.Shown = span.Span{Start: from, End: ends[len(ends)-1]}
+			p.Shown = span.Span{Start: from, End: start + v.rawOffset(int(ends[len(ends)-1]))}
 			p.Raw = all[:p.Shown.End-from]
 			p.More = p.Shown.End < size
 			return p, nil
@@ -502,13 +495,11 @@ func (s *Scan) columnAt(ctx context.Context, r io.ReaderAt, at int64, w place) (
 	}
 	var p Page
 	v.fillColumn(&p, w.line, w.column, part)
-	end := []int64{int64(len(part.text))}
+	end := len(part.text)
 	if part.whole {
-		end[0] = int64(full)
+		end = full
 	}
-	v.rawEnds(at, end)
-	p.LineEnds = end
-	p.Shown = span.Span{Start: from, End: end[0]}
+	p.Shown = span.Span{Start: from, End: at + v.rawOffset(end)}
 	p.Raw = all[:p.Shown.End-from]
 	p.More = p.Shown.End < size
 	p.Total = s.total()

@@ -75,9 +75,8 @@ func checkLineAt(t *testing.T, s *Scan, d *Doc, raw []byte, r *rand.Rand) {
 		return
 	}
 	off := int64(r.Intn(len(raw)))
-	ends := d.Page(1, 0, 0).LineEnds
 	want := 1
-	for want < len(ends) && ends[want-1] <= off {
+	for want < d.Lines() && d.Page(1, want, 0).Shown.End <= off {
 		want++
 	}
 	if got, err := s.LineAt(context.Background(), bytes.NewReader(raw), off); err != nil || got != want {

@@ -73,11 +73,7 @@ func (e editPlan) search(ctx context.Context, b *gate.Streamed) ([]span.Splice, 
 	if found.Count > mostInBig {
 		return nil, refusal.TooManyMatches(b.Target.Name(), found.Count, mostInBig)
 	}
-	res, err := found.Replace(ctx, b.File, req)
-	if err != nil {
-		return nil, err
-	}
-	return res.Splices, nil
+	return found.Replace(ctx, b.File, req)
 }
 
 // unmatchedIn refuses an edit whose search found nothing, or too much.
