@@ -31,6 +31,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/tokens"
 	"github.com/fsmcp/fsmcp/internal/toolcall"
 	"github.com/fsmcp/fsmcp/internal/tools"
+	"github.com/fsmcp/fsmcp/internal/tools/find"
 	"github.com/fsmcp/fsmcp/internal/watch"
 	"github.com/fsmcp/fsmcp/internal/worker"
 	"github.com/fsmcp/fsmcp/schemas"
@@ -204,6 +205,7 @@ func assemble(s process, cfg settings.Config, log zerolog.Logger) (*parts, error
 		MaxTokens: cfg.MaxTokens,
 
 		MaxFileBytes: cfg.MaxFileBytes,
+		Grep:         slices.Contains(cfg.Tools, find.NameGrep),
 		Now:          time.Now,
 		History:      store,
 		Audit:        audit,

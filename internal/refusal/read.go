@@ -29,14 +29,23 @@ func ColumnWithoutOffset() error {
 	return refuse(SlugBadArgument, "column pages through one long line: give offset (the line) with it. limit then counts characters.")
 }
 
-// TooLargeToRead refuses a plain Read of a large file; call is one that fits.
-func TooLargeToRead(size, limit int64, call string) error {
-	return refuse(SlugTooLarge, "File content (%s) exceeds maximum allowed size (%s). Please use offset and limit parameters to read specific portions of the file, or search for specific content. A call that fits: %s.",
-		phrase.Above(size, limit), phrase.Limit(limit), call)
+// TooLargeToRead refuses a plain Read of a large file; call is one that fits. grep says that
+// the caller has Grep.
+func TooLargeToRead(size, limit int64, call string, grep bool) error {
+	return refuse(SlugTooLarge, "File content (%s) exceeds maximum allowed size (%s). Please use offset and limit parameters to read specific portions of the file, or search for specific content%s. A call that fits: %s.",
+		phrase.Above(size, limit), phrase.Limit(limit), withGrep(grep), call)
+}
+
+// withGrep names the tool to search with.
+func withGrep(grep bool) string {
+	if grep {
+		return " with Grep"
+	}
+	return ""
 }
 
 // TooManyTokens refuses a Read of more tokens than one answer has; call is one that
-// fits.
-func TooManyTokens(count, limit int, call string) error {
-	return refuse(SlugTooManyTokens, "File content (%d tokens) exceeds maximum allowed tokens (%d). Please use offset and limit parameters to read specific portions of the file, or search for specific content. A call that fits: %s.", count, limit, call)
+// fits. grep says that the caller has Grep.
+func TooManyTokens(count, limit int, call string, grep bool) error {
+	return refuse(SlugTooManyTokens, "File content (%d tokens) exceeds maximum allowed tokens (%d). Please use offset and limit parameters to read specific portions of the file, or search for specific content%s. A call that fits: %s.", count, limit, withGrep(grep), call)
 }

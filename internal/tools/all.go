@@ -31,6 +31,8 @@ type Options struct {
 	MaxTokens int
 	// MaxFileBytes is the size above which a Read without offset and limit is refused.
 	MaxFileBytes int64
+	// Grep says that it is offered: what Read refuses names it.
+	Grep bool
 	// Preferences are the user's, as they are now.
 	Preferences func() Preferences
 	// Now is the clock.
@@ -105,7 +107,7 @@ func New(o Options) *Service {
 	}
 	write := &writer{s.committer, s.opener, loads, budget}
 	read := &reader{
-		opener: s.opener, loader: loads, budget: budget, exact: o.Exact, maxFileBytes: o.MaxFileBytes, preferences: o.Preferences,
+		opener: s.opener, loader: loads, budget: budget, exact: o.Exact, grep: o.Grep, maxFileBytes: o.MaxFileBytes, preferences: o.Preferences,
 		pictures: pictureReader{o.Pictures, o.Preferences}, pages: o.Pages,
 	}
 	s.clipboard = &clipboardReader{read, o.Clipboard}

@@ -157,5 +157,5 @@ func (r *reading) tooLarge(ctx context.Context, size int64) error {
 		return r.unreadable(err)
 	}
 	next, _ := r.budget.ReadCall(1, page)
-	return refusal.TooLargeToRead(size, r.tool.maxFileBytes, next)
+	return refusal.TooLargeToRead(size, r.tool.maxFileBytes, next, r.tool.grep)
 }

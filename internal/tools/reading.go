@@ -24,6 +24,7 @@ type reader struct {
 	// exact asks a provider for a count, see Options.
 	exact        func(ctx context.Context, b []byte) (n int, ok bool)
 	maxFileBytes int64
+	grep         bool // the caller has Grep
 	preferences  func() Preferences
 	pictures     pictureReader
 	pages        Pages

@@ -206,7 +206,7 @@ func (r *reading) fit(ctx context.Context, src source) (text.Page, error) {
 	count := r.budget.Tokens(page.Body, r.target.Asked.Ext())
 	if count > r.budget.Most && w.column == 0 {
 		next, _ := r.budget.ReadCall(page.First, page)
-		return page, refusal.TooManyTokens(count, r.budget.Most, next)
+		return page, refusal.TooManyTokens(count, r.budget.Most, next, r.tool.grep)
 	}
 	if count <= bound {
 		return page, nil
