@@ -11,8 +11,15 @@ import (
 	"time"
 )
 
-// mostDelay is the time that a change may take in all.
+// mostDelay is the time that a change may take in all. Tests wait half a second less than
+// usual for diagnostics: beside others, a test may not get the processor in time.
 const mostDelay = 1600 * time.Millisecond
+
+func TestUsualWait(t *testing.T) {
+	if wait := usualTiming(0).wait; wait > 1500*time.Millisecond {
+		t.Errorf("%v", wait)
+	}
+}
 
 // slowEdit edits as with the usual bounds, and fails if that takes too long.
 func (p *project) slowEdit(name, now string) string {
@@ -25,11 +32,11 @@ func (p *project) slowEdit(name, now string) string {
 	return said
 }
 
-// newSlowProject is newProject with the usual wait.
+// newSlowProject is newProject with about the usual wait.
 func newSlowProject(t *testing.T, f *fake) *project {
 	t.Helper()
 	p := newProject(t, f)
-	p.client.t.wait = 1500 * time.Millisecond
+	p.client.t.wait = time.Second
 	return p
 }
 
