@@ -32,6 +32,7 @@ func (b *currentSettings) newLanguageClient(files *access.Checker, runner *hooks
 		Servers:  b.languageServers,
 		Folders:  b.workspaceDirs,
 		Readable: files.Readable,
+		Read:     files.ReadFile,
 		Find:     b.languageServer(runner),
 		Ended: func(server, root, why string) {
 			b.log.Info().Str("server", server).Str("root", root).Str("why", why).Msg("language server ended")

@@ -2,6 +2,7 @@ package access
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -159,5 +160,24 @@ func TestExplainTellsWhatAnAnswerHides(t *testing.T) {
 	e, err := f.Explain(".env")
 	if err != nil || e.Path != f.path(".env") || e.Decisions[perm.Read].Verdict != perm.Deny || e.Decisions[perm.Read].Rule != "Read(.env)" {
 		t.Errorf("%+v, %v", e, err)
+	}
+}
+
+func TestReadFile(t *testing.T) {
+	f := newFolder(t)
+	f.put("plain.txt", ".env", "private.txt")
+	for name, want := range map[string]error{"plain.txt": nil, ".env": fs.ErrPermission, "private.txt": fs.ErrPermission, "missing": fsys.ErrNotRegular, ".": fsys.ErrNotRegular} {
+		if b, err := f.ReadFile(f.path(name), 9); !errors.Is(err, want) || want == nil && string(b) != name {
+			t.Errorf("%s: %q %v, not %v", name, b, err, want)
+		}
+	}
+	if _, err := f.ReadFile(f.path("plain.txt"), 8); !errors.As(err, new(*fsys.TooLargeError)) {
+		t.Errorf("too large: %v", err)
+	}
+	if err := os.Symlink(".env", f.path("link")); err != nil {
+		t.Skipf("!!! NOT TESTED: no links can be made here: %v !!!", err)
+	}
+	if b, err := f.ReadFile(f.path("link"), 9); err == nil {
+		t.Errorf("a link to a denied file: %q", b)
 	}
 }

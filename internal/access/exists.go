@@ -39,6 +39,24 @@ func (c *Checker) ForReading(name string) *fsys.Target {
 	return c.permitted(perm.Read, path, perm.Allow)
 }
 
+// ReadFile returns the bytes of a regular file of at most so many that ForReading resolves.
+// Otherwise the error is fs.ErrPermission, fsys.ErrNotRegular, *fsys.TooLargeError or that of
+// the system.
+func (c *Checker) ReadFile(name string, most int64) ([]byte, error) {
+	t := c.ForReading(name)
+	if t == nil {
+		return nil, fs.ErrPermission
+	}
+	defer t.Close()
+	f, err := t.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, _, err := f.ReadAll(most)
+	return b, err
+}
+
 // Again is Check of a Read by the absolute name of a file that was shown before.
 func (c *Checker) Again(name string, session perm.Grants) (*fsys.Target, error) {
 	path, err := c.absolute(name)

@@ -1,9 +1,6 @@
 package lsp
 
-import (
-	"os"
-	"time"
-)
+import "os"
 
 // document is a file that a server is told of.
 type document struct {
@@ -21,9 +18,8 @@ type document struct {
 	// leave is the event of a file that the server is not to know any longer; 0: it is.
 	leave int
 
-	// size and modified are those of the file when the text was sent.
-	size     int64
-	modified time.Time
+	// seen is the file's state on the disk when it held the last text.
+	seen fileTime
 }
 
 // deliver takes a change.
@@ -35,7 +31,7 @@ func (d *document) deliver(c delivery) {
 	default:
 		d.base = &c.old
 	}
-	d.next = &c.now
+	d.next, d.seen = &c.now, c.seen
 }
 
 // lost notes that the server does not know the document any longer.
@@ -47,18 +43,12 @@ func (d *document) lost() {
 	d.open, d.text, d.version, d.published = false, "", 0, 0
 }
 
-// stamp notes the file's state on the disk.
-func (d *document) stamp() {
-	if info, err := os.Stat(d.path); err == nil {
-		d.size, d.modified = info.Size(), info.ModTime()
-	}
-}
-
-// differs reports whether the file may have changed since stamp; gone, that it is missing.
-func (d *document) differs() (differs, gone bool) {
-	info, err := os.Stat(d.path)
+// lookAt returns the state of a file on the disk, the zero one where there is none; gone says
+// that it is missing.
+func lookAt(path string) (now fileTime, gone bool) {
+	info, err := os.Lstat(path)
 	if err != nil {
-		return true, os.IsNotExist(err)
+		return fileTime{}, os.IsNotExist(err)
 	}
-	return info.Size() != d.size || !info.ModTime().Equal(d.modified), false
+	return timeOf(info), false
 }

@@ -291,6 +291,12 @@ func newProject(t *testing.T, f *fake) *project {
 			_, hidden := p.hidden.Load(name)
 			return !hidden
 		},
+		Read: func(name string, most int64) ([]byte, error) {
+			if _, hidden := p.hidden.Load(name); hidden {
+				return nil, os.ErrPermission
+			}
+			return os.ReadFile(name)
+		},
 		Find:  func(Server) (string, []string, error) { return "fake", nil, nil },
 		Start: f.start,
 	})

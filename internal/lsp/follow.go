@@ -86,13 +86,13 @@ func (p *process) lookAtOpenFiles() {
 	}
 	c.mu.Unlock()
 	for _, d := range all {
-		differs, gone := d.differs()
-		if !differs {
+		seen, gone := lookAt(d.path)
+		if seen == d.seen && seen != (fileTime{}) {
 			continue
 		}
 		now, ok := "", false
-		if !gone && c.o.Readable(d.path) {
-			now, ok = readSmall(d.path)
+		if !gone {
+			now, ok = c.readText(d.path)
 		}
 		c.mu.Lock()
 		if doc := p.documents[d.path]; doc != nil && doc.open && doc.base == nil && doc.next == nil && c.changing[d.path] == 0 {
@@ -103,9 +103,8 @@ func (p *process) lookAtOpenFiles() {
 				}
 			case now != doc.text:
 				doc.base = &now
-			default:
-				doc.stamp()
 			}
+			doc.seen = seen
 		}
 		c.mu.Unlock()
 	}
@@ -165,13 +164,9 @@ func nearestOf(path string, event int) string {
 	}
 }
 
-// readSmall returns the text of a file that servers may be told of.
-func readSmall(path string) (text string, ok bool) {
-	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > MaxFile {
-		return "", false
-	}
-	b, err := os.ReadFile(path)
+// readText returns the text of a file that servers may be told of.
+func (c *Client) readText(path string) (text string, ok bool) {
+	b, err := c.o.Read(path, MaxFile)
 	if err != nil {
 		return "", false
 	}
@@ -295,7 +290,6 @@ func (p *process) sendText(r *run, d *document, text string) (all []message) {
 			all = append(all, message{"textDocument/didChange", didChangeParams{documentID{uriOf(d.path), d.version}, steps}})
 		}
 	}
-	d.stamp()
 	return all
 }
 

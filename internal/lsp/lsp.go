@@ -38,6 +38,9 @@ type Options struct {
 	Folders func() []string
 	// Readable reports whether the caller may read a file without a question.
 	Readable func(name string) bool
+	// Read returns the bytes of a regular file of at most so many, where Readable is true of
+	// it. It never blocks.
+	Read func(name string, most int64) ([]byte, error)
 	// Find returns the absolute name of a server's program and the environment it gets, just
 	// before it starts. A server whose program is not found is not used.
 	Find func(s Server) (program string, env []string, err error)
@@ -234,6 +237,7 @@ func (c *Client) Changed(ctx context.Context, change Change) {
 			continue
 		}
 		d.language = language
+		d.seen, _ = lookAt(change.Path)
 		if w := c.process(s, root, d); w != nil {
 			all = append(all, w)
 		}
@@ -246,6 +250,7 @@ type delivery struct {
 	path, language string
 	old, now       string
 	created        bool
+	seen           fileTime // just after the change
 }
 
 // newDelivery checks a change; ok is false where no server is told of it.
