@@ -1,6 +1,8 @@
 package servers
 
 import (
+	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -24,5 +26,49 @@ func TestKnown(t *testing.T) {
 	}
 	if _, ok := ByName("emacs"); ok {
 		t.Error("emacs is known")
+	}
+}
+
+// TestDocumented compares the table with that of the page.
+func TestDocumented(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/language-servers.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := make(map[string][]string) // by name: the columns
+	for line := range strings.Lines(string(page)) {
+		if cells := strings.Split(line, " | "); len(cells) == 4 && strings.HasPrefix(line, "| `") {
+			rows[strings.Trim(cells[0], "| `")] = cells
+		}
+	}
+	words := func(cell string) []string {
+		all := strings.FieldsFunc(cell, func(r rune) bool { return strings.ContainsRune("` |\n", r) })
+		slices.Sort(all)
+		return all
+	}
+	for _, s := range Known() {
+		row := rows[s.Name]
+		if row == nil {
+			t.Errorf("the page lacks %s", s.Name)
+			continue
+		}
+		var files []string
+		for ext := range s.Languages {
+			files = append(files, ext)
+		}
+		slices.Sort(files)
+		if !slices.Equal(words(row[1]), files) {
+			t.Errorf("%s: files %q", s.Name, row[1])
+		}
+		markers := slices.Sorted(slices.Values(s.RootMarkers))
+		if !slices.Equal(words(row[2]), markers) {
+			t.Errorf("%s: a project has %q", s.Name, row[2])
+		}
+		if strings.Trim(row[3], "` |\n") != s.Package {
+			t.Errorf("%s: installed by %q", s.Name, row[3])
+		}
+	}
+	if len(rows) != len(Known()) {
+		t.Errorf("the page has %d servers", len(rows))
 	}
 }
