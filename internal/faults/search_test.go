@@ -269,6 +269,54 @@ func TestSearchTimes(t *testing.T) {
 	report(t, "control: a file that is searched takes longer in %.1f %%", 100*control)
 }
 
+// TestSearchUnderWay: a long search reports its progress, and a deny rule that is added
+// meanwhile holds for the answer.
+func TestSearchUnderWay(t *testing.T) {
+	p := newPlace(t)
+	megabytes := int64(count(t, "FSMCP_SEARCH_MB", 4))
+	for _, dir := range []string{"early", "late"} {
+		must(t, os.Mkdir(p.file(dir), 0o755))
+		for i := range 50 {
+			fill(t, p.file(fmt.Sprintf("%s/f%02d.txt", dir, i)), megabytes<<20, "some text of a program in a line that does not match\n")
+			must(t, os.WriteFile(p.file(fmt.Sprintf("%s/g%02d.txt", dir, i)), []byte("needle 7\n"), 0o644))
+		}
+	}
+	c := p.start(t, "FSMCP_TOOLS=all")
+	const call = `{"jsonrpc":"2.0","id":"long","method":"tools/call","params":{"_meta":{"progressToken":"p"},"name":"Grep","arguments":{"pattern":"[a-z]+e+d[a-z]e [0-9]$","output_mode":"content","head_limit":0}}}`
+	must(t, c.Send([]byte(call)))
+	var reports []float64
+	begin := time.Now()
+	added := time.Duration(0)
+	for {
+		m, err := c.Loose(30 * time.Second)
+		must(t, err)
+		if m.Method == "notifications/progress" {
+			var params struct{ Progress float64 }
+			must(t, json.Unmarshal(m.Params, &params))
+			reports = append(reports, params.Progress)
+			if added == 0 {
+				p.settings(t, `{"permissions": {"deny": ["Read(//`+strings.TrimPrefix(p.file("late"), "/")+`/**)"]}}`)
+				added = time.Since(begin)
+			}
+			continue
+		}
+		res, err := mcptest.ParseResult(m)
+		must(t, err)
+		took := time.Since(begin)
+		report(t, "%d reports, a deny rule after %v, the answer after %v", len(reports), added.Round(time.Millisecond), took.Round(time.Millisecond))
+		if !slices.IsSorted(reports) || strings.Count(res.Text, "early/g") != 50 {
+			t.Errorf("%v: %s", reports, clip(res.Text))
+		}
+		if added == 0 || took < added+time.Second {
+			report(t, "the search was over too soon for the rule: FSMCP_SEARCH_MB makes it longer")
+		} else if strings.Contains(res.Text, "late/") {
+			t.Errorf("the rule was added %v before the answer: %s", took-added, clip(res.Text))
+		}
+		break
+	}
+	must(t, c.Close())
+}
+
 // TestSearchHangs searches a tree with all that could keep a search waiting, many times
 // at once, with ordinary reads meanwhile; and one that its client cancels.
 func TestSearchHangs(t *testing.T) {
