@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/fsmcp/fsmcp/internal/shortrun"
 	"github.com/fsmcp/fsmcp/internal/span"
 )
 
@@ -65,7 +66,7 @@ func TestMergeAgreesWithGit(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("!!! NOT TESTED: git is missing !!!")
 	}
-	cases := 540
+	cases := shortrun.Count(t, 540, 60, "merges")
 	if n, err := strconv.Atoi(os.Getenv("FSMCP_MERGES")); err == nil {
 		cases = n
 	}

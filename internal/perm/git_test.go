@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/fsmcp/fsmcp/internal/perm/glob"
+	"github.com/fsmcp/fsmcp/internal/shortrun"
 )
 
 // Patterns to which rules give a meaning that gitignore does not have. They
@@ -60,7 +61,7 @@ func TestLikeGit(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("!!! NOT TESTED: git is missing !!!")
 	}
-	pairs, seed := number(t, "FSMCP_PERM_PAIRS", 20_000), number(t, "FSMCP_PERM_SEED", 1)
+	pairs, seed := number(t, "FSMCP_PERM_PAIRS", shortrun.Count(t, 20_000, 5000, "pairs")), number(t, "FSMCP_PERM_SEED", 1)
 	rng := rand.New(rand.NewPCG(uint64(seed), 7))
 	const paths = 40
 	matched, compared := 0, 0

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/fsmcp/fsmcp/internal/shortrun"
 )
 
 func TestSpecialFilesAreSkipped(t *testing.T) {
@@ -214,7 +216,7 @@ func TestManySearchesAtOnce(t *testing.T) {
 	y := busyTree(t, 10, 20)
 	peak, stop := watchHeap()
 	var all sync.WaitGroup
-	for i := range 100 {
+	for i := range shortrun.Count(t, 100, 40, "searches") {
 		all.Go(func() {
 			pattern := []string{"pattern", "p[a]ttern", "(?i)PATTERN", "match the\n?"}[i%4]
 			got, err := y.Grep(context.Background(), y.scope(), GrepQuery{Pattern: pattern, Mode: Mode(i % 3), Multiline: i%4 == 3, Window: Window{Most: 20}})

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf16"
+
+	"github.com/fsmcp/fsmcp/internal/shortrun"
 )
 
 // Trees are made of few names, so that patterns of ignore files hit them.
@@ -124,7 +126,7 @@ func TestLikeRipgrep(t *testing.T) {
 	}
 	rnd := rand.New(rand.NewPCG(17, 300))
 	files, hits := 0, 0
-	for i := range number("FSMCP_SEARCH_TREES", 60) {
+	for i := range number("FSMCP_SEARCH_TREES", shortrun.Count(t, 60, 15, "trees")) {
 		y := newTree(t)
 		drawTree(y, rnd, ".gitignore", ".ignore", ".git/info/exclude")
 		scope := y.scope()
@@ -221,7 +223,7 @@ func show(y *tree) string {
 func TestLikeGit(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(17, 301))
 	files := 0
-	for i := range number("FSMCP_SEARCH_TREES", 60) {
+	for i := range number("FSMCP_SEARCH_TREES", shortrun.Count(t, 60, 15, "trees")) {
 		y := newTree(t)
 		git := func(args ...string) string {
 			cmd := exec.Command("git", append([]string{"-C", y.dir, "-c", "core.excludesFile=/dev/null", "-c", "core.quotePath=false"}, args...)...)

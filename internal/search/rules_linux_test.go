@@ -18,6 +18,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/access"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/perm"
+	"github.com/fsmcp/fsmcp/internal/shortrun"
 )
 
 // denials are the rules of the tests, and hidden names that they deny or ask about.
@@ -108,6 +109,7 @@ func TestHiddenNamesLeaveNoTrace(t *testing.T) {
 // TestTimeTellsNothing compares searches beside a hidden folder of many files and without
 // it. A single name more has to be decided on.
 func TestTimeTellsNothing(t *testing.T) {
+	shortrun.Skip(t, "it compares times, and other tests run beside it")
 	build := func(denied bool) func() time.Duration {
 		y := newTree(t, "Read(secret/**)", "Read(big)")
 		for i := range 200 {
