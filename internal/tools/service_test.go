@@ -17,6 +17,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/save"
 	"github.com/fsmcp/fsmcp/internal/tokens"
 	"github.com/fsmcp/fsmcp/internal/toolcall"
+	"github.com/fsmcp/fsmcp/internal/tools/find"
 )
 
 // bench is a Service over a folder of its own, and one conversation in it.
@@ -112,6 +113,14 @@ func (b *bench) within(ctx context.Context, args Args) *toolcall.Result {
 			}
 		case *WriteArgs:
 			if tool.Name == nameWrite {
+				return tool.Run(ctx, b.call, args)
+			}
+		case *find.GlobArgs:
+			if tool.Name == find.NameGlob {
+				return tool.Run(ctx, b.call, args)
+			}
+		case *find.GrepArgs:
+			if tool.Name == find.NameGrep {
 				return tool.Run(ctx, b.call, args)
 			}
 		case *EditArgs:
