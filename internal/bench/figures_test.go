@@ -40,7 +40,7 @@ func TestFigures(t *testing.T) {
 	env := []string{"HOME=" + t.TempDir(), "XDG_STATE_HOME=", "FSMCP_MAX_OUTPUT_TOKENS=100000"}
 	for _, m := range []func(*testing.T, run, bins, []string, *table){
 		starting, idling, reading, changedReads, readsInFlight, changedBigReads, lineEdit, deciding, ruled, deepLines, smallEdit, bigEdit, hugeEdit,
-		notebookRead, notebookEdit, notebookPictures, historyCost, historySize, watching, languages, soaking,
+		notebookRead, notebookEdit, notebookPictures, historyCost, historySize, watching, finding, languages, soaking,
 	} {
 		m(t, r, b, env, tb)
 	}
