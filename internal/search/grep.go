@@ -3,7 +3,6 @@ package search
 import (
 	"bytes"
 	"context"
-	"runtime"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -285,7 +284,7 @@ func (m *matcher) countStream(w *window, r *room) (count int, binary bool, err e
 			break
 		}
 		w.drop(cut)
-		runtime.Gosched()
+		m.run.yieldCPU(r)
 	}
 	if long != nil && w.eof && long.End() {
 		count++
@@ -319,7 +318,7 @@ func (m *matcher) countBinary(f *fsys.File, r *room) (count int, binary bool, er
 			return 1, true, nil
 		}
 		kept = copy(buf, piece[max(0, len(piece)-4096):])
-		runtime.Gosched()
+		m.run.yieldCPU(r)
 	}
 	return 0, true, nil
 }

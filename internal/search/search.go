@@ -13,6 +13,7 @@ package search
 import (
 	"errors"
 	"runtime"
+	"sync/atomic"
 	"time"
 
 	"github.com/fsmcp/fsmcp/internal/access"
@@ -43,6 +44,9 @@ type Options struct {
 type Searcher struct {
 	checker *access.Checker
 	slots   chan *room
+	// yieldUntil is the time, in Unix nanoseconds, up to which a processor is left to
+	// other calls.
+	yieldUntil atomic.Int64
 }
 
 // New returns a Searcher. It starts nothing.
@@ -51,8 +55,8 @@ func New(o Options) *Searcher {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
 	s := &Searcher{checker: o.Checker, slots: make(chan *room, o.Workers)}
-	for range o.Workers {
-		s.slots <- new(room)
+	for i := range o.Workers {
+		s.slots <- &room{last: i > 0 && i == o.Workers-1}
 	}
 	return s
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"path"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -410,7 +409,7 @@ func (r *run) files(w *worker, b *batch) {
 		if b.node.root.walk.Allowed(rel, false) {
 			r.visitor.file(w, &entry{b.node.root, b.dir.Dir, rel, path.Base(rel)})
 		}
-		runtime.Gosched() // calls on other files shall not wait for a search
+		r.yieldCPU(w.room)
 	}
 }
 

@@ -15,8 +15,9 @@ const windowSize = 256 << 10
 
 // room is the memory of a slot, for whichever worker has it.
 type room struct {
-	buf []byte
-	raw []byte // for what has to be decoded
+	last bool // of several slots; it yields
+	buf  []byte
+	raw  []byte // for what has to be decoded
 	// large is for multiline patterns, and for lines with their context.
 	large []byte
 }

@@ -72,6 +72,7 @@ type LanguageServers interface {
 type Service struct {
 	clipboard   *clipboardReader
 	finder      *find.Finder
+	searches    *search.Searcher
 	tools       []Tool
 	opener      toolcall.Opener
 	limits      map[string]string
@@ -111,7 +112,8 @@ func New(o Options) *Service {
 		pictures: pictureReader{o.Pictures, o.Preferences}, pages: o.Pages,
 	}
 	s.clipboard = &clipboardReader{read, o.Clipboard}
-	s.finder = &find.Finder{Opener: s.opener, Searcher: search.New(search.Options{Checker: o.Access}), Budget: budget}
+	s.searches = search.New(search.Options{Checker: o.Access})
+	s.finder = &find.Finder{Opener: s.opener, Searcher: s.searches, Budget: budget}
 	s.tools = s.list(
 		read,
 		write,
@@ -166,6 +168,9 @@ func (s *Service) list(read *reader, write *writer, edit *editor, cells *cellEdi
 func typed[A Args](s *Service, name string, run func(context.Context, toolcall.Call, A) (*toolcall.Result, error)) func(context.Context, toolcall.Call, Args) *toolcall.Result {
 	return func(ctx context.Context, call toolcall.Call, args Args) *toolcall.Result {
 		begun := s.now()
+		if name != find.NameGlob && name != find.NameGrep {
+			s.searches.YieldCPU()
+		}
 		call.Session.Files.CountCall()
 		call.About = new(reminders.Shown)
 		call.Intent, _ = args.(toolcall.Intent)
