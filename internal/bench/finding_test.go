@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -105,7 +104,6 @@ func finding(t *testing.T, r run, b bins, env []string, tb *table) {
 		tb.row(what+", times ripgrep", median(ratios), c.bound, "x", fmt.Sprintf("median of %d: %.0f ms against %.0f ms", len(ratios), median(ours), median(theirs)))
 	}
 	tb.row("peak memory of a server that searched", p.memory("VmHWM")/1e6, 64, "MB", "")
-	busy(t, r, p, dir, tb)
 	p.close()
 }
 
@@ -113,79 +111,4 @@ func command(dir, name string, args ...string) ([]byte, error) {
 	cmd := exec.Command(name, args...)
 	cmd.Dir = dir
 	return cmd.Output()
-}
-
-// busy measures Reads of small files with searches beside them.
-func busy(t *testing.T, r run, p *peer, dir string, tb *table) {
-	reads := 300
-	if r.full {
-		reads = 3000
-	}
-	var names []string
-	for i := range 60 {
-		names = append(names, filepath.Join(dir, fmt.Sprintf("small%02d", i)))
-		write(t, names[i], bytes.Repeat([]byte("a line of a small file\n"), 40))
-	}
-	p99 := func(searches int) float64 {
-		open := map[int]bool{}
-		search := func() {
-			p.write(p.request("Grep", map[string]any{"pattern": "[A-Z][a-z]+_[0-9]+q"}))
-			open[p.id] = true
-		}
-		for range searches {
-			search()
-		}
-		// answered waits for an answer and begins a new search for each that ends before.
-		answered := func(id int) {
-			for {
-				got := idOf(t, p.line())
-				if got == id {
-					return
-				}
-				if open[got] {
-					delete(open, got)
-					if id > 0 {
-						search()
-					} else if len(open) == 0 {
-						return
-					}
-				}
-			}
-		}
-		var took []float64
-		for i := range reads {
-			request := p.request("Read", map[string]any{"file_path": names[i%len(names)]})
-			begin := time.Now()
-			p.write(request)
-			answered(p.id)
-			took = append(took, ms(time.Since(begin)))
-		}
-		if len(open) > 0 {
-			answered(0)
-		}
-		slices.Sort(took)
-		return took[len(took)*99/100]
-	}
-	p99(0)
-	alone := p99(0)
-	for _, searches := range []int{1, 7} {
-		beside := p99(searches)
-		tb.row(fmt.Sprintf("p99 of Read beside %d searches, times alone", searches), beside/alone, 2, "x", fmt.Sprintf("%.3f ms against %.3f ms", beside, alone))
-	}
-}
-
-// idOf is the number of an answer.
-func idOf(t *testing.T, line []byte) (id int) {
-	t.Helper()
-	_, rest, ok := bytes.Cut(line, []byte(`"id":`))
-	if !ok {
-		t.Fatalf("no answer: %.300s", line)
-	}
-	for _, c := range rest {
-		if c < '0' || c > '9' {
-			break
-		}
-		id = id*10 + int(c-'0')
-	}
-	return id
 }
