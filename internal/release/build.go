@@ -163,7 +163,7 @@ func (b *builder) pages() ([]entry, []tool, error) {
 		}
 		files = append(files, entry{name: "completions/" + name, data: text, mode: 0o644})
 	}
-	list, err := run("tools", "--json")
+	list, err := run("tools", "--json", "--tools", "all")
 	if err != nil {
 		return nil, nil, err
 	}
