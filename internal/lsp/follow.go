@@ -329,6 +329,9 @@ func (p *process) closeOldest(r *run) error {
 // delivered.
 func (p *process) await(r *run, paths []string, changes bool) error {
 	c := p.client
+	c.mu.Lock()
+	r.worked = false
+	c.mu.Unlock()
 	p.ask(r, paths)
 	sent := time.Now()
 	timer := time.NewTimer(0)
@@ -368,8 +371,11 @@ func (p *process) await(r *run, paths []string, changes bool) error {
 func (p *process) until(r *run, paths []string, sent time.Time, changes bool) (end time.Time, complete bool) {
 	t := p.client.t
 	last := sent.Add(t.baseline)
-	if changes {
+	switch {
+	case changes:
 		last = sent.Add(t.settle)
+	case !r.based && len(r.progress) > 0: // what it reports first is no news, however late
+		last = sent.Add(t.load)
 	}
 	complete = r.pulls == 0
 	for _, path := range paths {
@@ -389,6 +395,10 @@ func (p *process) until(r *run, paths []string, sent time.Time, changes bool) (e
 	switch {
 	case !r.based && len(r.progress) > 0:
 		end = last
+	case complete && changes && len(r.progress) > 0: // other files may follow
+		end = later(r.reported, sent).Add(t.work)
+	case complete && changes && r.worked:
+		end = sent
 	case complete:
 		end = later(r.reported, sent).Add(quiet)
 	case r.silent && r.answered:

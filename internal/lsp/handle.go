@@ -112,7 +112,7 @@ func (h handler) notified(method string, params json.RawMessage) {
 			delete(h.r.progress, token)
 			h.r.reported = time.Now() // what it has found follows
 		case p.Value.Kind == "begin" && len(h.r.progress) < 100 && len(token) < 1000:
-			h.r.progress[token] = true
+			h.r.progress[token], h.r.worked = true, true
 		}
 		h.p.client.mu.Unlock()
 		h.r.wake()

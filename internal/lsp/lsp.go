@@ -91,10 +91,14 @@ type timing struct {
 	// start bounds the answer to initialize, baseline and settle the diagnostics of a text
 	// before and after a change. A server that sends nothing for settle is hung.
 	start, baseline, settle time.Duration
+	// load bounds the wait for the first diagnostics of a server that says it is at work.
+	load time.Duration
 	// quiet is the time without further diagnostics after those of the version sent;
 	// unversioned where the server names no versions; first after the start; silent for a
 	// server that sends diagnostics only where they differ.
 	quiet, unversioned, first, silent time.Duration
+	// work is the time for further diagnostics of a server that says it is still at work.
+	work time.Duration
 	// again is the time after which a program that was not found is looked for again.
 	again time.Duration
 }
@@ -104,9 +108,9 @@ func usualTiming(wait time.Duration) timing {
 		wait = 1450 * time.Millisecond // on a busy machine it ends later than that
 	}
 	return timing{
-		wait: wait, start: time.Minute, baseline: 20 * time.Second, settle: 20 * time.Second,
+		wait: wait, start: time.Minute, baseline: 20 * time.Second, settle: 20 * time.Second, load: 5 * time.Minute,
 		quiet: 100 * time.Millisecond, unversioned: 300 * time.Millisecond, first: 500 * time.Millisecond, silent: 500 * time.Millisecond,
-		again: time.Minute,
+		work: 400 * time.Millisecond, again: time.Minute,
 	}
 }
 

@@ -51,6 +51,7 @@ type run struct {
 	pull     *pullOptions    // nil: the server only pushes
 	pulls    int             // that are not answered
 	answered bool            // the server has answered since the last text was sent
+	worked   bool            // it has begun work since then
 	progress map[string]bool // work that the server has begun, by its tokens
 	heard    time.Time       // when the server sent anything
 	reported time.Time       // when it sent diagnostics

@@ -58,6 +58,10 @@ func (c *Client) Report(room int) string {
 	return strings.Join(parts, "\n")
 }
 
+// maxDecided bounds the files that are decided on for one answer; the others follow with the
+// next one.
+const maxDecided = 200
+
 // minRoom is the least room in which new problems are named.
 const minRoom = 200
 
@@ -85,8 +89,13 @@ func (c *Client) readableNews() map[string]bool {
 		if !p.comparable() {
 			continue
 		}
+		for path := range p.documents {
+			if f := p.files[path]; f != nil && f.dirty {
+				paths[path] = false
+			}
+		}
 		for path, f := range p.files {
-			if f.dirty {
+			if f.dirty && len(paths) < maxDecided {
 				paths[path] = false
 			}
 		}

@@ -31,8 +31,8 @@ func Known() []Server {
 				Languages:   map[string]string{".go": "go", ".mod": "go.mod"},
 				RootMarkers: []string{"go.work", "go.mod"},
 				// Other packages are checked that long after a change; a second by default,
-				// which an answer would wait for.
-				Settings: []byte(`{"diagnosticsDelay":"50ms"}`),
+				// which an answer would wait for. It says when it has checked all.
+				Settings: []byte(`{"diagnosticsDelay":"50ms","verboseWorkDoneProgress":true}`),
 			},
 			Version: []string{"version"}, Language: "Go", Package: "go install golang.org/x/tools/gopls@latest",
 		},
