@@ -63,9 +63,9 @@ func callAll(cmd *cobra.Command, s process, p *parts, args []string, asJSON bool
 	defer p.pdfWorkers.Close()
 	defer p.history.Close()
 	defer p.hooks.Close()
-	defer p.languages.Close()
-	defer procgroup.OnFatalSignal(p.closePrograms)()
-	defer context.AfterFunc(cmd.Context(), p.closePrograms)() // an interrupted command does not wait for its hooks
+	p.languages.Close() // it would end before a server had anything to report
+	defer procgroup.OnFatalSignal(p.hooks.Close)()
+	defer context.AfterFunc(cmd.Context(), p.hooks.Close)() // an interrupted command does not wait for its hooks
 	session := p.service.NewSession()
 	var ask func(message string) server.Answer
 	if s.interactive {

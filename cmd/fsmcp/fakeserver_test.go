@@ -44,6 +44,7 @@ func fakeLanguageServer() {
 	s := &fakeServer{dir: os.Args[2], in: bufio.NewReader(os.Stdin), texts: map[string]string{}}
 	s.mode = strings.Split(os.Args[1], "+")
 	s.note("start", "")
+	s.note("PATH", os.Getenv("PATH"))
 	fakeCheck(os.WriteFile(filepath.Join(s.dir, strconv.Itoa(os.Getpid())), nil, 0o644))
 	if s.is("stubborn") {
 		signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -197,7 +198,7 @@ func TestLanguageServer(t *testing.T) {
 			f.speaks(mode)
 			f.put("plain.txt", "plain\n")
 			path := f.put("a.x", "one\nERROR old\nthree 𝄞 é\nfour\n")
-			f.serve()
+			f.serve("PATH=" + f.ws + "/bin:bin:" + os.Getenv("PATH"))
 			f.call("Read", map[string]any{"file_path": path})
 			f.edit("a.x", "one\n", "one\nnew line\n")
 			f.until("the server is told", func() bool { return strings.Contains(f.received(), "didOpen") })
@@ -221,7 +222,7 @@ func TestLanguageServer(t *testing.T) {
 			}
 			f.close()
 			f.noServerLeft()
-			for _, wrong := range []string{"a range, not", "another text"} {
+			for _, wrong := range []string{"a range, not", "another text", "PATH bin:", "PATH " + f.ws, ":bin:", f.ws + "/bin"} {
 				if strings.Contains(f.received(), wrong) {
 					t.Errorf("%s", f.received())
 				}
@@ -330,6 +331,18 @@ func TestNoLanguageServer(t *testing.T) {
 		f.serve()
 		edits(f)
 		quiet(f)
+	})
+	t.Run("by a command", func(t *testing.T) {
+		f := newFort(t)
+		f.speaks("normal")
+		cmd := exec.Command("fsmcp", "call", "--dir", f.ws, "Write", `{"file_path": "a.x", "content": "ERROR\n"}`, "Write", `{"file_path": "b.x", "content": "ERROR\n"}`)
+		cmd.Env = append(os.Environ(), "HOME="+f.home, "XDG_CONFIG_HOME=", "XDG_STATE_HOME=")
+		out, err := cmd.CombinedOutput()
+		f.check(err)
+		if said := f.received(); said != "" {
+			t.Errorf("started: %s\n%s", said, out)
+		}
+		f.holds("b.x", "ERROR\n")
 	})
 	t.Run("by a project", func(t *testing.T) {
 		f := newFort(t)
