@@ -54,6 +54,8 @@ type Pattern struct {
 	Part, Reason              string
 	LookAround, BackReference bool
 	TooLarge                  bool
+	// NeedsMultiline: it can only match across lines.
+	NeedsMultiline bool
 }
 
 // BadPattern refuses a pattern that cannot be compiled, with the place.
@@ -72,6 +74,8 @@ func BadPattern(p Pattern) error {
 		return refuse(SlugBadArgument, "pattern cannot be used%s. Back-references such as \\1 are not supported: the syntax is RE2. Search for the text itself.", where)
 	case p.TooLarge:
 		return refuse(SlugBadArgument, "pattern takes too much memory%s. Use smaller repeat counts.", where)
+	case p.NeedsMultiline:
+		return refuse(SlugBadArgument, "pattern holds a line break, and without multiline=true a match lies within one line. Set multiline=true.")
 	}
 	return refuse(SlugBadArgument, "pattern cannot be compiled: %s%s. To search for the characters themselves, put a backslash before each of . ( ) [ ] { } + * ? ^ $ | and \\.", phrase.Foreign(p.Reason), where)
 }

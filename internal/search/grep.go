@@ -204,6 +204,9 @@ func (m *matcher) anywhere(raw []byte) bool {
 // countText counts in a text of whole lines. last says that nothing follows; else matches
 // of a multiline pattern that begin behind limit are left for later.
 func (m *matcher) countText(body []byte, limit int, last bool) (count int) {
+	if len(body) == 0 {
+		return 0 // no line, though a multiline pattern such as "^" matches
+	}
 	if m.g.query.Multiline {
 		if bytes.Contains(body, []byte("\r\n")) {
 			limit -= bytes.Count(body[:limit], []byte("\r\n"))

@@ -219,7 +219,10 @@ func (r *root) readIgnore(dir *fsys.Dir, rel, name string) *ignoreList {
 	}
 	content := make([]byte, min(f.Opened().Size, maxIgnoreFile))
 	n, _ := f.ReadAt(content, 0)
-	return parseIgnore(content[:n])
+	if content = content[:n]; n == maxIgnoreFile {
+		content = content[:bytes.LastIndexByte(content, '\n')+1] // half a pattern could leave out other names
+	}
+	return parseIgnore(content)
 }
 
 // enter adds the ignore files of a folder to those above it.

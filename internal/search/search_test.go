@@ -259,6 +259,27 @@ func TestGrepEncodings(t *testing.T) {
 	y.want("one file", y.grep(y.scope("utf16"), GrepQuery{Pattern: "hit"}), "utf16:2:grün hit")
 }
 
+// An empty file has no line, in every mode.
+func TestEmptyFilesDoNotMatch(t *testing.T) {
+	y := newTree(t)
+	y.put("empty", "")
+	y.put("mark", "\ufeff")
+	y.put("text", "a\n")
+	for _, pattern := range []string{"^", "$", "x*", `\A`, `\z`, "^$"} {
+		for _, multiline := range []bool{false, true} {
+			q := GrepQuery{Pattern: pattern, Multiline: multiline, Mode: Counts}
+			got, err := y.Grep(context.Background(), y.scope(), q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			q.Mode = Content
+			if lines := len(y.grep(y.scope(), q)); got.TotalMatches != lines || lines > 1 {
+				t.Errorf("%q, multiline %t: %d counted, %d shown", pattern, multiline, got.TotalMatches, lines)
+			}
+		}
+	}
+}
+
 func TestShownLinesAreRecorded(t *testing.T) {
 	y := newTree(t)
 	y.put("a", "\ufeffhit\r\nno\r\nlast hit")
@@ -340,6 +361,16 @@ func TestGlobsAndTypes(t *testing.T) {
 	if _, err := y.Grep(context.Background(), y.scope(), GrepQuery{Pattern: "x", Type: "rs"}); !errors.As(err, &unknown) || !slices.Contains(unknown.Near, "rust") {
 		t.Errorf("%+v", unknown)
 	}
+	for name, want := range map[string]string{"golang": "go", "JavaScript": "js", "c++": "cpp", "shell": "sh"} {
+		if _, err := y.Grep(context.Background(), y.scope(), GrepQuery{Pattern: "x", Type: name}); !errors.As(err, &unknown) || len(unknown.Near) != 1 || unknown.Near[0] != want {
+			t.Errorf("%s: %+v", name, unknown)
+		}
+	}
+	for name, typ := range otherNames {
+		if _, known := namesOf(name); known || !slices.Contains(Types(), typ) {
+			t.Error(name, typ)
+		}
+	}
 	if _, err := y.Grep(context.Background(), y.scope(), GrepQuery{Pattern: "x", Type: "pyhton"}); !errors.As(err, &unknown) || !slices.Contains(unknown.Near, "python") {
 		t.Errorf("%+v", unknown)
 	}
@@ -356,6 +387,16 @@ func TestGlobsAndTypes(t *testing.T) {
 			t.Error(typ, err)
 		}
 	}
+}
+
+// Of an ignore file that is too large the last pattern is not read in part.
+func TestHugeIgnoreFile(t *testing.T) {
+	y := newTree(t)
+	const first, last = "*.log\n", "keep.txt"
+	y.put(".gitignore", first+"#"+strings.Repeat("x", maxIgnoreFile-len(first)-2-len(last))+"\n"+last+".bak/a\n")
+	y.put("a.log", "hit\n")
+	y.put("keep.txt", "hit\n")
+	y.want("names", y.names(y.scope(), "*.*"), ".gitignore", "keep.txt")
 }
 
 func TestIgnoreFilesAboveTheStart(t *testing.T) {

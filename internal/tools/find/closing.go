@@ -24,6 +24,7 @@ type closing struct {
 	all            string // that in words
 	one, many      string // what is shown
 	counts         bool   // the answer counts
+	cut            bool   // of the only result that is shown the end is missing
 	binary         []string
 	outcome        search.Outcome
 }
@@ -40,6 +41,9 @@ func (c closing) sentences() (all []string) {
 	}
 	if len(c.binary) > 0 {
 		say("Binary: %s.", c.naming.some(c.binary, 0, "file", "files"))
+	}
+	if c.cut {
+		say("The line is cut: there is no room for more of it. Read with offset and column shows the rest.")
 	}
 	next := c.skipped + c.shown
 	switch {

@@ -191,7 +191,7 @@ func refused(tool string, err error) error {
 	switch {
 	case errors.As(err, &pattern):
 		return refusal.BadPattern(refusal.Pattern{
-			Text: pattern.Pattern, At: pattern.At, Part: pattern.Part, Reason: pattern.Reason, TooLarge: pattern.TooLarge,
+			Text: pattern.Pattern, At: pattern.At, Part: pattern.Part, Reason: pattern.Reason, TooLarge: pattern.TooLarge, NeedsMultiline: pattern.NeedsMultiline,
 			LookAround: pattern.Unsupported == search.LookAround, BackReference: pattern.Unsupported == search.BackReference,
 		})
 	case errors.As(err, &glob):

@@ -176,6 +176,19 @@ func TestShown(t *testing.T) {
 	}
 }
 
+// Of a line that does not fit the answer says that it is cut.
+func TestCutLine(t *testing.T) {
+	r := &finding{tool: NameGrep, budget: budget(toolcall.ClientLimits{Chars: 2000}), starts: []*access.File{{Target: &fsys.Target{Path: "/w"}}}}
+	found := &search.Grepped{
+		Files: []search.FileMatches{{Path: "/w/a", Lines: []search.Line{whole(1, strings.Repeat("ü", 5000))}}}, TotalFiles: 1, TotalMatches: 1,
+		Outcome: search.Outcome{Complete: true},
+	}
+	result := r.content(found, search.GrepQuery{Mode: search.Content}, true)
+	if text := result.Blocks[0].Text; len(result.Shown) > 0 || !strings.HasSuffix(text, "üü\n(The line is cut: there is no room for more of it. Read with offset and column shows the rest.)") {
+		t.Errorf("%s, %v", text, result.Shown)
+	}
+}
+
 func TestGlobs(t *testing.T) {
 	for list, want := range map[string][]string{
 		"":                     nil,

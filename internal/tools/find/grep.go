@@ -56,6 +56,7 @@ func (r *finding) content(found *search.Grepped, q search.GrepQuery, numbers boo
 	body, kept := fitted(pieces, r.budget)
 	c := r.closing(found, q, max(kept, min(len(pieces), 1)))
 	c.more = found.More || c.shown < len(pieces)
+	c.cut = kept == 0 && len(pieces) > 0
 	c.one, c.many, c.all = "line", "lines", matchingLines(found)
 	result := r.answer(body, c, toolcall.Search{Files: found.TotalFiles, Matches: found.TotalMatches})
 	var names []string
