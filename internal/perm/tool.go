@@ -141,9 +141,15 @@ func isOp(name string) bool { return bareOps(name, Deny) != 0 }
 
 // unknown judges a word that stands for no tool of ours.
 func unknown(tool string, claude bool) (WarningKind, string) {
+	if name := strings.TrimPrefix(tool, toolPrefix); name == "Glob" || name == "Grep" {
+		if claude {
+			return noWarning, ""
+		}
+		return SearchTool, ""
+	}
 	for _, w := range words {
 		if w == tool {
-			return otherTool(claude), "" // Glob, Grep, MultiEdit: known, but fsmcp has no such tool
+			return otherTool(claude), "" // MultiEdit: known, but fsmcp has no such tool
 		}
 	}
 	if isForeignTool(tool) {

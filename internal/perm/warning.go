@@ -15,6 +15,7 @@ const (
 	Negated                    // "!" has no meaning in rules
 	UnknownTool                // no such tool; Nearest may say what was meant
 	OtherTool                  // a tool that fsmcp does not have
+	SearchTool                 // Glob and Grep
 	CountsAsEdit               // Write(...), NotebookEdit(...), MultiEdit(...) in deny and ask
 	IgnoredInAllow             // the same in allow
 	BuiltinTool                // a bare name in Claude Code's file means its own tool
@@ -46,6 +47,8 @@ func (k WarningKind) String() string {
 		return "is ignored: no tool has this name"
 	case OtherTool:
 		return "is ignored: fsmcp has no such tool"
+	case SearchTool:
+		return "is ignored: Glob and Grep obey the rules of Read"
 	case CountsAsEdit:
 		return "counts as an Edit rule"
 	case IgnoredInAllow:
