@@ -32,7 +32,8 @@ import (
 //   - hang-STEP reads no more; crash-STEP ends. Steps are start, initialize, initialized,
 //     open, change, save and shutdown.
 //   - silent reports nothing; slow takes three seconds for each report.
-//   - flood has 100,000 problems in one message, flood-many as many messages.
+//   - flood has 100,000 problems in one message, flood-many as many messages, and swarm
+//     20,000 problems, which fsmcp still reads.
 //   - other reports problems in the files other.x and secret.x beside each file, too.
 //   - late speaks on after shutdown, and does not end; garbage writes no messages; header
 //     begins a message that has no end; huge promises a message of a terabyte; stderr
@@ -292,10 +293,15 @@ func (s *fakeServer) problems(uri string) []any {
 			}
 		}
 	}
-	for i := range map[bool]int{s.is("flood"): 100_000, s.is("swarm"): 30_000}[true] {
-		{
-			add(0, 1, 1, fmt.Sprintf("problem %d of a flood, with some words that make it longer", i))
-		}
+	many := 0
+	switch {
+	case s.is("flood"):
+		many = 100_000
+	case s.is("swarm"):
+		many = 20_000
+	}
+	for i := range many {
+		add(0, 1, 1, fmt.Sprintf("problem %d of a flood, with some words that make it longer", i))
 	}
 	return all
 }

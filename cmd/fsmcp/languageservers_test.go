@@ -170,7 +170,7 @@ func withHostile(t *testing.T, mode string) (most time.Duration) {
 		t.Errorf("it was not told to %s: %s", step, f.received())
 	}
 	peak := f.peak()
-	if peak > 200*slowdown {
+	if peak > 150*slowdown {
 		t.Errorf("the server took %d MB", peak)
 	}
 	starts := strings.Count(f.received(), "start \n")

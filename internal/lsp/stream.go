@@ -14,7 +14,7 @@ import (
 
 // Bounds of what passes between this process and one server.
 const (
-	maxMessage     = 8 << 20  // bytes; a larger one is skipped
+	maxMessage     = 4 << 20  // bytes; a larger one is skipped
 	maxHeaders     = 4 << 10  // bytes of one message's headers
 	maxQueued      = 16 << 20 // bytes that wait for the server to read them
 	maxPerWindow   = 64 << 20 // bytes that a server may send in floodWindow
