@@ -162,3 +162,17 @@ func TestRoomOfAReport(t *testing.T) {
 		t.Errorf("again: %q", got)
 	}
 }
+
+// News are told in little room, too, beside a long line on a problem that is gone.
+func TestRoomBesideAProblemThatIsGone(t *testing.T) {
+	p := newProject(t, newFake(t))
+	p.begin()
+	long := "bad" + strings.Repeat("d", 280) + "\n"
+	p.edit("a.go", "x\n")
+	p.edit("a.go", long)
+	p.client.Changed(t.Context(), Change{Path: p.path("a.go"), Old: []byte(long), Now: []byte("bad1\n")})
+	const want = "fake no longer reports 1 problem that it reported before.\nfake reports 1 new error:\na.go:1:1: undefined: bad1"
+	if got := p.client.Report(250); got != want {
+		t.Errorf("%q, not %q", got, want)
+	}
+}

@@ -273,6 +273,9 @@ func (p *process) sendChanges(r *run) (sent []string, err error) {
 // sendText has the server know the text of a document, and asks it for diagnostics where it
 // wants to be asked. The caller holds the lock.
 func (p *process) sendText(r *run, d *document, text string) (all []message) {
+	if d.open && d.text == text {
+		return nil
+	}
 	r.answered = false
 	d.version++
 	if !d.open {

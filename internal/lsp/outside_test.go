@@ -1,7 +1,6 @@
 package lsp
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -55,29 +54,5 @@ func TestLookOutside(t *testing.T) {
 	}
 	if got := look(); got != nil {
 		t.Errorf("again: %q", got)
-	}
-}
-
-// A file that another program changes while the server starts is followed, too.
-func TestChangedWhileTheServerStarts(t *testing.T) {
-	f := newFake(t)
-	greeted, release := make(chan bool), make(chan bool)
-	f.before = func(_ *fake, method string, _ json.RawMessage) bool {
-		if method == "initialize" {
-			close(greeted)
-			<-release
-		}
-		return true
-	}
-	p := newProject(t, f)
-	p.edit("a.go", "one\n")
-	<-greeted
-	p.write("a.go", "of another program\n")
-	close(release)
-	p.settled()
-	p.edit("b.go", "two\n")
-	p.settled()
-	if got, want := f.text(p.path("a.go")), "of another program\n"; got != want {
-		t.Errorf("the server has %q, not %q", got, want)
 	}
 }

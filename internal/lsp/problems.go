@@ -81,8 +81,30 @@ func (f *fileProblems) shift(edits []edit) {
 // compare returns the problems that are not in the base, and those of the base that are
 // there no longer. The base holds the current problems then.
 func (f *fileProblems) compare() (news []problem, gone []baseProblem) {
+	known, news, gone := f.match()
+	for _, p := range news {
+		known = append(known, baseProblem{problem: p, was: p.at})
+	}
+	f.base, f.dirty = known, false
+	return news, gone
+}
+
+// forget takes problems out of the base that are there no longer, unless an answer is to say
+// that they are gone. When they come back they are news.
+func (f *fileProblems) forget() {
+	known, _, gone := f.match()
+	for _, b := range gone {
+		if b.reported {
+			known = append(known, b)
+		}
+	}
+	f.base = known
+}
+
+// match compares the current problems with the base: those that are in both, those that are
+// not in the base, and those that are there no longer.
+func (f *fileProblems) match() (known []baseProblem, news []problem, gone []baseProblem) {
 	current := f.current()
-	next := make([]baseProblem, len(current))
 	matched := make([]bool, len(current))
 	byKey := make(map[problemKey][]int)
 	for i, p := range current {
@@ -104,7 +126,7 @@ func (f *fileProblems) compare() (news []problem, gone []baseProblem) {
 					b.at, b.lines = at, 0
 				}
 				b.was = at
-				next[i], matched[i] = b, true
+				matched[i], known = true, append(known, b)
 				return true
 			}
 			return false
@@ -113,18 +135,16 @@ func (f *fileProblems) compare() (news []problem, gone []baseProblem) {
 	for i, p := range current {
 		if !matched[i] {
 			news = append(news, p)
-			next[i] = baseProblem{problem: p, was: p.at}
 		}
 	}
 	if f.closed { // not gone: the server no longer looks
 		for _, b := range gone[:min(len(gone), maxPerFile)] {
 			b.reported = false
-			next = append(next, b)
+			known = append(known, b)
 		}
 		gone = nil
 	}
-	f.base, f.dirty = next, false
-	return news, gone
+	return known, news, gone
 }
 
 // setBase makes the current problems the base: they are no news.

@@ -168,6 +168,11 @@ func (p *process) runOnce(r *run) {
 
 // settle releases those that wait. The caller holds the lock.
 func (p *process) settle() {
+	for _, f := range p.files {
+		if f.dirty {
+			f.forget()
+		}
+	}
 	p.settled, p.late = p.delivered, false
 	close(p.settling)
 	p.settling = make(chan struct{})

@@ -40,7 +40,7 @@ func (c *Client) Report(room int) string {
 	var parts []string
 	left := maxReported
 	for _, p := range c.sorted() {
-		if !p.comparable() {
+		if !p.comparable() || room < minRoom {
 			continue
 		}
 		f := p.findings(readable)
@@ -140,12 +140,13 @@ func (p *process) findings(readable map[string]bool) findings {
 func (f findings) words(folders []string, most, room int) (text string, named []fileProblem) {
 	name := fsys.Printable(f.p.server.Name)
 	var lines []string
-	switch len(f.gone) {
-	case 0:
-	case 1:
-		lines = append(lines, fmt.Sprintf("%s no longer reports in %s: %s", name, f.gone[0].name(folders), f.gone[0].message))
-	default:
-		lines = append(lines, fmt.Sprintf("%s no longer reports %d problems that it reported before.", name, len(f.gone)))
+	if n := len(f.gone); n > 0 {
+		line := fmt.Sprintf("%s no longer reports in %s: %s", name, f.gone[0].name(folders), f.gone[0].message)
+		if n > 1 || len(line) > room/2 {
+			line = fmt.Sprintf("%s no longer reports %d %s that it reported before.", name, n, phrase.Plural(n, "problem", "problems"))
+		}
+		lines = append(lines, line)
+		room -= len(line) + 1
 	}
 	if len(f.news) > 0 {
 		head := fmt.Sprintf("%s reports %s:", name, counts(f.news))
