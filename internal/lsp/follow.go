@@ -252,11 +252,9 @@ func (p *process) sendChanges(r *run) (sent []string, err error) {
 		created := !d.open
 		all = append(all, p.sendText(r, d, *d.next)...)
 		d.next = nil
-		event := fileChanged
 		if created {
-			event = fileCreated
+			all = append(all, watched(d.path, fileCreated))
 		}
-		all = append(all, watched(d.path, event))
 		if wanted, withText := r.sync.saves(); wanted {
 			save := didSaveParams{Document: documentID{URI: uriOf(d.path)}}
 			if withText {
