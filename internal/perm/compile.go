@@ -30,6 +30,7 @@ type Policy struct {
 	exceptions   *index   // the allow rules that may reach a protected path
 	literals     [opCount][]Literal
 	slashed      []slashedRule
+	searches     map[opSet]int32 // the first bare rule against each tool that searches
 }
 
 // root is a workspace directory as names are compared with it.
@@ -91,6 +92,7 @@ type builder struct {
 func newBuilder(c Config) *builder {
 	b := &builder{c: c, p: &Policy{
 		mode: c.Mode, modeUntilRestart: c.ModeUntilRestart, windows: c.Windows, broken: slices.Clone(c.Broken), rules: slices.Clone(c.Rules),
+		searches: map[opSet]int32{},
 	}}
 	if !c.CaseSensitive {
 		b.p.same = glob.FoldCase
@@ -240,6 +242,14 @@ func (b *builder) rule(i int32) {
 		parsed.spec.drive()
 	}
 	if parsed.bare {
+		for _, tool := range []opSet{globTool, grepTool} {
+			if _, known := b.p.searches[tool]; !known && parsed.ops&tool != 0 {
+				b.p.searches[tool] = i
+			}
+		}
+		if parsed.ops &^= globTool | grepTool; parsed.ops == 0 {
+			return
+		}
 		b.enter(nil, false, i, r.List, parsed.ops)
 		return
 	}

@@ -33,7 +33,11 @@ func TestRuleParsing(t *testing.T) {
 
 		{"MultiEdit spec denies edits", rule(Deny, "MultiEdit(x)", ownUser), Write, project + "/x", refused},
 		{"NotebookEdit spec asks for edits", rule(Ask, "NotebookEdit(x)", ownUser), Edit, project + "/x", mustAsk},
-		{"Glob is not about files", rule(Deny, "Glob(x)", ownUser), Read, project + "/x", mayRead},
+		{"Glob spec denies reading", rule(Deny, "Glob(x)", ownUser), Read, project + "/x", refused},
+		{"Grep spec denies reading in Claude's file", rule(Deny, "Grep(x)", claudeUser), Read, project + "/x", refused},
+		{"Grep spec asks for reading", rule(Ask, "Grep(x)", ownUser), Read, project + "/x", mustAsk},
+		{"Grep spec allows nothing", rule(Allow, "Grep(//srv/a)", ownUser), Read, "/srv/a", mustAsk},
+		{"bare Grep leaves Read alone", rule(Deny, "Grep", ownUser), Read, project + "/x", mayRead},
 		{"Read ask leaves Edit to its mode", rule(Ask, "Read(x)", ownUser), Read, project + "/x", mustAsk},
 
 		{"bare Read deny stops Write", rule(Deny, "Read", ownUser), Write, project + "/x", refused},
@@ -117,6 +121,32 @@ func TestAnchors(t *testing.T) {
 	}
 }
 
+// A bare rule for a tool that searches turns the tool off.
+func TestSearchDenied(t *testing.T) {
+	for _, c := range []struct {
+		rule       RuleText
+		glob, grep bool
+	}{
+		{rule(Deny, "Grep", ownUser), false, true},
+		{rule(Ask, "Glob", ownUser), true, false},
+		{rule(Deny, "G*", ownUser), true, true},
+		{rule(Deny, "*", ownUser), true, true},
+		{rule(Deny, "mcp__fsmcp__Grep", claudeUser), false, true},
+		{rule(Deny, "mcp__fsmcp__G*", claudeUser), true, true},
+		{rule(Deny, "Grep", claudeUser), false, false},
+		{rule(Allow, "Grep", ownUser), false, false},
+		{rule(Deny, "Grep(a)", ownUser), false, false},
+		{rule(Deny, "Read(a)", ownUser), false, false},
+	} {
+		p, _ := Compile(testConfig(c.rule))
+		_, glob := p.SearchDenied("Glob")
+		by, grep := p.SearchDenied("Grep")
+		if glob != c.glob || grep != c.grep || grep && by.Text != c.rule.Text {
+			t.Errorf("%s %q: Glob %t, Grep %t by %q", c.rule.List, c.rule.Text, glob, grep, by.Text)
+		}
+	}
+}
+
 func TestWarnings(t *testing.T) {
 	for _, c := range []struct {
 		rules   []RuleText
@@ -133,6 +163,12 @@ func TestWarnings(t *testing.T) {
 		{[]RuleText{rule(Deny, "mcp__github__push", claudeUser)}, noWarning, ""},
 		{[]RuleText{rule(Deny, "MultiEdit", ownUser)}, OtherTool, ""},
 		{[]RuleText{rule(Deny, "Write(a)", ownUser), rule(Ask, "MultiEdit(b)", ownUser)}, CountsAsEdit, ""},
+		{[]RuleText{rule(Deny, "Grep(a)", ownUser), rule(Ask, "mcp__fsmcp__Glob(b)", ownUser)}, CountsAsRead, ""},
+		{[]RuleText{rule(Deny, "Grep", ownUser)}, noWarning, ""},
+		{[]RuleText{rule(Deny, "Grep", claudeUser)}, noWarning, ""},
+		{[]RuleText{rule(Allow, "mcp__fsmcp__Grep", claudeUser)}, noWarning, ""},
+		{[]RuleText{rule(Allow, "Grep", ownUser)}, SearchTool, ""},
+		{[]RuleText{rule(Allow, "mcp__fsmcp__Glob(a)", ownUser)}, SearchTool, ""},
 		{[]RuleText{rule(Allow, "Write(a)", ownUser), rule(Allow, "NotebookEdit(b)", ownUser)}, IgnoredInAllow, ""},
 		{[]RuleText{rule(Deny, "Read", claudeUser), rule(Deny, "Edit", claudeUser)}, BuiltinTool, ""},
 		{[]RuleText{rule(Allow, "*", ownUser)}, GlobInAllow, ""},

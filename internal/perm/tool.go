@@ -23,6 +23,7 @@ var (
 	words = [...]string{
 		"Read", "Edit", "Write", "NotebookEdit", "MultiEdit", "Glob", "Grep",
 		toolPrefix + "Read", toolPrefix + "Edit", toolPrefix + "Write", toolPrefix + "NotebookEdit",
+		toolPrefix + "Glob", toolPrefix + "Grep",
 	}
 
 	// foreignTools are tools of other programs, which rules may well name: nothing
@@ -50,6 +51,10 @@ func applies(tool string, hasBody bool, list List, claude bool) (set opSet, kind
 		return specOps(name, list, tool, claude)
 	case claude && !ours && isOp(name):
 		return 0, BuiltinTool, ""
+	case searchTool(name) != 0 && list == Allow:
+		return 0, otherwise(claude, SearchTool), ""
+	case searchTool(name) != 0 && (ours || !claude):
+		return searchTool(name), noWarning, ""
 	}
 	if set = bareOps(name, list); set != 0 {
 		return set, noWarning, ""
@@ -59,7 +64,7 @@ func applies(tool string, hasBody bool, list List, claude bool) (set opSet, kind
 }
 
 // specOps returns the operations of "Tool(...)". Only Read and Edit name files; the other
-// words count as Edit where that is stricter.
+// words count as one of them where that is stricter: Glob and Grep as Read.
 func specOps(name string, list List, tool string, claude bool) (opSet, WarningKind, string) {
 	switch {
 	case name == "Read", name == "Edit":
@@ -72,6 +77,11 @@ func specOps(name string, list List, tool string, claude bool) (opSet, WarningKi
 			return 0, IgnoredInAllow, ""
 		}
 		return editOps, CountsAsEdit, ""
+	case searchTool(name) != 0:
+		if list == Allow {
+			return 0, otherwise(claude, SearchTool), ""
+		}
+		return bareOps("Read", list), CountsAsRead, ""
 	}
 	kind, nearest := unknown(tool, claude)
 	return 0, kind, nearest
@@ -117,7 +127,7 @@ func appliesGlob(tool string, hasBody bool, list List, claude bool) (set opSet, 
 			more, _, _ := specOps(name, list, name, claude)
 			set |= more
 		} else {
-			set |= bareOps(name, list)
+			set |= bareOps(name, list) | searchTool(name)
 		}
 	}
 	if set == 0 && !claude {
@@ -137,15 +147,39 @@ func matches(s *glob.Segment, word string) bool {
 	return true
 }
 
+// Bits of an opSet behind those of the operations: the tools that search, as a whole.
+const (
+	globTool opSet = 1 << (opCount + iota)
+	grepTool
+)
+
+// searchTool returns the bit of a tool that searches, 0 for other tools.
+func searchTool(name string) opSet {
+	switch name {
+	case "Glob":
+		return globTool
+	case "Grep":
+		return grepTool
+	}
+	return 0
+}
+
+// SearchDenied returns the rule by which a tool that searches is not to be used at all. A
+// bare ask rule counts as a deny rule: a consent is bound to a path, and there may be none.
+func (p *Policy) SearchDenied(tool string) (r RuleText, denied bool) {
+	i, denied := p.searches[searchTool(tool)]
+	if denied {
+		r = p.rules[i]
+	}
+	return r, denied
+}
+
 func isOp(name string) bool { return bareOps(name, Deny) != 0 }
 
 // unknown judges a word that stands for no tool of ours.
 func unknown(tool string, claude bool) (WarningKind, string) {
-	if name := strings.TrimPrefix(tool, toolPrefix); name == "Glob" || name == "Grep" {
-		if claude {
-			return noWarning, ""
-		}
-		return SearchTool, ""
+	if searchTool(tool) != 0 {
+		return noWarning, "" // in Claude Code's own file they are its own tools
 	}
 	for _, w := range words {
 		if w == tool {
@@ -168,11 +202,14 @@ func isForeignTool(tool string) bool {
 	return slices.Contains(foreignTools[:], tool) || other && !strings.ContainsAny(tool, wildcards)
 }
 
-func otherTool(claude bool) WarningKind {
+func otherTool(claude bool) WarningKind { return otherwise(claude, OtherTool) }
+
+// otherwise is a warning on rules that mean something to Claude Code, for other files.
+func otherwise(claude bool, kind WarningKind) WarningKind {
 	if claude {
 		return noWarning
 	}
-	return OtherTool
+	return kind
 }
 
 // nearestWord returns the known tool name that a misspelt one was most likely

@@ -15,8 +15,9 @@ const (
 	Negated                    // "!" has no meaning in rules
 	UnknownTool                // no such tool; Nearest may say what was meant
 	OtherTool                  // a tool that fsmcp does not have
-	SearchTool                 // Glob and Grep
+	SearchTool                 // Glob and Grep in allow
 	CountsAsEdit               // Write(...), NotebookEdit(...), MultiEdit(...) in deny and ask
+	CountsAsRead               // Glob(...), Grep(...) in deny and ask
 	IgnoredInAllow             // the same in allow
 	BuiltinTool                // a bare name in Claude Code's file means its own tool
 	GlobInAllow                // globs over tool names are for deny and ask
@@ -51,6 +52,8 @@ func (k WarningKind) String() string {
 		return "is ignored: Glob and Grep obey the rules of Read"
 	case CountsAsEdit:
 		return "counts as an Edit rule"
+	case CountsAsRead:
+		return "counts as a Read rule"
 	case IgnoredInAllow:
 		return "is ignored: only Read and Edit rules allow files"
 	case BuiltinTool:
@@ -93,7 +96,7 @@ func (k WarningKind) String() string {
 // all say the same.
 func (k WarningKind) counted() bool {
 	switch k {
-	case CountsAsEdit, IgnoredInAllow, BuiltinTool, Untrusted, NoAnchor:
+	case CountsAsEdit, CountsAsRead, IgnoredInAllow, BuiltinTool, Untrusted, NoAnchor:
 		return true
 	}
 	return false

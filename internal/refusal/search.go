@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/phrase"
 )
 
@@ -20,6 +21,11 @@ func EmptyPattern() error { return refuse(SlugBadArgument, "pattern is empty.") 
 // BadOutputMode refuses an unknown output_mode.
 func BadOutputMode(mode string, known ...string) error {
 	return refuse(SlugBadArgument, "output_mode must be %s, not %s.", strings.Join(known, ", "), phrase.Quote(mode))
+}
+
+// ToolDenied refuses a search by a rule against the tool as a whole.
+func ToolDenied(tool string, rule perm.RuleText) error {
+	return refuse(SlugDenied, "%s is denied by your permission settings.\nRule: %s (%s)", tool, phrase.Foreign(rule.Text), where(rule.Source))
 }
 
 // NoStart refuses a search without a path where there is no workspace to search.

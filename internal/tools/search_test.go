@@ -131,7 +131,7 @@ func TestConsentToAFolderCoversItsFiles(t *testing.T) {
 	if r.Ask == nil {
 		t.Fatalf("no question: %s", r.Blocks[0].Text)
 	}
-	holds(t, r.Ask.Message, "Read "+outside+"?", "It searches there and in all folders below")
+	holds(t, r.Ask.Message, "Read "+outside+"?", "It searches the file, or the folder with all below it")
 	b.call.Consent = r.Ask.Once()
 	text := b.unsent(args).Blocks[0].Text
 	holds(t, text, outside+"/free.txt", outside+"/deep/er/free.txt")

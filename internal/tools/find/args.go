@@ -53,7 +53,7 @@ func (a *GrepArgs) Target() string { return a.Path }
 func (a *GrepArgs) Intent() string { return intent }
 
 // intent completes the question whether a folder may be read.
-const intent = "It searches there and in all folders below, but for what your rules name."
+const intent = "It searches the file, or the folder with all below it, but for what your rules name."
 
 // The output modes.
 const (

@@ -75,8 +75,12 @@ type finding struct {
 // begin resolves the start of a call, path or all workspace directories, and decides on it.
 // The caller closes the finding.
 func (f *Finder) begin(call toolcall.Call, tool, path, pattern string) (*finding, error) {
+	policy := f.Opener.Access.Policy()
+	if rule, denied := policy.SearchDenied(tool); denied {
+		return nil, refusal.ToolDenied(tool, rule)
+	}
 	r := &finding{Finder: f, call: call, tool: tool, budget: f.Budget.Of(call.Client), pattern: len(pattern)}
-	dirs := f.Opener.Access.Policy().Workspace()
+	dirs := policy.Workspace()
 	if len(dirs) > 0 {
 		r.naming.base = []string{dirs[0].Real, dirs[0].Name}
 	}
