@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"path"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -241,6 +242,9 @@ func (r *run) mayName(root *root, rel string) bool {
 
 // work is the loop of one worker.
 func (r *run) work(ctx context.Context) {
+	// A thread that searched has used its time, and would be woken late for a call.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	w := &worker{run: r}
 	for {
 		n, b := r.next(w)

@@ -15,9 +15,10 @@ const windowSize = 256 << 10
 
 // room is the memory of a slot, for whichever worker has it.
 type room struct {
-	last bool // of several slots; it yields
-	buf  []byte
-	raw  []byte // for what has to be decoded
+	last    bool  // of several slots; it yields
+	yielded int64 // when it last let other goroutines run, in Unix nanoseconds
+	buf     []byte
+	raw     []byte // for what has to be decoded
 	// large is for multiline patterns, and for lines with their context.
 	large []byte
 }

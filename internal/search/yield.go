@@ -10,6 +10,7 @@ import (
 const (
 	yieldTime  = 100 * time.Millisecond
 	yieldPause = 2 * time.Millisecond
+	yieldEvery = 500 * time.Microsecond
 )
 
 // YieldCPU keeps searches off one processor for the next tenth of a second: a client and a
@@ -17,11 +18,16 @@ const (
 // forty answers. It costs nothing.
 func (s *Searcher) YieldCPU() { s.yieldUntil.Store(now().Add(yieldTime).UnixNano()) }
 
-// yieldCPU lets other goroutines run. While the searches have to yield, it keeps the last
-// slot waiting, where there are several.
+// yieldCPU lets other goroutines run, once in a while. While the searches have to yield, it
+// keeps the last slot waiting, where there are several.
 func (r *run) yieldCPU(w *room) {
-	for w.last && !r.stopped.Load() && now().UnixNano() < r.yieldUntil.Load() {
+	t := now().UnixNano()
+	for w.last && !r.stopped.Load() && t < r.yieldUntil.Load() {
 		time.Sleep(yieldPause)
+		t = now().UnixNano()
 	}
-	runtime.Gosched()
+	if t-w.yielded > int64(yieldEvery) {
+		runtime.Gosched()
+		w.yielded = now().UnixNano()
+	}
 }
