@@ -116,7 +116,7 @@ test: setup check cross ## before you push: everything that must hold, as the co
 	$(GO) test -count=1 -timeout 20m -v -p 2 ./internal/faults ./internal/bench ./internal/clienttest | .ci/loud -v all=1
 	@$(MAKE) --no-print-directory demo >/dev/null && echo "demo: as it should be"
 
-clients: ## a part of test: real MCP clients, from npm, each with a script in place of a model
+clients: ## a part of test: real MCP clients, from npm, each with a script in place of a model, and real language servers
 	$(GO) test -count=1 -timeout 15m -v ./internal/clienttest | .ci/loud -v all=1
 
 bench: build ## after a change that could cost time or memory: figures beside their bounds

@@ -27,8 +27,9 @@ func doctorCommand(s process) *cobra.Command {
 		Use:   "doctor",
 		Short: "Check that fsmcp works here, and say what to do where it does not",
 		Long: `Check the workspace, the settings files, the programs that decode pictures and
-PDFs, fsmcp's own folders and the clients' configurations. A server of its own
-writes, reads and edits a file in a temporary folder; nothing else is changed.
+PDFs, the language servers, fsmcp's own folders and the clients' configurations.
+A server of its own writes, reads and edits a file in a temporary folder;
+nothing else is changed.
 Each line is ok, warn, skip or fail, and the line below it says what to do. The
 workspace is --dir, else the working directory. The exit code is 1 when a check
 fails.`,

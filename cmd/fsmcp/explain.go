@@ -30,8 +30,8 @@ func explainCommand(s process) *cobra.Command {
 		Long: `Tell for each PATH and tool whether it is allowed, asked for or denied, which
 rule decides and where that rule stands, every name of the file that was
 considered, whether searches leave it out and why, and which hooks run when the
-file is changed. The workspace is --dir, else the working directory. No PATH is opened, and the exit code is 0
-whatever the verdict.`,
+file is changed. The workspace is --dir, else the working directory. No PATH is
+opened, and the exit code is 0 whatever the verdict.`,
 		Example: "  fsmcp explain .env src/main.go",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, paths []string) error {

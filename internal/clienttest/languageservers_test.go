@@ -55,7 +55,7 @@ func buildGopls(dir string) error {
 		return err
 	}
 	build := exec.Command("go", "build", "-o", filepath.Join(dir, "gopls"), ".")
-	build.Dir, build.Env = module.Dir, append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-mod=readonly", "GOWORK=off")
+	build.Dir, build.Env = module.Dir, append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-mod=readonly -trimpath", "GOWORK=off")
 	return quietly(build)
 }
 
