@@ -186,11 +186,10 @@ func (p *process) decode(path string, raw json.RawMessage) []problem {
 		most = min(maxPerOther, max(maxKept-p.kept, 0))
 	}
 	c.mu.Unlock()
-	var all []diagnostic
-	if most == 0 || json.Unmarshal(raw, &all) != nil {
+	if most == 0 {
 		return nil
 	}
-	return problemsOf(all, most, c.newMask().of)
+	return problemsOf(raw, most, c.newMask().of)
 }
 
 // ask asks for diagnostics where the server wants to be asked, of other open documents too

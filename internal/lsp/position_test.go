@@ -51,6 +51,7 @@ func TestEditsOf(t *testing.T) {
 		{"", ""}, {"", "a"}, {"a", ""}, {"a\n", "a"}, {"a", "a\n"}, {"a\r\nb\r\n", "a\r\nx\r\nb\r\n"},
 		{"a\rb\r", "a\rx\rb\r"}, {"😀x\nä\n", "😀y\nä\n"}, {"x😀", "x😀😀"}, {"a\nb\nc", "c\nb\na"}, {"\n\n\n", "\n\n"},
 		{"a\r\n", "a\n"}, {"a\n", "a\r\n"}, {"a\r", "a\r\n"},
+		{"x\n" + strings.Repeat("a\nb\n", 300) + "y\n", "x\n" + strings.Repeat("c\nb\n", 299) + "cc\nbb\ny\n"}, // more places than are sent
 	} {
 		checkEdits(t, c[0], c[1])
 	}

@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"slices"
@@ -170,20 +171,28 @@ const (
 	maxCodeSize = 40     // bytes of a code
 )
 
-// problemsOf returns the errors and warnings among diagnostics, at most so many, errors first,
-// with messages that mask has made fit to be shown.
-func problemsOf(all []diagnostic, most int, mask func(string) string) (out []problem) {
-	for _, s := range []severity{severityError, severityWarning} {
-		for _, d := range all {
-			if d.Severity == 0 {
-				d.Severity = severityError // the protocol leaves it to the client
-			}
-			if d.Severity == s && len(out) < most {
-				out = append(out, problem{problemKey{s, codeOf(d.Code), foreign(mask(d.Message))}, d.Range.Start})
-			}
+// problemsOf returns the errors and warnings in a list of diagnostics, at most so many, errors
+// first, with messages that mask has made fit to be shown. It never holds the others.
+func problemsOf(raw json.RawMessage, most int, mask func(string) string) []problem {
+	var found [2][]problem // errors and warnings
+	list := json.NewDecoder(bytes.NewReader(raw))
+	if _, err := list.Token(); err != nil {
+		return nil
+	}
+	for list.More() {
+		d := diagnostic{Severity: severityError} // where there is none, the protocol leaves it to the client
+		if list.Decode(&d) != nil {
+			return nil
+		}
+		if d.Severity != severityError && d.Severity != severityWarning {
+			continue
+		}
+		if of := &found[d.Severity-1]; len(*of) < most {
+			*of = append(*of, problem{problemKey{d.Severity, codeOf(d.Code), foreign(mask(d.Message))}, d.Range.Start})
 		}
 	}
-	return out
+	all := slices.Concat(found[0], found[1])
+	return all[:min(len(all), most)]
 }
 
 // codeOf returns a code, a number or a string, as text.
