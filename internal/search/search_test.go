@@ -338,6 +338,43 @@ func TestLongLines(t *testing.T) {
 	}
 }
 
+// What is counted of lines that are longer than the window is shown, and nothing else: a
+// match over the end of a piece, and none at an end that is none of the line.
+func TestMatchesInPieces(t *testing.T) {
+	y := newTree(t)
+	const edge = largeSize // where the first piece ends
+	y.put("over", strings.Repeat("x", edge-3)+"needle"+strings.Repeat("y", 3<<20)+"\nafter\nlast\n")
+	y.put("dull", strings.Repeat("x", 5<<20)+"\r\nend\n")
+	for pattern, want := range map[string]string{"needle": "over", "x+needle": "over", "^y": "", "x$": "dull", "^[^n]*y$": "", "needley": "over", "^xx": "over dull"} {
+		q := GrepQuery{Pattern: pattern, Mode: Counts}
+		counts, err := y.Grep(context.Background(), y.scope(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.Mode = Content
+		got, err := y.Grep(context.Background(), y.scope(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, f := range got.Files {
+			if names = append(names, y.rel(f.Path)); len(f.Lines) != 1 || f.Lines[0].Number != 1 || len(f.Lines[0].Parts) > 1 {
+				t.Errorf("%q: %s: %.300v", pattern, f.Path, f.Lines)
+			}
+		}
+		slices.Sort(names)
+		wanted := strings.Fields(want)
+		slices.Sort(wanted)
+		if !slices.Equal(names, wanted) || counts.TotalMatches != len(names) {
+			t.Errorf("%q: %q shown, %d counted, want %q", pattern, names, counts.TotalMatches, wanted)
+		}
+	}
+	got, err := y.Grep(context.Background(), y.scope("over"), GrepQuery{Pattern: "needle", Mode: Content, After: 1})
+	if err != nil || len(got.Files) != 1 || len(got.Files[0].Lines) != 2 || got.Files[0].Lines[1].Number != 2 || !got.Files[0].Lines[1].Context {
+		t.Errorf("%.300v, %v", got, err)
+	}
+}
+
 func TestGlobsAndTypes(t *testing.T) {
 	y := newTree(t)
 	for _, name := range []string{"a.go", "b.ts", "c.tsx", "src/d.go", "src/gen/e.go", "Makefile", "f.py"} {

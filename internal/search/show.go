@@ -208,10 +208,12 @@ func (s *shower) large(f *fsys.File, r *room) {
 	}
 }
 
-// longLine shows a line that is longer than the window by windows of it that match, and
-// moves on to the next line. It returns where in the window that begins.
+// longLine shows a line that is longer than the window, where it matches or is context, by
+// parts of it that match, and moves on to the next line. It returns where in the window that
+// begins. A match that lies in no piece of the line, as over the end of one, has no part.
 func (s *shower) longLine(w *window, from int) int {
 	line, column := Line{Number: s.number}, 1
+	whole := s.m.Stream()
 	if from > 0 {
 		w.drop(from)
 	}
@@ -221,7 +223,8 @@ func (s *shower) longLine(w *window, from int) int {
 			return 0
 		}
 		end := bytes.IndexByte(w.text, '\n')
-		last := end >= 0 || w.eof
+		feed := end >= 0
+		last := feed || w.eof
 		switch {
 		case end >= 0:
 		case w.eof:
@@ -230,7 +233,13 @@ func (s *shower) longLine(w *window, from int) int {
 			end = len(w.text) - openTail(w.text)
 		}
 		piece := w.text[:end]
-		if ranges := s.g.pattern.Ranges(piece, spansInLine); len(ranges) > 0 {
+		if feed {
+			piece = bytes.TrimSuffix(piece, []byte("\r"))
+		}
+		whole.Feed(piece)
+		inside := func(r []int) bool { return (r[0] > 0 || column == 1) && (r[1] < len(piece) || last) }
+		if ranges := s.g.pattern.Ranges(piece, spansInLine); slices.ContainsFunc(ranges, inside) {
+			ranges = slices.DeleteFunc(ranges, func(r []int) bool { return !inside(r) }) // the end of a piece is none of the line
 			parts, more := windows(piece, ranges)
 			for _, p := range parts {
 				if p.Column += column - 1; len(line.Parts) < maxParts {
@@ -249,14 +258,24 @@ func (s *shower) longLine(w *window, from int) int {
 		}
 		w.drop(end)
 	}
+	matches := whole.End() || s.g.query.Multiline && len(line.Parts) > 0
+	if !matches {
+		line.Context, line.Parts, line.MoreMatches = true, nil, 0
+	}
 	size := 0
 	for _, p := range line.Parts {
 		size += len(p.Text)
 	}
-	if len(line.Parts) > 0 && s.room(size) {
-		line.Gap = s.shown > 0 && s.shown != line.Number-1
+	skipped := s.skip > 0
+	if (matches || s.after > 0) && s.room(size) {
+		line.Gap = len(s.fm.Lines) > 0 && s.shown != line.Number-1
 		s.shown = line.Number
 		s.fm.Lines = append(s.fm.Lines, line)
+	} else if skipped {
+		s.shown = line.Number
+	}
+	if s.after = max(s.after-1, 0); matches {
+		s.after = s.g.query.After
 	}
 	s.number++
 	return 0
