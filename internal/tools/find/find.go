@@ -188,7 +188,7 @@ func (r *finding) bytes() int {
 }
 
 // refused words an error of a search.
-func refused(tool string, err error) error {
+func refused(ctx context.Context, tool string, err error) error {
 	var pattern *search.PatternError
 	var glob *search.GlobError
 	var kind *search.TypeError
@@ -210,7 +210,7 @@ func refused(tool string, err error) error {
 		return refusal.NeverSearched()
 	case errors.Is(err, search.ErrNoFolder):
 		return refusal.NotAFolder("The path")
-	case errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(context.Cause(ctx), context.DeadlineExceeded):
 		return refusal.SearchLate()
 	}
 	return err

@@ -29,7 +29,7 @@ func (f *Finder) Glob(ctx context.Context, call toolcall.Call, a *GlobArgs) (*to
 	w.MaxBytes = r.bytes()
 	found, err := f.Searcher.Glob(ctx, r.scope(a.IncludeIgnored), search.GlobQuery{Pattern: pattern, Window: w})
 	if err != nil {
-		return nil, refused(NameGlob, err)
+		return nil, refused(ctx, NameGlob, err)
 	}
 	return r.names(found, w, strings.HasSuffix(pattern, "/")), nil
 }

@@ -41,7 +41,7 @@ func (f *Finder) Grep(ctx context.Context, call toolcall.Call, a *GrepArgs) (*to
 	q.Window.MaxBytes = r.bytes()
 	found, err := f.Searcher.Grep(ctx, r.scope(a.IncludeIgnored), q)
 	if err != nil {
-		return nil, refused(NameGrep, err)
+		return nil, refused(ctx, NameGrep, err)
 	}
 	if q.Mode == search.Content {
 		return r.content(found, q, a.Numbers == nil || *a.Numbers), nil
