@@ -18,6 +18,11 @@ func Negative(argument string, n int) error {
 // EmptyPattern refuses a search for nothing.
 func EmptyPattern() error { return refuse(SlugBadArgument, "pattern is empty.") }
 
+// OnlyAFolder refuses a pattern that names a folder and nothing to find in it.
+func OnlyAFolder(pattern string) error {
+	return refuse(SlugBadArgument, "pattern %s names only a folder. Name what to find in it, such as %s.", phrase.Quote(pattern), phrase.Quote(strings.TrimRight(pattern, "/")+"/*"))
+}
+
 // BadOutputMode refuses an unknown output_mode.
 func BadOutputMode(mode string, known ...string) error {
 	return refuse(SlugBadArgument, "output_mode must be %s, not %s.", strings.Join(known, ", "), phrase.Quote(mode))

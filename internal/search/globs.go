@@ -58,10 +58,11 @@ func newGlobber(q GlobQuery) (*globber, error) {
 	pattern := strings.TrimPrefix(q.Pattern, "./")
 	g := &globber{found: collector{window: q.Window}}
 	pattern, g.folders = strings.CutSuffix(pattern, "/")
+	pattern, anchored := strings.CutPrefix(pattern, "/")
 	if pattern == "" || strings.HasPrefix(pattern, "/") || !doublestar.ValidatePattern(pattern) {
 		return nil, &GlobError{q.Pattern}
 	}
-	if !strings.Contains(pattern, "/") {
+	if !anchored && !strings.Contains(pattern, "/") {
 		pattern = "**/" + pattern
 	}
 	g.pattern = pattern

@@ -118,8 +118,8 @@ type Outcome struct {
 // GlobQuery is a search for names.
 type GlobQuery struct {
 	// Pattern is in doublestar's syntax, relative to each start. Without a slash it
-	// matches at any depth; one at its end makes it match folders, and only those.
-	// SplitPattern splits an absolute one.
+	// matches at any depth; one at its beginning makes it match in the starts themselves, one
+	// at its end makes it match folders, and only those. SplitPattern splits an absolute one.
 	Pattern string
 	Window  Window
 }

@@ -171,7 +171,7 @@ func TestGlob(t *testing.T) {
 	}
 	for pattern, want := range map[string]string{
 		"*.go": ".hidden/e.go a.go src/c.go src/deep/er/d.go", "src/*.go": "src/c.go", "src/**/*.go": "src/c.go src/deep/er/d.go", "./a.go": "a.go",
-		"*.{ts,tsx}": "src/f.ts src/g.tsx", "src/*/": "src/deep/", "deep/": "src/deep/", "**/er/*": "src/deep/er/d.go", "config": "", "src/{c,f}.*": "src/c.go src/f.ts",
+		"*.{ts,tsx}": "src/f.ts src/g.tsx", "/*.go": "a.go", "/*/": ".hidden/ src/", "src/*/": "src/deep/", "deep/": "src/deep/", "**/er/*": "src/deep/er/d.go", "config": "", "src/{c,f}.*": "src/c.go src/f.ts",
 		"{src,.hidden}/*.go": ".hidden/e.go src/c.go", "src/d*/**": "src/deep/er/d.go",
 	} {
 		t.Run(strings.ReplaceAll(pattern, "/", "_"), func(t *testing.T) {
@@ -184,7 +184,7 @@ func TestGlob(t *testing.T) {
 			}
 		})
 	}
-	for _, bad := range []string{"", "a[", "{a", "/abs"} {
+	for _, bad := range []string{"", "a[", "{a", "//abs", "/"} {
 		if _, err := y.Glob(context.Background(), y.scope(), GlobQuery{Pattern: bad}); !errors.As(err, new(*GlobError)) {
 			t.Errorf("%q: %v", bad, err)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/fsmcp/fsmcp/internal/refusal"
@@ -17,9 +18,12 @@ func (f *Finder) Glob(ctx context.Context, call toolcall.Call, a *GlobArgs) (*to
 	if err != nil {
 		return nil, err
 	}
-	start, pattern := startOf(a.Path, a.Pattern)
-	if pattern == "" {
+	if a.Pattern == "" {
 		return nil, refusal.EmptyPattern()
+	}
+	start, pattern := startOf(a.Path, a.Pattern)
+	if namesFolder(pattern) {
+		return nil, refusal.OnlyAFolder(a.Pattern)
 	}
 	r, err := f.begin(call, NameGlob, start, a.Pattern)
 	if err != nil {
@@ -34,18 +38,39 @@ func (f *Finder) Glob(ctx context.Context, call toolcall.Call, a *GlobArgs) (*to
 	return r.names(found, w, strings.HasSuffix(pattern, "/")), nil
 }
 
-// startOf splits a pattern that leads elsewhere, an absolute one or one that begins with
-// "..", into the folder to start from and the rest.
+// startOf splits a pattern that leads elsewhere, an absolute one or one with "..", into the
+// folder to start from and the rest. The rest holds in that folder, not at any depth.
 func startOf(dir, pattern string) (start, rest string) {
+	pattern = cleanPattern(pattern)
 	absolute := filepath.IsAbs(pattern) || strings.HasPrefix(pattern, "~/")
-	if !absolute && pattern != ".." && !strings.HasPrefix(pattern, "../") {
+	if !absolute && !slices.Contains(strings.Split(pattern, "/"), "..") {
 		return dir, strings.TrimPrefix(pattern, "./")
 	}
 	above, rest := search.SplitPattern(pattern)
 	if !absolute && dir != "" {
 		above = strings.TrimSuffix(dir, "/") + "/" + above
 	}
+	if rest != "" && !strings.Contains(strings.TrimSuffix(rest, "/"), "/") {
+		rest = "/" + rest
+	}
 	return path.Clean(above), rest
+}
+
+// cleanPattern removes empty segments and "." from the inside of a pattern.
+func cleanPattern(pattern string) string {
+	for _, empty := range []string{"//", "/./"} {
+		for strings.Contains(pattern, empty) {
+			pattern = strings.ReplaceAll(pattern, empty, "/")
+		}
+	}
+	return pattern
+}
+
+// namesFolder reports whether the rest of a pattern finds nothing, since the pattern names
+// only a folder.
+func namesFolder(rest string) bool {
+	last := path.Base("/" + rest)
+	return rest == "" || last == "." || last == ".."
 }
 
 // names answers with the names that a Glob found.
