@@ -95,7 +95,11 @@ func install(t *testing.T, name, version string, others ...string) string {
 	if arch == "" {
 		t.Skipf("!!! NOT TESTED: %s has no program for %s !!!", name, runtime.GOARCH)
 	}
-	dir := cached(strings.NewReplacer("@", "", "/", "-").Replace(name) + "-" + version)
+	dir := strings.NewReplacer("@", "", "/", "-").Replace(name) + "-" + version
+	for _, other := range others {
+		dir += "-" + strings.ReplaceAll(other, "@", "-")
+	}
+	dir = cached(dir)
 	missing.Lock()
 	defer missing.Unlock()
 	if _, err := os.Stat(dir); err != nil {
