@@ -176,3 +176,34 @@ func TestRoomBesideAProblemThatIsGone(t *testing.T) {
 		t.Errorf("%q, not %q", got, want)
 	}
 }
+
+// A problem of a text that was changed again meanwhile is not told.
+func TestProblemsOfAnEarlierText(t *testing.T) {
+	f := newFake(t)
+	p := newProject(t, f)
+	p.begin()
+	p.edit("a.go", "x\n")
+	change := func(old, now string, followed chan struct{}) {
+		p.write("a.go", now)
+		p.client.Changed(t.Context(), Change{Path: p.path("a.go"), Old: []byte(old), Now: []byte(now), Followed: followed})
+	}
+	change("x\n", "x bad1\n", nil)
+	block := make(chan struct{})
+	f.change(func() {
+		f.before = func(*fake, string, json.RawMessage) bool {
+			<-block
+			return true
+		}
+	})
+	followed := make(chan struct{})
+	close(followed)
+	change("x bad1\n", "x bad2\n", followed)
+	if got := p.client.Report(10_000); got != "" {
+		t.Errorf("before the server has answered: %q", got)
+	}
+	close(block)
+	p.settled()
+	if got, want := p.client.Report(10_000), "fake reports 1 new error:\na.go:1:3: undefined: bad2"; got != want {
+		t.Errorf("%q, not %q", got, want)
+	}
+}

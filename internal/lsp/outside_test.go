@@ -56,3 +56,23 @@ func TestLookOutside(t *testing.T) {
 		t.Errorf("again: %q", got)
 	}
 }
+
+// What another program mends is told if an answer has named it.
+func TestMendedOutside(t *testing.T) {
+	p := newProject(t, newFake(t))
+	p.begin()
+	p.write("b.go", "bad1\n")
+	p.edit("b.go", "bad1\nx\n")
+	p.edit("a.go", "x\n")
+	p.edit("a.go", "x\nbad2\n")
+	time.Sleep(20 * time.Millisecond) // above the grain of file times
+	p.write("a.go", "x\n")
+	p.write("b.go", "x\n")
+	if got, want := p.edit("c.go", "x\n"), "fake no longer reports in a.go: undefined: bad2"; got != want {
+		t.Errorf("%q, not %q", got, want)
+	}
+	p.write("a.go", "x\nbad3\n")
+	if got := p.edit("c.go", "x\nx\n"); got != "" {
+		t.Errorf("%q", got)
+	}
+}

@@ -148,8 +148,15 @@ func (f *fileProblems) match() (known []baseProblem, news []problem, gone []base
 	return known, news, gone
 }
 
-// setBase makes the current problems the base: they are no news.
-func (f *fileProblems) setBase() { f.compare() }
+// setBase makes the current problems the base: they are no news. What an answer has named and
+// is gone stays in it, to be told.
+func (f *fileProblems) setBase() {
+	f.forget()
+	_, news, _ := f.match()
+	for _, p := range news {
+		f.base = append(f.base, baseProblem{problem: p, was: p.at})
+	}
+}
 
 // markReported notes that an answer named a problem.
 func (f *fileProblems) markReported(p problem) {

@@ -90,12 +90,12 @@ func (c *Client) readableNews() map[string]bool {
 			continue
 		}
 		for path := range p.documents {
-			if f := p.files[path]; f != nil && f.dirty {
+			if f := p.files[path]; f != nil && f.dirty && p.upToDate(path) {
 				paths[path] = false
 			}
 		}
 		for path, f := range p.files {
-			if f.dirty && len(paths) < maxDecided {
+			if f.dirty && len(paths) < maxDecided && p.upToDate(path) {
 				paths[path] = false
 			}
 		}
@@ -107,12 +107,19 @@ func (c *Client) readableNews() map[string]bool {
 	return paths
 }
 
+// upToDate reports whether the problems of a file are those of its last text, as far as they
+// are known. The caller holds the lock.
+func (p *process) upToDate(path string) bool {
+	d := p.documents[path]
+	return d == nil || !d.open || d.next == nil && d.base == nil && (d.published >= d.version || p.settled == p.delivered)
+}
+
 // findings compares the problems of all files with the base. The caller holds the lock.
 func (p *process) findings(readable map[string]bool) findings {
 	f := findings{p: p}
 	for path, file := range p.files {
 		may, looked := readable[path]
-		if !looked {
+		if !looked || !p.upToDate(path) {
 			continue
 		}
 		news, gone := file.compare()
