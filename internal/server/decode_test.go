@@ -259,25 +259,52 @@ func TestClientsAreDocumented(t *testing.T) {
 }
 
 func TestInstructions(t *testing.T) {
-	one := instructions([]string{"/home/me/project"}, false, "")
+	one := Options{}.compose([]string{"/home/me/project"}, false, "")
 	if !strings.Contains(one, "workspace: /home/me/project.") {
 		t.Error(one)
 	}
-	many := instructions(slices.Repeat([]string{"/" + strings.Repeat("d", 200)}, 50), false, "")
+	many := Options{}.compose(slices.Repeat([]string{"/" + strings.Repeat("d", 200)}, 50), false, "")
 	if len(many) >= 1500 || !strings.Contains(many, "more.") {
 		t.Errorf("%d bytes: %s", len(many), many)
 	}
-	if long := instructions([]string{"/" + strings.Repeat("d", 5000), "/b"}, false, ""); len(long) >= 1500 {
+	if long := (Options{}).compose([]string{"/" + strings.Repeat("d", 5000), "/b"}, false, ""); len(long) >= 1500 {
 		t.Errorf("%d bytes", len(long))
 	}
-	if odd := instructions([]string{"/a\nb\u202e"}, false, ""); strings.Contains(odd, "a\nb") || strings.Contains(odd, "\u202e") {
+	if odd := (Options{}).compose([]string{"/a\nb\u202e"}, false, ""); strings.Contains(odd, "a\nb") || strings.Contains(odd, "\u202e") {
 		t.Error(odd)
 	}
 	if got := (Options{Clipboard: true, Mode: "plan"}).instructions(false); !strings.Contains(got, "not changed.\nRead of clipboard: ") {
 		t.Errorf("%q", got)
 	}
-	if none := instructions(nil, false, ""); !strings.Contains(none, "No workspace") {
+	if none := (Options{}).compose(nil, false, ""); !strings.Contains(none, "No workspace") {
 		t.Error(none)
+	}
+}
+
+// The instructions speak of no tool that is not published.
+func TestInstructionsNamePublishedTools(t *testing.T) {
+	for list, absent := range map[string][]string{
+		"Grep":           {"Glob", "Read ", "Edit", "Write", "writes", "before each change"},
+		"Glob":           {"Grep", "Read ", "Edit", "Write", "writes"},
+		"Read Glob Grep": {"Edit", "Write", "writes", "before each change"},
+		"Read Write":     {"Glob", "Grep"},
+		"Read Edit Grep": {"Glob"},
+	} {
+		var o Options
+		for name := range strings.FieldsSeq(list) {
+			o.Tools = append(o.Tools, tools.Tool{Name: name})
+		}
+		got := o.instructions(false)
+		for name := range strings.FieldsSeq(list) {
+			if name != "Read" && name != "Write" && !strings.Contains(got, name) {
+				t.Errorf("%s: without %s: %s", list, name, got)
+			}
+		}
+		for _, word := range absent {
+			if strings.Contains(got, word) {
+				t.Errorf("%s: %q stands in: %s", list, word, got)
+			}
+		}
 	}
 }
 
@@ -295,7 +322,7 @@ func TestInstructionsTellTheMode(t *testing.T) {
 		{"dontAsk", "", "is refused"},
 		{"bypassPermissions", "", "deny and ask rules"},
 	} {
-		got := instructions(dirs, false, modeLine(c.mode, c.plan))
+		got := Options{}.compose(dirs, false, modeLine(c.mode, c.plan))
 		if len(got) >= 1500 || !strings.Contains(got, c.want) || !strings.Contains(got, "/home/me/project") {
 			t.Errorf("%s: %d bytes: %s", c.mode, len(got), got)
 		}

@@ -19,28 +19,67 @@ func (o Options) instructions(roots bool) string {
 	if o.Clipboard {
 		more = strings.TrimPrefix(more+"\nRead of clipboard: shows the picture or text that the user has copied.", "\n")
 	}
-	if slices.ContainsFunc(o.Tools, func(t tools.Tool) bool { return t.Search }) {
-		more = strings.TrimPrefix(more+"\nGlob finds files by name, Grep lines in them; Edit may change a line that Grep showed whole.", "\n")
+	if line := o.searchLine(); line != "" {
+		more = strings.TrimPrefix(more+"\n"+line, "\n")
 	}
-	return instructions(o.Workspace, roots, more)
+	return o.compose(o.Workspace, roots, more)
 }
 
-// instructions returns what holds for all tools, the mode, and as many workspace
-// directories as fit. With roots, the directories count if the client names none of its
-// own.
-func instructions(workspace []string, roots bool, mode string) string {
-	const rules = `
+// offers reports whether any of the tools is published; without a list all are.
+func (o Options) offers(names ...string) bool {
+	published := func(t tools.Tool) bool { return slices.Contains(names, t.Name) }
+	return len(o.Tools) == 0 || slices.ContainsFunc(o.Tools, published)
+}
 
-Read a file before changing it: Edit and Write replace only what Read has shown you, and refuse when the file has changed since.
-Read answers with lines as "number, tab, text"; number and tab are not part of the file and never belong in old_string, new_string or content.
-Read whole files unless you know the part you need. When an answer says that more follows, it names the next call (offset, limit; column within one very long line; pages of a PDF). Images come as pictures, and region shows a part of a large one sharply.
-Paths should be absolute; a relative path starts at the first workspace directory, and ~/ is your home directory.
-An error says what to do next, and often shows what was missing: then the same call passes when repeated.
-What a file was before each change is kept: the user can look at it and bring it back with "fsmcp history".`
+// searchLine describes the tools that search, "" where none is published.
+func (o Options) searchLine() string {
+	glob, grep := len(o.Tools) > 0 && o.offers("Glob"), len(o.Tools) > 0 && o.offers("Grep")
+	line := ""
+	switch {
+	case glob && grep:
+		line = "Glob finds files by name, Grep lines in them"
+	case glob:
+		line = "Glob finds files by name"
+	case grep:
+		line = "Grep finds lines in files"
+	default:
+		return ""
+	}
+	if grep && o.offers("Edit") {
+		line += "; Edit may change a line that Grep showed whole"
+	}
+	return line + "."
+}
+
+// rules are the instructions that hold for all tools, or for the named ones.
+var rules = []struct{ tools, text string }{
+	{"Write Edit", "Read a file before changing it: Edit and Write replace only what Read has shown you, and refuse when the file has changed since."},
+	{"Read", `Read answers with lines as "number, tab, text"; number and tab are not part of the file and never belong in old_string, new_string or content.`},
+	{"Read", "Read whole files unless you know the part you need. When an answer says that more follows, it names the next call (offset, limit; column within one very long line; pages of a PDF). Images come as pictures, and region shows a part of a large one sharply."},
+	{"", "Paths should be absolute; a relative path starts at the first workspace directory, and ~/ is your home directory."},
+	{"", "An error says what to do next, and often shows what was missing: then the same call passes when repeated."},
+	{"Write Edit NotebookEdit", `What a file was before each change is kept: the user can look at it and bring it back with "fsmcp history".`},
+}
+
+// compose returns what holds for the tools that are published, the mode, and as many
+// workspace directories as fit. With roots, the directories count if the client names none of
+// its own.
+func (o Options) compose(workspace []string, roots bool, mode string) string {
+	const does = "fsmcp reads, writes and edits files"
+	text := "\n"
+	for _, r := range rules {
+		if r.tools == "" || o.offers(strings.Fields(r.tools)...) {
+			text += "\n" + r.text
+		}
+	}
 	if mode != "" {
 		mode = "\n" + mode
 	}
-	return workspaceLine(workspace, roots, maxInstructions-len(rules)-len(mode)) + mode + rules
+	first := workspaceLine(workspace, roots, maxInstructions-len(text)-len(mode))
+	if rest, ok := strings.CutPrefix(first, does); ok && !o.offers("Write", "Edit", "NotebookEdit") {
+		first = "fsmcp reads files" + rest
+	}
+	return first + mode + text
 }
 
 // maxPlanName bounds the plan file's name, so that the rest has room.
