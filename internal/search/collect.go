@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fsmcp/fsmcp/internal/access"
+	"github.com/fsmcp/fsmcp/internal/fsys"
 )
 
 // defaultBytes is Window.MaxBytes where the caller names none.
@@ -26,6 +27,7 @@ type result struct {
 	root  *root
 	rel   string
 	start *access.File // in place of both: a file that was searched by itself
+	again *fsys.File   // start, opened for its lines
 	mtime int64        // Unix nanoseconds
 	// units is its number of the things that the window counts, size its bytes.
 	units, size int

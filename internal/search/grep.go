@@ -42,10 +42,12 @@ func (s *Searcher) Grep(ctx context.Context, scope Scope, q GrepQuery) (*Grepped
 		return nil, err
 	}
 	out := &Grepped{Outcome: run.end()}
-	if err := s.fill(ctx, out, g, left(scope.Within, began)); err != nil {
-		return nil, err
+	out.TotalFiles, out.TotalMatches = g.found.counts()
+	if q.Mode != Content {
+		s.names(out, g)
+		return out, nil
 	}
-	return out, nil
+	return s.lines(ctx, out, g, left(scope.Within, began))
 }
 
 // left is the rest of a search's time, and at least a second: what was found is shown.
@@ -105,6 +107,7 @@ func (g *grepper) file(w *worker, e *entry) {
 func (g *grepper) search(w *worker, f *fsys.File) *result {
 	if w.own == nil {
 		w.own = &matcher{Matcher: g.pattern.Matcher(), g: g, run: w.run}
+		w.own.Stop = w.run.stopped.Load
 	}
 	count, binary, err := w.own.count(f, w.room)
 	w.run.counts.files.Add(1)

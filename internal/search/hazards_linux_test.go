@@ -232,3 +232,31 @@ func TestManySearchesAtOnce(t *testing.T) {
 		t.Errorf("the heap grew to %d MB", peak.Load()>>20)
 	}
 }
+
+// TestSlowPatterns gives patterns to long lines that take the automaton too many states and
+// the standard package seconds. The answer does not wait for them.
+func TestSlowPatterns(t *testing.T) {
+	y := newTree(t)
+	y.put("long", strings.Repeat("ab", 1<<20)+"\n")
+	y.put("lines", strings.Repeat(strings.Repeat("ab", 50)+"\n", 10_000))
+	for _, q := range []GrepQuery{
+		{Pattern: "a[ab]{900}(a?b?){300}c"}, {Pattern: "(a?){500}[ab]{400}c"}, {Pattern: "a[ab]{900}[^a]b", Mode: Content}, {Pattern: "a[ab]{800}(a|b)*c", Multiline: true},
+	} {
+		ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+		began := time.Now()
+		_, err := y.Grep(ctx, y.scope(), q)
+		took := time.Since(began)
+		cancel()
+		t.Logf("%s: answered after %v: %v", q.Pattern, took, err)
+		if took > 300*time.Millisecond {
+			t.Errorf("%s: answered after %v", q.Pattern, took)
+		}
+	}
+	free := time.Now()
+	if _, err := y.Grep(context.Background(), y.scope("lines"), GrepQuery{Pattern: "abc"}); err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(free); took > 5*time.Second {
+		t.Errorf("the next search was answered after %v", took)
+	}
+}

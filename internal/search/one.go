@@ -59,7 +59,7 @@ func (s *Searcher) one(ctx context.Context, scope *Scope, g *grepper) (*run, err
 // open opens the file of a result again, where the rules still let a Read through.
 func (r *result) open() (*fsys.File, error) {
 	if r.start != nil {
-		return r.start.Open()
+		return r.again, nil
 	}
 	if !r.allowed() {
 		return nil, fsys.ErrMoved

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"slices"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -23,40 +24,93 @@ const (
 	lineBytes   = 16      // what a line takes of MaxBytes beside its text
 	maxBlocks   = 10_000  // of a multiline pattern, in one window
 	spansInLine = 1000
+	slowLine    = 64 << 10 // bytes of a line in which a slow pattern is not searched for its places
 )
 
-// fill adds the files that the window shows.
-func (s *Searcher) fill(ctx context.Context, out *Grepped, g *grepper, within time.Duration) error {
-	out.TotalFiles, out.TotalMatches = g.found.counts()
-	results := g.found.sorted()
-	q := &g.query
-	if q.Mode != Content {
-		out.Files = q.Window.files(results)
-		out.More = out.TotalFiles > q.Window.Skip+len(out.Files)
-		return nil
-	}
+// names adds the files that the window shows, without their lines.
+func (s *Searcher) names(out *Grepped, g *grepper) {
+	w := g.query.Window
+	out.Files = w.files(g.found.sorted())
+	out.More = out.TotalFiles > w.Skip+len(out.Files)
+}
+
+// lines adds the files and lines that the window shows. A pattern that is slow on a long
+// line is not waited for: what comes too late is left out, and out is then not complete.
+func (s *Searcher) lines(ctx context.Context, out *Grepped, g *grepper, within time.Duration) (*Grepped, error) {
+	var late <-chan time.Time
 	if within > 0 {
-		bounded, cancel := context.WithTimeout(ctx, within)
-		defer cancel()
-		ctx = bounded
+		timer := time.NewTimer(within)
+		defer timer.Stop()
+		late = timer.C
 	}
+	work, cancel := context.WithCancel(ctx)
+	defer cancel()
 	var r *room
 	select {
 	case r = <-s.slots:
-		defer func() { s.slots <- r }()
 	case <-ctx.Done():
-		return ctx.Err()
+		return nil, ctx.Err()
+	case <-late:
+		out.Complete, out.More = false, out.TotalFiles > 0
+		return out, nil
 	}
-	sh := &shower{g: g, m: &matcher{Matcher: g.pattern.Matcher(), g: g}, ctx: ctx, skip: q.Window.Skip, left: q.Window.maxBytes()}
-	for i, found := range results {
-		fm := FileMatches{Path: found.path(), ModTime: found.modTime(), Count: found.units, Binary: found.binary}
-		if sh.full {
-			out.More = true
+	results := g.found.sorted()
+	for _, found := range results {
+		if err := found.use(); err != nil {
+			s.slots <- r
+			return nil, err
+		}
+	}
+	sh := &shower{g: g, m: &matcher{Matcher: g.pattern.Matcher(), g: g}, ctx: work, skip: g.query.Window.Skip, left: g.query.Window.maxBytes()}
+	sh.m.Stop = func() bool { return work.Err() != nil }
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		sh.all(results, r)
+		for _, found := range results {
+			found.leave()
+		}
+		s.slots <- r
+	}()
+	select {
+	case <-done:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-late:
+	}
+	files, more, ended := sh.soFar()
+	out.Files, out.More = files, more || len(results) < out.TotalFiles
+	out.Complete = out.Complete && ended
+	return out, nil
+}
+
+// use keeps what a result needs to be opened again, beyond the end of the call; leave gives
+// it back.
+func (r *result) use() (err error) {
+	if r.root != nil {
+		r.root.dir.use()
+		return nil
+	}
+	r.again, err = r.start.Open() // the caller may close it before a late worker opens it
+	return err
+}
+
+func (r *result) leave() {
+	if r.root != nil {
+		r.root.dir.leave()
+	}
+}
+
+// all goes through the results until the window is full.
+func (s *shower) all(results []*result, r *room) {
+	for _, found := range results {
+		if s.full || s.ctx.Err() != nil {
 			break
 		}
+		fm := FileMatches{Path: found.path(), ModTime: found.modTime(), Count: found.units, Binary: found.binary}
 		if found.binary {
-			if found.allowed() && sh.room(0) {
-				out.Files = append(out.Files, fm)
+			if found.allowed() && s.room(0) {
+				s.finish(fm)
 			}
 			continue
 		}
@@ -64,14 +118,29 @@ func (s *Searcher) fill(ctx context.Context, out *Grepped, g *grepper, within ti
 		if err != nil {
 			continue
 		}
-		sh.file(f, r, &fm)
+		s.file(f, r, &fm)
 		f.Close()
-		if len(fm.Lines) > 0 {
-			out.Files = append(out.Files, fm)
+		if len(fm.Lines) > 0 || fm.Binary {
+			s.finish(fm)
 		}
-		out.More = sh.full || i+1 == len(results) && len(results) < out.TotalFiles
 	}
-	return nil
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.more, s.ended = s.full, s.ctx.Err() == nil
+}
+
+// finish adds a file to those that are ready.
+func (s *shower) finish(fm FileMatches) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.files = append(s.files, fm)
+}
+
+// soFar returns the files that are ready.
+func (s *shower) soFar() (files []FileMatches, more, ended bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.files), s.more || !s.ended, s.ended
 }
 
 // files returns the part of the results that the window shows.
@@ -98,6 +167,10 @@ type shower struct {
 	done int
 	left int // bytes
 	full bool
+
+	mu          sync.Mutex
+	files       []FileMatches
+	more, ended bool
 
 	// Of the file at hand.
 	fm     *FileMatches
@@ -391,7 +464,7 @@ func (s *shower) add(body []byte, start, end int, context bool, p liner) {
 	}
 	l := Line{Number: s.number, Context: context}
 	var ranges [][]int
-	if p != nil {
+	if p != nil && (len(line) < slowLine || s.m.Reliable()) {
 		ranges = p.Ranges(line, spansInLine)
 	}
 	if l.Whole = isShort(line); l.Whole {

@@ -54,6 +54,8 @@ type automaton struct {
 	forgotten int
 	read      int
 	off       bool
+	// patient goes on although the automaton does not pay.
+	patient bool
 
 	set, work sparse
 	key       []byte
@@ -128,7 +130,7 @@ func (a *automaton) feed(s int32, text []byte, from int) (int, int32, outcome) {
 		if to == toMatch {
 			return i, s, matched
 		}
-		if a.off {
+		if a.off && !a.patient {
 			return i, s, gaveUp
 		}
 		s = to

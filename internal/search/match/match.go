@@ -42,9 +42,12 @@ type Pattern struct {
 	multiline bool
 }
 
-// maxProgram bounds the instructions of a pattern. A step of the slowest search takes time
-// in proportion.
-const maxProgram = 10_000
+// Bounds of the instructions of a pattern. A step of the slowest search takes time in
+// proportion, and a search across lines cannot be stopped between them.
+const (
+	maxProgram   = 5000
+	maxMultiline = 2000
+)
 
 // Compile parses a pattern. The error is an *Error.
 func Compile(pattern string, o Options) (*Pattern, error) {
@@ -67,7 +70,7 @@ func Compile(pattern string, o Options) (*Pattern, error) {
 	}
 	literal, exact := required(parsed)
 	prog, err := syntax.Compile(parsed.Simplify())
-	if err != nil || len(prog.Inst) > maxProgram {
+	if err != nil || len(prog.Inst) > maxProgram || o.Multiline && len(prog.Inst) > maxMultiline {
 		return nil, &Error{Pattern: pattern, At: -1, TooLarge: true, Reason: "the pattern takes too much memory"}
 	}
 	re, err := regexp.Compile(prefix + pattern)
@@ -96,6 +99,9 @@ func (p *Pattern) Literal() []byte { return p.literal }
 // Matcher looks for a pattern in texts, one at a time. It keeps an automaton of at most
 // some hundred KiB.
 type Matcher struct {
+	// Stop, if not nil, is asked in searches that are slow; once it returns true, no more
+	// lines are found.
+	Stop func() bool
 	p    *Pattern
 	auto *automaton
 }
@@ -155,9 +161,9 @@ func (m *Matcher) nextLine(text []byte, from int) (start, end int, ok bool) {
 			from--
 		}
 	}
-	for from < len(text) {
+	for from < len(text) && (m.Stop == nil || !m.Stop()) {
 		end := from + lineLength(text[from:])
-		if m.p.re.Match(trimmed(text, from, end)) {
+		if m.slow(trimmed(text, from, end)) {
 			return from, from + len(trimmed(text, from, end)), true
 		}
 		from = next(text, end)
@@ -172,8 +178,38 @@ func (m *Matcher) Line(line []byte) bool {
 			return o == matched
 		}
 	}
-	return m.p.re.Match(line)
+	return m.slow(line)
 }
+
+// Sizes for lines on which the automaton gave up.
+const (
+	longLine = 4 << 10 // from here on the standard package could not be stopped in time
+	pieces   = 512     // bytes between two looks at Stop
+)
+
+// slow looks at a line on which the automaton does not pay. A long one it goes through
+// nevertheless, as the standard package cannot be stopped.
+func (m *Matcher) slow(line []byte) bool {
+	if len(line) < longLine || m.p.prog == nil {
+		return m.p.re.Match(line)
+	}
+	a := m.auto
+	a.patient = true
+	defer func() { a.patient = false }()
+	s, o := a.begin, ended
+	for at := 0; at < len(line); {
+		if m.Stop != nil && m.Stop() {
+			return false
+		}
+		if at, s, o = a.feed(s, line[:min(at+pieces, len(line))], at); o == matched {
+			return true
+		}
+	}
+	return a.step(s, a.endOfText()) == toMatch
+}
+
+// Reliable reports whether the pattern is fast on what it has met so far.
+func (m *Matcher) Reliable() bool { return m.auto.reliable() }
 
 // Text reports whether a text matches anywhere, for a Multiline pattern.
 func (m *Matcher) Text(text []byte) bool {

@@ -46,15 +46,18 @@ func newProgram(prog *syntax.Prog, multiline bool) *program {
 	if !p.classify(takers) {
 		return nil
 	}
+	sets := make([]classSet, len(takers))
+	for i, in := range takers {
+		for at, c := range p.classOf {
+			if in.MatchRune(p.starts[at]) {
+				sets[i].add(c)
+			}
+		}
+	}
 	p.takes = make([]classSet, len(p.inst))
 	for i := range p.inst {
-		if of[i] < 0 {
-			continue
-		}
-		for at, c := range p.classOf {
-			if takers[of[i]].MatchRune(p.starts[at]) {
-				p.takes[i].add(c)
-			}
+		if of[i] >= 0 {
+			p.takes[i] = sets[of[i]]
 		}
 	}
 	return p

@@ -26,7 +26,7 @@ func (s *Stream) Feed(piece []byte) bool {
 		s.exact = o != gaveUp
 	}
 	if !s.exact && !s.found {
-		s.found = s.m.p.re.Match(piece)
+		s.found = s.m.slow(piece)
 	}
 	return s.found
 }
