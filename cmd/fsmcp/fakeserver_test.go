@@ -79,7 +79,6 @@ type fakeServer struct {
 	dir   string
 	in    *bufio.Reader
 	texts map[string]string // by URI
-	ended bool
 }
 
 // fakeMessage is a message from the client: its answers have no method.

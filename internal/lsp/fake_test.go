@@ -45,12 +45,12 @@ func newFake(t *testing.T) *fake {
 
 // fakeProcess is one run of a fake.
 type fakeProcess struct {
-	in           *io.PipeWriter
-	out          *io.PipeReader
-	serverIn     *io.PipeReader
-	serverOut    *io.PipeWriter
-	killed, over chan struct{}
-	once         sync.Once
+	in        *io.PipeWriter
+	out       *io.PipeReader
+	serverIn  *io.PipeReader
+	serverOut *io.PipeWriter
+	killed    chan struct{}
+	once      sync.Once
 }
 
 func (p *fakeProcess) In() io.WriteCloser { return p.in }
