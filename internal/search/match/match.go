@@ -201,7 +201,11 @@ func (m *Matcher) slow(line []byte) bool {
 		if m.Stop != nil && m.Stop() {
 			return false
 		}
-		if at, s, o = a.feed(s, line[:min(at+pieces, len(line))], at); o == matched {
+		end := min(at+pieces, len(line))
+		for most := min(end+utf8.UTFMax-1, len(line)); end < most && !utf8.RuneStart(line[end]); {
+			end++ // to the end of a character
+		}
+		if at, s, o = a.feed(s, line[:end], at); o == matched {
 			return true
 		}
 	}

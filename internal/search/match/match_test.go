@@ -132,6 +132,38 @@ func TestMatcherAgreesWithRegexp(t *testing.T) {
 	}
 }
 
+// TestLongLinesAgreeWithRegexp compares the search that goes on where the automaton does not
+// pay, on lines that take several pieces.
+func TestLongLinesAgreeWithRegexp(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(17, 2))
+	compared, matches := 0, 0
+	for range 3000 {
+		p, err := Compile(drawPattern(rnd), Options{Fold: rnd.IntN(4) == 0})
+		if err != nil {
+			continue
+		}
+		var line []byte
+		for len(line) < longLine+rnd.IntN(2*pieces) {
+			line = append(line, bytes.ReplaceAll(drawText(rnd), []byte("\n"), []byte("-"))...)
+		}
+		if rnd.IntN(2) == 0 { // something that matches at most near its end
+			line = append(bytes.Repeat([]byte("-"), longLine-rnd.IntN(30)), line[len(line)-40:]...)
+		}
+		m := p.Matcher()
+		m.auto.off = true
+		got, want := m.Line(line), p.re.Match(line)
+		if compared++; got != want {
+			t.Errorf("%q: %v, want %v, in %q", p.re, got, want, line[len(line)-30:])
+		}
+		if want {
+			matches++
+		}
+	}
+	if t.Logf("%d lines, %d match", compared, matches); matches < 100 || matches > compared-100 {
+		t.Error("the lines say little")
+	}
+}
+
 func FuzzMatcher(f *testing.F) {
 	f.Add("fo+", "foo\r\nbar", false, false)
 	f.Add(`\bab$`, "ab\xff\nab\r\n", true, false)
