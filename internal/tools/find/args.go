@@ -1,6 +1,7 @@
 package find
 
 import (
+	"path"
 	"strings"
 
 	"github.com/fsmcp/fsmcp/internal/search"
@@ -113,6 +114,23 @@ func (a *GrepArgs) unused() (names []string) {
 		}
 	}
 	return names
+}
+
+// below makes a glob that begins with the absolute name of a start one that begins there: in
+// a glob, as in an ignore file, a slash at the beginning stands for the start.
+func (r *finding) below(glob string) string {
+	text, not := strings.CutPrefix(glob, "!")
+	for _, s := range r.starts {
+		for _, name := range append([]string{s.Path}, s.Names...) {
+			if rest, ok := strings.CutPrefix(text, strings.TrimSuffix(name, "/")+"/"); ok && rest != "" && path.IsAbs(name) {
+				if not {
+					return "!/" + rest
+				}
+				return "/" + rest
+			}
+		}
+	}
+	return glob
 }
 
 // globs splits a list at its commas, but not within braces or brackets.

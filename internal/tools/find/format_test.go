@@ -205,6 +205,17 @@ func TestGlobs(t *testing.T) {
 	}
 }
 
+func TestGlobsBelowAStart(t *testing.T) {
+	r := &finding{starts: []*access.File{{Target: &fsys.Target{Path: "/data/w", Names: []string{"/home/you/w", "/data/w"}}}, {Target: &fsys.Target{Path: "/data/v"}}}}
+	for glob, want := range map[string]string{
+		"*.go": "*.go", "/src/*.go": "/src/*.go", "/data/w/*.go": "/*.go", "!/home/you/w/src/**": "!/src/**", "/data/v/a/b": "/a/b", "/data/ww/*": "/data/ww/*", "/data/w/": "/data/w/",
+	} {
+		if got := r.below(glob); got != want {
+			t.Errorf("%s: %s, want %s", glob, got, want)
+		}
+	}
+}
+
 func TestStartOf(t *testing.T) {
 	for _, c := range []struct{ path, pattern, start, rest string }{
 		{"", "**/*.go", "", "**/*.go"},

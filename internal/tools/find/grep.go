@@ -38,6 +38,9 @@ func (f *Finder) Grep(ctx context.Context, call toolcall.Call, a *GrepArgs) (*to
 	if unused := a.unused(); len(unused) > 0 {
 		r.notes = append(r.notes, "(Ignored without output_mode \"content\": "+strings.Join(unused, ", ")+".)")
 	}
+	for i, glob := range q.Globs {
+		q.Globs[i] = r.below(glob)
+	}
 	q.Window.MaxBytes = r.bytes()
 	found, err := f.Searcher.Grep(ctx, r.scope(a.IncludeIgnored), q)
 	if err != nil {
