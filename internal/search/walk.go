@@ -91,9 +91,6 @@ type entry struct {
 	name string // in dir
 }
 
-// path is the entry's absolute, resolved name.
-func (e *entry) path() string { return e.root.walk.Path(e.rel) }
-
 // batch is a part of the files of one folder.
 type batch struct {
 	node *node

@@ -128,9 +128,6 @@ func (w *window) decode() error {
 // drop removes the first n bytes of the window's text.
 func (w *window) drop(n int) { w.text = w.buf[:copy(w.buf, w.text[n:])] }
 
-// start is the place in the file of the window's text, for UTF-8.
-func (w *window) start() int64 { return w.off - int64(len(w.text)) }
-
 // openTail is the number of bytes at the end of a text that may belong to what follows: a
 // carriage return, or a character that lacks its last bytes.
 func openTail(b []byte) int {
