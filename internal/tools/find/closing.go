@@ -49,6 +49,8 @@ func (c closing) sentences() (all []string) {
 	switch {
 	case c.found > 0 && c.shown == 0:
 		say("Nothing is behind offset=%d. Found in all: %s%s.", c.skipped, atLeast, c.all)
+	case c.more && c.skipped > 0 && c.shown == 1:
+		say("%s %d is shown. Found in all: %s%s. Next: %s offset=%d.", initial(c.one), next, atLeast, c.all, c.tool, next)
 	case c.more && c.skipped > 0:
 		say("%s %d-%d are shown. Found in all: %s%s. Next: %s offset=%d.", initial(c.many), c.skipped+1, next, atLeast, c.all, c.tool, next)
 	case c.more:

@@ -255,6 +255,7 @@ func TestClosing(t *testing.T) {
 			"x\n(250 lines are shown. Found in all: 1,204 matching lines in 31 files. Next: Grep offset=250.)"},
 		{"one of more", closing{shown: 1, more: true, found: 2, all: "2 files", one: "file", many: "files", outcome: done}, "x\n(1 file is shown. Found in all: 2 files. Next: Grep offset=1.)"},
 		{"a later window", closing{shown: 2, skipped: 4, more: true, found: 9, all: "9 files", one: "file", many: "files", outcome: done}, "x\n(Files 5-6 are shown. Found in all: 9 files. Next: Grep offset=6.)"},
+		{"one of a later window", closing{shown: 1, skipped: 4, more: true, found: 9, all: "9 files", one: "file", many: "files", outcome: done}, "x\n(File 5 is shown. Found in all: 9 files. Next: Grep offset=5.)"},
 		{"the last window", closing{shown: 2, skipped: 7, found: 9, all: "9 files", one: "file", many: "files", outcome: done}, "x"},
 		{"behind the end", closing{skipped: 12, found: 9, all: "9 files", one: "file", many: "files", outcome: done}, "(Nothing is behind offset=12. Found in all: 9 files.)"},
 		{"a count", closing{shown: 2, found: 2, all: "7 matching lines in 2 files", counts: true, outcome: done}, "x\n(7 matching lines in 2 files.)"},
