@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/fsmcp/fsmcp/internal/access"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/phrase"
@@ -30,7 +31,8 @@ func BadOutputMode(mode string, known ...string) error {
 
 // ToolDenied refuses a search by a rule against the tool as a whole.
 func ToolDenied(tool string, rule perm.RuleText) error {
-	return refuse(SlugDenied, "%s is denied by your permission settings.\nRule: %s (%s)", tool, phrase.Foreign(rule.Text), where(rule.Source))
+	d := perm.Decision{Verdict: perm.Deny, Reason: perm.ReasonDenyRule, Rule: rule.Text, Source: rule.Source, Quotable: true, UntilRestart: rule.Source.UntilRestart}
+	return refuse(SlugDenied, "%s is denied by your permission settings.\n%s", tool, Because(access.Judgement{Decision: d}))
 }
 
 // NoStart refuses a search without a path where there is no workspace to search.
