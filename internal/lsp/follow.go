@@ -234,7 +234,7 @@ func (p *process) setBases(r *run, paths []string) {
 	if r.based {
 		return
 	}
-	r.based = true
+	r.based, r.warm = true, true
 	for _, f := range p.files {
 		f.setBase()
 	}

@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -74,5 +75,37 @@ func TestMendedOutside(t *testing.T) {
 	p.write("a.go", "x\nbad3\n")
 	if got := p.edit("c.go", "x\nx\n"); got != "" {
 		t.Errorf("%q", got)
+	}
+}
+
+// A call that comes while the base is taken anew is waited for, too.
+func TestCallsAfterAnOutsideChange(t *testing.T) {
+	f := newFake(t)
+	p := newProject(t, f)
+	p.begin()
+	p.edit("a.go", "x\n")
+	told, held := make(chan bool, 100), make(chan bool)
+	f.change(func() {
+		f.before = func(_ *fake, method string, _ json.RawMessage) bool {
+			if method == "workspace/didChangeWatchedFiles" {
+				told <- true
+				<-held
+			}
+			return true
+		}
+	})
+	p.write("outside.go", "x\n")
+	first := make(chan bool)
+	go func() {
+		p.client.Changed(t.Context(), Change{Path: p.path("a.go"), Old: []byte("x\n"), Now: []byte("x bad1\n")})
+		close(first)
+	}()
+	<-told
+	time.AfterFunc(50*time.Millisecond, func() { close(held) })
+	p.client.Changed(t.Context(), Change{Path: p.path("b.go"), Now: []byte("bad2\n")})
+	text := p.client.Report(10_000)
+	<-first
+	if got, want := text, "fake reports 2 new errors:\na.go:1:3: undefined: bad1\nb.go:1:1: undefined: bad2"; got != want {
+		t.Errorf("%q, not %q", got, want)
 	}
 }

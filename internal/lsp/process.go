@@ -44,7 +44,8 @@ type run struct {
 
 	began    time.Time // when the problems of all files were asked for
 	ready    bool
-	based    bool // the problems before the first change are known
+	based    bool // the problems before the first change, or since an outside one, are known
+	warm     bool // they were known once
 	basing   bool // those of texts that were sent last are not known yet
 	encoding encoding
 	sync     syncOptions
@@ -87,7 +88,7 @@ func (p *process) deliver(d delivery) *delivered {
 	doc.used = p.client.uses
 	p.delivered++
 	p.run.wake()
-	if !p.run.based || p.late {
+	if !p.run.warm || p.late {
 		return nil
 	}
 	return &delivered{p, p.settling}
