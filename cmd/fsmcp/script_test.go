@@ -6,11 +6,13 @@ import (
 	"flag"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -29,6 +31,9 @@ func TestMain(m *testing.M) {
 // TestScripts runs testdata/script: one file for each promise, over the real
 // program in a process of its own.
 func TestScripts(t *testing.T) {
+	if signal.Ignored(syscall.SIGHUP) { // nohup started the tests: programs must not inherit that
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	}
 	testscript.Run(t, testscript.Params{
 		Files:              scriptFiles(t),
 		Setup:              setUpScript,
