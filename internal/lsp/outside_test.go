@@ -84,11 +84,11 @@ func TestCallsAfterAnOutsideChange(t *testing.T) {
 	p := newProject(t, f)
 	p.begin()
 	p.edit("a.go", "x\n")
-	told, held := make(chan bool, 100), make(chan bool)
+	reported, held := make(chan bool, 100), make(chan bool)
 	f.change(func() {
 		f.before = func(_ *fake, method string, _ json.RawMessage) bool {
 			if method == "workspace/didChangeWatchedFiles" {
-				told <- true
+				reported <- true
 				<-held
 			}
 			return true
@@ -100,7 +100,7 @@ func TestCallsAfterAnOutsideChange(t *testing.T) {
 		p.client.Changed(t.Context(), Change{Path: p.path("a.go"), Old: []byte("x\n"), Now: []byte("x bad1\n")})
 		close(first)
 	}()
-	<-told
+	<-reported
 	time.AfterFunc(50*time.Millisecond, func() { close(held) })
 	p.client.Changed(t.Context(), Change{Path: p.path("b.go"), Now: []byte("bad2\n")})
 	text := p.client.Report(10_000)
