@@ -110,7 +110,7 @@ quick-vet:
 test: setup check cross ## before you push: everything that must hold, as the continuous integration runs it
 	@if pkg-config --exists vips 2>/dev/null; then CGO_ENABLED=1 $(GO) test -tags vips ./internal/media/vips; \
 	else echo "test: !!! the engine on libvips is not tested: libvips is not installed !!!"; fi
-	FSMCP_MERGES=180 CGO_ENABLED=1 $(GO) test -v -race -p 3 -timeout 14m $(RACED_PACKAGES:%=./internal/%) | .ci/loud
+	FSMCP_MERGES=180 FSMCP_SEARCH_TREES=20 CGO_ENABLED=1 $(GO) test -v -race -p 3 -timeout 14m $(RACED_PACKAGES:%=./internal/%) | .ci/loud
 	CGO_ENABLED=1 $(GO) test -v -race -timeout 14m -run '$(RACED)' ./cmd/fsmcp | .ci/loud
 	$(GO) test -v -p 3 -timeout 14m -skip '$(RACED)' $$($(GO) list ./... | grep -v -e /internal/faults -e /internal/bench -e /internal/clienttest $(RACED_PACKAGES:%=-e /internal/%$$)) | .ci/loud
 	$(GO) test -count=1 -timeout 20m -v -p 2 ./internal/faults ./internal/bench ./internal/clienttest | .ci/loud -v all=1

@@ -338,7 +338,6 @@ func (c *conn) call(m wire.Message, size int, to replies) {
 	j.Key = wire.IDKey(j.id)
 	j.thread = string(meta.Thread)
 	j.call = toolcall.Call{Session: c.sessions.of(meta.Thread), ID: meta.CallID(j.id), Client: c.limits(&meta)}
-	c.parseFile(j)
 	if modern {
 		j.asks, j.retry = c.seenAsks, retryOf(&m)
 	} else if j.asks = c.peer.asks(); j.asks {
@@ -358,6 +357,7 @@ func (c *conn) call(m wire.Message, size int, to replies) {
 	if c.afterRoots(j, m.Inputs) {
 		return
 	}
+	c.parseFile(j) // by the folders as they are now
 	// The reader runs a single call itself, which saves a change of threads. If more input
 	// is buffered, the pool runs it.
 	why, mine := c.pool.Submit(&j.Job, alone && !c.in.Buffered())
