@@ -7,7 +7,6 @@ import (
 	"net"
 	"os"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -37,24 +36,6 @@ func TestSpecialFilesAreSkipped(t *testing.T) {
 	os.Symlink("/", y.path("root"))
 	y.want("grep", y.grep(y.scope(), GrepQuery{Pattern: "hit"}), "plain:1:hit")
 	y.want("glob", y.names(y.scope(), "**"), "plain")
-}
-
-func TestUnreadableFoldersAreNamed(t *testing.T) {
-	if os.Getuid() == 0 {
-		t.Skip("!!! NOT TESTED: root can read every folder !!!")
-	}
-	y := newTree(t, "Read(hidden/**)")
-	y.put("closed/a", "hit\n")
-	y.put("hidden/a", "hit\n")
-	y.put("mute", "hit\n")
-	for _, name := range []string{"closed", "hidden", "mute"} {
-		os.Chmod(y.path(name), 0)
-		defer os.Chmod(y.path(name), 0o755)
-	}
-	got, err := y.Grep(context.Background(), y.scope(), GrepQuery{Pattern: "hit"})
-	if err != nil || !got.Complete || !slices.Equal(got.Unreadable, []string{y.path("closed"), y.path("mute")}) {
-		t.Errorf("%+v, %v", got, err)
-	}
 }
 
 // TestLargeFiles searches a sparse file and a line that is longer than any window; "make

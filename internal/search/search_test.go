@@ -403,7 +403,7 @@ func TestGlobsAndTypes(t *testing.T) {
 			t.Errorf("%s: %+v", name, unknown)
 		}
 	}
-	for name, typ := range otherNames {
+	for name, typ := range otherNames() {
 		if _, known := namesOf(name); known || !slices.Contains(Types(), typ) {
 			t.Error(name, typ)
 		}

@@ -126,18 +126,20 @@ func namesOf(typ string) (names string, ok bool) {
 	return names, ok && !strings.ContainsAny(typ, " \n")
 }
 
-// otherNames maps usual names of languages to their types.
-var otherNames = map[string]string{
-	"assembly": "asm", "bash": "sh", "c#": "csharp", "c++": "cpp", "cplusplus": "cpp", "dockerfile": "docker", "emacs": "lisp", "elisp": "lisp",
-	"f#": "fsharp", "golang": "go", "javascript": "js", "javascriptreact": "js", "jsx": "js", "latex": "tex", "makefile": "make", "node": "js",
-	"notebook": "jupyter", "objective-c": "objc", "objectivec": "objc", "plaintext": "txt", "proto": "protobuf", "python3": "py", "rlang": "r",
-	"rustlang": "rust", "scss": "sass", "shell": "sh", "shellscript": "sh", "solidity": "sol", "typescriptreact": "ts", "zsh": "sh",
+// otherNames returns the types of usual names of languages.
+func otherNames() map[string]string {
+	return map[string]string{
+		"assembly": "asm", "bash": "sh", "c#": "csharp", "c++": "cpp", "cplusplus": "cpp", "dockerfile": "docker", "emacs": "lisp", "elisp": "lisp",
+		"f#": "fsharp", "golang": "go", "javascript": "js", "javascriptreact": "js", "jsx": "js", "latex": "tex", "makefile": "make", "node": "js",
+		"notebook": "jupyter", "objective-c": "objc", "objectivec": "objc", "plaintext": "txt", "proto": "protobuf", "python3": "py", "rlang": "r",
+		"rustlang": "rust", "scss": "sass", "shell": "sh", "shellscript": "sh", "solidity": "sol", "typescriptreact": "ts", "zsh": "sh",
+	}
 }
 
 // nearTypes returns the type that an unknown one is another name of, or else the types that
 // look like it, and those of a suffix.
 func nearTypes(typ string) (near []string) {
-	if known, ok := otherNames[strings.ToLower(typ)]; ok {
+	if known, ok := otherNames()[strings.ToLower(typ)]; ok {
 		return []string{known}
 	}
 	near = alike.Near(typ, Types(), 3)
