@@ -371,7 +371,7 @@ func (c *conn) call(m wire.Message, size int, to replies) {
 
 // parseFile parses the file argument of a call, which decides the call's lane.
 func (c *conn) parseFile(j *job) {
-	if j.Search = j.spec.Tool.Search; j.Search {
+	if j.Search = toolcall.Searches(j.spec.Tool.Name); j.Search {
 		j.Lane = "search " + j.Key // of its own
 		return
 	}

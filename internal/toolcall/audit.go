@@ -63,9 +63,13 @@ const outcomeOK = "ok"
 // operations are the words for what a tool does.
 var operations = map[perm.Op]string{perm.Read: "read", perm.Write: "write", perm.Edit: "edit", perm.NotebookEdit: "edit"}
 
+// Searches reports whether a tool searches: it names no file, and has places of its own beside
+// other calls.
+func Searches(tool string) bool { return tool == "Glob" || tool == "Grep" }
+
 // EntryOf returns the log entry of a call of a tool; given is the file as the call names it.
 func EntryOf(call Call, tool, given string, begun time.Time) LogEntry {
-	of := LogEntry{session: call.Session.ID, call: call.ID, tool: tool, given: given, begun: begun, search: tool == "Glob" || tool == "Grep"}
+	of := LogEntry{session: call.Session.ID, call: call.ID, tool: tool, given: given, begun: begun, search: Searches(tool)}
 	for _, op := range []perm.Op{perm.Write, perm.Edit, perm.NotebookEdit} {
 		if op.String() == tool {
 			of.op = op

@@ -158,8 +158,8 @@ func (s *Service) list(read *reader, write *writer, edit *editor, cells *cellEdi
 		{Name: nameWrite, Args: func() Args { return new(WriteArgs) }, Run: typed(s, nameWrite, write.run)},
 		{Name: nameEdit, Args: func() Args { return new(EditArgs) }, Run: typed(s, nameEdit, edit.run)},
 		{Name: nameNotebookEdit, Args: func() Args { return new(NotebookEditArgs) }, Run: typed(s, nameNotebookEdit, cells.run)},
-		{Name: find.NameGlob, ReadOnly: true, Search: true, Args: func() Args { return new(find.GlobArgs) }, Run: typed(s, find.NameGlob, s.finder.Glob)},
-		{Name: find.NameGrep, ReadOnly: true, Search: true, Args: func() Args { return new(find.GrepArgs) }, Run: typed(s, find.NameGrep, s.finder.Grep)},
+		{Name: find.NameGlob, ReadOnly: true, Args: func() Args { return new(find.GlobArgs) }, Run: typed(s, find.NameGlob, s.finder.Glob)},
+		{Name: find.NameGrep, ReadOnly: true, Args: func() Args { return new(find.GrepArgs) }, Run: typed(s, find.NameGrep, s.finder.Grep)},
 	}
 }
 
@@ -168,7 +168,7 @@ func (s *Service) list(read *reader, write *writer, edit *editor, cells *cellEdi
 func typed[A Args](s *Service, name string, run func(context.Context, toolcall.Call, A) (*toolcall.Result, error)) func(context.Context, toolcall.Call, Args) *toolcall.Result {
 	return func(ctx context.Context, call toolcall.Call, args Args) *toolcall.Result {
 		begun := s.now()
-		if name != find.NameGlob && name != find.NameGrep {
+		if !toolcall.Searches(name) {
 			s.searches.YieldCPU()
 		}
 		call.Session.Files.CountCall()

@@ -18,9 +18,6 @@ type Tool struct {
 	Name string
 	// ReadOnly tells the server that the tool never changes a file.
 	ReadOnly bool
-	// Search tells the server that the tool searches many files: its calls are in no order,
-	// and other calls do not wait for them.
-	Search bool
 	// Args returns a new argument struct (a pointer) for one call.
 	Args func() Args
 	// Run answers one call. Failures that the caller can mend are results
