@@ -31,33 +31,6 @@ const (
 	maxLog  = 8  // logarithms of lengths
 )
 
-// Scripts beyond ASCII.
-const (
-	latin = iota
-	latinRare
-	latinAccents // with two accents, as in Vietnamese
-	latinSign
-	greek
-	cyrillic
-	cyrillicRare
-	hebrew
-	arabic
-	indic
-	thai
-	kana
-	hanCommon
-	hanRare
-	hangulCommon
-	hangulRare
-	cjkSign
-	sign
-	drawing
-	astral
-	other
-	broken
-	scripts
-)
-
 // Offsets of the classes in tally.n.
 const (
 	parts      = 0
@@ -223,25 +196,19 @@ func (t *tally) white(b []byte, i int) (next, before int) {
 	if rest == i {
 		return i, afterNothing
 	}
-	last := b[i-1]
 	if i == len(b) {
 		t.space(b[rest:i])
 		return i, afterNothing
 	}
-	switch kinds[b[i]] {
-	case 'd':
-		t.n[loneBlank]++
-		t.space(b[rest : i-1])
-		return i, afterNothing
-	case 's':
-		if last != ' ' {
-			t.n[loneBlank]++
-		}
-		t.space(b[rest : i-1])
-		return i, afterNothing
-	}
 	t.space(b[rest : i-1])
-	if last == ' ' {
+	last, k := b[i-1], kinds[b[i]]
+	if k == 'd' || k == 's' && last != ' ' {
+		t.n[loneBlank]++
+	}
+	switch {
+	case k == 'd' || k == 's':
+		return i, afterNothing
+	case last == ' ':
 		return i, afterBlank
 	}
 	return i, afterTab
