@@ -55,7 +55,7 @@ type Request struct {
 
 // Result is a picture within the limits.
 type Result struct {
-	Data   []byte
+	Data   []byte `json:"-"` // which comes beside the JSON between the processes
 	As     Kind
 	Shown  Shown
 	Frames int // of the file; the first is shown

@@ -164,7 +164,8 @@ type PDFRequest struct {
 	Document int
 }
 
-// PDFResult is the result of reading a document.
+// PDFResult is the result of reading a document. Texts, pictures and the document come
+// beside the JSON between the processes.
 type PDFResult struct {
 	Count       int
 	Set         PageSet
@@ -175,7 +176,7 @@ type PDFResult struct {
 	// Document is the PDF, or the one of the pages, where it was asked for. Else
 	// TooLarge says that it has more bytes than it may; where it does not, the
 	// pages could not be cut out.
-	Document []byte
+	Document []byte `json:"-"`
 	TooLarge bool
 	// Behind is the first page whose text had no room any more; 0: none.
 	Behind int
@@ -188,9 +189,9 @@ type PDFResult struct {
 // best.
 type PDFPage struct {
 	Number        int
-	Text          string
-	Cut           int // bytes of the text that had no room
-	Picture       []byte
+	Text          string `json:"-"`
+	Cut           int    // bytes of the text that had no room
+	Picture       []byte `json:"-"`
 	Plain, Coarse bool
 }
 

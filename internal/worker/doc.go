@@ -1,10 +1,10 @@
-// Package worker runs jobs in separate processes: frames over their standard streams, a
+// Package worker runs jobs in separate processes: messages over their standard streams, a
 // pool of warm processes, a deadline and a memory bound for each job, and a fresh process
 // after a number of jobs or an idle time.
 //
 // The pool promises that every job gets an answer or an error within its deadline,
 // whatever its process does: die, hang, stop, take too much memory, or write something
-// else than frames; and whatever the disk does that the job's body comes from. It kills a
+// else than messages; and whatever the disk does that the job's body comes from. It kills a
 // misbehaving process with everything that it started, and only its one job fails. A
 // process that died between two jobs costs nothing.
 //

@@ -1,7 +1,6 @@
 package worker
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"io"
@@ -60,7 +59,7 @@ func (w *process) exchange(j Job) (Reply, error) {
 }
 
 func (w *process) send(h header, body io.ReaderAt) error {
-	if err := writeJSON(w.in, frameJob, h); err != nil {
+	if err := writeMessage(w.in, h); err != nil {
 		return ErrDied
 	}
 	room := make([]byte, min(h.Size, chunk))
@@ -74,57 +73,40 @@ func (w *process) send(h header, body io.ReaderAt) error {
 			}
 			return err // the worker waits for the rest: it cannot be used again
 		}
-		if err := writeFrame(w.in, frameData, room[:n]); err != nil {
+		if _, err := w.in.Write(room[:n]); err != nil {
 			return ErrDied
 		}
 		at += int64(n)
-	}
-	if err := writeFrame(w.in, frameEnd, nil); err != nil {
-		return ErrDied
 	}
 	return nil
 }
 
 func (w *process) receive(report Progress) (Reply, error) {
 	for {
-		kind, b, err := readFrame(w.out, nil)
-		switch {
+		var o outcome
+		switch err := readMessage(w.out, &o); {
 		case err != nil:
 			return Reply{}, ErrDied
-		case kind == frameProgress:
-			var p progress
-			if json.Unmarshal(b, &p) == nil && report != nil {
-				report(p.Done, p.Total, p.What)
-			}
-			continue
-		case kind != frameReply:
-			return Reply{}, ErrDied
-		}
-		var o outcome
-		if json.Unmarshal(b, &o) != nil {
-			return Reply{}, ErrDied
-		}
-		if o.Failure != nil {
+		case o.Progress == nil && o.Failure == nil:
+			return readBlobs(w.out, o)
+		case o.Failure != nil:
 			return Reply{}, o.Failure
+		case report != nil:
+			report(o.Progress.Done, o.Progress.Total, o.Progress.What)
 		}
-		return readBlobs(w.out, o)
 	}
 }
 
-func readBlobs(in *bufio.Reader, o outcome) (Reply, error) {
+func readBlobs(in io.Reader, o outcome) (Reply, error) {
 	r := Reply{Result: o.Result}
 	total := 0
 	for _, n := range o.Blobs {
 		if total += n; n < 0 || total > maxBlobs {
 			return Reply{}, ErrDied
 		}
-		blob := make([]byte, 0, n)
-		for len(blob) < n {
-			kind, b, err := readFrame(in, blob[len(blob):])
-			if err != nil || kind != frameData || len(b) == 0 || len(blob)+len(b) > n {
-				return Reply{}, ErrDied
-			}
-			blob = blob[:len(blob)+len(b)] // read in place: it fits
+		blob := make([]byte, n)
+		if _, err := io.ReadFull(in, blob); err != nil {
+			return Reply{}, ErrDied
 		}
 		r.Blobs = append(r.Blobs, blob)
 	}

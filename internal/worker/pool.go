@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"time"
 )
@@ -217,16 +218,12 @@ func (p *Pool) putBack(w *process) {
 // retire ends a worker that is still idle.
 func (p *Pool) retire(w *process) {
 	p.mu.Lock()
-	found := false
-	for i, other := range p.idle {
-		if other == w {
-			p.idle = append(p.idle[:i:i], p.idle[i+1:]...)
-			found = true
-			break
-		}
+	at := slices.Index(p.idle, w)
+	if at >= 0 {
+		p.idle = slices.Delete(p.idle, at, at+1)
 	}
 	p.mu.Unlock()
-	if found {
+	if at >= 0 {
 		p.drop(w)
 		w.leave()
 	}

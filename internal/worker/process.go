@@ -41,8 +41,6 @@ func launch(o Options) (*process, error) {
 		in.Close()
 		return nil, fmt.Errorf("%w: %w", ErrStart, err)
 	}
-	widen(in)
-	widen(out)
 	w := &process{cmd: cmd, in: in, pipe: out, out: bufio.NewReaderSize(out, 64<<10), stderr: new(tail), gone: make(chan struct{})}
 	cmd.Stdout, cmd.Stderr = writer, w.stderr
 	err = cmd.Start()

@@ -8,7 +8,7 @@ import (
 // Run serves jobs on the standard streams until they end. It ends the process as soon as
 // its parent is gone, even during a job.
 func Run(h Handler) error {
-	out, err := KeepOutput(os.Stdout, "frames")
+	out, err := KeepOutput(os.Stdout, "messages")
 	if err != nil {
 		return err
 	}

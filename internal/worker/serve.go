@@ -36,25 +36,26 @@ const MaxBody = 1 << 30
 // ends, even during a job: nothing reads the answer then.
 func Serve(in io.Reader, out io.Writer, h Handler, gone func()) error {
 	s := &serving{out: bufio.NewWriterSize(out, chunk), handle: h}
-	frames := make(chan frame)
+	jobs := make(chan received)
 	go func() {
-		s.read(bufio.NewReaderSize(in, chunk), frames)
+		readJobs(bufio.NewReaderSize(in, chunk), jobs)
 		gone()
 	}()
-	for f := range frames {
-		if f.err != nil {
-			return f.err
+	for j := range jobs {
+		if j.err != nil {
+			return j.err
 		}
-		if err := s.job(f, frames); err != nil {
+		if err := s.job(j); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-type frame struct {
-	kind byte
-	b    []byte
+// received is a job as it came, or the error that ends the input.
+type received struct {
+	header
+	body []byte
 	err  error
 }
 
@@ -71,60 +72,50 @@ const (
 	restAfter = 300 * time.Millisecond
 )
 
-// read passes on frames until the input ends.
-func (s *serving) read(in io.Reader, frames chan<- frame) {
-	defer close(frames)
+// readJobs passes on jobs until the input ends.
+func readJobs(in io.Reader, jobs chan<- received) {
+	defer close(jobs)
 	for {
-		kind, b, err := readFrame(in, nil)
-		if err == io.EOF {
+		j := readJob(in)
+		if j.err == io.EOF {
 			return
 		}
-		frames <- frame{kind, b, err}
-		if err != nil {
+		jobs <- j
+		if j.err != nil {
 			return
 		}
 	}
 }
 
-// job reads the rest of a job, runs it, and answers.
-func (s *serving) job(first frame, frames <-chan frame) error {
+func readJob(in io.Reader) (j received) {
+	if j.err = readMessage(in, &j.header); j.err != nil {
+		return j
+	}
+	if j.Size < 0 || j.Size > MaxBody {
+		j.err = errMessage
+		return j
+	}
+	j.body = make([]byte, j.Size)
+	if _, err := io.ReadFull(in, j.body); err != nil {
+		j.err = fmt.Errorf("%w: %w", errMessage, err)
+	}
+	return j
+}
+
+// job runs a job, and answers.
+func (s *serving) job(j received) error {
 	if s.rest != nil {
 		s.rest.Stop()
 	}
-	var h header
-	if first.kind != frameJob || json.Unmarshal(first.b, &h) != nil || h.Size < 0 || h.Size > MaxBody {
-		return errFrame
-	}
-	body, err := bodyOf(h, frames)
-	if err != nil {
-		return err
-	}
 	extendTime()
-	r, err := s.guarded(Task{Op: h.Op, Params: h.Params, Body: body, Progress: s.progress})
+	r, err := s.guarded(Task{Op: j.Op, Params: j.Params, Body: j.body, Progress: s.progress})
 	if err := s.answer(r, err); err != nil {
 		return err
 	}
-	if h.Size > muchBody {
+	if j.Size > muchBody {
 		s.rest = time.AfterFunc(restAfter, debug.FreeOSMemory)
 	}
 	return nil
-}
-
-// bodyOf reads a job's body to its end.
-func bodyOf(h header, frames <-chan frame) ([]byte, error) {
-	body := make([]byte, 0, h.Size)
-	for f := range frames {
-		switch {
-		case f.err != nil:
-			return nil, f.err
-		case f.kind == frameEnd:
-			return body, nil
-		case f.kind != frameData || int64(len(body)+len(f.b)) > h.Size:
-			return nil, errFrame
-		}
-		body = append(body, f.b...)
-	}
-	return nil, io.ErrUnexpectedEOF
 }
 
 // guarded runs the handler; after a panic only that job fails.
@@ -138,7 +129,7 @@ func (s *serving) guarded(t Task) (r Result, err error) {
 }
 
 func (s *serving) progress(done, total int64, what string) {
-	if writeJSON(s.out, frameProgress, progress{done, total, what}) == nil {
+	if writeMessage(s.out, outcome{Progress: &progress{done, total, what}}) == nil {
 		s.out.Flush()
 	}
 }
@@ -160,16 +151,12 @@ func (s *serving) answer(r Result, failed error) error {
 	for _, b := range r.Blobs {
 		o.Blobs = append(o.Blobs, len(b))
 	}
-	if err := writeJSON(s.out, frameReply, o); err != nil {
+	if err := writeMessage(s.out, o); err != nil {
 		return err
 	}
 	for _, b := range r.Blobs {
-		for len(b) > 0 {
-			n := min(len(b), chunk)
-			if err := writeFrame(s.out, frameData, b[:n]); err != nil {
-				return err
-			}
-			b = b[n:]
+		if _, err := s.out.Write(b); err != nil {
+			return err
 		}
 	}
 	return s.out.Flush()

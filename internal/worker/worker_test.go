@@ -73,7 +73,7 @@ func play(t Task) (Result, error) {
 			kept = []any{b, kept}
 		}
 	case "babble":
-		os.Stdout.WriteString(strings.Repeat("this is no frame\n", 1000))
+		os.Stdout.WriteString(strings.Repeat("this is no message\n", 1000))
 		time.Sleep(time.Hour)
 	case "progress":
 		for i := range int64(3) {

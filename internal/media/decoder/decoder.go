@@ -50,114 +50,37 @@ func WarmJob() *worker.Job { return &worker.Job{Op: opWarm, Deadline: warmTimeou
 // it is there.
 func PrepareJob() worker.Job { return worker.Job{Op: opPrepare, Deadline: warmTimeout} }
 
-// Codes of failures that come back as their own errors.
-const (
-	codeDamaged = "damaged"
-	codeBounds  = "bounds"
-	codeNoFit   = "no_fit"
-	codeRegion  = "region"
-	codePages   = "pages"
-	codeLocked  = "locked"
-	codeNoPDF   = "no_pdf"
-)
-
-// pictureResult is a media.Result without its bytes.
-type pictureResult struct {
-	As     media.Kind
-	Shown  media.Shown
-	Frames int
-	// Approximate is as in media.Result.
-	Approximate bool
-}
-
 // Picture decodes, scales and encodes a picture. Beside the errors of media.Develop it
 // returns media.ErrTooLong, *media.BreakdownError, and those of the context and the file.
-func (d *Client) Picture(ctx context.Context, file io.ReaderAt, size int64, q media.Request, progress media.Progress) (media.Result, error) {
+func (d *Client) Picture(ctx context.Context, file io.ReaderAt, size int64, q media.Request, progress media.Progress) (r media.Result, err error) {
 	if size > MaxBytes {
-		return media.Result{}, media.ErrTooLong
+		return r, media.ErrTooLong
 	}
-	reply, err := d.workers.Do(ctx, worker.Job{Op: opPicture, Params: q, Body: file, Size: size, Progress: progress})
+	blobs, err := d.do(ctx, worker.Job{Op: opPicture, Params: q, Body: file, Size: size, Progress: progress}, &r)
 	if err != nil {
-		return media.Result{}, translate(err)
+		return media.Result{}, err
 	}
-	var r pictureResult
-	if err := json.Unmarshal(reply.Result, &r); err != nil || len(reply.Blobs) != 1 {
+	if len(blobs) != 1 {
 		return media.Result{}, malformed()
 	}
-	return media.Result{Data: reply.Blobs[0], As: r.As, Shown: r.Shown, Frames: r.Frames, Approximate: r.Approximate}, nil
+	r.Data = blobs[0]
+	return r, nil
 }
 
-// translate returns the meaning of a worker's error.
-func translate(err error) error {
-	var f *worker.Failure
-	if errors.As(err, &f) {
-		return decodeFailure(f)
+// do runs a job, fills its result in, and returns the bytes that come with it.
+func (d *Client) do(ctx context.Context, j worker.Job, result any) (blobs [][]byte, err error) {
+	reply, err := d.workers.Do(ctx, j)
+	if err != nil {
+		return nil, translate(err)
 	}
-	for _, c := range []struct {
-		is  error
-		why media.Breakdown
-	}{
-		{worker.ErrStart, media.Absent}, {worker.ErrDied, media.Died}, {worker.ErrDeadline, media.Late}, {worker.ErrUnread, media.Unread}, {worker.ErrMemory, media.Greedy},
-		{worker.ErrStopped, media.Stopped}, {worker.ErrUnready, media.Unready}, {worker.ErrClosed, media.Absent},
-	} {
-		if errors.Is(err, c.is) {
-			return &media.BreakdownError{Why: c.why, Err: err}
-		}
+	if json.Unmarshal(reply.Result, result) != nil {
+		return nil, malformed()
 	}
-	return err
+	return reply.Blobs, nil
 }
 
-// decodeFailure returns the error that a failure stands for.
-func decodeFailure(f *worker.Failure) error {
-	switch f.Code {
-	case codeDamaged:
-		var e media.DamageError
-		if json.Unmarshal(f.Detail, &e) == nil {
-			return &e
-		}
-	case codeRegion:
-		return &media.RegionError{Reason: f.Text}
-	case codePages:
-		var e media.OutlineError
-		if json.Unmarshal(f.Detail, &e) == nil {
-			return &e
-		}
-	case codeLocked:
-		return media.ErrLocked
-	case codeNoPDF:
-		return media.ErrNoPDF
-	case codeBounds:
-		return media.ErrTooLarge
-	case codeNoFit:
-		return media.ErrNoFit
-	}
-	return &media.BreakdownError{Why: media.Died, Err: f}
-}
-
-// encodeFailure returns an error in its form between the processes.
-func encodeFailure(err error) error {
-	var damage *media.DamageError
-	var region *media.RegionError
-	var outline *media.OutlineError
-	switch {
-	case errors.As(err, &outline):
-		detail, _ := json.Marshal(outline) // strings and numbers
-		return &worker.Failure{Code: codePages, Text: outline.Reason, Detail: detail}
-	case errors.Is(err, media.ErrLocked):
-		return &worker.Failure{Code: codeLocked, Text: err.Error()}
-	case errors.Is(err, media.ErrNoPDF):
-		return &worker.Failure{Code: codeNoPDF, Text: err.Error()}
-	case errors.As(err, &damage):
-		detail, _ := json.Marshal(damage) // strings and a number
-		return &worker.Failure{Code: codeDamaged, Text: damage.What, Detail: detail}
-	case errors.As(err, &region):
-		return &worker.Failure{Code: codeRegion, Text: region.Reason}
-	case errors.Is(err, media.ErrTooLarge):
-		return &worker.Failure{Code: codeBounds, Text: err.Error()}
-	case errors.Is(err, media.ErrNoFit):
-		return &worker.Failure{Code: codeNoFit, Text: err.Error()}
-	}
-	return err
+func malformed() error {
+	return &media.BreakdownError{Why: media.Died, Err: errors.New("the worker's answer makes no sense")}
 }
 
 // PDFReader reads PDFs.
@@ -199,5 +122,5 @@ func decodePicture(e media.Engine, t worker.Task) (worker.Result, error) {
 	if err != nil {
 		return worker.Result{}, encodeFailure(err)
 	}
-	return worker.Result{Value: pictureResult{r.As, r.Shown, r.Frames, r.Approximate}, Blobs: [][]byte{r.Data}}, nil
+	return worker.Result{Value: r, Blobs: [][]byte{r.Data}}, nil
 }

@@ -1,6 +1,0 @@
-//go:build !linux
-
-package worker
-
-// widen does nothing on this system.
-func widen(any) {}
