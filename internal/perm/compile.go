@@ -273,42 +273,39 @@ func (b *builder) rule(i int32) {
 
 // anchorsOf returns the directories that a rule starts from, under all their names.
 func (b *builder) anchorsOf(r RuleText, from base) (dirs []string) {
-	add := func(dir string) {
+	if from == fromRoot {
+		return []string{"/"}
+	}
+	for _, dir := range b.startsOf(r, from) {
 		b.anchor(dir)
 		dirs = append(dirs, b.spellings(b.clean(dir), r.List)...)
 	}
-	everywhere := func() {
-		for _, d := range b.c.Workspace {
-			add(d.Name)
-		}
-	}
-	first := func() {
-		if len(b.c.Workspace) > 0 {
-			add(b.c.Workspace[0].Name)
-		}
-	}
-	switch level := r.Source.Level; {
-	case from == fromRoot:
-		dirs = []string{"/"}
-	case from == fromHome:
-		add(b.c.Home)
-	case from == fromSource && level == Managed && r.List != Allow:
-		everywhere()
-	case from == fromSource && level == Managed:
-		// A flag has no directory to start from: the rule names nothing.
-	case from == fromSource && (level == Flag || level == Env):
-		first()
-	case from == fromSource:
-		add(r.Source.Anchor)
-	case r.List != Allow:
-		everywhere()
-	case level.InProject():
-		add(r.Source.Anchor)
-	default:
-		first()
-	}
 	slices.Sort(dirs)
 	return slices.Compact(dirs)
+}
+
+// startsOf returns the directories that a rule starts from, as configured; none if the rule
+// names nothing.
+func (b *builder) startsOf(r RuleText, from base) []string {
+	var workspace []string
+	for _, d := range b.c.Workspace {
+		workspace = append(workspace, d.Name)
+	}
+	first := workspace[:min(len(workspace), 1)]
+	ofSource, level := from == fromSource, r.Source.Level
+	switch {
+	case from == fromHome:
+		return []string{b.c.Home}
+	case r.List != Allow && (!ofSource || level == Managed):
+		return workspace
+	case ofSource && level == Managed: // it has no directory of its own
+		return nil
+	case ofSource && (level == Flag || level == Env):
+		return first
+	case ofSource || level.InProject():
+		return []string{r.Source.Anchor}
+	}
+	return first
 }
 
 // anchored puts a pattern below a directory. It fails if ".." follows a wildcard: the
@@ -367,13 +364,19 @@ func (b *builder) pattern(segs []glob.Segment, parsed *parsedRule, i int32, r Ru
 }
 
 // fixedBeginning splits segments into their literal directory and the rest, which has at
-// least one segment.
+// least one segment if there is any.
 func fixedBeginning(segs []glob.Segment) (dir string, rest []glob.Segment) {
-	n := 0
-	for n < len(segs)-1 && segs[n].Kind == glob.Exact {
-		n++
-	}
+	n := max(0, min(literals(segs), len(segs)-1))
 	return pathOf(segs[:n]), segs[n:]
+}
+
+// literals returns how many segments at the beginning are literal.
+func literals(segs []glob.Segment) int {
+	n := slices.IndexFunc(segs, func(s glob.Segment) bool { return s.Kind != glob.Exact })
+	if n < 0 {
+		return len(segs)
+	}
+	return n
 }
 
 // pathOf joins literal segments to an absolute path.
@@ -411,10 +414,8 @@ type Literal struct {
 
 // literal stores the file that a deny rule names, if it has no wildcards.
 func (b *builder) literal(segs []glob.Segment, parsed *parsedRule, r RuleText) {
-	for _, s := range parsed.spec.pattern.Segments {
-		if s.Kind != glob.Exact {
-			return
-		}
+	if own := parsed.spec.pattern.Segments; literals(own) < len(own) {
+		return
 	}
 	segs = slices.DeleteFunc(slices.Clone(segs), func(s glob.Segment) bool { return s.Kind == glob.Deep })
 	l := Literal{
@@ -434,11 +435,7 @@ func (b *builder) remember(r RuleText, parsed *parsedRule, dirs []string) {
 		return
 	}
 	segs := parsed.spec.pattern.Segments
-	n := 0
-	for n < len(segs) && segs[n].Kind == glob.Exact {
-		n++
-	}
-	if n > 0 {
+	if n := literals(segs); n > 0 {
 		b.p.slashed = append(b.p.slashed, slashedRule{rule: r, anchors: dirs, path: pathOf(segs[:n])})
 	}
 }

@@ -1,5 +1,7 @@
 package perm
 
+import "slices"
+
 const nullDevice = "/dev/null"
 
 // Grants reports what the user has allowed for the rest of a session: one tool group
@@ -201,21 +203,11 @@ func (q *question) refusedInPlan() bool {
 // planFile reports whether every name is the plan file's: a link of its name
 // would lead elsewhere.
 func (q *question) planFile() bool {
-	for i := range q.names {
-		if !q.p.namesPlan(q.names[i].exact) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(q.names, func(n name) bool { return !q.p.namesPlan(n.exact) })
 }
 
 func (p *Policy) namesPlan(name string) bool {
-	for _, s := range p.plan {
-		if s == name {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(p.plan, name)
 }
 
 func (q *question) granted() bool {
@@ -244,12 +236,7 @@ func (q *question) settingsBroken() bool {
 }
 
 func (q *question) allNull() bool {
-	for i := range q.names {
-		if !q.names[i].null {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(q.names, func(n name) bool { return !n.null })
 }
 
 // outside finds the first name that lies in no workspace directory.
@@ -279,7 +266,8 @@ func (q *question) protectedPath() bool {
 // shielded reports whether the name is protected and the user has made no exception:
 // neither an allow rule nor, in plan mode, the flag for the plan file.
 func (q *question) shielded(n *name) bool {
-	if !q.p.protected(n, q.exists, nil) || q.exceptionAllows(n) {
+	marked := q.p.protected(n, q.exists)
+	if marked == nil || q.exceptionAllows(n, marked) {
 		return false
 	}
 	return q.p.mode != Plan || !q.p.namesPlan(n.exact)

@@ -46,20 +46,14 @@ type node struct {
 type edge struct {
 	to            int32
 	exact, folded []glob.Token
-	// The least bytes of a name that the tokens match.
-	least, leastFolded int
 }
 
 func (e *edge) matches(exact, folded string) bool {
-	return len(exact) >= e.least && glob.Match(e.exact, exact) ||
-		e.folded != nil && len(folded) >= e.leastFolded && glob.Match(e.folded, folded)
+	return glob.Match(e.exact, exact) || e.folded != nil && glob.Match(e.folded, folded)
 }
 
 // cost estimates what a match takes: tokens are tried at each place of the name.
 func (e *edge) cost(name string) int {
-	if len(name) < min(e.least, e.leastFolded) {
-		return 0
-	}
 	return 1 + len(e.exact)*len(name)/8
 }
 
@@ -169,27 +163,13 @@ func (b *indexBuilder) child(from int32, s glob.Segment) int32 {
 }
 
 func (b *indexBuilder) edge(s glob.Segment, to int32) (edge, uint64) {
-	e := edge{to: to, exact: s.Tokens, least: leastBytes(s.Tokens)}
+	e := edge{to: to, exact: s.Tokens}
 	mask := tokenMask(s.Tokens)
 	if b.fold != nil {
 		e.folded = glob.FoldTokens(s.Tokens, b.strict)
-		e.leastFolded = leastBytes(e.folded)
 		mask &= tokenMask(e.folded)
 	}
 	return e, mask
-}
-
-// leastBytes returns how many bytes a name must have for the tokens to match it.
-func leastBytes(toks []glob.Token) (n int) {
-	for _, t := range toks {
-		switch t.Kind {
-		case glob.Run:
-			n += len(t.Text)
-		case glob.One, glob.Class:
-			n++
-		}
-	}
-	return n
 }
 
 // tokenMask returns the pairs of characters that a name must have to match.

@@ -1,6 +1,7 @@
 package perm
 
 import (
+	"path"
 	"strings"
 
 	"github.com/fsmcp/fsmcp/internal/perm/glob"
@@ -37,32 +38,26 @@ func (p *Policy) name(given string, op Op) (name, bool) {
 	return n, true
 }
 
-// cleaned reports whether a path is absolute and has no empty, "." or ".."
+// cleaned reports whether a name is absolute and has no empty, "." or ".."
 // segment; one slash at the end is fine.
-func cleaned(path string) bool {
-	if path == "" || path[0] != '/' || strings.IndexByte(path, 0) >= 0 {
-		return false
+func cleaned(name string) bool {
+	if name == "/" {
+		return true
 	}
-	for rest := path; rest != "" && rest != "/"; {
-		var seg string
-		seg, rest = nextSegment(rest[1:])
-		if seg == "" || seg == "." || seg == ".." {
-			return false
-		}
-	}
-	return true
+	name = strings.TrimSuffix(name, "/")
+	return len(name) > 1 && name[0] == '/' && path.Clean(name) == name && strings.IndexByte(name, 0) < 0
 }
 
-// slashes gives a path of Windows the form of the others: "C:\a" is "/C:/a".
-func slashes(path string, windows bool) string {
+// slashes gives a name of Windows the form of the others: "C:\a" is "/C:/a".
+func slashes(name string, windows bool) string {
 	if !windows {
-		return path
+		return name
 	}
-	path = strings.ReplaceAll(path, `\`, "/")
-	if len(path) >= 2 && path[1] == ':' && glob.IsAlpha(path[0]) {
-		return "/" + path
+	name = strings.ReplaceAll(name, `\`, "/")
+	if len(name) >= 2 && name[1] == ':' && glob.IsAlpha(name[0]) {
+		return "/" + name
 	}
-	return path
+	return name
 }
 
 // drive reads the first segment of a "//" rule as a drive, with or without its colon.

@@ -36,6 +36,9 @@ func (q *question) lacks(n *name, byMode bool) bool {
 	return !byMode && q.covered(n) == none
 }
 
+// escapes protects the special characters of patterns.
+var escapes = strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`)
+
 // pasteLine returns the rule that allows an operation on exactly this path, ""
 // where settings cannot hold it or it would open the whole disk.
 func pasteLine(op Op, path string) string {
@@ -46,16 +49,9 @@ func pasteLine(op Op, path string) string {
 	if op == Read {
 		tool = "Read"
 	}
-	var b strings.Builder
-	b.WriteString(tool)
-	b.WriteString("(//")
-	path = path[1:]
-	for i := 0; i < len(path); i++ {
-		if strings.IndexByte(`\*?[`, path[i]) >= 0 || path[i] == ' ' && i == len(path)-1 {
-			b.WriteByte('\\')
-		}
-		b.WriteByte(path[i])
+	spec := escapes.Replace(path[1:])
+	if before, blank := strings.CutSuffix(spec, " "); blank {
+		spec = before + `\ `
 	}
-	b.WriteByte(')')
-	return b.String()
+	return tool + "(//" + spec + ")"
 }

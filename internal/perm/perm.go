@@ -28,10 +28,15 @@ const (
 
 // String returns the tool's name.
 func (o Op) String() string {
-	if o >= opCount {
+	return wordOf(o, []string{"Read", "Edit", "Write", "NotebookEdit"})
+}
+
+// wordOf returns the word of a value, and "unknown" for one that has none.
+func wordOf[T ~uint8](v T, words []string) string {
+	if int(v) >= len(words) {
 		return "unknown"
 	}
-	return [...]string{"Read", "Edit", "Write", "NotebookEdit"}[o]
+	return words[v]
 }
 
 // Changes reports whether the operation belongs to the group that changes files.
@@ -53,10 +58,7 @@ type List = Verdict
 
 // String returns the word used in settings and in explanations.
 func (v Verdict) String() string {
-	if v > Allow {
-		return "unknown"
-	}
-	return [...]string{"deny", "ask", "allow"}[v]
+	return wordOf(v, []string{"deny", "ask", "allow"})
 }
 
 // Mode says what happens to files that no rule names.
@@ -73,10 +75,7 @@ const (
 
 // String returns the mode's name in settings.
 func (m Mode) String() string {
-	if m > Bypass {
-		return "unknown"
-	}
-	return [...]string{"acceptEdits", "default", "plan", "dontAsk", "bypassPermissions"}[m]
+	return wordOf(m, []string{"acceptEdits", "default", "plan", "dontAsk", "bypassPermissions"})
 }
 
 // ParseMode reads a mode as settings and flags spell it. An unknown word gives
@@ -107,10 +106,7 @@ const (
 
 // String returns the level's name.
 func (l Level) String() string {
-	if l > User {
-		return "unknown"
-	}
-	return [...]string{"managed", "flag", "environment", "settings", "local", "project", "user"}[l]
+	return wordOf(l, []string{"managed", "flag", "environment", "settings", "local", "project", "user"})
 }
 
 // InProject reports whether an agent that works in the project could have written
@@ -232,42 +228,26 @@ const (
 )
 
 // String returns a short phrase for explanations.
-func (r Reason) String() string {
-	switch r {
-	case ReasonDenyRule:
-		return "deny rule"
-	case ReasonBuiltin:
-		return "system path"
-	case ReasonState:
-		return "state folder"
-	case ReasonPlan:
-		return "plan mode"
-	case ReasonGrant:
-		return "granted for this session"
-	case ReasonBroken:
-		return "broken settings file"
-	case ReasonAskRule:
-		return "ask rule"
-	case ReasonProtected:
-		return "protected path"
-	case ReasonBypass:
-		return "bypass"
-	case ReasonAllowRule:
-		return "allow rule"
-	case ReasonWorkspace:
-		return "read in working dir"
-	case ReasonAcceptEdits:
-		return "acceptEdits"
-	case ReasonPlanFile:
-		return "plan file"
-	case ReasonNull:
-		return "null device"
-	case ReasonSpent:
-		return "matching the rules with this name takes too long"
-	case ReasonMode:
-		return "mode default"
-	}
-	return "not a usable name"
+func (r Reason) String() string { return wordOf(r, reasons[:]) }
+
+var reasons = [...]string{
+	ReasonBadName:     "not a usable name",
+	ReasonDenyRule:    "deny rule",
+	ReasonBuiltin:     "system path",
+	ReasonState:       "state folder",
+	ReasonPlan:        "plan mode",
+	ReasonGrant:       "granted for this session",
+	ReasonBroken:      "broken settings file",
+	ReasonAskRule:     "ask rule",
+	ReasonProtected:   "protected path",
+	ReasonBypass:      "bypass",
+	ReasonAllowRule:   "allow rule",
+	ReasonWorkspace:   "read in working dir",
+	ReasonAcceptEdits: "acceptEdits",
+	ReasonPlanFile:    "plan file",
+	ReasonNull:        "null device",
+	ReasonSpent:       "matching the rules with this name takes too long",
+	ReasonMode:        "mode default",
 }
 
 // Decision is a verdict with its facts.

@@ -30,56 +30,51 @@ func wordSet(list string) map[string]bool {
 	return set
 }
 
-// protected reports whether a write under this name is asked for. With mark it
-// also reports the number of each segment that makes it so.
-func (p *Policy) protected(n *name, exists func(string) bool, mark func(segment int)) bool {
-	found := p.protectedByName(n, mark)
-	if found && mark == nil {
-		return true
+// protected returns which segments of the name have a write under it asked for, and nil if
+// none has.
+func (p *Policy) protected(n *name, exists func(string) bool) (marked []bool) {
+	mark := func(segment int) {
+		if marked == nil {
+			marked = make([]bool, strings.Count(n.exact, "/"))
+		}
+		marked[segment] = true
 	}
+	markNames(n, mark)
 	// A rule that spells the protected directory reaches the settings in it.
-	if !found {
-		found = p.guards(n, mark)
+	if marked == nil {
+		p.markGuarded(n, mark)
 	}
-	return p.repositoryPart(n, exists, mark) || found
+	p.markRepository(n, exists, mark)
+	return marked
 }
 
-// protectedByName looks each segment up in the lists.
-func (p *Policy) protectedByName(n *name, mark func(segment int)) (found bool) {
+// markNames looks each segment up in the lists.
+func markNames(n *name, mark func(segment int)) {
 	exact, folded := n.exact, n.folded
 	before := "" // the folded segment before this one
 	for i := 0; folded != ""; i++ {
 		var e, f string
 		e, exact = nextSegment(exact[1:])
 		f, folded = nextSegment(folded[1:])
-		two := before == ".config" && protectedInConfig[f]
-		if two || protectedSegment(f, e, exact, folded == "") {
-			if mark == nil {
-				return true
-			}
-			found = true
+		if before == ".config" && protectedInConfig[f] {
+			mark(i - 1)
 			mark(i)
-			if two {
-				mark(i - 1)
-			}
+		} else if protectedSegment(f, e, exact, folded == "") {
+			mark(i)
 		}
 		before = f
 	}
-	return found
 }
 
-// guards reports whether the name is one of the configured files (see
-// Config.Guarded), or would make a directory of it.
-func (p *Policy) guards(n *name, mark func(segment int)) bool {
+// markGuarded marks the last segment of the configured file (see Config.Guarded) that the
+// name is, or would make a directory of.
+func (p *Policy) markGuarded(n *name, mark func(segment int)) {
 	for _, file := range p.guarded {
 		if _, ok := below(n.folded, file); ok {
-			if mark != nil {
-				mark(strings.Count(file, "/") - 1)
-			}
-			return true
+			mark(strings.Count(file, "/") - 1)
+			return
 		}
 	}
-	return false
 }
 
 // protectedSegment judges one segment; rest is the path after it.
@@ -92,14 +87,14 @@ func protectedSegment(folded, exact, rest string, last bool) bool {
 	return last && (protectedFiles[folded] || strings.HasSuffix(folded, protectedSuffix))
 }
 
-// repositoryPart reports whether the name is, or lies below, a part of a bare
-// repository in any folder: git there runs what its config and hooks say.
+// markRepository marks each segment that is a part of a bare repository, in any folder: git
+// there runs what its config and hooks say.
 //
 // git takes a folder for a repository that has HEAD, objects and refs
 // (gitrepository-layout). A write that makes the second of them is asked for, so
 // no order of writes makes all three unasked. The segments of a workspace
 // directory's own name do not count: the user chose it.
-func (p *Policy) repositoryPart(n *name, exists func(string) bool, mark func(segment int)) (found bool) {
+func (p *Policy) markRepository(n *name, exists func(string) bool, mark func(segment int)) {
 	exact, folded := n.exact, n.folded
 	for i := 0; folded != ""; i++ {
 		folder := n.exact[:len(n.exact)-len(exact)]
@@ -109,17 +104,10 @@ func (p *Policy) repositoryPart(n *name, exists func(string) bool, mark func(seg
 		if !inRepository(f) {
 			continue
 		}
-		inside, top := p.depth(n, i)
-		if !inside || !(top && f == "head") && !p.nearRepository(folder, f, exists) {
-			continue
+		if inside, top := p.depth(n, i); inside && (top && f == "head" || p.nearRepository(folder, f, exists)) {
+			mark(i)
 		}
-		if mark == nil {
-			return true
-		}
-		found = true
-		mark(i)
 	}
-	return found
 }
 
 // RepositoryParts reports whether one of the names is, or lies below, a part that
@@ -195,15 +183,10 @@ func (p *Policy) native(path string) string {
 	return path
 }
 
-// exceptionAllows reports whether one of the user's own allow rules spells out every
-// protected segment of the name, and so reaches it.
-func (q *question) exceptionAllows(n *name) bool {
-	if q.p.exceptions.empty() {
-		return false
-	}
-	guard := make([]bool, 1+strings.Count(n.exact, "/"))
-	q.p.protected(n, q.exists, func(i int) { guard[i] = true })
-	return q.p.exceptions.find(&q.walk, n.exact, n.same, n.dir, q.op, guard)[Allow] != none
+// exceptionAllows reports whether one of the user's own allow rules spells out every marked
+// segment of the name, and so reaches it.
+func (q *question) exceptionAllows(n *name, marked []bool) bool {
+	return q.p.exceptions.find(&q.walk, n.exact, n.same, n.dir, q.op, marked)[Allow] != none
 }
 
 // Own reports whether an absolute name lies in one of fsmcp's own folders, Config.Own. It

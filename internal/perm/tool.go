@@ -181,13 +181,8 @@ func unknown(tool string, claude bool) (WarningKind, string) {
 	if searchTool(tool) != 0 {
 		return noWarning, "" // in Claude Code's own file they are its own tools
 	}
-	for _, w := range words {
-		if w == tool {
-			return otherTool(claude), "" // MultiEdit: known, but fsmcp has no such tool
-		}
-	}
-	if isForeignTool(tool) {
-		return otherTool(claude), ""
+	if slices.Contains(words[:], tool) || isForeignTool(tool) { // MultiEdit is among words
+		return otherwise(claude, OtherTool), ""
 	}
 	nearest := nearestWord(tool)
 	if claude && nearest == "" {
@@ -201,8 +196,6 @@ func isForeignTool(tool string) bool {
 	other := strings.HasPrefix(tool, "mcp__") && tool != serverWord && !strings.HasPrefix(tool, toolPrefix)
 	return slices.Contains(foreignTools[:], tool) || other && !strings.ContainsAny(tool, wildcards)
 }
-
-func otherTool(claude bool) WarningKind { return otherwise(claude, OtherTool) }
 
 // otherwise is a warning on rules that mean something to Claude Code, for other files.
 func otherwise(claude bool, kind WarningKind) WarningKind {

@@ -38,58 +38,33 @@ const (
 )
 
 // String returns the fact, without advice.
-func (k WarningKind) String() string {
-	switch k {
-	case Malformed:
-		return "is not well formed"
-	case Negated:
-		return "is ignored: a rule cannot be negated"
-	case UnknownTool:
-		return "is ignored: no tool has this name"
-	case OtherTool:
-		return "is ignored: fsmcp has no such tool"
-	case SearchTool:
-		return "is ignored: Glob and Grep obey the rules of Read"
-	case CountsAsEdit:
-		return "counts as an Edit rule"
-	case CountsAsRead:
-		return "counts as a Read rule"
-	case IgnoredInAllow:
-		return "is ignored: only Read and Edit rules allow files"
-	case BuiltinTool:
-		return "is not applied: in this file it means the built-in tool"
-	case GlobInAllow:
-		return "is ignored: a glob over tool names can only deny or ask"
-	case MatchesNothing:
-		return "matches nothing"
-	case NoAnchor:
-		return "is ignored: it has no directory to start from"
-	case Untrusted:
-		return "is ignored: the project is not trusted"
-	case MistakenAnchor:
-		return "names nothing below the directory it starts from, but an existing absolute path"
-	case SeveralRules:
-		return "is one rule: its pattern goes on to the last parenthesis"
-	case BlankAround:
-		return "takes the blanks around the pattern for part of a name"
-	case Quoted:
-		return "takes the quotes for part of a name"
-	case FileURL:
-		return "takes file: for the name of a folder"
-	case PrefixMark:
-		return "takes :* for part of a name"
-	case BareHome:
-		return "takes ~ for a name in the workspace"
-	case OtherHome:
-		return "takes ~ and the user for a name in the workspace"
-	case Variable:
-		return "takes the variable for part of a name; a rule has the path itself"
-	case Braces:
-		return "takes the braces for part of a name; a rule has one pattern"
-	case Bar:
-		return "takes the bar for part of a name; a rule has one pattern"
-	}
-	return ""
+func (k WarningKind) String() string { return wordOf(k, facts[:]) }
+
+var facts = [...]string{
+	Malformed:      "is not well formed",
+	Negated:        "is ignored: a rule cannot be negated",
+	UnknownTool:    "is ignored: no tool has this name",
+	OtherTool:      "is ignored: fsmcp has no such tool",
+	SearchTool:     "is ignored: Glob and Grep obey the rules of Read",
+	CountsAsEdit:   "counts as an Edit rule",
+	CountsAsRead:   "counts as a Read rule",
+	IgnoredInAllow: "is ignored: only Read and Edit rules allow files",
+	BuiltinTool:    "is not applied: in this file it means the built-in tool",
+	GlobInAllow:    "is ignored: a glob over tool names can only deny or ask",
+	MatchesNothing: "matches nothing",
+	NoAnchor:       "is ignored: it has no directory to start from",
+	Untrusted:      "is ignored: the project is not trusted",
+	MistakenAnchor: "names nothing below the directory it starts from, but an existing absolute path",
+	SeveralRules:   "is one rule: its pattern goes on to the last parenthesis",
+	BlankAround:    "takes the blanks around the pattern for part of a name",
+	Quoted:         "takes the quotes for part of a name",
+	FileURL:        "takes file: for the name of a folder",
+	PrefixMark:     "takes :* for part of a name",
+	BareHome:       "takes ~ for a name in the workspace",
+	OtherHome:      "takes ~ and the user for a name in the workspace",
+	Variable:       "takes the variable for part of a name; a rule has the path itself",
+	Braces:         "takes the braces for part of a name; a rule has one pattern",
+	Bar:            "takes the bar for part of a name; a rule has one pattern",
 }
 
 // counted reports whether many rules of the kind make one warning, since they

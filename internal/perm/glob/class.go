@@ -1,6 +1,7 @@
 package glob
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -10,7 +11,6 @@ import (
 type charClass struct {
 	negated bool
 	ranges  []runeRange
-	named   []func(byte) bool
 	// anyCase lets a rune in when one that differs in case only is a member.
 	anyCase bool
 	ascii   [2]uint64 // which ASCII characters belong to the class
@@ -54,26 +54,13 @@ func (c *charClass) member(r rune) bool {
 }
 
 func (c *charClass) lists(r rune) bool {
-	for _, x := range c.ranges {
-		if x.lo <= r && r <= x.hi {
-			return true
-		}
-	}
-	if r < utf8.RuneSelf {
-		for _, is := range c.named {
-			if is(byte(r)) {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.ranges, func(x runeRange) bool { return x.lo <= r && r <= x.hi })
 }
 
 // folded returns the class for folded names: members count in every case, and
 // under strict folding with the form that it gives them.
 func (c *charClass) folded(strict bool) *charClass {
-	f := &charClass{negated: c.negated, named: c.named, anyCase: true}
-	f.ranges = append(f.ranges, c.ranges...)
+	f := &charClass{negated: c.negated, ranges: slices.Clone(c.ranges), anyCase: true}
 	if !strict {
 		return f.prepare()
 	}
@@ -173,47 +160,33 @@ func (p *classParser) namedClass(c *charClass) (done bool, err error) {
 	if !closed {
 		return false, nil
 	}
-	is := posixClass(name)
-	if is == nil {
+	bounds, known := posixClasses[name]
+	if !known {
 		return false, ErrNeverMatches
 	}
-	c.named = append(c.named, is)
+	for i := 0; i < len(bounds); i += 2 {
+		c.ranges = append(c.ranges, runeRange{rune(bounds[i]), rune(bounds[i+1])})
+	}
 	p.pos += len("[:") + end + len("]")
 	p.prev = 0
 	return true, nil
 }
 
-// posixClass returns the test of a POSIX class over ASCII, nil for an unknown name.
-func posixClass(name string) func(byte) bool {
-	switch name {
-	case "alnum":
-		return func(b byte) bool { return IsAlpha(b) || isDigit(b) }
-	case "alpha":
-		return IsAlpha
-	case "blank":
-		return func(b byte) bool { return b == ' ' || b == '\t' }
-	case "cntrl":
-		return func(b byte) bool { return b < ' ' || b == 0x7F }
-	case "digit":
-		return isDigit
-	case "graph":
-		return func(b byte) bool { return b > ' ' && b < 0x7F }
-	case "lower":
-		return func(b byte) bool { return 'a' <= b && b <= 'z' }
-	case "print":
-		return func(b byte) bool { return b >= ' ' && b < 0x7F }
-	case "punct":
-		return func(b byte) bool { return b > ' ' && b < 0x7F && !IsAlpha(b) && !isDigit(b) }
-	case "space":
-		return func(b byte) bool { return b == ' ' || b == '\t' || b == '\n' || b == '\r' } // git's idea of space
-	case "upper":
-		return func(b byte) bool { return 'A' <= b && b <= 'Z' }
-	case "xdigit":
-		return func(b byte) bool { return isDigit(b) || 'a' <= b|0x20 && b|0x20 <= 'f' }
-	}
-	return nil
+// posixClasses are the POSIX classes over ASCII, each with the bounds of its ranges.
+var posixClasses = map[string]string{
+	"alnum":  "09AZaz",
+	"alpha":  "AZaz",
+	"blank":  "\t\t  ",
+	"cntrl":  "\x00\x1f\x7f\x7f",
+	"digit":  "09",
+	"graph":  "!~",
+	"lower":  "az",
+	"print":  " ~",
+	"punct":  "!/:@[`{~",
+	"space":  "\t\n\r\r  ", // git's idea of space
+	"upper":  "AZ",
+	"xdigit": "09AFaf",
 }
 
 // IsAlpha reports whether a byte is an ASCII letter.
 func IsAlpha(b byte) bool { return 'a' <= b|0x20 && b|0x20 <= 'z' }
-func isDigit(b byte) bool { return '0' <= b && b <= '9' }
