@@ -80,13 +80,7 @@ func (d *Dir) step(dir int, name string) (int, error) {
 	if d.resolver.noOpenat2.Load() {
 		return openat(dir, name, dirFlags)
 	}
-	how := unix.OpenHow{Flags: dirFlags | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS | unix.RESOLVE_BENEATH}
-	for {
-		fd, err := unix.Openat2(dir, name, &how)
-		if err != unix.EINTR {
-			return fd, err
-		}
-	}
+	return openat2(dir, name, dirFlags, unix.RESOLVE_BENEATH)
 }
 
 func (d *Dir) open(name string) (*File, error) {
@@ -97,7 +91,7 @@ func (d *Dir) open(name string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	stamp, err := fstat(fd)
+	stamp, err := Fstat(fd)
 	if err == nil && kindOf(stamp) != Regular {
 		err = ErrNotRegular
 	}
@@ -109,15 +103,8 @@ func (d *Dir) open(name string) (*File, error) {
 }
 
 func (d *Dir) stat(name string) (Stamp, Kind, error) {
-	var st unix.Stat_t
-	for {
-		err := unix.Fstatat(d.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW)
-		if err == unix.EINTR {
-			continue
-		}
-		s := stampFrom(&st)
-		return s, kindOf(s), err
-	}
+	s, err := Fstatat(d.fd, name)
+	return s, kindOf(s), err
 }
 
 // Each calls f for every name in the folder but "." and "..", in the order of the file
@@ -126,10 +113,7 @@ func (d *Dir) stat(name string) (Stamp, Kind, error) {
 func (d *Dir) Each(f func(name string, kind Kind) bool) error {
 	buf := make([]byte, 32<<10)
 	for {
-		n, err := unix.Getdents(d.fd, buf)
-		if err == unix.EINTR {
-			continue
-		}
+		n, err := RetryEINTR2(func() (int, error) { return unix.Getdents(d.fd, buf) })
 		if err != nil {
 			return fault("list", "", err)
 		}

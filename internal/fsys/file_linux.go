@@ -32,17 +32,13 @@ func (f *File) pread(p []byte, off int64) (int, error) {
 	if f.fd < 0 {
 		return 0, fs.ErrClosed
 	}
-	for {
-		n, err := unix.Pread(f.fd, p, off)
-		if err != unix.EINTR {
-			return max(n, 0), err
-		}
-	}
+	n, err := RetryEINTR2(func() (int, error) { return unix.Pread(f.fd, p, off) })
+	return max(n, 0), err
 }
 
 func (f *File) stamp() (Stamp, error) {
 	if f.fd < 0 {
 		return Stamp{}, fs.ErrClosed
 	}
-	return fstat(f.fd)
+	return Fstat(f.fd)
 }

@@ -9,11 +9,6 @@ import "golang.org/x/sys/unix"
 // that it cannot query.
 func OnNetwork(fd int) bool {
 	var st unix.Statfs_t
-	for {
-		err := unix.Fstatfs(fd, &st)
-		if err == unix.EINTR {
-			continue
-		}
-		return err != nil || remote(&st)
-	}
+	err := RetryEINTR(func() error { return unix.Fstatfs(fd, &st) })
+	return err != nil || remote(&st)
 }

@@ -60,7 +60,7 @@ func (r *Resolver) Absent(p Path) bool {
 	if p.name == "" || r.noOpenat2.Load() {
 		return false
 	}
-	fd, err := r.sys.openat2(p.name, unix.O_PATH|unix.O_CLOEXEC)
+	fd, err := r.sys.openat2(p.name, unix.O_PATH)
 	if err == nil {
 		unix.Close(fd)
 	}
@@ -71,7 +71,7 @@ func (r *Resolver) Absent(p Path) bool {
 func (t *Target) settle(s lookup, wantFolder bool) error {
 	t.Path, t.pin.object = s.done, s.fd
 	t.note(s.done)
-	stamp, err := fstat(s.fd)
+	stamp, err := Fstat(s.fd)
 	if err != nil {
 		return fault("stat", s.done, err)
 	}
@@ -103,7 +103,7 @@ func (r *Resolver) look(name string, clean bool) (lookup, error) {
 	if !clean || r.noOpenat2.Load() {
 		return walk(name)
 	}
-	fd, err := r.sys.openat2(name, unix.O_PATH|unix.O_CLOEXEC)
+	fd, err := r.sys.openat2(name, unix.O_PATH)
 	if err == nil {
 		return lookup{end: atObject, fd: fd, done: name}, nil
 	}
@@ -118,13 +118,13 @@ func (r *Resolver) look(name string, clean bool) (lookup, error) {
 
 // openNoLinks opens an absolute clean name in which nothing is a link.
 func openNoLinks(name string, flags uint64) (int, error) {
-	how := unix.OpenHow{Flags: flags, Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS}
-	for {
-		fd, err := unix.Openat2(unix.AT_FDCWD, name, &how)
-		if err != unix.EINTR {
-			return fd, err
-		}
-	}
+	return openat2(unix.AT_FDCWD, name, flags, 0)
+}
+
+// openat2 follows no link; bounds are further RESOLVE flags.
+func openat2(dir int, name string, flags, bounds uint64) (int, error) {
+	how := unix.OpenHow{Flags: flags | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS | bounds}
+	return RetryEINTR2(func() (int, error) { return unix.Openat2(dir, name, &how) })
 }
 
 // walk goes down a name from "/" one segment at a time with O_PATH|O_NOFOLLOW:
@@ -185,7 +185,7 @@ func (here lookup) enter(segment, rest string) (lookup, error) {
 // climb ends a look before "..", which only a folder has.
 func (here lookup) climb(rest string) (lookup, error) {
 	defer unix.Close(here.fd)
-	stamp, err := fstat(here.fd)
+	stamp, err := Fstat(here.fd)
 	if err != nil {
 		return lookup{}, fault("stat", here.done, err)
 	}
@@ -203,12 +203,7 @@ func cut(segment, rest string) string {
 }
 
 func openat(dir int, name string, flags int) (int, error) {
-	for {
-		fd, err := unix.Openat(dir, name, flags|unix.O_CLOEXEC, 0)
-		if err != unix.EINTR {
-			return fd, err
-		}
-	}
+	return RetryEINTR2(func() (int, error) { return unix.Openat(dir, name, flags|unix.O_CLOEXEC, 0) })
 }
 
 // readLink reads the text of a link that is open with O_PATH; for anything
@@ -216,10 +211,8 @@ func openat(dir int, name string, flags int) (int, error) {
 func readLink(fd int) (text string, isLink bool, err error) {
 	for size := 256; ; size *= 4 {
 		buf := make([]byte, size)
-		n, err := unix.Readlinkat(fd, "", buf)
+		n, err := RetryEINTR2(func() (int, error) { return unix.Readlinkat(fd, "", buf) })
 		switch {
-		case err == unix.EINTR:
-			size /= 4
 		case err == unix.ENOENT || err == unix.EINVAL:
 			return "", false, nil
 		case err != nil:

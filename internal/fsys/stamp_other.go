@@ -10,13 +10,7 @@ import (
 
 const readFlags = unix.O_RDONLY | unix.O_NONBLOCK | unix.O_NOCTTY
 
-func stampOf(f *os.File) (Stamp, error) { return fstat(int(f.Fd())) }
+func stampOf(f *os.File) (Stamp, error) { return Fstat(int(f.Fd())) }
 
 // lstamp returns the stamp of a name that is no link.
-func lstamp(name string) (Stamp, error) {
-	var st unix.Stat_t
-	if err := unix.Lstat(name, &st); err != nil {
-		return Stamp{}, err
-	}
-	return stampFrom(&st), nil
-}
+func lstamp(name string) (Stamp, error) { return Fstatat(unix.AT_FDCWD, name) }

@@ -6,7 +6,7 @@ import "golang.org/x/sys/unix"
 
 func stampFrom(st *unix.Stat_t) Stamp {
 	return Stamp{
-		Dev:   uint64(st.Dev),
+		Dev:   uint64(st.Dev), //nolint:unconvert // not so wide everywhere
 		Ino:   st.Ino,
 		Size:  st.Size,
 		Mtime: st.Mtim.Nano(),
@@ -28,16 +28,16 @@ func kindOf(s Stamp) Kind {
 	return Special
 }
 
-// fstat is unix.Fstat, again when a signal came between.
-func fstat(fd int) (Stamp, error) {
+// Fstat returns the stamp of an open file.
+func Fstat(fd int) (Stamp, error) {
 	var st unix.Stat_t
-	for {
-		err := unix.Fstat(fd, &st)
-		if err == nil {
-			return stampFrom(&st), nil
-		}
-		if err != unix.EINTR {
-			return Stamp{}, err
-		}
-	}
+	err := RetryEINTR(func() error { return unix.Fstat(fd, &st) })
+	return stampFrom(&st), err
+}
+
+// Fstatat returns the stamp of a name in an open folder, of a link its own.
+func Fstatat(dir int, name string) (Stamp, error) {
+	var st unix.Stat_t
+	err := RetryEINTR(func() error { return unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW) })
+	return stampFrom(&st), err
 }

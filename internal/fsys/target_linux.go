@@ -153,7 +153,7 @@ func (t *Target) proveHolds(folder int) error {
 // proveSame compares an open file with the pinned one, which cannot have given
 // its inode number away.
 func (t *Target) proveSame(fd int) error {
-	stamp, err := fstat(fd)
+	stamp, err := Fstat(fd)
 	if err != nil {
 		return err
 	}
@@ -169,7 +169,7 @@ func (t *Target) ParentID() (dev, ino uint64, err error) {
 	if err != nil {
 		return 0, 0, err
 	}
-	stamp, err := fstat(fd)
+	stamp, err := Fstat(fd)
 	return stamp.Dev, stamp.Ino, fault("stat", t.dir(), err)
 }
 
