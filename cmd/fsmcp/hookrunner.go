@@ -10,6 +10,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/fsmcp/fsmcp/internal/commit"
+	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/hooks"
 	"github.com/fsmcp/fsmcp/internal/settings"
 )
@@ -160,12 +161,10 @@ func workspaceDirOf(roots [][]string, names []string) string {
 }
 
 func isWithin(name, dir string) bool {
-	const separator = string(filepath.Separator)
-	name, dir = name+separator, strings.TrimSuffix(dir, separator)+separator
 	if foldsCase {
 		name, dir = strings.ToLower(name), strings.ToLower(dir)
 	}
-	return strings.HasPrefix(name, dir)
+	return fsys.Within(dir, name)
 }
 
 // log writes to the log what ran, but not its output: that may contain text of files.

@@ -5,6 +5,7 @@ package main
 import (
 	"golang.org/x/sys/unix"
 
+	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/settings"
 )
 
@@ -12,7 +13,7 @@ import (
 // hang the start. It makes five system calls where os.File makes eight: before calls
 // all settings files are read again.
 func readSettings(name string) settings.Content {
-	fd, err := retryInterrupted(func() (int, error) {
+	fd, err := fsys.RetryEINTR2(func() (int, error) {
 		return unix.Open(name, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	})
 	switch {
@@ -44,21 +45,11 @@ func readAll(fd, size int) ([]byte, error) {
 		if len(b) == cap(b) {
 			b = append(b, 0)[:len(b)]
 		}
-		n, err := retryInterrupted(func() (int, error) { return unix.Read(fd, b[len(b):cap(b)]) })
+		n, err := fsys.RetryEINTR2(func() (int, error) { return unix.Read(fd, b[len(b):cap(b)]) })
 		if err != nil || n == 0 {
 			return b, err
 		}
 		b = b[:len(b)+n]
 	}
 	return b, nil
-}
-
-// retryInterrupted repeats a system call that a signal has ended.
-func retryInterrupted(call func() (int, error)) (int, error) {
-	for {
-		n, err := call()
-		if err != unix.EINTR {
-			return n, err
-		}
-	}
 }

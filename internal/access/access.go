@@ -233,9 +233,3 @@ func (c *Checker) judged(r Request, j Judgement, t *fsys.Target) (*File, error) 
 
 // Join is a folder and a name in it, in the resolver's spelling.
 func Join(dir, name string) string { return strings.TrimSuffix(dir, "/") + "/" + name }
-
-// Within reports whether name is dir or lies below it, segment by segment.
-func Within(dir, name string) bool {
-	rest, ok := strings.CutPrefix(name, strings.TrimSuffix(dir, "/"))
-	return ok && (rest == "" || rest[0] == '/')
-}

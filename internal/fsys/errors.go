@@ -28,33 +28,11 @@ func (e *TooLargeError) Error() string {
 	return fmt.Sprintf("file of %d bytes exceeds the bound of %d", e.Size, e.Max)
 }
 
-// Fault says what is wrong with a path.
-type Fault int
-
-// The faults of a path; PathError.Reason says the same in words.
-const (
-	FaultEmpty     Fault = iota + 1 // nothing there
-	FaultNUL                        // a NUL byte
-	FaultLong                       // longer than the system takes
-	FaultEncoding                   // not valid UTF-8 where that is needed
-	FaultNoBase                     // relative, and there is no folder to start from
-	FaultNoHome                     // "~", and no home directory is known
-	FaultNamespace                  // Windows: UNC, device or drive-relative names; macOS: names by inode
-	FaultStream                     // an alternate stream or fork
-	FaultReserved                   // a Windows device name
-	FaultTrailing                   // Windows: a trailing dot or blank
-	FaultShort                      // Windows: an 8.3 name
-	FaultCharacter                  // a character the system does not allow in names
-	FaultInvisible                  // for new names: control, bidi or tag characters
-	FaultDots                       // for new names: nothing but dots
-)
-
 // PathError is a path that was refused before the disk was asked. Reason is a
 // plain fact that completes "the path ...".
 type PathError struct {
 	Raw    string // the path as it arrived
 	Reason string
-	Kind   Fault
 }
 
 // rawShown bounds how much of a refused path an error repeats.

@@ -212,7 +212,7 @@ func TestOpenLeased(t *testing.T) {
 	}
 	target, err := y.resolve(NewResolver(nil), "a")
 	y.must(err)
-	within(t, 5*time.Second, "what is leased", func() {
+	inTime(t, 5*time.Second, "what is leased", func() {
 		if _, err := target.Open(); !errors.Is(err, unix.EAGAIN) {
 			t.Error(err)
 		}

@@ -2,7 +2,9 @@ package fsys
 
 import (
 	"path"
+	"runtime"
 	"strings"
+	"unicode/utf16"
 )
 
 // Path is a path argument, parsed once: absolute, clean, and free of everything
@@ -103,6 +105,16 @@ func joinName(dir, name string, windows bool) string {
 	return dir + string(separator(windows)) + name
 }
 
+// Within reports whether name is dir or lies below it, segment by segment. Both are
+// absolute and clean.
+func Within(dir, name string) bool { return within(dir, name, runtime.GOOS == "windows") }
+
+func within(dir, name string, windows bool) bool {
+	sep := string(separator(windows))
+	rest, ok := strings.CutPrefix(name, strings.TrimSuffix(dir, sep))
+	return ok && (rest == "" || strings.HasPrefix(rest, sep))
+}
+
 // Lexer parses path arguments. It is pure: the same text gives the same Path or
 // the same error on every machine, whatever its disk holds.
 type Lexer struct {
@@ -115,39 +127,37 @@ type Lexer struct {
 // relative arguments from Base; "." and ".." are cleaned away as text. Errors
 // are of type *PathError.
 func (l Lexer) Parse(raw string) (Path, error) {
-	fail := func(kind Fault, reason string) (Path, error) {
-		return Path{}, &PathError{Raw: raw, Reason: reason, Kind: kind}
-	}
+	fail := func(reason string) (Path, error) { return Path{}, &PathError{Raw: raw, Reason: reason} }
 	if raw == "" {
-		return fail(FaultEmpty, "is empty")
+		return fail("is empty")
 	}
 	if strings.IndexByte(raw, 0) >= 0 {
-		return fail(FaultNUL, "contains a NUL byte")
+		return fail("contains a NUL byte")
 	}
 	p := Path{given: raw, windows: l.OS == "windows"}
 	if p.windows {
-		if kind, reason := windowsFault(raw); kind != 0 {
-			return fail(kind, reason)
+		if reason := windowsFault(raw); reason != "" {
+			return fail(reason)
 		}
 	}
 	whole := raw
 	switch {
 	case p.isHome(raw):
 		if l.Home == "" {
-			return fail(FaultNoHome, "starts with ~, and no home directory is known")
+			return fail("starts with ~, and no home directory is known")
 		}
 		whole = l.Home + "/" + raw[1:]
 	case !p.isAbsolute(raw):
 		if l.Base == "" {
-			return fail(FaultNoBase, "is relative, and there is no directory to start from")
+			return fail("is relative, and there is no directory to start from")
 		}
 		whole = l.Base + "/" + raw
 		p.relative = true
 	}
 	p.folder = p.endsAsFolder(raw)
 	p.name = clean(whole, p.windows)
-	if kind, reason := l.nameFault(p.name); kind != 0 {
-		return fail(kind, reason)
+	if reason := l.nameFault(p.name); reason != "" {
+		return fail(reason)
 	}
 	return p, nil
 }
@@ -192,61 +202,53 @@ func clean(whole string, windows bool) string {
 
 // Longest names the systems take, in bytes (in UTF-16 units on Windows).
 const (
-	maxSegment        = 255
-	maxLinuxPath      = 4095
-	maxDarwinPath     = 1023
-	maxWindowsPath    = 32_760
-	longPathReason    = "is longer than the system takes"
-	longSegmentReason = "has a name of more than 255 bytes in it"
+	maxSegment     = 255
+	maxLinuxPath   = 4095
+	maxDarwinPath  = 1023
+	maxWindowsPath = 32_760
 )
 
-// nameFault checks the clean absolute name for faults of the whole: its length, and names
-// with another meaning.
-func (l Lexer) nameFault(name string) (Fault, string) {
+// nameFault returns what is wrong with a clean absolute name as a whole, "" where nothing
+// is: its length, or another meaning.
+func (l Lexer) nameFault(name string) string {
 	longest, length := maxLinuxPath, len(name)
 	switch l.OS {
 	case "darwin":
 		longest = maxDarwinPath
-		if kind, reason := darwinFault(name); kind != 0 {
-			return kind, reason
+		if reason := darwinFault(name); reason != "" {
+			return reason
 		}
 	case "windows":
 		longest, length = maxWindowsPath, utf16Len(name)
 	}
 	if length > longest {
-		return FaultLong, longPathReason
+		return "is longer than the system takes"
 	}
 	for segment := range strings.SplitSeq(name, string(separator(l.OS == "windows"))) {
-		if len(segment) <= maxSegment {
-			continue
-		}
-		if l.OS != "windows" || utf16Len(segment) > maxSegment {
-			return FaultLong, longSegmentReason
+		if len(segment) > maxSegment && (l.OS != "windows" || utf16Len(segment) > maxSegment) {
+			return "has a name of more than 255 bytes in it"
 		}
 	}
-	return 0, ""
+	return ""
 }
 
 // darwinFault refuses the two name spaces that macOS hides in ordinary paths:
 // files by their inode, and resource forks.
-func darwinFault(name string) (Fault, string) {
+func darwinFault(name string) string {
 	folded := strings.ToLower(name)
 	if folded == "/.vol" || strings.HasPrefix(folded, "/.vol/") {
-		return FaultNamespace, "names a file by its number"
+		return "names a file by its number"
 	}
 	if strings.Contains(folded+"/", "/..namedfork/") {
-		return FaultStream, "names a fork of a file"
+		return "names a fork of a file"
 	}
-	return 0, ""
+	return ""
 }
 
 func utf16Len(s string) int {
 	n := 0
 	for _, r := range s {
-		n++
-		if r > 0xFFFF {
-			n++
-		}
+		n += utf16.RuneLen(r)
 	}
 	return n
 }

@@ -3,6 +3,7 @@ package fsys
 import (
 	"errors"
 	"path"
+	"path/filepath"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -81,57 +82,57 @@ func TestParseRefuses(t *testing.T) {
 	tests := []struct {
 		lexer Lexer
 		raw   string
-		want  Fault
+		want  string
 	}{
-		{onLinux, "", FaultEmpty},
-		{onLinux, "/a\x00b", FaultNUL},
-		{onLinux, "/" + strings.Repeat("a", 256), FaultLong},
-		{onLinux, strings.Repeat("/abcdefg", 512), FaultLong},
-		{Lexer{OS: "linux"}, "a", FaultNoBase},
-		{Lexer{OS: "linux"}, "~/a", FaultNoHome},
-		{onMac, "/.vol/16777220/2", FaultNamespace},
-		{onMac, "/.VOL/1/2", FaultNamespace},
-		{onMac, "/a/..namedfork/rsrc", FaultStream},
-		{onMac, "/a/..namedfork", FaultStream},
-		{onMac, strings.Repeat("/abcdefg", 128), FaultLong},
-		{onWin, `\\server\share\x`, FaultNamespace},
-		{onWin, `//server/share/x`, FaultNamespace},
-		{onWin, `/\server\share`, FaultNamespace},
-		{onWin, `\\?\C:\x`, FaultNamespace},
-		{onWin, `\\?\UNC\server\share`, FaultNamespace},
-		{onWin, `//./PhysicalDrive0`, FaultNamespace},
-		{onWin, `\\.\pipe\x`, FaultNamespace},
-		{onWin, `\??\C:\x`, FaultNamespace},
-		{onWin, `\Windows\x`, FaultNamespace},
-		{onWin, `C:x`, FaultNamespace},
-		{onWin, `C:`, FaultNamespace},
-		{onWin, `C:\a:b`, FaultStream},
-		{onWin, `C:\a::$DATA`, FaultStream},
-		{onWin, `a:b`, FaultNamespace}, // drive A
-		{onWin, `ab:c`, FaultStream},
-		{onWin, `C:\dir:stream\x`, FaultStream},
-		{onWin, `NUL`, FaultReserved},
-		{onWin, `C:\x\nul.txt`, FaultReserved},
-		{onWin, `C:\con\x`, FaultReserved},
-		{onWin, `C:\con\..\x`, FaultReserved},
-		{onWin, `C:\Aux .h`, FaultReserved},
-		{onWin, `C:\com1`, FaultReserved},
-		{onWin, `C:\LPT².x`, FaultReserved},
-		{onWin, `C:\CONIN$`, FaultReserved},
-		{onWin, `C:\a.`, FaultTrailing},
-		{onWin, `C:\a `, FaultTrailing},
-		{onWin, `C:\.git. \config`, FaultTrailing},
-		{onWin, `C:\...\x`, FaultTrailing},
-		{onWin, `C:\PROGRA~1\x`, FaultShort},
-		{onWin, `C:\x\GIT~1`, FaultShort},
-		{onWin, `C:\x\longna~1.txt`, FaultShort},
-		{onWin, `C:\x\a~12`, FaultShort},
-		{onWin, `C:\a?b`, FaultCharacter},
-		{onWin, `C:\a*`, FaultCharacter},
-		{onWin, "C:\\a\tb", FaultCharacter},
-		{onWin, "C:\\a\xff", FaultEncoding},
-		{onWin, `C:\` + strings.Repeat("a", 256), FaultLong},
-		{onWin, `C:` + strings.Repeat(`\abcdefg`, 4100), FaultLong},
+		{onLinux, "", "is empty"},
+		{onLinux, "/a\x00b", "contains a NUL byte"},
+		{onLinux, "/" + strings.Repeat("a", 256), "has a name of more than 255 bytes in it"},
+		{onLinux, strings.Repeat("/abcdefg", 512), "is longer than the system takes"},
+		{Lexer{OS: "linux"}, "a", "is relative, and there is no directory to start from"},
+		{Lexer{OS: "linux"}, "~/a", "starts with ~, and no home directory is known"},
+		{onMac, "/.vol/16777220/2", "names a file by its number"},
+		{onMac, "/.VOL/1/2", "names a file by its number"},
+		{onMac, "/a/..namedfork/rsrc", "names a fork of a file"},
+		{onMac, "/a/..namedfork", "names a fork of a file"},
+		{onMac, strings.Repeat("/abcdefg", 128), "is longer than the system takes"},
+		{onWin, `\\server\share\x`, "names another machine (UNC)"},
+		{onWin, `//server/share/x`, "names another machine (UNC)"},
+		{onWin, `/\server\share`, "names another machine (UNC)"},
+		{onWin, `\\?\C:\x`, "is in the device name space"},
+		{onWin, `\\?\UNC\server\share`, "is in the device name space"},
+		{onWin, `//./PhysicalDrive0`, "is in the device name space"},
+		{onWin, `\\.\pipe\x`, "is in the device name space"},
+		{onWin, `\??\C:\x`, "is in the device name space"},
+		{onWin, `\Windows\x`, "starts with a separator but names no drive"},
+		{onWin, `C:x`, "is relative to a drive's current directory"},
+		{onWin, `C:`, "is relative to a drive's current directory"},
+		{onWin, `C:\a:b`, "contains a colon (an alternate stream)"},
+		{onWin, `C:\a::$DATA`, "contains a colon (an alternate stream)"},
+		{onWin, `a:b`, "is relative to a drive's current directory"}, // drive A
+		{onWin, `ab:c`, "contains a colon (an alternate stream)"},
+		{onWin, `C:\dir:stream\x`, "contains a colon (an alternate stream)"},
+		{onWin, `NUL`, "contains a name that Windows reserves for a device"},
+		{onWin, `C:\x\nul.txt`, "contains a name that Windows reserves for a device"},
+		{onWin, `C:\con\x`, "contains a name that Windows reserves for a device"},
+		{onWin, `C:\con\..\x`, "contains a name that Windows reserves for a device"},
+		{onWin, `C:\Aux .h`, "contains a name that Windows reserves for a device"},
+		{onWin, `C:\com1`, "contains a name that Windows reserves for a device"},
+		{onWin, `C:\LPT².x`, "contains a name that Windows reserves for a device"},
+		{onWin, `C:\CONIN$`, "contains a name that Windows reserves for a device"},
+		{onWin, `C:\a.`, "has a name that ends with a dot or a blank"},
+		{onWin, `C:\a `, "has a name that ends with a dot or a blank"},
+		{onWin, `C:\.git. \config`, "has a name that ends with a dot or a blank"},
+		{onWin, `C:\...\x`, "has a name that ends with a dot or a blank"},
+		{onWin, `C:\PROGRA~1\x`, "contains what may be a short (8.3) name"},
+		{onWin, `C:\x\GIT~1`, "contains what may be a short (8.3) name"},
+		{onWin, `C:\x\longna~1.txt`, "contains what may be a short (8.3) name"},
+		{onWin, `C:\x\a~12`, "contains what may be a short (8.3) name"},
+		{onWin, `C:\a?b`, "contains a character that Windows does not allow in names"},
+		{onWin, `C:\a*`, "contains a character that Windows does not allow in names"},
+		{onWin, "C:\\a\tb", "contains a character that Windows does not allow in names"},
+		{onWin, "C:\\a\xff", "is not valid UTF-8"},
+		{onWin, `C:\` + strings.Repeat("a", 256), "has a name of more than 255 bytes in it"},
+		{onWin, `C:` + strings.Repeat(`\abcdefg`, 4100), "is longer than the system takes"},
 	}
 	for _, tt := range tests {
 		p, err := tt.lexer.Parse(tt.raw)
@@ -140,8 +141,8 @@ func TestParseRefuses(t *testing.T) {
 			t.Errorf("%s %q = %q, %v", tt.lexer.OS, tt.raw, p, err)
 			continue
 		}
-		if refused.Kind != tt.want || refused.Reason == "" || refused.Raw != tt.raw {
-			t.Errorf("%s %q: %v (fault %d, want %d)", tt.lexer.OS, tt.raw, err, refused.Kind, tt.want)
+		if refused.Reason != tt.want || refused.Raw != tt.raw {
+			t.Errorf("%s %q: %v, want %q", tt.lexer.OS, tt.raw, err, tt.want)
 		}
 	}
 }
@@ -189,30 +190,30 @@ func TestPathParts(t *testing.T) {
 func TestNewNameFault(t *testing.T) {
 	tests := []struct {
 		raw  string
-		want Fault
+		want string
 	}{
-		{"/a/b.txt", 0},
-		{"/a/日本語 ü.txt", 0},
-		{"/a/👩‍👩‍👧.txt", 0},
-		{"/a/..b", 0},
-		{"/", 0},
-		{"/a/x\ny", FaultInvisible},
-		{"/a/\x1b[2J", FaultInvisible},
-		{"/a/\x7f", FaultInvisible},
-		{"/a/\u009b", FaultInvisible},
-		{"/a/gpj.\u202eexe", FaultInvisible},
-		{"/a/\u2066x", FaultInvisible},
-		{"/a/x\U000e0041", FaultInvisible},
-		{"/a/x\u2028y", FaultInvisible},
-		{"/a/\xff", FaultEncoding},
-		{"/a/.../b", FaultDots},
-		{"/a/....", FaultDots},
-		{"/a/\u2025/b", FaultDots}, // folds to ".."
-		{"/a/\uff0e", FaultDots},
+		{"/a/b.txt", ""},
+		{"/a/日本語 ü.txt", ""},
+		{"/a/👩‍👩‍👧.txt", ""},
+		{"/a/..b", ""},
+		{"/", ""},
+		{"/a/x\ny", "contains control, bidi or tag characters"},
+		{"/a/\x1b[2J", "contains control, bidi or tag characters"},
+		{"/a/\x7f", "contains control, bidi or tag characters"},
+		{"/a/\u009b", "contains control, bidi or tag characters"},
+		{"/a/gpj.\u202eexe", "contains control, bidi or tag characters"},
+		{"/a/\u2066x", "contains control, bidi or tag characters"},
+		{"/a/x\U000e0041", "contains control, bidi or tag characters"},
+		{"/a/x\u2028y", "contains control, bidi or tag characters"},
+		{"/a/\xff", "is not valid UTF-8"},
+		{"/a/.../b", "contains a name of nothing but dots"},
+		{"/a/....", "contains a name of nothing but dots"},
+		{"/a/\u2025/b", "contains a name of nothing but dots"}, // folds to ".."
+		{"/a/\uff0e", "contains a name of nothing but dots"},
 	}
 	for _, tt := range tests {
-		if got, why := newNameFault(strings.Split(tt.raw, "/")); got != tt.want || (got == 0) != (why == "") {
-			t.Errorf("%q: %v, %q", tt.raw, got, why)
+		if got := newNameFault(strings.Split(tt.raw, "/")); got != tt.want {
+			t.Errorf("%q: %q, want %q", tt.raw, got, tt.want)
 		}
 	}
 }
@@ -342,5 +343,33 @@ func checkParsed(t *testing.T, l Lexer, raw string, p Path) {
 	}
 	if utf8.ValidString(name) != (firstInvalid(name) < 0) || Printable(Printable(name)) != Printable(name) {
 		t.Fatalf("%q prints as %q", name, Printable(name))
+	}
+}
+
+func TestWithin(t *testing.T) {
+	tests := []struct {
+		dir, name     string
+		unix, windows bool
+	}{
+		{"/a", "/a", true, true},
+		{"/a", "/a/b", true, false},
+		{"/a/", "/a/b", true, false},
+		{"/", "/", true, true},
+		{"/", "/a", true, false},
+		{"/a", "/ab", false, false},
+		{"/a/b", "/a", false, false},
+		{`C:\a`, `C:\a`, true, true},
+		{`C:\a`, `C:\a\b`, false, true},
+		{`C:\`, `C:\a\b`, false, true},
+		{`C:\a`, `C:\ab`, false, false},
+		{`C:\a`, `D:\a`, false, false},
+	}
+	for _, tt := range tests {
+		if unix, windows := within(tt.dir, tt.name, false), within(tt.dir, tt.name, true); unix != tt.unix || windows != tt.windows {
+			t.Errorf("%s in %s: %v on Unix, %v on Windows", tt.name, tt.dir, unix, windows)
+		}
+	}
+	if dir := t.TempDir(); !Within(dir, filepath.Join(dir, "f")) || Within(dir, filepath.Dir(dir)) {
+		t.Error(dir)
 	}
 }

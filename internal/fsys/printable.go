@@ -110,20 +110,21 @@ func deceives(r rune) bool {
 	return unicode.IsControl(r)
 }
 
-// newNameFault returns what is wrong with names for new files or folders: control, bidi
-// and tag characters, bytes that are not UTF-8, only dots (or text that folds to dots).
-func newNameFault(names []string) (Fault, string) {
+// newNameFault returns what is wrong with names for new files or folders, "" where nothing
+// is: control, bidi and tag characters, bytes that are not UTF-8, only dots (or text that
+// folds to dots).
+func newNameFault(names []string) string {
 	for _, name := range names {
 		switch {
 		case !utf8.ValidString(name):
-			return FaultEncoding, "is not valid UTF-8"
+			return "is not valid UTF-8"
 		case strings.IndexFunc(name, deceives) >= 0:
-			return FaultInvisible, "contains control, bidi or tag characters"
+			return "contains control, bidi or tag characters"
 		case isDots(name):
-			return FaultDots, "contains a name of nothing but dots"
+			return "contains a name of nothing but dots"
 		}
 	}
-	return 0, ""
+	return ""
 }
 
 func isDots(segment string) bool {

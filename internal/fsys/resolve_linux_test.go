@@ -199,7 +199,7 @@ func TestResolveManyParents(t *testing.T) {
 		for i := range 40 {
 			y.link(fmt.Sprintf("ws/%d", i), strings.Repeat("d/../", parents)+fmt.Sprint(i+1))
 		}
-		within(t, 2*time.Second, fmt.Sprint(parents, " parents"), func() {
+		inTime(t, 2*time.Second, fmt.Sprint(parents, " parents"), func() {
 			if target, err := y.resolve(NewResolver(nil), "ws/0"); !errors.Is(err, want) {
 				t.Error(target.Path, err)
 			}
@@ -284,7 +284,7 @@ func TestKinds(t *testing.T) {
 	}
 	everyWay(t, func(t *testing.T, r *Resolver) {
 		for _, name := range names {
-			within(t, 100*time.Millisecond, name, func() {
+			inTime(t, 100*time.Millisecond, name, func() {
 				target, err := r.Resolve(y.path(name))
 				defer func() { target.Close() }() // also beside an error
 				if err != nil || target.Kind != Special {

@@ -142,8 +142,8 @@ func windowsLink(text string) (string, error) {
 	if strings.HasPrefix(text, `\`) && !strings.HasPrefix(text, `\\`) {
 		return text, nil // from the root of the same drive
 	}
-	if kind, reason := windowsFault(text); kind != 0 {
-		return "", &PathError{Raw: text, Reason: reason, Kind: kind}
+	if reason := windowsFault(text); reason != "" {
+		return "", &PathError{Raw: text, Reason: reason}
 	}
 	return text, nil
 }

@@ -69,11 +69,10 @@ func (t *Target) CheckNewNames() error {
 	if t.Kind != Missing {
 		return nil
 	}
-	kind, reason := newNameFault(append(slices.Clone(t.missing), t.Base()))
-	if kind == 0 {
-		return nil
+	if reason := newNameFault(append(slices.Clone(t.missing), t.Base())); reason != "" {
+		return &PathError{Raw: t.Asked.given, Reason: reason}
 	}
-	return &PathError{Raw: t.Asked.given, Reason: reason, Kind: kind}
+	return nil
 }
 
 // fault wraps an error of the system with the operation and the name.

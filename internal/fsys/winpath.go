@@ -5,60 +5,60 @@ import (
 	"unicode/utf8"
 )
 
-// windowsFault refuses names that Windows reads as something else than a file of that
-// name: other machines, devices, streams, short names, names that lose their last
-// characters. It checks the argument before cleaning, so that "CON/.." cannot hide its
+// windowsFault returns why Windows reads a name as something else than a file of that
+// name, "" where it does not: other machines, devices, streams, short names, names that
+// lose their last characters. It checks the argument before cleaning, so that "CON/.." cannot hide its
 // first part.
-func windowsFault(raw string) (Fault, string) {
+func windowsFault(raw string) string {
 	if !utf8.ValidString(raw) {
-		return FaultEncoding, "is not valid UTF-8"
+		return "is not valid UTF-8"
 	}
 	p := strings.ReplaceAll(raw, `\`, "/")
 	switch {
 	case strings.HasPrefix(p, "//?/"), strings.HasPrefix(p, "//./"), strings.HasPrefix(p, "/??/"):
-		return FaultNamespace, "is in the device name space"
+		return "is in the device name space"
 	case strings.HasPrefix(p, "//"):
-		return FaultNamespace, "names another machine (UNC)"
+		return "names another machine (UNC)"
 	case strings.HasPrefix(p, "/"):
-		return FaultNamespace, "starts with a separator but names no drive"
+		return "starts with a separator but names no drive"
 	case hasDrive(p) && (len(p) == 2 || p[2] != '/'):
-		return FaultNamespace, "is relative to a drive's current directory"
+		return "is relative to a drive's current directory"
 	case hasDrive(p):
 		p = p[2:]
 	}
 	for segment := range strings.SplitSeq(p, "/") {
-		if kind, reason := windowsSegmentFault(segment); kind != 0 {
-			return kind, reason
+		if reason := windowsSegmentFault(segment); reason != "" {
+			return reason
 		}
 	}
-	return 0, ""
+	return ""
 }
 
 func hasDrive(p string) bool {
 	return len(p) >= 2 && p[1] == ':' && (p[0]|0x20) >= 'a' && (p[0]|0x20) <= 'z'
 }
 
-func windowsSegmentFault(segment string) (Fault, string) {
+func windowsSegmentFault(segment string) string {
 	if segment == "" || segment == "." || segment == ".." {
-		return 0, ""
+		return ""
 	}
 	for _, c := range []byte(segment) {
 		switch {
 		case c == ':':
-			return FaultStream, "contains a colon (an alternate stream)"
+			return "contains a colon (an alternate stream)"
 		case c < 0x20 || strings.IndexByte(`<>"|?*`, c) >= 0:
-			return FaultCharacter, "contains a character that Windows does not allow in names"
+			return "contains a character that Windows does not allow in names"
 		}
 	}
 	switch last := segment[len(segment)-1]; {
 	case last == '.' || last == ' ':
-		return FaultTrailing, "has a name that ends with a dot or a blank"
+		return "has a name that ends with a dot or a blank"
 	case isReserved(segment):
-		return FaultReserved, "contains a name that Windows reserves for a device"
+		return "contains a name that Windows reserves for a device"
 	case isShortName(segment):
-		return FaultShort, "contains what may be a short (8.3) name"
+		return "contains what may be a short (8.3) name"
 	}
-	return 0, ""
+	return ""
 }
 
 // isReserved knows the DOS devices; an extension does not make them files

@@ -86,9 +86,9 @@ func (y yard) read(target *Target) (string, error) {
 	return string(content), err
 }
 
-// within fails the test when something takes longer than so. It is judged by the
+// inTime fails the test when something takes longer than so. It is judged by the
 // fastest of several tries: what waits does so at each, the machine holds up only some.
-func within(t *testing.T, limit time.Duration, what string, do func()) {
+func inTime(t *testing.T, limit time.Duration, what string, do func()) {
 	t.Helper()
 	best := time.Duration(math.MaxInt64)
 	for n := 0; n < 10 && best > limit; n++ {

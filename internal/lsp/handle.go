@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/sourcegraph/jsonrpc2"
+
+	"github.com/fsmcp/fsmcp/internal/fsys"
 )
 
 // handler takes the server's requests and notifications, in their order. It never waits.
@@ -160,7 +162,7 @@ func (h handler) published(params publishParams) {
 // concerns reports whether problems of a file may be kept: it lies in the root or in a
 // workspace folder.
 func (p *process) concerns(path string) bool {
-	return within(p.root, path) || slices.ContainsFunc(p.client.o.Folders(), func(dir string) bool { return within(dir, path) })
+	return fsys.Within(p.root, path) || slices.ContainsFunc(p.client.o.Folders(), func(dir string) bool { return fsys.Within(dir, path) })
 }
 
 // fileOf returns the problems of a file. Above the bound of files it returns some that are not

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/fsmcp/fsmcp/internal/fsys"
 )
 
 // Server is one language server that may be used.
@@ -275,7 +277,7 @@ func newDelivery(change Change) (d delivery, ok bool) {
 func (c *Client) root(s Server, path string) (root string, ok bool) {
 	top := ""
 	for _, folder := range c.o.Folders() {
-		if within(folder, path) && (top == "" || len(folder) < len(top)) {
+		if fsys.Within(folder, path) && (top == "" || len(folder) < len(top)) {
 			top = folder
 		}
 	}
@@ -285,7 +287,7 @@ func (c *Client) root(s Server, path string) (root string, ok bool) {
 	if len(s.RootMarkers) == 0 {
 		return top, true
 	}
-	for dir := filepath.Dir(path); within(top, dir); dir = filepath.Dir(dir) {
+	for dir := filepath.Dir(path); fsys.Within(top, dir); dir = filepath.Dir(dir) {
 		for _, marker := range s.RootMarkers {
 			if _, err := os.Lstat(filepath.Join(dir, marker)); err == nil {
 				return dir, true
@@ -296,12 +298,6 @@ func (c *Client) root(s Server, path string) (root string, ok bool) {
 		}
 	}
 	return "", false
-}
-
-// within reports whether path is dir or lies below it.
-func within(dir, path string) bool {
-	const separator = string(filepath.Separator)
-	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, separator)+separator)
 }
 
 // process gives a delivery to the process of a server in a root, which is started if it is

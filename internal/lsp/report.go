@@ -198,7 +198,7 @@ func counts(news []fileProblem) string {
 // lies there.
 func (n fileProblem) name(folders []string) string {
 	name := n.path
-	if len(folders) > 0 && within(folders[0], n.path) {
+	if len(folders) > 0 && fsys.Within(folders[0], n.path) {
 		if rel, err := filepath.Rel(folders[0], n.path); err == nil {
 			name = filepath.ToSlash(rel)
 		}

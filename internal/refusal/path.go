@@ -53,7 +53,7 @@ func (m Missing) Refusal() error {
 	if len(m.Near) > 0 {
 		fmt.Fprintf(&b, " Did you mean %s?", strings.Join(phrase.Names(m.Near), " or "))
 	}
-	if m.Workspace != "" && (m.Path.Relative() || !access.Within(m.Workspace, m.Path.String())) {
+	if m.Workspace != "" && (m.Path.Relative() || !fsys.Within(m.Workspace, m.Path.String())) {
 		fmt.Fprintf(&b, " The workspace directory is %s.", fsys.InSentence(m.Workspace))
 	}
 	if m.ToCreate {

@@ -34,7 +34,7 @@ func (c *Conversation) Hint(tops []string, names ...string) string {
 		if !ok {
 			continue
 		}
-		for dir := path.Dir(name); access.Within(top, dir) && dir != top; dir = path.Dir(dir) {
+		for dir := path.Dir(name); fsys.Within(top, dir) && dir != top; dir = path.Dir(dir) {
 			found = append(found, c.unreadGuides(dir)...)
 		}
 	}
@@ -54,7 +54,7 @@ func (c *Conversation) Hint(tops []string, names ...string) string {
 // above returns the innermost of some folders that a name lies in.
 func above(folders []string, name string) (top string, ok bool) {
 	for _, f := range folders {
-		if access.Within(f, name) && (!ok || len(f) > len(top)) {
+		if fsys.Within(f, name) && (!ok || len(f) > len(top)) {
 			top, ok = f, true
 		}
 	}

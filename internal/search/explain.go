@@ -70,7 +70,7 @@ func (s *Searcher) never(name string) Why {
 func (s *Searcher) topOf(name string) (top, rel string) {
 	for _, dir := range s.checker.Policy().Workspace() {
 		for _, top := range []string{dir.Name, dir.Real} {
-			if top != "" && access.Within(top, name) {
+			if top != "" && fsys.Within(top, name) {
 				return top, strings.Trim(slashed(name[len(top):]), "/")
 			}
 		}

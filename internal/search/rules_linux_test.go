@@ -15,7 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fsmcp/fsmcp/internal/access"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/shortrun"
@@ -254,7 +253,7 @@ func TestLinkRaces(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, m := range found.Matches {
-			if m.Path == y.path("d/hard") || !access.Within(y.dir, m.Path) {
+			if m.Path == y.path("d/hard") || !fsys.Within(y.dir, m.Path) {
 				t.Errorf("%s was named", m.Path)
 			}
 		}

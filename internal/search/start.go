@@ -48,9 +48,9 @@ func closeRoots(roots []*root) {
 
 // covered reports whether a start is another one, or lies below it.
 func covered(starts []*access.File, i int) bool {
-	return slices.ContainsFunc(starts[:i], func(f *access.File) bool { return access.Within(f.Path, starts[i].Path) }) ||
+	return slices.ContainsFunc(starts[:i], func(f *access.File) bool { return fsys.Within(f.Path, starts[i].Path) }) ||
 		slices.ContainsFunc(starts[i+1:], func(f *access.File) bool {
-			return f.Path != starts[i].Path && access.Within(f.Path, starts[i].Path)
+			return f.Path != starts[i].Path && fsys.Within(f.Path, starts[i].Path)
 		})
 }
 

@@ -162,7 +162,7 @@ func (g startGrants) Granted(op perm.Op, path string) bool {
 	if g.asked.Granted(op, path) {
 		return true
 	}
-	below := func(top string) bool { return access.Within(top, path) }
+	below := func(top string) bool { return fsys.Within(top, path) }
 	return op == perm.Read && slices.ContainsFunc(g.tops, below) && g.policy().Decide(op, []string{path}, nil).Reason == perm.ReasonMode
 }
 

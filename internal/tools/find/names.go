@@ -4,7 +4,6 @@ import (
 	"path"
 	"strings"
 
-	"github.com/fsmcp/fsmcp/internal/access"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/phrase"
 )
@@ -24,7 +23,7 @@ func escaped(name string) string { return phrase.Untagged(fsys.Printable(name)) 
 
 func (n naming) relative(name string) string {
 	for _, base := range n.base {
-		if base == "" || name == base || !access.Within(base, name) {
+		if base == "" || name == base || !fsys.Within(base, name) {
 			continue
 		}
 		rel := strings.TrimPrefix(name[len(base):], "/")
