@@ -1,6 +1,7 @@
 package edit
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -24,36 +25,28 @@ type Hint struct {
 	Why string
 }
 
-// looseLen bounds the text that is compared loosely; of a longer text, that is the
-// surroundings of old text's longest words.
-const looseLen = 1 << 20
-
-// Nearest tells where old text was probably meant to be, and why it is not
-// there; old is text that Apply found nowhere. It goes over the whole text a
-// few times at the speed of a plain search, and looks closer at a part of
-// bounded size. It returns false where nothing is near.
+// Nearest tells where old text was probably meant to be, and why it is not there; old is
+// text that Apply found nowhere. It looks closely at a part of bounded size. It returns
+// false where nothing is near.
 func Nearest(text, old, new string) (Hint, bool) {
 	if text == "" || strings.TrimSpace(old) == "" {
 		return Hint{}, false
 	}
-	n := newNearest(text, old)
-	if h, ok := n.rewritten(lineNumbers(old)); ok {
-		return h, true
-	}
+	n := nearest{text: text, old: old, loneCR: strings.IndexByte(text, '\n') < 0, part: looked(text, old)}
 	loose, isLoose := n.loosely(old)
-	if m, ok := n.standsAlready(new, loose, isLoose); ok {
-		return n.alone(m, "already replaced: new_string stands there"), true
-	}
-	if h, ok := n.rewritten(escapes(old)); ok {
-		return h, true
-	}
-	if isLoose {
-		return n.beside(loose, old, facts("")), true
-	}
-	for _, r := range append(lineNumbers(old), escapes(old)...) {
-		if m, ok := n.loosely(r.text); ok {
-			return n.beside(m, r.text, facts(r.why)), true
+	if !isLoose {
+		if h, ok := n.rewritten(lineNumbers(old)); ok {
+			return h, true
 		}
+	}
+	switch m, ok := n.standsAlready(new, loose, isLoose); {
+	case ok:
+		return n.alone(m, "already replaced: new_string stands there"), true
+	case isLoose:
+		return n.beside(loose, rewriting{text: old}), true
+	}
+	if h, ok := n.rewritten(escapes(old, text)); ok {
+		return h, true
 	}
 	return n.similar()
 }
@@ -61,135 +54,77 @@ func Nearest(text, old, new string) (Hint, bool) {
 // nearest is one search for the nearest place.
 type nearest struct {
 	text, old string
-	breaks    breaks
-	near      []Match  // the parts to look at closely, in order
-	folded    [][]byte // the same parts folded, once that was needed
+	loneCR    bool   // a lone CR ends a line of the text
+	part      Match  // the part to look at closely
+	folded    string // that part folded, once it was needed
 }
 
-func newNearest(text, old string) *nearest {
-	noLF := strings.IndexByte(text, '\n') < 0
-	n := &nearest{text: text, old: old, breaks: breaks{inText: noLF, inCall: true}}
-	n.near = n.surroundings()
-	return n
-}
+// looseLen bounds the part of a text that is compared loosely.
+const looseLen = 256 << 10
 
-// surroundings are the parts of the text that may hold the nearest place: all
-// of it, or in a long one whole lines around old text's longest words.
-func (n *nearest) surroundings() []Match {
-	if len(n.text) <= looseLen {
-		return []Match{{0, len(n.text)}}
+// looked is the part of a text to look at closely: all of it, or in a long one the
+// surroundings of the block that has the most of old text's words, each word counting
+// the less the more blocks have it.
+func looked(text, old string) Match {
+	if len(text) <= looseLen {
+		return Match{0, len(text)}
 	}
-	const words, places = 6, 8
-	reach := min(len(n.old)+1<<10, looseLen/(2*words*places))
-	var parts spans
-	for _, w := range likeness.LongestWords(n.old, words) {
-		left := places
-		for i := range n.each(w) {
-			start, _ := n.row(max(0, i-reach), i)
-			_, end := n.row(i, min(len(n.text), i+len(w)+reach))
-			parts = append(parts, Match{start, end})
-			if left--; left == 0 {
-				break
+	const size = looseLen / 4
+	score := make([]float64, len(text)/size+1)
+	for _, word := range likeness.LongestWords(old, 16) {
+		var having []int
+		for i := range score {
+			if strings.Contains(text[i*size:min(len(text), (i+1)*size+len(word))], word) {
+				having = append(having, i)
 			}
 		}
-	}
-	return parts.merged()
-}
-
-// each yields the places of a literal word.
-func (n *nearest) each(word string) func(func(int) bool) {
-	return func(yield func(int) bool) {
-		textMatcher([]string{word}, n.breaks).occurrences(n.text, word, yield)
-	}
-}
-
-// row widens [start, end) to whole lines, where their ends are not far.
-func (n *nearest) row(start, end int) (int, int) {
-	const far = 4 << 10
-	for at := start; start-at <= far; at-- {
-		if n.view().startsLine(at) {
-			start = at
-			break
+		for _, i := range having {
+			score[i] += 1 / float64(len(having))
 		}
 	}
-	for at := end; at-end <= far; at++ {
-		if n.view().endsLine(at) {
-			end = at
-			break
-		}
-	}
-	return start, end
-}
-
-func (n *nearest) view() view[string] {
-	return view[string]{s: n.text, u: narrow, loneCR: n.breaks.inText}
-}
-
-// first is the first place of s in one of the parts under the exact rule.
-func (n *nearest) first(s string, parts []Match) (found Match, ok bool) {
-	if s == "" || !utf8.ValidString(s) {
-		return Match{}, false
-	}
-	lines, _ := splitLines(s, n.breaks.inCall)
-	m := textMatcher(lines, n.breaks)
-	for _, p := range parts {
-		m.each(n.text[p.Start:p.End], func(start, end int) bool {
-			found, ok = Match{p.Start + start, p.Start + end}, true
-			return false
-		})
-		if ok {
-			break
-		}
-	}
-	return found, ok
-}
-
-// rewritten explains old text that is in the text once it is rewritten.
-func (n *nearest) rewritten(ways []rewriting) (Hint, bool) {
-	for _, r := range ways {
-		if m, ok := n.first(r.text, n.near); ok {
-			return n.beside(m, n.old, func([]pair) string { return r.why }), true
-		}
-	}
-	return Hint{}, false
+	best := slices.Index(score, slices.Max(score))
+	return Match{max(0, best-1) * size, min(len(text), (best+2)*size)}
 }
 
 // loosely is the first place where the text is like s but for blanks, line
 // breaks, invisible characters, letter case and the kind of quotes and dashes.
 func (n *nearest) loosely(s string) (Match, bool) {
-	want := likeness.Fold(nil, s, likeness.OverAll)
-	if len(want) == 0 || len(want) > looseLen {
+	want := likeness.Fold(s, likeness.OverAll)
+	part := n.text[n.part.Start:n.part.End]
+	if n.folded == "" {
+		n.folded = likeness.Fold(part, likeness.OverAll)
+	}
+	at := indexOf(n.folded, want)
+	if want == "" || at < 0 {
 		return Match{}, false
 	}
-	for i, part := range n.near {
-		piece := n.text[part.Start:part.End]
-		if i == len(n.folded) {
-			n.folded = append(n.folded, likeness.Fold(make([]byte, 0, len(piece)), piece, likeness.OverAll))
-		}
-		at := -1
-		bytesMatcher([][]byte{want}, narrow, breaks{}).occurrences(n.folded[i], want, func(i int) bool {
-			at = i
-			return false
-		})
-		if at >= 0 {
-			start, end := likeness.Unfold(piece, likeness.OverAll, at, at+len(want)-1)
-			return Match{part.Start + start, part.Start + end}, true
+	start, end := likeness.Unfold(part, likeness.OverAll, at, at+len(want))
+	return Match{n.part.Start + start, n.part.Start + end}, true
+}
+
+// rewritten explains old text that is in the text, at least loosely, once it is rewritten.
+func (n *nearest) rewritten(ways []rewriting) (Hint, bool) {
+	for _, r := range ways {
+		if m, ok := n.loosely(r.text); ok {
+			return n.beside(m, r), true
 		}
 	}
-	return Match{}, false
+	return Hint{}, false
 }
 
 // standsAlready finds new text where old text would have been, or, where that
 // is nowhere, in any place if it is long enough to be there by no accident.
 func (n *nearest) standsAlready(new string, loose Match, isLoose bool) (Match, bool) {
-	wanted, asked := likeness.Fold(nil, new, likeness.OverAll), likeness.Fold(nil, n.old, likeness.OverAll)
-	if len(wanted) == 0 || len(wanted) < len(asked) && contains(string(asked), string(wanted)) {
+	wanted, asked := likeness.Fold(new, likeness.OverAll), likeness.Fold(n.old, likeness.OverAll)
+	if wanted == "" || !utf8.ValidString(new) || len(wanted) < len(asked) && indexOf(asked, wanted) >= 0 {
 		return Match{}, false // it says nothing that old text does not say
 	}
-	m, ok := n.first(new, []Match{{0, len(n.text)}})
-	if !ok {
+	t := tally{all: true, keep: 1}
+	findExact(n.text, new, breaks{inText: n.loneCR, inCall: true}, &t)
+	if t.count == 0 {
 		return Match{}, false
 	}
+	m := t.spans[0]
 	if isLoose {
 		return m, m.Start < loose.End && loose.Start < m.End
 	}
@@ -206,114 +141,168 @@ func (n *nearest) standsApart(m Match) bool {
 	return !(likeness.IsWord(before) && likeness.IsWord(first)) && !(likeness.IsWord(last) && likeness.IsWord(after))
 }
 
+// A pair is a line of old text and what the text has beside it.
+type pair struct {
+	asked, own string
+	start      int // of own in the text
+}
+
+// beside is the hint that sets old text, as rewritten by r, beside the place m. Where
+// nothing else differs it sets old text itself there.
+func (n *nearest) beside(m Match, r rewriting) Hint {
+	rows, pairs := n.pairs(m, r.text)
+	found := differences(pairs)
+	if len(found) == 0 && r.why != "" {
+		rows, pairs = n.pairs(m, n.old)
+	}
+	if r.why != "" {
+		found = append([]string{r.why}, found...)
+	}
+	if pairs == nil {
+		return n.alone(m, strings.Join(append(found, "the line breaks differ"), "; "))
+	}
+	return n.hint(rows, pairs, strings.Join(found, "; "))
+}
+
+// pairs sets the lines of s beside the rows of m, and returns no pairs where their
+// numbers differ. Blank lines at both ends of s are left out.
+func (n *nearest) pairs(m Match, s string) (rows []Match, pairs []pair) {
+	asked, _ := splitLines(s, true)
+	for len(asked) > 1 && strings.TrimSpace(asked[0]) == "" {
+		asked = asked[1:]
+	}
+	for len(asked) > 1 && strings.TrimSpace(asked[len(asked)-1]) == "" {
+		asked = asked[:len(asked)-1]
+	}
+	// Blanks at its ends stand beside those of the text.
+	if first := asked[0]; strings.TrimLeft(first, " \t") != first {
+		m.Start = len(trimTrailing(n.text[:m.Start]))
+	}
+	if last := asked[len(asked)-1]; trimTrailing(last) != last {
+		rest := n.text[m.End:]
+		m.End += len(rest) - len(strings.TrimLeft(rest, " \t"))
+	}
+	if rows = n.rows(m); len(rows) != len(asked) {
+		return rows, nil
+	}
+	for i, r := range rows {
+		start, end := max(r.Start, m.Start), min(r.End, m.End)
+		pairs = append(pairs, pair{asked[i], n.text[start:max(start, end)], start})
+	}
+	return rows, pairs
+}
+
+// alone is the hint that shows a place with nothing beside it.
+func (n *nearest) alone(m Match, why string) Hint { return n.hint(n.rows(m), nil, why) }
+
 // similar is the place whose lines share most words with those of old text, if
 // it shares at least half of them.
 func (n *nearest) similar() (Hint, bool) {
-	asked := n.lines(n.old)
-	v := likeness.NewTally(asked)
-	for _, part := range n.near {
-		v.Count(n.text[part.Start:part.End], part.Start, n.breaks.inText)
+	asked, _ := splitLines(n.old, true)
+	rows := n.rows(n.part)
+	own := make([]string, len(rows))
+	for i, r := range rows {
+		own[i] = n.text[max(r.Start, n.part.Start):min(r.End, n.part.End)]
 	}
-	start, skipped, ok := v.Winner()
+	first, ok := likeness.Align(asked, own)
 	if !ok {
 		return Hint{}, false
 	}
-	start, asked = n.aligned(start, asked, skipped)
-	rows := n.rows(start, len(n.text), len(asked))
-	pairs := make([]pair, 0, len(asked))
+	asked, rows = asked[max(0, -first):], rows[max(0, first):]
+	rows = rows[:min(len(rows), len(asked))]
+	var pairs []pair
 	for i, r := range rows {
-		own, from := likeness.Narrow(asked[i], n.text[r.Start:r.End])
-		if body := strings.TrimLeft(own, " \t"); i == 0 && strings.TrimLeft(asked[0], " \t") == asked[0] {
-			own, from = body, from+len(own)-len(body) // it may begin inside the line
+		start := r.Start + besideIn(n.text[r.Start:r.End], asked[i])
+		if i == 0 && strings.TrimLeft(asked[0], " \t") == asked[0] { // it may begin inside the line
+			start = r.End - len(strings.TrimLeft(n.text[start:r.End], " \t"))
 		}
-		pairs = append(pairs, pair{asked[i], own, r.Start + from})
+		pairs = append(pairs, pair{asked[i], n.text[start:r.End], start})
 	}
 	at := firstDifferent(pairs)
-	if len(rows) < len(asked) && pairs[at].asked == pairs[at].own {
-		return n.hint(rows, pairs, -1, "the file ends there"), true
+	if at < 0 && len(rows) < len(asked) {
+		return n.hint(rows, nil, "the file ends there"), true
 	}
-	return n.hint(rows, pairs, at, join(lineFacts(pairs[at])...)), true
+	return n.hint(rows, pairs, strings.Join(differences(pairs[max(0, at):][:1]), "; ")), true
 }
 
-// aligned moves a place by a few lines if the first lines of old text then
-// equal those beside them: where a line was added or left out in the middle,
-// most words agree behind it, but the reader wants the line where it begins.
-func (n *nearest) aligned(start int, asked []string, skipped int) (int, []string) {
-	const far = 10
-	top := start
-	for range far {
-		if top == 0 {
+// besideIn is where in a very long line the part begins that stands beside an asked
+// line, judging by the longest word that both have.
+func besideIn(own, asked string) int {
+	if len(own) <= 4*len(asked)+likeness.ExcerptLen {
+		return 0
+	}
+	from := 0
+	for _, word := range likeness.LongestWords(asked, 8) {
+		if i := strings.Index(own, word); i >= 0 {
+			from = max(0, i-strings.Index(asked, word))
 			break
 		}
-		top = n.rows(top-1, top, 1)[0].Start
 	}
-	rows := n.rows(top, len(n.text), 2*far+len(asked))
-	most := 0
-	for i := range rows[:min(2*far, len(rows))] {
-		same := 0
-		for same < len(asked) && i+same < len(rows) && n.text[rows[i+same].Start:rows[i+same].End] == asked[same] {
-			same++
-		}
-		if same > most {
-			most, start, skipped = same, rows[i].Start, 0
-		}
+	for from < len(own) && !utf8.RuneStart(own[from]) {
+		from++
 	}
-	return start, asked[skipped:]
+	return from
 }
 
-// lines are the lines of s, as many as a hint considers.
-func (n *nearest) lines(s string) []string {
-	lines, _ := splitLines(s, n.breaks.inCall)
-	return lines[:min(len(lines), maxRows)]
-}
-
-// maxRows bounds how many lines a hint considers.
-const maxRows = 400
-
-// rows are the whole lines from the one that start is on to the one that the
-// last byte before end is on, at most most of them and at least one.
-func (n *nearest) rows(start, end, most int) []Match {
+// rows are the whole lines that m touches.
+func (n *nearest) rows(m Match) []Match {
 	c := byte('\n')
-	if n.breaks.inText {
+	if n.loneCR {
 		c = '\r'
 	}
-	at := strings.LastIndexByte(n.text[:start], c) + 1
-	var rows []Match
-	for {
+	rows := make([]Match, 0, 1+countBreaks(n.text[m.Start:m.End], n.loneCR))
+	for at := lastBreak(n.text[:m.Start], n.loneCR) + 1; ; {
 		i := strings.IndexByte(n.text[at:], c)
 		if i < 0 {
 			return append(rows, Match{at, len(n.text)})
 		}
-		stop, next := at+i, at+i+1
-		if c == '\n' && i > 0 && n.text[stop-1] == '\r' {
-			stop--
+		end := at + i
+		if c == '\n' && i > 0 && n.text[end-1] == '\r' {
+			end--
 		}
-		rows = append(rows, Match{at, stop})
-		if next >= end || len(rows) >= most {
+		rows = append(rows, Match{at, end})
+		if at += i + 1; at >= m.End {
 			return rows
 		}
-		at = next
 	}
 }
 
-// number is the 1-based number of the line that begins at start.
-func (n *nearest) number(start int) int {
-	return 1 + countBreaks(n.text[:start], n.breaks.inText)
-}
+// aroundRows bounds the lines that a hint shows on either side of the one that differs.
+const aroundRows = 2
 
-// spans are parts of a text.
-type spans []Match
-
-// merged is the parts in order, those that touch made one.
-func (s spans) merged() []Match {
-	slices.SortFunc(s, func(a, b Match) int { return a.Start - b.Start })
-	var out []Match
-	for _, p := range s {
-		if len(out) > 0 && p.Start <= out[len(out)-1].End {
-			out[len(out)-1].End = max(out[len(out)-1].End, p.End)
-			continue
+// hint shows the lines around the first row that differs from the line of old text beside
+// it, or the first few rows where none does.
+func (n *nearest) hint(rows []Match, pairs []pair, why string) Hint {
+	at := firstDifferent(pairs)
+	differs := 0 // as a place in the row
+	h := Hint{Why: why}
+	switch {
+	case at >= 0:
+		p := pairs[at]
+		shared, _ := sharedEnds(p.own, p.asked)
+		differs = p.start + shared - rows[at].Start
+		h.Given = likeness.Excerpt(p.asked, shared, likeness.Visible)
+		if why == "" {
+			column := 1 + utf8.RuneCountInString(n.text[rows[at].Start:][:differs])
+			h.Why = fmt.Sprintf("the text differs from column %d on", column)
 		}
-		out = append(out, p)
+	case why == "":
+		h.Why = "old_string begins or ends with a line break or blank line that the file does not have there"
 	}
-	return out
+	from := max(0, at-aroundRows)
+	to := min(len(rows), max(at, aroundRows)+aroundRows+1)
+	h.Line = 1 + countBreaks(n.text[:rows[from].Start], n.loneCR)
+	for i, r := range rows[from:to] {
+		write, place := likeness.Printable, 0
+		if from+i == at {
+			write, place = likeness.Visible, differs
+		}
+		h.Lines = append(h.Lines, fmt.Sprintf("%d\t%s", h.Line+i, likeness.Excerpt(n.text[r.Start:r.End], place, write)))
+	}
+	return h
+}
+
+// firstDifferent is the first pair that differs, or -1.
+func firstDifferent(pairs []pair) int {
+	return slices.IndexFunc(pairs, func(p pair) bool { return p.asked != p.own })
 }

@@ -19,7 +19,7 @@ func findNormalised(text, old string, br breaks, t *tally, window int) {
 	if isASCII(old) && isASCII(text) {
 		return
 	}
-	if !contains(text, fixedPiece(old)) {
+	if indexOf(text, fixedPiece(old)) < 0 {
 		return
 	}
 	form, _, changed := appendNormal(nil, nil, old)

@@ -55,7 +55,7 @@ func findQuotes(text, old string, br breaks, t *tally) {
 	if !inText && nextCurly(old, 0) < 0 {
 		return
 	}
-	if piece := longestPiece(old, isQuoteOrBreak); !contains(text, piece) {
+	if piece := longestPiece(old, isQuoteOrBreak); indexOf(text, piece) < 0 {
 		return
 	}
 	folded := text

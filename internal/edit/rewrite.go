@@ -1,8 +1,10 @@
 package edit
 
 import (
+	"encoding/json"
 	"fmt"
 	"html"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -59,98 +61,65 @@ func cutNumber(line string) (rest string, ok bool) {
 
 // escapes is old text with escapes in place of characters, and the other way
 // round. Only what differs from old text is listed.
-func escapes(old string) []rewriting {
+func escapes(old, text string) []rewriting {
 	var ways []rewriting
 	add := func(text, why string) {
 		if text != old {
 			ways = append(ways, rewriting{text, why})
 		}
 	}
-	if text, escape, char := unescapeUnicode(old); text != old {
-		add(text, fmt.Sprintf("old_string has the escape %s where the file has the character %s", escape, likeness.Printable(char)))
-	}
+	unescaped, escape, char := unescapeUnicode(old)
+	add(unescaped, fmt.Sprintf("old_string has the escape %s where the file has the character %s", escape, likeness.Printable(char)))
 	for _, digits := range []string{"%04x", "%04X"} {
-		if text, escape, char := escapeUnicode(old, digits); text != old {
-			add(text, fmt.Sprintf("old_string has the character %s where the file has the escape %s", likeness.Printable(char), escape))
+		if escaped, escape, char := escapeUnicode(old, digits); strings.Contains(text, escape) {
+			add(escaped, fmt.Sprintf("old_string has the character %s where the file has the escape %s", likeness.Printable(char), escape))
 		}
 	}
-	const backslashes = "old_string has backslash escapes where the file has the characters themselves"
-	const characters = "old_string has characters where the file has backslash escapes for them"
-	add(strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\r`, "\r", `\"`, `"`, `\'`, "'", `\\`, `\`).Replace(old), backslashes)
-	add(strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(old), backslashes)
-	add(strings.NewReplacer("\r\n", `\n`, "\n", `\n`, "\t", `\t`, `"`, `\"`, `\`, `\\`).Replace(old), characters)
-	add(strings.NewReplacer(`"`, `\"`, `\`, `\\`).Replace(old), characters)
+	for _, way := range []struct {
+		pairs []string
+		why   string
+	}{
+		{[]string{`\n`, "\n", `\t`, "\t", `\r`, "\r", `\"`, `"`, `\'`, "'", `\\`, `\`}, backslashes},
+		{[]string{`\"`, `"`, `\\`, `\`}, backslashes},
+		{[]string{"\r\n", `\n`, "\n", `\n`, "\t", `\t`, `"`, `\"`, `\`, `\\`}, noBackslashes},
+		{[]string{`"`, `\"`, `\`, `\\`}, noBackslashes},
+		{[]string{"&", "&amp;", "<", "&lt;", ">", "&gt;"}, noEntities},
+	} {
+		add(strings.NewReplacer(way.pairs...).Replace(old), way.why)
+	}
+	add(html.EscapeString(old), noEntities)
 	add(html.UnescapeString(old), "old_string has HTML entities where the file has the characters themselves")
-	const entities = "old_string has characters where the file has HTML entities for them"
-	add(html.EscapeString(old), entities)
-	add(strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(old), entities)
 	return ways
 }
+
+const (
+	backslashes   = "old_string has backslash escapes where the file has the characters themselves"
+	noBackslashes = "old_string has characters where the file has backslash escapes for them"
+	noEntities    = "old_string has characters where the file has HTML entities for them"
+)
 
 // unescapeUnicode puts characters for \uXXXX and \u{X}, surrogate pairs
 // included, and hands over the first it replaced.
 func unescapeUnicode(s string) (text, escape, char string) {
-	var b strings.Builder
-	at := 0
-	for i := strings.Index(s, `\u`); i >= 0; {
-		r, n := unicodeEscape(s[i:])
-		if n > 0 {
-			b.WriteString(s[at:i])
-			b.WriteRune(r)
-			at = i + n
-			if escape == "" {
-				escape, char = s[i:at], string(r)
-			}
+	escapes := regexp.MustCompile(`\\u\{[0-9a-fA-F]{1,6}\}|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}`)
+	text = escapes.ReplaceAllStringFunc(s, func(e string) string {
+		r := unescape(e)
+		if escape == "" {
+			escape, char = e, r
 		}
-		next := max(at, i+2)
-		if i = strings.Index(s[next:], `\u`); i >= 0 {
-			i += next
-		}
-	}
-	b.WriteString(s[at:])
-	return b.String(), escape, char
+		return r
+	})
+	return text, escape, char
 }
 
-// unicodeEscape is the character that the escape at the front of s stands for
-// and the escape's length, which is 0 if there is none.
-func unicodeEscape(s string) (r rune, n int) {
-	if digits, ok := strings.CutPrefix(s, `\u{`); ok {
-		digits, _, ok = strings.Cut(digits[:min(len(digits), 7)], "}")
-		if r = hex(digits); !ok || !utf8.ValidRune(r) {
-			return 0, 0
-		}
-		return r, len(`\u{}`) + len(digits)
+// unescape is the character that an escape stands for.
+func unescape(escape string) (char string) {
+	if digits, ok := strings.CutPrefix(escape, `\u{`); ok {
+		code, _ := strconv.ParseUint(strings.TrimSuffix(digits, "}"), 16, 32)
+		return string(rune(code))
 	}
-	r, n = unicodeUnit(s)
-	if n > 0 && utf16.IsSurrogate(r) {
-		low, m := unicodeUnit(s[n:])
-		r, n = utf16.DecodeRune(r, low), n+m
-		if m == 0 || r == utf8.RuneError {
-			return 0, 0
-		}
-	}
-	return r, n
-}
-
-// unicodeUnit is one \uXXXX at the front of s.
-func unicodeUnit(s string) (r rune, n int) {
-	const length = len(`\uXXXX`)
-	if len(s) < length || !strings.HasPrefix(s, `\u`) {
-		return 0, 0
-	}
-	if r = hex(s[2:length]); r < 0 {
-		return 0, 0
-	}
-	return r, length
-}
-
-// hex is a hexadecimal number, or -1.
-func hex(digits string) rune {
-	n, err := strconv.ParseUint(digits, 16, 24)
-	if err != nil {
-		return -1
-	}
-	return rune(n)
+	_ = json.Unmarshal([]byte(`"`+escape+`"`), &char) // JSON has the same escapes
+	return char
 }
 
 // escapeUnicode puts \uXXXX for every character outside ASCII, and hands over
@@ -163,8 +132,8 @@ func escapeUnicode(s, digits string) (text, escape, char string) {
 			continue
 		}
 		e := ""
-		for _, u := range utf16.Encode([]rune{r}) {
-			e += `\u` + fmt.Sprintf(digits, u)
+		for _, u := range utf16.AppendRune(nil, r) {
+			e += fmt.Sprintf(`\u`+digits, u)
 		}
 		if escape == "" {
 			escape, char = e, string(r)

@@ -119,14 +119,17 @@ func (m *matcher[T]) occurrences(s, x T, yield func(i int) bool) {
 	}
 }
 
-// contains tells whether text has piece, in linear time for any two.
-func contains(text, piece string) bool {
-	found := piece == ""
-	textMatcher([]string{piece}, breaks{}).occurrences(text, piece, func(int) bool {
-		found = true
+// indexOf is the first place of piece in text, or -1, in linear time for any two.
+func indexOf(text, piece string) int {
+	if piece == "" {
+		return 0
+	}
+	at := -1
+	textMatcher([]string{piece}, breaks{}).occurrences(text, piece, func(i int) bool {
+		at = i
 		return false
 	})
-	return found
+	return at
 }
 
 // pieceLen is short enough for the vector search of every processor.

@@ -2,6 +2,7 @@ package edit
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -15,14 +16,9 @@ const maxFacts = 3
 // them, the first one's first. It names nothing where words differ.
 func differences(pairs []pair) []string {
 	var facts []string
-	seen := map[string]bool{}
 	for _, p := range pairs {
-		if p.asked == p.own {
-			continue
-		}
 		for _, f := range lineDifferences(p.asked, p.own) {
-			if !seen[f] && len(facts) < maxFacts {
-				seen[f] = true
+			if len(facts) < maxFacts && !slices.Contains(facts, f) {
 				facts = append(facts, f)
 			}
 		}
@@ -30,16 +26,14 @@ func differences(pairs []pair) []string {
 	return facts
 }
 
-// lineFacts lists the differences between two lines that have the same words.
-func lineFacts(p pair) []string {
-	if len(p.asked)+len(p.own) > maxBody ||
-		string(likeness.Fold(nil, p.asked, likeness.OverAll)) != string(likeness.Fold(nil, p.own, likeness.OverAll)) {
+// maxBody bounds the length of a line whose text is compared in every way.
+const maxBody = 16 << 10
+
+// lineDifferences names what differs between two lines that have the same words.
+func lineDifferences(asked, own string) []string {
+	if asked == own || len(asked)+len(own) > maxBody || !equalOver(likeness.OverAll, asked, own) {
 		return nil
 	}
-	return lineDifferences(p.asked, p.own)
-}
-
-func lineDifferences(asked, own string) []string {
 	askedIndent, askedBody, askedTail := dissect(asked)
 	ownIndent, ownBody, ownTail := dissect(own)
 	var facts []string
@@ -57,6 +51,11 @@ func lineDifferences(asked, own string) []string {
 		facts = append(facts, "the trailing white space differs")
 	}
 	return facts
+}
+
+// equalOver tells whether two texts are equal but for some kinds of differences.
+func equalOver(f likeness.Folds, a, b string) bool {
+	return likeness.Fold(a, f) == likeness.Fold(b, f)
 }
 
 // dissect cuts a line into its indentation, its text and its trailing blanks.
@@ -100,34 +99,22 @@ func plural(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// maxBody bounds the length of a line whose text is compared in every way.
-const maxBody = 16 << 10
-
-// bodyDifferences names the kinds of differences without which two texts would
-// be equal, each of them needed for it.
+// bodyDifferences names the kinds of differences without which two texts with the same
+// words would be equal, each of them needed for it.
 func bodyDifferences(asked, own string) []string {
-	if asked == own || len(asked)+len(own) > maxBody {
-		return nil
-	}
-	equal := func(f likeness.Folds) bool {
-		return string(likeness.Fold(nil, asked, f)) == string(likeness.Fold(nil, own, f))
-	}
-	if !equal(likeness.OverAll) {
-		return nil
-	}
 	var facts []string
 	for _, d := range []struct {
 		over likeness.Folds
-		say  func(asked, own string) string
+		fact string
 	}{
-		{likeness.OverUnseen, unseenDiffer},
-		{likeness.OverBlanks, blanksDiffer},
-		{likeness.OverQuotes, func(string, string) string { return "the kind of quotes differs" }},
-		{likeness.OverDashes, func(string, string) string { return "the kind of dashes differs" }},
-		{likeness.OverCase, func(string, string) string { return "upper and lower case differ" }},
+		{likeness.OverUnseen, unseenDiffer(asked, own)},
+		{likeness.OverBlanks, blanksDiffer(asked, own)},
+		{likeness.OverQuotes, "the kind of quotes differs"},
+		{likeness.OverDashes, "the kind of dashes differs"},
+		{likeness.OverCase, "upper and lower case differ"},
 	} {
-		if !equal(likeness.OverAll &^ d.over) {
-			facts = append(facts, d.say(asked, own))
+		if !equalOver(likeness.OverAll&^d.over, asked, own) {
+			facts = append(facts, d.fact)
 		}
 	}
 	return facts
