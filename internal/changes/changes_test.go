@@ -158,15 +158,19 @@ func TestRegion(t *testing.T) {
 	at := int64(strings.Index(d.Text, "line 10"))
 	splices := []span.Splice{{Start: at, End: at + 7, New: []byte("ten")}}
 	want := "6\tline 6\n7\tline 7\n8\tline 8\n9\tline 9\n10\tten\n11\tline 11\n12\tline 12\n13\tline 13\n14\tline 14"
-	if got := Region(d, splices, 0); got != want {
-		t.Errorf("%q", got)
+	if got, lines := Region(d, splices, 0); got != want || d.Text[lines.Start:lines.End] != d.Text[strings.Index(d.Text, "line 6\n"):strings.Index(d.Text, "line 15\n")] {
+		t.Errorf("%q %v", got, lines)
 	}
-	if got := Region(d, splices, RegionRoom); len(got) > leastRoom+3 || !strings.Contains(got, "10\tten") {
+	joined := []span.Splice{{Start: at + 6, End: at + 8}}
+	if got, lines := Region(d, joined, 0); !strings.HasSuffix(got, "10\tline 1line 11\n11\tline 12\n12\tline 13\n13\tline 14") || lines.End != int64(strings.Index(d.Text, "line 15")) {
+		t.Errorf("%q %v", got, lines)
+	}
+	if got, _ := Region(d, splices, RegionRoom); len(got) > leastRoom+3 || !strings.Contains(got, "10\tten") {
 		t.Errorf("%q", got)
 	}
 	long := decoded(t, strings.Repeat("ü", 4000)+"\n")
-	if got := Region(long, []span.Splice{{Start: 4000, End: 4002, New: []byte("x")}}, 0); len(got) > RegionRoom || !strings.HasPrefix(got, "1\t…") || !strings.HasSuffix(got, "…") {
-		t.Errorf("%q", got)
+	if got, lines := Region(long, []span.Splice{{Start: 4000, End: 4002, New: []byte("x")}}, 0); len(got) > RegionRoom || !strings.HasPrefix(got, "1\t…") || !strings.HasSuffix(got, "…") || lines.Len() > 0 {
+		t.Errorf("%q %v", got, lines)
 	}
 }
 

@@ -25,13 +25,16 @@ const (
 
 // Region shows the first place that an edit changed as numbered lines, with context
 // while there is room. With the bytes beside it in the answer it takes at most
-// RegionRoom plus the new text. The splices are of the file's text.
-func Region(d *text.Doc, splices []span.Splice, beside int) string {
-	return RegionIn(LinesOf(d), splices, 1, beside)
+// RegionRoom plus the new text. The splices are of the file's text. lines are the bytes of
+// the old file in lines that body shows whole, those that the splices replace among them.
+func Region(d *text.Doc, splices []span.Splice, beside int) (body string, lines span.Span) {
+	body, lines = RegionIn(LinesOf(d), splices, 1, beside)
+	return body, span.Span{Start: d.RawOffset(int(lines.Start)), End: d.RawOffset(int(lines.End))}
 }
 
-// RegionIn does the same for a piece of a text that begins in line base.
-func RegionIn(l Lines, splices []span.Splice, base, beside int) string {
+// RegionIn does the same for a piece of a text that begins in line base. lines are of that
+// piece.
+func RegionIn(l Lines, splices []span.Splice, base, beside int) (body string, lines span.Span) {
 	first := splices[0]
 	start, end := int(first.Start), int(first.End)
 	room := max(RegionRoom-remarkRoom-beside, leastRoom) + len(first.New) - bytes.Count(first.New, []byte("\r\n")) // a CRLF is shown as LF
@@ -45,16 +48,16 @@ func RegionIn(l Lines, splices []span.Splice, base, beside int) string {
 		if out := len(first.New) + (start - from) + (to - end); out > room {
 			continue
 		}
-		part := patched(l.Text, splices, from, to)
+		part, lines := patched(l.Text, splices, from, to), span.Span{Start: int64(from), End: int64(to)}
 		if to < len(l.Text) && part != "" && part[len(part)-1] != l.End {
-			part += CutMark // a line break was replaced: its line goes on
+			part, lines = part+CutMark, span.Span{} // a line break was replaced: its line goes on
 		}
 		body := l.number(part, l.at(from)+base-1)
 		if len(body) <= room {
-			return body
+			return body, lines
 		}
 	}
-	return window(l, first, base, room)
+	return window(l, first, base, room), span.Span{}
 }
 
 // patched is the text from from to to as the splices leave it; one that

@@ -36,8 +36,9 @@ type Change struct {
 	// their SHA-256, and themselves where they are small. It is nil where the record
 	// has both.
 	After func() (state.Sum, []byte)
-	// Shown are the new bytes that the answer shows beyond that.
-	Shown span.Set
+	// Shown has the new bytes that the answer shows beyond that, and of a file above
+	// state.WholeHash their parts.
+	Shown state.Record
 	// Notebook says that the new bytes are worth parsing before the next call.
 	Notebook bool
 	// Result is the answer then. A change without splices is only its answer.

@@ -219,7 +219,7 @@ func (w *committing) plan(ctx context.Context, s *toolcall.Target, old *fsys.Fil
 		_, err = toolcall.ShownIn(err)
 		return nil, refusal.Hidden{Name: s.Name(), Read: known, Whole: known && rec.InFull(), Huge: s.Stamp.Size > toolcall.MaxEditBytes}.Refusal(err)
 	}
-	c.Shown, c.Notebook = nil, false
+	c.Shown, c.Notebook = state.Record{}, false
 	return c, nil
 }
 
@@ -295,8 +295,9 @@ func (w *committing) record(now *toolcall.Target, c *Change, out save.Outcome) {
 	}
 	c.Record.Stamp = out.Stamp // too young to prove anything: the next gate looks at the bytes
 	files.Put(now.Path, c.Record)
-	if c.Shown != nil {
-		c.Result.Shown = append(c.Result.Shown, toolcall.Shown{Path: now.Path, Record: state.Record{Stamp: out.Stamp, Shown: c.Shown}, Added: true})
+	if c.Shown.Shown != nil {
+		c.Shown.Stamp, c.Shown.Hash = out.Stamp, c.Record.Hash
+		c.Result.Shown = append(c.Result.Shown, toolcall.Shown{Path: now.Path, Record: c.Shown, Added: true})
 	}
 }
 

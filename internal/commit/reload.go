@@ -153,8 +153,10 @@ func (w *committing) showHookChange(c *state.File, m made, lost func(string, ...
 	if c.Doc, err = changes.Decode(c.Raw, rec.Enc); err != nil {
 		return lost("The user's hooks changed the file after this: it is no text any more.")
 	}
-	put := func(shown span.Set) {
-		w.call.Session.Files.Put(c.Path, c.Recorded(shown, rec.Origin))
+	put := func(shown span.Set) (now state.Record) {
+		now = c.Recorded(shown, rec.Origin)
+		w.call.Session.Files.Put(c.Path, now)
+		return now
 	}
 	was, ok := m.bytes()
 	old, err := text.DecodeAs(was, rec.Enc)
@@ -167,13 +169,13 @@ func (w *committing) showHookChange(c *state.File, m made, lost func(string, ...
 		rec.Shown = state.ShownBy(parts)
 	}
 	diff := changes.Of(old, c.Doc)
-	put(rec.Shown.Through(diff.Splices, false))
+	now := put(rec.Shown.Through(diff.Splices, false))
 	body, shown, more := diff.First()
 	head := fmt.Sprintf("The user's hooks changed the file after this %s:\n", changes.Form)
 	if m.hidden || !w.by.Budget.Of(w.call.Client).Passes(m.result.Blocks[0].Text+head+body) {
 		return "(The user's hooks changed the file after this, more than can be shown here: read it before you change it again.)"
 	}
-	m.result.Shown = append(m.result.Shown, toolcall.Shown{Path: c.Path, Record: c.WithShown(state.Record{Stamp: c.Stamp}, shown), Added: true})
+	m.result.Shown = append(m.result.Shown, toolcall.Shown{Path: c.Path, Record: c.WithShown(state.Record{Stamp: now.Stamp, Hash: now.Hash}, shown), Added: true})
 	if more > 0 {
 		return head + body + fmt.Sprintf("\n… (%d more changed lines, which count as not shown)", more)
 	}

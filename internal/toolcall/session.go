@@ -83,7 +83,7 @@ func (s *Session) Show(n Shown) {
 		s.found(n.Path, n.Record)
 	case n.Added:
 		rec, known := s.Files.Get(n.Path)
-		if !known || rec.Stamp != n.Record.Stamp {
+		if !known || rec.Stamp != n.Record.Stamp || rec.Hash != n.Record.Hash {
 			return
 		}
 		rec.Shown = rec.Shown.Union(n.Record.Shown)

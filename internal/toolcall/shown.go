@@ -14,7 +14,7 @@ type Shown struct {
 	// by this answer, and by earlier ones.
 	Record state.Record
 	// Added says that Record holds only what this answer shows: it is added to the record
-	// that is there, if that has the same stamp.
+	// that is there, if that has the same stamp and hash.
 	Added bool
 	// Found says that Record is of a search, and holds only what this answer shows: a record
 	// of the same bytes gets it added, and a newer one stays as it is.

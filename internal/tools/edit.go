@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -203,9 +204,19 @@ func (e editPlan) replacing(rec state.Record, f found) (*commit.Change, error) {
 	}
 	head := e.head(len(f.res.Splices), f.res.Rule)
 	after := c.Becoming(f.splices, size, state.KeepContent)
+	region, lines := changes.Region(c.Doc, f.res.Splices, len(head)+len(s.Note()))
 	change := &commit.Change{
 		Stamp: c.Stamp, From: c.Raw, FromHash: c.Hash, Splices: f.splices, Record: moved, After: after,
-		Result: s.Answer(head, changes.Region(c.Doc, f.res.Splices, len(head)+len(s.Note()))),
+		Result: s.Answer(head, region),
+	}
+	if e.gate.Budget.Passes(change.Result.Blocks[0].Text) {
+		change.Shown.Shown = gate.Unseen(moved.Shown, span.Set{}.Add(lines).Through(f.splices, false))
+	}
+	if size > state.WholeHash {
+		var err error
+		if change.Shown.Parts, err = state.PartsOf(bytes.NewReader(c.Raw), c.Stamp.Size, f.splices, change.Shown.Shown); err != nil {
+			return nil, err
+		}
 	}
 	change.Result.Meta = map[string]any{"fsmcp/size": size, "fsmcp/replacements": len(f.res.Splices)}
 	return change, nil
@@ -286,7 +297,7 @@ func (e editPlan) applyToChangedFile(f found) (change *commit.Change, ok bool) {
 		return nil, false
 	}
 	change.Result.Blocks[0].Text += fmt.Sprintf("\nThe file had changed since it was read; the edit was made in it as it is now. This is that change %s:\n%s", changes.Form, body)
-	change.Shown = all.Through(f.splices, true)
+	change.Shown.Shown = all.Through(f.splices, true).Union(change.Shown.Shown)
 	return change, true
 }
 

@@ -2,6 +2,7 @@ package tools
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"strings"
 
@@ -34,7 +35,7 @@ func (e editPlan) streamed(ctx context.Context, b *gate.Streamed) (*commit.Chang
 		return nil, err
 	}
 	head := e.head(len(splices), edit.Exact)
-	where, err := e.region(ctx, b, splices[0], len(head)+len(s.Note()))
+	where, shown, err := e.region(ctx, b, splices[0], len(head)+len(s.Note()))
 	if err != nil {
 		return nil, err
 	}
@@ -52,6 +53,9 @@ func (e editPlan) streamed(ctx context.Context, b *gate.Streamed) (*commit.Chang
 		Differs: func() commit.Texts { return e.places(len(splices)) },
 	}
 	c.Result.Meta = map[string]any{"fsmcp/size": size, "fsmcp/replacements": len(splices)}
+	if len(splices) == 1 && size > state.WholeHash && b.Budget.Passes(c.Result.Blocks[0].Text) {
+		c.Shown = state.Record{Shown: gate.Unseen(rec.Shown, state.ShownBy(shown)), Parts: shown}
+	}
 	return c, nil
 }
 
@@ -94,37 +98,46 @@ func (e editPlan) unmatchedIn(ctx context.Context, b *gate.Streamed, err error) 
 	return refusal.Ambiguous(b.Target.Name(), e.args.OldString, err)
 }
 
-// region shows the first place as it will be, with some text around it.
-func (e editPlan) region(ctx context.Context, b *gate.Streamed, s span.Splice, beside int) (string, error) {
+// region shows the first place as it will be, with some text around it. shown is the part of
+// the new file that stands in lines which body shows whole, in a file of UTF-8.
+func (e editPlan) region(ctx context.Context, b *gate.Streamed, s span.Splice, beside int) (body string, shown []state.Part, err error) {
 	const side = 200
 	before, err := b.Scan.Piece(ctx, b.File, max(0, s.Start-side), s.Start)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	after, err := b.Scan.Piece(ctx, b.File, s.End, min(b.Stamp.Size, s.End+side))
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	line, err := b.Scan.LineAt(ctx, b.File, before.Start)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	l := changes.LinesIn("", before.EOL())
 	head, tail := before.Text, after.Text
+	same := head == string(before.Raw) && tail == string(after.Raw)
 	if before.Start > 0 { // begin with a whole line, or say that it is none
 		if i := strings.IndexByte(head, l.End); i >= 0 {
 			head, line = head[i+1:], line+1
 		} else {
-			head = changes.CutMark + head
+			head, same = changes.CutMark+head, false
 		}
 	}
 	if after.End < b.Stamp.Size { // and end with one
 		if i := strings.LastIndexByte(tail, l.End); i >= 0 {
 			tail = tail[:i+1]
 		} else {
-			tail += changes.CutMark
+			tail, same = tail+changes.CutMark, false
 		}
 	}
 	l.Text = head + tail
-	return changes.RegionIn(l, []span.Splice{{Start: int64(len(head)), End: int64(len(head)), New: []byte(e.args.NewString)}}, line, beside), nil
+	at := int64(len(head))
+	body, lines := changes.RegionIn(l, []span.Splice{{Start: at, End: at, New: []byte(e.args.NewString)}}, line, beside)
+	if same && lines.Len() > 0 {
+		raw := l.Text[lines.Start:at] + string(s.New) + l.Text[at:lines.End]
+		start := s.Start - (at - lines.Start)
+		shown = []state.Part{{Span: span.Span{Start: start, End: start + int64(len(raw))}, Sum: sha256.Sum256([]byte(raw))}}
+	}
+	return body, shown, nil
 }

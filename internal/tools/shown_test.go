@@ -314,3 +314,40 @@ func TestARegionThatEndsWithinALineSaysSo(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// What an Edit's answer shows around the change counts once the answer is sent to a client
+// that passes all of it on, and only of the bytes that it was made of.
+func TestTheLinesAroundAnEditCountOnceTheyAreSent(t *testing.T) {
+	for name, c := range map[string]struct {
+		limits toolcall.ClientLimits
+		new    string
+		send   func(b *bench, p string, r *toolcall.Result)
+		shown  bool
+	}{
+		"sent":     {new: "2\n", shown: true, send: func(b *bench, _ string, r *toolcall.Result) { b.service.Sent(b.call, r) }},
+		"not sent": {new: "2\n", send: func(*bench, string, *toolcall.Result) {}},
+		"cut by the client": {
+			limits: toolcall.ClientLimits{Chars: 7000}, new: strings.Repeat(strings.Repeat("x", 99)+"\n", 70),
+			send: func(b *bench, _ string, r *toolcall.Result) { b.service.Sent(b.call, r) },
+		},
+		"changed before it is sent": {new: "2\n", send: func(b *bench, p string, r *toolcall.Result) {
+			one := 1
+			b.put("a", "ONE\n2\nthree\n")
+			b.ok(&ReadArgs{FilePath: p, Limit: &one})
+			rec, _ := b.call.Session.Files.Get(p)
+			r.Shown[len(r.Shown)-1].Record.Stamp = rec.Stamp // as within one step of the clock
+			b.service.Sent(b.call, r)
+		}},
+	} {
+		b := newBench(t)
+		b.call.Client = c.limits
+		p := b.put("a", "one\ntwo\nthree\n")
+		b.part(p, 2, 1)
+		r := b.unsent(&EditArgs{FilePath: p, OldString: "two\n", NewString: c.new})
+		holds(t, r.Blocks[0].Text, "\tthree")
+		c.send(b, p, r)
+		if r := b.unsent(&EditArgs{FilePath: p, OldString: "three", NewString: "3"}); r.IsError == c.shown {
+			t.Errorf("%s: %s", name, r.Blocks[0].Text)
+		}
+	}
+}
