@@ -276,6 +276,7 @@ func policyConfig(cfg settings.Config) perm.Config {
 		CaseSensitive:    runtime.GOOS != "darwin" && runtime.GOOS != "windows",
 		Windows:          runtime.GOOS == "windows",
 		Guarded:          cfg.Guarded(),
+		Rules:            cfg.Rules,
 	}
 	if cfg.AuditFile != "" {
 		c.Guarded = append(c.Guarded, audit.Names(cfg.AuditFile)...)
@@ -284,16 +285,6 @@ func policyConfig(cfg settings.Config) perm.Config {
 		names := cfg.Folder(dir)
 		c.Workspace = append(c.Workspace, perm.Dir{Name: dir, Real: names[len(names)-1]})
 	}
-	add := func(list perm.List, rules []settings.Rule) {
-		for _, r := range rules {
-			c.Rules = append(c.Rules, perm.RuleText{Text: r.Text, List: list, Source: perm.Source{
-				Name: r.From, Line: r.Line, Level: r.Level, Anchor: r.Anchor, Claude: r.Claude, UntilRestart: r.UntilRestart,
-			}})
-		}
-	}
-	add(perm.Deny, cfg.Deny)
-	add(perm.Ask, cfg.Ask)
-	add(perm.Allow, cfg.Allow)
 	for _, dir := range slices.Concat(cfg.Workspace, perm.Anchors(c)) {
 		names := cfg.Folder(dir)
 		c.Aliases = append(c.Aliases, aliases(names)...)

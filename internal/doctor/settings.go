@@ -54,17 +54,14 @@ func ofBroken(warning string, broken []perm.BrokenFile) bool {
 	return slices.ContainsFunc(broken, func(b perm.BrokenFile) bool { return strings.HasPrefix(warning, b.Name+":") })
 }
 
-// tally counts the rules of one source.
-type tally struct{ deny, ask, allow int }
+// tally counts rules by their lists.
+type tally [perm.Allow + 1]int
 
 func (t tally) String() string {
 	var words []string
-	for _, list := range []struct {
-		n    int
-		word string
-	}{{t.deny, "deny"}, {t.ask, "ask"}, {t.allow, "allow"}} {
-		if list.n > 0 {
-			words = append(words, fmt.Sprintf("%d %s", list.n, list.word))
+	for list, n := range t {
+		if n > 0 {
+			words = append(words, fmt.Sprintf("%d %s", n, perm.List(list)))
 		}
 	}
 	if len(words) == 0 {
@@ -77,15 +74,13 @@ func (t tally) String() string {
 // the nearest first.
 func rulesBySource(cfg settings.Config) (all map[string]tally, order []string) {
 	all = make(map[string]tally)
-	for i, list := range [][]settings.Rule{cfg.Deny, cfg.Ask, cfg.Allow} {
-		for _, r := range list {
-			t, known := all[r.From]
-			if !known {
-				order = append(order, r.From)
-			}
-			*[]*int{&t.deny, &t.ask, &t.allow}[i]++
-			all[r.From] = t
+	for _, r := range cfg.Rules {
+		t, known := all[r.Source.Name]
+		if !known {
+			order = append(order, r.Source.Name)
 		}
+		t[r.List]++
+		all[r.Source.Name] = t
 	}
 	return all, order
 }
@@ -95,8 +90,8 @@ func settingsFile(src settings.Found, t tally, trusted bool) Check {
 	switch {
 	case src.Ignored:
 		c.Status, c.Detail = Skip, fmt.Sprintf("%s (%s) does not count", src.Name, src.Level)
-	case src.Level.InProject() && !trusted && t.allow > 0:
-		c.Detail += fmt.Sprintf("; its %s without effect unless fsmcp runs with --trust-project", are(t.allow, "allow rule"))
+	case src.Level.InProject() && !trusted && t[perm.Allow] > 0:
+		c.Detail += fmt.Sprintf("; its %s without effect unless fsmcp runs with --trust-project", are(t[perm.Allow], "allow rule"))
 	}
 	return c
 }
@@ -111,7 +106,10 @@ func are(n int, noun string) string {
 
 // rules sums up which rules hold.
 func rules(cfg settings.Config) Check {
-	total := tally{len(cfg.Deny), len(cfg.Ask), len(cfg.Allow)}
+	var total tally
+	for _, r := range cfg.Rules {
+		total[r.List]++
+	}
 	detail := fmt.Sprintf("%s; where no rule decides: mode %s", total, cfg.Mode)
 	return Check{Name: NameRules, Status: OK, Detail: detail}
 }

@@ -26,28 +26,26 @@ func (l Layer) overfull(concerns func(rule string) bool) *perm.BrokenFile {
 		return nil
 	}
 	count, parts := 0, 0
-	for _, list := range [][]Rule{l.Deny, l.Ask, l.Allow} {
-		for _, r := range list {
-			if concerns != nil && !concerns(r.Text) {
-				continue
-			}
-			count++
-			for _, part := range []string{"/", "*", "?", "["} {
-				parts += strings.Count(r.Text, part)
-			}
-			why := ""
-			switch {
-			case len(r.Text) > maxRuleBytes:
-				why = fmt.Sprintf("has a permission rule of more than %d bytes", maxRuleBytes)
-			case count > maxRules:
-				why = fmt.Sprintf("has more than %d permission rules", maxRules)
-			case parts > maxRuleParts:
-				why = fmt.Sprintf("has permission rules with more than %d slashes and wildcards together", maxRuleParts)
-			default:
-				continue
-			}
-			return &perm.BrokenFile{Name: l.File.Name, Line: r.Line, Why: why}
+	for _, r := range l.Rules {
+		if concerns != nil && !concerns(r.Text) {
+			continue
 		}
+		count++
+		for _, part := range []string{"/", "*", "?", "["} {
+			parts += strings.Count(r.Text, part)
+		}
+		why := ""
+		switch {
+		case len(r.Text) > maxRuleBytes:
+			why = fmt.Sprintf("has a permission rule of more than %d bytes", maxRuleBytes)
+		case count > maxRules:
+			why = fmt.Sprintf("has more than %d permission rules", maxRules)
+		case parts > maxRuleParts:
+			why = fmt.Sprintf("has permission rules with more than %d slashes and wildcards together", maxRuleParts)
+		default:
+			continue
+		}
+		return &perm.BrokenFile{Name: l.File.Name, Line: r.Source.Line, Why: why}
 	}
 	return nil
 }

@@ -40,7 +40,7 @@ func TestOverfullProjectFiles(t *testing.T) {
 			s := with(env(nil), map[string]string{file: c.text})
 			s.FileRule = func(rule string) bool { return !strings.HasPrefix(rule, "Bash(") }
 			cfg, warnings, _ := New(Flags{}, s, 1000)
-			switch rules := len(cfg.Deny) + len(cfg.Ask) + len(cfg.Allow); {
+			switch rules := len(cfg.Rules); {
 			case !project || c.why == "":
 				if len(cfg.Broken) > 0 || rules == 0 {
 					t.Errorf("%s in %s: %d rules, broken %v", c.name, file, rules, cfg.Broken)
@@ -60,17 +60,17 @@ func TestRulesThatHoldAreCounted(t *testing.T) {
 	files := map[string]string{claude: manyRules(1500, "Read(a%d)")}
 	cfg := first2(New(Flags{}, with(env(nil), files), 1000))
 	files[claude] = manyRules(400, "Read(b%d)")
-	if cfg, _ = cfg.Reload(nil); len(cfg.Broken) > 0 || len(cfg.Deny) != 1900 {
-		t.Fatalf("%d rules, broken %v", len(cfg.Deny), cfg.Broken)
+	if cfg, _ = cfg.Reload(nil); len(cfg.Broken) > 0 || len(rulesIn(cfg.Rules, perm.Deny)) != 1900 {
+		t.Fatalf("%d rules, broken %v", len(rulesIn(cfg.Rules, perm.Deny)), cfg.Broken)
 	}
 	files[claude] = manyRules(400, "Read(c%d)")
 	for range 3 {
-		if cfg, _ = cfg.Reload(nil); len(cfg.Broken) != 1 || len(cfg.Deny) != 1900 || !strings.HasSuffix(cfg.Broken[0].Why, "until a restart") {
-			t.Fatalf("%d rules, broken %v", len(cfg.Deny), cfg.Broken)
+		if cfg, _ = cfg.Reload(nil); len(cfg.Broken) != 1 || len(rulesIn(cfg.Rules, perm.Deny)) != 1900 || !strings.HasSuffix(cfg.Broken[0].Why, "until a restart") {
+			t.Fatalf("%d rules, broken %v", len(rulesIn(cfg.Rules, perm.Deny)), cfg.Broken)
 		}
 	}
 	files[claude] = manyRules(400, "Read(b%d)")
-	if cfg, _ = cfg.Reload(nil); len(cfg.Broken) > 0 || len(cfg.Deny) != 1900 {
-		t.Fatalf("mended: %d rules, broken %v", len(cfg.Deny), cfg.Broken)
+	if cfg, _ = cfg.Reload(nil); len(cfg.Broken) > 0 || len(rulesIn(cfg.Rules, perm.Deny)) != 1900 {
+		t.Fatalf("mended: %d rules, broken %v", len(rulesIn(cfg.Rules, perm.Deny)), cfg.Broken)
 	}
 }

@@ -8,6 +8,7 @@
 package settings
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -68,9 +69,9 @@ type Config struct {
 	RootsWanted bool
 	Home        string
 
-	// The rules of every source, those of the nearest first. Allow rules of a
-	// project's files are among them whether it is trusted or not.
-	Deny, Ask, Allow []Rule
+	// Rules of every source, list by list, those of the nearest source first. Allow rules of
+	// a project's files are among them whether it is trusted or not.
+	Rules            []perm.RuleText
 	Mode             string // by its name in settings
 	ModeUntilRestart bool   // a file names a looser mode, which waits for a restart
 	PlanFile         string
@@ -124,7 +125,7 @@ func durabilities() []string { return []string{"full", "data", "none"} }
 // New returns the settings at the start. Warnings are whole sentences; an error means that
 // the command line cannot be served.
 func New(f Flags, s System, defaultTokens int) (c Config, warnings []string, err error) {
-	if f.Durability != "" && !oneOf(f.Durability, durabilities()) {
+	if f.Durability != "" && !slices.Contains(durabilities(), f.Durability) {
 		return c, nil, fmt.Errorf("--durability takes full, data or none, not %q", f.Durability)
 	}
 	c = build(origin{flags: f, system: s, tokens: defaultTokens}, nil, nil)
@@ -150,7 +151,7 @@ func (c Config) WithRoots(roots []string) (next Config, warnings []string) {
 // newWarnings returns the warnings that old did not have.
 func (c Config) newWarnings(old Config) (out []string) {
 	for _, w := range c.origin.warnings {
-		if !oneOf(w, old.origin.warnings) {
+		if !slices.Contains(old.origin.warnings, w) {
 			out = append(out, w)
 		}
 	}
@@ -162,13 +163,7 @@ func (c Config) newWarnings(old Config) (out []string) {
 // project's settings only lower a bound.
 func (c Config) ClientLimit(client string, builtin ClientLimit) ClientLimit {
 	client = clientName(client)
-	limit, best := builtin, -1
-	for name, own := range c.clients {
-		if len(name) <= best || !covers(name, client) {
-			continue
-		}
-		best, limit = len(name), own.over(builtin)
-	}
+	limit := ofClient(c.clients, client).over(builtin)
 	for name, cap := range c.caps {
 		if covers(name, client) {
 			limit = limit.lowest(cap)
@@ -217,7 +212,7 @@ func (c Config) Found() (out []Found) {
 func (c Config) Guarded() []string {
 	f, s := c.origin.flags, c.origin.system
 	files, folders := c.Watched()
-	for _, file := range Files(s, c.Workspace, first(f.Settings, s.Getenv("FSMCP_SETTINGS")), true) {
+	for _, file := range Files(s, c.Workspace, cmp.Or(f.Settings, s.Getenv("FSMCP_SETTINGS")), true) {
 		files = append(files, file.Name)
 	}
 	if s.Home != "" {

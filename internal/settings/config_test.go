@@ -62,7 +62,8 @@ func TestFlagsBeatTheirTwinsAndBadValuesFallThrough(t *testing.T) {
 		{"dedup", Flags{Dedup: &no}, map[string]string{"FSMCP_DEDUP": "true"}, 0, func(c Config) bool { return !c.Dedup }},
 		{"dedup by environment", Flags{}, map[string]string{"FSMCP_DEDUP": "0"}, 0, func(c Config) bool { return !c.Dedup }},
 		{"rules merge", Flags{Deny: []string{"Read(a)"}}, map[string]string{"FSMCP_DENY": "Read(b)\n\n Read(c, d) "}, 0, func(c Config) bool {
-			return slices.Equal(c.Deny, []Rule{{Text: "Read(a)", From: "--deny", Level: perm.Flag}, {Text: "Read(b)", From: "FSMCP_DENY", Level: perm.Env}, {Text: "Read(c, d)", From: "FSMCP_DENY", Level: perm.Env}})
+			flag, variable := perm.Source{Name: "--deny", Level: perm.Flag}, perm.Source{Name: "FSMCP_DENY", Level: perm.Env}
+			return slices.Equal(rulesIn(c.Rules, perm.Deny), []perm.RuleText{{Text: "Read(a)", Source: flag}, {Text: "Read(b)", Source: variable}, {Text: "Read(c, d)", Source: variable}})
 		}},
 		{"state", Flags{}, map[string]string{"XDG_STATE_HOME": "/s"}, 0, func(c Config) bool { return c.StateDir == "/s/fsmcp" }},
 		{"relative state is none", Flags{}, map[string]string{"XDG_STATE_HOME": "s"}, 0, func(c Config) bool { return c.StateDir == "/home/u/.local/state/fsmcp" }},

@@ -3,6 +3,7 @@ package settings
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,15 +16,14 @@ type environment struct {
 	warnings []string
 }
 
-// rules returns the rules of a flag and of its variable, which has one a line.
-func (e *environment) rules(list string, flags []string) []Rule {
-	var out []Rule
+// rules returns the rules of a list's flag and of its variable, which has one a line.
+func (e *environment) rules(list perm.List, flags []string) (out []perm.RuleText) {
 	for _, text := range flags {
-		out = append(out, Rule{Text: text, From: "--" + list, Level: perm.Flag})
+		out = append(out, perm.RuleText{Text: text, List: list, Source: perm.Source{Name: "--" + list.String(), Level: perm.Flag}})
 	}
-	name := "FSMCP_" + strings.ToUpper(list)
+	name := "FSMCP_" + strings.ToUpper(list.String())
 	for _, text := range e.lines(name) {
-		out = append(out, Rule{Text: text, From: name, Level: perm.Env})
+		out = append(out, perm.RuleText{Text: text, List: list, Source: perm.Source{Name: name, Level: perm.Env}})
 	}
 	return out
 }
@@ -38,13 +38,24 @@ func (e *environment) lines(name string) (out []string) {
 	return out
 }
 
-func (e *environment) word(name string, known []string) string {
+// variable reads a variable by parse; ok is false where it is empty or wrong, which is warned
+// of.
+func variable[T any](e *environment, name, want string, parse func(string) (T, bool)) (is T, ok bool) {
 	v := e.Getenv(name)
-	if v == "" || oneOf(v, known) {
-		return v
+	if v == "" {
+		return is, false
 	}
-	e.warn(name, v, "one of "+strings.Join(known, ", "))
-	return ""
+	if is, ok = parse(v); !ok {
+		e.warn(name, v, want)
+		return *new(T), false
+	}
+	return is, true
+}
+
+// word returns a variable's word, and "" if it is none of known.
+func (e *environment) word(name string, known []string) string {
+	word, _ := variable(e, name, "one of "+strings.Join(known, ", "), func(v string) (string, bool) { return v, slices.Contains(known, v) })
+	return word
 }
 
 // decided returns the flag's value, else its variable's, else the default.
@@ -52,49 +63,29 @@ func (e *environment) decided(flag *bool, name string, otherwise bool) bool {
 	if flag != nil {
 		return *flag
 	}
-	if b, ok := e.yes(name); ok {
-		return b
+	is, ok := variable(e, name, "true or false", func(v string) (bool, bool) {
+		is, err := strconv.ParseBool(v)
+		return is, err == nil
+	})
+	if ok {
+		return is
 	}
 	return otherwise
 }
 
-func (e *environment) yes(name string) (is, ok bool) {
-	v := e.Getenv(name)
-	if v == "" {
-		return false, false
-	}
-	b, err := strconv.ParseBool(v)
-	if err != nil {
-		e.warn(name, v, "true or false")
-	}
-	return b, err == nil
-}
-
 func (e *environment) positive(name string) (int, bool) {
-	v := e.Getenv(name)
-	if v == "" {
-		return 0, false
-	}
-	n, err := strconv.Atoi(strings.TrimSpace(v))
-	if err != nil || n <= 0 {
-		e.warn(name, v, "a whole number above 0")
-		return 0, false
-	}
-	return n, true
+	return variable(e, name, "a whole number above 0", func(v string) (int, bool) {
+		n, err := strconv.Atoi(strings.TrimSpace(v))
+		return n, err == nil && n > 0
+	})
 }
 
 // bytes reads a number of bytes above 0.
 func (e *environment) bytes(name string) (int64, bool) {
-	v := e.Getenv(name)
-	if v == "" {
-		return 0, false
-	}
-	n, ok := size(strings.TrimSpace(v))
-	if !ok || n == 0 {
-		e.warn(name, v, `a number of bytes above 0, such as 512KB`)
-		return 0, false
-	}
-	return n, true
+	return variable(e, name, "a number of bytes above 0, such as 512KB", func(v string) (int64, bool) {
+		n, ok := size(strings.TrimSpace(v))
+		return n, ok && n > 0
+	})
 }
 
 func (e *environment) warn(name, value, want string) {
@@ -166,23 +157,4 @@ func StateDir(s System) string {
 		return ""
 	}
 	return filepath.Join(s.Home, ".local", "state", "fsmcp")
-}
-
-func oneOf(s string, words []string) bool {
-	for _, w := range words {
-		if s == w {
-			return true
-		}
-	}
-	return false
-}
-
-// first returns the first word that is not empty.
-func first(words ...string) string {
-	for _, w := range words {
-		if w != "" {
-			return w
-		}
-	}
-	return ""
 }

@@ -128,13 +128,13 @@ func TestEveryLevelsRulesAreMerged(t *testing.T) {
 	}
 	want := []string{managed, dropIn, "--deny", "FSMCP_DENY", settingsFile, local, claudeLocal, project, claude, userOwn, userClaude}
 	var got, levels []string
-	for _, r := range c.Deny {
-		got, levels = append(got, r.From), append(levels, r.Level.String())
-		if r.Claude != (strings.Contains(r.From, "claude")) {
+	for _, r := range rulesIn(c.Rules, perm.Deny) {
+		got, levels = append(got, r.Source.Name), append(levels, r.Source.Level.String())
+		if r.Source.Claude != (strings.Contains(r.Source.Name, "claude")) {
 			t.Errorf("%+v", r)
 		}
 	}
-	if !slices.Equal(got, want) || len(c.Ask) != len(want) || len(c.Allow) != len(want) {
+	if !slices.Equal(got, want) || len(rulesIn(c.Rules, perm.Ask)) != len(want) || len(rulesIn(c.Rules, perm.Allow)) != len(want) {
 		t.Errorf("%q", got)
 	}
 	if all := "managed managed flag environment settings local local project project user user"; strings.Join(levels, " ") != all {
@@ -145,8 +145,8 @@ func TestEveryLevelsRulesAreMerged(t *testing.T) {
 func TestManagedFilesHaveToBeSafe(t *testing.T) {
 	s := with(env(nil), map[string]string{managed: `{"permissions": {"deny": ["Read(unsafe)"]}}`, dropIn: `{"permissions": {"deny": ["Read(x)"]}}`})
 	c, warnings, _ := New(Flags{}, s, 1)
-	if len(c.Deny) != 1 || c.Deny[0].Text != "Read(x)" || len(warnings) != 1 || !strings.Contains(warnings[0], "belong to root") {
-		t.Errorf("%+v, %q", c.Deny, warnings)
+	if len(rulesIn(c.Rules, perm.Deny)) != 1 || rulesIn(c.Rules, perm.Deny)[0].Text != "Read(x)" || len(warnings) != 1 || !strings.Contains(warnings[0], "belong to root") {
+		t.Errorf("%+v, %q", rulesIn(c.Rules, perm.Deny), warnings)
 	}
 	for _, e := range c.entries {
 		if !e.gone && e.layer.File.Name == managed && (e.ignored == "" || !e.layer.Found) {
@@ -206,8 +206,8 @@ func TestRulesOfAddedDirectoriesHold(t *testing.T) {
 		"/a/.claude/settings.json": `{"permissions": {"deny": ["Read(/k)"]}}`,
 	})
 	c, _, _ := New(Flags{}, s, 1)
-	if len(c.Deny) != 1 || c.Deny[0].Anchor != "/a" {
-		t.Errorf("%+v", c.Deny)
+	if len(rulesIn(c.Rules, perm.Deny)) != 1 || rulesIn(c.Rules, perm.Deny)[0].Source.Anchor != "/a" {
+		t.Errorf("%+v", rulesIn(c.Rules, perm.Deny))
 	}
 }
 
@@ -234,7 +234,7 @@ func TestRoots(t *testing.T) {
 		t.Errorf("%q", c.Workspace)
 	}
 	texts := func(c Config) (out []string) {
-		for _, r := range c.Deny {
+		for _, r := range rulesIn(c.Rules, perm.Deny) {
 			out = append(out, r.Text)
 		}
 		return out

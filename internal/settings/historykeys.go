@@ -3,6 +3,7 @@ package settings
 import (
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -123,17 +124,6 @@ func takeAge(v hujson.Value) (any, bool) {
 }
 
 func takeGlobs(v hujson.Value) (any, bool) {
-	list, ok := v.Value.(*hujson.Array)
-	if !ok {
-		return nil, false
-	}
-	globs := []string{}
-	for _, e := range list.Elements {
-		s, ok := text(e)
-		if !ok || s == "" || !doublestar.ValidatePattern(s) {
-			return nil, false
-		}
-		globs = append(globs, s)
-	}
-	return globs, true
+	globs, ok := texts(v)
+	return globs, ok && !slices.ContainsFunc(globs, func(g string) bool { return g == "" || !doublestar.ValidatePattern(g) })
 }

@@ -77,7 +77,7 @@ func takeHook(v hujson.Value) Hook {
 				h.Glob, wrong = everyFile, `its "glob" is no pattern of names, such as "**/*.go"`
 			}
 		case "command":
-			if h.Command = texts(v); len(h.Command) == 0 || h.Command[0] == "" {
+			if h.Command, _ = texts(v); len(h.Command) == 0 || h.Command[0] == "" {
 				wrong = `its "command" is no list of strings, a program and its arguments`
 			}
 		case "timeout":
@@ -104,20 +104,20 @@ func takeHook(v hujson.Value) Hook {
 	return h
 }
 
-// texts reads a list of strings; nil where it is none.
-func texts(v hujson.Value) (out []string) {
+// texts reads a list of strings.
+func texts(v hujson.Value) (out []string, ok bool) {
 	list, ok := v.Value.(*hujson.Array)
 	if !ok {
-		return nil
+		return nil, false
 	}
 	for _, e := range list.Elements {
 		s, ok := text(e)
 		if !ok {
-			return nil
+			return nil, false
 		}
 		out = append(out, s)
 	}
-	return out
+	return out, true
 }
 
 // hooks sets a list of hooks and warns of entries that cannot be run; the others count. It

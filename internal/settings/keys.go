@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/tailscale/hujson"
 
 	"github.com/fsmcp/fsmcp/internal/alike"
+	"github.com/fsmcp/fsmcp/internal/perm"
 )
 
 // setBy says which files may set a key.
@@ -100,7 +102,7 @@ func known() []string {
 	names := []string{keyPermissions, keyDeny, keyAsk, keyAllow, keyDirectories, keyMode}
 	for _, k := range keys() {
 		names = append(names, k.path)
-		if group, _, ok := strings.Cut(k.path, "."); ok && !oneOf(group, names) {
+		if group, _, ok := strings.Cut(k.path, "."); ok && !slices.Contains(names, group) {
 			names = append(names, group)
 		}
 	}
@@ -155,13 +157,8 @@ func modes() []string {
 
 // knownMode returns a mode's name; an unknown word means default.
 func knownMode(word string) (mode string, ok bool) {
-	switch {
-	case word == "auto" || word == "manual":
-		return "default", true
-	case oneOf(word, modes()):
-		return word, true
-	}
-	return "default", false
+	m, ok := perm.ParseMode(word)
+	return m.String(), ok
 }
 
 // tightest returns the stricter mode.
@@ -172,19 +169,11 @@ func tightest(a, b string) string {
 	return a
 }
 
-func rank(mode string) int {
-	for i, m := range modes() {
-		if m == mode {
-			return i
-		}
-	}
-	return -1
-}
-
+func rank(mode string) int { return slices.Index(modes(), mode) }
 func word(path string, by setBy, words ...string) key {
 	take := func(v hujson.Value) (any, bool) {
 		s, ok := text(v)
-		return s, ok && oneOf(s, words)
+		return s, ok && slices.Contains(words, s)
 	}
 	last := len(words) - 1
 	return key{path: path, setBy: by, take: take, words: words, want: strings.Join(words[:last], ", ") + " or " + words[last]}
@@ -321,6 +310,17 @@ func clientName(name string) string {
 func covers(name, client string) bool {
 	rest, ok := strings.CutPrefix(client, name)
 	return ok && (rest == "" || rest[0] < 'a' || rest[0] > 'z')
+}
+
+// ofClient returns the client's part of a table, that of the longest name that covers it.
+func ofClient[T any](table map[string]T, client string) (of T) {
+	longest := -1
+	for name, own := range table {
+		if len(name) > longest && covers(name, client) {
+			longest, of = len(name), own
+		}
+	}
+	return of
 }
 
 // lowest returns the smaller of two bounds; 0 is no bound.

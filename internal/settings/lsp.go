@@ -56,15 +56,15 @@ func takeServer(name string, v hujson.Value) (lsp.Server, bool) {
 	ok := members(v, func(field string, v hujson.Value) bool {
 		switch field {
 		case "command":
-			s.Command = texts(v)
+			s.Command, _ = texts(v)
 			return len(s.Command) > 0 && s.Command[0] != ""
 		case "extensions":
 			s.Languages = takeExtensions(v)
 			return len(s.Languages) > 0
 		case "rootMarkers":
-			list, isList := v.Value.(*hujson.Array)
-			s.RootMarkers = texts(v)
-			return isList && len(s.RootMarkers) == len(list.Elements) && !slices.ContainsFunc(s.RootMarkers, func(m string) bool { return m == "" || strings.ContainsAny(m, `/\`) })
+			var areTexts bool
+			s.RootMarkers, areTexts = texts(v)
+			return areTexts && !slices.ContainsFunc(s.RootMarkers, func(m string) bool { return m == "" || strings.ContainsAny(m, `/\`) })
 		}
 		return false
 	})

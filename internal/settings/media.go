@@ -1,7 +1,9 @@
 package settings
 
 import (
+	"cmp"
 	"maps"
+	"slices"
 
 	"github.com/tailscale/hujson"
 )
@@ -52,7 +54,7 @@ func (m *merger) images() Images {
 // clients, and how they are shown to clients with settings of their own.
 func (m *merger) pdf() (all PDF, word string, clients map[string]PDF) {
 	word = m.env.word("FSMCP_PDF_MODE", pdfModes())
-	all = PDF{Mode: first(word, pick(m, keyPDFMode, "pages")), Images: pick(m, keyPDFImages, "auto")}
+	all = PDF{Mode: cmp.Or(word, pick(m, keyPDFMode, "pages")), Images: pick(m, keyPDFImages, "auto")}
 	clients = make(map[string]PDF)
 	for i := len(m.layers) - 1; i >= 0; i-- { // the nearest last
 		v, ok := m.layers[i].values[keyPDFClients]
@@ -61,7 +63,7 @@ func (m *merger) pdf() (all PDF, word string, clients map[string]PDF) {
 		}
 		for name, own := range v.is.(map[string]PDF) {
 			had := clients[name]
-			clients[name] = PDF{Mode: first(own.Mode, had.Mode), Images: first(own.Images, had.Images)}
+			clients[name] = PDF{Mode: cmp.Or(own.Mode, had.Mode), Images: cmp.Or(own.Images, had.Images)}
 		}
 	}
 	if word != "" {
@@ -77,15 +79,8 @@ func (m *merger) pdf() (all PDF, word string, clients map[string]PDF) {
 // the client's name, and the longest match counts. builtin, which fsmcp knows of the client,
 // beats pdf, and neither pdf.clients nor the variable.
 func (c Config) PDFFor(client string, builtin PDF) PDF {
-	client = clientName(client)
-	var own PDF
-	best := -1
-	for name, said := range c.pdfClients {
-		if len(name) > best && covers(name, client) {
-			best, own = len(name), said
-		}
-	}
-	return PDF{Mode: first(own.Mode, c.pdfMode, builtin.Mode, c.PDF.Mode), Images: first(own.Images, builtin.Images, c.PDF.Images)}
+	own := ofClient(c.pdfClients, clientName(client))
+	return PDF{Mode: cmp.Or(own.Mode, c.pdfMode, builtin.Mode, c.PDF.Mode), Images: cmp.Or(own.Images, builtin.Images, c.PDF.Images)}
 }
 
 func takePDFClients(v hujson.Value) (any, bool) {
@@ -95,9 +90,9 @@ func takePDFClients(v hujson.Value) (any, bool) {
 		ok := members(v, func(field string, v hujson.Value) bool {
 			s, ok := text(v)
 			switch {
-			case field == "mode" && ok && oneOf(s, pdfModes()):
+			case field == "mode" && ok && slices.Contains(pdfModes(), s):
 				own.Mode = s
-			case field == "images" && ok && oneOf(s, pdfImages()):
+			case field == "images" && ok && slices.Contains(pdfImages(), s):
 				own.Images = s
 			default:
 				return false

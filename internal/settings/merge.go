@@ -32,23 +32,21 @@ func (m *merger) merge(workspace []string) Config {
 	c := Config{
 		Workspace:        workspace,
 		Home:             s.Home,
-		Deny:             m.rules("deny", f.Deny, func(l Layer) []Rule { return l.Deny }),
-		Ask:              m.rules("ask", f.Ask, func(l Layer) []Rule { return l.Ask }),
-		Allow:            m.rules("allow", f.Allow, func(l Layer) []Rule { return l.Allow }),
+		Rules:            m.rules(),
 		Mode:             m.mode(),
 		ModeUntilRestart: m.modeUntilRestart(),
 		PlanFile:         m.planFile(),
 		TrustProject:     m.trust,
 		Broken:           m.broken(),
 
-		Durability:         first(f.Durability, m.env.word("FSMCP_DURABILITY", durabilities()), pick(m, keyDurability, "full")),
+		Durability:         cmp.Or(f.Durability, m.env.word("FSMCP_DURABILITY", durabilities()), pick(m, keyDurability, "full")),
 		KeepHardLinks:      pick(m, keyHardLinks, false),
 		Dedup:              m.env.decided(f.Dedup, "FSMCP_DEDUP", pick(m, keyDedup, true)),
 		Gate:               pick(m, keyGate, "shown"),
 		WhenChanged:        pick(m, keyWhenChanged, "refuse"),
 		StripTrailingSpace: pick(m, keyStrip, true),
 		AskTimeout:         pick(m, keyAskTimeout, defaultAskTimeout),
-		Log:                first(f.Log, s.Getenv("FSMCP_LOG"), m.file(keyLog)),
+		Log:                cmp.Or(f.Log, s.Getenv("FSMCP_LOG"), m.file(keyLog)),
 		MaxTokens:          m.maxTokens(),
 		MaxFileBytes:       m.maxFileBytes(),
 		StateDir:           StateDir(s),
@@ -96,20 +94,19 @@ func (m *merger) ignored(l Layer, line int, path, why string) {
 	m.warnings = append(m.warnings, fmt.Sprintf("%s:%d: %q is ignored: %s", l.File.Name, line, path, why))
 }
 
-// rules lists the rules of all sources, the nearest source first.
-func (m *merger) rules(list string, flags []string, of func(Layer) []Rule) (out []Rule) {
-	for _, l := range m.layers {
-		if l.File.Level == perm.Managed {
-			out = append(out, of(l)...)
-		}
+// rules lists the rules of all sources, list by list, those of the nearest source first.
+func (m *merger) rules() (all []perm.RuleText) {
+	f := m.origin.flags
+	for list, flags := range [][]string{perm.Deny: f.Deny, perm.Ask: f.Ask, perm.Allow: f.Allow} {
+		all = append(all, m.env.rules(perm.List(list), flags)...)
 	}
-	out = append(out, m.env.rules(list, flags)...)
 	for _, l := range m.layers {
-		if l.File.Level != perm.Managed {
-			out = append(out, of(l)...)
-		}
+		all = append(all, l.Rules...)
 	}
-	return out
+	slices.SortStableFunc(all, func(a, b perm.RuleText) int {
+		return cmp.Or(cmp.Compare(a.List, b.List), cmp.Compare(a.Source.Level, b.Source.Level))
+	})
+	return all
 }
 
 // decide returns the value of a key, and the level of the file that sets it.
@@ -141,7 +138,7 @@ func (m *merger) file(key string) string {
 
 func (m *merger) planFile() string {
 	s := m.origin.system
-	if name := first(m.origin.flags.PlanFile, s.Getenv("FSMCP_PLAN_FILE")); name != "" {
+	if name := cmp.Or(m.origin.flags.PlanFile, s.Getenv("FSMCP_PLAN_FILE")); name != "" {
 		return s.absolute(name, s.WorkDir)
 	}
 	return ""

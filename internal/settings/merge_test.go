@@ -22,11 +22,11 @@ func TestWhoMaySetWhat(t *testing.T) {
 		may         func(l perm.Level, trust bool) bool
 		counts      func(Config) bool
 	}{
-		{keyDeny, `["Read(x)"]`, always, func(c Config) bool { return len(c.Deny) == 1 }},
-		{keyAsk, `["Read(x)"]`, always, func(c Config) bool { return len(c.Ask) == 1 }},
+		{keyDeny, `["Read(x)"]`, always, func(c Config) bool { return len(rulesIn(c.Rules, perm.Deny)) == 1 }},
+		{keyAsk, `["Read(x)"]`, always, func(c Config) bool { return len(rulesIn(c.Rules, perm.Ask)) == 1 }},
 		// Whether a project's allow rule counts is for the policy to say: it knows
 		// the level and whether the project is trusted.
-		{keyAllow, `["Read(x)"]`, always, func(c Config) bool { return len(c.Allow) == 1 }},
+		{keyAllow, `["Read(x)"]`, always, func(c Config) bool { return len(rulesIn(c.Rules, perm.Allow)) == 1 }},
 		{keyDirectories, `["/x"]`, withTrust, func(c Config) bool { return len(c.Workspace) == 2 }},
 		{keyMode, `"plan"`, always, func(c Config) bool { return c.Mode == "plan" }},
 		{keyMode, `"bypassPermissions"`, notProject, func(c Config) bool { return c.Mode == "bypassPermissions" }},
@@ -238,8 +238,8 @@ func TestPrecedenceOfSingleValues(t *testing.T) {
 		{"plan file", Flags{PlanFile: "p.md"}, map[string]string{"FSMCP_PLAN_FILE": "/q"}, nil, 0, "/home/u/proj/p.md", func(c Config) any { return c.PlanFile }},
 		{"plan file by variable", Flags{}, map[string]string{"FSMCP_PLAN_FILE": "~/q"}, nil, 0, "/home/u/q", func(c Config) any { return c.PlanFile }},
 		{"--settings by variable", Flags{}, map[string]string{"FSMCP_SETTINGS": settingsFile}, map[string]string{settingsFile: mode("plan")}, 0, "plan", modeOf},
-		{"without Claude Code's files by variable", Flags{}, map[string]string{"FSMCP_NO_CLAUDE_SETTINGS": "1"}, map[string]string{userClaude: `{"permissions": {"deny": ["Read"]}}`}, 0, 0, func(c Config) any { return len(c.Deny) }},
-		{"a bad variable leaves them in", Flags{}, map[string]string{"FSMCP_NO_CLAUDE_SETTINGS": "si"}, map[string]string{userClaude: `{"permissions": {"deny": ["Read"]}}`}, 1, 1, func(c Config) any { return len(c.Deny) }},
+		{"without Claude Code's files by variable", Flags{}, map[string]string{"FSMCP_NO_CLAUDE_SETTINGS": "1"}, map[string]string{userClaude: `{"permissions": {"deny": ["Read"]}}`}, 0, 0, func(c Config) any { return len(rulesIn(c.Rules, perm.Deny)) }},
+		{"a bad variable leaves them in", Flags{}, map[string]string{"FSMCP_NO_CLAUDE_SETTINGS": "si"}, map[string]string{userClaude: `{"permissions": {"deny": ["Read"]}}`}, 1, 1, func(c Config) any { return len(rulesIn(c.Rules, perm.Deny)) }},
 	} {
 		got, warnings, err := New(c.flags, with(env(c.env), c.files), 1000)
 		if err != nil || len(warnings) != c.warned || c.got(got) != c.want || got.Broken != nil {

@@ -3,6 +3,7 @@ package settings
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -22,9 +23,9 @@ const (
 type Layer struct {
 	File File
 	// Found says that there was a file, perhaps a broken one.
-	Found            bool
-	Deny, Ask, Allow []Rule
-	Dirs             []Word // additionalDirectories, as written
+	Found bool
+	Rules []perm.RuleText
+	Dirs  []Word // additionalDirectories, as written
 	// Mode is defaultMode by its name in settings; never set by Claude Code's files.
 	Mode Word
 	// Broken is set if the file cannot be understood; all fields above are empty then.
@@ -41,19 +42,6 @@ type Layer struct {
 type Word struct {
 	Text string
 	Line int
-}
-
-// Rule is a permission rule with its place.
-type Rule struct {
-	Text string
-	From string // a file's path, or a flag or variable
-	Line int    // in that file, else 0
-	// Level, Anchor and Claude are those of the file it stands in.
-	Level  perm.Level
-	Anchor string
-	Claude bool
-	// UntilRestart says that the file no longer has the rule: it holds until a restart.
-	UntilRestart bool
 }
 
 // value is the setting of one key.
@@ -184,47 +172,26 @@ func invalidUTF8(b []byte) (offset int) {
 	return -1
 }
 
-// tooDeep bounds the recursion of parsers: a few kilobytes of brackets could
-// otherwise end the process. It only skips strings and comments.
+// marks finds the strings, comments and brackets of a file, also those that do not end.
+var marks = regexp.MustCompile(`(?s)"(?:\\.|[^"\\])*"?|//[^\n]*|/\*.*?(?:\*/|$)|[][{}]`)
+
+// tooDeep bounds the recursion of parsers: a few kilobytes of brackets could otherwise end
+// the process.
 func tooDeep(b []byte) bool {
-	depth := 0
-	for i := 0; i < len(b); i++ {
-		switch rest := b[i:]; {
-		case b[i] == '"':
-			i += stringLength(rest) - 1
-		case bytes.HasPrefix(rest, []byte("//")):
-			i += through(rest, "\n") - 1
-		case bytes.HasPrefix(rest, []byte("/*")):
-			i += 1 + through(rest[2:], "*/")
-		case b[i] == '{' || b[i] == '[':
+	if bytes.Count(b, []byte("{"))+bytes.Count(b, []byte("[")) <= maxDepth {
+		return false // as in nearly all files
+	}
+	depth, deepest := 0, 0
+	for _, at := range marks.FindAllIndex(b, -1) {
+		switch b[at[0]] {
+		case '{', '[':
 			depth++
-		case b[i] == '}' || b[i] == ']':
+			deepest = max(deepest, depth)
+		case '}', ']':
 			depth--
 		}
-		if depth > maxDepth {
-			return true
-		}
 	}
-	return false
-}
-
-func stringLength(b []byte) int {
-	for i := 1; i < len(b); i++ {
-		switch b[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
-		}
-	}
-	return len(b)
-}
-
-func through(b []byte, end string) int {
-	if i := bytes.Index(b, []byte(end)); i >= 0 {
-		return i + len(end)
-	}
-	return len(b)
+	return deepest > maxDepth
 }
 
 // root reads the whole file.
@@ -267,7 +234,7 @@ func (p *parser) permissions(object *hujson.Object) bool {
 	for _, m := range object.Members {
 		name, _ := text(m.Name)
 		path := keyPermissions + "." + name
-		if !oneOf(path, []string{keyDeny, keyAsk, keyAllow, keyDirectories, keyMode}) {
+		if !slices.Contains([]string{keyDeny, keyAsk, keyAllow, keyDirectories, keyMode}, path) {
 			p.unknown(m, path)
 			continue
 		}
@@ -288,11 +255,11 @@ func (p *parser) permissions(object *hujson.Object) bool {
 func (p *parser) permission(path string, v hujson.Value) bool {
 	switch l := &p.layer; path {
 	case keyDeny:
-		return p.rules(path, v, &l.Deny)
+		return p.rules(path, v, perm.Deny)
 	case keyAsk:
-		return p.rules(path, v, &l.Ask)
+		return p.rules(path, v, perm.Ask)
 	case keyAllow:
-		return p.rules(path, v, &l.Allow)
+		return p.rules(path, v, perm.Allow)
 	case keyDirectories:
 		var ok bool
 		l.Dirs, ok = p.words(path, v)
@@ -301,11 +268,12 @@ func (p *parser) permission(path string, v hujson.Value) bool {
 	return p.mode(v)
 }
 
-func (p *parser) rules(path string, v hujson.Value, to *[]Rule) bool {
+func (p *parser) rules(path string, v hujson.Value, list perm.List) bool {
 	words, ok := p.words(path, v)
 	f := p.layer.File
 	for _, w := range words {
-		*to = append(*to, Rule{Text: w.Text, From: f.Name, Line: w.Line, Level: f.Level, Anchor: f.Anchor, Claude: f.Claude})
+		from := perm.Source{Name: f.Name, Line: w.Line, Level: f.Level, Anchor: f.Anchor, Claude: f.Claude}
+		p.layer.Rules = append(p.layer.Rules, perm.RuleText{Text: w.Text, List: list, Source: from})
 	}
 	return ok
 }

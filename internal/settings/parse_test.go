@@ -35,17 +35,17 @@ func TestRulesKeepTheirLines(t *testing.T) {
   },
 }
 // the end`))
-	rule := func(text string, line int) Rule {
-		return Rule{Text: text, From: "/f", Line: line, Level: perm.User, Anchor: "/d"}
+	rule := func(list perm.List, text string, line int) perm.RuleText {
+		return perm.RuleText{Text: text, List: list, Source: perm.Source{Name: "/f", Line: line, Level: perm.User, Anchor: "/d"}}
 	}
 	if l.Broken != nil || l.Warnings != nil || !l.Found {
 		t.Fatalf("%+v, %q", l.Broken, l.Warnings)
 	}
-	if want := []Rule{rule("Read(.env)", 5), rule(`Read(."x)`, 6)}; !slices.Equal(l.Deny, want) {
-		t.Errorf("deny: %+v", l.Deny)
+	if want := []perm.RuleText{rule(perm.Deny, "Read(.env)", 5), rule(perm.Deny, `Read(."x)`, 6)}; !slices.Equal(rulesIn(l.Rules, perm.Deny), want) {
+		t.Errorf("deny: %+v", rulesIn(l.Rules, perm.Deny))
 	}
-	if want := []Rule{rule("Edit(//a)", 9)}; !slices.Equal(l.Allow, want) || len(l.Ask) != 0 {
-		t.Errorf("allow: %+v, ask: %+v", l.Allow, l.Ask)
+	if want := []perm.RuleText{rule(perm.Allow, "Edit(//a)", 9)}; !slices.Equal(rulesIn(l.Rules, perm.Allow), want) || len(rulesIn(l.Rules, perm.Ask)) != 0 {
+		t.Errorf("allow: %+v, ask: %+v", rulesIn(l.Rules, perm.Allow), rulesIn(l.Rules, perm.Ask))
 	}
 	if want := []Word{{"~/b", 11}, {"c", 11}}; !slices.Equal(l.Dirs, want) || l.Mode != (Word{"plan", 12}) {
 		t.Errorf("%+v, %+v", l.Dirs, l.Mode)
@@ -97,7 +97,7 @@ func TestBrokenFilesSayWhereAndWhy(t *testing.T) {
 		if l.Broken == nil || l.Broken.Name != "/f" || l.Broken.Line != c.line || !strings.Contains(l.Broken.Why, c.why) {
 			t.Errorf("%s: %+v", c.name, l.Broken)
 		}
-		if len(l.Deny)+len(l.Ask)+len(l.Allow)+len(l.Dirs)+len(l.values) > 0 || l.Mode.Text != "" {
+		if len(l.Rules)+len(l.Dirs)+len(l.values) > 0 || l.Mode.Text != "" {
 			t.Errorf("%s: something of a broken file counts: %+v", c.name, l)
 		}
 	}
@@ -226,7 +226,7 @@ func values() map[string]struct {
 		keyHistoryMaxSize: {map[string]any{"0": int64(0), "1048576": int64(1 << 20), `"1GB"`: int64(1 << 30), `"1.5 kb"`: int64(1536), `"2 MiB"`: int64(2 << 20), `"10"`: int64(10), `"999999999TB"`: int64(math.MaxInt64)},
 			[]string{"-1", "1.5", `"much"`, `"GB"`, `"1 G B"`, "null", "true"}},
 		keyHistoryMaxAge:  {map[string]any{`"30d"`: 720 * time.Hour, `"1d12h"`: 36 * time.Hour, `"90m"`: 90 * time.Minute}, []string{"30", `"30"`, `"d"`, `"-1d"`, `"1w"`, "null"}},
-		keyHistoryExclude: {map[string]any{"[]": []string{}, `[".env", "a/**"]`: []string{".env", "a/**"}}, []string{`".env"`, `[""]`, "[1]", "{}", "null"}},
+		keyHistoryExclude: {map[string]any{"[]": []string(nil), `[".env", "a/**"]`: []string{".env", "a/**"}}, []string{`".env"`, `[""]`, "[1]", "{}", "null"}},
 		keyHooksBefore:    hooks,
 		keyHooksAfter:     hooks,
 		keyLog:            {map[string]any{`"/x"`: "/x", `"~/x"`: "~/x", "null": nil}, []string{`""`, "1"}},
@@ -291,10 +291,10 @@ func FuzzParse(f *testing.F) {
 		file.Claude = claude
 		l := Parse(file, []byte(s))
 		lines := strings.Count(s, "\n") + 1
-		rules := slices.Concat(l.Deny, l.Ask, l.Allow)
+		rules := l.Rules
 		for _, r := range rules {
-			if r.Line < 1 || r.Line > lines {
-				t.Fatalf("line %d of %d", r.Line, lines)
+			if r.Source.Line < 1 || r.Source.Line > lines {
+				t.Fatalf("line %d of %d", r.Source.Line, lines)
 			}
 		}
 		if b := l.Broken; b != nil {

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -36,7 +37,7 @@ func build(o origin, old *Config, changed []string) Config {
 	trust := env.decided(o.flags.TrustProject, "FSMCP_TRUST_PROJECT", false)
 	claude := !env.decided(o.flags.NoClaudeSettings, "FSMCP_NO_CLAUDE_SETTINGS", false)
 
-	r := reader{s: o.system, settings: first(o.flags.Settings, o.system.Getenv("FSMCP_SETTINGS")), claude: claude, old: old, changed: changed}
+	r := reader{s: o.system, settings: cmp.Or(o.flags.Settings, o.system.Getenv("FSMCP_SETTINGS")), claude: claude, old: old, changed: changed}
 	entries, dirs, warnings := r.all(base, trust)
 	if old != nil && slices.Equal(base, old.base()) {
 		entries = append(entries, gone(old.entries, entries)...)
@@ -137,7 +138,7 @@ func (r reader) known(f File) *entry {
 }
 
 func (r reader) touched(f File) bool {
-	return r.changed == nil || oneOf(f.Name, r.changed) || oneOf(filepath.Dir(f.Name), r.changed)
+	return r.changed == nil || slices.Contains(r.changed, f.Name) || slices.Contains(r.changed, filepath.Dir(f.Name))
 }
 
 // look reads a file without regard to its old state.
@@ -159,7 +160,8 @@ func (r reader) look(f File) entry {
 		}
 	}
 	if l := e.layer; f.Tightens {
-		e.layer = Layer{File: f, Found: l.Found, Deny: l.Deny, Ask: l.Ask, Broken: l.Broken}
+		l.Rules = slices.DeleteFunc(l.Rules, func(r perm.RuleText) bool { return r.List == perm.Allow })
+		e.layer = Layer{File: f, Found: l.Found, Rules: l.Rules, Broken: l.Broken}
 	}
 	return e
 }
@@ -247,9 +249,7 @@ func (e entry) merge(now entry, concerns func(rule string) bool) entry {
 // and new prohibitions, and no permission that it did not give before.
 func tighten(held, now Layer) (Layer, string) {
 	out := now
-	out.Deny = union(now.Deny, held.Deny)
-	out.Ask = union(now.Ask, held.Ask)
-	out.Allow = common(now.Allow, held.Allow)
+	out.Rules = tightenRules(held.Rules, now.Rules)
 	out.Dirs = slices.DeleteFunc(slices.Clone(now.Dirs), func(d Word) bool {
 		return !slices.ContainsFunc(held.Dirs, func(h Word) bool { return h.Text == d.Text })
 	})
@@ -272,41 +272,35 @@ func deleted(b *perm.BrokenFile) *perm.BrokenFile {
 	return &perm.BrokenFile{Name: b.Name, Line: b.Line, Why: why}
 }
 
-// union returns all rules of now, and those of held that now lacks.
-func union(now, held []Rule) []Rule {
-	return append(slices.Clone(now), untilRestart(without(held, now))...)
-}
-
-// untilRestart marks rules that no file has any more.
-func untilRestart(rules []Rule) []Rule {
-	rules = slices.Clone(rules)
-	for i := range rules {
-		rules[i].UntilRestart = true
-	}
-	return rules
-}
-
-// common returns the rules of now that held has, too.
-func common(now, held []Rule) (out []Rule) {
+// tightenRules returns all prohibitions of both, those that now lacks until a restart, and
+// the permissions that both have.
+func tightenRules(held, now []perm.RuleText) (out []perm.RuleText) {
 	for _, r := range now {
-		if hasText(held, r.Text) {
+		if r.List != perm.Allow || hasRule(held, r) {
+			out = append(out, r)
+		}
+	}
+	for _, r := range held {
+		if r.List != perm.Allow && !hasRule(now, r) {
+			r.Source.UntilRestart = true
 			out = append(out, r)
 		}
 	}
 	return out
 }
 
-func without(rules, others []Rule) (out []Rule) {
+// lacking counts the rules that others lack.
+func lacking(rules, others []perm.RuleText) (n int) {
 	for _, r := range rules {
-		if !hasText(others, r.Text) {
-			out = append(out, r)
+		if !hasRule(others, r) {
+			n++
 		}
 	}
-	return out
+	return n
 }
 
-func hasText(rules []Rule, text string) bool {
-	return slices.ContainsFunc(rules, func(r Rule) bool { return r.Text == text })
+func hasRule(rules []perm.RuleText, rule perm.RuleText) bool {
+	return slices.ContainsFunc(rules, func(r perm.RuleText) bool { return r.Text == rule.Text && r.List == rule.List })
 }
 
 // mergeValues takes from now the values that any project's file may set at any time, and
@@ -336,8 +330,8 @@ func waiting(held, now, out Layer) string {
 			ways = append(ways, fmt.Sprintf("%d %s", n, many))
 		}
 	}
-	say(len(without(out.Deny, now.Deny))+len(without(out.Ask, now.Ask)), "removed deny or ask rule still holds", "removed deny or ask rules still hold")
-	say(len(without(now.Allow, out.Allow)), "added allow rule does not count", "added allow rules do not count")
+	say(lacking(out.Rules, now.Rules), "removed deny or ask rule still holds", "removed deny or ask rules still hold")
+	say(lacking(now.Rules, out.Rules), "added allow rule does not count", "added allow rules do not count")
 	say(len(now.Dirs)-len(out.Dirs), "added directory does not count", "added directories do not count")
 	if out.modeUntilRestart {
 		ways = append(ways, keyMode+" stays as it was")
@@ -361,7 +355,7 @@ func looser(held, now, out Layer) bool {
 		return true
 	}
 	// A user's file without a mode meant the default.
-	return !now.File.Level.InProject() && now.Mode.Text != "" && rank(now.Mode.Text) < rank(first(held.Mode.Text, "acceptEdits"))
+	return !now.File.Level.InProject() && now.Mode.Text != "" && rank(now.Mode.Text) < rank(cmp.Or(held.Mode.Text, "acceptEdits"))
 }
 
 // sameValue compares two values without their lines.
@@ -379,7 +373,7 @@ func gone(old, now []entry) (out []entry) {
 			continue
 		}
 		l := e.layer
-		e.layer = Layer{File: l.File, Found: l.Found, Deny: untilRestart(l.Deny), Ask: untilRestart(l.Ask), Broken: l.Broken}
+		e.layer = Layer{File: l.File, Found: l.Found, Rules: tightenRules(l.Rules, nil), Broken: l.Broken}
 		e.gone, e.waiting = true, ""
 		out = append(out, e)
 	}

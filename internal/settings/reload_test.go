@@ -6,22 +6,34 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/fsmcp/fsmcp/internal/perm"
 )
 
 // none stands for a file that is not there.
 const none = "\x00"
 
+// rulesIn returns the rules of one list.
+func rulesIn(rules []perm.RuleText, list perm.List) (out []perm.RuleText) {
+	for _, r := range rules {
+		if r.List == list {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
 // summary shows what a reload can change, in a few words.
 func summary(c Config) string {
 	var out []string
-	add := func(what string, rules []Rule) {
+	add := func(what string, rules []perm.RuleText) {
 		for _, r := range rules {
 			out = append(out, what+r.Text)
 		}
 	}
-	add("-", c.Deny)
-	add("?", c.Ask)
-	add("+", c.Allow)
+	add("-", rulesIn(c.Rules, perm.Deny))
+	add("?", rulesIn(c.Rules, perm.Ask))
+	add("+", rulesIn(c.Rules, perm.Allow))
 	for _, d := range c.Workspace[1:] {
 		out = append(out, "dir:"+d)
 	}
@@ -368,14 +380,14 @@ func TestNothingLoosensByItself(t *testing.T) {
 		for range 5 {
 			set()
 			next, _ := c.Reload([]string{project})
-			if len(without(c.Deny, next.Deny))+len(without(c.Ask, next.Ask))+len(without(next.Allow, c.Allow)) > 0 || rank(next.Mode) < rank(c.Mode) {
+			if lacking(rulesIn(c.Rules, perm.Deny), next.Rules)+lacking(rulesIn(c.Rules, perm.Ask), next.Rules)+lacking(rulesIn(next.Rules, perm.Allow), c.Rules) > 0 || rank(next.Mode) < rank(c.Mode) {
 				t.Fatalf("%s became %s by %q", summary(c), summary(next), files[project])
 			}
 			now := Parse(File{Name: project}, []byte(files[project]))
-			if missing := len(without(now.Deny, next.Deny)) + len(without(now.Ask, next.Ask)); missing > 0 {
+			if missing := lacking(rulesIn(now.Rules, perm.Deny), next.Rules) + lacking(rulesIn(now.Rules, perm.Ask), next.Rules); missing > 0 {
 				t.Fatalf("%s lacks what %q says", summary(next), files[project])
 			}
-			if now.Broken == nil && len(without(next.Allow, now.Allow)) > 0 {
+			if now.Broken == nil && lacking(rulesIn(next.Rules, perm.Allow), now.Rules) > 0 {
 				t.Fatalf("%s allows what %q does not", summary(next), files[project])
 			}
 			c = next

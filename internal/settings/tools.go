@@ -42,11 +42,11 @@ func toolsOf(list string) (names []string, err error) {
 
 // published puts names in the order of publishing; unknown is the first one that is no tool.
 func published(names []string) (ordered []string, unknown string) {
-	if i := slices.IndexFunc(names, func(n string) bool { return n != allTools && !oneOf(n, ToolNames()) }); i >= 0 {
+	if i := slices.IndexFunc(names, func(n string) bool { return n != allTools && !slices.Contains(ToolNames(), n) }); i >= 0 {
 		return nil, names[i]
 	}
 	for _, name := range ToolNames() {
-		if oneOf(name, names) || oneOf(allTools, names) {
+		if slices.Contains(names, name) || slices.Contains(names, allTools) {
 			ordered = append(ordered, name)
 		}
 	}
@@ -54,20 +54,9 @@ func published(names []string) (ordered []string, unknown string) {
 }
 
 func takeTools(v hujson.Value) (any, bool) {
-	list, ok := v.Value.(*hujson.Array)
-	if !ok || len(list.Elements) == 0 {
-		return nil, false
-	}
-	var names []string
-	for _, e := range list.Elements {
-		name, ok := text(e)
-		if !ok {
-			return nil, false
-		}
-		names = append(names, name)
-	}
-	names, unknown := published(names)
-	return names, unknown == ""
+	list, _ := texts(v)
+	names, unknown := published(list)
+	return names, unknown == "" && len(list) > 0
 }
 
 // tools returns the tools to publish, and an error for a flag or a variable with an unknown
@@ -106,10 +95,10 @@ func (m *merger) tools() (names []string, err error) {
 			continue
 		}
 		own := v.is.([]string)
-		if slices.ContainsFunc(own, func(n string) bool { return !oneOf(n, allowed) }) {
+		if slices.ContainsFunc(own, func(n string) bool { return !slices.Contains(allowed, n) }) {
 			m.ignored(l, v.line, keyTools, "a project can only take tools away")
 		}
-		if left := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !oneOf(n, own) }); len(left) > 0 {
+		if left := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !slices.Contains(own, n) }); len(left) > 0 {
 			names = left
 		}
 	}

@@ -88,7 +88,7 @@ func additional(base []string, layers []Layer, s System, trust bool) (dirs, warn
 }
 
 func appendDir(dirs []string, dir string) []string {
-	if dir == "" || oneOf(dir, dirs) {
+	if dir == "" || slices.Contains(dirs, dir) {
 		return dirs
 	}
 	return append(dirs, dir)
