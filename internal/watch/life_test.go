@@ -1,11 +1,11 @@
 package watch
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -24,12 +24,9 @@ func TestTheDefaultsHold(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "f")
 	reported := make(chan time.Time, 9)
-	w, err := New(Options{Notify: func(Change) { reported <- time.Now() }})
-	mayWatch(t, err)
+	w := New(Options{Notify: func(error) { reported <- time.Now() }})
 	defer w.Close()
-	if err := w.Set([]string{name}, nil); err != nil {
-		t.Fatal(err)
-	}
+	mayWatch(t, w.Set([]string{name}, nil))
 	start := time.Now()
 	write(t, name, "x")
 	select {
@@ -48,28 +45,24 @@ func TestCloseIsTheEnd(t *testing.T) {
 		name := filepath.Join(t.TempDir(), "f")
 		var mu sync.Mutex
 		closed := false
-		w, err := New(Options{Quiet: time.Millisecond, Most: time.Millisecond, Notify: func(Change) {
+		w := New(Options{Quiet: time.Millisecond, Most: time.Millisecond, Notify: func(error) {
 			mu.Lock()
 			defer mu.Unlock()
 			if closed {
 				t.Error("told after the end")
 			}
 		}})
-		mayWatch(t, err)
-		if err := w.Set([]string{name}, nil); err != nil {
-			t.Fatal(err)
-		}
+		mayWatch(t, w.Set([]string{name}, nil))
 		for range 5 {
 			write(t, name, "x")
 		}
-		if err := w.Close(); err != nil {
-			t.Error(err)
-		}
+		w.Close()
 		mu.Lock()
 		closed = true
 		mu.Unlock()
-		if err := w.Close(); err != nil {
-			t.Error("a second end is an error: ", err)
+		w.Close() // a second end does nothing
+		if err := w.Set([]string{name}, nil); err != nil {
+			t.Error(err)
 		}
 	}
 	if err := until("the goroutines end", func() bool { return runtime.NumGoroutine() <= before }); err != nil {
@@ -77,21 +70,23 @@ func TestCloseIsTheEnd(t *testing.T) {
 	}
 }
 
-// While a change is told, further ones are gathered, whatever their number, and
+// While a change is reported, further ones are gathered, whatever their number, and
 // Set may be called.
 func TestASlowListenerStopsNobody(t *testing.T) {
 	dir := t.TempDir()
 	f, g := filepath.Join(dir, "f"), filepath.Join(dir, "g")
 	entered, leave := make(chan bool), make(chan bool)
 	var mu sync.Mutex
-	var reported []Change
+	n, last := 0, ""
 	var w *Watcher
-	w, err := New(Options{Quiet: 10 * time.Millisecond, Most: 30 * time.Millisecond, Notify: func(c Change) {
+	w = New(Options{Quiet: 10 * time.Millisecond, Most: 30 * time.Millisecond, Notify: func(error) {
+		text, _ := os.ReadFile(g)
 		mu.Lock()
-		reported = append(reported, c)
-		n := len(reported)
+		n++
+		first := n == 1
+		last = string(text)
 		mu.Unlock()
-		if n == 1 {
+		if first {
 			if err := w.Set([]string{f, g}, nil); err != nil {
 				t.Error(err)
 			}
@@ -99,41 +94,22 @@ func TestASlowListenerStopsNobody(t *testing.T) {
 			<-leave
 		}
 	}})
-	mayWatch(t, err)
 	defer w.Close()
-	if err := w.Set([]string{f}, nil); err != nil {
-		t.Fatal(err)
-	}
+	mayWatch(t, w.Set([]string{f}, nil))
 	write(t, f, "1")
 	<-entered
 	for range 5_000 {
 		write(t, g, "x")
 	}
+	write(t, g, "last")
 	leave <- true
-	if err := until("what changed meanwhile is told", func() bool {
+	if err := until("what changed meanwhile is reported", func() bool {
 		mu.Lock()
 		defer mu.Unlock()
-		return slices.ContainsFunc(reported, func(c Change) bool { return slices.Contains(c.Names, g) })
+		return last == "last"
 	}); err != nil {
 		t.Error(err)
 	}
-}
-
-// patient starts a Watcher that takes no folder for one of two names as long as the
-// system's notifier has not read of all that happened.
-func patient(t *testing.T, o Options) *Watcher {
-	t.Helper()
-	signs, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	n, err := newFaulty(signs)
-	mayWatch(t, err)
-	w := assemble(o, n)
-	w.pause = func(int) { _ = n.read() }
-	w.running.Go(w.drain)
-	w.running.Go(w.handleChanges)
-	return w
 }
 
 // Whatever is done to the folders, and however fast: in the end a write is seen.
@@ -144,24 +120,18 @@ func TestNoWatchIsEverLost(t *testing.T) {
 	}
 	name := filepath.Join(dir, "a", "b", "f")
 	var mu sync.Mutex
-	reported := 0
-	w := patient(t, Options{Quiet: 5 * time.Millisecond, Most: 20 * time.Millisecond, Notify: func(c Change) {
+	seen := ""
+	w := New(Options{Quiet: 5 * time.Millisecond, Most: 20 * time.Millisecond, Notify: func(err error) {
+		text, _ := os.ReadFile(name)
 		mu.Lock()
-		reported++
-		mu.Unlock()
-		if c.Err != nil {
-			t.Error(c.Err)
+		defer mu.Unlock()
+		seen = string(text)
+		if err != nil {
+			t.Error(err)
 		}
 	}})
 	defer w.Close()
-	if err := w.Set([]string{name}, nil); err != nil {
-		t.Fatal(err)
-	}
-	count := func() int {
-		mu.Lock()
-		defer mu.Unlock()
-		return reported
-	}
+	mayWatch(t, w.Set([]string{name}, nil))
 	r := rand.New(rand.NewPCG(3, 4))
 	path := func(p string) string { return filepath.Join(dir, p) }
 	moves := []func(){
@@ -188,13 +158,14 @@ func TestNoWatchIsEverLost(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for n := -1; n != count(); {
-			n = count()
-			time.Sleep(40 * time.Millisecond)
-		}
-		before := count()
-		write(t, name, "last")
-		if err := until("the write is seen", func() bool { return count() > before }); err != nil {
+		time.Sleep(40 * time.Millisecond)
+		last := fmt.Sprint("last ", round)
+		write(t, name, last)
+		if err := until("the write is seen", func() bool {
+			mu.Lock()
+			defer mu.Unlock()
+			return seen == last
+		}); err != nil {
 			t.Fatalf("round %d: %v", round, err)
 		}
 	}

@@ -83,14 +83,10 @@ func (m *Marks) start() error {
 	if m.notifier != nil || m.broken != nil {
 		return m.broken
 	}
-	fresh := m.newNotifier
-	if fresh == nil {
-		fresh = func() (notifier, error) {
-			w, err := fsnotify.NewWatcher()
-			return system{w}, err
-		}
+	if m.newNotifier == nil {
+		m.newNotifier = newSystem
 	}
-	n, err := fresh()
+	n, err := m.newNotifier()
 	if err != nil {
 		m.broken = blind(err)
 		return m.broken
@@ -126,7 +122,7 @@ func (m *Marks) watch(dir string) error {
 		return err
 	}
 	if !m.notifier.has(dir) { // its events would come under its other name
-		return fmt.Errorf("%s is watched under another name", dir)
+		return fmt.Errorf("%s: %w", dir, errOtherName)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -21,7 +21,6 @@ type pathChain struct {
 	steps []step
 	final bool   // the last step has the target's own name, or a link's target
 	inner string // the folder itself, if the target is an existing folder
-	there bool
 }
 
 // step is a name in a folder. The folder's own name has no links, so that each folder is
@@ -34,14 +33,22 @@ type step struct {
 func (s step) path() string { return filepath.Join(s.dir, s.child) }
 
 func (t pathChain) equal(o pathChain) bool {
-	return t.inner == o.inner && t.there == o.there && slices.Equal(t.steps, o.steps)
+	return t.inner == o.inner && slices.Equal(t.steps, o.steps)
+}
+
+func lookAll(targets []target) (chains []pathChain) {
+	for _, t := range targets {
+		chains = append(chains, look(t))
+	}
+	return chains
 }
 
 // look walks to a target, name by name and through links, as far as it exists.
 func look(t target) (chain pathChain) {
 	const hops = 40
-	root, rest := split(t.name)
-	dir := root
+	name := filepath.Clean(t.name)
+	root := filepath.VolumeName(name) + string(filepath.Separator)
+	dir, rest := root, parts(strings.TrimPrefix(name, root))
 	for links := 0; len(rest) > 0; {
 		child := rest[0]
 		rest = rest[1:]
@@ -51,9 +58,7 @@ func look(t target) (chain pathChain) {
 		}
 		s := step{dir: dir, child: child}
 		info, err := os.Lstat(s.path())
-		if err == nil && info.Mode()&fs.ModeSymlink != 0 {
-			s.link = true
-		}
+		s.link = err == nil && info.Mode()&fs.ModeSymlink != 0
 		chain.steps, chain.final = append(chain.steps, s), len(rest) == 0
 		switch {
 		case err != nil:
@@ -68,24 +73,15 @@ func look(t target) (chain pathChain) {
 				dir, to = root, strings.TrimPrefix(to, root)
 			}
 			rest = append(parts(to), rest...)
-		case len(rest) > 0 && !info.IsDir():
+		case !info.IsDir():
 			return chain
-		case len(rest) > 0 || t.folder && info.IsDir():
+		case len(rest) > 0:
 			dir = s.path()
+		case t.folder:
+			chain.inner = s.path()
 		}
 	}
-	chain.there = true
-	if t.folder && len(chain.steps) > 0 && dir == chain.steps[len(chain.steps)-1].path() {
-		chain.inner = dir
-	}
 	return chain
-}
-
-// split splits an absolute name into the root of its volume and the rest.
-func split(name string) (root string, rest []string) {
-	name = filepath.Clean(name)
-	root = filepath.VolumeName(name) + string(filepath.Separator)
-	return root, parts(strings.TrimPrefix(name, root))
 }
 
 func parts(name string) (out []string) {
@@ -97,31 +93,36 @@ func parts(name string) (out []string) {
 	return out
 }
 
-// dirs returns the folders to watch, each once, the most needed one last. On Linux these
-// are all folders of the chain, since a folder gets no event when one above it is renamed.
-// On other systems a watched folder costs a descriptor for each file in it, so only the
-// last folders and those with links are watched.
+// dirs returns the folders to watch, a folder before those in it. On Linux these are all
+// folders of the chain, since a folder gets no event when one above it is renamed. On other
+// systems a watched folder costs a descriptor for each file in it, so only the last folders
+// and those with links are watched.
 func (t pathChain) dirs() (out []string) {
-	add := func(dir string) {
-		out = append(slices.DeleteFunc(out, func(d string) bool { return d == dir }), dir)
-	}
 	for i, s := range t.steps {
 		if runtime.GOOS == "linux" || s.link || i >= len(t.steps)-2 {
-			add(s.dir)
+			out = append(out, s.dir)
 		}
 	}
 	if t.inner != "" {
-		add(t.inner)
+		out = append(out, t.inner)
 	}
 	return out
 }
 
-// marks returns the names whose events concern the target; true means that the event is
+// last returns the folder that is needed most.
+func (t pathChain) last() string {
+	if t.inner != "" || len(t.steps) == 0 {
+		return t.inner
+	}
+	return t.steps[len(t.steps)-1].dir
+}
+
+// names returns the names whose events concern the target; true means that the event is
 // about the target itself.
-func (t pathChain) marks() map[string]bool {
+func (t pathChain) names() map[string]bool {
 	out := make(map[string]bool)
 	for i, s := range t.steps {
-		out[s.path()] = i == len(t.steps)-1 && t.final && t.inner == "" && !s.link
+		out[s.path()] = t.final && i == len(t.steps)-1
 	}
 	if t.inner != "" {
 		out[anything(t.inner)] = true
@@ -131,16 +132,3 @@ func (t pathChain) marks() map[string]bool {
 
 // anything stands for every name in a folder.
 func anything(dir string) string { return filepath.Join(dir, "*") }
-
-// stale holds names that may mean other folders than before, with all below; the empty
-// name is everything.
-type stale []string
-
-func (s stale) has(dir string) bool {
-	for _, name := range s {
-		if name == "" || dir == name || strings.HasPrefix(dir, name+string(filepath.Separator)) {
-			return true
-		}
-	}
-	return false
-}

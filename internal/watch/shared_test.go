@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -16,15 +16,15 @@ import (
 	"github.com/fsmcp/fsmcp/internal/shortrun"
 )
 
-// forgetful is the system's notifier on a busy machine: events wait until they
-// are let go, and those of a folder that is let go of meanwhile are gone.
+// forgetful is the system's notifier on a busy machine: events of a folder wait, and are
+// gone when it is closed.
 type forgetful struct {
 	system
-	out      chan fsnotify.Event
-	onRemove func(dir string)
+	out     chan fsnotify.Event
+	onClose func()
 
 	mu      sync.Mutex
-	holding string // the folder whose events wait
+	holding string // the folder whose events wait; "": none
 	held    []fsnotify.Event
 }
 
@@ -45,15 +45,16 @@ func (f *forgetful) run() {
 	}
 }
 
-func (f *forgetful) Remove(dir string) error {
-	f.onRemove(dir)
+func (f *forgetful) Close() error {
+	f.onClose()
 	time.Sleep(20 * time.Millisecond) // for the events to come in
 	f.mu.Lock()
-	f.held = slices.DeleteFunc(f.held, func(e fsnotify.Event) bool { return filepath.Dir(e.Name) == dir })
+	f.held = nil
 	f.mu.Unlock()
-	return f.system.Remove(dir)
+	return f.system.Close()
 }
 
+// letGo sends what waits.
 func (f *forgetful) letGo() {
 	f.mu.Lock()
 	held := f.held
@@ -64,112 +65,112 @@ func (f *forgetful) letGo() {
 	}
 }
 
-// TestFilesOfOneNewFolder: several files are waited for in a folder that is not
-// there yet. Following one of them there loses no event of another.
+// TestFilesOfOneNewFolder: several files are waited for in a folder that is not there yet.
+// They are written while their folder is watched anew, or later.
 func TestFilesOfOneNewFolder(t *testing.T) {
-	for range 4 { // the order in which they are followed varies
+	for _, early := range []bool{false, true} {
 		dir, err := filepath.EvalSymlinks(t.TempDir())
 		if err != nil {
 			t.Fatal(err)
 		}
 		folder := filepath.Join(dir, "d")
 		files := []string{filepath.Join(folder, "a"), filepath.Join(folder, "b"), filepath.Join(folder, "c")}
+		var mu sync.Mutex
+		var open []*forgetful
 		made := false
 		writeAll := func() {
-			if !made {
+			mu.Lock()
+			defer mu.Unlock()
+			if _, err := os.Stat(folder); err == nil && !made {
 				made = true
 				for _, name := range files {
 					write(t, name, "x")
 				}
 			}
 		}
-		fw, err := fsnotify.NewWatcher()
-		mayWatch(t, err)
-		n := &forgetful{system: system{fw}, out: make(chan fsnotify.Event), holding: folder}
-		var once sync.Mutex
-		n.onRemove = func(name string) {
-			once.Lock()
-			defer once.Unlock()
-			if name == folder {
-				writeAll()
+		heard := listener{name: filepath.Base}
+		w := assemble(Options{Notify: heard.notify, Quiet: 50 * time.Millisecond, Most: 200 * time.Millisecond})
+		w.open = func() (notifier, error) {
+			fw, err := fsnotify.NewWatcher()
+			if err != nil {
+				return nil, err
 			}
+			n := &forgetful{system: system{fw}, out: make(chan fsnotify.Event), holding: folder, onClose: func() {
+				if early {
+					writeAll()
+				}
+			}}
+			mu.Lock()
+			open = append(open, n)
+			mu.Unlock()
+			go n.run()
+			return n, nil
 		}
-		go n.run()
-		var heard changesSeen
-		w := start(Options{Notify: heard.add, Quiet: 50 * time.Millisecond, Most: 200 * time.Millisecond}, n)
-		if err := w.Set(files, nil); err != nil {
-			t.Fatal(err)
-		}
+		w.running.Go(w.work)
+		mayWatch(t, w.Set(files, nil))
+		heard.watches(files, nil)
 		if err := os.Mkdir(folder, 0o755); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(150 * time.Millisecond) // they are followed there
-		once.Lock()
 		writeAll()
-		once.Unlock()
 		time.Sleep(20 * time.Millisecond)
-		n.letGo()
-		reported := func() (all []string) {
-			for _, line := range heard.lines(folder) {
-				for _, name := range []string{"a", "b", "c"} {
-					if slices.Contains([]byte(line), name[0]) && !slices.Contains(all, name) {
-						all = append(all, name)
-					}
-				}
-			}
-			return all
+		mu.Lock()
+		last := open[len(open)-1]
+		mu.Unlock()
+		last.letGo()
+		if err := until("all three are reported", func() bool {
+			all := strings.Join(heard.lines(), " ")
+			return strings.Contains(all, "a") && strings.Contains(all, "b") && strings.Contains(all, "c")
+		}); err != nil {
+			t.Errorf("%v: only %q", err, heard.lines())
 		}
-		if err := until("all three are told", func() bool { return len(reported()) == 3 }); err != nil {
-			t.Errorf("%v: only %q", err, reported())
-		}
-		if err := w.Close(); err != nil {
-			t.Error(err)
-		}
+		w.Close()
 	}
 }
 
-// twoNames is a notifier that knows a folder by another name for a while.
+// twoNames is a notifier that knows a folder by another name.
 type twoNames struct {
 	system
 	folder string
-	adds   int // of the folder
-	until  int // it is known by this name from so many on
 }
 
-func (n *twoNames) Add(dir string) error {
-	if dir == n.folder {
-		n.adds++
-	}
-	return n.system.Add(dir)
-}
+func (n twoNames) has(dir string) bool { return dir != n.folder }
 
-func (n *twoNames) has(dir string) bool { return dir != n.folder || n.adds >= n.until }
-
-// TestFolderOfTwoNames: a folder that was moved here is taken up again once the
-// notifier has read of that; one that keeps its other name is told as one that
-// cannot be watched.
+// TestFolderOfTwoNames: a folder whose events come under another name is reported as one
+// that cannot be watched. Its neighbours are watched all the same.
 func TestFolderOfTwoNames(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []struct {
-		until, adds int
-		blind       bool
-	}{{1, 1, false}, {4, 4, false}, {1 << 30, -1, true}} {
-		fw, err := fsnotify.NewWatcher()
-		mayWatch(t, err)
-		n := &twoNames{system: system{fw}, folder: dir, until: c.until}
-		w := start(Options{Notify: func(Change) {}}, n)
-		if err := w.Set([]string{filepath.Join(dir, "f")}, nil); errors.Is(err, ErrBlind) != c.blind {
-			t.Errorf("until %d: %v", c.until, err)
+	f, g := filepath.Join(dir, "sub", "f"), filepath.Join(dir, "g")
+	if err := os.Mkdir(filepath.Dir(f), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for blind, folder := range map[bool]string{true: filepath.Dir(f), false: "elsewhere"} {
+		reports := make(chan error, 9)
+		w := assemble(Options{Notify: func(err error) { reports <- err }, Quiet: time.Millisecond, Most: time.Millisecond})
+		w.open = func() (notifier, error) {
+			fw, err := fsnotify.NewWatcher()
+			return twoNames{system{fw}, folder}, err
 		}
-		if err := w.Close(); err != nil {
-			t.Error(err)
+		w.running.Go(w.work)
+		err := w.Set([]string{f, g}, nil)
+		if got := errors.Is(err, errOtherName); got != blind || blind && !errors.Is(err, ErrBlind) {
+			mayWatch(t, err)
+			t.Errorf("%s: %v", folder, err)
 		}
-		if c.adds >= 0 && n.adds != c.adds {
-			t.Errorf("until %d: added %d times", c.until, n.adds)
+		write(t, g, "x")
+		for seen := false; !seen; {
+			select {
+			case err := <-reports:
+				seen = err == nil
+			case <-time.After(time.Minute):
+				t.Fatal("its neighbour is not watched")
+			}
 		}
+		w.Close()
 	}
 }
 
@@ -198,18 +199,18 @@ func TestTheLastStateIsReported(t *testing.T) {
 		}
 		return string(text)
 	}
-	w := patient(t, Options{Quiet: 5 * time.Millisecond, Most: 20 * time.Millisecond, Notify: func(c Change) {
+	w := New(Options{Quiet: 5 * time.Millisecond, Most: 20 * time.Millisecond, Notify: func(err error) {
 		mu.Lock()
 		defer mu.Unlock()
-		if c.Err != nil {
-			t.Error(c.Err)
+		if err != nil {
+			t.Error(err)
 		}
-		for _, name := range c.Names {
+		for _, name := range names {
 			seen[name] = look(name)
 		}
 	}})
 	defer w.Close()
-	must(w.Set(names, nil))
+	mayWatch(t, w.Set(names, nil))
 	mu.Lock()
 	for _, name := range names {
 		seen[name] = look(name)
@@ -271,9 +272,8 @@ func TestWhatIsGoneAgainIsReported(t *testing.T) {
 	name := filepath.Join(dir, "d", "f")
 	seen := make(chan string, 100)
 	first := true
-	n, err := newFaulty(t.TempDir())
-	mayWatch(t, err)
-	w := start(Options{Quiet: 5 * time.Millisecond, Most: 20 * time.Millisecond, Notify: func(Change) {
+	f := newFaults(t)
+	w := assemble(Options{Quiet: 5 * time.Millisecond, Most: 20 * time.Millisecond, Notify: func(error) {
 		if first {
 			if err := os.Mkdir(filepath.Dir(name), 0o755); err != nil {
 				t.Error(err)
@@ -288,12 +288,12 @@ func TestWhatIsGoneAgainIsReported(t *testing.T) {
 		}
 		first = false
 		seen <- string(text)
-	}}, n)
+	}})
+	w.open = f.notifier
+	w.running.Go(w.work)
 	defer w.Close()
-	if err := w.Set([]string{name}, nil); err != nil {
-		t.Fatal(err)
-	}
-	n.errs <- fsnotify.ErrEventOverflow // so that all is told
+	mayWatch(t, w.Set([]string{name}, nil))
+	f.fail(fsnotify.ErrEventOverflow) // so that there is a report
 	if got := <-seen; got != "there" {
 		t.Fatalf("%q", got)
 	}
@@ -303,6 +303,6 @@ func TestWhatIsGoneAgainIsReported(t *testing.T) {
 			t.Errorf("%q", got)
 		}
 	case <-time.After(time.Minute):
-		t.Error("it was not told that the file is gone")
+		t.Error("it was not reported that the file is gone")
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -45,33 +46,54 @@ func mayWatch(t *testing.T, err error) {
 	}
 }
 
-// faulty is the system's notifier with the faults that scripts ask for. It tells
-// when everything has been read that happened until now: what the system tells has
-// an order, so a sign in a folder of its own comes last.
-type faulty struct {
-	system
-	full  atomic.Bool
-	out   chan fsnotify.Event
-	errs  chan error
-	ended chan struct{}
+// faults makes the system's notifiers with the faults that scripts ask for. It tells when
+// everything has been read that happened until now: what the system tells has an order, so
+// a sign in a folder of its own comes last.
+type faults struct {
 	signs string
+	full  atomic.Bool
 
 	mu   sync.Mutex
 	n    int
-	seen map[string]chan struct{} // by the sign
+	made int
+	open map[*faulty]bool
 }
 
-// newFaulty makes one whose signs are in that folder.
-func newFaulty(signs string) (*faulty, error) {
+// faulty is one of these notifiers.
+type faulty struct {
+	system
+	*faults
+	deaf  atomic.Bool // it loses events
+	out   chan fsnotify.Event
+	errs  chan error
+	ended chan struct{}
+	seen  chan string // the signs
+}
+
+// newFaults makes one whose signs are in a folder of the test's.
+func newFaults(t *testing.T) *faults {
+	t.Helper()
+	signs, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &faults{signs: signs, open: make(map[*faulty]bool)}
+}
+
+func (s *faults) notifier() (notifier, error) {
 	w, err := fsnotify.NewWatcher()
 	if err != nil {
 		return nil, err
 	}
-	f := &faulty{system: system{w}, out: make(chan fsnotify.Event), errs: make(chan error), ended: make(chan struct{}), signs: signs, seen: make(map[string]chan struct{})}
-	if err := w.Add(signs); err != nil {
+	f := &faulty{system: system{w}, faults: s, out: make(chan fsnotify.Event), errs: make(chan error), ended: make(chan struct{}), seen: make(chan string, 1000)}
+	if err := w.Add(s.signs); err != nil {
 		w.Close()
 		return nil, err
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.made++
+	s.open[f] = true
 	go f.run()
 	return f, nil
 }
@@ -90,38 +112,63 @@ func (f *faulty) run() {
 			if !ok {
 				return
 			}
-			if filepath.Dir(e.Name) != f.signs {
+			sign := filepath.Dir(e.Name) == f.signs
+			if !sign && !f.deaf.Load() {
 				f.out <- e
-				continue
 			}
-			f.out <- fsnotify.Event{} // taken when what came before it was noted
-			f.mu.Lock()
-			if seen := f.seen[e.Name]; seen != nil {
-				delete(f.seen, e.Name)
-				close(seen)
+			if sign {
+				f.out <- fsnotify.Event{} // taken when what came before it was noted
+				f.seen <- e.Name
 			}
-			f.mu.Unlock()
 		}
 	}
 }
 
-// read waits until the Watcher has noted all that happened until now.
-func (f *faulty) read() error {
-	f.mu.Lock()
-	f.n++
-	sign, seen := filepath.Join(f.signs, fmt.Sprint(f.n)), make(chan struct{})
-	f.seen[sign] = seen
-	f.mu.Unlock()
-	if err := os.Mkdir(sign, 0o755); err != nil {
-		return err
+// all returns the notifiers that are open.
+func (s *faults) all() (open []*faulty, made int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for f := range s.open {
+		open = append(open, f)
 	}
-	select {
-	case <-seen:
-		return nil
-	case <-f.ended:
-		return errors.New("the notifier is closed")
-	case <-time.After(time.Minute):
-		return errors.New("the notifier does not read")
+	return open, s.made
+}
+
+// read waits until the Watcher has noted all that happened until now.
+func (s *faults) read() error {
+	for {
+		open, made := s.all()
+		s.mu.Lock()
+		s.n++
+		sign := filepath.Join(s.signs, fmt.Sprint(s.n))
+		s.mu.Unlock()
+		if err := os.Mkdir(sign, 0o755); err != nil {
+			return err
+		}
+		for _, f := range open {
+			if err := f.sees(sign); err != nil {
+				return err
+			}
+		}
+		if _, now := s.all(); now == made {
+			return nil
+		}
+	}
+}
+
+// sees waits until a notifier has read a sign or is closed.
+func (f *faulty) sees(sign string) error {
+	for {
+		select {
+		case seen := <-f.seen:
+			if seen == sign {
+				return nil
+			}
+		case <-f.ended:
+			return nil
+		case <-time.After(time.Minute):
+			return errors.New("the notifier does not read")
+		}
 	}
 }
 
@@ -135,46 +182,102 @@ func (f *faulty) Add(dir string) error {
 	return f.system.Add(dir)
 }
 
-// changesSeen gathers what a Watcher tells.
-type changesSeen struct {
+func (f *faulty) Close() error {
+	f.mu.Lock()
+	delete(f.open, f)
+	f.mu.Unlock()
+	return f.system.Close()
+}
+
+// fail has the open notifiers fail.
+func (s *faults) fail(err error) {
+	open, _ := s.all()
+	for _, f := range open {
+		f.errs <- err
+	}
+}
+
+// listener looks at the watched files when it is notified, and notes what changed.
+type listener struct {
 	mu       sync.Mutex
-	reported []Change
+	watched  map[target]string // with their state
+	notified int
+	reported []string // what changed, a line for each report that found something
+	name     func(string) string
 }
 
-func (t *changesSeen) add(c Change) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.reported = append(t.reported, c)
+// watches has the listener look at these files from now on.
+func (l *listener) watches(files, folders []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.watched = make(map[target]string)
+	for _, name := range files {
+		t := target{name: name}
+		l.watched[t] = state(t)
+	}
+	for _, name := range folders {
+		t := target{name: name, folder: true}
+		l.watched[t] = state(t)
+	}
 }
 
-// lines are the changes one a line, with names as the script has them.
-func (t *changesSeen) lines(dir string) (out []string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for _, c := range t.reported {
-		var words []string
-		for _, name := range c.Names {
-			rel, err := filepath.Rel(dir, name)
-			if err != nil {
-				rel = name
-			}
-			words = append(words, filepath.ToSlash(rel))
-		}
-		if c.Err != nil {
-			words = append(words, "blind")
-		}
-		out = append(out, strings.Join(words, " "))
+// state returns everything that a listener can see of a target.
+func state(t target) string {
+	if text, err := os.ReadFile(t.name); err == nil {
+		return "file " + string(text)
+	}
+	entries, err := os.ReadDir(t.name)
+	if err != nil || !t.folder {
+		return "none"
+	}
+	out := "folder"
+	for _, e := range entries {
+		text, _ := os.ReadFile(filepath.Join(t.name, e.Name()))
+		out += fmt.Sprintf(" %s:%s", e.Name(), text)
 	}
 	return out
 }
 
-// A script holds actions, a line with three dashes, and the changes that are
-// told, one a line. "watch" names files, and folders by a slash at their end.
-// Actions follow each other at once; "wait" lets everything settle, so that what
-// comes before it is told before what comes after it.
+func (l *listener) notify(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.notified++
+	if err != nil {
+		l.reported = append(l.reported, "blind")
+		return
+	}
+	var names []string
+	for t, was := range l.watched {
+		if is := state(t); is != was {
+			l.watched[t] = is
+			names = append(names, l.name(t.name))
+		}
+	}
+	if slices.Sort(names); names != nil {
+		l.reported = append(l.reported, strings.Join(names, " "))
+	}
+}
+
+// count returns the number of reports.
+func (l *listener) count() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.notified
+}
+
+func (l *listener) lines() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.reported)
+}
+
+// A script holds actions, a line with three dashes, and what a listener finds changed, one
+// line for each report. "watch" names files, and folders by a slash at their end. Actions
+// follow each other at once; "wait" lets everything settle, so that what comes before it is
+// reported before what comes after it. "silent" says that there was no report at all.
 //
-// Folders are followed while the actions go on; what is told goes by a clock that
-// stands still meanwhile.
+// Folders are followed while the actions go on; reports go by a clock that stands still
+// meanwhile.
 func TestScripts(t *testing.T) {
 	scripts, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(scripts) == 0 {
@@ -187,11 +290,7 @@ func TestScripts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		signs, err := filepath.EvalSymlinks(t.TempDir())
-		if err != nil {
-			t.Fatal(err)
-		}
-		all.Go(func() { outcome[i] = runScript(name, dir, signs) })
+		all.Go(func() { outcome[i] = runScript(name, dir, newFaults(t)) })
 	}
 	all.Wait()
 	for i, name := range scripts {
@@ -206,7 +305,7 @@ func TestScripts(t *testing.T) {
 	}
 }
 
-func runScript(name, dir, signs string) error {
+func runScript(name, dir string, f *faults) error {
 	text, err := os.ReadFile(name)
 	if err != nil {
 		return err
@@ -218,16 +317,17 @@ func runScript(name, dir, signs string) error {
 	case runtime.GOOS == "windows" && strings.Contains(actions, "# unix"):
 		return errors.ErrUnsupported
 	}
-	var heard changesSeen
-	n, err := newFaulty(signs)
-	if err != nil {
-		return err
+	r := &runner{dir: dir, faults: f}
+	r.name = func(name string) string {
+		rel, err := filepath.Rel(dir, name)
+		if err != nil {
+			return name
+		}
+		return filepath.ToSlash(rel)
 	}
-	w := assemble(Options{Notify: heard.add, Quiet: testQuiet, Most: testMost}, n)
-	r := &runner{dir: dir, watcher: w, notifier: n, heard: &heard}
-	w.pause = func(int) { _ = n.read() }
-	w.pending.now = func() time.Time { return time.Unix(0, r.now.Load()) }
-	w.running.Go(w.drain)
+	w := assemble(Options{Notify: r.notify, Quiet: testQuiet, Most: testMost})
+	r.watcher, w.open = w, f.notifier
+	w.now = func() time.Time { return time.Unix(0, r.now.Load()) }
 	w.running.Go(r.handleChanges)
 	defer w.Close()
 	for lines := bufio.NewScanner(strings.NewReader(actions)); lines.Scan(); {
@@ -240,19 +340,19 @@ func runScript(name, dir, signs string) error {
 	if err := r.settle(); err != nil {
 		return err
 	}
-	if got, want := strings.Join(heard.lines(dir), "\n"), strings.TrimSpace(events); got != want {
-		return fmt.Errorf("told:\n%s\nwant:\n%s", got, want)
+	if got, want := strings.Join(r.lines(), "\n"), strings.TrimSpace(events); got != want {
+		return fmt.Errorf("reported:\n%s\nwant:\n%s", got, want)
 	}
 	return nil
 }
 
 type runner struct {
-	dir      string
-	watcher  *Watcher
-	notifier *faulty
-	heard    *changesSeen
-	now      atomic.Int64 // the time, in nanoseconds
-	working  sync.Mutex   // held while the work of handleChanges is done
+	listener
+	*faults
+	dir     string
+	watcher *Watcher
+	now     atomic.Int64 // the time, in nanoseconds
+	working sync.Mutex   // held while the work of handleChanges is done
 }
 
 func (r *runner) path(name string) string { return filepath.Join(r.dir, filepath.FromSlash(name)) }
@@ -264,7 +364,7 @@ func (r *runner) handleChanges() {
 		select {
 		case <-r.watcher.done:
 			return
-		case <-r.watcher.pending.signal:
+		case <-r.watcher.wake:
 			r.work()
 		}
 	}
@@ -288,7 +388,7 @@ func (r *runner) settle() error {
 
 // pass has what happened until now noted and followed, and then lets time go by.
 func (r *runner) pass(d time.Duration) error {
-	if err := r.notifier.read(); err != nil {
+	if err := r.read(); err != nil {
 		return err
 	}
 	r.work()
@@ -312,9 +412,10 @@ func (r *runner) do(words []string) (err error) {
 			}
 		}
 		if err = r.watcher.Set(files, folders); errors.Is(err, ErrBlind) {
-			r.heard.add(Change{Err: err})
+			r.notify(err)
 			err = nil
 		}
+		r.watches(files, folders)
 	case "write":
 		err = os.WriteFile(a, []byte(args[1]), 0o644)
 	case "append":
@@ -349,13 +450,22 @@ func (r *runner) do(words []string) (err error) {
 	case "chmod":
 		err = os.Chmod(a, 0o600)
 	case "full":
-		r.notifier.full.Store(true)
+		r.full.Store(true)
+	case "deaf": // the notifier loses events, until the next one
+		open, _ := r.all()
+		for _, f := range open {
+			f.deaf.Store(true)
+		}
 	case "overflow":
-		r.notifier.errs <- fsnotify.ErrEventOverflow
+		r.fail(fsnotify.ErrEventOverflow)
 	case "fail":
-		r.notifier.errs <- errors.New("it is broken")
+		r.fail(errors.New("it is broken"))
 	case "wait":
 		err = r.settle()
+	case "silent":
+		if n := r.count(); n > 0 {
+			err = fmt.Errorf("%d reports", n)
+		}
 	default:
 		err = fmt.Errorf("no such action: %s", words[0])
 	}

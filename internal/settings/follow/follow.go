@@ -41,9 +41,9 @@ type Watcher struct {
 
 	mu             sync.Mutex // guards the following
 	files, folders []string
-	watcher        *watch.Watcher // nil without events
-	looking        chan struct{}  // closed after the look; nil between looks
-	giveUp         time.Time      // end of the calls' wait for this look
+	watcher        *watch.Watcher
+	looking        chan struct{} // closed after the look; nil between looks
+	giveUp         time.Time     // end of the calls' wait for this look
 }
 
 // New returns a watcher that watches nothing yet. stale returns the files that changed since
@@ -51,20 +51,12 @@ type Watcher struct {
 // names again, and all of them if names is nil.
 func New(stale func() ([]string, bool), reload func([]string), log zerolog.Logger) *Watcher {
 	w := &Watcher{log: log, stale: stale, reload: reload, start: time.Now()}
-	var err error
-	if w.watcher, err = watch.New(watch.Options{Notify: w.changed}); err != nil {
-		w.watcher = nil
-		w.fallBackToPolling(err)
-	}
+	w.watcher = watch.New(watch.Options{Notify: w.changed})
 	return w
 }
 
 // Close ends the events; changed must not call it.
-func (w *Watcher) Close() {
-	if w.watcher != nil {
-		_ = w.watcher.Close()
-	}
-}
+func (w *Watcher) Close() { w.watcher.Close() }
 
 // Watch sets the files, and the folders with their content, that are watched from now on.
 // It reports whether they differ from the previous ones.
@@ -75,22 +67,19 @@ func (w *Watcher) Watch(files, folders []string) bool {
 		return false
 	}
 	w.files, w.folders = files, folders
-	if w.watcher == nil {
-		return true
-	}
 	if err := w.watcher.Set(files, folders); err != nil {
 		w.fallBackToPolling(err)
 	}
 	return true
 }
 
-// changed handles an event of the watcher.
-func (w *Watcher) changed(c watch.Change) {
-	if c.Err != nil {
-		w.fallBackToPolling(c.Err)
-		c.Names = nil // events were lost: any file may have changed
+// changed handles a report of the watcher. It reads all files, not only stale ones: a name
+// may lead to another file with the same bytes now.
+func (w *Watcher) changed(err error) {
+	if err != nil {
+		w.fallBackToPolling(err)
 	}
-	w.reload(c.Names)
+	w.reload(nil)
 }
 
 func (w *Watcher) fallBackToPolling(err error) {
