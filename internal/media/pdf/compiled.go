@@ -1,8 +1,6 @@
 package pdf
 
 import (
-	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -36,8 +34,12 @@ const (
 	tryOld  = time.Minute
 )
 
-// needed is room enough for what is compiled, in bytes: it has 19 million.
-const needed = 24 << 20
+// What is compiled has 19 million bytes: needed is room enough for it, and a file of
+// maxFile bytes is another.
+const (
+	needed  = 24 << 20
+	maxFile = 64 << 20
+)
 
 // keptFiles bounds the kept files: one is in use, and another process, perhaps of an
 // earlier version, may still use one that it left.
@@ -54,13 +56,6 @@ func maker() string {
 		}
 	}
 	return strings.Join(words, " ")
-}
-
-// piece is a file of the folder as it was left.
-type piece struct {
-	name string // from the folder, with slashes
-	size int64
-	sum  uint32
 }
 
 // openFolder opens the folder, once, if no other user can have written to it or its
@@ -107,58 +102,42 @@ func (c compiled) usable() bool {
 	return room
 }
 
-// list returns the listed files, and the maker that listed them.
-func (c compiled) list() (by string, pieces []piece) {
+// list returns the lines of the list: the maker, and a line for each file.
+func (c compiled) list() []string {
 	f, err := c.open(listName)
 	if err != nil {
-		return "", nil
+		return nil
 	}
 	defer f.Close()
-	lines := bufio.NewScanner(f)
-	if lines.Scan() {
-		by = lines.Text()
+	b, err := io.ReadAll(io.LimitReader(f, maxFile))
+	if err != nil {
+		return nil
 	}
-	for lines.Scan() {
-		var p piece
-		if _, err := fmt.Sscanf(lines.Text(), "%08x %d %s", &p.sum, &p.size, &p.name); err != nil {
-			return "", nil
-		}
-		pieces = append(pieces, p)
-	}
-	return by, pieces
+	return strings.Split(strings.TrimSuffix(string(b), "\n"), "\n")
 }
 
 // sound tells whether all that is needed lies there as this maker left it, and
 // nothing else.
 func (c compiled) sound() bool {
-	by, listed := c.list()
-	if by != maker() || len(listed) == 0 {
+	listed, names := c.list(), c.files()
+	if len(names) == 0 || len(listed) != len(names)+1 || listed[0] != maker() {
 		return false
 	}
-	names := c.files()
-	for _, name := range names {
-		if _, ok := c.asListed(name, listed); !ok {
-			return false
-		}
-	}
-	return len(names) == len(listed)
+	return !slices.ContainsFunc(names, func(name string) bool { return !c.asListed(name, listed) })
 }
 
-// clean deletes what is not as it was left. It returns what is left then, and
-// whether nothing else is there.
-func (c compiled) clean() (pieces []piece, clean bool) {
+// clean deletes what is not as it was left, and tells whether nothing of that is there
+// any more.
+func (c compiled) clean() bool {
 	if c == "" {
-		return nil, true
+		return true
 	}
-	_, listed := c.list()
-	clean = true
+	listed, clean := c.list(), true
 	for _, name := range c.files() {
-		if p, ok := c.asListed(name, listed); ok {
-			pieces = append(pieces, p)
-			continue
+		if !c.asListed(name, listed) {
+			err := os.Remove(filepath.Join(string(c), name))
+			clean = (err == nil || errors.Is(err, fs.ErrNotExist)) && clean
 		}
-		err := os.Remove(filepath.Join(string(c), name))
-		clean = (err == nil || errors.Is(err, fs.ErrNotExist)) && clean
 	}
 	tried, _ := filepath.Glob(filepath.Join(string(c), tryName+"*"))
 	for _, name := range tried {
@@ -166,7 +145,7 @@ func (c compiled) clean() (pieces []piece, clean bool) {
 			os.Remove(name)
 		}
 	}
-	return pieces, clean
+	return clean
 }
 
 // empty deletes all that is in the folder, but not the folder: it may be a link to
@@ -206,31 +185,24 @@ func (c compiled) files() (names []string) {
 	return names
 }
 
-// asListed tells whether a file is as the list has it. One of another size is not
-// read: it may be endless.
-func (c compiled) asListed(name string, listed []piece) (p piece, ok bool) {
-	at := slices.IndexFunc(listed, func(p piece) bool { return p.name == name })
-	if at < 0 {
-		return piece{}, false
-	}
-	info, err := os.Stat(filepath.Join(string(c), name))
-	if err != nil || info.Size() != listed[at].size {
-		return piece{}, false
-	}
-	now, err := c.look(name)
-	return now, err == nil && now == listed[at]
+func (c compiled) asListed(name string, listed []string) bool {
+	line, err := c.line(name)
+	return err == nil && slices.Contains(listed, line)
 }
 
-// look is a file as it is.
-func (c compiled) look(name string) (piece, error) {
+// line returns the line of the list for a file as it is: checksum, size and name.
+func (c compiled) line(name string) (string, error) {
 	f, err := c.open(name)
 	if err != nil {
-		return piece{}, err
+		return "", err
 	}
 	defer f.Close()
 	sum := crc32.New(crc32.MakeTable(crc32.Castagnoli))
-	n, err := io.Copy(sum, f)
-	return piece{name, n, sum.Sum32()}, err
+	n, err := io.Copy(sum, io.LimitReader(f, maxFile))
+	if err == nil && n == maxFile {
+		err = fs.ErrInvalid // it may be endless
+	}
+	return fmt.Sprintf("%08x %d %s", sum.Sum32(), n, name), err
 }
 
 // open opens what is a file: a FIFO that lies there would be waited at for ever.
@@ -246,44 +218,25 @@ func (c compiled) open(name string) (*os.File, error) {
 	return f, nil
 }
 
-// holds tells whether a file is that.
-func (c compiled) holds(name string, content []byte) bool {
-	f, err := c.open(name)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	b, err := io.ReadAll(f)
-	return err == nil && bytes.Equal(b, content)
-}
-
 // seal lists what is there now, and lets go of the oldest.
-func (c compiled) seal(known []piece) error {
-	var list bytes.Buffer
-	fmt.Fprintln(&list, maker())
+func (c compiled) seal() error {
+	list := maker() + "\n"
 	for i, name := range c.files() {
-		at := slices.IndexFunc(known, func(p piece) bool { return p.name == name })
-		switch {
-		case i >= keptFiles:
+		if i >= keptFiles {
 			os.Remove(filepath.Join(string(c), name))
 			continue
-		case at < 0:
-			p, err := c.look(name)
-			if err != nil {
-				return err
-			}
-			at, known = len(known), append(known, p)
 		}
-		fmt.Fprintf(&list, "%08x %d %s\n", known[at].sum, known[at].size, known[at].name)
-	}
-	if c.holds(listName, list.Bytes()) {
-		return nil
+		line, err := c.line(name)
+		if err != nil {
+			return err
+		}
+		list += line + "\n"
 	}
 	f, err := os.CreateTemp(string(c), listName)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(list.Bytes())
+	_, err = f.WriteString(list)
 	if closed := f.Close(); err == nil {
 		err = closed
 	}

@@ -62,7 +62,7 @@ func TestADiskThatFillsUp(t *testing.T) {
 	}
 	r := New(dir)
 	defer r.Close()
-	once := spent(func() { r.pool, err = r.cache.start(nil, &folderLock{}) })
+	once := spent(func() { r.pool, err = r.cache.start(&folderLock{}) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestNothingIsPreparedOnAFullDisk(t *testing.T) {
 	if compiled(dir).usable() {
 		t.Fatal("20 MB are enough")
 	}
-	if _, clean := compiled(dir).clean(); !clean || !compiled(dir).usable() {
+	if !compiled(dir).clean() || !compiled(dir).usable() {
 		t.Error("what was left half done is in the way")
 	}
 	if err := os.WriteFile(filepath.Join(filepath.Dir(dir), "filler"), make([]byte, 29<<20), 0o600); err != nil {

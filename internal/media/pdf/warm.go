@@ -114,11 +114,10 @@ func (r *Reader) compileInto(t *folderLock) (pdfium.Pool, error) {
 	if err != nil {
 		return nil, err
 	}
-	known, clean := c.clean()
-	if !clean || len(known) == 0 && !c.usable() {
+	if !c.clean() || len(c.files()) == 0 && !c.usable() {
 		return nil, errNoRoom
 	}
-	return c.start(known, t)
+	return c.start(t)
 }
 
 // every tells each period, until it is ended, how many have passed.
@@ -156,7 +155,7 @@ func (c compiled) load() (pdfium.Pool, error) {
 
 // start starts PDFium with the folder's files, which are all known to be sound, and adds
 // the missing ones.
-func (c compiled) start(known []piece, t *folderLock) (pdfium.Pool, error) {
+func (c compiled) start(t *folderLock) (pdfium.Pool, error) {
 	kept, err := wazero.NewCompilationCacheWithDir(string(c))
 	if err != nil {
 		return nil, err
@@ -166,7 +165,6 @@ func (c compiled) start(known []piece, t *folderLock) (pdfium.Pool, error) {
 		if t.owned() {
 			c.empty()
 			wazero.NewCompilationCacheWithDir(string(c)) // the folders in it are asked for again
-			known = nil
 		}
 		// What was compiled and could not be written, as on a full disk, is still
 		// in memory: it is not compiled twice.
@@ -174,7 +172,7 @@ func (c compiled) start(known []piece, t *folderLock) (pdfium.Pool, error) {
 			return nil, err
 		}
 	}
-	if t.owned() && (len(c.files()) == 0 || c.seal(known) != nil) {
+	if t.owned() && (len(c.files()) == 0 || c.seal() != nil) {
 		c.empty() // or the next would not know whether it is sound
 	}
 	return pool, nil
