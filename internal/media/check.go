@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
+	"iter"
+	"math"
 )
 
 // Check looks at the structure of a PNG, JPEG, GIF or WebP that is to be handed
@@ -182,19 +184,18 @@ func walkWebP(b []byte) (frames int, err error) {
 	if end > uint64(len(b)) {
 		return 0, errShort
 	}
-	still := 0
-	for rest := b[12:max(end, 12)]; len(rest) >= 8; {
-		n := uint64(binary.LittleEndian.Uint32(rest[4:]))
-		if n+8 > uint64(len(rest)) {
-			return frames, errors.New("a part is longer than the file")
-		}
-		switch string(rest[:4]) {
+	still, left := 0, max(end, 12)-12
+	for name, body := range RIFFChunks(b[:end]) {
+		left -= min(uint64(8+len(body)+len(body)%2), left)
+		switch name {
 		case "VP8 ", "VP8L":
 			still++
 		case "ANMF":
 			frames++
 		}
-		rest = rest[min(8+n+n&1, uint64(len(rest))):]
+	}
+	if left >= 8 {
+		return frames, errors.New("a part is longer than the file")
 	}
 	if frames == 0 {
 		frames = still
@@ -203,6 +204,20 @@ func walkWebP(b []byte) (frames int, err error) {
 		return 0, errors.New("it has no image data")
 	}
 	return frames, nil
+}
+
+// RIFFChunks are the names and contents of the parts of a WebP, up to one that is longer
+// than what is left of the file.
+func RIFFChunks(b []byte) iter.Seq2[string, []byte] {
+	return func(yield func(string, []byte) bool) {
+		for b := b[min(12, len(b)):]; len(b) >= 8; {
+			n := uint64(binary.LittleEndian.Uint32(b[4:]))
+			if n > uint64(len(b)-8) || !yield(string(b[:4]), b[8:8+n]) {
+				return
+			}
+			b = b[min(8+n+n&1, uint64(len(b))):]
+		}
+	}
 }
 
 // Frames counts the frames of a GIF or WebP, the icons of an ICO, or the pages
@@ -219,7 +234,7 @@ func Frames(kind Kind, b []byte) int {
 			n = int(binary.LittleEndian.Uint16(b[4:]))
 		}
 	case TIFF:
-		n = countPages(b)
+		n = len(tiffPages(b, math.MaxInt))
 	}
 	return max(n, 1)
 }

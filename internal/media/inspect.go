@@ -350,32 +350,21 @@ func (l *look) tiff(f *Facts) error {
 		return RareError("it is a BigTIFF")
 	}
 	order := byteOrder(h)
-	samples, bits := int64(1), int64(1)
-	list, listed := int64(0), 0
-	_, err = l.directory(order, int64(order.Uint32(h[4:])), func(tag uint16, count, v uint32) {
-		switch tag {
-		case 256:
-			f.Width = int(v)
-		case 257:
-			f.Height = int(v)
-		case 258:
-			if bits = int64(v); count > 2 {
-				bits, list, listed = 16, int64(v), int(min(count, 8))
-			}
-		case 274:
-			if v >= 1 && v <= 8 {
-				f.Orientation = int(v)
-			}
-		case 277:
-			samples = int64(v)
-		}
-	})
+	d, _, err := l.directory(order, int64(order.Uint32(h[4:])))
 	if err != nil {
 		return err
 	}
-	if b, err := l.at(list, 2*listed); err == nil && listed > 0 { // a number for each sample: the greatest counts
-		for bits = 1; len(b) > 0; b = b[2:] {
-			bits = max(bits, int64(order.Uint16(b)))
+	f.Width, f.Height = d.number(256, 0), d.number(257, 0)
+	if o := d.orientation(); o != 0 {
+		f.Orientation = o
+	}
+	samples, bits := int64(d.number(277, 1)), int64(d.number(258, 1))
+	if e := d[258]; e.count > 2 { // a number for each sample stands elsewhere: the greatest counts
+		bits = 16
+		if b, err := l.at(int64(e.value), 2*int(min(e.count, 8))); err == nil {
+			for bits = 1; len(b) > 0; b = b[2:] {
+				bits = max(bits, int64(order.Uint16(b)))
+			}
 		}
 	}
 	if samples > 1<<10 {
@@ -383,34 +372,4 @@ func (l *look) tiff(f *Facts) error {
 	}
 	f.Bytes = max(samples, 1) * max((bits+7)/8, 1)
 	return nil
-}
-
-// directory calls take for each entry of a TIFF directory with a number, or the
-// first of several where they fit; next is the place of the directory behind.
-func (l *look) directory(order binary.ByteOrder, off int64, take func(tag uint16, count, v uint32)) (next int64, err error) {
-	h, err := l.at(off, 2)
-	if err != nil {
-		return 0, err
-	}
-	n := int(order.Uint16(h))
-	b, err := l.at(off+2, 12*n+4)
-	if err != nil {
-		return 0, err
-	}
-	for ; n > 0; n-- {
-		v := order.Uint32(b[8:])
-		if order.Uint16(b[2:]) == 3 && order.Uint32(b[4:]) <= 2 { // shorts stand at the front; more of them elsewhere
-			v = uint32(order.Uint16(b[8:]))
-		}
-		take(order.Uint16(b), order.Uint32(b[4:]), v)
-		b = b[12:]
-	}
-	return int64(order.Uint32(b)), nil
-}
-
-func byteOrder(b []byte) binary.ByteOrder {
-	if b[0] == 'M' {
-		return binary.BigEndian
-	}
-	return binary.LittleEndian
 }

@@ -2,7 +2,6 @@ package media
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"sync/atomic"
 )
@@ -140,18 +139,15 @@ func lossless(k Kind, data []byte) bool {
 
 // webpLossless reports whether the first picture of a WebP is stored losslessly.
 func webpLossless(data []byte) bool {
-	for at := 12; at+8 <= len(data); {
-		switch string(data[at : at+4]) {
+	for name, body := range RIFFChunks(data) {
+		switch name {
 		case "VP8L":
 			return true
 		case "VP8 ":
 			return false
 		case "ANMF": // its picture stands behind 16 bytes of its own
-			at += 8 + 16
-			continue
+			return webpLossless(body[min(16-12, len(body)):])
 		}
-		size := int(binary.LittleEndian.Uint32(data[at+4:]))
-		at += 8 + size + size&1
 	}
 	return false
 }

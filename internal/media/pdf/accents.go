@@ -1,50 +1,24 @@
 package pdf
 
 import (
+	"strings"
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
 )
 
 // combining maps an accent that is a character of its own to the combining one, above or
-// below a letter; 0 for other characters.
-func combining(sign rune) rune {
-	switch sign {
-	case '´':
-		return '\u0301'
-	case '`':
-		return '\u0300'
-	case '¨':
-		return '\u0308'
-	case 'ˆ':
-		return '\u0302'
-	case '˜':
-		return '\u0303'
-	case 'ˇ':
-		return '\u030c'
-	case '˘':
-		return '\u0306'
-	case '˙':
-		return '\u0307'
-	case '˚':
-		return '\u030a'
-	case '˝':
-		return '\u030b'
-	case '¯':
-		return '\u0304'
-	case '¸':
-		return '\u0327'
-	case '˛':
-		return '\u0328'
-	}
-	return 0
+// below a letter.
+var combining = map[rune]rune{
+	'´': '\u0301', '`': '\u0300', '¨': '\u0308', 'ˆ': '\u0302', '˜': '\u0303', 'ˇ': '\u030c', '˘': '\u0306',
+	'˙': '\u0307', '˚': '\u030a', '˝': '\u030b', '¯': '\u0304', '¸': '\u0327', '˛': '\u0328',
 }
 
 // accents puts accents that are drawn over a letter of their own, as older TeX
 // does, together with it: "J´erˆome" is "Jérôme".
 func (p *pageText) accents() {
 	for i, sign := range p.signs {
-		mark := combining(sign)
+		mark := combining[sign]
 		if mark == 0 {
 			continue
 		}
@@ -62,13 +36,8 @@ func (p *pageText) accents() {
 
 // composed is a letter with a mark; 0 where there is none.
 func composed(letter, mark rune) rune {
-	switch letter {
-	case 'ı':
-		letter = 'i'
-	case 'ȷ':
-		letter = 'j'
-	}
-	if whole := []rune(norm.NFC.String(string([]rune{letter, mark}))); len(whole) == 1 {
+	dotted := strings.NewReplacer("ı", "i", "ȷ", "j").Replace(string(letter))
+	if whole := []rune(norm.NFC.String(dotted + string(mark))); len(whole) == 1 {
 		return whole[0]
 	}
 	return 0

@@ -87,11 +87,11 @@ func (d *document) drawn(number, side int, use func(*image.RGBA) error) error {
 	}
 	scale := float64(side) / max(width, height)
 	on, err := newBitmap(d.in, whole(width*scale), whole(height*scale))
-	if err != nil {
-		return damaged(fmt.Sprintf("page %d cannot be drawn", number))
+	var pixels *image.RGBA
+	if err == nil {
+		defer on.close()
+		pixels, err = on.show(d.page(number))
 	}
-	defer on.close()
-	pixels, err := on.show(d.page(number))
 	if err != nil {
 		return damaged(fmt.Sprintf("page %d cannot be drawn", number))
 	}
@@ -140,9 +140,8 @@ func newBitmap(in pdfium.Pdfium, w, h int) (*bitmap, error) {
 	return s, nil
 }
 
-func (s *bitmap) rect() image.Rectangle { return image.Rect(0, 0, s.w, s.h) }
-
-// show draws a page over what is there.
+// show draws a page over what is there. The pixels are where PDFium has them, until it is
+// called again: its memory may move.
 func (s *bitmap) show(page requests.Page) (*image.RGBA, error) {
 	_, err := s.in.FPDF_RenderPageBitmap(&requests.FPDF_RenderPageBitmap{
 		Bitmap: s.bitmap, Page: page, SizeX: s.w, SizeY: s.h, Flags: enums.FPDF_RENDER_FLAG_ANNOT | enums.FPDF_RENDER_FLAG_REVERSE_BYTE_ORDER,
@@ -150,11 +149,6 @@ func (s *bitmap) show(page requests.Page) (*image.RGBA, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.pixels()
-}
-
-// pixels are where PDFium has them, until it is called again: its memory may move.
-func (s *bitmap) pixels() (*image.RGBA, error) {
 	p, err := s.in.FPDFBitmap_GetBuffer(&requests.FPDFBitmap_GetBuffer{Bitmap: s.bitmap})
 	if err != nil {
 		return nil, err
@@ -162,7 +156,7 @@ func (s *bitmap) pixels() (*image.RGBA, error) {
 	if len(p.Buffer) < 4*s.w*s.h {
 		return nil, errors.New("pdf: the bitmap is of another size")
 	}
-	return &image.RGBA{Pix: p.Buffer, Stride: len(p.Buffer) / s.h, Rect: s.rect()}, nil
+	return &image.RGBA{Pix: p.Buffer, Stride: len(p.Buffer) / s.h, Rect: image.Rect(0, 0, s.w, s.h)}, nil
 }
 
 func (s *bitmap) close() {

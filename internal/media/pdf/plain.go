@@ -23,11 +23,7 @@ func (d *document) textAlone(number int, text string) bool {
 	}
 	page := d.page(number)
 	n, err := d.in.FPDFPage_CountObjects(&requests.FPDFPage_CountObjects{Page: page})
-	if err != nil || n.Count > plainPieces {
-		return false
-	}
-	notes, err := d.in.FPDFPage_GetAnnotCount(&requests.FPDFPage_GetAnnotCount{Page: page})
-	if err != nil || notes.Count > 0 && d.marked(page, notes.Count) {
+	if err != nil || n.Count > plainPieces || d.marked(page) {
 		return false
 	}
 	lines := 0
@@ -78,17 +74,9 @@ func (d *document) mapped(page requests.Page) bool {
 }
 
 // marked tells whether something else than links was laid over a page.
-func (d *document) marked(page requests.Page, count int) bool {
-	for i := range count {
-		note, err := d.in.FPDFPage_GetAnnot(&requests.FPDFPage_GetAnnot{Page: page, Index: i})
-		if err != nil {
-			return true
-		}
-		kind, err := d.in.FPDFAnnot_GetSubtype(&requests.FPDFAnnot_GetSubtype{Annotation: note.Annotation})
-		d.in.FPDFPage_CloseAnnot(&requests.FPDFPage_CloseAnnot{Annotation: note.Annotation})
-		if err != nil || kind.Subtype != enums.FPDF_ANNOT_SUBTYPE_LINK {
-			return true
-		}
-	}
-	return false
+func (d *document) marked(page requests.Page) (marked bool) {
+	whole := d.eachAnnotation(page, func(kind enums.FPDF_ANNOTATION_SUBTYPE, _ references.FPDF_ANNOTATION) {
+		marked = marked || kind != enums.FPDF_ANNOT_SUBTYPE_LINK
+	})
+	return marked || !whole
 }

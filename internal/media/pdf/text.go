@@ -75,27 +75,43 @@ func (d *document) flatten(number int) {
 // annotations tells whether a page has any that may show text, which links do not,
 // and names the files that are pinned to it.
 func (d *document) annotations(number int) (shows bool, files []string) {
-	n, err := d.in.FPDFPage_GetAnnotCount(&requests.FPDFPage_GetAnnotCount{Page: d.page(number)})
-	if err != nil {
-		return false, nil
-	}
-	for i := range min(n.Count, mostAnnotations) {
-		a, err := d.in.FPDFPage_GetAnnot(&requests.FPDFPage_GetAnnot{Page: d.page(number), Index: i})
-		if err != nil {
-			continue
-		}
-		kind, err := d.in.FPDFAnnot_GetSubtype(&requests.FPDFAnnot_GetSubtype{Annotation: a.Annotation})
-		if err == nil && kind.Subtype != enums.FPDF_ANNOT_SUBTYPE_LINK && kind.Subtype != enums.FPDF_ANNOT_SUBTYPE_POPUP {
-			shows = true
-		}
-		if err == nil && kind.Subtype == enums.FPDF_ANNOT_SUBTYPE_FILEATTACHMENT && len(files) < maxAttachments {
-			if f, err := d.in.FPDFAnnot_GetFileAttachment(&requests.FPDFAnnot_GetFileAttachment{Document: d.ref, Annotation: a.Annotation}); err == nil {
+	d.eachAnnotation(d.page(number), func(kind enums.FPDF_ANNOTATION_SUBTYPE, a references.FPDF_ANNOTATION) {
+		switch kind {
+		case enums.FPDF_ANNOT_SUBTYPE_LINK, enums.FPDF_ANNOT_SUBTYPE_POPUP:
+			return
+		case enums.FPDF_ANNOT_SUBTYPE_FILEATTACHMENT:
+			f, err := d.in.FPDFAnnot_GetFileAttachment(&requests.FPDFAnnot_GetFileAttachment{Document: d.ref, Annotation: a})
+			if err == nil && len(files) < maxAttachments {
 				files = append(files, d.fileName(f.Attachment)...)
 			}
 		}
+		shows = true
+	})
+	return shows, files
+}
+
+// eachAnnotation calls look for the annotations of a page, and tells whether it could for
+// all of them.
+func (d *document) eachAnnotation(page requests.Page, look func(enums.FPDF_ANNOTATION_SUBTYPE, references.FPDF_ANNOTATION)) (whole bool) {
+	n, err := d.in.FPDFPage_GetAnnotCount(&requests.FPDFPage_GetAnnotCount{Page: page})
+	if err != nil {
+		return false
+	}
+	whole = n.Count <= mostAnnotations
+	for i := range min(n.Count, mostAnnotations) {
+		a, err := d.in.FPDFPage_GetAnnot(&requests.FPDFPage_GetAnnot{Page: page, Index: i})
+		if err != nil {
+			whole = false
+			continue
+		}
+		kind, err := d.in.FPDFAnnot_GetSubtype(&requests.FPDFAnnot_GetSubtype{Annotation: a.Annotation})
+		if err == nil {
+			look(kind.Subtype, a.Annotation)
+		}
+		whole = whole && err == nil
 		d.in.FPDFPage_CloseAnnot(&requests.FPDFPage_CloseAnnot{Annotation: a.Annotation})
 	}
-	return shows, files
+	return whole
 }
 
 // complete gives an appearance to the annotations that are to have one made for them:

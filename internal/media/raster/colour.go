@@ -219,18 +219,13 @@ func iccOf(kind media.Kind, data []byte) []byte {
 	case media.PNG:
 		return iccOfPNG(data)
 	case media.WebP:
-		for rest := data[min(12, len(data)):]; len(rest) >= 8; {
-			n := int(binary.LittleEndian.Uint32(rest[4:]))
-			if n < 0 || n+8 > len(rest) {
-				break
+		for name, body := range media.RIFFChunks(data) {
+			if name == "ICCP" {
+				return body
 			}
-			if string(rest[:4]) == "ICCP" {
-				return rest[8 : 8+n]
-			}
-			rest = rest[min(8+n+n&1, len(rest)):]
 		}
 	case media.TIFF:
-		return media.TIFFProfile(data)
+		return media.LayoutOf(data).Profile
 	}
 	return nil
 }

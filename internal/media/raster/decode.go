@@ -111,24 +111,18 @@ func decodeWebP(data []byte, whole image.Rectangle) (image.Image, error) {
 // firstStill returns a WebP of the first frame of an animation, and its place;
 // any other file as it is.
 func firstStill(data []byte) (still []byte, x, y int) {
-	for rest := data[12:]; len(rest) >= 8; {
-		n := int(binary.LittleEndian.Uint32(rest[4:]))
-		if n < 0 || n+8 > len(rest) {
-			break
+	for name, body := range media.RIFFChunks(data) {
+		if name != "ANMF" || len(body) <= 16 {
+			continue
 		}
-		if body := rest[8 : 8+n]; string(rest[:4]) == "ANMF" && n > 16 {
-			at := func(i int) int { return int(body[i]) | int(body[i+1])<<8 | int(body[i+2])<<16 }
-			x, y = 2*at(0), 2*at(3)
-			header := []byte("VP8X\x0a\x00\x00\x00\x10\x00\x00\x00") // with alpha
-			header = append(header, body[6:12]...)
-			if string(body[16:20]) != "ALPH" {
-				header = nil
-			}
-			still = append([]byte("RIFF\x00\x00\x00\x00WEBP"), append(header, body[16:]...)...)
-			binary.LittleEndian.PutUint32(still[4:], uint32(len(still)-8))
-			return still, x, y
+		at := func(i int) int { return int(body[i]) | int(body[i+1])<<8 | int(body[i+2])<<16 }
+		var header []byte
+		if string(body[16:min(20, len(body))]) == "ALPH" {
+			header = append([]byte("VP8X\x0a\x00\x00\x00\x10\x00\x00\x00"), body[6:12]...) // with alpha
 		}
-		rest = rest[min(8+n+n&1, len(rest)):]
+		still = append([]byte("RIFF\x00\x00\x00\x00WEBP"), append(header, body[16:]...)...)
+		binary.LittleEndian.PutUint32(still[4:], uint32(len(still)-8))
+		return still, 2 * at(0), 2 * at(3)
 	}
 	return data, 0, 0
 }

@@ -5,7 +5,6 @@ import (
 	"image"
 	"sync"
 
-	"github.com/kovidgoyal/go-parallel"
 	"github.com/kovidgoyal/imaging"
 	"golang.org/x/image/tiff"
 
@@ -139,23 +138,14 @@ func (p *picture) scaled(width, height int) (image.Image, error) {
 	if p.orientation > 1 {
 		img = upright(img, p.orientation)
 	}
-	p.last = forEncoding(img)
-	if m, ok := p.last.(*image.NRGBA); ok && p.opaque {
+	if m, ok := img.(*imaging.NRGB); ok { // which the encoders read pixel by pixel
+		img = imaging.AsNRGBA(m)
+	}
+	p.last = img
+	if m, ok := img.(*image.NRGBA); ok && p.opaque {
 		p.last = &image.RGBA{Pix: m.Pix, Stride: m.Stride, Rect: m.Rect}
 	}
 	return p.last, nil
-}
-
-// eachRow calls do for each of so many rows, on all processors.
-func eachRow(rows int, do func(y int)) {
-	err := parallel.Run_in_parallel_over_range(0, func(first, end int) {
-		for y := first; y < end; y++ {
-			do(y)
-		}
-	}, 0, rows)
-	if err != nil { // do has panicked
-		panic(err)
-	}
 }
 
 // upright turns a picture by EXIF's orientation.
@@ -182,21 +172,16 @@ func upright(img image.Image, orientation int) image.Image {
 // storedRect returns where a part of the upright picture lies in one of w x h as it
 // is stored.
 func storedRect(orientation int, r image.Rectangle, w, h int) image.Rectangle {
+	if orientation >= 5 {
+		r = image.Rect(r.Min.Y, r.Min.X, r.Max.Y, r.Max.X)
+	}
 	switch orientation {
-	case 2:
-		return image.Rect(w-r.Max.X, r.Min.Y, w-r.Min.X, r.Max.Y)
-	case 3:
-		return image.Rect(w-r.Max.X, h-r.Max.Y, w-r.Min.X, h-r.Min.Y)
-	case 4:
-		return image.Rect(r.Min.X, h-r.Max.Y, r.Max.X, h-r.Min.Y)
-	case 5:
-		return image.Rect(r.Min.Y, r.Min.X, r.Max.Y, r.Max.X)
-	case 6:
-		return image.Rect(r.Min.Y, h-r.Max.X, r.Max.Y, h-r.Min.X)
-	case 7:
-		return image.Rect(w-r.Max.Y, h-r.Max.X, w-r.Min.Y, h-r.Min.X)
-	case 8:
-		return image.Rect(w-r.Max.Y, r.Min.X, w-r.Min.Y, r.Max.X)
+	case 2, 3, 7, 8:
+		r.Min.X, r.Max.X = w-r.Max.X, w-r.Min.X
+	}
+	switch orientation {
+	case 3, 4, 6, 7:
+		r.Min.Y, r.Max.Y = h-r.Max.Y, h-r.Min.Y
 	}
 	return r
 }
@@ -260,22 +245,4 @@ func plain(img image.Image) (out image.Image, opaque bool) {
 		return m, false
 	}
 	return plain(imaging.Clone(img))
-}
-
-// forEncoding brings a picture into a form that the standard library's encoders
-// take quickly.
-func forEncoding(img image.Image) image.Image {
-	switch m := img.(type) {
-	case *imaging.NRGB:
-		out := image.NewRGBA(image.Rect(0, 0, m.Rect.Dx(), m.Rect.Dy()))
-		eachRow(out.Rect.Dy(), func(y int) {
-			to, from := out.Pix[y*out.Stride:][:4*out.Rect.Dx()], m.Pix[y*m.Stride:]
-			for len(to) >= 4 && len(from) >= 3 {
-				to[0], to[1], to[2], to[3] = from[0], from[1], from[2], 255
-				to, from = to[4:], from[3:]
-			}
-		})
-		return out
-	}
-	return img
 }

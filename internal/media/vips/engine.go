@@ -40,11 +40,14 @@ func (e Engine) Open(data []byte, f media.Facts, v media.View) (media.Picture, e
 	if p, err = e.Engine.Open(out, now, v); err != nil {
 		return nil, err
 	}
-	if f.Kind == media.TIFF && media.LayoutOf(data).Photometric == tiffInk && media.TIFFProfile(data) == nil {
+	if f.Kind == media.TIFF && lacksProfile(media.LayoutOf(data)) {
 		p = approximate{p}
 	}
 	return p, nil
 }
+
+// lacksProfile reports whether a TIFF of ink does not say which.
+func lacksProfile(l media.TIFFLayout) bool { return l.Photometric == tiffInk && len(l.Profile) == 0 }
 
 // tiffInk is the number of CMYK in a TIFF (TIFF 6.0, section 16).
 const tiffInk = 5

@@ -1,0 +1,116 @@
+package media
+
+import (
+	"bytes"
+	"encoding/binary"
+)
+
+// tiffEntry is an entry of a directory: the number of its values, and the first one, or
+// where they stand if they do not fit in.
+type tiffEntry struct{ count, value uint32 }
+
+// tiffDirectory maps tags to entries.
+type tiffDirectory map[uint16]tiffEntry
+
+// number is the value of a tag, or another where the directory has none.
+func (d tiffDirectory) number(tag uint16, other int) int {
+	if e, ok := d[tag]; ok {
+		return int(e.value)
+	}
+	return other
+}
+
+// orientation is EXIF's, 1 to 8; 0: the directory has none.
+func (d tiffDirectory) orientation() int {
+	if o := d.number(274, 0); o >= 1 && o <= 8 {
+		return o
+	}
+	return 0
+}
+
+// directory reads a TIFF directory; next is the place of the directory behind.
+func (l *look) directory(order binary.ByteOrder, off int64) (d tiffDirectory, next int64, err error) {
+	h, err := l.at(off, 2)
+	if err != nil {
+		return nil, 0, err
+	}
+	n := int(order.Uint16(h))
+	b, err := l.at(off+2, 12*n+4)
+	if err != nil {
+		return nil, 0, err
+	}
+	d = make(tiffDirectory, n)
+	for ; n > 0; n-- {
+		e := tiffEntry{order.Uint32(b[4:]), order.Uint32(b[8:])}
+		if order.Uint16(b[2:]) == 3 && e.count <= 2 { // shorts stand at the front; more of them elsewhere
+			e.value = uint32(order.Uint16(b[8:]))
+		}
+		d[order.Uint16(b)] = e
+		b = b[12:]
+	}
+	return d, int64(order.Uint32(b)), nil
+}
+
+func byteOrder(b []byte) binary.ByteOrder {
+	if b[0] == 'M' {
+		return binary.BigEndian
+	}
+	return binary.LittleEndian
+}
+
+// tiffPages returns the directories of a TIFF, at most so many. A chain that bites its own
+// tail ends there.
+func tiffPages(b []byte, most int) (pages []tiffDirectory) {
+	if len(b) < 8 {
+		return nil
+	}
+	order := byteOrder(b)
+	l := look{r: bytes.NewReader(b), size: int64(len(b))}
+	seen := map[int64]bool{}
+	for at := int64(order.Uint32(b[4:])); at != 0 && !seen[at] && len(pages) < most; {
+		d, next, err := l.directory(order, at)
+		if err != nil {
+			break
+		}
+		seen[at] = true
+		pages = append(pages, d)
+		at = next
+	}
+	return pages
+}
+
+// firstPage is the first directory of a TIFF; nil: there is none.
+func firstPage(b []byte) tiffDirectory {
+	for _, d := range tiffPages(b, 1) {
+		return d
+	}
+	return nil
+}
+
+// Orientation reads how a picture lies from EXIF data (which starts like a
+// TIFF): 1 to 8, 0 where it does not say.
+func Orientation(exif []byte) int {
+	if len(exif) < 8 || string(exif[:2]) != "II" && string(exif[:2]) != "MM" {
+		return 0
+	}
+	return firstPage(exif).orientation()
+}
+
+// TIFFLayout describes the samples of a TIFF's first page, in the numbers of the format.
+type TIFFLayout struct {
+	Compression, Photometric, BitOrder, Planes, Samples, FaxOptions int
+	Profile                                                         []byte // ICC's; nil: it has none
+}
+
+// LayoutOf reads the layout of a TIFF's first page.
+func LayoutOf(b []byte) TIFFLayout {
+	d := firstPage(b)
+	l := TIFFLayout{
+		Compression: d.number(259, 1), Photometric: d.number(262, 0), BitOrder: d.number(266, 1),
+		Planes: d.number(284, 1), Samples: d.number(277, 1), FaxOptions: d.number(292, 0),
+	}
+	if e := d[34675]; uint64(e.value)+uint64(e.count) <= uint64(len(b)) {
+		l.Profile = b[e.value : e.value+e.count]
+	}
+	return l
+}
