@@ -244,8 +244,8 @@ func (d *decoder) difference(c *component) error {
 }
 
 // baseline reads a whole block into d.block, multiplied; last is the place of
-// its last coefficient in their order. The bits are kept in variables of its own:
-// half of the time of a picture is spent here.
+// its last coefficient in their order. The bits are kept in variables of its own: code
+// by code, by symbol and signed, a photograph takes 1.7 times as long at half its size.
 func (d *decoder) baseline(c *component) (last int, err error) {
 	if err := d.difference(c); err != nil {
 		return 0, err
