@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// source is n bytes that look like a program.
-func source(n int, eol string) string {
+// program is n bytes that look like a program.
+func program(n int, eol string) string {
 	var b strings.Builder
 	for i := 0; b.Len() < n; i++ {
 		fmt.Fprintf(&b, "func step%d(ctx context.Context, in *Input) (out Output, err error) {%s\tif in.Size > %d {%s\t\treturn out, fmt.Errorf(\"step %d: too large\")%s\t}%s\treturn in.next(ctx)%s}%s%s", i, eol, i%97, eol, i, eol, eol, eol, eol, eol)
@@ -36,7 +36,7 @@ func BenchmarkApply(b *testing.B) {
 		for _, c := range []struct{ name, eol, needle string }{
 			{"word", "\n", word}, {"block", "\n", block}, {"blockCRLF", "\r\n", block},
 		} {
-			text := source(size.n, c.eol) + strings.ReplaceAll(c.needle, "\n", c.eol)
+			text := program(size.n, c.eol) + strings.ReplaceAll(c.needle, "\n", c.eol)
 			b.Run(c.name+"/"+size.name, func(b *testing.B) {
 				b.SetBytes(int64(len(text)))
 				b.ReportAllocs()
@@ -64,7 +64,7 @@ func BenchmarkNotFound(b *testing.B) {
 	prose := strings.Repeat("Das “große” Café: schön & grün, ‘naïve’ façade.\n", 1<<20/56)
 	chinese := strings.Repeat("这是一个测试文本，用于衡量速度。“引号”也在这里。\n", 1<<20/76)
 	for _, c := range []struct{ name, text, old string }{
-		{"source", source(1<<20, "\n"), `the "needle" is gone`},
+		{"source", program(1<<20, "\n"), `the "needle" is gone`},
 		{"prose", prose, `Das "große" Café ist fort`},
 		{"decomposed", strings.Repeat("cafe\u0301 au lait\n", 1<<20/16), "café noir"},
 		{"chinese", chinese, "“这里”没有"},
@@ -82,7 +82,7 @@ func BenchmarkNotFound(b *testing.B) {
 }
 
 func BenchmarkReplaceAll(b *testing.B) {
-	text := source(1<<20, "\n")
+	text := program(1<<20, "\n")
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
 	for b.Loop() {
@@ -96,7 +96,7 @@ func BenchmarkReplaceAll(b *testing.B) {
 // BenchmarkStream searches 100 MB of a file, beside the least that takes:
 // reading it, and reading and searching it with bytes.Index.
 func BenchmarkStream(b *testing.B) {
-	text := source(100<<20, "\n") + block + word
+	text := program(100<<20, "\n") + block + word
 	path := filepath.Join(b.TempDir(), "log")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		b.Fatal(err)
@@ -135,8 +135,7 @@ func BenchmarkStream(b *testing.B) {
 		name := map[string]string{word: "word", block: "block"}[needle]
 		run("index/"+name, func() error { return pieces(func(p []byte) { bytes.Index(p, []byte(needle)) }) })
 		run(name, func() error {
-			n, _ := NewNeedle(needle, 1, utf8)
-			_, err := SearchStream(context.Background(), file, size, n, false, 10)
+			_, err := ApplyFile(context.Background(), File{R: file, Size: size, Unit: 1, Encode: utf8}, Request{Old: needle, New: "x"})
 			return err
 		})
 	}
@@ -144,18 +143,18 @@ func BenchmarkStream(b *testing.B) {
 
 func BenchmarkStreamWide(b *testing.B) {
 	cs := charsets[2]
-	file := cs.file(source(8<<20, "\r\n") + block)
-	n, _ := NewNeedle(block, 2, cs.encode)
+	file := cs.file(program(8<<20, "\r\n") + block)
 	b.SetBytes(int64(len(file)))
 	for b.Loop() {
-		if _, err := SearchStream(context.Background(), bytes.NewReader(file), int64(len(file)), n, false, 10); err != nil {
+		f := File{R: bytes.NewReader(file), Size: int64(len(file)), Unit: 2, Encode: cs.encode}
+		if _, err := ApplyFile(context.Background(), f, Request{Old: block, New: "x"}); err != nil {
 			b.Fatal(err)
 		}
 	}
 }
 
 func BenchmarkNearest(b *testing.B) {
-	lines := strings.Split(source(1<<20, "\n"), "\n")
+	lines := strings.Split(program(1<<20, "\n"), "\n")
 	text := strings.Join(lines, "\n")
 	long := strings.Repeat(text, 64)
 	chinese := strings.Repeat("这是一个测试文本，用于衡量速度。“引号”也在这里。\n", 1<<20/76)

@@ -13,16 +13,15 @@ type editCase struct {
 	name     string
 	text     string
 	old, new string
-	all      bool // replace_all
-	md       bool // trailing white space is kept
-	eol      string
+	all      bool   // replace_all
+	md       bool   // trailing white space is kept
 	want     string // the text afterwards
 	rule     Rule
 	fails    string // same, stripped, none, or "3 at 1 2 3": count and lines
 }
 
 func (c editCase) request() Request {
-	return Request{Old: c.old, New: c.new, ReplaceAll: c.all, KeepTrailing: c.md, EOL: c.eol}
+	return Request{Old: c.old, New: c.new, ReplaceAll: c.all, KeepTrailing: c.md}
 }
 
 var editCases = []editCase{
@@ -88,7 +87,6 @@ var editCases = []editCase{
 	{name: "the LF line of a CRLF file", text: "a\r\nb\nc\r\n", old: "b", new: "b\r\nx", want: "a\r\nb\nx\nc\r\n"},
 	{name: "the match begins with a break", text: "a\r\nb\n", old: "\nb", new: "\nb\nc", want: "a\r\nb\r\nc\n"},
 	{name: "a last line without ending takes the most frequent", text: "a\r\nb\r\nc", old: "c", new: "c\nd", want: "a\r\nb\r\nc\r\nd"},
-	{name: "a last line takes the ending that the caller names", text: "a\r\nb\nc", old: "c", new: "c\nd", eol: "\n", want: "a\r\nb\nc\nd"},
 	{name: "one line without ending takes breaks as written", text: "a", old: "a", new: "x\r\ny", want: "x\r\ny"},
 	{name: "each place has its own ending", text: "a\nb\r\na\r\nb\n", old: "b", new: "x\ny", all: true, want: "a\nx\r\ny\r\na\r\nx\ny\n"},
 	{name: "two places on a line", text: "b b\r\nc\n", old: "b", new: "x\ny", all: true, want: "x\r\ny x\r\ny\r\nc\n"},

@@ -15,13 +15,13 @@
 // then stands for that character first, and only where this finds nothing for a
 // line break. A lone CR in new_string is read as the one in old_string was.
 //
-// There are two ways to search. Apply works on a text in memory, and Nearest shows what is
-// near a miss. SearchStream reads files above 64 MiB in pieces. An Edit of one line
-// in 1 GB takes 1.7 s and 19 MB of memory by the stream, 6.3 s and 996 MB without.
+// There is one search and one way to replace, for a text in memory (Apply) and for a file
+// that is read in pieces (ApplyFile). An Edit of one line in 1 GB takes 1.7 s and 19 MB of
+// memory in pieces, 6.3 s and 996 MB without. The rules that fold need the text in memory.
 package edit
 
 import (
-	"strings"
+	"context"
 	"unicode/utf8"
 
 	"github.com/fsmcp/fsmcp/internal/span"
@@ -36,10 +36,6 @@ type Request struct {
 	Most int
 	// KeepTrailing leaves trailing white space of New alone.
 	KeepTrailing bool
-	// EOL is the file's most frequent line ending, for new line breaks where
-	// the line of the match has no ending. Empty means that Apply counts, and
-	// that a text without any line break takes New's breaks as they are.
-	EOL string
 }
 
 // A Rule is the reading under which old text was found.
@@ -68,10 +64,10 @@ func (r Rule) String() string {
 	return "unknown"
 }
 
-// A Match is a place in a text, half open, in bytes.
+// A Match is a place in a text that is in memory, half open, in bytes.
 type Match struct{ Start, End int }
 
-// A Result is the effect of an edit on a text: one splice of the text's bytes for each
+// A Result is the effect of an edit: one splice of the bytes of the text or file for each
 // match. Equal new texts may share memory.
 type Result struct {
 	Splices []span.Splice
@@ -83,46 +79,70 @@ type Result struct {
 // *TooManyError. An empty Old
 // is found nowhere: making and filling files is the caller's affair.
 func Apply(text string, req Request) (Result, error) {
-	f, err := locate(text, req)
+	return inMemory(text).apply(context.Background(), req)
+}
+
+// ApplyFile is Apply for the bytes of a file, under the exact rule alone and in memory that
+// depends on the request alone. The columns of an *AmbiguousError are left out. It
+// also fails with the encoding's, the context's or the reader's error.
+func ApplyFile(ctx context.Context, f File, req Request) (Result, error) {
+	s, err := f.source(req.Old)
 	if err != nil {
 		return Result{}, err
 	}
-	return replace(text, req, f)
+	return s.apply(ctx, req)
+}
+
+func (s source) apply(ctx context.Context, req Request) (Result, error) {
+	f, err := s.locate(ctx, req)
+	if err != nil {
+		return Result{}, err
+	}
+	return s.replace(ctx, req, f)
 }
 
 // found is the outcome of locate.
 type found struct {
 	call
-	matches []Match
+	matches []span.Span
 	rule    Rule
 }
 
 // locate tries the rules in order. The first that matches anywhere decides,
 // also when it matches too often.
-func locate(text string, req Request) (found, error) {
+func (s source) locate(ctx context.Context, req Request) (found, error) {
 	if req.Old == req.New {
 		return found{}, ErrSame
 	}
 	if req.Old == "" || !utf8.ValidString(req.Old) {
 		return found{}, &NoMatchError{}
 	}
-	noLF := strings.IndexByte(text, '\n') < 0
-	for _, rule := range []Rule{Exact, Quotes, Desanitised, Normalised} {
+	_, hasLF, err := s.find(ctx, '\n', s.start)
+	if err != nil {
+		return found{}, err
+	}
+	rules := []Rule{Exact}
+	if s.inMemory {
+		rules = append(rules, Quotes, Desanitised, Normalised)
+	}
+	for _, rule := range rules {
 		old, new, ok := rule.reads(req.Old, req.New)
 		if !ok {
 			continue
 		}
-		for _, br := range readings(old, noLF) {
+		for _, br := range readings(old, !hasLF) {
 			t := tally{all: req.ReplaceAll}
 			if t.all {
 				t.keep = req.Most
 			}
-			rule.find(text, old, br, &t)
+			if err := s.search(ctx, rule, old, br, &t); err != nil {
+				return found{}, err
+			}
 			switch {
 			case t.count == 0:
 				continue
 			case t.count > 1 && !req.ReplaceAll:
-				return found{}, ambiguous(text, t, br)
+				return found{}, s.ambiguous(ctx, t, br)
 			case t.count > len(t.spans):
 				return found{}, &TooManyError{Count: t.count, Most: req.Most}
 			}
@@ -146,25 +166,17 @@ func (r Rule) reads(old, new string) (string, string, bool) {
 	return full, new, true
 }
 
-func (r Rule) find(text, old string, br breaks, t *tally) {
-	switch r {
-	case Exact, Desanitised:
-		findExact(text, old, br, t)
+// search adds the places of old under a rule to t.
+func (s source) search(ctx context.Context, rule Rule, old string, br breaks, t *tally) error {
+	switch rule {
 	case Quotes:
-		findQuotes(text, old, br, t)
+		quoteFolding.search(s.text, old, br, t, windowLen)
 	case Normalised:
-		findNormalised(text, old, br, t, windowLen)
+		normalFolding.search(s.text, old, br, t, windowLen)
+	default:
+		return s.searchExact(ctx, old, br, t)
 	}
-}
-
-func findExact(text, old string, br breaks, t *tally) {
-	lines, _ := splitLines(old, br.inCall)
-	textMatcher(lines, br).each(text, func(start, end int) bool {
-		if t.wants(int64(start), int64(end)) {
-			t.spans = append(t.spans, Match{start, end})
-		}
-		return true
-	})
+	return nil
 }
 
 // shown bounds the matches that an error names.
@@ -176,40 +188,36 @@ type tally struct {
 	all   bool
 	keep  int // how many are wanted; 0 means shown without all, any number with it
 	count int
-	end   int64 // of the last match that counts
-	spans []Match
+	end   int64       // of the last match that counts
+	spans []span.Span // those that are kept
 }
 
-// wants counts a match and tells whether to keep it.
-func (t *tally) wants(start, end int64) bool {
+// add counts a match.
+func (t *tally) add(start, end int64) {
 	if t.all && t.count > 0 && start < t.end {
-		return false
+		return
 	}
 	t.count++
 	t.end = end
-	switch {
-	case t.keep > 0:
-		return t.count <= t.keep
-	case t.all:
-		return true
+	if t.count <= t.keep || t.keep == 0 && (t.all || t.count <= shown) {
+		t.spans = append(t.spans, span.Span{Start: start, End: end})
 	}
-	return t.count <= shown
 }
 
-func ambiguous(text string, t tally, br breaks) error {
-	e := &AmbiguousError{Count: t.count}
-	line, col, at := 1, 1, 0
+func (s source) ambiguous(ctx context.Context, t tally, br breaks) error {
+	e := &AmbiguousError{Count: t.count, Places: t.spans}
+	line, at := 1, s.start
 	for _, m := range t.spans {
-		passed := text[at:m.Start]
-		if i := lastBreak(passed, br.inText); i >= 0 {
-			line, col = line+countBreaks(passed, br.inText), 1
-			passed = passed[i+1:]
+		passed, err := s.count(ctx, br.lineEnd(), at, m.Start)
+		if err != nil {
+			return err
 		}
-		col += utf8.RuneCountInString(passed)
-		at = m.Start
-		e.Lines, e.Cols = append(e.Lines, line), append(e.Cols, col)
-		e.At = append(e.At, m.Start)
-		e.Spans = append(e.Spans, [2]int{m.Start, m.End})
+		line, at = line+passed, m.Start
+		e.Lines = append(e.Lines, line)
+		if s.inMemory {
+			start := lastBreak(s.text[:at], br.inText) + 1
+			e.Cols = append(e.Cols, 1+utf8.RuneCountInString(s.text[start:at]))
+		}
 	}
 	return e
 }

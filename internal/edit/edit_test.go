@@ -46,7 +46,7 @@ func TestAmbiguousErrorNamesPlaces(t *testing.T) {
 		t.Fatal("found once")
 	}
 	e := err.(*AmbiguousError)
-	if fmt.Sprint(e.Count, e.Lines, e.Cols, e.At, e.Spans) != "2 [2 2] [1 6] [10 20] [[10 14] [20 24]]" {
+	if fmt.Sprint(e.Count, e.Lines, e.Cols, e.Places) != "2 [2 2] [1 6] [{10 14} {20 24}]" {
 		t.Errorf("%+v", e)
 	}
 	for text, want := range map[string]string{"xaa\n\nüa\r\na\ra": "[1 1 3 4 4] [2 3 2 1 3]", "a\rxa\r\ra": "[1 2 4] [1 2 1]"} {

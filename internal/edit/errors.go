@@ -3,14 +3,13 @@ package edit
 import (
 	"errors"
 	"fmt"
+
+	"github.com/fsmcp/fsmcp/internal/span"
 )
 
 // ErrSame: there is nothing to change. Old and new are equal, or the text
 // already reads as the edit would leave it.
 var ErrSame = errors.New("old and new text are equal")
-
-// ErrTooMany: a stream has more matches than were kept.
-var ErrTooMany = errors.New("more matches than were kept")
 
 // A StrippedToSameError is a change that consists of nothing but trailing white
 // space, which was stripped.
@@ -25,11 +24,10 @@ func (e *StrippedToSameError) Error() string {
 
 // An AmbiguousError is old text found in several places.
 type AmbiguousError struct {
-	Count int      // of all places, overlapping ones included
-	Lines []int    // 1-based, of the first ten places
-	Cols  []int    // of those in their lines, 1-based, in code points; nil from a stream
-	At    []int    // where those start in the text
-	Spans [][2]int // those places
+	Count  int         // of all places, overlapping ones included
+	Places []span.Span // the first ten
+	Lines  []int       // 1-based, those that the first ten begin in
+	Cols   []int       // of those in their lines, 1-based, in code points; nil from ApplyFile
 }
 
 func (e *AmbiguousError) Error() string { return fmt.Sprintf("%d matches", e.Count) }

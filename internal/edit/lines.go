@@ -1,6 +1,9 @@
 package edit
 
-import "strings"
+import (
+	"bytes"
+	"strings"
+)
 
 // The forms of a line break.
 const (
@@ -13,6 +16,14 @@ const (
 type breaks struct {
 	inText bool // the text has no LF
 	inCall bool // in old_string and new_string
+}
+
+// lineEnd is the last character of each line break of the text.
+func (b breaks) lineEnd() byte {
+	if b.inText {
+		return '\r'
+	}
+	return '\n'
 }
 
 // readings are the ways to read the lone CRs of old, the likelier first: in a
@@ -63,19 +74,7 @@ func splitLines(s string, loneCR bool) (lines, forms []string) {
 
 // breakAt is the form of the line break that begins at s[i], or empty.
 func breakAt(s string, i int, loneCR bool) string {
-	switch {
-	case i >= len(s):
-		return ""
-	case s[i] == '\n':
-		return lf
-	case s[i] != '\r':
-		return ""
-	case i+1 < len(s) && s[i+1] == '\n':
-		return crlf
-	case loneCR:
-		return cr
-	}
-	return ""
+	return view{s: bytesOf(s), u: narrow, loneCR: loneCR}.breakAt(i)
 }
 
 // countBreaks counts the line breaks in s. A CRLF has one LF, so its CR needs
@@ -93,37 +92,6 @@ func lastBreak(s string, loneCR bool) int {
 		return strings.LastIndex(s, cr)
 	}
 	return strings.LastIndex(s, lf)
-}
-
-// frequent is the most frequent line ending of a text, LF before CRLF where
-// they are even, or empty for a text of one line.
-func frequent(text string, loneCR bool) string {
-	if loneCR {
-		if strings.IndexByte(text, '\r') >= 0 {
-			return cr
-		}
-		return ""
-	}
-	lfs, crlfs := 0, 0
-	for at := 0; ; {
-		i := strings.IndexByte(text[at:], '\n')
-		if i < 0 {
-			break
-		}
-		if i += at; i > 0 && text[i-1] == '\r' {
-			crlfs++
-		} else {
-			lfs++
-		}
-		at = i + 1
-	}
-	switch {
-	case crlfs > lfs:
-		return crlf
-	case lfs > 0:
-		return lf
-	}
-	return ""
 }
 
 // units tells in which form a stretch of bytes spells characters below U+0080.
@@ -146,7 +114,7 @@ func (u units) spell(c byte) []byte {
 }
 
 // unitIs tells whether the character c stands at s[i].
-func unitIs[T content](u units, s T, i int, c byte) bool {
+func unitIs(u units, s []byte, i int, c byte) bool {
 	if i < 0 || i+u.size > len(s) {
 		return false
 	}
@@ -159,16 +127,16 @@ func unitIs[T content](u units, s T, i int, c byte) bool {
 	return s[i] == c && s[i+1] == 0
 }
 
-// A view is a text, or the surroundings of a match in a file with at least two
+// A view is a text, or the surroundings of a match in a file with at least four
 // units (or the file's own edge) on either side of it.
-type view[T content] struct {
-	s      T
+type view struct {
+	s      []byte
 	u      units
 	loneCR bool // a lone CR ends a line
 }
 
 // breakAt is the form of the line break that begins at i, or empty.
-func (v view[T]) breakAt(i int) string {
+func (v view) breakAt(i int) string {
 	if unitIs(v.u, v.s, i, '\n') {
 		return lf
 	}
@@ -185,10 +153,10 @@ func (v view[T]) breakAt(i int) string {
 }
 
 // width is the number of bytes of a break of that form.
-func (v view[T]) width(form string) int { return len(form) * v.u.size }
+func (v view) width(form string) int { return len(form) * v.u.size }
 
 // startsLine tells whether a line begins at i.
-func (v view[T]) startsLine(i int) bool {
+func (v view) startsLine(i int) bool {
 	if i == 0 {
 		return true
 	}
@@ -197,4 +165,23 @@ func (v view[T]) startsLine(i int) bool {
 }
 
 // endsLine tells whether a line's text ends at i.
-func (v view[T]) endsLine(i int) bool { return i == len(v.s) || v.breakAt(i) != "" }
+func (v view) endsLine(i int) bool { return i == len(v.s) || v.breakAt(i) != "" }
+
+// nextUnit is the place of the first character c in s[from:], or -1.
+func nextUnit(u units, s []byte, c byte, from int) int {
+	low := 0 // where the low byte of a unit is
+	if u.big {
+		low = 1
+	}
+	for at := from; ; {
+		i := bytes.IndexByte(s[at:], c)
+		if i < 0 {
+			return -1
+		}
+		i += at
+		if unit := i - low; unit >= from && unit%u.size == 0 && unitIs(u, s, unit, c) {
+			return unit
+		}
+		at = i + 1
+	}
+}

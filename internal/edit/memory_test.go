@@ -11,7 +11,7 @@ import (
 func TestMemoryIsBounded(t *testing.T) {
 	const n = 4 << 20
 	const slack = 10 << 20
-	ascii := source(n, "\n")
+	ascii := program(n, "\n")
 	for _, c := range []struct {
 		name      string
 		text, old string
@@ -19,7 +19,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	}{
 		{"exact", ascii, "needle", 1 << 20},
 		{"exact lines", ascii, "needle\nand thread", 1 << 20},
-		{"exact lines in mixed endings", source(n, "\r\n") + "\n", "}\nneedle", 1 << 20},
+		{"exact lines in mixed endings", program(n, "\r\n") + "\n", "}\nneedle", 1 << 20},
 		{"exact many", strings.Repeat("a", n), "aa", 1 << 20},
 		{"quotes in ASCII", ascii, "“needle”", 1 << 20},
 		{"quotes", ascii + "“”", `return "`, n + slack},

@@ -1,6 +1,7 @@
 package edit
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -120,11 +121,11 @@ func (n *nearest) standsAlready(new string, loose Match, isLoose bool) (Match, b
 		return Match{}, false // it says nothing that old text does not say
 	}
 	t := tally{all: true, keep: 1}
-	findExact(n.text, new, breaks{inText: n.loneCR, inCall: true}, &t)
+	_ = inMemory(n.text).searchExact(context.Background(), new, breaks{inText: n.loneCR, inCall: true}, &t) // memory can be read
 	if t.count == 0 {
 		return Match{}, false
 	}
-	m := t.spans[0]
+	m := Match{int(t.spans[0].Start), int(t.spans[0].End)}
 	if isLoose {
 		return m, m.Start < loose.End && loose.Start < m.End
 	}

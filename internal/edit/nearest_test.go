@@ -134,7 +134,7 @@ func TestNearestHasNothingToSay(t *testing.T) {
 }
 
 func TestNearestInALongText(t *testing.T) {
-	text := source(8<<20, "\n") + "\n\tif the.needle > 5 {\n\t\treturn\n\t}\n" + source(8<<20, "\n")
+	text := program(8<<20, "\n") + "\n\tif the.needle > 5 {\n\t\treturn\n\t}\n" + program(8<<20, "\n")
 	h, ok := Nearest(text, "    if the.needle > 5 {\n        return", "x")
 	if !ok || h.Why != "the file indents with tabs where old_string has spaces" {
 		t.Errorf("%+v", h)

@@ -2,6 +2,7 @@ package edit
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -52,7 +53,7 @@ func TestFindsWhatTheModelFinds(t *testing.T) {
 
 func compareWithModel(t interface{ Fatalf(string, ...any) }, text string, req Request) {
 	want, rule, br := naiveLocate(text, req)
-	f, err := locate(text, req)
+	f, err := inMemory(text).locate(context.Background(), req)
 	var ambiguous *AmbiguousError
 	var none *NoMatchError
 	switch {
@@ -60,12 +61,12 @@ func compareWithModel(t interface{ Fatalf(string, ...any) }, text string, req Re
 		if req.ReplaceAll || len(want) != ambiguous.Count {
 			t.Fatalf("%d matches, the model has %v", ambiguous.Count, want)
 		}
-		for i, s := range ambiguous.Spans {
-			line := 1 + strings.Count(text[:s[0]], "\n")
+		for i, s := range ambiguous.Places {
+			line := 1 + strings.Count(text[:s.Start], "\n")
 			if br.inText {
-				line = 1 + strings.Count(text[:s[0]], "\r")
+				line = 1 + strings.Count(text[:s.Start], "\r")
 			}
-			if want[i] != (Match{s[0], s[1]}) || ambiguous.At[i] != s[0] || ambiguous.Lines[i] != line {
+			if want[i] != (Match{int(s.Start), int(s.End)}) || ambiguous.Lines[i] != line {
 				t.Fatalf("%+v, the model has %v", ambiguous, want)
 			}
 		}

@@ -45,31 +45,13 @@ func nextCurly(s string, from int) int {
 	}
 }
 
-// findQuotes finds old where curly quotes equal straight ones. It copies the
-// text only where that can matter.
-func findQuotes(text, old string, br breaks, t *tally) {
-	if !strings.ContainsAny(old, "'\"\u2018\u2019\u201c\u201d") {
-		return
-	}
-	inText := nextCurly(text, 0) >= 0
-	if !inText && nextCurly(old, 0) < 0 {
-		return
-	}
-	if piece := longestPiece(old, isQuoteOrBreak); indexOf(text, piece) < 0 {
-		return
-	}
-	folded := text
-	if inText {
-		folded = foldQuotes(text)
-	}
-	lines, _ := splitLines(foldQuotes(old), br.inCall)
-	starts, ends := newUnfolder(text), newUnfolder(text)
-	textMatcher(lines, br).each(folded, func(start, end int) bool {
-		if t.wants(int64(start), int64(end)) {
-			t.spans = append(t.spans, Match{starts.place(start), ends.place(end)})
-		}
-		return true
-	})
+// quoteFolding gives texts that differ in the form of their quotes the one with straight
+// ones.
+var quoteFolding = folding{
+	appendForm: appendStraight,
+	growth:     curlyLen,
+	fixed:      func(s string) string { return longestPiece(s, isQuoteOrBreak) },
+	isEdge:     func(string, int) bool { return true },
 }
 
 func isQuoteOrBreak(r rune) bool { return straight(r) != 0 || r == '\n' || r == '\r' }
@@ -85,46 +67,16 @@ func longestPiece(s string, apart func(rune) bool) string {
 	return best
 }
 
-// foldQuotes is s with straight quotes for the curly ones.
-func foldQuotes(s string) string {
-	n := 0
-	for i := nextCurly(s, 0); i >= 0; i = nextCurly(s, i+curlyLen) {
-		n++
-	}
-	if n == 0 {
-		return s
-	}
-	var b strings.Builder
-	b.Grow(len(s) - n*(curlyLen-1))
+// appendStraight appends s with straight quotes for the curly ones; form is empty.
+func appendStraight(form []byte, changes []change, s string) ([]byte, []change) {
 	at := 0
 	for i := nextCurly(s, 0); i >= 0; i = nextCurly(s, at) {
-		b.WriteString(s[at:i])
 		r, _ := utf8.DecodeRuneInString(s[i:])
-		b.WriteByte(byte(straight(r)))
+		form = append(append(form, s[at:i]...), byte(straight(r)))
 		at = i + curlyLen
+		changes = append(changes, change{int32(len(form) - 1), int32(len(form)), int32(i), int32(at)})
 	}
-	b.WriteString(s[at:])
-	return b.String()
-}
-
-// An unfolder tells where in a text the ascending places of its folded form are.
-type unfolder struct {
-	text       string
-	at, folded int // the same place in both, right after a quote
-	next       int // the next curly quote in text, or -1
-}
-
-func newUnfolder(text string) *unfolder {
-	return &unfolder{text: text, next: nextCurly(text, 0)}
-}
-
-func (u *unfolder) place(folded int) int {
-	for u.next >= 0 && u.folded+(u.next-u.at) < folded {
-		u.folded += u.next - u.at + 1
-		u.at = u.next + curlyLen
-		u.next = nextCurly(u.text, u.at)
-	}
-	return u.at + folded - u.folded
+	return append(form, s[at:]...), changes
 }
 
 // restyle is new text in the quote style of the text that old matched by

@@ -1,7 +1,8 @@
 package edit
 
 import (
-	"cmp"
+	"bytes"
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -18,29 +19,45 @@ type call struct {
 }
 
 // replace decides what stands in the place of each match.
-func replace(text string, req Request, f found) (Result, error) {
-	v := view[string]{s: text, u: narrow, loneCR: f.breaks.inText}
-	w := newComposer(f.call, req.KeepTrailing, func(s string) ([]byte, error) { return []byte(s), nil })
-	ends := lineEnds{text: text, loneCR: f.breaks.inText}
+func (s source) replace(ctx context.Context, req Request, f found) (Result, error) {
+	w := newComposer(f.call, req.KeepTrailing, s.encode)
+	ends := lineEnds{source: s, loneCR: f.breaks.inText}
 	res := Result{Rule: f.rule, Splices: make([]span.Splice, len(f.matches))}
 	changed := false
+	var v view
 	for i, m := range f.matches {
-		p := surroundings(w, v, m)
+		var local Match
+		var err error
+		if v, local, err = s.around(m, f.breaks.inText, v.s); err != nil {
+			return Result{}, err
+		}
+		old := v.s[local.Start:local.End]
+		p := place{endsLine: v.endsLine(local.End)}
 		if w.breaksLines() {
-			p.eol = ends.after(m.Start, req.EOL)
+			if p.eol, err = ends.after(ctx, m.Start); err != nil {
+				return Result{}, err
+			}
+		}
+		if w.plain.head+w.plain.tail > 0 {
+			p.own = ownBreaks(v, local)
 		}
 		if f.rule == Quotes {
-			p.quoted = text[m.Start:m.End]
-			before, _ := utf8.DecodeLastRuneInString(text[:m.Start])
+			p.quoted = string(old)
+			before, _ := utf8.DecodeLastRune(v.s[:local.Start])
 			p.afterLetter = unicode.IsLetter(before)
 		}
 		new, err := w.text(p)
 		if err != nil {
 			return Result{}, err
 		}
-		changed = changed || string(new) != text[m.Start:m.End]
-		end := m.End + deletedBreak(f.call, v, m, f.next(i))
-		res.Splices[i] = span.Splice{Start: int64(m.Start), End: int64(end), New: new}
+		changed = changed || !bytes.Equal(new, old)
+		res.Splices[i] = span.Splice{Start: m.Start, End: m.End, New: new}
+		if f.deletesLines(v, local) {
+			// A break that the next match begins with is left to it.
+			if end := m.End + int64(v.width(v.breakAt(local.End))); i+1 == len(f.matches) || end <= f.matches[i+1].Start {
+				res.Splices[i].End = end
+			}
+		}
 	}
 	if !changed {
 		return Result{}, w.unchanged()
@@ -48,93 +65,15 @@ func replace(text string, req Request, f found) (Result, error) {
 	return res, nil
 }
 
-// next is the start of the match after match i, or -1.
-func (f found) next(i int) int {
-	if i+1 < len(f.matches) {
-		return f.matches[i+1].Start
-	}
-	return -1
-}
-
-// deletedBreak is the length of the line break that goes with a match: the last
-// one's where whole lines are deleted. A match that ends in a line break has
-// its own, and one that the next match begins with is left to it.
-func deletedBreak[T content](c call, v view[T], m Match, next int) int {
-	if c.new != "" || c.endsInBreak() || !v.startsLine(m.Start) {
-		return 0
-	}
-	n := v.width(v.breakAt(m.End))
-	if next >= 0 && next < m.End+n {
-		return 0
-	}
-	return n
-}
-
-func (c call) endsInBreak() bool {
-	return strings.HasSuffix(c.old, lf) || c.breaks.inCall && strings.HasSuffix(c.old, cr)
-}
-
-// lineEnds tells the ending of the line that a place is on, for places that
-// ascend; it looks at no stretch of the text twice.
-type lineEnds struct {
-	text   string
-	loneCR bool
-	known  int // no line ends before known but at its break
-	form   string
-	done   bool
-
-	counted  bool
-	frequent string
-}
-
-// after is the ending of the line at a place, or usual where it has none.
-func (l *lineEnds) after(at int, usual string) string {
-	if !l.done || at > l.known {
-		l.look(at)
-	}
-	if l.form != "" {
-		return l.form
-	}
-	if usual == "" && !l.counted {
-		l.counted, l.frequent = true, frequent(l.text, l.loneCR)
-	}
-	return cmp.Or(usual, l.frequent)
-}
-
-func (l *lineEnds) look(at int) {
-	c := byte('\n')
-	if l.loneCR {
-		c = '\r'
-	}
-	l.done, l.known, l.form = true, len(l.text), ""
-	i := strings.IndexByte(l.text[at:], c)
-	if i < 0 {
-		return
-	}
-	l.known = at + i
-	switch {
-	case l.loneCR:
-		l.form = cr
-	case i > 0 && l.text[l.known-1] == '\r':
-		l.form = crlf
-		l.known-- // a match may begin with the break, but not inside it
-	default:
-		l.form = lf
-	}
-}
-
-// surroundings tells what new text depends on at a match, but for the ending
-// of its line and its quotes.
-func surroundings[T content](w *composer, v view[T], m Match) place {
-	p := place{endsLine: v.endsLine(m.End)}
-	if w.plain.head+w.plain.tail > 0 {
-		p.own = ownBreaks(v, m)
-	}
-	return p
+// deletesLines tells whether whole lines are deleted, with the break of the last one. A
+// match that ends in a line break has its own.
+func (c call) deletesLines(v view, m Match) bool {
+	endsInBreak := strings.HasSuffix(c.old, lf) || c.breaks.inCall && strings.HasSuffix(c.old, cr)
+	return c.new == "" && !endsInBreak && v.startsLine(m.Start)
 }
 
 // ownBreaks spells the line breaks of a match, one letter for each.
-func ownBreaks[T content](v view[T], m Match) string {
+func ownBreaks(v view, m Match) string {
 	var b []byte
 	for i := m.Start; i < m.End; i += v.u.size {
 		if form := v.breakAt(i); form != "" {

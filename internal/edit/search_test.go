@@ -19,7 +19,7 @@ func TestTwoWayFindsEveryPlace(t *testing.T) {
 		s := draw("before", 0, 5) + strings.Repeat(x, rapid.IntRange(0, 3).Draw(t, "copies")) + draw("after", 0, 20)
 		from := rapid.IntRange(0, len(s)).Draw(t, "from")
 		var got, want []int
-		twoWay(s, x, from, func(i int) bool { got = append(got, i); return true })
+		twoWay([]byte(s), []byte(x), from, func(i int) bool { got = append(got, i); return true })
 		for i := from; i+len(x) <= len(s); i++ {
 			if s[i:i+len(x)] == x {
 				want = append(want, i)
@@ -43,10 +43,13 @@ func TestMixedLineBreaks(t *testing.T) {
 			return
 		}
 		want := fmt.Sprint(naiveFind(Exact, text, old, br))
-		m := textMatcher(lines, br)
-		for name, each := range map[string]func(string, func(int, int) bool){"mixed": m.mixed, "byLines": m.byLines} {
+		m := &matcher{u: narrow, breaks: br}
+		for _, line := range lines {
+			m.lines = append(m.lines, []byte(line))
+		}
+		for name, each := range map[string]func([]byte, func(int, int) bool){"each": m.each, "byLines": m.byLines} {
 			var got []Match
-			each(text, func(start, end int) bool { got = append(got, Match{start, end}); return true })
+			each([]byte(text), func(start, end int) bool { got = append(got, Match{start, end}); return true })
 			if fmt.Sprint(got) != want {
 				t.Fatalf("%s: %v, the model has %v", name, got, want)
 			}
@@ -66,7 +69,7 @@ func TestNormalisedSearchInSmallWindows(t *testing.T) {
 			}
 			want := naiveFind(Exact, text, old, br)
 			got := tally{keep: 1 << 20}
-			findNormalised(text, old, br, &got, 1)
+			normalFolding.search(text, old, br, &got, 1)
 			if equivalent := naiveFind(Normalised, text, old, br); fmt.Sprint(got.spans) != fmt.Sprint(equivalent) &&
 				len(want) == 0 {
 				t.Fatalf("%v, the model has %v", got.spans, equivalent)

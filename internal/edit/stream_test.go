@@ -47,35 +47,30 @@ func (c charset) file(text string) []byte {
 }
 
 // edit does one edit as a stream, in pieces of at least the given size.
-func (c charset) edit(file []byte, req Request, chunk int) ([]byte, StreamFound, error) {
-	n, err := NewNeedle(req.Old, c.align, c.encode)
+func (c charset) edit(file []byte, req Request, chunk int) ([]byte, Result, error) {
+	s, err := File{R: bytes.NewReader(file), Size: int64(len(file)), Unit: c.align, Encode: c.encode}.source(req.Old)
 	if err != nil {
-		return nil, StreamFound{}, err
+		return nil, Result{}, err
 	}
-	r := bytes.NewReader(file)
-	s := stretch{r: r, u: n.u, end: int64(len(file)), chunk: chunk}
-	ctx := context.Background()
-	f, err := searchStream(ctx, s, n, req.ReplaceAll, 1000)
-	if err != nil {
-		return nil, f, err
-	}
-	splices, err := f.Replace(ctx, r, req)
-	return span.Apply(file, splices), f, err
+	s.chunk = chunk
+	res, err := s.apply(context.Background(), req)
+	return span.Apply(file, res.Splices), res, err
+}
+
+// editIn does one edit of a file in UTF-8 as a stream.
+func editIn(ctx context.Context, text string, size int, req Request) (Result, error) {
+	return ApplyFile(ctx, File{R: strings.NewReader(text), Size: int64(size), Unit: 1, Encode: charsets[0].encode}, req)
 }
 
 func TestStreamEdits(t *testing.T) {
 	for _, cs := range charsets {
 		t.Run(cs.name, func(t *testing.T) {
 			for _, c := range editCases {
-				if c.rule != Exact || c.old == c.new /* such a call is refused */ || cs.align == 2 && !utf8.ValidString(c.text) {
+				if c.rule != Exact || cs.align == 2 && !utf8.ValidString(c.text) {
 					continue
 				}
 				t.Run(c.name, func(t *testing.T) {
-					req := c.request()
-					if req.EOL == "" { // a stream does not count
-						req.EOL = frequent(c.text, !strings.Contains(c.text, "\n"))
-					}
-					got, _, err := cs.edit(cs.file(c.text), req, 1)
+					got, _, err := cs.edit(cs.file(c.text), c.request(), 1)
 					c.check(t, cs.text(got), Exact, err)
 				})
 			}
@@ -114,14 +109,10 @@ func TestStreamAgreesWithApply(t *testing.T) {
 			Old:        drawOld(t, pieces, text),
 			New:        drawText(t, pieces, "new", 4),
 			ReplaceAll: rapid.Bool().Draw(t, "all"),
-			EOL:        rapid.SampledFrom([]string{"\n", "\r\n"}).Draw(t, "eol"),
-		}
-		if req.Old == req.New {
-			return // such a call is refused
 		}
 		got, found, err := cs.edit(cs.file(text), req, rapid.SampledFrom([]int{1, 16, 64, 4096}).Draw(t, "chunk"))
 		want, wantErr := Apply(text, req)
-		if _, rule, _ := naiveLocate(text, req); rule != Exact {
+		if _, rule, _ := naiveLocate(text, req); rule != Exact && req.Old != req.New {
 			wantErr = &NoMatchError{}
 		}
 		if failure(err) != failure(wantErr) {
@@ -130,24 +121,27 @@ func TestStreamAgreesWithApply(t *testing.T) {
 		if err != nil {
 			return
 		}
-		if cs.text(got) != want.Patch(text) || found.Count != len(want.Splices) {
-			t.Fatalf("stream %q (%d), text %q (%d)", cs.text(got), found.Count, want.Patch(text), len(want.Splices))
+		if cs.text(got) != want.Patch(text) || len(found.Splices) != len(want.Splices) {
+			t.Fatalf("stream %q (%d), text %q (%d)", cs.text(got), len(found.Splices), want.Patch(text), len(want.Splices))
 		}
 	})
 }
 
 func TestStreamCountsAllAndKeepsSome(t *testing.T) {
 	text := strings.Repeat("needle and hay\n", 100000)
-	n, _ := NewNeedle("needle", 1, charsets[0].encode)
-	r := strings.NewReader(text)
-	f, err := SearchStream(context.Background(), r, int64(len(text)), n, true, 7)
-	if err != nil || f.Count != 100000 || len(f.Matches) != 7 || f.Matches[6].Start != 6*15 {
-		t.Errorf("%d %v %v", f.Count, f.Matches, err)
-	}
-	if _, err := f.Replace(context.Background(), r, Request{Old: "needle", New: "x"}); !errors.Is(err, ErrTooMany) {
+	req := Request{Old: "needle", New: "x", ReplaceAll: true, Most: 7}
+	_, err := editIn(context.Background(), text, len(text), req)
+	var many *TooManyError
+	if !errors.As(err, &many) || *many != (TooManyError{100000, 7}) {
 		t.Errorf("replacing some of all: %v", err)
 	}
-	_, err = SearchStream(context.Background(), r, int64(len(text)), n, false, 7)
+	req.Most = 100000
+	res, err := editIn(context.Background(), text, len(text), req)
+	if err != nil || len(res.Splices) != 100000 || res.Splices[6].Start != 6*15 {
+		t.Errorf("%d %v", len(res.Splices), err)
+	}
+	req.ReplaceAll = false
+	_, err = editIn(context.Background(), text, len(text), req)
 	var e *AmbiguousError
 	if !errors.As(err, &e) || describe(e) != "100000 at 1 2 3 4 5 6 7 8 9 10" {
 		t.Errorf("%+v", err)
@@ -155,27 +149,28 @@ func TestStreamCountsAllAndKeepsSome(t *testing.T) {
 }
 
 func TestStreamStops(t *testing.T) {
-	n, _ := NewNeedle("needle", 1, charsets[0].encode)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := SearchStream(ctx, strings.NewReader("hay"), 3, n, false, 1); !errors.Is(err, context.Canceled) {
+	req := Request{Old: "needle", New: "x"}
+	if _, err := editIn(ctx, "hay", 3, req); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	if _, err := SearchStream(context.Background(), strings.NewReader("hay"), 9, n, false, 1); !errors.Is(err, io.ErrUnexpectedEOF) {
+	if _, err := editIn(context.Background(), "hay", 9, req); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("shorter than it was: %v", err)
 	}
 }
 
-func TestNeedleFitsItsEncoding(t *testing.T) {
+func TestFileFitsItsEncoding(t *testing.T) {
 	unencodable := errors.New("unencodable")
-	if _, err := NewNeedle("é", 1, func(string) ([]byte, error) { return nil, unencodable }); !errors.Is(err, unencodable) {
+	cs := charset{align: 1, encode: func(string) ([]byte, error) { return nil, unencodable }}
+	if _, _, err := cs.edit(nil, Request{Old: "é"}, 1); !errors.Is(err, unencodable) {
 		t.Errorf("unencodable: %v", err)
 	}
-	if _, err := NewNeedle("e", 1, charsets[2].encode); err == nil {
-		t.Error("UTF-16 with alignment 1")
+	if _, _, err := (charset{align: 1, encode: charsets[2].encode}).edit(nil, Request{Old: "e"}, 1); failure(err) == "none" {
+		t.Error("UTF-16 with units of 1 byte")
 	}
-	if _, err := NewNeedle("e", 2, charsets[0].encode); err == nil {
-		t.Error("UTF-8 with alignment 2")
+	if _, _, err := (charset{align: 2, encode: charsets[0].encode}).edit(nil, Request{Old: "e"}, 1); failure(err) == "none" {
+		t.Error("UTF-8 with units of 2 bytes")
 	}
 }
 
@@ -188,13 +183,13 @@ func TestStreamMarkIsNoText(t *testing.T) {
 	}
 }
 
-func ExampleStreamFound_Replace() {
+func ExampleApplyFile() {
 	log := "first\r\nsecond\r\n"
-	encode := func(s string) ([]byte, error) { return []byte(s), nil }
-	needle, _ := NewNeedle("second", 1, encode)
-	r := strings.NewReader(log)
-	found, _ := SearchStream(context.Background(), r, r.Size(), needle, false, 1)
-	splices, _ := found.Replace(context.Background(), r, Request{Old: "second", New: "2nd\n3rd"})
-	fmt.Printf("%d %d %q\n", splices[0].Start, splices[0].End, splices[0].New)
+	f := File{
+		R: strings.NewReader(log), Size: int64(len(log)), Unit: 1,
+		Encode: func(s string) ([]byte, error) { return []byte(s), nil },
+	}
+	res, _ := ApplyFile(context.Background(), f, Request{Old: "second", New: "2nd\n3rd"})
+	fmt.Printf("%d %d %q\n", res.Splices[0].Start, res.Splices[0].End, res.Splices[0].New)
 	// Output: 7 13 "2nd\r\n3rd"
 }

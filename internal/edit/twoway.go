@@ -1,13 +1,15 @@
 package edit
 
+import "bytes"
+
 // twoWay yields every place of x in s[from:], overlapping ones included, in
 // time linear in both and no memory, whatever the two hold (Crochemore and
 // Perrin, "Two-way string-matching"). It compares the right part of x forwards
 // and then the left part backwards; the cut between them is chosen so that a
 // mismatch on the right allows a leap past all that was compared.
-func twoWay[T content](s, x T, from int, yield func(i int) bool) {
+func twoWay(s, x []byte, from int, yield func(i int) bool) {
 	cut, period := criticalCut(x)
-	periodic := string(x[:cut]) == string(x[period:min(len(x), period+cut)])
+	periodic := bytes.Equal(x[:cut], x[period:min(len(x), period+cut)])
 	if !periodic {
 		period = max(cut, len(x)-cut) + 1
 	}
@@ -38,7 +40,7 @@ func twoWay[T content](s, x T, from int, yield func(i int) bool) {
 
 // criticalCut is a place to cut x at which the local period is as long as the
 // period of the whole, and the period of the part right of it.
-func criticalCut[T content](x T) (cut, period int) {
+func criticalCut(x []byte) (cut, period int) {
 	up, upPeriod := maximalSuffix(x, false)
 	down, downPeriod := maximalSuffix(x, true)
 	if up > down {
@@ -49,7 +51,7 @@ func criticalCut[T content](x T) (cut, period int) {
 
 // maximalSuffix is the start of the suffix of x that sorts last (first bytes
 // first, or the other way round), and that suffix's period.
-func maximalSuffix[T content](x T, reversed bool) (start, period int) {
+func maximalSuffix(x []byte, reversed bool) (start, period int) {
 	period = 1
 	for next, k := 1, 0; next+k < len(x); {
 		a, b := x[next+k], x[start+k]

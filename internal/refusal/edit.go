@@ -53,7 +53,7 @@ func NoExactMatch(name, old string) error {
 // Ambiguous words several matches, and too many; any other error stays as it is.
 func Ambiguous(name, old string, err error) error {
 	if many := (*edit.TooManyError)(nil); errors.As(err, &many) {
-		return TooManyMatches(name, many.Count, many.Most)
+		return refuse(SlugTooLarge, "old_string is in %s %d times; at most %d places of a file of this size are replaced in one call. Give a longer old_string.", name, many.Count, many.Most)
 	}
 	many := (*edit.AmbiguousError)(nil)
 	if !errors.As(err, &many) {
@@ -61,11 +61,6 @@ func Ambiguous(name, old string, err error) error {
 	}
 	return refuse(SlugNotUnique, "Found %d matches of the string to replace, but replace_all is false. To replace all occurrences, set replace_all to true. To replace only one occurrence, please provide more context to uniquely identify the instance.\nThe matches begin in %s of %s.\nString: %s",
 		many.Count, places(many), name, phrase.Cut(old, shownOld))
-}
-
-// TooManyMatches refuses an Edit of more places than one call replaces.
-func TooManyMatches(name string, count, most int) error {
-	return refuse(SlugTooLarge, "old_string is in %s %d times; at most %d places of a file of this size are replaced in one call. Give a longer old_string.", name, count, most)
 }
 
 // places names the first of several places by their lines, and by their columns where

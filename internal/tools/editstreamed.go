@@ -65,19 +65,11 @@ const mostInBig = 100_000
 // search finds what to replace, and by what, as a stream.
 func (e editPlan) search(ctx context.Context, b *gate.Streamed) ([]span.Splice, error) {
 	req, enc := e.request(), b.Scan.Enc()
-	needle, err := edit.NewNeedle(req.Old, enc.Unit(), enc.Encode)
-	if err != nil {
-		return nil, err
-	}
-	needle = needle.Where(b.Scan.Boundaries(b.File).At)
-	found, err := edit.SearchStream(ctx, b.File, b.Stamp.Size, needle, req.ReplaceAll, mostInBig)
-	if err != nil {
-		return nil, err
-	}
-	if found.Count > mostInBig {
-		return nil, refusal.TooManyMatches(b.Target.Name(), found.Count, mostInBig)
-	}
-	return found.Replace(ctx, b.File, req)
+	req.Most = mostInBig
+	res, err := edit.ApplyFile(ctx, edit.File{
+		R: b.File, Size: b.Stamp.Size, Unit: enc.Unit(), Encode: enc.Encode, Begins: b.Scan.Boundaries(b.File).At,
+	}, req)
+	return res.Splices, err
 }
 
 // unmatchedIn refuses an edit whose search found nothing, or too much.
@@ -86,9 +78,9 @@ func (e editPlan) unmatchedIn(ctx context.Context, b *gate.Streamed, err error) 
 		return b.Missed(e.args.OldString)
 	}
 	if many := (*edit.AmbiguousError)(nil); errors.As(err, &many) {
-		offs := make([]int64, len(many.At))
-		for i, at := range many.At {
-			offs[i] = int64(at)
+		offs := make([]int64, len(many.Places))
+		for i, m := range many.Places {
+			offs[i] = m.Start
 		}
 		var failed error
 		if many.Cols, failed = b.Scan.Columns(ctx, b.File, many.Lines, offs); failed != nil {
