@@ -71,3 +71,16 @@ func bareReplace(b *testing.B, dir *os.File, path string, content []byte) {
 	os.Rename(filepath.Join(path, "temp"), filepath.Join(path, "bare"))
 	dir.Sync()
 }
+
+// What a lock takes of a change, which opens and closes its file.
+func BenchmarkLock(b *testing.B) {
+	d := newTestFolder(b)
+	t := target(b, d.put("file", ""))
+	for b.Loop() {
+		l, err := d.save.Lock(b.Context(), t)
+		if err != nil {
+			b.Fatal(err)
+		}
+		l.Unlock()
+	}
+}

@@ -6,16 +6,13 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/save/lock"
-	"github.com/fsmcp/fsmcp/internal/save/statedir"
 )
 
 // Lock keeps other users of this package away from one name, in this process and
 // in others that have the same state folder.
 type Lock struct {
-	s    *Saver
-	st   *statedir.State
-	key  string
-	free sync.Once
+	key    string
+	unlock func()
 }
 
 // Lock waits until no other writer has the name that t leads to: for at most LockWait
@@ -45,14 +42,16 @@ func (s *Saver) lockKey(ctx context.Context, key string) (*Lock, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.keys.Lock(ctx, key); err != nil {
+	unlockKey, err := s.keys.Lock(ctx, key)
+	if err != nil {
+		return nil, context.Cause(ctx)
+	}
+	unlockFile, err := st.Stripes.Lock(ctx, lock.StripeOf(key))
+	if err != nil {
+		unlockKey()
 		return nil, err
 	}
-	if err := st.Stripes.Lock(ctx, lock.StripeOf(key)); err != nil {
-		s.keys.Unlock(key)
-		return nil, err
-	}
-	return &Lock{s: s, st: st, key: key}, nil
+	return &Lock{key: key, unlock: sync.OnceFunc(func() { unlockFile(); unlockKey() })}, nil
 }
 
 // Covers reports that the lock is the one that t needs.
@@ -62,9 +61,4 @@ func (l *Lock) Covers(t *fsys.Target) bool {
 }
 
 // Unlock lets the next writer in. It may be called again.
-func (l *Lock) Unlock() {
-	l.free.Do(func() {
-		l.st.Stripes.Unlock(lock.StripeOf(l.key))
-		l.s.keys.Unlock(l.key)
-	})
-}
+func (l *Lock) Unlock() { l.unlock() }

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/keylock"
 	"github.com/fsmcp/fsmcp/internal/save/disk"
-	"github.com/fsmcp/fsmcp/internal/save/lock"
 	"github.com/fsmcp/fsmcp/internal/save/rescue"
 	"github.com/fsmcp/fsmcp/internal/save/statedir"
 	"github.com/fsmcp/fsmcp/internal/save/sweep"
@@ -60,7 +60,7 @@ type Saver struct {
 	o      Options
 	sys    disk.Sys
 	randMu sync.Mutex // guards o.Rand
-	keys   lock.Keys
+	keys   keylock.Locks
 	state  *statedir.Folder
 	rescue rescue.Store
 	// leftover: a temporary file could not be removed; the next Sweep will.

@@ -11,10 +11,12 @@ import (
 	"container/list"
 	"context"
 	"crypto/sha256"
+	"maps"
 	"sync"
 	"time"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/keylock"
 	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/text"
 )
@@ -134,9 +136,9 @@ type Files struct {
 	byKey map[string]*list.Element // of *entry
 	used  *list.List               // front: most recently used
 	kept  int                      // bytes of content held
-	turns map[string]*turn
 	calls int
 	now   func() time.Time
+	locks keylock.Locks // of paths
 }
 
 type entry struct {
@@ -144,64 +146,24 @@ type entry struct {
 	rec  Record
 }
 
-// turn is the lock of one path with the number of calls that want it.
-type turn struct {
-	free chan struct{} // holds one token when free
-	want int
-}
-
 // New starts an empty memory. now is the clock.
 func New(now func() time.Time) *Files {
 	return &Files{
 		byKey: map[string]*list.Element{},
 		used:  list.New(),
-		turns: map[string]*turn{},
 		now:   now,
 	}
 }
 
 // Lock waits until no other call of this conversation works on path and
-// returns the function that ends the turn. It fails only with ctx's error.
-func (f *Files) Lock(ctx context.Context, path string) (done func(), err error) {
-	f.mu.Lock()
-	t := f.turns[path]
-	if t == nil {
-		t = &turn{free: make(chan struct{}, 1)}
-		t.free <- struct{}{}
-		f.turns[path] = t
-	}
-	t.want++
-	f.mu.Unlock()
-
-	select {
-	case <-t.free:
-		return func() { t.free <- struct{}{}; f.leave(path, t) }, nil
-	case <-ctx.Done():
-		f.leave(path, t)
-		return nil, ctx.Err()
-	}
+// returns the function that lets the next one in. It fails only with ctx's error.
+func (f *Files) Lock(ctx context.Context, path string) (unlock func(), err error) {
+	return f.locks.Lock(ctx, path)
 }
 
 // TryLock is Lock without waiting: ok is false where a call
 // works on path, or waits to.
-func (f *Files) TryLock(path string) (done func(), ok bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.turns[path] != nil {
-		return nil, false
-	}
-	t := &turn{free: make(chan struct{}, 1), want: 1}
-	f.turns[path] = t
-	return func() { t.free <- struct{}{}; f.leave(path, t) }, true
-}
-
-func (f *Files) leave(path string, t *turn) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if t.want--; t.want == 0 {
-		delete(f.turns, path)
-	}
-}
+func (f *Files) TryLock(path string) (unlock func(), ok bool) { return f.locks.TryLock(path) }
 
 // CountCall counts a tool call: stubs are not given over too many of them.
 func (f *Files) CountCall() {
@@ -278,15 +240,13 @@ func (f *Files) Served(path string, v View, sum Sum) {
 	if !ok {
 		return
 	}
-	e := el.Value.(*entry)
-	views := make(map[View]served, len(e.rec.views)+1) // records are values: never change a shared map
-	for k, s := range e.rec.views {
-		if f.calls-s.call <= stubCalls {
-			views[k] = s
-		}
+	views := maps.Clone(el.Value.(*entry).rec.views) // records are values: never change a shared map
+	maps.DeleteFunc(views, func(_ View, s served) bool { return f.calls-s.call > stubCalls })
+	if views == nil {
+		views = make(map[View]served)
 	}
 	views[v] = served{sum: sum, call: f.calls, at: f.now()}
-	e.rec.views = views
+	el.Value.(*entry).rec.views = views
 }
 
 // Stub tells whether a repeated view of an unchanged file, which would show bytes
@@ -305,11 +265,7 @@ func (f *Files) Stub(path string, v View, sum Sum) bool {
 		return false
 	}
 	s.stubbed = true
-	views := make(map[View]served, len(rec.views))
-	for k, old := range rec.views {
-		views[k] = old
-	}
-	views[v] = s
-	rec.views = views
+	rec.views = maps.Clone(rec.views) // records are values: never change a shared map
+	rec.views[v] = s
 	return true
 }

@@ -1,11 +1,8 @@
 package state
 
 import (
-	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
-	"sync"
 	"testing"
 	"time"
 
@@ -82,79 +79,6 @@ func TestStubsAreRareEnough(t *testing.T) {
 	f.Put("a", Record{Origin: ByEdit})
 	if f.Stub("a", v, Sum{}) {
 		t.Fatal("a stub after an edit")
-	}
-}
-
-func TestTurnsKeepCallsOnOnePathApart(t *testing.T) {
-	f := New(time.Now)
-	var wg sync.WaitGroup
-	inside, most := 0, 0
-	for range 50 {
-		wg.Go(func() {
-			done, err := f.Lock(context.Background(), "p")
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			inside++
-			most = max(most, inside)
-			time.Sleep(100 * time.Microsecond)
-			inside--
-			done()
-		})
-	}
-	wg.Wait()
-	if most != 1 {
-		t.Fatalf("%d calls at once", most)
-	}
-	if len(f.turns) != 0 {
-		t.Fatalf("%d turns left behind", len(f.turns))
-	}
-	done, _ := f.Lock(context.Background(), "p")
-	defer done()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
-	defer cancel()
-	if _, err := f.Lock(ctx, "p"); !errors.Is(err, context.DeadlineExceeded) {
-		t.Fatalf("waiting ended with %v", err)
-	}
-	other, err := f.Lock(context.Background(), "q")
-	if err != nil {
-		t.Fatal(err)
-	}
-	other()
-}
-
-func TestTryTurnWaitsForNobody(t *testing.T) {
-	f := New(time.Now)
-	done, err := f.Lock(t.Context(), "/f")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, ok := f.TryLock("/f"); ok {
-		t.Error("a second turn beside the first")
-	}
-	done()
-	done, ok := f.TryLock("/f")
-	if !ok {
-		t.Fatal("nobody has it")
-	}
-	waited := make(chan struct{})
-	go func() {
-		defer close(waited)
-		done, err := f.Lock(context.Background(), "/f")
-		if err == nil {
-			done()
-		}
-	}()
-	select {
-	case <-waited:
-		t.Error("Lock did not wait for TryLock")
-	case <-time.After(20 * time.Millisecond):
-	}
-	done()
-	<-waited
-	if len(f.turns) != 0 {
-		t.Errorf("%d turns are left", len(f.turns))
 	}
 }
 

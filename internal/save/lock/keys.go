@@ -1,12 +1,10 @@
 package lock
 
 import (
-	"context"
 	"encoding/binary"
 	"errors"
 	"path/filepath"
 	"strings"
-	"sync"
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
@@ -42,54 +40,4 @@ func KeyIn(dev, ino uint64, name string) string {
 // fall together without need merely wait for each other.
 func fold(name string) string {
 	return norm.NFC.String(cases.Fold().String(norm.NFC.String(name)))
-}
-
-// Keys are the locks inside this process.
-type Keys struct {
-	mu   sync.Mutex
-	held map[string]*keyLock
-}
-
-type keyLock struct {
-	turn  chan struct{} // holds one token while locked
-	users int           // holder and waiters
-}
-
-// Lock waits for the key, until ctx ends.
-func (k *Keys) Lock(ctx context.Context, key string) error {
-	k.mu.Lock()
-	l := k.held[key]
-	if l == nil {
-		if k.held == nil {
-			k.held = make(map[string]*keyLock)
-		}
-		l = &keyLock{turn: make(chan struct{}, 1)}
-		k.held[key] = l
-	}
-	l.users++
-	k.mu.Unlock()
-	select {
-	case l.turn <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		k.leave(key, l)
-		return context.Cause(ctx)
-	}
-}
-
-// Unlock gives the key back.
-func (k *Keys) Unlock(key string) {
-	k.mu.Lock()
-	l := k.held[key]
-	k.mu.Unlock()
-	<-l.turn
-	k.leave(key, l)
-}
-
-func (k *Keys) leave(key string, l *keyLock) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if l.users--; l.users == 0 {
-		delete(k.held, key)
-	}
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -14,19 +13,23 @@ import (
 	"github.com/fsmcp/fsmcp/internal/filelock"
 )
 
-// stripesIn are the locks of one process on the files of a folder.
-func stripesIn(dir string) *Stripes {
-	return NewStripes(func(n int) (File, error) {
+// stripesIn are the locks of one process on the files of a folder; open counts its files.
+func stripesIn(dir string) (st *Stripes, open *atomic.Int32) {
+	open = new(atomic.Int32)
+	return NewStripes(func(n int) (func(), error) {
 		f, err := os.OpenFile(filepath.Join(dir, fmt.Sprint(n)), os.O_RDWR|os.O_CREATE, 0o600)
-		return testFile{f}, err
-	})
+		if err != nil {
+			return nil, err
+		}
+		got, err := filelock.Try(f)
+		if !got {
+			f.Close()
+			return nil, err
+		}
+		open.Add(1)
+		return func() { open.Add(-1); f.Close() }, nil
+	}), open
 }
-
-type testFile struct{ *os.File }
-
-func (f testFile) Try() (bool, error) { return filelock.Try(f.File) }
-func (f testFile) Unlock() error      { return filelock.Unlock(f.File) }
-func (f testFile) Close()             { f.File.Close() }
 
 // Names that some file system takes for one have one
 func TestFold(t *testing.T) {
@@ -59,106 +62,73 @@ func TestStripesStayTheSame(t *testing.T) {
 	}
 }
 
-// opened are the lock files that are open.
-func opened(s *Stripes) (open []int) {
-	for n := range s.each {
-		if s.each[n].file != nil {
-			open = append(open, n)
-		}
-	}
-	return open
-}
-
-// Lock files are closed again, those that were used longest ago first, and never
-// one that is held. The control arm closes none.
+// A lock file is open while it is held, and other processes are kept out for as long.
 func TestLockFilesAreClosed(t *testing.T) {
-	const most = 4
-	for _, bounded := range []bool{true, false} {
-		dir := t.TempDir()
-		st := stripesIn(dir)
-		if bounded {
-			st.most = most
+	dir := t.TempDir()
+	st, open := stripesIn(dir)
+	theirs, _ := stripesIn(dir)
+	taken := func(n int) bool {
+		t.Helper()
+		got, err := theirs.enter(n)
+		if err != nil {
+			t.Fatal(err)
 		}
-		held := func(n int) {
-			t.Helper()
-			if err := st.Lock(t.Context(), n); err != nil {
-				t.Fatal(err)
-			}
+		if got {
+			theirs.leave(n)
 		}
-		once := func(n int) {
-			t.Helper()
-			held(n)
-			st.Unlock(n)
+		return !got
+	}
+	var unlock []func()
+	for _, n := range []int{0, 1, 1, 209} {
+		done, err := st.Lock(t.Context(), n)
+		if err != nil {
+			t.Fatal(err)
 		}
-		held(0)
-		for n := 1; n < 100; n++ {
-			once(n)
-			once(1) // used again and again
-		}
-		if want := []int{0, 1, 98, 99}; slices.Equal(opened(st), want) != bounded {
-			t.Errorf("bounded %v: %v are open, want %v", bounded, opened(st), want)
-		}
-		if !bounded {
-			continue
-		}
-		for n := 200; n < 210; n++ { // more are held than may stay open
-			held(n)
-		}
-		theirs := stripesIn(dir)
-		for _, n := range []int{0, 200, 209, 50} {
-			got, err := theirs.enter(n)
-			if got != (n == 50) || err != nil {
-				t.Errorf("stripe %d: taken by another %v, %v", n, got, err)
-			}
-		}
-		for n := 200; n < 210; n++ {
-			st.Unlock(n)
-		}
-		st.Unlock(0)
-		if once(60); len(opened(st)) > most {
-			t.Errorf("%v are open", opened(st))
-		}
+		unlock = append(unlock, done)
+	}
+	if open.Load() != 3 || !taken(0) || !taken(1) || !taken(209) || taken(50) {
+		t.Errorf("%d are open", open.Load())
+	}
+	unlock[1]()
+	if open.Load() != 3 || !taken(1) {
+		t.Errorf("%d are open, one stripe has a holder less", open.Load())
+	}
+	for _, done := range []func(){unlock[0], unlock[2], unlock[3]} {
+		done()
+	}
+	if open.Load() != 0 || taken(0) || taken(1) || taken(209) {
+		t.Errorf("%d are open, and none is held", open.Load())
 	}
 }
 
-// Where the process has no descriptor left, a lock file that is not in use makes
-// room for another.
-func TestLockFilesMakeRoom(t *testing.T) {
-	const most = 3
-	st := stripesIn(t.TempDir())
-	open := st.open
-	st.open = func(n int) (File, error) {
-		if len(opened(st)) == most {
+// Where a lock file cannot be opened, Lock says why, and the stripe is free for another try.
+func TestLockFileThatCannotBeOpened(t *testing.T) {
+	st, _ := stripesIn(t.TempDir())
+	try, failing := st.try, true
+	st.try = func(n int) (func(), error) {
+		if failing {
 			return nil, syscall.EMFILE
 		}
-		return open(n)
+		return try(n)
 	}
-	for n := range 20 {
-		if err := st.Lock(t.Context(), n); err != nil {
-			t.Fatal(n, err)
-		}
-		st.Unlock(n)
+	if _, err := st.Lock(t.Context(), 1); !errors.Is(err, syscall.EMFILE) {
+		t.Error(err)
 	}
-	for n := range most {
-		if err := st.Lock(t.Context(), n); err != nil {
-			t.Fatal(n, err)
-		}
-	}
-	if err := st.Lock(t.Context(), most); !errors.Is(err, syscall.EMFILE) {
-		t.Errorf("all are held: %v", err)
+	failing = false
+	if _, err := st.Lock(t.Context(), 1); err != nil {
+		t.Error(err)
 	}
 }
 
-// Two processes, many goroutines that lock at once, and far more stripes than lock files:
-// no stripe ever has two owners.
-func TestLockFilesAreClosedUnderLoad(t *testing.T) {
-	const most, workers = 2, 8
+// Two processes and many goroutines that lock at once: no stripe ever has two owners, and
+// no more files are open than are held.
+func TestLockFilesUnderLoad(t *testing.T) {
+	const workers = 8
 	dir := t.TempDir()
 	var processes [2]*Stripes
-	var keys [2]Keys
+	var open [2]*atomic.Int32
 	for i := range processes {
-		processes[i] = stripesIn(dir)
-		processes[i].most = most
+		processes[i], open[i] = stripesIn(dir)
 	}
 	var held [2][StripeCount]atomic.Int32
 	var all sync.WaitGroup
@@ -166,9 +136,9 @@ func TestLockFilesAreClosedUnderLoad(t *testing.T) {
 		all.Go(func() {
 			own, other := w%2, 1-w%2
 			for n := range 300 {
-				key := fmt.Sprint((w*7 + n) % 40)
-				at := StripeOf(key)
-				if err := errors.Join(keys[own].Lock(t.Context(), key), processes[own].Lock(t.Context(), at)); err != nil {
+				at := StripeOf(fmt.Sprint((w*7 + n) % 40))
+				unlock, err := processes[own].Lock(t.Context(), at)
+				if err != nil {
 					t.Error(err)
 					return
 				}
@@ -176,16 +146,16 @@ func TestLockFilesAreClosedUnderLoad(t *testing.T) {
 				if held[other][at].Load() != 0 {
 					t.Errorf("stripe %d is held by both", at)
 				}
+				if n := open[own].Load(); n > workers/2 {
+					t.Errorf("%d lock files are open", n)
+				}
 				held[own][at].Add(-1)
-				processes[own].Unlock(at)
-				keys[own].Unlock(key)
+				unlock()
 			}
 		})
 	}
 	all.Wait()
-	for _, s := range processes {
-		if n := len(opened(s)); n > most+workers/2 {
-			t.Errorf("%d lock files stay open", n)
-		}
+	if n := open[0].Load() + open[1].Load(); n != 0 {
+		t.Errorf("%d lock files stay open", n)
 	}
 }

@@ -105,9 +105,7 @@ func (f *Folder) Open(ctx context.Context) (*State, error) {
 	if err != nil {
 		return nil, err
 	}
-	if old := f.state.Swap(st); old != nil { // deleted under us, it stays open for its last users
-		old.Stripes.CloseIdle()
-	}
+	f.state.Store(st) // one before it, deleted under us, stays open for its last users
 	return st, nil
 }
 

@@ -48,7 +48,7 @@ func (f *Folder) openAt(path string, lost *Error) (*State, error) {
 		return nil, err
 	}
 	st := &State{f: f, Path: path, Lost: lost, parts: parts{locks: -1, flight: -1, note: note{fd: -1}}}
-	st.Stripes = lock.NewStripes(st.openLock)
+	st.Stripes = lock.NewStripes(st.tryLock)
 	if err := st.openParts(top); err != nil {
 		st.close()
 		return nil, err
@@ -111,7 +111,6 @@ func (st *State) openParts(top int) (err error) {
 }
 
 func (st *State) close() {
-	st.Stripes.CloseIdle()
 	for _, fd := range []int{st.note.fd, st.flight, st.locks} {
 		if fd >= 0 {
 			st.f.o.Sys.Close(fd)
@@ -194,40 +193,25 @@ func (f *Folder) OpenPart(path, name string) (int, error) {
 	return f.openSub(top, path, name)
 }
 
-// lockFD is a lock file by its descriptor.
-type lockFD struct {
-	sys  disk.Sys
-	fd   int
-	path string
-}
-
-// openLock opens a lock file, made if missing.
-func (st *State) openLock(n int) (lock.File, error) {
-	name := fmt.Sprintf("%02x", n)
-	l := lockFD{sys: st.f.o.Sys, path: filepath.Join(st.Path, locksDir, name)}
-	var err error
-	l.fd, err = l.sys.Openat(st.locks, name, unix.O_RDWR|unix.O_CREAT|unix.O_NOFOLLOW, 0o600)
+// tryLock takes a lock file, made if missing, unless another process has it; then unlock is
+// nil. Unlocking is not left to closing: a process that is being started may hold a copy of
+// the descriptor for a moment.
+func (st *State) tryLock(n int) (unlock func(), err error) {
+	sys, name := st.f.o.Sys, fmt.Sprintf("%02x", n)
+	path := filepath.Join(st.Path, locksDir, name)
+	fd, err := sys.Openat(st.locks, name, unix.O_RDWR|unix.O_CREAT|unix.O_NOFOLLOW, 0o600)
 	if err != nil {
-		return nil, &disk.IOError{Op: "lock", Path: l.path, Err: err}
+		return nil, &disk.IOError{Op: "lock", Path: path, Err: err}
 	}
-	if err := st.f.checkOpen(l.fd, l.path); err != nil {
-		l.Close()
-		return nil, &disk.IOError{Op: "lock", Path: l.path, Err: err}
+	if err = st.f.checkOpen(fd, path); err == nil {
+		err = sys.Flock(fd, unix.LOCK_EX|unix.LOCK_NB)
 	}
-	return l, nil
-}
-
-func (l lockFD) Try() (bool, error) {
-	err := l.sys.Flock(l.fd, unix.LOCK_EX|unix.LOCK_NB)
+	if err == nil {
+		return func() { sys.Flock(fd, unix.LOCK_UN); sys.Close(fd) }, nil
+	}
+	sys.Close(fd)
 	if disk.Is(err, unix.EWOULDBLOCK) {
-		return false, nil
+		return nil, nil
 	}
-	if err != nil {
-		return false, &disk.IOError{Op: "lock", Path: l.path, Err: err}
-	}
-	return true, nil
+	return nil, &disk.IOError{Op: "lock", Path: path, Err: err}
 }
-
-func (l lockFD) Unlock() error { return l.sys.Flock(l.fd, unix.LOCK_UN) }
-
-func (l lockFD) Close() { l.sys.Close(l.fd) }

@@ -44,7 +44,7 @@ func (f *Folder) openAt(path string, lost *Error) (*State, error) {
 		return nil, err
 	}
 	st := &State{f: f, Path: path, Lost: lost, parts: parts{folders: make(map[string]bool)}}
-	st.Stripes = lock.NewStripes(st.openLock)
+	st.Stripes = lock.NewStripes(st.tryLock)
 	if st.note, err = os.OpenFile(filepath.Join(path, Flight, name), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
 		return nil, err
 	}
@@ -79,37 +79,31 @@ func (f *Folder) CheckAt(path string) error {
 	return cmp.Or(owndir.CheckPrivate(path, info), owndir.Find(path, 1))
 }
 
-// lockedFile is a lock file.
-type lockedFile struct{ *os.File }
-
-// openLock opens a lock file, made if missing.
-func (st *State) openLock(n int) (lock.File, error) {
-	f, err := os.OpenFile(filepath.Join(st.Path, locksDir, fmt.Sprintf("%02x", n)), os.O_RDWR|os.O_CREATE, 0o600)
+// tryLock takes a lock file, made if missing, unless another process has it; then unlock is
+// nil.
+func (st *State) tryLock(n int) (unlock func(), err error) {
+	path := filepath.Join(st.Path, locksDir, fmt.Sprintf("%02x", n))
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return nil, &disk.IOError{Op: "lock", Path: st.Path, Err: err}
+		return nil, &disk.IOError{Op: "lock", Path: path, Err: err}
 	}
 	info, err := f.Stat()
 	if err == nil {
-		err = owndir.Check(f.Name(), info)
+		err = owndir.Check(path, info)
 	}
+	got := false
+	if err == nil {
+		got, err = filelock.Try(f)
+	}
+	if got {
+		return func() { filelock.Unlock(f); f.Close() }, nil
+	}
+	f.Close()
 	if err != nil {
-		f.Close()
-		return nil, &disk.IOError{Op: "lock", Path: f.Name(), Err: err}
+		return nil, &disk.IOError{Op: "lock", Path: path, Err: err}
 	}
-	return lockedFile{f}, nil
+	return nil, nil
 }
-
-func (l lockedFile) Try() (bool, error) {
-	got, err := filelock.Try(l.File)
-	if err != nil {
-		return false, &disk.IOError{Op: "lock", Path: l.Name(), Err: err}
-	}
-	return got, nil
-}
-
-func (l lockedFile) Unlock() error { return filelock.Unlock(l.File) }
-
-func (l lockedFile) Close() { l.File.Close() }
 
 // Remember notes a folder, once. The note would survive a loss of power when it returns;
 // there is nothing to wait for.
@@ -134,7 +128,6 @@ func (st *State) Remember(folder string) (wait func() error, err error) {
 
 // end closes the folder, and removes the note unless keep is set.
 func (st *State) end(keep bool) error {
-	st.Stripes.CloseIdle()
 	st.note.Close()
 	if keep {
 		return nil

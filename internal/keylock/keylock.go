@@ -1,0 +1,69 @@
+// Package keylock locks by name inside one process: calls on one key exclude each other,
+// calls on different keys never wait.
+package keylock
+
+import (
+	"context"
+	"sync"
+)
+
+// Locks are the locks of all keys. The zero value has none taken. It is safe for concurrent
+// use.
+type Locks struct {
+	mu    sync.Mutex
+	users map[string]*lock // by key; those that are held or waited for
+}
+
+type lock struct {
+	held  chan struct{} // holds one token while locked
+	users int           // holder and waiters
+}
+
+// Lock waits until the key is free and returns the function that frees it. It fails only
+// with ctx's error.
+func (l *Locks) Lock(ctx context.Context, key string) (unlock func(), err error) {
+	l.mu.Lock()
+	k := l.enter(key)
+	l.mu.Unlock()
+	select {
+	case k.held <- struct{}{}:
+		return func() { <-k.held; l.leave(key, k) }, nil
+	case <-ctx.Done():
+		l.leave(key, k)
+		return nil, ctx.Err()
+	}
+}
+
+// TryLock is Lock without waiting: ok is false where the key is held or waited for.
+func (l *Locks) TryLock(key string) (unlock func(), ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.users[key] != nil {
+		return nil, false
+	}
+	k := l.enter(key)
+	k.held <- struct{}{}
+	return func() { <-k.held; l.leave(key, k) }, true
+}
+
+// enter adds a user to a key. The caller holds mu.
+func (l *Locks) enter(key string) *lock {
+	k := l.users[key]
+	if k == nil {
+		if l.users == nil {
+			l.users = make(map[string]*lock)
+		}
+		k = &lock{held: make(chan struct{}, 1)}
+		l.users[key] = k
+	}
+	k.users++
+	return k
+}
+
+func (l *Locks) leave(key string, k *lock) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if k.users--; k.users == 0 {
+		delete(l.users, key)
+	}
+}
