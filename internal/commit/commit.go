@@ -267,7 +267,7 @@ func (w *committing) openAgain(s *toolcall.Target, lock fileLock) (*toolcall.Tar
 // can be seen.
 func replace(ctx context.Context, txn *save.Txn, c *Change, recorded waitForMark) (save.Outcome, error) {
 	if c.FromHash != nil {
-		txn.Known(c.From, func() [32]byte { return c.FromHash() })
+		txn.Known(int64(len(c.From)), func() [32]byte { return c.FromHash() })
 	}
 	txn.Before(func() error { _, err := recorded(); return err })
 	if c.Remove {

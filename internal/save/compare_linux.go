@@ -31,8 +31,8 @@ func (x *Txn) ensureDigest() error {
 	if x.sum != nil || x.was.Settled(x.s.o.Now()) {
 		return nil
 	}
-	if x.known.sum != nil {
-		sum := tempname.Digest(x.known.sum())
+	if x.known != nil {
+		sum := tempname.Digest(x.known())
 		x.sum = &sum
 		return nil
 	}

@@ -57,7 +57,7 @@ func ReadOnly(s fsys.Stamp) bool { return s.Mode&0o222 == 0 }
 
 // Known would spare reading the old file again; here that has been done by
 // Begin, as no lease holds others off.
-func (x *Txn) Known([]byte, func() [32]byte) {}
+func (x *Txn) Known(int64, func() [32]byte) {}
 
 func (x *Txn) closeOld() {
 	x.old.Close()

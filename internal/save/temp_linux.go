@@ -156,8 +156,8 @@ func (t *temp) at(name string) bool {
 
 // write fills the file and stamps it.
 func (x *Txn) write(t *temp, c []span.Splice) error {
-	f := disk.NewFiller(x.s.sys, t.fd, x.fd, x.known.bytes, x.was.Size+span.Growth(c), t.sum)
-	err := f.Fill(x.was.Size, c)
+	w := disk.Writer{Sys: x.s.sys, FD: t.fd, Sum: t.sum}
+	err := w.Fill(x.fd, x.was.Size, c)
 	if errors.Is(err, disk.ErrEnded) {
 		return ErrModified
 	}

@@ -21,7 +21,7 @@ type platform struct {
 	sum      *tempname.Digest // of old, where its stamp proves too little
 	attrs    []xattr          // of old, as the new file has them
 	followed int64            // the change time of old, as followMeta last saw it
-	known    known            // what the caller has read of old
+	known    func() [32]byte  // the SHA-256 of old, where the caller has it
 	leased   bool
 	network  bool
 	named    bool // unnamed files cannot be linked here
@@ -120,17 +120,11 @@ func (x *Txn) release() {
 	}
 }
 
-// known holds the old file as the caller has read it.
-type known struct {
-	bytes []byte
-	sum   func() [32]byte // their SHA-256
-}
-
-// Known spares reading the old file again: the caller has found these bytes in
-// Old since Begin, all of them, and sum gives their SHA-256.
-func (x *Txn) Known(old []byte, sum func() [32]byte) {
-	if int64(len(old)) == x.was.Size {
-		x.known = known{old, sum}
+// Known spares reading the old file again for its SHA-256: the caller has read it since
+// Begin, all of it, so many bytes, and sum gives that.
+func (x *Txn) Known(size int64, sum func() [32]byte) {
+	if size == x.was.Size {
+		x.known = sum
 	}
 }
 

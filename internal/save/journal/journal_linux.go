@@ -80,30 +80,25 @@ func (w Writer) fill(j *Journal, from int, c []span.Splice) error {
 		return made.LockErr
 	}
 	sum := sha256.New()
-	f := disk.NewFiller(j.sys, j.fd, from, nil, j.Old+j.New, sum)
-	if err := f.Fill(j.Old, nil); err != nil {
+	f := disk.Writer{Sys: j.sys, FD: j.fd, Sum: sum}
+	if err := f.Fill(from, j.Old, nil); err != nil {
 		return err
 	}
-	if err := f.Fill(j.Old, c); err != nil {
+	if err := f.Fill(from, j.Old, c); err != nil {
 		return err
 	}
 	j.sum = hex.EncodeToString(sum.Sum(nil))
 	if err := disk.WriteAll(j.sys, j.fd, j.trailer(), j.Old+j.New); err != nil {
 		return err
 	}
-	if !w.Sync {
-		return j.mustExist()
+	if w.Sync {
+		if err := j.sys.Sync(j.fd); err != nil {
+			return err
+		}
+		if err := j.sys.Sync(j.dir); err != nil {
+			return err
+		}
 	}
-	if err := j.sys.Sync(j.fd); err != nil {
-		return err
-	}
-	if err := j.sys.Sync(j.dir); err != nil {
-		return err
-	}
-	return j.mustExist()
-}
-
-func (j *Journal) mustExist() error {
 	now, err := j.sys.Fstat(j.fd)
 	if err == nil && now.Nlink == 0 {
 		err = unix.ENOENT
@@ -124,7 +119,7 @@ func Open(sys disk.Sys, dir, fd int, name string) (j *Journal, ok bool, err erro
 	if err != nil {
 		return j, false, err
 	}
-	tail, err := disk.ReadAt(sys, fd, stamp.Size-journalTail, journalTail)
+	tail, err := disk.ReadAt(sys, fd, max(stamp.Size-journalTail, 0), journalTail)
 	if err != nil {
 		return j, false, err
 	}
@@ -242,15 +237,13 @@ func (j *Journal) common(file int, base, from, to int64) (int64, error) {
 		if err != nil {
 			return from, err
 		}
-		for i := range min(len(a), len(b)) {
-			if a[i] != b[i] {
-				return from + int64(i), nil
-			}
+		same := 0
+		for same < min(len(a), len(b)) && a[same] == b[same] {
+			same++
 		}
-		if len(a) < n || len(b) < n {
-			return from + int64(min(len(a), len(b))), nil
+		if from += int64(same); same < n {
+			return from, nil
 		}
-		from += int64(n)
 	}
 	return to, nil
 }
@@ -261,11 +254,8 @@ func (j *Journal) Drop() error {
 	if j.name == "" {
 		return nil
 	}
-	err := j.sys.Unlink(j.dir, j.name, 0)
-	if err != nil && !disk.Is(err, unix.ENOENT) {
-		if err = j.sys.Unlink(j.dir, j.name, 0); err != nil {
-			return err
-		}
+	if err := disk.Remove(j.sys, j.dir, j.name); err != nil {
+		return err
 	}
 	return j.sys.Sync(j.dir)
 }
