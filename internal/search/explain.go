@@ -90,7 +90,7 @@ func (s *Searcher) explainBelow(r *root, top, rel string) LeftOut {
 		out := LeftOut{Name: access.Join(top, at)}
 		_, kind, err := dir.Stat(segment)
 		folder := kind == fsys.Directory
-		file, line := levels.explain(r.above+at, folder)
+		ignored := levels.decide(r.above+at, folder)
 		switch {
 		case strings.EqualFold(segment, gitDir):
 			out.Why = ByGit
@@ -98,14 +98,17 @@ func (s *Searcher) explainBelow(r *root, top, rel string) LeftOut {
 			out.Why = ByOwnFolder
 		case err == nil && kind == fsys.Special:
 			out.Why = ByLink
-		case line > 0:
-			out.Why, out.Line = ByIgnoreFile, line
-			out.File = access.Join(strings.TrimSuffix(r.walk.Path(""), "/"+r.above), file)
+		case ignored.line > 0 && !ignored.kept:
+			out.Why, out.Line = ByIgnoreFile, ignored.line
+			out.File = access.Join(strings.TrimSuffix(r.walk.Path(""), "/"+r.above), ignored.list.file)
 		case !r.walk.Allowed(at, folder):
 			out.Why = ByRules
 		}
-		if out.Why != NotLeftOut || !folder {
-			return out.orNothing()
+		if out.Why != NotLeftOut {
+			return out
+		}
+		if !folder {
+			return LeftOut{}
 		}
 		next, err := dir.OpenDir(segment)
 		if err != nil {
@@ -115,42 +118,4 @@ func (s *Searcher) explainBelow(r *root, top, rel string) LeftOut {
 		dir = share(next)
 	}
 	return LeftOut{}
-}
-
-func (l LeftOut) orNothing() LeftOut {
-	if l.Why == NotLeftOut {
-		return LeftOut{}
-	}
-	return l
-}
-
-// explain returns the ignore file, relative to the topmost level, and the line that leave a
-// name out; line is 0 where none does. It decides as ignored does.
-func (l *level) explain(name string, dir bool) (file string, line int) {
-	if !l.ignored(name, dir) {
-		return "", 0
-	}
-	var git, exclude string
-	gitLine, excludeLine := 0, 0
-	outside := false
-	for ; l != nil; l = l.above {
-		rel, folder := name[l.base:], name[:l.base]
-		if v, n := l.plain.last(rel, dir); v != unknown {
-			return folder + plainIgnore, n
-		}
-		if outside {
-			continue
-		}
-		if v, n := l.git.last(rel, dir); gitLine == 0 && v != unknown {
-			git, gitLine = folder+gitIgnore, n
-		}
-		if v, n := l.exclude.last(rel, dir); excludeLine == 0 && v != unknown {
-			exclude, excludeLine = folder+gitDir+"/"+gitExclude, n
-		}
-		outside = l.repository
-	}
-	if gitLine > 0 {
-		return git, gitLine
-	}
-	return exclude, excludeLine
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"path"
 	"strings"
+	"time"
 
 	"github.com/bmatcuk/doublestar/v4"
 
@@ -96,7 +97,7 @@ func (g *globber) folder(e *entry) {
 }
 
 func (g *globber) file(w *worker, e *entry) {
-	began := now()
+	began := time.Now()
 	s, kind, err := e.dir.Stat(e.name)
 	if err != nil || kind != fsys.Regular || !e.root.walk.AllowedFile(e.rel, s, began) {
 		return

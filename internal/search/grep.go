@@ -26,7 +26,7 @@ func (s *Searcher) Grep(ctx context.Context, scope Scope, q GrepQuery) (*Grepped
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	began := now()
+	began := time.Now()
 	var run *run
 	if len(scope.Starts) == 1 && scope.Starts[0].Kind == fsys.Regular {
 		run, err = s.one(ctx, &scope, g)
@@ -86,7 +86,7 @@ func (g *grepper) wants(rel string, dir bool) bool { return !dir && g.filter.wan
 func (g *grepper) folder(*entry)                   {}
 
 func (g *grepper) file(w *worker, e *entry) {
-	began := now()
+	began := time.Now()
 	f, err := e.dir.Open(e.name)
 	if err != nil {
 		w.run.unreadable(e.root, e.rel, false, err)

@@ -3,6 +3,7 @@ package search
 import (
 	"bytes"
 	"strings"
+	"time"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/perm/glob"
@@ -31,44 +32,49 @@ type level struct {
 }
 
 // ignored reports whether the ignore files leave out a name, which is relative to the
-// topmost level. As in ripgrep, .ignore beats .gitignore, which beats the exclude file;
-// the deepest file with a pattern for the name decides, and in it the last pattern.
+// topmost level.
 func (l *level) ignored(name string, dir bool) bool {
-	var git, exclude verdict
+	by := l.decide(name, dir)
+	return by.line > 0 && !by.kept
+}
+
+// decision is the rule that decides on a name, and its list; line is 0 where there is none.
+type decision struct {
+	list *ignoreList
+	plainRule
+}
+
+// decide finds the rule for a name. As in ripgrep, .ignore beats .gitignore, which beats the
+// exclude file; the deepest file with a pattern for the name decides, and in it the last
+// pattern.
+func (l *level) decide(name string, dir bool) decision {
+	var git, exclude decision
 	outside := false // the repository of the name lies below
 	for ; l != nil; l = l.above {
 		rel := name[l.base:]
-		if v := l.plain.match(rel, dir); v != unknown {
-			return v == leftOut
+		if d := l.plain.decide(rel, dir); d.line > 0 {
+			return d
 		}
 		if outside {
 			continue
 		}
-		if git == unknown {
-			git = l.git.match(rel, dir)
+		if git.line == 0 {
+			git = l.git.decide(rel, dir)
 		}
-		if exclude == unknown {
-			exclude = l.exclude.match(rel, dir)
+		if exclude.line == 0 {
+			exclude = l.exclude.decide(rel, dir)
 		}
 		outside = l.repository
 	}
-	if git == unknown {
-		git = exclude
+	if git.line > 0 {
+		return git
 	}
-	return git == leftOut
+	return exclude
 }
-
-// verdict is the answer of an ignore file for a name.
-type verdict uint8
-
-const (
-	unknown verdict = iota
-	leftOut
-	kept
-)
 
 // ignoreList is a parsed ignore file.
 type ignoreList struct {
+	file  string       // relative to the topmost level
 	rules []ignoreRule // those with wildcards or slashes, in order
 	// names and dirs hold for plain names the last rule, for any name and for folders.
 	names, dirs map[string]plainRule
@@ -84,7 +90,7 @@ type plainRule struct {
 	kept bool
 }
 
-// parseIgnore reads an ignore file; nil where it has no pattern.
+// parseIgnore reads the text of an ignore file; nil where it has no pattern.
 func parseIgnore(content []byte) *ignoreList {
 	list := &ignoreList{names: map[string]plainRule{}, dirs: map[string]plainRule{}}
 	content = bytes.TrimPrefix(content, []byte("\xEF\xBB\xBF"))
@@ -120,17 +126,11 @@ func (l *ignoreList) add(r ignoreRule) {
 	}
 }
 
-// match looks for the last rule that matches a name, relative to the list's folder. It
+// decide finds the last rule that matches a name, relative to the list's folder. It
 // does not look at the folders on the way: the walk has not entered those left out.
-func (l *ignoreList) match(name string, dir bool) verdict {
-	v, _ := l.last(name, dir)
-	return v
-}
-
-// last is match with the line of the rule.
-func (l *ignoreList) last(name string, dir bool) (v verdict, line int) {
+func (l *ignoreList) decide(name string, dir bool) decision {
 	if l == nil {
-		return unknown, 0
+		return decision{}
 	}
 	base := name[strings.LastIndexByte(name, '/')+1:]
 	last := l.names[base]
@@ -143,13 +143,7 @@ func (l *ignoreList) last(name string, dir bool) (v verdict, line int) {
 			break
 		}
 	}
-	switch {
-	case last.line == 0:
-		return unknown, 0
-	case last.kept:
-		return kept, last.line
-	}
-	return leftOut, last.line
+	return decision{l, last}
 }
 
 // matchPattern reports whether a gitignore pattern matches a name as a whole. base is its
@@ -208,7 +202,7 @@ func (r *root) readIgnore(dir *fsys.Dir, rel, name string) *ignoreList {
 	if !r.walk.Allowed(rel, false) {
 		return nil
 	}
-	began := now()
+	began := time.Now()
 	f, err := dir.Open(name)
 	if err != nil {
 		return nil
@@ -222,7 +216,11 @@ func (r *root) readIgnore(dir *fsys.Dir, rel, name string) *ignoreList {
 	if content = content[:n]; n == maxIgnoreFile {
 		content = content[:bytes.LastIndexByte(content, '\n')+1] // half a pattern could leave out other names
 	}
-	return parseIgnore(content)
+	list := parseIgnore(content)
+	if list != nil {
+		list.file = r.above + rel
+	}
+	return list
 }
 
 // enter adds the ignore files of a folder to those above it.

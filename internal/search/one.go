@@ -2,7 +2,6 @@ package search
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
@@ -18,8 +17,7 @@ func (s *Searcher) one(ctx context.Context, scope *Scope, g *grepper) (*run, err
 	if err != nil {
 		return nil, err
 	}
-	r := &run{Searcher: s, visitor: g, scope: scope, active: map[*worker]*node{}}
-	r.changed = sync.NewCond(&r.mu)
+	r := s.newRun(scope, g)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -36,24 +34,16 @@ func (s *Searcher) one(ctx context.Context, scope *Scope, g *grepper) (*run, err
 			g.found.add(found)
 		}
 	}()
-	var late <-chan time.Time
-	if scope.Within > 0 {
-		timer := time.NewTimer(scope.Within)
-		defer timer.Stop()
-		late = timer.C
-	}
+	limited, end := bounded(ctx, scope.Within)
+	defer end()
 	select {
 	case <-done:
-		r.outcome.Complete = !r.stopped.Load()
-		return r, ctx.Err()
-	case <-ctx.Done():
+		r.outcome.Complete = true
+	case <-limited.Done():
 		r.stopped.Store(true)
-		return nil, ctx.Err()
-	case <-late:
+		r.outcome.NotSearched = []string{start.Path}
 	}
-	r.stopped.Store(true)
-	r.outcome.NotSearched = []string{start.Path}
-	return r, nil
+	return r, ctx.Err()
 }
 
 // open opens the file of a result again, where the rules still let a Read through.
@@ -64,7 +54,7 @@ func (r *result) open() (*fsys.File, error) {
 	if !r.allowed() {
 		return nil, fsys.ErrMoved
 	}
-	began := now()
+	began := time.Now()
 	dir, err := r.root.dir.OpenDir(parent(r.rel))
 	if err != nil {
 		return nil, err

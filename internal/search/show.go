@@ -37,22 +37,14 @@ func (s *Searcher) names(out *Grepped, g *grepper) {
 // lines adds the files and lines that the window shows. A pattern that is slow on a long
 // line is not waited for: what comes too late is left out, and out is then not complete.
 func (s *Searcher) lines(ctx context.Context, out *Grepped, g *grepper, within time.Duration) (*Grepped, error) {
-	var late <-chan time.Time
-	if within > 0 {
-		timer := time.NewTimer(within)
-		defer timer.Stop()
-		late = timer.C
-	}
-	work, cancel := context.WithCancel(ctx)
-	defer cancel()
+	limited, end := bounded(ctx, within)
+	defer end()
 	var r *room
 	select {
 	case r = <-s.slots:
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	case <-late:
+	case <-limited.Done():
 		out.Complete, out.More = false, out.TotalFiles > 0
-		return out, nil
+		return out, ctx.Err()
 	}
 	results := g.found.sorted()
 	for _, found := range results {
@@ -61,8 +53,8 @@ func (s *Searcher) lines(ctx context.Context, out *Grepped, g *grepper, within t
 			return nil, err
 		}
 	}
-	sh := &shower{g: g, m: &matcher{Matcher: g.pattern.Matcher(), g: g}, ctx: work, skip: g.query.Window.Skip, left: g.query.Window.maxBytes()}
-	sh.m.Stop = func() bool { return work.Err() != nil }
+	sh := &shower{g: g, m: &matcher{Matcher: g.pattern.Matcher(), g: g}, ctx: limited, skip: g.query.Window.Skip, left: g.query.Window.maxBytes()}
+	sh.m.Stop = func() bool { return limited.Err() != nil }
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -74,14 +66,12 @@ func (s *Searcher) lines(ctx context.Context, out *Grepped, g *grepper, within t
 	}()
 	select {
 	case <-done:
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	case <-late:
+	case <-limited.Done():
 	}
 	files, more, ended := sh.soFar()
 	out.Files, out.More = files, more || len(results) < out.TotalFiles
 	out.Complete = out.Complete && ended
-	return out, nil
+	return out, ctx.Err()
 }
 
 // use keeps what a result needs to be opened again, beyond the end of the call; leave gives
@@ -203,7 +193,7 @@ func (s *shower) file(f *fsys.File, r *room, fm *FileMatches) {
 		s.large(f, r)
 		return
 	}
-	taken := now()
+	taken := time.Now()
 	raw, stamp, err := f.ReadAll(inMemory)
 	if err != nil {
 		return
@@ -335,17 +325,8 @@ func (s *shower) longLine(w *window, from int) int {
 	if !matches {
 		line.Context, line.Parts, line.MoreMatches = true, nil, 0
 	}
-	size := 0
-	for _, p := range line.Parts {
-		size += len(p.Text)
-	}
-	skipped := s.skip > 0
-	if (matches || s.after > 0) && s.room(size) {
-		line.Gap = len(s.fm.Lines) > 0 && s.shown != line.Number-1
-		s.shown = line.Number
-		s.fm.Lines = append(s.fm.Lines, line)
-	} else if skipped {
-		s.shown = line.Number
+	if matches || s.after > 0 {
+		s.put(line)
 	}
 	if s.after = max(s.after-1, 0); matches {
 		s.after = s.g.query.After
@@ -371,7 +352,7 @@ func (s *shower) block(body []byte, from int, last bool) {
 		}
 		for ; s.after > 0 && pos < start && !s.full; s.after-- {
 			to := behind(body, pos)
-			s.add(body, pos, to, true, nil)
+			s.add(body, pos, to, true)
 			s.number++
 			pos, passed = to, to
 		}
@@ -384,7 +365,7 @@ func (s *shower) block(body []byte, from int, last bool) {
 		number := s.number
 		for s.number -= bytes.Count(body[at:start], []byte("\n")); at < start && !s.full; s.number++ {
 			to := behind(body, at)
-			s.add(body, at, to, true, nil)
+			s.add(body, at, to, true)
 			at = to
 		}
 		s.number = number
@@ -392,7 +373,7 @@ func (s *shower) block(body []byte, from int, last bool) {
 			return
 		}
 		to := behind(body, end)
-		s.add(body, start, to, false, s.g.pattern)
+		s.add(body, start, to, false)
 		s.number++
 		pos, passed, s.after = to, to, s.g.query.After
 		if pos >= len(body) {
@@ -451,21 +432,16 @@ func (s *shower) matches(body []byte, from int) func(pos int) (start, end int, o
 	}
 }
 
-// liner finds the matches in a line.
-type liner interface {
-	Ranges(text []byte, most int) [][]int
-}
-
 // add adds the line body[start:end], line ending included, to the answer.
-func (s *shower) add(body []byte, start, end int, context bool, p liner) {
+func (s *shower) add(body []byte, start, end int, context bool) {
 	line := body[start:end]
 	if rest, ok := bytes.CutSuffix(line, []byte("\n")); ok {
 		line = bytes.TrimSuffix(rest, []byte("\r"))
 	}
 	l := Line{Number: s.number, Context: context}
 	var ranges [][]int
-	if p != nil && (len(line) < slowLine || s.m.Reliable()) {
-		ranges = p.Ranges(line, spansInLine)
+	if !context && (len(line) < slowLine || s.m.Reliable()) {
+		ranges = s.g.pattern.Ranges(line, spansInLine)
 	}
 	if l.Whole = isShort(line); l.Whole {
 		part := Part{Column: 1, Text: line}
@@ -479,27 +455,30 @@ func (s *shower) add(body []byte, start, end int, context bool, p liner) {
 		}
 		l.Parts, l.MoreMatches = windows(line, ranges)
 	}
+	if s.raw != nil {
+		l.Raw = s.raw(start, end)
+	}
+	s.put(l)
+}
+
+// put adds a line to the answer where it has its place there. It counts as shown, too, if it
+// stands in front of the window.
+func (s *shower) put(l Line) {
 	size := 0
 	for _, p := range l.Parts {
 		size += len(p.Text)
 	}
-	gap := s.shown > 0 && s.shown != s.number-1
-	if skipped := s.skip > 0; !s.room(size) {
-		if skipped {
-			s.shown = s.number
+	skipped := s.skip > 0
+	if s.room(size) {
+		for i := range l.Parts {
+			l.Parts[i].Text = slices.Clone(l.Parts[i].Text)
 		}
+		l.Gap = len(s.fm.Lines) > 0 && s.shown != l.Number-1
+		s.fm.Lines = append(s.fm.Lines, l)
+	} else if !skipped {
 		return
 	}
-	l.Gap, s.shown = gap && len(s.fm.Lines) > 0, s.number
-	for i := range l.Parts {
-		l.Parts[i].Text = slices.Clone(l.Parts[i].Text)
-	}
-	if s.raw != nil {
-		l.Raw = s.raw(start, end)
-	} else {
-		l.Whole = l.Whole && s.raw == nil
-	}
-	s.fm.Lines = append(s.fm.Lines, l)
+	s.shown = l.Number
 }
 
 // isShort reports whether a line is shown whole.

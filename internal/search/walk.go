@@ -23,8 +23,6 @@ const (
 	reportEvery = 100 * time.Millisecond // between calls of Progress
 )
 
-func now() time.Time { return time.Now() }
-
 // root is a start of a walk.
 type root struct {
 	walk *access.Walk
@@ -45,22 +43,10 @@ type node struct {
 
 // rel is the folder's name below its root.
 func (n *node) rel() string {
-	size := 0
-	for up := n; up.parent != nil; up = up.parent {
-		size += len(up.name) + 1
-	}
-	if size == 0 {
+	if n.parent == nil {
 		return ""
 	}
-	b := make([]byte, size-1)
-	for up, at := n, size-1; up.parent != nil; up = up.parent {
-		at -= len(up.name)
-		copy(b[at:], up.name)
-		if at--; at >= 0 {
-			b[at] = '/'
-		}
-	}
-	return string(b)
+	return path.Join(n.parent.rel(), n.name)
 }
 
 // openDir is an open folder that several batches share.
@@ -159,37 +145,29 @@ func (m *missedNames) add(name string) {
 // out, the outcome says so. Workers that are kept by the system may still be at work when
 // it returns: what they find then is dropped.
 func (s *Searcher) walk(ctx context.Context, scope *Scope, v visitor, roots []*root) (*run, error) {
-	r := &run{Searcher: s, visitor: v, scope: scope, active: map[*worker]*node{}}
-	r.changed = sync.NewCond(&r.mu)
-	var late <-chan time.Time
-	if scope.Within > 0 {
-		timer := time.NewTimer(scope.Within)
-		defer timer.Stop()
-		late = timer.C
-	}
+	r := s.newRun(scope, v)
+	limited, end := bounded(ctx, scope.Within)
+	defer end()
 	for _, root := range slices.Backward(roots) {
 		r.folders = append(r.folders, &node{root: root, levels: root.levels})
 		r.pending++
 	}
-	ctx, cancel := context.WithCancel(ctx)
+	work, cancel := context.WithCancel(ctx)
 	defer cancel()
 	done := make(chan struct{})
 	var workers sync.WaitGroup
 	for range cap(s.slots) {
-		workers.Go(func() { r.work(ctx) })
+		workers.Go(func() { r.work(work) })
 	}
 	for _, root := range roots { // for workers that are still busy when the answer is sent
 		root.dir.use()
 	}
 	go func() { workers.Wait(); closeRoots(roots); close(done) }()
-	var err error
 	select {
 	case <-done:
 		r.outcome.Complete = true
 		return r, nil
-	case <-ctx.Done():
-		err = ctx.Err()
-	case <-late:
+	case <-limited.Done():
 	}
 	r.stop()
 	cancel()
@@ -197,7 +175,21 @@ func (s *Searcher) walk(ctx context.Context, scope *Scope, v visitor, roots []*r
 	case <-done:
 	case <-time.After(grace):
 	}
-	return r, err
+	return r, ctx.Err()
+}
+
+func (s *Searcher) newRun(scope *Scope, v visitor) *run {
+	r := &run{Searcher: s, visitor: v, scope: scope, active: map[*worker]*node{}}
+	r.changed = sync.NewCond(&r.mu)
+	return r
+}
+
+// bounded returns a context that ends with ctx, or after some time; 0 is no bound.
+func bounded(ctx context.Context, within time.Duration) (context.Context, context.CancelFunc) {
+	if within <= 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, within)
 }
 
 // stop ends the walk and notes what was not searched.
@@ -224,17 +216,12 @@ func (r *run) stop() {
 		for up := n.parent; up != nil && !covered; up = up.parent {
 			covered = seen[up]
 		}
-		if rel := n.rel(); !covered && r.mayName(n.root, rel) {
+		if rel := n.rel(); !covered && (rel == "" || n.root.walk.Allowed(rel, true)) { // a start may be named
 			missed.add(strings.TrimSuffix(n.root.walk.Path(rel), "/"))
 		}
 	}
 	r.outcome.NotSearched, r.outcome.NotSearchedMore = missed.names, missed.more
 	r.changed.Broadcast()
-}
-
-// mayName reports whether a folder may be named in an answer: its start always may.
-func (r *run) mayName(root *root, rel string) bool {
-	return rel == "" || root.walk.Allowed(rel, true)
 }
 
 // work is the loop of one worker.
@@ -420,7 +407,7 @@ func (r *run) unreadable(root *root, rel string, dir bool, err error) {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fsys.ErrNotRegular) || errors.Is(err, fsys.ErrNotDir) || errors.Is(err, fsys.ErrMoved) {
 		return
 	}
-	if !isDenied(err) && dir {
+	if !errors.Is(err, fs.ErrPermission) && dir {
 		return // ELOOP, ENOTDIR: a link or a file took the folder's place
 	}
 	r.mu.Lock()
@@ -428,14 +415,12 @@ func (r *run) unreadable(root *root, rel string, dir bool, err error) {
 	r.missed.add(strings.TrimSuffix(root.walk.Path(rel), "/"))
 }
 
-func isDenied(err error) bool { return errors.Is(err, fs.ErrPermission) }
-
 // tell calls Progress when its time has come.
 func (r *run) tell() {
 	if r.scope.Progress == nil || r.stopped.Load() {
 		return
 	}
-	if t := now().UnixNano(); t-r.reported.Load() > int64(reportEvery) && r.report.TryLock() {
+	if t := time.Now().UnixNano(); t-r.reported.Load() > int64(reportEvery) && r.report.TryLock() {
 		r.reported.Store(t)
 		r.scope.Progress(Progress{int(r.counts.folders.Load()), int(r.counts.files.Load()), int(r.counts.matches.Load())})
 		r.report.Unlock()

@@ -16,18 +16,18 @@ const (
 // YieldCPU keeps searches off one processor for the next tenth of a second: a client and a
 // server that were asleep would wait for it to the next clock tick, 4 ms, the time of
 // forty answers. It costs nothing.
-func (s *Searcher) YieldCPU() { s.yieldUntil.Store(now().Add(yieldTime).UnixNano()) }
+func (s *Searcher) YieldCPU() { s.yieldUntil.Store(time.Now().Add(yieldTime).UnixNano()) }
 
 // yieldCPU lets other goroutines run, once in a while. While the searches have to yield, it
 // keeps the last slot waiting, where there are several.
 func (r *run) yieldCPU(w *room) {
-	t := now().UnixNano()
+	t := time.Now().UnixNano()
 	for w.last && !r.stopped.Load() && t < r.yieldUntil.Load() {
 		time.Sleep(yieldPause)
-		t = now().UnixNano()
+		t = time.Now().UnixNano()
 	}
 	if t-w.yielded > int64(yieldEvery) {
 		runtime.Gosched()
-		w.yielded = now().UnixNano()
+		w.yielded = time.Now().UnixNano()
 	}
 }

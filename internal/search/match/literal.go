@@ -14,11 +14,8 @@ func required(re *syntax.Regexp) (literal string, exact bool) {
 			return "", false
 		}
 		return string(re.Rune), true
-	case syntax.OpCapture:
+	case syntax.OpCapture, syntax.OpPlus:
 		return required(re.Sub[0])
-	case syntax.OpPlus:
-		literal, exact = required(re.Sub[0])
-		return literal, exact
 	case syntax.OpRepeat:
 		if re.Min > 0 {
 			literal, exact = required(re.Sub[0])
