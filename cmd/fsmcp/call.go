@@ -45,7 +45,7 @@ The exit code is 1 when a call failed.`,
 			if err != nil {
 				return err
 			}
-			return withParts(s, f, func(p *parts, log zerolog.Logger) error {
+			return s.withFlags(f, func(p *parts, log zerolog.Logger) error {
 				p.sweep(cmd.Context(), log)
 				return callAll(cmd, s, p, args, asJSON)
 			})
@@ -59,10 +59,6 @@ The exit code is 1 when a call failed.`,
 
 // callAll makes the calls one after the other; a failed one does not stop the rest.
 func callAll(cmd *cobra.Command, s process, p *parts, args []string, asJSON bool) error {
-	defer p.workers.Close()
-	defer p.pdfWorkers.Close()
-	defer p.history.Close()
-	defer p.hooks.Close()
 	p.languages.Close() // it would end before a server had anything to report
 	defer procgroup.OnFatalSignal(p.hooks.Close)()
 	defer context.AfterFunc(cmd.Context(), p.hooks.Close)() // an interrupted command does not wait for its hooks

@@ -56,7 +56,7 @@ func explain(s process, f settings.Flags, paths []string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	return launch{s, cfg, warnings, ""}.run(func(p *parts, _ zerolog.Logger) error {
+	return s.withParts(cfg, warnings, "", func(p *parts, _ zerolog.Logger) error {
 		return p.explain(s, paths, asJSON)
 	})
 }

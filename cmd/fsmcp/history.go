@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -117,8 +116,7 @@ func withHistory(s process, f settings.Flags, run func(h *historySession) error)
 	if settings.StateDir(s.system) == "" {
 		return s.failed("no history is kept, since the home directory is unknown: set HOME or XDG_STATE_HOME")
 	}
-	return withParts(s, f, func(p *parts, _ zerolog.Logger) error {
-		defer p.history.Close()
+	return s.withFlags(f, func(p *parts, _ zerolog.Logger) error {
 		archive, err := p.openHistory()
 		if err != nil {
 			return s.failed("the history cannot be read: %v", err)
@@ -184,12 +182,7 @@ func (h *historySession) below(paths []string) func(path string) bool {
 		tops = append(tops, p, realName(p))
 	}
 	return func(path string) bool {
-		for _, top := range tops {
-			if rest, ok := strings.CutPrefix(path, strings.TrimSuffix(top, string(filepath.Separator))); ok && (rest == "" || os.IsPathSeparator(rest[0])) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(tops, func(top string) bool { return fsys.Within(top, path) })
 	}
 }
 

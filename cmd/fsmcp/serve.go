@@ -76,14 +76,9 @@ func serve(ctx context.Context, s process, f settings.Flags) error {
 	if err != nil {
 		return fmt.Errorf("standard output cannot be kept for the protocol: %w", err)
 	}
-	return launch{s, cfg, warnings, cfg.Log}.run(func(p *parts, log zerolog.Logger) error {
-		defer p.workers.Close()
-		defer p.pdfWorkers.Close()
+	return s.withParts(cfg, warnings, cfg.Log, func(p *parts, log zerolog.Logger) error {
 		ctx, ended := context.WithCancel(ctx)
 		defer ended()
-		defer p.history.Close()
-		defer p.hooks.Close()
-		defer p.languages.Close()
 		defer procgroup.OnFatalSignal(p.closePrograms)()
 		go p.sweep(ctx, log)
 		go p.settings.watchFiles(ctx)
@@ -102,39 +97,41 @@ func (p *parts) closePrograms() {
 	p.hooks.Close()
 }
 
-// launch holds what a command begins with that needs the parts of a session.
-type launch struct {
-	process  process
-	cfg      settings.Config
-	warnings []string // of the settings
-	log      string   // the log file; "" for warnings to standard error
-}
-
-// run opens the log, assembles the parts, and closes both when f returns.
-func (s launch) run(f func(p *parts, log zerolog.Logger) error) error {
-	log, closeLog, err := logging.Open(s.log, s.process.err)
+// withParts assembles the parts of a session, runs f with them and closes them. log is the
+// log file; "" for warnings to standard error.
+func (s process) withParts(cfg settings.Config, warnings []string, log string, f func(p *parts, log zerolog.Logger) error) error {
+	logger, closeLog, err := logging.Open(log, s.err)
 	if err != nil {
 		return err
 	}
 	defer closeLog()
-	for _, w := range s.warnings {
-		log.Warn().Msg(w)
+	for _, w := range warnings {
+		logger.Warn().Msg(w)
 	}
-	p, err := assemble(s.process, s.cfg, log)
+	p, err := assemble(s, cfg, logger)
 	if err != nil {
 		return err
 	}
-	defer p.saver.Close()
-	return f(p, log)
+	defer p.close()
+	return f(p, logger)
 }
 
-// withParts reads the settings and runs f with the parts of a session.
-func withParts(s process, flags settings.Flags, f func(p *parts, log zerolog.Logger) error) error {
+// withFlags is withParts for the settings that follow from flags.
+func (s process) withFlags(flags settings.Flags, f func(p *parts, log zerolog.Logger) error) error {
 	cfg, warnings, err := settings.New(flags, s.system, tools.DefaultMaxTokens)
 	if err != nil {
 		return err
 	}
-	return launch{s, cfg, warnings, cfg.Log}.run(f)
+	return s.withParts(cfg, warnings, cfg.Log, f)
+}
+
+// close ends all that the parts started.
+func (p *parts) close() {
+	p.closePrograms()
+	p.history.Close()
+	p.pdfWorkers.Close()
+	p.workers.Close()
+	p.saver.Close()
 }
 
 // inWorkDir returns the flags of a command that takes the working directory for the
@@ -182,7 +179,7 @@ func assemble(s process, cfg settings.Config, log zerolog.Logger) (*parts, error
 	saver, store := newHistory(current, save.Options{
 		StateDir:      cfg.StateDir,
 		Lost:          func(e *save.StateError) { log.Warn().Msg(e.Error()) },
-		Durability:    durability(cfg.Durability),
+		Durability:    map[string]save.Durability{"data": save.Data, "none": save.None}[cfg.Durability], // else save.Full
 		KeepHardLinks: cfg.KeepHardLinks,
 		Now:           time.Now,
 		Rand:          rand.Reader,
@@ -314,16 +311,6 @@ func aliases(names []string) (out []perm.Dir) {
 	return out
 }
 
-func durability(word string) save.Durability {
-	switch word {
-	case "data":
-		return save.Data
-	case "none":
-		return save.None
-	}
-	return save.Full
-}
-
 // sweep cleans up after dead processes, and reports rescued text in the next answer.
 func (p *parts) sweep(ctx context.Context, log zerolog.Logger) {
 	if dir, err := p.saver.FoundStateDir(); err == nil && dir != "" {
@@ -355,17 +342,18 @@ func sweepNotices(r save.SweepReport) []string {
 	for _, e := range r.Untrusted {
 		out = append(out, untrusted(e)+untrustedRemedy)
 	}
-	for _, name := range r.Replayed {
-		out = append(out, fmt.Sprintf("An earlier write in place of %s was cut short by a crash; it is finished now.", fsys.InSentence(name)))
-	}
-	for _, name := range r.Torn {
-		out = append(out, fmt.Sprintf("An earlier write in place of %s was cut short by a crash, and the file was changed since; it was left alone.", fsys.InSentence(name)))
-	}
-	for _, id := range r.Rescued {
-		out = append(out, fmt.Sprintf("Text that was found after a crash and is known nowhere else was kept in fsmcp's history; the user gets it back by: fsmcp history show %s", id))
-	}
-	for _, name := range r.Saved {
-		out = append(out, fmt.Sprintf("Text that was found after a crash and is known nowhere else was kept as %s.", fsys.InSentence(name)))
+	for _, found := range []struct {
+		names []string
+		is    string // a sentence about one of them
+	}{
+		{r.Replayed, "An earlier write in place of %s was cut short by a crash; it is finished now."},
+		{r.Torn, "An earlier write in place of %s was cut short by a crash, and the file was changed since; it was left alone."},
+		{r.Rescued, "Text that was found after a crash and is known nowhere else was kept in fsmcp's history; the user gets it back by: fsmcp history show %s"},
+		{r.Saved, "Text that was found after a crash and is known nowhere else was kept as %s."},
+	} {
+		for _, name := range found.names {
+			out = append(out, fmt.Sprintf(found.is, fsys.InSentence(name)))
+		}
 	}
 	return out
 }
