@@ -10,6 +10,7 @@ import (
 
 	"github.com/tailscale/hujson"
 
+	"github.com/fsmcp/fsmcp/internal/jsonc"
 	"github.com/fsmcp/fsmcp/internal/span"
 )
 
@@ -79,15 +80,15 @@ func (d *document) parse() error {
 		return &Refusal{Why: fmt.Sprintf("the file has more than %d MB", maxBytes>>20)}
 	case !utf8.Valid(d.body):
 		return &Refusal{Why: "the file is not in UTF-8"}
-	case tooDeep(d.body):
+	case jsonc.TooDeep(d.body, maxDepth):
 		return &Refusal{Why: fmt.Sprintf("more than %d brackets are nested", maxDepth)}
 	}
 	d.style()
-	root, err := hujson.Parse(d.body)
-	if err != nil {
-		blank, blankErr := hujson.Parse(append(slices.Clip(d.body), "\n{}"...))
-		if blankErr != nil {
-			return broken(err)
+	root, fault := jsonc.Parse(d.body)
+	if fault != nil {
+		blank, still := jsonc.Parse(append(slices.Clip(d.body), "\n{}"...))
+		if still != nil {
+			return &Refusal{Line: fault.Line, Why: fmt.Sprintf("the file is not valid JSON: %s (column %d)", fault.What, fault.Column)}
 		}
 		root, d.empty = blank, true
 	}
@@ -101,16 +102,6 @@ func (d *document) parse() error {
 	return d.checkClient()
 }
 
-// broken says where a file is no JSON.
-func broken(err error) error {
-	where, what, ok := strings.Cut(strings.TrimPrefix(err.Error(), "hujson: "), ": ")
-	line, column := 0, 0
-	if _, scanErr := fmt.Sscanf(where, "line %d, column %d", &line, &column); !ok || scanErr != nil {
-		return &Refusal{Why: "the file is not valid JSON: " + err.Error()}
-	}
-	return &Refusal{Line: line, Why: fmt.Sprintf("the file is not valid JSON: %s (column %d)", what, column)}
-}
-
 // checkClient refuses what the client itself would not read.
 func (d *document) checkClient() error {
 	for v := range d.root.All() {
@@ -119,7 +110,7 @@ func (d *document) checkClient() error {
 			return d.refuse(last.EndOffset, "%s does not accept a comma before a closing bracket", d.client.Title)
 		}
 	}
-	if at := comment(d.body); at >= 0 && d.client.Format == JSON {
+	if at := jsonc.Comment(d.body); at >= 0 && d.client.Format == JSON {
 		return d.refuse(at, "%s does not accept comments", d.client.Title)
 	}
 	return nil
@@ -138,41 +129,6 @@ func lastValue(v hujson.ValueTrimmed) *hujson.Value {
 		}
 	}
 	return nil
-}
-
-// comment returns where the first comment of a JSON text begins, and -1 if it has none.
-func comment(text []byte) int {
-	quoted, escaped := false, false
-	for i, c := range text {
-		switch {
-		case escaped:
-			escaped = false
-		case quoted && c == '\\':
-			escaped = true
-		case c == '"':
-			quoted = !quoted
-		case !quoted && c == '/':
-			return i
-		}
-	}
-	return -1
-}
-
-// tooDeep counts brackets, those in strings and comments, too: a bound, not the depth.
-func tooDeep(text []byte) bool {
-	depth := 0
-	for _, c := range text {
-		switch c {
-		case '{', '[':
-			depth++
-		case '}', ']':
-			depth = max(depth-1, 0)
-		}
-		if depth > maxDepth {
-			return true
-		}
-	}
-	return false
 }
 
 // style finds out the line ending, the indentation, and whether there is more than one
@@ -318,7 +274,7 @@ func (d *document) oldFlags(object *hujson.Object, s Server) ([]string, error) {
 	if v == nil {
 		return nil, nil
 	}
-	args, ok := stringsOf(v)
+	args, ok := jsonc.Texts(*v)
 	if ok && d.client.joined {
 		args = args[1:]
 	}
@@ -343,9 +299,9 @@ func (d *document) oldFlags(object *hujson.Object, s Server) ([]string, error) {
 // form than the client's.
 func (d *document) commandOf(v *hujson.Value) (program string, ok bool) {
 	if !d.client.joined {
-		return stringOf(v)
+		return jsonc.Text(*v)
 	}
-	if list, ok := stringsOf(v); ok && len(list) > 0 {
+	if list, ok := jsonc.Texts(*v); ok && len(list) > 0 {
 		return list[0], true
 	}
 	return "", false
@@ -361,40 +317,16 @@ func (c Client) commandForm() string {
 
 func baseName(name string) string { return name[strings.LastIndexAny(name, `/\`)+1:] }
 
-func stringOf(v *hujson.Value) (string, bool) {
-	literal, ok := v.Value.(hujson.Literal)
-	if !ok || literal.Kind() != '"' {
-		return "", false
-	}
-	return literal.String(), true
-}
-
-func stringsOf(v *hujson.Value) (list []string, ok bool) {
-	array, ok := v.Value.(*hujson.Array)
-	if !ok {
-		return nil, false
-	}
-	for i := range array.Elements {
-		s, ok := stringOf(&array.Elements[i])
-		if !ok {
-			return nil, false
-		}
-		list = append(list, s)
-	}
-	return list, true
-}
-
 // replace puts another value in the place of one that differs.
 func (d *document) replace(have *hujson.Value, want member) error {
-	if s, ok := stringOf(have); ok && text(s) == want.value {
+	if s, ok := jsonc.Text(*have); ok && text(s) == want.value {
 		return nil
 	}
-	list, isList := stringsOf(have)
-	if isList && texts(list) == want.value {
+	if list, ok := jsonc.Texts(*have); ok && texts(list) == want.value {
 		return nil
 	}
 	old := d.body[have.StartOffset:have.EndOffset]
-	if at := comment(old); at >= 0 {
+	if at := jsonc.Comment(old); at >= 0 {
 		return d.refuse(have.StartOffset+at, "a comment in %q would be lost: change it by hand", want.key)
 	}
 	value := inline(want.value, true)
@@ -470,8 +402,8 @@ func (d *document) spread(members []member, indent string, lines bool) string {
 			out = append(out, text(m.key)+": "+pretty(m.value, indent, d.unit, d.eol))
 			continue
 		}
-		one := object([]member{m})
-		out = append(out, inline(one[1:len(one)-1], d.spaced()))
+		one := inline(object([]member{m}), d.spaced())
+		out = append(out, one[1:len(one)-1])
 	}
 	switch {
 	case lines:

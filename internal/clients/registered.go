@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/tailscale/hujson"
+
+	"github.com/fsmcp/fsmcp/internal/jsonc"
 )
 
 // Registration is an entry in a client's file that starts fsmcp.
@@ -106,7 +108,7 @@ func (d *document) registered(servers *hujson.Object) (all []Registration) {
 	}
 	for i := range servers.Members {
 		m := &servers.Members[i]
-		name, _ := stringOf(&m.Name)
+		name, _ := jsonc.Text(m.Name)
 		r := Registration{Line: 1 + bytes.Count(d.body[:m.Name.StartOffset], []byte("\n")), Named: name == serverName}
 		if entry, ok := m.Value.Value.(*hujson.Object); ok {
 			if command, err := d.find(entry, "command"); err == nil && command != nil {

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Server is the program as a client is to start it.
@@ -99,25 +101,11 @@ func pretty(compact, indent, unit, eol string) string {
 // inline returns compact JSON as one line, with blanks behind colons and commas if
 // spaced.
 func inline(compact string, spaced bool) string {
-	if !spaced {
-		return compact
+	v := jsontext.Value(compact)
+	if v.Format(jsontext.PreserveRawStrings(true), jsontext.SpaceAfterColon(spaced), jsontext.SpaceAfterComma(spaced)) != nil {
+		return compact // it is made here, and is JSON
 	}
-	var b strings.Builder
-	quoted, escaped := false, false
-	for _, r := range compact {
-		b.WriteRune(r)
-		switch {
-		case escaped:
-			escaped = false
-		case quoted && r == '\\':
-			escaped = true
-		case r == '"':
-			quoted = !quoted
-		case !quoted && (r == ':' || r == ','):
-			b.WriteByte(' ')
-		}
-	}
-	return b.String()
+	return string(v)
 }
 
 // Snippet returns what the client's file has to hold, ending with a newline.

@@ -87,10 +87,8 @@ func (in Installation) remedy(client clients.Client, file string, text []byte, e
 
 // entry checks what one entry starts.
 func (in Installation) entry(e clients.Registration, remedy string) Check {
-	c := Check{Name: NameClients, Remedy: remedy}
 	if e.Command == "" {
-		c.Status, c.Detail = Warn, "the entry names no program on this machine"
-		return c
+		return Check{NameClients, Warn, "the entry names no program on this machine", remedy}
 	}
 	path, err := e.Command, error(nil)
 	if !strings.ContainsAny(path, `/\`) {
@@ -101,16 +99,13 @@ func (in Installation) entry(e clients.Registration, remedy string) Check {
 		theirs, err = os.Stat(path)
 	}
 	if err != nil {
-		c.Status, c.Detail = Fail, fmt.Sprintf("the entry starts %s, which is not there", e.Command)
-		return c
+		return Check{NameClients, Fail, fmt.Sprintf("the entry starts %s, which is not there", e.Command), remedy}
 	}
 	ours, err := os.Stat(in.Program)
 	if err != nil || !os.SameFile(ours, theirs) {
-		c.Status, c.Detail = Warn, fmt.Sprintf("the entry starts %s, which is another program than this one", e.Command)
-		return c
+		return Check{NameClients, Warn, fmt.Sprintf("the entry starts %s, which is another program than this one", e.Command), remedy}
 	}
-	c.Status, c.Detail, c.Remedy = OK, "the entry starts this program", ""
-	return c
+	return Check{NameClients, OK, "the entry starts this program", ""}
 }
 
 // readFile reads a regular file; anything else could block.

@@ -10,6 +10,8 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 	"github.com/tailscale/hujson"
+
+	"github.com/fsmcp/fsmcp/internal/jsonc"
 )
 
 // History says how much of the old bytes the history keeps, and which files it leaves out.
@@ -69,7 +71,7 @@ func takeSize(v hujson.Value) (any, bool) {
 		n, err := strconv.ParseFloat(string(lit), 64)
 		return wholeBytes(n), err == nil && n >= 0 && n == math.Trunc(n)
 	}
-	s, ok := text(v)
+	s, ok := jsonc.Text(v)
 	n, parsed := size(s)
 	return n, ok && parsed
 }
@@ -104,7 +106,7 @@ func wholeBytes(n float64) int64 {
 
 // takeAge reads a length of time, also in days.
 func takeAge(v hujson.Value) (any, bool) {
-	s, _ := text(v)
+	s, _ := jsonc.Text(v)
 	if !matches(ages, s) {
 		return time.Duration(0), false
 	}
@@ -124,6 +126,6 @@ func takeAge(v hujson.Value) (any, bool) {
 }
 
 func takeGlobs(v hujson.Value) (any, bool) {
-	globs, ok := texts(v)
+	globs, ok := jsonc.Texts(v)
 	return globs, ok && !slices.ContainsFunc(globs, func(g string) bool { return g == "" || !doublestar.ValidatePattern(g) })
 }

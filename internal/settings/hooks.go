@@ -7,6 +7,8 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 	"github.com/tailscale/hujson"
+
+	"github.com/fsmcp/fsmcp/internal/jsonc"
 )
 
 // Hooks holds the commands to run around a change, in their order: the user's own before
@@ -73,11 +75,11 @@ func takeHook(v hujson.Value) Hook {
 		wrong := ""
 		switch field {
 		case "glob":
-			if h.Glob, _ = text(v); h.Glob == "" || !doublestar.ValidatePattern(h.Glob) {
+			if h.Glob, _ = jsonc.Text(v); h.Glob == "" || !doublestar.ValidatePattern(h.Glob) {
 				h.Glob, wrong = everyFile, `its "glob" is no pattern of names, such as "**/*.go"`
 			}
 		case "command":
-			if h.Command, _ = texts(v); len(h.Command) == 0 || h.Command[0] == "" {
+			if h.Command, _ = jsonc.Texts(v); len(h.Command) == 0 || h.Command[0] == "" {
 				wrong = `its "command" is no list of strings, a program and its arguments`
 			}
 		case "timeout":
@@ -102,22 +104,6 @@ func takeHook(v hujson.Value) Hook {
 	}
 	h.Glob = cmp.Or(h.Glob, everyFile)
 	return h
-}
-
-// texts reads a list of strings.
-func texts(v hujson.Value) (out []string, ok bool) {
-	list, ok := v.Value.(*hujson.Array)
-	if !ok {
-		return nil, false
-	}
-	for _, e := range list.Elements {
-		s, ok := text(e)
-		if !ok {
-			return nil, false
-		}
-		out = append(out, s)
-	}
-	return out, true
 }
 
 // hooks sets a list of hooks and warns of entries that cannot be run; the others count. It

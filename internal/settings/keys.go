@@ -12,6 +12,7 @@ import (
 	"github.com/tailscale/hujson"
 
 	"github.com/fsmcp/fsmcp/internal/alike"
+	"github.com/fsmcp/fsmcp/internal/jsonc"
 	"github.com/fsmcp/fsmcp/internal/perm"
 )
 
@@ -172,7 +173,7 @@ func tightest(a, b string) string {
 func rank(mode string) int { return slices.Index(modes(), mode) }
 func word(path string, by setBy, words ...string) key {
 	take := func(v hujson.Value) (any, bool) {
-		s, ok := text(v)
+		s, ok := jsonc.Text(v)
 		return s, ok && slices.Contains(words, s)
 	}
 	last := len(words) - 1
@@ -199,16 +200,8 @@ func (l ClientLimit) lowest(other ClientLimit) ClientLimit {
 // TokensAPI names the service that counts tokens over HTTP.
 type TokensAPI struct{ URL, Key, Model string }
 
-func text(v hujson.Value) (string, bool) {
-	lit, ok := v.Value.(hujson.Literal)
-	if !ok || lit.Kind() != '"' {
-		return "", false
-	}
-	return lit.String(), true
-}
-
 func takeText(v hujson.Value) (any, bool) {
-	s, ok := text(v)
+	s, ok := jsonc.Text(v)
 	return s, ok && s != ""
 }
 
@@ -236,7 +229,7 @@ func isZero(v hujson.Value) bool {
 }
 
 func takeTimeout(v hujson.Value) (any, bool) {
-	s, _ := text(v)
+	s, _ := jsonc.Text(v)
 	d, err := time.ParseDuration(s)
 	return d, err == nil && matches(timeouts, s) && d > 0 && d <= longestAsk
 }
@@ -273,7 +266,7 @@ func takeAPI(v hujson.Value) (any, bool) {
 	var api TokensAPI
 	fields := map[string]*string{"url": &api.URL, "key": &api.Key, "model": &api.Model}
 	ok := members(v, func(field string, v hujson.Value) bool {
-		s, ok := text(v)
+		s, ok := jsonc.Text(v)
 		to := fields[field]
 		if !ok || to == nil {
 			return false
@@ -292,7 +285,7 @@ func members(v hujson.Value, f func(name string, v hujson.Value) bool) bool {
 		return false
 	}
 	for _, m := range o.Members {
-		name, _ := text(m.Name)
+		name, _ := jsonc.Text(m.Name)
 		if !f(name, m.Value) {
 			return false
 		}

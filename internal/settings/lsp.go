@@ -6,6 +6,7 @@ import (
 
 	"github.com/tailscale/hujson"
 
+	"github.com/fsmcp/fsmcp/internal/jsonc"
 	"github.com/fsmcp/fsmcp/internal/lsp"
 	"github.com/fsmcp/fsmcp/internal/lsp/servers"
 )
@@ -35,7 +36,7 @@ func (l LSP) Allowed() []lsp.Server {
 }
 
 func takeLSP(v hujson.Value) (any, bool) {
-	if s, isText := text(v); isText {
+	if s, isText := jsonc.Text(v); isText {
 		return LSP{Auto: s == "auto"}, s == "auto" || s == "off"
 	}
 	var named LSP
@@ -56,14 +57,14 @@ func takeServer(name string, v hujson.Value) (lsp.Server, bool) {
 	ok := members(v, func(field string, v hujson.Value) bool {
 		switch field {
 		case "command":
-			s.Command, _ = texts(v)
+			s.Command, _ = jsonc.Texts(v)
 			return len(s.Command) > 0 && s.Command[0] != ""
 		case "extensions":
 			s.Languages = takeExtensions(v)
 			return len(s.Languages) > 0
 		case "rootMarkers":
 			var areTexts bool
-			s.RootMarkers, areTexts = texts(v)
+			s.RootMarkers, areTexts = jsonc.Texts(v)
 			return areTexts && !slices.ContainsFunc(s.RootMarkers, func(m string) bool { return m == "" || strings.ContainsAny(m, `/\`) })
 		}
 		return false
@@ -75,7 +76,7 @@ func takeServer(name string, v hujson.Value) (lsp.Server, bool) {
 func takeExtensions(v hujson.Value) map[string]string {
 	out := make(map[string]string)
 	ok := members(v, func(ext string, v hujson.Value) bool {
-		language, isText := text(v)
+		language, isText := jsonc.Text(v)
 		out[ext] = language
 		return isText && language != "" && len(ext) > 1 && ext[0] == '.' && !strings.ContainsAny(ext, `/\`)
 	})

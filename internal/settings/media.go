@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/tailscale/hujson"
+
+	"github.com/fsmcp/fsmcp/internal/jsonc"
 )
 
 // Images bounds the pictures that models are shown.
@@ -88,7 +90,7 @@ func takePDFClients(v hujson.Value) (any, bool) {
 	ok := members(v, func(name string, v hujson.Value) bool {
 		var own PDF
 		ok := members(v, func(field string, v hujson.Value) bool {
-			s, ok := text(v)
+			s, ok := jsonc.Text(v)
 			switch {
 			case field == "mode" && ok && slices.Contains(pdfModes(), s):
 				own.Mode = s

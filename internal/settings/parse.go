@@ -3,13 +3,13 @@ package settings
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/tailscale/hujson"
 
+	"github.com/fsmcp/fsmcp/internal/jsonc"
 	"github.com/fsmcp/fsmcp/internal/perm"
 )
 
@@ -108,41 +108,19 @@ func (p *parser) syntax() (root hujson.Value, ok bool) {
 		return root, p.broken(0, "is larger than 1 MiB")
 	case bad >= 0:
 		return root, p.broken(bad, "is not valid UTF-8")
-	case tooDeep(p.bytes):
+	case jsonc.TooDeep(p.bytes, maxDepth):
 		return root, p.broken(0, "is nested too deeply")
 	}
-	// The parser wants a newline after a comment, also after the last one.
-	root, err := hujson.Parse(append(slices.Clip(p.bytes), '\n'))
-	if err != nil {
-		return root, p.broken(p.atText(p.position(err)), "is not valid JSON")
+	root, fault := jsonc.Parse(append(slices.Clip(p.bytes), '\n')) // a comment may be the last
+	if fault != nil {
+		end := max(0, len(bytes.TrimRight(p.bytes, " \t\r\n"))-1) // the number of an empty last line would not help
+		p.layer.Broken = &perm.BrokenFile{Name: p.layer.File.Name, Line: min(fault.Line, p.line(end)), Why: "is not valid JSON"}
+		return root, false
 	}
 	if at := firstExtension(p.bytes, root); p.layer.File.Claude && at >= 0 {
 		return root, p.broken(at, "is not valid JSON (this file takes no comments and no trailing commas)")
 	}
 	return root, true
-}
-
-// position returns the offset of the parser's error, which has line and column.
-func (p *parser) position(err error) int {
-	var line, column int
-	if n, _ := fmt.Sscanf(err.Error(), "hujson: line %d, column %d:", &line, &column); n < 2 {
-		return 0
-	}
-	p.line(0)
-	start := 0
-	switch {
-	case line-2 >= len(p.ends): // after the newline that was added
-		return len(p.bytes)
-	case line > 1:
-		start = p.ends[line-2] + 1
-	}
-	return start + column - 1
-}
-
-// atText moves the end of a file to its last text: the number of an empty last line would
-// not help.
-func (p *parser) atText(offset int) int {
-	return min(offset, max(0, len(bytes.TrimRight(p.bytes, " \t\r\n"))-1))
 }
 
 // firstExtension returns the offset of the first comment or trailing comma, and -1 for
@@ -172,28 +150,6 @@ func invalidUTF8(b []byte) (offset int) {
 	return -1
 }
 
-// marks finds the strings, comments and brackets of a file, also those that do not end.
-var marks = regexp.MustCompile(`(?s)"(?:\\.|[^"\\])*"?|//[^\n]*|/\*.*?(?:\*/|$)|[][{}]`)
-
-// tooDeep bounds the recursion of parsers: a few kilobytes of brackets could otherwise end
-// the process.
-func tooDeep(b []byte) bool {
-	if bytes.Count(b, []byte("{"))+bytes.Count(b, []byte("[")) <= maxDepth {
-		return false // as in nearly all files
-	}
-	depth, deepest := 0, 0
-	for _, at := range marks.FindAllIndex(b, -1) {
-		switch b[at[0]] {
-		case '{', '[':
-			depth++
-			deepest = max(deepest, depth)
-		case '}', ']':
-			depth--
-		}
-	}
-	return deepest > maxDepth
-}
-
 // root reads the whole file.
 func (p *parser) root(v hujson.Value) bool {
 	object, ok := v.Value.(*hujson.Object)
@@ -208,7 +164,7 @@ func (p *parser) root(v hujson.Value) bool {
 func (p *parser) permissionsOf(root *hujson.Object) bool {
 	seen := false
 	for _, m := range root.Members {
-		if name, _ := text(m.Name); name != keyPermissions {
+		if name, _ := jsonc.Text(m.Name); name != keyPermissions {
 			continue
 		}
 		object, ok := m.Value.Value.(*hujson.Object)
@@ -232,7 +188,7 @@ func (p *parser) twice(m hujson.ObjectMember, path string) bool {
 func (p *parser) permissions(object *hujson.Object) bool {
 	seen := make(map[string]bool)
 	for _, m := range object.Members {
-		name, _ := text(m.Name)
+		name, _ := jsonc.Text(m.Name)
 		path := keyPermissions + "." + name
 		if !slices.Contains([]string{keyDeny, keyAsk, keyAllow, keyDirectories, keyMode}, path) {
 			p.unknown(m, path)
@@ -284,7 +240,7 @@ func (p *parser) words(path string, v hujson.Value) (out []Word, ok bool) {
 		return nil, p.broken(v.StartOffset, path+" is not a list of strings")
 	}
 	for _, e := range list.Elements {
-		s, ok := text(e)
+		s, ok := jsonc.Text(e)
 		if !ok {
 			return nil, p.broken(e.StartOffset, path+" holds something that is no string")
 		}
@@ -294,7 +250,7 @@ func (p *parser) words(path string, v hujson.Value) (out []Word, ok bool) {
 }
 
 func (p *parser) mode(v hujson.Value) bool {
-	s, ok := text(v)
+	s, ok := jsonc.Text(v)
 	if !ok {
 		return p.broken(v.StartOffset, keyMode+" is not a string")
 	}
@@ -319,7 +275,7 @@ func unknownMode(where, word string) string {
 // still count.
 func (p *parser) group(prefix string, object *hujson.Object) bool {
 	for _, m := range object.Members {
-		name, _ := text(m.Name)
+		name, _ := jsonc.Text(m.Name)
 		switch path := prefix + name; {
 		case path == keyPermissions || path == keySchema:
 		case strings.Contains(name, "."):
@@ -370,7 +326,7 @@ func (p *parser) set(k key, v hujson.Value) {
 		return
 	}
 	hint := ""
-	if s, isText := text(v); isText && k.words != nil {
+	if s, isText := jsonc.Text(v); isText && k.words != nil {
 		hint = fmt.Sprintf(", not %q", s)
 		if near := nearest(s, k.words); near != "" {
 			hint += fmt.Sprintf(" (did you mean %s?)", near)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tailscale/hujson"
 
+	"github.com/fsmcp/fsmcp/internal/jsonc"
 	"github.com/fsmcp/fsmcp/internal/perm"
 )
 
@@ -54,7 +55,7 @@ func published(names []string) (ordered []string, unknown string) {
 }
 
 func takeTools(v hujson.Value) (any, bool) {
-	list, _ := texts(v)
+	list, _ := jsonc.Texts(v)
 	names, unknown := published(list)
 	return names, unknown == "" && len(list) > 0
 }
