@@ -66,6 +66,11 @@ func (d Damage) Error() string {
 	return fmt.Sprintf("%s: %v", d.File, d.Err)
 }
 
+// damage says that the entry's bytes cannot be read.
+func (e Entry) damage(err error) Damage {
+	return Damage{File: e.from.stem + packExt, ID: e.ID, Err: err}
+}
+
 // Unwrap gives the reason to errors.Is.
 func (d Damage) Unwrap() error { return d.Err }
 
@@ -144,23 +149,19 @@ func (a *Archive) whole(s *segment, entries []Entry) (fine []Entry, bad []Damage
 		return nil, nil
 	}
 	p, done, err := a.pack(s)
-	if err != nil {
-		for _, e := range entries {
-			bad = append(bad, Damage{File: s.stem + packExt, ID: e.ID, Err: err})
-		}
-		return nil, bad
+	if err == nil {
+		defer done()
 	}
-	defer done()
 	known := make(map[int64]error)
 	for _, e := range entries {
-		err := error(nil)
+		broken := err
 		for _, at := range []int64{e.before, e.after, e.places} {
-			if at != 0 && err == nil {
-				err = p.verify(at, known)
+			if at != 0 && broken == nil {
+				broken = p.verify(at, known)
 			}
 		}
-		if err != nil {
-			bad = append(bad, Damage{File: s.stem + packExt, ID: e.ID, Err: err})
+		if broken != nil {
+			bad = append(bad, e.damage(broken))
 			continue
 		}
 		fine = append(fine, e)
@@ -217,7 +218,7 @@ func (a *Archive) load(e Entry, want *Sum, at int64) ([]byte, error) {
 	}
 	p, done, err := a.pack(e.from)
 	if err != nil {
-		return nil, Damage{File: e.from.stem + packExt, ID: e.ID, Err: err}
+		return nil, e.damage(err)
 	}
 	defer done()
 	b, sum, err := p.load(at)
@@ -225,7 +226,7 @@ func (a *Archive) load(e Entry, want *Sum, at int64) ([]byte, error) {
 		err = damaged("the bytes are those of another entry")
 	}
 	if err != nil {
-		return nil, Damage{File: e.from.stem + packExt, ID: e.ID, Err: err}
+		return nil, e.damage(err)
 	}
 	if b == nil {
 		b = []byte{} // an empty file, not none

@@ -66,17 +66,9 @@ func (d *differ) compare() {
 	for endA > head && endB > head && a[endA-1] == b[endB-1] {
 		endA, endB = endA-1, endB-1
 	}
-	in := func(lines []int) map[int]int {
-		count := make(map[int]int)
-		for _, l := range lines {
-			count[l]++
-		}
-		return count
-	}
-	inA, inB := in(a), in(b)
 	m := myers{d: d}
-	m.a, m.atA = d.a.candidates(head, endA, inB)
-	m.b, m.atB = d.b.candidates(head, endB, inA)
+	m.a, m.atA = d.a.candidates(head, endA, b)
+	m.b, m.atB = d.b.candidates(head, endB, a)
 	size := len(m.a) + len(m.b) + 3
 	m.forth, m.back, m.zero = make([]int, 2*size), make([]int, 2*size), size
 	m.compare(0, len(m.a), 0, len(m.b))
@@ -84,73 +76,19 @@ func (d *differ) compare() {
 
 // candidates are the lines that the other text has too, with their places; the
 // others are marked.
-func (s *side) candidates(from, to int, other map[int]int) (lines, at []int) {
-	keep := s.meaningful(from, to, other)
+func (s *side) candidates(from, to int, other []int) (lines, at []int) {
+	has := make(map[int]bool)
+	for _, l := range other {
+		has[l] = true
+	}
 	for i := from; i < to; i++ {
-		if keep[i-from] {
+		if has[s.lines[i]] {
 			lines, at = append(lines, s.lines[i]), append(at, i)
 		} else {
 			s.changed[i] = true
 		}
 	}
 	return lines, at
-}
-
-// meaningful tells which lines to look for. A line that is in the other text very
-// often (an empty one, a brace) and stands among lines that are not in it at all
-// says nothing about where it belongs.
-func (s *side) meaningful(from, to int, other map[int]int) []bool {
-	const (
-		reach = 100 // lines looked at on each side
-		most  = 1024
-	)
-	often := 1
-	for n := len(s.lines); n > 0; n >>= 2 {
-		often <<= 1
-	}
-	often = min(often, most)
-	kind := make([]int, to-from) // how often: 0 never, 1 sometimes, 2 very often
-	for i := range kind {
-		switch n := other[s.lines[from+i]]; {
-		case n >= often:
-			kind[i] = 2
-		case n > 0:
-			kind[i] = 1
-		}
-	}
-	keep := make([]bool, len(kind))
-	for i, k := range kind {
-		keep[i] = k == 1 || k == 2 && !lost(kind, i, reach)
-	}
-	return keep
-}
-
-// lost tells whether a line that is very often in the other text stands on both
-// sides among lines that are not there, and few that are.
-func lost(kind []int, i, reach int) bool {
-	look := func(step int) (never, often int) {
-		for n, j := 1, i+step; n <= reach && j >= 0 && j < len(kind); n, j = n+1, j+step {
-			switch kind[j] {
-			case 0:
-				never++
-			case 2:
-				often++
-			default:
-				return never, often
-			}
-		}
-		return never, often
-	}
-	neverUp, oftenUp := look(-1)
-	if neverUp == 0 {
-		return false
-	}
-	neverDown, oftenDown := look(1)
-	if neverDown == 0 {
-		return false
-	}
-	never, often := neverUp+neverDown, oftenUp+oftenDown
-	return often*4 < often+never
 }
 
 // myers finds the shortest way from one text to the other in little room: it
@@ -276,10 +214,8 @@ func (m *myers) furthest(a0, a1, b0, b1, low, high int) (x, y int) {
 type run struct{ start, end int }
 
 func (s *side) first() run {
-	r := run{}
-	for r.end < len(s.changed) && s.changed[r.end] {
-		r.end++
-	}
+	r := run{end: -1}
+	s.next(&r)
 	return r
 }
 

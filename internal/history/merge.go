@@ -2,6 +2,7 @@ package history
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/fsmcp/fsmcp/internal/span"
 )
@@ -103,15 +104,8 @@ func (m *merger) take(o0, o1, t0, t1 int) {
 
 // both judges a place that both sides changed.
 func (m *merger) both(o0, o1, t0, t1 int) {
-	mine, yours := m.numbers[0][o0:o1], m.numbers[1][t0:t1]
-	if len(mine) == len(yours) {
-		alike := true
-		for i := range mine {
-			alike = alike && mine[i] == yours[i]
-		}
-		if alike {
-			return
-		}
+	if slices.Equal(m.numbers[0][o0:o1], m.numbers[1][t0:t1]) {
+		return
 	}
 	m.conflicts = append(m.conflicts, Conflict{First: o0 + 1, Last: o1})
 }

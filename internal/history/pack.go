@@ -69,8 +69,8 @@ type pack struct {
 	code *coder
 }
 
-// record reads the record at an offset.
-func (p *pack) record(at int64) (kind byte, payload []byte, err error) {
+// payload reads the payload of the record at an offset.
+func (p *pack) payload(at int64) (kind byte, payload []byte, err error) {
 	var head [frameLen]byte
 	if at < int64(len(packMagic)) || at+frameLen > p.end {
 		return 0, nil, damaged("a record lies outside its pack")
@@ -100,13 +100,21 @@ func readFault(err error) error {
 	return err
 }
 
-// stored is a state as its record describes it.
-type stored struct {
+// record is a state of a file, or the places of a change.
+type record struct {
+	kind byte
+
+	// Of a state.
 	sum  Sum
 	size int64
 	base int64 // offset of the state it leans on; 0: none
 	cuts []cut
-	lit  literal
+
+	// Of places: the sizes of the file, and the places.
+	before, after int64
+	places        []place
+
+	lit literal
 }
 
 // cut is one place of a change: after skip bytes that stay, gone ones go and
@@ -128,117 +136,96 @@ const (
 	worthwhile = 64 // bytes below which nothing is compressed
 )
 
-// appendLiteral writes a literal behind b.
-func appendLiteral(b []byte, l literal) []byte {
-	b = binary.AppendUvarint(b, uint64(l.size))
-	b = binary.AppendUvarint(b, uint64(len(l.pieces)))
-	for _, at := range l.pieces {
-		b = binary.AppendUvarint(b, uint64(at))
-	}
-	if len(l.pieces) > 0 {
-		return b
-	}
-	return append(append(b, l.method), l.inline...)
-}
-
-func appendCuts(b []byte, cuts []cut) []byte {
-	b = binary.AppendUvarint(b, uint64(len(cuts)))
-	for _, c := range cuts {
-		b = binary.AppendUvarint(b, uint64(c.skip))
-		b = binary.AppendUvarint(b, uint64(c.gone))
-		b = binary.AppendUvarint(b, uint64(c.added))
-	}
-	return b
-}
-
-// appendState writes a state's payload behind b.
-func appendState(b []byte, s stored) []byte {
-	b = append(b, s.sum[:]...)
-	b = binary.AppendUvarint(b, uint64(s.size))
-	b = binary.AppendUvarint(b, uint64(s.base))
-	if s.base != 0 {
-		b = appendCuts(b, s.cuts)
-	}
-	return appendLiteral(b, s.lit)
-}
-
-// fields takes apart a payload; the first thing that does not fit spoils it.
-type fields struct {
-	b   []byte
-	bad bool
-}
-
-func (f *fields) number() int64 {
-	n, k := binary.Uvarint(f.b)
-	if k <= 0 || n > 1<<50 {
-		f.bad = true
-		return 0
-	}
-	f.b = f.b[k:]
-	return int64(n)
-}
-
-// count is a number of things that take at least a byte each.
-func (f *fields) count() int64 {
-	n := f.number()
-	if n > int64(len(f.b)) {
-		f.bad = true
-		return 0
-	}
-	return n
-}
-
-func (f *fields) sum() (s Sum) {
-	if len(f.b) < len(s) {
-		f.bad = true
-		return s
-	}
-	copy(s[:], f.b)
-	f.b = f.b[len(s):]
-	return s
-}
-
-func (f *fields) cuts() []cut {
-	cuts := make([]cut, f.count())
-	for i := range cuts {
-		cuts[i] = cut{f.number(), f.number(), f.number()}
-	}
-	return cuts
-}
-
-func (f *fields) literal() (l literal) {
-	l.size = f.number()
-	if n := f.count(); n > 0 {
-		l.pieces = make([]int64, n)
-		for i := range l.pieces {
-			l.pieces[i] = f.number()
+// code writes a record's payload behind c.b, or reads it from there.
+func (r *record) code(c *codec) {
+	switch r.kind {
+	case kindState:
+		c.bytes(r.sum[:])
+		c.numbers(&r.size, &r.base)
+		if r.base != 0 {
+			codeList(c, &r.cuts, func(x *cut) { c.numbers(&x.skip, &x.gone, &x.added) })
 		}
-		return l
+	case kindPlaces:
+		c.numbers(&r.before, &r.after)
+		codeList(c, &r.places, func(p *place) { c.numbers(&p.at, &p.gone, &p.added, &p.lead, &p.tail) })
+	default:
+		c.bad = true
 	}
-	if len(f.b) == 0 {
-		f.bad = true
-		return l
+	c.numbers(&r.lit.size)
+	codeList(c, &r.lit.pieces, func(at *int64) { c.numbers(at) })
+	if len(r.lit.pieces) > 0 {
+		return
 	}
-	l.method, l.inline, f.b = f.b[0], f.b[1:], nil
-	return l
+	method := []byte{r.lit.method}
+	c.bytes(method)
+	r.lit.method = method[0]
+	if c.reading {
+		r.lit.inline = c.b
+	} else {
+		c.b = append(c.b, r.lit.inline...)
+	}
 }
 
-// state reads the state recorded at an offset.
-func (p *pack) state(at int64) (s stored, err error) {
-	kind, payload, err := p.record(at)
+// codec writes a payload or takes one apart; the first thing that does not fit spoils it.
+type codec struct {
+	b       []byte
+	reading bool
+	bad     bool
+}
+
+func (c *codec) numbers(fields ...*int64) {
+	for _, n := range fields {
+		if !c.reading {
+			c.b = binary.AppendUvarint(c.b, uint64(*n))
+			continue
+		}
+		v, size := binary.Uvarint(c.b)
+		if size <= 0 || v > 1<<50 {
+			c.bad = true
+			return
+		}
+		*n, c.b = int64(v), c.b[size:]
+	}
+}
+
+func (c *codec) bytes(b []byte) {
+	switch {
+	case !c.reading:
+		c.b = append(c.b, b...)
+	case len(c.b) < len(b):
+		c.bad = true
+	default:
+		c.b = c.b[copy(b, c.b):]
+	}
+}
+
+// codeList codes the number of items and each of them; an item takes at least a byte.
+func codeList[T any](c *codec, items *[]T, item func(*T)) {
+	n := int64(len(*items))
+	if c.numbers(&n); c.reading && (c.bad || n > int64(len(c.b))) {
+		c.bad = true
+		return
+	}
+	if c.reading && n > 0 {
+		*items = make([]T, n)
+	}
+	for i := range *items {
+		item(&(*items)[i])
+	}
+}
+
+// read reads the record at an offset, which is no piece.
+func (p *pack) read(at int64) (r record, err error) {
+	kind, payload, err := p.payload(at)
 	if err != nil {
-		return s, err
+		return r, err
 	}
-	f := fields{b: payload}
-	s.sum, s.size, s.base = f.sum(), f.number(), f.number()
-	if s.base != 0 {
-		s.cuts = f.cuts()
+	r.kind = kind
+	c := codec{b: payload, reading: true}
+	if r.code(&c); c.bad || r.base >= at {
+		return r, damaged("a record is not what was expected")
 	}
-	s.lit = f.literal()
-	if kind != kindState || f.bad || s.base >= at {
-		return s, damaged("a record is not what was expected")
-	}
-	return s, nil
+	return r, nil
 }
 
 // bytes gives the literal's bytes.
@@ -248,12 +235,9 @@ func (p *pack) bytes(l literal) ([]byte, error) {
 	}
 	var out []byte
 	for _, at := range l.pieces {
-		kind, payload, err := p.record(at)
+		payload, err := p.piece(at)
 		if err != nil {
 			return nil, err
-		}
-		if kind != kindPiece || len(payload) == 0 {
-			return nil, damaged("a piece is none")
 		}
 		if out, err = p.code.unpack(out, payload[0], payload[1:], min(pieceLen, l.size-int64(len(out)))); err != nil {
 			return nil, err
@@ -265,40 +249,50 @@ func (p *pack) bytes(l literal) ([]byte, error) {
 	return out, nil
 }
 
+// piece reads a piece: its method and its bytes.
+func (p *pack) piece(at int64) ([]byte, error) {
+	kind, payload, err := p.payload(at)
+	if err == nil && (kind != kindPiece || len(payload) == 0) {
+		err = damaged("a piece is none")
+	}
+	return payload, err
+}
+
 // load gives the bytes of the state at an offset, which are exactly those that
 // were kept, or an error.
 func (p *pack) load(at int64) ([]byte, Sum, error) {
-	var chain []stored
-	for {
-		s, err := p.state(at)
-		if err != nil {
-			return nil, Sum{}, err
-		}
-		chain = append(chain, s)
-		if s.base == 0 {
-			break
-		}
-		at = s.base
+	r, err := p.read(at)
+	if err != nil {
+		return nil, Sum{}, err
 	}
-	var content []byte
-	for i := len(chain) - 1; i >= 0; i-- {
-		s := chain[i]
-		lit, err := p.bytes(s.lit)
-		if err != nil {
-			return nil, Sum{}, err
-		}
-		if s.base != 0 {
-			if lit, err = spliced(content, s.cuts, lit, s.size); err != nil {
-				return nil, Sum{}, err
-			}
-		}
-		content = lit
+	content, err := p.build(r)
+	if err == nil && Sum(sha256.Sum256(content)) != r.sum {
+		err = damaged("the bytes are not those that were kept")
 	}
-	sum := chain[0].sum
-	if Sum(sha256.Sum256(content)) != sum {
-		return nil, Sum{}, damaged("the bytes are not those that were kept")
+	return content, r.sum, err
+}
+
+// build makes the bytes of a state from those of the state that it leans on.
+func (p *pack) build(r record) ([]byte, error) {
+	switch {
+	case r.kind != kindState:
+		return nil, damaged("a record is not what was expected")
+	case r.base == 0:
+		return p.bytes(r.lit)
 	}
-	return content, sum, nil
+	base, err := p.read(r.base)
+	if err != nil {
+		return nil, err
+	}
+	old, err := p.build(base)
+	if err != nil {
+		return nil, err
+	}
+	lit, err := p.bytes(r.lit)
+	if err != nil {
+		return nil, err
+	}
+	return spliced(old, r.cuts, lit, r.size)
 }
 
 // spliced applies cuts to old bytes.
@@ -321,54 +315,18 @@ func spliced(old []byte, cuts []cut, lit []byte, size int64) ([]byte, error) {
 // verify makes sure that all records that the one at an offset stands on are
 // whole, without unpacking them. What was seen is remembered in known.
 func (p *pack) verify(at int64, known map[int64]error) error {
-	var way []int64
-	var err error
-	for {
-		seen, ok := known[at]
-		if ok {
-			err = seen
-			break
-		}
-		way = append(way, at)
-		var base int64
-		if base, err = p.verifyOne(at); err != nil || base == 0 {
-			break
-		}
-		at = base
+	if err, seen := known[at]; seen {
+		return err
 	}
-	for _, at := range way {
-		known[at] = err
+	r, err := p.read(at)
+	if err == nil && r.base != 0 {
+		err = p.verify(r.base, known)
 	}
+	for _, piece := range r.lit.pieces {
+		if err == nil {
+			_, err = p.piece(piece)
+		}
+	}
+	known[at] = err
 	return err
-}
-
-func (p *pack) verifyOne(at int64) (base int64, err error) {
-	kind, payload, err := p.record(at)
-	if err != nil {
-		return 0, err
-	}
-	var lit literal
-	f := fields{b: payload}
-	switch kind {
-	case kindState:
-		f.sum()
-		f.number()
-		if base = f.number(); base != 0 {
-			f.cuts()
-		}
-		lit = f.literal()
-	case kindPlaces:
-		lit = readPlaces(&f).lit
-	default:
-		f.bad = true
-	}
-	if f.bad || base >= at {
-		return 0, damaged("a record is not what was expected")
-	}
-	for _, piece := range lit.pieces {
-		if kind, _, err := p.record(piece); err != nil || kind != kindPiece {
-			return 0, errors.Join(err, damaged("a piece is none"))
-		}
-	}
-	return base, nil
 }

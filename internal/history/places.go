@@ -2,7 +2,6 @@ package history
 
 import (
 	"bytes"
-	"encoding/binary"
 	"fmt"
 	"io"
 	"slices"
@@ -20,20 +19,17 @@ const around = 64
 
 // place is one place of a change, as it is after it: at an offset, added bytes
 // stand where gone ones stood. lead and tail bytes stay on its sides.
-type place struct{ at, gone, added, lead, tail int64 }
-
-// places is a change of a file that is too large to be kept. The literal holds,
-// for each place, the bytes on its left, the gone ones, the added ones, and those
-// on its right.
-type places struct {
-	before, after int64 // sizes of the file
-	list          []place
-	lit           literal
+type place struct {
+	at, gone, added, lead, tail int64
+	// kept holds the bytes of all that one behind the other: lead, gone, added, tail. It is
+	// set where a place was loaded.
+	kept []byte
 }
 
-// placesOf finds the places of a change, and writes what is kept of them to w.
-func placesOf(old io.ReaderAt, size int64, splices []span.Splice, w io.Writer) (p places, err error) {
-	p.before, p.after = size, size
+// placesOf returns the places of a change, as a record without its bytes, and those.
+func placesOf(old io.ReaderAt, size int64, splices []span.Splice) (r record, kept io.Reader) {
+	r = record{kind: kindPlaces, before: size, after: size + span.Growth(splices)}
+	var parts []io.Reader
 	moved, end := int64(0), int64(0)
 	for i, s := range splices {
 		next := size
@@ -44,68 +40,40 @@ func placesOf(old io.ReaderAt, size int64, splices []span.Splice, w io.Writer) (
 			at: s.Start + moved, gone: s.End - s.Start, added: int64(len(s.New)),
 			lead: min(around, s.Start-end), tail: min(around, next-s.End),
 		}
-		for _, part := range []io.Reader{
-			io.NewSectionReader(old, s.Start-at.lead, at.lead+at.gone),
-			bytes.NewReader(s.New),
-			io.NewSectionReader(old, s.End, at.tail),
-		} {
-			if _, err := io.Copy(w, part); err != nil {
-				return p, err
-			}
-		}
+		parts = append(parts, io.NewSectionReader(old, s.Start-at.lead, at.lead+at.gone), bytes.NewReader(s.New), io.NewSectionReader(old, s.End, at.tail))
 		moved += at.added - at.gone
 		end = s.End
-		p.list = append(p.list, at)
+		r.places = append(r.places, at)
 	}
-	p.after += moved
-	return p, nil
+	return r, io.MultiReader(parts...)
 }
 
-func appendPlaces(b []byte, p places) []byte {
-	for _, n := range []int64{p.before, p.after, int64(len(p.list))} {
-		b = binary.AppendUvarint(b, uint64(n))
+// bytesOf returns the number of bytes that are kept of places.
+func bytesOf(places []place) (n int64) {
+	for _, at := range places {
+		n += at.lead + at.gone + at.added + at.tail
 	}
-	for _, at := range p.list {
-		for _, n := range []int64{at.at, at.gone, at.added, at.lead, at.tail} {
-			b = binary.AppendUvarint(b, uint64(n))
-		}
-	}
-	return appendLiteral(b, p.lit)
+	return n
 }
 
-func readPlaces(f *fields) (p places) {
-	p.before, p.after = f.number(), f.number()
-	p.list = make([]place, f.count())
-	for i := range p.list {
-		p.list[i] = place{f.number(), f.number(), f.number(), f.number(), f.number()}
-	}
-	p.lit = f.literal()
-	return p
-}
-
-// loadPlaces reads the places recorded at an offset, and their bytes.
-func (p *pack) loadPlaces(at int64) (places, []byte, error) {
-	kind, payload, err := p.record(at)
+// places reads the places recorded at an offset.
+func (p *pack) places(at int64) ([]place, error) {
+	r, err := p.read(at)
 	if err != nil {
-		return places{}, nil, err
+		return nil, err
 	}
-	f := fields{b: payload}
-	found := readPlaces(&f)
-	if kind != kindPlaces || f.bad {
-		return places{}, nil, damaged("a record is not what was expected")
+	lit, err := p.bytes(r.lit)
+	if err == nil && (r.kind != kindPlaces || bytesOf(r.places) != int64(len(lit))) {
+		err = damaged("the bytes of a place are missing")
 	}
-	lit, err := p.bytes(found.lit)
 	if err != nil {
-		return places{}, nil, err
+		return nil, err
 	}
-	size := int64(0)
-	for _, at := range found.list {
-		size += at.lead + at.gone + at.added + at.tail
+	for i := range r.places {
+		n := bytesOf(r.places[i : i+1])
+		r.places[i].kept, lit = lit[:n], lit[n:]
 	}
-	if size != int64(len(lit)) {
-		return places{}, nil, damaged("the bytes of a place are missing")
-	}
-	return found, lit, nil
+	return r.places, nil
 }
 
 // changedAt says that a place was changed after the change to restore.
@@ -117,33 +85,28 @@ func changedAt(offset int64) *ConflictError {
 // is now. later are the changes of the same file after it, oldest first. A place must
 // be as the change made it, with the same bytes beside it.
 func (a *Archive) RestorePlaces(e Entry, later []Entry, now io.ReaderAt) ([]span.Splice, error) {
-	restored, lit, err := a.changedPlaces(e)
+	list, err := a.changedPlaces(e)
 	if err != nil {
 		return nil, err
 	}
-	list := restored.list
 	for _, l := range later {
 		if l.places == 0 {
 			return nil, changedAt(list[0].at)
 		}
-		p, _, err := a.changedPlaces(l)
+		change, err := a.changedPlaces(l)
 		if err != nil {
 			return nil, err
 		}
-		if list, err = through(list, p.list); err != nil {
+		if list, err = through(list, change); err != nil {
 			return nil, err
 		}
 	}
 	var out []span.Splice
 	for _, at := range list {
-		n := at.lead + at.gone + at.added + at.tail
-		kept := lit[:n]
-		lit = lit[n:]
-		gone := kept[at.lead : at.lead+at.gone]
-		there := slices.Concat(kept[:at.lead], kept[at.lead+at.gone:])
 		if at.at < at.lead { // a later change removed bytes before it
 			return nil, changedAt(at.at)
 		}
+		_, there := at.sides()
 		found := make([]byte, len(there))
 		read, err := now.ReadAt(found, at.at-at.lead)
 		if err != nil && err != io.EOF {
@@ -152,9 +115,15 @@ func (a *Archive) RestorePlaces(e Entry, later []Entry, now io.ReaderAt) ([]span
 		if !bytes.Equal(found[:read], there) {
 			return nil, changedAt(at.at)
 		}
-		out = append(out, span.Splice{Start: at.at, End: at.at + at.added, New: gone})
+		out = append(out, span.Splice{Start: at.at, End: at.at + at.added, New: at.kept[at.lead : at.lead+at.gone]})
 	}
 	return out, nil
+}
+
+// sides returns the bytes of a place before and after the change, with those beside it.
+func (p place) sides() (before, after []byte) {
+	tail := p.kept[p.lead+p.gone+p.added:]
+	return slices.Concat(p.kept[:p.lead+p.gone], tail), slices.Concat(p.kept[:p.lead], p.kept[p.lead+p.gone:])
 }
 
 // through moves places to where they are after a later change.
@@ -180,17 +149,17 @@ func through(list, change []place) ([]place, error) {
 	return out, nil
 }
 
-func (a *Archive) changedPlaces(e Entry) (places, []byte, error) {
+func (a *Archive) changedPlaces(e Entry) ([]place, error) {
 	p, done, err := a.pack(e.from)
 	if err != nil {
-		return places{}, nil, err
+		return nil, err
 	}
 	defer done()
-	found, lit, err := p.loadPlaces(e.places)
+	found, err := p.places(e.places)
 	if err != nil {
-		err = Damage{File: e.from.stem + packExt, ID: e.ID, Err: err}
+		err = e.damage(err)
 	}
-	return found, lit, err
+	return found, err
 }
 
 // Parts are the places of a change of a file above WholeLimit as they were and as
@@ -200,14 +169,10 @@ func (a *Archive) Parts(e Entry) (parts []Part, err error) {
 	if e.places == 0 {
 		return nil, nil
 	}
-	p, lit, err := a.changedPlaces(e)
-	for _, at := range p.list {
-		n := at.lead + at.gone + at.added + at.tail
-		kept := lit[:n]
-		lit = lit[n:]
-		before, after := kept[:at.lead+at.gone], slices.Concat(kept[:at.lead], kept[at.lead+at.gone:])
-		tail := kept[n-at.tail:]
-		parts = append(parts, Part{Offset: at.at - at.lead, Before: slices.Concat(before, tail), After: after})
+	places, err := a.changedPlaces(e)
+	for _, at := range places {
+		before, after := at.sides()
+		parts = append(parts, Part{Offset: at.at - at.lead, Before: before, After: after})
 	}
 	return parts, err
 }

@@ -33,11 +33,9 @@ const (
 	leanDepth = maxDepth / 2
 )
 
-// What a writer remembers of its pack, so that equal bytes are stored once.
-const (
-	knownStates = 1024
-	knownPaths  = 256
-)
+// maxKnown bounds the states and paths that a writer remembers of its pack, so that equal
+// bytes are stored once. After that it begins anew, and stores some a second time.
+const maxKnown = 1024
 
 // writer is a journal and a pack that this process adds to. The lock on the
 // journal tells evictors that it does.
@@ -58,8 +56,8 @@ type writer struct {
 	lineEnd int64
 	number  int
 	latest  int64 // time of the last entry
-	stored  recent[Sum, ref]
-	last    recent[string, ref] // by path
+	stored  map[Sum]ref
+	last    map[string]ref // by path
 }
 
 // ref is a state in the pack.
@@ -70,7 +68,7 @@ type ref struct {
 
 // newWriter starts a pack. The caller is its first user.
 func newWriter(root *os.Root, id string, now func() time.Time, code *coder) (*writer, error) {
-	w := &writer{id: id, root: root, code: code, now: now, born: now(), users: 1}
+	w := &writer{id: id, root: root, code: code, now: now, born: now(), users: 1, stored: make(map[Sum]ref), last: make(map[string]ref)}
 	stem := w.born.UTC().Format(stemTime) + "-" + id
 	const flags = os.O_RDWR | os.O_CREATE | os.O_EXCL
 	var err error
@@ -94,7 +92,6 @@ func newWriter(root *os.Root, id string, now func() time.Time, code *coder) (*wr
 		return nil, err
 	}
 	w.packEnd = int64(len(packMagic))
-	w.stored.most, w.last.most = knownStates, knownPaths
 	return w, nil
 }
 
@@ -111,7 +108,7 @@ func (w *writer) acquire(now time.Time, settings Settings) bool {
 	return true
 }
 
-// there reports that the journal still exists, under its name.
+// there reports whether the journal still exists, under its name.
 func (w *writer) there() bool {
 	mine, err := w.journal.Stat()
 	if err != nil {
@@ -208,14 +205,20 @@ func (w *writer) reader() *pack {
 func (w *writer) find(sum Sum) (ref, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.stored.get(sum)
+	k, ok := w.stored[sum]
+	return k, ok
 }
 
 func (w *writer) learn(path string, sum Sum, k ref) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.stored.put(sum, k)
-	w.last.put(path, k)
+	if len(w.stored) == maxKnown {
+		clear(w.stored)
+	}
+	if len(w.last) == maxKnown {
+		clear(w.last)
+	}
+	w.stored[sum], w.last[path] = k, k
 }
 
 // states keeps the file as it was and as it will be.
@@ -269,7 +272,7 @@ func (w *writer) stateBefore(path string, sum Sum, old []byte) (ref, error) {
 		return k, nil
 	}
 	w.mu.Lock()
-	last, ok := w.last.get(path)
+	last, ok := w.last[path]
 	w.mu.Unlock()
 	if ok && last.depth < leanDepth && last.size <= leanSize && len(old) <= leanSize {
 		if base, _, err := w.reader().load(last.at); err == nil {
@@ -333,136 +336,97 @@ func tight(s span.Splice, old []byte) span.Splice {
 	return s
 }
 
-func commonPrefix(a, b []byte) int {
-	n := 0
-	for max := min(len(a), len(b)); n < max; {
-		// By blocks first: processors are quick at that.
-		if step := min(256, max-n); bytes.Equal(a[n:n+step], b[n:n+step]) {
+func commonPrefix(a, b []byte) (n int) {
+	most := min(len(a), len(b))
+	for _, step := range compareSteps {
+		for n+step <= most && bytes.Equal(a[n:n+step], b[n:n+step]) {
 			n += step
-			continue
 		}
-		for a[n] == b[n] {
-			n++
-		}
-		break
 	}
 	return n
 }
 
-func commonSuffix(a, b []byte) int {
-	n := 0
-	for max := min(len(a), len(b)); n < max; {
-		if step := min(256, max-n); bytes.Equal(a[len(a)-n-step:len(a)-n], b[len(b)-n-step:len(b)-n]) {
+func commonSuffix(a, b []byte) (n int) {
+	most := min(len(a), len(b))
+	for _, step := range compareSteps {
+		for n+step <= most && bytes.Equal(a[len(a)-n-step:len(a)-n], b[len(b)-n-step:len(b)-n]) {
 			n += step
-			continue
 		}
-		for a[len(a)-1-n] == b[len(b)-1-n] {
-			n++
-		}
-		break
 	}
 	return n
 }
+
+// compareSteps are numbers of bytes that are compared at once: processors are quick at
+// blocks.
+var compareSteps = []int{256, 1}
 
 // lean stores a state as the changes to another one.
 func (w *writer) lean(path string, sum Sum, size int64, changes []span.Splice, base ref) (ref, error) {
-	s := stored{sum: sum, size: size, base: base.at}
-	lit := w.literal()
+	r := record{kind: kindState, sum: sum, size: size, base: base.at}
+	var added []io.Reader
 	at := int64(0)
 	for _, c := range changes {
-		s.cuts = append(s.cuts, cut{skip: c.Start - at, gone: c.End - c.Start, added: int64(len(c.New))})
+		r.cuts = append(r.cuts, cut{skip: c.Start - at, gone: c.End - c.Start, added: int64(len(c.New))})
+		r.lit.size += int64(len(c.New))
 		at = c.End
-		if _, err := lit.Write(c.New); err != nil {
-			return ref{}, err
-		}
+		added = append(added, bytes.NewReader(c.New))
 	}
-	return w.put(path, s, lit, base.depth+1)
+	return w.state(path, r, io.MultiReader(added...), base.depth+1)
 }
 
 // whole stores a state on its own.
 func (w *writer) whole(path string, sum Sum, size int64, content io.Reader) (ref, error) {
-	lit := w.literal()
-	if _, err := io.Copy(lit, content); err != nil {
-		return ref{}, err
-	}
-	return w.put(path, stored{sum: sum, size: size}, lit, 0)
+	return w.state(path, record{kind: kindState, sum: sum, size: size, lit: literal{size: size}}, content, 0)
 }
 
-func (w *writer) put(path string, s stored, lit *literalWriter, depth int) (ref, error) {
-	var err error
-	if s.lit, err = lit.end(); err != nil {
-		return ref{}, err
+func (w *writer) state(path string, r record, content io.Reader, depth int) (ref, error) {
+	at, err := w.put(r, content)
+	k := ref{at: at, size: r.size, depth: depth}
+	if err == nil {
+		w.learn(path, r.sum, k)
 	}
-	at, err := w.add(kindState, appendState(make([]byte, frameLen, frameLen+128+len(s.lit.inline)), s))
-	if err != nil {
-		return ref{}, err
-	}
-	k := ref{at: at, size: s.size, depth: depth}
-	w.learn(path, s.sum, k)
-	return k, nil
+	return k, err
 }
 
 // places keeps what a change does to a file that is too large to be kept.
 func (w *writer) places(c Change, most int64) (at int64, err error) {
-	if gone := goneBytes(c.Splices); gone > most {
+	r, kept := placesOf(c.Old, c.Size, c.Splices)
+	gone := int64(0)
+	for _, at := range r.places {
+		gone += at.gone
+	}
+	if gone > most {
 		return 0, errNotWhole
 	}
-	lit := w.literal()
-	p, err := placesOf(c.Old, c.Size, c.Splices, lit)
-	if err != nil {
-		return 0, err
-	}
-	if p.lit, err = lit.end(); err != nil {
-		return 0, err
-	}
-	return w.add(kindPlaces, appendPlaces(make([]byte, frameLen, frameLen+128+len(p.lit.inline)), p))
+	r.lit.size = bytesOf(r.places)
+	return w.put(r, kept)
 }
 
-func goneBytes(splices []span.Splice) (n int64) {
-	for _, s := range splices {
-		n += s.End - s.Start
-	}
-	return n
-}
-
-// literalWriter packs bytes as they come: inline as long as they fit into one
-// piece, else piece by piece.
-type literalWriter struct {
-	w   *writer
-	buf []byte
-	lit literal
-}
-
-func (w *writer) literal() *literalWriter { return &literalWriter{w: w} }
-
-func (l *literalWriter) Write(p []byte) (int, error) {
-	l.lit.size += int64(len(p))
-	for rest := p; len(rest) > 0; {
-		if len(l.buf) == pieceLen {
-			if err := l.flush(); err != nil {
+// put stores a record with the bytes of its literal: inline where they fit into one piece,
+// else piece by piece.
+func (w *writer) put(r record, content io.Reader) (at int64, err error) {
+	buf := make([]byte, min(r.lit.size, pieceLen))
+	if r.lit.size <= pieceLen {
+		if _, err := io.ReadFull(content, buf); err != nil {
+			return 0, err
+		}
+		r.lit.method, r.lit.inline = w.code.pack(nil, buf)
+	} else {
+		for left := r.lit.size; left > 0; left -= int64(len(buf)) {
+			buf = buf[:min(left, pieceLen)]
+			if _, err := io.ReadFull(content, buf); err != nil {
 				return 0, err
 			}
+			method, b := w.code.pack(make([]byte, frameLen+1, frameLen+1+len(buf)/2), buf)
+			b[frameLen] = method
+			piece, err := w.add(kindPiece, b)
+			if err != nil {
+				return 0, err
+			}
+			r.lit.pieces = append(r.lit.pieces, piece)
 		}
-		n := min(len(rest), pieceLen-len(l.buf))
-		l.buf, rest = append(l.buf, rest[:n]...), rest[n:]
 	}
-	return len(p), nil
-}
-
-func (l *literalWriter) flush() error {
-	method, b := l.w.code.pack(make([]byte, frameLen+1, frameLen+1+len(l.buf)/2), l.buf)
-	b[frameLen] = method
-	at, err := l.w.add(kindPiece, b)
-	l.lit.pieces, l.buf = append(l.lit.pieces, at), l.buf[:0]
-	return err
-}
-
-// end gives the literal.
-func (l *literalWriter) end() (literal, error) {
-	if len(l.lit.pieces) > 0 {
-		err := l.flush()
-		return l.lit, err
-	}
-	l.lit.method, l.lit.inline = l.w.code.pack(nil, l.buf)
-	return l.lit, nil
+	c := codec{b: make([]byte, frameLen, frameLen+128+len(r.lit.inline))}
+	r.code(&c)
+	return w.add(r.kind, c.b)
 }
