@@ -31,8 +31,8 @@ MODULES := python3-nbformat:nbformat
 FILES := poppler-data:/usr/share/poppler/cMap/Adobe-Japan1 developers-reference-ja:/usr/share/developers-reference/ja/developers-reference.pdf \
   debian-reference-ja:/usr/share/debian-reference/debian-reference.ja.pdf debian-reference-zh-cn:/usr/share/debian-reference/debian-reference.zh-cn.pdf
 
-# Packages whose code runs in several goroutines: these are tested under the race detector, which
-# makes pure packages ten times slower and has nothing to find there.
+# Packages whose code runs in several goroutines: these are tested under the race detector too, with
+# fewer rounds (internal/shortrun). It has nothing to find in pure packages.
 RACED_PACKAGES := audit clipboard filelock fsys history hooks lsp media/decoder owndir save search server server/schedule server/wire settings settings/follow state tools watch worker
 
 # Scripts of what runs at the same time as something else: the whole server under the race detector. The
@@ -110,9 +110,9 @@ quick-vet:
 test: setup check cross ## before you push: everything that must hold, as the continuous integration runs it
 	@if pkg-config --exists vips 2>/dev/null; then CGO_ENABLED=1 $(GO) test -tags vips ./internal/media/vips; \
 	else echo "test: !!! the engine on libvips is not tested: libvips is not installed !!!"; fi
-	FSMCP_MERGES=180 FSMCP_SEARCH_TREES=20 CGO_ENABLED=1 $(GO) test -v -race -p 3 -timeout 14m $(RACED_PACKAGES:%=./internal/%) | .ci/loud
+	CGO_ENABLED=1 $(GO) test -v -race -p 3 -timeout 14m $(RACED_PACKAGES:%=./internal/%) | .ci/loud
 	CGO_ENABLED=1 $(GO) test -v -race -timeout 14m -run '$(RACED)' ./cmd/fsmcp | .ci/loud
-	$(GO) test -v -p 3 -timeout 14m -skip '$(RACED)' $$($(GO) list ./... | grep -v -e /internal/faults -e /internal/bench -e /internal/clienttest $(RACED_PACKAGES:%=-e /internal/%$$)) | .ci/loud
+	FSMCP_MERGES=180 FSMCP_SEARCH_TREES=20 $(GO) test -v -p 3 -parallel 4 -timeout 14m -skip '$(RACED)' $$($(GO) list ./... | grep -v -e /internal/faults -e /internal/bench -e /internal/clienttest) | .ci/loud
 	$(GO) test -count=1 -timeout 20m -v -p 2 ./internal/faults ./internal/bench ./internal/clienttest | .ci/loud -v all=1
 	@$(MAKE) --no-print-directory demo >/dev/null && echo "demo: as it should be"
 
@@ -135,6 +135,7 @@ faults: build ## after a change to saving, locking, history, workers or permissi
 	FSMCP_HISTORY_EDITS=1000 FSMCP_HISTORY_KILLS=200 FSMCP_HISTORY_MERGES=500 \
 	$(GO) test -count=1 -timeout 60m -v ./internal/faults | grep -v -e '^=== '
 	CGO_ENABLED=1 $(GO) test -race -timeout 20m ./cmd/fsmcp
+	FSMCP_RACE_FULL=1 CGO_ENABLED=1 $(GO) test -race -timeout 20m $(RACED_PACKAGES:%=./internal/%)
 	FSMCP_MERGES=5400 $(GO) test -count=1 -timeout 20m -run TestMergeAgreesWithGit ./internal/history
 	FSMCP_SEARCH_TREES=300 FSMCP_SEARCH_SECONDS=20 FSMCP_SEARCH_TIMES=1000 FSMCP_SEARCH_MB=20 FSMCP_SEARCH_SPARSE_MB=6144 FSMCP_SEARCH_LINE_MB=2048 $(GO) test -count=1 -timeout 20m -v ./internal/search | grep -v -e '^=== '
 	$(GO) test -tags fsys_portable -timeout 20m -run TestScripts ./cmd/fsmcp

@@ -142,7 +142,7 @@ var layers = map[string]layer{
 	"internal/faults":           {imports: []string{"internal/mcptest"}},
 	"internal/mcptest":          {imports: []string{"internal/mcptest/protocol"}},
 	"internal/mcptest/protocol": {never: pure()},
-	"internal/shortrun":         {never: pure()},
+	"internal/shortrun":         {never: []ban{noProcess, noNet, noProtocol, noCommand, noWatch}},
 	"internal/release":          {never: []ban{noProtocol, noCommand, noWatch, noVips, noPDF, noNet}},
 }
 

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/fsmcp/fsmcp/internal/shortrun"
 )
 
 // TestDamage flips bytes, cuts files short and puts strange lines into journals:
@@ -22,10 +24,7 @@ func TestDamage(t *testing.T) {
 		"zeros": func(b []byte) []byte { at := rng.IntN(len(b)); clear(b[at:min(len(b), at+100)]); return b },
 		"line":  func(b []byte) []byte { return append(b, "0000 what is this\n"...) },
 	}
-	lost, times := 0, 60
-	if testing.Short() {
-		times = 15
-	}
+	lost, times := 0, shortrun.Count(t, 60, 15, "damages of each kind")
 	for _, name := range slices.Sorted(maps.Keys(damages)) { // a seed means the same each time
 		damage := damages[name]
 		for range times {

@@ -132,7 +132,7 @@ func TestEveryVersionComesBack(t *testing.T) {
 	stores := []*Store{openStore(t, dir), openStore(t, dir), openStore(t, dir)}
 	files := map[string][]byte{}
 	want := map[string][]version{}
-	for i := range 600 {
+	for i := range shortrun.Count(t, 600, 160, "changes") {
 		path := fmt.Sprintf("/w/f%d", rng.IntN(8))
 		old := files[path]
 		now := changed(rng, old)
@@ -257,12 +257,13 @@ func TestAtOnce(t *testing.T) {
 	want := map[string][]version{}
 	var mu sync.Mutex
 	var all sync.WaitGroup
+	edits := shortrun.Count(t, 40, 15, "edits of each file")
 	for g := range 8 {
 		all.Go(func() {
 			path := fmt.Sprintf("/w/g%d", g)
 			rng := rand.New(rand.NewPCG(3, uint64(g)))
 			var old []byte
-			for range 40 {
+			for range edits {
 				now := changed(rng, old)
 				keep(t, stores[g%2], path, old, now)
 				mu.Lock()

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/fsmcp/fsmcp/internal/shortrun"
 )
 
 // mostDelay is the time that a change may take in all. Tests wait half a second less than
@@ -176,7 +178,7 @@ func TestFlood(t *testing.T) {
 			f := newFake(t)
 			p := newSlowProject(t, f)
 			p.begin()
-			const all = 100_000
+			all := shortrun.Count(t, 100_000, 20_000, "problems")
 			var flood strings.Builder
 			for i := range files {
 				one := fmt.Sprintf(`{"range":{"start":{"line":1,"character":1},"end":{"line":1,"character":2}},"message":"%s %d"}`, strings.Repeat("m", 20), i)

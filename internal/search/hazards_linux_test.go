@@ -41,6 +41,7 @@ func TestSpecialFilesAreSkipped(t *testing.T) {
 // TestLargeFiles searches a sparse file and a line that is longer than any window; "make
 // faults" makes them 6 GB and 2 GB.
 func TestLargeFiles(t *testing.T) {
+	shortrun.Skip(t, "it searches files of 600 MB")
 	y := newTree(t)
 	y.put("sparse", "hit")
 	if err := os.Truncate(y.path("sparse"), int64(number("FSMCP_SEARCH_SPARSE_MB", 600))<<20); err != nil {
@@ -91,6 +92,7 @@ func watchHeap() (peak *atomic.Uint64, stop func()) {
 }
 
 func TestNestedFolders(t *testing.T) {
+	shortrun.Skip(t, "it walks through 1,000 nested folders")
 	y := newTree(t)
 	const depth = 1000
 	here := y.dir
@@ -197,7 +199,7 @@ func TestManySearchesAtOnce(t *testing.T) {
 	y := busyTree(t, 10, 20)
 	peak, stop := watchHeap()
 	var all sync.WaitGroup
-	for i := range shortrun.Count(t, 100, 40, "searches") {
+	for i := range shortrun.Count(t, 100, 20, "searches") {
 		all.Go(func() {
 			pattern := []string{"pattern", "p[a]ttern", "(?i)PATTERN", "match the\n?"}[i%4]
 			got, err := y.Grep(context.Background(), y.scope(), GrepQuery{Pattern: pattern, Mode: Mode(i % 3), Multiline: i%4 == 3, Window: Window{Most: 20}})

@@ -18,6 +18,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/access"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/perm"
+	"github.com/fsmcp/fsmcp/internal/shortrun"
 )
 
 // tree is a workspace with a Searcher.
@@ -299,6 +300,7 @@ func TestShownLinesAreRecorded(t *testing.T) {
 }
 
 func TestLongLines(t *testing.T) {
+	shortrun.Skip(t, "it searches files of 8 MB 11 times")
 	y := newTree(t)
 	const far = 6 << 20
 	long := bytes.Repeat([]byte("abcdefgh"), far/8)
@@ -341,6 +343,7 @@ func TestLongLines(t *testing.T) {
 // What is counted of lines that are longer than the window is shown, and nothing else: a
 // match over the end of a piece, and none at an end that is none of the line.
 func TestMatchesInPieces(t *testing.T) {
+	shortrun.Skip(t, "it searches files of 5 MB 15 times")
 	y := newTree(t)
 	const edge = largeSize // where the first piece ends
 	y.put("over", strings.Repeat("x", edge-3)+"needle"+strings.Repeat("y", 3<<20)+"\nafter\nlast\n")

@@ -578,6 +578,7 @@ func TestIDsThatAreNotUTF8(t *testing.T) {
 // The answers of arrays have a bound together. What does not fit is "busy", and its
 // Sent is not called; small answers always fit; what was sent takes no room any more.
 func TestArrayAnswersAreBounded(t *testing.T) {
+	shortrun.Skip(t, "it takes arrays of 64 MB")
 	const size = 3 << 20
 	f := &fakes{texts: map[string]string{"/big": strings.Repeat("x", size)}}
 	w := dial(t, newFake(t, f, nil))
@@ -588,7 +589,7 @@ func TestArrayAnswersAreBounded(t *testing.T) {
 		items = append(items, readLine(i, "/big"))
 	}
 	items = append(items, callLine("30", "Write", `{"file_path":"/big","content":"x"}`), pingLine(31))
-	for range shortrun.Count(t, 2, 1, "arrays") {
+	for range 2 {
 		w.send("[" + strings.Join(items, ",") + "]")
 		line := w.line()
 		if len(line) > wire.MaxUnsent+1<<20 {

@@ -1,35 +1,52 @@
 // Package shortrun makes tests smaller under go test -short, which make quick uses, and makes
-// them say what is left out.
+// them say what is left out. Under the race detector, which slows a test down five to ten times,
+// they are as small: make test runs the same tests in full without it. With FSMCP_RACE_FULL set
+// they are tried in full under it too, which make faults does.
 package shortrun
 
-import "testing"
+import (
+	"os"
+	"testing"
+)
 
-// Count returns all. Under -short it returns some, and logs that only so many of what are
+// Short reports whether a test is to make fewer rounds.
+func Short() bool { return testing.Short() || raced && os.Getenv("FSMCP_RACE_FULL") == "" }
+
+// loud marks a line that make test and make quick print. A test that is small only under the
+// race detector leaves nothing out of make test.
+func loud() string {
+	if testing.Short() {
+		return "!!!"
+	}
+	return ""
+}
+
+// Count returns all. In a short run it returns some, and logs that only so many of what are
 // tried.
 func Count(t testing.TB, all, some int, what string) int {
 	t.Helper()
-	if !testing.Short() {
+	if !Short() {
 		return all
 	}
-	t.Logf("!!! SHORT: %d of %d %s; make test tries all !!!", some, all, what)
+	t.Logf("%s SHORT: %d of %d %s; make test tries all %[1]s", loud(), some, all, what)
 	return some
 }
 
-// Step returns 1. Under -short it returns n, for a loop that tries every n-th of what, and
+// Step returns 1. In a short run it returns n, for a loop that tries every n-th of what, and
 // logs that.
 func Step(t testing.TB, n int, what string) int {
 	t.Helper()
-	if !testing.Short() {
+	if !Short() {
 		return 1
 	}
-	t.Logf("!!! SHORT: one in %d %s; make test tries all !!!", n, what)
+	t.Logf("%s SHORT: one in %d %s; make test tries all %[1]s", loud(), n, what)
 	return n
 }
 
-// Skip skips the test under -short and says why.
+// Skip skips the test in a short run and says why.
 func Skip(t testing.TB, why string) {
 	t.Helper()
-	if testing.Short() {
-		t.Skipf("!!! NOT TESTED: %s; make test runs it !!!", why)
+	if Short() {
+		t.Skipf("%s NOT TESTED: %s; make test runs it %[1]s", loud(), why)
 	}
 }

@@ -192,6 +192,7 @@ func TestAPageThatChangedIsNotCarried(t *testing.T) {
 // A large file that was read page by page is one that was shown in full; one that
 // changed meanwhile is none.
 func TestPagesOfALargeFileAreAllOfIt(t *testing.T) {
+	shortrun.Skip(t, "it takes files of 10 MB")
 	b := newBench(t)
 	b.with(func(o *Options) { o.MaxTokens = 1 << 30 })
 	for _, lines := range []int{20_000, 100_000} { // held, and scanned
@@ -216,9 +217,7 @@ func TestPagesOfALargeFileAreAllOfIt(t *testing.T) {
 }
 
 func TestManyMatchesTakeLittleTime(t *testing.T) {
-	if testing.Short() {
-		t.Skip("!!! NOT TESTED: it takes seconds, which -short spares !!!")
-	}
+	shortrun.Skip(t, "it takes seconds")
 	b := newBench(t)
 	p := b.path("a")
 	start := time.Now()

@@ -127,6 +127,7 @@ func (b *bench) bigLog(name string, n int) string {
 }
 
 func TestABigLogIsEditedWhereItWasShown(t *testing.T) {
+	shortrun.Skip(t, "it takes files of 80 MB")
 	b := newBench(t)
 	const n = 800_000 // 80 MB
 	p := b.bigLog("big.log", n)

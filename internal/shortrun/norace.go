@@ -1,0 +1,5 @@
+//go:build !race
+
+package shortrun
+
+const raced = false
