@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"sync"
 	"time"
@@ -36,7 +37,7 @@ func (t *auditLogger) Begin(e toolcall.Event) error {
 // Log implements the tools' event log.
 func (t *auditLogger) Log(e toolcall.Event) {
 	t.log.Info().Str("event", string(e.Kind)).Str("operation", e.Operation).Str("tool", e.Tool).Str("session", e.Session).Str("call", e.Call).
-		Str("path", e.Path).Int64("bytes", e.Bytes).Dur("duration", e.Took).Str("outcome", e.Outcome).Msg("call")
+		Str("path", e.Path).Int64("bytes", e.Bytes).Float64("duration", e.Duration).Str("outcome", e.Outcome).Msg("call")
 	err := t.write(e)
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -57,7 +58,8 @@ func (t *auditLogger) write(e toolcall.Event) error {
 	if file == nil {
 		return nil
 	}
-	line, err := e.Line(time.Now())
+	e.Time = time.Now().UTC()
+	line, err := json.Marshal(e)
 	if err != nil {
 		return err
 	}

@@ -40,7 +40,7 @@ func auditLines(ts *testscript.TestScript, neg bool, args []string) {
 
 // audited reads an audit file, holds every line against the schema, and returns
 // what they say, with the text.
-func audited(t *testing.T, name string) (lines []toolcall.AuditLine, text string) {
+func audited(t *testing.T, name string) (lines []toolcall.Event, text string) {
 	t.Helper()
 	compiler := jsonschema.NewCompiler()
 	compiler.AssertFormat = true
@@ -51,7 +51,7 @@ func audited(t *testing.T, name string) (lines []toolcall.AuditLine, text string
 	}
 	for line := range strings.Lines(string(b)) {
 		var v any
-		var l toolcall.AuditLine
+		var l toolcall.Event
 		if err := errors.Join(json.Unmarshal([]byte(line), &v), json.Unmarshal([]byte(line), &l)); err != nil {
 			t.Fatalf("%s: %v", line, err)
 		}
@@ -134,10 +134,10 @@ func TestEveryCallIsAudited(t *testing.T) {
 					}
 					got := p.try(c.tool, c.args)
 					lines, text := audited(t, audit)
-					var own []toolcall.AuditLine
+					var own []toolcall.Event
 					begun, instructions := 0, 0
 					for _, l := range lines[seen:] {
-						switch l.Event {
+						switch l.Kind {
 						case toolcall.EventBegun:
 							begun++
 						case toolcall.EventInstructions:
@@ -147,7 +147,7 @@ func TestEveryCallIsAudited(t *testing.T) {
 						}
 					}
 					seen = len(lines)
-					if len(own) != 1 || own[0].Event != c.kind || own[0].Outcome != c.end || own[0].Path != c.path || own[0].Tool != c.tool || own[0].Code != got.code {
+					if len(own) != 1 || own[0].Kind != c.kind || own[0].Outcome != c.end || own[0].Path != c.path || own[0].Tool != c.tool || own[0].Code != got.code {
 						t.Errorf("%s %v (%d %s): %+v", c.tool, c.args, got.code, got.slug, own)
 					}
 					changed := c.end == "ok" && c.kind != toolcall.EventRead

@@ -6,30 +6,33 @@ import (
 	"time"
 
 	"github.com/fsmcp/fsmcp/internal/history"
-	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/reminders"
 )
 
 // Event is a call as others are told of it: what was done to which file, and how
-// it ended, but never a byte of what the file holds or what was sent.
+// it ended, but never a byte of what the file holds or what was sent. As JSON it is a line of
+// the audit file (see schemas/audit.schema.json).
 type Event struct {
-	Kind          EventKind
-	Operation     string // read, write, edit or search
-	Session, Call string
-	Tool          string
+	Time      time.Time `json:"time"` // when it was written
+	Kind      EventKind `json:"event"`
+	Operation string    `json:"operation"` // read, write, edit or search
+	Tool      string    `json:"tool"`
+	Session   string    `json:"session"`
+	Call      string    `json:"call"`
 	// Path is the file's resolved name; where the call did not come that far, the
 	// name as it was given.
-	Path string
+	Path string `json:"path"`
 	// Bytes are those of the answer's text to a Read, or those of the changed file.
-	Bytes int64
-	// Took is the time from the call to its answer, 0 for one that has begun.
-	Took time.Duration
+	Bytes int64 `json:"bytes"`
+	// Duration is the time from the call to its answer in milliseconds, 0 for one that has
+	// begun.
+	Duration float64 `json:"duration"`
 	// Outcome is "ok" or the slug of the error, Code the error's number or 0.
-	Outcome string
-	Code    int
+	Outcome string `json:"outcome"`
+	Code    int    `json:"code,omitempty"`
 	// Search counts what a search found; nil for other events.
-	Search *Search
+	*Search
 }
 
 // EventKind says what an Event tells of.
@@ -58,24 +61,29 @@ type AuditLogger interface {
 	Log(e Event)
 }
 
-const outcomeOK = "ok"
-
-// operations are the words for what a tool does.
-var operations = map[perm.Op]string{perm.Read: "read", perm.Write: "write", perm.Edit: "edit", perm.NotebookEdit: "edit"}
+// kinds are the events of the tools where nothing goes wrong.
+var kinds = map[string]EventKind{
+	"Read": EventRead, "Write": EventWrite, "Edit": EventEdit, "NotebookEdit": EventEdit, "Glob": EventSearch, "Grep": EventSearch,
+	history.ToolRestore: EventEdit,
+}
 
 // Searches reports whether a tool searches: it names no file, and has places of its own beside
 // other calls.
-func Searches(tool string) bool { return tool == "Glob" || tool == "Grep" }
+func Searches(tool string) bool { return kinds[tool] == EventSearch }
+
+// LogEntry is a call that is to be logged once its answer is known. Its Path is "" where the
+// call did not come that far.
+type LogEntry struct {
+	Event
+	given string // the file as the call names it
+	begun time.Time
+}
 
 // EntryOf returns the log entry of a call of a tool; given is the file as the call names it.
 func EntryOf(call Call, tool, given string, begun time.Time) LogEntry {
-	of := LogEntry{session: call.Session.ID, call: call.ID, tool: tool, given: given, begun: begun, search: Searches(tool)}
-	for _, op := range []perm.Op{perm.Write, perm.Edit, perm.NotebookEdit} {
-		if op.String() == tool {
-			of.op = op
-		}
-	}
-	return of
+	kind := kinds[tool]
+	e := Event{Kind: kind, Operation: string(kind), Session: call.Session.ID, Call: call.ID, Tool: tool, Outcome: "ok"}
+	return LogEntry{Event: e, given: given, begun: begun}
 }
 
 // Auditor logs calls.
@@ -93,7 +101,7 @@ func (a *Auditor) Begin(call Call, s *Target) error {
 	if call.Restoring {
 		tool = history.ToolRestore
 	}
-	err := a.Logger.Begin(Event{Kind: EventBegun, Operation: operations[s.Op], Session: call.Session.ID, Call: call.ID, Tool: tool, Path: s.Path, Outcome: string(EventBegun)})
+	err := a.Logger.Begin(Event{Kind: EventBegun, Operation: string(kinds[s.Op.String()]), Session: call.Session.ID, Call: call.ID, Tool: tool, Path: s.Path, Outcome: string(EventBegun)})
 	if err != nil {
 		return &refusal.AuditError{Err: err}
 	}
@@ -105,25 +113,22 @@ func (a *Auditor) Audit(of LogEntry, r *Result) {
 	if a.Logger == nil {
 		return
 	}
-	op := of.op
-	e := Event{
-		Kind: EventKind(operations[op]), Operation: operations[op], Session: of.session, Call: of.call, Tool: of.tool,
-		Path: cmp.Or(of.Path, of.given), Took: a.Now().Sub(of.begun), Outcome: outcomeOK, Search: r.Search,
-	}
-	if of.search {
-		e.Kind, e.Operation = EventSearch, string(EventSearch)
-	}
-	e.Bytes, _ = r.Meta["fsmcp/size"].(int64) // of the changed file
-	if op == perm.Read {
-		e.Bytes = answered(r)
-	}
-	if r.IsError {
-		e.Kind, e.Bytes = EventRefusal, 0
+	e := of.Event
+	e.Path, e.Search = cmp.Or(of.Path, of.given), r.Search
+	e.Duration = float64(a.Now().Sub(of.begun).Microseconds()) / 1000
+	changed := !r.IsError && (e.Kind == EventWrite || e.Kind == EventEdit)
+	switch {
+	case r.IsError:
+		e.Kind = EventRefusal
 		e.Outcome, _ = r.Meta["fsmcp/error"].(string)
 		e.Code, _ = r.Meta["fsmcp/errorCode"].(int)
+	case changed:
+		e.Bytes, _ = r.Meta["fsmcp/size"].(int64)
+	default:
+		e.Bytes = answered(r)
 	}
 	a.Logger.Log(e)
-	if op.Changes() && !r.IsError && reminders.SpeaksToAgents(e.Path, of.given) {
+	if changed && reminders.SpeaksToAgents(e.Path, of.given) {
 		e.Kind = EventInstructions
 		a.Logger.Log(e)
 	}
@@ -166,6 +171,5 @@ func (a *Auditor) Restored(of LogEntry, r *Result, err error) {
 		}
 		r = &Result{IsError: true, Meta: map[string]any{"fsmcp/error": slug}}
 	}
-	of.op = perm.Edit
 	a.Audit(of, r)
 }

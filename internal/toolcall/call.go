@@ -9,10 +9,8 @@ package toolcall
 
 import (
 	"strings"
-	"time"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
-	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/reminders"
 )
@@ -96,9 +94,10 @@ type Result struct {
 
 // Search counts what a search has found.
 type Search struct {
-	Path           string // the resolved name of the folder or file that was searched
-	Pattern        int    // the length of the pattern in bytes
-	Files, Matches int
+	Path    string `json:"-"`       // the resolved name of the folder or file that was searched
+	Pattern int    `json:"pattern"` // its length in bytes
+	Files   int    `json:"files"`
+	Matches int    `json:"matches"`
 }
 
 // Block is one content block: text, or bytes with a MIME type.
@@ -150,16 +149,6 @@ type FileArgument struct {
 	path   fsys.Path
 	err    error // the failure of the call once it opens the file
 	Parsed bool
-}
-
-// LogEntry is a call that is to be logged once its answer is known. given is the file
-// as the call names it, path its resolved name, "" where the call did not come that far.
-type LogEntry struct {
-	session, call, tool string
-	op                  perm.Op
-	search              bool
-	given, Path         string
-	begun               time.Time
 }
 
 // Followed returns a channel that is closed when another call on the same file waits; nil
