@@ -12,6 +12,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/commit"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/hooks"
+	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/settings"
 )
 
@@ -72,10 +73,10 @@ func (h *hookRunner) Wanted(names []string) (before, after bool) {
 }
 
 // Before implements commit.Hooks.
-func (h *hookRunner) Before(ctx context.Context, e commit.Edited) (faults []commit.HookFault, stop *commit.HookFault, err error) {
+func (h *hookRunner) Before(ctx context.Context, e commit.Edited) (faults []refusal.HookFault, stop *refusal.HookFault, err error) {
 	snapshot := h.settings.snapshot.Load()
 	if broken := snapshot.hooks.brokenFor(e.Names); broken != nil {
-		return nil, &commit.HookFault{Entry: broken.From, Line: broken.Line, Why: broken.Broken}, nil
+		return nil, &refusal.HookFault{Entry: broken.From, Line: broken.Line, Why: broken.Broken}, nil
 	}
 	all, stopped, err := h.runner.Before(ctx, snapshot.round(snapshot.hooks.before, hooks.BeforeEdit, e))
 	h.log(hooks.BeforeEdit, e, all)
@@ -90,7 +91,7 @@ func (h *hookRunner) Before(ctx context.Context, e commit.Edited) (faults []comm
 }
 
 // After implements commit.Hooks.
-func (h *hookRunner) After(ctx context.Context, e commit.Edited) []commit.HookFault {
+func (h *hookRunner) After(ctx context.Context, e commit.Edited) []refusal.HookFault {
 	snapshot := h.settings.snapshot.Load()
 	all, err := h.runner.After(ctx, snapshot.round(snapshot.hooks.after, hooks.AfterEdit, e))
 	h.log(hooks.AfterEdit, e, all)
@@ -183,7 +184,7 @@ func outcome(r hooks.Report) string {
 }
 
 // faultsOf returns the runs that must be reported.
-func faultsOf(all []hooks.Report) (out []commit.HookFault) {
+func faultsOf(all []hooks.Report) (out []refusal.HookFault) {
 	for _, r := range all {
 		if r.Ending != hooks.Passed {
 			out = append(out, faultOf(r))
@@ -192,6 +193,6 @@ func faultsOf(all []hooks.Report) (out []commit.HookFault) {
 	return out
 }
 
-func faultOf(r hooks.Report) commit.HookFault {
-	return commit.HookFault{Command: r.Hook.Command, Why: r.Why, Refused: r.Ending == hooks.Refused, NotRun: r.Ending == hooks.NotRun, Said: r.Said}
+func faultOf(r hooks.Report) refusal.HookFault {
+	return refusal.HookFault{Command: r.Hook.Command, Why: r.Why, Refused: r.Ending == hooks.Refused, NotRun: r.Ending == hooks.NotRun, Said: r.Said}
 }

@@ -71,7 +71,7 @@ var layers = map[string]layer{
 	"internal/changes":       {imports: []string{"internal/phrase", "internal/span", "internal/text"}, never: pure()},
 	"internal/pagewords":     {imports: []string{"internal/fsys", "internal/media", "internal/phrase", "internal/text"}, never: pure()},
 	"internal/phrase":        {imports: []string{"internal/fsys"}, never: pure()},
-	"internal/refusal":       {imports: []string{"internal/access", "internal/changes", "internal/clipboard", "internal/edit", "internal/fsys", "internal/history", "internal/media", "internal/notebook", "internal/perm", "internal/phrase", "internal/save", "internal/text"}, never: pure()},
+	"internal/refusal":       {imports: []string{"internal/access", "internal/changes", "internal/clipboard", "internal/edit", "internal/fsys", "internal/history", "internal/media", "internal/notebook", "internal/perm", "internal/phrase", "internal/save", "internal/search", "internal/text"}, never: pure()},
 	"internal/reminders":     {imports: []string{"internal/access", "internal/changes", "internal/fsys", "internal/perm", "internal/phrase", "internal/state"}, never: pure()},
 	"internal/access":        {imports: []string{"internal/alike", "internal/fsys", "internal/perm"}, never: pure()},
 	"internal/search":        {imports: []string{"internal/access", "internal/alike", "internal/fsys", "internal/perm", "internal/perm/glob", "internal/search/match", "internal/span", "internal/state", "internal/text", "internal/text/charset"}, never: pure()},

@@ -11,6 +11,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/changes"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/phrase"
+	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/state"
 	"github.com/fsmcp/fsmcp/internal/text"
@@ -46,7 +47,7 @@ func (w *committing) beforeHooks(ctx context.Context, s *toolcall.Target) error 
 	case err != nil:
 		return err
 	case stop != nil:
-		return stopped(s, stop)
+		return stop.Refusal(s.Name())
 	}
 	w.hooks.passed, w.hooks.faults = s.Path, append(w.hooks.faults, faults...)
 	return nil
@@ -67,11 +68,11 @@ func (w *committing) afterHooks(ctx context.Context, s *toolcall.Target, m made)
 		}
 	}
 	if len(w.hooks.faults) > 0 {
-		m.result.Blocks[0].Text += "\n" + faultNotes(w.hooks.faults)
+		m.result.Blocks[0].Text += "\n" + refusal.HookFaults(w.hooks.faults)
 	}
 }
 
-func (w *committing) runAfter(ctx context.Context, e Edited) []HookFault {
+func (w *committing) runAfter(ctx context.Context, e Edited) []refusal.HookFault {
 	defer w.call.Rest()()
 	defer w.call.Session.Reminders.OwnChanges()()
 	return w.by.Hooks.After(ctx, e)

@@ -1,6 +1,7 @@
 package refusal
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -9,6 +10,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/phrase"
+	"github.com/fsmcp/fsmcp/internal/search"
 )
 
 // Negative refuses a number below 0.
@@ -50,40 +52,50 @@ func NotAFolder(name string) error {
 	return refuse(SlugBadArgument, "%s is not a folder. Name the folder to search with path.", name)
 }
 
-// NeverSearched refuses a start below a .git folder or one of fsmcp's own.
-func NeverSearched() error {
-	return refuse(SlugBadArgument, "Folders named .git and fsmcp's own folders are never searched. Name another folder with path.")
+// Search words an error of package search; any other error stays as it is. late says that
+// the call was given up.
+func Search(tool string, err error, late bool) error {
+	var pattern *search.PatternError
+	var glob *search.GlobError
+	var kind *search.TypeError
+	switch {
+	case errors.As(err, &pattern):
+		return badPattern(pattern)
+	case errors.As(err, &glob):
+		argument := "glob"
+		if tool == "Glob" {
+			argument = "pattern"
+		}
+		return refuse(SlugBadArgument, "%s %s cannot be parsed: a bracket or brace is not closed, or the backslash at its end escapes nothing. Patterns look like *.go or src/**/*.{ts,tsx}.", argument, phrase.Quote(glob.Pattern))
+	case errors.As(err, &kind):
+		hint := ""
+		if len(kind.Near) > 0 {
+			hint = " Did you mean " + strings.Join(kind.Near, ", ") + "?"
+		}
+		return refuse(SlugBadArgument, "There is no file type %s.%s Or name the files with glob, such as *.%s.", phrase.Quote(kind.Type), hint, fsys.InSentence(strings.TrimLeft(phrase.Head(kind.Type, 20), ".*")))
+	case errors.Is(err, search.ErrNeverSearched):
+		return refuse(SlugBadArgument, "Folders named .git and fsmcp's own folders are never searched. Name another folder with path.")
+	case errors.Is(err, search.ErrNoFolder):
+		return NotAFolder("The path")
+	case late:
+		return refuse(SlugBusy, "The search was given up: other searches took the time. Make the same call again later, or narrow it.")
+	}
+	return err
 }
 
-// SearchLate refuses a search whose call was given up.
-func SearchLate() error {
-	return refuse(SlugBusy, "The search was given up: other searches took the time. Make the same call again later, or narrow it.")
-}
-
-// Pattern holds the facts on a pattern that cannot be compiled.
-type Pattern struct {
-	Text                      string
-	At                        int // the byte where the faulty part begins; -1: unknown
-	Part, Reason              string
-	LookAround, BackReference bool
-	TooLarge                  bool
-	// NeedsMultiline: it can only match across lines.
-	NeedsMultiline bool
-}
-
-// BadPattern refuses a pattern that cannot be compiled, with the place.
-func BadPattern(p Pattern) error {
+// badPattern refuses a pattern that cannot be compiled, with the place.
+func badPattern(p *search.PatternError) error {
 	where := ""
-	if p.At >= 0 && p.At <= len(p.Text) {
-		where = fmt.Sprintf(" at character %d", utf8.RuneCountInString(p.Text[:p.At])+1)
+	if p.At >= 0 && p.At <= len(p.Pattern) {
+		where = fmt.Sprintf(" at character %d", utf8.RuneCountInString(p.Pattern[:p.At])+1)
 	}
 	if p.Part != "" {
-		where += ": " + phrase.QuoteAtMost(p.Part, 80)
+		where += ": " + argument(p.Part)
 	}
 	switch {
-	case p.LookAround:
+	case p.Unsupported == search.LookAround:
 		return refuse(SlugBadArgument, "pattern cannot be used%s. Look-around, (?=…), (?!…), (?<=…) and (?<!…), is not supported: the syntax is RE2. Search for the text itself, with context lines where it needs them.", where)
-	case p.BackReference:
+	case p.Unsupported == search.BackReference:
 		return refuse(SlugBadArgument, "pattern cannot be used%s. Back-references such as \\1 are not supported: the syntax is RE2. Search for the text itself.", where)
 	case p.TooLarge:
 		return refuse(SlugBadArgument, "pattern takes too much memory%s. Use smaller repeat counts.", where)
@@ -91,18 +103,4 @@ func BadPattern(p Pattern) error {
 		return refuse(SlugBadArgument, "pattern holds a line break, and without multiline=true a match lies within one line. Set multiline=true.")
 	}
 	return refuse(SlugBadArgument, "pattern cannot be compiled: %s%s. To search for the characters themselves, put a backslash before each of . ( ) [ ] { } + * ? ^ $ | and \\.", phrase.Foreign(p.Reason), where)
-}
-
-// BadGlob refuses a pattern of file names.
-func BadGlob(argument, pattern string) error {
-	return refuse(SlugBadArgument, "%s %s cannot be parsed: a bracket or brace is not closed, or the backslash at its end escapes nothing. Patterns look like *.go or src/**/*.{ts,tsx}.", argument, phrase.Quote(pattern))
-}
-
-// UnknownType refuses a file type that there is not. near are those that look like it.
-func UnknownType(name string, near []string) error {
-	hint := ""
-	if len(near) > 0 {
-		hint = " Did you mean " + strings.Join(near, ", ") + "?"
-	}
-	return refuse(SlugBadArgument, "There is no file type %s.%s Or name the files with glob, such as *.%s.", phrase.Quote(name), hint, fsys.InSentence(strings.TrimLeft(phrase.Head(name, 20), ".*")))
 }

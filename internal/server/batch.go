@@ -27,7 +27,7 @@ const maxBatch = 1000
 
 // batch splits an array and handles its messages one by one.
 func (c *conn) batch(line []byte) {
-	if c.peer.protocolVersion() != mcp.ProtocolVersion20250326 {
+	if c.peer.version != mcp.ProtocolVersion20250326 {
 		c.fail(c, nil, mcp.INVALID_REQUEST, "An array of messages belongs to protocol version 2025-03-26 alone. Send one message a line.")
 		return
 	}

@@ -29,13 +29,13 @@ type conn struct {
 	ctx      context.Context // the parent of calls' contexts
 	out      *wire.Outbox
 	pool     *schedule.Pool
-	peer     *peer
 	sessions *sessions
 	requests requests
 	dialogue dialogue
 	roots    roots
 
 	// Used by the reader only.
+	peer      peer
 	in        wire.Lines
 	handoff   readerHandoff
 	ended     chan error // receives the end of the input
@@ -134,7 +134,6 @@ func (s *Server) connect(ctx context.Context, in io.Reader, out io.Writer) *conn
 		Server:   s,
 		out:      wire.NewOutbox(out),
 		pool:     schedule.New(s.opts.bounds.Bounds),
-		peer:     newPeer(s.limitsOf),
 		sessions: newSessions(s.opts.NewSession),
 		in:       wire.NewLines(in),
 		ended:    make(chan error, 1),
@@ -417,7 +416,7 @@ func (c *conn) era(m *wire.CallMeta) (modern, ok bool) {
 // from the handshake.
 func (c *conn) limits(m *wire.CallMeta) toolcall.ClientLimits {
 	if m.ClientInfo == nil || m.ClientInfo[0] != '{' {
-		return c.peer.clientLimits()
+		return c.peer.limits
 	}
 	if !bytes.Equal(m.ClientInfo, c.seenInfo) {
 		c.seenInfo = bytes.Clone(m.ClientInfo)

@@ -110,9 +110,9 @@ func (c *conn) introduced(m wire.Message) (modern bool, err *failure) {
 		return true, &failure{unknown.JSONRPCError().Error}
 	}
 	if info := meta.ClientInfo(); info != nil {
-		c.peer.setInfo(*info)
+		c.peer.limits = c.limitsOf(info.Name)
 	}
-	c.peer.setCapabilities(*capabilities)
+	c.peer.capabilities = *capabilities
 	return true, nil
 }
 
@@ -124,10 +124,10 @@ func (c *conn) legacy(m wire.Message) (any, *failure) {
 		if err := into(m, &request); err != nil {
 			return nil, err
 		}
-		c.peer.setInfo(request.Params.ClientInfo)
-		c.peer.setCapabilities(request.Params.Capabilities)
+		c.peer.limits = c.limitsOf(request.Params.ClientInfo.Name)
+		c.peer.capabilities = request.Params.Capabilities
 		version := mcp.NegotiateLegacyVersion(request.Params.ProtocolVersion)
-		c.peer.setVersion(version)
+		c.peer.version = version
 		return mcp.InitializeResult{
 			ProtocolVersion: version,
 			ServerInfo:      c.implementation(),

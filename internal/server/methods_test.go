@@ -13,13 +13,15 @@ import (
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
 	"github.com/fsmcp/fsmcp/internal/server/wire"
+	"github.com/fsmcp/fsmcp/internal/toolcall"
 )
 
 // reference answers requests by mcp-go's own dispatch. It is a client's session, too.
 type reference struct {
 	server *mcpserver.MCPServer
 	notes  chan mcp.JSONRPCNotification
-	said   *peer
+	said   peer
+	limits func(client string) toolcall.ClientLimits
 }
 
 func (r *reference) Initialize()                                         {}
@@ -27,13 +29,13 @@ func (r *reference) Initialized() bool                                   { retur
 func (r *reference) SessionID() string                                   { return "stdio" }
 func (r *reference) NotificationChannel() chan<- mcp.JSONRPCNotification { return r.notes }
 func (r *reference) GetClientInfo() (i mcp.Implementation)               { return i }
-func (r *reference) SetClientInfo(info mcp.Implementation)               { r.said.setInfo(info) }
+func (r *reference) SetClientInfo(info mcp.Implementation)               { r.said.limits = r.limits(info.Name) }
 func (r *reference) GetClientCapabilities() mcp.ClientCapabilities       { return r.said.capabilities }
-func (r *reference) SetClientCapabilities(c mcp.ClientCapabilities)      { r.said.setCapabilities(c) }
-func (r *reference) SetProtocolVersion(v string)                         { r.said.setVersion(v) }
+func (r *reference) SetClientCapabilities(c mcp.ClientCapabilities)      { r.said.capabilities = c }
+func (r *reference) SetProtocolVersion(v string)                         { r.said.version = v }
 
 func newReference(s *Server) *reference {
-	r := &reference{notes: make(chan mcp.JSONRPCNotification, 9), said: newPeer(s.limitsOf)}
+	r := &reference{notes: make(chan mcp.JSONRPCNotification, 9), limits: s.limitsOf}
 	r.server = mcpserver.NewMCPServer(serverName, s.opts.Version,
 		mcpserver.WithToolCapabilities(false),
 		mcpserver.WithTitle(serverName),
@@ -119,7 +121,7 @@ func TestLikeTheLibrary(t *testing.T) {
 	c := s.connect(t.Context(), nil, io.Discard)
 	c.out = wire.NewOutbox(&out)
 	ref := newReference(s)
-	said := func(p *peer) string { return fmt.Sprint(p.version, p.limits, p.asks(), p.hasRoots()) }
+	said := func(p peer) string { return fmt.Sprint(p.version, p.limits, p.asks(), p.hasRoots()) }
 	lines := requestsOfAllKinds()
 	for _, line := range lines {
 		m, err := wire.ParseMessage([]byte(line))

@@ -22,19 +22,19 @@ import (
 
 // scripted are hooks that a test plays.
 type scripted struct {
-	before   func(commit.Edited) ([]commit.HookFault, *commit.HookFault, error)
-	after    func(commit.Edited) []commit.HookFault
+	before   func(commit.Edited) ([]refusal.HookFault, *refusal.HookFault, error)
+	after    func(commit.Edited) []refusal.HookFault
 	reported []commit.Edited
 }
 
 func (s *scripted) Wanted([]string) (before, after bool) { return s.before != nil, s.after != nil }
 
-func (s *scripted) Before(_ context.Context, e commit.Edited) ([]commit.HookFault, *commit.HookFault, error) {
+func (s *scripted) Before(_ context.Context, e commit.Edited) ([]refusal.HookFault, *refusal.HookFault, error) {
 	s.reported = append(s.reported, e)
 	return s.before(e)
 }
 
-func (s *scripted) After(_ context.Context, e commit.Edited) []commit.HookFault {
+func (s *scripted) After(_ context.Context, e commit.Edited) []refusal.HookFault {
 	s.reported = append(s.reported, e)
 	return s.after(e)
 }
@@ -47,8 +47,8 @@ func hooked(t testing.TB, rules ...perm.RuleText) (*bench, *scripted) {
 }
 
 // rewrites are hooks that change the file as a formatter does.
-func rewrites(t testing.TB, change func(string) string) func(commit.Edited) []commit.HookFault {
-	return func(e commit.Edited) []commit.HookFault {
+func rewrites(t testing.TB, change func(string) string) func(commit.Edited) []refusal.HookFault {
+	return func(e commit.Edited) []refusal.HookFault {
 		path := e.Names[len(e.Names)-1]
 		raw, err := os.ReadFile(path)
 		if err == nil {
@@ -94,7 +94,7 @@ func TestAFormatterIsTakenUp(t *testing.T) {
 		t.Errorf("%v", r.Meta)
 	}
 	// A formatter that finds nothing to do is not mentioned.
-	s.after = func(commit.Edited) []commit.HookFault { return nil }
+	s.after = func(commit.Edited) []refusal.HookFault { return nil }
 	if got := b.ok(&EditArgs{FilePath: p, OldString: "one := 1", NewString: "one := 7"}); strings.Contains(got, "hook") {
 		t.Errorf("%s", got)
 	}
@@ -111,7 +111,7 @@ func TestAHookThatRecodesIsNotWrittenOver(t *testing.T) {
 	b.ok(&ReadArgs{FilePath: p})
 	got := b.ok(&EditArgs{FilePath: p, OldString: "one", NewString: "two"})
 	holds(t, got, "The user's hooks changed the file after this, more than can be shown")
-	s.after = func(commit.Edited) []commit.HookFault { return nil }
+	s.after = func(commit.Edited) []refusal.HookFault { return nil }
 	edit := &EditArgs{FilePath: p, OldString: "one", NewString: "größer"}
 	b.fails(6, refusal.SlugPartlyRead, edit) // which shows it in its new charset
 	b.ok(edit)
@@ -278,8 +278,8 @@ func TestAfterHooksTheFileIsSomethingElse(t *testing.T) {
 	b, s := hooked(t, perm.RuleText{Text: "Read(secret.txt)", List: perm.Deny, Source: perm.Source{Name: "test"}})
 	secret := b.put("secret.txt", "canary\n")
 	other := b.put("other.txt", "someone else's\n")
-	replaced := func(do func(path string) error) func(commit.Edited) []commit.HookFault {
-		return func(e commit.Edited) []commit.HookFault {
+	replaced := func(do func(path string) error) func(commit.Edited) []refusal.HookFault {
+		return func(e commit.Edited) []refusal.HookFault {
 			p := e.Names[len(e.Names)-1]
 			if err := errors.Join(os.Remove(p), do(p)); err != nil {
 				t.Error(err)
@@ -326,8 +326,8 @@ func TestHooksBefore(t *testing.T) {
 	b.ok(&ReadArgs{FilePath: p})
 	edit := func(old, new string) Args { return &EditArgs{FilePath: p, OldString: old, NewString: new} }
 
-	s.before = func(commit.Edited) ([]commit.HookFault, *commit.HookFault, error) {
-		return nil, &commit.HookFault{Command: []string{"guard", "-x"}, Why: "refused", Refused: true, Said: "not\there \x1b[31m<system-reminder>\n"}, nil
+	s.before = func(commit.Edited) ([]refusal.HookFault, *refusal.HookFault, error) {
+		return nil, &refusal.HookFault{Command: []string{"guard", "-x"}, Why: "refused", Refused: true, Said: "not\there \x1b[31m<system-reminder>\n"}, nil
 	}
 	holds(t, b.fails(15, refusal.SlugHook, edit("one", "two")), p, `"guard -x" refused`, `not    here \x1b[31m&lt;system-reminder>`, "refused again")
 	b.want("a.txt", "one\n")
@@ -335,25 +335,25 @@ func TestHooksBefore(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 
-	s.before = func(commit.Edited) ([]commit.HookFault, *commit.HookFault, error) {
-		return nil, &commit.HookFault{Command: []string{"guard"}, Why: "did not end within 2s"}, nil
+	s.before = func(commit.Edited) ([]refusal.HookFault, *refusal.HookFault, error) {
+		return nil, &refusal.HookFault{Command: []string{"guard"}, Why: "did not end within 2s"}, nil
 	}
 	holds(t, b.fails(15, refusal.SlugHook, edit("one", "two")), "did not end within 2s", "same call again")
 	b.want("a.txt", "one\n")
 
 	gaveUp := context.Canceled
-	s.before = func(commit.Edited) ([]commit.HookFault, *commit.HookFault, error) { return nil, nil, gaveUp }
+	s.before = func(commit.Edited) ([]refusal.HookFault, *refusal.HookFault, error) { return nil, nil, gaveUp }
 	b.fails(16, refusal.SlugBusy, edit("one", "two"))
 	b.want("a.txt", "one\n")
 
-	s.before = func(commit.Edited) ([]commit.HookFault, *commit.HookFault, error) {
-		return []commit.HookFault{{Command: []string{"guard"}, Why: "failed (exit status 1)", Said: "oh\n"}}, nil, nil
+	s.before = func(commit.Edited) ([]refusal.HookFault, *refusal.HookFault, error) {
+		return []refusal.HookFault{{Command: []string{"guard"}, Why: "failed (exit status 1)", Said: "oh\n"}}, nil, nil
 	}
 	holds(t, b.ok(edit("one", "two")), `(The user's hook "guard" failed (exit status 1). The change stands. It said:)`+"\noh")
 	b.want("a.txt", "two\n")
 
 	// What a hook changes before the change is told like any change, and not lost.
-	s.before = func(commit.Edited) ([]commit.HookFault, *commit.HookFault, error) {
+	s.before = func(commit.Edited) ([]refusal.HookFault, *refusal.HookFault, error) {
 		b.put("a.txt", "two\nlicence\n")
 		return nil, nil, nil
 	}
@@ -366,8 +366,8 @@ func TestHooksBefore(t *testing.T) {
 // nothing is changed.
 func TestHooksDoNotRunForUnmadeChanges(t *testing.T) {
 	b, s := hooked(t, perm.RuleText{Text: "Edit(denied.txt)", List: perm.Deny, Source: perm.Source{Name: "test"}})
-	s.before = func(commit.Edited) ([]commit.HookFault, *commit.HookFault, error) { return nil, nil, nil }
-	s.after = func(commit.Edited) []commit.HookFault { return nil }
+	s.before = func(commit.Edited) ([]refusal.HookFault, *refusal.HookFault, error) { return nil, nil, nil }
+	s.after = func(commit.Edited) []refusal.HookFault { return nil }
 	p := b.put("a.txt", "one\n")
 	b.put("denied.txt", "x\n")
 	b.fails(1, refusal.SlugDenied, &WriteArgs{FilePath: b.path("denied.txt"), Content: "y"})
@@ -388,7 +388,7 @@ func TestHooksDoNotRunForUnmadeChanges(t *testing.T) {
 // All names of a file are told, since a glob may be for any of them.
 func TestHooksKnowAllNames(t *testing.T) {
 	b, s := hooked(t)
-	s.after = func(commit.Edited) []commit.HookFault { return nil }
+	s.after = func(commit.Edited) []refusal.HookFault { return nil }
 	p := b.put("sub.txt", "one\n")
 	link := b.path("link.txt")
 	if err := os.Symlink(p, link); err != nil {
@@ -403,12 +403,12 @@ func TestHooksKnowAllNames(t *testing.T) {
 
 func TestAfterHooksThatFail(t *testing.T) {
 	b, s := hooked(t)
-	s.after = func(commit.Edited) []commit.HookFault {
-		return []commit.HookFault{{Command: []string{"fmt"}, Why: "failed (exit status 2)", Said: strings.Repeat("word\n", 5000)}, {Command: []string{"lint"}, Why: "did not end within 1s", Said: strings.Repeat("x", 5000)}}
+	s.after = func(commit.Edited) []refusal.HookFault {
+		return []refusal.HookFault{{Command: []string{"fmt"}, Why: "failed (exit status 2)", Said: strings.Repeat("word\n", 5000)}, {Command: []string{"lint"}, Why: "did not end within 1s", Said: strings.Repeat("x", 5000)}}
 	}
 	got := b.ok(&WriteArgs{FilePath: b.path("a.txt"), Content: "one\n"})
 	holds(t, got, `hook "fmt" failed (exit status 2). The change stands.`, `hook "lint" did not end within 1s. The change stands.`, "word\n…")
-	if len(got) > 2*commit.FaultRoom {
+	if len(got) > 2*refusal.FaultRoom {
 		t.Errorf("%d bytes", len(got))
 	}
 	b.want("a.txt", "one\n")
@@ -429,7 +429,7 @@ func TestHooksAreShownTheOldBytes(t *testing.T) {
 	store := keeps(t)
 	defer store.Close()
 	b.with(func(o *Options) { o.History = store })
-	s.after = func(commit.Edited) []commit.HookFault { return nil }
+	s.after = func(commit.Edited) []refusal.HookFault { return nil }
 	p := b.path("a.txt")
 	b.ok(&WriteArgs{FilePath: p, Content: ""})
 	b.ok(&EditArgs{FilePath: p, OldString: "", NewString: "one\n"})
@@ -491,10 +491,10 @@ func TestWhatHooksDidIsKept(t *testing.T) {
 // A restore is the user's own doing, and no tool's.
 func TestNoHooksForARestore(t *testing.T) {
 	b, s := hooked(t)
-	s.before = func(commit.Edited) ([]commit.HookFault, *commit.HookFault, error) {
-		return nil, &commit.HookFault{Refused: true}, nil
+	s.before = func(commit.Edited) ([]refusal.HookFault, *refusal.HookFault, error) {
+		return nil, &refusal.HookFault{Refused: true}, nil
 	}
-	s.after = func(commit.Edited) []commit.HookFault { return nil }
+	s.after = func(commit.Edited) []refusal.HookFault { return nil }
 	p := b.put("a.txt", "one\n")
 	r, err := b.service.Restore(t.Context(), Restoring{Path: p, ID: "x-1", Plan: removing})
 	if err != nil || r == nil || len(s.reported) > 0 {
@@ -508,7 +508,7 @@ func TestAfterHooksOutliveTheCall(t *testing.T) {
 	b, s := hooked(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	over := false
-	s.after = func(e commit.Edited) []commit.HookFault {
+	s.after = func(e commit.Edited) []refusal.HookFault {
 		cancel()
 		return rewrites(t, strings.ToUpper)(e)
 	}
@@ -529,7 +529,7 @@ type watched struct {
 	look func(context.Context)
 }
 
-func (w *watched) After(ctx context.Context, e commit.Edited) []commit.HookFault {
+func (w *watched) After(ctx context.Context, e commit.Edited) []refusal.HookFault {
 	defer w.look(ctx)
 	return w.scripted.After(ctx, e)
 }
@@ -558,11 +558,11 @@ func TestHooksOfABigFile(t *testing.T) {
 	p := b.bigLog("big.log", 700_000)
 	first, few := 10, 3
 	b.ok(&ReadArgs{FilePath: p, Offset: &first, Limit: &few})
-	s.after = func(commit.Edited) []commit.HookFault { return nil }
+	s.after = func(commit.Edited) []refusal.HookFault { return nil }
 	if got := b.ok(&EditArgs{FilePath: p, OldString: "00000011 x", NewString: "00000011 y"}); strings.Contains(got, "hook") {
 		t.Errorf("%s", got)
 	}
-	s.after = func(commit.Edited) []commit.HookFault {
+	s.after = func(commit.Edited) []refusal.HookFault {
 		f, err := os.OpenFile(p, os.O_WRONLY, 0)
 		if err != nil {
 			t.Error(err)

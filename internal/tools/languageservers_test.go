@@ -9,6 +9,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/commit"
 	"github.com/fsmcp/fsmcp/internal/lsp"
 	"github.com/fsmcp/fsmcp/internal/perm"
+	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/toolcall"
 )
 
@@ -79,7 +80,7 @@ func TestServersHearOfChanges(t *testing.T) {
 	hooks.after = rewrites(t, func(text string) string { return "formatted " + text })
 	b.ok(&EditArgs{FilePath: p, OldString: "three", NewString: "four"})
 	heard(`a.go: "three\n" to "formatted four\n", changing 1`)
-	hooks.after = func(commit.Edited) []commit.HookFault { return nil }
+	hooks.after = func(commit.Edited) []refusal.HookFault { return nil }
 	b.ok(&EditArgs{FilePath: p, OldString: "four", NewString: "five"})
 	heard(`a.go: "formatted four\n" to "formatted five\n", changing 1`)
 	for path, n := range s.changing {

@@ -189,29 +189,5 @@ func (r *finding) bytes() int {
 
 // refused words an error of a search.
 func refused(ctx context.Context, tool string, err error) error {
-	var pattern *search.PatternError
-	var glob *search.GlobError
-	var kind *search.TypeError
-	switch {
-	case errors.As(err, &pattern):
-		return refusal.BadPattern(refusal.Pattern{
-			Text: pattern.Pattern, At: pattern.At, Part: pattern.Part, Reason: pattern.Reason, TooLarge: pattern.TooLarge, NeedsMultiline: pattern.NeedsMultiline,
-			LookAround: pattern.Unsupported == search.LookAround, BackReference: pattern.Unsupported == search.BackReference,
-		})
-	case errors.As(err, &glob):
-		argument := "glob"
-		if tool == NameGlob {
-			argument = "pattern"
-		}
-		return refusal.BadGlob(argument, glob.Pattern)
-	case errors.As(err, &kind):
-		return refusal.UnknownType(kind.Type, kind.Near)
-	case errors.Is(err, search.ErrNeverSearched):
-		return refusal.NeverSearched()
-	case errors.Is(err, search.ErrNoFolder):
-		return refusal.NotAFolder("The path")
-	case errors.Is(context.Cause(ctx), context.DeadlineExceeded):
-		return refusal.SearchLate()
-	}
-	return err
+	return refusal.Search(tool, err, errors.Is(context.Cause(ctx), context.DeadlineExceeded))
 }
