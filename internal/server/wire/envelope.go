@@ -40,17 +40,14 @@ type Message struct {
 	Raw     []byte
 	ID      []byte // as written; nil where there is none
 	Method  string
-	Params  Value
-	name    Value // the members of params
-	Args    Value
-	Meta    Value
-	Inputs  Value // inputResponses
-	State   Value // requestState
-	Version bool  // jsonrpc is "2.0"
-	Answer  bool  // has a result or an error: it answers a request of ours
-	Result  Value
-	seen    part
-	twice   bool // a part was given more than once
+	Version bool // jsonrpc is "2.0"
+	Answer  bool // has a result or an error: it answers a request of ours
+
+	Params, Result             Value
+	jsonrpc, id, method, fault Value
+	name, Args, Meta           Value // members of the params
+	Inputs, State              Value // inputResponses, requestState
+	twice                      bool  // one of these was given more than once
 }
 
 // ParseMessage reads the envelope of one message and checks the grammar of the whole, in
@@ -60,102 +57,77 @@ func ParseMessage(line []byte) (m Message, err error) {
 	s := scanner{b: line}
 	m.Raw = line
 	if s.space() == '{' {
-		err = s.members(func(name []byte) error { return m.take(&s, name) })
+		err = s.members(func(name []byte) error { return m.take(&s, m.member(name)) })
 	} else if _, err = s.value(); err == nil {
 		err = ErrNotObject
+	}
+	m.ID, m.Version = m.id.Raw, string(m.jsonrpc.Raw) == `"2.0"`
+	m.Answer = m.Result.Kind != 0 || m.fault.Kind != 0
+	if m.method.Kind == String {
+		m.Method, _ = Unquote(m.method.Raw)
 	}
 	switch {
 	case err != nil && !errors.Is(err, ErrNotObject):
 		return m, err
 	case !s.end():
 		return m, errSyntax
-	case m.twice:
+	case m.twice, m.Result.Kind != 0 && m.fault.Kind != 0:
 		return m, ErrTwice
 	}
 	return m, err
 }
 
-// take reads one member of the envelope.
-func (m *Message) take(s *scanner, name []byte) error {
-	if string(name) == `"params"` {
-		m.once(inParams)
-		return m.takeParams(s)
-	}
-	v, err := s.value()
+// member returns the place of a member of the envelope, nil for any other.
+func (m *Message) member(name []byte) *Value {
 	switch string(name) {
 	case `"jsonrpc"`:
-		m.once(inVersion)
-		m.Version = string(v.Raw) == `"2.0"`
+		return &m.jsonrpc
 	case `"id"`:
-		m.once(inID)
-		m.ID = v.Raw
+		return &m.id
 	case `"method"`:
-		m.once(inMethod)
-		if err == nil && v.Kind == String {
-			m.Method, _ = Unquote(v.Raw)
-		}
+		return &m.method
+	case `"params"`:
+		return &m.Params
 	case `"result"`:
-		m.once(inAnswer)
-		m.Answer, m.Result = true, v
+		return &m.Result
 	case `"error"`:
-		m.once(inAnswer)
-		m.Answer = true
+		return &m.fault
 	}
-	return err
+	return nil
 }
 
-// takeParams reads the params, and stores the members that a call needs.
-func (m *Message) takeParams(s *scanner) (err error) {
-	if s.space() != '{' {
-		m.Params, err = s.value()
-		return err
+// param returns the place of a member of the params, nil for any other.
+func (m *Message) param(name []byte) *Value {
+	switch string(name) {
+	case `"name"`:
+		return &m.name
+	case `"arguments"`:
+		return &m.Args
+	case `"_meta"`:
+		return &m.Meta
+	case `"inputResponses"`:
+		return &m.Inputs
+	case `"requestState"`:
+		return &m.State
 	}
-	start := s.i
-	err = s.members(func(name []byte) error {
-		v, err := s.value()
-		switch string(name) {
-		case `"name"`:
-			m.once(inName)
-			m.name = v
-		case `"arguments"`:
-			m.once(inArguments)
-			m.Args = v
-		case `"_meta"`:
-			m.once(inMeta)
-			m.Meta = v
-		case `"inputResponses"`:
-			m.once(inInputs)
-			m.Inputs = v
-		case `"requestState"`:
-			m.once(inState)
-			m.State = v
-		}
-		return err
-	})
-	m.Params = Value{s.b[start:s.i], Object}
-	return err
+	return nil
 }
 
-// part is a member that may occur once.
-type part uint
-
-const (
-	inVersion part = 1 << iota
-	inID
-	inMethod
-	inParams
-	inAnswer
-	inName
-	inArguments
-	inMeta
-	inInputs
-	inState
-)
-
-// once marks a part as seen, and notes if it was seen before.
-func (m *Message) once(p part) {
-	m.twice = m.twice || m.seen&p != 0
-	m.seen |= p
+// take reads the next value into its place, of the params their members, too.
+func (m *Message) take(s *scanner, place *Value) (err error) {
+	var v Value
+	if begins := s.space(); place == &m.Params && begins == '{' {
+		start := s.i
+		err = s.members(func(name []byte) error { return m.take(s, m.param(name)) })
+		v = Value{s.b[start:s.i], Object}
+	} else {
+		v, err = s.value()
+	}
+	if place != nil {
+		m.twice = m.twice || place.Kind != 0
+		*place = v
+	}
+	return err
 }
 
 // GoodID reports whether MCP allows an id: a string of UTF-8 or a number. The server must

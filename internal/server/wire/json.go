@@ -3,7 +3,6 @@ package wire
 import (
 	"bytes"
 	"encoding/json"
-	"math/bits"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -18,7 +17,7 @@ func AppendString(b []byte, s string) []byte {
 		s = strings.ToValidUTF8(s, "\uFFFD")
 	}
 	for len(s) > 0 {
-		n := plainLen(s)
+		n := plain(s, separator)
 		b, s = append(b, s[:n]...), s[n:]
 		switch {
 		case s == "":
@@ -32,37 +31,6 @@ func AppendString(b []byte, s string) []byte {
 	}
 	return append(b, '"')
 }
-
-// plainLen returns the number of leading bytes of s that need no escape in a JSON string,
-// whatever follows. It tests eight at a time: a byte's highest bit is set if it is below a
-// blank, a quote, a backslash or the first byte of a separator. A carry may set bits after
-// the first such byte, which does not matter.
-func plainLen(s string) int {
-	const ones, highs = 0x0101010101010101, 0x8080808080808080
-	n := 0
-	for ; n+8 <= len(s); n += 8 {
-		p := s[n : n+8]
-		x := uint64(p[0]) | uint64(p[1])<<8 | uint64(p[2])<<16 | uint64(p[3])<<24 |
-			uint64(p[4])<<32 | uint64(p[5])<<40 | uint64(p[6])<<48 | uint64(p[7])<<56
-		quote, slash, first := x^ones*'"', x^ones*'\\', x^ones*separator
-		marks := ((x-ones*' ')&^x | (quote-ones)&^quote | (slash-ones)&^slash | (first-ones)&^first) & highs
-		if marks != 0 {
-			return n + bits.TrailingZeros64(marks)/8
-		}
-	}
-	for n < len(s) && asIs[s[n]] {
-		n++
-	}
-	return n
-}
-
-// asIs says which bytes need no escape in a JSON string, whatever follows.
-var asIs = func() (t [256]bool) {
-	for c := range t {
-		t[c] = c >= 0x20 && c != '"' && c != '\\' && c != separator
-	}
-	return t
-}()
 
 // U+2028 and U+2029 are E2 80 A8 and E2 80 A9.
 const (

@@ -53,7 +53,7 @@ func (l *Lines) line() ([]byte, error) {
 	for {
 		if n := bytes.IndexByte(l.buf[l.seen:], '\n'); n >= 0 {
 			if l.seen+n-l.from > l.Limit {
-				return nil, l.drop(l.seen + n)
+				return nil, l.discard()
 			}
 			return l.cut(l.seen+n, 1), nil
 		}
@@ -113,33 +113,17 @@ func (l *Lines) fill() {
 	}
 }
 
-// drop skips the line that ends at end, which is too long.
-func (l *Lines) drop(end int) error {
-	line := l.buf[l.from:end]
-	l.Lost = lostID(headOf(line), tailOf(line))
-	l.cut(end, 1)
-	return ErrTooLong
-}
-
-// discard skips a line that has grown past the limit, and keeps the parts that lostID
-// needs.
+// discard skips the line that begins at from and is longer than the limit, and keeps the
+// parts of it that lostID needs.
 func (l *Lines) discard() error {
-	line := l.buf[l.from:]
-	head, tail := headOf(line), tailOf(line)
-	l.buf, l.from, l.seen = make([]byte, 0, readSize), 0, 0
-	for l.err == nil {
+	part, rest, ended := bytes.Cut(l.buf[l.from:], []byte("\n"))
+	head, tail := headOf(part), tailOf(part)
+	l.buf, l.from, l.seen = append(make([]byte, 0, max(readSize, 2*len(rest))), rest...), 0, 0
+	for !ended && l.err == nil {
 		l.fill()
-		n := bytes.IndexByte(l.buf, '\n')
-		part := l.buf
-		if n >= 0 {
-			part = l.buf[:n]
-		}
+		part, rest, ended = bytes.Cut(l.buf, []byte("\n"))
 		tail = tailOf(append(tail, tailOf(part)...))
-		if n >= 0 {
-			l.from, l.seen = n+1, n+1
-			break
-		}
-		l.buf = l.buf[:0]
+		l.buf = append(l.buf[:0], rest...)
 	}
 	l.Lost = lostID(head, tail)
 	return ErrTooLong

@@ -2,7 +2,6 @@ package wire
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"math/bits"
 	"strings"
@@ -199,7 +198,7 @@ func (s *scanner) key() (name []byte, err error) {
 func (s *scanner) str() error {
 	s.i++
 	for {
-		s.i += plain(s.b[s.i:])
+		s.i += plain(s.b[s.i:], '"')
 		if s.i >= len(s.b) {
 			return errSyntax
 		}
@@ -287,25 +286,25 @@ const (
 	highs = 0x8080808080808080
 )
 
-// plain counts the bytes at the start of b that mean themselves in a JSON
-// string: no quote, no backslash, no control character. Eight at a time.
-func plain(b []byte) int {
-	i := 0
-	for ; i+8 <= len(b); i += 8 {
-		w := binary.LittleEndian.Uint64(b[i:])
-		quote, back := w^(ones*'"'), w^(ones*'\\')
-		// A byte's high bit is set where it is below 0x20, or zero after the exclusive or.
-		// Above the lowest such byte that may be wrong, but the lowest is sure.
-		if hit := (((w - ones*0x20) &^ w) | ((quote - ones) &^ quote) | ((back - ones) &^ back)) & highs; hit != 0 {
-			return i + bits.TrailingZeros64(hit)/8
+// plain returns the number of leading bytes of s that are no quote, no backslash, no control
+// character and not stop. It tests eight at a time: a byte's highest bit is set if it is
+// below a blank, or zero after the exclusive or. Bits above the lowest such byte may be
+// wrong, which does not matter.
+func plain[T []byte | string](s T, stop byte) int {
+	n := 0
+	for ; n+8 <= len(s); n += 8 {
+		p := s[n : n+8]
+		x := uint64(p[0]) | uint64(p[1])<<8 | uint64(p[2])<<16 | uint64(p[3])<<24 |
+			uint64(p[4])<<32 | uint64(p[5])<<40 | uint64(p[6])<<48 | uint64(p[7])<<56
+		quote, slash, also := x^ones*'"', x^ones*'\\', x^ones*uint64(stop)
+		if marks := ((x-ones*' ')&^x | (quote-ones)&^quote | (slash-ones)&^slash | (also-ones)&^also) & highs; marks != 0 {
+			return n + bits.TrailingZeros64(marks)/8
 		}
 	}
-	for ; i < len(b); i++ {
-		if c := b[i]; c < 0x20 || c == '"' || c == '\\' {
-			break
-		}
+	for n < len(s) && s[n] >= ' ' && s[n] != '"' && s[n] != '\\' && s[n] != stop {
+		n++
 	}
-	return i
+	return n
 }
 
 // Unquote decodes a string that the scanner has passed.

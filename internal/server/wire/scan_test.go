@@ -79,7 +79,7 @@ func TestPlain(t *testing.T) {
 				b[i] = []byte{' ', 0x7f, 0x80, 0xff, '!', '#', '[', ']'}[i%8]
 			}
 			b[at] = stop
-			if got := plain(b); got != at {
+			if got := plain(b, '"'); got != at {
 				t.Fatalf("%q: %d, not %d", b, got, at)
 			}
 		}
