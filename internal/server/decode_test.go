@@ -259,24 +259,24 @@ func TestClientsAreDocumented(t *testing.T) {
 }
 
 func TestInstructions(t *testing.T) {
-	one := Options{}.compose([]string{"/home/me/project"}, false, "")
+	one := (Options{Workspace: []string{"/home/me/project"}}).instructions(false)
 	if !strings.Contains(one, "workspace: /home/me/project.") {
 		t.Error(one)
 	}
-	many := Options{}.compose(slices.Repeat([]string{"/" + strings.Repeat("d", 200)}, 50), false, "")
+	many := (Options{Workspace: slices.Repeat([]string{"/" + strings.Repeat("d", 200)}, 50)}).instructions(false)
 	if len(many) >= 1500 || !strings.Contains(many, "more.") {
 		t.Errorf("%d bytes: %s", len(many), many)
 	}
-	if long := (Options{}).compose([]string{"/" + strings.Repeat("d", 5000), "/b"}, false, ""); len(long) >= 1500 {
+	if long := (Options{Workspace: []string{"/" + strings.Repeat("d", 5000), "/b"}}).instructions(false); len(long) >= 1500 {
 		t.Errorf("%d bytes", len(long))
 	}
-	if odd := (Options{}).compose([]string{"/a\nb\u202e"}, false, ""); strings.Contains(odd, "a\nb") || strings.Contains(odd, "\u202e") {
+	if odd := (Options{Workspace: []string{"/a\nb\u202e"}}).instructions(false); strings.Contains(odd, "a\nb") || strings.Contains(odd, "\u202e") {
 		t.Error(odd)
 	}
 	if got := (Options{Clipboard: true, Mode: "plan"}).instructions(false); !strings.Contains(got, "not changed.\nRead of clipboard: ") {
 		t.Errorf("%q", got)
 	}
-	if none := (Options{}).compose(nil, false, ""); !strings.Contains(none, "No workspace") {
+	if none := (Options{Workspace: nil}).instructions(false); !strings.Contains(none, "No workspace") {
 		t.Error(none)
 	}
 }
@@ -322,7 +322,7 @@ func TestInstructionsTellTheMode(t *testing.T) {
 		{"dontAsk", "", "is refused"},
 		{"bypassPermissions", "", "deny and ask rules"},
 	} {
-		got := Options{}.compose(dirs, false, modeLine(c.mode, c.plan))
+		got := (Options{Workspace: dirs, Mode: c.mode, PlanFile: c.plan}).instructions(false)
 		if len(got) >= 1500 || !strings.Contains(got, c.want) || !strings.Contains(got, "/home/me/project") {
 			t.Errorf("%s: %d bytes: %s", c.mode, len(got), got)
 		}

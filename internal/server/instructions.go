@@ -12,17 +12,31 @@ import (
 // maxInstructions bounds the server's instructions to a client.
 const maxInstructions = 1499
 
-// instructions returns the instructions; roots says that the client may have root
-// directories.
+// instructions returns the instructions: the workspace directories, as many as fit, the mode,
+// and what holds for the tools that are published. With roots, the directories count if the
+// client names none of its own.
 func (o Options) instructions(roots bool) string {
-	more := modeLine(o.Mode, o.PlanFile)
+	more := []string{modeLine(o.Mode, o.PlanFile), "", o.searchLine()}
 	if o.Clipboard {
-		more = strings.TrimPrefix(more+"\nRead of clipboard: shows the picture or text that the user has copied.", "\n")
+		more[1] = "Read of clipboard: shows the picture or text that the user has copied."
 	}
-	if line := o.searchLine(); line != "" {
-		more = strings.TrimPrefix(more+"\n"+line, "\n")
+	text := ""
+	for _, line := range more {
+		if line != "" {
+			text += "\n" + line
+		}
 	}
-	return o.compose(o.Workspace, roots, more)
+	text += "\n"
+	for _, r := range rules {
+		if r.tools == "" || o.offers(strings.Fields(r.tools)...) {
+			text += "\n" + r.text
+		}
+	}
+	does := "fsmcp reads, writes and edits files"
+	if !o.offers("Write", "Edit", "NotebookEdit") {
+		does = "fsmcp reads files"
+	}
+	return workspaceLine(does, o.Workspace, roots, maxInstructions-len(text)) + text
 }
 
 // offers reports whether any of the tools is published; without a list all are.
@@ -33,19 +47,18 @@ func (o Options) offers(names ...string) bool {
 
 // searchLine describes the tools that search, "" where none is published.
 func (o Options) searchLine() string {
-	glob, grep := len(o.Tools) > 0 && o.offers("Glob"), len(o.Tools) > 0 && o.offers("Grep")
-	line := ""
+	grep, line := o.offers("Grep"), ""
 	switch {
-	case glob && grep:
-		line = "Glob finds files by name, Grep lines in them"
-	case glob:
-		line = "Glob finds files by name"
-	case grep:
-		line = "Grep finds lines in files"
-	default:
+	case len(o.Tools) == 0 || !grep && !o.offers("Glob"):
 		return ""
+	case !grep:
+		return "Glob finds files by name."
+	case o.offers("Glob"):
+		line = "Glob finds files by name, Grep lines in them"
+	default:
+		line = "Grep finds lines in files"
 	}
-	if grep && o.offers("Edit") {
+	if o.offers("Edit") {
 		line += "; Edit may change a line that Grep showed whole"
 	}
 	return line + "."
@@ -59,27 +72,6 @@ var rules = []struct{ tools, text string }{
 	{"", "Paths should be absolute; a relative path starts at the first workspace directory, and ~/ is your home directory."},
 	{"", "An error says what to do next, and often shows what was missing: then the same call passes when repeated."},
 	{"Write Edit NotebookEdit", `What a file was before each change is kept: the user can look at it and bring it back with "fsmcp history".`},
-}
-
-// compose returns what holds for the tools that are published, the mode, and as many
-// workspace directories as fit. With roots, the directories count if the client names none of
-// its own.
-func (o Options) compose(workspace []string, roots bool, mode string) string {
-	const does = "fsmcp reads, writes and edits files"
-	text := "\n"
-	for _, r := range rules {
-		if r.tools == "" || o.offers(strings.Fields(r.tools)...) {
-			text += "\n" + r.text
-		}
-	}
-	if mode != "" {
-		mode = "\n" + mode
-	}
-	first := workspaceLine(workspace, roots, maxInstructions-len(text)-len(mode))
-	if rest, ok := strings.CutPrefix(first, does); ok && !o.offers("Write", "Edit", "NotebookEdit") {
-		first = "fsmcp reads files" + rest
-	}
-	return first + mode + text
 }
 
 // maxPlanName bounds the plan file's name, so that the rest has room.
@@ -104,18 +96,20 @@ func modeLine(mode, plan string) string {
 	return ""
 }
 
-func workspaceLine(dirs []string, roots bool, room int) string {
+// workspaceLine begins with does and names the workspace in at most room bytes.
+func workspaceLine(does string, dirs []string, roots bool, room int) string {
 	const andMore = ", and 9999 more"
 	var b strings.Builder
+	b.WriteString(does)
 	switch {
 	case roots && len(dirs) == 0:
-		return "fsmcp reads, writes and edits files in the workspace: the client's root directories."
+		return does + " in the workspace: the client's root directories."
 	case len(dirs) == 0:
-		return "fsmcp reads, writes and edits files. No workspace directory is set."
+		return does + ". No workspace directory is set."
 	case roots:
-		b.WriteString("fsmcp reads, writes and edits files in the workspace: the client's root directories, or where it names none, ")
+		b.WriteString(" in the workspace: the client's root directories, or where it names none, ")
 	default:
-		b.WriteString("fsmcp reads, writes and edits files in the workspace: ")
+		b.WriteString(" in the workspace: ")
 	}
 	for i, dir := range dirs {
 		name := phrase.QuoteAtMost(dir, maxInstructions)

@@ -321,11 +321,11 @@ func TestInstructionsWithRoots(t *testing.T) {
 		"the client's root directories, or where it names none, /w.": {"/w"},
 		"the client's root directories.":                             nil,
 	} {
-		if got := (Options{}).compose(dirs, true, ""); !strings.Contains(got, want) {
+		if got := (Options{Workspace: dirs}).instructions(true); !strings.Contains(got, want) {
 			t.Error(got)
 		}
 	}
-	if many := (Options{}).compose(slices.Repeat([]string{"/" + strings.Repeat("d", 200)}, 50), true, ""); len(many) > maxInstructions {
+	if many := (Options{Workspace: slices.Repeat([]string{"/" + strings.Repeat("d", 200)}, 50)}).instructions(true); len(many) > maxInstructions {
 		t.Error(fmt.Sprint(len(many), " bytes"))
 	}
 }
