@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"math"
+	"sort"
 	"strings"
 
 	"github.com/fsmcp/fsmcp/internal/text"
@@ -90,16 +91,13 @@ func (b Budget) Tokens(body []byte, ext string) int {
 // LinesWithin returns the number of lines of a page that stay within a number of
 // tokens, and within the client's number of lines.
 func (b Budget) LinesWithin(page text.Page, bound int) int {
-	lo, hi := 0, min(len(page.Ends), b.Lines())
-	for lo < hi { // the greatest k whose lines fit
-		mid := (lo + hi + 1) / 2
-		if b.Counter.Count(page.Body[:page.Ends[mid-1]]) <= bound {
-			lo = mid
-		} else {
-			hi = mid - 1
-		}
-	}
-	return lo
+	return b.PartsWithin(page.Body, page.Ends[:min(len(page.Ends), b.Lines())], bound)
+}
+
+// PartsWithin returns the number of leading parts of a text, which end at ends, that stay
+// within a number of tokens.
+func (b Budget) PartsWithin(body []byte, ends []int, bound int) int {
+	return sort.Search(len(ends), func(i int) bool { return b.Counter.Count(body[:ends[i]]) > bound })
 }
 
 // ReadCall names the Read that shows as many lines of a page as are served, starting at

@@ -87,8 +87,7 @@ type Result struct {
 	Report   *reminders.Report // nil: no file changed outside
 	// Search holds the facts of a search that succeeded; nil for other calls.
 	Search *Search
-	// Hints are the files of a search for which hints are looked up, by their resolved
-	// names; other calls have About.
+	// Hints are the files for which hints are looked up, by their resolved names.
 	Hints []string
 }
 

@@ -71,7 +71,6 @@ type LanguageServers interface {
 // sent.
 type Service struct {
 	clipboard   *clipboardReader
-	finder      *find.Finder
 	searches    *search.Searcher
 	tools       []Tool
 	opener      toolcall.Opener
@@ -106,20 +105,21 @@ func New(o Options) *Service {
 	if o.Servers != nil {
 		s.committer.Servers = o.Servers
 	}
-	write := &writer{s.committer, s.opener, loads, budget}
 	read := &reader{
 		opener: s.opener, loader: loads, budget: budget, exact: o.Exact, grep: o.Grep, maxFileBytes: o.MaxFileBytes, preferences: o.Preferences,
 		pictures: pictureReader{o.Pictures, o.Preferences}, pages: o.Pages,
 	}
 	s.clipboard = &clipboardReader{read, o.Clipboard}
 	s.searches = search.New(search.Options{Checker: o.Access})
-	s.finder = &find.Finder{Opener: s.opener, Searcher: s.searches, Budget: budget}
-	s.tools = s.list(
-		read,
-		write,
-		&editor{write, o.Preferences},
-		&cellEditor{s.committer, s.opener, loads, budget},
-	)
+	finder := &find.Finder{Opener: s.opener, Searcher: s.searches, Budget: budget}
+	s.tools = []Tool{ // in their fixed order
+		published(s, nameRead, true, read.run),
+		published(s, nameWrite, false, (&writer{s.committer}).run),
+		published(s, nameEdit, false, (&editor{s.committer, o.Preferences}).run),
+		published(s, nameNotebookEdit, false, (&cellEditor{s.committer}).run),
+		published(s, find.NameGlob, true, finder.Glob),
+		published(s, find.NameGrep, true, finder.Grep),
+	}
 	return s
 }
 
@@ -151,22 +151,13 @@ func (s *Service) Refused(tool, given string, call toolcall.Call, waited time.Du
 	s.auditor.AuditSoon(toolcall.EntryOf(call, tool, given, s.now().Add(-waited)), r)
 }
 
-// list returns all tools in their fixed order.
-func (s *Service) list(read *reader, write *writer, edit *editor, cells *cellEditor) []Tool {
-	return []Tool{
-		{Name: nameRead, ReadOnly: true, Args: func() Args { return new(ReadArgs) }, Run: typed(s, nameRead, read.run)},
-		{Name: nameWrite, Args: func() Args { return new(WriteArgs) }, Run: typed(s, nameWrite, write.run)},
-		{Name: nameEdit, Args: func() Args { return new(EditArgs) }, Run: typed(s, nameEdit, edit.run)},
-		{Name: nameNotebookEdit, Args: func() Args { return new(NotebookEditArgs) }, Run: typed(s, nameNotebookEdit, cells.run)},
-		{Name: find.NameGlob, ReadOnly: true, Args: func() Args { return new(find.GlobArgs) }, Run: typed(s, find.NameGlob, s.finder.Glob)},
-		{Name: find.NameGrep, ReadOnly: true, Args: func() Args { return new(find.GrepArgs) }, Run: typed(s, find.NameGrep, s.finder.Grep)},
-	}
-}
-
-// typed turns a tool written as (ctx, call, its own args) to (result, error)
+// published turns a tool written as (ctx, call, its own args) to (result, error)
 // into one that answers every error in the words of package refusal.
-func typed[A Args](s *Service, name string, run func(context.Context, toolcall.Call, A) (*toolcall.Result, error)) func(context.Context, toolcall.Call, Args) *toolcall.Result {
-	return func(ctx context.Context, call toolcall.Call, args Args) *toolcall.Result {
+func published[T any, A interface {
+	*T
+	Args
+}](s *Service, name string, readOnly bool, run func(context.Context, toolcall.Call, A) (*toolcall.Result, error)) Tool {
+	answer := func(ctx context.Context, call toolcall.Call, args Args) *toolcall.Result {
 		begun := s.now()
 		if !toolcall.Searches(name) {
 			s.searches.YieldCPU()
@@ -186,17 +177,16 @@ func typed[A Args](s *Service, name string, run func(context.Context, toolcall.C
 			result.Shown, _ = toolcall.ShownIn(err)
 			result.Ask = toolcall.QuestionIn(err)
 		}
-		if result.Search != nil {
-			hint(result, call.Session.Reminders.Hint(s.preferences().HintsBelow, result.Hints...))
-		} else if err == nil && call.About.Path != "" {
-			hint(result, call.Session.Reminders.Hint(s.preferences().HintsBelow, call.About.Path))
-		}
 		result.About = *call.About
 		entry := toolcall.EntryOf(call, name, args.Target(), begun)
 		entry.Path = call.About.Path
-		if result.Search != nil {
+		switch {
+		case result.Search != nil:
 			entry.Path = result.Search.Path
+		case err == nil && entry.Path != "":
+			result.Hints = []string{entry.Path}
 		}
+		hint(result, call.Session.Reminders.Hint(s.preferences().HintsBelow, result.Hints...))
 		if result.Ask == nil {
 			s.auditor.Audit(entry, result)
 		} else { // it may never be sent: the log waits for what becomes of the call
@@ -209,6 +199,7 @@ func typed[A Args](s *Service, name string, run func(context.Context, toolcall.C
 		}
 		return result
 	}
+	return Tool{Name: name, ReadOnly: readOnly, Args: func() Args { return A(new(T)) }, Run: answer}
 }
 
 // remind ends an answer with what changed outside in files that were shown in full.

@@ -24,7 +24,7 @@ import (
 
 // editor answers Edit.
 type editor struct {
-	writer      *writer // of all of a file
+	committer   *commit.Committer
 	preferences func() Preferences
 }
 
@@ -35,8 +35,8 @@ func (e *editor) run(ctx context.Context, call toolcall.Call, a *EditArgs) (*too
 	case isStub(a.NewString):
 		return nil, refusal.StubAsText("new_string")
 	}
-	w := writing{tool: e.writer, call: call, content: a.NewString}
-	return e.writer.committer.Commit(ctx, call, perm.Edit, &editing{tool: e, args: a, writing: &w})
+	w := writing{by: e.committer, call: call, content: a.NewString}
+	return e.committer.Commit(ctx, call, perm.Edit, &editing{tool: e, args: a, writing: &w})
 }
 
 // editing is one Edit under way.
@@ -51,7 +51,7 @@ func (e *editing) Plan(ctx context.Context, s *toolcall.Target, old *fsys.File) 
 	w, session := e.writing, e.writing.call.Session
 	switch {
 	case old == nil && (toolcall.IsNotebook(s) || e.args.OldString != ""):
-		return nil, w.tool.opener.Absent(session, s)
+		return nil, w.by.Opener.Absent(session, s)
 	case toolcall.IsNotebook(s):
 		return nil, refusal.IsNotebook(s.Name())
 	case old == nil:
@@ -88,7 +88,7 @@ func (e *editing) fill(ctx context.Context, s *toolcall.Target, old *fsys.File, 
 		head := fmt.Sprintf("The file %s has been updated (%s, %s).", s.Name(), phrase.LinesOf(content), phrase.Bytes(int64(len(content))))
 		return commit.Whole(stamp, []byte(content), s.Answer(head, "")), nil
 	case stamp.Size <= int64(len(byteOrderMark)): // perhaps such a mark and nothing else
-		if c, err := e.tool.writer.loader.LoadText(e.writing.call.Session, s, old); err == nil && c.Doc.Text == "" {
+		if c, err := e.writing.by.Loader.LoadText(e.writing.call.Session, s, old); err == nil && c.Doc.Text == "" {
 			return e.writing.Plan(ctx, s, old)
 		}
 	}

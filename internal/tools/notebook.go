@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
@@ -19,7 +20,6 @@ import (
 	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/state"
 	"github.com/fsmcp/fsmcp/internal/text"
-	"github.com/fsmcp/fsmcp/internal/tokens"
 	"github.com/fsmcp/fsmcp/internal/toolcall"
 )
 
@@ -185,14 +185,11 @@ func (v *viewing) lines(ctx context.Context, i int, name string, o notebook.Cell
 
 // count counts the tokens of the text, pictures apart.
 func (v *viewing) count(parts []notebook.Part) int {
-	if rough := tokens.Rough(partsSize(parts), "ipynb"); rough <= v.read.budget.Bound()/4 {
-		return rough
-	}
 	text := make([]byte, 0, partsSize(parts))
 	for _, p := range parts {
 		text = append(text, p.Text...)
 	}
-	return v.read.budget.Counter.Count(text)
+	return v.read.budget.Tokens(text, "ipynb")
 }
 
 // within reports whether the client passes on so many lines.
@@ -215,17 +212,11 @@ func partsSize(parts []notebook.Part) int {
 // fitting is the greatest number of cells, from the wanted one on, that one
 // answer holds.
 func (v *viewing) fitting() int {
-	first, limit := v.read.want.first-1, 0
-	for lo, hi := 1, v.nb.Len()-first; lo <= hi; {
-		mid := (lo + hi) / 2
-		view := v.nb.Render(notebook.Options{First: first, Limit: mid, MaxText: int(min(int64(v.read.budget.Room()), v.read.tool.maxFileBytes))})
-		if len(view.Shown) == mid && v.count(view.Parts) <= v.read.budget.Bound() && v.within(view.Parts) {
-			limit, lo = mid, mid+1
-		} else {
-			hi = mid - 1
-		}
-	}
-	return limit
+	first := v.read.want.first - 1
+	return sort.Search(v.nb.Len()-first, func(i int) bool {
+		view := v.nb.Render(notebook.Options{First: first, Limit: i + 1, MaxText: int(min(int64(v.read.budget.Room()), v.read.tool.maxFileBytes))})
+		return len(view.Shown) <= i || v.count(view.Parts) > v.read.budget.Bound() || !v.within(view.Parts)
+	})
 }
 
 // tooMany refuses more than one answer holds, and names a call that fits.

@@ -24,18 +24,13 @@ import (
 )
 
 // cellEditor answers NotebookEdit.
-type cellEditor struct {
-	committer *commit.Committer
-	opener    toolcall.Opener
-	loader    toolcall.Loader
-	budget    toolcall.Budget
-}
+type cellEditor struct{ committer *commit.Committer }
 
 func (e *cellEditor) run(ctx context.Context, call toolcall.Call, a *NotebookEditArgs) (*toolcall.Result, error) {
 	if err := a.check(); err != nil {
 		return nil, err
 	}
-	return e.committer.Commit(ctx, call, perm.NotebookEdit, &cellEditing{tool: e, call: call, args: a})
+	return e.committer.Commit(ctx, call, perm.NotebookEdit, &cellEditing{by: e.committer, call: call, args: a})
 }
 
 // check refuses arguments that do not go together.
@@ -66,7 +61,7 @@ func (a *NotebookEditArgs) check() error {
 
 // cellEditing is one NotebookEdit under way.
 type cellEditing struct {
-	tool *cellEditor
+	by   *commit.Committer
 	call toolcall.Call
 	args *NotebookEditArgs
 }
@@ -78,7 +73,7 @@ func (e *cellEditing) Plan(_ context.Context, s *toolcall.Target, old *fsys.File
 		return nil, refusal.NotNotebook(s.Name())
 	}
 	if old == nil {
-		return nil, e.tool.opener.Absent(session, s)
+		return nil, e.by.Opener.Absent(session, s)
 	}
 	_, known := session.Files.Get(s.Path)
 	if err := e.worthReading(s, old, known); err != nil {
@@ -88,7 +83,7 @@ func (e *cellEditing) Plan(_ context.Context, s *toolcall.Target, old *fsys.File
 	if err != nil {
 		return nil, err
 	}
-	p := cellPlan{gate: gate.Gate{Target: s, File: c, Budget: e.tool.budget.Of(e.call.Client)}, nb: nb, args: e.args, ids: rand.Reader}
+	p := cellPlan{gate: gate.Gate{Target: s, File: c, Budget: e.by.Budget.Of(e.call.Client)}, nb: nb, args: e.args, ids: rand.Reader}
 	return p.plan()
 }
 
@@ -130,7 +125,7 @@ func (e *cellEditing) worthReading(s *toolcall.Target, old *fsys.File, known boo
 	case known:
 		return nil
 	}
-	if _, err := e.tool.loader.LoadText(e.call.Session, s, old); err != nil {
+	if _, err := e.by.Loader.LoadText(e.call.Session, s, old); err != nil {
 		return err
 	}
 	return refusal.NotRead(s.Name())
@@ -139,7 +134,7 @@ func (e *cellEditing) worthReading(s *toolcall.Target, old *fsys.File, known boo
 // open reads and parses the notebook; one that is none any more, or of a format
 // that is not edited, is code 6.
 func (e *cellEditing) open(s *toolcall.Target, old *fsys.File) (*state.File, *notebook.Notebook, error) {
-	c, nb, err := e.tool.loader.Parse(e.call.Session, s, old)
+	c, nb, err := e.by.Loader.Parse(e.call.Session, s, old)
 	var large *fsys.TooLargeError
 	if errors.As(err, &large) {
 		return nil, nil, refusal.TooLargeNotebook(s.Name(), large.Size, state.InMemory, "edited")

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
@@ -19,10 +18,9 @@ import (
 // countFor bounds the time that a Read goes on counting a big file's lines.
 const countFor = 200 * time.Millisecond
 
-// source serves pages of a text: a document in memory, or a scan of the file.
-type source interface {
-	page(ctx context.Context, w want, room int) (text.Page, error)
-}
+// source serves pages of a text, of a document in memory or a scan of the file, in at most
+// room bytes.
+type source func(w want, room int) (text.Page, error)
 
 // fromMemory answers from memory.
 func (r *reading) fromMemory(ctx context.Context) (*toolcall.Result, error) {
@@ -47,7 +45,12 @@ func (r *reading) memoryText(ctx context.Context, c *state.File) (*toolcall.Resu
 	if c.Doc.Text == "" { // a byte order mark and nothing else
 		return r.shownEmpty(c.Recorded(span.Set{}.Add(span.Span{End: c.Stamp.Size}), state.ByRead)), nil
 	}
-	page, err := r.fit(ctx, document{c.Doc})
+	page, err := r.fit(func(w want, room int) (text.Page, error) {
+		if w.column > 0 {
+			return c.Doc.ColumnPage(w.first, w.column, w.limit, room), nil
+		}
+		return c.Doc.Page(w.first, w.limit, room), nil
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +77,12 @@ func (r *reading) scanned(ctx context.Context, stamp fsys.Stamp) (*toolcall.Resu
 			return nil, r.unreadable(err)
 		}
 	}
-	page, err := r.fit(ctx, scanning{scan, r.file})
+	page, err := r.fit(func(w want, room int) (text.Page, error) {
+		if w.column > 0 {
+			return scan.ColumnPage(ctx, r.file, w.first, w.column, w.limit, room)
+		}
+		return scan.Page(ctx, r.file, w.first, w.limit, room, countFor)
+	})
 	if err != nil {
 		return nil, r.unreadable(err)
 	}
@@ -184,76 +192,41 @@ func (r *reading) onward(page text.Page) string {
 
 // fit takes the wanted page from a source and brings it within what the client
 // passes on; what exceeds the token limit is refused with a call that fits.
-func (r *reading) fit(ctx context.Context, src source) (text.Page, error) {
+func (r *reading) fit(src source) (text.Page, error) {
 	room, bound := r.budget.Room(), r.budget.Bound()
 	w := r.want
 	if w.column == 0 {
 		w.limit = min(w.limit, r.budget.Lines())
 	}
-	page, err := src.page(ctx, w, room)
-	if err != nil {
+	count := func(page text.Page) int { return r.budget.Tokens(page.Body, r.target.Asked.Ext()) }
+	page, err := src(w, room)
+	if err != nil || page.First == 0 && !page.More { // behind the end
 		return page, err
 	}
-	if page.First == 0 && !page.More {
-		return page, nil // behind the end
+	if page.First > 0 {
+		n := count(page)
+		if n > r.budget.Most && w.column == 0 {
+			next, _ := r.budget.ReadCall(page.First, page)
+			return page, refusal.TooManyTokens(n, r.budget.Most, next, r.tool.grep)
+		}
+		if n <= bound {
+			return page, nil
+		}
 	}
-	if page.First == 0 { // not even one line fits
-		w.limit, w.column = defaultColumns, 1
-		if page, err = src.page(ctx, w, room); err != nil {
+	if w.column == 0 || page.First == 0 {
+		if w.limit = r.budget.LinesWithin(page, bound); w.limit > 0 {
+			return src(w, room)
+		}
+		w.limit, w.column = defaultColumns, 1 // not even one line fits
+		if page, err = src(w, room); err != nil {
 			return page, err
 		}
 	}
-	count := r.budget.Tokens(page.Body, r.target.Asked.Ext())
-	if count > r.budget.Most && w.column == 0 {
-		next, _ := r.budget.ReadCall(page.First, page)
-		return page, refusal.TooManyTokens(count, r.budget.Most, next, r.tool.grep)
-	}
-	if count <= bound {
-		return page, nil
-	}
-	if w.column == 0 {
-		if k := r.budget.LinesWithin(page, bound); k > 0 {
-			w.limit = k
-			return src.page(ctx, w, room)
-		}
-		w.limit, w.column = defaultColumns, 1
-		if page, err = src.page(ctx, w, room); err != nil {
+	for n := count(page); n > bound; n = count(page) { // a page of columns shrinks until it fits
+		room = max(int(int64(len(page.Body))*int64(bound)/int64(n)*95/100), 16)
+		if page, err = src(w, room); err != nil || len(page.Body) <= 64 {
 			return page, err
 		}
-		count = r.budget.Tokens(page.Body, r.target.Asked.Ext())
-	}
-	for count > bound { // a page of columns shrinks until it fits
-		room = max(int(int64(len(page.Body))*int64(bound)/int64(count)*95/100), 16)
-		if page, err = src.page(ctx, w, room); err != nil {
-			return page, err
-		}
-		if len(page.Body) <= 64 {
-			break
-		}
-		count = r.budget.Tokens(page.Body, r.target.Asked.Ext())
 	}
 	return page, nil
-}
-
-// document serves pages from memory.
-type document struct{ doc *text.Doc }
-
-func (d document) page(_ context.Context, w want, room int) (text.Page, error) {
-	if w.column > 0 {
-		return d.doc.ColumnPage(w.first, w.column, w.limit, room), nil
-	}
-	return d.doc.Page(w.first, w.limit, room), nil
-}
-
-// scanning serves pages from the file itself.
-type scanning struct {
-	scan *text.Scan
-	file io.ReaderAt
-}
-
-func (s scanning) page(ctx context.Context, w want, room int) (text.Page, error) {
-	if w.column > 0 {
-		return s.scan.ColumnPage(ctx, s.file, w.first, w.column, w.limit, room)
-	}
-	return s.scan.Page(ctx, s.file, w.first, w.limit, room, countFor)
 }

@@ -25,23 +25,18 @@ import (
 const byteOrderMark = "\ufeff"
 
 // writer answers Write.
-type writer struct {
-	committer *commit.Committer
-	opener    toolcall.Opener
-	loader    toolcall.Loader
-	budget    toolcall.Budget
-}
+type writer struct{ committer *commit.Committer }
 
 func (w *writer) run(ctx context.Context, call toolcall.Call, a *WriteArgs) (*toolcall.Result, error) {
 	if isStub(a.Content) {
 		return nil, refusal.StubAsText("content")
 	}
-	return w.committer.Commit(ctx, call, perm.Write, &writing{tool: w, call: call, content: a.Content})
+	return w.committer.Commit(ctx, call, perm.Write, &writing{by: w.committer, call: call, content: a.Content})
 }
 
 // writing is one Write under way.
 type writing struct {
-	tool    *writer
+	by      *commit.Committer
 	call    toolcall.Call
 	content string
 	created bool // the first look found no file
@@ -68,7 +63,7 @@ func (w *writing) Plan(ctx context.Context, s *toolcall.Target, old *fsys.File) 
 // look reads a file of text that is to be changed; b is not nil for one above
 // state.InMemory.
 func (w *writing) look(ctx context.Context, s *toolcall.Target, old *fsys.File) (g gate.Gate, b *gate.Streamed, err error) {
-	g = gate.Gate{Target: s, Budget: w.tool.budget.Of(w.call.Client)}
+	g = gate.Gate{Target: s, Budget: w.by.Budget.Of(w.call.Client)}
 	if err := toolcall.Writable(s, old); err != nil {
 		return g, nil, err
 	}
@@ -77,7 +72,7 @@ func (w *writing) look(ctx context.Context, s *toolcall.Target, old *fsys.File) 
 		return g, nil, err
 	}
 	if stamp.Size <= state.InMemory {
-		g.File, err = w.tool.loader.LoadText(w.call.Session, s, old)
+		g.File, err = w.by.Loader.LoadText(w.call.Session, s, old)
 		return g, nil, err
 	}
 	b, err = w.stream(ctx, s, old, stamp)
@@ -87,8 +82,8 @@ func (w *writing) look(ctx context.Context, s *toolcall.Target, old *fsys.File) 
 // stream finds what was shown of a file above state.InMemory.
 func (w *writing) stream(ctx context.Context, s *toolcall.Target, f *fsys.File, stamp fsys.Stamp) (*gate.Streamed, error) {
 	rec, known := w.call.Session.Files.Get(s.Path)
-	settled := stamp.Settled(w.tool.loader.Now())
-	b := &gate.Streamed{Target: s, Budget: w.tool.budget.Of(w.call.Client), File: f, Stamp: stamp, Known: known, Was: rec.Stamp.Size}
+	settled := stamp.Settled(w.by.Loader.Now())
+	b := &gate.Streamed{Target: s, Budget: w.by.Budget.Of(w.call.Client), File: f, Stamp: stamp, Known: known, Was: rec.Stamp.Size}
 	if !rec.Proves(stamp) {
 		rec = state.Record{Parts: rec.Parts, Shown: state.ShownBy(rec.Parts), Origin: rec.Origin}
 		scan, err := text.NewScan(ctx, f, stamp.Size)
@@ -105,7 +100,7 @@ func (w *writing) stream(ctx context.Context, s *toolcall.Target, f *fsys.File, 
 // create plans a new file.
 func (w *writing) create(s *toolcall.Target) (*commit.Change, error) {
 	if _, shown := w.call.Session.Files.Get(s.Path); shown {
-		return nil, w.tool.opener.Absent(w.call.Session, s)
+		return nil, w.by.Opener.Absent(w.call.Session, s)
 	}
 	if err := s.CheckNewNames(); err != nil {
 		return nil, err

@@ -103,7 +103,9 @@ func fitted(all []piece, b toolcall.Budget) (body string, kept int) {
 		ends = append(ends, out.Len())
 	}
 	body = out.String()
-	kept = countWithin(body, ends, b)
+	if kept = len(ends); b.Tokens([]byte(body), "") > b.Bound() {
+		kept = b.PartsWithin([]byte(body), ends, b.Bound())
+	}
 	if kept > 0 {
 		return body[:ends[kept-1]], kept
 	}
@@ -115,23 +117,6 @@ func fitted(all []piece, b toolcall.Budget) (body string, kept int) {
 		head = phrase.Head(head, len(head)/2)
 	}
 	return head, 0
-}
-
-// countWithin returns how many pieces stay within the tokens of an answer.
-func countWithin(body string, ends []int, b toolcall.Budget) int {
-	if b.Tokens([]byte(body), "") <= b.Bound() {
-		return len(ends)
-	}
-	lo, hi := 0, len(ends)
-	for lo < hi { // the greatest number that fits
-		mid := (lo + hi + 1) / 2
-		if b.Counter.Count([]byte(body[:ends[mid-1]])) <= b.Bound() {
-			lo = mid
-		} else {
-			hi = mid - 1
-		}
-	}
-	return lo
 }
 
 // Bounds of what ends an answer.
