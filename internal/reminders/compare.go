@@ -73,7 +73,7 @@ func vanished(path string, f follower, rec state.Record) (m reminder, is finding
 	if f.reported != nil && f.reported.gone && (f.picture != nil || f.reported.base == base) {
 		return m, nothing
 	}
-	return reminder{path: path, why: "was deleted or moved", now: State{base: base, gone: true}}, changed
+	return reminder{path: path, why: "was deleted or moved", now: reportedState{base: base, gone: true}}, changed
 }
 
 // comparePicture compares a picture by its stamp.
@@ -104,7 +104,7 @@ func (c *Conversation) compareBytes(t *fsys.Target, f follower, rec state.Record
 		return m, nothing
 	}
 	base := rec.Sum()
-	was := State{base: base, sum: base, text: rec.Content, whole: true}
+	was := reportedState{base: base, sum: base, text: rec.Content, whole: true}
 	if f.reported != nil && f.reported.base == base {
 		was, same = *f.reported, false
 		if was.text == nil {
@@ -128,14 +128,14 @@ func (c *Conversation) compareBytes(t *fsys.Target, f follower, rec state.Record
 	if stamp.Settled(c.service.Now()) {
 		proof = stamp
 		if raw == nil {
-			c.hashed(t.Path, stamp, sum)
+			c.update(t.Path, func(f *follower) { f.hashed, f.sum = stamp, sum })
 		}
 	}
 	if !was.gone && sum == was.sum {
-		c.proven(t.Path, proof)
+		c.update(t.Path, func(f *follower) { f.proof = proof })
 		return m, nothing
 	}
-	m = reminder{path: t.Path, why: whyChanged(stamp.Size), proof: proof, now: State{base: base, sum: sum}}
+	m = reminder{path: t.Path, why: whyChanged(stamp.Size), proof: proof, now: reportedState{base: base, sum: sum}}
 	if sum == base {
 		m.why = "is again as it was when it was read"
 	}

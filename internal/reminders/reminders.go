@@ -101,7 +101,7 @@ type Conversation struct {
 // NewConversation starts a conversation that has been shown nothing. The Service forgets
 // it with the last other reference.
 func (s *Service) NewConversation(records Records, grants perm.Grants) *Conversation {
-	c := &Conversation{service: s, records: records, grants: grants}
+	c := &Conversation{service: s, records: records, grants: grants, followed: followed{files: map[string]*follower{}, toLook: map[string]*follower{}}}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.conversations = append(s.conversations, weak.Make(c))
@@ -167,12 +167,8 @@ func (s *Service) distribute() {
 
 // touch marks files that are followed as due.
 func (c *Conversation) touch(names ...string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	for _, n := range names {
-		if c.followed.files[n] != nil {
-			c.followed.due[n] = true
-		}
+		c.update(n, func(f *follower) { f.due = true })
 	}
 }
 
@@ -181,14 +177,12 @@ func (c *Conversation) touch(names ...string) {
 func (c *Conversation) toLookAt(but string) (paths []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	f := &c.followed
-	for _, set := range []map[string]bool{f.due, f.blind} {
-		for path := range set {
-			if path != but && !f.underWay[path] && len(paths) < mostLooks {
-				paths = append(paths, path)
-				delete(f.due, path)
-				f.underWay[path] = true
-			}
+	for path, f := range c.followed.toLook {
+		if c.followed.files[path] != f || !f.due && !f.blind {
+			delete(c.followed.toLook, path)
+		} else if !f.underWay && path != but && len(paths) < mostLooks {
+			paths = append(paths, path)
+			f.due, f.underWay = false, true
 		}
 	}
 	slices.Sort(paths)

@@ -276,19 +276,21 @@ func TestReportedByARefusal(t *testing.T) {
 	b.read(file)
 	b.put("f", "two\n")
 	rec, _ := b.records.Get(file)
-	b.Reported(file, *b.Changed(file, rec, func() state.Sum { return sha256.Sum256([]byte("two\n")) }))
+	b.ReportedChange(file, rec, func() state.Sum { return sha256.Sum256([]byte("two\n")) })
 	if got := b.reminded(file); got != "" {
 		t.Errorf("%q", got)
 	}
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
-	b.Reported(file, *b.Gone(file))
+	b.ReportedGone(file)
 	if got := b.reminded(file); got != "" {
 		t.Errorf("%q", got)
 	}
-	if now := b.Changed("/never/shown", state.Record{}, func() state.Sum { t.Error("hashed"); return state.Sum{} }); now != nil || b.Gone("/never/shown") != nil {
-		t.Errorf("%v", now)
+	b.ReportedChange("/never/shown", state.Record{}, func() state.Sum { t.Error("hashed"); return state.Sum{} })
+	b.ReportedGone("/never/shown")
+	if got := b.reminded(file); got != "" {
+		t.Errorf("%q", got)
 	}
 }
 

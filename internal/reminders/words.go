@@ -21,7 +21,7 @@ type reminder struct {
 	diff string // "" where only the name is reported
 	// now is the state that is reported; proof is a settled stamp of it, if there is one;
 	// stamp is a picture's.
-	now          State
+	now          reportedState
 	proof, stamp fsys.Stamp
 }
 

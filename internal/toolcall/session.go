@@ -77,8 +77,10 @@ func (s *Session) ParseAhead(p Parsed) {
 // Show records what an answer shows, now that it is sent.
 func (s *Session) Show(n Shown) {
 	switch {
+	case n.State != nil && n.State.gone:
+		s.Reminders.ReportedGone(n.Path)
 	case n.State != nil:
-		s.state(n.Path, n.State)
+		s.Reminders.ReportedChange(n.Path, n.State.record, n.State.sum)
 	case n.Found:
 		s.found(n.Path, n.Record)
 	case n.Added:
@@ -117,17 +119,6 @@ func (s *Session) found(path string, now state.Record) {
 		return
 	}
 	s.Files.Put(path, now)
-}
-
-// state records that an answer says that a file changed, without its lines.
-func (s *Session) state(path string, n *fileState) {
-	now := s.Reminders.Gone(path)
-	if !n.gone {
-		now = s.Reminders.Changed(path, n.record, n.sum)
-	}
-	if now != nil {
-		s.Reminders.Reported(path, *now)
-	}
 }
 
 // Grant consents for the rest of the conversation.
