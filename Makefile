@@ -40,6 +40,10 @@ RACED_PACKAGES := audit clipboard filelock fsys history hooks lsp media/decoder 
 # runs all of them under it.
 RACED := TestScripts/^(gate|history|hook|proto|reminder|settings|stuck|write)_
 
+# Packages whose tests start many programs or take times: make test runs them last and two at a time,
+# the longest first.
+LONG := faults bench clienttest release comparison
+
 .PHONY: help setup build man release demo pictures quick quick-scripts quick-units quick-vet test clients comparison check bench fuzz faults cross clean
 
 help: ## what each target is for
@@ -92,7 +96,7 @@ check: ## lint, a part of test: gofmt, vet, staticcheck, tidy, known vulnerabili
 	@.ci/vulncheck $(GOVULNCHECK)
 
 # Left out of "make quick"; its tests make fewer rounds, and say so (internal/shortrun).
-NOT_QUICK := cmd/fsmcp internal/bench internal/clienttest internal/comparison internal/faults internal/media/pdf internal/release
+NOT_QUICK := cmd/fsmcp internal/media/pdf $(LONG:%=internal/%)
 
 quick: ## after each change: vet, smaller unit tests and all scripts, under a minute once things are built
 	@$(MAKE) --no-print-directory -j 3 -O quick-scripts quick-units quick-vet
@@ -112,8 +116,8 @@ test: setup check cross ## before you push: everything that must hold, as the co
 	else echo "test: !!! the engine on libvips is not tested: libvips is not installed !!!"; fi
 	CGO_ENABLED=1 $(GO) test -v -race -p 3 -timeout 14m $(RACED_PACKAGES:%=./internal/%) | .ci/loud
 	CGO_ENABLED=1 $(GO) test -v -race -timeout 14m -run '$(RACED)' ./cmd/fsmcp | .ci/loud
-	FSMCP_MERGES=180 FSMCP_SEARCH_TREES=20 $(GO) test -v -p 3 -parallel 4 -timeout 14m -skip '$(RACED)' $$($(GO) list ./... | grep -v -e /internal/faults -e /internal/bench -e /internal/clienttest) | .ci/loud
-	$(GO) test -count=1 -timeout 20m -v -p 2 ./internal/faults ./internal/bench ./internal/clienttest | .ci/loud -v all=1
+	FSMCP_MERGES=180 FSMCP_SEARCH_TREES=20 $(GO) test -v -p 3 -parallel 4 -timeout 14m -skip '$(RACED)' $$($(GO) list ./... | grep -v $(LONG:%=-e /internal/%$$)) | .ci/loud
+	$(GO) test -count=1 -timeout 20m -v -p 2 $(LONG:%=./internal/%) | .ci/loud -v all=1
 	@$(MAKE) --no-print-directory demo >/dev/null && echo "demo: as it should be"
 
 clients: ## a part of test: real MCP clients, from npm, each with a script in place of a model, and real language servers

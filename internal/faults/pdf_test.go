@@ -453,7 +453,7 @@ func pdfBombs(t *testing.T, marker string) map[string][]byte {
 // answered, nothing is run, the server stays small, and a text is read as quickly
 // as ever.
 func TestHostilePDFs(t *testing.T) {
-	n := count(t, "FSMCP_HOSTILE_PDFS", 12)
+	n := count(t, "FSMCP_HOSTILE_PDFS", 8)
 	p := newPlace(t)
 	smallTexts(t, p)
 	drawAll(t, p)
