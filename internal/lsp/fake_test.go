@@ -53,9 +53,7 @@ type fakeProcess struct {
 	once      sync.Once
 }
 
-func (p *fakeProcess) In() io.WriteCloser { return p.in }
-func (p *fakeProcess) Out() io.ReadCloser { return p.out }
-func (p *fakeProcess) Wait()              { <-p.killed }
+func (p *fakeProcess) Wait() { <-p.killed }
 func (p *fakeProcess) Kill() {
 	p.once.Do(func() {
 		close(p.killed)
@@ -69,7 +67,7 @@ func (p *fakeProcess) Write(b []byte) (int, error) { return p.serverOut.Write(b)
 func (p *fakeProcess) Close() error                { p.Kill(); return nil }
 
 // start implements Options.Start.
-func (f *fake) start(l Launch) (Process, error) {
+func (f *fake) start(l Launch) (*Process, error) {
 	p := &fakeProcess{killed: make(chan struct{})}
 	p.serverIn, p.in = io.Pipe()
 	p.out, p.serverOut = io.Pipe()
@@ -79,7 +77,7 @@ func (f *fake) start(l Launch) (Process, error) {
 	f.current = p
 	clear(f.documents)
 	f.conn = jsonrpc2.NewConn(context.Background(), jsonrpc2.NewBufferedStream(p, jsonrpc2.VSCodeObjectCodec{}), f, jsonrpc2.SetLogger(noLog{}))
-	return p, nil
+	return &Process{In: p.in, Out: p.out, Kill: p.Kill, Wait: p.Wait}, nil
 }
 
 // Handle implements jsonrpc2.Handler.

@@ -20,7 +20,7 @@ var (
 func (p *process) follow(r *run) error {
 	select {
 	case <-r.event:
-	case <-r.stop:
+	case <-r.ctx.Done():
 		return errStopped
 	case <-r.conn.DisconnectNotify():
 		return errGone
@@ -359,7 +359,7 @@ func (p *process) await(r *run, paths []string, changes bool) error {
 		select {
 		case <-r.event:
 		case <-timer.C:
-		case <-r.stop:
+		case <-r.ctx.Done():
 			return errStopped
 		case <-r.conn.DisconnectNotify():
 			return errGone

@@ -47,7 +47,7 @@ type Options struct {
 	// before it starts. A server whose program is not found is not used.
 	Find func(s Server) (program string, env []string, err error)
 	// Start starts a program in a folder; nil starts a process.
-	Start func(l Launch) (Process, error)
+	Start func(l Launch) (*Process, error)
 	// Wait bounds the wait of a change for its problems; 0 is just below 1.5 s.
 	Wait time.Duration
 	// Ended notes why a run of a server ended; nil drops it. What servers write to their
@@ -64,14 +64,14 @@ type Launch struct {
 }
 
 // Process is a running language server.
-type Process interface {
-	// In is the server's standard input, Out its standard output.
-	In() io.WriteCloser
-	Out() io.ReadCloser
-	// Kill ends the process with its group at once.
-	Kill()
+type Process struct {
+	In  io.WriteCloser // the server's standard input
+	Out io.ReadCloser  // its standard output
+	// Kill ends the process with its group at once. It comes before Wait: until then the
+	// group's number is not given to others.
+	Kill func()
 	// Wait returns once the process has ended.
-	Wait()
+	Wait func()
 }
 
 // MaxFile is the size in bytes up to which servers are told of a file.

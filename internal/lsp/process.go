@@ -38,7 +38,8 @@ type process struct {
 
 // run is one run of a server's program.
 type run struct {
-	stop  chan struct{} // closed to end it
+	ctx   context.Context // ends when the run is to stop
+	stop  context.CancelFunc
 	event chan struct{} // holds an item while there may be something to look at
 	conn  *jsonrpc2.Conn
 
@@ -100,7 +101,8 @@ func (p *process) start() bool {
 		return false
 	}
 	p.starts++
-	p.run = &run{began: time.Now(), stop: make(chan struct{}), event: make(chan struct{}, 1), encoding: utf16Units, progress: make(map[string]bool)}
+	p.run = &run{began: time.Now(), event: make(chan struct{}, 1), encoding: utf16Units, progress: make(map[string]bool)}
+	p.run.ctx, p.run.stop = context.WithCancel(context.Background())
 	p.over = make(chan struct{})
 	p.files, p.kept = make(map[string]*fileProblems), 0
 	go p.runOnce(p.run)
@@ -125,11 +127,7 @@ func (p *process) askStop() {
 		}
 		return
 	}
-	select {
-	case <-p.run.stop:
-	default:
-		close(p.run.stop)
-	}
+	p.run.stop()
 }
 
 // errStopped ends a run that was asked to stop.
@@ -142,6 +140,7 @@ type notFoundError struct{ error }
 func (p *process) runOnce(r *run) {
 	c := p.client
 	err := p.serve(r)
+	r.stop()
 	c.o.Ended(p.server.Name, p.root, err.Error())
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -196,30 +195,20 @@ func (p *process) serve(r *run) error {
 		proc.Wait()
 	}()
 	stream := newStream(proc)
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
 	r.conn = jsonrpc2.NewConn(context.Background(), stream, handler{p, r}, jsonrpc2.SetLogger(noLog{}), jsonrpc2.OnRecv(func(*jsonrpc2.Request, *jsonrpc2.Response) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		r.heard = time.Now()
 	}))
 	defer r.conn.Close()
-	go func() {
-		select {
-		case <-r.stop:
-		case <-r.conn.DisconnectNotify():
-		case <-ctx.Done():
-		}
-		cancel()
-	}()
 	p.tree = nil
 	p.lookOutside()
-	err = p.greet(ctx, r)
+	err = p.greet(r)
 	for err == nil {
 		err = p.follow(r)
 	}
 	select {
-	case <-r.stop:
+	case <-r.ctx.Done():
 		p.shutdown(r)
 		return errStopped
 	case <-r.conn.DisconnectNotify():
@@ -232,8 +221,8 @@ func (p *process) serve(r *run) error {
 }
 
 // greet makes the server ready.
-func (p *process) greet(ctx context.Context, r *run) error {
-	ctx, cancel := context.WithTimeout(ctx, p.client.t.start)
+func (p *process) greet(r *run) error {
+	ctx, cancel := context.WithTimeout(r.ctx, p.client.t.start)
 	defer cancel()
 	folder := workspaceFolder{URI: uriOf(p.root), Name: filepath.Base(p.root)}
 	var result initializeResult

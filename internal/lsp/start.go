@@ -1,7 +1,6 @@
 package lsp
 
 import (
-	"io"
 	"os/exec"
 	"slices"
 	"time"
@@ -9,19 +8,11 @@ import (
 	"github.com/fsmcp/fsmcp/internal/procgroup"
 )
 
-// running is a process of the system.
-type running struct {
-	cmd   *exec.Cmd
-	group *procgroup.Group
-	in    io.WriteCloser
-	out   io.ReadCloser
-}
-
 // outputTimeout bounds the wait for the standard error of a process that has ended.
 const outputTimeout = 200 * time.Millisecond
 
 // startProcess starts a program as a group of processes.
-func startProcess(l Launch) (Process, error) {
+func startProcess(l Launch) (*Process, error) {
 	cmd := exec.Command(l.Program, l.Args...)
 	cmd.Dir, cmd.Env, cmd.WaitDelay = l.Dir, l.Env, outputTimeout
 	if cmd.Env != nil {
@@ -40,21 +31,9 @@ func startProcess(l Launch) (Process, error) {
 		return nil, err
 	}
 	group.Gather()
-	return &running{cmd, group, in, out}, nil
-}
-
-// In implements Process.
-func (r *running) In() io.WriteCloser { return r.in }
-
-// Out implements Process.
-func (r *running) Out() io.ReadCloser { return r.out }
-
-// Kill implements Process. It comes before Wait: until then the group's number is not given
-// to others.
-func (r *running) Kill() { r.group.Kill() }
-
-// Wait implements Process.
-func (r *running) Wait() {
-	_ = r.cmd.Wait()
-	r.group.Close()
+	wait := func() {
+		_ = cmd.Wait()
+		group.Close()
+	}
+	return &Process{In: in, Out: out, Kill: group.Kill, Wait: wait}, nil
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -17,6 +18,7 @@ const (
 	maxMessage     = 4 << 20  // bytes; a larger one is skipped
 	maxHeaders     = 4 << 10  // bytes of one message's headers
 	maxQueued      = 16 << 20 // bytes that wait for the server to read them
+	maxMessages    = 1 << 10  // messages that do
 	maxPerWindow   = 64 << 20 // bytes that a server may send in floodWindow
 	floodWindow    = 10 * time.Second
 	maxInterpreted = 2 << 20 // bytes of a message without params, which takes many times its size
@@ -35,10 +37,8 @@ type stream struct {
 	closer io.Closer
 	out    *bufio.Reader
 
-	mu     sync.Mutex
-	queue  [][]byte
-	bytes  int
-	wake   chan struct{} // holds an item while the queue may have one
+	queue  chan []byte
+	queued atomic.Int64 // bytes in queue
 	closed chan struct{}
 	once   sync.Once
 
@@ -47,8 +47,8 @@ type stream struct {
 	err    error // why reading ended; read after that
 }
 
-func newStream(p Process) *stream {
-	s := &stream{in: p.In(), closer: p.Out(), out: bufio.NewReader(p.Out()), wake: make(chan struct{}, 1), closed: make(chan struct{})}
+func newStream(p *Process) *stream {
+	s := &stream{in: p.In, closer: p.Out, out: bufio.NewReader(p.Out), queue: make(chan []byte, maxMessages), closed: make(chan struct{})}
 	go s.write()
 	return s
 }
@@ -60,43 +60,28 @@ func (s *stream) WriteObject(obj any) error {
 		return err
 	}
 	message := append(fmt.Appendf(nil, "Content-Length: %d\r\n\r\n", len(body)), body...)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.bytes+len(message) > maxQueued {
-		go s.Close()
-		return errUnread
+	if s.queued.Add(int64(len(message))) <= maxQueued {
+		select {
+		case s.queue <- message:
+			return nil
+		default:
+		}
 	}
-	s.queue, s.bytes = append(s.queue, message), s.bytes+len(message)
-	select {
-	case s.wake <- struct{}{}:
-	default:
-	}
-	return nil
+	go s.Close()
+	return errUnread
 }
 
 // write writes what is queued until the stream is closed.
 func (s *stream) write() {
 	for {
 		select {
-		case <-s.wake:
-		case <-s.closed:
-			return
-		}
-		for {
-			s.mu.Lock()
-			if len(s.queue) == 0 {
-				s.mu.Unlock()
-				break
-			}
-			message := s.queue[0]
-			s.queue = s.queue[1:]
-			s.mu.Unlock()
+		case message := <-s.queue:
 			if _, err := s.in.Write(message); err != nil {
 				return // the reader ends, too
 			}
-			s.mu.Lock()
-			s.bytes -= len(message)
-			s.mu.Unlock()
+			s.queued.Add(int64(-len(message)))
+		case <-s.closed:
+			return
 		}
 	}
 }
