@@ -7,6 +7,7 @@
 package report
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -69,70 +70,53 @@ func (o Output) visible(line string) string {
 	return b.String()
 }
 
-// Text writes a file's content: the very bytes, but on a terminal with control characters
-// escaped.
-func (o Output) Text(content []byte) error {
+// lines writes a text as it is, but on a terminal each line as shown returns it.
+func (o Output) lines(text []byte, shown func(line string) string) error {
 	if !o.Terminal {
-		_, err := o.Write(content)
+		_, err := o.Write(text)
 		return err
 	}
-	for line := range strings.Lines(string(content)) {
-		text, ended := strings.CutSuffix(line, "\n")
-		if _, err := io.WriteString(o, o.visible(text)); err != nil {
-			return err
-		}
-		if !ended && o.Coloured {
-			if _, err := io.WriteString(o, o.paint(cyan, `\ no newline at the end`)); err != nil {
-				return err
-			}
-		}
-		if _, err := io.WriteString(o, "\n"); err != nil {
+	for line := range bytes.Lines(text) {
+		if _, err := fmt.Fprintln(o, shown(string(line))); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// Text writes a file's content: the very bytes, but on a terminal with control characters
+// escaped.
+func (o Output) Text(content []byte) error {
+	return o.lines(content, func(line string) string {
+		text, ended := strings.CutSuffix(line, "\n")
+		if text = o.visible(text); !ended && o.Coloured {
+			text += o.paint(cyan, `\ no newline at the end`)
+		}
+		return text
+	})
 }
 
 // Answer writes a text of an answer to a tool's call, and ends the line. On a terminal
 // control characters are escaped and a refusal is red.
 func (o Output) Answer(text string, refused bool) error {
-	if !o.Terminal {
-		_, err := fmt.Fprintln(o, text)
-		return err
-	}
-	for line := range strings.SplitSeq(text, "\n") {
-		shown := o.visible(line)
+	return o.lines([]byte(text+"\n"), func(line string) string {
 		if refused {
-			shown = o.paint(red, plainLine(line))
+			return o.paint(red, plainLine(line))
 		}
-		if _, err := fmt.Fprintln(o, shown); err != nil {
-			return err
-		}
-	}
-	return nil
+		return o.visible(strings.TrimSuffix(line, "\n"))
+	})
 }
 
 // Diff writes a unified diff. On a terminal removed lines are red and added lines green.
 func (o Output) Diff(diff string) error {
-	if !o.Terminal {
-		_, err := io.WriteString(o, diff)
-		return err
-	}
-	for line := range strings.Lines(diff) {
+	return o.lines([]byte(diff), func(line string) string {
+		colours := map[byte]colour{'-': red, '+': green, '@': cyan}
 		text := plainLine(line)
-		switch line[0] {
-		case '-':
-			text = o.paint(red, text)
-		case '+':
-			text = o.paint(green, text)
-		case '@':
-			text = o.paint(cyan, text)
+		if c, coloured := colours[line[0]]; coloured {
+			text = o.paint(c, text)
 		}
-		if _, err := fmt.Fprintln(o, text); err != nil {
-			return err
-		}
-	}
-	return nil
+		return text
+	})
 }
 
 // plainLine escapes all of a line but its tabs.

@@ -109,11 +109,11 @@ func takeHook(v hujson.Value) Hook {
 // hooks sets a list of hooks and warns of entries that cannot be run; the others count. It
 // keeps broken entries of the list before a change: a guard must not be off unnoticed.
 // isList says that the value is a list.
-func (p *parser) hooks(k key, read hookList, isList bool) {
+func (p *parser) hooks(k *key, read hookList, isList bool) {
 	list := []Hook{}
 	for i, h := range read.list {
 		h.From, h.Line = p.layer.File.Name, p.line(read.at[i])
-		switch guards := k.path == keyHooksBefore; {
+		switch guards := k == keyHooksBefore; {
 		case h.Broken == "":
 			list = append(list, h)
 		case guards:
@@ -128,7 +128,7 @@ func (p *parser) hooks(k key, read hookList, isList bool) {
 	}
 }
 
-func entryOf(k key, isList bool) string {
+func entryOf(k *key, isList bool) string {
 	if isList {
 		return fmt.Sprintf("an entry of %q", k.path)
 	}
@@ -136,10 +136,10 @@ func entryOf(k key, isList bool) string {
 }
 
 // hooksOf returns the hooks of all sources together.
-func (m *merger) hooksOf(path string) (out []Hook) {
+func (m *merger) hooksOf(k *key) (out []Hook) {
 	for _, ofProject := range []bool{false, true} {
 		for _, l := range m.layers {
-			v, ok := l.values[path]
+			v, ok := l.values[k.path]
 			if ok && l.File.Level.InProject() == ofProject && may(trusted, l.File.Level, m.trust) {
 				out = append(out, v.is.([]Hook)...)
 			}

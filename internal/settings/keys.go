@@ -26,7 +26,7 @@ const (
 	userOnly              // programs, paths and URLs: never a project's file
 )
 
-// key is one setting of fsmcp's own files; permissions are apart.
+// key is one setting of fsmcp's own files.
 type key struct {
 	path  string
 	setBy setBy
@@ -39,46 +39,8 @@ type key struct {
 	none bool
 }
 
-// Paths of the keys.
+// Paths of what is apart.
 const (
-	keyGate        = "edit.gate"
-	keyWhenChanged = "edit.whenChanged"
-	keyStrip       = "edit.stripTrailingSpace"
-	keyDedup       = "dedup"
-	keyHardLinks   = "keepHardLinks"
-	keyDurability  = "durability"
-	keyMaxTokens   = "limits.maxOutputTokens"
-	keyMaxBytes    = "limits.maxFileBytes"
-	keyClients     = "limits.clients"
-	keyTokensAPI   = "tokens.api"
-	keyAskTimeout  = "ask.timeout"
-	keyLog         = "log"
-	keyHints       = "hints"
-	keyClipboard   = "clipboard"
-	keyLSP         = "lsp"
-	keyAuditFile   = "audit.file"
-	keyAuditNeeded = "audit.required"
-	keyTools       = "tools"
-
-	keyHistoryEnabled  = "history.enabled"
-	keyHistoryRequired = "history.required"
-	keyHistoryMaxSize  = "history.maxSize"
-	keyHistoryMaxAge   = "history.maxAge"
-	keyHistoryExclude  = "history.exclude"
-
-	keyImageTokens  = "maxImageTokens"
-	keySentSide     = "images.maxSentSide"
-	keyMegapixels   = "images.maxMegapixels"
-	keyImageSide    = "images.maxSide"
-	keyImageDecoded = "images.maxDecoded"
-	keyPDFMode      = "pdf.mode"
-	keyPDFImages    = "pdf.images"
-	keyPDFClients   = "pdf.clients"
-	keyPDFWarm      = "pdf.warm"
-
-	keyHooksBefore = "hooks.beforeFileEdited"
-	keyHooksAfter  = "hooks.afterFileEdited"
-
 	keySchema      = "$schema" // for editors
 	keyPermissions = "permissions"
 	keyDeny        = "permissions.deny"
@@ -110,43 +72,51 @@ func known() []string {
 	return names
 }
 
-// keys is the table of the settings of fsmcp's own files, permissions apart.
-func keys() []key {
-	return []key{
-		word(keyGate, trusted, "shown", "full"),
-		word(keyWhenChanged, trusted, "refuse", "apply"),
-		{path: keyStrip, setBy: trusted, take: takeBool, want: "true or false"},
-		{path: keyDedup, setBy: anyone, take: takeBool, want: "true or false"},
-		{path: keyHardLinks, setBy: userOnly, take: takeBool, want: "true or false"},
-		word(keyDurability, trusted, durabilities()...),
-		{path: keyMaxTokens, setBy: lower, take: takeCount, want: "a whole number above 0"},
-		{path: keyMaxBytes, setBy: lower, take: takeBytes, want: `a number of bytes above 0, such as "512KB"`},
-		{path: keyClients, setBy: lower, take: takeClients, want: `an object as {"NAME": {"tokens": N, "characters": N, "lines": N, "pictures": N}}`},
-		{path: keyTokensAPI, setBy: userOnly, take: takeAPI, want: `{"url", "key", "model"}, all of them, with an https URL (or http on this machine)`, none: true},
-		{path: keyAskTimeout, setBy: trusted, take: takeTimeout, want: `a length of time up to an hour, such as "50s"`},
-		{path: keyLog, setBy: userOnly, take: takeText, want: "the name of a file", none: true},
-		{path: keyHints, setBy: anyone, take: takeBool, want: "true or false"},
-		{path: keyClipboard, setBy: userOnly, take: takeBool, want: "true or false"},
-		{path: keyLSP, setBy: userOnly, take: takeLSP, want: `"off", "auto" or an object as {"NAME": {"command": ["PROGRAM"], "extensions": {".x": "LANGUAGE"}, "rootMarkers": ["FILE"]}}`},
-		{path: keyTools, setBy: lower, take: takeTools, want: `a list of tools, such as ["Read", "Grep"], or ["all"]`},
-		{path: keyAuditFile, setBy: userOnly, take: takeText, want: "the name of a file", none: true},
-		{path: keyAuditNeeded, setBy: userOnly, take: takeBool, want: "true or false"},
-		{path: keyHistoryEnabled, setBy: trusted, take: takeBool, want: "true or false"},
-		{path: keyHistoryRequired, setBy: trusted, take: takeBool, want: "true or false"},
-		{path: keyHistoryMaxSize, setBy: trusted, take: takeSize, want: `a number of bytes, such as "1GB"`},
-		{path: keyHistoryMaxAge, setBy: trusted, take: takeAge, want: `a length of time, such as "30d" or "12h"`},
-		{path: keyHistoryExclude, setBy: trusted, take: takeGlobs, want: `a list of globs, such as [".env", "secrets/**"]`},
-		{path: keyImageTokens, setBy: lower, take: takeCount, want: "a whole number above 0"},
-		{path: keySentSide, setBy: lower, take: takeCount, want: "a whole number above 0"},
-		{path: keyMegapixels, setBy: lower, take: takeCount, want: "a whole number above 0"},
-		{path: keyImageSide, setBy: lower, take: takeCount, want: "a whole number above 0"},
-		{path: keyImageDecoded, setBy: lower, take: takeSize, want: `a number of bytes, such as "512MB"`},
-		word(keyPDFMode, anyone, pdfModes()...),
-		word(keyPDFImages, anyone, pdfImages()...),
-		{path: keyPDFClients, setBy: anyone, take: takePDFClients, want: `an object as {"NAME": {"mode": "document", "images": "never"}}`},
-		{path: keyPDFWarm, setBy: anyone, take: takeBool, want: "true or false"},
-		{path: keyHooksBefore, setBy: trusted, take: takeHooks, want: `a list of {"glob", "command", "timeout"}`},
-		{path: keyHooksAfter, setBy: trusted, take: takeHooks, want: `a list of {"glob", "command", "timeout"}`},
+// The settings of fsmcp's own files, permissions apart.
+var (
+	keyGate            = word("edit.gate", trusted, "shown", "full")
+	keyWhenChanged     = word("edit.whenChanged", trusted, "refuse", "apply")
+	keyStrip           = &key{path: "edit.stripTrailingSpace", setBy: trusted, take: takeBool, want: "true or false"}
+	keyDedup           = &key{path: "dedup", setBy: anyone, take: takeBool, want: "true or false"}
+	keyHardLinks       = &key{path: "keepHardLinks", setBy: userOnly, take: takeBool, want: "true or false"}
+	keyDurability      = word("durability", trusted, durabilities()...)
+	keyMaxTokens       = &key{path: "limits.maxOutputTokens", setBy: lower, take: takeCount, want: "a whole number above 0"}
+	keyMaxBytes        = &key{path: "limits.maxFileBytes", setBy: lower, take: takeBytes, want: `a number of bytes above 0, such as "512KB"`}
+	keyClients         = &key{path: "limits.clients", setBy: lower, take: takeClients, want: `an object as {"NAME": {"tokens": N, "characters": N, "lines": N, "pictures": N}}`}
+	keyTokensAPI       = &key{path: "tokens.api", setBy: userOnly, take: takeAPI, want: `{"url", "key", "model"}, all of them, with an https URL (or http on this machine)`, none: true}
+	keyAskTimeout      = &key{path: "ask.timeout", setBy: trusted, take: takeTimeout, want: `a length of time up to an hour, such as "50s"`}
+	keyLog             = &key{path: "log", setBy: userOnly, take: takeText, want: "the name of a file", none: true}
+	keyHints           = &key{path: "hints", setBy: anyone, take: takeBool, want: "true or false"}
+	keyClipboard       = &key{path: "clipboard", setBy: userOnly, take: takeBool, want: "true or false"}
+	keyLSP             = &key{path: "lsp", setBy: userOnly, take: takeLSP, want: `"off", "auto" or an object as {"NAME": {"command": ["PROGRAM"], "extensions": {".x": "LANGUAGE"}, "rootMarkers": ["FILE"]}}`}
+	keyTools           = &key{path: "tools", setBy: lower, take: takeTools, want: `a list of tools, such as ["Read", "Grep"], or ["all"]`}
+	keyAuditFile       = &key{path: "audit.file", setBy: userOnly, take: takeText, want: "the name of a file", none: true}
+	keyAuditNeeded     = &key{path: "audit.required", setBy: userOnly, take: takeBool, want: "true or false"}
+	keyHistoryEnabled  = &key{path: "history.enabled", setBy: trusted, take: takeBool, want: "true or false"}
+	keyHistoryRequired = &key{path: "history.required", setBy: trusted, take: takeBool, want: "true or false"}
+	keyHistoryMaxSize  = &key{path: "history.maxSize", setBy: trusted, take: takeSize, want: `a number of bytes, such as "1GB"`}
+	keyHistoryMaxAge   = &key{path: "history.maxAge", setBy: trusted, take: takeAge, want: `a length of time, such as "30d" or "12h"`}
+	keyHistoryExclude  = &key{path: "history.exclude", setBy: trusted, take: takeGlobs, want: `a list of globs, such as [".env", "secrets/**"]`}
+	keyImageTokens     = &key{path: "maxImageTokens", setBy: lower, take: takeCount, want: "a whole number above 0"}
+	keySentSide        = &key{path: "images.maxSentSide", setBy: lower, take: takeCount, want: "a whole number above 0"}
+	keyMegapixels      = &key{path: "images.maxMegapixels", setBy: lower, take: takeCount, want: "a whole number above 0"}
+	keyImageSide       = &key{path: "images.maxSide", setBy: lower, take: takeCount, want: "a whole number above 0"}
+	keyImageDecoded    = &key{path: "images.maxDecoded", setBy: lower, take: takeSize, want: `a number of bytes, such as "512MB"`}
+	keyPDFMode         = word("pdf.mode", anyone, pdfModes()...)
+	keyPDFImages       = word("pdf.images", anyone, pdfImages()...)
+	keyPDFClients      = &key{path: "pdf.clients", setBy: anyone, take: takePDFClients, want: `an object as {"NAME": {"mode": "document", "images": "never"}}`}
+	keyPDFWarm         = &key{path: "pdf.warm", setBy: anyone, take: takeBool, want: "true or false"}
+	keyHooksBefore     = &key{path: "hooks.beforeFileEdited", setBy: trusted, take: takeHooks, want: `a list of {"glob", "command", "timeout"}`}
+	keyHooksAfter      = &key{path: "hooks.afterFileEdited", setBy: trusted, take: takeHooks, want: `a list of {"glob", "command", "timeout"}`}
+)
+
+// keys lists them.
+func keys() []*key {
+	return []*key{
+		keyGate, keyWhenChanged, keyStrip, keyDedup, keyHardLinks, keyDurability, keyMaxTokens, keyMaxBytes, keyClients, keyTokensAPI, keyAskTimeout, keyLog,
+		keyHints, keyClipboard, keyLSP, keyTools, keyAuditFile, keyAuditNeeded, keyHistoryEnabled, keyHistoryRequired, keyHistoryMaxSize, keyHistoryMaxAge,
+		keyHistoryExclude, keyImageTokens, keySentSide, keyMegapixels, keyImageSide, keyImageDecoded, keyPDFMode, keyPDFImages, keyPDFClients, keyPDFWarm,
+		keyHooksBefore, keyHooksAfter,
 	}
 }
 
@@ -171,13 +141,13 @@ func tightest(a, b string) string {
 }
 
 func rank(mode string) int { return slices.Index(modes(), mode) }
-func word(path string, by setBy, words ...string) key {
+func word(path string, by setBy, words ...string) *key {
 	take := func(v hujson.Value) (any, bool) {
 		s, ok := jsonc.Text(v)
 		return s, ok && slices.Contains(words, s)
 	}
 	last := len(words) - 1
-	return key{path: path, setBy: by, take: take, words: words, want: strings.Join(words[:last], ", ") + " or " + words[last]}
+	return &key{path: path, setBy: by, take: take, words: words, want: strings.Join(words[:last], ", ") + " or " + words[last]}
 }
 
 // ClientLimit bounds what a client passes on to its model of one answer; 0 means unknown.

@@ -59,7 +59,7 @@ func (m *merger) pdf() (all PDF, word string, clients map[string]PDF) {
 	all = PDF{Mode: cmp.Or(word, pick(m, keyPDFMode, "pages")), Images: pick(m, keyPDFImages, "auto")}
 	clients = make(map[string]PDF)
 	for i := len(m.layers) - 1; i >= 0; i-- { // the nearest last
-		v, ok := m.layers[i].values[keyPDFClients]
+		v, ok := m.layers[i].values[keyPDFClients.path]
 		if !ok {
 			continue
 		}

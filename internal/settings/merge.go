@@ -12,7 +12,6 @@ import (
 
 // merger makes one Config of all layers, which are in order of precedence.
 type merger struct {
-	keys     []key // made once: they are needed often
 	env      environment
 	origin   origin
 	trust    bool
@@ -77,7 +76,7 @@ func may(by setBy, l perm.Level, trust bool) bool {
 // refuse warns of values that a file may not set.
 func (m *merger) refuse() {
 	for _, l := range m.layers {
-		for _, k := range m.keys {
+		for _, k := range keys() {
 			v, said := l.values[k.path]
 			switch {
 			case !said || k.setBy == lower || may(k.setBy, l.File.Level, m.trust):
@@ -110,27 +109,26 @@ func (m *merger) rules() (all []perm.RuleText) {
 }
 
 // decide returns the value of a key, and the level of the file that sets it.
-func (m *merger) decide(path string) (is any, by perm.Level) {
-	k := m.keys[slices.IndexFunc(m.keys, func(k key) bool { return k.path == path })]
+func (m *merger) decide(k *key) (is any, by perm.Level) {
 	for _, l := range m.layers {
-		if v, ok := l.values[path]; ok && may(k.setBy, l.File.Level, m.trust) {
+		if v, ok := l.values[k.path]; ok && may(k.setBy, l.File.Level, m.trust) {
 			return v.is, l.File.Level
 		}
 	}
 	return nil, noLevel
 }
 
-func pick[T any](m *merger, path string, otherwise T) T {
-	if is, by := m.decide(path); by != noLevel {
+func pick[T any](m *merger, k *key, otherwise T) T {
+	if is, by := m.decide(k); by != noLevel {
 		return is.(T)
 	}
 	return otherwise
 }
 
 // file returns a file that a setting names; "~/" is the home directory.
-func (m *merger) file(key string) string {
+func (m *merger) file(k *key) string {
 	s := m.origin.system
-	if name := pick(m, key, ""); name != "" {
+	if name := pick(m, k, ""); name != "" {
 		return s.absolute(name, s.Home)
 	}
 	return ""
@@ -227,9 +225,9 @@ func (m *merger) maxFileBytes() int64 {
 }
 
 // bounded returns the value of a bound; a project's file can only lower it.
-func bounded[T cmp.Ordered](m *merger, path string, otherwise T) T {
+func bounded[T cmp.Ordered](m *merger, k *key, otherwise T) T {
 	n, by := otherwise, noLevel
-	if is, level := m.decide(path); level != noLevel {
+	if is, level := m.decide(k); level != noLevel {
 		n, by = is.(T), level
 	}
 	if m.trust {
@@ -237,11 +235,11 @@ func bounded[T cmp.Ordered](m *merger, path string, otherwise T) T {
 	}
 	base := n
 	for _, l := range m.layers {
-		v, ok := l.values[path]
+		v, ok := l.values[k.path]
 		switch {
 		case !ok || !l.File.Level.InProject() || l.File.Level > by:
 		case v.is.(T) > base:
-			m.ignored(l, v.line, path, "a project can only lower it")
+			m.ignored(l, v.line, k.path, "a project can only lower it")
 		default:
 			n = min(n, v.is.(T))
 		}
@@ -254,7 +252,7 @@ func bounded[T cmp.Ordered](m *merger, path string, otherwise T) T {
 func (m *merger) clientLimits() (own, caps map[string]ClientLimit) {
 	own, caps = make(map[string]ClientLimit), make(map[string]ClientLimit)
 	for _, l := range slices.Backward(m.layers) {
-		v, ok := l.values[keyClients]
+		v, ok := l.values[keyClients.path]
 		if !ok {
 			continue
 		}

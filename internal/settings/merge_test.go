@@ -30,54 +30,54 @@ func TestWhoMaySetWhat(t *testing.T) {
 		{keyDirectories, `["/x"]`, withTrust, func(c Config) bool { return len(c.Workspace) == 2 }},
 		{keyMode, `"plan"`, always, func(c Config) bool { return c.Mode == "plan" }},
 		{keyMode, `"bypassPermissions"`, notProject, func(c Config) bool { return c.Mode == "bypassPermissions" }},
-		{keyGate, `"full"`, withTrust, func(c Config) bool { return c.Gate == "full" }},
-		{keyWhenChanged, `"apply"`, withTrust, func(c Config) bool { return c.WhenChanged == "apply" }},
-		{keyStrip, `false`, withTrust, func(c Config) bool { return !c.StripTrailingSpace }},
-		{keyDedup, `false`, always, func(c Config) bool { return !c.Dedup }},
-		{keyHardLinks, `true`, notProject, func(c Config) bool { return c.KeepHardLinks }},
-		{keyDurability, `"none"`, withTrust, func(c Config) bool { return c.Durability == "none" }},
-		{keyMaxTokens, `500`, always, func(c Config) bool { return c.MaxTokens == 500 }},
-		{keyMaxTokens, `5000`, withTrust, func(c Config) bool { return c.MaxTokens == 5000 }},
-		{keyMaxBytes, `500`, always, func(c Config) bool { return c.MaxFileBytes == 500 }},
-		{keyMaxBytes, `"1MB"`, withTrust, func(c Config) bool { return c.MaxFileBytes == 1<<20 }},
-		{keyClients, `{"c": {"tokens": 5}}`, always, func(c Config) bool {
+		{keyGate.path, `"full"`, withTrust, func(c Config) bool { return c.Gate == "full" }},
+		{keyWhenChanged.path, `"apply"`, withTrust, func(c Config) bool { return c.WhenChanged == "apply" }},
+		{keyStrip.path, `false`, withTrust, func(c Config) bool { return !c.StripTrailingSpace }},
+		{keyDedup.path, `false`, always, func(c Config) bool { return !c.Dedup }},
+		{keyHardLinks.path, `true`, notProject, func(c Config) bool { return c.KeepHardLinks }},
+		{keyDurability.path, `"none"`, withTrust, func(c Config) bool { return c.Durability == "none" }},
+		{keyMaxTokens.path, `500`, always, func(c Config) bool { return c.MaxTokens == 500 }},
+		{keyMaxTokens.path, `5000`, withTrust, func(c Config) bool { return c.MaxTokens == 5000 }},
+		{keyMaxBytes.path, `500`, always, func(c Config) bool { return c.MaxFileBytes == 500 }},
+		{keyMaxBytes.path, `"1MB"`, withTrust, func(c Config) bool { return c.MaxFileBytes == 1<<20 }},
+		{keyClients.path, `{"c": {"tokens": 5}}`, always, func(c Config) bool {
 			return c.ClientLimit("c", ClientLimit{Tokens: 10, Chars: 10}) == ClientLimit{Tokens: 5, Chars: 10}
 		}},
-		{keyTokensAPI, `{"url": "https://a", "key": "k", "model": "m"}`, notProject, func(c Config) bool { return c.TokensAPI != nil }},
-		{keyAskTimeout, `"1s"`, withTrust, func(c Config) bool { return c.AskTimeout == time.Second }},
-		{keyTools, `["Read"]`, always, func(c Config) bool { return slices.Equal(c.Tools, []string{"Read"}) }},
-		{keyTools, `["all"]`, withTrust, func(c Config) bool { return slices.Equal(c.Tools, ToolNames()) }},
-		{keyAuditFile, `"~/x"`, notProject, func(c Config) bool { return strings.HasSuffix(c.AuditFile, "/x") && len(c.AuditFile) > 2 }},
-		{keyAuditNeeded, `true`, notProject, func(c Config) bool { return c.AuditRequired }},
-		{keyClipboard, `true`, notProject, func(c Config) bool { return c.Clipboard }},
-		{keyLSP, `"auto"`, notProject, func(c Config) bool { return c.LSP.Auto }},
-		{keyLSP, `{"gopls": {}}`, notProject, func(c Config) bool { return len(c.LSP.Servers) == 1 && !c.LSP.Off() }},
-		{keyHints, `false`, always, func(c Config) bool { return !c.Hints }},
-		{keyHistoryEnabled, `false`, withTrust, func(c Config) bool { return !c.History.Enabled }},
-		{keyHistoryMaxSize, `0`, withTrust, func(c Config) bool { return !c.History.Enabled }},
-		{keyHistoryRequired, `false`, withTrust, func(c Config) bool { return !c.History.Required }},
-		{keyHistoryMaxSize, `"5MB"`, withTrust, func(c Config) bool { return c.History.MaxSize == 5<<20 }},
-		{keyHistoryMaxAge, `"2d"`, withTrust, func(c Config) bool { return c.History.MaxAge == 48*time.Hour }},
-		{keyHistoryExclude, `["x"]`, withTrust, func(c Config) bool { return slices.Equal(c.History.Exclude, []string{"x"}) }},
-		{keyImageTokens, `50`, always, func(c Config) bool { return c.Images.Tokens == 50 }},
-		{keyImageTokens, `500000`, withTrust, func(c Config) bool { return c.Images.Tokens == 500_000 }},
-		{keySentSide, `1568`, always, func(c Config) bool { return c.Images.SentSide == 1568 }},
-		{keySentSide, `2500`, withTrust, func(c Config) bool { return c.Images.SentSide == 2500 }},
-		{keyMegapixels, `50`, always, func(c Config) bool { return c.Images.Megapixels == 50 }},
-		{keyMegapixels, `200`, withTrust, func(c Config) bool { return c.Images.Megapixels == 200 }},
-		{keyImageSide, `50`, always, func(c Config) bool { return c.Images.Side == 50 }},
-		{keyImageSide, `20000`, withTrust, func(c Config) bool { return c.Images.Side == 20_000 }},
-		{keyImageDecoded, `"1MB"`, always, func(c Config) bool { return c.Images.Decoded == 1<<20 }},
-		{keyImageDecoded, `"1GB"`, withTrust, func(c Config) bool { return c.Images.Decoded == 1<<30 }},
-		{keyPDFMode, `"document"`, always, func(c Config) bool { return c.PDFFor("x", PDF{}).Mode == "document" }},
-		{keyPDFImages, `"never"`, always, func(c Config) bool { return c.PDFFor("x", PDF{}).Images == "never" }},
-		{keyPDFClients, `{"x": {"mode": "document"}}`, always, func(c Config) bool {
+		{keyTokensAPI.path, `{"url": "https://a", "key": "k", "model": "m"}`, notProject, func(c Config) bool { return c.TokensAPI != nil }},
+		{keyAskTimeout.path, `"1s"`, withTrust, func(c Config) bool { return c.AskTimeout == time.Second }},
+		{keyTools.path, `["Read"]`, always, func(c Config) bool { return slices.Equal(c.Tools, []string{"Read"}) }},
+		{keyTools.path, `["all"]`, withTrust, func(c Config) bool { return slices.Equal(c.Tools, ToolNames()) }},
+		{keyAuditFile.path, `"~/x"`, notProject, func(c Config) bool { return strings.HasSuffix(c.AuditFile, "/x") && len(c.AuditFile) > 2 }},
+		{keyAuditNeeded.path, `true`, notProject, func(c Config) bool { return c.AuditRequired }},
+		{keyClipboard.path, `true`, notProject, func(c Config) bool { return c.Clipboard }},
+		{keyLSP.path, `"auto"`, notProject, func(c Config) bool { return c.LSP.Auto }},
+		{keyLSP.path, `{"gopls": {}}`, notProject, func(c Config) bool { return len(c.LSP.Servers) == 1 && !c.LSP.Off() }},
+		{keyHints.path, `false`, always, func(c Config) bool { return !c.Hints }},
+		{keyHistoryEnabled.path, `false`, withTrust, func(c Config) bool { return !c.History.Enabled }},
+		{keyHistoryMaxSize.path, `0`, withTrust, func(c Config) bool { return !c.History.Enabled }},
+		{keyHistoryRequired.path, `false`, withTrust, func(c Config) bool { return !c.History.Required }},
+		{keyHistoryMaxSize.path, `"5MB"`, withTrust, func(c Config) bool { return c.History.MaxSize == 5<<20 }},
+		{keyHistoryMaxAge.path, `"2d"`, withTrust, func(c Config) bool { return c.History.MaxAge == 48*time.Hour }},
+		{keyHistoryExclude.path, `["x"]`, withTrust, func(c Config) bool { return slices.Equal(c.History.Exclude, []string{"x"}) }},
+		{keyImageTokens.path, `50`, always, func(c Config) bool { return c.Images.Tokens == 50 }},
+		{keyImageTokens.path, `500000`, withTrust, func(c Config) bool { return c.Images.Tokens == 500_000 }},
+		{keySentSide.path, `1568`, always, func(c Config) bool { return c.Images.SentSide == 1568 }},
+		{keySentSide.path, `2500`, withTrust, func(c Config) bool { return c.Images.SentSide == 2500 }},
+		{keyMegapixels.path, `50`, always, func(c Config) bool { return c.Images.Megapixels == 50 }},
+		{keyMegapixels.path, `200`, withTrust, func(c Config) bool { return c.Images.Megapixels == 200 }},
+		{keyImageSide.path, `50`, always, func(c Config) bool { return c.Images.Side == 50 }},
+		{keyImageSide.path, `20000`, withTrust, func(c Config) bool { return c.Images.Side == 20_000 }},
+		{keyImageDecoded.path, `"1MB"`, always, func(c Config) bool { return c.Images.Decoded == 1<<20 }},
+		{keyImageDecoded.path, `"1GB"`, withTrust, func(c Config) bool { return c.Images.Decoded == 1<<30 }},
+		{keyPDFMode.path, `"document"`, always, func(c Config) bool { return c.PDFFor("x", PDF{}).Mode == "document" }},
+		{keyPDFImages.path, `"never"`, always, func(c Config) bool { return c.PDFFor("x", PDF{}).Images == "never" }},
+		{keyPDFClients.path, `{"x": {"mode": "document"}}`, always, func(c Config) bool {
 			return c.PDFFor("x", PDF{}).Mode == "document" && c.PDFFor("y", PDF{}).Mode == "pages"
 		}},
-		{keyPDFWarm, `false`, always, func(c Config) bool { return !c.PDFWarm }},
-		{keyHooksBefore, `[{"glob": "*", "command": ["x"]}]`, withTrust, func(c Config) bool { return len(c.Hooks.Before) == 1 && len(c.Hooks.After) == 0 }},
-		{keyHooksAfter, `[{"glob": "*", "command": ["x"]}]`, withTrust, func(c Config) bool { return len(c.Hooks.After) == 1 && len(c.Hooks.Before) == 0 }},
-		{keyLog, `"/x"`, notProject, func(c Config) bool { return c.Log == "/x" }},
+		{keyPDFWarm.path, `false`, always, func(c Config) bool { return !c.PDFWarm }},
+		{keyHooksBefore.path, `[{"glob": "*", "command": ["x"]}]`, withTrust, func(c Config) bool { return len(c.Hooks.Before) == 1 && len(c.Hooks.After) == 0 }},
+		{keyHooksAfter.path, `[{"glob": "*", "command": ["x"]}]`, withTrust, func(c Config) bool { return len(c.Hooks.After) == 1 && len(c.Hooks.Before) == 0 }},
+		{keyLog.path, `"/x"`, notProject, func(c Config) bool { return c.Log == "/x" }},
 	}
 	files := map[perm.Level]string{perm.SettingsFile: settingsFile, perm.Local: local, perm.Project: project, perm.User: userOwn}
 	covered := make(map[string]bool)
@@ -108,7 +108,7 @@ func TestWhoMaySetWhat(t *testing.T) {
 // defaults hold.
 func TestExcludesAddUp(t *testing.T) {
 	yes := true
-	s := with(env(nil), map[string]string{userOwn: asFile(keyHistoryExclude, `["a"]`), project: asFile(keyHistoryExclude, `["b"]`)})
+	s := with(env(nil), map[string]string{userOwn: asFile(keyHistoryExclude.path, `["a"]`), project: asFile(keyHistoryExclude.path, `["b"]`)})
 	if c := first2(New(Flags{TrustProject: &yes}, s, 1000)); !slices.Equal(c.History.Exclude, []string{"b", "a"}) {
 		t.Errorf("%q", c.History.Exclude)
 	}
@@ -121,7 +121,7 @@ func TestExcludesAddUp(t *testing.T) {
 // what a project brings.
 func TestHooksAddUp(t *testing.T) {
 	hook := func(name string) string {
-		return asFile(keyHooksAfter, fmt.Sprintf(`[{"glob": "*", "command": [%q]}]`, name))
+		return asFile(keyHooksAfter.path, fmt.Sprintf(`[{"glob": "*", "command": [%q]}]`, name))
 	}
 	s := with(env(nil), map[string]string{userOwn: hook("user"), project: hook("project"), local: hook("local"), settingsFile: hook("settings")})
 	for trust, want := range map[bool][]string{false: {"settings", "user"}, true: {"settings", "user", "local", "project"}} {
@@ -184,8 +184,8 @@ func TestClaudeCodesFilesSetRulesAlone(t *testing.T) {
 
 func TestPrecedenceOfSingleValues(t *testing.T) {
 	mode := func(m string) string { return asFile(keyMode, fmt.Sprintf("%q", m)) }
-	tokens := func(n int) string { return asFile(keyMaxTokens, fmt.Sprint(n)) }
-	dedup := func(b bool) string { return asFile(keyDedup, fmt.Sprint(b)) }
+	tokens := func(n int) string { return asFile(keyMaxTokens.path, fmt.Sprint(n)) }
+	dedup := func(b bool) string { return asFile(keyDedup.path, fmt.Sprint(b)) }
 	yes, no := true, false
 	for _, c := range []struct {
 		name   string
@@ -218,10 +218,10 @@ func TestPrecedenceOfSingleValues(t *testing.T) {
 		{"tokens of the trusted local file", Flags{TrustProject: &yes}, nil, map[string]string{userOwn: tokens(100), project: tokens(500), local: tokens(600)}, 0, 600, tokensOf},
 		{"zero falls through", Flags{}, nil, map[string]string{userOwn: tokens(0)}, 1, 1000, tokensOf},
 
-		{"image tokens by variable", Flags{}, map[string]string{"FSMCP_MAX_IMAGE_TOKENS": "900"}, map[string]string{userOwn: asFile(keyImageTokens, "7"), project: asFile(keyImageTokens, "8")}, 0, 900, imageTokensOf},
-		{"image tokens by user", Flags{}, nil, map[string]string{userOwn: asFile(keyImageTokens, "900000")}, 0, 900_000, imageTokensOf},
-		{"image tokens lowered", Flags{}, nil, map[string]string{userOwn: asFile(keyImageTokens, "5000"), project: asFile(keyImageTokens, "500")}, 0, 500, imageTokensOf},
-		{"bad image tokens fall through", Flags{}, map[string]string{"FSMCP_MAX_IMAGE_TOKENS": "0"}, map[string]string{userOwn: asFile(keyImageTokens, "7")}, 1, 7, imageTokensOf},
+		{"image tokens by variable", Flags{}, map[string]string{"FSMCP_MAX_IMAGE_TOKENS": "900"}, map[string]string{userOwn: asFile(keyImageTokens.path, "7"), project: asFile(keyImageTokens.path, "8")}, 0, 900, imageTokensOf},
+		{"image tokens by user", Flags{}, nil, map[string]string{userOwn: asFile(keyImageTokens.path, "900000")}, 0, 900_000, imageTokensOf},
+		{"image tokens lowered", Flags{}, nil, map[string]string{userOwn: asFile(keyImageTokens.path, "5000"), project: asFile(keyImageTokens.path, "500")}, 0, 500, imageTokensOf},
+		{"bad image tokens fall through", Flags{}, map[string]string{"FSMCP_MAX_IMAGE_TOKENS": "0"}, map[string]string{userOwn: asFile(keyImageTokens.path, "7")}, 1, 7, imageTokensOf},
 
 		{"dedup by flag", Flags{Dedup: &yes}, map[string]string{"FSMCP_DEDUP": "0"}, map[string]string{userOwn: dedup(false)}, 0, true, dedupOf},
 		{"dedup by variable", Flags{}, map[string]string{"FSMCP_DEDUP": "1"}, map[string]string{userOwn: dedup(false)}, 0, true, dedupOf},
@@ -229,9 +229,9 @@ func TestPrecedenceOfSingleValues(t *testing.T) {
 		{"dedup by --settings", Flags{Settings: settingsFile}, nil, map[string]string{settingsFile: dedup(true), local: dedup(false)}, 0, true, dedupOf},
 		{"a bad variable falls through to files", Flags{}, map[string]string{"FSMCP_DEDUP": "maybe"}, map[string]string{userOwn: dedup(false)}, 1, false, dedupOf},
 
-		{"durability", Flags{}, map[string]string{"FSMCP_DURABILITY": "data"}, map[string]string{userOwn: asFile(keyDurability, `"none"`)}, 0, "data", func(c Config) any { return c.Durability }},
-		{"log", Flags{}, nil, map[string]string{userOwn: asFile(keyLog, `"~/l"`)}, 0, "/home/u/l", func(c Config) any { return c.Log }},
-		{"log by variable", Flags{}, map[string]string{"FSMCP_LOG": "/v"}, map[string]string{userOwn: asFile(keyLog, `"~/l"`)}, 0, "/v", func(c Config) any { return c.Log }},
+		{"durability", Flags{}, map[string]string{"FSMCP_DURABILITY": "data"}, map[string]string{userOwn: asFile(keyDurability.path, `"none"`)}, 0, "data", func(c Config) any { return c.Durability }},
+		{"log", Flags{}, nil, map[string]string{userOwn: asFile(keyLog.path, `"~/l"`)}, 0, "/home/u/l", func(c Config) any { return c.Log }},
+		{"log by variable", Flags{}, map[string]string{"FSMCP_LOG": "/v"}, map[string]string{userOwn: asFile(keyLog.path, `"~/l"`)}, 0, "/v", func(c Config) any { return c.Log }},
 
 		{"trust by variable", Flags{}, map[string]string{"FSMCP_TRUST_PROJECT": "1"}, nil, 0, true, func(c Config) any { return c.TrustProject }},
 		{"trust by flag", Flags{TrustProject: &no}, map[string]string{"FSMCP_TRUST_PROJECT": "1"}, nil, 0, false, func(c Config) any { return c.TrustProject }},
@@ -256,8 +256,8 @@ func dedupOf(c Config) any       { return c.Dedup }
 
 func TestLimitsByClient(t *testing.T) {
 	files := map[string]string{
-		userOwn: asFile(keyClients, `{"codex": {"tokens": 8000}, "codex-mini": {"tokens": 100}, "any": {"characters": 9}, "Big Client": {"tokens": 99}, "artist": {"lines": 70, "pictures": 5}, "blind": {"pictures": 0}, "sees": {"pictures": 3}}`),
-		project: asFile(keyClients, `{"codex": {"tokens": 9000, "characters": 50}, "claude": {"characters": 300}, "artist": {"lines": 50, "pictures": 0}, "blind": {"pictures": 7}, "other": {"pictures": 2}}`),
+		userOwn: asFile(keyClients.path, `{"codex": {"tokens": 8000}, "codex-mini": {"tokens": 100}, "any": {"characters": 9}, "Big Client": {"tokens": 99}, "artist": {"lines": 70, "pictures": 5}, "blind": {"pictures": 0}, "sees": {"pictures": 3}}`),
+		project: asFile(keyClients.path, `{"codex": {"tokens": 9000, "characters": 50}, "claude": {"characters": 300}, "artist": {"lines": 50, "pictures": 0}, "blind": {"pictures": 7}, "other": {"pictures": 2}}`),
 	}
 	c := first2(New(Flags{}, with(env(nil), files), 1))
 	for _, row := range []struct {

@@ -307,7 +307,7 @@ func (p *parser) member(path string, m hujson.ObjectMember) {
 }
 
 // set stores the value of a key. Its warnings never quote a value that could be a secret.
-func (p *parser) set(k key, v hujson.Value) {
+func (p *parser) set(k *key, v hujson.Value) {
 	if lit, _ := v.Value.(hujson.Literal); k.none && lit.Kind() == 'n' {
 		return
 	}
@@ -335,7 +335,7 @@ func (p *parser) set(k key, v hujson.Value) {
 	p.warn(v.StartOffset, "%q takes %s%s; it is ignored", k.path, k.want, hint)
 }
 
-func (p *parser) keep(k key, is any, offset int) {
+func (p *parser) keep(k *key, is any, offset int) {
 	if p.layer.values == nil {
 		p.layer.values = make(map[string]value)
 	}

@@ -179,37 +179,37 @@ func values() map[string]struct {
 		[]string{fmtText, "null", `"gofmt"`, "[1]", "[{}]", `[{"glob": "*"}]`, `[{"command": ["x"]}]`, `[{"glob": "", "command": ["x"]}]`, `[{"glob": "*", "command": []}]`, `[{"glob": "*", "command": "x y"}]`,
 			`[{"glob": "*", "command": [""]}]`, `[{"glob": "*", "command": ["x", 1]}]`, `[{"glob": "*", "command": ["x"], "timeout": 5}]`, `[{"glob": "*", "command": ["x"], "timeout": "5"}]`, `[{"glob": "*", "command": ["x"], "shell": true}]`}}
 	return map[string]row{
-		keyGate:         {map[string]any{`"full"`: "full", `"shown"`: "shown"}, []string{`"Full"`, `"auto"`, "1", "null", "[]"}},
-		keyWhenChanged:  {map[string]any{`"refuse"`: "refuse", `"apply"`: "apply"}, []string{`""`}},
-		keyStrip:        yes,
-		keyDedup:        yes,
-		keyHardLinks:    yes,
-		keyDurability:   {map[string]any{`"full"`: "full", `"data"`: "data", `"none"`: "none"}, []string{`"much"`}},
-		keyMaxTokens:    count,
-		keyMaxBytes:     {map[string]any{"1048576": int64(1 << 20), `"512KB"`: int64(512 << 10)}, []string{"0", "-1", `"much"`, "null"}},
-		keyImageTokens:  count,
-		keySentSide:     count,
-		keyMegapixels:   count,
-		keyImageSide:    count,
-		keyImageDecoded: {map[string]any{"1048576": int64(1 << 20), `"512MB"`: int64(512 << 20)}, []string{"-1", `"much"`, "null"}},
-		keyPDFMode:      {map[string]any{`"pages"`: "pages", `"document"`: "document"}, []string{`"whole"`, "1", "null"}},
-		keyPDFImages:    {map[string]any{`"auto"`: "auto", `"always"`: "always", `"never"`: "never"}, []string{`"some"`, "true", "null"}},
-		keyPDFClients: {map[string]any{"{}": map[string]PDF{}, `{"Gemini CLI": {"mode": "document"}, "x": {}}`: map[string]PDF{"gemini-cli": {Mode: "document"}, "x": {}}, `{"c": {"mode": "pages", "images": "never"}}`: map[string]PDF{"c": {"pages", "never"}}},
+		keyGate.path:         {map[string]any{`"full"`: "full", `"shown"`: "shown"}, []string{`"Full"`, `"auto"`, "1", "null", "[]"}},
+		keyWhenChanged.path:  {map[string]any{`"refuse"`: "refuse", `"apply"`: "apply"}, []string{`""`}},
+		keyStrip.path:        yes,
+		keyDedup.path:        yes,
+		keyHardLinks.path:    yes,
+		keyDurability.path:   {map[string]any{`"full"`: "full", `"data"`: "data", `"none"`: "none"}, []string{`"much"`}},
+		keyMaxTokens.path:    count,
+		keyMaxBytes.path:     {map[string]any{"1048576": int64(1 << 20), `"512KB"`: int64(512 << 10)}, []string{"0", "-1", `"much"`, "null"}},
+		keyImageTokens.path:  count,
+		keySentSide.path:     count,
+		keyMegapixels.path:   count,
+		keyImageSide.path:    count,
+		keyImageDecoded.path: {map[string]any{"1048576": int64(1 << 20), `"512MB"`: int64(512 << 20)}, []string{"-1", `"much"`, "null"}},
+		keyPDFMode.path:      {map[string]any{`"pages"`: "pages", `"document"`: "document"}, []string{`"whole"`, "1", "null"}},
+		keyPDFImages.path:    {map[string]any{`"auto"`: "auto", `"always"`: "always", `"never"`: "never"}, []string{`"some"`, "true", "null"}},
+		keyPDFClients.path: {map[string]any{"{}": map[string]PDF{}, `{"Gemini CLI": {"mode": "document"}, "x": {}}`: map[string]PDF{"gemini-cli": {Mode: "document"}, "x": {}}, `{"c": {"mode": "pages", "images": "never"}}`: map[string]PDF{"c": {"pages", "never"}}},
 			[]string{"[]", `{"": {}}`, `{"c": "document"}`, `{"c": {"modes": "pages"}}`, `{"c": {"mode": "whole"}}`, `{"c": {"images": 1}}`}},
-		keyPDFWarm: yes,
-		keyClients: {map[string]any{"{}": map[string]ClientLimit{}, `{"My Client": {"tokens": 5}, "x": {}}`: map[string]ClientLimit{"my-client": {Tokens: 5}, "x": {}}, `{"c": {"tokens": 1, "characters": 2}}`: map[string]ClientLimit{"c": {Tokens: 1, Chars: 2}}, `{"c": {"lines": 3, "pictures": 4}, "d": {"pictures": 0}}`: map[string]ClientLimit{"c": {Lines: 3, Pictures: 4}, "d": {Pictures: NoPictures}}},
+		keyPDFWarm.path: yes,
+		keyClients.path: {map[string]any{"{}": map[string]ClientLimit{}, `{"My Client": {"tokens": 5}, "x": {}}`: map[string]ClientLimit{"my-client": {Tokens: 5}, "x": {}}, `{"c": {"tokens": 1, "characters": 2}}`: map[string]ClientLimit{"c": {Tokens: 1, Chars: 2}}, `{"c": {"lines": 3, "pictures": 4}, "d": {"pictures": 0}}`: map[string]ClientLimit{"c": {Lines: 3, Pictures: 4}, "d": {Pictures: NoPictures}}},
 			[]string{"[]", `{"": {}}`, `{"c": 1}`, `{"c": {"token": 1}}`, `{"c": {"tokens": 0}}`, `{"c": {"lines": 0}}`, `{"c": {"pictures": -1}}`, `{"c": {"pictures": null}}`}},
-		keyTokensAPI: {map[string]any{
+		keyTokensAPI.path: {map[string]any{
 			`{"url": "https://a.b/c", "key": "k", "model": "m"}`:         TokensAPI{"https://a.b/c", "k", "m"},
 			`{"url": "http://127.0.0.1:80/c", "key": "k", "model": "m"}`: TokensAPI{"http://127.0.0.1:80/c", "k", "m"},
 			`{"url": "http://[::1]", "key": "k", "model": "m"}`:          TokensAPI{"http://[::1]", "k", "m"},
 			"null": nil,
 		}, []string{"{}", `{"url": "https://a", "key": "", "model": "m"}`, `{"url": "https://a", "key": "k"}`, `{"url": "https://a", "key": "k", "model": "m", "x": 1}`,
 			`{"url": "http://a", "key": "k", "model": "m"}`, `{"url": "http://localhost@a", "key": "k", "model": "m"}`, `{"url": "http://localhost.a", "key": "k", "model": "m"}`, `{"url": "https://", "key": "k", "model": "m"}`, `"https://a"`}},
-		keyAskTimeout: {map[string]any{`"50s"`: 50 * time.Second, `"1m30s"`: 90 * time.Second, `"1h"`: time.Hour}, []string{"50", `"50"`, `"-5s"`, `""`, "null"}},
-		keyHints:      yes,
-		keyClipboard:  yes,
-		keyLSP: {map[string]any{
+		keyAskTimeout.path: {map[string]any{`"50s"`: 50 * time.Second, `"1m30s"`: 90 * time.Second, `"1h"`: time.Hour}, []string{"50", `"50"`, `"-5s"`, `""`, "null"}},
+		keyHints.path:      yes,
+		keyClipboard.path:  yes,
+		keyLSP.path: {map[string]any{
 			`"off"`: LSP{}, `"auto"`: LSP{Auto: true, From: "/f"}, "{}": LSP{},
 			`{"gopls": {}, "rust-analyzer": {"command": ["~/bin/ra", "-v"]}}`: LSP{Servers: []lsp.Server{knownServer("gopls", nil), knownServer("rust-analyzer", []string{"~/bin/ra", "-v"})}, From: "/f"},
 			`{"x": {"command": ["x-ls"], "extensions": {".x": "ex"}}}`:        LSP{Servers: []lsp.Server{{Name: "x", Command: []string{"x-ls"}, Languages: map[string]string{".x": "ex"}}}, From: "/f"},
@@ -217,19 +217,19 @@ func values() map[string]struct {
 		}, []string{`"on"`, "true", "null", "[]", `{"x": {}}`, `{"": {"command": ["x"], "extensions": {".x": "x"}}}`, `{"x": {"command": ["x"]}}`, `{"x": {"extensions": {".x": "x"}}}`, `{"gopls": "auto"}`, `{"gopls": {"comand": ["x"]}}`,
 			`{"gopls": {"command": []}}`, `{"gopls": {"command": [""]}}`, `{"gopls": {"command": "gopls"}}`, `{"gopls": {"extensions": {}}}`, `{"gopls": {"extensions": {"go": "go"}}}`, `{"gopls": {"extensions": {".go": ""}}}`, `{"gopls": {"extensions": [".go"]}}`, `{"gopls": {"extensions": {"./go": "go"}}}`,
 			`{"gopls": {"rootMarkers": "go.mod"}}`, `{"gopls": {"rootMarkers": [""]}}`, `{"gopls": {"rootMarkers": ["a/go.mod"]}}`}},
-		keyTools: {map[string]any{`["Grep", "Read"]`: []string{"Read", "Grep"}, `["all"]`: ToolNames(), `["Edit", "all"]`: ToolNames()},
+		keyTools.path: {map[string]any{`["Grep", "Read"]`: []string{"Read", "Grep"}, `["all"]`: ToolNames(), `["Edit", "all"]`: ToolNames()},
 			[]string{"[]", `["read"]`, `["Bash"]`, `"all"`, "[1]", "{}", "null"}},
-		keyAuditNeeded:     yes,
-		keyAuditFile:       {map[string]any{`"/x"`: "/x", `"~/x"`: "~/x", "null": nil}, []string{`""`, "1"}},
-		keyHistoryEnabled:  yes,
-		keyHistoryRequired: yes,
-		keyHistoryMaxSize: {map[string]any{"0": int64(0), "1048576": int64(1 << 20), `"1GB"`: int64(1 << 30), `"1.5 kb"`: int64(1536), `"2 MiB"`: int64(2 << 20), `"10"`: int64(10), `"999999999TB"`: int64(math.MaxInt64)},
+		keyAuditNeeded.path:     yes,
+		keyAuditFile.path:       {map[string]any{`"/x"`: "/x", `"~/x"`: "~/x", "null": nil}, []string{`""`, "1"}},
+		keyHistoryEnabled.path:  yes,
+		keyHistoryRequired.path: yes,
+		keyHistoryMaxSize.path: {map[string]any{"0": int64(0), "1048576": int64(1 << 20), `"1GB"`: int64(1 << 30), `"1.5 kb"`: int64(1536), `"2 MiB"`: int64(2 << 20), `"10"`: int64(10), `"999999999TB"`: int64(math.MaxInt64)},
 			[]string{"-1", "1.5", `"much"`, `"GB"`, `"1 G B"`, "null", "true"}},
-		keyHistoryMaxAge:  {map[string]any{`"30d"`: 720 * time.Hour, `"1d12h"`: 36 * time.Hour, `"90m"`: 90 * time.Minute}, []string{"30", `"30"`, `"d"`, `"-1d"`, `"1w"`, "null"}},
-		keyHistoryExclude: {map[string]any{"[]": []string(nil), `[".env", "a/**"]`: []string{".env", "a/**"}}, []string{`".env"`, `[""]`, "[1]", "{}", "null"}},
-		keyHooksBefore:    hooks,
-		keyHooksAfter:     hooks,
-		keyLog:            {map[string]any{`"/x"`: "/x", `"~/x"`: "~/x", "null": nil}, []string{`""`, "1"}},
+		keyHistoryMaxAge.path:  {map[string]any{`"30d"`: 720 * time.Hour, `"1d12h"`: 36 * time.Hour, `"90m"`: 90 * time.Minute}, []string{"30", `"30"`, `"d"`, `"-1d"`, `"1w"`, "null"}},
+		keyHistoryExclude.path: {map[string]any{"[]": []string(nil), `[".env", "a/**"]`: []string{".env", "a/**"}}, []string{`".env"`, `[""]`, "[1]", "{}", "null"}},
+		keyHooksBefore.path:    hooks,
+		keyHooksAfter.path:     hooks,
+		keyLog.path:            {map[string]any{`"/x"`: "/x", `"~/x"`: "~/x", "null": nil}, []string{`""`, "1"}},
 	}
 }
 
@@ -267,7 +267,7 @@ func TestValues(t *testing.T) {
 		for _, text := range row.bad {
 			l := Parse(ownFile, []byte(asFile(k.path, text)))
 			_, said := l.values[k.path]
-			if k.path == keyHooksBefore { // which stay: they stop changes
+			if k.path == keyHooksBefore.path { // which stay: they stop changes
 				list, _ := l.values[k.path].is.([]Hook)
 				said = len(list) != 1 || list[0].Broken == ""
 			}

@@ -47,7 +47,7 @@ func build(o origin, old *Config, changed []string) Config {
 		e.inside = e.inside || o.system.inside(e.layer.File.Name, dirs)
 		warnings = append(warnings, e.warnings()...)
 	}
-	m := merger{keys: keys(), env: env, origin: o, trust: trust, layers: layersOf(entries)}
+	m := merger{env: env, origin: o, trust: trust, layers: layersOf(entries)}
 	c := m.merge(dirs)
 	c.RootsWanted = wanted
 	c.entries = entries

@@ -80,7 +80,7 @@ func TestReload(t *testing.T) {
 	dirs := func(list string) string { return asFile(keyDirectories, "["+list+"]") }
 	const broken = "{\n"
 	hook := func(name string) string {
-		return asFile(keyHooksAfter, fmt.Sprintf(`[{"glob": "*", "command": [%q]}]`, name))
+		return asFile(keyHooksAfter.path, fmt.Sprintf(`[{"glob": "*", "command": [%q]}]`, name))
 	}
 	for _, c := range []struct {
 		name, file string
@@ -118,7 +118,7 @@ func TestReload(t *testing.T) {
 		{"inside: dedup at once", project, []step{
 			{"{}", "", 0}, {`{"dedup": false}`, "nodedup", 0}, {"{}", "", 0}, {`{"dedup": false}`, "nodedup", 0}, {broken, "nodedup broken:1", 1}}, "broken:1"},
 		{"inside: limits are read once", project, []step{
-			{"{}", "", 0}, {asFile(keyMaxTokens, "5"), "", 1}}, "5"},
+			{"{}", "", 0}, {asFile(keyMaxTokens.path, "5"), "", 1}}, "5"},
 
 		{"inside: hooks wait, also those that go", project, []step{
 			{hook("a"), "hook:a", 0}, {hook("b"), "hook:a", 1}, {"// moved\n" + hook("a"), "hook:a", 0}, {"{}", "hook:a", 1}, {hook("a"), "hook:a", 0}, {hook("c"), "hook:a", 1}}, "hook:c"},
@@ -134,9 +134,9 @@ func TestReload(t *testing.T) {
 		{"outside: broken, then deleted", userOwn, []step{
 			{rules("-x"), "-x", 0}, {broken, "-x broken:1", 1}, {none, "", 0}}, ""},
 		{"outside: other keys", userOwn, []step{
-			{mode("plan"), "plan", 0}, {asFile(keyGate, `"full"`), "full", 0}, {asFile(keyTokensAPI, `{"url": "https://a", "key": "k", "model": "m"}`), "https://a", 0}, {broken, "https://a broken:1", 1}, {"{}", "", 0}}, ""},
+			{mode("plan"), "plan", 0}, {asFile(keyGate.path, `"full"`), "full", 0}, {asFile(keyTokensAPI.path, `{"url": "https://a", "key": "k", "model": "m"}`), "https://a", 0}, {broken, "https://a broken:1", 1}, {"{}", "", 0}}, ""},
 		{"outside: limits are read once", userOwn, []step{
-			{asFile(keyMaxTokens, "5"), "5", 0}, {asFile(keyMaxTokens, "6"), "5", 0}}, "6"},
+			{asFile(keyMaxTokens.path, "5"), "5", 0}, {asFile(keyMaxTokens.path, "6"), "5", 0}}, "6"},
 		{"outside: directories", userOwn, []step{
 			{"{}", "", 0}, {dirs(`"/a"`), "dir:/a", 0}, {dirs(`"/b"`), "dir:/b", 0}}, "dir:/b"},
 		{"outside: --settings deleted", settingsFile, []step{

@@ -50,7 +50,7 @@ func flatten(prefix string, n node, into map[string]node) {
 func TestSchemaSaysWhatParseKnows(t *testing.T) {
 	all := make(map[string]node)
 	flatten("", readSchema(t), all)
-	want := append(known(), keySchema, keyTokensAPI+".url", keyTokensAPI+".key", keyTokensAPI+".model")
+	want := append(known(), keySchema, keyTokensAPI.path+".url", keyTokensAPI.path+".key", keyTokensAPI.path+".model")
 	for name, n := range all {
 		if !slices.Contains(want, name) {
 			t.Errorf("the schema has %s, which is not known", name)
@@ -70,10 +70,10 @@ func TestSchemaSaysWhatParseKnows(t *testing.T) {
 	if !slices.Equal(all[keyMode].Enum, modes()) {
 		t.Errorf("modes: %q", all[keyMode].Enum)
 	}
-	if all[keyTokensAPI+".url"].Pattern != urls || all[keyAskTimeout].Pattern != timeouts || all[keyHistoryMaxSize].Pattern != sizes || all[keyImageDecoded].Pattern != sizes || all[keyMaxBytes].Pattern != sizes || all[keyHistoryMaxAge].Pattern != ages {
+	if all[keyTokensAPI.path+".url"].Pattern != urls || all[keyAskTimeout.path].Pattern != timeouts || all[keyHistoryMaxSize.path].Pattern != sizes || all[keyImageDecoded.path].Pattern != sizes || all[keyMaxBytes.path].Pattern != sizes || all[keyHistoryMaxAge.path].Pattern != ages {
 		t.Error("a pattern differs")
 	}
-	for _, path := range []string{keyHooksBefore, keyHooksAfter} {
+	for _, path := range []string{keyHooksBefore.path, keyHooksAfter.path} {
 		item := all[path].Items
 		if item.AdditionalProperties != false || !slices.Equal(item.Required, []string{"glob", "command"}) || len(item.Properties) != 3 {
 			t.Errorf("%s: %+v", path, item)

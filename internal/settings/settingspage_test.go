@@ -19,7 +19,7 @@ func TestSettingsPage(t *testing.T) {
 	flatten("", readSchema(t), schema)
 	project := map[string]string{
 		keyDeny: "yes", keyAsk: "yes", keyAllow: "with trust", keyDirectories: "with trust", keyMode: "lower",
-		keyTokensAPI + ".url": "never", keyTokensAPI + ".key": "never", keyTokensAPI + ".model": "never",
+		keyTokensAPI.path + ".url": "never", keyTokensAPI.path + ".key": "never", keyTokensAPI.path + ".model": "never",
 	}
 	for _, k := range keys() {
 		project[k.path] = map[setBy]string{anyone: "yes", lower: "lower", trusted: "with trust", userOnly: "never"}[k.setBy]
@@ -29,7 +29,7 @@ func TestSettingsPage(t *testing.T) {
 	for _, row := range rows {
 		key, value, meaning, may := row[1], row[2], row[3], row[4]
 		n, ok := schema[key]
-		if !ok || n.Properties != nil && key != keyTokensAPI {
+		if !ok || n.Properties != nil && key != keyTokensAPI.path {
 			t.Errorf("the page has %s, which is no setting", key)
 			continue
 		}
@@ -53,7 +53,7 @@ func TestSettingsPage(t *testing.T) {
 		}
 	}
 	for key, n := range schema {
-		if group := n.Properties != nil && key != keyTokensAPI; !group && !described[key] && key != keySchema {
+		if group := n.Properties != nil && key != keyTokensAPI.path; !group && !described[key] && key != keySchema {
 			t.Errorf("the page lacks %s", key)
 		}
 	}

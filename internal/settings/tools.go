@@ -91,13 +91,13 @@ func (m *merger) tools() (names []string, err error) {
 	}
 	allowed := names
 	for _, l := range m.layers {
-		v, ok := l.values[keyTools]
+		v, ok := l.values[keyTools.path]
 		if !ok || !l.File.Level.InProject() {
 			continue
 		}
 		own := v.is.([]string)
 		if slices.ContainsFunc(own, func(n string) bool { return !slices.Contains(allowed, n) }) {
-			m.ignored(l, v.line, keyTools, "a project can only take tools away")
+			m.ignored(l, v.line, keyTools.path, "a project can only take tools away")
 		}
 		if left := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !slices.Contains(own, n) }); len(left) > 0 {
 			names = left

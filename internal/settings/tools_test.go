@@ -35,10 +35,10 @@ func TestToolsToPublish(t *testing.T) {
 	} {
 		files := map[string]string{}
 		if c.user != "" {
-			files[userOwn] = asFile(keyTools, c.user)
+			files[userOwn] = asFile(keyTools.path, c.user)
 		}
 		if c.project != "" {
-			files["/w/.fsmcp/settings.json"] = asFile(keyTools, c.project)
+			files["/w/.fsmcp/settings.json"] = asFile(keyTools.path, c.project)
 		}
 		f := Flags{Dirs: []string{"/w"}, Tools: c.flag, EveryTool: c.every, TrustProject: &c.trust}
 		got, _, err := New(f, with(env(map[string]string{"FSMCP_TOOLS": c.env}), files), 25000)
