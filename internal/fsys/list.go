@@ -2,10 +2,6 @@ package fsys
 
 import (
 	"cmp"
-	"errors"
-	"io"
-	"io/fs"
-	"os"
 	"slices"
 )
 
@@ -23,41 +19,36 @@ const maxScan = 10_000
 // sorted. Of a folder with more than 10,000 names it sees only the first that
 // the file system hands out.
 func (t *Target) Entries(most int) ([]Entry, error) {
-	if t.Kind != Directory {
-		return nil, fault("list", t.Path, ErrNotDir)
-	}
-	f, err := t.openSelf()
+	d, err := t.OpenDir()
 	if err != nil {
-		return nil, fault("list", t.Path, err)
+		return nil, err
 	}
-	defer f.Close()
-	return list(f, most)
+	defer d.Close()
+	return d.list(most)
 }
 
 // Siblings lists like Entries the folder that ParentFD pins: for a Missing
 // target the deepest existing folder on the way, otherwise the parent.
 func (t *Target) Siblings(most int) ([]Entry, error) {
-	f, err := t.openParent()
+	d, err := t.openParent()
 	if err != nil {
 		return nil, fault("list", t.dir(), err)
 	}
-	defer f.Close()
-	return list(f, most)
+	defer d.Close()
+	return d.list(most)
 }
 
-func list(f *os.File, most int) ([]Entry, error) {
+func (d *Dir) list(most int) ([]Entry, error) {
 	var entries []Entry
-	for bound := max(most, maxScan); len(entries) < bound; {
-		batch, err := f.ReadDir(min(1000, bound-len(entries)))
-		for _, e := range batch {
-			entries = append(entries, Entry{Name: e.Name(), Dir: e.Type()&fs.ModeDir != 0})
+	err := d.Each(func(name string, kind Kind) bool {
+		if kind == Missing {
+			_, kind, _ = d.stat(name)
 		}
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
+		entries = append(entries, Entry{Name: name, Dir: kind == Directory})
+		return len(entries) < max(most, maxScan)
+	})
+	if err != nil {
+		return nil, err
 	}
 	slices.SortFunc(entries, func(a, b Entry) int {
 		switch {

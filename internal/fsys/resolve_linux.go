@@ -3,12 +3,14 @@
 package fsys
 
 import (
-	"io/fs"
+	"strings"
 	"sync"
 	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 )
+
+const onWindows = false
 
 // Resolver finds what paths lead to. It keeps nothing open: every name is
 // resolved from "/" by one openat2 that follows no link at all, which costs a
@@ -40,19 +42,6 @@ func NewResolver(roots []string) *Resolver {
 	}
 }
 
-// Resolve finds out what a path leads to, and every name it has on the way.
-// Links are read as text, never followed by the system, and one that leads to
-// nothing ends in a Missing target. The error is ErrLoop, ErrNotDir, or what the
-// system said, as *fs.PathError; beside it comes a target with the names so far.
-func (r *Resolver) Resolve(p Path) (*Target, error) {
-	t := &Target{Asked: p, Path: p.name, pin: pin{resolver: r, object: -1, folder: -1}}
-	t.Names = append(t.namesRoom[:0], p.name)
-	if p.name == "" {
-		return t, fault("resolve", p.given, fs.ErrInvalid)
-	}
-	return t, t.follow(route{name: p.name, clean: true}, r.look)
-}
-
 // Absent reports whether nothing bears the name and no link lies on the way to it,
 // by one system call; Resolve takes several for each segment of a missing name.
 // False proves nothing.
@@ -67,35 +56,16 @@ func (r *Resolver) Absent(p Path) bool {
 	return err == unix.ENOENT // a link, also one that leads nowhere, is ELOOP
 }
 
-// settle takes over the descriptor of the object.
-func (t *Target) settle(s lookup, wantFolder bool) error {
-	t.Path, t.pin.object = s.done, s.fd
-	t.note(s.done)
-	stamp, err := Fstat(s.fd)
-	if err != nil {
-		return fault("stat", s.done, err)
-	}
-	t.Stamp, t.Kind = stamp, kindOf(stamp)
-	if wantFolder && t.Kind != Directory {
-		return fault("resolve", s.done, ErrNotDir)
-	}
-	return nil
+// spot is an O_PATH descriptor.
+type spot int
+
+func (t *Target) hold(s lookup) (Stamp, Kind, error) {
+	t.pin.object = int(s.spot)
+	stamp, err := Fstat(t.pin.object)
+	return stamp, kindOf(stamp), err
 }
 
-// settleMissing takes over the deepest existing folder, and the missing names below it.
-func (t *Target) settleMissing(s lookup) error {
-	t.pin.folder = s.fd
-	return t.noteMissing(s.done, s.rest, false)
-}
-
-// lookup is the state of one look at a name.
-type lookup struct {
-	end  spotEnd
-	fd   int    // atObject: what is there; atNothing: the deepest folder; O_PATH
-	done string // how far the name exists and is free of links
-	rest string // what follows; begins with the missing name, or comes after the link or ".."
-	text string // atLink: where the link leads
-}
+func (t *Target) holdFolder(s lookup) { t.pin.folder = int(s.spot) }
 
 // look follows a name until it ends or reaches a link. Mostly that is one call; when that
 // call fails, the walk finds the reason.
@@ -105,7 +75,7 @@ func (r *Resolver) look(name string, clean bool) (lookup, error) {
 	}
 	fd, err := r.sys.openat2(name, unix.O_PATH)
 	if err == nil {
-		return lookup{end: atObject, fd: fd, done: name}, nil
+		return lookup{end: atObject, spot: spot(fd), done: name}, nil
 	}
 	s, walkErr := walk(name)
 	// ENOSYS is an old kernel. EPERM, where the walk came through, is a
@@ -134,35 +104,35 @@ func walk(name string) (lookup, error) {
 	if err != nil {
 		return lookup{}, fault("open", "/", err)
 	}
-	here, todo := lookup{end: atObject, fd: fd, done: "/"}, segments{'/', name[1:]}
-	for {
-		segment, more := todo.next()
-		if !more {
-			return here, nil
-		}
+	here := lookup{end: atObject, spot: spot(fd), done: "/"}
+	for todo := name[1:]; todo != ""; {
+		segment, rest, _ := strings.Cut(todo, "/")
 		if segment == ".." {
-			return here.climb(todo.rest)
+			return here.climb(rest)
 		}
-		below, err := here.enter(segment, todo.rest)
+		below, err := here.enter(segment, rest)
 		if err != nil || below.end != atObject {
 			if below.end != atNothing {
-				unix.Close(here.fd)
+				here.close()
 			}
 			return below, err
 		}
-		unix.Close(here.fd)
-		here = below
+		here.close()
+		here, todo = below, rest
 	}
+	return here, nil
 }
+
+func (here lookup) close() { unix.Close(int(here.spot)) }
 
 // enter looks at one name in the folder here, and leaves here open.
 func (here lookup) enter(segment, rest string) (lookup, error) {
 	whole := joinName(here.done, segment, false)
-	fd, err := openat(here.fd, segment, unix.O_PATH|unix.O_NOFOLLOW)
+	fd, err := openat(int(here.spot), segment, unix.O_PATH|unix.O_NOFOLLOW)
 	switch err {
 	case nil:
 	case unix.ENOENT:
-		return lookup{end: atNothing, fd: here.fd, done: here.done, rest: cut(segment, rest)}, nil
+		return here.missing(segment, rest), nil
 	case unix.ENOTDIR:
 		return lookup{}, fault("resolve", here.done, ErrNotDir)
 	default:
@@ -170,7 +140,7 @@ func (here lookup) enter(segment, rest string) (lookup, error) {
 	}
 	text, isLink, err := readLink(fd)
 	if err == nil && !isLink {
-		return lookup{end: atObject, fd: fd, done: whole}, nil
+		return lookup{end: atObject, spot: spot(fd), done: whole}, nil
 	}
 	unix.Close(fd)
 	if err == nil && text == "" {
@@ -184,8 +154,8 @@ func (here lookup) enter(segment, rest string) (lookup, error) {
 
 // climb ends a look before "..", which only a folder has.
 func (here lookup) climb(rest string) (lookup, error) {
-	defer unix.Close(here.fd)
-	stamp, err := Fstat(here.fd)
+	defer here.close()
+	stamp, err := Fstat(int(here.spot))
 	if err != nil {
 		return lookup{}, fault("stat", here.done, err)
 	}
@@ -193,13 +163,6 @@ func (here lookup) climb(rest string) (lookup, error) {
 		return lookup{}, fault("resolve", here.done, ErrNotDir)
 	}
 	return lookup{end: atParent, done: here.done, rest: rest}, nil
-}
-
-func cut(segment, rest string) string {
-	if rest == "" {
-		return segment
-	}
-	return segment + "/" + rest
 }
 
 func openat(dir int, name string, flags int) (int, error) {

@@ -28,81 +28,40 @@ func NewResolver(roots []string) *Resolver {
 // Absent reports nothing here: false proves nothing.
 func (r *Resolver) Absent(Path) bool { return false }
 
-// Resolve finds out what a path leads to, and every name it has on the way.
-// Links are read as text, and one that leads to nothing ends in a Missing
-// target. The error is ErrLoop, ErrNotDir, or what the system said, as
-// *fs.PathError; beside it comes a target with the names so far.
-func (r *Resolver) Resolve(p Path) (*Target, error) {
-	t := &Target{Asked: p, Path: p.name}
-	t.Names = append(t.namesRoom[:0], p.name)
-	if p.name == "" {
-		return t, fault("resolve", p.given, fs.ErrInvalid)
-	}
-	rt := route{windows: onWindows, name: p.name, clean: true}
-	return t, t.follow(rt, func(name string, _ bool) (lookup, error) { return look(name) })
-}
+// spot is what the system says of a name.
+type spot = fs.FileInfo
 
-func (t *Target) settle(s lookup, wantFolder bool) error {
-	t.Path, t.pin.info = s.done, s.info
-	t.note(s.done)
+func (t *Target) hold(s lookup) (Stamp, Kind, error) {
+	t.pin.info = s.spot
 	stamp, err := lstamp(s.done)
-	if err != nil {
-		return fault("stat", s.done, err)
-	}
-	t.Stamp = stamp
-	switch mode := s.info.Mode(); {
-	case mode.IsRegular():
-		t.Kind = Regular
-	case mode.IsDir():
-		t.Kind = Directory
-	default:
-		t.Kind = Special
-	}
-	if wantFolder && t.Kind != Directory {
-		return fault("resolve", s.done, ErrNotDir)
-	}
-	return nil
+	return stamp, kindOfMode(s.spot.Mode()), err
 }
 
-func (t *Target) settleMissing(s lookup) error {
-	t.pin.deepest = s.done
-	return t.noteMissing(s.done, s.rest, onWindows)
-}
-
-// lookup is the state of one look at a name.
-type lookup struct {
-	end  spotEnd
-	info fs.FileInfo
-	done string // how far the name exists and is free of links
-	rest string // what follows; begins with the missing name, or comes after the link or ".."
-	text string // atLink: where the link leads
-}
+func (t *Target) holdFolder(s lookup) { t.pin.deepest = s.done }
 
 // look goes down a name one segment at a time and follows nothing.
-func look(name string) (lookup, error) {
+func (r *Resolver) look(name string, _ bool) (lookup, error) {
 	root := rootOf(name, onWindows)
 	info, err := os.Lstat(root)
 	if err != nil {
 		return lookup{}, err
 	}
-	here, todo := lookup{info: info, done: root}, segments{separator(onWindows), name[len(root):]}
-	for {
-		segment, more := todo.next()
-		if !more {
-			return here, nil
-		}
-		if !here.info.IsDir() {
+	here := lookup{spot: info, done: root}
+	for todo := name[len(root):]; todo != ""; {
+		segment, rest, _ := strings.Cut(todo, string(separator(onWindows)))
+		if !here.spot.IsDir() {
 			return lookup{}, fault("resolve", here.done, ErrNotDir)
 		}
 		if segment == ".." {
-			return lookup{end: atParent, done: here.done, rest: todo.rest}, nil
+			return lookup{end: atParent, done: here.done, rest: rest}, nil
 		}
-		below, err := here.enter(segment, todo.rest)
+		below, err := here.enter(segment, rest)
 		if err != nil || below.end != atObject {
 			return below, err
 		}
-		here = below
+		here, todo = below, rest
 	}
+	return here, nil
 }
 
 func (here lookup) enter(segment, rest string) (lookup, error) {
@@ -110,10 +69,7 @@ func (here lookup) enter(segment, rest string) (lookup, error) {
 	info, err := os.Lstat(whole)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		if rest != "" {
-			segment += string(separator(onWindows)) + rest
-		}
-		return lookup{end: atNothing, done: here.done, rest: segment}, nil
+		return here.missing(segment, rest), nil
 	case errors.Is(err, syscall.ENOTDIR):
 		return lookup{}, fault("resolve", here.done, ErrNotDir)
 	case err != nil:
@@ -121,11 +77,11 @@ func (here lookup) enter(segment, rest string) (lookup, error) {
 	}
 	// A Windows junction is no ModeSymlink, but it leads elsewhere all the same.
 	if info.Mode()&(fs.ModeSymlink|fs.ModeIrregular) == 0 {
-		return lookup{info: info, done: whole}, nil
+		return lookup{spot: info, done: whole}, nil
 	}
 	text, err := os.Readlink(whole)
 	if err != nil && info.Mode()&fs.ModeSymlink == 0 {
-		return lookup{info: info, done: whole}, nil
+		return lookup{spot: info, done: whole}, nil
 	}
 	if err == nil && onWindows {
 		text, err = windowsLink(text)

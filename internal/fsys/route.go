@@ -84,18 +84,3 @@ func (rt *route) restart(done, rest string) {
 		rt.name = joinName(done, b.String(), rt.windows)
 	}
 }
-
-// segments hands out a name's segments one by one.
-type segments struct {
-	sep  byte
-	rest string // what has not been handed out
-}
-
-func (s *segments) next() (string, bool) {
-	if s.rest == "" {
-		return "", false
-	}
-	segment, rest, _ := strings.Cut(s.rest, string(s.sep))
-	s.rest = rest
-	return segment, true
-}

@@ -83,58 +83,19 @@ func fault(op, name string, err error) error {
 	return &fs.PathError{Op: op, Path: name, Err: err}
 }
 
-// noteMissing takes over the name of what does not exist: rest below the folder done.
-func (t *Target) noteMissing(done, rest string, windows bool) error {
-	names := strings.Split(rest, string(separator(windows)))
-	for _, name := range names {
-		// Only a link's text can hold ".." here: it climbs out of a folder
-		// that does not exist, and that leads nowhere in the system's eyes.
-		if name == ".." {
-			return fault("resolve", t.Asked.name, syscall.ENOENT)
-		}
+// settleMissing takes over the deepest existing folder, and the missing names below it.
+func (t *Target) settleMissing(s lookup) error {
+	t.holdFolder(s)
+	names := strings.Split(s.rest, string(separator(onWindows)))
+	// Only a link's text can hold ".." here: it climbs out of a folder
+	// that does not exist, and that leads nowhere in the system's eyes.
+	if slices.Contains(names, "..") {
+		return fault("resolve", t.Asked.name, syscall.ENOENT)
 	}
-	t.Path = joinName(done, rest, windows)
+	t.Path = joinName(s.done, s.rest, onWindows)
 	t.note(t.Path)
 	if len(names) > 1 {
 		t.missing = names[:len(names)-1]
 	}
 	return nil
-}
-
-type spotEnd int
-
-// The ends of a look at a name.
-const (
-	atObject  spotEnd = iota
-	atNothing         // rest does not exist in the folder done
-	atLink            // a link lies in the folder done
-	atParent          // rest was preceded by ".." behind the folder done
-)
-
-// follow looks at the route's name, and at the new name that each link makes of it,
-// until it comes to an object or to nothing. It notes every name on the way.
-func (t *Target) follow(rt route, look func(name string, clean bool) (lookup, error)) error {
-	for {
-		s, err := look(rt.name, rt.clean)
-		if err != nil {
-			return err
-		}
-		switch s.end {
-		case atObject:
-			return t.settle(s, rt.folder)
-		case atNothing:
-			return t.settleMissing(s)
-		case atLink:
-			err = rt.hop(s.done, s.text, s.rest)
-		case atParent:
-			err = rt.climb(s.done, s.rest)
-		}
-		if err != nil {
-			return fault("resolve", t.Asked.name, err)
-		}
-		if rt.clean {
-			t.note(rt.name)
-			t.Path = rt.name
-		}
-	}
 }

@@ -4,7 +4,6 @@ package fsys
 
 import (
 	"io/fs"
-	"os"
 	"strconv"
 	"time"
 
@@ -18,6 +17,8 @@ type pin struct {
 	folder   int // O_PATH, -1 until asked for
 	closed   bool
 }
+
+func newPin(r *Resolver) pin { return pin{resolver: r, object: -1, folder: -1} }
 
 // Close gives the descriptors back. It may be called again, and on the target
 // that comes beside an error.
@@ -121,17 +122,17 @@ func (t *Target) ParentFD() (int, error) {
 		return -1, err
 	}
 	if s.end == atNothing {
-		unix.Close(s.fd)
+		s.close()
 	}
 	if s.end != atObject {
 		return -1, fault("open", t.dir(), ErrMoved)
 	}
-	if err := t.proveHolds(s.fd); err != nil {
-		unix.Close(s.fd)
+	if err := t.proveHolds(int(s.spot)); err != nil {
+		s.close()
 		return -1, fault("open", t.Path, err)
 	}
-	t.pin.folder = s.fd
-	return s.fd, nil
+	t.holdFolder(s)
+	return t.pin.folder, nil
 }
 
 // proveHolds checks that the folder has the pinned object under Base.
@@ -173,26 +174,14 @@ func (t *Target) ParentID() (dev, ino uint64, err error) {
 	return stamp.Dev, stamp.Ino, fault("stat", t.dir(), err)
 }
 
-func (t *Target) openSelf() (*os.File, error) {
-	if t.pin.closed {
-		return nil, fs.ErrClosed
-	}
-	return openFolder(t.pin.object, t.Path)
-}
-
-func (t *Target) openParent() (*os.File, error) {
+// openParent opens the folder that ParentFD pins, to list it.
+func (t *Target) openParent() (*Dir, error) {
 	fd, err := t.ParentFD()
+	if err == nil {
+		fd, err = openat(fd, ".", dirFlags)
+	}
 	if err != nil {
 		return nil, err
 	}
-	return openFolder(fd, t.dir())
-}
-
-// openFolder opens a pinned folder for listing.
-func openFolder(fd int, name string) (*os.File, error) {
-	opened, err := openat(fd, ".", unix.O_RDONLY|unix.O_DIRECTORY)
-	if err != nil {
-		return nil, err
-	}
-	return os.NewFile(uintptr(opened), name), nil
+	return &Dir{fd: fd, resolver: t.pin.resolver}, nil
 }

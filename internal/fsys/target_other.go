@@ -16,6 +16,8 @@ type pin struct {
 	closed  bool
 }
 
+func newPin(*Resolver) pin { return pin{} }
+
 // Close gives the descriptors back. It may be called again, and on the target
 // that comes beside an error.
 func (t *Target) Close() {
@@ -107,7 +109,11 @@ func (t *Target) ParentFD() (int, error) {
 
 // ParentID is the device and inode of the folder that ParentRoot pins.
 func (t *Target) ParentID() (dev, ino uint64, err error) {
-	f, err := t.openParent()
+	folder, err := t.ParentRoot()
+	if err != nil {
+		return 0, 0, err
+	}
+	f, err := folder.Open(".")
 	if err != nil {
 		return 0, 0, err
 	}
@@ -116,29 +122,15 @@ func (t *Target) ParentID() (dev, ino uint64, err error) {
 	return stamp.Dev, stamp.Ino, err
 }
 
-func (t *Target) openSelf() (*os.File, error) {
-	if t.pin.closed {
-		return nil, fs.ErrClosed
-	}
-	f, err := os.OpenFile(t.Path, readFlags, 0)
-	if err != nil {
-		return nil, err
-	}
-	stamp, err := stampOf(f)
-	if err == nil && !stamp.SameFile(t.Stamp) {
-		err = ErrMoved
-	}
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
-	return f, nil
-}
-
-func (t *Target) openParent() (*os.File, error) {
+// openParent opens the folder that ParentRoot pins, to list it.
+func (t *Target) openParent() (*Dir, error) {
 	folder, err := t.ParentRoot()
 	if err != nil {
 		return nil, err
 	}
-	return folder.Open(".")
+	root, err := folder.OpenRoot(".")
+	if err != nil {
+		return nil, err
+	}
+	return &Dir{root}, nil
 }

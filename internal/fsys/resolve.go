@@ -1,0 +1,86 @@
+package fsys
+
+import "io/fs"
+
+// Resolve finds out what a path leads to, and every name it has on the way.
+// Links are read as text, never followed by the system, and one that leads to
+// nothing ends in a Missing target. The error is ErrLoop, ErrNotDir, or what the
+// system said, as *fs.PathError; beside it comes a target with the names so far.
+func (r *Resolver) Resolve(p Path) (*Target, error) {
+	t := &Target{Asked: p, Path: p.name, pin: newPin(r)}
+	t.Names = append(t.namesRoom[:0], p.name)
+	if p.name == "" {
+		return t, fault("resolve", p.given, fs.ErrInvalid)
+	}
+	return t, t.follow(route{windows: onWindows, name: p.name, clean: true}, r)
+}
+
+type spotEnd int
+
+// The ends of a look at a name.
+const (
+	atObject  spotEnd = iota
+	atNothing         // rest does not exist in the folder done
+	atLink            // a link lies in the folder done
+	atParent          // rest was preceded by ".." behind the folder done
+)
+
+// lookup is the state of one look at a name.
+type lookup struct {
+	end  spotEnd
+	spot spot   // atObject: what is there; atNothing: the deepest folder
+	done string // how far the name exists and is free of links
+	rest string // what follows; begins with the missing name, or comes after the link or ".."
+	text string // atLink: where the link leads
+}
+
+// missing ends a look at a name that does not exist in the folder here.
+func (here lookup) missing(segment, rest string) lookup {
+	if rest != "" {
+		segment += string(separator(onWindows)) + rest
+	}
+	return lookup{end: atNothing, spot: here.spot, done: here.done, rest: segment}
+}
+
+// follow looks at the route's name, and at the new name that each link makes of it,
+// until it comes to an object or to nothing. It notes every name on the way.
+func (t *Target) follow(rt route, r *Resolver) error {
+	for {
+		s, err := r.look(rt.name, rt.clean)
+		if err != nil {
+			return err
+		}
+		switch s.end {
+		case atObject:
+			return t.settle(s, rt.folder)
+		case atNothing:
+			return t.settleMissing(s)
+		case atLink:
+			err = rt.hop(s.done, s.text, s.rest)
+		case atParent:
+			err = rt.climb(s.done, s.rest)
+		}
+		if err != nil {
+			return fault("resolve", t.Asked.name, err)
+		}
+		if rt.clean {
+			t.note(rt.name)
+			t.Path = rt.name
+		}
+	}
+}
+
+// settle takes over the object that a look came to.
+func (t *Target) settle(s lookup, wantFolder bool) error {
+	t.Path = s.done
+	t.note(s.done)
+	stamp, kind, err := t.hold(s)
+	if err != nil {
+		return fault("stat", s.done, err)
+	}
+	t.Stamp, t.Kind = stamp, kind
+	if wantFolder && t.Kind != Directory {
+		return fault("resolve", s.done, ErrNotDir)
+	}
+	return nil
+}
