@@ -173,27 +173,34 @@ func (c *Checker) Decide(r Request) error {
 	return nil
 }
 
-// authorize decides on the name as given, resolves it, and decides on all its names.
+// judge decides on the name as given and, where goOn says so, resolves it and decides on
+// every name and hard link of what it leads to. The target is nil where it goes no
+// further; err is that of resolving.
+func (c *Checker) judge(r Request, goOn func(perm.Decision) bool) (j Judgement, t *fsys.Target, err error) {
+	j = Judgement{Policy: c.Policy(), Op: r.Op, Path: r.Path, Names: []string{r.Path.String()}}
+	j.Decision = j.Policy.DecideGranted(r.Op, j.Names, c.isThere, r)
+	if !goOn(j.Decision) {
+		return j, nil, nil
+	}
+	began := c.Now()
+	t, err = c.Resolver.Resolve(r.Path)
+	j.Names = t.Names
+	if j.Verdict != perm.Allow || len(t.Names) > 1 {
+		j.Decision = j.Policy.DecideGranted(r.Op, j.Names, c.isThere, r)
+	}
+	j.Decision = c.withLinks(j, t, began, r)
+	return j, t, err
+}
+
+// authorize resolves a file argument and returns what the rules let through.
 func (c *Checker) authorize(r Request) (*File, error) {
 	if fsys.RefusedByName(r.Path) {
 		return nil, &DeviceError{r.Path}
 	}
-	policy := c.Policy()
-	j := Judgement{Policy: policy, Op: r.Op, Path: r.Path, Names: []string{r.Path.String()}}
-	j.Decision = policy.DecideGranted(r.Op, j.Names, c.isThere, r)
-	if j.Verdict == perm.Deny && j.Reason != perm.ReasonBuiltin {
+	j, target, err := c.judge(r, func(d perm.Decision) bool { return d.Verdict != perm.Deny || d.Reason == perm.ReasonBuiltin })
+	if target == nil {
 		return nil, &DeniedError{j}
 	}
-	began := c.Now()
-	target, err := c.Resolver.Resolve(r.Path)
-	if target == nil {
-		return nil, err
-	}
-	j.Names = target.Names
-	if j.Verdict != perm.Allow || len(target.Names) > 1 {
-		j.Decision = policy.DecideGranted(r.Op, j.Names, c.isThere, r)
-	}
-	j.Decision = c.withLinks(j, target, began, r)
 	f, judged := c.judged(r, j, target)
 	if judged == nil {
 		judged = err

@@ -69,17 +69,8 @@ func (c *Checker) Again(name string, session perm.Grants) (*fsys.Target, error) 
 // permitted resolves a name on which the verdict is at least that one, by every name
 // and hard link that it has; nil where it is not.
 func (c *Checker) permitted(op perm.Op, path fsys.Path, least perm.Verdict) *fsys.Target {
-	policy := c.Policy()
-	if policy.Decide(op, []string{path.String()}, c.isThere).Verdict < least {
-		return nil
-	}
-	began := c.Now()
-	t, err := c.Resolver.Resolve(path)
-	if t == nil {
-		return nil
-	}
-	j := Judgement{Policy: policy, Op: op, Path: path, Names: t.Names}
-	if j.Decision = policy.Decide(op, t.Names, c.isThere); err != nil || c.withLinks(j, t, began, nil).Verdict < least {
+	j, t, err := c.judge(Request{Op: op, Path: path}, func(d perm.Decision) bool { return d.Verdict >= least })
+	if t != nil && (err != nil || j.Verdict < least) {
 		t.Close()
 		return nil
 	}

@@ -29,9 +29,6 @@ func (c *Checker) Explain(raw string) (Explanation, error) {
 	e := Explanation{Path: path.String(), Names: []string{path.String()}, Device: fsys.RefusedByName(path), Decisions: make(map[perm.Op]perm.Decision)}
 	began := c.Now()
 	target, err := c.Resolver.Resolve(path)
-	if target == nil {
-		return e, err
-	}
 	defer target.Close()
 	e.Names, e.Unresolved = target.Names, err
 	policy := c.Policy()
