@@ -4,8 +4,10 @@ package save
 
 import (
 	"bytes"
+	"maps"
 	"os"
 	"slices"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -92,51 +94,14 @@ func (x *Txn) followMeta(t *temp) error {
 		return nil
 	}
 	x.followed = now.Ctime
-	attrs, err := x.readXattrs()
+	attrs, err := x.readXattrs(x.fd)
 	if err != nil {
 		return x.fail("getxattr", err)
 	}
-	if slices.EqualFunc(attrs, x.attrs, xattr.equal) {
-		return nil
-	}
-	if err := x.followXattrs(t, attrs); err != nil {
+	if _, err := x.changeXattrs(t.fd, x.attrs, attrs); err != nil {
 		return x.fail("setxattr", err)
 	}
 	x.attrs = attrs
-	return nil
-}
-
-// followXattrs sets and removes those attributes of the new file that differ between
-// what was copied and attrs, and that the new file still has as they were copied.
-func (x *Txn) followXattrs(t *temp, attrs []xattr) error {
-	sys := x.s.sys
-	change := func(name string, set func() error) error {
-		was, had := findXattr(x.attrs, name)
-		now, err := sys.Getxattr(t.fd, name)
-		if err != nil && !disk.Is(err, unix.ENODATA) {
-			return err
-		}
-		if has := err == nil; has != had || has && !bytes.Equal(now, was) {
-			return nil
-		}
-		return set()
-	}
-	for _, a := range attrs {
-		if was, had := findXattr(x.attrs, a.name); had && bytes.Equal(was, a.value) {
-			continue
-		}
-		if err := change(a.name, func() error { return sys.Setxattr(t.fd, a.name, a.value) }); err != nil {
-			return err
-		}
-	}
-	for _, a := range x.attrs {
-		if _, there := findXattr(attrs, a.name); there || !removable(a.name) {
-			continue
-		}
-		if err := change(a.name, func() error { return sys.Removexattr(t.fd, a.name) }); err != nil {
-			return err
-		}
-	}
 	return nil
 }
 
@@ -149,46 +114,52 @@ func (x *Txn) refuseMeta(op string, err error) error {
 	return &refusal{IOError{Op: op, Path: x.path, Err: err}}
 }
 
-// xattr is one attribute of a file; access lists are among them.
-type xattr struct {
-	name  string
-	value []byte
-}
-
-func (a xattr) equal(b xattr) bool { return a.name == b.name && bytes.Equal(a.value, b.value) }
-
-func findXattr(list []xattr, name string) (value []byte, there bool) {
-	at := slices.IndexFunc(list, func(a xattr) bool { return a.name == name })
-	if at < 0 {
-		return nil, false
-	}
-	return list[at].value, true
-}
+// xattrs are the attributes of a file by name; access lists are among them.
+type xattrs map[string][]byte
 
 // copyXattrs makes the attributes alike; the new file may have inherited some
 // from its folder. It reports whether it did anything.
 func (x *Txn) copyXattrs(to int) (touched bool, err error) {
-	sys := x.s.sys
-	if x.attrs, err = x.readXattrs(); err != nil {
+	have, err := x.readXattrs(to)
+	if err == nil {
+		x.attrs, err = x.readXattrs(x.fd)
+	}
+	if err != nil {
 		return false, x.refuseMeta("getxattr", err)
 	}
-	have, err := listXattrs(sys, to)
+	touched, err = x.changeXattrs(to, have, x.attrs)
 	if err != nil {
-		return false, x.fail("listxattr", err)
+		return touched, x.refuseMeta("setxattr", err)
 	}
-	for _, name := range have {
-		if _, wanted := findXattr(x.attrs, name); wanted || !removable(name) {
+	return touched, nil
+}
+
+// changeXattrs sets and removes those attributes of the file to that differ between was
+// and want, and that the file still has as in was. It reports whether it did anything.
+func (x *Txn) changeXattrs(to int, was, want xattrs) (touched bool, err error) {
+	all := make(xattrs)
+	maps.Copy(all, was)
+	maps.Copy(all, want)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		old, had := was[name]
+		value, wanted := want[name]
+		if had == wanted && bytes.Equal(old, value) || !wanted && !removable(name) {
+			continue
+		}
+		now, err := x.s.sys.Getxattr(to, name)
+		if err != nil && !disk.Is(err, unix.ENODATA) {
+			return touched, err
+		}
+		if has := err == nil; has != had || has && !bytes.Equal(now, old) {
 			continue
 		}
 		touched = true
-		if err := sys.Removexattr(to, name); err != nil {
-			return touched, x.refuseMeta("removexattr", err)
+		if wanted {
+			err = x.s.sys.Setxattr(to, name, value)
+		} else {
+			err = x.s.sys.Removexattr(to, name)
 		}
-	}
-	for _, a := range x.attrs {
-		done, err := x.copyXattr(to, a, slices.Contains(have, a.name))
-		touched = touched || done
-		if err != nil {
+		if err != nil && name != xattrCapability {
 			return touched, err
 		}
 	}
@@ -196,50 +167,26 @@ func (x *Txn) copyXattrs(to int) (touched bool, err error) {
 }
 
 // removable: security labels are the system's to give.
-func removable(name string) bool { return !bytes.HasPrefix([]byte(name), []byte("security.")) }
+func removable(name string) bool { return !strings.HasPrefix(name, "security.") }
 
-// readXattrs reads the attributes of the old file that are carried over.
-func (x *Txn) readXattrs() (all []xattr, err error) {
-	names, err := listXattrs(x.s.sys, x.fd)
-	if err != nil {
+// readXattrs reads those attributes of the old or the new file that are carried over. A
+// file system without attributes has none.
+func (x *Txn) readXattrs(fd int) (xattrs, error) {
+	names, err := x.s.sys.Listxattr(fd)
+	if err != nil && !disk.Is(err, unix.EOPNOTSUPP, unix.ENOSYS) {
 		return nil, err
 	}
+	all := make(xattrs)
 	for _, name := range names {
 		if name == xattrIMA || name == xattrEVM || name == xattrCapability && !ownFile(x.was) {
 			continue
 		}
-		value, err := x.s.sys.Getxattr(x.fd, name)
-		if disk.Is(err, unix.ENODATA) {
-			continue
-		}
-		if err != nil {
+		value, err := x.s.sys.Getxattr(fd, name)
+		if err == nil {
+			all[name] = value
+		} else if !disk.Is(err, unix.ENODATA) {
 			return nil, err
 		}
-		all = append(all, xattr{name, value})
 	}
 	return all, nil
-}
-
-func (x *Txn) copyXattr(to int, a xattr, there bool) (touched bool, err error) {
-	sys := x.s.sys
-	if there {
-		now, err := sys.Getxattr(to, a.name)
-		if err == nil && bytes.Equal(now, a.value) {
-			return false, nil
-		}
-	}
-	err = sys.Setxattr(to, a.name, a.value)
-	if err != nil && a.name != xattrCapability {
-		return true, x.refuseMeta("setxattr", err)
-	}
-	return true, nil
-}
-
-// listXattrs: a file system without attributes has none.
-func listXattrs(sys disk.Sys, fd int) ([]string, error) {
-	names, err := sys.Listxattr(fd)
-	if disk.Is(err, unix.EOPNOTSUPP, unix.ENOSYS) {
-		return nil, nil
-	}
-	return names, err
 }

@@ -19,7 +19,7 @@ type platform struct {
 	dir      int              // the folder, or the deepest that exists on the way; the target's
 	fd       int              // of old
 	sum      *tempname.Digest // of old, where its stamp proves too little
-	attrs    []xattr          // of old, as the new file has them
+	attrs    xattrs           // of old, as the new file has them
 	followed int64            // the change time of old, as followMeta last saw it
 	known    func() [32]byte  // the SHA-256 of old, where the caller has it
 	leased   bool
