@@ -13,11 +13,7 @@ import (
 // takeAway renames the file to a name of ours, looks at what that brought away,
 // and removes it only then.
 func (x *Txn) takeAway() (Outcome, error) {
-	noted, err := x.st.Remember(x.folder())
-	if err == nil {
-		err = noted()
-	}
-	if err != nil {
+	if err := x.st.Remember(x.folder())(); err != nil {
 		return Outcome{}, x.fail("note", err)
 	}
 	t := &temp{s: x.s, dir: x.dir, fd: -1, stamp: x.was}

@@ -85,19 +85,16 @@ func (x *Txn) prepare(c []span.Splice) (*temp, error) {
 }
 
 func (x *Txn) fill(t *temp, c []span.Splice) error {
-	noted, err := x.st.Remember(x.folder())
-	if err != nil {
-		return x.fail("note", err)
-	}
-	err = x.write(t, c)
+	noted := x.st.Remember(x.folder())
+	err := x.write(t, c)
 	if err == nil {
 		err = x.copyMeta(t.fd, t.stamp)
 	}
 	if err == nil {
 		err = x.sync(t)
 	}
-	if wait := noted(); err == nil && wait != nil {
-		err = x.fail("note", wait)
+	if late := noted(); err == nil && late != nil {
+		err = x.fail("note", late)
 	}
 	return err
 }

@@ -267,7 +267,7 @@ func (x *Txn) makeDirs(out *Outcome) (root *os.Root, cleanUp func(failed bool), 
 
 // prepare writes the new content to a file beside the target.
 func (x *Txn) prepare(root *os.Root, c []span.Splice, mode fs.FileMode) (name string, err error) {
-	if _, err := x.st.Remember(x.folder()); err != nil {
+	if err := x.st.Remember(x.folder())(); err != nil {
 		return "", x.fail("note", err)
 	}
 	id, err := x.s.random(5)

@@ -25,7 +25,7 @@ func (d *testFolder) dead() {
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	if _, err := st.Remember(d.dir); err != nil {
+	if err := st.Remember(d.dir)(); err != nil {
 		d.t.Fatal(err)
 	}
 	s.state.Close(true) // as death would; the note stays
@@ -143,7 +143,7 @@ func TestSweepSparesTheLiving(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := st.Remember(d.dir); err != nil {
+	if err := st.Remember(d.dir)(); err != nil {
 		t.Fatal(err)
 	}
 	other := New(Options{StateDir: d.state})

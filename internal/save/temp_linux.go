@@ -52,11 +52,7 @@ func (x *Txn) newTemp(dir int, mode, named uint32) (*temp, error) {
 
 // nameFirst makes the file with a name.
 func (x *Txn) nameFirst(t *temp, mode uint32) error {
-	wait, err := x.st.Remember(x.folder())
-	if err != nil {
-		return err
-	}
-	if err := wait(); err != nil {
+	if err := x.st.Remember(x.folder())(); err != nil {
 		return err
 	}
 	f, err := disk.CreateLocked(x.s.sys, t.dir, mode, func() (string, error) {

@@ -42,22 +42,18 @@ func (st *State) startNote() error {
 // Remember notes a folder, once. What it returns waits until the note would
 // survive a loss of power; the caller has a sync of its own to do meanwhile.
 // The cost of a second note in one folder is nothing.
-func (st *State) Remember(folder string) (wait func() error, err error) {
-	st.note.mu.Lock()
-	defer st.note.mu.Unlock()
-	if st.note.folders[folder] {
-		return func() error { return nil }, nil
+func (st *State) Remember(folder string) (noted func() error) {
+	n := &st.note
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.folders[folder] {
+		return func() error { return nil }
 	}
 	line := strconv.Quote(folder) + "\n"
-	n := &st.note
 	if err := disk.WriteAll(st.f.o.Sys, n.fd, []byte(line), n.size); err != nil {
-		return nil, err
+		return func() error { return err }
 	}
 	n.size += int64(len(line))
-	if !st.f.o.Sync {
-		n.folders[folder] = true
-		return func() error { return nil }, nil
-	}
 	synced := make(chan error, 1)
 	go func() { synced <- st.syncNote() }()
 	return func() error {
@@ -68,10 +64,13 @@ func (st *State) Remember(folder string) (wait func() error, err error) {
 			n.mu.Unlock()
 		}
 		return err
-	}, nil
+	}
 }
 
 func (st *State) syncNote() error {
+	if !st.f.o.Sync {
+		return nil
+	}
 	if err := st.f.o.Sys.Sync(st.note.fd); err != nil {
 		return err
 	}

@@ -105,25 +105,20 @@ func (st *State) tryLock(n int) (unlock func(), err error) {
 	return nil, nil
 }
 
-// Remember notes a folder, once. The note would survive a loss of power when it returns;
-// there is nothing to wait for.
-func (st *State) Remember(folder string) (wait func() error, err error) {
-	wait = func() error { return nil }
+// Remember notes a folder, once. What it returns says whether the note would survive a loss
+// of power; there is nothing to wait for.
+func (st *State) Remember(folder string) (noted func() error) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	if st.folders[folder] {
-		return wait, nil
-	}
-	if _, err := st.note.WriteString(strconv.Quote(folder) + "\n"); err != nil {
-		return nil, err
-	}
-	if st.f.o.Sync {
-		if err := st.note.Sync(); err != nil {
-			return nil, err
+	var err error
+	if !st.folders[folder] {
+		_, err = st.note.WriteString(strconv.Quote(folder) + "\n")
+		if err == nil && st.f.o.Sync {
+			err = st.note.Sync()
 		}
+		st.folders[folder] = err == nil
 	}
-	st.folders[folder] = true
-	return wait, nil
+	return func() error { return err }
 }
 
 // end closes the folder, and removes the note unless keep is set.
