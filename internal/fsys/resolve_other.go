@@ -28,7 +28,7 @@ func NewResolver(roots []string) *Resolver {
 // Absent reports nothing here: false proves nothing.
 func (r *Resolver) Absent(Path) bool { return false }
 
-// spot is what the system says of a name.
+// spot describes an object.
 type spot = fs.FileInfo
 
 func (t *Target) hold(s lookup) (Stamp, Kind, error) {
