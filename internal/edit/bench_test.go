@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/fsmcp/fsmcp/internal/span"
 )
 
 // program is n bytes that look like a program.
@@ -135,7 +137,7 @@ func BenchmarkStream(b *testing.B) {
 		name := map[string]string{word: "word", block: "block"}[needle]
 		run("index/"+name, func() error { return pieces(func(p []byte) { bytes.Index(p, []byte(needle)) }) })
 		run(name, func() error {
-			_, err := ApplyFile(context.Background(), File{R: file, Size: size, Unit: 1, Encode: utf8}, Request{Old: needle, New: "x"})
+			_, err := ApplyFile(context.Background(), File{R: file, Size: size, Units: span.Narrow, Encode: utf8}, Request{Old: needle, New: "x"})
 			return err
 		})
 	}
@@ -146,7 +148,7 @@ func BenchmarkStreamWide(b *testing.B) {
 	file := cs.file(program(8<<20, "\r\n") + block)
 	b.SetBytes(int64(len(file)))
 	for b.Loop() {
-		f := File{R: bytes.NewReader(file), Size: int64(len(file)), Unit: 2, Encode: cs.encode}
+		f := File{R: bytes.NewReader(file), Size: int64(len(file)), Units: span.WideLittle, Encode: cs.encode}
 		if _, err := ApplyFile(context.Background(), f, Request{Old: block, New: "x"}); err != nil {
 			b.Fatal(err)
 		}

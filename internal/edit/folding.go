@@ -1,6 +1,10 @@
 package edit
 
-import "unicode/utf8"
+import (
+	"unicode/utf8"
+
+	"github.com/fsmcp/fsmcp/internal/span"
+)
 
 // A change is a segment of a text that its folded form spells differently.
 type change struct{ form, formEnd, orig, origEnd int32 }
@@ -33,7 +37,7 @@ func (f folding) search(text, old string, br breaks, t *tally, window int) {
 	for i, line := range lines {
 		encoded[i] = []byte(line)
 	}
-	m := &matcher{u: narrow, breaks: br, lines: encoded}
+	m := &matcher{u: span.Narrow, breaks: br, lines: encoded}
 	s := foldedSearch{folding: f, text: text, m: m, t: t, oldChanged: len(changes) > 0}
 	reach := f.growth*m.longest() + utf8.UTFMax
 	size := max(window, 2*reach)

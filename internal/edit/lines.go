@@ -1,8 +1,9 @@
 package edit
 
 import (
-	"bytes"
 	"strings"
+
+	"github.com/fsmcp/fsmcp/internal/span"
 )
 
 // The forms of a line break.
@@ -74,7 +75,7 @@ func splitLines(s string, loneCR bool) (lines, forms []string) {
 
 // breakAt is the form of the line break that begins at s[i], or empty.
 func breakAt(s string, i int, loneCR bool) string {
-	return view{s: bytesOf(s), u: narrow, loneCR: loneCR}.breakAt(i)
+	return view{s: bytesOf(s), u: span.Narrow, loneCR: loneCR}.breakAt(i)
 }
 
 // countBreaks counts the line breaks in s. A CRLF has one LF, so its CR needs
@@ -94,56 +95,23 @@ func lastBreak(s string, loneCR bool) int {
 	return strings.LastIndex(s, lf)
 }
 
-// units tells in which form a stretch of bytes spells characters below U+0080.
-type units struct {
-	size int  // bytes for each: 1 or 2
-	big  bool // the low byte comes last
-}
-
-var narrow = units{size: 1}
-
-// spell is the character c in these units.
-func (u units) spell(c byte) []byte {
-	switch {
-	case u.size == 1:
-		return []byte{c}
-	case u.big:
-		return []byte{0, c}
-	}
-	return []byte{c, 0}
-}
-
-// unitIs tells whether the character c stands at s[i].
-func unitIs(u units, s []byte, i int, c byte) bool {
-	if i < 0 || i+u.size > len(s) {
-		return false
-	}
-	switch {
-	case u.size == 1:
-		return s[i] == c
-	case u.big:
-		return s[i] == 0 && s[i+1] == c
-	}
-	return s[i] == c && s[i+1] == 0
-}
-
 // A view is a text, or the surroundings of a match in a file with at least four
 // units (or the file's own edge) on either side of it.
 type view struct {
 	s      []byte
-	u      units
+	u      span.Units
 	loneCR bool // a lone CR ends a line
 }
 
 // breakAt is the form of the line break that begins at i, or empty.
 func (v view) breakAt(i int) string {
-	if unitIs(v.u, v.s, i, '\n') {
+	if v.u.Has(v.s, i, '\n') {
 		return lf
 	}
-	if !unitIs(v.u, v.s, i, '\r') {
+	if !v.u.Has(v.s, i, '\r') {
 		return ""
 	}
-	if unitIs(v.u, v.s, i+v.u.size, '\n') {
+	if v.u.Has(v.s, i+v.u.Size(), '\n') {
 		return crlf
 	}
 	if v.loneCR {
@@ -153,35 +121,16 @@ func (v view) breakAt(i int) string {
 }
 
 // width is the number of bytes of a break of that form.
-func (v view) width(form string) int { return len(form) * v.u.size }
+func (v view) width(form string) int { return len(form) * v.u.Size() }
 
 // startsLine tells whether a line begins at i.
 func (v view) startsLine(i int) bool {
 	if i == 0 {
 		return true
 	}
-	before := i - v.u.size
-	return unitIs(v.u, v.s, before, '\n') || v.loneCR && unitIs(v.u, v.s, before, '\r')
+	before := i - v.u.Size()
+	return v.u.Has(v.s, before, '\n') || v.loneCR && v.u.Has(v.s, before, '\r')
 }
 
 // endsLine tells whether a line's text ends at i.
 func (v view) endsLine(i int) bool { return i == len(v.s) || v.breakAt(i) != "" }
-
-// nextUnit is the place of the first character c in s[from:], or -1.
-func nextUnit(u units, s []byte, c byte, from int) int {
-	low := 0 // where the low byte of a unit is
-	if u.big {
-		low = 1
-	}
-	for at := from; ; {
-		i := bytes.IndexByte(s[at:], c)
-		if i < 0 {
-			return -1
-		}
-		i += at
-		if unit := i - low; unit >= from && unit%u.size == 0 && unitIs(u, s, unit, c) {
-			return unit
-		}
-		at = i + 1
-	}
-}

@@ -75,10 +75,10 @@ func (c call) deletesLines(v view, m Match) bool {
 // ownBreaks spells the line breaks of a match, one letter for each.
 func ownBreaks(v view, m Match) string {
 	var b []byte
-	for i := m.Start; i < m.End; i += v.u.size {
+	for i := m.Start; i < m.End; i += v.u.Size() {
 		if form := v.breakAt(i); form != "" {
 			b = append(b, letterOf(form))
-			i += v.width(form) - v.u.size
+			i += v.width(form) - v.u.Size()
 		}
 	}
 	return string(b)

@@ -1,11 +1,15 @@
 package edit
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/fsmcp/fsmcp/internal/span"
+)
 
 // A matcher finds lines of literal text with line breaks between them. Each break
 // matches any form of line break.
 type matcher struct {
-	u      units
+	u      span.Units
 	breaks breaks
 	lines  [][]byte // encoded; one more than there are breaks
 	fail   []int32
@@ -13,7 +17,7 @@ type matcher struct {
 
 // longest is the most bytes that a match can have.
 func (m *matcher) longest() int {
-	n := (len(m.lines) - 1) * 2 * m.u.size
+	n := (len(m.lines) - 1) * 2 * m.u.Size()
 	for _, line := range m.lines {
 		n += len(line)
 	}
@@ -22,7 +26,7 @@ func (m *matcher) longest() int {
 
 // splitsBreak tells whether end lies between the CR and the LF of a CRLF.
 func (m *matcher) splitsBreak(s []byte, end int) bool {
-	return unitIs(m.u, s, end, '\n') && unitIs(m.u, s, end-m.u.size, '\r')
+	return m.u.Has(s, end, '\n') && m.u.Has(s, end-m.u.Size(), '\r')
 }
 
 // occurrences yields every place of x in s, misaligned ones included. It leaps
@@ -133,7 +137,7 @@ func (m *matcher) each(s []byte, yield func(start, end int) bool) {
 // around is the match whose given line is at s[at], and what it cost to see
 // whether there is one.
 func (m *matcher) around(s []byte, at, line int) (start, end, cost int, ok bool) {
-	u, v := m.u.size, view{s: s, u: m.u, loneCR: m.breaks.inText}
+	u, v := m.u.Size(), view{s: s, u: m.u, loneCR: m.breaks.inText}
 	if at%u != 0 {
 		return 0, 0, 1, false
 	}
@@ -155,7 +159,7 @@ func (m *matcher) around(s []byte, at, line int) (start, end, cost int, ok bool)
 		if start == 0 || !v.startsLine(start) {
 			return 0, 0, cost, false
 		}
-		if start -= u; unitIs(m.u, s, start, '\n') && unitIs(m.u, s, start-u, '\r') {
+		if start -= u; m.u.Has(s, start, '\n') && m.u.Has(s, start-u, '\r') {
 			start -= u
 		}
 		if !bytes.HasSuffix(s[:start], m.lines[i]) {
@@ -179,13 +183,13 @@ func (m *matcher) byLines(s []byte, yield func(start, end int) bool) {
 	recent := make([]Match, k+1) // of the last lines, by number
 	state := 0                   // how many inner lines the lines so far end with
 	for n, start := 0, 0; ; n++ {
-		next := nextUnit(m.u, s, m.breaks.lineEnd(), start)
+		next := m.u.Index(s, m.breaks.lineEnd(), start)
 		end := next
 		switch {
 		case next < 0:
 			end = len(s)
-		case next-m.u.size >= start && m.splitsBreak(s, next):
-			end = next - m.u.size
+		case next-m.u.Size() >= start && m.splitsBreak(s, next):
+			end = next - m.u.Size()
 		}
 		line := s[start:end]
 		if n >= k && state == len(inner) && bytes.HasPrefix(line, m.lines[k]) {
@@ -200,7 +204,7 @@ func (m *matcher) byLines(s []byte, yield func(start, end int) bool) {
 		if next < 0 {
 			return
 		}
-		start = next + m.u.size
+		start = next + m.u.Size()
 	}
 }
 

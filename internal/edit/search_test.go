@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
+
+	"github.com/fsmcp/fsmcp/internal/span"
 )
 
 func TestTwoWayFindsEveryPlace(t *testing.T) {
@@ -43,7 +45,7 @@ func TestMixedLineBreaks(t *testing.T) {
 			return
 		}
 		want := fmt.Sprint(naiveFind(Exact, text, old, br))
-		m := &matcher{u: narrow, breaks: br}
+		m := &matcher{u: span.Narrow, breaks: br}
 		for _, line := range lines {
 			m.lines = append(m.lines, []byte(line))
 		}

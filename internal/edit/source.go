@@ -12,10 +12,9 @@ import (
 
 // A File is a file that ApplyFile searches in pieces, and how it spells text.
 type File struct {
-	R    io.ReaderAt
-	Size int64
-	// Unit is 2 for UTF-16, and 1 for encodings that have ASCII as it is.
-	Unit int
+	R     io.ReaderAt
+	Size  int64
+	Units span.Units
 	// Encode turns text into bytes of the file, without a byte order mark.
 	Encode func(string) ([]byte, error)
 	// Begins tells whether a character begins at an offset, for encodings in which a
@@ -26,7 +25,7 @@ type File struct {
 
 // source is the file as one to search for old.
 func (f File) source(old string) (source, error) {
-	s := source{r: f.R, u: units{size: f.Unit}, end: f.Size, chunk: chunkLen, encode: f.Encode, begins: f.Begins}
+	s := source{r: f.R, u: f.Units, end: f.Size, chunk: chunkLen, encode: f.Encode, begins: f.Begins}
 	if _, err := f.Encode(old); err != nil {
 		return s, err
 	}
@@ -34,9 +33,8 @@ func (f File) source(old string) (source, error) {
 	if err != nil {
 		return s, err
 	}
-	s.u.big = f.Unit == 2 && len(lineFeed) == 2 && lineFeed[0] == 0
-	if f.Unit != 1 && f.Unit != 2 || !bytes.Equal(lineFeed, s.u.spell('\n')) {
-		return s, fmt.Errorf("units of %d bytes do not fit the encoding", f.Unit)
+	if !bytes.Equal(lineFeed, s.u.Spell('\n')) {
+		return s, fmt.Errorf("a line feed is encoded as % x", lineFeed)
 	}
 	s.start, err = s.afterMark()
 	return s, err
@@ -46,7 +44,7 @@ func (f File) source(old string) (source, error) {
 // read in pieces.
 type source struct {
 	r          io.ReaderAt
-	u          units
+	u          span.Units
 	start, end int64
 	chunk      int // how much is looked at in one go, unless matches are longer
 	encode     func(string) ([]byte, error)
@@ -60,7 +58,7 @@ const chunkLen = 256 << 10
 
 func inMemory(text string) source {
 	return source{
-		r: bytes.NewReader(bytesOf(text)), u: narrow, end: int64(len(text)), chunk: chunkLen,
+		r: bytes.NewReader(bytesOf(text)), u: span.Narrow, end: int64(len(text)), chunk: chunkLen,
 		encode:   func(s string) ([]byte, error) { return []byte(s), nil },
 		inMemory: true, text: text,
 	}
@@ -81,9 +79,9 @@ func (s source) searchExact(ctx context.Context, old string, br breaks, t *tally
 	}
 	m := &matcher{u: s.u, breaks: br, lines: encoded}
 	// A match may have that many bytes, and the unit after it has a say.
-	reach := m.longest() + s.u.size
+	reach := m.longest() + s.u.Size()
 	next := s.start // where the matches of a window may begin
-	return s.windows(ctx, reach+s.u.size, func(b []byte, at int64) (bool, error) {
+	return s.windows(ctx, reach+s.u.Size(), func(b []byte, at int64) (bool, error) {
 		limit := at + int64(len(b))
 		if limit < s.end {
 			limit -= int64(reach)
@@ -117,7 +115,7 @@ func (s source) windows(ctx context.Context, overlap int, look func(b []byte, at
 		return err
 	}
 	size := max(s.chunk, 4*overlap)
-	size += size % s.u.size // whole units
+	size += size % s.u.Size() // whole units
 	buf := make([]byte, min(int64(size), s.end-s.start))
 	kept := 0
 	for at := s.start; ; {
@@ -140,10 +138,10 @@ func (s source) windows(ctx context.Context, overlap int, look func(b []byte, at
 // afterMark is the place after the file's byte order mark.
 func (s source) afterMark() (int64, error) {
 	mark := []byte("\xef\xbb\xbf")
-	switch {
-	case s.u.big:
+	switch s.u {
+	case span.WideBig:
 		mark = []byte("\xfe\xff")
-	case s.u.size == 2:
+	case span.WideLittle:
 		mark = []byte("\xff\xfe")
 	}
 	if s.end < int64(len(mark)) {
@@ -171,7 +169,7 @@ func (s source) find(ctx context.Context, c byte, from int64) (at int64, found b
 		if err := span.ReadFull(s.r, b, from); err != nil {
 			return 0, false, err
 		}
-		if i := nextUnit(s.u, b, c, 0); i >= 0 {
+		if i := s.u.Index(b, c, 0); i >= 0 {
 			return from + int64(i), true, nil
 		}
 		from += int64(len(b))
@@ -189,9 +187,7 @@ func (s source) count(ctx context.Context, c byte, from, to int64) (n int, err e
 		if err := span.ReadFull(s.r, buf, from); err != nil {
 			return 0, err
 		}
-		for i := nextUnit(s.u, buf, c, 0); i >= 0; i = nextUnit(s.u, buf, c, i+s.u.size) {
-			n++
-		}
+		n += s.u.Count(buf, c)
 	}
 	return n, nil
 }
@@ -204,8 +200,8 @@ func (s source) around(m span.Span, loneCR bool, buf []byte) (view, Match, error
 		v.s = bytesOf(s.text)
 		return v, Match{int(m.Start), int(m.End)}, nil
 	}
-	from := max(s.start, m.Start-int64(4*s.u.size))
-	to := min(s.end, m.End+int64(4*s.u.size))
+	from := max(s.start, m.Start-int64(4*s.u.Size()))
+	to := min(s.end, m.End+int64(4*s.u.Size()))
 	v.s = append(buf[:0], make([]byte, to-from)...)
 	return v, Match{int(m.Start - from), int(m.End - from)}, span.ReadFull(s.r, v.s, from)
 }
@@ -221,13 +217,13 @@ func (s source) frequent(ctx context.Context, loneCR bool) (string, error) {
 		return cr, nil
 	}
 	lfs, crlfs := 0, 0
-	err := s.windows(ctx, s.u.size, func(b []byte, at int64) (bool, error) {
+	err := s.windows(ctx, s.u.Size(), func(b []byte, at int64) (bool, error) {
 		from := 0
 		if at > s.start {
-			from = s.u.size // the unit before belongs to the last piece
+			from = s.u.Size() // the unit before belongs to the last piece
 		}
-		for i := nextUnit(s.u, b, '\n', from); i >= 0; i = nextUnit(s.u, b, '\n', i+s.u.size) {
-			if unitIs(s.u, b, i-s.u.size, '\r') {
+		for i := s.u.Index(b, '\n', from); i >= 0; i = s.u.Index(b, '\n', i+s.u.Size()) {
+			if s.u.Has(b, i-s.u.Size(), '\r') {
 				crlfs++
 			} else {
 				lfs++
@@ -291,8 +287,8 @@ func (l *lineEnds) look(ctx context.Context, at int64) error {
 		return nil
 	}
 	v, local, err := s.around(span.Span{Start: i, End: i}, false, nil)
-	if err == nil && i > at && unitIs(s.u, v.s, local.Start-s.u.size, '\r') {
-		l.known, l.form = i-int64(s.u.size), crlf // a match may begin with the break, but not inside it
+	if err == nil && i > at && s.u.Has(v.s, local.Start-s.u.Size(), '\r') {
+		l.known, l.form = i-int64(s.u.Size()), crlf // a match may begin with the break, but not inside it
 	}
 	return err
 }

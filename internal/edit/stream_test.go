@@ -20,16 +20,16 @@ import (
 // A charset is an encoding that streams come in.
 type charset struct {
 	name   string
-	align  int
+	units  span.Units
 	mark   string
 	encode func(string) ([]byte, error)
 }
 
 var charsets = []charset{
-	{"utf-8", 1, "", func(s string) ([]byte, error) { return []byte(s), nil }},
-	{"utf-8 with mark", 1, "\xef\xbb\xbf", func(s string) ([]byte, error) { return []byte(s), nil }},
-	{"utf-16le", 2, "\xff\xfe", func(s string) ([]byte, error) { return sixteen(s, binary.LittleEndian), nil }},
-	{"utf-16be", 2, "\xfe\xff", func(s string) ([]byte, error) { return sixteen(s, binary.BigEndian), nil }},
+	{"utf-8", span.Narrow, "", func(s string) ([]byte, error) { return []byte(s), nil }},
+	{"utf-8 with mark", span.Narrow, "\xef\xbb\xbf", func(s string) ([]byte, error) { return []byte(s), nil }},
+	{"utf-16le", span.WideLittle, "\xff\xfe", func(s string) ([]byte, error) { return sixteen(s, binary.LittleEndian), nil }},
+	{"utf-16be", span.WideBig, "\xfe\xff", func(s string) ([]byte, error) { return sixteen(s, binary.BigEndian), nil }},
 }
 
 func sixteen(s string, order binary.AppendByteOrder) []byte {
@@ -48,7 +48,7 @@ func (c charset) file(text string) []byte {
 
 // edit does one edit as a stream, in pieces of at least the given size.
 func (c charset) edit(file []byte, req Request, chunk int) ([]byte, Result, error) {
-	s, err := File{R: bytes.NewReader(file), Size: int64(len(file)), Unit: c.align, Encode: c.encode}.source(req.Old)
+	s, err := File{R: bytes.NewReader(file), Size: int64(len(file)), Units: c.units, Encode: c.encode}.source(req.Old)
 	if err != nil {
 		return nil, Result{}, err
 	}
@@ -59,14 +59,14 @@ func (c charset) edit(file []byte, req Request, chunk int) ([]byte, Result, erro
 
 // editIn does one edit of a file in UTF-8 as a stream.
 func editIn(ctx context.Context, text string, size int, req Request) (Result, error) {
-	return ApplyFile(ctx, File{R: strings.NewReader(text), Size: int64(size), Unit: 1, Encode: charsets[0].encode}, req)
+	return ApplyFile(ctx, File{R: strings.NewReader(text), Size: int64(size), Units: span.Narrow, Encode: charsets[0].encode}, req)
 }
 
 func TestStreamEdits(t *testing.T) {
 	for _, cs := range charsets {
 		t.Run(cs.name, func(t *testing.T) {
 			for _, c := range editCases {
-				if c.rule != Exact || cs.align == 2 && !utf8.ValidString(c.text) {
+				if c.rule != Exact || cs.units != span.Narrow && !utf8.ValidString(c.text) {
 					continue
 				}
 				t.Run(c.name, func(t *testing.T) {
@@ -81,7 +81,7 @@ func TestStreamEdits(t *testing.T) {
 // text is a file of the charset as text.
 func (c charset) text(file []byte) string {
 	file = bytes.TrimPrefix(file, []byte(c.mark))
-	if c.align == 1 {
+	if c.units == span.Narrow {
 		return string(file)
 	}
 	var u []uint16
@@ -162,14 +162,14 @@ func TestStreamStops(t *testing.T) {
 
 func TestFileFitsItsEncoding(t *testing.T) {
 	unencodable := errors.New("unencodable")
-	cs := charset{align: 1, encode: func(string) ([]byte, error) { return nil, unencodable }}
+	cs := charset{units: span.Narrow, encode: func(string) ([]byte, error) { return nil, unencodable }}
 	if _, _, err := cs.edit(nil, Request{Old: "é"}, 1); !errors.Is(err, unencodable) {
 		t.Errorf("unencodable: %v", err)
 	}
-	if _, _, err := (charset{align: 1, encode: charsets[2].encode}).edit(nil, Request{Old: "e"}, 1); failure(err) == "none" {
+	if _, _, err := (charset{units: span.Narrow, encode: charsets[2].encode}).edit(nil, Request{Old: "e"}, 1); failure(err) == "none" {
 		t.Error("UTF-16 with units of 1 byte")
 	}
-	if _, _, err := (charset{align: 2, encode: charsets[0].encode}).edit(nil, Request{Old: "e"}, 1); failure(err) == "none" {
+	if _, _, err := (charset{units: span.WideLittle, encode: charsets[0].encode}).edit(nil, Request{Old: "e"}, 1); failure(err) == "none" {
 		t.Error("UTF-8 with units of 2 bytes")
 	}
 }
@@ -186,7 +186,7 @@ func TestStreamMarkIsNoText(t *testing.T) {
 func ExampleApplyFile() {
 	log := "first\r\nsecond\r\n"
 	f := File{
-		R: strings.NewReader(log), Size: int64(len(log)), Unit: 1,
+		R: strings.NewReader(log), Size: int64(len(log)), Units: span.Narrow,
 		Encode: func(s string) ([]byte, error) { return []byte(s), nil },
 	}
 	res, _ := ApplyFile(context.Background(), f, Request{Old: "second", New: "2nd\n3rd"})

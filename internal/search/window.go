@@ -74,7 +74,7 @@ func newWindow(f *fsys.File, r *room, buf, head []byte, whole bool) (*window, er
 		}
 		w.raw = r.raw
 	}
-	if enc.IsUTF8() || enc.Unit() == 1 {
+	if enc.IsUTF8() || enc.Units().Size() == 1 {
 		w.returns = bytes.IndexByte(head, '\n') < 0 && bytes.IndexByte(head, '\r') >= 0
 	}
 	return w, nil
@@ -107,14 +107,14 @@ func (w *window) more() (isText bool, err error) {
 // decode adds a piece of text in another charset than UTF-8.
 func (w *window) decode() error {
 	free := len(w.buf) - len(w.text)
-	n, err := w.file.ReadAt(w.raw[:min(len(w.raw), max(free/utf8.UTFMax, 1)+w.enc.Unit())], w.off)
+	n, err := w.file.ReadAt(w.raw[:min(len(w.raw), max(free/utf8.UTFMax, 1)+w.enc.Units().Size())], w.off)
 	if n == 0 {
 		w.eof = true
 		return nil
 	}
 	got, used := w.enc.Set.DecodePrefix(w.raw[:n])
 	if used == 0 { // no character: its first byte stands for it
-		got, used = w.raw[:1], min(w.enc.Unit(), n)
+		got, used = w.raw[:1], min(w.enc.Units().Size(), n)
 	}
 	if len(got) > free { // cannot be: no byte takes more than four
 		w.eof = true

@@ -118,7 +118,7 @@ func (s *Scan) columnStart(ctx context.Context, r io.ReaderAt, start int64, colu
 			return 0, false, err
 		}
 		ends := at.off+int64(len(b)) == size
-		if i := (units{s.enc.Set}).index(b, eol); i >= 0 {
+		if i := s.enc.Units().Index(b, eol, 0); i >= 0 {
 			b, ends = b[:i], true
 		}
 		n, passed := skipRaw(s.enc.Set, b, want-at.passed, ends)

@@ -1,12 +1,9 @@
 package text
 
 import (
-	"bytes"
-	"encoding/binary"
-	"math/bits"
 	"sort"
 
-	"github.com/fsmcp/fsmcp/internal/text/charset"
+	"github.com/fsmcp/fsmcp/internal/span"
 )
 
 // Sizes of a Scan; tests make them small.
@@ -16,108 +13,11 @@ const (
 	maxMarks  = 1 << 16   // beyond it every second mark is dropped
 )
 
-// units tells how line endings look in the bytes of a file.
-type units struct{ set charset.Set }
-
-// width is the number of bytes of a unit.
-func (u units) width() int {
-	if u.set.Wide() {
-		return 2
-	}
-	return 1
-}
-
-// swar is the unit of the line ending as it stands in a little-endian word.
-func (u units) swar(eol byte) uint64 {
-	if u.set == charset.UTF16LE {
-		return uint64(eol) * 0x0001000100010001
-	}
-	return uint64(eol) * 0x0100010001000100
-}
-
-// matches16 marks (bit 15) the 16-bit units of x that equal the pattern's.
-func matches16(x, pattern uint64) uint64 {
-	const low15 = 0x7FFF7FFF7FFF7FFF
-	y := x ^ pattern
-	return ^(((y & low15) + low15) | y) &^ low15
-}
-
-// count counts the units of b that are eol; b begins at a unit.
-func (u units) count(b []byte, eol byte) int {
-	if !u.set.Wide() {
-		return bytes.Count(b, []byte{eol})
-	}
-	pattern, n := u.swar(eol), 0
-	for ; len(b) >= 8; b = b[8:] {
-		n += bits.OnesCount64(matches16(binary.LittleEndian.Uint64(b), pattern))
-	}
-	for ; len(b) >= 2; b = b[2:] {
-		if u.set.UnitAt(b, 0) == uint16(eol) {
-			n++
-		}
-	}
-	return n
-}
-
-// index is the offset of the first unit of b that is eol, or -1.
-func (u units) index(b []byte, eol byte) int {
-	if !u.set.Wide() {
-		return bytes.IndexByte(b, eol)
-	}
-	pattern, i := u.swar(eol), 0
-	for ; i+8 <= len(b); i += 8 {
-		if m := matches16(binary.LittleEndian.Uint64(b[i:]), pattern); m != 0 {
-			return i + bits.TrailingZeros64(m)/16*2
-		}
-	}
-	for ; i+2 <= len(b); i += 2 {
-		if u.set.UnitAt(b, i) == uint16(eol) {
-			return i
-		}
-	}
-	return -1
-}
-
-// skip returns the offset after the n-th line ending of b. If b has fewer, ok is false and
-// left is the number of missing ones.
-func (u units) skip(b []byte, eol byte, n int64) (at int, left int64, ok bool) {
-	const block = 4096 // counting is much faster than finding one by one
-	for n > 0 {
-		piece := b[at:min(at+block, len(b))]
-		if len(piece) < u.width() {
-			return len(b), n, false
-		}
-		if c := int64(u.count(piece, eol)); c < n {
-			n -= c
-			at += len(piece)
-			continue
-		}
-		for ; n > 0; n-- {
-			i := u.index(piece, eol) + u.width()
-			at += i
-			piece = piece[i:]
-		}
-	}
-	return at, 0, true
-}
-
-// endsWith reports that the last unit of b is eol.
-func (u units) endsWith(b []byte, eol byte) bool {
-	n := len(b)
-	if n < u.width() || n%u.width() != 0 {
-		return false
-	}
-	if u.set.Wide() {
-		return u.set.UnitAt(b, n-2) == uint16(eol)
-	}
-	return b[n-1] == eol
-}
-
 // lineIndex is a sparse index of the line endings of a file's first bytes. As
 // long as no line feed was met, carriage returns are counted: they end the
 // lines if none comes.
 type lineIndex struct {
-	units
+	units span.Units
 	step  int64   // bytes of the file between two marks
 	limit int     // of marks
 	marks []int64 // line endings before offset i*step
@@ -134,9 +34,9 @@ func (x *lineIndex) feed(b []byte) {
 		return
 	}
 	x.last = 0
-	if x.endsWith(b, '\n') {
+	if end := len(b) - x.units.Size(); end%x.units.Size() == 0 && x.units.Has(b, end, '\n') {
 		x.last = '\n'
-	} else if x.endsWith(b, '\r') {
+	} else if end%x.units.Size() == 0 && x.units.Has(b, end, '\r') {
 		x.last = '\r'
 	}
 	for len(b) > 0 {
@@ -167,9 +67,9 @@ func (x *lineIndex) mark() {
 }
 
 func (x *lineIndex) tally(b []byte) {
-	n := int64(x.count(b, '\n'))
+	n := int64(x.units.Count(b, '\n'))
 	if n == 0 && x.feeds == 0 {
-		x.cr += int64(x.count(b, '\r'))
+		x.cr += int64(x.units.Count(b, '\r'))
 		return
 	}
 	if x.feeds == 0 { // the first line feed: carriage returns never ended lines

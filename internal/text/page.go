@@ -62,7 +62,7 @@ func (w *window) take(p *Page, first, limit, maxBody int) (ends []int64, open bo
 	if len(scope)-2 > maxBody { // an ending takes no room
 		scope = scope[:maxBody+2]
 	}
-	reach, lines := skipLines(scope, w.eol, limit)
+	reach, lines := skipLines(span.Narrow, bytesOf(scope), w.eol, limit)
 	if lines < limit && reach == len(w.s) && w.whole && w.unended() {
 		lines++
 	}
@@ -86,7 +86,7 @@ func (w *window) unended() bool { return w.s != "" && w.s[len(w.s)-1] != w.eol }
 func (w *window) number(p *Page, first, lines, maxBody int) []int64 {
 	ends := make([]int64, 0, lines)
 	marks := make([]int, 0, lines)
-	end, _ := skipLines(w.s, w.eol, lines)
+	end, _ := skipLines(span.Narrow, bytesOf(w.s), w.eol, lines)
 	digits, _ := decimals(first + lines)
 	// Exact but for \xNN and a last line that proves too long; the number is
 	// written as a word of eight bytes.
@@ -225,20 +225,19 @@ func skipColumns(s string, n int) (at, count int) {
 	return at, count
 }
 
-// skipLines is the offset in s behind n line endings, or the end of s where it
+// skipLines is the offset in b behind n line endings, or the end of b where it
 // has fewer; passed says how many.
-func skipLines(s string, eol byte, n int) (at, passed int) {
+func skipLines(u span.Units, b []byte, eol byte, n int) (at, passed int) {
 	const block = 4096 // counting is much faster than finding one by one
-	sep := string(rune(eol))
-	for passed < n && at < len(s) {
-		piece := s[at:min(at+block, len(s))]
-		if c := strings.Count(piece, sep); c < n-passed {
+	for passed < n && at < len(b) {
+		piece := b[at:min(at+block, len(b))]
+		if c := u.Count(piece, eol); c < n-passed {
 			passed += c
 			at += len(piece)
 			continue
 		}
 		for ; passed < n; passed++ {
-			i := strings.IndexByte(piece, eol) + 1
+			i := u.Index(piece, eol, 0) + u.Size()
 			at += i
 			piece = piece[i:]
 		}
@@ -255,7 +254,7 @@ func (d *Doc) Page(first, limit, maxBody int) Page {
 		p.Shown.End = int64(len(d.Raw))
 		return p
 	}
-	at, passed := skipLines(d.Text, d.eol(), first-1)
+	at, passed := skipLines(span.Narrow, bytesOf(d.Text), d.eol(), first-1)
 	if passed < first-1 || at == len(d.Text) {
 		return p
 	}
@@ -290,7 +289,7 @@ func (d *Doc) shownStart(at int) int64 {
 func (d *Doc) ColumnPage(line, column, limit, maxBody int) Page {
 	line, column = max(line, 1), max(column, 1)
 	p := Page{Total: d.Lines()}
-	at, passed := skipLines(d.Text, d.eol(), line-1)
+	at, passed := skipLines(span.Narrow, bytesOf(d.Text), d.eol(), line-1)
 	if passed < line-1 || at == len(d.Text) {
 		return p
 	}

@@ -54,11 +54,10 @@ func newScan(ctx context.Context, r io.ReaderAt, size int64, chunk int, step int
 	if err != nil {
 		return nil, err
 	}
-	u := units{enc.Set}
 	return &Scan{
 		enc: enc, eol: headEOL(head, enc), chunk: chunk, size: size,
 		pass:  make(chan struct{}, 1),
-		lines: lineIndex{units: u, step: step, limit: limit},
+		lines: lineIndex{units: enc.Units(), step: step, limit: limit},
 		cols:  columnMarks{step: step},
 	}, nil
 }
@@ -129,7 +128,7 @@ func (s *Scan) extend(ctx context.Context, r io.ReaderAt, enough func(*lineIndex
 		if err := span.ReadFull(r, b, at); err != nil {
 			return err
 		}
-		if s.enc.Unit() == 1 && bytes.IndexByte(b[:min(len(b), probe)], 0) >= 0 {
+		if s.enc.Units() == span.Narrow && bytes.IndexByte(b[:min(len(b), probe)], 0) >= 0 {
 			return ErrBinary
 		}
 		s.mu.Lock()
@@ -191,7 +190,7 @@ func (s *Scan) lineStart(ctx context.Context, r io.ReaderAt, line int) (int64, b
 
 // skipLines is the offset behind n line endings from the offset at on.
 func (s *Scan) skipLines(ctx context.Context, r io.ReaderAt, at, n int64, eol byte, size int64) (int64, error) {
-	u := units{s.enc.Set}
+	u := s.enc.Units()
 	buf := make([]byte, min(int64(s.chunk), s.markStep(), size-at))
 	for n > 0 && at < size {
 		if err := ctx.Err(); err != nil {
@@ -201,8 +200,8 @@ func (s *Scan) skipLines(ctx context.Context, r io.ReaderAt, at, n int64, eol by
 		if err := span.ReadFull(r, b, at); err != nil {
 			return 0, err
 		}
-		i, left, _ := u.skip(b, eol, n)
-		at, n = at+int64(i), left
+		i, passed := skipLines(u, b, eol, int(n))
+		at, n = at+int64(i), n-int64(passed)
 	}
 	if n > 0 {
 		return 0, io.ErrUnexpectedEOF // the file is not the one that was indexed
@@ -256,8 +255,8 @@ func (s *Scan) LineAt(ctx context.Context, r io.ReaderAt, off int64) (int, error
 	eol, _ := s.lines.eol(size)
 	at, n := s.lines.at(off)
 	s.mu.Unlock()
-	u := units{s.enc.Set}
-	off -= off % int64(u.width())
+	u := s.enc.Units()
+	off -= off % int64(u.Size())
 	buf := make([]byte, min(int64(s.chunk), off-at))
 	for at < off {
 		if err := ctx.Err(); err != nil {
@@ -267,7 +266,7 @@ func (s *Scan) LineAt(ctx context.Context, r io.ReaderAt, off int64) (int, error
 		if err := span.ReadFull(r, b, at); err != nil {
 			return 0, err
 		}
-		n += int64(u.count(b, eol))
+		n += int64(u.Count(b, eol))
 		at += int64(len(b))
 	}
 	return int(n) + 1, nil
@@ -417,8 +416,8 @@ func (s *Scan) shownStart(off int64) int64 {
 // feed; not if raw has one, or has no carriage return.
 func (s *Scan) eolIn(ctx context.Context, r io.ReaderAt, raw []byte) (byte, error) {
 	eol, decided := s.knownEOL()
-	u := units{s.enc.Set}
-	if decided || u.index(raw, '\n') >= 0 || u.index(raw, '\r') < 0 {
+	u := s.enc.Units()
+	if decided || u.Index(raw, '\n', 0) >= 0 || u.Index(raw, '\r', 0) < 0 {
 		return eol, nil
 	}
 	return s.decide(ctx, r)

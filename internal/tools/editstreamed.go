@@ -67,7 +67,7 @@ func (e editPlan) search(ctx context.Context, b *gate.Streamed) ([]span.Splice, 
 	req, enc := e.request(), b.Scan.Enc()
 	req.Most = mostInBig
 	res, err := edit.ApplyFile(ctx, edit.File{
-		R: b.File, Size: b.Stamp.Size, Unit: enc.Unit(), Encode: enc.Encode, Begins: b.Scan.Boundaries(b.File).At,
+		R: b.File, Size: b.Stamp.Size, Units: enc.Units(), Encode: enc.Encode, Begins: b.Scan.Boundaries(b.File).At,
 	}, req)
 	return res.Splices, err
 }

@@ -175,13 +175,15 @@ func (e Encoding) IsUTF8() bool { return e.Set == UTF8 }
 // HasBOM reports a byte order mark at the head of the file.
 func (e Encoding) HasBOM() bool { return e.Mark }
 
-// Unit is the width in bytes of the smallest piece of text: 2 for UTF-16, else
-// 1. A match at an offset that is not a multiple of it is no match.
-func (e Encoding) Unit() int {
-	if e.Set.Wide() {
-		return 2
+// Units is the form of its line ends and other characters below U+0080.
+func (e Encoding) Units() span.Units {
+	switch e.Set {
+	case UTF16LE:
+		return span.WideLittle
+	case UTF16BE:
+		return span.WideBig
 	}
-	return 1
+	return span.Narrow
 }
 
 // BOM returns the byte order mark of the file, empty where it has none.
