@@ -70,14 +70,14 @@ func TestDecodeLegacy(t *testing.T) {
 		raw := encodeAs(t, c.set, c.text)
 		d, err := Decode(raw)
 		if err != nil {
-			t.Errorf("%s: %v (%.40q)", charset.Names[c.set], err, c.text)
+			t.Errorf("%s: %v (%.40q)", c.set, err, c.text)
 			continue
 		}
 		if d.Text != c.text || d.Enc.Set != c.set {
-			t.Errorf("%s read as %s: %.60q", charset.Names[c.set], d.Enc.Name(), d.Text)
+			t.Errorf("%s read as %s: %.60q", c.set, d.Enc.Name(), d.Text)
 		}
 		if looksBinary(raw) || looksBinary(raw[:len(raw)-3]) {
-			t.Errorf("%s looks binary: %.40q", charset.Names[c.set], c.text)
+			t.Errorf("%s looks binary: %.40q", c.set, c.text)
 		}
 	}
 }
@@ -223,14 +223,14 @@ func TestUnencodable(t *testing.T) {
 		_, err := charset.Encoding{Set: set}.Encode("one\ntwo \xE9 three")
 		var e *charset.UnencodableError
 		if !errors.As(err, &e) || e.Line != 2 {
-			t.Errorf("%s, stray byte: %v", charset.Names[set], err)
+			t.Errorf("%s, stray byte: %v", set, err)
 		}
 	}
 	for _, set := range []charset.Set{charset.Windows1252, charset.ShiftJIS, charset.EUCKR} {
 		_, err := charset.Encoding{Set: set}.Encode("one\r\ntwo\nthree 😀 four")
 		var e *charset.UnencodableError
-		if !errors.As(err, &e) || e.Line != 3 || e.Rune != '😀' || e.Name != charset.Names[set] {
-			t.Errorf("%s: %v", charset.Names[set], err)
+		if !errors.As(err, &e) || e.Line != 3 || e.Rune != '😀' || e.Name != set.String() {
+			t.Errorf("%s: %v", set, err)
 		}
 	}
 }

@@ -115,16 +115,7 @@ func breaksLine(r rune) bool {
 	return r >= '\n' && r <= '\r' || r == 0x85 || r == 0x2028 || r == 0x2029
 }
 
-// isWord reports whether b begins with an ASCII word in lower case, whatever its
-// own case.
+// isWord reports whether b begins with an ASCII word, in upper or lower case.
 func isWord(b []byte, word string) bool {
-	if len(b) < len(word) {
-		return false
-	}
-	for i := range len(word) {
-		if c := b[i]; c != word[i] && (c|0x20 != word[i] || c < 'A' || c > 'Z') {
-			return false
-		}
-	}
-	return true
+	return len(b) >= len(word) && bytes.EqualFold(b[:len(word)], []byte(word))
 }

@@ -3,6 +3,7 @@ package text
 import (
 	"encoding/binary"
 	"math"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -87,19 +88,12 @@ func (w *window) number(p *Page, first, lines, maxBody int) []int64 {
 	ends := make([]int64, 0, lines)
 	marks := make([]int, 0, lines)
 	end, _ := skipLines(span.Narrow, bytesOf(w.s), w.eol, lines)
-	digits, _ := decimals(first + lines)
-	// Exact but for \xNN and a last line that proves too long; the number is
-	// written as a word of eight bytes.
+	digits := len(strconv.Itoa(first + lines))
+	// Exact but for \xNN and a last line that proves too long.
 	body := make([]byte, 0, min(end+lines*(digits+1), maxBody)+8)
-	number := newCounter(first)
-	for at := 0; len(ends) < lines; number.next() {
+	for at := 0; len(ends) < lines; {
 		content, full, _ := w.line(at)
-		body = number.append(body)
-		if w.strays {
-			body = appendHex(body, w.s[at:at+content])
-		} else {
-			body = append(body, w.s[at:at+content]...)
-		}
+		body = w.appendLine(body, first+len(ends), w.s[at:at+content])
 		if len(body) > maxBody {
 			break
 		}
@@ -128,7 +122,9 @@ func (w *window) line(at int) (content, full int, found bool) {
 	return n, n + 1, true
 }
 
-func (w *window) appendShown(body []byte, s string) []byte {
+// appendLine appends a line with its number.
+func (w *window) appendLine(body []byte, number int, s string) []byte {
+	body = append(strconv.AppendInt(body, int64(number), 10), '\t')
 	if !w.strays {
 		return append(body, s...)
 	}
@@ -189,10 +185,7 @@ func (w *window) column(s string, most, room int) column {
 // fillColumn writes part of one line into the page; the caller sets the ranges
 // of the file.
 func (w *window) fillColumn(p *Page, line, from int, part column) {
-	body := make([]byte, 0, len(part.text)+24)
-	number := newCounter(line)
-	body = number.append(body)
-	body = w.appendShown(body, part.text)
+	body := w.appendLine(make([]byte, 0, len(part.text)+numberMost), line, part.text)
 	p.First, p.Last = line, line
 	p.Body, p.Ends = body, []int{len(body)}
 	if p.Cut = !part.whole; p.Cut {
@@ -325,6 +318,5 @@ func columnRoom(line, maxBody int) int {
 	if maxBody <= 0 {
 		return noBound
 	}
-	digits, _ := decimals(line)
-	return maxBody - digits - 1
+	return maxBody - len(strconv.Itoa(line)) - 1
 }

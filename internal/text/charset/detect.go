@@ -124,7 +124,7 @@ func Detect(raw []byte) (Set, bool) {
 	if len(sample) == 0 || hasControls(sample) {
 		return 0, false
 	}
-	votes := ballots(sample)
+	votes := chardetVotes(sample)
 	all := []reading{{UTF8, rateUTF8(sample), sample}}
 	for _, s := range scripts {
 		if text, used, ok := read(sample, s.set); ok {
@@ -223,46 +223,29 @@ func hasControls(text []byte) bool {
 	return false
 }
 
-// ballots are chardet's confidences by charset, less where there is little to go
+// chardetVotes are chardet's confidences by charset, less where there is little to go
 // by: it is as sure of two bytes as of a book.
-func ballots(sample []byte) map[Set]float64 {
+func chardetVotes(sample []byte) map[Set]float64 {
 	votes := make(map[Set]float64)
 	weight := min(1, float64(beyondASCII(sample))/10)
 	for _, r := range chardet.DetectAll(sample) {
-		for _, set := range named(r.Charset) {
+		for _, set := range named[r.Charset] {
 			votes[set] = max(votes[set], r.Confidence*weight)
 		}
 	}
 	return votes
 }
 
-// named are the charsets that chardet means by a name, or cannot tell from it.
-func named(name string) []Set {
-	switch name {
-	case "GB2312", "GBK", "GB18030":
-		return []Set{GBK}
-	case "Shift_JIS", "CP932":
-		return []Set{ShiftJIS}
-	case "EUC-JP":
-		return []Set{EUCJP}
-	case "EUC-KR", "CP949":
-		return []Set{EUCKR}
-	case "Big5":
-		return []Set{Big5}
-	case "Windows-1251", "x-mac-cyrillic":
-		return []Set{Windows1251}
-	case "KOI8-R":
-		return []Set{KOI8R}
-	case "ISO-8859-5":
-		return []Set{ISO8859_5}
-	case "ISO-8859-7", "Windows-1253":
-		return []Set{ISO8859_7, Windows1253}
-	case "Windows-1255", "ISO-8859-8":
-		return []Set{Windows1255, ISO8859_8}
-	case "TIS-620":
-		return []Set{Windows874}
-	}
-	return nil // all Latin letters are Western to it
+// named has the charsets that chardet means by a name, or cannot tell from it. To
+// chardet all Latin letters are Western.
+var named = map[string][]Set{
+	"GB2312": {GBK}, "GBK": {GBK}, "GB18030": {GBK},
+	"Shift_JIS": {ShiftJIS}, "CP932": {ShiftJIS}, "EUC-JP": {EUCJP},
+	"EUC-KR": {EUCKR}, "CP949": {EUCKR}, "Big5": {Big5},
+	"Windows-1251": {Windows1251}, "x-mac-cyrillic": {Windows1251}, "KOI8-R": {KOI8R}, "ISO-8859-5": {ISO8859_5},
+	"ISO-8859-7": {ISO8859_7, Windows1253}, "Windows-1253": {ISO8859_7, Windows1253},
+	"Windows-1255": {Windows1255, ISO8859_8}, "ISO-8859-8": {Windows1255, ISO8859_8},
+	"TIS-620": {Windows874},
 }
 
 // rateUTF8 returns the likelihood of the sample in UTF-8 against chance. Broken bytes

@@ -53,78 +53,49 @@ const (
 	EUCKR
 )
 
-// Names are the names that answers use, in the order of the constants.
-var Names = [...]string{
-	"utf-8", "utf-16le", "utf-16be",
-	"windows-1250", "windows-1251", "windows-1252", "windows-1253", "windows-1254",
-	"windows-1255", "windows-1256", "windows-1257", "windows-1258", "windows-874",
-	"iso-8859-2", "iso-8859-5", "iso-8859-6", "iso-8859-7", "iso-8859-8",
-	"iso-8859-13", "iso-8859-15", "koi8-r",
-	"shift-jis", "euc-jp", "gbk", "big5", "euc-kr",
+// sets says of each Set by which name answers call it, and by which package it is
+// decoded: by a table of single bytes, or by a codec of several.
+var sets = [...]struct {
+	name  string
+	table *charmap.Charmap
+	codec encoding.Encoding
+}{
+	UTF8:        {name: "utf-8"},
+	UTF16LE:     {name: "utf-16le"},
+	UTF16BE:     {name: "utf-16be"},
+	Windows1250: {name: "windows-1250", table: charmap.Windows1250},
+	Windows1251: {name: "windows-1251", table: charmap.Windows1251},
+	Windows1252: {name: "windows-1252", table: charmap.Windows1252},
+	Windows1253: {name: "windows-1253", table: charmap.Windows1253},
+	Windows1254: {name: "windows-1254", table: charmap.Windows1254},
+	Windows1255: {name: "windows-1255", table: charmap.Windows1255},
+	Windows1256: {name: "windows-1256", table: charmap.Windows1256},
+	Windows1257: {name: "windows-1257", table: charmap.Windows1257},
+	Windows1258: {name: "windows-1258", table: charmap.Windows1258},
+	Windows874:  {name: "windows-874", table: charmap.Windows874},
+	ISO8859_2:   {name: "iso-8859-2", table: charmap.ISO8859_2},
+	ISO8859_5:   {name: "iso-8859-5", table: charmap.ISO8859_5},
+	ISO8859_6:   {name: "iso-8859-6", table: charmap.ISO8859_6},
+	ISO8859_7:   {name: "iso-8859-7", table: charmap.ISO8859_7},
+	ISO8859_8:   {name: "iso-8859-8", table: charmap.ISO8859_8},
+	ISO8859_13:  {name: "iso-8859-13", table: charmap.ISO8859_13},
+	ISO8859_15:  {name: "iso-8859-15", table: charmap.ISO8859_15},
+	KOI8R:       {name: "koi8-r", table: charmap.KOI8R},
+	ShiftJIS:    {name: "shift-jis", codec: japanese.ShiftJIS},
+	EUCJP:       {name: "euc-jp", codec: japanese.EUCJP},
+	GBK:         {name: "gbk", codec: simplifiedchinese.GBK},
+	Big5:        {name: "big5", codec: traditionalchinese.Big5},
+	EUCKR:       {name: "euc-kr", codec: korean.EUCKR},
 }
+
+// String is the lower-case name, such as "windows-1252".
+func (c Set) String() string { return sets[c].name }
 
 // Wide reports a charset of 16-bit units.
 func (c Set) Wide() bool { return c == UTF16LE || c == UTF16BE }
 
 // Table returns the map of a single-byte charset, nil for the others.
-func (c Set) Table() *charmap.Charmap {
-	switch c {
-	case Windows1250:
-		return charmap.Windows1250
-	case Windows1251:
-		return charmap.Windows1251
-	case Windows1252:
-		return charmap.Windows1252
-	case Windows1253:
-		return charmap.Windows1253
-	case Windows1254:
-		return charmap.Windows1254
-	case Windows1255:
-		return charmap.Windows1255
-	case Windows1256:
-		return charmap.Windows1256
-	case Windows1257:
-		return charmap.Windows1257
-	case Windows1258:
-		return charmap.Windows1258
-	case Windows874:
-		return charmap.Windows874
-	case ISO8859_2:
-		return charmap.ISO8859_2
-	case ISO8859_5:
-		return charmap.ISO8859_5
-	case ISO8859_6:
-		return charmap.ISO8859_6
-	case ISO8859_7:
-		return charmap.ISO8859_7
-	case ISO8859_8:
-		return charmap.ISO8859_8
-	case ISO8859_13:
-		return charmap.ISO8859_13
-	case ISO8859_15:
-		return charmap.ISO8859_15
-	case KOI8R:
-		return charmap.KOI8R
-	}
-	return nil
-}
-
-// multibyte returns the codec of an East Asian charset, nil for the others.
-func (c Set) multibyte() encoding.Encoding {
-	switch c {
-	case ShiftJIS:
-		return japanese.ShiftJIS
-	case EUCJP:
-		return japanese.EUCJP
-	case GBK:
-		return simplifiedchinese.GBK
-	case Big5:
-		return traditionalchinese.Big5
-	case EUCKR:
-		return korean.EUCKR
-	}
-	return nil
-}
+func (c Set) Table() *charmap.Charmap { return sets[c].table }
 
 // CharLen is the number of bytes of the character that begins with b, in a
 // charset other than UTF-8 and UTF-16. It looks at the lead byte alone: the
@@ -164,7 +135,7 @@ type Encoding struct {
 }
 
 // Name is the charset's lower-case name, such as "utf-8" or "windows-1252".
-func (e Encoding) Name() string { return Names[e.Set] }
+func (e Encoding) Name() string { return e.Set.String() }
 
 // String is Name, so that an Encoding reads well in messages.
 func (e Encoding) String() string { return e.Name() }
@@ -282,7 +253,7 @@ func (e Encoding) appendTable(dst []byte, s string) ([]byte, error) {
 }
 
 func (e Encoding) appendMultibyte(dst []byte, s string) ([]byte, error) {
-	enc := e.Set.multibyte().NewEncoder()
+	enc := sets[e.Set].codec.NewEncoder()
 	out, err := enc.String(s)
 	if err == nil && utf8.ValidString(s) {
 		return append(dst, out...), nil
@@ -377,7 +348,7 @@ func (c Set) decodeMultibyte(raw []byte) ([]byte, int) {
 		}
 		whole += n
 	}
-	text, err := c.multibyte().NewDecoder().Bytes(raw[:whole])
+	text, err := sets[c].codec.NewDecoder().Bytes(raw[:whole])
 	if err == nil && !bytes.ContainsRune(text, utf8.RuneError) {
 		return text, whole
 	}
@@ -387,7 +358,7 @@ func (c Set) decodeMultibyte(raw []byte) ([]byte, int) {
 // decodeUntilBroken goes character by character to the first that does not
 // decode. It is slow and only runs on broken text.
 func (c Set) decodeUntilBroken(raw []byte) ([]byte, int) {
-	dec := c.multibyte().NewDecoder()
+	dec := sets[c].codec.NewDecoder()
 	var text []byte
 	i := 0
 	for i < len(raw) {
