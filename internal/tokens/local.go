@@ -1,6 +1,6 @@
 package tokens
 
-import "math/bits"
+import "strings"
 
 // Text is split as a byte-pair tokenizer splits it before it merges: words with the one
 // character before them, groups of digits, runs of signs, white space. A word is split
@@ -8,8 +8,7 @@ import "math/bits"
 // character before it, its case and its length.
 const (
 	// The character before a part of a word.
-	afterNothing = iota // none that belongs to the same token
-	afterBlank          // one blank
+	afterBlank = iota // one blank, or none that belongs to the same token
 	afterTab
 	afterSign // one sign
 	afterPart // another part of the same word
@@ -25,29 +24,18 @@ const (
 	cases
 )
 
-const (
-	longest = 16 // parts longer than this count their further letters alone
-	maxRun  = 8  // runs of signs alike
-	maxLog  = 8  // logarithms of lengths
-)
+// longest bounds the length of a part: its further letters count alone.
+const longest = 16
 
 // Offsets of the classes in tally.n.
 const (
-	parts      = 0
-	tails      = parts + befores*cases*longest // letters beyond the longest
-	digits     = tails + cases                 // groups of up to three
-	runs       = digits + 1                    // of different signs, by length
-	repeats    = runs + maxRun                 // of one sign, by the logarithm of the length
-	lineBreak  = repeats + maxLog              // one line feed
-	blankLines = lineBreak + 1                 // several line ends
-	whiteLines = blankLines + 1                // line ends with blanks between, by their number
-	indent     = whiteLines + maxLog           // blanks, by the logarithm of their number
-	tabs       = indent + maxLog               // tabs, likewise
-	mixed      = tabs + maxLog                 // blanks and tabs
-	loneBlank  = mixed + 1                     // before a digit, or at the end
-	chars      = loneBlank + 1                 // characters, by script
-	starts     = chars + scripts               // runs of characters of one script
-	classes    = starts + scripts
+	parts   = 0
+	tails   = parts + befores*cases*longest // letters beyond the longest
+	digits  = tails + cases                 // groups of up to three
+	pieces  = digits + 1                    // runs of signs, white space
+	chars   = pieces + 1                    // characters, by script
+	starts  = chars + scripts               // runs of characters of one script
+	classes = starts + scripts
 )
 
 // The kinds of bytes, in rows of sixteen: l and u for letters, d for digits, b for the
@@ -81,7 +69,7 @@ type tally struct {
 
 // add counts all of b.
 func (t *tally) add(b []byte) {
-	before := afterNothing
+	before := afterBlank
 	for i := 0; i < len(b); {
 		switch kinds[b[i]] {
 		case 'l', 'u':
@@ -152,84 +140,44 @@ func (t *tally) signs(b []byte, i int) (next, before int) {
 	if n == 1 && i < len(b) && (kinds[b[i]] == 'l' || kinds[b[i]] == 'u') {
 		return i, afterSign
 	}
-	if alike && n > 2 {
-		t.n[repeats+min(bits.Len(uint(n))-1, maxLog-1)]++
-	} else {
-		t.n[runs+min(n, maxRun)-1]++
-		if n > maxRun { // as if cut
-			t.n[runs+maxRun/2-1] += (n - maxRun) / (maxRun / 2)
-		}
+	t.n[pieces]++
+	if !alike {
+		t.n[pieces] += max(n-8, 0) / 4
 	}
 	for i < len(b) && kinds[b[i]] == 'n' { // the line ends belong to the same token
 		i++
 	}
-	return i, afterNothing
+	return i, afterBlank
 }
 
 // white counts the white space from i on. The part up to the last line end is one piece,
 // the rest is another. A last character before a word belongs to the word.
 func (t *tally) white(b []byte, i int) (next, before int) {
 	start, rest := i, i
-	ends, lines := 0, 0
-	for i < len(b) {
-		k := kinds[b[i]]
-		if k == 'n' {
-			if i > rest { // behind blanks
-				lines++
-			}
+	for ; i < len(b) && strings.IndexByte("nbt", kinds[b[i]]) >= 0; i++ {
+		if kinds[b[i]] == 'n' {
 			rest = i + 1
-			ends++
-		} else if k != 'b' && k != 't' {
-			break
 		}
-		i++
 	}
-	switch {
-	case rest == start:
-	case lines > 0:
-		t.n[whiteLines+min(lines, maxLog)-1]++
-	case ends == 1 || ends == 2 && b[start] == '\r':
-		t.n[lineBreak]++
-	default:
-		t.n[blankLines]++
+	if rest > start {
+		t.n[pieces]++
 	}
 	if rest == i {
-		return i, afterNothing
+		return i, afterBlank
 	}
 	if i == len(b) {
-		t.space(b[rest:i])
-		return i, afterNothing
+		t.n[pieces]++
+		return i, afterBlank
 	}
-	t.space(b[rest : i-1])
+	if i-1 > rest {
+		t.n[pieces]++
+	}
 	last, k := b[i-1], kinds[b[i]]
 	if k == 'd' || k == 's' && last != ' ' {
-		t.n[loneBlank]++
+		t.n[pieces]++
 	}
-	switch {
-	case k == 'd' || k == 's':
-		return i, afterNothing
-	case last == ' ':
+	if last == ' ' || k == 'd' || k == 's' {
 		return i, afterBlank
 	}
 	return i, afterTab
-}
-
-// space counts a piece of blanks and tabs.
-func (t *tally) space(b []byte) {
-	if len(b) == 0 {
-		return
-	}
-	alike := true
-	for _, c := range b {
-		alike = alike && c == b[0]
-	}
-	log := min(bits.Len(uint(len(b)))-1, maxLog-1)
-	switch {
-	case !alike:
-		t.n[mixed]++
-	case b[0] == ' ':
-		t.n[indent+log]++
-	default:
-		t.n[tabs+log]++
-	}
 }
