@@ -1,6 +1,7 @@
 package media
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -297,48 +298,72 @@ func (l *look) bmp(f *Facts) error {
 	return nil
 }
 
-// ico finds the largest icon, as the bytes of its own header say.
+// ico reads the size of the largest icon.
 func (l *look) ico(f *Facts) error {
+	best, err := l.largestIcon()
+	f.Width, f.Height, f.Bytes = best.width, best.height, 4
+	return err
+}
+
+// icon is one of an ICO, as its own header says.
+type icon struct {
+	at            int64
+	width, height int
+	bits          int // of a pixel
+}
+
+// LargestIcon returns an ICO from its largest icon on, and of several of that size from
+// the one with the most colours on; nil: it holds none.
+func LargestIcon(data []byte) ([]byte, error) {
+	l := look{r: bytes.NewReader(data), size: int64(len(data))}
+	best, err := l.largestIcon()
+	if err != nil || best.width == 0 {
+		return nil, err
+	}
+	return data[best.at:], nil
+}
+
+func (l *look) largestIcon() (best icon, err error) {
 	h, err := l.at(4, 2)
 	if err != nil {
-		return err
+		return best, err
 	}
 	le := binary.LittleEndian
 	for i := range int64(le.Uint16(h)) {
 		e, err := l.at(6+16*i, 16)
 		if err != nil {
-			return err
+			return best, err
 		}
-		w, ht, err := l.icon(int64(le.Uint32(e[12:])))
+		one, err := l.icon(int64(le.Uint32(e[12:])))
 		if err != nil {
-			return err
+			return best, err
 		}
-		if w*ht > f.Width*f.Height {
-			f.Width, f.Height = w, ht
+		if more := one.width*one.height - best.width*best.height; more > 0 || more == 0 && one.bits > best.bits {
+			best = one
 		}
 	}
-	f.Bytes = 4
-	return nil
+	return best, nil
 }
 
-func (l *look) icon(off int64) (width, height int, err error) {
-	b, err := l.at(off, 24)
+func (l *look) icon(at int64) (icon, error) {
+	b, err := l.at(at, 24)
 	if err != nil {
-		return 0, 0, err
+		return icon{}, err
 	}
 	if string(b[:4]) == "\x89PNG" {
 		be := binary.BigEndian
-		return int(be.Uint32(b[16:]) & 0x7fffffff), int(be.Uint32(b[20:]) & 0x7fffffff), nil
+		return icon{at, int(be.Uint32(b[16:]) & 0x7fffffff), int(be.Uint32(b[20:]) & 0x7fffffff), 32}, nil
 	}
-	if binary.LittleEndian.Uint32(b) < 16 {
-		return 0, 0, errors.New("an icon has no header")
+	le := binary.LittleEndian
+	if le.Uint32(b) < 16 {
+		return icon{}, errors.New("an icon has no header")
 	}
 	// The height counts picture and mask.
-	width, height = int(int32(binary.LittleEndian.Uint32(b[4:]))), int(int32(binary.LittleEndian.Uint32(b[8:])))/2
-	if width <= 0 || height <= 0 {
-		return 0, 0, errors.New("an icon has no size")
+	one := icon{at, int(int32(le.Uint32(b[4:]))), int(int32(le.Uint32(b[8:]))) / 2, int(le.Uint16(b[14:]))}
+	if one.width <= 0 || one.height <= 0 {
+		return icon{}, errors.New("an icon has no size")
 	}
-	return width, height, nil
+	return one, nil
 }
 
 func (l *look) tiff(f *Facts) error {

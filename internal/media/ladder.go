@@ -25,6 +25,8 @@ type View struct {
 type Picture interface {
 	// Opaque tells whether nothing shines through.
 	Opaque() bool
+	// Approximate tells whether the colours are not exactly the file's.
+	Approximate() bool
 	// Render encodes the view at a size, upright, in sRGB, without metadata.
 	// JPEG has transparency laid on white. It may be called twice at once.
 	Render(s Shot) ([]byte, error)
@@ -62,9 +64,6 @@ type Result struct {
 	// or cannot be read.
 	Approximate bool
 }
-
-// approximate is a Picture that knows whether its colours are the file's.
-type approximate interface{ Approximate() bool }
 
 // Facts about pictures that get no result.
 var (
@@ -114,8 +113,7 @@ func Develop(e Engine, data []byte, q Request) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	faded, _ := p.(approximate)
-	return Result{Data: out, As: shot.As, Frames: Frames(q.Kind, data), Approximate: faded != nil && faded.Approximate(), Shown: Shown{
+	return Result{Data: out, As: shot.As, Frames: Frames(q.Kind, data), Approximate: p.Approximate(), Shown: Shown{
 		Width: f.Width, Height: f.Height, Part: part, Zoomed: q.Region != nil, DisplayWidth: shot.Width, DisplayHeight: shot.Height,
 	}}, nil
 }
@@ -196,15 +194,14 @@ func (l *ladder) climb(as Kind) (Shot, []byte, error) {
 	if err != nil || out != nil && l.limits.Takes(len(out)) {
 		return shot, out, err
 	}
-	for _, size := range l.steps(shot.As) {
-		if size[0] == l.last {
-			size = size[1:] // it was too large already
-		}
-		if shot, out, err := l.best(size); err != nil || out != nil {
-			return shot, out, err
-		}
+	shots := l.steps(shot.As)
+	if shots[0] == l.last {
+		shots = shots[1:] // it was too large already
 	}
-	return Shot{}, nil, ErrNoFit
+	if shot, out, err = l.best(shots); err == nil && out == nil {
+		err = ErrNoFit
+	}
+	return shot, out, err
 }
 
 // best returns the first of some shots that is within the limits; no bytes: there is
@@ -259,29 +256,28 @@ func (l *ladder) first(as Kind) (Shot, []byte, error) {
 	return shot, out, err
 }
 
-// steps are the shots behind the first one: sizes, and for each the best first.
-func (l *ladder) steps(as Kind) [][]Shot {
-	var out [][]Shot
-	lossy := func(w, h int) (size []Shot) {
-		for _, q := range []int{firstQuality, 60, 40, lastQuality} {
-			size = append(size, Shot{Width: w, Height: h, As: JPEG, Quality: q})
+// steps are the shots behind the first one: from size to size, and of each the best first.
+func (l *ladder) steps(as Kind) (shots []Shot) {
+	lossy := func(w, h int, qualities ...int) {
+		for _, q := range qualities {
+			shots = append(shots, Shot{Width: w, Height: h, As: JPEG, Quality: q})
 		}
-		return size
 	}
 	for _, quarters := range []int{4, 3, 2, 1} {
 		w, h := scaled(l.width, quarters, 4), scaled(l.height, quarters, 4)
 		if as == PNG {
-			out = append(out, []Shot{{Width: w, Height: h, As: PNG}})
-			continue
+			shots = append(shots, Shot{Width: w, Height: h, As: PNG})
+		} else {
+			lossy(w, h, firstQuality, 60, 40, lastQuality)
 		}
-		out = append(out, lossy(w, h))
 	}
 	w, h := fit(l.width, l.height, paletteSide)
-	out = append(out, []Shot{{Width: w, Height: h, As: PNG, Colours: colours}})
+	shots = append(shots, Shot{Width: w, Height: h, As: PNG, Colours: colours})
 	w, h = fit(l.width, l.height, smallSide)
-	out = append(out, lossy(w, h))
+	lossy(w, h, firstQuality, 60, 40, lastQuality)
 	w, h = fit(l.width, l.height, tinySide)
-	return append(out, []Shot{{Width: w, Height: h, As: JPEG, Quality: lastQuality}})
+	lossy(w, h, lastQuality)
+	return shots
 }
 
 // try renders a shot; no bytes where it takes more than so many.

@@ -29,8 +29,9 @@ func (e *sized) Open(_ []byte, _ Facts, v View) (Picture, error) {
 	e.views = append(e.views, v)
 	return e, nil
 }
-func (e *sized) Opaque() bool { return e.opaque }
-func (e *sized) Close()       {}
+func (*sized) Approximate() bool { return false }
+func (e *sized) Opaque() bool    { return e.opaque }
+func (e *sized) Close()          {}
 func (e *sized) Render(s Shot) ([]byte, error) {
 	most := s.Most
 	s.Most = nil

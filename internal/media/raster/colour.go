@@ -24,11 +24,10 @@ const (
 	iccEntry   = 12
 )
 
-// profileOf reads the profile that a file carries. nil: none, one for colours of
+// profileOf makes a converter of the profile that a file carries. nil: none, one for colours of
 // another kind, one of sRGB, or one that cannot be read. approximate: the colours
 // need a profile that there is not, as those of ink always do.
-func profileOf(kind media.Kind, data []byte, ink bool) (c *converter, approximate bool) {
-	raw := iccOf(kind, data)
+func profileOf(raw []byte, ink bool) (c *converter, approximate bool) {
 	switch {
 	case len(raw) == 0:
 		return nil, ink
@@ -211,11 +210,9 @@ func (c *converter) row(to, from []uint8) {
 	}
 }
 
-// iccOf finds the profile's bytes.
+// iccOf finds the profile of every kind but JPEG.
 func iccOf(kind media.Kind, data []byte) []byte {
 	switch kind {
-	case media.JPEG:
-		return iccOfJPEG(data)
 	case media.PNG:
 		return iccOfPNG(data)
 	case media.WebP:
@@ -228,21 +225,6 @@ func iccOf(kind media.Kind, data []byte) []byte {
 		return media.LayoutOf(data).Profile
 	}
 	return nil
-}
-
-// iccOfJPEG joins the parts of a profile, which come in order.
-func iccOfJPEG(b []byte) (icc []byte) {
-	for i := 2; i+4 <= len(b) && b[i] == 0xff && b[i+1] != 0xda; {
-		n := int(binary.BigEndian.Uint16(b[i+2:]))
-		if n < 2 || i+2+n > len(b) {
-			break
-		}
-		if seg := b[i+4 : i+2+n]; b[i+1] == 0xe2 && len(seg) > 14 && string(seg[:12]) == "ICC_PROFILE\x00" {
-			icc = append(icc, seg[14:]...)
-		}
-		i += 2 + n
-	}
-	return icc
 }
 
 func iccOfPNG(b []byte) []byte {

@@ -72,12 +72,17 @@ func firstFrame(data []byte, whole image.Rectangle) (image.Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	if img.Bounds() == whole {
-		return img, nil
+	return onCanvas(img, img.Bounds(), whole), nil
+}
+
+// onCanvas lays a frame on a transparent canvas, unless it fills all of that.
+func onCanvas(frame image.Image, at, whole image.Rectangle) image.Image {
+	if at == whole {
+		return frame
 	}
 	canvas := image.NewRGBA(whole)
-	draw.Draw(canvas, img.Bounds(), img, img.Bounds().Min, draw.Src)
-	return canvas, nil
+	draw.Draw(canvas, at, frame, frame.Bounds().Min, draw.Src)
+	return canvas
 }
 
 // decodeWebP decodes a WebP, or the first frame of an animation.
@@ -96,16 +101,11 @@ func decodeWebP(data []byte, whole image.Rectangle) (image.Image, error) {
 	case *image.NYCbCrA:
 		img = fromVideo(&m.YCbCr, m.A, m.AStride)
 	}
-	if img.Bounds().Size() == whole.Size() && x|y == 0 {
-		return img, nil
-	}
 	at := image.Rect(x, y, x+img.Bounds().Dx(), y+img.Bounds().Dy())
 	if !at.In(whole) {
 		return nil, errors.New("its first frame is larger than its canvas")
 	}
-	canvas := image.NewRGBA(whole)
-	draw.Draw(canvas, at, img, img.Bounds().Min, draw.Src)
-	return canvas, nil
+	return onCanvas(img, at, whole), nil
 }
 
 // firstStill returns a WebP of the first frame of an animation, and its place;

@@ -15,48 +15,18 @@ import (
 
 var errShort = errors.New("it ends in the middle of its data")
 
-// largestIcon decodes the largest icon of a file, and of several of that size the
-// one with the most colours.
+// largestIcon decodes the largest icon of a file.
 func largestIcon(data []byte) (image.Image, error) {
-	if len(data) < 6 {
-		return nil, errShort
-	}
-	var best []byte
-	most, deepest := 0, 0
-	for i := range int(binary.LittleEndian.Uint16(data[4:])) {
-		entry := data[min(6+16*i, len(data)):]
-		if len(entry) < 16 {
-			return nil, errShort
-		}
-		at := uint64(binary.LittleEndian.Uint32(entry[12:]))
-		if at+24 > uint64(len(data)) {
-			return nil, errShort
-		}
-		pixels, depth := iconSize(data[at:])
-		if pixels > most || pixels == most && depth > deepest {
-			best, most, deepest = data[at:], pixels, depth
-		}
-	}
+	best, err := media.LargestIcon(data)
 	switch {
+	case err != nil:
+		return nil, err
 	case best == nil:
 		return nil, errors.New("it holds no icon")
-	case isPNG(best):
+	case bytes.HasPrefix(best, []byte("\x89PNG")):
 		return png.Decode(bytes.NewReader(best))
 	}
 	return icon(best)
-}
-
-// isPNG reports whether data begins like a PNG.
-func isPNG(b []byte) bool { return bytes.HasPrefix(b, []byte("\x89PNG")) }
-
-// iconSize returns the number of an icon's pixels and their bits, as its own header
-// says.
-func iconSize(b []byte) (pixels, depth int) {
-	if isPNG(b) {
-		return int(binary.BigEndian.Uint32(b[16:])&0x7fffffff) * int(binary.BigEndian.Uint32(b[20:])&0x7fffffff), 32
-	}
-	le := binary.LittleEndian
-	return int(int32(le.Uint32(b[4:]))) * (int(int32(le.Uint32(b[8:]))) / 2), int(le.Uint16(b[14:]))
 }
 
 // Sizes of the headers of a BMP.

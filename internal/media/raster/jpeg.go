@@ -10,17 +10,17 @@ import (
 	"github.com/fsmcp/fsmcp/internal/media/scaledjpeg"
 )
 
-// openJPEG decodes as few pixels as a view needs whose longer side has so many. It
-// decodes to a smaller size only where the edges of the part fall between samples
-// of that size.
-func (p *picture) openJPEG(data []byte, part image.Rectangle, side int) error {
+// openJPEG decodes a JPEG, and returns its ICC profile. It decodes as few pixels as a view
+// needs whose longer side has so many. It decodes to a smaller size only where the edges
+// of the part fall between samples of that size.
+func (p *picture) openJPEG(data []byte, part image.Rectangle, side int) (profile []byte, err error) {
 	scale := 8
 	for scale > 1 && (max(part.Dx(), part.Dy()) < side*scale || (part.Min.X|part.Min.Y|part.Max.X|part.Max.Y)%scale != 0) {
 		scale /= 2
 	}
 	img, err := scaledjpeg.Decode(data, scale, scaledjpeg.Window{X0: part.Min.X, Y0: part.Min.Y, X1: part.Max.X, Y1: part.Max.Y})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	p.opaque = true
 	at := image.Rect(part.Min.X/scale, part.Min.Y/scale, part.Max.X/scale, part.Max.Y/scale)
@@ -28,24 +28,24 @@ func (p *picture) openJPEG(data []byte, part image.Rectangle, side int) error {
 	if img.Model == scaledjpeg.YCbCr {
 		if m := subsampled(planes, at, scale); m != nil {
 			p.img = m
-			return nil
+			return img.Profile, nil
 		}
 	}
 	full := make([]*image.Gray, len(planes))
 	for i, q := range planes {
 		if full[i], err = spread(q, at, scale); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	switch img.Model {
 	case scaledjpeg.Gray:
 		p.img = full[0]
-		return nil
+		return img.Profile, nil
 	case scaledjpeg.CMYK, scaledjpeg.YCCK:
 		p.black = full[3]
 	}
 	p.img = joined(img.Model, full)
-	return nil
+	return img.Profile, nil
 }
 
 // subsampled returns planes as an *image.YCbCr where that has their sampling and

@@ -24,11 +24,12 @@ func (Engine) Open(data []byte, f media.Facts, v media.View) (media.Picture, err
 	part := image.Rect(v.Part.X, v.Part.Y, v.Part.X+v.Part.Width, v.Part.Y+v.Part.Height)
 	part = storedRect(f.Orientation, part, w, h)
 	p := &picture{orientation: f.Orientation}
+	var profile []byte
 	var err error
 	if f.Kind == media.JPEG {
-		err = p.openJPEG(data, part, max(v.Width, v.Height))
+		profile, err = p.openJPEG(data, part, max(v.Width, v.Height))
 	} else {
-		err = p.open(data, f.Kind, image.Rect(0, 0, w, h), part)
+		profile, err = p.open(data, f.Kind, image.Rect(0, 0, w, h), part)
 	}
 	if err != nil {
 		var damage *media.DamageError
@@ -38,7 +39,7 @@ func (Engine) Open(data []byte, f media.Facts, v media.View) (media.Picture, err
 		return nil, err
 	}
 	p.shrink(v.Width, v.Height)
-	p.profile, p.approximate = profileOf(f.Kind, data, p.black != nil)
+	p.profile, p.approximate = profileOf(profile, p.black != nil)
 	return p, nil
 }
 
@@ -81,17 +82,18 @@ func (p *picture) Approximate() bool { return p.approximate }
 // Close implements media.Picture.
 func (p *picture) Close() { p.img, p.black, p.last = nil, nil, nil }
 
-// open decodes every kind but JPEG. whole is the size that the header says.
-func (p *picture) open(data []byte, kind media.Kind, whole, part image.Rectangle) error {
+// open decodes every kind but JPEG, and returns the file's ICC profile. whole is the size
+// that the header says.
+func (p *picture) open(data []byte, kind media.Kind, whole, part image.Rectangle) (profile []byte, err error) {
 	img, err := decode(kind, data, whole)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if img.Bounds().Size() != whole.Size() {
-		return errors.New("its data is of another size than its header says")
+		return nil, errors.New("its data is of another size than its header says")
 	}
 	p.img, p.opaque = plain(cropped(img, part.Add(img.Bounds().Min)))
-	return nil
+	return iccOf(kind, data), nil
 }
 
 // shrink scales the picture down to the largest size that it is asked for: smaller ones

@@ -32,6 +32,8 @@ type Plane struct {
 type Image struct {
 	Model  Model
 	Planes []Plane
+	// Profile is the file's ICC profile, its parts joined in the order in which they stand.
+	Profile []byte
 }
 
 // Window is the needed part of a picture, in pixels of the original; the planes hold at
@@ -99,6 +101,7 @@ type decoder struct {
 	dc, ac        [4]*huffman
 	adobe         int // transform, -1: none said
 	jfif          bool
+	profile       []byte
 
 	bits
 	scan
@@ -151,6 +154,10 @@ func (d *decoder) take(marker byte, seg []byte) error {
 		return d.scanned(seg)
 	case 0xe0:
 		d.jfif = d.jfif || len(seg) >= 5 && string(seg[:5]) == "JFIF\x00"
+	case 0xe2:
+		if len(seg) > 14 && string(seg[:12]) == "ICC_PROFILE\x00" {
+			d.profile = append(d.profile, seg[14:]...)
+		}
 	case 0xee:
 		if len(seg) >= 12 && string(seg[:5]) == "Adobe" {
 			d.adobe = int(seg[11])
@@ -296,7 +303,7 @@ func (d *decoder) allocate(c *component) {
 
 // image hands over the planes.
 func (d *decoder) image() (*Image, error) {
-	img := &Image{Model: d.model()}
+	img := &Image{Model: d.model(), Profile: d.profile}
 	for i := range d.comps {
 		c := &d.comps[i]
 		perX, perY := float64(d.hmax)/float64(c.h)*8/float64(d.n), float64(d.vmax)/float64(c.v)*8/float64(d.n)
