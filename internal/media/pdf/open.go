@@ -20,8 +20,8 @@ const mostKept = 8 << 20
 
 // open opens a document in a PDFium that has opened no other, so that no document can
 // affect the next. The last document is still open: a caller that reads pages mostly
-// continues with the next ones, of which one takes 17 ms in place of 21, and ten of plain
-// text 113 in place of 131.
+// continues with the next ones. One such page takes 17 ms in place of 21, ten of plain
+// text take 113 ms in place of 131.
 func (r *Reader) open(data []byte) (*document, error) {
 	if k := r.kept; k != nil && bytes.Equal(k.data, data) {
 		return k, nil
