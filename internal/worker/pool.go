@@ -88,11 +88,10 @@ type Pool struct {
 	opts  Options
 	slots chan struct{}
 
-	mu        sync.Mutex
-	idle      []*process
-	unclaimed []*startup // starting workers without a waiting caller
-	all       map[*process]struct{}
-	closed    bool
+	mu     sync.Mutex
+	idle   []*process // without a caller; those that do their first job come first
+	all    map[*process]struct{}
+	closed bool
 
 	yield cpuYield
 }
@@ -114,20 +113,17 @@ func (p *Pool) Do(ctx context.Context, j Job) (Reply, error) {
 	if err := ctx.Err(); err != nil { // a cancelled caller costs no worker
 		return Reply{}, err
 	}
-	w := p.takeIdle()
-	if w != nil {
+	if w := p.takeIdle(); w != nil {
 		r, err := p.run(ctx, w, j)
-		if !errors.Is(err, ErrDied) || ctx.Err() != nil {
+		if !errors.Is(err, ErrDied) || errors.Is(err, ErrStart) || ctx.Err() != nil {
 			return r, err
 		}
 		// The worker may have died before the job began.
 	}
-	first, then := chainProgress(j.Progress)
-	w, err := p.fresh(ctx, first)
+	w, err := p.launch()
 	if err != nil {
 		return Reply{}, err
 	}
-	j.Progress = then
 	return p.run(ctx, w, j)
 }
 
@@ -177,12 +173,20 @@ func (p *Pool) takeIdle() *process {
 	}
 	w := p.idle[n-1]
 	p.idle = p.idle[:n-1]
-	w.rest.Stop()
+	if w.rest != nil {
+		w.rest.Stop()
+	}
 	return w
 }
 
-// run runs a job in a worker, and then puts the worker back or ends it.
+// run runs a job in a worker that is ready or gets ready, and then puts the worker back or
+// ends it.
 func (p *Pool) run(ctx context.Context, w *process, j Job) (Reply, error) {
+	var first Progress
+	first, j.Progress = chainProgress(j.Progress)
+	if err := p.await(ctx, w, first); err != nil {
+		return Reply{}, err
+	}
 	p.yield.jobs.Add(1)
 	defer p.yield.jobs.Add(-1)
 	r, err := w.do(ctx, j, p.opts)
@@ -200,16 +204,26 @@ func (p *Pool) run(ctx context.Context, w *process, j Job) (Reply, error) {
 	return r, err
 }
 
-// putBack puts a worker among the idle ones, or ends it after its last job.
+// putBack puts a worker without a caller among the idle ones. It ends one that failed at
+// its first job, and one after its last.
 func (p *Pool) putBack(w *process) {
 	p.mu.Lock()
-	done := p.closed || w.jobs >= p.opts.Jobs
-	if !done {
+	ready := w.isReady()
+	done := p.closed || ready && (w.failed != nil || w.jobs >= p.opts.Jobs)
+	switch {
+	case done:
+	case ready:
 		p.idle = append(p.idle, w)
 		w.rest = time.AfterFunc(p.opts.Idle, func() { p.retire(w) })
+	default:
+		p.idle = slices.Insert(p.idle, 0, w)
 	}
 	p.mu.Unlock()
-	if done {
+	switch {
+	case !done:
+	case ready && w.failed != nil:
+		p.lose(w, w.failed)
+	default:
 		p.drop(w)
 		go w.leave()
 	}
@@ -218,15 +232,22 @@ func (p *Pool) putBack(w *process) {
 // retire ends a worker that is still idle.
 func (p *Pool) retire(w *process) {
 	p.mu.Lock()
+	found := p.removeIdle(w)
+	p.mu.Unlock()
+	if found {
+		p.drop(w)
+		w.leave()
+	}
+}
+
+// removeIdle takes a worker from the idle ones, and reports whether it was there. p.mu is
+// held.
+func (p *Pool) removeIdle(w *process) bool {
 	at := slices.Index(p.idle, w)
 	if at >= 0 {
 		p.idle = slices.Delete(p.idle, at, at+1)
 	}
-	p.mu.Unlock()
-	if at >= 0 {
-		p.drop(w)
-		w.leave()
-	}
+	return at >= 0
 }
 
 func (p *Pool) drop(w *process) {
@@ -262,5 +283,10 @@ func (p *Pool) launch() (*process, error) {
 	}
 	p.all[w] = struct{}{}
 	p.yield.add(w)
+	if p.opts.First == nil {
+		close(w.ready)
+	} else {
+		go p.prepare(w)
+	}
 	return w, nil
 }

@@ -23,6 +23,10 @@ type process struct {
 	jobs        int
 	readingBody atomic.Bool // while its job's body is read
 	rest        *time.Timer // ends it when it was idle too long
+
+	ready    chan struct{}            // closed when its first job is over
+	failed   error                    // of that job
+	progress atomic.Pointer[Progress] // of that job; nil: no caller waits
 }
 
 // launch starts a worker.
@@ -41,7 +45,7 @@ func launch(o Options) (*process, error) {
 		in.Close()
 		return nil, fmt.Errorf("%w: %w", ErrStart, err)
 	}
-	w := &process{cmd: cmd, in: in, pipe: out, out: bufio.NewReaderSize(out, 64<<10), stderr: new(tail), gone: make(chan struct{})}
+	w := &process{cmd: cmd, in: in, pipe: out, out: bufio.NewReaderSize(out, 64<<10), stderr: new(tail), gone: make(chan struct{}), ready: make(chan struct{})}
 	cmd.Stdout, cmd.Stderr = writer, w.stderr
 	err = cmd.Start()
 	writer.Close()
