@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"io"
+	"slices"
 
 	"github.com/fsmcp/fsmcp/internal/history"
+	"github.com/fsmcp/fsmcp/internal/nameglob"
 	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/save"
 )
@@ -31,5 +33,6 @@ func (b *currentSettings) historySettings() history.Settings {
 // its name, or a rule asks before it is read.
 func (b *currentSettings) secret(names []string) bool {
 	e := b.snapshot.Load()
-	return history.Globs(e.config.History.Exclude).Match(names) || e.policy.Asks(perm.Read, names)
+	excluded := func(glob string) bool { return nameglob.Match(glob, names, true) } // a secret is one under any spelling
+	return slices.ContainsFunc(e.config.History.Exclude, excluded) || e.policy.Asks(perm.Read, names)
 }

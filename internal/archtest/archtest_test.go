@@ -113,8 +113,9 @@ var layers = map[string]layer{
 	"internal/audit":         {imports: []string{"internal/filelock"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
 	"internal/owndir":        {never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
 	"internal/filelock":      {never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
-	"internal/hooks":         {imports: []string{"internal/filelock", "internal/owndir", "internal/phrase", "internal/procgroup"}, never: []ban{noProtocol, noNet, noCommand, noLog, noWatch}},
-	"internal/clipboard":     {never: []ban{noOS, noProtocol, noNet, noCommand, noLog, noWatch}},
+	"internal/nameglob":      {never: pure()},
+	"internal/hooks":         {imports: []string{"internal/filelock", "internal/nameglob", "internal/owndir", "internal/phrase", "internal/procgroup"}, never: []ban{noProtocol, noNet, noCommand, noLog, noWatch}},
+	"internal/clipboard":     {imports: []string{"internal/procgroup"}, never: []ban{noOS, noProtocol, noNet, noCommand, noLog, noWatch}},
 	"internal/procgroup":     {never: []ban{noProtocol, noNet, noCommand, noLog, noWatch}},
 	// It needs net/url: the protocol names files by URIs.
 	"internal/lsp":          {imports: []string{"internal/changes", "internal/fsys", "internal/phrase", "internal/procgroup"}, never: []ban{noProtocol, {"net", noNet.why}, {"net/http/...", noNet.why}, noCommand, noLog, noWatch}},

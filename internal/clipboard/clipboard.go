@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/fsmcp/fsmcp/internal/procgroup"
 )
 
 // Content is a picture, or a text in UTF-8 with line feeds.
@@ -87,34 +89,25 @@ const outputTimeout = 200 * time.Millisecond
 func (r *Reader) run(ctx context.Context, path string, args []string) ([]byte, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	tooLarge := &TooLargeError{r.Limit}
-	out := &bounded{limit: r.Limit, full: func() { cancel(tooLarge) }}
-	complaints := &bounded{limit: headBytes}
-	cmd := exec.CommandContext(ctx, path, args...)
+	out := &procgroup.Head{Limit: int(r.Limit), Full: func() { cancel(&TooLargeError{r.Limit}) }}
+	complaints := &procgroup.Head{Limit: headBytes}
+	cmd := exec.Command(path, args...)
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = out, complaints, outputTimeout
 	cmd.Dir = filepath.Dir(path) // not the workspace
-	ownGroup(cmd)
-	if err := cmd.Start(); err != nil {
+	group, err := procgroup.Start(cmd)
+	if err != nil {
 		return nil, &FailedError{r.Program, err.Error()}
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	var err error
-	select {
-	case err = <-ended:
-	case <-ctx.Done():
-		select { // a killed program may hang in the kernel
-		case <-ended:
-		case <-time.After(2 * outputTimeout):
-		}
-	}
+	_, err = group.Wait(ctx, 2*outputTimeout)
 	switch cause := context.Cause(ctx); {
 	case cause != nil:
 		return nil, cause
 	case err != nil && !errors.Is(err, exec.ErrWaitDelay):
-		return nil, &FailedError{r.Program, firstLine(complaints.kept, err)}
+		said, _ := complaints.Bytes()
+		return nil, &FailedError{r.Program, firstLine(said, err)}
 	}
-	return out.kept, nil
+	read, _ := out.Bytes()
+	return read, nil
 }
 
 // firstLine returns the first line of standard error, else the text of err.
@@ -124,25 +117,6 @@ func firstLine(complaints []byte, err error) string {
 		line = err.Error()
 	}
 	return strings.TrimSpace(line)
-}
-
-// bounded keeps the beginning of its input. It discards the rest, and calls full once if
-// that is set.
-type bounded struct {
-	limit int64
-	full  func()
-	kept  []byte
-}
-
-// Write implements io.Writer; it never fails.
-func (b *bounded) Write(p []byte) (int, error) {
-	room := min(int64(len(p)), b.limit-int64(len(b.kept)))
-	b.kept = append(b.kept, p[:room]...)
-	if room < int64(len(p)) && b.full != nil {
-		b.full()
-		b.full = nil
-	}
-	return len(p), nil
 }
 
 // text returns the content of a text: with line feeds alone, as every system's programs

@@ -6,13 +6,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"path"
-	"path/filepath"
 	"strings"
 	"time"
 	"unicode/utf8"
 
-	"github.com/bmatcuk/doublestar/v4"
+	"github.com/fsmcp/fsmcp/internal/nameglob"
 )
 
 // Moment says when a command runs.
@@ -26,9 +24,7 @@ const (
 
 // Hook is one command of the user's.
 type Hook struct {
-	// Glob selects files. A glob without a slash matches the last part of a name; one with
-	// a slash matches the whole name or its end; "**" matches any number of folders.
-	Glob string
+	Glob string // selects files, as package nameglob says
 	// Command is a program and its arguments. One without a slash is looked for in
 	// PATH and then in Folder, a relative one in Folder.
 	Command []string
@@ -113,7 +109,7 @@ type List []Hook
 // List costs nothing.
 func (l List) For(names []string, fold bool) (out List) {
 	for _, h := range l {
-		if h.concerns(names, fold) {
+		if nameglob.Match(h.Glob, names, fold) {
 			out = append(out, h)
 		}
 	}
@@ -121,37 +117,4 @@ func (l List) For(names []string, fold bool) (out List) {
 }
 
 // Concern reports whether For would return any.
-func (l List) Concern(names []string, fold bool) bool {
-	for _, h := range l {
-		if h.concerns(names, fold) {
-			return true
-		}
-	}
-	return false
-}
-
-func (h Hook) concerns(names []string, fold bool) bool {
-	glob := h.Glob
-	if fold {
-		glob = strings.ToLower(glob)
-	}
-	for _, name := range names {
-		if name = filepath.ToSlash(name); fold {
-			name = strings.ToLower(name)
-		}
-		if matches(glob, name) {
-			return true
-		}
-	}
-	return false
-}
-
-func matches(glob, name string) bool {
-	switch {
-	case !strings.Contains(glob, "/"):
-		return doublestar.MatchUnvalidated(glob, path.Base(name))
-	case strings.HasPrefix(glob, "/"):
-		return doublestar.MatchUnvalidated(glob, name)
-	}
-	return doublestar.MatchUnvalidated("**/"+glob, name)
-}
+func (l List) Concern(names []string, fold bool) bool { return len(l.For(names, fold)) > 0 }

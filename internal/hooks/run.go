@@ -21,6 +21,8 @@ const (
 	// killTimeout bounds the wait for a killed command to end; it may hang in the file
 	// system.
 	killTimeout = 2 * time.Second
+	// maxOutput bounds what is kept of each output stream, in bytes.
+	maxOutput = 4 << 10
 )
 
 // Options of a Runner.
@@ -141,7 +143,7 @@ func (r *Runner) After(ctx context.Context, round Round) (all []Report, shown er
 	for _, h := range round.Hooks {
 		report := r.run(ctx, h, round)
 		if report.Ending == Refused { // after the change a hook cannot refuse
-			report = report.failed("failed (exit status 2)")
+			report = report.as(Failed, "failed (exit status 2)")
 		}
 		all = append(all, report)
 		if report.Ending == Stopped {
@@ -171,11 +173,10 @@ func (r *Runner) run(ctx context.Context, h Hook, round Round) (p Report) {
 	defer func() { p.Took = time.Since(begun) }()
 	line, err := round.Event.line()
 	if err != nil {
-		return p.notRun("could not be told of the change: " + err.Error())
+		return p.as(NotRun, "could not be told of the change: "+err.Error())
 	}
 	if ctx.Err() != nil || !r.enter() {
-		p.Ending, p.Why = Stopped, "was not started"
-		return p
+		return p.as(Stopped, "was not started")
 	}
 	defer r.running.Done()
 	ctx, cancel := context.WithTimeoutCause(ctx, h.Timeout, errLate)
@@ -185,49 +186,36 @@ func (r *Runner) run(ctx context.Context, h Hook, round Round) (p Report) {
 	cmd, err := r.command(h, round)
 	switch barred := (*BarredError)(nil); {
 	case errors.As(err, &barred):
-		return p.notRun(barred.Error())
+		return p.as(NotRun, barred.Error())
 	case err != nil:
-		return p.notRun("could not be started: " + phrase.Cause(err))
+		return p.as(NotRun, "could not be started: "+phrase.Cause(err))
 	}
-	var out, complaints head
+	var out, complaints = procgroup.Head{Limit: maxOutput}, procgroup.Head{Limit: maxOutput}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(line), &out, &complaints
-	g := procgroup.New(cmd)
-	if err := cmd.Start(); err != nil {
-		return p.notRun("could not be started: " + phrase.Cause(err))
+	group, err := procgroup.Start(cmd)
+	if err != nil {
+		return p.as(NotRun, "could not be started: "+phrase.Cause(err))
 	}
-	defer g.Close()
-	g.Gather()
-	killed, err := wait(ctx, cmd, g)
-	if p.Said = complaints.text(); strings.TrimSpace(p.Said) == "" {
-		p.Said = out.text()
+	killed, err := group.Wait(ctx, killTimeout)
+	if p.Said = said(&complaints); strings.TrimSpace(p.Said) == "" {
+		p.Said = said(&out)
 	}
 	switch {
 	case killed && context.Cause(ctx) == errLate:
-		p.Ending, p.Why = Late, fmt.Sprintf("did not end within %v", h.Timeout)
-		return p
+		return p.as(Late, fmt.Sprintf("did not end within %v", h.Timeout))
 	case killed:
-		p.Ending, p.Why = Stopped, "was stopped"
-		return p
+		return p.as(Stopped, "was stopped")
 	}
 	return p.ended(cmd, err)
 }
 
-// wait waits for a command, and kills it if ctx ends first. It gives up on a command that
-// does not end even then.
-func wait(ctx context.Context, cmd *exec.Cmd, g *procgroup.Group) (killed bool, err error) {
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	select {
-	case err = <-ended:
-		return false, err
-	case <-ctx.Done():
+// said returns the text of an output.
+func said(h *procgroup.Head) string {
+	kept, more := h.Bytes()
+	if more {
+		return string(kept) + "…"
 	}
-	g.Kill()
-	select {
-	case <-ended:
-	case <-time.After(killTimeout):
-	}
-	return true, nil
+	return string(kept)
 }
 
 // ended judges a command that ended by itself.
@@ -236,22 +224,16 @@ func (p Report) ended(cmd *exec.Cmd, err error) Report {
 	state := cmd.ProcessState
 	switch {
 	case state == nil:
-		return p.notRun("was lost: " + phrase.Cause(err))
+		return p.as(NotRun, "was lost: "+phrase.Cause(err))
 	case state.Success():
 		return p
 	case state.ExitCode() == refusing:
-		p.Ending, p.Why = Refused, "refused"
-		return p
+		return p.as(Refused, "refused")
 	}
-	return p.failed("failed (" + state.String() + ")")
+	return p.as(Failed, "failed ("+state.String()+")")
 }
 
-func (p Report) failed(why string) Report {
-	p.Ending, p.Why = Failed, why
-	return p
-}
-
-func (p Report) notRun(why string) Report {
-	p.Ending, p.Why = NotRun, why
+func (p Report) as(e Ending, why string) Report {
+	p.Ending, p.Why = e, why
 	return p
 }

@@ -191,7 +191,7 @@ func TestNotWaitedForWhatIsLeftRunning(t *testing.T) {
 
 func TestFloodIsTakenAndNotKept(t *testing.T) {
 	report, _ := once(t, sh(`head -c 104857600 /dev/zero; head -c 104857600 /dev/zero | tr '\0' x >&2`))
-	if report.Ending != Passed || len(report.Said) != keepOutput+len("…") || !strings.HasPrefix(report.Said, "xxx") {
+	if report.Ending != Passed || len(report.Said) != maxOutput+len("…") || !strings.HasPrefix(report.Said, "xxx") {
 		t.Errorf("%d %q: %d bytes", report.Ending, report.Why, len(report.Said))
 	}
 	begun := time.Now()

@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"context"
 	"os/exec"
 	"slices"
 	"time"
@@ -26,14 +27,10 @@ func startProcess(l Launch) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	group := procgroup.New(cmd)
-	if err := cmd.Start(); err != nil {
+	group, err := procgroup.Start(cmd)
+	if err != nil {
 		return nil, err
 	}
-	group.Gather()
-	wait := func() {
-		_ = cmd.Wait()
-		group.Close()
-	}
+	wait := func() { _, _ = group.Wait(context.Background(), 0) }
 	return &Process{In: in, Out: out, Kill: group.Kill, Wait: wait}, nil
 }

@@ -3,24 +3,16 @@
 package procgroup
 
 import (
-	"os/exec"
+	"os"
 	"syscall"
 )
 
-// Group is a command with all that it starts.
-type Group struct{ cmd *exec.Cmd }
+// job is nothing: a group has the number of its first process.
+type job struct{}
 
-// New has a command that is not started yet begin a group of processes.
-func New(cmd *exec.Cmd) *Group {
-	cmd.SysProcAttr = ownGroup()
-	return &Group{cmd}
-}
+func gather(*os.Process) job { return job{} }
 
-// Gather is called once the command was started.
-func (g *Group) Gather() {}
+func (job) close() {}
 
 // Kill ends all of the group at once.
 func (g *Group) Kill() { _ = syscall.Kill(-g.cmd.Process.Pid, syscall.SIGKILL) }
-
-// Close leaves alone what still runs.
-func (g *Group) Close() {}

@@ -1,53 +1,49 @@
 package procgroup
 
 import (
-	"os/exec"
+	"os"
 	"syscall"
 
 	"golang.org/x/sys/windows"
 )
 
-// Group is a command with all that it starts.
-type Group struct {
-	cmd *exec.Cmd
-	job windows.Handle // 0 where there is none to be had: then the command stands alone
+// ownGroup begins a group of processes, and opens no console window.
+func ownGroup() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP | windows.CREATE_NO_WINDOW}
 }
 
-// New has a command that is not started yet begin a group of processes.
-func New(cmd *exec.Cmd) *Group {
-	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP}
-	return &Group{cmd: cmd}
-}
+// job holds the processes of a group; 0 if there is none to be had: then the command stands
+// alone.
+type job windows.Handle
 
-// Gather is called once the command was started. What it starts from then on
-// belongs to its job, too.
-func (g *Group) Gather() {
-	process, err := windows.OpenProcess(windows.PROCESS_SET_QUOTA|windows.PROCESS_TERMINATE, false, uint32(g.cmd.Process.Pid))
+// gather makes a job of a process that was just started. What it starts from then on
+// belongs to the job, too.
+func gather(p *os.Process) job {
+	process, err := windows.OpenProcess(windows.PROCESS_SET_QUOTA|windows.PROCESS_TERMINATE, false, uint32(p.Pid))
 	if err != nil {
-		return
+		return 0
 	}
 	defer windows.CloseHandle(process)
-	job, err := windows.CreateJobObject(nil, nil)
+	made, err := windows.CreateJobObject(nil, nil)
 	if err != nil {
-		return
+		return 0
 	}
-	if windows.AssignProcessToJobObject(job, process) != nil {
-		windows.CloseHandle(job)
-		return
+	if windows.AssignProcessToJobObject(made, process) != nil {
+		windows.CloseHandle(made)
+		return 0
 	}
-	g.job = job
+	return job(made)
+}
+
+func (j job) close() {
+	if j != 0 {
+		windows.CloseHandle(windows.Handle(j))
+	}
 }
 
 // Kill ends all of the group at once.
 func (g *Group) Kill() {
-	if g.job == 0 || windows.TerminateJobObject(g.job, 1) != nil {
+	if g.job == 0 || windows.TerminateJobObject(windows.Handle(g.job), 1) != nil {
 		_ = g.cmd.Process.Kill()
-	}
-}
-
-// Close leaves alone what still runs.
-func (g *Group) Close() {
-	if g.job != 0 {
-		windows.CloseHandle(g.job)
 	}
 }

@@ -1,8 +1,8 @@
-package history
+package nameglob
 
 import "testing"
 
-func TestGlobs(t *testing.T) {
+func TestMatch(t *testing.T) {
 	for _, c := range []struct {
 		glob, name string
 		want       bool
@@ -22,14 +22,14 @@ func TestGlobs(t *testing.T) {
 		{"config/prod.json", "/w/config/prod.json", true},
 		{"{a,b}.txt", "/w/b.txt", true},
 	} {
-		if got := (Globs{"nothing", c.glob}).Match([]string{c.name}); got != c.want {
+		if got := Match(c.glob, []string{c.name}, true); got != c.want {
 			t.Errorf("%s, %s: %v", c.glob, c.name, got)
 		}
 	}
-	if !(Globs{".env"}).Match([]string{"/w/link", "/w/real/.env"}) {
+	if !Match(".env", []string{"/w/link", "/w/real/.env"}, true) {
 		t.Error("a link to a secret file is no secret")
 	}
-	if (Globs)(nil).Match([]string{"/w/.env"}) {
-		t.Error("no globs, and yet one matches")
+	if Match(".env", []string{"/w/.ENV"}, false) {
+		t.Error("the case counts, and yet it matches")
 	}
 }
