@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -156,10 +157,7 @@ func findEngine() string {
 // findReader returns the program that reads PDFs: fsmcp-media, else this program, whose
 // worker answers that it cannot.
 func findReader() string {
-	if path := findMedia(); path != "" {
-		return path
-	}
-	return ownProgram()
+	return cmp.Or(findMedia(), ownProgram())
 }
 
 // ownProgram returns this program. On Linux that also works after its file was deleted or
@@ -196,10 +194,7 @@ func isFile(path string) bool {
 
 // findMedia returns the fsmcp-media that FSMCP_MEDIA names, or the one beside fsmcp.
 func findMedia() string {
-	if path := namedBy("FSMCP_MEDIA"); path != "" {
-		return path
-	}
-	return beside("fsmcp-media")
+	return cmp.Or(namedBy("FSMCP_MEDIA"), beside("fsmcp-media"))
 }
 
 // findVips returns the fsmcp-vips that FSMCP_VIPS names, or the one beside fsmcp. It
@@ -214,10 +209,7 @@ func findVips() string {
 
 // vipsPath returns that fsmcp-vips whether it starts or not.
 func vipsPath() string {
-	if path := namedBy("FSMCP_VIPS"); path != "" {
-		return path
-	}
-	return beside("fsmcp-vips")
+	return cmp.Or(namedBy("FSMCP_VIPS"), beside("fsmcp-vips"))
 }
 
 // namedBy returns the program that a variable names, by its path or as a shell would find

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -119,10 +120,7 @@ func (p *process) lookOutside() (events []fileEvent) {
 	}
 	c := p.client
 	c.mu.Lock()
-	var open []string
-	for path := range p.documents {
-		open = append(open, path)
-	}
+	open := slices.Collect(maps.Keys(p.documents))
 	c.mu.Unlock()
 	for path, event := range p.tree.changes(open) {
 		c.mu.Lock()
@@ -216,12 +214,9 @@ func watched(path string, event int) message {
 
 // sorted returns the documents in the order of their last change.
 func (p *process) sorted() []*document {
-	all := make([]*document, 0, len(p.documents))
-	for _, d := range p.documents {
-		all = append(all, d)
-	}
-	slices.SortFunc(all, func(a, b *document) int { return cmp.Or(cmp.Compare(a.used, b.used), cmp.Compare(a.path, b.path)) })
-	return all
+	return slices.SortedFunc(maps.Values(p.documents), func(a, b *document) int {
+		return cmp.Or(cmp.Compare(a.used, b.used), cmp.Compare(a.path, b.path))
+	})
 }
 
 // setBases makes the problems of texts before a change the base to compare with, and at the
@@ -314,9 +309,7 @@ func (p *process) closeOldest(r *run) error {
 	c.mu.Lock()
 	var all []message
 	open, bytes := 0, 0
-	sorted := p.sorted()
-	slices.Reverse(sorted)
-	for _, d := range sorted {
+	for _, d := range slices.Backward(p.sorted()) {
 		if open, bytes = open+1, bytes+len(d.text); (open > maxOpen || bytes > maxOpenBytes) && d.next == nil && d.base == nil {
 			all = append(all, p.closeDocument(d)...)
 		}
@@ -409,14 +402,10 @@ func (p *process) until(r *run, paths []string, sent time.Time, changes bool) (e
 	default:
 		end = last
 	}
-	return earlier(end, last), complete
-}
-
-func earlier(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
+	if last.Before(end) {
+		end = last
 	}
-	return b
+	return end, complete
 }
 
 func later(a, b time.Time) time.Time {

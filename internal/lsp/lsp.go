@@ -3,6 +3,7 @@ package lsp
 import (
 	"context"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -371,10 +372,7 @@ func (c *Client) wait(ctx context.Context, all []*delivered, began time.Time, fo
 func (c *Client) Close() {
 	c.mu.Lock()
 	c.closed = true
-	all := c.ending
-	for _, p := range c.processes {
-		all = append(all, p)
-	}
+	all := slices.AppendSeq(c.ending, maps.Values(c.processes))
 	c.processes, c.ending = nil, nil
 	c.active.Store(false)
 	for _, p := range all {

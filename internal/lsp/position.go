@@ -3,6 +3,7 @@ package lsp
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/fsmcp/fsmcp/internal/changes"
@@ -126,10 +127,5 @@ func asText(b []byte) (text string, ok bool) {
 	if !utf8.Valid(b) {
 		return "", false
 	}
-	const mark = "\uFEFF"
-	text = string(b)
-	if len(text) >= len(mark) && text[:len(mark)] == mark {
-		text = text[len(mark):]
-	}
-	return text, true
+	return strings.TrimPrefix(string(b), "\uFEFF"), true
 }

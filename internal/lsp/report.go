@@ -3,6 +3,7 @@ package lsp
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -67,14 +68,9 @@ const minRoom = 200
 
 // sorted returns the processes in the order of their names.
 func (c *Client) sorted() []*process {
-	all := make([]*process, 0, len(c.processes))
-	for _, p := range c.processes {
-		all = append(all, p)
-	}
-	slices.SortFunc(all, func(a, b *process) int {
+	return slices.SortedFunc(maps.Values(c.processes), func(a, b *process) int {
 		return cmp.Or(cmp.Compare(a.server.Name, b.server.Name), cmp.Compare(a.root, b.root))
 	})
-	return all
 }
 
 // comparable reports whether the problems that are known can be compared with the base: not

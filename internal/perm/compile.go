@@ -10,27 +10,20 @@ import (
 
 // Policy is a compiled configuration. It never changes.
 type Policy struct {
-	pool             sync.Pool // questions that may be used again
-	mode             Mode
-	modeUntilRestart bool
-	windows          bool
-	rules            []RuleText
-	broken           []BrokenFile
-	strict           *index // deny and ask
-	allow            *index
-	same             glob.Folding // how allow rules and the workspace compare; nil: exactly
-	workspace        []Dir
-	roots            []root   // the workspace under all its names
-	state            []string // fsmcp's own folders under all their names, strictly folded
-	guarded          []string // Config.Guarded under all their names, strictly folded
-
-	guardedFiles []string // Config.Guarded
-	planFile     string   // as configured
-	plan         []string // the plan file under all its names
-	exceptions   *index   // the allow rules that may reach a protected path
-	literals     [opCount][]Literal
-	slashed      []slashedRule
-	searches     map[opSet]int32 // the first bare rule against each tool that searches
+	config     Config
+	pool       sync.Pool // questions that may be used again
+	strict     *index    // deny and ask
+	allow      *index
+	exceptions *index       // the allow rules that may reach a protected path
+	same       glob.Folding // how allow rules and the workspace compare; nil: exactly
+	workspace  []Dir        // those with a usable name
+	roots      []root       // the workspace under all its names
+	state      []string     // fsmcp's own folders under all their names, strictly folded
+	guarded    []string     // Config.Guarded under all their names, strictly folded
+	plan       []string     // the plan file under all its names
+	literals   [opCount][]Literal
+	slashed    []slashedRule
+	searches   map[opSet]int32 // the first bare rule against each tool that searches
 }
 
 // root is a workspace directory as names are compared with it.
@@ -76,7 +69,6 @@ func Anchors(c Config) []string {
 }
 
 type builder struct {
-	c        Config
 	p        *Policy
 	strict   *indexBuilder
 	allow    *indexBuilder
@@ -90,10 +82,8 @@ type builder struct {
 }
 
 func newBuilder(c Config) *builder {
-	b := &builder{c: c, p: &Policy{
-		mode: c.Mode, modeUntilRestart: c.ModeUntilRestart, windows: c.Windows, broken: slices.Clone(c.Broken), rules: slices.Clone(c.Rules),
-		searches: map[opSet]int32{},
-	}}
+	c.Rules, c.Broken, c.Guarded = slices.Clone(c.Rules), slices.Clone(c.Broken), slices.Clone(c.Guarded)
+	b := &builder{p: &Policy{config: c, searches: map[opSet]int32{}}}
 	if !c.CaseSensitive {
 		b.p.same = glob.FoldCase
 	}
@@ -120,7 +110,7 @@ func (b *builder) others(dirs []Dir) (out []Dir) {
 // clean gives a directory the form that names have here: slashes, none at the
 // end. The file-system root is "/"; what is not absolute is "".
 func (b *builder) clean(dir string) string {
-	dir = slashes(dir, b.c.Windows)
+	dir = slashes(dir, b.p.config.Windows)
 	if !strings.HasPrefix(dir, "/") {
 		return ""
 	}
@@ -140,7 +130,7 @@ func (b *builder) anchor(dir string) {
 func (b *builder) finish() *Policy {
 	p := b.p
 	p.strict, p.allow, p.exceptions = &b.strict.index, &b.allow.index, &b.admit.index
-	for _, d := range b.c.Workspace {
+	for _, d := range b.p.config.Workspace {
 		name := b.clean(d.Name)
 		if name == "" {
 			continue
@@ -150,11 +140,9 @@ func (b *builder) finish() *Policy {
 			p.roots = append(p.roots, newRoot(s, p.same))
 		}
 	}
-	p.state = b.folded(b.c.Own...)
-	p.guardedFiles = slices.Clone(b.c.Guarded)
-	p.guarded = b.folded(p.guardedFiles...)
-	p.planFile = b.c.PlanFile
-	p.plan = b.spellings(b.clean(b.c.PlanFile), Allow)
+	p.state = b.folded(b.p.config.Own...)
+	p.guarded = b.folded(p.config.Guarded...)
+	p.plan = b.spellings(b.clean(b.p.config.PlanFile), Allow)
 	return p
 }
 
@@ -220,14 +208,14 @@ func parent(name string) string {
 
 // rule enters one rule.
 func (b *builder) rule(i int32) {
-	r := b.c.Rules[i]
+	r := b.p.config.Rules[i]
 	if r.List > Allow {
 		r.List = Deny
 	}
 	warn := func(kind WarningKind, nearest string) {
 		b.warnings.add(Warning{Kind: kind, Rule: r, Nearest: nearest})
 	}
-	if r.List == Allow && r.Source.Level.InProject() && !b.c.TrustProject {
+	if r.List == Allow && r.Source.Level.InProject() && !b.p.config.TrustProject {
 		warn(Untrusted, "")
 		return
 	}
@@ -236,9 +224,9 @@ func (b *builder) rule(i int32) {
 	if !ok {
 		return
 	}
-	kind, likely := misspelt(r.Text, b.clean(b.c.Home))
+	kind, likely := misspelt(r.Text, b.clean(b.p.config.Home))
 	b.warnings.add(Warning{Kind: kind, Rule: r, Likely: likely})
-	if b.c.Windows {
+	if b.p.config.Windows {
 		parsed.spec.drive()
 	}
 	if parsed.bare {
@@ -288,14 +276,14 @@ func (b *builder) anchorsOf(r RuleText, from base) (dirs []string) {
 // names nothing.
 func (b *builder) startsOf(r RuleText, from base) []string {
 	var workspace []string
-	for _, d := range b.c.Workspace {
+	for _, d := range b.p.config.Workspace {
 		workspace = append(workspace, d.Name)
 	}
 	first := workspace[:min(len(workspace), 1)]
 	ofSource, level := from == fromSource, r.Source.Level
 	switch {
 	case from == fromHome:
-		return []string{b.c.Home}
+		return []string{b.p.config.Home}
 	case r.List != Allow && (!ofSource || level == Managed):
 		return workspace
 	case ofSource && level == Managed: // it has no directory of its own
@@ -420,7 +408,7 @@ func (b *builder) literal(segs []glob.Segment, parsed *parsedRule, r RuleText) {
 	segs = slices.DeleteFunc(slices.Clone(segs), func(s glob.Segment) bool { return s.Kind == glob.Deep })
 	l := Literal{
 		Path:     pathOf(segs),
-		Decision: Decision{Verdict: Deny, Reason: ReasonDenyRule, Rule: r.Text, Source: r.Source, Broken: b.p.broken},
+		Decision: Decision{Verdict: Deny, Reason: ReasonDenyRule, Rule: r.Text, Source: r.Source, Broken: b.p.config.Broken},
 	}
 	for op := Op(0); op < opCount; op++ {
 		if parsed.ops.has(op) {
@@ -461,7 +449,7 @@ next:
 
 // Guarded returns Config.Guarded, which a caller compares with a file that has
 // more than one hard link.
-func (p *Policy) Guarded() []string { return p.guardedFiles }
+func (p *Policy) Guarded() []string { return p.config.Guarded }
 
 // LiteralDenies returns the files that deny rules without wildcards name for an
 // operation: a file with more than one link is denied when it is one of them.

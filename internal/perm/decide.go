@@ -29,7 +29,7 @@ func (p *Policy) DecideGranted(op Op, names []string, exists func(string) bool, 
 	q.exists, q.grants = exists, grants
 	q.decide(names)
 	if q.d.Verdict != Allow {
-		q.d.Broken = p.broken
+		q.d.Broken = p.config.Broken
 	}
 	return q.d
 }
@@ -75,7 +75,7 @@ func (q *question) decide(names []string) {
 	case ask.found():
 		q.byRule(q.asking(), ReasonAskRule, ask)
 	case q.protectedPath():
-	case q.p.mode == Bypass:
+	case q.p.config.Mode == Bypass:
 		q.because(Allow, ReasonBypass, true)
 	case q.allowRules():
 	default:
@@ -104,8 +104,8 @@ func (q *question) because(v Verdict, r Reason, asked bool) {
 
 // asking returns the verdict for a question in this mode.
 func (q *question) asking() Verdict {
-	if q.p.mode == DontAsk {
-		q.d.UntilRestart = q.p.modeUntilRestart
+	if q.p.config.Mode == DontAsk {
+		q.d.UntilRestart = q.p.config.ModeUntilRestart
 		return Deny
 	}
 	return Ask
@@ -132,7 +132,7 @@ func (m match) later(rule int32, first bool) match {
 
 func (q *question) byRule(v Verdict, why Reason, m match) {
 	q.because(v, why, m.asked)
-	r := &q.p.rules[m.rule]
+	r := &q.p.config.Rules[m.rule]
 	q.d.Rule, q.d.Source = r.Text, r.Source
 	q.d.UntilRestart = q.d.UntilRestart || r.Source.UntilRestart
 }
@@ -192,11 +192,11 @@ func (p *Policy) ownState(n *name) bool {
 }
 
 func (q *question) refusedInPlan() bool {
-	if q.p.mode != Plan || !q.op.Changes() || q.planFile() {
+	if q.p.config.Mode != Plan || !q.op.Changes() || q.planFile() {
 		return false
 	}
 	q.because(Deny, ReasonPlan, true)
-	q.d.UntilRestart = q.p.modeUntilRestart
+	q.d.UntilRestart = q.p.config.ModeUntilRestart
 	return true
 }
 
@@ -220,7 +220,7 @@ func (q *question) granted() bool {
 
 // settingsBroken fails closed: the rules of a broken file are unknown.
 func (q *question) settingsBroken() bool {
-	if len(q.p.broken) == 0 || q.allNull() {
+	if len(q.p.config.Broken) == 0 || q.allNull() {
 		return false
 	}
 	at, outside := q.outside()
@@ -250,7 +250,7 @@ func (q *question) outside() (at int, found bool) {
 }
 
 func (q *question) protectedPath() bool {
-	if !q.op.Changes() || q.p.mode == Bypass {
+	if !q.op.Changes() || q.p.config.Mode == Bypass {
 		return false
 	}
 	for i := range q.names {
@@ -270,7 +270,7 @@ func (q *question) shielded(n *name) bool {
 	if marked == nil || q.exceptionAllows(n, marked) {
 		return false
 	}
-	return q.p.mode != Plan || !q.p.namesPlan(n.exact)
+	return q.p.config.Mode != Plan || !q.p.namesPlan(n.exact)
 }
 
 // allowRules needs a rule for each name; it reports the rule of the asked name.
@@ -311,7 +311,7 @@ func (q *question) byMode() {
 	}
 	at, outside := q.outside()
 	q.because(q.asking(), ReasonMode, at == 0)
-	q.d.UntilRestart = q.d.UntilRestart || q.p.modeUntilRestart && !outside
+	q.d.UntilRestart = q.d.UntilRestart || q.p.config.ModeUntilRestart && !outside
 	q.paste()
 }
 
@@ -322,8 +322,8 @@ func (q *question) allowedByMode() (Reason, bool) {
 		return ReasonNull, true
 	case !q.op.Changes():
 		return ReasonWorkspace, !outside
-	case q.p.mode == Plan:
+	case q.p.config.Mode == Plan:
 		return ReasonPlanFile, true // plan mode refused everything else before
 	}
-	return ReasonAcceptEdits, q.p.mode == AcceptEdits && !outside
+	return ReasonAcceptEdits, q.p.config.Mode == AcceptEdits && !outside
 }

@@ -20,7 +20,7 @@ type name struct {
 // name prepares one name. It fails on anything but an absolute, cleaned path: "." and ".."
 // could lead to another file than the rules saw.
 func (p *Policy) name(given string, op Op) (name, bool) {
-	n := name{given: given, exact: slashes(given, p.windows)}
+	n := name{given: given, exact: slashes(given, p.config.Windows)}
 	if !cleaned(n.exact) {
 		return n, false
 	}
@@ -89,10 +89,10 @@ func (p *Policy) Inside(given string) bool {
 }
 
 // Mode returns the mode the policy decides in.
-func (p *Policy) Mode() Mode { return p.mode }
+func (p *Policy) Mode() Mode { return p.config.Mode }
 
 // PlanFile returns the one file that plan mode may change, "" where there is none.
-func (p *Policy) PlanFile() string { return p.planFile }
+func (p *Policy) PlanFile() string { return p.config.PlanFile }
 
 // Workspace returns the workspace directories as configured.
 func (p *Policy) Workspace() []Dir { return p.workspace }

@@ -177,7 +177,7 @@ func (p *Policy) nearRepository(folder, made string, exists func(string) bool) b
 
 // native gives a path the form in which callers know it.
 func (p *Policy) native(path string) string {
-	if p.windows && len(path) >= 3 && path[2] == ':' {
+	if p.config.Windows && len(path) >= 3 && path[2] == ':' {
 		return strings.ReplaceAll(path[1:], "/", `\`)
 	}
 	return path

@@ -169,7 +169,7 @@ func searchTool(name string) opSet {
 func (p *Policy) SearchDenied(tool string) (r RuleText, denied bool) {
 	i, denied := p.searches[searchTool(tool)]
 	if denied {
-		r = p.rules[i]
+		r = p.config.Rules[i]
 	}
 	return r, denied
 }

@@ -104,8 +104,9 @@ type Config struct {
 
 	clients, caps map[string]ClientLimit
 	pdfClients    map[string]PDF
-	pdfMode       string // of the environment
-	toolsFault    error  // of a flag or a variable that names an unknown tool
+	pdfMode       string   // of the environment
+	toolsFault    error    // of a flag or a variable that names an unknown tool
+	base          []string // the workspace without the directories that files add
 	origin        origin
 	entries       []entry
 }

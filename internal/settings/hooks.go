@@ -27,6 +27,8 @@ type Hook struct {
 	// it can be. A hook before a change might have refused it: changes of files that Glob
 	// names are refused.
 	Broken string
+
+	at int // its offset in the file, while that is read
 }
 
 // String describes a hook independent of its place in the file.
@@ -46,23 +48,14 @@ const (
 // everyFile is the default glob of an entry.
 const everyFile = "**"
 
-// hookList is a list of hooks as read, including those that cannot be run, each with its
-// line.
-type hookList struct {
-	list []Hook
-	at   []int
-	from int // where the whole value begins
-}
-
 func takeHooks(v hujson.Value) (any, bool) {
 	list, ok := v.Value.(*hujson.Array)
 	if !ok {
-		none := Hook{Glob: everyFile, Broken: `it is no list of {"glob", "command", "timeout"}`}
-		return hookList{[]Hook{none}, []int{v.StartOffset}, v.StartOffset}, false
+		return []Hook{{Glob: everyFile, Broken: `it is no list of {"glob", "command", "timeout"}`, at: v.StartOffset}}, false
 	}
-	read := hookList{from: v.StartOffset}
+	read := []Hook{}
 	for _, e := range list.Elements {
-		read.list, read.at = append(read.list, takeHook(e)), append(read.at, e.StartOffset)
+		read = append(read, takeHook(e))
 	}
 	return read, true
 }
@@ -70,7 +63,7 @@ func takeHooks(v hujson.Value) (any, bool) {
 // takeHook reads one entry. It reads all of it even if a part is wrong: a broken entry
 // still concerns the files that it names.
 func takeHook(v hujson.Value) Hook {
-	h := Hook{Timeout: defaultHookTimeout}
+	h := Hook{Timeout: defaultHookTimeout, at: v.StartOffset}
 	isObject := members(v, func(field string, v hujson.Value) bool {
 		wrong := ""
 		switch field {
@@ -109,22 +102,23 @@ func takeHook(v hujson.Value) Hook {
 // hooks sets a list of hooks and warns of entries that cannot be run; the others count. It
 // keeps broken entries of the list before a change: a guard must not be off unnoticed.
 // isList says that the value is a list.
-func (p *parser) hooks(k *key, read hookList, isList bool) {
+func (p *parser) hooks(k *key, v hujson.Value, read []Hook, isList bool) {
 	list := []Hook{}
-	for i, h := range read.list {
-		h.From, h.Line = p.layer.File.Name, p.line(read.at[i])
+	for _, h := range read {
+		at := h.at
+		h.From, h.Line, h.at = p.layer.File.Name, p.line(at), 0
 		switch guards := k == keyHooksBefore; {
 		case h.Broken == "":
 			list = append(list, h)
 		case guards:
-			p.warn(read.at[i], "%s cannot be run, and until it is mended no file is changed that it is for: %s", entryOf(k, isList), h.Broken)
+			p.warn(at, "%s cannot be run, and until it is mended no file is changed that it is for: %s", entryOf(k, isList), h.Broken)
 			list = append(list, h)
 		default:
-			p.warn(read.at[i], "%s is ignored: %s", entryOf(k, isList), h.Broken)
+			p.warn(at, "%s is ignored: %s", entryOf(k, isList), h.Broken)
 		}
 	}
-	if len(list) > 0 || len(read.list) == 0 {
-		p.keep(k, list, read.from)
+	if len(list) > 0 || len(read) == 0 {
+		p.keep(k, list, v.StartOffset)
 	}
 }
 

@@ -312,8 +312,8 @@ func (p *parser) set(k *key, v hujson.Value) {
 		return
 	}
 	is, ok := k.take(v)
-	if read, many := is.(hookList); many {
-		p.hooks(k, read, ok)
+	if read, are := is.([]Hook); are {
+		p.hooks(k, v, read, ok)
 		return
 	}
 	if l, is := is.(LSP); is && ok && !l.Off() {

@@ -39,7 +39,7 @@ func build(o origin, old *Config, changed []string) Config {
 
 	r := reader{s: o.system, settings: cmp.Or(o.flags.Settings, o.system.Getenv("FSMCP_SETTINGS")), claude: claude, old: old, changed: changed}
 	entries, dirs, warnings := r.all(base, trust)
-	if old != nil && slices.Equal(base, old.base()) {
+	if old != nil && slices.Equal(base, old.base) {
 		entries = append(entries, gone(old.entries, entries)...)
 	}
 	for i := range entries {
@@ -50,23 +50,13 @@ func build(o origin, old *Config, changed []string) Config {
 	m := merger{env: env, origin: o, trust: trust, layers: layersOf(entries)}
 	c := m.merge(dirs)
 	c.RootsWanted = wanted
-	c.entries = entries
+	c.entries, c.base = entries, base
 	c.origin = o
 	c.origin.warnings = append(m.env.warnings, append(warnings, m.warnings...)...)
-	if old != nil && slices.Equal(base, old.base()) {
+	if old != nil && slices.Equal(base, old.base) {
 		c.keepStart(*old)
 	}
 	return c
-}
-
-// base returns the workspace without the directories that files add.
-func (c Config) base() []string {
-	base, _ := workspace(c.origin.flags, c.origin.system)
-	env := environment{System: c.origin.system}
-	for _, dir := range env.added(c.origin.flags) {
-		base = appendDir(base, dir)
-	}
-	return base
 }
 
 // keepStart copies the settings that are read only at the start.

@@ -43,16 +43,9 @@ func newProgram(prog *syntax.Prog, multiline bool) *program {
 	p := &program{inst: prog.Inst, start: uint32(prog.Start), multiline: multiline}
 	takers, of := p.takers()
 	p.intervals(takers)
-	if !p.classify(takers) {
-		return nil
-	}
 	sets := make([]classSet, len(takers))
-	for i, in := range takers {
-		for at, c := range p.classOf {
-			if in.MatchRune(p.starts[at]) {
-				sets[i].add(c)
-			}
-		}
+	if !p.classify(takers, sets) {
+		return nil
 	}
 	p.takes = make([]classSet, len(p.inst))
 	for i := range p.inst {
@@ -123,8 +116,9 @@ func (p *program) intervals(takers []*syntax.Inst) {
 	p.starts = slices.Compact(p.starts)
 }
 
-// classify joins the intervals that no taker tells apart.
-func (p *program) classify(takers []*syntax.Inst) bool {
+// classify joins the intervals that no taker tells apart, and adds to each taker's set the
+// classes that it takes. It reports false for too many classes.
+func (p *program) classify(takers []*syntax.Inst, sets []classSet) bool {
 	known := map[string]uint8{}
 	key := make([]byte, len(takers)+1)
 	for _, r := range p.starts {
@@ -152,6 +146,11 @@ func (p *program) classify(takers []*syntax.Inst) bool {
 			c = uint8(len(known))
 			known[string(key)] = c
 			p.word = append(p.word, isWord)
+			for i := range takers {
+				if key[i] == 1 {
+					sets[i].add(c)
+				}
+			}
 		}
 		p.classOf = append(p.classOf, c)
 	}
