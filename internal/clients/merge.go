@@ -322,7 +322,7 @@ func (d *document) replace(have *hujson.Value, want member) error {
 	if s, ok := jsonc.Text(*have); ok && text(s) == want.value {
 		return nil
 	}
-	if list, ok := jsonc.Texts(*have); ok && texts(list) == want.value {
+	if list, ok := jsonc.Texts(*have); ok && text(list) == want.value {
 		return nil
 	}
 	old := d.body[have.StartOffset:have.EndOffset]

@@ -33,12 +33,12 @@ type member struct{ key, value string }
 func (c Client) entry(s Server, flags []string) (list []member) {
 	flags = c.withTools(flags)
 	if c.joined {
-		return []member{{"type", text("local")}, {"command", texts(append([]string{s.Program}, s.args(flags)...))}}
+		return []member{{"type", text("local")}, {"command", text(append([]string{s.Program}, s.args(flags)...))}}
 	}
 	if c.typed {
 		list = append(list, member{"type", text("stdio")})
 	}
-	return append(list, member{"command", text(s.Program)}, member{"args", texts(s.args(flags))})
+	return append(list, member{"command", text(s.Program)}, member{"args", text(s.args(flags))})
 }
 
 // toolsFlag is the flag of serve that names the tools to offer.
@@ -54,22 +54,13 @@ func (c Client) withTools(flags []string) []string {
 	return append([]string{toolsFlag + "=all"}, flags...)
 }
 
-// text returns a JSON string.
-func text(s string) string {
+// text returns a string, or a list of strings, as JSON.
+func text[T string | []string](v T) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(s) // a string can be encoded, a buffer written
+	_ = e.Encode(v) // it can be encoded, a buffer written
 	return strings.TrimSuffix(b.String(), "\n")
-}
-
-// texts returns a JSON array of strings.
-func texts(list []string) string {
-	quoted := make([]string, len(list))
-	for i, s := range list {
-		quoted[i] = text(s)
-	}
-	return "[" + strings.Join(quoted, ",") + "]"
 }
 
 // object returns a JSON object.
@@ -113,7 +104,7 @@ func (c Client) Snippet(s Server) string {
 	switch c.Format {
 	case TOML:
 		// A JSON string is a TOML string, but for the one character that TOML escapes.
-		body := "[" + strings.Join(c.keys, ".") + "." + serverName + "]\ncommand = " + text(s.Program) + "\nargs = " + inline(texts(s.args(c.withTools(nil))), true) + "\n"
+		body := "[" + strings.Join(c.keys, ".") + "." + serverName + "]\ncommand = " + text(s.Program) + "\nargs = " + inline(text(s.args(c.withTools(nil))), true) + "\n"
 		return strings.ReplaceAll(body, "\x7f", `\u007f`)
 	case YAML:
 		// A JSON string is a YAML string in double quotes.
@@ -125,7 +116,7 @@ func (c Client) Snippet(s Server) string {
 			"    name: " + serverName,
 			"    description: " + text("Read, Write, Edit and NotebookEdit"),
 			"    cmd: " + text(s.Program),
-			"    args: " + inline(texts(s.args(c.withTools(nil))), true),
+			"    args: " + inline(text(s.args(c.withTools(nil))), true),
 			"    envs: {}",
 			"    timeout: 300",
 			"",

@@ -66,12 +66,12 @@ func (c Client) replace(ctx context.Context, txn *save.Txn, file string, s Serve
 		if old, _, err = f.ReadAll(maxBytes); err != nil {
 			return w, err
 		}
-		mode, err := modeOf(file)
+		info, err := os.Stat(file)
 		if err != nil {
 			return w, err
 		}
 		w.Backup = file + ".bak"
-		txn.Before(func() error { return backUp(w.Backup, old, mode) })
+		txn.Before(func() error { return backUp(w.Backup, old, info.Mode().Perm()) })
 	}
 	splices, err := c.Merge(old, s)
 	if err != nil || len(splices) == 0 {
@@ -82,14 +82,6 @@ func (c Client) replace(ctx context.Context, txn *save.Txn, file string, s Serve
 		return Written{}, err
 	}
 	return w, nil
-}
-
-func modeOf(file string) (fs.FileMode, error) {
-	info, err := os.Stat(file)
-	if err != nil {
-		return 0, err
-	}
-	return info.Mode().Perm(), nil
 }
 
 // backUp writes a new file in the place of an earlier backup. What is not a regular file is

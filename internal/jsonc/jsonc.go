@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/tailscale/hujson"
 )
@@ -36,7 +37,9 @@ func Parse(text []byte) (hujson.Value, *Fault) {
 }
 
 // marks finds the strings, comments and brackets of a text, also those that do not end.
-var marks = regexp.MustCompile(`(?s)"(?:\\.|[^"\\])*"?|//[^\n]*|/\*.*?(?:\*/|$)|[][{}]`)
+var marks = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?s)"(?:\\.|[^"\\])*"?|//[^\n]*|/\*.*?(?:\*/|$)|[][{}]`)
+})
 
 // TooDeep reports whether more brackets than most are nested.
 func TooDeep(text []byte, most int) bool {
@@ -44,7 +47,7 @@ func TooDeep(text []byte, most int) bool {
 		return false // as in nearly all files
 	}
 	depth, deepest := 0, 0
-	for _, at := range marks.FindAllIndex(text, -1) {
+	for _, at := range marks().FindAllIndex(text, -1) {
 		switch text[at[0]] {
 		case '{', '[':
 			depth++
@@ -58,7 +61,7 @@ func TooDeep(text []byte, most int) bool {
 
 // Comment returns where the first comment of a text begins, and -1 if it has none.
 func Comment(text []byte) int {
-	for _, at := range marks.FindAllIndex(text, -1) {
+	for _, at := range marks().FindAllIndex(text, -1) {
 		if text[at[0]] == '/' {
 			return at[0]
 		}

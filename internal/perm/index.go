@@ -227,7 +227,7 @@ type walk struct {
 	now, next []int32
 	// deeps holds the "**" nodes reached so far: they never leave.
 	deeps []int32
-	seen  []uint64
+	seen  []bool // by the numbers of "**" nodes
 	// left bounds the rest of the look-up's work; below 0 it was given up.
 	left int
 }
@@ -243,11 +243,10 @@ func (w *walk) spent() bool { return w.left < 0 }
 func (w *walk) start(x *index, op Op) {
 	w.x, w.op, w.hits, w.left = x, op, noHits(), maxWork
 	w.next, w.deeps = w.next[:0], w.deeps[:0]
-	words := x.deeps/64 + 1
-	if cap(w.seen) < words {
-		w.seen = make([]uint64, words)
+	if cap(w.seen) <= x.deeps {
+		w.seen = make([]bool, x.deeps+1)
 	}
-	w.seen = w.seen[:words]
+	w.seen = w.seen[:x.deeps+1]
 	clear(w.seen)
 	w.enter(0, true)
 }
@@ -374,9 +373,8 @@ func (w *walk) enter(id int32, dir bool) {
 }
 
 func (w *walk) stay(id int32) {
-	bit := w.x.nodes[id].stays
-	if word := &w.seen[bit/64]; *word&(1<<(bit%64)) == 0 {
-		*word |= 1 << (bit % 64)
+	if n := w.x.nodes[id].stays; !w.seen[n] {
+		w.seen[n] = true
 		w.deeps = append(w.deeps, id)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/fsmcp/fsmcp/internal/perm/glob"
@@ -28,10 +29,12 @@ type misspelling struct {
 // misspellings are mended one after the other: a rule may have several.
 var misspellings = [...]misspelling{
 	{BlankAround, mendBlanks},
-	{Quoted, mendQuotes},
-	{FileURL, mendURL},
-	{PrefixMark, mendPrefixMark},
-	{BareHome, mendHome},
+	{Quoted, by(`^(?:"(.+)"|'(.+)'|`+"`(.+)`"+`|“(.+)”|‘(.+)’) *$`, "$1$2$3$4$5")},
+	{FileURL, by(`(?i)^file://(?:localhost)?(~/.*)$`, "$1")},
+	{FileURL, by(`(?i)^file://(?:localhost)?/*(.*)$`, "//$1")},
+	{PrefixMark, by(`^(|.*/):\* *$`, "$1**")}, // as in rules for Bash, after a command's prefix
+	{PrefixMark, by(`^(.*):\* *$`, "$1*")},
+	{BareHome, by(`^~$`, "~/**")},
 	{OtherHome, mendOtherHome},
 	{Variable, mendVariable},
 	{Braces, mendBraces},
@@ -107,40 +110,13 @@ func mendBlanks(spec, _ string) ([]string, bool) {
 	return []string{trimmed}, trimmed != s && trimmed != ""
 }
 
-func mendQuotes(spec, _ string) ([]string, bool) {
-	s := strings.TrimRight(spec, " ")
-	for _, pair := range [...][2]string{{`"`, `"`}, {"'", "'"}, {"`", "`"}, {"“", "”"}, {"‘", "’"}} {
-		inner, opened := strings.CutPrefix(s, pair[0])
-		inner, closed := strings.CutSuffix(inner, pair[1])
-		if opened && closed && inner != "" {
-			return []string{inner}, true
-		}
+// by mends what matches a pattern as a whole, from its parts.
+func by(pattern, mended string) func(spec, home string) ([]string, bool) {
+	re := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("(?s)" + pattern) })
+	return func(spec, _ string) ([]string, bool) {
+		return []string{re().ReplaceAllString(spec, mended)}, re().MatchString(spec)
 	}
-	return nil, false
 }
-
-func mendURL(spec, _ string) ([]string, bool) {
-	const scheme = "file://"
-	if len(spec) < len(scheme) || !strings.EqualFold(spec[:len(scheme)], scheme) {
-		return nil, false
-	}
-	path := strings.TrimPrefix(spec[len(scheme):], "localhost")
-	if strings.HasPrefix(path, "~/") {
-		return []string{path}, true
-	}
-	return []string{"//" + strings.TrimLeft(path, "/")}, true
-}
-
-// mendPrefixMark finds the mark after a command's prefix in Bash rules.
-func mendPrefixMark(spec, _ string) ([]string, bool) {
-	path, found := strings.CutSuffix(strings.TrimRight(spec, " "), ":*")
-	if path == "" || strings.HasSuffix(path, "/") {
-		return []string{path + "**"}, found
-	}
-	return []string{path + "*"}, found
-}
-
-func mendHome(spec, _ string) ([]string, bool) { return []string{"~/**"}, spec == "~" }
 
 var otherHome = regexp.MustCompile(`^~([A-Za-z_][A-Za-z0-9_-]*)(/.*)?$`)
 

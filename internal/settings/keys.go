@@ -207,27 +207,28 @@ func takeTimeout(v hujson.Value) (any, bool) {
 func matches(pattern, s string) bool { return regexp.MustCompile(pattern).MatchString(s) }
 
 func takeClients(v hujson.Value) (any, bool) {
-	clients := make(map[string]ClientLimit)
-	ok := members(v, func(name string, v hujson.Value) bool {
-		var limit ClientLimit
-		fields := map[string]*int{"tokens": &limit.Tokens, "characters": &limit.Chars, "lines": &limit.Lines, "pictures": &limit.Pictures}
-		ok := members(v, func(field string, v hujson.Value) bool {
-			n, ok := takeCount(v)
-			to := fields[field]
-			if field == "pictures" && isZero(v) {
-				n, ok = NoPictures, true
-			}
-			if !ok || to == nil {
-				return false
-			}
-			*to = n.(int)
-			return true
-		})
-		if client := clientName(name); ok && client != "" {
-			clients[client] = limit
-			return true
+	return takeByClient(v, func(limit *ClientLimit, field string, v hujson.Value) bool {
+		to := map[string]*int{"tokens": &limit.Tokens, "characters": &limit.Chars, "lines": &limit.Lines, "pictures": &limit.Pictures}[field]
+		n, ok := takeCount(v)
+		if field == "pictures" && isZero(v) {
+			n, ok = NoPictures, true
 		}
-		return false
+		if ok && to != nil {
+			*to = n.(int)
+		}
+		return ok && to != nil
+	})
+}
+
+// takeByClient reads a table by the names of clients; take reads one field of a client.
+func takeByClient[T any](v hujson.Value, take func(of *T, field string, v hujson.Value) bool) (any, bool) {
+	clients := make(map[string]T)
+	ok := members(v, func(name string, v hujson.Value) bool {
+		var own T
+		ok := members(v, func(field string, v hujson.Value) bool { return take(&own, field, v) })
+		client := clientName(name)
+		clients[client] = own
+		return ok && client != ""
 	})
 	return clients, ok
 }

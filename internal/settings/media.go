@@ -86,24 +86,16 @@ func (c Config) PDFFor(client string, builtin PDF) PDF {
 }
 
 func takePDFClients(v hujson.Value) (any, bool) {
-	clients := make(map[string]PDF)
-	ok := members(v, func(name string, v hujson.Value) bool {
-		var own PDF
-		ok := members(v, func(field string, v hujson.Value) bool {
-			s, ok := jsonc.Text(v)
-			switch {
-			case field == "mode" && ok && slices.Contains(pdfModes(), s):
-				own.Mode = s
-			case field == "images" && ok && slices.Contains(pdfImages(), s):
-				own.Images = s
-			default:
-				return false
-			}
-			return true
-		})
-		client := clientName(name)
-		clients[client] = own
-		return ok && client != ""
+	return takeByClient(v, func(own *PDF, field string, v hujson.Value) bool {
+		s, ok := jsonc.Text(v)
+		switch {
+		case field == "mode" && ok && slices.Contains(pdfModes(), s):
+			own.Mode = s
+		case field == "images" && ok && slices.Contains(pdfImages(), s):
+			own.Images = s
+		default:
+			return false
+		}
+		return true
 	})
-	return clients, ok
 }
