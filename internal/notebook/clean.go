@@ -1,11 +1,6 @@
 package notebook
 
-import (
-	"bytes"
-	"math/bits"
-
-	"github.com/fsmcp/fsmcp/internal/notebook/scan"
-)
+import "bytes"
 
 // clean removes terminal escapes from an output's text, in place, and makes every line
 // ending a line feed. A lone carriage return, with which progress bars overwrite
@@ -32,12 +27,6 @@ func clean(text []byte) []byte {
 // nextChange returns the offset of the next byte that may begin an escape or a line ending,
 // or the text's end. 0xc2 is the first byte of csi.
 func nextChange(text []byte, at int) int {
-	for ; at+8 <= len(text); at += 8 {
-		x := scan.Word(text, at)
-		if marks := scan.ZeroBytes(x^scan.Ones*esc) | scan.ZeroBytes(x^scan.Ones*'\r') | scan.ZeroBytes(x^scan.Ones*0xc2); marks != 0 {
-			return at + bits.TrailingZeros64(marks)/8
-		}
-	}
 	for at < len(text) && text[at] != esc && text[at] != '\r' && text[at] != 0xc2 {
 		at++
 	}

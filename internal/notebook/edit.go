@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/fsmcp/fsmcp/internal/notebook/scan"
@@ -169,13 +170,7 @@ func (nb *Notebook) listSpace() (open, closing string) {
 
 // repeats reports whether s is unit, once or several times.
 func repeats(s, unit string) bool {
-	if unit == "" || s == "" {
-		return false
-	}
-	for len(s) >= len(unit) && s[:len(unit)] == unit {
-		s = s[len(unit):]
-	}
-	return s == ""
+	return unit != "" && s != "" && strings.ReplaceAll(s, unit, "") == ""
 }
 
 // cellSep returns the separator of the cell at index i and the next.
@@ -318,7 +313,7 @@ func (nb *Notebook) addMember(obj scan.Extent, order []string, key, value string
 		if first == 0 {
 			first = m.Key.Start
 		}
-		if at := index(order, string(scan.KeyOf(nb.raw, m.Key))); at > best && at < index(order, key) {
+		if at := slices.Index(order, string(scan.KeyOf(nb.raw, m.Key))); at > best && at < slices.Index(order, key) {
 			place, best = m.Val.End, at
 		}
 		return true

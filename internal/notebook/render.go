@@ -113,7 +113,9 @@ func (nb *Notebook) renderCell(w *writer, i int, o Options) (shown Shown, ok boo
 		return Shown{}, false
 	}
 	w.odd.Add(w.buf[mark:], i)
-	w.pictures(w.out.pictures)
+	for _, p := range w.out.pictures {
+		w.picture(p)
+	}
 	return Shown{i, name, sourceExtent(nb.cellAt(i), f).Span()}, true
 }
 
@@ -135,12 +137,6 @@ func (w *writer) total() int { return w.size + len(bytes.TrimSuffix(w.buf, []byt
 func (w *writer) endLine() {
 	if n := len(w.buf); n > 0 && w.buf[n-1] != '\n' {
 		w.buf = append(w.buf, '\n')
-	}
-}
-
-func (w *writer) pictures(all []*Picture) {
-	for _, p := range all {
-		w.picture(p)
 	}
 }
 

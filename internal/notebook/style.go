@@ -2,6 +2,7 @@ package notebook
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"github.com/fsmcp/fsmcp/internal/notebook/scan"
@@ -13,54 +14,58 @@ type layout struct{ open, sep, colon, close string }
 
 // objectLayout returns the layout of an object, and false if it is empty.
 func (nb *Notebook) objectLayout(obj scan.Extent) (layout, bool) {
-	var l layout
-	var first, second, last scan.Member
+	var e examples
+	colon := ""
 	scan.Members(nb.raw, obj, func(m scan.Member) bool {
-		switch {
-		case !first.Key.OK():
-			first = m
-		case !second.Key.OK():
-			second = m
+		if !e.first.OK() {
+			colon = nb.between(m.Key.End, m.Val.Start)
 		}
-		last = m
+		e.add(scan.Between(m.Key.Start, m.Val.End))
 		return true
 	})
-	if !first.Key.OK() {
-		return l, false
-	}
-	l.open = nb.between(obj.Start+1, first.Key.Start)
-	l.colon = nb.between(first.Key.End, first.Val.Start)
-	l.close = nb.between(last.Val.End, obj.End-1)
-	l.sep = afterComma(l.open, l.colon)
-	if second.Key.OK() {
-		l.sep = nb.between(first.Val.End, second.Key.Start)
-	}
-	return l, true
+	l, ok := nb.layoutBy(obj, e, colon)
+	l.colon = colon
+	return l, ok
 }
 
 // arrayLayout returns the layout of an array, and false if it is empty.
 func (nb *Notebook) arrayLayout(arr scan.Extent) (layout, bool) {
-	var l layout
-	var first, second, last scan.Extent
+	var e examples
 	scan.Elements(nb.raw, arr, func(v scan.Extent) bool {
-		switch {
-		case !first.OK():
-			first = v
-		case !second.OK():
-			second = v
-		}
-		last = v
+		e.add(v)
 		return true
 	})
-	if !first.OK() {
+	other := ""
+	if !e.second.OK() { // only then: it walks the whole file
+		other = afterTheComma(nb.topLayout().sep)
+	}
+	return nb.layoutBy(arr, e, other)
+}
+
+// examples are the members or elements between which the white space is looked at.
+type examples struct{ first, second, last scan.Extent }
+
+func (e *examples) add(v scan.Extent) {
+	switch {
+	case !e.first.OK():
+		e.first = v
+	case !e.second.OK():
+		e.second = v
+	}
+	e.last = v
+}
+
+// layoutBy returns the layout of an object or an array but for its colons, and false if it
+// is empty. A single value takes its separator after other.
+func (nb *Notebook) layoutBy(v scan.Extent, e examples, other string) (l layout, ok bool) {
+	if !e.first.OK() {
 		return l, false
 	}
-	l.open = nb.between(arr.Start+1, first.Start)
-	l.close = nb.between(last.End, arr.End-1)
-	if second.OK() {
-		l.sep = nb.between(first.End, second.Start)
-	} else {
-		l.sep = afterComma(l.open, afterTheComma(nb.topLayout().sep))
+	l.open = nb.between(v.Start+1, e.first.Start)
+	l.close = nb.between(e.last.End, v.End-1)
+	l.sep = afterComma(l.open, other)
+	if e.second.OK() {
+		l.sep = nb.between(e.first.End, e.second.Start)
 	}
 	return l, true
 }
@@ -170,7 +175,7 @@ func (nb *Notebook) writesLists() bool {
 }
 
 // defaultOrder is the order of a cell's keys in a file without cells, as Jupyter writes them.
-var defaultOrder = [...]string{"cell_type", "execution_count", "id", "metadata", "outputs", "source"}
+var defaultOrder = []string{"cell_type", "execution_count", "id", "metadata", "outputs", "source"}
 
 // keyOrder returns the order of keys for a cell near index i: that of the nearest cell of
 // the type, or else of the nearest cell. Keys that it lacks are added in alphabetical order.
@@ -186,7 +191,7 @@ func (nb *Notebook) keyOrder(i int, kind string) []string {
 		}
 	}
 	if example < 0 {
-		return defaultOrder[:]
+		return defaultOrder
 	}
 	return complete(nb.knownKeys(nb.cellAt(example)))
 }
@@ -196,10 +201,8 @@ func (nb *Notebook) knownKeys(cell scan.Extent) []string {
 	var keys []string
 	scan.Members(nb.raw, cell, func(m scan.Member) bool {
 		key := string(scan.KeyOf(nb.raw, m.Key))
-		for _, known := range defaultOrder {
-			if key == known && index(keys, key) < 0 {
-				keys = append(keys, key)
-			}
+		if slices.Contains(defaultOrder, key) && !slices.Contains(keys, key) {
+			keys = append(keys, key)
 		}
 		return true
 	})
@@ -209,25 +212,16 @@ func (nb *Notebook) knownKeys(cell scan.Extent) []string {
 // complete adds the missing keys, each before the first greater one.
 func complete(keys []string) []string {
 	for _, key := range defaultOrder {
-		if index(keys, key) >= 0 {
+		if slices.Contains(keys, key) {
 			continue
 		}
-		at := 0
-		for at < len(keys) && keys[at] < key {
-			at++
+		at := slices.IndexFunc(keys, func(k string) bool { return k > key })
+		if at < 0 {
+			at = len(keys)
 		}
-		keys = append(keys[:at], append([]string{key}, keys[at:]...)...)
+		keys = slices.Insert(keys, at, key)
 	}
 	return keys
-}
-
-func index(keys []string, key string) int {
-	for i, k := range keys {
-		if k == key {
-			return i
-		}
-	}
-	return -1
 }
 
 // alphabet returns the alphabet of the old source, or else of the file. A text of plain

@@ -2,7 +2,6 @@ package scan
 
 import (
 	"bytes"
-	"math/bits"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -45,39 +44,20 @@ var plain = func() (t [256]bool) {
 // Unquote appends the text of the string that begins at the offset at to dst, and returns
 // the string's end. halves counts the lone surrogates; each became U+FFFD.
 func Unquote(dst, raw []byte, at int) (text []byte, end, halves int) {
-	for at++; ; {
-		from := at
-		at = skipPlain(raw, at)
-		dst = append(dst, raw[from:at]...)
-		if raw[at] == '"' {
-			return dst, at + 1, halves
+	end = SkipString(raw, at)
+	for in := raw[at+1 : end-1]; ; {
+		slash := bytes.IndexByte(in, '\\')
+		if slash < 0 {
+			return append(dst, in...), end, halves
 		}
-		if b := shortEscape[raw[at+1]]; b != 0 {
-			dst = append(dst, b)
-			at += 2
-			continue
-		}
-		r, n := Unescape(raw[at:])
-		if r == utf8.RuneError && n == 6 && isHalf(raw[at:]) {
+		dst = append(dst, in[:slash]...)
+		r, n := Unescape(in[slash:])
+		if r == utf8.RuneError && n == 6 && isHalf(in[slash:]) {
 			halves++
 		}
 		dst = utf8.AppendRune(dst, r)
-		at += n
+		in = in[slash+n:]
 	}
-}
-
-// skipPlain returns the offset of the next quote or backslash of a string.
-func skipPlain(raw []byte, at int) int {
-	for ; at+8 <= len(raw); at += 8 {
-		x := Word(raw, at)
-		if marks := ZeroBytes(x^Ones*'"') | ZeroBytes(x^Ones*'\\'); marks != 0 {
-			return at + bits.TrailingZeros64(marks)/8
-		}
-	}
-	for raw[at] != '"' && raw[at] != '\\' {
-		at++
-	}
-	return at
 }
 
 // Unescape reads the escape at the start of in, or two for a pair of surrogates, and returns

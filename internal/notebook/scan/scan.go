@@ -4,8 +4,6 @@ package scan
 
 import (
 	"bytes"
-	"encoding/binary"
-	"math/bits"
 
 	"github.com/fsmcp/fsmcp/internal/span"
 )
@@ -26,38 +24,8 @@ func (s Extent) Span() span.Span { return span.Span{Start: int64(s.Start), End: 
 // Member is one key and value of an object.
 type Member struct{ Key, Val Extent }
 
-// Ones has a one in each byte of a word; highs has each byte's highest bit.
-const (
-	Ones  = 0x0101010101010101
-	highs = 0x8080808080808080
-)
-
-// Word returns eight bytes, the first as the lowest.
-func Word(raw []byte, at int) uint64 { return binary.LittleEndian.Uint64(raw[at:]) }
-
-// ZeroBytes sets the highest bit of each zero byte of a word. Above the lowest of them it may
-// set others.
-func ZeroBytes(x uint64) uint64 { return (x - Ones) &^ x & highs }
-
 // SkipSpace returns the offset of the first byte from at on that is no white space.
 func SkipSpace(raw []byte, at int) int {
-	if at < len(raw) && raw[at] > ' ' {
-		return at
-	}
-	return skipSpaces(raw, at)
-}
-
-// skipSpaces tests eight bytes at a time, since most white space is an indent.
-func skipSpaces(raw []byte, at int) int {
-	for at+8 <= len(raw) {
-		blanks := bits.TrailingZeros64(Word(raw, at)^Ones*' ') / 8
-		if at += blanks; blanks < 8 {
-			if b := raw[at]; b != '\n' && b != '\r' && b != '\t' {
-				return at
-			}
-			at++
-		}
-	}
 	for at < len(raw) && (raw[at] == ' ' || raw[at] == '\n' || raw[at] == '\r' || raw[at] == '\t') {
 		at++
 	}
@@ -104,24 +72,8 @@ func SkipValue(raw []byte, at int) int {
 
 func endsScalar(b byte) bool { return b <= ' ' || b == ',' || b == '}' || b == ']' }
 
-// bracketMarks marks the brackets of both kinds in a word, as zeroBytes does, and a few
-// letters that do not occur outside a string.
-func bracketMarks(x uint64) uint64 {
-	const kinds, bracket = Ones * 0x26, Ones * 0x7f // the bits in which they differ, and the others
-	return ZeroBytes((x | kinds) ^ bracket)
-}
-
 func skipContainer(raw []byte, at int) int {
 	for depth := 0; ; {
-		if at+8 <= len(raw) {
-			x := Word(raw, at)
-			marks := bracketMarks(x) | ZeroBytes(x^Ones*'"')
-			if marks == 0 {
-				at += 8
-				continue
-			}
-			at += bits.TrailingZeros64(marks) / 8
-		}
 		switch raw[at] {
 		case '"':
 			at = SkipString(raw, at)
