@@ -62,28 +62,17 @@ func (l *Log) Append(line []byte) error {
 }
 
 func (l *Log) append(line []byte) error {
-	unlock, err := l.lock()
+	info, err := l.lock()
+	if err == nil && info.Size() > 0 && info.Size()+int64(len(line)) > l.max {
+		if err = l.rotate(); err == nil {
+			l.drop()
+			info, err = l.lock()
+		}
+	}
 	if err != nil {
 		return err
 	}
-	defer func() { unlock() }()
-	info, err := l.file.Stat()
-	if err != nil {
-		return err
-	}
-	if info.Size() > 0 && info.Size()+int64(len(line)) > l.max {
-		if err := l.rotate(); err != nil {
-			return err
-		}
-		unlock()
-		if unlock, err = l.lock(); err != nil {
-			unlock = func() {}
-			return err
-		}
-		if info, err = l.file.Stat(); err != nil {
-			return err
-		}
-	}
+	defer filelock.Unlock(l.file)
 	n, err := l.file.Write(line)
 	if err != nil && n > 0 {
 		l.file.Truncate(info.Size()) // no other process writes while the lock is held
@@ -91,9 +80,9 @@ func (l *Log) append(line []byte) error {
 	return err
 }
 
-// lock opens and locks the file that bears the name now: another process may have
-// begun a new one.
-func (l *Log) lock() (unlock func(), err error) {
+// lock opens and locks the file that has the name now, and describes it: another process
+// may have begun a new one. Closing the file unlocks it, too.
+func (l *Log) lock() (os.FileInfo, error) {
 	for end := time.Now().Add(l.wait); ; {
 		if err := l.open(); err != nil {
 			return nil, err
@@ -106,9 +95,8 @@ func (l *Log) lock() (unlock func(), err error) {
 			return nil, err
 		}
 		if locked {
-			if l.current() {
-				f := l.file
-				return func() { filelock.Unlock(f) }, nil
+			if info, err := l.file.Stat(); err == nil && l.current(info) {
+				return info, nil
 			}
 			l.drop()
 			continue
@@ -140,14 +128,10 @@ func (l *Log) open() error {
 	return nil
 }
 
-// current reports that the open file still bears the name.
-func (l *Log) current() bool {
-	mine, err := l.file.Stat()
-	if err != nil {
-		return false
-	}
+// current reports whether the open file still has the name.
+func (l *Log) current(open os.FileInfo) bool {
 	there, err := os.Stat(l.name)
-	return err == nil && os.SameFile(mine, there)
+	return err == nil && os.SameFile(open, there)
 }
 
 func (l *Log) drop() {

@@ -8,13 +8,9 @@ type hunk struct{ a0, a1, b0, b1 int }
 
 // splitLines cuts a text behind its newlines.
 func splitLines(text []byte) [][]byte {
-	lines := make([][]byte, 0, bytes.Count(text, []byte{'\n'})+1)
-	for len(text) > 0 {
-		n := bytes.IndexByte(text, '\n') + 1
-		if n == 0 {
-			n = len(text)
-		}
-		lines, text = append(lines, text[:n]), text[n:]
+	lines := bytes.SplitAfter(text, []byte{'\n'})
+	if last := len(lines) - 1; len(lines[last]) == 0 {
+		return lines[:last]
 	}
 	return lines
 }

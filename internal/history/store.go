@@ -3,10 +3,10 @@ package history
 import (
 	"context"
 	"crypto/rand"
-	"encoding/base32"
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
 
@@ -17,6 +17,9 @@ import (
 
 // Folder is the history's place in the state folder.
 const Folder = "history"
+
+// idLen is the number of letters, of five bits each, that name a pack.
+const idLen = 8
 
 // Settings are the user's. They may change while a Store is in use.
 type Settings struct {
@@ -39,7 +42,6 @@ type Options struct {
 	// Secret tells of all names of a file whether its bytes must not be kept.
 	Secret func(names []string) bool
 	Now    func() time.Time // nil: the clock
-	Rand   io.Reader        // nil: the system's
 }
 
 // Store keeps changes. It is safe for concurrent use, and touches nothing before
@@ -58,9 +60,6 @@ type Store struct {
 func New(o Options) *Store {
 	if o.Now == nil {
 		o.Now = time.Now
-	}
-	if o.Rand == nil {
-		o.Rand = rand.Reader
 	}
 	return &Store{o: o}
 }
@@ -229,15 +228,11 @@ func (s *Store) writer(ctx context.Context, settings Settings) (*writer, error) 
 	if err != nil {
 		return nil, err
 	}
-	name, err := s.random()
-	if err != nil {
-		return nil, err
-	}
 	root, err := owndir.MakeSub(dir, Folder)
 	if err != nil {
 		return nil, err
 	}
-	w, err := newWriter(root, name, s.o.Now, &s.code)
+	w, err := newWriter(root, strings.ToLower(rand.Text()[:idLen]), s.o.Now, &s.code)
 	if err != nil {
 		root.Close()
 		return nil, err
@@ -252,15 +247,6 @@ func (s *Store) writer(ctx context.Context, settings Settings) (*writer, error) 
 		evict(root, settings, s.o.Now())
 	})
 	return w, nil
-}
-
-// random spells five random bytes in eight letters.
-func (s *Store) random() (string, error) {
-	var b [5]byte
-	if _, err := io.ReadFull(s.o.Rand, b[:]); err != nil {
-		return "", err
-	}
-	return base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").EncodeToString(b[:]), nil
 }
 
 // Close ends the keeping. Marks that are still out stay good.

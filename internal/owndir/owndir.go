@@ -123,26 +123,11 @@ func Find(dir string, depth int) error {
 // refuses a link, which would lead out of the checked folder, and a FIFO, on which an open
 // would block.
 func Sub(stateDir, name string) (*os.Root, error) {
-	top, err := open(stateDir, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer top.Close()
-	return sub(top, name)
+	return sub(stateDir, name, false)
 }
 
 // MakeSub is Sub, and makes a missing folder.
-func MakeSub(stateDir, name string) (*os.Root, error) {
-	top, err := open(stateDir, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer top.Close()
-	if err := top.Mkdir(name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return nil, err
-	}
-	return sub(top, name)
-}
+func MakeSub(stateDir, name string) (*os.Root, error) { return sub(stateDir, name, true) }
 
 // open opens a folder that only this user can write, after a check of so many levels below
 // it.
@@ -162,7 +147,17 @@ func open(dir string, depth int) (*os.Root, error) {
 	return root, nil
 }
 
-func sub(top *os.Root, name string) (*os.Root, error) {
+func sub(stateDir, name string, create bool) (*os.Root, error) {
+	top, err := open(stateDir, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer top.Close()
+	if create {
+		if err := top.Mkdir(name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, err
+		}
+	}
 	path := filepath.Join(top.Name(), name)
 	info, err := top.Lstat(name)
 	if err == nil && !info.IsDir() {

@@ -161,7 +161,9 @@ func (m *Marks) drain(n notifier) {
 			if !ok {
 				return
 			}
-			m.all() // the queue ran over: any file may have changed
+			m.mu.Lock()
+			m.forget(func(string) bool { return true }) // the queue ran over: any folder may have moved
+			m.mu.Unlock()
 		}
 	}
 }
@@ -177,32 +179,21 @@ func (m *Marks) note(e fsnotify.Event) {
 		m.touched[name] = true
 	}
 	if _, ok := m.folders[name]; ok && e.Op&(fsnotify.Create|fsnotify.Remove|fsnotify.Rename) != 0 {
-		m.moved(name)
+		below := strings.TrimSuffix(name, string(filepath.Separator)) + string(filepath.Separator)
+		m.forget(func(dir string) bool { return dir == name || strings.HasPrefix(dir, below) })
 	}
 }
 
-// moved notes that a folder's name, and all names below it, may mean other folders now.
-func (m *Marks) moved(name string) {
+// forget ends the watch of folders whose names may mean other folders now.
+func (m *Marks) forget(moved func(dir string) bool) {
 	for dir, files := range m.folders {
-		if dir != name && !strings.HasPrefix(dir, strings.TrimSuffix(name, string(filepath.Separator))+string(filepath.Separator)) {
+		if !moved(dir) {
 			continue
 		}
 		for f := range files {
 			m.touched[f] = true
 		}
 		delete(m.folders, dir)
-		m.lost[dir] = true
-	}
-}
-
-func (m *Marks) all() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for dir, files := range m.folders {
-		for f := range files {
-			m.touched[f] = true
-		}
-		delete(m.folders, dir) // it may have moved away without an event
 		m.lost[dir] = true
 	}
 }
