@@ -107,7 +107,7 @@ func (d *Dir) stat(name string) (Stamp, Kind, error) {
 		return Stamp{}, Missing, err
 	}
 	kind := kindOfMode(info.Mode().Type())
-	stamp, err := lstamp(filepath.Join(d.root.Name(), name))
+	stamp, err := Lstat(filepath.Join(d.root.Name(), name))
 	return stamp, kind, err
 }
 

@@ -33,7 +33,7 @@ type spot = fs.FileInfo
 
 func (t *Target) hold(s lookup) (Stamp, Kind, error) {
 	t.pin.info = s.spot
-	stamp, err := lstamp(s.done)
+	stamp, err := Lstat(s.done)
 	return stamp, kindOfMode(s.spot.Mode()), err
 }
 

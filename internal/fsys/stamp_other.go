@@ -11,6 +11,3 @@ import (
 const readFlags = unix.O_RDONLY | unix.O_NONBLOCK | unix.O_NOCTTY
 
 func stampOf(f *os.File) (Stamp, error) { return Fstat(int(f.Fd())) }
-
-// lstamp returns the stamp of a name that is no link.
-func lstamp(name string) (Stamp, error) { return Fstatat(unix.AT_FDCWD, name) }

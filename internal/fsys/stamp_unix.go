@@ -41,3 +41,6 @@ func Fstatat(dir int, name string) (Stamp, error) {
 	err := RetryEINTR(func() error { return unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW) })
 	return stampFrom(&st), err
 }
+
+// Lstat returns the stamp of an absolute name, of a link its own.
+func Lstat(name string) (Stamp, error) { return Fstatat(unix.AT_FDCWD, name) }

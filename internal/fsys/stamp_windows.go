@@ -47,9 +47,9 @@ func stampOf(f *os.File) (Stamp, error) {
 	return s, nil
 }
 
-// lstamp returns the stamp of a name that is no link. It opens the handle without access
-// to the content.
-func lstamp(name string) (Stamp, error) {
+// Lstat returns the stamp of an absolute name, of a link its own. It opens the handle
+// without access to the content.
+func Lstat(name string) (Stamp, error) {
 	wide, err := windows.UTF16PtrFromString(name)
 	if err != nil {
 		return Stamp{}, err

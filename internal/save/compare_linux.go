@@ -10,7 +10,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/save/tempname"
 )
 
-// compared reports that s is of the file that Begin saw, its content unchanged as
+// compared reports whether s is of the file that Begin saw, its content unchanged as
 // far as a stamp tells. The change time is left out: linking and exchanging set it.
 func (x *Txn) compared(s fsys.Stamp) bool {
 	return s.SameFile(x.was) && s.Size == x.was.Size && s.Mtime == x.was.Mtime
@@ -62,8 +62,8 @@ func (x *Txn) still() (now fsys.Stamp, err error) {
 // the attributes of the old file.
 const metaTries = 10
 
-// stillFor does so, and sees to it that the new file has the old one's mode, owner
-// and attributes as they are now.
+// stillFor is still, and gives the new file the old one's mode, owner and attributes as they
+// are now.
 func (x *Txn) stillFor(t *temp) error {
 	for range metaTries {
 		now, err := x.still()

@@ -63,8 +63,8 @@ func (x *Txn) copyMeta(to int, now fsys.Stamp) error {
 	return nil
 }
 
-// copyMetaAgain does so once more for an old file that is stamped as it is now: a
-// program has changed its mode, owner or attributes since they were copied.
+// copyMetaAgain is copyMeta once more: a program has changed the old file's mode, owner or
+// attributes since they were copied. now is its stamp.
 func (x *Txn) copyMetaAgain(t *temp, now fsys.Stamp) error {
 	x.was.Mode, x.was.UID, x.was.GID, x.was.Nlink, x.was.Ctime = now.Mode, now.UID, now.GID, now.Nlink, now.Ctime
 	if ReadOnly(x.was) {

@@ -41,10 +41,7 @@ func (x *Txn) takeAway() (Outcome, error) {
 		}
 	}
 	out := Outcome{OtherNames: int(x.was.Nlink) - 1, DurabilityUnknown: !synced}
-	if disk.Remove(x.s.sys, x.dir, t.name) != nil {
-		x.s.leftover.Store(true)
-		out.Left = []string{x.folder() + "/" + t.name}
-	}
+	x.dropDisplaced(t, &out)
 	return out, nil
 }
 

@@ -132,11 +132,16 @@ func (x *Txn) confirm(t *temp) (Outcome, error) {
 		return x.withdraw(t, err)
 	}
 	out := x.outcome(t, synced)
+	x.dropDisplaced(t, &out)
+	return out, nil
+}
+
+// dropDisplaced removes the old file under its temporary name.
+func (x *Txn) dropDisplaced(t *temp, out *Outcome) {
 	if disk.Remove(x.s.sys, t.dir, t.name) != nil {
 		x.s.leftover.Store(true)
 		out.Left = []string{x.folder() + "/" + t.name}
 	}
-	return out, nil
 }
 
 // renameOver replaces where there is no exchange: look, then rename. What is

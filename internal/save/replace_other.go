@@ -280,7 +280,7 @@ func (x *Txn) prepare(root *os.Root, c []span.Splice, mode fs.FileMode) (name st
 		return "", x.fail("create", err)
 	}
 	h := sha256.New()
-	err = x.fill(io.MultiWriter(f, h), c)
+	err = span.Copy(io.MultiWriter(f, h), x.old, x.was.Size, c, span.Span{End: x.was.Size + span.Growth(c)})
 	h.Sum(x.newSum[:0])
 	if err == nil && x.s.o.Durability != None {
 		err = f.Sync()
@@ -290,25 +290,12 @@ func (x *Txn) prepare(root *os.Root, c []span.Splice, mode fs.FileMode) (name st
 	}
 	if err != nil {
 		x.drop(root, name)
+		if errors.Is(err, io.ErrUnexpectedEOF) { // the old file is shorter by now
+			return "", ErrModified
+		}
 		return "", x.fail("write", err)
 	}
 	return name, nil
-}
-
-func (x *Txn) fill(w io.Writer, c []span.Splice) error {
-	at := int64(0)
-	for _, s := range append(c[:len(c):len(c)], span.Splice{Start: x.was.Size, End: x.was.Size}) {
-		if s.Start > at {
-			if _, err := io.Copy(w, io.NewSectionReader(x.old, at, s.Start-at)); err != nil {
-				return err
-			}
-		}
-		if _, err := w.Write(s.New); err != nil {
-			return err
-		}
-		at = s.End
-	}
-	return nil
 }
 
 func (x *Txn) drop(root *os.Root, name string) {
@@ -327,7 +314,7 @@ func (x *Txn) outcome(root *os.Root, out Outcome) (Outcome, error) {
 		}
 		out.DurabilityUnknown = err != nil
 	}
-	out.Stamp, _ = disk.StampOf(x.path)
+	out.Stamp, _ = fsys.Lstat(x.path)
 	return out, nil
 }
 

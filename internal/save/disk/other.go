@@ -6,9 +6,7 @@ import (
 	"crypto/sha256"
 	"io"
 	"os"
-	"runtime"
 
-	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/save/tempname"
 )
 
@@ -28,15 +26,4 @@ func DigestIn(root *os.Root, name string) (sum tempname.Digest, err error) {
 	}
 	h.Sum(sum[:0])
 	return sum, nil
-}
-
-// StampOf asks for a file by name, by the one way that knows how on every system.
-func StampOf(path string) (fsys.Stamp, error) {
-	p, err := fsys.Lexer{OS: runtime.GOOS}.Parse(path)
-	if err != nil {
-		return fsys.Stamp{}, err
-	}
-	t, err := fsys.NewResolver(nil).Resolve(p)
-	defer t.Close()
-	return t.Stamp, err
 }

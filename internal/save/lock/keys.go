@@ -19,7 +19,9 @@ func KeyOf(t *fsys.Target) (string, error) {
 	if errors.Is(err, fsys.ErrMoved) && t.Kind != fsys.Missing {
 		// Replaced since it was resolved, as happens where many write. For
 		// the lock the folder will do: what it covers is looked at again.
-		dev, ino, err = folderID(filepath.Dir(t.Path))
+		var folder fsys.Stamp
+		folder, err = fsys.Lstat(filepath.Dir(t.Path))
+		dev, ino = folder.Dev, folder.Ino
 	}
 	if err != nil {
 		return "", err

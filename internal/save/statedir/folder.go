@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"strconv"
+	"strings"
 	"sync/atomic"
 
 	"github.com/fsmcp/fsmcp/internal/owndir"
@@ -52,6 +54,20 @@ type State struct {
 	Stripes *lock.Stripes
 	f       *Folder
 	parts
+}
+
+// noteLine is the line of a note that names a folder.
+func noteLine(folder string) string { return strconv.Quote(folder) + "\n" }
+
+// Noted returns the folders that a note names. Half a line at its end names none: that
+// folder was not used yet.
+func Noted(note []byte) (folders []string) {
+	for line := range strings.Lines(string(note)) {
+		if folder, err := strconv.Unquote(strings.TrimSuffix(line, "\n")); err == nil {
+			folders = append(folders, folder)
+		}
+	}
+	return folders
 }
 
 // New returns a folder. Nothing on disk is touched before it is opened.

@@ -3,7 +3,6 @@
 package statedir
 
 import (
-	"strconv"
 	"strings"
 	"sync"
 
@@ -49,7 +48,7 @@ func (st *State) Remember(folder string) (noted func() error) {
 	if n.folders[folder] {
 		return func() error { return nil }
 	}
-	line := strconv.Quote(folder) + "\n"
+	line := noteLine(folder)
 	if err := disk.WriteAll(st.f.o.Sys, n.fd, []byte(line), n.size); err != nil {
 		return func() error { return err }
 	}

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"sync"
 
 	"github.com/fsmcp/fsmcp/internal/filelock"
@@ -112,7 +111,7 @@ func (st *State) Remember(folder string) (noted func() error) {
 	defer st.mu.Unlock()
 	var err error
 	if !st.folders[folder] {
-		_, err = st.note.WriteString(strconv.Quote(folder) + "\n")
+		_, err = st.note.WriteString(noteLine(folder))
 		if err == nil && st.f.o.Sync {
 			err = st.note.Sync()
 		}

@@ -6,8 +6,6 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
-	"strconv"
-	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -137,11 +135,7 @@ func (w *sweep) note(_, fd int, _ string) (done bool, err error) {
 		return false, err
 	}
 	done = true
-	for _, line := range strings.Split(string(text), "\n") {
-		folder, err := strconv.Unquote(line)
-		if err != nil { // the end, or half a line: its folder was not used yet
-			continue
-		}
+	for _, folder := range statedir.Noted(text) {
 		if !w.folder(folder) {
 			done = false
 			w.report.Pending = append(w.report.Pending, folder)

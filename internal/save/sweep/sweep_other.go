@@ -9,8 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 
 	"github.com/fsmcp/fsmcp/internal/filelock"
 	"github.com/fsmcp/fsmcp/internal/owndir"
@@ -88,12 +86,9 @@ func (w *sweep) notes(dir string) error {
 		if err = errors.Join(err, rerr); err != nil {
 			return &disk.IOError{Op: "read", Path: name, Err: err}
 		}
-		var folders []string
-		for line := range strings.Lines(string(text)) {
-			if folder, err := strconv.Unquote(strings.TrimSuffix(line, "\n")); err == nil {
-				folders = append(folders, folder)
-				w.alive[folder] = w.alive[folder] || !died
-			}
+		folders := statedir.Noted(text)
+		for _, folder := range folders {
+			w.alive[folder] = w.alive[folder] || !died
 		}
 		if died {
 			w.dead = append(w.dead, deadNote{name, folders})
