@@ -25,13 +25,16 @@ const (
 	WholeDocument = 5_767_168 // bytes
 )
 
-// PageStep is a form of a page's picture: its longer side in pixels, and the quality of
-// the JPEG.
-type PageStep struct{ Side, Quality int }
+// PageSize is a form of a page's picture: its longer side in pixels, and the qualities of
+// the JPEG, the best first.
+type PageSize struct {
+	Side      int
+	Qualities []int
+}
 
-// PageSteps are the forms of a page's picture, the best first (source: the specification
+// PageSizes are the forms of a page's picture, the best first (source: the specification
 // of media, "PDFs"). Pages with too little room use later ones.
-func PageSteps() []PageStep { return []PageStep{{1568, 80}, {1568, 60}, {1568, 45}, {1176, 45}} }
+func PageSizes() []PageSize { return []PageSize{{1568, []int{80, 60, 45}}, {1176, []int{45}}} }
 
 // PagesError says why words name no pages of a document.
 type PagesError struct {

@@ -12,13 +12,12 @@ const yieldTime = 100 * time.Millisecond
 
 // cpuYield keeps busy workers off one processor while calls come.
 type cpuYield struct {
-	jobs   atomic.Int32
-	until  atomic.Int64 // in nanoseconds since 1970
-	active atomic.Bool
+	jobs atomic.Int32
 
 	mu      sync.Mutex
 	workers map[*process]struct{}
-	others  cpuSet // the processors left to the workers
+	others  cpuSet      // the processors left to the workers
+	timer   *time.Timer // gives the processor back; nil: the workers have all of them
 }
 
 // YieldCPU keeps busy workers off the caller's processor for the next tenth of a second. A
@@ -31,13 +30,10 @@ func (w *cpuYield) start() {
 	if w.jobs.Load() == 0 {
 		return
 	}
-	w.until.Store(time.Now().Add(yieldTime).UnixNano())
-	if w.active.Load() {
-		return
-	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.active.Load() {
+	if w.timer != nil {
+		w.timer.Reset(yieldTime)
 		return
 	}
 	rest, ok := otherCPUs()
@@ -45,22 +41,17 @@ func (w *cpuYield) start() {
 		return
 	}
 	w.others = rest
-	w.active.Store(true)
 	for one := range w.workers {
 		one.runOn(rest)
 	}
-	time.AfterFunc(yieldTime, w.end)
+	w.timer = time.AfterFunc(yieldTime, w.end)
 }
 
-// end gives the processor back, unless more calls came meanwhile.
+// end gives the processor back.
 func (w *cpuYield) end() {
-	if left := w.until.Load() - time.Now().UnixNano(); left > 0 {
-		time.AfterFunc(time.Duration(left), w.end)
-		return
-	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.active.Store(false)
+	w.timer = nil
 	if all, ok := allowedCPUs(); ok {
 		for one := range w.workers {
 			one.runOn(all)
@@ -76,7 +67,7 @@ func (w *cpuYield) add(one *process) {
 		w.workers = make(map[*process]struct{})
 	}
 	w.workers[one] = struct{}{}
-	if w.active.Load() {
+	if w.timer != nil {
 		one.runOn(w.others)
 	}
 }

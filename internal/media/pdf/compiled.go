@@ -165,26 +165,22 @@ func (c compiled) empty() {
 
 // files are the names of all files but the list, the latest first.
 func (c compiled) files() (names []string) {
-	if c == "" {
-		return nil
-	}
-	age := make(map[string]int64)
-	root := string(c) + string(filepath.Separator) + "." // also where it is a link
-	filepath.WalkDir(root, func(name string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() || strings.HasPrefix(e.Name(), tryName) {
+	age := make(map[string]time.Time)
+	fs.WalkDir(os.DirFS(string(c)), ".", func(name string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() || name == listName || strings.HasPrefix(e.Name(), tryName) {
 			return nil
 		}
-		short, err := filepath.Rel(string(c), name)
-		if info, infoErr := e.Info(); err == nil && infoErr == nil && short != listName {
-			names = append(names, filepath.ToSlash(short))
-			age[filepath.ToSlash(short)] = info.ModTime().UnixNano()
+		if info, err := e.Info(); err == nil {
+			names = append(names, name)
+			age[name] = info.ModTime()
 		}
 		return nil
 	})
-	slices.SortFunc(names, func(a, b string) int { return int(min(max(age[b]-age[a], -1), 1)) })
+	slices.SortFunc(names, func(a, b string) int { return age[b].Compare(age[a]) })
 	return names
 }
 
+// asListed tells whether a file is as the list has it.
 func (c compiled) asListed(name string, listed []string) bool {
 	line, err := c.line(name)
 	return err == nil && slices.Contains(listed, line)

@@ -17,33 +17,23 @@ import (
 )
 
 // draw makes a JPEG of a page as pages are shown.
-func (d *document) draw(number int) (picture []byte, err error) {
-	step := media.PageSteps()[0]
-	err = d.drawn(number, step.Side, func(pixels *image.RGBA) (err error) {
-		picture, err = encoded(pixels, step.Quality)
-		return err
-	})
-	return picture, err
+func (d *document) draw(number int) ([]byte, error) {
+	best := media.PageSizes()[0]
+	best.Qualities = best.Qualities[:1]
+	return d.drawn(number, best, math.MaxInt)
 }
 
 // smaller makes a JPEG of a page that takes at most so many characters in base64, or
 // else the smallest there is.
 func (d *document) smaller(number, most int) (picture []byte, err error) {
-	steps := media.PageSteps()[1:]
-	for len(steps) > 0 && (picture == nil || media.Base64Len(len(picture)) > most) {
-		side := steps[0].Side
-		err = d.drawn(number, side, func(pixels *image.RGBA) (err error) {
-			for err == nil && len(steps) > 0 && steps[0].Side == side && (picture == nil || media.Base64Len(len(picture)) > most) {
-				picture, err = encoded(pixels, steps[0].Quality)
-				steps = steps[1:]
-			}
-			return err
-		})
-		if err != nil {
-			return nil, err
+	sizes := media.PageSizes()
+	sizes[0].Qualities = sizes[0].Qualities[1:]
+	for _, size := range sizes {
+		if picture, err = d.drawn(number, size, most); err != nil || media.Base64Len(len(picture)) <= most {
+			break
 		}
 	}
-	return picture, nil
+	return picture, err
 }
 
 // encoded writes a JPEG, of a page without colours in gray: that takes a third of the
@@ -74,18 +64,18 @@ func inGray(m *image.RGBA) *image.Gray {
 	return out
 }
 
-// drawn draws a page on white, whose longer side has so many pixels, and hands on
-// the pixels. The white lies there before anything is drawn: laid under what is done,
-// it comes too late for what mixes with it, such as shadows.
-func (d *document) drawn(number, side int, use func(*image.RGBA) error) error {
+// drawn makes a JPEG of a page at a size, of the best quality that takes at most so many
+// characters in base64, or else of the last. The white lies there before anything is drawn:
+// laid under what is done, it comes too late for what mixes with it, such as shadows.
+func (d *document) drawn(number int, size media.PageSize, most int) (picture []byte, err error) {
 	width, height, ok := d.size(number)
 	if !ok && d.uncut(number) {
 		width, height, ok = d.size(number)
 	}
 	if !ok {
-		return damaged(fmt.Sprintf("page %d has no size", number))
+		return nil, damaged(fmt.Sprintf("page %d has no size", number))
 	}
-	scale := float64(side) / max(width, height)
+	scale := float64(size.Side) / max(width, height)
 	on, err := newBitmap(d.in, whole(width*scale), whole(height*scale))
 	var pixels *image.RGBA
 	if err == nil {
@@ -93,9 +83,14 @@ func (d *document) drawn(number, side int, use func(*image.RGBA) error) error {
 		pixels, err = on.show(d.page(number))
 	}
 	if err != nil {
-		return damaged(fmt.Sprintf("page %d cannot be drawn", number))
+		return nil, damaged(fmt.Sprintf("page %d cannot be drawn", number))
 	}
-	return use(pixels)
+	for _, quality := range size.Qualities {
+		if picture, err = encoded(pixels, quality); err != nil || media.Base64Len(len(picture)) <= most {
+			break
+		}
+	}
+	return picture, err
 }
 
 // size is a page's as it is shown, in points; not ok: it has none.

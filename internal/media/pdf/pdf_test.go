@@ -53,7 +53,7 @@ func TestPagesComeWithTextAndPicture(t *testing.T) {
 		}
 	}
 	c, err := jpeg.DecodeConfig(bytes.NewReader(res.Pages[0].Picture))
-	if err != nil || c.Height != media.PageSteps()[0].Side || c.Width < 1100 || c.Width > 1115 {
+	if err != nil || c.Height != media.PageSizes()[0].Side || c.Width < 1100 || c.Width > 1115 {
 		t.Errorf("%dx%d %v", c.Width, c.Height, err)
 	}
 	// What has no room is left out: first pictures, then text.
