@@ -13,9 +13,8 @@ const (
 	helpBelow = 16 << 20
 )
 
-// renderQueue draws pages on two processors. The caller draws from the front, a helper with a
-// PDFium and a document of its own from the back. Ten pages each of six mixed documents
-// take 2.4 s instead of 4.0 s.
+// renderQueue draws pages on two processors: the caller, and a helper with a PDFium and a
+// document of its own. Ten pages each of six mixed documents take 2.4 s instead of 4.0 s.
 type renderQueue struct {
 	helped bool      // a helper is of use
 	until  time.Time // all pages but the first are to be drawn by then; zero: without bound
@@ -59,7 +58,7 @@ func (g *renderQueue) add(d *document, number int) {
 	}
 }
 
-// help draws from the back until nothing is left. If it cannot start, the caller draws all
+// help draws until nothing is left. If it cannot start, the caller draws all
 // pages.
 func (g *renderQueue) help(d *document) {
 	if d.second == nil {
@@ -70,7 +69,7 @@ func (g *renderQueue) help(d *document) {
 		d.second = second
 	}
 	for {
-		number, ok := g.take(false)
+		number, ok := g.take()
 		if !ok {
 			return
 		}
@@ -79,20 +78,15 @@ func (g *renderQueue) help(d *document) {
 	}
 }
 
-// take returns a page that is not drawn yet, while there is time for it.
-func (g *renderQueue) take(front bool) (number int, ok bool) {
+// take returns the first page that is not drawn yet, while there is time for it.
+func (g *renderQueue) take() (number int, ok bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	n := len(g.todo)
-	if n == 0 || g.begun > 0 && g.late() {
-		g.helping = g.helping && front // a helper that finds nothing ends
+	if len(g.todo) == 0 || g.begun > 0 && g.late() {
+		g.helping = false // the helper ends; the caller adds no more
 		return 0, false
 	}
-	if front {
-		number, g.todo = g.todo[0], g.todo[1:]
-	} else {
-		number, g.todo = g.todo[n-1], g.todo[:n-1]
-	}
+	number, g.todo = g.todo[0], g.todo[1:]
 	g.begun++
 	return number, true
 }
@@ -109,7 +103,7 @@ func (g *renderQueue) draw(d *document, number int) {
 // finish draws what is left and waits for the helper. told hears of each page.
 func (g *renderQueue) finish(d *document, progress func(number int)) {
 	for {
-		number, ok := g.take(true)
+		number, ok := g.take()
 		if !ok {
 			break
 		}
