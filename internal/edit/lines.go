@@ -75,7 +75,7 @@ func splitLines(s string, loneCR bool) (lines, forms []string) {
 
 // breakAt is the form of the line break that begins at s[i], or empty.
 func breakAt(s string, i int, loneCR bool) string {
-	return view{s: bytesOf(s), u: span.Narrow, loneCR: loneCR}.breakAt(i)
+	return view{s: span.BytesOf(s), u: span.Narrow, loneCR: loneCR}.breakAt(i)
 }
 
 // countBreaks counts the line breaks in s. A CRLF has one LF, so its CR needs

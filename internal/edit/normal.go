@@ -30,7 +30,7 @@ func appendNormal(form []byte, changes []change, s string) ([]byte, []change) {
 	var iter norm.Iter
 	for at := 0; at < len(s); {
 		if at >= runEnd {
-			runEnd = at + validPrefix(s[at:])
+			runEnd = at + span.FirstStray(s[at:])
 		}
 		if at == runEnd { // a stray byte
 			form = append(form, s[at])
@@ -57,19 +57,6 @@ func appendNormal(form []byte, changes []change, s string) ([]byte, []change) {
 		at = end
 	}
 	return form, changes
-}
-
-// validPrefix returns the length of s that is UTF-8 before the first stray byte.
-func validPrefix(s string) int {
-	if utf8.ValidString(s) {
-		return len(s)
-	}
-	for i, r := range s {
-		if r == utf8.RuneError && span.IsStray(s[i:]) {
-			return i
-		}
-	}
-	return len(s)
 }
 
 // isBoundary tells whether i is an edge of s, of a stray byte, or stands

@@ -72,37 +72,16 @@ func (c call) deletesLines(v view, m Match) bool {
 	return c.new == "" && !endsInBreak && v.startsLine(m.Start)
 }
 
-// ownBreaks spells the line breaks of a match, one letter for each.
+// ownBreaks returns the line breaks of a match, one after the other.
 func ownBreaks(v view, m Match) string {
-	var b []byte
+	var b strings.Builder
 	for i := m.Start; i < m.End; i += v.u.Size() {
 		if form := v.breakAt(i); form != "" {
-			b = append(b, letterOf(form))
+			b.WriteString(form)
 			i += v.width(form) - v.u.Size()
 		}
 	}
-	return string(b)
-}
-
-// A form of line break as one letter, and back.
-func letterOf(form string) byte {
-	switch form {
-	case crlf:
-		return 'w'
-	case cr:
-		return 'r'
-	}
-	return 'n'
-}
-
-func formOf(letter byte) string {
-	switch letter {
-	case 'w':
-		return crlf
-	case 'r':
-		return cr
-	}
-	return lf
+	return b.String()
 }
 
 // A place holds the facts that new text depends on beside the call: the surroundings of
@@ -110,7 +89,7 @@ func formOf(letter byte) string {
 type place struct {
 	endsLine bool
 	eol      string // ending of the line the match starts on, else the usual one
-	own      string // the match's own line breaks, a letter each, where shared
+	own      string // the match's own line breaks, where old and new text share some
 	// For the quote rule only.
 	quoted      string // the matched text
 	afterLetter bool   // a letter stands right before the match
@@ -290,25 +269,27 @@ func (d *draft) join(lines []string, p place) string {
 		return lines[0]
 	}
 	var b strings.Builder
+	_, own := splitLines(p.own, true)
 	for i, line := range lines {
 		b.WriteString(line)
 		if i < len(d.forms) {
-			b.WriteString(d.breakAfter(i, p))
+			b.WriteString(d.breakAfter(i, own, p.eol))
 		}
 	}
 	return b.String()
 }
 
-// breakAfter is the break that follows line i.
-func (d *draft) breakAfter(i int, p place) string {
+// breakAfter is the break that follows line i; own are the breaks of the match, and eol
+// is the ending of its line.
+func (d *draft) breakAfter(i int, own []string, eol string) string {
 	fromBack := len(d.forms) - 1 - i
 	switch {
 	case i < d.head:
-		return formOf(p.own[i])
+		return own[i]
 	case fromBack < d.tail:
-		return formOf(p.own[len(p.own)-1-fromBack])
-	case p.eol != "":
-		return p.eol
+		return own[len(own)-1-fromBack]
+	case eol != "":
+		return eol
 	}
 	return d.forms[i]
 }

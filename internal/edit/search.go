@@ -69,7 +69,7 @@ func indexOf(text, piece string) int {
 		return 0
 	}
 	at := -1
-	occurrences(bytesOf(text), bytesOf(piece), func(i int) bool {
+	occurrences(span.BytesOf(text), span.BytesOf(piece), func(i int) bool {
 		at = i
 		return false
 	})

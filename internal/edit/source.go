@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"unsafe"
 
 	"github.com/fsmcp/fsmcp/internal/span"
 )
@@ -58,14 +57,11 @@ const chunkLen = 256 << 10
 
 func inMemory(text string) source {
 	return source{
-		r: bytes.NewReader(bytesOf(text)), u: span.Narrow, end: int64(len(text)), chunk: chunkLen,
+		r: bytes.NewReader(span.BytesOf(text)), u: span.Narrow, end: int64(len(text)), chunk: chunkLen,
 		encode:   func(s string) ([]byte, error) { return []byte(s), nil },
 		inMemory: true, text: text,
 	}
 }
-
-// bytesOf is a string without a copy of it; its bytes are never written.
-func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
 
 // searchExact adds the places of old under the exact rule to t.
 func (s source) searchExact(ctx context.Context, old string, br breaks, t *tally) error {
@@ -111,7 +107,7 @@ func (s source) searchExact(ctx context.Context, old string, br breaks, t *tally
 // are valid only during the call.
 func (s source) windows(ctx context.Context, overlap int, look func(b []byte, at int64) (bool, error)) error {
 	if s.inMemory {
-		_, err := look(bytesOf(s.text), 0)
+		_, err := look(span.BytesOf(s.text), 0)
 		return err
 	}
 	size := max(s.chunk, 4*overlap)
@@ -197,7 +193,7 @@ func (s source) count(ctx context.Context, c byte, from, to int64) (n int, err e
 func (s source) around(m span.Span, loneCR bool, buf []byte) (view, Match, error) {
 	v := view{u: s.u, loneCR: loneCR}
 	if s.inMemory {
-		v.s = bytesOf(s.text)
+		v.s = span.BytesOf(s.text)
 		return v, Match{int(m.Start), int(m.End)}, nil
 	}
 	from := max(s.start, m.Start-int64(4*s.u.Size()))

@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmcp/fsmcp/internal/notebook/scan"
+	"github.com/fsmcp/fsmcp/internal/span"
 )
 
 // MaxDepth bounds the nesting of values. jsontext itself stops at 10,000.
@@ -33,8 +34,8 @@ type checker struct {
 // file reads raw as one JSON value in UTF-8, with or without a byte order mark. value
 // reads that value.
 func (c *checker) file(value func()) {
-	if at := invalidUTF8(c.raw); at >= 0 {
-		c.fail(NotUTF8, at, "not UTF-8")
+	if !utf8.Valid(c.raw) {
+		c.fail(NotUTF8, span.FirstStray(string(c.raw)), "not UTF-8")
 		return
 	}
 	if bytes.HasPrefix(c.raw, []byte(bom)) {
@@ -181,19 +182,4 @@ func (c *checker) malformed(err error) {
 	default:
 		c.unexpected(bad, "inside a string")
 	}
-}
-
-// invalidUTF8 returns the offset of the first byte that is not UTF-8, or -1.
-func invalidUTF8(raw []byte) int {
-	if utf8.Valid(raw) {
-		return -1
-	}
-	for at := 0; at < len(raw); {
-		r, n := utf8.DecodeRune(raw[at:])
-		if r == utf8.RuneError && n <= 1 {
-			return at
-		}
-		at += n
-	}
-	return -1
 }

@@ -3,6 +3,7 @@ package span
 import (
 	"io"
 	"unicode/utf8"
+	"unsafe"
 )
 
 // ReadFull fills b from the offset at. A file that ends sooner is
@@ -20,6 +21,24 @@ func ReadFull(r io.ReaderAt, b []byte, at int64) error {
 	}
 	return err
 }
+
+// FirstStray returns the place of the first byte of s that is no part of a UTF-8
+// character, and the length of s if there is none.
+func FirstStray(s string) int {
+	if utf8.ValidString(s) {
+		return len(s)
+	}
+	for i, r := range s {
+		if r == utf8.RuneError && IsStray(s[i:]) {
+			return i
+		}
+	}
+	return len(s)
+}
+
+// BytesOf returns the memory of s, which must only be read: it spares a copy where a
+// function takes bytes.
+func BytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
 
 // IsStray reports whether s begins with a byte that is no part of a UTF-8 character.
 func IsStray(s string) bool {

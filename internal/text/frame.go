@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/fsmcp/fsmcp/internal/span"
 )
 
 // EscapeFrame returns a text as it stands within what fsmcp writes around the cells
@@ -12,7 +14,7 @@ import (
 // is `<cell id=`, `</cell`, `Output:` alone on a line, `--- page N of M ---` and
 // `(Cells `, also with other blanks or in other case.
 func EscapeFrame(text string) string {
-	b := bytesOf(text)
+	b := span.BytesOf(text)
 	if nextImitation(b, 0) == len(b) {
 		return text
 	}

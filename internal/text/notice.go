@@ -3,6 +3,8 @@ package text
 import (
 	"strconv"
 	"strings"
+
+	"github.com/fsmcp/fsmcp/internal/span"
 )
 
 // noticeLines bounds the line numbers that the notice names of each kind.
@@ -29,7 +31,7 @@ func (f *finding) note(line int) {
 // notice describes the oddities of the lines of s; "" if there are none. first is the
 // number of the first line, ends are the offsets of the lines' ends in s.
 func notice(s string, ends []int64, first int, strays, crLines bool) string {
-	b := bytesOf(s)
+	b := span.BytesOf(s)
 	at, kind, width := nextOdd(b, 0, strays, crLines)
 	if kind == plain {
 		return ""

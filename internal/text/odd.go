@@ -7,10 +7,6 @@ import (
 	"unsafe"
 )
 
-// bytesOf is the memory of s. The result must not be changed: it is only ever
-// read, to hand one text to functions that take bytes.
-func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
-
 // stringOf is b as a string of the same memory; b must not change any more.
 func stringOf(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
@@ -136,23 +132,6 @@ func oddAt(s []byte, crLines bool) (oddity, int) {
 		return zeroWidth, n
 	}
 	return plain, n
-}
-
-// nextStray is the index of the first byte of s from i on that is no part of a
-// character; len(s) where there is none.
-func nextStray(s string, i int) int {
-	for i < len(s) {
-		if s[i] < 0x80 {
-			i++
-			continue
-		}
-		r, n := utf8.DecodeRuneInString(s[i:])
-		if r == utf8.RuneError && n == 1 {
-			return i
-		}
-		i += n
-	}
-	return len(s)
 }
 
 // census counts the bytes of b that are no part of a character, and those of

@@ -63,7 +63,7 @@ func (w *window) take(p *Page, first, limit, maxBody int) (ends []int64, open bo
 	if len(scope)-2 > maxBody { // an ending takes no room
 		scope = scope[:maxBody+2]
 	}
-	reach, lines := skipLines(span.Narrow, bytesOf(scope), w.eol, limit)
+	reach, lines := skipLines(span.Narrow, span.BytesOf(scope), w.eol, limit)
 	if lines < limit && reach == len(w.s) && w.whole && w.unended() {
 		lines++
 	}
@@ -87,7 +87,7 @@ func (w *window) unended() bool { return w.s != "" && w.s[len(w.s)-1] != w.eol }
 func (w *window) number(p *Page, first, lines, maxBody int) []int64 {
 	ends := make([]int64, 0, lines)
 	marks := make([]int, 0, lines)
-	end, _ := skipLines(span.Narrow, bytesOf(w.s), w.eol, lines)
+	end, _ := skipLines(span.Narrow, span.BytesOf(w.s), w.eol, lines)
 	digits := len(strconv.Itoa(first + lines))
 	// Exact but for \xNN and a last line that proves too long.
 	body := make([]byte, 0, min(end+lines*(digits+1), maxBody)+8)
@@ -135,7 +135,7 @@ func (w *window) appendLine(body []byte, number int, s string) []byte {
 func appendHex(body []byte, s string) []byte {
 	const hex = "0123456789ABCDEF"
 	for {
-		i := nextStray(s, 0)
+		i := span.FirstStray(s)
 		body = append(body, s[:i]...)
 		if i == len(s) {
 			return body
@@ -199,7 +199,7 @@ func (w *window) fillColumn(p *Page, line, from int, part column) {
 // skipColumns goes n code points forward in s, or to its end: the bytes that
 // were passed and the code points.
 func skipColumns(s string, n int) (at, count int) {
-	b := bytesOf(s)
+	b := span.BytesOf(s)
 	for count < n && at < len(b) {
 		for count+8 <= n && at+8 <= len(b) && binary.LittleEndian.Uint64(b[at:])&high == 0 {
 			at += 8
@@ -247,7 +247,7 @@ func (d *Doc) Page(first, limit, maxBody int) Page {
 		p.Shown.End = int64(len(d.Raw))
 		return p
 	}
-	at, passed := skipLines(span.Narrow, bytesOf(d.Text), d.eol(), first-1)
+	at, passed := skipLines(span.Narrow, span.BytesOf(d.Text), d.eol(), first-1)
 	if passed < first-1 || at == len(d.Text) {
 		return p
 	}
@@ -282,7 +282,7 @@ func (d *Doc) shownStart(at int) int64 {
 func (d *Doc) ColumnPage(line, column, limit, maxBody int) Page {
 	line, column = max(line, 1), max(column, 1)
 	p := Page{Total: d.Lines()}
-	at, passed := skipLines(span.Narrow, bytesOf(d.Text), d.eol(), line-1)
+	at, passed := skipLines(span.Narrow, span.BytesOf(d.Text), d.eol(), line-1)
 	if passed < line-1 || at == len(d.Text) {
 		return p
 	}

@@ -403,7 +403,7 @@ func pageGuess(limit int) int64 {
 	return max(16<<10, int64(limit)*128)
 }
 
-func indexNUL(s string) bool { return bytes.IndexByte(bytesOf(s), 0) >= 0 }
+func indexNUL(s string) bool { return bytes.IndexByte(span.BytesOf(s), 0) >= 0 }
 
 func (s *Scan) shownStart(off int64) int64 {
 	if off == s.bomLen() {
