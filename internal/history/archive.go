@@ -13,15 +13,15 @@ import (
 	"github.com/fsmcp/fsmcp/internal/owndir"
 )
 
-// Archive reads what was kept. It changes nothing, and may be used while others
-// keep; what they add after it was opened it does not see.
+// Archive reads the history. It changes nothing, and may be used while others write; it
+// does not see packs that are made after Open.
 type Archive struct {
 	root     *os.Root // nil: there is no history
 	segments []*segment
 	code     coder
 }
 
-// Open opens the history of a state folder; that there is none is no error.
+// Open opens the history of a state folder. A missing history is an empty Archive.
 func Open(stateDir string) (*Archive, error) {
 	root, err := owndir.Sub(stateDir, Folder)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -50,7 +50,7 @@ type Damage struct {
 	// File is the name of a journal or pack, Line a line of the journal or 0.
 	File string
 	Line int
-	// ID is the entry that is lost by it; "" where that is not known.
+	// ID is the entry that is lost; "" if that is not known.
 	ID  string
 	Err error
 }
@@ -71,11 +71,11 @@ func (e Entry) damage(err error) Damage {
 	return Damage{File: e.from.stem + packExt, ID: e.ID, Err: err}
 }
 
-// Unwrap gives the reason to errors.Is.
+// Unwrap returns the cause.
 func (d Damage) Unwrap() error { return d.Err }
 
-// Entries are the changes whose bytes are whole, newest first, and what is
-// damaged. Only paths for which want is true are looked at; nil wants all.
+// Entries returns the changes whose bytes are whole, newest first, and the damage. Only
+// paths for which want is true are looked at; nil means all.
 func (a *Archive) Entries(want func(path string) bool) ([]Entry, []Damage) {
 	var all []Entry
 	var bad []Damage
@@ -122,8 +122,8 @@ func readIn(root *os.Root, name string) ([]byte, error) {
 	return io.ReadAll(f)
 }
 
-// openRegular never waits, whatever lies under the name: a FIFO there would block a
-// reader of the history for ever.
+// openRegular opens a regular file of this user. It never waits: a FIFO under the name
+// would block a reader of the history for ever.
 func openRegular(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
 	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -143,7 +143,7 @@ func openRegular(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
 	return f, info, nil
 }
 
-// whole leaves out the entries whose bytes are damaged.
+// whole returns the entries without those whose bytes are damaged.
 func (a *Archive) whole(s *segment, entries []Entry) (fine []Entry, bad []Damage) {
 	if len(entries) == 0 {
 		return nil, nil
@@ -177,10 +177,10 @@ func (a *Archive) pack(s *segment) (*pack, func(), error) {
 	return &pack{r: f, end: info.Size(), code: &a.code}, func() { f.Close() }, nil
 }
 
-// ErrUnknown: there is no such entry, or no longer.
+// ErrUnknown says that there is no such entry, or no longer.
 var ErrUnknown = errors.New("no such change")
 
-// Find gives the entry of an ID.
+// Find returns the entry with an ID.
 func (a *Archive) Find(id string) (Entry, error) {
 	stem, _, ok := strings.Cut(id, "-")
 	if !ok {
@@ -200,13 +200,13 @@ func (a *Archive) Find(id string) (Entry, error) {
 	return Entry{}, ErrUnknown
 }
 
-// ErrPlacesOnly: of the file only the places that the change touched are kept.
+// ErrPlacesOnly says that only the places that the change touched are stored.
 var ErrPlacesOnly = errors.New("only the changed places are kept of a file of that size")
 
-// Before gives the bytes that a change replaced; nil where there was no file.
+// Before returns the bytes that a change replaced; nil if there was no file.
 func (a *Archive) Before(e Entry) ([]byte, error) { return a.load(e, e.Before, e.before) }
 
-// After gives the bytes that a change made; nil where no file was left.
+// After returns the bytes that a change made; nil if it removed the file.
 func (a *Archive) After(e Entry) ([]byte, error) { return a.load(e, e.After, e.after) }
 
 func (a *Archive) load(e Entry, want *Sum, at int64) ([]byte, error) {

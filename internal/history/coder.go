@@ -6,8 +6,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// coder packs and unpacks bytes. What it needs for that is made at first use:
-// most sessions never look into the history, and many change nothing.
+// coder compresses and decompresses bytes. It makes its encoder and decoder at first use:
+// most sessions never read the history, and many change nothing.
 type coder struct {
 	in, out sync.Once
 	encoder *zstd.Encoder
@@ -23,8 +23,8 @@ func (c *coder) start() {
 		zstd.WithLowerEncoderMem(true), zstd.WithWindowSize(window), zstd.WithEncoderCRC(false))
 }
 
-// pack appends the packed form of raw to dst and says by which method. Records
-// have a check of their own.
+// pack appends the packed form of raw to dst, and returns the method. It adds no check:
+// records have one of their own.
 func (c *coder) pack(dst, raw []byte) (method byte, out []byte) {
 	if len(raw) >= worthwhile {
 		c.in.Do(c.start)

@@ -1,29 +1,27 @@
-// Package history keeps what files were before each change, so that nothing is
-// gone for good.
+// Package history stores the bytes of files before each change, so that every change can be
+// restored.
 //
 // What it promises:
 //
-//   - Before Keep returns, the old bytes can be had again (Archive.Before), and
-//     so can the new ones that follow from them (Archive.After).
-//   - A process that dies at any moment leaves whole entries: one is written
-//     after all that it stands on, and is there or is not.
-//   - Several processes may keep and read at once; none waits for another.
-//   - Size and age are bounded. What is younger than an hour, and what a living
-//     process may still add to, is spared.
-//   - What is damaged is told and skipped; it never passes for what it was.
-//   - Nothing is kept of names that are secret.
+//   - When Keep returns, the old bytes (Archive.Before) and the new ones
+//     (Archive.After) can be read back.
+//   - A process that dies at any moment leaves whole entries: an entry is written after
+//     everything that it refers to.
+//   - Several processes may write and read at once; none waits for another.
+//   - Size and age are bounded. Packs that are younger than an hour, and packs that a
+//     living process may still add to, are not removed.
+//   - Damaged entries are reported and skipped. Damaged bytes are never returned.
+//   - Files with secret names are not stored.
 //
-// How: each process writes two files of its own, a journal of one line for each
-// change and a pack of the bytes. A state of a file is stored once per pack, by
-// its SHA-256: whole and compressed at first, then as the few bytes that a
-// change put in, on top of the state before. Since no pack leans on another one,
-// the oldest are simply removed when there is too much.
+// How: each process writes two files of its own, a journal with one line for each change
+// and a pack with the bytes. A pack stores each state of a file once, by its SHA-256: first
+// whole and compressed, then as the bytes that a change put in, on top of the state before.
+// No pack refers to another one, so that the oldest can be removed.
 //
-// Of a file above WholeLimit only the places that a change touched are kept.
+// Of a file above WholeLimit only the places that a change touched are stored.
 //
-// What it does not promise: to survive a loss of power (nothing is synced), and
-// to know of changes that were not reported to it. It decides nothing, and changes no
-// file but its own.
+// What it does not promise: to survive a loss of power (nothing is synced), and to know of
+// changes that were not reported to it. It decides nothing, and changes no file but its own.
 //
 // Why an own line diff: a merge takes a change back as git would, and go-udiff 0.4.1
 // does not. Of 540 generated merges it made 9 unlike git (2 with this package's

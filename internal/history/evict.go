@@ -13,18 +13,18 @@ import (
 // spared is the age below which nothing is evicted, whatever its size.
 const spared = time.Hour
 
-// lockName is the file whose lock the one evictor holds.
+// lockName is the file that a process locks while it evicts.
 const lockName = "lock"
 
-// segment is a pack and its journal as they lie in the folder.
+// segment is a pack and its journal in the folder.
 type segment struct {
 	id, stem string
 	root     *os.Root
 	size     int64
-	changed  time.Time // the latest of both
+	changed  time.Time // the later time of both
 }
 
-// segments lists what is in the folder, the oldest first.
+// segments lists the segments in the folder, the oldest first.
 func segments(root *os.Root) ([]*segment, error) {
 	dir, err := root.Open(".")
 	if err != nil {
@@ -67,9 +67,8 @@ func segments(root *os.Root) ([]*segment, error) {
 	return all, nil
 }
 
-// evict removes what is too old, and then the oldest as long as all together is
-// too much. One process does that at a time; another one that comes meanwhile
-// leaves it to the first.
+// evict removes segments that are too old, and then the oldest ones while all together are
+// too large. It does nothing while another process evicts.
 func evict(root *os.Root, settings Settings, now time.Time) error {
 	lock, err := root.OpenFile(lockName, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -99,8 +98,8 @@ func evict(root *os.Root, settings Settings, now time.Time) error {
 	return nil
 }
 
-// tryLock locks a file for as long as it is open, unless another process has. Where
-// there are no locks, its age has to protect it.
+// tryLock locks a file for as long as it is open, unless another process holds the lock. On
+// a file system without locks only the age of a segment protects it.
 func tryLock(f *os.File) (bool, error) {
 	got, err := filelock.Try(f)
 	if errors.Is(err, filelock.ErrNone) {
@@ -109,8 +108,8 @@ func tryLock(f *os.File) (bool, error) {
 	return got, err
 }
 
-// remove removes a segment unless a living process adds to it. The journal goes first:
-// bytes that no entry names do no harm.
+// remove removes a segment unless a living process adds to it. It removes the journal
+// first: bytes that no entry names do no harm.
 func (s *segment) remove() bool {
 	f, err := s.root.OpenFile(s.stem+journalExt, os.O_RDWR, 0)
 	if err == nil {

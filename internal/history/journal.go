@@ -11,37 +11,36 @@ import (
 	"unicode/utf8"
 )
 
-// Entry is one change, as the journal has it.
+// Entry is one change of the journal.
 type Entry struct {
 	ID   string
 	Time time.Time
-	// Session, Tool and Call say what made it: a conversation, one of its tools (or
+	// Session, Tool and Call say what made the change: a conversation, a tool (or
 	// ToolRestore, ToolHook or ToolOutside), and the client's id of the call.
 	Session, Tool, Call string
 	Path                string // resolved and absolute
-	// Before and After are the hashes of the file's bytes. Before is nil where
-	// there was no file, After where there is none any more; both are nil of a
-	// file above WholeLimit.
+	// Before and After are the hashes of the file's bytes. Before is nil if there was no
+	// file, After if the file was removed. Both are nil for a file above WholeLimit.
 	Before, After *Sum
 
 	from          *segment
-	before, after int64 // offsets in the pack; 0: nothing kept
+	before, after int64 // offsets in the pack; 0: nothing stored
 	places        int64
 	number        int
 }
 
-// What stands in the place of a tool's name.
+// Values of Entry.Tool for changes that no tool made.
 const (
-	// ToolRestore: the restore of a change.
+	// ToolRestore is the restore of a change.
 	ToolRestore = "restore"
-	// ToolHook: what the user's own programs made of a file after a change.
+	// ToolHook is a change that hooks made after a change.
 	ToolHook = "hook"
-	// ToolOutside: bytes of another program that were displaced while both
+	// ToolOutside are bytes of another program that were displaced while both
 	// wrote. They were in no file any more; there is only a Before.
 	ToolOutside = "outside"
 )
 
-// line is an entry as it is written: a check, a blank and this, a line each.
+// line is the JSON of an entry. A line of the journal is its check, a blank and the JSON.
 type line struct {
 	Number  int    `json:"n,omitempty"`
 	Time    int64  `json:"t,omitempty"` // Unix nanoseconds
@@ -49,7 +48,7 @@ type line struct {
 	Tool    string `json:"tool,omitempty"`
 	Call    string `json:"call,omitempty"`
 	Path    string `json:"path,omitempty"`
-	Raw     []byte `json:"raw,omitempty"` // the path, where it is no valid text
+	Raw     []byte `json:"raw,omitempty"` // the path, if it is not UTF-8
 	Before  string `json:"before,omitempty"`
 	After   string `json:"after,omitempty"`
 	// Offsets in the pack.
@@ -62,7 +61,7 @@ type line struct {
 
 const checkLen = 8 // hexadecimal digits
 
-// encode makes the line, with its check and its end.
+// encode returns the line with its check and its end.
 func (l line) encode() ([]byte, error) {
 	if !utf8.ValidString(l.Path) {
 		l.Raw, l.Path = []byte(l.Path), ""
@@ -109,8 +108,8 @@ func sumOf(text string) *Sum {
 	return (*Sum)(b)
 }
 
-// readJournal reads all lines of a journal. A last one without an end is of a
-// process that died over it, before the change it tells of.
+// readJournal reads all lines of a journal, and returns the numbers of those that are
+// damaged. A last line without an end is ignored: its process died before the change.
 func readJournal(b []byte, from *segment) (entries []Entry, bad []int) {
 	void := make(map[int]bool)
 	for n := 1; ; n++ {

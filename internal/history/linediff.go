@@ -31,9 +31,9 @@ func (n numberer) number(lines [][]byte) []int {
 	return out
 }
 
-// diffLines finds the differences between two texts, as few lines as can be
-// unless they differ in very many, and each as far down as it can stand. Where
-// there is more than one way to tell a difference, git's is taken.
+// diffLines returns the differences between two texts: the smallest ones, unless the texts
+// differ in very many lines, and each as far down as possible. Of several ways to describe a
+// difference it takes git's.
 func diffLines(a, b []int) []hunk {
 	d := differ{a: side{lines: a, changed: make([]bool, len(a))}, b: side{lines: b, changed: make([]bool, len(b))}}
 	d.compare()
@@ -42,7 +42,7 @@ func diffLines(a, b []int) []hunk {
 	return d.hunks()
 }
 
-// side is one of two texts, with the lines marked that are not in the other one.
+// side is one of two texts, with its changed lines marked.
 type side struct {
 	lines   []int
 	changed []bool
@@ -50,8 +50,8 @@ type side struct {
 
 type differ struct{ a, b side }
 
-// compare leaves out what is alike at both ends, marks lines that the other text
-// has nowhere, and looks for the rest.
+// compare marks the changed lines: those that the other text does not have, and those that
+// the shortest way between the rest leaves out.
 func (d *differ) compare() {
 	a, b := d.a.lines, d.b.lines
 	head := 0
@@ -70,8 +70,8 @@ func (d *differ) compare() {
 	m.compare(0, len(m.a), 0, len(m.b))
 }
 
-// candidates are the lines that the other text has too, with their places; the
-// others are marked.
+// candidates returns the lines that the other text has too, with their numbers, and marks
+// the others.
 func (s *side) candidates(from, to int, other []int) (lines, at []int) {
 	has := make(map[int]bool)
 	for _, l := range other {
@@ -87,8 +87,9 @@ func (s *side) candidates(from, to int, other []int) (lines, at []int) {
 	return lines, at
 }
 
-// myers finds the shortest way from one text to the other in little room: it
-// walks from both ends until the ways meet, and does the same for the halves.
+// myers finds the shortest way from one text to the other in linear space (E. Myers, An
+// O(ND) Difference Algorithm, 1986): it walks from both ends until the ways meet, and does
+// the same for both halves.
 type myers struct {
 	d           *differ
 	a, b        []int
@@ -120,11 +121,11 @@ func (m *myers) compare(a0, a1, b0, b1 int) {
 	}
 }
 
-// maxSteps bounds the steps from each end before the best place so far has to do: with
+// maxSteps bounds the steps from each end; then middle takes the best place so far. For
 // texts that have little in common the shortest way is not worth its time.
 const maxSteps = 4096
 
-// middle is a place on the shortest way.
+// middle returns a place on the shortest way.
 func (m *myers) middle(a0, a1, b0, b1 int) (x, y int) {
 	forth, back, zero := m.forth, m.back, m.zero
 	least, most := a0-b1, a1-b0 // diagonals
@@ -190,8 +191,7 @@ func (m *myers) middle(a0, a1, b0, b1 int) (x, y int) {
 	}
 }
 
-// furthest is the place that was reached from the front with the most lines
-// behind it.
+// furthest returns the place that was reached from the front after the most lines.
 func (m *myers) furthest(a0, a1, b0, b1, low, high int) (x, y int) {
 	best := -1
 	for k := high; k >= low; k -= 2 {
@@ -206,7 +206,7 @@ func (m *myers) furthest(a0, a1, b0, b1, low, high int) (x, y int) {
 	return x, y
 }
 
-// run is a group of changed lines, perhaps of none, between two that stay.
+// run is a group of changed lines, possibly empty, between two unchanged ones.
 type run struct{ start, end int }
 
 func (s *side) first() run {
@@ -233,8 +233,8 @@ func (s *side) previous(r *run) {
 	}
 }
 
-// up moves a run by a line, where its last line is the one before its first, and
-// takes in the run that it then touches.
+// up moves a run up by a line, if its last line equals the one before it, and adds the run
+// that it then touches. It returns false if it cannot.
 func (s *side) up(r *run) bool {
 	if r.start == 0 || s.lines[r.start-1] != s.lines[r.end-1] {
 		return false
@@ -259,8 +259,8 @@ func (s *side) down(r *run) bool {
 	return true
 }
 
-// settle moves each run that could stand in several places as far down as it
-// goes, or to the last place where it is opposite a run of the other side.
+// settle moves each run as far down as possible, or to the last place where it is opposite
+// a run of the other side.
 func (s *side) settle(other *side) {
 	r, o := s.first(), other.first()
 	for {
@@ -290,7 +290,7 @@ func (s *side) settleRun(other *side, r, o *run) {
 			}
 		}
 		if size != r.end-r.start {
-			continue // it took in another one, and may move further now
+			continue // another run was added, and it may move further now
 		}
 		if r.end != top && opposite >= 0 {
 			for o.start == o.end {

@@ -7,16 +7,16 @@ import (
 	"github.com/fsmcp/fsmcp/internal/span"
 )
 
-// Conflict is a place that both sides changed, each in its own way. Lines count
-// from 1; where there are none, First is the line that the place lies before.
+// Conflict is a place that both sides changed differently. Lines count from 1; if the place
+// has no lines of ours, First is the line after it.
 type Conflict struct {
 	// First and Last are the lines of ours, Last before First where it has none.
 	First, Last int
 }
 
-// Merge makes the changes that lead from base to theirs on ours, line by line:
-// splices of ours, or the places where that cannot be done. Changes of both that
-// are alike are none; changes of both that touch are a conflict.
+// Merge applies the changes from base to theirs to ours, line by line. It returns splices
+// of ours, or the conflicts. Equal changes on both sides need no splice; different changes
+// that touch are a conflict.
 func Merge(base, ours, theirs []byte) (splices []span.Splice, conflicts []Conflict) {
 	switch {
 	case bytes.Equal(ours, theirs), bytes.Equal(base, theirs):
@@ -37,13 +37,13 @@ func Merge(base, ours, theirs []byte) (splices []span.Splice, conflicts []Confli
 	return m.splices, nil
 }
 
-// hasNul tells bytes that have no lines, as git does.
+// hasNul reports whether bytes count as binary, as git decides.
 func hasNul(b []byte) bool {
 	const looked = 8000
 	return bytes.IndexByte(b[:min(len(b), looked)], 0) >= 0
 }
 
-// offsets are where lines begin, and the end.
+// offsets returns the offsets at which lines begin, and the end.
 func offsets(lines [][]byte) []int64 {
 	out := make([]int64, 1, len(lines)+1)
 	at := int64(0)
@@ -62,8 +62,7 @@ type merger struct {
 	conflicts    []Conflict
 }
 
-// merge walks both lists of changes to base. Those that overlap or touch are
-// taken together.
+// merge walks both lists of changes of base. It treats those that overlap or touch as one.
 func (m *merger) merge(ours, theirs []hunk) {
 	moved := [2]int{} // lines that a side has more than base, up to here
 	for len(ours) > 0 || len(theirs) > 0 {
@@ -97,12 +96,12 @@ func (m *merger) merge(ours, theirs []hunk) {
 	}
 }
 
-// take puts lines of theirs in the place of lines of ours.
+// take replaces lines of ours by lines of theirs.
 func (m *merger) take(o0, o1, t0, t1 int) {
 	m.splices = append(m.splices, span.Splice{Start: m.offsets[o0], End: m.offsets[o1], New: bytes.Join(m.theirs[t0:t1], nil)})
 }
 
-// both judges a place that both sides changed.
+// both notes a conflict, unless both sides changed the place alike.
 func (m *merger) both(o0, o1, t0, t1 int) {
 	if slices.Equal(m.numbers[0][o0:o1], m.numbers[1][t0:t1]) {
 		return

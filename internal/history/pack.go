@@ -23,7 +23,7 @@ func (s Sum) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 //
 //	kind (1 byte), length of the payload (4), check (4)
 //
-// A record is known by its offset, and names others only before its own.
+// A record is named by its offset, and names only records before it.
 const (
 	packMagic = "fsmcph1\n"
 	frameLen  = 9
@@ -31,16 +31,16 @@ const (
 
 // The kinds of records.
 const (
-	kindPiece  = 'P' // bytes of one that is too long for a record
+	kindPiece  = 'P' // a part of bytes that are too long for one record
 	kindState  = 'S' // a file's bytes
-	kindPlaces = 'L' // the places of a change, where the file is too large to be kept
+	kindPlaces = 'L' // the places of a change of a file above WholeLimit
 )
 
 // pieceLen is the length from which bytes are stored in pieces, so that a long
 // file takes no room in memory but its own.
 const pieceLen = 1 << 20
 
-// errDamaged: what is stored is not what was put there.
+// errDamaged says that stored bytes are not those that were written.
 var errDamaged = errors.New("what is stored is damaged")
 
 func damaged(what string) error { return fmt.Errorf("%w: %s", errDamaged, what) }
@@ -51,10 +51,10 @@ func check(head, payload []byte) uint32 {
 	return crc32.Update(c, castagnoli(), payload)
 }
 
-// castagnoli is the polynomial that processors know.
+// castagnoli is the polynomial for which processors have an instruction.
 func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
-// frame puts a record's frame into the room left for it at the front of b.
+// frame writes a record's frame into the room at the front of b.
 func frame(kind byte, b []byte) {
 	b[0] = kind
 	binary.LittleEndian.PutUint32(b[1:], uint32(len(b)-frameLen))
@@ -64,7 +64,7 @@ func frame(kind byte, b []byte) {
 // pack reads records.
 type pack struct {
 	r io.ReaderAt
-	// end is where the pack ends; it may grow behind that.
+	// end is the size that is read; the file may grow meanwhile.
 	end  int64
 	code *coder
 }
@@ -92,7 +92,7 @@ func (p *pack) payload(at int64) (kind byte, payload []byte, err error) {
 	return head[0], payload, nil
 }
 
-// readFault takes the end of a file that should go on for damage.
+// readFault returns err, and damage for the end of a file that should go on.
 func readFault(err error) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		return damaged("a pack ends too soon")
@@ -107,7 +107,7 @@ type record struct {
 	// Of a state.
 	sum  Sum
 	size int64
-	base int64 // offset of the state it leans on; 0: none
+	base int64 // offset of the state that it is a change of; 0: it is whole
 	cuts []cut
 
 	// Of places: the sizes of the file, and the places.
@@ -228,7 +228,7 @@ func (p *pack) read(at int64) (r record, err error) {
 	return r, nil
 }
 
-// bytes gives the literal's bytes.
+// bytes returns the literal's bytes.
 func (p *pack) bytes(l literal) ([]byte, error) {
 	if l.pieces == nil {
 		return p.code.unpack(nil, l.method, l.inline, l.size)
@@ -258,8 +258,8 @@ func (p *pack) piece(at int64) ([]byte, error) {
 	return payload, err
 }
 
-// load gives the bytes of the state at an offset, which are exactly those that
-// were kept, or an error.
+// load returns the bytes of the state at an offset, exactly as they were stored, or an
+// error.
 func (p *pack) load(at int64) ([]byte, Sum, error) {
 	r, err := p.read(at)
 	if err != nil {
@@ -272,7 +272,7 @@ func (p *pack) load(at int64) ([]byte, Sum, error) {
 	return content, r.sum, err
 }
 
-// build makes the bytes of a state from those of the state that it leans on.
+// build returns the bytes of a state, made from those of its base.
 func (p *pack) build(r record) ([]byte, error) {
 	switch {
 	case r.kind != kindState:
@@ -312,8 +312,8 @@ func spliced(old []byte, cuts []cut, lit []byte, size int64) ([]byte, error) {
 	return out, nil
 }
 
-// verify makes sure that all records that the one at an offset stands on are
-// whole, without unpacking them. What was seen is remembered in known.
+// verify checks the record at an offset and all records that it needs, without unpacking
+// them. It remembers the results in known.
 func (p *pack) verify(at int64, known map[int64]error) error {
 	if err, seen := known[at]; seen {
 		return err

@@ -13,8 +13,8 @@ import (
 // the places of it that a change touches.
 const WholeLimit = 64 << 20
 
-// around bounds the bytes beside a place that are kept with it, by which it is known
-// again.
+// around bounds the bytes on each side of a place that are stored with it. A restore
+// compares them.
 const around = 64
 
 // place is one place of a change, as it is after it: at an offset, added bytes

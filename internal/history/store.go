@@ -23,29 +23,29 @@ const idLen = 8
 
 // Settings are the user's. They may change while a Store is in use.
 type Settings struct {
-	// Off says that nothing is to be kept any more.
+	// Off says that no change is stored any more.
 	Off bool
-	// Required says that a change is stopped whose old bytes cannot be kept, but not
-	// where there is no state folder, and so no history.
+	// Required stops a change if its old bytes cannot be stored, unless there is no state
+	// folder.
 	Required bool
-	MaxSize  int64 // bytes of all that is kept
+	MaxSize  int64 // bytes of all packs and journals
 	MaxAge   time.Duration
 }
 
 // Options of a Store.
 type Options struct {
-	// Dir makes sure of the state folder and names it; a *save.StateError says that
-	// there is none.
+	// Dir makes the state folder, if it is missing, and returns its name. The error is a
+	// *save.StateError if there can be none.
 	Dir func(context.Context) (string, error)
-	// Settings are asked for before each change.
+	// Settings returns the current settings; it is called before each change.
 	Settings func() Settings
-	// Secret tells of all names of a file whether its bytes must not be kept.
+	// Secret reports, for all names of a file, whether its bytes must not be stored.
 	Secret func(names []string) bool
 	Now    func() time.Time // nil: the clock
 }
 
-// Store keeps changes. It is safe for concurrent use, and touches nothing before
-// the first change.
+// Store stores changes. It is safe for concurrent use, and touches nothing before the first
+// change.
 type Store struct {
 	o    Options
 	code coder
@@ -68,36 +68,36 @@ func New(o Options) *Store {
 type Change struct {
 	// Names are all names of the file; the last one is resolved and absolute.
 	Names []string
-	// Session, Tool and Call say what makes it.
+	// Session, Tool and Call say what makes the change, as in an Entry.
 	Session, Tool, Call string
-	// Old is the file as it is, Size bytes of it; nil where there is none.
+	// Old is the current file, Size bytes of it; nil if there is none.
 	Old  io.ReaderAt
 	Size int64
-	// From are the bytes of Old, where they are in memory.
+	// From holds the bytes of Old, if they are in memory.
 	From []byte
-	// Splices turn them into the new ones. Gone says that there will be no file.
+	// Splices turn the old bytes into the new ones. Gone says that the file is removed.
 	Splices []span.Splice
 	Gone    bool
-	// Was and Is are the hashes before and after, where they are known.
+	// Was and Is are the hashes before and after; nil if they are not known.
 	Was, Is *Sum
 }
 
 func (c Change) path() string { return c.Names[len(c.Names)-1] }
 
-// KeepError says that old bytes could not be kept.
+// KeepError says that old bytes could not be stored.
 type KeepError struct{ Err error }
 
 func (e *KeepError) Error() string { return "the history cannot keep the old bytes: " + e.Err.Error() }
 
-// Unwrap gives the system's error to errors.Is.
+// Unwrap returns the cause.
 func (e *KeepError) Unwrap() error { return e.Err }
 
-// Mark is a change that was kept; nil stands for one of a secret file.
+// Mark is a stored change; nil stands for a change of a secret file.
 type Mark struct {
-	// Off says that nothing is kept of any change, as the user wants it.
+	// Off says that the settings turn the history off.
 	Off bool
-	// Missed says why nothing could be kept of a change that goes on all the same,
-	// since the settings do not require the history.
+	// Missed is the reason why the change could not be stored. The change goes on, since the
+	// settings do not require the history.
 	Missed error
 
 	w      *writer
@@ -111,8 +111,8 @@ func (m *Mark) Void() {
 	}
 }
 
-// Done gives the entry back to its pack; call it when the change was made, or
-// after Void.
+// Done releases the pack of the entry. It is called when the change was made, or after
+// Void.
 func (m *Mark) Done() {
 	if m != nil && m.w != nil {
 		m.w.release()
@@ -120,7 +120,7 @@ func (m *Mark) Done() {
 	}
 }
 
-// ID names the entry, as Archive knows it; "" where nothing was kept.
+// ID returns the entry's ID, as Archive knows it; "" if nothing was stored.
 func (m *Mark) ID() string {
 	if m == nil || m.w == nil {
 		return ""
@@ -128,12 +128,12 @@ func (m *Mark) ID() string {
 	return fmt.Sprintf("%s-%d", m.w.id, m.number)
 }
 
-// Secret reports whether nothing of a file with these names is kept.
+// Secret reports whether a file with these names is not stored.
 func (s *Store) Secret(names []string) bool { return s.o.Secret != nil && s.o.Secret(names) }
 
-// Keep keeps the bytes that a change replaces, and notes the change. It is to be
-// called under the file's lock, right before the change is made. An error is
-// *KeepError, and the change must then not be made.
+// Keep stores the bytes that a change replaces, and notes the change. The caller holds the
+// file's lock and makes the change right afterwards. An error is a *KeepError, and the
+// change must then not be made.
 func (s *Store) Keep(ctx context.Context, c Change) (*Mark, error) {
 	if s.Secret(c.Names) {
 		return nil, nil
@@ -154,7 +154,7 @@ func (s *Store) Keep(ctx context.Context, c Change) (*Mark, error) {
 	return &Mark{Missed: err}, nil
 }
 
-// age has what was kept before the history was turned off go as it would have gone.
+// age removes old packs although the history is turned off.
 func (s *Store) age(ctx context.Context, settings Settings) {
 	s.tidying.Go(func() {
 		dir, err := s.o.Dir(context.WithoutCancel(ctx))
@@ -189,11 +189,11 @@ func (s *Store) keep(ctx context.Context, c Change, settings Settings) (*Mark, e
 	return &Mark{w: w, number: l.Number}, nil
 }
 
-// errNotWhole: only places of a file of that size are kept.
+// errNotWhole says that of a file of that size only places are stored.
 var errNotWhole = errors.New("the file is too large to be kept whole")
 
-// Rescue keeps bytes that were displaced from path and are in no file any more,
-// and gives the entry's ID. After an error they are known nowhere, as before.
+// Rescue stores bytes that were displaced from path and are in no file any more. It returns
+// the entry's ID. After an error nothing is stored.
 func (s *Store) Rescue(ctx context.Context, path string, content io.ReaderAt, size int64) (id string, err error) {
 	if size > WholeLimit {
 		return "", errNotWhole
@@ -217,7 +217,7 @@ var errOff = errors.New("the history is turned off")
 
 var errSecret = errors.New("the file's name is one of those that are not kept")
 
-// writer gives the pack to write to, for one change.
+// writer returns the pack to write to, for one change. The caller releases it.
 func (s *Store) writer(ctx context.Context, settings Settings) (*writer, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -249,7 +249,7 @@ func (s *Store) writer(ctx context.Context, settings Settings) (*writer, error) 
 	return w, nil
 }
 
-// Close ends the keeping. Marks that are still out stay good.
+// Close closes the Store. Marks that are not done stay valid.
 func (s *Store) Close() {
 	s.mu.Lock()
 	if s.now != nil {

@@ -19,16 +19,16 @@ const (
 	stemTime   = "20060102T150405.000"
 )
 
-// Bounds of one pack. They are small against the bounds of all, so that little
-// goes with the oldest one.
+// Bounds of one pack. They are small against the bounds of all packs, so that little is
+// removed with the oldest one.
 const (
 	minPack  = 1 << 20
 	maxPack  = 32 << 20
-	packs    = 32 // of the longest size and age
+	packs    = 32 // a full history has at least so many
 	maxSpan  = 24 * time.Hour
 	minSpan  = time.Minute
-	maxDepth = 64 // states that lean on each other
-	// leanSize and leanDepth bound what is unpacked while a change waits.
+	maxDepth = 64 // length of a chain of states, each stored as a change of the next
+	// leanSize and leanDepth bound the bytes that are unpacked while a change waits.
 	leanSize  = 1 << 20
 	leanDepth = maxDepth / 2
 )
@@ -37,8 +37,8 @@ const (
 // bytes are stored once. After that it begins anew, and stores some a second time.
 const maxKnown = 1024
 
-// writer is a journal and a pack that this process adds to. The lock on the
-// journal tells evictors that it does.
+// writer is a journal and a pack that this process adds to. It holds a lock on the journal,
+// so that no process removes them.
 type writer struct {
 	id   string
 	root *os.Root
@@ -49,7 +49,7 @@ type writer struct {
 	mu      sync.Mutex
 	users   int // changes under way
 	retired bool
-	broken  bool // an append could not be taken back
+	broken  bool // a part of a write could not be removed
 	pack    *os.File
 	journal *os.File
 	packEnd int64
@@ -63,7 +63,7 @@ type writer struct {
 // ref is a state in the pack.
 type ref struct {
 	at, size int64
-	depth    int // states that it leans on
+	depth    int // number of states below it in its chain
 }
 
 // newWriter starts a pack. The caller is its first user.
@@ -95,7 +95,7 @@ func newWriter(root *os.Root, id string, now func() time.Time, code *coder) (*wr
 	return w, nil
 }
 
-// acquire counts another user in, unless it is time for a new pack.
+// acquire adds a user. It returns false if a new pack is due.
 func (w *writer) acquire(now time.Time, settings Settings) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -118,7 +118,7 @@ func (w *writer) there() bool {
 	return err == nil && os.SameFile(mine, now)
 }
 
-// retire has the last user close the writer.
+// retire makes the last user close the writer.
 func (w *writer) retire() {
 	w.mu.Lock()
 	w.retired = true
@@ -152,7 +152,7 @@ func (w *writer) closeFiles() {
 	}
 }
 
-// add puts a record into the pack. b is its payload behind the room for a frame.
+// add appends a record to the pack. b has room for the frame and then the payload.
 func (w *writer) add(kind byte, b []byte) (at int64, err error) {
 	frame(kind, b)
 	w.mu.Lock()
@@ -165,7 +165,7 @@ func (w *writer) add(kind byte, b []byte) (at int64, err error) {
 	return at, nil
 }
 
-// append puts a line into the journal and gives its number.
+// append appends a line to the journal and returns the entry's number.
 func (w *writer) append(l line) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -185,8 +185,7 @@ func (w *writer) append(l line) (int, error) {
 	return l.Number, nil
 }
 
-// write takes back what it could write only in part: the next one must not stand
-// behind it.
+// write removes what it could write only in part: the next write must not follow that.
 func (w *writer) write(f *os.File, b []byte, at int64) error {
 	_, err := f.WriteAt(b, at)
 	if err != nil && f.Truncate(at) != nil {
@@ -195,7 +194,7 @@ func (w *writer) write(f *os.File, b []byte, at int64) error {
 	return err
 }
 
-// reader reads what the writer has written.
+// reader returns the pack as it was written so far.
 func (w *writer) reader() *pack {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -221,7 +220,7 @@ func (w *writer) learn(path string, sum Sum, k ref) {
 	w.stored[sum], w.last[path] = k, k
 }
 
-// states keeps the file as it was and as it will be.
+// states stores the file as it is and as it will be.
 func (w *writer) states(c Change, l *line) error {
 	var old []byte
 	var base ref
@@ -265,8 +264,8 @@ func sumOr(s *Sum, b []byte) Sum {
 	return sha256.Sum256(b)
 }
 
-// stateBefore finds or stores what is about to be replaced. Where another
-// program changed the file since this one did, that is mostly little.
+// stateBefore finds or stores the state that is about to be replaced. If another program
+// changed the file since the last entry, it is stored as a change of that.
 func (w *writer) stateBefore(path string, sum Sum, old []byte) (ref, error) {
 	if k, ok := w.find(sum); ok && k.depth < maxDepth {
 		return k, nil
@@ -285,7 +284,7 @@ func (w *writer) stateBefore(path string, sum Sum, old []byte) (ref, error) {
 	return w.whole(path, sum, int64(len(old)), bytes.NewReader(old))
 }
 
-// stateAfter finds or stores what comes of a change.
+// stateAfter finds or stores the state that a change makes.
 func (w *writer) stateAfter(c Change, old []byte, base ref) (Sum, ref, error) {
 	changes := make([]span.Splice, len(c.Splices))
 	size := int64(len(old)) + span.Growth(c.Splices)
@@ -316,8 +315,8 @@ func (w *writer) stateAfter(c Change, old []byte, base ref) (Sum, ref, error) {
 	return sum, k, err
 }
 
-// worthLeaning tells whether changes take much less room than the size bytes
-// that come of them.
+// worthLeaning reports whether changes take much less room than the size bytes that they
+// make.
 func worthLeaning(changes []span.Splice, size int64) bool {
 	cost := int64(0)
 	for _, s := range changes {
@@ -326,7 +325,7 @@ func worthLeaning(changes []span.Splice, size int64) bool {
 	return cost < size/2+64
 }
 
-// tight leaves out of a splice what it puts back as it was.
+// tight returns a splice without the bytes at its ends that it leaves as they are.
 func tight(s span.Splice, old []byte) span.Splice {
 	was := old[s.Start:s.End]
 	n := commonPrefix(was, s.New)
@@ -388,7 +387,7 @@ func (w *writer) state(path string, r record, content io.Reader, depth int) (ref
 	return k, err
 }
 
-// places keeps what a change does to a file that is too large to be kept.
+// places stores the places of a change of a file above WholeLimit.
 func (w *writer) places(c Change, most int64) (at int64, err error) {
 	r, kept := placesOf(c.Old, c.Size, c.Splices)
 	gone := int64(0)
