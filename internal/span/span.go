@@ -1,6 +1,7 @@
 // Package span holds the one type for a range of a file's bytes, the one set of
-// such ranges, and the one splice, with what is worked out from them
-// alone and two facts about raw bytes that their users share.
+// such ranges, and the one splice, with what is worked out from them alone, and the
+// facts about raw bytes that several packages need: line ends of one or two bytes, and
+// bytes that are no part of a character.
 //
 // It is pure: it reads what it is given and writes where it is told, knows no file,
 // no text and no conversation, and checks nothing that Fit is not asked to check.

@@ -61,7 +61,7 @@ var samples = []struct {
 
 // looksBinary judges the first bytes of a file, which may end within a character.
 func looksBinary(head []byte) bool {
-	_, err := headEncoding(head, false)
+	_, err := HeadEncoding(head, false)
 	return err != nil
 }
 

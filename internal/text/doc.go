@@ -209,11 +209,7 @@ func newDoc(raw, text []byte, enc charset.Encoding) *Doc {
 
 // HeadEncoding is the encoding of a file that begins with head, as NewScan finds it; whole
 // says that head is all of it. The error is ErrBinary.
-func HeadEncoding(head []byte, whole bool) (Encoding, error) { return headEncoding(head, whole) }
-
-// headEncoding is the encoding of a file that begins with head; whole says that
-// head is all of it.
-func headEncoding(head []byte, whole bool) (charset.Encoding, error) {
+func HeadEncoding(head []byte, whole bool) (charset.Encoding, error) {
 	if enc, ok := wideBOM(head); ok {
 		body := head[2:]
 		if text, used := enc.Set.DecodePrefix(body); bytes.IndexByte(text, 0) < 0 &&

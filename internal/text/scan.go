@@ -50,7 +50,7 @@ func newScan(ctx context.Context, r io.ReaderAt, size int64, chunk int, step int
 	if err := span.ReadFull(r, head, 0); err != nil {
 		return nil, err
 	}
-	enc, err := headEncoding(head, size == int64(len(head)))
+	enc, err := HeadEncoding(head, size == int64(len(head)))
 	if err != nil {
 		return nil, err
 	}
