@@ -123,7 +123,7 @@ var layers = map[string]layer{
 	"internal/history":      {imports: []string{"internal/filelock", "internal/owndir", "internal/save", "internal/span"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
 	"schemas":               {never: pure()},
 
-	"internal/media/scaledjpeg": {never: append(pure(), noVips, noPDF)},
+	"internal/media/scaledjpeg": {imports: []string{"internal/media"}, never: append(pure(), noVips, noPDF)},
 	"internal/media/raster":     {imports: []string{"internal/media", "internal/media/scaledjpeg"}, never: append(pure(), noVips, noPDF)},
 	"internal/worker":           {never: []ban{noProtocol, noNet, noCommand, noLog, noWatch, noVips, noPDF}},
 	"internal/media/decoder":    {imports: []string{"internal/media", "internal/worker"}, never: append(pure(), noVips, noPDF)},

@@ -9,7 +9,6 @@ import (
 	"golang.org/x/image/tiff"
 
 	"github.com/fsmcp/fsmcp/internal/media"
-	"github.com/fsmcp/fsmcp/internal/media/scaledjpeg"
 )
 
 // Engine implements media.Engine.
@@ -46,9 +45,8 @@ func (Engine) Open(data []byte, f media.Facts, v media.View) (media.Picture, err
 // rare reports whether an error says that a file is made in an unsupported way.
 func rare(err error) bool {
 	var own media.RareError
-	var ofJPEG scaledjpeg.RareError
 	var ofTIFF tiff.UnsupportedError
-	return errors.As(err, &own) || errors.As(err, &ofJPEG) || errors.As(err, &ofTIFF)
+	return errors.As(err, &own) || errors.As(err, &ofTIFF)
 }
 
 // forVips reports whether libvips, by way of bimg, reads more files of a kind.

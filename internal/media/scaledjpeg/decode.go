@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+
+	"github.com/fsmcp/fsmcp/internal/media"
 )
 
 // Model says what the planes of a picture mean.
@@ -45,15 +47,10 @@ type FormatError string
 
 func (e FormatError) Error() string { return string(e) }
 
-// RareError says that a file, which may be sound, is made in a way that is not decoded.
-type RareError string
-
-func (e RareError) Error() string { return string(e) }
-
 const errTruncated = FormatError("its image data ends too soon")
 
 // Decode decodes the window of a JPEG at 1/scale; scale is 1, 2, 4 or 8. The
-// error is a FormatError or a RareError.
+// error is a FormatError or a media.RareError.
 func Decode(data []byte, scale int, win Window) (*Image, error) {
 	d := &decoder{data: data, n: 8 / scale}
 	switch scale {
@@ -163,7 +160,7 @@ func (d *decoder) take(marker byte, seg []byte) error {
 			d.adobe = int(seg[11])
 		}
 	case 0xc3, 0xc5, 0xc6, 0xc7, 0xc9, 0xca, 0xcb, 0xcd, 0xce, 0xcf:
-		return RareError("it uses a way of coding (lossless, hierarchical or arithmetic) that is not decoded")
+		return media.RareError("it uses a way of coding (lossless, hierarchical or arithmetic) that is not decoded")
 	}
 	return nil
 }
@@ -204,7 +201,7 @@ func (d *decoder) frame(seg []byte) error {
 		return errTruncated
 	}
 	if seg[0] != 8 {
-		return RareError(fmt.Sprintf("it has %d bits a sample, of which only 8 are decoded", seg[0]))
+		return media.RareError(fmt.Sprintf("it has %d bits a sample, of which only 8 are decoded", seg[0]))
 	}
 	d.height, d.width = int(binary.BigEndian.Uint16(seg[1:])), int(binary.BigEndian.Uint16(seg[3:]))
 	n := int(seg[5])
