@@ -23,7 +23,7 @@ func (a Arguments) Refusal() *Refusal {
 	var b strings.Builder
 	fmt.Fprintf(&b, "The arguments of %s cannot be used. ", a.Tool)
 	for _, u := range a.Unknown {
-		fmt.Fprintf(&b, "There is no argument %s", argument(u.Name))
+		fmt.Fprintf(&b, "There is no argument %s", Argument(u.Name))
 		if u.Near != "" {
 			fmt.Fprintf(&b, "; did you mean %s?", u.Near)
 		} else {
@@ -44,9 +44,9 @@ func NotAnObject(tool, kind, known string) *Refusal {
 	return refuse(SlugBadArgument, "The arguments of %s must be one JSON object, not %s. It takes: %s.", tool, kind, known)
 }
 
-// argument quotes text from a caller, shortened, so that neither a terminal nor a model
+// Argument quotes text from a caller, shortened, so that neither a terminal nor a model
 // takes it for more than text.
-func argument(s string) string { return phrase.QuoteAtMost(s, 80) }
+func Argument(s string) string { return phrase.QuoteAtMost(s, 80) }
 
 // BadName says that an argument's name is no valid string. surrogate: it holds half of
 // a surrogate pair.
@@ -55,7 +55,7 @@ func BadName(name string, surrogate bool) string {
 	if surrogate {
 		flaw = `a string with a lone surrogate (half of a \uXXXX\uXXXX pair)`
 	}
-	return fmt.Sprintf("The argument name %s is %s.", argument(name), flaw)
+	return fmt.Sprintf("The argument name %s is %s.", Argument(name), flaw)
 }
 
 // BadString says that an argument's value is no valid string.
@@ -70,7 +70,7 @@ func BadString(name string, surrogate bool) string {
 func GivenTwice(name string) string { return name + " was given twice; give it once." }
 
 // UnknownGivenTwice says so of an argument that the tool does not have.
-func UnknownGivenTwice(name string) string { return GivenTwice(argument(name)) }
+func UnknownGivenTwice(name string) string { return GivenTwice(Argument(name)) }
 
 // Required says that a required argument is missing.
 func Required(name string) string { return name + " is required." }
@@ -78,17 +78,6 @@ func Required(name string) string { return name + " is required." }
 // NotYet says that an argument of a later version cannot be used.
 func NotYet(name, why string) string {
 	return fmt.Sprintf("%s cannot be used: %s. Leave it out.", name, why)
-}
-
-// Value is the value of an argument that has another type: its kind ("an object"), or
-// where that is empty, the text of a string or number.
-type Value struct{ Kind, Text string }
-
-func (v Value) words() string {
-	if v.Kind == "" {
-		return argument(v.Text)
-	}
-	return v.Kind
 }
 
 // NotAString says that a value is no string. json: it is an object or an array.
@@ -100,17 +89,18 @@ func NotAString(name, kind string, json bool) string {
 	return fmt.Sprintf("%s must be a string, not %s%s.", name, kind, hint)
 }
 
-// NotABool says that a value is neither true nor false.
-func NotABool(name string, v Value) string {
-	return fmt.Sprintf("%s must be true or false, not %s.", name, v.words())
+// NotABool says that a value is neither true nor false; value is its kind or its text in
+// quotes.
+func NotABool(name, value string) string {
+	return fmt.Sprintf("%s must be true or false, not %s.", name, value)
 }
 
-// NotWhole says that a value is no whole number.
-func NotWhole(name string, v Value) string {
-	return fmt.Sprintf("%s must be a whole number, not %s.", name, v.words())
+// NotWhole says that a value is no whole number; value is as for NotABool.
+func NotWhole(name, value string) string {
+	return fmt.Sprintf("%s must be a whole number, not %s.", name, value)
 }
 
 // TooLargeNumber says that a number is beyond every bound.
 func TooLargeNumber(name, text string) string {
-	return fmt.Sprintf("%s is too large a number: %s.", name, argument(text))
+	return fmt.Sprintf("%s is too large a number: %s.", name, Argument(text))
 }

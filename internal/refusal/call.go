@@ -17,12 +17,10 @@ func NotAccepted(why Busy) *Refusal {
 }
 
 // NotBegun refuses a call that was accepted and will not start any more.
-func NotBegun() *Refusal { return refuse(SlugBusy, "%s. Nothing was done.", Stopping) }
+var NotBegun = refuse(SlugBusy, "%s. Nothing was done.", Stopping)
 
 // Cancelled refuses a call that its client cancelled before it began.
-func Cancelled() *Refusal {
-	return refuse(SlugBusy, "The call was cancelled before it began. Nothing was done.")
-}
+var Cancelled = refuse(SlugBusy, "The call was cancelled before it began. Nothing was done.")
 
 // Late refuses a call that was given up at its deadline: one that had not begun, or one
 // of a tool that changes files or does not.

@@ -31,11 +31,7 @@ func Clipboard(err error) error {
 }
 
 // UnknownClipboardPicture refuses a picture in a form that is not read.
-func UnknownClipboardPicture() error {
-	return refuse(SlugBrokenFile, "The clipboard holds a picture in a form that is not read. Ask the user to save it as PNG, and read that.")
-}
+var UnknownClipboardPicture = refuse(SlugBrokenFile, "The clipboard holds a picture in a form that is not read. Ask the user to save it as PNG, and read that.")
 
 // ClipboardReadOnly refuses to change the clipboard.
-func ClipboardReadOnly() error {
-	return refuse(SlugBadArgument, "clipboard: is the user's clipboard, which only Read knows: it is not changed. Name a file, and write there.")
-}
+var ClipboardReadOnly = refuse(SlugBadArgument, "clipboard: is the user's clipboard, which only Read knows: it is not changed. Name a file, and write there.")

@@ -21,9 +21,7 @@ func TooLargeNotebook(name string, size, limit int64, done string) error {
 }
 
 // ColumnWithoutCell refuses a column of no cell.
-func ColumnWithoutCell() error {
-	return refuse(SlugBadArgument, "In a notebook column pages through one line of a cell: give cell_id with it. Without cell_id offset and limit count cells.")
-}
+var ColumnWithoutCell = refuse(SlugBadArgument, "In a notebook column pages through one line of a cell: give cell_id with it. Without cell_id offset and limit count cells.")
 
 // BrokenNotebook refuses to show a notebook that cannot be parsed.
 func BrokenNotebook(name string, at *notebook.ParseError) error {
@@ -103,9 +101,7 @@ func BadCellType(kind string) error {
 }
 
 // InsertWithoutType refuses an insert of a cell of no type.
-func InsertWithoutType() error {
-	return refuseAs(3, SlugBadArgument, "insert needs cell_type: code, markdown or raw.")
-}
+var InsertWithoutType = refuseAs(3, SlugBadArgument, "insert needs cell_type: code, markdown or raw.")
 
 // WithoutCell refuses an edit of no cell.
 func WithoutCell(mode string) error {

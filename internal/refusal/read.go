@@ -25,9 +25,7 @@ func BadColumn(column int) error {
 }
 
 // ColumnWithoutOffset refuses a column of no line.
-func ColumnWithoutOffset() error {
-	return refuse(SlugBadArgument, "column pages through one long line: give offset (the line) with it. limit then counts characters.")
-}
+var ColumnWithoutOffset = refuse(SlugBadArgument, "column pages through one long line: give offset (the line) with it. limit then counts characters.")
 
 // TooLargeToRead refuses a plain Read of a large file; call is one that fits. grep says that
 // the caller has Grep.

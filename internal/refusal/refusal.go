@@ -67,62 +67,47 @@ func refuseAs(code int, slug, format string, a ...any) *Refusal {
 	return &Refusal{Slug: slug, Text: fmt.Sprintf(format, a...), code: code}
 }
 
-// codeOf is the table of error codes.
+// codes is the table of error codes: the numbers of Read, Write, Edit and NotebookEdit. Glob
+// and Grep have Read's.
+var codes = map[string][4]int{
+	SlugDenied:        {1, 1, 2, 11},
+	SlugNotFound:      {2, 19, 4, 19},
+	SlugNotRead:       {12, 2, 6, 9},
+	SlugPartlyRead:    {12, 2, 6, 9},
+	SlugModified:      {21, 3, 7, 10},
+	SlugExists:        {3, 3, 3, 3},
+	SlugNotebook:      {8, 18, 5, 18},
+	SlugNotNotebook:   {1, 1, 1, 1},
+	SlugBinary:        {4, 18, 18, 18},
+	SlugTooLarge:      {6, 6, 10, 10},
+	SlugTooManyTokens: {6, 6, 10, 10},
+	SlugBrokenFile:    {8, 8, 8, 6},
+	SlugIsDirectory:   {9, 9, 20, 20},
+	SlugNoChange:      {1, 1, 1, 1},
+	SlugNoMatch:       {8, 8, 8, 8},
+	SlugNoSuchCell:    {8, 8, 8, 8},
+	SlugNotUnique:     {9, 9, 9, 9},
+	SlugIO:            {11, 11, 11, 21},
+	SlugPlanMode:      {13, 13, 13, 13},
+	SlugReadOnly:      {14, 14, 14, 14},
+	SlugHook:          {15, 15, 15, 15},
+	SlugBusy:          {16, 16, 16, 16},
+	SlugNotEncodable:  {17, 17, 17, 17},
+	SlugSpecialFile:   {18, 18, 18, 18},
+}
+
+// codeOf returns the number of a slug in the table of a tool.
 func codeOf(tool, slug string) int {
-	byTool := func(read, write, edit, notebookEdit int) int {
-		switch tool {
-		case "Read", "Glob", "Grep":
-			return read
-		case "Write":
-			return write
-		case "Edit":
-			return edit
-		}
-		return notebookEdit
+	row, listed := codes[slug]
+	switch {
+	case !listed:
+		return 12
+	case tool == "Read", tool == "Glob", tool == "Grep":
+		return row[0]
+	case tool == "Write":
+		return row[1]
+	case tool == "Edit":
+		return row[2]
 	}
-	switch slug {
-	case SlugDenied:
-		return byTool(1, 1, 2, 11)
-	case SlugNotFound:
-		return byTool(2, 19, 4, 19)
-	case SlugNotRead, SlugPartlyRead:
-		return byTool(12, 2, 6, 9)
-	case SlugModified:
-		return byTool(21, 3, 7, 10)
-	case SlugExists:
-		return 3
-	case SlugNotebook:
-		return byTool(8, 18, 5, 18)
-	case SlugNotNotebook:
-		return 1
-	case SlugBinary:
-		return byTool(4, 18, 18, 18)
-	case SlugTooLarge, SlugTooManyTokens:
-		return byTool(6, 6, 10, 10)
-	case SlugBrokenFile:
-		return byTool(8, 8, 8, 6)
-	case SlugIsDirectory:
-		return byTool(9, 9, 20, 20)
-	case SlugNoChange:
-		return 1
-	case SlugNoMatch, SlugNoSuchCell:
-		return 8
-	case SlugNotUnique:
-		return 9
-	case SlugIO:
-		return byTool(11, 11, 11, 21)
-	case SlugPlanMode:
-		return 13
-	case SlugReadOnly:
-		return 14
-	case SlugHook:
-		return 15
-	case SlugBusy:
-		return 16
-	case SlugNotEncodable:
-		return 17
-	case SlugSpecialFile:
-		return 18
-	}
-	return 12
+	return row[3]
 }

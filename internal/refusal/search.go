@@ -19,7 +19,7 @@ func Negative(argument string, n int) error {
 }
 
 // EmptyPattern refuses a search for nothing.
-func EmptyPattern() error { return refuse(SlugBadArgument, "pattern is empty.") }
+var EmptyPattern = refuse(SlugBadArgument, "pattern is empty.")
 
 // OnlyAFolder refuses a pattern that names a folder and nothing to find in it.
 func OnlyAFolder(pattern string) error {
@@ -90,7 +90,7 @@ func badPattern(p *search.PatternError) error {
 		where = fmt.Sprintf(" at character %d", utf8.RuneCountInString(p.Pattern[:p.At])+1)
 	}
 	if p.Part != "" {
-		where += ": " + argument(p.Part)
+		where += ": " + Argument(p.Part)
 	}
 	switch {
 	case p.Unsupported == search.LookAround:

@@ -112,7 +112,7 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 // dismiss answers calls that will not start any more. It waits at most the grace for a
 // client that does not read.
 func (c *conn) dismiss(jobs []*schedule.Job) {
-	r, done := answerTo(refusal.NotBegun()), make(chan struct{})
+	r, done := answerTo(refusal.NotBegun), make(chan struct{})
 	for _, j := range jobs {
 		c.unmade(jobOf(j), r)
 	}
@@ -295,7 +295,7 @@ func (c *conn) notified(m wire.Message) {
 			j.to.none()
 			c.withdraw(j)
 			if !begun {
-				c.unmade(j, answerTo(refusal.Cancelled()))
+				c.unmade(j, answerTo(refusal.Cancelled))
 			}
 			c.opts.Log.Info().Str("id", string(id)).Msg("call cancelled")
 		}
@@ -319,7 +319,7 @@ func (c *conn) call(m wire.Message, size int, to replies) {
 	}
 	sp, ok := c.specs[tool]
 	if !ok {
-		c.fail(to, m.ID, mcp.INVALID_PARAMS, fmt.Sprintf("There is no tool %s. The tools are %s.", arguments.Quoted(tool), c.known))
+		c.fail(to, m.ID, mcp.INVALID_PARAMS, fmt.Sprintf("There is no tool %s. The tools are %s.", refusal.Argument(tool), c.known))
 		return
 	}
 	j := &job{id: bytes.Clone(m.ID), spec: sp, to: to, Job: schedule.Job{Size: size, At: time.Now()}}

@@ -115,7 +115,9 @@ func (c *conn) question(j *job, r *toolcall.Result) {
 	flush, over := false, d.over
 	if !over {
 		a.timer = time.AfterFunc(c.opts.AskTimeout, func() {
-			c.unanswered(a, fmt.Sprintf("did not answer within %v", c.opts.AskTimeout))
+			for range c.removeQuestions(false, func(o *asked) bool { return o == a }) {
+				c.refuseAsked(a, fmt.Sprintf("did not answer within %v", c.opts.AskTimeout), false)
+			}
 		})
 		d.waiting = append(d.waiting, a)
 		flush = c.sendQuestions()
@@ -194,7 +196,7 @@ func (c *conn) answered(a *asked, v verdict) {
 		case unasked:
 			c.pool.End(&o.job.Job, func() { c.settle(o.job, o.refusal, true) })
 		default:
-			c.pool.End(&o.job.Job, func() { c.settle(o.job, toolcall.Unanswered(o.job.spec.Tool.Name, o.question, v.why()), true) })
+			c.refuseAsked(o, v.why(), true)
 		}
 	}
 }
@@ -212,11 +214,9 @@ func (c *conn) rerun(j *job, prepare func()) {
 	})
 }
 
-// unanswered ends a call whose question got no answer.
-func (c *conn) unanswered(a *asked, why string) {
-	for _, a := range c.removeQuestions(false, func(o *asked) bool { return o == a }) {
-		c.pool.End(&a.job.Job, func() { c.settle(a.job, toolcall.Unanswered(a.job.spec.Tool.Name, a.question, why), false) })
-	}
+// refuseAsked ends a call whose question did not get a yes; why completes "the user ...".
+func (c *conn) refuseAsked(a *asked, why string, reading bool) {
+	c.pool.End(&a.job.Job, func() { c.settle(a.job, toolcall.Unanswered(a.job.spec.Tool.Name, a.question, why), reading) })
 }
 
 // withdraw removes the question of a cancelled call.
@@ -235,9 +235,7 @@ func (c *conn) endQuestions() {
 	taken := c.removeQuestions(false, func(*asked) bool { return true })
 	go func() {
 		for _, a := range taken {
-			c.pool.End(&a.job.Job, func() {
-				c.settle(a.job, toolcall.Unanswered(a.job.spec.Tool.Name, a.question, "can no longer be asked"), false)
-			})
+			c.refuseAsked(a, "can no longer be asked", false)
 		}
 	}()
 }

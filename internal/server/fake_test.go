@@ -19,6 +19,11 @@ import (
 	"github.com/fsmcp/fsmcp/schemas"
 )
 
+// failing is the answer to a call that failed.
+func failing(code int, slug, text string) *toolcall.Result {
+	return &toolcall.Result{Blocks: []toolcall.Block{{Text: text}}, Meta: map[string]any{"fsmcp/errorCode": code, "fsmcp/error": slug}, IsError: true}
+}
+
 // The argument structs of fake tools: those of the real ones, as the schemas
 // have them.
 type (
@@ -83,7 +88,7 @@ func (f *fakes) consent(call toolcall.Call, path string) *toolcall.Result {
 		if call.Session.Granted(q) || call.Consent.Covers(q) {
 			continue
 		}
-		r := toolcall.Failure(1, "denied", "Consent is needed, which cannot be asked for here.")
+		r := failing(1, "denied", "Consent is needed, which cannot be asked for here.")
 		r.Ask = q
 		return r
 	}
@@ -125,7 +130,7 @@ func (f *fakes) read(ctx context.Context, call toolcall.Call, args tools.Args) *
 	case "/nil":
 		return nil
 	case "/missing":
-		return toolcall.Failure(2, "not_found", "File does not exist.")
+		return failing(2, "not_found", "File does not exist.")
 	case "/picture":
 		return &toolcall.Result{Blocks: []toolcall.Block{{Text: "a picture"}, {MIME: "image/png", Data: []byte{0, 1, 2, 255}}}}
 	case "/pdf":

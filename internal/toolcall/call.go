@@ -107,18 +107,15 @@ type Block struct {
 	Path string // of the file that a resource is of
 }
 
-// Failure builds the answer to a call that failed: the words for the model,
+// Refuse builds the answer to a call of a tool that was refused: the words for the model,
 // and the code and slug of the table in the specification of the tools.
-func Failure(code int, slug, text string) *Result {
+func Refuse(tool string, r *refusal.Refusal) *Result {
 	return &Result{
-		Blocks:  []Block{{Text: text}},
-		Meta:    map[string]any{"fsmcp/errorCode": code, "fsmcp/error": slug},
+		Blocks:  []Block{{Text: r.Text}},
+		Meta:    map[string]any{"fsmcp/errorCode": r.Code(tool), "fsmcp/error": r.Slug},
 		IsError: true,
 	}
 }
-
-// Refuse builds the answer to a call of a tool that was refused.
-func Refuse(tool string, r *refusal.Refusal) *Result { return Failure(r.Code(tool), r.Slug, r.Text) }
 
 // Fail answers a call that failed.
 func Fail(tool, raw string, err error) *Result {

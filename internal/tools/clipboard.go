@@ -40,7 +40,7 @@ func (r *clipboardReader) answer(ctx context.Context, call toolcall.Call, args A
 	}
 	a, reads := args.(*ReadArgs)
 	if !reads {
-		return nil, refusal.ClipboardReadOnly()
+		return nil, refusal.ClipboardReadOnly
 	}
 	w, err := a.want()
 	if err != nil {
@@ -65,7 +65,7 @@ func (r *clipboardReader) answer(ctx context.Context, call toolcall.Call, args A
 func (r *reading) clipboardPicture(ctx context.Context, data []byte) (*toolcall.Result, error) {
 	kind := media.Sniff(data[:min(len(data), media.HeadSize)], "")
 	if !kind.IsImage() {
-		return nil, refusal.UnknownClipboardPicture()
+		return nil, refusal.UnknownClipboardPicture
 	}
 	r.ignore("an image", "offset", "limit", "column", "cell_id", "pages")
 	return r.picture(ctx, kind, int64(len(data)))

@@ -64,7 +64,7 @@ func (r *reading) notebook(ctx context.Context, stamp fsys.Stamp) (*toolcall.Res
 	case r.want.cell != "":
 		return v.cell(ctx)
 	case r.want.column > 0:
-		return nil, refusal.ColumnWithoutCell()
+		return nil, refusal.ColumnWithoutCell
 	}
 	return v.cells(ctx)
 }

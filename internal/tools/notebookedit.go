@@ -48,7 +48,7 @@ func (a *NotebookEditArgs) check() error {
 	}
 	switch {
 	case mode == modeInsert && a.CellType == "":
-		return refusal.InsertWithoutType()
+		return refusal.InsertWithoutType
 	case mode != modeInsert && a.CellID == "":
 		return refusal.WithoutCell(mode)
 	case mode != modeDelete && a.NewSource == nil:

@@ -118,7 +118,7 @@ func (r *reading) answer(ctx context.Context) (*toolcall.Result, error) {
 func (r *reading) text(ctx context.Context, size int64, serve func() (*toolcall.Result, error)) (*toolcall.Result, error) {
 	r.ignore("a text", "cell_id", "region", "pages")
 	if r.want.column > 0 && r.args.Offset == nil {
-		return nil, refusal.ColumnWithoutOffset()
+		return nil, refusal.ColumnWithoutOffset
 	}
 	if r.want.plain && size > r.tool.maxFileBytes {
 		return nil, r.tooLarge(ctx, size)

@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/fsmcp/fsmcp/internal/alike"
-	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/server/wire"
 	"github.com/fsmcp/fsmcp/internal/toolcall"
@@ -134,10 +133,8 @@ func (d *decoder) set(f *field, v wire.Value, text string) (problem string) {
 		case v.Kind == wire.True, text == "true":
 			slot.SetBool(true)
 		case v.Kind == wire.False, text == "false":
-		case v.Kind == wire.String:
-			return refusal.NotABool(f.name, refusal.Value{Text: text})
 		default:
-			return refusal.NotABool(f.name, refusal.Value{Kind: wordFor(v.Kind)})
+			return refusal.NotABool(f.name, wordsFor(v, text))
 		}
 	}
 	return ""
@@ -145,15 +142,11 @@ func (d *decoder) set(f *field, v wire.Value, text string) (problem string) {
 
 // integer reads 10, 10.0, 1e1 and their forms as strings.
 func integer(name string, v wire.Value, text string) (n int, problem string) {
-	switch v.Kind {
-	case wire.Number:
+	switch {
+	case v.Kind == wire.Number:
 		text = string(v.Raw)
-	case wire.String:
-		if !wire.IsNumber(text) {
-			return 0, refusal.NotWhole(name, refusal.Value{Text: text})
-		}
-	default:
-		return 0, refusal.NotWhole(name, refusal.Value{Kind: wordFor(v.Kind)})
+	case v.Kind != wire.String, !wire.IsNumber(text):
+		return 0, refusal.NotWhole(name, wordsFor(v, text))
 	}
 	n64, err := strconv.ParseInt(text, 10, strconv.IntSize)
 	if err == nil {
@@ -164,7 +157,7 @@ func integer(name string, v wire.Value, text string) (n int, problem string) {
 	case errors.Is(err, strconv.ErrRange), ferr != nil, math.Abs(f) >= 1<<53:
 		return 0, refusal.TooLargeNumber(name, text)
 	case f != math.Trunc(f), int64(int(f)) != int64(f):
-		return 0, refusal.NotWhole(name, refusal.Value{Text: text})
+		return 0, refusal.NotWhole(name, refusal.Argument(text))
 	}
 	return int(f), ""
 }
@@ -246,6 +239,14 @@ func fold(name string) string {
 	return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(name))
 }
 
+// wordsFor describes a value: a string by its text, any other by its kind.
+func wordsFor(v wire.Value, text string) string {
+	if v.Kind == wire.String {
+		return refusal.Argument(text)
+	}
+	return wordFor(v.Kind)
+}
+
 // wordFor names a kind of value.
 func wordFor(k wire.Kind) string {
 	switch k {
@@ -262,7 +263,3 @@ func wordFor(k wire.Kind) string {
 	}
 	return "a number"
 }
-
-// Quoted quotes what a caller sent, shortened, with nothing in it that a
-// terminal or a model could take for more than text.
-func Quoted(s string) string { return phrase.QuoteAtMost(s, 80) }

@@ -19,7 +19,7 @@ func (f *Finder) Glob(ctx context.Context, call toolcall.Call, a *GlobArgs) (*to
 		return nil, err
 	}
 	if a.Pattern == "" {
-		return nil, refusal.EmptyPattern()
+		return nil, refusal.EmptyPattern
 	}
 	start, pattern := startOf(a.Path, a.Pattern)
 	if namesFolder(pattern) {

@@ -28,7 +28,7 @@ func (f *Finder) Grep(ctx context.Context, call toolcall.Call, a *GrepArgs) (*to
 		return nil, err
 	}
 	if a.Pattern == "" {
-		return nil, refusal.EmptyPattern()
+		return nil, refusal.EmptyPattern
 	}
 	r, err := f.begin(call, NameGrep, a.Path, a.Pattern)
 	if err != nil {
