@@ -158,7 +158,7 @@ func (w *committing) locked(ctx context.Context, s *toolcall.Target, lock fileLo
 	if err := w.by.Auditor.Begin(w.call, now); err != nil {
 		return m, err
 	}
-	recorded := w.by.recorder().start(ctx, w.call, now, old, c)
+	recorded := w.by.startRecording(ctx, w.call, now, old, c)
 	out, err := replace(ctx, txn, c, recorded)
 	mark, _ := recorded() // its error is that of the change
 	defer mark.Done()

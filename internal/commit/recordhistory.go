@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/fsmcp/fsmcp/internal/access"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/history"
 	"github.com/fsmcp/fsmcp/internal/phrase"
@@ -27,30 +26,22 @@ type HistoryRecorder interface {
 	Secret(names []string) bool
 }
 
-// recorder has changes recorded in the history.
-type recorder struct {
-	history HistoryRecorder // nil: nothing is recorded
-	access  *access.Checker
-}
-
-func (c *Committer) recorder() recorder { return recorder{c.History, c.Opener.Access} }
-
 // waitForMark waits until a change is recorded.
 type waitForMark func() (*history.Mark, error)
 
-// start records what a change is about to replace, beside the writing of the new bytes:
+// startRecording records what a change is about to replace, beside the writing of the new bytes:
 // the disk is busy with those anyway. The caller waits for the mark before the change
 // shows and before it closes old.
-func (r recorder) start(ctx context.Context, call toolcall.Call, s *toolcall.Target, old *fsys.File, c *Change) waitForMark {
-	if r.history == nil {
+func (c *Committer) startRecording(ctx context.Context, call toolcall.Call, s *toolcall.Target, old *fsys.File, change *Change) waitForMark {
+	if c.History == nil {
 		return func() (*history.Mark, error) { return nil, nil }
 	}
 	wait := sync.OnceValues(func() (*history.Mark, error) {
-		k, err := r.describe(call, s, old, c)
+		k, err := c.describe(call, s, old, change)
 		if err != nil {
 			return nil, err
 		}
-		return r.history.Keep(ctx, k)
+		return c.History.Keep(ctx, k)
 	})
 	go func() {
 		defer func() { _ = recover() }() // a panic comes out again where it is waited for
@@ -60,11 +51,11 @@ func (r recorder) start(ctx context.Context, call toolcall.Call, s *toolcall.Tar
 }
 
 // describe describes a change to the history.
-func (r recorder) describe(call toolcall.Call, s *toolcall.Target, old *fsys.File, c *Change) (history.Change, error) {
+func (c *Committer) describe(call toolcall.Call, s *toolcall.Target, old *fsys.File, change *Change) (history.Change, error) {
 	if s.Stamp.Nlink > 1 {
-		s.Links = r.access.Links(s.File, func(name string) bool { return r.history.Secret([]string{name}) })
+		s.Links = c.Opener.Access.Links(s.File, func(name string) bool { return c.History.Secret([]string{name}) })
 	}
-	k := history.Change{Names: s.KnownNames(), Session: call.Session.ID, Tool: s.Op.String(), Call: call.ID, From: c.From, Splices: c.Splices, Gone: c.Remove}
+	k := history.Change{Names: s.KnownNames(), Session: call.Session.ID, Tool: s.Op.String(), Call: call.ID, From: change.From, Splices: change.Splices, Gone: change.Remove}
 	if call.Restoring {
 		k.Tool = history.ToolRestore
 	}
@@ -74,16 +65,13 @@ func (r recorder) describe(call toolcall.Call, s *toolcall.Target, old *fsys.Fil
 			return k, err
 		}
 		k.Old, k.Size = old, stamp.Size
-		if c.FromHash != nil {
-			k.Was = sumOf(c.FromHash())
+		if change.FromHash != nil {
+			k.Was = sumOf(change.FromHash())
 		}
 	}
 	if k.Size <= history.WholeLimit { // of a larger file the history does not use it
-		if c.After != nil {
-			sum, _ := c.After()
+		if sum, known := change.sum(); known {
 			k.Is = sumOf(sum)
-		} else if c.Record.Hash != (state.Sum{}) {
-			k.Is = sumOf(c.Record.Hash)
 		}
 	}
 	return k, nil
@@ -91,15 +79,15 @@ func (r recorder) describe(call toolcall.Call, s *toolcall.Target, old *fsys.Fil
 
 // hookChange records the change that hooks made as one of its own. Without it the
 // change before, on which it lies, could not be restored.
-func (r recorder) hookChange(ctx context.Context, call toolcall.Call, s *toolcall.Target, was []byte, c *state.File) []string {
-	if r.history == nil {
+func (c *Committer) hookChange(ctx context.Context, call toolcall.Call, s *toolcall.Target, was []byte, now *state.File) []string {
+	if c.History == nil {
 		return nil
 	}
-	from, to := state.Sum(sha256.Sum256(was)), c.Hash()
-	mark, err := r.history.Keep(ctx, history.Change{
+	from, to := state.Sum(sha256.Sum256(was)), now.Hash()
+	mark, err := c.History.Keep(ctx, history.Change{
 		Names: s.KnownNames(), Session: call.Session.ID, Tool: history.ToolHook, Call: call.ID,
 		Old: bytes.NewReader(was), Size: int64(len(was)), From: was, Was: sumOf(from),
-		Splices: []span.Splice{{End: int64(len(was)), New: c.Raw}}, Is: sumOf(to),
+		Splices: []span.Splice{{End: int64(len(was)), New: now.Raw}}, Is: sumOf(to),
 	})
 	if err != nil {
 		return missed(&history.Mark{Missed: err})

@@ -125,7 +125,7 @@ func (w *committing) reloadAfterHooks(ctx context.Context, s *toolcall.Target, m
 	m.result.Meta["fsmcp/hash"], m.result.Meta["fsmcp/size"] = hex.EncodeToString(sum[:]), int64(len(c.Raw))
 	note = w.showHookChange(c, m, lost)
 	if was, ok := m.bytes(); ok {
-		for _, n := range w.by.recorder().hookChange(ctx, call, s, was, c) {
+		for _, n := range w.by.hookChange(ctx, call, s, was, c) {
 			note += "\n" + n
 		}
 	}

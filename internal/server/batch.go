@@ -16,9 +16,9 @@ type batch struct {
 	conn *conn
 
 	mu       sync.Mutex
-	parts    [][]byte // of the array's line, without its end
-	reserved int      // bytes
-	open     int      // messages not yet answered
+	answers  [][]byte
+	reserved int // bytes
+	open     int // messages not yet answered
 }
 
 // maxBatch bounds the messages of one array, since the smallest of them takes
@@ -36,7 +36,7 @@ func (c *conn) batch(line []byte) {
 		c.fail(c, nil, mcp.INVALID_REQUEST, fmt.Sprintf("An array holds 1 to %d messages, not %d.", maxBatch, len(items)))
 		return
 	}
-	b := &batch{conn: c, parts: [][]byte{append(c.out.Buffer(), '[')}, open: len(items)}
+	b := &batch{conn: c, open: len(items)}
 	for _, item := range items {
 		m, err := wire.ParseMessage(item)
 		if err == nil && m.Method == wire.MethodInitialize && (m.ID == nil || wire.GoodID(m.ID)) {
@@ -58,23 +58,10 @@ func (b *batch) reserve(size int) bool {
 	return true
 }
 
-// joined is the size up to which answers are copied into one part. Larger ones
-// are parts of their own, so that a long array is not copied as it grows.
-const joined = 64 << 10
-
 // answer takes one answer, and sends all after the last.
 func (b *batch) answer(line []byte, reading bool) {
 	b.mu.Lock()
-	last := len(b.parts) - 1
-	if last > 0 || len(b.parts[0]) > 1 {
-		b.parts[last] = append(b.parts[last], ',')
-	}
-	if len(b.parts[last])+len(line) <= joined {
-		b.parts[last] = append(b.parts[last], line...)
-		b.conn.out.Recycle(line)
-	} else {
-		b.parts = append(b.parts, line)
-	}
+	b.answers = append(b.answers, line)
 	b.closeOne(reading)
 }
 
@@ -87,15 +74,19 @@ func (b *batch) none() {
 // closeOne counts one message as done, and gives up the lock.
 func (b *batch) closeOne(reading bool) {
 	b.open--
-	last := len(b.parts) - 1
-	over, answers := b.open == 0, last > 0 || len(b.parts[0]) > 1
+	over := b.open == 0
 	b.mu.Unlock()
 	if !over {
 		return
 	}
 	b.conn.out.Release(b.reserved)
-	if answers {
-		b.parts[last] = append(b.parts[last], ']')
-		b.conn.deliver(reading, b.parts...)
+	if len(b.answers) == 0 {
+		return
 	}
+	parts := append([][]byte{[]byte("[")}, b.answers...)
+	for i := 1; i < len(b.answers); i++ {
+		parts[i] = append(parts[i], ',')
+	}
+	parts[len(b.answers)] = append(parts[len(b.answers)], ']')
+	b.conn.deliver(reading, parts...)
 }

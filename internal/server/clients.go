@@ -93,10 +93,7 @@ var cline = toolcall.ClientLimits{Chars: 7000, Pictures: toolcall.NoPictures, Pa
 func (s *Server) limitsOf(client string) toolcall.ClientLimits {
 	limits := limitsOf(client)
 	limits.Name = client
-	if s.opts.Limits != nil {
-		limits = s.opts.Limits(client, limits)
-	}
-	return limits
+	return s.opts.Limits(client, limits)
 }
 
 // limitsOf finds a client in the table. An entry matches if the name is equal, or goes on

@@ -482,7 +482,7 @@ func (c *conn) settle(j *job, r *toolcall.Result, reading bool) {
 	}
 	if !j.to.reserve(len(line)) {
 		c.out.Recycle(line)
-		r = unfitAnswer(j)
+		r = answerTo(refusal.NoRoomInArray(!j.spec.Tool.ReadOnly))
 		line = c.encode(j, r)
 		j.to.reserve(len(line)) // the new answer is small
 	}
@@ -491,11 +491,6 @@ func (c *conn) settle(j *job, r *toolcall.Result, reading bool) {
 		c.opts.Sent(j.call, r)
 	}
 	j.to.answer(line, reading)
-}
-
-// unfitAnswer returns the answer to a call whose own answer has no room in its array.
-func unfitAnswer(j *job) *toolcall.Result {
-	return answerTo(refusal.NoRoomInArray(!j.spec.Tool.ReadOnly))
 }
 
 func (c *conn) encode(j *job, r *toolcall.Result) []byte {

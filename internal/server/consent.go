@@ -17,9 +17,6 @@ import (
 // and may then need consent to something else.
 const maxQuestions = 3
 
-// defaultAskTimeout is less than the minute after which many clients give up a call.
-const defaultAskTimeout = 50 * time.Second
-
 // appendQuestion appends the params of an elicitation/create.
 func appendQuestion(b []byte, q *toolcall.Question) []byte {
 	b = wire.AppendString(append(b, `{"message":`...), q.Message)

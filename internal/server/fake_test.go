@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -226,8 +227,12 @@ func newFake(tb testing.TB, f *fakes, change func(*Options)) *Server {
 		Tools:      f.tools(),
 		NewSession: func() *toolcall.Session { return new(toolcall.Session) },
 		Sent:       f.sent,
+		Refused:    func(string, string, toolcall.Call, time.Duration, *toolcall.Result) {},
+		ParseFile:  func(raw string) toolcall.FileArgument { return toolcall.FileArgument{Key: filepath.Clean(raw)} },
+		Limits:     func(_ string, known toolcall.ClientLimits) toolcall.ClientLimits { return known },
 		Schemas:    schemas.Files,
 		Workspace:  []string{"/srv/here"},
+		AskTimeout: 50 * time.Second,
 		Log:        zerolog.Nop(),
 	}
 	if change != nil {

@@ -19,7 +19,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -55,22 +54,22 @@ type Options struct {
 	Clipboard bool
 	// ParseFile parses a file argument. Calls with one Key are kept in order.
 	ParseFile func(raw string) toolcall.FileArgument
-	// AskTimeout bounds the wait for the user's answer; 0 means 50 s.
+	// AskTimeout bounds the wait for the user's answer.
 	AskTimeout time.Duration
 	// WantRoots makes the server ask the client for its folders before the first call.
 	// Roots is called with each answer, absolute and cleaned; calls wait for its return,
 	// for two seconds at most. It is never called twice at a time.
 	WantRoots bool
 	Roots     func(dirs []string)
-	// Limits corrects the bounds of a client, by the client's name; nil corrects nothing.
+	// Limits corrects the bounds of a client, by the client's name.
 	Limits func(client string, known toolcall.ClientLimits) toolcall.ClientLimits
 	// Refused is called for calls that end without running a tool: faulty arguments, no
 	// room, or given up or cancelled while they waited. given is the file as the call
 	// named it, "" if unknown; r is the answer, even if it is not sent. It must return
-	// quickly. It may be nil.
+	// quickly.
 	Refused func(tool, given string, call toolcall.Call, waited time.Duration, r *toolcall.Result)
 	// Sent is called with each answer right before it is sent, so that the client cannot
-	// see it and rely on it earlier. It may be nil.
+	// see it and rely on it earlier.
 	Sent func(call toolcall.Call, r *toolcall.Result)
 	// Log receives events for people; never the content of files.
 	Log zerolog.Logger
@@ -105,15 +104,6 @@ type Server struct {
 func New(o Options) (*Server, error) {
 	if o.bounds == (bounds{}) {
 		o.bounds = defaultBounds()
-	}
-	if o.Sent == nil {
-		o.Sent = func(toolcall.Call, *toolcall.Result) {}
-	}
-	if o.ParseFile == nil {
-		o.ParseFile = func(raw string) toolcall.FileArgument { return toolcall.FileArgument{Key: filepath.Clean(raw)} }
-	}
-	if o.AskTimeout <= 0 {
-		o.AskTimeout = defaultAskTimeout
 	}
 	s := &Server{opts: o, specs: make(map[string]*arguments.Spec), tickets: newTickets()}
 	for i, t := range o.Tools {
@@ -179,9 +169,6 @@ const (
 // refused reports a call that ended after its arguments were decoded; args is nil if they
 // are faulty.
 func (s *Server) refused(sp *arguments.Spec, args tools.Args, call toolcall.Call, waited time.Duration, r *toolcall.Result) {
-	if s.opts.Refused == nil {
-		return
-	}
 	given := ""
 	if args != nil {
 		given = args.Target()

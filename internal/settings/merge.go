@@ -22,7 +22,8 @@ type merger struct {
 // noLevel is the level of a default.
 const noLevel = perm.User + 1
 
-// defaultAskTimeout bounds the wait for the user's answer.
+// defaultAskTimeout bounds the wait for the user's answer. It is less than the minute after
+// which many clients give up a call.
 const defaultAskTimeout = 50 * time.Second
 
 func (m *merger) merge(workspace []string) Config {
