@@ -123,19 +123,24 @@ func EmptyNotebook(name string) error {
 	return refuseAs(codeNoNotebook, SlugBrokenFile, "%s is empty, and so no notebook yet. Write can fill it.", name)
 }
 
-// BinaryNotebook refuses to edit a notebook that is no text.
-func BinaryNotebook(name string) error {
-	return refuseAs(codeNoNotebook, SlugBrokenFile, "%s is no notebook: it is not UTF-8 text.", name)
-}
-
-// InvalidNotebook refuses to edit a notebook that cannot be parsed.
-func InvalidNotebook(name string, at *notebook.ParseError) error {
-	return refuseAs(codeNoNotebook, SlugBrokenFile, "%s is no valid notebook: %s at byte %d. Read pages its raw text with offset and limit; Write may replace it once all of it was shown.", name, at.What, at.Offset)
-}
-
-// OldNotebook refuses to edit a notebook of an old format.
-func OldNotebook(name string, v *notebook.VersionError) error {
-	return refuseAs(codeNoNotebook, SlugBrokenFile, "%s is of nbformat %d.%d; notebooks of nbformat 4 and later are edited. Convert it first (jupyter nbconvert --to notebook --nbformat 4).", name, v.Major, v.Minor)
+// Uneditable words why a notebook is not edited; any other error stays as it is. limit bounds
+// its bytes.
+func Uneditable(name string, limit int64, err error) error {
+	var large *fsys.TooLargeError
+	var binary *Refusal
+	var at *notebook.ParseError
+	var old *notebook.VersionError
+	switch {
+	case errors.As(err, &large):
+		return TooLargeNotebook(name, large.Size, limit, "edited")
+	case errors.As(err, &binary) && binary.Slug == SlugBinary:
+		return refuseAs(codeNoNotebook, SlugBrokenFile, "%s is no notebook: it is not UTF-8 text.", name)
+	case errors.As(err, &at):
+		return refuseAs(codeNoNotebook, SlugBrokenFile, "%s is no valid notebook: %s at byte %d. Read pages its raw text with offset and limit; Write may replace it once all of it was shown.", name, at.What, at.Offset)
+	case errors.As(err, &old):
+		return refuseAs(codeNoNotebook, SlugBrokenFile, "%s is of nbformat %d.%d; notebooks of nbformat 4 and later are edited. Convert it first (jupyter nbconvert --to notebook --nbformat 4).", name, old.Major, old.Minor)
+	}
+	return err
 }
 
 // CellCall names the Read that shows one cell.

@@ -309,7 +309,7 @@ func (c *conn) notified(m wire.Message) {
 func (c *conn) call(m wire.Message, size int, to replies) {
 	tool, meta, err := m.Call()
 	if err != nil {
-		c.fail(to, m.ID, mcp.INVALID_PARAMS, wordsOf(err))
+		c.fail(to, m.ID, mcp.INVALID_PARAMS, "In tools/call, "+err.Error()+".")
 		return
 	}
 	modern, ok := c.era(&meta)
@@ -427,15 +427,6 @@ func (c *conn) limits(m *wire.CallMeta) toolcall.ClientLimits {
 		}
 	}
 	return c.seenLimits
-}
-
-// wordsOf describes what is wrong with the params of a call.
-func wordsOf(err error) string {
-	switch {
-	case errors.Is(err, wire.ErrNoParams), errors.Is(err, wire.ErrNoName), errors.Is(err, wire.ErrMeta):
-		return "In tools/call, " + err.Error() + "."
-	}
-	return "In tools/call, the name of the tool cannot be read."
 }
 
 // run runs one tool. It turns a panic into an answer.

@@ -59,10 +59,7 @@ func (b Budget) Lines() int {
 // Bound returns the number of tokens of text that an answer may have: by the settings,
 // and by the client's own limit.
 func (b Budget) Bound() int {
-	if c := b.client.Tokens; c > 0 {
-		return min(c, b.Most)
-	}
-	return b.Most
+	return AtMost(b.Most, b.client.Tokens)
 }
 
 // Passes reports whether an error may show body, and the client passes such an error on

@@ -24,11 +24,16 @@ type ClientLimits struct {
 
 // MostPictures returns the most pictures of one answer where fsmcp sends at most n.
 func (c ClientLimits) MostPictures(n int) int {
-	switch {
-	case c.Pictures == NoPictures:
+	if c.Pictures == NoPictures {
 		return 0
-	case c.Pictures > 0:
-		return min(c.Pictures, n)
+	}
+	return AtMost(n, c.Pictures)
+}
+
+// AtMost returns n, or the bound if that is less; 0 is no bound.
+func AtMost(n, bound int) int {
+	if bound > 0 {
+		return min(n, bound)
 	}
 	return n
 }

@@ -3,7 +3,6 @@ package tools
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -79,9 +78,12 @@ func (e *cellEditing) Plan(_ context.Context, s *toolcall.Target, old *fsys.File
 	if err := e.worthReading(s, old, known); err != nil {
 		return nil, err
 	}
-	c, nb, err := e.open(s, old)
+	c, nb, err := e.by.Loader.Parse(session, s, old)
+	if err == nil {
+		err = nb.Editable()
+	}
 	if err != nil {
-		return nil, err
+		return nil, refusal.Uneditable(s.Name(), state.InMemory, err)
 	}
 	p := cellPlan{gate: gate.Gate{Target: s, File: c, Budget: e.by.Budget.Of(e.call.Client)}, nb: nb, args: e.args, ids: rand.Reader}
 	return p.plan()
@@ -129,31 +131,6 @@ func (e *cellEditing) worthReading(s *toolcall.Target, old *fsys.File, known boo
 		return err
 	}
 	return refusal.NotRead(s.Name())
-}
-
-// open reads and parses the notebook; one that is none any more, or of a format
-// that is not edited, is code 6.
-func (e *cellEditing) open(s *toolcall.Target, old *fsys.File) (*state.File, *notebook.Notebook, error) {
-	c, nb, err := e.by.Loader.Parse(e.call.Session, s, old)
-	var large *fsys.TooLargeError
-	if errors.As(err, &large) {
-		return nil, nil, refusal.TooLargeNotebook(s.Name(), large.Size, state.InMemory, "edited")
-	}
-	if r := (*refusal.Refusal)(nil); errors.As(err, &r) && r.Slug == refusal.SlugBinary {
-		return nil, nil, refusal.BinaryNotebook(s.Name())
-	}
-	var at *notebook.ParseError
-	if errors.As(err, &at) {
-		return nil, nil, refusal.InvalidNotebook(s.Name(), at)
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	var version *notebook.VersionError
-	if errors.As(nb.Editable(), &version) {
-		return nil, nil, refusal.OldNotebook(s.Name(), version)
-	}
-	return c, nb, nil
 }
 
 // apply finds the cell, makes sure that it was shown, and works out the edit.

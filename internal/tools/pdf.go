@@ -43,15 +43,9 @@ func (r *reading) pdf(ctx context.Context, size int64) (*toolcall.Result, error)
 		q.Pictures = 0
 	}
 	q.Choose = q.Choose && q.Pictures > 0
-	if c := r.call.Client.Answer; c > 0 {
-		q.Room = min(q.Room, c)
-	}
-	if c := r.call.Client.Chars; c > 0 {
-		q.Text = min(q.Text, c)
-	}
-	if c := r.call.Client.Tokens; c > 0 {
-		q.Text = min(q.Text, 3*c) // characters; words of a page have four to a token
-	}
+	q.Room = toolcall.AtMost(q.Room, r.call.Client.Answer)
+	q.Text = toolcall.AtMost(q.Text, r.call.Client.Chars)
+	q.Text = toolcall.AtMost(q.Text, 3*r.call.Client.Tokens) // characters; words of a page have four to a token
 	if style.Document {
 		q.Document = media.WholeDocument
 		if c := r.call.Client.Answer; c > 0 { // base64 is four thirds

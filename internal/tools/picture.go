@@ -71,9 +71,7 @@ func (r *reading) picture(ctx context.Context, kind media.Kind, size int64) (*to
 func (p pictureReader) request(kind media.Kind, client toolcall.ClientLimits) media.Request {
 	set := p.preferences()
 	l, b := media.DefaultLimits(), set.Bounds
-	if n := set.SentSide; n > 0 {
-		l.Side = min(l.Side, n)
-	}
+	l.Side = toolcall.AtMost(l.Side, set.SentSide)
 	if n := set.ImageTokens; n > 0 {
 		l.Tokens = n
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
@@ -58,26 +59,13 @@ type reading struct {
 // which of them were given: models fill in whatever a tool offers.
 func (r *reading) ignore(kind string, useless ...string) {
 	a := r.args
-	var given []string
-	for _, name := range useless {
-		ok := false
-		switch name {
-		case "offset":
-			ok = a.Offset != nil
-		case "limit":
-			ok = a.Limit != nil
-		case "column":
-			ok = a.Column != nil
-		case "cell_id":
-			ok, r.want.cell = a.CellID != "", ""
-		case "region":
-			ok, r.want.region = a.Region != "", ""
-		case "pages":
-			ok, r.want.pages = a.Pages != "", ""
-		}
-		if ok {
-			given = append(given, name)
-		}
+	present := map[string]bool{
+		"offset": a.Offset != nil, "limit": a.Limit != nil, "column": a.Column != nil,
+		"cell_id": a.CellID != "", "region": a.Region != "", "pages": a.Pages != "",
+	}
+	given := slices.DeleteFunc(useless, func(name string) bool { return !present[name] })
+	if slices.Contains(given, "cell_id") {
+		r.want.cell = ""
 	}
 	if len(given) > 0 {
 		r.target.Remarks = append(r.target.Remarks, fmt.Sprintf("(Ignored, because the file is %s: %s.)", kind, strings.Join(given, ", ")))

@@ -160,6 +160,7 @@ var (
 	ErrNoParams = errors.New("params must be an object")
 	ErrNoName   = errors.New("params.name must be a string")
 	ErrMeta     = errors.New("params._meta must be an object")
+	errBadName  = errors.New("the name of the tool cannot be read")
 )
 
 // Call returns the tool of a tools/call, and its _meta.
@@ -174,7 +175,9 @@ func (m *Message) Call() (tool string, meta CallMeta, err error) {
 	case m.Meta.Kind != 0 && m.Meta.Kind != Null:
 		return "", meta, ErrMeta
 	}
-	tool, err = Unquote(m.name.Raw)
+	if tool, err = Unquote(m.name.Raw); err != nil {
+		err = errBadName
+	}
 	return tool, meta, err
 }
 

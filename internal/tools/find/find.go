@@ -30,16 +30,10 @@ const within = 10 * time.Second
 // mostBytes bounds the names and lines of a search whose client has no bound.
 const mostBytes = 1 << 20
 
-// Searcher searches (search.Searcher).
-type Searcher interface {
-	Glob(ctx context.Context, scope search.Scope, q search.GlobQuery) (*search.Found, error)
-	Grep(ctx context.Context, scope search.Scope, q search.GrepQuery) (*search.Grepped, error)
-}
-
 // Finder answers Glob and Grep.
 type Finder struct {
 	Opener   toolcall.Opener
-	Searcher Searcher
+	Searcher *search.Searcher
 	Budget   toolcall.Budget
 }
 
