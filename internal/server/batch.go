@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"fmt"
 	"sync"
 
@@ -60,6 +61,11 @@ func (b *batch) reserve(size int) bool {
 
 // answer takes one answer, and sends all after the last.
 func (b *batch) answer(line []byte, reading bool) {
+	if cap(line) > 2*len(line) { // a thousand short answers must not hold as many long buffers
+		spare := line
+		line = bytes.Clone(line)
+		b.conn.out.Recycle(spare)
+	}
 	b.mu.Lock()
 	b.answers = append(b.answers, line)
 	b.closeOne(reading)
@@ -83,10 +89,14 @@ func (b *batch) closeOne(reading bool) {
 	if len(b.answers) == 0 {
 		return
 	}
-	parts := append([][]byte{[]byte("[")}, b.answers...)
-	for i := 1; i < len(b.answers); i++ {
-		parts[i] = append(parts[i], ',')
+	var parts [][]byte
+	for i, answer := range b.answers {
+		separator := ","
+		if i == 0 {
+			separator = "["
+		}
+		parts = append(parts, []byte(separator), answer)
 	}
-	parts[len(b.answers)] = append(parts[len(b.answers)], ']')
+	parts = append(parts, []byte("]"))
 	b.conn.deliver(reading, parts...)
 }
