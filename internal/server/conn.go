@@ -422,8 +422,7 @@ func (c *conn) limits(m *wire.CallMeta) toolcall.ClientLimits {
 		c.seenInfo = bytes.Clone(m.ClientInfo)
 		c.seenLimits = toolcall.ClientLimits{}
 		if name := wire.Member(m.ClientInfo, "name"); name.Kind == wire.String {
-			text, _ := wire.Unquote(name.Raw)
-			c.seenLimits = c.limitsOf(text)
+			c.seenLimits = c.limitsOf(name.Text())
 		}
 	}
 	return c.seenLimits

@@ -41,13 +41,13 @@ func verdictOf(result wire.Value) verdict {
 	if result.Kind != wire.Object {
 		return unasked
 	}
-	switch word(wire.Member(result.Raw, "action")) {
+	switch wire.Member(result.Raw, "action").Text() {
 	case "accept":
 		content := wire.Member(result.Raw, "content")
 		if content.Kind != wire.Object {
 			return unreadable
 		}
-		switch word(wire.Member(content.Raw, "answer")) {
+		switch wire.Member(content.Raw, "answer").Text() {
 		case "once":
 			return allowOnce
 		case "session":
@@ -60,15 +60,6 @@ func verdictOf(result wire.Value) verdict {
 		return dismissed
 	}
 	return unreadable
-}
-
-// word returns the text of a string, and "" for anything else.
-func word(v wire.Value) string {
-	if v.Kind != wire.String {
-		return ""
-	}
-	text, _ := wire.Unquote(v.Raw)
-	return text
 }
 
 // why completes "the user ..." for a verdict other than yes.
@@ -228,7 +219,7 @@ func (c *conn) endQuestions() {
 	c.dialogue.mu.Lock()
 	c.dialogue.over = true
 	c.dialogue.mu.Unlock()
-	c.roots.over(c.release)
+	c.roots.end(0, c.release)
 	taken := c.removeQuestions(false, func(*asked) bool { return true })
 	go func() {
 		for _, a := range taken {

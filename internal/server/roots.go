@@ -66,12 +66,12 @@ func (r *roots) queue(j *job) bool {
 	return r.timer != nil
 }
 
-// end ends a round and releases its calls, before later ones can overtake them. It reports
-// whether the round was still open.
+// end ends a round, of number 0 whichever there is, and releases its calls, before later ones
+// can overtake them. It reports whether the round was still open.
 func (r *roots) end(round int, release func(*job)) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if round != r.round || r.timer == nil {
+	if round != r.round && round != 0 || r.timer == nil {
 		return false
 	}
 	r.timer.Stop()
@@ -80,14 +80,6 @@ func (r *roots) end(round int, release func(*job)) bool {
 	}
 	r.held, r.timer = nil, nil
 	return true
-}
-
-// over ends the current round, if there is one.
-func (r *roots) over(release func(*job)) {
-	r.mu.Lock()
-	round := r.round
-	r.mu.Unlock()
-	r.end(round, release)
 }
 
 // state reports whether calls wait now, and else whether the client should be asked.
@@ -216,7 +208,7 @@ func rootsOf(result wire.Value, system string) (dirs []string, ok bool) {
 		if item[0] != '{' {
 			continue
 		}
-		if dir, ok := dirOf(word(wire.Member(item, "uri")), system); ok && len(dirs) < maxRoots {
+		if dir, ok := dirOf(wire.Member(item, "uri").Text(), system); ok && len(dirs) < maxRoots {
 			dirs = append(dirs, dir)
 		}
 	}

@@ -106,7 +106,8 @@ func New(o Options) (*Server, error) {
 		o.bounds = defaultBounds()
 	}
 	s := &Server{opts: o, specs: make(map[string]*arguments.Spec), tickets: newTickets()}
-	for i, t := range o.Tools {
+	var names []string
+	for _, t := range o.Tools {
 		sp, err := arguments.Load(o.Schemas, t)
 		if err != nil {
 			return nil, err
@@ -116,11 +117,9 @@ func New(o Options) (*Server, error) {
 		}
 		s.specs[t.Name] = sp
 		s.listed = append(s.listed, listed(sp))
-		if i > 0 {
-			s.known += ", "
-		}
-		s.known += t.Name
+		names = append(names, t.Name)
 	}
+	s.known = strings.Join(names, ", ")
 	s.info = wire.AppendJSON(nil, s.implementation())
 	return s, nil
 }

@@ -131,7 +131,7 @@ type retry struct {
 
 // retryOf reads the params of a repeated call.
 func retryOf(m *wire.Message) (r retry) {
-	r.state = word(m.State)
+	r.state = m.State.Text()
 	if m.Inputs.Kind == wire.Object {
 		r.verdict = verdictOf(wire.Member(m.Inputs.Raw, inputConsent))
 	}

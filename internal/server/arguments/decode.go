@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -165,11 +166,9 @@ func integer(name string, v wire.Value, text string) (n int, problem string) {
 // unknownArgument handles an argument without a field: of a later version, or unknown. A
 // value that means absence is ignored.
 func (d *decoder) unknownArgument(name string, v wire.Value) {
-	for _, other := range d.others {
-		if other == name {
-			d.complain(refusal.UnknownGivenTwice(name))
-			return
-		}
+	if slices.Contains(d.others, name) {
+		d.complain(refusal.UnknownGivenTwice(name))
+		return
 	}
 	d.others = append(d.others, name)
 	why, later := d.Own.Later[name]

@@ -104,6 +104,7 @@ func (sp *Spec) load(raw []byte) error {
 // bind finds the struct's field for each property.
 func (sp *Spec) bind(properties []byte, required []string) error {
 	args := reflect.TypeOf(sp.Tool.Args()).Elem()
+	var names []string
 	err := wire.Members(properties, func(quoted []byte, v wire.Value) error {
 		name, err := wire.Unquote(quoted)
 		if err != nil {
@@ -115,7 +116,7 @@ func (sp *Spec) bind(properties []byte, required []string) error {
 		}
 		f.required = slices.Contains(required, name)
 		f.keepEmpty = slices.Contains(sp.Own.KeepEmpty, name)
-		sp.fields = append(sp.fields, f)
+		sp.fields, names = append(sp.fields, f), append(names, name)
 		return nil
 	})
 	if err != nil {
@@ -124,16 +125,8 @@ func (sp *Spec) bind(properties []byte, required []string) error {
 	if args.NumField() != len(sp.fields) {
 		return fmt.Errorf("%d properties, but %d struct fields", len(sp.fields), args.NumField())
 	}
-	sp.known = sp.names()
+	sp.known = strings.Join(names, ", ")
 	return nil
-}
-
-func (sp *Spec) names() string {
-	var names []string
-	for _, f := range sp.fields {
-		names = append(names, f.name)
-	}
-	return strings.Join(names, ", ")
 }
 
 func bindField(args reflect.Type, name string, property []byte) (field, error) {

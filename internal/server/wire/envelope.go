@@ -63,9 +63,7 @@ func ParseMessage(line []byte) (m Message, err error) {
 	}
 	m.ID, m.Version = m.id.Raw, string(m.jsonrpc.Raw) == `"2.0"`
 	m.Answer = m.Result.Kind != 0 || m.fault.Kind != 0
-	if m.method.Kind == String {
-		m.Method, _ = Unquote(m.method.Raw)
-	}
+	m.Method = m.method.Text()
 	switch {
 	case err != nil && !errors.Is(err, ErrNotObject):
 		return m, err
@@ -206,16 +204,11 @@ func (m *CallMeta) parse(object []byte) {
 				m.Thread = v.Raw
 			}
 		case `"claudecode/toolUseId"`, `"callId"`: // Claude Code; Codex
-			if v.Kind != String {
-				return nil
-			}
-			if id, err := Unquote(v.Raw); err == nil && len(id) <= maxCallID {
+			if id := v.Text(); id != "" && len(id) <= maxCallID {
 				m.call = id
 			}
 		case `"io.modelcontextprotocol/protocolVersion"`:
-			if v.Kind == String {
-				m.Version, _ = Unquote(v.Raw)
-			}
+			m.Version = v.Text()
 		case `"io.modelcontextprotocol/clientInfo"`:
 			m.ClientInfo = v.Raw
 		case `"io.modelcontextprotocol/clientCapabilities"`:

@@ -40,6 +40,15 @@ type Value struct {
 	Kind Kind
 }
 
+// Text returns the text of a string, and "" for anything else.
+func (v Value) Text() string {
+	if v.Kind != String {
+		return ""
+	}
+	text, _ := Unquote(v.Raw)
+	return text
+}
+
 // scanner walks over JSON text without decoding it. Values are slices of b.
 type scanner struct {
 	b []byte

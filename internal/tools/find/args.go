@@ -89,6 +89,11 @@ func window(headLimit, offset *int, otherwise int) (w search.Window, fault error
 	return w, notNegative(named{"head_limit", headLimit}, named{"offset", offset})
 }
 
+// contexts are the arguments that ask for lines of context.
+func (a *GrepArgs) contexts() []named {
+	return []named{{"-A", a.After}, {"-B", a.Before}, {"-C", a.Around}, {"context", a.Context}}
+}
+
 // contextOf returns the lines of context before and after a match: -A and -B count before
 // -C and context.
 func (a *GrepArgs) contextOf() (before, after int, fault error) {
@@ -100,7 +105,7 @@ func (a *GrepArgs) contextOf() (before, after int, fault error) {
 		}
 		return 0
 	}
-	return pick(a.Before), pick(a.After), notNegative(named{"-A", a.After}, named{"-B", a.Before}, named{"-C", a.Around}, named{"context", a.Context})
+	return pick(a.Before), pick(a.After), notNegative(a.contexts()...)
 }
 
 // unused names the arguments that only mean something beside lines.
@@ -108,7 +113,7 @@ func (a *GrepArgs) unused() (names []string) {
 	if modes()[a.OutputMode] == search.Content {
 		return nil
 	}
-	for _, arg := range []named{{"-A", a.After}, {"-B", a.Before}, {"-C", a.Around}, {"context", a.Context}} {
+	for _, arg := range a.contexts() {
 		if arg.value != nil && *arg.value > 0 {
 			names = append(names, arg.name)
 		}

@@ -85,29 +85,25 @@ func counted(n int, one, many string) string {
 // of a first piece that is too long alone, its beginning, and kept is 0.
 func fitted(all []piece, b toolcall.Budget) (body string, kept int) {
 	room, rows := b.Room()-min(closingBytes, b.Room()/3), b.Lines()
-	var out strings.Builder
+	var out []byte
 	ends := make([]int, 0, len(all))
-	for _, p := range all {
-		size, high := len(p.text), strings.Count(p.text, "\n")+1
-		if out.Len() > 0 {
-			size++
+	for i, p := range all {
+		row := p.text
+		if i > 0 {
+			row = "\n" + row
 		}
-		if out.Len()+size > room || high > rows {
+		high := strings.Count(p.text, "\n") + 1
+		if len(out)+len(row) > room || high > rows {
 			break
 		}
-		if out.Len() > 0 {
-			out.WriteByte('\n')
-		}
-		out.WriteString(p.text)
-		rows -= high
-		ends = append(ends, out.Len())
+		out, rows = append(out, row...), rows-high
+		ends = append(ends, len(out))
 	}
-	body = out.String()
-	if kept = len(ends); b.Tokens([]byte(body), "") > b.Bound() {
-		kept = b.PartsWithin([]byte(body), ends, b.Bound())
+	if kept = len(ends); b.Tokens(out, "") > b.Bound() {
+		kept = b.PartsWithin(out, ends, b.Bound())
 	}
 	if kept > 0 {
-		return body[:ends[kept-1]], kept
+		return string(out[:ends[kept-1]]), kept
 	}
 	if len(all) == 0 {
 		return "", 0
