@@ -116,7 +116,7 @@ func (c *conn) afterRoots(j *job, inputs wire.Value) bool {
 	holding, wanted := c.roots.state()
 	switch {
 	case holding:
-	case modern && wanted && c.seenRoots && c.roots.due(c.opts.bounds.roots):
+	case j.roots && wanted && c.roots.due(c.opts.bounds.roots):
 		c.answerWithRoots(j)
 		return true
 	case !modern && wanted && c.peer.hasRoots():
