@@ -7,36 +7,19 @@ import (
 	"github.com/fsmcp/fsmcp/internal/phrase"
 )
 
-// Arguments holds the faults of a call's arguments.
-type Arguments struct {
-	Tool, Known string // Known lists the tool's arguments
-	Unknown     []UnknownArgument
-	Wrong       []string // sentences of the functions below
+// BadArguments refuses a call for faults of its arguments, which are sentences of the functions
+// below. known lists the tool's arguments.
+func BadArguments(tool, known string, faults []string) *Refusal {
+	return refuse(SlugBadArgument, "The arguments of %s cannot be used. %s %s takes: %s.", tool, strings.Join(faults, " "), tool, known)
 }
 
-// UnknownArgument is an argument that the tool does not have; Near is the one that the
-// caller most likely meant, or "".
-type UnknownArgument struct{ Name, Near string }
-
-// Refusal words them.
-func (a Arguments) Refusal() *Refusal {
-	var b strings.Builder
-	fmt.Fprintf(&b, "The arguments of %s cannot be used. ", a.Tool)
-	for _, u := range a.Unknown {
-		fmt.Fprintf(&b, "There is no argument %s", Argument(u.Name))
-		if u.Near != "" {
-			fmt.Fprintf(&b, "; did you mean %s?", u.Near)
-		} else {
-			b.WriteByte('.')
-		}
-		b.WriteByte(' ')
+// UnknownArgument says that the tool has no such argument. near is the one that the caller
+// most likely meant, or "".
+func UnknownArgument(name, near string) string {
+	if near == "" {
+		return fmt.Sprintf("There is no argument %s.", Argument(name))
 	}
-	for _, w := range a.Wrong {
-		b.WriteString(w)
-		b.WriteByte(' ')
-	}
-	fmt.Fprintf(&b, "%s takes: %s.", a.Tool, a.Known)
-	return refuse(SlugBadArgument, "%s", b.String())
+	return fmt.Sprintf("There is no argument %s; did you mean %s?", Argument(name), near)
 }
 
 // NotAnObject refuses arguments that are no JSON object; kind is their own kind.

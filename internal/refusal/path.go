@@ -10,19 +10,16 @@ import (
 	"github.com/fsmcp/fsmcp/internal/phrase"
 )
 
-// Unopened words why access did not open a file. Any other error, of resolving for
-// example, stays as it is. settings is the user's settings file.
-func Unopened(err error, settings string) error {
-	var consent *access.ConsentError
+// Unopened words why access did not open a file for good. Any other error, of resolving for
+// example, stays as it is.
+func Unopened(err error) error {
 	var denied *access.DeniedError
 	var device *access.DeviceError
 	var special *access.SpecialError
 	var slash *access.SlashError
 	switch {
-	case errors.As(err, &consent):
-		return NeedsConsent(consent, settings)
 	case errors.As(err, &denied):
-		return judgement{denied.Judgement, settings}.denied()
+		return judgement{denied.Judgement, ""}.denied()
 	case errors.As(err, &device):
 		return refuse(SlugSpecialFile, "%s is a device or another process's stream, not a file: it is never opened. Name a regular file.", fsys.InSentence(device.Path.String()))
 	case errors.As(err, &special):

@@ -99,8 +99,6 @@ func (l Loader) Parse(session *Session, s *Target, f *fsys.File) (*state.File, *
 		}
 		return c, nil, err
 	}
-	if len(c.Raw) <= MostParsed {
-		session.keepParsed(Parsed{c.Path, c.Raw, c.Hash, nb})
-	}
+	session.keepParsed(Parsed{c.Path, c.Raw, c.Hash, nb})
 	return c, nb, nil
 }

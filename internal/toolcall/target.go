@@ -108,7 +108,7 @@ func (o Opener) refused(call Call, err error) error {
 	if consent := (*access.ConsentError)(nil); errors.As(err, &consent) {
 		return NeedConsent(consent, call.intended(), o.SettingsFile())
 	}
-	return refusal.Unopened(err, "")
+	return refusal.Unopened(err)
 }
 
 // Absent refuses a change of a name that is not there: the file was gone since it was

@@ -192,11 +192,11 @@ func (d *decoder) missing() {
 
 // refusal returns every fault that was found.
 func (d *decoder) refusal() *refusal.Refusal {
-	faults := refusal.Arguments{Tool: d.Tool.Name, Known: d.known, Wrong: d.wrong}
+	var faults []string
 	for _, name := range d.unknown {
-		faults.Unknown = append(faults.Unknown, refusal.UnknownArgument{Name: name, Near: d.nearest(name)})
+		faults = append(faults, refusal.UnknownArgument(name, d.nearest(name)))
 	}
-	return faults.Refusal()
+	return refusal.BadArguments(d.Tool.Name, d.known, append(faults, d.wrong...))
 }
 
 // longestName bounds the bytes of an unknown name that are compared.
