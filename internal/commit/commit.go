@@ -18,6 +18,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/history"
 	"github.com/fsmcp/fsmcp/internal/perm"
+	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/save"
 	"github.com/fsmcp/fsmcp/internal/span"
@@ -39,8 +40,8 @@ type Committer struct {
 	Loader  toolcall.Loader
 	Budget  toolcall.Budget
 	Saver   *save.Saver
-	History HistoryRecorder // nil: nothing is recorded
-	Hooks   Hooks           // nil: none run
+	History HistoryRecorder
+	Hooks   Hooks // nil: none run
 	// Servers are told of changes; nil: none are.
 	Servers LanguageServers
 	Auditor *toolcall.Auditor
@@ -355,14 +356,12 @@ func hasBytes(f *fsys.File, want []byte) bool {
 func remark(r *toolcall.Result, out save.Outcome, mark *history.Mark) *toolcall.Result {
 	var notes []string
 	switch {
-	case out.OtherNames == 1:
-		notes = append(notes, "(The file had 1 other name, a hard link: it keeps the old text.)")
-	case out.OtherNames > 1:
-		notes = append(notes, fmt.Sprintf("(The file had %d other names, hard links: they keep the old text.)", out.OtherNames))
-	case out.SharedNames == 1:
-		notes = append(notes, "(The file has 1 other name, a hard link, which has the new text, too: the setting keepHardLinks is on.)")
-	case out.SharedNames > 1:
-		notes = append(notes, fmt.Sprintf("(The file has %d other names, hard links, which have the new text, too: the setting keepHardLinks is on.)", out.SharedNames))
+	case out.OtherNames > 0:
+		keep := phrase.Plural(out.OtherNames, "name, a hard link: it keeps", "names, hard links: they keep")
+		notes = append(notes, fmt.Sprintf("(The file had %d other %s the old text.)", out.OtherNames, keep))
+	case out.SharedNames > 0:
+		have := phrase.Plural(out.SharedNames, "name, a hard link, which has", "names, hard links, which have")
+		notes = append(notes, fmt.Sprintf("(The file has %d other %s the new text, too: the setting keepHardLinks is on.)", out.SharedNames, have))
 	case out.InPlace:
 		notes = append(notes, "(The file could not be replaced and was written in place; after a crash the next start of fsmcp finishes or leaves it.)")
 	}

@@ -33,9 +33,6 @@ type waitForMark func() (*history.Mark, error)
 // the disk is busy with those anyway. The caller waits for the mark before the change
 // shows and before it closes old.
 func (c *Committer) startRecording(ctx context.Context, call toolcall.Call, s *toolcall.Target, old *fsys.File, change *Change) waitForMark {
-	if c.History == nil {
-		return func() (*history.Mark, error) { return nil, nil }
-	}
 	wait := sync.OnceValues(func() (*history.Mark, error) {
 		k, err := c.describe(call, s, old, change)
 		if err != nil {
@@ -80,9 +77,6 @@ func (c *Committer) describe(call toolcall.Call, s *toolcall.Target, old *fsys.F
 // hookChange records the change that hooks made as one of its own. Without it the
 // change before, on which it lies, could not be restored.
 func (c *Committer) hookChange(ctx context.Context, call toolcall.Call, s *toolcall.Target, was []byte, now *state.File) []string {
-	if c.History == nil {
-		return nil
-	}
 	from, to := state.Sum(sha256.Sum256(was)), now.Hash()
 	mark, err := c.History.Keep(ctx, history.Change{
 		Names: s.KnownNames(), Session: call.Session.ID, Tool: history.ToolHook, Call: call.ID,

@@ -6,6 +6,7 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/changes"
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/phrase"
 )
 
 // Bounds of one answer's reminders.
@@ -75,10 +76,9 @@ func othersChanged(rest []reminder) string {
 	switch {
 	case len(rest) == 0:
 		return ""
-	case len(rest) == 1:
-		return "<system-reminder>1 more file that you have read was changed, moved or deleted outside of fsmcp: " + list + ".</system-reminder>"
 	case len(rest) > remindNames:
 		list += ", …"
 	}
-	return fmt.Sprintf("<system-reminder>%d more files that you have read were changed, moved or deleted outside of fsmcp: %s.</system-reminder>", len(rest), list)
+	files := phrase.Plural(len(rest), "file that you have read was", "files that you have read were")
+	return fmt.Sprintf("<system-reminder>%d more %s changed, moved or deleted outside of fsmcp: %s.</system-reminder>", len(rest), files, list)
 }

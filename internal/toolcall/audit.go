@@ -88,15 +88,12 @@ func EntryOf(call Call, tool, given string, begun time.Time) LogEntry {
 
 // Auditor logs calls.
 type Auditor struct {
-	Logger AuditLogger // nil: nothing is logged
+	Logger AuditLogger
 	Now    func() time.Time
 }
 
 // Begin logs a change that is about to be made. An error stops the change.
 func (a *Auditor) Begin(call Call, s *Target) error {
-	if a.Logger == nil {
-		return nil
-	}
 	tool := s.Op.String()
 	if call.Restoring {
 		tool = history.ToolRestore
@@ -110,9 +107,6 @@ func (a *Auditor) Begin(call Call, s *Target) error {
 
 // Audit logs a call that is over.
 func (a *Auditor) Audit(of LogEntry, r *Result) {
-	if a.Logger == nil {
-		return
-	}
 	e := of.Event
 	e.Path, e.Search = cmp.Or(of.Path, of.given), r.Search
 	e.Duration = float64(a.Now().Sub(of.begun).Microseconds()) / 1000
@@ -137,9 +131,6 @@ func (a *Auditor) Audit(of LogEntry, r *Result) {
 // AuditSoon is Audit for a caller that must not be held up, by a disk that does not
 // answer for example.
 func (a *Auditor) AuditSoon(of LogEntry, r *Result) {
-	if a.Logger == nil {
-		return
-	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

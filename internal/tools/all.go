@@ -37,7 +37,7 @@ type Options struct {
 	Preferences func() Preferences
 	// Now is the clock.
 	Now func() time.Time
-	// History is shown the old bytes before each change; nil keeps none.
+	// History is shown the old bytes before each change.
 	History commit.HistoryRecorder
 	// Watcher notes which files were touched; nil: changes made outside are not
 	// told before a file is used.
@@ -45,15 +45,15 @@ type Options struct {
 	// LookFor bounds the wait of an answer for looks at files that were touched; 0 is a
 	// quarter of a second.
 	LookFor time.Duration
-	// Audit logs calls; nil logs none.
+	// Audit logs calls.
 	Audit toolcall.AuditLogger
 	// Hooks run around changes; nil: none do.
 	Hooks commit.Hooks
 	// Servers are told of changes, and report problems; nil: none are.
 	Servers LanguageServers
-	// Pictures develops what cannot be handed on as it is; nil: nothing is.
+	// Pictures develops what cannot be handed on as it is.
 	Pictures Pictures
-	// Pages reads PDFs; nil: none is read.
+	// Pages reads PDFs.
 	Pages Pages
 	// Clipboard reads the clipboard where the preferences let it.
 	Clipboard Clipboard

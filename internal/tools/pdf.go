@@ -30,11 +30,8 @@ const (
 // pdf answers Read of a PDF: a head line, and of each page its text and picture.
 func (r *reading) pdf(ctx context.Context, size int64) (*toolcall.Result, error) {
 	name := r.target.Name()
-	switch {
-	case size > media.MaxPDF:
+	if size > media.MaxPDF {
 		return nil, refusal.TooLongPDF(name, size)
-	case r.tool.pages == nil:
-		return nil, refusal.PDF(name, media.ErrNoPDF)
 	}
 	style := r.tool.preferences().pdfStyle(r.call.Client)
 	q := media.PDFRequest{Pages: r.want.pages, Pictures: media.PagePictures, Choose: style.Pictures == PicturesAuto, Room: pdfRoom, Text: pdfText, DrawFor: media.DrawFor}

@@ -24,7 +24,7 @@ type Pictures interface {
 
 // pictureReader brings pictures within the limits.
 type pictureReader struct {
-	engine      Pictures // nil: nothing is decoded
+	engine      Pictures
 	preferences func() Preferences
 }
 
@@ -152,9 +152,6 @@ func unshown(err error) string {
 
 // develop hands a picture to a decoder.
 func (p pictureReader) develop(ctx context.Context, call toolcall.Call, file io.ReaderAt, size int64, q media.Request) (media.Result, error) {
-	if p.engine == nil {
-		return media.Result{}, &media.BreakdownError{Why: media.Absent, Err: errors.New("no engine")}
-	}
 	if call.Progress != nil {
 		call.Progress(0, 1, "decoding the picture")
 		defer call.Progress(1, 1, "decoded")

@@ -13,6 +13,7 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/access"
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/history"
 	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/save"
 	"github.com/fsmcp/fsmcp/internal/tokens"
@@ -54,12 +55,26 @@ func newBench(t testing.TB, rules ...perm.RuleText) *bench {
 		MaxTokens:    DefaultMaxTokens,
 		MaxFileBytes: 256 << 10,
 		Preferences:  func() Preferences { return Preferences{Dedup: true} },
+		History:      noHistory{},
+		Audit:        noAudit{},
 		Now:          time.Now,
 		LookFor:      time.Minute, // whatever holds the machine up
 	}}
 	b.with(func(*Options) {})
 	return b
 }
+
+// noHistory keeps nothing.
+type noHistory struct{}
+
+func (noHistory) Keep(context.Context, history.Change) (*history.Mark, error) { return nil, nil }
+func (noHistory) Secret([]string) bool                                        { return false }
+
+// noAudit logs nothing.
+type noAudit struct{}
+
+func (noAudit) Begin(toolcall.Event) error { return nil }
+func (noAudit) Log(toolcall.Event)         {}
 
 // with begins anew with other parts.
 func (b *bench) with(change func(*Options)) {
