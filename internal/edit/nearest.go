@@ -34,6 +34,10 @@ func Nearest(text, old, new string) (Hint, bool) {
 		return Hint{}, false
 	}
 	n := nearest{text: text, old: old, loneCR: strings.IndexByte(text, '\n') < 0, part: looked(text, old)}
+	if len(old) > maxOld {
+		n.old = old[:maxOld]
+		return n.similar()
+	}
 	loose, isLoose := n.loosely(old)
 	if !isLoose {
 		if h, ok := n.rewritten(lineNumbers(old)); ok {
@@ -62,6 +66,10 @@ type nearest struct {
 
 // looseLen bounds the part of a text that is compared loosely.
 const looseLen = 256 << 10
+
+// maxOld bounds old text that is rewritten and folded in every way; of longer text only
+// the beginning is compared, word by word.
+const maxOld = looseLen / 4
 
 // looked is the part of a text to look at closely: all of it, or in a long one the
 // surroundings of the block that has the most of old text's words, each word counting
@@ -221,7 +229,11 @@ func (n *nearest) similar() (Hint, bool) {
 	}
 	at := firstDifferent(pairs)
 	if at < 0 && len(rows) < len(asked) {
-		return n.hint(rows, nil, "the file ends there"), true
+		why := "only these lines were compared"
+		if n.part.End == len(n.text) {
+			why = "the file ends there"
+		}
+		return n.hint(rows, nil, why), true
 	}
 	return n.hint(rows, pairs, strings.Join(differences(pairs[max(0, at):][:1]), "; ")), true
 }

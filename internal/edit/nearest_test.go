@@ -144,3 +144,16 @@ func TestNearestInALongText(t *testing.T) {
 		t.Errorf("%+v", h)
 	}
 }
+
+// A hint for very long old text takes no longer than the search for it.
+func TestNearestToLongText(t *testing.T) {
+	text := program(1<<20, "\n")
+	old := strings.Repeat(strings.Replace(text, "too large", "too small", 1), 16)
+	h, ok := Nearest(text, old, "x")
+	if !ok || h.Line != 1 || h.Why != "the text differs from column 39 on" {
+		t.Errorf("%+v", h)
+	}
+	if h, ok = Nearest(text, old[:len(text)], "x"); !ok || h.Line != 1 || h.Why != "the text differs from column 39 on" {
+		t.Errorf("%+v", h)
+	}
+}
