@@ -150,12 +150,15 @@ func (s languageServer) check() Check {
 // names; "" if there is none.
 func markerIn(dirs, names []string) string {
 	for _, dir := range dirs {
+		inside, _ := os.ReadDir(dir) // one that cannot be read holds none
 		for _, name := range names {
 			if file := filepath.Join(dir, name); isThere(file) {
 				return file
 			}
-			if below, err := filepath.Glob(filepath.Join(escapeGlob(dir), "*", name)); err == nil && len(below) > 0 {
-				return below[0]
+			for _, folder := range inside {
+				if file := filepath.Join(dir, folder.Name(), name); isThere(file) {
+					return file
+				}
 			}
 		}
 	}
@@ -165,12 +168,4 @@ func markerIn(dirs, names []string) string {
 func isThere(file string) bool {
 	_, err := os.Lstat(file)
 	return err == nil
-}
-
-// escapeGlob has filepath.Glob take a name as it is.
-func escapeGlob(name string) string {
-	if filepath.Separator == '\\' {
-		return name
-	}
-	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(name)
 }

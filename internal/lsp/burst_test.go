@@ -96,7 +96,7 @@ func TestOldDocumentsAreClosed(t *testing.T) {
 	f.change(func() {
 		f.before = func(f *fake, method string, params json.RawMessage) bool {
 			if method == "textDocument/didClose" {
-				var c didCloseParams
+				var c documentParams
 				f.decode(params, &c)
 				f.set(c.Document.URI, "", 0)
 				f.publish(c.Document.URI)

@@ -105,7 +105,7 @@ func (f *fake) Handle(ctx context.Context, conn *jsonrpc2.Conn, req *jsonrpc2.Re
 		f.set(p.Document.URI, p.Document.Text, p.Document.Version)
 		f.publish(p.Document.URI)
 	case "textDocument/didChange":
-		var p didChangeParams
+		var p documentParams
 		f.decode(params, &p)
 		f.mu.Lock()
 		text := f.documents[p.Document.URI]
@@ -120,13 +120,13 @@ func (f *fake) Handle(ctx context.Context, conn *jsonrpc2.Conn, req *jsonrpc2.Re
 		f.set(p.Document.URI, text, p.Document.Version)
 		f.publish(p.Document.URI)
 	case "textDocument/didClose":
-		var p didCloseParams
+		var p documentParams
 		f.decode(params, &p)
 		f.mu.Lock()
 		delete(f.documents, p.Document.URI)
 		f.mu.Unlock()
 	case "textDocument/diagnostic":
-		var p pullParams
+		var p documentParams
 		f.decode(params, &p)
 		_ = conn.Reply(ctx, req.ID, map[string]any{"kind": "full", "items": f.of(p.Document.URI)})
 	default:

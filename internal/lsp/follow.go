@@ -251,7 +251,7 @@ func (p *process) sendChanges(r *run) (sent []string, err error) {
 			all = append(all, watched(d.path, fileCreated))
 		}
 		if wanted, withText := r.sync.saves(); wanted {
-			save := didSaveParams{Document: documentID{URI: uriOf(d.path)}}
+			save := documentParams{Document: documentID{URI: uriOf(d.path)}}
 			if withText {
 				save.Text = &d.text
 			}
@@ -283,7 +283,7 @@ func (p *process) sendText(r *run, d *document, text string) (all []message) {
 		p.fileOf(d.path).shift(edits)
 		d.text = text
 		if r.sync.Change != syncNone {
-			all = append(all, message{"textDocument/didChange", didChangeParams{documentID{uriOf(d.path), d.version}, steps}})
+			all = append(all, message{"textDocument/didChange", documentParams{Document: documentID{uriOf(d.path), d.version}, Changes: steps}})
 		}
 	}
 	return all
@@ -300,7 +300,7 @@ func (p *process) closeDocument(d *document) []message {
 	if d.next == nil && d.base == nil {
 		delete(p.documents, d.path)
 	}
-	return []message{{"textDocument/didClose", didCloseParams{documentID{URI: uriOf(d.path)}}}}
+	return []message{{"textDocument/didClose", documentParams{Document: documentID{URI: uriOf(d.path)}}}}
 }
 
 // closeOldest bounds the open documents.

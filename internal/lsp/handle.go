@@ -244,7 +244,7 @@ func (p *process) pullAll(r *run, paths []string) {
 			continue
 		}
 		version := d.version
-		params := pullParams{documentID{URI: uriOf(path)}, r.pull.Identifier}
+		params := documentParams{Document: documentID{URI: uriOf(path)}, Identifier: r.pull.Identifier}
 		r.pulls++
 		c.mu.Unlock()
 		report := new(pullReport)

@@ -101,18 +101,12 @@ type didOpenParams struct {
 	Document documentItem `json:"textDocument"`
 }
 
-type didChangeParams struct {
-	Document documentID      `json:"textDocument"`
-	Changes  []contentChange `json:"contentChanges"`
-}
-
-type didSaveParams struct {
-	Document documentID `json:"textDocument"`
-	Text     *string    `json:"text,omitempty"`
-}
-
-type didCloseParams struct {
-	Document documentID `json:"textDocument"`
+// documentParams are those of messages about one document, each with its own part of them.
+type documentParams struct {
+	Document   documentID      `json:"textDocument"`
+	Changes    []contentChange `json:"contentChanges,omitempty"`
+	Text       *string         `json:"text,omitempty"`
+	Identifier string          `json:"identifier,omitempty"`
 }
 
 // fileEvent is a change of a file on the disk.
@@ -145,12 +139,7 @@ type publishParams struct {
 	Diagnostics json.RawMessage `json:"diagnostics"` // a list of diagnostic
 }
 
-type pullParams struct {
-	Document   documentID `json:"textDocument"`
-	Identifier string     `json:"identifier,omitempty"`
-}
-
-// pullReport answers pullParams; it has Items only if Kind is "full".
+// pullReport answers a pull of diagnostics; it has Items only if Kind is "full".
 type pullReport struct {
 	Kind    string                `json:"kind"`
 	Items   json.RawMessage       `json:"items"` // a list of diagnostic

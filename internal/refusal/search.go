@@ -93,9 +93,9 @@ func badPattern(p *search.PatternError) error {
 		where += ": " + Argument(p.Part)
 	}
 	switch {
-	case p.Unsupported == search.LookAround:
+	case p.LookAround:
 		return refuse(SlugBadArgument, "pattern cannot be used%s. Look-around, (?=…), (?!…), (?<=…) and (?<!…), is not supported: the syntax is RE2. Search for the text itself, with context lines where it needs them.", where)
-	case p.Unsupported == search.BackReference:
+	case p.BackReference:
 		return refuse(SlugBadArgument, "pattern cannot be used%s. Back-references such as \\1 are not supported: the syntax is RE2. Search for the text itself.", where)
 	case p.TooLarge:
 		return refuse(SlugBadArgument, "pattern takes too much memory%s. Use smaller repeat counts.", where)

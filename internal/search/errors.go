@@ -9,16 +9,6 @@ import (
 // PatternError: a pattern cannot be compiled.
 type PatternError = match.Error
 
-// Unsupported names a construct of other engines that RE2 leaves out.
-type Unsupported = match.Unsupported
-
-// The constructs.
-const (
-	NotUnsupported = match.NotUnsupported
-	LookAround     = match.LookAround
-	BackReference  = match.BackReference
-)
-
 // GlobError: a pattern of file names cannot be parsed.
 type GlobError struct{ Pattern string }
 

@@ -2,6 +2,7 @@ package search
 
 import (
 	"path"
+	"path/filepath"
 	"strings"
 
 	"github.com/fsmcp/fsmcp/internal/access"
@@ -71,7 +72,7 @@ func (s *Searcher) topOf(name string) (top, rel string) {
 	for _, dir := range s.checker.Policy().Workspace() {
 		for _, top := range []string{dir.Name, dir.Real} {
 			if top != "" && fsys.Within(top, name) {
-				return top, strings.Trim(slashed(name[len(top):]), "/")
+				return top, strings.Trim(filepath.ToSlash(name[len(top):]), "/")
 			}
 		}
 	}

@@ -2,7 +2,6 @@ package search
 
 import (
 	"context"
-	"path"
 	"strings"
 	"time"
 
@@ -32,15 +31,7 @@ func (s *Searcher) Glob(ctx context.Context, scope Scope, q GlobQuery) (*Found, 
 	}
 	found := &Found{Outcome: run.end()}
 	found.Total, _ = g.found.counts()
-	left := q.Window.maxBytes()
-	for i, r := range g.found.sorted() {
-		if i < q.Window.Skip || !r.root.walk.Allowed(r.rel, r.dir) {
-			continue
-		}
-		full := q.Window.Most > 0 && len(found.Matches) == q.Window.Most
-		if left -= len(r.rel); full || left < 0 && len(found.Matches) > 0 {
-			break
-		}
+	for _, r := range q.Window.shown(g.found.sorted()) {
 		found.Matches = append(found.Matches, Match{Path: r.path(), ModTime: r.modTime(), Dir: r.dir})
 	}
 	found.More = found.Total > q.Window.Skip+len(found.Matches)
@@ -108,5 +99,5 @@ func (g *globber) file(w *worker, e *entry) {
 }
 
 func (g *globber) add(e *entry, s fsys.Stamp, dir bool) {
-	g.found.add(&result{root: e.root, rel: e.rel, mtime: s.Mtime, units: 1, size: len(path.Base(e.rel)) + len(e.rel), dir: dir})
+	g.found.add(&result{root: e.root, rel: e.rel, mtime: s.Mtime, units: 1, size: len(e.rel), dir: dir})
 }

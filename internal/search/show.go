@@ -30,7 +30,9 @@ const (
 // names adds the files that the window shows, without their lines.
 func (s *Searcher) names(out *Grepped, g *grepper) {
 	w := g.query.Window
-	out.Files = w.files(g.found.sorted())
+	for _, r := range w.shown(g.found.sorted()) {
+		out.Files = append(out.Files, FileMatches{Path: r.path(), ModTime: r.modTime(), Count: r.units, Binary: r.binary})
+	}
 	out.More = out.TotalFiles > w.Skip+len(out.Files)
 }
 
@@ -133,19 +135,20 @@ func (s *shower) soFar() (files []FileMatches, more, ended bool) {
 	return slices.Clone(s.files), s.more || !s.ended, s.ended
 }
 
-// files returns the part of the results that the window shows.
-func (w Window) files(results []*result) (files []FileMatches) {
+// shown returns the results that the window shows, as far as the rules still let a Read of
+// them through.
+func (w Window) shown(results []*result) (shown []*result) {
 	left := w.maxBytes()
 	for i, r := range results {
 		if i < w.Skip || !r.allowed() {
 			continue
 		}
-		if left -= r.size; w.Most > 0 && len(files) == w.Most || left < 0 && len(files) > 0 {
+		if left -= r.size; w.Most > 0 && len(shown) == w.Most || left < 0 && len(shown) > 0 {
 			break
 		}
-		files = append(files, FileMatches{Path: r.path(), ModTime: r.modTime(), Count: r.units, Binary: r.binary})
+		shown = append(shown, r)
 	}
-	return files
+	return shown
 }
 
 // shower makes the lines of a Content search.

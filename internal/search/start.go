@@ -57,12 +57,8 @@ func covered(starts []*access.File, i int) bool {
 // neverSearched reports whether a start lies in a .git folder or in fsmcp's own folders.
 func (s *Searcher) neverSearched(f *access.File) bool {
 	for _, name := range f.Names {
-		for segment := range strings.SplitSeq(slashed(name), "/") {
-			if strings.EqualFold(segment, gitDir) {
-				return true
-			}
-		}
-		if s.checker.Policy().Own(name) {
+		isGit := func(segment string) bool { return strings.EqualFold(segment, gitDir) }
+		if slices.ContainsFunc(strings.Split(filepath.ToSlash(name), "/"), isGit) || s.checker.Policy().Own(name) {
 			return true
 		}
 	}
@@ -93,7 +89,7 @@ func (s *Searcher) levelsAbove(r *root, f *access.File) {
 	if repository(r.walk, r.dir.Dir) {
 		return // the start is the top
 	}
-	for at := slashed(f.Path); !found && path.Dir(at) != at && !strings.HasSuffix(at, ":"); {
+	for at := filepath.ToSlash(f.Path); !found && path.Dir(at) != at && !strings.HasSuffix(at, ":"); {
 		name := path.Base(at)
 		at = path.Dir(at)
 		t := s.checker.ForReading(f.Path[:len(at)]) // the system's own spelling
@@ -124,12 +120,4 @@ func (s *Searcher) levelsAbove(r *root, f *access.File) {
 		r.levels = a.root.enter(a.root.dir.Dir, "", r.levels)
 		r.above += a.name + "/"
 	}
-}
-
-// slashed is a resolved name with slashes as separators.
-func slashed(name string) string {
-	if filepath.Separator == '/' {
-		return name
-	}
-	return strings.ReplaceAll(name, `\`, "/")
 }

@@ -131,22 +131,15 @@ func userFiles(s System, claude bool) (list []File) {
 
 // once drops all but one of equal names. It keeps the file that the user named or owns,
 // even if it is in a workspace directory.
-func once(list []File) []File {
-	weight := func(f File) int {
-		if f.Level.InProject() {
-			return 0
-		}
-		return 1
-	}
-	best := make(map[string]int)
+func once(list []File) (out []File) {
+	ofUser, seen := make(map[string]bool), make(map[string]bool)
 	for _, f := range list {
-		best[f.Name] = max(best[f.Name], weight(f))
+		ofUser[f.Name] = ofUser[f.Name] || !f.Level.InProject()
 	}
-	var out []File
 	for _, f := range list {
-		if w, ok := best[f.Name]; ok && w == weight(f) {
+		if !seen[f.Name] && f.Level.InProject() != ofUser[f.Name] {
+			seen[f.Name] = true
 			out = append(out, f)
-			delete(best, f.Name)
 		}
 	}
 	return out

@@ -13,9 +13,9 @@ type Error struct {
 	// At is the byte offset in Pattern where Part begins, -1 where it is not known.
 	At   int
 	Part string // the faulty part, as far as it is known
-	// Unsupported is LookAround or BackReference where the pattern is valid in other
-	// engines, else NotUnsupported.
-	Unsupported Unsupported
+	// LookAround and BackReference: the pattern is valid in other engines; RE2 leaves this
+	// construct out.
+	LookAround, BackReference bool
 	// TooLarge: the pattern is valid and takes too much memory.
 	TooLarge bool
 	// NeedsMultiline: the pattern is valid and can only match across lines.
@@ -28,16 +28,6 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("pattern %q: %s: %q", e.Pattern, e.Reason, e.Part)
 }
 
-// Unsupported names a construct of other engines that RE2 leaves out.
-type Unsupported uint8
-
-// The constructs.
-const (
-	NotUnsupported Unsupported = iota
-	LookAround
-	BackReference
-)
-
 // newError says what the standard package has against a pattern.
 func newError(pattern string, err error) *Error {
 	e := &Error{Pattern: pattern, At: -1, Reason: err.Error()}
@@ -49,14 +39,14 @@ func newError(pattern string, err error) *Error {
 	e.TooLarge = s.Code == syntax.ErrLarge || s.Code == syntax.ErrInvalidRepeatSize || s.Code == syntax.ErrNestingDepth
 	for _, look := range []string{"(?=", "(?!", "(?<=", "(?<!"} {
 		if strings.HasPrefix(s.Expr, look) {
-			e.Unsupported, e.Part = LookAround, look
+			e.LookAround, e.Part = true, look
 		}
 	}
 	if s.Code == syntax.ErrInvalidEscape && len(s.Expr) == 2 && (s.Expr[1] >= '1' && s.Expr[1] <= '9' || s.Expr[1] == 'k') {
-		e.Unsupported = BackReference
+		e.BackReference = true
 	}
 	if strings.HasPrefix(s.Expr, "(?P=") {
-		e.Unsupported, e.Part = BackReference, "(?P="
+		e.BackReference, e.Part = true, "(?P="
 	}
 	if e.Part != "" {
 		e.At = strings.Index(pattern, e.Part)

@@ -212,9 +212,9 @@ func TestCompileSaysWhatIsWrong(t *testing.T) {
 		pattern string
 		want    Error
 	}{
-		{"foo(?=bar)", Error{At: 3, Part: "(?=", Unsupported: LookAround}},
-		{"(?<!x)y", Error{At: 0, Part: "(?<!", Unsupported: LookAround}},
-		{`(a)\1`, Error{At: 3, Part: `\1`, Unsupported: BackReference}},
+		{"foo(?=bar)", Error{At: 3, Part: "(?=", LookAround: true}},
+		{"(?<!x)y", Error{At: 0, Part: "(?<!", LookAround: true}},
+		{`(a)\1`, Error{At: 3, Part: `\1`, BackReference: true}},
 		{"a(b", Error{At: 0, Part: "a(b"}},
 		{"a[b", Error{At: 1, Part: "[b"}},
 		{"*a", Error{At: 0, Part: "*"}},
@@ -229,7 +229,7 @@ func TestCompileSaysWhatIsWrong(t *testing.T) {
 			t.Errorf("%q: %v", c.pattern, err)
 			continue
 		}
-		if got.At != c.want.At && !got.TooLarge || c.want.Part != "" && got.Part != c.want.Part || got.Unsupported != c.want.Unsupported ||
+		if got.At != c.want.At && !got.TooLarge || c.want.Part != "" && got.Part != c.want.Part || got.LookAround != c.want.LookAround || got.BackReference != c.want.BackReference ||
 			got.TooLarge != c.want.TooLarge || got.NeedsMultiline != c.want.NeedsMultiline || got.Reason == "" {
 			t.Errorf("%q: %+v", c.pattern, got)
 		}
