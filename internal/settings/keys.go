@@ -2,6 +2,7 @@ package settings
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"regexp"
 	"slices"
@@ -315,4 +316,13 @@ func nearest(name string, known []string) string {
 		}
 	}
 	return best
+}
+
+// didYouMean is a question after a mistyped word, "" where no known one is near.
+func didYouMean(word string, known []string) string {
+	near := nearest(word, known)
+	if near == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (did you mean %s?)", near)
 }

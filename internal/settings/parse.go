@@ -264,11 +264,7 @@ func (p *parser) mode(v hujson.Value) bool {
 
 // unknownMode returns the warning about an unknown mode.
 func unknownMode(where, word string) string {
-	s := fmt.Sprintf("%s is %q, which is no mode; default is taken", where, word)
-	if near := nearest(word, modes()); near != "" {
-		s += fmt.Sprintf(" (did you mean %s?)", near)
-	}
-	return s
+	return fmt.Sprintf("%s is %q, which is no mode; default is taken", where, word) + didYouMean(word, modes())
 }
 
 // group reads an object of fsmcp's own keys. A bad value is a warning: the other keys
@@ -327,10 +323,7 @@ func (p *parser) set(k *key, v hujson.Value) {
 	}
 	hint := ""
 	if s, isText := jsonc.Text(v); isText && k.words != nil {
-		hint = fmt.Sprintf(", not %q", s)
-		if near := nearest(s, k.words); near != "" {
-			hint += fmt.Sprintf(" (did you mean %s?)", near)
-		}
+		hint = fmt.Sprintf(", not %q", s) + didYouMean(s, k.words)
 	}
 	p.warn(v.StartOffset, "%q takes %s%s; it is ignored", k.path, k.want, hint)
 }

@@ -32,11 +32,7 @@ func toolsOf(list string) (names []string, err error) {
 	if names, unknown := published(names); unknown == "" && len(names) > 0 {
 		return names, nil
 	} else if unknown != "" {
-		hint := ""
-		if near := nearest(unknown, ToolNames()); near != "" {
-			hint = fmt.Sprintf(" (did you mean %s?)", near)
-		}
-		return nil, fmt.Errorf("there is no tool %q%s; the tools are %s, and all stands for every one", unknown, hint, strings.Join(ToolNames(), ", "))
+		return nil, fmt.Errorf("there is no tool %q%s; the tools are %s, and all stands for every one", unknown, didYouMean(unknown, ToolNames()), strings.Join(ToolNames(), ", "))
 	}
 	return nil, fmt.Errorf("no tool is named; the tools are %s, and all stands for every one", strings.Join(ToolNames(), ", "))
 }
