@@ -1,6 +1,7 @@
 package access
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -17,13 +18,14 @@ type Walk struct {
 	grants  perm.Grants
 	names   []string // of the folder, each with a slash at its end
 	path    string   // the resolved one of them
-	system  byte     // the separator
 
 	mu     sync.Mutex
 	policy *perm.Policy
 	at     time.Time
 	denied map[fileID][]string // resolved names
 }
+
+const separator = string(filepath.Separator)
 
 type fileID struct{ dev, ino uint64 }
 
@@ -33,11 +35,8 @@ const linksFor = 20 * time.Millisecond
 // Walk begins decisions below a folder, with the user's grants; nil grants nothing. It
 // holds no descriptor.
 func (c *Checker) Walk(f *File, grants perm.Grants) *Walk {
-	w := &Walk{checker: c, grants: grants, system: '/'}
-	if c.Lexer().OS == "windows" {
-		w.system = '\\'
-	}
-	slash := func(n string) string { return strings.TrimSuffix(n, string(w.system)) + string(w.system) }
+	w := &Walk{checker: c, grants: grants}
+	slash := func(n string) string { return strings.TrimSuffix(n, separator) + separator }
 	for _, n := range f.Names {
 		w.names = append(w.names, slash(n))
 	}
@@ -50,11 +49,9 @@ func (c *Checker) Walk(f *File, grants perm.Grants) *Walk {
 // folder is not allowed where the rules hide all that it can hold, either. It looks at
 // nothing on the disk.
 func (w *Walk) Allowed(rel string, dir bool) bool {
-	if w.system != '/' {
-		rel = strings.ReplaceAll(rel, "/", string(w.system))
-	}
+	rel = filepath.FromSlash(rel)
 	if dir {
-		rel += string(w.system)
+		rel += separator
 	}
 	var room [3]string
 	names := room[:0]
@@ -93,12 +90,7 @@ func (w *Walk) AllowedFile(rel string, stamp fsys.Stamp, began time.Time) bool {
 }
 
 // Path is the absolute, resolved name of rel, slash-separated and below the folder.
-func (w *Walk) Path(rel string) string {
-	if w.system != '/' {
-		rel = strings.ReplaceAll(rel, "/", string(w.system))
-	}
-	return w.path + rel
-}
+func (w *Walk) Path(rel string) string { return w.path + filepath.FromSlash(rel) }
 
 // deniedFiles are the files that deny rules name without wildcards.
 func (w *Walk) deniedFiles(policy *perm.Policy) map[fileID][]string {

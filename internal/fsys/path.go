@@ -36,12 +36,7 @@ func (p Path) Relative() bool { return p.relative }
 func (p Path) TrailingSlash() bool { return p.folder }
 
 // Base is the last segment; of a file system's root it is the root itself.
-func (p Path) Base() string {
-	if p.isRoot() {
-		return p.name
-	}
-	return p.name[p.lastSeparator()+1:]
-}
+func (p Path) Base() string { return baseOf(p.name, p.windows) }
 
 // Dir is the path without its last segment; a root is its own Dir.
 func (p Path) Dir() string { return dirOf(p.name, p.windows) }
@@ -64,11 +59,6 @@ func (p Path) WithBase(name string) Path {
 	q.folder = false
 	return q
 }
-
-// isRoot also holds for the zero Path.
-func (p Path) isRoot() bool { return p.name == rootOf(p.name, p.windows) }
-
-func (p Path) lastSeparator() int { return strings.LastIndexByte(p.name, separator(p.windows)) }
 
 func separator(windows bool) byte {
 	if windows {
@@ -95,7 +85,10 @@ func dirOf(name string, windows bool) string {
 }
 
 func baseOf(name string, windows bool) string {
-	return Path{name: name, windows: windows}.Base()
+	if name == rootOf(name, windows) { // or no name
+		return name
+	}
+	return name[strings.LastIndexByte(name, separator(windows))+1:]
 }
 
 func joinName(dir, name string, windows bool) string {

@@ -13,16 +13,11 @@ import (
 // characters and bytes that are no UTF-8 come out as escapes. A clean name is
 // returned as it is.
 func Printable(s string) string {
-	at := strings.IndexFunc(s, unshowable)
-	if bad := firstInvalid(s); at < 0 || bad >= 0 && bad < at {
-		at = bad
-	}
-	if at < 0 {
+	if utf8.ValidString(s) && strings.IndexFunc(s, unshowable) < 0 {
 		return s
 	}
 	var b strings.Builder
-	b.WriteString(s[:at])
-	for at < len(s) {
+	for at := 0; at < len(s); {
 		r, size := utf8.DecodeRuneInString(s[at:])
 		switch {
 		case r == utf8.RuneError && size == 1:
@@ -72,22 +67,6 @@ func beginsTag(rest string) bool {
 	const reminder = "system-reminder"
 	rest = strings.TrimLeftFunc(rest, unicode.IsSpace)
 	return strings.HasPrefix(rest, "/") || len(rest) >= len(reminder) && strings.EqualFold(rest[:len(reminder)], reminder)
-}
-
-// firstInvalid returns the offset of the first byte that is not UTF-8, or -1.
-func firstInvalid(s string) int {
-	if utf8.ValidString(s) {
-		return -1
-	}
-	for at, r := range s {
-		if r != utf8.RuneError {
-			continue
-		}
-		if _, size := utf8.DecodeRuneInString(s[at:]); size == 1 {
-			return at
-		}
-	}
-	return -1
 }
 
 // unshowable reports a character that is not shown as it is: it deceives, or has

@@ -153,12 +153,10 @@ func (j *Journal) parse(text string) bool {
 }
 
 // Put writes the bytes [from, to) of one of the contents, which begins at base in
-// the journal, into a file at the same place. every > 0 syncs after so many bytes.
+// the journal, into a file at the same place. every > 0 syncs at each multiple of it.
 func (j *Journal) Put(file int, base, from, to, every int64) error {
-	buf := make([]byte, min(max(to-from, 1), disk.BufferSize))
-	unsynced := int64(0)
 	for from < to {
-		n := min(to-from, int64(len(buf)))
+		n := min(to-from, disk.BufferSize)
 		if every > 0 {
 			n = min(n, every-from%every)
 		}
@@ -172,12 +170,11 @@ func (j *Journal) Put(file int, base, from, to, every int64) error {
 		if err := disk.WriteAll(j.sys, file, p, from); err != nil {
 			return err
 		}
-		from, unsynced = from+n, unsynced+n
-		if every > 0 && unsynced >= every && from < to {
+		from += n
+		if every > 0 && from%every == 0 && from < to {
 			if err := j.sys.Sync(file); err != nil {
 				return err
 			}
-			unsynced = 0
 		}
 	}
 	return nil

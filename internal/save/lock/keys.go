@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/text/cases"
@@ -26,7 +27,7 @@ func KeyOf(t *fsys.Target) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	names := append(append([]string(nil), t.MissingDirs()...), t.Base())
+	names := slices.Concat(t.MissingDirs(), []string{t.Base()})
 	return KeyIn(dev, ino, strings.Join(names, "/")), nil
 }
 
