@@ -71,7 +71,8 @@ type committing struct {
 	call    toolcall.Call
 	op      perm.Op
 	planner Planner
-	hooks   hooking // the outcome of hooks
+	passed  string              // the resolved name of the file whose hooks let the change through
+	faults  []refusal.HookFault // of hooks of this call
 	// replaced says that another file is in the place of the target.
 	replaced bool
 	// now are the bytes that hooks have left in the file, where those are others; lost says

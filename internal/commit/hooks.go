@@ -27,9 +27,3 @@ type Edited struct {
 	// Old are the bytes that were replaced, nil where they are not kept.
 	Old []byte
 }
-
-// hooking collects the outcome of the hooks of one call.
-type hooking struct {
-	passed string // the resolved name of the file whose hooks let the change through
-	faults []refusal.HookFault
-}

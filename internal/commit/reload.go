@@ -37,7 +37,7 @@ func (w *committing) edited(names []string, old []byte) Edited {
 // beforeHooks runs the hooks before a change, once for a file.
 func (w *committing) beforeHooks(ctx context.Context, s *toolcall.Target) error {
 	names, before, _ := w.wanted(s)
-	if !before || w.hooks.passed == s.Path {
+	if !before || w.passed == s.Path {
 		return nil
 	}
 	defer w.call.Rest()()
@@ -49,7 +49,7 @@ func (w *committing) beforeHooks(ctx context.Context, s *toolcall.Target) error 
 	case stop != nil:
 		return stop.Refusal(s.Name())
 	}
-	w.hooks.passed, w.hooks.faults = s.Path, append(w.hooks.faults, faults...)
+	w.passed, w.faults = s.Path, append(w.faults, faults...)
 	return nil
 }
 
@@ -62,13 +62,13 @@ func (w *committing) afterHooks(ctx context.Context, s *toolcall.Target, m made)
 	}
 	if names, _, after := w.wanted(s); after {
 		ctx = context.WithoutCancel(ctx)
-		w.hooks.faults = append(w.hooks.faults, w.runAfter(ctx, w.edited(names, m.old))...)
+		w.faults = append(w.faults, w.runAfter(ctx, w.edited(names, m.old))...)
 		if note := w.reloadAfterHooks(ctx, s, m); note != "" {
 			m.result.Blocks[0].Text += "\n" + note
 		}
 	}
-	if len(w.hooks.faults) > 0 {
-		m.result.Blocks[0].Text += "\n" + refusal.HookFaults(w.hooks.faults)
+	if len(w.faults) > 0 {
+		m.result.Blocks[0].Text += "\n" + refusal.HookFaults(w.faults)
 	}
 }
 

@@ -52,15 +52,6 @@ type Intent interface {
 	Intent() string
 }
 
-// intended tells the user what the call is about to do; it returns "" for a call that changes
-// nothing.
-func (c Call) intended() string {
-	if c.Intent == nil {
-		return ""
-	}
-	return c.Intent.Intent()
-}
-
 // Clock bounds the time of a call.
 type Clock interface {
 	// Rest stops the clock until resume is called, once: for programs that have a

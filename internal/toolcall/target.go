@@ -106,7 +106,11 @@ func (o Opener) Decide(call Call, op perm.Op, path fsys.Path) error {
 // refused returns the question or the refusal for an error of access.
 func (o Opener) refused(call Call, err error) error {
 	if consent := (*access.ConsentError)(nil); errors.As(err, &consent) {
-		return NeedConsent(consent, call.intended(), o.SettingsFile())
+		will := ""
+		if call.Intent != nil {
+			will = call.Intent.Intent()
+		}
+		return NeedConsent(consent, will, o.SettingsFile())
 	}
 	return refusal.Unopened(err)
 }

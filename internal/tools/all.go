@@ -100,10 +100,7 @@ func New(o Options) *Service {
 	budget := toolcall.Budget{Counter: o.Counter, Most: o.MaxTokens}
 	s.committer = &commit.Committer{
 		Opener: s.opener, Loader: loads, Budget: budget, Saver: o.Saver, History: o.History,
-		Hooks: o.Hooks, Auditor: s.auditor, Notices: s.notices,
-	}
-	if o.Servers != nil {
-		s.committer.Servers = o.Servers
+		Hooks: o.Hooks, Servers: o.Servers, Auditor: s.auditor, Notices: s.notices,
 	}
 	read := &reader{
 		opener: s.opener, loader: loads, budget: budget, exact: o.Exact, grep: o.Grep, maxFileBytes: o.MaxFileBytes, preferences: o.Preferences,
@@ -193,31 +190,25 @@ func published[T any, A interface {
 			result.Ask.Unlogged, result.Unlogged = &entry, &entry
 		}
 		if result.Ask == nil || !call.CanAsk {
-			remind(ctx, call, result)
-			s.reportProblems(call, result)
-			s.notices.End(result)
+			s.end(ctx, call, result)
 		}
 		return result
 	}
 	return Tool{Name: name, ReadOnly: readOnly, Args: func() Args { return A(new(T)) }, Run: answer}
 }
 
-// remind ends an answer with what changed outside in files that were shown in full.
-func remind(ctx context.Context, call toolcall.Call, r *toolcall.Result) {
-	r.Report = call.Session.Reminders.Remind(ctx, call.About.Path, call.Client.Room(r))
-	if r.Report != nil {
+// end ends an answer with what changed outside in files that were shown in full, with what
+// language servers report, and with notices. An error has little room.
+func (s *Service) end(ctx context.Context, call toolcall.Call, r *toolcall.Result) {
+	if r.Report = call.Session.Reminders.Remind(ctx, call.About.Path, call.Client.Room(r)); r.Report != nil {
 		r.Blocks = append(r.Blocks, toolcall.Block{Text: r.Report.Text})
 	}
-}
-
-// reportProblems ends an answer with what language servers report. An error has little room.
-func (s *Service) reportProblems(call toolcall.Call, r *toolcall.Result) {
-	if s.servers == nil || r.IsError {
-		return
+	if s.servers != nil && !r.IsError {
+		if text := s.servers.Report(call.Client.Room(r)); text != "" {
+			r.Blocks = append(r.Blocks, toolcall.Block{Text: text})
+		}
 	}
-	if text := s.servers.Report(call.Client.Room(r)); text != "" {
-		r.Blocks = append(r.Blocks, toolcall.Block{Text: text})
-	}
+	s.notices.End(r)
 }
 
 // hint ends an answer with one line that names files for agents, if there is one.

@@ -107,10 +107,14 @@ func (r *reading) answer(ctx context.Context) (*toolcall.Result, error) {
 		return r.notebook(ctx, stamp)
 	}
 	return r.text(ctx, stamp.Size, func() (*toolcall.Result, error) {
-		if stamp.Size <= readInMemory {
-			return r.fromMemory(ctx)
+		if stamp.Size > readInMemory {
+			return r.scanned(ctx, stamp)
 		}
-		return r.scanned(ctx, stamp)
+		c, err := r.tool.loader.Load(r.call.Session, r.target, r.file)
+		if err != nil {
+			return nil, err
+		}
+		return r.memoryText(ctx, c)
 	})
 }
 

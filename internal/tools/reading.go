@@ -111,7 +111,7 @@ func (w want) behind(lines int) string {
 	first, column := w.first, w.column
 	switch {
 	case column == 0 || lines >= 0 && lines < first:
-		return shortReminder(first, lines)
+		return fmt.Sprintf("<system-reminder>Warning: the file exists but is shorter than the provided offset (%d). The file has %d lines.</system-reminder>", first, lines)
 	case lines < 0:
 		return fmt.Sprintf("<system-reminder>Warning: line %d ends before the provided column (%d).</system-reminder>", first, column)
 	}
@@ -120,10 +120,6 @@ func (w want) behind(lines int) string {
 
 // The reminders of the reference, word for word.
 const emptyReminder = "<system-reminder>Warning: the file exists but the contents are empty.</system-reminder>"
-
-func shortReminder(offset, lines int) string {
-	return fmt.Sprintf("<system-reminder>Warning: the file exists but is shorter than the provided offset (%d). The file has %d lines.</system-reminder>", offset, lines)
-}
 
 // part is the extent of the text that an answer shows.
 type part struct {

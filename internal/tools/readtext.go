@@ -22,15 +22,6 @@ const countFor = 200 * time.Millisecond
 // room bytes.
 type source func(w want, room int) (text.Page, error)
 
-// fromMemory answers from memory.
-func (r *reading) fromMemory(ctx context.Context) (*toolcall.Result, error) {
-	c, err := r.tool.loader.Load(r.call.Session, r.target, r.file)
-	if err != nil {
-		return nil, err
-	}
-	return r.memoryText(ctx, c)
-}
-
 // memoryText answers with lines of a text in memory.
 func (r *reading) memoryText(ctx context.Context, c *state.File) (*toolcall.Result, error) {
 	same := !c.ByParts() && c.Unchanged()
