@@ -168,6 +168,18 @@ func TestRegion(t *testing.T) {
 	if got, _ := Region(d, splices, RegionRoom); len(got) > leastRoom+3 || !strings.Contains(got, "10\tten") {
 		t.Errorf("%q", got)
 	}
+	// Of a later place in the region the new text is shown, also where it reaches beyond.
+	for _, later := range []string{"line 12", "line 14\nline 15", "line 14\n"} {
+		from := int64(strings.Index(d.Text, later))
+		both := append(splices, span.Splice{Start: from, End: from + int64(len(later)), New: []byte("new")})
+		if got, _ := Region(d, both, 0); strings.Contains(got, later) || strings.Contains(got, "line 14\nline") || !strings.Contains(got, "\tnew") {
+			t.Errorf("%q: %q", later, got)
+		}
+	}
+	one := decoded(t, strings.Repeat("z", 2000)+"a b a"+strings.Repeat("z", 2000))
+	if got, _ := Region(one, []span.Splice{{Start: 2000, End: 2001, New: []byte("X")}, {Start: 2004, End: 2005, New: []byte("Y")}}, 0); !strings.Contains(got, "X b Y") {
+		t.Errorf("%q", got)
+	}
 	long := decoded(t, strings.Repeat("ü", 4000)+"\n")
 	if got, lines := Region(long, []span.Splice{{Start: 4000, End: 4002, New: []byte("x")}}, 0); len(got) > RegionRoom || !strings.HasPrefix(got, "1\t…") || !strings.HasSuffix(got, "…") || lines.Len() > 0 {
 		t.Errorf("%q %v", got, lines)

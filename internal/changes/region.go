@@ -57,33 +57,33 @@ func RegionIn(l Lines, splices []span.Splice, base, beside int) (body string, li
 			return body, lines
 		}
 	}
-	return window(l, first, base, room), span.Span{}
+	return window(l, splices, base, room), span.Span{}
 }
 
-// patched is the text from from to to as the splices leave it; one that
-// reaches beyond to is left out.
+// patched returns the text from from to to as the splices leave it. It ends with the new
+// text of a splice that reaches beyond to.
 func patched(text string, splices []span.Splice, from, to int) string {
 	var b strings.Builder
 	at := int64(from)
 	for _, s := range splices {
-		if s.End > int64(to) {
+		if s.Start > int64(to) || s.Start == int64(to) && s.End > s.Start {
 			break
 		}
 		b.WriteString(text[at:s.Start])
 		b.Write(s.New)
 		at = s.End
 	}
-	b.WriteString(text[at:to])
+	b.WriteString(text[min(at, int64(to)):to])
 	return b.String()
 }
 
 // window shows a change whose lines are too long, or too many to be numbered
 // one by one: a part of its line, marked where it is cut.
-func window(l Lines, s span.Splice, base, room int) string {
-	new, start, end := string(s.New), int(s.Start), int(s.End)
+func window(l Lines, splices []span.Splice, base, room int) string {
+	new, start, end := string(splices[0].New), int(splices[0].Start), int(splices[0].End)
 	line := l.at(start) + base - 1
 	side := min((room-len(new))/2-8, 80)
-	before, after := phrase.Tail(l.Text[l.Start(start):start], side), phrase.Head(l.Text[end:l.After(end)], side)
+	before, after := phrase.Tail(l.Text[l.Start(start):start], side), phrase.Head(patched(l.Text, splices[1:], end, l.After(end)), side)
 	body := text.Escape(before) + new + text.Escape(strings.TrimRight(after, "\r\n"))
 	numbered := fmt.Sprintf("%d\t%s%s%s", line, CutMark, body, CutMark)
 	if strings.Contains(new, "\n") {

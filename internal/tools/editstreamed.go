@@ -35,7 +35,7 @@ func (e editPlan) streamed(ctx context.Context, b *gate.Streamed) (*commit.Chang
 		return nil, err
 	}
 	head := e.head(len(splices), edit.Exact)
-	where, shown, err := e.region(ctx, b, splices[0], len(head)+len(s.Note()))
+	where, shown, err := e.region(ctx, b, splices, len(head)+len(s.Note()))
 	if err != nil {
 		return nil, err
 	}
@@ -92,13 +92,17 @@ func (e editPlan) unmatchedIn(ctx context.Context, b *gate.Streamed, err error) 
 
 // region shows the first place as it will be, with some text around it. shown is the part of
 // the new file that stands in lines which body shows whole, in a file of UTF-8.
-func (e editPlan) region(ctx context.Context, b *gate.Streamed, s span.Splice, beside int) (body string, shown []state.Part, err error) {
+func (e editPlan) region(ctx context.Context, b *gate.Streamed, splices []span.Splice, beside int) (body string, shown []state.Part, err error) {
 	const side = 200
+	s, end := splices[0], min(b.Stamp.Size, splices[0].End+side)
+	if len(splices) > 1 { // the text of the next place is another one soon
+		end = min(end, splices[1].Start)
+	}
 	before, err := b.Scan.Piece(ctx, b.File, max(0, s.Start-side), s.Start)
 	if err != nil {
 		return "", nil, err
 	}
-	after, err := b.Scan.Piece(ctx, b.File, s.End, min(b.Stamp.Size, s.End+side))
+	after, err := b.Scan.Piece(ctx, b.File, s.End, end)
 	if err != nil {
 		return "", nil, err
 	}

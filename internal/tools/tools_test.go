@@ -167,6 +167,13 @@ func TestABigLogIsEditedWhereItWasShown(t *testing.T) {
 	if i := strings.Index(text, "00700000\nyyy"); i < 0 {
 		t.Fatal("the edit is not there")
 	}
+
+	// Of each place that the answer shows it shows the new text.
+	second, ten := 599_999, 12
+	b.ok(&ReadArgs{FilePath: p, Offset: &second, Limit: &ten})
+	if got := b.ok(&EditArgs{FilePath: p, OldString: "\n0060000", NewString: "\n6-", ReplaceAll: true}); strings.Contains(got, "0060000") || !strings.Contains(got, "6-0 xxx") {
+		t.Error(got)
+	}
 }
 
 func TestABigFileThatChangedWhereItWasShownIsRefused(t *testing.T) {
