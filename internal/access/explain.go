@@ -28,9 +28,9 @@ func (c *Checker) Explain(raw string) (Explanation, error) {
 	}
 	e := Explanation{Path: path.String(), Names: []string{path.String()}, Device: fsys.RefusedByName(path), Decisions: make(map[perm.Op]perm.Decision)}
 	began := c.Now()
-	target, err := c.Resolver.Resolve(path)
-	defer target.Close()
-	e.Names, e.Unresolved = target.Names, err
+	target, unresolved := c.Resolver.Resolve(path)
+	e.Names, e.Unresolved = target.Names, unresolved
+	defer func() { target.Close() }() // a target comes beside an error, too
 	policy := c.Policy()
 	for _, op := range []perm.Op{perm.Read, perm.Edit, perm.Write, perm.NotebookEdit} {
 		j := Judgement{Decision: policy.Decide(op, target.Names, c.isThere), Policy: policy, Op: op, Path: path, Names: target.Names}

@@ -32,7 +32,7 @@ func TestQuietAndMost(t *testing.T) {
 			if name, ok := c.events[ms]; ok {
 				w.note(fsnotify.Event{Name: name, Op: fsnotify.Write})
 			}
-			report, _, wait := w.due()
+			report, wait, _ := w.due()
 			if wait <= 0 {
 				t.Fatalf("%s: asked again at once", c.name)
 			}
@@ -76,7 +76,7 @@ func TestBlindIsReportedOnce(t *testing.T) {
 	w := assemble(Options{})
 	for _, want := range []bool{true, false} {
 		w.fail(blind(errors.New("x")))
-		if report, err, _ := w.due(); report != want || errors.Is(err, ErrBlind) != want {
+		if report, _, err := w.due(); report != want || errors.Is(err, ErrBlind) != want {
 			t.Error(report, err)
 		}
 	}

@@ -361,7 +361,7 @@ func (w *Watcher) step() (wait time.Duration) {
 		w.fail(w.arm())
 		w.arming.Unlock()
 	}
-	report, err, wait := w.due()
+	report, wait, err := w.due()
 	if report {
 		w.o.Notify(err)
 	}
@@ -369,23 +369,23 @@ func (w *Watcher) step() (wait time.Duration) {
 }
 
 // due removes and returns what is to be reported now, and the time until the next call.
-func (w *Watcher) due() (report bool, err error, wait time.Duration) {
+func (w *Watcher) due() (report bool, wait time.Duration, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.failed != nil && !w.reported {
 		w.reported = true
-		return true, w.failed, 0
+		return true, 0, w.failed
 	}
 	if w.first.IsZero() {
-		return false, nil, time.Hour
+		return false, time.Hour, nil
 	}
 	at := w.last.Add(w.o.Quiet)
 	if latest := w.first.Add(w.o.Most); latest.Before(at) {
 		at = latest
 	}
 	if wait = at.Sub(w.now()); wait > 0 {
-		return false, nil, wait
+		return false, wait, nil
 	}
 	w.first = time.Time{}
-	return true, nil, time.Hour
+	return true, time.Hour, nil
 }
