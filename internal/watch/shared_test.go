@@ -16,31 +16,38 @@ import (
 	"github.com/fsmcp/fsmcp/internal/shortrun"
 )
 
-// forgetful is the system's notifier on a busy machine: events of a folder wait, and are
-// gone when it is closed.
+// forgetful is the system's notifier on a busy machine: events of a folder wait until letGo
+// is closed, and are gone when it is closed before.
 type forgetful struct {
 	system
 	out     chan fsnotify.Event
+	holding string // the folder whose events wait
+	letGo   chan struct{}
 	onClose func()
-
-	mu      sync.Mutex
-	holding string // the folder whose events wait; "": none
-	held    []fsnotify.Event
 }
 
 func (f *forgetful) events() <-chan fsnotify.Event { return f.out }
 
 func (f *forgetful) run() {
 	defer close(f.out)
-	for e := range f.Events {
-		f.mu.Lock()
-		hold := f.holding == filepath.Dir(e.Name)
-		if hold {
-			f.held = append(f.held, e)
-		}
-		f.mu.Unlock()
-		if !hold {
-			f.out <- e
+	var held []fsnotify.Event
+	letGo := f.letGo
+	for {
+		select {
+		case e, ok := <-f.Events:
+			switch {
+			case !ok:
+				return
+			case letGo != nil && filepath.Dir(e.Name) == f.holding:
+				held = append(held, e)
+			default:
+				f.out <- e
+			}
+		case <-letGo:
+			letGo = nil
+			for _, e := range held {
+				f.out <- e
+			}
 		}
 	}
 }
@@ -48,21 +55,7 @@ func (f *forgetful) run() {
 func (f *forgetful) Close() error {
 	f.onClose()
 	time.Sleep(20 * time.Millisecond) // for the events to come in
-	f.mu.Lock()
-	f.held = nil
-	f.mu.Unlock()
 	return f.system.Close()
-}
-
-// letGo sends what waits.
-func (f *forgetful) letGo() {
-	f.mu.Lock()
-	held := f.held
-	f.held, f.holding = nil, ""
-	f.mu.Unlock()
-	for _, e := range held {
-		f.out <- e
-	}
 }
 
 // TestFilesOfOneNewFolder: several files are waited for in a folder that is not there yet.
@@ -95,7 +88,7 @@ func TestFilesOfOneNewFolder(t *testing.T) {
 			if err != nil {
 				return nil, err
 			}
-			n := &forgetful{system: system{fw}, out: make(chan fsnotify.Event), holding: folder, onClose: func() {
+			n := &forgetful{system: system{fw}, out: make(chan fsnotify.Event), holding: folder, letGo: make(chan struct{}), onClose: func() {
 				if early {
 					writeAll()
 				}
@@ -118,7 +111,7 @@ func TestFilesOfOneNewFolder(t *testing.T) {
 		mu.Lock()
 		last := open[len(open)-1]
 		mu.Unlock()
-		last.letGo()
+		close(last.letGo)
 		if err := until("all three are reported", func() bool {
 			all := strings.Join(heard.lines(), " ")
 			return strings.Contains(all, "a") && strings.Contains(all, "b") && strings.Contains(all, "c")
