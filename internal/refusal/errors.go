@@ -40,6 +40,9 @@ func Of(raw string, err error) *Refusal {
 		}
 	}
 	if e := (*save.IOError)(nil); errors.As(err, &e) {
+		if e.Mixed {
+			return refuse(SlugIO, "I/O error while saving %s (%s): %s. The old text could not be put back, so that the file may hold parts of both until fsmcp starts again and finishes the change. Read the file before going on.", path, e.Op, phrase.Cause(e.Err))
+		}
 		if e.Changed {
 			return refuse(SlugIO, "I/O error while saving %s (%s): %s. The new text is in place, but what followed failed: read the file before going on.", path, e.Op, phrase.Cause(e.Err))
 		}

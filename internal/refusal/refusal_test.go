@@ -43,6 +43,8 @@ func TestErrorsHaveWords(t *testing.T) {
 		{err: ErrStopping, slug: SlugBusy, read: 16, edit: 16},
 		{err: context.DeadlineExceeded, slug: SlugBusy, read: 16, edit: 16},
 		{err: &save.IOError{Op: "write", Err: full}, slug: SlugIO, read: 11, edit: 11},
+		{err: &save.IOError{Op: "write", Err: full, Changed: true}, slug: SlugIO, read: 11, edit: 11},
+		{err: &save.IOError{Op: "write", Err: full, Changed: true, Mixed: true}, slug: SlugIO, read: 11, edit: 11},
 		{err: full, slug: SlugIO, read: 11, edit: 11},
 	} {
 		r := Of(path, fmt.Errorf("tools: %w", c.err))
@@ -52,6 +54,9 @@ func TestErrorsHaveWords(t *testing.T) {
 		if strings.Contains(r.Text, path) == c.unnamed || strings.Contains(r.Text, "tools:") {
 			t.Errorf("%v: %s", c.err, r.Text)
 		}
+	}
+	if r := Of(path, &save.IOError{Op: "write", Err: full, Changed: true, Mixed: true}); strings.Contains(r.Text, "The new text is in place") || !strings.Contains(r.Text, "parts of both") {
+		t.Error(r.Text)
 	}
 	if r := Of(path, fmt.Errorf("plan: %w", NotRead(path))); r.Slug != SlugNotRead || r.Code("Write") != 2 {
 		t.Errorf("%+v", r)

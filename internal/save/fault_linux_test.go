@@ -215,6 +215,9 @@ func (c faultCase) judge(t *testing.T, d *testFolder, name string, out Outcome, 
 		if content != c.new && !(stays && out.InPlace) && !c.inPlace() {
 			t.Errorf("%s: %v: the file is said to have changed and holds %q", name, err, content)
 		}
+		if !ioerr.Mixed && content != c.old && content != c.new {
+			t.Errorf("%s: %v: the file is not said to hold parts of both: %q", name, err, content)
+		}
 	default:
 		if content != c.old {
 			t.Errorf("%s: %v: the file should be as it was and holds %q", name, err, content)

@@ -194,7 +194,7 @@ func (x *Txn) rollBack(fd int, j *journal.Journal, from int64, cause error) erro
 		err = x.s.sys.Truncate(fd, j.Old)
 	}
 	if err != nil {
-		failed.Changed = true
+		failed.Changed, failed.Mixed = true, true // the journal stays: the next start finishes the write
 		return failed
 	}
 	if x.was.Mode&setIDBits != 0 {
