@@ -42,7 +42,7 @@ RACED := TestScripts/^(gate|history|hook|proto|reminder|settings|stuck|write)_
 
 # Packages whose tests start many programs or take times: make test runs them last and two at a time,
 # the longest first.
-LONG := faults bench clienttest release comparison
+LONG := faults media/pdf bench clienttest release comparison
 
 .PHONY: help setup build man release demo pictures quick quick-scripts quick-units quick-vet test clients comparison check bench fuzz faults cross clean
 
@@ -96,7 +96,7 @@ check: ## lint, a part of test: gofmt, vet, staticcheck, tidy, known vulnerabili
 	@.ci/vulncheck $(GOVULNCHECK)
 
 # Left out of "make quick"; its tests make fewer rounds, and say so (internal/shortrun).
-NOT_QUICK := cmd/fsmcp internal/media/pdf $(LONG:%=internal/%)
+NOT_QUICK := cmd/fsmcp $(LONG:%=internal/%)
 
 quick: ## after each change: vet, smaller unit tests and all scripts, under a minute once things are built
 	@$(MAKE) --no-print-directory -j 3 -O quick-scripts quick-units quick-vet
@@ -116,7 +116,7 @@ test: setup check cross ## before you push: everything that must hold, as the co
 	else echo "test: !!! the engine on libvips is not tested: libvips is not installed !!!"; fi
 	CGO_ENABLED=1 $(GO) test -v -race -p 3 -timeout 14m $(RACED_PACKAGES:%=./internal/%) | .ci/loud
 	CGO_ENABLED=1 $(GO) test -v -race -timeout 14m -run '$(RACED)' ./cmd/fsmcp | .ci/loud
-	FSMCP_MERGES=180 FSMCP_SEARCH_TREES=20 $(GO) test -v -p 3 -parallel 4 -timeout 14m -skip '$(RACED)' $$($(GO) list ./... | grep -v $(LONG:%=-e /internal/%$$)) | .ci/loud
+	FSMCP_MERGES=180 FSMCP_SEARCH_TREES=20 $(GO) test -v -p 2 -parallel 3 -timeout 14m -skip '$(RACED)' $$($(GO) list ./... | grep -v $(LONG:%=-e /internal/%$$)) | .ci/loud
 	$(GO) test -count=1 -timeout 20m -v -p 2 $(LONG:%=./internal/%) | .ci/loud -v all=1
 	@$(MAKE) --no-print-directory demo >/dev/null && echo "demo: as it should be"
 
