@@ -31,9 +31,11 @@ MODULES := python3-nbformat:nbformat
 FILES := poppler-data:/usr/share/poppler/cMap/Adobe-Japan1 developers-reference-ja:/usr/share/developers-reference/ja/developers-reference.pdf \
   debian-reference-ja:/usr/share/debian-reference/debian-reference.ja.pdf debian-reference-zh-cn:/usr/share/debian-reference/debian-reference.zh-cn.pdf
 
-# Packages whose code runs in several goroutines: these are tested under the race detector too, with
-# fewer rounds (internal/shortrun). It has nothing to find in pure packages.
-RACED_PACKAGES := audit clipboard filelock fsys history hooks lsp media/decoder owndir save search server server/schedule server/wire settings settings/follow state tools watch worker
+# Packages whose code runs in several goroutines: these are tested under the race detector, the second
+# line with fewer rounds (internal/shortrun), so that they are also tested without it. It has nothing to
+# find in pure packages.
+ONLY_RACED := audit clipboard filelock hooks media/decoder owndir server/schedule server/wire settings/follow state worker
+RACED_PACKAGES := $(ONLY_RACED) fsys history lsp save search server settings tools watch
 
 # Scripts of what runs at the same time as something else: the whole server under the race detector. The
 # others run without it, as do the tests of the program, which start servers by the hundred; "make faults"
@@ -116,7 +118,7 @@ test: setup check cross ## before you push: everything that must hold, as the co
 	else echo "test: !!! the engine on libvips is not tested: libvips is not installed !!!"; fi
 	CGO_ENABLED=1 $(GO) test -v -race -p 3 -timeout 14m $(RACED_PACKAGES:%=./internal/%) | .ci/loud
 	CGO_ENABLED=1 $(GO) test -v -race -timeout 14m -run '$(RACED)' ./cmd/fsmcp | .ci/loud
-	FSMCP_MERGES=180 FSMCP_SEARCH_TREES=20 $(GO) test -v -p 2 -parallel 3 -timeout 14m -skip '$(RACED)' $$($(GO) list ./... | grep -v $(LONG:%=-e /internal/%$$)) | .ci/loud
+	FSMCP_MERGES=180 FSMCP_SEARCH_TREES=20 $(GO) test -v -p 2 -parallel 3 -timeout 14m -skip '$(RACED)' $$($(GO) list ./... | grep -v $(LONG:%=-e /internal/%$$) $(ONLY_RACED:%=-e /internal/%$$)) | .ci/loud
 	$(GO) test -count=1 -timeout 20m -v -p 2 $(LONG:%=./internal/%) | .ci/loud -v all=1
 	@$(MAKE) --no-print-directory demo >/dev/null && echo "demo: as it should be"
 

@@ -20,7 +20,7 @@ import (
 // as fast as ever.
 func TestNothingHangs(t *testing.T) {
 	p := newPlace(t)
-	long := int64(count(t, "FSMCP_LONG_LINE_MB", 200)) << 20
+	long := int64(count(t, "FSMCP_LONG_LINE_MB", 100)) << 20
 	bound := time.Duration(count(t, "FSMCP_P99_MS", 60)) * time.Millisecond
 	must(t, unix.Mkfifo(p.file("fifo"), 0o666))
 	makeSocket(t, p.file("socket"))

@@ -495,7 +495,7 @@ func resident(t testing.TB, pid int) int {
 // workers. They share a compiled PDFium, as all servers of a user do: a worker stopped
 // while it loads it keeps none of the others waiting.
 func TestWorkersMayBeKilledAtAnyTime(t *testing.T) {
-	n := count(t, "FSMCP_WORKER_KILLS", 12)
+	n := count(t, "FSMCP_WORKER_KILLS", 8)
 	r := rand.New(rand.NewPCG(31, 32))
 	picture := encode(t, "jpg", random(r, 2400, 1600))
 	for name, env := range engines(t) {

@@ -321,7 +321,7 @@ func TestSearchUnderWay(t *testing.T) {
 // at once, with ordinary reads meanwhile; and one that its client cancels.
 func TestSearchHangs(t *testing.T) {
 	p := newPlace(t)
-	long := int64(count(t, "FSMCP_LONG_LINE_MB", 200)) << 20
+	long := int64(count(t, "FSMCP_LONG_LINE_MB", 100)) << 20
 	must(t, unix.Mkfifo(p.file("fifo"), 0o666))
 	makeSocket(t, p.file("socket"))
 	makeSparse(t, p.file("sparse"), 6<<30)

@@ -73,7 +73,7 @@ var faultCases = []faultCase{
 // leaves no temporary file.
 func TestFaultAtEveryCall(t *testing.T) {
 	cells, cases := 0, 0
-	perCall := shortrun.Count(t, 5, 1, "errors at each call")
+	perCall := shortrun.Count(t, 3, 1, "errors at each call")
 	for _, c := range faultCases {
 		t.Run(c.name, func(t *testing.T) {
 			cases++
