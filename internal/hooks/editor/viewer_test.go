@@ -207,6 +207,7 @@ func TestSweep(t *testing.T) {
 			t.Errorf("%s is there", name)
 		}
 	}
+	d.windows(3) // the editors have ended
 }
 
 // What is no event of a change that was made opens nothing.
