@@ -562,7 +562,7 @@ func pdfSeeds(t *testing.T) (out [][]byte) {
 // each is answered, no worker breaks, the server stays small, and what is shown is
 // within the limits.
 func TestMutants(t *testing.T) {
-	n := count(t, "FSMCP_MUTANTS", 15)
+	n := count(t, "FSMCP_MUTANTS", 10)
 	r := rand.New(rand.NewPCG(81, 82))
 	breeds := []breed{
 		{name: "png", seeds: pngSeeds(t, r), mutate: mutantPNG},

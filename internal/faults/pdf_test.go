@@ -317,7 +317,7 @@ func TestPDFsReadLikePoppler(t *testing.T) {
 		}
 	}
 	docs := documents(t)
-	if n := count(t, "FSMCP_PDFS", 3); n >= 24 {
+	if n := count(t, "FSMCP_PDFS", 2); n >= 24 {
 		docs = append(docs[:min(len(docs), n)], scanned(t, docs[0]))
 	} else {
 		docs = docs[:n]
@@ -453,7 +453,7 @@ func pdfBombs(t *testing.T, marker string) map[string][]byte {
 // answered, nothing is run, the server stays small, and a text is read as quickly
 // as ever.
 func TestHostilePDFs(t *testing.T) {
-	n := count(t, "FSMCP_HOSTILE_PDFS", 8)
+	n := count(t, "FSMCP_HOSTILE_PDFS", 5)
 	p := newPlace(t)
 	smallTexts(t, p)
 	drawAll(t, p)

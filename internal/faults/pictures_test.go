@@ -158,7 +158,7 @@ func random(r *rand.Rand, w, h int) image.Image {
 // what comes is within the limits, whole, and never enlarged; what fits is not
 // touched; what is cut short is refused.
 func TestPicturesKeepTheLimits(t *testing.T) {
-	n := count(t, "FSMCP_PICTURES", 60)
+	n := count(t, "FSMCP_PICTURES", 40)
 	all := subjects(t)
 	r := rand.New(rand.NewPCG(11, 12))
 	naive, cuts := 0, 0
@@ -669,7 +669,7 @@ func bombs(t *testing.T) map[string][]byte {
 // TestHostilePictures: whatever an image holds, each call is answered, the server
 // stays small, and a text is read as quickly as ever.
 func TestHostilePictures(t *testing.T) {
-	n := count(t, "FSMCP_HOSTILE_PICTURES", 40)
+	n := count(t, "FSMCP_HOSTILE_PICTURES", 24)
 	files := bombs(t)
 	names := slices.Sorted(maps.Keys(files))
 	r := rand.New(rand.NewPCG(51, 52))

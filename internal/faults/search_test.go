@@ -346,7 +346,7 @@ func TestSearchHangs(t *testing.T) {
 	before := quietReads(t, c, p)
 	var all []*mcptest.Pending
 	begin = time.Now()
-	for i := range count(t, "FSMCP_SEARCHES", 10) {
+	for i := range count(t, "FSMCP_SEARCHES", 5) {
 		a := args{"pattern": fmt.Sprintf("small [f]ile|nothing %d", i), "output_mode": "files_with_matches"}
 		call, err := c.GoCall("Grep", a)
 		must(t, err)
