@@ -97,6 +97,8 @@ func CountEOL(s string) EOL {
 	return EOL{LF: feeds - pairs, CRLF: pairs, CR: returns - pairs}
 }
 
+func (e EOL) plainASCII(b []byte) bool { return plainASCII(b, e.LF+2*e.CRLF+e.CR) }
+
 // tooStray is the bound between a text with broken bytes and binary content:
 // more than half of the bytes, or more than a tenth beyond the first four.
 func tooStray(strays, size int) bool {
@@ -119,7 +121,7 @@ func Decode(raw []byte) (*Doc, error) {
 // is recognised.
 func decodeNarrow(raw []byte, legacy bool) (*Doc, error) {
 	d := &Doc{Raw: raw, Text: stringOf(raw), EOL: CountEOL(stringOf(raw))}
-	if plainASCII(raw) {
+	if d.EOL.plainASCII(raw) {
 		d.ascii = d.EOL.CR == 0 || d.EOL.loneCR()
 		return d, nil
 	}

@@ -1,6 +1,7 @@
 package text
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math/bits"
 	"unicode/utf8"
@@ -35,21 +36,49 @@ func equal(x uint64, b byte) uint64 {
 	return ^(((y & low7) + low7) | y) & high
 }
 
-// plainASCII reports that b is printable ASCII with tabs, line feeds and carriage returns.
-func plainASCII(b []byte) bool {
-	for ; len(b) >= 8; b = b[8:] {
-		x := binary.LittleEndian.Uint64(b)
-		// Most words hold no byte below 0x20 or from 0x7F on, and need no closer look.
-		if (x|(x-0x20*every)|(x+every))&high != 0 && (x|controls(x))&high != 0 {
-			return false
+// plainASCII reports that b is printable ASCII with tabs, line feeds and
+// carriage returns, whose numbers the caller has counted. The other bytes need
+// not be told apart: if as many are below 0x20 as those three account for, there
+// are none.
+func plainASCII(b []byte, returnsAndFeeds int) bool {
+	n, ok := countBelow(b)
+	return ok && n == returnsAndFeeds+bytes.Count(b, []byte{'\t'}) && bytes.IndexByte(b, 0x7F) < 0
+}
+
+// countBelow counts the bytes below 0x20; ok is false where one is from 0x80 on.
+func countBelow(b []byte) (n int, ok bool) {
+	size := len(b)
+	printable := 0
+	for len(b) >= 32 {
+		// Four times 63 at most fit in the bytes of the sum.
+		part := b[:min(len(b), 63*32)&^31]
+		b = b[len(part):]
+		var sum, any uint64
+		for ; len(part) >= 32; part = part[32:] {
+			x0 := binary.LittleEndian.Uint64(part)
+			x1 := binary.LittleEndian.Uint64(part[8:])
+			x2 := binary.LittleEndian.Uint64(part[16:])
+			x3 := binary.LittleEndian.Uint64(part[24:])
+			any |= x0 | x1 | x2 | x3
+			const up = 0x60 * every // sets bit 7 from 0x20 on
+			sum += (x0+up)>>7&every + (x1+up)>>7&every + (x2+up)>>7&every + (x3+up)>>7&every
+		}
+		if any&high != 0 {
+			return 0, false
+		}
+		for ; sum != 0; sum >>= 8 {
+			printable += int(sum & 0xFF)
 		}
 	}
 	for _, c := range b {
-		if c >= 0x80 || controls(uint64(c))&0x80 != 0 {
-			return false
+		if c >= 0x80 {
+			return 0, false
+		}
+		if c >= 0x20 {
+			printable++
 		}
 	}
-	return true
+	return size - printable, true
 }
 
 // oddity is a kind of thing that the notice counts.

@@ -306,7 +306,7 @@ func (s *Scan) newView(raw []byte, eol byte, whole bool) *view {
 		v.set = charset.UTF8
 	}
 	v.s = stringOf(raw)
-	if eol == '\n' && bytes.IndexByte(raw, '\r') < 0 && plainASCII(raw) {
+	if eol == '\n' && bytes.IndexByte(raw, '\r') < 0 && plainASCII(raw, bytes.Count(raw, []byte{'\n'})) {
 		v.ascii = true
 	} else {
 		v.strays = !utf8.Valid(raw) && (whole || !utf8.Valid(raw[:len(raw)-openTail(raw)]))
