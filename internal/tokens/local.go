@@ -1,7 +1,5 @@
 package tokens
 
-import "strings"
-
 // Text is split as a byte-pair tokenizer splits it before it merges: words with the one
 // character before them, groups of digits, runs of signs, white space. A word is split
 // again where its case changes ("parseHTTPHeader" has three parts). A part's class is the
@@ -154,9 +152,11 @@ func (t *tally) signs(b []byte, i int) (next, before int) {
 // the rest is another. A last character before a word belongs to the word.
 func (t *tally) white(b []byte, i int) (next, before int) {
 	start, rest := i, i
-	for ; i < len(b) && strings.IndexByte("nbt", kinds[b[i]]) >= 0; i++ {
-		if kinds[b[i]] == 'n' {
+	for ; i < len(b); i++ {
+		if k := kinds[b[i]]; k == 'n' {
 			rest = i + 1
+		} else if k != 'b' && k != 't' {
+			break
 		}
 	}
 	if rest > start {

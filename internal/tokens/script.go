@@ -44,6 +44,7 @@ var scriptsFrom = []struct {
 	{0x1000, other}, {0x1E00, latinAccents}, {0x1F00, greek}, {0x2000, sign}, {0x2070, drawing},
 	{0x2E80, cjkSign}, {0x3040, kana}, {0x3100, hanRare}, {0xA000, other}, {0xAC00, hangulRare}, {0xD7A4, other},
 	{0xF900, hanRare}, {0xFB00, other}, {0xFF00, cjkSign}, {0xFFF0, other}, {0x10000, astral},
+	{utf8.MaxRune + 1, broken},
 }
 
 // common holds the Han and Hangul characters for which the tokenizer of the tests has a
@@ -78,10 +79,19 @@ const (
 
 // foreign counts the run of characters beyond ASCII from i on.
 func (t *tally) foreign(b []byte, i int) int {
-	last := scripts
+	last, at := scripts, 0
 	for i < len(b) && b[i] >= utf8.RuneSelf {
 		r, n := utf8.DecodeRune(b[i:])
-		s := scriptOf(r, n)
+		if r < scriptsFrom[at].first || r >= scriptsFrom[at+1].first {
+			at = sort.Search(len(scriptsFrom), func(i int) bool { return scriptsFrom[i].first > r }) - 1
+		}
+		s := scriptsFrom[at].script
+		switch {
+		case n == 1:
+			s = broken
+		case (s == hanRare || s == hangulRare) && isCommon(r):
+			s--
+		}
 		t.n[chars+s]++
 		if s != last {
 			t.n[starts+s]++
@@ -90,19 +100,6 @@ func (t *tally) foreign(b []byte, i int) int {
 		i += n
 	}
 	return i
-}
-
-// scriptOf is the script of a character of n bytes.
-func scriptOf(r rune, n int) int {
-	if n == 1 {
-		return broken
-	}
-	i := sort.Search(len(scriptsFrom), func(i int) bool { return scriptsFrom[i].first > r })
-	s := scriptsFrom[i-1].script
-	if s != hanRare && s != hangulRare || !isCommon(r) {
-		return s
-	}
-	return s - 1
 }
 
 func isCommon(r rune) bool { return r >= firstHan && r < behindHangul && commonSet()[r-firstHan] }
