@@ -59,6 +59,13 @@ func (f *fort) put(name, text string) string {
 	return name
 }
 
+// program writes a shell script that is started in the place of another program.
+func (f *fort) program(path, script string) {
+	f.t.Helper()
+	f.check(os.MkdirAll(filepath.Dir(path), 0o755))
+	f.check(mcptest.WriteProgram(path, script))
+}
+
 func (f *fort) abs(name string) string {
 	if strings.HasPrefix(name, "/") {
 		return name

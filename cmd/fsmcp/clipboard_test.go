@@ -237,7 +237,7 @@ func TestClipboardIsAskedFor(t *testing.T) {
 
 func (f *fort) standInXclip(script string) {
 	f.t.Helper()
-	f.check(os.Chmod(f.put(f.home+"/stand-in/xclip", "#!/bin/sh\n"+script+"\n"), 0o755))
+	f.program(f.home+"/stand-in/xclip", script)
 }
 
 // A missing program is named with its package. One in the workspace, which an agent could

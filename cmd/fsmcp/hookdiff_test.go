@@ -23,14 +23,11 @@ func (f *fort) shows(editor ...string) {
 // then runs more.
 func (f *fort) standIn(name, more string) {
 	f.t.Helper()
-	path := f.put(f.home+"/stand-in/"+name, fmt.Sprintf(`#!/bin/sh
-mkdir -p "%[1]s/said"
+	f.program(f.home+"/stand-in/"+name, fmt.Sprintf(`mkdir -p "%[1]s/said"
 for last; do old=$new new=$last; done
 { echo "$*"; ls -ld "$old" "${old%%/*}" "${old%%/*/*}" | cut -c1-10; cat "$old"; echo --; } >"%[1]s/said/$$.new"
 mv "%[1]s/said/$$.new" "%[1]s/said/$$"
-%[2]s
-`, f.home, more))
-	f.check(os.Chmod(path, 0o755))
+%[2]s`, f.home, more))
 }
 
 // besides is a PATH in which the stand-ins come first.

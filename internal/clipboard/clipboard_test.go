@@ -14,13 +14,15 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/fsmcp/fsmcp/internal/mcptest"
 )
 
 // standIn returns a Reader whose program is a shell script.
 func standIn(t *testing.T, p Program, script string) *Reader {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), p.Name)
-	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+script), 0o755); err != nil {
+	if err := mcptest.WriteProgram(path, script); err != nil {
 		t.Fatal(err)
 	}
 	r := New(p, func(name string) (string, error) {

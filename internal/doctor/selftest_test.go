@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/fsmcp/fsmcp/internal/mcptest"
 )
 
 // TestSelfTestFails starts programs that are no server. The control is the real program,
@@ -28,7 +30,7 @@ func TestSelfTestFails(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			program := filepath.Join(dir, "server")
-			if err := os.WriteFile(program, []byte("#!/bin/sh\n"+c.script+"\n"), 0o700); err != nil {
+			if err := mcptest.WriteProgram(program, c.script); err != nil {
 				t.Fatal(err)
 			}
 			temp := filepath.Join(dir, "temp")

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/fsmcp/fsmcp/internal/mcptest"
 )
 
 // A real process with a child of its own: both are gone after Close, although the program
@@ -18,14 +20,12 @@ import (
 func TestProcessesAreGone(t *testing.T) {
 	dir := t.TempDir()
 	pids, script := filepath.Join(dir, "pids"), filepath.Join(dir, "server")
-	text := `#!/bin/sh
-trap "" TERM INT HUP
+	text := `trap "" TERM INT HUP
 sleep 300 & echo $! $$ >"` + pids + `.new"
 mv "` + pids + `.new" "` + pids + `"
 echo "complaint" >&2
-while :; do sleep 300; done
-`
-	if err := os.WriteFile(script, []byte(text), 0o755); err != nil {
+while :; do sleep 300; done`
+	if err := mcptest.WriteProgram(script, text); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "go.mod"), nil, 0o644); err != nil {

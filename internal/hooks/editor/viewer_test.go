@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/fsmcp/fsmcp/internal/hooks"
+	"github.com/fsmcp/fsmcp/internal/mcptest"
 )
 
 // machine is a user's: a folder of programs, a state folder, a clock.
@@ -33,8 +34,7 @@ func newMachine(t *testing.T, programs ...string) *machine {
 		}
 	}
 	for _, name := range programs {
-		text := "#!/bin/sh\necho \"$0 $*\" >>" + d.said + "\n"
-		if err := os.WriteFile(filepath.Join(d.bin, name), []byte(text), 0o755); err != nil {
+		if err := mcptest.WriteProgram(filepath.Join(d.bin, name), `echo "$0 $*" >>`+d.said); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -171,7 +171,7 @@ func TestMissingIsReportedOnce(t *testing.T) {
 	if left, _ := filepath.Glob(d.state + "/diff/*/*"); len(left) != 0 {
 		t.Errorf("left: %q", left)
 	}
-	if err := os.WriteFile(d.bin+"/code", []byte("#!/bin/sh\necho >>"+d.said+"\n"), 0o755); err != nil {
+	if err := mcptest.WriteProgram(d.bin+"/code", "echo >>"+d.said); err != nil {
 		t.Fatal(err)
 	}
 	if err := d.shows("/p/a.go"); err != nil {
