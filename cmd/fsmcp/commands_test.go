@@ -36,7 +36,7 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	for name, method := range map[string]func(*driver, *testscript.TestScript, bool, []string){
 		"serve": (*driver).serve, "restart": (*driver).restart, "shutdown": (*driver).shutdownCmd,
 		"signal": (*driver).signal, "as": (*driver).as,
-		"call": (*driver).call, "calls": (*driver).callAll, "follow": (*driver).follow, "blocks": (*driver).blocks, "picture": (*driver).picture, "send": (*driver).send, "list-tools": (*driver).list,
+		"call": (*driver).call, "call-until-ready": (*driver).callUntilReady, "calls": (*driver).callAll, "follow": (*driver).follow, "blocks": (*driver).blocks, "picture": (*driver).picture, "send": (*driver).send, "list-tools": (*driver).list,
 		"says": (*driver).says, "answer": (*driver).answer, "code": (*driver).code,
 		"denies": (*driver).denies, "calls-used": (*driver).callsUsed, "resident-at-most": (*driver).residentAtMost, "took": (*driver).tookAtMost, "spent": (*driver).spentAtMost, "answer-at-most": (*driver).answerAtMost, "content-at-most": (*driver).contentAtMost,
 		"stderr-says": (*driver).stderrSays, "told-of": (*driver).notesOf, "hold-open-for-writing": (*driver).holdOpen, "release": (*driver).release,

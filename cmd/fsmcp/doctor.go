@@ -63,7 +63,7 @@ fails.`,
 // Deadlines of the checks. A self-test takes about 30 ms.
 const (
 	checkDeadline    = 5 * time.Second
-	selfTestDeadline = 10 * time.Second * slowdown
+	selfTestDeadline = 10 * time.Second
 )
 
 // examine makes all checks.
@@ -95,7 +95,7 @@ func examine(ctx context.Context, s process, f settings.Flags) (checks []doctor.
 	within(doctor.NameWatcher, func() []doctor.Check {
 		return []doctor.Check{doctor.Watcher(cfg.Workspace[0], doctor.InotifyLimits)}
 	})
-	return append(checks, doctor.SelfTest(ctx, ownServer())...), nil
+	return append(checks, doctor.SelfTest(ctx, ownServer(s.slowdown))...), nil
 }
 
 // foundEngines returns the programs beside this one, with what they say of themselves.
@@ -125,7 +125,7 @@ func installation(s settings.System, cfg settings.Config) doctor.Installation {
 
 // ownServer returns this program as the self-test starts it: with none of the user's
 // variables, and so without settings, history and cache of theirs.
-func ownServer() doctor.Server {
+func ownServer(slowdown time.Duration) doctor.Server {
 	env := []string{"GORACE=atexit_sleep_ms=0"}
 	if root, ok := os.LookupEnv("SYSTEMROOT"); ok { // Windows starts nothing without it
 		env = append(env, "SYSTEMROOT="+root)
@@ -138,6 +138,6 @@ func ownServer() doctor.Server {
 			}
 			return vars
 		},
-		Temp: os.TempDir(), Deadline: selfTestDeadline,
+		Temp: os.TempDir(), Deadline: slowdown * selfTestDeadline,
 	}
 }

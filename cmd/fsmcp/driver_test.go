@@ -198,6 +198,25 @@ func (d *driver) call(ts *testscript.TestScript, neg bool, args []string) {
 	d.checkShape(ts, res)
 }
 
+// callUntilReady makes a call again while what reads PDFs is being compiled, as the answers
+// ask for. It keeps the text of each.
+func (d *driver) callUntilReady(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, args, 2, "call-until-ready TOOL ARGUMENTS")
+	texts := ""
+	for range 10 {
+		res, err := d.timed(ts, args[0], d.arguments(ts, args[1]))
+		ts.Check(err)
+		texts += res.Text
+		if res.Slug == "busy" {
+			continue
+		}
+		res.Text = texts
+		d.keep(ts, res)
+		return
+	}
+	ts.Fatalf("it is not ready yet: %s", d.fold(texts))
+}
+
 // timed makes a call, and notes what it was and how long it took.
 func (d *driver) timed(ts *testscript.TestScript, tool string, arguments json.RawMessage) (mcptest.Result, error) {
 	c := d.running(ts)

@@ -17,7 +17,7 @@ import (
 // hearing is the program as scripts run it. A server hears of what others do to files
 // some moment after they did it, and looks at them for a quarter of a second at most:
 // what an answer tells would depend on how busy the machine is. Here an answer knows
-// all that was done before its call.
+// all that was done before its call, and workers have more time, as other tests run.
 func hearing() {
 	s := currentProcess()
 	// testscript puts another name in os.Args.
@@ -25,7 +25,7 @@ func hearing() {
 		s.name, _, _ = strings.Cut(string(line), "\x00")
 	}
 	h := &heard{}
-	s.reminderWait = time.Minute
+	s.reminderWait, s.slowdown = time.Minute, 4*slowdown
 	s.watcher = func(w reminders.Watcher) reminders.Watcher {
 		h.Watcher = w
 		return h

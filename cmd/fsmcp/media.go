@@ -35,7 +35,7 @@ func mediaCommand(process) *cobra.Command {
 // Bounds of the workers (source: the specification of media, "Where the work is
 // done").
 const (
-	workerDeadline = 10 * time.Second * slowdown
+	workerDeadline = 10 * time.Second
 	workerMemory   = 1 << 30
 	workerHeap     = "768MiB"
 	workerJobs     = 200
@@ -44,21 +44,21 @@ const (
 
 // newWorkers makes the pool of the picture decoders. It starts nothing, and looks for no
 // program before the first job.
-func newWorkers(log zerolog.Logger) *worker.Pool {
-	return worker.New(workerOptions(findEngine, max(1, min(2, runtime.NumCPU())), log))
+func (s process) newWorkers(log zerolog.Logger) *worker.Pool {
+	return worker.New(s.workerOptions(findEngine, max(1, min(2, runtime.NumCPU())), log))
 }
 
 // newPDFWorkers makes the pool of the PDF readers. Each compiles PDFium before its first
 // document, unless the cache has it; that takes seconds.
-func newPDFWorkers(log zerolog.Logger, cache *cacheCheck) *worker.Pool {
-	o := cache.checkBeforeStart(workerOptions(findReader, 1, log))
+func (s process) newPDFWorkers(log zerolog.Logger, cache *cacheCheck) *worker.Pool {
+	o := cache.checkBeforeStart(s.workerOptions(findReader, 1, log))
 	o.First = decoder.WarmJob()
 	return worker.New(o)
 }
 
 // newCompiler makes the pool of the one process that compiles PDFium ahead of use.
-func newCompiler(log zerolog.Logger, cache *cacheCheck) *worker.Pool {
-	return worker.New(cache.checkBeforeStart(workerOptions(findMedia, 1, log)))
+func (s process) newCompiler(log zerolog.Logger, cache *cacheCheck) *worker.Pool {
+	return worker.New(cache.checkBeforeStart(s.workerOptions(findMedia, 1, log)))
 }
 
 // cacheCheck reports that the cache of compiled code is not used because another user may
@@ -97,13 +97,13 @@ func (c *cacheCheck) check() {
 	}
 }
 
-func workerOptions(find func() string, size int, log zerolog.Logger) worker.Options {
+func (s process) workerOptions(find func() string, size int, log zerolog.Logger) worker.Options {
 	p := &locatedProgram{find: find}
 	return worker.Options{
 		Command:  func() (string, []string) { return p.path(), []string{"fsmcp", "media-worker"} },
 		Env:      workerEnv(),
 		Size:     size,
-		Deadline: workerDeadline,
+		Deadline: s.slowdown * workerDeadline,
 		Memory:   workerMemory,
 		Jobs:     workerJobs,
 		Idle:     workerIdle,

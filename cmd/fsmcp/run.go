@@ -34,11 +34,13 @@ type process struct {
 	// that must not depend on it wraps the watcher, and lets an answer wait longer.
 	watcher      func(reminders.Watcher) reminders.Watcher // nil: no wrapper
 	reminderWait time.Duration                             // 0: the default
+	// slowdown makes deadlines of workers longer; 1: what users have.
+	slowdown time.Duration
 }
 
 // currentProcess returns the real process.
 func currentProcess() process {
-	s := process{name: os.Args[0], in: os.Stdin, out: os.Stdout, err: os.Stderr, terminal: isTerminal(os.Stdin)}
+	s := process{name: os.Args[0], in: os.Stdin, out: os.Stdout, err: os.Stderr, terminal: isTerminal(os.Stdin), slowdown: 1}
 	s.interactive = s.terminal && isTerminal(os.Stderr)
 	s.system.Getenv = os.Getenv
 	s.system.WorkDir, _ = os.Getwd()

@@ -20,6 +20,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/hooks"
 	"github.com/fsmcp/fsmcp/internal/logging"
 	"github.com/fsmcp/fsmcp/internal/lsp"
+	"github.com/fsmcp/fsmcp/internal/media"
 	"github.com/fsmcp/fsmcp/internal/media/decoder"
 	"github.com/fsmcp/fsmcp/internal/owndir"
 	"github.com/fsmcp/fsmcp/internal/perm"
@@ -185,7 +186,7 @@ func assemble(s process, cfg settings.Config, log zerolog.Logger) (*parts, error
 		Rand:          rand.Reader,
 	})
 	cache := &cacheCheck{log: log}
-	workers, readers, compiling := newWorkers(log), newPDFWorkers(log, cache), newCompiler(log, cache)
+	workers, readers, compiling := s.newWorkers(log), s.newPDFWorkers(log, cache), s.newCompiler(log, cache)
 	var marks reminders.Watcher = &watch.Marks{Below: current.workspaceDirs}
 	if s.watcher != nil {
 		marks = s.watcher(marks)
@@ -215,6 +216,7 @@ func assemble(s process, cfg settings.Config, log zerolog.Logger) (*parts, error
 
 		Pictures: decoder.New(workers),
 		Pages:    decoder.New(readers),
+		DrawFor:  s.slowdown * media.DrawFor,
 
 		Clipboard: clipboard.New(clipboard.Of(runtime.GOOS, s.system.Getenv("WAYLAND_DISPLAY") != ""), current.programs(runner)),
 	})

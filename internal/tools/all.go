@@ -55,6 +55,8 @@ type Options struct {
 	Pictures Pictures
 	// Pages reads PDFs.
 	Pages Pages
+	// DrawFor bounds the time in which the pages of an answer are drawn; 0: nothing does.
+	DrawFor time.Duration
 	// Clipboard reads the clipboard where the preferences let it.
 	Clipboard Clipboard
 }
@@ -104,7 +106,7 @@ func New(o Options) *Service {
 	}
 	read := &reader{
 		opener: s.opener, loader: loads, budget: budget, exact: o.Exact, grep: o.Grep, maxFileBytes: o.MaxFileBytes, preferences: o.Preferences,
-		pictures: pictureReader{o.Pictures, o.Preferences}, pages: o.Pages,
+		pictures: pictureReader{o.Pictures, o.Preferences}, pages: o.Pages, drawFor: o.DrawFor,
 	}
 	s.clipboard = &clipboardReader{read, o.Clipboard}
 	s.searches = search.New(search.Options{Checker: o.Access})

@@ -34,7 +34,7 @@ func (r *reading) pdf(ctx context.Context, size int64) (*toolcall.Result, error)
 		return nil, refusal.TooLongPDF(name, size)
 	}
 	style := r.tool.preferences().pdfStyle(r.call.Client)
-	q := media.PDFRequest{Pages: r.want.pages, Pictures: media.PagePictures, Choose: style.Pictures == PicturesAuto, Room: pdfRoom, Text: pdfText, DrawFor: media.DrawFor}
+	q := media.PDFRequest{Pages: r.want.pages, Pictures: media.PagePictures, Choose: style.Pictures == PicturesAuto, Room: pdfRoom, Text: pdfText, DrawFor: r.tool.drawFor}
 	q.Pictures = r.call.Client.MostPictures(q.Pictures)
 	if style.Pictures == PicturesNever {
 		q.Pictures = 0

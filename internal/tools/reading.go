@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/perm"
@@ -29,6 +30,7 @@ type reader struct {
 	preferences  func() Preferences
 	pictures     pictureReader
 	pages        Pages
+	drawFor      time.Duration // bounds the drawing of an answer's pages; 0: nothing does
 }
 
 // tokenCounter returns the counter for the answer to one Read. Text that the user was asked
