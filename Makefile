@@ -40,13 +40,13 @@ RACED_PACKAGES := $(ONLY_RACED) fsys history lsp save search server settings too
 # Scripts of what runs at the same time as something else: the whole server under the race detector. The
 # others run without it, as do the tests of the program, which start servers by the hundred; "make faults"
 # runs all of them under it.
-RACED := TestScripts/^(gate|history|hook|proto|reminder|settings|stuck|write)_
+RACED := TestScripts/^(history|hook|proto|reminder|settings|stuck|write)_
 
 # Packages whose tests start many programs or take times: make test runs them last and two at a time,
 # the longest first.
 LONG := faults media/pdf bench clienttest release comparison
 
-.PHONY: help setup build man release demo pictures quick quick-scripts quick-units quick-vet test clients comparison check bench fuzz faults cross clean
+.PHONY: help setup build man release demo pictures quick quick-scripts quick-units quick-vet test test-raced-packages test-raced-scripts clients comparison check bench fuzz faults cross clean
 
 help: ## what each target is for
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */\1\t/' | expand -t 10
@@ -116,11 +116,17 @@ quick-vet:
 test: setup check cross ## before you push: everything that must hold, as the continuous integration runs it
 	@if pkg-config --exists vips 2>/dev/null; then CGO_ENABLED=1 $(GO) test -tags vips ./internal/media/vips; \
 	else echo "test: !!! the engine on libvips is not tested: libvips is not installed !!!"; fi
-	CGO_ENABLED=1 $(GO) test -v -race -p 3 -timeout 14m $(RACED_PACKAGES:%=./internal/%) | .ci/loud
-	CGO_ENABLED=1 $(GO) test -v -race -timeout 14m -run '$(RACED)' ./cmd/fsmcp | .ci/loud
-	FSMCP_MERGES=180 FSMCP_SEARCH_TREES=20 $(GO) test -v -p 2 -parallel 3 -timeout 14m -skip '$(RACED)' $$($(GO) list ./... | grep -v $(LONG:%=-e /internal/%$$) $(ONLY_RACED:%=-e /internal/%$$)) | .ci/loud
-	$(GO) test -count=1 -timeout 20m -v -p 2 $(LONG:%=./internal/%) | .ci/loud -v all=1
+	@$(MAKE) --no-print-directory -j 2 -O test-raced-packages test-raced-scripts
+	FSMCP_MERGES=180 FSMCP_SEARCH_TREES=20 $(GO) test -v -vet=off -p 2 -parallel 3 -timeout 14m -skip '$(RACED)' $$($(GO) list ./... | grep -v $(LONG:%=-e /internal/%$$) $(ONLY_RACED:%=-e /internal/%$$)) | .ci/loud
+	$(GO) test -count=1 -timeout 20m -v -vet=off -p 2 $(LONG:%=./internal/%) | .ci/loud -v all=1
 	@$(MAKE) --no-print-directory demo >/dev/null && echo "demo: as it should be"
+
+# "make check" vets everything, so that these tests do not.
+test-raced-packages:
+	CGO_ENABLED=1 $(GO) test -v -race -vet=off -p 2 -timeout 14m $(RACED_PACKAGES:%=./internal/%) | .ci/loud
+
+test-raced-scripts:
+	CGO_ENABLED=1 $(GO) test -v -race -vet=off -timeout 14m -run '$(RACED)' ./cmd/fsmcp | .ci/loud
 
 clients: ## a part of test: real MCP clients, from npm, each with a script in place of a model, and real language servers
 	$(GO) test -count=1 -timeout 15m -v ./internal/clienttest | .ci/loud -v all=1
@@ -137,7 +143,7 @@ fuzz: ## after a change to a parser: every fuzz target for FUZZTIME (60s)
 faults: build ## after a change to saving, locking, history, workers or permissions: kills, failing calls, foreign writers, races, random walks
 	FSMCP_BIN=$(abspath $(BIN)) FSMCP_ROUNDS=100 FSMCP_WRITER_EDITS=500 FSMCP_KILLS=1000 FSMCP_KILL_LARGEST=33554432 \
 	FSMCP_STRACE_PER_CALL=1000 FSMCP_STRACE_CELLS=600 FSMCP_SWAP_SECONDS=20 FSMCP_RACE_SECONDS=20 FSMCP_LONG_LINE_MB=2048 FSMCP_P99_MS=5 FSMCP_PICTURES=2000 FSMCP_COORDINATES=500 FSMCP_SCREENSHOTS=2 FSMCP_WORKER_KILLS=500 FSMCP_COMPILE_KILLS=40 FSMCP_HOSTILE_PICTURES=30000 FSMCP_MUTANTS=5000 FSMCP_ATTRIBUTE_EDITS=5000 FSMCP_PDFS=40 FSMCP_HOSTILE_PDFS=1000 FSMCP_WALK=20000 FSMCP_MAPPED_WRITES=100 \
-	FSMCP_SEARCHES=100 FSMCP_SEARCH_TIMES=1000 FSMCP_SEARCH_MB=20 FSMCP_CANCEL_MS=100 \
+	FSMCP_SEARCHES=100 FSMCP_SEARCH_TIMES=1000 FSMCP_SEARCH_MB=20 FSMCP_SEARCH_SPARSE_MB=6144 FSMCP_CANCEL_MS=100 \
 	FSMCP_HISTORY_EDITS=1000 FSMCP_HISTORY_KILLS=200 FSMCP_HISTORY_MERGES=500 \
 	$(GO) test -count=1 -timeout 60m -v ./internal/faults | grep -v -e '^=== '
 	CGO_ENABLED=1 $(GO) test -race -timeout 20m ./cmd/fsmcp

@@ -672,6 +672,9 @@ func TestHostilePictures(t *testing.T) {
 	n := count(t, "FSMCP_HOSTILE_PICTURES", 24)
 	files := bombs(t)
 	names := slices.Sorted(maps.Keys(files))
+	if n < 100 { // these take seconds each, as flat.png does
+		names = slices.DeleteFunc(names, func(s string) bool { return s == "flat.gif" || s == "flat.tiff" || s == "deep.png" })
+	}
 	r := rand.New(rand.NewPCG(51, 52))
 	var seeds [][]byte
 	for _, kind := range fileKinds {

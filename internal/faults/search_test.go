@@ -324,8 +324,9 @@ func TestSearchHangs(t *testing.T) {
 	long := int64(count(t, "FSMCP_LONG_LINE_MB", 100)) << 20
 	must(t, unix.Mkfifo(p.file("fifo"), 0o666))
 	makeSocket(t, p.file("socket"))
-	makeSparse(t, p.file("sparse"), 6<<30)
-	makeTextThenSparse(t, p.file("text-then-sparse"), 6<<30)
+	sparse := int64(count(t, "FSMCP_SEARCH_SPARSE_MB", 600)) << 20
+	makeSparse(t, p.file("sparse"), sparse)
+	makeTextThenSparse(t, p.file("text-then-sparse"), sparse)
 	fill(t, p.file("long-line.txt"), long, "abcdefghijklmno ")
 	must(t, os.Symlink("/dev/zero", p.file("zero")))
 	if err := unix.Mknod(p.file("device"), unix.S_IFCHR|0o666, int(unix.Mkdev(1, 5))); err != nil && err != unix.EPERM {
