@@ -23,6 +23,7 @@ type Session struct {
 
 	mu     sync.Mutex
 	parsed Parsed
+	latest int // counts the notebooks that were parsed or are being parsed
 }
 
 // NewSession starts a conversation that has been shown nothing. now is the clock.
@@ -62,16 +63,26 @@ func (s *Session) keepParsed(p Parsed) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.latest++
 	s.parsed = p
 }
 
-// ParseAhead parses a notebook for the next call, between two calls.
+// ParseAhead begins to parse a notebook for the next call. It is kept unless a later one
+// came meanwhile.
 func (s *Session) ParseAhead(p Parsed) {
-	defer func() { _ = recover() }() // the next call parses for itself, and tells
-	var err error
-	if p.nb, err = notebook.Parse(p.Raw); err == nil {
-		s.keepParsed(p)
-	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.latest++
+	own := s.latest
+	go func() {
+		defer func() { _ = recover() }() // the next call parses for itself, and tells
+		nb, err := notebook.Parse(p.Raw)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if p.nb = nb; err == nil && own == s.latest {
+			s.parsed = p
+		}
+	}()
 }
 
 // Show records what an answer shows, now that it is sent.

@@ -243,7 +243,7 @@ func (s *Service) Sent(call toolcall.Call, r *toolcall.Result) {
 		session.Show(shown)
 	}
 	if r.Next.Raw != nil {
-		go session.ParseAhead(r.Next)
+		session.ParseAhead(r.Next)
 	}
 	if r.About.Path != "" {
 		session.Reminders.Shown(r.About)

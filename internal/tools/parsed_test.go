@@ -49,9 +49,12 @@ func TestWhatIsKeptParsedIsWhatTheFileHolds(t *testing.T) {
 			t.Fatalf("edit %d: the cells hold %q, not %q", i, got, want)
 		}
 		if i%5 == 0 && !r.IsError { // it is parsed behind the answer
-			for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
+			for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
 				if _, ok := session.LastParsed(p, bytesOf(t, p)); ok {
 					break
+				}
+				if time.Now().After(end) {
+					t.Fatalf("edit %d: the notebook is not kept parsed", i)
 				}
 			}
 		}
