@@ -97,6 +97,9 @@ check: ## lint, a part of test: gofmt, vet, staticcheck, tidy, known vulnerabili
 	$(GO) run honnef.co/go/tools/cmd/staticcheck@$(STATICCHECK) ./...
 	@.ci/vulncheck $(GOVULNCHECK)
 
+# Packages whose tests wait for the most part: make quick starts them first.
+WAITING := worker save lsp hooks search
+
 # Left out of "make quick"; its tests make fewer rounds, and say so (internal/shortrun).
 NOT_QUICK := cmd/fsmcp $(LONG:%=internal/%)
 
@@ -108,7 +111,7 @@ quick-scripts:
 	@$(GO) test -short -v -run TestScripts ./cmd/fsmcp | .ci/loud
 
 quick-units:
-	@$(GO) test -short -v -p 3 $$($(GO) list ./... | grep -v $(NOT_QUICK:%=-e /%$$)) | .ci/loud
+	@$(GO) test -short -v -p 3 $(WAITING:%=./internal/%) $$($(GO) list ./... | grep -v $(NOT_QUICK:%=-e /%$$)) | .ci/loud
 
 quick-vet:
 	@$(GO) vet ./...

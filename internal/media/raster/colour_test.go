@@ -16,6 +16,8 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/media"
 	"github.com/fsmcp/fsmcp/internal/media/enginetest"
+
+	"github.com/fsmcp/fsmcp/internal/shortrun"
 )
 
 // flat is a JPEG of 8 x 8 pixels of one colour in four planes, with Adobe's marker
@@ -318,7 +320,8 @@ func damagedProfiles(t *testing.T, name string, icc []byte) {
 	for n := iccTable; n < len(icc); n += 23 {
 		read(icc[:n:n])
 	}
-	for n := 0; n < min(len(icc), 700); n++ {
+	step := shortrun.Step(t, 7, "damaged bytes of "+name)
+	for n := 0; n < min(len(icc), 700); n += step {
 		for _, v := range []byte{0, 0x7f, 0xff} {
 			bad := bytes.Clone(icc)
 			bad[n] = v
