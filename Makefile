@@ -103,7 +103,7 @@ WAITING := worker save lsp hooks search
 # Left out of "make quick"; its tests make fewer rounds, and say so (internal/shortrun).
 NOT_QUICK := cmd/fsmcp $(LONG:%=internal/%)
 
-quick: ## after each change: vet, smaller unit tests and all scripts, under a minute once things are built
+quick: ## after each change: vet, smaller unit tests and nearly all scripts, under a minute once things are built
 	@$(MAKE) --no-print-directory -j 3 -O quick-scripts quick-units quick-vet
 	@echo "quick: !!! NOT TESTED: $(NOT_QUICK:cmd/fsmcp=cmd/fsmcp but for its scripts,), the race detector, other systems (make test) !!!"
 
