@@ -1,9 +1,7 @@
 package changes
 
 import (
-	"slices"
-	"unicode/utf8"
-
+	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/text"
 )
 
@@ -13,15 +11,11 @@ import (
 // one file.
 func Decode(raw []byte, enc text.Encoding) (*text.Doc, error) {
 	is, err := text.Decode(raw)
-	if err == nil && is.Enc.IsUTF8() && is.Strays == 0 && !isASCII(raw) {
+	if err == nil && is.Enc.IsUTF8() && is.Strays == 0 && !span.IsASCII(raw) {
 		return is, nil
 	}
 	if as, err := text.DecodeAs(raw, enc); err == nil {
 		return as, nil
 	}
 	return is, err
-}
-
-func isASCII(b []byte) bool {
-	return !slices.ContainsFunc(b, func(c byte) bool { return c >= utf8.RuneSelf })
 }

@@ -14,6 +14,8 @@ type folding struct {
 	// appendForm appends the folded form of a text, and of each segment that differs where
 	// it is in both.
 	appendForm func(form []byte, changes []change, s string) ([]byte, []change)
+	// isPlain tells quickly of most texts that are their own form that they are.
+	isPlain func(s string) bool
 	// A text is at most growth times as long as its form.
 	growth int
 	// fixed is a part of a text that every equal one has byte for byte.
@@ -28,8 +30,8 @@ const windowLen = 256 << 10
 // search adds the places where the folded form of text has that of old to t. It folds the
 // text a window at a time, so that its memory does not grow with the text.
 func (f folding) search(text, old string, br breaks, t *tally, window int) {
-	if indexOf(text, f.fixed(old)) < 0 {
-		return
+	if f.isPlain(old) && f.isPlain(text) || indexOf(text, f.fixed(old)) < 0 {
+		return // in the first case the exact rule has looked
 	}
 	form, changes := f.appendForm(nil, nil, old)
 	lines, _ := splitLines(string(form), br.inCall)

@@ -211,7 +211,8 @@ func (n *nearest) similar() (Hint, bool) {
 	rows := n.rows(n.part)
 	own := make([]string, len(rows))
 	for i, r := range rows {
-		own[i] = n.text[max(r.Start, n.part.Start):min(r.End, n.part.End)]
+		start := min(max(r.Start, n.part.Start), r.End) // the part may begin in the middle of a CRLF
+		own[i] = n.text[start:min(r.End, n.part.End)]
 	}
 	first, ok := likeness.Align(asked, own)
 	if !ok {

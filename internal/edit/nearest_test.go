@@ -157,3 +157,16 @@ func TestNearestToLongText(t *testing.T) {
 		t.Errorf("%+v", h)
 	}
 }
+
+// Only a part of a large text is looked at, and it may begin between the CR and the LF of a
+// line's end.
+func TestNearestInAPartOfALargeText(t *testing.T) {
+	for shift := range 33 {
+		text := []byte(strings.Repeat("y", shift) + strings.Repeat(strings.Repeat("x", 30)+"\r\n", 10_000))
+		copy(text[131_172:], "uniqueword anotherone")
+		hint, ok := Nearest(string(text), "uniqueword anotherone thirdx", "")
+		if ok && !strings.Contains(strings.Join(hint.Lines, "\n"), "uniqueword") {
+			t.Errorf("behind %d bytes: %v", shift, hint)
+		}
+	}
+}

@@ -11,7 +11,7 @@ import (
 
 // normalFolding gives texts that are canonically equivalent the same form, which is NFC.
 // The spelling of a text is at most four times as long.
-var normalFolding = folding{appendForm: appendNormal, growth: 4, fixed: fixedPiece, isEdge: isBoundary}
+var normalFolding = folding{appendForm: appendNormal, isPlain: span.IsASCII[string], growth: 4, fixed: fixedPiece, isEdge: isBoundary}
 
 // fixedPiece is a part of old that every equivalent text has byte for byte: no
 // character outside ASCII, none of the few in it that are the form of another,

@@ -49,6 +49,7 @@ func nextCurly(s string, from int) int {
 // ones.
 var quoteFolding = folding{
 	appendForm: appendStraight,
+	isPlain:    func(s string) bool { return nextCurly(s, 0) < 0 },
 	growth:     curlyLen,
 	fixed:      func(s string) string { return longestPiece(s, isQuoteOrBreak) },
 	isEdge:     func(string, int) bool { return true },

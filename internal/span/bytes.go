@@ -40,6 +40,20 @@ func FirstStray(s string) int {
 // function takes bytes.
 func BytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
 
+// IsASCII reports whether a text is ASCII alone.
+func IsASCII[T string | []byte](s T) bool {
+	all := byte(0)
+	for ; len(s) >= 8; s = s[8:] {
+		if all |= s[0] | s[1] | s[2] | s[3] | s[4] | s[5] | s[6] | s[7]; all >= utf8.RuneSelf {
+			return false
+		}
+	}
+	for i := range len(s) {
+		all |= s[i]
+	}
+	return all < utf8.RuneSelf
+}
+
 // IsStray reports whether s begins with a byte that is no part of a UTF-8 character.
 func IsStray(s string) bool {
 	r, n := utf8.DecodeRuneInString(s)
