@@ -130,9 +130,10 @@ func firstExtension(b []byte, root hujson.Value) int {
 		return -1
 	}
 	root = root.Clone()
-	root.Standardize() // replaces them with blanks
-	for i, c := range root.Pack()[:len(b)] {
-		if c != b[i] {
+	root.Standardize() // replaces comments with blanks, and takes out trailing commas
+	plain := root.Pack()
+	for i := range b {
+		if i >= len(plain) || plain[i] != b[i] {
 			return i
 		}
 	}

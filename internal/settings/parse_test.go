@@ -103,6 +103,19 @@ func TestBrokenFilesSayWhereAndWhy(t *testing.T) {
 	}
 }
 
+// Without its trailing commas a file is shorter.
+func TestTrailingCommas(t *testing.T) {
+	for n := range 300 {
+		text := `{"edit": {"gate": "shown",},` + "\n" + `"pdf": {"images": "auto",},"log":"` + strings.Repeat("x", n) + `",}`
+		if l := Parse(ownFile, []byte(text)); l.Broken != nil {
+			t.Fatalf("%d: %+v", n, l.Broken)
+		}
+		if l := Parse(claudeFile, []byte(text)); l.Broken == nil || l.Broken.Line != 1 || !strings.Contains(l.Broken.Why, "takes no comments") {
+			t.Fatalf("%d: %+v", n, l.Broken)
+		}
+	}
+}
+
 func TestUnderstoodAllTheSame(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
