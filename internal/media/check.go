@@ -5,7 +5,6 @@ import (
 	"errors"
 	"hash/crc32"
 	"iter"
-	"math"
 )
 
 // Check looks at the structure of a PNG, JPEG, GIF or WebP that is to be handed
@@ -234,7 +233,7 @@ func Frames(kind Kind, b []byte) int {
 			n = int(binary.LittleEndian.Uint16(b[4:]))
 		}
 	case TIFF:
-		n = len(tiffPages(b, math.MaxInt))
+		n = tiffPages(b)
 	}
 	return max(n, 1)
 }

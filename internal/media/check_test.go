@@ -12,6 +12,7 @@ import (
 	"image/jpeg"
 	"image/png"
 	"math/rand/v2"
+	"runtime"
 	"testing"
 )
 
@@ -151,6 +152,19 @@ func TestFramesAreCounted(t *testing.T) {
 	tiff := []byte("II*\x00\x08\x00\x00\x00" + "\x00\x00\x0e\x00\x00\x00" + "\x00\x00\x08\x00\x00\x00")
 	if n := Frames(TIFF, tiff); n != 2 {
 		t.Errorf("%d pages of a TIFF", n)
+	}
+	// Directories of 65,535 entries that overlap: none is kept.
+	const pages, size = 300, 12 * 0xffff
+	tiff = append([]byte("II*\x00\x08\x00\x00\x00"), bytes.Repeat([]byte{0xff}, size+4*pages+16)...)
+	for i := range pages {
+		binary.LittleEndian.PutUint32(tiff[8+4*i+2+size:], uint32(8+4*(i+1)%(4*pages)))
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	n := Frames(TIFF, tiff)
+	runtime.ReadMemStats(&after)
+	if took := after.TotalAlloc - before.TotalAlloc; n != pages || took > 1<<20 {
+		t.Errorf("%d pages of a TIFF with %d, %d bytes of memory", n, pages, took)
 	}
 }
 

@@ -375,7 +375,7 @@ func (l *look) tiff(f *Facts) error {
 		return RareError("it is a BigTIFF")
 	}
 	order := byteOrder(h)
-	d, _, err := l.directory(order, int64(order.Uint32(h[4:])))
+	d, err := l.directory(order, int64(order.Uint32(h[4:])))
 	if err != nil {
 		return err
 	}

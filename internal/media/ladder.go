@@ -143,8 +143,10 @@ func webpLossless(data []byte) bool {
 			return true
 		case "VP8 ":
 			return false
-		case "ANMF": // its picture stands behind 16 bytes of its own
-			return webpLossless(body[min(16-12, len(body)):])
+		case "ANMF": // its picture stands behind 16 bytes of its own; one without a picture is passed over
+			if len(body) > 16 {
+				return webpLossless(body[16-12:])
+			}
 		}
 	}
 	return false

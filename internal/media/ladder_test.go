@@ -240,7 +240,8 @@ func TestRegionsStayLossless(t *testing.T) {
 	}
 	for data, want := range map[string]bool{
 		chunk("VP8L", 4): true, chunk("VP8 ", 4): false, chunk("VP8X", 10) + chunk("ICCP", 3) + "\x00" + chunk("VP8L", 4): true,
-		chunk("VP8X", 10) + chunk("ALPH", 2) + chunk("VP8 ", 4): false, chunk("VP8X", 10) + "ANMF\x1a\x00\x00\x00" + strings.Repeat("y", 16) + chunk("VP8L", 2): true, "": false,
+		chunk("VP8X", 10) + chunk("ALPH", 2) + chunk("VP8 ", 4): false, chunk("VP8X", 10) + "ANMF\x1a\x00\x00\x00" + strings.Repeat("y", 16) + chunk("VP8L", 2): true,
+		chunk("VP8X", 10) + chunk("ANMF", 16) + "ANMF\x1a\x00\x00\x00" + strings.Repeat("y", 16) + chunk("VP8L", 2): true, "": false,
 	} {
 		if lossless(WebP, []byte("RIFF....WEBP"+data)) != want {
 			t.Errorf("%q", data)

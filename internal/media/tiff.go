@@ -28,27 +28,25 @@ func (d tiffDirectory) orientation() int {
 	return 0
 }
 
-// directory reads a TIFF directory; next is the place of the directory behind.
-func (l *look) directory(order binary.ByteOrder, off int64) (d tiffDirectory, next int64, err error) {
+// directory reads a TIFF directory.
+func (l *look) directory(order binary.ByteOrder, off int64) (tiffDirectory, error) {
 	h, err := l.at(off, 2)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	n := int(order.Uint16(h))
-	b, err := l.at(off+2, 12*n+4)
+	b, err := l.at(off+2, 12*int(order.Uint16(h))+4)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	d = make(tiffDirectory, n)
-	for ; n > 0; n-- {
+	d := tiffDirectory{}
+	for ; len(b) >= 12; b = b[12:] {
 		e := tiffEntry{order.Uint32(b[4:]), order.Uint32(b[8:])}
 		if order.Uint16(b[2:]) == 3 && e.count <= 2 { // shorts stand at the front; more of them elsewhere
 			e.value = uint32(order.Uint16(b[8:]))
 		}
 		d[order.Uint16(b)] = e
-		b = b[12:]
 	}
-	return d, int64(order.Uint32(b)), nil
+	return d, nil
 }
 
 func byteOrder(b []byte) binary.ByteOrder {
@@ -58,33 +56,39 @@ func byteOrder(b []byte) binary.ByteOrder {
 	return binary.LittleEndian
 }
 
-// tiffPages returns the directories of a TIFF, at most so many. A chain that bites its own
-// tail ends there.
-func tiffPages(b []byte, most int) (pages []tiffDirectory) {
+// tiffPages counts the directories of a TIFF without reading them: they may overlap. A
+// chain that bites its own tail ends there.
+func tiffPages(b []byte) (n int) {
 	if len(b) < 8 {
-		return nil
+		return 0
 	}
 	order := byteOrder(b)
 	l := look{r: bytes.NewReader(b), size: int64(len(b))}
 	seen := map[int64]bool{}
-	for at := int64(order.Uint32(b[4:])); at != 0 && !seen[at] && len(pages) < most; {
-		d, next, err := l.directory(order, at)
+	for at := int64(order.Uint32(b[4:])); at != 0 && !seen[at]; n++ {
+		h, err := l.at(at, 2)
+		if err != nil {
+			break
+		}
+		next, err := l.at(at+2+12*int64(order.Uint16(h)), 4)
 		if err != nil {
 			break
 		}
 		seen[at] = true
-		pages = append(pages, d)
-		at = next
+		at = int64(order.Uint32(next))
 	}
-	return pages
+	return n
 }
 
 // firstPage is the first directory of a TIFF; nil: there is none.
 func firstPage(b []byte) tiffDirectory {
-	for _, d := range tiffPages(b, 1) {
-		return d
+	if len(b) < 8 || byteOrder(b).Uint32(b[4:]) == 0 {
+		return nil
 	}
-	return nil
+	order := byteOrder(b)
+	l := look{r: bytes.NewReader(b), size: int64(len(b))}
+	d, _ := l.directory(order, int64(order.Uint32(b[4:])))
+	return d
 }
 
 // Orientation reads how a picture lies from EXIF data (which starts like a
