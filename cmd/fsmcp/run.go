@@ -34,7 +34,8 @@ type process struct {
 	// that must not depend on it wraps the watcher, and lets an answer wait longer.
 	watcher      func(reminders.Watcher) reminders.Watcher // nil: no wrapper
 	reminderWait time.Duration                             // 0: the default
-	// slowdown makes deadlines of workers longer; 1: what users have.
+	// slowdown is a factor on the deadlines of workers, of drawing and of the self-test. It is
+	// more than 1 in tests alone.
 	slowdown time.Duration
 }
 

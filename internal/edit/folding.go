@@ -14,7 +14,7 @@ type folding struct {
 	// appendForm appends the folded form of a text, and of each segment that differs where
 	// it is in both.
 	appendForm func(form []byte, changes []change, s string) ([]byte, []change)
-	// isPlain tells quickly of most texts that are their own form that they are.
+	// isPlain reports quickly that a text is its own form; false: it may be all the same.
 	isPlain func(s string) bool
 	// A text is at most growth times as long as its form.
 	growth int
@@ -31,7 +31,7 @@ const windowLen = 256 << 10
 // text a window at a time, so that its memory does not grow with the text.
 func (f folding) search(text, old string, br breaks, t *tally, window int) {
 	if f.isPlain(old) && f.isPlain(text) || indexOf(text, f.fixed(old)) < 0 {
-		return // in the first case the exact rule has looked
+		return // two texts that are their own forms were compared by the exact rule
 	}
 	form, changes := f.appendForm(nil, nil, old)
 	lines, _ := splitLines(string(form), br.inCall)
