@@ -28,7 +28,8 @@ type newUser struct {
 // TestFirstRun does what README.md says, as a new user does: in an empty home, from a
 // clone to the first answer, which it times; run it alone for a figure. Then it runs
 // every other command of the README as printed: the lines of its sh blocks, and the
-// commands within its text. The build cache and the downloaded modules are those of this
+// commands within its text. The command that runs the tests would run this test again:
+// it is only compared with what continuous integration runs. The build cache and the downloaded modules are those of this
 // machine.
 func TestFirstRun(t *testing.T) {
 	t.Parallel()
@@ -55,17 +56,19 @@ func TestFirstRun(t *testing.T) {
 			blocks = append(blocks, strings.Split(strings.TrimSpace(m[3]), "\n"))
 		}
 	}
-	if len(blocks) < 3 || len(blocks[0]) != 2 {
-		t.Fatalf("README.md should begin with a block of two commands: %q", blocks)
+	if len(blocks) < 4 || len(blocks[0]) != 2 || len(blocks[1]) != 2 {
+		t.Fatalf("README.md should begin with two blocks of two commands: %q", blocks)
 	}
-	u.run(blocks[0][0])
+	u.testedByCI(blocks[0][1])
+	u.run(blocks[1][0])
 	built := time.Now()
-	u.run(blocks[0][1])
+	u.run(blocks[1][1])
 	u.firstAnswer(filepath.Join(u.project, ".mcp.json"))
 	t.Logf("clone to first answer: %.1f s (clone %.1f, %s %.1f, the rest %.2f)", time.Since(begin).Seconds(),
-		cloned.Sub(begin).Seconds(), blocks[0][0], built.Sub(cloned).Seconds(), time.Since(built).Seconds())
+		cloned.Sub(begin).Seconds(), blocks[1][0], built.Sub(cloned).Seconds(), time.Since(built).Seconds())
 
-	for _, block := range blocks[1:] {
+	u.run(blocks[0][0])
+	for _, block := range blocks[2:] {
 		for _, command := range block {
 			u.run(command)
 		}
@@ -105,6 +108,19 @@ func newUserOf(t *testing.T) *newUser {
 		u.env = append(u.env, name+"="+strings.TrimSpace(string(out)))
 	}
 	return u
+}
+
+// testedByCI checks that continuous integration runs just this command.
+func (u *newUser) testedByCI(command string) {
+	u.t.Helper()
+	script, err := os.ReadFile(filepath.Join(u.clone, ".ci", "run"))
+	if err != nil {
+		u.t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(script)), "\n")
+	if lines[len(lines)-1] != command {
+		u.t.Errorf("README.md runs the tests by %q, continuous integration by %q", command, lines[len(lines)-1])
+	}
 }
 
 // cloneRepository clones this repository, and puts over it what is not committed yet.
