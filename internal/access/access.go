@@ -26,6 +26,9 @@ type Checker struct {
 	Resolver *fsys.Resolver
 	Policy   func() *perm.Policy
 	Now      func() time.Time
+	// Folders returns the workspace directories: one that is not there is not made. nil
+	// serves every name.
+	Folders func() []Folder
 }
 
 // Request names the operation of a call and its file.
@@ -157,6 +160,9 @@ func (c *Checker) Check(r Request) (*fsys.Target, error) {
 // directory. It resolves nothing. The error is a *DeniedError or a *ConsentError.
 func (c *Checker) Decide(r Request) error {
 	j := Judgement{Policy: c.Policy(), Op: r.Op, Path: r.Path}
+	if err := c.unserved(""); err != nil {
+		return err
+	}
 	for _, dir := range j.Policy.Workspace() {
 		j.Names = append(j.Names, Join(dir.Name, r.Path.String()))
 	}
@@ -194,6 +200,9 @@ func (c *Checker) judge(r Request, goOn func(perm.Decision) bool) (j Judgement, 
 
 // authorize resolves a file argument and returns what the rules let through.
 func (c *Checker) authorize(r Request) (*File, error) {
+	if err := c.unserved(r.Path.String()); err != nil {
+		return nil, err
+	}
 	if fsys.RefusedByName(r.Path) {
 		return nil, &DeviceError{r.Path}
 	}
@@ -202,6 +211,9 @@ func (c *Checker) authorize(r Request) (*File, error) {
 		return nil, &DeniedError{j}
 	}
 	f, judged := c.judged(r, j, target)
+	if judged == nil && target.Path != r.Path.String() {
+		judged = c.unserved(target.Path)
+	}
 	if judged == nil {
 		judged = err
 	}
@@ -210,6 +222,14 @@ func (c *Checker) authorize(r Request) (*File, error) {
 		return nil, judged
 	}
 	return f, nil
+}
+
+// unserved returns a *UnservedError for a name that no workspace directory serves.
+func (c *Checker) unserved(name string) error {
+	if c.Folders == nil {
+		return nil
+	}
+	return Unserved(c.Folders(), name)
 }
 
 // judged returns what a decision makes of a resolved file.

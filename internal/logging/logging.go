@@ -36,6 +36,15 @@ func Open(file string, stderr io.Writer) (log zerolog.Logger, closeLog func(), e
 	return zerolog.New(w).Level(zerolog.InfoLevel).With().Timestamp().Logger(), closeLog, nil
 }
 
+// Say writes lines to standard error, if it can take them at once.
+func Say(stderr io.Writer, lines []string) {
+	w := newDroppingWriter(stderr)
+	defer w.close()
+	for _, line := range lines {
+		fmt.Fprintf(w, "fsmcp: %s\n", line)
+	}
+}
+
 // droppingWriter passes lines to a writer that may block, and never blocks itself. It
 // accepts lines after close: a call that hangs can outlive the session.
 type droppingWriter struct {

@@ -17,6 +17,7 @@ func Unopened(err error) error {
 	var device *access.DeviceError
 	var special *access.SpecialError
 	var slash *access.SlashError
+	var unserved *access.UnservedError
 	switch {
 	case errors.As(err, &denied):
 		return judgement{denied.Judgement, ""}.denied()
@@ -24,6 +25,12 @@ func Unopened(err error) error {
 		return refuse(SlugSpecialFile, "%s is a device or another process's stream, not a file: it is never opened. Name a regular file.", fsys.InSentence(device.Path.String()))
 	case errors.As(err, &special):
 		return Special(special.Path)
+	case errors.As(err, &unserved):
+		which := "calls below it are refused"
+		if unserved.Only {
+			which = "every call is refused"
+		}
+		return refuse(SlugDenied, "The workspace folder %s %s: %s, and it is not made. Tell the user to correct the folder that fsmcp was started with, or to make it; the next call then works.", phrase.Quote(unserved.Dir), unserved.Why, which)
 	case errors.As(err, &slash):
 		return refuse(SlugBadArgument, "The path %s ends in a slash, which names a folder; leave the slash out to name the file.", phrase.Quote(slash.Path.Given()))
 	}

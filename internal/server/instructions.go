@@ -36,7 +36,7 @@ func (o Options) instructions(roots bool) string {
 	if !o.offers("Write", "Edit", "NotebookEdit") {
 		does = "fsmcp reads files"
 	}
-	return workspaceLine(does, o.Workspace, roots, maxInstructions-len(text)) + text
+	return o.workspaceLine(does, roots, maxInstructions-len(text)) + text
 }
 
 // offers reports whether any of the tools is published; without a list all are.
@@ -96,9 +96,25 @@ func modeLine(mode, plan string) string {
 	return ""
 }
 
+// unserved returns why a workspace directory is not served, in parentheses; "" if it is.
+func (o Options) unserved(dir string) string {
+	if o.DirFault == nil {
+		return ""
+	}
+	why := o.DirFault(dir)
+	if why == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (it %s: calls below it are refused; tell the user)", why)
+}
+
 // workspaceLine begins with does and names the workspace in at most room bytes.
-func workspaceLine(does string, dirs []string, roots bool, room int) string {
+func (o Options) workspaceLine(does string, roots bool, room int) string {
 	const andMore = ", and 9999 more"
+	dirs := o.Workspace
+	if o.EmptyDir {
+		dirs = append([]string{""}, dirs...)
+	}
 	var b strings.Builder
 	b.WriteString(does)
 	switch {
@@ -113,9 +129,10 @@ func workspaceLine(does string, dirs []string, roots bool, room int) string {
 	}
 	for i, dir := range dirs {
 		name := phrase.QuoteAtMost(dir, maxInstructions)
-		if name == `"`+dir+`"` {
+		if name == `"`+dir+`"` && dir != "" {
 			name = dir
 		}
+		name += o.unserved(dir)
 		if b.Len()+len(name)+len(andMore) > room {
 			fmt.Fprintf(&b, ", and %d more", len(dirs)-i)
 			break

@@ -47,6 +47,10 @@ type Options struct {
 	Facts map[string]string
 	// Workspace are the directories named in the instructions.
 	Workspace []string
+	// EmptyDir says that the command line names a directory by an empty word. DirFault returns
+	// why a directory is not served, "" if it is; nil finds no fault.
+	EmptyDir bool
+	DirFault func(dir string) string
 	// Mode is the permission mode in the instructions, PlanFile the file that plan mode
 	// may write.
 	Mode, PlanFile string

@@ -13,9 +13,11 @@ import (
 // line named them.
 func workspace(f Flags, s System) (dirs []string, rootsWanted bool) {
 	for _, dir := range f.Dirs {
-		dirs = appendDir(dirs, s.absolute(dir, s.WorkDir))
+		if dir != "" { // EmptyDir tells of it
+			dirs = appendDir(dirs, s.absolute(dir, s.WorkDir))
+		}
 	}
-	if len(dirs) > 0 {
+	if len(dirs) > 0 || slices.Contains(f.Dirs, "") {
 		return dirs, false
 	}
 	found := []string{s.WorkDir}
@@ -86,6 +88,10 @@ func additional(base []string, layers []Layer, s System, trust bool) (dirs, warn
 	}
 	return dirs, warnings
 }
+
+// EmptyDir reports whether the command line names a workspace directory by an empty word, as
+// a shell variable without a value does.
+func (c Config) EmptyDir() bool { return slices.Contains(c.origin.flags.Dirs, "") }
 
 func appendDir(dirs []string, dir string) []string {
 	if dir == "" || slices.Contains(dirs, dir) {

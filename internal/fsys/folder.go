@@ -1,0 +1,37 @@
+package fsys
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"regexp"
+	"syscall"
+)
+
+// The forms of variables that a client was to replace. The second is also an ordinary name.
+var (
+	braced  = regexp.MustCompile(`\$\{[^{}]*\}`)
+	percent = regexp.MustCompile(`%\w+%`)
+)
+
+// FolderFault returns why an absolute name cannot be a workspace directory, as the rest of a
+// sentence about it; "" if it can, or if the system does not say.
+func FolderFault(name string) string {
+	if name == "" {
+		return "has an empty name"
+	}
+	if braced.MatchString(name) {
+		return "is a variable that the client has not replaced"
+	}
+	switch info, err := os.Stat(name); {
+	case err == nil && info.IsDir():
+		return ""
+	case err == nil:
+		return "is not a folder"
+	case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR):
+		return ""
+	case percent.MatchString(name):
+		return "is a variable that the client has not replaced"
+	}
+	return "does not exist"
+}
