@@ -53,6 +53,9 @@ func (c *Committer) describe(call toolcall.Call, s *toolcall.Target, old *fsys.F
 		s.Links = c.Opener.Access.Links(s.File, func(name string) bool { return c.History.Secret([]string{name}) })
 	}
 	k := history.Change{Names: s.KnownNames(), Session: call.Session.ID, Tool: s.Op.String(), Call: call.ID, From: change.From, Splices: change.Splices, Gone: change.Remove}
+	if old == nil {
+		k.Made = len(s.MissingDirs())
+	}
 	if call.Restoring {
 		k.Tool = history.ToolRestore
 	}

@@ -22,6 +22,8 @@ type Entry struct {
 	// Before and After are the hashes of the file's bytes. Before is nil if there was no
 	// file, After if the file was removed. Both are nil for a file above WholeLimit.
 	Before, After *Sum
+	// Made is the number of folders that were made for the file, the innermost last.
+	Made int
 
 	from          *segment
 	before, after int64 // offsets in the pack; 0: nothing stored
@@ -55,6 +57,7 @@ type line struct {
 	BeforeAt int64 `json:"b,omitempty"`
 	AfterAt  int64 `json:"a,omitempty"`
 	PlacesAt int64 `json:"p,omitempty"`
+	Made     int   `json:"dirs,omitempty"` // folders made for the file
 	// Void is the number of an earlier entry whose change was not made.
 	Void int `json:"void,omitempty"`
 }
@@ -95,7 +98,7 @@ func (l line) entry(from *segment) Entry {
 	return Entry{
 		ID: from.id + "-" + strconv.Itoa(l.Number), Time: time.Unix(0, l.Time),
 		Session: l.Session, Tool: l.Tool, Call: l.Call, Path: l.Path,
-		Before: sumOf(l.Before), After: sumOf(l.After),
+		Before: sumOf(l.Before), After: sumOf(l.After), Made: l.Made,
 		from: from, before: l.BeforeAt, after: l.AfterAt, places: l.PlacesAt, number: l.Number,
 	}
 }

@@ -78,6 +78,8 @@ type Change struct {
 	// Splices turn the old bytes into the new ones. Gone says that the file is removed.
 	Splices []span.Splice
 	Gone    bool
+	// Made is the number of folders that are made for the file.
+	Made int
 	// Was and Is are the hashes before and after; nil if they are not known.
 	Was, Is *Sum
 }
@@ -173,7 +175,7 @@ func (s *Store) keep(ctx context.Context, c Change, settings Settings) (*Mark, e
 	if err != nil {
 		return nil, err
 	}
-	l := line{Session: c.Session, Tool: c.Tool, Call: c.Call, Path: c.path()}
+	l := line{Session: c.Session, Tool: c.Tool, Call: c.Call, Path: c.path(), Made: c.Made}
 	if c.Old != nil && c.Size > WholeLimit {
 		l.PlacesAt, err = w.places(c, settings.MaxSize)
 	} else {

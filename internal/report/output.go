@@ -96,6 +96,16 @@ func (o Output) Text(content []byte) error {
 	})
 }
 
+// Lines writes lines that are escaped already.
+func (o Output) Lines(lines []string) error {
+	for _, line := range lines {
+		if _, err := fmt.Fprintln(o, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Answer writes a text of an answer to a tool's call, and ends the line. On a terminal
 // control characters are escaped and a refusal is red.
 func (o Output) Answer(text string, refused bool) error {

@@ -29,6 +29,8 @@ func Lines(words []string) (calls []Line, err error) {
 				n++
 			}
 			call.Arguments, words = object(words[:n]), words[n:]
+		case !strings.HasPrefix(strings.TrimSpace(words[0]), "{"):
+			return nil, fmt.Errorf("%q is neither a JSON object nor NAME=VALUE: call %s %s=%s", words[0], call.Tool, firstArgument(call.Tool), words[0])
 		default:
 			call.Arguments, words = []byte(words[0]), words[1:]
 		}
@@ -38,6 +40,17 @@ func Lines(words []string) (calls []Line, err error) {
 		return nil, errors.New("call takes a tool and its arguments, as JSON or as NAME=VALUE")
 	}
 	return calls, nil
+}
+
+// firstArgument returns the argument that a user mostly means by a bare word.
+func firstArgument(tool string) string {
+	switch tool {
+	case "NotebookEdit":
+		return "notebook_path"
+	case "Glob", "Grep":
+		return "pattern"
+	}
+	return "file_path"
 }
 
 // isAssignment reports whether a word is an argument's name, "=" and a value.

@@ -1,0 +1,246 @@
+// Package restore restores changes from the history: one, or all of a session. It goes
+// through the tools' rules and their way of replacing a file, so each restore is a change
+// like any other.
+//
+// It promises that a change is taken out and later ones stay, or that nothing happens.
+package restore
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"syscall"
+
+	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/history"
+	"github.com/fsmcp/fsmcp/internal/span"
+	"github.com/fsmcp/fsmcp/internal/toolcall"
+	"github.com/fsmcp/fsmcp/internal/tools"
+)
+
+// Restorer restores changes of an archive.
+type Restorer struct {
+	Archive *history.Archive
+	Service *tools.Service
+	// Open opens the archive again, with the changes up to now.
+	Open func() (*history.Archive, error)
+}
+
+// Change restores one change. The result is nil if there is nothing to do. The error is a
+// *history.ConflictError, a history.Damage, or one that tools.Explain words.
+func (r Restorer) Change(ctx context.Context, e history.Entry) (*toolcall.Result, error) {
+	return r.file(ctx, File{Path: e.Path, Entries: []history.Entry{e}}, e.ID, false)
+}
+
+// File is a file with those of its changes that are restored, the newest first.
+type File struct {
+	Path    string
+	Entries []history.Entry
+	Changed bool // the restore changed it
+}
+
+// ErrNoSession says that the history has no change of a session.
+var ErrNoSession = errors.New("the history has no change of that session")
+
+// FileError is why a file stops the restore of a session.
+type FileError struct {
+	File File
+	Err  error
+}
+
+func (e *FileError) Error() string { return e.File.Path + ": " + e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *FileError) Unwrap() error { return e.Err }
+
+// Session restores all changes of a session, which its name or the ID of one of its changes
+// names. It tries every file before it changes the first one; the error is a *FileError or
+// ErrNoSession. Files that were changed before an error say so.
+func (r Restorer) Session(ctx context.Context, id string) ([]File, error) {
+	files := r.filesOf(id)
+	if len(files) == 0 {
+		return nil, ErrNoSession
+	}
+	for _, dry := range []bool{true, false} {
+		for i := range files {
+			result, err := r.file(ctx, files[i], id, dry)
+			if err != nil {
+				return files, &FileError{files[i], err}
+			}
+			files[i].Changed = result != nil
+		}
+	}
+	return files, nil
+}
+
+// filesOf returns the files that a session changed, the last one first.
+func (r Restorer) filesOf(id string) (files []File) {
+	if e, err := r.Archive.Find(id); err == nil && e.Session != "" {
+		id = e.Session
+	}
+	entries, _ := r.Archive.Entries(nil)
+	for _, e := range entries {
+		if e.Session != id || id == "" || e.Tool == history.ToolOutside {
+			continue
+		}
+		i := slices.IndexFunc(files, func(f File) bool { return f.Path == e.Path })
+		if i < 0 {
+			i, files = len(files), append(files, File{Path: e.Path})
+		}
+		files[i].Entries = append(files[i].Entries, e)
+	}
+	return files
+}
+
+// file restores the changes of one file, or with dry only works out whether that is possible.
+func (r Restorer) file(ctx context.Context, f File, id string, dry bool) (*toolcall.Result, error) {
+	removes := false
+	result, err := r.Service.Restore(ctx, tools.Restoring{Path: f.Path, ID: id, Plan: func(_ context.Context, old *fsys.File) (tools.RestorePlan, error) {
+		p, err := r.plan(f.Entries, old)
+		if dry {
+			p = tools.RestorePlan{}
+		}
+		removes = p.Remove
+		return p, err
+	}})
+	if err == nil && result != nil && removes {
+		for _, e := range f.Entries {
+			removeFolders(e)
+		}
+	}
+	return result, err
+}
+
+// removeFolders removes the folders that a change made for its file, as far as they are
+// empty.
+func removeFolders(e history.Entry) {
+	dir := e.Path
+	for range e.Made {
+		if dir = filepath.Dir(dir); syscall.Rmdir(dir) != nil {
+			return
+		}
+	}
+}
+
+// plan works out the restore of a file's changes, the newest first.
+func (r Restorer) plan(entries []history.Entry, old *fsys.File) (p tools.RestorePlan, err error) {
+	partial := slices.ContainsFunc(entries, history.Entry.Partial)
+	switch {
+	case partial && len(entries) > 1:
+		return p, &history.ConflictError{Why: "it is above 64 MB and has several changes, which are restored one at a time (fsmcp history restore ID)"}
+	case partial:
+		return r.planPlaces(entries[0], old)
+	}
+	was, err := content(old)
+	if err != nil {
+		return p, err
+	}
+	now := was
+	for rest := entries; len(rest) > 0; {
+		n := chain(rest)
+		if now, err = r.without(rest[0], rest[n-1], now); err != nil {
+			return p, &changeError{rest[0], err}
+		}
+		rest = rest[n:]
+	}
+	switch {
+	case was == nil && now == nil || was != nil && now != nil && bytes.Equal(was, now):
+		return p, nil
+	case now == nil:
+		return tools.RestorePlan{Remove: true}, nil
+	case len(entries) == 1: // the splices of the merge, which are small
+		one, err := r.step(entries[0], entries[0], was)
+		return tools.RestorePlan(one), err
+	}
+	return tools.RestorePlan{Splices: []span.Splice{{End: int64(len(was)), New: now}}}, nil
+}
+
+// changeError names the change that cannot be restored.
+type changeError struct {
+	change history.Entry
+	err    error
+}
+
+func (e *changeError) Error() string { return e.err.Error() }
+func (e *changeError) Unwrap() error { return e.err }
+
+// chain returns how many of the entries, the newest first, follow each other without a
+// change by others between them: they are one change.
+func chain(entries []history.Entry) int {
+	n := 1
+	for n < len(entries) && same(entries[n-1].Before, entries[n].After) {
+		n++
+	}
+	return n
+}
+
+// same reports whether two hashes are of the same content; nil is that of no file.
+func same(a, b *history.Sum) bool { return a == b || a != nil && b != nil && *a == *b }
+
+// without returns a file's content without the changes from oldest to newest.
+func (r Restorer) without(newest, oldest history.Entry, now []byte) ([]byte, error) {
+	if same(oldest.Before, newest.After) {
+		return now, nil
+	}
+	p, err := r.step(newest, oldest, now)
+	switch {
+	case err != nil:
+		return nil, err
+	case p.Remove:
+		return nil, nil
+	case len(p.Splices) == 0:
+		return now, nil
+	}
+	return append([]byte{}, span.Apply(now, p.Splices)...), nil
+}
+
+func (r Restorer) step(newest, oldest history.Entry, now []byte) (p history.Plan, err error) {
+	before, err := r.Archive.Before(oldest)
+	if err != nil {
+		return p, err
+	}
+	after, err := r.Archive.After(newest)
+	if err != nil {
+		return p, err
+	}
+	return history.PlanRestore(before, after, now)
+}
+
+// maxRestored bounds the bytes that a merge holds in memory.
+const maxRestored = 1 << 30
+
+// content returns the file's bytes; nil if there is no file.
+func content(old *fsys.File) ([]byte, error) {
+	if old == nil {
+		return nil, nil
+	}
+	b, _, err := old.ReadAll(maxRestored)
+	if b == nil {
+		b = []byte{}
+	}
+	return b, err
+}
+
+// planPlaces plans the restore of a change whose history holds only the changed places.
+func (r Restorer) planPlaces(e history.Entry, old *fsys.File) (p tools.RestorePlan, err error) {
+	if old == nil {
+		return p, &history.ConflictError{Why: "it is not there any more"}
+	}
+	// The changes up to now, read under the lock.
+	archive, err := r.Open()
+	if err != nil {
+		return p, err
+	}
+	defer archive.Close()
+	entries, _ := archive.Entries(func(path string) bool { return path == e.Path })
+	at := slices.IndexFunc(entries, func(o history.Entry) bool { return o.ID == e.ID })
+	if at < 0 {
+		return p, history.ErrUnknown
+	}
+	later := slices.Clone(entries[:at])
+	slices.Reverse(later)
+	splices, err := archive.RestorePlaces(entries[at], later, old)
+	return tools.RestorePlan{Splices: splices}, err
+}
