@@ -141,7 +141,7 @@ func toolsCommand(s process) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tools",
 		Short: "List the published tools",
-		Args:  cobra.NoArgs,
+		Args:  takes(0, 0),
 
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(*cobra.Command, []string) error {
@@ -171,7 +171,7 @@ func versionCommand(s process) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version and the engines found",
-		Args:  cobra.NoArgs,
+		Args:  takes(0, 0),
 
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(*cobra.Command, []string) error {

@@ -14,63 +14,104 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/clients"
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/report"
 	"github.com/fsmcp/fsmcp/internal/save"
 	"github.com/fsmcp/fsmcp/internal/settings"
 	"github.com/fsmcp/fsmcp/internal/tools"
+	"github.com/fsmcp/fsmcp/internal/usage"
 )
 
 func configCommand(s process) *cobra.Command {
-	var dirs []string
-	var write, asJSON bool
+	var o configOptions
 	cmd := &cobra.Command{
 		Use:   "config CLIENT",
 		Short: "Print what a client's configuration needs, or enter it there",
 		Long: `Print the text that the configuration of CLIENT needs to start fsmcp, with
 absolute paths. Standard output is that text alone; standard error names the
 file on this system and the client's own command. The workspace is --dir, else
-the working directory.
+the working directory; --all-projects leaves it to the client.
 
---write enters the text into the file. All else in the file stays as it is,
-comments too, and FILE.bak keeps the old file. A file that is broken, or that is
-TOML or YAML, is left alone, and the exit code is 1.
+--write enters the text into the file. An entry that is there already also keeps
+its folders, unless --replace is given. Its flags, environment and other keys
+are shown, and go unless --keep keeps them: those that can loosen only where
+--keep names them. All else in the file stays as it is, comments too, and
+FILE.fsmcp.bak keeps the old file. --remove takes the entry out again. A file
+that is broken, or that is TOML or YAML, is left alone, and the exit code is 1.
 
 CLIENT is one of:
   ` + strings.Join(clients.Names(), "\n  "),
 		Example: `  fsmcp config claude-desktop --write --dir ~/project
+  fsmcp config cursor --write --keep --keep=--trust-project
   fsmcp config codex --json`,
-		Args: cobra.ExactArgs(1),
+		Args: takes(1, 1),
 
 		ValidArgsFunction: completeClient,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return configure(cmd.Context(), s, args[0], dirs, write, asJSON)
+			return configure(cmd.Context(), s, args[0], o)
 		},
 	}
-	addDirFlag(cmd, &dirs)
-	cmd.Flags().BoolVar(&write, "write", false, "enter it into the client's file")
-	addJSONFlag(cmd, &asJSON, "one object with the text, the file, the format and the command")
+	addDirFlag(cmd, &o.dirs)
+	flags := cmd.Flags()
+	flags.BoolVar(&o.write, "write", false, "enter it into the client's file")
+	flags.BoolVar(&o.replace, "replace", false, "serve these folders alone, not also those of the entry that is there")
+	flags.BoolVar(&o.allProjects, "all-projects", false, "name no folder: the client's roots, CLAUDE_PROJECT_DIR or the working directory count")
+	flags.StringArrayVar(&o.keep, "keep", nil, "keep what the entry holds and cannot loosen, or the `ITEM` named; may be repeated")
+	flags.Lookup("keep").NoOptDefVal = clients.KeepHarmless
+	flags.BoolVar(&o.remove, "remove", false, "take the entry out of the client's file")
+	addJSONFlag(cmd, &o.asJSON, "one object with the text, the file, the format and the command")
 	return cmd
 }
 
-// configure prints the text for one client, and enters it if write says so.
-func configure(ctx context.Context, s process, name string, dirs []string, write, asJSON bool) error {
+// configOptions are the flags of config.
+type configOptions struct {
+	dirs, keep                                  []string
+	write, remove, replace, allProjects, asJSON bool
+}
+
+// fault returns an error if flags contradict each other.
+func (o configOptions) fault() error {
+	switch {
+	case o.allProjects && len(o.dirs) > 0:
+		return errors.New("--all-projects names no folder: leave --dir out")
+	case o.remove && (o.write || o.replace || o.allProjects || len(o.keep) > 0):
+		return errors.New("--remove goes with --dir alone")
+	case !o.write && (o.replace || len(o.keep) > 0):
+		return errors.New("--replace and --keep go with --write")
+	}
+	return nil
+}
+
+// configure prints the text for one client, and enters it or takes it out if the options say
+// so.
+func configure(ctx context.Context, s process, name string, o configOptions) error {
 	client, ok := clients.Find(name)
 	if !ok {
-		return fmt.Errorf("there is no client %q; the clients are %s", name, strings.Join(clients.Names(), ", "))
+		return fmt.Errorf("there is no client %q%s; the clients are %s", name, usage.Nearest(name, clients.Names()), strings.Join(clients.Names(), ", "))
 	}
-	server, err := thisServer(s, dirs)
+	if err := o.fault(); err != nil {
+		return err
+	}
+	server, err := thisServer(s, o.dirs)
 	if err != nil {
 		return err
 	}
-	e := clients.Entry{Client: client, Server: server, System: clientSystem(s.system)}
-	if asJSON {
+	e := clients.Entry{Client: client, Server: server, System: clientSystem(s.system), Project: server.Dirs[0], Keep: o.keep}
+	e.Server.Replace = o.replace
+	if o.allProjects {
+		e.Server.Dirs = nil
+	}
+	if o.remove {
+		return s.change(ctx, e.TakeOut)
+	}
+	if o.asJSON {
 		err = e.PrintJSON(s.out)
 	} else {
 		err = e.Print(s.out, s.err)
 	}
-	if err != nil || !write {
+	if err != nil || !o.write {
 		return err
 	}
-	return s.enter(ctx, e)
+	return s.change(ctx, e.Enter)
 }
 
 // clientSystem collects what the places of the clients' files depend on.
@@ -94,7 +135,7 @@ func thisServer(s process, dirs []string) (clients.Server, error) {
 	if len(dirs) == 0 {
 		dirs = []string{"."}
 	}
-	server := clients.Server{Flags: serveFlags}
+	server := clients.Server{Split: serveArguments}
 	for _, dir := range dirs {
 		abs, err := s.folder(dir)
 		if err != nil {
@@ -116,6 +157,9 @@ func thisServer(s process, dirs []string) (clients.Server, error) {
 
 // folder returns the absolute path of the directory that --dir names.
 func (s process) folder(dir string) (string, error) {
+	if dir == "" { // a shell variable without a value
+		return "", errors.New("--dir is empty")
+	}
 	abs := dir
 	if !filepath.IsAbs(dir) {
 		if s.system.WorkDir == "" {
@@ -153,41 +197,26 @@ func programPath(name, workDir string) (string, error) {
 	return self, nil
 }
 
-// serveFlags returns the flags among the arguments of serve, as they are spelt. A flag
-// that this program does not know is an error, since the word behind it may be its value.
-func serveFlags(args []string) (flags []string, err error) {
+// serveArguments parts the arguments of serve.
+func serveArguments(args []string) (clients.Arguments, error) {
 	set := serveCommand(process{}).Flags()
-	for i := 0; i < len(args) && args[i] != "--"; i++ {
-		name, isFlag := strings.CutPrefix(args[i], "--")
-		if !isFlag {
-			continue // a folder: serve has no short flags
-		}
-		name, _, valued := strings.Cut(name, "=")
+	return clients.SplitArguments(args, func(name string) (valued, known bool) {
 		flag := set.Lookup(name)
-		if flag == nil {
-			return nil, fmt.Errorf("serve has no flag --%s", name)
-		}
-		flags = append(flags, args[i])
-		if !valued && flag.NoOptDefVal == "" && i+1 < len(args) {
-			i++
-			flags = append(flags, args[i])
-		}
-	}
-	return flags, nil
+		return flag != nil && flag.NoOptDefVal == "", flag != nil
+	})
 }
 
-// enter merges the server into the client's file.
-func (s process) enter(ctx context.Context, e clients.Entry) error {
+// change changes the client's file, and prints what became of it.
+func (s process) change(ctx context.Context, do func(context.Context, *save.Saver) ([]string, error)) error {
 	cfg, _, err := settings.New(settings.Flags{}, s.system, tools.DefaultMaxTokens)
 	if err != nil {
 		return err
 	}
 	saver := save.New(save.Options{StateDir: cfg.StateDir})
 	defer saver.Close()
-	done, err := e.Enter(ctx, saver)
+	lines, err := do(ctx, saver)
 	if err != nil {
 		return s.failed("%s", fsys.Printable(err.Error())) // it may quote the file
 	}
-	_, err = fmt.Fprintln(s.err, fsys.Printable(done))
-	return err
+	return report.Output{Writer: s.err}.Lines(lines)
 }

@@ -1,31 +1,34 @@
 package main
 
 import (
-	"slices"
 	"strings"
 	"testing"
 )
 
-// TestServeFlags tells the flags of serve from its folders.
-func TestServeFlags(t *testing.T) {
-	for _, c := range []struct{ args, want string }{
-		{"", ""},
-		{"/a /b", ""},
-		{"--deny X /a --ask=Y /b", "--deny X --ask=Y"},
-		{"--dedup /a", "--dedup"},
-		{"--dedup=false --trust-project /a", "--dedup=false --trust-project"},
-		{"--add-dir --deny /a", "--add-dir --deny"},
-		{"/a --log", "--log"},
-		{"--deny X -- --deny Y", "--deny X"},
-		{"-", ""},
+// TestServeArguments tells the flags of serve from its folders.
+func TestServeArguments(t *testing.T) {
+	for _, c := range []struct{ args, flags, dirs string }{
+		{"", "", ""},
+		{"/a /b", "", "/a /b"},
+		{"--deny X /a --ask=Y /b", "--deny X|--ask=Y", "/a /b"},
+		{"--dedup /a", "--dedup", "/a"},
+		{"--dedup=false --trust-project /a", "--dedup=false|--trust-project", "/a"},
+		{"--add-dir --deny /a", "--add-dir --deny", "/a"},
+		{"/a --log", "--log", "/a"},
+		{"--deny X -- --deny Y", "--deny X", "--deny Y"},
+		{"-", "", "-"},
 	} {
-		got, err := serveFlags(strings.Fields(c.args))
-		if err != nil || !slices.Equal(got, strings.Fields(c.want)) {
-			t.Errorf("%q has %q, %v, not %q", c.args, got, err, c.want)
+		got, err := serveArguments(strings.Fields(c.args))
+		var flags []string
+		for _, f := range got.Flags {
+			flags = append(flags, strings.Join(f, " "))
+		}
+		if err != nil || strings.Join(flags, "|") != c.flags || strings.Join(got.Dirs, " ") != c.dirs {
+			t.Errorf("%q has %q and %q, %v, not %q and %q", c.args, flags, got.Dirs, err, c.flags, c.dirs)
 		}
 	}
 	for _, args := range []string{"--odd value", "--deny X --denyy Y"} {
-		if got, err := serveFlags(strings.Fields(args)); err == nil {
+		if got, err := serveArguments(strings.Fields(args)); err == nil {
 			t.Errorf("%q has %q", args, got)
 		}
 	}

@@ -34,7 +34,7 @@ Each line is ok, warn, skip or fail, and the line below it says what to do. The
 workspace is --dir, else the working directory. The exit code is 1 when a check
 fails.`,
 		Example: "  fsmcp doctor --dir ~/project",
-		Args:    cobra.NoArgs,
+		Args:    takes(0, 0),
 
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -71,6 +71,9 @@ func examine(ctx context.Context, s process, f settings.Flags) (checks []doctor.
 	cfg, warnings, err := settings.New(f, s.system, tools.DefaultMaxTokens)
 	if err != nil {
 		return nil, err
+	}
+	if cfg.EmptyDir() {
+		return nil, errors.New("--dir is empty")
 	}
 	if len(cfg.Workspace) == 0 {
 		return nil, errors.New("the working directory is unknown: name a folder by --dir")

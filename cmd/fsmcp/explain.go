@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -33,7 +34,7 @@ considered, whether searches leave it out and why, and which hooks run when the
 file is changed. The workspace is --dir, else the working directory. No PATH is
 opened, and the exit code is 0 whatever the verdict.`,
 		Example: "  fsmcp explain .env src/main.go",
-		Args:    cobra.MinimumNArgs(1),
+		Args:    takes(1, math.MaxInt),
 		RunE: func(cmd *cobra.Command, paths []string) error {
 			f, err := s.inFolders(cmd, f)
 			if err != nil {
@@ -56,7 +57,7 @@ func explain(s process, f settings.Flags, paths []string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	return s.withParts(cfg, warnings, "", func(p *parts, _ zerolog.Logger) error {
+	return s.withParts(cfg, warnings, "", report.Warnings{Writer: s.err}, func(p *parts, _ zerolog.Logger) error {
 		return p.explain(s, paths, asJSON)
 	})
 }

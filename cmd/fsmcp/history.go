@@ -17,6 +17,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/history"
 	"github.com/fsmcp/fsmcp/internal/report"
+	"github.com/fsmcp/fsmcp/internal/restore"
 	"github.com/fsmcp/fsmcp/internal/settings"
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
@@ -33,7 +34,7 @@ nor restored. On a terminal show and diff go through PAGER, else less.`,
 		Example: `  fsmcp history list src
   fsmcp history diff k3x9m2pq-17
   fsmcp history restore k3x9m2pq-17`,
-		Args: cobra.NoArgs,
+		Args: takes(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	// One set of flags for all four, since making flags takes time.
@@ -142,13 +143,23 @@ func (s process) failed(format string, a ...any) error {
 }
 
 func historyList(s process, f *settings.Flags) *cobra.Command {
-	var asJSON bool
+	var asJSON, all bool
 	cmd := newHistoryCommand(s, f, &cobra.Command{
 		Use:   "list [PATH...]",
 		Short: "List changes, newest first",
-		Long: `List the changes that were made, newest first: all of them, or those of the
-files and folders named.`,
-	}, func(_ context.Context, h *historySession, paths []string) error { return h.list(paths, asJSON) })
+		Long: `List the changes that were made, newest first: those below the working directory,
+or those of the files and folders named. --all and --json list every change
+where no PATH is given.`,
+	}, func(_ context.Context, h *historySession, paths []string) error {
+		if len(paths) == 0 && !all && !asJSON {
+			if paths = f.Dirs; len(paths) == 0 {
+				paths = []string{"."}
+			}
+			defer h.hintAtOthers(paths)
+		}
+		return h.list(paths, asJSON)
+	})
+	cmd.Flags().BoolVar(&all, "all", false, "list the changes of every folder")
 	addJSONFlag(cmd, &asJSON, "one object with all changes")
 	return cmd
 }
@@ -161,7 +172,17 @@ func (h *historySession) list(paths []string, asJSON bool) error {
 	if asJSON {
 		return h.output().JSON(report.ChangesJSON(entries))
 	}
-	return h.output().Changes(entries)
+	return h.paged(func(o report.Output) error { return o.Changes(entries) })
+}
+
+// hintAtOthers says where to look if all changes were made elsewhere.
+func (h *historySession) hintAtOthers(paths []string) {
+	if all, _ := h.archive.Entries(nil); len(all) == 0 {
+		return
+	}
+	if here, _ := h.archive.Entries(h.below(paths)); len(here) == 0 {
+		fmt.Fprintln(h.err, "fsmcp: no change was made below this folder; --all lists those of other folders")
+	}
 }
 
 // below returns a function that reports whether a path is one of those named or lies in
@@ -206,7 +227,7 @@ func historyShow(s process, f *settings.Flags) *cobra.Command {
 	cmd := newHistoryCommand(s, f, &cobra.Command{
 		Use:   "show ID",
 		Short: "Print a file as it was before a change, byte for byte",
-		Args:  cobra.ExactArgs(1),
+		Args:  takes(1, 1),
 
 		ValidArgsFunction: completeChange(s, f),
 	}, func(_ context.Context, h *historySession, args []string) error { return h.show(args[0], after, asJSON) })
@@ -252,7 +273,7 @@ func historyDiff(s process, f *settings.Flags) *cobra.Command {
 	cmd := newHistoryCommand(s, f, &cobra.Command{
 		Use:   "diff ID",
 		Short: "Print what a change did, as a unified diff",
-		Args:  cobra.ExactArgs(1),
+		Args:  takes(1, 1),
 
 		ValidArgsFunction: completeChange(s, f),
 	}, func(_ context.Context, h *historySession, args []string) error { return h.diff(args[0], asJSON) })
@@ -283,22 +304,40 @@ func (h *historySession) diff(id string, asJSON bool) error {
 
 func historyRestore(s process, f *settings.Flags) *cobra.Command {
 	var asJSON bool
+	var session string
 	cmd := newHistoryCommand(s, f, &cobra.Command{
 		Use:   "restore ID",
 		Short: "Restore what one change replaced, and leave later changes",
 		Long: `Restore what one change replaced, and leave what was changed later, by a
 three-way merge as git merge-file makes it. Where the same place was changed
 later, nothing is done, and the exit code is 1. A file that the change created
-is removed if it is as it was made. The restore is a change itself and can be
-restored.`,
-		Args: cobra.ExactArgs(1),
+is removed if it is as it was made, with the empty folders that were made for
+it. The restore is a change itself and can be restored.
+
+--session restores all changes of one session, the newest first: that of the
+change named, or the one that history list --json names. Where one of them
+cannot be restored, nothing is done.`,
+		Args: func(cmd *cobra.Command, words []string) error {
+			if session != "" {
+				return takes(0, 0)(cmd, words)
+			}
+			return takes(1, 1)(cmd, words)
+		},
 
 		ValidArgsFunction: completeChange(s, f),
 	}, func(ctx context.Context, h *historySession, args []string) error {
+		if session != "" {
+			return h.restoreSession(ctx, session, asJSON)
+		}
 		return h.restore(ctx, args[0], asJSON)
 	})
+	cmd.Flags().StringVar(&session, "session", "", "restore all changes of the session that `ID` names, or of the change")
 	addJSONFlag(cmd, &asJSON, "one object")
 	return cmd
+}
+
+func (h *historySession) restorer() restore.Restorer {
+	return restore.Restorer{Archive: h.archive, Service: h.service, Open: h.openHistory}
 }
 
 func (h *historySession) restore(ctx context.Context, id string, asJSON bool) error {
@@ -306,28 +345,20 @@ func (h *historySession) restore(ctx context.Context, id string, asJSON bool) er
 	if err != nil {
 		return err
 	}
-	result, err := h.service.Restore(ctx, tools.Restoring{Path: e.Path, ID: id, Plan: func(ctx context.Context, old *fsys.File) (tools.RestorePlan, error) {
-		return h.planWhole(e, old)
-	}})
-	name := fsys.Printable(e.Path)
-	if no := (*history.ConflictError)(nil); errors.As(err, &no) {
-		if asJSON {
-			if err := h.printJSON(e, map[string]any{"changed": false, "conflict": no.Why}); err != nil {
+	result, err := h.restorer().Change(ctx, e)
+	if err != nil {
+		text, conflict := restore.Fault(e, err)
+		if conflict != "" && asJSON {
+			if err := h.printJSON(e, map[string]any{"changed": false, "conflict": conflict}); err != nil {
 				return err
 			}
 		}
-		return h.failed("%s: %s. Nothing was changed. %s", name, no.Why, nextStep(e))
-	}
-	if bad := (history.Damage{}); errors.As(err, &bad) {
-		return h.failed("%v. Nothing was changed in %s", bad, name)
-	}
-	if err != nil {
-		return h.failed("%s", tools.Explain(e.Path, err))
+		return h.failed("%s", text)
 	}
 	if asJSON {
 		return h.printJSON(e, map[string]any{"changed": result != nil})
 	}
-	text := fmt.Sprintf("%s holds nothing of the change %s any more; nothing was changed.", name, id)
+	text := fmt.Sprintf("%s holds nothing of the change %s any more; nothing was changed.", fsys.Printable(e.Path), id)
 	if result != nil {
 		text = result.Blocks[0].Text
 	}
@@ -335,71 +366,19 @@ func (h *historySession) restore(ctx context.Context, id string, asJSON bool) er
 	return err
 }
 
-// nextStep names the command that helps a user restore by hand.
-func nextStep(e history.Entry) string {
-	switch {
-	case e.Partial():
-		return fmt.Sprintf("fsmcp history diff %s prints the old text of the places", e.ID)
-	case e.Before == nil:
-		return fmt.Sprintf("fsmcp history diff %s prints what it created", e.ID)
+func (h *historySession) restoreSession(ctx context.Context, id string, asJSON bool) error {
+	files, err := h.restorer().Session(ctx, id)
+	if errors.Is(err, restore.ErrNoSession) {
+		return h.failed("there is no session %s, and no change of that name (fsmcp history list names the changes)", fsys.Printable(id))
 	}
-	return fmt.Sprintf("fsmcp history show %s prints the old text", e.ID)
-}
-
-// planWhole plans the restore of a change whose whole contents are in the history.
-func (h *historySession) planWhole(e history.Entry, old *fsys.File) (u tools.RestorePlan, err error) {
-	if e.Partial() {
-		return h.planPlaces(e, old)
+	var printed error
+	if asJSON {
+		printed = h.output().JSON(restore.JSON(id, files, err))
+	} else {
+		printed = h.output().Lines(restore.Lines(files))
 	}
-	before, err := h.archive.Before(e)
 	if err != nil {
-		return u, err
+		return h.failed("%s", restore.Stopped(files, err))
 	}
-	after, err := h.archive.After(e)
-	if err != nil {
-		return u, err
-	}
-	ours, err := content(old)
-	if err != nil {
-		return u, err
-	}
-	p, err := history.PlanRestore(before, after, ours)
-	return tools.RestorePlan(p), err
-}
-
-// maxRestored bounds the bytes that a merge holds in memory.
-const maxRestored = 1 << 30
-
-// content returns the file's bytes; nil if there is no file.
-func content(old *fsys.File) ([]byte, error) {
-	if old == nil {
-		return nil, nil
-	}
-	b, _, err := old.ReadAll(maxRestored)
-	if b == nil {
-		b = []byte{}
-	}
-	return b, err
-}
-
-// planPlaces plans the restore of a change whose history holds only the changed places.
-func (h *historySession) planPlaces(e history.Entry, old *fsys.File) (u tools.RestorePlan, err error) {
-	if old == nil {
-		return u, &history.ConflictError{Why: "it is not there any more"}
-	}
-	// The changes up to now, read under the lock.
-	archive, err := h.openHistory()
-	if err != nil {
-		return u, err
-	}
-	defer archive.Close()
-	entries, _ := archive.Entries(func(path string) bool { return path == e.Path })
-	at := slices.IndexFunc(entries, func(o history.Entry) bool { return o.ID == e.ID })
-	if at < 0 {
-		return u, history.ErrUnknown
-	}
-	later := slices.Clone(entries[:at])
-	slices.Reverse(later)
-	splices, err := archive.RestorePlaces(entries[at], later, old)
-	return tools.RestorePlan{Splices: splices}, err
+	return printed
 }

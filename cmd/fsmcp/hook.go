@@ -17,7 +17,7 @@ func hookCommand(s process) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "hook",
 		Short: "Commands for hooks in the settings",
-		Args:  cobra.NoArgs,
+		Args:  takes(0, 0),
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	diff := &cobra.Command{

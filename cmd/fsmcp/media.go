@@ -25,7 +25,7 @@ func mediaCommand(process) *cobra.Command {
 		Use:    "media-worker",
 		Short:  "Decode pictures for a server; started by it, not by hand",
 		Hidden: true,
-		Args:   cobra.NoArgs,
+		Args:   takes(0, 0),
 		RunE: func(*cobra.Command, []string) error {
 			return worker.Run(decoder.Handler(raster.Engine{}, nil))
 		},

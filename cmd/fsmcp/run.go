@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/reminders"
 	"github.com/fsmcp/fsmcp/internal/report"
 	"github.com/fsmcp/fsmcp/internal/settings"
+	"github.com/fsmcp/fsmcp/internal/usage"
 )
 
 // process holds the parts of its process that a command may use.
@@ -166,7 +168,7 @@ A client's configuration runs fsmcp serve /your/project, for example after:
 
 The exit code is 0, 1 when something failed, and 2 when the command line cannot
 be understood.`,
-		Args:          cobra.NoArgs,
+		Args:          takes(0, 0),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -182,6 +184,7 @@ be understood.`,
 	root.Flags().BoolVar(&version, "version", false, "print the version and the engines found")
 	root.SetOut(s.out)
 	root.SetErr(s.err)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usage.Flag(cmd.CommandPath(), cmd.Flags(), err) })
 	for _, c := range needed {
 		root.AddCommand(c.make(s))
 	}
@@ -192,6 +195,20 @@ be understood.`,
 		c.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	}
 	return root
+}
+
+// takes returns a check of the number of a command's words.
+func takes(least, most int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, words []string) error {
+		_, form, _ := strings.Cut(cmd.Use, " ")
+		c := usage.Command{Path: cmd.CommandPath(), Form: form}
+		for _, sub := range cmd.Commands() {
+			if sub.IsAvailableCommand() {
+				c.Commands = append(c.Commands, sub.Name())
+			}
+		}
+		return c.Words(words, least, most)
+	}
 }
 
 // addFlags adds the flags that decide what a session may do.

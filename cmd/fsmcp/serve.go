@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"io"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -26,6 +27,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/procgroup"
 	"github.com/fsmcp/fsmcp/internal/reminders"
+	"github.com/fsmcp/fsmcp/internal/report"
 	"github.com/fsmcp/fsmcp/internal/save"
 	"github.com/fsmcp/fsmcp/internal/server"
 	"github.com/fsmcp/fsmcp/internal/settings"
@@ -77,7 +79,10 @@ func serve(ctx context.Context, s process, f settings.Flags) error {
 	if err != nil {
 		return fmt.Errorf("standard output cannot be kept for the protocol: %w", err)
 	}
-	return s.withParts(cfg, warnings, cfg.Log, func(p *parts, log zerolog.Logger) error {
+	return s.withParts(cfg, warnings, cfg.Log, s.err, func(p *parts, log zerolog.Logger) error {
+		if cfg.Log != "" { // the log has it, too
+			logging.Say(s.err, access.FolderFaults(p.settings.folders()))
+		}
 		ctx, ended := context.WithCancel(ctx)
 		defer ended()
 		defer procgroup.OnFatalSignal(p.closePrograms)()
@@ -99,9 +104,9 @@ func (p *parts) closePrograms() {
 }
 
 // withParts assembles the parts of a session, runs f with them and closes them. log is the
-// log file; "" for warnings to standard error.
-func (s process) withParts(cfg settings.Config, warnings []string, log string, f func(p *parts, log zerolog.Logger) error) error {
-	logger, closeLog, err := logging.Open(log, s.err)
+// log file; "" for warnings to stderr.
+func (s process) withParts(cfg settings.Config, warnings []string, log string, stderr io.Writer, f func(p *parts, log zerolog.Logger) error) error {
+	logger, closeLog, err := logging.Open(log, stderr)
 	if err != nil {
 		return err
 	}
@@ -117,13 +122,14 @@ func (s process) withParts(cfg settings.Config, warnings []string, log string, f
 	return f(p, logger)
 }
 
-// withFlags is withParts for the settings that follow from flags.
+// withFlags is withParts for a command for people, with the settings that follow from flags:
+// its warnings are sentences.
 func (s process) withFlags(flags settings.Flags, f func(p *parts, log zerolog.Logger) error) error {
 	cfg, warnings, err := settings.New(flags, s.system, tools.DefaultMaxTokens)
 	if err != nil {
 		return err
 	}
-	return s.withParts(cfg, warnings, cfg.Log, f)
+	return s.withParts(cfg, warnings, cfg.Log, report.Warnings{Writer: s.err}, f)
 }
 
 // close ends all that the parts started.
@@ -193,7 +199,7 @@ func assemble(s process, cfg settings.Config, log zerolog.Logger) (*parts, error
 	}
 	audit := &auditLogger{settings: current, log: log}
 	runner := hooks.New(hooks.Options{Dir: saver.StateDir})
-	checker := &access.Checker{Lexer: current.lexer, Resolver: fsys.NewResolver(nil), Policy: current.policy, Now: time.Now}
+	checker := &access.Checker{Lexer: current.lexer, Resolver: fsys.NewResolver(nil), Policy: current.policy, Now: time.Now, Folders: current.folders}
 	languages := current.newLanguageClient(checker, runner)
 	service := tools.New(tools.Options{
 		Access:    checker,
@@ -230,6 +236,8 @@ func assemble(s process, cfg settings.Config, log zerolog.Logger) (*parts, error
 		Schemas:    schemas.Files,
 		Facts:      service.Limits(),
 		Workspace:  cfg.Workspace,
+		EmptyDir:   cfg.EmptyDir(),
+		DirFault:   fsys.FolderFault,
 		Mode:       current.policy().Mode().String(),
 		PlanFile:   cfg.PlanFile,
 		Clipboard:  cfg.Clipboard,
@@ -318,16 +326,16 @@ func (p *parts) sweep(ctx context.Context, log zerolog.Logger) {
 	if dir, err := p.saver.FoundStateDir(); err == nil && dir != "" {
 		hooks.Sweep(dir)
 	}
-	report, err := p.saver.Sweep(ctx)
-	p.service.Notify(sweepNotices(report)...)
+	swept, err := p.saver.Sweep(ctx)
+	p.service.Notify(sweepNotices(swept)...)
 	if err != nil {
 		log.Warn().Err(err).Msg("clearing up after an earlier process failed")
 	}
-	for _, e := range report.Untrusted {
+	for _, e := range swept.Untrusted {
 		log.Warn().Msg(untrusted(e))
 	}
-	if report.Removed > 0 {
-		log.Info().Int("files", report.Removed).Msg("temporary files of dead processes were removed")
+	if swept.Removed > 0 {
+		log.Info().Int("files", swept.Removed).Msg("temporary files of dead processes were removed")
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/fsmcp/fsmcp/internal/access"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/lsp"
 	"github.com/fsmcp/fsmcp/internal/media"
@@ -43,6 +44,7 @@ type snapshot struct {
 	hooks         hookLists
 	lspServers    []lsp.Server    // that may be started
 	workspaceDirs []string        // workspace directories, by names without links
+	namedFolders  []access.Folder // the same as they were named, and an empty word
 	tokenCounter  *remote.Counter // nil: tokens are estimated locally
 }
 
@@ -69,6 +71,9 @@ func (b *currentSettings) config() settings.Config { return b.snapshot.Load().co
 // workspaceDirs returns the current workspace directories, by names without links.
 func (b *currentSettings) workspaceDirs() []string { return b.snapshot.Load().workspaceDirs }
 
+// folders returns the current workspace directories, those too that are not there.
+func (b *currentSettings) folders() []access.Folder { return b.snapshot.Load().namedFolders }
+
 // preferences returns the settings of the tools.
 func (b *currentSettings) preferences() tools.Preferences { return b.snapshot.Load().preferences }
 
@@ -79,13 +84,20 @@ func (b *currentSettings) compile(cfg settings.Config) {
 		b.warn(w.String())
 	}
 	e := &snapshot{tokenCounter: b.tokenCounter(cfg.TokensAPI), config: cfg, policy: policy, lexer: fsys.Lexer{OS: runtime.GOOS, Home: cfg.Home}, hooks: newHookLists(cfg), lspServers: cfg.LSP.Allowed()}
+	if cfg.EmptyDir() {
+		e.namedFolders = []access.Folder{{}}
+	}
 	for _, dir := range cfg.Workspace {
 		names, now := cfg.Folder(dir), currentNames(dir)
 		top, leads := names[len(names)-1], now[len(now)-1]
 		e.workspaceDirs = append(e.workspaceDirs, top)
+		e.namedFolders = append(e.namedFolders, access.Folder{Name: dir, Real: top})
 		if leads != top {
 			b.warn(fmt.Sprintf("%s leads to %s now; until fsmcp is restarted the workspace is %s, where it led at the start", fsys.Printable(dir), fsys.Printable(leads), fsys.Printable(top)))
 		}
+	}
+	for _, w := range access.FolderFaults(e.namedFolders) {
+		b.warn(w)
 	}
 	e.preferences = preferences(cfg, e.workspaceDirs)
 	if len(cfg.Workspace) > 0 {

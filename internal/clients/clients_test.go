@@ -135,8 +135,8 @@ func TestSnippet(t *testing.T) {
 		if (c.Format == JSON || c.Format == JSONC) && !json.Valid([]byte(got)) {
 			t.Errorf("%s: %s", c.Name, got)
 		}
-		if splices, err := c.Merge(nil, s); c.Mergeable() && (err != nil || string(splices[0].New) != got) {
-			t.Errorf("%s: a new file holds %v, %v", c.Name, splices, err)
+		if m, err := c.Merge(nil, s); c.Mergeable() && (err != nil || string(m.Splices[0].New) != got) {
+			t.Errorf("%s: a new file holds %v, %v", c.Name, m.Splices, err)
 		}
 		if c.Title == "" || c.Format == "" || !c.Mergeable() && c.Command(s) == nil && len(c.Notes) == 0 {
 			t.Errorf("%s: the row is not complete", c.Name)

@@ -36,24 +36,100 @@ func (r *Refusal) Error() string {
 // byteOrderMark may begin a file in UTF-8.
 const byteOrderMark = "\xef\xbb\xbf"
 
-// Merge returns the splices that enter the server into the text of a client's file, none
-// if it is there already. Everything but the members "type", "command" and "args" of
-// fsmcp's entry stays. The error is a *Refusal.
+// Merged says how a client's file changes.
+type Merged struct {
+	Splices []span.Splice // none: nothing changes
+	Found   bool          // the entry is there already
+	Line    int           // of the entry, if it is there
+	Program string        // that the entry starts, with its arguments
+	Before  []string      // the folders that it serves
+	After   []string      // those that it then serves
+	Items   []Item        // what the entry holds beside what fsmcp config writes
+}
+
+// Merge returns how the server is entered into the text of a client's file. All outside
+// fsmcp's entry stays, and of the entry the items that s keeps. The error is a *Refusal.
 //
 // hujson parses; its own Patch is not used, since it drops comments around what it
 // replaces, leaves new text unformatted, and has no notion of a duplicate key.
-func (c Client) Merge(old []byte, s Server) ([]span.Splice, error) {
-	body := bytes.TrimPrefix(old, []byte(byteOrderMark))
-	d := &document{client: c, body: body, shift: int64(len(old) - len(body))}
-	if err := d.parse(); err != nil {
-		return nil, err
+func (c Client) Merge(old []byte, s Server) (m Merged, err error) {
+	text := old
+	for pass := 0; ; pass++ {
+		d := newDocument(c, text)
+		if err := d.parse(); err != nil {
+			return Merged{}, err
+		}
+		first := pass == 0
+		if d.empty {
+			d.append(c.Snippet(s))
+			return Merged{Splices: d.sorted(), After: s.Dirs}, nil
+		}
+		done, again, err := d.enter(s)
+		if err != nil {
+			return Merged{}, err
+		}
+		if first {
+			m = done
+		}
+		if first && !again {
+			m.Splices = d.sorted()
+			return m, nil
+		}
+		text = span.Apply(text, d.sorted())
+		if !again {
+			m.Splices = difference(old, text)
+			return m, nil
+		}
 	}
-	if d.empty {
-		d.append(c.Snippet(s))
-	} else if err := d.enter(s); err != nil {
-		return nil, err
+}
+
+// Remove returns how the entry is taken out of the text of a client's file. All else stays.
+func (c Client) Remove(old []byte) (m Merged, err error) {
+	d := newDocument(c, old)
+	if err := d.parse(); err != nil || d.empty {
+		return m, err
 	}
-	return d.sorted(), nil
+	v := &d.root
+	for i, key := range c.keys {
+		object, err := d.object(v, c.keys[:i])
+		if err != nil {
+			return m, err
+		}
+		if v, err = d.find(object, key); err != nil || v == nil {
+			return m, err
+		}
+	}
+	servers, err := d.object(v, c.keys)
+	if err != nil {
+		return m, err
+	}
+	if found, err := d.find(servers, serverName); err != nil || found == nil {
+		return m, err
+	}
+	for i := range servers.Members {
+		if key, _ := jsonc.Text(servers.Members[i].Name); key == serverName {
+			m = Merged{Found: true, Line: d.line(servers.Members[i].Name.StartOffset), Program: d.started(&servers.Members[i].Value)}
+			d.cut(v, i)
+		}
+	}
+	m.Splices = d.sorted()
+	return m, nil
+}
+
+// difference returns the one splice that makes old into text.
+func difference(old, text []byte) []span.Splice {
+	start := 0
+	for start < len(old) && start < len(text) && old[start] == text[start] {
+		start++
+	}
+	end := 0
+	for end < len(old)-start && end < len(text)-start && old[len(old)-1-end] == text[len(text)-1-end] {
+		end++
+	}
+	if start+end == len(old) && len(old) == len(text) {
+		return nil
+	}
+	return []span.Splice{{Start: int64(start), End: int64(len(old) - end), New: text[start : len(text)-end]}}
 }
 
 // document is a parsed file and the changes to it.
@@ -69,9 +145,17 @@ type document struct {
 	splices []span.Splice
 }
 
-func (d *document) refuse(at int, format string, a ...any) error {
-	return &Refusal{Line: 1 + bytes.Count(d.body[:at], []byte("\n")), Why: fmt.Sprintf(format, a...)}
+func newDocument(c Client, text []byte) *document {
+	body := bytes.TrimPrefix(text, []byte(byteOrderMark))
+	return &document{client: c, body: body, shift: int64(len(text) - len(body))}
 }
+
+func (d *document) refuse(at int, format string, a ...any) error {
+	return &Refusal{Line: d.line(at), Why: fmt.Sprintf(format, a...)}
+}
+
+// line returns the line of an offset, counted from 1.
+func (d *document) line(at int) int { return 1 + bytes.Count(d.body[:at], []byte("\n")) }
 
 // parse parses the file and finds out how it is written.
 func (d *document) parse() error {
@@ -160,22 +244,23 @@ func (d *document) append(snippet string) {
 	d.splice(used, len(d.body), snippet)
 }
 
-// enter walks to the entry and enters or updates it.
-func (d *document) enter(s Server) error {
+// enter walks to the entry and enters or updates it. again reports that it only removed an
+// item of the entry, and that enter has to follow on the result.
+func (d *document) enter(s Server) (m Merged, again bool, err error) {
 	path := append(d.client.keys[:len(d.client.keys):len(d.client.keys)], serverName)
 	v := &d.root
 	for i, key := range path {
 		object, err := d.object(v, path[:i])
 		if err != nil {
-			return err
+			return m, false, err
 		}
 		next, err := d.find(object, key)
 		if err != nil {
-			return err
+			return m, false, err
 		}
 		if next == nil {
 			d.insert(v, object, []member{{key, nested(path[i+1:], objectOf(d.client, s))}})
-			return nil
+			return Merged{After: s.Dirs}, false, nil
 		}
 		v = next
 	}
@@ -214,22 +299,51 @@ func (d *document) find(object *hujson.Object, key string) (found *hujson.Value,
 // remoteKeys are members of an entry that names a server elsewhere.
 var remoteKeys = []string{"url", "serverUrl", "httpUrl"}
 
-// update makes an entry that exists start this server. Its other members stay, and so do
-// the flags among its arguments.
-func (d *document) update(v *hujson.Value, path []string, s Server) error {
+// update makes an entry that exists start this server, and removes the items that s does
+// not keep: one member, and again is true, or the last of them with the rest.
+func (d *document) update(v *hujson.Value, path []string, s Server) (m Merged, again bool, err error) {
 	object, err := d.object(v, path)
 	if err != nil {
-		return err
+		return m, false, err
 	}
 	for _, key := range remoteKeys {
 		if remote, err := d.find(object, key); err != nil || remote != nil {
-			return cmp.Or(err, d.refuse(v.StartOffset, "the entry %q is for a remote server (%s): remove or rename it, and try again", serverName, key))
+			return m, false, cmp.Or(err, d.refuse(v.StartOffset, "the entry %q is for a remote server (%s): remove or rename it, and try again (--remove takes it out)", serverName, key))
 		}
 	}
-	flags, err := d.oldFlags(object, s)
+	args, err := d.arguments(object, s)
 	if err != nil {
-		return err
+		return m, false, err
 	}
+	items := d.items(v, args, s)
+	if len(items) > maxItems {
+		return m, false, d.refuse(v.StartOffset, "the entry %q has more than %d items that fsmcp config does not write: remove it, and try again (--remove takes it out)", serverName, maxItems)
+	}
+	m = Merged{Found: true, Line: d.line(v.StartOffset), Program: d.started(v), Before: args.Dirs, After: s.after(args.Dirs, items)}
+	for _, i := range items {
+		m.Items = append(m.Items, i.Item)
+	}
+	if i := slices.IndexFunc(items, func(i located) bool { return i.object != nil && !i.Kept }); i >= 0 {
+		d.cut(items[i].object, items[i].at)
+		return m, true, nil
+	}
+	s.Dirs = m.After
+	return m, false, d.complete(v, object, s, keptFlags(args.Flags, items))
+}
+
+// keptFlags returns the words of the flags that stay.
+func keptFlags(flags [][]string, items []located) (words []string) {
+	for _, f := range flags {
+		dropped := func(i located) bool { return i.object == nil && i.Text == Shell("linux", f) && !i.Kept }
+		if !slices.ContainsFunc(items, dropped) {
+			words = append(words, f...)
+		}
+	}
+	return words
+}
+
+// complete gives an entry the members that start the server.
+func (d *document) complete(v *hujson.Value, object *hujson.Object, s Server, flags []string) error {
 	var missing []member
 	for _, want := range d.client.entry(s, flags) {
 		have, err := d.find(object, want.key)
@@ -248,51 +362,69 @@ func (d *document) update(v *hujson.Value, path []string, s Server) error {
 	return nil
 }
 
-// oldFlags returns the flags of an entry that exists. An entry that starts another
+// arguments returns the arguments of an entry that exists. An entry that starts another
 // program is refused: what it does would be lost.
-func (d *document) oldFlags(object *hujson.Object, s Server) ([]string, error) {
+func (d *document) arguments(object *hujson.Object, s Server) (args Arguments, err error) {
 	v, err := d.find(object, "command")
 	if err != nil {
-		return nil, err
+		return args, err
 	}
 	if v != nil {
 		name, ok := d.commandOf(v)
 		if !ok {
-			return nil, d.refuse(v.StartOffset, "%q is not %s: remove the entry %q, and try again", "command", d.client.commandForm(), serverName)
+			return args, d.refuse(v.StartOffset, "%q is not %s: remove the entry %q, and try again (--remove takes it out)", "command", d.client.commandForm(), serverName)
 		}
 		if base := baseName(name); base != baseName(s.Program) && !strings.HasPrefix(base, serverName) {
-			return nil, d.refuse(v.StartOffset, "the entry %q starts %s: remove or rename it, and try again", serverName, text(name))
+			return args, d.refuse(v.StartOffset, "the entry %q starts %s: remove or rename it, and try again (--remove takes it out)", serverName, text(name))
 		}
 	}
 	key := "command"
 	if !d.client.joined {
 		key = "args"
 		if v, err = d.find(object, key); err != nil {
-			return nil, err
+			return args, err
 		}
 	}
 	if v == nil {
-		return nil, nil
+		return args, nil
 	}
-	args, ok := jsonc.Texts(*v)
+	words, ok := jsonc.Texts(*v)
 	if ok && d.client.joined {
-		args = args[1:]
+		words = words[1:]
 	}
 	switch {
 	case !ok:
-		return nil, d.refuse(v.StartOffset, "%q is not a list of strings", key)
-	case len(args) == 0:
-		return nil, nil
-	case args[0] != "serve" && args[0] != "stdio":
-		return nil, d.refuse(v.StartOffset, "%q begins with %s and not with %q: remove the entry %q, and try again", key, text(args[0]), "serve", serverName)
-	case s.Flags == nil:
-		return nil, nil
+		return args, d.refuse(v.StartOffset, "%q is not a list of strings", key)
+	case len(words) == 0:
+		return args, nil
+	case words[0] != "serve" && words[0] != "stdio":
+		return args, d.refuse(v.StartOffset, "%q begins with %s and not with %q: remove the entry %q, and try again (--remove takes it out)", key, text(words[0]), "serve", serverName)
+	case s.Split == nil:
+		return args, nil
 	}
-	flags, err := s.Flags(args[1:])
-	if err != nil {
-		return nil, d.refuse(v.StartOffset, "%q: %v", key, err)
+	if args, err = s.Split(words[1:]); err != nil {
+		return args, d.refuse(v.StartOffset, "%q: %v", key, err)
 	}
-	return flags, nil
+	return args, nil
+}
+
+// started returns the program of an entry and its arguments, as far as they are text.
+func (d *document) started(v *hujson.Value) string {
+	object, ok := v.Value.(*hujson.Object)
+	if !ok {
+		return d.brief(v)
+	}
+	var words []string
+	for _, key := range []string{"command", "args"} {
+		if value, err := d.find(object, key); err == nil && value != nil {
+			if word, ok := jsonc.Text(*value); ok {
+				words = append(words, word)
+			} else if list, ok := jsonc.Texts(*value); ok {
+				words = append(words, list...)
+			}
+		}
+	}
+	return Shell("linux", words)
 }
 
 // commandOf returns the program of a value of "command"; ok is false if it has another
@@ -345,6 +477,37 @@ func (d *document) spaced() bool {
 	object, ok := d.root.Value.(*hujson.Object)
 	return !ok || len(object.Members) == 0 || len(object.Members[0].Value.BeforeExtra) > 0
 }
+
+// cut removes a member of an object, with its comma and the line that it leaves empty.
+func (d *document) cut(v *hujson.Value, i int) {
+	members := v.Value.(*hujson.Object).Members
+	start, end := members[i].Name.StartOffset, members[i].Value.EndOffset
+	if value := members[i].Value; i < len(members)-1 || value.AfterExtra != nil {
+		end += len(value.AfterExtra) + 1
+	} else if i > 0 {
+		before := members[i-1].Value
+		comma := before.EndOffset + len(before.AfterExtra)
+		if blank(d.body[comma+1 : start]) {
+			d.splice(comma, end, "")
+			return
+		}
+		d.splice(comma, comma+1, "")
+	}
+	if len(members) == 1 && blank(d.body[v.StartOffset+1:start]) && blank(d.body[end:v.EndOffset-1]) {
+		d.splice(v.StartOffset+1, v.EndOffset-1, "")
+		return
+	}
+	indent, own := d.indentOf(start)
+	rest := d.body[end:]
+	if line := bytes.IndexByte(rest, '\n'); own && line >= 0 && blank(rest[:line]) {
+		start, end = start-len(indent), end+line+1
+	} else if i < len(members)-1 {
+		end += len(rest) - len(bytes.TrimLeft(rest, " \t"))
+	}
+	d.splice(start, end, "")
+}
+
+func blank(b []byte) bool { return len(bytes.TrimSpace(b)) == 0 }
 
 // insert adds members behind those that an object has.
 func (d *document) insert(v *hujson.Value, object *hujson.Object, members []member) {

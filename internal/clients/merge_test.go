@@ -23,25 +23,28 @@ import (
 
 var update = flag.Bool("update", false, "rewrite what the cases expect")
 
-// testServer is entered by every case.
-var testServer = Server{Program: "/bin/fsmcp", Dirs: []string{"/work"}, Flags: testFlags}
+// testServer is entered by every case. It keeps all items, so that all of the file but the
+// command and the folders stays: see TestForeign for what is not kept.
+var testServer = Server{Program: "/bin/fsmcp", Dirs: []string{"/work"}, Split: testSplit, Replace: true, Keep: func(Item) bool { return true }}
 
-// testFlags knows that --deny takes a value and the others do not, but for --odd, which it
+// testSplit knows that --deny takes a value and the others do not, but for --odd, which it
 // does not know.
-func testFlags(args []string) (flags []string, err error) {
+func testSplit(args []string) (a Arguments, err error) {
 	for i := 0; i < len(args); i++ {
-		if strings.HasPrefix(args[i], "-") {
-			flags = append(flags, args[i])
-		}
-		if args[i] == "--deny" {
+		switch {
+		case args[i] == "--deny" && i+1 < len(args):
 			i++
-			flags = append(flags, args[i])
+			a.Flags = append(a.Flags, []string{"--deny", args[i]})
+		case strings.HasPrefix(args[i], "-"):
+			a.Flags = append(a.Flags, []string{args[i]})
+		default:
+			a.Dirs = append(a.Dirs, args[i])
 		}
 	}
 	if slices.Contains(args, "--odd") {
-		return nil, errors.New("--odd is unknown")
+		return a, errors.New("--odd is unknown")
 	}
-	return flags, nil
+	return a, nil
 }
 
 // mergeCase is one existing file. Its text is for mcpServers, and is rewritten for the
@@ -192,7 +195,8 @@ func TestMerge(t *testing.T) {
 func (m mergeCase) try(t *testing.T, c Client) {
 	t.Helper()
 	old := m.bytes(t, m.in, c)
-	splices, err := c.Merge(old, testServer)
+	merged, err := c.Merge(old, testServer)
+	splices := merged.Splices
 	wantErr := strings.ReplaceAll(m.refused, "mcpServers", c.keys[0])
 	if own := m.refuses(c); own != "" {
 		wantErr = own
@@ -217,7 +221,7 @@ func (m mergeCase) try(t *testing.T, c Client) {
 	if want := m.bytes(t, want, c); !bytes.Equal(got, want) {
 		t.Errorf("%s: it is\n%q\nand should be\n%q", c.Name, got, want)
 	}
-	if again, err := c.Merge(got, testServer); err != nil || len(again) > 0 {
+	if again, err := c.Merge(got, testServer); err != nil || len(again.Splices) > 0 {
 		t.Errorf("%s: merged again it changes: %v, %v", c.Name, again, err)
 	}
 	if err := kept(old, got, c); err != nil {
@@ -238,7 +242,8 @@ func (m *mergeCase) rewrite(t *testing.T) {
 		}
 	}
 	old := m.bytes(t, m.in, c)
-	splices, err := c.Merge(old, testServer)
+	merged, err := c.Merge(old, testServer)
+	splices := merged.Splices
 	m.want, m.refused = "", ""
 	files := []txtar.File{{Name: "in", Data: []byte(m.in)}}
 	if err != nil {
@@ -417,7 +422,8 @@ func FuzzMerge(f *testing.F) {
 			return
 		}
 		before := slices.Clone(old)
-		splices, err := c.Merge(old, testServer)
+		merged, err := c.Merge(old, testServer)
+		splices := merged.Splices
 		if !reflect.DeepEqual(before, old) {
 			t.Fatal("the text itself was changed")
 		}
@@ -428,7 +434,7 @@ func FuzzMerge(f *testing.F) {
 			t.Fatalf("%v do not fit", splices)
 		}
 		got := span.Apply(old, splices)
-		if again, err := c.Merge(got, testServer); err != nil || len(again) > 0 {
+		if again, err := c.Merge(got, testServer); err != nil || len(again.Splices) > 0 {
 			t.Fatalf("%q, merged again: %v, %v", got, again, err)
 		}
 		// A lone LF in a file with CRLF is the file's own.
@@ -442,9 +448,8 @@ func FuzzMerge(f *testing.F) {
 // "command".
 func TestMergeJoined(t *testing.T) {
 	client, _ := Find("opencode")
-	server := Server{Program: "/opt/fsmcp", Dirs: []string{"/p"}, Flags: func(args []string) ([]string, error) {
-		return slices.DeleteFunc(slices.Clone(args), func(s string) bool { return !strings.HasPrefix(s, "--") }), nil
-	}}
+	server := testServer
+	server.Program, server.Dirs = "/opt/fsmcp", []string{"/p"}
 	const entry = `{"type": "local", "command": ["/opt/fsmcp", "serve", "/p"]}`
 	for _, c := range []struct{ name, in, want, refused string }{
 		{"another server", `{"mcp": {"a": {"type": "local", "command": ["b"]}}}`, `{"mcp": {"a": {"type": "local", "command": ["b"]}, "fsmcp": ` + entry + `}}`, ""},
@@ -459,7 +464,8 @@ func TestMergeJoined(t *testing.T) {
 		{"a remote server", `{"mcp": {"fsmcp": {"type": "remote", "url": "https://example.invalid"}}}`, "", "remote"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			splices, err := client.Merge([]byte(c.in), server)
+			merged, err := client.Merge([]byte(c.in), server)
+			splices := merged.Splices
 			if c.refused != "" {
 				if err == nil || !strings.Contains(err.Error(), c.refused) {
 					t.Errorf("%v", err)

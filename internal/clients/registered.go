@@ -17,6 +17,8 @@ type Registration struct {
 	Line    int    // counted from 1
 	Command string // as the file has it; "" if it is no plain text
 	Named   bool   // its name is fsmcp, which is the entry that Write replaces
+	Args    []string
+	Off     bool // the entry says that the client does not start it
 }
 
 // Source is a file that a client reads, and where its objects of servers are.
@@ -109,11 +111,9 @@ func (d *document) registered(servers *hujson.Object) (all []Registration) {
 	for i := range servers.Members {
 		m := &servers.Members[i]
 		name, _ := jsonc.Text(m.Name)
-		r := Registration{Line: 1 + bytes.Count(d.body[:m.Name.StartOffset], []byte("\n")), Named: name == serverName}
+		r := Registration{Line: d.line(m.Name.StartOffset), Named: name == serverName}
 		if entry, ok := m.Value.Value.(*hujson.Object); ok {
-			if command, err := d.find(entry, "command"); err == nil && command != nil {
-				r.Command, _ = d.commandOf(command)
-			}
+			d.describe(entry, &r)
 		}
 		if r.Named || strings.TrimSuffix(baseName(r.Command), ".exe") == serverName {
 			all = append(all, r)
@@ -122,11 +122,35 @@ func (d *document) registered(servers *hujson.Object) (all []Registration) {
 	return all
 }
 
+// describe adds what an entry starts.
+func (d *document) describe(entry *hujson.Object, r *Registration) {
+	value := func(key string) *hujson.Value {
+		v, _ := d.find(entry, key) // twice: parsers differ, so it says nothing
+		if v == nil {
+			return new(hujson.Value)
+		}
+		return v
+	}
+	literal := func(key string) string {
+		word, _ := value(key).Value.(hujson.Literal)
+		return string(word)
+	}
+	r.Off = literal("disabled") == "true" || literal("enabled") == "false"
+	r.Command, _ = d.commandOf(value("command"))
+	if !d.client.joined {
+		r.Args, _ = jsonc.Texts(*value("args"))
+	} else if words, ok := jsonc.Texts(*value("command")); ok && len(words) > 0 {
+		r.Args = words[1:]
+	}
+}
+
 // The keys of an entry's command and the tables of TOML, as clients write them.
 var (
-	tomlTable   = regexp.MustCompile(`^\s*\[+\s*([^\]#]*?)\s*\]`)
-	tomlCommand = regexp.MustCompile(`^\s*"?command"?\s*=\s*(.*)$`)
-	yamlKey     = regexp.MustCompile(`^(\s*)["']?([\w.-]+)["']?\s*:\s*(.*)$`)
+	tomlTable = regexp.MustCompile(`^\s*\[+\s*([^\]#]*?)\s*\]`)
+	tomlKey   = regexp.MustCompile(`^\s*"?(command|args|enabled)"?\s*=\s*(.*)$`)
+	yamlKey   = regexp.MustCompile(`^(\s*)["']?([\w.-]+)["']?\s*:\s*(.*)$`)
+	yamlItem  = regexp.MustCompile(`^\s*-\s+(.*)$`)
+	listWords = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|'[^']*'|[^\s,\[\]"'#]+|[\]#]`)
 )
 
 func registeredTOML(key string, text []byte) (all []Registration) {
@@ -140,8 +164,8 @@ func registeredTOML(key string, text []byte) (all []Registration) {
 			if inside = table == key+"."+serverName; inside {
 				all = append(all, Registration{Line: n, Named: true})
 			}
-		} else if m := tomlCommand.FindStringSubmatch(line); m != nil && inside {
-			all[len(all)-1].Command = scalar(m[1])
+		} else if m := tomlKey.FindStringSubmatch(line); m != nil && inside {
+			all[len(all)-1].take(m[1], m[2], at(text, n))
 		}
 	}
 	return all
@@ -164,11 +188,56 @@ func registeredYAML(key string, text []byte) (all []Registration) {
 			indent, all = depth, append(all, Registration{Line: n, Named: true})
 		case depth <= indent:
 			indent = -1
-		case indent >= 0 && m[2] == "cmd":
-			all[len(all)-1].Command = scalar(m[3])
+		case indent >= 0:
+			all[len(all)-1].take(m[2], m[3], at(text, n))
 		}
 	}
 	return all
+}
+
+// take notes what a key of TOML or YAML says of an entry; rest is the text behind its line.
+func (r *Registration) take(key, value, rest string) {
+	switch key {
+	case "command", "cmd":
+		r.Command = scalar(value)
+	case "enabled":
+		r.Off = scalar(value) == "false"
+	case "args":
+		r.Args = words(value, rest)
+	}
+}
+
+// at returns the text behind line n.
+func at(text []byte, n int) string {
+	parts := strings.SplitN(string(text), "\n", n+1)
+	return parts[len(parts)-1]
+}
+
+// words returns the words of a list: in brackets, or in YAML one a line with a dash. It
+// ends where the list ends.
+func words(value, rest string) (list []string) {
+	if !strings.HasPrefix(strings.TrimSpace(value), "[") {
+		for line := range strings.Lines(rest) {
+			m := yamlItem.FindStringSubmatch(strings.TrimRight(line, "\r\n"))
+			if m == nil {
+				break
+			}
+			list = append(list, scalar(m[1]))
+		}
+		return list
+	}
+	for line := range strings.Lines(value + "\n" + rest) {
+		for _, word := range listWords.FindAllString(line, -1) {
+			if word == "]" {
+				return list
+			}
+			if word == "#" {
+				break
+			}
+			list = append(list, scalar(word))
+		}
+	}
+	return list
 }
 
 // scalar returns a text in quotation marks or a plain word, "" for anything else.

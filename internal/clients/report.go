@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 
@@ -14,17 +15,54 @@ import (
 
 // Entry is one server for one client on one system.
 type Entry struct {
-	Client Client
-	Server Server
-	System System
+	Client  Client
+	Server  Server
+	System  System
+	Project string   // the folder of a project that has a file of its own
+	Keep    []string // the names of items of an older entry to keep; KeepHarmless for all that do not loosen
 }
 
+// KeepHarmless stands for the items that do not loosen.
+const KeepHarmless = "*"
+
 // file returns the client's file, "" if there is none.
-func (e Entry) file() string { return e.Client.File(e.System, e.Server.Dirs[0]) }
+func (e Entry) file() string { return e.Client.File(e.System, e.Project) }
+
+// project returns the folder that the client's file has to be in, "" for a file of the user.
+func (e Entry) project() string {
+	if e.Client.place(e.System.OS).base != projectDir {
+		return ""
+	}
+	return e.Project
+}
+
+// withOlder returns the entry with the folders of an older entry that fsmcp cannot change,
+// in TOML or YAML, and that entry, nil if there is none.
+func (e Entry) withOlder() (Entry, *Registration) {
+	if e.Client.Mergeable() || e.file() == "" {
+		return e, nil
+	}
+	text, err := os.ReadFile(e.file())
+	if err != nil {
+		return e, nil
+	}
+	list, _ := e.Client.Registered(Source{File: e.file()}, text) // it has no error in TOML and YAML
+	i := slices.IndexFunc(list, func(r Registration) bool { return r.Named })
+	if i < 0 {
+		return e, nil
+	}
+	if args := list[i].Args; len(args) > 0 && e.Server.Split != nil {
+		if old, err := e.Server.Split(args[1:]); err == nil {
+			e.Server.Dirs = e.Server.after(old.Dirs, nil)
+		}
+	}
+	return e, &list[i]
+}
 
 // Print writes the text that the client's file needs to out, and to notes where it
 // belongs, the client's own command and what to know.
 func (e Entry) Print(out, notes io.Writer) error {
+	e, older := e.withOlder()
 	if _, err := io.WriteString(out, e.Client.Snippet(e.Server)); err != nil {
 		return err
 	}
@@ -35,7 +73,11 @@ func (e Entry) Print(out, notes io.Writer) error {
 	if e.Client.command != nil {
 		fmt.Fprintf(&b, "Command: %s\n", fsys.Printable(e.shell()))
 	}
-	for _, note := range append(e.Client.Notes[:len(e.Client.Notes):len(e.Client.Notes)], e.warnings()...) {
+	list := append(e.Client.Notes[:len(e.Client.Notes):len(e.Client.Notes)], e.warnings()...)
+	if older != nil {
+		list = append(list, fmt.Sprintf("The file has an entry of fsmcp already, on line %d: put this text in its place.", older.Line))
+	}
+	for _, note := range list {
 		fmt.Fprintf(&b, "Note: %s\n", fsys.Printable(note))
 	}
 	_, err := io.WriteString(notes, b.String())
@@ -44,6 +86,7 @@ func (e Entry) Print(out, notes io.Writer) error {
 
 // PrintJSON writes the same as one object, without the notes.
 func (e Entry) PrintJSON(out io.Writer) error {
+	e, _ = e.withOlder()
 	encoder := json.NewEncoder(out)
 	encoder.SetEscapeHTML(false)
 	return encoder.Encode(struct {
@@ -76,28 +119,138 @@ func (e Entry) temporary() bool {
 	return slices.ContainsFunc(folders, func(name string) bool { return strings.HasPrefix(name, "go-build") })
 }
 
-// Enter merges the server into the client's file and returns a sentence about it. The
-// error is a sentence, too, and the file is as it was.
-func (e Entry) Enter(ctx context.Context, saver *save.Saver) (string, error) {
+// Enter merges the server into the client's file and returns lines about it, with control characters escaped. The error is
+// a sentence, and the file is as it was.
+func (e Entry) Enter(ctx context.Context, saver *save.Saver) (lines []string, err error) {
+	e, older := e.withOlder()
+	if err := e.unchangeable(older, "add the text above, or run: "+e.shell()); err != nil {
+		return nil, err
+	}
+	file := e.file()
+	if e.temporary() {
+		return nil, fmt.Errorf("%s was not changed: this program is a temporary file of go run", file)
+	}
+	e.Server.Project = e.project()
+	e.Server.Keep = e.keeps
+	w, err := change(ctx, saver, file, e.Server.Project, func(old []byte) (Merged, error) {
+		m, err := e.Client.Merge(old, e.Server)
+		if err == nil && m.Found {
+			err = e.unknownItem(m.Items)
+		}
+		return m, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s was not changed: %w", file, err)
+	}
+	return printable(append(e.outcome(w), e.before(w)...)), nil
+}
+
+// TakeOut removes the entry from the client's file and returns lines about it, with control characters escaped. The error is
+// a sentence, and the file is as it was.
+func (e Entry) TakeOut(ctx context.Context, saver *save.Saver) (lines []string, err error) {
+	_, older := e.withOlder()
+	by := "remove the entry"
+	if older != nil {
+		by = fmt.Sprintf("remove the entry on line %d", older.Line)
+	}
+	if err := e.unchangeable(nil, by); err != nil {
+		return nil, err
+	}
+	file := e.file()
+	w, err := e.Client.Take(ctx, saver, file, e.project())
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s was not changed: %w", file, err)
+	case !w.Found:
+		return printable([]string{fmt.Sprintf("%s has no entry %q; nothing was changed.", file, serverName)}), nil
+	}
+	return printable(append(e.outcome(w), fmt.Sprintf("The entry %q is out of it; it started %s", serverName, w.Program))), nil
+}
+
+// unchangeable returns why the client's file cannot be changed here, and what to do.
+func (e Entry) unchangeable(older *Registration, instead string) error {
 	file := e.file()
 	switch {
 	case e.Client.linux.base == noBase:
-		return "", fmt.Errorf("%s has no file that fsmcp knows: paste the text above", e.Client.Title)
+		return fmt.Errorf("%s has no file that fsmcp knows: paste the text above", e.Client.Title)
 	case file == "":
-		return "", fmt.Errorf("the home directory is unknown, and with it the file of %s", e.Client.Title)
-	case !e.Client.Mergeable():
-		return "", fmt.Errorf("%s is %s, which fsmcp does not merge: add the text above, or run: %s", file, strings.ToUpper(string(e.Client.Format)), e.shell())
-	case e.temporary():
-		return "", fmt.Errorf("%s was not changed: this program is a temporary file of go run", file)
+		return fmt.Errorf("the home directory is unknown, and with it the file of %s", e.Client.Title)
+	case e.Client.Mergeable():
+		return nil
+	case older != nil:
+		instead = fmt.Sprintf("it has an entry of fsmcp on line %d; put the text above in its place", older.Line)
 	}
-	written, err := e.Client.Write(ctx, saver, file, e.Server)
+	return fmt.Errorf("%s is %s, which fsmcp does not merge: %s", file, strings.ToUpper(string(e.Client.Format)), instead)
+}
+
+// keeps reports whether the user keeps an item.
+func (e Entry) keeps(i Item) bool {
+	return slices.Contains(e.Keep, i.Name) || !i.Loosens && slices.Contains(e.Keep, KeepHarmless)
+}
+
+// unknownItem returns an error if the user keeps an item that an entry does not have.
+func (e Entry) unknownItem(items []Item) error {
+	var names []string
+	for _, i := range items {
+		names = append(names, i.Name)
+	}
+	for _, name := range e.Keep {
+		switch {
+		case name == KeepHarmless || slices.Contains(names, name):
+		case len(names) == 0:
+			return fmt.Errorf("--keep=%s names nothing: the entry holds nothing to keep", name)
+		default:
+			return fmt.Errorf("--keep=%s names nothing in the entry, which holds %s", name, strings.Join(names, ", "))
+		}
+	}
+	return nil
+}
+
+// outcome says what became of the file.
+func (e Entry) outcome(w Written) []string {
+	file := e.file()
+	if w.Link != "" {
+		file += " (which leads to " + w.Link + ")"
+	}
 	switch {
-	case err != nil:
-		return "", fmt.Errorf("%s was not changed: %w", file, err)
-	case written.Created:
-		return fmt.Sprintf("Created %s.", file), nil
-	case written.Changed():
-		return fmt.Sprintf("Updated %s; the previous version is %s.", file, written.Backup), nil
+	case w.Created:
+		return []string{fmt.Sprintf("Created %s.", file)}
+	case w.Changed():
+		return []string{fmt.Sprintf("Updated %s; the previous version is %s.", file, w.Backup)}
 	}
-	return fmt.Sprintf("%s is up to date; nothing was changed.", file), nil
+	return []string{fmt.Sprintf("%s is up to date; nothing was changed.", file)}
+}
+
+// before says what an older entry held, and what stays of it.
+func (e Entry) before(w Written) (lines []string) {
+	if w.Found && !slices.Equal(w.Before, w.After) {
+		lines = append(lines, fmt.Sprintf("It served %s, and serves %s now.", served(w.Before), served(w.After)))
+	}
+	for _, i := range w.Items {
+		switch {
+		case i.Kept:
+			lines = append(lines, "Kept: "+i.Text)
+		case i.Loosens:
+			lines = append(lines, fmt.Sprintf("Not kept: %s (it may loosen; --keep=%s keeps it)", i.Text, Shell(e.System.OS, []string{i.Name})))
+		default:
+			lines = append(lines, fmt.Sprintf("Not kept: %s (--keep keeps it)", i.Text))
+		}
+	}
+	return lines
+}
+
+// printable escapes what could steer a terminal: a file's text is in the lines.
+func printable(lines []string) []string {
+	for i := range lines {
+		lines[i] = fsys.Printable(lines[i])
+	}
+	return lines
+}
+
+// served names folders for people.
+func served(dirs []string) string {
+	if len(dirs) == 0 {
+		return "the folder that the client names"
+	}
+	return strings.Join(dirs, ", ")
 }

@@ -12,10 +12,16 @@ import (
 // Server is the program as a client is to start it.
 type Server struct {
 	Program string   // absolute
-	Dirs    []string // the workspace, absolute
-	// Flags returns the flags among the arguments of an older entry, behind "serve"; a
-	// merge keeps them, and is refused with an error. nil keeps none.
-	Flags func(args []string) ([]string, error)
+	Dirs    []string // the workspace, absolute; none: the client's own, for every project
+	// Project is the folder of the project whose file is changed, "" for a file of the user.
+	Project string
+	// Split parts the arguments of serve in an older entry; a merge is refused with its
+	// error. nil finds none.
+	Split func(args []string) (Arguments, error)
+	// Keep reports whether an item of an older entry stays; nil keeps none.
+	Keep func(Item) bool
+	// Replace serves Dirs in place of the folders of an older entry, and not beside them.
+	Replace bool
 }
 
 // args returns the arguments, with flags between the command and the folders.
@@ -41,8 +47,12 @@ func (c Client) entry(s Server, flags []string) (list []member) {
 	return append(list, member{"command", text(s.Program)}, member{"args", text(s.args(flags))})
 }
 
-// toolsFlag is the flag of serve that names the tools to offer.
-const toolsFlag = "--tools"
+// toolsFlag is the flag of serve that names the tools to offer, allTools that flag with
+// all of them.
+const (
+	toolsFlag = "--tools"
+	allTools  = toolsFlag + "=all"
+)
 
 // withTools returns flags, and all tools for a client that cannot search by itself, unless
 // the flags name some.
@@ -51,7 +61,7 @@ func (c Client) withTools(flags []string) []string {
 	if !c.searchless || slices.ContainsFunc(flags, named) {
 		return flags
 	}
-	return append([]string{toolsFlag + "=all"}, flags...)
+	return append([]string{allTools}, flags...)
 }
 
 // text returns a string, or a list of strings, as JSON.

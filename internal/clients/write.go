@@ -14,18 +14,32 @@ import (
 
 // Written says what became of a client's file.
 type Written struct {
+	Merged
 	Created bool
 	Backup  string // the file with the old bytes; "" if nothing was changed, or nothing was there
+	Link    string // where the file's name leads, "" if no link is on the way
 }
 
 // Changed reports whether the file was written.
 func (w Written) Changed() bool { return w.Created || w.Backup != "" }
 
-// Write merges the server into a file, and keeps the bytes that it replaces in FILE.bak. A
-// link is followed, and what it leads to is replaced as a whole. With an error the file is
-// as it was, unless the error itself says otherwise.
+// Write merges the server into a file, and keeps the bytes that it replaces in
+// FILE.fsmcp.bak, or in a numbered name beside it if that one is there. A link is followed,
+// and what it leads to is replaced as a whole; a link out of s.Project is refused. With an
+// error the file is as it was, unless the error itself says otherwise.
 func (c Client) Write(ctx context.Context, saver *save.Saver, file string, s Server) (Written, error) {
-	target, err := resolve(file)
+	return change(ctx, saver, file, s.Project, func(old []byte) (Merged, error) { return c.Merge(old, s) })
+}
+
+// Take removes the entry from a file as Write enters it. project is the folder that the
+// file must not lead out of, "" for a file of the user.
+func (c Client) Take(ctx context.Context, saver *save.Saver, file, project string) (Written, error) {
+	return change(ctx, saver, file, project, c.Remove)
+}
+
+// change replaces a file by what merge makes of it.
+func change(ctx context.Context, saver *save.Saver, file, project string, merge func(old []byte) (Merged, error)) (Written, error) {
+	target, err := resolveIn(file, project)
 	if err != nil {
 		return Written{}, err
 	}
@@ -35,7 +49,7 @@ func (c Client) Write(ctx context.Context, saver *save.Saver, file string, s Ser
 		return Written{}, err
 	}
 	defer lock.Unlock()
-	if target, err = resolve(file); err != nil {
+	if target, err = resolveIn(file, project); err != nil {
 		return Written{}, err
 	}
 	defer target.Close()
@@ -44,7 +58,30 @@ func (c Client) Write(ctx context.Context, saver *save.Saver, file string, s Ser
 		return Written{}, err
 	}
 	defer txn.Close()
-	return c.replace(ctx, txn, file, s)
+	w, err := replace(ctx, txn, file, merge)
+	if target.Path != file {
+		w.Link = target.Path
+	}
+	return w, err
+}
+
+// resolveIn resolves a file that has to be below project, if there is one.
+func resolveIn(file, project string) (*fsys.Target, error) {
+	target, err := resolve(file)
+	if err != nil || project == "" {
+		return target, err
+	}
+	top, err := resolve(project)
+	if err != nil {
+		target.Close()
+		return nil, err
+	}
+	defer top.Close()
+	if !fsys.Within(top.Path, target.Path) {
+		target.Close()
+		return nil, fmt.Errorf("it leads to %s, which is not in the project", target.Path)
+	}
+	return target, nil
 }
 
 func resolve(file string) (*fsys.Target, error) {
@@ -60,8 +97,9 @@ func resolve(file string) (*fsys.Target, error) {
 }
 
 // replace merges and writes, with the backup made once the new bytes are on the disk.
-func (c Client) replace(ctx context.Context, txn *save.Txn, file string, s Server) (w Written, err error) {
+func replace(ctx context.Context, txn *save.Txn, file string, merge func(old []byte) (Merged, error)) (w Written, err error) {
 	var old []byte
+	backup := ""
 	if f := txn.Old(); f != nil {
 		if old, _, err = f.ReadAll(maxBytes); err != nil {
 			return w, err
@@ -70,46 +108,52 @@ func (c Client) replace(ctx context.Context, txn *save.Txn, file string, s Serve
 		if err != nil {
 			return w, err
 		}
-		w.Backup = file + ".bak"
-		txn.Before(func() error { return backUp(w.Backup, old, info.Mode().Perm()) })
+		txn.Before(func() (err error) {
+			if backup == "" {
+				backup, err = backUp(file, old, info.Mode().Perm())
+			}
+			return err
+		})
 	}
-	splices, err := c.Merge(old, s)
-	if err != nil || len(splices) == 0 {
+	if w.Merged, err = merge(old); err != nil || len(w.Splices) == 0 {
+		return w, err
+	}
+	created := txn.Old() == nil
+	if _, err := txn.Replace(ctx, w.Splices); err != nil {
 		return Written{}, err
 	}
-	w.Created = txn.Old() == nil
-	if _, err := txn.Replace(ctx, splices); err != nil {
-		return Written{}, err
-	}
+	w.Created, w.Backup = created, backup
 	return w, nil
 }
 
-// backUp writes a new file in the place of an earlier backup. What is not a regular file is
-// left alone.
-func backUp(name string, content []byte, mode fs.FileMode) (err error) {
+// maxBackups bounds the names that are tried for a backup.
+const maxBackups = 1000
+
+// backUp writes a new file beside file and returns its name. It never replaces a file.
+func backUp(file string, content []byte, mode fs.FileMode) (name string, err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("the backup cannot be made: %w", err)
 		}
 	}()
-	switch info, err := os.Lstat(name); {
-	case err == nil && !info.Mode().IsRegular():
-		return fmt.Errorf("%s is not a regular file", name)
-	case err == nil:
-		if err := os.Remove(name); err != nil {
-			return err
+	var f *os.File
+	for n := 1; n <= maxBackups; n++ {
+		name = file + ".fsmcp.bak"
+		if n > 1 {
+			name = fmt.Sprintf("%s.fsmcp.%d.bak", file, n)
 		}
-	case !errors.Is(err, fs.ErrNotExist):
-		return err
+		f, err = os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode&0o600)
+		if !errors.Is(err, fs.ErrExist) {
+			break
+		}
 	}
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode&0o600)
 	if err != nil {
-		return err
+		return "", err
 	}
 	_, err = f.Write(content)
 	err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
 	if err != nil {
 		os.Remove(name)
 	}
-	return err
+	return name, err
 }

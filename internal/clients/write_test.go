@@ -70,18 +70,23 @@ const oldText = "{\n  \"theme\": \"dark\" // mine\n}\n"
 func TestWriteKeepsABackup(t *testing.T) {
 	f := newFolder(t)
 	f.put("mcp.json", oldText, 0o644)
-	f.put("mcp.json.bak", "an earlier one", 0o644)
+	f.put("mcp.json.bak", "the user's own", 0o644)
+	f.put("mcp.json.fsmcp.bak", "an earlier one", 0o644)
 	w, err := f.write("mcp.json")
-	if err != nil || w.Created || w.Backup != f.path("mcp.json.bak") || !w.Changed() {
+	if err != nil || w.Created || w.Backup != f.path("mcp.json.fsmcp.2.bak") || !w.Changed() {
 		t.Fatalf("%+v, %v", w, err)
 	}
-	f.holds("mcp.json.bak", oldText)
+	f.holds("mcp.json.bak", "the user's own")
+	f.holds("mcp.json.fsmcp.bak", "an earlier one")
+	f.holds("mcp.json.fsmcp.2.bak", oldText)
 	now, _ := os.ReadFile(f.path("mcp.json"))
 	if !strings.Contains(string(now), "// mine") || started(now, f.client) != nil {
 		t.Errorf("it holds %s", now)
 	}
 	before, _ := os.Stat(f.path("mcp.json"))
-	os.Remove(f.path("mcp.json.bak"))
+	for _, name := range []string{"mcp.json.bak", "mcp.json.fsmcp.bak", "mcp.json.fsmcp.2.bak"} {
+		os.Remove(f.path(name))
+	}
 	if w, err = f.write("mcp.json"); err != nil || w.Changed() {
 		t.Errorf("again: %+v, %v", w, err)
 	}
@@ -109,11 +114,10 @@ func TestWriteKeepsTheMode(t *testing.T) {
 	for _, mode := range []fs.FileMode{0o600, 0o640, 0o664} {
 		f := newFolder(t)
 		f.put("mcp.json", oldText, mode)
-		f.put("mcp.json.bak", "readable by all", 0o666)
 		if _, err := f.write("mcp.json"); err != nil {
 			t.Fatal(err)
 		}
-		for _, name := range []string{"mcp.json", "mcp.json.bak"} {
+		for _, name := range []string{"mcp.json", "mcp.json.fsmcp.bak"} {
 			if info, err := os.Stat(f.path(name)); err != nil || info.Mode().Perm() != mode {
 				t.Errorf("%s: %v, %v, not %v", name, info.Mode(), err, mode)
 			}
@@ -130,17 +134,17 @@ func TestWriteFollowsALink(t *testing.T) {
 	if err := os.Symlink(filepath.Join("dotfiles", "cursor.json"), f.path("mcp.json")); err != nil {
 		t.Skip("!!! NOT TESTED: no link can be made !!!")
 	}
-	if w, err := f.write("mcp.json"); err != nil || w.Backup != f.path("mcp.json.bak") {
+	if w, err := f.write("mcp.json"); err != nil || w.Backup != f.path("mcp.json.fsmcp.bak") {
 		t.Fatalf("%+v, %v", w, err)
 	}
 	if to, err := os.Readlink(f.path("mcp.json")); err != nil || to != filepath.Join("dotfiles", "cursor.json") {
 		t.Errorf("the link leads to %s, %v", to, err)
 	}
-	f.holds("mcp.json.bak", oldText)
+	f.holds("mcp.json.fsmcp.bak", oldText)
 	if now, _ := os.ReadFile(f.path("dotfiles/cursor.json")); started(now, f.client) != nil {
 		t.Errorf("it holds %s", now)
 	}
-	f.names("dotfiles", "mcp.json", "mcp.json.bak")
+	f.names("dotfiles", "mcp.json", "mcp.json.fsmcp.bak")
 }
 
 func TestWriteRefuses(t *testing.T) {
@@ -150,8 +154,6 @@ func TestWriteRefuses(t *testing.T) {
 		text string // of the file, if it is there
 	}{
 		"broken":             {func(f *folder) { f.put("mcp.json", "{", 0o644) }, "line 1: the file is not valid JSON", "{"},
-		"a backup's folder":  {func(f *folder) { f.put("mcp.json", oldText, 0o644); os.Mkdir(f.path("mcp.json.bak"), 0o755) }, "mcp.json.bak is not a regular file", oldText},
-		"a backup's link":    {func(f *folder) { f.put("mcp.json", oldText, 0o644); os.Symlink("elsewhere", f.path("mcp.json.bak")) }, "mcp.json.bak is not a regular file", oldText},
 		"read-only":          {func(f *folder) { f.put("mcp.json", oldText, 0o444) }, "read-only", oldText},
 		"a folder":           {func(f *folder) { os.Mkdir(f.path("mcp.json"), 0o755) }, "not a regular file", ""},
 		"a link to nowhere":  {func(f *folder) { os.Symlink("mcp.json", f.path("mcp.json")) }, "too many symbolic links", ""},
@@ -170,7 +172,7 @@ func TestWriteRefuses(t *testing.T) {
 			}
 			entries, _ := os.ReadDir(f.dir)
 			for _, e := range entries {
-				if e.Name() != "mcp.json" && e.Name() != "mcp.json.bak" {
+				if e.Name() != "mcp.json" && e.Name() != "mcp.json.fsmcp.bak" {
 					t.Errorf("%s was left", e.Name())
 				}
 			}
@@ -202,7 +204,7 @@ func TestWriteAllCases(t *testing.T) {
 			if readErr != nil {
 				t.Fatal(readErr)
 			}
-			switch backup, backupErr := os.ReadFile(f.path("mcp.json.bak")); {
+			switch backup, backupErr := os.ReadFile(f.path("mcp.json.fsmcp.bak")); {
 			case err != nil || !w.Changed():
 				if !bytes.Equal(now, old) || backupErr == nil {
 					t.Errorf("%s, %s: %v, and yet it is %q with a backup %q", m.name, c.Name, err, now, backup)
