@@ -123,7 +123,7 @@ func foundEngines() []doctor.Engine {
 }
 
 func installation(s settings.System, cfg settings.Config) doctor.Installation {
-	return doctor.Installation{System: clientSystem(s), Dirs: cfg.Workspace, Program: ownProgram(), Look: exec.LookPath}
+	return doctor.Installation{System: clientSystem(s), Dirs: cfg.Workspace, Program: ownProgram(), Split: serveArguments, Look: exec.LookPath}
 }
 
 // ownServer returns this program as the self-test starts it: with none of the user's

@@ -35,6 +35,10 @@ type Client struct {
 	Title  string // as people call it
 	Format Format
 	Notes  []string // what to know or to do next, whole sentences
+	// Variables says that the client replaces variables such as ${workspaceFolder} in an
+	// entry. (VS Code: docs/copilot/reference/mcp-configuration.md; Cursor: documentation,
+	// "Model Context Protocol", "Config interpolation".)
+	Variables bool
 
 	commas  bool     // the client's parser takes trailing commas
 	keys    []string // the path of keys to the object of servers
@@ -134,7 +138,7 @@ var table = []Client{
 		// with mcp.json beside it. Command: microsoft/vscode,
 		// src/vs/platform/environment/node/argv.ts ("add-mcp"). That its parser takes comments
 		// and trailing commas is inferred from its other files, and is not documented.
-		Name: "vscode", Title: "VS Code", Format: JSONC, commas: true, keys: []string{"servers"}, typed: true,
+		Name: "vscode", Title: "VS Code", Format: JSONC, Variables: true, commas: true, keys: []string{"servers"}, typed: true,
 		linux:   place{configDir, "Code/User/mcp.json"},
 		darwin:  place{homeDir, "Library/Application Support/Code/User/mcp.json"},
 		windows: place{appData, "Code/User/mcp.json"},
@@ -148,7 +152,7 @@ var table = []Client{
 		// File and shape: Cursor documentation, "Model Context Protocol", as cited by
 		// confluentinc/mcp-confluent, docs/configuring-cursor.md; ~/.cursor on every system.
 		// Not confirmed: that its parser takes comments. They are kept where they are there.
-		Name: "cursor", Title: "Cursor", Format: JSONC, commas: true, keys: []string{"mcpServers"},
+		Name: "cursor", Title: "Cursor", Format: JSONC, Variables: true, commas: true, keys: []string{"mcpServers"},
 		linux: place{homeDir, ".cursor/mcp.json"}, darwin: place{homeDir, ".cursor/mcp.json"}, windows: place{homeDir, ".cursor/mcp.json"},
 		project: ".cursor/mcp.json",
 		Notes:   []string{"For one project alone, the same text can be in its .cursor/mcp.json."},

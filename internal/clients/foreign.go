@@ -18,6 +18,19 @@ type Arguments struct {
 	Dirs  []string
 }
 
+// Folders returns the folders that the arguments serve, those of --add-dir too.
+func (a Arguments) Folders() []string {
+	dirs := slices.Clone(a.Dirs)
+	for _, f := range a.Flags {
+		if value, ok := strings.CutPrefix(f[0], "--add-dir="); ok {
+			dirs = append(dirs, value)
+		} else if f[0] == "--add-dir" && len(f) > 1 {
+			dirs = append(dirs, f[1])
+		}
+	}
+	return dirs
+}
+
 // SplitArguments parts the arguments of serve. flag reports whether serve has a flag of that
 // name, and whether it takes a value. One that serve does not have is an error, since the
 // word behind it may be its value.

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/fsmcp/fsmcp/internal/clients"
+	"github.com/fsmcp/fsmcp/internal/fsys"
 )
 
 // Installation holds this program and the workspace, which the clients' entries are
@@ -16,6 +18,8 @@ type Installation struct {
 	System  clients.System
 	Dirs    []string // the workspace; clients have files there
 	Program string   // the file of this program
+	// Split parts the arguments of serve.
+	Split func(args []string) (clients.Arguments, error)
 	// Look finds a program that is named without a folder, as a shell does.
 	Look func(name string) (string, error)
 }
@@ -57,14 +61,14 @@ func (in Installation) source(client clients.Client, src clients.Source) (checks
 		return nil
 	}
 	if err != nil {
-		return []Check{{NameClients, Warn, fmt.Sprintf("%s: %v", at, cause(err)), fmt.Sprintf("Make it a file of at most %d MB that you may read, or remove it.", maxClientFile>>20)}}
+		return []Check{{NameClients, Warn, fmt.Sprintf("%s: %v", at, cause(err)), fmt.Sprintf("Make it a file of at most %d MB that you may read.", maxClientFile>>20)}}
 	}
 	entries, err := client.Registered(src, text)
 	if err != nil {
 		return []Check{{NameClients, Warn, fmt.Sprintf("%s: %v", at, cause(err)), "Mend the file: the client cannot read it, either."}}
 	}
 	for _, e := range entries {
-		c := in.entry(e, in.remedy(client, src.File, text, e))
+		c := in.entry(client, e, in.remedy(client, src.File, text, e))
 		c.Detail = fmt.Sprintf("%s:%d: %s", at, e.Line, c.Detail)
 		checks = append(checks, c)
 	}
@@ -86,7 +90,10 @@ func (in Installation) remedy(client clients.Client, file string, text []byte, e
 }
 
 // entry checks what one entry starts.
-func (in Installation) entry(e clients.Registration, remedy string) Check {
+func (in Installation) entry(client clients.Client, e clients.Registration, remedy string) Check {
+	if e.Off {
+		return Check{NameClients, Fail, "the entry is disabled: the client does not start it", fmt.Sprintf("Turn it on in %s, or remove it.", client.Title)}
+	}
 	if e.Command == "" {
 		return Check{NameClients, Warn, "the entry names no program on this machine", remedy}
 	}
@@ -103,9 +110,54 @@ func (in Installation) entry(e clients.Registration, remedy string) Check {
 	}
 	ours, err := os.Stat(in.Program)
 	if err != nil || !os.SameFile(ours, theirs) {
-		return Check{NameClients, Warn, fmt.Sprintf("the entry starts %s, which is another program than this one", e.Command), remedy}
+		return Check{NameClients, Fail, fmt.Sprintf("the entry starts %s, which is another program than this one", e.Command), remedy}
+	}
+	if why := in.arguments(client, e.Args); why != "" {
+		return Check{NameClients, Fail, "the entry " + why, "Correct the arguments of the entry, or make the folder."}
 	}
 	return Check{NameClients, OK, "the entry starts this program", ""}
+}
+
+// arguments returns why a server with these arguments serves no client, or a folder that is
+// not there, as the rest of a sentence; "" if it serves.
+func (in Installation) arguments(client clients.Client, args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	if args[0] != "serve" && args[0] != "stdio" {
+		return fmt.Sprintf("starts this program with %q, which serves no client", args[0])
+	}
+	parts, err := in.Split(args[1:])
+	if err != nil {
+		return "is wrong: " + err.Error()
+	}
+	for _, dir := range parts.Folders() {
+		if why := in.folderFault(client, dir); why != "" {
+			return fmt.Sprintf("serves %q, which %s", dir, why)
+		}
+	}
+	return ""
+}
+
+// folderFault returns why a folder of an entry is not served. Of a relative name only a
+// variable is known to be wrong, unless the client replaces it: the client's working
+// directory is not known.
+func (in Installation) folderFault(client clients.Client, dir string) string {
+	rest, home := strings.CutPrefix(dir, "~")
+	variable := strings.ContainsAny(dir, "$%")
+	switch {
+	case dir == "" || filepath.IsAbs(dir) && !variable:
+		return fsys.FolderFault(dir)
+	case variable && client.Variables:
+		return ""
+	case home && (rest == "" || rest[0] == '/'):
+		return fsys.FolderFault(filepath.Join(in.System.Home, rest))
+	case variable && filepath.IsAbs(dir):
+		return fsys.FolderFault(dir)
+	case variable:
+		return fsys.FolderFault(filepath.Join(in.Dirs[0], dir))
+	}
+	return ""
 }
 
 // readFile reads a regular file; anything else could block.

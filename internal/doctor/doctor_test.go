@@ -168,6 +168,9 @@ func TestClients(t *testing.T) {
 	put(other, "other")
 	in := Installation{
 		System: clients.System{OS: "linux", Home: home}, Dirs: []string{work}, Program: self,
+		Split: func(args []string) (clients.Arguments, error) {
+			return clients.SplitArguments(args, func(name string) (valued, known bool) { return name != "dedup", name != "odd" })
+		},
 		Look: func(name string) (string, error) {
 			if name == "fsmcp" {
 				return self, nil
@@ -193,8 +196,8 @@ func TestClients(t *testing.T) {
 	}{
 		{entry(self), OK, "starts this program"},
 		{entry("fsmcp"), OK, "starts this program"},
-		{entry(other), Warn, "another program"},
-		{entry(other), Warn, "Remove the entry"}, // the command refuses to replace it
+		{entry(other), Fail, "another program"},
+		{entry(other), Fail, "Remove the entry"}, // the command refuses to replace it
 		{entry("npx"), Fail, "npx, which is not there"},
 		{entry(filepath.Join(dir, "gone", "fsmcp")), Fail, "fsmcp config cursor --write"},
 		{`{"mcpServers":{"files":{"command":"/gone/fsmcp"}}}`, Fail, "Remove the entry"},
@@ -207,6 +210,57 @@ func TestClients(t *testing.T) {
 			t.Fatal(got)
 		}
 		says(t, got[0], c.want, "Cursor, "+cursor, c.word)
+	}
+
+	// The arguments, for Cursor, which replaces variables, and for Windsurf, which does not.
+	windsurf := filepath.Join(home, ".codeium", "windsurf", "mcp_config.json")
+	put(filepath.Join(work, "sub", "x"), "")
+	for _, c := range []struct {
+		args string
+		want Status
+		word string
+	}{
+		{`[]`, OK, "starts this program"},
+		{`["serve"]`, OK, "starts this program"},
+		{`["stdio", "WORK", "--deny", "/gone", "."]`, OK, "starts this program"},
+		{`["serve", "WORK", "WORK/projct"]`, Fail, "projct\", which does not exist"},
+		{`["serve", "--add-dir", "WORK/projct"]`, Fail, "which does not exist"},
+		{`["serve", "--add-dir=WORK/projct"]`, Fail, "which does not exist"},
+		{`["serve", "WORK/sub/x"]`, Fail, "which is not a folder"},
+		{`["serve", "~/projct"]`, Fail, "which does not exist"},
+		{`["serve", "~"]`, OK, "starts this program"},
+		{`["serve", ""]`, Fail, "which has an empty name"},
+		{`["serve", "${workspaceFolder}"]`, Fail, "variable that the client has not replaced"},
+		{`["serve", "%CD%"]`, Fail, "variable that the client has not replaced"},
+		{`["serve", "--odd", "x"]`, Fail, "serve has no flag --odd"},
+		{`["call"]`, Fail, "serves no client"},
+	} {
+		self, _ := json.Marshal(self)
+		text := `{"mcpServers":{"fsmcp":{"command":` + string(self) + `,"args":` + strings.ReplaceAll(c.args, "WORK", work) + `}}}`
+		put(cursor, `{"mcpServers":{"fsmcp":{"command":`+string(self)+`,"args":["serve","${workspaceFolder}/a"]}}}`)
+		put(windsurf, text)
+		got := Clients(in)
+		if len(got) != 3 {
+			t.Fatal(got)
+		}
+		says(t, got[0], OK, "Cursor, ", "starts this program")
+		says(t, got[1], c.want, "Windsurf, "+windsurf, c.word)
+		put(windsurf, strings.Replace(text, `"args"`, `"disabled": true, "args"`, 1))
+		says(t, Clients(in)[1], Fail, "the entry is disabled", "Turn it on in Windsurf")
+	}
+	if err := os.Remove(windsurf); err != nil {
+		t.Fatal(err)
+	}
+	codex := filepath.Join(home, ".codex", "config.toml")
+	for text, want := range map[string]string{
+		"[mcp_servers.fsmcp]\ncommand = \"fsmcp\"\nargs = [\n  \"serve\", # x ]\n  'WORK/projct',\n]\n": "which does not exist",
+		"[mcp_servers.fsmcp]\ncommand = \"fsmcp\"\nenabled = false\n":                                   "disabled",
+	} {
+		put(codex, strings.ReplaceAll(text, "WORK", work))
+		says(t, Clients(in)[1], Fail, "Codex, "+codex, want)
+	}
+	if err := os.Remove(codex); err != nil {
+		t.Fatal(err)
 	}
 
 	// The command does not write the project's file.

@@ -41,6 +41,9 @@ func Settings(cfg settings.Config, warnings []string) (checks []Check) {
 
 func brokenFile(b perm.BrokenFile) Check {
 	where, remedy := b.Name, fmt.Sprintf("Mend or remove %s.", b.Name)
+	if strings.HasPrefix(b.Why, "cannot be read") {
+		remedy = fmt.Sprintf("Make %s a file that you may read (chmod u+r).", b.Name)
+	}
 	if b.Line > 0 {
 		where = fmt.Sprintf("%s:%d", b.Name, b.Line)
 		remedy = fmt.Sprintf("Mend line %d of %s.", b.Line, b.Name)
@@ -111,5 +114,8 @@ func rules(cfg settings.Config) Check {
 		total[r.List]++
 	}
 	detail := fmt.Sprintf("%s; where no rule decides: mode %s", total, cfg.Mode)
+	if len(cfg.Broken) > 0 {
+		return Check{NameRules, Warn, detail + "; these are not all: a settings file is broken", "Mend the settings file that is named above."}
+	}
 	return Check{Name: NameRules, Status: OK, Detail: detail}
 }

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/fsmcp/fsmcp/internal/fsys"
 )
 
 // Workspace checks that each directory can be read and written. home is the user's, whose
@@ -42,14 +44,8 @@ func workspace(dir, home string) Check {
 
 // readable returns why a directory cannot be listed, as the rest of a sentence.
 func readable(dir string) error {
-	info, err := os.Stat(dir)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return errors.New("does not exist")
-	case err != nil:
-		return fmt.Errorf("cannot be read: %w", cause(err))
-	case !info.IsDir():
-		return errors.New("is not a folder")
+	if why := fsys.FolderFault(dir); why != "" {
+		return errors.New(why)
 	}
 	f, err := os.Open(dir)
 	if err != nil {
