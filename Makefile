@@ -65,12 +65,15 @@ setup: ## once: install the Debian packages that the tests use
 	apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing >/dev/null || \
 	  echo "setup: !!! INSTALLING$$missing FAILED: the tests that need them are skipped, and say so !!!" >&2
 
-build: ## the programs: bin/fsmcp, bin/fsmcp-media and, with libvips installed, bin/fsmcp-vips
+build: ## the programs: bin/fsmcp, bin/fsmcp-media and, with libvips and a C compiler, bin/fsmcp-vips
 	CGO_ENABLED=0 $(GO) build -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/fsmcp
 	CGO_ENABLED=0 $(GO) build -ldflags '-s -w' -o $(BIN)-media ./cmd/fsmcp-media
-	@if pkg-config --exists vips 2>/dev/null; then \
-	  CGO_ENABLED=1 $(GO) build -tags vips -ldflags '-s -w' -o $(BIN)-vips ./cmd/fsmcp-vips; \
-	else rm -f $(BIN)-vips; echo "build: libvips is not installed: without fsmcp-vips"; fi
+	@missing=; try=$$(mktemp -d); \
+	if ! pkg-config --exists vips 2>/dev/null; then missing="libvips is not installed"; \
+	elif ! printf '#include <stdlib.h>\nint main(void) { return 0; }\n' | $$($(GO) env CC) -x c -o $$try/a - >/dev/null 2>&1; then \
+	  missing="the C compiler $$($(GO) env CC) does not work"; fi; rm -rf $$try; \
+	if [ -z "$$missing" ]; then CGO_ENABLED=1 $(GO) build -tags vips -ldflags '-s -w' -o $(BIN)-vips ./cmd/fsmcp-vips; \
+	else rm -f $(BIN)-vips; echo "build: $$missing: without fsmcp-vips"; fi
 
 # The time of every file in the archives: that of the commit.
 SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
