@@ -109,7 +109,11 @@ func (in Installation) entry(client clients.Client, e clients.Registration, reme
 		return Check{NameClients, Fail, fmt.Sprintf("the entry starts %s, which is not there", e.Command), remedy}
 	}
 	ours, err := os.Stat(in.Program)
-	if err != nil || !os.SameFile(ours, theirs) {
+	switch same := err == nil && os.SameFile(ours, theirs); {
+	case same:
+	case strings.TrimSuffix(filepath.Base(path), ".exe") == "fsmcp": // an installation beside this one
+		return Check{NameClients, Warn, fmt.Sprintf("the entry starts %s, which is another fsmcp than this one", e.Command), remedy}
+	default:
 		return Check{NameClients, Fail, fmt.Sprintf("the entry starts %s, which is another program than this one", e.Command), remedy}
 	}
 	if why := in.arguments(client, e.Args); why != "" {

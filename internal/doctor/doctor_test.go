@@ -166,6 +166,8 @@ func TestClients(t *testing.T) {
 	}
 	put(self, "self")
 	put(other, "other")
+	beside := filepath.Join(dir, "bin", "fsmcp")
+	put(beside, "another build")
 	in := Installation{
 		System: clients.System{OS: "linux", Home: home}, Dirs: []string{work}, Program: self,
 		Split: func(args []string) (clients.Arguments, error) {
@@ -197,6 +199,7 @@ func TestClients(t *testing.T) {
 		{entry(self), OK, "starts this program"},
 		{entry("fsmcp"), OK, "starts this program"},
 		{entry(other), Fail, "another program"},
+		{entry(beside), Warn, "another fsmcp"},
 		{entry(other), Fail, "Remove the entry"}, // the command refuses to replace it
 		{entry("npx"), Fail, "npx, which is not there"},
 		{entry(filepath.Join(dir, "gone", "fsmcp")), Fail, "fsmcp config cursor --write"},
