@@ -193,6 +193,9 @@ be understood.`,
 	if c, _, err := root.Find([]string{"completion"}); err == nil && c != root {
 		// Without a RunE cobra takes a shell that it does not know for a call for help.
 		c.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+		for _, shell := range append(c.Commands(), c) {
+			shell.Args = takes(0, 0)
+		}
 	}
 	return root
 }

@@ -123,7 +123,11 @@ func (e Entry) temporary() bool {
 // a sentence, and the file is as it was.
 func (e Entry) Enter(ctx context.Context, saver *save.Saver) (lines []string, err error) {
 	e, older := e.withOlder()
-	if err := e.unchangeable(older, "add the text above, or run: "+e.shell()); err != nil {
+	instead := "add the text above, or run: " + e.shell()
+	if e.Client.command == nil {
+		instead = "paste the text above"
+	}
+	if err := e.unchangeable(older, instead); err != nil {
 		return nil, err
 	}
 	file := e.file()
@@ -172,7 +176,7 @@ func (e Entry) unchangeable(older *Registration, instead string) error {
 	file := e.file()
 	switch {
 	case e.Client.linux.base == noBase:
-		return fmt.Errorf("%s has no file that fsmcp knows: paste the text above", e.Client.Title)
+		return fmt.Errorf("%s has no file that fsmcp knows: %s", e.Client.Title, instead)
 	case file == "":
 		return fmt.Errorf("the home directory is unknown, and with it the file of %s", e.Client.Title)
 	case e.Client.Mergeable():

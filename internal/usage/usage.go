@@ -50,9 +50,9 @@ func (c Command) Words(words []string, least, most int) error {
 	}
 	line := c.Path + " " + words[0]
 	if meant, known := otherWords[line]; known {
-		return fmt.Errorf("there is no command %q (did you mean %s?)", line, meant)
+		return fmt.Errorf("unknown command %q (did you mean %s?)", line, meant)
 	}
-	return fmt.Errorf("there is no command %q%s; %s --help lists them", line, Nearest(words[0], c.Commands), c.Path)
+	return fmt.Errorf("unknown command %q%s; %s --help lists them", line, Nearest(words[0], c.Commands), c.Path)
 }
 
 // Flag says what is wrong with a flag of a command, in place of the library's words.
