@@ -91,7 +91,7 @@ func (b *currentSettings) compile(cfg settings.Config) {
 		names, now := cfg.Folder(dir), currentNames(dir)
 		top, leads := names[len(names)-1], now[len(now)-1]
 		e.workspaceDirs = append(e.workspaceDirs, top)
-		e.namedFolders = append(e.namedFolders, access.Folder{Name: dir, Real: top})
+		e.namedFolders = append(e.namedFolders, access.NewFolder(dir, top))
 		if leads != top {
 			b.warn(fmt.Sprintf("%s leads to %s now; until fsmcp is restarted the workspace is %s, where it led at the start", fsys.Printable(dir), fsys.Printable(leads), fsys.Printable(top)))
 		}

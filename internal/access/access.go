@@ -160,8 +160,10 @@ func (c *Checker) Check(r Request) (*fsys.Target, error) {
 // directory. It resolves nothing. The error is a *DeniedError or a *ConsentError.
 func (c *Checker) Decide(r Request) error {
 	j := Judgement{Policy: c.Policy(), Op: r.Op, Path: r.Path}
-	if err := c.unserved(""); err != nil {
-		return err
+	if c.Folders != nil {
+		if err := Unserved(c.Folders(), ""); err != nil {
+			return err
+		}
 	}
 	for _, dir := range j.Policy.Workspace() {
 		j.Names = append(j.Names, Join(dir.Name, r.Path.String()))
@@ -200,9 +202,6 @@ func (c *Checker) judge(r Request, goOn func(perm.Decision) bool) (j Judgement, 
 
 // authorize resolves a file argument and returns what the rules let through.
 func (c *Checker) authorize(r Request) (*File, error) {
-	if err := c.unserved(r.Path.String()); err != nil {
-		return nil, err
-	}
 	if fsys.RefusedByName(r.Path) {
 		return nil, &DeviceError{r.Path}
 	}
@@ -210,10 +209,11 @@ func (c *Checker) authorize(r Request) (*File, error) {
 	if target == nil {
 		return nil, &DeniedError{j}
 	}
-	f, judged := c.judged(r, j, target)
-	if judged == nil && target.Path != r.Path.String() {
-		judged = c.unserved(target.Path)
+	if err := c.unserved(r.Path.String(), target); err != nil {
+		target.Close()
+		return nil, err
 	}
+	f, judged := c.judged(r, j, target)
 	if judged == nil {
 		judged = err
 	}
@@ -224,12 +224,20 @@ func (c *Checker) authorize(r Request) (*File, error) {
 	return f, nil
 }
 
-// unserved returns a *UnservedError for a name that no workspace directory serves.
-func (c *Checker) unserved(name string) error {
+// unserved returns a *UnservedError for a file that no workspace directory serves. It looks
+// at a directory only where the file itself does not show that it is there.
+func (c *Checker) unserved(given string, t *fsys.Target) error {
 	if c.Folders == nil {
 		return nil
 	}
-	return Unserved(c.Folders(), name)
+	folders := c.Folders()
+	if t.Kind != fsys.Missing && served(folders, given) {
+		return nil
+	}
+	if err := Unserved(folders, given); err != nil || t.Path == given {
+		return err
+	}
+	return Unserved(folders, t.Path)
 }
 
 // judged returns what a decision makes of a resolved file.

@@ -16,9 +16,36 @@ type UnservedError struct {
 
 func (e *UnservedError) Error() string { return e.Dir + " " + e.Why }
 
-// Folder is a workspace directory: its absolute name, "" if the command line has an empty
-// word there, and the name that links lead to.
-type Folder struct{ Name, Real string }
+// Folder is a workspace directory.
+type Folder struct {
+	Name string // absolute, "" if the command line has an empty word there
+	real string // the name that links lead to
+	sane bool   // no fault is in the name
+}
+
+// NewFolder returns a workspace directory; real is its name without links.
+func NewFolder(name, real string) Folder {
+	return Folder{Name: name, real: real, sane: fsys.FolderNameFault(name) == ""}
+}
+
+func (f Folder) contains(name string) bool {
+	return f.Name != "" && (fsys.Within(f.Name, name) || fsys.Within(f.real, name))
+}
+
+// served reports whether a file that exists shows that all directories around it do, and that
+// there is one: Unserved then has nothing to say.
+func served(folders []Folder, name string) (shown bool) {
+	for _, f := range folders {
+		if !f.contains(name) {
+			continue
+		}
+		if !f.sane || name == f.Name || name == f.real {
+			return false
+		}
+		shown = true
+	}
+	return shown
+}
 
 // Unserved returns why a name is not served: the directory that it lies in is not there, or
 // none is. It looks at the disk each time, so that a directory that is made later is served.
@@ -26,7 +53,7 @@ func Unserved(folders []Folder, name string) error {
 	var above, first *UnservedError
 	served := len(folders) == 0
 	for _, f := range folders {
-		inside := f.Name != "" && (fsys.Within(f.Name, name) || fsys.Within(f.Real, name))
+		inside := f.contains(name)
 		if served && !inside {
 			continue
 		}

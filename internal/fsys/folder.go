@@ -14,14 +14,22 @@ var (
 	percent = regexp.MustCompile(`%\w+%`)
 )
 
+// FolderNameFault is the part of FolderFault that is known without a look at the disk.
+func FolderNameFault(name string) string {
+	switch {
+	case name == "":
+		return "has an empty name"
+	case braced.MatchString(name):
+		return "is a variable that the client has not replaced"
+	}
+	return ""
+}
+
 // FolderFault returns why an absolute name cannot be a workspace directory, as the rest of a
 // sentence about it; "" if it can, or if the system does not say.
 func FolderFault(name string) string {
-	if name == "" {
-		return "has an empty name"
-	}
-	if braced.MatchString(name) {
-		return "is a variable that the client has not replaced"
+	if why := FolderNameFault(name); why != "" {
+		return why
 	}
 	switch info, err := os.Stat(name); {
 	case err == nil && info.IsDir():
