@@ -101,7 +101,7 @@ func configure(ctx context.Context, s process, name string, o configOptions) err
 		e.Server.Dirs = nil
 	}
 	if o.remove {
-		return s.change(ctx, e.TakeOut)
+		return s.change(ctx, e.Remove)
 	}
 	if o.asJSON {
 		err = e.PrintJSON(s.out)

@@ -191,9 +191,9 @@ func (s Server) ownFolder(dir string) bool {
 	return s.Project == "" || slices.Contains(s.Dirs, dir) || fsys.Within(s.Project, dir)
 }
 
-// after returns the folders that an entry serves when s is entered: those before that stay,
+// foldersAfter returns the folders that an entry serves when s is entered: those before that stay,
 // then those of s. None serves every project.
-func (s Server) after(before []string, items []located) (dirs []string) {
+func (s Server) foldersAfter(before []string, items []located) (dirs []string) {
 	if s.Replace || len(s.Dirs) == 0 {
 		return s.Dirs
 	}

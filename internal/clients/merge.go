@@ -319,7 +319,7 @@ func (d *document) update(v *hujson.Value, path []string, s Server) (m Merged, a
 	if len(items) > maxItems {
 		return m, false, d.refuse(v.StartOffset, "the entry %q has more than %d items that fsmcp config does not write: remove it, and try again (--remove takes it out)", serverName, maxItems)
 	}
-	m = Merged{Found: true, Line: d.line(v.StartOffset), Program: d.started(v), Before: args.Dirs, After: s.after(args.Dirs, items)}
+	m = Merged{Found: true, Line: d.line(v.StartOffset), Program: d.started(v), Before: args.Dirs, After: s.foldersAfter(args.Dirs, items)}
 	for _, i := range items {
 		m.Items = append(m.Items, i.Item)
 	}

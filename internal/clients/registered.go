@@ -17,8 +17,8 @@ type Registration struct {
 	Line    int    // counted from 1
 	Command string // as the file has it; "" if it is no plain text
 	Named   bool   // its name is fsmcp, which is the entry that Write replaces
-	Args    []string
-	Off     bool // the entry says that the client does not start it
+	Args    []string // behind the command; best effort in TOML and YAML
+	Off     bool     // the entry says that the client does not start it
 }
 
 // Source is a file that a client reads, and where its objects of servers are.
@@ -165,7 +165,7 @@ func registeredTOML(key string, text []byte) (all []Registration) {
 				all = append(all, Registration{Line: n, Named: true})
 			}
 		} else if m := tomlKey.FindStringSubmatch(line); m != nil && inside {
-			all[len(all)-1].take(m[1], m[2], at(text, n))
+			all[len(all)-1].note(m[1], m[2], textAfter(text, n))
 		}
 	}
 	return all
@@ -189,14 +189,14 @@ func registeredYAML(key string, text []byte) (all []Registration) {
 		case depth <= indent:
 			indent = -1
 		case indent >= 0:
-			all[len(all)-1].take(m[2], m[3], at(text, n))
+			all[len(all)-1].note(m[2], m[3], textAfter(text, n))
 		}
 	}
 	return all
 }
 
-// take notes what a key of TOML or YAML says of an entry; rest is the text behind its line.
-func (r *Registration) take(key, value, rest string) {
+// note records what a key of TOML or YAML says of an entry; rest is the text behind its line.
+func (r *Registration) note(key, value, rest string) {
 	switch key {
 	case "command", "cmd":
 		r.Command = scalar(value)
@@ -207,10 +207,13 @@ func (r *Registration) take(key, value, rest string) {
 	}
 }
 
-// at returns the text behind line n.
-func at(text []byte, n int) string {
+// textAfter returns the text behind line n.
+func textAfter(text []byte, n int) string {
 	parts := strings.SplitN(string(text), "\n", n+1)
-	return parts[len(parts)-1]
+	if len(parts) <= n {
+		return ""
+	}
+	return parts[n]
 }
 
 // words returns the words of a list: in brackets, or in YAML one a line with a dash. It

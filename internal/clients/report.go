@@ -42,6 +42,9 @@ func (e Entry) withOlder() (Entry, *Registration) {
 	if e.Client.Mergeable() || e.file() == "" {
 		return e, nil
 	}
+	if info, err := os.Stat(e.file()); err != nil || !info.Mode().IsRegular() || info.Size() > maxBytes {
+		return e, nil // a FIFO could block
+	}
 	text, err := os.ReadFile(e.file())
 	if err != nil {
 		return e, nil
@@ -53,7 +56,7 @@ func (e Entry) withOlder() (Entry, *Registration) {
 	}
 	if args := list[i].Args; len(args) > 0 && e.Server.Split != nil {
 		if old, err := e.Server.Split(args[1:]); err == nil {
-			e.Server.Dirs = e.Server.after(old.Dirs, nil)
+			e.Server.Dirs = e.Server.foldersAfter(old.Dirs, nil)
 		}
 	}
 	return e, &list[i]
@@ -149,9 +152,9 @@ func (e Entry) Enter(ctx context.Context, saver *save.Saver) (lines []string, er
 	return printable(append(e.outcome(w), e.before(w)...)), nil
 }
 
-// TakeOut removes the entry from the client's file and returns lines about it, with control characters escaped. The error is
+// Remove removes the entry from the client's file and returns lines about it, with control characters escaped. The error is
 // a sentence, and the file is as it was.
-func (e Entry) TakeOut(ctx context.Context, saver *save.Saver) (lines []string, err error) {
+func (e Entry) Remove(ctx context.Context, saver *save.Saver) (lines []string, err error) {
 	_, older := e.withOlder()
 	by := "remove the entry"
 	if older != nil {
@@ -161,7 +164,7 @@ func (e Entry) TakeOut(ctx context.Context, saver *save.Saver) (lines []string, 
 		return nil, err
 	}
 	file := e.file()
-	w, err := e.Client.Take(ctx, saver, file, e.project())
+	w, err := e.Client.RemoveFrom(ctx, saver, file, e.project())
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("%s was not changed: %w", file, err)

@@ -31,9 +31,9 @@ func (c Client) Write(ctx context.Context, saver *save.Saver, file string, s Ser
 	return change(ctx, saver, file, s.Project, func(old []byte) (Merged, error) { return c.Merge(old, s) })
 }
 
-// Take removes the entry from a file as Write enters it. project is the folder that the
+// RemoveFrom removes the entry from a file as Write enters it. project is the folder that the
 // file must not lead out of, "" for a file of the user.
-func (c Client) Take(ctx context.Context, saver *save.Saver, file, project string) (Written, error) {
+func (c Client) RemoveFrom(ctx context.Context, saver *save.Saver, file, project string) (Written, error) {
 	return change(ctx, saver, file, project, c.Remove)
 }
 

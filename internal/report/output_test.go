@@ -16,6 +16,21 @@ func outputs() (b *strings.Builder, plain, terminal, coloured Output) {
 	return b, Output{Writer: b}, Output{Writer: b, Terminal: true}, Output{Writer: b, Terminal: true, Coloured: true}
 }
 
+// TestWarnings turns lines of the log into sentences, which cannot steer the terminal.
+func TestWarnings(t *testing.T) {
+	for line, want := range map[string]string{
+		`{"level":"warn","message":"a \u001b[2J b"}`:              "fsmcp: a \\x1b[2J b\n",
+		`{"level":"warn","error":"no file","message":"It fails"}`: "fsmcp: It fails: no file\n",
+		"plain\n": "plain\n",
+		"{}\n":    "{}\n",
+	} {
+		var b strings.Builder
+		if n, err := (Warnings{&b}).Write([]byte(line)); err != nil || n != len(line) || b.String() != want {
+			t.Errorf("%s became %q, %d, %v", line, b.String(), n, err)
+		}
+	}
+}
+
 func TestText(t *testing.T) {
 	b, plain, terminal, coloured := outputs()
 	for _, c := range []struct {
