@@ -14,9 +14,9 @@ import (
 
 // Registration is an entry in a client's file that starts fsmcp.
 type Registration struct {
-	Line    int    // counted from 1
-	Command string // as the file has it; "" if it is no plain text
-	Named   bool   // its name is fsmcp, which is the entry that Write replaces
+	Line    int      // counted from 1
+	Command string   // as the file has it; "" if it is no plain text
+	Named   bool     // its name is fsmcp, which is the entry that Write replaces
 	Args    []string // behind the command; best effort in TOML and YAML
 	Off     bool     // the entry says that the client does not start it
 }
