@@ -116,19 +116,20 @@ func (e *SlashError) Error() string { return e.Path.String() + " is no folder" }
 // ErrElsewhere: a name led to another place by the time its lock was held.
 var ErrElsewhere = errors.New("the folders or links on the way were changed meanwhile")
 
-// Parse parses a file argument. It does not look at the disk; the error is a
-// *fsys.PathError.
-func (c *Checker) Parse(raw string) (fsys.Path, error) { return c.Lexer().Parse(raw) }
-
 // Open resolves and authorizes a file argument. Where the name names nothing, it
 // tries the other spellings that a caller may have meant. The error is a
-// *DeniedError, *ConsentError, *DeviceError, *SpecialError or *SlashError, or what
-// resolving came to.
+// *DeniedError, *ConsentError, *DeviceError, *SpecialError, *SlashError or
+// *ElsewhereError, or what resolving came to.
 func (c *Checker) Open(r Request) (*File, error) {
+	r, used, err := c.fromElsewhere(r)
+	if err != nil {
+		return nil, err
+	}
 	f, err := c.authorize(r)
 	if err != nil {
 		return nil, err
 	}
+	f.Used = used
 	if f.Kind == fsys.Missing && !r.Exact {
 		if err := c.respell(r, f); err != nil {
 			f.Close()

@@ -103,11 +103,11 @@ func TestOpenTriesOtherSpellings(t *testing.T) {
 	f := newFolder(t)
 	f.put("Shot 9.41\u202fAM.png", "plain.txt")
 	file, err := f.open(perm.Read, f.path("Shot 9.41 AM.png"))
-	if err != nil || file.Path != f.path("Shot 9.41\u202fAM.png") || len(file.Used) != 1 || file.Used[0].Trimmed {
+	if err != nil || file.Path != f.path("Shot 9.41\u202fAM.png") || len(file.Used) != 1 || file.Used[0].How == Trimmed {
 		t.Errorf("%+v, %v", file, err)
 	}
 	file, err = f.open(perm.Read, " "+f.path("plain.txt"))
-	if err != nil || file.Path != f.path("plain.txt") || len(file.Used) != 1 || !file.Used[0].Trimmed {
+	if err != nil || file.Path != f.path("plain.txt") || len(file.Used) != 1 || file.Used[0].How != Trimmed {
 		t.Errorf("%+v, %v", file, err)
 	}
 	path, _ := f.Parse(f.path("Shot 9.41 AM.png"))

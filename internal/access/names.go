@@ -20,10 +20,19 @@ const (
 // Spelling is another spelling that was tried in place of a name that names nothing.
 type Spelling struct {
 	Path fsys.Path
-	// Trimmed: the argument without the blanks around it. Else it is the one name in
-	// the folder that looks the same.
-	Trimmed bool
+	How  SpellingKind
 }
+
+// SpellingKind is the way in which a Spelling differs from the argument.
+type SpellingKind int
+
+// The ways: the one name in the folder that looks the same, the argument without the blanks
+// around it, and what a file: URL names.
+const (
+	LooksAlike SpellingKind = iota
+	Trimmed
+	FromURL
+)
 
 // dir is the folder of the resolved name.
 func (f *File) dir() string { return path.Dir(f.Path) }
@@ -38,7 +47,7 @@ func (c *Checker) respell(r Request, f *File) error {
 		if err != nil {
 			return err
 		}
-		if err := c.replace(r, f, Spelling{Path: path, Trimmed: true}); err != nil || f.Kind != fsys.Missing {
+		if err := c.replace(r, f, Spelling{Path: path, How: Trimmed}); err != nil || f.Kind != fsys.Missing {
 			return err
 		}
 	}

@@ -27,6 +27,12 @@ func (p Path) String() string { return p.name }
 // Given is the argument as it was parsed.
 func (p Path) Given() string { return p.given }
 
+// GivenAs is the same path with another argument that stands for it.
+func (p Path) GivenAs(raw string) Path {
+	p.given = raw
+	return p
+}
+
 // Relative reports that the argument was relative, so that an answer should
 // name the absolute path that was used.
 func (p Path) Relative() bool { return p.relative }

@@ -37,6 +37,30 @@ func Unopened(err error) error {
 	return err
 }
 
+// Elsewhere refuses a path that is spelt as another system or program spells it. meant is
+// the path to use and workspace the directory that relative names start from, "" if there is
+// none.
+func Elsewhere(e *access.ElsewhereError, meant, workspace string) error {
+	what := map[fsys.ElsewhereKind]string{
+		fsys.BadURL:   "is a URL with an invalid escape",
+		fsys.PartURL:  "is a URL with a part behind the file's name",
+		fsys.OtherURL: "is a URL: the tools take files of this machine alone",
+		fsys.DataURL:  "is content, not the name of a file: the tools take files alone",
+		fsys.Machine:  "names a file on another machine (UNC), which this system does not reach by such a name",
+		fsys.Drive:    "begins with a drive letter, which this system does not have",
+		fsys.Mount:    "is a path of another system",
+		fsys.Quoted:   "is in quotes, and nothing bears that name",
+	}[e.Kind]
+	way := "Give the absolute path of a file."
+	switch {
+	case meant != "":
+		way = fmt.Sprintf("Use %s.", fsys.InSentence(meant))
+	case workspace != "":
+		way += fmt.Sprintf(" The workspace directory is %s.", fsys.InSentence(workspace))
+	}
+	return refuse(SlugBadArgument, "The path %s %s. %s", phrase.Quote(e.Raw), what, way)
+}
+
 // Special refuses a device, a FIFO or a socket.
 func Special(path fsys.Path) error {
 	return refuse(SlugSpecialFile, "%s is a device, a FIFO or a socket, not a regular file: it is neither read nor written.", fsys.InSentence(path.String()))

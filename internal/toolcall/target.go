@@ -26,10 +26,9 @@ type Target struct {
 func (t *Target) Note() string {
 	var notes []string
 	for _, used := range t.Used {
-		how := "the one existing name that looks the same"
-		if used.Trimmed {
-			how = "without the blanks around it"
-		}
+		how := map[access.SpellingKind]string{
+			access.LooksAlike: "the one existing name that looks the same", access.Trimmed: "without the blanks around it", access.FromURL: "which the file: URL names",
+		}[used.How]
 		notes = append(notes, fmt.Sprintf("(Nothing bears the exact name given; %s was used, %s.)", fsys.InSentence(used.Path.String()), how))
 	}
 	if t.Asked.Relative() {
@@ -80,14 +79,14 @@ func (c Call) Request(op perm.Op, path fsys.Path) access.Request {
 // Open resolves and authorizes the file of a call. An error has its words.
 func (o Opener) Open(call Call, op perm.Op) (*Target, error) {
 	if call.File.err != nil {
-		return nil, call.File.err
+		return nil, o.refused(call, op, call.File.err)
 	}
 	f, err := o.Access.Open(call.Request(op, call.File.path))
 	if slash := (*access.SlashError)(nil); errors.As(err, &slash) && call.About != nil {
 		call.About.Path = slash.Resolved
 	}
 	if err != nil {
-		return nil, o.refused(call, err)
+		return nil, o.refused(call, op, err)
 	}
 	if call.About != nil {
 		call.About.Path, call.About.Stamp = f.Path, f.Stamp
@@ -98,13 +97,16 @@ func (o Opener) Open(call Call, op perm.Op) (*Target, error) {
 // Decide decides on what is no file, such as the clipboard. An error has its words.
 func (o Opener) Decide(call Call, op perm.Op, path fsys.Path) error {
 	if err := o.Access.Decide(call.Request(op, path)); err != nil {
-		return o.refused(call, err)
+		return o.refused(call, op, err)
 	}
 	return nil
 }
 
 // refused returns the question or the refusal for an error of access.
-func (o Opener) refused(call Call, err error) error {
+func (o Opener) refused(call Call, op perm.Op, err error) error {
+	if e := (*access.ElsewhereError)(nil); errors.As(err, &e) {
+		return refusal.Elsewhere(e, o.Access.Meant(op, e.Elsewhere), o.Access.Lexer().Base)
+	}
 	if consent := (*access.ConsentError)(nil); errors.As(err, &consent) {
 		will := ""
 		if call.Intent != nil {
