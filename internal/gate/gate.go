@@ -297,7 +297,14 @@ func (g Gate) PassCell(cell notebook.Cell, id string) error {
 		return refusal.UnseenCell(g.Target.Name(), cell.Name, id)
 	}
 	rec.Shown = rec.Shown.Add(cell.Source)
-	return toolcall.Showing(refusal.UnseenCellShown(g.Target.Name(), cell.Name, text.EscapeFrame(cell.SourceText())), c.Path, c.Stamped(rec))
+	source := cell.SourceText()
+	var odd text.Oddities
+	odd.AddEscaped(text.Imitations([]byte(source)), 0)
+	source = text.EscapeFrame(source)
+	if notice := odd.Notice("cell ", "", func(int) string { return cell.Name }); notice != "" {
+		source += "\n" + notice
+	}
+	return toolcall.Showing(refusal.UnseenCellShown(g.Target.Name(), cell.Name, source), c.Path, c.Stamped(rec))
 }
 
 // ChangedNotebook is the answer for a notebook that is not what was shown: a

@@ -40,7 +40,8 @@ type CellView struct {
 	More bool
 	// NextColumn is the column of the rest of a line that did not fit, else 0.
 	NextColumn int
-	// Notice names the lines with characters that a reader cannot see.
+	// Notice names the lines with characters that a reader cannot see, and those with text
+	// that has a backslash before it.
 	Notice string
 }
 
@@ -81,11 +82,11 @@ func (nb *Notebook) RenderCell(i int, o CellOptions) CellView {
 
 // whole writes a cell and its outputs, and returns false if they do not fit.
 func (nb *Notebook) whole(w *writer, i int, f fields, out *outputs, room int) bool {
-	w.buf = nb.appendCell(w.buf, nb.name(i), f)
+	w.buf, _ = nb.appendCell(w.buf, nb.name(i), f)
 	if len(out.text) > 0 {
 		w.buf = append(slices.Grow(w.buf, len(outputLine)+len(out.text)+1), outputLine...) // and a line feed
 		from := len(w.buf)
-		w.buf = text.EscapeFrameFrom(append(w.buf, out.text...), from)
+		w.buf, _ = text.EscapeFrameFrom(append(w.buf, out.text...), from)
 	}
 	w.endLine()
 	if room > 0 && w.total() > room {
@@ -95,10 +96,12 @@ func (nb *Notebook) whole(w *writer, i int, f fields, out *outputs, room int) bo
 	return true
 }
 
-// oddLines counts the invisible characters of lines; first is the first line's number.
+// oddLines counts the invisible characters and the imitations of lines; first is the first
+// line's number.
 func (w *writer) oddLines(all []byte, first int) {
 	for line := range bytes.Lines(all) {
 		w.odd.Add(line, first)
+		w.odd.AddEscaped(text.Imitations(line), first)
 		first++
 	}
 }
@@ -202,8 +205,10 @@ func (p *pager) writeLine(line []byte) bool {
 	from := len(p.body)
 	whole := bytes.TrimSuffix(line, []byte("\n"))
 	fits := p.room < 0 || from-start+len(whole)+1 <= p.room // a long line is not copied
+	escaped := 0
 	if fits {
-		p.body = append(text.EscapeFrameFrom(append(p.body, whole...), from), '\n')
+		p.body, escaped = text.EscapeFrameFrom(append(p.body, whole...), from)
+		p.body = append(p.body, '\n')
 		fits = p.room < 0 || len(p.body)-start <= p.room
 	}
 	if !fits {
@@ -212,6 +217,7 @@ func (p *pager) writeLine(line []byte) bool {
 	}
 	p.spend(len(p.body) - start)
 	p.odd.Add(line, p.line)
+	p.odd.AddEscaped(escaped, p.line)
 	p.line++
 	return true
 }
@@ -237,8 +243,10 @@ func (p *pager) writePart(line []byte, column int, to *int) (skipped int) {
 	}
 	p.body = append(strconv.AppendInt(p.body, int64(p.line), 10), '\t')
 	from := len(p.body)
-	p.body = append(text.EscapeFrameFrom(append(p.body, rest[:size]...), from), '\n')
+	body, escaped := text.EscapeFrameFrom(append(p.body, rest[:size]...), from)
+	p.body = append(body, '\n')
 	p.odd.Add(rest[:size], p.line)
+	p.odd.AddEscaped(escaped, p.line)
 	p.spend(size)
 	p.line++
 	*to += skipped + size

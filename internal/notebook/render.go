@@ -45,7 +45,8 @@ type View struct {
 	Size  int // bytes of text
 	// Next is the index of the first cell after those that are shown.
 	Next int
-	// Notice names the cells with characters that a reader cannot see.
+	// Notice names the cells with characters that a reader cannot see, and those with text
+	// that has a backslash before it.
 	Notice string
 }
 
@@ -96,7 +97,8 @@ func (nb *Notebook) roomFor(o Options, end int) int {
 func (nb *Notebook) renderCell(w *writer, i int, o Options) (shown Shown, ok bool) {
 	f, name := nb.fieldsOf(i), nb.name(i)
 	mark := len(w.buf)
-	w.buf = nb.appendCell(w.buf, name, f)
+	var escaped int
+	w.buf, escaped = nb.appendCell(w.buf, name, f)
 	if o.MaxText > 0 && w.total() > o.MaxText {
 		w.buf = w.buf[:mark]
 		return Shown{}, false
@@ -105,7 +107,9 @@ func (nb *Notebook) renderCell(w *writer, i int, o Options) (shown Shown, ok boo
 	if len(w.out.text) > 0 {
 		w.buf = append(w.buf, outputLine...)
 		from := len(w.buf)
-		w.buf = text.EscapeFrameFrom(nb.appendCut(w.buf, i, w.out.text, o.MaxOutput), from)
+		var more int
+		w.buf, more = text.EscapeFrameFrom(nb.appendCut(w.buf, i, w.out.text, o.MaxOutput), from)
+		escaped += more
 	}
 	w.endLine()
 	if o.MaxText > 0 && w.total() > o.MaxText {
@@ -113,6 +117,7 @@ func (nb *Notebook) renderCell(w *writer, i int, o Options) (shown Shown, ok boo
 		return Shown{}, false
 	}
 	w.odd.Add(w.buf[mark:], i)
+	w.odd.AddEscaped(escaped, i)
 	for _, p := range w.out.pictures {
 		w.picture(p)
 	}
@@ -161,19 +166,21 @@ func (w *writer) finish() []Part {
 
 // CellText returns the cell at index i without its outputs.
 func (nb *Notebook) CellText(i int) string {
-	return string(bytes.TrimSuffix(nb.appendCell(nil, nb.name(i), nb.fieldsOf(i)), []byte("\n")))
+	cell, _ := nb.appendCell(nil, nb.name(i), nb.fieldsOf(i))
+	return string(bytes.TrimSuffix(cell, []byte("\n")))
 }
 
-// appendCell appends a cell of that name without its outputs, and a line feed.
-func (nb *Notebook) appendCell(dst []byte, name string, f fields) []byte {
+// appendCell appends a cell of that name without its outputs, and a line feed. It returns
+// the number of backslashes before what imitates a frame.
+func (nb *Notebook) appendCell(dst []byte, name string, f fields) (all []byte, escaped int) {
 	dst = nb.appendOpen(dst, name, f)
 	halves := 0
 	if f.source.OK() {
 		from := len(dst)
 		dst, halves, _ = scan.JoinText(dst, nb.raw, f.source)
-		dst = text.EscapeFrameFrom(dst, from)
+		dst, escaped = text.EscapeFrameFrom(dst, from)
 	}
-	return appendHalves(appendClose(dst, name), halves)
+	return appendHalves(appendClose(dst, name), halves), escaped
 }
 
 // appendHalves appends a note on the lone surrogates of a source, if it has any.

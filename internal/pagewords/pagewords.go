@@ -4,6 +4,7 @@ package pagewords
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
@@ -30,11 +31,13 @@ func (a Answer) Pages() []int {
 	return a.Result.Set.Pages
 }
 
+const noText = "(no text on this page)"
+
 // Page returns the text of one page in its frame.
 func (a Answer) Page(p media.PDFPage) string {
 	body := text.EscapeFrame(p.Text)
 	if body == "" {
-		body = "(no text on this page)"
+		body = noText
 	}
 	if p.Cut > 0 {
 		body += fmt.Sprintf("\n(%d more bytes of this page's text have no room in an answer. The picture may show them; else have the text extracted by another program.)", p.Cut)
@@ -112,6 +115,9 @@ func (a Answer) Remarks() string {
 	} else if res.Set.Next > 0 {
 		add("(Next: Read pages=\"%d-\".)", res.Set.Next)
 	}
+	if n := a.escaped(); n != "" {
+		out = append(out, n)
+	}
 	if len(res.Attachments) > 0 {
 		names := make([]string, len(res.Attachments))
 		for i, n := range res.Attachments {
@@ -124,6 +130,16 @@ func (a Answer) Remarks() string {
 		add("(Attached files, which are not opened: %s%s.)", strings.Join(names, ", "), more)
 	}
 	return strings.Join(out, "\n")
+}
+
+// escaped says which pages have text that Page shows with a backslash before it, "" if none
+// has.
+func (a Answer) escaped() string {
+	var odd text.Oddities
+	for _, p := range a.Result.Pages {
+		odd.AddEscaped(text.Imitations([]byte(p.Text)), p.Number)
+	}
+	return odd.Notice("page ", "pages ", strconv.Itoa)
 }
 
 // come are pages and their verb.

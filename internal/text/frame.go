@@ -2,6 +2,8 @@ package text
 
 import (
 	"bytes"
+	"slices"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -10,31 +12,53 @@ import (
 
 // EscapeFrame returns a text as it stands within what fsmcp writes around the cells
 // of a notebook and the pages of a PDF: with a backslash before whatever imitates
-// that, so that no file can end its own cell or begin another one's. What counts
-// is `<cell id=`, `</cell`, `Output:` alone on a line, `--- page N of M ---` and
-// `(Cells `, also with other blanks or in other case.
+// that, so that no file can end its own cell, begin another one's or speak for fsmcp.
+// What counts is `<cell id=`, `</cell`, `<system-reminder`, `</system-reminder`,
+// `Output:` alone on a line, `--- page N of M ---` and `(Cells `, and at the start of
+// a line the openings of fsmcp's other sentences, also with other blanks; words also
+// in other case. Without the backslash before each imitation it is the text again.
 func EscapeFrame(text string) string {
 	b := span.BytesOf(text)
 	if nextImitation(b, 0) == len(b) {
 		return text
 	}
-	return stringOf(EscapeFrameFrom(bytes.Clone(b), 0))
+	b, _ = EscapeFrameFrom(bytes.Clone(b), 0)
+	return stringOf(b)
 }
 
-// EscapeFrameFrom does so with b from a place on, and returns b, which may have moved.
-func EscapeFrameFrom(b []byte, from int) []byte {
+// EscapeFrameFrom does so with b from a place on, and returns b, which may have moved, and
+// the number of backslashes that were added.
+func EscapeFrameFrom(b []byte, from int) (escaped []byte, n int) {
 	at := nextImitation(b[from:], 0) + from
 	if at == len(b) {
-		return b
+		return b, 0
 	}
 	text := bytes.Clone(b[from:])
 	b = b[:at]
-	for at -= from; at < len(text); {
+	for at -= from; at < len(text); n++ {
 		next := nextImitation(text, at+1)
 		b = append(append(b, '\\'), text[at:next]...)
 		at = next
 	}
-	return b
+	return b, n
+}
+
+// Imitations counts the parts of a frame that a text imitates.
+func Imitations(b []byte) (n int) {
+	for at := nextImitation(b, 0); at < len(b); at = nextImitation(b, at+1) {
+		n++
+	}
+	return n
+}
+
+// openings begin the sentences of fsmcp that stand on lines of their own in answers with
+// cells or pages. # is a number.
+var openings = []string{
+	"(cell # of ", "(line #", "(lines #", "(page #", "(pages #", "(pages come", "(next: read ", "(ignored, because ",
+	"(relative path: ", "(nothing bears ", "(encoding: ", "(line endings: ", "(no newline at ", "(no text on this page",
+	"(# more bytes of ", "(# picture", "(picture", "(the picture", "(the document ", "(these pages ", "(as a document ",
+	"(attached files", "(one answer has ", "(not read yet", "(the notebook has ", "(the file ", "[image: ", "pdf file read: ",
+	"note: bidirectional ", "note: control characters", "note: invisible ", "note: zero-width ", "note: bytes ", "note: text ",
 }
 
 // nextImitation is where the next part of a frame begins, or the text's end.
@@ -43,11 +67,13 @@ func nextImitation(b []byte, at int) int {
 		imitates := false
 		switch b[at] {
 		case '<':
-			imitates = isCellTag(b[at+1:])
+			imitates = isTag(b[at+1:])
 		case '-':
 			imitates = at+2 < len(b) && b[at+1] == '-' && b[at+2] == '-' && isPageLine(b[at+3:])
 		case '(':
-			imitates = isWord(b[at+1:], "cells ")
+			imitates = isWord(b[at+1:], "cells ") || isOpening(b, at)
+		case '[', 'N', 'P':
+			imitates = isOpening(b, at)
 		case 'O':
 			imitates = isWord(b[at+1:], "utput:") && isOutputLine(b, at)
 		}
@@ -56,6 +82,50 @@ func nextImitation(b []byte, at int) int {
 		}
 	}
 	return at
+}
+
+// isOpening reports whether one of fsmcp's sentences begins at a place, which begins a line.
+func isOpening(b []byte, at int) bool {
+	return beginsLine(b, at) && slices.ContainsFunc(openings, func(o string) bool { return opens(b[at:], o) })
+}
+
+// opens reports whether b begins with an opening.
+func opens(b []byte, opening string) bool {
+	words, more, numbered := strings.Cut(opening, "#")
+	if !isWord(b, words) {
+		return false
+	}
+	if !numbered {
+		return true
+	}
+	b = b[len(words):]
+	rest := bytes.TrimLeft(b, "0123456789")
+	return len(rest) < len(b) && isWord(rest, more)
+}
+
+// beginsLine reports whether nothing but blanks and backslashes is before a place on its
+// line. (Backslashes are, so that one that was added can be told from one of the text.)
+func beginsLine(b []byte, at int) bool {
+	for at > 0 && (b[at-1] == ' ' || b[at-1] == '\\') {
+		at--
+	}
+	switch {
+	case at == 0 || b[at-1] == '\n':
+		return true
+	case b[at-1] > ' ' && b[at-1] < utf8.RuneSelf:
+		return false
+	}
+	last, before := utf8.DecodeLastRune(bytes.TrimRightFunc(b[:at], func(r rune) bool { return r == '\\' || isBlank(r) }))
+	return before == 0 || breaksLine(last)
+}
+
+// isTag reports whether a reminder begins or ends behind a <, or a cell does.
+func isTag(b []byte) bool {
+	name := skipBlanks(b)
+	if len(name) > 0 && name[0] == '/' {
+		name = skipBlanks(name[1:])
+	}
+	return isWord(name, "system-reminder") || isCellTag(b)
 }
 
 // isCellTag reports whether a cell begins or ends behind a <.
@@ -77,7 +147,9 @@ func isCellTag(b []byte) bool {
 // isPageLine reports whether a page begins, behind its first dashes.
 func isPageLine(b []byte) bool {
 	for _, part := range []string{"page", "", "of", "", "---"} {
-		b = skipBlanks(b)
+		if b = skipBlanks(b); part == "---" { // where the next page may begin, with a backslash
+			b = skipBlanks(bytes.TrimLeft(b, `\`))
+		}
 		switch {
 		case part == "":
 			rest := bytes.TrimLeft(b, "0123456789")
@@ -96,9 +168,8 @@ func isPageLine(b []byte) bool {
 
 // isOutputLine reports whether nothing but an "Output:" at a place is on its line.
 func isOutputLine(b []byte, at int) bool {
-	last, before := utf8.DecodeLastRune(bytes.TrimRightFunc(b[:at], isBlank))
 	next, behind := utf8.DecodeRune(skipBlanks(b[at+len("Output:"):]))
-	return (before == 0 || breaksLine(last)) && (behind == 0 || breaksLine(next))
+	return (behind == 0 || breaksLine(next)) && beginsLine(b, at)
 }
 
 func skipBlanks(b []byte) []byte {

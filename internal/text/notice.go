@@ -48,11 +48,11 @@ func notice(s string, ends []int64, first int, strays, crLines bool) string {
 	return odd.Notice("line ", "lines ", strconv.Itoa)
 }
 
-// Oddities counts the characters that a reader cannot see: control characters,
-// bidirectional overrides, those of no width and the like, by the number of the place
-// where they stand.
+// Oddities counts the characters that a reader cannot see (control characters,
+// bidirectional overrides, those of no width and the like) and escaped text, by the number
+// of the place where they stand.
 type Oddities struct {
-	found            [stray + 1]finding
+	found            [escaped + 1]finding
 	escapes, returns int
 }
 
@@ -62,6 +62,14 @@ func (o *Oddities) Add(b []byte, place int) {
 	for kind != plain {
 		o.note(kind, b[at], place)
 		at, kind, width = nextOdd(b, at+width, false, false)
+	}
+}
+
+// AddEscaped counts text at one place that has a backslash before it, because it imitates
+// what fsmcp writes.
+func (o *Oddities) AddEscaped(n, place int) {
+	for range n {
+		o.found[escaped].note(place)
 	}
 }
 
@@ -79,7 +87,7 @@ func (o *Oddities) note(kind oddity, c byte, place int) {
 // Notice says in one line what was counted, "" where nothing was. A place is
 // called one and its name, several are called many and theirs.
 func (o *Oddities) Notice(one, many string, name func(place int) string) string {
-	parts := make([]string, 0, 5)
+	parts := make([]string, 0, 6)
 	say := func(kind oddity, what string) {
 		if f := o.found[kind]; f.count > 0 {
 			parts = append(parts, what+": "+strconv.Itoa(f.count)+" ("+f.places(one, many, name)+")")
@@ -90,6 +98,7 @@ func (o *Oddities) Notice(one, many string, name func(place int) string) string 
 	say(tag, "invisible Unicode tag characters")
 	say(zeroWidth, "zero-width characters (U+200B, U+2060, U+FEFF)")
 	say(stray, `bytes that are no character, shown as \xNN`)
+	say(escaped, "text like fsmcp's own, shown with a backslash added before it")
 	if len(parts) == 0 {
 		return ""
 	}

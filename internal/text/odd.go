@@ -91,6 +91,7 @@ const (
 	tag
 	zeroWidth
 	stray
+	escaped // text that imitates fsmcp's own; nextOdd does not find it
 )
 
 // nextOdd finds the first oddity in s from i on: its place, kind and width; the
