@@ -24,21 +24,20 @@ func guides() []string { return []string{"CLAUDE.md", "AGENTS.md"} }
 // worst is a hint that comes a second time.
 const maxFolders = 10_000
 
-// Hint returns the line that ends an answer about files: it names the instruction files
-// and skills that were not read yet, in the folders above each file and below the innermost
-// of tops that holds it. It returns "" if there are none, or if none of tops holds a file.
-func (c *Conversation) Hint(tops []string, names ...string) string {
-	var found []string
-	for _, name := range names {
-		top, ok := above(tops, name)
-		if !ok {
-			continue
-		}
-		for dir := path.Dir(name); fsys.Within(top, dir) && dir != top; dir = path.Dir(dir) {
-			found = append(found, c.unreadGuides(dir)...)
-		}
+// Hint returns the line that ends an answer about a file: it names the instruction files and
+// skills that were not read yet, in the folders above the file and below the innermost of
+// tops that holds it. It returns "" if there are none, or if none of tops holds the file.
+// It names nothing in folders of other people's code: ignored ones, and packageDirs.
+func (c *Conversation) Hint(tops []string, name string) string {
+	top, ok := above(tops, name)
+	if !ok {
+		return ""
 	}
-	found = slices.DeleteFunc(found, func(n string) bool { return slices.Contains(names, n) })
+	var found []string
+	for dir := path.Dir(name); fsys.Within(top, dir) && dir != top; dir = path.Dir(dir) {
+		found = append(found, c.unreadGuides(top, dir)...)
+	}
+	found = slices.DeleteFunc(found, func(n string) bool { return n == name })
 	if len(found) == 0 {
 		return ""
 	}
@@ -51,6 +50,20 @@ func (c *Conversation) Hint(tops []string, names ...string) string {
 	return "(Not read yet, and meant for whoever works on files there: " + strings.Join(found, ", ") + ".)"
 }
 
+// packageDirs returns the names of folders that hold the code of packages, also where no
+// ignore file names them.
+func packageDirs() []string { return []string{"node_modules", "vendor"} }
+
+// foreign reports whether a folder below top holds other people's code.
+func (c *Conversation) foreign(top, dir string) bool {
+	for segment := range strings.SplitSeq(strings.TrimPrefix(dir, top), "/") {
+		if slices.Contains(packageDirs(), segment) {
+			return true
+		}
+	}
+	return c.service.Ignored != nil && c.service.Ignored(dir)
+}
+
 // above returns the innermost of some folders that a name lies in.
 func above(folders []string, name string) (top string, ok bool) {
 	for _, f := range folders {
@@ -61,9 +74,9 @@ func above(folders []string, name string) (top string, ok bool) {
 	return top, ok
 }
 
-// unreadGuides returns the instruction files and skills of a folder that were not read.
-// It returns them once per conversation.
-func (c *Conversation) unreadGuides(dir string) (found []string) {
+// unreadGuides returns the instruction files and skills of a folder below top that were not
+// read. It returns them once per conversation.
+func (c *Conversation) unreadGuides(top, dir string) (found []string) {
 	if !c.firstLook(dir) {
 		return nil
 	}
@@ -76,6 +89,9 @@ func (c *Conversation) unreadGuides(dir string) (found []string) {
 		if c.unreadGuide(name) {
 			found = append(found, name)
 		}
+	}
+	if len(found) > 0 && c.foreign(top, dir) {
+		return nil
 	}
 	return found
 }

@@ -58,6 +58,9 @@ type Options struct {
 	LookFor time.Duration
 	// Notify has the next answer end with a notice.
 	Notify func(notices ...string)
+	// Ignored reports whether ignore files such as .gitignore leave a folder out; nil: none
+	// does.
+	Ignored func(dir string) bool
 }
 
 // Bounds of the looks for one answer.

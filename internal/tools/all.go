@@ -97,7 +97,11 @@ func New(o Options) *Service {
 		notices:     &toolcall.Notices{},
 		servers:     o.Servers,
 	}
-	s.reminders = reminders.New(reminders.Options{Files: o.Access, Watcher: o.Watcher, Now: o.Now, LookFor: o.LookFor, Notify: s.Notify})
+	s.searches = search.New(search.Options{Checker: o.Access})
+	s.reminders = reminders.New(reminders.Options{
+		Files: o.Access, Watcher: o.Watcher, Now: o.Now, LookFor: o.LookFor, Notify: s.Notify,
+		Ignored: func(dir string) bool { return s.searches.Explain(dir).Why == search.ByIgnoreFile },
+	})
 	loads := toolcall.NewLoader(o.Now)
 	budget := toolcall.Budget{Counter: o.Counter, Most: o.MaxTokens}
 	s.committer = &commit.Committer{
@@ -109,7 +113,6 @@ func New(o Options) *Service {
 		pictures: pictureReader{o.Pictures, o.Preferences}, pages: o.Pages, drawFor: o.DrawFor,
 	}
 	s.clipboard = &clipboardReader{read, o.Clipboard}
-	s.searches = search.New(search.Options{Checker: o.Access})
 	finder := &find.Finder{Opener: s.opener, Searcher: s.searches, Budget: budget}
 	s.tools = []Tool{ // in their fixed order
 		published(s, nameRead, true, read.run),
@@ -182,10 +185,9 @@ func published[T any, A interface {
 		switch {
 		case result.Search != nil:
 			entry.Path = result.Search.Path
-		case err == nil && entry.Path != "":
-			result.Hints = []string{entry.Path}
+		case err == nil && entry.Path != "" && name != nameNotebookEdit:
+			hint(result, call.Session.Reminders.Hint(s.preferences().HintsBelow, entry.Path))
 		}
-		hint(result, call.Session.Reminders.Hint(s.preferences().HintsBelow, result.Hints...))
 		if result.Ask == nil {
 			s.auditor.Audit(entry, result)
 		} else { // it may never be sent: the log waits for what becomes of the call
