@@ -158,7 +158,7 @@ func (m *matcher) count(f *fsys.File, r *room) (count int, binary bool, err erro
 
 // countIn counts in a file that is held in memory.
 func (m *matcher) countIn(raw []byte) (count int, binary bool) {
-	if m.g.ascii && !wide(raw) && !bytes.Contains(raw, m.g.pattern.Literal()) {
+	if m.g.ascii && !text.IsWide(raw) && !bytes.Contains(raw, m.g.pattern.Literal()) {
 		return 0, false // in every other charset, too
 	}
 	body, err := decoded(raw)
@@ -171,16 +171,11 @@ func (m *matcher) countIn(raw []byte) (count int, binary bool) {
 	return m.countText(body, len(body), true), false
 }
 
-// wide reports whether a file begins like one in UTF-16.
-func wide(raw []byte) bool {
-	return len(raw) > 1 && (raw[0] == 0xFF && raw[1] == 0xFE || raw[0] == 0xFE && raw[1] == 0xFF)
-}
-
 // decoded returns the text of a file that is held in memory, with line feeds for line
 // endings where carriage returns end the lines. The error is errBinary.
 func decoded(raw []byte) ([]byte, error) {
 	body := bytes.TrimPrefix(raw, []byte("\xEF\xBB\xBF"))
-	if wide(raw) || !utf8.Valid(body) {
+	if text.IsWide(raw) || !utf8.Valid(body) {
 		d, err := text.Decode(raw)
 		if err != nil {
 			return nil, errBinary

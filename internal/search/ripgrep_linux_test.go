@@ -15,6 +15,7 @@ import (
 	"unicode/utf16"
 
 	"github.com/fsmcp/fsmcp/internal/shortrun"
+	"github.com/fsmcp/fsmcp/internal/text"
 )
 
 // Trees are made of few names, so that patterns of ignore files hit them.
@@ -192,7 +193,7 @@ func (q GrepQuery) content() GrepQuery { q.Mode = Content; return q }
 
 func isBinary(y *tree, name string) bool {
 	raw, _ := os.ReadFile(y.path(name))
-	return bytes.IndexByte(raw, 0) >= 0 && !wide(raw)
+	return bytes.IndexByte(raw, 0) >= 0 && !text.IsWide(raw)
 }
 
 func without(all, some []string) (rest []string) {

@@ -96,6 +96,9 @@ func TestDecode(t *testing.T) {
 		{"second bom is text", "\xEF\xBB\xBF\xEF\xBB\xBFa", "\uFEFFa", "utf-8", true, 0},
 		{"utf-16le", "\xFF\xFEa\x00\n\x00=\xD8\x00\xDE", "a\n😀", "utf-16le", true, 0},
 		{"utf-16be", "\xFE\xFF\x00a\x00\r\x00\n", "a\r\n", "utf-16be", true, 0},
+		{"utf-16le without the mark", "a\x00\n\x00", "a\n", "utf-16le", false, 0},
+		{"utf-16be without the mark", "\x00a\x00\r\x00\n", "a\r\n", "utf-16be", false, 0},
+		{"utf-16le without the mark, one character in ten beyond", "o\x00n\x00e\x00 \x00t\x00w\x00o\x00 \x00\xac\x20\n\x00", "one two €\n", "utf-16le", false, 0},
 		{"utf-16 bom alone", "\xFF\xFE", "", "utf-16le", true, 0},
 		{"one broken byte stays utf-8", "Größe, Fälle, übrig: caf\xE9\n", "Größe, Fälle, übrig: caf\xE9\n", "utf-8", false, 1},
 		{"one good, one broken", "na\u00efve caf\xE9", "na\u00efve caf\xE9", "utf-8", false, 1},
@@ -157,19 +160,25 @@ func TestDecodeBinary(t *testing.T) {
 		noise[i] = byte(1 + r.Intn(255))
 	}
 	for name, raw := range map[string]string{
-		"nul":                     "text with a \x00 in it",
-		"utf-16 with U+0000":      "\xFF\xFEa\x00\x00\x00",
-		"utf-16, odd length":      "\xFF\xFEa\x00b",
-		"utf-16, lone surrogate":  "\xFF\xFE\x00\xD8a\x00",
-		"utf-32":                  "\xFF\xFE\x00\x00a\x00\x00\x00",
-		"three stray bytes":       "\xFF\xFE\xFD",
-		"noise without NUL":       string(noise),
-		"utf-16 without the mark": "a\x00b\x00",
+		"nul":                                 "text with a \x00 in it",
+		"utf-16 with U+0000":                  "\xFF\xFEa\x00\x00\x00",
+		"utf-16, odd length":                  "\xFF\xFEa\x00b",
+		"utf-16, lone surrogate":              "\xFF\xFE\x00\xD8a\x00",
+		"utf-32":                              "\xFF\xFE\x00\x00a\x00\x00\x00",
+		"three stray bytes":                   "\xFF\xFE\xFD",
+		"noise without NUL":                   string(noise),
+		"utf-16 without the mark, U+0000":     "a\x00b\x00\x00\x00",
+		"utf-16 without the mark, odd length": "a\x00b\x00c",
+		"utf-16 without the mark, surrogate":  "a\x00b\x00c\x00d\x00e\x00f\x00g\x00h\x00i\x00\x00\xD8a\x00",
+		"small numbers of 16 bits":            "\x01\x00\x02\x00 \x00\x10\x00",
+		"large numbers of 16 bits":            "a\x00\x41\x01b\x00\x41\x02",
+		"numbers of 32 bits":                  "a\x00\x00\x00b\x00\x00\x00",
+		"one character":                       "a\x00",
 	} {
 		if d, err := Decode([]byte(raw)); !errors.Is(err, ErrBinary) {
 			t.Errorf("%s: %v, %+v", name, err, d)
 		}
-		if !looksBinary([]byte(raw)) && name != "utf-16, odd length" && name != "three stray bytes" { // as heads they may go on
+		if !looksBinary([]byte(raw)) && !strings.HasSuffix(name, "odd length") && name != "three stray bytes" { // as heads they may go on
 			t.Errorf("%s does not look binary", name)
 		}
 	}
@@ -186,6 +195,12 @@ func TestHeadThatIsCut(t *testing.T) {
 	for n := 2; n < len(wide); n++ {
 		if looksBinary(wide[:n]) {
 			t.Fatalf("UTF-16 cut at %d looks binary", n)
+		}
+	}
+	unmarked := encodeAs(t, charset.UTF16LE, strings.Repeat("in plain words, 😀\n", 50))
+	for n := 4; n < len(unmarked); n++ {
+		if looksBinary(unmarked[:n]) {
+			t.Fatalf("UTF-16 without a mark cut at %d looks binary", n)
 		}
 	}
 }

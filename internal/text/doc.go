@@ -107,7 +107,7 @@ func tooStray(strays, size int) bool {
 
 // Decode recognises the charset of raw and decodes it, or answers ErrBinary. In
 // this order: a byte order mark decides, if what follows is valid; a NUL byte
-// means binary; valid UTF-8 is UTF-8; mostly valid UTF-8 is UTF-8 with stray
+// means binary, unless half of the bytes are such as in UTF-16 (IsWide); valid UTF-8 is UTF-8; mostly valid UTF-8 is UTF-8 with stray
 // bytes; a legacy charset that is recognised, and that gives the same bytes
 // again; UTF-8 with stray bytes, unless there are too many.
 func Decode(raw []byte) (*Doc, error) {
@@ -147,11 +147,15 @@ func decodeNarrow(raw []byte, legacy bool) (*Doc, error) {
 }
 
 // DecodeAs decodes raw, which is known to be in an encoding, though it may be
-// too short now to be recognised. Whether UTF-8 has a byte order mark, raw
-// itself says. ErrBinary where raw is no text in that encoding.
+// too short now to be recognised. Whether text without a byte order mark has
+// got one, raw itself says; UTF-8 may also have lost its mark. ErrBinary where
+// raw is no text in that encoding.
 func DecodeAs(raw []byte, enc charset.Encoding) (*Doc, error) {
 	if enc.IsUTF8() {
 		return decodeNarrow(raw, false)
+	}
+	if marked, ok := wideBOM(raw); ok && marked.Set == enc.Set {
+		enc = marked
 	}
 	body, marked := bytes.CutPrefix(raw, enc.BOM())
 	if !marked {
@@ -164,19 +168,67 @@ func DecodeAs(raw []byte, enc charset.Encoding) (*Doc, error) {
 	return newDoc(raw, text, enc), nil
 }
 
-// decodeWide decodes UTF-16 behind a byte order mark; nil where raw is not
-// that, has half a character or holds U+0000. What it refuses is looked at as
-// bytes, and mostly turns out binary by its NUL bytes.
+// decodeWide decodes UTF-16; nil where raw is not that, has half a character or holds
+// U+0000. What it refuses is looked at as bytes, and mostly turns out binary by its NUL
+// bytes.
 func decodeWide(raw []byte) *Doc {
-	enc, ok := wideBOM(raw)
+	enc, ok := wide(raw)
 	if !ok {
 		return nil
 	}
-	text, ok := enc.Set.Decode(raw[2:])
+	text, ok := enc.Set.Decode(raw[len(enc.BOM()):])
 	if !ok || bytes.IndexByte(text, 0) >= 0 {
 		return nil
 	}
 	return newDoc(raw, text, enc)
+}
+
+// IsWide reports whether a file with this beginning is read as UTF-16 if its bytes are valid
+// as such: it has a byte order mark, or in 64 KiB every other byte is 0 for at least nine in
+// ten characters, and none is a control character of another kind than texts have.
+func IsWide(head []byte) bool {
+	_, ok := wide(head)
+	return ok
+}
+
+// wide returns the encoding by which IsWide reports true.
+func wide(head []byte) (charset.Encoding, bool) {
+	if enc, ok := wideBOM(head); ok {
+		return enc, true
+	}
+	head = head[:min(len(head), headSize)&^1]
+	units := len(head) / 2
+	if units < 2 || bytes.IndexByte(head[:min(len(head), 64)], 0) < 0 { // at once for other texts
+		return charset.Encoding{}, false
+	}
+	var zeros [2]int // at even and odd places
+	for i, b := range head {
+		if b == 0 {
+			zeros[i&1]++
+		}
+	}
+	for i, set := range []charset.Set{charset.UTF16BE, charset.UTF16LE} {
+		if zeros[i]*10 < units*8 { // a pair of surrogates is one character
+			continue
+		}
+		text, used := set.DecodePrefix(head)
+		narrow, all := 0, 0
+		for _, r := range stringOf(text) {
+			if all++; r <= 0xFF {
+				narrow++
+			}
+			if isBinaryControl(r) {
+				return charset.Encoding{}, false
+			}
+		}
+		return charset.Encoding{Set: set}, len(head)-used < 4 && narrow*10 >= all*9
+	}
+	return charset.Encoding{}, false
+}
+
+// isBinaryControl reports a control character that texts do not have.
+func isBinaryControl(r rune) bool {
+	return r < ' ' && (r < '\b' || r > '\r') && r != 0x1B || r >= 0x7F && r < 0xA0 && r != 0x85
 }
 
 func wideBOM(raw []byte) (charset.Encoding, bool) {
@@ -212,8 +264,8 @@ func newDoc(raw, text []byte, enc charset.Encoding) *Doc {
 // HeadEncoding is the encoding of a file that begins with head, as NewScan finds it; whole
 // says that head is all of it. The error is ErrBinary.
 func HeadEncoding(head []byte, whole bool) (charset.Encoding, error) {
-	if enc, ok := wideBOM(head); ok {
-		body := head[2:]
+	if enc, ok := wide(head); ok {
+		body := head[len(enc.BOM()):]
 		if text, used := enc.Set.DecodePrefix(body); bytes.IndexByte(text, 0) < 0 &&
 			(used == len(body) || !whole && len(body)-used < 4) {
 			return enc, nil
