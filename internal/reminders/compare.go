@@ -86,7 +86,7 @@ func comparePicture(path string, f follower, now fsys.Stamp) (m reminder, is fin
 }
 
 func whyChanged(size int64) string {
-	return fmt.Sprintf("was changed outside of fsmcp (%s now)", phrase.Bytes(size))
+	return fmt.Sprintf("was changed outside of this conversation (%s now)", phrase.Bytes(size))
 }
 
 // trusted is the size from which an equal stamp is believed although it proves

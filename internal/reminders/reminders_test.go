@@ -128,7 +128,7 @@ func TestRemind(t *testing.T) {
 	if got := b.reminded(); got != "" {
 		t.Errorf("it was not touched: %q", got)
 	}
-	want := "<system-reminder>The file " + file + " was changed outside of fsmcp (8 bytes now). These lines changed since you last saw it " + changes.Form + ".</system-reminder>\n+2\ttwo"
+	want := "<system-reminder>The file " + file + " was changed outside of this conversation (8 bytes now). These lines changed since you last saw it " + changes.Form + ".</system-reminder>\n+2\ttwo"
 	if got := b.reminded(file, "/some/other/file"); got != want {
 		t.Errorf("%q", got)
 	}
@@ -182,7 +182,7 @@ func TestRemindWithinItsRoom(t *testing.T) {
 	if r := b.Remind(context.Background(), "", 20); r != nil {
 		t.Errorf("%q", r.Text)
 	}
-	r := b.Remind(context.Background(), "", 100+len(file))
+	r := b.Remind(context.Background(), "", 112+len(file)) // room for the name, not for the lines
 	if r == nil || !strings.HasSuffix(r.Text, " (4 bytes now).</system-reminder>") {
 		t.Fatalf("%+v", r)
 	}

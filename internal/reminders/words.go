@@ -80,5 +80,5 @@ func othersChanged(rest []reminder) string {
 		list += ", …"
 	}
 	files := phrase.Plural(len(rest), "file that you have read was", "files that you have read were")
-	return fmt.Sprintf("<system-reminder>%d more %s changed, moved or deleted outside of fsmcp: %s.</system-reminder>", len(rest), files, list)
+	return fmt.Sprintf("<system-reminder>%d more %s changed, moved or deleted outside of this conversation: %s.</system-reminder>", len(rest), files, list)
 }

@@ -28,7 +28,7 @@ func namesIn(t *testing.T, r *toolcall.Result) (names []string) {
 		for _, m := range reportedName.FindAllStringSubmatch(text, -1) {
 			names = append(names, m[1])
 		}
-		if _, list, ok := strings.Cut(text, "outside of fsmcp: "); ok {
+		if _, list, ok := strings.Cut(text, "outside of this conversation: "); ok {
 			list, _, _ = strings.Cut(list, ".</system-reminder>")
 			names = append(names, strings.Split(list, ", ")...)
 		}
