@@ -262,6 +262,7 @@ func (w *committing) openAgain(s *toolcall.Target, lock fileLock) (*toolcall.Tar
 		now.Close()
 		return nil, access.ErrElsewhere
 	}
+	now.AfterHooks = w.passed == now.Path
 	return now, nil
 }
 

@@ -150,6 +150,7 @@ func (g Gate) Changed(at Aim) error {
 	}
 	shown := c.Record.Shown.Through(diff.Splices, true)
 	n, shown := g.needed(shown, at, body)
+	n.ByHook = g.Target.AfterHooks
 	return toolcall.Showing(refusal.Changed(g.Target.Name(), body, n), c.Path, c.Recorded(shown, state.ByReport))
 }
 
@@ -317,7 +318,7 @@ func (g Gate) ChangedNotebook() error {
 	}
 	diff, body, ok := g.OutsideChange()
 	if ok {
-		return toolcall.Showing(refusal.ChangedNotebook(g.Target.Name(), body), c.Path, c.Recorded(c.Record.Shown.Through(diff.Splices, true), state.ByReport))
+		return toolcall.Showing(refusal.ChangedNotebook(g.Target.Name(), body, g.Target.AfterHooks), c.Path, c.Recorded(c.Record.Shown.Through(diff.Splices, true), state.ByReport))
 	}
 	return g.stating(refusal.ChangedNotebookMuch(g.Target.Name(), g.howMuch(diff)))
 }

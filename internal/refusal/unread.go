@@ -9,10 +9,12 @@ import (
 	"github.com/fsmcp/fsmcp/internal/phrase"
 )
 
-// The sentences of the reference for a file that was not read, or changed since.
+// The sentences of the reference for a file that was not read, or changed since; and the one
+// for a change that the refusal shows.
 const (
-	notRead  = "File has not been read yet. Read it first before writing to it."
-	modified = "File has been modified since read, either by the user or by a linter. Read it again before attempting to write it."
+	notRead       = "File has not been read yet. Read it first before writing to it."
+	modified      = "File has been modified since read, either by the user or by a linter. Read it again before attempting to write it."
+	modifiedShown = "File has been modified since read; the change is shown below and counts as read."
 )
 
 // NotRead refuses a change of a file that was never read.
@@ -71,19 +73,23 @@ type Needed struct {
 	Bytes int64
 	Shown string
 	Calls string
+	// ByHook: a before hook of this very call made the change, and may make another one.
+	ByHook bool
 }
 
 // Changed refuses a change of a file that another program has changed since. body is
 // all that changed, as a numbered diff.
 func Changed(name, body string, n Needed) error {
 	next, below := n.words()
-	return refuse(SlugModified, "%s Path: %s.\nThis is all that changed %s; it counts as shown%s\n%s%s", modified, name, changes.Form, next, body, below)
+	return refuse(SlugModified, "%s Path: %s.\nThis is all that changed %s%s\n%s%s", modifiedShown, name, changes.Form, next, body, below)
 }
 
-// words are the end of the sentence that the change counts as shown, and what is shown
-// below it.
+// words are the end of the sentence that shows the change, and what is shown below it.
 func (n Needed) words() (next, below string) {
-	const again = ", so the same call may be made again at once:"
+	again := ", so the same call may be made again at once:"
+	if n.ByHook {
+		again = ". A hook of the user made this change before the call's own. Make the same call again: it passes if the hook then leaves the file as it is."
+	}
 	what, heading := "%s of the file were", "These lines were never shown before; they count as shown now too:"
 	if n.Matches {
 		what = "The text that this call would replace (%s) was"
@@ -161,8 +167,9 @@ func ChangedParts(name string, now, was int64, calls string, lost bool) error {
 
 // ChangedNotebook refuses an edit of a notebook that another program has changed
 // since. body is all that changed, as a numbered diff of the file.
-func ChangedNotebook(name, body string) error {
-	return refuse(SlugModified, "%s Path: %s.\nThis is all that changed in the notebook's file %s; it counts as shown, so the same call may be made again at once:\n%s", modified, name, changes.Form, body)
+func ChangedNotebook(name, body string, byHook bool) error {
+	next, _ := Needed{ByHook: byHook}.words()
+	return refuse(SlugModified, "%s Path: %s.\nThis is all that changed in the notebook's file %s%s\n%s", modifiedShown, name, changes.Form, next, body)
 }
 
 // ChangedNotebookMuch refuses an edit of a notebook that another program has changed

@@ -19,6 +19,8 @@ type Target struct {
 	*access.File
 	Remarks []string // on the arguments, for the end of the answer
 	Links   []string // its other hard links that mark it as secret, once they are known
+	// AfterHooks says that the user's hooks before this call's change have run.
+	AfterHooks bool
 }
 
 // Note says which file was used where the argument names it in another way, and the

@@ -133,7 +133,7 @@ func (e editPlan) find() (f found, err error) {
 // inMemory plans the edit of a file that is held in memory.
 func (e editPlan) inMemory() (*commit.Change, error) {
 	f, miss := e.find()
-	if e.preferences.ApplyChanged && miss == nil {
+	if (e.preferences.ApplyChanged || e.gate.Target.AfterHooks) && miss == nil {
 		if change, ok := e.applyToChangedFile(f); ok {
 			return change, nil
 		}
@@ -275,7 +275,8 @@ func rawSplices(d *text.Doc, splices []span.Splice) ([]span.Splice, error) {
 }
 
 // applyToChangedFile plans an edit of a file that changed since it was read, where the
-// setting prefers that to a refusal: old_string is in one place only, which was shown
+// setting prefers that to a refusal, or where hooks before this very edit have run, which
+// would change the file again at each try: old_string is in one place only, which was shown
 // and did not change. The answer shows the outside change. ok is false where any of
 // this does not hold; the gate then refuses.
 func (e editPlan) applyToChangedFile(f found) (change *commit.Change, ok bool) {

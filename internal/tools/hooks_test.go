@@ -352,14 +352,16 @@ func TestHooksBefore(t *testing.T) {
 	holds(t, b.ok(edit("one", "two")), `(The user's hook "guard" failed (exit status 1). The change stands. It said:)`+"\noh")
 	b.want("a.txt", "two\n")
 
-	// What a hook changes before the change is told like any change, and not lost.
+	// What a hook changes before the change is told like any change, and not lost: the call
+	// is planned again on it.
 	s.before = func(commit.Edited) ([]refusal.HookFault, *refusal.HookFault, error) {
 		b.put("a.txt", "two\nlicence\n")
 		return nil, nil, nil
 	}
-	holds(t, b.fails(7, refusal.SlugModified, edit("two", "three")), "+2\tlicence")
-	b.ok(edit("two", "three"))
-	b.fails(7, refusal.SlugModified, edit("three", "four"))
+	holds(t, b.ok(edit("two", "three")), "+2\tlicence")
+	b.want("a.txt", "three\nlicence\n")
+	b.fails(7, refusal.SlugModified, edit("three", "four")) // the hook took it away
+	b.want("a.txt", "two\nlicence\n")
 }
 
 // Hooks come after everything that refuses a call by itself, and not at all where
