@@ -108,11 +108,20 @@ type editPlan struct {
 
 // request is the edit as the engine takes it.
 func (e editPlan) request() edit.Request {
-	ext := e.gate.Target.Asked.Ext()
 	return edit.Request{
 		Old: e.args.OldString, New: e.args.NewString, ReplaceAll: e.args.ReplaceAll,
-		KeepTrailing: ext == "md" || ext == "mdx" || e.preferences.KeepTrailing, Most: mostMatches,
+		KeepTrailing: e.preferences.KeepTrailing || trailingCounts(e.gate.Target.Asked.Ext()), Most: mostMatches,
 	}
+}
+
+// trailingCounts reports whether white space at line ends has a meaning in files with an
+// extension: Markdown, diffs, and tables with tabs between their columns.
+func trailingCounts(ext string) bool {
+	switch ext {
+	case "md", "mdx", "markdown", "mkd", "qmd", "rmd", "patch", "diff", "tsv":
+		return true
+	}
+	return false
 }
 
 // found are the places that an edit replaces in a text.
