@@ -255,9 +255,9 @@ func Unseen(shown span.Set, spans []span.Span) (out span.Set) {
 	return out
 }
 
-// FirstUnseen is the first cell of a notebook that was not shown; nil where all were.
-func FirstUnseen(nb *notebook.Notebook, rec state.Record) *notebook.Cell {
-	for _, cell := range nb.Cells() {
+// FirstUnseen is the first of some cells that was not shown; nil where all were.
+func FirstUnseen(cells []notebook.Cell, rec state.Record) *notebook.Cell {
+	for _, cell := range cells {
 		if !rec.Shown.Covers(cell.Source) {
 			return &cell
 		}
@@ -273,9 +273,9 @@ func (g Gate) PassWhole() error {
 		nb, err := notebook.Parse(c.Raw)
 		switch {
 		case err == nil && !c.Unchanged():
-			return g.ChangedNotebook()
+			return g.ChangedNotebook(nb.Cells(), nil)
 		case err == nil:
-			if cell := FirstUnseen(nb, c.Record); cell != nil {
+			if cell := FirstUnseen(nb.Cells(), c.Record); cell != nil {
 				return refusal.UnseenInNotebook(g.Target.Name(), cell.Name)
 			}
 			return nil
@@ -294,31 +294,35 @@ func (g Gate) PassCell(cell notebook.Cell, id string) error {
 		return nil
 	}
 	small := cell.Source.End-cell.Source.Start <= toolcall.ShowUnseen
-	if !small || !g.Budget.Passes(cell.SourceText()) {
+	source := cell.SourceText()
+	body := text.EscapeFrame(source)
+	var odd text.Oddities
+	odd.AddEscaped(text.Imitations([]byte(source)), 0)
+	if notice := odd.Notice("cell ", "", func(int) string { return cell.Name }); notice != "" {
+		body += "\n" + notice
+	}
+	if !small || !g.Budget.Passes(body) {
 		return refusal.UnseenCell(g.Target.Name(), cell.Name, id)
 	}
 	rec.Shown = rec.Shown.Add(cell.Source)
-	source := cell.SourceText()
-	var odd text.Oddities
-	odd.AddEscaped(text.Imitations([]byte(source)), 0)
-	source = text.EscapeFrame(source)
-	if notice := odd.Notice("cell ", "", func(int) string { return cell.Name }); notice != "" {
-		source += "\n" + notice
-	}
-	return toolcall.Showing(refusal.UnseenCellShown(g.Target.Name(), cell.Name, source), c.Path, c.Stamped(rec))
+	return toolcall.Showing(refusal.UnseenCellShown(g.Target.Name(), cell.Name, body), c.Path, c.Stamped(rec))
 }
 
 // ChangedNotebook is the answer for a notebook that is not what was shown: a
-// small change is told as the lines of the file.
-func (g Gate) ChangedNotebook() error {
-	c := g.File
-	var err error
+// small change is told as the lines of the file. The call replaces the cells; err is why it
+// would fail in the notebook as it is now, or nil.
+func (g Gate) ChangedNotebook(cells []notebook.Cell, err error) error {
+	c, n := g.File, refusal.Needed{Err: err, ByHook: g.Target.AfterHooks}
 	if c.Doc, err = text.Decode(c.Raw); err != nil {
 		return err
 	}
 	diff, body, ok := g.OutsideChange()
 	if ok {
-		return toolcall.Showing(refusal.ChangedNotebook(g.Target.Name(), body, g.Target.AfterHooks), c.Path, c.Recorded(c.Record.Shown.Through(diff.Splices, true), state.ByReport))
+		rec := c.Recorded(c.Record.Shown.Through(diff.Splices, true), state.ByReport)
+		if cell := FirstUnseen(cells, rec); cell != nil {
+			n.Bytes, n.Calls = cell.Source.End-cell.Source.Start, refusal.CellCall(cell.Name)
+		}
+		return toolcall.Showing(refusal.ChangedNotebook(g.Target.Name(), body, n), c.Path, rec)
 	}
 	return g.stating(refusal.ChangedNotebookMuch(g.Target.Name(), g.howMuch(diff)))
 }

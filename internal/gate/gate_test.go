@@ -94,16 +94,19 @@ func TestPassCell(t *testing.T) {
 		return `{"cells":[{"cell_type":"raw","id":"a","metadata":{},"source":"` + source + `"}],"metadata":{},"nbformat":4,"nbformat_minor":5}`
 	}
 	long := strings.Repeat("x", toolcall.ShowUnseen)
+	framed := strings.Repeat("(Cells ", 1200) // each is shown with a backslash
 	for name, c := range map[string]struct {
 		source, shown string
 		want          refused
 	}{
-		"shown":               {"one", `"one"`, refused{}},
-		"not shown":           {"one", `"cells"`, refused{refusal.SlugPartlyRead, `"cells""one"`}},
-		"not shown, too long": {long, `"cells"`, refused{slug: refusal.SlugPartlyRead}},
+		"shown":                   {"one", `"one"`, refused{}},
+		"not shown":               {"one", `"cells"`, refused{refusal.SlugPartlyRead, `"cells""one"`}},
+		"not shown, too long":     {long, `"cells"`, refused{slug: refusal.SlugPartlyRead}},
+		"too long as it is shown": {framed, `"cells"`, refused{slug: refusal.SlugPartlyRead}},
 	} {
 		raw := cells(c.source)
 		g := gateOf(t, "/w/a.ipynb", raw, raw, c.shown)
+		g.Budget = g.Budget.Of(toolcall.ClientLimits{Errors: 10_000})
 		nb, err := notebook.Parse(g.File.Raw)
 		if err != nil {
 			t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/changes"
 	"github.com/fsmcp/fsmcp/internal/edit"
+	"github.com/fsmcp/fsmcp/internal/notebook"
 	"github.com/fsmcp/fsmcp/internal/phrase"
 )
 
@@ -114,6 +115,9 @@ func notNow(err error) string {
 	if many := (*edit.AmbiguousError)(nil); errors.As(err, &many) {
 		return fmt.Sprintf(" old_string is in %d places of the file as it is now, beginning in %s: give more of the text around it, or set replace_all.", many.Count, places(many))
 	}
+	if errors.As(err, new(*notebook.CellError)) {
+		return " The notebook as it is now has no such cell: Read shows its cells."
+	}
 	return ""
 }
 
@@ -167,8 +171,8 @@ func ChangedParts(name string, now, was int64, calls string, lost bool) error {
 
 // ChangedNotebook refuses an edit of a notebook that another program has changed
 // since. body is all that changed, as a numbered diff of the file.
-func ChangedNotebook(name, body string, byHook bool) error {
-	next, _ := Needed{ByHook: byHook}.words()
+func ChangedNotebook(name, body string, n Needed) error {
+	next, _ := n.words()
 	return refuse(SlugModified, "%s Path: %s.\nThis is all that changed in the notebook's file %s%s\n%s", modifiedShown, name, changes.Form, next, body)
 }
 

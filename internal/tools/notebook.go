@@ -237,7 +237,7 @@ func (v *viewing) answer(ctx context.Context, parts []notebook.Part, remarks ...
 	rec := v.rec
 	rec.Origin = state.ByRead
 	v.read.call.About.Extent = reminders.InPart
-	if gate.FirstUnseen(v.nb, rec) == nil {
+	if gate.FirstUnseen(v.nb.Cells(), rec) == nil {
 		v.read.call.About.Extent = reminders.InFull
 	}
 	blocks, left := v.blocks(ctx, parts)

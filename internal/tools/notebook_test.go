@@ -122,6 +122,52 @@ func TestAFormatterBetweenNotebookEdits(t *testing.T) {
 	}
 }
 
+// A refusal that shows an outside change says that the same call may be made again only where
+// the call lacks nothing else.
+func TestAChangedNotebookInvitesNoCallThatLacksMore(t *testing.T) {
+	const again = "the same call may be made again at once"
+	change := func(b *bench) string { return b.put("a.ipynb", strings.Replace(cellsOf(3), "value = 0", "x = 1", 1)) }
+	read := func(b *bench, cell string) string {
+		p := b.put("a.ipynb", cellsOf(3))
+		b.ok(&ReadArgs{FilePath: p, CellID: cell})
+		return p
+	}
+	for name, c := range map[string]struct {
+		cell   string
+		edit   NotebookEditArgs
+		invite bool
+		want   string
+	}{
+		"a shown cell":             {"c1", NotebookEditArgs{CellID: "c1", NewSource: src("y")}, true, ""},
+		"the cell that changed":    {"c0", NotebookEditArgs{CellID: "c0", NewSource: src("y")}, true, ""},
+		"a new cell":               {"c1", NotebookEditArgs{CellID: "c2", EditMode: modeInsert, CellType: notebook.Raw, NewSource: src("y")}, true, ""},
+		"a cell never shown":       {"c1", NotebookEditArgs{CellID: "c2", NewSource: src("y")}, false, `Read cell_id="c2"`},
+		"a cell never shown, out":  {"c1", NotebookEditArgs{CellID: "c2", EditMode: modeDelete}, false, `Read cell_id="c2"`},
+		"a cell that is not there": {"c1", NotebookEditArgs{CellID: "c7", NewSource: src("y")}, false, "no such cell"},
+	} {
+		b := newBench(t)
+		p := read(b, c.cell)
+		change(b)
+		c.edit.NotebookPath = p
+		text := b.fails(10, refusal.SlugModified, &c.edit)
+		if strings.Contains(text, again) != c.invite || !strings.Contains(text, c.want) || !strings.Contains(text, "x = 1") {
+			t.Errorf("%s: %s", name, text)
+		}
+		if c.invite {
+			b.ok(&c.edit)
+		}
+	}
+	b := newBench(t)
+	p := read(b, "c1")
+	change(b)
+	text := b.fails(3, refusal.SlugModified, &WriteArgs{FilePath: p, Content: cellsOf(1)})
+	if strings.Contains(text, again) || !strings.Contains(text, `Read cell_id="c0"`) {
+		t.Errorf("Write: %s", text)
+	}
+	b.ok(&ReadArgs{FilePath: p})
+	b.ok(&WriteArgs{FilePath: p, Content: cellsOf(1)})
+}
+
 func TestAReindentedNotebookMustBeReadAgain(t *testing.T) {
 	b := newBench(t)
 	p := b.put("a.ipynb", cellsOf(20))

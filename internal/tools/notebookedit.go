@@ -100,7 +100,7 @@ type cellPlan struct {
 
 func (e cellPlan) plan() (*commit.Change, error) {
 	if !e.gate.File.Unchanged() {
-		return nil, e.gate.ChangedNotebook()
+		return nil, e.gate.ChangedNotebook(e.replaced())
 	}
 	done, err := e.apply()
 	if err != nil {
@@ -110,6 +110,18 @@ func (e cellPlan) plan() (*commit.Change, error) {
 		return &commit.Change{Result: toolcall.TextResult(fmt.Sprintf("Cell %s of %s already is exactly this; nothing was written.", done.Name, e.gate.Target.Name()), e.gate.Target.Note())}, nil
 	}
 	return e.change(done), nil
+}
+
+// replaced returns the cells that the call replaces or deletes.
+func (e cellPlan) replaced() ([]notebook.Cell, error) {
+	if e.args.CellID == "" {
+		return nil, nil
+	}
+	i, err := e.nb.Find(e.args.CellID)
+	if err != nil || e.args.mode() == modeInsert {
+		return nil, err
+	}
+	return []notebook.Cell{e.nb.Cell(i)}, nil
 }
 
 // worthReading refuses what was never read: a picture or binary file for what
