@@ -169,7 +169,9 @@ func (w *committing) locked(ctx context.Context, s *toolcall.Target, lock fileLo
 		return m, w.by.notMade(mark, out, err)
 	}
 	w.record(now, c, out)
-	return made{result: remark(c.Result, out, mark), change: c, old: c.oldBytes(mark, old), hidden: now.Hidden}, nil
+	result := remark(c.Result, out, mark)
+	result.Blocks[0].Text += w.unkept(now.Path, mark)
+	return made{result: result, change: c, old: c.oldBytes(mark, old), hidden: now.Hidden}, nil
 }
 
 // made is the outcome of a call under the lock.

@@ -19,7 +19,7 @@ import (
 
 // HistoryRecorder records changes in the history. It is asked under the file's lock,
 // before the bytes are replaced; an error stops the change. A Mark is then
-// Done, or Void before that.
+// Done, or Void before that; nil is a mark that says nothing.
 type HistoryRecorder interface {
 	Keep(ctx context.Context, c history.Change) (*history.Mark, error)
 	// Secret reports whether nothing of a file with these names is kept.
@@ -106,6 +106,24 @@ func (c *Change) oldBytes(mark *history.Mark, old *fsys.File) []byte {
 }
 
 func sumOf(s state.Sum) *history.Sum { return (*history.Sum)(&s) }
+
+// unkept says, once for a file and conversation, that the history has not kept a change. It
+// returns "" where it has, or where that was said already. A restore is not told: its user
+// has the history's own words.
+func (w *committing) unkept(path string, mark *history.Mark) string {
+	why := ""
+	switch {
+	case mark == nil || w.call.Restoring:
+	case mark.Secret:
+		why = "the file counts as secret (history.exclude)"
+	case mark.Off:
+		why = "the history is turned off (history.enabled)"
+	}
+	if why == "" || !w.call.Session.Once(path, why) {
+		return ""
+	}
+	return fmt.Sprintf("\n(fsmcp's history does not keep this change, so it cannot be restored: %s.)", why)
+}
 
 // missed tells of a change that went on although nothing could be kept. That there
 // is no state folder is told by itself.

@@ -96,8 +96,9 @@ func (e *KeepError) Unwrap() error { return e.Err }
 
 // Mark is a stored change; nil stands for a change of a secret file.
 type Mark struct {
-	// Off says that the settings turn the history off.
-	Off bool
+	// Off says that the settings turn the history off, and Secret that nothing of the file
+	// is stored.
+	Off, Secret bool
 	// Missed is the reason why the change could not be stored. The change goes on, since the
 	// settings do not require the history.
 	Missed error
@@ -138,7 +139,7 @@ func (s *Store) Secret(names []string) bool { return s.o.Secret != nil && s.o.Se
 // change must then not be made.
 func (s *Store) Keep(ctx context.Context, c Change) (*Mark, error) {
 	if s.Secret(c.Names) {
-		return nil, nil
+		return &Mark{Secret: true}, nil
 	}
 	settings := s.o.Settings()
 	if settings.Off {
@@ -204,7 +205,7 @@ func (s *Store) Rescue(ctx context.Context, path string, content io.ReaderAt, si
 	switch {
 	case err != nil:
 		return "", err
-	case mark == nil:
+	case mark.Secret:
 		return "", errSecret
 	case mark.Off:
 		return "", errOff

@@ -306,10 +306,10 @@ func TestSecretsLeaveNothing(t *testing.T) {
 	})
 	c := Change{Names: []string{"/w/.env", "/w/real"}, Old: strings.NewReader("canary"), Size: 6, Splices: []span.Splice{{End: 6, New: []byte("x")}}}
 	m, err := s.Keep(context.Background(), c)
-	if m != nil || err != nil {
+	if err != nil || !m.Secret || m.ID() != "" {
 		t.Fatalf("%v, %v", m, err)
 	}
-	m.Void() // must be as harmless as
+	m.Void()
 	m.Done()
 	if _, err := s.Rescue(context.Background(), "/w/.env", strings.NewReader("canary"), 6); err == nil {
 		t.Error("rescued bytes of a secret: they would be deleted from beside the file")

@@ -22,6 +22,7 @@ type Session struct {
 	Reminders *reminders.Conversation
 
 	mu     sync.Mutex
+	said   map[string]bool // by Once
 	parsed Parsed
 	latest int // counts the notebooks that were parsed or are being parsed
 }
@@ -47,6 +48,23 @@ type Parsed struct {
 	Raw  []byte
 	Hash func() state.Sum
 	nb   *notebook.Notebook // of raw
+}
+
+// mostSaid bounds what Once remembers; past it everything is forgotten, and the worst is a
+// sentence that comes a second time.
+const mostSaid = 10_000
+
+// Once reports whether a sentence about a file comes for the first time, and notes it.
+func (s *Session) Once(path, sentence string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.said == nil || len(s.said) >= mostSaid {
+		s.said = make(map[string]bool)
+	}
+	key := path + "\x00" + sentence
+	first := !s.said[key]
+	s.said[key] = true
+	return first
 }
 
 // LastParsed is the notebook at path as it was parsed, if it has these bytes.
