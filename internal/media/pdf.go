@@ -61,7 +61,7 @@ func ParsePages(s string, count int) (PageSet, error) {
 	}
 	if s == "" {
 		if count > WholePages {
-			return wrong("more than %d pages need pages, such as \"1-5\"", WholePages)
+			return wrong("more than %d pages need pages, such as \"1-%d\"", WholePages, min(count, MostPages))
 		}
 		s = "1-"
 	}

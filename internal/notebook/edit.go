@@ -21,8 +21,8 @@ type Change struct {
 	Index int
 	Name  string
 	Type  string
-	// Cleared says that the edit removes outputs or an execution count.
-	Cleared bool
+	// Cleared names what a code cell lost by the edit: its outputs, its execution count.
+	Cleared []string
 	// Dropped names the other fields that the edit removes because the new type does not
 	// allow them. "metadata.x" is a field of the metadata.
 	Dropped []string
@@ -48,6 +48,9 @@ func (nb *Notebook) Replace(i int, source, kind string) (Change, error) {
 		nb.retype(&c, f)
 	} else if old == Code {
 		nb.clear(&c, f)
+	}
+	if kind != old || old == Code {
+		c.Cleared = nb.ran(f)
 	}
 	c.Splices = tidy(c.Splices)
 	return c, nil
@@ -239,11 +242,9 @@ func (nb *Notebook) freshID(rand io.Reader) (string, error) {
 func (nb *Notebook) clear(c *Change, f fields) {
 	if f.outputs.OK() && !nb.isEmptyArray(f.outputs) {
 		c.Splices = append(c.Splices, put(f.outputs, "[]"))
-		c.Cleared = true
 	}
 	if f.count.OK() && !scan.IsNull(nb.raw, f.count) {
 		c.Splices = append(c.Splices, put(f.count, "null"))
-		c.Cleared = true
 	}
 }
 
@@ -269,9 +270,7 @@ func (nb *Notebook) retype(c *Change, f fields) {
 	drop := unwanted(c.Type)
 	gone := nb.drop(c, cell, func(key string, _ scan.Extent) bool { return slices.Contains(drop, key) })
 	for _, key := range gone {
-		if key == "outputs" || key == "execution_count" {
-			c.Cleared = c.Cleared || nb.ran(f)
-		} else {
+		if key != "outputs" && key != "execution_count" {
 			c.Dropped = append(c.Dropped, key)
 		}
 	}
@@ -284,10 +283,15 @@ func (nb *Notebook) retype(c *Change, f fields) {
 	}
 }
 
-// ran reports whether a code cell has outputs or an execution count.
-func (nb *Notebook) ran(f fields) bool {
-	return f.outputs.OK() && !nb.isEmptyArray(f.outputs) ||
-		f.count.OK() && !scan.IsNull(nb.raw, f.count)
+// ran returns which of the two results of a run a cell has: outputs, execution_count.
+func (nb *Notebook) ran(f fields) (results []string) {
+	if f.outputs.OK() && !nb.isEmptyArray(f.outputs) {
+		results = append(results, "outputs")
+	}
+	if f.count.OK() && !scan.IsNull(nb.raw, f.count) {
+		results = append(results, "execution_count")
+	}
+	return results
 }
 
 // addMissing adds the fields that each code cell must have.

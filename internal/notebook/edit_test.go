@@ -142,13 +142,17 @@ func TestChangeReportsRemovedFields(t *testing.T) {
 	ran := `{"cell_type": "code", "source": "s", "execution_count": 1, "outputs": [{}], "metadata": {"format": 1}}`
 	fresh := `{"cell_type": "code", "source": "s", "execution_count": null, "outputs": [ ], "metadata": {}}`
 	text := `{"cell_type": "markdown", "id": "m", "source": "s", "attachments": {}, "metadata": {"collapsed": 1, "x": 2, "scrolled": "auto", "execution": {"a": 1}}}`
+	counted := `{"cell_type": "code", "source": "s", "execution_count": 1, "outputs": [], "metadata": {}}`
+	both := []string{"outputs", "execution_count"}
 	tests := []struct {
 		cell, source, kind string
 		want               Change // without splices
 	}{
-		{ran, "s", "", Change{Name: "cell-0", Type: Code, Cleared: true}},
-		{ran, "s", Code, Change{Name: "cell-0", Type: Code, Cleared: true}},
-		{ran, "t", Raw, Change{Name: "cell-0", Type: Raw, Cleared: true, Dropped: []string{"metadata.format"}}},
+		{counted, "t", "", Change{Name: "cell-0", Type: Code, Cleared: both[1:]}},
+		{counted, "t", Raw, Change{Name: "cell-0", Type: Raw, Cleared: both[1:]}},
+		{ran, "s", "", Change{Name: "cell-0", Type: Code, Cleared: both}},
+		{ran, "s", Code, Change{Name: "cell-0", Type: Code, Cleared: both}},
+		{ran, "t", Raw, Change{Name: "cell-0", Type: Raw, Cleared: both, Dropped: []string{"metadata.format"}}},
 		{fresh, "t", "", Change{Name: "cell-0", Type: Code}},
 		{fresh, "t", Markdown, Change{Name: "cell-0", Type: Markdown}},
 		{text, "s", Code, Change{Name: "m", Type: Code, Dropped: []string{"attachments", "metadata.collapsed", "metadata.execution"}}},

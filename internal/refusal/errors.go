@@ -92,7 +92,7 @@ func ofEdit(path string, err error) *Refusal {
 	case errors.Is(err, notebook.ErrSource):
 		return refuse(SlugBadArgument, "new_source is not valid UTF-8. Nothing was changed in %s.", path)
 	case errors.Is(err, text.ErrBinary):
-		return refuse(SlugBinary, "This tool cannot read binary files. The file appears to be a binary file from some place on: %s holds bytes there that are no text. Please use appropriate tools for binary file analysis.", path)
+		return refuse(SlugBinary, "%s appears to be a binary file from some place on: it holds bytes there that are no text. Nothing was changed. Please use appropriate tools for binary files.", path)
 	case errors.Is(err, edit.ErrSame):
 		return refuse(SlugNoChange, "No changes to make: old_string and new_string are exactly the same.")
 	}

@@ -111,11 +111,16 @@ func Directory(name string, list access.Listing, listed bool) error {
 	return refuse(SlugIsDirectory, "%s is a directory, not a file. Name a file in it; it holds:\n%s", name, strings.Join(names, "\n"))
 }
 
-// Binary refuses a file that is no text. Its extension only fills the sentence.
-func Binary(path fsys.Path) error {
+// Binary refuses a file that is no text; changes says that the call would change it. The
+// file's extension only fills the sentence.
+func Binary(path fsys.Path, changes bool) error {
 	what := "a binary file"
 	if ext := path.Ext(); ext != "" {
 		what = "a binary ." + fsys.InSentence(ext) + " file"
 	}
-	return refuse(SlugBinary, "This tool cannot read binary files. The file appears to be %s. Please use appropriate tools for binary file analysis.\nPath: %s", what, fsys.InSentence(path.String()))
+	name := fsys.InSentence(path.String())
+	if changes {
+		return refuse(SlugBinary, "%s appears to be %s, not text: it is never changed here. Nothing was changed. Please use appropriate tools for binary files.", name, what)
+	}
+	return refuse(SlugBinary, "This tool cannot read binary files. The file appears to be %s. Please use appropriate tools for binary file analysis.\nPath: %s", what, name)
 }

@@ -73,7 +73,7 @@ func Decode(s *Target, c *state.File) (err error) {
 		}
 	}
 	if c.Doc, err = text.Decode(c.Raw); err != nil {
-		return refusal.Binary(s.Asked)
+		return refusal.Binary(s.Asked, s.Op.Changes())
 	}
 	return nil
 }

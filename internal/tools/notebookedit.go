@@ -224,9 +224,7 @@ func (e cellPlan) answer(done notebook.Change) *toolcall.Result {
 		head = fmt.Sprintf("A %s cell was inserted in %s: %s, %s.", done.Type, s.Name(), done.Name, place(nb.Len()+1)) + renamed(done.Index, last, 1)
 	default:
 		head = fmt.Sprintf("Cell %s (%s, %s) of %s has been updated.", done.Name, typeName(done.Type), place(nb.Len()), s.Name())
-		if done.Cleared {
-			head += " Its outputs were cleared."
-		}
+		head += cleared(done.Cleared)
 		if len(done.Dropped) > 0 {
 			head += fmt.Sprintf(" What a %s cell must not have was taken out: %s.", done.Type, strings.Join(done.Dropped, ", "))
 		}
@@ -237,6 +235,19 @@ func (e cellPlan) answer(done notebook.Change) *toolcall.Result {
 		cell = phrase.Head(cell, half) + fmt.Sprintf("\n… (%s of the cell are not repeated here)\n", phrase.Bytes(int64(len(cell)-2*half))) + phrase.Tail(cell, half)
 	}
 	return s.Answer(head, cell)
+}
+
+// cleared says which results of its last run a cell has lost.
+func cleared(results []string) string {
+	switch {
+	case len(results) == 2:
+		return " Its outputs were cleared, and its execution count."
+	case len(results) == 1 && results[0] == "outputs":
+		return " Its outputs were cleared."
+	case len(results) == 1:
+		return " Its execution count was cleared."
+	}
+	return ""
 }
 
 // cell is the cell as Read would show it now: what was just written has not

@@ -133,7 +133,7 @@ func joined(rec state.Record, raw []byte) state.Record {
 // unreadable words what a scan could not read.
 func (r *reading) unreadable(err error) error {
 	if err == text.ErrBinary {
-		return refusal.Binary(r.target.Asked)
+		return refusal.Binary(r.target.Asked, false)
 	}
 	return err
 }

@@ -88,7 +88,7 @@ func (w *writing) stream(ctx context.Context, s *toolcall.Target, f *fsys.File, 
 		rec = state.Record{Parts: rec.Parts, Shown: state.ShownBy(rec.Parts), Origin: rec.Origin}
 		scan, err := text.NewScan(ctx, f, stamp.Size)
 		if err != nil {
-			return nil, refusal.Binary(s.Asked)
+			return nil, refusal.Binary(s.Asked, true)
 		}
 		rec.Index = scan
 	}

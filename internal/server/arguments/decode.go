@@ -119,6 +119,11 @@ func (d *decoder) set(f *field, v wire.Value, text string) (problem string) {
 	}
 	switch f.take {
 	case reflect.String:
+		if f.number && v.Kind == wire.Number {
+			n, problem := integer(f.name, v, text)
+			slot.SetString(strconv.Itoa(n))
+			return problem
+		}
 		if v.Kind != wire.String {
 			return refusal.NotAString(f.name, wordFor(v.Kind), v.Kind == wire.Object || v.Kind == wire.Array)
 		}

@@ -39,6 +39,8 @@ type ownKeyword struct {
 	Later              map[string]string `json:"later"`
 	// KeepEmpty names optional strings whose "" means itself, not absence.
 	KeepEmpty []string `json:"keepEmpty"`
+	// Numbers names strings that are also taken as whole numbers.
+	Numbers []string `json:"numbers"`
 }
 
 // A field is one argument: its name, and the field of the tool's struct.
@@ -47,6 +49,7 @@ type field struct {
 	quoted    string // the name as it stands in JSON
 	required  bool
 	keepEmpty bool
+	number    bool // a string that is also taken as a whole number
 	index     int // in the argument struct
 	take      reflect.Kind
 	pointer   bool
@@ -116,6 +119,7 @@ func (sp *Spec) bind(properties []byte, required []string) error {
 		}
 		f.required = slices.Contains(required, name)
 		f.keepEmpty = slices.Contains(sp.Own.KeepEmpty, name)
+		f.number = slices.Contains(sp.Own.Numbers, name)
 		sp.fields, names = append(sp.fields, f), append(names, name)
 		return nil
 	})
