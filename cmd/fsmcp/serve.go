@@ -222,6 +222,7 @@ func assemble(s process, cfg settings.Config, log zerolog.Logger) (*parts, error
 
 		Pictures: decoder.New(workers),
 		Pages:    decoder.New(readers),
+		PDFs:     isFile(findMedia()),
 		DrawFor:  s.slowdown * media.DrawFor,
 
 		Clipboard: clipboard.New(clipboard.Of(runtime.GOOS, s.system.Getenv("WAYLAND_DISPLAY") != ""), current.programs(runner)),
@@ -234,7 +235,7 @@ func assemble(s process, cfg settings.Config, log zerolog.Logger) (*parts, error
 		Tools:      idle.wrap(service.Tools(cfg.Tools...)),
 		NewSession: service.NewSession,
 		Schemas:    schemas.Files,
-		Facts:      service.Limits(),
+		Facts:      service.Facts(),
 		Workspace:  cfg.Workspace,
 		EmptyDir:   cfg.EmptyDir(),
 		DirFault:   fsys.FolderFault,

@@ -222,7 +222,7 @@ func (f *fakes) edit(ctx context.Context, call toolcall.Call, args tools.Args) *
 func newFake(tb testing.TB, f *fakes, change func(*Options)) *Server {
 	tb.Helper()
 	o := Options{
-		Facts:      map[string]string{"maxFileBytes": "256KB", "maxOutputTokens": "25,000"},
+		Facts:      map[string]string{"maxFileBytes": "256KB", "maxOutputTokens": "25,000", "pdf": ""},
 		Version:    "test",
 		Tools:      f.tools(),
 		NewSession: func() *toolcall.Session { return new(toolcall.Session) },

@@ -15,10 +15,12 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"regexp"
 	"strings"
 	"time"
 
@@ -43,7 +45,8 @@ type Options struct {
 	NewSession func() *toolcall.Session
 	// Schemas holds NAME.json and NAME.md of each tool.
 	Schemas fs.FS
-	// Facts maps names in braces to their text in descriptions.
+	// Facts maps names in braces to their text in descriptions. {name:TEXT} is TEXT if there
+	// is such a fact, else nothing.
 	Facts map[string]string
 	// Workspace are the directories named in the instructions.
 	Workspace []string
@@ -116,9 +119,7 @@ func New(o Options) (*Server, error) {
 		if err != nil {
 			return nil, err
 		}
-		for name, fact := range o.Facts {
-			sp.Description = strings.ReplaceAll(sp.Description, "{"+name+"}", fact)
-		}
+		sp.Description = described(sp.Description, o.Facts)
 		s.specs[t.Name] = sp
 		s.listed = append(s.listed, listed(sp))
 		names = append(names, t.Name)
@@ -126,6 +127,23 @@ func New(o Options) (*Server, error) {
 	s.known = strings.Join(names, ", ")
 	s.info = wire.AppendJSON(nil, s.implementation())
 	return s, nil
+}
+
+var (
+	plainFact     = regexp.MustCompile(`\{(\w+)\}`)
+	conditionFact = regexp.MustCompile(`\{(\w+):([^}]*)\}`)
+)
+
+// described returns a description with facts in place of their names.
+func described(text string, facts map[string]string) string {
+	text = conditionFact.ReplaceAllStringFunc(text, func(s string) string {
+		m := conditionFact.FindStringSubmatch(s)
+		if _, ok := facts[m[1]]; ok {
+			return m[2]
+		}
+		return ""
+	})
+	return plainFact.ReplaceAllStringFunc(text, func(s string) string { return cmp.Or(facts[strings.Trim(s, "{}")], s) })
 }
 
 const serverName = "fsmcp"

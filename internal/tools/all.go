@@ -53,8 +53,9 @@ type Options struct {
 	Servers LanguageServers
 	// Pictures develops what cannot be handed on as it is.
 	Pictures Pictures
-	// Pages reads PDFs.
+	// Pages reads PDFs, and PDFs says that it can: descriptions name them.
 	Pages Pages
+	PDFs  bool
 	// DrawFor bounds the time in which the pages of an answer are drawn; 0: nothing does.
 	DrawFor time.Duration
 	// Clipboard reads the clipboard where the preferences let it.
@@ -76,7 +77,7 @@ type Service struct {
 	searches    *search.Searcher
 	tools       []Tool
 	opener      toolcall.Opener
-	limits      map[string]string
+	facts       map[string]string
 	preferences func() Preferences
 	now         func() time.Time
 	committer   *commit.Committer
@@ -90,7 +91,7 @@ type Service struct {
 func New(o Options) *Service {
 	s := &Service{
 		opener:      toolcall.Opener{Access: o.Access, SettingsFile: func() string { return o.Preferences().SettingsFile }},
-		limits:      map[string]string{"maxFileBytes": phrase.Limit(o.MaxFileBytes), "maxOutputTokens": phrase.Thousands(o.MaxTokens)},
+		facts:       map[string]string{"maxFileBytes": phrase.Limit(o.MaxFileBytes), "maxOutputTokens": phrase.Thousands(o.MaxTokens)},
 		preferences: o.Preferences,
 		now:         o.Now,
 		auditor:     &toolcall.Auditor{Logger: o.Audit, Now: o.Now},
@@ -98,6 +99,9 @@ func New(o Options) *Service {
 		servers:     o.Servers,
 	}
 	s.searches = search.New(search.Options{Checker: o.Access})
+	if o.PDFs {
+		s.facts["pdf"] = ""
+	}
 	s.reminders = reminders.New(reminders.Options{
 		Files: o.Access, Watcher: o.Watcher, Now: o.Now, LookFor: o.LookFor, Notify: s.Notify,
 		Ignored: func(dir string) bool { return s.searches.Explain(dir).Why == search.ByIgnoreFile },
@@ -138,8 +142,9 @@ func (s *Service) NewSession() *toolcall.Session {
 	return toolcall.NewSession(s.now, s.reminders)
 }
 
-// Limits are the bounds of Read by their names in settings, as descriptions have them.
-func (s *Service) Limits() map[string]string { return s.limits }
+// Facts returns the facts on this installation for the descriptions of tools: the bounds of
+// Read by their names in settings, and pdf if PDFs are read.
+func (s *Service) Facts() map[string]string { return s.facts }
 
 // ParseFile parses a file argument, without a look at the disk.
 func (s *Service) ParseFile(raw string) toolcall.FileArgument { return s.opener.ParseFile(raw) }
