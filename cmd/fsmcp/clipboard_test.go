@@ -129,6 +129,10 @@ func TestClipboard(t *testing.T) {
 	if res, _ := f.readClipboard(map[string]any{"offset": 2, "region": "0,0,1,1"}); !strings.HasPrefix(res.Text, "2\tné\n") || !strings.Contains(res.Text, "Ignored") {
 		t.Errorf("a part: %q", res.Text)
 	}
+	f.copy(display, "text/uri-list", []byte("# copied\r\nfile:///home/me/a%20b.png\r\nhttps://example.com/\r\n"))
+	if res, _ := f.readClipboard(nil); res.IsError || res.Text != "1\t/home/me/a b.png\n2\thttps://example.com/\n(The user has copied files; these are their paths.)" {
+		t.Errorf("files: %q", res.Text)
+	}
 	f.copy(display, "UTF8_STRING", bytes.Repeat([]byte("line\n"), 3000))
 	if res, _ := f.readClipboard(nil); !res.IsError || res.Slug != "too_large" || !strings.Contains(res.Text, "limit=") {
 		t.Errorf("a long text: %s %s", res.Slug, res.Text)
@@ -201,13 +205,21 @@ func TestClipboardRules(t *testing.T) {
 		}
 		t.Log(res.Text)
 	}
-	// Off, it is a name like another, also where a project turns it on.
-	f.check(os.Remove(f.abs("clipboard:")))
+	// Off, also where a project turns it on, the setting is named; a file that bears the
+	// name comes first.
 	f.put(".fsmcp/settings.json", `{"clipboard": true}`)
 	serve(`{}`)
-	if res, _ := f.readClipboard(nil); res.Slug != "not_found" {
+	if res, _ := f.readClipboard(nil); res.Text != "1\ta file\n(Relative path: "+f.abs("clipboard:")+" was used.)" {
 		t.Errorf("%s", res.Text)
 	}
+	f.check(os.Remove(f.abs("clipboard:")))
+	if res, _ := f.readClipboard(nil); res.Slug != "not_found" || !strings.Contains(res.Text, `"clipboard": true in ~/.config/fsmcp/settings.json`) {
+		t.Errorf("%s", res.Text)
+	}
+	if res := f.call("Write", map[string]any{"file_path": "clipboard:", "content": "x"}); res.Slug != "bad_argument" || !strings.Contains(res.Text, "it is not changed") {
+		t.Errorf("%s", res.Text)
+	}
+	f.lacks("clipboard:")
 }
 
 // The user is asked where a rule names the clipboard, each time unless the answer is for

@@ -17,9 +17,12 @@ import (
 type Content struct {
 	Data    []byte
 	Picture bool
+	// URIs says that the text is a list of URIs, one a line, mostly of copied files (source:
+	// RFC 2483, section 5).
+	URIs bool
 }
 
-// ErrEmpty: the clipboard holds neither a picture nor text.
+// ErrEmpty: the clipboard holds neither a picture, text nor files.
 var ErrEmpty = errors.New("the clipboard holds neither a picture nor text")
 
 // ErrTooLong: the program did not end in time.

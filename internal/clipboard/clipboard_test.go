@@ -56,6 +56,7 @@ func TestPrograms(t *testing.T) {
 "-selection clipboard -t image/jpeg -o") printf 'jpeg';;
 "-selection clipboard -t UTF8_STRING -o") printf 'a\r\nb\n';;
 "-selection clipboard -t STRING -o") ;;
+"-selection clipboard -t text/uri-list -o") printf 'file:///a%%20b\r\n';;
 *) echo "bad arguments: $*" >&2; exit 3;;
 esac
 `
@@ -84,6 +85,7 @@ esac
 		"xclip, picture":             {XClip, xclip, "image/jpeg\nimage/png\nUTF8_STRING", "png", true, nil},
 		"xclip, another picture":     {XClip, xclip, "UTF8_STRING\nimage/jpeg\n", "jpeg", true, nil},
 		"xclip, text":                {XClip, xclip, "STRING\nUTF8_STRING\n", "a\nb\n", false, nil},
+		"xclip, files":               {XClip, xclip, "UTF8_STRING\ntext/uri-list\n", "file:///a%20b\n", false, nil},
 		"xclip, empty text":          {XClip, xclip, "STRING\n", "", false, ErrEmpty},
 		"xclip, other types":         {XClip, xclip, "text/html\nimage/svg+xml\n", "", false, ErrEmpty},
 		"xclip, empty":               {XClip, `echo "Error: target TARGETS not available" >&2; exit 1`, "", "", false, ErrEmpty},
@@ -102,7 +104,7 @@ esac
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("TYPES", c.types)
 			got, err := standIn(t, c.program, c.script).Read(t.Context())
-			if string(got.Data) != c.want || got.Picture != c.picture || !errors.Is(err, c.err) {
+			if string(got.Data) != c.want || got.Picture != c.picture || got.URIs != strings.HasPrefix(c.want, "file:") || !errors.Is(err, c.err) {
 				t.Errorf("%q, picture %v, %v", got.Data, got.Picture, err)
 			}
 		})

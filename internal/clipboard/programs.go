@@ -48,10 +48,14 @@ var XClip = Program{Name: "xclip", Package: "xclip", read: typed{
 	empty: []string{"not available", "there is no owner"},
 }.read}
 
+// uriList is the type of copied files. The text beside it is only their names in some
+// desktops.
+const uriList = "text/uri-list"
+
 // The types of a clipboard that are taken, the best ones first.
 var (
 	pictureTypes = []string{"image/png", "image/jpeg", "image/jpg", "image/webp", "image/gif", "image/bmp", "image/x-bmp", "image/tiff"}
-	textTypes    = []string{"text/plain;charset=utf-8", "UTF8_STRING", "text/plain", "TEXT", "STRING"}
+	textTypes    = []string{uriList, "text/plain;charset=utf-8", "UTF8_STRING", "text/plain", "TEXT", "STRING"}
 )
 
 // typed reads a clipboard whose owner offers types.
@@ -83,7 +87,9 @@ func (t typed) read(run run) (Content, error) {
 		if err != nil {
 			return Content{}, t.orEmpty(err)
 		}
-		return text(data)
+		content, err := text(data)
+		content.URIs = err == nil && mime == uriList
+		return content, err
 	}
 	return Content{}, ErrEmpty
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/fsmcp/fsmcp/internal/clipboard"
+	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/phrase"
 )
 
@@ -28,6 +29,11 @@ func Clipboard(err error) error {
 		return refuse(SlugIO, "The clipboard cannot be read: %s says %s. Ask the user to save its content as a file, and read that.", failed.Program.Name, phrase.Quote(failed.Said))
 	}
 	return err
+}
+
+// ClipboardOff refuses to read the clipboard, which takes a setting in the user's own file.
+func ClipboardOff(file string) error {
+	return refuse(SlugNotFound, "clipboard: is the user's clipboard, which is not read here: the setting clipboard is off. The user can turn it on by \"clipboard\": true in %s.", fsys.InSentence(file))
 }
 
 // UnknownClipboardPicture refuses a picture in a form that is not read.

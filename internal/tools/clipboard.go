@@ -3,6 +3,7 @@ package tools
 import (
 	"bytes"
 	"context"
+	"runtime"
 
 	"github.com/fsmcp/fsmcp/internal/access"
 	"github.com/fsmcp/fsmcp/internal/clipboard"
@@ -29,14 +30,18 @@ type clipboardReader struct {
 	clipboard Clipboard
 }
 
-// answer returns nil for a call that names a file, and for all of them unless the user lets
-// the clipboard be read. Other tools than Read are refused.
+// answer returns nil for a call that names a file. Other tools than Read are refused, and all
+// of them unless the user lets the clipboard be read; a file that bears that name then comes
+// first.
 //
 // The clipboard is no file: nothing counts as shown, and its text never leaves the machine
 // to be counted.
 func (r *clipboardReader) answer(ctx context.Context, call toolcall.Call, args Args) (*toolcall.Result, error) {
-	if args.Target() != clipboardName || !r.preferences().Clipboard {
+	if args.Target() != clipboardName {
 		return nil, nil
+	}
+	if !r.preferences().Clipboard {
+		return nil, r.off(args)
 	}
 	a, reads := args.(*ReadArgs)
 	if !reads {
@@ -56,10 +61,46 @@ func (r *clipboardReader) answer(ctx context.Context, call toolcall.Call, args A
 	}
 	target := &toolcall.Target{File: &access.File{Target: &fsys.Target{Asked: path}, Op: perm.Read}}
 	one := reading{tool: r.reader, target: target, call: call, args: a, want: w, content: bytes.NewReader(c.Data), budget: r.budget.Of(call.Client)}
-	if c.Picture {
+	switch {
+	case c.Picture:
 		return one.clipboardPicture(ctx, c.Data)
+	case c.URIs:
+		target.Remarks = append(target.Remarks, "(The user has copied files; these are their paths.)")
+		return one.clipboardText(ctx, filePaths(c.Data))
 	}
 	return one.clipboardText(ctx, c.Data)
+}
+
+// off refuses a call that names the clipboard where the user does not let it be read, unless
+// a file bears that name.
+func (r *clipboardReader) off(args Args) error {
+	_, reads := args.(*ReadArgs)
+	_, changes := args.(toolcall.Intent)
+	path, err := r.opener.Access.Parse(clipboardName)
+	switch {
+	case !reads && !changes, err == nil && r.opener.Access.Exists(perm.Read, path, perm.Ask):
+		return nil
+	case changes:
+		return refusal.ClipboardReadOnly
+	}
+	return refusal.ClipboardOff(r.opener.SettingsFile())
+}
+
+// filePaths returns the paths that a list of URIs names, one a line. Other URIs stay as they
+// are; comments go.
+func filePaths(uris []byte) []byte {
+	var paths []byte
+	for line := range bytes.Lines(uris) {
+		line = bytes.TrimSpace(line)
+		if len(line) == 0 || line[0] == '#' {
+			continue
+		}
+		if e, ok := fsys.ParseElsewhere(string(line), runtime.GOOS); ok && e.Kind == fsys.FileURL {
+			line = []byte(fsys.Printable(e.Path))
+		}
+		paths = append(append(paths, line...), '\n')
+	}
+	return paths
 }
 
 func (r *reading) clipboardPicture(ctx context.Context, data []byte) (*toolcall.Result, error) {

@@ -50,7 +50,7 @@ type field struct {
 	required  bool
 	keepEmpty bool
 	number    bool // a string that is also taken as a whole number
-	index     int // in the argument struct
+	index     int  // in the argument struct
 	take      reflect.Kind
 	pointer   bool
 }
