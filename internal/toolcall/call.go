@@ -8,6 +8,8 @@
 package toolcall
 
 import (
+	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
@@ -108,9 +110,15 @@ func Refuse(tool string, r *refusal.Refusal) *Result {
 	}
 }
 
-// Fail answers a call that failed.
+// Fail answers a call that failed, whose file argument was raw. Where the file was not read
+// yet, programs learn whether that is an absolute path, in the words of the reference.
 func Fail(tool, raw string, err error) *Result {
-	return Refuse(tool, refusal.Of(raw, err))
+	r := refusal.Of(raw, err)
+	result := Refuse(tool, r)
+	if r.Slug == refusal.SlugNotRead || r.Slug == refusal.SlugPartlyRead {
+		result.Meta["fsmcp/isFilePathAbsolute"] = strconv.FormatBool(filepath.IsAbs(raw))
+	}
+	return result
 }
 
 // TextResult is an answer of one text block: the given parts, one below the
