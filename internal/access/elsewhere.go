@@ -2,6 +2,7 @@ package access
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
@@ -98,21 +99,12 @@ func (c *Checker) Meant(op perm.Op, e fsys.Elsewhere) string {
 }
 
 // mayMean reports whether an absolute name exists, or for a change, whether its folder does
-// below a workspace directory.
+// below a workspace directory; of both only what may be read.
 func (c *Checker) mayMean(op perm.Op, name string) bool {
-	p, err := c.absolute(name)
-	if err != nil {
-		return false
-	}
-	if c.Exists(op, p, perm.Allow) {
+	if c.Readable(name) {
 		return true
 	}
-	dir, err := c.absolute(p.Dir())
-	inside := func(d perm.Dir) bool { return dir.String() != d.Name && fsys.Within(d.Name, dir.String()) }
-	for _, d := range c.Policy().Workspace() {
-		if err == nil && op.Changes() && inside(d) && c.Exists(op, dir, perm.Allow) {
-			return true
-		}
-	}
-	return false
+	dir := path.Dir(name)
+	below := func(d perm.Dir) bool { return dir != d.Name && fsys.Within(d.Name, dir) }
+	return op.Changes() && slices.ContainsFunc(c.Policy().Workspace(), below) && c.Readable(dir)
 }

@@ -47,7 +47,7 @@ func (c *Conversation) Hint(tops []string, name string) string {
 	for i, n := range found {
 		found[i] = fsys.InSentence(n)
 	}
-	return "(Not read yet, and meant for whoever works on files there: " + strings.Join(found, ", ") + ".)"
+	return "(Not read yet, and meant for work on files there: " + strings.Join(found, ", ") + ".)"
 }
 
 // packageDirs returns the names of folders that hold the code of packages, also where no

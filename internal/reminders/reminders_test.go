@@ -365,7 +365,7 @@ func TestHint(t *testing.T) {
 	}
 	in := func(name string) string { return filepath.Join(b.dir, name) }
 	b.read(in("d/CLAUDE.md"))
-	want := "(Not read yet, and meant for whoever works on files there: " + in("d/e/AGENTS.md") + ", " + in("d/.claude/skills/x/SKILL.md") + ".)"
+	want := "(Not read yet, and meant for work on files there: " + in("d/e/AGENTS.md") + ", " + in("d/.claude/skills/x/SKILL.md") + ".)"
 	if got := b.Hint(top, in("d/e/f")); got != want {
 		t.Errorf("%q", got)
 	}
