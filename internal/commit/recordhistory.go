@@ -118,6 +118,8 @@ func (w *committing) unkept(path string, mark *history.Mark) string {
 		why = "the file counts as secret (history.exclude)"
 	case mark.Off:
 		why = "the history is turned off (history.enabled)"
+	case errors.Is(mark.Missed, history.ErrTooLarge):
+		why = "what it replaces is larger than history.maxSize"
 	}
 	if why == "" || !w.call.Session.Once(path, why) {
 		return ""
@@ -126,9 +128,9 @@ func (w *committing) unkept(path string, mark *history.Mark) string {
 }
 
 // missed tells of a change that went on although nothing could be kept. That there
-// is no state folder is told by itself.
+// is no state folder is told by itself, and that the change is too large by unkept.
 func missed(m *history.Mark) []string {
-	if m == nil || m.Missed == nil || errors.As(m.Missed, new(*save.StateError)) {
+	if m == nil || m.Missed == nil || errors.As(m.Missed, new(*save.StateError)) || errors.Is(m.Missed, history.ErrTooLarge) {
 		return nil
 	}
 	return []string{fmt.Sprintf("(The old text could not be kept in fsmcp's history: %s.)", phrase.Cause(m.Missed))}

@@ -155,7 +155,7 @@ func TestTooMuchIsNotKept(t *testing.T) {
 		o.Settings = func() Settings { return Settings{Required: true, MaxSize: 1000, MaxAge: testMaxAge} }
 	})
 	_, err := s.Keep(context.Background(), Change{Names: []string{"/big"}, Old: io.NewSectionReader(nil, 0, 0), Size: padded, Splices: []span.Splice{{End: 2000}}})
-	if !errors.Is(err, errNotWhole) {
+	if !errors.Is(err, ErrTooLarge) {
 		t.Errorf("%v", err)
 	}
 }

@@ -192,14 +192,15 @@ func (s *Store) keep(ctx context.Context, c Change, settings Settings) (*Mark, e
 	return &Mark{w: w, number: l.Number}, nil
 }
 
-// errNotWhole says that of a file of that size only places are stored.
-var errNotWhole = errors.New("the file is too large to be kept whole")
+// ErrTooLarge says that of a file of that size only places are stored, and that these are
+// more than the history may hold.
+var ErrTooLarge = errors.New("the file is too large to be kept whole")
 
 // Rescue stores bytes that were displaced from path and are in no file any more. It returns
 // the entry's ID. After an error nothing is stored.
 func (s *Store) Rescue(ctx context.Context, path string, content io.ReaderAt, size int64) (id string, err error) {
 	if size > WholeLimit {
-		return "", errNotWhole
+		return "", ErrTooLarge
 	}
 	mark, err := s.Keep(ctx, Change{Names: []string{path}, Tool: ToolOutside, Old: content, Size: size, Gone: true})
 	switch {

@@ -395,7 +395,7 @@ func (w *writer) places(c Change, most int64) (at int64, err error) {
 		gone += at.gone
 	}
 	if gone > most {
-		return 0, errNotWhole
+		return 0, ErrTooLarge
 	}
 	r.lit.size = bytesOf(r.places)
 	return w.put(r, kept)
