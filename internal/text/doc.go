@@ -107,9 +107,10 @@ func tooStray(strays, size int) bool {
 
 // Decode recognises the charset of raw and decodes it, or answers ErrBinary. In
 // this order: a byte order mark decides, if what follows is valid; a NUL byte
-// means binary, unless half of the bytes are such as in UTF-16 (IsWide); valid UTF-8 is UTF-8; mostly valid UTF-8 is UTF-8 with stray
-// bytes; a legacy charset that is recognised, and that gives the same bytes
-// again; UTF-8 with stray bytes, unless there are too many.
+// means binary, unless about half of the bytes are NUL, as in UTF-16 (IsWide);
+// valid UTF-8 is UTF-8; mostly valid UTF-8 is UTF-8 with stray bytes; a legacy
+// charset that is recognised, and that gives the same bytes again; UTF-8 with
+// stray bytes, unless there are too many.
 func Decode(raw []byte) (*Doc, error) {
 	if d := decodeWide(raw); d != nil {
 		return d, nil
@@ -198,7 +199,8 @@ func wide(head []byte) (charset.Encoding, bool) {
 	}
 	head = head[:min(len(head), headSize)&^1]
 	units := len(head) / 2
-	if units < 2 || bytes.IndexByte(head[:min(len(head), 64)], 0) < 0 { // at once for other texts
+	if units < 2 || bytes.IndexByte(head[:min(len(head), 64)], 0) < 0 || // at once for other texts,
+		bytes.Count(head, []byte{0})*10 < units*8 { // and soon for most binary files
 		return charset.Encoding{}, false
 	}
 	var zeros [2]int // at even and odd places

@@ -56,8 +56,8 @@ func Imitations(b []byte) (n int) {
 var openings = []string{
 	"(cell # of ", "(line #", "(lines #", "(page #", "(pages #", "(pages come", "(next: read ", "(ignored, because ",
 	"(relative path: ", "(nothing bears ", "(encoding: ", "(line endings: ", "(no newline at ", "(no text on this page",
-	"(# more bytes of ", "(# picture", "(picture", "(the picture", "(the document ", "(these pages ", "(as a document ",
-	"(attached files", "(one answer has ", "(not read yet", "(the notebook has ", "(the file ", "[image: ", "pdf file read: ",
+	"(# more bytes of ", "(# picture", "(pictures left out", "(the picture of cell ", "(the pictures follow ", "(the document ", "(these pages ", "(as a document ",
+	"(attached files", "(one answer has ", "(not read yet", "(the notebook has ", "[image: ", "pdf file read: ",
 	"note: bidirectional ", "note: control characters", "note: invisible ", "note: zero-width ", "note: bytes ", "note: text ",
 }
 

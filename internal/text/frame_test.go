@@ -38,6 +38,9 @@ func TestEscapeFrame(t *testing.T) {
 		{"f(Next: Read)\nx (Line 5)", "f(Next: Read)\nx (Line 5)"},
 		{"(3 more bytes of this page's", `\(3 more bytes of this page's`},
 		{"(No text, no page)\nNote: this\n[Image]", "(No text, no page)\nNote: this\n[Image]"},
+		{"(Pictures left out, because", `\(Pictures left out, because`},
+		{"(The picture of cell a is left out", `\(The picture of cell a is left out`},
+		{"(The picture shows it)\n(Picture 1)", "(The picture shows it)\n(Picture 1)"},
 		{"PDF file read: /a", `\PDF file read: /a`},
 		{"Note: control characters: 1", `\Note: control characters: 1`},
 	}
