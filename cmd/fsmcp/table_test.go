@@ -337,6 +337,9 @@ func playExplain(t *testing.T, s *stage) {
 	}
 	d := map[string]deciding{"Read": got.Read, "Edit": got.Edit, "Write": got.Write, "NotebookEdit": got.NotebookEdit}[s.Tool]
 	want := deciding{Verdict: s.Verdict, Reason: s.By}
+	if s.By == "mode default" { // the table's word for every mode that asks
+		want.Reason = s.reasonOfMode()
+	}
 	if r, ok := s.rule(); ok {
 		file := s.root + string(r.Source)
 		want = deciding{Verdict: s.Verdict, Reason: r.List + " rule", Rule: r.Text, Source: file, Line: lineOf(t, file, r.List, r.Text)}

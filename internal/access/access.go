@@ -80,6 +80,28 @@ func (j Judgement) Outside() string {
 	return ""
 }
 
+// Why words the reason of a decision that no rule made. Refusals, questions and
+// explanations say the same.
+func (j Judgement) Why() string {
+	if j.Reason != perm.ReasonMode {
+		return j.Reason.String()
+	}
+	mode, outside := j.Policy.Mode(), j.Outside() != ""
+	why := "outside the workspace"
+	switch {
+	case !outside && mode == perm.DontAsk:
+		return "mode dontAsk refuses changes that no rule allows"
+	case !outside:
+		return fmt.Sprintf("mode %s asks before changes", mode)
+	case len(j.Policy.Workspace()) == 0:
+		why = "there is no workspace directory"
+	}
+	if mode == perm.DontAsk {
+		why += ", and mode dontAsk asks nobody"
+	}
+	return why
+}
+
 // DeniedError: the rules deny the call. It is the same for a file that does not
 // exist.
 type DeniedError struct{ Judgement }

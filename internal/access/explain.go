@@ -15,7 +15,7 @@ type Explanation struct {
 	// Device says that the name is refused for what it is, before any rule.
 	Device bool
 	// Decisions are by tool; grants of a running session are not among them.
-	Decisions map[perm.Op]perm.Decision
+	Decisions map[perm.Op]Judgement
 	// Unresolved is why the names may be incomplete, nil where they are not.
 	Unresolved error
 }
@@ -26,7 +26,7 @@ func (c *Checker) Explain(raw string) (Explanation, error) {
 	if err != nil {
 		return Explanation{}, err
 	}
-	e := Explanation{Path: path.String(), Names: []string{path.String()}, Device: fsys.RefusedByName(path), Decisions: make(map[perm.Op]perm.Decision)}
+	e := Explanation{Path: path.String(), Names: []string{path.String()}, Device: fsys.RefusedByName(path), Decisions: make(map[perm.Op]Judgement)}
 	began := c.Now()
 	target, unresolved := c.Resolver.Resolve(path)
 	e.Names, e.Unresolved = target.Names, unresolved
@@ -34,7 +34,8 @@ func (c *Checker) Explain(raw string) (Explanation, error) {
 	policy := c.Policy()
 	for _, op := range []perm.Op{perm.Read, perm.Edit, perm.Write, perm.NotebookEdit} {
 		j := Judgement{Decision: policy.Decide(op, target.Names, c.isThere), Policy: policy, Op: op, Path: path, Names: target.Names}
-		e.Decisions[op] = c.withLinks(j, target, began, nil)
+		j.Decision = c.withLinks(j, target, began, nil)
+		e.Decisions[op] = j
 	}
 	return e, nil
 }

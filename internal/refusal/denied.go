@@ -118,25 +118,14 @@ func (j judgement) waiting() string {
 
 // reason words a decision that no rule made.
 func (j judgement) reason() string {
-	why := j.Reason.String()
-	switch {
-	case j.Reason == perm.ReasonProtected:
-		why = "protected path, from which other programs take orders"
-	case j.Reason == perm.ReasonMode && len(j.Policy.Workspace()) == 0:
-		why = "there is no workspace directory"
-	case j.Reason == perm.ReasonMode && j.Outside() != "":
-		why = "outside the workspace"
-	case j.Reason == perm.ReasonMode:
-		why = fmt.Sprintf("mode %s asks before changes", j.Policy.Mode())
+	if j.Reason != perm.ReasonProtected {
+		return j.Why()
 	}
-	asked := j.Reason == perm.ReasonProtected || j.Reason == perm.ReasonMode
-	switch {
-	case !asked || j.Policy.Mode() != perm.DontAsk:
-		return why
-	case j.Reason == perm.ReasonMode && j.Outside() == "":
-		return "mode dontAsk refuses changes that no rule allows"
+	why := j.Why() + ", from which other programs take orders"
+	if j.Policy.Mode() == perm.DontAsk {
+		why += ", and mode dontAsk asks nobody"
 	}
-	return why + ", and mode dontAsk asks nobody"
+	return why
 }
 
 // brokenFiles names the settings files that keep everything closed, so that the user

@@ -24,7 +24,7 @@ func decisionOf(v access.Explanation, op perm.Op) decision {
 		return decision{Verdict: perm.Deny.String(), Reason: "device or another process's stream"}
 	}
 	d := v.Decisions[op]
-	out := decision{Verdict: d.Verdict.String(), Reason: d.Reason.String()}
+	out := decision{Verdict: d.Verdict.String(), Reason: d.Why()}
 	if d.Rule != "" {
 		out.Rule, out.Source = &d.Rule, &d.Source.Name
 	}
