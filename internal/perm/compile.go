@@ -24,6 +24,7 @@ type Policy struct {
 	literals   [opCount][]Literal
 	slashed    []slashedRule
 	searches   map[opSet]int32 // the first bare rule against each tool that searches
+	inForce    []RuleText
 }
 
 // root is a workspace directory as names are compared with it.
@@ -212,22 +213,26 @@ func (b *builder) rule(i int32) {
 	if r.List > Allow {
 		r.List = Deny
 	}
-	warn := func(kind WarningKind, nearest string) {
-		b.warnings.add(Warning{Kind: kind, Rule: r, Nearest: nearest})
-	}
 	if r.List == Allow && r.Source.Level.InProject() && !b.p.config.TrustProject {
-		warn(Untrusted, "")
+		b.warnings.add(Warning{Kind: Untrusted, Rule: r})
 		return
 	}
-	parsed, kind, nearest, ok := parseRule(r)
-	warn(kind, nearest)
-	if !ok {
+	parsed := parseRule(r)
+	w := Warning{Kind: parsed.kind, Rule: r, Nearest: parsed.nearest}
+	if parsed.ok {
+		w.ReadAs = parsed.meant
+	}
+	b.warnings.add(w)
+	if !parsed.ok {
 		return
 	}
-	kind, likely := misspelt(r.Text, b.clean(b.p.config.Home))
+	kind, likely := misspelt(parsed.text, b.clean(b.p.config.Home))
 	b.warnings.add(Warning{Kind: kind, Rule: r, Likely: likely})
 	if b.p.config.Windows {
 		parsed.spec.drive()
+	}
+	if !b.anchorsOnly {
+		b.p.inForce = append(b.p.inForce, r)
 	}
 	if parsed.bare {
 		for _, tool := range []opSet{globTool, grepTool} {
@@ -243,17 +248,13 @@ func (b *builder) rule(i int32) {
 	}
 	dirs := b.anchorsOf(r, parsed.spec.base)
 	if len(dirs) == 0 {
-		warn(NoAnchor, "")
+		b.warnings.add(Warning{Kind: NoAnchor, Rule: r})
 		return
 	}
 	b.remember(r, &parsed, dirs)
 	for _, dir := range dirs {
 		for s := &parsed.spec.pattern; s != nil; s = s.Also {
-			segs, ok := anchored(dir, s, parsed.spec.floats(r.List))
-			if !ok {
-				warn(MatchesNothing, "")
-				return
-			}
+			segs, _ := anchored(dir, s, parsed.spec.floats(r.List)) // parseRule refuses what climbs
 			b.pattern(segs, &parsed, i, r)
 		}
 	}
@@ -446,6 +447,9 @@ next:
 	}
 	return ws
 }
+
+// InForce returns the rules that decide on files or tools: without those that are ignored.
+func (p *Policy) InForce() []RuleText { return p.inForce }
 
 // Guarded returns Config.Guarded, which a caller compares with a file that has
 // more than one hard link.

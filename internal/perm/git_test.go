@@ -41,6 +41,9 @@ var unlikeGit = []struct {
 	{"a wildcard for one byte of several: rules count characters", func(p, path string) bool {
 		return !glob.IsASCII(p+path) && strings.ContainsAny(p, "?[")
 	}},
+	{"dir/**/: git takes the folders alone, a rule the files, too", func(p, _ string) bool {
+		return wholeTree(p) != p
+	}},
 	{"end of line: a file of patterns ends one there, a rule does not", func(p, _ string) bool {
 		return strings.ContainsAny(p, "\r\n")
 	}},

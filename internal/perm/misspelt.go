@@ -44,8 +44,9 @@ var misspellings = [...]misspelling{
 // misspelt returns the fault in a rule's notation, or noWarning, and the rules that were
 // likely meant. Text after a backslash is literal.
 func misspelt(text, home string) (kind WarningKind, likely []string) {
-	tool, body, hasBody, _ := splitRule(text)
-	if !hasBody || len(body) > maxMended || !strings.ContainsFunc(body, suspicious) {
+	w := splitRule(text)
+	tool, body := w.tool, w.body
+	if !w.hasBody || len(body) > maxMended || !strings.ContainsFunc(body, suspicious) {
 		return noWarning, nil
 	}
 	if rules := separateRules(tool, body); rules != nil {

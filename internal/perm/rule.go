@@ -1,6 +1,7 @@
 package perm
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/fsmcp/fsmcp/internal/perm/glob"
@@ -23,6 +24,13 @@ type parsedRule struct {
 	ops  opSet
 	bare bool // every file
 	spec spec
+
+	ok       bool        // the rule counts
+	kind     WarningKind // its fault, or noWarning
+	nearest  string      // the known word nearest to an unknown tool
+	text     string      // the rule as it is read
+	meant    string      // the well-formed rule that was likely meant, if another was written
+	hopeless bool        // no name can match the pattern
 }
 
 // spec is the part in parentheses.
@@ -46,66 +54,109 @@ const (
 	fromSource
 )
 
-// parseRule reads one rule. kind is its fault, or noWarning; ok says whether the rule
-// still counts. A faulty rule counts if that makes decisions stricter.
-func parseRule(r RuleText) (p parsedRule, kind WarningKind, nearest string, ok bool) {
-	tool, body, hasBody, flaw := splitRule(r.Text)
-	if strings.HasPrefix(tool, "!") || strings.HasPrefix(body, "!") {
-		return p, Negated, "", false
+// parseRule reads one rule. A faulty rule counts if that makes decisions stricter: a deny
+// or ask rule is read as what was likely meant.
+func parseRule(r RuleText) (p parsedRule) {
+	w := splitRule(r.Text)
+	p.text = r.Text
+	if strings.HasPrefix(w.tool, "!") || strings.HasPrefix(unquoted(w.body), "!") {
+		p.kind = Negated
+		return p
 	}
-	if tool == "" || flaw && r.List == Allow {
-		return p, Malformed, "", false
+	if r.List != Allow {
+		w = likely(r.Text)
 	}
-	p.ops, kind, nearest = applies(tool, hasBody, r.List, r.Source.Claude)
-	if p.ops == 0 {
-		return p, kind, nearest, false
+	if w.tool == "" || w.flaw && r.List == Allow {
+		p.kind = Malformed
+		return p
 	}
-	if flaw {
-		kind = Malformed
+	if p.ops, p.kind, p.nearest = applies(w.tool, w.hasBody, r.List, r.Source.Claude); p.ops == 0 {
+		p.meant = p.suggestion(w)
+		return p
 	}
-	if !hasBody {
-		p.bare = true
-		return p, kind, nearest, true
+	if w.flaw {
+		p.kind, p.text, p.meant = Malformed, w.String(), w.counted()
+	}
+	if !w.hasBody {
+		p.bare, p.ok = true, true
+		return p
 	}
 	var err error
-	p.spec, err = parseSpec(body)
-	if err != nil {
-		return p, MatchesNothing, "", false
+	p.spec, err = parseSpec(w.body)
+	if err != nil || climbs(&p.spec, r.List) {
+		p.kind, p.hopeless, p.meant = MatchesNothing, true, escaped(w)
+		return p
 	}
 	if len(p.spec.pattern.Segments) == 0 && r.List == Allow {
 		// A directory's own name alone ("//", ".") would allow everything in it: too much
 		// for a likely mistake.
-		return p, Malformed, "", false
+		p.kind = Malformed
+		return p
 	}
-	return p, kind, nearest, true
+	p.ok = true
+	return p
+}
+
+// suggestion returns the rule that was likely meant with a tool that is unknown.
+func (p *parsedRule) suggestion(w writing) string {
+	switch {
+	case p.kind != UnknownTool:
+		return ""
+	case p.nearest != "":
+		w.tool = p.nearest
+	case w.hasBody:
+		w.tool = "Read"
+	default:
+		w = writing{tool: "Read", body: w.tool, hasBody: true}
+	}
+	return w.counted()
+}
+
+// counted returns the well-formed rule by the name under which its tool counts.
+func (w writing) counted() string {
+	if w.hasBody && searchTool(w.tool) != 0 {
+		w.tool = "Read"
+	} else if w.hasBody && slices.Contains([]string{"Write", "NotebookEdit", "MultiEdit"}, w.tool) {
+		w.tool = "Edit"
+	}
+	return w.String()
+}
+
+// escaped returns a rule whose pattern matches nothing with its brackets taken literally, ""
+// if that is no rule, either.
+func escaped(w writing) string {
+	w.body = strings.TrimRight(strings.ReplaceAll(w.body, "[", `\[`), `\`)
+	if s, err := parseSpec(w.body); err != nil || climbs(&s, Deny) {
+		return ""
+	}
+	return w.counted()
 }
 
 // FileRule reports whether a rule, as it is written, may be meant for files: all
 // are but those for tools that are known to do something else.
 func FileRule(text string) bool {
-	tool, _, _, _ := splitRule(text)
-	return !isForeignTool(tool)
+	return !isForeignTool(canonicalForeign(splitRule(text).tool))
 }
 
 // splitRule cuts a rule into tool and specification. The specification ends at
 // the last parenthesis; a missing one, an empty specification or text behind it
 // is a flaw.
-func splitRule(text string) (tool, body string, hasBody, flaw bool) {
-	text = strings.TrimSpace(text)
-	tool, body, hasBody = strings.Cut(text, "(")
-	tool = strings.TrimSpace(tool)
-	if !hasBody {
-		return tool, "", false, tool == ""
+func splitRule(text string) (w writing) {
+	w.tool, w.body, w.hasBody = strings.Cut(strings.TrimSpace(text), "(")
+	w.tool = strings.TrimSpace(w.tool)
+	if !w.hasBody {
+		w.flaw = w.tool == ""
+		return w
 	}
-	end := strings.LastIndexByte(body, ')')
-	flaw = end != len(body)-1
+	end := strings.LastIndexByte(w.body, ')')
+	w.flaw = end != len(w.body)-1
 	if end >= 0 {
-		body = body[:end]
+		w.body = w.body[:end]
 	}
-	if body == "" {
-		return tool, "", false, true
+	if w.body == "" {
+		w.hasBody, w.flaw = false, true
 	}
-	return tool, body, true, flaw
+	return w
 }
 
 // parseSpec reads the text in the parentheses.
@@ -124,8 +175,19 @@ func parseSpec(body string) (spec, error) {
 		s.top = false
 	}
 	var err error
-	s.pattern, err = glob.Parse(body)
+	s.pattern, err = glob.Parse(wholeTree(body))
 	return s, err
+}
+
+// wholeTree drops the slashes behind stars at the end: "dir/**/" names the folders in dir
+// alone, but is meant for the files, too.
+func wholeTree(pattern string) string {
+	cut := strings.TrimRight(glob.TrimBlanks(pattern), "/")
+	last := cut[strings.LastIndexByte(cut, '/')+1:]
+	if len(last) >= 2 && strings.Trim(last, "*") == "" {
+		return cut
+	}
+	return pattern
 }
 
 // floats reports whether the pattern matches at any depth below its anchor.
@@ -135,9 +197,9 @@ func (s *spec) floats(list List) bool {
 	switch {
 	case s.top || len(p.Segments) == 0:
 		return false
-	case !p.Slash:
+	case !p.Slash && p.Segments[0].Text != "..":
 		return list != Allow || !s.dotted
 	}
-	oneDirectory := len(p.Segments) == 2 && p.Segments[0].Kind != glob.Deep && p.Segments[1].Kind == glob.Deep
+	oneDirectory := len(p.Segments) == 2 && p.Segments[0].Kind != glob.Deep && p.Segments[0].Text != ".." && p.Segments[1].Kind == glob.Deep
 	return oneDirectory && list != Allow
 }

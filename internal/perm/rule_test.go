@@ -23,11 +23,13 @@ func TestRuleParsing(t *testing.T) {
 		{"allow without its last parenthesis does not allow", rule(Allow, "Read(//srv/a", ownUser), Read, "/srv/a", mustAsk},
 		{"allow with text behind does not allow", rule(Allow, "Read(//srv/a) x", ownUser), Read, "/srv/a", mustAsk},
 		{"empty specification denies all", rule(Deny, "Read()", ownUser), Read, project + "/x", refused},
+		{"empty specification in Claude's file is its own tool", rule(Deny, "Read()", claudeUser), Read, project + "/x", mayRead},
 		{"empty specification allows nothing", rule(Allow, "Read()", ownUser), Read, "/srv/a", mustAsk},
 		{"negation has no meaning", rule(Deny, "Read(!.env)", ownUser), Read, project + "/.env", mayRead},
 		{"an escaped ! is a character", rule(Deny, `Read(\!x)`, ownUser), Read, project + "/!x", refused},
 		{"a hash is no comment", rule(Deny, "Read(#x)", ownUser), Read, project + "/#x", refused},
-		{"unknown tool", rule(Deny, "Raed(.env)", ownUser), Read, project + "/.env", mayRead},
+		{"a slip in the tool's name", rule(Deny, "Raed(.env)", ownUser), Read, project + "/.env", refused},
+		{"a slip in the tool's name allows nothing", rule(Allow, "Raed(//srv/a)", ownUser), Read, "/srv/a", mustAsk},
 		{"trailing blanks go", rule(Deny, "Read(.env  )", ownUser), Read, project + "/.env", refused},
 		{"an escaped blank stays", rule(Deny, `Read(.env\ )`, ownUser), Read, project + "/.env ", refused},
 
@@ -69,6 +71,10 @@ func TestRuleParsing(t *testing.T) {
 		{"no parent of a wildcard", rule(Deny, "Read(*/../x)", ownUser), Read, project + "/x", mayRead},
 		{"directories only: below", rule(Deny, "Read(logs/)", ownUser), Read, project + "/a/logs/x", refused},
 		{"directories only: a file", rule(Deny, "Read(logs/)", ownUser), Read, project + "/logs", mayRead},
+		{"a whole tree with a slash at the end", rule(Deny, "Read(logs/**/)", ownUser), Read, project + "/a/logs/x", refused},
+		{"a whole tree with a slash at the end, allow", rule(Allow, "Read(//srv/**/)", ownUser), Read, "/srv/x", mayRead},
+		{"everything with a slash at the end", rule(Deny, "Read(**/)", ownUser), Read, project + "/x", refused},
+		{"the folder above", rule(Deny, "Read(../**)", ownUser), Read, home + "/x", refused},
 		{"directories only: known to be one", rule(Deny, "Read(logs/)", ownUser), Read, project + "/logs/", refused},
 		{"a question mark is one character", rule(Deny, "Read(a?b)", ownUser), Read, project + "/aéb", refused},
 		{"wildcard directory floats in deny", rule(Deny, "Read(sec*/**)", ownUser), Read, project + "/a/secrets/k", refused},
@@ -153,9 +159,9 @@ func TestWarnings(t *testing.T) {
 		want    WarningKind
 		nearest string
 	}{
-		{[]RuleText{rule(Deny, "Raed(.env)", claudeUser)}, UnknownTool, "Read"},
-		{[]RuleText{rule(Deny, "read", ownUser)}, UnknownTool, "Read"},
-		{[]RuleText{rule(Deny, "NotebokEdit", ownUser)}, UnknownTool, "NotebookEdit"},
+		{[]RuleText{rule(Allow, "Raed(.env)", claudeUser)}, UnknownTool, "Read"},
+		{[]RuleText{rule(Allow, "read", ownUser)}, UnknownTool, "Read"},
+		{[]RuleText{rule(Deny, "NootebokEdti", ownUser)}, UnknownTool, "NotebookEdit"},
 		{[]RuleText{rule(Deny, "Zzz", ownUser)}, UnknownTool, ""},
 		{[]RuleText{rule(Deny, "Zzz", claudeUser)}, noWarning, ""},
 		{[]RuleText{rule(Allow, "Bash(npm run test:*)", claudeUser)}, noWarning, ""},
@@ -196,12 +202,16 @@ func TestWarnings(t *testing.T) {
 }
 
 func TestWarningWords(t *testing.T) {
-	r := rule(Deny, "Raed(.env)", ownUser)
-	r.Source.Line = 7
-	_, ws := Compile(testConfig(r))
-	want := ownUser.Name + `:7: deny rule "Raed(.env)" is ignored: no tool has this name (nearest: Read)`
-	if len(ws) != 1 || ws[0].String() != want {
-		t.Errorf("%v\nwant %s", ws, want)
+	for list, fact := range []string{Deny: `deny rule "Raed(.env)" is not well formed; it is read as "Read(.env)"`, Allow: `allow rule "Raed(.env)" is ignored: no tool has this name (nearest: Read)`} {
+		if fact == "" {
+			continue
+		}
+		r := rule(List(list), "Raed(.env)", ownUser)
+		r.Source.Line = 7
+		_, ws := Compile(testConfig(r))
+		if want := ownUser.Name + ":7: " + fact; len(ws) != 1 || ws[0].String() != want {
+			t.Errorf("%v\nwant %s", ws, want)
+		}
 	}
 	for k := Malformed; k <= Bar; k++ {
 		if k.String() == "" {

@@ -83,6 +83,8 @@ type Warning struct {
 	Rule RuleText
 	// Nearest is the known word nearest to an unknown tool name, or "".
 	Nearest string
+	// ReadAs is the well-formed rule that a malformed one counts as, or "".
+	ReadAs string
 	// Likely lists the rules that were likely meant, if the notation is at fault; empty if
 	// only the user knows.
 	Likely []string
@@ -100,6 +102,9 @@ func (w Warning) String() string {
 	s := fmt.Sprintf("%s: %s rule %q %s", where, w.Rule.List, w.Rule.Text, w.Kind)
 	if w.Nearest != "" {
 		s += fmt.Sprintf(" (nearest: %s)", w.Nearest)
+	}
+	if w.ReadAs != "" {
+		s += fmt.Sprintf("; it is read as %q", w.ReadAs)
 	}
 	for i, rule := range w.Likely {
 		s += [...]string{"; did you mean ", " and "}[min(i, 1)] + strconv.Quote(rule)
