@@ -17,7 +17,7 @@ import (
 func withDisk(s settings.System) settings.System {
 	known := &firstNames{first: make(map[string][]string)}
 	s.OS, s.Read, s.List, s.Real, s.Folder = runtime.GOOS, readSettings, listFolder, realName, known.names
-	s.FileRule = perm.FileRule
+	s.FileRule, s.RuleFault = perm.FileRule, perm.Fault
 	return s
 }
 

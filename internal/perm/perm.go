@@ -162,7 +162,7 @@ type Dir struct {
 type BrokenFile struct {
 	Name string
 	Line int    // 0 where nothing of it could be read
-	Why  string // the rest of a sentence about the file, without any of its text
+	Why  string // the rest of a sentence about the file, with none of its text but a rule
 }
 
 // Config is everything a policy is compiled from.

@@ -2,6 +2,7 @@ package settings
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/fsmcp/fsmcp/internal/perm"
@@ -48,4 +49,23 @@ func (l Layer) overfull(concerns func(rule string) bool) *perm.BrokenFile {
 		return &perm.BrokenFile{Name: l.File.Name, Line: r.Source.Line, Why: why}
 	}
 	return nil
+}
+
+// mistyped returns an error if a deny or ask rule of the file cannot be understood, else
+// nil. fault tells of one rule.
+func (l Layer) mistyped(fault func(perm.RuleText) string) *perm.BrokenFile {
+	if fault == nil {
+		return nil
+	}
+	for _, r := range l.Rules {
+		if why := fault(r); why != "" {
+			return &perm.BrokenFile{Name: l.File.Name, Line: r.Source.Line, Why: why}
+		}
+	}
+	return nil
+}
+
+// prohibitions returns the deny and ask rules.
+func prohibitions(rules []perm.RuleText) []perm.RuleText {
+	return slices.DeleteFunc(slices.Clone(rules), func(r perm.RuleText) bool { return r.List == perm.Allow })
 }

@@ -57,6 +57,9 @@ type System struct {
 	Folder func(dir string) []string
 	// FileRule reports whether a permission rule is about files; nil: every one is.
 	FileRule func(rule string) bool
+	// RuleFault returns why a source with this rule counts as broken, as the rest of a
+	// sentence about the source; "" if it does not. nil: no rule makes a source broken.
+	RuleFault func(perm.RuleText) string
 }
 
 // Config holds every setting. It never changes: a change on disk makes a new one.
@@ -105,7 +108,7 @@ type Config struct {
 	clients, caps map[string]ClientLimit
 	pdfClients    map[string]PDF
 	pdfMode       string   // of the environment
-	toolsFault    error    // of a flag or a variable that names an unknown tool
+	fault         error    // of a flag or a variable that cannot be served
 	base          []string // the workspace without the directories that files add
 	origin        origin
 	entries       []entry
@@ -130,7 +133,7 @@ func New(f Flags, s System, defaultTokens int) (c Config, warnings []string, err
 		return c, nil, fmt.Errorf("--durability takes full, data or none, not %q", f.Durability)
 	}
 	c = build(origin{flags: f, system: s, tokens: defaultTokens}, nil, nil)
-	return c, c.origin.warnings, c.toolsFault
+	return c, c.origin.warnings, c.fault
 }
 
 // Reload returns the settings after the named files changed; nil names all of them. What a
@@ -202,6 +205,14 @@ func (c Config) Found() (out []Found) {
 		if e.layer.Found && e.layer.Broken == nil && !e.gone {
 			out = append(out, Found{e.layer.File, e.ignored != ""})
 		}
+	}
+	return out
+}
+
+// Misplaced returns the warnings about known keys in the wrong case or place.
+func (c Config) Misplaced() (out []string) {
+	for _, e := range c.entries {
+		out = append(out, e.layer.Misplaced...)
 	}
 	return out
 }

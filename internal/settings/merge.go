@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/fsmcp/fsmcp/internal/perm"
@@ -17,6 +18,8 @@ type merger struct {
 	trust    bool
 	layers   []Layer
 	warnings []string
+	// modeFault is the error of a flag with an unknown mode.
+	modeFault error
 }
 
 // noLevel is the level of a default.
@@ -61,7 +64,8 @@ func (m *merger) merge(workspace []string) Config {
 		PDFWarm:            pick(m, keyPDFWarm, true),
 	}
 	c.PDF, c.pdfMode, c.pdfClients = m.pdf()
-	c.Tools, c.toolsFault = m.tools()
+	c.Tools, c.fault = m.tools()
+	c.fault = cmp.Or(m.ruleFault(c.Rules), m.modeFault, c.fault)
 	if api := pick(m, keyTokensAPI, TokensAPI{}); api != (TokensAPI{}) {
 		c.TokensAPI = &api
 	}
@@ -155,7 +159,7 @@ func (m *merger) broken() (out []perm.BrokenFile) {
 // mode returns the mode for files that no rule names. Flag, variable and --settings win;
 // below them a project's files may tighten the user's mode.
 func (m *merger) mode() string {
-	if mode := m.modeFrom("--permission-mode", m.origin.flags.PermissionMode); mode != "" {
+	if mode := m.modeFrom(flagMode, m.origin.flags.PermissionMode); mode != "" {
 		return mode
 	}
 	if mode := m.modeFrom("FSMCP_PERMISSION_MODE", m.env.Getenv("FSMCP_PERMISSION_MODE")); mode != "" {
@@ -199,10 +203,28 @@ func (m *merger) modeFrom(where, word string) string {
 		return ""
 	}
 	mode, ok := knownMode(word)
-	if !ok {
+	if !ok && where == flagMode {
+		m.modeFault = fmt.Errorf("%s takes %s, not %q%s", where, strings.Join(modes()[:5], ", "), word, didYouMean(word, modes()))
+	} else if !ok {
 		m.warnings = append(m.warnings, unknownMode(where, word))
 	}
 	return mode
+}
+
+const flagMode = "--permission-mode"
+
+// ruleFault returns an error for the first rule of a flag or a variable that cannot be
+// understood: without it more would be open than the user wants.
+func (m *merger) ruleFault(rules []perm.RuleText) error {
+	for _, r := range rules {
+		if level := r.Source.Level; m.origin.system.RuleFault == nil || level != perm.Flag && level != perm.Env {
+			continue
+		}
+		if why := m.origin.system.RuleFault(r); why != "" {
+			return fmt.Errorf("%s %s", r.Source.Name, why)
+		}
+	}
+	return nil
 }
 
 func (m *merger) maxTokens() int {

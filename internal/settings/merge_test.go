@@ -204,7 +204,6 @@ func TestPrecedenceOfSingleValues(t *testing.T) {
 		{"project tightens", Flags{}, nil, map[string]string{userOwn: mode("default"), project: mode("dontAsk"), local: mode("plan")}, 0, "plan", modeOf},
 		{"local does not loosen", Flags{}, nil, map[string]string{project: mode("plan"), local: mode("default")}, 0, "plan", modeOf},
 		{"project does not loosen", Flags{TrustProject: &yes}, nil, map[string]string{userOwn: mode("plan"), project: mode("default")}, 1, "plan", modeOf},
-		{"unknown by flag", Flags{PermissionMode: "plna"}, nil, nil, 1, "default", modeOf},
 		{"unknown by variable", Flags{}, map[string]string{"FSMCP_PERMISSION_MODE": "x"}, nil, 1, "default", modeOf},
 		{"auto", Flags{PermissionMode: "auto"}, nil, nil, 0, "default", modeOf},
 		{"manual", Flags{}, nil, map[string]string{userOwn: mode("manual")}, 0, "default", modeOf},
@@ -246,6 +245,71 @@ func TestPrecedenceOfSingleValues(t *testing.T) {
 			t.Errorf("%s: %v, %q, %v", c.name, c.got(got), warnings, err)
 		}
 	}
+}
+
+// TestFaultsEndTheStart: an unknown mode by flag, and a deny or ask rule by flag or variable
+// that cannot be understood.
+func TestFaultsEndTheStart(t *testing.T) {
+	for _, c := range []struct {
+		flags Flags
+		env   map[string]string
+		want  string // "" where it starts
+	}{
+		{Flags{PermissionMode: "plna"}, nil, `--permission-mode takes bypassPermissions, acceptEdits, default, dontAsk, plan, not "plna" (did you mean plan?)`},
+		{Flags{Deny: []string{"Read(.env)", ".env"}}, nil, `--deny has the deny rule ".env", which cannot be understood; did you mean "Read(.env)"?`},
+		{Flags{Ask: []string{"edti(a)"}}, nil, `--ask has the ask rule "edti(a)", which cannot be understood; did you mean "Edit(a)"?`},
+		{Flags{}, map[string]string{"FSMCP_DENY": "Read(a)\nread(b)"}, `FSMCP_DENY has the deny rule "read(b)", which cannot be understood; did you mean "Read(b)"?`},
+		{Flags{}, map[string]string{"FSMCP_ASK": "Read(b"}, `FSMCP_ASK has the ask rule "Read(b", which cannot be understood; did you mean "Read(b)"?`},
+		{Flags{Allow: []string{"raed(x)"}, Deny: []string{"Bash(rm:*)", "Read(!x)"}, PermissionMode: "manual"}, map[string]string{"FSMCP_PERMISSION_MODE": "yolo"}, ""},
+	} {
+		s := env(c.env)
+		s.RuleFault = perm.Fault
+		_, _, err := New(c.flags, s, 1000)
+		if got := fmt.Sprint(err); c.want != got && (c.want != "" || err != nil) {
+			t.Errorf("%+v: %s\nwant %s", c.flags, got, c.want)
+		}
+	}
+}
+
+// TestMistypedRuleCloses: a deny or ask rule that cannot be understood breaks fsmcp's own
+// files, and Claude Code's where it has no likely meaning. The file's prohibitions hold.
+func TestMistypedRuleCloses(t *testing.T) {
+	text := `{"permissions": {"allow": ["Edit(//x)", "raed(y)"],
+		"ask": ["Edit(b)"], "deny": ["Read(a)",
+		"%s"]}, "clipboard": true}`
+	for _, c := range []struct{ file, rule, why string }{
+		{userOwn, "raed(.env)", `has the deny rule "raed(.env)", which cannot be understood; did you mean "Read(.env)"?`},
+		{project, ".env", `has the deny rule ".env", which cannot be understood; did you mean "Read(.env)"?`},
+		{settingsFile, "Read()", `has the deny rule "Read()", which cannot be understood; did you mean "Read"?`},
+		{userClaude, "Read([)", `has the deny rule "Read([)", which cannot be understood; did you mean "Read(\\[)"?`},
+		{userClaude, "raed(.env)", ""}, {claude, ".env", ""}, {managed, "Read(", ""}, {userOwn, "Bash(rm", ""}, {userOwn, "Read(ok)", ""},
+	} {
+		s := with(env(nil), map[string]string{c.file: fmt.Sprintf(text, c.rule)})
+		s.RuleFault = perm.Fault
+		got, _, err := New(Flags{Settings: settingsFileIf(c.file)}, s, 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.why == "" {
+			if got.Broken != nil {
+				t.Errorf("%s with %q: %+v", c.file, c.rule, got.Broken)
+			}
+			continue
+		}
+		if len(got.Broken) != 1 || got.Broken[0] != (perm.BrokenFile{Name: c.file, Line: 3, Why: c.why}) {
+			t.Errorf("%s with %q: %+v", c.file, c.rule, got.Broken)
+		}
+		if len(rulesIn(got.Rules, perm.Deny)) != 2 || len(rulesIn(got.Rules, perm.Ask)) != 1 || len(rulesIn(got.Rules, perm.Allow)) != 0 || got.Clipboard {
+			t.Errorf("%s with %q: %+v", c.file, c.rule, got.Rules)
+		}
+	}
+}
+
+func settingsFileIf(name string) string {
+	if name == settingsFile {
+		return name
+	}
+	return ""
 }
 
 func modeOf(c Config) any   { return c.Mode }

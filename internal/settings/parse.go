@@ -2,6 +2,7 @@ package settings
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/tailscale/hujson"
 
+	"github.com/fsmcp/fsmcp/internal/alike"
 	"github.com/fsmcp/fsmcp/internal/jsonc"
 	"github.com/fsmcp/fsmcp/internal/perm"
 )
@@ -28,10 +30,14 @@ type Layer struct {
 	Dirs  []Word // additionalDirectories, as written
 	// Mode is defaultMode by its name in settings; never set by Claude Code's files.
 	Mode Word
-	// Broken is set if the file cannot be understood; all fields above are empty then.
+	// Broken is set if the file cannot be understood; of the fields above it has the deny and
+	// ask rules at most.
 	Broken *perm.BrokenFile
 	// Warnings are whole sentences about single words.
 	Warnings []string
+	// Misplaced are those of the warnings that are about known keys in the wrong case or
+	// place: what stands there was meant to hold.
+	Misplaced []string
 
 	values           map[string]value
 	floor            string // a mode that was added while fsmcp runs: it can only tighten
@@ -83,8 +89,11 @@ func (p *parser) broken(offset int, why string) bool {
 }
 
 func (p *parser) warn(offset int, format string, args ...any) {
-	where := fmt.Sprintf("%s:%d: ", p.layer.File.Name, p.line(offset))
-	p.layer.Warnings = append(p.layer.Warnings, where+fmt.Sprintf(format, args...))
+	p.layer.Warnings = append(p.layer.Warnings, p.sentence(offset, format, args...))
+}
+
+func (p *parser) sentence(offset int, format string, args ...any) string {
+	return fmt.Sprintf("%s:%d: ", p.layer.File.Name, p.line(offset)) + fmt.Sprintf(format, args...)
 }
 
 // line is the number of the line that an offset lies in.
@@ -111,6 +120,10 @@ func (p *parser) syntax() (root hujson.Value, ok bool) {
 	case jsonc.TooDeep(p.bytes, maxDepth):
 		return root, p.broken(0, "is nested too deeply")
 	}
+	if p.empty() {
+		root, _ = jsonc.Parse([]byte("null"))
+		return root, true
+	}
 	root, fault := jsonc.Parse(append(slices.Clip(p.bytes), '\n')) // a comment may be the last
 	if fault != nil {
 		end := max(0, len(bytes.TrimRight(p.bytes, " \t\r\n"))-1) // the number of an empty last line would not help
@@ -121,6 +134,18 @@ func (p *parser) syntax() (root hujson.Value, ok bool) {
 		return root, p.broken(at, "is not valid JSON (this file takes no comments and no trailing commas)")
 	}
 	return root, true
+}
+
+// empty reports whether the file has blanks alone, or comments where it may have them.
+func (p *parser) empty() bool {
+	if p.layer.File.Claude {
+		return len(bytes.TrimSpace(p.bytes)) == 0
+	}
+	if start := bytes.TrimLeft(p.bytes, " \t\r\n"); len(start) > 0 && start[0] != '/' {
+		return false
+	}
+	_, fault := jsonc.Parse(append(slices.Clip(p.bytes), "\nnull"...))
+	return fault == nil
 }
 
 // firstExtension returns the offset of the first comment or trailing comma, and -1 for
@@ -154,6 +179,9 @@ func invalidUTF8(b []byte) (offset int) {
 // root reads the whole file.
 func (p *parser) root(v hujson.Value) bool {
 	object, ok := v.Value.(*hujson.Object)
+	if lit, _ := v.Value.(hujson.Literal); lit.Kind() == 'n' {
+		return true
+	}
 	if !ok {
 		return p.broken(v.StartOffset, "is not a JSON object")
 	}
@@ -166,6 +194,9 @@ func (p *parser) permissionsOf(root *hujson.Object) bool {
 	seen := false
 	for _, m := range root.Members {
 		if name, _ := jsonc.Text(m.Name); name != keyPermissions {
+			if p.layer.File.Claude {
+				p.unknown(m, name)
+			}
 			continue
 		}
 		object, ok := m.Value.Value.(*hujson.Object)
@@ -296,6 +327,8 @@ func (p *parser) member(path string, m hujson.ObjectMember) {
 	switch object, ok := m.Value.Value.(*hujson.Object); {
 	case isGroup && ok:
 		p.group(path+".", object)
+	case isGroup && keyPermissions+"."+path == keyAsk: // the rules, not what is said of questions
+		p.unknown(m, path)
 	case isGroup:
 		p.warn(m.Value.StartOffset, "%q takes an object; it is ignored", path)
 	default:
@@ -337,18 +370,46 @@ func (p *parser) keep(k *key, is any, offset int) {
 }
 
 // unknown warns of an unknown key in fsmcp's own files. Unknown keys in Claude Code's
-// files are fine.
+// files are fine, but for those that were meant for permissions.
 func (p *parser) unknown(m hujson.ObjectMember, path string) {
-	if p.layer.File.Claude {
+	meant := p.misplaced(m.Value, path)
+	if p.layer.File.Claude && meant == "" {
 		return
 	}
 	hint := ""
-	switch near := nearest(path, known()); {
+	switch near := cmp.Or(meant, nearest(path, known())); {
 	case near == path:
 		group, leaf, _ := strings.Cut(path, ".")
 		hint = fmt.Sprintf(" (it is written as {%q: {%q: ...}})", group, leaf)
 	case near != "":
 		hint = fmt.Sprintf(" (did you mean %q?)", near)
 	}
-	p.warn(m.Name.StartOffset, "%q is not a known setting; it is ignored%s", path, hint)
+	w := p.sentence(m.Name.StartOffset, "%q is not a known setting; it is ignored%s", path, hint)
+	p.layer.Warnings = append(p.layer.Warnings, w)
+	if meant != "" {
+		p.layer.Misplaced = append(p.layer.Misplaced, w)
+	}
+}
+
+// misplaced returns the known key that a path has in the wrong case or place, "" if there
+// is none. In Claude Code's files it knows the keys that are read there, also with one slip,
+// and goes by the form of the value, too.
+func (p *parser) misplaced(v hujson.Value, path string) string {
+	leaf := func(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
+	keys, slip := known(), 0
+	if p.layer.File.Claude {
+		keys, slip = []string{keyDeny, keyAsk, keyAllow, keyDirectories}, 1
+		switch v.Value.(type) {
+		case *hujson.Object:
+			keys = []string{keyPermissions}
+		case hujson.Literal:
+			return ""
+		}
+	}
+	for _, k := range keys {
+		if alike.Distance(strings.ToLower(path), strings.ToLower(k), slip) <= slip || strings.EqualFold(leaf(path), leaf(k)) {
+			return k
+		}
+	}
+	return ""
 }

@@ -60,8 +60,10 @@ func TestBrokenFilesSayWhereAndWhy(t *testing.T) {
 		line       int
 		why        string
 	}{
-		{"empty", "", false, 1, "is not valid JSON"},
-		{"blank", "\n\n", true, 1, "is not valid JSON"},
+		{"a comment alone in a strict file", "// x\n", true, 1, "is not valid JSON"},
+		{"a comment that does not end", "/* x\n", false, 1, "is not valid JSON"},
+		{"null and more", "null\nnull", false, 2, "is not valid JSON"},
+		{"false", "false", false, 1, "is not a JSON object"},
 		{"cut off", "{\n\"permissions\": {\n", false, 2, "is not valid JSON"},
 		{"cut off, strict", "{\n\"permissions\": {\n", true, 2, "is not valid JSON"},
 		{"text behind", "{}\n{}", false, 2, "is not valid JSON"},
@@ -71,7 +73,6 @@ func TestBrokenFilesSayWhereAndWhy(t *testing.T) {
 		{"trailing comma in a strict file", "{\n\"a\": [1,\n]}", true, 2, "takes no comments"},
 		{"not UTF-8", "{\n\"a\": \"\xff\"}", false, 2, "is not valid UTF-8"},
 		{"a list", "\n[]", true, 2, "is not a JSON object"},
-		{"null", "null", false, 1, "is not a JSON object"},
 		{"too large", "{}" + strings.Repeat(" ", MaxFileBytes), false, 1, "is larger than 1 MiB"},
 		{"too deep", deep, false, 1, "is nested too deeply"},
 		{"too deep in a strict file", `{"a":` + deep, true, 1, "is nested too deeply"},
@@ -122,6 +123,13 @@ func TestUnderstoodAllTheSame(t *testing.T) {
 		claude     bool
 	}{
 		{"byte order mark", "\ufeff{}", true},
+		{"empty", "", false},
+		{"empty, strict", "", true},
+		{"blank, strict", "\n \r\n\t", true},
+		{"byte order mark alone", "\ufeff", true},
+		{"comments alone", "\ufeff// x\n/* y */", false},
+		{"null", "null", false},
+		{"null, strict", " null\n", true},
 		{"byte order mark and comment", "\ufeff// x\n{}", false},
 		{"CRLF", "{\r\n// x\r\n}\r\n", false},
 		{"brackets in words and comments", `{"a": "` + strings.Repeat("[", 99) + `", /*` + strings.Repeat("{", 99) + "*/}", false},
@@ -133,6 +141,48 @@ func TestUnderstoodAllTheSame(t *testing.T) {
 		}
 		if l := Parse(f, []byte(c.text)); l.Broken != nil || c.claude && (l.Warnings != nil || l.Mode.Text != "" || l.values != nil) {
 			t.Errorf("%s: %+v", c.name, l)
+		}
+	}
+}
+
+// TestMisplacedKeys: keys for permissions in the wrong case or place are warned of, in
+// Claude Code's files, too. Other keys there are its own.
+func TestMisplacedKeys(t *testing.T) {
+	for _, c := range []struct {
+		text   string
+		claude bool
+		want   string // the known key
+	}{
+		{`{"Permissions": {"Deny": ["Read(a)"]}}`, true, "permissions"},
+		{`{"PERMISSIONS": {}}`, false, "permissions"},
+		{`{"permission": {"deny": []}}`, true, "permissions"},
+		{`{"permissions": {"Deny": []}}`, true, "permissions.deny"},
+		{`{"permissions": {"denny": []}}`, true, "permissions.deny"},
+		{`{"permissions": {"Ask": []}}`, false, "permissions.ask"},
+		{`{"permissions": {"permissions": {"deny": []}}}`, true, "permissions"},
+		{`{"deny": []}`, true, "permissions.deny"},
+		{`{"deny": []}`, false, "permissions.deny"},
+		{`{"ask": ["Edit(a)"]}`, true, "permissions.ask"},
+		{`{"ask": ["Edit(a)"]}`, false, "permissions.ask"},
+		{`{"permissions.deny": []}`, true, "permissions.deny"},
+		{`{"additionaldirectories": []}`, true, "permissions.additionalDirectories"},
+		{`{"Hints": false}`, false, "hints"},
+		{`{"whenChanged": "apply"}`, false, "edit.whenChanged"},
+		{`{"edit": {"Gate": "full"}}`, false, "edit.gate"},
+		// The control: keys that are right, mean something else, or are only like one.
+		{`{"permissions": {"deny": [], "defaultMode": "plan", "disableBypassPermissionsMode": "disable"}, "env": {"deny": "1"}, "model": "x", "ask": {"timeout": "5s"}, "hooks": {}}`, true, ""},
+		{`{"ask": {"timeout": "5s"}, "edit": {"gate": "full"}}`, false, ""},
+		{`{"wenChanged": 1}`, false, ""},
+	} {
+		f := ownFile
+		f.Claude = c.claude
+		l := Parse(f, []byte(c.text))
+		if l.Broken != nil || len(l.Rules) > 0 || (c.want == "") != (l.Misplaced == nil) {
+			t.Errorf("%s: %+v", c.text, l)
+			continue
+		}
+		if c.want != "" && (len(l.Misplaced) != 1 || !slices.Contains(l.Warnings, l.Misplaced[0]) || !strings.Contains(l.Misplaced[0], "is not a known setting; it is ignored (")) {
+			t.Errorf("%s: %q, want %s", c.text, l.Misplaced, c.want)
 		}
 	}
 }
@@ -316,7 +366,7 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		if plain := strings.TrimPrefix(s, "\ufeff"); claude && !json.Valid([]byte(plain)) {
+		if plain := strings.TrimPrefix(s, "\ufeff"); claude && strings.TrimSpace(plain) != "" && !json.Valid([]byte(plain)) {
 			t.Fatal("took what is not JSON")
 		}
 	})

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"path/filepath"
@@ -147,11 +148,12 @@ func (r reader) look(f File) entry {
 		e.layer = Parse(f, found.Bytes)
 		if broken := e.layer.overfull(r.s.FileRule); broken != nil {
 			e.layer = Layer{File: f, Found: true, Broken: broken}
+		} else if broken := e.layer.mistyped(r.s.RuleFault); broken != nil {
+			e.layer = Layer{File: f, Found: true, Rules: prohibitions(e.layer.Rules), Broken: broken}
 		}
 	}
 	if l := e.layer; f.Tightens {
-		l.Rules = slices.DeleteFunc(l.Rules, func(r perm.RuleText) bool { return r.List == perm.Allow })
-		e.layer = Layer{File: f, Found: l.Found, Rules: l.Rules, Broken: l.Broken}
+		e.layer = Layer{File: f, Found: l.Found, Rules: prohibitions(l.Rules), Broken: l.Broken}
 	}
 	return e
 }
@@ -185,7 +187,7 @@ func (c Config) Stale() (names []string, half bool) {
 			continue
 		}
 		names = append(names, f.Name)
-		half = half || found.Missing || Parse(f, found.Bytes).Broken != nil
+		half = half || found.Missing || len(bytes.TrimSpace(found.Bytes)) == 0 || Parse(f, found.Bytes).Broken != nil
 	}
 	if !slices.Equal(managed, managedFiles(s)) {
 		names = append(names, dropIns(s))
@@ -228,9 +230,15 @@ func (e entry) merge(now entry, concerns func(rule string) bool) entry {
 		}
 	}
 	if broken != nil {
-		// Its last content still holds, and the file counts as broken.
+		// Its last content still holds, with the new deny and ask rules if they are known, and
+		// the file counts as broken.
+		added := slices.DeleteFunc(prohibitions(now.layer.Rules), func(r perm.RuleText) bool { return hasRule(e.layer.Rules, r) })
+		if now.layer.Broken == nil {
+			added = nil // too many with those that hold until a restart
+		}
 		now.layer, now.waiting = e.layer, e.waiting
-		now.layer.Found, now.layer.Broken, now.layer.Warnings = true, broken, nil
+		now.layer.Rules = slices.Concat(e.layer.Rules, added)
+		now.layer.Found, now.layer.Broken, now.layer.Warnings, now.layer.Misplaced = true, broken, nil, nil
 	}
 	return now
 }
