@@ -88,7 +88,7 @@ func examine(ctx context.Context, s process, f settings.Flags) (checks []doctor.
 	version, commit := buildVersion()
 	checks = append(checks, doctor.Version("fsmcp "+version, commit, runtime.GOOS+"/"+runtime.GOARCH, runtime.Version()))
 	within(doctor.NameWorkspace, func() []doctor.Check { return doctor.Workspace(cfg.Workspace, cfg.Home) })
-	checks = append(checks, doctor.Settings(cfg, warnings)...)
+	checks = append(checks, doctor.Settings(cfg, policy.InForce(), warnings)...)
 	checks = append(checks, doctor.Engines(foundEngines())...)
 	checks = append(checks, languageServerChecks(cfg)...)
 	keeps := cfg.History.Enabled && cfg.History.MaxSize > 0

@@ -31,7 +31,6 @@ func TestModes(t *testing.T) {
 			{mode: "bypassPermissions"},
 			{mode: "auto", write: "denied", ask: true},
 			{mode: "manual", write: "denied", ask: true},
-			{mode: "nonsense", write: "denied", ask: true}, // told, and taken for default
 			{mode: "plan", words: []string{"--deny", "*"}, read: "denied", write: "denied"},
 			{mode: "acceptEdits", words: []string{"--deny", "Write", "--deny", "Edit", "--deny", "NotebookEdit", "--deny", "Read"}, read: "denied", write: "denied"},
 			{mode: "plan", words: []string{"--allow", "Edit(**)"}, write: "plan_mode"},

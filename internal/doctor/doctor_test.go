@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/fsmcp/fsmcp/internal/clients"
+	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/settings"
 )
 
@@ -116,16 +117,21 @@ func TestSettings(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return Settings(cfg, warnings)
+		policy, more := perm.Compile(perm.Config{Workspace: []perm.Dir{{Name: "/p"}}, Home: "/home/you", Rules: cfg.Rules})
+		for _, w := range more {
+			warnings = append(warnings, w.String())
+		}
+		return Settings(cfg, policy.InForce(), warnings)
 	}
 	got := load()
-	if len(got) != 4 {
+	if len(got) != 5 {
 		t.Fatal(got)
 	}
-	says(t, got[0], OK, "/p/.fsmcp/settings.json (project): 2 deny, 1 allow; its 1 allow rule is without effect")
+	says(t, got[0], OK, "/p/.fsmcp/settings.json (project): 2 deny; its 1 allow rule is without effect")
 	says(t, got[1], OK, "/home/you/.config/fsmcp/settings.json (user): 1 ask")
 	says(t, got[2], OK, "FSMCP_DENY: 1 deny")
-	says(t, got[3], OK, "3 deny, 1 ask, 1 allow", "mode acceptEdits")
+	says(t, got[3], Warn, "the project is not trusted")
+	says(t, got[4], OK, "3 deny, 1 ask; ", "mode acceptEdits")
 
 	files["/p/.fsmcp/settings.json"] = "{\n\"permissions\": 7}"
 	files["/home/you/.config/fsmcp/settings.json"] = "{\n\"hint\": true}"

@@ -11,16 +11,17 @@ import (
 
 // Settings checks the settings files: those that are broken, those that are there with
 // their rules counted, the other sources of rules, and what the settings or rules were
-// warned of.
-func Settings(cfg settings.Config, warnings []string) (checks []Check) {
+// warned of. Of the rules it counts those in force.
+func Settings(cfg settings.Config, inForce []perm.RuleText, warnings []string) (checks []Check) {
 	broken := make(map[string]bool)
 	for _, b := range cfg.Broken {
 		broken[b.Name] = true
 		checks = append(checks, brokenFile(b))
 	}
-	tally, order := rulesBySource(cfg)
+	tally, order := rulesBySource(inForce)
+	all, _ := rulesBySource(cfg.Rules)
 	for _, src := range cfg.Found() {
-		checks = append(checks, settingsFile(src, tally[src.Name], cfg.TrustProject))
+		checks = append(checks, settingsFile(src, tally[src.Name], all[src.Name][perm.Allow], cfg.TrustProject))
 		delete(tally, src.Name)
 	}
 	for _, name := range order {
@@ -32,11 +33,15 @@ func Settings(cfg settings.Config, warnings []string) (checks []Check) {
 		checks = append(checks, Check{Name: NameSettings, Status: OK, Detail: "no settings file is there, so the defaults hold"})
 	}
 	for _, w := range warnings {
-		if !ofBroken(w, cfg.Broken) {
+		switch {
+		case ofBroken(w, cfg.Broken):
+		case slices.Contains(cfg.Misplaced(), w):
+			checks = append(checks, Check{NameSettings, Fail, w, "Write the key as fsmcp knows it: what stands there does not hold."})
+		default:
 			checks = append(checks, Check{NameSettings, Warn, w, "Change that place if it is not meant so."})
 		}
 	}
-	return append(checks, rules(cfg))
+	return append(checks, rules(cfg, inForce))
 }
 
 func brokenFile(b perm.BrokenFile) Check {
@@ -54,7 +59,9 @@ func brokenFile(b perm.BrokenFile) Check {
 
 // ofBroken reports whether a warning only repeats that a file is broken.
 func ofBroken(warning string, broken []perm.BrokenFile) bool {
-	return slices.ContainsFunc(broken, func(b perm.BrokenFile) bool { return strings.HasPrefix(warning, b.Name+":") })
+	return slices.ContainsFunc(broken, func(b perm.BrokenFile) bool {
+		return strings.HasPrefix(warning, b.Name+":") && strings.Contains(warning, ": the file "+b.Why)
+	})
 }
 
 // tally counts rules by their lists.
@@ -75,9 +82,9 @@ func (t tally) String() string {
 
 // rulesBySource counts the rules of each file, flag and variable; order has the sources,
 // the nearest first.
-func rulesBySource(cfg settings.Config) (all map[string]tally, order []string) {
+func rulesBySource(rules []perm.RuleText) (all map[string]tally, order []string) {
 	all = make(map[string]tally)
-	for _, r := range cfg.Rules {
+	for _, r := range rules {
 		t, known := all[r.Source.Name]
 		if !known {
 			order = append(order, r.Source.Name)
@@ -88,13 +95,15 @@ func rulesBySource(cfg settings.Config) (all map[string]tally, order []string) {
 	return all, order
 }
 
-func settingsFile(src settings.Found, t tally, trusted bool) Check {
+// settingsFile tells of one file with its rules in force. allows counts its allow rules, in
+// force or not.
+func settingsFile(src settings.Found, t tally, allows int, trusted bool) Check {
 	c := Check{Name: NameSettings, Status: OK, Detail: fmt.Sprintf("%s (%s): %s", src.Name, src.Level, t)}
 	switch {
 	case src.Ignored:
 		c.Status, c.Detail = Skip, fmt.Sprintf("%s (%s) does not count", src.Name, src.Level)
-	case src.Level.InProject() && !trusted && t[perm.Allow] > 0:
-		c.Detail += fmt.Sprintf("; its %s without effect unless fsmcp runs with --trust-project", are(t[perm.Allow], "allow rule"))
+	case src.Level.InProject() && !trusted && allows > 0:
+		c.Detail += fmt.Sprintf("; its %s without effect unless fsmcp runs with --trust-project", are(allows, "allow rule"))
 	}
 	return c
 }
@@ -107,15 +116,16 @@ func are(n int, noun string) string {
 	return count(n, noun) + " are"
 }
 
-// rules sums up which rules hold.
-func rules(cfg settings.Config) Check {
+// rules sums up which rules are in force.
+func rules(cfg settings.Config, inForce []perm.RuleText) Check {
 	var total tally
-	for _, r := range cfg.Rules {
+	for _, r := range inForce {
 		total[r.List]++
 	}
-	detail := fmt.Sprintf("%s; where no rule decides: mode %s", total, cfg.Mode)
+	c := Check{Name: NameRules, Status: OK, Detail: fmt.Sprintf("%s; where no rule decides: mode %s", total, cfg.Mode)}
 	if len(cfg.Broken) > 0 {
-		return Check{NameRules, Warn, detail + "; these are not all: a settings file is broken", "Mend the settings file that is named above."}
+		c.Status, c.Remedy = Warn, "Mend the settings file first."
+		c.Detail = fmt.Sprintf("%s; a settings file is broken, so that nothing is written", total)
 	}
-	return Check{Name: NameRules, Status: OK, Detail: detail}
+	return c
 }
