@@ -19,6 +19,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/report"
 	"github.com/fsmcp/fsmcp/internal/restore"
 	"github.com/fsmcp/fsmcp/internal/settings"
+	"github.com/fsmcp/fsmcp/internal/settings/disk"
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
 
@@ -200,7 +201,7 @@ func (h *historySession) below(paths []string) func(path string) bool {
 			p = filepath.Join(h.system.WorkDir, p)
 		}
 		p = filepath.Clean(p)
-		tops = append(tops, p, realName(p))
+		tops = append(tops, p, disk.Real(p))
 	}
 	return func(path string) bool {
 		return slices.ContainsFunc(tops, func(top string) bool { return fsys.Within(top, path) })

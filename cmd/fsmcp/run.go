@@ -255,6 +255,7 @@ func addRuleFlags(cmd *cobra.Command, f *settings.Flags) {
 	flags.StringArrayVar(&f.AddDirs, "add-dir", nil, "one more workspace `DIR`; may be repeated (FSMCP_ADD_DIR, one a line)")
 	flags.StringVar(&f.PermissionMode, "permission-mode", "", "what happens where no rule decides, a `MODE`: default, acceptEdits, plan, dontAsk or bypassPermissions (FSMCP_PERMISSION_MODE; default acceptEdits)")
 	flags.StringVar(&f.PlanFile, "plan-file", "", "the one `FILE` that may be written in plan mode (FSMCP_PLAN_FILE)")
+	flags.IntSliceVar(&f.TrustOwners, "trust-owner", nil, "let settings files of the user with this `UID` count like yours; may be repeated")
 	flags.StringVar(&f.Settings, "settings", "", "one more settings `FILE`, at the user's level (FSMCP_SETTINGS)")
 	for _, rules := range []string{"deny", "ask", "allow"} {
 		completeFlag(cmd, rules)

@@ -227,6 +227,7 @@ func assemble(s process, cfg settings.Config, log zerolog.Logger) (*parts, error
 
 		Clipboard: clipboard.New(clipboard.Of(runtime.GOOS, s.system.Getenv("WAYLAND_DISPLAY") != ""), current.programs(runner)),
 	})
+	service.Notify(cfg.Distrusted()...)
 	audit.notify, cache.notify, languages.Notify = service.Notify, service.Notify, service.Notify
 	idle := &idleTracker{workers: []*worker.Pool{workers, readers, compiling}}
 	programVersion, _ := buildVersion()

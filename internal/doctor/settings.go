@@ -34,7 +34,7 @@ func Settings(cfg settings.Config, inForce []perm.RuleText, warnings []string) (
 	}
 	for _, w := range warnings {
 		switch {
-		case ofBroken(w, cfg.Broken):
+		case ofBroken(w, cfg.Broken), ofForeign(w, cfg.Found()):
 		case slices.Contains(cfg.Misplaced(), w):
 			checks = append(checks, Check{NameSettings, Fail, w, "Write the key as fsmcp knows it: what stands there does not hold."})
 		default:
@@ -61,6 +61,14 @@ func brokenFile(b perm.BrokenFile) Check {
 func ofBroken(warning string, broken []perm.BrokenFile) bool {
 	return slices.ContainsFunc(broken, func(b perm.BrokenFile) bool {
 		return strings.HasPrefix(warning, b.Name+":") && strings.Contains(warning, ": the file "+b.Why)
+	})
+}
+
+// ofForeign reports whether a warning only repeats that another user could have written a
+// file.
+func ofForeign(warning string, found []settings.Found) bool {
+	return slices.ContainsFunc(found, func(f settings.Found) bool {
+		return f.Foreign != "" && strings.HasPrefix(warning, f.Name+":") && strings.HasSuffix(warning, f.Foreign)
 	})
 }
 
@@ -100,6 +108,9 @@ func rulesBySource(rules []perm.RuleText) (all map[string]tally, order []string)
 func settingsFile(src settings.Found, t tally, allows int, trusted bool) Check {
 	c := Check{Name: NameSettings, Status: OK, Detail: fmt.Sprintf("%s (%s): %s", src.Name, src.Level, t)}
 	switch {
+	case src.Foreign != "":
+		c.Status, c.Remedy = Fail, src.Remedy
+		c.Detail += "; its allow rules, hooks, programs and looser modes do not count: " + src.Foreign
 	case src.Ignored:
 		c.Status, c.Detail = Skip, fmt.Sprintf("%s (%s) does not count", src.Name, src.Level)
 	case src.Level.InProject() && !trusted && allows > 0:

@@ -33,6 +33,7 @@ type Flags struct {
 	Log              string
 	Tools            string // names of tools, separated by commas
 	EveryTool        bool   // every tool is there where nothing names some: for calls by hand
+	TrustOwners      []int  // other users whose settings files count as the user's own
 }
 
 // System describes where the process was started. The functions may be nil where there are
@@ -47,6 +48,9 @@ type System struct {
 	Roots []string
 	// Read returns a file's content.
 	Read func(name string) Content
+	// Owned reports whether a settings file is the user's own; others are the ids of users
+	// that count as this one. nil: every file is.
+	Owned func(f File, others []int) Ownership
 	// List returns the names in a folder, in any order.
 	List func(dir string) []string
 	// Real returns a name with links resolved, as far as it exists.
@@ -196,6 +200,7 @@ func (c Config) Folder(dir string) []string { return c.origin.system.names(dir) 
 type Found struct {
 	File
 	Ignored bool // it does not count, as a warning says
+	Ownership
 }
 
 // Found lists the settings files that are there and can be understood, in order of
@@ -203,7 +208,7 @@ type Found struct {
 func (c Config) Found() (out []Found) {
 	for _, e := range c.entries {
 		if e.layer.Found && e.layer.Broken == nil && !e.gone {
-			out = append(out, Found{e.layer.File, e.ignored != ""})
+			out = append(out, Found{e.layer.File, e.ignored != "", e.layer.Ownership})
 		}
 	}
 	return out
@@ -215,6 +220,16 @@ func (c Config) Misplaced() (out []string) {
 		out = append(out, e.layer.Misplaced...)
 	}
 	return out
+}
+
+// Distrusted returns a notice for each settings file that another user could have written.
+func (c Config) Distrusted() (notices []string) {
+	for _, e := range c.entries {
+		if e.layer.Foreign != "" && e.layer.Found && !e.gone {
+			notices = append(notices, fmt.Sprintf("The settings file %s only tightens; its allow rules, hooks, programs and looser modes do not count: %s. Tell the user: %s", e.layer.File.Name, e.layer.Foreign, e.layer.Remedy))
+		}
+	}
+	return notices
 }
 
 // Guarded returns the absolute names of the files whose change would change what

@@ -38,6 +38,15 @@ type Content struct {
 	Safe bool
 }
 
+// Ownership says whether a settings file is the user's own.
+type Ownership struct {
+	// Foreign is why another user could have written it, as a clause; "" if none could. Only
+	// what tightens counts of such a file.
+	Foreign string
+	Remedy  string // a whole sentence to the user
+	Caution string // what could not be looked at, as a clause
+}
+
 // same reports whether two reads found the same.
 func (c Content) same(o Content) bool {
 	return c.Missing == o.Missing && c.Why == o.Why && c.Safe == o.Safe && bytes.Equal(c.Bytes, o.Bytes)

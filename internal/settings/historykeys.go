@@ -54,7 +54,7 @@ func (m *merger) history() History {
 func (m *merger) exclude() (globs []string) {
 	said := false
 	for _, l := range m.layers {
-		if v, ok := l.values[keyHistoryExclude.path]; ok && may(trusted, l.File.Level, m.trust) {
+		if v, ok := l.values[keyHistoryExclude.path]; ok && l.may(trusted, m.trust) {
 			said = true
 			globs = append(globs, v.is.([]string)...)
 		}

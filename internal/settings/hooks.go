@@ -134,7 +134,7 @@ func (m *merger) hooksOf(k *key) (out []Hook) {
 	for _, ofProject := range []bool{false, true} {
 		for _, l := range m.layers {
 			v, ok := l.values[k.path]
-			if ok && l.File.Level.InProject() == ofProject && may(trusted, l.File.Level, m.trust) {
+			if ok && l.File.Level.InProject() == ofProject && l.may(trusted, m.trust) {
 				out = append(out, v.is.([]Hook)...)
 			}
 		}

@@ -73,18 +73,13 @@ func (m *merger) merge(workspace []string) Config {
 	return c
 }
 
-// may reports whether a file of a level may set a key.
-func may(by setBy, l perm.Level, trust bool) bool {
-	return !l.InProject() || by == anyone || trust && by != userOnly
-}
-
 // refuse warns of values that a file may not set.
 func (m *merger) refuse() {
 	for _, l := range m.layers {
 		for _, k := range keys() {
 			v, said := l.values[k.path]
 			switch {
-			case !said || k.setBy == lower || may(k.setBy, l.File.Level, m.trust):
+			case !said || k.setBy == lower || l.Foreign != "" || l.may(k.setBy, m.trust):
 			case k.setBy == userOnly:
 				m.ignored(l, v.line, k.path, "only the user's own settings may say it")
 			default:
@@ -92,6 +87,14 @@ func (m *merger) refuse() {
 			}
 		}
 	}
+}
+
+// can says what a layer that only tightens can do.
+func (l Layer) can(do string) string {
+	if l.Foreign != "" {
+		return "another user could have written it, and can only " + do
+	}
+	return "a project can only " + do
 }
 
 func (m *merger) ignored(l Layer, line int, path, why string) {
@@ -105,6 +108,9 @@ func (m *merger) rules() (all []perm.RuleText) {
 		all = append(all, m.env.rules(perm.List(list), flags)...)
 	}
 	for _, l := range m.layers {
+		if l.Foreign != "" {
+			l.Rules = prohibitions(l.Rules)
+		}
 		all = append(all, l.Rules...)
 	}
 	slices.SortStableFunc(all, func(a, b perm.RuleText) int {
@@ -116,7 +122,7 @@ func (m *merger) rules() (all []perm.RuleText) {
 // decide returns the value of a key, and the level of the file that sets it.
 func (m *merger) decide(k *key) (is any, by perm.Level) {
 	for _, l := range m.layers {
-		if v, ok := l.values[k.path]; ok && may(k.setBy, l.File.Level, m.trust) {
+		if v, ok := l.values[k.path]; ok && l.may(k.setBy, m.trust) {
 			return v.is, l.File.Level
 		}
 	}
@@ -167,7 +173,7 @@ func (m *merger) mode() string {
 	}
 	mode, by := "acceptEdits", noLevel
 	for _, l := range m.layers {
-		if l.Mode.Text != "" && !l.File.Level.InProject() {
+		if l.Mode.Text != "" && !l.File.Level.InProject() && l.Foreign == "" {
 			mode, by = l.Mode.Text, l.File.Level
 			break
 		}
@@ -177,10 +183,10 @@ func (m *merger) mode() string {
 		if l.File.Level > by {
 			continue // a source nearer to the user decided
 		}
-		if l.File.Level.InProject() && l.Mode.Text != "" {
+		if l.Mode.Text != "" && (l.File.Level.InProject() || l.Foreign != "") {
 			mode = tightest(mode, l.Mode.Text)
 			if rank(l.Mode.Text) < rank(base) {
-				m.ignored(l, l.Mode.Line, keyMode, "a project can only tighten it")
+				m.ignored(l, l.Mode.Line, keyMode, l.can("tighten it"))
 			}
 		}
 		if l.floor != "" {
@@ -253,16 +259,13 @@ func bounded[T cmp.Ordered](m *merger, k *key, otherwise T) T {
 	if is, level := m.decide(k); level != noLevel {
 		n, by = is.(T), level
 	}
-	if m.trust {
-		return n
-	}
 	base := n
 	for _, l := range m.layers {
 		v, ok := l.values[k.path]
 		switch {
-		case !ok || !l.File.Level.InProject() || l.File.Level > by:
+		case !ok || !l.tightens(m.trust) || l.File.Level > by:
 		case v.is.(T) > base:
-			m.ignored(l, v.line, k.path, "a project can only lower it")
+			m.ignored(l, v.line, k.path, l.can("lower it"))
 		default:
 			n = min(n, v.is.(T))
 		}
@@ -280,7 +283,7 @@ func (m *merger) clientLimits() (own, caps map[string]ClientLimit) {
 			continue
 		}
 		limits := v.is.(map[string]ClientLimit)
-		if may(lower, l.File.Level, m.trust) {
+		if l.may(lower, m.trust) {
 			maps.Copy(own, limits)
 			continue
 		}

@@ -305,6 +305,62 @@ func TestMistypedRuleCloses(t *testing.T) {
 	}
 }
 
+// TestForeignFilesOnlyTighten: a file that another user could have written is like that of a
+// project without trust, whatever its level.
+func TestForeignFilesOnlyTighten(t *testing.T) {
+	text := func(mode string, tokens int) string {
+		return fmt.Sprintf(`{"permissions": {"allow": ["Edit(//x)"], "deny": ["Read(a)"], "ask": ["Edit(b)"], "additionalDirectories": ["/lib"], "defaultMode": %q},
+			"limits": {"maxOutputTokens": %d, "clients": {"c": {"tokens": %[2]d}}}, "tools": ["all"], "dedup": false, "clipboard": true, "log": "/l", "audit": {"file": "/a"}, "lsp": "auto",
+			"history": {"enabled": false}, "hooks": {"beforeFileEdited": [{"glob": "**", "command": ["x"]}]}}`, mode, tokens)
+	}
+	for _, c := range []struct {
+		file    string
+		foreign bool
+		mode    string
+		tokens  int
+		want    string // mode, tokens of an answer and of a client, then what loosens
+	}{
+		{userOwn, false, "bypassPermissions", 5000, "bypassPermissions 5000 5000 loose"},
+		{userOwn, true, "bypassPermissions", 5000, "acceptEdits 1000 1000 "},
+		{userOwn, true, "plan", 5, "plan 5 5 "},
+		{settingsFile, false, "bypassPermissions", 5000, "bypassPermissions 5000 5000 loose"},
+		{settingsFile, true, "bypassPermissions", 5000, "acceptEdits 1000 1000 "},
+		{settingsFile, true, "dontAsk", 5, "dontAsk 5 5 "},
+		{project, true, "bypassPermissions", 5000, "acceptEdits 1000 1000 "},
+		{project, true, "plan", 5, "plan 5 5 "},
+	} {
+		s := with(env(nil), map[string]string{c.file: text(c.mode, c.tokens)})
+		s.Owned = func(f File, _ []int) Ownership {
+			if c.foreign && f.Name == c.file {
+				return Ownership{Foreign: "it may be written by others"}
+			}
+			return Ownership{}
+		}
+		trust := true
+		got, _, err := New(Flags{Settings: settingsFileIf(c.file), TrustProject: &trust}, s, 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		loose := ""
+		all := []bool{len(rulesIn(got.Rules, perm.Allow)) > 0, len(got.Workspace) > 1, len(got.Tools) > 4, got.Clipboard, got.Log != "", got.AuditFile != "", !got.LSP.Off(), !got.History.Enabled, len(got.Hooks.Before) > 0}
+		if slices.Contains(all, true) {
+			loose = fmt.Sprint(all)
+		}
+		if !slices.Contains(all, false) {
+			loose = "loose"
+		}
+		if words := fmt.Sprint(got.Mode, " ", got.MaxTokens, " ", got.ClientLimit("c", ClientLimit{Tokens: 1000}).Tokens, " ", loose); words != c.want {
+			t.Errorf("%s, foreign %v: %s, want %s", c.file, c.foreign, words, c.want)
+		}
+		if len(rulesIn(got.Rules, perm.Deny)) != 1 || len(rulesIn(got.Rules, perm.Ask)) != 1 || got.Dedup {
+			t.Errorf("%s, foreign %v: something that tightens does not count: %+v", c.file, c.foreign, got.Rules)
+		}
+		if len(got.Distrusted()) > 0 != c.foreign {
+			t.Errorf("%s, foreign %v: %q", c.file, c.foreign, got.Distrusted())
+		}
+	}
+}
+
 func settingsFileIf(name string) string {
 	if name == settingsFile {
 		return name

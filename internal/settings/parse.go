@@ -39,9 +39,28 @@ type Layer struct {
 	// place: what stands there was meant to hold.
 	Misplaced []string
 
+	Ownership
+
 	values           map[string]value
 	floor            string // a mode that was added while fsmcp runs: it can only tighten
 	modeUntilRestart bool   // the file names a looser mode by now
+}
+
+// tightens reports whether the layer can only tighten: a project's file without trust, and
+// one that another user could have written.
+func (l Layer) tightens(trust bool) bool {
+	return l.Foreign != "" || l.File.Level.InProject() && !trust
+}
+
+// may reports whether the layer may set a key.
+func (l Layer) may(by setBy, trust bool) bool {
+	switch {
+	case by == anyone:
+		return true
+	case by == userOnly && l.File.Level.InProject():
+		return false
+	}
+	return !l.tightens(trust)
 }
 
 // Word is a text of a settings file, and its line.

@@ -16,8 +16,9 @@ import (
 type entry struct {
 	layer   Layer
 	content Content
-	inside  bool // it is, or was, in a workspace directory
-	gone    bool // it is no longer looked for, but its prohibitions hold
+	owned   Ownership // as last seen
+	inside  bool      // it is, or was, in a workspace directory
+	gone    bool      // it is no longer looked for, but its prohibitions hold
 	// ignored is the reason why the file does not count; "" if it does.
 	ignored string
 	// waiting lists what of the file holds only after a restart.
@@ -38,7 +39,7 @@ func build(o origin, old *Config, changed []string) Config {
 	trust := env.decided(o.flags.TrustProject, "FSMCP_TRUST_PROJECT", false)
 	claude := !env.decided(o.flags.NoClaudeSettings, "FSMCP_NO_CLAUDE_SETTINGS", false)
 
-	r := reader{s: o.system, settings: cmp.Or(o.flags.Settings, o.system.Getenv("FSMCP_SETTINGS")), claude: claude, old: old, changed: changed}
+	r := reader{s: o.system, owners: o.flags.TrustOwners, trust: trust, settings: cmp.Or(o.flags.Settings, o.system.Getenv("FSMCP_SETTINGS")), claude: claude, old: old, changed: changed}
 	entries, dirs, warnings := r.all(base, trust)
 	if old != nil && slices.Equal(base, old.base) {
 		entries = append(entries, gone(old.entries, entries)...)
@@ -72,6 +73,8 @@ type reader struct {
 	s        System
 	settings string // the file of --settings
 	claude   bool   // Claude Code's files count
+	trust    bool   // the project is trusted
+	owners   []int  // other users whose files count as the user's own
 	old      *Config
 	changed  []string
 }
@@ -152,10 +155,20 @@ func (r reader) look(f File) entry {
 			e.layer = Layer{File: f, Found: true, Rules: prohibitions(e.layer.Rules), Broken: broken}
 		}
 	}
+	e.owned = r.s.owned(f, found, r.trust, r.owners)
+	e.layer.Ownership = e.owned
 	if l := e.layer; f.Tightens {
 		e.layer = Layer{File: f, Found: l.Found, Rules: prohibitions(l.Rules), Broken: l.Broken}
 	}
 	return e
+}
+
+// owned asks for the owner of a file that could loosen.
+func (s System) owned(f File, found Content, trust bool, owners []int) Ownership {
+	if s.Owned == nil || found.Missing || f.Tightens || f.Level == perm.Managed || f.Level.InProject() && !trust {
+		return Ownership{}
+	}
+	return s.Owned(f, owners)
 }
 
 // content reads a settings file.
@@ -183,7 +196,7 @@ func (c Config) Stale() (names []string, half bool) {
 			managed = append(managed, f)
 		}
 		found := s.content(f.Name)
-		if found.same(e.content) {
+		if found.same(e.content) && s.owned(f, found, c.TrustProject, c.origin.flags.TrustOwners) == e.owned {
 			continue
 		}
 		names = append(names, f.Name)
@@ -208,6 +221,11 @@ func (e entry) warnings() []string {
 	if f := e.layer.File; f.Tightens && e.layer.Found {
 		out = append(out, fmt.Sprintf("%s: only its deny and ask rules count, since XDG_CONFIG_HOME puts settings in another folder", name))
 	}
+	if o := e.layer.Ownership; o.Foreign != "" {
+		out = append(out, fmt.Sprintf("%s: its allow rules, hooks, programs and looser modes do not count: %s", name, o.Foreign))
+	} else if o.Caution != "" {
+		out = append(out, fmt.Sprintf("%s: %s", name, o.Caution))
+	}
 	if e.ignored != "" {
 		out = append(out, fmt.Sprintf("%s is ignored: %s", name, e.ignored))
 	}
@@ -219,7 +237,10 @@ func (e entry) warnings() []string {
 
 // merge returns the state of a known file after it was found as now.
 func (e entry) merge(now entry, concerns func(rule string) bool) entry {
-	broken := now.layer.Broken
+	broken, owned := now.layer.Broken, now.owned
+	if now.inside && owned.Foreign == "" && e.layer.Foreign != "" {
+		owned = e.layer.Ownership // an agent could have made it the user's own
+	}
 	if broken == nil && now.inside {
 		layer, waiting := tighten(e.layer, now.layer)
 		// Removed rules still hold, so rules add up from one state to the next.
@@ -240,6 +261,7 @@ func (e entry) merge(now entry, concerns func(rule string) bool) entry {
 		now.layer.Rules = slices.Concat(e.layer.Rules, added)
 		now.layer.Found, now.layer.Broken, now.layer.Warnings, now.layer.Misplaced = true, broken, nil, nil
 	}
+	now.layer.Ownership = owned
 	return now
 }
 

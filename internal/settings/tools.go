@@ -82,18 +82,15 @@ func (m *merger) tools() (names []string, err error) {
 			break
 		}
 	}
-	if m.trust {
-		return names, nil
-	}
 	allowed := names
 	for _, l := range m.layers {
 		v, ok := l.values[keyTools.path]
-		if !ok || !l.File.Level.InProject() {
+		if !ok || !l.tightens(m.trust) {
 			continue
 		}
 		own := v.is.([]string)
 		if slices.ContainsFunc(own, func(n string) bool { return !slices.Contains(allowed, n) }) {
-			m.ignored(l, v.line, keyTools.path, "a project can only take tools away")
+			m.ignored(l, v.line, keyTools.path, l.can("take tools away"))
 		}
 		if left := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !slices.Contains(own, n) }); len(left) > 0 {
 			names = left

@@ -60,6 +60,9 @@ func additional(base []string, layers []Layer, s System, trust bool) (dirs, warn
 		if len(l.Dirs) == 0 {
 			continue
 		}
+		if l.Foreign != "" {
+			continue
+		}
 		if l.File.Level.InProject() && !trust {
 			warnings = append(warnings, fmt.Sprintf("%s:%d: %q is ignored: the project is not trusted", l.File.Name, l.Dirs[0].Line, keyDirectories))
 			continue

@@ -1,0 +1,75 @@
+// Package disk reads settings files, and finds out whether another user could have written
+// them.
+//
+// It promises that it never waits, whatever stands under a name, and that a file is the
+// user's own only if the user or root owns it and every folder on the way, and no other user
+// may write there. It knows the owners and modes of the disk alone: a program that runs as
+// the user can write the user's settings.
+package disk
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/fsmcp/fsmcp/internal/settings"
+)
+
+// Read reads a settings file.
+func Read(name string) settings.Content {
+	f, err := os.OpenFile(name, os.O_RDONLY|doNotBlock, 0)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return settings.Content{Missing: true}
+	}
+	found := settings.Content{Safe: true}
+	if err != nil {
+		found.Why = cannotRead(err)
+		return found
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+	case !info.Mode().IsRegular():
+		found.Why = "is not a regular file"
+		return found
+	default:
+		found.Safe = onlyRootWrites(info)
+		found.Bytes, err = io.ReadAll(io.LimitReader(f, settings.MaxFileBytes+1))
+	}
+	if err != nil {
+		found.Bytes, found.Why = nil, cannotRead(err)
+	}
+	return found
+}
+
+// cannotRead leaves out the name: every caller adds it.
+func cannotRead(err error) string {
+	if e := (*fs.PathError)(nil); errors.As(err, &e) {
+		err = e.Err
+	}
+	return "cannot be read: " + err.Error()
+}
+
+// List returns the names in a folder. One that cannot be listed counts as empty.
+func List(dir string) (names []string) {
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// Real resolves the links of a name as far as it exists.
+func Real(name string) string {
+	for dir, rest := name, ""; ; dir, rest = filepath.Dir(dir), filepath.Join(filepath.Base(dir), rest) {
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			return filepath.Join(real, rest)
+		} else if dir == filepath.Dir(dir) {
+			return name
+		}
+	}
+}
