@@ -62,7 +62,7 @@ func TestEveryProtectedPath(t *testing.T) {
 	for _, file := range conformance.ProtectedFiles() {
 		spots = append(spots, spot{file, ""}, spot{"", file})
 	}
-	if len(spots) != 2*(22+40) {
+	if len(spots) != 2*(24+44) {
 		t.Fatalf("%d spots", len(spots))
 	}
 	const text = "as it was\n"

@@ -15,6 +15,7 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/access"
 	"github.com/fsmcp/fsmcp/internal/audit"
+	"github.com/fsmcp/fsmcp/internal/clients"
 	"github.com/fsmcp/fsmcp/internal/clipboard"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/history"
@@ -31,6 +32,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/save"
 	"github.com/fsmcp/fsmcp/internal/server"
 	"github.com/fsmcp/fsmcp/internal/settings"
+	"github.com/fsmcp/fsmcp/internal/settings/disk"
 	"github.com/fsmcp/fsmcp/internal/tokens"
 	"github.com/fsmcp/fsmcp/internal/toolcall"
 	"github.com/fsmcp/fsmcp/internal/tools"
@@ -286,6 +288,10 @@ func policyConfig(cfg settings.Config) perm.Config {
 		Windows:          runtime.GOOS == "windows",
 		Guarded:          cfg.Guarded(),
 		Rules:            cfg.Rules,
+	}
+	c.Places = func() []string {
+		s := clientSystem(cfg.System())
+		return disk.Linked(append(perm.HomePlaces(s.Home, s.ConfigHome), clients.Protected(s, cfg.Workspace)...))
 	}
 	if cfg.AuditFile != "" {
 		c.Guarded = append(c.Guarded, audit.Names(cfg.AuditFile)...)

@@ -19,8 +19,9 @@ type Policy struct {
 	workspace  []Dir        // those with a usable name
 	roots      []root       // the workspace under all its names
 	state      []string     // fsmcp's own folders under all their names, strictly folded
-	guarded    []string     // Config.Guarded under all their names, strictly folded
-	plan       []string     // the plan file under all its names
+	places     func() []string
+	guarded    func() []string // Guarded under all names, strictly folded
+	plan       []string        // the plan file under all its names
 	literals   [opCount][]Literal
 	slashed    []slashedRule
 	searches   map[opSet]int32 // the first bare rule against each tool that searches
@@ -142,7 +143,14 @@ func (b *builder) finish() *Policy {
 		}
 	}
 	p.state = b.folded(b.p.config.Own...)
-	p.guarded = b.folded(p.config.Guarded...)
+	p.places = sync.OnceValue(func() []string {
+		if p.config.Places == nil {
+			return nil
+		}
+		return p.config.Places()
+	})
+	names := builder{p: p, aliases: b.aliases, moved: b.moved}
+	p.guarded = sync.OnceValue(func() []string { return names.folded(p.Guarded()...) })
 	p.plan = b.spellings(b.clean(b.p.config.PlanFile), Allow)
 	return p
 }
@@ -451,9 +459,9 @@ next:
 // InForce returns the rules that decide on files or tools: without those that are ignored.
 func (p *Policy) InForce() []RuleText { return p.inForce }
 
-// Guarded returns Config.Guarded, which a caller compares with a file that has
-// more than one hard link.
-func (p *Policy) Guarded() []string { return p.config.Guarded }
+// Guarded returns Config.Guarded and Config.Places, which a caller compares with a file that
+// has more than one hard link.
+func (p *Policy) Guarded() []string { return slices.Concat(p.config.Guarded, p.places()) }
 
 // LiteralDenies returns the files that deny rules without wildcards name for an
 // operation: a file with more than one link is denied when it is one of them.

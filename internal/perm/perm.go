@@ -177,6 +177,9 @@ type Config struct {
 	// Guarded are files and directories that the user is asked about before a write,
 	// beside those with a protected name: settings files, the audit file, the log.
 	Guarded []string
+	// Places returns more of them, with every name that links give them: no other name is
+	// looked for (see Anchors). It is asked once, before the first change; nil: there are none.
+	Places func() []string
 	// PlanFile is the one file that plan mode may change.
 	PlanFile string
 	Mode     Mode

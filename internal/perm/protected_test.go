@@ -22,6 +22,10 @@ func TestProtected(t *testing.T) {
 		{".config/fsmcp/settings.json", true}, {"a/.Config/FSMCP", true}, {"fsmcp/settings.json", false},
 		{".cursor/mcp.json", true}, {".gemini/settings.json", true}, {".codex/config.toml", true}, {".zed/tasks.json", true}, {"a/.windsurf/x", true},
 		{".roo/mcp.json", true}, {".kiro/x", true}, {".continue/x", true}, {".amazonq/x", true}, {".opencode/x", true}, {".cursorrules", false},
+		{".junie/mcp.json", true}, {"a/.qwen/settings.json", true}, {"crush.json", true}, {"a/opencode.jsonc", true}, {".exrc", true}, {"a/.nvim.lua", true},
+		{".hg/hgrc", true}, {"a/.HG/hgrc", true}, {".hg/hgrc/x", true}, {".hg/dirstate", false}, {"hg/hgrc", false}, {".hg/a/hgrc", false}, {"hgrc", false},
+		{".jj/repo/config.toml", true}, {"a/.jj/repo/Config.toml", true}, {".jj/repo/store/x", false}, {".jj/config.toml", false}, {"repo/config.toml", false}, {".jj/repo", false},
+		{".dir-locals.el", false}, {"init.lua", false}, {".config/nvim/init.lua", false}, {".vimrc", false}, {"ssh/.ssh/config", false}, {".config", false},
 		{"a/b.code-workspace", true}, {"B.Code-Workspace", true}, {"b.code-workspace/x", false}, {"code-workspace", false}, {"b.code-workspace.md", false},
 		{"opencode.json", true}, {".aider.conf.yml", true}, {"aider.conf.yml", false},
 		{".vscode/a", true}, {"a/.idea", true}, {".husky/x", true}, {".cargo/config.toml", true}, {".devcontainer/x", true},
@@ -123,6 +127,31 @@ func TestGuarded(t *testing.T) {
 	}
 }
 
+// What is protected at its place below the home is so under every name of the home, and
+// free elsewhere. A rule that spells it reaches it.
+func TestHomePlaces(t *testing.T) {
+	c := testConfig(rule(Allow, "Edit(~/.config/fish/**)", ownUser), rule(Allow, "Edit(~/**)", ownUser))
+	c.Mode = AcceptEdits
+	c.Workspace = []Dir{{Name: home, Real: "/data/u"}}
+	c.Aliases = []Dir{{Name: home, Real: "/data/u"}}
+	c.Places = func() []string { return append(HomePlaces(home, "/cfg"), home+"/dotfiles/vimrc") }
+	p, _ := Compile(c)
+	for path, want := range map[string]bool{
+		home + "/.vimrc": true, home + "/.VIMRC": true, "/data/u/.vimrc": true, home + "/.config/nvim/lua/a.lua": true, home + "/.ssh/config": true, home + "/.local/bin": true,
+		home + "/.local/bin/ls": true, home + "/.config/systemd/user/a.service": true, home + "/.config/powershell/profile.ps1": true, "/data/u/dotfiles/vimrc": true,
+		home + "/Library/LaunchAgents/a.plist": true,
+		home + "/proj/.vimrc":                  false, home + "/dotfiles/.config/nvim/init.lua": false, home + "/.vimrc.d/a": false, home + "/.config/systemd/a": false, home + "/.local/share/a": false,
+		home + "/.config/fish/config.fish": false, home + "/dotfiles/other": false,
+	} {
+		if d := p.Decide(Write, []string{path}, noHead); (d.Reason == ReasonProtected) != want {
+			t.Errorf("%s: %s by %s", path, d.Verdict, d.Reason)
+		}
+	}
+	if d := p.Decide(Write, []string{"/cfg/nvim/init.lua"}, noHead); d.Reason != ReasonProtected {
+		t.Errorf("in another .config: %s by %s", d.Verdict, d.Reason)
+	}
+}
+
 // A rule reaches a configured file by spelling its last name, or the protected
 // directory that it lies in.
 func TestGuardedExceptions(t *testing.T) {
@@ -209,14 +238,19 @@ func TestProtectedTables(t *testing.T) {
 			t.Errorf("%q would be overlooked", w)
 		}
 	}
-	for _, set := range []map[string]bool{protectedDirs, protectedInConfig, protectedFiles} {
+	for _, set := range []map[string]bool{protectedDirs, protectedFiles} {
 		for w := range set {
 			if glob.FoldStrict(w) != w || strings.Contains(w, "/") {
 				t.Errorf("%q is no folded name", w)
 			}
 		}
 	}
-	if len(protectedDirs) != 20 || len(protectedFiles) != 39 {
-		t.Errorf("%d directories and %d files", len(protectedDirs), len(protectedFiles))
+	for _, w := range protectedPaths {
+		if n := strings.Count(w, "/") + 1; glob.FoldStrict(w) != w || w[0] != '.' || protectedStart(w) != n || protectedStart(w+"/x") != n || protectedStart(w+"x") != 0 {
+			t.Errorf("%q is not found", w)
+		}
+	}
+	if len(protectedDirs) != 22 || len(protectedFiles) != 43 || len(protectedPaths) != 4 {
+		t.Errorf("%d directories, %d files, %d paths", len(protectedDirs), len(protectedFiles), len(protectedPaths))
 	}
 }

@@ -192,6 +192,9 @@ func (c Config) OwnFile() string {
 	return name
 }
 
+// System returns where the process was started, as New got it, with the client's roots.
+func (c Config) System() System { return c.origin.system }
+
 // Folder returns the names of a directory, those that hold until a restart: as
 // given first, resolved last.
 func (c Config) Folder(dir string) []string { return c.origin.system.names(dir) }

@@ -1,5 +1,5 @@
-// Package disk reads settings files, and finds out whether another user could have written
-// them.
+// Package disk reads settings files, finds out whether another user could have written them,
+// and follows the links of protected places.
 //
 // It promises that it never waits, whatever stands under a name, and that a file is the
 // user's own only if the user or root owns it and every folder on the way, and no other user
