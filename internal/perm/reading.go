@@ -30,6 +30,9 @@ func (w writing) String() string {
 // tools of files, by their names in lower case.
 var aliases = map[string]string{"update": "Edit", "create": "Edit", "search": "Read", "view": "Read", "ls": "Read"}
 
+// wideParentheses are those that input methods of Chinese and Japanese give.
+var wideParentheses = strings.NewReplacer("（", "(", "）", ")")
+
 // likely returns the rule that a deny or ask rule was most likely meant to be, and a flaw
 // where that is not the rule as it is written. Rules of other programs' tools stay as they
 // are.
@@ -45,12 +48,17 @@ func likely(text string) writing {
 		return w
 	}
 	whole := unquoted(text)
+	if !strings.Contains(whole, "(") {
+		whole = wideParentheses.Replace(whole)
+	}
 	if whole != strings.TrimSpace(text) {
 		w = splitRule(whole)
 		w.flaw = true
 	}
-	if tool, rest, ok := cutTool(whole); !w.hasBody && ok {
-		w = writing{tool, rest, true, true}
+	if !strings.Contains(whole, "(") {
+		if tool, rest, ok := cutTool(whole); ok {
+			w = writing{tool, rest, true, true}
+		}
 	}
 	if w.hasBody {
 		body := balanced(unquoted(w.body))
@@ -98,12 +106,12 @@ func (w writing) withTool(whole string) writing {
 // meantTool returns the tool that a word was likely meant for: the same in another case, an
 // alias, or a name one slip away. It returns "" if there is none.
 func meantTool(word string) string {
-	folded := strings.ToLower(word)
 	for _, w := range words {
-		if strings.ToLower(w) == folded {
+		if strings.EqualFold(w, word) {
 			return w
 		}
 	}
+	folded := strings.ToLower(word)
 	if folded == serverWord {
 		return serverWord
 	}
@@ -132,16 +140,18 @@ func namesTool(word string) bool {
 	return unicode.IsUpper(first) || strings.ContainsRune(wildcards, first) || strings.HasPrefix(strings.ToLower(word), "mcp__")
 }
 
-// cutTool splits a rule that lacks its first parenthesis, such as "Read.env)".
+// cutTool splits a rule that lacks its first parenthesis, such as "Read.env)", or has another
+// sign for it, such as "Read: .env" and "Read[.env]".
 func cutTool(text string) (tool, body string, ok bool) {
-	rest, closed := strings.CutSuffix(text, ")")
-	if !closed || strings.Contains(text, "(") {
-		return "", "", false
-	}
 	for _, w := range words {
-		if len(rest) > len(w) && strings.EqualFold(rest[:len(w)], w) {
-			return w, rest[len(w):], true
+		if len(text) <= len(w) || !strings.EqualFold(text[:len(w)], w) {
+			continue
 		}
+		body = strings.TrimLeft(text[len(w):], " :={[<")
+		if body == text[len(w):] && !strings.HasSuffix(text, ")") {
+			return "", "", false
+		}
+		return w, strings.TrimRight(body, " )]}>"), true
 	}
 	return "", "", false
 }

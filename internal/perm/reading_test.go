@@ -57,7 +57,7 @@ func slips(tool, spec string) (all []string) {
 		add(right + s)
 	}
 	add(spec)
-	return append(all, tool+": "+spec, tool+"{"+spec+"}")
+	return append(all, tool+": "+spec, tool+" "+spec, tool+"{"+spec+"}", tool+"["+spec+"]", tool+"（"+spec+"）")
 }
 
 // TestSlipsNeverOpen: a deny or ask rule with a slip decides at least as strictly as the
@@ -157,6 +157,13 @@ func TestMistypedRules(t *testing.T) {
 		{"secrets", "Read(secrets)", true},
 		{"app/(auth)/k", "Read(app/(auth)/k)", true},
 		{"(.env)", "Read(.env)", true},
+		{"Read（.env）", "Read(.env)", true},
+		{"Read（1）.txt", "Read(1)", true}, // text behind the parenthesis
+		{"Read .env", "Read(.env)", true},
+		{"read: .env", "Read(.env)", true},
+		{"Read[.env]", "Read(.env)", true},
+		{"Read(报告（1）.pdf)", "Read(报告（1）.pdf)", false},
+		{"Readme.md", "Read(Readme.md)", true},
 		{"Deny Read(.env)", "Read(.env)", true},
 		{"Update(.env)", "Edit(.env)", true},
 		{"create(.env)", "Edit(.env)", true},
@@ -169,7 +176,7 @@ func TestMistypedRules(t *testing.T) {
 		// The built-in tool, there.
 		{"Read", "", false}, {"raed", "", true}, {"Read()", "", true}, {"Read( )", "", true}, {"Update", "", true}, {"Grep", "", false},
 		// Other tools.
-		{"Bash(rm -rf", "", false}, {`bash("rm)`, "", false}, {"WebFetch(domain:x", "", false}, {"mcp__git__push", "", false}, {"LS", "", false}, {"Web*", "", false},
+		{"Bash(rm -rf", "", false}, {`bash("rm)`, "", false}, {"WebFetch(domain:x", "", false}, {"mcp__git__push", "", false}, {"LS", "", false}, {"Delete(.env)", "", false}, {"Web*", "", false},
 		// A tool that only a later Claude Code may have. Nothing but a mistake in fsmcp's own.
 		{"Monitor(.env)", "", true}, {"Monitor", "", true},
 	} {

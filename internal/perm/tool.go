@@ -29,8 +29,8 @@ var (
 	// foreignTools are tools of other programs, which rules may well name: nothing
 	// to warn of in their own files.
 	foreignTools = [...]string{
-		"Agent", "AskUserQuestion", "Bash", "BashOutput", "EnterPlanMode", "ExitPlanMode", "KillBash", "KillShell",
-		"LS", "LSP", "ListMcpResourcesTool", "NotebookRead", "PowerShell", "ReadMcpResourceTool", "Skill", "SlashCommand",
+		"Agent", "AskUserQuestion", "Bash", "BashOutput", "Delete", "EnterPlanMode", "ExitPlanMode", "KillBash", "KillShell",
+		"LS", "LSP", "ListMcpResourcesTool", "Move", "NotebookRead", "PowerShell", "ReadMcpResourceTool", "Skill", "SlashCommand",
 		"Task", "TaskOutput", "TaskStop", "TodoRead", "TodoWrite", "ToolSearch", "WebFetch", "WebSearch",
 	}
 )
