@@ -240,6 +240,7 @@ func (e entry) merge(now entry, concerns func(rule string) bool) entry {
 	broken, owned := now.layer.Broken, now.owned
 	if now.inside && owned.Foreign == "" && e.layer.Foreign != "" {
 		owned = e.layer.Ownership // an agent could have made it the user's own
+		owned.Foreign = strings.TrimSuffix(owned.Foreign, ownByNow) + ownByNow
 	}
 	if broken == nil && now.inside {
 		layer, waiting := tighten(e.layer, now.layer)
@@ -264,6 +265,9 @@ func (e entry) merge(now entry, concerns func(rule string) bool) entry {
 	now.layer.Ownership = owned
 	return now
 }
+
+// ownByNow ends the reason of a file that another user could have written at the start.
+const ownByNow = "; it is the user's own by now, and a restart of fsmcp applies that"
 
 // tighten returns the part of a file that holds if an agent could have written it: all old
 // and new prohibitions, and no permission that it did not give before.

@@ -71,6 +71,57 @@ func rules(words string) string {
 	return fmt.Sprintf(`{"permissions": {"deny": %s, "ask": %s, "allow": %s}}`, list('-'), list('?'), list('+'))
 }
 
+// TestReloadOfOwnersAndSlips: a file that gets other owners, or a mistyped rule, while fsmcp
+// runs.
+func TestReloadOfOwnersAndSlips(t *testing.T) {
+	for _, c := range []struct {
+		file   string
+		inside bool
+	}{{userOwn, false}, {"/home/u/dotfiles.json", true}} {
+		files := map[string]string{c.file: rules("-Read(x) +Edit(a)")}
+		s := with(env(nil), files)
+		s.RuleFault = perm.Fault
+		foreign := ""
+		s.Owned = func(File, []int) Ownership { return Ownership{Foreign: foreign} }
+		flags := Flags{Settings: c.file}
+		if c.inside {
+			flags.Dirs = []string{"/home/u"}
+		}
+		cfg := first2(New(flags, s, 1))
+		step := func(name, want string) {
+			t.Helper()
+			if names, _ := cfg.Stale(); !slices.Contains(names, c.file) {
+				t.Errorf("inside %v, %s: it is not noticed", c.inside, name)
+			}
+			cfg, _ = cfg.Reload([]string{c.file})
+			got := ""
+			for _, r := range cfg.Rules {
+				got += r.List.String() + " " + r.Text + ", "
+			}
+			if got += fmt.Sprint(len(cfg.Broken), " broken"); got != want {
+				t.Errorf("inside %v, %s: %s, want %s", c.inside, name, got, want)
+			}
+		}
+		foreign = "others may write it"
+		step("another owner", "deny Read(x), 0 broken")
+		foreign = ""
+		if c.inside {
+			step("own again", "deny Read(x), 0 broken")
+		} else {
+			step("own again", "deny Read(x), allow Edit(a), 0 broken")
+		}
+		files[c.file] = rules("-Read(x) -raed(y) +Edit(a)")
+		allow := map[bool]string{false: "allow Edit(a), "}[c.inside]
+		step("a slip", "deny Read(x), deny raed(y), "+allow+"1 broken")
+		files[c.file] = rules("-Read(x) -Read(y) +Edit(a)")
+		after := "deny Read(x), deny Read(y), "
+		if c.inside {
+			after += "deny raed(y), "
+		}
+		step("mended", after+allow+"0 broken")
+	}
+}
+
 func TestReload(t *testing.T) {
 	type step struct {
 		text, want string
