@@ -133,10 +133,9 @@ func rules(cfg settings.Config, inForce []perm.RuleText) Check {
 	for _, r := range inForce {
 		total[r.List]++
 	}
-	c := Check{Name: NameRules, Status: OK, Detail: fmt.Sprintf("%s; where no rule decides: mode %s", total, cfg.Mode)}
+	detail := fmt.Sprintf("%s; where no rule decides: mode %s", total, cfg.Mode)
 	if len(cfg.Broken) > 0 {
-		c.Status, c.Remedy = Warn, "Mend the settings file first."
-		c.Detail = fmt.Sprintf("%s; a settings file is broken, so that nothing is written", total)
+		return Check{NameRules, Warn, detail + "; these are not all: a settings file is broken", "Mend the settings file that is named above."}
 	}
-	return c
+	return Check{Name: NameRules, Status: OK, Detail: detail}
 }

@@ -38,8 +38,8 @@ var wideParentheses = strings.NewReplacer("（", "(", "）", ")")
 // are.
 //
 // It takes away blanks and quotes around the rule and its pattern, and what is behind the
-// last parenthesis that it needs. It adds a missing parenthesis, and mends the tool's name: its case, one
-// slip, or an alias. A text that names no tool is a pattern.
+// last parenthesis that it needs. It adds a missing parenthesis, and mends the tool's name:
+// its case, one slip, or an alias. A text that names no tool is a pattern.
 func likely(text string) writing {
 	w := splitRule(text)
 	word := unquoted(w.tool)
