@@ -2,8 +2,11 @@ package perm
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/fsmcp/fsmcp/internal/shortrun"
 )
 
 // slips returns the rules that one slip makes of a well-formed rule: in the tool's name,
@@ -226,5 +229,41 @@ func TestFaultWords(t *testing.T) {
 		if why := Fault(rule(Deny, text, claudeUser)); (why != "") != closes {
 			t.Errorf("%q: %q", text, why)
 		}
+	}
+}
+
+// TestNoRuleIsSilent: whatever its text, a deny rule in fsmcp's own file is in force, closes,
+// or is one of those that are left alone with a warning: of other tools, and negated ones. In
+// Claude Code's file it is in force, closes, is warned of, or has another tool's name.
+func TestNoRuleIsSilent(t *testing.T) {
+	pieces := []string{"Read", "Edit", "read", "Raed", "Bash", "Web", "mcp__x__y", "mcp__fsmcp__", "(", ")", "()", ".env", "/", "//", "~", "**", "*", "?", "[", "]", "!", " ", "\"", "'", `\`, "..", "é", "（", "\u200b", "x", ":"}
+	rng := rand.New(rand.NewPCG(1, 23))
+	kinds := map[string]int{}
+	for range shortrun.Count(t, 20_000, 3000, "rules") {
+		text := ""
+		for range 1 + rng.IntN(6) {
+			text += pieces[rng.IntN(len(pieces))]
+		}
+		for _, src := range []Source{ownUser, claudeUser} {
+			r := rule(Deny, text, src)
+			p, ws := Compile(testConfig(r))
+			word := unquoted(splitRule(wideParentheses.Replace(text)).tool)
+			switch foreign := isForeignTool(canonicalForeign(word)) || strings.ContainsAny(word, wildcards) || word != "" && namesTool(word); {
+			case len(p.InForce()) == 1:
+				kinds["in force"]++
+			case Fault(r) != "":
+				kinds["closes"]++
+			case len(ws) == 1 && (ws[0].Kind == Negated || ws[0].Kind == OtherTool || ws[0].Kind == MatchesNothing && foreign):
+				kinds["left alone"]++
+			case src.Claude && (len(ws) == 1 || foreign):
+				kinds["of Claude Code"]++
+			default:
+				t.Errorf("%q in %s: %v", text, src.Name, ws)
+			}
+		}
+	}
+	t.Log(kinds)
+	if len(kinds) != 4 {
+		t.Errorf("only %v were met", kinds)
 	}
 }

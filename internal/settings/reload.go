@@ -221,9 +221,11 @@ func (e entry) warnings() []string {
 	if f := e.layer.File; f.Tightens && e.layer.Found {
 		out = append(out, fmt.Sprintf("%s: only its deny and ask rules count, since XDG_CONFIG_HOME puts settings in another folder", name))
 	}
-	if o := e.layer.Ownership; o.Foreign != "" {
+	switch o := e.layer.Ownership; {
+	case !e.layer.Found:
+	case o.Foreign != "":
 		out = append(out, fmt.Sprintf("%s: its allow rules, hooks, programs and looser modes do not count: %s", name, o.Foreign))
-	} else if o.Caution != "" {
+	case o.Caution != "":
 		out = append(out, fmt.Sprintf("%s: %s", name, o.Caution))
 	}
 	if e.ignored != "" {
@@ -257,6 +259,9 @@ func (e entry) merge(now entry, concerns func(rule string) bool) entry {
 		added := slices.DeleteFunc(prohibitions(now.layer.Rules), func(r perm.RuleText) bool { return hasRule(e.layer.Rules, r) })
 		if now.layer.Broken == nil {
 			added = nil // too many with those that hold until a restart
+		}
+		if e.layer.Foreign != "" {
+			owned = e.layer.Ownership // its content is that of the other user
 		}
 		now.layer, now.waiting = e.layer, e.waiting
 		now.layer.Rules = slices.Concat(e.layer.Rules, added)

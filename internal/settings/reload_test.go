@@ -71,6 +71,28 @@ func rules(words string) string {
 	return fmt.Sprintf(`{"permissions": {"deny": %s, "ask": %s, "allow": %s}}`, list('-'), list('?'), list('+'))
 }
 
+// TestForeignContentNeverCounts: what another user could have written does not begin to count
+// when the file goes or breaks in the hands of the user.
+func TestForeignContentNeverCounts(t *testing.T) {
+	for _, file := range []string{userOwn, "/home/u/dotfiles.json"} {
+		for _, then := range []string{"", "{"} {
+			files := map[string]string{file: `{"permissions": {"allow": ["Edit(a)"]}, "hooks": {"afterFileEdited": [{"glob": "*", "command": ["x"]}]}, "clipboard": true}`}
+			s := with(env(nil), files)
+			foreign := "others may write it"
+			s.Owned = func(File, []int) Ownership { return Ownership{Foreign: foreign} }
+			cfg := first2(New(Flags{Settings: file, Dirs: []string{"/home/u"}}, s, 1))
+			foreign = ""
+			if files[file] = then; then == "" {
+				delete(files, file)
+			}
+			cfg, _ = cfg.Reload([]string{file})
+			if len(cfg.Hooks.After) > 0 || cfg.Clipboard || len(rulesIn(cfg.Rules, perm.Allow)) > 0 {
+				t.Errorf("%s, then %q: %+v %v %v", file, then, cfg.Hooks, cfg.Clipboard, cfg.Rules)
+			}
+		}
+	}
+}
+
 // TestReloadOfOwnersAndSlips: a file that gets other owners, or a mistyped rule, while fsmcp
 // runs.
 func TestReloadOfOwnersAndSlips(t *testing.T) {

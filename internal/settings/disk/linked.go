@@ -8,6 +8,9 @@ import (
 	"strings"
 )
 
+// maxLinks bounds the links on the way to one file.
+const maxLinks = 40
+
 // Bounds of the search for links in one folder, and in all.
 const (
 	linkedDepth = 2

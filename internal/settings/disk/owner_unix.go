@@ -14,9 +14,6 @@ import (
 	"github.com/fsmcp/fsmcp/internal/settings"
 )
 
-// maxLinks bounds the links on the way to one file.
-const maxLinks = 40
-
 // Owned returns the function that finds out whether a settings file is the user's own. It
 // looks at the file, the folders that it is in, and those of each link on the way: up to
 // the home, and up to the root for what lies elsewhere. Of a project's file it looks at the
