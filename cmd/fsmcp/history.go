@@ -148,9 +148,9 @@ func historyList(s process, f *settings.Flags) *cobra.Command {
 	cmd := newHistoryCommand(s, f, &cobra.Command{
 		Use:   "list [PATH...]",
 		Short: "List changes, newest first",
-		Long: `List the changes that were made, newest first: those below the working directory,
-or those of the files and folders named. --all and --json list every change
-where no PATH is given.`,
+		Long: `List the changes that were made, newest first: those below the working
+directory, or those of the files and folders named. --all and --json list every
+change if no PATH is given.`,
 	}, func(_ context.Context, h *historySession, paths []string) error {
 		if len(paths) == 0 && !all && !asJSON {
 			if paths = f.Dirs; len(paths) == 0 {
