@@ -12,15 +12,22 @@ import (
 
 // batch gathers the answers to one array of messages into one array. Only the revision
 // 2025-03-26 has arrays. Gathered answers count as unsent output of the connection: an
-// array could hold a thousand answers of any size.
+// array could hold a thousand answers of any size. Room for a small answer to each message
+// is reserved before the first message is handled, since an array can stay open for long.
+// Without that room the array's requests are answered "busy", and none stays open.
 type batch struct {
 	conn *conn
+	full bool // there is no room for its small answers
 
 	mu       sync.Mutex
 	answers  [][]byte
 	reserved int // bytes
 	open     int // messages not yet answered
 }
+
+// smallAnswer is the size up to which an answer of an array always has room, beside its
+// id. An error in its place would save nothing, and would hide the effect of a change.
+const smallAnswer = 4 << 10
 
 // maxBatch bounds the messages of one array, since the smallest of them takes
 // an answer many times its size.
@@ -37,7 +44,10 @@ func (c *conn) batch(line []byte) {
 		c.fail(c, nil, mcp.INVALID_REQUEST, fmt.Sprintf("An array holds 1 to %d messages, not %d.", maxBatch, len(items)))
 		return
 	}
-	b := &batch{conn: c, open: len(items)}
+	b := &batch{conn: c, open: len(items), reserved: len(items)*smallAnswer + len(line)}
+	if b.full = !c.out.Reserve(b.reserved); b.full {
+		b.reserved = 0
+	}
 	for _, item := range items {
 		m, err := wire.ParseMessage(item)
 		if err == nil && m.Method == wire.MethodInitialize && (m.ID == nil || wire.GoodID(m.ID)) {
@@ -48,9 +58,15 @@ func (c *conn) batch(line []byte) {
 	}
 }
 
+// mayRun reports whether there is room for the array's answers.
+func (b *batch) mayRun() bool { return !b.full }
+
 // reserve takes room for an answer, which must follow.
 func (b *batch) reserve(size int) bool {
-	if !b.conn.out.Reserve(size) {
+	if size <= smallAnswer {
+		return true
+	}
+	if b.full || !b.conn.out.Reserve(size) {
 		return false
 	}
 	b.mu.Lock()
@@ -61,20 +77,17 @@ func (b *batch) reserve(size int) bool {
 
 // answer takes one answer, and sends all after the last.
 func (b *batch) answer(line []byte, reading bool) {
-	if cap(line) > 2*len(line) { // a thousand short answers must not hold as many long buffers
-		spare := line
-		line = bytes.Clone(line)
-		b.conn.out.Recycle(spare)
-	}
+	answer := bytes.Clone(line) // in no more memory than was reserved
+	b.conn.out.Recycle(line)
 	b.mu.Lock()
-	b.answers = append(b.answers, line)
+	b.answers = append(b.answers, answer)
 	b.closeOne(reading)
 }
 
 // none notes that a message gets no answer.
-func (b *batch) none() {
+func (b *batch) none(reading bool) {
 	b.mu.Lock()
-	b.closeOne(true)
+	b.closeOne(reading)
 }
 
 // closeOne counts one message as done, and gives up the lock.
@@ -85,11 +98,19 @@ func (b *batch) closeOne(reading bool) {
 	if !over {
 		return
 	}
-	b.conn.out.Release(b.reserved)
-	if len(b.answers) == 0 {
-		return
+	flush := false
+	if parts := b.parts(); len(parts) > 0 {
+		flush = b.conn.out.Put(parts...)
 	}
-	var parts [][]byte
+	b.conn.out.Release(b.reserved)
+	b.conn.writeOut(flush, reading)
+}
+
+// parts returns the array of the answers in parts; none if there is no answer.
+func (b *batch) parts() (parts [][]byte) {
+	if len(b.answers) == 0 {
+		return nil
+	}
 	for i, answer := range b.answers {
 		separator := ","
 		if i == 0 {
@@ -97,6 +118,5 @@ func (b *batch) closeOne(reading bool) {
 		}
 		parts = append(parts, []byte(separator), answer)
 	}
-	parts = append(parts, []byte("]"))
-	b.conn.deliver(reading, parts...)
+	return append(parts, []byte("]"))
 }

@@ -34,13 +34,14 @@ type conn struct {
 	dialogue dialogue
 	roots    roots
 
-	// Used by the reader only.
+	// Used by the reader only. While the backlog is open, catchUp has all but in.
 	peer      peer
 	in        wire.Lines
 	handoff   readerHandoff
 	ended     chan error // receives the end of the input
 	unflushed bool       // the reader owes the outbox a flush
 	ownJob    *job       // and must run this job
+	backlog   backlog
 }
 
 // job is one tools/call.
@@ -67,12 +68,14 @@ func jobOf(j *schedule.Job) *job { return j.Owner.(*job) }
 
 // replies receives the one answer to a request, or the news that there is none.
 type replies interface {
-	// reserve reserves room for the answer to a call, and reports false if there is none.
+	// mayRun reports whether a request may cause output now. If not, it is answered "busy".
+	mayRun() bool
+	// reserve reserves room for the answer to a request, and reports false if there is none.
 	reserve(size int) bool
 	// answer takes a whole JSON-RPC message. reading says that the reader calls, which
 	// must not wait.
 	answer(line []byte, reading bool)
-	none()
+	none(reading bool)
 }
 
 // Serve reads messages from in and answers on out until the input ends, the client stops
@@ -83,11 +86,15 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	c := s.connect(ctx, in, out)
 	go c.read()
 	var err error
+	drain := s.opts.bounds.grace
 	select {
 	case err = <-c.ended:
+		end := time.Now().Add(s.opts.bounds.drain)
+		c.wait(c.backlog.whenClosed(), ctx.Done(), s.opts.bounds.drain)
 		c.pool.Close(false)
 		c.endQuestions()
-		c.wait(ctx.Done(), s.opts.bounds.drain)
+		c.wait(c.pool.WhenEmpty(), ctx.Done(), time.Until(end))
+		drain = max(drain, time.Until(end))
 	case <-ctx.Done():
 	case <-c.out.Broken:
 		s.opts.Log.Info().Msg("the client no longer reads")
@@ -97,10 +104,10 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	}
 	c.dismiss(c.pool.Close(true))
 	c.endQuestions()
-	c.wait(nil, s.opts.bounds.grace)
+	c.wait(c.pool.WhenEmpty(), nil, s.opts.bounds.grace)
 	c.pool.Stop()
-	c.wait(nil, s.opts.bounds.grace/4)
-	c.out.Drain(s.opts.bounds.grace)
+	c.wait(c.pool.WhenEmpty(), nil, s.opts.bounds.grace/4)
+	c.out.Drain(s.opts.bounds.grace, drain)
 	return err
 }
 
@@ -135,6 +142,8 @@ func (s *Server) connect(ctx context.Context, in io.Reader, out io.Writer) *conn
 	}
 	c.handoff.takeOver = c.read
 	c.ctx = context.WithoutCancel(ctx)
+	c.out.Limit = s.opts.bounds.unsent
+	c.out.Room, c.pool.Held = c.pool.Wake, c.out.Full
 	c.pool.Run = func(scheduled *schedule.Job) bool {
 		j := jobOf(scheduled)
 		if j.asks && j.meta != nil {
@@ -156,12 +165,12 @@ func (s *Server) connect(ctx context.Context, in io.Reader, out io.Writer) *conn
 	return c
 }
 
-// wait waits until no call is live, the client is gone, or the time is over.
-func (c *conn) wait(stop <-chan struct{}, most time.Duration) {
+// wait waits until done or stop is closed, the client is gone, or the time is over.
+func (c *conn) wait(done, stop <-chan struct{}, most time.Duration) {
 	timer := time.NewTimer(most)
 	defer timer.Stop()
 	select {
-	case <-c.pool.WhenEmpty():
+	case <-done:
 	case <-c.out.Broken:
 	case <-stop:
 	case <-timer.C:
@@ -169,28 +178,42 @@ func (c *conn) wait(stop <-chan struct{}, most time.Duration) {
 }
 
 // read is the loop: it handles one line after the other until the input ends, or until
-// another goroutine has taken over as the reader.
+// another goroutine has taken over as the reader. When the output is full, lines go into
+// the backlog.
 func (c *conn) read() {
 	for {
-		line, err := c.in.Next()
-		switch {
-		case err == nil:
-			c.line(line)
-		case errors.Is(err, wire.ErrTooLong):
-			c.opts.Log.Warn().Msg("a message was too long")
-			c.fail(c, c.in.Lost, mcp.INVALID_REQUEST, fmt.Sprintf("The message is longer than %d MB. It was not read.", c.in.Limit>>20))
-		case errors.Is(err, io.EOF):
-			c.ended <- nil
-			return
-		default:
-			c.ended <- err
+		var m received
+		if m.line, m.err = c.in.Next(); errors.Is(m.err, wire.ErrTooLong) {
+			m.line = c.in.Lost
+		} else if m.err != nil {
+			if errors.Is(m.err, io.EOF) {
+				m.err = nil
+			}
+			c.ended <- m.err
 			return
 		}
+		if c.backlog.open() && (c.cancelsEarly(m) || c.backlog.add(m)) {
+			continue
+		}
+		c.handle(m)
 		if !c.work() {
 			return
 		}
-		c.out.WaitForRoom()
+		if c.out.Full() {
+			c.backlog.begin()
+			go c.catchUp()
+		}
 	}
+}
+
+// handle handles one line of the input.
+func (c *conn) handle(m received) {
+	if m.err == nil {
+		c.line(m.line)
+		return
+	}
+	c.opts.Log.Warn().Msg("a message was too long")
+	c.fail(c, m.line, mcp.INVALID_REQUEST, fmt.Sprintf("The message is longer than %d MB. It was not read.", c.in.Limit>>20))
 }
 
 // work does the rest of a line's work: it writes answers and runs a call. It reports
@@ -240,14 +263,14 @@ func (c *conn) message(m wire.Message, err error, size int, to replies) {
 		c.fail(to, nil, mcp.PARSE_ERROR, "The id is not valid UTF-8.")
 	case m.Answer && m.Method == "":
 		c.requests.answered(m.ID, m.Result)
-		to.none()
+		to.none(true)
 	case !m.Version:
 		c.fail(to, id, mcp.INVALID_REQUEST, `jsonrpc must be "2.0".`)
 	case m.Method == "":
 		c.fail(to, id, mcp.INVALID_REQUEST, "The message has no method.")
 	case m.ID == nil:
 		c.notified(m)
-		to.none()
+		to.none(true)
 	case id == nil:
 		c.fail(to, nil, mcp.INVALID_REQUEST, "The id must be a string or a number.")
 	case m.Method == wire.MethodCall:
@@ -258,21 +281,15 @@ func (c *conn) message(m wire.Message, err error, size int, to replies) {
 }
 
 // answer makes conn the replies of messages outside a batch.
-func (c *conn) answer(line []byte, reading bool) { c.deliver(reading, line) }
+func (c *conn) answer(line []byte, reading bool) { c.writeOut(c.out.Put(line), reading) }
 
-// reserve always returns true: the worker that sends an answer waits for room.
+// mayRun always returns true: without room for output, no message is handled.
+func (c *conn) mayRun() bool { return true }
+
+// reserve always returns true: every answer to a request that was handled is sent.
 func (c *conn) reserve(int) bool { return true }
 
-func (c *conn) none() {}
-
-// deliver sends a line, given in parts.
-func (c *conn) deliver(reading bool, parts ...[]byte) {
-	if reading {
-		c.unflushed = c.out.Put(parts...) || c.unflushed
-	} else {
-		c.out.Send(parts...)
-	}
-}
+func (c *conn) none(bool) {}
 
 // fail answers with a JSON-RPC error.
 func (c *conn) fail(to replies, id []byte, code int, text string) {
@@ -284,19 +301,32 @@ func (c *conn) fail(to replies, id []byte, code int, text string) {
 func (c *conn) notified(m wire.Message) {
 	switch m.Method {
 	case wire.MethodCancelled:
-		id := wire.Member(m.Params.Raw, "requestId").Raw
-		if scheduled, begun := c.pool.CancelCall(wire.IDKey(id)); scheduled != nil {
-			j := jobOf(scheduled)
-			j.to.none()
-			c.withdraw(j)
-			if !begun {
-				c.unmade(j, answerTo(refusal.Cancelled))
-			}
-			c.opts.Log.Info().Str("id", string(id)).Msg("call cancelled")
+		if j, begun := c.cancel(m); j != nil {
+			c.cancelled(j, begun, true)
 		}
 	case wire.MethodRootsChanged:
 		c.roots.changed()
 	}
+}
+
+// cancel cancels the call that a notification names. It returns nil if there is none.
+func (c *conn) cancel(m wire.Message) (j *job, begun bool) {
+	id := wire.Member(m.Params.Raw, "requestId").Raw
+	scheduled, begun := c.pool.CancelCall(wire.IDKey(id))
+	if scheduled == nil {
+		return nil, false
+	}
+	return jobOf(scheduled), begun
+}
+
+// cancelled ends the question of a call that was just cancelled.
+func (c *conn) cancelled(j *job, begun, reading bool) {
+	j.to.none(reading)
+	c.removeQuestions(reading, func(a *asked) bool { return a.job == j })
+	if !begun {
+		c.unmade(j, answerTo(refusal.Cancelled))
+	}
+	c.opts.Log.Info().Str("id", string(j.id)).Msg("call cancelled")
 }
 
 // call queues one tools/call. It decodes the arguments, since the file decides the call's
@@ -343,8 +373,7 @@ func (c *conn) call(m wire.Message, size int, to replies) {
 		j.call.Progress = c.progress(j, bytes.Clone(meta.Progress))
 	}
 	j.ctx, j.Cancel = context.WithCancelCause(c.ctx)
-	_, alone := to.(*conn)
-	if !alone && c.out.Full() {
+	if !to.mayRun() {
 		c.refuse(j, refusal.TooMuchOutput)
 		return
 	}
@@ -354,7 +383,8 @@ func (c *conn) call(m wire.Message, size int, to replies) {
 	c.parseFile(j) // by the folders as they are now
 	// The reader runs a single call itself, which saves a change of threads. If more input
 	// is buffered, the pool runs it.
-	why, mine := c.pool.Submit(&j.Job, alone && !c.in.Buffered())
+	_, alone := to.(*conn)
+	why, mine := c.pool.Submit(&j.Job, alone && !c.backlog.isOpen && !c.in.Buffered())
 	switch {
 	case mine:
 		c.ownJob = j

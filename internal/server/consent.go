@@ -159,8 +159,7 @@ func (c *conn) removeQuestions(reading bool, which func(*asked) bool) (taken []*
 	return taken
 }
 
-// writeOut makes sure that queued lines are written. They are short, so it does not wait
-// for room.
+// writeOut makes sure that queued lines are written.
 func (c *conn) writeOut(flush, reading bool) {
 	if reading {
 		c.unflushed = flush || c.unflushed
@@ -205,11 +204,6 @@ func (c *conn) rerun(j *job, prepare func()) {
 // refuseAsked ends a call whose question did not get a yes; why completes "the user ...".
 func (c *conn) refuseAsked(a *asked, why string, reading bool) {
 	c.pool.End(&a.job.Job, func() { c.settle(a.job, toolcall.Unanswered(a.job.spec.Tool.Name, a.question, why), reading) })
-}
-
-// withdraw removes the question of a cancelled call.
-func (c *conn) withdraw(j *job) {
-	c.removeQuestions(true, func(a *asked) bool { return a.job == j })
 }
 
 // endQuestions ends all questions: no answer can come any more. It does not wait for a

@@ -16,6 +16,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/server/wire"
 )
 
@@ -56,6 +57,10 @@ func removed(method mcp.MCPMethod) bool {
 
 // ask answers a request other than a good tools/call, at once and in order.
 func (c *conn) ask(m wire.Message, to replies) {
+	if !to.mayRun() {
+		c.noRoom(m.ID, to)
+		return
+	}
 	result, err := c.respond(m)
 	if err != nil {
 		if strings.Contains(err.Message, "json:") || strings.Contains(err.Message, "base64") { // an error of a decoder
@@ -64,7 +69,18 @@ func (c *conn) ask(m wire.Message, to replies) {
 		to.answer(wire.AppendFailure(c.out.Buffer(), m.ID, err.Code, err.Message, err.Data), true)
 		return
 	}
-	to.answer(wire.AppendAnswer(c.out.Buffer(), m.ID, func(b []byte) []byte { return wire.AppendJSON(b, result) }), true)
+	line := wire.AppendAnswer(c.out.Buffer(), m.ID, func(b []byte) []byte { return wire.AppendJSON(b, result) })
+	if !to.reserve(len(line)) {
+		c.out.Recycle(line)
+		c.noRoom(m.ID, to)
+		return
+	}
+	to.answer(line, true)
+}
+
+// noRoom answers a request other than a call whose answer has no room in its array.
+func (c *conn) noRoom(id []byte, to replies) {
+	c.fail(to, id, mcp.INTERNAL_ERROR, string(refusal.TooMuchOutput)+". Make the request again outside the array.")
 }
 
 // respond returns the result of a request. After a panic only this request fails.
@@ -180,8 +196,15 @@ func (c *conn) faulty(m wire.Message) (*mcp.CallToolResult, *failure) {
 	return mcp.NewToolResultError("The _meta of this call cannot be read."), nil
 }
 
+// maxMethod bounds the name of a method in an error, in bytes.
+const maxMethod = 200
+
 func unknownMethod(m wire.Message) *failure {
-	return failed(mcp.METHOD_NOT_FOUND, "Method %s not found", m.Method)
+	name := m.Method
+	if len(name) > maxMethod {
+		name = strings.ToValidUTF8(name[:maxMethod], "") + "..."
+	}
+	return failed(mcp.METHOD_NOT_FOUND, "Method %s not found", name)
 }
 
 // into decodes a request.

@@ -90,10 +90,12 @@ type bounds struct {
 	grace time.Duration // for running calls when the server is told to stop
 	drain time.Duration // for answers at the end of input
 	roots time.Duration // for the client to name its folders
+
+	unsent int // bytes of output that wait for the client
 }
 
 func defaultBounds() bounds {
-	return bounds{Bounds: schedule.DefaultBounds(), grace: 3 * time.Second, drain: 30 * time.Second, roots: 2 * time.Second}
+	return bounds{Bounds: schedule.DefaultBounds(), grace: 3 * time.Second, drain: 30 * time.Second, roots: 2 * time.Second, unsent: wire.MaxUnsent}
 }
 
 // Server serves the tools to any number of connections.

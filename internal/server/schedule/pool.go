@@ -92,6 +92,7 @@ type Pool struct {
 	Ask    func(*Job)                 // asks the question of a parked call; Resume or End follows
 	Late   func(j *Job, started bool) // answers a call that was given up
 	Unmade func(*Job)                 // reports a call that was given up before it started
+	Held   func() bool                // reports that no call may start now; Wake follows. May be nil
 
 	mu        sync.Mutex
 	lanes     map[string][]*Job        // a lane exists while one of its jobs is ready or runs; the others wait here
@@ -184,7 +185,16 @@ func (p *Pool) enqueue(j *Job, here bool) (mine bool) {
 }
 
 // hasPlace reports whether one more call that is no search may run.
-func (p *Pool) hasPlace() bool { return p.count[isRunning] < p.Width }
+func (p *Pool) hasPlace() bool { return p.count[isRunning] < p.Width && !p.held() }
+
+func (p *Pool) held() bool { return p.Held != nil && p.Held() }
+
+// Wake starts the calls that Held kept from starting.
+func (p *Pool) Wake() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.dispatch()
+}
 
 // makeReady puts a job that no other job of its lane holds up at the end of its queue.
 func (p *Pool) makeReady(j *Job) {
@@ -240,7 +250,7 @@ func (p *Pool) take() *Job {
 			return j
 		}
 	}
-	for len(p.searches) > 0 && p.searching < p.Searches {
+	for len(p.searches) > 0 && p.searching < p.Searches && !p.held() {
 		if j := p.pop(&p.searches); j != nil {
 			return j
 		}

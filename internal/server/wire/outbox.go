@@ -7,31 +7,42 @@ import (
 	"time"
 )
 
-// MaxUnsent bounds the bytes that wait for a client that does not read. Beyond it senders
-// wait, so that memory stays bounded.
+// MaxUnsent bounds the memory of the lines that wait for a client that does not read. All
+// output counts: answers, errors, questions, notifications. When the bound is reached, the
+// server starts no call and handles no message until the client reads.
 const MaxUnsent = 64 << 20
+
+// lineCost is the memory that a waiting line takes beside its buffer.
+const lineCost = 64
 
 // Outbox writes whole lines to the client, one at a time and in the order of put. It has
 // no writer goroutine: a goroutine that puts a line while none writes becomes the writer
 // until all is written.
+//
+// It owns the bound of unsent output. To put a line never waits, so that no goroutine
+// waits for the client with a lock or a call's place. The reader and the pool ask Full
+// before they begin what causes more output.
 type Outbox struct {
 	w      io.Writer
+	Limit  int           // MaxUnsent, unless a test sets less before the first use
 	Broken chan struct{} // closed when the client can no longer be written to
+	Room   func()        // called when Full has become false; nil to call nothing
 	spare  sync.Pool     // of *[]byte, the memory of written lines
 
 	mu      sync.Mutex
 	changed *sync.Cond
 	lines   [][]byte // lines[next:] wait
 	next    int
-	unsent  int
+	unsent  int // memory of the lines that wait or are being written
 	pending int // bytes of gathered answers of arrays
+	written int // number of writes
 	writing bool
 	err     error
 }
 
 // NewOutbox makes an Outbox that writes to w.
 func NewOutbox(w io.Writer) *Outbox {
-	o := &Outbox{w: w, Broken: make(chan struct{})}
+	o := &Outbox{w: w, Limit: MaxUnsent, Broken: make(chan struct{})}
 	o.changed = sync.NewCond(&o.mu)
 	return o
 }
@@ -47,43 +58,61 @@ func (o *Outbox) Put(parts ...[]byte) (flush bool) {
 	if o.err != nil {
 		return false
 	}
-	o.lines = append(o.lines, parts...)
 	for _, part := range parts {
-		o.unsent += len(part)
+		o.queue(part)
 	}
 	flush = !o.writing
 	o.writing = true
 	return flush
 }
 
-// Send puts a line and makes sure that it is written. It waits while too much is unsent.
+// queue puts a part behind those that wait. A part that fits into the free end of the last
+// buffer is copied there: a short answer would else hold a buffer many times its size.
+func (o *Outbox) queue(part []byte) {
+	if o.next < len(o.lines) {
+		last := &o.lines[len(o.lines)-1]
+		if len(part) <= cap(*last)-len(*last) {
+			*last = append(*last, part...)
+			o.Recycle(part)
+			return
+		}
+	}
+	o.lines = append(o.lines, part)
+	o.unsent += cap(part) + lineCost
+}
+
+// Send puts a line and makes sure that it is written. It waits for the client only if the
+// caller becomes the writer.
 func (o *Outbox) Send(parts ...[]byte) {
 	if o.Put(parts...) {
 		o.Flush()
-		return
 	}
-	o.WaitForRoom()
 }
+
+// Full reports whether too much is unsent.
+func (o *Outbox) Full() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.full()
+}
+
+func (o *Outbox) full() bool { return o.unsent >= o.Limit && o.err == nil }
 
 // WaitForRoom waits while too much is unsent. Another goroutine must be the writer.
 func (o *Outbox) WaitForRoom() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	for o.unsent > MaxUnsent && o.err == nil {
+	for o.full() {
 		o.changed.Wait()
 	}
 }
 
-// smallAnswer is the size up to which an answer of an array always has room. An error in
-// its place would save nothing, and would hide the effect of a change.
-const smallAnswer = 4 << 10
-
-// Reserve counts a gathered answer of an array as unsent output. It returns false if there
-// is no room for it.
+// Reserve counts answers that an array gathers as unsent output. It returns false if there
+// is no room for them.
 func (o *Outbox) Reserve(size int) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if size > smallAnswer && o.unsent+o.pending+size > MaxUnsent {
+	if o.unsent+o.pending+size > o.Limit {
 		return false
 	}
 	o.pending += size
@@ -97,19 +126,9 @@ func (o *Outbox) Release(size int) {
 	o.pending -= size
 }
 
-// Full reports whether waiting answers of arrays take all the room.
-func (o *Outbox) Full() bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.pending >= MaxUnsent
-}
-
 // Offer puts a line that may be dropped; it never waits.
 func (o *Outbox) Offer(line []byte) {
-	o.mu.Lock()
-	full := o.unsent > MaxUnsent
-	o.mu.Unlock()
-	if !full && o.Put(line) {
+	if !o.Full() && o.Put(line) {
 		go o.Flush()
 	}
 }
@@ -126,36 +145,56 @@ func (o *Outbox) Flush() {
 		}
 		o.mu.Unlock()
 		_, err := o.w.Write(line)
-		size := len(line)
+		size := cap(line) + lineCost
 		o.Recycle(line)
 		o.mu.Lock()
-		o.unsent -= size
-		if err != nil {
-			o.err = err
-			o.lines, o.next = nil, 0
-			close(o.Broken)
-		}
-		o.changed.Broadcast()
+		o.sent(size, err)
 	}
 	o.writing = false
 	o.changed.Broadcast()
 }
 
-// Drain waits until all is written, the client is gone, or the time is over.
-func (o *Outbox) Drain(most time.Duration) {
-	late := false
-	timer := time.AfterFunc(most, func() {
+// sent notes the end of a write.
+func (o *Outbox) sent(size int, err error) {
+	full := o.full()
+	o.unsent -= size
+	o.written++
+	if err != nil {
+		o.err = err
+		o.lines, o.next = nil, 0
+		close(o.Broken)
+	}
+	o.changed.Broadcast()
+	if full && !o.full() && o.Room != nil {
+		o.mu.Unlock()
+		o.Room()
 		o.mu.Lock()
-		defer o.mu.Unlock()
-		late = true
-		o.changed.Broadcast()
-	})
-	defer timer.Stop()
+	}
+}
+
+// Drain waits until all is written, the client is gone, the client has taken nothing for a
+// while, or the time is over.
+func (o *Outbox) Drain(idle, most time.Duration) {
+	end := time.Now().Add(most)
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	late, seen := false, o.written
+	var timer *time.Timer
+	timer = time.AfterFunc(min(idle, most), func() {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		left := time.Until(end)
+		if late = o.written == seen || left <= 0; late {
+			o.changed.Broadcast()
+			return
+		}
+		seen = o.written
+		timer.Reset(min(idle, left))
+	})
 	for o.writing && o.err == nil && !late {
 		o.changed.Wait()
 	}
+	timer.Stop()
 }
 
 // keptBuffer bounds the size of a spare buffer.

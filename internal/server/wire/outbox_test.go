@@ -17,15 +17,16 @@ func (w oneByOne) Write(line []byte) (int, error) {
 func TestWrittenLinesTakeNoRoom(t *testing.T) {
 	w := make(oneByOne)
 	o := NewOutbox(w)
-	if !o.Put(nil) {
+	line := func() []byte { return make([]byte, 7, 8) } // no other fits behind it
+	if !o.Put(line()) {
 		t.Fatal("nobody writes")
 	}
 	go o.Flush()
 	for range 10 {
-		o.Put(nil)
+		o.Put(line())
 	}
 	for range 10_000 {
-		o.Put(nil)
+		o.Put(line())
 		w <- struct{}{}
 	}
 	o.mu.Lock()
@@ -35,7 +36,7 @@ func TestWrittenLinesTakeNoRoom(t *testing.T) {
 		t.Errorf("room for %d lines", room)
 	}
 	close(w)
-	o.Drain(time.Minute)
+	o.Drain(time.Minute, time.Minute)
 	if len(o.lines) > 0 {
 		t.Errorf("%d lines are left", len(o.lines))
 	}
