@@ -87,7 +87,7 @@ func (x *Txn) look(t *temp) error {
 		return ErrModified
 	}
 	if x.leased {
-		return x.leaseHolds()
+		return x.leaseUnbroken() // confirm asks again, both questions
 	}
 	return x.sameBytes()
 }

@@ -13,8 +13,9 @@
 //     bytes win and the caller is told ErrModified.
 //   - Bytes that are known nowhere else are never deleted. They stay beside the file as
 //     NAME.fsmcp-saved and are reported.
-//   - Mode, owner, access lists and extended attributes are kept, also those that
-//     another program changes while the file is replaced.
+//   - Mode, owner, access lists, extended attributes and inode flags (chattr) are kept,
+//     also those that another program changes while the file is replaced. Capabilities
+//     go, as the kernel removes them at a write.
 //
 // How: the new content is written to an unnamed file in the same folder, synced, linked to
 // a name of its own and exchanged with the target in one step. Then what came out is
@@ -36,7 +37,7 @@
 //   - A file that can only be written in place (a single-file mount, a folder that
 //     refuses, an owner that cannot be kept) may be half written when the process dies.
 //     The next Sweep finishes it from a journal.
-//   - Creation time and file flags are not carried over. Folders that were made for a
+//   - The creation time is not carried over. Folders that were made for a
 //     new file stay when the process is killed before the file exists.
 //   - Outside Linux a file is replaced by rename after a second look; nothing is claimed
 //     against foreign programs there.

@@ -131,6 +131,20 @@ func (h hooked) Chown(fd int, uid, gid uint32) error {
 	return h.Kernel.Chown(fd, uid, gid)
 }
 
+func (h hooked) Flags(fd int) (uint32, error) {
+	if err := h.hook(call{"Flags", 0, fd}); err != nil {
+		return 0, err
+	}
+	return h.Kernel.Flags(fd)
+}
+
+func (h hooked) SetFlags(fd int, flags uint32) error {
+	if err := h.hook(call{"SetFlags", 0, fd}); err != nil {
+		return err
+	}
+	return h.Kernel.SetFlags(fd, flags)
+}
+
 func (h hooked) Listxattr(fd int) ([]string, error) {
 	if err := h.hook(call{"Listxattr", 0, fd}); err != nil {
 		return nil, err

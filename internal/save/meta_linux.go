@@ -15,13 +15,23 @@ import (
 	"github.com/fsmcp/fsmcp/internal/save/disk"
 )
 
-// Attributes that are not carried over: the first two describe the old content
-// and are wrong for the new one.
+// Attributes that are not carried over: the first two describe the old content and are
+// wrong for the new one. The third gives a program privileges: the kernel removes it at
+// every write, also one by root or by the file's owner.
 const (
 	xattrIMA        = "security.ima"
 	xattrEVM        = "security.evm"
-	xattrCapability = "security.capability" // privileges, treated as set-uid is
+	xattrCapability = "security.capability"
 )
+
+// keptFlags are the inode flags of a file that a user may set: FS_SECRM_FL, UNRM, COMPR,
+// SYNC, NODUMP, NOATIME, NOCOMP, JOURNAL_DATA, NOTAIL, NOCOW and DAX of linux/fs.h. The
+// other two, for "immutable" and "append only", forbid a write.
+const keptFlags = 0x1 | 0x2 | 0x4 | 0x8 | 0x40 | 0x80 | 0x400 | 0x4000 | 0x8000 | 0x800000 | 0x2000000
+
+// layoutFlags are those that say how content is stored: COMPR, NOCOMP and NOCOW. Btrfs sets
+// NOCOW of an empty file alone.
+const layoutFlags = 0x4 | 0x400 | 0x800000
 
 const (
 	permBits  = 0o7777
@@ -40,11 +50,12 @@ func keptMode(was fsys.Stamp) uint32 {
 
 func ownFile(was fsys.Stamp) bool { return was.UID == uint32(os.Geteuid()) }
 
-// copyMeta gives the file to, stamped as it is now, the owner, attributes,
-// access lists and mode of the old file, in this order: a change of owner takes
+// copyMeta gives the new file, stamped as it is now, the owner, attributes,
+// access lists, mode and flags of the old file, in this order: a change of owner takes
 // privileges away, an access list changes the mode. What cannot be kept is a
 // refusal; then the file is better written in place.
-func (x *Txn) copyMeta(to int, now fsys.Stamp) error {
+func (x *Txn) copyMeta(t *temp, now fsys.Stamp) error {
+	to := t.fd
 	if now.UID != x.was.UID || now.GID != x.was.GID {
 		if err := x.s.sys.Chown(to, x.was.UID, x.was.GID); err != nil {
 			return x.refuseMeta("chown", err)
@@ -60,6 +71,39 @@ func (x *Txn) copyMeta(to int, now fsys.Stamp) error {
 			return x.refuseMeta("chmod", err)
 		}
 	}
+	if err := x.copyFlags(t, keptFlags); err != nil {
+		return x.refuseMeta("chattr", err)
+	}
+	return nil
+}
+
+// readFlags reads the old file's flags and those that the new one has from its folder. A
+// file system without flags has none.
+func (x *Txn) readFlags(t *temp) (err error) {
+	if x.flags, err = x.s.sys.Flags(x.fd); err == nil {
+		t.flags, err = x.s.sys.Flags(t.fd)
+	}
+	return onlyTrouble(err)
+}
+
+// copyFlags gives the new file those of the old file's flags that are in mask.
+func (x *Txn) copyFlags(t *temp, mask uint32) error {
+	want := t.flags&^mask | x.flags&mask
+	if want == t.flags {
+		return nil
+	}
+	err := x.s.sys.SetFlags(t.fd, want)
+	if err == nil {
+		t.flags = want
+	}
+	return err
+}
+
+// onlyTrouble returns an error of the disk, and nil for any other.
+func onlyTrouble(err error) error {
+	if disk.Is(err, diskTrouble...) {
+		return err
+	}
 	return nil
 }
 
@@ -74,7 +118,10 @@ func (x *Txn) copyMetaAgain(t *temp, now fsys.Stamp) error {
 	if err != nil {
 		return x.fail("stat", err)
 	}
-	if err := x.copyMeta(t.fd, mine); err != nil {
+	if err := x.readFlags(t); err != nil {
+		return x.fail("chattr", err)
+	}
+	if err := x.copyMeta(t, mine); err != nil {
 		return err
 	}
 	return x.sync(t)
@@ -102,13 +149,26 @@ func (x *Txn) followMeta(t *temp) error {
 		return x.fail("setxattr", err)
 	}
 	x.attrs = attrs
+	flags, err := x.s.sys.Flags(x.fd)
+	if err != nil {
+		err = onlyTrouble(err)
+	} else if changed := (flags ^ x.flags) & keptFlags; changed != 0 {
+		x.flags = flags
+		err = x.copyFlags(t, changed)
+	}
+	if err != nil {
+		return x.fail("chattr", err)
+	}
 	return nil
 }
+
+// diskTrouble are the errors of a disk that fails or is full.
+var diskTrouble = []unix.Errno{unix.EIO, unix.ENOSPC, unix.EDQUOT, unix.ENOMEM, unix.ESTALE}
 
 // refuseMeta: whatever the number, an attribute that cannot be kept is kept by
 // writing in place, unless the disk is the trouble.
 func (x *Txn) refuseMeta(op string, err error) error {
-	if disk.Is(err, unix.EIO, unix.ENOSPC, unix.EDQUOT, unix.ENOMEM, unix.ESTALE) {
+	if disk.Is(err, diskTrouble...) {
 		return x.fail(op, err)
 	}
 	return &refusal{IOError{Op: op, Path: x.path, Err: err}}
@@ -159,7 +219,7 @@ func (x *Txn) changeXattrs(to int, was, want xattrs) (touched bool, err error) {
 		} else {
 			err = x.s.sys.Removexattr(to, name)
 		}
-		if err != nil && name != xattrCapability {
+		if err != nil {
 			return touched, err
 		}
 	}
@@ -178,7 +238,7 @@ func (x *Txn) readXattrs(fd int) (xattrs, error) {
 	}
 	all := make(xattrs)
 	for _, name := range names {
-		if name == xattrIMA || name == xattrEVM || name == xattrCapability && !ownFile(x.was) {
+		if name == xattrIMA || name == xattrEVM || name == xattrCapability {
 			continue
 		}
 		value, err := x.s.sys.Getxattr(fd, name)

@@ -86,9 +86,18 @@ func (x *Txn) prepare(c []span.Splice) (*temp, error) {
 
 func (x *Txn) fill(t *temp, c []span.Splice) error {
 	noted := x.st.Remember(x.folder())
-	err := x.write(t, c)
+	err := x.readFlags(t)
 	if err == nil {
-		err = x.copyMeta(t.fd, t.stamp)
+		err = x.copyFlags(t, layoutFlags)
+	}
+	if err != nil {
+		err = x.refuseMeta("chattr", err)
+	}
+	if err == nil {
+		err = x.write(t, c)
+	}
+	if err == nil {
+		err = x.copyMeta(t, t.stamp)
 	}
 	if err == nil {
 		err = x.sync(t)

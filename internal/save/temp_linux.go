@@ -24,6 +24,7 @@ type temp struct {
 	name  string     // "" while it has none
 	ours  bool       // what lies under name is our own and may be removed
 	stamp fsys.Stamp // with the content in it
+	flags uint32     // of the inode
 	sum   hash.Hash  // of the content; nil unless it is to be read back
 }
 

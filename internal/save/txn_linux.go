@@ -20,6 +20,7 @@ type platform struct {
 	fd       int              // of old
 	sum      *tempname.Digest // of old, where its stamp proves too little
 	attrs    xattrs           // of old, as the new file has them
+	flags    uint32           // of old, as last seen
 	followed int64            // the change time of old, as followMeta last saw it
 	known    func() [32]byte  // the SHA-256 of old, where the caller has it
 	leased   bool
@@ -91,19 +92,27 @@ func (x *Txn) lease(ctx context.Context) error {
 // first question finds programs that wait, and those that the system let through after its
 // own timeout; the second finds those between opening and waiting.
 func (x *Txn) leaseHolds() error {
+	if err := x.leaseUnbroken(); err != nil {
+		return err
+	}
+	err := x.s.sys.SetLease(x.fd, unix.F_RDLCK)
+	if disk.Is(err, unix.EAGAIN) {
+		return ErrModified
+	}
+	if err != nil {
+		return x.fail("lease", err)
+	}
+	return nil
+}
+
+// leaseUnbroken asks the first of these questions alone.
+func (x *Txn) leaseUnbroken() error {
 	kind, err := x.s.sys.GetLease(x.fd)
 	if err != nil {
 		return x.fail("lease", err)
 	}
 	if kind != unix.F_RDLCK {
 		return ErrModified
-	}
-	err = x.s.sys.SetLease(x.fd, unix.F_RDLCK)
-	if disk.Is(err, unix.EAGAIN) {
-		return ErrModified
-	}
-	if err != nil {
-		return x.fail("lease", err)
 	}
 	return nil
 }

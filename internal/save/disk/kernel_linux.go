@@ -91,6 +91,14 @@ func (Kernel) Chown(fd int, uid, gid uint32) error {
 	return fsys.RetryEINTR(func() error { return unix.Fchown(fd, int(uid), int(gid)) })
 }
 
+func (Kernel) Flags(fd int) (uint32, error) {
+	return fsys.RetryEINTR2(func() (uint32, error) { return unix.IoctlGetUint32(fd, unix.FS_IOC_GETFLAGS) })
+}
+
+func (Kernel) SetFlags(fd int, flags uint32) error {
+	return fsys.RetryEINTR(func() error { return unix.IoctlSetPointerInt(fd, unix.FS_IOC_SETFLAGS, int(flags)) })
+}
+
 func (Kernel) Listxattr(fd int) (names []string, err error) {
 	list, err := grown(func(b []byte) (int, error) { return unix.Flistxattr(fd, b) })
 	for name := range strings.SplitSeq(string(list), "\x00") {

@@ -23,6 +23,8 @@ type Sys interface {
 
 	Chmod(fd int, mode uint32) error
 	Chown(fd int, uid, gid uint32) error
+	Flags(fd int) (uint32, error) // of the inode, as chattr shows them
+	SetFlags(fd int, flags uint32) error
 	Listxattr(fd int) ([]string, error)
 	Getxattr(fd int, name string) ([]byte, error)
 	Setxattr(fd int, name string, value []byte) error
