@@ -36,7 +36,9 @@
 //     seen, unless it does so between the last look and the rename.
 //   - A file that can only be written in place (a single-file mount, a folder that
 //     refuses, an owner that cannot be kept) may be half written when the process dies.
-//     The next Sweep finishes it from a journal.
+//     The next Sweep finishes it from a journal. If no write lease can be had, because a
+//     program has the file open or it has another owner, a line that is appended right
+//     after the last look at its size is lost.
 //   - The creation time is not carried over. Folders that were made for a
 //     new file stay when the process is killed before the file exists.
 //   - Outside Linux a file is replaced by rename after a second look; nothing is claimed

@@ -54,6 +54,13 @@ func (h hooked) Close(fd int) error {
 	return failed
 }
 
+func (h hooked) Dup(fd, over int) error {
+	if err := h.hook(call{"Dup", 0, fd}); err != nil {
+		return err
+	}
+	return h.Kernel.Dup(fd, over)
+}
+
 func (h hooked) Names(fd int) ([]string, error) {
 	if err := h.hook(call{"Names", 0, fd}); err != nil {
 		return nil, err
@@ -235,7 +242,7 @@ func (p poorer) before(c call) error {
 		return unix.EINVAL
 	case p.busy && c.name == "Rename" && c.flags == unix.RENAME_EXCHANGE:
 		return unix.EBUSY
-	case p.noLease && c.name == "SetLease" && c.flags == unix.F_RDLCK:
+	case p.noLease && c.name == "SetLease" && c.flags != unix.F_UNLCK:
 		return unix.EINVAL
 	case p.noProc && c.name == "Link" && c.flags != 0:
 		return unix.ENOENT

@@ -3,7 +3,9 @@
 package save
 
 import (
+	"io"
 	"strconv"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -15,8 +17,12 @@ import (
 
 // overwrite writes the file in place: both contents into the journal first, then
 // the new one over the old one from front to back, so that the next start can
-// finish what was interrupted. Nothing holds other programs back meanwhile. why
-// says why the file cannot be replaced; nil: Options.KeepHardLinks.
+// finish what was interrupted. From the last look at the old content to the end of
+// the write, a write lease keeps other programs from opening the file. Without one
+// (another program has it open, or it has another owner), the size shows before each
+// step that an appended line would not survive whether there is one; a line that is
+// appended between that look and the step is lost. why says why the file cannot be
+// replaced; nil: Options.KeepHardLinks.
 func (x *Txn) overwrite(c []span.Splice, why error) (Outcome, error) {
 	if _, err := x.still(); err != nil {
 		return Outcome{}, err
@@ -40,6 +46,7 @@ func (x *Txn) overwrite(c []span.Splice, why error) (Outcome, error) {
 	defer j.Close()
 	err = x.ready()
 	if err == nil {
+		x.leaseAlone(fd)
 		err = x.undisturbed()
 	}
 	if err != nil {
@@ -47,6 +54,26 @@ func (x *Txn) overwrite(c []span.Splice, why error) (Outcome, error) {
 		return Outcome{}, err
 	}
 	return x.put(fd, j, c)
+}
+
+// aloneWait is the patience with other programs that have the file open.
+const aloneWait = 20 * time.Millisecond
+
+// leaseAlone takes a write lease on the file, which is open as fd. The kernel grants it if
+// the file is not open anywhere else, so the descriptor that it was read by becomes fd,
+// too. A program that opens the file waits until release, or for as long as the kernel
+// lets us keep a lease: 45 seconds.
+func (x *Txn) leaseAlone(fd int) {
+	if x.s.sys.Dup(fd, x.fd) != nil {
+		return
+	}
+	for begun := time.Now(); ; time.Sleep(leaseStep) {
+		err := x.s.sys.SetLease(fd, unix.F_WRLCK)
+		x.leased = err == nil
+		if !disk.Is(err, unix.EAGAIN) || x.network || time.Since(begun) > aloneWait {
+			return
+		}
+	}
 }
 
 // writeJournal keeps both contents in the state folder.
@@ -163,17 +190,50 @@ func (x *Txn) writeOver(fd int, j *journal.Journal, from, to int64) error {
 			return err
 		}
 	}
-	every := int64(0)
-	if x.s.o.Durability != None {
-		every = max(pageSize, (to-from)/syncSteps/pageSize*pageSize)
-	}
-	if err := j.Put(fd, j.Old, from, to, every); err != nil {
+	if err := x.putNew(fd, j, from, to); err != nil {
 		return err
 	}
 	if j.New < j.Old {
+		if err := x.unextended(fd, j.Old); err != nil {
+			return err
+		}
 		return sys.Truncate(fd, j.New)
 	}
 	return nil
+}
+
+// putNew writes the new bytes [from, to).
+func (x *Txn) putNew(fd int, j *journal.Journal, from, to int64) error {
+	step, synced := int64(disk.BufferSize), x.s.o.Durability != None
+	if synced {
+		step = max(pageSize, (to-from)/syncSteps/pageSize*pageSize)
+	}
+	for from < to {
+		next := min(to, from+step-from%step)
+		if next > j.Old {
+			if err := x.unextended(fd, max(from, j.Old)); err != nil {
+				return err
+			}
+		}
+		if err := j.Put(fd, j.Old, from, next); err != nil {
+			return err
+		}
+		if from = next; synced && from < to {
+			if err := x.s.sys.Sync(fd); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// unextended returns ErrModified if the file does not end where we left it.
+func (x *Txn) unextended(fd int, size int64) error {
+	now, err := x.s.sys.Fstat(fd)
+	if err == nil && now.Size != size {
+		err = ErrModified
+	}
+	return err
 }
 
 // settleMode gives back to a file of our own the bits that writing took away.
@@ -189,9 +249,9 @@ func (x *Txn) settleMode(fd int) {
 // stays for the next start.
 func (x *Txn) rollBack(fd int, j *journal.Journal, from int64, cause error) error {
 	failed := &IOError{Op: "write", Path: x.path, Err: cause}
-	err := j.Put(fd, 0, min(from, j.Old), j.Old, 0)
-	if err == nil {
-		err = x.s.sys.Truncate(fd, j.Old)
+	err := x.putOld(fd, j, from)
+	if err == nil && x.s.o.Durability != None {
+		err = x.s.sys.Sync(fd) // before the journal goes
 	}
 	if err != nil {
 		failed.Changed, failed.Mixed = true, true // the journal stays: the next start finishes the write
@@ -201,5 +261,29 @@ func (x *Txn) rollBack(fd int, j *journal.Journal, from int64, cause error) erro
 		x.settleMode(fd)
 	}
 	j.Drop()
+	if cause == ErrModified {
+		return ErrModified
+	}
 	return failed
+}
+
+// putOld writes the old bytes again. What another program has appended behind the new ones
+// moves behind the old ones.
+func (x *Txn) putOld(fd int, j *journal.Journal, from int64) error {
+	now, err := x.s.sys.Fstat(fd)
+	if err != nil {
+		return err
+	}
+	end, err := j.Extended(fd, now.Size)
+	if err == nil {
+		err = j.Put(fd, 0, min(from, j.Old), j.Old)
+	}
+	if err != nil || end == j.Old {
+		return err
+	}
+	w := disk.Writer{Sys: x.s.sys, FD: fd, Off: j.Old}
+	if _, err := io.Copy(&w, io.NewSectionReader(disk.Reader{Sys: x.s.sys, FD: fd}, end, max(0, now.Size-end))); err != nil {
+		return err
+	}
+	return x.s.sys.Truncate(fd, w.Off)
 }

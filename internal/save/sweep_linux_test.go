@@ -220,12 +220,11 @@ func TestCloseLeavesNothingToSweep(t *testing.T) {
 func interrupted(t *testing.T, d *testFolder, old, new string) (path, journal string) {
 	t.Helper()
 	path = d.put("f", old)
+	failed := false
 	d.open(func(o *Options) {
 		o.Sys = hooked{before: func(c call) error {
-			if c.name == "Truncate" { // the rolling back fails, too
-				return unix.EIO
-			}
-			if c.name == "Reserve" {
+			if c.name == "Truncate" || c.name == "Reserve" || failed && c.name == "Pwrite" { // the rolling back fails, too
+				failed = true
 				return unix.EIO
 			}
 			return systems["in-place"].before(c)

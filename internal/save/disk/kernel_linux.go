@@ -31,6 +31,10 @@ func (Kernel) Openat(dir int, name string, flags int, mode uint32) (int, error) 
 
 func (Kernel) Close(fd int) error { return unix.Close(fd) }
 
+func (Kernel) Dup(fd, over int) error {
+	return fsys.RetryEINTR(func() error { return unix.Dup3(fd, over, unix.O_CLOEXEC) })
+}
+
 func (Kernel) Names(fd int) ([]string, error) {
 	again, err := Kernel{}.Openat(fd, ".", OpenFolder, 0)
 	if err != nil {

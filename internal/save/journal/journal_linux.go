@@ -153,13 +153,10 @@ func (j *Journal) parse(text string) bool {
 }
 
 // Put writes the bytes [from, to) of one of the contents, which begins at base in
-// the journal, into a file at the same place. every > 0 syncs at each multiple of it.
-func (j *Journal) Put(file int, base, from, to, every int64) error {
+// the journal, into a file at the same place.
+func (j *Journal) Put(file int, base, from, to int64) error {
 	for from < to {
 		n := min(to-from, disk.BufferSize)
-		if every > 0 {
-			n = min(n, every-from%every)
-		}
 		p, err := disk.ReadAt(j.sys, j.fd, base+from, int(n))
 		if err != nil {
 			return err
@@ -171,13 +168,14 @@ func (j *Journal) Put(file int, base, from, to, every int64) error {
 			return err
 		}
 		from += n
-		if every > 0 && from%every == 0 && from < to {
-			if err := j.sys.Sync(file); err != nil {
-				return err
-			}
-		}
 	}
 	return nil
+}
+
+// Extended returns where the new bytes behind the end of the old content end. What follows
+// up to size was appended by another program.
+func (j *Journal) Extended(file int, size int64) (end int64, err error) {
+	return j.common(file, j.Old, j.Old, max(j.Old, min(size, j.New)))
 }
 
 // Mixed tells how the file's content relates to the journal's two. For a mix, at

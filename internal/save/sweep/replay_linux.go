@@ -71,11 +71,12 @@ func (w *sweep) settle(j *journal.Journal) (done bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	defer w.o.Sys.Close(fd)
-	if !j.SameFile(stamp) {
-		return w.keepBoth(j), nil
+	how, at := journal.Neither, int64(0)
+	if j.SameFile(stamp) {
+		how, at, err = j.Mixed(fd, stamp.Size)
 	}
-	switch how, at, err := j.Mixed(fd, stamp.Size); {
+	w.o.Sys.Close(fd) // before replay, which is to have the file alone
+	switch {
 	case err != nil:
 		return false, err
 	case how == journal.AllOld || how == journal.AllNew:
@@ -86,7 +87,8 @@ func (w *sweep) settle(j *journal.Journal) (done bool, err error) {
 	return w.keepBoth(j), nil
 }
 
-// replay writes the new content from where it ends.
+// replay writes the new content from where it ends. A write lease keeps other programs from
+// opening the file meanwhile, where there is one to be had.
 func (w *sweep) replay(j *journal.Journal, was fsys.Stamp, at int64) (done bool, err error) {
 	sys := w.o.Sys
 	fd, now, err := w.open(j.Path, unix.O_RDWR)
@@ -94,14 +96,26 @@ func (w *sweep) replay(j *journal.Journal, was fsys.Stamp, at int64) (done bool,
 		return false, err
 	}
 	defer sys.Close(fd)
+	if sys.SetLease(fd, unix.F_WRLCK) == nil {
+		defer sys.SetLease(fd, unix.F_UNLCK)
+		now, err = sys.Fstat(fd)
+	}
+	if err != nil {
+		return false, err
+	}
 	if !now.Same(was) {
 		return false, errChanged
 	}
-	if err := j.Put(fd, j.Old, at, j.New, 0); err != nil {
+	if err := j.Put(fd, j.Old, at, j.New); err != nil {
 		return false, err
 	}
-	if err := sys.Truncate(fd, j.New); err != nil {
-		return false, err
+	if j.New < was.Size {
+		if now, err := sys.Fstat(fd); err != nil || now.Size != was.Size {
+			return false, errors.Join(err, errChanged)
+		}
+		if err := sys.Truncate(fd, j.New); err != nil {
+			return false, err
+		}
 	}
 	if err := sys.Sync(fd); err != nil {
 		return false, err
@@ -156,7 +170,7 @@ func (w *sweep) keep(j *journal.Journal, dir int, which string, base, size int64
 			return "", err
 		}
 		defer sys.Close(fd)
-		if err = j.Put(fd, base, 0, size, 0); err == nil {
+		if err = j.Put(fd, base, 0, size); err == nil {
 			err = sys.Sync(fd)
 		}
 		if err != nil {
