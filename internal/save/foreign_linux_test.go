@@ -81,22 +81,24 @@ func appendLine(path string, flag int) func() {
 // bytes are in the file or beside it, ours are in the file if and only if the
 // write succeeded, unless the other program replaced them.
 func TestForeignAtEveryCall(t *testing.T) {
-	for _, f := range foreigners {
-		t.Run(f.name, func(t *testing.T) {
-			results := map[string]int{}
-			parent := memory(t)
-			for n := 0; ; n++ {
-				r := meet(t, parent, poorer{}, meeting{n, f})
-				if !r.met {
-					break
+	for name, system := range map[string]poorer{"": {}, " beside a write in place": {busy: true}} {
+		for _, f := range foreigners {
+			t.Run(f.name+name, func(t *testing.T) {
+				results := map[string]int{}
+				parent := memory(t)
+				for n := 0; ; n++ {
+					r := meet(t, parent, system, meeting{n, f})
+					if !r.met {
+						break
+					}
+					results[r.String()]++
+					if why := r.wrong(); why != "" {
+						t.Errorf("before call %d: %s: %s", n, why, r.detail())
+					}
 				}
-				results[r.String()]++
-				if why := r.wrong(); why != "" {
-					t.Errorf("before call %d: %s: %s", n, why, r.detail())
-				}
-			}
-			t.Log(results)
-		})
+				t.Log(results)
+			})
+		}
 	}
 }
 

@@ -139,8 +139,8 @@ func (x *Txn) undisturbed() error {
 // put copies the new content from the journal into the file.
 func (x *Txn) put(fd int, j *journal.Journal, c []span.Splice) (Outcome, error) {
 	from, to := changedRange(c, j)
-	if err := x.writeOver(fd, j, from, to); err != nil {
-		return Outcome{}, x.rollBack(fd, j, from, err)
+	if at, err := x.writeOver(fd, j, from, to); err != nil {
+		return Outcome{}, x.rollBack(fd, j, from, at, err)
 	}
 	x.settleMode(fd)
 	out := Outcome{InPlace: true, Stamp: x.was}
@@ -178,53 +178,50 @@ const (
 	syncSteps = 64
 )
 
-func (x *Txn) writeOver(fd int, j *journal.Journal, from, to int64) error {
+// writeOver makes the content new, and says how far it has written.
+func (x *Txn) writeOver(fd int, j *journal.Journal, from, to int64) (at int64, err error) {
 	sys := x.s.sys
 	if mode := keptMode(x.was); mode != x.was.Mode&permBits {
 		if err := sys.Chmod(fd, mode); err != nil {
-			return err
+			return from, err
 		}
 	}
 	if j.New > j.Old {
 		if err := sys.Reserve(fd, j.Old, j.New-j.Old); disk.Is(err, unix.ENOSPC, unix.EDQUOT, unix.EFBIG, unix.EIO) {
-			return err
+			return from, err
 		}
 	}
-	if err := x.putNew(fd, j, from, to); err != nil {
-		return err
-	}
-	if j.New < j.Old {
-		if err := x.unextended(fd, j.Old); err != nil {
-			return err
+	if at, err = x.putNew(fd, j, from, to); err == nil && j.New < j.Old {
+		if err = x.unextended(fd, j.Old); err == nil {
+			err = sys.Truncate(fd, j.New)
 		}
-		return sys.Truncate(fd, j.New)
 	}
-	return nil
+	return at, err
 }
 
-// putNew writes the new bytes [from, to).
-func (x *Txn) putNew(fd int, j *journal.Journal, from, to int64) error {
+// putNew writes the new bytes [at, to), and says how far it has written.
+func (x *Txn) putNew(fd int, j *journal.Journal, at, to int64) (int64, error) {
 	step, synced := int64(disk.BufferSize), x.s.o.Durability != None
 	if synced {
-		step = max(pageSize, (to-from)/syncSteps/pageSize*pageSize)
+		step = max(pageSize, (to-at)/syncSteps/pageSize*pageSize)
 	}
-	for from < to {
-		next := min(to, from+step-from%step)
+	for at < to {
+		next := min(to, at+step-at%step)
 		if next > j.Old {
-			if err := x.unextended(fd, max(from, j.Old)); err != nil {
-				return err
+			if err := x.unextended(fd, max(at, j.Old)); err != nil {
+				return at, err
 			}
 		}
-		if err := j.Put(fd, j.Old, from, next); err != nil {
-			return err
+		if err := j.Put(fd, j.Old, at, next); err != nil {
+			return at, err
 		}
-		if from = next; synced && from < to {
+		if at = next; synced && at < to {
 			if err := x.s.sys.Sync(fd); err != nil {
-				return err
+				return at, err
 			}
 		}
 	}
-	return nil
+	return at, nil
 }
 
 // unextended returns ErrModified if the file does not end where we left it.
@@ -245,11 +242,24 @@ func (x *Txn) settleMode(fd int) {
 	}
 }
 
-// rollBack puts the old bytes back after an error. If that fails too, the journal
-// stays for the next start.
-func (x *Txn) rollBack(fd int, j *journal.Journal, from int64, cause error) error {
+// rollBack puts the old bytes back after an error; the bytes [from, at) are new. If that
+// fails too, the journal stays for the next start. It also stays if another program has
+// changed more than the end: its bytes are not written over.
+func (x *Txn) rollBack(fd int, j *journal.Journal, from, at int64, cause error) error {
 	failed := &IOError{Op: "write", Path: x.path, Err: cause}
-	err := x.putOld(fd, j, from)
+	var err error
+	if cause == ErrModified {
+		if at == from {
+			j.Drop()
+			return cause
+		}
+		if mixed, merr := j.MixedAt(fd, at); merr != nil || !mixed {
+			err = ErrModified
+		}
+	}
+	if err == nil {
+		err = x.putOld(fd, j, from)
+	}
 	if err == nil && x.s.o.Durability != None {
 		err = x.s.sys.Sync(fd) // before the journal goes
 	}

@@ -7,7 +7,7 @@ import "github.com/fsmcp/fsmcp/internal/fsys"
 type Sys interface {
 	Openat(dir int, name string, flags int, mode uint32) (int, error)
 	Close(fd int) error
-	Dup(fd, over int) error // over is the same open file as fd afterwards
+	Dup(fd, over int) error         // over is the same open file as fd afterwards
 	Names(fd int) ([]string, error) // what a folder holds
 
 	Fstat(fd int) (fsys.Stamp, error)

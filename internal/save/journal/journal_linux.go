@@ -178,6 +178,17 @@ func (j *Journal) Extended(file int, size int64) (end int64, err error) {
 	return j.common(file, j.Old, j.Old, max(j.Old, min(size, j.New)))
 }
 
+// MixedAt reports whether the file begins with new bytes up to at, and with old ones behind
+// that up to their end.
+func (j *Journal) MixedAt(file int, at int64) (bool, error) {
+	same, err := j.common(file, j.Old, 0, at)
+	if err != nil || same < at {
+		return false, err
+	}
+	same, err = j.common(file, 0, at, j.Old)
+	return same >= j.Old, err
+}
+
 // Mixed tells how the file's content relates to the journal's two. For a mix, at
 // is where the new part ends.
 func (j *Journal) Mixed(file int, size int64) (is Mixture, at int64, err error) {

@@ -197,20 +197,23 @@ func (o *Outbox) Drain(idle, most time.Duration) {
 	timer.Stop()
 }
 
-// keptBuffer bounds the size of a spare buffer.
-const keptBuffer = 1 << 20
+// The size of a new buffer, and the bound of a spare one's.
+const (
+	newBuffer  = 4 << 10
+	keptBuffer = 1 << 20
+)
 
 // Buffer returns an empty buffer for a line: a spare one, if there is any.
 func (o *Outbox) Buffer() []byte {
 	if b, ok := o.spare.Get().(*[]byte); ok {
 		return (*b)[:0]
 	}
-	return make([]byte, 0, 4<<10)
+	return make([]byte, 0, newBuffer)
 }
 
-// Recycle keeps a buffer for later lines, unless it is too large.
+// Recycle keeps a buffer for later lines, unless it is too large or too small.
 func (o *Outbox) Recycle(b []byte) {
-	if cap(b) <= keptBuffer {
+	if cap(b) >= newBuffer && cap(b) <= keptBuffer {
 		o.spare.Put(&b)
 	}
 }
