@@ -25,9 +25,13 @@ type batch struct {
 	open     int // messages not yet answered
 }
 
-// smallAnswer is the size up to which an answer of an array always has room, beside its
-// id. An error in its place would save nothing, and would hide the effect of a change.
-const smallAnswer = 4 << 10
+// smallAnswer is the size up to which an answer of an array always has room. An error in
+// its place would save nothing, and would hide the effect of a change. An id, which every
+// answer repeats, takes at most half of it.
+const (
+	smallAnswer = 4 << 10
+	maxBatchID  = smallAnswer / 2
+)
 
 // maxBatch bounds the messages of one array, since the smallest of them takes
 // an answer many times its size.
@@ -44,12 +48,16 @@ func (c *conn) batch(line []byte) {
 		c.fail(c, nil, mcp.INVALID_REQUEST, fmt.Sprintf("An array holds 1 to %d messages, not %d.", maxBatch, len(items)))
 		return
 	}
-	b := &batch{conn: c, open: len(items), reserved: len(items)*smallAnswer + len(line)}
+	b := &batch{conn: c, open: len(items), reserved: len(items) * smallAnswer}
 	if b.full = !c.out.Reserve(b.reserved); b.full {
 		b.reserved = 0
 	}
 	for _, item := range items {
 		m, err := wire.ParseMessage(item)
+		if len(m.ID) > maxBatchID {
+			c.fail(b, nil, mcp.INVALID_REQUEST, fmt.Sprintf("In an array an id has at most %d bytes.", maxBatchID))
+			continue
+		}
 		if err == nil && m.Method == wire.MethodInitialize && (m.ID == nil || wire.GoodID(m.ID)) {
 			c.fail(b, m.ID, mcp.INVALID_REQUEST, "initialize cannot be part of an array.")
 			continue

@@ -238,6 +238,23 @@ func TestOpenArraysAreBounded(t *testing.T) {
 	})
 }
 
+// TestLongMessagesInArrays: an array that is longer than the room for output is answered,
+// and an id that is too long to be repeated in each answer is not.
+func TestLongMessagesInArrays(t *testing.T) {
+	w := dial(t, newFake(t, &fakes{}, littleRoom))
+	w.send(strings.Replace(initLine(asksUser), "2025-11-25", "2025-03-26", 1))
+	w.line()
+	long := strings.Repeat("x", 3<<20)
+	w.send("[" + readLine(1, "/a") + `,{"jsonrpc":"2.0","id":2,"method":"ping","params":{"x":"` + long + `"}}]`)
+	if line := w.line(); strings.Contains(line, "error") || strings.Count(line, `"result"`) != 2 {
+		t.Errorf("%.300s", line)
+	}
+	w.send(`[` + pingLine(3) + `,{"jsonrpc":"2.0","id":"` + long + `","method":"ping"}]`)
+	if line := w.line(); len(line) > 1000 || !strings.Contains(line, `{"jsonrpc":"2.0","id":3,"result":{}}`) || !strings.Contains(line, "-32600") {
+		t.Errorf("%.300s", line)
+	}
+}
+
 func parseMessage(t *testing.T, line string) (m fromServer) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(idless(line)), &m); err != nil {
