@@ -140,7 +140,7 @@ func (x *Txn) undisturbed() error {
 func (x *Txn) put(fd int, j *journal.Journal, c []span.Splice) (Outcome, error) {
 	from, to := changedRange(c, j)
 	if at, err := x.writeOver(fd, j, from, to); err != nil {
-		return Outcome{}, x.rollBack(fd, j, from, at, err)
+		return Outcome{}, x.rollBack(fd, j, span.Span{Start: from, End: at}, err)
 	}
 	x.settleMode(fd)
 	out := Outcome{InPlace: true, Stamp: x.was}
@@ -242,23 +242,23 @@ func (x *Txn) settleMode(fd int) {
 	}
 }
 
-// rollBack puts the old bytes back after an error; the bytes [from, at) are new. If that
-// fails too, the journal stays for the next start. It also stays if another program has
-// changed more than the end: its bytes are not written over.
-func (x *Txn) rollBack(fd int, j *journal.Journal, from, at int64, cause error) error {
+// rollBack puts the old bytes back after an error. If that fails too, the journal stays
+// for the next start. It also stays if another program has changed more than the end: its
+// bytes are not written over.
+func (x *Txn) rollBack(fd int, j *journal.Journal, written span.Span, cause error) error {
 	failed := &IOError{Op: "write", Path: x.path, Err: cause}
 	var err error
 	if cause == ErrModified {
-		if at == from {
+		if written.Len() == 0 {
 			j.Drop()
 			return cause
 		}
-		if mixed, merr := j.MixedAt(fd, at); merr != nil || !mixed {
+		if mixed, merr := j.MixedAt(fd, written.End); merr != nil || !mixed {
 			err = ErrModified
 		}
 	}
 	if err == nil {
-		err = x.putOld(fd, j, from)
+		err = x.putOld(fd, j, written.Start)
 	}
 	if err == nil && x.s.o.Durability != None {
 		err = x.s.sys.Sync(fd) // before the journal goes

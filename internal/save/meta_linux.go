@@ -83,6 +83,9 @@ func (x *Txn) readFlags(t *temp) (err error) {
 	if x.flags, err = x.s.sys.Flags(x.fd); err == nil {
 		t.flags, err = x.s.sys.Flags(t.fd)
 	}
+	if err != nil {
+		x.flags, t.flags = 0, 0
+	}
 	return onlyTrouble(err)
 }
 

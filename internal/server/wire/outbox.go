@@ -81,14 +81,6 @@ func (o *Outbox) queue(part []byte) {
 	o.unsent += cap(part) + lineCost
 }
 
-// Send puts a line and makes sure that it is written. It waits for the client only if the
-// caller becomes the writer.
-func (o *Outbox) Send(parts ...[]byte) {
-	if o.Put(parts...) {
-		o.Flush()
-	}
-}
-
 // Full reports whether too much is unsent.
 func (o *Outbox) Full() bool {
 	o.mu.Lock()
