@@ -32,7 +32,9 @@ func TestOutputIsBounded(t *testing.T) {
 		{"pings", pingLine, false, 40_000},
 		{"unknown methods", func(id int) string { return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"%s"}`, id, long) }, false, 40_000},
 		{"no version", func(id int) string { return fmt.Sprintf(`{"id":%d,"method":"ping"}`, id) }, false, 40_000},
-		{"lists", func(id int) string { return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/list","params":{"x":"%s"}}`, id, strings.Repeat(long, 20)) }, false, 2_000},
+		{"lists", func(id int) string {
+			return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/list","params":{"x":"%s"}}`, id, strings.Repeat(long, 20))
+		}, false, 2_000},
 		{"unknown tools", func(id int) string { return callLine(fmt.Sprint(id), "Raed", "{}") }, false, 40_000},
 		{"faulty calls", func(id int) string { return callLine(fmt.Sprint(id), "Read", "{}") }, true, 40_000},
 		{"calls", func(id int) string { return readLine(id, fmt.Sprintf("/f%d", id%50)) }, true, 40_000},
