@@ -1,8 +1,7 @@
 package search
 
 import (
-	"fmt"
-
+	"github.com/fsmcp/fsmcp/internal/search/filter"
 	"github.com/fsmcp/fsmcp/internal/search/match"
 )
 
@@ -10,15 +9,7 @@ import (
 type PatternError = match.Error
 
 // GlobError: a pattern of file names cannot be parsed.
-type GlobError struct{ Pattern string }
+type GlobError = filter.GlobError
 
-func (e *GlobError) Error() string { return fmt.Sprintf("glob %q cannot be parsed", e.Pattern) }
-
-// TypeError: no file type has that name. Near are the names that look like it, best
-// first.
-type TypeError struct {
-	Type string
-	Near []string
-}
-
-func (e *TypeError) Error() string { return fmt.Sprintf("unknown type %q", e.Type) }
+// TypeError: no file type has that name.
+type TypeError = filter.TypeError

@@ -52,7 +52,7 @@ func newGlobber(q GlobQuery) (*globber, error) {
 	pattern, g.folders = strings.CutSuffix(pattern, "/")
 	pattern, anchored := strings.CutPrefix(pattern, "/")
 	if pattern == "" || strings.HasPrefix(pattern, "/") || !doublestar.ValidatePattern(pattern) {
-		return nil, &GlobError{q.Pattern}
+		return nil, &GlobError{Pattern: q.Pattern}
 	}
 	if !anchored && !strings.Contains(pattern, "/") {
 		pattern = "**/" + pattern

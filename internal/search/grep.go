@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/search/filter"
 	"github.com/fsmcp/fsmcp/internal/search/match"
 	"github.com/fsmcp/fsmcp/internal/text"
 )
@@ -62,7 +63,7 @@ func left(within time.Duration, began time.Time) time.Duration {
 type grepper struct {
 	query   GrepQuery
 	pattern *match.Pattern
-	filter  filter
+	filter  filter.Filter
 	ascii   bool // the pattern's literal is ASCII, so that it looks the same in most charsets
 	found   collector
 }
@@ -73,7 +74,7 @@ func newGrepper(q GrepQuery) (*grepper, error) {
 		return nil, err
 	}
 	g := &grepper{query: q, pattern: p, found: collector{window: q.Window}}
-	if g.filter, err = newFilter(q.Globs, q.Type); err != nil {
+	if g.filter, err = filter.New(q.Globs, q.Type); err != nil {
 		return nil, err
 	}
 	literal := p.Literal()
@@ -81,8 +82,8 @@ func newGrepper(q GrepQuery) (*grepper, error) {
 	return g, nil
 }
 
-func (g *grepper) enters(rel string) bool          { return g.filter.enters(rel) }
-func (g *grepper) wants(rel string, dir bool) bool { return !dir && g.filter.wants(rel) }
+func (g *grepper) enters(rel string) bool          { return g.filter.Enters(rel) }
+func (g *grepper) wants(rel string, dir bool) bool { return !dir && g.filter.Wants(rel) }
 func (g *grepper) folder(*entry)                   {}
 
 func (g *grepper) file(w *worker, e *entry) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/perm/glob"
+	"github.com/fsmcp/fsmcp/internal/search/filter"
 )
 
 // Names that the walk knows.
@@ -138,62 +139,12 @@ func (l *ignoreList) decide(name string, dir bool) decision {
 		last = d
 	}
 	for i := len(l.rules) - 1; i >= 0 && l.rules[i].line > last.line; i-- {
-		if r := &l.rules[i]; (dir || !r.pattern.DirOnly) && matchPattern(&r.pattern, name, base) {
+		if r := &l.rules[i]; (dir || !r.pattern.DirOnly) && filter.Matches(&r.pattern, name, base) {
 			last = r.plainRule
 			break
 		}
 	}
 	return decision{l, last}
-}
-
-// matchPattern reports whether a gitignore pattern matches a name as a whole. base is its
-// last segment.
-func matchPattern(p *glob.Pattern, name, base string) bool {
-	for ; p != nil; p = p.Also {
-		if p.Slash && matchSegments(p.Segments, name) || !p.Slash && matchSegments(p.Segments, base) {
-			return true
-		}
-	}
-	return false
-}
-
-// matchSegments takes at most the product of both lengths: only the last "**" passed is
-// reopened.
-func matchSegments(segs []glob.Segment, name string) bool {
-	at, reopen, share := 0, -1, ""
-	for {
-		switch {
-		case at == len(segs) && name == "":
-			return true
-		case at < len(segs) && segs[at].Kind == glob.Deep:
-			if at++; at == len(segs) {
-				return name != ""
-			}
-			reopen, share = at, name
-			continue
-		case at < len(segs) && name != "":
-			seg, rest, _ := strings.Cut(name, "/")
-			if matchSegment(&segs[at], seg) {
-				at, name = at+1, rest
-				continue
-			}
-		}
-		if reopen < 0 || share == "" {
-			return false
-		}
-		_, share, _ = strings.Cut(share, "/")
-		at, name = reopen, share
-	}
-}
-
-func matchSegment(s *glob.Segment, name string) bool {
-	switch s.Kind {
-	case glob.Exact:
-		return s.Text == name
-	case glob.AnyName:
-		return true
-	}
-	return glob.Match(s.Tokens, name)
 }
 
 // readIgnore reads an ignore file of an open folder, nil where there is none that may be

@@ -1,14 +1,19 @@
-package search
+// Package filter decides by the name of a file whether a Grep looks at it: by gitignore
+// patterns and by file types.
+//
+// It knows no files, and does not decide what a caller may see.
+package filter
 
 import (
+	"fmt"
 	"path"
 	"strings"
 
 	"github.com/fsmcp/fsmcp/internal/perm/glob"
 )
 
-// filter says which names a Grep looks at.
-type filter struct {
+// Filter says which names a Grep looks at.
+type Filter struct {
 	only, never []glob.Pattern
 	types       []glob.Pattern
 }
@@ -16,9 +21,9 @@ type filter struct {
 // maxGlobs bounds the patterns that braces stand for.
 const maxGlobs = 1000
 
-// newFilter parses the globs and the type of a query. The error is a *GlobError or a
+// New parses the globs and the type of a query. The error is a *GlobError or a
 // *TypeError.
-func newFilter(globs []string, typ string) (f filter, err error) {
+func New(globs []string, typ string) (f Filter, err error) {
 	for _, g := range globs {
 		text, not := strings.CutPrefix(g, "!")
 		all, ok := expand(text, maxGlobs)
@@ -95,20 +100,20 @@ func expand(pattern string, most int) ([]string, bool) {
 
 func matchAny(patterns []glob.Pattern, name, base string, dir bool) bool {
 	for i := range patterns {
-		if p := &patterns[i]; (dir || !p.DirOnly) && matchPattern(p, name, base) {
+		if p := &patterns[i]; (dir || !p.DirOnly) && Matches(p, name, base) {
 			return true
 		}
 	}
 	return false
 }
 
-// enters reports whether a folder is searched.
-func (f *filter) enters(rel string) bool {
+// Enters reports whether a folder is searched.
+func (f *Filter) Enters(rel string) bool {
 	return len(f.never) == 0 || !matchAny(f.never, rel, path.Base(rel), true)
 }
 
-// wants reports whether a file is searched.
-func (f *filter) wants(rel string) bool {
+// Wants reports whether a file is searched.
+func (f *Filter) Wants(rel string) bool {
 	if len(f.only)+len(f.never)+len(f.types) == 0 {
 		return true
 	}
@@ -117,3 +122,67 @@ func (f *filter) wants(rel string) bool {
 		!matchAny(f.never, rel, base, false) &&
 		(len(f.types) == 0 || matchAny(f.types, base, base, false))
 }
+
+// Matches reports whether a gitignore pattern matches a name as a whole. base is its
+// last segment.
+func Matches(p *glob.Pattern, name, base string) bool {
+	for ; p != nil; p = p.Also {
+		if p.Slash && matchSegments(p.Segments, name) || !p.Slash && matchSegments(p.Segments, base) {
+			return true
+		}
+	}
+	return false
+}
+
+// matchSegments takes at most the product of both lengths: only the last "**" passed is
+// reopened.
+func matchSegments(segs []glob.Segment, name string) bool {
+	at, reopen, share := 0, -1, ""
+	for {
+		switch {
+		case at == len(segs) && name == "":
+			return true
+		case at < len(segs) && segs[at].Kind == glob.Deep:
+			if at++; at == len(segs) {
+				return name != ""
+			}
+			reopen, share = at, name
+			continue
+		case at < len(segs) && name != "":
+			seg, rest, _ := strings.Cut(name, "/")
+			if matchSegment(&segs[at], seg) {
+				at, name = at+1, rest
+				continue
+			}
+		}
+		if reopen < 0 || share == "" {
+			return false
+		}
+		_, share, _ = strings.Cut(share, "/")
+		at, name = reopen, share
+	}
+}
+
+func matchSegment(s *glob.Segment, name string) bool {
+	switch s.Kind {
+	case glob.Exact:
+		return s.Text == name
+	case glob.AnyName:
+		return true
+	}
+	return glob.Match(s.Tokens, name)
+}
+
+// GlobError: a pattern of file names cannot be parsed.
+type GlobError struct{ Pattern string }
+
+func (e *GlobError) Error() string { return fmt.Sprintf("glob %q cannot be parsed", e.Pattern) }
+
+// TypeError: no file type has that name. Near are the names that look like it, best
+// first.
+type TypeError struct {
+	Type string
+	Near []string
+}
+
+func (e *TypeError) Error() string { return fmt.Sprintf("unknown type %q", e.Type) }
