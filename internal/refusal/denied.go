@@ -71,7 +71,11 @@ func (j judgement) remedy() string {
 	case j.Reason == perm.ReasonMode && outside != "" && outside != j.Path.String():
 		return fmt.Sprintf(" It leads to %s: the user can add the folder %s to the workspace (fsmcp serve --add-dir).", fsys.InSentence(outside), fsys.InSentence(path.Dir(outside)))
 	case j.Reason == perm.ReasonMode && outside != "":
-		return j.ruleToAdd() + " Or the user can add the file's folder to the workspace: fsmcp serve --add-dir DIR."
+		rule, others := j.ruleToAdd(), " The user"
+		if rule != "" {
+			others = " Or the user"
+		}
+		return rule + others + " can add the file's folder to the workspace: fsmcp serve --add-dir DIR."
 	case j.Reason == perm.ReasonMode:
 		return " The user can start fsmcp with --permission-mode acceptEdits." + j.ruleToAdd()
 	case j.Reason == perm.ReasonBroken:

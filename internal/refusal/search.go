@@ -68,11 +68,11 @@ func Search(tool string, err error, late bool) error {
 		}
 		return refuse(SlugBadArgument, "%s %s cannot be parsed: a bracket or brace is not closed, or the backslash at its end escapes nothing. Patterns look like *.go or src/**/*.{ts,tsx}.", argument, phrase.Quote(glob.Pattern))
 	case errors.As(err, &kind):
-		hint := ""
+		hint := " Name"
 		if len(kind.Near) > 0 {
-			hint = " Did you mean " + strings.Join(kind.Near, ", ") + "?"
+			hint = " Did you mean " + strings.Join(kind.Near, ", ") + "? Or name"
 		}
-		return refuse(SlugBadArgument, "There is no file type %s.%s Or name the files with glob, such as *.%s.", phrase.Quote(kind.Type), hint, fsys.InSentence(strings.TrimLeft(phrase.Head(kind.Type, 20), ".*")))
+		return refuse(SlugBadArgument, "There is no file type %s.%s the files with glob, such as *.%s.", phrase.Quote(kind.Type), hint, fsys.InSentence(strings.TrimLeft(phrase.Head(kind.Type, 20), ".*")))
 	case errors.Is(err, search.ErrNeverSearched):
 		return refuse(SlugBadArgument, "Folders named .git and fsmcp's own folders are never searched. Name another folder with path.")
 	case errors.Is(err, search.ErrNoFolder):

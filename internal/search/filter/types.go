@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -142,7 +143,14 @@ func nearTypes(typ string) (near []string) {
 	if known, ok := otherNames()[strings.ToLower(typ)]; ok {
 		return []string{known}
 	}
-	near = alike.Near(typ, Types(), 3)
+	for _, name := range alike.Near(typ, append(Types(), slices.Sorted(maps.Keys(otherNames()))...), 3) {
+		if known, ok := otherNames()[name]; ok {
+			name = known
+		}
+		if !slices.Contains(near, name) {
+			near = append(near, name)
+		}
+	}
 	for _, t := range Types() {
 		names, _ := namesOf(t)
 		if len(near) < 5 && !slices.Contains(near, t) && slices.Contains(strings.Fields(names), "*."+strings.TrimPrefix(typ, ".")) {

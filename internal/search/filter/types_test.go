@@ -16,4 +16,9 @@ func TestTypes(t *testing.T) {
 			t.Error(typ, err)
 		}
 	}
+	for typ, want := range map[string]string{"golang": "go", "golan": "go", "typescipt": "typescript"} {
+		if near := nearTypes(typ); len(near) == 0 || near[0] != want {
+			t.Errorf("%s: %q", typ, near)
+		}
+	}
 }
