@@ -29,9 +29,11 @@ type result struct {
 	start *access.File // in place of both: a file that was searched by itself
 	again *fsys.File   // start, opened for its lines
 	mtime int64        // Unix nanoseconds
-	// units is its number of the things that the window counts, size its bytes.
-	units, size int
-	dir, binary bool
+	// count is the number of matching lines, units that of the things that the window
+	// counts, size their bytes.
+	count, units, size int
+	dir, binary        bool
+	hits               *hits // nil: the lines have to be matched again
 }
 
 func (r *result) path() string {
@@ -73,24 +75,31 @@ type collector struct {
 	kept  lastFirst
 	units int // of kept
 	size  int
+	hits  int
 	files int // all that were added
-	total int // their units
+	total int // their matching lines
 }
 
-// add takes over a result.
-func (c *collector) add(r *result) {
+// add takes over a result. lines are the first ones that match, which the caller keeps, and
+// known what else is known of them.
+func (c *collector) add(found result, lines []hit, known hits) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.files++
-	c.total += r.units
-	if len(c.kept) > 0 && c.enough(c.units, c.size) && c.kept[0].before(r) {
+	c.total += found.count
+	if len(c.kept) > 0 && c.enough(c.units, c.size) && c.kept[0].before(&found) {
 		return
 	}
+	r := &found
+	if n := len(lines); n > 0 && c.hits+n <= hitsOfSearch {
+		known.lines = slices.Clone(lines)
+		r.hits = &known
+	}
 	heap.Push(&c.kept, r)
-	c.units, c.size = c.units+r.units, c.size+r.size
+	c.units, c.size, c.hits = c.units+r.units, c.size+r.size, c.hits+r.hits.len()
 	for last := c.kept[0]; len(c.kept) > 1 && c.enough(c.units-last.units, c.size-last.size); last = c.kept[0] {
 		heap.Pop(&c.kept)
-		c.units, c.size = c.units-last.units, c.size-last.size
+		c.units, c.size, c.hits = c.units-last.units, c.size-last.size, c.hits-last.hits.len()
 	}
 }
 
@@ -116,8 +125,8 @@ func (c *collector) sorted() []*result {
 	return out
 }
 
-// counts returns the number of results and of their units.
-func (c *collector) counts() (files, units int) {
+// counts returns the number of results and of their matching lines.
+func (c *collector) counts() (files, lines int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.files, c.total

@@ -99,5 +99,5 @@ func (g *globber) file(w *worker, e *entry) {
 }
 
 func (g *globber) add(e *entry, s fsys.Stamp, dir bool) {
-	g.found.add(&result{root: e.root, rel: e.rel, mtime: s.Mtime, units: 1, size: len(e.rel), dir: dir})
+	g.found.add(result{root: e.root, rel: e.rel, mtime: s.Mtime, units: 1, size: len(e.rel), dir: dir}, nil, hits{})
 }

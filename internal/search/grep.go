@@ -27,8 +27,8 @@ func (s *Searcher) Grep(ctx context.Context, scope Scope, q GrepQuery) (*Grepped
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	began := time.Now()
-	var run *run
+	began, run := time.Now(), (*run)(nil)
+	g.matchAgain = s.matchAgain
 	if len(scope.Starts) == 1 && scope.Starts[0].Kind == fsys.Regular {
 		run, err = s.one(ctx, &scope, g)
 	} else {
@@ -42,7 +42,9 @@ func (s *Searcher) Grep(ctx context.Context, scope Scope, q GrepQuery) (*Grepped
 	if err != nil {
 		return nil, err
 	}
+	g.settleOpen()
 	out := &Grepped{Outcome: run.end()}
+	g.outcome(&out.Outcome)
 	out.TotalFiles, out.TotalMatches = g.found.counts()
 	if q.Mode != Content {
 		s.names(out, g)
@@ -66,6 +68,8 @@ type grepper struct {
 	filter  filter.Filter
 	ascii   bool // the pattern's literal is ASCII, so that it looks the same in most charsets
 	found   collector
+	searching
+	matchAgain bool // lines that were found are matched again to be shown
 }
 
 func newGrepper(q GrepQuery) (*grepper, error) {
@@ -97,98 +101,111 @@ func (g *grepper) file(w *worker, e *entry) {
 	if !e.root.walk.AllowedFile(e.rel, f.Opened(), began) {
 		return
 	}
-	if r := g.search(w, f); r != nil {
-		r.root, r.rel = e.root, e.rel
-		r.size = len(e.rel) + 8
-		g.found.add(r)
+	if err := g.search(w, f, result{root: e.root, rel: e.rel, size: len(e.rel) + 8}); err != nil {
+		w.run.unreadable(e.root, e.rel, false, err)
 	}
 }
 
-// search looks for matches in an open file, nil where there is none.
-func (g *grepper) search(w *worker, f *fsys.File) *result {
+// search looks for matches in an open file. What was found before an error counts.
+func (g *grepper) search(w *worker, f *fsys.File, of result) error {
 	if w.own == nil {
-		w.own = &matcher{Matcher: g.pattern.Matcher(), g: g, run: w.run}
+		w.own = &matcher{Matcher: g.pattern.Matcher(), g: g, run: w.run, tally: g.newTally()}
 		w.own.Stop = w.run.stopped.Load
 	}
-	count, binary, err := w.own.count(f, w.room)
+	m, t := w.own, w.own.tally
+	t.begin(of, f.Opened())
+	m.number, m.base = 1, 0
+	err := m.count(f, w.room)
 	w.run.counts.files.Add(1)
-	if err != nil || count == 0 {
-		return nil
-	}
-	w.run.counts.matches.Add(int64(count))
-	return &result{mtime: f.Opened().Mtime, units: count, binary: binary}
+	w.run.counts.matches.Add(t.count.Load())
+	g.end(t, err != nil || !w.run.stopped.Load() || t.searched.Load() >= f.Opened().Size, !m.Reliable())
+	return err
 }
 
 // matcher searches one file after the other.
 type matcher struct {
 	*match.Matcher
-	g   *grepper
-	run *run
+	g      *grepper
+	run    *run
+	tally  *tally // of the file at hand
+	number int    // of the first line of the text that is searched next
+	base   int64  // where that text begins in the file, if the file is plain
+}
+
+// passed moves on behind a part of the text.
+func (m *matcher) passed(body []byte) {
+	if m.tally.notes() {
+		m.number += bytes.Count(body, []byte("\n"))
+	}
 }
 
 // maxBinary bounds the bytes of a binary file that are searched.
 const maxBinary = 8 << 20
 
-// count returns the number of matching lines of a file, or 1 where that is enough. binary
-// says that it is no text.
-func (m *matcher) count(f *fsys.File, r *room) (count int, binary bool, err error) {
+// count counts the matching lines of a file, up to 1 where that is enough.
+func (m *matcher) count(f *fsys.File, r *room) error {
 	buf := r.window()
 	size, n := f.Opened().Size, 0
 	for n < len(buf) {
 		got, err := f.Read(buf[n:], int64(n))
 		if err != nil {
-			return 0, false, err
+			return err
+		}
+		if n == 0 {
+			m.g.document(&m.tally.of, buf[:got])
 		}
 		n += got
 		if got == 0 || int64(n) == size && n < len(buf) {
 			m.run.counts.bytes.Add(int64(n))
-			count, binary = m.countIn(buf[:n])
-			return count, binary, nil
+			if m.countIn(buf[:n]); !m.run.stopped.Load() {
+				m.tally.searched.Store(int64(n))
+			}
+			return nil
 		}
 	}
 	w, err := newWindow(f, r, buf, buf, false)
 	if err != nil {
 		return m.countBinary(f, r)
 	}
+	m.tally.plain.Store(w.raw == nil && !w.returns)
 	if m.g.query.Multiline {
 		w.buf = r.largeWindow()
-		return m.countBlocks(w)
+		return m.countBlocks(w, r)
 	}
 	return m.countStream(w, r)
 }
 
 // countIn counts in a file that is held in memory.
-func (m *matcher) countIn(raw []byte) (count int, binary bool) {
-	if m.g.ascii && !text.IsWide(raw) && !bytes.Contains(raw, m.g.pattern.Literal()) {
-		return 0, false // in every other charset, too
+func (m *matcher) countIn(raw []byte) {
+	if m.g.ascii && !bytes.Contains(raw, m.g.pattern.Literal()) && !text.IsWide(raw) && bytes.IndexByte(raw, 0) < 0 {
+		return // in every other charset, too
 	}
-	body, err := decoded(raw)
-	if err != nil {
-		if m.anywhere(raw) {
-			return 1, true
-		}
-		return 0, true
+	body, plain, err := decoded(raw)
+	switch {
+	case err == nil:
+		m.tally.plain.Store(plain)
+		m.countText(body, len(body), true)
+	case m.anywhere(raw):
+		m.tally.binary.Store(true)
 	}
-	return m.countText(body, len(body), true), false
 }
 
 // decoded returns the text of a file that is held in memory, with line feeds for line
-// endings where carriage returns end the lines. The error is errBinary.
-func decoded(raw []byte) ([]byte, error) {
-	body := bytes.TrimPrefix(raw, []byte("\xEF\xBB\xBF"))
-	if text.IsWide(raw) || !utf8.Valid(body) {
+// endings where carriage returns end the lines. plain says that it is in UTF-8 with line
+// feeds. The error is errBinary.
+func decoded(raw []byte) (body []byte, plain bool, err error) {
+	body, plain = bytes.TrimPrefix(raw, []byte("\xEF\xBB\xBF")), true
+	if text.IsWide(raw) || !utf8.Valid(body) || bytes.IndexByte(raw, 0) >= 0 {
 		d, err := text.Decode(raw)
 		if err != nil {
-			return nil, errBinary
+			return nil, false, errBinary
 		}
-		body = []byte(d.Text)
-	} else if bytes.IndexByte(raw, 0) >= 0 {
-		return nil, errBinary
+		body, plain = []byte(d.Text), d.Enc.IsUTF8()
 	}
 	if bytes.IndexByte(body, '\n') < 0 && bytes.IndexByte(body, '\r') >= 0 {
-		body = bytes.ReplaceAll(body, []byte("\r"), []byte("\n"))
+		body, plain = bytes.ReplaceAll(body, []byte("\r"), []byte("\n")), false
 	}
-	return body, nil
+	return body, plain, nil
 }
 
 // anywhere reports whether bytes that are no text match, line by line.
@@ -202,9 +219,17 @@ func (m *matcher) anywhere(raw []byte) bool {
 
 // countText counts in a text of whole lines. last says that nothing follows; else matches
 // of a multiline pattern that begin behind limit are left for later.
-func (m *matcher) countText(body []byte, limit int, last bool) (count int) {
+func (m *matcher) countText(body []byte, limit int, last bool) {
 	if len(body) == 0 {
-		return 0 // no line, though a multiline pattern such as "^" matches
+		return // no line, though a multiline pattern such as "^" matches
+	}
+	number, counted := m.number, 0
+	note := func(start int, at int64) {
+		if m.tally.notes() {
+			number += bytes.Count(body[counted:start], []byte("\n"))
+			counted = start
+		}
+		m.tally.add(hit{number: number, at: at})
 	}
 	if m.g.query.Multiline {
 		if bytes.Contains(body, []byte("\r\n")) {
@@ -215,25 +240,35 @@ func (m *matcher) countText(body []byte, limit int, last bool) (count int) {
 			limit = len(body)
 		}
 		m.Blocks(body, limit, func(start, end int) bool {
-			count += 1 + bytes.Count(body[start:end], []byte("\n"))
-			return m.g.query.Mode != FilesOnly
+			for at := start; ; {
+				note(at, -1)
+				if m.g.query.Mode == FilesOnly {
+					return false
+				}
+				feed := bytes.IndexByte(body[at:end], '\n')
+				if feed < 0 {
+					return true
+				}
+				at += feed + 1
+			}
 		})
-		if m.g.query.Mode == FilesOnly {
-			return min(count, 1)
-		}
-		return count
+		return
 	}
-	for at := 0; at < len(body); {
-		_, end, ok := m.Next(body, at)
+	for at, n := 0, 1; at < len(body); n++ {
+		start, end, ok := m.Next(body, at)
 		if !ok {
-			break
+			return
 		}
-		if count++; m.g.query.Mode == FilesOnly || count%1000 == 0 && m.run.stopped.Load() {
-			break
+		if m.tally.notes() {
+			note(start, m.base+int64(start))
+		} else {
+			m.tally.count.Add(1)
+		}
+		if m.g.query.Mode == FilesOnly || n%1000 == 0 && m.run.stopped.Load() {
+			return
 		}
 		at = behind(body, end)
 	}
-	return count
 }
 
 // behind is the start of the line behind the one that ends, without its line ending, at
@@ -245,56 +280,68 @@ func behind(body []byte, end int) int {
 	return len(body)
 }
 
+// enough reports whether a file need not be searched further.
+func (m *matcher) enough() bool { return m.g.query.Mode == FilesOnly && m.tally.count.Load() > 0 }
+
 // countStream counts in a file that is not held in memory. A line that is longer than the
 // window goes through the pattern in pieces.
-func (m *matcher) countStream(w *window, r *room) (count int, binary bool, err error) {
+func (m *matcher) countStream(w *window, r *room) error {
 	var long *match.Stream
-	for !m.run.stopped.Load() {
+	var line hit // the long line
+	t, found := m.tally, false
+	for !m.run.stopped.Load() && !m.enough() {
 		before := w.off
 		isText, err := w.more()
 		if err != nil {
-			return count, false, err
+			return err
 		}
 		if !isText {
-			if count > 0 {
-				return 1, true, nil
+			if t.count.Load() == 0 {
+				return m.countBinary(w.file, r)
 			}
-			return m.countBinary(w.file, r)
+			t.binary.Store(true)
+			return nil
 		}
 		m.run.counts.bytes.Add(w.off - before)
+		m.base = w.off - int64(len(w.text))
 		from, cut := 0, bytes.LastIndexByte(w.text, '\n')+1
 		if w.eof {
 			cut = len(w.text)
 		}
 		if long != nil && cut > 0 {
-			if from = behind(w.text, 0); m.endLong(long, w.text[:from]) {
-				count++
+			if from = behind(w.text, 0); !found && m.endLong(long, w.text[:from]) {
+				t.add(line)
 			}
 			long = nil
+			m.passed(w.text[:from])
+			m.base += int64(from)
 		}
 		if cut > 0 {
-			count += m.countText(w.text[from:cut], 0, true)
-		} else {
+			m.countText(w.text[from:cut], 0, true)
+			m.passed(w.text[from:cut])
+		} else if len(w.text) > 0 {
 			if long == nil {
 				s := m.Stream()
-				long = &s
+				long, line, found = &s, hit{number: m.number, at: m.base}, false
 			}
-			cut = len(w.text) - openTail(w.text)
-			long.Feed(w.text[:cut])
+			if cut = len(w.text) - openTail(w.text); !found && long.Feed(w.text[:cut]) {
+				found = true // whatever follows in the line
+				t.add(line)
+			}
 		}
-		if w.eof || count > 0 && m.g.query.Mode == FilesOnly {
+		if m.run.stopped.Load() {
+			return nil
+		}
+		if t.searched.Store(w.off - int64(len(w.text)-cut)); w.eof {
 			break
 		}
 		w.drop(cut)
 		m.run.yieldCPU(r)
 	}
-	if long != nil && w.eof && long.End() {
-		count++
+	if long != nil && w.eof && !found && long.End() {
+		t.add(line)
 	}
-	if m.g.query.Mode == FilesOnly {
-		count = min(count, 1)
-	}
-	return count, false, nil
+	return nil
 }
 
 // endLong ends a long line with its last piece, line ending included.
@@ -306,31 +353,41 @@ func (m *matcher) endLong(s *match.Stream, piece []byte) bool {
 }
 
 // countBinary searches the beginning of a file that is no text.
-func (m *matcher) countBinary(f *fsys.File, r *room) (count int, binary bool, err error) {
+func (m *matcher) countBinary(f *fsys.File, r *room) error {
 	buf, kept := r.window(), 0
 	for off := int64(0); off < maxBinary && !m.run.stopped.Load(); {
 		n, err := f.Read(buf[kept:], off)
 		if err != nil || n == 0 {
-			return 0, true, err
+			return err
 		}
 		off += int64(n)
 		m.run.counts.bytes.Add(int64(n))
 		piece := buf[:kept+n]
 		if m.anywhere(piece) {
-			return 1, true, nil
+			m.tally.binary.Store(true)
+			return nil
 		}
+		m.tally.searched.Store(off)
 		kept = copy(buf, piece[max(0, len(piece)-4096):])
 		m.run.yieldCPU(r)
 	}
-	return 0, true, nil
+	return nil
 }
 
 // countBlocks is countStream for a multiline pattern.
-func (m *matcher) countBlocks(w *window) (count int, binary bool, err error) {
-	for !m.run.stopped.Load() {
+func (m *matcher) countBlocks(w *window, r *room) error {
+	t := m.tally
+	for !m.run.stopped.Load() && !m.enough() {
 		isText, err := w.more()
-		if err != nil || !isText {
-			return count, !isText, err
+		if err != nil {
+			return err
+		}
+		if !isText {
+			if t.count.Load() == 0 {
+				return m.countBinary(w.file, r)
+			}
+			t.binary.Store(true)
+			return nil
 		}
 		limit := len(w.text)
 		if !w.eof {
@@ -339,11 +396,15 @@ func (m *matcher) countBlocks(w *window) (count int, binary bool, err error) {
 				limit = feed + 1
 			}
 		}
-		count += m.countText(w.text, limit, w.eof)
-		if w.eof || count > 0 && m.g.query.Mode == FilesOnly {
+		m.countText(w.text, limit, w.eof)
+		m.passed(w.text[:limit])
+		if m.run.stopped.Load() {
+			return nil
+		}
+		if t.searched.Store(w.off - int64(len(w.text)-limit)); w.eof {
 			break
 		}
 		w.drop(limit)
 	}
-	return count, false, nil
+	return nil
 }

@@ -29,9 +29,10 @@ func (s *Searcher) one(ctx context.Context, scope *Scope, g *grepper) (*run, err
 			return
 		}
 		defer func() { s.slots <- w.room }()
-		if found := g.search(w, f); found != nil {
-			found.start = start
-			g.found.add(found)
+		if err := g.search(w, f, result{start: start}); err != nil {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.missed.add(start.Path)
 		}
 	}()
 	limited, end := bounded(ctx, scope.Within)
@@ -41,7 +42,17 @@ func (s *Searcher) one(ctx context.Context, scope *Scope, g *grepper) (*run, err
 		r.outcome.Complete = true
 	case <-limited.Done():
 		r.stopped.Store(true)
-		r.outcome.NotSearched = []string{start.Path}
+		select {
+		case <-done:
+		case <-time.After(grace):
+		}
+		switch ended, partly := g.state(); {
+		case partly:
+		case ended:
+			r.outcome.Complete = true
+		default: // it waited for other searches
+			r.outcome.NotSearched = []string{start.Path}
+		}
 	}
 	return r, ctx.Err()
 }

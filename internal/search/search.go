@@ -47,6 +47,7 @@ type Searcher struct {
 	// yieldUntil is the time, in Unix nanoseconds, up to which a processor is left to
 	// other calls.
 	yieldUntil atomic.Int64
+	matchAgain bool // in tests
 }
 
 // New returns a Searcher. It starts nothing.
@@ -104,6 +105,10 @@ type Outcome struct {
 	// the others.
 	NotSearched     []string
 	NotSearchedMore int
+	// Partly are the files that were searched only in part because the time ran out, sorted.
+	Partly []PartOfFile
+	// PDFs and Office count the documents of a Grep whose text was not searched.
+	PDFs, Office int
 	// Unreadable are permitted files and folders that the system does not let the server
 	// read, absolute and sorted; at most 20. UnreadableMore counts the others.
 	Unreadable     []string
@@ -113,6 +118,12 @@ type Outcome struct {
 	Bytes int64
 	// Ignored says that ignore files left something out.
 	Ignored bool
+}
+
+// PartOfFile says how much of a file was searched, at least, in bytes.
+type PartOfFile struct {
+	Path           string // absolute, resolved
+	Searched, Size int64
 }
 
 // GlobQuery is a search for names.
@@ -192,11 +203,22 @@ type FileMatches struct {
 	Binary bool
 	// Lines are those that the window shows, in order; Content only.
 	Lines []Line
-	// Record says what Lines show of the file, for state.Files: the lines that are whole
-	// in Lines, byte ranges of the file. Recorded is false where nothing counts as
-	// shown: the file was changing, or too large to hold in memory.
+	// Record is of the file as Lines show it, for state.Files, with nothing shown yet: Showing
+	// adds that. Recorded is false where nothing counts as shown: the time ran out, or the
+	// file is too large to hold in memory.
 	Record   state.Record
 	Recorded bool
+}
+
+// Showing returns the record of a file if an answer holds these bytes, from Exact of its
+// Lines.
+func (f *FileMatches) Showing(exact []state.Part) state.Record {
+	rec := f.Record
+	rec.Shown = state.ShownBy(exact)
+	if rec.Parts != nil {
+		rec.Parts, rec.Hash = exact, state.WholeSum(exact, rec.Stamp.Size)
+	}
+	return rec
 }
 
 // Line is a line of a Content search.
@@ -211,9 +233,10 @@ type Line struct {
 	Parts []Part
 	// Whole: Parts is all of the line.
 	Whole bool
-	// Raw is the place of a line that FileMatches.Record counts as shown, in bytes of the
-	// file, with its line ending: a caller that sends only the first Lines counts theirs.
-	Raw span.Span
+	// Exact are the bytes of the file that Parts show as they are, with the line ending: all
+	// of a line that is whole, but for bytes that are no character. They have hashes if
+	// Record.Parts is not nil.
+	Exact []state.Part
 	// MoreMatches counts the matches that lie in no part.
 	MoreMatches int
 }

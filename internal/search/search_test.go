@@ -19,6 +19,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/shortrun"
+	"github.com/fsmcp/fsmcp/internal/state"
 )
 
 // tree is a workspace with a Searcher.
@@ -291,6 +292,13 @@ func TestShownLinesAreRecorded(t *testing.T) {
 	}
 	slices.SortFunc(got.Files, func(a, b FileMatches) int { return strings.Compare(a.Path, b.Path) })
 	a, b := got.Files[0], got.Files[1]
+	for _, f := range []*FileMatches{&a, &b} {
+		var exact []state.Part
+		for _, l := range f.Lines {
+			exact = append(exact, l.Exact...)
+		}
+		f.Record = f.Showing(exact)
+	}
 	if s := a.Record.Shown; !a.Recorded || len(s) != 2 || s[0].Start != 0 || s[0].End != 8 || s[1].Start != 12 || s[1].End != 20 || a.Record.Hash == [32]byte{} {
 		t.Errorf("%+v", a.Record)
 	}

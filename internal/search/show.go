@@ -31,7 +31,7 @@ const (
 func (s *Searcher) names(out *Grepped, g *grepper) {
 	w := g.query.Window
 	for _, r := range w.shown(g.found.sorted()) {
-		out.Files = append(out.Files, FileMatches{Path: r.path(), ModTime: r.modTime(), Count: r.units, Binary: r.binary})
+		out.Files = append(out.Files, FileMatches{Path: r.path(), ModTime: r.modTime(), Count: r.count, Binary: r.binary})
 	}
 	out.More = out.TotalFiles > w.Skip+len(out.Files)
 }
@@ -41,17 +41,11 @@ func (s *Searcher) names(out *Grepped, g *grepper) {
 func (s *Searcher) lines(ctx context.Context, out *Grepped, g *grepper, within time.Duration) (*Grepped, error) {
 	limited, end := bounded(ctx, within)
 	defer end()
-	var r *room
-	select {
-	case r = <-s.slots:
-	case <-limited.Done():
-		out.Complete, out.More = false, out.TotalFiles > 0
-		return out, ctx.Err()
-	}
+	r, back := s.roomToShow(limited, out.Complete)
 	results := g.found.sorted()
 	for _, found := range results {
 		if err := found.use(); err != nil {
-			s.slots <- r
+			back()
 			return nil, err
 		}
 	}
@@ -64,16 +58,39 @@ func (s *Searcher) lines(ctx context.Context, out *Grepped, g *grepper, within t
 		for _, found := range results {
 			found.leave()
 		}
-		s.slots <- r
+		back()
 	}()
 	select {
 	case <-done:
 	case <-limited.Done():
+		select {
+		case <-done:
+		case <-time.After(grace):
+		}
 	}
 	files, more, ended := sh.soFar()
 	out.Files, out.More = files, more || len(results) < out.TotalFiles
 	out.Complete = out.Complete && ended
 	return out, ctx.Err()
+}
+
+// waitToShow bounds the wait for a slot after a search that took all its time: its own
+// pattern may hold the slots, and cannot be stopped soon.
+const waitToShow = 200 * time.Millisecond
+
+// roomToShow returns memory in which found lines are read, and a function that gives it back.
+func (s *Searcher) roomToShow(ctx context.Context, complete bool) (r *room, back func()) {
+	if !complete {
+		limited, end := context.WithTimeout(ctx, waitToShow)
+		defer end()
+		ctx = limited
+	}
+	select {
+	case r = <-s.slots:
+		return r, func() { s.slots <- r }
+	case <-ctx.Done():
+		return &room{}, func() {}
+	}
 }
 
 // use keeps what a result needs to be opened again, beyond the end of the call; leave gives
@@ -99,7 +116,7 @@ func (s *shower) all(results []*result, r *room) {
 		if s.full || s.ctx.Err() != nil {
 			break
 		}
-		fm := FileMatches{Path: found.path(), ModTime: found.modTime(), Count: found.units, Binary: found.binary}
+		fm := FileMatches{Path: found.path(), ModTime: found.modTime(), Count: found.count, Binary: found.binary}
 		if found.binary {
 			if found.allowed() && s.room(0) {
 				s.finish(fm)
@@ -110,6 +127,7 @@ func (s *shower) all(results []*result, r *room) {
 		if err != nil {
 			continue
 		}
+		s.hits = found.hits
 		s.file(f, r, &fm)
 		f.Close()
 		if len(fm.Lines) > 0 || fm.Binary {
@@ -125,14 +143,19 @@ func (s *shower) all(results []*result, r *room) {
 func (s *shower) finish(fm FileMatches) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.files = append(s.files, fm)
+	s.files, s.fm = append(s.files, fm), nil
 }
 
-// soFar returns the files that are ready.
+// soFar returns the files that are ready, and the lines that are ready of another one.
+// These do not count as shown: the hash of the file is not known yet.
 func (s *shower) soFar() (files []FileMatches, more, ended bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Clone(s.files), s.more || !s.ended, s.ended
+	files = slices.Clone(s.files)
+	if s.fm != nil && len(s.fm.Lines) > 0 {
+		files = append(files, FileMatches{Path: s.fm.Path, ModTime: s.fm.ModTime, Count: s.fm.Count, Lines: s.fm.Lines})
+	}
+	return files, s.more || !s.ended, s.ended
 }
 
 // shown returns the results that the window shows, as far as the rules still let a Read of
@@ -164,13 +187,14 @@ type shower struct {
 	mu          sync.Mutex
 	files       []FileMatches
 	more, ended bool
+	fm          *FileMatches // the file at hand; nil: none
 
 	// Of the file at hand.
-	fm     *FileMatches
-	number int // of the line at the place where the search goes on
-	shown  int // the number of the last line of the answer
-	after  int // lines of context that are still to come
-	raw    func(start, end int) span.Span
+	number int   // of the line at the place where the search goes on
+	shown  int   // the number of the last line of the answer
+	after  int   // lines of context that are still to come
+	hits   *hits // its matching lines that are still to come; nil: they are to be found
+	raw    func(start, end int) state.Part
 }
 
 // room reports whether a line of so many bytes has its place in the window, and takes it.
@@ -191,7 +215,13 @@ func (s *shower) room(size int) bool {
 
 // file shows one file.
 func (s *shower) file(f *fsys.File, r *room, fm *FileMatches) {
-	s.fm, s.number, s.shown, s.after, s.raw = fm, 1, 0, 0, nil
+	s.mu.Lock()
+	s.fm = fm
+	s.mu.Unlock()
+	s.number, s.shown, s.after, s.raw = 1, 0, 0, nil
+	if s.hits != nil && !s.hits.stamp.Same(f.Opened()) {
+		s.hits = nil // it was changed meanwhile
+	}
 	if f.Opened().Size > inMemory {
 		s.large(f, r)
 		return
@@ -209,38 +239,34 @@ func (s *shower) file(f *fsys.File, r *room, fm *FileMatches) {
 		return
 	}
 	body := []byte(doc.Text)
-	if bytes.IndexByte(body, '\n') < 0 {
+	returns := bytes.IndexByte(body, '\n') < 0 && bytes.IndexByte(body, '\r') >= 0
+	if returns {
 		body = bytes.ReplaceAll(body, []byte("\r"), []byte("\n"))
 	}
-	s.raw = func(start, end int) span.Span {
-		from := doc.RawOffset(start)
+	if returns || !doc.Enc.IsUTF8() {
+		s.hits = nil // lines may have been counted in another way
+	}
+	file := &state.File{Path: fm.Path, Raw: raw, Stamp: stamp, Settled: stamp.Settled(taken), Doc: doc}
+	s.raw = func(start, end int) state.Part {
+		place := span.Span{Start: doc.RawOffset(start), End: int64(len(raw))}
 		if start == 0 {
-			from = 0 // with the byte order mark
+			place.Start = 0 // with the byte order mark
 		}
-		if end == len(body) {
-			return span.Span{Start: from, End: int64(len(raw))}
+		if end < len(body) {
+			place.End = doc.RawOffset(end)
 		}
-		return span.Span{Start: from, End: doc.RawOffset(end)}
+		if !file.ByParts() {
+			return state.Part{Span: place}
+		}
+		return state.PartsIn(raw, span.Set{place})[0]
 	}
 	s.block(body, 0, true)
-	file := &state.File{Path: fm.Path, Raw: raw, Stamp: stamp, Settled: stamp.Settled(taken), Doc: doc}
-	shown := wholeLines(fm.Lines)
-	fm.Record = file.Stamped(state.Record{Shown: shown, Origin: state.ByRead, Hash: sha256.Sum256(raw)})
-	if file.ByParts() {
-		fm.Record.Parts = state.PartsIn(raw, shown)
-		fm.Record.Hash = state.WholeSum(fm.Record.Parts, stamp.Size)
+	if fm.Record = file.Stamped(state.Record{Origin: state.ByRead}); file.ByParts() {
+		fm.Record.Parts = []state.Part{}
+	} else {
+		fm.Record.Hash = sha256.Sum256(raw)
 	}
-	fm.Recorded = len(shown) > 0
-}
-
-// wholeLines are the places of the lines that are shown whole.
-func wholeLines(lines []Line) (shown span.Set) {
-	for _, l := range lines {
-		if l.Whole {
-			shown = shown.Add(l.Raw)
-		}
-	}
-	return shown
+	fm.Recorded = true
 }
 
 // large shows a file that is not held in memory. Nothing of it counts as shown.
@@ -251,7 +277,11 @@ func (s *shower) large(f *fsys.File, r *room) {
 	if err != nil {
 		return
 	}
-	for kept := 0; s.ctx.Err() == nil && !s.full; {
+	if w.raw != nil || w.returns {
+		s.hits = nil
+	}
+	for kept := 0; s.ctx.Err() == nil && !s.full && !s.over(); {
+		kept = s.skipTo(w, kept)
 		isText, err := w.more()
 		if err != nil || !isText {
 			return
@@ -274,18 +304,58 @@ func (s *shower) large(f *fsys.File, r *room) {
 	}
 }
 
+// over reports whether nothing follows in the file that was found in it.
+func (s *shower) over() bool {
+	return s.hits != nil && s.hits.all && len(s.hits.lines) == 0 && s.after == 0
+}
+
+// skipTo moves a window on to the next line that is known to match, with the lines before
+// it, if that is far away. Otherwise it leaves the window as it is. kept is where in the
+// window the search goes on, before and after.
+func (s *shower) skipTo(w *window, kept int) int {
+	if s.hits == nil || len(s.hits.lines) == 0 || s.after > 0 {
+		return kept
+	}
+	next := s.hits.lines[0]
+	from := next.at - int64(len(w.buf))/2
+	if next.at < 0 || from <= w.off {
+		return kept
+	}
+	before := make([]byte, next.at-from)
+	if n, err := w.file.ReadAt(before, from); err != nil || n < len(before) {
+		return kept
+	}
+	at := startOf(before, len(before), s.g.query.Before, 0)
+	if at == 0 || before[len(before)-1] != '\n' {
+		return kept // a line before it is longer, or the file is another one by now
+	}
+	w.text, w.off = w.buf[:copy(w.buf, before[at:])], next.at
+	s.number = next.number
+	return len(w.text)
+}
+
 // longLine shows a line that is longer than the window, where it matches or is context, by
 // parts of it that match, and moves on to the next line. It returns where in the window that
 // begins. A match that lies in no piece of the line, as over the end of one, has no part.
 func (s *shower) longLine(w *window, from int) int {
 	line, column := Line{Number: s.number}, 1
-	whole := s.m.Stream()
+	whole, known, slow := s.m.Stream(), false, false
+	if h := s.hits; h != nil {
+		h.passTo(s.number)
+		known, slow = len(h.lines) > 0 && h.lines[0].number == s.number, h.slow
+	}
 	if from > 0 {
 		w.drop(from)
 	}
-	for s.ctx.Err() == nil {
+	for {
 		isText, err := w.more()
 		if err != nil || !isText {
+			return 0
+		}
+		if s.ctx.Err() != nil {
+			if known || len(line.Parts) > 0 { // it matches whatever follows
+				s.put(line, nil)
+			}
 			return 0
 		}
 		end := bytes.IndexByte(w.text, '\n')
@@ -302,9 +372,15 @@ func (s *shower) longLine(w *window, from int) int {
 		if feed {
 			piece = bytes.TrimSuffix(piece, []byte("\r"))
 		}
-		whole.Feed(piece)
+		var ranges [][]int
+		if !known {
+			whole.Feed(piece)
+		}
+		if !slow {
+			ranges = s.g.pattern.Ranges(piece, spansInLine)
+		}
 		inside := func(r []int) bool { return (r[0] > 0 || column == 1) && (r[1] < len(piece) || last) }
-		if ranges := s.g.pattern.Ranges(piece, spansInLine); slices.ContainsFunc(ranges, inside) {
+		if slices.ContainsFunc(ranges, inside) {
 			ranges = slices.DeleteFunc(ranges, func(r []int) bool { return !inside(r) }) // the end of a piece is none of the line
 			parts, more := windows(piece, ranges)
 			for _, p := range parts {
@@ -324,12 +400,12 @@ func (s *shower) longLine(w *window, from int) int {
 		}
 		w.drop(end)
 	}
-	matches := whole.End() || s.g.query.Multiline && len(line.Parts) > 0
+	matches := known || whole.End() || s.g.query.Multiline && len(line.Parts) > 0
 	if !matches {
 		line.Context, line.Parts, line.MoreMatches = true, nil, 0
 	}
 	if matches || s.after > 0 {
-		s.put(line)
+		s.put(line, nil)
 	}
 	if s.after = max(s.after-1, 0); matches {
 		s.after = s.g.query.After
@@ -341,7 +417,7 @@ func (s *shower) longLine(w *window, from int) int {
 // block shows the lines of a text of whole lines that begin at from or later. What lies in
 // front is there for context.
 func (s *shower) block(body []byte, from int, last bool) {
-	next := s.matches(body, from)
+	next := s.following(body, from)
 	pos, passed := from, from // passed: what lies in front of it is in the answer, or was skipped with it
 	if s.after > 0 || s.shown > 0 && s.shown == s.number-1 {
 		passed = from
@@ -350,6 +426,9 @@ func (s *shower) block(body []byte, from int, last bool) {
 	}
 	for !s.full {
 		start, end, ok := next(pos)
+		if s.ctx.Err() != nil {
+			return // whether what follows is context is not known
+		}
 		if !ok {
 			start = len(body)
 		}
@@ -392,6 +471,35 @@ func startOf(body []byte, start, n, bound int) int {
 		start = max(bound, bytes.LastIndexByte(body[:start-1], '\n')+1)
 	}
 	return start
+}
+
+// following returns a function that finds the next matching line from a place on, which is in
+// line s.number. Lines that are known to match are not matched again.
+func (s *shower) following(body []byte, from int) func(pos int) (start, end int, ok bool) {
+	if s.hits == nil {
+		return s.matches(body, from)
+	}
+	var next func(pos int) (start, end int, ok bool)
+	return func(pos int) (start, end int, ok bool) {
+		s.hits.passTo(s.number)
+		switch {
+		case len(s.hits.lines) == 0 && s.hits.all:
+			return 0, 0, false
+		case len(s.hits.lines) == 0:
+			if next == nil {
+				next = s.matches(body, pos)
+			}
+			return next(pos)
+		}
+		for n := s.hits.lines[0].number - s.number; n > 0 && pos < len(body); n-- {
+			pos = behind(body, pos)
+		}
+		if pos >= len(body) {
+			return 0, 0, false
+		}
+		end = behind(body, pos)
+		return pos, end - len(body[pos:end]) + len(bytes.TrimSuffix(body[pos:end], []byte("\n"))), true
+	}
 }
 
 // matches returns a function that finds the next matching line from a place on.
@@ -443,7 +551,8 @@ func (s *shower) add(body []byte, start, end int, context bool) {
 	}
 	l := Line{Number: s.number, Context: context}
 	var ranges [][]int
-	if !context && (len(line) < slowLine || s.m.Reliable()) {
+	slow := s.hits != nil && s.hits.slow || !s.m.Reliable()
+	if !context && (len(line) < slowLine || !slow) {
 		ranges = s.g.pattern.Ranges(line, spansInLine)
 	}
 	if l.Whole = isShort(line); l.Whole {
@@ -458,15 +567,28 @@ func (s *shower) add(body []byte, start, end int, context bool) {
 		}
 		l.Parts, l.MoreMatches = windows(line, ranges)
 	}
-	if s.raw != nil {
-		l.Raw = s.raw(start, end)
+	s.put(l, func() []state.Part { return s.exact(body, start, end) })
+}
+
+// exact returns the places in the file of body[start:end], without bytes that are no
+// character: those are not shown as they are.
+func (s *shower) exact(body []byte, start, end int) (exact []state.Part) {
+	if s.raw == nil {
+		return nil
 	}
-	s.put(l)
+	for at := start; at < end; at++ {
+		n := span.FirstStray(string(body[at:end]))
+		if n > 0 {
+			exact = append(exact, s.raw(at, at+n))
+		}
+		at += n
+	}
+	return exact
 }
 
 // put adds a line to the answer where it has its place there. It counts as shown, too, if it
-// stands in front of the window.
-func (s *shower) put(l Line) {
+// stands in front of the window. exact returns the bytes of the line if it is whole.
+func (s *shower) put(l Line, exact func() []state.Part) {
 	size := 0
 	for _, p := range l.Parts {
 		size += len(p.Text)
@@ -476,8 +598,12 @@ func (s *shower) put(l Line) {
 		for i := range l.Parts {
 			l.Parts[i].Text = slices.Clone(l.Parts[i].Text)
 		}
-		l.Gap = len(s.fm.Lines) > 0 && s.shown != l.Number-1
+		if l.Gap = len(s.fm.Lines) > 0 && s.shown != l.Number-1; l.Whole {
+			l.Exact = exact()
+		}
+		s.mu.Lock()
 		s.fm.Lines = append(s.fm.Lines, l)
+		s.mu.Unlock()
 	} else if !skipped {
 		return
 	}

@@ -3,6 +3,7 @@ package text
 import (
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/fsmcp/fsmcp/internal/span"
 )
@@ -56,12 +57,13 @@ type Oddities struct {
 	escapes, returns int
 }
 
-// Add counts those of a text, which is UTF-8 and stands at one place.
+// Add counts those of a text that stands at one place.
 func (o *Oddities) Add(b []byte, place int) {
-	at, kind, width := nextOdd(b, 0, false, false)
+	strays := !utf8.Valid(b)
+	at, kind, width := nextOdd(b, 0, strays, false)
 	for kind != plain {
 		o.note(kind, b[at], place)
-		at, kind, width = nextOdd(b, at+width, false, false)
+		at, kind, width = nextOdd(b, at+width, strays, false)
 	}
 }
 

@@ -9,10 +9,12 @@ import (
 	"github.com/fsmcp/fsmcp/internal/toolcall"
 )
 
-// The words for nothing, as the reference has them.
+// The words for nothing, as the reference has them, and for nothing where not all was
+// searched.
 const (
-	noFiles = "No files found"
-	noLines = "No matches found"
+	noFiles   = "No files found"
+	noLines   = "No matches found"
+	noneSoFar = "Nothing was found in what was searched."
 )
 
 // closing holds what the end of an answer says.
@@ -25,16 +27,21 @@ type closing struct {
 	one, many      string // what is shown
 	counts         bool   // the answer counts
 	cut            bool   // of the only result that is shown the end is missing
+	tooLong        bool   // not even the first name fits
 	binary         []string
+	notice         string // on what a reader cannot see in the lines that are shown
 	outcome        search.Outcome
 }
 
 // sentences are the lines that end the answer.
 func (c closing) sentences() (all []string) {
 	say := func(format string, a ...any) { all = append(all, "("+fmt.Sprintf(format, a...)+")") }
-	atLeast := ""
-	if !c.outcome.Complete {
+	o, atLeast := c.outcome, ""
+	if !o.Complete {
 		atLeast = "at least "
+	}
+	if c.notice != "" {
+		say("%s", c.notice)
 	}
 	if c.counts && c.found > 0 {
 		say("%s%s.", initial(atLeast), c.all)
@@ -47,8 +54,14 @@ func (c closing) sentences() (all []string) {
 	}
 	next := c.skipped + c.shown
 	switch {
+	case c.tooLong:
+		say("There is no room for the first of %s%s. Next: %s offset=%d.", atLeast, c.all, c.tool, next+1)
+	case c.found > 0 && c.shown == 0 && !o.Complete:
+		say("Found: %s%s. No time was left to show them.", atLeast, c.all)
+	case c.found > 0 && c.shown == 0 && c.skipped == 0:
+		say("Found: %s, which changed before they could be shown. Make the same call again.", c.all)
 	case c.found > 0 && c.shown == 0:
-		say("Nothing is behind offset=%d. Found in all: %s%s.", c.skipped, atLeast, c.all)
+		say("Nothing is behind offset=%d. Found in all: %s.", c.skipped, c.all)
 	case c.more && c.skipped > 0 && c.shown == 1:
 		say("%s %d is shown. Found in all: %s%s. Next: %s offset=%d.", initial(c.one), next, atLeast, c.all, c.tool, next)
 	case c.more && c.skipped > 0:
@@ -56,24 +69,66 @@ func (c closing) sentences() (all []string) {
 	case c.more:
 		say("%s %s shown. Found in all: %s%s. Next: %s offset=%d.", counted(c.shown, c.one, c.many), phrase.Plural(c.shown, "is", "are"), atLeast, c.all, c.tool, next)
 	}
-	if o := c.outcome; !o.Complete {
-		left := ""
-		if len(o.NotSearched) > 0 {
-			left = " Not searched: " + c.naming.some(o.NotSearched, o.NotSearchedMore, "folder", "folders") + "."
-		}
-		narrower := "path, glob or type"
-		if c.tool == NameGlob {
-			narrower = "path or pattern"
-		}
-		say("This is not all: the search ended after %d seconds.%s Narrow it with %s.", int(within.Seconds()), left, narrower)
+	if !o.Complete {
+		say("%s", c.late())
 	}
-	if o := c.outcome; len(o.Unreadable) > 0 {
+	if len(o.Unreadable) > 0 {
 		say("The system does not let fsmcp read %s.", c.naming.some(o.Unreadable, o.UnreadableMore, "name", "names"))
 	}
-	if c.outcome.Ignored && c.found == 0 {
+	if left := c.documents(); left != "" {
+		say("%s", left)
+	}
+	if o.Ignored && c.found == 0 {
 		say("Ignore files left something out: include_ignored=true searches that, too.")
 	}
 	return append(all, c.notes...)
+}
+
+// late says how far a search came whose time ran out.
+func (c closing) late() string {
+	o := c.outcome
+	ended := fmt.Sprintf("This is not all: the search ended after %d seconds", int(within.Seconds()))
+	far := func(p search.PartOfFile) string {
+		return "the first " + phrase.Bytes(p.Searched) + " of " + phrase.Bytes(p.Size)
+	}
+	if c.tool == NameGrep && c.alone() {
+		if len(o.Partly) == 1 {
+			ended += ", behind " + far(o.Partly[0])
+		}
+		return ended + ". A pattern with a fixed word in it takes less time."
+	}
+	if ended += "."; len(o.NotSearched) > 0 {
+		ended += " Not searched in full: " + c.naming.some(o.NotSearched, o.NotSearchedMore, "folder", "folders") + "."
+	}
+	for i, p := range o.Partly {
+		if i == namedAtMost {
+			break
+		}
+		ended += " Searched in part: " + c.naming.some([]string{p.Path}, 0, "file", "files") + ", " + far(p) + "."
+	}
+	narrower := "path, glob or type"
+	if c.tool == NameGlob {
+		narrower = "path or pattern"
+	}
+	return ended + " Narrow it with " + narrower + "."
+}
+
+// documents says which documents were not searched and how their text is shown.
+func (c closing) documents() string {
+	pdfs, office := c.outcome.PDFs, c.outcome.Office
+	switch {
+	case pdfs > 0 && c.alone():
+		return "Not searched: the text of this PDF. Read shows it with pages."
+	case office > 0 && c.alone():
+		return "Not searched: the text of this Office document."
+	case pdfs > 0 && office > 0:
+		return fmt.Sprintf("Not searched: the text of %s and %s. Read shows that of a PDF with pages.", counted(pdfs, "PDF", "PDFs"), counted(office, "Office document", "Office documents"))
+	case pdfs > 0:
+		return fmt.Sprintf("Not searched: the text of %s. Read shows it with pages.", counted(pdfs, "PDF", "PDFs"))
+	case office > 0:
+		return fmt.Sprintf("Not searched: the text of %s.", counted(office, "Office document", "Office documents"))
+	}
+	return ""
 }
 
 // initial writes a word as at the beginning of a sentence.
@@ -84,15 +139,19 @@ func initial(word string) string {
 	return strings.ToUpper(word[:1]) + word[1:]
 }
 
-// answer builds the answer of a body and what ends it.
-func (r *finding) answer(body string, c closing, facts toolcall.Search) *toolcall.Result {
-	if c.found == 0 {
+// answer builds the answer of a body and what is below it.
+func (r *finding) answer(body string, below []string, c closing, facts toolcall.Search) *toolcall.Result {
+	o := c.outcome
+	switch all := o.Complete && len(o.Unreadable) == 0 && o.PDFs+o.Office == 0; {
+	case c.found > 0:
+	case !all:
+		body = noneSoFar
+	case c.one == "line":
+		body = noLines
+	default:
 		body = noFiles
-		if c.one == "line" {
-			body = noLines
-		}
 	}
-	result := toolcall.TextResult(append([]string{body}, c.sentences()...)...)
+	result := toolcall.TextResult(append([]string{body}, below...)...)
 	facts.Path, facts.Pattern = r.starts[0].Path, r.pattern
 	result.Search = &facts
 	for _, s := range r.starts {

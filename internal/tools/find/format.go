@@ -7,22 +7,25 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/search"
+	"github.com/fsmcp/fsmcp/internal/state"
 	"github.com/fsmcp/fsmcp/internal/text"
 	"github.com/fsmcp/fsmcp/internal/toolcall"
 )
 
-// piece is the text of one result: a name, or a line with the separator before it. The
-// window of a search counts pieces.
+// piece is one result: a name, or a line with the separator before it. The window of a
+// search counts pieces. What an answer shows and what it records are its pieces.
 type piece struct {
-	text string
-	file int // the index of its file
-	line int // the index of the line in that file, in content
+	text   string
+	file   int           // the index of its file
+	number int           // of the line
+	parts  []search.Part // of the line, as they are in the file
+	exact  []state.Part  // the bytes of the file that text holds as they are
 }
 
 // lineStyle says how lines are written.
 type lineStyle struct {
 	naming  naming
-	alone   bool // only one file is searched: no names
+	alone   bool // only one file is searched: no names, if there are numbers
 	numbers bool
 	groups  bool // lines that do not follow each other are parted
 }
@@ -35,33 +38,38 @@ func (s lineStyle) lines(files []search.FileMatches) (all []piece) {
 			continue
 		}
 		for k, l := range f.Lines {
-			separator := ""
+			p := s.line(f.Path, l)
 			if s.groups && len(all) > 0 && (k == 0 || l.Gap) {
-				separator = "--\n"
+				p.text = "--\n" + p.text
 			}
-			all = append(all, piece{text: separator + s.line(f.Path, l), file: i, line: k})
+			p.file = i
+			all = append(all, p)
 		}
 	}
 	return all
 }
 
-// line writes one line; of a long one a row for each of its parts, with the column.
-func (s lineStyle) line(path string, l search.Line) string {
+// line writes one line; of a long one a row for each of its parts, with the column. Each row
+// begins with a name or a number, so that no text can begin one: it could pass for fsmcp's
+// own words.
+func (s lineStyle) line(path string, l search.Line) piece {
 	head, mark := "", ":"
 	if l.Context {
 		mark = "-"
 	}
-	if !s.alone {
+	if !s.alone || !s.numbers {
 		head = s.naming.name(path) + mark
 	}
 	if s.numbers {
 		head += strconv.Itoa(l.Number) + mark
 	}
-	if l.Whole && len(l.Parts) == 1 {
-		return head + text.Escape(string(l.Parts[0].Text))
-	}
+	p := piece{number: l.Number, parts: l.Parts}
 	if l.Whole {
-		return head
+		p.text, p.exact = head, l.Exact
+		for _, part := range l.Parts {
+			p.text += text.Escape(string(part.Text))
+		}
+		return p
 	}
 	var rows []string
 	for _, p := range l.Parts {
@@ -73,7 +81,8 @@ func (s lineStyle) line(path string, l search.Line) string {
 	if l.MoreMatches > 0 {
 		rows = append(rows, fmt.Sprintf("%s[%s more in this line]", head, counted(l.MoreMatches, "match", "matches")))
 	}
-	return strings.Join(rows, "\n")
+	p.text = strings.Join(rows, "\n")
+	return p
 }
 
 // counted writes a number with its noun.
@@ -81,10 +90,53 @@ func counted(n int, one, many string) string {
 	return phrase.Thousands(n) + " " + phrase.Plural(n, one, many)
 }
 
-// fitted returns as many of the first pieces as the client passes on to its model, joined;
-// of a first piece that is too long alone, its beginning, and kept is 0.
-func fitted(all []piece, b toolcall.Budget) (body string, kept int) {
-	room, rows := b.Room()-min(closingBytes, b.Room()/3), b.Lines()
+// noticeName bounds the bytes of a name in the notice.
+const noticeName = 60
+
+// notice counts what a reader cannot see in the lines of an answer, as Read does.
+func (s lineStyle) notice(files []search.FileMatches, kept []piece) string {
+	var odd text.Oddities
+	place := func(i int) string {
+		name := s.naming.name(files[kept[i].file].Path)
+		if len(name) > noticeName {
+			name = "…" + phrase.Tail(name, noticeName)
+		}
+		return name + ":" + strconv.Itoa(kept[i].number)
+	}
+	one, many := "", ""
+	if s.alone {
+		one, many, place = "line ", "lines ", func(i int) string { return strconv.Itoa(kept[i].number) }
+	}
+	for i, p := range kept {
+		for _, part := range p.parts {
+			odd.Add(part.Text, i)
+		}
+	}
+	return odd.Notice(one, many, place)
+}
+
+// ending words what stands below the first results, kept of them; cut says that only the
+// beginning of the first one is shown.
+type ending func(kept int, cut bool) []string
+
+// fitted returns as many of the first pieces as the client passes on to its model, joined,
+// with what ends an answer of them. Of a first piece that is too long alone it returns the
+// beginning, and kept is 0.
+func fitted(all []piece, b toolcall.Budget, end ending) (body string, kept int, below []string) {
+	for reserve := min(closingBytes, b.Room()/3); ; {
+		body, kept = fittedIn(all, b, b.Room()-reserve)
+		below = end(kept, kept == 0 && len(all) > 0)
+		size := len(strings.Join(below, "\n")) + 1
+		if size <= reserve || body == "" {
+			return body, kept, below
+		}
+		reserve = max(size, reserve+reserve/8)
+	}
+}
+
+// fittedIn is fitted for a number of bytes, without what ends the answer.
+func fittedIn(all []piece, b toolcall.Budget, room int) (body string, kept int) {
+	rows := b.Lines()
 	var out []byte
 	ends := make([]int, 0, len(all))
 	for i, p := range all {
@@ -126,7 +178,7 @@ const (
 func (n naming) some(names []string, more int, one, many string) string {
 	var b strings.Builder
 	for i, name := range names {
-		written := n.name(name)
+		written := n.inSentence(name)
 		if i == namedAtMost || b.Len()+len(written) > namesBytes {
 			more += len(names) - i
 			break

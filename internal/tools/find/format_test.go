@@ -23,9 +23,11 @@ func TestNames(t *testing.T) {
 		"/data/project":                   "/data/project",
 		"/data/projects/a.go":             "/data/projects/a.go",
 		"/etc/hosts":                      "/etc/hosts",
-		"/data/project/~/a":               "/data/project/~/a",
-		"/data/project/ a":                "/data/project/ a",
-		"/data/project/clipboard:":        "/data/project/clipboard:",
+		"/data/project/~/a":               "./~/a",
+		"/data/project/~draft.tmp":        "./~draft.tmp",
+		"/data/project/ a":                "./ a",
+		"/data/project/clipboard:":        "./clipboard:",
+		"/data/project/(No files found.)": "./(No files found.)",
 		"/data/project/a\nb\x1b":          `a\nb\x1b`,
 		"/data/project/copy (1)":          "copy (1)",
 		`/data/project/"x"`:               `"x"`,
@@ -73,7 +75,7 @@ long.js-2-[a long line]
 empty:7:`},
 		{"no numbers, no context", lineStyle{naming: w}, files[:1], "a.go:three\na.go-four\na.go:stray \\xE9"},
 		{"one file", lineStyle{naming: w, alone: true, numbers: true}, files[:1], "3:three\n4-four\n9:stray \\xE9"},
-		{"one file, no numbers", lineStyle{naming: w, alone: true}, files[:1], "three\nfour\nstray \\xE9"},
+		{"one file, no numbers", lineStyle{naming: w, alone: true}, files[:1], "a.go:three\na.go-four\na.go:stray \\xE9"},
 	} {
 		var got []string
 		for _, p := range c.style.lines(c.files) {
@@ -87,6 +89,12 @@ empty:7:`},
 
 func budget(client toolcall.ClientLimits) toolcall.Budget {
 	return toolcall.Budget{Counter: tokens.Local{}, Most: 25_000}.Of(client)
+}
+
+// fit is fitted with the sentence that ends an answer of many.
+func fit(all []piece, b toolcall.Budget) (body string, kept int) {
+	body, kept, _ = fitted(all, b, func(kept int, _ bool) []string { return []string{fmt.Sprint("(", kept, " are shown.)")} })
+	return body, kept
 }
 
 // An answer never exceeds what the client passes on, and shows as much as fits.
@@ -107,7 +115,7 @@ func TestFitted(t *testing.T) {
 		{toolcall.ClientLimits{Lines: 300}, 50},
 	} {
 		b := budget(c.client)
-		body, kept := fitted(all, b)
+		body, kept := fit(all, b)
 		if kept < c.least || len(body) > b.Room() || strings.Count(body, "\n")+1 > b.Lines() || b.Counter.Count([]byte(body)) > b.Bound() {
 			t.Errorf("%+v: %d kept, %d bytes", c.client, kept, len(body))
 		}
@@ -115,34 +123,50 @@ func TestFitted(t *testing.T) {
 			t.Errorf("%+v: %d lines for %d", c.client, strings.Count(body, "\n")+1, kept)
 		}
 	}
-	if body, kept := fitted(all[:3], budget(toolcall.ClientLimits{})); kept != 3 || strings.HasSuffix(body, "\n") {
+	if body, kept := fit(all[:3], budget(toolcall.ClientLimits{})); kept != 3 || strings.HasSuffix(body, "\n") {
 		t.Errorf("%d: %q", kept, body)
 	}
-	if body, kept := fitted(nil, budget(toolcall.ClientLimits{})); kept != 0 || body != "" {
+	if body, kept := fit(nil, budget(toolcall.ClientLimits{})); kept != 0 || body != "" {
 		t.Errorf("%d: %q", kept, body)
 	}
 	long := []piece{{text: strings.Repeat("ü", 5000)}}
-	if body, kept := fitted(long, budget(toolcall.ClientLimits{Chars: 2000})); kept != 0 || body == "" || len(body) > 1000 || !strings.HasPrefix(long[0].text, body) {
+	if body, kept := fit(long, budget(toolcall.ClientLimits{Chars: 2000})); kept != 0 || body == "" || len(body) > 1000 || !strings.HasPrefix(long[0].text, body) {
 		t.Errorf("%d: %d bytes", kept, len(body))
 	}
 }
 
-// Only the lines that are sent count as shown.
+// An answer with what ends it never exceeds what the client passes on.
+func TestFittedWithItsEnd(t *testing.T) {
+	var all []piece
+	for i := range 500 {
+		all = append(all, piece{text: fmt.Sprintf("f:%d: text", i)})
+	}
+	for size := range 200 {
+		b := budget(toolcall.ClientLimits{Chars: 4000})
+		body, kept, below := fitted(all, b, func(kept int, _ bool) []string { return []string{strings.Repeat("x", size*20+kept)} })
+		if n := len(body) + 1 + len(below[0]); body != "" && n > b.Room() || body == "" && size*20 < b.Room()*9/10 || len(below[0]) != size*20+kept {
+			t.Errorf("%d bytes, %d kept, %d bytes below", n, kept, len(below[0]))
+		}
+	}
+}
+
+// Only the lines that are sent count as shown, with the bytes that they hold as they are.
 func TestShown(t *testing.T) {
-	line := func(n int, from, to int64) search.Line {
+	hash := state.Sum{1}
+	line := func(n int, places ...span.Span) search.Line {
 		l := whole(n, "x")
-		l.Raw = span.Span{Start: from, End: to}
+		for _, p := range places {
+			l.Exact = append(l.Exact, state.Part{Span: p, Sum: hash})
+		}
 		return l
 	}
-	hash := state.Sum{1}
 	small := search.FileMatches{
-		Path: "/w/small", Recorded: true, Lines: []search.Line{line(1, 0, 10), {Number: 2}, line(3, 600, 620)},
-		Record: state.Record{Hash: hash, Shown: span.Set{}.Add(span.Span{End: 10}).Add(span.Span{Start: 600, End: 620})},
+		Path: "/w/small", Recorded: true, Record: state.Record{Hash: hash},
+		Lines: []search.Line{line(1, span.Span{End: 10}), {Number: 2}, line(3, span.Span{Start: 600, End: 610}, span.Span{Start: 611, End: 620})},
 	}
-	part := func(from, to int64) state.Part { return state.Part{Span: span.Span{Start: from, End: to}, Sum: hash} }
 	large := search.FileMatches{
-		Path: "/w/large", Recorded: true, Lines: []search.Line{line(1, 0, 10), line(3, 600, 620)},
-		Record: state.Record{Parts: []state.Part{part(0, 10), part(600, 620)}, Shown: span.Set{}.Add(span.Span{End: 10}).Add(span.Span{Start: 600, End: 620})},
+		Path: "/w/large", Recorded: true, Record: state.Record{Parts: []state.Part{}},
+		Lines: []search.Line{line(1, span.Span{End: 10}), line(3, span.Span{Start: 600, End: 620})},
 	}
 	unknown, notebook := small, small
 	unknown.Recorded, notebook.Path = false, "/w/n.IPYNB"
@@ -152,9 +176,9 @@ func TestShown(t *testing.T) {
 		0:           "",
 		1:           "/w/small [{0 10}] 0",
 		2:           "/w/small [{0 10}] 0",
-		3:           "/w/small [{0 10} {600 620}] 0",
-		4:           "/w/small [{0 10} {600 620}] 0; /w/large [{0 10}] 1",
-		len(pieces): "/w/small [{0 10} {600 620}] 0; /w/large [{0 10} {600 620}] 2",
+		3:           "/w/small [{0 10} {600 610} {611 620}] 0",
+		4:           "/w/small [{0 10} {600 610} {611 620}] 0; /w/large [{0 10}] 1",
+		len(pieces): "/w/small [{0 10} {600 610} {611 620}] 0; /w/large [{0 10} {600 620}] 2",
 	} {
 		all, names := shown(files, pieces[:kept])
 		var got []string
@@ -171,7 +195,7 @@ func TestShown(t *testing.T) {
 			t.Errorf("files: %q", names)
 		}
 	}
-	if len(small.Record.Shown) != 2 || len(large.Record.Parts) != 2 {
+	if len(small.Record.Shown) != 0 || len(large.Record.Parts) != 0 {
 		t.Error("the record of the search was changed")
 	}
 }
@@ -263,8 +287,20 @@ func TestClosing(t *testing.T) {
 		{"no line", closing{one: "line", outcome: done}, "No matches found"},
 		{"nothing but what is ignored", closing{one: "file", outcome: search.Outcome{Complete: true, Ignored: true}}, "No files found\n(Ignore files left something out: include_ignored=true searches that, too.)"},
 		{"binary", closing{shown: 2, found: 2, binary: []string{"/w/a.bin", "/w/b\x1b"}, outcome: done}, `x` + "\n" + `(Binary: a.bin, b\x1b.)`},
+		{"changed meanwhile", closing{found: 1, all: "2 matching lines in 1 file", one: "line", outcome: done},
+			"(Found: 2 matching lines in 1 file, which changed before they could be shown. Make the same call again.)"},
+		{"a long name", closing{found: 2, all: "2 files", one: "file", tooLong: true, outcome: done}, "(There is no room for the first of 2 files. Next: Grep offset=1.)"},
+		{"no time to show", closing{found: 1, all: "2 matching lines in 1 file", one: "line", outcome: search.Outcome{Partly: []search.PartOfFile{{Path: "/w/log", Searched: 3 << 30, Size: 4 << 30}}}},
+			"(Found: at least 2 matching lines in 1 file. No time was left to show them.)\n(This is not all: the search ended after 10 seconds. Searched in part: log, the first 3 GB of 4 GB. Narrow it with path, glob or type.)"},
+		{"nothing in time", closing{one: "line", outcome: search.Outcome{NotSearched: folders[:1]}},
+			"Nothing was found in what was searched.\n(This is not all: the search ended after 10 seconds. Not searched in full: d00. Narrow it with path, glob or type.)"},
+		{"nothing in what can be read", closing{one: "line", outcome: search.Outcome{Complete: true, Unreadable: []string{"/w/a)"}}},
+			"Nothing was found in what was searched.\n(The system does not let fsmcp read a\\).)"},
+		{"documents", closing{one: "line", outcome: search.Outcome{Complete: true, PDFs: 3, Office: 1}},
+			"Nothing was found in what was searched.\n(Not searched: the text of 3 PDFs and 1 Office document. Read shows that of a PDF with pages.)"},
+		{"documents beside a match", closing{shown: 1, found: 1, one: "file", outcome: search.Outcome{Complete: true, PDFs: 1}}, "x\n(Not searched: the text of 1 PDF. Read shows it with pages.)"},
 		{"out of time", closing{shown: 1, found: 1, counts: true, all: "1 matching line in 1 file", outcome: search.Outcome{NotSearched: folders, NotSearchedMore: 12}},
-			"x\n(At least 1 matching line in 1 file.)\n(This is not all: the search ended after 10 seconds. Not searched: d00, d01, d02, d03, d04 and 27 more folders. Narrow it with path, glob or type.)"},
+			"x\n(At least 1 matching line in 1 file.)\n(This is not all: the search ended after 10 seconds. Not searched in full: d00, d01, d02, d03, d04 and 27 more folders. Narrow it with path, glob or type.)"},
 		{"unreadable", closing{shown: 1, found: 1, outcome: search.Outcome{Complete: true, Unreadable: []string{"/w/root"}}}, "x\n(The system does not let fsmcp read root.)"},
 	} {
 		c.c.finding = r
@@ -272,7 +308,7 @@ func TestClosing(t *testing.T) {
 		if c.c.shown == 0 {
 			body = ""
 		}
-		if got := r.answer(body, c.c, toolcall.Search{}).Blocks[0].Text; got != c.want {
+		if got := r.answer(body, c.c.sentences(), c.c, toolcall.Search{}).Blocks[0].Text; got != c.want {
 			t.Errorf("%s:\n%s\nnot\n%s", c.name, got, c.want)
 		}
 	}

@@ -86,13 +86,11 @@ func (r *finding) names(found *search.Found, w search.Window, folders bool) *too
 	if folders {
 		one, many = "folder", "folders"
 	}
-	body, kept := fitted(pieces, r.budget)
-	if kept == 0 {
-		body = "" // half a name is none
-	}
 	c := closing{
-		finding: r, shown: kept, skipped: w.Skip, more: found.More || kept < len(pieces), one: one, many: many,
+		finding: r, skipped: w.Skip, one: one, many: many,
 		found: found.Total, all: counted(found.Total, one, many), outcome: found.Outcome,
 	}
-	return r.answer(body, c, toolcall.Search{Files: found.Total, Matches: found.Total})
+	return r.wholeNames(pieces, c, toolcall.Search{Files: found.Total, Matches: found.Total}, func(c *closing) {
+		c.more = found.More || c.shown < len(pieces)
+	})
 }

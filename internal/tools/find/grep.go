@@ -2,13 +2,11 @@ package find
 
 import (
 	"context"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/search"
-	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/state"
 	"github.com/fsmcp/fsmcp/internal/toolcall"
 )
@@ -56,12 +54,17 @@ func (f *Finder) Grep(ctx context.Context, call toolcall.Call, a *GrepArgs) (*to
 func (r *finding) content(found *search.Grepped, q search.GrepQuery, numbers bool) *toolcall.Result {
 	style := lineStyle{naming: r.naming, alone: r.alone(), numbers: numbers, groups: q.Before+q.After > 0}
 	pieces := style.lines(found.Files)
-	body, kept := fitted(pieces, r.budget)
-	c := r.closing(found, q, max(kept, min(len(pieces), 1)))
-	c.more = found.More || c.shown < len(pieces)
-	c.cut = kept == 0 && len(pieces) > 0
+	c := r.closing(found, q)
 	c.one, c.many, c.all = "line", "lines", matchingLines(found)
-	result := r.answer(body, c, toolcall.Search{Files: found.TotalFiles, Matches: found.TotalMatches})
+	body, kept, below := fitted(pieces, r.budget, func(kept int, cut bool) []string {
+		if c.shown, c.cut = kept, cut; cut {
+			c.shown = 1
+		}
+		c.more = found.More || c.shown < len(pieces)
+		c.notice = style.notice(found.Files, pieces[:c.shown])
+		return c.sentences()
+	})
+	result := r.answer(body, below, c, toolcall.Search{Files: found.TotalFiles, Matches: found.TotalMatches})
 	var names []string
 	result.Shown, names = shown(found.Files, pieces[:kept])
 	result.Hints = append(result.Hints, names[:min(len(names), mostHints)]...)
@@ -71,9 +74,9 @@ func (r *finding) content(found *search.Grepped, q search.GrepQuery, numbers boo
 // mostHints bounds the files for whose folders hints are looked up.
 const mostHints = 20
 
-// closing is the end of an answer that shows so many results.
-func (r *finding) closing(found *search.Grepped, q search.GrepQuery, shown int) closing {
-	return closing{finding: r, shown: shown, skipped: q.Window.Skip, found: found.TotalFiles, outcome: found.Outcome}
+// closing is the end of an answer.
+func (r *finding) closing(found *search.Grepped, q search.GrepQuery) closing {
+	return closing{finding: r, skipped: q.Window.Skip, found: found.TotalFiles, outcome: found.Outcome}
 }
 
 // matchingLines counts the lines and files that match, in words.
@@ -83,73 +86,55 @@ func matchingLines(found *search.Grepped) string {
 
 // shown lists what the kept pieces show of the files, and the names of these.
 func shown(files []search.FileMatches, kept []piece) (all []toolcall.Shown, names []string) {
-	for i, f := range files {
+	for len(kept) > 0 {
+		f := &files[kept[0].file]
+		var exact []state.Part
 		n := 0
-		for _, p := range kept {
-			if p.file == i {
-				n = p.line + 1
-			}
+		for ; n < len(kept) && kept[n].file == kept[0].file; n++ {
+			exact = append(exact, kept[n].exact...)
 		}
-		if n == 0 {
-			continue
-		}
-		names = append(names, f.Path)
-		if !f.Recorded || strings.HasSuffix(strings.ToLower(f.Path), ".ipynb") { // a notebook is shown by its cells
-			continue
-		}
-		rec := f.Record
-		if n < len(f.Lines) {
-			rec = firstLines(rec, f.Lines[:n])
-		}
-		if len(rec.Shown) > 0 {
-			all = append(all, toolcall.Shown{Path: f.Path, Record: rec, Found: true})
+		kept, names = kept[n:], append(names, f.Path)
+		if f.Recorded && len(exact) > 0 && !strings.HasSuffix(strings.ToLower(f.Path), ".ipynb") { // a notebook is shown by its cells
+			all = append(all, toolcall.Shown{Path: f.Path, Record: f.Showing(exact), Found: true})
 		}
 	}
 	return all, names
 }
 
-// firstLines returns the record of a file that shows only these lines.
-func firstLines(rec state.Record, lines []search.Line) state.Record {
-	var sent span.Set
-	for _, l := range lines {
-		if l.Raw.End > l.Raw.Start {
-			sent = sent.Add(l.Raw)
-		}
-	}
-	rec.Shown = sent
-	if rec.Parts != nil {
-		outside := func(p state.Part) bool { return !sent.Covers(p.Span) }
-		rec.Parts = slices.DeleteFunc(slices.Clone(rec.Parts), outside)
-		rec.Shown = state.ShownBy(rec.Parts)
-	}
-	return rec
-}
-
 // files answers with names of files, or with their counts.
 func (r *finding) files(found *search.Grepped, q search.GrepQuery) *toolcall.Result {
-	counts := q.Mode == search.Counts
+	c := r.closing(found, q)
+	c.one, c.many, c.all = "file", "files", counted(found.TotalFiles, "file", "files")
+	if c.counts = q.Mode == search.Counts; c.counts {
+		c.all = matchingLines(found)
+	}
 	pieces := make([]piece, len(found.Files))
-	var binary []string
 	for i, f := range found.Files {
 		pieces[i] = piece{text: r.naming.name(f.Path), file: i}
-		if counts {
+		if c.counts {
 			pieces[i].text += ":" + strconv.Itoa(f.Count)
 		}
 	}
-	body, kept := fitted(pieces, r.budget)
-	if kept == 0 {
-		body = ""
-	}
-	for _, f := range found.Files[:kept] {
-		if f.Binary {
-			binary = append(binary, f.Path)
+	return r.wholeNames(pieces, c, toolcall.Search{Files: found.TotalFiles, Matches: found.TotalMatches}, func(c *closing) {
+		c.more, c.binary = found.More || c.shown < len(pieces), nil
+		for _, f := range found.Files[:c.shown] {
+			if f.Binary {
+				c.binary = append(c.binary, f.Path)
+			}
 		}
+	})
+}
+
+// wholeNames answers with as many names as fit. about completes the end of an answer that
+// shows c.shown of them.
+func (r *finding) wholeNames(pieces []piece, c closing, facts toolcall.Search, about func(c *closing)) *toolcall.Result {
+	body, kept, below := fitted(pieces, r.budget, func(kept int, cut bool) []string {
+		c.shown, c.tooLong = kept, cut
+		about(&c)
+		return c.sentences()
+	})
+	if kept == 0 {
+		body = "" // half a name is none
 	}
-	c := r.closing(found, q, kept)
-	c.more, c.binary, c.counts = found.More || kept < len(pieces), binary, counts
-	c.one, c.many, c.all = "file", "files", counted(found.TotalFiles, "file", "files")
-	if counts {
-		c.all = matchingLines(found)
-	}
-	return r.answer(body, c, toolcall.Search{Files: found.TotalFiles, Matches: found.TotalMatches})
+	return r.answer(body, below, c, facts)
 }

@@ -1,7 +1,6 @@
 package find
 
 import (
-	"path"
 	"strings"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
@@ -14,21 +13,23 @@ type naming struct {
 	base []string // the names of that directory
 }
 
-// name writes one absolute, resolved name. What cannot be shown is escaped; access takes
-// that form, too.
-func (n naming) name(name string) string { return escaped(n.relative(name)) }
+// name writes one absolute, resolved name, for a line of its own. What cannot be shown is
+// escaped; access takes that form, too.
+func (n naming) name(name string) string { return phrase.Untagged(fsys.Printable(n.relative(name))) }
 
-// escaped writes a name on one line, so that nothing in it passes for fsmcp's own words.
-func escaped(name string) string { return phrase.Untagged(fsys.Printable(name)) }
+// inSentence writes such a name within a sentence.
+func (n naming) inSentence(name string) string { return fsys.InSentence(n.relative(name)) }
 
+// relative has "./" before a name that Read would take for something else, or that could
+// pass for a sentence of fsmcp, which begins with a parenthesis.
 func (n naming) relative(name string) string {
 	for _, base := range n.base {
 		if base == "" || name == base || !fsys.Within(base, name) {
 			continue
 		}
 		rel := strings.TrimPrefix(name[len(base):], "/")
-		if strings.HasPrefix(rel, "~") || strings.Contains(rel, ":") || rel != strings.TrimSpace(rel) || path.Clean(rel) != rel {
-			return name // Read would take it for something else
+		if strings.HasPrefix(rel, "~") || strings.HasPrefix(rel, "(") || strings.Contains(rel, ":") || rel != strings.TrimSpace(rel) {
+			return "./" + rel
 		}
 		return rel
 	}
