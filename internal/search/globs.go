@@ -3,6 +3,7 @@ package search
 import (
 	"context"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -31,6 +32,7 @@ func (s *Searcher) Glob(ctx context.Context, scope Scope, q GlobQuery) (*Found, 
 	}
 	found := &Found{Outcome: run.end()}
 	found.Total, _ = g.found.counts()
+	found.Folders = g.folderCount()
 	for _, r := range q.Window.shown(g.found.sorted()) {
 		found.Matches = append(found.Matches, Match{Path: r.path(), ModTime: r.modTime(), Dir: r.dir})
 	}
@@ -44,11 +46,20 @@ type globber struct {
 	folders bool     // the pattern is for folders
 	fixed   []string // its first segments, as far as they have no wildcard
 	found   collector
+
+	mu    sync.Mutex
+	above map[foundIn]struct{}
+}
+
+// foundIn is a folder that holds matches, below a root.
+type foundIn struct {
+	root *root
+	rel  string
 }
 
 func newGlobber(q GlobQuery) (*globber, error) {
 	pattern := strings.TrimPrefix(q.Pattern, "./")
-	g := &globber{found: collector{window: q.Window}}
+	g := &globber{found: collector{window: q.Window}, above: map[foundIn]struct{}{}}
 	pattern, g.folders = strings.CutSuffix(pattern, "/")
 	pattern, anchored := strings.CutPrefix(pattern, "/")
 	if pattern == "" || strings.HasPrefix(pattern, "/") || !doublestar.ValidatePattern(pattern) {
@@ -99,5 +110,15 @@ func (g *globber) file(w *worker, e *entry) {
 }
 
 func (g *globber) add(e *entry, s fsys.Stamp, dir bool) {
+	g.mu.Lock()
+	g.above[foundIn{e.root, parent(e.rel)}] = struct{}{}
+	g.mu.Unlock()
 	g.found.add(result{root: e.root, rel: e.rel, mtime: s.Mtime, units: 1, size: len(e.rel), dir: dir}, nil, hits{})
+}
+
+// folderCount counts the folders that hold matches.
+func (g *globber) folderCount() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return len(g.above)
 }

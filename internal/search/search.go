@@ -139,8 +139,9 @@ type GlobQuery struct {
 type Found struct {
 	// Matches are sorted by modification time, newest first, then by path.
 	Matches []Match
-	// Total counts all matches, those outside the window included.
-	Total int
+	// Total counts all matches, those outside the window included, and Folders those in which
+	// they are.
+	Total, Folders int
 	// More: something follows behind the window.
 	More bool
 	Outcome

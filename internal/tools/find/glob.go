@@ -82,15 +82,16 @@ func (r *finding) names(found *search.Found, w search.Window, folders bool) *too
 			pieces[i].text += "/"
 		}
 	}
-	one, many := "file", "files"
+	one, many, in := "file", "files", " in "+counted(found.Folders, "folder", "folders")
 	if folders {
-		one, many = "folder", "folders"
+		one, many, in = "folder", "folders", ""
 	}
 	c := closing{
 		finding: r, skipped: w.Skip, one: one, many: many,
-		found: found.Total, all: counted(found.Total, one, many), outcome: found.Outcome,
+		found: found.Total, all: counted(found.Total, one, many) + in, outcome: found.Outcome,
 	}
 	return r.wholeNames(pieces, c, toolcall.Search{Files: found.Total, Matches: found.Total}, func(c *closing) {
 		c.more = found.More || c.shown < len(pieces)
+		c.counts = !c.more && c.shown > 0
 	})
 }
