@@ -156,7 +156,8 @@ faults: build ## after a change to saving, locking, history, workers or permissi
 	FSMCP_RACE_FULL=1 CGO_ENABLED=1 $(GO) test -race -timeout 20m $(RACED_PACKAGES:%=./internal/%)
 	FSMCP_FAULTS_N=500 $(GO) test -count=1 -timeout 20m ./internal/save
 	FSMCP_MERGES=5400 $(GO) test -count=1 -timeout 20m -run TestMergeAgreesWithGit ./internal/history
-	FSMCP_SEARCH_TREES=300 FSMCP_SEARCH_SECONDS=20 FSMCP_SEARCH_TIMES=1000 FSMCP_SEARCH_MB=20 FSMCP_SEARCH_SPARSE_MB=6144 FSMCP_SEARCH_LINE_MB=2048 $(GO) test -count=1 -timeout 20m -v ./internal/search | grep -v -e '^=== '
+	FSMCP_SEARCH_PAIRS=1000000 $(GO) test -count=1 -timeout 20m -v -run TestGeneratedExpressions ./internal/search/match | grep -v -e '^=== '
+	FSMCP_SEARCH_PAIRS=1000000 FSMCP_SEARCH_TREES=300 FSMCP_SEARCH_SECONDS=20 FSMCP_SEARCH_TIMES=1000 FSMCP_SEARCH_MB=20 FSMCP_SEARCH_SPARSE_MB=6144 FSMCP_SEARCH_LINE_MB=2048 $(GO) test -count=1 -timeout 20m -v ./internal/search | grep -v -e '^=== '
 	$(GO) test -tags fsys_portable -timeout 20m -run TestScripts ./cmd/fsmcp
 	FSMCP_NOTEBOOK_WALKS=20000 FSMCP_NOTEBOOK_ALL=1 \
 	$(GO) test -count=1 -timeout 60m -v -run 'TestRandomWalks|TestEditsLoadInPython|TestMemoryFollowsTheFile' ./internal/notebook | grep -v -e '^=== '

@@ -149,6 +149,8 @@ var layers = map[string]layer{
 	"internal/mcptest/protocol": {never: pure()},
 	"internal/shortrun":         {never: []ban{noProcess, noNet, noProtocol, noCommand, noWatch}},
 	"internal/release":          {never: []ban{noProtocol, noCommand, noWatch, noVips, noPDF, noNet}},
+
+	"internal/search/match/matchtest": {never: pure()},
 }
 
 func pure() []ban {

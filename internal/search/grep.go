@@ -3,7 +3,6 @@ package search
 import (
 	"bytes"
 	"context"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -66,7 +65,7 @@ type grepper struct {
 	query   GrepQuery
 	pattern *match.Pattern
 	filter  filter.Filter
-	ascii   bool // the pattern's literal is ASCII, so that it looks the same in most charsets
+	literal []byte // each matching file holds it, whatever its charset but UTF-16 and its line endings are; nil: none is known
 	found   collector
 	searching
 	matchAgain bool // lines that were found are matched again to be shown
@@ -81,9 +80,19 @@ func newGrepper(q GrepQuery) (*grepper, error) {
 	if g.filter, err = filter.New(q.Globs, q.Type); err != nil {
 		return nil, err
 	}
-	literal := p.Literal()
-	g.ascii = literal != nil && !strings.ContainsFunc(string(literal), func(r rune) bool { return r >= utf8.RuneSelf })
+	g.literal = rawLiteral(p.Literal())
 	return g, nil
+}
+
+// rawLiteral returns the longest part of a literal that looks the same in a file whose line
+// endings are others and in every charset but UTF-16; nil where it has none.
+func rawLiteral(literal []byte) (best []byte) {
+	for part := range bytes.FieldsFuncSeq(literal, func(r rune) bool { return r == '\n' || r >= utf8.RuneSelf }) {
+		if len(part) > len(best) {
+			best = part
+		}
+	}
+	return best
 }
 
 func (g *grepper) enters(rel string) bool          { return g.filter.Enters(rel) }
@@ -177,8 +186,8 @@ func (m *matcher) count(f *fsys.File, r *room) error {
 
 // countIn counts in a file that is held in memory.
 func (m *matcher) countIn(raw []byte) {
-	if m.g.ascii && !bytes.Contains(raw, m.g.pattern.Literal()) && !text.IsWide(raw) && bytes.IndexByte(raw, 0) < 0 {
-		return // in every other charset, too
+	if m.g.literal != nil && !bytes.Contains(raw, m.g.literal) && !text.IsWide(raw) && bytes.IndexByte(raw, 0) < 0 {
+		return
 	}
 	body, plain, err := decoded(raw)
 	switch {

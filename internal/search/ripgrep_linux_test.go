@@ -196,7 +196,7 @@ func isBinary(y *tree, name string) bool {
 	return bytes.IndexByte(raw, 0) >= 0 && !text.IsWide(raw)
 }
 
-func without(all, some []string) (rest []string) {
+func without[T comparable](all, some []T) (rest []T) {
 	for _, a := range all {
 		if !slices.Contains(some, a) && len(rest) < 10 {
 			rest = append(rest, a)

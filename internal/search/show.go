@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"iter"
 	"slices"
 	"sync"
 	"time"
@@ -22,7 +23,6 @@ const (
 	maxParts    = 10
 	inMemory    = 4 << 20 // bytes of a file up to which it is held in memory
 	lineBytes   = 16      // what a line takes of MaxBytes beside its text
-	maxBlocks   = 10_000  // of a multiline pattern, in one window
 	spansInLine = 1000
 	slowLine    = 64 << 10 // bytes of a line in which a slow pattern is not searched for its places
 )
@@ -417,7 +417,8 @@ func (s *shower) longLine(w *window, from int) int {
 // block shows the lines of a text of whole lines that begin at from or later. What lies in
 // front is there for context.
 func (s *shower) block(body []byte, from int, last bool) {
-	next := s.following(body, from)
+	next, stop := s.following(body, from)
+	defer stop()
 	pos, passed := from, from // passed: what lies in front of it is in the answer, or was skipped with it
 	if s.after > 0 || s.shown > 0 && s.shown == s.number-1 {
 		passed = from
@@ -474,22 +475,24 @@ func startOf(body []byte, start, n, bound int) int {
 }
 
 // following returns a function that finds the next matching line from a place on, which is in
-// line s.number. Lines that are known to match are not matched again.
-func (s *shower) following(body []byte, from int) func(pos int) (start, end int, ok bool) {
+// line s.number, and one that ends the search. Lines that are known to match are not matched
+// again.
+func (s *shower) following(body []byte, from int) (next func(pos int) (start, end int, ok bool), stop func()) {
 	if s.hits == nil {
 		return s.matches(body, from)
 	}
-	var next func(pos int) (start, end int, ok bool)
-	return func(pos int) (start, end int, ok bool) {
+	var rest func(pos int) (start, end int, ok bool)
+	stop = func() {}
+	next = func(pos int) (start, end int, ok bool) {
 		s.hits.passTo(s.number)
 		switch {
 		case len(s.hits.lines) == 0 && s.hits.all:
 			return 0, 0, false
 		case len(s.hits.lines) == 0:
-			if next == nil {
-				next = s.matches(body, pos)
+			if rest == nil {
+				rest, stop = s.matches(body, pos)
 			}
-			return next(pos)
+			return rest(pos)
 		}
 		for n := s.hits.lines[0].number - s.number; n > 0 && pos < len(body); n-- {
 			pos = behind(body, pos)
@@ -500,19 +503,40 @@ func (s *shower) following(body []byte, from int) func(pos int) (start, end int,
 		end = behind(body, pos)
 		return pos, end - len(body[pos:end]) + len(bytes.TrimSuffix(body[pos:end], []byte("\n"))), true
 	}
+	return next, func() { stop() }
 }
 
-// matches returns a function that finds the next matching line from a place on.
-func (s *shower) matches(body []byte, from int) func(pos int) (start, end int, ok bool) {
+// matches returns a function that finds the next matching line from a place on, and one that
+// ends the search.
+func (s *shower) matches(body []byte, from int) (next func(pos int) (start, end int, ok bool), stop func()) {
 	if !s.g.query.Multiline {
 		return func(pos int) (int, int, bool) {
 			if pos >= len(body) {
 				return 0, 0, false
 			}
 			return s.m.Next(body, pos)
-		}
+		}, func() {}
 	}
-	var blocks []span.Span
+	nextBlock, stop := iter.Pull2(func(yield func(start, end int) bool) { s.blocks(body, from, yield) })
+	first, last, more := nextBlock()
+	return func(pos int) (start, end int, ok bool) {
+		for more && pos > last { // where its last line begins
+			first, last, more = nextBlock()
+		}
+		if !more || pos >= len(body) {
+			return 0, 0, false
+		}
+		start = max(pos, first)
+		if feed := bytes.IndexByte(body[start:], '\n'); feed >= 0 {
+			return start, start + feed, true
+		}
+		return start, len(body), true
+	}, stop
+}
+
+// blocks calls f for the blocks of a multiline pattern in a text from a place on, each
+// by the places where its first line and its last one begin.
+func (s *shower) blocks(body []byte, from int, f func(first, last int) bool) {
 	// The lines of the body without its carriage returns are those of the body.
 	plain := bytes.ReplaceAll(body[from:], []byte("\r\n"), []byte("\n"))
 	here, there := 0, from
@@ -523,24 +547,7 @@ func (s *shower) matches(body []byte, from int) func(pos int) (start, end int, o
 		here = to
 		return there
 	}
-	s.m.Blocks(plain, len(plain), func(start, end int) bool {
-		first, last := move(start), move(end)
-		blocks = append(blocks, span.Span{Start: int64(first), End: int64(last)})
-		return len(blocks) < maxBlocks
-	})
-	return func(pos int) (start, end int, ok bool) {
-		for len(blocks) > 0 && int64(pos) > blocks[0].End { // where its last line begins
-			blocks = blocks[1:]
-		}
-		if len(blocks) == 0 || pos >= len(body) {
-			return 0, 0, false
-		}
-		start = max(pos, int(blocks[0].Start))
-		if feed := bytes.IndexByte(body[start:], '\n'); feed >= 0 {
-			return start, start + feed, true
-		}
-		return start, len(body), true
-	}
+	s.m.Blocks(plain, len(plain), func(start, end int) bool { return f(move(start), move(end)) })
 }
 
 // add adds the line body[start:end], line ending included, to the answer.

@@ -6,20 +6,25 @@ import (
 )
 
 // required returns a text that every match of the expression holds, the longest one that
-// is easy to see, or "". exact says that holding it is all that a match takes.
-func required(re *syntax.Regexp) (literal string, exact bool) {
+// is easy to see, or "". only says that the expression matches this text and nothing else.
+func required(re *syntax.Regexp) (literal string, only bool) {
 	switch re.Op {
+	case syntax.OpEmptyMatch:
+		return "", true
 	case syntax.OpLiteral:
 		if re.Flags&syntax.FoldCase != 0 {
 			return "", false
 		}
 		return string(re.Rune), true
-	case syntax.OpCapture, syntax.OpPlus:
+	case syntax.OpCapture:
 		return required(re.Sub[0])
+	case syntax.OpPlus:
+		literal, _ = required(re.Sub[0])
+		return literal, false
 	case syntax.OpRepeat:
 		if re.Min > 0 {
-			literal, exact = required(re.Sub[0])
-			return literal, exact && re.Min == 1
+			literal, _ = required(re.Sub[0])
+			return literal, false
 		}
 	case syntax.OpConcat:
 		return requiredOfAll(re.Sub)
@@ -27,16 +32,16 @@ func required(re *syntax.Regexp) (literal string, exact bool) {
 	return "", false
 }
 
-// requiredOfAll joins neighbours that are nothing but a literal.
-func requiredOfAll(subs []*syntax.Regexp) (best string, exact bool) {
+// requiredOfAll joins neighbours that match one text only.
+func requiredOfAll(subs []*syntax.Regexp) (best string, only bool) {
 	run := ""
-	exact = true
+	only = true
 	for _, sub := range subs {
 		literal, whole := required(sub)
-		if whole && (sub.Op == syntax.OpLiteral || sub.Op == syntax.OpCapture) {
+		if whole {
 			run += literal
 		} else {
-			exact, run = false, ""
+			only, run = false, ""
 		}
 		for _, s := range []string{literal, run} {
 			if len(s) > len(best) {
@@ -44,7 +49,7 @@ func requiredOfAll(subs []*syntax.Regexp) (best string, exact bool) {
 			}
 		}
 	}
-	return best, exact && best != ""
+	return best, only
 }
 
 // needsBreak reports whether every match holds a line feed.

@@ -36,6 +36,7 @@ type Options struct {
 // Pattern is a compiled pattern. It never changes.
 type Pattern struct {
 	re        *regexp.Regexp
+	behind    *regexp.Regexp // a character and the pattern; nil where what stands in front of a match does not matter
 	prog      *program
 	literal   []byte // every match holds it; nil: none is known
 	exact     bool   // a line that holds literal matches
@@ -68,7 +69,7 @@ func Compile(pattern string, o Options) (*Pattern, error) {
 	if !o.Multiline && needsBreak(parsed) {
 		return nil, &Error{Pattern: pattern, At: -1, NeedsMultiline: true, Reason: "a match within one line holds no line break"}
 	}
-	literal, exact := required(parsed)
+	literal, only := required(parsed)
 	prog, err := syntax.Compile(parsed.Simplify())
 	if err != nil || len(prog.Inst) > maxProgram || o.Multiline && len(prog.Inst) > maxMultiline {
 		return nil, &Error{Pattern: pattern, At: -1, TooLarge: true, Reason: "the pattern takes too much memory"}
@@ -78,8 +79,13 @@ func Compile(pattern string, o Options) (*Pattern, error) {
 		return nil, newError(pattern, err)
 	}
 	p := &Pattern{re: re, multiline: o.Multiline, prog: newProgram(prog, o.Multiline)}
+	if o.Multiline && (p.prog == nil || p.prog.looks) {
+		if p.behind, err = regexp.Compile("(?s:.)(?:" + parsed.String() + ")"); err != nil {
+			return nil, newError(pattern, err)
+		}
+	}
 	if usable(literal) {
-		p.literal, p.exact = []byte(literal), exact && !o.Multiline && !strings.Contains(literal, "\r")
+		p.literal, p.exact = []byte(literal), only && !o.Multiline && !strings.Contains(literal, "\r")
 	}
 	return p, nil
 }

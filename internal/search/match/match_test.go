@@ -5,11 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
+	"github.com/fsmcp/fsmcp/internal/search/match/matchtest"
 	"github.com/fsmcp/fsmcp/internal/shortrun"
 )
 
@@ -283,4 +287,148 @@ func BenchmarkNext(b *testing.B) {
 			}
 		})
 	}
+}
+
+// pairs is the number of generated expressions with a text; "make faults" asks for more.
+func pairs(t *testing.T) int {
+	if n, err := strconv.Atoi(os.Getenv("FSMCP_SEARCH_PAIRS")); err == nil {
+		return n
+	}
+	return shortrun.Count(t, 20_000, 4000, "pairs of an expression and a text")
+}
+
+// textsPerExpression is the number of texts in which each generated expression is searched.
+const textsPerExpression = 4
+
+// TestGeneratedExpressions compares generated expressions over texts that were drawn from them
+// with the standard package: with the literal and the automaton, without either, and without
+// both. The control arm takes a repeated capture for a plain literal.
+func TestGeneratedExpressions(t *testing.T) {
+	arms := []struct {
+		name             string
+		literal, without bool
+	}{
+		{"with literal and automaton", true, false}, {"without literal", false, false}, {"without automaton", true, true}, {"without both", false, true},
+	}
+	rnd := rand.New(rand.NewPCG(23, 2))
+	compared, refused, matching, literals, wrong, failed := 0, 0, 0, 0, 0, 0
+	for all := pairs(t); compared < all; {
+		e := matchtest.Draw(rnd)
+		p, refusal := Compile(e.Pattern, Options{Fold: e.Fold, Multiline: e.Multiline})
+		re, err := e.Regexp()
+		if err != nil {
+			t.Fatalf("%q: %v", e.Pattern, err)
+		}
+		if refusal != nil {
+			refused++
+			if text := e.Text(rnd); refusal.(*Error).NeedsMultiline && len(matchtest.Lines(re, text)) > 0 {
+				t.Errorf("%q is refused, and matches a line of %q", e.Pattern, text)
+			}
+			continue
+		}
+		if p.literal != nil {
+			literals++
+		}
+		for range textsPerExpression {
+			text := stretched(rnd, e.Text(rnd))
+			compared++
+			want := matchtest.Lines(re, text)
+			if e.Multiline {
+				want = matchtest.Touched(re, text)
+			}
+			if len(want) > 0 {
+				matching++
+			}
+			for _, arm := range arms {
+				q := *p
+				if !arm.literal {
+					q.literal = nil
+				}
+				m := q.Matcher()
+				m.auto.off = m.auto.off || arm.without
+				if err := m.agrees(e, text, want); err != nil {
+					if failed++; failed <= 10 {
+						t.Errorf("%s: %q (fold %v, multiline %v) in %.200q: %.200v", arm.name, e.Pattern, e.Fold, e.Multiline, text, err)
+					}
+				}
+			}
+			q := *p
+			if q.exact = true; !e.Multiline && q.literal != nil && q.Matcher().agrees(e, text, want) != nil {
+				wrong++
+			}
+		}
+	}
+	t.Logf("%d pairs, %d of them with a match; %d expressions refused, %d of the others with a literal; %d differences", compared, matching, refused, literals, failed)
+	if matching < compared/4 || matching > compared*9/10 || literals < compared/textsPerExpression/10 {
+		t.Error("the pairs say little")
+	}
+	if t.Logf("control: %d differences where each literal is all that a match takes", wrong); wrong < compared/200 {
+		t.Error("the comparison does not see a wrong matcher")
+	}
+}
+
+// stretched makes some texts long: with a long line, or with more matches than are looked for
+// at once.
+func stretched(rnd *rand.Rand, text []byte) []byte {
+	switch rnd.IntN(200) {
+	case 0:
+		return append(bytes.Repeat([]byte("-"), longLine+rnd.IntN(pieces)), text...)
+	case 1:
+		return bytes.Repeat(text, 1+rangesAtOnce)
+	}
+	return text
+}
+
+// agrees compares all that a matcher says of a text with the lines that are to be found.
+func (m *Matcher) agrees(e *matchtest.Expression, text []byte, want []int) error {
+	var got []int
+	if e.Multiline {
+		if m.Text(text) != (len(m.p.re.FindIndex(text)) > 0) {
+			return fmt.Errorf("Text says %v", m.Text(text))
+		}
+		m.Blocks(text, len(text), func(start, end int) bool {
+			for at := start; at <= end && at < len(text); at += lineLength(text[at:]) + 1 {
+				got = append(got, at)
+			}
+			return true
+		})
+		if !slices.Equal(got, want) {
+			return fmt.Errorf("lines at %v, want %v", got, want)
+		}
+		if len(text) > longLine {
+			return nil
+		}
+		var found [][]int
+		for from, to := range m.p.all(text, 1) {
+			found = append(found, []int{from, to})
+		}
+		if all := m.p.re.FindAllIndex(text, -1); !slices.EqualFunc(found, all, slices.Equal) {
+			return fmt.Errorf("matches at %v, want %v", found, all)
+		}
+		return nil
+	}
+	got, err := lines(m, text)
+	if err != nil || !slices.Equal(got, want) {
+		return fmt.Errorf("lines at %v, %v; want %v", got, err, want)
+	}
+	for at := 0; at < len(text); at = next(text, at) {
+		line := trimmed(text, at, at+lineLength(text[at:]))
+		matches := slices.Contains(want, at)
+		if m.Line(line) != matches {
+			return fmt.Errorf("Line(%q) is not %v", line, matches)
+		}
+		if !m.auto.reliable() {
+			continue // a line in pieces counts as several
+		}
+		s := m.Stream()
+		for rest := line; len(rest) > 0; {
+			_, n := utf8.DecodeRune(rest)
+			s.Feed(rest[:n])
+			rest = rest[n:]
+		}
+		if s.End() != matches {
+			return fmt.Errorf("Stream of %q is not %v", line, matches)
+		}
+	}
+	return nil
 }
