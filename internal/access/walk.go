@@ -2,9 +2,9 @@ package access
 
 import (
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
@@ -18,6 +18,7 @@ type Walk struct {
 	grants  perm.Grants
 	names   []string // of the folder, each with a slash at its end
 	path    string   // the resolved one of them
+	top     *WalkFolder
 
 	mu     sync.Mutex
 	policy *perm.Policy
@@ -41,48 +42,87 @@ func (c *Checker) Walk(f *File, grants perm.Grants) *Walk {
 		w.names = append(w.names, slash(n))
 	}
 	w.path = slash(f.Path)
+	w.top = &WalkFolder{walk: w}
 	return w
 }
 
 // Allowed reports whether a Read of rel, slash-separated and below the folder, takes no
-// question, by every name that the folder gives it and by the rules as they are now. A
-// folder is not allowed where the rules hide all that it can hold, either. It looks at
-// nothing on the disk.
+// question, as WalkFolder.Allowed does for one name after the other.
 func (w *Walk) Allowed(rel string, dir bool) bool {
-	rel = filepath.FromSlash(rel)
+	f := w.top
+	for {
+		name, rest, more := strings.Cut(rel, "/")
+		if !more {
+			return f.Allowed(name, dir)
+		}
+		f, rel = f.Below(name), rest
+	}
+}
+
+// Top is the folder of the walk.
+func (w *Walk) Top() *WalkFolder { return w.top }
+
+// WalkFolder decides on the names in one folder of a walk, by every name that the walk's folder
+// gives them and by the rules as they are now. What the rules say of the folder's own name is
+// kept until they change, so that a decision takes the same time at any depth. It is safe for
+// concurrent use.
+type WalkFolder struct {
+	walk  *Walk
+	above *WalkFolder // nil: the folder of the walk
+	name  string  // in above
+	known atomic.Pointer[decisions]
+}
+
+// decisions are those of one policy.
+type decisions struct {
+	policy  *perm.Policy
+	folder  *perm.Folder
+	allowed bool
+}
+
+// Below is a folder in f. It looks at nothing on the disk.
+func (f *WalkFolder) Below(name string) *WalkFolder { return &WalkFolder{walk: f.walk, above: f, name: name} }
+
+// Allowed reports whether a Read of a name in the folder takes no question. A folder is not
+// allowed where the rules hide all that it can hold, either. It looks at nothing on the disk.
+func (f *WalkFolder) Allowed(name string, dir bool) bool {
 	if dir {
-		rel += separator
+		return f.Below(name).Searched()
 	}
-	var room [3]string
-	names := room[:0]
-	for _, n := range w.names {
-		names = append(names, n+rel)
-	}
-	policy := w.checker.Policy()
-	if policy.DecideGranted(perm.Read, names, nil, w.grants).Verdict != perm.Allow {
-		return false
-	}
-	if !dir {
-		return true
-	}
-	return !policy.Own(names[len(names)-1]) && !slices.ContainsFunc(names, func(n string) bool { return policy.HidesAll(perm.Read, n) })
+	return f.by(f.walk.checker.Policy()).folder.Allows(name, false, f.walk.grants)
 }
 
-// HidesAll reports whether the rules hide all that the folder itself can hold.
-func (w *Walk) HidesAll() bool {
-	policy := w.checker.Policy()
-	return slices.ContainsFunc(w.names, func(n string) bool { return policy.HidesAll(perm.Read, n) })
+// Searched reports whether the folder itself is allowed. That of the walk is where the rules do
+// not hide all that it can hold.
+func (f *WalkFolder) Searched() bool { return f.by(f.walk.checker.Policy()).allowed }
+
+// by returns what a policy decides on the folder.
+func (f *WalkFolder) by(policy *perm.Policy) *decisions {
+	if d := f.known.Load(); d != nil && d.policy == policy {
+		return d
+	}
+	d := &decisions{policy: policy}
+	if f.above == nil {
+		d.folder = policy.Folder(f.walk.names)
+		d.allowed = !d.folder.HidesAll()
+	} else {
+		above := f.above.by(policy).folder
+		d.folder = above.Below(f.name)
+		d.allowed = above.Allows(f.name, true, f.walk.grants) && !above.Own(f.name) && !d.folder.HidesAll()
+	}
+	f.known.Store(d)
+	return d
 }
 
-// AllowedFile reports whether no deny rule names the file rel by another hard link. stamp
-// is that of the open file; began is when the look at it began.
-func (w *Walk) AllowedFile(rel string, stamp fsys.Stamp, began time.Time) bool {
+// AllowedFile reports whether no deny rule names a file by another hard link. stamp is that of
+// the open file; began is when the look at it began; rel returns its name below the folder.
+func (w *Walk) AllowedFile(stamp fsys.Stamp, began time.Time, rel func() string) bool {
 	policy := w.checker.Policy()
 	if len(policy.LiteralDenies(perm.Read)) == 0 || stamp.Nlink == 1 && stamp.Settled(began) {
 		return true
 	}
 	for _, other := range w.deniedFiles(policy)[fileID{stamp.Dev, stamp.Ino}] {
-		if other != w.Path(rel) {
+		if other != w.Path(rel()) {
 			return false
 		}
 	}

@@ -241,6 +241,11 @@ const maxWork = 1 << 19
 func (w *walk) spent() bool { return w.left < 0 }
 
 func (w *walk) start(x *index, op Op) {
+	w.reset(x, op)
+	w.enter(0, true)
+}
+
+func (w *walk) reset(x *index, op Op) {
 	w.x, w.op, w.hits, w.left = x, op, noHits(), maxWork
 	w.next, w.deeps = w.next[:0], w.deeps[:0]
 	if cap(w.seen) <= x.deeps {
@@ -248,7 +253,6 @@ func (w *walk) start(x *index, op Op) {
 	}
 	w.seen = w.seen[:x.deeps+1]
 	clear(w.seen)
-	w.enter(0, true)
 }
 
 // find returns the first rule of each list that covers the name. Both spellings

@@ -84,9 +84,9 @@ func (s *Searcher) topOf(name string) (top, rel string) {
 func (s *Searcher) explainBelow(r *root, top, rel string) LeftOut {
 	dir, levels := r.dir.use(), r.levels
 	defer func() { dir.leave() }()
-	at := ""
+	at, n := "", r.top()
 	for segment := range strings.SplitSeq(rel, "/") {
-		levels = r.enter(dir.Dir, at, levels)
+		levels = n.enter(dir.Dir, levels)
 		at = path.Join(at, segment)
 		out := LeftOut{Name: access.Join(top, at)}
 		_, kind, err := dir.Stat(segment)
@@ -102,7 +102,7 @@ func (s *Searcher) explainBelow(r *root, top, rel string) LeftOut {
 		case ignored.line > 0 && !ignored.kept:
 			out.Why, out.Line = ByIgnoreFile, ignored.line
 			out.File = access.Join(strings.TrimSuffix(r.walk.Path(""), "/"+r.above), ignored.list.file)
-		case !r.walk.Allowed(at, folder):
+		case !n.folder.Allowed(segment, folder):
 			out.Why = ByRules
 		}
 		if out.Why != NotLeftOut {
@@ -111,6 +111,7 @@ func (s *Searcher) explainBelow(r *root, top, rel string) LeftOut {
 		if !folder {
 			return LeftOut{}
 		}
+		n = n.child(segment, nil)
 		next, err := dir.OpenDir(segment)
 		if err != nil {
 			return LeftOut{}

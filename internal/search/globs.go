@@ -45,6 +45,7 @@ type globber struct {
 	pattern string
 	folders bool     // the pattern is for folders
 	fixed   []string // its first segments, as far as they have no wildcard
+	base    string   // of a pattern such as "**/*.go" the last segment, which alone decides
 	found   collector
 
 	mu    sync.Mutex
@@ -69,6 +70,9 @@ func newGlobber(q GlobQuery) (*globber, error) {
 		pattern = "**/" + pattern
 	}
 	g.pattern = pattern
+	if base, ok := strings.CutPrefix(pattern, "**/"); ok && !strings.Contains(base, "/") {
+		g.base = base
+	}
 	if dir, _ := doublestar.SplitPattern(pattern); dir != "." && !strings.Contains(dir, `\`) {
 		g.fixed = strings.Split(dir, "/")
 	}
@@ -76,20 +80,22 @@ func newGlobber(q GlobQuery) (*globber, error) {
 }
 
 // enters reports whether a folder can lead to a match: the pattern's fixed segments say
-// the way, and without "**" its number of segments how far.
-func (g *globber) enters(rel string) bool {
-	depth := 0
-	for segment := range strings.SplitSeq(rel, "/") {
-		if depth < len(g.fixed) && segment != g.fixed[depth] {
-			return false
-		}
-		depth++
+// the way, and without "**" its number of segments how far. The folders above it can.
+func (g *globber) enters(e *entry) bool {
+	if e.depth < len(g.fixed) && e.name != g.fixed[e.depth] {
+		return false
 	}
-	return strings.Contains(g.pattern, "**") || strings.Contains(g.pattern, "{") || depth <= strings.Count(g.pattern, "/")
+	return strings.Contains(g.pattern, "**") || strings.Contains(g.pattern, "{") || e.depth < strings.Count(g.pattern, "/")
 }
 
-func (g *globber) wants(rel string, dir bool) bool {
-	return dir == g.folders && doublestar.MatchUnvalidated(g.pattern, rel)
+func (g *globber) wants(e *entry, dir bool) bool {
+	switch {
+	case dir != g.folders:
+		return false
+	case g.base != "":
+		return doublestar.MatchUnvalidated(g.base, e.name)
+	}
+	return doublestar.MatchUnvalidated(g.pattern, e.rel())
 }
 
 func (g *globber) folder(e *entry) {
@@ -101,7 +107,7 @@ func (g *globber) folder(e *entry) {
 func (g *globber) file(w *worker, e *entry) {
 	began := time.Now()
 	s, kind, err := e.dir.Stat(e.name)
-	if err != nil || kind != fsys.Regular || !e.root.walk.AllowedFile(e.rel, s, began) {
+	if err != nil || kind != fsys.Regular || !e.root.walk.AllowedFile(s, began, e.rel) {
 		return
 	}
 	w.run.counts.files.Add(1)
@@ -110,10 +116,11 @@ func (g *globber) file(w *worker, e *entry) {
 }
 
 func (g *globber) add(e *entry, s fsys.Stamp, dir bool) {
+	rel := e.rel()
 	g.mu.Lock()
-	g.above[foundIn{e.root, parent(e.rel)}] = struct{}{}
+	g.above[foundIn{e.root, parent(rel)}] = struct{}{}
 	g.mu.Unlock()
-	g.found.add(result{root: e.root, rel: e.rel, mtime: s.Mtime, units: 1, size: len(e.rel), dir: dir}, nil, hits{})
+	g.found.add(result{root: e.root, rel: rel, mtime: s.Mtime, units: 1, size: len(rel), dir: dir}, nil, hits{})
 }
 
 // folderCount counts the folders that hold matches.

@@ -95,23 +95,32 @@ func rawLiteral(literal []byte) (best []byte) {
 	return best
 }
 
-func (g *grepper) enters(rel string) bool          { return g.filter.Enters(rel) }
-func (g *grepper) wants(rel string, dir bool) bool { return !dir && g.filter.Wants(rel) }
-func (g *grepper) folder(*entry)                   {}
+func (g *grepper) enters(e *entry) bool          { return g.filter.Enters(g.nameOf(e)) }
+func (g *grepper) wants(e *entry, dir bool) bool { return !dir && g.filter.Wants(g.nameOf(e)) }
+func (g *grepper) folder(*entry)                 {}
+
+// nameOf returns as much of a name as the filter looks at.
+func (g *grepper) nameOf(e *entry) string {
+	if g.filter.Whole() {
+		return e.rel()
+	}
+	return e.name
+}
 
 func (g *grepper) file(w *worker, e *entry) {
 	began := time.Now()
 	f, err := e.dir.Open(e.name)
 	if err != nil {
-		w.run.unreadable(e.root, e.rel, false, err)
+		w.run.unreadable(e.place.node, e.name, err)
 		return
 	}
 	defer f.Close()
-	if !e.root.walk.AllowedFile(e.rel, f.Opened(), began) {
+	if !e.root.walk.AllowedFile(f.Opened(), began, e.rel) {
 		return
 	}
-	if err := g.search(w, f, result{root: e.root, rel: e.rel, size: len(e.rel) + 8}); err != nil {
-		w.run.unreadable(e.root, e.rel, false, err)
+	rel := e.rel()
+	if err := g.search(w, f, result{root: e.root, rel: rel, size: len(rel) + 8}); err != nil {
+		w.run.unreadable(e.place.node, e.name, err)
 	}
 }
 

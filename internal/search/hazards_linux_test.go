@@ -91,55 +91,127 @@ func watchHeap() (peak *atomic.Uint64, stop func()) {
 	return peak, func() { close(end); <-done }
 }
 
-func TestNestedFolders(t *testing.T) {
-	shortrun.Skip(t, "it walks through 1,000 nested folders")
-	y := newTree(t)
-	const depth = 1000
-	here := y.dir
+// nest makes folders, each in the one before, with a file in every tenth, and with siblings
+// an empty folder beside each.
+func nest(t *testing.T, top string, depth int, siblings bool) {
+	t.Helper()
+	must := func(err error) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	here, err := unix.Open(top, unix.O_PATH, 0)
+	must(err)
 	for i := range depth {
 		if i%10 == 9 {
-			os.WriteFile(here+"/file", []byte("hit\n"), 0o644)
+			fd, err := unix.Openat(here, "file", unix.O_CREAT|unix.O_WRONLY, 0o644)
+			must(err)
+			_, err = unix.Write(fd, []byte("hit\n"))
+			must(err)
+			unix.Close(fd)
 		}
 		name := strings.Repeat("d", 1+i%20)
-		fd, err := unix.Open(here, unix.O_PATH, 0)
-		if err != nil {
-			t.Fatal(err)
+		must(unix.Mkdirat(here, name, 0o755))
+		if siblings {
+			must(unix.Mkdirat(here, "a", 0o755))
+			must(unix.Mkdirat(here, "z", 0o755))
 		}
-		if err := unix.Mkdirat(fd, name, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		next, err := unix.Openat(fd, name, unix.O_PATH, 0)
-		unix.Close(fd)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if strings.HasPrefix(here, "/proc") {
-			var old int
-			fmt.Sscanf(here, "/proc/self/fd/%d", &old)
-			unix.Close(old)
-		}
-		here = fmt.Sprintf("/proc/self/fd/%d", next)
+		next, err := unix.Openat(here, name, unix.O_PATH, 0)
+		must(err)
+		unix.Close(here)
+		here = next
 	}
-	most := 0
-	scope := y.scope()
-	stop, done := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(done)
-		for {
-			select {
-			case <-stop:
-				return
-			default:
-				entries, _ := os.ReadDir("/proc/self/fd")
-				most = max(most, len(entries))
+	unix.Close(here)
+}
+
+// A chain of folders, and one with others beside each, are searched with few of them open.
+func TestNestedFolders(t *testing.T) {
+	shortrun.Skip(t, "it walks through 1,000 nested folders twice")
+	const depth = 1000
+	for _, siblings := range []bool{false, true} {
+		y := newTree(t)
+		nest(t, y.dir, depth, siblings)
+		most := 0
+		scope := y.scope()
+		stop, done := make(chan struct{}), make(chan struct{})
+		go func() {
+			defer close(done)
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+					entries, _ := os.ReadDir("/proc/self/fd")
+					most = max(most, len(entries))
+				}
 			}
+		}()
+		before, _ := os.ReadDir("/proc/self/fd")
+		got, err := y.Grep(context.Background(), scope, GrepQuery{Pattern: "hit", Mode: Counts})
+		after, _ := os.ReadDir("/proc/self/fd")
+		close(stop)
+		<-done
+		if err != nil || got.TotalFiles != depth/10 || most > 60 || len(after) > len(before)+1 {
+			t.Errorf("siblings %v: %+v, %v; %d descriptors, %d before, %d after", siblings, got, err, most, len(before), len(after))
 		}
-	}()
-	got, err := y.Grep(context.Background(), scope, GrepQuery{Pattern: "hit", Mode: Counts})
-	close(stop)
-	<-done
-	if err != nil || got.TotalFiles != depth/10 || most > 60 {
-		t.Errorf("%+v, %v; %d descriptors", got, err, most)
+	}
+}
+
+// TestDepthCostsNothing counts what searches of chains of folders allocate: it grows with the
+// number of folders, and not with their depth.
+func TestDepthCostsNothing(t *testing.T) {
+	const depth = 400
+	searches := map[string]func(y *tree, s Scope) error{
+		"Grep": func(y *tree, s Scope) error {
+			_, err := y.Grep(context.Background(), s, GrepQuery{Pattern: "nothing like it", Mode: Counts})
+			return err
+		},
+		"Glob": func(y *tree, s Scope) error {
+			_, err := y.Glob(context.Background(), s, GlobQuery{Pattern: "*.go"})
+			return err
+		},
+	}
+	for name, search := range searches {
+		var bytes [2]uint64
+		for i, times := range []int{1, 4} {
+			y := newTree(t, "Read(.env)", "Read(secret/**)", "ask Read(*.pem)")
+			nest(t, y.dir, depth*times, false)
+			scope := y.scope()
+			var before, after runtime.MemStats
+			for range 2 { // the first one allocates what is kept
+				runtime.ReadMemStats(&before)
+				if err := search(y, scope); err != nil {
+					t.Fatal(err)
+				}
+				runtime.ReadMemStats(&after)
+			}
+			bytes[i] = after.TotalAlloc - before.TotalAlloc
+		}
+		t.Logf("%s: %d KB for %d folders, %d KB for %d", name, bytes[0]>>10, depth, bytes[1]>>10, 4*depth)
+		if bytes[1] > 6*bytes[0] {
+			t.Errorf("%s: %d bytes for %d folders, %d for four times as many", name, bytes[0], depth, bytes[1])
+		}
+	}
+}
+
+// A folder that was left out is named, or where its name is very long, one above it.
+func TestLeftOutFoldersAreNamed(t *testing.T) {
+	y := newTree(t)
+	scope := y.scope()
+	roots, err := y.roots(&scope)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closeRoots(roots)
+	r := y.newRun(&scope, &grepper{})
+	deep := roots[0].top()
+	for range 4000 {
+		deep = deep.child("folder", nil)
+	}
+	r.folders = []*node{deep}
+	r.stop()
+	if named := r.outcome.NotSearched; len(named) != 1 || !strings.HasPrefix(named[0], y.path("folder/folder")) || len(named[0]) > len(y.dir)+1+maxNamedSize {
+		t.Errorf("%.500q", named)
 	}
 }
 
@@ -184,12 +256,21 @@ func TestCancelledAndLateSearches(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	before := runtime.NumGoroutine()
+	open, _ := os.ReadDir("/proc/self/fd")
+	for i := range 200 {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Duration(i)*10*time.Microsecond)
+		y.Glob(ctx, scope, GlobQuery{Pattern: "**"})
+		cancel()
+	}
 	for range 20 {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
 		y.Grep(ctx, scope, q)
 		cancel()
 	}
 	time.Sleep(200 * time.Millisecond)
+	if left, _ := os.ReadDir("/proc/self/fd"); len(left) > len(open) {
+		t.Errorf("%d descriptors, %d before", len(left), len(open))
+	}
 	if after := runtime.NumGoroutine(); after > before+5 {
 		t.Errorf("%d goroutines, %d before", after, before)
 	}

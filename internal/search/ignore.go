@@ -2,9 +2,11 @@ package search
 
 import (
 	"bytes"
+	"path"
 	"strings"
 	"time"
 
+	"github.com/fsmcp/fsmcp/internal/access"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/perm/glob"
 	"github.com/fsmcp/fsmcp/internal/search/filter"
@@ -15,7 +17,7 @@ const (
 	gitDir      = ".git"
 	gitIgnore   = ".gitignore"
 	plainIgnore = ".ignore"
-	gitExclude  = "info/exclude" // in gitDir
+	gitInfo     = gitDir + "/info"
 )
 
 // maxIgnoreFile bounds the bytes of an ignore file; what lies behind does not count.
@@ -148,47 +150,47 @@ func (l *ignoreList) decide(name string, dir bool) decision {
 }
 
 // readIgnore reads an ignore file of an open folder, nil where there is none that may be
-// read. rel is its name below the root.
-func (r *root) readIgnore(dir *fsys.Dir, rel, name string) *ignoreList {
-	if !r.walk.Allowed(rel, false) {
+// read. It is called by its name in f; prefix and that name lead to it from n.
+func (n *node) readIgnore(dir *fsys.Dir, f *access.WalkFolder, prefix, name string) *ignoreList {
+	if !f.Allowed(name, false) {
 		return nil
 	}
 	began := time.Now()
-	f, err := dir.Open(name)
+	opened, err := dir.Open(name)
 	if err != nil {
 		return nil
 	}
-	defer f.Close()
-	if !r.walk.AllowedFile(rel, f.Opened(), began) {
+	defer opened.Close()
+	rel := func() string { return path.Join(n.rel(), prefix+name) }
+	if !n.root.walk.AllowedFile(opened.Opened(), began, rel) {
 		return nil
 	}
-	content := make([]byte, min(f.Opened().Size, maxIgnoreFile))
-	n, _ := f.ReadAt(content, 0)
-	if content = content[:n]; n == maxIgnoreFile {
+	content := make([]byte, min(opened.Opened().Size, maxIgnoreFile))
+	size, _ := opened.ReadAt(content, 0)
+	if content = content[:size]; size == maxIgnoreFile {
 		content = content[:bytes.LastIndexByte(content, '\n')+1] // half a pattern could leave out other names
 	}
 	list := parseIgnore(content)
 	if list != nil {
-		list.file = r.above + rel
+		list.file = n.root.above + rel()
 	}
 	return list
 }
 
 // enter adds the ignore files of a folder to those above it.
-func (r *root) enter(dir *fsys.Dir, rel string, above *level) *level {
-	prefix := rel
-	if prefix != "" {
-		prefix += "/"
+func (n *node) enter(dir *fsys.Dir, above *level) *level {
+	l := &level{above: above, base: len(n.root.above) + n.relSize}
+	if n.parent != nil {
+		l.base++
 	}
-	l := &level{above: above, base: len(r.above) + len(prefix)}
-	l.git = r.readIgnore(dir, prefix+gitIgnore, gitIgnore)
-	l.plain = r.readIgnore(dir, prefix+plainIgnore, plainIgnore)
-	if r.walk.Allowed(prefix+gitDir, false) {
+	l.git = n.readIgnore(dir, n.folder, "", gitIgnore)
+	l.plain = n.readIgnore(dir, n.folder, "", plainIgnore)
+	if n.folder.Allowed(gitDir, false) {
 		_, kind, err := dir.Stat(gitDir)
 		l.repository = err == nil
-		if kind == fsys.Directory && err == nil && r.walk.Allowed(prefix+gitDir, true) {
-			if git, err := dir.OpenDir(gitDir + "/info"); err == nil {
-				l.exclude = r.readIgnore(git, prefix+gitDir+"/"+gitExclude, "exclude")
+		if kind == fsys.Directory && err == nil && n.folder.Allowed(gitDir, true) {
+			if git, err := dir.OpenDir(gitInfo); err == nil {
+				l.exclude = n.readIgnore(git, n.folder.Below(gitDir).Below("info"), gitInfo+"/", "exclude")
 				git.Close()
 			}
 		}

@@ -75,7 +75,7 @@ func (r *result) open() (*fsys.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !r.root.walk.AllowedFile(r.rel, f.Opened(), began) {
+	if !r.root.walk.AllowedFile(f.Opened(), began, func() string { return r.rel }) {
 		f.Close()
 		return nil, fsys.ErrMoved
 	}

@@ -101,8 +101,8 @@ type Outcome struct {
 	// Complete is false where the time ran out.
 	Complete bool
 	// NotSearched are folders that were left out because the time ran out, absolute and
-	// sorted; at most 20. Each stands for everything below it. NotSearchedMore counts
-	// the others.
+	// sorted; at most 20. Each stands for everything below it that was not searched: for one
+	// that lies very deep a folder above it is named. NotSearchedMore counts the others.
 	NotSearched     []string
 	NotSearchedMore int
 	// Partly are the files that were searched only in part because the time ran out, sorted.

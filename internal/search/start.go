@@ -117,7 +117,7 @@ func (s *Searcher) levelsAbove(r *root, f *access.File) {
 	}
 	for _, a := range slices.Backward(above[:count]) {
 		a.root.above = r.above
-		r.levels = a.root.enter(a.root.dir.Dir, "", r.levels)
+		r.levels = a.root.top().enter(a.root.dir.Dir, r.levels)
 		r.above += a.name + "/"
 	}
 }

@@ -17,10 +17,11 @@ import (
 )
 
 const (
-	batchFiles  = 32                     // files that a worker takes at a time
-	maxNamed    = 20                     // names in each list of an Outcome
-	grace       = 20 * time.Millisecond  // for workers to notice the end
-	reportEvery = 100 * time.Millisecond // between calls of Progress
+	batchFiles   = 32                     // files that a worker takes at a time
+	maxNamed     = 20                     // names in each list of an Outcome
+	maxNamedSize = 256                    // bytes of the name of a folder that was left out; for a longer one stands one above it
+	grace        = 20 * time.Millisecond  // for workers to notice the end
+	reportEvery  = 100 * time.Millisecond // between calls of Progress
 )
 
 // root is a start of a walk.
@@ -33,20 +34,45 @@ type root struct {
 	levels *level
 }
 
+// top is the folder of a start.
+func (r *root) top() *node { return &node{root: r, folder: r.walk.Top(), levels: r.levels} }
+
 // node is a folder on the list of those to be searched.
 type node struct {
-	root   *root
-	parent *node
-	name   string // "" of a root
-	levels *level // of the folders above
+	root    *root
+	parent  *node
+	name    string // "" of a root
+	folder  *access.WalkFolder
+	levels  *level // of the folders above
+	depth   int    // 0 of a root
+	relSize int    // of rel, in bytes
+
+	// Of the run, under its lock: the folder while it is kept open for those below it that
+	// wait, and their number.
+	open    *openDir
+	waiting int
+}
+
+// child returns the node of a folder in n.
+func (n *node) child(name string, levels *level) *node {
+	c := &node{root: n.root, parent: n, name: name, folder: n.folder.Below(name), levels: levels, depth: n.depth + 1, relSize: len(name)}
+	if n.parent != nil {
+		c.relSize += n.relSize + 1
+	}
+	return c
 }
 
 // rel is the folder's name below its root.
 func (n *node) rel() string {
-	if n.parent == nil {
-		return ""
+	b := make([]byte, n.relSize)
+	for at := n.relSize; n.parent != nil; n = n.parent {
+		at -= copy(b[at-len(n.name):], n.name)
+		if at > 0 {
+			at--
+			b[at] = '/'
+		}
 	}
-	return path.Join(n.parent.rel(), n.name)
+	return string(b)
 }
 
 // openDir is an open folder that several batches share.
@@ -69,28 +95,42 @@ func (o *openDir) leave() {
 	}
 }
 
-// entry is a name that a walk came to. Its folder is open.
+// place is a folder whose names a worker goes through. It is open.
+type place struct {
+	*node
+	dir    *fsys.Dir
+	prefix string // of the names below the root, once it is needed
+}
+
+// entry is a name that a walk came to.
 type entry struct {
-	root *root
-	dir  *fsys.Dir
-	rel  string // below the root
-	name string // in dir
+	*place
+	name string
+}
+
+// rel is the name below the root. In a deep folder it is long, so that only a name that
+// matters has one.
+func (e *entry) rel() string {
+	if e.prefix == "" && e.parent != nil {
+		e.prefix = e.place.node.rel() + "/"
+	}
+	return e.prefix + e.name
 }
 
 // batch is a part of the files of one folder.
 type batch struct {
-	node *node
-	dir  *openDir
-	rels []string
+	node  *node
+	dir   *openDir
+	names []string
 }
 
 // visitor is the part of a walk that differs between searches. Its methods are called by several workers at
 // a time.
 type visitor interface {
-	// enters reports whether folders below rel can hold a result.
-	enters(rel string) bool
+	// enters reports whether a folder can hold a result, at any depth.
+	enters(e *entry) bool
 	// wants reports whether a name can be a result, before the rules are asked.
-	wants(rel string, dir bool) bool
+	wants(e *entry, dir bool) bool
 	// folder is called for each folder below a start, by the folder that holds it.
 	folder(e *entry)
 	// file is called for each regular file, which is not open.
@@ -114,6 +154,7 @@ type run struct {
 	mu      sync.Mutex
 	changed *sync.Cond
 	folders []*node
+	kept    []*node // those that are kept open, the oldest first
 	batches []*batch
 	active  map[*worker]*node
 	pending int // folders and batches that are waiting or worked on
@@ -149,7 +190,7 @@ func (s *Searcher) walk(ctx context.Context, scope *Scope, v visitor, roots []*r
 	limited, end := bounded(ctx, scope.Within)
 	defer end()
 	for _, root := range slices.Backward(roots) {
-		r.folders = append(r.folders, &node{root: root, levels: root.levels})
+		r.folders = append(r.folders, root.top())
 		r.pending++
 	}
 	work, cancel := context.WithCancel(ctx)
@@ -205,6 +246,9 @@ func (r *run) stop() {
 	for _, n := range r.active {
 		left = append(left, n)
 	}
+	for len(r.kept) > 0 {
+		r.letGo(r.kept[0])
+	}
 	r.folders, r.batches = nil, nil
 	var missed missedNames
 	seen := map[*node]bool{}
@@ -216,8 +260,11 @@ func (r *run) stop() {
 		for up := n.parent; up != nil && !covered; up = up.parent {
 			covered = seen[up]
 		}
-		if rel := n.rel(); !covered && (rel == "" || n.root.walk.Allowed(rel, true)) { // a start may be named
-			missed.add(strings.TrimSuffix(n.root.walk.Path(rel), "/"))
+		for n.relSize > maxNamedSize {
+			n = n.parent
+		}
+		if !covered && (n.parent == nil || n.folder.Searched()) { // a start may be named
+			missed.add(strings.TrimSuffix(n.root.walk.Path(n.rel()), "/"))
 		}
 	}
 	r.outcome.NotSearched, r.outcome.NotSearchedMore = missed.names, missed.more
@@ -231,7 +278,7 @@ func (r *run) work(ctx context.Context) {
 	defer runtime.UnlockOSThread()
 	w := &worker{run: r}
 	for {
-		n, b := r.next(w)
+		n, from, b := r.next(w)
 		if n == nil {
 			return
 		}
@@ -241,12 +288,15 @@ func (r *run) work(ctx context.Context) {
 			if b != nil {
 				b.dir.leave()
 			}
+			if from != nil {
+				from.leave()
+			}
 			return
 		}
 		if b != nil {
 			r.files(w, b)
 		} else {
-			r.list(w, n)
+			r.list(w, n, from)
 		}
 		r.slots <- w.room
 		r.finished(w)
@@ -254,30 +304,77 @@ func (r *run) work(ctx context.Context) {
 	}
 }
 
-// next waits for work: a batch before a folder, so that few folders are open at a time.
-func (r *run) next(w *worker) (*node, *batch) {
+// next waits for work: a batch before a folder, so that few folders are open at a time. from is
+// the open folder that holds n, nil where it is not kept open.
+func (r *run) next(w *worker) (n *node, from *openDir, b *batch) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for {
 		if r.stopped.Load() || r.pending == 0 {
-			return nil, nil
+			return nil, nil, nil
 		}
 		if last := len(r.batches) - 1; last >= 0 {
 			b := r.batches[last]
 			r.batches[last] = nil
 			r.batches = r.batches[:last]
 			r.active[w] = b.node
-			return b.node, b
+			return b.node, nil, b
 		}
 		if last := len(r.folders) - 1; last >= 0 {
 			n := r.folders[last]
 			r.folders[last] = nil
 			r.folders = r.folders[:last]
 			r.active[w] = n
-			return n, nil
+			return n, r.takeOpen(n.parent), nil
 		}
 		r.changed.Wait()
 	}
+}
+
+// maxKept bounds the folders that are kept open for those below them that wait.
+const maxKept = 16
+
+// add puts a folder on the list, and keeps the one that holds it open: from there it is opened
+// in one step, however deep it lies.
+func (r *run) add(n *node, from *openDir) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.stopped.Load() {
+		return
+	}
+	if p := n.parent; p.open == nil {
+		p.open = from.use()
+		r.kept = append(r.kept, p)
+		if len(r.kept) > maxKept {
+			r.letGo(r.kept[0])
+		}
+	}
+	n.parent.waiting++
+	r.folders = append(r.folders, n)
+	r.pending++
+	r.changed.Signal()
+}
+
+// takeOpen returns an open folder for one that no longer waits below it, nil where it is not
+// kept open. It is called under the lock, as letGo is.
+func (r *run) takeOpen(p *node) (from *openDir) {
+	if p == nil {
+		return nil
+	}
+	if p.open != nil {
+		from = p.open.use()
+	}
+	if p.waiting--; p.waiting == 0 && p.open != nil {
+		r.letGo(p)
+	}
+	return from
+}
+
+// letGo keeps a folder open no longer.
+func (r *run) letGo(p *node) {
+	p.open.leave()
+	p.open = nil
+	r.kept = slices.DeleteFunc(r.kept, func(n *node) bool { return n == p })
 }
 
 func (r *run) finished(w *worker) {
@@ -289,18 +386,23 @@ func (r *run) finished(w *worker) {
 	}
 }
 
-// list goes through one folder.
-func (r *run) list(w *worker, n *node) {
-	if r.stopped.Load() {
+// list goes through one folder. from is the folder that holds it, if that is open.
+func (r *run) list(w *worker, n *node, from *openDir) {
+	if from != nil {
+		defer from.leave()
+	}
+	if r.stopped.Load() || !n.folder.Searched() { // by a rule that is newer than the name in the list
 		return
 	}
-	rel := n.rel()
-	if rel == "" && n.root.walk.HidesAll() || rel != "" && !n.root.walk.Allowed(rel, true) {
-		return // a rule that is newer than the name in the list
+	var opened *fsys.Dir
+	var err error
+	if from != nil {
+		opened, err = from.OpenDir(n.name)
+	} else {
+		opened, err = n.root.dir.OpenDir(n.rel())
 	}
-	opened, err := n.root.dir.OpenDir(rel)
 	if err != nil {
-		r.unreadable(n.root, rel, true, err)
+		r.unreadable(n, "", err)
 		return
 	}
 	dir := share(opened)
@@ -308,65 +410,64 @@ func (r *run) list(w *worker, n *node) {
 	r.counts.folders.Add(1)
 	levels := n.levels
 	if !r.scope.IncludeIgnored {
-		levels = n.root.enter(opened, rel, levels)
+		levels = n.enter(opened, levels)
 	}
+	here := &place{node: n, dir: opened}
 	b := &batch{node: n, dir: dir}
 	err = opened.Each(func(name string, kind fsys.Kind) bool {
-		if r.meet(n, dir, levels, path.Join(rel, name), name, kind) {
-			b.rels = append(b.rels, path.Join(rel, name))
+		if r.meet(&entry{here, name}, dir, levels, kind) {
+			b.names = append(b.names, name)
 		}
-		if len(b.rels) == batchFiles {
+		if len(b.names) == batchFiles {
 			r.hand(w, b)
 			b = &batch{node: n, dir: dir}
 		}
 		return !r.stopped.Load()
 	})
 	if err != nil {
-		r.unreadable(n.root, rel, true, err)
+		r.unreadable(n, "", err)
 	}
-	r.files(w, &batch{node: n, dir: dir.use(), rels: b.rels})
+	r.files(w, &batch{node: n, dir: dir.use(), names: b.names})
 }
 
 // meet looks at one name of a folder. It reports whether the name is that of a file that
 // the visitor wants; a folder goes on the list. Nothing is asked of the disk before the
-// rules have decided, and of a file they are asked only when its turn comes.
-func (r *run) meet(n *node, dir *openDir, levels *level, rel, name string, kind fsys.Kind) bool {
-	if kind == fsys.Special || strings.EqualFold(name, gitDir) {
+// rules have decided.
+func (r *run) meet(e *entry, dir *openDir, levels *level, kind fsys.Kind) bool {
+	if kind == fsys.Special || strings.EqualFold(e.name, gitDir) {
 		return false
 	}
 	if kind == fsys.Missing {
-		if !n.root.walk.Allowed(rel, false) {
+		if !e.folder.Allowed(e.name, false) {
 			return false
 		}
-		_, is, err := dir.Stat(name)
+		_, is, err := dir.Stat(e.name)
 		if err != nil || is == fsys.Special {
 			return false
 		}
 		kind = is
 	}
 	folder := kind == fsys.Directory
-	enters := folder && r.visitor.enters(rel)
-	if wants := r.visitor.wants(rel, folder); !enters && !wants {
+	enters, wants := folder && r.visitor.enters(e), r.visitor.wants(e, folder)
+	switch {
+	case !enters && !wants:
 		return false
-	} else if levels.ignored(n.root.above+rel, folder) {
+	case levels != nil && levels.ignored(e.root.above+e.rel(), folder):
 		// That something was left out may be told of permitted names only.
-		if !r.ignored.Load() && n.root.walk.Allowed(rel, folder) {
+		if !r.ignored.Load() && e.folder.Allowed(e.name, folder) {
 			r.ignored.Store(true)
 		}
 		return false
-	} else if !folder {
+	case !folder:
 		return true
-	} else if !n.root.walk.Allowed(rel, true) {
+	case !e.folder.Allowed(e.name, true):
 		return false
-	} else if wants {
-		r.visitor.folder(&entry{n.root, dir.Dir, rel, name})
+	}
+	if wants {
+		r.visitor.folder(e)
 	}
 	if enters {
-		r.mu.Lock()
-		r.folders = append(r.folders, &node{root: n.root, parent: n, name: name, levels: levels})
-		r.pending++
-		r.mu.Unlock()
-		r.changed.Signal()
+		r.add(e.child(e.name, levels), dir)
 	}
 	return false
 }
@@ -387,32 +488,34 @@ func (r *run) hand(w *worker, b *batch) {
 	r.files(w, b)
 }
 
-// files goes through a batch.
+// files goes through a batch. The rules are asked about each file when its turn comes.
 func (r *run) files(w *worker, b *batch) {
 	defer b.dir.leave()
-	for _, rel := range b.rels {
+	here := &place{node: b.node, dir: b.dir.Dir}
+	for _, name := range b.names {
 		if r.stopped.Load() {
 			return
 		}
-		if b.node.root.walk.Allowed(rel, false) {
-			r.visitor.file(w, &entry{b.node.root, b.dir.Dir, rel, path.Base(rel)})
+		if !b.node.folder.Allowed(name, false) {
+			continue
 		}
+		r.visitor.file(w, &entry{here, name})
 		r.yieldCPU(w.room)
 	}
 }
 
-// unreadable notes a permitted name that the system does not let the server read. A name
-// that is gone, or is another kind of thing by now, is none.
-func (r *run) unreadable(root *root, rel string, dir bool, err error) {
+// unreadable notes a permitted name that the system does not let the server read: a folder, or
+// a file in it. A name that is gone, or is another kind of thing by now, is none.
+func (r *run) unreadable(n *node, file string, err error) {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fsys.ErrNotRegular) || errors.Is(err, fsys.ErrNotDir) || errors.Is(err, fsys.ErrMoved) {
 		return
 	}
-	if !errors.Is(err, fs.ErrPermission) && dir {
+	if !errors.Is(err, fs.ErrPermission) && file == "" {
 		return // ELOOP, ENOTDIR: a link or a file took the folder's place
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.missed.add(strings.TrimSuffix(root.walk.Path(rel), "/"))
+	r.missed.add(strings.TrimSuffix(n.root.walk.Path(path.Join(n.rel(), file)), "/"))
 }
 
 // tell calls Progress when its time has come.

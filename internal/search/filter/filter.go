@@ -16,6 +16,7 @@ import (
 type Filter struct {
 	only, never []glob.Pattern
 	types       []glob.Pattern
+	whole       bool // one of the globs looks at more than the last segment of a name
 }
 
 // maxGlobs bounds the patterns that braces stand for.
@@ -34,6 +35,9 @@ func New(globs []string, typ string) (f Filter, err error) {
 			p, err := glob.Parse(one)
 			if err != nil || len(p.Segments) == 0 {
 				return f, &GlobError{g}
+			}
+			for also := &p; also != nil; also = also.Also {
+				f.whole = f.whole || also.Slash
 			}
 			if not {
 				f.never = append(f.never, p)
@@ -106,6 +110,9 @@ func matchAny(patterns []glob.Pattern, name, base string, dir bool) bool {
 	}
 	return false
 }
+
+// Whole reports whether the filter looks at more than the last segment of a name.
+func (f *Filter) Whole() bool { return f.whole }
 
 // Enters reports whether a folder is searched.
 func (f *Filter) Enters(rel string) bool {
