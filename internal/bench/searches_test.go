@@ -106,7 +106,34 @@ func beside(t *testing.T, r run, b bins, tb *table) {
 		whole = append(whole, time.Since(begin).Seconds())
 		ratios, quiet, busy = append(ratios, meanwhile/alone), append(quiet, alone), append(busy, meanwhile)
 	}
+	// And the other way round: a search beside a stream of reads.
+	search := func() float64 {
+		begin := time.Now()
+		if _, err := c.Call("Grep", map[string]any{"pattern": `some(thing|where)\(\d{3}\)`}); err != nil {
+			t.Error(err)
+		}
+		return ms(time.Since(begin))
+	}
+	several := func() (took []float64) {
+		for range 5 * rounds {
+			took = append(took, search())
+		}
+		return took
+	}
+	apart := several()
+	var among []float64
+	over := make(chan struct{})
+	go func() { defer close(over); among = several() }()
+	reads(func() bool {
+		select {
+		case <-over:
+			return true
+		default:
+			return false
+		}
+	})
 	must(t, c.Close())
+	tb.row("a search beside Reads, times alone", median(among)/median(apart), 4, "x", fmt.Sprintf("median of %d: %.0f ms against %.0f ms", 5*rounds, median(among), median(apart)))
 	how := fmt.Sprintf("median of %d: p99 %.2f ms against %.2f ms; 100 searches of %d files in %.1f s, %d given up", rounds, median(busy), median(quiet), files, median(whole), given/rounds)
 	tb.row("Reads beside 100 searches, times alone", median(ratios), 2, "x", how)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"os"
 	"runtime"
@@ -273,6 +274,23 @@ func TestCancelledAndLateSearches(t *testing.T) {
 	}
 	if after := runtime.NumGoroutine(); after > before+5 {
 		t.Errorf("%d goroutines, %d before", after, before)
+	}
+}
+
+// TestSearchesYieldByHalves: searches come to their end although other calls never stop to come.
+func TestSearchesYieldByHalves(t *testing.T) {
+	y := busyTree(t, 10, 20)
+	y.Searcher = New(Options{Checker: y.checker, Workers: 2})
+	y.put("large", strings.Repeat("some words that do not match the pattern at all\n", 50_000))
+	y.yieldUntil.Store(math.MaxInt64)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	for range 5 {
+		for _, names := range [][]string{nil, {"large"}} {
+			if got, err := y.Grep(ctx, y.scope(names...), GrepQuery{Pattern: "p[a]ttern"}); err != nil || !got.Complete || got.TotalFiles == 0 {
+				t.Fatalf("%+v, %v", got, err)
+			}
+		}
 	}
 }
 

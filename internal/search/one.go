@@ -28,7 +28,8 @@ func (s *Searcher) one(ctx context.Context, scope *Scope, g *grepper) (*run, err
 		case <-ctx.Done():
 			return
 		}
-		defer func() { s.slots <- w.room }()
+		w.room.begin()
+		defer s.release(w.room)
 		if err := g.search(w, f, result{start: start}); err != nil {
 			r.mu.Lock()
 			defer r.mu.Unlock()

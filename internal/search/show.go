@@ -87,7 +87,8 @@ func (s *Searcher) roomToShow(ctx context.Context, complete bool) (r *room, back
 	}
 	select {
 	case r = <-s.slots:
-		return r, func() { s.slots <- r }
+		r.begin()
+		return r, func() { s.release(r) }
 	case <-ctx.Done():
 		return &room{}, func() {}
 	}

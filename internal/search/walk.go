@@ -293,12 +293,13 @@ func (r *run) work(ctx context.Context) {
 			}
 			return
 		}
+		w.room.begin()
 		if b != nil {
 			r.files(w, b)
 		} else {
 			r.list(w, n, from)
 		}
-		r.slots <- w.room
+		r.release(w.room)
 		r.finished(w)
 		r.tell()
 	}

@@ -16,7 +16,9 @@ const windowSize = 256 << 10
 // room is the memory of a slot, for whichever worker has it.
 type room struct {
 	last    bool  // of several slots; it yields
-	yielded int64 // when it last let other goroutines run, in Unix nanoseconds
+	rested  int64 // when its last rest ended, in Unix nanoseconds
+	ended   int64 // when the last worker gave it back
+	yielded int64 // when it last let other goroutines run
 	buf     []byte
 	raw     []byte // for what has to be decoded
 	// large is for multiline patterns, and for lines with their context.
