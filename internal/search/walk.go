@@ -413,10 +413,10 @@ func (r *run) list(w *worker, n *node, from *openDir) {
 	if !r.scope.IncludeIgnored {
 		levels = n.enter(opened, levels)
 	}
-	here := &place{node: n, dir: opened}
+	e := &entry{place: &place{node: n, dir: opened}}
 	b := &batch{node: n, dir: dir}
 	err = opened.Each(func(name string, kind fsys.Kind) bool {
-		if r.meet(&entry{here, name}, dir, levels, kind) {
+		if e.name = name; r.meet(e, dir, levels, kind) {
 			b.names = append(b.names, name)
 		}
 		if len(b.names) == batchFiles {
@@ -492,7 +492,7 @@ func (r *run) hand(w *worker, b *batch) {
 // files goes through a batch. The rules are asked about each file when its turn comes.
 func (r *run) files(w *worker, b *batch) {
 	defer b.dir.leave()
-	here := &place{node: b.node, dir: b.dir.Dir}
+	e := &entry{place: &place{node: b.node, dir: b.dir.Dir}}
 	for _, name := range b.names {
 		if r.stopped.Load() {
 			return
@@ -500,7 +500,8 @@ func (r *run) files(w *worker, b *batch) {
 		if !b.node.folder.Allowed(name, false) {
 			continue
 		}
-		r.visitor.file(w, &entry{here, name})
+		e.name = name
+		r.visitor.file(w, e)
 		r.yieldCPU(w.room)
 	}
 }
