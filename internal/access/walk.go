@@ -69,7 +69,7 @@ func (w *Walk) Top() *WalkFolder { return w.top }
 type WalkFolder struct {
 	walk  *Walk
 	above *WalkFolder // nil: the folder of the walk
-	name  string  // in above
+	name  string      // in above
 	known atomic.Pointer[decisions]
 }
 
@@ -81,7 +81,9 @@ type decisions struct {
 }
 
 // Below is a folder in f. It looks at nothing on the disk.
-func (f *WalkFolder) Below(name string) *WalkFolder { return &WalkFolder{walk: f.walk, above: f, name: name} }
+func (f *WalkFolder) Below(name string) *WalkFolder {
+	return &WalkFolder{walk: f.walk, above: f, name: name}
+}
 
 // Allowed reports whether a Read of a name in the folder takes no question. A folder is not
 // allowed where the rules hide all that it can hold, either. It looks at nothing on the disk.

@@ -118,14 +118,13 @@ func (g *grepper) file(w *worker, e *entry) {
 	if !e.root.walk.AllowedFile(f.Opened(), began, e.rel) {
 		return
 	}
-	rel := e.rel()
-	if err := g.search(w, f, result{root: e.root, rel: rel, size: len(rel) + 8}); err != nil {
+	if err := g.search(w, f, source{entry: e}); err != nil {
 		w.run.unreadable(e.place.node, e.name, err)
 	}
 }
 
 // search looks for matches in an open file. What was found before an error counts.
-func (g *grepper) search(w *worker, f *fsys.File, of result) error {
+func (g *grepper) search(w *worker, f *fsys.File, of source) error {
 	if w.own == nil {
 		w.own = &matcher{Matcher: g.pattern.Matcher(), g: g, run: w.run, tally: g.newTally()}
 		w.own.Stop = w.run.stopped.Load
@@ -170,7 +169,7 @@ func (m *matcher) count(f *fsys.File, r *room) error {
 			return err
 		}
 		if n == 0 {
-			m.g.document(&m.tally.of, buf[:got])
+			m.g.document(m.tally.of.name(), buf[:got])
 		}
 		n += got
 		if got == 0 || int64(n) == size && n < len(buf) {

@@ -483,7 +483,7 @@ func (s *shower) following(body []byte, from int) (next func(pos int) (start, en
 		return s.matches(body, from)
 	}
 	var rest func(pos int) (start, end int, ok bool)
-	stop = func() {}
+	stopRest := func() {}
 	next = func(pos int) (start, end int, ok bool) {
 		s.hits.passTo(s.number)
 		switch {
@@ -491,7 +491,7 @@ func (s *shower) following(body []byte, from int) (next func(pos int) (start, en
 			return 0, 0, false
 		case len(s.hits.lines) == 0:
 			if rest == nil {
-				rest, stop = s.matches(body, pos)
+				rest, stopRest = s.matches(body, pos)
 			}
 			return rest(pos)
 		}
@@ -504,7 +504,7 @@ func (s *shower) following(body []byte, from int) (next func(pos int) (start, en
 		end = behind(body, pos)
 		return pos, end - len(body[pos:end]) + len(bytes.TrimSuffix(body[pos:end], []byte("\n"))), true
 	}
-	return next, func() { stop() }
+	return next, func() { stopRest() }
 }
 
 // matches returns a function that finds the next matching line from a place on, and one that

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/fsmcp/fsmcp/internal/access"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 )
 
@@ -55,7 +56,7 @@ type tally struct {
 	binary   atomic.Bool
 
 	mu     sync.Mutex
-	of     result // the file
+	of     source
 	stamp  fsys.Stamp
 	most   int // of the hits
 	lines  []hit
@@ -103,8 +104,30 @@ func (g *grepper) newTally() *tally {
 	return t
 }
 
+// source is a file that a worker searches.
+type source struct {
+	entry *entry
+	start *access.File // in place of entry: a file that is searched by itself
+}
+
+func (s source) name() string {
+	if s.start != nil {
+		return s.start.Path
+	}
+	return s.entry.name
+}
+
+// result returns a result that names the file and counts nothing yet.
+func (s source) result() result {
+	if s.start != nil {
+		return result{start: s.start}
+	}
+	rel := s.entry.rel()
+	return result{root: s.entry.root, rel: rel, size: len(rel) + 8}
+}
+
 // begin begins to count the matches in a file.
-func (t *tally) begin(of result, stamp fsys.Stamp) {
+func (t *tally) begin(of source, stamp fsys.Stamp) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.of, t.stamp, t.lines, t.active = of, stamp, t.lines[:0], true
@@ -155,11 +178,15 @@ func (g *grepper) state() (ended, partly bool) {
 
 // settle makes a result of what was found in a file. The caller holds the lock of t.
 func (g *grepper) settle(t *tally, complete, slow bool) {
-	r := t.of
-	r.mtime, r.binary, r.count = t.stamp.Mtime, t.binary.Load(), max(int(t.count.Load()), len(t.lines))
-	if r.binary {
-		r.count = 1
+	count, binary := max(int(t.count.Load()), len(t.lines)), t.binary.Load()
+	if binary {
+		count = 1
 	}
+	if count == 0 && complete {
+		return
+	}
+	r := t.of.result()
+	r.mtime, r.binary, r.count = t.stamp.Mtime, binary, count
 	if !complete && (g.query.Mode != FilesOnly || r.count == 0) {
 		g.mu.Lock()
 		g.partly = append(g.partly, PartOfFile{Path: r.path(), Searched: t.searched.Load(), Size: t.stamp.Size})
@@ -189,15 +216,11 @@ func (g *grepper) outcome(o *Outcome) {
 }
 
 // document notes a file whose text is not searched: a PDF or an Office document.
-func (g *grepper) document(r *result, head []byte) {
+func (g *grepper) document(name string, head []byte) {
 	switch {
 	case bytes.HasPrefix(head, []byte("%PDF-")):
 		g.pdfs.Add(1)
 	case bytes.HasPrefix(head, []byte("PK\x03\x04")), bytes.HasPrefix(head, []byte("\xD0\xCF\x11\xE0")):
-		name := r.rel
-		if r.start != nil {
-			name = r.start.Path
-		}
 		if slices.Contains(officeDocuments, strings.ToLower(path.Ext(name))) {
 			g.office.Add(1)
 		}
