@@ -109,16 +109,42 @@ func (b Budget) ReadCall(first int, page text.Page) (name string, lines int) {
 // bytesPerToken is a number of bytes of a diff that surely are no more than a token.
 const bytesPerToken = 2
 
-// Room returns the number of bytes of text for which an answer still has room.
-func (c ClientLimits) Room(r *Result) int {
-	room := math.MaxInt
-	text, data := 0, 0
+// sizes returns the bytes of an answer's text, and of its pictures and documents in base64.
+func (r *Result) sizes() (text, data int) {
 	for _, b := range r.Blocks {
 		text += len(b.Text)
 		data += base64.StdEncoding.EncodedLen(len(b.Data))
 	}
+	return text, data
+}
+
+// Passes reports whether the client passes all text of an answer on to its model. It does not
+// count tokens: the texts that an answer is made of are kept within these.
+func (c ClientLimits) Passes(r *Result) bool {
+	const (
+		leastRoom  = 1<<10 + AnswerRest // an answer is not made smaller, whatever the limit
+		leastLines = 8
+	)
+	text, data := r.sizes()
+	lines := 0
+	for _, b := range r.Blocks {
+		lines += strings.Count(b.Text, "\n") + 1
+	}
+	return (c.Chars == 0 || text <= max(c.Chars, leastRoom)) &&
+		(c.Errors == 0 || !r.IsError || text <= c.Errors) &&
+		(c.Lines == 0 || lines <= max(c.Lines, leastLines)) &&
+		(c.Answer == 0 || text+data <= c.Answer)
+}
+
+// Room returns the number of bytes of text for which an answer still has room.
+func (c ClientLimits) Room(r *Result) int {
+	room := math.MaxInt
+	text, data := r.sizes()
 	if c.Chars > 0 {
 		room = min(room, c.Chars-text)
+	}
+	if c.Errors > 0 && r.IsError {
+		room = min(room, c.Errors-text)
 	}
 	if c.Tokens > 0 {
 		room = min(room, c.Tokens*bytesPerToken-text)

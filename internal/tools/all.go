@@ -243,11 +243,15 @@ func endOf(ctx context.Context, err error) error {
 
 // Sent notes that the answer to a call is about to be sent, before the client can see it.
 // It is the one place where what an answer shows begins to count as shown: an answer that
-// is never sent has shown nothing.
+// is never sent has shown nothing, nor has one that the client cuts, whatever hooks or
+// reminders have added to it.
 func (s *Service) Sent(call toolcall.Call, r *toolcall.Result) {
 	session := call.Session
+	passes := call.Client.Passes(r)
 	for _, shown := range r.Shown {
-		session.Show(shown)
+		if passes || shown.State != nil {
+			session.Show(shown)
+		}
 	}
 	if r.Next.Raw != nil {
 		session.ParseAhead(r.Next)

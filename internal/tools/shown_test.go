@@ -329,6 +329,20 @@ func TestTheLinesAroundAnEditCountOnceTheyAreSent(t *testing.T) {
 			limits: toolcall.ClientLimits{Chars: 7000}, new: strings.Repeat(strings.Repeat("x", 99)+"\n", 70),
 			send: func(b *bench, _ string, r *toolcall.Result) { b.service.Sent(b.call, r) },
 		},
+		"followed by what hooks say": {
+			limits: toolcall.ClientLimits{Chars: 7000}, new: "2\n",
+			send: func(b *bench, _ string, r *toolcall.Result) {
+				r.Blocks[0].Text += strings.Repeat("\nsaid by a hook", 600)
+				b.service.Sent(b.call, r)
+			},
+		},
+		"followed by many lines": {
+			limits: toolcall.ClientLimits{Lines: 2000}, new: "2\n",
+			send: func(b *bench, _ string, r *toolcall.Result) {
+				r.Blocks = append(r.Blocks, toolcall.Block{Text: strings.Repeat("\n", 2000)})
+				b.service.Sent(b.call, r)
+			},
+		},
 		"changed before it is sent": {new: "2\n", send: func(b *bench, p string, r *toolcall.Result) {
 			one := 1
 			b.put("a", "ONE\n2\nthree\n")
