@@ -102,5 +102,5 @@ What happens in them:
 - **9.** Both refuse.
 - **10.** fsmcp makes one edit after the other. The calls of the official server run at the same time; both report success, and usually one edit is lost.
 
-The official server has tools that fsmcp has not: folders made, listed and searched, and files moved. It runs on every system that has Node.
+The official server has tools that fsmcp has not: folders are made, and listed with sizes or as a tree, and files moved. Both find files by name; fsmcp's Grep also finds lines in them. Its tools for both are off by default: [search.md](search.md). The official server runs on every system that has Node.
 `
