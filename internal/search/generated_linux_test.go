@@ -12,6 +12,7 @@ import (
 	"testing"
 	"unicode/utf16"
 
+	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/search/match/matchtest"
 	"github.com/fsmcp/fsmcp/internal/shortrun"
 	"github.com/fsmcp/fsmcp/internal/text"
@@ -96,18 +97,18 @@ func countsOf(t *testing.T, y *tree, q GrepQuery, raw []byte) (counts [3]int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &matcher{Matcher: g.pattern.Matcher(), g: g, run: y.newRun(&Scope{}, g)}
+	m := &matcher{Matcher: g.pattern.Matcher(), g: g, run: y.newRun(&Scope{}, g), tally: g.newTally()}
 	arms := [][]byte{g.literal, nil, append(slices.Clone(g.literal), 'x')}
 	if g.literal == nil {
 		arms[2] = nil
 	}
 	for i := range arms {
 		g.literal = arms[i]
-		m.tally = g.newTally()
+		m.tally.begin(result{}, nil, fsys.Stamp{})
+		m.number = 1
 		m.countIn(raw)
-		counts[i] = int(m.tally.count.Load())
-		if m.tally.binary.Load() {
-			counts[i]++
+		if counts[i] = int(m.tally.count.Load()); m.tally.binary.Load() {
+			counts[i] = 1
 		}
 	}
 	return counts

@@ -49,18 +49,12 @@ type globber struct {
 	found   collector
 
 	mu    sync.Mutex
-	above map[foundIn]struct{}
-}
-
-// foundIn is a folder that holds matches, below a root.
-type foundIn struct {
-	root *root
-	rel  string
+	above map[*node]struct{} // the folders that hold matches
 }
 
 func newGlobber(q GlobQuery) (*globber, error) {
 	pattern := strings.TrimPrefix(q.Pattern, "./")
-	g := &globber{found: collector{window: q.Window}, above: map[foundIn]struct{}{}}
+	g := &globber{found: collector{window: q.Window}, above: map[*node]struct{}{}}
 	pattern, g.folders = strings.CutSuffix(pattern, "/")
 	pattern, anchored := strings.CutPrefix(pattern, "/")
 	if pattern == "" || strings.HasPrefix(pattern, "/") || !doublestar.ValidatePattern(pattern) {
@@ -116,10 +110,10 @@ func (g *globber) file(w *worker, e *entry) {
 }
 
 func (g *globber) add(e *entry, s fsys.Stamp, dir bool) {
-	rel := e.rel()
 	g.mu.Lock()
-	g.above[foundIn{e.root, parent(rel)}] = struct{}{}
+	g.above[e.node] = struct{}{}
 	g.mu.Unlock()
+	rel := e.rel()
 	g.found.add(result{root: e.root, rel: rel, mtime: s.Mtime, units: 1, size: len(rel), dir: dir}, nil, hits{})
 }
 

@@ -95,17 +95,17 @@ func rawLiteral(literal []byte) (best []byte) {
 	return best
 }
 
-func (g *grepper) enters(e *entry) bool          { return g.filter.Enters(g.nameOf(e)) }
-func (g *grepper) wants(e *entry, dir bool) bool { return !dir && g.filter.Wants(g.nameOf(e)) }
-func (g *grepper) folder(*entry)                 {}
-
-// nameOf returns as much of a name as the filter looks at.
+// nameOf is as much of a name as the filter looks at.
 func (g *grepper) nameOf(e *entry) string {
 	if g.filter.Whole() {
 		return e.rel()
 	}
 	return e.name
 }
+
+func (g *grepper) enters(e *entry) bool          { return g.filter.Enters(g.nameOf(e)) }
+func (g *grepper) wants(e *entry, dir bool) bool { return !dir && g.filter.Wants(g.nameOf(e)) }
+func (g *grepper) folder(*entry)                 {}
 
 func (g *grepper) file(w *worker, e *entry) {
 	began := time.Now()
@@ -118,19 +118,20 @@ func (g *grepper) file(w *worker, e *entry) {
 	if !e.root.walk.AllowedFile(f.Opened(), began, e.rel) {
 		return
 	}
-	if err := g.search(w, f, source{entry: e}); err != nil {
-		w.run.unreadable(e.place.node, e.name, err)
+	if err := g.search(w, f, result{root: e.root}, e); err != nil {
+		w.run.unreadable(e.node, e.name, err)
 	}
 }
 
-// search looks for matches in an open file. What was found before an error counts.
-func (g *grepper) search(w *worker, f *fsys.File, of source) error {
+// search looks for matches in an open file, that of e or of a start. What was found before
+// an error counts.
+func (g *grepper) search(w *worker, f *fsys.File, of result, e *entry) error {
 	if w.own == nil {
 		w.own = &matcher{Matcher: g.pattern.Matcher(), g: g, run: w.run, tally: g.newTally()}
 		w.own.Stop = w.run.stopped.Load
 	}
 	m, t := w.own, w.own.tally
-	t.begin(of, f.Opened())
+	t.begin(of, e, f.Opened())
 	m.number, m.base = 1, 0
 	err := m.count(f, w.room)
 	w.run.counts.files.Add(1)
@@ -169,7 +170,7 @@ func (m *matcher) count(f *fsys.File, r *room) error {
 			return err
 		}
 		if n == 0 {
-			m.g.document(m.tally.of.name(), buf[:got])
+			m.g.document(m.tally, buf[:got])
 		}
 		n += got
 		if got == 0 || int64(n) == size && n < len(buf) {

@@ -30,7 +30,7 @@ func (s *Searcher) one(ctx context.Context, scope *Scope, g *grepper) (*run, err
 		}
 		w.room.begin()
 		defer s.release(w.room)
-		if err := g.search(w, f, source{start: start}); err != nil {
+		if err := g.search(w, f, result{start: start}, nil); err != nil {
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			r.missed.add(start.Path)

@@ -18,7 +18,7 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/access"
 	"github.com/fsmcp/fsmcp/internal/perm"
-	"github.com/fsmcp/fsmcp/internal/span"
+	"github.com/fsmcp/fsmcp/internal/search/excerpt"
 	"github.com/fsmcp/fsmcp/internal/state"
 )
 
@@ -243,11 +243,4 @@ type Line struct {
 }
 
 // Part is a part of a line.
-type Part struct {
-	// Column is the place of Text's first character in the line, from 1, in characters.
-	Column int
-	// Text is UTF-8 but for bytes that are no character; it has no line ending.
-	Text []byte
-	// Matches are ranges of Text.
-	Matches []span.Span
-}
+type Part = excerpt.Part

@@ -18,6 +18,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/access"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/perm"
+	"github.com/fsmcp/fsmcp/internal/search/excerpt"
 	"github.com/fsmcp/fsmcp/internal/shortrun"
 	"github.com/fsmcp/fsmcp/internal/state"
 )
@@ -325,7 +326,7 @@ func TestLongLines(t *testing.T) {
 	}
 	for i, column := range []int{far / 2, far - 100} {
 		p := lines[0].Parts[i]
-		if m := p.Matches[0]; p.Column+int(m.Start) != column+1 || string(p.Text[m.Start:m.End]) != "needle" || len(p.Text) > aroundMatch {
+		if m := p.Matches[0]; p.Column+int(m.Start) != column+1 || string(p.Text[m.Start:m.End]) != "needle" || len(p.Text) > excerpt.AroundMatch {
 			t.Errorf("column %d, %+v", p.Column, p.Matches)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/search/excerpt"
 	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/state"
 	"github.com/fsmcp/fsmcp/internal/text"
@@ -18,9 +19,6 @@ import (
 
 // Bounds of the lines of an answer.
 const (
-	wholeLine   = 500 // characters up to which a line is shown whole
-	aroundMatch = 200 // characters around a match in a longer one
-	maxParts    = 10
 	inMemory    = 4 << 20 // bytes of a file up to which it is held in memory
 	lineBytes   = 16      // what a line takes of MaxBytes beside its text
 	spansInLine = 1000
@@ -383,9 +381,9 @@ func (s *shower) longLine(w *window, from int) int {
 		inside := func(r []int) bool { return (r[0] > 0 || column == 1) && (r[1] < len(piece) || last) }
 		if slices.ContainsFunc(ranges, inside) {
 			ranges = slices.DeleteFunc(ranges, func(r []int) bool { return !inside(r) }) // the end of a piece is none of the line
-			parts, more := windows(piece, ranges)
+			parts, more := excerpt.Windows(piece, ranges)
 			for _, p := range parts {
-				if p.Column += column - 1; len(line.Parts) < maxParts {
+				if p.Column += column - 1; len(line.Parts) < excerpt.MaxParts {
 					p.Text = slices.Clone(p.Text)
 					line.Parts = append(line.Parts, p)
 				} else {
@@ -483,15 +481,15 @@ func (s *shower) following(body []byte, from int) (next func(pos int) (start, en
 		return s.matches(body, from)
 	}
 	var rest func(pos int) (start, end int, ok bool)
-	stopRest := func() {}
-	next = func(pos int) (start, end int, ok bool) {
+	end := func() {}
+	return func(pos int) (int, int, bool) {
 		s.hits.passTo(s.number)
 		switch {
 		case len(s.hits.lines) == 0 && s.hits.all:
 			return 0, 0, false
 		case len(s.hits.lines) == 0:
 			if rest == nil {
-				rest, stopRest = s.matches(body, pos)
+				rest, end = s.matches(body, pos)
 			}
 			return rest(pos)
 		}
@@ -501,10 +499,9 @@ func (s *shower) following(body []byte, from int) (next func(pos int) (start, en
 		if pos >= len(body) {
 			return 0, 0, false
 		}
-		end = behind(body, pos)
-		return pos, end - len(body[pos:end]) + len(bytes.TrimSuffix(body[pos:end], []byte("\n"))), true
-	}
-	return next, func() { stopRest() }
+		line := bytes.TrimSuffix(body[pos:behind(body, pos)], []byte("\n"))
+		return pos, pos + len(line), true
+	}, func() { end() }
 }
 
 // matches returns a function that finds the next matching line from a place on, and one that
@@ -563,7 +560,7 @@ func (s *shower) add(body []byte, start, end int, context bool) {
 	if !context && (len(line) < slowLine || !slow) {
 		ranges = s.g.pattern.Ranges(line, spansInLine)
 	}
-	if l.Whole = isShort(line); l.Whole {
+	if l.Whole = excerpt.IsShort(line); l.Whole {
 		part := Part{Column: 1, Text: line}
 		for _, r := range ranges {
 			part.Matches = append(part.Matches, span.Span{Start: int64(r[0]), End: int64(r[1])})
@@ -573,7 +570,7 @@ func (s *shower) add(body []byte, start, end int, context bool) {
 		if len(ranges) == 0 {
 			ranges = [][]int{{0, 0}}
 		}
-		l.Parts, l.MoreMatches = windows(line, ranges)
+		l.Parts, l.MoreMatches = excerpt.Windows(line, ranges)
 	}
 	s.put(l, func() []state.Part { return s.exact(body, start, end) })
 }
@@ -616,53 +613,4 @@ func (s *shower) put(l Line, exact func() []state.Part) {
 		return
 	}
 	s.shown = l.Number
-}
-
-// isShort reports whether a line is shown whole.
-func isShort(line []byte) bool {
-	return len(line) <= wholeLine || len(line) <= wholeLine*utf8.UTFMax && utf8.RuneCount(line) <= wholeLine
-}
-
-// windows returns parts of a long line around its matches, and the number of the matches
-// that lie in none.
-func windows(line []byte, ranges [][]int) (parts []Part, more int) {
-	column, counted := 1, 0 // the column of the character at counted
-	end := 0                // of the last part
-	for i, r := range ranges {
-		if last := len(parts) - 1; last >= 0 && r[1] <= end {
-			p := &parts[last]
-			from := int64(end - len(p.Text))
-			p.Matches = append(p.Matches, span.Span{Start: int64(r[0]) - from, End: int64(r[1]) - from})
-			continue
-		}
-		if len(parts) == maxParts {
-			return parts, len(ranges) - i
-		}
-		side := max(0, (aroundMatch-utf8.RuneCount(line[r[0]:min(r[1], r[0]+aroundMatch*utf8.UTFMax)]))/2)
-		from := max(back(line, r[0], side), end)
-		to := forward(line, from, aroundMatch)
-		column += utf8.RuneCount(line[counted:from])
-		counted = from
-		parts = append(parts, Part{Column: column, Text: line[from:to], Matches: []span.Span{{Start: int64(r[0] - from), End: int64(min(r[1], to) - from)}}})
-		end = to
-	}
-	return parts, 0
-}
-
-// back is the place n characters in front of at.
-func back(line []byte, at, n int) int {
-	for ; n > 0 && at > 0; n-- {
-		_, size := utf8.DecodeLastRune(line[:at])
-		at -= size
-	}
-	return at
-}
-
-// forward is the place n characters behind at.
-func forward(line []byte, at, n int) int {
-	for ; n > 0 && at < len(line); n-- {
-		_, size := utf8.DecodeRune(line[at:])
-		at += size
-	}
-	return at
 }

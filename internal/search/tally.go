@@ -1,15 +1,13 @@
 package search
 
 import (
-	"bytes"
-	"path"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 
-	"github.com/fsmcp/fsmcp/internal/access"
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/search/filter"
 )
 
 // hit is a line that was found to match: it need not be matched again to be shown.
@@ -56,7 +54,8 @@ type tally struct {
 	binary   atomic.Bool
 
 	mu     sync.Mutex
-	of     source
+	of     result // the file
+	entry  *entry // nil: of a start
 	stamp  fsys.Stamp
 	most   int // of the hits
 	lines  []hit
@@ -104,33 +103,11 @@ func (g *grepper) newTally() *tally {
 	return t
 }
 
-// source is a file that a worker searches.
-type source struct {
-	entry *entry
-	start *access.File // in place of entry: a file that is searched by itself
-}
-
-func (s source) name() string {
-	if s.start != nil {
-		return s.start.Path
-	}
-	return s.entry.name
-}
-
-// result returns a result that names the file and counts nothing yet.
-func (s source) result() result {
-	if s.start != nil {
-		return result{start: s.start}
-	}
-	rel := s.entry.rel()
-	return result{root: s.entry.root, rel: rel, size: len(rel) + 8}
-}
-
 // begin begins to count the matches in a file.
-func (t *tally) begin(of source, stamp fsys.Stamp) {
+func (t *tally) begin(of result, e *entry, stamp fsys.Stamp) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.of, t.stamp, t.lines, t.active = of, stamp, t.lines[:0], true
+	t.of, t.entry, t.stamp, t.lines, t.active = of, e, stamp, t.lines[:0], true
 	t.count.Store(0)
 	t.searched.Store(0)
 	t.noted.Store(0)
@@ -158,6 +135,7 @@ func (g *grepper) settleOpen() {
 	for _, t := range all {
 		t.mu.Lock()
 		if t.over = true; t.active {
+			t.active = false
 			g.settle(t, false, true)
 		}
 		t.mu.Unlock()
@@ -165,28 +143,25 @@ func (g *grepper) settleOpen() {
 }
 
 // state reports whether the search of a file has ended, and whether one was searched in part.
+// It ends the search.
 func (g *grepper) state() (ended, partly bool) {
+	g.settleOpen()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for _, t := range g.tallies {
-		t.mu.Lock()
-		partly = partly || t.active
-		t.mu.Unlock()
-	}
-	return g.ended.Load() > 0, partly || len(g.partly) > 0
+	return g.ended.Load() > 0, len(g.partly) > 0
 }
 
 // settle makes a result of what was found in a file. The caller holds the lock of t.
 func (g *grepper) settle(t *tally, complete, slow bool) {
-	count, binary := max(int(t.count.Load()), len(t.lines)), t.binary.Load()
-	if binary {
-		count = 1
+	r := t.of
+	r.mtime, r.binary, r.count = t.stamp.Mtime, t.binary.Load(), max(int(t.count.Load()), len(t.lines))
+	if r.binary {
+		r.count = 1
 	}
-	if count == 0 && complete {
-		return
+	if t.entry != nil && (r.count > 0 || !complete) { // in a deep folder a name is long: not of every file
+		r.rel = t.entry.rel()
+		r.size = len(r.rel) + 8
 	}
-	r := t.of.result()
-	r.mtime, r.binary, r.count = t.stamp.Mtime, binary, count
 	if !complete && (g.query.Mode != FilesOnly || r.count == 0) {
 		g.mu.Lock()
 		g.partly = append(g.partly, PartOfFile{Path: r.path(), Searched: t.searched.Load(), Size: t.stamp.Size})
@@ -215,17 +190,18 @@ func (g *grepper) outcome(o *Outcome) {
 	o.PDFs, o.Office = int(g.pdfs.Load()), int(g.office.Load())
 }
 
-// document notes a file whose text is not searched: a PDF or an Office document.
-func (g *grepper) document(name string, head []byte) {
-	switch {
-	case bytes.HasPrefix(head, []byte("%PDF-")):
+// document notes a file whose text is not searched.
+func (g *grepper) document(t *tally, head []byte) {
+	name := ""
+	if t.entry != nil {
+		name = t.entry.name
+	} else {
+		name = t.of.start.Path
+	}
+	switch pdf, office := filter.Document(name, head); {
+	case pdf:
 		g.pdfs.Add(1)
-	case bytes.HasPrefix(head, []byte("PK\x03\x04")), bytes.HasPrefix(head, []byte("\xD0\xCF\x11\xE0")):
-		if slices.Contains(officeDocuments, strings.ToLower(path.Ext(name))) {
-			g.office.Add(1)
-		}
+	case office:
+		g.office.Add(1)
 	}
 }
-
-// officeDocuments are the extensions of documents that hold their text in an archive.
-var officeDocuments = []string{".docx", ".xlsx", ".pptx", ".odt", ".ods", ".odp", ".doc", ".xls", ".ppt"}
