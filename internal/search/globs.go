@@ -83,13 +83,10 @@ func (g *globber) enters(e *entry) bool {
 }
 
 func (g *globber) wants(e *entry, dir bool) bool {
-	switch {
-	case dir != g.folders:
-		return false
-	case g.base != "":
-		return doublestar.MatchUnvalidated(g.base, e.name)
+	if g.base != "" {
+		return dir == g.folders && doublestar.MatchUnvalidated(g.base, e.name)
 	}
-	return doublestar.MatchUnvalidated(g.pattern, e.rel())
+	return dir == g.folders && doublestar.MatchUnvalidated(g.pattern, e.rel())
 }
 
 func (g *globber) folder(e *entry) {

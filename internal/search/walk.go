@@ -67,8 +67,7 @@ func (n *node) rel() string {
 	b := make([]byte, n.relSize)
 	for at := n.relSize; n.parent != nil; n = n.parent {
 		at -= copy(b[at-len(n.name):], n.name)
-		if at > 0 {
-			at--
+		if at--; at > 0 {
 			b[at] = '/'
 		}
 	}
@@ -509,11 +508,9 @@ func (r *run) files(w *worker, b *batch) {
 // unreadable notes a permitted name that the system does not let the server read: a folder, or
 // a file in it. A name that is gone, or is another kind of thing by now, is none.
 func (r *run) unreadable(n *node, file string, err error) {
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fsys.ErrNotRegular) || errors.Is(err, fsys.ErrNotDir) || errors.Is(err, fsys.ErrMoved) {
+	gone := errors.Is(err, fs.ErrNotExist) || errors.Is(err, fsys.ErrNotRegular) || errors.Is(err, fsys.ErrNotDir) || errors.Is(err, fsys.ErrMoved)
+	if gone || file == "" && !errors.Is(err, fs.ErrPermission) { // ELOOP, ENOTDIR: a link or a file took the folder's place
 		return
-	}
-	if !errors.Is(err, fs.ErrPermission) && file == "" {
-		return // ELOOP, ENOTDIR: a link or a file took the folder's place
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
