@@ -24,7 +24,7 @@ import (
 // changes no count; the control arm skips those that lack one more letter.
 func TestGeneratedFiles(t *testing.T) {
 	const files = 8
-	all := number("FSMCP_SEARCH_PAIRS", 20*shortrun.Count(t, 2000, 400, "pairs of an expression and a file")) / 20
+	all := number("FSMCP_SEARCH_PAIRS", 50*shortrun.Count(t, 2000, 400, "pairs of an expression and a file")) / 50
 	rnd := rand.New(rand.NewPCG(23, 20))
 	y := newTree(t)
 	scope := y.scope()
