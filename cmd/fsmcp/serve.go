@@ -26,6 +26,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/media/decoder"
 	"github.com/fsmcp/fsmcp/internal/owndir"
 	"github.com/fsmcp/fsmcp/internal/perm"
+	"github.com/fsmcp/fsmcp/internal/perm/places"
 	"github.com/fsmcp/fsmcp/internal/procgroup"
 	"github.com/fsmcp/fsmcp/internal/reminders"
 	"github.com/fsmcp/fsmcp/internal/report"
@@ -291,7 +292,7 @@ func policyConfig(cfg settings.Config) perm.Config {
 	}
 	c.Places = func() []string {
 		s := clientSystem(cfg.System())
-		return disk.Linked(append(perm.HomePlaces(s.Home, s.ConfigHome), clients.Protected(s, cfg.Workspace)...))
+		return disk.Linked(append(places.HomePlaces(s.Home, s.ConfigHome), clients.Protected(s, cfg.Workspace)...))
 	}
 	if cfg.AuditFile != "" {
 		c.Guarded = append(c.Guarded, audit.Names(cfg.AuditFile)...)

@@ -1,60 +1,10 @@
 package perm
 
-import "strings"
+import (
+	"strings"
 
-// protectedDirs are the directories whose files make programs run commands, by
-// folded name. A file of such a name counts too: a worktree's .git is one.
-var protectedDirs = wordSet(`.git .vscode .idea .husky .cargo .devcontainer .yarn .mvn .claude .fsmcp
-	.cursor .gemini .codex .zed .windsurf .roo .kiro .continue .amazonq .opencode .junie .qwen`)
-
-// protectedPaths are files and directories that are protected in folders of these names, by
-// folded name.
-var protectedPaths = []string{".config/git", ".config/fsmcp", ".hg/hgrc", ".jj/repo/config.toml"}
-
-// protectedAtHome are files and directories that are protected at their place below the home
-// alone, so that a repository of dotfiles can be edited. Not among them: .dir-locals.el,
-// before which Emacs asks.
-var protectedAtHome = []string{
-	".vimrc", ".gvimrc", ".emacs", ".emacs.d", ".xprofile", ".xinitrc", ".tcshrc", ".cshrc", ".kshrc", ".ssh", ".local/bin",
-	".config/nvim", ".config/emacs", ".config/fish", ".config/autostart", ".config/systemd/user", ".config/environment.d", ".config/powershell",
-	"Library/LaunchAgents", "Documents/PowerShell", "Documents/WindowsPowerShell", "OneDrive/Documents/PowerShell", "OneDrive/Documents/WindowsPowerShell",
-	"AppData/Roaming/Microsoft/Windows/Start Menu/Programs/Startup",
-}
-
-// HomePlaces returns the absolute names of the files and directories that are protected at
-// their place below the home. configHome is where .config lies if it is not there, else "".
-func HomePlaces(home, configHome string) (names []string) {
-	for _, place := range protectedAtHome {
-		if home != "" {
-			names = append(names, joined(home, "/"+place))
-		}
-		if rest, ok := strings.CutPrefix(place, ".config/"); ok && configHome != "" {
-			names = append(names, joined(configHome, "/"+rest))
-		}
-	}
-	return names
-}
-
-// protectedFiles are files of that kind, by folded name.
-var protectedFiles = wordSet(`.gitconfig .gitmodules
-	.bashrc .bash_profile .bash_login .bash_aliases .bash_logout .zshrc .zprofile .zshenv .zlogin .zlogout .profile .envrc
-	.npmrc .yarnrc .yarnrc.yml .pnp.cjs .pnp.loader.mjs .pnpmfile.cjs bunfig.toml .bunfig.toml
-	.bazelrc .bazelversion .bazeliskrc
-	.pre-commit-config.yaml lefthook.yml lefthook.yaml .lefthook.yml .lefthook.yaml
-	gradle-wrapper.properties maven-wrapper.properties
-	.devcontainer.json .ripgreprc pyrightconfig.json .mcp.json .claude.json opencode.json opencode.jsonc .aider.conf.yml
-	.exrc .nvim.lua crush.json`)
-
-// protectedSuffix ends the names of further protected files.
-const protectedSuffix = ".code-workspace"
-
-func wordSet(list string) map[string]bool {
-	set := map[string]bool{}
-	for w := range strings.FieldsSeq(list) {
-		set[w] = true
-	}
-	return set
-}
+	"github.com/fsmcp/fsmcp/internal/perm/places"
+)
 
 // protected returns which segments of the name have a write under it asked for, and nil if
 // none has.
@@ -78,30 +28,16 @@ func (p *Policy) protected(n *name, exists func(string) bool) (marked []bool) {
 func markNames(n *name, mark func(segment int)) {
 	exact, folded := n.exact, n.folded
 	for i := 0; folded != ""; i++ {
-		for segments := protectedStart(folded[1:]); segments > 0; segments-- {
+		for segments := places.Start(folded[1:]); segments > 0; segments-- {
 			mark(i + segments - 1)
 		}
 		var e, f string
 		e, exact = nextSegment(exact[1:])
 		f, folded = nextSegment(folded[1:])
-		if protectedSegment(f, e, exact, folded == "") {
+		if places.Segment(f, e, exact, folded == "") {
 			mark(i)
 		}
 	}
-}
-
-// protectedStart returns how many segments at the beginning of a folded path are one of
-// protectedPaths, 0 if none is.
-func protectedStart(path string) int {
-	if path == "" || path[0] != '.' {
-		return 0 // as nearly all
-	}
-	for _, w := range protectedPaths {
-		if _, ok := below(path, w); ok {
-			return strings.Count(w, "/") + 1
-		}
-	}
-	return 0
 }
 
 // markGuarded marks the last segment of the configured file (see Config.Guarded) that the
@@ -113,16 +49,6 @@ func (p *Policy) markGuarded(n *name, mark func(segment int)) {
 			return
 		}
 	}
-}
-
-// protectedSegment judges one segment; rest is the path after it.
-func protectedSegment(folded, exact, rest string, last bool) bool {
-	if strings.HasPrefix(folded, ".") && protectedDirs[folded] {
-		// Claude Code keeps whole checkouts there. Only the plain spelling is
-		// excepted, with something below.
-		return !(exact == ".claude" && strings.HasPrefix(rest, "/worktrees/"))
-	}
-	return last && (protectedFiles[folded] || strings.HasSuffix(folded, protectedSuffix))
 }
 
 // markRepository marks each segment that is a part of a bare repository, in any folder: git

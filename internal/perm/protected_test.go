@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fsmcp/fsmcp/internal/perm/glob"
+	"github.com/fsmcp/fsmcp/internal/perm/places"
 )
 
 func TestProtected(t *testing.T) {
@@ -134,7 +134,7 @@ func TestHomePlaces(t *testing.T) {
 	c.Mode = AcceptEdits
 	c.Workspace = []Dir{{Name: home, Real: "/data/u"}}
 	c.Aliases = []Dir{{Name: home, Real: "/data/u"}}
-	c.Places = func() []string { return append(HomePlaces(home, "/cfg"), home+"/dotfiles/vimrc") }
+	c.Places = func() []string { return append(places.HomePlaces(home, "/cfg"), home+"/dotfiles/vimrc") }
 	p, _ := Compile(c)
 	for path, want := range map[string]bool{
 		home + "/.vimrc": true, home + "/.VIMRC": true, "/data/u/.vimrc": true, home + "/.config/nvim/lua/a.lua": true, home + "/.ssh/config": true, home + "/.local/bin": true,
@@ -227,30 +227,5 @@ func TestExceptionBelowProtectedAnchor(t *testing.T) {
 		if d := p.Decide(Write, []string{home + path}, noHead); d.Verdict != want {
 			t.Errorf("%s: %s by %s", path, d.Verdict, d.Reason)
 		}
-	}
-}
-
-// Every protected name of the specification is in the tables, and none is
-// there in a form that folding would never give.
-func TestProtectedTables(t *testing.T) {
-	for w := range protectedDirs {
-		if w[0] != '.' {
-			t.Errorf("%q would be overlooked", w)
-		}
-	}
-	for _, set := range []map[string]bool{protectedDirs, protectedFiles} {
-		for w := range set {
-			if glob.FoldStrict(w) != w || strings.Contains(w, "/") {
-				t.Errorf("%q is no folded name", w)
-			}
-		}
-	}
-	for _, w := range protectedPaths {
-		if n := strings.Count(w, "/") + 1; glob.FoldStrict(w) != w || w[0] != '.' || protectedStart(w) != n || protectedStart(w+"/x") != n || protectedStart(w+"x") != 0 {
-			t.Errorf("%q is not found", w)
-		}
-	}
-	if len(protectedDirs) != 22 || len(protectedFiles) != 43 || len(protectedPaths) != 4 {
-		t.Errorf("%d directories, %d files, %d paths", len(protectedDirs), len(protectedFiles), len(protectedPaths))
 	}
 }
