@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"image"
+	"image/gif"
 	"image/jpeg"
 	"image/png"
 	"math/rand/v2"
@@ -16,6 +17,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/deepteams/webp"
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
@@ -28,8 +30,8 @@ func fixture(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // pictures FILE KIND:WIDTHxHEIGHT... writes a notebook with one code cell for
-// each, p-0 and on, whose one output is a picture of noise: png or jpeg. One
-// of kind "bad" is no base64, one of kind "fake" is no picture. Several with
+// each, p-0 and on, whose one output is a picture of noise: png, jpeg, gif or webp.
+// One of kind "bad" is no base64, one of kind "fake" is no picture. Several with
 // "+" between them are of one cell.
 func pictures(ts *testscript.TestScript, neg bool, args []string) {
 	need(ts, args, 2, "pictures FILE KIND:WIDTHxHEIGHT...")
@@ -39,8 +41,8 @@ func pictures(ts *testscript.TestScript, neg bool, args []string) {
 		for j, one := range strings.Split(spec, "+") {
 			kind, size, _ := strings.Cut(one, ":")
 			mime := "image/png"
-			if kind == "jpeg" {
-				mime = "image/jpeg"
+			if kind == "jpeg" || kind == "gif" || kind == "webp" {
+				mime = "image/" + kind
 			}
 			outputs = append(outputs, map[string]any{"output_type": "display_data", "metadata": map[string]any{}, "data": map[string]any{
 				mime: noise(ts, kind, size), "text/plain": []string{fmt.Sprintf("the plain form of %d.%d", i, j)},
@@ -74,9 +76,14 @@ func noise(ts *testscript.TestScript, kind, size string) string {
 		img.Pix[i] = byte(r.Uint32()) | 0xff*byte((i%4)/3)
 	}
 	var b bytes.Buffer
-	if kind == "jpeg" {
+	switch kind {
+	case "jpeg":
 		ts.Check(jpeg.Encode(&b, img, nil))
-	} else {
+	case "gif":
+		ts.Check(gif.Encode(&b, img, nil))
+	case "webp":
+		ts.Check(webp.Encode(&b, img, nil))
+	default:
 		ts.Check(png.Encode(&b, img))
 	}
 	text := base64.StdEncoding.EncodeToString(b.Bytes())

@@ -3,6 +3,7 @@ package notebook
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/fsmcp/fsmcp/internal/notebook/scan"
@@ -206,9 +207,13 @@ func appendJSON(dst, raw []byte, v scan.Extent) []byte {
 // forms holds the places of the forms of one output.
 type forms struct {
 	markdown, latex, svg, plain, json, vendor, html, other scan.Extent
-	png, jpeg                                              scan.Extent
-	rest                                                   []string // types that are never shown
+	pictures                                               [len(pictureTypes)]scan.Extent // in the order of pictureTypes
+	rest                                                   []string                       // types that are never shown
 }
+
+// pictureTypes are the types of the forms that are shown as pictures. Of several forms of
+// one output the first whole one is shown.
+var pictureTypes = [...]string{"image/png", "image/jpeg", "image/webp", "image/gif"}
 
 // maxRest bounds the types that a note names.
 const maxRest = 4
@@ -246,10 +251,6 @@ func (nb *Notebook) addForm(f *forms, name []byte, v scan.Extent) {
 		f.html = v
 	case "image/svg+xml":
 		f.svg = v
-	case "image/png":
-		f.png = v
-	case "image/jpeg":
-		f.jpeg = v
 	case "application/json":
 		f.json = v
 	default:
@@ -257,8 +258,12 @@ func (nb *Notebook) addForm(f *forms, name []byte, v scan.Extent) {
 	}
 }
 
-// addOther stores a form of a type that is not known by name.
+// addOther stores a picture, or a form of a type that is not known by name.
 func (f *forms) addOther(mime string, v scan.Extent) {
+	if i := slices.Index(pictureTypes[:], mime); i >= 0 {
+		f.pictures[i] = v
+		return
+	}
 	switch {
 	case strings.HasSuffix(mime, "+json") && !isMachinery(mime):
 		f.vendor = v
@@ -301,27 +306,24 @@ func (nb *Notebook) addBundle(o *outputs, f forms) {
 		if best != f.plain {
 			picture.Plain = string(clean(nb.appendText(nil, f.plain)))
 		}
-	case !best.OK() && !f.png.OK() && !f.jpeg.OK() && len(f.rest) > 0:
+	case !best.OK() && f.pictures == [len(pictureTypes)]scan.Extent{} && len(f.rest) > 0:
 		o.skip("output of type %s is not shown", short(strings.Join(f.rest, ", ")))
 	}
 }
 
 // addPicture adds an output's picture. For a broken one it adds a note and returns nil.
 func (nb *Notebook) addPicture(o *outputs, f forms) *Picture {
-	for _, form := range []struct {
-		mime string
-		at   scan.Extent
-	}{{"image/png", f.png}, {"image/jpeg", f.jpeg}} {
-		if !form.at.OK() {
+	for i, at := range f.pictures {
+		if !at.OK() {
 			continue
 		}
-		picture, scratch, err := nb.picture(o.scratch, form.at)
+		picture, scratch, err := nb.picture(o.scratch, at)
 		o.scratch = scratch
 		if err == nil {
 			o.pictures = append(o.pictures, picture)
 			return picture
 		}
-		o.note("an %s output cannot be shown: it %v", form.mime, err)
+		o.note("an %s output cannot be shown: it %v", pictureTypes[i], err)
 	}
 	return nil
 }
