@@ -23,25 +23,33 @@ import (
 	"golang.org/x/image/tiff"
 )
 
-// image FILE KIND WIDTHxHEIGHT [noise] [orientation=N] writes a picture with a
-// red top left quarter: png, jpeg, gif, bmp, ico or tiff. Noise cannot be packed.
+// image FILE KIND WIDTHxHEIGHT [noise] [clear] [orientation=N] writes a picture with a
+// red top left quarter: png, jpeg, gif, bmp, ico or tiff. Noise cannot be packed. With
+// clear, its last column is transparent.
 func writeImage(ts *testscript.TestScript, neg bool, args []string) {
-	need(ts, args, 3, "image FILE KIND WIDTHxHEIGHT [noise] [orientation=N]")
+	need(ts, args, 3, "image FILE KIND WIDTHxHEIGHT [noise] [clear] [orientation=N]")
 	var w, h int
 	_, err := fmt.Sscanf(args[2], "%dx%d", &w, &h)
 	ts.Check(err)
 	orientation := 0
-	noise := false
+	noise, clear := false, false
 	for _, a := range args[3:] {
 		if n, ok := strings.CutPrefix(a, "orientation="); ok {
 			orientation, err = strconv.Atoi(n)
 			ts.Check(err)
 		} else {
-			noise = a == "noise"
+			noise, clear = noise || a == "noise", clear || a == "clear"
+		}
+	}
+	img := drawn(w, h, noise)
+	if clear {
+		img.Palette = append(img.Palette, color.Transparent)
+		for y := range h {
+			img.SetColorIndex(w-1, y, uint8(len(img.Palette)-1))
 		}
 	}
 	var b bytes.Buffer
-	ts.Check(encodeAs(&b, args[1], drawn(w, h, noise)))
+	ts.Check(encodeAs(&b, args[1], img))
 	raw := b.Bytes()
 	if orientation > 0 { // of a JPEG
 		exif := append([]byte("\xff\xe1\x00\x22Exif\x00\x00MM\x00*\x00\x00\x00\x08\x00\x01\x01\x12\x00\x03\x00\x00\x00\x01\x00"), byte(orientation), 0, 0, 0, 0, 0, 0)

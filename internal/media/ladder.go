@@ -63,6 +63,8 @@ type Result struct {
 	// Approximate: its colours are, as a colour profile is missing that it needs,
 	// or cannot be read.
 	Approximate bool
+	// OnWhite: the picture has transparency, which the result shows on white.
+	OnWhite bool
 }
 
 // Facts about pictures that get no result.
@@ -113,7 +115,7 @@ func Develop(e Engine, data []byte, q Request) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	return Result{Data: out, As: shot.As, Frames: Frames(q.Kind, data), Approximate: p.Approximate(), Shown: Shown{
+	return Result{Data: out, As: shot.As, Frames: Frames(q.Kind, data), Approximate: p.Approximate(), OnWhite: shot.As == JPEG && !p.Opaque(), Shown: Shown{
 		Width: f.Width, Height: f.Height, Part: part, Zoomed: q.Region != nil, DisplayWidth: shot.Width, DisplayHeight: shot.Height,
 	}}, nil
 }
@@ -217,21 +219,26 @@ func (l *ladder) best(shots []Shot) (Shot, []byte, error) {
 	return Shot{}, nil, nil
 }
 
-// first is the whole view in its own kind; no bytes where these are too many. An
-// opaque PNG becomes a JPEG where that is under half, or alone within the limits. Both
-// are made at once, and the JPEG, which is made sooner, says how far the PNG has to be
-// made to know.
+// first is the whole view in its own kind, else as JPEG; no bytes where these are too
+// many. A picture with transparency becomes a JPEG only where the PNG is over a limit. An
+// opaque PNG becomes one also where that is under half. Both are made at once then, and
+// the JPEG, which is made sooner, says how far the PNG has to be made to know.
 func (l *ladder) first(as Kind) (Shot, []byte, error) {
 	shot := Shot{Width: l.width, Height: l.height, As: as}
 	if as != PNG {
 		shot.Quality = firstQuality
-	}
-	if as != PNG || !l.p.Opaque() {
 		out, err := l.try(shot, l.limits.most())
 		return shot, out, err
 	}
-	l.last = shot
 	other := Shot{Width: l.width, Height: l.height, As: JPEG, Quality: textQuality}
+	if !l.p.Opaque() {
+		shot, out, err := l.best([]Shot{shot, other})
+		if err == nil && out == nil {
+			shot = other
+		}
+		return shot, out, err
+	}
+	l.last = shot
 	var small []byte
 	var failed error
 	var most atomic.Int64

@@ -38,7 +38,7 @@ func (e *sized) Render(s Shot) ([]byte, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.shots = append(e.shots, s)
-	if len(e.shots) == 2 && s.As == JPEG && e.shots[0].As == PNG {
+	if e.opaque && len(e.shots) == 2 && s.As == JPEG && e.shots[0].As == PNG {
 		slices.Reverse(e.shots)
 	}
 	n := e.bytes(s)
@@ -129,6 +129,29 @@ func TestAJpegOfThePngGoesDownAsJpeg(t *testing.T) {
 	r, err := develop(t, e, 4000, 3000, nil)
 	if err != nil || r.As != JPEG || e.shots[len(e.shots)-1] != (Shot{Width: 2000, Height: 1500, As: JPEG, Quality: 40}) || len(e.shots) != 5 {
 		t.Errorf("%+v %v", e.shots, err)
+	}
+}
+
+// A picture with transparency is a PNG where that is within the limits, however much less
+// a JPEG takes. Else it is a JPEG of the same size before it is made smaller.
+func TestTransparencyGoesBeforeSize(t *testing.T) {
+	full := func(as Kind, quality int) Shot { return Shot{Width: 1900, Height: 1400, As: as, Quality: quality} }
+	order := []Shot{full(PNG, 0), full(JPEG, 90), full(JPEG, 80), full(JPEG, 60), full(JPEG, 40), full(JPEG, 20), {Width: 1425, Height: 1050, As: JPEG, Quality: 80}}
+	for i, want := range order {
+		e := &sized{bytes: func(s Shot) int {
+			if s == want {
+				return 400_000
+			}
+			return 600_000
+		}}
+		r, err := develop(t, e, 1900, 1400, nil)
+		if err != nil || r.As != want.As || r.Shown.DisplayWidth != want.Width || r.OnWhite != (want.As == JPEG) || !slices.Equal(e.shots, order[:i+1]) {
+			t.Errorf("step %d: %+v, on white %v, %v; tried %+v", i, r.Shown, r.OnWhite, err, e.shots)
+		}
+	}
+	e := &sized{opaque: true, bytes: func(s Shot) int { return 100 * int(s.As) }}
+	if r, err := develop(t, e, 1900, 1400, nil); err != nil || r.OnWhite {
+		t.Errorf("of an opaque picture: %+v %v", r, err)
 	}
 }
 

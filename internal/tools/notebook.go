@@ -292,8 +292,9 @@ func (v *viewing) blocks(ctx context.Context, parts []notebook.Part) (blocks []t
 			continue
 		}
 		sent := ""
-		if had := media.Sniff(p.Picture.Bytes(), ""); picture.As != had {
-			sent = fmt.Sprintf("(The picture of cell %s is a %s, sent as %s.)", name, had, picture.As)
+		had := media.Sniff(p.Picture.Bytes(), "")
+		if as := sentAs(had, picture); as != "" {
+			sent = fmt.Sprintf("(The picture of cell %s is a %s%s.)", name, had, as)
 		}
 		if line := toolcall.TextResult(picture.Shown.Line(), sent).Blocks[0].Text; line != "" {
 			blocks = append(blocks, toolcall.Block{Text: line})

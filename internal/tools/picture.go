@@ -161,11 +161,7 @@ func (p pictureReader) develop(ctx context.Context, call toolcall.Call, file io.
 
 // shownPicture is the answer with a picture.
 func (r *reading) shownPicture(f media.Facts, size int64, p media.Result) *toolcall.Result {
-	sent := ""
-	if p.As != f.Kind {
-		sent = fmt.Sprintf(", sent as %s", p.As)
-	}
-	head := fmt.Sprintf("Image file read: %s (%s, %dx%d, %s%s)", r.target.Name(), f.Kind, f.Width, f.Height, phrase.Bytes(size), sent)
+	head := fmt.Sprintf("Image file read: %s (%s, %dx%d, %s%s)", r.target.Name(), f.Kind, f.Width, f.Height, phrase.Bytes(size), sentAs(f.Kind, p))
 	return &toolcall.Result{
 		Blocks: []toolcall.Block{
 			{Text: toolcall.TextResult(head, misnamed(r.target, f.Kind), firstOf(f.Kind, p), faded(p), p.Shown.Line(), r.target.Note()).Blocks[0].Text},
@@ -176,6 +172,18 @@ func (r *reading) shownPicture(f media.Facts, size int64, p media.Result) *toolc
 			"fsmcp/displayWidth": p.Shown.DisplayWidth, "fsmcp/displayHeight": p.Shown.DisplayHeight,
 		},
 	}
+}
+
+// sentAs says what became of a picture of a kind; empty where it is sent in that.
+func sentAs(had media.Kind, p media.Result) string {
+	said := ""
+	if p.As != had {
+		said = fmt.Sprintf(", sent as %s", p.As)
+	}
+	if p.OnWhite {
+		said += ", transparency is shown on white"
+	}
+	return said
 }
 
 // unshownPicture is the answer to a client that shows no pictures: the facts in words.
