@@ -8,7 +8,6 @@ import (
 	"os"
 
 	"github.com/fsmcp/fsmcp/internal/media/decoder"
-	"github.com/fsmcp/fsmcp/internal/media/raster"
 	"github.com/fsmcp/fsmcp/internal/media/vips"
 	"github.com/fsmcp/fsmcp/internal/worker"
 )
@@ -19,7 +18,7 @@ func main() {
 		Version: func() string { return "vips-" + vips.Version() },
 		Handler: func() worker.Handler {
 			limitAddresses()
-			return decoder.Handler(vips.Engine{Engine: raster.Engine{}}, nil)
+			return decoder.Handler(vips.New(), nil)
 		},
 	}
 	os.Exit(program.Main(os.Args[1:]))

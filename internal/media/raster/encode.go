@@ -36,18 +36,32 @@ func (b *bounded) Write(p []byte) (int, error) {
 // 6 % longer.
 const quickFrom = 1_000_000
 
+// levels are those compressions by the numbers of zlib. Of the quick ones, level 3 makes a
+// screen of 3 megapixels 3 % smaller than level 1, in a tenth more time.
+var levels = map[png.CompressionLevel]int{png.BestSpeed: 3, png.DefaultCompression: 6}
+
 // Render implements media.Picture.
 func (p *picture) Render(s media.Shot) ([]byte, error) {
 	img, err := p.scaled(s.Width, s.Height)
 	if err != nil {
 		return nil, err
 	}
+	level := png.DefaultCompression
+	if s.Width*s.Height > quickFrom {
+		level = png.BestSpeed
+	}
+	if s.As == media.JPEG && !p.opaque {
+		img = onWhite(img)
+	}
+	if p.library != nil && s.Colours == 0 {
+		out, err := p.library.Encode(img, s, levels[level])
+		if !errors.Is(err, errors.ErrUnsupported) {
+			return out, err
+		}
+	}
 	out := &bounded{most: s.Most}
 	switch s.As {
 	case media.JPEG:
-		if !p.opaque {
-			img = onWhite(img)
-		}
 		err = jpeg.Encode(out, img, &jpeg.Options{Quality: s.Quality})
 	case media.PNG:
 		switch _, ycc := img.(*image.YCbCr); {
@@ -56,10 +70,7 @@ func (p *picture) Render(s media.Shot) ([]byte, error) {
 		case ycc:
 			img = asRGBA(img)
 		}
-		e := png.Encoder{}
-		if s.Width*s.Height > quickFrom {
-			e.CompressionLevel = png.BestSpeed
-		}
+		e := png.Encoder{CompressionLevel: level}
 		err = e.Encode(out, img)
 	default:
 		err = fmt.Errorf("%s pictures cannot be written by this engine", s.As)

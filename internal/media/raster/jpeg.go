@@ -11,13 +11,9 @@ import (
 )
 
 // openJPEG decodes a JPEG, and returns its ICC profile. It decodes as few pixels as a view
-// needs whose longer side has so many. It decodes to a smaller size only where the edges
-// of the part fall between samples of that size.
-func (p *picture) openJPEG(data []byte, part image.Rectangle, side int) (profile []byte, err error) {
-	scale := 8
-	for scale > 1 && (max(part.Dx(), part.Dy()) < side*scale || (part.Min.X|part.Min.Y|part.Max.X|part.Max.Y)%scale != 0) {
-		scale /= 2
-	}
+// needs.
+func (p *picture) openJPEG(data []byte, v StoredView) (profile []byte, err error) {
+	scale, part := v.Shrink(), v.Part
 	img, err := scaledjpeg.Decode(data, scale, scaledjpeg.Window{X0: part.Min.X, Y0: part.Min.Y, X1: part.Max.X, Y1: part.Max.Y})
 	if err != nil {
 		return nil, err

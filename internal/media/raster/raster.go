@@ -9,26 +9,72 @@ import (
 	"golang.org/x/image/tiff"
 
 	"github.com/fsmcp/fsmcp/internal/media"
+	"github.com/fsmcp/fsmcp/internal/media/scaledjpeg"
 )
 
 // Engine implements media.Engine.
-type Engine struct{}
+type Engine struct {
+	// Library decodes, scales and encodes instead of this package, as far as it can. nil: none.
+	Library Library
+}
+
+// RGB is an opaque picture of three bytes a pixel.
+type RGB = imaging.NRGB
+
+// Library is other code for the work on pixels. Its pictures are an *image.Gray, an *RGB, an
+// opaque *image.RGBA, or an *image.NRGBA that is not opaque; so are those
+// that it is given, or an opaque *image.NRGBA.
+type Library interface {
+	// Decode decodes what a view shows of a file whose structure is whole, at the view's size
+	// unless that is larger than the part. whole is the size that the header says. nil: this
+	// package decodes the file, or says why it cannot be decoded.
+	Decode(data []byte, kind media.Kind, whole image.Point, v StoredView) image.Image
+	// Resize scales a picture. nil: this package scales it.
+	Resize(img image.Image, width, height int) image.Image
+	// Encode makes a file of a picture, and gives up with media.ErrLonger. A JPEG is made of
+	// an opaque picture; level is that of a PNG's compression, to 9. The error is
+	// errors.ErrUnsupported for a picture of another form.
+	Encode(img image.Image, s media.Shot, level int) ([]byte, error)
+}
+
+// StoredView is a view of a picture as it is stored, before it is laid upright.
+type StoredView struct {
+	Part          image.Rectangle
+	Width, Height int
+}
+
+// Shrink returns the scale at which a JPEG has as few pixels as the view needs: 1, or 2, 4 or
+// 8 where the edges of the part fall between pixels of that scale.
+func (v StoredView) Shrink() int {
+	scale := 8
+	for scale > 1 && (max(v.Part.Dx(), v.Part.Dy()) < max(v.Width, v.Height)*scale || (v.Part.Min.X|v.Part.Min.Y|v.Part.Max.X|v.Part.Max.Y)%scale != 0) {
+		scale /= 2
+	}
+	return scale
+}
 
 // Open implements media.Engine.
-func (Engine) Open(data []byte, f media.Facts, v media.View) (media.Picture, error) {
+func (e Engine) Open(data []byte, f media.Facts, v media.View) (media.Picture, error) {
 	w, h := f.Width, f.Height // as stored
 	if f.Orientation >= 5 {
 		w, h = h, w
 	}
 	part := image.Rect(v.Part.X, v.Part.Y, v.Part.X+v.Part.Width, v.Part.Y+v.Part.Height)
-	part = storedRect(f.Orientation, part, w, h)
-	p := &picture{orientation: f.Orientation}
+	view := StoredView{storedRect(f.Orientation, part, w, h), v.Width, v.Height}
+	if f.Orientation >= 5 {
+		view.Width, view.Height = v.Height, v.Width
+	}
+	p := &picture{orientation: f.Orientation, library: e.Library}
+	if profile, ok := p.openByLibrary(data, f.Kind, image.Pt(w, h), view); ok {
+		p.profile, p.approximate = profileOf(profile, false)
+		return p, nil
+	}
 	var profile []byte
 	var err error
 	if f.Kind == media.JPEG {
-		profile, err = p.openJPEG(data, part, max(v.Width, v.Height))
+		profile, err = p.openJPEG(data, view)
 	} else {
-		profile, err = p.open(data, f.Kind, image.Rect(0, 0, w, h), part)
+		profile, err = p.open(data, f.Kind, image.Rect(0, 0, w, h), view.Part)
 	}
 	if err != nil {
 		var damage *media.DamageError
@@ -37,7 +83,7 @@ func (Engine) Open(data []byte, f media.Facts, v media.View) (media.Picture, err
 		}
 		return nil, err
 	}
-	p.shrink(v.Width, v.Height)
+	p.shrink(view.Width, view.Height)
 	p.profile, p.approximate = profileOf(profile, p.black != nil)
 	return p, nil
 }
@@ -64,6 +110,7 @@ type picture struct {
 	black       *image.Gray
 	opaque      bool
 	orientation int
+	library     Library    // nil: none
 	profile     *converter // nil: sRGB
 	approximate bool       // it needs a profile that it does not have
 
@@ -97,16 +144,46 @@ func (p *picture) open(data []byte, kind media.Kind, whole, part image.Rectangle
 // shrink scales the picture down to the largest size that it is asked for: smaller ones
 // are made of that, in a quarter of the time, and the memory of the whole is free.
 func (p *picture) shrink(w, h int) {
-	if p.orientation >= 5 {
-		w, h = h, w
-	}
 	if size := p.img.Bounds().Size(); w > size.X || h > size.Y {
 		return
 	}
-	p.img = resized(p.img, w, h, p.opaque)
+	p.img = p.resized(p.img, w, h)
 	if p.black != nil {
 		p.black = resized(p.black, w, h, true).(*image.Gray)
 	}
+}
+
+// resized returns a picture at a size, by the library where there is one that can.
+func (p *picture) resized(img image.Image, w, h int) image.Image {
+	if p.library != nil && img.Bounds().Size() != image.Pt(w, h) {
+		if out := p.library.Resize(img, w, h); out != nil {
+			return out
+		}
+	}
+	return resized(img, w, h, p.opaque)
+}
+
+// openByLibrary has the library decode a file that lacks no part, and returns its ICC
+// profile.
+func (p *picture) openByLibrary(data []byte, kind media.Kind, whole image.Point, v StoredView) (profile []byte, ok bool) {
+	if p.library == nil {
+		return nil, false
+	}
+	var err error
+	if kind == media.JPEG {
+		profile, err = scaledjpeg.Headers(data)
+	} else if err = media.Check(kind, data); err == nil {
+		profile = iccOf(kind, data)
+	}
+	if err != nil {
+		return nil, false
+	}
+	if p.img = p.library.Decode(data, kind, whole, v); p.img == nil {
+		return nil, false
+	}
+	_, clear := p.img.(*image.NRGBA)
+	p.opaque = !clear
+	return profile, true
 }
 
 // scaled returns the picture at a size, upright, in sRGB: an *image.Gray, an
@@ -121,7 +198,7 @@ func (p *picture) scaled(width, height int) (image.Image, error) {
 	if p.orientation >= 5 {
 		w, h = h, w
 	}
-	img := resized(p.img, w, h, p.opaque)
+	img := p.resized(p.img, w, h)
 	var err error
 	if p.black != nil {
 		img = inksOf(img, resized(p.black, w, h, true))
@@ -138,7 +215,7 @@ func (p *picture) scaled(width, height int) (image.Image, error) {
 	if p.orientation > 1 {
 		img = upright(img, p.orientation)
 	}
-	if m, ok := img.(*imaging.NRGB); ok { // which the encoders read pixel by pixel
+	if m, ok := img.(*imaging.NRGB); ok && p.library == nil { // which the encoders read pixel by pixel
 		img = imaging.AsNRGBA(m)
 	}
 	p.last = img

@@ -65,6 +65,15 @@ func Decode(data []byte, scale int, win Window) (*Image, error) {
 	return d.image()
 }
 
+// Headers looks at all of a JPEG but its image data, and returns its ICC profile. The error
+// is that of Decode for a file that lacks a part or has a rare form. libjpeg says nothing of a
+// missing scan, which holds one colour or the finer shades.
+func Headers(data []byte) (profile []byte, err error) {
+	d := &decoder{data: data, n: 8, headers: true}
+	err = d.run()
+	return d.profile, err
+}
+
 // component is one of the picture's, with all that its blocks need.
 type component struct {
 	id, h, v, tq     byte
@@ -87,6 +96,8 @@ type decoder struct {
 	pos  int
 	n    int // pixels that a block becomes, in each direction
 	win  Window
+	// headers: the image data is passed over.
+	headers bool
 
 	width, height int
 	comps         []component
@@ -278,7 +289,7 @@ func (d *decoder) ended() error {
 			return FormatError("a part of its image data is missing")
 		}
 	}
-	if !d.progressive {
+	if !d.progressive || d.headers {
 		return nil
 	}
 	for i := range d.comps {

@@ -2,6 +2,7 @@ package scaledjpeg
 
 import (
 	"bytes"
+	"errors"
 	"image"
 	"image/jpeg"
 	"math/rand/v2"
@@ -256,5 +257,37 @@ func BenchmarkDecode(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// Headers and Decode find the same profile, and the same parts missing.
+func TestHeaders(t *testing.T) {
+	names, err := filepath.Glob("testdata/*.jpg")
+	if err != nil || len(names) == 0 {
+		t.Fatal(names, err)
+	}
+	for _, name := range names {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole, err := Decode(data, 8, Window{X1: 8, Y1: 8})
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if profile, err := Headers(data); err != nil || !bytes.Equal(profile, whole.Profile) {
+			t.Errorf("%s: a profile of %d bytes, want %d: %v", name, len(profile), len(whole.Profile), err)
+		}
+		// With all from one marker on left out, and an end.
+		for at := 2; at+1 < len(data)-2; at++ {
+			if data[at] != 0xff || data[at+1] == 0 || data[at+1] >= 0xd0 && data[at+1] <= 0xd7 {
+				continue
+			}
+			cut := append(bytes.Clone(data[:at]), 0xff, 0xd9)
+			_, want := Decode(cut, 8, Window{X1: 8, Y1: 8})
+			if _, err := Headers(cut); !errors.Is(err, want) {
+				t.Errorf("%s, up to its marker %x at %d: %v, want %v", name, data[at+1], at, err, want)
+			}
+		}
 	}
 }

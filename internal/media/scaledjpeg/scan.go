@@ -1,6 +1,9 @@
 package scaledjpeg
 
-import "slices"
+import (
+	"bytes"
+	"slices"
+)
 
 // scan holds the header of one scan.
 type scan struct {
@@ -22,7 +25,7 @@ const zigzag = "" +
 
 const errCode = FormatError("its image data holds codes that make no sense")
 
-// scanned reads a scan's header and its data.
+// scanned reads a scan's header, and its data or passes over it.
 func (d *decoder) scanned(seg []byte) error {
 	if d.comps == nil {
 		return FormatError("its image data comes before its header")
@@ -30,6 +33,39 @@ func (d *decoder) scanned(seg []byte) error {
 	if err := d.scanHeader(seg); err != nil {
 		return err
 	}
+	if d.headers {
+		d.passOver()
+	} else if err := d.decodeScan(); err != nil {
+		return err
+	}
+	for _, c := range d.scan.comps {
+		if d.low == 0 {
+			for k := d.from; k <= d.to; k++ {
+				c.known |= 1 << k
+			}
+		}
+	}
+	return nil
+}
+
+// passOver goes on to the marker behind a scan's data.
+func (d *decoder) passOver() {
+	for d.pos < len(d.data) {
+		at := bytes.IndexByte(d.data[d.pos:], 0xff)
+		if at < 0 || d.pos+at+1 == len(d.data) {
+			d.pos = len(d.data)
+			return
+		}
+		d.pos += at
+		if next := d.data[d.pos+1]; next != 0 && (next < 0xd0 || next > 0xd7) {
+			return
+		}
+		d.pos += 2
+	}
+}
+
+// decodeScan reads a scan's data.
+func (d *decoder) decodeScan() error {
 	d.bits.reset()
 	d.sinceRestart, d.restartsExpected, d.eobRun = 0, 0, 0
 	for _, c := range d.scan.comps {
@@ -47,13 +83,6 @@ func (d *decoder) scanned(seg []byte) error {
 	}
 	if err != nil {
 		return err
-	}
-	for _, c := range d.scan.comps {
-		if d.low == 0 {
-			for k := d.from; k <= d.to; k++ {
-				c.known |= 1 << k
-			}
-		}
 	}
 	return d.filling()
 }

@@ -14,6 +14,12 @@ import (
 // Engine implements media.Engine.
 type Engine struct{ raster.Engine }
 
+// New returns the engine, and has libvips use no cache and no threads of its own.
+func New() Engine {
+	limit()
+	return Engine{raster.Engine{Library: library{}}}
+}
+
 // Version is that of the library.
 func Version() string { return bimg.VipsVersion }
 

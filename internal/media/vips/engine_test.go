@@ -21,7 +21,7 @@ import (
 )
 
 func TestEngine(t *testing.T) {
-	enginetest.Run(t, Engine{raster.Engine{}})
+	enginetest.Run(t, New())
 }
 
 // sampleSize is the size of the samples. They have a red square from (24, 16) to
@@ -53,6 +53,12 @@ func sample(t *testing.T, name string, command ...string) []byte {
 	if err := os.WriteFile(filepath.Join(dir, "in.png"), b.Bytes(), 0o666); err != nil {
 		t.Fatal(err)
 	}
+	return written(t, dir, name, command...)
+}
+
+// written is in.png of a folder as another file, written by libvips' own program.
+func written(t *testing.T, dir, name string, command ...string) []byte {
+	t.Helper()
 	cmd := exec.Command("vips", append([]string{command[0], "in.png", name}, command[1:]...)...)
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -95,7 +101,7 @@ func TestWhatOnlyLibvipsReads(t *testing.T) {
 			if _, err := media.Develop(raster.Engine{}, data, request); !errors.As(err, &refused) || !refused.Rare || !refused.ForVips {
 				t.Errorf("without libvips: %v", err)
 			}
-			r, err := media.Develop(Engine{}, data, request)
+			r, err := media.Develop(New(), data, request)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -138,7 +144,7 @@ func wantColour(t *testing.T, r media.Result, at image.Point, want color.RGBA) {
 func cutShort(t *testing.T, kind media.Kind, data []byte, q media.Request) {
 	t.Helper()
 	for n := 0; n < len(data)-8; n += 1 + len(data)/20 {
-		if r, err := media.Develop(Engine{}, data[:n], q); err == nil && !r.Approximate {
+		if r, err := media.Develop(New(), data[:n], q); err == nil && !r.Approximate {
 			t.Errorf("of %d of %d bytes of a %s: %+v", n, len(data), kind, r.Shown)
 		}
 	}
@@ -159,7 +165,7 @@ func TestTwelveBits(t *testing.T) {
 	segment(0xda, "\x01\x01\x00\x00\x3f\x00")
 	data = append(data, 0x3f, 0xff, 0xd9) // no difference, no more, filling
 	q := media.Request{Kind: media.JPEG, Limits: media.DefaultLimits(), Bounds: media.DefaultBounds()}
-	_, err := media.Develop(Engine{}, data, q)
+	_, err := media.Develop(New(), data, q)
 	var refused *media.DamageError
 	if err != nil && (!errors.As(err, &refused) || !refused.Rare || refused.ForVips) {
 		t.Error(err)
