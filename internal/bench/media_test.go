@@ -48,6 +48,20 @@ func buildDecoder(t *testing.T, b bins) string {
 	return path
 }
 
+// buildVips finds or builds fsmcp-vips likewise; "" if libvips is not installed.
+func buildVips(t *testing.T, b bins) string {
+	t.Helper()
+	if exec.Command("pkg-config", "--exists", "vips").Run() != nil {
+		fmt.Println("!!! NOT MEASURED with libvips: it is not installed !!!")
+		return ""
+	}
+	path := filepath.Join(filepath.Dir(b.fsmcp), "fsmcp-vips")
+	if _, err := os.Stat(path); err != nil {
+		compile(t, path, "github.com/fsmcp/fsmcp/cmd/fsmcp-vips", "CGO_ENABLED=1", "GOFLAGS=-tags=vips")
+	}
+	return path
+}
+
 // media measures pictures and PDFs.
 func media(t *testing.T, r run, b bins, env []string, tb *table) {
 	cache := filepath.Join(os.TempDir(), "fsmcp-bench-cache")
@@ -60,7 +74,20 @@ func media(t *testing.T, r run, b bins, env []string, tb *table) {
 	pure := spawn(t, b.fsmcp, append(slices.Clone(env), "FSMCP_VIPS="+filepath.Join(dir, "no-such-program")), "serve", dir)
 	pure.shake()
 	defer pure.close()
-	besideSharp(t, r, pure, pictures, tb)
+	other := sharp(t, r)
+	if other != nil {
+		defer other.close()
+	}
+	besideSharp(t, r, "", pure, other, pictures, tb)
+	if vips := buildVips(t, b); vips != "" {
+		p := spawn(t, b.fsmcp, append(slices.Clone(env), "FSMCP_VIPS="+vips), "serve", dir)
+		p.shake()
+		for i := range pictures {
+			pictures[i].bound = pictures[i].vips
+		}
+		besideSharp(t, r, ", by libvips", p, other, pictures, tb)
+		p.close()
+	}
 	handedOn(t, r, b, env, pure, dir, tb)
 	besidePoppler(t, r, pure, dir, tb)
 	besideDecoding(t, r, pure, pictures[0].path, dir, tb)
@@ -78,6 +105,7 @@ func media(t *testing.T, r run, b bins, env []string, tb *table) {
 type sample struct {
 	what, path string
 	bound      float64 // times sharp; 0: none
+	vips       float64 // with libvips
 	least      int     // bytes of base64 that an answer has at least
 }
 
@@ -105,10 +133,10 @@ func samplePictures(t *testing.T, r run, dir string) []sample {
 	write(t, name("dense.png"), b.Bytes())
 	mp := func(w, h int) string { return fmt.Sprintf("%.0f-megapixel", float64(w*h)/1e6) }
 	return []sample{
-		{mp(w, h) + " JPEG", name("camera.jpg"), 2.5, 100_000},
-		{mp(pw, ph) + " PNG of a camera", name("camera.png"), 3.5, 100_000},
-		{mp(pw, ph) + " PNG of a screen", name("screen.png"), 3.5, 50_000},
-		{mp(pw, ph) + " PNG full of text", name("dense.png"), 0, 50_000},
+		{mp(w, h) + " JPEG", name("camera.jpg"), 2.5, 1.2, 100_000},
+		{mp(pw, ph) + " PNG of a camera", name("camera.png"), 3.5, 1.6, 100_000},
+		{mp(pw, ph) + " PNG of a screen", name("screen.png"), 3.5, 1.6, 50_000},
+		{mp(pw, ph) + " PNG full of text", name("dense.png"), 0, 0, 50_000},
 	}
 }
 
@@ -235,11 +263,9 @@ func installSharp(dir string) error {
 // measurement must not include.
 const settled = 50 * time.Millisecond
 
-func besideSharp(t *testing.T, r run, p *peer, pictures []sample, tb *table) {
-	other := sharp(t, r)
-	if other != nil {
-		defer other.close()
-	}
+// besideSharp compares a server with sharp; how says what the server decodes with. other is
+// nil where sharp is not there.
+func besideSharp(t *testing.T, r run, how string, p, other *peer, pictures []sample, tb *table) {
 	for _, s := range pictures {
 		var took, ratios, theirs []float64
 		for i := range r.pictures + 1 {
@@ -258,7 +284,7 @@ func besideSharp(t *testing.T, r run, p *peer, pictures []sample, tb *table) {
 				t.Fatalf("%.300s", answer)
 			}
 			if i == 0 {
-				tb.aside("%s: %d KB of base64, sharp %d KB", s.what, len(answer)/1000, size/1000)
+				tb.aside("%s%s: %d KB of base64, sharp %d KB", s.what, how, len(answer)/1000, size/1000)
 				continue // warming up
 			}
 			took = append(took, ms(one))
@@ -267,10 +293,10 @@ func besideSharp(t *testing.T, r run, p *peer, pictures []sample, tb *table) {
 			}
 		}
 		if other == nil || s.bound == 0 { // sharp does not look for what fits
-			tb.note(s.what, median(took), "ms", fmt.Sprintf("median of %d; sharp %.0f ms", len(took), medianOf(theirs)))
+			tb.note(s.what+how, median(took), "ms", fmt.Sprintf("median of %d; sharp %.0f ms", len(took), medianOf(theirs)))
 			continue
 		}
-		tb.row(s.what+", times sharp", median(ratios), s.bound, "x", fmt.Sprintf("median of %d pairs: %.0f ms against %.0f ms", len(took), median(took), median(theirs)))
+		tb.row(s.what+how+", times sharp", median(ratios), s.bound, "x", fmt.Sprintf("median of %d pairs: %.0f ms against %.0f ms", len(took), median(took), median(theirs)))
 	}
 }
 
