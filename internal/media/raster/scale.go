@@ -127,17 +127,28 @@ func resample(img image.Image, w, h int, emit func(y int, row []uint64)) {
 				}
 				row := ring[next%held]
 				for x := range row {
-					from := in[across[x].first:]
+					weights := across[x].weights
+					from := in[across[x].first:][:len(weights)]
 					sum := uint64(0)
-					for k, weight := range across[x].weights {
+					for k, weight := range weights {
 						sum += weight * from[k]
 					}
 					row[x] = packed(sum)
 				}
 			}
 			clear(sums)
-			for k, weight := range t.weights {
-				for x, px := range ring[(t.first+k)%held] {
+			row := func(k int) []uint64 { return ring[(t.first+k)%held][:len(sums)] }
+			k := 0
+			for ; k+4 <= len(t.weights); k += 4 { // with one load and store of the sums for four rows
+				w0, w1, w2, w3 := t.weights[k], t.weights[k+1], t.weights[k+2], t.weights[k+3]
+				r0, r1, r2, r3 := row(k), row(k+1), row(k+2), row(k+3)
+				for x, sum := range sums {
+					sums[x] = sum + w0*r0[x] + w1*r1[x] + w2*r2[x] + w3*r3[x]
+				}
+			}
+			for ; k < len(t.weights); k++ {
+				weight, rest := t.weights[k], row(k)
+				for x, px := range rest {
 					sums[x] += weight * px
 				}
 			}
