@@ -130,12 +130,13 @@ var layers = map[string]layer{
 	"schemas":               {never: pure()},
 
 	"internal/media/scaledjpeg": {imports: []string{"internal/media"}, never: append(pure(), noVips, noPDF)},
-	"internal/media/raster":     {imports: []string{"internal/media", "internal/media/scaledjpeg"}, never: append(pure(), noVips, noPDF)},
+	"internal/media/quickjpeg":  {never: append(pure(), noVips, noPDF)},
+	"internal/media/raster":     {imports: []string{"internal/media", "internal/media/quickjpeg", "internal/media/scaledjpeg"}, never: append(pure(), noVips, noPDF)},
 	"internal/worker":           {never: []ban{noProtocol, noNet, noCommand, noLog, noWatch, noVips, noPDF}},
 	"internal/media/decoder":    {imports: []string{"internal/media", "internal/worker"}, never: append(pure(), noVips, noPDF)},
 	"internal/media/enginetest": {imports: []string{"internal/media", "internal/shortrun"}, never: append(pure(), noVips, noPDF)},
 	"internal/media/vips":       {imports: []string{"internal/media", "internal/media/raster"}, never: append(pure(), noPDF)},
-	"internal/media/pdf":        {imports: []string{"internal/filelock", "internal/media", "internal/owndir"}, never: []ban{noProtocol, noProcess, noNet, noLog, noCommand, noWatch, noVips}},
+	"internal/media/pdf":        {imports: []string{"internal/filelock", "internal/media", "internal/media/quickjpeg", "internal/owndir"}, never: []ban{noProtocol, noProcess, noNet, noLog, noCommand, noWatch, noVips}},
 	"internal/media/pdftest":    {never: append(pure(), noVips, noPDF)},
 
 	// For tests and shows.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"image"
-	"image/jpeg"
 	"math"
 
 	"github.com/klippa-app/go-pdfium"
@@ -14,6 +13,7 @@ import (
 	"github.com/klippa-app/go-pdfium/requests"
 
 	"github.com/fsmcp/fsmcp/internal/media"
+	"github.com/fsmcp/fsmcp/internal/media/quickjpeg"
 )
 
 // draw makes a JPEG of a page as pages are shown.
@@ -37,14 +37,14 @@ func (d *document) smaller(number, most int) (picture []byte, err error) {
 }
 
 // encoded writes a JPEG, of a page without colours in gray: that takes a third of the
-// time, and encoding in colours takes half of a page's.
+// time.
 func encoded(pixels *image.RGBA, quality int) ([]byte, error) {
 	var b bytes.Buffer
 	var img image.Image = pixels
 	if gray := inGray(pixels); gray != nil {
 		img = gray
 	}
-	err := jpeg.Encode(&b, img, &jpeg.Options{Quality: quality})
+	err := quickjpeg.Encode(&b, img, quality)
 	return b.Bytes(), err
 }
 

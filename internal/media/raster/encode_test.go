@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/fsmcp/fsmcp/internal/media"
+	"github.com/fsmcp/fsmcp/internal/media/quickjpeg"
 )
 
 // A JPEG that is encoded in halves has the very pixels of one that is not, and is bounded
@@ -40,7 +41,7 @@ func TestHalvesOfJPEGs(t *testing.T) {
 			}
 		}
 		var want bytes.Buffer
-		if err := jpeg.Encode(&want, img, &jpeg.Options{Quality: 80}); err != nil {
+		if err := quickjpeg.Encode(&want, img, 80); err != nil {
 			t.Fatal(err)
 		}
 		var most atomic.Int64
