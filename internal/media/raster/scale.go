@@ -9,6 +9,11 @@ import (
 	"github.com/kovidgoyal/imaging"
 )
 
+// Resized returns a transparent picture at another size, in memory of its own.
+func Resized(img *image.NRGBA, w, h int) image.Image {
+	return imaging.Resize(img, w, h, imaging.Lanczos)
+}
+
 // resized returns a picture at a size, or img itself where it has that size: of an
 // *image.Gray another, of any other opaque picture an *image.RGBA, else an
 // *image.NRGBA.

@@ -1,5 +1,5 @@
 // Package vips is the engine with libvips. JPEG in gray or RGB, PNG and WebP are decoded by
-// libvips, and every picture is scaled down and encoded by it; raster does the rest, from the
+// libvips, and every picture is encoded by it, and if it is opaque scaled down; raster does the rest, from the
 // order of the steps to orientation and colour profiles. GIF, TIFF, BMP and ICO are decoded by
 // raster: libvips reads the latter two by untrusted loaders alone, and shows GIF and TIFF
 // that are cut short. What raster refuses as rare, libvips converts to a PNG by way of

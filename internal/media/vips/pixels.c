@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 
 // Rows that are decoded, and scaled, at once.
-#define STRIP 64
+#define STRIP 8
 
 void
 fsmcp_limit(void)
@@ -202,7 +202,7 @@ await(fsmcp_job *j, int out_rows)
 	g_mutex_lock(&j->lock);
 	while (j->decoded < rows && !j->ended)
 		g_cond_wait(&j->changed, &j->lock);
-	failed = j->decoded < rows || (j->clear && j->out_bands == 3);
+	failed = j->decoded < rows || j->clear;
 	g_mutex_unlock(&j->lock);
 	return failed;
 }
@@ -211,34 +211,22 @@ await(fsmcp_job *j, int out_rows)
 static VipsImage *
 scaled(fsmcp_job *j, VipsObject *owner)
 {
-	VipsImage **t = (VipsImage **) vips_object_local_array(owner, 8);
+	VipsImage **t = (VipsImage **) vips_object_local_array(owner, 3);
 	VipsImage *in;
 
 	if (!(t[0] = pixels_of(j->part, j->width, j->height, j->bands)))
 		return NULL;
 	in = t[0];
 	if (j->out_bands < j->bands) {
-		if (vips_extract_band(in, &t[2], 0, "n", j->out_bands, NULL))
+		if (vips_extract_band(in, &t[1], 0, "n", j->out_bands, NULL))
 			return NULL;
-		in = t[2];
-	}
-	else if (j->bands == 4) {
-		if (vips_premultiply(in, &t[2], NULL))
-			return NULL;
-		in = t[2];
+		in = t[1];
 	}
 	// From a gap of 2 on, a mean of whole pixels goes before Lanczos.
-	if (vips_resize(in, &t[3], (double) j->out_width / j->width,
+	if (vips_resize(in, &t[2], (double) j->out_width / j->width,
 			"vscale", (double) j->out_height / j->height, "gap", 2.0, NULL))
 		return NULL;
-	in = t[3];
-	if (j->out_bands == 4) {
-		if (vips_unpremultiply(in, &t[4], NULL) ||
-			vips_rint(t[4], &t[5], NULL) ||
-			vips_cast_uchar(t[5], &t[6], NULL))
-			return NULL;
-		in = t[6];
-	}
+	in = t[2];
 	if (in->Xsize != j->out_width || in->Ysize != j->out_height || in->Bands != j->out_bands)
 		return NULL;
 	return in;

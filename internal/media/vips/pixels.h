@@ -8,8 +8,7 @@ enum { fsmcp_jpeg, fsmcp_png, fsmcp_webp };
 typedef struct {
 	VipsImage *in; // the picture, which is read once, from top to bottom
 	int left, top; // where the part begins
-	// Pixels of the part, and of the result: rows without gaps. A result of fewer bands
-	// than the part lacks its alpha.
+	// Pixels of the part, and of the result: rows without gaps. The result has no alpha.
 	unsigned char *part, *out;
 	int width, height, bands;
 	int out_width, out_height, out_bands;
@@ -38,8 +37,7 @@ fsmcp_job *fsmcp_wrap(const void *pixels, int width, int height, int bands);
 int fsmcp_decode(fsmcp_job *j);
 
 // fsmcp_scale scales bands of the part, as soon as they are decoded, until none is left. It may
-// run in several threads at once. Other than 0: it failed, or a pixel is transparent and
-// the result has no alpha.
+// run in several threads at once. Other than 0: it failed, or a pixel is transparent.
 int fsmcp_scale(fsmcp_job *j);
 
 void fsmcp_close(fsmcp_job *j);
