@@ -133,7 +133,7 @@ func samplePictures(t *testing.T, r run, dir string) []sample {
 	write(t, name("dense.png"), b.Bytes())
 	mp := func(w, h int) string { return fmt.Sprintf("%.0f-megapixel", float64(w*h)/1e6) }
 	return []sample{
-		{mp(w, h) + " JPEG", name("camera.jpg"), 2.2, 1.2, 100_000},
+		{mp(w, h) + " JPEG", name("camera.jpg"), 1.85, 1.2, 100_000},
 		{mp(pw, ph) + " PNG of a camera", name("camera.png"), 3.5, 1.6, 100_000},
 		{mp(pw, ph) + " PNG of a screen", name("screen.png"), 3.5, 1.6, 50_000},
 		{mp(pw, ph) + " PNG full of text", name("dense.png"), 0, 0, 50_000},
