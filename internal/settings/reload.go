@@ -244,7 +244,9 @@ func (e entry) merge(now entry, concerns func(rule string) bool) entry {
 		owned = e.layer.Ownership // an agent could have made it the user's own
 		owned.Foreign = strings.TrimSuffix(owned.Foreign, ownByNow) + ownByNow
 	}
-	if broken == nil && now.inside {
+	// A program that writes a file in place empties it first.
+	emptied := now.layer.Found && len(bytes.TrimSpace(now.content.Bytes)) == 0
+	if broken == nil && (now.inside || emptied) {
 		layer, waiting := tighten(e.layer, now.layer)
 		// Removed rules still hold, so rules add up from one state to the next.
 		if broken = layer.overfull(concerns); broken == nil {

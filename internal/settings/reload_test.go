@@ -206,6 +206,10 @@ func TestReload(t *testing.T) {
 			{rules("-x ?y +a"), "-x ?y +a", 0}, {broken, "-x ?y +a broken:1", 1}, {rules("+b"), "+b", 0}}, "+b"},
 		{"outside: broken, then deleted", userOwn, []step{
 			{rules("-x"), "-x", 0}, {broken, "-x broken:1", 1}, {none, "", 0}}, ""},
+		{"outside: emptied, as while it is written", userOwn, []step{
+			{rules("-x ?y +a"), "-x ?y +a", 0}, {"\n", "-x ?y", 1}, {"", "-x ?y", 1}, {broken, "-x ?y broken:1", 2}, {rules("+b"), "+b", 0}}, "+b"},
+		{"outside: hooks while it is written", userOwn, []step{
+			{hook("a"), "hook:a", 0}, {"", "hook:a", 1}, {hook("b"), "hook:b", 0}, {"{}", "", 0}}, ""},
 		{"outside: other keys", userOwn, []step{
 			{mode("plan"), "plan", 0}, {asFile(keyGate.path, `"full"`), "full", 0}, {asFile(keyTokensAPI.path, `{"url": "https://a", "key": "k", "model": "m"}`), "https://a", 0}, {broken, "https://a broken:1", 1}, {"{}", "", 0}}, ""},
 		{"outside: limits are read once", userOwn, []step{
