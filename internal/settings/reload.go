@@ -240,15 +240,18 @@ func (e entry) warnings() []string {
 // merge returns the state of a known file after it was found as now.
 func (e entry) merge(now entry, concerns func(rule string) bool) entry {
 	broken, owned := now.layer.Broken, now.owned
-	if now.inside && owned.Foreign == "" && e.layer.Foreign != "" {
+	// A program that writes a file in place empties it first.
+	emptied := now.layer.Found && len(bytes.TrimSpace(now.content.Bytes)) == 0
+	if (now.inside || emptied) && owned.Foreign == "" && e.layer.Foreign != "" {
 		owned = e.layer.Ownership // an agent could have made it the user's own
 		owned.Foreign = strings.TrimSuffix(owned.Foreign, ownByNow) + ownByNow
 	}
-	// A program that writes a file in place empties it first.
-	emptied := now.layer.Found && len(bytes.TrimSpace(now.content.Bytes)) == 0
 	if broken == nil && (now.inside || emptied) {
 		layer, waiting := tighten(e.layer, now.layer)
 		// Removed rules still hold, so rules add up from one state to the next.
+		if !now.inside { // the user withdraws a looser mode at once
+			layer.Mode, layer.floor = now.layer.Mode, tightest(layer.floor, e.layer.Mode.Text)
+		}
 		if broken = layer.overfull(concerns); broken == nil {
 			now.layer, now.waiting = layer, waiting
 		} else {

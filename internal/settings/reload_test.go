@@ -75,7 +75,7 @@ func rules(words string) string {
 // when the file goes or breaks in the hands of the user.
 func TestForeignContentNeverCounts(t *testing.T) {
 	for _, file := range []string{userOwn, "/home/u/dotfiles.json"} {
-		for _, then := range []string{"", "{"} {
+		for _, then := range []string{"", "{", "\n"} {
 			files := map[string]string{file: `{"permissions": {"allow": ["Edit(a)"]}, "hooks": {"afterFileEdited": [{"glob": "*", "command": ["x"]}]}, "clipboard": true}`}
 			s := with(env(nil), files)
 			foreign := "others may write it"
@@ -208,6 +208,8 @@ func TestReload(t *testing.T) {
 			{rules("-x"), "-x", 0}, {broken, "-x broken:1", 1}, {none, "", 0}}, ""},
 		{"outside: emptied, as while it is written", userOwn, []step{
 			{rules("-x ?y +a"), "-x ?y +a", 0}, {"\n", "-x ?y", 1}, {"", "-x ?y", 1}, {broken, "-x ?y broken:1", 2}, {rules("+b"), "+b", 0}}, "+b"},
+		{"outside: a mode while it is written", userOwn, []step{
+			{mode("plan"), "plan", 0}, {"", "plan", 1}, {mode("default"), "default", 0}, {mode("bypassPermissions"), "bypassPermissions", 0}, {"", "", 1}}, ""},
 		{"outside: hooks while it is written", userOwn, []step{
 			{hook("a"), "hook:a", 0}, {"", "hook:a", 1}, {hook("b"), "hook:b", 0}, {"{}", "", 0}}, ""},
 		{"outside: other keys", userOwn, []step{
