@@ -103,7 +103,7 @@ var layers = map[string]layer{
 	"internal/notebook":        {imports: []string{"internal/notebook/scan", "internal/span", "internal/text"}, never: pure()},
 	"internal/tokens":          {never: pure()},
 	"internal/media":           {never: append(pure(), noVips, noPDF)},
-	"internal/clients":         {imports: []string{"internal/fsys", "internal/jsonc", "internal/save", "internal/span"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
+	"internal/clients":         {imports: []string{"internal/fsys", "internal/jsonc", "internal/save", "internal/settings/disk", "internal/span"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
 	"internal/lsp/servers":     {imports: []string{"internal/lsp"}, never: pure()},
 	"internal/settings":        {imports: []string{"internal/alike", "internal/jsonc", "internal/lsp", "internal/lsp/servers", "internal/perm"}, never: pure()},
 	"internal/settings/disk":   {imports: []string{"internal/settings"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},

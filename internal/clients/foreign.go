@@ -10,6 +10,7 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/jsonc"
+	"github.com/fsmcp/fsmcp/internal/settings/disk"
 )
 
 // Arguments are the arguments of serve in an entry.
@@ -188,7 +189,10 @@ func (s Server) ownFolder(dir string) bool {
 	if !filepath.IsAbs(dir) || filepath.Clean(dir) != dir {
 		return false
 	}
-	return s.Project == "" || slices.Contains(s.Dirs, dir) || fsys.Within(s.Project, dir)
+	if s.Project == "" || slices.Contains(s.Dirs, dir) {
+		return true
+	}
+	return fsys.Within(disk.Real(s.Project), disk.Real(dir)) // a repository can hold a link to anywhere
 }
 
 // foldersAfter returns the folders that an entry serves when s is entered: those before that stay,

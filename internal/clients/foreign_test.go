@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -32,6 +33,7 @@ func TestForeign(t *testing.T) {
 		{"cursor", `{"command":"fsmcp","args":["serve","a"]}`, "a", `{"command":"/bin/fsmcp","args":["serve","a","/work"]}`, "a!+"},
 		{"cursor", `{"command":"fsmcp","args":["serve","--trust-project","--deny","X"]}`, "", `{"command":"/bin/fsmcp","args":["serve","/work"]}`, "--trust-project! --deny"},
 		{"cursor", `{"command":"fsmcp","args":["serve","--trust-project","--deny","X"]}`, "*", `{"command":"/bin/fsmcp","args":["serve","--deny","X","/work"]}`, "--trust-project! --deny+"},
+		{"cursor", `{"command":"fsmcp","args":["serve","*"],"env":{"*":"x"},"*":{}}`, "*", `{"command":"/bin/fsmcp","args":["serve","/work"],"env":{}}`, "*! *! *!"},
 		{"cursor", `{"command":"fsmcp","args":["serve","--trust-project","--deny","X"]}`, "--trust-project", `{"command":"/bin/fsmcp","args":["serve","--trust-project","/work"]}`, "--trust-project!+ --deny"},
 		{"cursor", `{"command":"fsmcp","args":["serve","--deny","X","--deny","Y"]}`, "--deny", `{"command":"/bin/fsmcp","args":["serve","--deny","X","--deny","Y","/work"]}`, "--deny+ --deny+"},
 		{"cursor", `{"command":"fsmcp","args":["serve","--tools=all"]}`, "", `{"command":"/bin/fsmcp","args":["serve","/work"]}`, "--tools"},
@@ -84,6 +86,16 @@ func TestProjectFolders(t *testing.T) {
 	file := `{"mcpServers":{"fsmcp":{"command":"fsmcp","args":["serve","/","/work/sub","/workshop","/home/you/.ssh"]}}}`
 	m, err := client.Merge([]byte(file), s)
 	if err != nil || !slices.Equal(m.After, []string{"/work/sub", "/work"}) || len(m.Items) != 3 {
+		t.Errorf("%+v, %v", m, err)
+	}
+	// A link in the project leads out of it.
+	dir := t.TempDir()
+	if err := os.Symlink("/", dir+"/link"); err != nil {
+		t.Skipf("!!! NOT TESTED: no links here: %v !!!", err)
+	}
+	s.Project, s.Dirs = dir, []string{dir}
+	file = fmt.Sprintf(`{"mcpServers":{"fsmcp":{"command":"fsmcp","args":["serve",%q]}}}`, dir+"/link")
+	if m, err = client.Merge([]byte(file), s); err != nil || !slices.Equal(m.After, []string{dir}) || len(m.Items) != 1 {
 		t.Errorf("%+v, %v", m, err)
 	}
 }

@@ -192,7 +192,7 @@ func (e Entry) unchangeable(older *Registration, instead string) error {
 
 // keeps reports whether the user keeps an item.
 func (e Entry) keeps(i Item) bool {
-	return slices.Contains(e.Keep, i.Name) || !i.Loosens && slices.Contains(e.Keep, KeepHarmless)
+	return i.Name != KeepHarmless && slices.Contains(e.Keep, i.Name) || !i.Loosens && slices.Contains(e.Keep, KeepHarmless)
 }
 
 // unknownItem returns an error if the user keeps an item that an entry does not have.

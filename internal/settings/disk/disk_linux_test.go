@@ -82,6 +82,25 @@ func TestAccessList(t *testing.T) {
 }
 
 // TestLinksThatNeverEnd: the look ends.
+// TestLinksThatClimb: ".." behind a link is above the folder that the link leads to, and that
+// file is looked at.
+func TestLinksThatClimb(t *testing.T) {
+	home, other := t.TempDir(), t.TempDir()
+	file := filepath.Join(other, "s.json")
+	for _, err := range []error{
+		os.Mkdir(filepath.Join(other, "sub"), 0o755), os.WriteFile(file, nil, 0o600), os.Chmod(file, 0o666),
+		os.Symlink(filepath.Join(other, "sub"), filepath.Join(home, "d")), os.Symlink("d/../s.json", filepath.Join(home, "settings.json")),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	o := Owned(home)(settings.File{Name: filepath.Join(home, "settings.json"), Level: perm.User}, nil)
+	if !strings.Contains(o.Foreign, "mode 0666") {
+		t.Errorf("%+v", o)
+	}
+}
+
 func TestLinksThatNeverEnd(t *testing.T) {
 	home := t.TempDir()
 	a, b := filepath.Join(home, "a"), filepath.Join(home, "b")

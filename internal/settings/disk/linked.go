@@ -108,7 +108,13 @@ func leads(name string) string {
 		return missing
 	}
 	if !filepath.IsAbs(target) {
-		target = filepath.Join(filepath.Dir(name), target)
+		target = filepath.Dir(name) + string(filepath.Separator) + target
+	}
+	// ".." names the folder above the one that a link in front of it leads to.
+	if i := strings.LastIndex(target, ".."); i > 0 {
+		if above, err := filepath.EvalSymlinks(target[:i+2]); err == nil {
+			target = above + target[i+2:]
+		}
 	}
 	return filepath.Clean(target)
 }

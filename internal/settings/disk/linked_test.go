@@ -25,15 +25,17 @@ func TestLinked(t *testing.T) {
 		"/.vimrc": "one", "/one": "dot/vimrc", // a chain to what is not there
 		"/.config": "cfg", "/cfg/nvim": "../dot/nvim", // links on the way
 		"/.ssh/config": home + "/dot/ssh", "/.ssh/a/deep": "../../dot/deep", "/.ssh/a/b/deeper": "../../../dot/deeper",
-		"/.ssh/home": "..", "/.loop": ".loop", "/.emacs.d/self": ".",
+		"/.ssh/home": "..", "/.gvimrc": "d/../gvimrc", "/d": "dot/nvim",
+		"/.loop": ".loop", "/.emacs.d/self": ".",
 	} {
 		if err := os.Symlink(target, home+name); err != nil {
 			t.Fatal(err)
 		}
 	}
-	given := []string{home + "/.vimrc", home + "/.config/nvim", home + "/.ssh", home + "/.loop", home + "/.emacs.d", home + "/missing/x"}
+	given := []string{home + "/.gvimrc", home + "/.vimrc", home + "/.config/nvim", home + "/.ssh", home + "/.loop", home + "/.emacs.d", home + "/missing/x"}
 	got := Linked(given)
 	want := []string{
+		home + "/.gvimrc", home + "/dot/gvimrc",
 		home + "/.vimrc", home + "/one", home + "/dot/vimrc",
 		home + "/.config/nvim", home + "/cfg/nvim", home + "/dot/nvim",
 		home + "/.ssh", home + "/.ssh/config", home + "/dot/ssh", home + "/.ssh/a/deep", home + "/dot/deep", home + "/.ssh/home",

@@ -48,7 +48,14 @@ func (c *check) walk(name string, links int) bool {
 	}
 	for rest != "" {
 		part, after, _ := strings.Cut(rest, "/")
-		at, rest = filepath.Join(at, part), after
+		switch rest = after; part {
+		case "", ".":
+			continue
+		case "..":
+			at = filepath.Dir(at)
+		default:
+			at = filepath.Join(at, part)
+		}
 		info, err := os.Lstat(at)
 		if err != nil {
 			return true // reading it says so
@@ -63,10 +70,10 @@ func (c *check) walk(name string, links int) bool {
 		if err != nil || links == 0 {
 			return true
 		}
-		if !filepath.IsAbs(target) {
-			target = filepath.Join(filepath.Dir(at), target)
+		if !filepath.IsAbs(target) { // not joined by text: ".." is above what a link leads to
+			target = filepath.Dir(at) + "/" + target
 		}
-		return c.walk(filepath.Join(target, rest), links-1)
+		return c.walk(target+"/"+rest, links-1)
 	}
 	return true
 }
