@@ -43,6 +43,11 @@ var wideParentheses = strings.NewReplacer("（", "(", "）", ")")
 func likely(text string) writing {
 	w := splitRule(text)
 	word := unquoted(w.tool)
+	if n := len(serverWord); len(word) >= n && word[:n] != serverWord && strings.EqualFold(word[:n], serverWord) && (word[n:] == "" || strings.HasPrefix(word[n:], "__")) {
+		w = likely(strings.Replace(text, word[:n], serverWord, 1))
+		w.flaw = true
+		return w
+	}
 	if isForeignTool(canonicalForeign(word)) && (!w.hasBody || aliases[strings.ToLower(word)] == "") {
 		w.tool, w.flaw = canonicalForeign(word), false
 		return w

@@ -155,6 +155,8 @@ func TestMistypedRules(t *testing.T) {
 		{"Read.env)", "Read(.env)", true},
 		{"Read(.env) # x", "Read(.env)", true},
 		{".env", "Read(.env)", true},
+		{"mcp__FSMCP__Read(.env)", "mcp__fsmcp__Read(.env)", true},
+		{"Mcp__Fsmcp__*", "mcp__fsmcp__*", true},
 		{`".env"`, "Read(.env)", true},
 		{"~/.ssh/**", "Read(~/.ssh/**)", true},
 		{"secrets", "Read(secrets)", true},

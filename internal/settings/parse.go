@@ -416,6 +416,11 @@ func (p *parser) unknown(m hujson.ObjectMember, path string) {
 func (p *parser) misplaced(v hujson.Value, path string) string {
 	leaf := func(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
 	keys, slip := known(), 0
+	for _, k := range []string{keyPermissions, keyDeny, keyAsk} { // whatever stands there
+		if p.layer.File.Claude && strings.EqualFold(path, k) {
+			return k
+		}
+	}
 	if p.layer.File.Claude {
 		keys, slip = []string{keyDeny, keyAsk, keyAllow, keyDirectories}, 1
 		switch v.Value.(type) {

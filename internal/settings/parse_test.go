@@ -156,6 +156,8 @@ func TestMisplacedKeys(t *testing.T) {
 		{`{"Permissions": {"Deny": ["Read(a)"]}}`, true, "permissions"},
 		{`{"PERMISSIONS": {}}`, false, "permissions"},
 		{`{"permission": {"deny": []}}`, true, "permissions"},
+		{`{"permissions": {"Deny": "Read(a)"}}`, true, "permissions.deny"},
+		{`{"Permissions": ["Read(a)"]}`, true, "permissions"},
 		{`{"permissions": {"Deny": []}}`, true, "permissions.deny"},
 		{`{"permissions": {"denny": []}}`, true, "permissions.deny"},
 		{`{"permissions": {"Ask": []}}`, false, "permissions.ask"},
