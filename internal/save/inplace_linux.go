@@ -258,7 +258,7 @@ func (x *Txn) rollBack(fd int, j *journal.Journal, written span.Span, cause erro
 		}
 	}
 	if err == nil {
-		err = x.putOld(fd, j, written.Start)
+		err = x.putOld(fd, j, written, cause == ErrModified)
 	}
 	if err == nil && x.s.o.Durability != None {
 		err = x.s.sys.Sync(fd) // before the journal goes
@@ -279,14 +279,17 @@ func (x *Txn) rollBack(fd int, j *journal.Journal, written span.Span, cause erro
 
 // putOld writes the old bytes again. What another program has appended behind the new ones
 // moves behind the old ones.
-func (x *Txn) putOld(fd int, j *journal.Journal, from int64) error {
+func (x *Txn) putOld(fd int, j *journal.Journal, written span.Span, exact bool) error {
 	now, err := x.s.sys.Fstat(fd)
 	if err != nil {
 		return err
 	}
-	end, err := j.Extended(fd, now.Size)
+	end := max(j.Old, written.End)
+	if !exact { // the step that failed may have written more
+		end, err = j.Extended(fd, now.Size)
+	}
 	if err == nil {
-		err = j.Put(fd, 0, min(from, j.Old), j.Old)
+		err = j.Put(fd, 0, min(written.Start, j.Old), j.Old)
 	}
 	if err != nil || end == j.Old {
 		return err

@@ -282,3 +282,60 @@ func TestAppendBesideReplay(t *testing.T) {
 		}
 	}
 }
+
+// TestRollbackKeepsAnEqualLine: a line that another program appends without regard to a lease
+// stays when the write in place is undone, also if it looks like the new text at that place.
+// Only between the last look at the size and the step that writes over it can it be lost.
+func TestRollbackKeepsAnEqualLine(t *testing.T) {
+	const line = "x\n"
+	old := strings.Repeat(line, 6000)
+	kept, met := 0, true
+	for n := 0; met; n++ {
+		d := newTestFolderIn(t, memory(t))
+		path := d.put("f", old)
+		at, begun := -1, false
+		met = false
+		var name string
+		d.open(func(o *Options) {
+			o.Durability = Full
+			o.Sys = hooked{before: func(k call) error {
+				if begun {
+					at++
+				}
+				if at == n && !met {
+					met, name = true, k.name
+					f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+					if err != nil {
+						t.Error(err)
+					} else if _, err = f.WriteString(line); err != nil || f.Close() != nil {
+						t.Error(err)
+					}
+				}
+				return poorer{busy: true, noLease: true}.before(k)
+			}}
+		})
+		if _, err := whole(d.save, d.put("g", "old"), "new"); err != nil { // makes the state folder
+			t.Fatal(err)
+		}
+		begun = true
+		_, err := change(d.save, path, func([]byte) ([]span.Splice, error) {
+			return []span.Splice{{New: []byte("head!\n")}}, nil
+		})
+		begun = false
+		want := old + line
+		if err == nil {
+			want = "head!\n" + want
+		}
+		switch got := d.get("f"); {
+		case !met:
+		case got == want:
+			kept++
+		case name != "Pread" && name != "Pwrite" && name != "Truncate":
+			t.Errorf("before call %d (%s): %d bytes, want %d (error %v)", n, name, len(got), len(want), err)
+		}
+		d.save.Close()
+	}
+	if kept < 20 {
+		t.Errorf("the line was kept %d times", kept)
+	}
+}
