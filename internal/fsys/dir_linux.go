@@ -84,7 +84,7 @@ func (d *Dir) step(dir int, name string) (int, error) {
 }
 
 func (d *Dir) open(name string) (*File, error) {
-	fd, err := openat(d.fd, name, readFlags|unix.O_NOFOLLOW)
+	fd, err := withoutLease(func() (int, error) { return openat(d.fd, name, readFlags|unix.O_NOFOLLOW) })
 	if err == unix.ELOOP || err == unix.ENXIO {
 		err = ErrNotRegular // a link; a socket, or a device without a driver
 	}

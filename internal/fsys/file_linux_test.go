@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/signal"
 	"strings"
 	"testing"
 	"time"
@@ -199,8 +200,9 @@ func TestOpenAfterSwap(t *testing.T) {
 	})
 }
 
-// TestOpenLeased: a program that holds a lease and does not let go costs a
-// moment, not the 45 seconds of the kernel.
+// TestOpenLeased: a program that holds a lease and does not release it costs two seconds, not
+// the 45 of the kernel, and the file is said to be written to. One that releases it is waited
+// for, also in a search.
 func TestOpenLeased(t *testing.T) {
 	y := newYard(t)
 	y.file("a", "x")
@@ -213,10 +215,46 @@ func TestOpenLeased(t *testing.T) {
 	target, err := y.resolve(NewResolver(nil), "a")
 	y.must(err)
 	inTime(t, 5*time.Second, "what is leased", func() {
-		if _, err := target.Open(); !errors.Is(err, unix.EAGAIN) {
+		if _, err := target.Open(); !errors.Is(err, ErrUnstable) {
 			t.Error(err)
 		}
 	})
+	folder, err := y.resolve(NewResolver(nil), ".")
+	y.must(err)
+	dir, err := folder.OpenDir()
+	y.must(err)
+	defer dir.Close()
+	broken := make(chan os.Signal, 1)
+	signal.Notify(broken, unix.SIGIO)
+	defer signal.Stop(broken)
+	target.Close() // as long as it is open nowhere else, the file can be leased
+	for name, open := range map[string]func() (*File, error){
+		"Read": func() (*File, error) {
+			target, err := y.resolve(NewResolver(nil), "a")
+			y.must(err)
+			defer target.Close()
+			return target.Open()
+		},
+		"search": func() (*File, error) { return dir.Open("a") },
+	} {
+		unix.FcntlInt(uintptr(holder), unix.F_SETLEASE, unix.F_UNLCK) // that of before, if there is one
+		for len(broken) > 0 {
+			<-broken
+		}
+		if _, err := unix.FcntlInt(uintptr(holder), unix.F_SETLEASE, unix.F_WRLCK); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		go func() {
+			<-broken
+			unix.FcntlInt(uintptr(holder), unix.F_SETLEASE, unix.F_UNLCK)
+		}()
+		f, err := open()
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		f.Close()
+	}
 }
 
 func TestOnNetwork(t *testing.T) {

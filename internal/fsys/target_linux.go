@@ -49,22 +49,29 @@ func (t *Target) Open() (*File, error) {
 	return &File{fd: fd, name: t.Path, opened: t.Stamp}, nil
 }
 
-// A program that holds a lease on the file is asked to let go of it by the
-// first try; this long it may take.
+// The first try asks a program that holds a lease on the file to release it. A server that
+// writes a large file in place, with syncs, may need this long.
 const (
-	leaseWait  = 200 * time.Millisecond
-	leaseSteps = 20
+	leaseWait = 2 * time.Second
+	leaseStep = 10 * time.Millisecond
 )
 
 const readFlags = unix.O_RDONLY | unix.O_NONBLOCK | unix.O_NOCTTY
 
-func (t *Target) reopen() (int, error) {
-	for step := 0; ; step++ {
-		fd, err := t.reopenOnce()
-		if err != unix.EAGAIN || step == leaseSteps {
+func (t *Target) reopen() (int, error) { return withoutLease(t.reopenOnce) }
+
+// withoutLease opens a file, and waits while another program holds a lease on it. The error
+// is ErrUnstable if that program does not release it: it is writing the file.
+func withoutLease(open func() (int, error)) (int, error) {
+	for waited := time.Duration(0); ; waited += leaseStep {
+		fd, err := open()
+		if err != unix.EAGAIN {
 			return fd, err
 		}
-		time.Sleep(leaseWait / leaseSteps)
+		if waited >= leaseWait {
+			return -1, ErrUnstable
+		}
+		time.Sleep(leaseStep)
 	}
 }
 
