@@ -317,7 +317,8 @@ it. The restore is a change itself and can be restored.
 
 --session restores all changes of one session, the newest first: that of the
 change named, or the one that history list --json names. Where one of them
-cannot be restored, nothing is done.`,
+cannot be restored, nothing is done. An error of the disk, or a file that is
+read-only or busy, can still end it half-way: it then names what it did.`,
 		Args: func(cmd *cobra.Command, words []string) error {
 			if session != "" {
 				return takes(0, 0)(cmd, words)

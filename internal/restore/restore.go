@@ -72,6 +72,11 @@ func (r Restorer) Session(ctx context.Context, id string) ([]File, error) {
 			files[i].Changed = result != nil
 		}
 	}
+	for _, f := range files {
+		if f.Changed { // a folder may have held a file that was restored later
+			removeFolders(f)
+		}
+	}
 	return files, nil
 }
 
@@ -106,20 +111,20 @@ func (r Restorer) file(ctx context.Context, f File, id string, dry bool) (*toolc
 		return p, err
 	}})
 	if err == nil && result != nil && removes {
-		for _, e := range f.Entries {
-			removeFolders(e)
-		}
+		removeFolders(f)
 	}
 	return result, err
 }
 
 // removeFolders removes the folders that a change made for its file, as far as they are
 // empty.
-func removeFolders(e history.Entry) {
-	dir := e.Path
-	for range e.Made {
-		if dir = filepath.Dir(dir); syscall.Rmdir(dir) != nil {
-			return
+func removeFolders(f File) {
+	for _, e := range f.Entries {
+		dir := e.Path
+		for range e.Made {
+			if dir = filepath.Dir(dir); syscall.Rmdir(dir) != nil {
+				break
+			}
 		}
 	}
 }
