@@ -69,7 +69,7 @@ func TestInspector(t *testing.T) {
 			if a := call("Grep", object{"pattern": "colour", "output_mode": "content", "-A": 1, "glob": "*.toml"}); a.IsError || a.Content[0].Text != "settings.toml:1:colour = \"red\"\nsettings.toml-2-size = 3" {
 				t.Errorf("Grep: %+v", a)
 			}
-			if a := call("Glob", object{"pattern": "*.toml"}); a.IsError || a.Content[0].Text != "settings.toml" {
+			if a := call("Glob", object{"pattern": "*.toml"}); a.IsError || a.Content[0].Text != "settings.toml\n(1 file in 1 folder.)" {
 				t.Errorf("Glob: %+v", a)
 			}
 		})
