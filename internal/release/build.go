@@ -145,10 +145,14 @@ func (b *builder) pages() ([]entry, []tool, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	media, err := b.compile(runtime.GOOS, runtime.GOARCH, "fsmcp-media") // it reads PDFs, which a description then offers
+	if err != nil {
+		return nil, nil, err
+	}
 	run := func(args ...string) ([]byte, error) {
 		cmd := exec.Command(path, args...)
 		cmd.Dir = b.dir
-		cmd.Env = []string{"HOME=" + b.dir, "USERPROFILE=" + b.dir, "SystemRoot=" + os.Getenv("SystemRoot")}
+		cmd.Env = []string{"HOME=" + b.dir, "USERPROFILE=" + b.dir, "SystemRoot=" + os.Getenv("SystemRoot"), "FSMCP_MEDIA=" + media}
 		out, err := cmd.Output()
 		if err != nil {
 			return nil, fmt.Errorf("fsmcp %s: %w%s", strings.Join(args, " "), err, stderrOf(err))
