@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/shortrun"
 )
 
@@ -132,5 +133,55 @@ func TestTimeRunsOutWithinAFile(t *testing.T) {
 				t.Errorf("%s: lines %v", name, lines)
 			}
 		}
+	}
+}
+
+// A worker that comes to its slot behind the end of a search finds nothing that counts: what
+// an answer counts and what it shows are the same.
+func TestFoundBehindTheEndDoesNotCount(t *testing.T) {
+	y := newTree(t)
+	y.put("a.txt", "one needle here\n")
+	for _, late := range []bool{false, true} {
+		g, err := newGrepper(GrepQuery{Pattern: "needle", Mode: Content})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if late {
+			g.settleOpen()
+		}
+		scope := y.scope("a.txt")
+		if _, err := y.one(context.Background(), &scope, g); err != nil {
+			t.Fatal(err)
+		}
+		want := 1
+		if late {
+			want = 0
+		}
+		files, _ := g.found.counts()
+		if kept := len(g.found.sorted()); files != want || kept != want {
+			t.Errorf("late %v: %d files are counted and %d kept, want %d", late, files, kept, want)
+		}
+	}
+}
+
+// What is found in a file that a worker begins behind the end does not count either, while
+// it is still searched.
+func TestFileBegunBehindTheEndDoesNotCount(t *testing.T) {
+	y := newTree(t)
+	y.put("a.txt", "one needle here\n")
+	g, err := newGrepper(GrepQuery{Pattern: "needle", Mode: Content})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := result{start: y.scope("a.txt").Starts[0]}
+	early := g.newTally()
+	g.settleOpen()
+	for _, tally := range []*tally{early, g.newTally()} {
+		tally.begin(file, nil, fsys.Stamp{})
+		tally.add(hit{number: 1})
+	}
+	g.settleOpen()
+	if files, _ := g.found.counts(); files != 0 {
+		t.Errorf("%d files count", files)
 	}
 }

@@ -83,6 +83,7 @@ func (t *tally) add(h hit) {
 type searching struct {
 	mu           sync.Mutex
 	tallies      []*tally
+	over         bool // the search is over, also for a worker that begins later
 	partly       []PartOfFile
 	ended        atomic.Int64 // files
 	pdfs, office atomic.Int64
@@ -99,6 +100,7 @@ func (g *grepper) newTally() *tally {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	t.over = g.over
 	g.tallies = append(g.tallies, t)
 	return t
 }
@@ -130,14 +132,15 @@ func (g *grepper) end(t *tally, complete, slow bool) {
 // worker that comes to the end of one later finds that its matches are counted.
 func (g *grepper) settleOpen() {
 	g.mu.Lock()
+	g.over = true
 	all := g.tallies
 	g.mu.Unlock()
 	for _, t := range all {
 		t.mu.Lock()
-		if t.over = true; t.active {
-			t.active = false
+		if t.active && !t.over {
 			g.settle(t, false, true)
 		}
+		t.over = true
 		t.mu.Unlock()
 	}
 }

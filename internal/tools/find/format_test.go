@@ -213,6 +213,20 @@ func TestCutLine(t *testing.T) {
 	}
 }
 
+// An answer that says that nothing was found shows nothing, and nothing of it counts as shown.
+func TestNothingFoundIsNothingShown(t *testing.T) {
+	for total, want := range []int{0, 1} {
+		r := &finding{tool: NameGrep, budget: budget(toolcall.ClientLimits{}), starts: []*access.File{{Target: &fsys.Target{Path: "/w"}}}}
+		line := whole(1, "needle")
+		line.Exact = []state.Part{{Span: span.Span{Start: 0, End: 7}}}
+		found := &search.Grepped{Files: []search.FileMatches{{Path: "/w/a", Lines: []search.Line{line}, Recorded: true}}, TotalFiles: total, TotalMatches: total}
+		result := r.content(found, search.GrepQuery{Mode: search.Content}, true)
+		if text := result.Blocks[0].Text; len(result.Shown) != want || strings.Contains(text, "needle") != (want == 1) {
+			t.Errorf("%d files found: %q, %d shown", total, text, len(result.Shown))
+		}
+	}
+}
+
 func TestGlobs(t *testing.T) {
 	for list, want := range map[string][]string{
 		"":                     nil,

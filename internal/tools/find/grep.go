@@ -53,7 +53,10 @@ func (f *Finder) Grep(ctx context.Context, call toolcall.Call, a *GrepArgs) (*to
 // content answers with lines.
 func (r *finding) content(found *search.Grepped, q search.GrepQuery, numbers bool) *toolcall.Result {
 	style := lineStyle{naming: r.naming, alone: r.alone(), numbers: numbers, groups: q.Before+q.After > 0}
-	pieces := style.lines(found.Files)
+	var pieces []piece
+	if found.TotalFiles > 0 { // else the answer says that nothing was found
+		pieces = style.lines(found.Files)
+	}
 	c := r.closing(found, q)
 	c.one, c.many, c.all = "line", "lines", matchingLines(found)
 	body, kept, below := fitted(pieces, r.budget, func(kept int, cut bool) []string {
