@@ -349,6 +349,19 @@ func TestLongLines(t *testing.T) {
 	}
 }
 
+// A match over the end of a piece of a long line is found where the pattern takes more states
+// than the automaton has room for.
+func TestLongLineBeyondTheAutomaton(t *testing.T) {
+	y := newTree(t)
+	y.put("long", "x\n"+strings.Repeat("z", windowSize-3)+" foo é\ny\n")
+	for _, mode := range []Mode{FilesOnly, Counts, Content} {
+		got, err := y.Grep(context.Background(), y.scope(), GrepQuery{Pattern: "z{300} foo", Mode: mode})
+		if err != nil || got.TotalMatches != 1 || len(got.Files) != 1 {
+			t.Errorf("mode %d: %+v, %v", mode, got, err)
+		}
+	}
+}
+
 // What is counted of lines that are longer than the window is shown, and nothing else: a
 // match over the end of a piece, and none at an end that is none of the line.
 func TestMatchesInPieces(t *testing.T) {

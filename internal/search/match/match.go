@@ -199,23 +199,9 @@ func (m *Matcher) slow(line []byte) bool {
 	if len(line) < longLine || m.p.prog == nil {
 		return m.p.re.Match(line)
 	}
-	a := m.auto
-	a.patient = true
-	defer func() { a.patient = false }()
-	s, o := a.begin, ended
-	for at := 0; at < len(line); {
-		if m.Stop != nil && m.Stop() {
-			return false
-		}
-		end := min(at+pieces, len(line))
-		for most := min(end+utf8.UTFMax-1, len(line)); end < most && !utf8.RuneStart(line[end]); {
-			end++ // to the end of a character
-		}
-		if at, s, o = a.feed(s, line[:end], at); o == matched {
-			return true
-		}
-	}
-	return a.step(s, a.endOfText()) == toMatch
+	s := m.Stream()
+	s.Feed(line)
+	return s.End()
 }
 
 // Reliable reports whether the pattern is fast on what it has met so far.

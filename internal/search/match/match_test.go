@@ -168,6 +168,50 @@ func TestLongLinesAgreeWithRegexp(t *testing.T) {
 	}
 }
 
+// A line that comes in pieces matches as a whole, also from the place on where the automaton
+// gives up, and whatever lies over the end of a piece.
+func TestStreamGoesOnWhereTheAutomatonGivesUp(t *testing.T) {
+	const piece = 256 << 10
+	for pattern, want := range map[string]bool{"z{300} foo": true, "z{300} foo é$": true, "^z{300}$": false, "z{300}$": false, "^é": false} {
+		for _, n := range []int{piece - 300, piece - 3, piece - 1, 2*piece + 100} {
+			p, err := Compile(pattern, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			m := p.Matcher()
+			s := m.Stream()
+			for rest := append(bytes.Repeat([]byte("z"), n), " foo é"...); len(rest) > 0; {
+				size := min(piece, len(rest))
+				s.Feed(rest[:size])
+				rest = rest[size:]
+			}
+			if s.End() != want {
+				t.Errorf("%q behind %d bytes: %v", pattern, n, !want)
+			}
+			if pattern == "z{300} foo" && m.Reliable() {
+				t.Error("the automaton did not give up: the case says little")
+			}
+		}
+	}
+}
+
+// A search that is stopped within a line takes the place where it stopped for no end.
+func TestStoppedStreamDoesNotMatch(t *testing.T) {
+	p, err := Compile("z$", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, stopped := range []bool{false, true} {
+		m := p.Matcher()
+		m.Stop = func() bool { return stopped }
+		s := m.Stream()
+		s.Feed(bytes.Repeat([]byte("z"), 3*pieces))
+		if s.End() == stopped {
+			t.Errorf("stopped %v: %v", stopped, stopped)
+		}
+	}
+}
+
 func FuzzMatcher(f *testing.F) {
 	f.Add("fo+", "foo\r\nbar", false, false)
 	f.Add(`\bab$`, "ab\xff\nab\r\n", true, false)
@@ -417,7 +461,7 @@ func (m *Matcher) agrees(e *matchtest.Expression, text []byte, want []int) error
 		if m.Line(line) != matches {
 			return fmt.Errorf("Line(%q) is not %v", line, matches)
 		}
-		if !m.auto.reliable() {
+		if m.p.prog == nil {
 			continue // a line in pieces counts as several
 		}
 		s := m.Stream()
