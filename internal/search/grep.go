@@ -132,7 +132,7 @@ func (g *grepper) search(w *worker, f *fsys.File, of result, e *entry) error {
 	}
 	m, t := w.own, w.own.tally
 	t.begin(of, e, f.Opened())
-	m.number, m.base = 1, 0
+	m.number, m.base, m.known = 1, 0, 0
 	err := m.count(f, w.room)
 	w.run.counts.files.Add(1)
 	w.run.counts.matches.Add(t.count.Load())
@@ -148,6 +148,7 @@ type matcher struct {
 	tally  *tally // of the file at hand
 	number int    // of the first line of the text that is searched next
 	base   int64  // where that text begins in the file, if the file is plain
+	known  int    // lines of that text, from its start, that a match in front of it reached: they are counted
 }
 
 // passed moves on behind a part of the text.
@@ -257,19 +258,22 @@ func (m *matcher) countText(body []byte, limit int, last bool) {
 		if last {
 			limit = len(body)
 		}
+		done := -1 // where the last line ends that is counted
+		for range m.known {
+			done = lineEnd(body, done+1)
+		}
 		m.Blocks(body, limit, func(start, end int) bool {
-			for at := start; ; {
+			for at := max(start, done+1); at <= end; at = done + 1 {
 				note(at, -1)
-				if m.g.query.Mode == FilesOnly {
+				if done = lineEnd(body, at); m.g.query.Mode == FilesOnly {
 					return false
 				}
-				feed := bytes.IndexByte(body[at:end], '\n')
-				if feed < 0 {
-					return true
-				}
-				at += feed + 1
 			}
+			return true
 		})
+		if m.known = 0; done >= limit && !last {
+			m.known = bytes.Count(body[limit:done], []byte("\n")) + 1
+		}
 		return
 	}
 	for at, n := 0, 1; at < len(body); n++ {
@@ -289,14 +293,17 @@ func (m *matcher) countText(body []byte, limit int, last bool) {
 	}
 }
 
-// behind is the start of the line behind the one that ends, without its line ending, at
-// end.
-func behind(body []byte, end int) int {
-	if i := bytes.IndexByte(body[end:], '\n'); i >= 0 {
-		return end + i + 1
+// lineEnd is where the line ends, without its line feed, that holds a place.
+func lineEnd(body []byte, at int) int {
+	if i := bytes.IndexByte(body[at:], '\n'); i >= 0 {
+		return at + i
 	}
 	return len(body)
 }
+
+// behind is the start of the line behind the one that ends, without its line ending, at
+// end.
+func behind(body []byte, end int) int { return min(lineEnd(body, end)+1, len(body)) }
 
 // enough reports whether a file need not be searched further.
 func (m *matcher) enough() bool { return m.g.query.Mode == FilesOnly && m.tally.count.Load() > 0 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -19,6 +20,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/search/excerpt"
+	"github.com/fsmcp/fsmcp/internal/search/match/matchtest"
 	"github.com/fsmcp/fsmcp/internal/shortrun"
 	"github.com/fsmcp/fsmcp/internal/state"
 )
@@ -358,6 +360,37 @@ func TestLongLineBeyondTheAutomaton(t *testing.T) {
 		got, err := y.Grep(context.Background(), y.scope(), GrepQuery{Pattern: "z{300} foo", Mode: mode})
 		if err != nil || got.TotalMatches != 1 || len(got.Files) != 1 {
 			t.Errorf("mode %d: %+v, %v", mode, got, err)
+		}
+	}
+}
+
+// A file that is searched in windows has the matching lines that it has as one text: a line that
+// a match over the end of a window touches counts once.
+func TestMatchesOverTheEndOfAWindowCountOnce(t *testing.T) {
+	y := newTree(t)
+	const limit = largeSize - overlap // roughly: where the second window begins
+	texts := map[string]string{
+		"all":   strings.Repeat("cafe au lait\n", 400_000),
+		"short": strings.Repeat("x\n", 1_500_000),
+		"crlf":  strings.Repeat("cafe au lait\r\n", 200_000),
+		"one":   strings.Repeat("y\n", limit/2-5) + strings.Repeat("x\nz\nz\n", 10) + strings.Repeat("y\n", 500_000),
+		"long":  strings.Repeat("x", limit+1000) + "\nx\nx\n" + strings.Repeat("cafe au lait\n", 100_000),
+		"block": strings.Repeat("y\n", limit/2-100) + strings.Repeat("x\n", 200_000) + strings.Repeat("y", largeSize) + "\n" + strings.Repeat("x\n", 100),
+	}
+	for name, body := range texts {
+		y.put(name, body)
+		body = strings.ReplaceAll(body, "\r\n", "\n")
+		lines := strings.Count(body, "\n")
+		// The second window may begin within a match that began in the first one: then matches
+		// of more than two lines are others than in one text, up to the lines of one.
+		for pattern, more := range map[string]int{`lait\ncafe`: 0, `lait\ncafe au lait\ncafe`: 1, `(?:x\n){3}`: 2, `x\nz\nz`: 0, `x\nx`: 0, `(?:x\n)+y`: 0, `[xy]`: 0} {
+			want := len(matchtest.Touched(regexp.MustCompile("(?sm:"+pattern+")"), []byte(body)))
+			for _, mode := range []Mode{Counts, Content} {
+				got, err := y.Grep(context.Background(), y.scope(name), GrepQuery{Pattern: pattern, Mode: mode, Multiline: true, Window: Window{Most: 5}})
+				if err != nil || got.TotalMatches < want || got.TotalMatches > min(want+more, lines) {
+					t.Errorf("%s, %q, mode %d: %d lines, want %d, %v", name, pattern, mode, got.TotalMatches, want, err)
+				}
+			}
 		}
 	}
 }
