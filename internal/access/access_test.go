@@ -2,6 +2,7 @@ package access
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,7 +15,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/perm"
 )
 
-// folder is a workspace with a Checker that denies secret/** and .env.
+// folder is a workspace with a Checker that denies secret/**, *.hidden* and .env.
 type folder struct {
 	*testing.T
 	dir string
@@ -31,7 +32,7 @@ func newFolder(t *testing.T) folder {
 	}
 	policy, warnings := perm.Compile(perm.Config{
 		Workspace: []perm.Dir{{Name: dir, Real: dir}}, Mode: perm.AcceptEdits, CaseSensitive: true,
-		Rules: []perm.RuleText{rule("Read(.env)", perm.Deny), rule("Edit(.env)", perm.Deny), rule("Read(secret/**)", perm.Deny), rule("Read(private.txt)", perm.Ask)},
+		Rules: []perm.RuleText{rule("Read(.env)", perm.Deny), rule("Edit(.env)", perm.Deny), rule("Read(secret/**)", perm.Deny), rule("Read(*.hidden*)", perm.Deny), rule("Read(private.txt)", perm.Ask)},
 	})
 	if len(warnings) > 0 {
 		t.Fatal(warnings)
@@ -151,6 +152,43 @@ func TestDeniedFilesStayHidden(t *testing.T) {
 	slices.Sort(list.Names)
 	if !ok || !slices.Equal(list.Names, []string{"main.go", "secret/"}) {
 		t.Errorf("%v, %v", list, ok)
+	}
+}
+
+// What the list of a folder says is the same with hidden names in it as without them: no number
+// of them fills it, ends it, or says that there are more.
+func TestListTellsNothingOfHiddenNames(t *testing.T) {
+	for _, c := range []struct {
+		readable, hidden int
+		names            string // of the hidden ones
+		want             int
+		more             bool
+	}{
+		{50, 0, "", 50, false}, {50, 1, "zz.hidden%d", 50, false}, {50, 1, "a.hidden%d", 50, false},
+		{51, 0, "", 50, true}, {51, 1, "a.hidden%d", 50, true},
+		{5, 600, "a.hidden%d", 5, false}, {5, 5200, "a.hidden%d", 5, false}, {51, 600, "m.hidden%d", 50, true},
+	} {
+		f := newFolder(t)
+		for i := range c.readable {
+			f.put(fmt.Sprintf("d/m%02d", i))
+		}
+		for i := range c.hidden {
+			name := fmt.Sprintf("d/"+c.names, i)
+			if i%2 == 1 {
+				f.put(name)
+			} else if err := os.Mkdir(f.path(name), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		path, _ := f.Parse(f.path("d"))
+		dir, err := f.Open(Request{Op: perm.Read, Path: path})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer dir.Close()
+		if list, ok := f.List(dir); !ok || len(list.Names) != c.want || list.More != c.more {
+			t.Errorf("%d names and %d hidden ones like %s: %d names, more %v", c.readable, c.hidden, c.names, len(list.Names), list.More)
+		}
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 const (
 	maxSiblings = 5_000
 	maxEntries  = 50
-	maxHidden   = 500 // names that may not be shown: the rules decide on each
+	maxScan     = 50_000 // names that are looked at for a list, hidden ones included
 	maxNear     = 3
 )
 
@@ -118,28 +118,28 @@ type Listing struct {
 }
 
 // List lists the entries of a folder that a caller may read. It fails where the
-// folder itself may not be read.
+// folder itself may not be read. Other entries change nothing of it, unless there are more
+// than fifty thousand.
 func (c *Checker) List(f *File) (l Listing, ok bool) {
-	entries, err := f.Entries(maxSiblings)
+	entries, err := f.Entries(maxScan)
 	if err != nil || !c.Readable(f.Asked.String()) {
 		return l, false
 	}
-	hidden := 0
+	walk := c.Walk(f, nil)
 	for _, e := range entries {
-		if !c.Readable(Join(f.Asked.String(), e.Name)) {
-			if hidden++; hidden == maxHidden {
-				break
-			}
+		// Readable looks at the disk: most hidden names need no look.
+		if byName := walk.Allowed(e.Name, false) || e.Dir && walk.Allowed(e.Name, true); !byName || !c.Readable(Join(f.Asked.String(), e.Name)) {
 			continue
+		}
+		if len(l.Names) == maxEntries {
+			l.More = true
+			break
 		}
 		name := e.Name
 		if e.Dir {
 			name += "/"
 		}
-		if l.Names = append(l.Names, name); len(l.Names) == maxEntries {
-			l.More = len(entries) > maxEntries
-			break
-		}
+		l.Names = append(l.Names, name)
 	}
 	return l, true
 }
