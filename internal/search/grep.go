@@ -76,23 +76,11 @@ func newGrepper(q GrepQuery) (*grepper, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &grepper{query: q, pattern: p, found: collector{window: q.Window}}
+	g := &grepper{query: q, pattern: p, literal: p.LiteralInFiles(), found: collector{window: q.Window}}
 	if g.filter, err = filter.New(q.Globs, q.Type); err != nil {
 		return nil, err
 	}
-	g.literal = rawLiteral(p.Literal())
 	return g, nil
-}
-
-// rawLiteral returns the longest part of a literal that looks the same in a file whose line
-// endings are others and in every charset but UTF-16; nil where it has none.
-func rawLiteral(literal []byte) (best []byte) {
-	for part := range bytes.FieldsFuncSeq(literal, func(r rune) bool { return r == '\n' || r >= utf8.RuneSelf }) {
-		if len(part) > len(best) {
-			best = part
-		}
-	}
-	return best
 }
 
 // nameOf is as much of a name as the filter looks at.
@@ -132,7 +120,6 @@ func (g *grepper) search(w *worker, f *fsys.File, of result, e *entry) error {
 	}
 	m, t := w.own, w.own.tally
 	t.begin(of, e, f.Opened())
-	m.number, m.base, m.known = 1, 0, 0
 	err := m.count(f, w.room)
 	w.run.counts.files.Add(1)
 	w.run.counts.matches.Add(t.count.Load())
@@ -182,20 +169,32 @@ func (m *matcher) count(f *fsys.File, r *room) error {
 			return nil
 		}
 	}
-	w, err := newWindow(f, r, buf, buf, false)
+	w, err := newWindow(f, r, buf, buf)
 	if err != nil {
 		return m.countBinary(f, r)
 	}
 	m.tally.plain.Store(w.raw == nil && !w.returns)
-	if m.g.query.Multiline {
+	m.number, m.base, m.known = 1, 0, 0
+	if w.whole = size <= inMemory; m.g.query.Multiline {
 		w.buf = r.largeWindow()
-		return m.countBlocks(w, r)
+		err = m.countBlocks(w, r)
+	} else {
+		err = m.countStream(w, r)
 	}
-	return m.countStream(w, r)
+	if err != errUnlike {
+		return err
+	}
+	raw, _, err := f.ReadAll(inMemory)
+	if err == nil {
+		m.tally.begin(m.tally.of, m.tally.entry, m.tally.stamp)
+		m.countIn(raw)
+	}
+	return err
 }
 
 // countIn counts in a file that is held in memory.
 func (m *matcher) countIn(raw []byte) {
+	m.number, m.base, m.known = 1, 0, 0
 	if m.g.literal != nil && !bytes.Contains(raw, m.g.literal) && !text.IsWide(raw) && bytes.IndexByte(raw, 0) < 0 {
 		return
 	}
@@ -211,13 +210,13 @@ func (m *matcher) countIn(raw []byte) {
 
 // decoded returns the text of a file that is held in memory, with line feeds for line
 // endings where carriage returns end the lines. plain says that it is in UTF-8 with line
-// feeds. The error is errBinary.
+// feeds. The error is text.ErrBinary.
 func decoded(raw []byte) (body []byte, plain bool, err error) {
 	body, plain = bytes.TrimPrefix(raw, []byte("\xEF\xBB\xBF")), true
 	if text.IsWide(raw) || !utf8.Valid(body) || bytes.IndexByte(raw, 0) >= 0 {
 		d, err := text.Decode(raw)
 		if err != nil {
-			return nil, false, errBinary
+			return nil, false, err
 		}
 		body, plain = []byte(d.Text), d.Enc.IsUTF8()
 	}
@@ -260,12 +259,12 @@ func (m *matcher) countText(body []byte, limit int, last bool) {
 		}
 		done := -1 // where the last line ends that is counted
 		for range m.known {
-			done = lineEnd(body, done+1)
+			done = match.LineEnd(body, done+1)
 		}
 		m.Blocks(body, limit, func(start, end int) bool {
 			for at := max(start, done+1); at <= end; at = done + 1 {
 				note(at, -1)
-				if done = lineEnd(body, at); m.g.query.Mode == FilesOnly {
+				if done = match.LineEnd(body, at); m.g.query.Mode == FilesOnly {
 					return false
 				}
 			}
@@ -289,21 +288,9 @@ func (m *matcher) countText(body []byte, limit int, last bool) {
 		if m.g.query.Mode == FilesOnly || n%1000 == 0 && m.run.stopped.Load() {
 			return
 		}
-		at = behind(body, end)
+		at = match.Behind(body, end)
 	}
 }
-
-// lineEnd is where the line ends, without its line feed, that holds a place.
-func lineEnd(body []byte, at int) int {
-	if i := bytes.IndexByte(body[at:], '\n'); i >= 0 {
-		return at + i
-	}
-	return len(body)
-}
-
-// behind is the start of the line behind the one that ends, without its line ending, at
-// end.
-func behind(body []byte, end int) int { return min(lineEnd(body, end)+1, len(body)) }
 
 // enough reports whether a file need not be searched further.
 func (m *matcher) enough() bool { return m.g.query.Mode == FilesOnly && m.tally.count.Load() > 0 }
@@ -334,7 +321,7 @@ func (m *matcher) countStream(w *window, r *room) error {
 			cut = len(w.text)
 		}
 		if long != nil && cut > 0 {
-			if from = behind(w.text, 0); !found && m.endLong(long, w.text[:from]) {
+			if from = match.Behind(w.text, 0); !found && m.endLong(long, w.text[:from]) {
 				t.add(line)
 			}
 			long = nil

@@ -264,6 +264,41 @@ func TestGrepEncodings(t *testing.T) {
 	y.want("one file", y.grep(y.scope("utf16"), GrepQuery{Pattern: "hit"}), "utf16:2:grün hit")
 }
 
+// The charset and the line ending of a file are those of all of it, wherever it shows them.
+func TestGrepEncodingsThatShowLate(t *testing.T) {
+	y := newTree(t)
+	ascii := strings.Repeat("plain ascii line\n", 30_000)
+	legacy := strings.Repeat("caf\xe9 au lait tr\xe8s bon\n", 30)
+	wide := []byte{0xFF, 0xFE}
+	for _, u := range utf16.Encode([]rune(strings.Repeat("foo\r", 50_000))) {
+		wide = append(wide, byte(u), byte(u>>8))
+	}
+	y.put("legacy", ascii+legacy)
+	y.put("utf8", ascii+strings.Repeat("café au lait\n", 30))
+	y.put("returns", strings.Repeat("x", 300_000)+strings.Repeat("\rfoo", 30))
+	y.put("feeds", strings.Repeat("a\r", 200_000)+"needle\nfoo\n")
+	y.put("wide", string(wide))
+	for _, c := range []struct {
+		name, pattern string
+		want          int
+	}{
+		{"legacy", "café", 30}, {"legacy", "^caf. au", 30}, {"legacy", "[é]", 30}, {"legacy", "^plain", 30_000}, {"utf8", "café", 30},
+		{"returns", "^foo$", 30}, {"returns", "^x+$", 1}, {"feeds", "^needle", 0}, {"feeds", "^foo", 1}, {"wide", "^foo$", 50_000},
+	} {
+		for _, q := range []GrepQuery{{Mode: FilesOnly}, {Mode: Counts}, {Mode: Content, Window: Window{Most: 5}}, {Mode: Counts, Multiline: true}} {
+			q.Pattern = c.pattern
+			want := c.want
+			if q.Mode == FilesOnly {
+				want = min(want, 1)
+			}
+			got, err := y.Grep(context.Background(), y.scope(c.name), q)
+			if err != nil || got.TotalMatches != want || q.Mode == Content && (len(got.Files) > 0) != (want > 0) {
+				t.Errorf("%s, %q, mode %d, multiline %v: %d of %d, %d files, %v", c.name, c.pattern, q.Mode, q.Multiline, got.TotalMatches, want, len(got.Files), err)
+			}
+		}
+	}
+}
+
 // An empty file has no line, in every mode.
 func TestEmptyFilesDoNotMatch(t *testing.T) {
 	y := newTree(t)

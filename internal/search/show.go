@@ -12,6 +12,7 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/search/excerpt"
+	"github.com/fsmcp/fsmcp/internal/search/match"
 	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/state"
 	"github.com/fsmcp/fsmcp/internal/text"
@@ -272,7 +273,7 @@ func (s *shower) file(f *fsys.File, r *room, fm *FileMatches) {
 func (s *shower) large(f *fsys.File, r *room) {
 	head := r.window()
 	n, _ := f.ReadAt(head, 0)
-	w, err := newWindow(f, r, r.largeWindow(), head[:n], false)
+	w, err := newWindow(f, r, r.largeWindow(), head[:n])
 	if err != nil {
 		return
 	}
@@ -433,7 +434,7 @@ func (s *shower) block(body []byte, from int, last bool) {
 			start = len(body)
 		}
 		for ; s.after > 0 && pos < start && !s.full; s.after-- {
-			to := behind(body, pos)
+			to := match.Behind(body, pos)
 			s.add(body, pos, to, true)
 			s.number++
 			pos, passed = to, to
@@ -446,7 +447,7 @@ func (s *shower) block(body []byte, from int, last bool) {
 		at := startOf(body, start, s.g.query.Before, passed)
 		number := s.number
 		for s.number -= bytes.Count(body[at:start], []byte("\n")); at < start && !s.full; s.number++ {
-			to := behind(body, at)
+			to := match.Behind(body, at)
 			s.add(body, at, to, true)
 			at = to
 		}
@@ -454,7 +455,7 @@ func (s *shower) block(body []byte, from int, last bool) {
 		if s.full {
 			return
 		}
-		to := behind(body, end)
+		to := match.Behind(body, end)
 		s.add(body, start, to, false)
 		s.number++
 		pos, passed, s.after = to, to, s.g.query.After
@@ -494,12 +495,12 @@ func (s *shower) following(body []byte, from int) (next func(pos int) (start, en
 			return rest(pos)
 		}
 		for n := s.hits.lines[0].number - s.number; n > 0 && pos < len(body); n-- {
-			pos = behind(body, pos)
+			pos = match.Behind(body, pos)
 		}
 		if pos >= len(body) {
 			return 0, 0, false
 		}
-		line := bytes.TrimSuffix(body[pos:behind(body, pos)], []byte("\n"))
+		line := bytes.TrimSuffix(body[pos:match.Behind(body, pos)], []byte("\n"))
 		return pos, pos + len(line), true
 	}, func() { end() }
 }
@@ -540,7 +541,7 @@ func (s *shower) blocks(body []byte, from int, f func(first, last int) bool) {
 	here, there := 0, from
 	move := func(to int) int {
 		for n := bytes.Count(plain[here:to], []byte("\n")); n > 0; n-- {
-			there = behind(body, there)
+			there = match.Behind(body, there)
 		}
 		here = to
 		return there

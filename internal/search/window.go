@@ -46,8 +46,8 @@ func (r *room) window() []byte {
 	return r.buf
 }
 
-// errBinary: the file is no text.
-var errBinary = errors.New("binary")
+// errUnlike: the charset or the line ending of a file is not what its head shows.
+var errUnlike = errors.New("unlike its head")
 
 // window moves over the text of a file that is not held in memory.
 type window struct {
@@ -60,14 +60,16 @@ type window struct {
 	eof  bool
 	// returns: carriage returns end the lines. They are made line feeds.
 	returns bool
+	// whole: the file can be held in memory. more fails where the file is unlike its head.
+	whole, feeds bool
 }
 
 // newWindow begins at the start of a file; head are its first bytes, in buf. The error is
-// errBinary.
-func newWindow(f *fsys.File, r *room, buf, head []byte, whole bool) (*window, error) {
-	enc, err := text.HeadEncoding(head, whole)
+// text.ErrBinary.
+func newWindow(f *fsys.File, r *room, buf, head []byte) (*window, error) {
+	enc, err := text.HeadEncoding(head, false)
 	if err != nil {
-		return nil, errBinary
+		return nil, err
 	}
 	w := &window{file: f, enc: enc, buf: buf, off: int64(len(enc.BOM()))}
 	if !enc.IsUTF8() {
@@ -96,6 +98,9 @@ func (w *window) more() (isText bool, err error) {
 		err = w.decode()
 	}
 	added := w.text[was:]
+	if w.whole && err == nil && w.unlike(was) {
+		return true, errUnlike
+	}
 	if w.returns {
 		for i, b := range added {
 			if b == '\r' {
@@ -104,6 +109,19 @@ func (w *window) more() (isText bool, err error) {
 		}
 	}
 	return bytes.IndexByte(added, 0) < 0, err
+}
+
+// unlike reports whether the text from a place on differs from the head of the file, or whether
+// only all of the file can tell.
+func (w *window) unlike(was int) bool {
+	end, feed := len(w.text), bytes.IndexByte(w.text[was:], '\n') >= 0
+	if w.feeds = w.feeds || feed; !w.eof {
+		end -= text.OpenTail(w.text)
+	}
+	if w.raw == nil && !utf8.Valid(w.text[was-text.OpenTail(w.text[:was]):end]) || w.raw != nil && w.enc.Units().Size() == 1 {
+		return true
+	}
+	return w.returns && feed || !w.returns && !w.feeds && bytes.IndexByte(w.text[was:], '\r') >= 0
 }
 
 // decode adds a piece of text in another charset than UTF-8.
@@ -136,13 +154,5 @@ func openTail(b []byte) int {
 	if len(b) > 0 && b[len(b)-1] == '\r' {
 		return 1
 	}
-	for n := 1; n < utf8.UTFMax && n <= len(b); n++ {
-		if c := b[len(b)-n]; utf8.RuneStart(c) {
-			if c >= utf8.RuneSelf && !utf8.FullRune(b[len(b)-n:]) {
-				return n
-			}
-			break
-		}
-	}
-	return 0
+	return text.OpenTail(b)
 }

@@ -183,7 +183,7 @@ func skipRaw(c charset.Set, raw []byte, n int, whole bool) (at, count int) {
 	switch {
 	case c == charset.UTF8:
 		if !whole {
-			raw = raw[:len(raw)-openTail(raw)]
+			raw = raw[:len(raw)-OpenTail(raw)]
 		}
 		return skipColumns(stringOf(raw), n)
 	case c.Wide():

@@ -277,7 +277,7 @@ func HeadEncoding(head []byte, whole bool) (charset.Encoding, error) {
 		return charset.Encoding{}, ErrBinary
 	}
 	if !whole {
-		head = head[:len(head)-openTail(head)]
+		head = head[:len(head)-OpenTail(head)]
 	}
 	enc := charset.Encoding{Mark: bytes.HasPrefix(head, []byte(charset.MarkUTF8))}
 	if utf8.Valid(head) {
@@ -297,9 +297,9 @@ func HeadEncoding(head []byte, whole bool) (charset.Encoding, error) {
 	return enc, nil
 }
 
-// openTail is the length of a UTF-8 character at the end of b that lacks its
+// OpenTail is the length of a UTF-8 character at the end of b that lacks its
 // last bytes.
-func openTail(b []byte) int {
+func OpenTail(b []byte) int {
 	for n := 1; n <= 3 && n <= len(b); n++ {
 		c := b[len(b)-n]
 		if c >= 0xC0 {

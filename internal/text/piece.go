@@ -63,7 +63,7 @@ func prefix(e charset.Encoding, raw []byte) (text string, used int) {
 			return "", -1
 		}
 	}
-	used = len(raw) - openTail(raw)
+	used = len(raw) - OpenTail(raw)
 	return string(raw[:used]), used
 }
 

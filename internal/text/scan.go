@@ -309,7 +309,7 @@ func (s *Scan) newView(raw []byte, eol byte, whole bool) *view {
 	if eol == '\n' && bytes.IndexByte(raw, '\r') < 0 && plainASCII(raw, bytes.Count(raw, []byte{'\n'})) {
 		v.ascii = true
 	} else {
-		v.strays = !utf8.Valid(raw) && (whole || !utf8.Valid(raw[:len(raw)-openTail(raw)]))
+		v.strays = !utf8.Valid(raw) && (whole || !utf8.Valid(raw[:len(raw)-OpenTail(raw)]))
 	}
 	return v
 }
@@ -482,7 +482,7 @@ func (s *Scan) columnAt(ctx context.Context, r io.ReaderAt, at int64, w place) (
 		return Page{}, ErrBinary
 	}
 	if !found && !v.whole && v.set == charset.UTF8 && !v.strays {
-		content -= openTail(raw)
+		content -= OpenTail(raw)
 	}
 	if content == 0 && w.column > 1 {
 		return Page{Total: s.total()}, nil

@@ -99,8 +99,16 @@ func usable(literal string) bool {
 	return len(literal) >= minLiteral && !strings.ContainsRune(literal, utf8.RuneError)
 }
 
-// Literal returns bytes that each matching text holds, nil where none are known.
-func (p *Pattern) Literal() []byte { return p.literal }
+// LiteralInFiles returns bytes that each matching file holds, whatever its charset but UTF-16
+// and its line endings are; nil where none are known.
+func (p *Pattern) LiteralInFiles() (best []byte) {
+	for part := range bytes.FieldsFuncSeq(p.literal, func(r rune) bool { return r == '\n' || r >= utf8.RuneSelf }) {
+		if len(part) > len(best) {
+			best = part
+		}
+	}
+	return best
+}
 
 // Matcher looks for a pattern in texts, one at a time. It keeps an automaton of at most
 // some hundred KiB.
@@ -142,7 +150,7 @@ func (m *Matcher) nextLiteral(text []byte, from int) (start, end int, ok bool) {
 		if m.p.exact || m.Line(text[start:end]) {
 			return start, end, true
 		}
-		if from = next(text, end); from >= len(text) {
+		if from = Behind(text, end); from >= len(text) {
 			return 0, 0, false
 		}
 		if tries > triesOfLiteral && from-began < tries*bytesPerTry {
@@ -172,7 +180,7 @@ func (m *Matcher) nextLine(text []byte, from int) (start, end int, ok bool) {
 		if m.slow(trimmed(text, from, end)) {
 			return from, from + len(trimmed(text, from, end)), true
 		}
-		from = next(text, end)
+		from = Behind(text, end)
 	}
 	return 0, 0, false
 }
@@ -255,7 +263,8 @@ func trimmed(text []byte, start, end int) []byte {
 	return text[start:end]
 }
 
-// next is the start of the line behind the one that ends, without its line ending, at end.
-func next(text []byte, end int) int {
-	return min(end+lineLength(text[end:])+1, len(text))
-}
+// Behind is the start of the line behind the one that ends, without its line ending, at end.
+func Behind(text []byte, end int) int { return min(LineEnd(text, end)+1, len(text)) }
+
+// LineEnd is where the line ends, without its line feed, that holds a place.
+func LineEnd(text []byte, at int) int { return at + lineLength(text[at:]) }

@@ -73,7 +73,7 @@ func lines(m *Matcher, text []byte) (starts []int, err error) {
 			return nil, fmt.Errorf("line %d to %d from %d on", start, end, at)
 		}
 		starts = append(starts, start)
-		at = next(text, end)
+		at = Behind(text, end)
 	}
 	return starts, nil
 }
@@ -247,7 +247,7 @@ func TestAutomatonForgetsAndGivesUp(t *testing.T) {
 			if !ok {
 				break
 			}
-			at = next(text, end)
+			at = Behind(text, end)
 		}
 		if m.auto.size > maxSize+1000 || m.auto.forgotten == 0 {
 			t.Errorf("%s: %d bytes, forgotten %d times", pattern, m.auto.size, m.auto.forgotten)
@@ -455,7 +455,7 @@ func (m *Matcher) agrees(e *matchtest.Expression, text []byte, want []int) error
 	if err != nil || !slices.Equal(got, want) {
 		return fmt.Errorf("lines at %v, %v; want %v", got, err, want)
 	}
-	for at := 0; at < len(text); at = next(text, at) {
+	for at := 0; at < len(text); at = Behind(text, at) {
 		line := trimmed(text, at, at+lineLength(text[at:]))
 		matches := slices.Contains(want, at)
 		if m.Line(line) != matches {
