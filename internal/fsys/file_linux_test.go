@@ -215,10 +215,17 @@ func TestOpenLeased(t *testing.T) {
 	target, err := y.resolve(NewResolver(nil), "a")
 	y.must(err)
 	inTime(t, 5*time.Second, "what is leased", func() {
-		if _, err := target.Open(); !errors.Is(err, ErrUnstable) {
+		var want error = ErrUnstable
+		if portable { // the other systems have no such leases: nothing waits for one
+			want = unix.EAGAIN
+		}
+		if _, err := target.Open(); !errors.Is(err, want) {
 			t.Error(err)
 		}
 	})
+	if portable {
+		return
+	}
 	folder, err := y.resolve(NewResolver(nil), ".")
 	y.must(err)
 	dir, err := folder.OpenDir()
