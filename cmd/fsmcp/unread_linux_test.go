@@ -23,7 +23,7 @@ import (
 func TestUnreadOutputIsBounded(t *testing.T) {
 	shortrun.Skip(t, "it sends 900,000 requests")
 	if slowdown > 1 {
-		t.Skip("the race detector takes memory of its own")
+		t.Skip("!!! NOT TESTED: the race detector takes memory of its own; the run without it tests this !!!")
 	}
 	const most = 250 << 20
 	long := strings.Repeat("m", 190)

@@ -80,8 +80,6 @@ type Result struct {
 	Report   *reminders.Report // nil: no file changed outside
 	// Search holds the facts of a search that succeeded; nil for other calls.
 	Search *Search
-	// Hints are the files for which hints are looked up, by their resolved names.
-	Hints []string
 }
 
 // Search counts what a search has found.

@@ -154,13 +154,6 @@ func (r *finding) answer(body string, below []string, c closing, facts toolcall.
 	result := toolcall.TextResult(append([]string{body}, below...)...)
 	facts.Path, facts.Pattern = r.starts[0].Path, r.pattern
 	result.Search = &facts
-	for _, s := range r.starts {
-		name := s.Path
-		if !r.alone() {
-			name += "/."
-		}
-		result.Hints = append(result.Hints, name)
-	}
 	return result
 }
 

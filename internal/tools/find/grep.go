@@ -68,14 +68,9 @@ func (r *finding) content(found *search.Grepped, q search.GrepQuery, numbers boo
 		return c.sentences()
 	})
 	result := r.answer(body, below, c, toolcall.Search{Files: found.TotalFiles, Matches: found.TotalMatches})
-	var names []string
-	result.Shown, names = shown(found.Files, pieces[:kept])
-	result.Hints = append(result.Hints, names[:min(len(names), mostHints)]...)
+	result.Shown = shown(found.Files, pieces[:kept])
 	return result
 }
-
-// mostHints bounds the files for whose folders hints are looked up.
-const mostHints = 20
 
 // closing is the end of an answer.
 func (r *finding) closing(found *search.Grepped, q search.GrepQuery) closing {
@@ -87,8 +82,8 @@ func matchingLines(found *search.Grepped) string {
 	return counted(found.TotalMatches, "matching line", "matching lines") + " in " + counted(found.TotalFiles, "file", "files")
 }
 
-// shown lists what the kept pieces show of the files, and the names of these.
-func shown(files []search.FileMatches, kept []piece) (all []toolcall.Shown, names []string) {
+// shown lists what the kept pieces show of the files.
+func shown(files []search.FileMatches, kept []piece) (all []toolcall.Shown) {
 	for len(kept) > 0 {
 		f := &files[kept[0].file]
 		var exact []state.Part
@@ -96,12 +91,11 @@ func shown(files []search.FileMatches, kept []piece) (all []toolcall.Shown, name
 		for ; n < len(kept) && kept[n].file == kept[0].file; n++ {
 			exact = append(exact, kept[n].exact...)
 		}
-		kept, names = kept[n:], append(names, f.Path)
-		if f.Recorded && len(exact) > 0 && !strings.HasSuffix(strings.ToLower(f.Path), ".ipynb") { // a notebook is shown by its cells
+		if kept = kept[n:]; f.Recorded && len(exact) > 0 && !strings.HasSuffix(strings.ToLower(f.Path), ".ipynb") { // a notebook is shown by its cells
 			all = append(all, toolcall.Shown{Path: f.Path, Record: f.Showing(exact), Found: true})
 		}
 	}
-	return all, names
+	return all
 }
 
 // files answers with names of files, or with their counts.
