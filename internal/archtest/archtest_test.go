@@ -267,7 +267,6 @@ func TestSoleImporters(t *testing.T) {
 		"github.com/pdfcpu/pdfcpu":               "internal/media/pdf",
 		"github.com/klippa-app/go-pdfium":        "internal/media/pdf",
 		"github.com/aymanbagabas/go-udiff":       "internal/changes",
-		"github.com/wlynxg/chardet":              "internal/text/charset",
 		"github.com/modelcontextprotocol/go-sdk": "tests only",
 	}
 	for dir, p := range packages(t) {

@@ -7,23 +7,20 @@ import (
 	"slices"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/wlynxg/chardet"
 )
 
-// Recognising a legacy charset. Two judges look at the lines that hold bytes beyond ASCII:
-// the chardet library, and the models below, which know how often a language uses its
-// letters. chardet is good at long texts and at East Asian ones, but takes Central
-// European text for Western, has no Arabic or Vietnamese, and is unsure of the few
-// accented letters in a source file. So it has a vote and the models decide: the score of
-// a charset is the likelihood of the bytes against chance (in nats), plus chardet's
-// confidence.
+// Recognising a legacy charset. The models below know how often a language uses its
+// letters. The score of a charset is the likelihood of the lines that hold bytes beyond
+// ASCII against chance, in nats.
 //
-// Of the 30 samples of TestDecodeLegacy chardet alone recognises 22, both together all 30.
+// chardet v1.0.5 was tried. Alone it recognises 22 of the 30 samples of TestDecodeLegacy:
+// it takes Central European text for Western, has no Arabic or Vietnamese, and is unsure of
+// a few accented letters. The models recognise all 30 with and without its vote. Of every
+// prefix and suffix of the samples they read 3,524 alike and 101 otherwise, with its vote
+// 3,523 and 105. Its tables cost each start 0.5 ms and 450 KB.
 
 const (
 	sampleSize = 2 << 10 // bytes of text that are judged
-	vote       = 4.0     // what chardet's full confidence is worth
 	chance     = -4.85   // log(1/128): a byte from 0x80 on that means nothing
 
 	// A charset is recognised when it beats chance by enough, at all and
@@ -124,11 +121,10 @@ func Detect(raw []byte) (Set, bool) {
 	if len(sample) == 0 || hasControls(sample) {
 		return 0, false
 	}
-	votes := chardetVotes(sample)
 	all := []reading{{UTF8, rateUTF8(sample), sample}}
 	for _, s := range scripts {
 		if text, used, ok := read(sample, s.set); ok {
-			all = append(all, reading{s.set, s.rate(sample[:used], text) + vote*votes[s.set], text})
+			all = append(all, reading{s.set, s.rate(sample[:used], text), text})
 		}
 	}
 	texts := make(map[Set][]byte)
@@ -140,7 +136,7 @@ func Detect(raw []byte) (Set, bool) {
 				texts[set] = text // nil where it cannot be read so
 			}
 			if text != nil {
-				all = append(all, reading{set, languages[i].rate(sample, set) + vote*votes[set], text})
+				all = append(all, reading{set, languages[i].rate(sample, set), text})
 			}
 		}
 	}
@@ -221,31 +217,6 @@ func hasControls(text []byte) bool {
 		}
 	}
 	return false
-}
-
-// chardetVotes are chardet's confidences by charset, less where there is little to go
-// by: it is as sure of two bytes as of a book.
-func chardetVotes(sample []byte) map[Set]float64 {
-	votes := make(map[Set]float64)
-	weight := min(1, float64(beyondASCII(sample))/10)
-	for _, r := range chardet.DetectAll(sample) {
-		for _, set := range named[r.Charset] {
-			votes[set] = max(votes[set], r.Confidence*weight)
-		}
-	}
-	return votes
-}
-
-// named has the charsets that chardet means by a name, or cannot tell from it. To
-// chardet all Latin letters are Western.
-var named = map[string][]Set{
-	"GB2312": {GBK}, "GBK": {GBK}, "GB18030": {GBK},
-	"Shift_JIS": {ShiftJIS}, "CP932": {ShiftJIS}, "EUC-JP": {EUCJP},
-	"EUC-KR": {EUCKR}, "CP949": {EUCKR}, "Big5": {Big5},
-	"Windows-1251": {Windows1251}, "x-mac-cyrillic": {Windows1251}, "KOI8-R": {KOI8R}, "ISO-8859-5": {ISO8859_5},
-	"ISO-8859-7": {ISO8859_7, Windows1253}, "Windows-1253": {ISO8859_7, Windows1253},
-	"Windows-1255": {Windows1255, ISO8859_8}, "ISO-8859-8": {Windows1255, ISO8859_8},
-	"TIS-620": {Windows874},
 }
 
 // rateUTF8 returns the likelihood of the sample in UTF-8 against chance. Broken bytes
