@@ -89,7 +89,7 @@ var layers = map[string]layer{
 	"internal/save":           {imports: []string{"internal/fsys", "internal/keylock", "internal/save/disk", "internal/save/journal", "internal/save/lock", "internal/save/rescue", "internal/save/statedir", "internal/save/sweep", "internal/save/tempname", "internal/span"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
 	"internal/save/tempname":  {imports: []string{"internal/fsys"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
 	"internal/save/disk":      {imports: []string{"internal/fsys", "internal/save/tempname", "internal/span"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
-	"internal/save/lock":      {imports: []string{"internal/fsys", "internal/save/disk"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
+	"internal/save/lock":      {imports: []string{"internal/fsys", "internal/perm/glob", "internal/save/disk"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
 	"internal/save/statedir":  {imports: []string{"internal/filelock", "internal/fsys", "internal/owndir", "internal/save/disk", "internal/save/lock"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
 	"internal/save/rescue":    {imports: []string{"internal/save/disk", "internal/save/tempname"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
 	"internal/save/journal":   {imports: []string{"internal/fsys", "internal/save/disk", "internal/span"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},

@@ -144,16 +144,9 @@ func (d *document) describe(entry *hujson.Object, r *Registration) {
 	}
 }
 
-// The keys of an entry's command and the tables of TOML, as clients write them.
-var (
-	tomlTable = regexp.MustCompile(`^\s*\[+\s*([^\]#]*?)\s*\]`)
-	tomlKey   = regexp.MustCompile(`^\s*"?(command|args|enabled)"?\s*=\s*(.*)$`)
-	yamlKey   = regexp.MustCompile(`^(\s*)["']?([\w.-]+)["']?\s*:\s*(.*)$`)
-	yamlItem  = regexp.MustCompile(`^\s*-\s+(.*)$`)
-	listWords = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|'[^']*'|[^\s,\[\]"'#]+|[\]#]`)
-)
-
 func registeredTOML(key string, text []byte) (all []Registration) {
+	tomlTable := regexp.MustCompile(`^\s*\[+\s*([^\]#]*?)\s*\]`)
+	tomlKey := regexp.MustCompile(`^\s*"?(command|args|enabled)"?\s*=\s*(.*)$`)
 	inside := false
 	n := 0
 	for line := range strings.Lines(string(text)) {
@@ -172,6 +165,7 @@ func registeredTOML(key string, text []byte) (all []Registration) {
 }
 
 func registeredYAML(key string, text []byte) (all []Registration) {
+	yamlKey := regexp.MustCompile(`^(\s*)["']?([\w.-]+)["']?\s*:\s*(.*)$`)
 	top, indent := false, -1 // inside the key; the indentation of fsmcp's block, or -1
 	n := 0
 	for line := range strings.Lines(string(text)) {
@@ -220,6 +214,7 @@ func textAfter(text []byte, n int) string {
 // ends where the list ends.
 func words(value, rest string) (list []string) {
 	if !strings.HasPrefix(strings.TrimSpace(value), "[") {
+		yamlItem := regexp.MustCompile(`^\s*-\s+(.*)$`)
 		for line := range strings.Lines(rest) {
 			m := yamlItem.FindStringSubmatch(strings.TrimRight(line, "\r\n"))
 			if m == nil {
@@ -229,6 +224,7 @@ func words(value, rest string) (list []string) {
 		}
 		return list
 	}
+	listWords := regexp.MustCompile(`"(?:[^"\\]|\\.)*"|'[^']*'|[^\s,\[\]"'#]+|[\]#]`)
 	for line := range strings.Lines(value + "\n" + rest) {
 		for _, word := range listWords.FindAllString(line, -1) {
 			if word == "]" {

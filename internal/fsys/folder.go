@@ -5,13 +5,8 @@ import (
 	"io/fs"
 	"os"
 	"regexp"
+	"strings"
 	"syscall"
-)
-
-// The forms of variables that a client was to replace. The second is also an ordinary name.
-var (
-	braced  = regexp.MustCompile(`\$\{[^{}]*\}`)
-	percent = regexp.MustCompile(`%\w+%`)
 )
 
 // FolderNameFault is the part of FolderFault that is known without a look at the disk.
@@ -19,7 +14,7 @@ func FolderNameFault(name string) string {
 	switch {
 	case name == "":
 		return "has an empty name"
-	case braced.MatchString(name):
+	case strings.Contains(name, "${") && regexp.MustCompile(`\$\{[^{}]*\}`).MatchString(name):
 		return "is a variable that the client has not replaced"
 	}
 	return ""
@@ -38,7 +33,7 @@ func FolderFault(name string) string {
 		return "is not a folder"
 	case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR):
 		return ""
-	case percent.MatchString(name):
+	case regexp.MustCompile(`%\w+%`).MatchString(name): // an ordinary name as well, so not refused above
 		return "is a variable that the client has not replaced"
 	}
 	return "does not exist"

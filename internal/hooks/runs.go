@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // word is one word of a command.
@@ -46,27 +47,29 @@ var (
 
 // runners lists known programs that run others, by their names without version and suffix.
 // A name with a blank is a program and its first argument.
-var runners = map[string]runner{
-	"sh": shell, "bash": shell, "dash": shell, "ash": shell, "ksh": shell, "mksh": shell, "zsh": shell, "rbash": shell, "yash": shell, "fish": shell, "csh": shell, "tcsh": shell,
-	"python": python, "pypy": python,
-	"perl": {values: "I", glued: "iFxmM", code: "eE"}, "ruby": {values: "IrCE", glued: "ixFKTW", code: "e"},
-	"node": node, "nodejs": node, "tsx": node, "ts-node": node, "bun": node, "bun run": node, "deno": plain, "deno run": plain, "go run": plain,
-	"php": {values: "dcfz", code: "r"}, "lua": {values: "l", code: "e"}, "luajit": {values: "l", code: "e"},
-	"tclsh": plain, "wish": plain, "expect": {values: "f", code: "c"}, "rscript": {code: "e"}, "osascript": {values: "l", code: "e"},
-	"groovy": {values: "c", code: "e"}, "julia": {values: "L", code: "eE"}, "guile": {values: "L", code: "c"}, "elixir": {values: "r", code: "e"}, "swift": plain, "racket": {code: "e"},
-	"-c":   {kind: evaluates}, // after flock's file
-	"java": {long: []string{"jar", "cp", "classpath", "class-path", "p", "module-path"}},
-	"pwsh": {long: []string{"file", "f", "command", "c"}}, "powershell": {long: []string{"file", "f", "command", "c"}}, "cmd": {skip: 1},
-	"awk": {kind: runsOptions, values: "fFv", long: []string{"file"}}, "gawk": {kind: runsOptions, values: "fFvEi", long: []string{"file"}}, "mawk": {kind: runsOptions, values: "fFv"}, "sed": {kind: runsOptions, values: "fel", long: []string{"file"}},
-	"make": {kind: runsOptions, values: "fCI", long: []string{"file", "makefile"}}, "gmake": {kind: runsOptions, values: "fCI", long: []string{"file", "makefile"}},
-	".": plain, "source": plain, "eval": {kind: evaluates}, "trap": {kind: evaluates},
-	"env": {kind: runsProgram, values: "uC", code: "S", long: []string{"unset", "chdir"}}, "exec": {kind: runsProgram, values: "a"}, "command": prefix, "builtin": prefix, "nohup": prefix, "setsid": prefix, "busybox": prefix, "time": {kind: runsProgram, values: "fo"},
-	"nice": {kind: runsProgram, values: "n"}, "ionice": {kind: runsProgram, values: "cn"}, "timeout": {kind: runsProgram, values: "ks", long: []string{"kill-after", "signal"}, skip: 1}, "stdbuf": {kind: runsProgram, values: "ioe"},
-	"taskset": {kind: runsProgram, skip: 1}, "chrt": {kind: runsProgram, skip: 1}, "flock": {kind: runsProgram, values: "wE", skip: 1},
-	"sudo": {kind: runsProgram, values: "ughpCTrtRDU"}, "doas": {kind: runsProgram, values: "uC"}, "xargs": {kind: runsProgram, values: "adEIiLnPs"},
-	"uv run": prefix, "poetry run": prefix, "bundle exec": prefix,
-	"fsmcp hook": {kind: runsProgram, skip: 1}, // before "diff", which starts an editor
-}
+var runners = sync.OnceValue(func() map[string]runner {
+	return map[string]runner{
+		"sh": shell, "bash": shell, "dash": shell, "ash": shell, "ksh": shell, "mksh": shell, "zsh": shell, "rbash": shell, "yash": shell, "fish": shell, "csh": shell, "tcsh": shell,
+		"python": python, "pypy": python,
+		"perl": {values: "I", glued: "iFxmM", code: "eE"}, "ruby": {values: "IrCE", glued: "ixFKTW", code: "e"},
+		"node": node, "nodejs": node, "tsx": node, "ts-node": node, "bun": node, "bun run": node, "deno": plain, "deno run": plain, "go run": plain,
+		"php": {values: "dcfz", code: "r"}, "lua": {values: "l", code: "e"}, "luajit": {values: "l", code: "e"},
+		"tclsh": plain, "wish": plain, "expect": {values: "f", code: "c"}, "rscript": {code: "e"}, "osascript": {values: "l", code: "e"},
+		"groovy": {values: "c", code: "e"}, "julia": {values: "L", code: "eE"}, "guile": {values: "L", code: "c"}, "elixir": {values: "r", code: "e"}, "swift": plain, "racket": {code: "e"},
+		"-c":   {kind: evaluates}, // after flock's file
+		"java": {long: []string{"jar", "cp", "classpath", "class-path", "p", "module-path"}},
+		"pwsh": {long: []string{"file", "f", "command", "c"}}, "powershell": {long: []string{"file", "f", "command", "c"}}, "cmd": {skip: 1},
+		"awk": {kind: runsOptions, values: "fFv", long: []string{"file"}}, "gawk": {kind: runsOptions, values: "fFvEi", long: []string{"file"}}, "mawk": {kind: runsOptions, values: "fFv"}, "sed": {kind: runsOptions, values: "fel", long: []string{"file"}},
+		"make": {kind: runsOptions, values: "fCI", long: []string{"file", "makefile"}}, "gmake": {kind: runsOptions, values: "fCI", long: []string{"file", "makefile"}},
+		".": plain, "source": plain, "eval": {kind: evaluates}, "trap": {kind: evaluates},
+		"env": {kind: runsProgram, values: "uC", code: "S", long: []string{"unset", "chdir"}}, "exec": {kind: runsProgram, values: "a"}, "command": prefix, "builtin": prefix, "nohup": prefix, "setsid": prefix, "busybox": prefix, "time": {kind: runsProgram, values: "fo"},
+		"nice": {kind: runsProgram, values: "n"}, "ionice": {kind: runsProgram, values: "cn"}, "timeout": {kind: runsProgram, values: "ks", long: []string{"kill-after", "signal"}, skip: 1}, "stdbuf": {kind: runsProgram, values: "ioe"},
+		"taskset": {kind: runsProgram, skip: 1}, "chrt": {kind: runsProgram, skip: 1}, "flock": {kind: runsProgram, values: "wE", skip: 1},
+		"sudo": {kind: runsProgram, values: "ughpCTrtRDU"}, "doas": {kind: runsProgram, values: "uC"}, "xargs": {kind: runsProgram, values: "adEIiLnPs"},
+		"uv run": prefix, "poetry run": prefix, "bundle exec": prefix,
+		"fsmcp hook": {kind: runsProgram, skip: 1}, // before "diff", which starts an editor
+	}
+})
 
 // runnerOf returns the entry of a program, and the arguments after its name.
 func runnerOf(argv []word) (r runner, args []word, ok bool) {
@@ -75,11 +78,11 @@ func runnerOf(argv []word) (r runner, args []word, ok bool) {
 		name = strings.TrimRight(name, "0123456789.-")
 	}
 	if args = argv[1:]; len(args) > 0 {
-		if r, ok = runners[name+" "+args[0].text]; ok {
+		if r, ok = runners()[name+" "+args[0].text]; ok {
 			return r, args[1:], true
 		}
 	}
-	r, ok = runners[name]
+	r, ok = runners()[name]
 	return r, args, ok
 }
 

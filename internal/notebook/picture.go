@@ -83,19 +83,12 @@ func isBase64(digits []byte, padding int) bool {
 		return false
 	}
 	for _, c := range digits {
-		if !base64Digit[c] {
+		if !(c|0x20-'a' < 26 || c-'0' < 10 || c == '+' || c == '/') {
 			return false
 		}
 	}
 	return true
 }
-
-var base64Digit = func() (t [256]bool) {
-	for _, c := range "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/" {
-		t[c] = true
-	}
-	return t
-}()
 
 // pictureMIME returns the type of a picture by its first bytes, "" for none.
 func pictureMIME(head []byte) string {

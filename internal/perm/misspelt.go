@@ -27,19 +27,21 @@ type misspelling struct {
 }
 
 // misspellings are mended one after the other: a rule may have several.
-var misspellings = [...]misspelling{
-	{BlankAround, mendBlanks},
-	{Quoted, by(`^(?:"(.+)"|'(.+)'|`+"`(.+)`"+`|“(.+)”|‘(.+)’) *$`, "$1$2$3$4$5")},
-	{FileURL, by(`(?i)^file://(?:localhost)?(~/.*)$`, "$1")},
-	{FileURL, by(`(?i)^file://(?:localhost)?/*(.*)$`, "//$1")},
-	{PrefixMark, by(`^(|.*/):\* *$`, "$1**")}, // as in rules for Bash, after a command's prefix
-	{PrefixMark, by(`^(.*):\* *$`, "$1*")},
-	{BareHome, by(`^~$`, "~/**")},
-	{OtherHome, mendOtherHome},
-	{Variable, mendVariable},
-	{Braces, mendBraces},
-	{Bar, mendBars},
-}
+var misspellings = sync.OnceValue(func() []misspelling {
+	return []misspelling{
+		{BlankAround, mendBlanks},
+		{Quoted, by(`^(?:"(.+)"|'(.+)'|`+"`(.+)`"+`|“(.+)”|‘(.+)’) *$`, "$1$2$3$4$5")},
+		{FileURL, by(`(?i)^file://(?:localhost)?(~/.*)$`, "$1")},
+		{FileURL, by(`(?i)^file://(?:localhost)?/*(.*)$`, "//$1")},
+		{PrefixMark, by(`^(|.*/):\* *$`, "$1**")}, // as in rules for Bash, after a command's prefix
+		{PrefixMark, by(`^(.*):\* *$`, "$1*")},
+		{BareHome, by(`^~$`, "~/**")},
+		{OtherHome, mendOtherHome},
+		{Variable, mendVariable},
+		{Braces, mendBraces},
+		{Bar, mendBars},
+	}
+})
 
 // misspelt returns the fault in a rule's notation, or noWarning, and the rules that were
 // likely meant. Text after a backslash is literal.
@@ -53,7 +55,7 @@ func misspelt(text, home string) (kind WarningKind, likely []string) {
 		return SeveralRules, rules
 	}
 	specs := []string{body}
-	for _, m := range misspellings {
+	for _, m := range misspellings() {
 		var next []string
 		for _, s := range specs {
 			mended, found := m.mend(s, home)
@@ -82,12 +84,12 @@ func suspicious(r rune) bool {
 	return strings.ContainsRune("\"'`“‘:~${|(", r) || unicode.IsSpace(r)
 }
 
-var nextRule = regexp.MustCompile(`\)[\s,;]*([A-Za-z_]+)\(`)
+var nextRule = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\)[\s,;]*([A-Za-z_]+)\(`) })
 
 // separateRules returns the rules in one text, nil if it is one rule.
 func separateRules(tool, body string) (rules []string) {
 	start, at := 0, tool
-	for _, m := range nextRule.FindAllStringSubmatchIndex(body, -1) {
+	for _, m := range nextRule().FindAllStringSubmatchIndex(body, -1) {
 		if name := body[m[2]:m[3]]; slices.Contains(words[:], name) || slices.Contains(foreignTools[:], name) {
 			rules = append(rules, at+"("+body[start:m[0]]+")")
 			start, at = m[1], name
@@ -113,17 +115,17 @@ func mendBlanks(spec, _ string) ([]string, bool) {
 
 // by mends what matches a pattern as a whole, from its parts.
 func by(pattern, mended string) func(spec, home string) ([]string, bool) {
-	re := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("(?s)" + pattern) })
+	re := regexp.MustCompile("(?s)" + pattern)
 	return func(spec, _ string) ([]string, bool) {
-		return []string{re().ReplaceAllString(spec, mended)}, re().MatchString(spec)
+		return []string{re.ReplaceAllString(spec, mended)}, re.MatchString(spec)
 	}
 }
 
-var otherHome = regexp.MustCompile(`^~([A-Za-z_][A-Za-z0-9_-]*)(/.*)?$`)
+var otherHome = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^~([A-Za-z_][A-Za-z0-9_-]*)(/.*)?$`) })
 
 // mendOtherHome takes the homes of other users to lie beside this one.
 func mendOtherHome(spec, home string) ([]string, bool) {
-	m := otherHome.FindStringSubmatch(spec)
+	m := otherHome().FindStringSubmatch(spec)
 	if m == nil {
 		return nil, false
 	}
@@ -142,10 +144,12 @@ func mendOtherHome(spec, home string) ([]string, bool) {
 
 // variable finds names of variables: ${NAME} anywhere, and $NAME as a whole
 // segment. Files are called Outer$Inner.class, $slug.tsx and $RECYCLE.BIN.
-var variable = regexp.MustCompile(`^(?:\$\{([A-Za-z_]\w*)\}|\$([A-Z_][A-Z0-9_]*))(/.*)?$|[^\\{]\$\{[A-Za-z_]\w*\}|/\$[A-Z_][A-Z0-9_]*(?:/|$)`)
+var variable = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:\$\{([A-Za-z_]\w*)\}|\$([A-Z_][A-Z0-9_]*))(/.*)?$|[^\\{]\$\{[A-Za-z_]\w*\}|/\$[A-Z_][A-Z0-9_]*(?:/|$)`)
+})
 
 func mendVariable(spec, _ string) ([]string, bool) {
-	m := variable.FindStringSubmatch(spec)
+	m := variable().FindStringSubmatch(spec)
 	if m == nil {
 		return nil, false
 	}

@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
@@ -124,10 +125,10 @@ func Tail(s string, n int) string {
 }
 
 // reminderTag is a tag by which a text could pass itself off as fsmcp's own words.
-var reminderTag = regexp.MustCompile(`(?i)<(\s*/?\s*system-reminder)`)
+var reminderTag = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)<(\s*/?\s*system-reminder)`) })
 
 // Untagged takes the force from such tags in a text.
-func Untagged(s string) string { return reminderTag.ReplaceAllString(s, "&lt;$1") }
+func Untagged(s string) string { return reminderTag().ReplaceAllString(s, "&lt;$1") }
 
 // Foreign makes words of another program or library fit for a sentence: they may
 // repeat bytes of a file.

@@ -20,7 +20,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"regexp"
 	"strings"
 	"time"
 
@@ -131,21 +130,26 @@ func New(o Options) (*Server, error) {
 	return s, nil
 }
 
-var (
-	plainFact     = regexp.MustCompile(`\{(\w+)\}`)
-	conditionFact = regexp.MustCompile(`\{(\w+):([^}]*)\}`)
-)
-
 // described returns a description with facts in place of their names.
 func described(text string, facts map[string]string) string {
-	text = conditionFact.ReplaceAllStringFunc(text, func(s string) string {
-		m := conditionFact.FindStringSubmatch(s)
-		if _, ok := facts[m[1]]; ok {
-			return m[2]
+	var out strings.Builder
+	for {
+		before, rest, found := strings.Cut(text, "{")
+		out.WriteString(before)
+		inner, after, closed := strings.Cut(rest, "}")
+		if !found || !closed {
+			return out.String() + text[len(before):]
 		}
-		return ""
-	})
-	return plainFact.ReplaceAllStringFunc(text, func(s string) string { return cmp.Or(facts[strings.Trim(s, "{}")], s) })
+		name, words, condition := strings.Cut(inner, ":")
+		fact, known := facts[name]
+		switch {
+		case condition && known:
+			out.WriteString(words)
+		case !condition:
+			out.WriteString(cmp.Or(fact, "{"+name+"}"))
+		}
+		text = after
+	}
 }
 
 const serverName = "fsmcp"

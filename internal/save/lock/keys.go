@@ -7,10 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/text/cases"
-	"golang.org/x/text/unicode/norm"
-
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/perm/glob"
 )
 
 // KeyOf names what a lock protects: the folder by identity, the entry by its
@@ -39,8 +37,6 @@ func KeyIn(dev, ino uint64, name string) string {
 	return string(id[:]) + fold(name)
 }
 
-// fold makes names equal that some file system takes for one. Two files that
-// fall together without need merely wait for each other.
-func fold(name string) string {
-	return norm.NFC.String(cases.Fold().String(norm.NFC.String(name)))
-}
+// fold makes names equal that some file system takes for one. It is coarser than that: two
+// files that it makes one merely wait for each other.
+func fold(name string) string { return glob.FoldText(name) }

@@ -9,6 +9,9 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"unicode"
+
+	"golang.org/x/text/cases"
 
 	"github.com/fsmcp/fsmcp/internal/filelock"
 )
@@ -36,6 +39,12 @@ func TestFold(t *testing.T) {
 	for _, pair := range [][2]string{{"File", "fILE"}, {"\u00e9", "e\u0301"}, {"É", "é"}, {"straße", "STRASSE"}, {"\u212b", "å"}} {
 		if fold(pair[0]) != fold(pair[1]) {
 			t.Errorf("%q and %q differ", pair[0], pair[1])
+		}
+	}
+	full := cases.Fold()
+	for r := range unicode.MaxRune {
+		if folded := full.String(string(r)); folded != string(r) && fold(folded) != fold(string(r)) {
+			t.Errorf("%U and its case folding %q differ", r, folded)
 		}
 	}
 	if fold("a") == fold("b") {
