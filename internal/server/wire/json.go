@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"encoding/json"
+	"math/bits"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -30,6 +31,32 @@ func AppendString(b []byte, s string) []byte {
 		}
 	}
 	return append(b, '"')
+}
+
+const (
+	ones  = 0x0101010101010101
+	highs = 0x8080808080808080
+)
+
+// plain returns the number of leading bytes of s that are no quote, no backslash, no control
+// character and not stop. It tests eight at a time: a byte's highest bit is set if it is
+// below a blank, or zero after the exclusive or. Bits above the lowest such byte may be
+// wrong, which does not matter.
+func plain[T []byte | string](s T, stop byte) int {
+	n := 0
+	for ; n+8 <= len(s); n += 8 {
+		p := s[n : n+8]
+		x := uint64(p[0]) | uint64(p[1])<<8 | uint64(p[2])<<16 | uint64(p[3])<<24 |
+			uint64(p[4])<<32 | uint64(p[5])<<40 | uint64(p[6])<<48 | uint64(p[7])<<56
+		quote, slash, also := x^ones*'"', x^ones*'\\', x^ones*uint64(stop)
+		if marks := ((x-ones*' ')&^x | (quote-ones)&^quote | (slash-ones)&^slash | (also-ones)&^also) & highs; marks != 0 {
+			return n + bits.TrailingZeros64(marks)/8
+		}
+	}
+	for n < len(s) && s[n] >= ' ' && s[n] != '"' && s[n] != '\\' && s[n] != stop {
+		n++
+	}
+	return n
 }
 
 // U+2028 and U+2029 are E2 80 A8 and E2 80 A9.

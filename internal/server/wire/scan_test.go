@@ -18,7 +18,7 @@ func FuzzScanner(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {
-		s := scanner{b: in}
+		s := newScanner(in)
 		v, err := s.value()
 		ok := err == nil && s.end()
 		if errors.Is(err, ErrDepth) {
@@ -55,17 +55,27 @@ func compareUnquote(t *testing.T, raw []byte) {
 	}
 }
 
+// Every beginning of a message is an error, and its id is known once it is complete.
+func TestMessageCutOff(t *testing.T) {
+	const line = `{"id":"a1","jsonrpc":"2.0","method":"tools\/call","params":{"name":"Read","arguments":{"a":[1,{"b":null}]}}}`
+	for n := range len(line) {
+		if m, err := ParseMessage([]byte(line[:n])); err == nil || n > len(`{"id":"a1",`) && string(m.ID) != `"a1"` {
+			t.Errorf("%s: %v, id %s", line[:n], err, m.ID)
+		}
+	}
+}
+
 func TestScannerDepth(t *testing.T) {
 	deep := strings.Repeat("[", MaxDepth) + strings.Repeat("]", MaxDepth)
-	s := scanner{b: []byte(deep)}
+	s := newScanner([]byte(deep))
 	if _, err := s.value(); err != nil || !s.end() {
 		t.Errorf("%d levels: %v", MaxDepth, err)
 	}
-	s = scanner{b: []byte("[" + deep + "]")}
+	s = newScanner([]byte("[" + deep + "]"))
 	if _, err := s.value(); !errors.Is(err, ErrDepth) {
 		t.Errorf("one level more: %v", err)
 	}
-	s = scanner{b: bytes.Repeat([]byte("["), 1<<20)}
+	s = newScanner(bytes.Repeat([]byte("["), 1<<20))
 	if _, err := s.value(); !errors.Is(err, ErrDepth) {
 		t.Errorf("a million levels: %v", err)
 	}
