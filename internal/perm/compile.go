@@ -72,9 +72,6 @@ func Anchors(c Config) []string {
 
 type builder struct {
 	p        *Policy
-	strict   *indexBuilder
-	allow    *indexBuilder
-	admit    *indexBuilder
 	aliases  []Dir
 	moved    []Dir
 	warnings warnings
@@ -89,10 +86,9 @@ func newBuilder(c Config) *builder {
 	if !c.CaseSensitive {
 		b.p.same = glob.FoldCase
 	}
-	b.strict = newIndexBuilder(glob.FoldStrict, true)
-	b.allow = newIndexBuilder(b.p.same, false)
-	b.admit = newIndexBuilder(b.p.same, false)
-	b.admit.apart = true
+	b.p.strict = newIndex(glob.FoldStrict, true)
+	b.p.allow = newIndex(b.p.same, false)
+	b.p.exceptions = newIndex(b.p.same, false)
 	b.aliases = b.others(slices.Concat(c.Workspace, c.Aliases))
 	b.moved = b.others(c.Moved)
 	return b
@@ -131,7 +127,6 @@ func (b *builder) anchor(dir string) {
 // finish adds everything that does not come from rules.
 func (b *builder) finish() *Policy {
 	p := b.p
-	p.strict, p.allow, p.exceptions = &b.strict.index, &b.allow.index, &b.admit.index
 	for _, d := range b.p.config.Workspace {
 		name := b.clean(d.Name)
 		if name == "" {
@@ -251,7 +246,7 @@ func (b *builder) rule(i int32) {
 		if parsed.ops &^= globTool | grepTool; parsed.ops == 0 {
 			return
 		}
-		b.enter(nil, false, i, r.List, parsed.ops)
+		b.enter(nil, rulePattern{rule: i, list: r.List, ops: parsed.ops})
 		return
 	}
 	dirs := b.anchorsOf(r, parsed.spec.base)
@@ -342,18 +337,18 @@ func directory(dir string) (segs []glob.Segment) {
 // names of its fixed beginning; an allow rule does not follow links that may be newer than
 // the rule.
 func (b *builder) pattern(segs []glob.Segment, parsed *parsedRule, i int32, r RuleText) {
-	dirOnly := parsed.spec.pattern.DirOnly
-	b.enter(segs, dirOnly, i, r.List, parsed.ops)
+	p := rulePattern{rule: i, list: r.List, ops: parsed.ops, dirOnly: parsed.spec.pattern.DirOnly}
+	b.enter(segs, p)
 	if r.List == Allow {
 		if r.Source.own() && !b.anchorsOnly {
-			b.admit.add(segs, dirOnly, i, Allow, parsed.ops)
+			b.p.exceptions.add(segs, p)
 		}
 		return
 	}
 	fixed, rest := fixedBeginning(segs)
 	b.anchor(fixed)
 	for _, dir := range b.spellings(b.clean(fixed), r.List)[1:] {
-		b.enter(append(directory(dir), rest...), dirOnly, i, r.List, parsed.ops)
+		b.enter(append(directory(dir), rest...), p)
 	}
 	if r.List == Deny {
 		b.literal(segs, parsed, r)
@@ -389,15 +384,14 @@ func pathOf(segs []glob.Segment) string {
 	return b.String()
 }
 
-func (b *builder) enter(segs []glob.Segment, dirOnly bool, rule int32, list List, ops opSet) {
-	if b.anchorsOnly {
-		return
+func (b *builder) enter(segs []glob.Segment, p rulePattern) {
+	switch {
+	case b.anchorsOnly:
+	case p.list == Allow:
+		b.p.allow.add(segs, p)
+	default:
+		b.p.strict.add(segs, p)
 	}
-	to := b.strict
-	if list == Allow {
-		to = b.allow
-	}
-	to.add(segs, dirOnly, rule, list, ops)
 }
 
 // Literal is a file that a deny rule names without wildcards.

@@ -240,16 +240,15 @@ func (l *look) enter(x *index, w *walk, exact, folded string) look {
 
 // hitsOf looks up a name in the folder. spent says that the look-up was given up.
 func (l *look) hitsOf(x *index, w *walk, exact, folded string, dir bool) (h hits, spent bool) {
-	w.reset(x, Read)
+	w.reset(x)
 	w.hits, w.left = l.hits, l.left
 	w.next, w.deeps = append(w.next, l.next...), append(w.deeps, l.deeps...)
 	if w.spent() || len(w.next)+len(w.deeps) == 0 {
 		return w.hits, w.spent()
 	}
 	for _, id := range w.deeps {
-		w.seen[x.nodes[id].stays] = true
+		w.seen[id] = true
 	}
-	w.now, w.next = w.next, w.now[:0]
-	w.step(exact, folded, dir)
+	w.step(exact, folded, dir, false)
 	return w.hits, w.spent()
 }

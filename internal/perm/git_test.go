@@ -203,13 +203,13 @@ func coveredBy(pattern, path string) bool {
 	if err != nil {
 		return false
 	}
-	b := newIndexBuilder(nil, false)
+	b := newIndex(nil, false)
 	for p := &s.pattern; p != nil; p = p.Also {
 		segs, ok := anchored("/w", p, s.floats(Allow))
 		if !ok {
 			return false
 		}
-		b.add(segs, p.DirOnly, 0, Allow, allOps)
+		b.add(segs, rulePattern{list: Allow, ops: allOps, dirOnly: p.DirOnly})
 	}
 	name := "/w/" + path
 	return b.find(new(walk), name, name, false, Read, nil)[Allow] == 0

@@ -14,162 +14,80 @@ type hits [Allow + 1]int32
 
 func noHits() hits { return hits{none, none, none} }
 
-// firsts holds the first rule for each list and operation.
-type firsts [Allow + 1][opCount]int32
-
-// An index finds, among many patterns, those that cover a name: a tree of
-// segments in which patterns with the same beginning share their nodes. A walk
-// keeps the set of nodes that the name's segments so far have led to, so its
-// work is bounded by the segments and the patterns that are still possible.
+// An index holds the patterns of rules, in lists by their first segment. A walk keeps the
+// steps of patterns that the name's segments so far have led to, so its work is bounded by
+// the segments and the patterns that are still possible.
 type index struct {
-	fold  glob.Folding // nil: names match exactly only
-	nodes []node
-	deeps int // nodes that stay once reached
-}
-
-type node struct {
-	names map[string]int32 // by folded name
-	// spelled holds, in an index that keeps them apart, the names that stand in
-	// the rules themselves.
-	spelled map[string]int32
-	masks   []uint64 // for each glob what its literal text demands of a name
-	globs   []edge
-	any     int32 // where every name leads; 0 means nowhere, since no edge leads to the root
-	deep    int32 // the node that this one's "**" leads to
-	stays   int32 // for a "**" node its number from 1 on
-	file    *firsts
-	dir     *firsts // patterns that match directories alone
-}
-
-// edge is a wildcard segment. Most names are dismissed by its mask, without a
-// look at the tokens.
-type edge struct {
-	to            int32
-	exact, folded []glob.Token
-}
-
-func (e *edge) matches(exact, folded string) bool {
-	return glob.Match(e.exact, exact) || e.folded != nil && glob.Match(e.folded, folded)
-}
-
-// cost estimates what a match takes: tokens are tried at each place of the name.
-func (e *edge) cost(name string) int {
-	return 1 + len(e.exact)*len(name)/8
-}
-
-// indexBuilder adds patterns to an index.
-type indexBuilder struct {
-	index
+	fold   glob.Folding // nil: names match exactly only
 	strict bool
-	// apart keeps what a rule spells apart from the directory it starts from.
-	apart bool
-	seen  map[globKey]int32
+	whole  []rulePattern            // patterns without steps: they cover every name
+	named  map[string][]rulePattern // by the folded name of their first step
+	others []rulePattern
+	steps  []step // of all patterns, each one's together
 }
 
-type globKey struct {
-	from int32
-	text string
+// rulePattern is one pattern of a rule.
+type rulePattern struct {
+	first   int32 // of its steps
+	rule    int32
+	list    List
+	ops     opSet
+	dirOnly bool
 }
 
-func newIndexBuilder(fold glob.Folding, strict bool) *indexBuilder {
-	return &indexBuilder{
-		index:  index{fold: fold, nodes: make([]node, 1)},
-		strict: strict,
-		seen:   map[globKey]int32{},
+// step is one segment of a pattern.
+type step struct {
+	kind    glob.SegmentKind
+	spelled bool   // by the rule, and not by the directory that it starts from
+	name    string // of an exact segment, folded
+	mask    uint64 // what the literal text of a wildcard demands of a name
+	exact   []glob.Token
+	folded  []glob.Token
+	last    *rulePattern // which this step completes
+}
+
+func newIndex(fold glob.Folding, strict bool) *index {
+	return &index{fold: fold, strict: strict, named: map[string][]rulePattern{}}
+}
+
+// add adds a pattern on behalf of a rule.
+func (x *index) add(segs []glob.Segment, p rulePattern) {
+	if len(segs) == 0 {
+		x.whole = append(x.whole, p)
+		return
 	}
-}
-
-// add enters a pattern on behalf of a rule.
-func (b *indexBuilder) add(segs []glob.Segment, dirOnly bool, rule int32, list List, ops opSet) {
-	at := int32(0)
+	p.first = int32(len(x.steps))
 	for i, s := range segs {
 		if s.Kind == glob.Deep && i == len(segs)-1 {
 			// At the end it needs something to stand for, and what is below
 			// that is covered anyway.
 			s.Kind = glob.AnyName
 		}
-		at = b.child(at, s)
+		x.steps = append(x.steps, x.step(s))
 	}
-	n := &b.nodes[at]
-	slot := &n.file
-	if dirOnly {
-		slot = &n.dir
-	}
-	if *slot == nil {
-		*slot = newFirsts()
-	}
-	for op := Op(0); op < opCount; op++ {
-		if first := &(*slot)[list][op]; ops.has(op) && rule < *first {
-			*first = rule
-		}
+	x.steps[len(x.steps)-1].last = &p
+	if first := &x.steps[p.first]; first.kind == glob.Exact {
+		x.named[first.name] = append(x.named[first.name], p)
+	} else {
+		x.others = append(x.others, p)
 	}
 }
 
-func newFirsts() *firsts {
-	var f firsts
-	for l := range f {
-		for o := range f[l] {
-			f[l][o] = none
+func (x *index) step(s glob.Segment) step {
+	t := step{kind: s.Kind, spelled: !s.Anchor}
+	switch {
+	case s.Kind == glob.Exact && x.fold != nil:
+		t.name = x.fold(s.Text)
+	case s.Kind == glob.Exact:
+		t.name = s.Text
+	case s.Kind == glob.Wildcard:
+		t.exact, t.mask = s.Tokens, tokenMask(s.Tokens)
+		if x.fold != nil {
+			t.folded = glob.FoldTokens(s.Tokens, x.strict)
+			t.mask &= tokenMask(t.folded)
 		}
 	}
-	return &f
-}
-
-// child returns the node that the segment leads to, making it when it is new.
-func (b *indexBuilder) child(from int32, s glob.Segment) int32 {
-	next := int32(len(b.nodes))
-	n := &b.nodes[from]
-	switch s.Kind {
-	case glob.Exact:
-		name := s.Text
-		if b.fold != nil {
-			name = b.fold(name)
-		}
-		names := &n.names
-		if b.apart && !s.Anchor {
-			names = &n.spelled
-		}
-		if to, ok := (*names)[name]; ok {
-			return to
-		}
-		if *names == nil {
-			*names = map[string]int32{}
-		}
-		(*names)[name] = next
-	case glob.AnyName:
-		if n.any != 0 {
-			return n.any
-		}
-		n.any = next
-	case glob.Deep:
-		if n.deep != 0 {
-			return n.deep
-		}
-		n.deep = next
-		b.deeps++
-		b.nodes = append(b.nodes, node{stays: int32(b.deeps)})
-		return next
-	case glob.Wildcard:
-		key := globKey{from, s.Text}
-		if to, ok := b.seen[key]; ok {
-			return to
-		}
-		b.seen[key] = next
-		e, mask := b.edge(s, next)
-		n.globs, n.masks = append(n.globs, e), append(n.masks, mask)
-	}
-	b.nodes = append(b.nodes, node{})
-	return next
-}
-
-func (b *indexBuilder) edge(s glob.Segment, to int32) (edge, uint64) {
-	e := edge{to: to, exact: s.Tokens}
-	mask := tokenMask(s.Tokens)
-	if b.fold != nil {
-		e.folded = glob.FoldTokens(s.Tokens, b.strict)
-		mask &= tokenMask(e.folded)
-	}
-	return e, mask
+	return t
 }
 
 // tokenMask returns the pairs of characters that a name must have to match.
@@ -220,14 +138,13 @@ func lower(b byte) byte {
 // room already.
 type walk struct {
 	x    *index
-	op   Op
 	hits hits
-	// now holds the nodes that end at the present segment; every one has a
-	// single way in, so none can be there twice.
+	// now holds the steps that the present segment is compared with. Each step has a single
+	// way in, so none is there twice.
 	now, next []int32
-	// deeps holds the "**" nodes reached so far: they never leave.
+	// deeps holds the steps behind a "**" that was reached: they stay.
 	deeps []int32
-	seen  []bool // by the numbers of "**" nodes
+	seen  []bool // by steps: those in deeps
 	// left bounds the rest of the look-up's work; below 0 it was given up.
 	left int
 }
@@ -240,19 +157,31 @@ const maxWork = 1 << 19
 // spent reports whether the look-up was given up, so that its hits are not all.
 func (w *walk) spent() bool { return w.left < 0 }
 
-func (w *walk) start(x *index, op Op) {
-	w.reset(x, op)
-	w.enter(0, true)
+func (w *walk) reset(x *index) {
+	w.x, w.hits, w.left = x, noHits(), maxWork
+	w.next, w.deeps = w.next[:0], w.deeps[:0]
+	if cap(w.seen) < len(x.steps) {
+		w.seen = make([]bool, len(x.steps))
+	}
+	w.seen = w.seen[:len(x.steps)]
+	clear(w.seen)
 }
 
-func (w *walk) reset(x *index, op Op) {
-	w.x, w.op, w.hits, w.left = x, op, noHits(), maxWork
-	w.next, w.deeps = w.next[:0], w.deeps[:0]
-	if cap(w.seen) <= x.deeps {
-		w.seen = make([]bool, x.deeps+1)
+// begin reaches the first steps of all patterns for an operation that a name with this
+// first segment can match.
+func (w *walk) begin(op Op, folded string) {
+	for _, p := range w.x.whole {
+		if p.ops.has(op) {
+			w.hits[p.list] = min(w.hits[p.list], p.rule)
+		}
 	}
-	w.seen = w.seen[:x.deeps+1]
-	clear(w.seen)
+	for _, list := range [...][]rulePattern{w.x.named[folded], w.x.others} {
+		for i := range list {
+			if list[i].ops.has(op) {
+				w.reach(list[i].first)
+			}
+		}
+	}
 }
 
 // find returns the first rule of each list that covers the name. Both spellings
@@ -264,26 +193,21 @@ func (x *index) find(w *walk, exact, folded string, dir bool, op Op, guard []boo
 		w.left = maxWork
 		return noHits()
 	}
-	w.start(x, op)
-	exact = trimSlash(exact)
+	w.reset(x)
+	exact, folded = trimSlash(exact), trimSlash(folded)
+	first, _ := nextSegment(folded)
+	w.begin(op, first)
 	for i := 0; exact != "" && !w.spent() && (guard != nil || len(w.next)+len(w.deeps) > 0); i++ {
-		w.now, w.next = w.next, w.now[:0]
 		var e, f string
 		e, exact = nextSegment(exact)
-		f, folded = nextSegment(trimSlash(folded))
-		exact = trimSlash(exact)
-		if i < len(guard) && guard[i] {
-			w.stepSpelled(f, dir || exact != "")
-		} else {
-			w.step(e, f, dir || exact != "")
-		}
+		f, folded = nextSegment(folded)
+		exact, folded = trimSlash(exact), trimSlash(folded)
+		w.step(e, f, dir || exact != "", i < len(guard) && guard[i])
 	}
 	return w.hits
 }
 
-func (x *index) empty() bool {
-	return len(x.nodes) == 1 && x.nodes[0].file == nil && x.nodes[0].dir == nil
-}
+func (x *index) empty() bool { return len(x.whole)+len(x.steps) == 0 }
 
 // nextSegment cuts a path before its first slash.
 func nextSegment(path string) (seg, rest string) {
@@ -300,94 +224,53 @@ func trimSlash(path string) string {
 	return path
 }
 
-// step moves every node on by one segment.
-func (w *walk) step(exact, folded string, dir bool) {
-	mask := uint64(0) // 0: not yet computed
-	deeps := w.deeps  // those reached in this step begin with the next
+// step goes on by one segment. Behind a guarded segment only spelled names lead on, and
+// what matched before it does not count.
+func (w *walk) step(exact, folded string, dir, guarded bool) {
+	w.now, w.next = append(w.next, w.deeps...), w.now[:0]
+	if guarded {
+		w.deeps, w.hits = w.deeps[:0], noHits()
+		clear(w.seen)
+	}
+	w.left -= 1 + len(w.now)/32
+	mask := uint64(0) // not yet computed
 	for _, id := range w.now {
-		mask = w.follow(id, exact, folded, dir, mask)
-	}
-	for _, id := range deeps {
-		mask = w.follow(id, exact, folded, dir, mask)
-	}
-}
-
-// stepSpelled is a step over a guarded segment: what matched before it covers
-// no more, and nothing but a spelled name leads on.
-func (w *walk) stepSpelled(folded string, dir bool) {
-	w.now = append(w.now, w.deeps...)
-	w.deeps = w.deeps[:0]
-	clear(w.seen)
-	w.hits = noHits()
-	for _, id := range w.now {
-		if to, ok := w.x.nodes[id].spelled[folded]; ok {
-			w.enter(to, dir)
-		}
-	}
-}
-
-func (w *walk) follow(id int32, exact, folded string, dir bool, mask uint64) uint64 {
-	n := &w.x.nodes[id]
-	if to, ok := n.names[folded]; ok {
-		w.enter(to, dir)
-	}
-	if to, ok := n.spelled[folded]; ok {
-		w.enter(to, dir)
-	}
-	if n.any != 0 {
-		w.enter(n.any, dir)
-	}
-	w.left -= 1 + len(n.masks)/32
-	if len(n.globs) == 0 || w.spent() {
-		return mask
-	}
-	if mask == 0 {
-		mask = nameMask(exact)
-		if folded != exact {
-			mask |= nameMask(folded)
-		}
-	}
-	for i, m := range n.masks {
-		if m&^mask != 0 {
+		s := &w.x.steps[id]
+		switch {
+		case guarded && !(s.kind == glob.Exact && s.spelled):
 			continue
+		case s.kind == glob.Exact && s.name != folded:
+			continue
+		case s.kind == glob.Wildcard:
+			if mask == 0 {
+				mask = nameMask(exact) | nameMask(folded)
+			}
+			if s.mask&^mask != 0 {
+				continue
+			}
+			// Tokens are tried at each place of the name.
+			if w.left -= 1 + len(s.exact)*len(exact)/8; w.spent() {
+				return
+			}
+			if !glob.Match(s.exact, exact) && (s.folded == nil || !glob.Match(s.folded, folded)) {
+				continue
+			}
 		}
-		if w.left -= n.globs[i].cost(exact); w.spent() {
-			return mask
-		}
-		if n.globs[i].matches(exact, folded) {
-			w.enter(n.globs[i].to, dir)
+		if p := s.last; p == nil {
+			w.reach(id + 1)
+		} else if dir || !p.dirOnly {
+			w.hits[p.list] = min(w.hits[p.list], p.rule)
 		}
 	}
-	return mask
 }
 
-// enter notes the rules of a node and keeps it for the next segment.
-func (w *walk) enter(id int32, dir bool) {
-	n := &w.x.nodes[id]
-	w.note(n.file)
-	if dir {
-		w.note(n.dir)
-	}
-	if n.deep != 0 {
-		w.stay(n.deep)
-	}
-	if n.names != nil || n.spelled != nil || n.any != 0 || n.globs != nil {
+// reach has a step compared with the next segment.
+func (w *walk) reach(id int32) {
+	switch {
+	case w.x.steps[id].kind != glob.Deep:
 		w.next = append(w.next, id)
-	}
-}
-
-func (w *walk) stay(id int32) {
-	if n := w.x.nodes[id].stays; !w.seen[n] {
-		w.seen[n] = true
-		w.deeps = append(w.deeps, id)
-	}
-}
-
-func (w *walk) note(f *firsts) {
-	if f == nil {
-		return
-	}
-	for list := range w.hits {
-		w.hits[list] = min(w.hits[list], f[list][w.op])
+	case !w.seen[id+1]:
+		w.seen[id+1] = true
+		w.deeps = append(w.deeps, id+1)
 	}
 }

@@ -7,11 +7,11 @@
 // compiled once, never changes, and may be used by many goroutines at a time.
 //
 // It does not read settings, resolve links, look at the disk or ask the user:
-// callers pass the names that a file has on the way, and ask. It does not see hard links either; LiteralDenies names what to compare.
+// callers pass the names that a file has on the way, and ask. It does not see hard links
+// either; LiteralDenies names what to compare.
 //
-// A tree of segments finds the rules of a name (index.go): 1.3 microseconds at 1,000
-// mixed rules, 8 at 1,000 rules with wildcards. A list for each first segment was
-// rejected: it takes 54 and 743 microseconds.
+// Lists of patterns by their first segment find the rules of a name (index.go): a decision
+// takes 0.7 microseconds with ten rules, 12 with 1,000 mixed rules, 24 with 1,000 wildcards.
 package perm
 
 // Op is an operation of a tool on a file.
