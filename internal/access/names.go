@@ -4,9 +4,9 @@ import (
 	"path"
 	"strings"
 
-	"github.com/fsmcp/fsmcp/internal/alike"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/perm"
+	"github.com/fsmcp/fsmcp/internal/similar"
 )
 
 // Bounds of what is looked at and listed of a folder.
@@ -61,7 +61,7 @@ func (c *Checker) respell(r Request, f *File) error {
 	if err != nil {
 		return nil // nothing to look at: the name stays missing
 	}
-	other, ok := alike.Lookalike(f.Asked.Base(), namesOf(siblings))
+	other, ok := similar.Lookalike(f.Asked.Base(), namesOf(siblings))
 	if !ok {
 		return nil
 	}
@@ -103,7 +103,7 @@ func (c *Checker) Near(f *File) (near []string) {
 	if err != nil {
 		return nil
 	}
-	for _, n := range alike.Near(f.Asked.Base(), namesOf(siblings), maxNear*4) {
+	for _, n := range similar.Near(f.Asked.Base(), namesOf(siblings), maxNear*4) {
 		if full := Join(f.Asked.Dir(), n); len(near) < maxNear && c.Readable(full) {
 			near = append(near, full)
 		}

@@ -47,7 +47,7 @@ var layers = map[string]layer{
 	"cmd/fsmcp-vips":  {anything: true, never: []ban{noProtocol}},
 
 	"internal/server":           {imports: []string{"internal/phrase", "internal/refusal", "internal/server/arguments", "internal/server/schedule", "internal/server/wire", "internal/toolcall", "internal/tools", "schemas"}, never: []ban{noProcess, noNet, noCommand, noWatch, noVips, noPDF, {"os", "it does not look at files"}}},
-	"internal/server/arguments": {imports: []string{"internal/alike", "internal/refusal", "internal/server/wire", "internal/toolcall", "internal/tools"}, never: append(pure(), noVips, noPDF)},
+	"internal/server/arguments": {imports: []string{"internal/similar", "internal/refusal", "internal/server/wire", "internal/toolcall", "internal/tools"}, never: append(pure(), noVips, noPDF)},
 	"internal/server/schedule":  {imports: []string{"internal/refusal"}, never: append(pure(), noVips, noPDF)},
 	"internal/server/wire":      {never: append(pure(), noVips, noPDF)},
 	"internal/tools": {
@@ -73,16 +73,16 @@ var layers = map[string]layer{
 	"internal/phrase":         {imports: []string{"internal/fsys"}, never: pure()},
 	"internal/refusal":        {imports: []string{"internal/access", "internal/changes", "internal/clipboard", "internal/edit", "internal/fsys", "internal/history", "internal/media", "internal/notebook", "internal/perm", "internal/phrase", "internal/save", "internal/search", "internal/text"}, never: pure()},
 	"internal/reminders":      {imports: []string{"internal/access", "internal/changes", "internal/fsys", "internal/perm", "internal/phrase", "internal/state"}, never: pure()},
-	"internal/access":         {imports: []string{"internal/alike", "internal/fsys", "internal/perm"}, never: pure()},
+	"internal/access":         {imports: []string{"internal/similar", "internal/fsys", "internal/perm"}, never: pure()},
 	"internal/search":         {imports: []string{"internal/access", "internal/fsys", "internal/perm", "internal/perm/glob", "internal/search/excerpt", "internal/search/filter", "internal/search/match", "internal/span", "internal/state", "internal/text", "internal/text/charset"}, never: pure()},
 	"internal/search/excerpt": {imports: []string{"internal/span"}, never: pure()},
-	"internal/search/filter":  {imports: []string{"internal/alike", "internal/perm/glob"}, never: pure()},
+	"internal/search/filter":  {imports: []string{"internal/similar", "internal/perm/glob"}, never: pure()},
 	"internal/search/match":   {never: pure()},
 	"internal/keylock":        {never: pure()},
 	"internal/state":          {imports: []string{"internal/fsys", "internal/keylock", "internal/span", "internal/text"}, never: pure()},
-	"internal/alike":          {never: pure()},
+	"internal/similar":        {imports: []string{"internal/span"}, never: pure()},
 	"internal/jsonc":          {never: pure()},
-	"internal/perm":           {imports: []string{"internal/alike", "internal/perm/glob", "internal/perm/places"}, never: pure()},
+	"internal/perm":           {imports: []string{"internal/similar", "internal/perm/glob", "internal/perm/places"}, never: pure()},
 	"internal/perm/glob":      {never: pure()},
 	"internal/perm/places":    {never: pure()},
 	"internal/fsys":           {never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
@@ -96,8 +96,7 @@ var layers = map[string]layer{
 	"internal/save/sweep":     {imports: []string{"internal/filelock", "internal/fsys", "internal/owndir", "internal/save/disk", "internal/save/journal", "internal/save/lock", "internal/save/rescue", "internal/save/statedir", "internal/save/tempname"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
 	"internal/text/charset":   {imports: []string{"internal/span"}, never: pure()},
 	"internal/text":           {imports: []string{"internal/span", "internal/text/charset"}, never: pure()},
-	"internal/edit/likeness":  {imports: []string{"internal/span"}, never: pure()},
-	"internal/edit":           {imports: []string{"internal/edit/likeness", "internal/span"}, never: pure()},
+	"internal/edit":           {imports: []string{"internal/similar", "internal/span"}, never: pure()},
 
 	"internal/notebook/scan":   {imports: []string{"internal/span"}, never: pure()},
 	"internal/notebook":        {imports: []string{"internal/notebook/scan", "internal/span", "internal/text"}, never: pure()},
@@ -105,14 +104,14 @@ var layers = map[string]layer{
 	"internal/media":           {never: append(pure(), noVips, noPDF)},
 	"internal/clients":         {imports: []string{"internal/fsys", "internal/jsonc", "internal/save", "internal/settings/disk", "internal/span"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
 	"internal/lsp/servers":     {imports: []string{"internal/lsp"}, never: pure()},
-	"internal/settings":        {imports: []string{"internal/alike", "internal/jsonc", "internal/lsp", "internal/lsp/servers", "internal/perm"}, never: pure()},
+	"internal/settings":        {imports: []string{"internal/similar", "internal/jsonc", "internal/lsp", "internal/lsp/servers", "internal/perm"}, never: pure()},
 	"internal/settings/disk":   {imports: []string{"internal/settings"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
 	"internal/settings/follow": {imports: []string{"internal/watch"}, never: []ban{noOS, noProcess, noNet, noProtocol, noCommand, noWatch}},
 	// It starts the server that it tests.
 	"internal/doctor":        {imports: []string{"internal/clients", "internal/fsys", "internal/history", "internal/hooks", "internal/lsp", "internal/lsp/servers", "internal/owndir", "internal/perm", "internal/settings", "internal/worker"}, never: []ban{noProtocol, noNet, noCommand, noLog, noWatch}},
 	"internal/report":        {imports: []string{"internal/access", "internal/changes", "internal/doctor", "internal/fsys", "internal/history", "internal/perm", "internal/search"}, never: []ban{noProtocol, noNet, noCommand, noLog, noWatch, {"os", "it is told what there is"}}}, // it starts the pager
 	"internal/restore":       {imports: []string{"internal/fsys", "internal/history", "internal/span", "internal/toolcall", "internal/tools"}, never: []ban{noOS, noProcess, noNet, noProtocol, noCommand, noLog, noWatch}},
-	"internal/usage":         {imports: []string{"internal/alike"}, never: []ban{noOS, noProcess, noNet, noProtocol, noLog, noWatch}}, // it words the mistakes of cobra's command lines
+	"internal/usage":         {imports: []string{"internal/similar"}, never: []ban{noOS, noProcess, noNet, noProtocol, noLog, noWatch}}, // it words the mistakes of cobra's command lines
 	"internal/tokens/remote": {never: []ban{noOS, noProcess, noProtocol, noLog, noCommand, noWatch}},
 	"internal/logging":       {never: []ban{noProtocol, noProcess, noNet, noCommand, noWatch}},
 	"internal/watch":         {never: []ban{noProtocol, noProcess, noNet, noCommand, noLog}},

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/fsmcp/fsmcp/internal/edit/likeness"
+	"github.com/fsmcp/fsmcp/internal/similar"
 )
 
 // FuzzApply holds any edit against what must be true of every edit, and small
@@ -44,7 +44,7 @@ func FuzzNearest(f *testing.F) {
 		}
 		for _, s := range append(h.Lines, h.Given, h.Why) {
 			// Each byte of a line may become "[U+10FFFF]" or a sign.
-			if len(s) > 20*3*likeness.ExcerptLen || !utf8.ValidString(s) || strings.ContainsAny(s, "\n\r\x00\x1b") {
+			if len(s) > 20*3*similar.ExcerptLen || !utf8.ValidString(s) || strings.ContainsAny(s, "\n\r\x00\x1b") {
 				t.Fatalf("shows %q", s)
 			}
 		}

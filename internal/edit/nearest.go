@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/fsmcp/fsmcp/internal/edit/likeness"
+	"github.com/fsmcp/fsmcp/internal/similar"
 )
 
 // A Hint is the place of a text that is nearest to old text found nowhere. It
@@ -80,7 +80,7 @@ func looked(text, old string) Match {
 	}
 	const size = looseLen / 4
 	score := make([]float64, len(text)/size+1)
-	for _, word := range likeness.LongestWords(old, 16) {
+	for _, word := range similar.LongestWords(old, 16) {
 		var having []int
 		for i := range score {
 			if strings.Contains(text[i*size:min(len(text), (i+1)*size+len(word))], word) {
@@ -98,16 +98,16 @@ func looked(text, old string) Match {
 // loosely is the first place where the text is like s but for blanks, line
 // breaks, invisible characters, letter case and the kind of quotes and dashes.
 func (n *nearest) loosely(s string) (Match, bool) {
-	want := likeness.Fold(s, likeness.OverAll)
+	want := similar.Fold(s, similar.OverAll)
 	part := n.text[n.part.Start:n.part.End]
 	if n.folded == "" {
-		n.folded = likeness.Fold(part, likeness.OverAll)
+		n.folded = similar.Fold(part, similar.OverAll)
 	}
 	at := indexOf(n.folded, want)
 	if want == "" || at < 0 {
 		return Match{}, false
 	}
-	start, end := likeness.Unfold(part, likeness.OverAll, at, at+len(want))
+	start, end := similar.Unfold(part, similar.OverAll, at, at+len(want))
 	return Match{n.part.Start + start, n.part.Start + end}, true
 }
 
@@ -124,7 +124,7 @@ func (n *nearest) rewritten(ways []rewriting) (Hint, bool) {
 // standsAlready finds new text where old text would have been, or, where that
 // is nowhere, in any place if it is long enough to be there by no accident.
 func (n *nearest) standsAlready(new string, loose Match, isLoose bool) (Match, bool) {
-	wanted, asked := likeness.Fold(new, likeness.OverAll), likeness.Fold(n.old, likeness.OverAll)
+	wanted, asked := similar.Fold(new, similar.OverAll), similar.Fold(n.old, similar.OverAll)
 	if wanted == "" || !utf8.ValidString(new) || len(wanted) < len(asked) && indexOf(asked, wanted) >= 0 {
 		return Match{}, false // it says nothing that old text does not say
 	}
@@ -147,7 +147,7 @@ func (n *nearest) standsApart(m Match) bool {
 	first, _ := utf8.DecodeRuneInString(n.text[m.Start:])
 	last, _ := utf8.DecodeLastRuneInString(n.text[:m.End])
 	after, _ := utf8.DecodeRuneInString(n.text[m.End:])
-	return !(likeness.IsWord(before) && likeness.IsWord(first)) && !(likeness.IsWord(last) && likeness.IsWord(after))
+	return !(similar.IsWord(before) && similar.IsWord(first)) && !(similar.IsWord(last) && similar.IsWord(after))
 }
 
 // A pair is a line of old text and what the text has beside it.
@@ -214,7 +214,7 @@ func (n *nearest) similar() (Hint, bool) {
 		start := min(max(r.Start, n.part.Start), r.End) // the part may begin in the middle of a CRLF
 		own[i] = n.text[start:min(r.End, n.part.End)]
 	}
-	first, ok := likeness.Align(asked, own)
+	first, ok := similar.Align(asked, own)
 	if !ok {
 		return Hint{}, false
 	}
@@ -242,11 +242,11 @@ func (n *nearest) similar() (Hint, bool) {
 // besideIn is where in a very long line the part begins that stands beside an asked
 // line, judging by the longest word that both have.
 func besideIn(own, asked string) int {
-	if len(own) <= 4*len(asked)+likeness.ExcerptLen {
+	if len(own) <= 4*len(asked)+similar.ExcerptLen {
 		return 0
 	}
 	from := 0
-	for _, word := range likeness.LongestWords(asked, 8) {
+	for _, word := range similar.LongestWords(asked, 8) {
 		if i := strings.Index(own, word); i >= 0 {
 			from = max(0, i-strings.Index(asked, word))
 			break
@@ -295,7 +295,7 @@ func (n *nearest) hint(rows []Match, pairs []pair, why string) Hint {
 		p := pairs[at]
 		shared, _ := sharedEnds(p.own, p.asked)
 		differs = p.start + shared - rows[at].Start
-		h.Given = likeness.Excerpt(p.asked, shared, likeness.Visible)
+		h.Given = similar.Excerpt(p.asked, shared, similar.Visible)
 		if why == "" {
 			column := 1 + utf8.RuneCountInString(n.text[rows[at].Start:][:differs])
 			h.Why = fmt.Sprintf("the text differs from column %d on", column)
@@ -307,11 +307,11 @@ func (n *nearest) hint(rows []Match, pairs []pair, why string) Hint {
 	to := min(len(rows), max(at, aroundRows)+aroundRows+1)
 	h.Line = 1 + countBreaks(n.text[:rows[from].Start], n.loneCR)
 	for i, r := range rows[from:to] {
-		write, place := likeness.Printable, 0
+		write, place := similar.Printable, 0
 		if from+i == at {
-			write, place = likeness.Visible, differs
+			write, place = similar.Visible, differs
 		}
-		h.Lines = append(h.Lines, fmt.Sprintf("%d\t%s", h.Line+i, likeness.Excerpt(n.text[r.Start:r.End], place, write)))
+		h.Lines = append(h.Lines, fmt.Sprintf("%d\t%s", h.Line+i, similar.Excerpt(n.text[r.Start:r.End], place, write)))
 	}
 	return h
 }

@@ -10,7 +10,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"github.com/fsmcp/fsmcp/internal/edit/likeness"
+	"github.com/fsmcp/fsmcp/internal/similar"
 )
 
 // A rewriting is old text as it may have been meant, and what was wrong then.
@@ -69,10 +69,10 @@ func escapes(old, text string) []rewriting {
 		}
 	}
 	unescaped, escape, char := unescapeUnicode(old)
-	add(unescaped, fmt.Sprintf("old_string has the escape %s where the file has the character %s", escape, likeness.Printable(char)))
+	add(unescaped, fmt.Sprintf("old_string has the escape %s where the file has the character %s", escape, similar.Printable(char)))
 	for _, digits := range []string{"%04x", "%04X"} {
 		if escaped, escape, char := escapeUnicode(old, digits); strings.Contains(text, escape) {
-			add(escaped, fmt.Sprintf("old_string has the character %s where the file has the escape %s", likeness.Printable(char), escape))
+			add(escaped, fmt.Sprintf("old_string has the character %s where the file has the escape %s", similar.Printable(char), escape))
 		}
 	}
 	for _, way := range []struct {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/fsmcp/fsmcp/internal/edit/likeness"
+	"github.com/fsmcp/fsmcp/internal/similar"
 )
 
 // maxFacts bounds the differences that a hint names.
@@ -31,7 +31,7 @@ const maxBody = 16 << 10
 
 // lineDifferences names what differs between two lines that have the same words.
 func lineDifferences(asked, own string) []string {
-	if asked == own || len(asked)+len(own) > maxBody || !equalOver(likeness.OverAll, asked, own) {
+	if asked == own || len(asked)+len(own) > maxBody || !equalOver(similar.OverAll, asked, own) {
 		return nil
 	}
 	askedIndent, askedBody, askedTail := dissect(asked)
@@ -54,8 +54,8 @@ func lineDifferences(asked, own string) []string {
 }
 
 // equalOver tells whether two texts are equal but for some kinds of differences.
-func equalOver(f likeness.Folds, a, b string) bool {
-	return likeness.Fold(a, f) == likeness.Fold(b, f)
+func equalOver(f similar.Folds, a, b string) bool {
+	return similar.Fold(a, f) == similar.Fold(b, f)
 }
 
 // dissect cuts a line into its indentation, its text and its trailing blanks.
@@ -104,16 +104,16 @@ func plural(n int, what string) string {
 func bodyDifferences(asked, own string) []string {
 	var facts []string
 	for _, d := range []struct {
-		over likeness.Folds
+		over similar.Folds
 		fact string
 	}{
-		{likeness.OverUnseen, unseenDiffer(asked, own)},
-		{likeness.OverBlanks, blanksDiffer(asked, own)},
-		{likeness.OverQuotes, "the kind of quotes differs"},
-		{likeness.OverDashes, "the kind of dashes differs"},
-		{likeness.OverCase, "upper and lower case differ"},
+		{similar.OverUnseen, unseenDiffer(asked, own)},
+		{similar.OverBlanks, blanksDiffer(asked, own)},
+		{similar.OverQuotes, "the kind of quotes differs"},
+		{similar.OverDashes, "the kind of dashes differs"},
+		{similar.OverCase, "upper and lower case differ"},
 	} {
-		if !equalOver(likeness.OverAll&^d.over, asked, own) {
+		if !equalOver(similar.OverAll&^d.over, asked, own) {
 			facts = append(facts, d.fact)
 		}
 	}
@@ -121,9 +121,9 @@ func bodyDifferences(asked, own string) []string {
 }
 
 func unseenDiffer(asked, own string) string {
-	where, r := "the file", firstOnly(own, asked, likeness.IsUnseen)
+	where, r := "the file", firstOnly(own, asked, similar.IsUnseen)
 	if r == 0 {
-		where, r = "old_string", firstOnly(asked, own, likeness.IsUnseen)
+		where, r = "old_string", firstOnly(asked, own, similar.IsUnseen)
 	}
 	if r == 0 {
 		return "invisible characters differ"

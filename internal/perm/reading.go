@@ -6,7 +6,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/fsmcp/fsmcp/internal/alike"
 	"github.com/fsmcp/fsmcp/internal/perm/glob"
 )
 
@@ -111,24 +110,13 @@ func (w writing) withTool(whole string) writing {
 // meantTool returns the tool that a word was likely meant for: the same in another case, an
 // alias, or a name one slip away. It returns "" if there is none.
 func meantTool(word string) string {
-	for _, w := range words {
-		if strings.EqualFold(w, word) {
-			return w
-		}
-	}
-	folded := strings.ToLower(word)
-	if folded == serverWord {
+	switch folded := strings.ToLower(word); {
+	case folded == serverWord:
 		return serverWord
+	case aliases[folded] != "":
+		return aliases[folded]
 	}
-	if alias := aliases[folded]; alias != "" {
-		return alias
-	}
-	for _, w := range words {
-		if alike.Distance(strings.ToLower(w), folded, 1) <= 1 {
-			return w
-		}
-	}
-	return ""
+	return nearestWord(word, 1)
 }
 
 // namesTool reports whether a word that names no tool of fsmcp may name one of another

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/fsmcp/fsmcp/internal/alike"
 	"github.com/fsmcp/fsmcp/internal/perm/glob"
+	"github.com/fsmcp/fsmcp/internal/similar"
 )
 
 const (
@@ -184,7 +184,7 @@ func unknown(tool string, claude bool) (WarningKind, string) {
 	if slices.Contains(words[:], tool) || isForeignTool(tool) { // MultiEdit is among words
 		return otherwise(claude, OtherTool), ""
 	}
-	nearest := nearestWord(tool)
+	nearest := nearestWord(tool, utf8.RuneCountInString(tool)/2)
 	if claude && nearest == "" {
 		return noWarning, "" // a tool of a later version of Claude Code
 	}
@@ -205,17 +205,8 @@ func otherwise(claude bool, kind WarningKind) WarningKind {
 	return kind
 }
 
-// nearestWord returns the known tool name that a misspelt one was most likely
-// meant to be, "" when none is near.
-func nearestWord(tool string) string {
-	best, bestAt := "", utf8.RuneCountInString(tool)/2+1
-	for _, w := range words {
-		if strings.EqualFold(w, tool) {
-			return w
-		}
-		if d := alike.Distance(strings.ToLower(w), strings.ToLower(tool), bestAt-1); d < bestAt {
-			best, bestAt = w, d
-		}
-	}
-	return best
+// nearestWord returns the known tool name that a misspelt one was most likely meant to be,
+// "" if none is within that many slips.
+func nearestWord(tool string, slips int) string {
+	return similar.Nearest(words[:], func(w string) (int, bool) { return similar.Within(w, tool, slips) })
 }

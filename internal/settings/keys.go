@@ -12,9 +12,9 @@ import (
 
 	"github.com/tailscale/hujson"
 
-	"github.com/fsmcp/fsmcp/internal/alike"
 	"github.com/fsmcp/fsmcp/internal/jsonc"
 	"github.com/fsmcp/fsmcp/internal/perm"
+	"github.com/fsmcp/fsmcp/internal/similar"
 )
 
 // setBy says which files may set a key.
@@ -299,23 +299,17 @@ func lowest(a, b int) int {
 // nearest returns the known name that a mistyped one probably means, or "". It compares
 // whole names, and last parts if only the last part was written.
 func nearest(name string, known []string) string {
-	best, at := "", math.MaxInt
-	for _, k := range known {
+	return similar.Nearest(known, func(k string) (int, bool) {
 		most := max(1, len(k)/3)
-		d := alike.Distance(strings.ToLower(name), strings.ToLower(k), most)
-		near := d <= most
+		slips, near := similar.Within(name, k, most)
 		leaf, mine := k[strings.LastIndexByte(k, '.')+1:], name[strings.LastIndexByte(name, '.')+1:]
 		if leaf != k || mine != name {
-			// The wrong place counts as one mistake.
-			alone := 1 + alike.Distance(strings.ToLower(mine), strings.ToLower(leaf), most)
-			near = near || alone <= max(1, len(leaf)/3)
-			d = min(d, alone)
+			alone, _ := similar.Within(mine, leaf, most)
+			alone++ // the wrong place counts as one mistake
+			slips, near = min(slips, alone), near || alone <= max(1, len(leaf)/3)
 		}
-		if near && d < at {
-			best, at = k, d
-		}
-	}
-	return best
+		return slips, near
+	})
 }
 
 // didYouMean is a question after a mistyped word, "" where no known one is near.

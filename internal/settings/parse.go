@@ -10,9 +10,9 @@ import (
 
 	"github.com/tailscale/hujson"
 
-	"github.com/fsmcp/fsmcp/internal/alike"
 	"github.com/fsmcp/fsmcp/internal/jsonc"
 	"github.com/fsmcp/fsmcp/internal/perm"
+	"github.com/fsmcp/fsmcp/internal/similar"
 )
 
 // Bounds of a settings file; beyond them it counts as broken.
@@ -431,7 +431,7 @@ func (p *parser) misplaced(v hujson.Value, path string) string {
 		}
 	}
 	for _, k := range keys {
-		if alike.Distance(strings.ToLower(path), strings.ToLower(k), slip) <= slip || strings.EqualFold(leaf(path), leaf(k)) {
+		if _, near := similar.Within(path, k, slip); near || strings.EqualFold(leaf(path), leaf(k)) {
 			return k
 		}
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/fsmcp/fsmcp/internal/alike"
+	"github.com/fsmcp/fsmcp/internal/similar"
 )
 
 // otherWords are the words that users try for a command, by the line that they begin.
@@ -22,7 +22,7 @@ var otherWords = map[string]string{
 
 // Nearest returns a question for the name that a user may have meant, "" if none is near.
 func Nearest(name string, names []string) string {
-	if near := alike.Near(name, names, 1); len(near) > 0 {
+	if near := similar.Near(name, names, 1); len(near) > 0 {
 		return fmt.Sprintf(" (did you mean %s?)", near[0])
 	}
 	return ""

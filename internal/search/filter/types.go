@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fsmcp/fsmcp/internal/alike"
+	"github.com/fsmcp/fsmcp/internal/similar"
 )
 
 // fileTypes lists the names of a Grep's types, each with the names of its files. The
@@ -143,7 +143,7 @@ func nearTypes(typ string) (near []string) {
 	if known, ok := otherNames()[strings.ToLower(typ)]; ok {
 		return []string{known}
 	}
-	for _, name := range alike.Near(typ, append(Types(), slices.Sorted(maps.Keys(otherNames()))...), 3) {
+	for _, name := range similar.Near(typ, append(Types(), slices.Sorted(maps.Keys(otherNames()))...), 3) {
 		if known, ok := otherNames()[name]; ok {
 			name = known
 		}

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/fsmcp/fsmcp/internal/alike"
 	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/server/wire"
+	"github.com/fsmcp/fsmcp/internal/similar"
 	"github.com/fsmcp/fsmcp/internal/toolcall"
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
@@ -209,23 +209,16 @@ const longestName = 64
 
 // nearest returns the argument that a caller most likely meant, or "".
 func (d *decoder) nearest(name string) string {
-	best, least := "", 0
-	folded := fold(name[:min(len(name), longestName)])
+	var missing []string
 	for i := range d.fields {
-		f := &d.fields[i]
-		if d.given[i] {
-			continue
-		}
-		limit := maxDistance(name, f.name)
-		dist := alike.Distance(folded, fold(f.name), limit)
-		if dist > limit {
-			continue
-		}
-		if best == "" || dist < least {
-			best, least = f.name, dist
+		if !d.given[i] {
+			missing = append(missing, d.fields[i].name)
 		}
 	}
-	return best
+	folded := fold(name[:min(len(name), longestName)])
+	return similar.Nearest(missing, func(field string) (int, bool) {
+		return similar.Within(folded, fold(field), maxDistance(name, field))
+	})
 }
 
 // maxDistance bounds the distance of two similar names: a third of the longer one, or any

@@ -1,4 +1,4 @@
-package likeness
+package similar
 
 import (
 	"strings"
@@ -18,12 +18,12 @@ const (
 	OverAll Folds = 1<<iota - 1
 )
 
-// Fold is s without the differences of f. A stray byte becomes U+FFFD.
+// Fold returns s without the differences of f. A stray byte becomes U+FFFD.
 func Fold(s string, f Folds) string {
 	return strings.Map(func(r rune) rune { return foldRune(r, f) }, s)
 }
 
-// Unfold tells which part of s gave rise to the bytes from start to end of its folded form.
+// Unfold returns the part of s whose folded form has the bytes from start to end.
 func Unfold(s string, f Folds, start, end int) (from, to int) {
 	at := 0 // in the folded form
 	for i, r := range s {
@@ -42,7 +42,7 @@ func Unfold(s string, f Folds, start, end int) (from, to int) {
 	return from, len(s)
 }
 
-// foldRune is the folded form of a character, or -1 for nothing.
+// foldRune returns the folded form of a character, or -1 for nothing.
 func foldRune(r rune, f Folds) rune {
 	switch r {
 	case '\'', '‘', '’', '‚', '‛', '′', '`', '´':

@@ -1,4 +1,4 @@
-package alike
+package similar
 
 import (
 	"slices"

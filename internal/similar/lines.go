@@ -1,8 +1,4 @@
-// Package likeness finds the lines of a text that are most like another text, and shows
-// what a reader cannot see in them. The hints of a failed Edit are built on it.
-//
-// It only compares and shows: no caller may replace text because of it.
-package likeness
+package similar
 
 import (
 	"iter"
@@ -12,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// IsWord tells whether a character is part of a word.
+// IsWord reports whether a character is part of a word.
 func IsWord(r rune) bool {
 	return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r)
 }
@@ -41,7 +37,7 @@ func words(s string) iter.Seq[string] {
 	}
 }
 
-// LongestWords are the n longest words of s; very long ones by their beginning.
+// LongestWords returns the n longest words of s; very long ones by their beginning.
 func LongestWords(s string, n int) []string {
 	const from, most = 64 << 10, 48
 	longest := slices.Compact(slices.SortedStableFunc(words(s[:min(len(s), from)]), func(a, b string) int { return len(b) - len(a) }))
@@ -59,8 +55,8 @@ type wordPlace struct {
 }
 
 // Align sets asked lines beside own lines so that lines beside each other share most of
-// their words, in letters: asked[0] stands beside own[first], and first is negative where
-// own begins later. It returns false where they share less than half of the words asked for.
+// their words, in letters: asked[0] is beside own[first], and first is negative if own
+// begins later. It returns false if they share less than half of the words asked for.
 func Align(asked, own []string) (first int, ok bool) {
 	const most = 8 // lines for one word; more of them tell nothing
 	places := map[string]*wordPlace{}

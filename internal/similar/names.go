@@ -1,12 +1,14 @@
-// Package alike compares names: how many slips lie between two of them, which one of
-// a folder looks the same, and which ones a caller may have meant.
+// Package similar finds what a caller may have meant: the names nearest to a mistyped one,
+// the name in a folder that looks the same, and the lines of a text that are most like
+// another text, with signs for what a reader cannot see in them.
 //
-// It is pure, and it holds the only edit distance. What to suggest, and whether a
-// caller may learn of a name, others decide.
-package alike
+// It is pure, and it has the only edit distance. It does not decide what to suggest, nor
+// whether a caller may learn of a name; no caller may replace text because of it.
+package similar
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -79,6 +81,25 @@ func Near(name string, siblings []string, n int) []string {
 		names = append(names, f.name)
 	}
 	return names
+}
+
+// Nearest returns the known name with the fewest slips, the first of several with as many,
+// and "" if none is near.
+func Nearest(known []string, slips func(known string) (n int, near bool)) (best string) {
+	least := math.MaxInt
+	for _, k := range known {
+		if n, near := slips(k); near && n < least {
+			best, least = k, n
+		}
+	}
+	return best
+}
+
+// Within returns the distance of two names without regard to case, and whether it is at most
+// limit.
+func Within(a, b string, limit int) (n int, near bool) {
+	n = Distance(strings.ToLower(a), strings.ToLower(b), limit)
+	return n, n <= limit
 }
 
 func fold(s string) string { return strings.ToLower(plain(s)) }

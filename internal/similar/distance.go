@@ -1,4 +1,4 @@
-package alike
+package similar
 
 // Distance returns the number of letters to insert, drop, replace or swap with the
 // next one that makes a into b (optimal string alignment, by code points). A number

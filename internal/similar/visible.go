@@ -1,4 +1,4 @@
-package likeness
+package similar
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/span"
 )
 
-// The signs that stand for what cannot be seen.
+// The signs for what cannot be seen.
 const (
 	tabSign   = "→"
 	blankSign = "·"
@@ -21,7 +21,7 @@ const (
 // the place that matters.
 const ExcerptLen = 80
 
-// Excerpt is the part of a line around a place, written with write, with marks
+// Excerpt returns the part of a line around a place, written with write, with marks
 // where the line was cut.
 func Excerpt(line string, at int, write func(string) string) string {
 	from, to := max(0, at-ExcerptLen), min(len(line), at+ExcerptLen)
@@ -48,13 +48,13 @@ func Excerpt(line string, at int, write func(string) string) string {
 	return s
 }
 
-// Visible is s with signs for blanks and tabs and names for other characters
+// Visible returns s with signs for blanks and tabs and names for other characters
 // that cannot be seen.
 func Visible(s string) string {
 	return strings.NewReplacer("\t", tabSign, " ", blankSign).Replace(Printable(s))
 }
 
-// Printable is s with names for the characters that cannot be seen, blanks and
+// Printable returns s with names for the characters that cannot be seen, blanks and
 // tabs excepted.
 func Printable(s string) string {
 	var b strings.Builder
@@ -67,7 +67,7 @@ func Printable(s string) string {
 		case r == utf8.RuneError && span.IsStray(s[i:]):
 			fmt.Fprintf(&b, `\x%02x`, s[i])
 		case IsUnseen(r) || unicode.IsSpace(r):
-			b.WriteString(name(r))
+			fmt.Fprintf(&b, "[U+%04X]", r)
 		default:
 			b.WriteRune(r)
 		}
@@ -75,9 +75,7 @@ func Printable(s string) string {
 	return b.String()
 }
 
-func name(r rune) string { return fmt.Sprintf("[U+%04X]", r) }
-
-// IsUnseen tells whether a character shows nothing, not even white space.
+// IsUnseen reports whether a character shows nothing, not even white space.
 func IsUnseen(r rune) bool {
 	return unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Cc, r) && !unicode.IsSpace(r) ||
 		unicode.Is(unicode.Variation_Selector, r)
