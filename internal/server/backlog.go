@@ -91,24 +91,24 @@ func (b *backlog) whenClosed() <-chan struct{} {
 
 // catchUp handles the messages of the backlog as the client reads. It then leaves the
 // handling to the reader again.
-func (c *conn) catchUp() {
+func (r *reader) catchUp() {
 	for {
-		c.out.WaitForRoom()
-		m, ok := c.backlog.next()
+		r.out.WaitForRoom()
+		m, ok := r.backlog.next()
 		if !ok {
 			return
 		}
-		c.handle(m)
-		if c.unflushed {
-			c.unflushed = false
-			go c.out.Flush() // which may wait for the client
+		r.handle(m)
+		if r.out.unflushed {
+			r.out.unflushed = false
+			go r.out.Flush() // which may wait for the client
 		}
 	}
 }
 
 // cancelsEarly cancels a call at once if a message says so, before the messages of the
 // backlog. A call that is itself in the backlog is cancelled in its turn.
-func (c *conn) cancelsEarly(received received) bool {
+func (r *reader) cancelsEarly(received received) bool {
 	if received.err != nil || !bytes.Contains(received.line, []byte(wire.MethodCancelled)) {
 		return false
 	}
@@ -116,9 +116,9 @@ func (c *conn) cancelsEarly(received received) bool {
 	if err != nil || !m.Version || m.ID != nil || m.Answer || m.Method != wire.MethodCancelled {
 		return false
 	}
-	j, begun := c.cancel(m)
+	j, begun := r.conn.cancel(m)
 	if j != nil {
-		go c.cancelled(j, begun, false) // which may wait for the client
+		go r.conn.cancelled(j, begun, false) // which may wait for the client
 	}
 	return j != nil
 }

@@ -16,7 +16,7 @@ import (
 // is reserved before the first message is handled, since an array can stay open for long.
 // Without that room the array's requests are answered "busy", and none stays open.
 type batch struct {
-	conn *conn
+	out  *output
 	full bool // there is no room for its small answers
 
 	mu       sync.Mutex
@@ -38,31 +38,31 @@ const (
 const maxBatch = 1000
 
 // batch splits an array and handles its messages one by one.
-func (c *conn) batch(line []byte) {
-	if c.peer.version != mcp.ProtocolVersion20250326 {
-		c.fail(c, nil, mcp.INVALID_REQUEST, "An array of messages belongs to protocol version 2025-03-26 alone. Send one message a line.")
+func (r *reader) batch(line []byte) {
+	if r.conn.peer.version != mcp.ProtocolVersion20250326 {
+		r.out.fail(r.out, nil, mcp.INVALID_REQUEST, "An array of messages belongs to protocol version 2025-03-26 alone. Send one message a line.")
 		return
 	}
 	items := wire.Elements(line)
 	if len(items) == 0 || len(items) > maxBatch {
-		c.fail(c, nil, mcp.INVALID_REQUEST, fmt.Sprintf("An array holds 1 to %d messages, not %d.", maxBatch, len(items)))
+		r.out.fail(r.out, nil, mcp.INVALID_REQUEST, fmt.Sprintf("An array holds 1 to %d messages, not %d.", maxBatch, len(items)))
 		return
 	}
-	b := &batch{conn: c, open: len(items), reserved: len(items) * smallAnswer}
-	if b.full = !c.out.Reserve(b.reserved); b.full {
+	b := &batch{out: r.out, open: len(items), reserved: len(items) * smallAnswer}
+	if b.full = !r.out.Reserve(b.reserved); b.full {
 		b.reserved = 0
 	}
 	for _, item := range items {
 		m, err := wire.ParseMessage(item)
 		if len(m.ID) > maxBatchID {
-			c.fail(b, nil, mcp.INVALID_REQUEST, fmt.Sprintf("In an array an id has at most %d bytes.", maxBatchID))
+			r.out.fail(b, nil, mcp.INVALID_REQUEST, fmt.Sprintf("In an array an id has at most %d bytes.", maxBatchID))
 			continue
 		}
 		if err == nil && m.Method == wire.MethodInitialize && (m.ID == nil || wire.GoodID(m.ID)) {
-			c.fail(b, m.ID, mcp.INVALID_REQUEST, "initialize cannot be part of an array.")
+			r.out.fail(b, m.ID, mcp.INVALID_REQUEST, "initialize cannot be part of an array.")
 			continue
 		}
-		c.message(m, err, len(item), b)
+		r.message(m, err, len(item), b)
 	}
 }
 
@@ -74,7 +74,7 @@ func (b *batch) reserve(size int) bool {
 	if size <= smallAnswer {
 		return true
 	}
-	if b.full || !b.conn.out.Reserve(size) {
+	if b.full || !b.out.Reserve(size) {
 		return false
 	}
 	b.mu.Lock()
@@ -86,7 +86,7 @@ func (b *batch) reserve(size int) bool {
 // answer takes one answer, and sends all after the last.
 func (b *batch) answer(line []byte, reading bool) {
 	answer := bytes.Clone(line) // in no more memory than was reserved
-	b.conn.out.Recycle(line)
+	b.out.Recycle(line)
 	b.mu.Lock()
 	b.answers = append(b.answers, answer)
 	b.closeOne(reading)
@@ -108,10 +108,10 @@ func (b *batch) closeOne(reading bool) {
 	}
 	flush := false
 	if parts := b.parts(); len(parts) > 0 {
-		flush = b.conn.out.Put(parts...)
+		flush = b.out.Put(parts...)
 	}
-	b.conn.out.Release(b.reserved)
-	b.conn.writeOut(flush, reading)
+	b.out.Release(b.reserved)
+	b.out.writeOut(flush, reading)
 }
 
 // parts returns the array of the answers in parts; none if there is no answer.

@@ -4,14 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"runtime/debug"
 	"strconv"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -23,25 +21,18 @@ import (
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
 
-// conn is one client on one pair of streams.
+// conn is one client on one pair of streams, with its calls.
 type conn struct {
 	*Server
 	ctx      context.Context // the parent of calls' contexts
-	out      *wire.Outbox
+	out      *output
 	pool     *schedule.Pool
-	sessions *sessions
+	sessions *sessions // used by the reader only
+	peer     peer      // used by the reader only
+	methods  methods
 	requests requests
 	dialogue dialogue
 	roots    roots
-
-	// Used by the reader only. While the backlog is open, catchUp has all but in.
-	peer      peer
-	in        wire.Lines
-	handoff   readerHandoff
-	ended     chan error // receives the end of the input
-	unflushed bool       // the reader owes the outbox a flush
-	ownJob    *job       // and must run this job
-	backlog   backlog
 }
 
 // job is one tools/call.
@@ -83,16 +74,17 @@ type replies interface {
 // calls, for a bounded time. After the end of ctx a read of in may stay blocked, unless in
 // has SetReadDeadline.
 func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
-	c := s.connect(ctx, in, out)
-	go c.read()
+	r := s.connect(ctx, in, out)
+	c := r.conn
+	go r.read()
 	var err error
 	drain := s.opts.bounds.grace
 	select {
-	case err = <-c.ended:
+	case err = <-r.ended:
 		end := time.Now().Add(s.opts.bounds.drain)
-		c.wait(c.backlog.whenClosed(), ctx.Done(), s.opts.bounds.drain)
+		c.wait(r.backlog.whenClosed(), ctx.Done(), s.opts.bounds.drain)
 		c.pool.Close(false)
-		c.endQuestions()
+		c.dialogue.end()
 		c.wait(c.pool.WhenEmpty(), ctx.Done(), time.Until(end))
 		drain = max(drain, time.Until(end))
 	case <-ctx.Done():
@@ -103,7 +95,7 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 		d.SetReadDeadline(time.Now())
 	}
 	c.dismiss(c.pool.Close(true))
-	c.endQuestions()
+	c.dialogue.end()
 	c.wait(c.pool.WhenEmpty(), nil, s.opts.bounds.grace)
 	c.pool.Stop()
 	c.wait(c.pool.WhenEmpty(), nil, s.opts.bounds.grace/4)
@@ -116,7 +108,7 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 func (c *conn) dismiss(jobs []*schedule.Job) {
 	r, done := answerTo(refusal.NotBegun), make(chan struct{})
 	for _, j := range jobs {
-		c.unmade(jobOf(j), r)
+		c.dropped(jobOf(j), r)
 	}
 	go func() {
 		defer close(done)
@@ -131,17 +123,19 @@ func (c *conn) dismiss(jobs []*schedule.Job) {
 	}
 }
 
-func (s *Server) connect(ctx context.Context, in io.Reader, out io.Writer) *conn {
+// connect makes the reader of a client and its conn. It starts nothing.
+func (s *Server) connect(ctx context.Context, in io.Reader, out io.Writer) *reader {
 	c := &conn{
 		Server:   s,
-		out:      wire.NewOutbox(out),
+		ctx:      context.WithoutCancel(ctx),
+		out:      &output{Outbox: wire.NewOutbox(out)},
 		pool:     schedule.New(s.opts.bounds.Bounds),
 		sessions: newSessions(s.opts.NewSession),
-		in:       wire.NewLines(in),
-		ended:    make(chan error, 1),
 	}
-	c.handoff.takeOver = c.read
-	c.ctx = context.WithoutCancel(ctx)
+	c.methods = methods{Server: s, out: c.out, peer: &c.peer}
+	c.dialogue.conn, c.roots.conn = c, c
+	r := &reader{conn: c, out: c.out, in: wire.NewLines(in), ended: make(chan error, 1)}
+	r.handoff.takeOver = r.read
 	c.out.Limit = s.opts.bounds.unsent
 	c.out.Room, c.pool.Held = c.pool.Wake, c.out.Full
 	c.pool.Run = func(scheduled *schedule.Job) bool {
@@ -159,10 +153,10 @@ func (s *Server) connect(ctx context.Context, in io.Reader, out io.Writer) *conn
 		j.result = nil // it may be long, and the job stays in its lane's queue for a while
 		c.reply(j, r)
 	}
-	c.pool.Ask = func(j *schedule.Job) { c.question(jobOf(j), jobOf(j).result) }
+	c.pool.Ask = func(j *schedule.Job) { c.dialogue.ask(jobOf(j), jobOf(j).result) }
 	c.pool.Late = func(j *schedule.Job, started bool) { c.reply(jobOf(j), lateAnswer(jobOf(j), started)) }
-	c.pool.Unmade = func(j *schedule.Job) { c.unmade(jobOf(j), lateAnswer(jobOf(j), false)) }
-	return c
+	c.pool.Dropped = func(j *schedule.Job) { c.dropped(jobOf(j), lateAnswer(jobOf(j), false)) }
+	return r
 }
 
 // wait waits until done or stop is closed, the client is gone, or the time is over.
@@ -174,138 +168,6 @@ func (c *conn) wait(done, stop <-chan struct{}, most time.Duration) {
 	case <-c.out.Broken:
 	case <-stop:
 	case <-timer.C:
-	}
-}
-
-// read is the loop: it handles one line after the other until the input ends, or until
-// another goroutine has taken over as the reader. When the output is full, lines go into
-// the backlog.
-func (c *conn) read() {
-	for {
-		var m received
-		if m.line, m.err = c.in.Next(); errors.Is(m.err, wire.ErrTooLong) {
-			m.line = c.in.Lost
-		} else if m.err != nil {
-			if errors.Is(m.err, io.EOF) {
-				m.err = nil
-			}
-			c.ended <- m.err
-			return
-		}
-		if c.backlog.open() && (c.cancelsEarly(m) || c.backlog.add(m)) {
-			continue
-		}
-		c.handle(m)
-		if !c.work() {
-			return
-		}
-		if c.out.Full() {
-			c.backlog.begin()
-			go c.catchUp()
-		}
-	}
-}
-
-// handle handles one line of the input.
-func (c *conn) handle(m received) {
-	if m.err == nil {
-		c.line(m.line)
-		return
-	}
-	c.opts.Log.Warn().Msg("a message was too long")
-	c.fail(c, m.line, mcp.INVALID_REQUEST, fmt.Sprintf("The message is longer than %d MB. It was not read.", c.in.Limit>>20))
-}
-
-// work does the rest of a line's work: it writes answers and runs a call. It reports
-// whether the caller is still the reader.
-func (c *conn) work() bool {
-	if c.ownJob == nil && !c.unflushed {
-		return true
-	}
-	j, flush := c.ownJob, c.unflushed
-	c.ownJob, c.unflushed = nil, false
-	work := c.handoff.beginWork()
-	if flush {
-		c.out.Flush()
-	}
-	if j != nil {
-		c.pool.RunHere(&j.Job)
-	}
-	return c.handoff.endWork(work)
-}
-
-// line handles one line: a message, or an array of them.
-func (c *conn) line(line []byte) {
-	m, err := wire.ParseMessage(line)
-	if errors.Is(err, wire.ErrNotObject) && line[0] == '[' {
-		c.batch(line)
-		return
-	}
-	c.message(m, err, len(line), c)
-}
-
-// message handles one message that was parsed with err.
-func (c *conn) message(m wire.Message, err error, size int, to replies) {
-	id := m.ID
-	if !wire.GoodID(id) {
-		id = nil
-	}
-	switch {
-	case errors.Is(err, wire.ErrNotObject):
-		c.fail(to, nil, mcp.INVALID_REQUEST, "A message must be a JSON object.")
-	case errors.Is(err, wire.ErrTwice):
-		c.fail(to, id, mcp.INVALID_REQUEST, "A member of the message was given twice.")
-	case errors.Is(err, wire.ErrDepth):
-		c.fail(to, nil, mcp.INVALID_REQUEST, fmt.Sprintf("The message is nested more than %d levels deep.", wire.MaxDepth))
-	case err != nil:
-		c.fail(to, nil, mcp.PARSE_ERROR, "The message is not valid JSON.")
-	case !utf8.Valid(m.ID):
-		c.fail(to, nil, mcp.PARSE_ERROR, "The id is not valid UTF-8.")
-	case m.Answer && m.Method == "":
-		c.requests.answered(m.ID, m.Result)
-		to.none(true)
-	case !m.Version:
-		c.fail(to, id, mcp.INVALID_REQUEST, `jsonrpc must be "2.0".`)
-	case m.Method == "":
-		c.fail(to, id, mcp.INVALID_REQUEST, "The message has no method.")
-	case m.ID == nil:
-		c.notified(m)
-		to.none(true)
-	case id == nil:
-		c.fail(to, nil, mcp.INVALID_REQUEST, "The id must be a string or a number.")
-	case m.Method == wire.MethodCall:
-		c.call(m, size, to)
-	default:
-		c.ask(m, to)
-	}
-}
-
-// answer makes conn the replies of messages outside a batch.
-func (c *conn) answer(line []byte, reading bool) { c.writeOut(c.out.Put(line), reading) }
-
-// mayRun always returns true: without room for output, no message is handled.
-func (c *conn) mayRun() bool { return true }
-
-// reserve always returns true: every answer to a request that was handled is sent.
-func (c *conn) reserve(int) bool { return true }
-
-func (c *conn) none(bool) {}
-
-// fail answers with a JSON-RPC error.
-func (c *conn) fail(to replies, id []byte, code int, text string) {
-	to.answer(wire.AppendFailure(c.out.Buffer(), id, code, text, nil), true)
-}
-
-// notified handles a notification. The reader cancels calls itself, so that a cancellation
-// reaches waiting calls.
-func (c *conn) notified(m wire.Message) {
-	switch m.Method {
-	case wire.MethodCancelled:
-		if j, begun := c.cancel(m); j != nil {
-			c.cancelled(j, begun, true)
-		}
-	case wire.MethodRootsChanged:
-		c.roots.changed()
 	}
 }
 
@@ -322,30 +184,31 @@ func (c *conn) cancel(m wire.Message) (j *job, begun bool) {
 // cancelled ends the question of a call that was just cancelled.
 func (c *conn) cancelled(j *job, begun, reading bool) {
 	j.to.none(reading)
-	c.removeQuestions(reading, func(a *asked) bool { return a.job == j })
+	c.dialogue.remove(reading, func(a *asked) bool { return a.job == j })
 	if !begun {
-		c.unmade(j, answerTo(refusal.Cancelled))
+		c.dropped(j, answerTo(refusal.Cancelled))
 	}
 	c.opts.Log.Info().Str("id", string(j.id)).Msg("call cancelled")
 }
 
 // call queues one tools/call. It decodes the arguments, since the file decides the call's
-// lane.
-func (c *conn) call(m wire.Message, size int, to replies) {
+// lane. With here, the reader offers to run the call; call then returns it if the reader
+// must.
+func (c *conn) call(m wire.Message, size int, to replies, here bool) (own *job) {
 	tool, meta, err := m.Call()
 	if err != nil {
-		c.fail(to, m.ID, mcp.INVALID_PARAMS, "In tools/call, "+err.Error()+".")
-		return
+		c.out.fail(to, m.ID, mcp.INVALID_PARAMS, "In tools/call, "+err.Error()+".")
+		return nil
 	}
 	modern, ok := era(&meta)
 	if !ok {
-		c.ask(m, to)
-		return
+		c.methods.ask(m, to)
+		return nil
 	}
 	sp, ok := c.specs[tool]
 	if !ok {
-		c.fail(to, m.ID, mcp.INVALID_PARAMS, fmt.Sprintf("There is no tool %s. The tools are %s.", refusal.Argument(tool), c.known))
-		return
+		c.out.fail(to, m.ID, mcp.INVALID_PARAMS, fmt.Sprintf("There is no tool %s. The tools are %s.", refusal.Argument(tool), c.known))
+		return nil
 	}
 	j := &job{id: bytes.Clone(m.ID), spec: sp, to: to, Job: schedule.Job{Size: size, At: time.Now()}}
 	j.Owner = j
@@ -356,7 +219,7 @@ func (c *conn) call(m wire.Message, size int, to replies) {
 	if refused != nil {
 		c.refused(sp, nil, toolcall.Call{Session: c.sessions.of(meta.Thread), ID: meta.CallID(j.id)}, 0, refused)
 		c.settle(j, refused, true)
-		return
+		return nil
 	}
 	j.args = args
 	j.Key = wire.IDKey(j.id)
@@ -375,22 +238,20 @@ func (c *conn) call(m wire.Message, size int, to replies) {
 	j.ctx, j.Cancel = context.WithCancelCause(c.ctx)
 	if !to.mayRun() {
 		c.refuse(j, refusal.TooMuchOutput)
-		return
+		return nil
 	}
-	if c.afterRoots(j, m.Inputs) {
-		return
+	if c.roots.hold(j, m.Inputs) {
+		return nil
 	}
 	c.parseFile(j) // by the folders as they are now
-	// The reader runs a single call itself, which saves a change of threads. If more input
-	// is buffered, the pool runs it.
-	_, alone := to.(*conn)
-	why, mine := c.pool.Submit(&j.Job, alone && !c.backlog.isOpen && !c.in.Buffered())
+	why, mine := c.pool.Submit(&j.Job, here)
 	switch {
 	case mine:
-		c.ownJob = j
+		return j
 	case why != "":
 		c.refuse(j, why)
 	}
+	return nil
 }
 
 // parseFile parses the file argument of a call, which decides the call's lane.
@@ -403,16 +264,24 @@ func (c *conn) parseFile(j *job) {
 	j.Lane = j.call.File.Key
 }
 
+// rerun runs a parked call again.
+func (c *conn) rerun(j *job, prepare func()) {
+	c.pool.Resume(&j.Job, func() {
+		prepare()
+		j.ctx, j.Cancel = context.WithCancelCause(c.ctx)
+	})
+}
+
 // refuse answers a call that the pool refused.
 func (c *conn) refuse(j *job, why refusal.Busy) {
 	j.Cancel(nil)
 	r := answerTo(refusal.NotAccepted(why))
-	c.unmade(j, r)
+	c.dropped(j, r)
 	c.settle(j, r, true)
 }
 
-// unmade reports a call that was accepted and will never run.
-func (c *conn) unmade(j *job, r *toolcall.Result) {
+// dropped reports a call that was accepted and will never run.
+func (c *conn) dropped(j *job, r *toolcall.Result) {
 	c.refused(j.spec, j.args, j.call, time.Since(j.At), r)
 	j.args = nil // they may be long, and the job stays in its lane's queue for a while
 }
@@ -441,7 +310,7 @@ func (c *conn) limits(m *wire.CallMeta) toolcall.ClientLimits {
 	if name.Kind != wire.String {
 		return toolcall.ClientLimits{}
 	}
-	return c.limitsOf(name.Text())
+	return c.limitsFor(name.Text())
 }
 
 // run runs one tool. It turns a panic into an answer.

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"sync"
@@ -90,56 +89,55 @@ func (a *asked) sameQuestion(o *asked) bool {
 // dialogue holds all open questions of a connection. Different questions are open at the
 // same time; equal ones wait for each other, since the first answer may decide them all.
 type dialogue struct {
+	conn *conn
+
 	mu      sync.Mutex
 	waiting []*asked
 	over    bool
 }
 
-// question asks the user the question of a parked call.
-func (c *conn) question(j *job, r *toolcall.Result) {
+// ask asks the user the question of a parked call.
+func (d *dialogue) ask(j *job, r *toolcall.Result) {
 	a := &asked{job: j, question: r.Ask, refusal: r}
-	d := &c.dialogue
 	d.mu.Lock()
 	flush, over := false, d.over
 	if !over {
-		a.timer = time.AfterFunc(c.opts.AskTimeout, func() {
-			for range c.removeQuestions(false, func(o *asked) bool { return o == a }) {
-				c.refuseAsked(a, fmt.Sprintf("did not answer within %v", c.opts.AskTimeout), false)
+		a.timer = time.AfterFunc(d.conn.opts.AskTimeout, func() {
+			for range d.remove(false, func(o *asked) bool { return o == a }) {
+				d.refuse(a, fmt.Sprintf("did not answer within %v", d.conn.opts.AskTimeout), false)
 			}
 		})
 		d.waiting = append(d.waiting, a)
-		flush = c.sendQuestions()
+		flush = d.send()
 	}
 	d.mu.Unlock()
-	c.writeOut(flush, false)
+	d.conn.out.writeOut(flush, false)
 	switch {
 	case over:
-		c.pool.End(&j.Job, func() { c.settle(j, r, false) })
-	case !c.pool.Parked(&j.Job): // cancelled before its question was in the dialogue
-		c.removeQuestions(false, func(o *asked) bool { return o == a })
+		d.conn.pool.End(&j.Job, func() { d.conn.settle(j, r, false) })
+	case !d.conn.pool.Parked(&j.Job): // cancelled before its question was in the dialogue
+		d.remove(false, func(o *asked) bool { return o == a })
 	}
 }
 
-// sendQuestions sends the questions that wait for no equal one. The dialogue is locked.
-func (c *conn) sendQuestions() (flush bool) {
-	d := &c.dialogue
+// send sends the questions that wait for no equal one. The dialogue is locked.
+func (d *dialogue) send() (flush bool) {
 	for _, a := range d.waiting {
 		before := func(o *asked) bool { return o.request != 0 && o.sameQuestion(a) }
 		if d.over || a.request != 0 || slices.ContainsFunc(d.waiting, before) {
 			continue
 		}
-		a.request = c.requests.add(func(result wire.Value) { c.answered(a, verdictOf(result)) })
+		a.request = d.conn.requests.add(func(result wire.Value) { d.answered(a, verdictOf(result)) })
 		params := func(b []byte) []byte { return appendQuestion(b, a.question) }
-		flush = c.out.Put(appendRequest(c.out.Buffer(), a.request, string(mcp.MethodElicitationCreate), params)) || flush
-		c.opts.Log.Info().Str("tool", a.job.spec.Tool.Name).Str("id", string(a.job.id)).Msg("the user is asked")
+		flush = d.conn.out.Put(appendRequest(d.conn.out.Buffer(), a.request, string(mcp.MethodElicitationCreate), params)) || flush
+		d.conn.opts.Log.Info().Str("tool", a.job.spec.Tool.Name).Str("id", string(a.job.id)).Msg("the user is asked")
 	}
 	return flush
 }
 
-// removeQuestions removes calls from the dialogue, withdraws their questions at the
+// remove removes calls from the dialogue, withdraws their questions at the
 // client, and sends equal ones that waited. It returns the removed calls.
-func (c *conn) removeQuestions(reading bool, which func(*asked) bool) (taken []*asked) {
-	d := &c.dialogue
+func (d *dialogue) remove(reading bool, which func(*asked) bool) (taken []*asked) {
 	d.mu.Lock()
 	flush := false
 	d.waiting = slices.DeleteFunc(d.waiting, func(a *asked) bool {
@@ -148,42 +146,33 @@ func (c *conn) removeQuestions(reading bool, which func(*asked) bool) (taken []*
 		}
 		taken = append(taken, a)
 		a.timer.Stop()
-		if a.request != 0 && c.requests.withdraw(a.request) {
-			flush = c.out.Put(appendWithdrawal(c.out.Buffer(), a.request)) || flush
+		if a.request != 0 && d.conn.requests.withdraw(a.request) {
+			flush = d.conn.out.Put(appendWithdrawal(d.conn.out.Buffer(), a.request)) || flush
 		}
 		return true
 	})
-	flush = c.sendQuestions() || flush
+	flush = d.send() || flush
 	d.mu.Unlock()
-	c.writeOut(flush, reading)
+	d.conn.out.writeOut(flush, reading)
 	return taken
 }
 
-// writeOut makes sure that queued lines are written.
-func (c *conn) writeOut(flush, reading bool) {
-	if reading {
-		c.unflushed = flush || c.unflushed
-	} else if flush {
-		c.out.Flush()
-	}
-}
-
 // answered handles the user's answer to a question. The reader calls it.
-func (c *conn) answered(a *asked, v verdict) {
-	c.opts.Log.Info().Str("tool", a.job.spec.Tool.Name).Str("id", string(a.job.id)).Stringer("answer", v).Msg("the user has answered")
+func (d *dialogue) answered(a *asked, v verdict) {
+	d.conn.opts.Log.Info().Str("tool", a.job.spec.Tool.Name).Str("id", string(a.job.id)).Stringer("answer", v).Msg("the user has answered")
 	which := func(o *asked) bool { return o == a }
 	if v == allowSession {
 		a.job.call.Session.Grant(a.question)
 		which = a.sameQuestion
 	}
-	for _, o := range c.removeQuestions(true, which) {
+	for _, o := range d.remove(true, which) {
 		switch v {
 		case allowOnce, allowSession: // a yes for the session includes this call
-			c.rerun(o.job, func() { o.job.call.Consent = o.job.call.Consent.With(o.question) })
+			d.conn.rerun(o.job, func() { o.job.call.Consent = o.job.call.Consent.With(o.question) })
 		case unasked:
-			c.pool.End(&o.job.Job, func() { c.settle(o.job, o.refusal, true) })
+			d.conn.pool.End(&o.job.Job, func() { d.conn.settle(o.job, o.refusal, true) })
 		default:
-			c.refuseAsked(o, v.why(), true)
+			d.refuse(o, v.why(), true)
 		}
 	}
 }
@@ -193,31 +182,23 @@ func (v verdict) String() string {
 	return [...]string{"none", "once", "session", "declined", "dismissed", "unreadable"}[v]
 }
 
-// rerun runs a parked call again.
-func (c *conn) rerun(j *job, prepare func()) {
-	c.pool.Resume(&j.Job, func() {
-		prepare()
-		j.ctx, j.Cancel = context.WithCancelCause(c.ctx)
-	})
+// refuse ends a call whose question did not get a yes; why completes "the user ...".
+func (d *dialogue) refuse(a *asked, why string, reading bool) {
+	d.conn.pool.End(&a.job.Job, func() { d.conn.settle(a.job, toolcall.Unanswered(a.job.spec.Tool.Name, a.question, why), reading) })
 }
 
-// refuseAsked ends a call whose question did not get a yes; why completes "the user ...".
-func (c *conn) refuseAsked(a *asked, why string, reading bool) {
-	c.pool.End(&a.job.Job, func() { c.settle(a.job, toolcall.Unanswered(a.job.spec.Tool.Name, a.question, why), reading) })
-}
-
-// endQuestions ends all questions: no answer can come any more. It does not wait for a
+// end ends all questions: no answer can come any more. It does not wait for a
 // client that does not read.
-func (c *conn) endQuestions() {
-	c.requests.close()
-	c.dialogue.mu.Lock()
-	c.dialogue.over = true
-	c.dialogue.mu.Unlock()
-	c.roots.end(0, c.release)
-	taken := c.removeQuestions(false, func(*asked) bool { return true })
+func (d *dialogue) end() {
+	d.conn.requests.close()
+	d.mu.Lock()
+	d.over = true
+	d.mu.Unlock()
+	d.conn.roots.end(0)
+	taken := d.remove(false, func(*asked) bool { return true })
 	go func() {
 		for _, a := range taken {
-			c.refuseAsked(a, "can no longer be asked", false)
+			d.refuse(a, "can no longer be asked", false)
 		}
 	}()
 }

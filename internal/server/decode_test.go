@@ -222,7 +222,7 @@ func TestLimitsOf(t *testing.T) {
 		"":                              {},
 		"cursor-vscode":                 {},
 	} {
-		if got := limitsOf(name); got != want {
+		if got := knownLimits(name); got != want {
 			t.Errorf("%q: %+v, not %+v", name, got, want)
 		}
 	}
@@ -235,7 +235,7 @@ func TestClientsAreDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, table, _ := strings.Cut(strings.ReplaceAll(strings.ToLower(string(page)), " ", "-"), "what-reaches-the-model")
-	for _, c := range clients {
+	for _, c := range answerLimits {
 		row := ""
 		for line := range strings.Lines(table) {
 			if strings.Contains(line, "`"+c.name) {

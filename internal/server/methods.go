@@ -55,8 +55,15 @@ func removed(method mcp.MCPMethod) bool {
 	return false
 }
 
+// methods answers the requests that are no good tools/call. Only the reader uses it.
+type methods struct {
+	*Server
+	out  *output
+	peer *peer
+}
+
 // ask answers a request other than a good tools/call, at once and in order.
-func (c *conn) ask(m wire.Message, to replies) {
+func (c *methods) ask(m wire.Message, to replies) {
 	if !to.mayRun() {
 		c.noRoom(m.ID, to)
 		return
@@ -79,12 +86,12 @@ func (c *conn) ask(m wire.Message, to replies) {
 }
 
 // noRoom answers a request other than a call whose answer has no room in its array.
-func (c *conn) noRoom(id []byte, to replies) {
-	c.fail(to, id, mcp.INTERNAL_ERROR, string(refusal.TooMuchOutput)+". Make the request again outside the array.")
+func (c *methods) noRoom(id []byte, to replies) {
+	c.out.fail(to, id, mcp.INTERNAL_ERROR, string(refusal.TooMuchOutput)+". Make the request again outside the array.")
 }
 
 // respond returns the result of a request. After a panic only this request fails.
-func (c *conn) respond(m wire.Message) (result any, err *failure) {
+func (c *methods) respond(m wire.Message) (result any, err *failure) {
 	defer func() {
 		if r := recover(); r != nil {
 			c.opts.Log.Error().Str("method", m.Method).Interface("panic", r).Bytes("stack", debug.Stack()).Msg("a request failed inside")
@@ -112,7 +119,7 @@ func (c *conn) respond(m wire.Message) (result any, err *failure) {
 
 // introduced reads what a request says about its client and its revision. Since the
 // revision 2026-07-28 every request does that, and there is no handshake.
-func (c *conn) introduced(m wire.Message) (modern bool, err *failure) {
+func (c *methods) introduced(m wire.Message) (modern bool, err *failure) {
 	var meta *mcp.Meta
 	if json.Unmarshal(m.Meta.Raw, &meta) != nil || !mcp.IsModernProtocol(meta.ProtocolVersion()) {
 		return false, nil
@@ -126,21 +133,21 @@ func (c *conn) introduced(m wire.Message) (modern bool, err *failure) {
 		return true, &failure{unknown.JSONRPCError().Error}
 	}
 	if info := meta.ClientInfo(); info != nil {
-		c.peer.limits = c.limitsOf(info.Name)
+		c.peer.limits = c.limitsFor(info.Name)
 	}
 	c.peer.capabilities = *capabilities
 	return true, nil
 }
 
 // legacy answers a request of a revision before 2026-07-28.
-func (c *conn) legacy(m wire.Message) (any, *failure) {
+func (c *methods) legacy(m wire.Message) (any, *failure) {
 	switch m.Method {
 	case string(mcp.MethodInitialize):
 		var request mcp.InitializeRequest
 		if err := into(m, &request); err != nil {
 			return nil, err
 		}
-		c.peer.limits = c.limitsOf(request.Params.ClientInfo.Name)
+		c.peer.limits = c.limitsFor(request.Params.ClientInfo.Name)
 		c.peer.capabilities = request.Params.Capabilities
 		version := mcp.NegotiateLegacyVersion(request.Params.ProtocolVersion)
 		c.peer.version = version
@@ -162,7 +169,7 @@ func (c *conn) legacy(m wire.Message) (any, *failure) {
 }
 
 // modern answers a request of the revision 2026-07-28.
-func (c *conn) modern(m wire.Message) (any, *failure) {
+func (c *methods) modern(m wire.Message) (any, *failure) {
 	switch m.Method {
 	case string(mcp.MethodServerDiscover):
 		r := mcp.DiscoverResult{SupportedVersions: mcp.ValidProtocolVersions, Capabilities: capabilities(), Instructions: c.instructions()}
@@ -185,7 +192,7 @@ func (c *conn) modern(m wire.Message) (any, *failure) {
 }
 
 // faulty answers a tools/call whose _meta cannot be read.
-func (c *conn) faulty(m wire.Message) (*mcp.CallToolResult, *failure) {
+func (c *methods) faulty(m wire.Message) (*mcp.CallToolResult, *failure) {
 	var request mcp.CallToolRequest
 	if err := into(m, &request); err != nil {
 		return nil, err
@@ -235,12 +242,12 @@ func (s *Server) list(m wire.Message) (mcp.ListToolsResult, *failure) {
 
 // listen answers a subscription. fsmcp has nothing to subscribe to, so it acknowledges
 // none, and the stream ends at once.
-func (c *conn) listen(m wire.Message) (any, *failure) {
+func (c *methods) listen(m wire.Message) (any, *failure) {
 	if err := into(m, &mcp.SubscriptionsListenRequest{}); err != nil {
 		return nil, err
 	}
 	id := json.RawMessage(m.ID)
-	c.answer(wire.AppendJSON(c.out.Buffer(), mcp.JSONRPCNotification{
+	c.out.answer(wire.AppendJSON(c.out.Buffer(), mcp.JSONRPCNotification{
 		JSONRPC: mcp.JSONRPC_VERSION,
 		Notification: mcp.Notification{
 			Method: mcp.MethodNotificationSubscriptionsAcknowledged,
@@ -280,6 +287,6 @@ func capabilities() (c mcp.ServerCapabilities) {
 
 // instructions returns the instructions; those for a client with root directories name
 // them.
-func (c *conn) instructions() string {
+func (c *methods) instructions() string {
 	return c.opts.instructions(c.opts.WantRoots && c.peer.hasRoots())
 }

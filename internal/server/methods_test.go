@@ -35,7 +35,7 @@ func (r *reference) SetClientCapabilities(c mcp.ClientCapabilities)      { r.sai
 func (r *reference) SetProtocolVersion(v string)                         { r.said.version = v }
 
 func newReference(s *Server) *reference {
-	r := &reference{notes: make(chan mcp.JSONRPCNotification, 9), limits: s.limitsOf}
+	r := &reference{notes: make(chan mcp.JSONRPCNotification, 9), limits: s.limitsFor}
 	r.server = mcpserver.NewMCPServer(serverName, s.opts.Version,
 		mcpserver.WithToolCapabilities(false),
 		mcpserver.WithTitle(serverName),
@@ -118,8 +118,8 @@ func requestsOfAllKinds() (lines []string) {
 func TestLikeTheLibrary(t *testing.T) {
 	var out bytes.Buffer
 	s := newFake(t, &fakes{}, nil)
-	c := s.connect(t.Context(), nil, io.Discard)
-	c.out = wire.NewOutbox(&out)
+	c := s.connect(t.Context(), nil, io.Discard).conn
+	c.out.Outbox = wire.NewOutbox(&out)
 	ref := newReference(s)
 	said := func(p peer) string { return fmt.Sprint(p.version, p.limits, p.asks(), p.hasRoots()) }
 	lines := requestsOfAllKinds()
@@ -129,7 +129,7 @@ func TestLikeTheLibrary(t *testing.T) {
 			t.Fatal(line, err)
 		}
 		out.Reset()
-		c.ask(m, c)
+		c.methods.ask(m, c.out)
 		c.out.Flush()
 		if got, want := out.String(), ref.answer([]byte(line)); got != want {
 			t.Fatalf("%s\ngot  %swant %s", line, got, want)

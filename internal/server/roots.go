@@ -22,6 +22,8 @@ const maxRoots = 100
 // first call, and before the next call after the client reported a change. Calls wait for
 // the answer for a bounded time; a late answer counts from then on.
 type roots struct {
+	conn *conn
+
 	mu    sync.Mutex
 	known bool        // the client's last answer is up to date
 	round int         // number of times that calls had to wait
@@ -41,9 +43,8 @@ func (r *roots) changed() {
 	r.known, r.asked = false, time.Time{}
 }
 
-// begin starts a round, which takes over the calls of an unfinished one. late is called if
-// the round does not end in time.
-func (r *roots) begin(most time.Duration, late func(round int)) (round int) {
+// begin starts a round, which takes over the calls of an unfinished one.
+func (r *roots) begin() (round int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.timer != nil {
@@ -52,7 +53,7 @@ func (r *roots) begin(most time.Duration, late func(round int)) (round int) {
 	r.known = true
 	r.round++
 	round = r.round
-	r.timer = time.AfterFunc(most, func() { late(round) })
+	r.timer = time.AfterFunc(r.conn.opts.bounds.roots, func() { r.late(round) })
 	return round
 }
 
@@ -68,7 +69,7 @@ func (r *roots) queue(j *job) bool {
 
 // end ends a round, of number 0 whichever there is, and releases its calls, before later ones
 // can overtake them. It reports whether the round was still open.
-func (r *roots) end(round int, release func(*job)) bool {
+func (r *roots) end(round int) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if round != r.round && round != 0 || r.timer == nil {
@@ -76,7 +77,7 @@ func (r *roots) end(round int, release func(*job)) bool {
 	}
 	r.timer.Stop()
 	for _, j := range r.held {
-		release(j)
+		r.release(j)
 	}
 	r.held, r.timer = nil, nil
 	return true
@@ -91,94 +92,93 @@ func (r *roots) state() (holding, wanted bool) {
 
 // due reports whether a call is to be answered by the question. If such an answer stayed
 // without a reply for a while, it is not repeated.
-func (r *roots) due(most time.Duration) bool {
+func (r *roots) due() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.known && r.asked.IsZero() {
 		r.asked = time.Now()
 	}
-	r.known = r.known || time.Since(r.asked) >= most
+	r.known = r.known || time.Since(r.asked) >= r.conn.opts.bounds.roots
 	return !r.known
 }
 
-// afterRoots makes a call wait for the client's current folders. It reports whether it has
+// hold makes a call wait for the client's current folders. It reports whether it has
 // handled the call: queued, or answered.
-func (c *conn) afterRoots(j *job, inputs wire.Value) bool {
-	if !c.opts.WantRoots {
+func (r *roots) hold(j *job, inputs wire.Value) bool {
+	if !r.conn.opts.WantRoots {
 		return false
 	}
 	modern := j.meta != nil
 	if modern && inputs.Kind == wire.Object {
 		if list := wire.Member(inputs.Raw, inputRoots); list.Kind != 0 {
-			c.name(c.roots.begin(c.opts.bounds.roots, c.late), list)
+			r.receive(r.begin(), list)
 		}
 	}
-	holding, wanted := c.roots.state()
+	holding, wanted := r.state()
 	switch {
 	case holding:
-	case j.roots && wanted && c.roots.due(c.opts.bounds.roots):
-		c.answerWithRoots(j)
+	case j.roots && wanted && r.due():
+		r.askByAnswer(j)
 		return true
-	case !modern && wanted && c.peer.hasRoots():
-		c.askRoots()
+	case !modern && wanted && r.conn.peer.hasRoots():
+		r.ask()
 	default:
 		return false
 	}
-	if why := c.pool.Park(&j.Job); why != "" {
-		c.refuse(j, why)
-	} else if !c.roots.queue(j) {
-		c.release(j) // the round has ended meanwhile
+	if why := r.conn.pool.Park(&j.Job); why != "" {
+		r.conn.refuse(j, why)
+	} else if !r.queue(j) {
+		r.release(j) // the round has ended meanwhile
 	}
 	return true
 }
 
-// askRoots asks a client of a revision before 2026-07-28.
-func (c *conn) askRoots() {
-	round := c.roots.begin(c.opts.bounds.roots, c.late)
-	id := c.requests.add(func(result wire.Value) { c.name(round, result) })
-	c.writeOut(c.out.Put(appendRequest(c.out.Buffer(), id, string(mcp.MethodListRoots), nil)), true)
+// ask asks a client of a revision before 2026-07-28.
+func (r *roots) ask() {
+	round := r.begin()
+	id := r.conn.requests.add(func(result wire.Value) { r.receive(round, result) })
+	r.conn.out.writeOut(r.conn.out.Put(appendRequest(r.conn.out.Buffer(), id, string(mcp.MethodListRoots), nil)), true)
 }
 
-// answerWithRoots asks any other client: it makes the call again.
-func (c *conn) answerWithRoots(j *job) {
+// askByAnswer asks any other client: it makes the call again.
+func (r *roots) askByAnswer(j *job) {
 	j.Cancel(nil)
 	none := func(b []byte) []byte { return append(b, "{}"...) }
-	j.to.answer(wire.AppendAnswer(c.out.Buffer(), j.id, func(b []byte) []byte {
+	j.to.answer(wire.AppendAnswer(r.conn.out.Buffer(), j.id, func(b []byte) []byte {
 		return appendInput(b, j.meta, inputRoots, string(mcp.MethodListRoots), "", none)
 	}), true)
 }
 
 // release runs a queued call. A relative name may lead to another place now.
-func (c *conn) release(j *job) {
-	c.rerun(j, func() { c.parseFile(j) })
+func (r *roots) release(j *job) {
+	r.conn.rerun(j, func() { r.conn.parseFile(j) })
 }
 
 // late ends a round if the client did not answer, or its folders could not be looked at,
 // in time.
-func (c *conn) late(round int) {
-	if c.roots.end(round, c.release) {
-		c.opts.Log.Warn().Msg("the client's roots are not known in time")
+func (r *roots) late(round int) {
+	if r.end(round) {
+		r.conn.opts.Log.Warn().Msg("the client's roots are not known in time")
 	}
 }
 
-// name passes the client's folders on, and then ends the round. It does not delay the
+// receive passes the client's folders on, and then ends the round. It does not delay the
 // reader: the folders may be on a disk that does not answer.
-func (c *conn) name(round int, result wire.Value) {
+func (r *roots) receive(round int, result wire.Value) {
 	dirs, ok := rootsOf(result, runtime.GOOS)
 	if !ok {
-		c.opts.Log.Warn().Msg("the client has roots, but did not name them")
-		c.roots.end(round, c.release)
+		r.conn.opts.Log.Warn().Msg("the client has roots, but did not name them")
+		r.end(round)
 		return
 	}
 	go func() {
-		c.apply(round, dirs)
-		c.roots.end(round, c.release)
+		r.apply(round, dirs)
+		r.end(round)
 	}()
 }
 
 // apply passes folders on, unless later ones or the same were passed on before.
-func (c *conn) apply(round int, dirs []string) {
-	r := &c.roots
+func (r *roots) apply(round int, dirs []string) {
 	r.applying.Lock()
 	defer r.applying.Unlock()
 	same := r.applied > 0 && slices.Equal(dirs, r.dirs)
@@ -191,10 +191,10 @@ func (c *conn) apply(round int, dirs []string) {
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			c.opts.Log.Error().Interface("panic", p).Bytes("stack", debug.Stack()).Msg("the roots could not be taken")
+			r.conn.opts.Log.Error().Interface("panic", p).Bytes("stack", debug.Stack()).Msg("the roots could not be taken")
 		}
 	}()
-	c.opts.Roots(slices.Clone(dirs))
+	r.conn.opts.Roots(slices.Clone(dirs))
 }
 
 // rootsOf reads the result of roots/list: the folders of this machine.

@@ -87,38 +87,34 @@ const (
 // deadline. submit never blocks.
 type Pool struct {
 	Bounds
-	Run    func(*Job) (asks bool)     // runs a call; asks says that it ended in a question
-	Answer func(*Job)                 // answers a call that has run
-	Ask    func(*Job)                 // asks the question of a parked call; Resume or End follows
-	Late   func(j *Job, started bool) // answers a call that was given up
-	Unmade func(*Job)                 // reports a call that was given up before it started
-	Held   func() bool                // reports that no call may start now; Wake follows. May be nil
+	Run     func(*Job) (asks bool)     // runs a call; asks says that it ended in a question
+	Answer  func(*Job)                 // answers a call that has run
+	Ask     func(*Job)                 // asks the question of a parked call; Resume or End follows
+	Late    func(j *Job, started bool) // answers a call that was given up
+	Dropped func(*Job)                 // reports a call that was given up before it started
+	Held    func() bool                // reports that no call may start now; Wake follows
 
 	mu        sync.Mutex
-	lanes     map[string][]*Job        // a lane exists while one of its jobs is ready or runs; the others wait here
-	followed  map[string]chan struct{} // of lanes: closed when a job waits behind the one that asked
-	ready     []*Job
-	searches  []*Job            // the ready ones that are searches
-	searching int               // searches that run and are not stuck
-	live      map[*Job]struct{} // waiting, running, slow and parked
-	byID      map[string]*Job
+	live      registry
+	lanes     lanes
+	ready     []*Job // the first of its lane each, without searches
+	searches  []*Job // the ready ones that are searches
+	searching int    // searches that run and are not stuck
 	waiting   int
-	liveBytes int // bytes
 	count     [isOver]int
-	idle      []chan *Job
+	idle      []chan *Job // idle workers
 	ticking   bool
 	looked    time.Time // the last run of watch, or the start
 	closed    bool
-	empty     chan struct{} // closed when no job is live; nil until a goroutine waits for that
 }
 
-// New makes a pool without its functions.
+// New makes a pool without its functions. Nothing holds its calls.
 func New(b Bounds) *Pool {
 	return &Pool{
 		Bounds: b,
-		lanes:  make(map[string][]*Job),
-		live:   make(map[*Job]struct{}),
-		byID:   make(map[string]*Job),
+		Held:   func() bool { return false },
+		live:   registry{jobs: make(map[*Job]struct{}), byKey: make(map[string]*Job)},
+		lanes:  lanes{behind: make(map[string][]*Job), followed: make(map[string]chan struct{})},
 	}
 }
 
@@ -152,13 +148,11 @@ func (p *Pool) register(j *Job) (why refusal.Busy) {
 		return refusal.Stopping
 	case p.count[isStuck] >= p.Stuck:
 		return refusal.TooManyStuck
-	case p.waiting+p.count[isParked] >= p.Queued, p.liveBytes+j.Size > p.Bytes:
+	case p.waiting+p.count[isParked] >= p.Queued, p.live.bytes+j.Size > p.Bytes:
 		return refusal.TooManyCalls
 	}
 	j.pool = p
-	p.live[j] = struct{}{}
-	p.byID[j.Key] = j
-	p.liveBytes += j.Size
+	p.live.add(j)
 	if !p.ticking {
 		p.ticking, p.looked = true, time.Now()
 		time.AfterFunc(p.Tick, p.watch)
@@ -169,12 +163,9 @@ func (p *Pool) register(j *Job) (why refusal.Busy) {
 // enqueue puts a job at the end of its lane. With here, the caller offers to run it; mine
 // says that it must.
 func (p *Pool) enqueue(j *Job, here bool) (mine bool) {
-	if behind, taken := p.lanes[j.Lane]; taken {
-		p.lanes[j.Lane] = append(behind, j)
-		p.tellFollowed(j.Lane)
+	if !p.lanes.join(j) {
 		return false
 	}
-	p.lanes[j.Lane] = nil
 	if here && !j.Search && len(p.ready) == 0 && p.hasPlace() {
 		p.start(j)
 		return true
@@ -185,9 +176,7 @@ func (p *Pool) enqueue(j *Job, here bool) (mine bool) {
 }
 
 // hasPlace reports whether one more call that is no search may run.
-func (p *Pool) hasPlace() bool { return p.count[isRunning] < p.Width && !p.held() }
-
-func (p *Pool) held() bool { return p.Held != nil && p.Held() }
+func (p *Pool) hasPlace() bool { return p.count[isRunning] < p.Width && !p.Held() }
 
 // Wake starts the calls that Held kept from starting.
 func (p *Pool) Wake() {
@@ -250,7 +239,7 @@ func (p *Pool) take() *Job {
 			return j
 		}
 	}
-	for len(p.searches) > 0 && p.searching < p.Searches && !p.held() {
+	for len(p.searches) > 0 && p.searching < p.Searches && !p.Held() {
 		if j := p.pop(&p.searches); j != nil {
 			return j
 		}
@@ -319,7 +308,7 @@ func (p *Pool) finish(j *Job, asks bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.leave(j)
-	p.unregister(j)
+	p.live.remove(j)
 	p.freeLane(j)
 }
 
@@ -378,7 +367,7 @@ func (p *Pool) End(j *Job, answer func()) {
 	answer()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.unregister(j)
+	p.live.remove(j)
 }
 
 // Parked reports whether a job still waits for Resume or End.
@@ -391,28 +380,8 @@ func (p *Pool) Parked(j *Job) bool {
 // freeLane frees the lane for the next job.
 func (p *Pool) freeLane(j *Job) {
 	j.phase = isOver
-	p.tellFollowed(j.Lane)
-	behind := p.lanes[j.Lane]
-	if len(behind) == 0 {
-		delete(p.lanes, j.Lane)
-		return
-	}
-	p.lanes[j.Lane] = behind[1:]
-	p.makeReady(behind[0])
-}
-
-// unregister removes a job from the live ones.
-func (p *Pool) unregister(j *Job) {
-	if _, ok := p.live[j]; ok {
-		delete(p.live, j)
-		p.liveBytes -= j.Size
-	}
-	if p.byID[j.Key] == j {
-		delete(p.byID, j.Key)
-	}
-	if p.empty != nil && len(p.live) == 0 {
-		close(p.empty)
-		p.empty = nil
+	if next := p.lanes.leave(j.Lane); next != nil {
+		p.makeReady(next)
 	}
 }
 
@@ -425,14 +394,14 @@ func (p *Pool) drop(j *Job) {
 	} else {
 		p.waiting--
 	}
-	p.unregister(j)
+	p.live.remove(j)
 }
 
 // CancelCall settles a job without an answer, in any phase. It returns the job, or nil if
 // there is none, and whether it has started.
 func (p *Pool) CancelCall(key string) (j *Job, begun bool) {
 	p.mu.Lock()
-	j = p.byID[key]
+	j = p.live.byKey[key]
 	if j == nil || j.settled {
 		p.mu.Unlock()
 		return nil, false
@@ -441,7 +410,7 @@ func (p *Pool) CancelCall(key string) (j *Job, begun bool) {
 		p.drop(j)
 	} else {
 		j.settled = true
-		delete(p.byID, key)
+		delete(p.live.byKey, key)
 	}
 	end := j.Cancel
 	p.mu.Unlock()
@@ -461,12 +430,12 @@ func (p *Pool) watch() {
 	var late, begun []*Job
 	p.mu.Lock()
 	if stood := now.Sub(p.looked) - p.Tick; stood > maxLateness {
-		for j := range p.live {
+		for j := range p.live.jobs {
 			j.spare(min(stood, now.Sub(j.At)))
 		}
 	}
 	p.looked = now
-	for j := range p.live {
+	for j := range p.live.jobs {
 		if j.phase == isParked || j.phase == isOver { // a finished one stays live until it is answered
 			continue
 		}
@@ -491,10 +460,10 @@ func (p *Pool) watch() {
 			begun = append(begun, j)
 		}
 		p.move(j, isStuck)
-		p.unregister(j)
+		p.live.remove(j)
 	}
 	p.dispatch()
-	p.ticking = len(p.live) > 0
+	p.ticking = len(p.live.jobs) > 0
 	if p.ticking {
 		time.AfterFunc(p.Tick, p.watch)
 	}
@@ -510,7 +479,7 @@ func (p *Pool) watch() {
 		p.Late(j, true)
 	}
 	for _, j := range late { // after all answers: logging may take a while
-		p.Unmade(j)
+		p.Dropped(j)
 	}
 }
 
@@ -556,26 +525,7 @@ func (j *Job) Followed() <-chan struct{} {
 	p := j.pool
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	ch := p.followed[j.Lane]
-	if ch == nil {
-		ch = make(chan struct{})
-		if p.followed == nil {
-			p.followed = make(map[string]chan struct{})
-		}
-		p.followed[j.Lane] = ch
-		if len(p.lanes[j.Lane]) > 0 {
-			p.tellFollowed(j.Lane)
-		}
-	}
-	return ch
-}
-
-// tellFollowed closes the channel of a lane, if a job has asked for it.
-func (p *Pool) tellFollowed(lane string) {
-	if ch := p.followed[lane]; ch != nil {
-		close(ch)
-		delete(p.followed, lane)
-	}
+	return p.lanes.follow(j.Lane)
 }
 
 func (p *Pool) move(j *Job, to phase) {
@@ -594,7 +544,7 @@ func (p *Pool) Close(drop bool) (dropped []*Job) {
 	defer p.mu.Unlock()
 	p.closed = true
 	if drop {
-		for j := range p.live {
+		for j := range p.live.jobs {
 			if j.phase == isWaiting || j.phase == isParked {
 				p.drop(j)
 				dropped = append(dropped, j)
@@ -612,22 +562,14 @@ func (p *Pool) Close(drop bool) (dropped []*Job) {
 func (p *Pool) WhenEmpty() <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.empty == nil {
-		p.empty = make(chan struct{})
-	}
-	empty := p.empty
-	if len(p.live) == 0 {
-		close(empty)
-		p.empty = nil
-	}
-	return empty
+	return p.live.whenEmpty()
 }
 
 // Stop ends the contexts of all live jobs.
 func (p *Pool) Stop() {
 	p.mu.Lock()
 	var all []context.CancelCauseFunc
-	for j := range p.live {
+	for j := range p.live.jobs {
 		all = append(all, j.Cancel)
 	}
 	p.mu.Unlock()

@@ -26,8 +26,8 @@ func TestWatchLeavesEndedCallsAlone(t *testing.T) {
 	p.Answer = func(*Job) {}
 	j := parkedJob(t, p)
 	p.End(j, p.watch)
-	if len(p.live) != 0 || p.count != [isOver]int{} {
-		t.Errorf("%d calls live, counted as %v", len(p.live), p.count)
+	if len(p.live.jobs) != 0 || p.count != [isOver]int{} {
+		t.Errorf("%d calls live, counted as %v", len(p.live.jobs), p.count)
 	}
 	select {
 	case <-p.WhenEmpty():
@@ -43,7 +43,7 @@ func running(t *testing.T, b Bounds, gaveUp *int) (*Pool, *Job, context.Context)
 	p := New(b)
 	p.Late = func(*Job, bool) { *gaveUp++ }
 	p.Answer = func(*Job) {}
-	p.Unmade = func(*Job) {}
+	p.Dropped = func(*Job) {}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	j := &Job{Key: "1", At: time.Now().Add(-20 * time.Second), Cancel: cancel}
 	if _, mine := p.Submit(j, true); !mine {
@@ -281,7 +281,7 @@ func TestFollowed(t *testing.T) {
 	<-p.WhenEmpty()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.followed) > 0 {
+	if len(p.lanes.followed) > 0 {
 		t.Error("a lane is left")
 	}
 }

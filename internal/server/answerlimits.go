@@ -6,7 +6,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/toolcall"
 )
 
-// clients holds what each client passes on to its model of one answer, by the beginning of
+// answerLimits holds what each client passes on to its model of one answer, by the beginning of
 // clientInfo.name in lower case, with "-" for blanks. Each fact has its source: a
 // repository and file, a document or an issue. What is not known has no bound here; a
 // client without a row has the limits of settings alone.
@@ -15,7 +15,7 @@ import (
 // Windsurf (windsurf-client), whose code is closed and whose documents name no number;
 // JetBrains AI Assistant and Junie, likewise, and not even the name that they send is known;
 // the MCP Inspector, which shows every block to its user and has no model.
-var clients = []struct {
+var answerLimits = []struct {
 	name   string
 	limits toolcall.ClientLimits
 }{
@@ -89,18 +89,18 @@ var clients = []struct {
 
 var cline = toolcall.ClientLimits{Chars: 7000, Pictures: toolcall.NoPictures, PagesOnly: true}
 
-// limitsOf returns a client's bounds, corrected by the settings.
-func (s *Server) limitsOf(client string) toolcall.ClientLimits {
-	limits := limitsOf(client)
+// limitsFor returns what a client passes on, corrected by the settings.
+func (s *Server) limitsFor(client string) toolcall.ClientLimits {
+	limits := knownLimits(client)
 	limits.Name = client
 	return s.opts.Limits(client, limits)
 }
 
-// limitsOf finds a client in the table. An entry matches if the name is equal, or goes on
+// knownLimits finds a client in the table. A row matches if the name is equal, or goes on
 // with something that is no letter.
-func limitsOf(client string) toolcall.ClientLimits {
+func knownLimits(client string) toolcall.ClientLimits {
 	client = strings.ReplaceAll(strings.ToLower(client), " ", "-")
-	for _, c := range clients {
+	for _, c := range answerLimits {
 		rest, ok := strings.CutPrefix(client, c.name)
 		if ok && (rest == "" || rest[0] < 'a' || rest[0] > 'z') {
 			return c.limits
