@@ -11,6 +11,7 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
+	"github.com/fsmcp/fsmcp/internal/app"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/procgroup"
 	"github.com/fsmcp/fsmcp/internal/report"
@@ -45,9 +46,9 @@ The exit code is 1 when a call failed.`,
 			if err != nil {
 				return err
 			}
-			return s.withFlags(f, func(p *parts, log zerolog.Logger) error {
-				p.sweep(cmd.Context(), log)
-				return callAll(cmd, s, p, args, asJSON)
+			return s.withFlags(f, func(a *app.App) error {
+				a.Sweep(cmd.Context())
+				return callAll(cmd, s, a, args, asJSON)
 			})
 		},
 	}
@@ -58,11 +59,11 @@ The exit code is 1 when a call failed.`,
 }
 
 // callAll makes the calls one after the other; a failed one does not stop the rest.
-func callAll(cmd *cobra.Command, s process, p *parts, args []string, asJSON bool) error {
-	p.languages.Close() // it would end before a server had anything to report
-	defer procgroup.OnFatalSignal(p.hooks.Close)()
-	defer context.AfterFunc(cmd.Context(), p.hooks.Close)() // an interrupted command does not wait for its hooks
-	session := p.service.NewSession()
+func callAll(cmd *cobra.Command, s process, a *app.App, args []string, asJSON bool) error {
+	a.CloseLanguageServers() // it would end before a server had anything to report
+	defer procgroup.OnFatalSignal(a.CloseHooks)()
+	defer context.AfterFunc(cmd.Context(), a.CloseHooks)() // an interrupted command does not wait for its hooks
+	session := a.Service.NewSession()
 	var ask func(message string) server.Answer
 	if s.interactive {
 		ask = prompt(cmd.Context(), s.in, s.err)
@@ -70,7 +71,7 @@ func callAll(cmd *cobra.Command, s process, p *parts, args []string, asJSON bool
 	failed := false
 	calls, _ := arguments.Lines(args) // they were checked
 	for i, c := range calls {
-		result, err := p.server.Call(cmd.Context(), toolcall.Call{Session: session, ID: strconv.Itoa(i + 1)}, c.Tool, c.Arguments, ask)
+		result, err := a.Server.Call(cmd.Context(), toolcall.Call{Session: session, ID: strconv.Itoa(i + 1)}, c.Tool, c.Arguments, ask)
 		if err != nil {
 			return err
 		}
@@ -149,11 +150,11 @@ func toolsCommand(s process) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			p, err := assemble(s, cfg, zerolog.Nop())
+			a, err := s.newApp(cfg, zerolog.Nop())
 			if err != nil {
 				return err
 			}
-			list := p.server.List()
+			list := a.Server.List()
 			if asJSON {
 				_, err = fmt.Fprintf(s.out, "%s\n", list)
 				return err

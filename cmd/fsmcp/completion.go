@@ -63,7 +63,7 @@ func completeChange(s process, f *settings.Flags) cobra.CompletionFunc {
 		_ = withHistory(s, inWorkDir(cmd, *f), func(h *historySession) error {
 			entries, _ := h.archive.Entries(nil)
 			for _, e := range entries[:min(len(entries), offeredChanges)] {
-				if h.service.Admit(e.Path) == nil {
+				if h.Service.Admit(e.Path) == nil {
 					about := fmt.Sprintf("%s %s %s", e.Time.Local().Format(time.DateTime), e.Tool, fsys.Printable(e.Path))
 					words = append(words, cobra.CompletionWithDesc(e.ID, about))
 				}

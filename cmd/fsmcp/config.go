@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fsmcp/fsmcp/internal/app"
 	"github.com/fsmcp/fsmcp/internal/clients"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/report"
@@ -95,7 +96,7 @@ func configure(ctx context.Context, s process, name string, o configOptions) err
 	if err != nil {
 		return err
 	}
-	e := clients.Entry{Client: client, Server: server, System: clientSystem(s.system), Project: server.Dirs[0], Keep: o.keep}
+	e := clients.Entry{Client: client, Server: server, System: app.ClientSystem(s.system), Project: server.Dirs[0], Keep: o.keep}
 	e.Server.Replace = o.replace
 	if o.allProjects {
 		e.Server.Dirs = nil
@@ -112,22 +113,6 @@ func configure(ctx context.Context, s process, name string, o configOptions) err
 		return err
 	}
 	return s.change(ctx, e.Enter)
-}
-
-// clientSystem collects what the places of the clients' files depend on.
-func clientSystem(s settings.System) clients.System {
-	folder := func(name string) string {
-		if v := s.Getenv(name); filepath.IsAbs(v) {
-			return v
-		}
-		return ""
-	}
-	return clients.System{
-		OS: s.OS, Home: s.Home, ConfigHome: folder("XDG_CONFIG_HOME"), AppData: folder("APPDATA"),
-		CodexHome: folder("CODEX_HOME"), GeminiHome: folder("GEMINI_CLI_HOME"),
-		ClaudeHome: folder("CLAUDE_CONFIG_DIR"),
-		Exists:     func(name string) bool { _, err := os.Stat(name); return err == nil },
-	}
 }
 
 // thisServer returns this program and the workspace as a client is to start it.

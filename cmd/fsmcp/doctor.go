@@ -8,14 +8,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/fsmcp/fsmcp/internal/app"
 	"github.com/fsmcp/fsmcp/internal/doctor"
 	"github.com/fsmcp/fsmcp/internal/owndir"
-	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/settings"
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
@@ -78,10 +77,8 @@ func examine(ctx context.Context, s process, f settings.Flags) (checks []doctor.
 	if len(cfg.Workspace) == 0 {
 		return nil, errors.New("the working directory is unknown: name a folder by --dir")
 	}
-	policy, more := perm.Compile(policyConfig(cfg))
-	for _, w := range slices.Concat(more, policy.MistakenAnchors(exists)) {
-		warnings = append(warnings, w.String())
-	}
+	policy, more := app.Policy(cfg)
+	warnings = append(warnings, more...)
 	within := func(name string, check func() []doctor.Check) {
 		checks = append(checks, doctor.Within(checkDeadline, name, check)...)
 	}
@@ -90,7 +87,7 @@ func examine(ctx context.Context, s process, f settings.Flags) (checks []doctor.
 	within(doctor.NameWorkspace, func() []doctor.Check { return doctor.Workspace(cfg.Workspace, cfg.Home) })
 	checks = append(checks, doctor.Settings(cfg, policy.InForce(), warnings)...)
 	checks = append(checks, doctor.Engines(foundEngines())...)
-	checks = append(checks, languageServerChecks(cfg)...)
+	checks = append(checks, doctor.LanguageServers(cfg, app.FindLanguageServer(cfg))...)
 	keeps := cfg.History.Enabled && cfg.History.MaxSize > 0
 	within(doctor.NameHistory, func() []doctor.Check { return []doctor.Check{doctor.History(cfg.StateDir, keeps)} })
 	within(doctor.NamePDFCache, func() []doctor.Check { return []doctor.Check{doctor.PDFCache(owndir.Compiled())} })
@@ -123,7 +120,7 @@ func foundEngines() []doctor.Engine {
 }
 
 func installation(s settings.System, cfg settings.Config) doctor.Installation {
-	return doctor.Installation{System: clientSystem(s), Dirs: cfg.Workspace, Program: ownProgram(), Split: serveArguments, Look: exec.LookPath}
+	return doctor.Installation{System: app.ClientSystem(s), Dirs: cfg.Workspace, Program: ownProgram(), Split: serveArguments, Look: exec.LookPath}
 }
 
 // ownServer returns this program as the self-test starts it: with none of the user's

@@ -10,12 +10,10 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
-	"github.com/fsmcp/fsmcp/internal/access"
+	"github.com/fsmcp/fsmcp/internal/app"
 	"github.com/fsmcp/fsmcp/internal/fsys"
-	"github.com/fsmcp/fsmcp/internal/hooks"
 	"github.com/fsmcp/fsmcp/internal/report"
 	"github.com/fsmcp/fsmcp/internal/search"
 	"github.com/fsmcp/fsmcp/internal/settings"
@@ -57,16 +55,16 @@ func explain(s process, f settings.Flags, paths []string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	return s.withParts(cfg, warnings, "", report.Warnings{Writer: s.err}, func(p *parts, _ zerolog.Logger) error {
-		return p.explain(s, paths, asJSON)
+	return s.with(cfg, warnings, "", report.Warnings{Writer: s.err}, func(a *app.App) error {
+		return s.explain(a, paths, asJSON)
 	})
 }
 
 // explain prints the verdict on each path.
-func (p *parts) explain(s process, paths []string, asJSON bool) error {
-	out, searcher := s.output(), search.New(search.Options{Checker: p.access})
+func (s process) explain(a *app.App, paths []string, asJSON bool) error {
+	out, searcher := s.output(), search.New(search.Options{Checker: a.Access})
 	for i, path := range paths {
-		v, err := p.access.Explain(fromWorkDir(s.system, path))
+		v, err := a.Access.Explain(fromWorkDir(s.system, path))
 		if err != nil {
 			return err
 		}
@@ -77,7 +75,7 @@ func (p *parts) explain(s process, paths []string, asJSON bool) error {
 				fmt.Fprintln(s.out)
 			}
 			if err = out.Explanation(v, searcher.Explain(v.Path)); err == nil {
-				err = p.printHooks(out, v)
+				err = printHooks(out, a.HooksOf(v.Names))
 			}
 		}
 		if err != nil {
@@ -100,23 +98,10 @@ func fromWorkDir(s settings.System, path string) string {
 }
 
 // printHooks adds the commands that run when the file is changed.
-func (p *parts) printHooks(out io.Writer, v access.Explanation) error {
-	e := p.settings.snapshot.Load()
+func printHooks(out io.Writer, all []app.HookOfFile) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	for i, list := range [][]settings.Hook{e.config.Hooks.Before, e.config.Hooks.After} {
-		for _, h := range list {
-			runs := hookOf(h, e.config.Home)
-			if !(hooks.List{runs}).Concern(v.Names, foldsCase) {
-				continue
-			}
-			does := strings.Join(h.Command, " ")
-			if h.Broken != "" {
-				does = "cannot be run, and refuses it: " + h.Broken
-			} else if _, err := p.hooks.Check(runs, e.workDir(v.Names), e.agentWritable()); errors.As(err, new(*hooks.BarredError)) {
-				does += " " + err.Error()
-			}
-			fmt.Fprintf(table, "  hook %s a change\t%s\t%s:%d\n", [...]string{"before", "after"}[i], fsys.Printable(does), fsys.Printable(h.From), h.Line)
-		}
+	for _, h := range all {
+		fmt.Fprintf(table, "  hook %s a change\t%s\t%s:%d\n", h.When, fsys.Printable(h.Does), fsys.Printable(h.From), h.Line)
 	}
 	return table.Flush()
 }

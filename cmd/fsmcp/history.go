@@ -11,9 +11,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
+	"github.com/fsmcp/fsmcp/internal/app"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/history"
 	"github.com/fsmcp/fsmcp/internal/report"
@@ -56,7 +56,7 @@ nor restored. On a terminal show and diff go through PAGER, else less.`,
 // historySession holds the parts that a history command needs.
 type historySession struct {
 	process
-	*parts
+	*app.App
 	archive *history.Archive
 	paging  *atomic.Bool // the pager is running
 }
@@ -118,23 +118,14 @@ func withHistory(s process, f settings.Flags, run func(h *historySession) error)
 	if settings.StateDir(s.system) == "" {
 		return s.failed("no history is kept, since the home directory is unknown: set HOME or XDG_STATE_HOME")
 	}
-	return s.withFlags(f, func(p *parts, _ zerolog.Logger) error {
-		archive, err := p.openHistory()
+	return s.withFlags(f, func(a *app.App) error {
+		archive, err := a.OpenHistory()
 		if err != nil {
 			return s.failed("the history cannot be read: %v", err)
 		}
 		defer archive.Close()
-		return run(&historySession{process: s, parts: p, archive: archive})
+		return run(&historySession{process: s, App: a, archive: archive})
 	})
-}
-
-// openHistory opens the history in the state folder.
-func (p *parts) openHistory() (*history.Archive, error) {
-	dir, err := p.saver.FoundStateDir()
-	if err != nil {
-		return nil, err
-	}
-	return history.Open(dir)
 }
 
 // failed prints an error that has nothing to do with usage.
@@ -215,7 +206,7 @@ func (h *historySession) find(id string) (history.Entry, error) {
 		return e, h.failed("there is no change %s, or no longer (fsmcp history list names those there are)", fsys.Printable(id))
 	}
 	if err == nil {
-		err = h.service.Admit(e.Path)
+		err = h.Service.Admit(e.Path)
 	}
 	if err != nil {
 		return e, h.failed("%s", tools.Explain(e.Path, err))
@@ -339,7 +330,7 @@ read-only or busy, can still end it half-way: it then names what it did.`,
 }
 
 func (h *historySession) restorer() restore.Restorer {
-	return restore.Restorer{Archive: h.archive, Service: h.service, Open: h.openHistory}
+	return restore.Restorer{Archive: h.archive, Service: h.Service, Open: h.OpenHistory}
 }
 
 func (h *historySession) restore(ctx context.Context, id string, asJSON bool) error {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fsmcp/fsmcp/internal/app"
 	"github.com/fsmcp/fsmcp/internal/mcptest"
 )
 
@@ -96,8 +97,8 @@ func TestIdleServersCompileOnce(t *testing.T) {
 	cache := t.TempDir()
 	begin := time.Now() // before any server's
 	one, two := warmed(t, cache), warmed(t, cache)
-	for time.Since(begin) < idleAfter {
-		if n := len(workersOf(one.client.PID())) + len(workersOf(two.client.PID())); n > 0 && time.Since(begin) < idleAfter {
+	for time.Since(begin) < app.IdleAfter {
+		if n := len(workersOf(one.client.PID())) + len(workersOf(two.client.PID())); n > 0 && time.Since(begin) < app.IdleAfter {
 			t.Fatalf("%d processes were started %v after the start", n, time.Since(begin))
 		}
 		time.Sleep(50 * time.Millisecond)
@@ -196,7 +197,7 @@ func TestNothingIsCompiledInVain(t *testing.T) {
 	unwanted.serve("FSMCP_MEDIA="+media, "XDG_CACHE_HOME="+cache)
 	alone := newFort(t)
 	alone.serve("FSMCP_MEDIA=", "XDG_CACHE_HOME="+cache)
-	for begin := time.Now(); time.Since(begin) < idleAfter+1500*time.Millisecond; time.Sleep(50 * time.Millisecond) {
+	for begin := time.Now(); time.Since(begin) < app.IdleAfter+1500*time.Millisecond; time.Sleep(50 * time.Millisecond) {
 		if n := len(workersOf(unwanted.client.PID())) + len(workersOf(alone.client.PID())); n > 0 {
 			t.Fatalf("%d processes were started", n)
 		}

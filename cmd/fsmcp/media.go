@@ -10,12 +10,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
+	"github.com/fsmcp/fsmcp/internal/app"
 	"github.com/fsmcp/fsmcp/internal/media/decoder"
 	"github.com/fsmcp/fsmcp/internal/media/raster"
-	"github.com/fsmcp/fsmcp/internal/owndir"
 	"github.com/fsmcp/fsmcp/internal/worker"
 )
 
@@ -32,104 +31,28 @@ func mediaCommand(process) *cobra.Command {
 	}
 }
 
-// Bounds of the workers (source: the specification of media, "Where the work is
-// done").
-const (
-	workerDeadline = 10 * time.Second
-	workerMemory   = 1 << 30
-	workerHeap     = "768MiB"
-	workerJobs     = 200
-	workerIdle     = 2 * time.Minute
-)
-
-// newWorkers makes the pool of the picture decoders. It starts nothing, and looks for no
-// program before the first job.
-func (s process) newWorkers(log zerolog.Logger) *worker.Pool {
-	return worker.New(s.workerOptions(findEngine, max(1, min(2, runtime.NumCPU())), log))
+// programs returns the programs that decode for a session.
+func programs() app.Programs {
+	return app.Programs{Pictures: located(findEngine), PDFs: located(findReader), Media: located(findMedia), ReadPDFs: isFile(findMedia()), Env: workerEnv()}
 }
 
-// newPDFWorkers makes the pool of the PDF readers. Each compiles PDFium before its first
-// document, unless the cache has it; that takes seconds.
-func (s process) newPDFWorkers(log zerolog.Logger, cache *cacheCheck) *worker.Pool {
-	o := cache.checkBeforeStart(s.workerOptions(findReader, 1, log))
-	o.First = decoder.WarmJob()
-	return worker.New(o)
-}
-
-// newCompiler makes the pool of the one process that compiles PDFium ahead of use.
-func (s process) newCompiler(log zerolog.Logger, cache *cacheCheck) *worker.Pool {
-	return worker.New(cache.checkBeforeStart(s.workerOptions(findMedia, 1, log)))
-}
-
-// cacheCheck reports that the cache of compiled code is not used because another user may
-// have written it. The worker processes check that themselves, too.
-type cacheCheck struct {
-	log    zerolog.Logger
-	notify func(notices ...string)
-
-	mu       sync.Mutex
-	reported string
-}
-
-// checkBeforeStart checks the cache before each process starts.
-func (c *cacheCheck) checkBeforeStart(o worker.Options) worker.Options {
-	command := o.Command
-	o.Command = func() (string, []string) {
-		c.check()
-		return command()
-	}
-	return o
-}
-
-// check reports the same fault once.
-func (c *cacheCheck) check() {
-	_, err := owndir.Compiled()
-	if err == nil {
-		return
-	}
-	c.mu.Lock()
-	news := err.Error() != c.reported
-	c.reported = err.Error()
-	c.mu.Unlock()
-	if news {
-		c.notify(untrusted(err) + untrustedRemedy)
-		c.log.Warn().Msg(untrusted(err))
+// located remembers what find returned, and looks again when that is gone: an upgrade may
+// move the programs of a running server.
+func located(find func() string) func() string {
+	var mu sync.Mutex
+	found := ""
+	return func() string {
+		mu.Lock()
+		defer mu.Unlock()
+		if !isFile(found) {
+			found = find()
+		}
+		return found
 	}
 }
 
-func (s process) workerOptions(find func() string, size int, log zerolog.Logger) worker.Options {
-	p := &locatedProgram{find: find}
-	return worker.Options{
-		Command:  func() (string, []string) { return p.path(), []string{"fsmcp", "media-worker"} },
-		Env:      workerEnv(),
-		Size:     size,
-		Deadline: s.slowdown * workerDeadline,
-		Memory:   workerMemory,
-		Jobs:     workerJobs,
-		Idle:     workerIdle,
-		Lost: func(why error, stderr string) {
-			log.Warn().Err(why).Str("stderr", stderr).Msg("a media worker was lost")
-		},
-	}
-}
-
-// locatedProgram looks for a program when it is first needed, and again when it is gone:
-// an upgrade may move the programs of a running server.
-type locatedProgram struct {
-	find func() string
-
-	mu    sync.Mutex
-	found string
-}
-
-func (p *locatedProgram) path() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !isFile(p.found) {
-		p.found = p.find()
-	}
-	return p.found
-}
+// workerHeap bounds a worker's Go heap.
+const workerHeap = "768MiB"
 
 // workerEnv returns a worker's whole environment: no secrets.
 func workerEnv() []string {

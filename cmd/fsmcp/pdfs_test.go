@@ -20,6 +20,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/fsmcp/fsmcp/internal/app"
 	"github.com/fsmcp/fsmcp/internal/media/decoder"
 	"github.com/fsmcp/fsmcp/internal/media/pdftest"
 	"github.com/fsmcp/fsmcp/internal/worker"
@@ -47,7 +48,7 @@ func compileFor(path string) error {
 	pool := worker.New(worker.Options{
 		Command: func() (string, []string) { return path, []string{"fsmcp", "media-worker"} },
 		Env:     append(workerEnv(), "XDG_CACHE_HOME="+path+"-cache"),
-		Memory:  workerMemory, Jobs: 1, Idle: time.Second,
+		Memory:  app.WorkerMemory, Jobs: 1, Idle: time.Second,
 	})
 	defer pool.Close()
 	job := decoder.PrepareJob()

@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fsmcp/fsmcp/internal/app"
 	"github.com/fsmcp/fsmcp/internal/reminders"
 	"github.com/fsmcp/fsmcp/internal/report"
 	"github.com/fsmcp/fsmcp/internal/settings"
@@ -50,7 +51,7 @@ func currentProcess() process {
 	if home, _ := os.UserHomeDir(); filepath.IsAbs(home) { // else it would be in the workspace
 		s.system.Home = home
 	}
-	s.system = withDisk(s.system)
+	s.system = app.WithDisk(s.system)
 	return s
 }
 

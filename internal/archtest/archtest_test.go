@@ -43,6 +43,7 @@ var (
 // layers is the table of packages. A package that is missing fails the test.
 var layers = map[string]layer{
 	"cmd/fsmcp":       {anything: true, never: []ban{noProtocol, noVips, noPDF}},
+	"internal/app":    {anything: true, never: []ban{noProtocol, noProcess, noNet, noCommand, noWatch, noVips, noPDF}}, // it wires all packages
 	"cmd/fsmcp-media": {anything: true, never: []ban{noProtocol, noVips}},
 	"cmd/fsmcp-vips":  {anything: true, never: []ban{noProtocol}},
 

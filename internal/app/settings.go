@@ -1,10 +1,9 @@
-package main
+package app
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -79,9 +78,9 @@ func (b *currentSettings) preferences() tools.Preferences { return b.snapshot.Lo
 
 // compile stores the snapshot that follows from cfg.
 func (b *currentSettings) compile(cfg settings.Config) {
-	policy, warnings := perm.Compile(policyConfig(cfg))
-	for _, w := range append(warnings, policy.MistakenAnchors(exists)...) {
-		b.warn(w.String())
+	policy, warnings := Policy(cfg)
+	for _, w := range warnings {
+		b.warn(w)
 	}
 	e := &snapshot{tokenCounter: b.tokenCounter(cfg.TokensAPI), config: cfg, policy: policy, lexer: fsys.Lexer{OS: runtime.GOOS, Home: cfg.Home}, hooks: newHookLists(cfg), lspServers: cfg.LSP.Allowed()}
 	if cfg.EmptyDir() {
@@ -169,11 +168,6 @@ func (b *currentSettings) warn(text string) {
 		b.warned[text] = true
 		b.log.Warn().Msg(text)
 	}
-}
-
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
 }
 
 // setRoots makes the client's roots the workspace. If none of them can be, it acts as if

@@ -1,10 +1,9 @@
-package main
+package app
 
 import (
 	"github.com/rs/zerolog"
 
 	"github.com/fsmcp/fsmcp/internal/access"
-	"github.com/fsmcp/fsmcp/internal/doctor"
 	"github.com/fsmcp/fsmcp/internal/hooks"
 	"github.com/fsmcp/fsmcp/internal/lsp"
 	"github.com/fsmcp/fsmcp/internal/settings"
@@ -40,8 +39,8 @@ func (b *currentSettings) newLanguageClient(files *access.Checker, runner *hooks
 	})
 }
 
-// languageServerChecks returns doctor's checks of the language servers.
-func languageServerChecks(cfg settings.Config) []doctor.Check {
-	current := newCurrentSettings(cfg, zerolog.Nop())
-	return doctor.LanguageServers(cfg, current.languageServer(hooks.New(hooks.Options{})))
+// FindLanguageServer returns a function that finds a language server's program, as a session
+// with these settings does.
+func FindLanguageServer(cfg settings.Config) func(lsp.Server) (program string, env []string, err error) {
+	return newCurrentSettings(cfg, zerolog.Nop()).languageServer(hooks.New(hooks.Options{}))
 }

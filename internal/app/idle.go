@@ -1,11 +1,9 @@
-package main
+package app
 
 import (
 	"context"
 	"sync"
 	"time"
-
-	"github.com/rs/zerolog"
 
 	"github.com/fsmcp/fsmcp/internal/media/decoder"
 	"github.com/fsmcp/fsmcp/internal/toolcall"
@@ -13,9 +11,9 @@ import (
 	"github.com/fsmcp/fsmcp/internal/worker"
 )
 
-// idleAfter is the time without a call after which the server counts as idle. The client's
+// IdleAfter is the time without a call after which the server counts as idle. The client's
 // first calls come within it.
-const idleAfter = 5 * time.Second
+const IdleAfter = 5 * time.Second
 
 // idleTracker knows whether calls are under way, and makes workers yield the CPU to them.
 type idleTracker struct {
@@ -54,9 +52,9 @@ func (l *idleTracker) remaining() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.calls > 0 {
-		return idleAfter
+		return IdleAfter
 	}
-	return idleAfter - time.Since(l.since)
+	return IdleAfter - time.Since(l.since)
 }
 
 // wait returns true once the server is idle, and false if ctx ends before.
@@ -73,12 +71,12 @@ func (l *idleTracker) wait(ctx context.Context) bool {
 
 // compilePDFium compiles PDFium in an idle moment, before the first PDF. A process of low
 // priority does it, and ends with the server.
-func (p *parts) compilePDFium(ctx context.Context, log zerolog.Logger) {
-	if !p.idle.wait(ctx) || !p.settings.config().PDFWarm || findMedia() == "" {
+func (a *App) compilePDFium(ctx context.Context) {
+	if !a.idle.wait(ctx) || !a.settings.config().PDFWarm || a.decoders.media() == "" {
 		return
 	}
-	defer p.compiler.Close()
-	if _, err := p.compiler.Do(ctx, decoder.PrepareJob()); err != nil && ctx.Err() == nil {
-		log.Warn().Err(err).Msg("what reads PDFs could not be readied in the background; the first PDF does it")
+	defer a.decoders.compiler.Close()
+	if _, err := a.decoders.compiler.Do(ctx, decoder.PrepareJob()); err != nil && ctx.Err() == nil {
+		a.log.Warn().Err(err).Msg("what reads PDFs could not be readied in the background; the first PDF does it")
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"runtime"
@@ -10,8 +10,8 @@ import (
 	"github.com/fsmcp/fsmcp/internal/settings/disk"
 )
 
-// withDisk adds the functions with which the settings read the disk.
-func withDisk(s settings.System) settings.System {
+// WithDisk adds the functions with which the settings read the disk.
+func WithDisk(s settings.System) settings.System {
 	known := &firstNames{first: make(map[string][]string)}
 	s.OS, s.Read, s.List, s.Real, s.Folder = runtime.GOOS, disk.Read, disk.List, disk.Real, known.names
 	s.Owned = disk.Owned(s.Home)

@@ -1,8 +1,9 @@
-package main
+package app
 
 import (
 	"cmp"
 	"context"
+	"errors"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -30,18 +31,18 @@ type hookLists struct {
 	broken        []settings.Hook
 }
 
-func newHookLists(cfg settings.Config) (book hookLists) {
+func newHookLists(cfg settings.Config) (l hookLists) {
 	for _, h := range cfg.Hooks.After {
-		book.after = append(book.after, hookOf(h, cfg.Home))
+		l.after = append(l.after, hookOf(h, cfg.Home))
 	}
 	for _, h := range cfg.Hooks.Before {
 		if h.Broken != "" {
-			book.broken = append(book.broken, h)
+			l.broken = append(l.broken, h)
 			continue
 		}
-		book.before = append(book.before, hookOf(h, cfg.Home))
+		l.before = append(l.before, hookOf(h, cfg.Home))
 	}
-	return book
+	return l
 }
 
 // hookOf converts a hook of the settings. "~/" begins in the home directory.
@@ -54,8 +55,8 @@ func hookOf(h settings.Hook, home string) hooks.Hook {
 }
 
 // brokenFor returns the first broken hook for a file, and nil if there is none.
-func (b hookLists) brokenFor(names []string) *settings.Hook {
-	for _, h := range b.broken {
+func (l hookLists) brokenFor(names []string) *settings.Hook {
+	for _, h := range l.broken {
 		if (hooks.List{{Glob: h.Glob}}).Concern(names, foldsCase) {
 			return &h
 		}
@@ -68,8 +69,8 @@ const foldsCase = runtime.GOOS == "darwin" || runtime.GOOS == "windows"
 
 // Wanted implements commit.Hooks.
 func (h *hookRunner) Wanted(names []string) (before, after bool) {
-	book := h.settings.snapshot.Load().hooks
-	return book.brokenFor(names) != nil || book.before.Concern(names, foldsCase), book.after.Concern(names, foldsCase)
+	lists := h.settings.snapshot.Load().hooks
+	return lists.brokenFor(names) != nil || lists.before.Concern(names, foldsCase), lists.after.Concern(names, foldsCase)
 }
 
 // Before implements commit.Hooks.
@@ -99,6 +100,34 @@ func (h *hookRunner) After(ctx context.Context, e commit.Edited) []refusal.HookF
 		h.logger.Warn().Err(err).Msg("hooks were not shown the old text")
 	}
 	return faultsOf(all)
+}
+
+// HookOfFile is a hook that runs when a file is changed.
+type HookOfFile struct {
+	settings.Hook
+	When string // "before" or "after"
+	Does string // the command, and why it is not run
+}
+
+// HooksOf returns the hooks that run when a file with these names is changed.
+func (a *App) HooksOf(names []string) (all []HookOfFile) {
+	e := a.settings.snapshot.Load()
+	for i, list := range [][]settings.Hook{e.config.Hooks.Before, e.config.Hooks.After} {
+		for _, h := range list {
+			runs := hookOf(h, e.config.Home)
+			if !(hooks.List{runs}).Concern(names, foldsCase) {
+				continue
+			}
+			does := strings.Join(h.Command, " ")
+			if h.Broken != "" {
+				does = "cannot be run, and refuses it: " + h.Broken
+			} else if _, err := a.hooks.Check(runs, e.workDir(names), e.agentWritable()); errors.As(err, new(*hooks.BarredError)) {
+				does += " " + err.Error()
+			}
+			all = append(all, HookOfFile{Hook: h, When: [...]string{"before", "after"}[i], Does: does})
+		}
+	}
+	return all
 }
 
 // round returns one change with the commands that run for it.

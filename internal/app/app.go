@@ -1,0 +1,201 @@
+// Package app wires a session of fsmcp. It compiles the settings, rules, hooks and language
+// servers into one snapshot, swaps the snapshot when the settings or the client's folders
+// change, makes the tools and the server, and closes all that was started.
+//
+// It knows no command line and reads no environment: cmd/fsmcp hands these in. It starts
+// nothing before Serve, and reads the disk only to resolve the links of the workspace.
+package app
+
+import (
+	"context"
+	"crypto/rand"
+	"io"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/fsmcp/fsmcp/internal/access"
+	"github.com/fsmcp/fsmcp/internal/clipboard"
+	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/history"
+	"github.com/fsmcp/fsmcp/internal/hooks"
+	"github.com/fsmcp/fsmcp/internal/lsp"
+	"github.com/fsmcp/fsmcp/internal/media"
+	"github.com/fsmcp/fsmcp/internal/media/decoder"
+	"github.com/fsmcp/fsmcp/internal/procgroup"
+	"github.com/fsmcp/fsmcp/internal/reminders"
+	"github.com/fsmcp/fsmcp/internal/save"
+	"github.com/fsmcp/fsmcp/internal/server"
+	"github.com/fsmcp/fsmcp/internal/settings"
+	"github.com/fsmcp/fsmcp/internal/tokens"
+	"github.com/fsmcp/fsmcp/internal/toolcall"
+	"github.com/fsmcp/fsmcp/internal/tools"
+	"github.com/fsmcp/fsmcp/internal/tools/find"
+	"github.com/fsmcp/fsmcp/internal/watch"
+	"github.com/fsmcp/fsmcp/schemas"
+)
+
+// Options hold the settings of a session and what it takes from its process.
+type Options struct {
+	Settings settings.Config
+	Log      zerolog.Logger
+	Version  string
+	Programs Programs
+	// Slowdown is a factor on the deadlines of workers and of drawing. It is more than 1 in
+	// tests alone.
+	Slowdown time.Duration
+	// How soon an answer learns of changed files depends on the machine's load. A test
+	// that must not depend on it wraps the watcher, and lets an answer wait longer.
+	Watcher      func(reminders.Watcher) reminders.Watcher // nil: no wrapper
+	ReminderWait time.Duration                             // 0: the default
+}
+
+// App holds the parts of a session.
+type App struct {
+	Access  *access.Checker
+	Service *tools.Service
+	Server  *server.Server
+
+	log       zerolog.Logger
+	settings  *currentSettings
+	saver     *save.Saver
+	history   *history.Store
+	hooks     *hooks.Runner
+	languages *lsp.Client
+	decoders  decoders
+	idle      *idleTracker
+}
+
+// New makes every part by hand.
+func New(o Options) (*App, error) {
+	cfg, current := o.Settings, newCurrentSettings(o.Settings, o.Log)
+	a := &App{log: o.Log, settings: current, decoders: newDecoders(o)}
+	a.saver, a.history = newHistory(current, save.Options{
+		StateDir:      cfg.StateDir,
+		Lost:          func(e *save.StateError) { o.Log.Warn().Msg(e.Error()) },
+		Durability:    map[string]save.Durability{"data": save.Data, "none": save.None}[cfg.Durability], // else save.Full
+		KeepHardLinks: cfg.KeepHardLinks,
+		Now:           time.Now,
+		Rand:          rand.Reader,
+	})
+	var marks reminders.Watcher = &watch.Marks{Below: current.workspaceDirs}
+	if o.Watcher != nil {
+		marks = o.Watcher(marks)
+	}
+	audit := &auditLogger{settings: current, log: o.Log}
+	a.hooks = hooks.New(hooks.Options{Dir: a.saver.StateDir})
+	a.Access = &access.Checker{Lexer: current.lexer, Resolver: fsys.NewResolver(nil), Policy: current.policy, Now: time.Now, Folders: current.folders}
+	a.languages = current.newLanguageClient(a.Access, a.hooks)
+	a.Service = tools.New(tools.Options{
+		Access:       a.Access,
+		Saver:        a.saver,
+		Counter:      tokens.Local{},
+		Exact:        current.countExactly,
+		MaxTokens:    cfg.MaxTokens,
+		MaxFileBytes: cfg.MaxFileBytes,
+		Grep:         slices.Contains(cfg.Tools, find.NameGrep),
+		Now:          time.Now,
+		History:      a.history,
+		Audit:        audit,
+		Hooks:        &hookRunner{settings: current, runner: a.hooks, logger: o.Log},
+		Servers:      a.languages,
+		Watcher:      marks,
+		LookFor:      o.ReminderWait,
+		Preferences:  current.preferences,
+		Pictures:     decoder.New(a.decoders.pictures),
+		Pages:        decoder.New(a.decoders.pdfs),
+		PDFs:         o.Programs.ReadPDFs,
+		DrawFor:      o.Slowdown * media.DrawFor,
+		Clipboard:    clipboard.New(clipboard.Of(runtime.GOOS, cfg.System().Getenv("WAYLAND_DISPLAY") != ""), current.programs(a.hooks)),
+	})
+	a.Service.Notify(cfg.Distrusted()...)
+	audit.notify, a.decoders.cache.notify, a.languages.Notify = a.Service.Notify, a.Service.Notify, a.Service.Notify
+	a.idle = &idleTracker{workers: a.decoders.all()}
+	var err error
+	a.Server, err = server.New(server.Options{
+		Version:    o.Version,
+		Tools:      a.idle.wrap(a.Service.Tools(cfg.Tools...)),
+		NewSession: a.Service.NewSession,
+		Schemas:    schemas.Files,
+		Facts:      a.Service.Facts(),
+		Workspace:  cfg.Workspace,
+		EmptyDir:   cfg.EmptyDir(),
+		DirFault:   fsys.FolderFault,
+		Mode:       current.policy().Mode().String(),
+		PlanFile:   cfg.PlanFile,
+		Clipboard:  cfg.Clipboard,
+		ParseFile:  a.Service.ParseFile,
+		AskTimeout: cfg.AskTimeout,
+		WantRoots:  cfg.RootsWanted,
+		Roots:      current.setRoots,
+		Limits: func(client string, known toolcall.ClientLimits) toolcall.ClientLimits {
+			return clientLimits(cfg, client, known)
+		},
+		Refused: a.Service.Refused,
+		Sent:    a.Service.Sent,
+		Log:     o.Log,
+	})
+	return a, err
+}
+
+// clientLimits returns what a client passes on to its model, corrected by the settings.
+// The settings' characters count the whole answer, pictures included.
+func clientLimits(cfg settings.Config, client string, known toolcall.ClientLimits) toolcall.ClientLimits {
+	l := cfg.ClientLimit(client, settings.ClientLimit{Tokens: known.Tokens, Chars: known.Chars, Lines: known.Lines, Pictures: known.Pictures})
+	if l.Chars != known.Chars {
+		known.Answer = l.Chars
+	}
+	known.Tokens, known.Chars, known.Lines, known.Pictures = l.Tokens, l.Chars, l.Lines, l.Pictures
+	return known
+}
+
+// Serve serves a client on in and out, until the input ends, the client is gone or ctx ends.
+// Beside that it cleans up after dead processes, follows the settings files and compiles
+// PDFium.
+func (a *App) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
+	ctx, ended := context.WithCancel(ctx)
+	defer ended()
+	defer procgroup.OnFatalSignal(a.closePrograms)()
+	go a.Sweep(ctx)
+	go a.settings.watchFiles(ctx)
+	go a.compilePDFium(ctx)
+	err := a.Server.Serve(ctx, in, out)
+	if err != nil {
+		a.log.Error().Err(err).Msg("serving ended")
+	}
+	return err
+}
+
+// FolderFaults returns a warning for each workspace directory that cannot be served.
+func (a *App) FolderFaults() []string { return access.FolderFaults(a.settings.folders()) }
+
+// CloseHooks ends the hooks that run.
+func (a *App) CloseHooks() { a.hooks.Close() }
+
+// CloseLanguageServers ends the language servers, and starts none any more.
+func (a *App) CloseLanguageServers() { a.languages.Close() }
+
+// OpenHistory opens the history in the state folder.
+func (a *App) OpenHistory() (*history.Archive, error) {
+	dir, err := a.saver.FoundStateDir()
+	if err != nil {
+		return nil, err
+	}
+	return history.Open(dir)
+}
+
+// closePrograms ends the programs that run around changes.
+func (a *App) closePrograms() {
+	a.CloseLanguageServers()
+	a.CloseHooks()
+}
+
+// Close ends all that was started.
+func (a *App) Close() {
+	a.closePrograms()
+	a.history.Close()
+	a.decoders.close()
+	a.saver.Close()
+}
