@@ -6,6 +6,7 @@ import (
 	"errors"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/rs/zerolog"
@@ -13,8 +14,6 @@ import (
 	"github.com/fsmcp/fsmcp/internal/commit"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/hooks"
-	"github.com/fsmcp/fsmcp/internal/refusal"
-	"github.com/fsmcp/fsmcp/internal/settings"
 )
 
 // hookRunner runs the hooks of the current settings.
@@ -24,44 +23,21 @@ type hookRunner struct {
 	logger   zerolog.Logger
 }
 
-// hookLists holds the hooks of one snapshot. broken holds hooks before a change that
-// cannot be run: they refuse the changes they are for.
-type hookLists struct {
-	before, after hooks.List
-	broken        []settings.Hook
+// hooksOf returns the hooks of a list as they run: "~/" begins in the home directory.
+func hooksOf(list hooks.List, home string) hooks.List {
+	list = slices.Clone(list)
+	for i := range list {
+		list[i].Command = expandHome(list[i].Command, home)
+	}
+	return list
 }
 
-func newHookLists(cfg settings.Config) (l hookLists) {
-	for _, h := range cfg.Hooks.After {
-		l.after = append(l.after, hookOf(h, cfg.Home))
-	}
-	for _, h := range cfg.Hooks.Before {
-		if h.Broken != "" {
-			l.broken = append(l.broken, h)
-			continue
-		}
-		l.before = append(l.before, hookOf(h, cfg.Home))
-	}
-	return l
-}
-
-// hookOf converts a hook of the settings. "~/" begins in the home directory.
-func hookOf(h settings.Hook, home string) hooks.Hook {
-	command := h.Command
+// expandHome expands "~/" at the beginning of a program's name.
+func expandHome(command []string, home string) []string {
 	if len(command) > 0 && home != "" && strings.HasPrefix(command[0], "~/") {
-		command = append([]string{filepath.Join(home, command[0][2:])}, command[1:]...)
+		return append([]string{filepath.Join(home, command[0][2:])}, command[1:]...)
 	}
-	return hooks.Hook{Glob: h.Glob, Command: command, Folder: filepath.Dir(h.From), Timeout: h.Timeout}
-}
-
-// brokenFor returns the first broken hook for a file, and nil if there is none.
-func (l hookLists) brokenFor(names []string) *settings.Hook {
-	for _, h := range l.broken {
-		if (hooks.List{{Glob: h.Glob}}).Concern(names, foldsCase) {
-			return &h
-		}
-	}
-	return nil
+	return command
 }
 
 // foldsCase says that names that differ only in case usually mean one file on this system.
@@ -69,42 +45,37 @@ const foldsCase = runtime.GOOS == "darwin" || runtime.GOOS == "windows"
 
 // Wanted implements commit.Hooks.
 func (h *hookRunner) Wanted(names []string) (before, after bool) {
-	lists := h.settings.snapshot.Load().hooks
-	return lists.brokenFor(names) != nil || lists.before.Concern(names, foldsCase), lists.after.Concern(names, foldsCase)
+	e := h.settings.snapshot.Load()
+	return e.before.Concern(names, foldsCase), e.after.Concern(names, foldsCase)
 }
 
 // Before implements commit.Hooks.
-func (h *hookRunner) Before(ctx context.Context, e commit.Edited) (faults []refusal.HookFault, stop *refusal.HookFault, err error) {
+func (h *hookRunner) Before(ctx context.Context, e commit.Edited) (faults []hooks.Report, stop *hooks.Report, err error) {
 	snapshot := h.settings.snapshot.Load()
-	if broken := snapshot.hooks.brokenFor(e.Names); broken != nil {
-		return nil, &refusal.HookFault{Entry: broken.From, Line: broken.Line, Why: broken.Broken}, nil
-	}
-	all, stopped, err := h.runner.Before(ctx, snapshot.round(snapshot.hooks.before, hooks.BeforeEdit, e))
+	all, stop, err := h.runner.Before(ctx, snapshot.round(snapshot.before, hooks.BeforeEdit, e))
 	h.log(hooks.BeforeEdit, e, all)
-	if err != nil {
-		return nil, nil, err
-	}
-	if stopped != nil {
-		f := faultOf(*stopped)
-		return nil, &f, nil
-	}
-	return faultsOf(all), nil, nil
+	return failed(all), stop, err
 }
 
 // After implements commit.Hooks.
-func (h *hookRunner) After(ctx context.Context, e commit.Edited) []refusal.HookFault {
+func (h *hookRunner) After(ctx context.Context, e commit.Edited) []hooks.Report {
 	snapshot := h.settings.snapshot.Load()
-	all, err := h.runner.After(ctx, snapshot.round(snapshot.hooks.after, hooks.AfterEdit, e))
+	all, err := h.runner.After(ctx, snapshot.round(snapshot.after, hooks.AfterEdit, e))
 	h.log(hooks.AfterEdit, e, all)
 	if err != nil {
 		h.logger.Warn().Err(err).Msg("hooks were not shown the old text")
 	}
-	return faultsOf(all)
+	return failed(all)
+}
+
+// failed returns the runs that must be reported.
+func failed(all []hooks.Report) []hooks.Report {
+	return slices.DeleteFunc(all, func(r hooks.Report) bool { return r.Ending == hooks.Passed })
 }
 
 // HookOfFile is a hook that runs when a file is changed.
 type HookOfFile struct {
-	settings.Hook
+	hooks.Hook
 	When string // "before" or "after"
 	Does string // the command, and why it is not run
 }
@@ -112,16 +83,12 @@ type HookOfFile struct {
 // HooksOf returns the hooks that run when a file with these names is changed.
 func (a *App) HooksOf(names []string) (all []HookOfFile) {
 	e := a.settings.snapshot.Load()
-	for i, list := range [][]settings.Hook{e.config.Hooks.Before, e.config.Hooks.After} {
-		for _, h := range list {
-			runs := hookOf(h, e.config.Home)
-			if !(hooks.List{runs}).Concern(names, foldsCase) {
-				continue
-			}
+	for i, list := range []hooks.List{e.config.Hooks.Before, e.config.Hooks.After} {
+		for _, h := range list.For(names, foldsCase) {
 			does := strings.Join(h.Command, " ")
 			if h.Broken != "" {
 				does = "cannot be run, and refuses it: " + h.Broken
-			} else if _, err := a.hooks.Check(runs, e.workDir(names), e.agentWritable()); errors.As(err, new(*hooks.BarredError)) {
+			} else if _, err := a.hooks.Check(hooksOf(hooks.List{h}, e.config.Home)[0], e.workDir(names), e.agentWritable()); errors.As(err, new(*hooks.BarredError)) {
 				does += " " + err.Error()
 			}
 			all = append(all, HookOfFile{Hook: h, When: [...]string{"before", "after"}[i], Does: does})
@@ -210,18 +177,4 @@ func outcome(r hooks.Report) string {
 		return "ok"
 	}
 	return r.Why
-}
-
-// faultsOf returns the runs that must be reported.
-func faultsOf(all []hooks.Report) (out []refusal.HookFault) {
-	for _, r := range all {
-		if r.Ending != hooks.Passed {
-			out = append(out, faultOf(r))
-		}
-	}
-	return out
-}
-
-func faultOf(r hooks.Report) refusal.HookFault {
-	return refusal.HookFault{Command: r.Hook.Command, Why: r.Why, Refused: r.Ending == hooks.Refused, NotRun: r.Ending == hooks.NotRun, Said: r.Said}
 }

@@ -18,7 +18,7 @@ func (b *currentSettings) languageServer(runner *hooks.Runner) func(lsp.Server) 
 	return func(s lsp.Server) (string, []string, error) {
 		e := b.snapshot.Load()
 		barred, dir := e.agentWritable(), e.workDir(nil)
-		h := hookOf(settings.Hook{Command: s.Command, From: e.config.LSP.From}, e.config.Home)
+		h := hooks.Hook{Command: expandHome(s.Command, e.config.Home), From: e.config.LSP.From}
 		program, err := runner.Check(h, dir, barred)
 		return program, runner.Environment(dir, barred), err
 	}

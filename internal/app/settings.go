@@ -12,6 +12,7 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/access"
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/hooks"
 	"github.com/fsmcp/fsmcp/internal/lsp"
 	"github.com/fsmcp/fsmcp/internal/media"
 	"github.com/fsmcp/fsmcp/internal/perm"
@@ -40,7 +41,7 @@ type snapshot struct {
 	lexer  fsys.Lexer
 
 	preferences   tools.Preferences
-	hooks         hookLists
+	before, after hooks.List      // hooks, with a broken one that refuses changes
 	lspServers    []lsp.Server    // that may be started
 	workspaceDirs []string        // workspace directories, by names without links
 	namedFolders  []access.Folder // the same as they were named, and an empty word
@@ -82,7 +83,7 @@ func (b *currentSettings) compile(cfg settings.Config) {
 	for _, w := range warnings {
 		b.warn(w)
 	}
-	e := &snapshot{tokenCounter: b.tokenCounter(cfg.TokensAPI), config: cfg, policy: policy, lexer: fsys.Lexer{OS: runtime.GOOS, Home: cfg.Home}, hooks: newHookLists(cfg), lspServers: cfg.LSP.Allowed()}
+	e := &snapshot{tokenCounter: b.tokenCounter(cfg.TokensAPI), config: cfg, policy: policy, lexer: fsys.Lexer{OS: runtime.GOOS, Home: cfg.Home}, before: hooksOf(cfg.Hooks.Before, cfg.Home), after: hooksOf(cfg.Hooks.After, cfg.Home), lspServers: cfg.LSP.Allowed()}
 	if cfg.EmptyDir() {
 		e.namedFolders = []access.Folder{{}}
 	}

@@ -60,7 +60,7 @@ var layers = map[string]layer{
 		never:   []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch, noVips, noPDF, {"os", "only fsys and save reach the disk"}},
 	},
 	"internal/commit": {
-		imports: []string{"internal/access", "internal/changes", "internal/fsys", "internal/history", "internal/lsp", "internal/perm", "internal/phrase", "internal/refusal", "internal/save", "internal/span", "internal/state", "internal/text", "internal/toolcall"},
+		imports: []string{"internal/access", "internal/changes", "internal/fsys", "internal/history", "internal/hooks", "internal/lsp", "internal/perm", "internal/phrase", "internal/refusal", "internal/save", "internal/span", "internal/state", "internal/text", "internal/toolcall"},
 		never:   []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch, noVips, noPDF, {"os", "only fsys and save reach the disk"}},
 	},
 	"internal/gate": {imports: []string{"internal/changes", "internal/fsys", "internal/notebook", "internal/refusal", "internal/span", "internal/state", "internal/text", "internal/toolcall"}, never: append(pure(), noVips, noPDF)},
@@ -72,7 +72,7 @@ var layers = map[string]layer{
 	"internal/changes":        {imports: []string{"internal/phrase", "internal/span", "internal/text"}, never: pure()},
 	"internal/pagewords":      {imports: []string{"internal/fsys", "internal/media", "internal/phrase", "internal/text"}, never: pure()},
 	"internal/phrase":         {imports: []string{"internal/fsys"}, never: pure()},
-	"internal/refusal":        {imports: []string{"internal/access", "internal/changes", "internal/clipboard", "internal/edit", "internal/fsys", "internal/history", "internal/media", "internal/notebook", "internal/perm", "internal/phrase", "internal/save", "internal/search", "internal/text"}, never: pure()},
+	"internal/refusal":        {imports: []string{"internal/access", "internal/changes", "internal/clipboard", "internal/edit", "internal/fsys", "internal/history", "internal/hooks", "internal/media", "internal/notebook", "internal/perm", "internal/phrase", "internal/save", "internal/search", "internal/text"}, never: pure()},
 	"internal/reminders":      {imports: []string{"internal/access", "internal/changes", "internal/fsys", "internal/perm", "internal/phrase", "internal/state"}, never: pure()},
 	"internal/access":         {imports: []string{"internal/similar", "internal/fsys", "internal/perm"}, never: pure()},
 	"internal/search":         {imports: []string{"internal/access", "internal/fsys", "internal/perm", "internal/perm/glob", "internal/search/excerpt", "internal/search/filter", "internal/search/match", "internal/span", "internal/state", "internal/text", "internal/text/charset"}, never: pure()},
@@ -105,7 +105,7 @@ var layers = map[string]layer{
 	"internal/media":           {never: append(pure(), noVips, noPDF)},
 	"internal/clients":         {imports: []string{"internal/fsys", "internal/jsonc", "internal/save", "internal/settings/disk", "internal/span"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
 	"internal/lsp/servers":     {imports: []string{"internal/lsp"}, never: pure()},
-	"internal/settings":        {imports: []string{"internal/similar", "internal/jsonc", "internal/lsp", "internal/lsp/servers", "internal/perm"}, never: pure()},
+	"internal/settings":        {imports: []string{"internal/hooks", "internal/jsonc", "internal/lsp", "internal/lsp/servers", "internal/perm", "internal/similar"}, never: pure()},
 	"internal/settings/disk":   {imports: []string{"internal/settings"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
 	"internal/settings/follow": {imports: []string{"internal/watch"}, never: []ban{noOS, noProcess, noNet, noProtocol, noCommand, noWatch}},
 	// It starts the server that it tests.

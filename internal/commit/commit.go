@@ -17,6 +17,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/access"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/history"
+	"github.com/fsmcp/fsmcp/internal/hooks"
 	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/refusal"
@@ -71,8 +72,8 @@ type committing struct {
 	call    toolcall.Call
 	op      perm.Op
 	planner Planner
-	passed  string              // the resolved name of the file whose hooks let the change through
-	faults  []refusal.HookFault // of hooks of this call
+	passed  string         // the resolved name of the file whose hooks let the change through
+	faults  []hooks.Report // of hooks of this call
 	// replaced says that another file is in the place of the target.
 	replaced bool
 	// now are the bytes that hooks have left in the file, where those are others; lost says

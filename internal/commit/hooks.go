@@ -3,20 +3,20 @@ package commit
 import (
 	"context"
 
-	"github.com/fsmcp/fsmcp/internal/refusal"
+	"github.com/fsmcp/fsmcp/internal/hooks"
 )
 
-// Hooks run the user's own commands around changes. They are called within the
-// turn of the file, but outside of its locks.
+// Hooks run the user's own commands around changes. They are called while other calls of the
+// conversation on that path wait, and outside of the file's locks.
 type Hooks interface {
-	// Wanted tells whether any concern a file by its names, before and after it is
-	// changed. Where there are no commands at all it costs nothing.
+	// Wanted reports whether any concern a file by its names, before and after it is
+	// changed. Without commands it costs nothing.
 	Wanted(names []string) (before, after bool)
-	// Before runs those before a change. faults are of commands that failed without
-	// a say in it; with stop the change must not be made. An error is that of ctx.
-	Before(ctx context.Context, e Edited) (faults []refusal.HookFault, stop *refusal.HookFault, err error)
+	// Before runs those before a change. faults are of commands that failed and did not refuse
+	// it; with stop the change must not be made. An error is that of ctx.
+	Before(ctx context.Context, e Edited) (faults []hooks.Report, stop *hooks.Report, err error)
 	// After runs those after a change.
-	After(ctx context.Context, e Edited) (faults []refusal.HookFault)
+	After(ctx context.Context, e Edited) (faults []hooks.Report)
 }
 
 // Edited is a change as hooks are told of it.

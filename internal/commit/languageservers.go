@@ -8,7 +8,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/toolcall"
 )
 
-// LanguageServers are told of changes (lsp.Client).
+// LanguageServers are told of changes and report the problems that these brought (lsp.Client).
 type LanguageServers interface {
 	// Wants reports whether a server is to be told of changes of a file, by its name alone.
 	Wants(path string) bool
@@ -17,6 +17,9 @@ type LanguageServers interface {
 	// Changed tells of a change that was made, and waits a bounded time for what the servers
 	// report on it.
 	Changed(ctx context.Context, c lsp.Change)
+	// Report returns the sentences on new problems, in at most room bytes; "" if there are
+	// none. It waits for nothing.
+	Report(room int) string
 }
 
 // serversWanted reports whether language servers are to be told of the change. They are told

@@ -10,6 +10,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/access"
 	"github.com/fsmcp/fsmcp/internal/changes"
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/hooks"
 	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/span"
@@ -47,7 +48,7 @@ func (w *committing) beforeHooks(ctx context.Context, s *toolcall.Target) error 
 	case err != nil:
 		return err
 	case stop != nil:
-		return stop.Refusal(s.Name())
+		return refusal.HookRefusal(*stop, s.Name())
 	}
 	w.passed, w.faults = s.Path, append(w.faults, faults...)
 	return nil
@@ -72,7 +73,7 @@ func (w *committing) afterHooks(ctx context.Context, s *toolcall.Target, m made)
 	}
 }
 
-func (w *committing) runAfter(ctx context.Context, e Edited) []refusal.HookFault {
+func (w *committing) runAfter(ctx context.Context, e Edited) []hooks.Report {
 	defer w.call.Rest()()
 	defer w.call.Session.Reminders.OwnChanges()()
 	return w.by.Hooks.After(ctx, e)

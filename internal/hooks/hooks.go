@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -26,11 +27,32 @@ const (
 type Hook struct {
 	Glob string // selects files, as package nameglob says
 	// Command is a program and its arguments. One without a slash is looked for in
-	// PATH and then in Folder, a relative one in Folder.
+	// PATH and then in the folder of From, a relative one in that folder.
 	Command []string
-	// Folder is the folder of the settings file that names the hook; "": none.
-	Folder  string
 	Timeout time.Duration
+	// From is the settings file that names the hook, Line the line there; "": none.
+	From string
+	Line int
+	// Broken is the reason why the entry cannot be run, as the rest of a sentence; "" if it
+	// can be. A broken hook before a change might have refused it: changes of files that Glob
+	// names are refused.
+	Broken string
+}
+
+// String describes a hook independent of its place in the file.
+func (h Hook) String() string {
+	if h.Broken != "" {
+		return fmt.Sprintf("%q %s", h.Glob, h.Broken)
+	}
+	return fmt.Sprintf("%q %q %v", h.Glob, h.Command, h.Timeout)
+}
+
+// folder returns the folder in which a command that is not in PATH is looked for.
+func (h Hook) folder() string {
+	if h.From == "" {
+		return ""
+	}
+	return filepath.Dir(h.From)
 }
 
 // Event describes a change to a command.

@@ -101,14 +101,14 @@ func (f finder) check(h Hook) (program string, err error) {
 	return program, f.runs(argv)
 }
 
-// program looks for the program: in PATH and then in h.Folder, or from h.Folder if its
+// program looks for the program: in PATH and then in its folder, or from that folder if its
 // name has more than one segment. The search in PATH skips barred files: an agent could
 // have put them there.
 func (f finder) program(h Hook) (string, error) {
 	name := h.Command[0]
 	if name != filepath.Base(name) {
 		if !filepath.IsAbs(name) {
-			name = filepath.Join(h.Folder, name)
+			name = filepath.Join(h.folder(), name)
 		}
 		if err := f.mayRun(name); err != nil {
 			return "", err
@@ -116,7 +116,7 @@ func (f finder) program(h Hook) (string, error) {
 		return lookAt(name)
 	}
 	var barred error
-	for _, dir := range append(f.path[:len(f.path):len(f.path)], h.Folder) {
+	for _, dir := range append(f.path[:len(f.path):len(f.path)], h.folder()) {
 		file, err := lookAt(filepath.Join(dir, name))
 		if err != nil {
 			continue

@@ -56,7 +56,7 @@ func (y *yard) check(trusted bool, command ...string) (string, error) {
 	if trusted {
 		barred = nil
 	}
-	return New(Options{Env: y.env}).Check(Hook{Command: command, Folder: y.settings}, y.ws, barred)
+	return New(Options{Env: y.env}).Check(Hook{Command: command, From: filepath.Join(y.settings, "settings.json")}, y.ws, barred)
 }
 
 // A command is found in PATH or beside the settings, never in the workspace where it

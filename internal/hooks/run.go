@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -111,8 +112,11 @@ type Report struct {
 
 // Before runs the commands before a change until one refuses, is late or does not run:
 // stop is its report, and the change must not be made. all holds the reports of all that
-// ran. An error is that of ctx.
+// ran. If one of them is broken, none runs. An error is that of ctx.
 func (r *Runner) Before(ctx context.Context, round Round) (all []Report, stop *Report, err error) {
+	if i := slices.IndexFunc(round.Hooks, func(h Hook) bool { return h.Broken != "" }); i >= 0 {
+		return nil, &Report{Hook: round.Hooks[i], Ending: NotRun, Why: round.Hooks[i].Broken}, nil
+	}
 	for _, h := range round.Hooks {
 		report := r.run(ctx, h, round)
 		all = append(all, report)

@@ -5,21 +5,9 @@ import (
 	"strings"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/hooks"
 	"github.com/fsmcp/fsmcp/internal/phrase"
 )
-
-// HookFault is a command of the user that did not end as it should.
-type HookFault struct {
-	Command []string
-	Why     string // the rest of a sentence about it
-	Refused bool   // it has stopped the change on purpose
-	NotRun  bool   // fsmcp did not, or could not, run it
-	Said    string // the beginning of what it wrote
-	// Entry is the settings file in which it stands so that it cannot be run, Line
-	// where; "" where it was run.
-	Entry string
-	Line  int
-}
 
 // Bounds of what an answer repeats of a hook's words.
 const (
@@ -28,22 +16,22 @@ const (
 	saidLines = 60
 )
 
-// Refusal refuses the change of a file that the hook stopped.
-func (h HookFault) Refusal(file string) error {
-	name, said := h.name(), h.said(saidRoom)
+// HookRefusal refuses the change of a file that a hook stopped.
+func HookRefusal(r hooks.Report, file string) error {
+	name, said := hookName(r), hookSaid(r, saidRoom)
 	var b strings.Builder
 	fmt.Fprintf(&b, "Nothing was changed in %s: ", file)
 	switch {
-	case h.Entry != "":
-		fmt.Fprintf(&b, "the user has a hook that may refuse this call and cannot be run, in line %d of %s: %s. Tell the user; until that is mended, the same call is refused again.", h.Line, fsys.InSentence(h.Entry), h.Why)
-	case h.Refused && said == "":
+	case r.Hook.Broken != "":
+		fmt.Fprintf(&b, "the user has a hook that may refuse this call and cannot be run, in line %d of %s: %s. Tell the user; until that is mended, the same call is refused again.", r.Hook.Line, fsys.InSentence(r.Hook.From), r.Why)
+	case r.Ending == hooks.Refused && said == "":
 		fmt.Fprintf(&b, "the user's hook %s refused this call and gave no reason. Ask the user before you try it again.", name)
-	case h.Refused:
+	case r.Ending == hooks.Refused:
 		fmt.Fprintf(&b, "the user's hook %s refused this call. Its reason:\n%s\nDo as it says: without that the same call is refused again.", name, said)
-	case h.NotRun:
-		fmt.Fprintf(&b, "the user's hook %s, which might refuse it, %s. Tell the user: until that is mended, the same call is refused again.", name, h.Why)
+	case r.Ending == hooks.NotRun:
+		fmt.Fprintf(&b, "the user's hook %s, which might refuse it, %s. Tell the user: until that is mended, the same call is refused again.", name, r.Why)
 	default:
-		fmt.Fprintf(&b, "the user's hook %s, which may refuse it, %s. Make the same call again, and tell the user if it fails again.", name, h.Why)
+		fmt.Fprintf(&b, "the user's hook %s, which may refuse it, %s. Make the same call again, and tell the user if it fails again.", name, r.Why)
 		if said != "" {
 			fmt.Fprintf(&b, " Until then it had said:\n%s", said)
 		}
@@ -52,12 +40,12 @@ func (h HookFault) Refusal(file string) error {
 }
 
 // HookFaults tells of hooks that failed after a change was made.
-func HookFaults(faults []HookFault) string {
+func HookFaults(faults []hooks.Report) string {
 	var notes []string
 	room := FaultRoom
 	for _, f := range faults {
-		note := fmt.Sprintf("(The user's hook %s %s. The change stands.)", f.name(), f.Why)
-		if said := f.said(room); said != "" {
+		note := fmt.Sprintf("(The user's hook %s %s. The change stands.)", hookName(f), f.Why)
+		if said := hookSaid(f, room); said != "" {
 			note = strings.TrimSuffix(note, ")") + " It said:)\n" + said
 			room -= len(said)
 		}
@@ -66,15 +54,15 @@ func HookFaults(faults []HookFault) string {
 	return strings.Join(notes, "\n")
 }
 
-// name is the command as an answer shows it.
-func (h HookFault) name() string {
+// hookName returns the command as an answer shows it.
+func hookName(r hooks.Report) string {
 	const most = 80
-	return phrase.Quote(phrase.Cut(strings.Join(h.Command, " "), most))
+	return phrase.Quote(phrase.Cut(strings.Join(r.Hook.Command, " "), most))
 }
 
-// said returns the command's output, made safe to show, of about so many bytes.
-func (h HookFault) said(room int) string {
-	lines := strings.Split(strings.TrimSpace(h.Said), "\n")
+// hookSaid returns the command's output, made safe to show, in about room bytes.
+func hookSaid(r hooks.Report, room int) string {
+	lines := strings.Split(strings.TrimSpace(r.Said), "\n")
 	more := len(lines) > saidLines
 	var b strings.Builder
 	for _, line := range lines[:min(len(lines), saidLines)] {

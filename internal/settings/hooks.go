@@ -8,36 +8,13 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 	"github.com/tailscale/hujson"
 
+	"github.com/fsmcp/fsmcp/internal/hooks"
 	"github.com/fsmcp/fsmcp/internal/jsonc"
 )
 
 // Hooks holds the commands to run around a change, in their order: the user's own before
 // those of a trusted project.
-type Hooks struct{ Before, After []Hook }
-
-// Hook is one command.
-type Hook struct {
-	Glob    string // of the names it is for
-	Command []string
-	Timeout time.Duration
-	// From is the file it was written in, Line where.
-	From string
-	Line int
-	// Broken is the reason why the entry cannot be run, as the rest of a sentence; "" if
-	// it can be. A hook before a change might have refused it: changes of files that Glob
-	// names are refused.
-	Broken string
-
-	at int // its offset in the file, while that is read
-}
-
-// String describes a hook independent of its place in the file.
-func (h Hook) String() string {
-	if h.Broken != "" {
-		return fmt.Sprintf("%q %s", h.Glob, h.Broken)
-	}
-	return fmt.Sprintf("%q %q %v", h.Glob, h.Command, h.Timeout)
-}
+type Hooks struct{ Before, After hooks.List }
 
 const (
 	defaultHookTimeout = 10 * time.Second
@@ -51,9 +28,9 @@ const everyFile = "**"
 func takeHooks(v hujson.Value) (any, bool) {
 	list, ok := v.Value.(*hujson.Array)
 	if !ok {
-		return []Hook{{Glob: everyFile, Broken: `it is no list of {"glob", "command", "timeout"}`, at: v.StartOffset}}, false
+		return hooks.List{{Glob: everyFile, Broken: `it is no list of {"glob", "command", "timeout"}`, Line: v.StartOffset}}, false
 	}
-	read := []Hook{}
+	read := hooks.List{}
 	for _, e := range list.Elements {
 		read = append(read, takeHook(e))
 	}
@@ -61,9 +38,10 @@ func takeHooks(v hujson.Value) (any, bool) {
 }
 
 // takeHook reads one entry. It reads all of it even if a part is wrong: a broken entry
-// still concerns the files that it names.
-func takeHook(v hujson.Value) Hook {
-	h := Hook{Timeout: defaultHookTimeout, at: v.StartOffset}
+// still concerns the files that it names. Its Line is the offset in the file: parser.hooks
+// knows the lines.
+func takeHook(v hujson.Value) hooks.Hook {
+	h := hooks.Hook{Timeout: defaultHookTimeout, Line: v.StartOffset}
 	isObject := members(v, func(field string, v hujson.Value) bool {
 		wrong := ""
 		switch field {
@@ -102,11 +80,11 @@ func takeHook(v hujson.Value) Hook {
 // hooks sets a list of hooks and warns of entries that cannot be run; the others count. It
 // keeps broken entries of the list before a change: a guard must not be off unnoticed.
 // isList says that the value is a list.
-func (p *parser) hooks(k *key, v hujson.Value, read []Hook, isList bool) {
-	list := []Hook{}
+func (p *parser) hooks(k *key, v hujson.Value, read hooks.List, isList bool) {
+	list := hooks.List{}
 	for _, h := range read {
-		at := h.at
-		h.From, h.Line, h.at = p.layer.File.Name, p.line(at), 0
+		at := h.Line
+		h.From, h.Line = p.layer.File.Name, p.line(at)
 		switch guards := k == keyHooksBefore; {
 		case h.Broken == "":
 			list = append(list, h)
@@ -130,12 +108,12 @@ func entryOf(k *key, isList bool) string {
 }
 
 // hooksOf returns the hooks of all sources together.
-func (m *merger) hooksOf(k *key) (out []Hook) {
+func (m *merger) hooksOf(k *key) (out hooks.List) {
 	for _, ofProject := range []bool{false, true} {
 		for _, l := range m.layers {
 			v, ok := l.values[k.path]
 			if ok && l.File.Level.InProject() == ofProject && l.may(trusted, m.trust) {
-				out = append(out, v.is.([]Hook)...)
+				out = append(out, v.is.(hooks.List)...)
 			}
 		}
 	}

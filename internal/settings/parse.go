@@ -10,6 +10,7 @@ import (
 
 	"github.com/tailscale/hujson"
 
+	"github.com/fsmcp/fsmcp/internal/hooks"
 	"github.com/fsmcp/fsmcp/internal/jsonc"
 	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/similar"
@@ -361,7 +362,7 @@ func (p *parser) set(k *key, v hujson.Value) {
 		return
 	}
 	is, ok := k.take(v)
-	if read, are := is.([]Hook); are {
+	if read, are := is.(hooks.List); are {
 		p.hooks(k, v, read, ok)
 		return
 	}

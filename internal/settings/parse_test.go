@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fsmcp/fsmcp/internal/hooks"
 	"github.com/fsmcp/fsmcp/internal/lsp"
 	"github.com/fsmcp/fsmcp/internal/lsp/servers"
 	"github.com/fsmcp/fsmcp/internal/perm"
@@ -237,10 +238,10 @@ func values() map[string]struct {
 	}
 	count := row{map[string]any{"1": 1, "10.0": 10, "1e4": 10000}, []string{"0", "-1", "1.5", `"10"`, "1e99", "null"}}
 	yes := row{map[string]any{"true": true, "false": false}, []string{`"true"`, "0", "null", "{}"}}
-	fmtHook := Hook{Glob: "*.go", Command: []string{"gofmt", "-w"}, Timeout: 10 * time.Second, From: "/f", Line: 1}
-	slow := Hook{Glob: "**", Command: []string{"x", ""}, Timeout: 90 * time.Second, From: "/f", Line: 1}
+	fmtHook := hooks.Hook{Glob: "*.go", Command: []string{"gofmt", "-w"}, Timeout: 10 * time.Second, From: "/f", Line: 1}
+	slow := hooks.Hook{Glob: "**", Command: []string{"x", ""}, Timeout: 90 * time.Second, From: "/f", Line: 1}
 	const fmtText, slowText = `{"glob": "*.go", "command": ["gofmt", "-w"]}`, `{"timeout": "1m30s", "command": ["x", ""], "glob": "**"}`
-	hooks := row{map[string]any{"[]": []Hook{}, "[" + fmtText + "]": []Hook{fmtHook}, "[" + slowText + ", " + fmtText + "]": []Hook{slow, fmtHook}},
+	hookRow := row{map[string]any{"[]": hooks.List{}, "[" + fmtText + "]": hooks.List{fmtHook}, "[" + slowText + ", " + fmtText + "]": hooks.List{slow, fmtHook}},
 		[]string{fmtText, "null", `"gofmt"`, "[1]", "[{}]", `[{"glob": "*"}]`, `[{"command": ["x"]}]`, `[{"glob": "", "command": ["x"]}]`, `[{"glob": "*", "command": []}]`, `[{"glob": "*", "command": "x y"}]`,
 			`[{"glob": "*", "command": [""]}]`, `[{"glob": "*", "command": ["x", 1]}]`, `[{"glob": "*", "command": ["x"], "timeout": 5}]`, `[{"glob": "*", "command": ["x"], "timeout": "5"}]`, `[{"glob": "*", "command": ["x"], "shell": true}]`}}
 	return map[string]row{
@@ -292,8 +293,8 @@ func values() map[string]struct {
 			[]string{"-1", "1.5", `"much"`, `"GB"`, `"1 G B"`, "null", "true"}},
 		keyHistoryMaxAge.path:  {map[string]any{`"30d"`: 720 * time.Hour, `"1d12h"`: 36 * time.Hour, `"90m"`: 90 * time.Minute}, []string{"30", `"30"`, `"d"`, `"-1d"`, `"1w"`, "null"}},
 		keyHistoryExclude.path: {map[string]any{"[]": []string(nil), `[".env", "a/**"]`: []string{".env", "a/**"}}, []string{`".env"`, `[""]`, "[1]", "{}", "null"}},
-		keyHooksBefore.path:    hooks,
-		keyHooksAfter.path:     hooks,
+		keyHooksBefore.path:    hookRow,
+		keyHooksAfter.path:     hookRow,
 		keyLog.path:            {map[string]any{`"/x"`: "/x", `"~/x"`: "~/x", "null": nil}, []string{`""`, "1"}},
 	}
 }
@@ -333,7 +334,7 @@ func TestValues(t *testing.T) {
 			l := Parse(ownFile, []byte(asFile(k.path, text)))
 			_, said := l.values[k.path]
 			if k.path == keyHooksBefore.path { // which stay: they stop changes
-				list, _ := l.values[k.path].is.([]Hook)
+				list, _ := l.values[k.path].is.(hooks.List)
 				said = len(list) != 1 || list[0].Broken == ""
 			}
 			if said || len(l.Warnings) != 1 || l.Broken != nil {

@@ -50,7 +50,7 @@ type Options struct {
 	// Hooks run around changes; nil: none do.
 	Hooks commit.Hooks
 	// Servers are told of changes, and report problems; nil: none are.
-	Servers LanguageServers
+	Servers commit.LanguageServers
 	// Pictures develops what cannot be handed on as it is.
 	Pictures Pictures
 	// Pages reads PDFs, and PDFs says that it can: descriptions name them.
@@ -60,14 +60,6 @@ type Options struct {
 	DrawFor time.Duration
 	// Clipboard reads the clipboard where the preferences let it.
 	Clipboard Clipboard
-}
-
-// LanguageServers are told of changes and report the problems that these brought (lsp.Client).
-type LanguageServers interface {
-	commit.LanguageServers
-	// Report returns the sentences on new problems, in at most room bytes; "" where there are
-	// none. It waits for nothing.
-	Report(room int) string
 }
 
 // Service gives the server the tools and conversations, and hears from it which answers are
@@ -84,7 +76,7 @@ type Service struct {
 	auditor     *toolcall.Auditor
 	reminders   *reminders.Service
 	notices     *toolcall.Notices
-	servers     LanguageServers
+	servers     commit.LanguageServers
 }
 
 // New builds a Service of its parts. It touches no file.

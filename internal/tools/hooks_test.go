@@ -14,6 +14,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/commit"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/history"
+	"github.com/fsmcp/fsmcp/internal/hooks"
 	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/shortrun"
@@ -22,19 +23,19 @@ import (
 
 // scripted are hooks that a test plays.
 type scripted struct {
-	before   func(commit.Edited) ([]refusal.HookFault, *refusal.HookFault, error)
-	after    func(commit.Edited) []refusal.HookFault
+	before   func(commit.Edited) ([]hooks.Report, *hooks.Report, error)
+	after    func(commit.Edited) []hooks.Report
 	reported []commit.Edited
 }
 
 func (s *scripted) Wanted([]string) (before, after bool) { return s.before != nil, s.after != nil }
 
-func (s *scripted) Before(_ context.Context, e commit.Edited) ([]refusal.HookFault, *refusal.HookFault, error) {
+func (s *scripted) Before(_ context.Context, e commit.Edited) ([]hooks.Report, *hooks.Report, error) {
 	s.reported = append(s.reported, e)
 	return s.before(e)
 }
 
-func (s *scripted) After(_ context.Context, e commit.Edited) []refusal.HookFault {
+func (s *scripted) After(_ context.Context, e commit.Edited) []hooks.Report {
 	s.reported = append(s.reported, e)
 	return s.after(e)
 }
@@ -47,8 +48,8 @@ func hooked(t testing.TB, rules ...perm.RuleText) (*bench, *scripted) {
 }
 
 // rewrites are hooks that change the file as a formatter does.
-func rewrites(t testing.TB, change func(string) string) func(commit.Edited) []refusal.HookFault {
-	return func(e commit.Edited) []refusal.HookFault {
+func rewrites(t testing.TB, change func(string) string) func(commit.Edited) []hooks.Report {
+	return func(e commit.Edited) []hooks.Report {
 		path := e.Names[len(e.Names)-1]
 		raw, err := os.ReadFile(path)
 		if err == nil {
@@ -94,7 +95,7 @@ func TestAFormatterIsTakenUp(t *testing.T) {
 		t.Errorf("%v", r.Meta)
 	}
 	// A formatter that finds nothing to do is not mentioned.
-	s.after = func(commit.Edited) []refusal.HookFault { return nil }
+	s.after = func(commit.Edited) []hooks.Report { return nil }
 	if got := b.ok(&EditArgs{FilePath: p, OldString: "one := 1", NewString: "one := 7"}); strings.Contains(got, "hook") {
 		t.Errorf("%s", got)
 	}
@@ -111,7 +112,7 @@ func TestAHookThatRecodesIsNotWrittenOver(t *testing.T) {
 	b.ok(&ReadArgs{FilePath: p})
 	got := b.ok(&EditArgs{FilePath: p, OldString: "one", NewString: "two"})
 	holds(t, got, "The user's hooks changed the file after this, more than can be shown")
-	s.after = func(commit.Edited) []refusal.HookFault { return nil }
+	s.after = func(commit.Edited) []hooks.Report { return nil }
 	edit := &EditArgs{FilePath: p, OldString: "one", NewString: "größer"}
 	b.fails(6, refusal.SlugPartlyRead, edit) // which shows it in its new charset
 	b.ok(edit)
@@ -278,8 +279,8 @@ func TestAfterHooksTheFileIsSomethingElse(t *testing.T) {
 	b, s := hooked(t, perm.RuleText{Text: "Read(secret.txt)", List: perm.Deny, Source: perm.Source{Name: "test"}})
 	secret := b.put("secret.txt", "canary\n")
 	other := b.put("other.txt", "someone else's\n")
-	replaced := func(do func(path string) error) func(commit.Edited) []refusal.HookFault {
-		return func(e commit.Edited) []refusal.HookFault {
+	replaced := func(do func(path string) error) func(commit.Edited) []hooks.Report {
+		return func(e commit.Edited) []hooks.Report {
 			p := e.Names[len(e.Names)-1]
 			if err := errors.Join(os.Remove(p), do(p)); err != nil {
 				t.Error(err)
@@ -326,8 +327,8 @@ func TestHooksBefore(t *testing.T) {
 	b.ok(&ReadArgs{FilePath: p})
 	edit := func(old, new string) Args { return &EditArgs{FilePath: p, OldString: old, NewString: new} }
 
-	s.before = func(commit.Edited) ([]refusal.HookFault, *refusal.HookFault, error) {
-		return nil, &refusal.HookFault{Command: []string{"guard", "-x"}, Why: "refused", Refused: true, Said: "not\there \x1b[31m<system-reminder>\n"}, nil
+	s.before = func(commit.Edited) ([]hooks.Report, *hooks.Report, error) {
+		return nil, &hooks.Report{Hook: hooks.Hook{Command: []string{"guard", "-x"}}, Why: "refused", Ending: hooks.Refused, Said: "not\there \x1b[31m<system-reminder>\n"}, nil
 	}
 	holds(t, b.fails(15, refusal.SlugHook, edit("one", "two")), p, `"guard -x" refused`, `not    here \x1b[31m&lt;system-reminder>`, "refused again")
 	b.want("a.txt", "one\n")
@@ -335,26 +336,26 @@ func TestHooksBefore(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 
-	s.before = func(commit.Edited) ([]refusal.HookFault, *refusal.HookFault, error) {
-		return nil, &refusal.HookFault{Command: []string{"guard"}, Why: "did not end within 2s"}, nil
+	s.before = func(commit.Edited) ([]hooks.Report, *hooks.Report, error) {
+		return nil, &hooks.Report{Hook: hooks.Hook{Command: []string{"guard"}}, Why: "did not end within 2s"}, nil
 	}
 	holds(t, b.fails(15, refusal.SlugHook, edit("one", "two")), "did not end within 2s", "same call again")
 	b.want("a.txt", "one\n")
 
 	gaveUp := context.Canceled
-	s.before = func(commit.Edited) ([]refusal.HookFault, *refusal.HookFault, error) { return nil, nil, gaveUp }
+	s.before = func(commit.Edited) ([]hooks.Report, *hooks.Report, error) { return nil, nil, gaveUp }
 	b.fails(16, refusal.SlugBusy, edit("one", "two"))
 	b.want("a.txt", "one\n")
 
-	s.before = func(commit.Edited) ([]refusal.HookFault, *refusal.HookFault, error) {
-		return []refusal.HookFault{{Command: []string{"guard"}, Why: "failed (exit status 1)", Said: "oh\n"}}, nil, nil
+	s.before = func(commit.Edited) ([]hooks.Report, *hooks.Report, error) {
+		return []hooks.Report{{Hook: hooks.Hook{Command: []string{"guard"}}, Why: "failed (exit status 1)", Said: "oh\n"}}, nil, nil
 	}
 	holds(t, b.ok(edit("one", "two")), `(The user's hook "guard" failed (exit status 1). The change stands. It said:)`+"\noh")
 	b.want("a.txt", "two\n")
 
 	// What a hook changes before the change is told like any change, and not lost: the call
 	// is planned again on it.
-	s.before = func(commit.Edited) ([]refusal.HookFault, *refusal.HookFault, error) {
+	s.before = func(commit.Edited) ([]hooks.Report, *hooks.Report, error) {
 		b.put("a.txt", "two\nlicence\n")
 		return nil, nil, nil
 	}
@@ -368,8 +369,8 @@ func TestHooksBefore(t *testing.T) {
 // nothing is changed.
 func TestHooksDoNotRunForUnmadeChanges(t *testing.T) {
 	b, s := hooked(t, perm.RuleText{Text: "Edit(denied.txt)", List: perm.Deny, Source: perm.Source{Name: "test"}})
-	s.before = func(commit.Edited) ([]refusal.HookFault, *refusal.HookFault, error) { return nil, nil, nil }
-	s.after = func(commit.Edited) []refusal.HookFault { return nil }
+	s.before = func(commit.Edited) ([]hooks.Report, *hooks.Report, error) { return nil, nil, nil }
+	s.after = func(commit.Edited) []hooks.Report { return nil }
 	p := b.put("a.txt", "one\n")
 	b.put("denied.txt", "x\n")
 	b.fails(1, refusal.SlugDenied, &WriteArgs{FilePath: b.path("denied.txt"), Content: "y"})
@@ -390,7 +391,7 @@ func TestHooksDoNotRunForUnmadeChanges(t *testing.T) {
 // All names of a file are told, since a glob may be for any of them.
 func TestHooksKnowAllNames(t *testing.T) {
 	b, s := hooked(t)
-	s.after = func(commit.Edited) []refusal.HookFault { return nil }
+	s.after = func(commit.Edited) []hooks.Report { return nil }
 	p := b.put("sub.txt", "one\n")
 	link := b.path("link.txt")
 	if err := os.Symlink(p, link); err != nil {
@@ -405,8 +406,8 @@ func TestHooksKnowAllNames(t *testing.T) {
 
 func TestAfterHooksThatFail(t *testing.T) {
 	b, s := hooked(t)
-	s.after = func(commit.Edited) []refusal.HookFault {
-		return []refusal.HookFault{{Command: []string{"fmt"}, Why: "failed (exit status 2)", Said: strings.Repeat("word\n", 5000)}, {Command: []string{"lint"}, Why: "did not end within 1s", Said: strings.Repeat("x", 5000)}}
+	s.after = func(commit.Edited) []hooks.Report {
+		return []hooks.Report{{Hook: hooks.Hook{Command: []string{"fmt"}}, Why: "failed (exit status 2)", Said: strings.Repeat("word\n", 5000)}, {Hook: hooks.Hook{Command: []string{"lint"}}, Why: "did not end within 1s", Said: strings.Repeat("x", 5000)}}
 	}
 	got := b.ok(&WriteArgs{FilePath: b.path("a.txt"), Content: "one\n"})
 	holds(t, got, `hook "fmt" failed (exit status 2). The change stands.`, `hook "lint" did not end within 1s. The change stands.`, "word\n…")
@@ -431,7 +432,7 @@ func TestHooksAreShownTheOldBytes(t *testing.T) {
 	store := keeps(t)
 	defer store.Close()
 	b.with(func(o *Options) { o.History = store })
-	s.after = func(commit.Edited) []refusal.HookFault { return nil }
+	s.after = func(commit.Edited) []hooks.Report { return nil }
 	p := b.path("a.txt")
 	b.ok(&WriteArgs{FilePath: p, Content: ""})
 	b.ok(&EditArgs{FilePath: p, OldString: "", NewString: "one\n"})
@@ -493,10 +494,10 @@ func TestWhatHooksDidIsKept(t *testing.T) {
 // A restore is the user's own doing, and no tool's.
 func TestNoHooksForARestore(t *testing.T) {
 	b, s := hooked(t)
-	s.before = func(commit.Edited) ([]refusal.HookFault, *refusal.HookFault, error) {
-		return nil, &refusal.HookFault{Refused: true}, nil
+	s.before = func(commit.Edited) ([]hooks.Report, *hooks.Report, error) {
+		return nil, &hooks.Report{Ending: hooks.Refused}, nil
 	}
-	s.after = func(commit.Edited) []refusal.HookFault { return nil }
+	s.after = func(commit.Edited) []hooks.Report { return nil }
 	p := b.put("a.txt", "one\n")
 	r, err := b.service.Restore(t.Context(), Restoring{Path: p, ID: "x-1", Plan: removing})
 	if err != nil || r == nil || len(s.reported) > 0 {
@@ -510,7 +511,7 @@ func TestAfterHooksOutliveTheCall(t *testing.T) {
 	b, s := hooked(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	over := false
-	s.after = func(e commit.Edited) []refusal.HookFault {
+	s.after = func(e commit.Edited) []hooks.Report {
 		cancel()
 		return rewrites(t, strings.ToUpper)(e)
 	}
@@ -531,7 +532,7 @@ type watched struct {
 	look func(context.Context)
 }
 
-func (w *watched) After(ctx context.Context, e commit.Edited) []refusal.HookFault {
+func (w *watched) After(ctx context.Context, e commit.Edited) []hooks.Report {
 	defer w.look(ctx)
 	return w.scripted.After(ctx, e)
 }
@@ -560,11 +561,11 @@ func TestHooksOfABigFile(t *testing.T) {
 	p := b.bigLog("big.log", 700_000)
 	first, few := 10, 3
 	b.ok(&ReadArgs{FilePath: p, Offset: &first, Limit: &few})
-	s.after = func(commit.Edited) []refusal.HookFault { return nil }
+	s.after = func(commit.Edited) []hooks.Report { return nil }
 	if got := b.ok(&EditArgs{FilePath: p, OldString: "00000011 x", NewString: "00000011 y"}); strings.Contains(got, "hook") {
 		t.Errorf("%s", got)
 	}
-	s.after = func(commit.Edited) []refusal.HookFault {
+	s.after = func(commit.Edited) []hooks.Report {
 		f, err := os.OpenFile(p, os.O_WRONLY, 0)
 		if err != nil {
 			t.Error(err)

@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"github.com/fsmcp/fsmcp/internal/commit"
+	"github.com/fsmcp/fsmcp/internal/hooks"
 	"github.com/fsmcp/fsmcp/internal/lsp"
 	"github.com/fsmcp/fsmcp/internal/perm"
-	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/toolcall"
 )
 
@@ -51,8 +51,8 @@ func served(t testing.TB, rules ...perm.RuleText) (*bench, *serversOf) {
 // and of nothing else.
 func TestServersHearOfChanges(t *testing.T) {
 	b, s := served(t)
-	hooks := &scripted{}
-	b.with(func(o *Options) { o.Hooks = hooks })
+	commands := &scripted{}
+	b.with(func(o *Options) { o.Hooks = commands })
 	heard := func(want ...string) {
 		t.Helper()
 		if got := strings.Join(s.heard, "\n"); got != strings.Join(want, "\n") {
@@ -77,10 +77,10 @@ func TestServersHearOfChanges(t *testing.T) {
 	b.ok(&WriteArgs{FilePath: empty, Content: "x"})
 	heard(`empty.go: "" to "x", changing 1`)
 
-	hooks.after = rewrites(t, func(text string) string { return "formatted " + text })
+	commands.after = rewrites(t, func(text string) string { return "formatted " + text })
 	b.ok(&EditArgs{FilePath: p, OldString: "three", NewString: "four"})
 	heard(`a.go: "three\n" to "formatted four\n", changing 1`)
-	hooks.after = func(commit.Edited) []refusal.HookFault { return nil }
+	commands.after = func(commit.Edited) []hooks.Report { return nil }
 	b.ok(&EditArgs{FilePath: p, OldString: "four", NewString: "five"})
 	heard(`a.go: "formatted four\n" to "formatted five\n", changing 1`)
 	for path, n := range s.changing {
