@@ -60,9 +60,9 @@ The exit code is 1 when a call failed.`,
 
 // callAll makes the calls one after the other; a failed one does not stop the rest.
 func callAll(cmd *cobra.Command, s process, a *app.App, args []string, asJSON bool) error {
-	a.CloseLanguageServers() // it would end before a server had anything to report
-	defer procgroup.OnFatalSignal(a.CloseHooks)()
-	defer context.AfterFunc(cmd.Context(), a.CloseHooks)() // an interrupted command does not wait for its hooks
+	a.Languages.Close() // it would end before a server had anything to report
+	defer procgroup.OnFatalSignal(a.Hooks.Close)()
+	defer context.AfterFunc(cmd.Context(), a.Hooks.Close)() // an interrupted command does not wait for its hooks
 	session := a.Service.NewSession()
 	var ask func(message string) server.Answer
 	if s.interactive {

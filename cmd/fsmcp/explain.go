@@ -55,7 +55,8 @@ func explain(s process, f settings.Flags, paths []string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	return s.with(cfg, warnings, "", report.Warnings{Writer: s.err}, func(a *app.App) error {
+	cfg.Log = ""
+	return s.with(cfg, warnings, report.Warnings{Writer: s.err}, func(a *app.App) error {
 		return s.explain(a, paths, asJSON)
 	})
 }

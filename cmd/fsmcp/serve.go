@@ -55,7 +55,7 @@ func serve(ctx context.Context, s process, f settings.Flags) error {
 	if err != nil {
 		return fmt.Errorf("standard output cannot be kept for the protocol: %w", err)
 	}
-	return s.with(cfg, warnings, cfg.Log, s.err, func(a *app.App) error {
+	return s.with(cfg, warnings, s.err, func(a *app.App) error {
 		if cfg.Log != "" { // the log has it, too
 			logging.Say(s.err, a.FolderFaults())
 		}
@@ -66,10 +66,10 @@ func serve(ctx context.Context, s process, f settings.Flags) error {
 	})
 }
 
-// with makes the parts of a session, runs f with them and closes them. log is the log file;
-// "" for warnings to stderr.
-func (s process) with(cfg settings.Config, warnings []string, log string, stderr io.Writer, f func(*app.App) error) error {
-	logger, closeLog, err := logging.Open(log, stderr)
+// with makes the parts of a session, runs f with them and closes them. Without a log file,
+// warnings go to stderr.
+func (s process) with(cfg settings.Config, warnings []string, stderr io.Writer, f func(*app.App) error) error {
+	logger, closeLog, err := logging.Open(cfg.Log, stderr)
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (s process) withFlags(flags settings.Flags, f func(*app.App) error) error {
 	if err != nil {
 		return err
 	}
-	return s.with(cfg, warnings, cfg.Log, report.Warnings{Writer: s.err}, f)
+	return s.with(cfg, warnings, report.Warnings{Writer: s.err}, f)
 }
 
 // inWorkDir returns the flags of a command that takes the working directory for the

@@ -54,18 +54,18 @@ type Options struct {
 
 // App holds the parts of a session.
 type App struct {
-	Access  *access.Checker
-	Service *tools.Service
-	Server  *server.Server
+	Access    *access.Checker
+	Hooks     *hooks.Runner
+	Languages *lsp.Client
+	Service   *tools.Service
+	Server    *server.Server
 
-	log       zerolog.Logger
-	settings  *currentSettings
-	saver     *save.Saver
-	history   *history.Store
-	hooks     *hooks.Runner
-	languages *lsp.Client
-	decoders  decoders
-	idle      *idleTracker
+	log      zerolog.Logger
+	settings *currentSettings
+	saver    *save.Saver
+	history  *history.Store
+	decoders decoders
+	idle     *idleTracker
 }
 
 // New makes every part by hand.
@@ -85,9 +85,9 @@ func New(o Options) (*App, error) {
 		marks = o.Watcher(marks)
 	}
 	audit := &auditLogger{settings: current, log: o.Log}
-	a.hooks = hooks.New(hooks.Options{Dir: a.saver.StateDir})
+	a.Hooks = hooks.New(hooks.Options{Dir: a.saver.StateDir})
 	a.Access = &access.Checker{Lexer: current.lexer, Resolver: fsys.NewResolver(nil), Policy: current.policy, Now: time.Now, Folders: current.folders}
-	a.languages = current.newLanguageClient(a.Access, a.hooks)
+	a.Languages = current.newLanguageClient(a.Access, a.Hooks)
 	a.Service = tools.New(tools.Options{
 		Access:       a.Access,
 		Saver:        a.saver,
@@ -99,8 +99,8 @@ func New(o Options) (*App, error) {
 		Now:          time.Now,
 		History:      a.history,
 		Audit:        audit,
-		Hooks:        &hookRunner{settings: current, runner: a.hooks, logger: o.Log},
-		Servers:      a.languages,
+		Hooks:        &hookRunner{settings: current, runner: a.Hooks, logger: o.Log},
+		Servers:      a.Languages,
 		Watcher:      marks,
 		LookFor:      o.ReminderWait,
 		Preferences:  current.preferences,
@@ -108,10 +108,10 @@ func New(o Options) (*App, error) {
 		Pages:        decoder.New(a.decoders.pdfs),
 		PDFs:         o.Programs.ReadPDFs,
 		DrawFor:      o.Slowdown * media.DrawFor,
-		Clipboard:    clipboard.New(clipboard.Of(runtime.GOOS, cfg.System().Getenv("WAYLAND_DISPLAY") != ""), current.programs(a.hooks)),
+		Clipboard:    clipboard.New(clipboard.Of(runtime.GOOS, cfg.System().Getenv("WAYLAND_DISPLAY") != ""), current.programs(a.Hooks)),
 	})
 	a.Service.Notify(cfg.Distrusted()...)
-	audit.notify, a.decoders.cache.notify, a.languages.Notify = a.Service.Notify, a.Service.Notify, a.Service.Notify
+	audit.notify, a.decoders.cache.notify, a.Languages.Notify = a.Service.Notify, a.Service.Notify, a.Service.Notify
 	a.idle = &idleTracker{workers: a.decoders.all()}
 	var err error
 	a.Server, err = server.New(server.Options{
@@ -138,6 +138,18 @@ func New(o Options) (*App, error) {
 		Log:     o.Log,
 	})
 	return a, err
+}
+
+// newHistory makes the saver and the history. They need each other: the saver names the
+// state folder, and the history stores text that the saver rescues.
+func newHistory(rules *currentSettings, o save.Options) (*save.Saver, *history.Store) {
+	var store *history.Store
+	o.Rescue = func(path string, content io.ReaderAt, size int64) (string, error) {
+		return store.Rescue(context.Background(), path, content, size)
+	}
+	saver := save.New(o)
+	store = history.New(history.Options{Dir: saver.StateDir, Settings: rules.historySettings, Secret: rules.secret})
+	return saver, store
 }
 
 // clientLimits returns what a client passes on to its model, corrected by the settings.
@@ -171,12 +183,6 @@ func (a *App) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 // FolderFaults returns a warning for each workspace directory that cannot be served.
 func (a *App) FolderFaults() []string { return access.FolderFaults(a.settings.folders()) }
 
-// CloseHooks ends the hooks that run.
-func (a *App) CloseHooks() { a.hooks.Close() }
-
-// CloseLanguageServers ends the language servers, and starts none any more.
-func (a *App) CloseLanguageServers() { a.languages.Close() }
-
 // OpenHistory opens the history in the state folder.
 func (a *App) OpenHistory() (*history.Archive, error) {
 	dir, err := a.saver.FoundStateDir()
@@ -188,8 +194,8 @@ func (a *App) OpenHistory() (*history.Archive, error) {
 
 // closePrograms ends the programs that run around changes.
 func (a *App) closePrograms() {
-	a.CloseLanguageServers()
-	a.CloseHooks()
+	a.Languages.Close()
+	a.Hooks.Close()
 }
 
 // Close ends all that was started.

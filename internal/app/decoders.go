@@ -2,7 +2,7 @@ package app
 
 import (
 	"runtime"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -81,8 +81,7 @@ type cacheCheck struct {
 	log    zerolog.Logger
 	notify func(notices ...string)
 
-	mu       sync.Mutex
-	reported string
+	reported atomic.Value // the last fault, a string
 }
 
 // checkBeforeStart checks the cache before each process starts.
@@ -101,11 +100,7 @@ func (c *cacheCheck) check() {
 	if err == nil {
 		return
 	}
-	c.mu.Lock()
-	news := err.Error() != c.reported
-	c.reported = err.Error()
-	c.mu.Unlock()
-	if news {
+	if c.reported.Swap(err.Error()) != err.Error() {
 		c.notify(untrusted(err) + untrustedRemedy)
 		c.log.Warn().Msg(untrusted(err))
 	}

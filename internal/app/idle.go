@@ -2,7 +2,7 @@ package app
 
 import (
 	"context"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/fsmcp/fsmcp/internal/media/decoder"
@@ -19,14 +19,13 @@ const IdleAfter = 5 * time.Second
 type idleTracker struct {
 	workers []*worker.Pool
 
-	mu    sync.Mutex
-	calls int
-	since time.Time // end of the last call
+	calls atomic.Int64
+	last  atomic.Pointer[time.Time] // begin or end of the last call
 }
 
 // wrap returns the same tools, and counts their calls.
 func (l *idleTracker) wrap(all []tools.Tool) []tools.Tool {
-	l.since = time.Now()
+	l.count(0)
 	for i, t := range all {
 		all[i].Run = func(ctx context.Context, call toolcall.Call, args tools.Args) *toolcall.Result {
 			for _, p := range l.workers {
@@ -40,21 +39,18 @@ func (l *idleTracker) wrap(all []tools.Tool) []tools.Tool {
 	return all
 }
 
-func (l *idleTracker) count(n int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.calls += n
-	l.since = time.Now()
+func (l *idleTracker) count(n int64) {
+	now := time.Now()
+	l.last.Store(&now) // before the count: remaining reads them in the other order
+	l.calls.Add(n)
 }
 
 // remaining returns the time until the server counts as idle.
 func (l *idleTracker) remaining() time.Duration {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.calls > 0 {
+	if l.calls.Load() > 0 {
 		return IdleAfter
 	}
-	return IdleAfter - time.Since(l.since)
+	return IdleAfter - time.Since(*l.last.Load())
 }
 
 // wait returns true once the server is idle, and false if ctx ends before.

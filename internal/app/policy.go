@@ -40,7 +40,7 @@ func policyConfig(cfg settings.Config) perm.Config {
 		ModeUntilRestart: cfg.ModeUntilRestart,
 		TrustProject:     cfg.TrustProject,
 		Broken:           cfg.Broken,
-		CaseSensitive:    runtime.GOOS != "darwin" && runtime.GOOS != "windows",
+		CaseSensitive:    !foldsCase,
 		Windows:          runtime.GOOS == "windows",
 		Guarded:          cfg.Guarded(),
 		Rules:            cfg.Rules,

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -12,9 +13,11 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/access"
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/history"
 	"github.com/fsmcp/fsmcp/internal/hooks"
 	"github.com/fsmcp/fsmcp/internal/lsp"
 	"github.com/fsmcp/fsmcp/internal/media"
+	"github.com/fsmcp/fsmcp/internal/nameglob"
 	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/settings"
 	"github.com/fsmcp/fsmcp/internal/settings/follow"
@@ -217,4 +220,18 @@ func (b *currentSettings) watchFiles(ctx context.Context) {
 	b.watcher.Store(w)
 	b.reload([]string{}) // starts the watch
 	<-ctx.Done()
+}
+
+// historySettings returns the current settings of the history.
+func (b *currentSettings) historySettings() history.Settings {
+	h := b.config().History
+	return history.Settings{Off: !h.Enabled, Required: h.Required, MaxSize: h.MaxSize, MaxAge: h.MaxAge}
+}
+
+// secret reports whether the history must not store a file's text: the settings exclude
+// its name, or a rule asks before it is read.
+func (b *currentSettings) secret(names []string) bool {
+	e := b.snapshot.Load()
+	excluded := func(glob string) bool { return nameglob.Match(glob, names, true) } // a secret is one under any spelling
+	return slices.ContainsFunc(e.config.History.Exclude, excluded) || e.policy.Asks(perm.Read, names)
 }

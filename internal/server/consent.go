@@ -23,50 +23,53 @@ func appendQuestion(b []byte, q *toolcall.Question) []byte {
 		`"description":"once: this call only; session: this file for the rest of the session","enum":["once","session"]}},"required":["answer"]}}`...)
 }
 
-// A verdict is the user's answer to a question.
-type verdict int
+// Answer is the user's answer to a question.
+type Answer int
 
+// The answers.
 const (
-	unasked      verdict = iota // the client could not ask, or does not say
-	allowOnce                   // yes, for this call
-	allowSession                // yes, for the session
-	declined                    // no
-	dismissed                   // no answer, deliberately
-	unreadable                  // an answer other than those offered
+	NotAsked   Answer = iota // the client could not ask, or does not say
+	Once                     // yes, for this call
+	Session                  // yes, for the session
+	No                       // no
+	Dismissed                // no answer, deliberately
+	Unreadable               // an answer other than those offered
 )
 
-// verdictOf reads the result of an elicitation.
-func verdictOf(result wire.Value) verdict {
+func (a Answer) yes() bool { return a == Once || a == Session }
+
+// answerOf reads the result of an elicitation.
+func answerOf(result wire.Value) Answer {
 	if result.Kind != wire.Object {
-		return unasked
+		return NotAsked
 	}
 	switch wire.Member(result.Raw, "action").Text() {
 	case "accept":
 		content := wire.Member(result.Raw, "content")
 		if content.Kind != wire.Object {
-			return unreadable
+			return Unreadable
 		}
 		switch wire.Member(content.Raw, "answer").Text() {
 		case "once":
-			return allowOnce
+			return Once
 		case "session":
-			return allowSession
+			return Session
 		}
-		return unreadable
+		return Unreadable
 	case "decline":
-		return declined
+		return No
 	case "cancel":
-		return dismissed
+		return Dismissed
 	}
-	return unreadable
+	return Unreadable
 }
 
-// why completes "the user ..." for a verdict other than yes.
-func (v verdict) why() string {
-	switch v {
-	case declined:
+// why completes "the user ..." for an answer other than yes.
+func (a Answer) why() string {
+	switch a {
+	case No:
 		return "declined"
-	case dismissed:
+	case Dismissed:
 		return "dismissed the question"
 	}
 	return "gave no answer that can be understood"
@@ -127,7 +130,7 @@ func (d *dialogue) send() (flush bool) {
 		if d.over || a.request != 0 || slices.ContainsFunc(d.waiting, before) {
 			continue
 		}
-		a.request = d.conn.requests.add(func(result wire.Value) { d.answered(a, verdictOf(result)) })
+		a.request = d.conn.requests.add(func(result wire.Value) { d.answered(a, answerOf(result)) })
 		params := func(b []byte) []byte { return appendQuestion(b, a.question) }
 		flush = d.conn.out.Put(appendRequest(d.conn.out.Buffer(), a.request, string(mcp.MethodElicitationCreate), params)) || flush
 		d.conn.opts.Log.Info().Str("tool", a.job.spec.Tool.Name).Str("id", string(a.job.id)).Msg("the user is asked")
@@ -158,28 +161,28 @@ func (d *dialogue) remove(reading bool, which func(*asked) bool) (taken []*asked
 }
 
 // answered handles the user's answer to a question. The reader calls it.
-func (d *dialogue) answered(a *asked, v verdict) {
-	d.conn.opts.Log.Info().Str("tool", a.job.spec.Tool.Name).Str("id", string(a.job.id)).Stringer("answer", v).Msg("the user has answered")
-	which := func(o *asked) bool { return o == a }
-	if v == allowSession {
-		a.job.call.Session.Grant(a.question)
-		which = a.sameQuestion
+func (d *dialogue) answered(q *asked, answer Answer) {
+	d.conn.opts.Log.Info().Str("tool", q.job.spec.Tool.Name).Str("id", string(q.job.id)).Stringer("answer", answer).Msg("the user has answered")
+	which := func(o *asked) bool { return o == q }
+	if answer == Session {
+		q.job.call.Session.Grant(q.question)
+		which = q.sameQuestion
 	}
 	for _, o := range d.remove(true, which) {
-		switch v {
-		case allowOnce, allowSession: // a yes for the session includes this call
+		switch answer {
+		case Once, Session: // a yes for the session includes this call
 			d.conn.rerun(o.job, func() { o.job.call.Consent = o.job.call.Consent.With(o.question) })
-		case unasked:
+		case NotAsked:
 			d.conn.pool.End(&o.job.Job, func() { d.conn.settle(o.job, o.refusal, true) })
 		default:
-			d.refuse(o, v.why(), true)
+			d.refuse(o, answer.why(), true)
 		}
 	}
 }
 
-// String names a verdict for the log.
-func (v verdict) String() string {
-	return [...]string{"none", "once", "session", "declined", "dismissed", "unreadable"}[v]
+// String names an answer for the log.
+func (a Answer) String() string {
+	return [...]string{"none", "once", "session", "declined", "dismissed", "unreadable"}[a]
 }
 
 // refuse ends a call whose question did not get a yes; why completes "the user ...".

@@ -18,12 +18,11 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/server/wire"
+	"github.com/fsmcp/fsmcp/internal/toolcall"
 )
 
-// failure is a JSON-RPC error as an error value.
+// failure is a JSON-RPC error.
 type failure struct{ mcp.JSONRPCErrorDetails }
-
-func (f *failure) Error() string { return f.Message }
 
 func failed(code int, format string, a ...any) *failure {
 	return &failure{mcp.JSONRPCErrorDetails{Code: code, Message: fmt.Sprintf(format, a...)}}
@@ -60,6 +59,25 @@ type methods struct {
 	*Server
 	out  *output
 	peer *peer
+}
+
+// peer holds what a client said about itself in its handshake.
+type peer struct {
+	capabilities mcp.ClientCapabilities
+	version      string // the revision that initialize agreed on, or ""
+	limits       toolcall.ClientLimits
+}
+
+// asks reports whether the client can ask its user a question.
+func (p *peer) asks() bool { return asks(&p.capabilities) }
+
+// hasRoots reports whether the client can name its folders.
+func (p *peer) hasRoots() bool { return p.capabilities.Roots != nil }
+
+// asks reports whether a client can show a form; without a list of modes it can.
+func asks(c *mcp.ClientCapabilities) bool {
+	e := c.Elicitation
+	return e != nil && (e.Form != nil || e.URL == nil)
 }
 
 // ask answers a request other than a good tools/call, at once and in order.

@@ -34,23 +34,20 @@ func (r *requests) add(answered func(result wire.Value)) (id int64) {
 
 // answered passes on an answer. Without an open request it is ignored.
 func (r *requests) answered(id []byte, result wire.Value) {
-	r.mu.Lock()
-	answer := r.open[string(id)]
-	delete(r.open, string(id))
-	r.mu.Unlock()
-	if answer != nil {
+	if answer := r.take(string(id)); answer != nil {
 		answer(result)
 	}
 }
 
 // withdraw removes a request, and reports whether it was still open.
-func (r *requests) withdraw(id int64) bool {
+func (r *requests) withdraw(id int64) bool { return r.take(strconv.FormatInt(id, 10)) != nil }
+
+func (r *requests) take(id string) (answered func(wire.Value)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	key := strconv.FormatInt(id, 10)
-	_, open := r.open[key]
-	delete(r.open, key)
-	return open
+	answered = r.open[id]
+	delete(r.open, id)
+	return answered
 }
 
 // close forgets all requests: the client can answer no more.

@@ -1,11 +1,11 @@
 package server
 
 import (
+	"net/url"
 	"path"
 	"runtime"
 	"runtime/debug"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -231,8 +231,8 @@ func dirOf(uri, system string) (dir string, ok bool) {
 	if end := strings.IndexAny(rest, "?#"); end >= 0 {
 		rest = rest[:end]
 	}
-	name, ok := unescapePercent(rest)
-	if !ok || !strings.HasPrefix(name, "/") || strings.ContainsRune(name, 0) {
+	name, err := url.PathUnescape(rest)
+	if err != nil || !strings.HasPrefix(name, "/") || strings.ContainsRune(name, 0) {
 		return "", false
 	}
 	if system != "windows" {
@@ -243,25 +243,4 @@ func dirOf(uri, system string) (dir string, ok bool) {
 		return "", false
 	}
 	return drive[:2] + strings.ReplaceAll(path.Clean("/"+drive[2:]), "/", `\`), true
-}
-
-// unescapePercent turns each %XX into its byte.
-func unescapePercent(s string) (string, bool) {
-	var b strings.Builder
-	for {
-		plain, rest, found := strings.Cut(s, "%")
-		b.WriteString(plain)
-		if !found {
-			return b.String(), true
-		}
-		if len(rest) < 2 {
-			return "", false
-		}
-		c, err := strconv.ParseUint(rest[:2], 16, 8)
-		if err != nil {
-			return "", false
-		}
-		b.WriteByte(byte(c))
-		s = rest[2:]
-	}
 }

@@ -183,16 +183,6 @@ var (
 	ErrJSON   = errors.New("the arguments are not valid JSON")
 )
 
-// Answer is a user's answer to a question.
-type Answer int
-
-// The answers.
-const (
-	No Answer = iota
-	Once
-	Session
-)
-
 // refused reports a call that ended after its arguments were decoded; args is nil if they
 // are faulty.
 func (s *Server) refused(sp *arguments.Spec, args tools.Args, call toolcall.Call, waited time.Duration, r *toolcall.Result) {
@@ -228,8 +218,8 @@ func (s *Server) Call(ctx context.Context, call toolcall.Call, name string, give
 			break
 		}
 		answer := ask(result.Ask.Message)
-		if answer == No {
-			result = toolcall.Unanswered(name, result.Ask, declined.why())
+		if !answer.yes() {
+			result = toolcall.Unanswered(name, result.Ask, No.why())
 			continue
 		}
 		if answer == Session {

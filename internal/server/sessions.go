@@ -1,8 +1,8 @@
 package server
 
 import (
-	"container/list"
 	"crypto/sha256"
+	"slices"
 
 	"github.com/fsmcp/fsmcp/internal/toolcall"
 )
@@ -15,8 +15,7 @@ const maxThreads = 64
 type sessions struct {
 	fresh   func() *toolcall.Session
 	unnamed *toolcall.Session
-	threads map[string]*list.Element
-	recent  list.List // of *thread, the latest first
+	threads []thread // the latest last
 }
 
 type thread struct {
@@ -25,7 +24,7 @@ type thread struct {
 }
 
 func newSessions(fresh func() *toolcall.Session) *sessions {
-	return &sessions{fresh: fresh, unnamed: fresh(), threads: make(map[string]*list.Element)}
+	return &sessions{fresh: fresh, unnamed: fresh()}
 }
 
 // of returns the session of a conversation; name is its raw JSON, nil for none. Beyond
@@ -35,21 +34,18 @@ func (s *sessions) of(name []byte) *toolcall.Session {
 	if name == nil {
 		return s.unnamed
 	}
-	key := string(name)
-	if len(key) > 256 {
+	t := thread{name: string(name)}
+	if len(name) > 256 {
 		sum := sha256.Sum256(name)
-		key = string(sum[:])
+		t.name = string(sum[:])
 	}
-	if e, ok := s.threads[key]; ok {
-		s.recent.MoveToFront(e)
-		return e.Value.(*thread).session
+	if i := slices.IndexFunc(s.threads, func(o thread) bool { return o.name == t.name }); i >= 0 {
+		t = s.threads[i]
+		s.threads = slices.Delete(s.threads, i, i+1)
+	} else {
+		t.session = s.fresh()
+		s.threads = slices.Delete(s.threads, 0, max(0, len(s.threads)-maxThreads+1))
 	}
-	if s.recent.Len() >= maxThreads {
-		last := s.recent.Back()
-		delete(s.threads, last.Value.(*thread).name)
-		s.recent.Remove(last)
-	}
-	t := &thread{name: key, session: s.fresh()}
-	s.threads[key] = s.recent.PushFront(t)
+	s.threads = append(s.threads, t)
 	return t.session
 }

@@ -125,15 +125,15 @@ func (t *tickets) seal(plain []byte, j *job, q *toolcall.Question) []byte {
 
 // retry holds what a call brings from an earlier try.
 type retry struct {
-	state   string
-	verdict verdict
+	state  string
+	answer Answer
 }
 
 // retryOf reads the params of a repeated call.
 func retryOf(m *wire.Message) (r retry) {
 	r.state = m.State.Text()
 	if m.Inputs.Kind == wire.Object {
-		r.verdict = verdictOf(wire.Member(m.Inputs.Raw, inputConsent))
+		r.answer = answerOf(wire.Member(m.Inputs.Raw, inputConsent))
 	}
 	return r
 }
@@ -151,8 +151,8 @@ func (c *conn) runAsking(j *job) *toolcall.Result {
 	if j.retry.state != "" {
 		k = c.tickets.redeem(j, j.retry.state)
 	}
-	switch v := j.retry.verdict; {
-	case v == declined, v == dismissed, v == unreadable && k != nil:
+	switch v := j.retry.answer; {
+	case v == No, v == Dismissed, v == Unreadable && k != nil:
 		var q *toolcall.Question
 		if k != nil {
 			q = k.question
@@ -164,8 +164,8 @@ func (c *conn) runAsking(j *job) *toolcall.Result {
 	call := j.call
 	call.Consent = k.given
 	r := c.run(j.ctx, j.spec, call, j.args)
-	if yes := j.retry.verdict == allowOnce || j.retry.verdict == allowSession; yes && k.question != nil && r.Ask != nil && c.tickets.valid(j, j.retry.state, r.Ask) {
-		if j.retry.verdict == allowSession {
+	if j.retry.answer.yes() && k.question != nil && r.Ask != nil && c.tickets.valid(j, j.retry.state, r.Ask) {
+		if j.retry.answer == Session {
 			call.Session.Grant(r.Ask)
 		}
 		call.Consent = call.Consent.With(r.Ask) // a yes for the session includes this call

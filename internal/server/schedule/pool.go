@@ -97,11 +97,10 @@ type Pool struct {
 	mu        sync.Mutex
 	live      registry
 	lanes     lanes
-	ready     []*Job // the first of its lane each, without searches
-	searches  []*Job // the ready ones that are searches
-	searching int    // searches that run and are not stuck
-	waiting   int
-	count     [isOver]int
+	ready     []*Job      // the first of its lane each, without searches
+	searches  []*Job      // the ready ones that are searches
+	searching int         // searches that run and are not stuck
+	count     [isOver]int // jobs in each phase
 	idle      []chan *Job // idle workers
 	ticking   bool
 	looked    time.Time // the last run of watch, or the start
@@ -126,7 +125,6 @@ func (p *Pool) Submit(j *Job, here bool) (why refusal.Busy, mine bool) {
 	if why = p.register(j); why != "" {
 		return why, false
 	}
-	p.waiting++
 	return "", p.enqueue(j, here)
 }
 
@@ -135,8 +133,7 @@ func (p *Pool) Park(j *Job) (why refusal.Busy) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if why = p.register(j); why == "" {
-		j.phase = isParked
-		p.count[isParked]++
+		p.move(j, isParked)
 	}
 	return why
 }
@@ -148,11 +145,12 @@ func (p *Pool) register(j *Job) (why refusal.Busy) {
 		return refusal.Stopping
 	case p.count[isStuck] >= p.Stuck:
 		return refusal.TooManyStuck
-	case p.waiting+p.count[isParked] >= p.Queued, p.live.bytes+j.Size > p.Bytes:
+	case p.count[isWaiting]+p.count[isParked] >= p.Queued, p.live.bytes+j.Size > p.Bytes:
 		return refusal.TooManyCalls
 	}
 	j.pool = p
 	p.live.add(j)
+	p.add(j, 1)
 	if !p.ticking {
 		p.ticking, p.looked = true, time.Now()
 		time.AfterFunc(p.Tick, p.watch)
@@ -197,13 +195,12 @@ func (p *Pool) makeReady(j *Job) {
 // start counts a job as running. A search counts as slow from its beginning: it takes no
 // place from other calls.
 func (p *Pool) start(j *Job) {
-	p.waiting--
-	j.phase, j.started = isRunning, time.Now()
+	j.started = time.Now()
 	if j.Search {
-		j.phase = isSlow
-		p.searching++
+		p.move(j, isSlow)
+	} else {
+		p.move(j, isRunning)
 	}
-	p.count[j.phase]++
 }
 
 // RunHere runs a job that Submit left to its caller.
@@ -307,17 +304,8 @@ func (p *Pool) finish(j *Job, asks bool) {
 
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.leave(j)
-	p.live.remove(j)
 	p.freeLane(j)
-}
-
-// leave takes a job that has run out of the counts.
-func (p *Pool) leave(j *Job) {
-	p.count[j.phase]--
-	if j.Search && j.phase != isStuck {
-		p.searching--
-	}
+	p.live.remove(j)
 }
 
 // pause parks a job that has run, if it may ask one more question.
@@ -329,10 +317,8 @@ func (p *Pool) pause(j *Job) bool {
 	}
 	j.QuestionsLeft--
 	j.Cancel(nil)
-	p.leave(j)
 	p.freeLane(j)
-	j.phase = isParked
-	p.count[isParked]++
+	p.move(j, isParked)
 	return true
 }
 
@@ -345,9 +331,8 @@ func (p *Pool) Resume(j *Job, prepare func()) {
 		return
 	}
 	prepare()
-	p.count[isParked]--
-	p.waiting++
-	j.phase, j.At, j.spared, j.warned = isWaiting, time.Now(), 0, false
+	p.move(j, isWaiting)
+	j.At, j.spared, j.warned = time.Now(), 0, false
 	p.enqueue(j, false)
 }
 
@@ -357,8 +342,8 @@ func (p *Pool) End(j *Job, answer func()) {
 	p.mu.Lock()
 	parked := j.phase == isParked
 	if parked {
-		j.settled, j.phase = true, isOver
-		p.count[isParked]--
+		j.settled = true
+		p.move(j, isOver)
 	}
 	p.mu.Unlock()
 	if !parked {
@@ -377,9 +362,9 @@ func (p *Pool) Parked(j *Job) bool {
 	return j.phase == isParked
 }
 
-// freeLane frees the lane for the next job.
+// freeLane ends a job, and frees its lane for the next one.
 func (p *Pool) freeLane(j *Job) {
-	j.phase = isOver
+	p.move(j, isOver)
 	if next := p.lanes.leave(j.Lane); next != nil {
 		p.makeReady(next)
 	}
@@ -388,12 +373,7 @@ func (p *Pool) freeLane(j *Job) {
 // drop settles a job that waits or is parked: it will never run.
 func (p *Pool) drop(j *Job) {
 	j.settled = true
-	if j.phase == isParked {
-		j.phase = isOver
-		p.count[isParked]--
-	} else {
-		p.waiting--
-	}
+	p.move(j, isOver)
 	p.live.remove(j)
 }
 
@@ -528,13 +508,21 @@ func (j *Job) Followed() <-chan struct{} {
 	return p.lanes.follow(j.Lane)
 }
 
+// move changes the phase of a job.
 func (p *Pool) move(j *Job, to phase) {
-	p.count[j.phase]--
-	if j.Search && to == isStuck && j.phase != isStuck {
-		p.searching--
-	}
+	p.add(j, -1)
 	j.phase = to
-	p.count[to]++
+	p.add(j, 1)
+}
+
+// add counts a job n times in its phase.
+func (p *Pool) add(j *Job, n int) {
+	if j.phase != isOver {
+		p.count[j.phase] += n
+	}
+	if j.Search && isRunning <= j.phase && j.phase <= isSlow {
+		p.searching += n
+	}
 }
 
 // Close takes no more jobs, and parks none for a question. With drop, it settles waiting

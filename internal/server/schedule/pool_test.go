@@ -202,8 +202,8 @@ func TestSearchesRunBesideOtherCalls(t *testing.T) {
 	<-p.WhenEmpty()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.searching != 0 || p.count != [isOver]int{} || p.waiting != 0 {
-		t.Errorf("%d searches are counted, %d wait, and %v", p.searching, p.waiting, p.count)
+	if p.searching != 0 || p.count != [isOver]int{} {
+		t.Errorf("%d searches are counted, and %v", p.searching, p.count)
 	}
 }
 

@@ -11,9 +11,12 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/fsmcp/fsmcp/internal/access"
 	"github.com/fsmcp/fsmcp/internal/commit"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/hooks"
+	"github.com/fsmcp/fsmcp/internal/lsp"
+	"github.com/fsmcp/fsmcp/internal/settings"
 )
 
 // hookRunner runs the hooks of the current settings.
@@ -88,7 +91,7 @@ func (a *App) HooksOf(names []string) (all []HookOfFile) {
 			does := strings.Join(h.Command, " ")
 			if h.Broken != "" {
 				does = "cannot be run, and refuses it: " + h.Broken
-			} else if _, err := a.hooks.Check(hooksOf(hooks.List{h}, e.config.Home)[0], e.workDir(names), e.agentWritable()); errors.As(err, new(*hooks.BarredError)) {
+			} else if _, err := a.Hooks.Check(hooksOf(hooks.List{h}, e.config.Home)[0], e.workDir(names), e.agentWritable()); errors.As(err, new(*hooks.BarredError)) {
 				does += " " + err.Error()
 			}
 			all = append(all, HookOfFile{Hook: h, When: [...]string{"before", "after"}[i], Does: does})
@@ -147,10 +150,8 @@ func (e *snapshot) folders() (out [][]string) {
 func workspaceDirOf(roots [][]string, names []string) string {
 	for _, dir := range roots {
 		for _, root := range dir {
-			for _, name := range names {
-				if isWithin(name, root) {
-					return dir[0]
-				}
+			if slices.ContainsFunc(names, func(name string) bool { return isWithin(name, root) }) {
+				return dir[0]
 			}
 		}
 	}
@@ -177,4 +178,40 @@ func outcome(r hooks.Report) string {
 		return "ok"
 	}
 	return r.Why
+}
+
+// languageServers lists the language servers that may be started now.
+func (b *currentSettings) languageServers() []lsp.Server { return b.snapshot.Load().lspServers }
+
+// languageServer returns a function that finds a language server's program as that of a
+// hook: never one that an agent could have written. The program's PATH leads to none, too.
+func (b *currentSettings) languageServer(runner *hooks.Runner) func(lsp.Server) (program string, env []string, err error) {
+	return func(s lsp.Server) (string, []string, error) {
+		e := b.snapshot.Load()
+		barred, dir := e.agentWritable(), e.workDir(nil)
+		h := hooks.Hook{Command: expandHome(s.Command, e.config.Home), From: e.config.LSP.From}
+		program, err := runner.Check(h, dir, barred)
+		return program, runner.Environment(dir, barred), err
+	}
+}
+
+// newLanguageClient returns the client of the language servers that may be started. It is told
+// of no file that a Read would ask about.
+func (b *currentSettings) newLanguageClient(files *access.Checker, runner *hooks.Runner) *lsp.Client {
+	return lsp.New(lsp.Options{
+		Servers:  b.languageServers,
+		Folders:  b.workspaceDirs,
+		Readable: files.Readable,
+		Read:     files.ReadFile,
+		Find:     b.languageServer(runner),
+		Ended: func(server, root, why string) {
+			b.log.Info().Str("server", server).Str("root", root).Str("why", why).Msg("language server ended")
+		},
+	})
+}
+
+// FindLanguageServer returns a function that finds a language server's program, as a session
+// with these settings does.
+func FindLanguageServer(cfg settings.Config) func(lsp.Server) (program string, env []string, err error) {
+	return newCurrentSettings(cfg, zerolog.Nop()).languageServer(hooks.New(hooks.Options{}))
 }
