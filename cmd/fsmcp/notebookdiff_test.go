@@ -90,10 +90,11 @@ func layOut(t *testing.T, dir string) []cellEdit {
 		}
 		lineAt := func(off int64) int { return bytes.Count(raw[:off], []byte("\n")) + 1 }
 		for _, cell := range nb.Cells() {
+			f := nb.Fields(cell.Index)
 			for _, mode := range []string{"replace", "insert", "delete"} {
 				e := cellEdit{
 					file:  fmt.Sprintf("%s-%s-%d.ipynb", strings.TrimSuffix(filepath.Base(name), ".ipynb"), mode, cell.Index),
-					first: lineAt(cell.Span.Start), last: lineAt(cell.Span.End), mode: mode,
+					first: lineAt(int64(f.Whole.Start())), last: lineAt(int64(f.Whole.End())), mode: mode,
 					made: cell.SourceText() + "# edited",
 				}
 				if at, err := nb.Find(fmt.Sprint("cell-", cell.Index)); err != nil || at != cell.Index {

@@ -1,4 +1,4 @@
-package notebook
+package notebook_test
 
 import (
 	"encoding/base64"
@@ -11,6 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fsmcp/fsmcp/internal/notebook"
+	"github.com/fsmcp/fsmcp/internal/notebook/render"
+	"github.com/fsmcp/fsmcp/internal/notebook/rewrite"
 	"github.com/fsmcp/fsmcp/internal/span"
 )
 
@@ -20,7 +23,7 @@ func hundred(t testing.TB) []byte {
 	for i := range 100 {
 		source := strings.SplitAfter(strings.Repeat(fmt.Sprintf("frame = load(\"file %d\")  # é\n", i), 15), "\n")[:15]
 		if i%4 == 0 {
-			cells = append(cells, map[string]any{"cell_type": Markdown, "id": fmt.Sprint("m-", i), "metadata": map[string]any{}, "source": source})
+			cells = append(cells, map[string]any{"cell_type": notebook.Markdown, "id": fmt.Sprint("m-", i), "metadata": map[string]any{}, "source": source})
 			continue
 		}
 		outputs := []any{
@@ -30,7 +33,7 @@ func hundred(t testing.TB) []byte {
 				"text/html":  strings.SplitAfter(strings.Repeat("<tr><td>1</td><td>2</td></tr>\n", 20), "\n")[:20],
 			}},
 		}
-		cells = append(cells, map[string]any{"cell_type": Code, "id": fmt.Sprint("c-", i), "metadata": map[string]any{}, "source": source, "execution_count": i, "outputs": outputs})
+		cells = append(cells, map[string]any{"cell_type": notebook.Code, "id": fmt.Sprint("c-", i), "metadata": map[string]any{}, "source": source, "execution_count": i, "outputs": outputs})
 	}
 	return encoded(t, cells)
 }
@@ -45,7 +48,7 @@ func pictures(t testing.TB) []byte {
 			picture[j] = byte(r.Uint32())
 		}
 		copy(picture, "\x89PNG\r\n\x1a\n")
-		cells = append(cells, map[string]any{"cell_type": Code, "id": fmt.Sprint("c-", i), "metadata": map[string]any{}, "source": []string{"plot()"}, "execution_count": i, "outputs": []any{
+		cells = append(cells, map[string]any{"cell_type": notebook.Code, "id": fmt.Sprint("c-", i), "metadata": map[string]any{}, "source": []string{"plot()"}, "execution_count": i, "outputs": []any{
 			map[string]any{"output_type": "display_data", "metadata": map[string]any{}, "data": map[string]any{
 				"image/png": base64.StdEncoding.EncodeToString(picture) + "\n", "text/plain": []string{"<Figure size 640x480 with 1 Axes>"},
 			}},
@@ -65,11 +68,11 @@ func encoded(t testing.TB, cells []any) []byte {
 
 // read does the work of Read with a notebook, with its pictures.
 func read(t testing.TB, raw []byte) {
-	nb, err := Parse(raw)
+	nb, err := notebook.Parse(raw)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range nb.Render(Options{}).Parts {
+	for _, p := range render.Cells(nb, render.Options{}).Parts {
 		if p.Picture != nil {
 			p.Picture.Bytes()
 		}
@@ -78,7 +81,7 @@ func read(t testing.TB, raw []byte) {
 
 // change does the work of NotebookEdit except for writing.
 func change(t testing.TB, raw []byte) {
-	nb, err := Parse(raw)
+	nb, err := notebook.Parse(raw)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +89,7 @@ func change(t testing.TB, raw []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := nb.Replace(i, nb.Cell(i).SourceText()+"é", "")
+	c, err := rewrite.Replace(nb, i, nb.Cell(i).SourceText()+"é", "")
 	if err != nil {
 		t.Fatal(err)
 	}

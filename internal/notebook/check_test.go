@@ -1,4 +1,4 @@
-package notebook
+package notebook_test
 
 import (
 	"encoding/json"
@@ -6,13 +6,15 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/fsmcp/fsmcp/internal/notebook"
 )
 
 // parseFault is the fault and offset of a file that must not parse.
-func parseFault(t testing.TB, raw string) (Fault, int64) {
+func parseFault(t testing.TB, raw string) (notebook.Fault, int64) {
 	t.Helper()
-	_, err := Parse([]byte(raw))
-	var fault *ParseError
+	_, err := notebook.Parse([]byte(raw))
+	var fault *notebook.ParseError
 	if !errors.As(err, &fault) {
 		t.Fatalf("%.100q: error %v", raw, err)
 	}
@@ -24,64 +26,64 @@ func TestFaultsAndTheirPlaces(t *testing.T) {
 	at := strings.Index(cell("@"), "@")
 	tests := []struct {
 		name, raw string
-		fault     Fault
+		fault     notebook.Fault
 		offset    int
 	}{
-		{"empty", "", Malformed, 0},
-		{"blank", " \n", Malformed, 2},
-		{"mark alone", bom, Malformed, 3},
-		{"not UTF-8", `{"a": "` + "\xff\"}", NotUTF8, 7},
-		{"UTF-16", "\xff\xfe{\x00}\x00", NotUTF8, 0},
-		{"surrogate in UTF-8", "{\"a\": \"\xed\xa0\x80\"}", NotUTF8, 7},
-		{"overlong", "{\"\xc0\x80\": 1}", NotUTF8, 2},
-		{"cut character", "{\"\xe4\xb8", NotUTF8, 2},
-		{"invalid escape", cell(`"a\x"`), BadEscape, at + 2},
-		{"half an escape", cell(`"\u12"`), BadEscape, at + 1},
-		{"no hex", cell(`"\u12g4"`), BadEscape, at + 1},
-		{"signed hex", cell(`"\u+123"`), BadEscape, at + 1},
-		{"escape at the end", `{"a\`, Malformed, 4},
-		{"raw newline in a string", cell("\"a\nb\""), Malformed, at + 2},
-		{"tab in a key", "{\"\t\": 1}", Malformed, 2},
-		{"NaN", cell("NaN"), Malformed, at},
-		{"Infinity", cell("Infinity"), Malformed, at},
-		{"-Infinity", cell("-Infinity"), Malformed, at + 1},
-		{"leading zero", cell("01"), Malformed, at + 1},
-		{"no digits", cell("-"), Malformed, at + 1},
-		{"no fraction", cell("1.x"), Malformed, at + 2},
-		{"no exponent", cell("1e+"), Malformed, at + 3},
-		{"plus", cell("+1"), Malformed, at},
-		{"half a word", cell("tru"), Malformed, at},
-		{"single quotes", cell("'a'"), Malformed, at},
-		{"comma at the end of a list", cell(`["a",]`), Malformed, at + 5},
-		{"comma at the end of an object", `{"a": 1,}`, Malformed, 8},
-		{"no comma", `{"a": 1 "b": 2}`, Malformed, 8},
-		{"no colon", `{"a" 1}`, Malformed, 5},
-		{"key is no string", `{1: 2}`, Malformed, 1},
-		{"comment", "// x\n{}", Malformed, 0},
-		{"wrong bracket", `{"a": [1}`, Malformed, 8},
-		{"two values", "{} {}", Malformed, 3},
-		{"NUL behind", "{}\x00", Malformed, 2},
-		{"merge conflict", "{\n<<<<<<< HEAD\n", Malformed, 2},
-		{"too deep", strings.Repeat("[", 1001), TooDeep, 1000},
-		{"too deep, mixed", strings.Repeat(`{"a":[`, 501), TooDeep, 500 * 6},
-		{"a list", "[]", NotNotebook, 0},
-		{"a string", ` "x"`, NotNotebook, 1},
-		{"no version", "{}", NotNotebook, 0},
-		{"version is text", `{"nbformat": "4", "cells": []}`, NotNotebook, 13},
-		{"version is broken", `{"nbformat": 4.5, "cells": []}`, NotNotebook, 13},
-		{"version is huge", `{"nbformat": 1e400, "cells": []}`, NotNotebook, 13},
-		{"minor is text", `{"nbformat": 4, "nbformat_minor": "5", "cells": []}`, NotNotebook, 34},
-		{"no cells", `{"nbformat": 4}`, NotNotebook, 0},
-		{"cells is an object", `{"nbformat": 4, "cells": {}}`, NotNotebook, 25},
-		{"no worksheets", `{"nbformat": 3, "cells": []}`, NotNotebook, 0},
-		{"cell is a number", wrap("1"), NotNotebook, 11},
-		{"cell without type", wrap(`{"source": []}`), NotNotebook, 11},
-		{"type is a number", wrap(`{"cell_type": 1}`), NotNotebook, 25},
-		{"source is a number", cell("7"), NotNotebook, at},
-		{"source is null", cell("null"), NotNotebook, at},
-		{"source holds a number", cell(`["a", 7]`), NotNotebook, at},
-		{"nbformat 5", `{"nbformat": 5, "cells": []}`, BadVersion, 13},
-		{"nbformat 2", `{"nbformat": 2, "worksheets": []}`, BadVersion, 13},
+		{"empty", "", notebook.Malformed, 0},
+		{"blank", " \n", notebook.Malformed, 2},
+		{"mark alone", bom, notebook.Malformed, 3},
+		{"not UTF-8", `{"a": "` + "\xff\"}", notebook.NotUTF8, 7},
+		{"UTF-16", "\xff\xfe{\x00}\x00", notebook.NotUTF8, 0},
+		{"surrogate in UTF-8", "{\"a\": \"\xed\xa0\x80\"}", notebook.NotUTF8, 7},
+		{"overlong", "{\"\xc0\x80\": 1}", notebook.NotUTF8, 2},
+		{"cut character", "{\"\xe4\xb8", notebook.NotUTF8, 2},
+		{"invalid escape", cell(`"a\x"`), notebook.BadEscape, at + 2},
+		{"half an escape", cell(`"\u12"`), notebook.BadEscape, at + 1},
+		{"no hex", cell(`"\u12g4"`), notebook.BadEscape, at + 1},
+		{"signed hex", cell(`"\u+123"`), notebook.BadEscape, at + 1},
+		{"escape at the end", `{"a\`, notebook.Malformed, 4},
+		{"raw newline in a string", cell("\"a\nb\""), notebook.Malformed, at + 2},
+		{"tab in a key", "{\"\t\": 1}", notebook.Malformed, 2},
+		{"NaN", cell("NaN"), notebook.Malformed, at},
+		{"Infinity", cell("Infinity"), notebook.Malformed, at},
+		{"-Infinity", cell("-Infinity"), notebook.Malformed, at + 1},
+		{"leading zero", cell("01"), notebook.Malformed, at + 1},
+		{"no digits", cell("-"), notebook.Malformed, at + 1},
+		{"no fraction", cell("1.x"), notebook.Malformed, at + 2},
+		{"no exponent", cell("1e+"), notebook.Malformed, at + 3},
+		{"plus", cell("+1"), notebook.Malformed, at},
+		{"half a word", cell("tru"), notebook.Malformed, at},
+		{"single quotes", cell("'a'"), notebook.Malformed, at},
+		{"comma at the end of a list", cell(`["a",]`), notebook.Malformed, at + 5},
+		{"comma at the end of an object", `{"a": 1,}`, notebook.Malformed, 8},
+		{"no comma", `{"a": 1 "b": 2}`, notebook.Malformed, 8},
+		{"no colon", `{"a" 1}`, notebook.Malformed, 5},
+		{"key is no string", `{1: 2}`, notebook.Malformed, 1},
+		{"comment", "// x\n{}", notebook.Malformed, 0},
+		{"wrong bracket", `{"a": [1}`, notebook.Malformed, 8},
+		{"two values", "{} {}", notebook.Malformed, 3},
+		{"NUL behind", "{}\x00", notebook.Malformed, 2},
+		{"merge conflict", "{\n<<<<<<< HEAD\n", notebook.Malformed, 2},
+		{"too deep", strings.Repeat("[", 1001), notebook.TooDeep, 1000},
+		{"too deep, mixed", strings.Repeat(`{"a":[`, 501), notebook.TooDeep, 500 * 6},
+		{"a list", "[]", notebook.NotNotebook, 0},
+		{"a string", ` "x"`, notebook.NotNotebook, 1},
+		{"no version", "{}", notebook.NotNotebook, 0},
+		{"version is text", `{"nbformat": "4", "cells": []}`, notebook.NotNotebook, 13},
+		{"version is broken", `{"nbformat": 4.5, "cells": []}`, notebook.NotNotebook, 13},
+		{"version is huge", `{"nbformat": 1e400, "cells": []}`, notebook.NotNotebook, 13},
+		{"minor is text", `{"nbformat": 4, "nbformat_minor": "5", "cells": []}`, notebook.NotNotebook, 34},
+		{"no cells", `{"nbformat": 4}`, notebook.NotNotebook, 0},
+		{"cells is an object", `{"nbformat": 4, "cells": {}}`, notebook.NotNotebook, 25},
+		{"no worksheets", `{"nbformat": 3, "cells": []}`, notebook.NotNotebook, 0},
+		{"cell is a number", wrap("1"), notebook.NotNotebook, 11},
+		{"cell without type", wrap(`{"source": []}`), notebook.NotNotebook, 11},
+		{"type is a number", wrap(`{"cell_type": 1}`), notebook.NotNotebook, 25},
+		{"source is a number", cell("7"), notebook.NotNotebook, at},
+		{"source is null", cell("null"), notebook.NotNotebook, at},
+		{"source holds a number", cell(`["a", 7]`), notebook.NotNotebook, at},
+		{"nbformat 5", `{"nbformat": 5, "cells": []}`, notebook.BadVersion, 13},
+		{"nbformat 2", `{"nbformat": 2, "worksheets": []}`, notebook.BadVersion, 13},
 	}
 	for _, test := range tests {
 		if fault, offset := parseFault(t, test.raw); fault != test.fault || offset != int64(test.offset) {
@@ -98,8 +100,8 @@ func TestTruncatedFilesAreRefused(t *testing.T) {
 			whole--
 		}
 		for end := 0; end < whole; end += 1 + end/200 {
-			_, err := Parse(raw[:end])
-			var fault *ParseError
+			_, err := notebook.Parse(raw[:end])
+			var fault *notebook.ParseError
 			if !errors.As(err, &fault) || fault.Offset > int64(end) {
 				t.Fatalf("%s cut at %d: %v", name, end, err)
 			}
@@ -126,16 +128,16 @@ func TestOddButValid(t *testing.T) {
 			t.Errorf("%s: %d cells, source %q", test.name, nb.Len(), got)
 		}
 	}
-	nb := mustParse(t, tests[3].raw)
-	if got := nb.Cell(0).Halves; got != 3 {
-		t.Errorf("%d halves", got)
+	source := mustParse(t, tests[3].raw).Fields(0).Source
+	if _, lone, _ := source.AppendText(nil); lone != 3 {
+		t.Errorf("%d lone surrogates", lone)
 	}
 }
 
 // accepted reports whether the checker should accept raw, by encoding/json.
 func accepted(raw []byte) bool {
 	text := noMark(raw)
-	return json.Valid(text) && utf8.Valid(raw) && depth(text) <= MaxDepth
+	return json.Valid(text) && utf8.Valid(raw) && depth(text) <= notebook.MaxDepth
 }
 
 // depth returns the nesting of valid JSON.
@@ -171,10 +173,11 @@ func TestCheckAgreesWithEncodingJSON(t *testing.T) {
 				break
 			}
 		}
-		c := checker{raw: raw}
-		c.file(func() { c.value() })
-		if got, want := c.err == nil, accepted(raw); got != want {
-			t.Fatalf("%q: accepted %v, want %v (%v)", raw, got, want, c.err)
+		_, err := notebook.Parse(raw)
+		fault := (*notebook.ParseError)(nil)
+		got := err == nil || errors.As(err, &fault) && (fault.Fault == notebook.NotNotebook || fault.Fault == notebook.BadVersion)
+		if want := accepted(raw); got != want {
+			t.Fatalf("%q: accepted %v, want %v (%v)", raw, got, want, err)
 		}
 	}
 }
@@ -204,7 +207,7 @@ func TestWordsOfFaults(t *testing.T) {
 		"[1,\ufeff2]":             `unexpected '\ufeff' in place of a value at byte 3`,
 		strings.Repeat("[", 1001): "nested deeper than 1000 at byte 1000",
 	} {
-		if _, err := Parse([]byte(raw)); err == nil || err.Error() != want {
+		if _, err := notebook.Parse([]byte(raw)); err == nil || err.Error() != want {
 			t.Errorf("%.40q: %v, want %s", raw, err, want)
 		}
 	}

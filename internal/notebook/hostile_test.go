@@ -1,13 +1,14 @@
-package notebook
+package notebook_test
 
 import (
 	"os"
 	"runtime"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
-	"github.com/fsmcp/fsmcp/internal/shortrun"
+	"github.com/fsmcp/fsmcp/internal/notebook"
+	"github.com/fsmcp/fsmcp/internal/notebook/render"
+	"github.com/fsmcp/fsmcp/internal/notebook/rewrite"
 )
 
 // hostileSize returns the size of the files that need most memory: 2 MB, and 40 MB with
@@ -85,22 +86,22 @@ func growth(raw []byte, f func()) float64 {
 }
 
 // asks returns the calls that the tools make, with the bounds of one answer.
-func asks(nb *Notebook) map[string]func() {
+func asks(nb *notebook.Notebook) map[string]func() {
 	const room = 64 << 10
 	all := map[string]func(){
-		"render":    func() { nb.Render(Options{MaxText: room}) },
+		"render":    func() { render.Cells(nb, render.Options{MaxText: room}) },
 		"cells":     func() { nb.Cells() },
 		"find":      func() { _, _ = nb.Find("nowhere") },
-		"insert":    func() { _, _ = nb.Insert(-1, Code, "é\n", zeros{}) },
-		"last page": func() { nb.Render(Options{First: nb.Len() - 1, MaxText: room}) },
+		"insert":    func() { _, _ = rewrite.Insert(nb, -1, notebook.Code, "é\n", zeros{}) },
+		"last page": func() { render.Cells(nb, render.Options{First: nb.Len() - 1, MaxText: room}) },
 	}
 	if nb.Len() > 0 {
-		all["cell"] = func() { nb.RenderCell(0, CellOptions{MaxText: room}) }
-		all["last cell"] = func() { nb.RenderCell(nb.Len()-1, CellOptions{First: 2, Limit: 10, MaxText: room}) }
-		all["replace"] = func() { _, _ = nb.Replace(0, "x\né", "") }
-		all["to text"] = func() { _, _ = nb.Replace(0, "x\né", Markdown) }
-		all["to code"] = func() { _, _ = nb.Replace(0, "x\né", Code) }
-		all["delete"] = func() { _, _ = nb.Delete(0) }
+		all["cell"] = func() { render.Cell(nb, 0, render.CellOptions{MaxText: room}) }
+		all["last cell"] = func() { render.Cell(nb, nb.Len()-1, render.CellOptions{First: 2, Limit: 10, MaxText: room}) }
+		all["replace"] = func() { _, _ = rewrite.Replace(nb, 0, "x\né", "") }
+		all["to text"] = func() { _, _ = rewrite.Replace(nb, 0, "x\né", notebook.Markdown) }
+		all["to code"] = func() { _, _ = rewrite.Replace(nb, 0, "x\né", notebook.Code) }
+		all["delete"] = func() { _, _ = rewrite.Delete(nb, 0) }
 	}
 	return all
 }
@@ -114,8 +115,8 @@ func TestMemoryFollowsTheFile(t *testing.T) {
 	}
 	for _, h := range hostiles() {
 		raw := h.file(hostileSize())
-		var nb *Notebook
-		worst, what := growth(raw, func() { nb, _ = Parse(raw) }), "parse"
+		var nb *notebook.Notebook
+		worst, what := growth(raw, func() { nb, _ = notebook.Parse(raw) }), "parse"
 		if nb != nil {
 			for name, ask := range asks(nb) {
 				if g := growth(raw, ask); g > worst {
@@ -147,59 +148,8 @@ func TestDepthBombs(t *testing.T) {
 		"with spaces within": strings.Repeat("[ \n", n/3),
 	}
 	for name, raw := range bombs {
-		if fault, offset := parseFault(t, raw); fault != TooDeep || raw[offset] != '[' && raw[offset] != '{' {
+		if fault, offset := parseFault(t, raw); fault != notebook.TooDeep || raw[offset] != '[' && raw[offset] != '{' {
 			t.Errorf("%s: fault %d at %d", name, fault, offset)
-		}
-	}
-}
-
-// The notes on outputs that are not shown are bounded.
-func TestNotesOnOutputsAreBounded(t *testing.T) {
-	got := shows(t, strings.Repeat(`0, {}, {"output_type": "display_data", "data": {"x/y": 1}}, `, 100)+`{"output_type": "stream", "text": "end"}`)
-	if n := strings.Count(got, "not shown]"); n != maxUnshown+1 || !strings.HasSuffix(got, "end\n[200 more outputs are not shown]\n") {
-		t.Errorf("%d notes, at the end %q", n, got[len(got)-60:])
-	}
-}
-
-// Files with a change at any place are read or refused, without a panic.
-func TestChangedFilesAreReadOrRefused(t *testing.T) {
-	places := shortrun.Count(t, 150, 25, "places in each file")
-	if raced {
-		places = 15
-	}
-	for name, raw := range fixtures(t) {
-		step := max(1, len(raw)/places)
-		for at := 0; at < len(raw); at += step {
-			for _, b := range []string{"", "\x00", "\"", "\\", "[", "}", ",", "\xc3", "1", `\ud800`, "NaN"} {
-				changed := append(append(append([]byte{}, raw[:at]...), b...), raw[at+1:]...)
-				if nb, err := Parse(changed); err == nil {
-					showAll(t, name, nb)
-				}
-			}
-		}
-	}
-}
-
-// showAll shows a notebook in every way and looks at what comes.
-func showAll(t testing.TB, name string, nb *Notebook) {
-	t.Helper()
-	parts := nb.Render(Options{}).Parts
-	parts = append(parts, nb.Render(Options{MaxOutput: 20, MaxText: 500}).Parts...)
-	for i := range nb.Len() {
-		parts = append(parts, nb.RenderCell(i, CellOptions{}).Parts...)
-		parts = append(parts, nb.RenderCell(i, CellOptions{First: 2, Limit: 3}).Parts...)
-		parts = append(parts, nb.RenderCell(i, CellOptions{Column: 2, MaxText: 60}).Parts...)
-		parts = append(parts, Part{Text: nb.CellText(i)})
-		if c := nb.Cell(i); c.Source.Start < c.Span.Start || c.Source.End > c.Span.End {
-			t.Errorf("%s: source %v outside cell %v", name, c.Source, c.Span)
-		}
-	}
-	for _, p := range parts {
-		if !utf8.ValidString(p.Text) {
-			t.Errorf("%s: %.200q", name, p.Text)
-		}
-		if p.Picture != nil && len(p.Picture.Bytes()) != p.Picture.Size {
-			t.Errorf("%s: picture of %d bytes has %d", name, p.Picture.Size, len(p.Picture.Bytes()))
 		}
 	}
 }

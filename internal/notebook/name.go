@@ -3,8 +3,6 @@ package notebook
 import (
 	"strconv"
 	"strings"
-
-	"github.com/fsmcp/fsmcp/internal/notebook/scan"
 )
 
 const indexPrefix = "cell-"
@@ -12,18 +10,18 @@ const indexPrefix = "cell-"
 // maxNames bounds the names in a CellError.
 const maxNames = 20
 
-// name returns the name of the cell at index i in answers.
-func (nb *Notebook) name(i int) string {
-	if id := nb.attribute(nb.fieldsOf(i).id, ""); id != "" {
+// Name returns the name of the cell at index i in answers.
+func (nb *Notebook) Name(i int) string {
+	if id := Attribute(nb.value(i, fieldID), ""); id != "" {
 		return id
 	}
-	return indexName(i)
+	return IndexName(i)
 }
 
 // CallName returns the name by which a call finds the cell at index i: its Name, or cell-N
 // if other cells have that name, too. It is "" if other cells have both.
 func (nb *Notebook) CallName(i int) string {
-	for _, name := range []string{nb.name(i), indexName(i)} {
+	for _, name := range []string{nb.Name(i), IndexName(i)} {
 		if nb.leads(name, i) {
 			return name
 		}
@@ -33,7 +31,7 @@ func (nb *Notebook) CallName(i int) string {
 
 // leads reports whether Find finds the cell at index i by that name.
 func (nb *Notebook) leads(name string, i int) bool {
-	first, count := nb.withID(name)
+	first, count := nb.WithID(name)
 	if count > 0 {
 		return count == 1 && first == i
 	}
@@ -41,9 +39,10 @@ func (nb *Notebook) leads(name string, i int) bool {
 	return ok && at == i
 }
 
-func indexName(i int) string { return indexPrefix + strconv.Itoa(i) }
+// IndexName returns cell-N.
+func IndexName(i int) string { return indexPrefix + strconv.Itoa(i) }
 
-// indexOf reads cell-N as indexName writes it.
+// indexOf reads cell-N as IndexName writes it.
 func indexOf(name string) (int, bool) {
 	digits, ok := strings.CutPrefix(name, indexPrefix)
 	if !ok {
@@ -56,7 +55,7 @@ func indexOf(name string) (int, bool) {
 // Find returns the index of the cell with that name: the id of one cell, or cell-N if no
 // cell has that as its id. Its error is a *CellError.
 func (nb *Notebook) Find(name string) (int, error) {
-	first, count := nb.withID(name)
+	first, count := nb.WithID(name)
 	switch count {
 	case 1:
 		return first, nil
@@ -68,8 +67,8 @@ func (nb *Notebook) Find(name string) (int, error) {
 	return -1, e
 }
 
-// withID counts the cells with that id, and returns the index of the first.
-func (nb *Notebook) withID(name string) (first, count int) {
+// WithID counts the cells with that id, and returns the index of the first.
+func (nb *Notebook) WithID(name string) (first, count int) {
 	first = -1
 	for i := range nb.Len() {
 		if nb.hasID(i, name) {
@@ -82,9 +81,12 @@ func (nb *Notebook) withID(name string) (first, count int) {
 }
 
 func (nb *Notebook) hasID(i int, id string) bool {
-	v := nb.cells.entry(i).id.long()
+	p := nb.cells.at(i)[fieldID]
 	// An id is at most as long as its spelling, so most need no decoding.
-	return id != "" && scan.IsString(nb.raw, v) && v.End-v.Start-2 >= len(id) && string(scan.KeyOf(nb.raw, v)) == id
+	if id == "" || int(p.end-p.start)-2 < len(id) {
+		return false
+	}
+	return string(nb.value(i, fieldID).Bytes()) == id
 }
 
 // placesOf returns the cell-N of the cells that share an id. A cell-N that is the id of
@@ -97,7 +99,7 @@ func (nb *Notebook) placesOf(id string) (names []string, hidden int) {
 		case taken[i]:
 			hidden++
 		case len(names) < maxNames:
-			names = append(names, indexName(i))
+			names = append(names, IndexName(i))
 		}
 	}
 	return names, hidden
@@ -107,7 +109,7 @@ func (nb *Notebook) placesOf(id string) (names []string, hidden int) {
 func (nb *Notebook) takenPlaces() map[int]bool {
 	taken := map[int]bool{}
 	for i := range nb.Len() {
-		if at, ok := indexOf(nb.str(nb.fieldsOf(i).id)); ok && at < nb.Len() {
+		if at, ok := indexOf(string(nb.value(i, fieldID).Bytes())); ok && at < nb.Len() {
 			taken[at] = true
 		}
 	}

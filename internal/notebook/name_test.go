@@ -1,4 +1,4 @@
-package notebook
+package notebook_test
 
 import (
 	"errors"
@@ -6,10 +6,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/fsmcp/fsmcp/internal/notebook"
 )
 
 func TestFind(t *testing.T) {
-	named := func(ids ...string) *Notebook {
+	named := func(ids ...string) *notebook.Notebook {
 		var cells []string
 		for _, id := range ids {
 			if id != "" {
@@ -19,7 +21,7 @@ func TestFind(t *testing.T) {
 		}
 		return mustParse(t, wrap(strings.Join(cells, ", ")))
 	}
-	books := map[string]*Notebook{
+	books := map[string]*notebook.Notebook{
 		"plain":  named(`"a"`, `"b"`, ""),
 		"twice":  named(`"a"`, `"b"`, `"a"`),
 		"cell-N": named(`"cell-2"`, `"cell-x"`, "", ""),
@@ -28,19 +30,19 @@ func TestFind(t *testing.T) {
 	tests := []struct {
 		book, name string
 		index      int
-		miss       Miss
+		miss       notebook.Miss
 	}{
 		{"plain", "a", 0, 0}, {"plain", "b", 1, 0}, {"plain", "cell-2", 2, 0}, {"plain", "cell-0", 0, 0},
-		{"plain", "cell-3", -1, NoSuchIndex}, {"plain", "c", -1, NoSuchID}, {"plain", "", -1, NoSuchID},
-		{"plain", "cell-02", -1, NoSuchID}, {"plain", "cell-+1", -1, NoSuchID}, {"plain", "cell--1", -1, NoSuchID},
-		{"plain", "cell-99999999999999999999", -1, NoSuchID}, {"plain", "Cell-1", -1, NoSuchID}, {"plain", "2", -1, NoSuchID},
-		{"twice", "a", -1, Twice}, {"twice", "cell-0", 0, 0}, {"twice", "cell-2", 2, 0}, {"twice", "b", 1, 0},
+		{"plain", "cell-3", -1, notebook.NoSuchIndex}, {"plain", "c", -1, notebook.NoSuchID}, {"plain", "", -1, notebook.NoSuchID},
+		{"plain", "cell-02", -1, notebook.NoSuchID}, {"plain", "cell-+1", -1, notebook.NoSuchID}, {"plain", "cell--1", -1, notebook.NoSuchID},
+		{"plain", "cell-99999999999999999999", -1, notebook.NoSuchID}, {"plain", "Cell-1", -1, notebook.NoSuchID}, {"plain", "2", -1, notebook.NoSuchID},
+		{"twice", "a", -1, notebook.Twice}, {"twice", "cell-0", 0, 0}, {"twice", "cell-2", 2, 0}, {"twice", "b", 1, 0},
 		{"cell-N", "cell-2", 0, 0}, {"cell-N", "cell-3", 3, 0}, {"cell-N", "cell-x", 1, 0}, {"cell-N", "cell-0", 0, 0},
 		{"odd", "A", 0, 0}, {"odd", "Ab", 1, 0}, {"odd", "cell-2", 2, 0}, {"odd", "cell-3", 3, 0}, {"odd", "cell-4", 4, 0}, {"odd", `<&>"`, 4, 0}, {"odd", "é", 5, 0},
 	}
 	for _, test := range tests {
 		got, err := books[test.book].Find(test.name)
-		var miss *CellError
+		var miss *notebook.CellError
 		switch {
 		case test.index >= 0 && (err != nil || got != test.index):
 			t.Errorf("%s %q: %d, %v", test.book, test.name, got, err)
@@ -49,11 +51,11 @@ func TestFind(t *testing.T) {
 		}
 	}
 	_, err := books["twice"].Find("a")
-	if miss := new(CellError); !errors.As(err, &miss) || !slices.Equal(miss.Names, []string{"cell-0", "cell-2"}) || miss.Count != 2 {
+	if miss := new(notebook.CellError); !errors.As(err, &miss) || !slices.Equal(miss.Names, []string{"cell-0", "cell-2"}) || miss.Count != 2 {
 		t.Errorf("twice: %+v", err)
 	}
 	_, err = books["odd"].Find("z")
-	if miss := new(CellError); !errors.As(err, &miss) || !slices.Equal(miss.Names, []string{"A", "Ab", "cell-2", "cell-3", "cell-4", "é"}) {
+	if miss := new(notebook.CellError); !errors.As(err, &miss) || !slices.Equal(miss.Names, []string{"A", "Ab", "cell-2", "cell-3", "cell-4", "é"}) {
 		t.Errorf("odd: %+v", err)
 	}
 }
@@ -69,30 +71,17 @@ func TestCallNames(t *testing.T) {
 		}
 	}
 	_, err := nb.Find("same")
-	if miss := new(CellError); !errors.As(err, &miss) || !slices.Equal(miss.Names, []string{"cell-1"}) || miss.Count != 2 || miss.Hidden != 1 {
+	if miss := new(notebook.CellError); !errors.As(err, &miss) || !slices.Equal(miss.Names, []string{"cell-1"}) || miss.Count != 2 || miss.Hidden != 1 {
 		t.Errorf("same: %+v", err)
 	}
 	_, err = nb.Find("nowhere")
-	if miss := new(CellError); !errors.As(err, &miss) || !slices.Equal(miss.Names, []string{"cell-1", "cell-0", "other"}) {
+	if miss := new(notebook.CellError); !errors.As(err, &miss) || !slices.Equal(miss.Names, []string{"cell-1", "cell-0", "other"}) {
 		t.Errorf("nowhere: %+v", err)
 	}
 	// A cell without id, whose place another cell has for its id.
 	hidden := mustParse(t, wrap(`{"cell_type": "raw", "id": "cell-1"}, {"cell_type": "raw"}, {"cell_type": "raw"}`))
 	if got := []string{hidden.CallName(0), hidden.CallName(1), hidden.CallName(2)}; !slices.Equal(got, []string{"cell-1", "", "cell-2"}) {
 		t.Errorf("%q", got)
-	}
-}
-
-// The line that stands for cut outputs names a call that shows them, if any does.
-func TestCutOutputsNameACall(t *testing.T) {
-	cell := func(id string) string {
-		return `{"cell_type": "code", "id": "` + id + `", "source": "", "outputs": [{"output_type": "stream", "name": "stdout", "text": "` + strings.Repeat("x", 100) + `"}]}`
-	}
-	nb := mustParse(t, wrap(strings.Join([]string{cell("same"), cell("same"), cell("cell-0"), cell("own")}, ", ")))
-	for i, want := range []string{"no cell_id leads to this cell", `cell_id "cell-1"`, `cell_id "cell-0"`, `cell_id "own"`} {
-		if got := allText(nb.Render(Options{First: i, Limit: 1, MaxOutput: 20}).Parts); !strings.Contains(got, "80 of 100 characters") || !strings.Contains(got, want) {
-			t.Errorf("cell %d: %s", i, got)
-		}
 	}
 }
 
@@ -115,7 +104,7 @@ func TestAtMostTwentyNames(t *testing.T) {
 	nb := mustParse(t, wrap(cells+`{"cell_type": "raw", "source": []}`))
 	for _, name := range []string{"x", "y"} {
 		_, err := nb.Find(name)
-		if miss := new(CellError); !errors.As(err, &miss) || len(miss.Names) != 20 {
+		if miss := new(notebook.CellError); !errors.As(err, &miss) || len(miss.Names) != 20 {
 			t.Errorf("%q: %+v", name, err)
 		}
 	}

@@ -1,7 +1,6 @@
 package notebook
 
 import (
-	"bytes"
 	"strconv"
 
 	"github.com/fsmcp/fsmcp/internal/notebook/scan"
@@ -18,60 +17,50 @@ const (
 // A Notebook is a parsed file. It refers to the bytes it was parsed from, which must not
 // change, and is safe for concurrent use.
 type Notebook struct {
-	raw          []byte
-	top          scan.Extent
-	major, minor int
-	list         scan.Extent // the array of cells; the zero extent in nbformat 3
-	cells        cellList
-	language     string
+	Raw          []byte
+	Top          scan.Value // the outermost object
+	List         scan.Value // the array of cells; none in nbformat 3
+	Major, Minor int
+	Language     string // of the code cells
+
+	cells cellList
 }
 
 // A Cell is one cell as the file has it.
 type Cell struct {
 	Index int
-	// ID is the cell's id, "" if none.
-	ID string
 	// Name names the cell in answers: its id, or cell-N if it has none or one that
 	// does not fit an attribute.
 	Name string
 	// Type is code, markdown or raw, or any other string of the file.
 	Type string
-	// Span is the whole cell. Source is its source as the file spells it: the bytes that
-	// count as shown with it, and an empty span at the cell's start if it has none.
-	Span, Source span.Span
-	// Halves counts the lone surrogates in the source. Each reads as U+FFFD.
-	Halves int
+	// Source is the place of the source as the file spells it: the bytes that count as
+	// shown with it, and an empty span at the cell's start if it has none.
+	Source span.Span
 
-	nb   *Notebook
-	text scan.Extent
+	text scan.Value
 }
 
 // SourceText returns the cell's source, decoded and joined.
-func (c Cell) SourceText() string { return c.nb.text(c.text) }
-
-// integer returns the number at v, which may be written 4 or 4.0.
-func (nb *Notebook) integer(v scan.Extent) (int, bool) {
-	f, err := strconv.ParseFloat(string(nb.raw[v.Start:v.End]), 64)
-	if err != nil || f != float64(int32(f)) {
-		return 0, false
-	}
-	return int(f), true
+func (c Cell) SourceText() string {
+	text, _, _ := c.text.AppendText(nil)
+	return string(text)
 }
 
-// bytes returns the text of a string, and nil for any other value. It may be part of the file.
-func (nb *Notebook) bytes(v scan.Extent) []byte {
-	if !scan.IsString(nb.raw, v) {
-		return nil
+// Fields holds the values of a cell that this package knows.
+type Fields struct{ Whole, Type, ID, Source, Outputs, ExecutionCount, Language scan.Value }
+
+// SourceSpan returns what Cell has as Source.
+func (f *Fields) SourceSpan() span.Span {
+	if f.Source.OK() {
+		return f.Source.Span()
 	}
-	return scan.KeyOf(nb.raw, v)
+	return span.Span{Start: int64(f.Whole.Start()), End: int64(f.Whole.Start())}
 }
 
-// str returns the text of a string, and "" for any other value.
-func (nb *Notebook) str(v scan.Extent) string { return string(nb.bytes(v)) }
-
-// attribute returns the text of a string if it fits an attribute, else other.
-func (nb *Notebook) attribute(v scan.Extent, other string) string {
-	if s := nb.str(v); fitsAttribute(s) {
+// Attribute returns the text of a string if it fits an attribute, else other.
+func Attribute(v scan.Value, other string) string {
+	if s := string(v.Bytes()); fitsAttribute(s) {
 		return s
 	}
 	return other
@@ -97,34 +86,32 @@ func fitsAttribute(s string) bool {
 // Len returns the number of cells.
 func (nb *Notebook) Len() int { return nb.cells.n }
 
-// Language returns the language of the code cells.
-func (nb *Notebook) Language() string { return nb.language }
-
 // Editable returns a *VersionError if notebooks of this format are shown only.
 func (nb *Notebook) Editable() error {
-	if nb.major < 4 {
-		return &VersionError{nb.major, nb.minor}
+	if nb.Major < 4 {
+		return &VersionError{nb.Major, nb.Minor}
 	}
 	return nil
 }
 
+// value returns a field of the cell at index i.
+func (nb *Notebook) value(i, field int) scan.Value {
+	p := nb.cells.at(i)[field]
+	return scan.Between(nb.Raw, int(p.start), int(p.end))
+}
+
+// Fields returns the values of the cell at index i, which must exist.
+func (nb *Notebook) Fields(i int) Fields {
+	return Fields{
+		nb.value(i, fieldWhole), nb.value(i, fieldType), nb.value(i, fieldID), nb.value(i, fieldSource),
+		nb.value(i, fieldOutputs), nb.value(i, fieldExecution), nb.value(i, fieldLanguage),
+	}
+}
+
 // Cell returns the cell at index i, which must exist.
 func (nb *Notebook) Cell(i int) Cell {
-	at, f := nb.cellAt(i), nb.fieldsOf(i)
-	c := Cell{
-		Index:  i,
-		ID:     nb.str(f.id),
-		Name:   nb.name(i),
-		Type:   nb.str(f.kind),
-		Span:   at.Span(),
-		Source: sourceExtent(at, f).Span(),
-		nb:     nb,
-		text:   f.source,
-	}
-	if f.source.OK() && bytes.Contains(nb.raw[f.source.Start:f.source.End], []byte(`\u`)) {
-		c.Halves = scan.CountHalves(nb.raw, f.source)
-	}
-	return c
+	f := nb.Fields(i)
+	return Cell{i, nb.Name(i), string(f.Type.Bytes()), f.SourceSpan(), f.Source}
 }
 
 // Cells returns all cells.
@@ -134,17 +121,4 @@ func (nb *Notebook) Cells() []Cell {
 		all[i] = nb.Cell(i)
 	}
 	return all
-}
-
-// text returns the decoded text of a string or list of strings, and "" for any other value.
-func (nb *Notebook) text(v scan.Extent) string {
-	text, _, _ := scan.JoinText(nil, nb.raw, v)
-	return string(text)
-}
-
-func sourceExtent(cell scan.Extent, f fields) scan.Extent {
-	if f.source.OK() {
-		return f.source
-	}
-	return scan.Between(cell.Start, cell.Start)
 }

@@ -1,5 +1,5 @@
 //go:build race
 
-package notebook
+package notebook_test
 
 const raced = true

@@ -14,10 +14,10 @@ import (
 	"github.com/fsmcp/fsmcp/internal/gate"
 	"github.com/fsmcp/fsmcp/internal/media"
 	"github.com/fsmcp/fsmcp/internal/notebook"
+	"github.com/fsmcp/fsmcp/internal/notebook/render"
 	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/reminders"
-	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/state"
 	"github.com/fsmcp/fsmcp/internal/text"
 	"github.com/fsmcp/fsmcp/internal/toolcall"
@@ -80,14 +80,14 @@ type viewing struct {
 // cells shows cells in order; offset and limit count them. What is beyond the
 // limits is refused; what merely exceeds the client's own stops at a whole cell.
 func (v *viewing) cells(ctx context.Context) (*toolcall.Result, error) {
-	o := notebook.Options{First: v.read.want.first - 1, MaxText: v.read.budget.Room()}
+	o := render.Options{First: v.read.want.first - 1, MaxText: v.read.budget.Room()}
 	if !v.read.want.plain {
 		o.Limit = v.read.want.limit
 	}
 	if o.First >= v.nb.Len() && v.nb.Len() > 0 {
 		return toolcall.TextResult(v.read.target.Note(), fmt.Sprintf("<system-reminder>Warning: the file exists but is shorter than the provided offset (%d). The notebook has %d cells.</system-reminder>", v.read.want.first, v.nb.Len())), nil
 	}
-	view := v.nb.Render(o)
+	view := render.Cells(v.nb, o)
 	count := v.count(view.Parts)
 	if int64(view.Size) > v.read.tool.maxFileBytes || count > v.read.budget.Most {
 		return nil, v.tooMany(view.Size, count)
@@ -96,23 +96,17 @@ func (v *viewing) cells(ctx context.Context) (*toolcall.Result, error) {
 		if o.Limit = v.fitting(); o.Limit == 0 {
 			return v.beginning(ctx, o.First), nil
 		}
-		view = v.nb.Render(o)
+		view = render.Cells(v.nb, o)
 	}
-	if len(view.Shown) == 0 && view.Next < v.nb.Len() {
+	if view.Next == o.First && view.Next < v.nb.Len() {
 		return v.beginning(ctx, view.Next), nil
 	}
-	shown := make(span.Set, 0, len(view.Shown))
-	for _, s := range view.Shown {
-		if s.Source.Start < s.Source.End { // a cell may have no source
-			shown = append(shown, s.Source)
-		}
-	}
-	v.rec.Shown = v.rec.Shown.Union(shown)
+	v.rec.Shown = v.rec.Shown.Union(view.Shown)
 	onward := ""
 	if view.Next < v.nb.Len() {
 		limit := v.nb.Len() - view.Next
 		if v.read.want.bounded {
-			limit = min(limit, v.read.want.limit-len(view.Shown))
+			limit = min(limit, v.read.want.limit-(view.Next-o.First))
 		}
 		if onward = fmt.Sprintf("(Cells %d-%d of %d are shown.)", v.read.want.first, view.Next, v.nb.Len()); limit > 0 {
 			onward = fmt.Sprintf("(Cells %d-%d of %d are shown. Next: Read offset=%d, limit=%d.)", v.read.want.first, view.Next, v.nb.Len(), view.Next+1, limit)
@@ -128,7 +122,7 @@ func (v *viewing) beginning(ctx context.Context, i int) *toolcall.Result {
 	if i+1 < v.nb.Len() {
 		rest = fmt.Sprintf("(Cell %d of %d is too long for one answer; offset=%d goes on behind it.)", i+1, v.nb.Len(), i+2)
 	}
-	return v.lines(ctx, i, v.nb.CallName(i), notebook.CellOptions{First: 1, Columns: defaultColumns}, rest)
+	return v.lines(ctx, i, v.nb.CallName(i), render.CellOptions{First: 1, Columns: defaultColumns}, rest)
 }
 
 // cell shows one cell, its outputs whole; offset and limit count its lines.
@@ -137,7 +131,7 @@ func (v *viewing) cell(ctx context.Context) (*toolcall.Result, error) {
 	if err != nil {
 		return nil, refusal.NoSuchCell(v.read.target.Name(), err, 12)
 	}
-	o := notebook.CellOptions{First: v.read.want.first, Column: v.read.want.column, Columns: defaultColumns}
+	o := render.CellOptions{First: v.read.want.first, Column: v.read.want.column, Columns: defaultColumns}
 	switch {
 	case v.read.want.column > 0:
 		o.Columns = v.read.want.limit
@@ -150,16 +144,16 @@ func (v *viewing) cell(ctx context.Context) (*toolcall.Result, error) {
 // lines shows lines of the cell at index i, which calls name as name, as far as
 // one answer holds them; name is empty where no call can name the cell. rest
 // stands before the call that goes on.
-func (v *viewing) lines(ctx context.Context, i int, name string, o notebook.CellOptions, rest string) *toolcall.Result {
+func (v *viewing) lines(ctx context.Context, i int, name string, o render.CellOptions, rest string) *toolcall.Result {
 	name = fsys.InSentence(name)
 	o.MaxText = v.read.budget.Room()
 	if most := v.read.budget.Lines(); most < math.MaxInt && (o.Limit == 0 || o.Limit > most) {
 		o.Limit = most
 	}
-	view := v.nb.RenderCell(i, o)
+	view := render.Cell(v.nb, i, o)
 	switch {
 	case view.Total == 0: // there are no lines to count
-		view = v.nb.RenderCell(i, notebook.CellOptions{})
+		view = render.Cell(v.nb, i, render.CellOptions{})
 	case view.First > view.Total:
 		return toolcall.TextResult(v.read.target.Note(), fmt.Sprintf("<system-reminder>Warning: the file exists but is shorter than the provided offset (%d). Cell %s has %d lines.</system-reminder>", view.First, name, view.Total))
 	}
@@ -168,7 +162,7 @@ func (v *viewing) lines(ctx context.Context, i int, name string, o notebook.Cell
 		if o.MaxText = min(shorter, o.MaxText-1); o.MaxText < 64 {
 			break
 		}
-		view = v.nb.RenderCell(i, o)
+		view = render.Cell(v.nb, i, o)
 	}
 	v.rec.Shown = v.rec.Shown.Add(view.Shown)
 	onward := ""
@@ -184,7 +178,7 @@ func (v *viewing) lines(ctx context.Context, i int, name string, o notebook.Cell
 }
 
 // count counts the tokens of the text, pictures apart.
-func (v *viewing) count(parts []notebook.Part) int {
+func (v *viewing) count(parts []render.Part) int {
 	text := make([]byte, 0, partsSize(parts))
 	for _, p := range parts {
 		text = append(text, p.Text...)
@@ -193,7 +187,7 @@ func (v *viewing) count(parts []notebook.Part) int {
 }
 
 // within reports whether the client passes on so many lines.
-func (v *viewing) within(parts []notebook.Part) bool {
+func (v *viewing) within(parts []render.Part) bool {
 	n := 0
 	for _, p := range parts {
 		n += strings.Count(p.Text, "\n") + 1
@@ -201,7 +195,7 @@ func (v *viewing) within(parts []notebook.Part) bool {
 	return n <= v.read.budget.Lines()
 }
 
-func partsSize(parts []notebook.Part) int {
+func partsSize(parts []render.Part) int {
 	n := 0
 	for _, p := range parts {
 		n += len(p.Text)
@@ -214,8 +208,8 @@ func partsSize(parts []notebook.Part) int {
 func (v *viewing) fitting() int {
 	first := v.read.want.first - 1
 	return sort.Search(v.nb.Len()-first, func(i int) bool {
-		view := v.nb.Render(notebook.Options{First: first, Limit: i + 1, MaxText: int(min(int64(v.read.budget.Room()), v.read.tool.maxFileBytes))})
-		return len(view.Shown) <= i || v.count(view.Parts) > v.read.budget.Bound() || !v.within(view.Parts)
+		view := render.Cells(v.nb, render.Options{First: first, Limit: i + 1, MaxText: int(min(int64(v.read.budget.Room()), v.read.tool.maxFileBytes))})
+		return view.Next <= first+i || v.count(view.Parts) > v.read.budget.Bound() || !v.within(view.Parts)
 	})
 }
 
@@ -233,7 +227,7 @@ func (v *viewing) tooMany(size, count int) error {
 
 // answer notes what is shown and builds the content: text and, in their place,
 // pictures, then the remarks.
-func (v *viewing) answer(ctx context.Context, parts []notebook.Part, remarks ...string) *toolcall.Result {
+func (v *viewing) answer(ctx context.Context, parts []render.Part, remarks ...string) *toolcall.Result {
 	rec := v.rec
 	rec.Origin = state.ByRead
 	v.read.call.About.Extent = reminders.InPart
@@ -256,7 +250,7 @@ func (v *viewing) answer(ctx context.Context, parts []notebook.Part, remarks ...
 // blocks turns parts into content blocks. Pictures beyond the budgets are left
 // out, and those that cannot be shown; what says so stands in their place, or in
 // left.
-func (v *viewing) blocks(ctx context.Context, parts []notebook.Part) (blocks []toolcall.Block, left string) {
+func (v *viewing) blocks(ctx context.Context, parts []render.Part) (blocks []toolcall.Block, left string) {
 	var over []string   // the cells, and count the pictures
 	var sentOf []string // the cells of the pictures that are sent, with repetitions
 	count := 0

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/fsmcp/fsmcp/internal/notebook"
+	"github.com/fsmcp/fsmcp/internal/notebook/render"
 	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/shortrun"
 	"github.com/fsmcp/fsmcp/internal/toolcall"
@@ -400,7 +401,7 @@ func TestTheAnswerShowsTheCellAsReadWould(t *testing.T) {
 				if edit.EditMode == modeInsert {
 					at++
 				}
-				if want := after.CellText(at); !strings.HasSuffix(r.Blocks[0].Text, "\n"+want) {
+				if want := render.Cells(after, render.Options{First: at, Limit: 1}).Parts[0].Text; !strings.HasSuffix(r.Blocks[0].Text, "\n"+want) {
 					t.Fatalf("%s, cell %d, %s: answered\n%s\nand Read shows\n%s", name, i, edit.EditMode, r.Blocks[0].Text, want)
 				}
 			}

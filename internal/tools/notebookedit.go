@@ -13,6 +13,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/gate"
 	"github.com/fsmcp/fsmcp/internal/notebook"
+	"github.com/fsmcp/fsmcp/internal/notebook/rewrite"
 	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/refusal"
@@ -146,32 +147,32 @@ func (e *cellEditing) worthReading(s *toolcall.Target, old *fsys.File, known boo
 }
 
 // apply finds the cell, makes sure that it was shown, and works out the edit.
-func (e cellPlan) apply() (notebook.Change, error) {
+func (e cellPlan) apply() (rewrite.Edit, error) {
 	a, nb := e.args, e.nb
 	at := -1
 	if a.CellID != "" {
 		i, err := nb.Find(a.CellID)
 		if err != nil {
-			return notebook.Change{}, refusal.NoSuchCell(e.gate.Target.Name(), err, refusal.CellCode(err))
+			return rewrite.Edit{}, refusal.NoSuchCell(e.gate.Target.Name(), err, refusal.CellCode(err))
 		}
 		at = i
 	}
 	if a.mode() != modeInsert {
 		if err := e.gate.PassCell(nb.Cell(at), a.CellID); err != nil {
-			return notebook.Change{}, err
+			return rewrite.Edit{}, err
 		}
 	}
 	switch a.mode() {
 	case modeDelete:
-		return nb.Delete(at)
+		return rewrite.Delete(nb, at)
 	case modeInsert:
-		return nb.Insert(at, a.CellType, *a.NewSource, e.ids)
+		return rewrite.Insert(nb, at, a.CellType, *a.NewSource, e.ids)
 	}
-	return nb.Replace(at, *a.NewSource, a.CellType)
+	return rewrite.Replace(nb, at, *a.NewSource, a.CellType)
 }
 
 // change turns an edit into what commit takes.
-func (e cellPlan) change(done notebook.Change) *commit.Change {
+func (e cellPlan) change(done rewrite.Edit) *commit.Change {
 	c := e.gate.File
 	size := int64(len(c.Raw)) + span.Growth(done.Splices)
 	after := c.Becoming(done.Splices, size, toolcall.MostParsed)
@@ -187,7 +188,7 @@ func (e cellPlan) change(done notebook.Change) *commit.Change {
 }
 
 // texts are the source of the cell before and after.
-func (e cellPlan) texts(done notebook.Change) (t commit.Texts) {
+func (e cellPlan) texts(done rewrite.Edit) (t commit.Texts) {
 	t.Place = "In the cell " + phrase.Quote(done.Name)
 	if e.args.mode() == modeInsert {
 		t.Place = "In a new cell"
@@ -204,7 +205,7 @@ func (e cellPlan) texts(done notebook.Change) (t commit.Texts) {
 
 // answer says what was done, how cells are called now, and shows the cell as
 // it is: at most changes.RegionRoom bytes plus the new source.
-func (e cellPlan) answer(done notebook.Change) *toolcall.Result {
+func (e cellPlan) answer(done rewrite.Edit) *toolcall.Result {
 	s, nb := e.gate.Target, e.nb
 	if s.Hidden { // types, places and counts are the file's own
 		return s.Answer(fmt.Sprintf("Cell %s of %s: %s is done.", done.Name, s.Name(), e.args.mode()), "")
@@ -252,10 +253,10 @@ func cleared(results []string) string {
 
 // cell is the cell as Read would show it now: what was just written has not
 // run, so there is no execution count.
-func (e cellPlan) cell(done notebook.Change) string {
+func (e cellPlan) cell(done rewrite.Edit) string {
 	language := ""
 	if done.Type == notebook.Code {
-		language = fmt.Sprintf(" language=\"%s\"", e.nb.Language())
+		language = fmt.Sprintf(" language=\"%s\"", e.nb.Language)
 	}
 	return fmt.Sprintf("<cell id=\"%s\" type=\"%s\"%s>%s</cell id=\"%s\">", done.Name, typeName(done.Type), language, text.EscapeFrame(*e.args.NewSource), done.Name)
 }

@@ -1,9 +1,11 @@
-package notebook
+package render
 
 import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/fsmcp/fsmcp/internal/notebook"
 )
 
 const tenLines = `{"cell_type": "code", "id": "c", "source": ["l1\n", "l2\n", "l3"], "outputs": [{"output_type": "stream", "name": "stdout", "text": "o4\no5\n"}, {"output_type": "display_data", "data": {"image/png": "` + pixel + `"}}]}`
@@ -16,11 +18,11 @@ func TestPicturesFollowTheirLines(t *testing.T) {
 		outputs = append(outputs, `{"output_type":"display_data","metadata":{},"data":{"image/png":"`+pixel+`","text/plain":"fig"}}`)
 	}
 	nb := mustParse(t, wrap(`{"cell_type":"code","id":"c","metadata":{},"execution_count":1,"source":"plot()","outputs":[`+strings.Join(outputs, ",")+`]}`))
-	whole := nb.RenderCell(0, CellOptions{})
+	whole := Cell(nb, 0, CellOptions{})
 	per := (whole.Total - 1) / 9
 	for _, c := range []struct{ first, limit, want int }{{1, 0, 9}, {1, 1, 0}, {2, per, 1}, {2, 3 * per, 3}, {2 + 5*per, 0, 4}, {2 + 8*per, 2, 1}, {whole.Total + 1, 0, 0}} {
 		count := 0
-		for _, p := range nb.RenderCell(0, CellOptions{First: c.first, Limit: c.limit}).Parts {
+		for _, p := range Cell(nb, 0, CellOptions{First: c.first, Limit: c.limit}).Parts {
 			if p.Picture != nil {
 				count++
 			}
@@ -56,7 +58,7 @@ func TestPages(t *testing.T) {
 		{CellOptions{First: 6, Column: 2, MaxText: len(open) + len(closing) + 1 + 12}, "[outputs of cell c]\n6\tpicture: \n", 6, 6, true, 11},
 	}
 	for _, test := range tests {
-		v := nb.RenderCell(0, test.options)
+		v := Cell(nb, 0, test.options)
 		if got := allText(v.Parts); got != test.want {
 			t.Errorf("%+v:\n%q\nwant\n%q", test.options, got, test.want)
 		}
@@ -69,7 +71,7 @@ func TestPages(t *testing.T) {
 // Pages of any size, one after the other, show every line once, and what they
 // say was shown of the source adds up to all of it.
 func TestPagesAddUp(t *testing.T) {
-	books := map[string]*Notebook{"pieces": mustParse(t, wrap(`{"cell_type": "raw", "source": ["a", "b\nc\u00e9\ud83d\ude00\n", "", "\\\n", "\ud800 end\n"]}, `+tenLines))}
+	books := map[string]*notebook.Notebook{"pieces": mustParse(t, wrap(`{"cell_type": "raw", "source": ["a", "b\nc\u00e9\ud83d\ude00\n", "", "\\\n", "\ud800 end\n"]}, `+tenLines))}
 	for name, raw := range fixtures(t) {
 		books[name] = mustParse(t, string(raw))
 	}
@@ -85,20 +87,22 @@ func TestPagesAddUp(t *testing.T) {
 }
 
 // addUp turns the pages of a cell and compares them with the whole.
-func addUp(nb *Notebook, i int, o CellOptions) error {
+func addUp(nb *notebook.Notebook, i int, o CellOptions) error {
 	cell := nb.Cell(i)
 	whole := cell.SourceText()
 	if whole != "" && !strings.HasSuffix(whole, "\n") {
 		whole += "\n"
 	}
-	whole += string(nb.outputsOf(i, nb.fieldsOf(i)).text)
+	var out outputs
+	out.read(nb, i)
+	whole += string(out.text)
 	if whole != "" && !strings.HasSuffix(whole, "\n") {
 		whole += "\n"
 	}
 	var got strings.Builder
 	shown, pictures := cell.Source.Start, 0
 	for {
-		v := nb.RenderCell(i, o)
+		v := Cell(nb, i, o)
 		if v.Total == 0 {
 			return nil
 		}
@@ -126,7 +130,7 @@ func addUp(nb *Notebook, i int, o CellOptions) error {
 		return fmt.Errorf("shown up to %d of %v", shown, cell.Source)
 	case got.String() != whole:
 		return fmt.Errorf("%q\nwant\n%q", got.String(), whole)
-	case pictures != len(nb.outputsOf(i, nb.fieldsOf(i)).pictures):
+	case pictures != len(out.pictures):
 		return fmt.Errorf("%d pictures", pictures)
 	}
 	return nil

@@ -1,4 +1,4 @@
-package notebook
+package rewrite
 
 import (
 	"bytes"
@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/fsmcp/fsmcp/internal/notebook"
 )
 
 // A model is a notebook as encoding/json reads it, edited without any care for
@@ -54,18 +56,18 @@ func (m model) replace(i int, source, kind string) {
 	}
 	c["cell_type"] = kind
 	if kind == old {
-		if kind == Code {
+		if kind == notebook.Code {
 			c.empty("outputs", []any{})
 			c.empty("execution_count", nil)
 		}
 		return
 	}
 	for _, key := range map[string][]string{
-		Code: {"attachments", "expressions"}, Markdown: {"outputs", "execution_count"}, Raw: {"outputs", "execution_count", "expressions"},
+		notebook.Code: {"attachments", "expressions"}, notebook.Markdown: {"outputs", "execution_count"}, notebook.Raw: {"outputs", "execution_count", "expressions"},
 	}[kind] {
 		delete(c, key)
 	}
-	if kind == Code {
+	if kind == notebook.Code {
 		c["outputs"], c["execution_count"] = []any{}, nil
 	}
 	c.fitMetadata(kind)
@@ -83,10 +85,10 @@ func (c modelCell) fitMetadata(kind string) {
 	for key, value := range metadata {
 		_, isString := value.(string)
 		_, isBool := value.(bool)
-		drop := kind == Code && key == "collapsed" && !isBool ||
-			kind == Code && key == "scrolled" && !isBool && value != "auto" ||
-			kind == Raw && key == "format" && !isString
-		if kind == Code && key == "execution" {
+		drop := kind == notebook.Code && key == "collapsed" && !isBool ||
+			kind == notebook.Code && key == "scrolled" && !isBool && value != "auto" ||
+			kind == notebook.Raw && key == "format" && !isString
+		if kind == notebook.Code && key == "execution" {
 			times, ok := value.(map[string]any)
 			drop = !ok
 			for _, time := range times {
@@ -103,7 +105,7 @@ func (c modelCell) fitMetadata(kind string) {
 
 func (m model) insert(after int, kind, source, id string) {
 	c := map[string]any{"cell_type": kind, "source": source, "metadata": map[string]any{}}
-	if kind == Code {
+	if kind == notebook.Code {
 		c["outputs"], c["execution_count"] = []any{}, nil
 	}
 	if id != "" {

@@ -1,4 +1,4 @@
-package notebook
+package rewrite
 
 import (
 	"maps"
@@ -6,8 +6,10 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
+	"github.com/fsmcp/fsmcp/internal/notebook"
 	"github.com/fsmcp/fsmcp/internal/shortrun"
 	"github.com/fsmcp/fsmcp/internal/span"
 )
@@ -29,10 +31,10 @@ func walks(t testing.TB) int {
 // Sequences of random edits have the same result as the naive model, except for the bytes.
 func TestRandomWalks(t *testing.T) {
 	t.Parallel()
-	var books []*Notebook
+	var books []*notebook.Notebook
 	all := editable(t)
 	for _, name := range slices.Sorted(maps.Keys(all)) { // a seed means the same each time
-		if nb := all[name]; len(nb.raw) < 6000 {
+		if nb := all[name]; len(nb.Raw) < 6000 {
 			books = append(books, nb)
 		}
 	}
@@ -48,8 +50,8 @@ func TestRandomWalks(t *testing.T) {
 }
 
 // walk edits one notebook a few times, each time the bytes that came before.
-func walk(t *testing.T, r *rand.Rand, nb *Notebook) (steps int) {
-	m := newModel(t, nb.raw)
+func walk(t *testing.T, r *rand.Rand, nb *notebook.Notebook) (steps int) {
+	m := newModel(t, nb.Raw)
 	ids := &counting{n: r.Uint32()}
 	for steps = range 1 + r.IntN(8) {
 		e := randomEdit(r, nb)
@@ -61,11 +63,11 @@ func walk(t *testing.T, r *rand.Rand, nb *Notebook) (steps int) {
 			t.Errorf("%v: %v", e, err)
 			return
 		}
-		if nb, err = Parse(span.Apply(nb.raw, c.Splices)); err != nil {
+		if nb, err = notebook.Parse(span.Apply(nb.Raw, c.Splices)); err != nil {
 			t.Errorf("%v: %v", e, err)
 			return
 		}
-		if err := m.same(t, nb.raw); err != nil {
+		if err := m.same(t, nb.Raw); err != nil {
 			t.Errorf("%v: %v", e, err)
 			return
 		}
@@ -73,8 +75,8 @@ func walk(t *testing.T, r *rand.Rand, nb *Notebook) (steps int) {
 	return steps + 1
 }
 
-func randomEdit(r *rand.Rand, nb *Notebook) edit {
-	kinds := []string{Code, Markdown, Raw}
+func randomEdit(r *rand.Rand, nb *notebook.Notebook) edit {
+	kinds := []string{notebook.Code, notebook.Markdown, notebook.Raw}
 	what := r.IntN(10)
 	if what < 3 || nb.Len() == 0 {
 		return edit{"insert", r.IntN(nb.Len()+1) - 1, kinds[r.IntN(3)], randomSource(r, "")}
@@ -92,7 +94,7 @@ func randomSource(r *rand.Rand, old string) string {
 	if r.IntN(2) == 0 {
 		return all[r.IntN(len(all))]
 	}
-	lines := splitLines(old)
+	lines := slices.Collect(strings.Lines(old))
 	for range 1 + r.IntN(3) {
 		at := r.IntN(len(lines) + 1)
 		switch {

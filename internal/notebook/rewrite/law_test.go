@@ -1,4 +1,4 @@
-package notebook
+package rewrite
 
 import (
 	"bytes"
@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fsmcp/fsmcp/internal/notebook"
 	"github.com/fsmcp/fsmcp/internal/shortrun"
 	"github.com/fsmcp/fsmcp/internal/span"
 )
@@ -20,16 +21,16 @@ type edit struct {
 
 func (e edit) String() string { return fmt.Sprintf("%s %d %q %.80q", e.what, e.at, e.kind, e.source) }
 
-func (e edit) run(nb *Notebook) (Change, error) { return e.runWith(nb, &counting{n: 0xfeed}) }
+func (e edit) run(nb *notebook.Notebook) (Edit, error) { return e.runWith(nb, &counting{n: 0xfeed}) }
 
-func (e edit) runWith(nb *Notebook, ids io.Reader) (Change, error) {
+func (e edit) runWith(nb *notebook.Notebook, ids io.Reader) (Edit, error) {
 	switch e.what {
 	case "replace":
-		return nb.Replace(e.at, e.source, e.kind)
+		return Replace(nb, e.at, e.source, e.kind)
 	case "insert":
-		return nb.Insert(e.at, e.kind, e.source, ids)
+		return Insert(nb, e.at, e.kind, e.source, ids)
 	}
-	return nb.Delete(e.at)
+	return Delete(nb, e.at)
 }
 
 // sources are new sources that ask for trouble.
@@ -44,9 +45,9 @@ func sources(old string) []string {
 }
 
 // edits are all edits to try on a notebook.
-func edits(nb *Notebook) []edit {
+func edits(nb *notebook.Notebook) []edit {
 	var all []edit
-	kinds := []string{Code, Markdown, Raw}
+	kinds := []string{notebook.Code, notebook.Markdown, notebook.Raw}
 	for i := range nb.Len() {
 		for _, source := range sources(nb.Cell(i).SourceText()) {
 			for _, kind := range append(kinds, "") {
@@ -66,8 +67,8 @@ func edits(nb *Notebook) []edit {
 }
 
 // editable are the fixtures that are edited.
-func editable(t testing.TB) map[string]*Notebook {
-	books := map[string]*Notebook{}
+func editable(t testing.TB) map[string]*notebook.Notebook {
+	books := map[string]*notebook.Notebook{}
 	for name, raw := range fixtures(t) {
 		if nb := mustParse(t, string(raw)); nb.Editable() == nil {
 			books[name] = nb
@@ -99,7 +100,7 @@ func TestEditsKeepAllOtherBytes(t *testing.T) {
 }
 
 // lawful runs an edit and returns an error for a broken promise.
-func lawful(t testing.TB, nb *Notebook, e edit) error {
+func lawful(t testing.TB, nb *notebook.Notebook, e edit) error {
 	t.Helper()
 	c, err := e.run(nb)
 	if err != nil {
@@ -108,12 +109,12 @@ func lawful(t testing.TB, nb *Notebook, e edit) error {
 	if err := inside(nb, e, c.Splices); err != nil {
 		return err
 	}
-	raw := span.Apply(nb.raw, c.Splices)
-	after, err := Parse(raw)
+	raw := span.Apply(nb.Raw, c.Splices)
+	after, err := notebook.Parse(raw)
 	if err != nil {
 		return fmt.Errorf("%w in %.2000s", err, raw)
 	}
-	m := newModel(t, nb.raw)
+	m := newModel(t, nb.Raw)
 	if err := follow(m, nb, e, c); err != nil {
 		return err
 	}
@@ -124,15 +125,15 @@ func lawful(t testing.TB, nb *Notebook, e edit) error {
 }
 
 // follow does to the model what was done to the file.
-func follow(m model, nb *Notebook, e edit, c Change) error {
+func follow(m model, nb *notebook.Notebook, e edit, c Edit) error {
 	switch e.what {
 	case "replace":
 		m.replace(e.at, e.source, e.kind)
 	case "insert":
 		id := c.Name
-		if nb.minor < 5 {
+		if nb.Minor < 5 {
 			id = ""
-		} else if _, count := nb.withID(id); !fitsAttribute(id) || count > 0 {
+		} else if _, count := nb.WithID(id); len(id) < 8 || strings.Trim(id, "0123456789abcdef-") != "" || count > 0 {
 			return fmt.Errorf("new id %q", id)
 		}
 		m.insert(e.at, e.kind, e.source, id)
@@ -143,10 +144,11 @@ func follow(m model, nb *Notebook, e edit, c Change) error {
 }
 
 // inside reports whether splices are in order and within the part that the edit may change.
-func inside(nb *Notebook, e edit, splices []span.Splice) error {
-	within := nb.list.Span()
+func inside(nb *notebook.Notebook, e edit, splices []span.Splice) error {
+	within := nb.List.Span()
 	if e.what == "replace" {
-		within = nb.Cell(e.at).Span
+		f := nb.Fields(e.at)
+		within = f.Whole.Span()
 	}
 	last := within.Start
 	for i, s := range splices {
@@ -159,7 +161,7 @@ func inside(nb *Notebook, e edit, splices []span.Splice) error {
 }
 
 // neighbours reports whether the other cells still have the same bytes.
-func neighbours(before, after *Notebook, e edit) error {
+func neighbours(before, after *notebook.Notebook, e edit) error {
 	shift := map[string]int{"insert": 1, "delete": -1}[e.what]
 	if after.Len() != before.Len()+shift {
 		return fmt.Errorf("%d cells became %d", before.Len(), after.Len())
@@ -174,8 +176,8 @@ func neighbours(before, after *Notebook, e edit) error {
 		case e.what != "insert" && i == e.at:
 			continue
 		}
-		cell, other := before.cellAt(i), after.cellAt(j)
-		if !bytes.Equal(before.raw[cell.Start:cell.End], after.raw[other.Start:other.End]) {
+		cell, other := before.Fields(i).Whole, after.Fields(j).Whole
+		if !bytes.Equal(cell.Raw(), other.Raw()) {
 			return fmt.Errorf("cell %d changed", i)
 		}
 	}
@@ -186,7 +188,7 @@ func TestInsertThenDeleteIsNothing(t *testing.T) {
 	t.Parallel()
 	for name, nb := range editable(t) {
 		for after := -1; after < nb.Len(); after++ {
-			for _, kind := range []string{Code, Markdown, Raw} {
+			for _, kind := range []string{notebook.Code, notebook.Markdown, notebook.Raw} {
 				if err := restoredByDelete(nb, after, kind, "some\nsource"); err != nil {
 					t.Errorf("%s after %d: %v", name, after, err)
 				}
@@ -196,21 +198,21 @@ func TestInsertThenDeleteIsNothing(t *testing.T) {
 }
 
 // restoredByDelete inserts a cell, deletes it and compares.
-func restoredByDelete(nb *Notebook, after int, kind, source string) error {
-	c, err := nb.Insert(after, kind, source, zeros{})
+func restoredByDelete(nb *notebook.Notebook, after int, kind, source string) error {
+	c, err := Insert(nb, after, kind, source, zeros{})
 	if err != nil {
 		return err
 	}
-	with, err := Parse(span.Apply(nb.raw, c.Splices))
+	with, err := notebook.Parse(span.Apply(nb.Raw, c.Splices))
 	if err != nil {
 		return err
 	}
-	back, err := with.Delete(c.Index)
+	back, err := Delete(with, c.Index)
 	if err != nil {
 		return err
 	}
-	if got := span.Apply(with.raw, back.Splices); !bytes.Equal(got, nb.raw) {
-		return fmt.Errorf("insert then delete gave\n%.2000q\nfor\n%.2000q", got, nb.raw)
+	if got := span.Apply(with.Raw, back.Splices); !bytes.Equal(got, nb.Raw) {
+		return fmt.Errorf("insert then delete gave\n%.2000q\nfor\n%.2000q", got, nb.Raw)
 	}
 	return nil
 }
@@ -218,11 +220,11 @@ func restoredByDelete(nb *Notebook, after int, kind, source string) error {
 func TestReplaceByTheSameIsNothing(t *testing.T) {
 	for name, nb := range editable(t) {
 		for _, cell := range nb.Cells() {
-			c, err := nb.Replace(cell.Index, cell.SourceText(), "")
+			c, err := Replace(nb, cell.Index, cell.SourceText(), "")
 			if err != nil {
 				t.Fatal(err)
 			}
-			if cell.Type != Code && cell.Source.Start < cell.Source.End && len(c.Splices) > 0 {
+			if cell.Type != notebook.Code && cell.Source.Start < cell.Source.End && len(c.Splices) > 0 {
 				t.Errorf("%s cell %d: %d splices for the same source", name, cell.Index, len(c.Splices))
 			}
 		}
@@ -240,7 +242,7 @@ func TestEmptyListsOpenAndClose(t *testing.T) {
 	for _, file := range files {
 		for _, space := range spaces {
 			nb := mustParse(t, fmt.Sprintf(file, space))
-			if err := restoredByDelete(nb, -1, Code, "x\ny"); err != nil {
+			if err := restoredByDelete(nb, -1, notebook.Code, "x\ny"); err != nil {
 				t.Error(err)
 			}
 		}

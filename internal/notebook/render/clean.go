@@ -1,4 +1,4 @@
-package notebook
+package render
 
 import "bytes"
 

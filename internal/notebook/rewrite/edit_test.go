@@ -1,4 +1,4 @@
-package notebook
+package rewrite
 
 import (
 	"bytes"
@@ -11,16 +11,17 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fsmcp/fsmcp/internal/notebook"
 	"github.com/fsmcp/fsmcp/internal/span"
 )
 
 // after is the file after an edit.
-func after(t testing.TB, nb *Notebook, c Change, err error) string {
+func after(t testing.TB, nb *notebook.Notebook, c Edit, err error) string {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(span.Apply(nb.raw, c.Splices))
+	return string(span.Apply(nb.Raw, c.Splices))
 }
 
 func TestReplaceTouchesOnlyLinesThatDiffer(t *testing.T) {
@@ -46,7 +47,7 @@ func TestReplaceTouchesOnlyLinesThatDiffer(t *testing.T) {
 	}
 	for _, test := range tests {
 		nb := mustParse(t, list(test.old))
-		c, err := nb.Replace(0, test.source, "")
+		c, err := Replace(nb, 0, test.source, "")
 		if got := after(t, nb, c, err); got != list(test.want) {
 			t.Errorf("[%s] to %q:\n%s\nwant\n%s", test.old, test.source, got, list(test.want))
 		}
@@ -56,57 +57,57 @@ func TestReplaceTouchesOnlyLinesThatDiffer(t *testing.T) {
 func TestStyleIsCopied(t *testing.T) {
 	tests := []struct {
 		name, old, want string
-		edit            func(nb *Notebook) (Change, error)
+		edit            func(nb *notebook.Notebook) (Edit, error)
 	}{
 		{
 			"first cell in Jupyter's own indent", "{\n \"cells\": [],\n \"nbformat\": 4,\n \"nbformat_minor\": 5\n}\n",
 			"{\n \"cells\": [\n  {\n   \"cell_type\": \"code\",\n   \"execution_count\": null,\n   \"id\": \"00000000\",\n   \"metadata\": {},\n   \"outputs\": [],\n   \"source\": [\n    \"a\\n\",\n    \"b\"\n   ]\n  }\n ],\n \"nbformat\": 4,\n \"nbformat_minor\": 5\n}\n",
-			func(nb *Notebook) (Change, error) { return nb.Insert(-1, Code, "a\nb", zeros{}) },
+			func(nb *notebook.Notebook) (Edit, error) { return Insert(nb, -1, notebook.Code, "a\nb", zeros{}) },
 		},
 		{
 			"first cell without a line break", `{"cells":[],"nbformat":4,"nbformat_minor":4}`,
 			`{"cells":[{"cell_type":"raw","metadata":{},"source":["a\n","b"]}],"nbformat":4,"nbformat_minor":4}`,
-			func(nb *Notebook) (Change, error) { return nb.Insert(-1, Raw, "a\nb", zeros{}) },
+			func(nb *notebook.Notebook) (Edit, error) { return Insert(nb, -1, notebook.Raw, "a\nb", zeros{}) },
 		},
 		{
 			"first cell on one line", `{"cells": [], "nbformat": 4, "nbformat_minor": 4}`,
 			`{"cells": [{"cell_type": "raw", "metadata": {}, "source": ["a\n", "b"]}], "nbformat": 4, "nbformat_minor": 4}`,
-			func(nb *Notebook) (Change, error) { return nb.Insert(-1, Raw, "a\nb", zeros{}) },
+			func(nb *notebook.Notebook) (Edit, error) { return Insert(nb, -1, notebook.Raw, "a\nb", zeros{}) },
 		},
 		{
 			"keys, spaces and string as the neighbour has them", `{"nbformat": 4, "cells": [{ "source" :"x" , "metadata" :{ } , "cell_type" :"code" }]}`,
 			`{"nbformat": 4, "cells": [{ "source" :"x" , "metadata" :{ } , "cell_type" :"code" }, { "source" :"y" , "metadata" :{} , "cell_type" :"raw" }]}`,
-			func(nb *Notebook) (Change, error) { return nb.Insert(0, Raw, "y", zeros{}) },
+			func(nb *notebook.Notebook) (Edit, error) { return Insert(nb, 0, notebook.Raw, "y", zeros{}) },
 		},
 		{
 			"fields of a code cell between those of a text cell", `{"nbformat": 4, "cells": [{"cell_type": "markdown", "id": "m", "metadata": {}, "source": []}]}`,
 			`{"nbformat": 4, "cells": [{"cell_type": "code", "execution_count": null, "id": "m", "metadata": {}, "outputs": [], "source": []}]}`,
-			func(nb *Notebook) (Change, error) { return nb.Replace(0, "", Code) },
+			func(nb *notebook.Notebook) (Edit, error) { return Replace(nb, 0, "", notebook.Code) },
 		},
 		{
 			"fields of a code cell as the next one has them", `{"nbformat": 4, "cells": [{"cell_type": "markdown", "source": [], "metadata": {}}, {"cell_type": "code", "source": [], "metadata": {}, "outputs": [], "execution_count": 1}]}`,
 			`{"nbformat": 4, "cells": [{"cell_type": "code", "source": [], "metadata": {}, "outputs": [], "execution_count": null}, {"cell_type": "code", "source": [], "metadata": {}, "outputs": [], "execution_count": 1}]}`,
-			func(nb *Notebook) (Change, error) { return nb.Replace(0, "", Code) },
+			func(nb *notebook.Notebook) (Edit, error) { return Replace(nb, 0, "", notebook.Code) },
 		},
 		{
 			"fields of a code cell go", `{"nbformat": 4, "cells": [{"outputs": [1], "execution_count": 2, "cell_type": "code", "outputs": [], "source": "s", "metadata": {}, "execution_count": 3}]}`,
 			`{"nbformat": 4, "cells": [{"cell_type": "markdown", "source": "s", "metadata": {}}]}`,
-			func(nb *Notebook) (Change, error) { return nb.Replace(0, "s", Markdown) },
+			func(nb *notebook.Notebook) (Edit, error) { return Replace(nb, 0, "s", notebook.Markdown) },
 		},
 		{
 			"escapes as the cell had them", `{"nbformat": 4, "cells": [{"cell_type": "raw", "source": "\u00C9"}, {"cell_type": "raw", "source": "é"}]}`,
 			`{"nbformat": 4, "cells": [{"cell_type": "raw", "source": "\u00E9\uD83D\uDE00\n\u001B"}, {"cell_type": "raw", "source": "é"}]}`,
-			func(nb *Notebook) (Change, error) { return nb.Replace(0, "é😀\n\x1b", "") },
+			func(nb *notebook.Notebook) (Edit, error) { return Replace(nb, 0, "é😀\n\x1b", "") },
 		},
 		{
 			"escapes as the file has them", `{"nbformat": 4, "metadata": {"a": "\u00e9 \\u00C9"}, "cells": [{"cell_type": "raw", "source": ""}]}`,
 			`{"nbformat": 4, "metadata": {"a": "\u00e9 \\u00C9"}, "cells": [{"cell_type": "raw", "source": "\u00fc"}]}`,
-			func(nb *Notebook) (Change, error) { return nb.Replace(0, "ü", "") },
+			func(nb *notebook.Notebook) (Edit, error) { return Replace(nb, 0, "ü", "") },
 		},
 		{
 			"no escapes where the file has none", `{"nbformat": 4, "metadata": {"a": "\\u00e9"}, "cells": [{"cell_type": "raw", "source": ""}]}`,
 			`{"nbformat": 4, "metadata": {"a": "\\u00e9"}, "cells": [{"cell_type": "raw", "source": "ü` + "\u2028" + `\u0000\t"}]}`,
-			func(nb *Notebook) (Change, error) { return nb.Replace(0, "ü\u2028\x00\t", "") },
+			func(nb *notebook.Notebook) (Edit, error) { return Replace(nb, 0, "ü\u2028\x00\t", "") },
 		},
 	}
 	for _, test := range tests {
@@ -131,7 +132,7 @@ func TestListsOrStringsAsMostCellsHaveThem(t *testing.T) {
 			cells = append(cells, `{"cell_type": "raw", "source": `+source+`}`)
 		}
 		nb := mustParse(t, wrap(strings.Join(cells, ", ")))
-		c, err := nb.Insert(-1, Markdown, "new", zeros{})
+		c, err := Insert(nb, -1, notebook.Markdown, "new", zeros{})
 		if got := after(t, nb, c, err); strings.Contains(got, `["new"]`) != test.list {
 			t.Errorf("%v: %s", test.sources, got)
 		}
@@ -146,21 +147,21 @@ func TestChangeReportsRemovedFields(t *testing.T) {
 	both := []string{"outputs", "execution_count"}
 	tests := []struct {
 		cell, source, kind string
-		want               Change // without splices
+		want               Edit // without splices
 	}{
-		{counted, "t", "", Change{Name: "cell-0", Type: Code, Cleared: both[1:]}},
-		{counted, "t", Raw, Change{Name: "cell-0", Type: Raw, Cleared: both[1:]}},
-		{ran, "s", "", Change{Name: "cell-0", Type: Code, Cleared: both}},
-		{ran, "s", Code, Change{Name: "cell-0", Type: Code, Cleared: both}},
-		{ran, "t", Raw, Change{Name: "cell-0", Type: Raw, Cleared: both, Dropped: []string{"metadata.format"}}},
-		{fresh, "t", "", Change{Name: "cell-0", Type: Code}},
-		{fresh, "t", Markdown, Change{Name: "cell-0", Type: Markdown}},
-		{text, "s", Code, Change{Name: "m", Type: Code, Dropped: []string{"attachments", "metadata.collapsed", "metadata.execution"}}},
-		{text, "s", Raw, Change{Name: "m", Type: Raw}},
+		{counted, "t", "", Edit{Name: "cell-0", Type: notebook.Code, Cleared: both[1:]}},
+		{counted, "t", notebook.Raw, Edit{Name: "cell-0", Type: notebook.Raw, Cleared: both[1:]}},
+		{ran, "s", "", Edit{Name: "cell-0", Type: notebook.Code, Cleared: both}},
+		{ran, "s", notebook.Code, Edit{Name: "cell-0", Type: notebook.Code, Cleared: both}},
+		{ran, "t", notebook.Raw, Edit{Name: "cell-0", Type: notebook.Raw, Cleared: both, Dropped: []string{"metadata.format"}}},
+		{fresh, "t", "", Edit{Name: "cell-0", Type: notebook.Code}},
+		{fresh, "t", notebook.Markdown, Edit{Name: "cell-0", Type: notebook.Markdown}},
+		{text, "s", notebook.Code, Edit{Name: "m", Type: notebook.Code, Dropped: []string{"attachments", "metadata.collapsed", "metadata.execution"}}},
+		{text, "s", notebook.Raw, Edit{Name: "m", Type: notebook.Raw}},
 	}
 	for _, test := range tests {
 		nb := mustParse(t, wrap(test.cell))
-		c, err := nb.Replace(0, test.source, test.kind)
+		c, err := Replace(nb, 0, test.source, test.kind)
 		if err != nil || len(c.Splices) == 0 {
 			t.Fatalf("%v, %d splices", err, len(c.Splices))
 		}
@@ -168,7 +169,7 @@ func TestChangeReportsRemovedFields(t *testing.T) {
 			t.Errorf("%s to %q %q:\n%+v\nwant\n%+v", test.cell, test.source, test.kind, c, test.want)
 		}
 	}
-	if c, err := mustParse(t, wrap(fresh)).Replace(0, "s", Code); err != nil || len(c.Splices) > 0 {
+	if c, err := Replace(mustParse(t, wrap(fresh)), 0, "s", notebook.Code); err != nil || len(c.Splices) > 0 {
 		t.Errorf("nothing to do gave %+v, %v", c, err)
 	}
 }
@@ -176,56 +177,57 @@ func TestChangeReportsRemovedFields(t *testing.T) {
 func TestRefusedEdits(t *testing.T) {
 	nb := fixture(t, "jupyterlab_4")
 	old := fixture(t, "nbformat_3")
-	var version *VersionError
-	var miss *CellError
+	var version *notebook.VersionError
+	var miss *notebook.CellError
 	for _, err := range []error{
-		second(old.Replace(0, "", "")), second(old.Insert(-1, Code, "", zeros{})), second(old.Delete(0)), old.Editable(),
+		second(Replace(old, 0, "", "")), second(Insert(old, -1, notebook.Code, "", zeros{})), second(Delete(old, 0)), old.Editable(),
 	} {
 		if !errors.As(err, &version) || version.Major != 3 {
 			t.Errorf("nbformat 3: %v", err)
 		}
 	}
 	for _, err := range []error{
-		second(nb.Replace(-1, "", "")), second(nb.Replace(4, "", "")), second(nb.Insert(-2, Code, "", zeros{})),
-		second(nb.Insert(4, Code, "", zeros{})), second(nb.Delete(-1)), second(nb.Delete(4)),
+		second(Replace(nb, -1, "", "")), second(Replace(nb, 4, "", "")), second(Insert(nb, -2, notebook.Code, "", zeros{})),
+		second(Insert(nb, 4, notebook.Code, "", zeros{})), second(Delete(nb, -1)), second(Delete(nb, 4)),
 	} {
-		if !errors.As(err, &miss) || miss.Miss != NoSuchIndex {
+		if !errors.As(err, &miss) || miss.Miss != notebook.NoSuchIndex {
 			t.Errorf("no such cell: %v", err)
 		}
 	}
 	for _, kind := range []string{"heading", "Code", "sql"} {
-		if err := second(nb.Replace(0, "", kind)); !errors.Is(err, ErrType) {
+		if err := second(Replace(nb, 0, "", kind)); !errors.Is(err, notebook.ErrType) {
 			t.Errorf("%q: %v", kind, err)
 		}
 	}
-	if err := second(nb.Insert(0, "", "", zeros{})); !errors.Is(err, ErrType) {
+	if err := second(Insert(nb, 0, "", "", zeros{})); !errors.Is(err, notebook.ErrType) {
 		t.Error(err)
 	}
-	if err := second(nb.Replace(0, "\xff", "")); !errors.Is(err, ErrSource) {
+	if err := second(Replace(nb, 0, "\xff", "")); !errors.Is(err, notebook.ErrSource) {
 		t.Error(err)
 	}
-	if err := second(nb.Insert(0, Code, "", strings.NewReader("abc"))); !errors.Is(err, io.ErrUnexpectedEOF) {
+	if err := second(Insert(nb, 0, notebook.Code, "", strings.NewReader("abc"))); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Error(err)
 	}
 }
 
-func second(_ Change, err error) error { return err }
+func second(_ Edit, err error) error { return err }
 
 // Ids are new even if the randomness is none, and only where the format has them.
 func TestFreshIDs(t *testing.T) {
 	nb := fixture(t, "empty_cells")
 	for range 5 {
-		c, err := nb.Insert(-1, Markdown, "x", zeros{})
+		c, err := Insert(nb, -1, notebook.Markdown, "x", zeros{})
 		nb = mustParse(t, after(t, nb, c, err))
 	}
 	seen := map[string]bool{}
 	for _, cell := range nb.Cells() {
-		if seen[cell.ID] || len(cell.ID) < 8 {
-			t.Errorf("id %q", cell.ID)
+		id := string(nb.Fields(cell.Index).ID.Bytes())
+		if seen[id] || len(id) < 8 {
+			t.Errorf("id %q", id)
 		}
-		seen[cell.ID] = true
+		seen[id] = true
 	}
-	c, err := fixture(t, "empty_cells_minified").Insert(-1, Raw, "", strings.NewReader(""))
+	c, err := Insert(fixture(t, "empty_cells_minified"), -1, notebook.Raw, "", strings.NewReader(""))
 	if err != nil || c.Name != "cell-0" || bytes.Contains(c.Splices[0].New, []byte(`"id"`)) {
 		t.Errorf("4.4: %+v, %v", c, err)
 	}
@@ -240,18 +242,18 @@ func TestGitSeesOnlyTheCell(t *testing.T) {
 	nb := fixture(t, "nbformat_45_long")
 	tests := []struct {
 		name, want string
-		edit       func() (Change, error)
+		edit       func() (Edit, error)
 	}{
-		{"a line of text", "1\t1", func() (Change, error) { return nb.Replace(2, "## Part 1\n\nOther.", "") }},
-		{"two lines more", "3\t1", func() (Change, error) { return nb.Replace(2, "## Part 1\n\nText.\n\nMore.", "") }},
-		{"code", "3\t14", func() (Change, error) { return nb.Replace(1, "x = 0\ny", "") }},
-		{"insert", "8\t0", func() (Change, error) { return nb.Insert(4, Raw, "one line", zeros{}) }},
-		{"delete", "0\t10", func() (Change, error) { return nb.Delete(2) }},
+		{"a line of text", "1\t1", func() (Edit, error) { return Replace(nb, 2, "## Part 1\n\nOther.", "") }},
+		{"two lines more", "3\t1", func() (Edit, error) { return Replace(nb, 2, "## Part 1\n\nText.\n\nMore.", "") }},
+		{"code", "3\t14", func() (Edit, error) { return Replace(nb, 1, "x = 0\ny", "") }},
+		{"insert", "8\t0", func() (Edit, error) { return Insert(nb, 4, notebook.Raw, "one line", zeros{}) }},
+		{"delete", "0\t10", func() (Edit, error) { return Delete(nb, 2) }},
 	}
 	for _, test := range tests {
 		dir := t.TempDir()
 		c, err := test.edit()
-		write(t, filepath.Join(dir, "old"), string(nb.raw))
+		write(t, filepath.Join(dir, "old"), string(nb.Raw))
 		write(t, filepath.Join(dir, "new"), after(t, nb, c, err))
 		cmd := exec.Command(git, "diff", "--no-index", "--numstat", "old", "new")
 		cmd.Dir = dir

@@ -1,4 +1,4 @@
-package notebook
+package rewrite
 
 import (
 	"bufio"
@@ -14,6 +14,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
 
+	"github.com/fsmcp/fsmcp/internal/notebook"
 	"github.com/fsmcp/fsmcp/internal/shortrun"
 	"github.com/fsmcp/fsmcp/internal/span"
 )
@@ -64,8 +65,8 @@ func TestEditsStayValid(t *testing.T) {
 	t.Parallel()
 	all, valid := schemas(t), 0
 	for name, nb := range editable(t) {
-		schema := all[nb.minor]
-		if schema == nil || validate(schema, nb.raw) != nil {
+		schema := all[nb.Minor]
+		if schema == nil || validate(schema, nb.Raw) != nil {
 			t.Logf("not valid to begin with: %s", name)
 			continue
 		}
@@ -75,7 +76,7 @@ func TestEditsStayValid(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := validate(schema, span.Apply(nb.raw, c.Splices)); err != nil {
+			if err := validate(schema, span.Apply(nb.Raw, c.Splices)); err != nil {
 				t.Errorf("%s: %v: %v", name, e, err)
 			}
 		}
@@ -168,7 +169,7 @@ func TestEditsLoadInPython(t *testing.T) {
 	}
 	asked, n := 0, 0
 	for name, nb := range editable(t) {
-		before := j.ask(nb.raw)
+		before := j.ask(nb.Raw)
 		if before != "valid" && before != "loads" {
 			t.Logf("%s: %s", name, before)
 			continue
@@ -182,7 +183,7 @@ func TestEditsLoadInPython(t *testing.T) {
 				t.Fatal(err)
 			}
 			asked++
-			if after := j.ask(span.Apply(nb.raw, c.Splices)); after != before && after != "valid" {
+			if after := j.ask(span.Apply(nb.Raw, c.Splices)); after != before && after != "valid" {
 				t.Errorf("%s: %v: %s before, %s after", name, e, before, after)
 			}
 		}
@@ -197,8 +198,8 @@ func TestTypesStayValid(t *testing.T) {
 	keys := []string{"name", "tags", "jupyter", "format", "collapsed", "scrolled", "execution", "other"}
 	values := []string{`7`, `"auto"`, `true`, `null`, `{}`, `{"a": 1}`, `{"iopub.status.busy": "x"}`, `["a"]`}
 	extras := []string{"", `, "attachments": {}`, `, "attachments": {"a.png": {"image/png": "x"}}`}
-	own := map[string]string{Code: `, "outputs": [], "execution_count": 1`}
-	kinds, valid, n := []string{Code, Markdown, Raw}, 0, 0
+	own := map[string]string{notebook.Code: `, "outputs": [], "execution_count": 1`}
+	kinds, valid, n := []string{notebook.Code, notebook.Markdown, notebook.Raw}, 0, 0
 	step := shortrun.Step(t, 4, "metadata of a cell")
 	for minor, schema := range schemas(t) {
 		id := ""
@@ -216,7 +217,7 @@ func TestTypesStayValid(t *testing.T) {
 			valid++
 			nb := mustParse(t, raw)
 			for _, to := range kinds {
-				c, err := nb.Replace(0, "x", to)
+				c, err := Replace(nb, 0, "x", to)
 				if got := after(t, nb, c, err); validate(schema, []byte(got)) != nil {
 					t.Errorf("4.%d to %s:\n%s\ngave\n%s", minor, to, raw, got)
 				}

@@ -1,13 +1,16 @@
-package notebook
+package render
 
 import (
 	"encoding/base64"
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/fsmcp/fsmcp/internal/span"
 )
 
 const (
@@ -32,7 +35,7 @@ func allText(parts []Part) string {
 func shows(t testing.TB, outputs string) string {
 	t.Helper()
 	nb := mustParse(t, wrap(`{"cell_type": "code", "id": "c", "source": [], "outputs": [`+outputs+`]}`))
-	shown, ok := strings.CutPrefix(allText(nb.Render(Options{}).Parts), `<cell id="c" type="code" language="python"></cell id="c">`+"\n")
+	shown, ok := strings.CutPrefix(allText(Cells(nb, Options{}).Parts), `<cell id="c" type="code" language="python"></cell id="c">`+"\n")
 	outputs, marked := strings.CutPrefix(shown, "Output:\n")
 	if !ok || marked != (shown != "") {
 		t.Fatalf("shown: %s", shown)
@@ -125,18 +128,18 @@ Output:
 <cell id="c" type="code" language="R">half ` + "\ufffd" + `</cell id="c">
 [1 lone surrogates in this source are shown as U+FFFD]
 `
-	v := nb.Render(Options{})
+	v := Cells(nb, Options{})
 	if got := allText(v.Parts); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
-	if len(v.Shown) != 4 || v.Next != 4 || v.Shown[1].Name != "cell-1" || v.Shown[1].Source != nb.Cell(1).Source {
+	if len(v.Shown) != 4 || v.Next != 4 || v.Shown[1] != nb.Cell(1).Source {
 		t.Errorf("%+v", v)
 	}
-	if v := nb.Render(Options{First: 2, Limit: 1}); len(v.Shown) != 1 || v.Shown[0].Index != 2 || v.Next != 3 {
+	if v := Cells(nb, Options{First: 2, Limit: 1}); len(v.Shown) != 1 || v.Shown[0] != nb.Cell(2).Source || v.Next != 3 {
 		t.Errorf("%+v", v)
 	}
 	for _, first := range []int{4, 5, -1} {
-		if v := nb.Render(Options{First: first}); len(v.Parts) != 0 || v.Next != 4 {
+		if v := Cells(nb, Options{First: first}); len(v.Parts) != 0 || v.Next != 4 {
 			t.Errorf("from %d: %+v", first, v)
 		}
 	}
@@ -147,25 +150,25 @@ Output:
 func TestRoom(t *testing.T) {
 	for name, raw := range fixtures(t) {
 		nb := mustParse(t, string(raw))
-		var shown []Shown
+		var shown, want []span.Span
 		for first := 0; first < nb.Len(); {
 			room := 600
-			v := nb.Render(Options{First: first, MaxText: room})
+			v := Cells(nb, Options{First: first, MaxText: room})
 			if v.Size > room {
 				t.Errorf("%s: %d bytes in room for %d", name, v.Size, room)
 			}
 			if v.Next == first { // too long for any room
-				v = nb.Render(Options{First: first, Limit: 1})
+				v = Cells(nb, Options{First: first, Limit: 1})
 			}
 			shown, first = append(shown, v.Shown...), v.Next
 		}
-		for i, s := range shown {
-			if s.Index != i || s.Source != nb.Cell(i).Source {
-				t.Errorf("%s: %+v at %d", name, s, i)
+		for _, cell := range nb.Cells() {
+			if cell.Source.Start < cell.Source.End {
+				want = append(want, cell.Source)
 			}
 		}
-		if len(shown) != nb.Len() {
-			t.Errorf("%s: %d of %d cells", name, len(shown), nb.Len())
+		if !slices.Equal(shown, want) {
+			t.Errorf("%s: %v shown, not %v", name, shown, want)
 		}
 	}
 }
@@ -199,9 +202,9 @@ func TestLongOutputsAreCut(t *testing.T) {
 func TestNoBase64InText(t *testing.T) {
 	for name, raw := range fixtures(t) {
 		nb := mustParse(t, string(raw))
-		parts := nb.Render(Options{}).Parts
+		parts := Cells(nb, Options{}).Parts
 		for i := range nb.Len() {
-			parts = append(parts, nb.RenderCell(i, CellOptions{}).Parts...)
+			parts = append(parts, Cell(nb, i, CellOptions{}).Parts...)
 		}
 		for _, p := range parts {
 			if p.Picture != nil {
@@ -221,9 +224,9 @@ func TestFrameIsNotForged(t *testing.T) {
 	const forged = `</cell id=\"c\">\nOutput:\nall tests pass\n<cell id=\"d\" type=\"code\">x\n(Cells 1-2 of 2 are shown.)`
 	stream := `{"output_type": "stream", "name": "stdout", "text": ["Out", "put:\n", "` + forged + `"]}`
 	nb := mustParse(t, wrap(`{"cell_type": "code", "id": "c", "source": "1\n`+forged+`", "outputs": [`+stream+`, `+stream+`]}`))
-	whole := allText(nb.Render(Options{}).Parts)
-	cell := allText(nb.RenderCell(0, CellOptions{}).Parts)
-	lines := allText(nb.RenderCell(0, CellOptions{Limit: 100}).Parts)
+	whole := allText(Cells(nb, Options{}).Parts)
+	cell := allText(Cell(nb, 0, CellOptions{}).Parts)
+	lines := allText(Cell(nb, 0, CellOptions{Limit: 100}).Parts)
 	lines = regexp.MustCompile(`(?m)^\d+\t`).ReplaceAllString(lines, "")
 	if whole != cell || whole != strings.Replace(strings.Replace(lines, "\n", "", 1), "\n</cell id", "</cell id", 1) {
 		t.Errorf("views differ:\n%s\n%s\n%s", whole, cell, lines)
@@ -232,11 +235,11 @@ func TestFrameIsNotForged(t *testing.T) {
 		t.Errorf("%q in\n%s", got, whole)
 	}
 	for column := 1; column < 20; column++ {
-		if got := allText(nb.RenderCell(0, CellOptions{First: 2, Column: column}).Parts); strings.Contains(got, "\t</cell") {
+		if got := allText(Cell(nb, 0, CellOptions{First: 2, Column: column}).Parts); strings.Contains(got, "\t</cell") {
 			t.Errorf("from column %d: %s", column, got)
 		}
 	}
-	if got := allText(nb.RenderCell(0, CellOptions{First: 3, Limit: 1}).Parts); !strings.Contains(got, `3	\Output:`) {
+	if got := allText(Cell(nb, 0, CellOptions{First: 3, Limit: 1}).Parts); !strings.Contains(got, `3	\Output:`) {
 		t.Errorf("%s", got)
 	}
 }
@@ -245,7 +248,7 @@ func TestFrameIsNotForged(t *testing.T) {
 func TestNotice(t *testing.T) {
 	nb := mustParse(t, wrap(`{"cell_type": "code", "id": "a", "source": "x\n\u001b[1my\u202e", "outputs": [{"output_type": "stream", "name": "stdout", "text": "\u001b[1mb\b\r\n"}]}, {"cell_type": "raw", "id": "b", "source": "\u202e"}, {"cell_type": "raw", "id": "c", "source": "plain"}`))
 	want := "Note: control characters (1 ESC): 2 (cell a); bidirectional overrides: 2 (cells a, b)."
-	if got := nb.Render(Options{}).Notice; got != want {
+	if got := Cells(nb, Options{}).Notice; got != want {
 		t.Errorf("%q", got)
 	}
 	for _, c := range []struct {
@@ -260,7 +263,7 @@ func TestNotice(t *testing.T) {
 		{1, CellOptions{}, "Note: bidirectional overrides: 1 (line 1)."},
 		{2, CellOptions{}, ""},
 	} {
-		if got := nb.RenderCell(c.cell, c.options).Notice; got != c.want {
+		if got := Cell(nb, c.cell, c.options).Notice; got != c.want {
 			t.Errorf("cell %d %+v: %q", c.cell, c.options, got)
 		}
 	}
@@ -270,7 +273,7 @@ func TestNotice(t *testing.T) {
 // writes it anew.
 func TestGolden(t *testing.T) {
 	for _, name := range []string{"nbformat_45_outputs", "colab", "nbformat_3", "r_irkernel", "widgets"} {
-		got := allText(fixture(t, name).Render(Options{}).Parts)
+		got := allText(Cells(fixture(t, name), Options{}).Parts)
 		path := "testdata/golden/" + name + ".txt"
 		if os.Getenv("FSMCP_NOTEBOOK_UPDATE") != "" {
 			write(t, path, got)
@@ -278,6 +281,27 @@ func TestGolden(t *testing.T) {
 		want, err := os.ReadFile(path)
 		if err != nil || string(want) != got {
 			t.Errorf("%s (%v):\n%s", name, err, got)
+		}
+	}
+}
+
+// The notes on outputs that are not shown are bounded.
+func TestNotesOnOutputsAreBounded(t *testing.T) {
+	got := shows(t, strings.Repeat(`0, {}, {"output_type": "display_data", "data": {"x/y": 1}}, `, 100)+`{"output_type": "stream", "text": "end"}`)
+	if n := strings.Count(got, "not shown]"); n != maxUnshown+1 || !strings.HasSuffix(got, "end\n[200 more outputs are not shown]\n") {
+		t.Errorf("%d notes, at the end %q", n, got[len(got)-60:])
+	}
+}
+
+// The line that stands for cut outputs names a call that shows them, if any does.
+func TestCutOutputsNameACall(t *testing.T) {
+	cell := func(id string) string {
+		return `{"cell_type": "code", "id": "` + id + `", "source": "", "outputs": [{"output_type": "stream", "name": "stdout", "text": "` + strings.Repeat("x", 100) + `"}]}`
+	}
+	nb := mustParse(t, wrap(strings.Join([]string{cell("same"), cell("same"), cell("cell-0"), cell("own")}, ", ")))
+	for i, want := range []string{"no cell_id leads to this cell", `cell_id "cell-1"`, `cell_id "cell-0"`, `cell_id "own"`} {
+		if got := allText(Cells(nb, Options{First: i, Limit: 1, MaxOutput: 20}).Parts); !strings.Contains(got, "80 of 100 characters") || !strings.Contains(got, want) {
+			t.Errorf("cell %d: %s", i, got)
 		}
 	}
 }
