@@ -12,7 +12,7 @@ const maxNames = 20
 
 // Name returns the name of the cell at index i in answers.
 func (nb *Notebook) Name(i int) string {
-	if id := Attribute(nb.value(i, fieldID), ""); id != "" {
+	if id := Attribute(nb.at(nb.cells.at(i).id), ""); id != "" {
 		return id
 	}
 	return IndexName(i)
@@ -81,12 +81,12 @@ func (nb *Notebook) WithID(name string) (first, count int) {
 }
 
 func (nb *Notebook) hasID(i int, id string) bool {
-	p := nb.cells.at(i)[fieldID]
+	p := nb.cells.at(i).id
 	// An id is at most as long as its spelling, so most need no decoding.
 	if id == "" || int(p.end-p.start)-2 < len(id) {
 		return false
 	}
-	return string(nb.value(i, fieldID).Bytes()) == id
+	return string(nb.at(p).Bytes()) == id
 }
 
 // placesOf returns the cell-N of the cells that share an id. A cell-N that is the id of
@@ -109,7 +109,7 @@ func (nb *Notebook) placesOf(id string) (names []string, hidden int) {
 func (nb *Notebook) takenPlaces() map[int]bool {
 	taken := map[int]bool{}
 	for i := range nb.Len() {
-		if at, ok := indexOf(string(nb.value(i, fieldID).Bytes())); ok && at < nb.Len() {
+		if at, ok := indexOf(string(nb.at(nb.cells.at(i).id).Bytes())); ok && at < nb.Len() {
 			taken[at] = true
 		}
 	}

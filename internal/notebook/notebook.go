@@ -94,18 +94,15 @@ func (nb *Notebook) Editable() error {
 	return nil
 }
 
-// value returns a field of the cell at index i.
-func (nb *Notebook) value(i, field int) scan.Value {
-	p := nb.cells.at(i)[field]
+// at returns the value at a place.
+func (nb *Notebook) at(p place) scan.Value {
 	return scan.Between(nb.Raw, int(p.start), int(p.end))
 }
 
 // Fields returns the values of the cell at index i, which must exist.
 func (nb *Notebook) Fields(i int) Fields {
-	return Fields{
-		nb.value(i, fieldWhole), nb.value(i, fieldType), nb.value(i, fieldID), nb.value(i, fieldSource),
-		nb.value(i, fieldOutputs), nb.value(i, fieldExecution), nb.value(i, fieldLanguage),
-	}
+	e := nb.cells.at(i)
+	return Fields{nb.at(e.whole), nb.at(e.kind), nb.at(e.id), nb.at(e.source), nb.at(e.outputs), nb.at(e.count), nb.at(e.language)}
 }
 
 // Cell returns the cell at index i, which must exist.

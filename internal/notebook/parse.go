@@ -28,59 +28,73 @@ func notNotebook(at int, what string) *ParseError {
 	return &ParseError{NotNotebook, int64(at), what}
 }
 
-// read finds the cells and the values of the outermost object that this package knows, and
-// checks the shape of a notebook. Of equal keys the last one counts.
+// top holds the values of the outermost object that this package knows.
+type top struct{ format, minor, cells, sheets, metadata scan.Value }
+
+// read finds the cells and the values of the outermost object, and checks the shape of a
+// notebook. Of equal keys the last one counts.
 func (nb *Notebook) read() *ParseError {
-	var format, minor, cells, sheets, metadata, other scan.Value
+	var t top
+	var other scan.Value
 	var fault *ParseError // of the list of cells read last
 	for key, v := range nb.Top.Members() {
 		to := &other
 		switch string(key.Bytes()) {
 		case "nbformat":
-			to = &format
+			to = &t.format
 		case "nbformat_minor":
-			to = &minor
+			to = &t.minor
 		case "cells":
-			to = &cells
+			to = &t.cells
 			nb.cells = cellList{}
 			fault = nb.cells.read(v, false)
 		case "worksheets":
-			to = &sheets
+			to = &t.sheets
 		case "metadata":
-			to = &metadata
+			to = &t.metadata
 		}
 		v.End()
 		*to = *v
 	}
+	if err := nb.checkShape(t); err != nil {
+		return err
+	}
+	nb.Language = Attribute(t.metadata.Lookup("language_info", "name"), "python")
+	if nb.Major == 4 {
+		nb.List = t.cells
+		return fault
+	}
+	nb.cells = cellList{}
+	for sheet := range t.sheets.Elements() {
+		list := sheet.Lookup("cells")
+		if err := nb.cells.read(&list, true); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkShape reads the version of the format, and checks that there is a list of cells or of
+// worksheets.
+func (nb *Notebook) checkShape(t top) *ParseError {
 	start := nb.Top.Start()
 	if nb.Top.Kind() != '{' {
 		return notNotebook(start, "not an object")
 	}
 	var ok bool
-	if nb.Major, ok = integer(format); !ok {
-		return notNotebook(max(format.Start(), start), "no nbformat number")
+	if nb.Major, ok = integer(t.format); !ok {
+		return notNotebook(max(t.format.Start(), start), "no nbformat number")
 	}
-	if nb.Minor, ok = integer(minor); !ok && minor.OK() {
-		return notNotebook(minor.Start(), "nbformat_minor is no number")
+	if nb.Minor, ok = integer(t.minor); !ok && t.minor.OK() {
+		return notNotebook(t.minor.Start(), "nbformat_minor is no number")
 	}
-	nb.Language = Attribute(metadata.Lookup("language_info", "name"), "python")
 	switch {
-	case nb.Major == 4 && cells.Kind() != '[':
-		return notNotebook(max(cells.Start(), start), "no list of cells")
-	case nb.Major == 4:
-		nb.List = cells
-		return fault
-	case nb.Major != 3:
-		return &ParseError{BadVersion, int64(format.Start()), "nbformat " + strconv.Itoa(nb.Major)}
-	case sheets.Kind() != '[':
-		return notNotebook(max(sheets.Start(), start), "no list of worksheets")
-	}
-	nb.cells = cellList{}
-	for sheet := range sheets.Elements() {
-		list := sheet.Lookup("cells")
-		if fault = nb.cells.read(&list, true); fault != nil {
-			return fault
-		}
+	case nb.Major == 4 && t.cells.Kind() != '[':
+		return notNotebook(max(t.cells.Start(), start), "no list of cells")
+	case nb.Major == 3 && t.sheets.Kind() != '[':
+		return notNotebook(max(t.sheets.Start(), start), "no list of worksheets")
+	case nb.Major != 3 && nb.Major != 4:
+		return &ParseError{BadVersion, int64(t.format.Start()), "nbformat " + strconv.Itoa(nb.Major)}
 	}
 	return nil
 }
@@ -104,12 +118,23 @@ type cellList struct {
 
 const pieceLen = 64
 
-// entry holds the places of the values of Fields.
-type entry [fieldCount]place
+// entry holds the places of a cell and of its fields; the zero place means that there is none.
+type entry struct{ whole, kind, id, source, outputs, count, language place }
 
 type place struct{ start, end uint32 }
 
+func placeOf(v *scan.Value) place { return place{uint32(v.Start()), uint32(v.End())} }
+
 func (l *cellList) at(i int) *entry { return &l.pieces[i/pieceLen][i%pieceLen] }
+
+func (l *cellList) add(e entry) {
+	if l.n%pieceLen == 0 {
+		l.pieces = append(l.pieces, make([]entry, 0, pieceLen))
+	}
+	last := &l.pieces[len(l.pieces)-1]
+	*last = append(*last, e)
+	l.n++
+}
 
 // read adds the cells of a list. old says that they have the fields of nbformat 3. Each is
 // checked before it is stored, so that a list of millions of other values costs no memory.
@@ -119,33 +144,55 @@ func (l *cellList) read(list *scan.Value, old bool) *ParseError {
 			return notNotebook(cell.Start(), "a cell that is not an object")
 		}
 		var e entry
-		text := true
-		var kind byte
+		typed, text := false, true
 		for key, v := range cell.Members() {
-			i := fieldNamed(key.Bytes(), old)
-			switch i {
-			case fieldCount:
+			to := e.named(key.Bytes(), old)
+			switch to {
+			case nil:
 				continue
-			case fieldSource:
+			case &e.kind:
+				typed = v.Kind() == '"'
+			case &e.source:
 				text = isText(v)
-			case fieldType:
-				kind = v.Kind()
 			}
-			e[i] = place{uint32(v.Start()), uint32(v.End())}
+			*to = placeOf(v)
 		}
 		switch {
-		case kind != '"':
-			return notNotebook(max(int(e[fieldType].start), cell.Start()), "a cell without cell_type")
+		case !typed:
+			return notNotebook(max(int(e.kind.start), cell.Start()), "a cell without cell_type")
 		case !text:
-			return notNotebook(int(e[fieldSource].start), "a source that is not text")
+			return notNotebook(int(e.source.start), "a source that is not text")
 		}
-		e[fieldWhole] = place{uint32(cell.Start()), uint32(cell.End())}
-		if l.n%pieceLen == 0 {
-			l.pieces = append(l.pieces, make([]entry, 0, pieceLen))
-		}
-		last := &l.pieces[len(l.pieces)-1]
-		*last = append(*last, e)
-		l.n++
+		e.whole = placeOf(cell)
+		l.add(e)
+	}
+	return nil
+}
+
+// named returns the field of that name, or nil. old includes the names of nbformat 3.
+func (e *entry) named(name []byte, old bool) *place {
+	switch string(name) {
+	case "cell_type":
+		return &e.kind
+	case "id":
+		return &e.id
+	case "source":
+		return &e.source
+	case "outputs":
+		return &e.outputs
+	case "execution_count":
+		return &e.count
+	}
+	if !old {
+		return nil
+	}
+	switch string(name) {
+	case "input":
+		return &e.source
+	case "prompt_number":
+		return &e.count
+	case "language":
+		return &e.language
 	}
 	return nil
 }
@@ -157,44 +204,4 @@ func isText(v *scan.Value) bool {
 		ok = ok && e.Kind() == '"'
 	}
 	return ok
-}
-
-// The indexes of an entry.
-const (
-	fieldWhole = iota
-	fieldType
-	fieldID
-	fieldSource
-	fieldOutputs
-	fieldExecution
-	fieldLanguage
-	fieldCount
-)
-
-// fieldNamed returns the index of the field of that name, and fieldCount for any other. old
-// includes the names of nbformat 3.
-func fieldNamed(name []byte, old bool) int {
-	switch string(name) {
-	case "cell_type":
-		return fieldType
-	case "id":
-		return fieldID
-	case "source":
-		return fieldSource
-	case "outputs":
-		return fieldOutputs
-	case "execution_count":
-		return fieldExecution
-	}
-	if old {
-		switch string(name) {
-		case "input":
-			return fieldSource
-		case "prompt_number":
-			return fieldExecution
-		case "language":
-			return fieldLanguage
-		}
-	}
-	return fieldCount
 }

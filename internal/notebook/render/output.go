@@ -66,37 +66,30 @@ func (o *outputs) addText(v scan.Value) {
 	o.text = o.text[:from+len(clean(o.text[from:]))]
 }
 
+// outputKeys are the fields of an output that are shown, apart from data. The last is the
+// name of a stream in nbformat 3.
+var outputKeys = [...]string{"output_type", "name", "text", "ename", "evalue", "traceback", "stream"}
+
 // add adds an output. old says that it is one of nbformat 3. Of equal keys the last one counts.
 func (o *outputs) add(output *scan.Value, old bool) {
 	if output.Kind() != '{' {
 		o.skip("an output that is not an object is not shown")
 		return
 	}
-	var kind, name, text, ename, evalue, traceback scan.Value
 	var data forms
+	var values [len(outputKeys)]scan.Value
 	for key, v := range output.Members() {
-		var to *scan.Value
-		switch string(key.Bytes()) {
-		case "data":
+		name := string(key.Bytes())
+		if name == "data" {
 			data = formsOf(v, false)
-			continue
-		case "output_type":
-			to = &kind
-		case "name", "stream":
-			to = &name
-		case "text":
-			to = &text
-		case "ename":
-			to = &ename
-		case "evalue":
-			to = &evalue
-		case "traceback":
-			to = &traceback
-		default:
-			continue
+		} else if i := slices.Index(outputKeys[:], name); i >= 0 {
+			v.End()
+			values[i] = *v
 		}
-		v.End()
-		*to = *v
+	}
+	kind, name, text, ename, evalue, traceback := values[0], values[1], values[2], values[3], values[4], values[5]
+	if !name.OK() {
+		name = values[6]
 	}
 	switch kind := string(kind.Bytes()); kind {
 	case "stream":

@@ -85,27 +85,7 @@ func setLines(nb *notebook.Notebook, i int, source string) span.Splice {
 	if len(items) == 0 || len(items) > maxKeep || source == "" {
 		return put(old, list(source, l, e))
 	}
-	text := func(item int) string {
-		s := items[item]
-		return string(scan.Between(nb.Raw, int(s.Start), int(s.End)).Bytes())
-	}
-	// A line counts as the same only if an item ends it in both.
-	first, last := 0, len(items) // the items from first to before last are replaced
-	for ; first < last; first++ {
-		line := text(first)
-		if !strings.HasPrefix(source, line) || !strings.HasSuffix(line, "\n") {
-			break
-		}
-		source = source[len(line):]
-	}
-	for ; first < last; last-- {
-		line := text(last - 1)
-		rest, ok := strings.CutSuffix(source, line)
-		if !ok || line == "" || rest != "" && !strings.HasSuffix(rest, "\n") {
-			break
-		}
-		source = rest
-	}
+	first, last, source := differing(nb, items, source)
 	s := span.Splice{New: []byte(lines(source, l.sep, e))}
 	switch {
 	case first < last && source != "":
@@ -122,6 +102,31 @@ func setLines(nb *notebook.Notebook, i int, source string) span.Splice {
 		}
 	}
 	return s
+}
+
+// differing returns the range of the items that source replaces, and the part of source that
+// replaces them. A line counts as the same only if an item ends it in both.
+func differing(nb *notebook.Notebook, items []span.Span, source string) (first, last int, rest string) {
+	text := func(item int) string {
+		s := items[item]
+		return string(scan.Between(nb.Raw, int(s.Start), int(s.End)).Bytes())
+	}
+	for ; first < len(items); first++ {
+		line := text(first)
+		if !strings.HasPrefix(source, line) || !strings.HasSuffix(line, "\n") {
+			break
+		}
+		source = source[len(line):]
+	}
+	for last = len(items); first < last; last-- {
+		line := text(last - 1)
+		rest, ok := strings.CutSuffix(source, line)
+		if !ok || line == "" || rest != "" && !strings.HasSuffix(rest, "\n") {
+			break
+		}
+		source = rest
+	}
+	return first, last, source
 }
 
 // itemsOf returns the places of the elements of a list, and of a longer list the first
