@@ -40,7 +40,8 @@ import (
 //     fills standard error.
 //   - asks has requests of its own answered before it reports.
 //   - child leaves a process running; stubborn ignores signals.
-//   - full wants whole texts, pull is asked for problems.
+//   - full wants whole texts. pull offers to be asked for problems, and reports none to a
+//     client that says that it asks.
 func fakeLanguageServer() {
 	s := &fakeServer{dir: os.Args[2], in: bufio.NewReader(os.Stdin), texts: map[string]string{}}
 	s.mode = strings.Split(os.Args[1], "+")
@@ -79,6 +80,7 @@ type fakeServer struct {
 	dir   string
 	in    *bufio.Reader
 	texts map[string]string // by URI
+	asked bool              // the client asks for problems
 }
 
 // fakeMessage is a message from the client: its answers have no method.
@@ -90,6 +92,11 @@ type fakeMessage struct {
 			URI  string `json:"uri"`
 			Text string `json:"text"`
 		} `json:"textDocument"`
+		Capabilities struct {
+			TextDocument struct {
+				Diagnostic json.RawMessage `json:"diagnostic"`
+			} `json:"textDocument"`
+		} `json:"capabilities"`
 		ContentChanges []struct {
 			Range *struct {
 				Start, End struct{ Line, Character int }
@@ -179,6 +186,7 @@ func (s *fakeServer) handle(m fakeMessage) {
 		}
 		can := map[string]any{"textDocumentSync": sync}
 		if s.is("pull") {
+			s.asked = m.Params.Capabilities.TextDocument.Diagnostic != nil
 			can["diagnosticProvider"] = map[string]any{"interFileDependencies": false, "workspaceDiagnostics": false}
 		}
 		s.answer(m, map[string]any{"capabilities": can})
@@ -199,8 +207,6 @@ func (s *fakeServer) handle(m fakeMessage) {
 		s.step("save")
 	case "textDocument/didClose":
 		delete(s.texts, uri)
-	case "textDocument/diagnostic":
-		s.answer(m, map[string]any{"kind": "full", "items": s.problems(uri)})
 	case "shutdown":
 		s.step("shutdown")
 		s.answer(m, nil)
@@ -307,7 +313,7 @@ func (s *fakeServer) problems(uri string) []any {
 
 // report publishes the problems of a text.
 func (s *fakeServer) report(uri string) {
-	if s.is("silent") || s.is("pull") {
+	if s.is("silent") || s.asked {
 		return
 	}
 	if s.is("slow") {

@@ -1,6 +1,12 @@
 package lsp
 
-import "os"
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
 
 // document is a file that a server is told of.
 type document struct {
@@ -12,14 +18,11 @@ type document struct {
 	version   int
 	published int // the last version that the server has reported on
 
-	// base is the text before a change where that is not what the server knows, and next the
-	// text after it; nil where there is nothing to send.
+	// base is the text before a change if the server does not know it, and next the text
+	// after it; nil if there is nothing to send.
 	base, next *string
 	// leave is the event of a file that the server is not to know any longer; 0: it is.
 	leave int
-
-	// seen is the file's state on the disk when it held the last text.
-	seen fileTime
 }
 
 // deliver takes a change.
@@ -31,8 +34,11 @@ func (d *document) deliver(c delivery) {
 	default:
 		d.base = &c.old
 	}
-	d.next, d.seen = &c.now, c.seen
+	d.next = &c.now
 }
+
+// pending reports whether there is a text to send.
+func (d *document) pending() bool { return d.base != nil || d.next != nil }
 
 // lost notes that the server does not know the document any longer.
 func (d *document) lost() {
@@ -43,12 +49,18 @@ func (d *document) lost() {
 	d.open, d.text, d.version, d.published = false, "", 0, 0
 }
 
-// lookAt returns the state of a file on the disk, the zero one where there is none; gone says
-// that it is missing.
-func lookAt(path string) (now fileTime, gone bool) {
-	info, err := os.Lstat(path)
-	if err != nil {
-		return fileTime{}, os.IsNotExist(err)
+// byUse returns the documents in the order of their last change.
+func byUse(documents map[string]*document) []*document {
+	return slices.SortedFunc(maps.Values(documents), func(a, b *document) int {
+		return cmp.Or(cmp.Compare(a.used, b.used), cmp.Compare(a.path, b.path))
+	})
+}
+
+// asText returns the bytes as the text of a document; ok is false for bytes that servers are
+// not told of.
+func asText(b []byte) (text string, ok bool) {
+	if len(b) > MaxFile || !utf8.Valid(b) {
+		return "", false
 	}
-	return timeOf(info), false
+	return strings.TrimPrefix(string(b), "\uFEFF"), true
 }

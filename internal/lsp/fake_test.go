@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+	"unicode/utf16"
 
 	"github.com/sourcegraph/jsonrpc2"
 )
@@ -27,6 +29,9 @@ type fake struct {
 	diagnose func(path, text string) []diagnostic
 	// version says whether it names versions.
 	unversioned bool
+	// pulls says that it waits to be asked for diagnostics: it offers that, and the client
+	// says that it asks.
+	pulls bool
 
 	mu        sync.Mutex
 	starts    int
@@ -36,6 +41,23 @@ type fake struct {
 	conn      *jsonrpc2.Conn
 	current   *fakeProcess
 }
+
+// Parts of the client's messages.
+type (
+	documentParams struct {
+		Document struct {
+			URI     string `json:"uri"`
+			Version int    `json:"version"`
+			Text    string `json:"text"`
+		} `json:"textDocument"`
+		Changes []struct {
+			Text string `json:"text"`
+		} `json:"contentChanges"`
+	}
+	watchedFilesParams struct {
+		Changes []fileEvent `json:"changes"`
+	}
+)
 
 const incremental = `{"textDocumentSync":{"openClose":true,"change":2,"save":true}}`
 
@@ -66,8 +88,8 @@ func (p *fakeProcess) Read(b []byte) (int, error)  { return p.serverIn.Read(b) }
 func (p *fakeProcess) Write(b []byte) (int, error) { return p.serverOut.Write(b) }
 func (p *fakeProcess) Close() error                { p.Kill(); return nil }
 
-// start implements Options.Start.
-func (f *fake) start(l Launch) (*Process, error) {
+// start takes the place of startProgram.
+func (f *fake) start(*exec.Cmd) (*program, error) {
 	p := &fakeProcess{killed: make(chan struct{})}
 	p.serverIn, p.in = io.Pipe()
 	p.out, p.serverOut = io.Pipe()
@@ -77,7 +99,7 @@ func (f *fake) start(l Launch) (*Process, error) {
 	f.current = p
 	clear(f.documents)
 	f.conn = jsonrpc2.NewConn(context.Background(), jsonrpc2.NewBufferedStream(p, jsonrpc2.VSCodeObjectCodec{}), f, jsonrpc2.SetLogger(noLog{}))
-	return &Process{In: p.in, Out: p.out, Kill: p.Kill, Wait: p.Wait}, nil
+	return &program{p.in, p.out, p.Kill, p.Wait}, nil
 }
 
 // Handle implements jsonrpc2.Handler.
@@ -94,29 +116,23 @@ func (f *fake) Handle(ctx context.Context, conn *jsonrpc2.Conn, req *jsonrpc2.Re
 	}
 	switch req.Method {
 	case "initialize":
+		f.mu.Lock()
+		f.pulls = strings.Contains(f.capabilities, "diagnosticProvider") && strings.Contains(string(params), `"diagnostic"`)
+		f.mu.Unlock()
 		_ = conn.Reply(ctx, req.ID, json.RawMessage(`{"capabilities":`+f.capabilities+`}`))
 	case "shutdown":
 		_ = conn.Reply(ctx, req.ID, nil)
 	case "exit":
 		_ = conn.Close()
 	case "textDocument/didOpen":
-		var p didOpenParams
+		var p documentParams
 		f.decode(params, &p)
 		f.set(p.Document.URI, p.Document.Text, p.Document.Version)
 		f.publish(p.Document.URI)
 	case "textDocument/didChange":
 		var p documentParams
 		f.decode(params, &p)
-		f.mu.Lock()
-		text := f.documents[p.Document.URI]
-		f.mu.Unlock()
-		enc := utf16Units
-		if strings.Contains(f.capabilities, `"utf-8"`) {
-			enc = utf8Units
-		}
-		for _, c := range p.Changes {
-			text = applied(text, c, enc)
-		}
+		text := p.Changes[len(p.Changes)-1].Text
 		f.set(p.Document.URI, text, p.Document.Version)
 		f.publish(p.Document.URI)
 	case "textDocument/didClose":
@@ -125,10 +141,6 @@ func (f *fake) Handle(ctx context.Context, conn *jsonrpc2.Conn, req *jsonrpc2.Re
 		f.mu.Lock()
 		delete(f.documents, p.Document.URI)
 		f.mu.Unlock()
-	case "textDocument/diagnostic":
-		var p documentParams
-		f.decode(params, &p)
-		_ = conn.Reply(ctx, req.ID, map[string]any{"kind": "full", "items": f.of(p.Document.URI)})
 	default:
 		if !req.Notif {
 			_ = conn.ReplyWithError(ctx, req.ID, &jsonrpc2.Error{Code: jsonrpc2.CodeMethodNotFound, Message: req.Method})
@@ -164,7 +176,6 @@ var problemWord = regexp.MustCompile(`\b(bad|meh|hint)\w*`)
 
 func words(text string) []diagnostic {
 	out := []diagnostic{}
-	lines := indexLines(text)
 	for _, at := range problemWord.FindAllStringIndex(text, -1) {
 		word := text[at[0]:at[1]]
 		d := diagnostic{Severity: severityError, Message: "undefined: " + word}
@@ -174,15 +185,19 @@ func words(text string) []diagnostic {
 		case "hin":
 			d.Severity = 4
 		}
-		d.Range = textRange{lines.position(at[0], utf16Units), lines.position(at[1], utf16Units)}
+		before := text[:at[0]]
+		d.Range.Start = position{lineEnds(before), len(utf16.Encode([]rune(before[strings.LastIndexAny(before, "\r\n")+1:])))}
 		out = append(out, d)
 	}
 	return out
 }
 
-// publish pushes the diagnostics of a document, unless they are pulled.
+// publish pushes the diagnostics of a document, unless it waits to be asked.
 func (f *fake) publish(uri string) {
-	if strings.Contains(f.capabilities, "diagnosticProvider") {
+	f.mu.Lock()
+	pulls := f.pulls
+	f.mu.Unlock()
+	if pulls {
 		return
 	}
 	p := map[string]any{"uri": uri, "diagnostics": f.of(uri)}
@@ -225,44 +240,6 @@ func (f *fake) text(path string) string {
 	return f.documents[uriOf(path)]
 }
 
-// applied applies one change to a text, as the protocol says it, without the code under
-// test.
-func applied(text string, c contentChange, enc encoding) string {
-	if c.Range == nil {
-		return c.Text
-	}
-	return text[:offsetOf(text, c.Range.Start, enc)] + c.Text + text[offsetOf(text, c.Range.End, enc):]
-}
-
-func offsetOf(text string, p position, enc encoding) int {
-	at := 0
-	for range p.Line {
-		i := strings.IndexAny(text[at:], "\r\n")
-		if i < 0 {
-			return len(text)
-		}
-		if at += i + 1; text[at-1] == '\r' && at < len(text) && text[at] == '\n' {
-			at++
-		}
-	}
-	for units := 0; units < p.Character && at < len(text); {
-		size := 1
-		for at+size < len(text) && text[at+size]&0xC0 == 0x80 {
-			size++
-		}
-		switch {
-		case enc == utf8Units:
-			units += size
-		case size == 4:
-			units += 2
-		default:
-			units++
-		}
-		at += size
-	}
-	return at
-}
-
 // project is a workspace with a client of one fake.
 type project struct {
 	t       *testing.T
@@ -270,7 +247,8 @@ type project struct {
 	fake    *fake
 	client  *Client
 	notices chan string
-	hidden  sync.Map // by path
+	ended   chan string // why runs ended
+	hidden  sync.Map    // by path
 }
 
 func newProject(t *testing.T, f *fake) *project {
@@ -279,7 +257,7 @@ func newProject(t *testing.T, f *fake) *project {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &project{t: t, dir: dir, fake: f, notices: make(chan string, 100)}
+	p := &project{t: t, dir: dir, fake: f, notices: make(chan string, 100), ended: make(chan string, 100)}
 	p.write("go.mod", "")
 	server := []Server{{Name: "fake", Command: []string{"fake"}, Languages: map[string]string{".go": "go"}, RootMarkers: []string{"go.mod"}}}
 	p.client = New(Options{
@@ -296,13 +274,14 @@ func newProject(t *testing.T, f *fake) *project {
 			return os.ReadFile(name)
 		},
 		Find:  func(Server) (string, []string, error) { return "fake", nil, nil },
-		Start: f.start,
+		Ended: func(_, _, why string) { p.ended <- why },
 	})
 	p.client.Notify = func(all ...string) {
 		for _, n := range all {
 			p.notices <- n
 		}
 	}
+	p.client.start = f.start
 	fast := &p.client.t
 	fast.quiet, fast.unversioned, fast.first, fast.silent = 5*time.Millisecond, 20*time.Millisecond, 5*time.Millisecond, 20*time.Millisecond
 	fast.wait = 10 * time.Second // tests that run out of it are stuck
@@ -351,8 +330,8 @@ func (p *project) settled() {
 		p.client.mu.Lock()
 		var waiting chan struct{}
 		for _, proc := range p.client.processes {
-			if proc.settled < proc.delivered {
-				waiting = proc.settling
+			if proc.behind {
+				waiting = proc.settled
 			}
 		}
 		p.client.mu.Unlock()

@@ -18,7 +18,7 @@ import (
 const mostDelay = 1600 * time.Millisecond
 
 func TestUsualWait(t *testing.T) {
-	if wait := usualTiming(0).wait; wait > 1500*time.Millisecond {
+	if wait := usualTiming.wait; wait > 1500*time.Millisecond {
 		t.Errorf("%v", wait)
 	}
 }
@@ -277,7 +277,14 @@ func TestServerThatDoesNotRead(t *testing.T) {
 	for i := range 40 {
 		p.slowEdit(fmt.Sprintf("a%d.go", i), large)
 	}
-	p.awaitEnd()
+	select {
+	case why := <-p.ended:
+		if why != errUnread.Error() {
+			t.Errorf("it ended: %s", why)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("the server does not end")
+	}
 }
 
 // Requests of the server are answered, and edits of its own refused.

@@ -1,10 +1,10 @@
 package lsp
 
 import (
+	"cmp"
 	"context"
-	"io"
 	"maps"
-	"os"
+	"os/exec"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -32,47 +32,24 @@ type Server struct {
 	Settings []byte
 }
 
-// Options are the parts of a Client. All are required that do not say what nil or zero means.
+// Options are the parts of a Client. All are required.
 type Options struct {
 	// Servers returns the servers that may be used now. It is asked at each change, and must
-	// cost nothing where there are none.
+	// cost nothing if there are none.
 	Servers func() []Server
 	// Folders returns the workspace folders, by names without links.
 	Folders func() []string
 	// Readable reports whether the caller may read a file without a question.
 	Readable func(name string) bool
-	// Read returns the bytes of a regular file of at most so many, where Readable is true of
-	// it. It never blocks.
+	// Read returns the bytes of a regular file of at most so many bytes for which Readable is
+	// true. It never blocks.
 	Read func(name string, most int64) ([]byte, error)
 	// Find returns the absolute name of a server's program and the environment it gets, just
 	// before it starts. A server whose program is not found is not used.
 	Find func(s Server) (program string, env []string, err error)
-	// Start starts a program in a folder; nil starts a process.
-	Start func(l Launch) (*Process, error)
-	// Wait bounds the wait of a change for its problems; 0 is just below 1.5 s.
-	Wait time.Duration
-	// Ended notes why a run of a server ended; nil drops it. What servers write to their
-	// standard error goes nowhere: it may hold text of files.
+	// Ended notes why a run of a server ended. What servers write to their standard error
+	// goes nowhere: it may hold text of files.
 	Ended func(server, root, why string)
-}
-
-// Launch describes the process to start.
-type Launch struct {
-	Program string // absolute
-	Args    []string
-	Env     []string // nil: that of this process
-	Dir     string   // the root of the project
-}
-
-// Process is a running language server.
-type Process struct {
-	In  io.WriteCloser // the server's standard input
-	Out io.ReadCloser  // its standard output
-	// Kill ends the process with its group at once. It comes before Wait: until then the
-	// group's number is not given to others.
-	Kill func()
-	// Wait returns once the process has ended.
-	Wait func()
 }
 
 // MaxFile is the size in bytes up to which servers are told of a file.
@@ -97,8 +74,8 @@ type timing struct {
 	// load bounds the wait for the first diagnostics of a server that says it is at work.
 	load time.Duration
 	// quiet is the time without further diagnostics after those of the version sent;
-	// unversioned where the server names no versions; first after the start; silent for a
-	// server that sends diagnostics only where they differ.
+	// unversioned if the server names no versions; first after the start; silent for a
+	// server that sends diagnostics only if they differ.
 	quiet, unversioned, first, silent time.Duration
 	// work is the time for further diagnostics of a server that says it is still at work.
 	work time.Duration
@@ -106,15 +83,11 @@ type timing struct {
 	again time.Duration
 }
 
-func usualTiming(wait time.Duration) timing {
-	if wait == 0 {
-		wait = 1450 * time.Millisecond // on a busy machine it ends later than that
-	}
-	return timing{
-		wait: wait, start: time.Minute, baseline: 20 * time.Second, settle: 20 * time.Second, load: 5 * time.Minute,
-		quiet: 100 * time.Millisecond, unversioned: 300 * time.Millisecond, first: 500 * time.Millisecond, silent: 500 * time.Millisecond,
-		work: 400 * time.Millisecond, again: time.Minute,
-	}
+// usualTiming has a wait just below 1.5 s: on a busy machine it ends later than that.
+var usualTiming = timing{
+	wait: 1450 * time.Millisecond, start: time.Minute, baseline: 20 * time.Second, settle: 20 * time.Second, load: 5 * time.Minute,
+	quiet: 100 * time.Millisecond, unversioned: 300 * time.Millisecond, first: 500 * time.Millisecond, silent: 500 * time.Millisecond,
+	work: 400 * time.Millisecond, again: time.Minute,
 }
 
 // Client tells language servers of changes. It is safe for concurrent use.
@@ -123,8 +96,9 @@ type Client struct {
 	// change.
 	Notify func(notices ...string)
 
-	o Options
-	t timing
+	o     Options
+	t     timing
+	start func(*exec.Cmd) (*program, error) // a field for tests, as is t
 
 	active atomic.Bool // whether there are processes to report on
 
@@ -141,13 +115,7 @@ type projectKey struct{ server, root string }
 
 // New returns a Client. It starts nothing and touches no file.
 func New(o Options) *Client {
-	if o.Start == nil {
-		o.Start = startProcess
-	}
-	if o.Ended == nil {
-		o.Ended = func(string, string, string) {}
-	}
-	return &Client{o: o, t: usualTiming(o.Wait)}
+	return &Client{o: o, t: usualTiming, start: startProgram, processes: make(map[projectKey]*process), changing: make(map[string]int)}
 }
 
 // Change is one change of a file that was made.
@@ -160,17 +128,14 @@ type Change struct {
 	Followed <-chan struct{}
 }
 
-// Begin notes that a call is changing a file, until end is called, after Changed: what stands
-// there meanwhile is no change of another program.
+// Begin notes that a call is changing a file, until end is called, after Changed: the bytes
+// on the disk meanwhile are no change of another program.
 func (c *Client) Begin(path string) (end func()) {
 	if !c.active.Load() {
-		return nothing
+		return func() {}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.changing == nil {
-		c.changing = make(map[string]int)
-	}
 	c.changing[path]++
 	return func() {
 		c.mu.Lock()
@@ -180,8 +145,6 @@ func (c *Client) Begin(path string) (end func()) {
 		}
 	}
 }
-
-func nothing() {}
 
 // Wants reports whether a server is to be told of changes of a file, by its name alone. It
 // ends servers that may not be used any longer as they were started.
@@ -210,7 +173,7 @@ func (c *Client) end(key projectKey) {
 	p := c.processes[key]
 	p.askStop()
 	delete(c.processes, key)
-	c.ending = append(slices.DeleteFunc(c.ending, func(p *process) bool { return !p.running() }), p)
+	c.ending = append(slices.DeleteFunc(c.ending, func(p *process) bool { return p.run == nil }), p)
 }
 
 // language returns the languageId of a file; "" for one that the server is not for.
@@ -224,16 +187,17 @@ func (s Server) isSource(name string) bool {
 }
 
 // Changed tells the servers of a file of a change. It returns once they have reported on it,
-// at the latest after Options.Wait, and at once if a server is still starting or has not
-// caught up with an earlier change. The problems are in the next Report.
+// at the latest after the wait of a change, and at once if a server is still starting or has
+// not caught up with an earlier change. The problems are in the next Report.
 func (c *Client) Changed(ctx context.Context, change Change) {
-	servers := c.o.Servers()
 	began := time.Now()
-	d, ok := newDelivery(change)
-	if !ok {
+	servers := c.o.Servers()
+	old, okOld := asText(change.Old)
+	now, okNow := asText(change.Now)
+	if !okOld || !okNow {
 		return
 	}
-	var all []*delivered
+	var all []delivered
 	for _, s := range servers {
 		language := s.language(change.Path)
 		if language == "" {
@@ -243,13 +207,14 @@ func (c *Client) Changed(ctx context.Context, change Change) {
 		if !ok || !c.o.Readable(change.Path) {
 			continue
 		}
-		d.language = language
-		d.seen, _ = lookAt(change.Path)
-		if w := c.process(s, root, d); w != nil {
+		d := delivery{path: change.Path, language: language, old: old, now: now, created: change.Old == nil}
+		if w, wait := c.deliver(s, root, d); wait {
 			all = append(all, w)
 		}
 	}
-	c.wait(ctx, all, began, change.Followed)
+	if len(all) > 0 {
+		c.wait(ctx, all, began, change.Followed)
+	}
 }
 
 // delivery is a change as a process takes it.
@@ -257,20 +222,12 @@ type delivery struct {
 	path, language string
 	old, now       string
 	created        bool
-	seen           fileTime // just after the change
 }
 
-// newDelivery checks a change; ok is false where no server is told of it.
-func newDelivery(change Change) (d delivery, ok bool) {
-	if len(change.Old) > MaxFile || len(change.Now) > MaxFile {
-		return d, false
-	}
-	d = delivery{path: change.Path, created: change.Old == nil}
-	if d.old, ok = asText(change.Old); !ok {
-		return d, false
-	}
-	d.now, ok = asText(change.Now)
-	return d, ok
+// delivered is a change that a process has taken.
+type delivered struct {
+	process *process
+	settled <-chan struct{}
 }
 
 // root returns the nearest folder above a file that holds a root marker, inside the
@@ -288,35 +245,27 @@ func (c *Client) root(s Server, path string) (root string, ok bool) {
 	if len(s.RootMarkers) == 0 {
 		return top, true
 	}
-	for dir := filepath.Dir(path); fsys.Within(top, dir); dir = filepath.Dir(dir) {
-		for _, marker := range s.RootMarkers {
-			if _, err := os.Lstat(filepath.Join(dir, marker)); err == nil {
-				return dir, true
-			}
-		}
-		if dir == filepath.Dir(dir) {
-			break
+	for dir, below := filepath.Dir(path), path; dir != below && fsys.Within(top, dir); dir, below = filepath.Dir(dir), dir {
+		if slices.ContainsFunc(s.RootMarkers, func(marker string) bool { return there(filepath.Join(dir, marker)) }) {
+			return dir, true
 		}
 	}
 	return "", false
 }
 
-// process gives a delivery to the process of a server in a root, which is started if it is
-// not running. It returns nil where no wait is worth while.
-func (c *Client) process(s Server, root string, d delivery) *delivered {
+// deliver gives a change to the process of a server in a root, which is started if it is not
+// running. wait is false if no wait is worth while.
+func (c *Client) deliver(s Server, root string, d delivery) (w delivered, wait bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
-		return nil
+		return w, false
 	}
 	key := projectKey{s.Name, root}
 	p := c.processes[key]
 	if p == nil {
-		if c.processes == nil {
-			c.processes = make(map[projectKey]*process)
-		}
 		c.evict()
-		p = newProcess(c, s, root)
+		p = &process{client: c, server: s, root: root, documents: make(map[string]*document), settled: make(chan struct{})}
 		c.processes[key] = p
 		c.active.Store(true)
 	}
@@ -327,26 +276,15 @@ func (c *Client) process(s Server, root string, d delivery) *delivered {
 
 // evict makes room for one more process: the one that was used least recently ends.
 func (c *Client) evict() {
-	running := 0
-	var oldest *process
-	for _, p := range c.processes {
-		if p.running() {
-			running++
-			if oldest == nil || p.used < oldest.used {
-				oldest = p
-			}
-		}
-	}
-	if running >= maxProcesses {
+	running := slices.DeleteFunc(slices.Collect(maps.Values(c.processes)), func(p *process) bool { return p.run == nil })
+	if len(running) >= maxProcesses {
+		oldest := slices.MinFunc(running, func(a, b *process) int { return cmp.Compare(a.used, b.used) })
 		c.end(projectKey{oldest.server.Name, oldest.root})
 	}
 }
 
 // wait waits until all have settled, no longer than a change may.
-func (c *Client) wait(ctx context.Context, all []*delivered, began time.Time, followed <-chan struct{}) {
-	if len(all) == 0 {
-		return
-	}
+func (c *Client) wait(ctx context.Context, all []delivered, began time.Time, followed <-chan struct{}) {
 	timer := time.NewTimer(c.t.wait - time.Since(began))
 	defer timer.Stop()
 	for _, w := range all {
@@ -359,7 +297,7 @@ func (c *Client) wait(ctx context.Context, all []*delivered, began time.Time, fo
 		case <-timer.C:
 			c.mu.Lock()
 			for _, w := range all {
-				w.process.late = w.process.settled < w.process.delivered
+				w.process.late = w.process.behind
 			}
 			c.mu.Unlock()
 			return

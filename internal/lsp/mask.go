@@ -7,51 +7,43 @@ import (
 	"github.com/fsmcp/fsmcp/internal/phrase"
 )
 
-// mask takes the names of files that the caller may not read out of messages: a server reads
-// every file of a project.
-type mask struct {
-	readable func(string) bool
-	folders  []string
-	known    map[string]bool
-}
-
 // maxMasked bounds the names that are decided on for one message of a server. Further ones
 // count as not to be read.
 const maxMasked = 100
 
-func (c *Client) newMask() *mask {
-	return &mask{c.o.Readable, c.o.Folders(), nil}
-}
-
 // masked stands for the name of a file.
 const masked = "(a file)"
 
-// of returns a message without the absolute names of such files.
-func (m *mask) of(message string) string {
-	if message = phrase.Head(message, 8*maxWords); !strings.Contains(message, string(filepath.Separator)) {
+// mask returns a function that takes the absolute names of files that the caller may not
+// read out of messages: a server reads every file of a project.
+func (c *Client) mask() func(message string) string {
+	folders := c.o.Folders()
+	readable := make(map[string]bool)
+	shown := func(name string) string {
+		may, known := readable[name]
+		if !known && len(readable) < maxMasked {
+			may = c.o.Readable(name)
+			readable[name] = may
+		}
+		if may {
+			return name
+		}
+		return masked
+	}
+	return func(message string) string {
+		if message = phrase.Head(message, 8*maxWords); !strings.Contains(message, string(filepath.Separator)) {
+			return message
+		}
+		for _, folder := range folders {
+			parts := strings.Split(message, folder)
+			for i := 1; i < len(parts); i++ {
+				end := nameEnd(parts[i-1], parts[i])
+				parts[i] = shown(folder+parts[i][:end]) + parts[i][end:]
+			}
+			message = strings.Join(parts, "")
+		}
 		return message
 	}
-	for _, folder := range m.folders {
-		var b strings.Builder
-		rest := message
-		for {
-			before, after, found := strings.Cut(rest, folder)
-			b.WriteString(before)
-			if !found {
-				break
-			}
-			end := nameEnd(before, after)
-			name := folder + after[:end]
-			if m.mayRead(name) {
-				b.WriteString(name)
-			} else {
-				b.WriteString(masked)
-			}
-			rest = after[end:]
-		}
-		message = b.String()
-	}
-	return message
 }
 
 // nameEnd returns the end in rest of a name that follows before: the quote that encloses it,
@@ -65,16 +57,4 @@ func nameEnd(before, rest string) int {
 		rest = rest[:end]
 	}
 	return len(strings.TrimRight(rest, "."))
-}
-
-func (m *mask) mayRead(name string) bool {
-	may, known := m.known[name]
-	if !known && len(m.known) < maxMasked {
-		if m.known == nil {
-			m.known = make(map[string]bool)
-		}
-		may = m.readable(name)
-		m.known[name] = may
-	}
-	return may
 }

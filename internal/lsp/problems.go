@@ -2,11 +2,13 @@ package lsp
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
+	"github.com/fsmcp/fsmcp/internal/changes"
 	"github.com/fsmcp/fsmcp/internal/phrase"
 )
 
@@ -20,151 +22,155 @@ const (
 
 // problem is a diagnostic of a file.
 type problem struct {
-	problemKey
-	at position
-}
-
-// problemKey is the part of a problem that stays the same when it moves.
-type problemKey struct {
+	problemKind
 	severity severity
-	code     string
 	message  string
+	at       position
+	reported bool // an answer has named it
 }
 
-// baseProblem is a problem that is no news: it was there before a change, or was reported.
-// Its place follows the edits of the file.
-type baseProblem struct {
-	problem
-	// was is the place that the server named last: it may name that again until it has read
-	// the edits.
-	was position
-	// lines is the number of lines from its place on in which it may stand, after an edit of
-	// its own line; 0 for its place alone.
-	lines int
-	// reported says that an answer named it.
-	reported bool
+// problemKind is the part of a problem that stays the same when it moves.
+type problemKind struct {
+	code    string
+	message string // its numbers blanked
+}
+
+// report is a list of problems with the text that their lines refer to, which is "" for a
+// file that is not open.
+type report struct {
+	text     string
+	problems []problem
 }
 
 // fileProblems are the problems of one file.
 type fileProblems struct {
-	pushed, pulled []problem // as the server sent them
-	base           []baseProblem
-	// dirty says that they may differ from the base.
-	dirty bool
-	// closed says that the server may have dropped the problems because the file was closed.
-	closed bool
+	// base has the problems that are not new: they were there before a change, or an answer
+	// has named them. Those that an answer has named and the server no longer reports stay
+	// in it, at line noLine, until an answer says so.
+	base report
+	last report // as the server sent it
+	// differs says that last may differ from base.
+	differs bool
 }
 
-// current returns what the server reports now, in the order of the file, each once.
-func (f *fileProblems) current() []problem {
-	all := slices.Concat(f.pushed, f.pulled)
-	slices.SortStableFunc(all, func(a, b problem) int {
-		return cmp.Or(a.at.compare(b.at), cmp.Compare(a.severity, b.severity), cmp.Compare(a.message, b.message), cmp.Compare(a.code, b.code))
-	})
-	return slices.Compact(all)
-}
+const noLine = -1
 
-// shift moves all places by the edits of the file.
-func (f *fileProblems) shift(edits []edit) {
-	for _, list := range [][]problem{f.pushed, f.pulled} {
-		for i := range list {
-			list[i].at, _ = shifted(list[i].at, edits)
-		}
+// compare returns the problems of now that base has too, those that it has not, and those of
+// base that are gone. The base is a multiset of kinds, with one exception: a problem on lines
+// that were written since base is new unless the lines that they replaced had it.
+func compare(base, now report) (known, added, gone []problem) {
+	replaced, written := changedLines(base.text, now.text)
+	left := make(map[problemKind][]problem)
+	for _, b := range base.problems {
+		left[b.problemKind] = append(left[b.problemKind], b)
 	}
-	for i := range f.base {
-		b := &f.base[i]
-		at, lines := shifted(b.at, edits)
-		b.lines = max(b.lines, lines)
-		b.at = at
-	}
-}
-
-// compare returns the problems that are not in the base, and those of the base that are
-// there no longer. The base holds the current problems then.
-func (f *fileProblems) compare() (news []problem, gone []baseProblem) {
-	known, news, gone := f.match()
-	for _, p := range news {
-		known = append(known, baseProblem{problem: p, was: p.at})
-	}
-	f.base, f.dirty = known, false
-	return news, gone
-}
-
-// forget takes problems out of the base that are there no longer, unless an answer is to say
-// that they are gone. When they come back they are news.
-func (f *fileProblems) forget() {
-	known, _, gone := f.match()
-	for _, b := range gone {
-		if b.reported {
-			known = append(known, b)
-		}
-	}
-	f.base = known
-}
-
-// match compares the current problems with the base: those that are in both, those that are
-// not in the base, and those that are there no longer.
-func (f *fileProblems) match() (known []baseProblem, news []problem, gone []baseProblem) {
-	current := f.current()
-	matched := make([]bool, len(current))
-	byKey := make(map[problemKey][]int)
-	for i, p := range current {
-		byKey[p.problemKey] = append(byKey[p.problemKey], i)
-	}
-	gone = slices.Clone(f.base)
-	for _, same := range []func(b baseProblem, at position) bool{
-		func(b baseProblem, at position) bool { return b.at == at },
-		func(b baseProblem, at position) bool { return b.was == at },
-		func(b baseProblem, at position) bool { return at.Line >= b.at.Line && at.Line < b.at.Line+b.lines },
-	} {
-		gone = slices.DeleteFunc(gone, func(b baseProblem) bool {
-			for _, i := range byKey[b.problemKey] {
-				at := current[i].at
-				if matched[i] || !same(b, at) {
-					continue
-				}
-				if at != b.was || b.at == at { // the server has read the edits
-					b.at, b.lines = at, 0
-				}
-				b.was = at
-				matched[i], known = true, append(known, b)
-				return true
-			}
-			return false
+	// take moves a problem of the kind from base to known: for the written lines one of the
+	// replaced lines, and elsewhere rather one of the others.
+	take := func(p problem, elsewhere bool) bool {
+		same := left[p.problemKind]
+		i := slices.IndexFunc(same, func(b problem) bool {
+			return (b.at.Line == noLine || replaced.have(b.at.Line)) != elsewhere
 		})
+		if i < 0 && elsewhere {
+			i = len(same) - 1
+		}
+		if i < 0 {
+			return false
+		}
+		p.reported = same[i].reported
+		known = append(known, p)
+		left[p.problemKind] = slices.Delete(same, i, i+1)
+		return true
 	}
-	for i, p := range current {
-		if !matched[i] {
-			news = append(news, p)
+	for _, elsewhere := range []bool{false, true} {
+		for _, p := range now.problems {
+			if written.have(p.at.Line) != elsewhere && !take(p, elsewhere) {
+				added = append(added, p)
+			}
 		}
 	}
-	if f.closed { // not gone: the server no longer looks
-		for _, b := range gone[:min(len(gone), maxPerFile)] {
-			b.reported = false
-			known = append(known, b)
+	for _, same := range left {
+		gone = append(gone, same...)
+	}
+	return known, added, gone
+}
+
+// lineRanges are ranges of lines, each from its first line to before its last.
+type lineRanges [][2]int
+
+func (l lineRanges) have(line int) bool {
+	return slices.ContainsFunc(l, func(r [2]int) bool { return r[0] <= line && line < r[1] })
+}
+
+// changedLines returns the lines of old that now replaces, and the lines that now has in
+// their place; none if one of the texts is not known.
+func changedLines(old, now string) (replaced, written lineRanges) {
+	if old == "" || now == "" || old == now {
+		return nil, nil
+	}
+	was, is, at := 0, 0, int64(0)
+	for _, s := range changes.LineSplices(old, now) {
+		same := lineEnds(old[at:s.Start])
+		was, is = was+same, is+same
+		out, in := old[s.Start:s.End], string(s.New)
+		replaced = append(replaced, [2]int{was, was + linesOf(out)})
+		written = append(written, [2]int{is, is + linesOf(in)})
+		was, is, at = was+lineEnds(out), is+lineEnds(in), s.End
+	}
+	return replaced, written
+}
+
+// lineEnds counts the ends of lines: LF, CRLF or CR, as the protocol has it.
+func lineEnds(s string) int {
+	return strings.Count(s, "\n") + strings.Count(s, "\r") - strings.Count(s, "\r\n")
+}
+
+// linesOf counts lines; the last may have no end.
+func linesOf(s string) int {
+	n := lineEnds(s)
+	if s != "" && !strings.HasSuffix(s, "\n") && !strings.HasSuffix(s, "\r") {
+		n++
+	}
+	return n
+}
+
+// rebase takes problems out of the base that are gone, unless an answer is to say so: when
+// they come back they are new. With all, those that are new become a part of the base.
+func (f *fileProblems) rebase(all bool) {
+	known, added, gone := compare(f.base, f.last)
+	if all {
+		known = append(known, added...)
+	}
+	for _, p := range gone {
+		if p.reported {
+			p.at.Line = noLine
+			known = append(known, p)
 		}
-		gone = nil
 	}
-	return known, news, gone
+	f.base = report{f.last.text, known}
 }
 
-// setBase makes the current problems the base: they are no news. What an answer has named and
-// is gone stays in it, to be told.
-func (f *fileProblems) setBase() {
-	f.forget()
-	_, news, _ := f.match()
-	for _, p := range news {
-		f.base = append(f.base, baseProblem{problem: p, was: p.at})
-	}
+// update returns the problems that are new and those that are gone and that an answer has named. The base
+// holds the current problems then.
+func (f *fileProblems) update() (added, gone []problem) {
+	known, added, gone := compare(f.base, f.last)
+	f.base, f.differs = report{f.last.text, append(known, added...)}, false
+	return added, slices.DeleteFunc(gone, func(p problem) bool { return !p.reported })
 }
 
-// markReported notes that an answer named a problem.
+// markReported notes that an answer names a new problem.
 func (f *fileProblems) markReported(p problem) {
-	for i := range f.base {
-		if b := &f.base[i]; b.problemKey == p.problemKey && b.was == p.at && !b.reported {
-			b.reported = true
-			return
-		}
+	if i := slices.Index(f.base.problems, p); i >= 0 {
+		f.base.problems[i].reported = true
+	}
+}
+
+// close has no answer say that problems are gone: the server may drop them with the file.
+func (f *fileProblems) close() {
+	f.base.text = ""
+	f.base.problems = slices.DeleteFunc(f.base.problems, func(p problem) bool { return p.at.Line == noLine })
+	for i := range f.base.problems {
+		f.base.problems[i].reported = false
 	}
 }
 
@@ -187,7 +193,7 @@ func problemsOf(raw json.RawMessage, most int, mask func(string) string) []probl
 		return nil
 	}
 	for list.More() {
-		d := diagnostic{Severity: severityError} // where there is none, the protocol leaves it to the client
+		d := diagnostic{Severity: severityError} // without one, the protocol leaves it to the client
 		if list.Decode(&d) != nil {
 			return nil
 		}
@@ -195,7 +201,9 @@ func problemsOf(raw json.RawMessage, most int, mask func(string) string) []probl
 			continue
 		}
 		if of := &found[d.Severity-1]; len(*of) < most {
-			*of = append(*of, problem{problemKey{d.Severity, codeOf(d.Code), foreign(mask(d.Message))}, d.Range.Start})
+			message := foreign(mask(d.Message))
+			at := position{max(d.Range.Start.Line, 0), max(d.Range.Start.Character, 0)}
+			*of = append(*of, problem{problemKind{codeOf(d.Code), blankNumbers(message)}, d.Severity, message, at, false})
 		}
 	}
 	all := slices.Concat(found[0], found[1])
@@ -214,4 +222,15 @@ func codeOf(raw json.RawMessage) string {
 func foreign(s string) string {
 	s = phrase.Head(s, 8*maxWords)
 	return phrase.Foreign(phrase.Cut(strings.Join(strings.Fields(s), " "), maxWords))
+}
+
+var number = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b[0-9]+\b`) })
+
+// blankNumbers returns a message with # for each number: some name lines, or count. Digits in
+// names are none.
+func blankNumbers(s string) string {
+	if !strings.ContainsAny(s, "0123456789") {
+		return s
+	}
+	return number().ReplaceAllLiteralString(s, "#")
 }

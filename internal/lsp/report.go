@@ -21,37 +21,30 @@ type fileProblem struct {
 	path string
 }
 
-// findings are the news of one server.
-type findings struct {
-	p    *process
-	news []fileProblem
-	gone []fileProblem // that an answer named
-}
-
 // Report returns the sentences on new problems, and on those that were named and are gone, in
-// at most room bytes. It is "" where there is nothing to say. It waits for nothing.
+// at most room bytes. It is "" if there is nothing to say. It waits for nothing.
 func (c *Client) Report(room int) string {
 	if !c.active.Load() || room < minRoom {
 		return ""
 	}
 	folders := c.o.Folders()
-	readable := c.readableNews()
+	readable := c.readable()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var parts []string
 	left := maxReported
-	for _, p := range c.sorted() {
-		if !p.comparable() || room < minRoom {
-			continue
+	for _, p := range c.comparable() {
+		if room < minRoom {
+			break
 		}
 		f := p.findings(readable)
-		text, named := f.words(folders, left, room)
+		text, named := f.text(folders, left, room)
 		if text == "" || len(text) > room {
 			continue
 		}
 		left -= len(named)
 		for _, n := range named {
-			p.files[n.path].markReported(n.problem)
+			p.run.files[n.path].markReported(n.problem)
 		}
 		parts = append(parts, text)
 		room -= len(text) + 1
@@ -66,32 +59,23 @@ const maxDecided = 200
 // minRoom is the least room in which new problems are named.
 const minRoom = 200
 
-// sorted returns the processes in the order of their names.
-func (c *Client) sorted() []*process {
-	return slices.SortedFunc(maps.Values(c.processes), func(a, b *process) int {
+// comparable returns the processes whose problems can be compared with the base: the server
+// has reported on the text before a change.
+func (c *Client) comparable() []*process {
+	all := slices.DeleteFunc(slices.Collect(maps.Values(c.processes)), func(p *process) bool { return p.run == nil || !p.run.based || p.run.basing })
+	slices.SortFunc(all, func(a, b *process) int {
 		return cmp.Or(cmp.Compare(a.server.Name, b.server.Name), cmp.Compare(a.root, b.root))
 	})
+	return all
 }
 
-// comparable reports whether the problems that are known can be compared with the base: not
-// before the server has reported on the text before a change.
-func (p *process) comparable() bool { return p.run != nil && p.run.based && !p.run.basing }
-
-// readableNews asks, without the lock, which of the files with problems may be read.
-func (c *Client) readableNews() map[string]bool {
+// readable asks, without the lock, which of the files with problems may be read.
+func (c *Client) readable() map[string]bool {
 	c.mu.Lock()
 	paths := make(map[string]bool)
-	for _, p := range c.processes {
-		if !p.comparable() {
-			continue
-		}
-		for path := range p.documents {
-			if f := p.files[path]; f != nil && f.dirty && p.upToDate(path) {
-				paths[path] = false
-			}
-		}
-		for path, f := range p.files {
-			if f.dirty && len(paths) < maxDecided && p.upToDate(path) {
+	for _, p := range c.comparable() {
+		for path, f := range p.run.files { // those of the session's documents in any case
+			if f.differs && p.upToDate(path) && (len(paths) < maxDecided || p.documents[path] != nil) {
 				paths[path] = false
 			}
 		}
@@ -107,62 +91,67 @@ func (c *Client) readableNews() map[string]bool {
 // are known. The caller holds the lock.
 func (p *process) upToDate(path string) bool {
 	d := p.documents[path]
-	return d == nil || !d.open || d.next == nil && d.base == nil && (d.published >= d.version || p.settled == p.delivered)
+	return d == nil || !d.open || !d.pending() && (d.published >= d.version || !p.behind)
+}
+
+// findings are the problems of one server that an answer is to name.
+type findings struct {
+	server string
+	added  []fileProblem
+	gone   []fileProblem // that an answer has named
 }
 
 // findings compares the problems of all files with the base. The caller holds the lock.
 func (p *process) findings(readable map[string]bool) findings {
-	f := findings{p: p}
-	for path, file := range p.files {
-		may, looked := readable[path]
-		if !looked || !p.upToDate(path) {
+	f := findings{server: fsys.Printable(p.server.Name)}
+	for path, file := range p.run.files {
+		may, known := readable[path]
+		if !known || !p.upToDate(path) {
 			continue
 		}
-		news, gone := file.compare()
+		added, gone := file.update()
 		if !may {
 			continue
 		}
-		for _, n := range news {
-			f.news = append(f.news, fileProblem{n, path})
+		for _, p := range added {
+			f.added = append(f.added, fileProblem{p, path})
 		}
-		for _, b := range gone {
-			if b.reported {
-				f.gone = append(f.gone, fileProblem{b.problem, path})
-			}
+		for _, p := range gone {
+			f.gone = append(f.gone, fileProblem{p, path})
 		}
 	}
 	order := func(a, b fileProblem) int {
 		return cmp.Or(cmp.Compare(a.severity, b.severity), cmp.Compare(a.path, b.path), a.at.compare(b.at), cmp.Compare(a.message, b.message))
 	}
-	slices.SortFunc(f.news, order)
+	slices.SortFunc(f.added, order)
+	f.added = slices.Compact(f.added)
 	slices.SortFunc(f.gone, order)
 	return f
 }
 
-// words returns the text on the findings and the problems that it names.
-func (f findings) words(folders []string, most, room int) (text string, named []fileProblem) {
-	name := fsys.Printable(f.p.server.Name)
+// text returns the sentences on the findings and the problems that they name.
+func (f findings) text(folders []string, most, room int) (text string, named []fileProblem) {
 	var lines []string
 	if n := len(f.gone); n > 0 {
-		line := fmt.Sprintf("%s no longer reports in %s: %s", name, f.gone[0].name(folders), f.gone[0].message)
+		line := fmt.Sprintf("%s no longer reports in %s: %s", f.server, f.gone[0].name(folders), f.gone[0].message)
 		if n > 1 || len(line) > room/2 {
-			line = fmt.Sprintf("%s no longer reports %d %s that it reported before.", name, n, phrase.Plural(n, "problem", "problems"))
+			line = fmt.Sprintf("%s no longer reports %d %s that it reported before.", f.server, n, phrase.Plural(n, "problem", "problems"))
 		}
 		lines = append(lines, line)
 		room -= len(line) + 1
 	}
-	if len(f.news) > 0 {
-		head := fmt.Sprintf("%s reports %s:", name, counts(f.news))
+	if len(f.added) > 0 {
+		head := fmt.Sprintf("%s reports %s:", f.server, counts(f.added))
 		room -= len(head) + minRoom/4
 		lines = append(lines, head)
-		for _, n := range f.news[:min(len(f.news), most)] {
+		for _, n := range f.added[:min(len(f.added), most)] {
 			line := n.line(folders)
 			if room -= len(line) + 1; room < 0 {
 				break
 			}
 			lines, named = append(lines, line), append(named, n)
 		}
-		switch more := len(f.news) - len(named); {
+		switch more := len(f.added) - len(named); {
 		case len(named) == 0:
 			lines[len(lines)-1] = strings.TrimSuffix(head, ":") + "."
 		case more > 0:
@@ -173,9 +162,9 @@ func (f findings) words(folders []string, most, room int) (text string, named []
 }
 
 // counts says how many errors and warnings are new.
-func counts(news []fileProblem) string {
+func counts(added []fileProblem) string {
 	errors := 0
-	for _, n := range news {
+	for _, n := range added {
 		if n.severity == severityError {
 			errors++
 		}
@@ -184,7 +173,7 @@ func counts(news []fileProblem) string {
 	if errors > 0 {
 		parts = append(parts, fmt.Sprintf("%d %s", errors, phrase.Plural(errors, "new error", "new errors")))
 	}
-	if warnings := len(news) - errors; warnings > 0 {
+	if warnings := len(added) - errors; warnings > 0 {
 		parts = append(parts, fmt.Sprintf("%d %s", warnings, phrase.Plural(warnings, "new warning", "new warnings")))
 	}
 	return strings.Join(parts, " and ")

@@ -2,23 +2,27 @@ package lsp
 
 import (
 	"context"
+	"io"
 	"os/exec"
-	"slices"
 	"time"
 
 	"github.com/fsmcp/fsmcp/internal/procgroup"
 )
 
-// outputTimeout bounds the wait for the standard error of a process that has ended.
-const outputTimeout = 200 * time.Millisecond
+// program is a running language server.
+type program struct {
+	in  io.WriteCloser // the server's standard input
+	out io.ReadCloser  // its standard output
+	// kill ends the process with its group at once. It comes before wait: until then the
+	// group's number is not given to others.
+	kill func()
+	// wait returns once the process has ended.
+	wait func()
+}
 
-// startProcess starts a program as a group of processes.
-func startProcess(l Launch) (*Process, error) {
-	cmd := exec.Command(l.Program, l.Args...)
-	cmd.Dir, cmd.Env, cmd.WaitDelay = l.Dir, l.Env, outputTimeout
-	if cmd.Env != nil {
-		cmd.Env = append(slices.Clip(cmd.Env), "PWD="+l.Dir)
-	}
+// startProgram starts a program as a group of processes.
+func startProgram(cmd *exec.Cmd) (*program, error) {
+	cmd.WaitDelay = 200 * time.Millisecond // for the standard error of a process that has ended
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -31,6 +35,5 @@ func startProcess(l Launch) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	wait := func() { _, _ = group.Wait(context.Background(), 0) }
-	return &Process{In: in, Out: out, Kill: group.Kill, Wait: wait}, nil
+	return &program{in, out, group.Kill, func() { _, _ = group.Wait(context.Background(), 0) }}, nil
 }

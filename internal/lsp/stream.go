@@ -39,6 +39,7 @@ type stream struct {
 
 	queue  chan []byte
 	queued atomic.Int64 // bytes in queue
+	unread atomic.Bool  // the queue ran over
 	closed chan struct{}
 	once   sync.Once
 
@@ -47,8 +48,8 @@ type stream struct {
 	err    error // why reading ended; read after that
 }
 
-func newStream(p *Process) *stream {
-	s := &stream{in: p.In, closer: p.Out, out: bufio.NewReader(p.Out), queue: make(chan []byte, maxMessages), closed: make(chan struct{})}
+func newStream(p *program) *stream {
+	s := &stream{in: p.in, closer: p.out, out: bufio.NewReader(p.out), queue: make(chan []byte, maxMessages), closed: make(chan struct{})}
 	go s.write()
 	return s
 }
@@ -67,6 +68,7 @@ func (s *stream) WriteObject(obj any) error {
 		default:
 		}
 	}
+	s.unread.Store(true)
 	go s.Close()
 	return errUnread
 }
@@ -133,33 +135,33 @@ func (s *stream) header() (size int, err error) {
 	size = -1
 	for left := maxHeaders; ; {
 		line, err := s.out.ReadSlice('\n')
-		if errors.Is(err, bufio.ErrBufferFull) {
+		if left -= len(line); left < 0 || errors.Is(err, bufio.ErrBufferFull) {
 			return 0, errHeader
 		}
 		if err != nil {
 			return 0, err
 		}
-		if left -= len(line); left < 0 {
-			return 0, errHeader
-		}
-		text := strings.TrimRight(string(line), "\r\n")
-		if text == "" {
-			break
-		}
-		name, value, ok := strings.Cut(text, ":")
-		if !ok {
-			return 0, errHeader
-		}
-		if strings.EqualFold(strings.TrimSpace(name), "Content-Length") {
-			if size, err = strconv.Atoi(strings.TrimSpace(value)); err != nil || size < 0 {
+		name, value, ok := strings.Cut(strings.TrimSpace(string(line)), ":")
+		switch {
+		case ok && strings.EqualFold(strings.TrimSpace(name), "Content-Length"):
+			if size, err = strconv.Atoi(strings.TrimSpace(value)); err != nil {
 				return 0, errHeader
 			}
+		case !ok && name == "" && size >= 0:
+			return size, nil
+		case !ok:
+			return 0, errHeader
 		}
 	}
-	if size < 0 {
-		return 0, errHeader
+}
+
+// failure returns why the stream was closed; nil if the server closed it. It is called once
+// reading has ended.
+func (s *stream) failure() error {
+	if s.unread.Load() {
+		return errUnread
 	}
-	return size, nil
+	return s.err
 }
 
 // Close implements jsonrpc2.ObjectStream.
