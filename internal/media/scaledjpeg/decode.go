@@ -52,7 +52,7 @@ const errTruncated = FormatError("its image data ends too soon")
 // Decode decodes the window of a JPEG at 1/scale; scale is 1, 2, 4 or 8. The
 // error is a FormatError or a media.RareError.
 func Decode(data []byte, scale int, win Window) (*Image, error) {
-	d := &decoder{data: data, n: 8 / scale}
+	d := &decoder{reader: reader{data: data}, n: 8 / scale}
 	switch scale {
 	case 1, 2, 4, 8:
 	default:
@@ -69,7 +69,7 @@ func Decode(data []byte, scale int, win Window) (*Image, error) {
 // is that of Decode for a file that lacks a part or has a rare form. libjpeg says nothing of a
 // missing scan, which holds one colour or the finer shades.
 func Headers(data []byte) (profile []byte, err error) {
-	d := &decoder{data: data, n: 8, headers: true}
+	d := &decoder{reader: reader{data: data}, n: 8, headers: true}
 	err = d.run()
 	return d.profile, err
 }
@@ -92,10 +92,8 @@ type component struct {
 
 // decoder is one decoding under way.
 type decoder struct {
-	data []byte
-	pos  int
-	n    int // pixels that a block becomes, in each direction
-	win  Window
+	n   int // pixels that a block becomes, in each direction
+	win Window
 	// headers: the image data is passed over.
 	headers bool
 
@@ -111,7 +109,7 @@ type decoder struct {
 	jfif          bool
 	profile       []byte
 
-	bits
+	reader
 	scan
 	block [64]int32
 }
@@ -174,33 +172,6 @@ func (d *decoder) take(marker byte, seg []byte) error {
 		return media.RareError("it uses a way of coding (lossless, hierarchical or arithmetic) that is not decoded")
 	}
 	return nil
-}
-
-func (d *decoder) marker() (byte, error) {
-	for d.pos+1 < len(d.data) && d.data[d.pos] == 0xff && d.data[d.pos+1] == 0xff {
-		d.pos++
-	}
-	if d.pos+2 > len(d.data) {
-		return 0, errTruncated
-	}
-	if d.data[d.pos] != 0xff {
-		return 0, FormatError("a marker is missing between its segments")
-	}
-	d.pos += 2
-	return d.data[d.pos-1], nil
-}
-
-func (d *decoder) segment() ([]byte, error) {
-	if d.pos+2 > len(d.data) {
-		return nil, errTruncated
-	}
-	n := int(binary.BigEndian.Uint16(d.data[d.pos:]))
-	if n < 2 || d.pos+n > len(d.data) {
-		return nil, errTruncated
-	}
-	seg := d.data[d.pos+2 : d.pos+n]
-	d.pos += n
-	return seg, nil
 }
 
 // frame reads the picture's size and components, and lays out the planes.

@@ -1,9 +1,6 @@
 package scaledjpeg
 
-import (
-	"bytes"
-	"slices"
-)
+import "slices"
 
 // scan holds the header of one scan.
 type scan struct {
@@ -48,25 +45,9 @@ func (d *decoder) scanned(seg []byte) error {
 	return nil
 }
 
-// passOver goes on to the marker behind a scan's data.
-func (d *decoder) passOver() {
-	for d.pos < len(d.data) {
-		at := bytes.IndexByte(d.data[d.pos:], 0xff)
-		if at < 0 || d.pos+at+1 == len(d.data) {
-			d.pos = len(d.data)
-			return
-		}
-		d.pos += at
-		if next := d.data[d.pos+1]; next != 0 && (next < 0xd0 || next > 0xd7) {
-			return
-		}
-		d.pos += 2
-	}
-}
-
 // decodeScan reads a scan's data.
 func (d *decoder) decodeScan() error {
-	d.bits.reset()
+	d.reader.reset()
 	d.sinceRestart, d.restartsExpected, d.eobRun = 0, 0, 0
 	for _, c := range d.scan.comps {
 		c.dc = 0
@@ -85,23 +66,6 @@ func (d *decoder) decodeScan() error {
 		return err
 	}
 	return d.filling()
-}
-
-// mostFilling bounds the bytes after a scan's last code that are no sign of a decoding
-// error.
-const mostFilling = 64
-
-// filling passes over the few bytes that may stand between the last code and the next
-// marker.
-func (d *decoder) filling() error {
-	behind := d.pos
-	for d.pos+1 < len(d.data) && (d.data[d.pos] != 0xff || d.data[d.pos+1] == 0 || d.data[d.pos+1] >= 0xd0 && d.data[d.pos+1] <= 0xd7) {
-		d.pos++
-	}
-	if d.pos-behind > mostFilling {
-		return errCode
-	}
-	return nil
 }
 
 // scanHeader reads which components a scan has, by which tables, and which of their
@@ -212,7 +176,7 @@ func (d *decoder) restarted() error {
 	}
 	d.pos += 2
 	d.restartsExpected = (d.restartsExpected + 1) & 7
-	d.bits.reset()
+	d.reader.reset()
 	d.sinceRestart, d.eobRun = 1, 0
 	for _, c := range d.scan.comps {
 		c.dc = 0
