@@ -44,7 +44,7 @@ func composed(letter, mark rune) rune {
 }
 
 // over tells whether the middle of a sign's ink lies within another's width.
-func (p *pageText) over(i, k int) bool {
+func (p *places) over(i, k int) bool {
 	a, ok := p.tight(i)
 	b, ok2 := p.wide(k)
 	middle := (a.left + a.right) / 2

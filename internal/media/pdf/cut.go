@@ -30,8 +30,8 @@ func (d *document) cut(pages []int, count int) []byte {
 }
 
 // encrypted tells whether a document is, though it opens without a password.
-func (d *document) encrypted() bool {
-	r, err := d.in.FPDF_GetSecurityHandlerRevision(&requests.FPDF_GetSecurityHandlerRevision{Document: d.ref})
+func (h handle) encrypted() bool {
+	r, err := h.in.FPDF_GetSecurityHandlerRevision(&requests.FPDF_GetSecurityHandlerRevision{Document: h.ref})
 	return err == nil && r.SecurityHandlerRevision >= 0
 }
 

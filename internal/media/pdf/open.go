@@ -60,7 +60,7 @@ func openIn(pool pdfium.Pool, data []byte) (*document, error) {
 	doc, err := in.OpenDocument(&requests.OpenDocument{File: &data})
 	switch {
 	case err == nil:
-		return &document{pool: pool, in: in, ref: doc.Document, data: data}, nil
+		return &document{handle: handle{in, doc.Document}, pool: pool, data: data}, nil
 	case errors.Is(err, pdfiumerrors.ErrPassword), errors.Is(err, pdfiumerrors.ErrSecurity):
 		err = media.ErrLocked
 	default:

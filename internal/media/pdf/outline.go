@@ -21,11 +21,11 @@ const (
 // left out. (The library's own way to an entry's page needs something else, and the one
 // that lists all entries with their pages loops forever if the outline does: it is used if
 // the outline ends.)
-func (d *document) outline() (chapters []media.Chapter, more int) {
+func (h handle) outline() (chapters []media.Chapter, more int) {
 	left := maxEntries
-	titles, whole := d.entries(nil, &left)
+	titles, whole := h.entries(nil, &left)
 	if whole {
-		if all, err := d.in.GetBookmarks(&requests.GetBookmarks{Document: d.ref}); err == nil && len(all.Bookmarks) == len(titles) {
+		if all, err := h.in.GetBookmarks(&requests.GetBookmarks{Document: h.ref}); err == nil && len(all.Bookmarks) == len(titles) {
 			for i, b := range all.Bookmarks {
 				if b.DestInfo != nil && b.DestInfo.PageIndex >= 0 {
 					titles[i].Page = b.DestInfo.PageIndex + 1
@@ -39,8 +39,8 @@ func (d *document) outline() (chapters []media.Chapter, more int) {
 
 // entries are those below an entry, or the first level. whole tells whether
 // there is an end to all that is below them.
-func (d *document) entries(of *references.FPDF_BOOKMARK, left *int) (out []media.Chapter, whole bool) {
-	first, err := d.in.FPDFBookmark_GetFirstChild(&requests.FPDFBookmark_GetFirstChild{Document: d.ref, Bookmark: of})
+func (h handle) entries(of *references.FPDF_BOOKMARK, left *int) (out []media.Chapter, whole bool) {
+	first, err := h.in.FPDFBookmark_GetFirstChild(&requests.FPDFBookmark_GetFirstChild{Document: h.ref, Bookmark: of})
 	if err != nil {
 		return nil, false
 	}
@@ -48,15 +48,15 @@ func (d *document) entries(of *references.FPDF_BOOKMARK, left *int) (out []media
 		if *left--; *left < 0 {
 			return out, false
 		}
-		title, err := d.in.FPDFBookmark_GetTitle(&requests.FPDFBookmark_GetTitle{Bookmark: *at})
+		title, err := h.in.FPDFBookmark_GetTitle(&requests.FPDFBookmark_GetTitle{Bookmark: *at})
 		if err != nil {
 			return out, false
 		}
 		out = append(out, media.Chapter{Title: head(strings.Join(strings.Fields(title.Title), " "), maxTitle)})
-		if _, end := d.entries(at, left); !end {
+		if _, end := h.entries(at, left); !end {
 			return out, false
 		}
-		next, err := d.in.FPDFBookmark_GetNextSibling(&requests.FPDFBookmark_GetNextSibling{Document: d.ref, Bookmark: *at})
+		next, err := h.in.FPDFBookmark_GetNextSibling(&requests.FPDFBookmark_GetNextSibling{Document: h.ref, Bookmark: *at})
 		if err != nil {
 			return out, false
 		}
@@ -66,24 +66,24 @@ func (d *document) entries(of *references.FPDF_BOOKMARK, left *int) (out []media
 }
 
 // attachments returns the first names; more is the number of further ones.
-func (d *document) attachments() (names []string, more int) {
-	n, err := d.in.FPDFDoc_GetAttachmentCount(&requests.FPDFDoc_GetAttachmentCount{Document: d.ref})
+func (h handle) attachments() (names []string, more int) {
+	n, err := h.in.FPDFDoc_GetAttachmentCount(&requests.FPDFDoc_GetAttachmentCount{Document: h.ref})
 	if err != nil {
 		return nil, 0
 	}
 	for i := range min(n.AttachmentCount, maxAttachments) {
-		a, err := d.in.FPDFDoc_GetAttachment(&requests.FPDFDoc_GetAttachment{Document: d.ref, Index: i})
+		a, err := h.in.FPDFDoc_GetAttachment(&requests.FPDFDoc_GetAttachment{Document: h.ref, Index: i})
 		if err != nil {
 			continue
 		}
-		names = append(names, d.fileName(a.Attachment)...)
+		names = append(names, h.fileName(a.Attachment)...)
 	}
 	return names, max(0, n.AttachmentCount-maxAttachments)
 }
 
 // fileName is the name of an attached file, or nothing.
-func (d *document) fileName(of references.FPDF_ATTACHMENT) []string {
-	name, err := d.in.FPDFAttachment_GetName(&requests.FPDFAttachment_GetName{Attachment: of})
+func (h handle) fileName(of references.FPDF_ATTACHMENT) []string {
+	name, err := h.in.FPDFAttachment_GetName(&requests.FPDFAttachment_GetName{Attachment: of})
 	if err != nil {
 		return nil
 	}

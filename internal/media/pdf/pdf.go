@@ -73,11 +73,16 @@ func (r *Reader) Close() {
 
 func damaged(what string) error { return &media.DamageError{Kind: media.PDF, What: what} }
 
-// document is one under way.
+// handle is a document that is open in PDFium.
+type handle struct {
+	in  pdfium.Pdfium
+	ref references.FPDF_DOCUMENT
+}
+
+// document is a document that is read.
 type document struct {
+	handle
 	pool pdfium.Pool
-	in   pdfium.Pdfium
-	ref  references.FPDF_DOCUMENT
 	data []byte
 
 	pinned map[int][]string // files attached to the pages whose text was read

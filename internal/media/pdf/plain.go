@@ -47,25 +47,25 @@ func (d *document) textAlone(number int, text string) bool {
 }
 
 // thin reports whether a path is a level or upright rule.
-func (d *document) thin(path references.FPDF_PAGEOBJECT) bool {
-	b, err := d.in.FPDFPageObj_GetBounds(&requests.FPDFPageObj_GetBounds{PageObject: path})
+func (h handle) thin(path references.FPDF_PAGEOBJECT) bool {
+	b, err := h.in.FPDFPageObj_GetBounds(&requests.FPDFPageObj_GetBounds{PageObject: path})
 	return err == nil && min(b.Right-b.Left, b.Top-b.Bottom) <= plainWidth
 }
 
 // mapped reports whether the fonts of a page say of each of its characters what it
 // means. Others come with their number in the font, which may look like a letter.
-func (d *document) mapped(page requests.Page) bool {
-	loaded, err := d.in.FPDFText_LoadPage(&requests.FPDFText_LoadPage{Page: page})
+func (h handle) mapped(page requests.Page) bool {
+	loaded, err := h.in.FPDFText_LoadPage(&requests.FPDFText_LoadPage{Page: page})
 	if err != nil {
 		return false
 	}
-	defer d.in.FPDFText_ClosePage(&requests.FPDFText_ClosePage{TextPage: loaded.TextPage})
-	n, err := d.in.FPDFText_CountChars(&requests.FPDFText_CountChars{TextPage: loaded.TextPage})
+	defer h.in.FPDFText_ClosePage(&requests.FPDFText_ClosePage{TextPage: loaded.TextPage})
+	n, err := h.in.FPDFText_CountChars(&requests.FPDFText_CountChars{TextPage: loaded.TextPage})
 	if err != nil {
 		return false
 	}
 	for i := range n.Count {
-		sign, err := d.in.FPDFText_HasUnicodeMapError(&requests.FPDFText_HasUnicodeMapError{TextPage: loaded.TextPage, Index: i})
+		sign, err := h.in.FPDFText_HasUnicodeMapError(&requests.FPDFText_HasUnicodeMapError{TextPage: loaded.TextPage, Index: i})
 		if err != nil || sign.HasUnicodeMapError {
 			return false
 		}
@@ -74,8 +74,8 @@ func (d *document) mapped(page requests.Page) bool {
 }
 
 // marked tells whether something else than links was laid over a page.
-func (d *document) marked(page requests.Page) (marked bool) {
-	whole := d.eachAnnotation(page, func(kind enums.FPDF_ANNOTATION_SUBTYPE, _ references.FPDF_ANNOTATION) {
+func (h handle) marked(page requests.Page) (marked bool) {
+	whole := h.eachAnnotation(page, func(kind enums.FPDF_ANNOTATION_SUBTYPE, _ references.FPDF_ANNOTATION) {
 		marked = marked || kind != enums.FPDF_ANNOT_SUBTYPE_LINK
 	})
 	return marked || !whole

@@ -140,7 +140,7 @@ func runsLeft(sign rune, within bool) bool {
 }
 
 // rising tells whether one sign stands right of another, on the same line.
-func (p *pageText) rising(from, to int) bool {
+func (p *places) rising(from, to int) bool {
 	a, ok := p.wide(from)
 	b, known := p.wide(to)
 	return ok && known && a.bottom < b.top && b.bottom < a.top && a.left < b.left

@@ -101,7 +101,7 @@ func (p *pageText) mend(pair [2]int) bool {
 
 // gap returns the distance between two characters of a line, in parts of its height. ok:
 // they are on one line, one after the other.
-func (p *pageText) gap(i, k int) (gap float64, ok bool) {
+func (p *places) gap(i, k int) (gap float64, ok bool) {
 	a, okA := p.wide(i)
 	b, okB := p.wide(k)
 	height := min(a.top-a.bottom, b.top-b.bottom)
@@ -138,7 +138,7 @@ func (p *pageText) wideSpaces(from, to int) bool {
 }
 
 // touch tells whether the ink of two signs of a line meets.
-func (p *pageText) touch(i, k int) bool {
+func (p *places) touch(i, k int) bool {
 	a, okA := p.tight(i)
 	b, okB := p.tight(k)
 	return okA && okB && b.left <= a.right

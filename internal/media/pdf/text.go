@@ -43,7 +43,7 @@ func (d *document) signs(number int) (*pageText, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &pageText{in: d.in, ref: loaded.TextPage}
+	p := &pageText{places: places{in: d.in, ref: loaded.TextPage}}
 	if err := p.load(); err != nil {
 		p.close()
 		return nil, err
@@ -92,24 +92,24 @@ func (d *document) annotations(number int) (shows bool, files []string) {
 
 // eachAnnotation calls look for the annotations of a page, and tells whether it could for
 // all of them.
-func (d *document) eachAnnotation(page requests.Page, look func(enums.FPDF_ANNOTATION_SUBTYPE, references.FPDF_ANNOTATION)) (whole bool) {
-	n, err := d.in.FPDFPage_GetAnnotCount(&requests.FPDFPage_GetAnnotCount{Page: page})
+func (h handle) eachAnnotation(page requests.Page, look func(enums.FPDF_ANNOTATION_SUBTYPE, references.FPDF_ANNOTATION)) (whole bool) {
+	n, err := h.in.FPDFPage_GetAnnotCount(&requests.FPDFPage_GetAnnotCount{Page: page})
 	if err != nil {
 		return false
 	}
 	whole = n.Count <= mostAnnotations
 	for i := range min(n.Count, mostAnnotations) {
-		a, err := d.in.FPDFPage_GetAnnot(&requests.FPDFPage_GetAnnot{Page: page, Index: i})
+		a, err := h.in.FPDFPage_GetAnnot(&requests.FPDFPage_GetAnnot{Page: page, Index: i})
 		if err != nil {
 			whole = false
 			continue
 		}
-		kind, err := d.in.FPDFAnnot_GetSubtype(&requests.FPDFAnnot_GetSubtype{Annotation: a.Annotation})
+		kind, err := h.in.FPDFAnnot_GetSubtype(&requests.FPDFAnnot_GetSubtype{Annotation: a.Annotation})
 		if err == nil {
 			look(kind.Subtype, a.Annotation)
 		}
 		whole = whole && err == nil
-		d.in.FPDFPage_CloseAnnot(&requests.FPDFPage_CloseAnnot{Annotation: a.Annotation})
+		h.in.FPDFPage_CloseAnnot(&requests.FPDFPage_CloseAnnot{Annotation: a.Annotation})
 	}
 	return whole
 }
@@ -147,15 +147,19 @@ func (d *document) bound(number int) bool {
 	return err == nil
 }
 
-// pageText is the text of a page as PDFium has it: signs in reading order, and
-// what it says of the place of each.
+// pageText is the text of a page as PDFium has it: signs in reading order, with their places.
 type pageText struct {
-	in    pdfium.Pdfium
-	ref   references.FPDF_TEXTPAGE
+	places
 	signs []rune // halves of surrogate pairs are two; 0: left out
 	// before holds the characters that lack a space in front.
 	before map[int]bool
-	boxes  map[int]box
+}
+
+// places finds the place of each sign of a page, by its index.
+type places struct {
+	in    pdfium.Pdfium
+	ref   references.FPDF_TEXTPAGE
+	boxes map[int]box
 }
 
 func (p *pageText) close() {
@@ -227,7 +231,7 @@ func (p *pageText) String() string {
 // one is meant to begin, the tight one around its ink.
 type box struct{ left, right, bottom, top float64 }
 
-func (p *pageText) wide(i int) (box, bool) {
+func (p *places) wide(i int) (box, bool) {
 	if b, ok := p.boxes[i]; ok {
 		return b, b.top > b.bottom
 	}
@@ -240,7 +244,7 @@ func (p *pageText) wide(i int) (box, bool) {
 	return b, b.top > b.bottom
 }
 
-func (p *pageText) tight(i int) (box, bool) {
+func (p *places) tight(i int) (box, bool) {
 	r, err := p.in.FPDFText_GetCharBox(&requests.FPDFText_GetCharBox{TextPage: p.ref, Index: i})
 	if err != nil {
 		return box{}, false

@@ -49,7 +49,7 @@ func textOf(t *testing.T, r *Reader, b []byte) (ours, naive string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := document{in: in, ref: doc.Document}
+	d := document{handle: handle{in, doc.Document}}
 	text, err := in.GetPageText(&requests.GetPageText{Page: d.page(1)})
 	if err != nil {
 		t.Fatal(err)
@@ -147,7 +147,7 @@ func TestPagesLieOnWhite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := document{in: in, ref: doc.Document}
+	d := document{handle: handle{in, doc.Document}}
 	late, err := in.RenderPageInPixels(&requests.RenderPageInPixels{Page: d.page(1), Width: 595, Height: 842})
 	if err != nil {
 		t.Fatal(err)
