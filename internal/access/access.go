@@ -62,8 +62,8 @@ type File struct {
 	Used []Spelling
 }
 
-// Judgement is a decision with what it was made on.
-type Judgement struct {
+// Decision is a decision of the rules with the facts that it was made on.
+type Decision struct {
 	perm.Decision
 	Policy *perm.Policy
 	Op     perm.Op
@@ -73,27 +73,27 @@ type Judgement struct {
 
 // Outside is the first name of the file that lies in no workspace directory, "" where
 // all do.
-func (j Judgement) Outside() string {
-	if i := slices.IndexFunc(j.Names, func(n string) bool { return !j.Policy.Inside(n) }); i >= 0 {
-		return j.Names[i]
+func (d Decision) Outside() string {
+	if i := slices.IndexFunc(d.Names, func(n string) bool { return !d.Policy.Inside(n) }); i >= 0 {
+		return d.Names[i]
 	}
 	return ""
 }
 
 // Why words the reason of a decision that no rule made. Refusals, questions and
 // explanations say the same.
-func (j Judgement) Why() string {
-	if j.Reason != perm.ReasonMode {
-		return j.Reason.String()
+func (d Decision) Why() string {
+	if d.Reason != perm.ReasonMode {
+		return d.Reason.String()
 	}
-	mode, outside := j.Policy.Mode(), j.Outside() != ""
+	mode, outside := d.Policy.Mode(), d.Outside() != ""
 	why := "outside the workspace"
 	switch {
 	case !outside && mode == perm.DontAsk:
 		return "mode dontAsk refuses changes that no rule allows"
 	case !outside:
 		return fmt.Sprintf("mode %s asks before changes", mode)
-	case len(j.Policy.Workspace()) == 0:
+	case len(d.Policy.Workspace()) == 0:
 		why = "there is no workspace directory"
 	}
 	if mode == perm.DontAsk {
@@ -104,13 +104,13 @@ func (j Judgement) Why() string {
 
 // DeniedError: the rules deny the call. It is the same for a file that does not
 // exist.
-type DeniedError struct{ Judgement }
+type DeniedError struct{ Decision }
 
 func (e *DeniedError) Error() string { return fmt.Sprintf("%s %s is denied", e.Op, e.Path) }
 
 // ConsentError: the call takes the user's consent.
 type ConsentError struct {
-	Judgement
+	Decision
 	Resolved string // the name that consent is bound to
 }
 
@@ -182,45 +182,45 @@ func (c *Checker) Check(r Request) (*fsys.Target, error) {
 // Decide decides on what is no file, such as the clipboard, by its name in each workspace
 // directory. It resolves nothing. The error is a *DeniedError or a *ConsentError.
 func (c *Checker) Decide(r Request) error {
-	j := Judgement{Policy: c.Policy(), Op: r.Op, Path: r.Path}
+	d := Decision{Policy: c.Policy(), Op: r.Op, Path: r.Path}
 	if c.Folders != nil {
 		if err := Unserved(c.Folders(), ""); err != nil {
 			return err
 		}
 	}
-	for _, dir := range j.Policy.Workspace() {
-		j.Names = append(j.Names, Join(dir.Name, r.Path.String()))
+	for _, dir := range d.Policy.Workspace() {
+		d.Names = append(d.Names, Join(dir.Name, r.Path.String()))
 	}
-	if len(j.Names) == 0 {
-		j.Names = []string{Join("", r.Path.String())}
+	if len(d.Names) == 0 {
+		d.Names = []string{Join("", r.Path.String())}
 	}
-	j.Decision = j.Policy.DecideGranted(r.Op, j.Names, c.isThere, r)
-	switch j.Verdict {
+	d.Decision = d.Policy.DecideGranted(r.Op, d.Names, c.isThere, r)
+	switch d.Verdict {
 	case perm.Deny:
-		return &DeniedError{j}
+		return &DeniedError{d}
 	case perm.Ask:
-		return &ConsentError{Judgement: j, Resolved: j.Names[len(j.Names)-1]}
+		return &ConsentError{Decision: d, Resolved: d.Names[len(d.Names)-1]}
 	}
 	return nil
 }
 
-// judge decides on the name as given and, where goOn says so, resolves it and decides on
-// every name and hard link of what it leads to. The target is nil where it goes no
-// further; err is that of resolving.
-func (c *Checker) judge(r Request, goOn func(perm.Decision) bool) (j Judgement, t *fsys.Target, err error) {
-	j = Judgement{Policy: c.Policy(), Op: r.Op, Path: r.Path, Names: []string{r.Path.String()}}
-	j.Decision = j.Policy.DecideGranted(r.Op, j.Names, c.isThere, r)
-	if !goOn(j.Decision) {
-		return j, nil, nil
+// decide decides on the name as given and, if goOn says so, resolves it and decides on every
+// name and hard link of the file that it leads to. The target is nil if it goes no further;
+// err is that of resolving.
+func (c *Checker) decide(r Request, goOn func(perm.Decision) bool) (d Decision, t *fsys.Target, err error) {
+	d = Decision{Policy: c.Policy(), Op: r.Op, Path: r.Path, Names: []string{r.Path.String()}}
+	d.Decision = d.Policy.DecideGranted(r.Op, d.Names, c.isThere, r)
+	if !goOn(d.Decision) {
+		return d, nil, nil
 	}
 	began := c.Now()
 	t, err = c.Resolver.Resolve(r.Path)
-	j.Names = t.Names
-	if j.Verdict != perm.Allow || len(t.Names) > 1 {
-		j.Decision = j.Policy.DecideGranted(r.Op, j.Names, c.isThere, r)
+	d.Names = t.Names
+	if d.Verdict != perm.Allow || len(t.Names) > 1 {
+		d.Decision = d.Policy.DecideGranted(r.Op, d.Names, c.isThere, r)
 	}
-	j.Decision = c.withLinks(j, t, began, r)
-	return j, t, err
+	d.Decision = hardLinks{c, t}.decide(d, began, r)
+	return d, t, err
 }
 
 // authorize resolves a file argument and returns what the rules let through.
@@ -228,32 +228,30 @@ func (c *Checker) authorize(r Request) (*File, error) {
 	if fsys.RefusedByName(r.Path) {
 		return nil, &DeviceError{r.Path}
 	}
-	j, target, err := c.judge(r, func(d perm.Decision) bool { return d.Verdict != perm.Deny || d.Reason == perm.ReasonBuiltin })
+	d, target, err := c.decide(r, func(d perm.Decision) bool { return d.Verdict != perm.Deny || d.Reason == perm.ReasonBuiltin })
 	if target == nil {
-		return nil, &DeniedError{j}
+		return nil, &DeniedError{d}
 	}
-	if err := c.unserved(r.Path.String(), target); err != nil {
+	if c.Folders != nil {
+		if err := unserved(c.Folders(), r.Path.String(), target); err != nil {
+			target.Close()
+			return nil, err
+		}
+	}
+	f, refused := c.fileBy(d, r, target)
+	if refused == nil {
+		refused = err
+	}
+	if refused != nil {
 		target.Close()
-		return nil, err
-	}
-	f, judged := c.judged(r, j, target)
-	if judged == nil {
-		judged = err
-	}
-	if judged != nil {
-		target.Close()
-		return nil, judged
+		return nil, refused
 	}
 	return f, nil
 }
 
-// unserved returns a *UnservedError for a file that no workspace directory serves. It looks
-// at a directory only where the file itself does not show that it is there.
-func (c *Checker) unserved(given string, t *fsys.Target) error {
-	if c.Folders == nil {
-		return nil
-	}
-	folders := c.Folders()
+// unserved returns a *UnservedError for a file that none of the folders serves. It looks
+// at a folder only if the file itself does not show that it is there.
+func unserved(folders []Folder, given string, t *fsys.Target) error {
 	if t.Kind != fsys.Missing && served(folders, given) {
 		return nil
 	}
@@ -263,22 +261,21 @@ func (c *Checker) unserved(given string, t *fsys.Target) error {
 	return Unserved(folders, t.Path)
 }
 
-// judged returns what a decision makes of a resolved file.
+// fileBy returns the file that a decision lets through, or the error that it comes to.
 //
-// A question about a change waits until the call is known to succeed, where the file
-// may be read without one. Elsewhere it comes before anything that the disk says is
-// told.
-func (c *Checker) judged(r Request, j Judgement, t *fsys.Target) (*File, error) {
-	if j.Verdict == perm.Deny {
-		if j.Reason == perm.ReasonBuiltin && t.Kind == fsys.Special {
+// A question about a change waits until the call is known to succeed, if the file may be
+// read without one. Otherwise it comes before anything that the disk says is told.
+func (c *Checker) fileBy(d Decision, r Request, t *fsys.Target) (*File, error) {
+	if d.Verdict == perm.Deny {
+		if d.Reason == perm.ReasonBuiltin && t.Kind == fsys.Special {
 			return nil, &SpecialError{r.Path}
 		}
-		return nil, &DeniedError{j}
+		return nil, &DeniedError{d}
 	}
-	readable := r.Op.Changes() && j.Policy.DecideGranted(perm.Read, j.Names, c.isThere, r.Session).Verdict == perm.Allow
+	readable := r.Op.Changes() && d.Policy.DecideGranted(perm.Read, d.Names, c.isThere, r.Session).Verdict == perm.Allow
 	f := &File{Target: t, Op: r.Op}
-	if j.Verdict == perm.Ask {
-		f.Question = &ConsentError{Judgement: j, Resolved: t.Path}
+	if d.Verdict == perm.Ask {
+		f.Question = &ConsentError{Decision: d, Resolved: t.Path}
 		if !readable {
 			return nil, f.Question
 		}

@@ -69,8 +69,8 @@ func (c *Checker) Again(name string, session perm.Grants) (*fsys.Target, error) 
 // permitted resolves a name on which the verdict is at least that one, by every name
 // and hard link that it has; nil where it is not.
 func (c *Checker) permitted(op perm.Op, path fsys.Path, least perm.Verdict) *fsys.Target {
-	j, t, err := c.judge(Request{Op: op, Path: path}, func(d perm.Decision) bool { return d.Verdict >= least })
-	if t != nil && (err != nil || j.Verdict < least) {
+	d, t, err := c.decide(Request{Op: op, Path: path}, func(d perm.Decision) bool { return d.Verdict >= least })
+	if t != nil && (err != nil || d.Verdict < least) {
 		t.Close()
 		return nil
 	}

@@ -15,8 +15,8 @@ type Explanation struct {
 	// Device says that the name is refused for what it is, before any rule.
 	Device bool
 	// Decisions are by tool; grants of a running session are not among them.
-	Decisions map[perm.Op]Judgement
-	// Unresolved is why the names may be incomplete, nil where they are not.
+	Decisions map[perm.Op]Decision
+	// Unresolved is why the names may be incomplete, nil if they are not.
 	Unresolved error
 }
 
@@ -26,16 +26,16 @@ func (c *Checker) Explain(raw string) (Explanation, error) {
 	if err != nil {
 		return Explanation{}, err
 	}
-	e := Explanation{Path: path.String(), Names: []string{path.String()}, Device: fsys.RefusedByName(path), Decisions: make(map[perm.Op]Judgement)}
+	e := Explanation{Path: path.String(), Names: []string{path.String()}, Device: fsys.RefusedByName(path), Decisions: make(map[perm.Op]Decision)}
 	began := c.Now()
 	target, unresolved := c.Resolver.Resolve(path)
 	e.Names, e.Unresolved = target.Names, unresolved
 	defer func() { target.Close() }() // a target comes beside an error, too
 	policy := c.Policy()
 	for _, op := range []perm.Op{perm.Read, perm.Edit, perm.Write, perm.NotebookEdit} {
-		j := Judgement{Decision: policy.Decide(op, target.Names, c.isThere), Policy: policy, Op: op, Path: path, Names: target.Names}
-		j.Decision = c.withLinks(j, target, began, nil)
-		e.Decisions[op] = j
+		d := Decision{Decision: policy.Decide(op, target.Names, c.isThere), Policy: policy, Op: op, Path: path, Names: target.Names}
+		d.Decision = hardLinks{c, target}.decide(d, began, nil)
+		e.Decisions[op] = d
 	}
 	return e, nil
 }

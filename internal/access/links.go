@@ -8,60 +8,65 @@ import (
 	"github.com/fsmcp/fsmcp/internal/perm"
 )
 
-// withLinks is a decision on a file's names once its other hard links are known, too.
-// began is when the look at the file began.
-func (c *Checker) withLinks(j Judgement, t *fsys.Target, began time.Time, grants perm.Grants) perm.Decision {
-	if denied, ok := c.deniedLink(j, t, began); ok {
-		return denied
-	}
-	return c.guardedLink(j, t, grants)
+// hardLinks finds the other hard links of a target.
+type hardLinks struct {
+	c *Checker
+	t *fsys.Target
 }
 
-// deniedLink finds out whether the file is one that a deny rule names by another hard
-// link: that is no way around the rule.
+// decide returns a decision on the target's names once its other hard links are known, too.
+// began is when the look at the target began.
+func (h hardLinks) decide(d Decision, began time.Time, grants perm.Grants) perm.Decision {
+	if denied, ok := h.denied(d, began); ok {
+		return denied
+	}
+	return h.guarded(d, grants)
+}
+
+// denied reports whether a deny rule names the target by another hard link: that is no way
+// around the rule.
 //
 // Another process may remove a second name after the file was found by it and before
-// its names were counted. Where the file may have changed since the look began, the
+// its names were counted. If the file may have changed since the look began, the
 // count proves nothing.
-func (c *Checker) deniedLink(j Judgement, t *fsys.Target, began time.Time) (perm.Decision, bool) {
-	oneName := t.Stamp.Nlink == 1 && t.Stamp.Settled(began)
-	if j.Verdict == perm.Deny || t.Kind != fsys.Regular || oneName {
+func (h hardLinks) denied(d Decision, began time.Time) (perm.Decision, bool) {
+	oneName := h.t.Stamp.Nlink == 1 && h.t.Stamp.Settled(began)
+	if d.Verdict == perm.Deny || h.t.Kind != fsys.Regular || oneName {
 		return perm.Decision{}, false
 	}
-	for _, l := range j.Policy.LiteralDenies(j.Op) {
-		if c.isLink(l.Path, t) != nil {
+	for _, l := range d.Policy.LiteralDenies(d.Op) {
+		if h.named(l.Path) != nil {
 			return l.Decision, true
 		}
 	}
 	return perm.Decision{}, false
 }
 
-// guardedLink decides once more where another hard link of the file is a guarded one,
-// such as a settings file: a write in place would change both.
-func (c *Checker) guardedLink(j Judgement, t *fsys.Target, grants perm.Grants) perm.Decision {
-	if j.Verdict != perm.Allow || !j.Op.Changes() || t.Kind != fsys.Regular || t.Stamp.Nlink < 2 {
-		return j.Decision
+// guarded decides once more if another hard link of the target is a guarded file, such as
+// a settings file: a write in place would change both.
+func (h hardLinks) guarded(d Decision, grants perm.Grants) perm.Decision {
+	if d.Verdict != perm.Allow || !d.Op.Changes() || h.t.Kind != fsys.Regular || h.t.Stamp.Nlink < 2 {
+		return d.Decision
 	}
-	for _, name := range j.Policy.Guarded() {
-		if others := c.isLink(name, t); others != nil {
+	for _, name := range d.Policy.Guarded() {
+		if others := h.named(name); others != nil {
 			// The resolved name comes last: a grant is for that one.
-			names := slices.Concat(t.Names[:1], others, t.Names)
-			return j.Policy.DecideGranted(j.Op, names, c.isThere, grants)
+			names := slices.Concat(h.t.Names[:1], others, h.t.Names)
+			return d.Policy.DecideGranted(d.Op, names, h.c.isThere, grants)
 		}
 	}
-	return j.Decision
+	return d.Decision
 }
 
-// isLink returns the names of what a name leads to where that is the same file by
-// another resolved name; nil where it is not. A link that leads to the very name of
-// the file gives it no other one.
-func (c *Checker) isLink(name string, t *fsys.Target) []string {
-	other, err := c.find(name)
+// named returns the names that a name leads to if it is the target by another resolved name;
+// nil if it is not. A link that leads to the very name of the target gives it no other one.
+func (h hardLinks) named(name string) []string {
+	other, err := h.c.find(name)
 	if other == nil {
 		return nil
 	}
 	defer other.Close()
-	if err == nil && other.Stamp.SameFile(t.Stamp) && other.Path != t.Path {
+	if err == nil && other.Stamp.SameFile(h.t.Stamp) && other.Path != h.t.Path {
 		return other.Names
 	}
 	return nil

@@ -13,7 +13,7 @@ import (
 
 // judgement is a decision that is not allow, with what its words need.
 type judgement struct {
-	access.Judgement
+	access.Decision
 	// settings is the user's own settings file, as a person writes its name.
 	settings string
 }
@@ -45,7 +45,7 @@ func (j judgement) denied() *Refusal {
 // NeedsConsent words the refusal for a client that cannot ask, with what the user can
 // do. settings is the user's settings file.
 func NeedsConsent(e *access.ConsentError, settings string) *Refusal {
-	j := judgement{e.Judgement, settings}
+	j := judgement{e.Decision, settings}
 	what := "Changing"
 	if j.Op == perm.Read {
 		what = "Reading"
@@ -96,7 +96,7 @@ func (j judgement) ruleToAdd() string {
 }
 
 // Because names the rule or reason of a decision, and every broken settings file.
-func Because(j access.Judgement) string { return judgement{j, ""}.because() }
+func Because(j access.Decision) string { return judgement{j, ""}.because() }
 
 func (j judgement) because() string {
 	decided := "Reason: " + j.reason()

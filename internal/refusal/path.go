@@ -20,7 +20,7 @@ func Unopened(err error) error {
 	var unserved *access.UnservedError
 	switch {
 	case errors.As(err, &denied):
-		return judgement{denied.Judgement, ""}.denied()
+		return judgement{denied.Decision, ""}.denied()
 	case errors.As(err, &device):
 		return refuse(SlugSpecialFile, "%s is a device or another process's stream, not a file: it is never opened. Name a regular file.", fsys.InSentence(device.Path.String()))
 	case errors.As(err, &special):

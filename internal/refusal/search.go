@@ -34,7 +34,7 @@ func BadOutputMode(mode string, known ...string) error {
 // ToolDenied refuses a search by a rule against the tool as a whole.
 func ToolDenied(tool string, rule perm.RuleText) error {
 	d := perm.Decision{Verdict: perm.Deny, Reason: perm.ReasonDenyRule, Rule: rule.Text, Source: rule.Source, Quotable: true, UntilRestart: rule.Source.UntilRestart}
-	return refuse(SlugDenied, "%s is denied by your permission settings.\n%s", tool, Because(access.Judgement{Decision: d}))
+	return refuse(SlugDenied, "%s is denied by your permission settings.\n%s", tool, Because(access.Decision{Decision: d}))
 }
 
 // NoStart refuses a search without a path where there is no workspace to search.

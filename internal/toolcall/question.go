@@ -78,7 +78,7 @@ func (e *needsConsent) Unwrap() error { return e.Refusal }
 // NeedConsent words the question, with what the call will do, and the refusal for a
 // client that cannot ask. The user needs the resolved name to judge it.
 func NeedConsent(e *access.ConsentError, will, settingsFile string) error {
-	rule := refusal.Because(e.Judgement)
+	rule := refusal.Because(e.Decision)
 	message := fmt.Sprintf("%s %s?\n%s", e.Op, fsys.InSentence(e.Path.String()), rule)
 	if e.Resolved != e.Path.String() && !strings.HasSuffix(e.Resolved, "/"+e.Path.String()) { // the clipboard leads nowhere
 		message += "\nIt leads to " + fsys.InSentence(e.Resolved)
