@@ -171,18 +171,6 @@ func isObject(v *hujson.Value) bool {
 	return ok
 }
 
-// maxBrief bounds a value that is shown to the user, in bytes.
-const maxBrief = 200
-
-// brief returns a value as the file has it, cut at maxBrief.
-func (d *document) brief(v *hujson.Value) string {
-	text := strings.Join(strings.Fields(string(d.body[v.StartOffset:v.EndOffset])), " ")
-	if len(text) > maxBrief {
-		text = strings.ToValidUTF8(text[:maxBrief], "") + "…"
-	}
-	return text
-}
-
 // ownFolder reports whether fsmcp config could have written a folder: it is absolute and
 // clean and, in the file of a project, below that project.
 func (s Server) ownFolder(dir string) bool {

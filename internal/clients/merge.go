@@ -132,30 +132,21 @@ func difference(old, text []byte) []span.Splice {
 	return []span.Splice{{Start: int64(start), End: int64(len(old) - end), New: text[start : len(text)-end]}}
 }
 
-// document is a parsed file and the changes to it.
+// document is the settings file of a client.
 type document struct {
-	client  Client
-	body    []byte // without a byte order mark
-	shift   int64  // the length of that
-	root    hujson.Value
-	empty   bool // nothing but blanks and comments
-	eol     string
-	unit    string // one step of indentation
-	oneLine bool
-	splices []span.Splice
+	client Client
+	jsonFile
+	empty bool // nothing but blanks and comments
 }
 
 func newDocument(c Client, text []byte) *document {
 	body := bytes.TrimPrefix(text, []byte(byteOrderMark))
-	return &document{client: c, body: body, shift: int64(len(text) - len(body))}
+	return &document{client: c, jsonFile: jsonFile{body: body, shift: int64(len(text) - len(body))}}
 }
 
 func (d *document) refuse(at int, format string, a ...any) error {
 	return &Refusal{Line: d.line(at), Why: fmt.Sprintf(format, a...)}
 }
-
-// line returns the line of an offset, counted from 1.
-func (d *document) line(at int) int { return 1 + bytes.Count(d.body[:at], []byte("\n")) }
 
 // parse parses the file and finds out how it is written.
 func (d *document) parse() error {
@@ -213,35 +204,6 @@ func lastValue(v hujson.ValueTrimmed) *hujson.Value {
 		}
 	}
 	return nil
-}
-
-// style finds out the line ending, the indentation, and whether there is more than one
-// line.
-func (d *document) style() {
-	d.eol, d.unit = "\n", "  "
-	i := bytes.IndexByte(d.body, '\n')
-	if i > 0 && d.body[i-1] == '\r' {
-		d.eol = "\r\n"
-	}
-	d.oneLine = !bytes.Contains(bytes.TrimSpace(d.body), []byte("\n"))
-}
-
-// indentOf returns the blanks that the line of an offset begins with, and whether there is
-// nothing else before the offset.
-func (d *document) indentOf(at int) (indent string, own bool) {
-	line := d.body[bytes.LastIndexByte(d.body[:at], '\n')+1 : at]
-	rest := bytes.TrimLeft(line, " \t")
-	return string(line[:len(line)-len(rest)]), len(rest) == 0
-}
-
-// append puts a text behind the blanks and comments of an empty file.
-func (d *document) append(snippet string) {
-	used := len(bytes.TrimRight(d.body, " \t\r\n"))
-	snippet = strings.ReplaceAll(snippet, "\n", d.eol)
-	if used > 0 {
-		snippet = d.eol + snippet
-	}
-	d.splice(used, len(d.body), snippet)
 }
 
 // enter walks to the entry and enters or updates it. again reports that it only removed an
@@ -470,119 +432,4 @@ func (d *document) replace(have *hujson.Value, want member) error {
 	}
 	d.splice(have.StartOffset, have.EndOffset, value)
 	return nil
-}
-
-// spaced reports whether a file of one line has blanks behind its colons.
-func (d *document) spaced() bool {
-	object, ok := d.root.Value.(*hujson.Object)
-	return !ok || len(object.Members) == 0 || len(object.Members[0].Value.BeforeExtra) > 0
-}
-
-// cut removes a member of an object, with its comma and the line that it leaves empty.
-func (d *document) cut(v *hujson.Value, i int) {
-	members := v.Value.(*hujson.Object).Members
-	start, end := members[i].Name.StartOffset, members[i].Value.EndOffset
-	if value := members[i].Value; i < len(members)-1 || value.AfterExtra != nil {
-		end += len(value.AfterExtra) + 1
-	} else if i > 0 {
-		before := members[i-1].Value
-		comma := before.EndOffset + len(before.AfterExtra)
-		if blank(d.body[comma+1 : start]) {
-			d.splice(comma, end, "")
-			return
-		}
-		d.splice(comma, comma+1, "")
-	}
-	if len(members) == 1 && blank(d.body[v.StartOffset+1:start]) && blank(d.body[end:v.EndOffset-1]) {
-		d.splice(v.StartOffset+1, v.EndOffset-1, "")
-		return
-	}
-	indent, own := d.indentOf(start)
-	rest := d.body[end:]
-	if line := bytes.IndexByte(rest, '\n'); own && line >= 0 && blank(rest[:line]) {
-		start, end = start-len(indent), end+line+1
-	} else if i < len(members)-1 {
-		end += len(rest) - len(bytes.TrimLeft(rest, " \t"))
-	}
-	d.splice(start, end, "")
-}
-
-func blank(b []byte) bool { return len(bytes.TrimSpace(b)) == 0 }
-
-// insert adds members behind those that an object has.
-func (d *document) insert(v *hujson.Value, object *hujson.Object, members []member) {
-	closing := v.EndOffset - 1
-	end := len(bytes.TrimRight(d.body[:closing], " \t\r\n")) // behind the last value, comma or comment
-	base, _ := d.indentOf(v.StartOffset)
-	indent, lines := base+d.unit, !d.oneLine || v == &d.root
-	if n := len(object.Members); n > 0 {
-		indent, lines = d.memberIndent(object, base)
-		last := object.Members[n-1].Value
-		comma := last.AfterExtra != nil
-		if !comma {
-			d.splice(last.EndOffset, last.EndOffset, ",")
-		}
-		added := d.spread(members, indent, lines)
-		if comma {
-			added += ","
-		}
-		if lines {
-			added = d.eol + indent + added
-		} else if d.spaced() {
-			added = " " + added
-		}
-		d.splice(end, end, added)
-		return
-	}
-	if lines {
-		d.splice(end, closing, d.eol+indent+d.spread(members, indent, true)+d.eol+base)
-		return
-	}
-	d.splice(end, end, d.spread(members, indent, false))
-}
-
-// memberIndent returns the indentation of an object's members, and whether they are on
-// lines of their own.
-func (d *document) memberIndent(object *hujson.Object, base string) (indent string, lines bool) {
-	for _, m := range slices.Backward(object.Members) {
-		if indent, own := d.indentOf(m.Name.StartOffset); own {
-			return indent, true
-		}
-	}
-	last := object.Members[len(object.Members)-1].Value
-	// A comment to the end of a line needs a line behind it.
-	if bytes.Contains(last.AfterExtra, []byte("\n")) || bytes.Contains(object.AfterExtra, []byte("//")) {
-		return base + d.unit, true
-	}
-	return "", false
-}
-
-// spread writes members: each on a line of its own, or all on one.
-func (d *document) spread(members []member, indent string, lines bool) string {
-	var out []string
-	for _, m := range members {
-		if lines {
-			out = append(out, text(m.key)+": "+pretty(m.value, indent, d.unit, d.eol))
-			continue
-		}
-		one := inline(object([]member{m}), d.spaced())
-		out = append(out, one[1:len(one)-1])
-	}
-	switch {
-	case lines:
-		return strings.Join(out, ","+d.eol+indent)
-	case d.spaced():
-		return strings.Join(out, ", ")
-	}
-	return strings.Join(out, ",")
-}
-
-func (d *document) splice(start, end int, text string) {
-	d.splices = append(d.splices, span.Splice{Start: d.shift + int64(start), End: d.shift + int64(end), New: []byte(text)})
-}
-
-// sorted returns the splices in ascending order.
-func (d *document) sorted() []span.Splice {
-	slices.SortStableFunc(d.splices, func(a, b span.Splice) int { return int(a.Start - b.Start) })
-	return d.splices
 }

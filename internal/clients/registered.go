@@ -1,7 +1,6 @@
 package clients
 
 import (
-	"bytes"
 	"encoding/json"
 	"regexp"
 	"slices"
@@ -73,8 +72,7 @@ func (c Client) Registered(src Source, text []byte) ([]Registration, error) {
 	case YAML:
 		return registeredYAML(c.keys[0], text), nil
 	}
-	body := bytes.TrimPrefix(text, []byte(byteOrderMark))
-	d := &document{client: c, body: body}
+	d := newDocument(c, text)
 	if err := d.parse(); err != nil || d.empty {
 		return nil, err
 	}

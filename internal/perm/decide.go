@@ -160,7 +160,7 @@ func (q *question) strictRules() (deny, ask match) {
 func (q *question) refusedAlways() bool {
 	for i := range q.names {
 		n := &q.names[i]
-		if !n.null && q.p.system(n) {
+		if !n.null && isSystem(n) {
 			q.because(Deny, ReasonBuiltin, i == 0)
 			return true
 		}
@@ -172,8 +172,8 @@ func (q *question) refusedAlways() bool {
 	return false
 }
 
-// system reports whether the name is below /proc, /sys or /dev.
-func (p *Policy) system(n *name) bool {
+// isSystem reports whether the name is below /proc, /sys or /dev.
+func isSystem(n *name) bool {
 	for _, dir := range [...]string{"/proc", "/sys", "/dev"} {
 		if _, ok := below(n.same, dir); ok {
 			return true

@@ -77,7 +77,7 @@ func (p *Policy) Folder(names []string) *Folder {
 	}
 	for _, given := range names {
 		n, ok := p.name(given, Read)
-		if !ok || n.exact == "/" || p.system(&n) {
+		if !ok || n.exact == "/" || isSystem(&n) {
 			f.whole = true
 		}
 		if f.whole {

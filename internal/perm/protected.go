@@ -68,7 +68,7 @@ func (p *Policy) markRepository(n *name, exists func(string) bool, mark func(seg
 		if !inRepository(f) {
 			continue
 		}
-		if inside, top := p.depth(n, i); inside && (top && f == "head" || p.nearRepository(folder, f, exists)) {
+		if inside, top := depth(p.roots, n, i); inside && (top && f == "head" || p.nearRepository(folder, f, exists)) {
 			mark(i)
 		}
 	}
@@ -103,9 +103,9 @@ func inRepository(folded string) bool {
 
 // depth reports whether segment i of the name comes after the names of all
 // workspace directories that it lies in, and whether it comes right after one.
-func (p *Policy) depth(n *name, i int) (inside, top bool) {
-	for k := range p.roots {
-		r := &p.roots[k]
+func depth(roots []root, n *name, i int) (inside, top bool) {
+	for k := range roots {
+		r := &roots[k]
 		if _, ok := below(n.folded, r.folded); !ok {
 			continue
 		}
@@ -122,7 +122,7 @@ func (p *Policy) depth(n *name, i int) (inside, top bool) {
 // nearRepository reports whether a folder has two of the three parts that make
 // it a repository, the one of the folded name made counted.
 func (p *Policy) nearRepository(folder, made string, exists func(string) bool) bool {
-	has := func(part string) bool { return exists == nil || exists(p.native(folder+"/"+part)) }
+	has := func(part string) bool { return exists == nil || exists(native(folder+"/"+part, p.config.Windows)) }
 	if made == "commondir" || made == "head" && has("commondir") {
 		return true // the objects and refs are where commondir leads
 	}
@@ -140,8 +140,8 @@ func (p *Policy) nearRepository(folder, made string, exists func(string) bool) b
 }
 
 // native gives a path the form in which callers know it.
-func (p *Policy) native(path string) string {
-	if p.config.Windows && len(path) >= 3 && path[2] == ':' {
+func native(path string, windows bool) string {
+	if windows && len(path) >= 3 && path[2] == ':' {
 		return strings.ReplaceAll(path[1:], "/", `\`)
 	}
 	return path
