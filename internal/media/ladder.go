@@ -23,18 +23,18 @@ type View struct {
 
 // Picture is a decoded picture.
 type Picture interface {
-	// Opaque tells whether nothing shines through.
+	// Opaque reports whether the picture has no transparency.
 	Opaque() bool
-	// Approximate tells whether the colours are not exactly the file's.
+	// Approximate reports whether the colours are not exactly those of the file.
 	Approximate() bool
 	// Render encodes the view at a size, upright, in sRGB, without metadata.
 	// JPEG has transparency laid on white. It may be called twice at once.
-	Render(s Shot) ([]byte, error)
+	Render(s Encoding) ([]byte, error)
 	Close()
 }
 
-// Shot says how a view is encoded.
-type Shot struct {
+// Encoding is a form in which a view is encoded.
+type Encoding struct {
 	Width, Height int
 	As            Kind // PNG or JPEG
 	Quality       int  // of JPEG, to 100
@@ -75,10 +75,10 @@ var (
 	ErrLonger   = errors.New("the picture takes more bytes than are of use")
 )
 
-// Develop brings a picture, or a region of it, within the limits: the largest
+// Fit decodes a picture, or a region of it, and encodes it within the limits: the largest
 // picture and the best quality that fit. It returns a *DamageError or a
 // *RegionError, ErrTooLarge, ErrNoFit, or what the engine failed with.
-func Develop(e Engine, data []byte, q Request) (Result, error) {
+func Fit(e Engine, data []byte, q Request) (Result, error) {
 	f, err := Inspect(q.Kind, bytes.NewReader(data), int64(len(data)))
 	if err != nil {
 		return Result{}, err
@@ -103,20 +103,20 @@ func Develop(e Engine, data []byte, q Request) (Result, error) {
 	defer p.Close()
 	l := ladder{p: p, limits: q.Limits, width: w, height: h}
 	as := target(f.Kind, data, p.Opaque())
-	var shot Shot
+	var encoding Encoding
 	var out []byte
 	if q.Region != nil && w >= part.Width && lossless(f.Kind, data) {
 		as = PNG
-		shot, out, err = l.best([]Shot{{Width: w, Height: h, As: PNG}})
+		encoding, out, err = l.best([]Encoding{{Width: w, Height: h, As: PNG}})
 	}
 	if err == nil && out == nil {
-		shot, out, err = l.climb(as)
+		encoding, out, err = l.climb(as)
 	}
 	if err != nil {
 		return Result{}, err
 	}
-	return Result{Data: out, As: shot.As, Frames: Frames(q.Kind, data), Approximate: p.Approximate(), OnWhite: shot.As == JPEG && !p.Opaque(), Shown: Shown{
-		Width: f.Width, Height: f.Height, Part: part, Zoomed: q.Region != nil, DisplayWidth: shot.Width, DisplayHeight: shot.Height,
+	return Result{Data: out, As: encoding.As, Frames: Frames(q.Kind, data), Approximate: p.Approximate(), OnWhite: encoding.As == JPEG && !p.Opaque(), Shown: Shown{
+		Width: f.Width, Height: f.Height, Part: part, Zoomed: q.Region != nil, DisplayWidth: encoding.Width, DisplayHeight: encoding.Height,
 	}}, nil
 }
 
@@ -172,8 +172,7 @@ func target(k Kind, data []byte, opaque bool) Kind {
 	return PNG
 }
 
-// The sizes and qualities of the ladder (source: the specification of media,
-// "Images").
+// The sizes and qualities of the ladder, in the order of steps.
 const (
 	firstQuality = 80
 	textQuality  = 90 // of what was a PNG: at 80, text of 9 pixels suffers
@@ -184,61 +183,61 @@ const (
 	lastQuality  = 20
 )
 
-// ladder tries one shot after the other.
+// ladder tries one encoding after the other.
 type ladder struct {
 	p             Picture
 	limits        Limits
 	width, height int // of the whole view, within the limits
-	last          Shot
+	last          Encoding
 }
 
-// climb returns the first shot within the limits.
-func (l *ladder) climb(as Kind) (Shot, []byte, error) {
-	shot, out, err := l.first(as)
+// climb returns the first encoding within the limits.
+func (l *ladder) climb(as Kind) (Encoding, []byte, error) {
+	encoding, out, err := l.first(as)
 	if err != nil || out != nil && l.limits.Takes(len(out)) {
-		return shot, out, err
+		return encoding, out, err
 	}
-	shots := l.steps(shot.As)
-	if shots[0] == l.last {
-		shots = shots[1:] // it was too large already
+	encodings := l.steps(encoding.As)
+	if encodings[0] == l.last {
+		encodings = encodings[1:] // it was too large already
 	}
-	if shot, out, err = l.best(shots); err == nil && out == nil {
+	if encoding, out, err = l.best(encodings); err == nil && out == nil {
 		err = ErrNoFit
 	}
-	return shot, out, err
+	return encoding, out, err
 }
 
-// best returns the first of some shots that is within the limits; no bytes: there is
+// best returns the first of some encodings that is within the limits; no bytes: there is
 // none.
-func (l *ladder) best(shots []Shot) (Shot, []byte, error) {
-	for _, s := range shots {
+func (l *ladder) best(encodings []Encoding) (Encoding, []byte, error) {
+	for _, s := range encodings {
 		if out, err := l.try(s, l.limits.most()); err != nil || out != nil {
 			return s, out, err
 		}
 	}
-	return Shot{}, nil, nil
+	return Encoding{}, nil, nil
 }
 
-// first is the whole view in its own kind, else as JPEG; no bytes where these are too
-// many. A picture with transparency becomes a JPEG only where the PNG is over a limit. An
-// opaque PNG becomes one also where that is under half. Both are made at once then, and
-// the JPEG, which is made sooner, says how far the PNG has to be made to know.
-func (l *ladder) first(as Kind) (Shot, []byte, error) {
-	shot := Shot{Width: l.width, Height: l.height, As: as}
+// first returns the whole view in its own kind, else as JPEG; no bytes if these are too
+// many. A picture with transparency becomes a JPEG only if the PNG is over a limit. An
+// opaque PNG becomes one also if that has under half the bytes. Both are encoded at once then;
+// the JPEG, which is done sooner, bounds the bytes of the PNG that are of use.
+func (l *ladder) first(as Kind) (Encoding, []byte, error) {
+	encoding := Encoding{Width: l.width, Height: l.height, As: as}
 	if as != PNG {
-		shot.Quality = firstQuality
-		out, err := l.try(shot, l.limits.most())
-		return shot, out, err
+		encoding.Quality = firstQuality
+		out, err := l.try(encoding, l.limits.most())
+		return encoding, out, err
 	}
-	other := Shot{Width: l.width, Height: l.height, As: JPEG, Quality: textQuality}
+	other := Encoding{Width: l.width, Height: l.height, As: JPEG, Quality: textQuality}
 	if !l.p.Opaque() {
-		shot, out, err := l.best([]Shot{shot, other})
+		encoding, out, err := l.best([]Encoding{encoding, other})
 		if err == nil && out == nil {
-			shot = other
+			encoding = other
 		}
-		return shot, out, err
+		return encoding, out, err
 	}
-	l.last = shot
+	l.last = encoding
 	var small []byte
 	var failed error
 	var most atomic.Int64
@@ -254,7 +253,7 @@ func (l *ladder) first(as Kind) (Shot, []byte, error) {
 		}
 		most.Store(int64(enough))
 	}()
-	out, err := render(l.p, shot, &most)
+	out, err := render(l.p, encoding, &most)
 	<-done
 	switch n := int(most.Load()); {
 	case failed != nil:
@@ -262,43 +261,43 @@ func (l *ladder) first(as Kind) (Shot, []byte, error) {
 	case err == nil && (out == nil || len(out) > n):
 		return other, small, nil
 	}
-	return shot, out, err
+	return encoding, out, err
 }
 
-// steps are the shots behind the first one: from size to size, and of each the best first.
-func (l *ladder) steps(as Kind) (shots []Shot) {
+// steps returns the encodings after the first one: from size to size, and of each the best first.
+func (l *ladder) steps(as Kind) (encodings []Encoding) {
 	lossy := func(w, h int, qualities ...int) {
 		for _, q := range qualities {
-			shots = append(shots, Shot{Width: w, Height: h, As: JPEG, Quality: q})
+			encodings = append(encodings, Encoding{Width: w, Height: h, As: JPEG, Quality: q})
 		}
 	}
 	for _, quarters := range []int{4, 3, 2, 1} {
 		w, h := scaled(l.width, quarters, 4), scaled(l.height, quarters, 4)
 		if as == PNG {
-			shots = append(shots, Shot{Width: w, Height: h, As: PNG})
+			encodings = append(encodings, Encoding{Width: w, Height: h, As: PNG})
 		} else {
 			lossy(w, h, firstQuality, 60, 40, lastQuality)
 		}
 	}
 	w, h := fit(l.width, l.height, paletteSide)
-	shots = append(shots, Shot{Width: w, Height: h, As: PNG, Colours: colours})
+	encodings = append(encodings, Encoding{Width: w, Height: h, As: PNG, Colours: colours})
 	w, h = fit(l.width, l.height, smallSide)
 	lossy(w, h, firstQuality, 60, 40, lastQuality)
 	w, h = fit(l.width, l.height, tinySide)
 	lossy(w, h, lastQuality)
-	return shots
+	return encodings
 }
 
-// try renders a shot; no bytes where it takes more than so many.
-func (l *ladder) try(s Shot, most int) ([]byte, error) {
+// try renders an encoding; no bytes if it takes more than so many.
+func (l *ladder) try(s Encoding, most int) ([]byte, error) {
 	l.last = s
 	var bound atomic.Int64
 	bound.Store(int64(most))
 	return render(l.p, s, &bound)
 }
 
-// render encodes a shot; no bytes where it takes more than most says at the end.
-func render(p Picture, s Shot, most *atomic.Int64) ([]byte, error) {
+// render renders an encoding; no bytes if it takes more than most says at the end.
+func render(p Picture, s Encoding, most *atomic.Int64) ([]byte, error) {
 	s.Most = most
 	out, err := p.Render(s)
 	if n := int(most.Load()); errors.Is(err, ErrLonger) || err == nil && n > 0 && len(out) > n {
@@ -307,16 +306,16 @@ func render(p Picture, s Shot, most *atomic.Int64) ([]byte, error) {
 	return out, err
 }
 
-// HandsOn reports whether a picture with these facts and so many bytes is sent unchanged:
+// SendsUnchanged reports whether a picture with these facts and so many bytes is sent unchanged:
 // it is upright, within all limits, and of a kind that models accept.
-func (q Request) HandsOn(f Facts, size int64) bool {
+func (q Request) SendsUnchanged(f Facts, size int64) bool {
 	return f.Kind.MIME() != "" && f.Kind != PDF && f.Orientation == 1 && q.Limits.Holds(f.Width, f.Height) &&
 		size <= int64(q.Limits.Bytes) && q.Limits.Takes(int(size))
 }
 
-// AsItIs is the result of handing a picture on, after a look at its structure.
+// Unchanged returns the result of sending a picture unchanged, after a look at its structure.
 // The error is a *DamageError.
-func AsItIs(f Facts, data []byte) (Result, error) {
+func Unchanged(f Facts, data []byte) (Result, error) {
 	if err := Check(f.Kind, data); err != nil {
 		return Result{}, err
 	}

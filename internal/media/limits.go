@@ -10,15 +10,14 @@ type Limits struct {
 	Bytes, Tokens int
 }
 
-// The limits where nothing else is set (source: the specification of media,
-// "Images").
+// The limits if the settings name none (source: docs/media.md).
 const (
 	MaxSide        = 2000
 	MaxBytes       = 3_932_160
 	MaxImageTokens = 83_334
 )
 
-// DefaultLimits are the limits where nothing else is set.
+// DefaultLimits returns the limits if the settings name none.
 func DefaultLimits() Limits { return Limits{Side: MaxSide, Bytes: MaxBytes, Tokens: MaxImageTokens} }
 
 // Base64Len is the length of n bytes in base64.
@@ -39,13 +38,13 @@ func JSONLen(s string) int {
 	return n
 }
 
-// Takes tells whether an encoded picture of n bytes is within the limits.
+// Takes reports whether an encoded picture of n bytes is within the limits.
 func (l Limits) Takes(n int) bool { return n <= l.Bytes && (Base64Len(n)+7)/8 <= l.Tokens }
 
 // most is the largest number of bytes that Takes.
 func (l Limits) most() int { return min(l.Bytes, 6*l.Tokens) }
 
-// Holds tells whether a picture of that size in pixels is within the limits.
+// Holds reports whether a picture of that size in pixels is within the limits.
 func (l Limits) Holds(width, height int) bool { return width <= l.Side && height <= l.Side }
 
 // Bounds limits the pictures that are decoded at all; a larger one is refused before.
@@ -55,10 +54,10 @@ type Bounds struct {
 	Bytes  int64 // decoded
 }
 
-// DefaultBounds are the bounds where nothing else is set.
+// DefaultBounds returns the bounds if the settings name none (source: docs/media.md).
 func DefaultBounds() Bounds { return Bounds{Pixels: 100_000_000, Side: 16_384, Bytes: 512 << 20} }
 
-// Admits tells whether a picture may be decoded.
+// Admits reports whether a picture may be decoded.
 func (b Bounds) Admits(f Facts) bool {
 	return f.Width <= b.Side && f.Height <= b.Side && f.Width*f.Height <= b.Pixels && f.Bytes <= b.Bytes
 }
@@ -74,8 +73,8 @@ func fit(width, height, side int) (w, h int) {
 	return scaled(width, side, height), side
 }
 
-// Sizes of regions that are enlarged, as models see small pictures poorly (source: the
-// specification of media, "Images").
+// Sizes of regions that are enlarged, as models see small pictures poorly (source:
+// docs/media.md).
 const (
 	smallRegion   = 400 // the longer side from which a region is shown as it is
 	largeRegion   = 800 // that no enlarged one exceeds

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Limits of what is read of a PDF (source: the specification of media, "PDFs").
+// Limits of what is read of a PDF (source: docs/media.md, "PDFs").
 const (
 	MaxPDF = 33_554_432 // bytes
 	// WholePages bounds the pages that are shown if none are named, MostPages the pages
@@ -32,8 +32,8 @@ type PageSize struct {
 	Qualities []int
 }
 
-// PageSizes are the forms of a page's picture, the best first (source: the specification
-// of media, "PDFs"). Pages with too little room use later ones.
+// PageSizes returns the forms of a page's picture, the best first. Pages with too little room
+// use later ones. All models take a picture of 1568 pixels unscaled (docs/media.md).
 func PageSizes() []PageSize { return []PageSize{{1568, []int{80, 60, 45}}, {1176, []int{45}}} }
 
 // PagesError says why words name no pages of a document.

@@ -16,7 +16,7 @@ import (
 )
 
 // Pictures develops pictures that cannot be handed on as they are, outside this
-// process. The errors are those of media.Develop, media.ErrTooLong,
+// process. The errors are those of media.Fit, media.ErrTooLong,
 // *media.BreakdownError, the context's and the file's own.
 type Pictures interface {
 	Picture(ctx context.Context, file io.ReaderAt, size int64, q media.Request, report media.Progress) (media.Result, error)
@@ -87,7 +87,7 @@ func (p pictureReader) request(kind media.Kind, client toolcall.ClientLimits) me
 // decoded is the picture as it is where that may be handed on, else what
 // becomes of it.
 func (r *reading) decoded(ctx context.Context, f media.Facts, size int64, q media.Request) (media.Result, error) {
-	if q.Region != nil || !q.HandsOn(f, size) {
+	if q.Region != nil || !q.SendsUnchanged(f, size) {
 		return r.tool.pictures.develop(ctx, r.call, r.content, size, q)
 	}
 	data, err := io.ReadAll(io.NewSectionReader(r.content, 0, size))
@@ -98,10 +98,10 @@ func (r *reading) decoded(ctx context.Context, f media.Facts, size int64, q medi
 	switch {
 	case err != nil:
 		return media.Result{}, err
-	case !q.HandsOn(now, int64(len(data))): // it is another picture by now
+	case !q.SendsUnchanged(now, int64(len(data))): // it is another picture by now
 		return media.Result{}, fsys.ErrUnstable
 	}
-	return media.AsItIs(now, data)
+	return media.Unchanged(now, data)
 }
 
 // errNoPictures is the error of a picture for a client that shows none.
@@ -119,8 +119,8 @@ func (p pictureReader) part(ctx context.Context, call toolcall.Call, data []byte
 	}
 	q := p.request(kind, call.Client)
 	switch {
-	case q.HandsOn(f, int64(len(data))):
-		return media.AsItIs(f, data)
+	case q.SendsUnchanged(f, int64(len(data))):
+		return media.Unchanged(f, data)
 	case !q.Bounds.Admits(f):
 		return media.Result{}, media.ErrTooLarge
 	}

@@ -50,7 +50,7 @@ func WarmJob() *worker.Job { return &worker.Job{Op: opWarm, Deadline: warmTimeou
 // it is there.
 func PrepareJob() worker.Job { return worker.Job{Op: opPrepare, Deadline: warmTimeout} }
 
-// Picture decodes, scales and encodes a picture. Beside the errors of media.Develop it
+// Picture decodes, scales and encodes a picture. Beside the errors of media.Fit it
 // returns media.ErrTooLong, *media.BreakdownError, and those of the context and the file.
 func (d *Client) Picture(ctx context.Context, file io.ReaderAt, size int64, q media.Request, progress media.Progress) (r media.Result, err error) {
 	if size > MaxBytes {
@@ -118,7 +118,7 @@ func decodePicture(e media.Engine, t worker.Task) (worker.Result, error) {
 	if err := json.Unmarshal(t.Params, &q); err != nil {
 		return worker.Result{}, err
 	}
-	r, err := media.Develop(e, t.Body, q)
+	r, err := media.Fit(e, t.Body, q)
 	if err != nil {
 		return worker.Result{}, encodeFailure(err)
 	}

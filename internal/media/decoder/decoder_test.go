@@ -21,10 +21,10 @@ type engine struct{ err error }
 func (e engine) Open(data []byte, f media.Facts, v media.View) (media.Picture, error) {
 	return e, e.err
 }
-func (engine) Opaque() bool                        { return false }
-func (engine) Close()                              {}
-func (engine) Approximate() bool                   { return true }
-func (engine) Render(s media.Shot) ([]byte, error) { return []byte("a picture"), nil }
+func (engine) Opaque() bool                            { return false }
+func (engine) Close()                                  {}
+func (engine) Approximate() bool                       { return true }
+func (engine) Render(s media.Encoding) ([]byte, error) { return []byte("a picture"), nil }
 
 // localWorker is a pool whose worker is in this process; jobs still take their form
 // between processes.

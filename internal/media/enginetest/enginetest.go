@@ -135,7 +135,7 @@ func (s suite) shown(t testing.TB, r media.Result) image.Image {
 		t.Fatal(err)
 	}
 	defer p.Close()
-	out, err := p.Render(media.Shot{Width: f.Width, Height: f.Height, As: media.PNG})
+	out, err := p.Render(media.Encoding{Width: f.Width, Height: f.Height, As: media.PNG})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +171,7 @@ func (s suite) kinds(t *testing.T) {
 		q := request(kind)
 		q.Limits.Side = 150
 		at := image.Pt(w/3, h/2)
-		r, err := media.Develop(s.engine, written(t, kind, scene(w, h, at, 8)), q)
+		r, err := media.Fit(s.engine, written(t, kind, scene(w, h, at, 8)), q)
 		if err != nil {
 			t.Errorf("%v: %v", kind, err)
 			continue
@@ -238,7 +238,7 @@ func (s suite) coordinates(t *testing.T) {
 		if i%3 == 0 {
 			q.Region = &media.Rect{X: at.X - 20 - r.IntN(50), Y: at.Y - 20 - r.IntN(50), Width: 80 + r.IntN(300), Height: 80 + r.IntN(300)}
 		}
-		res, err := media.Develop(s.engine, turned(t, kind, scene(w, h, at, 12), orientation), q)
+		res, err := media.Fit(s.engine, turned(t, kind, scene(w, h, at, 12), orientation), q)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -260,7 +260,7 @@ func (s suite) transparency(t *testing.T) {
 	}
 	q := request(media.PNG)
 	q.Limits.Side = 50
-	r, err := media.Develop(s.engine, written(t, media.PNG, img), q)
+	r, err := media.Fit(s.engine, written(t, media.PNG, img), q)
 	if err != nil || r.As != media.PNG {
 		t.Fatal(r.As, err)
 	}
@@ -272,7 +272,7 @@ func (s suite) transparency(t *testing.T) {
 	if err != nil || p.Opaque() {
 		t.Fatal(err)
 	}
-	out, err := p.Render(media.Shot{Width: 50, Height: 50, As: media.JPEG, Quality: 90})
+	out, err := p.Render(media.Encoding{Width: 50, Height: 50, As: media.JPEG, Quality: 90})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -290,7 +290,7 @@ func (s suite) damage(t *testing.T) {
 	for _, kind := range allKinds() {
 		b := written(t, kind, scene(120, 90, image.Pt(40, 40), 5))
 		for n := 0; n < len(b)-8; n += 1 + len(b)/40 {
-			r, err := media.Develop(s.engine, b[:n], request(kind))
+			r, err := media.Fit(s.engine, b[:n], request(kind))
 			var damage *media.DamageError
 			if err == nil || !errors.As(err, &damage) {
 				t.Errorf("%v: of %d of %d bytes: %+v %v", kind, n, len(b), r.Shown, err)
@@ -308,7 +308,7 @@ func (s suite) palette(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := p.Render(media.Shot{Width: 200, Height: 200, As: media.PNG, Colours: 64})
+	out, err := p.Render(media.Encoding{Width: 200, Height: 200, As: media.PNG, Colours: 64})
 	if err != nil || !q.Limits.Takes(len(out)) {
 		t.Fatal(err)
 	}
@@ -342,7 +342,7 @@ func (s suite) profiles(t *testing.T) {
 	z.Close()
 	q := request(media.PNG)
 	q.Limits.Side = 150
-	r, err := media.Develop(s.engine, withChunk(b, "iCCP", append([]byte("wide\x00\x00"), packed.Bytes()...)), q)
+	r, err := media.Fit(s.engine, withChunk(b, "iCCP", append([]byte("wide\x00\x00"), packed.Bytes()...)), q)
 	if err != nil {
 		t.Fatal(err)
 	}

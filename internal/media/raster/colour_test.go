@@ -78,7 +78,7 @@ func shown(t *testing.T, data []byte) image.Image {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := p.Render(media.Shot{Width: f.Width, Height: f.Height, As: media.PNG})
+	out, err := p.Render(media.Encoding{Width: f.Width, Height: f.Height, As: media.PNG})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +218,7 @@ func TestApproximateColoursAreReported(t *testing.T) {
 		kind := media.Sniff(c.file, "")
 		limits := media.DefaultLimits()
 		limits.Side = 4
-		r, err := media.Develop(Engine{}, c.file, media.Request{Kind: kind, Limits: limits, Bounds: media.DefaultBounds()})
+		r, err := media.Fit(Engine{}, c.file, media.Request{Kind: kind, Limits: limits, Bounds: media.DefaultBounds()})
 		if err != nil || r.Approximate != c.want {
 			t.Errorf("%s: %v %v", name, r.Approximate, err)
 		}

@@ -34,7 +34,7 @@ type Library interface {
 	// Encode makes a file of a picture, and gives up with media.ErrLonger. A JPEG is made of
 	// an opaque picture; level is that of a PNG's compression, to 9. The error is
 	// errors.ErrUnsupported for a picture of another form.
-	Encode(img image.Image, s media.Shot, level int) ([]byte, error)
+	Encode(img image.Image, s media.Encoding, level int) ([]byte, error)
 }
 
 // StoredView is a view of a picture as it is stored, before it is laid upright.

@@ -31,7 +31,7 @@ func TestRareIsNotDamaged(t *testing.T) {
 		"a JPEG in a BMP":       {media.BMP, bmpFile(dib(40, 61, 43, 0, 4), even...), true},
 		"a JPEG that ends soon": {media.JPEG, even[:len(even)-20], false},
 	} {
-		_, err := media.Develop(Engine{}, c.file, media.Request{Kind: c.kind, Limits: media.DefaultLimits(), Bounds: media.DefaultBounds()})
+		_, err := media.Fit(Engine{}, c.file, media.Request{Kind: c.kind, Limits: media.DefaultLimits(), Bounds: media.DefaultBounds()})
 		var damage *media.DamageError
 		if !errors.As(err, &damage) || damage.Rare != c.rare {
 			t.Errorf("%s: %v", name, err)
@@ -49,7 +49,7 @@ func TestColoursSampledUnlikeOneAnother(t *testing.T) {
 		}
 		limits := media.DefaultLimits()
 		limits.Side = side
-		r, err := media.Develop(Engine{}, data, media.Request{Kind: media.JPEG, Region: &media.Rect{Width: 61, Height: 43}, Limits: limits, Bounds: media.DefaultBounds()})
+		r, err := media.Fit(Engine{}, data, media.Request{Kind: media.JPEG, Region: &media.Rect{Width: 61, Height: 43}, Limits: limits, Bounds: media.DefaultBounds()})
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}

@@ -17,7 +17,7 @@ func shownTIFF(t *testing.T, name string) ([]uint8, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := media.Develop(Engine{}, data, media.Request{Kind: media.TIFF, Limits: media.DefaultLimits(), Bounds: media.DefaultBounds()})
+	r, err := media.Fit(Engine{}, data, media.Request{Kind: media.TIFF, Limits: media.DefaultLimits(), Bounds: media.DefaultBounds()})
 	if err != nil {
 		return nil, err
 	}

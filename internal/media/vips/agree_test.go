@@ -134,7 +134,7 @@ func rendered(t *testing.T, e media.Engine, f form, v media.View, orientation in
 		return nil, false, err
 	}
 	defer p.Close()
-	out, err := p.Render(media.Shot{Width: v.Width, Height: v.Height, As: media.PNG})
+	out, err := p.Render(media.Encoding{Width: v.Width, Height: v.Height, As: media.PNG})
 	if err != nil {
 		t.Fatal(f.name, err)
 	}

@@ -98,10 +98,10 @@ func TestWhatOnlyLibvipsReads(t *testing.T) {
 			kind := media.Sniff(data, "")
 			request := media.Request{Kind: kind, Limits: media.Limits{Side: 90, Bytes: 1 << 20, Tokens: 1 << 20}, Bounds: media.DefaultBounds()}
 			var refused *media.DamageError
-			if _, err := media.Develop(raster.Engine{}, data, request); !errors.As(err, &refused) || !refused.Rare || !refused.ForVips {
+			if _, err := media.Fit(raster.Engine{}, data, request); !errors.As(err, &refused) || !refused.Rare || !refused.ForVips {
 				t.Errorf("without libvips: %v", err)
 			}
-			r, err := media.Develop(New(), data, request)
+			r, err := media.Fit(New(), data, request)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -144,7 +144,7 @@ func wantColour(t *testing.T, r media.Result, at image.Point, want color.RGBA) {
 func cutShort(t *testing.T, kind media.Kind, data []byte, q media.Request) {
 	t.Helper()
 	for n := 0; n < len(data)-8; n += 1 + len(data)/20 {
-		if r, err := media.Develop(New(), data[:n], q); err == nil && !r.Approximate {
+		if r, err := media.Fit(New(), data[:n], q); err == nil && !r.Approximate {
 			t.Errorf("of %d of %d bytes of a %s: %+v", n, len(data), kind, r.Shown)
 		}
 	}
@@ -165,7 +165,7 @@ func TestTwelveBits(t *testing.T) {
 	segment(0xda, "\x01\x01\x00\x00\x3f\x00")
 	data = append(data, 0x3f, 0xff, 0xd9) // no difference, no more, filling
 	q := media.Request{Kind: media.JPEG, Limits: media.DefaultLimits(), Bounds: media.DefaultBounds()}
-	_, err := media.Develop(New(), data, q)
+	_, err := media.Fit(New(), data, q)
 	var refused *media.DamageError
 	if err != nil && (!errors.As(err, &refused) || !refused.Rare || refused.ForVips) {
 		t.Error(err)
