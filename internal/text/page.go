@@ -256,10 +256,7 @@ func (d *Doc) Page(first, limit, maxBody int) Page {
 		p.More = true
 		return p
 	}
-	p.Shown.Start = d.shownStart(at)
-	p.Shown.End = d.RawOffset(at + int(ends[len(ends)-1]))
-	p.Raw = d.Raw[p.Shown.Start:p.Shown.End]
-	p.More = p.Shown.End < int64(len(d.Raw))
+	d.setShown(&p, at, at+int(ends[len(ends)-1]))
 	return p
 }
 
@@ -267,13 +264,15 @@ func (d *Doc) window(at int) *window {
 	return &window{s: d.Text[at:], eol: d.eol(), whole: true, strays: d.Strays > 0, ascii: d.ascii}
 }
 
-// shownStart is where a range begins that shows the text from at on: the byte
+// setShown sets the bytes of the file that a page with this part of the text shows. The byte
 // order mark is shown with the first character.
-func (d *Doc) shownStart(at int) int64 {
-	if at == 0 {
-		return 0
+func (d *Doc) setShown(p *Page, from, to int) {
+	if from > 0 {
+		p.Shown.Start = d.RawOffset(from)
 	}
-	return d.RawOffset(at)
+	p.Shown.End = d.RawOffset(to)
+	p.Raw = d.Raw[p.Shown.Start:p.Shown.End]
+	p.More = p.Shown.End < int64(len(d.Raw))
 }
 
 // ColumnPage shows one line from its code point column (counted from 1) on: at most
@@ -294,14 +293,11 @@ func (d *Doc) ColumnPage(line, column, limit, maxBody int) Page {
 	}
 	part := w.column(w.s[from:content], atMost(limit), columnRoom(line, maxBody))
 	w.fillColumn(&p, line, column, part)
-	p.Shown.Start = d.shownStart(at + from)
+	end := from + len(part.text)
 	if part.whole {
-		p.Shown.End = d.RawOffset(at + full)
-	} else {
-		p.Shown.End = d.RawOffset(at + from + len(part.text))
+		end = full
 	}
-	p.Raw = d.Raw[p.Shown.Start:p.Shown.End]
-	p.More = p.Shown.End < int64(len(d.Raw))
+	d.setShown(&p, at+from, at+end)
 	return p
 }
 
