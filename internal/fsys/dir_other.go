@@ -92,7 +92,7 @@ func (d *Dir) open(name string) (*File, error) {
 	}
 	var stamp Stamp
 	if err == nil {
-		stamp, err = stampOf(file)
+		stamp, err = StampOf(file)
 	}
 	if err != nil {
 		file.Close()

@@ -2,6 +2,8 @@
 
 package fsys
 
+import "errors"
+
 // portable says that these tests run on what serves other systems: with
 // -tags fsys_portable Linux tries it out for them.
 const portable = true
@@ -14,3 +16,6 @@ type way struct {
 func ways() []way {
 	return []way{{"portable", func(roots ...string) *Resolver { return NewResolver(roots) }}}
 }
+
+// ParentFD is asked for by a test of what serves Linux.
+func (t *Target) ParentFD() (int, error) { return -1, fault("open", t.Path, errors.ErrUnsupported) }

@@ -3,7 +3,7 @@ package fsys
 import "time"
 
 // Stamp holds what the system knows of a file besides its bytes. Times are Unix
-// nanoseconds; Mode is st_mode (on Windows the permission bits alone).
+// nanoseconds; Mode is st_mode (on Windows the kind and the permission bits).
 type Stamp struct {
 	Dev, Ino     uint64
 	Size         int64

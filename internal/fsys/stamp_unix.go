@@ -2,7 +2,16 @@
 
 package fsys
 
-import "golang.org/x/sys/unix"
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+const readFlags = unix.O_RDONLY | unix.O_NONBLOCK | unix.O_NOCTTY
+
+// StampOf returns the stamp of an open file.
+func StampOf(f *os.File) (Stamp, error) { return Fstat(int(f.Fd())) }
 
 func stampFrom(st *unix.Stat_t) Stamp {
 	return Stamp{

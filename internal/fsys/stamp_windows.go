@@ -1,7 +1,9 @@
 package fsys
 
 import (
+	"io/fs"
 	"os"
+	"syscall"
 	"unsafe"
 
 	"golang.org/x/sys/windows"
@@ -19,7 +21,8 @@ type fileBasicInfo struct {
 // windowsEpoch is 1970 in the 100 ns units since 1601 that Windows counts.
 const windowsEpoch = 116_444_736_000_000_000
 
-func stampOf(f *os.File) (Stamp, error) {
+// StampOf returns the stamp of an open file.
+func StampOf(f *os.File) (Stamp, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return Stamp{}, err
@@ -34,7 +37,7 @@ func stampOf(f *os.File) (Stamp, error) {
 		Ino:   uint64(id.FileIndexHigh)<<32 | uint64(id.FileIndexLow),
 		Size:  info.Size(),
 		Mtime: info.ModTime().UnixNano(),
-		Mode:  uint32(info.Mode().Perm()),
+		Mode:  uint32(info.Mode().Perm()) | kindBits(info.Mode()),
 		Nlink: uint64(id.NumberOfLinks),
 	}
 	var basic fileBasicInfo
@@ -45,6 +48,19 @@ func stampOf(f *os.File) (Stamp, error) {
 		s.Ctime = (basic.ChangeTime - windowsEpoch) * 100
 	}
 	return s, nil
+}
+
+// kindBits returns the bits of st_mode for a file or a folder.
+func kindBits(mode fs.FileMode) uint32 {
+	switch {
+	case mode.IsRegular():
+		return syscall.S_IFREG
+	case mode.IsDir():
+		return syscall.S_IFDIR
+	case mode&fs.ModeSymlink != 0:
+		return syscall.S_IFLNK
+	}
+	return 0
 }
 
 // Lstat returns the stamp of an absolute name, of a link its own. It opens the handle
@@ -62,5 +78,5 @@ func Lstat(name string) (Stamp, error) {
 	}
 	f := os.NewFile(uintptr(handle), name)
 	defer f.Close()
-	return stampOf(f)
+	return StampOf(f)
 }

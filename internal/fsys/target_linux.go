@@ -56,8 +56,6 @@ const (
 	leaseStep = 10 * time.Millisecond
 )
 
-const readFlags = unix.O_RDONLY | unix.O_NONBLOCK | unix.O_NOCTTY
-
 func (t *Target) reopen() (int, error) { return withoutLease(t.reopenOnce) }
 
 // withoutLease opens a file, and waits while another program holds a lease on it. The error

@@ -47,7 +47,7 @@ func (t *Target) Open() (*File, error) {
 	if err != nil {
 		return nil, fault("open", t.Path, err)
 	}
-	stamp, err := stampOf(file)
+	stamp, err := StampOf(file)
 	if err == nil && !stamp.SameFile(t.Stamp) {
 		err = ErrMoved
 	}
@@ -102,11 +102,6 @@ func (t *Target) proveHolds(folder *os.Root) error {
 	return err
 }
 
-// ParentFD exists on Linux only; elsewhere ParentRoot is the folder.
-func (t *Target) ParentFD() (int, error) {
-	return -1, fault("open", t.dir(), errors.ErrUnsupported)
-}
-
 // ParentID is the device and inode of the folder that ParentRoot pins.
 func (t *Target) ParentID() (dev, ino uint64, err error) {
 	folder, err := t.ParentRoot()
@@ -118,7 +113,7 @@ func (t *Target) ParentID() (dev, ino uint64, err error) {
 		return 0, 0, err
 	}
 	defer f.Close()
-	stamp, err := stampOf(f)
+	stamp, err := StampOf(f)
 	return stamp.Dev, stamp.Ino, err
 }
 

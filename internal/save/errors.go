@@ -2,9 +2,9 @@ package save
 
 import (
 	"errors"
+	"fmt"
 
-	"github.com/fsmcp/fsmcp/internal/save/disk"
-	"github.com/fsmcp/fsmcp/internal/save/statedir"
+	"github.com/fsmcp/fsmcp/internal/save/sys"
 )
 
 var (
@@ -19,7 +19,7 @@ var (
 	ErrReadOnly = errors.New("the file is read-only by its mode")
 	// ErrNoState: neither the state folder nor one in the temp directory can
 	// be used, so writers could not be kept apart. It comes as *NoStateError.
-	ErrNoState = statedir.ErrNone
+	ErrNoState = errors.New("no state folder can be used")
 	// ErrReadBack: the file system returned other bytes than were written.
 	ErrReadBack = errors.New("other bytes were read back than were written")
 
@@ -55,10 +55,34 @@ func (e *NoJournalError) Error() string {
 func (e *NoJournalError) Unwrap() error { return e.State }
 
 // IOError is an error of the system.
-type IOError = disk.IOError
+type IOError = sys.IOError
 
 // StateError says why the state folder is not used.
-type StateError = statedir.Error
+type StateError struct {
+	Dir string // "" if none is known
+	Err error  // an *owndir.Error if others may have written it
+}
+
+func (e *StateError) Error() string {
+	if e.Dir == "" {
+		return "fsmcp's state folder is not used: the environment names no place for it"
+	}
+	return fmt.Sprintf("fsmcp's state folder %s is not used: %v", e.Dir, e.Err)
+}
+
+// Unwrap gives the reason to errors.Is.
+func (e *StateError) Unwrap() error { return e.Err }
 
 // NoStateError says why neither folder can be used.
-type NoStateError = statedir.NoneError
+type NoStateError struct {
+	State *StateError
+	Temp  error  // why the folder in the temp directory is not used either
+	Dir   string // that folder
+}
+
+func (e *NoStateError) Error() string {
+	return fmt.Sprintf("%v: %v; %s is not used either: %v", ErrNoState, e.State, e.Dir, e.Temp)
+}
+
+// Unwrap gives ErrNoState and both reasons to errors.Is.
+func (e *NoStateError) Unwrap() []error { return []error{ErrNoState, e.State, e.Temp} }

@@ -160,7 +160,7 @@ func (c faultCase) try(t *testing.T, parent, name string, stays bool, fault func
 	})
 	do := whole
 	if c.new == "(missing)" {
-		do = func(s *Saver, path, _ string) (Outcome, error) { return removal(s, path) }
+		do = func(s *Saver, path, _ string) (Outcome, error) { return removeFile(s, path) }
 	}
 	out, err := do(d.save, d.path(c.file), c.new)
 	closed := d.save.Close()

@@ -164,7 +164,7 @@ func TestMetadataCopiedOnceIsLost(t *testing.T) {
 func TestOldTextThatStaysIsNamed(t *testing.T) {
 	for name, do := range map[string]func(*Saver, string) (Outcome, error){
 		"replace": func(s *Saver, path string) (Outcome, error) { return whole(s, path, "new") },
-		"remove":  removal,
+		"remove":  removeFile,
 	} {
 		t.Run(name, func(t *testing.T) {
 			refuses := true

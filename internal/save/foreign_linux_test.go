@@ -56,12 +56,12 @@ var foreigners = []foreigner{
 		return nil
 	}},
 	{"rename twice", func(path string) func() {
-		rename(path, "first foreign line\n")
-		return func() { rename(path, foreignLine) }
+		renameOnto(path, "first foreign line\n")
+		return func() { renameOnto(path, foreignLine) }
 	}},
 }
 
-func rename(path, text string) {
+func renameOnto(path, text string) {
 	os.WriteFile(path+".theirs", []byte(text), 0o644)
 	os.Rename(path+".theirs", path)
 }
@@ -270,7 +270,7 @@ func (r met) String() string {
 // it back.
 func TestForeignAroundExchange(t *testing.T) {
 	write := func(text string) func(string) {
-		return func(path string) { rename(path, text) }
+		return func(path string) { renameOnto(path, text) }
 	}
 	cases := []struct {
 		name  string

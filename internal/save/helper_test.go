@@ -161,8 +161,8 @@ func change(s *Saver, path string, f func(old []byte) ([]span.Splice, error)) (O
 	})
 }
 
-// removal takes a file away.
-func removal(s *Saver, path string) (Outcome, error) {
+// removeFile takes a file away.
+func removeFile(s *Saver, path string) (Outcome, error) {
 	return transact(s, path, func(x *Txn) (Outcome, error) { return x.Remove(context.Background()) })
 }
 

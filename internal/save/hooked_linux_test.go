@@ -8,13 +8,13 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
-	"github.com/fsmcp/fsmcp/internal/save/disk"
+	"github.com/fsmcp/fsmcp/internal/save/sys"
 )
 
 // hooked is the real system with something done before each call: before may
 // fail the call, kill the process, or let another program have its turn.
 type hooked struct {
-	disk.Kernel
+	base    sys.Sys // nil: the Kernel
 	before  func(c call) error
 	network bool // every file lies on a network
 }
@@ -36,19 +36,38 @@ type call struct {
 	fd    int
 }
 
-func (h hooked) Network(fd int) bool { return h.network || h.Kernel.Network(fd) }
+func (h hooked) real() sys.Sys {
+	if h.base == nil {
+		return sys.Kernel{}
+	}
+	return h.base
+}
+
+func (h hooked) FolderOf(t *fsys.Target) (int, error) { return h.real().FolderOf(t) }
+
+func (h hooked) FileOf(f *fsys.File) int { return h.real().FileOf(f) }
+
+func (h hooked) Forget(fd int) { h.real().Forget(fd) }
+
+func (h hooked) AddOnly(dir int) bool { return h.real().AddOnly(dir) }
+
+func (h hooked) CanExchange() bool { return h.real().CanExchange() }
+
+func (h hooked) CanWriteInPlace() bool { return h.real().CanWriteInPlace() }
+
+func (h hooked) Network(fd int) bool { return h.network || h.real().Network(fd) }
 
 func (h hooked) Openat(dir int, name string, flags int, mode uint32) (int, error) {
 	if err := h.hook(call{"Openat", flags, dir}); err != nil {
 		return -1, err
 	}
-	return h.Kernel.Openat(dir, name, flags, mode)
+	return h.real().Openat(dir, name, flags, mode)
 }
 
 // Close closes even if it reports a failure, as the system does.
 func (h hooked) Close(fd int) error {
 	failed := h.hook(call{"Close", 0, fd})
-	if err := h.Kernel.Close(fd); err != nil {
+	if err := h.real().Close(fd); err != nil {
 		return err
 	}
 	return failed
@@ -58,175 +77,175 @@ func (h hooked) Dup(fd, over int) error {
 	if err := h.hook(call{"Dup", 0, fd}); err != nil {
 		return err
 	}
-	return h.Kernel.Dup(fd, over)
+	return h.real().Dup(fd, over)
 }
 
 func (h hooked) Names(fd int) ([]string, error) {
 	if err := h.hook(call{"Names", 0, fd}); err != nil {
 		return nil, err
 	}
-	return h.Kernel.Names(fd)
+	return h.real().Names(fd)
 }
 
 func (h hooked) Fstat(fd int) (fsys.Stamp, error) {
 	if err := h.hook(call{"Fstat", 0, fd}); err != nil {
 		return fsys.Stamp{}, err
 	}
-	return h.Kernel.Fstat(fd)
+	return h.real().Fstat(fd)
 }
 
 func (h hooked) Fstatat(dir int, name string) (fsys.Stamp, error) {
 	if err := h.hook(call{"Fstatat", 0, dir}); err != nil {
 		return fsys.Stamp{}, err
 	}
-	return h.Kernel.Fstatat(dir, name)
+	return h.real().Fstatat(dir, name)
 }
 
 func (h hooked) Pread(fd int, p []byte, off int64) (int, error) {
 	if err := h.hook(call{"Pread", 0, fd}); err != nil {
 		return 0, err
 	}
-	return h.Kernel.Pread(fd, p, off)
+	return h.real().Pread(fd, p, off)
 }
 
 func (h hooked) Pwrite(fd int, p []byte, off int64) (int, error) {
 	if err := h.hook(call{"Pwrite", 0, fd}); err != nil {
 		return 0, err
 	}
-	return h.Kernel.Pwrite(fd, p, off)
+	return h.real().Pwrite(fd, p, off)
 }
 
 func (h hooked) CopyRange(from int, fromOff int64, to int, toOff, n int64) (int64, error) {
 	if err := h.hook(call{"CopyRange", 0, from}); err != nil {
 		return 0, err
 	}
-	return h.Kernel.CopyRange(from, fromOff, to, toOff, n)
+	return h.real().CopyRange(from, fromOff, to, toOff, n)
 }
 
 func (h hooked) Truncate(fd int, size int64) error {
 	if err := h.hook(call{"Truncate", 0, fd}); err != nil {
 		return err
 	}
-	return h.Kernel.Truncate(fd, size)
+	return h.real().Truncate(fd, size)
 }
 
 func (h hooked) Reserve(fd int, off, n int64) error {
 	if err := h.hook(call{"Reserve", 0, fd}); err != nil {
 		return err
 	}
-	return h.Kernel.Reserve(fd, off, n)
+	return h.real().Reserve(fd, off, n)
 }
 
 func (h hooked) Sync(fd int) error {
 	if err := h.hook(call{"Sync", 0, fd}); err != nil {
 		return err
 	}
-	return h.Kernel.Sync(fd)
+	return h.real().Sync(fd)
 }
 
 func (h hooked) Chmod(fd int, mode uint32) error {
 	if err := h.hook(call{"Chmod", 0, fd}); err != nil {
 		return err
 	}
-	return h.Kernel.Chmod(fd, mode)
+	return h.real().Chmod(fd, mode)
 }
 
 func (h hooked) Chown(fd int, uid, gid uint32) error {
 	if err := h.hook(call{"Chown", 0, fd}); err != nil {
 		return err
 	}
-	return h.Kernel.Chown(fd, uid, gid)
+	return h.real().Chown(fd, uid, gid)
 }
 
 func (h hooked) Flags(fd int) (uint32, error) {
 	if err := h.hook(call{"Flags", 0, fd}); err != nil {
 		return 0, err
 	}
-	return h.Kernel.Flags(fd)
+	return h.real().Flags(fd)
 }
 
 func (h hooked) SetFlags(fd int, flags uint32) error {
 	if err := h.hook(call{"SetFlags", 0, fd}); err != nil {
 		return err
 	}
-	return h.Kernel.SetFlags(fd, flags)
+	return h.real().SetFlags(fd, flags)
 }
 
 func (h hooked) Listxattr(fd int) ([]string, error) {
 	if err := h.hook(call{"Listxattr", 0, fd}); err != nil {
 		return nil, err
 	}
-	return h.Kernel.Listxattr(fd)
+	return h.real().Listxattr(fd)
 }
 
 func (h hooked) Getxattr(fd int, name string) ([]byte, error) {
 	if err := h.hook(call{"Getxattr", 0, fd}); err != nil {
 		return nil, err
 	}
-	return h.Kernel.Getxattr(fd, name)
+	return h.real().Getxattr(fd, name)
 }
 
 func (h hooked) Setxattr(fd int, name string, value []byte) error {
 	if err := h.hook(call{"Setxattr", 0, fd}); err != nil {
 		return err
 	}
-	return h.Kernel.Setxattr(fd, name, value)
+	return h.real().Setxattr(fd, name, value)
 }
 
 func (h hooked) Removexattr(fd int, name string) error {
 	if err := h.hook(call{"Removexattr", 0, fd}); err != nil {
 		return err
 	}
-	return h.Kernel.Removexattr(fd, name)
+	return h.real().Removexattr(fd, name)
 }
 
 func (h hooked) Flock(fd int, how int) error {
 	if err := h.hook(call{"Flock", 0, fd}); err != nil {
 		return err
 	}
-	return h.Kernel.Flock(fd, how)
+	return h.real().Flock(fd, how)
 }
 
 func (h hooked) SetLease(fd int, kind int) error {
 	if err := h.hook(call{"SetLease", kind, fd}); err != nil {
 		return err
 	}
-	return h.Kernel.SetLease(fd, kind)
+	return h.real().SetLease(fd, kind)
 }
 
 func (h hooked) GetLease(fd int) (int, error) {
 	if err := h.hook(call{"GetLease", 0, fd}); err != nil {
 		return 0, err
 	}
-	return h.Kernel.GetLease(fd)
+	return h.real().GetLease(fd)
 }
 
 func (h hooked) Link(fromDir int, from string, toDir int, to string, flags int) error {
 	if err := h.hook(call{"Link", flags, fromDir}); err != nil {
 		return err
 	}
-	return h.Kernel.Link(fromDir, from, toDir, to, flags)
+	return h.real().Link(fromDir, from, toDir, to, flags)
 }
 
 func (h hooked) Rename(dir int, from, to string, flags uint) error {
 	if err := h.hook(call{"Rename", int(flags), dir}); err != nil {
 		return err
 	}
-	return h.Kernel.Rename(dir, from, to, flags)
+	return h.real().Rename(dir, from, to, flags)
 }
 
 func (h hooked) Unlink(dir int, name string, flags int) error {
 	if err := h.hook(call{"Unlink", 0, dir}); err != nil {
 		return err
 	}
-	return h.Kernel.Unlink(dir, name, flags)
+	return h.real().Unlink(dir, name, flags)
 }
 
 func (h hooked) Mkdir(dir int, name string, mode uint32) error {
 	if err := h.hook(call{"Mkdir", 0, dir}); err != nil {
 		return err
 	}
-	return h.Kernel.Mkdir(dir, name, mode)
+	return h.real().Mkdir(dir, name, mode)
 }
 
 // poorer fails what a lesser system does not have.

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fsmcp/fsmcp/internal/save/statedir"
 	"github.com/fsmcp/fsmcp/internal/shortrun"
 	"github.com/fsmcp/fsmcp/internal/span"
 )
@@ -177,7 +176,7 @@ func (c inPlaceChange) meet(t *testing.T, system poorer, n int, f foreigner) (r 
 		<-done
 	}
 	r.file = d.get("f")
-	if journals, _ := os.ReadDir(filepath.Join(d.state, statedir.Journals)); len(journals) > 0 {
+	if journals, _ := os.ReadDir(filepath.Join(d.state, journalDir)); len(journals) > 0 {
 		t.Errorf("%s, %s before call %d: %d journals stay", c.name, f.name, n, len(journals))
 	}
 	d.wantNames("f", "g")

@@ -2,10 +2,16 @@ package save
 
 import (
 	"context"
+	"encoding/binary"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 
+
 	"github.com/fsmcp/fsmcp/internal/fsys"
-	"github.com/fsmcp/fsmcp/internal/save/lock"
+	"github.com/fsmcp/fsmcp/internal/perm/glob"
 )
 
 // Lock keeps other users of this package away from one name, in this process and
@@ -19,7 +25,7 @@ type Lock struct {
 // (then *BusyError) and until ctx ends. Resolve the path again once it is held, and see
 // whether it Covers what came out.
 func (s *Saver) Lock(ctx context.Context, t *fsys.Target) (*Lock, error) {
-	key, err := lock.KeyOf(t)
+	key, err := lockKeyOf(t)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +44,7 @@ func (s *Saver) lockKey(ctx context.Context, key string) (*Lock, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
-	st, err := s.state.Open(ctx)
+	st, err := s.state.get(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +52,7 @@ func (s *Saver) lockKey(ctx context.Context, key string) (*Lock, error) {
 	if err != nil {
 		return nil, context.Cause(ctx)
 	}
-	unlockFile, err := st.Stripes.Lock(ctx, lock.StripeOf(key))
+	unlockFile, err := st.locks.lock(ctx, stripeOf(key))
 	if err != nil {
 		unlockKey()
 		return nil, err
@@ -56,9 +62,39 @@ func (s *Saver) lockKey(ctx context.Context, key string) (*Lock, error) {
 
 // Covers reports that the lock is the one that t needs.
 func (l *Lock) Covers(t *fsys.Target) bool {
-	key, err := lock.KeyOf(t)
+	key, err := lockKeyOf(t)
 	return err == nil && key == l.key
 }
 
 // Unlock lets the next writer in. It may be called again.
 func (l *Lock) Unlock() { l.unlock() }
+
+// lockKeyOf names what a lock protects: the folder by identity, the entry by its
+// folded name. The file's own inode would not do, it changes with every write.
+func lockKeyOf(t *fsys.Target) (string, error) {
+	dev, ino, err := t.ParentID()
+	if errors.Is(err, fsys.ErrMoved) && t.Kind != fsys.Missing {
+		// Replaced since it was resolved, as happens where many write. For
+		// the lock the folder will do: what it covers is looked at again.
+		var folder fsys.Stamp
+		folder, err = fsys.Lstat(filepath.Dir(t.Path))
+		dev, ino = folder.Dev, folder.Ino
+	}
+	if err != nil {
+		return "", err
+	}
+	names := slices.Concat(t.MissingDirs(), []string{t.Base()})
+	return lockKeyIn(dev, ino, strings.Join(names, "/")), nil
+}
+
+// lockKeyIn is the key of a name in the folder of that identity.
+func lockKeyIn(dev, ino uint64, name string) string {
+	var id [16]byte
+	binary.BigEndian.PutUint64(id[:8], dev)
+	binary.BigEndian.PutUint64(id[8:], ino)
+	return string(id[:]) + foldName(name)
+}
+
+// foldName makes names equal that some file system takes for one. It is coarser than that: two
+// files that it makes one merely wait for each other.
+func foldName(name string) string { return glob.FoldText(name) }

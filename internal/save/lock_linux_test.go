@@ -13,8 +13,6 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/fsmcp/fsmcp/internal/save/lock"
 )
 
 func (d *testFolder) lock(name string) *Lock {
@@ -128,7 +126,7 @@ func TestStripeIsShared(t *testing.T) {
 	defer first.Unlock()
 	for n := 0; ; n++ {
 		key := fmt.Sprint(n)
-		if lock.StripeOf(key) != lock.StripeOf("first") {
+		if stripeOf(key) != stripeOf("first") {
 			continue
 		}
 		second, err := d.save.lockKey(t.Context(), key)

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/fsmcp/fsmcp/internal/save/disk"
+	"github.com/fsmcp/fsmcp/internal/save/sys"
 )
 
 // accessList is a POSIX access list as the system stores it: the owner, one named
@@ -89,7 +89,7 @@ func TestMetadataIsKept(t *testing.T) {
 			}
 			before := describe(t, path)
 			if c.mode != 0 {
-				before.mode = before.mode&^permBits | c.mode
+				before.mode = before.mode&^sys.PermBits | c.mode
 			}
 			out, err := whole(d.save, path, "new content")
 			if err != nil || out.InPlace {
@@ -131,14 +131,14 @@ func describe(t *testing.T, path string) description {
 		t.Fatal(err)
 	}
 	defer unix.Close(fd)
-	s, err := disk.Kernel{}.Fstat(fd)
+	s, err := sys.Kernel{}.Fstat(fd)
 	if err != nil {
 		t.Fatal(err)
 	}
 	d := description{s.Mode, s.UID, s.GID, map[string]string{}}
-	names, _ := disk.Kernel{}.Listxattr(fd)
+	names, _ := sys.Kernel{}.Listxattr(fd)
 	for _, name := range names {
-		value, err := disk.Kernel{}.Getxattr(fd, name)
+		value, err := sys.Kernel{}.Getxattr(fd, name)
 		if err != nil {
 			t.Fatal(err)
 		}

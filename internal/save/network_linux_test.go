@@ -101,7 +101,7 @@ func TestNothingStaysWhereNumbersFollowNames(t *testing.T) {
 		d.open(func(o *Options) {
 			o.Sys = unsteady{hooked{network: true, before: func(c call) error {
 				if refused && c.name == "Rename" && c.flags == unix.RENAME_EXCHANGE {
-					rename(path, "theirs")
+					renameOnto(path, "theirs")
 				}
 				return system.before(c)
 			}}}

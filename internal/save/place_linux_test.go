@@ -11,7 +11,6 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/fsmcp/fsmcp/internal/save/statedir"
 	"golang.org/x/sys/unix"
 )
 
@@ -98,7 +97,7 @@ func TestMountedFile(t *testing.T) {
 	if out, err := whole(d.save, path, "x"); err != nil || out.Stamp.Size != 1 {
 		t.Errorf("%+v, %v", out, err)
 	}
-	if journals, _ := os.ReadDir(filepath.Join(d.state, statedir.Journals)); len(journals) > 0 {
+	if journals, _ := os.ReadDir(filepath.Join(d.state, journalDir)); len(journals) > 0 {
 		t.Errorf("%d journals stay", len(journals))
 	}
 }
@@ -232,10 +231,10 @@ func TestJournalThatIsSweptBeforeItIsLocked(t *testing.T) {
 	d.open(func(o *Options) {
 		o.Sys = hooked{before: func(c call) error {
 			if c.name == "Flock" && swept < 2 {
-				journals, _ := os.ReadDir(filepath.Join(d.state, statedir.Journals))
+				journals, _ := os.ReadDir(filepath.Join(d.state, journalDir))
 				for _, j := range journals {
 					swept++
-					if err := os.Remove(filepath.Join(d.state, statedir.Journals, j.Name())); err != nil {
+					if err := os.Remove(filepath.Join(d.state, journalDir, j.Name())); err != nil {
 						t.Error(err)
 					}
 				}
@@ -250,7 +249,7 @@ func TestJournalThatIsSweptBeforeItIsLocked(t *testing.T) {
 		t.Errorf("%d journals were swept", swept)
 	}
 	d.want("f", "new")
-	if journals, _ := os.ReadDir(filepath.Join(d.state, statedir.Journals)); len(journals) > 0 {
+	if journals, _ := os.ReadDir(filepath.Join(d.state, journalDir)); len(journals) > 0 {
 		t.Errorf("%d journals stay", len(journals))
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
-	"github.com/fsmcp/fsmcp/internal/save/tempname"
 	"github.com/fsmcp/fsmcp/internal/span"
 )
 
@@ -36,7 +35,7 @@ func TestForeignWhileRemoving(t *testing.T) {
 			results := map[string]int{}
 			parent := memory(t)
 			for n := 0; ; n++ {
-				r := meetDoing(t, parent, poorer{}, true, removal, meeting{n, f})
+				r := meetDoing(t, parent, poorer{}, true, removeFile, meeting{n, f})
 				if !r.met {
 					break
 				}
@@ -106,10 +105,10 @@ func TestRescueOrSave(t *testing.T) {
 			o.Sys = hooked{before: func(k call) error {
 				if k.name == "Rename" && k.flags == unix.RENAME_EXCHANGE {
 					if renames++; renames == 1 {
-						rename(path, "first")
+						renameOnto(path, "first")
 						later = act(path)
 					} else if renames == 2 {
-						rename(path, "second")
+						renameOnto(path, "second")
 					}
 				}
 				return nil
@@ -148,8 +147,8 @@ func TestRescueOrSave(t *testing.T) {
 func TestSweepRescues(t *testing.T) {
 	d := newTestFolderIn(t, memory(t))
 	d.dead()
-	name := d.leave("content", func(_ fsys.Stamp) tempname.Name {
-		return tempname.Name{Base: "f", Kind: tempname.ByStamp, ID: "01234567", New: "zzzzzzzzzzzz", Old: "zzzzzzzzzzzz"}
+	name := d.leave("content", func(_ fsys.Stamp) tempName {
+		return tempName{Base: "f", Kind: byStamp, ID: "01234567", New: "zzzzzzzzzzzz", Old: "zzzzzzzzzzzz"}
 	})
 	var rescued []string
 	d.open(func(o *Options) { o.Rescue = rescuing(&rescued) })

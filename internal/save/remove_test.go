@@ -9,12 +9,12 @@ import (
 func TestRemove(t *testing.T) {
 	d := newTestFolder(t)
 	d.put("f", "old")
-	out, err := removal(d.save, d.path("f"))
+	out, err := removeFile(d.save, d.path("f"))
 	if err != nil || out.Saved != nil {
 		t.Errorf("%+v, %v", out, err)
 	}
 	d.wantNames()
-	if _, err := removal(d.save, d.path("f")); !errors.Is(err, ErrVanished) {
+	if _, err := removeFile(d.save, d.path("f")); !errors.Is(err, ErrVanished) {
 		t.Errorf("of no file: %v", err)
 	}
 	if err := os.Mkdir(d.path("g"), 0o755); err != nil {
@@ -24,7 +24,7 @@ func TestRemove(t *testing.T) {
 	if err := os.Chmod(d.path("f"), 0o444); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := removal(d.save, d.path("f")); !errors.Is(err, ErrReadOnly) {
+	if _, err := removeFile(d.save, d.path("f")); !errors.Is(err, ErrReadOnly) {
 		t.Errorf("of a read-only file: %v", err)
 	}
 	d.want("f", "old")

@@ -19,7 +19,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/fsmcp/fsmcp/internal/save/statedir"
 	"github.com/fsmcp/fsmcp/internal/span"
 )
 
@@ -268,7 +267,7 @@ func (k *killed) check(w *actor, when string) (alive bool) {
 		k.t.Errorf("%s: left behind: %q", when, names)
 	}
 	k.last = now // what was not reported may be there all the same
-	if left, _ := os.ReadDir(filepath.Join(k.d.state, statedir.Journals)); len(left) > 0 {
+	if left, _ := os.ReadDir(filepath.Join(k.d.state, journalDir)); len(left) > 0 {
 		k.t.Errorf("%s: %d journals stay", when, len(left))
 	}
 	k.d.save.Close()

@@ -10,11 +10,7 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/keylock"
-	"github.com/fsmcp/fsmcp/internal/save/disk"
-	"github.com/fsmcp/fsmcp/internal/save/rescue"
-	"github.com/fsmcp/fsmcp/internal/save/statedir"
-	"github.com/fsmcp/fsmcp/internal/save/sweep"
-	"github.com/fsmcp/fsmcp/internal/save/tempname"
+	"github.com/fsmcp/fsmcp/internal/save/sys"
 )
 
 // Durability names the failures that a reported success survives.
@@ -41,15 +37,15 @@ type Options struct {
 	StateDir      string // absolute; made with mode 0700 on first use; "" goes straight to TempDir
 	TempDir       string // where a folder for locks and notes is made if StateDir cannot be used; "" is the system's
 	Durability    Durability
-	KeepHardLinks bool     // write a file with several names in place
-	Sys           disk.Sys // nil is the real system; Linux only
+	KeepHardLinks bool    // write a file with several names in place
+	Sys           sys.Sys // nil is the real system
 	Now           func() time.Time
 	Rand          io.Reader
 	LockWait      time.Duration // for other writers; 5 s
 	OpenWait      time.Duration // for programs that hold the file open for writing; 200 ms
 	// Rescue is handed bytes of the file at path that are known nowhere else.
-	// Where it keeps them it says under which name, and no file has to; nil
-	// keeps none. Linux only.
+	// If it keeps them it returns under which name, and no file has to; nil
+	// keeps none. Linux only: elsewhere no lease shows that the file is at rest.
 	Rescue func(path string, content io.ReaderAt, size int64) (id string, err error)
 	// Lost is told when StateDir turns out to be of no use; nil hears nothing.
 	Lost func(*StateError)
@@ -58,11 +54,10 @@ type Options struct {
 // Saver writes files. It is safe for concurrent use.
 type Saver struct {
 	o      Options
-	sys    disk.Sys
+	sys    sys.Sys
 	randMu sync.Mutex // guards o.Rand
 	keys   keylock.Locks
-	state  *statedir.Folder
-	rescue rescue.Store
+	state  *stateFolder
 	// leftover: a temporary file could not be removed; the next Sweep will.
 	leftover atomic.Bool
 }
@@ -81,54 +76,32 @@ func New(o Options) *Saver {
 	if o.Rand == nil {
 		o.Rand = rand.Reader
 	}
-	s := &Saver{o: o, sys: disk.New(o.Sys)}
-	s.rescue = rescue.Store{Sys: s.sys, Hand: o.Rescue}
-	s.state = statedir.New(statedir.Options{
-		Path: o.StateDir, Temp: o.TempDir, Sys: s.sys, Sync: o.Durability != None, Random: s.random, Lost: o.Lost,
-	})
+	s := &Saver{o: o, sys: sys.New(o.Sys)}
+	s.state = newStateFolder(s)
 	return s
 }
 
 // StateDir makes sure of the state folder and returns its name. The error is a
-// *StateError where only the folder in the temp directory serves: nothing but
+// *StateError if only the folder in the temp directory serves: nothing but
 // locks and notes is kept there.
 func (s *Saver) StateDir(ctx context.Context) (string, error) {
-	st, err := s.state.Open(ctx)
+	st, err := s.state.get(ctx)
 	if err != nil {
 		return "", err
 	}
-	if st.Lost != nil {
-		return "", st.Lost
+	if st.lost != nil {
+		return "", st.lost
 	}
-	return st.Path, nil
+	return st.path, nil
 }
 
-// FoundStateDir returns the name of the state folder, "" where there is none yet,
-// and a *StateError where it is there and not used. It makes nothing.
-func (s *Saver) FoundStateDir() (string, error) { return s.state.Find() }
-
-// Sweep tidies up after processes that died: it removes their temporary files, finishes
-// their writes in place, and keeps unknown bytes. Call it at start; it leaves the files of
-// running processes alone. Without a state folder it does nothing, and makes none.
-func (s *Saver) Sweep(ctx context.Context) (SweepReport, error) {
-	return sweep.Run(ctx, sweep.Options{
-		State: s.state, Sys: s.sys, Rescue: s.rescue, Sync: s.o.Durability != None,
-		Lock: func(ctx context.Context, key string) (func(), error) {
-			l, err := s.lockKey(ctx, key)
-			if err != nil {
-				return nil, err
-			}
-			return l.Unlock, nil
-		},
-	})
-}
-
-// SweepReport describes the files of dead processes.
-type SweepReport = sweep.Report
+// FoundStateDir returns the name of the state folder, "" if there is none yet,
+// and a *StateError if it exists and is not used. It makes nothing.
+func (s *Saver) FoundStateDir() (string, error) { return s.state.find() }
 
 // Close forgets the folders noted: call it when no write is going on. Without
 // it, or when it fails, the next Sweep looks into them.
-func (s *Saver) Close() error { return s.state.Close(s.leftover.Load()) }
+func (s *Saver) Close() error { return s.state.end(s.leftover.Load()) }
 
 // Outcome describes a write.
 type Outcome struct {
@@ -139,7 +112,7 @@ type Outcome struct {
 	InPlace           bool        // the file was overwritten, not replaced
 	SharedNames       int         // hard links that have the new text, as Options.KeepHardLinks asks
 	DurabilityUnknown bool        // the bytes are in place, but a sync failed
-	NoState           *StateError // why the state folder is not used; nil where it is
+	NoState           *StateError // why the state folder is not used; nil if it is
 	StateInTemp       string      // the folder that serves in its place
 	Left              []string    // files with the old text that could not be removed; the next Sweep tries again
 	Saved             []string    // files left behind with bytes known nowhere else; also set beside an error
@@ -154,12 +127,12 @@ func (s *Saver) random(n int) (string, error) {
 	if _, err := io.ReadFull(s.o.Rand, b); err != nil {
 		return "", err
 	}
-	return tempname.Spell(b), nil
+	return spell(b), nil
 }
 
 // addState adds to an outcome that the state folder is not used.
-func (o *Outcome) addState(st *statedir.State) {
-	if st.Lost != nil {
-		o.NoState, o.StateInTemp = st.Lost, st.Path
+func (o *Outcome) addState(st *state) {
+	if st.lost != nil {
+		o.NoState, o.StateInTemp = st.lost, st.path
 	}
 }

@@ -198,7 +198,11 @@ func TestErrorsSpeak(t *testing.T) {
 // however the file is written.
 func TestBefore(t *testing.T) {
 	replace := func(x *Txn) (Outcome, error) {
-		return x.Replace(t.Context(), []span.Splice{{Start: 0, End: int64(len("old")) * int64(min(1, x.was.Size)), New: []byte("new")}})
+		size := int64(0)
+		if x.Old() != nil {
+			size = int64(len("old"))
+		}
+		return x.Replace(t.Context(), []span.Splice{{Start: 0, End: size, New: []byte("new")}})
 	}
 	for name, c := range map[string]struct {
 		options func(*Options)

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 	"pgregory.net/rapid"
 
-	"github.com/fsmcp/fsmcp/internal/save/disk"
+	"github.com/fsmcp/fsmcp/internal/save/sys"
 	"github.com/fsmcp/fsmcp/internal/span"
 )
 
@@ -57,8 +57,8 @@ func TestSplicesProperty(t *testing.T) {
 
 // Long files go through buffers, past them, and through the system's own copying.
 func TestSplicesOfLongFiles(t *testing.T) {
-	sizes := []int{disk.BufferSize - 1, disk.BufferSize, disk.BufferSize + 1, disk.RangeWorth, 3*disk.RangeWorth + 7}
-	for name, sys := range map[string]disk.Sys{
+	sizes := []int{sys.BufferSize - 1, sys.BufferSize, sys.BufferSize + 1, sys.RangeWorth, 3*sys.RangeWorth + 7}
+	for name, calls := range map[string]sys.Sys{
 		"system": nil,
 		"no copying by the system": hooked{before: func(c call) error {
 			if c.name == "CopyRange" {
@@ -72,13 +72,13 @@ func TestSplicesOfLongFiles(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newTestFolderIn(t, memory(t))
-			d.open(func(o *Options) { o.Sys = sys })
+			d.open(func(o *Options) { o.Sys = calls })
 			for _, size := range sizes {
 				old := noise(size)
 				at := func() int64 { return rand.Int64N(int64(size)) }
 				cuts := []int64{at(), at(), at(), at()}
 				slices.Sort(cuts)
-				c := []span.Splice{{Start: cuts[0], End: cuts[1], New: noise(disk.BufferSize + 3)}, {Start: cuts[2], End: cuts[3], New: []byte("short")}}
+				c := []span.Splice{{Start: cuts[0], End: cuts[1], New: noise(sys.BufferSize + 3)}, {Start: cuts[2], End: cuts[3], New: []byte("short")}}
 				path := d.put("f", string(old))
 				_, err := transact(d.save, path, func(x *Txn) (Outcome, error) { return x.Replace(t.Context(), c) })
 				if err != nil {

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/fsmcp/fsmcp/internal/owndir"
-	"github.com/fsmcp/fsmcp/internal/save/statedir"
 )
 
 // The state folder is named where it is there and only this user may write it.
@@ -26,7 +25,7 @@ func TestFoundStateDir(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		return
 	}
-	for _, path := range []string{d.state, filepath.Join(d.state, statedir.Flight)} {
+	for _, path := range []string{d.state, filepath.Join(d.state, notesDir)} {
 		if err := os.Chmod(path, 0o770); err != nil {
 			t.Fatal(err)
 		}

@@ -12,27 +12,25 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
-	"github.com/fsmcp/fsmcp/internal/save/disk"
-	"github.com/fsmcp/fsmcp/internal/save/statedir"
-	"github.com/fsmcp/fsmcp/internal/save/tempname"
+	"github.com/fsmcp/fsmcp/internal/save/sys"
 )
 
 // dead makes what a process leaves that died in this folder: a note.
 func (d *testFolder) dead() {
 	d.t.Helper()
 	s := New(Options{StateDir: d.state, Durability: None})
-	st, err := s.state.Open(d.t.Context())
+	st, err := s.state.get(d.t.Context())
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	if err := st.Remember(d.dir)(); err != nil {
+	if err := st.note.add(d.dir)(); err != nil {
 		d.t.Fatal(err)
 	}
-	s.state.Close(true) // as death would; the note stays
+	s.state.end(true) // as death would; the note stays
 }
 
 // leave makes a temporary file whose name claims what claim says of its stamp.
-func (d *testFolder) leave(content string, claim func(s fsys.Stamp) tempname.Name) string {
+func (d *testFolder) leave(content string, claim func(s fsys.Stamp) tempName) string {
 	d.t.Helper()
 	path := d.put("leftover", content)
 	name := d.path(claim(stampAt(d.t, path)).String())
@@ -44,47 +42,47 @@ func (d *testFolder) leave(content string, claim func(s fsys.Stamp) tempname.Nam
 
 func stampAt(t testing.TB, path string) fsys.Stamp {
 	t.Helper()
-	s, err := disk.Kernel{}.Fstatat(unix.AT_FDCWD, path)
+	s, err := sys.Kernel{}.Fstatat(unix.AT_FDCWD, path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-func testDigest(s string) *tempname.Digest {
+func testDigest(s string) *sys.Digest {
 	f, _ := os.CreateTemp("", "")
 	defer os.Remove(f.Name())
 	defer f.Close()
 	f.WriteString(s)
-	sum, _ := disk.Digest(disk.Kernel{}, int(f.Fd()), int64(len(s)))
+	sum, _ := sys.DigestOf(sys.Kernel{}, int(f.Fd()), int64(len(s)))
 	return sum
 }
 
 // What a sweeper makes of a leftover.
 func TestSweepJudges(t *testing.T) {
 	const id, other = "01234567", "zzzzzzzzzzzz"
-	unpublished := func(s fsys.Stamp) tempname.Name {
-		return tempname.Name{Base: "f", Kind: tempname.ByStamp, ID: id, New: tempname.Fingerprint(id, s, nil), Old: other}
+	unpublished := func(s fsys.Stamp) tempName {
+		return tempName{Base: "f", Kind: byStamp, ID: id, New: fingerprint(id, s, nil), Old: other}
 	}
-	displaced := func(s fsys.Stamp) tempname.Name {
-		return tempname.Name{Base: "f", Kind: tempname.ByStamp, ID: id, New: other, Old: tempname.Fingerprint(id, s, nil)}
+	displaced := func(s fsys.Stamp) tempName {
+		return tempName{Base: "f", Kind: byStamp, ID: id, New: other, Old: fingerprint(id, s, nil)}
 	}
 	cases := []struct {
 		name   string
-		claim  func(s fsys.Stamp) tempname.Name
+		claim  func(s fsys.Stamp) tempName
 		after  func(path string) // what happens to it then
 		result string            // removed, saved, kept
 	}{
 		{"unpublished", unpublished, nil, "removed"},
 		{"displaced", displaced, nil, "removed"},
-		{"displaced, bytes too", func(s fsys.Stamp) tempname.Name {
-			return tempname.Name{Base: "f", Kind: tempname.ByDigest, ID: id, New: other, Old: tempname.Fingerprint(id, s, testDigest("content"))}
+		{"displaced, bytes too", func(s fsys.Stamp) tempName {
+			return tempName{Base: "f", Kind: byDigest, ID: id, New: other, Old: fingerprint(id, s, testDigest("content"))}
 		}, nil, "removed"},
-		{"other bytes", func(s fsys.Stamp) tempname.Name {
-			return tempname.Name{Base: "f", Kind: tempname.ByDigest, ID: id, New: other, Old: tempname.Fingerprint(id, s, testDigest("contend"))}
+		{"other bytes", func(s fsys.Stamp) tempName {
+			return tempName{Base: "f", Kind: byDigest, ID: id, New: other, Old: fingerprint(id, s, testDigest("contend"))}
 		}, nil, "saved"},
-		{"unknown", func(s fsys.Stamp) tempname.Name {
-			return tempname.Name{Base: "f", Kind: tempname.ByStamp, ID: id, New: other, Old: other}
+		{"unknown", func(s fsys.Stamp) tempName {
+			return tempName{Base: "f", Kind: byStamp, ID: id, New: other, Old: other}
 		}, nil, "saved"},
 		{"displaced, then appended to", displaced, func(path string) { appendLine(path, 0)() }, "saved"},
 		{"displaced, then touched", displaced, func(path string) { os.Chtimes(path, time.Now(), time.Now().Add(time.Second)) }, "saved"},
@@ -93,7 +91,7 @@ func TestSweepJudges(t *testing.T) {
 			os.WriteFile(path+"x", b, 0o644)
 			os.Rename(path+"x", path)
 		}, "saved"},
-		{"named", func(fsys.Stamp) tempname.Name { return tempname.Name{Base: "f", Kind: tempname.Named, ID: id} }, nil, "removed"},
+		{"named", func(fsys.Stamp) tempName { return tempName{Base: "f", Kind: newOnly, ID: id} }, nil, "removed"},
 		{"a folder", displaced, func(path string) { os.Remove(path); os.Mkdir(path, 0o755) }, "kept"},
 		{"a link", displaced, func(path string) { os.Remove(path); os.Symlink("/etc/passwd", path) }, "kept"},
 		{"a pipe", displaced, func(path string) { os.Remove(path); unix.Mkfifo(path, 0o600) }, "kept"},
@@ -127,7 +125,7 @@ func TestSweepJudges(t *testing.T) {
 				d.wantNames(filepath.Base(name), "f")
 			}
 			d.want("f", "target")
-			if notes, _ := os.ReadDir(filepath.Join(d.state, statedir.Flight)); len(notes) != 0 {
+			if notes, _ := os.ReadDir(filepath.Join(d.state, notesDir)); len(notes) != 0 {
 				t.Errorf("%d notes stay", len(notes))
 			}
 		})
@@ -137,13 +135,13 @@ func TestSweepJudges(t *testing.T) {
 // The living are left alone: by the lock on the file, and by that on their note.
 func TestSweepSparesTheLiving(t *testing.T) {
 	d := newTestFolderIn(t, memory(t))
-	name := d.leave("content", func(fsys.Stamp) tempname.Name { return tempname.Name{Base: "f", Kind: tempname.Named, ID: "01234567"} })
+	name := d.leave("content", func(fsys.Stamp) tempName { return tempName{Base: "f", Kind: newOnly, ID: "01234567"} })
 	d.open()
-	st, err := d.save.state.Open(t.Context())
+	st, err := d.save.state.get(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := st.Remember(d.dir)(); err != nil {
+	if err := st.note.add(d.dir)(); err != nil {
 		t.Fatal(err)
 	}
 	other := New(Options{StateDir: d.state})
@@ -172,8 +170,8 @@ func TestSweepSparesTheLiving(t *testing.T) {
 func TestSweepKeepsWhatIsBeingWritten(t *testing.T) {
 	d := newTestFolderIn(t, memory(t))
 	d.dead()
-	name := d.leave("content", func(s fsys.Stamp) tempname.Name {
-		return tempname.Name{Base: "f", Kind: tempname.ByStamp, ID: "01234567", New: "zzzzzzzzzzzz", Old: tempname.Fingerprint("01234567", s, nil)}
+	name := d.leave("content", func(s fsys.Stamp) tempName {
+		return tempName{Base: "f", Kind: byStamp, ID: "01234567", New: "zzzzzzzzzzzz", Old: fingerprint("01234567", s, nil)}
 	})
 	write := appendLine(name, 0)
 	d.open()
@@ -202,13 +200,13 @@ func TestCloseLeavesNothingToSweep(t *testing.T) {
 	if _, err := whole(d.save, path, "new"); err != nil {
 		t.Fatal(err)
 	}
-	if notes, _ := os.ReadDir(filepath.Join(d.state, statedir.Flight)); len(notes) != 1 {
+	if notes, _ := os.ReadDir(filepath.Join(d.state, notesDir)); len(notes) != 1 {
 		t.Errorf("%d notes", len(notes))
 	}
 	if err := d.save.Close(); err != nil {
 		t.Error(err)
 	}
-	if notes, _ := os.ReadDir(filepath.Join(d.state, statedir.Flight)); len(notes) != 0 {
+	if notes, _ := os.ReadDir(filepath.Join(d.state, notesDir)); len(notes) != 0 {
 		t.Errorf("%d notes stay", len(notes))
 	}
 	if _, err := whole(d.save, path, "newer"); err != nil {
@@ -236,11 +234,11 @@ func interrupted(t *testing.T, d *testFolder, old, new string) (path, journal st
 		t.Fatalf("%v", err)
 	}
 	d.save.Close()
-	journals, err := os.ReadDir(filepath.Join(d.state, statedir.Journals))
+	journals, err := os.ReadDir(filepath.Join(d.state, journalDir))
 	if err != nil || len(journals) != 1 {
 		t.Fatal(journals, err)
 	}
-	return path, filepath.Join(d.state, statedir.Journals, journals[0].Name())
+	return path, filepath.Join(d.state, journalDir, journals[0].Name())
 }
 
 // What the next start makes of a write in place that was interrupted.
@@ -288,7 +286,7 @@ func TestJournalReplay(t *testing.T) {
 				want, replayed = c.new, 1
 			case "torn":
 				torn = 1
-				saved := filepath.Join(d.state, statedir.SavedDir)
+				saved := filepath.Join(d.state, savedDir)
 				if look(filepath.Join(saved, "f.before.fsmcp-saved")) != c.old || look(filepath.Join(saved, "f.after.fsmcp-saved")) != c.new {
 					t.Errorf("the contents were not kept: %+v", r)
 				}
@@ -315,7 +313,7 @@ func TestJournalDoubts(t *testing.T) {
 		then func(path, journal string)
 		torn bool
 	}{
-		{"another inode", func(path, _ string) { rename(path, mix) }, true},
+		{"another inode", func(path, _ string) { renameOnto(path, mix) }, true},
 		{"a link", func(path, _ string) { os.Rename(path, path+"2"); os.Symlink(path+"2", path) }, true},
 		{"deleted", func(path, _ string) { os.Remove(path) }, true},
 		{"cut short", func(_, journal string) { os.Truncate(journal, 40) }, false},

@@ -12,7 +12,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/fsmcp/fsmcp/internal/owndir"
-	"github.com/fsmcp/fsmcp/internal/save/statedir"
 )
 
 // distrusts lists ways in which other users may have written a state folder. at is the
@@ -26,10 +25,10 @@ var distrusts = []struct {
 	{"the folder, writable by all", ".", 0, 0o777},
 	{"the folder, writable by the group", ".", 0, 0o770},
 	{"the folder, of another user", ".", nobody, 0o777},
-	{"the journals", statedir.Journals, 0, 0o722},
-	{"the journals, of another user", statedir.Journals, nobody, 0o755},
+	{"the journals", journalDir, 0, 0o722},
+	{"the journals, of another user", journalDir, nobody, 0o755},
 	{"the locks", "locks", 0, 0o702},
-	{"the notes", statedir.Flight, 0, 0o720},
+	{"the notes", notesDir, 0, 0o720},
 	{"something else in it", "other", 0, 0o777},
 }
 
@@ -105,7 +104,7 @@ func TestUntrustedFileIsNotUsed(t *testing.T) {
 			path, journal := interrupted(t, d, "the old text", "THE NEW TEXT AS WELL")
 			os.WriteFile(path, []byte(mix), 0o600)
 			give(t, journal, c.uid, c.mode)
-			note := filepath.Join(d.state, statedir.Flight, "dead")
+			note := filepath.Join(d.state, notesDir, "dead")
 			os.WriteFile(note, fmt.Appendf(nil, "%q\n", d.dir), 0o600)
 			d.put(".f.fsmcp-n01234567", "unpublished")
 			d.open()
@@ -163,7 +162,7 @@ func TestStateOpenedToOthersAtWork(t *testing.T) {
 func TestJournalInTempIsNotReplayed(t *testing.T) {
 	d := newTestFolderIn(t, memory(t))
 	path, journal := interrupted(t, d, "the old text", "THE NEW TEXT AS WELL")
-	temp := filepath.Join(owndir.InTemp(filepath.Dir(d.state)), statedir.Journals)
+	temp := filepath.Join(owndir.InTemp(filepath.Dir(d.state)), journalDir)
 	if err := os.MkdirAll(temp, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +186,7 @@ func TestJournalInTempIsNotReplayed(t *testing.T) {
 		d.want("f", "THE NEW text")
 	}
 	os.Remove(d.state)
-	os.MkdirAll(filepath.Join(d.state, statedir.Journals), 0o700)
+	os.MkdirAll(filepath.Join(d.state, journalDir), 0o700)
 	os.Rename(forged, journal)
 	d.open()
 	if r, err := d.save.Sweep(t.Context()); err != nil || len(r.Replayed) != 1 {

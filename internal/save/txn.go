@@ -4,26 +4,19 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"path/filepath"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
-	"github.com/fsmcp/fsmcp/internal/save/statedir"
 	"github.com/fsmcp/fsmcp/internal/span"
 )
 
-// Txn is one write: from the look at the old file to the new one in its place.
+// Txn is one write: from the lease on the old file to the new one in its place.
 // It is for one goroutine, and its target must stay open as long as it.
 type Txn struct {
-	s       *Saver
-	st      *statedir.State
-	path    string
-	base    string
-	missing []string   // folders to be made below the deepest that exists
-	old     *fsys.File // nil for a new name
-	was     fsys.Stamp // of old, as the caller compares it
-	ahead   func() error
+	at      *place
+	old     *oldFile // nil for a new name
+	missing []string // folders to be made below the deepest that exists
+	before  func() error
 	used    bool
-	platform
 }
 
 // Begin opens the file that t leads to. On Linux it makes sure that no program is in the
@@ -36,28 +29,33 @@ func (s *Saver) Begin(ctx context.Context, t *fsys.Target) (*Txn, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	st, err := s.state.Open(ctx)
+	st, err := s.state.get(ctx)
 	if err != nil {
 		return nil, err
 	}
-	x := &Txn{s: s, st: st, path: t.Path, base: t.Base(), missing: t.MissingDirs()}
-	if err := x.openFolder(t); err != nil {
+	at := &place{s: s, sys: s.sys, st: st, path: t.Path, base: t.Base()}
+	if at.dir, err = s.sys.FolderOf(t); err != nil {
 		return nil, moved(err)
 	}
+	x := &Txn{at: at, missing: t.MissingDirs()}
 	if t.Kind == fsys.Missing {
+		at.network = s.sys.Network(at.dir)
 		return x, nil
 	}
-	if x.old, err = t.Open(); err != nil {
+	file, err := t.Open()
+	if err != nil {
+		x.Close()
 		return nil, moved(err)
 	}
-	if err := x.begin(ctx); err != nil {
+	x.old = &oldFile{at: at, file: file, now: s.o.Now}
+	if err := x.old.begin(ctx, s.o.OpenWait); err != nil {
 		x.Close()
 		return nil, err
 	}
 	return x, nil
 }
 
-// moved tells apart why a resolved name leads elsewhere by now.
+// moved adds why a resolved name leads elsewhere by now.
 func moved(err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -69,21 +67,26 @@ func moved(err error) error {
 }
 
 // Old is the file as it is, nil for a new name. It belongs to the transaction.
-func (x *Txn) Old() *fsys.File { return x.old }
-
-// Before has f called once the new bytes are on disk beside the old ones, before
-// anything shows: what has to be finished by then can be done meanwhile. An error
-// of f is returned as it is, and nothing is changed. It may be called more than
-// once.
-func (x *Txn) Before(f func() error) { x.ahead = f }
-
-// ready waits for what the caller wants done before.
-func (x *Txn) ready() error {
-	if x.ahead == nil {
+func (x *Txn) Old() *fsys.File {
+	if x.old == nil {
 		return nil
 	}
-	return x.ahead()
+	return x.old.file
 }
+
+// Known spares reading the old file again for its SHA-256: the caller has read it since
+// Begin, all of it, size bytes, and sum returns that.
+func (x *Txn) Known(size int64, sum func() [32]byte) {
+	if x.old != nil && size == x.old.was.Size {
+		x.old.known = sum
+	}
+}
+
+// Before has f called once the new bytes are on disk beside the old ones, before
+// anything shows: f waits for what has to be finished by then, and was begun earlier. An
+// error of f is returned as it is, and nothing is changed. It may be called more than
+// once.
+func (x *Txn) Before(f func() error) { x.before = f }
 
 // Replace puts the old content with the splices applied in place of the old one
 // and reports what it did. With ErrModified, ErrExists and ErrVanished the other
@@ -91,55 +94,128 @@ func (x *Txn) ready() error {
 // counts in either case. A ctx that is done stops it before it begins, never
 // halfway. A transaction is good for one Replace.
 func (x *Txn) Replace(ctx context.Context, c []span.Splice) (Outcome, error) {
-	if err := x.use(ctx); err != nil {
-		return Outcome{}, err
-	}
-	defer x.release()
-	if !span.Fit(c, x.was.Size) {
-		return Outcome{}, errSplices
-	}
-	out, err := x.replace(c)
-	out.addState(x.st)
-	return out, err
+	return x.change(ctx, x.firstStrategy(), c)
 }
 
 // Remove takes the file away, with the same promises as Replace: the file that
 // goes is the one that was compared, or none.
 func (x *Txn) Remove(ctx context.Context) (Outcome, error) {
-	if err := x.use(ctx); err != nil {
-		return Outcome{}, err
-	}
-	defer x.release()
 	if x.old == nil {
 		return Outcome{}, ErrVanished
 	}
-	out, err := x.takeAway()
-	out.addState(x.st)
-	return out, err
-}
-
-// use makes sure that a transaction is used once.
-func (x *Txn) use(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if x.used {
-		return errUsed
-	}
-	x.used = true
-	return nil
+	return x.change(ctx, &removal{at: x.at, old: x.old}, nil)
 }
 
 // Close ends the transaction, done or not. It may be called again.
 func (x *Txn) Close() {
 	x.used = true
+	x.at.sys.Forget(x.at.dir)
 	if x.old != nil {
-		x.closeOld()
+		x.old.close()
 	}
 }
 
-func (x *Txn) fail(op string, err error) error {
-	return &IOError{Op: op, Path: x.path, Err: err}
+// strategy is one way to change a file: exchange, rename, create, in place, removal. The
+// driver calls its steps in this order. Whatever step fails, or another process interrupts,
+// the file is wholly old or wholly new. A strategy is good for one try.
+type strategy interface {
+	// stage prepares the change on disk, so that nothing shows yet.
+	stage(c []span.Splice) error
+	// publish checks the old file once more and makes the change show in one step (in
+	// place: in steps that a journal covers).
+	publish() error
+	// verify returns an error if the step replaced another file than the one that was
+	// compared, or if the bytes are not there as they were written.
+	verify() error
+	// rollBack undoes what the steps so far have done, keeps bytes that exist nowhere
+	// else, and returns the error to be reported, which is usually cause.
+	rollBack(cause error) (Outcome, error)
+	// finish removes what the change has left over, and describes the change.
+	finish() Outcome
 }
 
-func (x *Txn) folder() string { return filepath.Dir(x.path) }
+// change is the driver: it holds the order of steps of every change, on every system. The
+// caller holds the Lock and the lease, and has compared the old file with what it expects;
+// it records the outcome and unlocks.
+func (x *Txn) change(ctx context.Context, s strategy, c []span.Splice) (out Outcome, err error) {
+	if err := ctx.Err(); err != nil {
+		return Outcome{}, err
+	}
+	if x.used {
+		return Outcome{}, errUsed
+	}
+	x.used = true
+	size := int64(0)
+	if x.old != nil {
+		defer x.old.release()
+		size = x.old.was.Size
+	}
+	if !span.Fit(c, size) {
+		return Outcome{}, errSplices
+	}
+	for s != nil {
+		out, err = x.try(s, c)
+		s = x.next(s, err)
+	}
+	if no := (*refusal)(nil); errors.As(err, &no) {
+		err = &no.IOError
+	}
+	out.addState(x.at.st)
+	return out, err
+}
+
+// try changes the file in one way.
+func (x *Txn) try(s strategy, c []span.Splice) (Outcome, error) {
+	err := s.stage(c)
+	if err == nil && x.before != nil {
+		err = x.before() // the history has the old bytes
+	}
+	if err == nil {
+		err = s.publish()
+	}
+	if err == nil {
+		err = s.verify()
+	}
+	if err != nil {
+		return s.rollBack(err)
+	}
+	return s.finish(), nil
+}
+
+var (
+	// errUnlinkable: an unnamed file could not be given a name; with a named one it
+	// may work.
+	errUnlinkable = errors.New("an unnamed file cannot be linked here")
+	// errNoExchange: the file system cannot swap two names.
+	errNoExchange = errors.New("names cannot be exchanged here")
+)
+
+// firstStrategy returns the best way to write the file.
+func (x *Txn) firstStrategy() strategy {
+	r := &replacement{at: x.at, old: x.old}
+	switch {
+	case x.old == nil:
+		return &create{at: x.at, missing: x.missing}
+	case x.at.s.o.KeepHardLinks && x.old.was.Nlink > 1 && x.at.sys.CanWriteInPlace():
+		return &inPlace{at: x.at, old: x.old}
+	case x.at.sys.CanExchange():
+		return &exchange{replacement: r}
+	}
+	return &rename{replacement: r}
+}
+
+// next returns the strategy to try after another has failed with err, and nil if err is the
+// answer. (A system that keeps other programs out by holding the file open, as Windows can,
+// would have its strategy here.)
+func (x *Txn) next(failed strategy, err error) strategy {
+	switch no := (*refusal)(nil); {
+	case errors.Is(err, errNoExchange):
+		return &rename{replacement: failed.(*exchange).replacement}
+	case errors.Is(err, errUnlinkable):
+		return x.firstStrategy()
+	case errors.As(err, &no) && x.at.sys.CanWriteInPlace():
+		// Should the file not be writable either, that is the plainer answer.
+		return &inPlace{at: x.at, old: x.old, why: no}
+	}
+	return nil
+}

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
-	"github.com/fsmcp/fsmcp/internal/save/disk"
+	"github.com/fsmcp/fsmcp/internal/save/sys"
 	"github.com/fsmcp/fsmcp/internal/span"
 )
 
@@ -157,7 +157,7 @@ func TestBusy(t *testing.T) {
 
 // heldBack reports whether the lease delays a program that opens the file.
 func heldBack(x *Txn) bool {
-	kind, err := disk.Kernel{}.GetLease(x.fd)
+	kind, err := sys.Kernel{}.GetLease(x.old.fd)
 	return err == nil && kind != unix.F_RDLCK
 }
 
@@ -166,7 +166,7 @@ func TestLeaseHoldsBack(t *testing.T) {
 	d := newTestFolder(t)
 	path := d.put("f", "old")
 	x, err := d.begin("f")
-	if err != nil || !x.leased {
+	if err != nil || !x.old.leased {
 		t.Fatal(err)
 	}
 	opened := make(chan struct{})
@@ -262,7 +262,7 @@ func TestDurabilityUnknown(t *testing.T) {
 					return nil
 				}
 				syncs++
-				s, _ := disk.Kernel{}.Fstat(c.fd)
+				s, _ := sys.Kernel{}.Fstat(c.fd)
 				isWork := s.Mode&unix.S_IFMT == unix.S_IFDIR && s.Ino == stampAt(t, d.dir).Ino
 				folder = append(folder, isWork)
 				if isWork {
@@ -294,7 +294,7 @@ func TestSyncIsNotRetried(t *testing.T) {
 				if c.name != "Sync" {
 					return nil
 				}
-				s, _ := disk.Kernel{}.Fstat(c.fd)
+				s, _ := sys.Kernel{}.Fstat(c.fd)
 				if s.Mode&unix.S_IFMT != unix.S_IFREG || s.Nlink > 0 {
 					return nil
 				}
@@ -391,8 +391,8 @@ func TestKnownDigestIsNotWorkedOutAgain(t *testing.T) {
 			if known {
 				want = 1
 			}
-			if x.sum == nil || *x.sum != sha256.Sum256(old) || reads != want {
-				t.Errorf("known %v: %d reads, digest %x", known, reads, x.sum)
+			if x.old.sum == nil || *x.old.sum != sha256.Sum256(old) || reads != want {
+				t.Errorf("known %v: %d reads, digest %x", known, reads, x.old.sum)
 			}
 			return out, err
 		})
@@ -476,7 +476,7 @@ func TestModifiedSinceBegin(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer x.Close()
-			rename(d.path("f"), "theirs")
+			renameOnto(d.path("f"), "theirs")
 			if _, err := x.Replace(t.Context(), []span.Splice{{Start: 0, End: 3, New: []byte("new")}}); !errors.Is(err, ErrModified) {
 				t.Errorf("%v", err)
 			}

@@ -1,0 +1,195 @@
+package save
+
+import (
+	"errors"
+	"syscall"
+	"time"
+
+	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/save/sys"
+	"github.com/fsmcp/fsmcp/internal/span"
+)
+
+// replacement stages a new file beside the old one, for exchange and rename.
+type replacement struct {
+	at   *place
+	old  *oldFile
+	new  *newFile // nil until it is staged
+	meta *metadata
+}
+
+// stage makes the new file: content, metadata, synced. A file that was staged for an
+// exchange is used for the rename.
+func (r *replacement) stage(c []span.Splice) (err error) {
+	if r.new != nil {
+		return nil
+	}
+	if r.at.sys.AddOnly(r.at.dir) { // a temporary name would stay for ever
+		return r.at.refuse("exchange", syscall.EPERM)
+	}
+	r.new, err = r.at.newFileIn(r.at.dir, r.old.was.Mode&0o777, 0o600)
+	if err != nil {
+		return r.at.refuse("create", err)
+	}
+	r.meta = &metadata{at: r.at, old: r.old, new: r.new}
+	noted := r.at.st.note.add(r.at.folder())
+	err = r.meta.copyLayout()
+	if err == nil {
+		err = r.new.write(r.old, c)
+	}
+	if err == nil {
+		err = r.meta.copy(r.new.stamp)
+	}
+	if err == nil {
+		err = r.new.sync()
+	}
+	if late := noted(); err == nil && late != nil {
+		err = r.at.fail("note", late)
+	}
+	return err
+}
+
+// discard gives the new file up.
+func (r *replacement) discard() {
+	if r.new != nil {
+		r.new.discard()
+	}
+}
+
+// exchange is the strategy that loses nothing: the two names are swapped in one step, then
+// the displaced file is checked. If it is not the file that was compared, the two are
+// swapped back.
+type exchange struct {
+	*replacement
+	public bool // the names were exchanged
+	synced bool
+}
+
+func (s *exchange) publish() error {
+	if err := s.new.linkTemporary(s.old); err != nil {
+		return err
+	}
+	if err := s.meta.checkName(); err != nil {
+		return err
+	}
+	err := s.new.appear(s.at.base, s.swap)
+	switch {
+	case err == nil:
+		s.public, s.new.ours = true, false
+		return nil
+	case sys.Is(err, syscall.EINVAL, syscall.ENOSYS, syscall.EOPNOTSUPP, syscall.EPERM):
+		return errNoExchange
+	}
+	return s.at.refuse("exchange", err)
+}
+
+func (s *exchange) swap() error {
+	return s.at.sys.Rename(s.at.dir, s.new.name, s.at.base, sys.Exchange)
+}
+
+// openWithin is the time that a program gets to open a file that it found by name: on a
+// busy machine it may not run in between. A sync gives it that time; one that takes less
+// than a tenth of it did nothing, as on tmpfs.
+const openWithin = time.Millisecond
+
+// verify checks the file that the exchange displaced. It asks a second time about the lease
+// for a program that had found the old file by name before the exchange and came to open it
+// only now; while the folder was synced it had time to.
+func (s *exchange) verify() error {
+	if err := s.old.checkDisplaced(s.new.name); err != nil {
+		return err
+	}
+	if err := s.meta.follow(); err != nil {
+		return err
+	}
+	if err := s.new.readBack(); err != nil {
+		return err
+	}
+	begun := time.Now()
+	s.synced = s.at.syncFolder(s.at.dir)
+	if s.old.leased {
+		if time.Since(begun) < openWithin/10 {
+			time.Sleep(openWithin)
+		}
+		if err := s.old.leaseHolds(); err != nil {
+			return err
+		}
+	}
+	return s.meta.follow()
+}
+
+func (s *exchange) finish() Outcome {
+	out := s.new.outcome(s.old, s.synced)
+	s.at.removeDisplaced(s.new.name, &out)
+	s.discard()
+	return out
+}
+
+func (s *exchange) rollBack(cause error) (out Outcome, err error) {
+	if cause == errNoExchange {
+		return Outcome{}, cause // rename takes over the staged file
+	}
+	defer s.discard()
+	if !s.public {
+		return Outcome{}, cause
+	}
+	return s.swapBack(cause)
+}
+
+// maxSwaps bounds how often a program that keeps renaming is followed.
+const maxSwaps = 100
+
+// swapBack gives the displaced file its name back. The file that this displaces in return
+// must be our own. If it is not, another program has renamed a still newer file over ours
+// meanwhile, which must not be covered by the one put back: swap once more. A file that is
+// left over in the end is kept, unless it is our own, untouched.
+func (s *exchange) swapBack(cause error) (Outcome, error) {
+	published := s.new.stamp // the file that we last put under the target's name
+	displaced, statErr := sys.Stat(s.at.sys, s.at.dir, s.new.name)
+	for range maxSwaps {
+		err := s.swap()
+		if sys.Is(err, syscall.ENOENT) { // another program deleted the name: that stays
+			cause = ErrVanished
+			break
+		}
+		if err != nil && s.new.has(s.at.base) {
+			return s.keepBoth(errors.Join(err, cause))
+		}
+		now, nowErr := sys.Stat(s.at.sys, s.at.dir, s.new.name)
+		if nowErr != nil || now.SameFile(published) {
+			displaced, statErr = now, nowErr
+			break
+		}
+		if statErr != nil {
+			break
+		}
+		published, displaced = displaced, now
+	}
+	out := s.keepDisplaced(displaced, statErr)
+	s.at.syncFolder(s.at.dir)
+	return out, cause
+}
+
+// keepBoth leaves the new bytes in place, which could not be taken back, and keeps the
+// displaced file.
+func (s *exchange) keepBoth(cause error) (Outcome, error) {
+	out, err := s.at.keepUnknown(s.at.dir, s.new.name)
+	if err != nil {
+		out = Outcome{}
+	}
+	return out, &IOError{Op: "exchange", Path: s.at.path, Err: cause, Changed: true}
+}
+
+// keepDisplaced removes our own file if it is untouched, and keeps any other. The error is
+// that of the file's stamp.
+func (s *exchange) keepDisplaced(displaced fsys.Stamp, err error) Outcome {
+	if sys.Is(err, syscall.ENOENT) {
+		return Outcome{}
+	}
+	if err == nil && s.new.untouched(s.new.name, displaced) {
+		s.new.ours = true // discard removes it
+		return Outcome{}
+	}
+	out, _ := s.at.keepUnknown(s.at.dir, s.new.name)
+	return out
+}

@@ -1,0 +1,309 @@
+package save
+
+import (
+	"crypto/sha256"
+	"errors"
+	"hash"
+	"runtime"
+	"strconv"
+	"syscall"
+
+	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/save/sys"
+	"github.com/fsmcp/fsmcp/internal/span"
+)
+
+// newFile is a file on its way to its name.
+type newFile struct {
+	at    *place
+	dir   int
+	fd    int
+	name  string     // "" while it has none
+	ours  bool       // the file under name is our own and may be removed
+	stamp fsys.Stamp // with the content in it
+	flags uint32     // of the inode
+	sum   hash.Hash  // of the content; nil unless it is to be read back
+}
+
+// stampOf returns the stamp of a new file, and none for nil.
+func stampOf(n *newFile) fsys.Stamp {
+	if n == nil {
+		return fsys.Stamp{}
+	}
+	return n.stamp
+}
+
+// newFileIn makes an empty file without a name, or if the system cannot, one with a
+// temporary name; that one can be seen before it has its owner, hence a mode of its own.
+// The lock on it tells sweeps that its maker lives.
+func (p *place) newFileIn(dir int, mode, named uint32) (*newFile, error) {
+	n := &newFile{at: p, dir: dir, ours: true}
+	if p.network {
+		n.sum = sha256.New()
+	}
+	if !p.named {
+		var err error
+		n.fd, err = p.sys.Openat(dir, ".", sys.Unnamed, mode)
+		if err == nil {
+			p.sys.Flock(n.fd, sys.LockExclusive)
+			return n, nil
+		}
+		if !sys.Is(err, syscall.EOPNOTSUPP, syscall.EISDIR, syscall.EINVAL, syscall.ENOSYS) {
+			return nil, err
+		}
+		p.named = true
+	}
+	if err := n.createNamed(named); err != nil {
+		return nil, err
+	}
+	return n, nil
+}
+
+func (n *newFile) createNamed(mode uint32) error {
+	p := n.at
+	if err := p.st.note.add(p.folder())(); err != nil {
+		return err
+	}
+	f, err := sys.CreateLocked(p.sys, n.dir, mode, func() (string, error) {
+		id, err := p.s.random(5)
+		return tempName{Base: p.base, Kind: newOnly, ID: id}.String(), err
+	})
+	n.fd, n.name, n.stamp = f.FD, f.Name, f.Stamp
+	if f.Left {
+		p.s.leftover.Store(true)
+	}
+	return err
+}
+
+// write writes the old content with the splices applied, and takes the stamp.
+func (n *newFile) write(old *oldFile, c []span.Splice) error {
+	w := sys.Writer{Sys: n.at.sys, FD: n.fd, Sum: n.sum}
+	from, size := -1, int64(0)
+	if old != nil {
+		from, size = old.fd, old.was.Size
+	}
+	err := w.Fill(from, size, c)
+	if errors.Is(err, sys.ErrEnded) {
+		return ErrModified
+	}
+	if err != nil {
+		return n.at.fail("write", err)
+	}
+	now, err := n.at.sys.Fstat(n.fd)
+	if err != nil {
+		return n.at.fail("stat", err)
+	}
+	n.stamp = now
+	return nil
+}
+
+// sync is never tried again after an error: the system reports a lost page once
+// and then calls the file clean.
+func (n *newFile) sync() error {
+	if n.at.s.o.Durability == None {
+		return nil
+	}
+	if err := n.at.sys.Sync(n.fd); err != nil {
+		return n.at.fail("fsync", err)
+	}
+	return nil
+}
+
+// closeFD gives the descriptor back.
+func (n *newFile) closeFD() {
+	if n.fd >= 0 {
+		n.at.sys.Close(n.fd)
+		n.fd = -1
+	}
+}
+
+// discard gives the file up: without a name it is gone, a name of ours is removed,
+// provided that it still is.
+func (n *newFile) discard() {
+	if n.name != "" && n.ours {
+		n.removeOwn()
+	}
+	n.closeFD()
+}
+
+// removeOwn removes the name unless it is of another file: after an exchange with an
+// unknown result, it may be the old one's. What cannot be decided or done is left for the
+// next sweep.
+func (n *newFile) removeOwn() {
+	now, err := sys.Stat(n.at.sys, n.dir, n.name)
+	if sys.Is(err, syscall.ENOENT) || err == nil && !now.SameFile(n.stamp) {
+		return
+	}
+	if err == nil {
+		err = sys.Remove(n.at.sys, n.dir, n.name)
+	}
+	if err != nil {
+		n.at.s.leftover.Store(true)
+	}
+}
+
+// linkTo gives the file a name in its folder, which must be free.
+func (n *newFile) linkTo(name string) error {
+	if n.name != "" {
+		return moveToFree(n.at.sys, n.dir, n.stamp, n.name, name)
+	}
+	// By descriptor where the system allows that, else by way of /proc.
+	err := n.appear(name, func() error { return n.at.sys.Link(n.fd, "", n.dir, name, sys.ByDescriptor) })
+	if sys.Is(err, syscall.ENOENT, syscall.EPERM, syscall.EINVAL) {
+		proc := "/proc/self/fd/" + strconv.Itoa(n.fd)
+		err = n.appear(name, func() error { return n.at.sys.Link(sys.CWD, proc, n.dir, name, sys.FollowLink) })
+	}
+	return err
+}
+
+// linkTemporary gives the file its temporary name, next to old. From here on a sweep may
+// come across it, and across the old file after the exchange, so both are locked.
+func (n *newFile) linkTemporary(old *oldFile) error {
+	name, err := n.at.newTempName(n, old)
+	if err != nil {
+		return err
+	}
+	n.at.sys.Flock(old.fd, sys.LockShared)
+	switch err := n.linkTo(name); {
+	case err == nil:
+		n.name = name
+		n.takeNumber()
+		return nil
+	case sys.Is(err, syscall.ENOENT, syscall.EINVAL, syscall.EOPNOTSUPP) && !n.at.named && n.at.folderLives():
+		n.at.named = true
+		return errUnlinkable
+	default:
+		return n.at.refuse("link", err)
+	}
+}
+
+// takeNumber takes the file's identity from its name. Some file systems in user space
+// number files by their names, and discard would take ours for another program's.
+func (n *newFile) takeNumber() {
+	if !n.at.network {
+		return
+	}
+	if now, err := n.at.sys.Fstatat(n.dir, n.name); err == nil {
+		n.stamp.Dev, n.stamp.Ino = now.Dev, now.Ino
+	}
+}
+
+// renameOver gives the file the target's name, whatever has it.
+func (n *newFile) renameOver() error {
+	err := n.appear(n.at.base, func() error { return n.at.sys.Rename(n.dir, n.name, n.at.base, 0) })
+	if err == nil {
+		n.name = ""
+	}
+	return err
+}
+
+// appear makes the file appear under a name; see appear below.
+func (n *newFile) appear(name string, call func() error) error {
+	return appear(n.at.sys, n.dir, n.stamp, name, call)
+}
+
+// has reports whether the file has this name in its folder.
+func (n *newFile) has(name string) bool { return hasName(n.at.sys, n.dir, n.stamp, name) }
+
+// readBack compares what a network file system returns under the target's name with what
+// was written. It does not judge another file that has the name by now.
+func (n *newFile) readBack() error {
+	if !n.at.network {
+		return nil
+	}
+	calls := n.at.sys
+	fd, err := calls.Openat(n.dir, n.at.base, sys.Read, 0)
+	if err != nil {
+		return n.at.fail("read", err)
+	}
+	defer calls.Close(fd)
+	now, err := calls.Fstat(fd)
+	if err == nil && !now.SameFile(n.stamp) {
+		return nil
+	}
+	var sum *sys.Digest
+	if err == nil {
+		sum, err = sys.DigestOf(calls, fd, now.Size)
+	}
+	if err == nil && *sum != sys.Digest(n.sum.Sum(nil)) {
+		err = ErrReadBack
+	}
+	if err != nil {
+		return n.at.fail("read", err)
+	}
+	return nil
+}
+
+// untouched reports whether the file, which has this name, is still as it was written. It
+// was public for a moment, so a program may have written to it, or be about to.
+func (n *newFile) untouched(name string, now fsys.Stamp) bool {
+	if !sameContent(now, n.stamp) {
+		return false
+	}
+	calls := n.at.sys
+	fd, err := calls.Openat(n.dir, name, sys.Read, 0)
+	if err != nil {
+		return true
+	}
+	defer calls.Close(fd)
+	n.closeFD() // our own descriptor would count as a writer
+	return !sys.Is(calls.SetLease(fd, sys.ReadLease), syscall.EAGAIN)
+}
+
+// outcome describes a write that is done. (Windows sets a file's times when it is closed.)
+func (n *newFile) outcome(old *oldFile, synced bool) Outcome {
+	if runtime.GOOS == "windows" {
+		n.closeFD()
+	}
+	out := Outcome{Stamp: n.stamp, DurabilityUnknown: !synced}
+	now, err := fsys.Stamp{}, error(nil)
+	if n.fd >= 0 {
+		now, err = n.at.sys.Fstat(n.fd)
+	} else {
+		now, err = n.at.sys.Fstatat(n.dir, n.at.base)
+	}
+	if err == nil {
+		out.Stamp = now
+	}
+	if old != nil {
+		out.OtherNames = int(old.was.Nlink) - 1
+	}
+	return out
+}
+
+// appear makes a file appear under a name and believes no error before it has checked: a
+// call that was interrupted, or whose answer was lost on the network, may have happened.
+func appear(calls sys.Sys, dir int, file fsys.Stamp, name string, call func() error) error {
+	for {
+		err := call()
+		if err == nil || hasName(calls, dir, file, name) {
+			return nil
+		}
+		if err != syscall.EINTR {
+			return err
+		}
+	}
+}
+
+func hasName(calls sys.Sys, dir int, file fsys.Stamp, name string) bool {
+	now, err := calls.Fstatat(dir, name)
+	return err == nil && now.SameFile(file)
+}
+
+// moveToFree renames a file to a name that must be free.
+func moveToFree(calls sys.Sys, dir int, file fsys.Stamp, from, to string) error {
+	err := appear(calls, dir, file, to, func() error { return calls.Rename(dir, from, to, sys.NoReplace) })
+	if sys.Is(err, syscall.EINVAL, syscall.ENOSYS, syscall.EOPNOTSUPP) {
+		err = appear(calls, dir, file, to, func() error { return calls.Link(dir, from, dir, to, 0) })
+		if err == nil {
+			sys.Remove(calls, dir, from)
+		}
+	}
+	if sys.Is(err, syscall.EPERM, syscall.EOPNOTSUPP) { // no links here either: check, then rename
+		if _, err := calls.Fstatat(dir, to); !sys.Is(err, syscall.ENOENT) {
+			return syscall.EEXIST
+		}
+		err = appear(calls, dir, file, to, func() error { return calls.Rename(dir, from, to, 0) })
+	}
+	return err
+}

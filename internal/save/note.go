@@ -1,0 +1,111 @@
+package save
+
+import (
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+
+	"github.com/fsmcp/fsmcp/internal/save/sys"
+)
+
+// note is this process's list of the folders in which it may leave a temporary file, for
+// the sweep after its death: one quoted name a line. The lock on the file tells other
+// processes that this one lives.
+type note struct {
+	s       *Saver
+	dir, fd int
+	name    string
+	mu      sync.Mutex
+	size    int64
+	folders map[string]bool
+}
+
+// start makes the note.
+func (n *note) start() error {
+	made, err := sys.CreateLocked(n.s.sys, n.dir, 0o600, func() (string, error) { return n.s.random(10) })
+	if err != nil {
+		return err
+	}
+	if made.LockErr != nil {
+		n.s.sys.Close(made.FD)
+		sys.Remove(n.s.sys, n.dir, made.Name)
+		return made.LockErr
+	}
+	n.fd, n.name, n.folders = made.FD, made.Name, make(map[string]bool)
+	return nil
+}
+
+// add notes a folder, once. The function that it returns waits until the note would survive
+// a loss of power; the caller has a sync of its own to do meanwhile. A second note of one
+// folder costs nothing.
+func (n *note) add(folder string) (noted func() error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.folders[folder] {
+		return func() error { return nil }
+	}
+	line := strconv.Quote(folder) + "\n"
+	if err := sys.WriteAll(n.s.sys, n.fd, []byte(line), n.size); err != nil {
+		return func() error { return err }
+	}
+	n.size += int64(len(line))
+	synced := make(chan error, 1)
+	go func() { synced <- n.sync() }()
+	return func() error {
+		err := <-synced
+		if err == nil {
+			n.mu.Lock()
+			n.folders[folder] = true
+			n.mu.Unlock()
+		}
+		return err
+	}
+}
+
+func (n *note) sync() error {
+	if n.s.o.Durability == None {
+		return nil
+	}
+	if err := n.s.sys.Sync(n.fd); err != nil {
+		return err
+	}
+	return n.s.sys.Sync(n.dir)
+}
+
+// remove removes the note, after the removal of temporary files in its folders is synced.
+func (n *note) remove() error {
+	for folder := range n.folders {
+		if err := n.syncFolder(folder); err != nil {
+			return err
+		}
+	}
+	return sys.Remove(n.s.sys, n.dir, n.name)
+}
+
+// syncFolder syncs a folder by its name; one that is gone needs nothing.
+func (n *note) syncFolder(folder string) error {
+	if n.s.o.Durability == None {
+		return nil
+	}
+	fd, err := n.s.sys.Openat(sys.CWD, strings.TrimSuffix(folder, "/")+"/", sys.Folder, 0)
+	if sys.Is(err, syscall.ENOENT, syscall.ENOTDIR) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer n.s.sys.Close(fd)
+	return n.s.sys.Sync(fd)
+}
+
+// notedFolders returns the folders that a note names. Half a line at its end names none:
+// that folder was not used yet.
+func notedFolders(note []byte) (folders []string) {
+	for line := range strings.Lines(string(note)) {
+		if folder, err := strconv.Unquote(strings.TrimSuffix(line, "\n")); err == nil {
+			folders = append(folders, folder)
+		}
+	}
+	return folders
+}

@@ -1,0 +1,82 @@
+package sys
+
+import (
+	"errors"
+	"syscall"
+
+	"github.com/fsmcp/fsmcp/internal/fsys"
+)
+
+// Is reports that err is one of the error numbers.
+func Is(err error, numbers ...syscall.Errno) bool {
+	var n syscall.Errno
+	if !errors.As(err, &n) {
+		return false
+	}
+	for _, one := range numbers {
+		if n == one {
+			return true
+		}
+	}
+	return false
+}
+
+// Remove deletes a name, which must not fail for a passing reason: it is tried
+// twice. A name that is gone already is as good.
+func Remove(sys Sys, dir int, name string) error {
+	err := sys.Unlink(dir, name, 0)
+	if err != nil && !Is(err, syscall.ENOENT) {
+		err = sys.Unlink(dir, name, 0)
+	}
+	if Is(err, syscall.ENOENT) {
+		return nil
+	}
+	return err
+}
+
+// Stat tries twice, for the sake of what hangs on the answer.
+func Stat(sys Sys, dir int, name string) (fsys.Stamp, error) {
+	now, err := sys.Fstatat(dir, name)
+	if err != nil && !Is(err, syscall.ENOENT) {
+		return sys.Fstatat(dir, name)
+	}
+	return now, err
+}
+
+// LockedFile is a file that has just been created.
+type LockedFile struct {
+	FD      int
+	Name    string
+	Stamp   fsys.Stamp
+	LockErr error // the file system has no locks
+	Left    bool  // a file that was made before this one could not be removed
+}
+
+// CreateLocked creates a file in dir under a new name and locks it. A sweeper may
+// remove the file before it is locked; then CreateLocked makes another.
+func CreateLocked(sys Sys, dir int, mode uint32, newName func() (string, error)) (LockedFile, error) {
+	left := false
+	for {
+		f := LockedFile{FD: -1, Left: left}
+		name, err := newName()
+		if err != nil {
+			return f, err
+		}
+		if f.FD, err = sys.Openat(dir, name, Create, mode); err != nil {
+			return f, err
+		}
+		f.Name = name
+		f.LockErr = sys.Flock(f.FD, LockExclusive)
+		f.Stamp, err = sys.Fstat(f.FD)
+		if err == nil && f.Stamp.Nlink > 0 && !Is(f.LockErr, syscall.EWOULDBLOCK) {
+			return f, nil
+		}
+		if Remove(sys, dir, f.Name) != nil {
+			left = true
+		}
+		sys.Close(f.FD)
+		if err != nil {
+			return LockedFile{FD: -1, Left: left}, err
+		}
+	}
+}

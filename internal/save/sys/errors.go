@@ -1,0 +1,29 @@
+package sys
+
+import (
+	"errors"
+	"fmt"
+)
+
+var (
+	// ErrShort: a write or a read gave no bytes.
+	ErrShort = errors.New("no bytes were written")
+	// ErrEnded: a file that is copied ends sooner than it did.
+	ErrEnded = errors.New("the file ends sooner than it did")
+)
+
+// IOError is an error of the system. Changed is false if the old bytes are still in place
+// (or the new name still free), and true if they are not or it is unknown. Mixed is true if
+// the file may hold parts of both: writing in place failed, and so did going back.
+type IOError struct {
+	Op      string // what was tried, one word
+	Path    string // of the file that was to be written
+	Err     error
+	Changed bool
+	Mixed   bool
+}
+
+func (e *IOError) Error() string { return fmt.Sprintf("%s %s: %v", e.Op, e.Path, e.Err) }
+
+// Unwrap gives the system's error number to errors.Is.
+func (e *IOError) Unwrap() error { return e.Err }

@@ -1,0 +1,90 @@
+package sys
+
+import (
+	"bufio"
+	"hash"
+	"io"
+	"syscall"
+
+	"github.com/fsmcp/fsmcp/internal/span"
+)
+
+const (
+	// BufferSize is enough for reading and writing in large steps.
+	BufferSize = 256 << 10
+	// RangeWorth is the length from which the system copies on its own: below
+	// it, gathering everything into few writes costs less.
+	RangeWorth = 1 << 20
+)
+
+// Writer writes a file from front to back.
+type Writer struct {
+	Sys Sys
+	FD  int
+	Off int64     // of the next byte to be written
+	Sum hash.Hash // of everything that is written; nil if it is not needed
+}
+
+// Write implements io.Writer.
+func (w *Writer) Write(p []byte) (int, error) {
+	if w.Sum != nil {
+		w.Sum.Write(p)
+	}
+	if err := WriteAll(w.Sys, w.FD, p, w.Off); err != nil {
+		return 0, err
+	}
+	w.Off += int64(len(p))
+	return len(p), nil
+}
+
+// Fill writes the old content (size bytes of from) with the splices applied.
+func (w *Writer) Fill(from int, size int64, c []span.Splice) error {
+	buf := bufio.NewWriterSize(w, int(min(size+span.Growth(c), BufferSize)))
+	at := int64(0)
+	for _, s := range c {
+		if err := w.copy(buf, from, at, s.Start); err != nil {
+			return err
+		}
+		if _, err := buf.Write(s.New); err != nil {
+			return err
+		}
+		at = s.End
+	}
+	if err := w.copy(buf, from, at, size); err != nil {
+		return err
+	}
+	return buf.Flush()
+}
+
+// copy writes [at, end) of another file by way of buf.
+func (w *Writer) copy(buf *bufio.Writer, from int, at, end int64) error {
+	if end-at >= RangeWorth && w.Sum == nil {
+		err := buf.Flush()
+		if err == nil {
+			at, err = w.copyRange(from, at, end)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	n, err := buf.ReadFrom(io.NewSectionReader(Reader{w.Sys, from}, at, end-at))
+	if err == nil && n < end-at {
+		return ErrEnded
+	}
+	return err
+}
+
+// copyRange lets the system copy as far as it likes to, and says how far it came.
+func (w *Writer) copyRange(from int, at, end int64) (int64, error) {
+	for at < end {
+		n, err := w.Sys.CopyRange(from, at, w.FD, w.Off, end-at)
+		if Is(err, syscall.ENOSPC, syscall.EDQUOT, syscall.EIO) {
+			return at, err
+		}
+		if n <= 0 || err != nil {
+			break
+		}
+		at, w.Off = at+n, w.Off+n
+	}
+	return at, nil
+}

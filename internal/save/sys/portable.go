@@ -1,0 +1,385 @@
+package sys
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/fsmcp/fsmcp/internal/filelock"
+	"github.com/fsmcp/fsmcp/internal/fsys"
+)
+
+// Portable is the system as package os shows it: no leases, no unnamed files, no attributes
+// besides mode and owner, and an exchange on macOS alone. It reaches folders through
+// os.Root, so no link leads out of them. The zero value is ready, and safe for concurrent
+// use.
+type Portable struct {
+	mu   sync.Mutex
+	last int
+	open map[int]any // *os.Root, *os.File, or a *fsys.File of the caller
+}
+
+// Add returns a number for a folder that stays the caller's.
+func (p *Portable) Add(root *os.Root) int { return p.add(root) }
+
+func (p *Portable) add(object any) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.open == nil {
+		p.open = make(map[int]any)
+	}
+	p.last++
+	p.open[p.last] = object
+	return p.last
+}
+
+func (p *Portable) get(fd int) any {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.open[fd]
+}
+
+// FileOf implements Sys.
+func (p *Portable) FileOf(f *fsys.File) int { return p.add(f) }
+
+// Forget implements Sys.
+func (p *Portable) Forget(fd int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.open, fd)
+}
+
+// Openat implements Sys.
+func (p *Portable) Openat(dir int, name string, flags int, mode uint32) (int, error) {
+	if flags&Unnamed == Unnamed {
+		return -1, syscall.EOPNOTSUPP
+	}
+	root, done, err := p.folder(dir, &name)
+	if err != nil {
+		return -1, err
+	}
+	defer done()
+	if info, err := root.Lstat(name); err == nil && flags&noFollow != 0 && info.Mode()&(fs.ModeSymlink|fs.ModeIrregular) != 0 {
+		return -1, syscall.ELOOP
+	}
+	if flags&folder != 0 {
+		sub, err := p.openRoot(dir, root, name)
+		if err != nil {
+			return -1, number(err)
+		}
+		return p.add(sub), nil
+	}
+	how := flags & (os.O_RDWR | os.O_CREATE | os.O_EXCL)
+	if flags&nonBlock != 0 && runtime.GOOS != "windows" {
+		how |= syscall.O_NONBLOCK
+	}
+	f, err := root.OpenFile(name, how, fs.FileMode(mode))
+	if err != nil {
+		return -1, number(err)
+	}
+	return p.add(f), nil
+}
+
+// openRoot follows a link to a folder if the name is absolute, as the last step to the
+// state folder may be one.
+func (p *Portable) openRoot(dir int, root *os.Root, name string) (*os.Root, error) {
+	path := filepath.Join(root.Name(), name)
+	if info, err := os.Stat(path); err == nil && !info.IsDir() {
+		return nil, syscall.ENOTDIR
+	}
+	if dir == CWD {
+		return os.OpenRoot(path)
+	}
+	return root.OpenRoot(name)
+}
+
+// folder returns an open folder. An absolute name, with CWD, becomes the last part of it in
+// the folder above.
+func (p *Portable) folder(dir int, name *string) (root *os.Root, done func(), err error) {
+	if dir == CWD {
+		root, err = os.OpenRoot(filepath.Dir(*name))
+		if err != nil {
+			return nil, nil, number(err)
+		}
+		*name = filepath.Base(*name)
+		if *name == string(filepath.Separator) {
+			*name = "."
+		}
+		return root, func() { root.Close() }, nil
+	}
+	root, ok := p.get(dir).(*os.Root)
+	if !ok {
+		return nil, nil, syscall.EBADF
+	}
+	return root, func() {}, nil
+}
+
+// Close implements Sys.
+func (p *Portable) Close(fd int) error {
+	object, ok := p.get(fd).(io.Closer)
+	if !ok {
+		return syscall.EBADF
+	}
+	p.Forget(fd)
+	return number(object.Close())
+}
+
+// file calls f with the open file, or with a folder opened anew.
+func (p *Portable) file(fd int, f func(*os.File) error) error {
+	switch object := p.get(fd).(type) {
+	case *os.File:
+		return number(f(object))
+	case *os.Root:
+		dir, err := object.Open(".")
+		if err != nil {
+			return number(err)
+		}
+		defer dir.Close()
+		return number(f(dir))
+	}
+	return syscall.EBADF
+}
+
+// Dup is not offered.
+func (p *Portable) Dup(int, int) error { return syscall.ENOSYS }
+
+// Names implements Sys.
+func (p *Portable) Names(fd int) (names []string, err error) {
+	err = p.file(fd, func(f *os.File) (err error) {
+		names, err = f.Readdirnames(-1)
+		return err
+	})
+	return names, err
+}
+
+// Fstat implements Sys.
+func (p *Portable) Fstat(fd int) (s fsys.Stamp, err error) {
+	if old, ok := p.get(fd).(*fsys.File); ok {
+		s, err = old.Stamp()
+		return s, number(err)
+	}
+	err = p.file(fd, func(f *os.File) (err error) {
+		s, err = fsys.StampOf(f)
+		return err
+	})
+	return s, err
+}
+
+// Fstatat implements Sys.
+func (p *Portable) Fstatat(dir int, name string) (fsys.Stamp, error) {
+	root, done, err := p.folder(dir, &name)
+	if err != nil {
+		return fsys.Stamp{}, err
+	}
+	defer done()
+	if _, err := root.Lstat(name); err != nil {
+		return fsys.Stamp{}, number(err)
+	}
+	s, err := fsys.Lstat(filepath.Join(root.Name(), name))
+	return s, number(err)
+}
+
+// Network cannot tell, and says no.
+func (p *Portable) Network(int) bool { return false }
+
+// AddOnly cannot tell, and says no.
+func (p *Portable) AddOnly(int) bool { return false }
+
+// CanExchange implements Sys.
+func (p *Portable) CanExchange() bool { return runtime.GOOS == "darwin" }
+
+// CanWriteInPlace says no: nothing keeps another program from writing at the same time.
+func (p *Portable) CanWriteInPlace() bool { return false }
+
+// Pread implements Sys.
+func (p *Portable) Pread(fd int, b []byte, off int64) (n int, err error) {
+	r, ok := p.get(fd).(io.ReaderAt)
+	if !ok {
+		return 0, syscall.EBADF
+	}
+	n, err = r.ReadAt(b, off)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return n, number(err)
+}
+
+// Pwrite implements Sys.
+func (p *Portable) Pwrite(fd int, b []byte, off int64) (n int, err error) {
+	err = p.file(fd, func(f *os.File) (err error) {
+		n, err = f.WriteAt(b, off)
+		return err
+	})
+	return n, err
+}
+
+// CopyRange is not offered.
+func (p *Portable) CopyRange(int, int64, int, int64, int64) (int64, error) {
+	return 0, syscall.EOPNOTSUPP
+}
+
+// Truncate implements Sys.
+func (p *Portable) Truncate(fd int, size int64) error {
+	return p.file(fd, func(f *os.File) error { return f.Truncate(size) })
+}
+
+// Reserve is not offered.
+func (p *Portable) Reserve(int, int64, int64) error { return syscall.EOPNOTSUPP }
+
+// Sync implements Sys. On Windows no folder can be synced.
+func (p *Portable) Sync(fd int) error {
+	if _, folder := p.get(fd).(*os.Root); folder && runtime.GOOS == "windows" {
+		return nil
+	}
+	return p.file(fd, (*os.File).Sync)
+}
+
+// Chmod implements Sys.
+func (p *Portable) Chmod(fd int, mode uint32) error {
+	to := fs.FileMode(mode & 0o777)
+	for bit, is := range map[uint32]fs.FileMode{0o4000: fs.ModeSetuid, 0o2000: fs.ModeSetgid, 0o1000: fs.ModeSticky} {
+		if mode&bit != 0 {
+			to |= is
+		}
+	}
+	return p.file(fd, func(f *os.File) error { return f.Chmod(to) })
+}
+
+// Chown implements Sys.
+func (p *Portable) Chown(fd int, uid, gid uint32) error {
+	return p.file(fd, func(f *os.File) error { return f.Chown(int(uid), int(gid)) })
+}
+
+// Flags are not offered, nor are attributes and leases.
+func (p *Portable) Flags(int) (uint32, error) { return 0, syscall.EOPNOTSUPP }
+
+// SetFlags is not offered.
+func (p *Portable) SetFlags(int, uint32) error { return syscall.EOPNOTSUPP }
+
+// Listxattr is not offered.
+func (p *Portable) Listxattr(int) ([]string, error) { return nil, syscall.EOPNOTSUPP }
+
+// Getxattr is not offered.
+func (p *Portable) Getxattr(int, string) ([]byte, error) { return nil, syscall.EOPNOTSUPP }
+
+// Setxattr is not offered.
+func (p *Portable) Setxattr(int, string, []byte) error { return syscall.EOPNOTSUPP }
+
+// Removexattr is not offered.
+func (p *Portable) Removexattr(int, string) error { return syscall.EOPNOTSUPP }
+
+// SetLease is not offered.
+func (p *Portable) SetLease(int, int) error { return syscall.EINVAL }
+
+// GetLease is not offered.
+func (p *Portable) GetLease(int) (int, error) { return 0, syscall.EINVAL }
+
+// Flock implements Sys; every lock is exclusive.
+func (p *Portable) Flock(fd int, how int) error {
+	return p.file(fd, func(f *os.File) error {
+		if how == Unlock {
+			return filelock.Unlock(f)
+		}
+		got, err := filelock.Try(f)
+		if err == nil && !got {
+			return syscall.EWOULDBLOCK
+		}
+		if errors.Is(err, filelock.ErrNone) {
+			return syscall.ENOLCK
+		}
+		return err
+	})
+}
+
+// Link implements Sys within one folder; an open file gets no further name.
+func (p *Portable) Link(fromDir int, from string, _ int, to string, flags int) error {
+	if flags != 0 {
+		return syscall.EOPNOTSUPP
+	}
+	root, done, err := p.folder(fromDir, &from)
+	if err != nil {
+		return err
+	}
+	defer done()
+	err = number(root.Link(from, to))
+	if err != nil && runtime.GOOS == "windows" && err != syscall.EEXIST {
+		return syscall.EOPNOTSUPP // FAT says ERROR_INVALID_FUNCTION
+	}
+	return err
+}
+
+// Rename implements Sys.
+func (p *Portable) Rename(dir int, from, to string, flags uint) error {
+	root, done, err := p.folder(dir, &from)
+	if err != nil {
+		return err
+	}
+	defer done()
+	switch flags {
+	case 0:
+		return number(patiently(func() error { return root.Rename(from, to) }))
+	case Exchange:
+		return exchange(root, from, to)
+	}
+	return syscall.EINVAL
+}
+
+// patiently repeats a call that a virus scanner or an indexer may block: on Windows an open
+// file cannot always be replaced.
+func patiently(f func() error) error {
+	const timeout, step = 2 * time.Second, 10 * time.Millisecond
+	for end := time.Now().Add(timeout); ; time.Sleep(step) {
+		err := f()
+		if err == nil || runtime.GOOS != "windows" || errors.Is(err, fs.ErrNotExist) || time.Now().After(end) {
+			return err
+		}
+	}
+}
+
+// Unlink implements Sys.
+func (p *Portable) Unlink(dir int, name string, _ int) error {
+	root, done, err := p.folder(dir, &name)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return number(patiently(func() error { return root.Remove(name) }))
+}
+
+// Mkdir implements Sys.
+func (p *Portable) Mkdir(dir int, name string, mode uint32) error {
+	root, done, err := p.folder(dir, &name)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return number(root.Mkdir(name, fs.FileMode(mode)))
+}
+
+// number returns the error number in an error of package os. Windows has numbers of its
+// own; those with a meaning here become the ones that other systems use.
+func number(err error) error {
+	if err == nil {
+		return nil
+	}
+	if runtime.GOOS == "windows" {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return syscall.ENOENT
+		case errors.Is(err, fs.ErrExist):
+			return syscall.EEXIST
+		case errors.Is(err, fs.ErrPermission):
+			return syscall.EACCES
+		}
+	}
+	if n := syscall.Errno(0); errors.As(err, &n) {
+		return n
+	}
+	return err
+}

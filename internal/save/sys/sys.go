@@ -1,0 +1,107 @@
+package sys
+
+import (
+	"os"
+
+	"github.com/fsmcp/fsmcp/internal/fsys"
+)
+
+// Sys is the system calls of the save path, one method each, so that tests can
+// make any of them fail. Errors are error numbers (syscall.Errno). Files and folders are
+// numbers, too: descriptors of the Kernel, or what Portable gives out.
+type Sys interface {
+	// FolderOf and FileOf return the number of what a target or a file holds open.
+	// Forget ends their use; it closes nothing.
+	FolderOf(t *fsys.Target) (int, error) // the deepest folder that exists
+	FileOf(f *fsys.File) int
+	Forget(fd int)
+
+	Openat(dir int, name string, flags int, mode uint32) (int, error)
+	Close(fd int) error
+	Dup(fd, over int) error         // over is the same open file as fd afterwards
+	Names(fd int) ([]string, error) // what a folder holds
+
+	Fstat(fd int) (fsys.Stamp, error)
+	Fstatat(dir int, name string) (fsys.Stamp, error) // of a link itself
+	Network(fd int) bool
+	AddOnly(dir int) bool // names can be put into the folder, but not taken away
+
+	CanExchange() bool     // the strategy exchange is worth trying
+	CanWriteInPlace() bool // a file that cannot be replaced may be written in place
+
+	Pread(fd int, p []byte, off int64) (int, error)
+	Pwrite(fd int, p []byte, off int64) (int, error)
+	CopyRange(from int, fromOff int64, to int, toOff, n int64) (int64, error)
+	Truncate(fd int, size int64) error
+	Reserve(fd int, off, n int64) error // room on disk, without changing the size
+	Sync(fd int) error
+
+	Chmod(fd int, mode uint32) error
+	Chown(fd int, uid, gid uint32) error
+	Flags(fd int) (uint32, error) // of the inode, as chattr shows them
+	SetFlags(fd int, flags uint32) error
+	Listxattr(fd int) ([]string, error)
+	Getxattr(fd int, name string) ([]byte, error)
+	Setxattr(fd int, name string, value []byte) error
+	Removexattr(fd int, name string) error
+
+	Flock(fd int, how int) error
+	SetLease(fd int, kind int) error
+	GetLease(fd int) (int, error)
+
+	Link(fromDir int, from string, toDir int, to string, flags int) error
+	Rename(dir int, from, to string, flags uint) error // within one folder
+	Unlink(dir int, name string, flags int) error
+	Mkdir(dir int, name string, mode uint32) error
+}
+
+// CWD stands for the folder from which absolute names are opened.
+const CWD = -100
+
+// The ways to open a file or a folder.
+const (
+	Read      = os.O_RDONLY | noFollow | nonBlock
+	ReadWrite = os.O_RDWR | nonBlock
+	Create    = os.O_RDWR | os.O_CREATE | os.O_EXCL | noFollow // fails if the name is taken
+	Lock      = os.O_RDWR | os.O_CREATE | noFollow
+	Unnamed   = os.O_RDWR | unnamed // a file without a name in the folder
+	Folder    = os.O_RDONLY | folder
+	Place     = place | folder | noFollow // a folder, to reach names in it
+	NoFollow  = noFollow                  // added to one of these
+)
+
+// The flags of Rename, Link and Unlink, and the kinds of locks and leases. The numbers are
+// those of Linux (source: linux/fs.h, linux/fcntl.h).
+const (
+	NoReplace = 1 // Rename fails if the new name is taken
+	Exchange  = 2 // Rename swaps both names
+
+	ByDescriptor = 0x1000 // Link gives a name to an open file
+	FollowLink   = 0x400  // Link follows the old name
+
+	RemoveFolder = 0x200 // Unlink removes an empty folder
+
+	LockShared    = 1 | 4 // Flock, without waiting
+	LockExclusive = 2 | 4
+	Unlock        = 8
+
+	ReadLease  = 0
+	WriteLease = 1
+	NoLease    = 2
+)
+
+// The bits of a stamp's mode.
+const (
+	PermBits  = 0o7777
+	SetIDBits = 0o6000
+
+	kindBits    = 0o170000
+	regularBits = 0o100000
+	linkBits    = 0o120000
+)
+
+// IsRegular reports whether a stamp is of a regular file.
+func IsRegular(s fsys.Stamp) bool { return s.Mode&kindBits == regularBits }
+
+// IsLink reports whether a stamp is of a symbolic link.
+func IsLink(s fsys.Stamp) bool { return s.Mode&kindBits == linkBits }
