@@ -64,6 +64,9 @@ var faultCases = []faultCase{
 	{name: "in place, shorter", file: "f", old: "old content\n", new: "new\n", system: poorer{busy: true}},
 	{name: "in place, longer", file: "f", old: "old\n", new: "new content\n", system: poorer{busy: true}},
 	{name: "hard links in place", file: "f", old: "old content\n", new: "new\n", links: true},
+	{name: "portable", file: "f", old: "old content\n", new: "new\n", system: poorer{portable: true}},
+	{name: "portable, new file", file: "a/b/f", old: "(missing)", new: "new\n", system: poorer{portable: true}},
+	{name: "portable, remove", file: "f", old: "old content\n", new: "(missing)", system: poorer{portable: true}},
 	{name: "remove", file: "f", old: "old content\n", new: "(missing)"},
 	{name: "remove, no lease", file: "f", old: "old content\n", new: "(missing)", system: poorer{noLease: true}},
 	{name: "remove, network", file: "f", old: "old content\n", new: "(missing)", network: true, system: poorer{noUnnamed: true, noExchange: true, noLease: true}},
@@ -150,7 +153,7 @@ func (c faultCase) try(t *testing.T, parent, name string, stays bool, fault func
 	d.open(func(o *Options) {
 		o.Durability = Full
 		o.KeepHardLinks = c.links
-		o.Sys = unsynced{hooked{network: c.network, before: func(k call) error {
+		o.Sys = unsynced{hooked{base: c.system.base(), network: c.network, before: func(k call) error {
 			if err := c.system.before(k); err != nil {
 				return err
 			}

@@ -3,6 +3,8 @@
 package save
 
 import (
+	"os"
+	"strconv"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -251,6 +253,48 @@ func (h hooked) Mkdir(dir int, name string, mode uint32) error {
 // poorer fails what a lesser system does not have.
 type poorer struct {
 	noUnnamed, noExchange, noLease, busy, noProc bool
+	portable                                     bool // the calls of package os, as on macOS and Windows
+}
+
+// base returns the calls that are made unless before fails them.
+func (p poorer) base() sys.Sys {
+	if p.portable {
+		return &portableHere{roots: make(map[int]*os.Root)}
+	}
+	return nil
+}
+
+// portableHere is the calls for other systems, on the targets of this one.
+type portableHere struct {
+	sys.Portable
+	mu    sync.Mutex
+	roots map[int]*os.Root
+}
+
+func (p *portableHere) FolderOf(t *fsys.Target) (int, error) {
+	fd, err := t.ParentFD()
+	if err != nil {
+		return -1, err
+	}
+	root, err := os.OpenRoot("/proc/self/fd/" + strconv.Itoa(fd))
+	if err != nil {
+		return -1, err
+	}
+	n := p.Add(root)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.roots[n] = root
+	return n, nil
+}
+
+func (p *portableHere) Forget(fd int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if root := p.roots[fd]; root != nil {
+		root.Close()
+		delete(p.roots, fd)
+	}
+	p.Portable.Forget(fd)
 }
 
 func (p poorer) before(c call) error {

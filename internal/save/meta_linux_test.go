@@ -151,7 +151,7 @@ func describe(t *testing.T, path string) description {
 // of any program.
 func TestNewFileMode(t *testing.T) {
 	for _, system := range []poorer{{}, {noUnnamed: true}} {
-		d := newTestFolder(t, func(o *Options) { o.Sys = hooked{before: system.before} })
+		d := newTestFolder(t, func(o *Options) { o.Sys = hooked{base: system.base(), before: system.before} })
 		theirs := describe(t, d.put("theirs", ""))
 		if _, err := whole(d.save, d.path("ours"), "x"); err != nil {
 			t.Fatal(err)

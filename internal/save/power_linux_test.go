@@ -172,7 +172,7 @@ func (p *powerDisk) cycle(d *testFolder, role, system, path string, last int) (n
 
 // roleDurable replaces the file until it cannot.
 func roleDurable(system string, how Durability, state, path string) {
-	s := New(Options{StateDir: state, Durability: how, Sys: hooked{before: systems[system].before}})
+	s := New(Options{StateDir: state, Durability: how, Sys: hooked{base: systems[system].base(), before: systems[system].before}})
 	b, _ := os.ReadFile(path)
 	for k, _ := versionOf(b); ; k++ {
 		out, err := whole(s, path, string(version(k+1)))

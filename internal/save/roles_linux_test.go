@@ -110,6 +110,7 @@ var systems = map[string]poorer{
 	"rename":   {noExchange: true},
 	"poor":     {noUnnamed: true, noExchange: true, noLease: true},
 	"in-place": {busy: true},
+	"portable": {portable: true},
 }
 
 // version returns a file's content in one version: long, and invalid if two versions are
@@ -130,7 +131,7 @@ func versionOf(b []byte) (k int, whole bool) {
 // done. KILLAT > 0: it kills itself at that system call.
 func roleWrite(system string, killAt int, state, path string) {
 	calls := 0
-	s := New(Options{StateDir: state, Durability: None, Sys: hooked{before: func(c call) error {
+	s := New(Options{StateDir: state, Durability: None, Sys: hooked{base: systems[system].base(), before: func(c call) error {
 		if calls++; calls == killAt {
 			unix.Kill(os.Getpid(), unix.SIGKILL)
 			select {}

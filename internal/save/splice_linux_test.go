@@ -33,7 +33,7 @@ func TestSplicesProperty(t *testing.T) {
 	for name, system := range systems {
 		t.Run(name, func(t *testing.T) {
 			d := newTestFolderIn(t, parent)
-			d.open(func(o *Options) { o.Sys = hooked{before: system.before} })
+			d.open(func(o *Options) { o.Sys = hooked{base: system.base(), before: system.before} })
 			rapid.Check(t, func(rt *rapid.T) {
 				old := rapid.SliceOfN(rapid.Byte(), 0, 300).Draw(rt, "old")
 				cuts := rapid.SliceOfN(rapid.Int64Range(0, int64(len(old))), 0, 12).Draw(rt, "cuts")

@@ -26,7 +26,7 @@ func (d *testFolder) begin(name string) (*Txn, error) {
 func TestCreate(t *testing.T) {
 	for name, system := range systems {
 		t.Run(name, func(t *testing.T) {
-			d := newTestFolder(t, func(o *Options) { o.Sys = hooked{before: system.before} })
+			d := newTestFolder(t, func(o *Options) { o.Sys = hooked{base: system.base(), before: system.before} })
 			out, err := whole(d.save, d.path("a/b/f"), "new")
 			if err != nil || !out.Created || !slices.Equal(out.CreatedDirs, []string{d.path("a"), d.path("a/b")}) {
 				t.Errorf("%+v, %v", out, err)
@@ -44,7 +44,7 @@ func TestCreate(t *testing.T) {
 func TestCreateExists(t *testing.T) {
 	for name, system := range systems {
 		t.Run(name, func(t *testing.T) {
-			d := newTestFolder(t, func(o *Options) { o.Sys = hooked{before: system.before} })
+			d := newTestFolder(t, func(o *Options) { o.Sys = hooked{base: system.base(), before: system.before} })
 			x, err := d.begin("f")
 			if err != nil || x.Old() != nil {
 				t.Fatal(err)
@@ -88,7 +88,7 @@ func TestCreateExists(t *testing.T) {
 func TestVanished(t *testing.T) {
 	for name, system := range systems {
 		t.Run(name, func(t *testing.T) {
-			d := newTestFolder(t, func(o *Options) { o.Sys = hooked{before: system.before} })
+			d := newTestFolder(t, func(o *Options) { o.Sys = hooked{base: system.base(), before: system.before} })
 			d.put("f", "old")
 			x, err := d.begin("f")
 			if err != nil {
@@ -239,7 +239,7 @@ func TestReplaceOnce(t *testing.T) {
 // unchanged.
 func TestOutcomeStamp(t *testing.T) {
 	for name, system := range systems {
-		d := newTestFolder(t, func(o *Options) { o.Sys = hooked{before: system.before} })
+		d := newTestFolder(t, func(o *Options) { o.Sys = hooked{base: system.base(), before: system.before} })
 		path := d.put("f", "old")
 		out, err := whole(d.save, path, "new content")
 		if err != nil || out.Stamp != stampAt(t, path) {
@@ -426,7 +426,9 @@ func TestNetworkReadBack(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			lie := true
-			d := newTestFolder(t, func(o *Options) { o.Sys = lying{hooked{before: system.before, network: true}, &lie} })
+			d := newTestFolder(t, func(o *Options) {
+				o.Sys = lying{hooked{base: system.base(), before: system.before, network: true}, &lie}
+			})
 			path := d.put("f", "old")
 			_, err := whole(d.save, path, "new content")
 			var ioerr *IOError
@@ -469,7 +471,7 @@ func TestNetworkWithoutLease(t *testing.T) {
 func TestModifiedSinceBegin(t *testing.T) {
 	for name, system := range systems {
 		t.Run(name, func(t *testing.T) {
-			d := newTestFolder(t, func(o *Options) { o.Sys = hooked{before: system.before} })
+			d := newTestFolder(t, func(o *Options) { o.Sys = hooked{base: system.base(), before: system.before} })
 			d.put("f", "old")
 			x, err := d.begin("f")
 			if err != nil {
