@@ -45,17 +45,15 @@ func (h hooked) real() sys.Sys {
 	return h.base
 }
 
-func (h hooked) FolderOf(t *fsys.Target) (int, error) { return h.real().FolderOf(t) }
+func (h hooked) Adopt(t *fsys.Target, f *fsys.File) (dir, fd int, err error) {
+	return h.real().Adopt(t, f)
+}
 
-func (h hooked) FileOf(f *fsys.File) int { return h.real().FileOf(f) }
+func (h hooked) Forget(dir, fd int) { h.real().Forget(dir, fd) }
 
-func (h hooked) Forget(fd int) { h.real().Forget(fd) }
+func (h hooked) Offers() (exchange, inPlace bool) { return h.real().Offers() }
 
 func (h hooked) AddOnly(dir int) bool { return h.real().AddOnly(dir) }
-
-func (h hooked) CanExchange() bool { return h.real().CanExchange() }
-
-func (h hooked) CanWriteInPlace() bool { return h.real().CanWriteInPlace() }
 
 func (h hooked) Network(fd int) bool { return h.network || h.real().Network(fd) }
 
@@ -73,13 +71,6 @@ func (h hooked) Close(fd int) error {
 		return err
 	}
 	return failed
-}
-
-func (h hooked) Dup(fd, over int) error {
-	if err := h.hook(call{"Dup", 0, fd}); err != nil {
-		return err
-	}
-	return h.real().Dup(fd, over)
 }
 
 func (h hooked) Names(fd int) ([]string, error) {
@@ -194,13 +185,6 @@ func (h hooked) Setxattr(fd int, name string, value []byte) error {
 	return h.real().Setxattr(fd, name, value)
 }
 
-func (h hooked) Removexattr(fd int, name string) error {
-	if err := h.hook(call{"Removexattr", 0, fd}); err != nil {
-		return err
-	}
-	return h.real().Removexattr(fd, name)
-}
-
 func (h hooked) Flock(fd int, how int) error {
 	if err := h.hook(call{"Flock", 0, fd}); err != nil {
 		return err
@@ -259,42 +243,18 @@ type poorer struct {
 // base returns the calls that are made unless before fails them.
 func (p poorer) base() sys.Sys {
 	if p.portable {
-		return &portableHere{roots: make(map[int]*os.Root)}
+		return &sys.Portable{OpenParent: openParent}
 	}
 	return nil
 }
 
-// portableHere is the calls for other systems, on the targets of this one.
-type portableHere struct {
-	sys.Portable
-	mu    sync.Mutex
-	roots map[int]*os.Root
-}
-
-func (p *portableHere) FolderOf(t *fsys.Target) (int, error) {
+// openParent opens the folder of a target of this system.
+func openParent(t *fsys.Target) (*os.Root, error) {
 	fd, err := t.ParentFD()
 	if err != nil {
-		return -1, err
+		return nil, err
 	}
-	root, err := os.OpenRoot("/proc/self/fd/" + strconv.Itoa(fd))
-	if err != nil {
-		return -1, err
-	}
-	n := p.Add(root)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.roots[n] = root
-	return n, nil
-}
-
-func (p *portableHere) Forget(fd int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if root := p.roots[fd]; root != nil {
-		root.Close()
-		delete(p.roots, fd)
-	}
-	p.Portable.Forget(fd)
+	return os.OpenRoot("/proc/self/fd/" + strconv.Itoa(fd))
 }
 
 func (p poorer) before(c call) error {

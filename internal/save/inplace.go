@@ -129,6 +129,7 @@ func (s *inPlace) rollBack(cause error) (Outcome, error) {
 }
 
 func (s *inPlace) close() {
+	s.old.release()
 	if s.fd > 0 {
 		s.at.sys.Close(s.fd)
 	}
@@ -140,14 +141,13 @@ func (s *inPlace) close() {
 // aloneWait is the patience with other programs that have the file open.
 const aloneWait = 20 * time.Millisecond
 
-// leaseAlone takes a write lease on the file, which is open for writing. The kernel grants it if
-// the file is not open anywhere else, so the descriptor that it was read by becomes
-// the same open file. A program that opens the file waits until release, or for as long as the kernel
-// lets us keep a lease: 45 seconds.
+// leaseAlone takes a write lease on the file. The kernel grants it if the file is not open
+// anywhere else, so it is read by the descriptor for writing, too, from here on. A program
+// that opens the file waits until release, or for as long as the kernel lets us keep a
+// lease: 45 seconds.
 func (s *inPlace) leaseAlone() {
-	if s.at.sys.Dup(s.fd, s.old.fd) != nil {
-		return
-	}
+	s.old.file.Close()
+	s.old.fd = s.fd
 	for begun := time.Now(); ; time.Sleep(leaseStep) {
 		err := s.at.sys.SetLease(s.fd, sys.WriteLease)
 		s.old.leased = err == nil

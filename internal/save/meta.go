@@ -250,12 +250,7 @@ func changeXattrs(calls sys.Sys, to int, was, want xattrs) (touched bool, err er
 			continue
 		}
 		touched = true
-		if wanted {
-			err = calls.Setxattr(to, name, value)
-		} else {
-			err = calls.Removexattr(to, name)
-		}
-		if err != nil {
+		if err := calls.Setxattr(to, name, value); err != nil {
 			return touched, err
 		}
 	}

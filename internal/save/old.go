@@ -25,7 +25,6 @@ type oldFile struct {
 
 // begin takes the lease and the stamp.
 func (o *oldFile) begin(ctx context.Context, wait time.Duration) error {
-	o.fd = o.at.sys.FileOf(o.file)
 	o.at.network = o.at.sys.Network(o.fd)
 	if err := o.lease(ctx, wait); err != nil {
 		return err
@@ -125,7 +124,7 @@ func (o *oldFile) release() {
 // close may be called again.
 func (o *oldFile) close() {
 	o.release()
-	o.at.sys.Forget(o.fd)
+	o.at.sys.Forget(-1, o.fd)
 	o.file.Close()
 	o.fd = -1
 }

@@ -34,20 +34,23 @@ func (s *Saver) Begin(ctx context.Context, t *fsys.Target) (*Txn, error) {
 		return nil, err
 	}
 	at := &place{s: s, sys: s.sys, st: st, path: t.Path, base: t.Base()}
-	if at.dir, err = s.sys.FolderOf(t); err != nil {
-		return nil, moved(err)
-	}
 	x := &Txn{at: at, missing: t.MissingDirs()}
 	if t.Kind == fsys.Missing {
+		if at.dir, _, err = s.sys.Adopt(t, nil); err != nil {
+			return nil, moved(err)
+		}
 		at.network = s.sys.Network(at.dir)
 		return x, nil
 	}
 	file, err := t.Open()
 	if err != nil {
-		x.Close()
 		return nil, moved(err)
 	}
 	x.old = &oldFile{at: at, file: file, now: s.o.Now}
+	if at.dir, x.old.fd, err = s.sys.Adopt(t, file); err != nil {
+		x.Close()
+		return nil, moved(err)
+	}
 	if err := x.old.begin(ctx, s.o.OpenWait); err != nil {
 		x.Close()
 		return nil, err
@@ -109,10 +112,10 @@ func (x *Txn) Remove(ctx context.Context) (Outcome, error) {
 // Close ends the transaction, done or not. It may be called again.
 func (x *Txn) Close() {
 	x.used = true
-	x.at.sys.Forget(x.at.dir)
 	if x.old != nil {
 		x.old.close()
 	}
+	x.at.sys.Forget(x.at.dir, -1)
 }
 
 // strategy is one way to change a file: exchange, rename, create, in place, removal. The
@@ -193,12 +196,13 @@ var (
 // firstStrategy returns the best way to write the file.
 func (x *Txn) firstStrategy() strategy {
 	r := &replacement{at: x.at, old: x.old}
+	swaps, inPlaceToo := x.at.sys.Offers()
 	switch {
 	case x.old == nil:
 		return &create{at: x.at, missing: x.missing}
-	case x.at.s.o.KeepHardLinks && x.old.was.Nlink > 1 && x.at.sys.CanWriteInPlace():
+	case x.at.s.o.KeepHardLinks && x.old.was.Nlink > 1 && inPlaceToo:
 		return &inPlace{at: x.at, old: x.old}
-	case x.at.sys.CanExchange():
+	case swaps:
 		return &exchange{replacement: r}
 	}
 	return &rename{replacement: r}
@@ -208,12 +212,13 @@ func (x *Txn) firstStrategy() strategy {
 // answer. (A system that keeps other programs out by holding the file open, as Windows can,
 // would have its strategy here.)
 func (x *Txn) next(failed strategy, err error) strategy {
+	_, inPlaceToo := x.at.sys.Offers()
 	switch no := (*refusal)(nil); {
 	case errors.Is(err, errNoExchange):
 		return &rename{replacement: failed.(*exchange).replacement}
 	case errors.Is(err, errUnlinkable):
 		return x.firstStrategy()
-	case errors.As(err, &no) && x.at.sys.CanWriteInPlace():
+	case errors.As(err, &no) && inPlaceToo:
 		// Should the file not be writable either, that is the plainer answer.
 		return &inPlace{at: x.at, old: x.old, why: no}
 	}

@@ -15,23 +15,15 @@ import (
 // (an exchange done twice is undone).
 type Kernel struct{}
 
-func (Kernel) FileOf(f *fsys.File) int { return int(f.Fd()) }
+func (Kernel) Forget(int, int) {}
 
-func (Kernel) Forget(int) {}
-
-func (Kernel) CanExchange() bool { return true }
-
-func (Kernel) CanWriteInPlace() bool { return true }
+func (Kernel) Offers() (exchange, inPlace bool) { return true, true }
 
 func (Kernel) Openat(dir int, name string, flags int, mode uint32) (int, error) {
 	return fsys.RetryEINTR2(func() (int, error) { return unix.Openat(dir, name, flags|unix.O_CLOEXEC|unix.O_NOCTTY, mode) })
 }
 
 func (Kernel) Close(fd int) error { return unix.Close(fd) }
-
-func (Kernel) Dup(fd, over int) error {
-	return fsys.RetryEINTR(func() error { return unix.Dup3(fd, over, unix.O_CLOEXEC) })
-}
 
 func (Kernel) Names(fd int) ([]string, error) {
 	again, err := Kernel{}.Openat(fd, ".", Folder, 0)
@@ -128,11 +120,12 @@ func grown(f func([]byte) (int, error)) ([]byte, error) {
 }
 
 func (Kernel) Setxattr(fd int, name string, value []byte) error {
-	return fsys.RetryEINTR(func() error { return unix.Fsetxattr(fd, name, value, 0) })
-}
-
-func (Kernel) Removexattr(fd int, name string) error {
-	return fsys.RetryEINTR(func() error { return unix.Fremovexattr(fd, name) })
+	return fsys.RetryEINTR(func() error {
+		if value == nil {
+			return unix.Fremovexattr(fd, name)
+		}
+		return unix.Fsetxattr(fd, name, value, 0)
+	})
 }
 
 func (Kernel) Flock(fd int, how int) error {

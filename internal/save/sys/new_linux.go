@@ -12,4 +12,10 @@ func New(o Sys) Sys {
 	return o
 }
 
-func (Kernel) FolderOf(t *fsys.Target) (int, error) { return t.ParentFD() }
+func (Kernel) Adopt(t *fsys.Target, f *fsys.File) (dir, fd int, err error) {
+	dir, err = t.ParentFD()
+	if f == nil {
+		return dir, -1, err
+	}
+	return dir, int(f.Fd()), err
+}

@@ -17,91 +17,46 @@ import (
 
 // Portable is the system as package os shows it: no leases, no unnamed files, no attributes
 // besides mode and owner, and an exchange on macOS alone. It reaches folders through
-// os.Root, so no link leads out of them. The zero value is ready, and safe for concurrent
-// use.
+// os.Root, so no link leads out of them. It is safe for concurrent use.
 type Portable struct {
+	// OpenParent opens the folder of a target, the deepest that exists.
+	OpenParent func(*fsys.Target) (*os.Root, error)
+	open       handles
+}
+
+// handles are open files and folders by number.
+type handles struct {
 	mu   sync.Mutex
 	last int
-	open map[int]any // *os.Root, *os.File, or a *fsys.File of the caller
+	all  map[int]any // *os.Root, *os.File, or a *fsys.File of the caller
 }
 
-// Add returns a number for a folder that stays the caller's.
-func (p *Portable) Add(root *os.Root) int { return p.add(root) }
-
-func (p *Portable) add(object any) int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.open == nil {
-		p.open = make(map[int]any)
+func (h *handles) add(object any) int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.all == nil {
+		h.all = make(map[int]any)
 	}
-	p.last++
-	p.open[p.last] = object
-	return p.last
+	h.last++
+	h.all[h.last] = object
+	return h.last
 }
 
-func (p *Portable) get(fd int) any {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.open[fd]
+func (h *handles) get(fd int) any {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.all[fd]
 }
 
-// FileOf implements Sys.
-func (p *Portable) FileOf(f *fsys.File) int { return p.add(f) }
-
-// Forget implements Sys.
-func (p *Portable) Forget(fd int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	delete(p.open, fd)
-}
-
-// Openat implements Sys.
-func (p *Portable) Openat(dir int, name string, flags int, mode uint32) (int, error) {
-	if flags&Unnamed == Unnamed {
-		return -1, syscall.EOPNOTSUPP
-	}
-	root, done, err := p.folder(dir, &name)
-	if err != nil {
-		return -1, err
-	}
-	defer done()
-	if info, err := root.Lstat(name); err == nil && flags&noFollow != 0 && info.Mode()&(fs.ModeSymlink|fs.ModeIrregular) != 0 {
-		return -1, syscall.ELOOP
-	}
-	if flags&folder != 0 {
-		sub, err := p.openRoot(dir, root, name)
-		if err != nil {
-			return -1, number(err)
-		}
-		return p.add(sub), nil
-	}
-	how := flags & (os.O_RDWR | os.O_CREATE | os.O_EXCL)
-	if flags&nonBlock != 0 && runtime.GOOS != "windows" {
-		how |= syscall.O_NONBLOCK
-	}
-	f, err := root.OpenFile(name, how, fs.FileMode(mode))
-	if err != nil {
-		return -1, number(err)
-	}
-	return p.add(f), nil
-}
-
-// openRoot follows a link to a folder if the name is absolute, as the last step to the
-// state folder may be one.
-func (p *Portable) openRoot(dir int, root *os.Root, name string) (*os.Root, error) {
-	path := filepath.Join(root.Name(), name)
-	if info, err := os.Stat(path); err == nil && !info.IsDir() {
-		return nil, syscall.ENOTDIR
-	}
-	if dir == CWD {
-		return os.OpenRoot(path)
-	}
-	return root.OpenRoot(name)
+func (h *handles) remove(fd int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.all, fd)
 }
 
 // folder returns an open folder. An absolute name, with CWD, becomes the last part of it in
 // the folder above.
-func (p *Portable) folder(dir int, name *string) (root *os.Root, done func(), err error) {
+func (h *handles) folder(dir int, name *string) (root *os.Root, done func(), err error) {
 	if dir == CWD {
 		root, err = os.OpenRoot(filepath.Dir(*name))
 		if err != nil {
@@ -113,26 +68,16 @@ func (p *Portable) folder(dir int, name *string) (root *os.Root, done func(), er
 		}
 		return root, func() { root.Close() }, nil
 	}
-	root, ok := p.get(dir).(*os.Root)
+	root, ok := h.get(dir).(*os.Root)
 	if !ok {
 		return nil, nil, syscall.EBADF
 	}
 	return root, func() {}, nil
 }
 
-// Close implements Sys.
-func (p *Portable) Close(fd int) error {
-	object, ok := p.get(fd).(io.Closer)
-	if !ok {
-		return syscall.EBADF
-	}
-	p.Forget(fd)
-	return number(object.Close())
-}
-
-// file calls f with the open file, or with a folder opened anew.
-func (p *Portable) file(fd int, f func(*os.File) error) error {
-	switch object := p.get(fd).(type) {
+// with calls f with an open file, or with a folder opened anew.
+func (h *handles) with(fd int, f func(*os.File) error) error {
+	switch object := h.get(fd).(type) {
 	case *os.File:
 		return number(f(object))
 	case *os.Root:
@@ -146,12 +91,81 @@ func (p *Portable) file(fd int, f func(*os.File) error) error {
 	return syscall.EBADF
 }
 
-// Dup is not offered.
-func (p *Portable) Dup(int, int) error { return syscall.ENOSYS }
+// Adopt implements Sys.
+func (p *Portable) Adopt(t *fsys.Target, f *fsys.File) (dir, fd int, err error) {
+	root, err := p.OpenParent(t)
+	if err != nil {
+		return -1, -1, err
+	}
+	if fd = -1; f != nil {
+		fd = p.open.add(f)
+	}
+	return p.open.add(root), fd, nil
+}
+
+// Forget implements Sys.
+func (p *Portable) Forget(dir, fd int) {
+	p.Close(dir)
+	p.open.remove(fd)
+}
+
+// Openat implements Sys.
+func (p *Portable) Openat(dir int, name string, flags int, mode uint32) (int, error) {
+	if flags&Unnamed == Unnamed {
+		return -1, syscall.EOPNOTSUPP
+	}
+	root, done, err := p.open.folder(dir, &name)
+	if err != nil {
+		return -1, err
+	}
+	defer done()
+	if info, err := root.Lstat(name); err == nil && flags&noFollow != 0 && info.Mode()&(fs.ModeSymlink|fs.ModeIrregular) != 0 {
+		return -1, syscall.ELOOP
+	}
+	if flags&folder != 0 {
+		sub, err := openRoot(root, name, dir == CWD)
+		if err != nil {
+			return -1, number(err)
+		}
+		return p.open.add(sub), nil
+	}
+	how := flags & (os.O_RDWR | os.O_CREATE | os.O_EXCL)
+	if flags&nonBlock != 0 && runtime.GOOS != "windows" {
+		how |= syscall.O_NONBLOCK
+	}
+	f, err := root.OpenFile(name, how, fs.FileMode(mode))
+	if err != nil {
+		return -1, number(err)
+	}
+	return p.open.add(f), nil
+}
+
+// openRoot opens a folder in root. It follows a link if the name is absolute, as the last
+// step to the state folder may be one.
+func openRoot(root *os.Root, name string, absolute bool) (*os.Root, error) {
+	path := filepath.Join(root.Name(), name)
+	if info, err := os.Stat(path); err == nil && !info.IsDir() {
+		return nil, syscall.ENOTDIR
+	}
+	if absolute {
+		return os.OpenRoot(path)
+	}
+	return root.OpenRoot(name)
+}
+
+// Close implements Sys.
+func (p *Portable) Close(fd int) error {
+	object, ok := p.open.get(fd).(io.Closer)
+	if !ok {
+		return syscall.EBADF
+	}
+	p.open.remove(fd)
+	return number(object.Close())
+}
 
 // Names implements Sys.
 func (p *Portable) Names(fd int) (names []string, err error) {
-	err = p.file(fd, func(f *os.File) (err error) {
+	err = p.open.with(fd, func(f *os.File) (err error) {
 		names, err = f.Readdirnames(-1)
 		return err
 	})
@@ -160,11 +174,11 @@ func (p *Portable) Names(fd int) (names []string, err error) {
 
 // Fstat implements Sys.
 func (p *Portable) Fstat(fd int) (s fsys.Stamp, err error) {
-	if old, ok := p.get(fd).(*fsys.File); ok {
+	if old, ok := p.open.get(fd).(*fsys.File); ok {
 		s, err = old.Stamp()
 		return s, number(err)
 	}
-	err = p.file(fd, func(f *os.File) (err error) {
+	err = p.open.with(fd, func(f *os.File) (err error) {
 		s, err = fsys.StampOf(f)
 		return err
 	})
@@ -173,7 +187,7 @@ func (p *Portable) Fstat(fd int) (s fsys.Stamp, err error) {
 
 // Fstatat implements Sys.
 func (p *Portable) Fstatat(dir int, name string) (fsys.Stamp, error) {
-	root, done, err := p.folder(dir, &name)
+	root, done, err := p.open.folder(dir, &name)
 	if err != nil {
 		return fsys.Stamp{}, err
 	}
@@ -191,15 +205,13 @@ func (p *Portable) Network(int) bool { return false }
 // AddOnly cannot tell, and says no.
 func (p *Portable) AddOnly(int) bool { return false }
 
-// CanExchange implements Sys.
-func (p *Portable) CanExchange() bool { return runtime.GOOS == "darwin" }
-
-// CanWriteInPlace says no: nothing keeps another program from writing at the same time.
-func (p *Portable) CanWriteInPlace() bool { return false }
+// Offers implements Sys. Nothing is written in place: nothing would keep another program
+// from writing at the same time.
+func (p *Portable) Offers() (exchange, inPlace bool) { return runtime.GOOS == "darwin", false }
 
 // Pread implements Sys.
 func (p *Portable) Pread(fd int, b []byte, off int64) (n int, err error) {
-	r, ok := p.get(fd).(io.ReaderAt)
+	r, ok := p.open.get(fd).(io.ReaderAt)
 	if !ok {
 		return 0, syscall.EBADF
 	}
@@ -212,7 +224,7 @@ func (p *Portable) Pread(fd int, b []byte, off int64) (n int, err error) {
 
 // Pwrite implements Sys.
 func (p *Portable) Pwrite(fd int, b []byte, off int64) (n int, err error) {
-	err = p.file(fd, func(f *os.File) (err error) {
+	err = p.open.with(fd, func(f *os.File) (err error) {
 		n, err = f.WriteAt(b, off)
 		return err
 	})
@@ -226,7 +238,7 @@ func (p *Portable) CopyRange(int, int64, int, int64, int64) (int64, error) {
 
 // Truncate implements Sys.
 func (p *Portable) Truncate(fd int, size int64) error {
-	return p.file(fd, func(f *os.File) error { return f.Truncate(size) })
+	return p.open.with(fd, func(f *os.File) error { return f.Truncate(size) })
 }
 
 // Reserve is not offered.
@@ -234,10 +246,10 @@ func (p *Portable) Reserve(int, int64, int64) error { return syscall.EOPNOTSUPP 
 
 // Sync implements Sys. On Windows no folder can be synced.
 func (p *Portable) Sync(fd int) error {
-	if _, folder := p.get(fd).(*os.Root); folder && runtime.GOOS == "windows" {
+	if _, folder := p.open.get(fd).(*os.Root); folder && runtime.GOOS == "windows" {
 		return nil
 	}
-	return p.file(fd, (*os.File).Sync)
+	return p.open.with(fd, (*os.File).Sync)
 }
 
 // Chmod implements Sys.
@@ -248,12 +260,12 @@ func (p *Portable) Chmod(fd int, mode uint32) error {
 			to |= is
 		}
 	}
-	return p.file(fd, func(f *os.File) error { return f.Chmod(to) })
+	return p.open.with(fd, func(f *os.File) error { return f.Chmod(to) })
 }
 
 // Chown implements Sys.
 func (p *Portable) Chown(fd int, uid, gid uint32) error {
-	return p.file(fd, func(f *os.File) error { return f.Chown(int(uid), int(gid)) })
+	return p.open.with(fd, func(f *os.File) error { return f.Chown(int(uid), int(gid)) })
 }
 
 // Flags are not offered, nor are attributes and leases.
@@ -271,9 +283,6 @@ func (p *Portable) Getxattr(int, string) ([]byte, error) { return nil, syscall.E
 // Setxattr is not offered.
 func (p *Portable) Setxattr(int, string, []byte) error { return syscall.EOPNOTSUPP }
 
-// Removexattr is not offered.
-func (p *Portable) Removexattr(int, string) error { return syscall.EOPNOTSUPP }
-
 // SetLease is not offered.
 func (p *Portable) SetLease(int, int) error { return syscall.EINVAL }
 
@@ -282,7 +291,7 @@ func (p *Portable) GetLease(int) (int, error) { return 0, syscall.EINVAL }
 
 // Flock implements Sys; every lock is exclusive.
 func (p *Portable) Flock(fd int, how int) error {
-	return p.file(fd, func(f *os.File) error {
+	return p.open.with(fd, func(f *os.File) error {
 		if how == Unlock {
 			return filelock.Unlock(f)
 		}
@@ -302,7 +311,7 @@ func (p *Portable) Link(fromDir int, from string, _ int, to string, flags int) e
 	if flags != 0 {
 		return syscall.EOPNOTSUPP
 	}
-	root, done, err := p.folder(fromDir, &from)
+	root, done, err := p.open.folder(fromDir, &from)
 	if err != nil {
 		return err
 	}
@@ -316,7 +325,7 @@ func (p *Portable) Link(fromDir int, from string, _ int, to string, flags int) e
 
 // Rename implements Sys.
 func (p *Portable) Rename(dir int, from, to string, flags uint) error {
-	root, done, err := p.folder(dir, &from)
+	root, done, err := p.open.folder(dir, &from)
 	if err != nil {
 		return err
 	}
@@ -344,7 +353,7 @@ func patiently(f func() error) error {
 
 // Unlink implements Sys.
 func (p *Portable) Unlink(dir int, name string, _ int) error {
-	root, done, err := p.folder(dir, &name)
+	root, done, err := p.open.folder(dir, &name)
 	if err != nil {
 		return err
 	}
@@ -354,7 +363,7 @@ func (p *Portable) Unlink(dir int, name string, _ int) error {
 
 // Mkdir implements Sys.
 func (p *Portable) Mkdir(dir int, name string, mode uint32) error {
-	root, done, err := p.folder(dir, &name)
+	root, done, err := p.open.folder(dir, &name)
 	if err != nil {
 		return err
 	}

@@ -10,24 +10,22 @@ import (
 // make any of them fail. Errors are error numbers (syscall.Errno). Files and folders are
 // numbers, too: descriptors of the Kernel, or what Portable gives out.
 type Sys interface {
-	// FolderOf and FileOf return the number of what a target or a file holds open.
-	// Forget ends their use; it closes nothing.
-	FolderOf(t *fsys.Target) (int, error) // the deepest folder that exists
-	FileOf(f *fsys.File) int
-	Forget(fd int)
+	// Adopt returns the numbers of the folder that a target holds open, the deepest that
+	// exists, and of its file; f may be nil. Both stay the caller's. Forget ends their use.
+	Adopt(t *fsys.Target, f *fsys.File) (dir, fd int, err error)
+	Forget(dir, fd int)
 
 	Openat(dir int, name string, flags int, mode uint32) (int, error)
 	Close(fd int) error
-	Dup(fd, over int) error         // over is the same open file as fd afterwards
 	Names(fd int) ([]string, error) // what a folder holds
 
 	Fstat(fd int) (fsys.Stamp, error)
 	Fstatat(dir int, name string) (fsys.Stamp, error) // of a link itself
 	Network(fd int) bool
 	AddOnly(dir int) bool // names can be put into the folder, but not taken away
-
-	CanExchange() bool     // the strategy exchange is worth trying
-	CanWriteInPlace() bool // a file that cannot be replaced may be written in place
+	// Offers tells whether exchanging names is worth trying, and whether a file that cannot
+	// be replaced may be written in place.
+	Offers() (exchange, inPlace bool)
 
 	Pread(fd int, p []byte, off int64) (int, error)
 	Pwrite(fd int, p []byte, off int64) (int, error)
@@ -42,8 +40,7 @@ type Sys interface {
 	SetFlags(fd int, flags uint32) error
 	Listxattr(fd int) ([]string, error)
 	Getxattr(fd int, name string) ([]byte, error)
-	Setxattr(fd int, name string, value []byte) error
-	Removexattr(fd int, name string) error
+	Setxattr(fd int, name string, value []byte) error // nil removes the attribute
 
 	Flock(fd int, how int) error
 	SetLease(fd int, kind int) error
