@@ -49,12 +49,11 @@ func (s *create) publish() error {
 
 func (s *create) verify() error { return s.new.readBack() }
 
-// rollBack removes a new file that the file system did not keep as it was written. One that
-// another program has written to since is kept beside it.
+// rollBack removes the new file and the folders that were made for it.
 func (s *create) rollBack(cause error) (out Outcome, err error) {
 	err = cause
 	if s.public {
-		out, err = s.withdraw(cause)
+		out, err = s.removePublished(cause)
 	}
 	if s.new != nil {
 		s.new.discard()
@@ -65,7 +64,9 @@ func (s *create) rollBack(cause error) (out Outcome, err error) {
 	return out, err
 }
 
-func (s *create) withdraw(cause error) (out Outcome, err error) {
+// removePublished removes a new file that the file system did not keep as it was written. One
+// that another program has written to since is kept beside it.
+func (s *create) removePublished(cause error) (out Outcome, err error) {
 	now, err := sys.Stat(s.at.sys, s.new.dir, s.at.base)
 	if sys.Is(err, syscall.ENOENT) || err == nil && !now.SameFile(s.new.stamp) {
 		return Outcome{}, cause

@@ -18,10 +18,10 @@
 //     go, as the kernel removes them at a write.
 //
 // How: the new content is written to an unnamed file in the same folder, synced, linked to
-// a name of its own and exchanged with the target in one step. Then what came out is
-// looked at: if it is not the file that the caller compared, or if the read lease that was
+// a name of its own and exchanged with the target in one step. Then the displaced file is
+// checked: if it is not the file that the caller compared, or if the read lease that was
 // held on it since before the comparison was broken, the two are exchanged back. Only when
-// the look was good is the displaced file removed.
+// the check was good is the displaced file removed.
 //
 // Every temporary name says what it may hold: it carries a fingerprint of the new file and
 // one of the file that was compared. So another process can judge the file of a dead one
@@ -33,20 +33,21 @@
 //   - Where exchange, unnamed files or leases are missing (network and FUSE file
 //     systems, files of other owners without privileges), a program that appends at just
 //     that moment can lose its line. A program that renames a new version into place is
-//     seen, unless it does so between the last look and the rename.
+//     seen, unless it does so between the last check and the rename.
 //   - A file that can only be written in place (a single-file mount, a folder that
 //     refuses, an owner that cannot be kept) may be half written when the process dies.
 //     The next Sweep finishes it from a journal. If no write lease can be had, because a
 //     program has the file open or it has another owner, a line that is appended right
-//     after the last look at its size is lost.
+//     after the last check of its size is lost.
 //   - The creation time is not carried over. Folders that were made for a
 //     new file stay when the process is killed before the file exists.
-//   - Outside Linux a file is replaced by rename after a second look; nothing is claimed
-//     against foreign programs there.
+//   - Outside Linux there are no leases; on Windows, and wherever names cannot be exchanged,
+//     a file is replaced by rename after a second check. A program that writes between the
+//     two loses its bytes.
 //
-// The order of steps reads from replace_linux.go, and elsewhere from replace_other.go.
-// Subpackages hold what the steps use: disk the system calls, lock, statedir, tempname,
-// journal, rescue, and sweep the clean-up.
+// Txn.change is the driver: it holds the order of steps of every change, on every system.
+// A strategy takes the steps: exchange, rename, create, inPlace or removal. Package sys has
+// the system calls.
 //
 // It does not decide whether a write is allowed or was seen by the caller, and keeps no
 // history.

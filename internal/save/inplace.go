@@ -84,7 +84,7 @@ func (s *inPlace) finish() Outcome {
 		out.Stamp = now
 	}
 	if !out.DurabilityUnknown {
-		s.journal.drop()
+		s.journal.remove()
 	}
 	return out
 }
@@ -97,7 +97,7 @@ func (s *inPlace) rollBack(cause error) (Outcome, error) {
 	modified := cause == ErrModified
 	if !s.begun || modified && s.written.Len() == 0 {
 		if s.journal != nil {
-			s.journal.drop()
+			s.journal.remove()
 		}
 		return Outcome{}, cause
 	}
@@ -109,7 +109,7 @@ func (s *inPlace) rollBack(cause error) (Outcome, error) {
 		}
 	}
 	if err == nil {
-		err = s.putOld(modified)
+		err = s.writeOld(modified)
 	}
 	if err == nil && s.at.s.o.Durability != None {
 		err = s.at.sys.Sync(s.fd) // before the journal goes
@@ -121,7 +121,7 @@ func (s *inPlace) rollBack(cause error) (Outcome, error) {
 	if s.old.was.Mode&sys.SetIDBits != 0 {
 		s.restoreMode()
 	}
-	s.journal.drop()
+	s.journal.remove()
 	if modified {
 		return Outcome{}, ErrModified
 	}
@@ -237,7 +237,7 @@ func (s *inPlace) writeOver(from, to int64) (at int64, err error) {
 			return from, err
 		}
 	}
-	if at, err = s.putNew(from, to); err == nil && s.journal.newSize < s.journal.oldSize {
+	if at, err = s.writeNew(from, to); err == nil && s.journal.newSize < s.journal.oldSize {
 		if err = s.checkSize(s.journal.oldSize); err == nil {
 			err = s.at.sys.Truncate(s.fd, s.journal.newSize)
 		}
@@ -245,8 +245,8 @@ func (s *inPlace) writeOver(from, to int64) (at int64, err error) {
 	return at, err
 }
 
-// putNew writes the new bytes [at, to), and says how far it has s.written.
-func (s *inPlace) putNew(at, to int64) (int64, error) {
+// writeNew writes the new bytes [at, to), and says how far it has s.written.
+func (s *inPlace) writeNew(at, to int64) (int64, error) {
 	step, synced := int64(sys.BufferSize), s.at.s.o.Durability != None
 	if synced {
 		step = max(pageSize, (to-at)/syncSteps/pageSize*pageSize)
@@ -258,7 +258,7 @@ func (s *inPlace) putNew(at, to int64) (int64, error) {
 				return at, err
 			}
 		}
-		if err := s.journal.put(s.fd, s.journal.oldSize, at, next); err != nil {
+		if err := s.journal.copyTo(s.fd, s.journal.oldSize, at, next); err != nil {
 			return at, err
 		}
 		if at = next; synced && at < to {
@@ -288,9 +288,9 @@ func (s *inPlace) restoreMode() {
 	}
 }
 
-// putOld writes the old bytes again. What another program has appended behind the new ones
+// writeOld writes the old bytes again. What another program has appended behind the new ones
 // moves behind the old ones.
-func (s *inPlace) putOld(exact bool) error {
+func (s *inPlace) writeOld(exact bool) error {
 	now, err := s.at.sys.Fstat(s.fd)
 	if err != nil {
 		return err
@@ -300,7 +300,7 @@ func (s *inPlace) putOld(exact bool) error {
 		end, err = s.journal.extended(s.fd, now.Size)
 	}
 	if err == nil {
-		err = s.journal.put(s.fd, 0, min(s.written.Start, s.journal.oldSize), s.journal.oldSize)
+		err = s.journal.copyTo(s.fd, 0, min(s.written.Start, s.journal.oldSize), s.journal.oldSize)
 	}
 	if err != nil || end == s.journal.oldSize {
 		return err

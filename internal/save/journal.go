@@ -47,7 +47,7 @@ func startJournal(dir int, old *oldFile, c []span.Splice) (*journal, error) {
 	j := &journal{s: old.at.s, dir: dir, fd: -1, dev: old.was.Dev, ino: old.was.Ino,
 		path: old.at.path, oldSize: old.was.Size, newSize: old.was.Size + span.Growth(c)}
 	if err := j.write(old.fd, c); err != nil {
-		j.drop()
+		j.remove()
 		j.close()
 		return nil, err
 	}
@@ -135,9 +135,9 @@ func (j *journal) parse(text string) bool {
 	return err == nil && n == 6
 }
 
-// put writes the bytes [from, to) of one of the contents, which begins at base in
+// copyTo writes the bytes [from, to) of one of the contents, which begins at base in
 // the journal, into a file at the same place.
-func (j *journal) put(file int, base, from, to int64) error {
+func (j *journal) copyTo(file int, base, from, to int64) error {
 	for from < to {
 		n := min(to-from, sys.BufferSize)
 		p, err := sys.ReadAt(j.s.sys, j.fd, base+from, int(n))
@@ -237,9 +237,9 @@ func (j *journal) common(file int, base, from, to int64) (int64, error) {
 	return to, nil
 }
 
-// drop removes the journal, so that it lasts: one that came back after a loss of
+// remove removes the journal, so that it lasts: one that came back after a loss of
 // power would speak of a file that was changed since.
-func (j *journal) drop() error {
+func (j *journal) remove() error {
 	if j.name == "" {
 		return nil
 	}

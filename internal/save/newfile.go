@@ -147,13 +147,9 @@ func (n *newFile) linkTo(name string) error {
 	if n.name != "" {
 		return moveToFree(n.at.sys, n.dir, n.stamp, n.name, name)
 	}
-	// By descriptor where the system allows that, else by way of /proc.
-	err := n.appear(name, func() error { return n.at.sys.Link(n.fd, "", n.dir, name, sys.ByDescriptor) })
-	if sys.Is(err, syscall.ENOENT, syscall.EPERM, syscall.EINVAL) {
-		proc := "/proc/self/fd/" + strconv.Itoa(n.fd)
-		err = n.appear(name, func() error { return n.at.sys.Link(sys.CWD, proc, n.dir, name, sys.FollowLink) })
-	}
-	return err
+	// (By the descriptor itself, a process without privileges can give no name.)
+	proc := "/proc/self/fd/" + strconv.Itoa(n.fd)
+	return n.appear(name, func() error { return n.at.sys.Link(sys.CWD, proc, n.dir, name, sys.FollowLink) })
 }
 
 // linkTemporary gives the file its temporary name, next to old. From here on a sweep may

@@ -3,11 +3,11 @@ package save
 import (
 	"context"
 	"os"
+	"syscall"
 	"time"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/save/sys"
-	"syscall"
 )
 
 // oldFile is the file that a transaction is about to change: open, with a read lease if the
@@ -131,15 +131,7 @@ func (o *oldFile) close() {
 
 // digest reads the file.
 func (o *oldFile) digest() (*sys.Digest, error) {
-	fd := o.fd
-	if fd < 0 { // closed, for a system that renames over no open file
-		var err error
-		if fd, err = o.at.sys.Openat(o.at.dir, o.at.base, sys.Read, 0); err != nil {
-			return nil, o.at.fail("open", err)
-		}
-		defer o.at.sys.Close(fd)
-	}
-	sum, err := sys.DigestOf(o.at.sys, fd, o.was.Size)
+	sum, err := sys.DigestOf(o.at.sys, o.fd, o.was.Size)
 	if err != nil {
 		return nil, o.at.fail("read", err)
 	}

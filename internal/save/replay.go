@@ -81,7 +81,7 @@ func (w *sweep) examine(j *journal) (done bool, err error) {
 }
 
 // replay writes the new content from where it ends. A write lease keeps other programs from
-// opening the file meanwhile, where there is one to be had.
+// opening the file meanwhile, if the system grants one.
 func (w *sweep) replay(j *journal, was fsys.Stamp, at int64) (done bool, err error) {
 	fd, now, err := w.open(j.path, sys.ReadWrite|sys.NoFollow)
 	if err != nil {
@@ -98,7 +98,7 @@ func (w *sweep) replay(j *journal, was fsys.Stamp, at int64) (done bool, err err
 	if !now.Same(was) {
 		return false, ErrModified
 	}
-	if err := j.put(fd, j.oldSize, at, j.newSize); err != nil {
+	if err := j.copyTo(fd, j.oldSize, at, j.newSize); err != nil {
 		return false, err
 	}
 	if j.newSize < was.Size {
@@ -116,61 +116,22 @@ func (w *sweep) replay(j *journal, was fsys.Stamp, at int64) (done bool, err err
 	return true, nil
 }
 
-// keepBoth has both contents of a journal kept, or writes them into the state
-// folder, for the user to choose, and touches nothing else. It reports whether it
-// could.
+// keepBoth keeps both contents of a journal, for the user to choose, and changes nothing
+// else: by Options.Rescue, or as files in the state folder. It reports whether it could.
 func (w *sweep) keepBoth(j *journal) bool {
-	if ids, ok := w.rescueBoth(j); ok {
+	var saved []string
+	rescued, ok := w.rescueBoth(j)
+	if !ok {
+		saved, ok = w.saveBoth(j)
+	}
+	if ok {
 		w.report.Torn = append(w.report.Torn, j.path)
-		w.report.Rescued = append(w.report.Rescued, ids...)
-		return true
+		w.report.Rescued = append(w.report.Rescued, rescued...)
+		w.report.Saved = append(w.report.Saved, saved...)
 	}
-	dir, err := w.s.state.openPart(w.path, savedDir)
-	if err != nil {
-		return false
-	}
-	defer w.sys.Close(dir)
-	before, err := w.keep(j, dir, "before", 0, j.oldSize)
-	if err != nil {
-		return false
-	}
-	after, err := w.keep(j, dir, "after", j.oldSize, j.newSize)
-	if err != nil {
-		sys.Remove(w.sys, dir, before)
-		return false
-	}
-	if w.sys.Sync(dir) != nil {
-		return false
-	}
-	folder := filepath.Join(w.path, savedDir)
-	w.report.Torn = append(w.report.Torn, j.path)
-	w.report.Saved = append(w.report.Saved, filepath.Join(folder, before), filepath.Join(folder, after))
-	return true
+	return ok
 }
 
-// keep writes one content of a journal into a file of its own.
-func (w *sweep) keep(j *journal, dir int, which string, base, size int64) (string, error) {
-	for n := 1; ; n++ {
-		name := savedName(filepath.Base(j.path)[:min(len(filepath.Base(j.path)), baseMax)]+"."+which, n)
-		fd, err := w.sys.Openat(dir, name, sys.Create, 0o600)
-		if sys.Is(err, syscall.EEXIST) && n < savedMax {
-			continue
-		}
-		if err != nil {
-			return "", err
-		}
-		defer w.sys.Close(fd)
-		if err = j.put(fd, base, 0, size); err == nil {
-			err = w.sys.Sync(fd)
-		}
-		if err != nil {
-			sys.Remove(w.sys, dir, name)
-		}
-		return name, err
-	}
-}
-
-// rescueBoth hands over both contents of a journal.
 func (w *sweep) rescueBoth(j *journal) (ids []string, ok bool) {
 	if w.s.o.Rescue == nil {
 		return nil, false
@@ -184,4 +145,50 @@ func (w *sweep) rescueBoth(j *journal) (ids []string, ok bool) {
 		ids = append(ids, id)
 	}
 	return ids, true
+}
+
+// saveBoth writes both contents of a journal into files of the state folder.
+func (w *sweep) saveBoth(j *journal) (paths []string, ok bool) {
+	dir, err := w.s.state.openPart(w.path, savedDir)
+	if err != nil {
+		return nil, false
+	}
+	defer w.sys.Close(dir)
+	before, err := w.saveContent(dir, j, "before")
+	if err != nil {
+		return nil, false
+	}
+	after, err := w.saveContent(dir, j, "after")
+	if err != nil {
+		sys.Remove(w.sys, dir, before)
+		return nil, false
+	}
+	folder := filepath.Join(w.path, savedDir)
+	return []string{filepath.Join(folder, before), filepath.Join(folder, after)}, w.sys.Sync(dir) == nil
+}
+
+// saveContent writes one content of a journal, before or after, into a file of its own.
+func (w *sweep) saveContent(dir int, j *journal, which string) (name string, err error) {
+	start, size := int64(0), j.oldSize
+	if which == "after" {
+		start, size = j.oldSize, j.newSize
+	}
+	base := filepath.Base(j.path)
+	base = base[:min(len(base), baseMax)] + "." + which
+	fd, err := -1, error(syscall.EEXIST)
+	for n := 1; sys.Is(err, syscall.EEXIST) && n <= savedMax; n++ {
+		name = savedName(base, n)
+		fd, err = w.sys.Openat(dir, name, sys.Create, 0o600)
+	}
+	if err != nil {
+		return "", err
+	}
+	defer w.sys.Close(fd)
+	if err = j.copyTo(fd, start, 0, size); err == nil {
+		err = w.sys.Sync(fd)
+	}
+	if err != nil {
+		sys.Remove(w.sys, dir, name)
+	}
+	return name, err
 }

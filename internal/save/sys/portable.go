@@ -58,9 +58,8 @@ func (h *handles) remove(fd int) {
 // the folder above.
 func (h *handles) folder(dir int, name *string) (root *os.Root, done func(), err error) {
 	if dir == CWD {
-		root, err = os.OpenRoot(filepath.Dir(*name))
-		if err != nil {
-			return nil, nil, number(err)
+		if root, err = openFolder(filepath.Dir(*name)); err != nil {
+			return nil, nil, err
 		}
 		*name = filepath.Base(*name)
 		if *name == string(filepath.Separator) {
@@ -123,7 +122,11 @@ func (p *Portable) Openat(dir int, name string, flags int, mode uint32) (int, er
 		return -1, syscall.ELOOP
 	}
 	if flags&folder != 0 {
-		sub, err := openRoot(root, name, dir == CWD)
+		open := root.OpenRoot
+		if dir == CWD { // the last step may be a link, as to the state folder
+			open = func(name string) (*os.Root, error) { return openFolder(filepath.Join(root.Name(), name)) }
+		}
+		sub, err := open(name)
 		if err != nil {
 			return -1, number(err)
 		}
@@ -140,17 +143,14 @@ func (p *Portable) Openat(dir int, name string, flags int, mode uint32) (int, er
 	return p.open.add(f), nil
 }
 
-// openRoot opens a folder in root. It follows a link if the name is absolute, as the last
-// step to the state folder may be one.
-func openRoot(root *os.Root, name string, absolute bool) (*os.Root, error) {
-	path := filepath.Join(root.Name(), name)
+// openFolder opens a folder by its name. (os.OpenRoot blocks on a pipe, and has no error
+// number for a file.)
+func openFolder(path string) (*os.Root, error) {
 	if info, err := os.Stat(path); err == nil && !info.IsDir() {
 		return nil, syscall.ENOTDIR
 	}
-	if absolute {
-		return os.OpenRoot(path)
-	}
-	return root.OpenRoot(name)
+	root, err := os.OpenRoot(path)
+	return root, number(err)
 }
 
 // Close implements Sys.

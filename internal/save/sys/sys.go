@@ -73,9 +73,7 @@ const (
 	NoReplace = 1 // Rename fails if the new name is taken
 	Exchange  = 2 // Rename swaps both names
 
-	ByDescriptor = 0x1000 // Link gives a name to an open file
-	FollowLink   = 0x400  // Link follows the old name
-
+	FollowLink   = 0x400 // Link follows the old name
 	RemoveFolder = 0x200 // Unlink removes an empty folder
 
 	LockShared    = 1 | 4 // Flock, without waiting
