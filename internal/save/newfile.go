@@ -207,22 +207,17 @@ func (n *newFile) readBack() error {
 	if !n.at.network {
 		return nil
 	}
-	calls := n.at.sys
-	fd, err := calls.Openat(n.dir, n.at.base, sys.Read, 0)
-	if err != nil {
-		return n.at.fail("read", err)
-	}
-	defer calls.Close(fd)
-	now, err := calls.Fstat(fd)
-	if err == nil && !now.SameFile(n.stamp) {
-		return nil
-	}
-	var sum *sys.Digest
+	fd, now, err := sys.Open(n.at.sys, n.dir, n.at.base, sys.Read)
 	if err == nil {
-		sum, err = sys.DigestOf(calls, fd, now.Size)
-	}
-	if err == nil && *sum != sys.Digest(n.sum.Sum(nil)) {
-		err = ErrReadBack
+		defer n.at.sys.Close(fd)
+		if !now.SameFile(n.stamp) {
+			return nil
+		}
+		var sum *sys.Digest
+		sum, err = sys.DigestOf(n.at.sys, fd, now.Size)
+		if err == nil && *sum != sys.Digest(n.sum.Sum(nil)) {
+			err = ErrReadBack
+		}
 	}
 	if err != nil {
 		return n.at.fail("read", err)

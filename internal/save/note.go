@@ -73,30 +73,19 @@ func (n *note) sync() error {
 	return n.s.sys.Sync(n.dir)
 }
 
-// remove removes the note, after the removal of temporary files in its folders is synced.
+// remove removes the note, after the removal of temporary files in its folders is synced. A
+// folder that is gone needs nothing.
 func (n *note) remove() error {
 	for folder := range n.folders {
-		if err := n.syncFolder(folder); err != nil {
+		if n.s.o.Durability == None {
+			break
+		}
+		err := sys.SyncFolder(n.s.sys, sys.CWD, strings.TrimSuffix(folder, "/")+"/")
+		if err != nil && !sys.Is(err, syscall.ENOENT, syscall.ENOTDIR) {
 			return err
 		}
 	}
 	return sys.Remove(n.s.sys, n.dir, n.name)
-}
-
-// syncFolder syncs a folder by its name; one that is gone needs nothing.
-func (n *note) syncFolder(folder string) error {
-	if n.s.o.Durability == None {
-		return nil
-	}
-	fd, err := n.s.sys.Openat(sys.CWD, strings.TrimSuffix(folder, "/")+"/", sys.Folder, 0)
-	if sys.Is(err, syscall.ENOENT, syscall.ENOTDIR) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer n.s.sys.Close(fd)
-	return n.s.sys.Sync(fd)
 }
 
 // notedFolders returns the folders that a note names. Half a line at its end names none:

@@ -52,18 +52,9 @@ func (p *place) folderLives() bool {
 	return err != nil || now.Nlink > 0
 }
 
-// syncFolder syncs the names in a folder. The folder is opened anew: a descriptor that only
-// marks a place cannot be synced.
+// syncFolder syncs the names in a folder, and reports whether they will last.
 func (p *place) syncFolder(dir int) bool {
-	if p.s.o.Durability != Full {
-		return true
-	}
-	fd, err := p.sys.Openat(dir, ".", sys.Folder, 0)
-	if err != nil {
-		return false
-	}
-	defer p.sys.Close(fd)
-	return p.sys.Sync(fd) == nil
+	return p.s.o.Durability != Full || sys.SyncFolder(p.sys, dir, ".") == nil
 }
 
 // keepUnknown keeps a file of unknown bytes.

@@ -45,22 +45,10 @@ func (w *sweep) lockPath(path string) (unlock func(), err error) {
 	return l.Unlock, nil
 }
 
-// open opens a file, no link, and stamps it.
-func (w *sweep) open(path string, how int) (fd int, now fsys.Stamp, err error) {
-	fd, err = w.sys.Openat(sys.CWD, path, how, 0)
-	if err != nil {
-		return -1, now, err
-	}
-	if now, err = w.sys.Fstat(fd); err != nil {
-		w.sys.Close(fd)
-	}
-	return fd, now, err
-}
-
 // examine compares the file with its journal and acts on it. The file is not
 // opened for writing before it is known to be a mix.
 func (w *sweep) examine(j *journal) (done bool, err error) {
-	fd, stamp, err := w.open(j.path, sys.Read)
+	fd, stamp, err := sys.Open(w.sys, sys.CWD, j.path, sys.Read)
 	if err != nil {
 		return false, err
 	}
@@ -83,7 +71,7 @@ func (w *sweep) examine(j *journal) (done bool, err error) {
 // replay writes the new content from where it ends. A write lease keeps other programs from
 // opening the file meanwhile, if the system grants one.
 func (w *sweep) replay(j *journal, was fsys.Stamp, at int64) (done bool, err error) {
-	fd, now, err := w.open(j.path, sys.ReadWrite|sys.NoFollow)
+	fd, now, err := sys.Open(w.sys, sys.CWD, j.path, sys.ReadWrite|sys.NoFollow)
 	if err != nil {
 		return false, err
 	}

@@ -31,13 +31,12 @@ func (s *Saver) handOver(dir int, path, name string) (id string, ok bool) {
 	if s.o.Rescue == nil {
 		return "", false
 	}
-	fd, err := s.sys.Openat(dir, name, sys.Read, 0)
+	fd, was, err := sys.Open(s.sys, dir, name, sys.Read)
 	if err != nil {
 		return "", false
 	}
 	defer s.sys.Close(fd)
-	was, err := s.sys.Fstat(fd)
-	if err != nil || !sys.IsRegular(was) || s.sys.SetLease(fd, sys.ReadLease) != nil {
+	if !sys.IsRegular(was) || s.sys.SetLease(fd, sys.ReadLease) != nil {
 		return "", false
 	}
 	defer s.sys.SetLease(fd, sys.NoLease)

@@ -43,6 +43,29 @@ func Stat(sys Sys, dir int, name string) (fsys.Stamp, error) {
 	return now, err
 }
 
+// Open opens a name and stamps the file. After an error nothing is open.
+func Open(sys Sys, dir int, name string, how int) (fd int, now fsys.Stamp, err error) {
+	if fd, err = sys.Openat(dir, name, how, 0); err != nil {
+		return -1, now, err
+	}
+	if now, err = sys.Fstat(fd); err != nil {
+		sys.Close(fd)
+		return -1, now, err
+	}
+	return fd, now, nil
+}
+
+// SyncFolder syncs the names in a folder. It is opened anew: a descriptor that only marks a
+// place cannot be synced.
+func SyncFolder(sys Sys, dir int, name string) error {
+	fd, err := sys.Openat(dir, name, Folder, 0)
+	if err != nil {
+		return err
+	}
+	defer sys.Close(fd)
+	return sys.Sync(fd)
+}
+
 // LockedFile is a file that has just been created.
 type LockedFile struct {
 	FD      int

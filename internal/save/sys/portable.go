@@ -54,24 +54,24 @@ func (h *handles) remove(fd int) {
 	delete(h.all, fd)
 }
 
-// folder returns an open folder. An absolute name, with CWD, becomes the last part of it in
-// the folder above.
-func (h *handles) folder(dir int, name *string) (root *os.Root, done func(), err error) {
-	if dir == CWD {
-		if root, err = openFolder(filepath.Dir(*name)); err != nil {
-			return nil, nil, err
-		}
-		*name = filepath.Base(*name)
-		if *name == string(filepath.Separator) {
-			*name = "."
-		}
-		return root, func() { root.Close() }, nil
-	}
+// in calls f with an open folder and a name in it. An absolute name, with CWD, is one in the
+// folder above it.
+func (h *handles) in(dir int, name string, f func(root *os.Root, name string) error) error {
 	root, ok := h.get(dir).(*os.Root)
-	if !ok {
-		return nil, nil, syscall.EBADF
+	if dir == CWD {
+		above, err := openFolder(filepath.Dir(name))
+		if err != nil {
+			return err
+		}
+		defer above.Close()
+		root, name = above, filepath.Base(name)
+		if name == string(filepath.Separator) {
+			name = "."
+		}
+	} else if !ok {
+		return syscall.EBADF
 	}
-	return root, func() {}, nil
+	return number(f(root, name))
 }
 
 // with calls f with an open file, or with a folder opened anew.
@@ -109,38 +109,42 @@ func (p *Portable) Forget(dir, fd int) {
 }
 
 // Openat implements Sys.
-func (p *Portable) Openat(dir int, name string, flags int, mode uint32) (int, error) {
+func (p *Portable) Openat(dir int, name string, flags int, mode uint32) (fd int, err error) {
 	if flags&Unnamed == Unnamed {
 		return -1, syscall.EOPNOTSUPP
 	}
-	root, done, err := p.open.folder(dir, &name)
+	err = p.open.in(dir, name, func(root *os.Root, name string) error {
+		info, err := root.Lstat(name)
+		if err == nil && flags&noFollow != 0 && info.Mode()&(fs.ModeSymlink|fs.ModeIrregular) != 0 {
+			return syscall.ELOOP
+		}
+		var opened any
+		switch {
+		case flags&folder == 0:
+			opened, err = root.OpenFile(name, osFlags(flags), fs.FileMode(mode))
+		case dir == CWD: // the last step may be a link, as to the state folder
+			opened, err = openFolder(filepath.Join(root.Name(), name))
+		default:
+			opened, err = root.OpenRoot(name)
+		}
+		if err == nil {
+			fd = p.open.add(opened)
+		}
+		return err
+	})
 	if err != nil {
 		return -1, err
 	}
-	defer done()
-	if info, err := root.Lstat(name); err == nil && flags&noFollow != 0 && info.Mode()&(fs.ModeSymlink|fs.ModeIrregular) != 0 {
-		return -1, syscall.ELOOP
-	}
-	if flags&folder != 0 {
-		open := root.OpenRoot
-		if dir == CWD { // the last step may be a link, as to the state folder
-			open = func(name string) (*os.Root, error) { return openFolder(filepath.Join(root.Name(), name)) }
-		}
-		sub, err := open(name)
-		if err != nil {
-			return -1, number(err)
-		}
-		return p.open.add(sub), nil
-	}
+	return fd, nil
+}
+
+// osFlags returns those of the flags that package os knows.
+func osFlags(flags int) int {
 	how := flags & (os.O_RDWR | os.O_CREATE | os.O_EXCL)
 	if flags&nonBlock != 0 && runtime.GOOS != "windows" {
 		how |= syscall.O_NONBLOCK
 	}
-	f, err := root.OpenFile(name, how, fs.FileMode(mode))
-	if err != nil {
-		return -1, number(err)
-	}
-	return p.open.add(f), nil
+	return how
 }
 
 // openFolder opens a folder by its name. (os.OpenRoot blocks on a pipe, and has no error
@@ -186,17 +190,15 @@ func (p *Portable) Fstat(fd int) (s fsys.Stamp, err error) {
 }
 
 // Fstatat implements Sys.
-func (p *Portable) Fstatat(dir int, name string) (fsys.Stamp, error) {
-	root, done, err := p.open.folder(dir, &name)
-	if err != nil {
-		return fsys.Stamp{}, err
-	}
-	defer done()
-	if _, err := root.Lstat(name); err != nil {
-		return fsys.Stamp{}, number(err)
-	}
-	s, err := fsys.Lstat(filepath.Join(root.Name(), name))
-	return s, number(err)
+func (p *Portable) Fstatat(dir int, name string) (s fsys.Stamp, err error) {
+	err = p.open.in(dir, name, func(root *os.Root, name string) error {
+		if _, err := root.Lstat(name); err != nil {
+			return err
+		}
+		s, err = fsys.Lstat(filepath.Join(root.Name(), name))
+		return err
+	})
+	return s, err
 }
 
 // Network cannot tell, and says no.
@@ -307,16 +309,11 @@ func (p *Portable) Flock(fd int, how int) error {
 }
 
 // Link implements Sys within one folder; an open file gets no further name.
-func (p *Portable) Link(fromDir int, from string, _ int, to string, flags int) error {
+func (p *Portable) Link(dir int, from string, _ int, to string, flags int) error {
 	if flags != 0 {
 		return syscall.EOPNOTSUPP
 	}
-	root, done, err := p.open.folder(fromDir, &from)
-	if err != nil {
-		return err
-	}
-	defer done()
-	err = number(root.Link(from, to))
+	err := p.open.in(dir, from, func(root *os.Root, from string) error { return root.Link(from, to) })
 	if err != nil && runtime.GOOS == "windows" && err != syscall.EEXIST {
 		return syscall.EOPNOTSUPP // FAT says ERROR_INVALID_FUNCTION
 	}
@@ -325,18 +322,15 @@ func (p *Portable) Link(fromDir int, from string, _ int, to string, flags int) e
 
 // Rename implements Sys.
 func (p *Portable) Rename(dir int, from, to string, flags uint) error {
-	root, done, err := p.open.folder(dir, &from)
-	if err != nil {
-		return err
-	}
-	defer done()
-	switch flags {
-	case 0:
-		return number(patiently(func() error { return root.Rename(from, to) }))
-	case Exchange:
-		return exchange(root, from, to)
-	}
-	return syscall.EINVAL
+	return p.open.in(dir, from, func(root *os.Root, from string) error {
+		switch flags {
+		case 0:
+			return patiently(func() error { return root.Rename(from, to) })
+		case Exchange:
+			return exchange(root, from, to)
+		}
+		return syscall.EINVAL
+	})
 }
 
 // patiently repeats a call that a virus scanner or an indexer may block: on Windows an open
@@ -353,22 +347,14 @@ func patiently(f func() error) error {
 
 // Unlink implements Sys.
 func (p *Portable) Unlink(dir int, name string, _ int) error {
-	root, done, err := p.open.folder(dir, &name)
-	if err != nil {
-		return err
-	}
-	defer done()
-	return number(patiently(func() error { return root.Remove(name) }))
+	return p.open.in(dir, name, func(root *os.Root, name string) error {
+		return patiently(func() error { return root.Remove(name) })
+	})
 }
 
 // Mkdir implements Sys.
 func (p *Portable) Mkdir(dir int, name string, mode uint32) error {
-	root, done, err := p.open.folder(dir, &name)
-	if err != nil {
-		return err
-	}
-	defer done()
-	return number(root.Mkdir(name, fs.FileMode(mode)))
+	return p.open.in(dir, name, func(root *os.Root, name string) error { return root.Mkdir(name, fs.FileMode(mode)) })
 }
 
 // number returns the error number in an error of package os. Windows has numbers of its
