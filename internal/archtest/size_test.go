@@ -15,7 +15,6 @@ const (
 
 // larger lists what is above a bound, with the reason. A row that is not needed fails.
 var larger = map[string]string{
-	"internal/save.Txn": "issue 24 splits it into strategies",
 	"internal/refusal":  "issue 24 replaces its functions by a table of sentences",
 }
 
