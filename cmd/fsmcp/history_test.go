@@ -38,8 +38,8 @@ func spoil(ts *testscript.TestScript, neg bool, args []string) {
 		for _, name := range files {
 			b, err := os.ReadFile(name)
 			ts.Check(err)
-			if len(b) > 40 {
-				b[20+rand.IntN(len(b)-40)] ^= 0x20
+			if edge := min(20, len(b)/3); len(b) > 0 {
+				b[edge+rand.IntN(len(b)-2*edge)] ^= 0x20
 			}
 			ts.Check(os.WriteFile(name, b, 0o600))
 		}

@@ -54,7 +54,7 @@ func (c *Committer) describe(call toolcall.Call, s *toolcall.Target, old *fsys.F
 	}
 	k := history.Change{Names: s.KnownNames(), Session: call.Session.ID, Tool: s.Op.String(), Call: call.ID, From: change.From, Splices: change.Splices, Gone: change.Remove}
 	if old == nil {
-		k.Made = len(s.MissingDirs())
+		k.NewDirs = len(s.MissingDirs())
 	}
 	if call.Restoring {
 		k.Tool = history.ToolRestore

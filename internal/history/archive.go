@@ -18,7 +18,6 @@ import (
 type Archive struct {
 	root     *os.Root // nil: there is no history
 	segments []*segment
-	code     coder
 }
 
 // Open opens the history of a state folder. A missing history is an empty Archive.
@@ -35,6 +34,7 @@ func Open(stateDir string) (*Archive, error) {
 		a.Close()
 		return nil, err
 	}
+	a.segments = slices.DeleteFunc(a.segments, func(s *segment) bool { return s.copy })
 	return a, nil
 }
 
@@ -80,7 +80,7 @@ func (a *Archive) Entries(want func(path string) bool) ([]Entry, []Damage) {
 	var all []Entry
 	var bad []Damage
 	for _, s := range a.segments {
-		entries, damage := a.read(s)
+		entries, damage := s.read()
 		bad = append(bad, damage...)
 		entries = slices.DeleteFunc(entries, func(e Entry) bool { return want != nil && !want(e.Path) })
 		whole, damage := a.whole(s, entries)
@@ -90,13 +90,13 @@ func (a *Archive) Entries(want func(path string) bool) ([]Entry, []Damage) {
 		if c := y.Time.Compare(x.Time); c != 0 {
 			return c
 		}
-		return y.number - x.number
+		return y.line.Number - x.line.Number
 	})
 	return all, bad
 }
 
 // read reads a journal.
-func (a *Archive) read(s *segment) ([]Entry, []Damage) {
+func (s *segment) read() ([]Entry, []Damage) {
 	name := s.stem + journalExt
 	b, err := readIn(s.root, name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -143,25 +143,25 @@ func openRegular(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
 	return f, info, nil
 }
 
-// whole returns the entries without those whose bytes are damaged.
+// whole returns the entries of a segment without those whose bytes are damaged.
 func (a *Archive) whole(s *segment, entries []Entry) (fine []Entry, bad []Damage) {
 	if len(entries) == 0 {
 		return nil, nil
 	}
-	p, done, err := a.pack(s)
-	if err == nil {
+	p, done, missing := s.pack()
+	if missing == nil {
 		defer done()
 	}
 	known := make(map[int64]error)
 	for _, e := range entries {
-		broken := err
-		for _, at := range []int64{e.before, e.after, e.places} {
-			if at != 0 && broken == nil {
-				broken = p.verify(at, known)
+		err := missing
+		for _, o := range e.line.objects() {
+			if err == nil {
+				err = p.verify(o, known)
 			}
 		}
-		if broken != nil {
-			bad = append(bad, e.damage(broken))
+		if err != nil {
+			bad = append(bad, e.damage(err))
 			continue
 		}
 		fine = append(fine, e)
@@ -169,12 +169,12 @@ func (a *Archive) whole(s *segment, entries []Entry) (fine []Entry, bad []Damage
 	return fine, bad
 }
 
-func (a *Archive) pack(s *segment) (*pack, func(), error) {
-	f, info, err := openRegular(s.root, s.stem+packExt)
+func (s *segment) pack() (pack, func(), error) {
+	f, _, err := openRegular(s.root, s.stem+packExt)
 	if err != nil {
-		return nil, nil, err
+		return pack{}, nil, err
 	}
-	return &pack{r: f, end: info.Size(), code: &a.code}, func() { f.Close() }, nil
+	return pack{f}, func() { f.Close() }, nil
 }
 
 // ErrUnknown says that there is no such entry, or no longer.
@@ -190,7 +190,7 @@ func (a *Archive) Find(id string) (Entry, error) {
 		if s.id != stem {
 			continue
 		}
-		entries, _ := a.read(s)
+		entries, _ := s.read()
 		for _, e := range entries {
 			if e.ID == id {
 				return e, nil
@@ -204,32 +204,26 @@ func (a *Archive) Find(id string) (Entry, error) {
 var ErrPlacesOnly = errors.New("only the changed places are kept of a file of that size")
 
 // Before returns the bytes that a change replaced; nil if there was no file.
-func (a *Archive) Before(e Entry) ([]byte, error) { return a.load(e, e.Before, e.before) }
+func (a *Archive) Before(e Entry) ([]byte, error) { return a.state(e, e.line.Old) }
 
 // After returns the bytes that a change made; nil if it removed the file.
-func (a *Archive) After(e Entry) ([]byte, error) { return a.load(e, e.After, e.after) }
+func (a *Archive) After(e Entry) ([]byte, error) { return a.state(e, e.line.New) }
 
-func (a *Archive) load(e Entry, want *Sum, at int64) ([]byte, error) {
+func (a *Archive) state(e Entry, o *object) ([]byte, error) {
 	switch {
-	case at == 0 && e.places != 0:
+	case e.Partial():
 		return nil, ErrPlacesOnly
-	case at == 0 && want == nil:
+	case o == nil:
 		return nil, nil
 	}
-	p, done, err := a.pack(e.from)
+	p, done, err := e.from.pack()
 	if err != nil {
 		return nil, e.damage(err)
 	}
 	defer done()
-	b, sum, err := p.load(at)
-	if err == nil && (want == nil || sum != *want) {
-		err = damaged("the bytes are those of another entry")
-	}
+	b, err := p.state(o)
 	if err != nil {
 		return nil, e.damage(err)
-	}
-	if b == nil {
-		b = []byte{} // an empty file, not none
 	}
 	return b, nil
 }

@@ -2,15 +2,18 @@ package history
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/fsmcp/fsmcp/internal/filelock"
 )
 
-// spared is the age below which nothing is evicted, whatever its size.
+// spared is the age below which nothing is evicted, unless the history is twice as large as
+// it may be.
 const spared = time.Hour
 
 // lockName is the file that a process locks while it evicts.
@@ -22,6 +25,9 @@ type segment struct {
 	root     *os.Root
 	size     int64
 	changed  time.Time // the later time of both
+	journal  bool      // there is one
+	// copy says that an older segment has the same id: this one is an unfinished copy of it.
+	copy bool
 }
 
 // segments lists the segments in the folder, the oldest first.
@@ -37,12 +43,10 @@ func segments(root *os.Root) ([]*segment, error) {
 	}
 	found := make(map[string]*segment)
 	for _, e := range entries {
-		stem, ok := strings.CutSuffix(e.Name(), packExt)
-		if !ok {
-			stem, ok = strings.CutSuffix(e.Name(), journalExt)
-		}
+		stem, journal := strings.CutSuffix(e.Name(), journalExt)
+		stem, pack := strings.CutSuffix(stem, packExt)
 		_, id, marked := strings.Cut(stem, "-")
-		if !ok || !marked {
+		if journal == pack || !marked {
 			continue
 		}
 		info, err := e.Info()
@@ -54,21 +58,28 @@ func segments(root *os.Root) ([]*segment, error) {
 			s = &segment{id: id, stem: stem, root: root}
 			found[stem] = s
 		}
+		s.journal = s.journal || journal
 		s.size += info.Size()
 		if info.ModTime().After(s.changed) {
 			s.changed = info.ModTime()
 		}
 	}
 	var all []*segment
+	first := make(map[string]bool)
 	for _, s := range found {
 		all = append(all, s)
 	}
 	slices.SortFunc(all, func(a, b *segment) int { return strings.Compare(a.stem, b.stem) })
+	for _, s := range all {
+		s.copy = first[s.id]
+		first[s.id] = s.copy || s.journal
+	}
 	return all, nil
 }
 
-// evict removes segments that are too old, and then the oldest ones while all together are
-// too large. It does nothing while another process evicts.
+// evict removes segments that are too old and thins files that take up too much room. Then
+// it removes the oldest segments while all together are too large. It does nothing while
+// another process evicts.
 func evict(root *os.Root, settings Settings, now time.Time) error {
 	lock, err := root.OpenFile(lockName, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -82,20 +93,34 @@ func evict(root *os.Root, settings Settings, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	total := int64(0)
-	for _, s := range all {
-		total += s.size
-	}
-	for _, s := range all {
+	all = slices.DeleteFunc(all, func(s *segment) bool {
 		age := now.Sub(s.changed)
-		if age < spared || age < settings.MaxAge && total <= settings.MaxSize {
-			continue
+		return (s.copy || age >= spared && age >= settings.MaxAge) && s.remove()
+	})
+	if settings.Off {
+		return nil
+	}
+	if sizeOf(all) > settings.MaxSize/4 {
+		thin(all, settings.MaxSize/4)
+		if all, err = segments(root); err != nil {
+			return err
 		}
-		if s.remove() {
+	}
+	total := sizeOf(all)
+	for _, s := range all {
+		young := now.Sub(s.changed) < spared
+		if total > settings.MaxSize && (!young || total > 2*settings.MaxSize) && s.remove() {
 			total -= s.size
 		}
 	}
 	return nil
+}
+
+func sizeOf(all []*segment) (n int64) {
+	for _, s := range all {
+		n += s.size
+	}
+	return n
 }
 
 // tryLock locks a file for as long as it is open, unless another process holds the lock. On
@@ -108,18 +133,34 @@ func tryLock(f *os.File) (bool, error) {
 	return got, err
 }
 
-// remove removes a segment unless a living process adds to it. It removes the journal
-// first: bytes that no entry names do no harm.
+// lock locks the journal of a segment, if there is one. It fails if a living process adds
+// to it.
+func (s *segment) lock() (*os.File, bool) {
+	f, err := s.root.OpenFile(s.stem+journalExt, os.O_RDWR|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, errors.Is(err, fs.ErrNotExist)
+	}
+	if got, _ := tryLock(f); !got {
+		f.Close()
+		return nil, false
+	}
+	return f, true
+}
+
+// remove removes a segment unless a living process adds to it.
 func (s *segment) remove() bool {
-	f, err := s.root.OpenFile(s.stem+journalExt, os.O_RDWR, 0)
-	if err == nil {
-		defer f.Close()
-		if got, _ := tryLock(f); !got {
-			return false
-		}
-		if s.root.Remove(s.stem+journalExt) != nil {
-			return false
-		}
+	journal, got := s.lock()
+	if got {
+		defer journal.Close()
+	}
+	return got && s.delete()
+}
+
+// delete removes the journal first: bytes that no entry names do no harm.
+func (s *segment) delete() bool {
+	err := s.root.Remove(s.stem + journalExt)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false
 	}
 	return s.root.Remove(s.stem+packExt) == nil || err == nil
 }

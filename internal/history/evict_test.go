@@ -14,7 +14,7 @@ import (
 func aged(t *testing.T, dir string, age time.Duration, size int) {
 	t.Helper()
 	s := openStore(t, dir, func(o *Options) { o.Now = func() time.Time { return time.Now().Add(-age) } })
-	keep(t, s, "/a", nil, noise(size))
+	keep(t, s, "/"+age.String(), nil, noise(size))
 	s.Close()
 	all, err := filepath.Glob(filepath.Join(dir, Folder, "*-*"))
 	if err != nil {
@@ -65,7 +65,8 @@ func TestEviction(t *testing.T) {
 		"all fits":          {Settings{MaxSize: 100 * mb, MaxAge: 1000 * time.Hour}, []int{0, 2, 30, 100}},
 		"by age":            {Settings{MaxSize: 100 * mb, MaxAge: 50 * time.Hour}, []int{0, 2, 30}},
 		"by size":           {Settings{MaxSize: 2*mb + mb/2, MaxAge: 1000 * time.Hour}, []int{0, 2}},
-		"the young are not": {Settings{MaxSize: 1, MaxAge: time.Minute}, []int{0}},
+		"the young are not": {Settings{MaxSize: mb, MaxAge: time.Minute}, []int{0}},
+		"twice the size":    {Settings{MaxSize: mb / 4, MaxAge: time.Minute}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()

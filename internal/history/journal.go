@@ -2,10 +2,10 @@ package history
 
 import (
 	"bytes"
-	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"hash/crc32"
+	"slices"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -22,14 +22,18 @@ type Entry struct {
 	// Before and After are the hashes of the file's bytes. Before is nil if there was no
 	// file, After if the file was removed. Both are nil for a file above WholeLimit.
 	Before, After *Sum
-	// Made is the number of folders that were made for the file, the innermost last.
-	Made int
+	// NewDirs is the number of folders that were made for the file, the innermost last.
+	NewDirs int
+	// Thinned says that bytes of the entry were removed, since its file took up too much of
+	// the history.
+	Thinned bool
 
-	from          *segment
-	before, after int64 // offsets in the pack; 0: nothing stored
-	places        int64
-	number        int
+	from *segment
+	line line
 }
+
+// Partial reports whether only the changed places of the file are stored.
+func (e Entry) Partial() bool { return e.line.Places != nil }
 
 // Values of Entry.Tool for changes that no tool made.
 const (
@@ -42,30 +46,42 @@ const (
 	ToolOutside = "outside"
 )
 
+// journalVersion is the Version of each line. Lines of another version are ignored.
+const journalVersion = 2
+
 // line is the JSON of an entry. A line of the journal is its check, a blank and the JSON.
 type line struct {
-	Number  int    `json:"n,omitempty"`
-	Time    int64  `json:"t,omitempty"` // Unix nanoseconds
-	Session string `json:"session,omitempty"`
-	Tool    string `json:"tool,omitempty"`
-	Call    string `json:"call,omitempty"`
-	Path    string `json:"path,omitempty"`
-	Raw     []byte `json:"raw,omitempty"` // the path, if it is not UTF-8
-	Before  string `json:"before,omitempty"`
-	After   string `json:"after,omitempty"`
-	// Offsets in the pack.
-	BeforeAt int64 `json:"b,omitempty"`
-	AfterAt  int64 `json:"a,omitempty"`
-	PlacesAt int64 `json:"p,omitempty"`
-	Made     int   `json:"dirs,omitempty"` // folders made for the file
+	Version int     `json:"v"`
+	Number  int     `json:"n,omitempty"`
+	Time    int64   `json:"t,omitempty"` // Unix nanoseconds
+	Session string  `json:"session,omitempty"`
+	Tool    string  `json:"tool,omitempty"`
+	Call    string  `json:"call,omitempty"`
+	Path    string  `json:"path,omitempty"`
+	Raw     []byte  `json:"raw,omitempty"` // the path, if it is not UTF-8
+	Old     *object `json:"old,omitempty"`
+	New     *object `json:"new,omitempty"`
+	Places  *object `json:"places,omitempty"`
+	NewDirs int     `json:"dirs,omitempty"`
 	// Void is the number of an earlier entry whose change was not made.
 	Void int `json:"void,omitempty"`
+}
+
+// objects returns what is stored for the change.
+func (l line) objects() (all []*object) {
+	for _, o := range []*object{l.Old, l.New, l.Places} {
+		if o != nil {
+			all = append(all, o)
+		}
+	}
+	return all
 }
 
 const checkLen = 8 // hexadecimal digits
 
 // encode returns the line with its check and its end.
 func (l line) encode() ([]byte, error) {
+	l.Version = journalVersion
 	if !utf8.ValidString(l.Path) {
 		l.Raw, l.Path = []byte(l.Path), ""
 	}
@@ -74,19 +90,24 @@ func (l line) encode() ([]byte, error) {
 		return nil, err
 	}
 	out := make([]byte, 0, checkLen+2+len(text))
-	out = fmt.Appendf(out, "%08x ", crc32.Checksum(text, castagnoli()))
+	out = fmt.Appendf(out, "%08x ", checkOf(text))
 	return append(append(out, text...), '\n'), nil
 }
 
-// decodeLine reads a line back, without its end.
+var errVersion = errors.New("another version of fsmcp wrote this line")
+
+// decodeLine reads a line back, without its end. The error is damage or errVersion.
 func decodeLine(b []byte) (l line, err error) {
 	if len(b) < checkLen+1 || b[checkLen] != ' ' {
 		return l, damaged("a line of the journal is none")
 	}
 	want, err := strconv.ParseUint(string(b[:checkLen]), 16, 32)
 	text := b[checkLen+1:]
-	if err != nil || crc32.Checksum(text, castagnoli()) != uint32(want) || json.Unmarshal(text, &l) != nil {
+	if err != nil || checkOf(text) != uint32(want) || json.Unmarshal(text, &l) != nil {
 		return l, damaged("a line of the journal does not fit its check")
+	}
+	if l.Version != journalVersion {
+		return l, errVersion
 	}
 	if l.Raw != nil {
 		l.Path = string(l.Raw)
@@ -98,17 +119,9 @@ func (l line) entry(from *segment) Entry {
 	return Entry{
 		ID: from.id + "-" + strconv.Itoa(l.Number), Time: time.Unix(0, l.Time),
 		Session: l.Session, Tool: l.Tool, Call: l.Call, Path: l.Path,
-		Before: sumOf(l.Before), After: sumOf(l.After), Made: l.Made,
-		from: from, before: l.BeforeAt, after: l.AfterAt, places: l.PlacesAt, number: l.Number,
+		Before: l.Old.sum(), After: l.New.sum(), Thinned: slices.ContainsFunc(l.objects(), func(o *object) bool { return o.Thinned }), NewDirs: l.NewDirs,
+		from: from, line: l,
 	}
-}
-
-func sumOf(text string) *Sum {
-	b, err := hex.DecodeString(text)
-	if err != nil || len(b) != len(Sum{}) {
-		return nil
-	}
-	return (*Sum)(b)
 }
 
 // readJournal reads all lines of a journal, and returns the numbers of those that are
@@ -123,6 +136,7 @@ func readJournal(b []byte, from *segment) (entries []Entry, bad []int) {
 		b = rest
 		l, err := decodeLine(text)
 		switch {
+		case errors.Is(err, errVersion):
 		case err != nil:
 			bad = append(bad, n)
 		case l.Void != 0:
@@ -133,7 +147,7 @@ func readJournal(b []byte, from *segment) (entries []Entry, bad []int) {
 	}
 	kept := entries[:0]
 	for _, e := range entries {
-		if !void[e.number] {
+		if !void[e.line.Number] {
 			kept = append(kept, e)
 		}
 	}

@@ -2,6 +2,7 @@ package history
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -17,18 +18,27 @@ const WholeLimit = 64 << 20
 // compares them.
 const around = 64
 
-// place is one place of a change, as it is after it: at an offset, added bytes
-// stand where gone ones stood. lead and tail bytes stay on its sides.
+// place is a place of a change, as it is after it: at an offset, Added bytes replaced Gone
+// ones. Lead and Tail bytes beside it did not change.
 type place struct {
-	at, gone, added, lead, tail int64
-	// kept holds the bytes of all that one behind the other: lead, gone, added, tail. It is
-	// set where a place was loaded.
-	kept []byte
+	At    int64  `json:"at"`
+	Gone  int64  `json:"gone"`
+	Added int64  `json:"added"`
+	Lead  int64  `json:"lead"`
+	Tail  int64  `json:"tail"`
+	kept  []byte // these bytes: Lead, Gone, Added, Tail
 }
 
-// placesOf returns the places of a change, as a record without its bytes, and those.
-func placesOf(old io.ReaderAt, size int64, splices []span.Splice) (r record, kept io.Reader) {
-	r = record{kind: kindPlaces, before: size, after: size + span.Growth(splices)}
+func (p place) size() int64 { return p.Lead + p.Gone + p.Added + p.Tail }
+
+// sides returns the bytes of a place before and after the change, with those beside it.
+func (p place) sides() (before, after []byte) {
+	tail := p.kept[p.Lead+p.Gone+p.Added:]
+	return slices.Concat(p.kept[:p.Lead+p.Gone], tail), slices.Concat(p.kept[:p.Lead], p.kept[p.Lead+p.Gone:])
+}
+
+// placesOf returns the places of a change, and a reader of their bytes.
+func placesOf(old io.ReaderAt, size int64, splices []span.Splice) (places []place, kept io.Reader) {
 	var parts []io.Reader
 	moved, end := int64(0), int64(0)
 	for i, s := range splices {
@@ -36,44 +46,70 @@ func placesOf(old io.ReaderAt, size int64, splices []span.Splice) (r record, kep
 		if i+1 < len(splices) {
 			next = splices[i+1].Start
 		}
-		at := place{
-			at: s.Start + moved, gone: s.End - s.Start, added: int64(len(s.New)),
-			lead: min(around, s.Start-end), tail: min(around, next-s.End),
+		p := place{
+			At: s.Start + moved, Gone: s.End - s.Start, Added: int64(len(s.New)),
+			Lead: min(around, s.Start-end), Tail: min(around, next-s.End),
 		}
-		parts = append(parts, io.NewSectionReader(old, s.Start-at.lead, at.lead+at.gone), bytes.NewReader(s.New), io.NewSectionReader(old, s.End, at.tail))
-		moved += at.added - at.gone
+		parts = append(parts, io.NewSectionReader(old, s.Start-p.Lead, p.Lead+p.Gone), bytes.NewReader(s.New), io.NewSectionReader(old, s.End, p.Tail))
+		moved += p.Added - p.Gone
 		end = s.End
-		r.places = append(r.places, at)
+		places = append(places, p)
 	}
-	return r, io.MultiReader(parts...)
+	return places, io.MultiReader(parts...)
 }
 
-// bytesOf returns the number of bytes that are kept of places.
-func bytesOf(places []place) (n int64) {
-	for _, at := range places {
-		n += at.lead + at.gone + at.added + at.tail
+// places stores the places of a change, as a line of JSON and their bytes behind it.
+func (w *writer) places(c Change, most int64) (*object, error) {
+	places, kept := placesOf(c.Old, c.Size, c.Splices)
+	size, gone := int64(0), int64(0)
+	for _, p := range places {
+		size, gone = size+p.size(), gone+p.Gone
 	}
-	return n
-}
-
-// places reads the places recorded at an offset.
-func (p *pack) places(at int64) ([]place, error) {
-	r, err := p.read(at)
+	if gone > most {
+		return nil, ErrTooLarge
+	}
+	head, err := json.Marshal(places)
 	if err != nil {
 		return nil, err
 	}
-	lit, err := p.bytes(r.lit)
-	if err == nil && (r.kind != kindPlaces || bytesOf(r.places) != int64(len(lit))) {
-		err = damaged("the bytes of a place are missing")
+	head = append(head, '\n')
+	chunks, err := w.put(io.MultiReader(bytes.NewReader(head), kept), int64(len(head))+size)
+	return &object{Chunks: chunks}, err
+}
+
+// places reads them back.
+func (a *Archive) places(e Entry) ([]place, error) {
+	p, done, err := e.from.pack()
+	if err != nil {
+		return nil, e.damage(err)
 	}
+	defer done()
+	places, err := p.places(e.line.Places)
+	if err != nil {
+		return nil, e.damage(err)
+	}
+	return places, nil
+}
+
+func (p pack) places(o *object) (places []place, err error) {
+	if o.Thinned {
+		return nil, errThinned
+	}
+	b, err := p.content(o.Chunks)
 	if err != nil {
 		return nil, err
 	}
-	for i := range r.places {
-		n := bytesOf(r.places[i : i+1])
-		r.places[i].kept, lit = lit[:n], lit[n:]
+	head, kept, _ := bytes.Cut(b, []byte{'\n'})
+	if json.Unmarshal(head, &places) != nil {
+		return nil, damaged("the places of a change cannot be read")
 	}
-	return r.places, nil
+	for i, at := range places {
+		if at.size() > int64(len(kept)) {
+			return nil, damaged("the bytes of a place are missing")
+		}
+		places[i].kept, kept = kept[:at.size()], kept[at.size():]
+	}
+	return places, nil
 }
 
 // changedAt says that a place was changed after the change to restore.
@@ -85,15 +121,15 @@ func changedAt(offset int64) *ConflictError {
 // is now. later are the changes of the same file after it, oldest first. A place must
 // be as the change made it, with the same bytes beside it.
 func (a *Archive) RestorePlaces(e Entry, later []Entry, now io.ReaderAt) ([]span.Splice, error) {
-	list, err := a.changedPlaces(e)
+	list, err := a.places(e)
 	if err != nil {
 		return nil, err
 	}
 	for _, l := range later {
-		if l.places == 0 {
-			return nil, changedAt(list[0].at)
+		if !l.Partial() {
+			return nil, changedAt(list[0].At)
 		}
-		change, err := a.changedPlaces(l)
+		change, err := a.places(l)
 		if err != nil {
 			return nil, err
 		}
@@ -103,27 +139,21 @@ func (a *Archive) RestorePlaces(e Entry, later []Entry, now io.ReaderAt) ([]span
 	}
 	var out []span.Splice
 	for _, at := range list {
-		if at.at < at.lead { // a later change removed bytes before it
-			return nil, changedAt(at.at)
+		if at.At < at.Lead { // a later change removed bytes before it
+			return nil, changedAt(at.At)
 		}
 		_, there := at.sides()
 		found := make([]byte, len(there))
-		read, err := now.ReadAt(found, at.at-at.lead)
+		read, err := now.ReadAt(found, at.At-at.Lead)
 		if err != nil && err != io.EOF {
 			return nil, err
 		}
 		if !bytes.Equal(found[:read], there) {
-			return nil, changedAt(at.at)
+			return nil, changedAt(at.At)
 		}
-		out = append(out, span.Splice{Start: at.at, End: at.at + at.added, New: at.kept[at.lead : at.lead+at.gone]})
+		out = append(out, span.Splice{Start: at.At, End: at.At + at.Added, New: at.kept[at.Lead : at.Lead+at.Gone]})
 	}
 	return out, nil
-}
-
-// sides returns the bytes of a place before and after the change, with those beside it.
-func (p place) sides() (before, after []byte) {
-	tail := p.kept[p.lead+p.gone+p.added:]
-	return slices.Concat(p.kept[:p.lead+p.gone], tail), slices.Concat(p.kept[:p.lead], p.kept[p.lead+p.gone:])
 }
 
 // through moves places to where they are after a later change.
@@ -133,46 +163,33 @@ func through(list, change []place) ([]place, error) {
 	for _, at := range list {
 		for len(change) > 0 {
 			c := change[0]
-			start := c.at - moved // before that change
-			if start+c.gone >= at.at {
+			start := c.At - moved // before that change
+			if start+c.Gone >= at.At {
 				break
 			}
-			moved += c.added - c.gone
+			moved += c.Added - c.Gone
 			change = change[1:]
 		}
-		if len(change) > 0 && change[0].at-moved <= at.at+at.added {
-			return nil, changedAt(change[0].at)
+		if len(change) > 0 && change[0].At-moved <= at.At+at.Added {
+			return nil, changedAt(change[0].At)
 		}
-		at.at += moved
+		at.At += moved
 		out = append(out, at)
 	}
 	return out, nil
-}
-
-func (a *Archive) changedPlaces(e Entry) ([]place, error) {
-	p, done, err := a.pack(e.from)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	found, err := p.places(e.places)
-	if err != nil {
-		err = e.damage(err)
-	}
-	return found, err
 }
 
 // Parts are the places of a change of a file above WholeLimit as they were and as
 // they were made, with a little of what stands beside them, for showing; nil for
 // other changes.
 func (a *Archive) Parts(e Entry) (parts []Part, err error) {
-	if e.places == 0 {
+	if !e.Partial() {
 		return nil, nil
 	}
-	places, err := a.changedPlaces(e)
+	places, err := a.places(e)
 	for _, at := range places {
 		before, after := at.sides()
-		parts = append(parts, Part{Offset: at.at - at.lead, Before: before, After: after})
+		parts = append(parts, Part{Offset: at.At - at.Lead, Before: before, After: after})
 	}
 	return parts, err
 }
@@ -182,6 +199,3 @@ type Part struct {
 	Offset        int64 // in the file as it was after the change
 	Before, After []byte
 }
-
-// Partial tells whether of the file only the changed places are kept.
-func (e Entry) Partial() bool { return e.places != 0 }

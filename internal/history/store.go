@@ -47,8 +47,7 @@ type Options struct {
 // Store stores changes. It is safe for concurrent use, and touches nothing before the first
 // change.
 type Store struct {
-	o    Options
-	code coder
+	o Options
 
 	mu      sync.Mutex // guards now
 	now     *writer
@@ -78,8 +77,8 @@ type Change struct {
 	// Splices turn the old bytes into the new ones. Gone says that the file is removed.
 	Splices []span.Splice
 	Gone    bool
-	// Made is the number of folders that are made for the file.
-	Made int
+	// NewDirs is the number of folders that are made for the file.
+	NewDirs int
 	// Was and Is are the hashes before and after; nil if they are not known.
 	Was, Is *Sum
 }
@@ -176,9 +175,9 @@ func (s *Store) keep(ctx context.Context, c Change, settings Settings) (*Mark, e
 	if err != nil {
 		return nil, err
 	}
-	l := line{Session: c.Session, Tool: c.Tool, Call: c.Call, Path: c.path(), Made: c.Made}
+	l := line{Session: c.Session, Tool: c.Tool, Call: c.Call, Path: c.path(), NewDirs: c.NewDirs}
 	if c.Old != nil && c.Size > WholeLimit {
-		l.PlacesAt, err = w.places(c, settings.MaxSize)
+		l.Places, err = w.places(c, settings.MaxSize)
 	} else {
 		err = w.states(c, &l)
 	}
@@ -236,7 +235,7 @@ func (s *Store) writer(ctx context.Context, settings Settings) (*writer, error) 
 	if err != nil {
 		return nil, err
 	}
-	w, err := newWriter(root, strings.ToLower(rand.Text()[:idLen]), s.o.Now, &s.code)
+	w, err := newWriter(root, strings.ToLower(rand.Text()[:idLen]), s.o.Now)
 	if err != nil {
 		root.Close()
 		return nil, err

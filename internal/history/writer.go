@@ -3,6 +3,7 @@ package history
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -22,27 +23,33 @@ const (
 // Bounds of one pack. They are small against the bounds of all packs, so that little is
 // removed with the oldest one.
 const (
-	minPack  = 1 << 20
-	maxPack  = 32 << 20
-	packs    = 32 // a full history has at least so many
-	maxSpan  = 24 * time.Hour
-	minSpan  = time.Minute
-	maxDepth = 64 // length of a chain of states, each stored as a change of the next
-	// leanSize and leanDepth bound the bytes that are unpacked while a change waits.
-	leanSize  = 1 << 20
-	leanDepth = maxDepth / 2
+	minPack = 1 << 20
+	maxPack = 32 << 20
+	packs   = 32 // a full history has at least so many
+	maxSpan = 24 * time.Hour
+	minSpan = time.Minute
 )
 
-// maxKnown bounds the states and paths that a writer remembers of its pack, so that equal
-// bytes are stored once. After that it begins anew, and stores some a second time.
-const maxKnown = 1024
+// maxStored bounds the states and paths that a writer remembers of its pack, so that equal bytes are
+// stored once. After that it begins anew, and stores some a second time.
+const maxStored = 1024
+
+// maxLoaded bounds the bytes that are decompressed while a change waits.
+const maxLoaded = 1 << 20
+
+// A state above wholeState bytes is stored as the changes of an earlier one, its base, at
+// most maxChanges. A base is whole: no state needs more than one other.
+const (
+	wholeState = 8 << 10
+	maxChanges = 64
+)
 
 // writer is a journal and a pack that this process adds to. It holds a lock on the journal,
 // so that no process removes them.
 type writer struct {
 	id   string
+	stem string // of the names of its files
 	root *os.Root
-	code *coder
 	now  func() time.Time
 	born time.Time
 
@@ -56,23 +63,17 @@ type writer struct {
 	lineEnd int64
 	number  int
 	latest  int64 // time of the last entry
-	stored  map[Sum]ref
-	last    map[string]ref // by path
-}
-
-// ref is a state in the pack.
-type ref struct {
-	at, size int64
-	depth    int // number of states below it in its chain
+	stored  map[Sum]*object
+	last    map[string]*object // by path
 }
 
 // newWriter starts a pack. The caller is its first user.
-func newWriter(root *os.Root, id string, now func() time.Time, code *coder) (*writer, error) {
-	w := &writer{id: id, root: root, code: code, now: now, born: now(), users: 1, stored: make(map[Sum]ref), last: make(map[string]ref)}
-	stem := w.born.UTC().Format(stemTime) + "-" + id
+func newWriter(root *os.Root, id string, now func() time.Time) (*writer, error) {
+	w := &writer{id: id, root: root, now: now, born: now(), users: 1, stored: make(map[Sum]*object), last: make(map[string]*object)}
+	w.stem = w.born.UTC().Format(stemTime) + "-" + id
 	const flags = os.O_RDWR | os.O_CREATE | os.O_EXCL
 	var err error
-	if w.journal, err = root.OpenFile(stem+journalExt, flags, 0o600); err != nil {
+	if w.journal, err = root.OpenFile(w.stem+journalExt, flags, 0o600); err != nil {
 		return nil, err
 	}
 	locked, err := tryLock(w.journal)
@@ -80,18 +81,14 @@ func newWriter(root *os.Root, id string, now func() time.Time, code *coder) (*wr
 		err = errors.New("a new journal is locked by another process")
 	}
 	if err == nil {
-		w.pack, err = root.OpenFile(stem+packExt, flags, 0o600)
-	}
-	if err == nil {
-		_, err = w.pack.WriteAt([]byte(packMagic), 0)
+		w.pack, err = root.OpenFile(w.stem+packExt, flags, 0o600)
 	}
 	if err != nil {
 		w.closeFiles()
-		root.Remove(stem + packExt)
-		root.Remove(stem + journalExt)
+		root.Remove(w.stem + packExt)
+		root.Remove(w.stem + journalExt)
 		return nil, err
 	}
-	w.packEnd = int64(len(packMagic))
 	return w, nil
 }
 
@@ -152,17 +149,33 @@ func (w *writer) closeFiles() {
 	}
 }
 
-// add appends a record to the pack. b has room for the frame and then the payload.
-func (w *writer) add(kind byte, b []byte) (at int64, err error) {
-	frame(kind, b)
+// put stores bytes as chunks.
+func (w *writer) put(content io.Reader, size int64) (chunks []chunk, err error) {
+	buf := make([]byte, min(size, chunkLen))
+	for left := size; left > 0; left -= int64(len(buf)) {
+		buf = buf[:min(left, chunkLen)]
+		if _, err := io.ReadFull(content, buf); err != nil {
+			return nil, err
+		}
+		c, err := w.add(encoder().EncodeAll(buf, nil))
+		if err != nil {
+			return nil, err
+		}
+		chunks = append(chunks, c)
+	}
+	return chunks, nil
+}
+
+// add appends a frame to the pack.
+func (w *writer) add(frame []byte) (chunk, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	at = w.packEnd
-	if err := w.write(w.pack, b, at); err != nil {
-		return 0, err
+	c := chunk{At: w.packEnd, Len: int64(len(frame)), Check: checkOf(frame)}
+	if err := w.write(w.pack, frame, c.At); err != nil {
+		return c, err
 	}
-	w.packEnd += int64(len(b))
-	return at, nil
+	w.packEnd += c.Len
+	return c, nil
 }
 
 // append appends a line to the journal and returns the entry's number.
@@ -173,16 +186,22 @@ func (w *writer) append(l line) (int, error) {
 		w.latest = max(w.latest+1, w.now().UnixNano())
 		l.Number, l.Time = w.number+1, w.latest
 	}
-	b, err := l.encode()
-	if err != nil {
+	if err := w.writeLine(l); err != nil {
 		return 0, err
 	}
-	if err := w.write(w.journal, b, w.lineEnd); err != nil {
-		return 0, err
-	}
-	w.lineEnd += int64(len(b))
 	w.number = max(w.number, l.Number)
 	return l.Number, nil
+}
+
+func (w *writer) writeLine(l line) error {
+	b, err := l.encode()
+	if err == nil {
+		err = w.write(w.journal, b, w.lineEnd)
+	}
+	if err == nil {
+		w.lineEnd += int64(len(b))
+	}
+	return err
 }
 
 // write removes what it could write only in part: the next write must not follow that.
@@ -194,58 +213,55 @@ func (w *writer) write(f *os.File, b []byte, at int64) error {
 	return err
 }
 
-// reader returns the pack as it was written so far.
-func (w *writer) reader() *pack {
+func (w *writer) find(sum Sum) *object {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return &pack{r: w.pack, end: w.packEnd, code: w.code}
+	return w.stored[sum]
 }
 
-func (w *writer) find(sum Sum) (ref, bool) {
+// learn remembers the state that a file has now.
+func (w *writer) learn(path string, o *object) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	k, ok := w.stored[sum]
-	return k, ok
-}
-
-func (w *writer) learn(path string, sum Sum, k ref) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if len(w.stored) == maxKnown {
+	if len(w.stored) == maxStored {
 		clear(w.stored)
 	}
-	if len(w.last) == maxKnown {
+	if len(w.last) == maxStored {
 		clear(w.last)
 	}
-	w.stored[sum], w.last[path] = k, k
+	w.stored[*o.Sum], w.last[path] = o, o
 }
 
 // states stores the file as it is and as it will be.
 func (w *writer) states(c Change, l *line) error {
-	var old []byte
-	var base ref
+	old, err := c.oldBytes()
+	if err != nil {
+		return err
+	}
 	if c.Old != nil {
-		var err error
-		if old, err = c.oldBytes(); err != nil {
+		if l.Old, err = w.stateBefore(c.path(), sumOr(c.Was, old), old); err != nil {
 			return err
 		}
-		sum := sumOr(c.Was, old)
-		if base, err = w.stateBefore(c.path(), sum, old); err != nil {
-			return err
-		}
-		l.Before, l.BeforeAt = sum.String(), base.at
+		w.learn(c.path(), l.Old)
 	}
 	if c.Gone {
 		return nil
 	}
-	sum, is, err := w.stateAfter(c, old, base)
-	if err != nil {
-		return err
+	sum := c.Is
+	if sum == nil {
+		h := sha256.New()
+		if _, err := io.Copy(h, span.NewReader(old, c.Splices)); err != nil {
+			return err
+		}
+		sum = (*Sum)(h.Sum(nil))
 	}
-	l.After, l.AfterAt = sum.String(), is.at
-	return nil
+	if l.New, err = w.state(*sum, l.Old, old, c.Splices); err == nil {
+		w.learn(c.path(), l.New)
+	}
+	return err
 }
 
+// oldBytes returns the bytes that the change replaces; nil if there is no file.
 func (c Change) oldBytes() ([]byte, error) {
 	if c.From != nil || c.Size == 0 {
 		return c.From, nil
@@ -264,168 +280,39 @@ func sumOr(s *Sum, b []byte) Sum {
 	return sha256.Sum256(b)
 }
 
-// stateBefore finds or stores the state that is about to be replaced. If another program
-// changed the file since the last entry, it is stored as a change of that.
-func (w *writer) stateBefore(path string, sum Sum, old []byte) (ref, error) {
-	if k, ok := w.find(sum); ok && k.depth < maxDepth {
-		return k, nil
-	}
+// stateBefore finds or stores the state that a change replaces. If another program changed
+// the file since its last entry, the state is stored as a change of that.
+func (w *writer) stateBefore(path string, sum Sum, old []byte) (o *object, err error) {
 	w.mu.Lock()
-	last, ok := w.last[path]
+	last := w.last[path]
 	w.mu.Unlock()
-	if ok && last.depth < leanDepth && last.size <= leanSize && len(old) <= leanSize {
-		if base, _, err := w.reader().load(last.at); err == nil {
-			changes := []span.Splice{tight(span.Splice{End: int64(len(base)), New: old}, base)}
-			if worthLeaning(changes, int64(len(old))) {
-				return w.lean(path, sum, int64(len(old)), changes, last)
+	if last != nil && w.find(sum) == nil && len(old) <= maxLoaded {
+		if was, err := (pack{w.pack}).state(last); err == nil {
+			return w.state(sum, last, was, []span.Splice{{End: int64(len(was)), New: old}})
+		}
+	}
+	return w.state(sum, nil, old, nil)
+}
+
+// state finds or stores the state that splices make of old bytes. was is the state of
+// these, nil if it is not stored. Up to wholeState, and if the changes since the base of was
+// are many, the new state is stored whole and can be a base itself.
+func (w *writer) state(sum Sum, was *object, old []byte, splices []span.Splice) (o *object, err error) {
+	if o := w.find(sum); o != nil {
+		return o, nil
+	}
+	o = &object{Sum: &sum}
+	size := int64(len(old)) + span.Growth(splices)
+	if was != nil && size > wholeState {
+		base, changes, err := pack{w.pack}.parts(was)
+		if err == nil && len(changes) < maxChanges {
+			if b, err := json.Marshal(append(changes, tightened(splices, old))); err == nil && int64(len(b)) < size/8 {
+				o.Base = base
+				o.Chunks, err = w.put(bytes.NewReader(b), int64(len(b)))
+				return o, err
 			}
 		}
 	}
-	return w.whole(path, sum, int64(len(old)), bytes.NewReader(old))
-}
-
-// stateAfter finds or stores the state that a change makes.
-func (w *writer) stateAfter(c Change, old []byte, base ref) (Sum, ref, error) {
-	changes := make([]span.Splice, len(c.Splices))
-	size := int64(len(old)) + span.Growth(c.Splices)
-	for i, s := range c.Splices {
-		changes[i] = tight(s, old)
-	}
-	var sum Sum
-	if c.Is != nil {
-		sum = *c.Is
-	} else {
-		h := sha256.New()
-		if _, err := io.Copy(h, span.NewReader(old, changes)); err != nil {
-			return sum, ref{}, err
-		}
-		h.Sum(sum[:0])
-	}
-	if k, ok := w.find(sum); ok {
-		w.learn(c.path(), sum, k)
-		return sum, k, nil
-	}
-	var k ref
-	var err error
-	if base.at != 0 && base.depth < maxDepth && worthLeaning(changes, size) {
-		k, err = w.lean(c.path(), sum, size, changes, base)
-	} else {
-		k, err = w.whole(c.path(), sum, size, span.NewReader(old, changes))
-	}
-	return sum, k, err
-}
-
-// worthLeaning reports whether changes take much less room than the size bytes that they
-// make.
-func worthLeaning(changes []span.Splice, size int64) bool {
-	cost := int64(0)
-	for _, s := range changes {
-		cost += int64(len(s.New)) + 6
-	}
-	return cost < size/2+64
-}
-
-// tight returns a splice without the bytes at its ends that it leaves as they are.
-func tight(s span.Splice, old []byte) span.Splice {
-	was := old[s.Start:s.End]
-	n := commonPrefix(was, s.New)
-	s.Start, s.New, was = s.Start+int64(n), s.New[n:], was[n:]
-	n = commonSuffix(was, s.New)
-	s.End, s.New = s.End-int64(n), s.New[:len(s.New)-n]
-	return s
-}
-
-func commonPrefix(a, b []byte) (n int) {
-	most := min(len(a), len(b))
-	for _, step := range compareSteps {
-		for n+step <= most && bytes.Equal(a[n:n+step], b[n:n+step]) {
-			n += step
-		}
-	}
-	return n
-}
-
-func commonSuffix(a, b []byte) (n int) {
-	most := min(len(a), len(b))
-	for _, step := range compareSteps {
-		for n+step <= most && bytes.Equal(a[len(a)-n-step:len(a)-n], b[len(b)-n-step:len(b)-n]) {
-			n += step
-		}
-	}
-	return n
-}
-
-// compareSteps are numbers of bytes that are compared at once: processors are quick at
-// blocks.
-var compareSteps = []int{256, 1}
-
-// lean stores a state as the changes to another one.
-func (w *writer) lean(path string, sum Sum, size int64, changes []span.Splice, base ref) (ref, error) {
-	r := record{kind: kindState, sum: sum, size: size, base: base.at}
-	var added []io.Reader
-	at := int64(0)
-	for _, c := range changes {
-		r.cuts = append(r.cuts, cut{skip: c.Start - at, gone: c.End - c.Start, added: int64(len(c.New))})
-		r.lit.size += int64(len(c.New))
-		at = c.End
-		added = append(added, bytes.NewReader(c.New))
-	}
-	return w.state(path, r, io.MultiReader(added...), base.depth+1)
-}
-
-// whole stores a state on its own.
-func (w *writer) whole(path string, sum Sum, size int64, content io.Reader) (ref, error) {
-	return w.state(path, record{kind: kindState, sum: sum, size: size, lit: literal{size: size}}, content, 0)
-}
-
-func (w *writer) state(path string, r record, content io.Reader, depth int) (ref, error) {
-	at, err := w.put(r, content)
-	k := ref{at: at, size: r.size, depth: depth}
-	if err == nil {
-		w.learn(path, r.sum, k)
-	}
-	return k, err
-}
-
-// places stores the places of a change of a file above WholeLimit.
-func (w *writer) places(c Change, most int64) (at int64, err error) {
-	r, kept := placesOf(c.Old, c.Size, c.Splices)
-	gone := int64(0)
-	for _, at := range r.places {
-		gone += at.gone
-	}
-	if gone > most {
-		return 0, ErrTooLarge
-	}
-	r.lit.size = bytesOf(r.places)
-	return w.put(r, kept)
-}
-
-// put stores a record with the bytes of its literal: inline where they fit into one piece,
-// else piece by piece.
-func (w *writer) put(r record, content io.Reader) (at int64, err error) {
-	buf := make([]byte, min(r.lit.size, pieceLen))
-	if r.lit.size <= pieceLen {
-		if _, err := io.ReadFull(content, buf); err != nil {
-			return 0, err
-		}
-		r.lit.method, r.lit.inline = w.code.pack(nil, buf)
-	} else {
-		for left := r.lit.size; left > 0; left -= int64(len(buf)) {
-			buf = buf[:min(left, pieceLen)]
-			if _, err := io.ReadFull(content, buf); err != nil {
-				return 0, err
-			}
-			method, b := w.code.pack(make([]byte, frameLen+1, frameLen+1+len(buf)/2), buf)
-			b[frameLen] = method
-			piece, err := w.add(kindPiece, b)
-			if err != nil {
-				return 0, err
-			}
-			r.lit.pieces = append(r.lit.pieces, piece)
-		}
-	}
-	c := codec{b: make([]byte, frameLen, frameLen+128+len(r.lit.inline))}
-	r.code(&c)
-	return w.add(r.kind, c.b)
+	o.Chunks, err = w.put(span.NewReader(old, splices), size)
+	return o, err
 }

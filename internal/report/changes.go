@@ -41,9 +41,11 @@ func (o Output) Changes(entries []history.Entry) error {
 	return w.Flush()
 }
 
-// kind says whether a change created or removed its file.
+// kind says whether a change created or removed its file, and whether its bytes are gone.
 func kind(e history.Entry) string {
 	switch {
+	case e.Thinned:
+		return " (no longer kept)"
 	case e.Partial():
 		return ""
 	case e.Before == nil:

@@ -121,7 +121,7 @@ func (r Restorer) file(ctx context.Context, f File, id string, dry bool) (*toolc
 func removeFolders(f File) {
 	for _, e := range f.Entries {
 		dir := e.Path
-		for range e.Made {
+		for range e.NewDirs {
 			if dir = filepath.Dir(dir); syscall.Rmdir(dir) != nil {
 				break
 			}

@@ -1,0 +1,181 @@
+package history
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestOneFileHoldsAQuarter changes one file until it has more than a quarter of the room,
+// and others in between. The middle of its changes goes, and nothing else.
+func TestOneFileHoldsAQuarter(t *testing.T) {
+	const maxSize = 8 << 20
+	dir := t.TempDir()
+	settings := Settings{Required: true, MaxSize: maxSize, MaxAge: testMaxAge}
+	s := openStore(t, dir, func(o *Options) { o.Settings = func() Settings { return settings } })
+	state := func(i int) []byte {
+		chance := rand.New(rand.NewPCG(uint64(i), 3))
+		b := make([]byte, 0, 100_016)
+		for len(b) < 100_000 {
+			b = binary.LittleEndian.AppendUint64(b, chance.Uint64())
+		}
+		return fmt.Appendf(b, "state %d", i)
+	}
+	const edits = 60
+	for i := range edits {
+		keep(t, s, "/large", state(i), state(i+1))
+		if i%10 == 5 {
+			keep(t, s, fmt.Sprintf("/copy%d", i), nil, state(i)) // stored for the other file
+		}
+	}
+	s.Close()
+	root, err := os.OpenRoot(filepath.Join(dir, Folder))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	if err := evict(root, settings, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	check := func() (size int64) {
+		t.Helper()
+		a := open(t, dir)
+		entries, bad := a.Entries(nil)
+		if bad != nil || len(entries) != edits+6 {
+			t.Fatalf("%d entries, %v", len(entries), bad)
+		}
+		at := edits
+		marks := ""
+		for _, e := range entries {
+			if e.Path != "/large" {
+				if b, err := a.After(e); err != nil || !strings.HasSuffix(e.Path, strings.TrimPrefix(string(b[100_000:]), "state ")) {
+					t.Errorf("%s of another file: %v", e.ID, err)
+				}
+				continue
+			}
+			before, err := a.Before(e)
+			if e.Thinned {
+				marks += "-"
+				if err == nil || !strings.Contains(err.Error(), "a quarter of history.maxSize") {
+					t.Errorf("%s is thinned: %v", e.ID, err)
+				}
+			} else {
+				marks += "+"
+				after, other := a.After(e)
+				if err != nil || other != nil || !bytes.Equal(before, state(at-1)) || !bytes.Equal(after, state(at)) {
+					t.Errorf("%s, change %d: %v, %v", e.ID, at, err, other)
+				}
+			}
+			if *e.After != sumOr(nil, state(at)) {
+				t.Errorf("%s has another hash", e.ID)
+			}
+			at--
+		}
+		if ends := strings.Trim(marks, "+"); ends == "" || strings.Trim(ends, "-") != "" || marks[0] != '+' || marks[len(marks)-1] != '+' {
+			t.Errorf("the middle should go: %s", marks)
+		}
+		return folderSize(t, dir)
+	}
+	// The copies are six states that the other file has, too.
+	size := check()
+	if size > maxSize/4+700_000 {
+		t.Errorf("%d bytes are left", size)
+	}
+	names, _ := filepath.Glob(filepath.Join(dir, Folder, "*"))
+	if err := evict(root, settings, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if again, _ := filepath.Glob(filepath.Join(dir, Folder, "*")); fmt.Sprint(again) != fmt.Sprint(names) || check() != size {
+		t.Errorf("it was thinned again: %v, before %v", again, names)
+	}
+}
+
+// TestUnfinishedCopy: a process died while it copied a segment.
+func TestUnfinishedCopy(t *testing.T) {
+	dir := t.TempDir()
+	s := openStore(t, dir)
+	keep(t, s, "/a", nil, []byte("1"))
+	s.Close()
+	root, err := os.OpenRoot(filepath.Join(dir, Folder))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	all, err := segments(root)
+	if err != nil || len(all) != 1 {
+		t.Fatal(len(all), err)
+	}
+	w, err := newWriter(root, all[0].id, func() time.Time { return time.Now().Add(time.Second) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.closeFiles()
+	if got := left(t, dir); len(got) != 1 {
+		t.Errorf("%d entries", len(got))
+	}
+	if err := evict(root, Settings{MaxSize: testMaxSize, MaxAge: testMaxAge}, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if now, _ := segments(root); len(now) != 1 || now[0].stem != all[0].stem || len(left(t, dir)) != 1 {
+		t.Errorf("%d segments are left", len(now))
+	}
+}
+
+// TestLargeStatesHaveOneBase: states above wholeState are stored as changes, and come back.
+func TestLargeStatesHaveOneBase(t *testing.T) {
+	dir := t.TempDir()
+	s := openStore(t, dir)
+	old := noise(1_200_000)
+	want := map[string][]version{}
+	for i := range 2*maxChanges + 10 {
+		now := bytes.Clone(old)
+		copy(now[i*5000:], fmt.Sprint("change ", i))
+		keep(t, s, "/large", old, now)
+		want["/large"] = append(want["/large"], version{"/large", old, now})
+		old = now
+	}
+	if size := folderSize(t, dir); size > 4<<20 {
+		t.Errorf("%d bytes for three whole states of 1.2 MB", size)
+	}
+	compare(t, open(t, dir), want)
+}
+
+// TestEarlierVersion: what another version of fsmcp stored is neither read nor damage, and
+// goes by its age.
+func TestEarlierVersion(t *testing.T) {
+	dir := t.TempDir()
+	aged(t, dir, 2*time.Hour, 10)
+	journals, _ := filepath.Glob(filepath.Join(dir, Folder, "*"+journalExt))
+	const earlier = `{"n":1,"t":1795000000000000000,"path":"/a","after":"2c8b08da5ce60398e1f19af0e5dccc744df274b826abe585eaba68c525434806","a":8}`
+	if err := os.WriteFile(journals[0], fmt.Appendf(nil, "%08x %s\n", checkOf([]byte(earlier)), earlier), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := left(t, dir); len(got) != 0 {
+		t.Errorf("%d entries", len(got))
+	}
+	root, err := os.OpenRoot(filepath.Join(dir, Folder))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	for i, age := range []time.Duration{testMaxAge - time.Hour, testMaxAge + time.Hour} {
+		if err := os.Chtimes(journals[0], time.Now().Add(-age), time.Now().Add(-age)); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(strings.TrimSuffix(journals[0], journalExt)+packExt, time.Now().Add(-age), time.Now().Add(-age)); err != nil {
+			t.Fatal(err)
+		}
+		if err := evict(root, Settings{MaxSize: testMaxSize, MaxAge: testMaxAge}, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		if all, err := segments(root); err != nil || len(all) != 1-i {
+			t.Errorf("after %v: %d segments, %v", age, len(all), err)
+		}
+	}
+}
