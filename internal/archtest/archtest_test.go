@@ -82,7 +82,8 @@ var layers = map[string]layer{
 		never:   []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch, noVips, noPDF, {"os", "only fsys and save reach the disk"}},
 	},
 	"internal/span":           {never: pure()},
-	"internal/changes":        {imports: []string{"internal/phrase", "internal/span", "internal/text"}, never: pure()},
+	"internal/linediff":       {never: pure()},
+	"internal/changes":        {imports: []string{"internal/linediff", "internal/phrase", "internal/span", "internal/text"}, never: pure()},
 	"internal/pagewords":      {imports: []string{"internal/fsys", "internal/media", "internal/phrase", "internal/text"}, never: pure()},
 	"internal/phrase":         {imports: []string{"internal/fsys"}, never: pure()},
 	"internal/refusal":        {imports: []string{"internal/access", "internal/changes", "internal/clipboard", "internal/edit", "internal/fsys", "internal/history", "internal/hooks", "internal/media", "internal/notebook", "internal/perm", "internal/phrase", "internal/save", "internal/search", "internal/text"}, never: pure()},
@@ -133,7 +134,7 @@ var layers = map[string]layer{
 	// It needs net/url: the protocol names files by URIs.
 	"internal/lsp":          {imports: []string{"internal/changes", "internal/fsys", "internal/phrase", "internal/procgroup"}, never: []ban{noProtocol, {"net", noNet.why}, {"net/http/...", noNet.why}, noCommand, noLog, noWatch}},
 	"internal/hooks/editor": {imports: []string{"internal/filelock", "internal/hooks", "internal/owndir", "internal/phrase"}, never: []ban{noProtocol, noNet, noCommand, noLog, noWatch}},
-	"internal/history":      {imports: []string{"internal/filelock", "internal/owndir", "internal/save", "internal/span"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
+	"internal/history":      {imports: []string{"internal/filelock", "internal/linediff", "internal/owndir", "internal/save", "internal/span"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
 	"schemas":               {never: pure()},
 
 	"internal/media/scaledjpeg": {imports: []string{"internal/media"}, never: append(pure(), noVips, noPDF)},
@@ -274,6 +275,7 @@ func TestSoleImporters(t *testing.T) {
 		"github.com/pdfcpu/pdfcpu":               "internal/media/pdf",
 		"github.com/klippa-app/go-pdfium":        "internal/media/pdf",
 		"github.com/aymanbagabas/go-udiff":       "internal/changes",
+		"github.com/wlynxg/chardet":              "internal/text/charset",
 		"github.com/modelcontextprotocol/go-sdk": "tests only",
 	}
 	for dir, p := range packages(t) {

@@ -1,11 +1,10 @@
 // Package changes words the difference of two texts: the numbered diff of an outside
 // change, the unified diff of a change, and the region that an answer shows after an
-// edit. Every diff that the program shows comes from here; lines are compared by
-// github.com/aymanbagabas/go-udiff.
+// edit. Every diff that the program shows comes from here; package linediff compares the
+// lines.
 //
 // It is pure: it reads no file, keeps no record of what was shown, and writes no
-// sentence around a diff. It does not merge: package history does, and says why it
-// compares lines itself.
+// sentence around a diff. It does not merge: package history does.
 package changes
 
 import (
@@ -13,8 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/aymanbagabas/go-udiff"
-
+	"github.com/fsmcp/fsmcp/internal/linediff"
 	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/text"
@@ -56,14 +54,18 @@ func Of(old, now *text.Doc) (d Diff) {
 	was, is := LinesOf(old), LinesOf(now)
 	number := was.Counter()
 	shift, grown := 0, 0 // what the new text is ahead by, in bytes and lines
-	for _, e := range changedLines(was, is) {
-		gone, come := was.cut(old.Text[e.Start:e.End]), is.cut(e.New)
+	end := was.End
+	if is.End != end {
+		end = '\n'
+	}
+	for _, e := range compareLines(old.Text, now.Text, end, comparedBytes).edits() {
+		gone, come := was.cut(old.Text[e.start:e.end]), is.cut(e.now)
 		d.alike = d.alike || slices.Equal(gone, come)
-		first := number.At(e.Start)
+		first := number.At(e.start)
 		for i, line := range gone {
 			d.lines = append(d.lines, diffLine{text: fmt.Sprintf("-%d\t%s", first+i, line)})
 		}
-		start, end := e.Start+shift, e.Start+shift+len(e.New)
+		start, end := e.start+shift, e.start+shift+len(e.now)
 		for i, at := 0, start; at < end; i++ {
 			next := min(is.After(at), end)
 			d.lines = append(d.lines, diffLine{
@@ -73,9 +75,9 @@ func Of(old, now *text.Doc) (d Diff) {
 			at = next
 		}
 		d.Splices = append(d.Splices, span.Splice{
-			Start: old.RawOffset(e.Start), End: old.RawOffset(e.End), New: now.Raw[now.RawOffset(start):now.RawOffset(end)],
+			Start: old.RawOffset(e.start), End: old.RawOffset(e.end), New: now.Raw[now.RawOffset(start):now.RawOffset(end)],
 		})
-		shift, grown = shift+len(e.New)-(e.End-e.Start), grown+len(come)-len(gone)
+		shift, grown = shift+len(e.now)-(e.end-e.start), grown+len(come)-len(gone)
 	}
 	return d
 }
@@ -139,69 +141,85 @@ func (d Diff) Counts() (added, removed int) {
 	return added, len(d.lines) - added
 }
 
-// changedLines compares two texts by lines. Of large ones it finds only where the
-// difference begins and ends.
-func changedLines(was, is Lines) []udiff.Edit {
-	if len(was.Text)+len(is.Text) <= comparedBytes {
-		return lineEdits(was, is)
-	}
-	from := was.Start(commonStart(was.Text, is.Text))
-	common := commonEnd(was.Text[from:], is.Text[from:])
-	if i := strings.IndexByte(was.Text[len(was.Text)-common:], was.End); i >= 0 {
-		common -= i + 1 // whole lines
-	} else {
-		common = 0
-	}
-	return []udiff.Edit{{Start: from, End: len(was.Text) - common, New: is.Text[from : len(is.Text)-common]}}
+// maxSteps bounds the comparison of texts that have little in common.
+const maxSteps = 128
+
+// lineDiff is the difference of two texts, in lines with their endings.
+type lineDiff struct {
+	old, now []string
+	hunks    []linediff.Hunk
 }
 
-// lineEdits compares two texts by lines. Where CRs end the lines of both, they
-// take the place of LFs, which are as long.
-func lineEdits(was, is Lines) []udiff.Edit {
-	if was.End != '\r' || is.End != '\r' {
-		return udiff.Lines(was.Text, is.Text)
+// compareLines compares two texts, whose lines end at end. Above most bytes together it
+// finds only where the difference begins and ends.
+func compareLines(old, now string, end byte, most int) (d lineDiff) {
+	d.old, d.now = splitLines(old, end), splitLines(now, end)
+	if len(old)+len(now) <= most {
+		n := linediff.Number(d.old, d.now)
+		d.hunks = linediff.Compare(n[0], n[1], maxSteps)
+		return d
 	}
-	edits := udiff.Lines(strings.ReplaceAll(was.Text, "\r", "\n"), strings.ReplaceAll(is.Text, "\r", "\n"))
-	for i, e := range edits {
-		edits[i].New = strings.ReplaceAll(e.New, "\n", "\r")
+	shorter := min(len(d.old), len(d.now))
+	head, tail := 0, 0
+	for head < shorter && d.old[head] == d.now[head] {
+		head++
 	}
-	return edits
+	for tail < shorter-head && d.old[len(d.old)-1-tail] == d.now[len(d.now)-1-tail] {
+		tail++
+	}
+	if h := (linediff.Hunk{A0: head, A1: len(d.old) - tail, B0: head, B1: len(d.now) - tail}); h.A0 < h.A1 || h.B0 < h.B1 {
+		d.hunks = []linediff.Hunk{h}
+	}
+	return d
 }
 
-func commonStart(a, b string) int {
-	n := min(len(a), len(b))
-	for i := range n {
-		if a[i] != b[i] {
-			return i
+func splitLines(s string, end byte) []string {
+	lines := strings.SplitAfter(s, string(end))
+	if last := len(lines) - 1; lines[last] == "" {
+		return lines[:last]
+	}
+	return lines
+}
+
+// edit replaces the bytes [start, end) of the old text.
+type edit struct {
+	start, end int
+	now        string
+}
+
+// edits returns the difference in bytes.
+func (d lineDiff) edits() []edit {
+	out := make([]edit, 0, len(d.hunks))
+	line, at := 0, 0
+	length := func(until int) (n int) {
+		for ; line < until; line++ {
+			n += len(d.old[line])
 		}
+		return n
 	}
-	return n
-}
-
-func commonEnd(a, b string) int {
-	n := min(len(a), len(b))
-	for i := range n {
-		if a[len(a)-1-i] != b[len(b)-1-i] {
-			return i
-		}
+	for _, h := range d.hunks {
+		at += length(h.A0)
+		e := edit{start: at, now: strings.Join(d.now[h.B0:h.B1], "")}
+		at += length(h.A1)
+		e.end = at
+		out = append(out, e)
 	}
-	return n
+	return out
 }
 
 // LineSplices returns splices of whole lines that turn old into now, both in UTF-8. Of texts
 // above 4 MiB together, and of texts that differ in more than mostSplices places, it
 // returns one splice.
 func LineSplices(old, now string) []span.Splice {
-	was, is := Lines{Text: old, End: '\n'}, Lines{Text: now, End: '\n'}
-	edits := changedLines(was, is)
+	edits := compareLines(old, now, '\n', comparedBytes).edits()
 	out := make([]span.Splice, 0, min(len(edits), mostSplices))
 	if len(edits) > mostSplices {
 		first, last := edits[0], edits[len(edits)-1]
-		tail := len(old) - last.End
-		return append(out, span.Splice{Start: int64(first.Start), End: int64(last.End), New: []byte(now[first.Start : len(now)-tail])})
+		tail := len(old) - last.end
+		return append(out, span.Splice{Start: int64(first.start), End: int64(last.end), New: []byte(now[first.start : len(now)-tail])})
 	}
 	for _, e := range edits {
-		out = append(out, span.Splice{Start: int64(e.Start), End: int64(e.End), New: []byte(e.New)})
+		out = append(out, span.Splice{Start: int64(e.start), End: int64(e.end), New: []byte(e.now)})
 	}
 	return out
 }

@@ -4,10 +4,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/aymanbagabas/go-udiff"
 
 	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/text"
@@ -39,16 +38,7 @@ func UnifiedOf(old, now string) (u Unified) {
 	if old == now {
 		return u
 	}
-	edits := changedLines(LinesIn(old, text.EOL{LF: 1}), LinesIn(now, text.EOL{LF: 1}))
-	diff, err := udiff.ToUnified("before", "after", old, edits, unifiedContext)
-	if err != nil {
-		return u
-	}
-	lines := strings.Split(strings.TrimSuffix(diff, "\n"), "\n")
-	if len(lines) >= 2 && strings.HasPrefix(lines[0], "--- ") && strings.HasPrefix(lines[1], "+++ ") {
-		lines = lines[2:]
-	}
-	u.lines = lines
+	u.lines = compareLines(old, now, '\n', comparedBytes).unified()
 	return u
 }
 
@@ -72,7 +62,54 @@ func Summary(old, now string) string {
 // Patch returns the difference of two texts as the program patch takes it, in full, with
 // the names of both in front.
 func Patch(oldName, newName, old, now string) string {
-	return udiff.Unified(oldName, newName, old, now)
+	lines := compareLines(old, now, '\n', math.MaxInt).unified()
+	if len(lines) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("--- %s\n+++ %s\n%s\n", oldName, newName, strings.Join(lines, "\n"))
+}
+
+// unified returns the lines of a unified diff.
+func (d lineDiff) unified() (out []string) {
+	add := func(sign string, lines []string) {
+		for _, l := range lines {
+			text, whole := strings.CutSuffix(l, "\n")
+			if out = append(out, sign+text); !whole {
+				out = append(out, `\ No newline at end of file`)
+			}
+		}
+	}
+	for rest := d.hunks; len(rest) > 0; {
+		n := 1
+		for n < len(rest) && rest[n].A0-rest[n-1].A1 <= 2*unifiedContext {
+			n++
+		}
+		near := rest[:n]
+		rest = rest[n:]
+		first, last := near[0], near[n-1]
+		lead, tail := min(unifiedContext, first.A0), min(unifiedContext, len(d.old)-last.A1)
+		out = append(out, fmt.Sprintf("@@ -%s +%s @@", lineRange(first.A0-lead, last.A1+tail), lineRange(first.B0-lead, last.B1+tail)))
+		at := first.A0 - lead
+		for _, h := range near {
+			add(" ", d.old[at:h.A0])
+			add("-", d.old[h.A0:h.A1])
+			add("+", d.now[h.B0:h.B1])
+			at = h.A1
+		}
+		add(" ", d.old[at:last.A1+tail])
+	}
+	return out
+}
+
+// lineRange names lines as patch does: the first one, counted from 1, and their number.
+func lineRange(start, end int) string {
+	switch {
+	case start == end:
+		return fmt.Sprintf("%d,0", start)
+	case end-start == 1:
+		return strconv.Itoa(end)
+	}
+	return fmt.Sprintf("%d,%d", start+1, end-start)
 }
 
 // Empty reports whether the diff has no lines.

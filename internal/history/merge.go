@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 
+	"github.com/fsmcp/fsmcp/internal/linediff"
 	"github.com/fsmcp/fsmcp/internal/span"
 )
 
@@ -13,6 +14,10 @@ type Conflict struct {
 	// First and Last are the lines of ours, Last before First where it has none.
 	First, Last int
 }
+
+// maxSteps bounds the comparison of texts that have little in common: their smallest
+// difference is not worth its time.
+const maxSteps = 4096
 
 // Merge applies the changes from base to theirs to ours, line by line. It returns splices
 // of ours, or the conflicts. Equal changes on both sides need no splice; different changes
@@ -26,15 +31,23 @@ func Merge(base, ours, theirs []byte) (splices []span.Splice, conflicts []Confli
 	case hasNul(base) || hasNul(ours) || hasNul(theirs):
 		return nil, []Conflict{{First: 1, Last: len(splitLines(ours))}}
 	}
-	names := make(numberer)
-	b, o, t := splitLines(base), splitLines(ours), splitLines(theirs)
-	nb, no, nt := names.number(b), names.number(o), names.number(t)
-	m := merger{ours: o, theirs: t, offsets: offsets(o), numbers: [2][]int{no, nt}}
-	m.merge(diffLines(nb, no), diffLines(nb, nt))
+	o, t := splitLines(ours), splitLines(theirs)
+	n := linediff.Number(splitLines(base), o, t)
+	m := merger{theirs: t, offsets: offsets(o), numbers: [2][]int{n[1], n[2]}}
+	m.merge(linediff.Compare(n[0], n[1], maxSteps), linediff.Compare(n[0], n[2], maxSteps))
 	if m.conflicts != nil {
 		return nil, m.conflicts
 	}
 	return m.splices, nil
+}
+
+// splitLines cuts a text behind each newline.
+func splitLines(text []byte) [][]byte {
+	lines := bytes.SplitAfter(text, []byte{'\n'})
+	if last := len(lines) - 1; len(lines[last]) == 0 {
+		return lines[:last]
+	}
+	return lines
 }
 
 // hasNul reports whether bytes count as binary, as git decides.
@@ -55,37 +68,37 @@ func offsets(lines [][]byte) []int64 {
 }
 
 type merger struct {
-	ours, theirs [][]byte
-	offsets      []int64  // of ours
-	numbers      [2][]int // of ours and theirs
-	splices      []span.Splice
-	conflicts    []Conflict
+	theirs    [][]byte
+	offsets   []int64  // of ours
+	numbers   [2][]int // of ours and theirs
+	splices   []span.Splice
+	conflicts []Conflict
 }
 
 // merge walks both lists of changes of base. It treats those that overlap or touch as one.
-func (m *merger) merge(ours, theirs []hunk) {
+func (m *merger) merge(ours, theirs []linediff.Hunk) {
 	moved := [2]int{} // lines that a side has more than base, up to here
 	for len(ours) > 0 || len(theirs) > 0 {
-		if len(theirs) == 0 || len(ours) > 0 && ours[0].a1 < theirs[0].a0 {
-			moved[0] = ours[0].b1 - ours[0].a1
+		if len(theirs) == 0 || len(ours) > 0 && ours[0].A1 < theirs[0].A0 {
+			moved[0] = ours[0].B1 - ours[0].A1
 			ours = ours[1:]
 			continue
 		}
-		if len(ours) == 0 || theirs[0].a1 < ours[0].a0 {
+		if len(ours) == 0 || theirs[0].A1 < ours[0].A0 {
 			h := theirs[0]
-			m.take(h.a0+moved[0], h.a1+moved[0], h.b0, h.b1)
-			moved[1] = h.b1 - h.a1
+			m.take(h.A0+moved[0], h.A1+moved[0], h.B0, h.B1)
+			moved[1] = h.B1 - h.A1
 			theirs = theirs[1:]
 			continue
 		}
-		start, end := min(ours[0].a0, theirs[0].a0), min(ours[0].a0, theirs[0].a0)
+		start, end := min(ours[0].A0, theirs[0].A0), min(ours[0].A0, theirs[0].A0)
 		after := moved
 		for {
-			if len(ours) > 0 && ours[0].a0 <= end {
-				end, after[0] = max(end, ours[0].a1), ours[0].b1-ours[0].a1
+			if len(ours) > 0 && ours[0].A0 <= end {
+				end, after[0] = max(end, ours[0].A1), ours[0].B1-ours[0].A1
 				ours = ours[1:]
-			} else if len(theirs) > 0 && theirs[0].a0 <= end {
-				end, after[1] = max(end, theirs[0].a1), theirs[0].b1-theirs[0].a1
+			} else if len(theirs) > 0 && theirs[0].A0 <= end {
+				end, after[1] = max(end, theirs[0].A1), theirs[0].B1-theirs[0].A1
 				theirs = theirs[1:]
 			} else {
 				break

@@ -1,44 +1,47 @@
-package history
+// Package linediff compares two texts line by line, as git does. Package history merges with
+// it, and package changes shows differences.
+//
+// It is pure and promises the smallest difference, unless the texts differ in very many
+// lines. Of several differences of that size it takes git's.
+//
+// Why an own one: a merge takes a change back as git would. Of 5,400 generated merges all are
+// as git makes them. znkr.io/diff 1.0.0 made 59 of them unlike git, 14 with this package's
+// placing of hunks on top; go-udiff 0.4.1 made 9 of 540 unlike git, 2 with the placing.
+// go-udiff stops at a fixed depth, too: 300 changes of a file of 2,000 lines came as 3,491
+// changed lines where 803 do. On 2,000 and 100,000 lines with 300 changes this package takes
+// 1.5 and 40 ms, znkr.io/diff 0.9 and 50 ms.
+package linediff
 
-import "bytes"
+// Hunk is one difference: lines [B0, B1) of the new text replace lines [A0, A1) of the old
+// one.
+type Hunk struct{ A0, A1, B0, B1 int }
 
-// hunk is one difference: lines [a0, a1) of the one text stand where lines
-// [b0, b1) of the other do.
-type hunk struct{ a0, a1, b0, b1 int }
-
-// splitLines cuts a text behind its newlines.
-func splitLines(text []byte) [][]byte {
-	lines := bytes.SplitAfter(text, []byte{'\n'})
-	if last := len(lines) - 1; len(lines[last]) == 0 {
-		return lines[:last]
-	}
-	return lines
-}
-
-// numberer gives equal lines equal numbers, by which they are compared.
-type numberer map[string]int
-
-func (n numberer) number(lines [][]byte) []int {
-	out := make([]int, len(lines))
-	for i, l := range lines {
-		k, ok := n[string(l)]
-		if !ok {
-			k = len(n)
-			n[string(l)] = k
+// Number gives equal lines of the texts equal numbers, by which Compare compares them.
+func Number[T string | []byte](texts ...[]T) [][]int {
+	known := make(map[string]int)
+	out := make([][]int, len(texts))
+	for i, lines := range texts {
+		out[i] = make([]int, len(lines))
+		for j, l := range lines {
+			n, ok := known[string(l)]
+			if !ok {
+				n = len(known)
+				known[string(l)] = n
+			}
+			out[i][j] = n
 		}
-		out[i] = k
 	}
 	return out
 }
 
-// diffLines returns the differences between two texts: the smallest ones, unless the texts
-// differ in very many lines, and each as far down as possible. Of several ways to describe a
-// difference it takes git's.
-func diffLines(a, b []int) []hunk {
-	d := differ{a: side{lines: a, changed: make([]bool, len(a))}, b: side{lines: b, changed: make([]bool, len(b))}}
+// Compare returns the differences between two texts, each as far down as possible. maxSteps
+// bounds the search for the smallest ones: beyond so many changed lines in a row it takes
+// the best place so far.
+func Compare(a, b []int, maxSteps int) []Hunk {
+	d := differ{a: side{lines: a, changed: make([]bool, len(a))}, b: side{lines: b, changed: make([]bool, len(b))}, maxSteps: maxSteps}
 	d.compare()
-	d.a.settle(&d.b)
-	d.b.settle(&d.a)
+	d.a.place(&d.b)
+	d.b.place(&d.a)
 	return d.hunks()
 }
 
@@ -48,7 +51,10 @@ type side struct {
 	changed []bool
 }
 
-type differ struct{ a, b side }
+type differ struct {
+	a, b     side
+	maxSteps int
+}
 
 // compare marks the changed lines: those that the other text does not have, and those that
 // the shortest way between the rest leaves out.
@@ -121,11 +127,8 @@ func (m *myers) compare(a0, a1, b0, b1 int) {
 	}
 }
 
-// maxSteps bounds the steps from each end; then middle takes the best place so far. For
-// texts that have little in common the shortest way is not worth its time.
-const maxSteps = 4096
-
-// middle returns a place on the shortest way.
+// middle returns a place on the shortest way, or the best one after maxSteps steps from each
+// end.
 func (m *myers) middle(a0, a1, b0, b1 int) (x, y int) {
 	forth, back, zero := m.forth, m.back, m.zero
 	least, most := a0-b1, a1-b0 // diagonals
@@ -185,7 +188,7 @@ func (m *myers) middle(a0, a1, b0, b1 int) (x, y int) {
 				return x, x - k
 			}
 		}
-		if step >= maxSteps {
+		if step >= m.d.maxSteps {
 			return m.furthest(a0, a1, b0, b1, lowF, highF)
 		}
 	}
@@ -259,13 +262,13 @@ func (s *side) down(r *run) bool {
 	return true
 }
 
-// settle moves each run as far down as possible, or to the last place where it is opposite
+// place moves each run as far down as possible, or to the last place where it is opposite
 // a run of the other side.
-func (s *side) settle(other *side) {
+func (s *side) place(other *side) {
 	r, o := s.first(), other.first()
 	for {
 		if r.start < r.end {
-			s.settleRun(other, &r, &o)
+			s.placeRun(other, &r, &o)
 		}
 		if !s.next(&r) || !other.next(&o) {
 			return
@@ -273,7 +276,7 @@ func (s *side) settle(other *side) {
 	}
 }
 
-func (s *side) settleRun(other *side, r, o *run) {
+func (s *side) placeRun(other *side, r, o *run) {
 	for {
 		size, opposite := r.end-r.start, -1
 		for s.up(r) {
@@ -303,21 +306,21 @@ func (s *side) settleRun(other *side, r, o *run) {
 }
 
 // hunks pairs what is marked on both sides.
-func (d *differ) hunks() (out []hunk) {
+func (d *differ) hunks() (out []Hunk) {
 	a, b := d.a.changed, d.b.changed
 	for i, j := 0, 0; i < len(a) || j < len(b); {
 		if !(i < len(a) && a[i]) && !(j < len(b) && b[j]) {
 			i, j = i+1, j+1
 			continue
 		}
-		h := hunk{a0: i, b0: j}
+		h := Hunk{A0: i, B0: j}
 		for i < len(a) && a[i] {
 			i++
 		}
 		for j < len(b) && b[j] {
 			j++
 		}
-		h.a1, h.b1 = i, j
+		h.A1, h.B1 = i, j
 		out = append(out, h)
 	}
 	return out
