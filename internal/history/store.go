@@ -241,10 +241,10 @@ func (s *Store) writer(ctx context.Context, settings Settings) (*writer, error) 
 		return nil, err
 	}
 	if s.now != nil {
-		s.now.retire()
+		s.now.release()
 	}
 	s.now = w
-	w.users++ // the eviction needs its folder
+	w.users += 2 // the change, and the eviction, which needs the folder
 	s.tidying.Go(func() {
 		defer w.release()
 		evict(root, settings, s.o.Now())
@@ -256,7 +256,7 @@ func (s *Store) writer(ctx context.Context, settings Settings) (*writer, error) 
 func (s *Store) Close() {
 	s.mu.Lock()
 	if s.now != nil {
-		s.now.retire()
+		s.now.release()
 		s.now = nil
 	}
 	s.mu.Unlock()

@@ -54,8 +54,7 @@ type writer struct {
 	born time.Time
 
 	mu      sync.Mutex
-	users   int // changes under way
-	retired bool
+	users   int  // the Store, while this is its writer, and changes under way
 	broken  bool // a part of a write could not be removed
 	pack    *os.File
 	journal *os.File
@@ -67,7 +66,7 @@ type writer struct {
 	last    map[string]*object // by path
 }
 
-// newWriter starts a pack. The caller is its first user.
+// newWriter starts a segment. The caller is its first user.
 func newWriter(root *os.Root, id string, now func() time.Time) (*writer, error) {
 	w := &writer{id: id, root: root, now: now, born: now(), users: 1, stored: make(map[Sum]*object), last: make(map[string]*object)}
 	w.stem = w.born.UTC().Format(stemTime) + "-" + id
@@ -98,7 +97,7 @@ func (w *writer) acquire(now time.Time, settings Settings) bool {
 	defer w.mu.Unlock()
 	span := min(maxSpan, max(minSpan, settings.MaxAge/packs))
 	size := min(maxPack, max(minPack, settings.MaxSize/packs))
-	if w.retired || w.broken || w.packEnd+w.lineEnd > size || now.Sub(w.born) > span || !w.there() {
+	if w.broken || w.packEnd+w.lineEnd > size || now.Sub(w.born) > span || !w.there() {
 		return false
 	}
 	w.users++
@@ -108,37 +107,20 @@ func (w *writer) acquire(now time.Time, settings Settings) bool {
 // there reports whether the journal still exists, under its name.
 func (w *writer) there() bool {
 	mine, err := w.journal.Stat()
-	if err != nil {
-		return false
-	}
-	now, err := w.root.Lstat(mine.Name())
-	return err == nil && os.SameFile(mine, now)
+	now, other := w.root.Lstat(w.stem + journalExt)
+	return err == nil && other == nil && os.SameFile(mine, now)
 }
 
-// retire makes the last user close the writer.
-func (w *writer) retire() {
-	w.mu.Lock()
-	w.retired = true
-	idle := w.users == 0
-	w.mu.Unlock()
-	if idle {
-		w.close()
-	}
-}
-
+// release removes a user. The last one closes the files.
 func (w *writer) release() {
 	w.mu.Lock()
 	w.users--
-	idle := w.users == 0 && w.retired
+	last := w.users == 0
 	w.mu.Unlock()
-	if idle {
-		w.close()
+	if last {
+		w.closeFiles()
+		w.root.Close()
 	}
-}
-
-func (w *writer) close() {
-	w.closeFiles()
-	w.root.Close()
 }
 
 func (w *writer) closeFiles() {

@@ -6,7 +6,6 @@
 package restore
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"path/filepath"
@@ -102,10 +101,10 @@ func (r Restorer) filesOf(id string) (files []File) {
 // file restores the changes of one file, or with dry only works out whether that is possible.
 func (r Restorer) file(ctx context.Context, f File, id string, dry bool) (*toolcall.Result, error) {
 	removes := false
-	result, err := r.Service.Restore(ctx, tools.Restoring{Path: f.Path, ID: id, Plan: func(_ context.Context, old *fsys.File) (tools.RestorePlan, error) {
+	result, err := r.Service.Restore(ctx, tools.Restoring{Path: f.Path, ID: id, Plan: func(_ context.Context, old *fsys.File) (history.Plan, error) {
 		p, err := r.plan(f.Entries, old)
 		if dry {
-			p = tools.RestorePlan{}
+			p = history.Plan{}
 		}
 		removes = p.Remove
 		return p, err
@@ -130,7 +129,7 @@ func removeFolders(f File) {
 }
 
 // plan works out the restore of a file's changes, the newest first.
-func (r Restorer) plan(entries []history.Entry, old *fsys.File) (p tools.RestorePlan, err error) {
+func (r Restorer) plan(entries []history.Entry, old *fsys.File) (p history.Plan, err error) {
 	partial := slices.ContainsFunc(entries, history.Entry.Partial)
 	switch {
 	case partial && len(entries) > 1:
@@ -142,24 +141,27 @@ func (r Restorer) plan(entries []history.Entry, old *fsys.File) (p tools.Restore
 	if err != nil {
 		return p, err
 	}
+	if len(entries) == 1 { // the splices of the merge, which are small
+		return r.step(entries[0], entries[0], was)
+	}
 	now := was
 	for rest := entries; len(rest) > 0; {
 		n := chain(rest)
-		if now, err = r.without(rest[0], rest[n-1], now); err != nil {
-			return p, &changeError{rest[0], err}
-		}
+		newest, oldest := rest[0], rest[n-1]
 		rest = rest[n:]
+		if same(oldest.Before, newest.After) {
+			continue
+		}
+		if p, err = r.step(newest, oldest, now); err != nil {
+			return p, &changeError{newest, err}
+		}
+		if p.Remove {
+			now = nil
+		} else if len(p.Splices) > 0 {
+			now = span.Apply(now, p.Splices)
+		}
 	}
-	switch {
-	case was == nil && now == nil || was != nil && now != nil && bytes.Equal(was, now):
-		return p, nil
-	case now == nil:
-		return tools.RestorePlan{Remove: true}, nil
-	case len(entries) == 1: // the splices of the merge, which are small
-		one, err := r.step(entries[0], entries[0], was)
-		return tools.RestorePlan(one), err
-	}
-	return tools.RestorePlan{Splices: []span.Splice{{End: int64(len(was)), New: now}}}, nil
+	return history.PlanRestore(now, was, was)
 }
 
 // changeError names the change that cannot be restored.
@@ -184,23 +186,7 @@ func chain(entries []history.Entry) int {
 // same reports whether two hashes are of the same content; nil is that of no file.
 func same(a, b *history.Sum) bool { return a == b || a != nil && b != nil && *a == *b }
 
-// without returns a file's content without the changes from oldest to newest.
-func (r Restorer) without(newest, oldest history.Entry, now []byte) ([]byte, error) {
-	if same(oldest.Before, newest.After) {
-		return now, nil
-	}
-	p, err := r.step(newest, oldest, now)
-	switch {
-	case err != nil:
-		return nil, err
-	case p.Remove:
-		return nil, nil
-	case len(p.Splices) == 0:
-		return now, nil
-	}
-	return append([]byte{}, span.Apply(now, p.Splices)...), nil
-}
-
+// step plans to take the changes from oldest to newest out of a content.
 func (r Restorer) step(newest, oldest history.Entry, now []byte) (p history.Plan, err error) {
 	before, err := r.Archive.Before(oldest)
 	if err != nil {
@@ -229,7 +215,7 @@ func content(old *fsys.File) ([]byte, error) {
 }
 
 // planPlaces plans the restore of a change whose history holds only the changed places.
-func (r Restorer) planPlaces(e history.Entry, old *fsys.File) (p tools.RestorePlan, err error) {
+func (r Restorer) planPlaces(e history.Entry, old *fsys.File) (p history.Plan, err error) {
 	if old == nil {
 		return p, &history.ConflictError{Why: "it is not there any more"}
 	}
@@ -247,5 +233,5 @@ func (r Restorer) planPlaces(e history.Entry, old *fsys.File) (p tools.RestorePl
 	later := slices.Clone(entries[:at])
 	slices.Reverse(later)
 	splices, err := archive.RestorePlaces(entries[at], later, old)
-	return tools.RestorePlan{Splices: splices}, err
+	return history.Plan{Splices: splices}, err
 }

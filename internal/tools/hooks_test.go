@@ -599,6 +599,6 @@ func TestLargeTextsDiffer(t *testing.T) {
 
 func sumOfText(s string) state.Sum { return sha256.Sum256([]byte(s)) }
 
-func removing(context.Context, *fsys.File) (RestorePlan, error) {
-	return RestorePlan{Remove: true}, nil
+func removing(context.Context, *fsys.File) (history.Plan, error) {
+	return history.Plan{Remove: true}, nil
 }

@@ -23,14 +23,7 @@ type Restoring struct {
 	ID string
 	// Plan works out what to do from the file as it is, nil where there is none.
 	// It may be asked more than once, the last time under the file's lock.
-	Plan func(ctx context.Context, old *fsys.File) (RestorePlan, error)
-}
-
-// RestorePlan restores a change: splices of the file as it is, or its removal. Without
-// either there is nothing to do.
-type RestorePlan struct {
-	Splices []span.Splice
-	Remove  bool
+	Plan func(ctx context.Context, old *fsys.File) (history.Plan, error)
 }
 
 // errElsewhereNow: a resolved name is a link to something else by now.
