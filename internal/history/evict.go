@@ -2,6 +2,7 @@ package history
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"slices"
@@ -16,7 +17,8 @@ import (
 // it may be.
 const spared = time.Hour
 
-// lockName is the file that a process locks while it evicts.
+// lockName is the file that a process locks while it evicts. It holds the size of the history
+// when it was last thinned.
 const lockName = "lock"
 
 // segment is a pack and its journal in the folder.
@@ -100,13 +102,16 @@ func evict(root *os.Root, settings Settings, now time.Time) error {
 	if settings.Off {
 		return nil
 	}
-	if sizeOf(all) > settings.MaxSize/4 {
+	total, thinned := sizeOf(all), int64(0)
+	fmt.Fscan(lock, &thinned) // the size after the last time: reading all journals takes time
+	if total > settings.MaxSize/4 && max(total-thinned, thinned-total) > settings.MaxSize/packs {
 		thin(all, settings.MaxSize/4)
 		if all, err = segments(root); err != nil {
 			return err
 		}
+		total = sizeOf(all)
+		lock.WriteAt(fmt.Appendf(nil, "%-20d", total), 0)
 	}
-	total := sizeOf(all)
 	for _, s := range all {
 		young := now.Sub(s.changed) < spared
 		if total > settings.MaxSize && (!young || total > 2*settings.MaxSize) && s.remove() {

@@ -268,6 +268,9 @@ func (w *writer) stateBefore(path string, sum Sum, old []byte) (o *object, err e
 	w.mu.Lock()
 	last := w.last[path]
 	w.mu.Unlock()
+	if last != nil && *last.Sum == sum {
+		return last, nil
+	}
 	if last != nil && w.find(sum) == nil && len(old) <= maxLoaded {
 		if was, err := (pack{w.pack}).state(last); err == nil {
 			return w.state(sum, last, was, []span.Splice{{End: int64(len(was)), New: old}})

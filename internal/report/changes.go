@@ -21,13 +21,14 @@ type change struct {
 	Bytes   []byte       `json:"pathBase64,omitempty"`
 	Before  *history.Sum `json:"before"`
 	After   *history.Sum `json:"after"`
+	Thinned bool         `json:"thinned,omitempty"`
 }
 
 // ChangesJSON returns the object that history list --json prints.
 func ChangesJSON(entries []history.Entry) any {
 	list := make([]change, len(entries))
 	for i, e := range entries {
-		list[i] = change{e.ID, e.Time.UTC(), e.Session, e.Tool, e.Call, e.Path, bytesOf(e.Path), e.Before, e.After}
+		list[i] = change{e.ID, e.Time.UTC(), e.Session, e.Tool, e.Call, e.Path, bytesOf(e.Path), e.Before, e.After, e.Thinned}
 	}
 	return map[string]any{"changes": list}
 }
