@@ -9,14 +9,14 @@
 //     everything that it refers to.
 //   - Several processes may write and read at once; none waits for another.
 //   - Size and age are bounded. One file has at most a quarter of the room: the bytes of its
-//     middle changes are removed first. Segments that a living process may still
-//     add to are not removed, nor those younger than an hour, up to twice the size.
+//     middle changes are removed first. Segments that a living process may still add to are
+//     not removed, nor those younger than an hour, up to twice the size.
 //   - Damaged entries are reported and skipped. Damaged bytes are never returned.
 //   - Files with secret names are not stored.
 //
 // How: each process writes segments of two files, a journal with one line of JSON for each
 // change and a pack of zstd frames. A segment stores each state of a file once, by its
-// SHA-256: whole, or as changes of an earlier state. No segment refers to
+// SHA-256: whole, or as changes of an earlier whole state. No segment refers to
 // another one, so that the oldest can be removed.
 //
 // Of a file above WholeLimit only the places that a change touched are stored.

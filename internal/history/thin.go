@@ -77,15 +77,15 @@ func middle(list []stored, most int64) []stored {
 // rewrite replaces the segment by a copy without the bytes of some entries. While both are
 // there the copy does not count. It fails if a living process adds to the segment.
 func (s *segment) rewrite(thinned func(Entry) bool) error {
-	entries, bad := s.read()
-	if len(bad) > 0 || !slices.ContainsFunc(entries, thinned) {
-		return nil
-	}
 	journal, got := s.lock()
 	if !got {
 		return errors.New("a process adds to the segment")
 	}
 	defer journal.Close()
+	entries, bad := s.read()
+	if len(bad) > 0 || !slices.ContainsFunc(entries, thinned) {
+		return nil
+	}
 	stem, _, _ := strings.Cut(s.stem, "-")
 	born, err := time.Parse(stemTime, stem)
 	if err != nil {

@@ -30,7 +30,7 @@ const (
 	minSpan = time.Minute
 )
 
-// maxStored bounds the states and paths that a writer remembers of its pack, so that equal bytes are
+// maxStored bounds the states and paths that a writer remembers, so that equal bytes are
 // stored once. After that it begins anew, and stores some a second time.
 const maxStored = 1024
 
@@ -97,15 +97,15 @@ func (w *writer) acquire(now time.Time, settings Settings) bool {
 	defer w.mu.Unlock()
 	span := min(maxSpan, max(minSpan, settings.MaxAge/packs))
 	size := min(maxPack, max(minPack, settings.MaxSize/packs))
-	if w.broken || w.packEnd+w.lineEnd > size || now.Sub(w.born) > span || !w.there() {
+	if w.broken || w.packEnd+w.lineEnd > size || now.Sub(w.born) > span || !w.exists() {
 		return false
 	}
 	w.users++
 	return true
 }
 
-// there reports whether the journal still exists, under its name.
-func (w *writer) there() bool {
+// exists reports whether the journal still exists, under its name.
+func (w *writer) exists() bool {
 	mine, err := w.journal.Stat()
 	now, other := w.root.Lstat(w.stem + journalExt)
 	return err == nil && other == nil && os.SameFile(mine, now)
