@@ -8,8 +8,8 @@
 // encoding/json was tried: a Write of 200 KB takes 0.8 ms here and 12 ms through it and
 // mcp-go, a Read of 1 KB 7 and 49 microseconds (BenchmarkDispatch, two busy cores). It also
 // accepts duplicate members and lone surrogates without notice. The lexer is jsontext's, by
-// values and tokens. Strings are written here, since jsontext cannot write U+2028 escaped
-// without an encoder.
+// values and tokens. Strings are written here: jsontext takes 170 microseconds for 100 KB of
+// code and 105 for prose, AppendString 107 and 70, of 270 for the whole Read.
 package wire
 
 import (
