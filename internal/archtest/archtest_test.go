@@ -49,7 +49,7 @@ var layers = map[string]layer{
 
 	// It needs net/url: the protocol names folders by URIs.
 	"internal/server":           {imports: []string{"internal/phrase", "internal/refusal", "internal/server/arguments", "internal/server/schedule", "internal/server/wire", "internal/toolcall", "internal/tools", "schemas"}, never: []ban{noProcess, {"net", noNet.why}, {"net/http/...", noNet.why}, noCommand, noWatch, noVips, noPDF, {"os", "it does not look at files"}}},
-	"internal/server/arguments": {imports: []string{"internal/similar", "internal/refusal", "internal/server/wire", "internal/toolcall", "internal/tools"}, never: append(pure(), noVips, noPDF)},
+	"internal/server/arguments": {imports: []string{"internal/refusal", "internal/server/wire", "internal/similar", "internal/toolcall", "internal/tools"}, never: append(pure(), noVips, noPDF)},
 	"internal/server/schedule":  {imports: []string{"internal/refusal"}, never: append(pure(), noVips, noPDF)},
 	"internal/server/wire":      {never: append(pure(), noVips, noPDF)},
 	"internal/tools": {
@@ -88,16 +88,16 @@ var layers = map[string]layer{
 	"internal/phrase":         {imports: []string{"internal/fsys"}, never: pure()},
 	"internal/refusal":        {imports: []string{"internal/access", "internal/changes", "internal/clipboard", "internal/edit", "internal/fsys", "internal/history", "internal/hooks", "internal/media", "internal/notebook", "internal/perm", "internal/phrase", "internal/save", "internal/search", "internal/text"}, never: pure()},
 	"internal/reminders":      {imports: []string{"internal/access", "internal/changes", "internal/fsys", "internal/perm", "internal/phrase", "internal/state"}, never: pure()},
-	"internal/access":         {imports: []string{"internal/similar", "internal/fsys", "internal/perm"}, never: pure()},
+	"internal/access":         {imports: []string{"internal/fsys", "internal/perm", "internal/similar"}, never: pure()},
 	"internal/search":         {imports: []string{"internal/access", "internal/fsys", "internal/perm", "internal/perm/glob", "internal/search/excerpt", "internal/search/filter", "internal/search/match", "internal/span", "internal/state", "internal/text", "internal/text/charset"}, never: pure()},
 	"internal/search/excerpt": {imports: []string{"internal/span"}, never: pure()},
-	"internal/search/filter":  {imports: []string{"internal/similar", "internal/perm/glob"}, never: pure()},
+	"internal/search/filter":  {imports: []string{"internal/perm/glob", "internal/similar"}, never: pure()},
 	"internal/search/match":   {never: pure()},
 	"internal/keylock":        {never: pure()},
 	"internal/state":          {imports: []string{"internal/fsys", "internal/keylock", "internal/span", "internal/text"}, never: pure()},
 	"internal/similar":        {imports: []string{"internal/span"}, never: pure()},
 	"internal/jsonc":          {never: pure()},
-	"internal/perm":           {imports: []string{"internal/similar", "internal/perm/glob", "internal/perm/places"}, never: pure()},
+	"internal/perm":           {imports: []string{"internal/perm/glob", "internal/perm/places", "internal/similar"}, never: pure()},
 	"internal/perm/glob":      {never: pure()},
 	"internal/perm/places":    {never: pure()},
 	"internal/fsys":           {never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},

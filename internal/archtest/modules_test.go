@@ -39,7 +39,7 @@ func TestModules(t *testing.T) {
 			case strings.Contains(rest, "// indirect") != (i == 2):
 				t.Errorf("%s is in block %d of go.mod: the last one, and no other, has the indirect modules", path, i+1)
 			case i == 0 && !linked[path]:
-				t.Errorf("no program imports %s: it belongs into the second block of go.mod", path)
+				t.Errorf("no program imports %s: it belongs in the second block of go.mod", path)
 			case i == 1 && linked[path]:
 				t.Errorf("a program imports %s, which is for tests alone", path)
 			}

@@ -20,9 +20,9 @@ const (
 )
 
 // TestInitialisers counts allocations, since times vary from run to run. Tables that a
-// session may never use belong into a function or a sync.OnceValue.
+// session may never use belong in a function or a sync.OnceValue.
 func TestInitialisers(t *testing.T) {
-	program := filepath.Join(t.TempDir(), "fsmcp")
+	program := filepath.Join(t.TempDir(), "fsmcp.exe") // Windows needs the suffix
 	build := exec.Command("go", "build", "-o", program, "./cmd/fsmcp")
 	build.Dir = filepath.Join("..", "..")
 	if out, err := build.CombinedOutput(); err != nil {
