@@ -38,7 +38,7 @@ func completeClient(_ *cobra.Command, args []string, _ string) (words []cobra.Co
 	return words, cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeTool offers the tools where call takes one, and nothing for their arguments.
+// completeTool offers the tools, and nothing for their arguments.
 func completeTool(_ *cobra.Command, args []string, _ string) (words []cobra.Completion, _ cobra.ShellCompDirective) {
 	described, _ := fs.Glob(schemas.Files, "*.md") // a fixed pattern
 	for _, name := range described {

@@ -95,7 +95,7 @@ func examine(ctx context.Context, s process, f settings.Flags) (checks []doctor.
 	within(doctor.NameWatcher, func() []doctor.Check {
 		return []doctor.Check{doctor.Watcher(cfg.Workspace[0], doctor.InotifyLimits)}
 	})
-	return append(checks, doctor.SelfTest(ctx, ownServer(s.slowdown))...), nil
+	return append(checks, doctor.SelfTest(ctx, ownServer(s.app.Slowdown))...), nil
 }
 
 // foundEngines returns the programs beside this one, with what they say of themselves.

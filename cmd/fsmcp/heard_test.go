@@ -25,8 +25,8 @@ func hearing() {
 		s.name, _, _ = strings.Cut(string(line), "\x00")
 	}
 	h := &heard{}
-	s.reminderWait, s.slowdown = time.Minute, 4*slowdown
-	s.watcher = func(w reminders.Watcher) reminders.Watcher {
+	s.app.ReminderWait, s.app.Slowdown = time.Minute, 4*slowdown
+	s.app.Watcher = func(w reminders.Watcher) reminders.Watcher {
 		h.Watcher = w
 		return h
 	}

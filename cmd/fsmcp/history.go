@@ -85,7 +85,7 @@ const stopWithin = 2 * time.Second
 
 // interruptible runs a command, and returns soon after a signal even if the command does
 // not: a blocked system call cannot be interrupted. A restore that stops here is finished or
-// undone as after a kill. While paging holds, the signal is the pager's affair.
+// undone as after a kill. While paging is true, the pager handles the signal.
 func (s process) interruptible(ctx context.Context, paging *atomic.Bool, command func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- command() }()

@@ -100,7 +100,7 @@ func ownFile() string {
 	if path, err := os.Executable(); err == nil {
 		return path
 	}
-	path, err := exec.LookPath(os.Args[0]) // where there is no /proc
+	path, err := exec.LookPath(os.Args[0]) // without /proc
 	if err != nil {
 		return os.Args[0]
 	}

@@ -12,12 +12,10 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fsmcp/fsmcp/internal/app"
-	"github.com/fsmcp/fsmcp/internal/reminders"
 	"github.com/fsmcp/fsmcp/internal/report"
 	"github.com/fsmcp/fsmcp/internal/settings"
 	"github.com/fsmcp/fsmcp/internal/usage"
@@ -33,18 +31,12 @@ type process struct {
 	interactive bool // standard error is a terminal, too: the user can be asked
 	system      settings.System
 
-	// How soon an answer learns of changed files depends on the machine's load. A test
-	// that must not depend on it wraps the watcher, and lets an answer wait longer.
-	watcher      func(reminders.Watcher) reminders.Watcher // nil: no wrapper
-	reminderWait time.Duration                             // 0: the default
-	// slowdown is a factor on the deadlines of workers, of drawing and of the self-test. It is
-	// more than 1 in tests alone.
-	slowdown time.Duration
+	app app.Options // what tests set of a session, and the factor on deadlines
 }
 
 // currentProcess returns the real process.
 func currentProcess() process {
-	s := process{name: os.Args[0], in: os.Stdin, out: os.Stdout, err: os.Stderr, terminal: isTerminal(os.Stdin), slowdown: 1}
+	s := process{name: os.Args[0], in: os.Stdin, out: os.Stdout, err: os.Stderr, terminal: isTerminal(os.Stdin), app: app.Options{Slowdown: 1}}
 	s.interactive = s.terminal && isTerminal(os.Stderr)
 	s.system.Getenv = os.Getenv
 	s.system.WorkDir, _ = os.Getwd()

@@ -86,11 +86,10 @@ func (s process) with(cfg settings.Config, warnings []string, stderr io.Writer, 
 }
 
 func (s process) newApp(cfg settings.Config, log zerolog.Logger) (*app.App, error) {
-	version, _ := buildVersion()
-	return app.New(app.Options{
-		Settings: cfg, Log: log, Version: version, Programs: programs(),
-		Slowdown: s.slowdown, Watcher: s.watcher, ReminderWait: s.reminderWait,
-	})
+	o := s.app
+	o.Settings, o.Log, o.Programs = cfg, log, programs()
+	o.Version, _ = buildVersion()
+	return app.New(o)
 }
 
 // withFlags is with for a command for people, with the settings that follow from flags: its

@@ -44,7 +44,7 @@ type Options struct {
 	Version  string
 	Programs Programs
 	// Slowdown is a factor on the deadlines of workers and of drawing. It is more than 1 in
-	// tests alone.
+	// tests only.
 	Slowdown time.Duration
 	// How soon an answer learns of changed files depends on the machine's load. A test
 	// that must not depend on it wraps the watcher, and lets an answer wait longer.

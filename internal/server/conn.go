@@ -42,7 +42,7 @@ type job struct {
 	spec   *arguments.Spec
 	args   tools.Args
 	call   toolcall.Call
-	meta   []byte // serverInfo for the answer, where its revision wants it
+	meta   []byte // serverInfo for the answer, if its revision wants it
 	to     replies
 	ctx    context.Context
 	result *toolcall.Result // of the last run; used by the goroutine that ran it
@@ -54,7 +54,7 @@ type job struct {
 	state  string // the requestState of the question in its answer
 }
 
-// jobOf returns the call that a scheduled job stands for.
+// jobOf returns the call of a scheduled job.
 func jobOf(j *schedule.Job) *job { return j.Owner.(*job) }
 
 // replies receives the one answer to a request, or the news that there is none.

@@ -45,7 +45,7 @@ func (o Options) offers(names ...string) bool {
 	return len(o.Tools) == 0 || slices.ContainsFunc(o.Tools, published)
 }
 
-// searchLine describes the tools that search, "" where none is published.
+// searchLine describes the tools that search, "" if none is published.
 func (o Options) searchLine() string {
 	grep, line := o.offers("Grep"), ""
 	switch {

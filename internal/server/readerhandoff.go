@@ -6,9 +6,12 @@ import (
 )
 
 // readerHandoff says which goroutine is the reader. The reader may do some work between
-// two lines, which saves every short call the change to another thread and back (half of
-// the time of a small answer). If the work takes long, another goroutine takes over as the
-// reader, so that no call delays the next message for more than two periods.
+// two lines, which saves every short call the change to another thread and back. If the
+// work takes long, another goroutine takes over as the reader, so that no call delays the
+// next message for more than two periods.
+//
+// A Read of 1 KB takes 26 microseconds, 65 if the pool runs it, and 63 with a timer for each
+// piece of work in place of the ticker.
 type readerHandoff struct {
 	takeOver func() // reads on; called by the goroutine that has taken over
 

@@ -27,7 +27,7 @@ type roots struct {
 	mu    sync.Mutex
 	known bool        // the client's last answer is up to date
 	round int         // number of times that calls had to wait
-	timer *time.Timer // of the current round; nil where there is none
+	timer *time.Timer // of the current round; nil if there is none
 	held  []*job
 	asked time.Time // first time that a call was answered by the question
 

@@ -108,7 +108,7 @@ type Server struct {
 	tickets *tickets
 }
 
-// New builds a server. It fails where a tool and its schema do not agree.
+// New builds a server. It fails if a tool and its schema do not agree.
 func New(o Options) (*Server, error) {
 	if o.bounds == (bounds{}) {
 		o.bounds = defaultBounds()
@@ -195,7 +195,7 @@ func (s *Server) refused(sp *arguments.Spec, args tools.Args, call toolcall.Call
 
 // Call runs one tool outside any connection, for the command line: call says in
 // which session, and the call's number there. Arguments are decoded as strictly as a
-// client's. ask puts the message of a question to a person; where it is nil, what
+// client's. ask puts the message of a question to a person; if it is nil, what
 // needs consent is refused.
 func (s *Server) Call(ctx context.Context, call toolcall.Call, name string, given []byte, ask func(message string) Answer) (*toolcall.Result, error) {
 	sp, ok := s.specs[name]
