@@ -34,6 +34,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/tools"
 	"github.com/fsmcp/fsmcp/internal/tools/find"
 	"github.com/fsmcp/fsmcp/internal/watch"
+	"github.com/fsmcp/fsmcp/internal/worker"
 	"github.com/fsmcp/fsmcp/schemas"
 )
 
@@ -112,7 +113,7 @@ func New(o Options) (*App, error) {
 	})
 	a.Service.Notify(cfg.Distrusted()...)
 	audit.notify, a.decoders.cache.notify, a.Languages.Notify = a.Service.Notify, a.Service.Notify, a.Service.Notify
-	a.idle = &idleTracker{workers: a.decoders.all()}
+	a.idle = &idleTracker{workers: []*worker.Pool{a.decoders.pictures, a.decoders.pdfs, a.decoders.compiler}}
 	var err error
 	a.Server, err = server.New(server.Options{
 		Version:    o.Version,

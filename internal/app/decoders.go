@@ -51,8 +51,6 @@ func newDecoders(o Options) decoders {
 	return d
 }
 
-func (d decoders) all() []*worker.Pool { return []*worker.Pool{d.pictures, d.pdfs, d.compiler} }
-
 // close ends the processes. compilePDFium closes the compiler.
 func (d decoders) close() {
 	d.pdfs.Close()

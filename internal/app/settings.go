@@ -44,7 +44,7 @@ type snapshot struct {
 	lexer  fsys.Lexer
 
 	preferences   tools.Preferences
-	before, after hooks.List      // hooks, with a broken one that refuses changes
+	before, after hooks.List      // as they run; a broken one before a change refuses it
 	lspServers    []lsp.Server    // that may be started
 	workspaceDirs []string        // workspace directories, by names without links
 	namedFolders  []access.Folder // the same as they were named, and an empty word

@@ -113,14 +113,10 @@ func (c *conn) dismiss(jobs []*schedule.Job) {
 	go func() {
 		defer close(done)
 		for _, j := range jobs {
-			c.reply(jobOf(j), r)
+			c.settle(jobOf(j), r, false)
 		}
 	}()
-	select {
-	case <-done:
-	case <-c.out.Broken:
-	case <-time.After(c.opts.bounds.grace):
-	}
+	c.wait(done, nil, c.opts.bounds.grace)
 }
 
 // connect makes the reader of a client and its conn. It starts nothing.
@@ -151,10 +147,10 @@ func (s *Server) connect(ctx context.Context, in io.Reader, out io.Writer) *read
 		j := jobOf(scheduled)
 		r := j.result
 		j.result = nil // it may be long, and the job stays in its lane's queue for a while
-		c.reply(j, r)
+		c.settle(j, r, false)
 	}
 	c.pool.Ask = func(j *schedule.Job) { c.dialogue.ask(jobOf(j), jobOf(j).result) }
-	c.pool.Late = func(j *schedule.Job, started bool) { c.reply(jobOf(j), lateAnswer(jobOf(j), started)) }
+	c.pool.Late = func(j *schedule.Job, started bool) { c.settle(jobOf(j), lateAnswer(jobOf(j), started), false) }
 	c.pool.Dropped = func(j *schedule.Job) { c.dropped(jobOf(j), lateAnswer(jobOf(j), false)) }
 	return r
 }
@@ -227,7 +223,7 @@ func (c *conn) call(m wire.Message, size int, to replies, here bool) (own *job) 
 	j.call = toolcall.Call{Session: c.sessions.of(meta.Thread), ID: meta.CallID(j.id), Client: c.limits(&meta)}
 	if modern != nil {
 		j.asks, j.retry = asks(modern), retryOf(&m)
-	} else if j.asks = c.peer.asks(); j.asks {
+	} else if j.asks = asks(&c.peer.capabilities); j.asks {
 		j.QuestionsLeft = maxQuestions
 	}
 	j.call.CanAsk = j.asks
@@ -342,9 +338,6 @@ func lateAnswer(j *job, begun bool) *toolcall.Result {
 
 // maxAnswer bounds an answer, in bytes.
 const maxAnswer = 8 << 20
-
-// reply answers a job from a worker.
-func (c *conn) reply(j *job, r *toolcall.Result) { c.settle(j, r, false) }
 
 // settle encodes and sends the answer to a job.
 func (c *conn) settle(j *job, r *toolcall.Result, reading bool) {

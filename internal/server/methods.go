@@ -68,12 +68,6 @@ type peer struct {
 	limits       toolcall.ClientLimits
 }
 
-// asks reports whether the client can ask its user a question.
-func (p *peer) asks() bool { return asks(&p.capabilities) }
-
-// hasRoots reports whether the client can name its folders.
-func (p *peer) hasRoots() bool { return p.capabilities.Roots != nil }
-
 // asks reports whether a client can show a form; without a list of modes it can.
 func asks(c *mcp.ClientCapabilities) bool {
 	e := c.Elicitation
@@ -306,5 +300,5 @@ func capabilities() (c mcp.ServerCapabilities) {
 // instructions returns the instructions; those for a client with root directories name
 // them.
 func (c *methods) instructions() string {
-	return c.opts.instructions(c.opts.WantRoots && c.peer.hasRoots())
+	return c.opts.instructions(c.opts.WantRoots && c.peer.capabilities.Roots != nil)
 }

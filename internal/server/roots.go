@@ -120,7 +120,7 @@ func (r *roots) hold(j *job, inputs wire.Value) bool {
 	case j.roots && wanted && r.due():
 		r.askByAnswer(j)
 		return true
-	case !modern && wanted && r.conn.peer.hasRoots():
+	case !modern && wanted && r.conn.peer.capabilities.Roots != nil:
 		r.ask()
 	default:
 		return false
