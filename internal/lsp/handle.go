@@ -14,24 +14,18 @@ import (
 // Handle implements jsonrpc2.Handler: it takes the server's requests and notifications, in
 // their order. It never waits.
 func (r *run) Handle(ctx context.Context, conn *jsonrpc2.Conn, req *jsonrpc2.Request) {
-	var params json.RawMessage
-	if req.Params != nil {
-		params = *req.Params
-	}
 	switch {
 	case req.Method == "textDocument/publishDiagnostics":
-		var p publishParams
-		if json.Unmarshal(params, &p) == nil {
+		if p := (publishParams{}); decode(req, &p) {
 			r.published(p)
 		}
 	case req.Method == "$/progress":
-		var p progressParams
-		if json.Unmarshal(params, &p) == nil {
+		if p := (progressParams{}); decode(req, &p) {
 			r.progressed(p)
 		}
 	case req.Notif:
 	default:
-		if result, ok := r.answer(req.Method, params); ok {
+		if result, ok := r.answer(req); ok {
 			_ = conn.Reply(ctx, req.ID, result)
 		} else {
 			_ = conn.ReplyWithError(ctx, req.ID, &jsonrpc2.Error{Code: jsonrpc2.CodeMethodNotFound, Message: "not supported"})
@@ -39,13 +33,17 @@ func (r *run) Handle(ctx context.Context, conn *jsonrpc2.Conn, req *jsonrpc2.Req
 	}
 }
 
+func decode(req *jsonrpc2.Request, params any) bool {
+	return req.Params != nil && json.Unmarshal(*req.Params, params) == nil
+}
+
 // answer returns the answer to a request; ok is false for a method that is unknown.
-func (r *run) answer(method string, params json.RawMessage) (result any, ok bool) {
+func (r *run) answer(req *jsonrpc2.Request) (result any, ok bool) {
 	p := r.process
-	switch method {
+	switch req.Method {
 	case "workspace/configuration":
 		var asked configurationParams
-		if json.Unmarshal(params, &asked) != nil {
+		if !decode(req, &asked) {
 			return nil, false
 		}
 		settings := json.RawMessage("null")

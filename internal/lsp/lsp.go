@@ -207,7 +207,7 @@ func (c *Client) Changed(ctx context.Context, change Change) {
 		if !ok || !c.o.Readable(change.Path) {
 			continue
 		}
-		d := delivery{path: change.Path, language: language, old: old, now: now, created: change.Old == nil}
+		d := delivery{change.Path, language, old, now, change.Old == nil}
 		if w, wait := c.deliver(s, root, d); wait {
 			all = append(all, w)
 		}
