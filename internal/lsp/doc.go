@@ -6,11 +6,11 @@
 //   - Nothing is started, looked up or kept while Options.Servers names no server.
 //   - A server starts with the first change of a file of its languages, in the nearest
 //     folder above the file that holds one of its root markers, inside a workspace folder.
-//   - Changed waits at most Options.Wait. No other call waits for a server. What comes
+//   - Changed waits at most 1.5 s. No other call waits for a server. What comes
 //     later is in a later Report.
 //   - A server that hangs, crashes or floods costs bounded time and memory. It is started
 //     again at most three times; then it stays off, with one notice.
-//   - Nothing is sent or told of a file for which Options.Readable is false.
+//   - Nothing is sent or said of a file for which Options.Readable is false.
 //   - After Close no process of any server's group is left.
 //
 // It does not look for programs, and it knows neither settings nor tools.

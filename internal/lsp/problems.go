@@ -53,6 +53,7 @@ type fileProblems struct {
 	differs bool
 }
 
+// noLine is the line of a problem that is gone.
 const noLine = -1
 
 // compare returns the problems of now that base has too, those that it has not, and those of
@@ -64,8 +65,8 @@ func compare(base, now report) (known, added, gone []problem) {
 	for _, b := range base.problems {
 		left[b.problemKind] = append(left[b.problemKind], b)
 	}
-	// take moves a problem of the kind from base to known: for the written lines one of the
-	// replaced lines, and elsewhere rather one of the others.
+	// take moves a problem of the same kind from base to known: on written lines only one of
+	// the replaced lines, elsewhere any, but first one of a line that stays.
 	take := func(p problem, elsewhere bool) bool {
 		same := left[p.problemKind]
 		i := slices.IndexFunc(same, func(b problem) bool {
@@ -150,8 +151,8 @@ func (f *fileProblems) rebase(all bool) {
 	f.base = report{f.last.text, known}
 }
 
-// update returns the problems that are new and those that are gone and that an answer has named. The base
-// holds the current problems then.
+// update returns the problems that are new, and those that are gone if an answer has named
+// them. The base holds the current problems then.
 func (f *fileProblems) update() (added, gone []problem) {
 	known, added, gone := compare(f.base, f.last)
 	f.base, f.differs = report{f.last.text, append(known, added...)}, false
