@@ -225,27 +225,29 @@ const (
 	syncSteps = 64
 )
 
-// writeOver makes the content new, and says how far it has s.written.
+// writeOver makes the content new, and returns how far it has written.
 func (s *inPlace) writeOver(from, to int64) (at int64, err error) {
 	if mode := keptMode(s.old.was); mode != s.old.was.Mode&sys.PermBits {
 		if err := s.at.sys.Chmod(s.fd, mode); err != nil {
 			return from, err
 		}
 	}
-	if s.journal.newSize > s.journal.oldSize {
-		if err := s.at.sys.Reserve(s.fd, s.journal.oldSize, s.journal.newSize-s.journal.oldSize); sys.Is(err, syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG, syscall.EIO) {
+	j := s.journal
+	if j.newSize > j.oldSize {
+		err := s.at.sys.Reserve(s.fd, j.oldSize, j.newSize-j.oldSize)
+		if sys.Is(err, syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG, syscall.EIO) {
 			return from, err
 		}
 	}
-	if at, err = s.writeNew(from, to); err == nil && s.journal.newSize < s.journal.oldSize {
-		if err = s.checkSize(s.journal.oldSize); err == nil {
-			err = s.at.sys.Truncate(s.fd, s.journal.newSize)
+	if at, err = s.writeNew(from, to); err == nil && j.newSize < j.oldSize {
+		if err = s.checkSize(j.oldSize); err == nil {
+			err = s.at.sys.Truncate(s.fd, j.newSize)
 		}
 	}
 	return at, err
 }
 
-// writeNew writes the new bytes [at, to), and says how far it has s.written.
+// writeNew writes the new bytes [at, to), and returns how far it has written.
 func (s *inPlace) writeNew(at, to int64) (int64, error) {
 	step, synced := int64(sys.BufferSize), s.at.s.o.Durability != None
 	if synced {

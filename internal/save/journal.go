@@ -64,10 +64,10 @@ func (j *journal) write(from int, c []span.Splice) error {
 	}
 	sum := sha256.New()
 	f := sys.Writer{Sys: j.s.sys, FD: j.fd, Sum: sum}
-	if err := f.Fill(from, j.oldSize, nil); err != nil {
+	if err := f.CopySpliced(from, j.oldSize, nil); err != nil {
 		return err
 	}
-	if err := f.Fill(from, j.oldSize, c); err != nil {
+	if err := f.CopySpliced(from, j.oldSize, c); err != nil {
 		return err
 	}
 	j.sum = hex.EncodeToString(sum.Sum(nil))

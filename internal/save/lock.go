@@ -22,7 +22,7 @@ type Lock struct {
 
 // Lock waits until no other writer has the name that t leads to: for at most LockWait
 // (then *BusyError) and until ctx ends. Resolve the path again once it is held, and see
-// whether it Covers what came out.
+// whether the lock Covers the target.
 func (s *Saver) Lock(ctx context.Context, t *fsys.Target) (*Lock, error) {
 	key, err := lockKeyOf(t)
 	if err != nil {
@@ -69,12 +69,12 @@ func (l *Lock) Covers(t *fsys.Target) bool {
 func (l *Lock) Unlock() { l.unlock() }
 
 // lockKeyOf names what a lock protects: the folder by identity, the entry by its
-// folded name. The file's own inode would not do, it changes with every write.
+// folded name. The file's own inode would not do: it changes with every write.
 func lockKeyOf(t *fsys.Target) (string, error) {
 	dev, ino, err := t.ParentID()
 	if errors.Is(err, fsys.ErrMoved) && t.Kind != fsys.Missing {
-		// Replaced since it was resolved, as happens where many write. For
-		// the lock the folder will do: what it covers is looked at again.
+		// Replaced since it was resolved, as happens if many programs write. For
+		// the lock the folder will do: what it covers is checked again.
 		var folder fsys.Stamp
 		folder, err = fsys.Lstat(filepath.Dir(t.Path))
 		dev, ino = folder.Dev, folder.Ino

@@ -82,7 +82,7 @@ func (n *newFile) write(old *oldFile, c []span.Splice) error {
 	if old != nil {
 		from, size = old.fd, old.was.Size
 	}
-	err := w.Fill(from, size, c)
+	err := w.CopySpliced(from, size, c)
 	if errors.Is(err, sys.ErrEnded) {
 		return ErrModified
 	}

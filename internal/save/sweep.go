@@ -46,7 +46,7 @@ type sweep struct {
 	path   string // of the state folder at hand
 }
 
-// fail notes an error: in the report, where others may have written a file.
+// fail notes an error: in the report, if other users may have written the file.
 func (w *sweep) fail(op, path string, err error) {
 	if own := (*owndir.Error)(nil); errors.As(err, &own) {
 		w.report.Untrusted = append(w.report.Untrusted, own)
@@ -76,8 +76,8 @@ func (w *sweep) state(path string) {
 	}
 }
 
-// dead calls a function for each file in a folder of the state whose process is
-// gone, and removes the file if that says so.
+// dead calls a function for each file in a part of the state folder whose process is
+// gone, and removes the file if the function returns true.
 func (w *sweep) dead(top int, name string, each func(dir, fd int, name string) (done bool, err error)) {
 	path := filepath.Join(w.path, name)
 	dir, err := w.sys.Openat(top, name, sys.Folder|sys.NoFollow, 0)
@@ -106,7 +106,7 @@ func (w *sweep) dead(top int, name string, each func(dir, fd int, name string) (
 	}
 }
 
-// entry looks at the file's owner before it opens it: the file of another user may
+// entry checks the file's owner before it opens it: the file of another user may
 // not be opened at all.
 func (w *sweep) entry(dir int, path string, each func(dir, fd int, name string) (bool, error)) error {
 	name := filepath.Base(path)

@@ -293,19 +293,21 @@ func (p *Portable) GetLease(int) (int, error) { return 0, syscall.EINVAL }
 
 // Flock implements Sys; every lock is exclusive.
 func (p *Portable) Flock(fd int, how int) error {
-	return p.open.with(fd, func(f *os.File) error {
-		if how == Unlock {
-			return filelock.Unlock(f)
-		}
-		got, err := filelock.Try(f)
-		if err == nil && !got {
-			return syscall.EWOULDBLOCK
-		}
-		if errors.Is(err, filelock.ErrNone) {
-			return syscall.ENOLCK
-		}
-		return err
-	})
+	f, ok := p.open.get(fd).(filelock.File)
+	if !ok {
+		return syscall.EBADF
+	}
+	if how == Unlock {
+		return number(filelock.Unlock(f))
+	}
+	got, err := filelock.Try(f)
+	switch {
+	case errors.Is(err, filelock.ErrNone):
+		return syscall.ENOLCK
+	case err == nil && !got:
+		return syscall.EWOULDBLOCK
+	}
+	return number(err)
 }
 
 // Link implements Sys within one folder; an open file gets no further name.

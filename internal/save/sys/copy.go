@@ -37,8 +37,8 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Fill writes the old content (size bytes of from) with the splices applied.
-func (w *Writer) Fill(from int, size int64, c []span.Splice) error {
+// CopySpliced writes the old content (size bytes of from) with the splices applied.
+func (w *Writer) CopySpliced(from int, size int64, c []span.Splice) error {
 	buf := bufio.NewWriterSize(w, int(min(size+span.Growth(c), BufferSize)))
 	at := int64(0)
 	for _, s := range c {
