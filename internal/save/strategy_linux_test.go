@@ -21,9 +21,8 @@ type strategyCase struct {
 	system   poorer
 	links    bool   // the file has another name, and Options.KeepHardLinks is set
 	old, new string // "(missing)" before a new file and after a removal
-	// replaced is what the driver reports if another program renames a file of its own
-	// to the name in the moment before the step that shows, and file is what the name
-	// leads to then.
+	// Another program renames a file of its own to the name right before the step that
+	// shows: the driver reports replaced, and the name leads to file then.
 	replaced error
 	file     string
 }
