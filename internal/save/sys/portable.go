@@ -115,7 +115,10 @@ func (p *Portable) Openat(dir int, name string, flags int, mode uint32) (fd int,
 	}
 	err = p.open.in(dir, name, func(root *os.Root, name string) error {
 		info, err := root.Lstat(name)
-		if err == nil && flags&noFollow != 0 && info.Mode()&(fs.ModeSymlink|fs.ModeIrregular) != 0 {
+		if err == nil && flags&noFollow != 0 && flags&os.O_EXCL == 0 && info.Mode()&(fs.ModeSymlink|fs.ModeIrregular) != 0 {
+			if flags&folder != 0 {
+				return syscall.ENOTDIR
+			}
 			return syscall.ELOOP
 		}
 		var opened any
@@ -125,6 +128,9 @@ func (p *Portable) Openat(dir int, name string, flags int, mode uint32) (fd int,
 		case dir == CWD: // the last step may be a link, as to the state folder
 			opened, err = openFolder(filepath.Join(root.Name(), name))
 		default:
+			if info, err := root.Stat(name); err == nil && !info.IsDir() {
+				return syscall.ENOTDIR
+			}
 			opened, err = root.OpenRoot(name)
 		}
 		if err == nil {
@@ -348,8 +354,12 @@ func patiently(f func() error) error {
 }
 
 // Unlink implements Sys.
-func (p *Portable) Unlink(dir int, name string, _ int) error {
+func (p *Portable) Unlink(dir int, name string, flags int) error {
 	return p.open.in(dir, name, func(root *os.Root, name string) error {
+		info, err := root.Lstat(name)
+		if err == nil && info.IsDir() && flags != RemoveFolder {
+			return syscall.EISDIR
+		}
 		return patiently(func() error { return root.Remove(name) })
 	})
 }
