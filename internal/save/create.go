@@ -32,16 +32,14 @@ func (s *create) stage(c []span.Splice) (err error) {
 }
 
 func (s *create) publish() error {
-	unnamed := s.new.name == ""
 	switch err := s.new.linkTo(s.at.base); {
 	case err == nil:
 		s.new.name, s.public = "", true
 		return nil
 	case sys.Is(err, syscall.EEXIST):
 		return ErrExists
-	case unnamed && sys.Is(err, syscall.ENOENT, syscall.EINVAL, syscall.EOPNOTSUPP) && s.at.folderLives():
-		s.at.named = true
-		return errUnlinkable
+	case err == errUnlinkable:
+		return err
 	default:
 		return s.at.failIfThere("link", err)
 	}

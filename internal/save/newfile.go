@@ -142,14 +142,20 @@ func (n *newFile) removeOwn() {
 	}
 }
 
-// linkTo gives the file a name in its folder, which must be free.
+// linkTo gives the file a name in its folder, which must be free. The error is errUnlinkable
+// if a file without a name cannot be given one here.
 func (n *newFile) linkTo(name string) error {
 	if n.name != "" {
 		return moveToFree(n.at.sys, n.dir, n.stamp, n.name, name)
 	}
 	// (By the descriptor itself, a process without privileges can give no name.)
 	proc := "/proc/self/fd/" + strconv.Itoa(n.fd)
-	return n.appear(name, func() error { return n.at.sys.Link(sys.CWD, proc, n.dir, name, sys.FollowLink) })
+	err := n.appear(name, func() error { return n.at.sys.Link(sys.CWD, proc, n.dir, name, sys.FollowLink) })
+	if sys.Is(err, syscall.ENOENT, syscall.EINVAL, syscall.EOPNOTSUPP) && n.at.folderLives() {
+		n.at.named = true
+		return errUnlinkable
+	}
+	return err
 }
 
 // linkTemporary gives the file its temporary name, next to old. From here on a sweep may
@@ -160,17 +166,14 @@ func (n *newFile) linkTemporary(old *oldFile) error {
 		return err
 	}
 	n.at.sys.Flock(old.fd, sys.LockShared)
-	switch err := n.linkTo(name); {
-	case err == nil:
-		n.name = name
-		n.takeNumber()
-		return nil
-	case sys.Is(err, syscall.ENOENT, syscall.EINVAL, syscall.EOPNOTSUPP) && !n.at.named && n.at.folderLives():
-		n.at.named = true
-		return errUnlinkable
-	default:
+	if err := n.linkTo(name); err == errUnlinkable {
+		return err
+	} else if err != nil {
 		return n.at.refuse("link", err)
 	}
+	n.name = name
+	n.takeNumber()
+	return nil
 }
 
 // takeNumber takes the file's identity from its name. Some file systems in user space

@@ -16,10 +16,9 @@ type oldFile struct {
 	at     *place
 	file   *fsys.File
 	fd     int
-	was    fsys.Stamp       // as the caller compares it
-	sum    *sys.Digest      // of the content, if the stamp alone would not show a change
-	known  func() [32]byte  // the SHA-256 of the content, if the caller has it
-	now    func() time.Time // the clock
+	was    fsys.Stamp      // as the caller compares it
+	sum    *sys.Digest     // of the content, if the stamp alone would not show a change
+	known  func() [32]byte // the SHA-256 of the content, if the caller has it
 	leased bool
 }
 
@@ -141,7 +140,7 @@ func (o *oldFile) digest() (*sys.Digest, error) {
 // ensureDigest computes the digest while the lease still holds, if the stamp alone would
 // not show a change.
 func (o *oldFile) ensureDigest() (err error) {
-	if o.sum != nil || o.was.Settled(o.now()) {
+	if o.sum != nil || o.was.Settled(o.at.s.o.Now()) {
 		return nil
 	}
 	if o.known != nil {

@@ -215,13 +215,9 @@ func (w *sweep) temp(dir int, folder, name string, n tempName) bool {
 		return true
 	}
 	kept, err := w.s.keepUnknown(dir, folder, name, n.Base)
-	w.keepReport(kept)
+	w.report.Saved = append(w.report.Saved, kept.saved...)
+	w.report.Rescued = append(w.report.Rescued, kept.rescued...)
 	return err == nil
-}
-
-func (w *sweep) keepReport(k keptAs) {
-	w.report.Saved = append(w.report.Saved, k.saved...)
-	w.report.Rescued = append(w.report.Rescued, k.rescued...)
 }
 
 // claim takes a temporary file's lock. (A network file system may want a file open

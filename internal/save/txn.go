@@ -46,7 +46,7 @@ func (s *Saver) Begin(ctx context.Context, t *fsys.Target) (*Txn, error) {
 	if err != nil {
 		return nil, moved(err)
 	}
-	x.old = &oldFile{at: at, file: file, now: s.o.Now}
+	x.old = &oldFile{at: at, file: file}
 	if at.dir, x.old.fd, err = s.sys.Adopt(t, file); err != nil {
 		x.Close()
 		return nil, moved(err)
