@@ -127,23 +127,25 @@ func TestUnfinishedCopy(t *testing.T) {
 	}
 }
 
-// TestLargeStatesHaveOneBase: states above wholeState are stored as changes, and come back.
-func TestLargeStatesHaveOneBase(t *testing.T) {
-	dir := t.TempDir()
-	s := openStore(t, dir)
-	old := noise(1_200_000)
-	want := map[string][]version{}
-	for i := range 2*maxChanges + 10 {
-		now := bytes.Clone(old)
-		copy(now[i*5000:], fmt.Sprint("change ", i))
-		keep(t, s, "/large", old, now)
-		want["/large"] = append(want["/large"], version{"/large", old, now})
-		old = now
+// TestStatesHaveOneBase: states above wholeState are stored as changes, and come back.
+func TestStatesHaveOneBase(t *testing.T) {
+	for size, edits := range map[int]int{40_000: 2*maxChanges + 10, chunkLen + 100_000: 10} {
+		dir := t.TempDir()
+		s := openStore(t, dir)
+		old := noise(size)
+		want := map[string][]version{}
+		for i := range edits {
+			now := bytes.Clone(old)
+			copy(now[i*200:], fmt.Sprint("change ", i))
+			keep(t, s, "/large", old, now)
+			want["/large"] = append(want["/large"], version{"/large", old, now})
+			old = now
+		}
+		if n := folderSize(t, dir); n > int64((1+edits/maxChanges)*size+edits*3000) {
+			t.Errorf("%d bytes for %d edits of %d bytes", n, edits, size)
+		}
+		compare(t, open(t, dir), want)
 	}
-	if size := folderSize(t, dir); size > 4<<20 {
-		t.Errorf("%d bytes for three whole states of 1.2 MB", size)
-	}
-	compare(t, open(t, dir), want)
 }
 
 // TestEarlierVersion: what another version of fsmcp stored is neither read nor damage, and
