@@ -14,7 +14,7 @@ import (
 )
 
 // Archive reads the history. It changes nothing, and may be used while others write; it
-// does not see packs that are made after Open.
+// need not see segments that are made after Open.
 type Archive struct {
 	root     *os.Root // nil: there is no history
 	segments []*segment
@@ -30,12 +30,17 @@ func Open(stateDir string) (*Archive, error) {
 		return nil, err
 	}
 	a := &Archive{root: root}
-	if a.segments, err = segments(root); err != nil {
+	if err := a.list(); err != nil {
 		a.Close()
 		return nil, err
 	}
-	a.segments = slices.DeleteFunc(a.segments, func(s *segment) bool { return s.copy })
 	return a, nil
+}
+
+func (a *Archive) list() (err error) {
+	a.segments, err = segments(a.root)
+	a.segments = slices.DeleteFunc(a.segments, func(s *segment) bool { return s.copy })
+	return err
 }
 
 // Close closes the archive.
@@ -86,6 +91,9 @@ func (a *Archive) Entries(want func(path string) bool) ([]Entry, []Damage) {
 		whole, damage := a.whole(s, entries)
 		all, bad = append(all, whole...), append(bad, damage...)
 	}
+	if slices.ContainsFunc(a.segments, (*segment).gone) && a.list() == nil {
+		return a.Entries(want) // a copy may have replaced a segment meanwhile
+	}
 	slices.SortStableFunc(all, func(x, y Entry) int {
 		if c := y.Time.Compare(x.Time); c != 0 {
 			return c
@@ -93,6 +101,12 @@ func (a *Archive) Entries(want func(path string) bool) ([]Entry, []Damage) {
 		return y.line.Number - x.line.Number
 	})
 	return all, bad
+}
+
+// gone reports whether the journal was removed since the segment was listed.
+func (s *segment) gone() bool {
+	_, err := s.root.Lstat(s.stem + journalExt)
+	return s.journal && errors.Is(err, fs.ErrNotExist)
 }
 
 // read reads a journal.

@@ -105,12 +105,14 @@ func evict(root *os.Root, settings Settings, now time.Time) error {
 	total, thinned := sizeOf(all), int64(0)
 	fmt.Fscan(lock, &thinned) // the size after the last time: reading all journals takes time
 	if total > settings.MaxSize/4 && max(total-thinned, thinned-total) > settings.MaxSize/packs {
-		thin(all, settings.MaxSize/4)
+		partly := thin(all, settings.MaxSize/4)
 		if all, err = segments(root); err != nil {
 			return err
 		}
 		total = sizeOf(all)
-		lock.WriteAt(fmt.Appendf(nil, "%-20d", total), 0)
+		if partly == nil {
+			lock.WriteAt(fmt.Appendf(nil, "%-20d", total), 0)
+		}
 	}
 	for _, s := range all {
 		young := now.Sub(s.changed) < spared

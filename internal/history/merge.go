@@ -27,7 +27,7 @@ func Merge(base, ours, theirs []byte) (splices []span.Splice, conflicts []Confli
 	case bytes.Equal(ours, theirs), bytes.Equal(base, theirs):
 		return nil, nil
 	case bytes.Equal(base, ours):
-		return []span.Splice{tight(span.Splice{End: int64(len(ours)), New: theirs}, ours)}, nil
+		return tightened([]span.Splice{{End: int64(len(ours)), New: theirs}}, ours), nil
 	case hasNul(base) || hasNul(ours) || hasNul(theirs):
 		return nil, []Conflict{{First: 1, Last: len(splitLines(ours))}}
 	}
@@ -124,21 +124,16 @@ func (m *merger) both(o0, o1, t0, t1 int) {
 
 // tightened returns splices without the bytes at their ends that they leave as they are.
 func tightened(splices []span.Splice, old []byte) []span.Splice {
-	out := make([]span.Splice, len(splices))
-	for i, s := range splices {
-		out[i] = tight(s, old)
+	out := slices.Clone(splices)
+	for i, s := range out {
+		was := old[s.Start:s.End]
+		n := commonPrefix(was, s.New)
+		s.Start, s.New, was = s.Start+int64(n), s.New[n:], was[n:]
+		n = commonSuffix(was, s.New)
+		s.End, s.New = s.End-int64(n), s.New[:len(s.New)-n]
+		out[i] = s
 	}
 	return out
-}
-
-// tight returns a splice without the bytes at its ends that it leaves as they are.
-func tight(s span.Splice, old []byte) span.Splice {
-	was := old[s.Start:s.End]
-	n := commonPrefix(was, s.New)
-	s.Start, s.New, was = s.Start+int64(n), s.New[n:], was[n:]
-	n = commonSuffix(was, s.New)
-	s.End, s.New = s.End-int64(n), s.New[:len(s.New)-n]
-	return s
 }
 
 func commonPrefix(a, b []byte) (n int) {

@@ -9,8 +9,9 @@ import (
 )
 
 // thin removes the bytes of the middle entries of each file that has more than most bytes in
-// the segments. Its oldest and its newest entries keep theirs, each with half of that room.
-func thin(all []*segment, most int64) {
+// the segments. Its oldest and its newest entries keep theirs, each with half of that room. An
+// error is that of a segment that stays as it is.
+func thin(all []*segment, most int64) (err error) {
 	files := make(map[string][]stored)
 	for _, s := range all {
 		s.collect(files)
@@ -21,15 +22,13 @@ func thin(all []*segment, most int64) {
 			gone[path] = m
 		}
 	}
-	if len(gone) == 0 {
-		return
-	}
 	for _, s := range all {
-		s.rewrite(func(e Entry) bool { // a segment that fails stays as it is
+		err = errors.Join(err, s.rewrite(func(e Entry) bool {
 			m := gone[e.Path]
 			return !e.Thinned && len(m) > 0 && m[0].time <= e.line.Time && e.line.Time <= m[len(m)-1].time
-		})
+		}))
 	}
+	return err
 }
 
 // stored is the size of what an entry stored.
@@ -78,13 +77,13 @@ func middle(list []stored, most int64) []stored {
 // there the copy does not count. It fails if a living process adds to the segment.
 func (s *segment) rewrite(thinned func(Entry) bool) error {
 	journal, got := s.lock()
-	if !got {
-		return errors.New("a process adds to the segment")
-	}
 	defer journal.Close()
 	entries, bad := s.read()
 	if len(bad) > 0 || !slices.ContainsFunc(entries, thinned) {
 		return nil
+	}
+	if !got {
+		return errors.New("a process adds to the segment")
 	}
 	stem, _, _ := strings.Cut(s.stem, "-")
 	born, err := time.Parse(stemTime, stem)
