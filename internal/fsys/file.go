@@ -2,6 +2,7 @@ package fsys
 
 import (
 	"bytes"
+	"cmp"
 	"io"
 )
 
@@ -76,6 +77,81 @@ func (f *File) ReadAll(max int64) ([]byte, Stamp, error) {
 		before, last, then = after, content, before
 	}
 	return nil, before, fault("read", f.name, ErrUnstable)
+}
+
+// ReadLarge is ReadAll for a file that must not be in memory twice. It compares the bytes of
+// a file that changes meanwhile with those of another read, a piece at a time.
+func (f *File) ReadLarge(max int64) ([]byte, Stamp, error) {
+	before, err := f.Stamp()
+	if err != nil {
+		return nil, before, err
+	}
+	if before.Size > max {
+		return nil, before, &TooLargeError{Size: before.Size, Max: max}
+	}
+	content := make([]byte, before.Size)
+	if err := f.readHalves(content); err != nil {
+		return nil, before, f.unstable(err)
+	}
+	for range readTries {
+		after, err := f.Stamp()
+		switch {
+		case err != nil:
+			return nil, before, err
+		case !after.SameFile(f.opened):
+			return nil, after, fault("read", f.name, ErrMoved)
+		case after.Same(before):
+			return content, before, nil
+		}
+		same, err := f.readAgain(content)
+		switch {
+		case err != nil:
+			return nil, before, f.unstable(err)
+		case same: // they have stayed, while more may have come behind them
+			return content, before, nil
+		case after.Size != before.Size:
+			return nil, after, fault("read", f.name, ErrUnstable)
+		}
+		before = after
+	}
+	return nil, before, fault("read", f.name, ErrUnstable)
+}
+
+// unstable returns an error for a file that ended sooner than it was long; other errors stay
+// as they are.
+func (f *File) unstable(err error) error {
+	if err == io.EOF {
+		return fault("read", f.name, ErrUnstable)
+	}
+	return err
+}
+
+// readHalves fills b from the beginning of the file. Two halves at once take half the time:
+// most of it goes into new pages of memory.
+func (f *File) readHalves(b []byte) error {
+	half := len(b) / 2
+	second := make(chan error, 1)
+	read := func(b []byte, at int) error { _, err := f.ReadAt(b, int64(at)); return err }
+	go func() { second <- read(b[half:], half) }()
+	return cmp.Or(read(b[:half], 0), <-second)
+}
+
+// readAgain reads the beginning of the file into b, and reports whether b had just these
+// bytes.
+func (f *File) readAgain(b []byte) (same bool, err error) {
+	buf := make([]byte, min(len(b), 256<<10))
+	same = true
+	for at := 0; at < len(b); at += len(buf) {
+		buf = buf[:min(len(buf), len(b)-at)]
+		if _, err := f.ReadAt(buf, int64(at)); err != nil {
+			return false, err
+		}
+		if !bytes.Equal(buf, b[at:at+len(buf)]) {
+			same = false
+			copy(b[at:], buf)
+		}
+	}
+	return same, nil
 }
 
 // readUpTo reads to the end of the file, but never past max+1 bytes. For the

@@ -118,8 +118,12 @@ func TestReadAllUnstable(t *testing.T) {
 			}
 		}
 	}()
-	for end := time.Now().Add(200 * time.Millisecond); time.Now().Before(end); {
-		got, _, err := f.ReadAll(1 << 20)
+	for end, i := time.Now().Add(200*time.Millisecond), 0; time.Now().Before(end); i++ {
+		read := f.ReadAll
+		if i%2 == 0 {
+			read = f.ReadLarge
+		}
+		got, _, err := read(1 << 20)
 		if err != nil && !errors.Is(err, ErrUnstable) || err == nil && len(got) < size {
 			t.Fatal(len(got), err)
 		}
@@ -272,5 +276,54 @@ func TestOnNetwork(t *testing.T) {
 	}
 	if !OnNetwork(-1) {
 		t.Error("what cannot be asked is trusted")
+	}
+}
+
+func TestReadLarge(t *testing.T) {
+	long := strings.Repeat("a line of the file\n", 40_000) // of several pieces
+	for name, c := range map[string]struct {
+		change func(y yard)
+		max    int64
+		want   string
+		large  bool
+	}{
+		"as it is":            {max: 1 << 20, want: long},
+		"grown":               {change: func(y yard) { y.file("a", long+"more") }, max: 1 << 20, want: long + "more"},
+		"cut":                 {change: func(y yard) { y.file("a", "short") }, max: 1 << 20, want: "short"},
+		"empty":               {change: func(y yard) { y.file("a", "") }, max: 1 << 20},
+		"larger than allowed": {max: 10, large: true},
+	} {
+		y := newYard(t)
+		y.file("a", long)
+		f := y.open("a")
+		if c.change != nil {
+			c.change(y)
+		}
+		got, stamp, err := f.ReadLarge(c.max)
+		if c.large {
+			if !errors.As(err, new(*TooLargeError)) {
+				t.Errorf("%s: %v", name, err)
+			}
+			continue
+		}
+		if now, _ := f.Stamp(); err != nil || string(got) != c.want || !stamp.Same(now) {
+			t.Errorf("%s: %d bytes, %v", name, len(got), err)
+		}
+	}
+}
+
+func TestReadAgainNoticesAnyChange(t *testing.T) {
+	y := newYard(t)
+	content := bytes.Repeat([]byte("0123456789"), 60_000)
+	y.file("a", string(content))
+	f := y.open("a")
+	for _, at := range []int{-1, 0, 256<<10 - 1, 256 << 10, len(content) - 1} {
+		b := bytes.Clone(content)
+		if at >= 0 {
+			b[at] = 'X'
+		}
+		if same, err := f.readAgain(b); err != nil || same != (at < 0) || !bytes.Equal(b, content) {
+			t.Errorf("a change at %d: same %v, %v", at, same, err)
+		}
 	}
 }
