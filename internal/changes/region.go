@@ -19,8 +19,8 @@ const (
 	remarkRoom = 240
 	// leastRoom is for the region, however much of that a long path takes.
 	leastRoom = 64
-	// CutMark stands where a line is not shown to its end.
-	CutMark = "…"
+	// cutMark stands where a line is not shown to its end.
+	cutMark = "…"
 )
 
 // Region shows the first place that an edit changed as numbered lines, with context
@@ -28,13 +28,7 @@ const (
 // RegionRoom plus the new text. The splices are of the file's text. lines are the bytes of
 // the old file in lines that body shows whole, those that the splices replace among them.
 func Region(d *text.Doc, splices []span.Splice, beside int) (body string, lines span.Span) {
-	body, lines = RegionIn(LinesOf(d), splices, 1, beside)
-	return body, span.Span{Start: d.RawOffset(int(lines.Start)), End: d.RawOffset(int(lines.End))}
-}
-
-// RegionIn does the same for a piece of a text that begins in line base. lines are of that
-// piece.
-func RegionIn(l Lines, splices []span.Splice, base, beside int) (body string, lines span.Span) {
+	l := LinesOf(d)
 	first := splices[0]
 	start, end := int(first.Start), int(first.End)
 	room := max(RegionRoom-remarkRoom-beside, leastRoom) + len(first.New) - bytes.Count(first.New, []byte("\r\n")) // a CRLF is shown as LF
@@ -48,16 +42,16 @@ func RegionIn(l Lines, splices []span.Splice, base, beside int) (body string, li
 		if out := len(first.New) + (start - from) + (to - end); out > room {
 			continue
 		}
-		part, lines := patched(l.Text, splices, from, to), span.Span{Start: int64(from), End: int64(to)}
+		part, lines := patched(l.Text, splices, from, to), span.Span{Start: d.RawOffset(from), End: d.RawOffset(to)}
 		if to < len(l.Text) && part != "" && part[len(part)-1] != l.End {
-			part, lines = part+CutMark, span.Span{} // a line break was replaced: its line goes on
+			part, lines = part+cutMark, span.Span{} // a line break was replaced: its line goes on
 		}
-		body := l.number(part, l.at(from)+base-1)
+		body := l.number(part, l.at(from))
 		if len(body) <= room {
 			return body, lines
 		}
 	}
-	return window(l, splices, base, room), span.Span{}
+	return window(l, splices, room), span.Span{}
 }
 
 // patched returns the text from from to to as the splices leave it. It ends with the new
@@ -79,15 +73,15 @@ func patched(text string, splices []span.Splice, from, to int) string {
 
 // window shows a change whose lines are too long, or too many to be numbered
 // one by one: a part of its line, marked where it is cut.
-func window(l Lines, splices []span.Splice, base, room int) string {
+func window(l Lines, splices []span.Splice, room int) string {
 	new, start, end := string(splices[0].New), int(splices[0].Start), int(splices[0].End)
-	line := l.at(start) + base - 1
+	line := l.at(start)
 	side := min((room-len(new))/2-8, 80)
 	before, after := phrase.Tail(l.Text[l.Start(start):start], side), phrase.Head(patched(l.Text, splices[1:], end, l.After(end)), side)
 	body := text.Escape(before) + new + text.Escape(strings.TrimRight(after, "\r\n"))
-	numbered := fmt.Sprintf("%d\t%s%s%s", line, CutMark, body, CutMark)
+	numbered := fmt.Sprintf("%d\t%s%s%s", line, cutMark, body, cutMark)
 	if strings.Contains(new, "\n") {
-		numbered = l.number(CutMark+body+CutMark, line)
+		numbered = l.number(cutMark+body+cutMark, line)
 	}
 	if len(numbered) <= room {
 		return numbered

@@ -1,9 +1,9 @@
 package commit
 
 import (
-	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"sync"
 
 	"github.com/fsmcp/fsmcp/internal/changes"
 	"github.com/fsmcp/fsmcp/internal/fsys"
@@ -18,27 +18,23 @@ import (
 type Change struct {
 	// Stamp is that of the bytes it was worked out from, zero for a new file.
 	Stamp fsys.Stamp
-	// From holds those bytes if they are in memory. Else it is nil, and Parts are
-	// the shown ones of those that are replaced.
-	From  []byte
-	Parts []state.Part
-	// FromHash is their SHA-256, where it is at hand or can be had from memory;
-	// nil otherwise.
-	FromHash func() state.Sum
+	// From holds those bytes; nil for a new file, and for a change that is worked out
+	// without them.
+	From *state.Content
 	// Splices turn them into the new ones.
 	Splices []span.Splice
 	// Remove says that the file is to be taken away instead.
 	Remove bool
-	// Record is readFileState once the new bytes are in place; its stamp is
-	// filled in then, and what After gives.
+	// Now holds the new bytes if they are small, and their hash; nil if neither is known.
+	Now *state.Content
+	// Record is the conversation's record once the new bytes are in place; its stamp is
+	// filled in then.
 	Record state.Record
-	// After waits for what is worked out of the new bytes while the disk is busy:
-	// their SHA-256, and themselves where they are small. It is nil where the record
-	// has both.
-	After func() (state.Sum, []byte)
-	// Shown has the new bytes that the answer shows beyond that, and of a file above
-	// state.WholeHash their parts.
-	Shown state.Record
+	// parts waits for the parts of Record that are worked out while the disk is busy; nil:
+	// Record has them.
+	parts func() []state.Part
+	// Shown are the new bytes that the answer shows beyond Record.
+	Shown []state.Part
 	// Notebook says that the new bytes are worth parsing before the next call.
 	Notebook bool
 	// Result is the answer then. A change without splices is only its answer.
@@ -53,33 +49,62 @@ func (c *Change) Nothing() bool { return c.Splices == nil && !c.Remove }
 
 // Whole is the change that puts raw in the place of everything.
 func Whole(stamp fsys.Stamp, raw []byte, result *toolcall.Result) *Change {
-	if raw == nil {
-		raw = []byte{} // an empty text is known; nil would say that it is not
-	}
-	sum := sha256.Sum256(raw)
-	c := &Change{
-		Stamp:   stamp,
-		Splices: []span.Splice{{End: stamp.Size, New: raw}},
-		Result:  result,
-		Record:  state.Record{Hash: sum, Shown: span.Set{}.Add(span.Span{End: int64(len(raw))}), Origin: state.ByWrite, Content: raw},
-	}
-	if len(raw) > state.WholeHash {
-		c.Record.Parts = []state.Part{{Span: span.Span{End: int64(len(raw))}, Sum: sum}}
+	now := state.NewContent(raw)
+	sum := now.Sum()
+	c := &Change{Stamp: stamp, Splices: []span.Splice{{End: stamp.Size, New: raw}}, Now: now, Result: result}
+	if len(raw) <= state.KeepText {
+		c.Record = (&state.File{Content: now}).Recorded(span.Set{}.Add(span.Span{End: int64(len(raw))}))
+	} else {
+		c.parts = sync.OnceValue(func() []state.Part { return state.PartsOf(raw, 0) })
+		go c.parts()
 	}
 	c.Result.Meta = map[string]any{"fsmcp/hash": hex.EncodeToString(sum[:]), "fsmcp/size": int64(len(raw))}
 	return c
 }
 
-// size returns the file's size after the change.
-func (c *Change) size() int64 { return c.Stamp.Size + span.Growth(c.Splices) }
-
-// sum is the hash of the file after the change, where it is known.
-func (c *Change) sum() (state.Sum, bool) {
-	if c.After != nil {
-		sum, _ := c.After()
-		return sum, true
+// Of is the change of a file by splices. rec is the record of the file as it is, and the new
+// bytes are kept up to a size. They are not hashed if the file is large.
+func Of(f *state.File, rec state.Record, splices []span.Splice, keep int64) *Change {
+	c := &Change{Stamp: f.Stamp, From: f.Content, Splices: splices}
+	now := &state.Content{}
+	if c.Size() <= state.InMemory {
+		now = f.Spliced(splices, keep)
+		c.Now = now
 	}
-	return c.Record.Hash, c.Record.Hash != (state.Sum{})
+	c.Record = f.Edited(rec, splices, now)
+	return c
+}
+
+// Show notes that the answer shows these of the new bytes.
+func (c *Change) Show(shown span.Set) {
+	c.Shown = append(c.Shown, state.PartsSpliced(c.From.Raw, c.Splices, state.Outside(c.Record.Shown(), shown))...)
+}
+
+// Size returns the file's size after the change.
+func (c *Change) Size() int64 { return c.Stamp.Size + span.Growth(c.Splices) }
+
+// oldBytes returns the bytes that the change replaces, if they are in memory and the file is not
+// large.
+func (c *Change) oldBytes() (raw []byte, ok bool) {
+	switch {
+	case c.Stamp.Size == 0:
+		return []byte{}, true
+	case c.From == nil || c.Stamp.Size > state.InMemory:
+		return nil, false
+	}
+	return c.From.Raw, true
+}
+
+// newBytes returns the bytes that the change makes, if they are known and the file is not large.
+func (c *Change) newBytes() (raw []byte, ok bool) {
+	if c.Now != nil && c.Now.Raw != nil {
+		return c.Now.Raw, true
+	}
+	old, ok := c.oldBytes()
+	if !ok {
+		return nil, false
+	}
+	return span.Apply(old, c.Splices), true
 }
 
 // Bounds of the diff in a question (source: the specification of permissions,
@@ -126,18 +151,16 @@ func (c *Change) texts() (t Texts) {
 	if c.Differs != nil {
 		return c.Differs()
 	}
-	t.unknown = c.From == nil && c.Stamp.Size > 0
-	if c.From != nil {
-		if old, err := text.DecodeAs(c.From, c.Record.Enc); err == nil {
+	raw, ok := c.oldBytes()
+	if t.unknown = !ok; ok {
+		if old, err := text.DecodeAs(raw, c.Record.Enc); err == nil {
 			t.Old = old.Text
 		}
 	}
-	raw := c.Record.Content
-	if raw == nil {
-		raw, _ = made{change: c}.bytes()
-	}
-	if now, err := text.DecodeAs(raw, c.Record.Enc); err == nil {
-		t.Now = now.Text
+	if raw, ok = c.newBytes(); ok {
+		if now, err := text.DecodeAs(raw, c.Record.Enc); err == nil {
+			t.Now = now.Text
+		}
 	}
 	return t
 }

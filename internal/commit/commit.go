@@ -22,7 +22,6 @@ import (
 	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/save"
-	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/state"
 	"github.com/fsmcp/fsmcp/internal/toolcall"
 )
@@ -99,6 +98,11 @@ func (w *committing) attempt(ctx context.Context) (*toolcall.Result, error) {
 		return nil, err
 	}
 	defer done()
+	leave, err := w.by.Loader.AdmitChange(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	c, err := w.preview(ctx, s)
 	if err != nil {
 		return nil, err
@@ -147,7 +151,8 @@ func (w *committing) locked(ctx context.Context, s *toolcall.Target, lock fileLo
 	}
 	defer txn.Close()
 	old := txn.Old()
-	if now.Hidden != s.Hidden || !stands(c, old) {
+	if now.Hidden != s.Hidden || !fits(c, old) {
+		c.From = nil // so that two files are not in memory at once
 		if c, err = w.plan(ctx, now, old); err != nil {
 			return m, err
 		}
@@ -172,7 +177,7 @@ func (w *committing) locked(ctx context.Context, s *toolcall.Target, lock fileLo
 	w.record(now, c, out)
 	result := remark(c.Result, out, mark)
 	result.Blocks[0].Text += w.unkept(now.Path, mark)
-	return made{result: result, change: c, old: c.oldBytes(mark, old), hidden: now.Hidden}, nil
+	return made{result: result, change: c, old: c.oldForHooks(mark, old), hidden: now.Hidden}, nil
 }
 
 // made is the outcome of a call under the lock.
@@ -224,7 +229,7 @@ func (w *committing) plan(ctx context.Context, s *toolcall.Target, old *fsys.Fil
 		_, err = toolcall.ShownIn(err)
 		return nil, refusal.Hidden{Name: s.Name(), Read: known, Whole: known && rec.InFull(), Huge: s.Stamp.Size > toolcall.MaxEditBytes}.Refusal(err)
 	}
-	c.Shown, c.Notebook = state.Record{}, false
+	c.Shown, c.Notebook = nil, false
 	return c, nil
 }
 
@@ -272,8 +277,8 @@ func (w *committing) openAgain(s *toolcall.Target, lock fileLock) (*toolcall.Tar
 // replace makes the change. The history has recorded the old bytes before the new ones
 // can be seen.
 func replace(ctx context.Context, txn *save.Txn, c *Change, recorded waitForMark) (save.Outcome, error) {
-	if c.FromHash != nil {
-		txn.Known(int64(len(c.From)), func() [32]byte { return c.FromHash() })
+	if c.From != nil && c.Stamp.Size <= state.InMemory {
+		txn.Known(c.Stamp.Size, func() [32]byte { return c.From.Sum() })
 	}
 	txn.Before(func() error { _, err := recorded(); return err })
 	if c.Remove {
@@ -289,21 +294,20 @@ func (w *committing) record(now *toolcall.Target, c *Change, out save.Outcome) {
 		files.Forget(now.Path)
 		return
 	}
-	if c.After != nil {
-		sum, content := c.After()
-		if c.Record.Parts == nil {
-			c.Record.Hash, c.Record.Content = sum, content
-		}
+	if c.Now != nil {
+		sum := c.Now.Sum()
 		c.Result.Meta["fsmcp/hash"] = hex.EncodeToString(sum[:])
-		if c.Notebook && content != nil {
-			c.Result.Next = toolcall.Parsed{Path: now.Path, Raw: content, Hash: func() state.Sum { return sum }}
+		if c.Notebook && c.Now.Raw != nil {
+			c.Result.Next = toolcall.Parsed{Path: now.Path, Content: c.Now}
 		}
+	}
+	if c.parts != nil {
+		c.Record.Parts = c.parts()
 	}
 	c.Record.Stamp = out.Stamp // too young to prove anything: the next gate looks at the bytes
 	files.Put(now.Path, c.Record)
-	if c.Shown.Shown != nil {
-		c.Shown.Stamp, c.Shown.Hash = out.Stamp, c.Record.Hash
-		c.Result.Shown = append(c.Result.Shown, toolcall.Shown{Path: now.Path, Record: c.Shown, Added: true})
+	if c.Shown != nil {
+		c.Result.Shown = append(c.Result.Shown, toolcall.Shown{Path: now.Path, Record: state.Record{Parts: c.Shown}, Added: true})
 	}
 }
 
@@ -317,27 +321,18 @@ func (c *Committer) notMade(mark *history.Mark, out save.Outcome, err error) err
 	return err
 }
 
-// stands reports whether a change worked out earlier fits the file that is about
-// to be replaced: whether that has the bytes that it was worked out from, or of a
-// file that was not held in memory, those of them that were shown. An equal stamp
-// does not prove that, since a program that writes through a memory map can change a
-// file without a new one. From here on it cannot: a file that is mapped for writing
-// gives no lease.
-func stands(c *Change, old *fsys.File) bool {
+// fits reports whether a change that was worked out earlier fits the file that is about to be
+// replaced: the file has the bytes that it was worked out from. An equal stamp does not
+// prove that, since a program that writes through a memory map can change a file without a
+// new one. From here on it cannot: a file that is mapped for writing gives no lease.
+func fits(c *Change, old *fsys.File) bool {
 	switch {
-	case old == nil:
-		return c.Stamp == fsys.Stamp{}
-	case c.Stamp == fsys.Stamp{}:
-		return false
-	case c.From != nil || c.Stamp.Size == 0:
-		return hasBytes(old, c.From)
+	case old == nil || c.Stamp == fsys.Stamp{}:
+		return old == nil && c.Stamp == fsys.Stamp{}
+	case c.From != nil:
+		return hasBytes(old, c.From.Raw)
 	}
-	now, err := old.Stamp()
-	if err != nil || now.Size != c.Stamp.Size || len(c.Parts) == 0 {
-		return false
-	}
-	_, lost, err := state.Standing(old, c.Parts, nil)
-	return err == nil && !lost
+	return c.Stamp.Size == 0 && hasBytes(old, nil)
 }
 
 // compareBuffer bounds the bytes that are compared at a time.
@@ -410,16 +405,4 @@ func (c *Committer) asking(s *toolcall.Target, to *Change) error {
 		return save.ErrReadOnly
 	}
 	return toolcall.NeedConsent(s.Question, to.intent(), c.Opener.SettingsFile())
-}
-
-// bytes are those that the change has put into the file, where they are known.
-func (m made) bytes() (b []byte, ok bool) {
-	c := m.change
-	if c.Record.Content != nil {
-		return c.Record.Content, true
-	}
-	if int64(len(c.From)) < c.Stamp.Size {
-		return nil, false
-	}
-	return span.Apply(c.From, c.Splices), true
 }

@@ -40,21 +40,19 @@ func (w *committing) beginServers(s *toolcall.Target) (end func()) {
 // are told nothing of a file that a Read would ask about.
 func (w *committing) tellServers(ctx context.Context, s *toolcall.Target, m made) {
 	c := m.change
-	if c == nil || c.Remove || m.hidden || w.lost || !w.serversWanted(s) || max(c.size(), c.Stamp.Size) > lsp.MaxFile {
+	if c == nil || c.Remove || m.hidden || w.lost || !w.serversWanted(s) || max(c.Size(), c.Stamp.Size) > lsp.MaxFile {
 		return
 	}
-	old := c.From
-	switch {
-	case old != nil || c.Stamp == fsys.Stamp{}:
-	case c.Stamp.Size > 0:
-		return // they are not in memory
-	default:
-		old = []byte{}
+	old, ok := c.oldBytes()
+	if !ok {
+		return
+	}
+	if (c.Stamp == fsys.Stamp{}) {
+		old = nil
 	}
 	now := w.now
 	if now == nil {
-		var ok bool
-		if now, ok = m.bytes(); !ok {
+		if now, ok = c.newBytes(); !ok {
 			return
 		}
 	}

@@ -52,7 +52,7 @@ func (c *Committer) describe(call toolcall.Call, s *toolcall.Target, old *fsys.F
 	if s.Stamp.Nlink > 1 {
 		s.Links = c.Opener.Access.Links(s.File, func(name string) bool { return c.History.Secret([]string{name}) })
 	}
-	k := history.Change{Names: s.KnownNames(), Session: call.Session.ID, Tool: s.Op.String(), Call: call.ID, From: change.From, Splices: change.Splices, Gone: change.Remove}
+	k := history.Change{Names: s.KnownNames(), Session: call.Session.ID, Tool: s.Op.String(), Call: call.ID, Splices: change.Splices, Gone: change.Remove}
 	if old == nil {
 		k.NewDirs = len(s.MissingDirs())
 	}
@@ -65,14 +65,12 @@ func (c *Committer) describe(call toolcall.Call, s *toolcall.Target, old *fsys.F
 			return k, err
 		}
 		k.Old, k.Size = old, stamp.Size
-		if change.FromHash != nil {
-			k.Was = sumOf(change.FromHash())
+		if change.From != nil && k.Size <= history.WholeLimit { // of a larger file it is not used
+			k.From, k.Was = change.From.Raw, sumOf(change.From.Sum())
 		}
 	}
-	if k.Size <= history.WholeLimit { // of a larger file the history does not use it
-		if sum, known := change.sum(); known {
-			k.Is = sumOf(sum)
-		}
+	if change.Now != nil && k.Size <= history.WholeLimit {
+		k.Is = sumOf(change.Now.Sum())
 	}
 	return k, nil
 }
@@ -80,7 +78,7 @@ func (c *Committer) describe(call toolcall.Call, s *toolcall.Target, old *fsys.F
 // hookChange records the change that hooks made as one of its own. Without it the
 // change before, on which it lies, could not be restored.
 func (c *Committer) hookChange(ctx context.Context, call toolcall.Call, s *toolcall.Target, was []byte, now *state.File) []string {
-	from, to := state.Sum(sha256.Sum256(was)), now.Hash()
+	from, to := state.Sum(sha256.Sum256(was)), now.Sum()
 	mark, err := c.History.Keep(ctx, history.Change{
 		Names: s.KnownNames(), Session: call.Session.ID, Tool: history.ToolHook, Call: call.ID,
 		Old: bytes.NewReader(was), Size: int64(len(was)), From: was, Was: sumOf(from),
@@ -93,16 +91,14 @@ func (c *Committer) hookChange(ctx context.Context, call toolcall.Call, s *toolc
 	return missed(mark)
 }
 
-// oldBytes are the bytes that a change replaces, for hooks, where there was a file: of
-// what the history keeps whole, and of all but secret files where it is turned off.
-func (c *Change) oldBytes(mark *history.Mark, old *fsys.File) []byte {
-	switch {
-	case old == nil || mark == nil || mark.ID() == "" && !mark.Off:
+// oldForHooks returns the bytes that a change replaces if there was a file: of what the
+// history keeps whole, and of all but secret files where it is turned off.
+func (c *Change) oldForHooks(mark *history.Mark, old *fsys.File) []byte {
+	if old == nil || mark == nil || mark.ID() == "" && !mark.Off {
 		return nil
-	case c.From == nil && c.Stamp.Size == 0:
-		return []byte{}
 	}
-	return c.From
+	raw, _ := c.oldBytes()
+	return raw
 }
 
 func sumOf(s state.Sum) *history.Sum { return (*history.Sum)(&s) }

@@ -1,7 +1,6 @@
 package commit
 
 import (
-	"bytes"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -100,7 +99,7 @@ func (w *committing) reloadAfterHooks(ctx context.Context, s *toolcall.Target, m
 		return lost("After the user's hooks the file is not there any more: one of them moved or deleted it.")
 	case t.Kind != fsys.Regular || t.Path != s.Path:
 		return lost("After the user's hooks something else stands in the place of the file, such as a link or a folder: read it before you go on.")
-	case m.change.size() > state.InMemory:
+	case m.change.Size() > state.InMemory:
 		if t.Stamp.SameFile(m.change.Record.Stamp) && t.Stamp.Size == m.change.Record.Stamp.Size && t.Stamp.Mtime == m.change.Record.Stamp.Mtime {
 			return ""
 		}
@@ -116,8 +115,8 @@ func (w *committing) reloadAfterHooks(ctx context.Context, s *toolcall.Target, m
 	case err != nil:
 		return lost("After the user's hooks the file could not be read: read it before you go on.")
 	}
-	rec, sum := m.change.Record, c.Hash()
-	if made, ok := m.change.sum(); ok && made == sum {
+	rec, sum := m.change.Record, c.Sum()
+	if m.change.Now != nil && m.change.Now.Sum() == sum {
 		rec.Stamp, rec.Settled = c.Stamp, c.Settled
 		files.Put(s.Path, rec)
 		return ""
@@ -125,7 +124,7 @@ func (w *committing) reloadAfterHooks(ctx context.Context, s *toolcall.Target, m
 	w.now = c.Raw
 	m.result.Meta["fsmcp/hash"], m.result.Meta["fsmcp/size"] = hex.EncodeToString(sum[:]), int64(len(c.Raw))
 	note = w.showHookChange(c, m, lost)
-	if was, ok := m.bytes(); ok {
+	if was, ok := m.change.newBytes(); ok {
 		for _, n := range w.by.hookChange(ctx, call, s, was, c) {
 			note += "\n" + n
 		}
@@ -155,29 +154,22 @@ func (w *committing) showHookChange(c *state.File, m made, lost func(string, ...
 	if c.Doc, err = changes.Decode(c.Raw, rec.Enc); err != nil {
 		return lost("The user's hooks changed the file after this: it is no text any more.")
 	}
-	put := func(shown span.Set) (now state.Record) {
-		now = c.Recorded(shown, rec.Origin)
-		w.call.Session.Files.Put(c.Path, now)
-		return now
-	}
-	was, ok := m.bytes()
+	put := func(shown span.Set) { w.call.Session.Files.Put(c.Path, c.Recorded(shown)) }
+	was, ok := m.change.newBytes()
 	old, err := text.DecodeAs(was, rec.Enc)
 	if !ok || err != nil || old.Enc != c.Doc.Enc {
 		put(nil)
 		return "(The user's hooks changed the file after this, more than can be shown: read it before you change it again.)"
 	}
-	if rec.Parts != nil {
-		parts, _, _ := state.Standing(bytes.NewReader(was), rec.Parts, nil)
-		rec.Shown = state.ShownBy(parts)
-	}
+	then, _ := state.Compare(state.Memory(was), int64(len(was)), rec, nil) // from memory
 	diff := changes.Of(old, c.Doc)
-	now := put(rec.Shown.Through(diff.Splices, false))
+	put(then.Seen.Through(diff.Splices, false))
 	body, shown, more := diff.First()
 	head := fmt.Sprintf("The user's hooks changed the file after this %s:\n", changes.Form)
 	if m.hidden || !w.by.Budget.Of(w.call.Client).Passes(m.result.Blocks[0].Text+head+body) {
 		return "(The user's hooks changed the file after this, more than can be shown here: read it before you change it again.)"
 	}
-	m.result.Shown = append(m.result.Shown, toolcall.Shown{Path: c.Path, Record: c.WithShown(state.Record{Stamp: now.Stamp, Hash: now.Hash}, shown), Added: true})
+	m.result.Shown = append(m.result.Shown, toolcall.Shown{Path: c.Path, Record: c.WithShown(state.Record{}, shown), Added: true})
 	if more > 0 {
 		return head + body + fmt.Sprintf("\n… (%d more changed lines, which count as not shown)", more)
 	}

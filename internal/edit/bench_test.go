@@ -1,16 +1,9 @@
 package edit
 
 import (
-	"bytes"
-	"context"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/fsmcp/fsmcp/internal/span"
 )
 
 // program is n bytes that look like a program.
@@ -90,66 +83,6 @@ func BenchmarkReplaceAll(b *testing.B) {
 	for b.Loop() {
 		res, err := Apply(text, Request{Old: "ctx", New: "c", ReplaceAll: true})
 		if err != nil || len(res.Splices) < 1000 {
-			b.Fatal(err)
-		}
-	}
-}
-
-// BenchmarkStream searches 100 MB of a file, beside the least that takes:
-// reading it, and reading and searching it with bytes.Index.
-func BenchmarkStream(b *testing.B) {
-	text := program(100<<20, "\n") + block + word
-	path := filepath.Join(b.TempDir(), "log")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		b.Fatal(err)
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer file.Close()
-	size := int64(len(text))
-	utf8 := func(s string) ([]byte, error) { return []byte(s), nil }
-	run := func(name string, f func() error) {
-		b.Run(name, func(b *testing.B) {
-			b.SetBytes(size)
-			b.ReportAllocs()
-			for b.Loop() {
-				if err := f(); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-	pieces := func(look func([]byte)) error {
-		buf := make([]byte, chunkLen)
-		for at := int64(0); at < size; at += chunkLen {
-			n, err := file.ReadAt(buf, at)
-			if err != nil && err != io.EOF {
-				return err
-			}
-			look(buf[:n])
-		}
-		return nil
-	}
-	run("read", func() error { return pieces(func([]byte) {}) })
-	for _, needle := range []string{word, block} {
-		name := map[string]string{word: "word", block: "block"}[needle]
-		run("index/"+name, func() error { return pieces(func(p []byte) { bytes.Index(p, []byte(needle)) }) })
-		run(name, func() error {
-			_, err := ApplyFile(context.Background(), File{R: file, Size: size, Units: span.Narrow, Encode: utf8}, Request{Old: needle, New: "x"})
-			return err
-		})
-	}
-}
-
-func BenchmarkStreamWide(b *testing.B) {
-	cs := charsets[2]
-	file := cs.file(program(8<<20, "\r\n") + block)
-	b.SetBytes(int64(len(file)))
-	for b.Loop() {
-		f := File{R: bytes.NewReader(file), Size: int64(len(file)), Units: span.WideLittle, Encode: cs.encode}
-		if _, err := ApplyFile(context.Background(), f, Request{Old: block, New: "x"}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -15,13 +15,12 @@
 // then stands for that character first, and only where this finds nothing for a
 // line break. A lone CR in new_string is read as the one in old_string was.
 //
-// There is one search and one way to replace, for a text in memory (Apply) and for a file
-// that is read in pieces (ApplyFile). An Edit of one line in 1 GB takes 1.7 s and 19 MB of
-// memory in pieces, 6.3 s and 996 MB without. The rules that fold need the text in memory.
+// The text is in memory, also that of a file of 1 GiB: in a text above FoldUpTo only the
+// exact rule is tried, since the others take memory of their own.
 package edit
 
 import (
-	"context"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/fsmcp/fsmcp/internal/span"
@@ -64,41 +63,27 @@ func (r Rule) String() string {
 	return "unknown"
 }
 
-// A Match is a place in a text that is in memory, half open, in bytes.
+// A Match is a place in a text, half open, in bytes.
 type Match struct{ Start, End int }
 
-// A Result is the effect of an edit: one splice of the bytes of the text or file for each
-// match. Equal new texts may share memory.
+// A Result is the effect of an edit: one splice of the bytes of the text for each match. Equal new texts may share memory.
 type Result struct {
 	Splices []span.Splice
 	Rule    Rule
 }
 
+// FoldUpTo is the size in bytes up to which the rules that fold a text are tried.
+const FoldUpTo = 64 << 20
+
 // Apply finds req.Old in text and tells what to put in its place. It fails with
 // ErrSame, *StrippedToSameError, *NoMatchError, *AmbiguousError or
-// *TooManyError. An empty Old
-// is found nowhere: making and filling files is the caller's affair.
+// *TooManyError. An empty Old is found nowhere: the caller makes and fills files.
 func Apply(text string, req Request) (Result, error) {
-	return inMemory(text).apply(context.Background(), req)
-}
-
-// ApplyFile is Apply for the bytes of a file, under the exact rule alone and in memory that
-// depends on the request alone. The columns of an *AmbiguousError are left out. It
-// also fails with the encoding's, the context's or the reader's error.
-func ApplyFile(ctx context.Context, f File, req Request) (Result, error) {
-	s, err := f.source(req.Old)
+	f, err := locate(text, req)
 	if err != nil {
 		return Result{}, err
 	}
-	return s.apply(ctx, req)
-}
-
-func (s source) apply(ctx context.Context, req Request) (Result, error) {
-	f, err := s.locate(ctx, req)
-	if err != nil {
-		return Result{}, err
-	}
-	return s.replace(ctx, req, f)
+	return replace(text, req, f)
 }
 
 // found is the outcome of locate.
@@ -110,39 +95,34 @@ type found struct {
 
 // locate tries the rules in order. The first that matches anywhere decides,
 // also when it matches too often.
-func (s source) locate(ctx context.Context, req Request) (found, error) {
+func locate(text string, req Request) (found, error) {
 	if req.Old == req.New {
 		return found{}, ErrSame
 	}
 	if req.Old == "" || !utf8.ValidString(req.Old) {
 		return found{}, &NoMatchError{}
 	}
-	_, hasLF, err := s.find(ctx, '\n', s.start)
-	if err != nil {
-		return found{}, err
-	}
-	rules := []Rule{Exact}
-	if s.inMemory {
-		rules = append(rules, Quotes, Desanitised, Normalised)
+	noLF := strings.IndexByte(text, '\n') < 0
+	rules := []Rule{Exact, Quotes, Desanitised, Normalised}
+	if len(text) > FoldUpTo {
+		rules = rules[:1]
 	}
 	for _, rule := range rules {
 		old, new, ok := rule.reads(req.Old, req.New)
 		if !ok {
 			continue
 		}
-		for _, br := range readings(old, !hasLF) {
+		for _, br := range readings(old, noLF) {
 			t := tally{all: req.ReplaceAll}
 			if t.all {
 				t.keep = req.Most
 			}
-			if err := s.search(ctx, rule, old, br, &t); err != nil {
-				return found{}, err
-			}
+			rule.search(text, old, br, &t)
 			switch {
 			case t.count == 0:
 				continue
 			case t.count > 1 && !req.ReplaceAll:
-				return found{}, s.ambiguous(ctx, t, br)
+				return found{}, ambiguous(text, t, br)
 			case t.count > len(t.spans):
 				return found{}, &TooManyError{Count: t.count, Most: req.Most}
 			}
@@ -166,17 +146,16 @@ func (r Rule) reads(old, new string) (string, string, bool) {
 	return full, new, true
 }
 
-// search adds the places of old under a rule to t.
-func (s source) search(ctx context.Context, rule Rule, old string, br breaks, t *tally) error {
-	switch rule {
+// search adds the places of old in a text to t.
+func (r Rule) search(text, old string, br breaks, t *tally) {
+	switch r {
 	case Quotes:
-		quoteFolding.search(s.text, old, br, t, windowLen)
+		quoteFolding.search(text, old, br, t, windowLen)
 	case Normalised:
-		normalFolding.search(s.text, old, br, t, windowLen)
+		normalFolding.search(text, old, br, t, windowLen)
 	default:
-		return s.searchExact(ctx, old, br, t)
+		searchExact(text, old, br, t)
 	}
-	return nil
 }
 
 // shown bounds the matches that an error names.
@@ -204,20 +183,15 @@ func (t *tally) add(start, end int64) {
 	}
 }
 
-func (s source) ambiguous(ctx context.Context, t tally, br breaks) error {
+func ambiguous(text string, t tally, br breaks) error {
 	e := &AmbiguousError{Count: t.count, Places: t.spans}
-	line, at := 1, s.start
+	line, at := 1, 0
 	for _, m := range t.spans {
-		passed, err := s.count(ctx, br.lineEnd(), at, m.Start)
-		if err != nil {
-			return err
-		}
-		line, at = line+passed, m.Start
+		place := int(m.Start)
+		line, at = line+countBreaks(text[at:place], br.inText), place
 		e.Lines = append(e.Lines, line)
-		if s.inMemory {
-			start := lastBreak(s.text[:at], br.inText) + 1
-			e.Cols = append(e.Cols, 1+utf8.RuneCountInString(s.text[start:at]))
-		}
+		start := lastBreak(text[:at], br.inText) + 1
+		e.Cols = append(e.Cols, 1+utf8.RuneCountInString(text[start:at]))
 	}
 	return e
 }

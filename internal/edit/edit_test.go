@@ -1,6 +1,7 @@
 package edit
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -54,5 +55,26 @@ func TestAmbiguousErrorNamesPlaces(t *testing.T) {
 		if e, ok := err.(*AmbiguousError); !ok || fmt.Sprint(e.Lines, e.Cols) != want {
 			t.Errorf("%q: %+v, want %s", text, err, want)
 		}
+	}
+}
+
+func TestApplyCountsAllAndKeepsSome(t *testing.T) {
+	text := strings.Repeat("needle and hay\n", 100000)
+	req := Request{Old: "needle", New: "x", ReplaceAll: true, Most: 7}
+	_, err := Apply(text, req)
+	var many *TooManyError
+	if !errors.As(err, &many) || *many != (TooManyError{100000, 7}) {
+		t.Errorf("replacing some of all: %v", err)
+	}
+	req.Most = 100000
+	res, err := Apply(text, req)
+	if err != nil || len(res.Splices) != 100000 || res.Splices[6].Start != 6*15 {
+		t.Errorf("%d %v", len(res.Splices), err)
+	}
+	req.ReplaceAll = false
+	_, err = Apply(text, req)
+	var e *AmbiguousError
+	if !errors.As(err, &e) || describe(e) != "100000 at 1 2 3 4 5 6 7 8 9 10" {
+		t.Errorf("%v", err)
 	}
 }

@@ -1,10 +1,6 @@
 package edit
 
-import (
-	"unicode/utf8"
-
-	"github.com/fsmcp/fsmcp/internal/span"
-)
+import "unicode/utf8"
 
 // A change is a segment of a text that its folded form spells differently.
 type change struct{ form, formEnd, orig, origEnd int32 }
@@ -34,12 +30,7 @@ func (f folding) search(text, old string, br breaks, t *tally, window int) {
 		return // two texts that are their own forms were compared by the exact rule
 	}
 	form, changes := f.appendForm(nil, nil, old)
-	lines, _ := splitLines(string(form), br.inCall)
-	encoded := make([][]byte, len(lines))
-	for i, line := range lines {
-		encoded[i] = []byte(line)
-	}
-	m := &matcher{u: span.Narrow, breaks: br, lines: encoded}
+	m := newMatcher(string(form), br)
 	s := foldedSearch{folding: f, text: text, m: m, t: t, oldChanged: len(changes) > 0}
 	reach := f.growth*m.longest() + utf8.UTFMax
 	size := max(window, 2*reach)

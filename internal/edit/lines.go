@@ -75,7 +75,7 @@ func splitLines(s string, loneCR bool) (lines, forms []string) {
 
 // breakAt is the form of the line break that begins at s[i], or empty.
 func breakAt(s string, i int, loneCR bool) string {
-	return view{s: span.BytesOf(s), u: span.Narrow, loneCR: loneCR}.breakAt(i)
+	return view{s: span.BytesOf(s), loneCR: loneCR}.breakAt(i)
 }
 
 // countBreaks counts the line breaks in s. A CRLF has one LF, so its CR needs
@@ -95,42 +95,97 @@ func lastBreak(s string, loneCR bool) int {
 	return strings.LastIndex(s, lf)
 }
 
-// A view is a text, or the surroundings of a match in a file with at least four
-// units (or the file's own edge) on either side of it.
+// A view is a text in which a lone CR may end a line.
 type view struct {
 	s      []byte
-	u      span.Units
-	loneCR bool // a lone CR ends a line
+	loneCR bool
 }
+
+// has reports whether c stands at b[i], which may lie outside b.
+func has(b []byte, i int, c byte) bool { return i >= 0 && i < len(b) && b[i] == c }
 
 // breakAt is the form of the line break that begins at i, or empty.
 func (v view) breakAt(i int) string {
-	if v.u.Has(v.s, i, '\n') {
+	switch {
+	case has(v.s, i, '\n'):
 		return lf
-	}
-	if !v.u.Has(v.s, i, '\r') {
+	case !has(v.s, i, '\r'):
 		return ""
-	}
-	if v.u.Has(v.s, i+v.u.Size(), '\n') {
+	case has(v.s, i+1, '\n'):
 		return crlf
-	}
-	if v.loneCR {
+	case v.loneCR:
 		return cr
 	}
 	return ""
 }
 
-// width is the number of bytes of a break of that form.
-func (v view) width(form string) int { return len(form) * v.u.Size() }
-
 // startsLine tells whether a line begins at i.
 func (v view) startsLine(i int) bool {
-	if i == 0 {
-		return true
-	}
-	before := i - v.u.Size()
-	return v.u.Has(v.s, before, '\n') || v.loneCR && v.u.Has(v.s, before, '\r')
+	return i == 0 || v.s[i-1] == '\n' || v.loneCR && v.s[i-1] == '\r'
 }
 
 // endsLine tells whether a line's text ends at i.
 func (v view) endsLine(i int) bool { return i == len(v.s) || v.breakAt(i) != "" }
+
+// usual is the most frequent line ending of a text, LF before CRLF where they are even, or
+// empty for a text of one line.
+func usual(text string, loneCR bool) string {
+	if loneCR {
+		if strings.Contains(text, cr) {
+			return cr
+		}
+		return ""
+	}
+	lfs := strings.Count(text, lf)
+	crlfs := 0
+	if strings.Contains(text, cr) {
+		crlfs = strings.Count(text, crlf)
+	}
+	switch {
+	case 2*crlfs > lfs:
+		return crlf
+	case lfs > 0:
+		return lf
+	}
+	return ""
+}
+
+// lineEnds tells the ending of the line that a place is on, for places that ascend; it
+// looks at no stretch of the text twice.
+type lineEnds struct {
+	text   string
+	loneCR bool
+	looked bool
+	known  int // no line ends before known but at its break
+	form   string
+	usual  *string // the most frequent ending, once it was needed
+}
+
+// after is the ending of the line at a place, or the most frequent where it has none.
+func (l *lineEnds) after(at int) string {
+	if !l.looked || at > l.known {
+		l.look(at)
+	}
+	if l.form != "" {
+		return l.form
+	}
+	if l.usual == nil {
+		form := usual(l.text, l.loneCR)
+		l.usual = &form
+	}
+	return *l.usual
+}
+
+func (l *lineEnds) look(at int) {
+	i := strings.IndexByte(l.text[at:], breaks{inText: l.loneCR}.lineEnd())
+	l.looked, l.known, l.form = true, len(l.text), ""
+	if i < 0 {
+		return
+	}
+	switch l.known, l.form = at+i, lf; {
+	case l.loneCR:
+		l.form = cr
+	case i > 0 && l.text[l.known-1] == '\r':
+		l.known, l.form = l.known-1, crlf // a match may begin with the break, but not inside it
+	}
+}

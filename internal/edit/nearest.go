@@ -1,7 +1,6 @@
 package edit
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -129,7 +128,7 @@ func (n *nearest) standsAlready(new string, loose Match, isLoose bool) (Match, b
 		return Match{}, false // it says nothing that old text does not say
 	}
 	t := tally{all: true, keep: 1}
-	_ = inMemory(n.text).searchExact(context.Background(), new, breaks{inText: n.loneCR, inCall: true}, &t) // memory can be read
+	searchExact(n.text, new, breaks{inText: n.loneCR, inCall: true}, &t)
 	if t.count == 0 {
 		return Match{}, false
 	}

@@ -2,7 +2,6 @@ package edit
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -53,7 +52,7 @@ func TestFindsWhatTheModelFinds(t *testing.T) {
 
 func compareWithModel(t interface{ Fatalf(string, ...any) }, text string, req Request) {
 	want, rule, br := naiveLocate(text, req)
-	f, err := inMemory(text).locate(context.Background(), req)
+	f, err := locate(text, req)
 	var ambiguous *AmbiguousError
 	var none *NoMatchError
 	switch {

@@ -2,7 +2,6 @@ package edit
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -19,42 +18,33 @@ type call struct {
 }
 
 // replace decides what stands in the place of each match.
-func (s source) replace(ctx context.Context, req Request, f found) (Result, error) {
-	w := newComposer(f.call, req.KeepTrailing, s.encode)
-	ends := lineEnds{source: s, loneCR: f.breaks.inText}
+func replace(text string, req Request, f found) (Result, error) {
+	w := newComposer(f.call, req.KeepTrailing)
+	ends := lineEnds{text: text, loneCR: f.breaks.inText}
 	res := Result{Rule: f.rule, Splices: make([]span.Splice, len(f.matches))}
 	changed := false
-	var v view
+	v := view{s: span.BytesOf(text), loneCR: f.breaks.inText}
 	for i, m := range f.matches {
-		var local Match
-		var err error
-		if v, local, err = s.around(m, f.breaks.inText, v.s); err != nil {
-			return Result{}, err
-		}
-		old := v.s[local.Start:local.End]
-		p := place{endsLine: v.endsLine(local.End)}
+		start, end := int(m.Start), int(m.End)
+		old := v.s[start:end]
+		p := place{endsLine: v.endsLine(end)}
 		if w.breaksLines() {
-			if p.eol, err = ends.after(ctx, m.Start); err != nil {
-				return Result{}, err
-			}
+			p.eol = ends.after(start)
 		}
 		if w.plain.head+w.plain.tail > 0 {
-			p.own = ownBreaks(v, local)
+			p.own = ownBreaks(v, start, end)
 		}
 		if f.rule == Quotes {
 			p.quoted = string(old)
-			before, _ := utf8.DecodeLastRune(v.s[:local.Start])
+			before, _ := utf8.DecodeLastRune(v.s[:start])
 			p.afterLetter = unicode.IsLetter(before)
 		}
-		new, err := w.text(p)
-		if err != nil {
-			return Result{}, err
-		}
+		new := w.text(p)
 		changed = changed || !bytes.Equal(new, old)
 		res.Splices[i] = span.Splice{Start: m.Start, End: m.End, New: new}
-		if f.deletesLines(v, local) {
+		if f.deletesLines(v, start) {
 			// A break that the next match begins with is left to it.
-			if end := m.End + int64(v.width(v.breakAt(local.End))); i+1 == len(f.matches) || end <= f.matches[i+1].Start {
+			if end := m.End + int64(len(v.breakAt(end))); i+1 == len(f.matches) || end <= f.matches[i+1].Start {
 				res.Splices[i].End = end
 			}
 		}
@@ -67,18 +57,18 @@ func (s source) replace(ctx context.Context, req Request, f found) (Result, erro
 
 // deletesLines tells whether whole lines are deleted, with the break of the last one. A
 // match that ends in a line break has its own.
-func (c call) deletesLines(v view, m Match) bool {
+func (c call) deletesLines(v view, start int) bool {
 	endsInBreak := strings.HasSuffix(c.old, lf) || c.breaks.inCall && strings.HasSuffix(c.old, cr)
-	return c.new == "" && !endsInBreak && v.startsLine(m.Start)
+	return c.new == "" && !endsInBreak && v.startsLine(start)
 }
 
 // ownBreaks returns the line breaks of a match, one after the other.
-func ownBreaks(v view, m Match) string {
+func ownBreaks(v view, start, end int) string {
 	var b strings.Builder
-	for i := m.Start; i < m.End; i += v.u.Size() {
+	for i := start; i < end; i++ {
 		if form := v.breakAt(i); form != "" {
 			b.WriteString(form)
-			i += v.width(form) - v.u.Size()
+			i += len(form) - 1
 		}
 	}
 	return b.String()
@@ -99,17 +89,15 @@ type place struct {
 type composer struct {
 	call
 	keepTrailing bool
-	encode       func(string) ([]byte, error)
 	plain        *draft
 	known        map[place][]byte
 	stripped     []int // numbers of the lines of new that lost white space
 }
 
-func newComposer(c call, keepTrailing bool, encode func(string) ([]byte, error)) *composer {
+func newComposer(c call, keepTrailing bool) *composer {
 	return &composer{
 		call:         c,
 		keepTrailing: keepTrailing,
-		encode:       encode,
 		plain:        newDraft(c.old, c.new, c.breaks.inCall),
 		known:        map[place][]byte{},
 	}
@@ -118,10 +106,10 @@ func newComposer(c call, keepTrailing bool, encode func(string) ([]byte, error))
 // breaksLines tells whether new text has line breaks.
 func (w *composer) breaksLines() bool { return len(w.plain.forms) > 0 }
 
-// text returns the encoded new text for a place. Equal places share its memory.
-func (w *composer) text(p place) ([]byte, error) {
+// text returns the new text for a place. Equal places share its memory.
+func (w *composer) text(p place) []byte {
 	if b, ok := w.known[p]; ok {
-		return b, nil
+		return b
 	}
 	l := w.plain
 	if p.quoted != "" {
@@ -132,11 +120,9 @@ func (w *composer) text(p place) ([]byte, error) {
 		lines, stripped = l.strip(p.endsLine)
 	}
 	w.stripped = append(w.stripped, stripped...)
-	b, err := w.encode(l.join(lines, p))
-	if err == nil {
-		w.known[p] = b
-	}
-	return b, err
+	b := []byte(l.join(lines, p))
+	w.known[p] = b
+	return b
 }
 
 func (w *composer) restyled(p place) *draft {

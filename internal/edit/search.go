@@ -9,15 +9,32 @@ import (
 // A matcher finds lines of literal text with line breaks between them. Each break
 // matches any form of line break.
 type matcher struct {
-	u      span.Units
 	breaks breaks
-	lines  [][]byte // encoded; one more than there are breaks
+	lines  [][]byte // one more than there are breaks
 	fail   []int32
+}
+
+// newMatcher returns a matcher of a text.
+func newMatcher(old string, br breaks) *matcher {
+	lines, _ := splitLines(old, br.inCall)
+	m := &matcher{breaks: br, lines: make([][]byte, len(lines))}
+	for i, line := range lines {
+		m.lines[i] = span.BytesOf(line)
+	}
+	return m
+}
+
+// searchExact adds the places of old in a text to t.
+func searchExact(text, old string, br breaks, t *tally) {
+	newMatcher(old, br).each(span.BytesOf(text), func(start, end int) bool {
+		t.add(int64(start), int64(end))
+		return true
+	})
 }
 
 // longest is the most bytes that a match can have.
 func (m *matcher) longest() int {
-	n := (len(m.lines) - 1) * 2 * m.u.Size()
+	n := (len(m.lines) - 1) * len(crlf)
 	for _, line := range m.lines {
 		n += len(line)
 	}
@@ -26,7 +43,7 @@ func (m *matcher) longest() int {
 
 // splitsBreak tells whether end lies between the CR and the LF of a CRLF.
 func (m *matcher) splitsBreak(s []byte, end int) bool {
-	return m.u.Has(s, end, '\n') && m.u.Has(s, end-m.u.Size(), '\r')
+	return has(s, end, '\n') && has(s, end-1, '\r')
 }
 
 // occurrences yields every place of x in s, misaligned ones included. It leaps
@@ -104,7 +121,7 @@ func rarest(s, x []byte) int {
 
 // each calls yield for every match in s in ascending order, overlapping ones
 // included, until yield returns false. It takes the edges of s for the edges
-// of the text; s begins at a whole unit. It looks around each place of the longest line,
+// of the text. It looks around each place of the longest line,
 // or goes line by line when that costs more than it should.
 func (m *matcher) each(s []byte, yield func(start, end int) bool) {
 	longest := 0
@@ -137,17 +154,14 @@ func (m *matcher) each(s []byte, yield func(start, end int) bool) {
 // around is the match whose given line is at s[at], and what it cost to see
 // whether there is one.
 func (m *matcher) around(s []byte, at, line int) (start, end, cost int, ok bool) {
-	u, v := m.u.Size(), view{s: s, u: m.u, loneCR: m.breaks.inText}
-	if at%u != 0 {
-		return 0, 0, 1, false
-	}
+	v := view{s: s, loneCR: m.breaks.inText}
 	end = at + len(m.lines[line])
 	for _, next := range m.lines[line+1:] {
 		cost += 8 + len(next)
 		if m.splitsBreak(s, end) {
 			return 0, 0, cost, false
 		}
-		n := v.width(v.breakAt(end))
+		n := len(v.breakAt(end))
 		if n == 0 || !bytes.HasPrefix(s[end+n:], next) {
 			return 0, 0, cost, false
 		}
@@ -159,8 +173,8 @@ func (m *matcher) around(s []byte, at, line int) (start, end, cost int, ok bool)
 		if start == 0 || !v.startsLine(start) {
 			return 0, 0, cost, false
 		}
-		if start -= u; m.u.Has(s, start, '\n') && m.u.Has(s, start-u, '\r') {
-			start -= u
+		if start--; has(s, start, '\n') && has(s, start-1, '\r') {
+			start--
 		}
 		if !bytes.HasSuffix(s[:start], m.lines[i]) {
 			return 0, 0, cost, false
@@ -183,13 +197,16 @@ func (m *matcher) byLines(s []byte, yield func(start, end int) bool) {
 	recent := make([]Match, k+1) // of the last lines, by number
 	state := 0                   // how many inner lines the lines so far end with
 	for n, start := 0, 0; ; n++ {
-		next := m.u.Index(s, m.breaks.lineEnd(), start)
+		next := bytes.IndexByte(s[start:], m.breaks.lineEnd())
+		if next >= 0 {
+			next += start
+		}
 		end := next
 		switch {
 		case next < 0:
 			end = len(s)
-		case next-m.u.Size() >= start && m.splitsBreak(s, next):
-			end = next - m.u.Size()
+		case next > start && m.splitsBreak(s, next):
+			end = next - 1
 		}
 		line := s[start:end]
 		if n >= k && state == len(inner) && bytes.HasPrefix(line, m.lines[k]) {
@@ -204,7 +221,7 @@ func (m *matcher) byLines(s []byte, yield func(start, end int) bool) {
 		if next < 0 {
 			return
 		}
-		start = next + m.u.Size()
+		start = next + 1
 	}
 }
 

@@ -7,8 +7,6 @@ import (
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
-
-	"github.com/fsmcp/fsmcp/internal/span"
 )
 
 func TestTwoWayFindsEveryPlace(t *testing.T) {
@@ -45,10 +43,7 @@ func TestMixedLineBreaks(t *testing.T) {
 			return
 		}
 		want := fmt.Sprint(naiveFind(Exact, text, old, br))
-		m := &matcher{u: span.Narrow, breaks: br}
-		for _, line := range lines {
-			m.lines = append(m.lines, []byte(line))
-		}
+		m := newMatcher(old, br)
 		for name, each := range map[string]func([]byte, func(int, int) bool){"each": m.each, "byLines": m.byLines} {
 			var got []Match
 			each([]byte(text), func(start, end int) bool { got = append(got, Match{start, end}); return true })

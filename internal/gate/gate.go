@@ -8,11 +8,13 @@
 package gate
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/fsmcp/fsmcp/internal/changes"
+	"github.com/fsmcp/fsmcp/internal/edit"
 	"github.com/fsmcp/fsmcp/internal/notebook"
 	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/span"
@@ -21,45 +23,62 @@ import (
 	"github.com/fsmcp/fsmcp/internal/toolcall"
 )
 
-// Gate decides whether a call may change a file that is held in memory, as a pure function
-// of the file, the conversation's record of it and what the call would replace.
+// Gate decides whether a call may change a file.
 type Gate struct {
 	Target *toolcall.Target
 	File   *state.File
 	Budget toolcall.Budget
 }
 
-// Aim is the part of a file that a call would replace.
-type Aim struct {
+// Replaced is the part of a file that a call would replace.
+type Replaced struct {
 	Spans []span.Span
 	Err   error // why there are none
-	// Matches says that only they have to have been shown, and not all of the file.
-	Matches bool
+	// Only says that just they have to have been shown, and not all of the file.
+	Only bool
 }
 
-// Pass lets a change of text through if the caller has been shown all of the file. It returns
-// the record as it stands for the file's present bytes. Where the file has changed, at
-// finds what the call replaces.
-func (g Gate) Pass(at Aim) (state.Record, error) {
+// AllowEdit lets an Edit through if the caller has been shown what it replaces, or all of
+// the file if not just that counts. It returns the record without what has changed since. A
+// part of the file that the call does not need may have changed, if the old text is not
+// kept.
+func (g Gate) AllowEdit(by Replaced) (state.Record, error) {
 	c := g.File
 	switch {
 	case len(c.Raw) == 0: // nothing to be shown
-		return c.Recorded(nil, state.ByRead), nil
-	case !c.Known:
+		return c.Recorded(nil), nil
+	case !c.Known && (!by.Only || errors.As(by.Err, new(*edit.NoMatchError))):
 		return c.Record, refusal.NotRead(g.Target.Name())
+	case !c.Known:
+		return c.Recorded(nil), nil
+	case !by.Only:
+		return g.allowAll(by)
 	}
-	rec, lost := c.Standing(nil)
-	if lost {
-		return rec, g.Changed(at)
+	now := c.Compare(append([]span.Span{}, by.Spans...))
+	if by.Err != nil || len(now.Missing) > 0 {
+		if now = c.Compare(nil); now.Changed {
+			return now.Record, g.Changed(by)
+		}
 	}
-	unseen := rec.Shown.Missing(c.Stamp.Size)
+	return now.Record, nil
+}
+
+// allowAll lets a change of text through if the caller has been shown all of the file. It
+// returns the record of it.
+func (g Gate) allowAll(by Replaced) (state.Record, error) {
+	c := g.File
+	now := c.Compare(nil)
+	if now.Changed {
+		return now.Record, g.Changed(by)
+	}
+	unseen := now.Missing
 	if len(unseen) == 0 {
-		return rec, nil
+		return now.Record, nil
 	}
 	if body, shown, ok := g.rest(unseen, ""); ok {
-		return rec, toolcall.Showing(refusal.UnseenShown(g.Target.Name(), body), c.Path, c.WithShown(rec, shown))
+		return now.Record, toolcall.Showing(refusal.UnseenShown(g.Target.Name(), body), c.Path, c.WithShown(now.Record, shown))
 	}
-	return rec, refusal.Unseen(g.Target.Name(), unseen.Len(), g.readCalls(unseen))
+	return now.Record, refusal.Unseen(g.Target.Name(), unseen.Len(), g.readCalls(unseen))
 }
 
 // rest shows all that was never shown below what an error shows already, where
@@ -94,7 +113,7 @@ func (g Gate) matches(shown span.Set, spans []span.Span, above string) (body str
 // they fit, it shows them with their surroundings, and the same call passes next time.
 func (g Gate) NeverShown(rec state.Record, hidden span.Set) error {
 	c := g.File
-	body, shown, ok := g.matches(rec.Shown, hidden, "")
+	body, shown, ok := g.matches(rec.Shown(), hidden, "")
 	if !ok {
 		return refusal.UnseenMatch(g.Target.Name(), "", g.readCalls(hidden), c.Known)
 	}
@@ -142,22 +161,21 @@ func (g Gate) readCalls(spans span.Set) string {
 // Changed is the answer for a file that is not what was shown. A small change is told
 // in full, and the record moves to the new content. Where the caller has then seen
 // all that the call needs, the same call passes next time, and the error says so.
-func (g Gate) Changed(at Aim) error {
+func (g Gate) Changed(by Replaced) error {
 	c := g.File
 	diff, body, ok := g.OutsideChange()
 	if !ok {
-		return g.changedMuch(at, diff)
+		return g.changedMuch(by, diff)
 	}
-	shown := c.Record.Shown.Through(diff.Splices, true)
-	n, shown := g.needed(shown, at, body)
+	n, shown := g.needed(c.Record.Shown().Through(diff.Splices, true), by, body)
 	n.ByHook = g.Target.AfterHooks
-	return toolcall.Showing(refusal.Changed(g.Target.Name(), body, n), c.Path, c.Recorded(shown, state.ByReport))
+	return toolcall.Showing(refusal.Changed(g.Target.Name(), body, n), c.Path, c.Recorded(shown))
 }
 
 // OutsideChange compares a file with its record. diff is empty where the old text is not
 // known, and ok false where the answer cannot show all of it.
 func (g Gate) OutsideChange() (diff changes.Diff, body string, ok bool) {
-	old, ok := g.File.Kept()
+	old, ok := g.File.OldText()
 	if !ok || old.Enc != g.File.Doc.Enc {
 		return diff, "", false
 	}
@@ -169,13 +187,13 @@ func (g Gate) OutsideChange() (diff changes.Diff, body string, ok bool) {
 // needed works out what a call still lacks once a change of its file is shown, and
 // shows it where that fits. above is shown already. The set that comes back is shown
 // with what the error shows.
-func (g Gate) needed(shown span.Set, at Aim, above string) (n refusal.Needed, all span.Set) {
-	if n.Err = at.Err; n.Err != nil {
+func (g Gate) needed(shown span.Set, by Replaced, above string) (n refusal.Needed, all span.Set) {
+	if n.Err = by.Err; n.Err != nil {
 		return n, shown
 	}
 	hidden := shown.Missing(g.File.Stamp.Size)
-	if n.Matches = at.Matches; n.Matches {
-		hidden = Unseen(shown, at.Spans)
+	if n.Matches = by.Only; n.Matches {
+		hidden = state.Outside(shown, by.Spans)
 	}
 	if n.Bytes = hidden.Len(); len(hidden) == 0 {
 		return n, shown
@@ -197,17 +215,17 @@ func (g Gate) needed(shown span.Set, at Aim, above string) (n refusal.Needed, al
 // changedMuch is the answer for a file that changed by more than is told: it counts
 // what changed, and names the calls that show what this call needs. diff is empty
 // where the old text is not known.
-func (g Gate) changedMuch(at Aim, diff changes.Diff) error {
+func (g Gate) changedMuch(by Replaced, diff changes.Diff) error {
 	c := g.File
 	calls := g.readCalls(span.Set{{End: c.Stamp.Size}})
 	var near span.Set
-	for _, s := range at.Spans[:min(len(at.Spans), callsNamed)] {
+	for _, s := range by.Spans[:min(len(by.Spans), callsNamed)] {
 		near = near.Add(g.around(s))
 	}
 	if len(near) > 0 {
 		calls = g.readCalls(near) + ", around old_string"
 	}
-	return g.stating(refusal.ChangedMuch(g.Target.Name(), g.howMuch(diff), at.Err, calls))
+	return g.stating(refusal.ChangedMuch(g.Target.Name(), g.howMuch(diff), by.Err, calls))
 }
 
 // around widens a raw span by some characters on each side.
@@ -229,12 +247,10 @@ func (g Gate) around(s span.Span) span.Span {
 // howMuch counts what changed.
 func (g Gate) howMuch(diff changes.Diff) refusal.Amount {
 	c := g.File
-	a := refusal.Amount{Lines: c.Doc.Lines(), Size: c.Stamp.Size, Was: c.Record.Stamp.Size, Parts: c.Record.Parts != nil}
+	a := refusal.Amount{Lines: c.Doc.Lines(), Size: c.Stamp.Size, Was: c.Record.Stamp.Size, Parts: c.Record.Text == nil}
 	a.Added, a.Removed = diff.Counts()
-	if a.Parts && a.Added+a.Removed == 0 {
-		rec, _ := c.Standing(nil)
-		a.Shown = c.Record.Shown.Len()
-		a.Lost = a.Shown - rec.Shown.Len()
+	if a.Parts {
+		a.Shown, a.Lost = c.Record.Shown().Len(), c.Compare(nil).Lost.Len()
 	}
 	return a
 }
@@ -242,55 +258,51 @@ func (g Gate) howMuch(diff changes.Diff) refusal.Amount {
 // stating adds to a refusal that its answer tells that the file has changed, without lines.
 func (g Gate) stating(err error) error {
 	c := g.File
-	return toolcall.ShowingChange(err, c.Path, c.Record, c.Hash)
-}
-
-// Unseen are the spans that were not shown.
-func Unseen(shown span.Set, spans []span.Span) (out span.Set) {
-	for _, m := range spans {
-		if !shown.Covers(m) {
-			out = append(out, m)
-		}
-	}
-	return out
+	return toolcall.ShowingChange(err, c.Path, c.Record, c.Sum)
 }
 
 // FirstUnseen is the first of some cells that was not shown; nil where all were.
 func FirstUnseen(cells []notebook.Cell, rec state.Record) *notebook.Cell {
+	shown := rec.Shown()
 	for _, cell := range cells {
-		if !rec.Shown.Covers(cell.Source) {
+		if !shown.Covers(cell.Source) {
 			return &cell
 		}
 	}
 	return nil
 }
 
-// PassWhole lets a Write through if the caller has been shown all of the file, of a
+// AllowWrite lets a Write through if the caller has been shown all of the file, of a
 // notebook all its cells.
-func (g Gate) PassWhole() error {
+func (g Gate) AllowWrite() error {
 	c := g.File
-	if c.Known && toolcall.IsNotebook(g.Target) {
-		nb, err := notebook.Parse(c.Raw)
-		switch {
-		case err == nil && !c.Unchanged():
-			return g.ChangedNotebook(nb.Cells(), nil)
-		case err == nil:
-			if cell := FirstUnseen(nb.Cells(), c.Record); cell != nil {
+	switch {
+	case len(c.Raw) == 0: // nothing to be shown
+		return nil
+	case !c.Known:
+		return refusal.NotRead(g.Target.Name())
+	}
+	if toolcall.IsNotebook(g.Target) {
+		if nb, err := notebook.Parse(c.Raw); err == nil {
+			now := c.Compare(nil)
+			if now.Changed {
+				return g.ChangedNotebook(nb.Cells(), nil)
+			}
+			if cell := FirstUnseen(nb.Cells(), now.Record); cell != nil {
 				return refusal.UnseenInNotebook(g.Target.Name(), cell.Name)
 			}
 			return nil
 		}
 	}
-	_, err := g.Pass(Aim{})
+	_, err := g.allowAll(Replaced{})
 	return err
 }
 
-// PassCell lets a change of a cell through if its source has been shown. Where it was not
+// AllowCell lets a change of a cell through if its source has been shown. Where it was not
 // and fits, the error shows it, and the same call passes next time. id names the cell in the
-// call.
-func (g Gate) PassCell(cell notebook.Cell, id string) error {
-	c, rec := g.File, g.File.Record
-	if rec.Shown.Covers(cell.Source) {
+// call, and rec is the record of the notebook as it is.
+func (g Gate) AllowCell(cell notebook.Cell, id string, rec state.Record) error {
+	if rec.Shown().Covers(cell.Source) {
 		return nil
 	}
 	small := cell.Source.End-cell.Source.Start <= toolcall.ShowUnseen
@@ -304,8 +316,8 @@ func (g Gate) PassCell(cell notebook.Cell, id string) error {
 	if !small || !g.Budget.Passes(body) {
 		return refusal.UnseenCell(g.Target.Name(), cell.Name, id)
 	}
-	rec.Shown = rec.Shown.Add(cell.Source)
-	return toolcall.Showing(refusal.UnseenCellShown(g.Target.Name(), cell.Name, body), c.Path, c.Stamped(rec))
+	rec = g.File.WithShown(rec, span.Set{cell.Source})
+	return toolcall.Showing(refusal.UnseenCellShown(g.Target.Name(), cell.Name, body), g.File.Path, rec)
 }
 
 // ChangedNotebook is the answer for a notebook that is not what was shown: a
@@ -318,7 +330,7 @@ func (g Gate) ChangedNotebook(cells []notebook.Cell, err error) error {
 	}
 	diff, body, ok := g.OutsideChange()
 	if ok {
-		rec := c.Recorded(c.Record.Shown.Through(diff.Splices, true), state.ByReport)
+		rec := c.Recorded(c.Record.Shown().Through(diff.Splices, true))
 		if cell := FirstUnseen(cells, rec); cell != nil {
 			n.Bytes, n.Calls = cell.Source.End-cell.Source.Start, refusal.CellCall(cell.Name)
 		}

@@ -28,6 +28,12 @@ func TooLargeToEdit(name string, size, limit int64) error {
 	return refuse(SlugTooLarge, "File is too large to edit (%s). Maximum editable file size is 1 GiB. Path: %s.", phrase.Above(size, limit), name)
 }
 
+// TooLittleMemory refuses a change of a large file while the system has too little memory
+// for it.
+func TooLittleMemory(name string, size, free int64) error {
+	return refuse(SlugTooLarge, "File is too large to edit now (%s): it is changed in memory, and %s are free. Make the same call again later, or change it with another program. Path: %s.", phrase.Bytes(size), phrase.Bytes(free), name)
+}
+
 // NoMatch refuses an Edit whose old_string is not in the file. near is the nearest
 // place, where found is true.
 func NoMatch(name, old string, near edit.Hint, found bool) error {
@@ -44,8 +50,7 @@ func NoMatch(name, old string, near edit.Hint, found bool) error {
 	return refuse(SlugNoMatch, "%s", b.String())
 }
 
-// NoExactMatch refuses an Edit whose old_string is not in a file that is searched in
-// pieces.
+// NoExactMatch refuses an Edit whose old_string is not in a file above 64 MiB.
 func NoExactMatch(name, old string) error {
 	return refuse(SlugNoMatch, "String to replace not found in file.\nString: %s\nPath: %s\nIn a file above 64 MiB only an exact match is looked for. Read the lines to be changed and copy old_string from them, without the line numbers.", phrase.Cut(old, shownOld), name)
 }

@@ -69,7 +69,7 @@ func (c *Conversation) compare(path string, full bool) (m reminder, is finding) 
 }
 
 func vanished(path string, f follower, rec state.Record) (m reminder, is finding) {
-	base := rec.Sum()
+	base := rec.ID()
 	if f.reported != nil && f.reported.gone && (f.picture != nil || f.reported.base == base) {
 		return m, nothing
 	}
@@ -103,79 +103,99 @@ func (c *Conversation) compareBytes(t *fsys.Target, f follower, rec state.Record
 	if same && f.reported == nil {
 		return m, nothing
 	}
-	base := rec.Sum()
-	was := reportedState{base: base, sum: base, text: rec.Content, whole: true}
-	if f.reported != nil && f.reported.base == base {
-		was, same = *f.reported, false
-		if was.text == nil {
-			was.text, was.whole = rec.Content, true
+	base := rec.ID()
+	was := reportedState{base: base, text: rec.Text, whole: true}
+	reported := f.reported != nil && f.reported.base == base
+	if reported {
+		if was = *f.reported; was.text == nil {
+			was.text, was.whole = rec.Text, true
 		}
-	}
-	if same {
+	} else if same {
 		return m, nothing
 	}
-	raw, stamp, sum, err := []byte(nil), t.Stamp, f.sum, error(nil)
-	if f.hashed == (fsys.Stamp{}) || !f.hashed.Same(t.Stamp) {
-		raw, stamp, sum, err = contentNow(t)
+	now, err := c.contentNow(t, f, rec)
+	if errors.Is(err, fsys.ErrUnstable) {
+		return m, later
 	}
 	if err != nil {
-		if errors.Is(err, fsys.ErrUnstable) {
-			return m, later
-		}
 		return m, nothing
 	}
 	proof := fsys.Stamp{}
-	if stamp.Settled(c.service.Now()) {
-		proof = stamp
-		if raw == nil {
-			c.update(t.Path, func(f *follower) { f.hashed, f.sum = stamp, sum })
-		}
+	if now.stamp.Settled(c.service.Now()) {
+		proof = now.stamp
 	}
-	if !was.gone && sum == was.sum {
+	if reported && !was.gone && now.sum == was.sum || !reported && now.same {
 		c.update(t.Path, func(f *follower) { f.proof = proof })
 		return m, nothing
 	}
-	m = reminder{path: t.Path, why: whyChanged(stamp.Size), proof: proof, now: reportedState{base: base, sum: sum}}
-	if sum == base {
+	m = reminder{path: t.Path, why: whyChanged(now.stamp.Size), proof: proof, now: reportedState{base: base, sum: now.sum}}
+	if now.same {
 		m.why = "is again as it was when it was read"
 	}
-	if c.ownChange(stamp) {
+	if c.ownChange(now.stamp) {
 		c.reported([]reminder{m})
 		return m, nothing
 	}
-	if full && raw != nil && was.text != nil && !isNotebook(t.Path) {
-		if diff, all := changes.Since(was.text, raw, rec.Enc); diff != "" {
-			m.diff, m.now.text, m.now.whole = diff, raw, all && was.whole
+	if full && now.raw != nil && was.text != nil && !isNotebook(t.Path) {
+		if diff, all := changes.Since(was.text, now.raw, rec.Enc); diff != "" {
+			m.diff, m.now.text, m.now.whole = diff, now.raw, all && was.whole
 		}
 	}
 	return m, changed
 }
 
-// contentNow returns a file's present stamp and sum, and its bytes if a record would keep
-// them.
-func contentNow(t *fsys.Target) (raw []byte, stamp fsys.Stamp, sum state.Sum, err error) {
-	f, err := t.Open()
+// content is a file as it is now.
+type content struct {
+	stamp fsys.Stamp
+	sum   state.Sum
+	same  bool   // it is as its record has it
+	raw   []byte // the bytes, if a record would keep them
+}
+
+// contentNow reads a file. What it finds of a large one is noted under a settled stamp.
+func (c *Conversation) contentNow(t *fsys.Target, f follower, rec state.Record) (now content, err error) {
+	if f.hashed != (fsys.Stamp{}) && f.hashed.Same(t.Stamp) && f.comparedTo == rec.ID() {
+		return content{stamp: t.Stamp, sum: f.sum, same: f.same}, nil
+	}
+	file, err := t.Open()
 	if err != nil {
-		return nil, stamp, sum, err
+		return now, err
 	}
-	defer f.Close()
-	if stamp, err = f.Stamp(); err != nil {
-		return nil, stamp, sum, err
+	defer file.Close()
+	if now.stamp, err = file.Stamp(); err != nil {
+		return now, err
 	}
-	if stamp.Size <= state.KeepContent {
-		raw, stamp, err = f.ReadAll(state.KeepContent)
+	if now.stamp.Size <= state.KeepText {
+		now.raw, now.stamp, err = file.ReadAll(state.KeepText)
 		if err == nil {
-			return raw, stamp, sha256.Sum256(raw), nil
+			now.sum = sha256.Sum256(now.raw)
+			now.same, err = isSame(state.Memory(now.raw), now.stamp.Size, rec)
+			return now, err
 		}
 		if large := (*fsys.TooLargeError)(nil); !errors.As(err, &large) {
-			return nil, stamp, sum, err
+			return now, err
 		}
-		if stamp, err = f.Stamp(); err != nil {
-			return nil, stamp, sum, err
+		now.raw = nil
+		if now.stamp, err = file.Stamp(); err != nil {
+			return now, err
 		}
 	}
-	sum, err = sumOfFile(f, stamp)
-	return nil, stamp, sum, err
+	if now.same, err = isSame(file, now.stamp.Size, rec); err != nil {
+		return now, err
+	}
+	if now.sum, err = sumOfFile(file, now.stamp); err == nil && now.stamp.Settled(c.service.Now()) {
+		c.update(t.Path, func(f *follower) { f.hashed, f.sum, f.same, f.comparedTo = now.stamp, now.sum, now.same, rec.ID() })
+	}
+	return now, err
+}
+
+// isSame reports whether a file of so many bytes is as its record, which is in full, has it.
+func isSame(f io.ReaderAt, size int64, rec state.Record) (bool, error) {
+	if size != rec.Stamp.Size {
+		return false, nil
+	}
+	now, err := state.Compare(f, size, rec, nil)
+	return !now.Changed, err
 }
 
 // sumOfFile hashes a file whose bytes are not kept. For one above state.InMemory, which

@@ -39,11 +39,14 @@ type follower struct {
 	// an answer that could not wait for it need not begin again.
 	hashed fsys.Stamp
 	sum    state.Sum
+	// same says that it was as the record with this ID has it.
+	same       bool
+	comparedTo state.Sum
 }
 
 // reportedState is a state of a file as an answer reports it.
 type reportedState struct {
-	base state.Sum // of the record at that time: a record that moved has reported more
+	base state.Sum // the ID of the record at that time: a record that moved has reported more
 	sum  state.Sum
 	gone bool
 	text []byte // nil where its lines were not reported
@@ -116,7 +119,7 @@ func (c *Conversation) watched(path string, fresh bool, err error) {
 // its record any more, without its lines. sum returns the sum of the file.
 func (c *Conversation) ReportedChange(path string, rec state.Record, sum func() state.Sum) {
 	if _, follows := c.follower(path); follows {
-		c.reported([]reminder{{path: path, now: reportedState{base: rec.Sum(), sum: sum()}}})
+		c.reported([]reminder{{path: path, now: reportedState{base: rec.ID(), sum: sum()}}})
 	}
 }
 
@@ -124,14 +127,14 @@ func (c *Conversation) ReportedChange(path string, rec state.Record, sum func() 
 // any more.
 func (c *Conversation) ReportedGone(path string) {
 	rec, _ := c.records.Get(path)
-	c.reported([]reminder{{path: path, now: reportedState{base: rec.Sum(), gone: true}}})
+	c.reported([]reminder{{path: path, now: reportedState{base: rec.ID(), gone: true}}})
 }
 
 // HasReported reports whether a reminder has shown all lines that changed between the
 // record of a file and the file as it is now, which has this sum.
 func (c *Conversation) HasReported(path string, rec state.Record, sum func() state.Sum) bool {
 	f, follows := c.follower(path)
-	return follows && f.reported != nil && f.reported.whole && f.reported.base == rec.Sum() && f.reported.sum == sum()
+	return follows && f.reported != nil && f.reported.whole && f.reported.base == rec.ID() && f.reported.sum == sum()
 }
 
 // lookedAt ends a look that reported nothing.

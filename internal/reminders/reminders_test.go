@@ -96,11 +96,8 @@ func (b *bench) read(path string) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	rec := state.Record{Stamp: t.Stamp, Hash: sha256.Sum256(raw), Shown: span.Set{{End: int64(len(raw))}}}
-	if len(raw) <= state.KeepContent {
-		rec.Content = raw
-	}
-	b.records.Put(path, rec)
+	f := state.File{Content: state.NewContent(raw), Stamp: t.Stamp}
+	b.records.Put(path, f.Recorded(span.Set{{End: int64(len(raw))}}))
 	b.Shown(Shown{Path: path, Stamp: t.Stamp})
 }
 
@@ -157,7 +154,7 @@ func TestRemindOfWhatWasShownInFull(t *testing.T) {
 	b.read(part)
 	b.read(about)
 	rec, _ := b.records.Get(part)
-	rec.Shown = span.Set{{End: 2}}
+	rec.Parts = []state.Part{{Span: span.Span{End: 2}}}
 	b.records.Put(part, rec)
 	b.Shown(Shown{Path: part, Stamp: rec.Stamp})
 	b.put("part", "two\n")

@@ -213,14 +213,7 @@ type FileMatches struct {
 
 // Showing returns the record of a file if an answer holds these bytes, from Exact of its
 // Lines.
-func (f *FileMatches) Showing(exact []state.Part) state.Record {
-	rec := f.Record
-	rec.Shown = state.ShownBy(exact)
-	if rec.Parts != nil {
-		rec.Parts, rec.Hash = exact, state.WholeSum(exact, rec.Stamp.Size)
-	}
-	return rec
-}
+func (f *FileMatches) Showing(exact []state.Part) state.Record { return f.Record.With(exact) }
 
 // Line is a line of a Content search.
 type Line struct {
@@ -235,8 +228,7 @@ type Line struct {
 	// Whole: Parts is all of the line.
 	Whole bool
 	// Exact are the bytes of the file that Parts show as they are, with the line ending: all
-	// of a line that is whole, but for bytes that are no character. They have hashes if
-	// Record.Parts is not nil.
+	// of a line that is whole, but for bytes that are no character.
 	Exact []state.Part
 	// MoreMatches counts the matches that lie in no part.
 	MoreMatches int

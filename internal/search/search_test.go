@@ -337,10 +337,10 @@ func TestShownLinesAreRecorded(t *testing.T) {
 		}
 		f.Record = f.Showing(exact)
 	}
-	if s := a.Record.Shown; !a.Recorded || len(s) != 2 || s[0].Start != 0 || s[0].End != 8 || s[1].Start != 12 || s[1].End != 20 || a.Record.Hash == [32]byte{} {
+	if s := a.Record.Shown(); !a.Recorded || len(s) != 2 || s[0].Start != 0 || s[0].End != 8 || s[1].Start != 12 || s[1].End != 20 {
 		t.Errorf("%+v", a.Record)
 	}
-	if s := b.Record.Shown; len(s) != 1 || s[0].Len() != 4 || b.Lines[0].Whole || b.Lines[0].Parts[0].Column < 800 || !b.Lines[1].Whole {
+	if s := b.Record.Shown(); len(s) != 1 || s[0].Len() != 4 || b.Lines[0].Whole || b.Lines[0].Parts[0].Column < 800 || !b.Lines[1].Whole {
 		t.Errorf("%+v, %+v", b.Record, b.Lines)
 	}
 }

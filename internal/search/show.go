@@ -3,7 +3,6 @@ package search
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"iter"
 	"slices"
 	"sync"
@@ -194,7 +193,7 @@ type shower struct {
 	shown  int   // the number of the last line of the answer
 	after  int   // lines of context that are still to come
 	hits   *hits // its matching lines that are still to come; nil: they are to be found
-	raw    func(start, end int) state.Part
+	raw    func(start, end int) []state.Part
 }
 
 // room reports whether a line of so many bytes has its place in the window, and takes it.
@@ -246,8 +245,7 @@ func (s *shower) file(f *fsys.File, r *room, fm *FileMatches) {
 	if returns || !doc.Enc.IsUTF8() {
 		s.hits = nil // lines may have been counted in another way
 	}
-	file := &state.File{Path: fm.Path, Raw: raw, Stamp: stamp, Settled: stamp.Settled(taken), Doc: doc}
-	s.raw = func(start, end int) state.Part {
+	s.raw = func(start, end int) []state.Part {
 		place := span.Span{Start: doc.RawOffset(start), End: int64(len(raw))}
 		if start == 0 {
 			place.Start = 0 // with the byte order mark
@@ -255,17 +253,10 @@ func (s *shower) file(f *fsys.File, r *room, fm *FileMatches) {
 		if end < len(body) {
 			place.End = doc.RawOffset(end)
 		}
-		if !file.ByParts() {
-			return state.Part{Span: place}
-		}
-		return state.PartsIn(raw, span.Set{place})[0]
+		return state.PartsOf(raw[place.Start:place.End], place.Start)
 	}
 	s.block(body, 0, true)
-	if fm.Record = file.Stamped(state.Record{Origin: state.ByRead}); file.ByParts() {
-		fm.Record.Parts = []state.Part{}
-	} else {
-		fm.Record.Hash = sha256.Sum256(raw)
-	}
+	fm.Record = state.Record{Stamp: stamp, Settled: stamp.Settled(taken), Enc: doc.Enc}
 	fm.Recorded = true
 }
 
@@ -585,7 +576,7 @@ func (s *shower) exact(body []byte, start, end int) (exact []state.Part) {
 	for at := start; at < end; at++ {
 		n := span.FirstStray(string(body[at:end]))
 		if n > 0 {
-			exact = append(exact, s.raw(at, at+n))
+			exact = append(exact, s.raw(at, at+n)...)
 		}
 		at += n
 	}

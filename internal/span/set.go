@@ -10,6 +10,23 @@ import (
 // receiver, so a Record can be copied freely.
 type Set []Span
 
+// SetOf returns the set of the bytes of some spans.
+func SetOf(spans []Span) Set {
+	ascending := slices.Clone(spans)
+	slices.SortFunc(ascending, func(a, b Span) int { return cmp.Compare(a.Start, b.Start) })
+	out := Set(ascending[:0])
+	for _, s := range ascending {
+		switch last := len(out) - 1; {
+		case s.Start >= s.End:
+		case last >= 0 && s.Start <= out[last].End:
+			out[last].End = max(out[last].End, s.End)
+		default:
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
 // Add returns the set with s in it.
 func (r Set) Add(s Span) Set {
 	if s.Start >= s.End {

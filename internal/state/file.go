@@ -2,91 +2,125 @@ package state
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"sync"
+	"io"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/text"
 )
 
-// File is a file of at most InMemory bytes as it is now, read whole, beside the record of
-// it. Its methods work out records and never touch the disk.
+// Comparison is the outcome of comparing a file with the record of it.
+type Comparison struct {
+	// Record is the record without what is not in its place any more.
+	Record Record
+	// Seen are the bytes of the file that were shown, and Lost those that were shown of an
+	// earlier state and have changed since, as far as the comparison has looked.
+	Seen, Lost span.Set
+	// Missing are the needed spans that are not in Seen, in part or as a whole.
+	Missing span.Set
+	// Changed says that the record knows of bytes, shown or not, that have changed.
+	Changed bool
+}
+
+// Compare compares a file of size bytes with the record of it. A record with a text is
+// compared as a whole; else only those parts are that touch needed spans (nil: all), so
+// that the rest of a file may change meanwhile. It never believes a stamp: a program that
+// writes through a memory map can change a file without a new one.
+func Compare(r io.ReaderAt, size int64, rec Record, need []span.Span) (c Comparison, err error) {
+	if rec.Text != nil {
+		c.Changed, err = differs(r, size, rec.Text)
+		if c.Record = rec; c.Changed {
+			c.Record, c.Lost = Record{}, rec.Shown()
+		}
+	} else {
+		c.Record = rec
+		var lost span.Set
+		if c.Record.Parts, c.Lost, err = holding(r, rec.Parts, need); err != nil {
+			return c, err
+		}
+		c.Record.Reported, lost, err = holding(r, rec.Reported, need)
+		c.Changed = len(c.Lost)+len(lost) > 0
+	}
+	c.Seen = c.Record.Shown()
+	if c.Missing = Outside(c.Seen, need); need == nil {
+		c.Missing = c.Seen.Missing(size)
+	}
+	return c, err
+}
+
+// differs reports whether a file does not have just these bytes.
+func differs(r io.ReaderAt, size int64, want []byte) (bool, error) {
+	if size != int64(len(want)) {
+		return true, nil
+	}
+	var buf []byte
+	now, err := read(r, span.Span{End: size}, &buf)
+	return !bytes.Equal(now, want), err
+}
+
+// Outside returns the spans that are not wholly in a set.
+func Outside(set span.Set, spans []span.Span) (out span.Set) {
+	for _, s := range spans {
+		if !set.Covers(s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// File is a file as it is now, read whole, beside the record of it. Its methods work out
+// records and never touch the disk.
 type File struct {
+	*Content
 	Path  string // resolved: the key of its record
-	Raw   []byte
 	Stamp fsys.Stamp
-	// Settled: the stamp was older than the clock's grain when it was taken.
+	// Settled: the stamp was older than the clock's step when it was taken.
 	Settled bool
-	// Whole says that the file is compared as a whole whatever its size.
-	Whole bool
 	// Record is the conversation's record of the file; Known says that there is one.
 	Record Record
 	Known  bool
 	// Doc is nil of a notebook, which is UTF-8 as it was parsed, until its lines
 	// are wanted.
 	Doc *text.Doc
-	// Hash returns the SHA-256 of the file, computed once, where it is wanted.
-	Hash   func() Sum
-	hashed bool // it was computed
-	// Unchanged reports whether the file has all the bytes of Record. It never believes a
-	// stamp: a program that writes through a memory map can change a file without a
-	// new one.
-	Unchanged func() bool
 }
 
-// Compare gets a file ready to be compared with its record.
-func (f *File) Compare() {
-	rec := &f.Record
-	f.Unchanged = sync.OnceValue(func() bool {
-		switch {
-		case !f.Known || rec.Stamp.Size != f.Stamp.Size:
-			return false
-		case rec.Content != nil:
-			return bytes.Equal(rec.Content, f.Raw)
-		}
-		return rec.Hash != (Sum{}) && rec.Hash == f.Hash()
-	})
-	f.Hash = sync.OnceValue(func() Sum {
-		f.hashed = true
-		if rec.Content != nil && rec.Hash != (Sum{}) && f.Unchanged() {
-			return rec.Hash
-		}
-		return sha256.Sum256(f.Raw)
-	})
-}
-
-// Use replaces the bytes by equal ones that another caller keeps, with their hash.
-func (f *File) Use(raw []byte, hash func() Sum) { f.Raw, f.Hash, f.hashed = raw, hash, true }
-
-// Content is the file's text as the record keeps it.
-func (f *File) Content() []byte {
-	if len(f.Raw) > KeepContent {
-		return nil
+// HasText reports whether the file has the text that its record keeps.
+func (f *File) HasText() bool {
+	if !f.Known || f.Record.Text == nil {
+		return false
 	}
-	return f.Raw
+	changed, _ := differs(Memory(f.Raw), int64(len(f.Raw)), f.Record.Text) // from memory
+	return !changed
 }
 
-// ByParts reports whether only what was shown of the file is compared.
-func (f *File) ByParts() bool { return !f.Whole && len(f.Raw) > WholeHash }
+// Compare compares the file with its record, as the function Compare does, and brings the
+// record to the file's stamp. The record is empty if there was none.
+func (f *File) Compare(need []span.Span) Comparison { return f.compare(f.Record, need) }
 
-// Recorded returns a record of the file's present bytes; shown are those that were
-// shown.
-func (f *File) Recorded(shown span.Set, origin Origin) Record {
-	rec := f.Stamped(Record{Shown: shown, Origin: origin, Content: f.Content()})
-	switch {
-	case f.ByParts():
-		rec.Parts = PartsIn(f.Raw, shown)
-		rec.Hash = WholeSum(rec.Parts, f.Stamp.Size)
-	case rec.Content == nil:
-		rec.Hash = f.Hash()
+func (f *File) compare(rec Record, need []span.Span) Comparison {
+	look, size := need, int64(len(f.Raw))
+	if size <= KeepText { // the record is about to get the text, which proves all its parts
+		look = nil
 	}
-	return rec
+	c, _ := Compare(Memory(f.Raw), size, rec, look) // from memory
+	if c.Record = f.stamped(c.Record); need != nil {
+		c.Missing = Outside(c.Seen, need)
+	}
+	return c
 }
 
-// Stamped brings a record whose bytes are those of the file to its stamp, and
-// to how they are read.
-func (f *File) Stamped(rec Record) Record {
+// stamped brings a record that the file has to its stamp, and to how it is read.
+func (f *File) stamped(rec Record) Record {
+	if !rec.Proves(f.Stamp) {
+		rec.Index = nil
+		if rec.Text == nil {
+			rec.views = nil
+		}
+	}
+	if len(f.Raw) <= KeepText && rec.Text == nil {
+		rec.Parts, rec.Reported = unproven(rec.Shown()), unproven(rec.ReportedSpans())
+		rec.Text = f.Raw
+	}
 	rec.Stamp, rec.Settled, rec.Enc = f.Stamp, f.Settled, text.Encoding{}
 	if f.Doc != nil {
 		rec.Enc = f.Doc.Enc
@@ -94,86 +128,51 @@ func (f *File) Stamped(rec Record) Record {
 	return rec
 }
 
-// Standing is the record as it stands for the file's present bytes. lost says that
-// something that was shown is not there any more. Of a record of parts it looks at
-// those that touch spans, nil: at all of them.
-func (f *File) Standing(spans []span.Span) (rec Record, lost bool) {
-	if f.Record.Parts == nil {
-		switch {
-		case !f.Unchanged():
-			return rec, true
-		case f.ByParts():
-			return f.Recorded(f.Record.Shown, f.Record.Origin), false
-		}
-		return f.Stamped(f.Record), false
-	}
-	if !f.ByParts() { // it has become that small
-		spans = nil
-	}
-	parts, lost, _ := Standing(bytes.NewReader(f.Raw), f.Record.Parts, spans)
-	if !f.ByParts() {
-		return f.Recorded(ShownBy(parts), f.Record.Origin), lost
-	}
-	rec = f.Record
-	if lost || rec.Stamp.Size != f.Stamp.Size {
-		rec = Record{Origin: rec.Origin}
-	}
-	rec.Parts, rec.Shown = parts, ShownBy(parts)
-	return f.Stamped(rec), lost
-}
+// Recorded returns a record of the file as it is after just these bytes were shown.
+func (f *File) Recorded(shown span.Set) Record { return f.WithShown(f.stamped(Record{}), shown) }
 
-// WithShown returns the record of the file's present bytes with more that was shown.
+// WithShown returns a record of the file as it is with more bytes that were shown.
 func (f *File) WithShown(rec Record, shown span.Set) Record {
-	rec.Shown = rec.Shown.Union(shown)
-	if f.ByParts() {
-		for _, p := range PartsIn(f.Raw, shown) {
-			rec.Parts = WithPart(rec.Parts, p)
-		}
+	if rec.Text != nil {
+		rec.Parts = unproven(rec.Shown().Union(shown))
+	} else {
+		rec.Parts = joined(rec.Parts, partsIn(f.Raw, shown))
 	}
 	return rec
 }
 
-// Kept is the text as it was when the record was made.
-func (f *File) Kept() (*text.Doc, bool) {
-	if f.Record.Content == nil {
+// WithReported returns a record of the file as it is with these bytes as those that only a
+// reminder has shown.
+func (f *File) WithReported(rec Record, reported span.Set) Record {
+	if rec.Reported = partsIn(f.Raw, reported); rec.Text != nil {
+		rec.Reported = unproven(reported)
+	}
+	return rec
+}
+
+// Edited takes a record of the file as it is through splices, which make now of it. The
+// new bytes count as shown.
+func (f *File) Edited(rec Record, splices []span.Splice, now *Content) Record {
+	size := int64(len(f.Raw)) + span.Growth(splices)
+	if size > KeepText {
+		rec = rec.withoutText()
+		return Record{Parts: carried(f.Raw, rec.Parts, splices, true), Reported: carried(f.Raw, rec.Reported, splices, false), Enc: rec.Enc}
+	}
+	if rec.Text == nil {
+		rec = f.compare(rec, nil).Record // from now on its text proves all parts
+	}
+	return Record{
+		Parts:    unproven(rec.Shown().Through(splices, true)),
+		Reported: unproven(rec.ReportedSpans().Through(splices, false)),
+		Text:     now.Raw, Enc: rec.Enc,
+	}
+}
+
+// OldText is the text as it was when the record was made.
+func (f *File) OldText() (*text.Doc, bool) {
+	if f.Record.Text == nil {
 		return nil, false
 	}
-	d, err := text.DecodeAs(f.Record.Content, f.Record.Enc)
+	d, err := text.DecodeAs(f.Record.Text, f.Record.Enc)
 	return d, err == nil
-}
-
-// Carried are the parts of a large file once splices are made.
-func (f *File) Carried(rec Record, splices []span.Splice, shown span.Set) ([]Part, error) {
-	if rec.Parts == nil {
-		return PartsOf(bytes.NewReader(f.Raw), f.Stamp.Size, splices, shown)
-	}
-	return CarryParts(bytes.NewReader(f.Raw), f.Stamp.Size, rec.Parts, splices)
-}
-
-// hashAside is the size in bytes from which hashing is worth a goroutine.
-const hashAside = 32 << 10
-
-// Becoming works out the new file: its hash, and its bytes up to a size of keep. Of a large
-// one the hash is worked out on the side, together with that of the old one: both
-// begin alike, and that is hashed once.
-func (f *File) Becoming(splices []span.Splice, size, keep int64) func() (Sum, []byte) {
-	var content []byte
-	if size <= keep {
-		content = span.Apply(f.Raw, splices)
-	}
-	if size <= hashAside {
-		sum := Sum(sha256.Sum256(content))
-		return func() (Sum, []byte) { return sum, content }
-	}
-	sums := sync.OnceValues(func() (was, is Sum) { return SumsOf(f.Raw, splices, size) })
-	if f.hashed || f.Record.Content != nil && f.Record.Hash != (Sum{}) && f.Unchanged() {
-		sums = sync.OnceValues(func() (was, is Sum) {
-			is, _ = SumSpliced(bytes.NewReader(f.Raw), f.Stamp.Size, splices, span.Span{End: size})
-			return was, is
-		})
-	} else {
-		f.Hash = func() Sum { was, _ := sums(); return was }
-	}
-	go sums()
-	return func() (Sum, []byte) { _, is := sums(); return is, content }
 }

@@ -2,124 +2,157 @@ package state
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
-	"hash"
+	"encoding/binary"
 	"io"
 	"slices"
 
 	"github.com/fsmcp/fsmcp/internal/span"
 )
 
-// Standing leaves out of parts those whose bytes are not in their place any more, and
-// reports whether there are such. It looks at those that touch spans, nil: at all.
-func Standing(r io.ReaderAt, parts []Part, spans []span.Span) (out []Part, lost bool, err error) {
-	for _, p := range parts {
-		if spans == nil || p.Touches(spans) {
-			h := sha256.New()
-			if _, err := io.Copy(h, io.NewSectionReader(r, p.Start, p.End-p.Start)); err != nil {
-				return nil, false, err
-			}
-			if p.Sum != Sum(h.Sum(nil)) {
-				lost = true
-				continue
-			}
-		}
-		out = append(out, p)
-	}
-	return out, lost, nil
+// MaxPart bounds the bytes of a Part: an outside change spoils no more than that of what
+// was shown, and a file that grows keeps all parts before its end.
+const MaxPart = 256 << 10
+
+// Part is a range of a file that was shown, with the hash of its bytes.
+type Part struct {
+	span.Span
+	Sum Sum
 }
 
-// PartsIn hashes spans of a file that is held in memory.
-func PartsIn(raw []byte, spans span.Set) []Part {
-	parts := make([]Part, len(spans))
-	for i, s := range spans {
-		parts[i] = Part{Span: s, Sum: sha256.Sum256(raw[s.Start:s.End])}
+// PartsOf hashes bytes that were shown and begin at the offset at of their file.
+func PartsOf(raw []byte, at int64) []Part {
+	parts := make([]Part, 0, (len(raw)+MaxPart-1)/MaxPart)
+	for len(raw) > 0 {
+		piece := raw[:min(len(raw), MaxPart)]
+		end := at + int64(len(piece))
+		parts = append(parts, Part{Span: span.Span{Start: at, End: end}, Sum: sha256.Sum256(piece)})
+		raw, at = raw[len(piece):], end
 	}
 	return parts
 }
 
-// ShownBy are the bytes of parts.
-func ShownBy(parts []Part) (shown span.Set) {
-	for _, p := range parts {
-		shown = shown.Add(p.Span)
+// SumOf returns a hash of the bytes of parts that were made by one call of PartsOf.
+func SumOf(parts []Part) Sum {
+	if len(parts) == 1 {
+		return parts[0].Sum
 	}
-	return shown
+	h := sha256.New()
+	for _, p := range parts {
+		h.Write(binary.BigEndian.AppendUint64(p.Sum[:], uint64(p.Start)))
+	}
+	return Sum(h.Sum(nil))
 }
 
-// WholeSum is the hash of a file of so many bytes, if one of its parts is all of it.
-func WholeSum(parts []Part, size int64) Sum {
+// spansOf returns the bytes of parts.
+func spansOf(parts []Part) span.Set {
+	spans := make([]span.Span, len(parts))
+	for i, p := range parts {
+		spans[i] = p.Span
+	}
+	return span.SetOf(spans)
+}
+
+// unproven returns parts without hashes, for a record whose text proves them.
+func unproven(shown span.Set) []Part {
+	parts := make([]Part, len(shown))
+	for i, s := range shown {
+		parts[i].Span = s
+	}
+	return parts
+}
+
+// partsIn hashes spans of a file in memory.
+func partsIn(raw []byte, spans span.Set) (parts []Part) {
+	for _, s := range spans {
+		parts = append(parts, PartsOf(raw[s.Start:s.End], s.Start)...)
+	}
+	return parts
+}
+
+// joined returns parts and more, in ascending order. Those of parts that lie within more
+// are left out: the later ones prove their bytes.
+func joined(parts, more []Part) []Part {
+	newer := spansOf(more)
+	out := make([]Part, 0, len(parts)+len(more))
 	for _, p := range parts {
-		if p.Span == (span.Span{End: size}) {
-			return p.Sum
+		if !newer.Covers(p.Span) {
+			out = append(out, p)
 		}
 	}
-	return Sum{}
-}
-
-// WithPart adds a part; one that lies within it goes.
-func WithPart(parts []Part, p Part) []Part {
-	out := slices.DeleteFunc(slices.Clone(parts), func(q Part) bool {
-		return p.Start <= q.Start && q.End <= p.End
+	out = append(out, more...)
+	slices.SortFunc(out, func(a, b Part) int {
+		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End), bytes.Compare(a.Sum[:], b.Sum[:]))
 	})
-	return append(out, p)
+	return out
 }
 
-// CarryParts takes parts through an edit: those before and behind a splice
-// move, those it touches, which must stand, are hashed as they will be.
-func CarryParts(old io.ReaderAt, size int64, parts []Part, splices []span.Splice) ([]Part, error) {
-	var out []Part
-	var touched span.Set
-	spans := span.Replaced(splices)
+// holding returns the parts whose bytes are in their place in a file, and the spans of the
+// others. It looks only at those that touch one of need; nil: at all.
+func holding(r io.ReaderAt, parts []Part, need []span.Span) (held []Part, lost span.Set, err error) {
+	buf := make([]byte, 0)
 	for _, p := range parts {
-		if p.Touches(spans) {
-			touched = touched.Add(p.Span)
+		if need == nil || p.Touches(need) {
+			b, err := read(r, p.Span, &buf)
+			if err != nil && err != io.ErrUnexpectedEOF {
+				return nil, nil, err
+			}
+			if err != nil || p.Sum != sha256.Sum256(b) {
+				lost = lost.Add(p.Span)
+				continue
+			}
+		}
+		held = append(held, p)
+	}
+	return held, lost, nil
+}
+
+// Memory is a file that is in memory.
+type Memory []byte
+
+// ReadAt implements io.ReaderAt.
+func (m Memory) ReadAt(b []byte, at int64) (int, error) { return bytes.NewReader(m).ReadAt(b, at) }
+
+// read returns bytes of a file; buf is used if the file is not in memory.
+func read(r io.ReaderAt, s span.Span, buf *[]byte) ([]byte, error) {
+	if m, ok := r.(Memory); ok {
+		if s.End > int64(len(m)) {
+			return nil, io.ErrUnexpectedEOF
+		}
+		return m[s.Start:s.End], nil
+	}
+	*buf = slices.Grow((*buf)[:0], int(s.Len()))[:s.Len()]
+	return *buf, span.ReadFull(r, *buf, s.Start)
+}
+
+// carried takes parts of a file in memory, which hold, through splices: those that no
+// splice touches move, the others are hashed as they will be. The new bytes join them if
+// shown is true.
+func carried(raw []byte, parts []Part, splices []span.Splice, shown bool) (out []Part) {
+	var touched []span.Span
+	replaced := span.Replaced(splices)
+	for _, p := range parts {
+		if p.Touches(replaced) {
+			touched = append(touched, p.Span)
 			continue
 		}
-		moved := span.Set{p.Span}.Through(splices, false)[0]
-		out = append(out, Part{Span: moved, Sum: p.Sum})
+		p.Span = span.Set{p.Span}.Through(splices, false)[0]
+		out = append(out, p)
 	}
-	hashed, err := PartsOf(old, size, splices, touched.Through(splices, true))
-	return append(out, hashed...), err
+	return joined(out, PartsSpliced(raw, splices, span.SetOf(touched).Through(splices, shown)))
 }
 
-// PartsOf hashes spans of the file as it will be.
-func PartsOf(old io.ReaderAt, size int64, splices []span.Splice, spans span.Set) ([]Part, error) {
-	var out []Part
+// PartsSpliced hashes spans of the file that splices make of raw.
+func PartsSpliced(raw []byte, splices []span.Splice, spans span.Set) (parts []Part) {
+	var b bytes.Buffer
 	for _, s := range spans {
-		sum, err := SumSpliced(old, size, splices, s)
-		if err != nil {
-			return nil, err
+		for at := s.Start; at < s.End; at += MaxPart {
+			b.Reset()
+			piece := span.Span{Start: at, End: min(at+MaxPart, s.End)}
+			_ = span.Copy(&b, Memory(raw), int64(len(raw)), splices, piece) // from memory
+			parts = append(parts, PartsOf(b.Bytes(), at)...)
 		}
-		out = append(out, Part{Span: s, Sum: sum})
 	}
-	return out, nil
-}
-
-// SumSpliced hashes the bytes [s.Start, s.End) of the file as it will be.
-func SumSpliced(old io.ReaderAt, size int64, splices []span.Splice, s span.Span) (Sum, error) {
-	h := sha256.New()
-	err := span.Copy(h, old, size, splices, s)
-	return Sum(h.Sum(nil)), err
-}
-
-// SumsOf hashes a file in memory as it was and as it will be, of size bytes. Both begin
-// alike, and that is hashed once.
-func SumsOf(raw []byte, splices []span.Splice, size int64) (was, is Sum) {
-	head := splices[0].Start
-	h := sha256.New()
-	h.Write(raw[:head])
-	twin, err := h.(hash.Cloner).Clone()
-	if err != nil {
-		panic(err) // a SHA-256 can be cloned
-	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_ = span.Copy(twin, bytes.NewReader(raw), int64(len(raw)), splices, span.Span{Start: head, End: size}) // from memory
-		twin.Sum(is[:0])
-	}()
-	h.Write(raw[head:])
-	h.Sum(was[:0])
-	<-done
-	return was, is
+	return parts
 }

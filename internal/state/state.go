@@ -1,10 +1,10 @@
 // Package state is readFileState: a record of every file that one conversation has
-// been shown, and whether the file still has the shown bytes.
+// been shown, and the one comparison of a record with its file.
 //
 // It promises that a record never claims more than what was noted, that bounds
 // evict the least recently used and never refuse, and that calls on one path
-// can be kept apart. It does not touch the disk: callers hand it stamps and
-// hashes, and the file itself has the last word.
+// can be kept apart. It opens no file: callers hand it bytes and stamps, and the bytes
+// have the last word.
 package state
 
 import (
@@ -23,67 +23,41 @@ import (
 
 // Bounds of what a conversation remembers. They evict; they never refuse.
 const (
-	// KeepContent is the size in bytes up to which a file's text is kept for diffs.
-	KeepContent = 256 << 10
+	// KeepText is the size in bytes up to which a file's text is kept, to word a diff.
+	KeepText = 256 << 10
 	// keepTotal bounds all kept text together, in bytes.
 	keepTotal = 64 << 20
 	// keepFiles bounds the number of records.
 	keepFiles = 10_000
-	// WholeHash is the size in bytes above which a record holds a hash of each
-	// shown part instead of one of the whole file.
-	WholeHash = 1 << 20
-	// InMemory is the size in bytes up to which a file is held in memory; a larger one
-	// is compared by its parts alone.
+	// InMemory is the size in bytes above which a file is large: it is read into memory
+	// for a change alone, one at a time, and its new bytes are not hashed as a whole.
 	InMemory = 64 << 20
-)
-
-// Origin says how a record came to be.
-type Origin uint8
-
-// The origins of a record.
-const (
-	ByRead Origin = iota
-	ByWrite
-	ByEdit
-	ByReport // a refusal told the outside change
 )
 
 // Sum is a SHA-256.
 type Sum [32]byte
 
-// Part is a shown range of a large file with the hash of its bytes.
-type Part struct {
-	span.Span
-	Sum Sum
-}
-
 // Record tells what was shown of one file. Records are values: change a copy and Put
 // it.
 type Record struct {
 	Stamp fsys.Stamp
-	// Settled says that Stamp was older than the clock's grain when it was
-	// taken: only then does an equal stamp later prove equal bytes.
+	// Settled says that Stamp was older than the clock's step when it was taken: only
+	// then does an equal stamp later prove equal bytes.
 	Settled bool
-	// Hash is of the whole file. It is zero where nothing needed it yet: beside
-	// Content, and of a file above WholeHash that was not shown in full.
-	Hash Sum
-	// Parts are the shown parts of a file above WholeHash; nil otherwise. They may
-	// overlap, and some may be of an older state of the file: each proves its own bytes
-	// alone.
+	// Parts are the shown parts, in ascending order. They may overlap, and some may be of
+	// an older state of the file: each proves its own bytes alone. While Text is kept, it
+	// proves them, and their hashes are zero.
 	Parts []Part
-	Shown span.Set // raw bytes shown
-	// Reported are raw bytes that only a reminder has shown. Another agent may have been
-	// the one that saw it: they let an edit through that knows them by heart, and
-	// nothing else.
-	Reported span.Set
-	Origin   Origin
+	// Text holds the bytes of the file, up to KeepText and as long as the bound on all of
+	// it allows; nil otherwise.
+	Text []byte
+	// Reported are parts that only a reminder has shown. Another agent may have read it:
+	// they let an edit through that knows them by heart, and nothing else.
+	Reported []Part
 	// Enc is the encoding by which the bytes were read or written: a change may leave
 	// too little in a legacy charset for it to be recognised again.
 	Enc text.Encoding
-	// Content is the file as it was, up to KeepContent and as long as the
-	// bound on all of it allows; nil otherwise.
-	Content []byte
-	// Index is the sparse line index of a file that is not held in memory.
+	// Index is the sparse line index of a file that was not read into memory.
 	Index *text.Scan
 	views map[View]served
 }
@@ -93,19 +67,69 @@ type Record struct {
 // memory map can change a file without a new one.
 func (r Record) Proves(now fsys.Stamp) bool { return r.Settled && r.Stamp.Same(now) }
 
-// InFull reports whether nothing is left that was not shown or reported. A record of
-// parts that have no hash together is never in full: it cannot be compared as a whole.
+// Shown returns the bytes that were shown.
+func (r Record) Shown() span.Set { return spansOf(r.Parts) }
+
+// ReportedSpans returns the bytes that only a reminder has shown.
+func (r Record) ReportedSpans() span.Set { return spansOf(r.Reported) }
+
+// InFull reports whether nothing is left that was not shown or reported. It is never so of
+// a file above InMemory: to compare all of it takes too long.
 func (r Record) InFull() bool {
-	whole := r.Parts == nil || r.Hash != (Sum{}) && r.Stamp.Size <= InMemory
-	return whole && len(r.Shown.Union(r.Reported).Missing(r.Stamp.Size)) == 0
+	return r.Stamp.Size <= InMemory && len(r.Shown().Union(r.ReportedSpans()).Missing(r.Stamp.Size)) == 0
 }
 
-// Sum is the hash of the whole file; zero where neither it nor the text is kept.
-func (r Record) Sum() Sum {
-	if r.Hash == (Sum{}) && r.Content != nil {
-		return sha256.Sum256(r.Content)
+// ID tells records apart: of equal bytes that were shown alike it is the same.
+func (r Record) ID() Sum {
+	switch {
+	case r.Text != nil:
+		return sha256.Sum256(r.Text)
+	case r.Parts == nil:
+		return Sum{}
 	}
-	return r.Hash
+	return SumOf(r.Parts)
+}
+
+// Fits reports whether parts are of the record's bytes, as far as it knows them.
+func (r Record) Fits(parts []Part) bool {
+	if r.Text == nil {
+		return true
+	}
+	_, lost, _ := holding(Memory(r.Text), parts, nil) // from memory
+	return len(lost) == 0
+}
+
+// With returns the record with more parts, which were shown too. Its text is kept if
+// they fit it.
+func (r Record) With(parts []Part) Record {
+	if r.Text != nil && r.Fits(parts) {
+		r.Parts = unproven(r.Shown().Union(spansOf(parts)))
+		return r
+	}
+	r = r.withoutText()
+	r.Parts = joined(r.Parts, parts)
+	return r
+}
+
+// withoutText returns the record with hashes in the place of its text.
+func (r Record) withoutText() Record {
+	if r.Text != nil {
+		r.Parts, r.Reported = partsIn(r.Text, r.Shown()), partsIn(r.Text, r.ReportedSpans())
+		r.Text = nil
+	}
+	return r
+}
+
+// At returns the record for a file that has this stamp now and is not in memory. The line
+// index and the views that were served stay if the stamp proves that the bytes are the
+// same.
+func (r Record) At(now fsys.Stamp, settled bool) Record {
+	if same := r.Proves(now); !same {
+		r.Index, r.views = nil, nil
+	}
+	r = r.withoutText()
+	r.Stamp, r.Settled = now, settled
+	return r
 }
 
 // View is one way to ask for a part of a text: the same view of an unchanged
@@ -117,7 +141,7 @@ type View struct {
 
 // served remembers when a view was last answered with the text itself.
 type served struct {
-	sum     Sum // of the bytes that it showed
+	sum     Sum // of the bytes that it showed; zero if the record's text proves them
 	call    int
 	at      time.Time
 	stubbed bool // the last answer was a stub: the next is the text
@@ -184,10 +208,10 @@ func (f *Files) Get(path string) (Record, bool) {
 	return el.Value.(*entry).rec, true
 }
 
-// Put replaces the record of path. Content above KeepContent is not kept.
+// Put replaces the record of path. Text above KeepText is not kept.
 func (f *Files) Put(path string, rec Record) {
-	if len(rec.Content) > KeepContent {
-		rec.Content = nil
+	if len(rec.Text) > KeepText {
+		rec = rec.withoutText()
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -197,7 +221,7 @@ func (f *Files) Put(path string, rec Record) {
 		f.byKey[path] = el
 	}
 	e := el.Value.(*entry)
-	f.kept += len(rec.Content) - len(e.rec.Content)
+	f.kept += len(rec.Text) - len(e.rec.Text)
 	e.rec = rec
 	f.used.MoveToFront(el)
 	f.evict()
@@ -217,8 +241,8 @@ func (f *Files) Forget(path string) {
 func (f *Files) evict() {
 	for el := f.used.Back(); el != nil && f.kept > keepTotal; el = el.Prev() {
 		e := el.Value.(*entry)
-		f.kept -= len(e.rec.Content)
-		e.rec.Hash, e.rec.Content = e.rec.Sum(), nil
+		f.kept -= len(e.rec.Text)
+		e.rec = e.rec.withoutText()
 	}
 	for f.used.Len() > keepFiles {
 		f.drop(f.used.Back())
@@ -227,12 +251,12 @@ func (f *Files) evict() {
 
 func (f *Files) drop(el *list.Element) {
 	e := f.used.Remove(el).(*entry)
-	f.kept -= len(e.rec.Content)
+	f.kept -= len(e.rec.Text)
 	delete(f.byKey, e.path)
 }
 
 // Served notes that view was answered with the text of path's record. sum is of the
-// bytes that the answer showed, of a file that is not compared as a whole.
+// bytes that the answer showed; zero if the record's text proves them.
 func (f *Files) Served(path string, v View, sum Sum) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -13,19 +13,19 @@ import (
 func TestBoundsEvictAndNeverRefuse(t *testing.T) {
 	f := New(time.Now)
 	for i := range 400 {
-		f.Put(fmt.Sprint(i), Record{Content: make([]byte, KeepContent)})
+		f.Put(fmt.Sprint(i), Record{Text: make([]byte, KeepText), Parts: []Part{{Span: span.Span{End: 10}}}})
 	}
 	if f.kept > keepTotal {
 		t.Fatalf("%d bytes kept, bound %d", f.kept, keepTotal)
 	}
 	first, ok := f.Get("0")
-	if !ok || first.Content != nil {
+	if !ok || first.Text != nil {
 		t.Fatalf("the oldest text is still kept, or its record is gone (%v)", ok)
 	}
-	if first.Sum() != sha256.Sum256(make([]byte, KeepContent)) {
-		t.Fatal("the hash of an evicted text is not known")
+	if len(first.Parts) != 1 || first.Parts[0].Sum != sha256.Sum256(make([]byte, 10)) {
+		t.Fatal("the hash of what was shown of an evicted text is not known")
 	}
-	if last, _ := f.Get("399"); last.Content == nil {
+	if last, _ := f.Get("399"); last.Text == nil {
 		t.Fatal("the newest text was evicted")
 	}
 	for i := range keepFiles + 10 {
@@ -34,8 +34,8 @@ func TestBoundsEvictAndNeverRefuse(t *testing.T) {
 	if f.used.Len() > keepFiles || len(f.byKey) > keepFiles {
 		t.Fatalf("%d records", f.used.Len())
 	}
-	f.Put("big", Record{Content: make([]byte, KeepContent+1)})
-	if big, ok := f.Get("big"); !ok || big.Content != nil {
+	f.Put("big", Record{Text: make([]byte, KeepText+1)})
+	if big, ok := f.Get("big"); !ok || big.Text != nil {
 		t.Fatal("text above the bound is kept")
 	}
 	f.Forget("big")
@@ -76,31 +76,28 @@ func TestStubsAreRareEnough(t *testing.T) {
 		t.Fatal("a stub after too many calls")
 	}
 	f.Served("a", v, Sum{})
-	f.Put("a", Record{Origin: ByEdit})
+	f.Put("a", Record{})
 	if f.Stub("a", v, Sum{}) {
 		t.Fatal("a stub after an edit")
 	}
 }
 
-// A reminder's lines count beside those that were shown, and parts count only if they
-// can be compared as a whole.
+// A reminder's lines count beside those that were shown.
 func TestInFull(t *testing.T) {
-	all, half := span.Set{{End: 10}}, span.Set{{End: 5}}
+	part := func(start, end int64) []Part { return []Part{{Span: span.Span{Start: start, End: end}}} }
 	small, large := fsys.Stamp{Size: 10}, fsys.Stamp{Size: InMemory + 1}
-	for _, c := range []struct {
-		name string
+	for name, c := range map[string]struct {
 		rec  Record
 		want bool
 	}{
-		{"shown", Record{Stamp: small, Shown: all}, true},
-		{"shown in part", Record{Stamp: small, Shown: half}, false},
-		{"the rest was reported", Record{Stamp: small, Shown: half, Reported: span.Set{{Start: 5, End: 10}}}, true},
-		{"parts with a hash", Record{Stamp: small, Shown: all, Parts: []Part{{}}, Hash: Sum{1}}, true},
-		{"parts without one", Record{Stamp: small, Shown: all, Parts: []Part{{}}}, false},
-		{"parts above the bound", Record{Stamp: large, Shown: span.Set{{End: InMemory + 1}}, Parts: []Part{{}}, Hash: Sum{1}}, false},
+		"shown":                 {rec: Record{Stamp: small, Parts: part(0, 10)}, want: true},
+		"shown in two parts":    {rec: Record{Stamp: small, Parts: append(part(0, 6), part(4, 10)...)}, want: true},
+		"shown in part":         {rec: Record{Stamp: small, Parts: part(0, 5)}},
+		"the rest was reported": {rec: Record{Stamp: small, Parts: part(0, 5), Reported: part(5, 10)}, want: true},
+		"a large file":          {rec: Record{Stamp: large, Parts: part(0, InMemory+1)}},
 	} {
 		if got := c.rec.InFull(); got != c.want {
-			t.Errorf("%s: %v", c.name, got)
+			t.Errorf("%s: %v", name, got)
 		}
 	}
 }

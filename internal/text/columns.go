@@ -1,10 +1,8 @@
 package text
 
 import (
-	"cmp"
 	"context"
 	"io"
-	"math"
 	"slices"
 	"sort"
 	"unicode/utf16"
@@ -132,49 +130,6 @@ func (s *Scan) columnStart(ctx context.Context, r io.ReaderAt, start int64, colu
 		s.mu.Unlock()
 	}
 	return at.off, true, nil
-}
-
-// Columns returns the 1-based columns, in code points, of ascending offsets, each the
-// start of a character in the line whose number is beside it. It reads from the start of
-// each of those lines.
-func (s *Scan) Columns(ctx context.Context, r io.ReaderAt, lines []int, offs []int64) ([]int, error) {
-	out := make([]int, len(offs))
-	for i, off := range offs {
-		from, col := int64(0), 1
-		if i > 0 && lines[i] == lines[i-1] {
-			from, col = offs[i-1], out[i-1]
-		} else if start, ok, err := s.lineStart(ctx, r, lines[i]); err != nil || !ok {
-			return nil, cmp.Or(err, io.ErrUnexpectedEOF)
-		} else {
-			from = start
-		}
-		passed, err := s.codePoints(ctx, r, from, off)
-		if err != nil {
-			return nil, err
-		}
-		out[i] = col + passed
-	}
-	return out, nil
-}
-
-// codePoints counts those between two starts of characters.
-func (s *Scan) codePoints(ctx context.Context, r io.ReaderAt, from, to int64) (count int, err error) {
-	buf := make([]byte, min(int64(s.chunk), to-from))
-	for from < to {
-		if err := ctx.Err(); err != nil {
-			return 0, err
-		}
-		b := buf[:min(int64(len(buf)), to-from)]
-		if err := span.ReadFull(r, b, from); err != nil {
-			return 0, err
-		}
-		n, passed := skipRaw(s.enc.Set, b, math.MaxInt, from+int64(len(b)) == to)
-		if n == 0 {
-			return 0, io.ErrUnexpectedEOF
-		}
-		from, count = from+int64(n), count+passed
-	}
-	return count, nil
 }
 
 // skipRaw goes n code points forward in raw bytes that begin at a character

@@ -118,6 +118,30 @@ func Decode(raw []byte) (*Doc, error) {
 	return decodeNarrow(raw, true)
 }
 
+// DecodeLarge decodes a file as a Scan does that has seen its beginning: a NUL byte further
+// on does not make it binary. What a legacy charset cannot hold makes it UTF-8 with stray
+// bytes.
+func DecodeLarge(raw []byte) (*Doc, error) {
+	enc, err := HeadEncoding(raw[:min(headSize, len(raw))], len(raw) <= headSize)
+	if err != nil {
+		return nil, err
+	}
+	body := raw[len(enc.BOM()):]
+	if !enc.IsUTF8() {
+		if text, ok := enc.Set.Decode(body); ok {
+			return newDoc(raw, text, enc), nil
+		}
+		if enc.Set.Wide() {
+			return nil, ErrBinary
+		}
+		enc = charset.Encoding{}
+	}
+	d := &Doc{Raw: raw, Text: stringOf(body), Enc: enc}
+	d.EOL = CountEOL(d.Text)
+	d.Strays, _ = census(body)
+	return d, nil
+}
+
 // decodeNarrow decodes what is not UTF-16: UTF-8, or with legacy a charset that
 // is recognised.
 func decodeNarrow(raw []byte, legacy bool) (*Doc, error) {

@@ -111,15 +111,6 @@ func (x *lineIndex) before(n int64) (off, breaks int64) {
 	return int64(i-1) * x.step, x.marks[i-1]
 }
 
-// at is the last mark at or before the offset off.
-func (x *lineIndex) at(off int64) (mark, breaks int64) {
-	i := min(off/x.step, int64(len(x.marks))-1)
-	if i < 0 {
-		return 0, 0
-	}
-	return i * x.step, x.marks[i]
-}
-
 // total returns the number of lines of an indexed file of size bytes; its first head bytes
 // are the byte order mark.
 func (x *lineIndex) total(size, head int64) int64 {

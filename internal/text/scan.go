@@ -240,38 +240,6 @@ func (s *Scan) count(ctx context.Context, r io.ReaderAt, countFor time.Duration)
 	return s.total(), err
 }
 
-// LineAt is the number of the line that holds the byte at off.
-func (s *Scan) LineAt(ctx context.Context, r io.ReaderAt, off int64) (int, error) {
-	size := s.Size()
-	off = max(0, min(off, size-1))
-	err := s.extend(ctx, r, func(x *lineIndex) bool {
-		_, decided := x.eol(size)
-		return x.done > off && (decided || x.cr == 0)
-	})
-	if err != nil || size == 0 {
-		return 1, err
-	}
-	s.mu.Lock()
-	eol, _ := s.lines.eol(size)
-	at, n := s.lines.at(off)
-	s.mu.Unlock()
-	u := s.enc.Units()
-	off -= off % int64(u.Size())
-	buf := make([]byte, min(int64(s.chunk), off-at))
-	for at < off {
-		if err := ctx.Err(); err != nil {
-			return 0, err
-		}
-		b := buf[:min(int64(len(buf)), off-at)]
-		if err := span.ReadFull(r, b, at); err != nil {
-			return 0, err
-		}
-		n += int64(u.Count(b, eol))
-		at += int64(len(b))
-	}
-	return int(n) + 1, nil
-}
-
 // A view is a stretch of the file, decoded.
 type view struct {
 	window

@@ -64,23 +64,7 @@ func TestScanPagesAreDocPages(t *testing.T) {
 			if err != nil || !reflect.DeepEqual(got, want) {
 				t.Fatalf("round %d, %v: ColumnPage(%d, %d, %d, %d): %v\n%+v\n%+v\n%q", round, d.Enc, line, column, limit, maxBody, err, got, want, raw)
 			}
-			checkLineAt(t, s, d, raw, r)
 		}
-	}
-}
-
-func checkLineAt(t *testing.T, s *Scan, d *Doc, raw []byte, r *rand.Rand) {
-	t.Helper()
-	if d.Lines() == 0 {
-		return
-	}
-	off := int64(r.Intn(len(raw)))
-	want := 1
-	for want < d.Lines() && d.Page(1, want, 0).Shown.End <= off {
-		want++
-	}
-	if got, err := s.LineAt(context.Background(), bytes.NewReader(raw), off); err != nil || got != want {
-		t.Fatalf("LineAt(%d) = %d, %v; want %d in %q", off, got, err, want, raw)
 	}
 }
 
@@ -369,39 +353,33 @@ type readerAt func(p []byte, off int64) (int, error)
 
 func (r readerAt) ReadAt(p []byte, off int64) (int, error) { return r(p, off) }
 
-// A column counted back from its offset is the column that the offset was found by, in
-// every charset, alone and behind another one of the same line.
-func TestColumnsOfOffsets(t *testing.T) {
-	ctx := context.Background()
-	r := rand.New(rand.NewSource(12))
-	tried, files := 0, shortrun.Count(t, 1500, 500, "files")
-	for range files {
+// A file that Decode takes is the same text for DecodeLarge, which sees only the beginning.
+func TestDecodeLargeAgreesWithDecode(t *testing.T) {
+	r := rand.New(rand.NewSource(13))
+	for range shortrun.Count(t, 1500, 500, "files") {
 		raw := randomFile(t, r)
-		if _, err := Decode(raw); err != nil {
+		want, err := Decode(raw)
+		if err != nil {
 			continue
 		}
-		s, src := small(t, raw, 16<<r.Intn(4)), bytes.NewReader(raw)
-		line := 1 + r.Intn(5)
-		start, ok, err := s.lineStart(ctx, src, line)
-		if err != nil || !ok {
-			continue
+		got, err := DecodeLarge(raw)
+		if err != nil || got.Text != want.Text || got.Enc != want.Enc || got.EOL != want.EOL || got.Strays != want.Strays {
+			t.Fatalf("%v, %v; want %v: %q", got, err, want, raw)
 		}
-		var lines, want []int
-		var offs []int64
-		for column := 1 + r.Intn(20); ; column += 1 + r.Intn(20) {
-			off, ok, err := s.columnStart(ctx, src, start, column)
-			if err != nil || !ok {
-				break
-			}
-			lines, want, offs = append(lines, line), append(want, column), append(offs, off)
-		}
-		got, err := s.Columns(ctx, src, lines, offs)
-		if err != nil || len(got) != len(want) || len(want) > 0 && !reflect.DeepEqual(got, want) {
-			t.Fatalf("%v line %d: %v, %v, want %v of %q", s.Enc(), line, got, err, want, raw)
-		}
-		tried += len(want)
 	}
-	if tried < files/3 {
-		t.Errorf("only %d columns were tried", tried)
+}
+
+func TestDecodeLargeSeesTheBeginningAlone(t *testing.T) {
+	head := strings.Repeat("a line of text\n", headSize/15+1)
+	for name, c := range map[string]struct {
+		raw  string
+		want error
+	}{
+		"NUL bytes further on":  {raw: head + "\x00\n"},
+		"NUL bytes at the head": {raw: "\x00" + head, want: ErrBinary},
+	} {
+		if d, err := DecodeLarge([]byte(c.raw)); err != c.want || err == nil && d.Text != c.raw {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package toolcall
 
 import (
 	"context"
+	"runtime/debug"
 	"time"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
@@ -15,12 +16,15 @@ import (
 // Loader reads files as a whole.
 type Loader struct {
 	Now func() time.Time
-	// heavy admits one scan of a big file at a time, so that the others stay quick.
-	heavy chan struct{}
+	// heavy admits one scan of a big file at a time, so that the others stay quick, and
+	// large one change of a file above state.InMemory, which takes its size in memory.
+	heavy, large chan struct{}
 }
 
 // NewLoader returns a loader of files for all conversations. now is the clock.
-func NewLoader(now func() time.Time) Loader { return Loader{Now: now, heavy: make(chan struct{}, 1)} }
+func NewLoader(now func() time.Time) Loader {
+	return Loader{Now: now, heavy: make(chan struct{}, 1), large: make(chan struct{}, 1)}
+}
 
 // heavyFrom is the size in bytes from which a file's scan waits for its turn.
 const heavyFrom = 8 << 20
@@ -30,42 +34,89 @@ func (l Loader) Admit(ctx context.Context, size int64) (leave func(), err error)
 	if size < heavyFrom {
 		return func() {}, nil
 	}
+	return take(ctx, l.heavy)
+}
+
+// AdmitChange waits for the one place for a change of a large file, and refuses it if it
+// would take more memory than the system has to give. leave returns that memory.
+func (l Loader) AdmitChange(ctx context.Context, s *Target) (leave func(), err error) {
+	size := s.Stamp.Size
+	if size <= state.InMemory || size > MaxEditBytes || s.Op == perm.NotebookEdit {
+		return func() {}, nil
+	}
+	done, err := take(ctx, l.large)
+	if err != nil {
+		return nil, err
+	}
+	if free, known := fsys.FreeMemory(); known && free < size+size/memoryBeside {
+		done()
+		return nil, refusal.TooLittleMemory(s.Name(), size, free)
+	}
+	return func() {
+		go func() { // the answer need not wait for that
+			debug.FreeOSMemory()
+			done()
+		}()
+	}, nil
+}
+
+// memoryBeside is the share of a large file's size that a change takes beside its bytes.
+const memoryBeside = 8
+
+// take waits for the one place of a channel.
+func take(ctx context.Context, place chan struct{}) (leave func(), err error) {
 	select {
-	case l.heavy <- struct{}{}:
-		return func() { <-l.heavy }, nil
+	case place <- struct{}{}:
+		return func() { <-place }, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 }
 
-// LoadText reads and decodes a file.
+// LoadText reads and decodes a file, of at most MaxEditBytes if it is to be changed.
 func (l Loader) LoadText(session *Session, s *Target, f *fsys.File) (*state.File, error) {
-	c, err := l.Load(session, s, f)
+	limit := int64(state.InMemory)
+	if s.Op.Changes() {
+		limit = MaxEditBytes
+	}
+	c, err := l.load(session, s, f, limit)
 	if err != nil {
 		return nil, err
 	}
 	return c, Decode(s, c)
 }
 
-// Load reads a file.
+// Load reads a file of at most state.InMemory.
 func (l Loader) Load(session *Session, s *Target, f *fsys.File) (*state.File, error) {
-	raw, stamp, err := f.ReadAll(state.InMemory)
+	return l.load(session, s, f, state.InMemory)
+}
+
+func (l Loader) load(session *Session, s *Target, f *fsys.File, limit int64) (*state.File, error) {
+	read := f.ReadAll
+	if f.Opened().Size > state.InMemory {
+		read = f.ReadLarge
+	}
+	raw, stamp, err := read(limit)
 	settled := stamp.Settled(l.Now())
 	if err != nil {
 		return nil, err
 	}
 	rec, known := session.Files.Get(s.Path)
-	c := &state.File{Path: s.Path, Raw: raw, Stamp: stamp, Settled: settled, Whole: IsNotebook(s), Record: rec, Known: known}
-	c.Compare()
-	return c, nil
+	return &state.File{Content: state.NewContent(raw), Path: s.Path, Stamp: stamp, Settled: settled, Record: rec, Known: known}, nil
 }
 
 // Decode makes text of the bytes. A change believes the encoding that was shown,
 // which the gate checks; a Read looks for itself at a file that may have changed.
 func Decode(s *Target, c *state.File) (err error) {
-	believed := s.Op != perm.Read || c.Record.Proves(c.Stamp)
-	if c.Record.Parts == nil {
-		believed = c.Unchanged()
+	if len(c.Raw) > state.InMemory { // as a Read does, which sees the beginning
+		if c.Doc, err = text.DecodeLarge(c.Raw); err != nil {
+			return refusal.Binary(s.Asked, s.Op.Changes())
+		}
+		return nil
+	}
+	believed := c.HasText()
+	if c.Known && c.Record.Text == nil {
+		believed = s.Op != perm.Read || c.Record.Proves(c.Stamp)
 	}
 	if believed {
 		if c.Doc, err = text.DecodeAs(c.Raw, c.Record.Enc); err == nil {
@@ -86,11 +137,11 @@ func (l Loader) Parse(session *Session, s *Target, f *fsys.File) (*state.File, *
 		return nil, nil, err
 	}
 	if last, ok := session.LastParsed(c.Path, c.Raw); ok {
-		c.Use(last.Raw, last.Hash)
+		c.Content = last.Content
 		return c, last.nb, nil
 	}
-	if c.Content() == nil {
-		go c.Hash() // it will tell whether the file is still what was shown
+	if len(c.Raw) > state.KeepText {
+		go c.Sum() // it will tell whether the file is still what was shown
 	}
 	nb, err := notebook.Parse(c.Raw)
 	if err != nil {
@@ -99,6 +150,6 @@ func (l Loader) Parse(session *Session, s *Target, f *fsys.File) (*state.File, *
 		}
 		return c, nil, err
 	}
-	session.keepParsed(Parsed{c.Path, c.Raw, c.Hash, nb})
+	session.keepParsed(Parsed{c.Path, c.Content, nb})
 	return c, nb, nil
 }

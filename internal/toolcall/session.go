@@ -45,9 +45,8 @@ const MostParsed = 1 << 20
 // parsed again: to compare it takes a tenth of that.
 type Parsed struct {
 	Path string // resolved
-	Raw  []byte
-	Hash func() state.Sum
-	nb   *notebook.Notebook // of raw
+	*state.Content
+	nb *notebook.Notebook // of the content
 }
 
 // mostSaid bounds what Once remembers; past it everything is forgotten, and the worst is a
@@ -113,15 +112,9 @@ func (s *Session) Show(n Shown) {
 	case n.Found:
 		s.found(n.Path, n.Record)
 	case n.Added:
-		rec, known := s.Files.Get(n.Path)
-		if !known || rec.Stamp != n.Record.Stamp || rec.Hash != n.Record.Hash {
-			return
+		if rec, known := s.Files.Get(n.Path); known && rec.Fits(n.Record.Parts) {
+			s.Files.Put(n.Path, rec.With(n.Record.Parts))
 		}
-		rec.Shown = rec.Shown.Union(n.Record.Shown)
-		for _, p := range n.Record.Parts {
-			rec.Parts = state.WithPart(rec.Parts, p)
-		}
-		s.Files.Put(n.Path, rec)
 	default:
 		s.Files.Put(n.Path, n.Record)
 		if n.View != (state.View{}) {
@@ -133,21 +126,20 @@ func (s *Session) Show(n Shown) {
 // found records what the answer to a search shows of a file.
 func (s *Session) found(path string, now state.Record) {
 	rec, known := s.Files.Get(path)
-	same := known && (rec.Proves(now.Stamp) && now.Settled || now.Sum() != (state.Sum{}) && rec.Sum() == now.Sum())
 	switch {
-	case known && now.Parts != nil:
-		for _, p := range rec.Parts { // each proves its own bytes alone
-			now.Parts = state.WithPart(now.Parts, p)
-		}
-		now.Shown = state.ShownBy(now.Parts)
-	case same:
-		rec.Shown = rec.Shown.Union(now.Shown)
-		rec.Stamp, rec.Settled = now.Stamp, now.Settled
-		now = rec
-	case known && rec.Stamp.Ctime > now.Stamp.Ctime: // the file was changed, and shown, after the search looked at it
-		return
+	case !known:
+		rec = now
+	case !rec.Fits(now.Parts) && rec.Stamp.Ctime > now.Stamp.Ctime:
+		return // the file was changed, and shown, after the search looked at it
+	case !rec.Fits(now.Parts):
+		rec = now
+	case rec.Text == nil:
+		rec = rec.At(now.Stamp, now.Settled).With(now.Parts)
+		rec.Enc = now.Enc
+	default:
+		rec = rec.With(now.Parts)
 	}
-	s.Files.Put(path, now)
+	s.Files.Put(path, rec)
 }
 
 // Grant consents for the rest of the conversation.

@@ -10,17 +10,16 @@ import (
 // moment when the answer is sent.
 type Shown struct {
 	Path string // resolved
-	// Record has the stamp and the hash of the file's bytes, and which of them are shown:
-	// by this answer, and by earlier ones.
+	// Record tells what was shown: by this answer, and by earlier ones.
 	Record state.Record
-	// Added says that Record holds only what this answer shows: it is added to the record
-	// that is there, if that has the same stamp and hash.
+	// Added says that Record holds only the parts that this answer shows: they are added to
+	// the record that is there, if they fit it.
 	Added bool
-	// Found says that Record is of a search, and holds only what this answer shows: a record
-	// of the same bytes gets it added, and a newer one stays as it is.
+	// Found says that Record is of a search, and holds only what this answer shows: it is
+	// added to a record that it fits, and a newer one stays as it is.
 	Found bool
 	// View is the part of the file that a Read asked for; zero for other answers. Sum is
-	// of the bytes shown, if the file is not compared as a whole.
+	// of the bytes shown; zero if the record's text proves them.
 	View state.View
 	Sum  state.Sum
 	// State is set if the answer says that the file has changed or is gone, and shows none

@@ -245,7 +245,7 @@ func (s *Service) Sent(call toolcall.Call, r *toolcall.Result) {
 			session.Show(shown)
 		}
 	}
-	if r.Next.Raw != nil {
+	if r.Next.Content != nil {
 		session.ParseAhead(r.Next)
 	}
 	if r.About.Path != "" {

@@ -113,8 +113,7 @@ func (r *reading) clipboardPicture(ctx context.Context, data []byte) (*toolcall.
 }
 
 func (r *reading) clipboardText(ctx context.Context, data []byte) (*toolcall.Result, error) {
-	text := &state.File{Raw: data, Stamp: fsys.Stamp{Size: int64(len(data))}, Whole: true}
-	text.Compare()
+	text := &state.File{Content: state.NewContent(data), Stamp: fsys.Stamp{Size: int64(len(data))}}
 	result, err := r.text(ctx, text.Stamp.Size, func() (*toolcall.Result, error) { return r.memoryText(ctx, text) })
 	if result != nil {
 		result.Shown = nil

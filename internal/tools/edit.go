@@ -1,7 +1,6 @@
 package tools
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -47,7 +46,7 @@ type editing struct {
 }
 
 // Plan implements commit.Planner.
-func (e *editing) Plan(ctx context.Context, s *toolcall.Target, old *fsys.File) (*commit.Change, error) {
+func (e *editing) Plan(_ context.Context, s *toolcall.Target, old *fsys.File) (*commit.Change, error) {
 	w, session := e.writing, e.writing.call.Session
 	switch {
 	case old == nil && (toolcall.IsNotebook(s) || e.args.OldString != ""):
@@ -64,24 +63,21 @@ func (e *editing) Plan(ctx context.Context, s *toolcall.Target, old *fsys.File) 
 	case w.created:
 		return nil, save.ErrExists
 	case e.args.OldString == "":
-		return e.fill(ctx, s, old, stamp)
+		return e.fill(s, old, stamp)
 	case stamp.Size > toolcall.MaxEditBytes:
 		return nil, refusal.TooLargeToEdit(s.Name(), stamp.Size, toolcall.MaxEditBytes)
 	}
-	g, b, err := w.look(ctx, s, old)
+	g, err := w.load(s, old)
 	if err != nil {
 		return nil, err
 	}
 	p := editPlan{gate: g, args: e.args, preferences: e.tool.preferences()}
-	if b != nil {
-		return p.streamed(ctx, b)
-	}
-	p.reminded = session.Reminders.HasReported(g.File.Path, g.File.Record, g.File.Hash)
-	return p.inMemory()
+	p.reminded = session.Reminders.HasReported(g.File.Path, g.File.Record, g.File.Sum)
+	return p.plan()
 }
 
 // fill plans new_string as the content of a file that has none.
-func (e *editing) fill(ctx context.Context, s *toolcall.Target, old *fsys.File, stamp fsys.Stamp) (*commit.Change, error) {
+func (e *editing) fill(s *toolcall.Target, old *fsys.File, stamp fsys.Stamp) (*commit.Change, error) {
 	content := e.args.NewString
 	switch {
 	case stamp.Size == 0:
@@ -89,7 +85,7 @@ func (e *editing) fill(ctx context.Context, s *toolcall.Target, old *fsys.File, 
 		return commit.Whole(stamp, []byte(content), s.Answer(head, "")), nil
 	case stamp.Size <= int64(len(byteOrderMark)): // perhaps such a mark and nothing else
 		if c, err := e.writing.by.Loader.LoadText(e.writing.call.Session, s, old); err == nil && c.Doc.Text == "" {
-			return e.writing.Plan(ctx, s, old)
+			return e.writing.overwrite(s, old)
 		}
 	}
 	return nil, refusal.Exists(s.Name())
@@ -110,7 +106,7 @@ type editPlan struct {
 func (e editPlan) request() edit.Request {
 	return edit.Request{
 		Old: e.args.OldString, New: e.args.NewString, ReplaceAll: e.args.ReplaceAll,
-		KeepTrailing: e.preferences.KeepTrailing || trailingCounts(e.gate.Target.Asked.Ext()), Most: mostMatches,
+		KeepTrailing: e.preferences.KeepTrailing || trailingCounts(e.gate.Target.Asked.Ext()), Most: e.most(),
 	}
 }
 
@@ -139,100 +135,54 @@ func (e editPlan) find() (f found, err error) {
 	return f, err
 }
 
-// inMemory plans the edit of a file that is held in memory.
-func (e editPlan) inMemory() (*commit.Change, error) {
+// plan plans the edit.
+func (e editPlan) plan() (*commit.Change, error) {
 	f, miss := e.find()
 	if (e.preferences.ApplyChanged || e.gate.Target.AfterHooks) && miss == nil {
 		if change, ok := e.applyToChangedFile(f); ok {
 			return change, nil
 		}
 	}
-	rec, err := e.gated(f, miss)
-	switch {
-	case err != nil:
-		return nil, err
-	case miss != nil:
+	replaced := span.Replaced(f.splices)
+	rec, known := e.knownByReminders(f, miss)
+	if !known {
+		var err error
+		if rec, err = e.gate.AllowEdit(gate.Replaced{Spans: replaced, Err: miss, Only: e.preferences.Gate != GateFull}); err != nil {
+			return nil, err
+		}
+	}
+	if miss != nil {
 		return nil, e.unmatched(miss)
 	}
-	known := rec.Shown
+	seen := rec.Shown()
 	if f.res.Rule == edit.Exact {
-		known = known.Union(rec.Reported)
+		seen = seen.Union(rec.ReportedSpans())
 	}
-	if hidden := gate.Unseen(known, span.Replaced(f.splices)); len(hidden) > 0 {
+	if hidden := state.Outside(seen, replaced); len(hidden) > 0 {
 		return nil, e.gate.NeverShown(rec, hidden)
 	}
 	return e.replacing(rec, f)
 }
 
-// gated is the gate of Edit: only what the call replaces must have been shown, or
-// all of the file where the user wants that. It returns the record as it stands for
-// the file's present bytes; miss is why nothing was found.
-func (e editPlan) gated(f found, miss error) (state.Record, error) {
-	c, full := e.gate.File, e.preferences.Gate == GateFull
-	at := gate.Aim{Spans: span.Replaced(f.splices), Err: miss, Matches: !full}
-	switch {
-	case len(c.Raw) == 0: // nothing to be shown
-		return c.Recorded(nil, state.ByRead), nil
-	case !c.Known && (full || errors.As(miss, new(*edit.NoMatchError))):
-		return c.Record, refusal.NotRead(e.gate.Target.Name())
-	case !c.Known:
-		return c.Recorded(nil, state.ByReport), nil
-	}
-	if rec, ok := e.knownByReminders(f, miss); ok {
-		return rec, nil
-	}
-	if full {
-		return e.gate.Pass(at)
-	}
-	rec, lost := c.Standing(at.Spans)
-	if rec.Parts != nil && (miss != nil || len(gate.Unseen(rec.Shown, at.Spans)) > 0) {
-		rec, lost = c.Standing(nil)
-	} else if rec.Parts != nil {
-		lost = false // what it replaces was shown: the rest may change
-	}
-	if lost {
-		return rec, e.gate.Changed(at)
-	}
-	return rec, nil
-}
-
 // replacing plans splices of a file; rec is its record.
 func (e editPlan) replacing(rec state.Record, f found) (*commit.Change, error) {
 	s, c := e.gate.Target, e.gate.File
-	size := c.Stamp.Size + span.Growth(f.splices)
-	if size <= state.WholeHash && c.ByParts() { // from now on the file is compared as a whole
-		rec, _ = c.Standing(nil)
-	}
-	moved := state.Record{Shown: rec.Shown.Through(f.splices, true), Reported: rec.Reported.Through(f.splices, false), Origin: state.ByEdit, Enc: rec.Enc}
-	if size > state.WholeHash {
-		var err error
-		if moved.Parts, err = c.Carried(rec, f.splices, moved.Shown); err != nil {
-			return nil, err
-		}
-		moved.Hash = state.WholeSum(moved.Parts, size)
-	}
 	head := e.head(len(f.res.Splices), f.res.Rule)
-	after := c.Becoming(f.splices, size, state.KeepContent)
 	region, lines := changes.Region(c.Doc, f.res.Splices, len(head)+len(s.Note()))
-	change := &commit.Change{
-		Stamp: c.Stamp, From: c.Raw, FromHash: c.Hash, Splices: f.splices, Record: moved, After: after,
-		Result: s.Answer(head, region),
-	}
+	change := commit.Of(c, rec, f.splices, state.KeepText)
+	change.Result = s.Answer(head, region)
 	if e.gate.Budget.Passes(change.Result.Blocks[0].Text) {
-		change.Shown.Shown = gate.Unseen(moved.Shown, span.Set{}.Add(lines).Through(f.splices, false))
+		change.Show(span.Set{}.Add(lines).Through(f.splices, false))
 	}
-	if size > state.WholeHash {
-		var err error
-		if change.Shown.Parts, err = state.PartsOf(bytes.NewReader(c.Raw), c.Stamp.Size, f.splices, change.Shown.Shown); err != nil {
-			return nil, err
-		}
+	if len(c.Raw) > state.InMemory {
+		change.Differs = func() commit.Texts { return e.texts(len(f.splices)) }
 	}
-	change.Result.Meta = map[string]any{"fsmcp/size": size, "fsmcp/replacements": len(f.res.Splices)}
+	change.Result.Meta = map[string]any{"fsmcp/size": change.Size(), "fsmcp/replacements": len(f.splices)}
 	return change, nil
 }
 
-// places are the texts of an edit of a file that is not in memory.
-func (e editPlan) places(count int) commit.Texts {
+// texts are the texts of an edit of a large file.
+func (e editPlan) texts(count int) commit.Texts {
 	place := "In one place"
 	if count > 1 {
 		place = fmt.Sprintf("In each of %d places", count)
@@ -253,15 +203,23 @@ func (e editPlan) head(count int, rule edit.Rule) string {
 	return b.String()
 }
 
-// mostMatches bounds how many places of a file that is held in memory one call
-// replaces: what is kept of each takes far more room than the place itself.
-const mostMatches = 2_000_000
+// most bounds how many places of a file one call replaces: what is kept of each takes far
+// more room than the place itself.
+func (e editPlan) most() int {
+	if len(e.gate.File.Raw) > state.InMemory {
+		return 100_000
+	}
+	return 2_000_000
+}
 
 // unmatched refuses an edit that the engine did not make.
 func (e editPlan) unmatched(err error) error {
 	c, old := e.gate.File, e.args.OldString
 	if no := (*edit.NoMatchError)(nil); !errors.As(err, &no) {
 		return refusal.Ambiguous(e.gate.Target.Name(), old, err)
+	}
+	if len(c.Raw) > state.InMemory {
+		return refusal.NoExactMatch(e.gate.Target.Name(), old)
 	}
 	hint, found := edit.Nearest(c.Doc.Text, old, e.args.NewString)
 	return refusal.NoMatch(e.gate.Target.Name(), old, hint, found)
@@ -290,24 +248,24 @@ func rawSplices(d *text.Doc, splices []span.Splice) ([]span.Splice, error) {
 // this does not hold; the gate then refuses.
 func (e editPlan) applyToChangedFile(f found) (change *commit.Change, ok bool) {
 	s, c := e.gate.Target, e.gate.File
-	if s.Hidden || c.Unchanged() || len(f.splices) != 1 { // the answer could not tell the change
+	if s.Hidden || c.HasText() || len(f.splices) != 1 { // the answer could not tell the change
 		return nil, false
 	}
 	diff, body, ok := e.gate.OutsideChange()
 	if !ok {
 		return nil, false
 	}
-	carried := c.Record.Shown.Through(diff.Splices, false)
-	all := c.Record.Shown.Through(diff.Splices, true)
+	carried := c.Record.Shown().Through(diff.Splices, false)
+	all := c.Record.Shown().Through(diff.Splices, true)
 	if e.preferences.Gate == GateFull && len(all.Missing(c.Stamp.Size)) > 0 || !carried.Covers(span.Replaced(f.splices)[0]) {
 		return nil, false
 	}
-	change, err := e.replacing(c.Recorded(carried, state.ByReport), f)
+	change, err := e.replacing(c.Recorded(carried), f)
 	if err != nil {
 		return nil, false
 	}
 	change.Result.Blocks[0].Text += fmt.Sprintf("\nThe file had changed since it was read; the edit was made in it as it is now. This is that change %s:\n%s", changes.Form, body)
-	change.Shown.Shown = all.Through(f.splices, true).Union(change.Shown.Shown)
+	change.Show(all.Through(f.splices, true))
 	return change, true
 }
 
@@ -316,16 +274,16 @@ func (e editPlan) applyToChangedFile(f found) (change *commit.Change, ok bool) {
 // count as told, not as shown: another agent may have been the one that saw them.
 func (e editPlan) knownByReminders(f found, miss error) (rec state.Record, ok bool) {
 	c := e.gate.File
-	old, kept := c.Kept()
-	if miss != nil || f.res.Rule != edit.Exact || !e.reminded || !kept || old.Enc != c.Doc.Enc || c.Unchanged() {
+	old, kept := c.OldText()
+	if miss != nil || f.res.Rule != edit.Exact || !e.reminded || !kept || old.Enc != c.Doc.Enc || c.HasText() {
 		return rec, false
 	}
 	diff := changes.Of(old, c.Doc)
-	rec = c.Recorded(c.Record.Shown.Through(diff.Splices, false), state.ByReport)
-	rec.Reported = c.Record.Reported.Through(diff.Splices, false).Union(span.Set{}.Through(diff.Splices, true))
-	known := rec.Shown.Union(rec.Reported)
+	rec = c.Recorded(c.Record.Shown().Through(diff.Splices, false))
+	rec = c.WithReported(rec, c.Record.ReportedSpans().Through(diff.Splices, false).Union(span.Set{}.Through(diff.Splices, true)))
+	known := rec.Shown().Union(rec.ReportedSpans())
 	if e.preferences.Gate == GateFull && len(known.Missing(c.Stamp.Size)) > 0 {
 		return rec, false
 	}
-	return rec, len(gate.Unseen(known, span.Replaced(f.splices))) == 0
+	return rec, len(state.Outside(known, span.Replaced(f.splices))) == 0
 }

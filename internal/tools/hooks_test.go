@@ -74,10 +74,10 @@ func (b *bench) shownOf(path string) (shown string, whole bool) {
 		return "", false
 	}
 	var s strings.Builder
-	for _, span := range rec.Shown {
+	for _, span := range rec.Shown() {
 		s.Write(raw[span.Start:span.End])
 	}
-	return s.String(), len(rec.Shown.Missing(int64(len(raw)))) == 0
+	return s.String(), len(rec.Shown().Missing(int64(len(raw)))) == 0
 }
 
 func TestAFormatterIsTakenUp(t *testing.T) {
@@ -521,7 +521,7 @@ func TestAfterHooksOutliveTheCall(t *testing.T) {
 	if r.IsError || over {
 		t.Errorf("%s; the formatter was told to stop: %v", r.Blocks[0].Text, over)
 	}
-	if rec, ok := b.call.Session.Files.Get(p); !ok || rec.Sum() != sumOfText("ONE\n") {
+	if rec, ok := b.call.Session.Files.Get(p); !ok || string(rec.Text) != "ONE\n" {
 		t.Error("what it did was not taken up")
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/reminders"
+	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/state"
 	"github.com/fsmcp/fsmcp/internal/text"
 	"github.com/fsmcp/fsmcp/internal/toolcall"
@@ -51,15 +52,15 @@ func (r *reading) notebook(ctx context.Context, stamp fsys.Stamp) (*toolcall.Res
 	if err != nil {
 		return nil, err
 	}
-	rec := c.Stamped(c.Record)
-	switch {
-	case !c.Unchanged():
-		rec = c.Recorded(nil, state.ByRead)
-	case r.repeated(state.Sum{}):
+	var sum state.Sum // of all of the notebook, if the record's text does not prove it
+	if len(c.Raw) > state.KeepText {
+		sum = c.Sum()
+	}
+	if (c.HasText() || sum != state.Sum{}) && r.repeated(sum) {
 		return unchanged(r.target), nil
 	}
-	rec.Content = c.Content()
-	v := viewing{read: r, loaded: c, nb: nb, rec: rec}
+	rec := c.Compare(nil).Record
+	v := viewing{read: r, loaded: c, nb: nb, rec: rec, sum: sum}
 	switch {
 	case r.want.cell != "":
 		return v.cell(ctx)
@@ -75,6 +76,7 @@ type viewing struct {
 	loaded *state.File
 	nb     *notebook.Notebook
 	rec    state.Record
+	sum    state.Sum // of the notebook; zero if the record's text proves it
 }
 
 // cells shows cells in order; offset and limit count them. What is beyond the
@@ -101,7 +103,7 @@ func (v *viewing) cells(ctx context.Context) (*toolcall.Result, error) {
 	if view.Next == o.First && view.Next < v.nb.Len() {
 		return v.beginning(ctx, view.Next), nil
 	}
-	v.rec.Shown = v.rec.Shown.Union(view.Shown)
+	v.rec = v.loaded.WithShown(v.rec, view.Shown)
 	onward := ""
 	if view.Next < v.nb.Len() {
 		limit := v.nb.Len() - view.Next
@@ -164,7 +166,7 @@ func (v *viewing) lines(ctx context.Context, i int, name string, o render.CellOp
 		}
 		view = render.Cell(v.nb, i, o)
 	}
-	v.rec.Shown = v.rec.Shown.Add(view.Shown)
+	v.rec = v.loaded.WithShown(v.rec, span.Set{}.Add(view.Shown))
 	onward := ""
 	if view.More && name == "" {
 		onward = fmt.Sprintf("(Lines %d-%d of the cell's %d are shown, the last perhaps in part. No cell_id leads to the rest: what names this cell are ids of other cells.)", view.First, view.Last, view.Total)
@@ -229,7 +231,6 @@ func (v *viewing) tooMany(size, count int) error {
 // pictures, then the remarks.
 func (v *viewing) answer(ctx context.Context, parts []render.Part, remarks ...string) *toolcall.Result {
 	rec := v.rec
-	rec.Origin = state.ByRead
 	v.read.call.About.Extent = reminders.InPart
 	if gate.FirstUnseen(v.nb.Cells(), rec) == nil {
 		v.read.call.About.Extent = reminders.InFull
@@ -242,9 +243,8 @@ func (v *viewing) answer(ctx context.Context, parts []render.Part, remarks ...st
 	case rest != "":
 		blocks = append(blocks, toolcall.Block{Text: rest})
 	}
-	facts := meta(rec)
-	facts["fsmcp/cells"] = v.nb.Len()
-	return &toolcall.Result{Blocks: blocks, Meta: facts, Shown: []toolcall.Shown{{Path: v.read.target.Path, Record: rec, View: v.read.want.view()}}}
+	facts := map[string]any{"fsmcp/size": rec.Stamp.Size, "fsmcp/cells": v.nb.Len()}
+	return &toolcall.Result{Blocks: blocks, Meta: facts, Shown: []toolcall.Shown{{Path: v.read.target.Path, Record: rec, View: v.read.want.view(), Sum: v.sum}}}
 }
 
 // blocks turns parts into content blocks. Pictures beyond the budgets are left

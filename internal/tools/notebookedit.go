@@ -17,7 +17,6 @@ import (
 	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/refusal"
-	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/state"
 	"github.com/fsmcp/fsmcp/internal/text"
 	"github.com/fsmcp/fsmcp/internal/toolcall"
@@ -100,17 +99,18 @@ type cellPlan struct {
 }
 
 func (e cellPlan) plan() (*commit.Change, error) {
-	if !e.gate.File.Unchanged() {
+	now := e.gate.File.Compare(nil)
+	if now.Changed {
 		return nil, e.gate.ChangedNotebook(e.replaced())
 	}
-	done, err := e.apply()
+	done, err := e.apply(now.Record)
 	if err != nil {
 		return nil, err
 	}
 	if len(done.Splices) == 0 {
 		return &commit.Change{Result: toolcall.TextResult(fmt.Sprintf("Cell %s of %s already is exactly this; nothing was written.", done.Name, e.gate.Target.Name()), e.gate.Target.Note())}, nil
 	}
-	return e.change(done), nil
+	return e.change(done, now.Record), nil
 }
 
 // replaced returns the cells that the call replaces or deletes.
@@ -146,8 +146,9 @@ func (e *cellEditing) worthReading(s *toolcall.Target, old *fsys.File, known boo
 	return refusal.NotRead(s.Name())
 }
 
-// apply finds the cell, makes sure that it was shown, and works out the edit.
-func (e cellPlan) apply() (rewrite.Edit, error) {
+// apply finds the cell, makes sure that it was shown, and works out the edit. rec is the
+// notebook's record.
+func (e cellPlan) apply(rec state.Record) (rewrite.Edit, error) {
 	a, nb := e.args, e.nb
 	at := -1
 	if a.CellID != "" {
@@ -158,7 +159,7 @@ func (e cellPlan) apply() (rewrite.Edit, error) {
 		at = i
 	}
 	if a.mode() != modeInsert {
-		if err := e.gate.PassCell(nb.Cell(at), a.CellID); err != nil {
+		if err := e.gate.AllowCell(nb.Cell(at), a.CellID, rec); err != nil {
 			return rewrite.Edit{}, err
 		}
 	}
@@ -172,19 +173,15 @@ func (e cellPlan) apply() (rewrite.Edit, error) {
 }
 
 // change turns an edit into what commit takes.
-func (e cellPlan) change(done rewrite.Edit) *commit.Change {
-	c := e.gate.File
-	size := int64(len(c.Raw)) + span.Growth(done.Splices)
-	after := c.Becoming(done.Splices, size, toolcall.MostParsed)
-	return &commit.Change{
-		Stamp: c.Stamp, From: c.Raw, FromHash: c.Hash, Splices: done.Splices,
-		Record: state.Record{Shown: c.Record.Shown.Through(done.Splices, true), Origin: state.ByEdit}, After: after, Notebook: true,
-		Differs: func() commit.Texts { return e.texts(done) },
-		Result: &toolcall.Result{
-			Blocks: e.answer(done).Blocks,
-			Meta:   map[string]any{"fsmcp/size": size, "fsmcp/cell": done.Name},
-		},
+func (e cellPlan) change(done rewrite.Edit, rec state.Record) *commit.Change {
+	c := commit.Of(e.gate.File, rec, done.Splices, toolcall.MostParsed)
+	c.Notebook = true
+	c.Differs = func() commit.Texts { return e.texts(done) }
+	c.Result = &toolcall.Result{
+		Blocks: e.answer(done).Blocks,
+		Meta:   map[string]any{"fsmcp/size": c.Size(), "fsmcp/cell": done.Name},
 	}
+	return c
 }
 
 // texts are the source of the cell before and after.

@@ -40,15 +40,18 @@ func (s seen) gate(t *testing.T, name string) gate.Gate {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &state.File{Path: name, Raw: []byte(s.now), Stamp: fsys.Stamp{Size: int64(len(s.now))}, Doc: doc, Known: s.shown != nil}
+	f := &state.File{Path: name, Content: state.NewContent([]byte(s.now)), Stamp: fsys.Stamp{Size: int64(len(s.now))}, Doc: doc, Known: s.shown != nil}
 	if f.Known {
-		f.Record = state.Record{Stamp: fsys.Stamp{Size: int64(len(s.was))}, Content: []byte(s.was), Enc: doc.Enc}
+		f.Record = state.Record{Stamp: fsys.Stamp{Size: int64(len(s.was))}, Text: []byte(s.was), Enc: doc.Enc}
 	}
+	var shown span.Set
 	for _, part := range s.shown {
 		at := int64(strings.Index(s.was, part))
-		f.Record.Shown = f.Record.Shown.Add(span.Span{Start: at, End: at + int64(len(part))})
+		shown = shown.Add(span.Span{Start: at, End: at + int64(len(part))})
 	}
-	f.Compare()
+	if f.Known {
+		f.Record = f.WithShown(f.Record, shown)
+	}
 	target := &toolcall.Target{File: &access.File{Target: &fsys.Target{Asked: path, Path: name}}}
 	return gate.Gate{Target: target, File: f, Budget: toolcall.Budget{Counter: tokens.Local{}, Most: DefaultMaxTokens}}
 }
@@ -63,8 +66,8 @@ type outcome struct {
 func outcomeOf(t *testing.T, g gate.Gate, c *commit.Change, err error) (o outcome) {
 	t.Helper()
 	if err == nil {
-		if !bytes.Equal(c.From, g.File.Raw) && !c.Nothing() {
-			t.Errorf("the plan is for %q, and the file holds %q", c.From, g.File.Raw)
+		if !c.Nothing() && c.From != g.File.Content {
+			t.Errorf("the plan is for %q, and the file holds %q", c.From.Raw, g.File.Raw)
 		}
 		return outcome{content: string(span.Apply(g.File.Raw, c.Splices))}
 	}
@@ -73,7 +76,7 @@ func outcomeOf(t *testing.T, g gate.Gate, c *commit.Change, err error) (o outcom
 		if s.State != nil {
 			continue
 		}
-		for _, part := range s.Record.Shown {
+		for _, part := range s.Record.Shown() {
 			o.shows += string(g.File.Raw[part.Start:part.End])
 		}
 	}
@@ -109,7 +112,7 @@ func TestPlanOfEdit(t *testing.T) {
 		"changed all over":    {seen{lines(100), []string{lines(100)}, long}, EditArgs{OldString: "the middle", NewString: "x"}, Preferences{}, outcome{slug: refusal.SlugModified}},
 	} {
 		g := c.file.gate(t, "/w/a.txt")
-		change, err := editPlan{gate: g, args: &c.edit, preferences: c.set}.inMemory()
+		change, err := editPlan{gate: g, args: &c.edit, preferences: c.set}.plan()
 		if got := outcomeOf(t, g, change, err); got != c.want {
 			t.Errorf("%s: %+v, not %+v", name, got, c.want)
 		}

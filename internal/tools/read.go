@@ -143,7 +143,7 @@ func (r *reading) empty(stamp fsys.Stamp) (*toolcall.Result, error) {
 	case "pdf":
 		return nil, refusal.EmptyPDF(r.target.Name())
 	}
-	return r.shownEmpty(state.Record{Stamp: stamp, Settled: stamp.Settled(r.tool.loader.Now()), Content: []byte{}}), nil
+	return r.shownEmpty(state.Record{Stamp: stamp, Settled: stamp.Settled(r.tool.loader.Now()), Text: []byte{}}), nil
 }
 
 // suggestFrom bounds the bytes of a large file that are looked at to name a call that

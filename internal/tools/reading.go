@@ -2,7 +2,6 @@ package tools
 
 import (
 	"context"
-	"encoding/hex"
 	"fmt"
 	"io"
 	"math"
@@ -75,8 +74,7 @@ func (r *reading) ignore(kind string, useless ...string) {
 }
 
 // repeated reports whether the answer can be that nothing changed since the same was
-// served before. sum is of the bytes to be shown, of a file that is not compared as a
-// whole.
+// served before. sum is of the bytes to be shown; zero if the record's text proves them.
 func (r *reading) repeated(sum state.Sum) bool {
 	return r.tool.preferences().Dedup && r.call.Session.Files.Stub(r.target.Path, r.want.view(), sum)
 }
@@ -168,15 +166,6 @@ func (w want) left(p part) int {
 		return w.limit - (p.nextColumn - w.column)
 	}
 	return 0
-}
-
-// meta are the facts of a file for programs: its hash where that is known anyway.
-func meta(rec state.Record) map[string]any {
-	m := map[string]any{"fsmcp/size": rec.Stamp.Size}
-	if rec.Hash != (state.Sum{}) {
-		m["fsmcp/hash"] = hex.EncodeToString(rec.Hash[:])
-	}
-	return m
 }
 
 // shownEmpty answers for a file without text.

@@ -1,9 +1,7 @@
 package tools
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"time"
 
@@ -24,8 +22,7 @@ type source func(w want, room int) (text.Page, error)
 
 // memoryText answers with lines of a text in memory.
 func (r *reading) memoryText(ctx context.Context, c *state.File) (*toolcall.Result, error) {
-	same := !c.ByParts() && c.Unchanged()
-	if same && r.repeated(state.Sum{}) {
+	if c.HasText() && r.repeated(state.Sum{}) {
 		return unchanged(r.target), nil
 	}
 	if c.Doc == nil {
@@ -34,7 +31,7 @@ func (r *reading) memoryText(ctx context.Context, c *state.File) (*toolcall.Resu
 		}
 	}
 	if c.Doc.Text == "" { // a byte order mark and nothing else
-		return r.shownEmpty(c.Recorded(span.Set{}.Add(span.Span{End: c.Stamp.Size}), state.ByRead)), nil
+		return r.shownEmpty(c.Recorded(span.Set{}.Add(span.Span{End: c.Stamp.Size}))), nil
 	}
 	page, err := r.fit(func(w want, room int) (text.Page, error) {
 		if w.column > 0 {
@@ -46,28 +43,29 @@ func (r *reading) memoryText(ctx context.Context, c *state.File) (*toolcall.Resu
 		return nil, err
 	}
 	r.eol = c.Doc.EOL
-	rec := c.Recorded(nil, state.ByRead)
-	if c.ByParts() {
-		return r.servedPart(page, rec, func() ([]byte, error) { return c.Raw, nil })
+	rec := c.Compare(nothing).Record
+	if rec.Text == nil {
+		return r.servedPart(page, rec)
 	}
-	if same {
-		rec = c.Stamped(c.Record)
-		rec.Content = c.Content()
-	}
-	return r.served(page, rec, state.Sum{}), nil
+	return r.served(page, c.WithShown(rec, span.Set{}.Add(page.Shown)), state.Sum{}), nil
 }
+
+// nothing has a Read compare none of the parts that were shown before: each proves its own
+// bytes later.
+var nothing = []span.Span{}
 
 // scanned answers from a file that is too big to be held.
 func (r *reading) scanned(ctx context.Context, stamp fsys.Stamp) (*toolcall.Result, error) {
 	rec, _ := r.call.Session.Files.Get(r.target.Path)
-	settled := stamp.Settled(r.tool.loader.Now())
-	scan := rec.Index
-	if scan == nil || !rec.Proves(stamp) {
+	rec = rec.At(stamp, stamp.Settled(r.tool.loader.Now()))
+	if rec.Index == nil {
 		var err error
-		if scan, err = text.NewScan(ctx, r.file, stamp.Size); err != nil {
+		if rec.Index, err = text.NewScan(ctx, r.file, stamp.Size); err != nil {
 			return nil, r.unreadable(err)
 		}
 	}
+	scan := rec.Index
+	rec.Enc = scan.Enc()
 	page, err := r.fit(func(w want, room int) (text.Page, error) {
 		if w.column > 0 {
 			return scan.ColumnPage(ctx, r.file, w.first, w.column, w.limit, room)
@@ -78,56 +76,35 @@ func (r *reading) scanned(ctx context.Context, stamp fsys.Stamp) (*toolcall.Resu
 		return nil, r.unreadable(err)
 	}
 	if after, err := r.file.Stamp(); err != nil || !after.Same(stamp) {
-		settled = false // it changed while it was read: the index may be of neither state
+		rec.Settled = false // it changed while it was read: the index may be of neither state
 	}
 	r.eol = scan.EOL()
-	now := state.Record{Stamp: stamp, Settled: settled, Index: scan, Enc: scan.Enc()}
-	return r.servedPart(page, now, func() ([]byte, error) {
-		raw, _, err := r.file.ReadAll(state.InMemory)
-		return raw, err
-	})
+	return r.servedPart(page, rec)
 }
 
-// servedPart answers with a page of a file that is compared by its shown parts only.
-// now is its record without what was shown before; all reads the whole file. Parts of
-// an older state stay as they are: each proves its own bytes alone. The page is
-// recorded by the very bytes that it shows, whatever becomes of the file meanwhile.
-func (r *reading) servedPart(page text.Page, now state.Record, all func() ([]byte, error)) (*toolcall.Result, error) {
+// servedPart answers with a page of a file whose text no record keeps. rec is its record
+// without the page. Parts of an older state stay as they are: each proves its own bytes
+// alone, until they are all of the file. The page is recorded by the very bytes that it
+// shows, whatever becomes of the file meanwhile.
+func (r *reading) servedPart(page text.Page, rec state.Record) (*toolcall.Result, error) {
 	if page.First == 0 {
-		return r.served(page, now, state.Sum{}), nil
+		return r.served(page, rec, state.Sum{}), nil
 	}
 	old, _ := r.call.Session.Files.Get(r.target.Path)
-	part := state.Part{Span: page.Shown, Sum: sha256.Sum256(page.Raw)}
-	if old.Proves(now.Stamp) && old.Parts != nil {
-		if r.repeated(part.Sum) {
-			return unchanged(r.target), nil
-		}
-		old.Settled, old.Index = now.Settled, now.Index
-		now = old
+	parts := state.PartsOf(page.Raw, page.Shown.Start)
+	same := old.Text == nil && old.Proves(rec.Stamp)
+	if same && r.repeated(state.SumOf(parts)) {
+		return unchanged(r.target), nil
 	}
-	now.Parts = state.WithPart(old.Parts, part)
-	now.Shown = state.ShownBy(now.Parts)
-	size := now.Stamp.Size
-	if now.Hash == (state.Sum{}) && size <= state.InMemory && len(now.Shown.Missing(size)) == 0 {
-		raw, err := all()
+	rec = rec.With(parts)
+	if rec.InFull() && !(same && old.InFull()) {
+		now, err := state.Compare(r.content, rec.Stamp.Size, rec, nil)
 		if err != nil {
 			return nil, err
 		}
-		now = joined(now, raw)
+		rec = now.Record
 	}
-	return r.served(page, now, part.Sum), nil
-}
-
-// joined makes one part of those that are all of a file together, as far as they
-// stand: from then on the file can be compared as a whole.
-func joined(rec state.Record, raw []byte) state.Record {
-	rec.Parts, _, _ = state.Standing(bytes.NewReader(raw), rec.Parts, nil)
-	rec.Shown = state.ShownBy(rec.Parts)
-	if size := rec.Stamp.Size; int64(len(raw)) == size && len(rec.Shown.Missing(size)) == 0 {
-		rec.Parts = state.PartsIn(raw, rec.Shown)
-		rec.Hash = state.WholeSum(rec.Parts, size)
-	}
-	return rec
+	return r.served(page, rec, state.SumOf(parts)), nil
 }
 
 // unreadable words what a scan could not read.
@@ -152,17 +129,15 @@ func written(enc text.Encoding, eol text.EOL) string {
 	return fmt.Sprintf("(Encoding: %s. Line endings: %s. Edits keep both.)", charset, endings)
 }
 
-// served notes what is shown and builds the answer. sum is of the bytes it shows, of a
-// file that is not compared as a whole.
+// served builds the answer. rec is the record with what the page shows, and sum is of the
+// bytes that it shows; zero if the record's text proves them.
 func (r *reading) served(page text.Page, rec state.Record, sum state.Sum) *toolcall.Result {
 	if page.First == 0 {
 		return toolcall.TextResult(r.target.Note(), r.want.behind(page.Total))
 	}
-	rec.Origin = state.ByRead
-	rec.Shown = rec.Shown.Add(page.Shown)
 	result := toolcall.TextResult(string(page.Body), r.target.Note(), written(rec.Enc, r.eol), page.Notice, r.onward(page))
 	result.Shown = []toolcall.Shown{{Path: r.target.Path, Record: rec, View: r.want.view(), Sum: sum}}
-	result.Meta = meta(rec)
+	result.Meta = map[string]any{"fsmcp/size": rec.Stamp.Size}
 	if page.Total >= 0 {
 		result.Meta["fsmcp/lines"] = page.Total
 	}

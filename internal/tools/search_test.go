@@ -9,7 +9,6 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/refusal"
-	"github.com/fsmcp/fsmcp/internal/state"
 	"github.com/fsmcp/fsmcp/internal/toolcall"
 	"github.com/fsmcp/fsmcp/internal/tools/find"
 )
@@ -83,7 +82,7 @@ func TestASearchAddsToWhatWasShown(t *testing.T) {
 // Of a large file only what was shown is compared.
 func TestASearchOfALargeFile(t *testing.T) {
 	b := newBench(t)
-	p := b.put("large.txt", strings.Repeat("a line of text\n", 2*state.WholeHash/15)+"the needle\n"+strings.Repeat("more\n", 1000))
+	p := b.put("large.txt", strings.Repeat("a line of text\n", 2<<20/15)+"the needle\n"+strings.Repeat("more\n", 1000))
 	b.part(p, 1, 1)
 	b.service.Sent(b.call, b.grep("needle", p))
 	if shown, _ := b.shownOf(p); shown != "a line of text\nthe needle\n" {

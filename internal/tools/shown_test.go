@@ -152,7 +152,7 @@ func TestAChangeUnderAScanIsNotTakenForShown(t *testing.T) {
 // direction, is still one that was shown, and no more of it than before.
 func TestAnOwnEditAcrossABoundStaysShown(t *testing.T) {
 	shortrun.Skip(t, "it takes files of 70 MB")
-	for _, bound := range []int{state.KeepContent, state.WholeHash, state.InMemory} {
+	for _, bound := range []int{state.KeepText, 1 << 20, state.InMemory} {
 		b := newBench(t)
 		line := strings.Repeat("x", 99) + "\n"
 		p := b.put("a", "first\nsecond\n"+strings.Repeat(line, bound/100-1)+"last\n")

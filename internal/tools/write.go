@@ -17,7 +17,6 @@ import (
 	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/save"
 	"github.com/fsmcp/fsmcp/internal/state"
-	"github.com/fsmcp/fsmcp/internal/text"
 	"github.com/fsmcp/fsmcp/internal/toolcall"
 )
 
@@ -43,58 +42,41 @@ type writing struct {
 }
 
 // Plan implements commit.Planner.
-func (w *writing) Plan(ctx context.Context, s *toolcall.Target, old *fsys.File) (*commit.Change, error) {
+func (w *writing) Plan(_ context.Context, s *toolcall.Target, old *fsys.File) (*commit.Change, error) {
 	switch {
 	case old == nil:
 		return w.create(s)
 	case w.created:
 		return nil, save.ErrExists
 	}
-	g, b, err := w.look(ctx, s, old)
-	switch {
-	case err != nil:
+	return w.overwrite(s, old)
+}
+
+// overwrite plans a Write over a file.
+func (w *writing) overwrite(s *toolcall.Target, old *fsys.File) (*commit.Change, error) {
+	stamp, err := old.Stamp()
+	if err != nil {
 		return nil, err
-	case b != nil:
-		return overwriteStreamed(ctx, b, w.content)
+	}
+	if stamp.Size > state.InMemory {
+		if _, known := w.call.Session.Files.Get(s.Path); !known {
+			return nil, refusal.NotRead(s.Name())
+		}
+	}
+	g, err := w.load(s, old)
+	if err != nil {
+		return nil, err
 	}
 	return overwrite(g, w.content)
 }
 
-// look reads a file of text that is to be changed; b is not nil for one above
-// state.InMemory.
-func (w *writing) look(ctx context.Context, s *toolcall.Target, old *fsys.File) (g gate.Gate, b *gate.Streamed, err error) {
+// load reads a file of text that is to be changed.
+func (w *writing) load(s *toolcall.Target, old *fsys.File) (g gate.Gate, err error) {
 	g = gate.Gate{Target: s, Budget: w.by.Budget.Of(w.call.Client)}
-	if err := toolcall.Writable(s, old); err != nil {
-		return g, nil, err
-	}
-	stamp, err := old.Stamp()
-	if err != nil {
-		return g, nil, err
-	}
-	if stamp.Size <= state.InMemory {
+	if err = toolcall.Writable(s, old); err == nil {
 		g.File, err = w.by.Loader.LoadText(w.call.Session, s, old)
-		return g, nil, err
 	}
-	b, err = w.stream(ctx, s, old, stamp)
-	return g, b, err
-}
-
-// stream finds what was shown of a file above state.InMemory.
-func (w *writing) stream(ctx context.Context, s *toolcall.Target, f *fsys.File, stamp fsys.Stamp) (*gate.Streamed, error) {
-	rec, known := w.call.Session.Files.Get(s.Path)
-	settled := stamp.Settled(w.by.Loader.Now())
-	b := &gate.Streamed{Target: s, Budget: w.by.Budget.Of(w.call.Client), File: f, Stamp: stamp, Known: known, Was: rec.Stamp.Size}
-	if !rec.Proves(stamp) {
-		rec = state.Record{Parts: rec.Parts, Shown: state.ShownBy(rec.Parts), Origin: rec.Origin}
-		scan, err := text.NewScan(ctx, f, stamp.Size)
-		if err != nil {
-			return nil, refusal.Binary(s.Asked, true)
-		}
-		rec.Index = scan
-	}
-	b.Scan, b.Record = rec.Index, rec
-	b.Record.Stamp, b.Record.Settled, b.Record.Enc = stamp, settled, b.Scan.Enc()
-	return b, nil
+	return g, err
 }
 
 // create plans a new file.
@@ -114,7 +96,7 @@ func (w *writing) create(s *toolcall.Target) (*commit.Change, error) {
 // overwrite plans a Write over a file, as a pure function of the file, its record and the
 // new content.
 func overwrite(g gate.Gate, content string) (*commit.Change, error) {
-	if err := g.PassWhole(); err != nil {
+	if err := g.AllowWrite(); err != nil {
 		return nil, err
 	}
 	s, c := g.Target, g.File
@@ -132,10 +114,15 @@ func overwrite(g gate.Gate, content string) (*commit.Change, error) {
 	if bytes.Equal(raw, c.Raw) {
 		return &commit.Change{Result: toolcall.TextResult(fmt.Sprintf("The file %s already has exactly this content; nothing was written.", s.Name()), s.Note())}, nil
 	}
-	head := fmt.Sprintf("The file %s has been updated (%s, %s).", s.Name(), phrase.LinesOf(now), phrase.Bytes(int64(len(raw))))
-	change := commit.Whole(c.Stamp, raw, s.Answer(head, changes.Summary(c.Doc.Text, now), notebookNote(s, content)))
-	change.Record.Enc = c.Doc.Enc
-	change.From, change.FromHash = c.Raw, c.Hash
+	had, summary := "", ""
+	if len(c.Raw) > state.InMemory {
+		had = fmt.Sprintf("; it had %s", phrase.Bytes(c.Stamp.Size))
+	} else {
+		summary = changes.Summary(c.Doc.Text, now)
+	}
+	head := fmt.Sprintf("The file %s has been updated (%s, %s%s).", s.Name(), phrase.LinesOf(now), phrase.Bytes(int64(len(raw))), had)
+	change := commit.Whole(c.Stamp, raw, s.Answer(head, summary, notebookNote(s, content)))
+	change.Record.Enc, change.From = c.Doc.Enc, c.Content
 	return change, nil
 }
 
@@ -149,19 +136,4 @@ func notebookNote(s *toolcall.Target, content string) string {
 		return ""
 	}
 	return fmt.Sprintf("(The content is no valid notebook: %s at byte %d.)", at.What, at.Offset)
-}
-
-// overwriteStreamed plans a Write over a file that is not held in memory.
-func overwriteStreamed(ctx context.Context, b *gate.Streamed, content string) (*commit.Change, error) {
-	if err := b.ShownInFull(ctx); err != nil {
-		return nil, err
-	}
-	raw, err := b.Scan.Enc().EncodeFile(content)
-	if err != nil {
-		return nil, err
-	}
-	head := fmt.Sprintf("The file %s has been updated (%s, %s; it had %s).", b.Target.Name(), phrase.LinesOf(content), phrase.Bytes(int64(len(raw))), phrase.Bytes(b.Stamp.Size))
-	change := commit.Whole(b.Stamp, raw, b.Target.Answer(head, ""))
-	change.Parts, change.Record.Enc = b.Record.Parts, b.Scan.Enc()
-	return change, nil
 }

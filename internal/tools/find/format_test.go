@@ -161,11 +161,11 @@ func TestShown(t *testing.T) {
 		return l
 	}
 	small := search.FileMatches{
-		Path: "/w/small", Recorded: true, Record: state.Record{Hash: hash},
+		Path: "/w/small", Recorded: true,
 		Lines: []search.Line{line(1, span.Span{End: 10}), {Number: 2}, line(3, span.Span{Start: 600, End: 610}, span.Span{Start: 611, End: 620})},
 	}
 	large := search.FileMatches{
-		Path: "/w/large", Recorded: true, Record: state.Record{Parts: []state.Part{}},
+		Path: "/w/large", Recorded: true,
 		Lines: []search.Line{line(1, span.Span{End: 10}), line(3, span.Span{Start: 600, End: 620})},
 	}
 	unknown, notebook := small, small
@@ -174,11 +174,11 @@ func TestShown(t *testing.T) {
 	pieces := lineStyle{}.lines(files)
 	for kept, want := range map[int]string{
 		0:           "",
-		1:           "/w/small [{0 10}] 0",
-		2:           "/w/small [{0 10}] 0",
-		3:           "/w/small [{0 10} {600 610} {611 620}] 0",
-		4:           "/w/small [{0 10} {600 610} {611 620}] 0; /w/large [{0 10}] 1",
-		len(pieces): "/w/small [{0 10} {600 610} {611 620}] 0; /w/large [{0 10} {600 620}] 2",
+		1:           "/w/small [{0 10}] 1",
+		2:           "/w/small [{0 10}] 1",
+		3:           "/w/small [{0 10} {600 610} {611 620}] 3",
+		4:           "/w/small [{0 10} {600 610} {611 620}] 3; /w/large [{0 10}] 1",
+		len(pieces): "/w/small [{0 10} {600 610} {611 620}] 3; /w/large [{0 10} {600 620}] 2",
 	} {
 		all := shown(files, pieces[:kept])
 		var got []string
@@ -186,13 +186,13 @@ func TestShown(t *testing.T) {
 			if !s.Found {
 				t.Errorf("%s replaces what is known", s.Path)
 			}
-			got = append(got, fmt.Sprint(s.Path, " ", s.Record.Shown, " ", len(s.Record.Parts)))
+			got = append(got, fmt.Sprint(s.Path, " ", s.Record.Shown(), " ", len(s.Record.Parts)))
 		}
 		if text := strings.Join(got, "; "); text != want {
 			t.Errorf("%d lines: %s", kept, text)
 		}
 	}
-	if len(small.Record.Shown) != 0 || len(large.Record.Parts) != 0 {
+	if len(small.Record.Parts) != 0 || len(large.Record.Parts) != 0 {
 		t.Error("the record of the search was changed")
 	}
 }
