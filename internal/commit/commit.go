@@ -152,7 +152,7 @@ func (w *committing) locked(ctx context.Context, s *toolcall.Target, lock fileLo
 	defer txn.Close()
 	old := txn.Old()
 	if now.Hidden != s.Hidden || !fits(c, old) {
-		c.From = nil // so that two files are not in memory at once
+		*c = Change{} // which holds the file: it must not be in memory twice
 		if c, err = w.plan(ctx, now, old); err != nil {
 			return m, err
 		}

@@ -59,9 +59,11 @@ func (c *Content) Sum() Sum {
 	c.once.Do(func() {
 		if c.from == nil {
 			c.sum = sha256.Sum256(c.Raw)
-		} else {
-			c.sum = c.from.sumWith(c.splices)
+			return
 		}
+		c.sum = c.from.sumWith(c.splices)
+		c.from.next.CompareAndSwap(c, nil)
+		c.from, c.splices = nil, nil // else each content would keep all before it
 	})
 	return c.sum
 }

@@ -94,6 +94,7 @@ func (l Loader) Load(session *Session, s *Target, f *fsys.File) (*state.File, er
 func (l Loader) load(session *Session, s *Target, f *fsys.File, limit int64) (*state.File, error) {
 	read := f.ReadAll
 	if f.Opened().Size > state.InMemory {
+		debug.FreeOSMemory() // that of a file which was read before
 		read = f.ReadLarge
 	}
 	raw, stamp, err := read(limit)
