@@ -66,12 +66,10 @@ func Whole(stamp fsys.Stamp, raw []byte, result *toolcall.Result) *Change {
 // bytes are kept up to a size. They are not hashed if the file is large.
 func Of(f *state.File, rec state.Record, splices []span.Splice, keep int64) *Change {
 	c := &Change{Stamp: f.Stamp, From: f.Content, Splices: splices}
-	now := &state.Content{}
 	if c.Size() <= state.InMemory {
-		now = f.Spliced(splices, keep)
-		c.Now = now
+		c.Now = f.Spliced(splices, keep)
 	}
-	c.Record = f.Edited(rec, splices, now)
+	c.Record = f.Edited(rec, splices, c.Now)
 	return c
 }
 
@@ -83,8 +81,8 @@ func (c *Change) Show(shown span.Set) {
 // Size returns the file's size after the change.
 func (c *Change) Size() int64 { return c.Stamp.Size + span.Growth(c.Splices) }
 
-// oldBytes returns the bytes that the change replaces, if they are in memory and the file is not
-// large.
+// oldBytes returns the bytes that the change replaces, if they are in memory and the file
+// is not large.
 func (c *Change) oldBytes() (raw []byte, ok bool) {
 	switch {
 	case c.Stamp.Size == 0:
@@ -95,7 +93,8 @@ func (c *Change) oldBytes() (raw []byte, ok bool) {
 	return c.From.Raw, true
 }
 
-// newBytes returns the bytes that the change makes, if they are known and the file is not large.
+// newBytes returns the bytes that the change makes, if they are known and the file is not
+// large.
 func (c *Change) newBytes() (raw []byte, ok bool) {
 	if c.Now != nil && c.Now.Raw != nil {
 		return c.Now.Raw, true

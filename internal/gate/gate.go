@@ -38,10 +38,10 @@ type Replaced struct {
 	Only bool
 }
 
-// AllowEdit lets an Edit through if the caller has been shown what it replaces, or all of
-// the file if not just that counts. It returns the record without what has changed since. A
-// part of the file that the call does not need may have changed, if the old text is not
-// kept.
+// AllowEdit refuses an Edit of a file that was never shown, or that has changed since, and
+// of one that was not shown in full if that is asked for. It returns the record without what
+// has changed: unless the old text is kept, parts that the Edit does not touch may have. It
+// is for the caller to see that the record shows what is replaced (NeverShown).
 func (g Gate) AllowEdit(by Replaced) (state.Record, error) {
 	c := g.File
 	switch {
@@ -54,11 +54,14 @@ func (g Gate) AllowEdit(by Replaced) (state.Record, error) {
 	case !by.Only:
 		return g.allowAll(by)
 	}
-	now := c.Compare(append([]span.Span{}, by.Spans...))
-	if by.Err != nil || len(now.Missing) > 0 {
-		if now = c.Compare(nil); now.Changed {
-			return now.Record, g.Changed(by)
+	if by.Err == nil {
+		if now := c.Compare(by.Spans); len(now.Missing) == 0 {
+			return now.Record, nil
 		}
+	}
+	now := c.Compare(nil)
+	if now.Changed {
+		return now.Record, g.Changed(by)
 	}
 	return now.Record, nil
 }

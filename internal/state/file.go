@@ -150,8 +150,8 @@ func (f *File) WithReported(rec Record, reported span.Set) Record {
 	return rec
 }
 
-// Edited takes a record of the file as it is through splices, which make now of it. The
-// new bytes count as shown.
+// Edited takes a record of the file as it is through splices. The new bytes count as shown.
+// now holds them; it may be nil above KeepText.
 func (f *File) Edited(rec Record, splices []span.Splice, now *Content) Record {
 	size := int64(len(f.Raw)) + span.Growth(splices)
 	if size > KeepText {

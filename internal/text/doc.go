@@ -128,7 +128,7 @@ func DecodeLarge(raw []byte) (*Doc, error) {
 	}
 	body := raw[len(enc.BOM()):]
 	if !enc.IsUTF8() {
-		if text, ok := enc.Set.Decode(body); ok {
+		if text, ok := decodePieces(enc.Set, body); ok {
 			return newDoc(raw, text, enc), nil
 		}
 		if enc.Set.Wide() {
@@ -140,6 +140,27 @@ func DecodeLarge(raw []byte) (*Doc, error) {
 	d.EOL = CountEOL(d.Text)
 	d.Strays, _ = census(body)
 	return d, nil
+}
+
+// pieceLen is the size in bytes of the pieces in which a large file is decoded.
+const pieceLen = 1 << 20
+
+// decodePieces decodes as Set.Decode does, in memory for the text and little beside it.
+func decodePieces(set charset.Set, raw []byte) ([]byte, bool) {
+	var text []byte
+	for len(raw) > 0 {
+		piece := raw[:min(pieceLen, len(raw))]
+		part, used := set.DecodePrefix(piece)
+		ok := set.Restores(part, piece[:used])
+		if !ok || used == 0 || len(piece) == len(raw) && used < len(raw) {
+			return nil, false
+		}
+		if text == nil { // the rest is probably alike
+			text = make([]byte, 0, len(part)*(len(raw)/used+1)*9/8)
+		}
+		text, raw = append(text, part...), raw[used:]
+	}
+	return text, true
 }
 
 // decodeNarrow decodes what is not UTF-16: UTF-8, or with legacy a charset that

@@ -109,11 +109,8 @@ func (l Loader) load(session *Session, s *Target, f *fsys.File, limit int64) (*s
 // Decode makes text of the bytes. A change believes the encoding that was shown,
 // which the gate checks; a Read looks for itself at a file that may have changed.
 func Decode(s *Target, c *state.File) (err error) {
-	if len(c.Raw) > state.InMemory { // as a Read does, which sees the beginning
-		if c.Doc, err = text.DecodeLarge(c.Raw); err != nil {
-			return refusal.Binary(s.Asked, s.Op.Changes())
-		}
-		return nil
+	if len(c.Raw) > state.InMemory {
+		return decodeLarge(s, c)
 	}
 	believed := c.HasText()
 	if c.Known && c.Record.Text == nil {
@@ -125,6 +122,20 @@ func Decode(s *Target, c *state.File) (err error) {
 		}
 	}
 	if c.Doc, err = text.Decode(c.Raw); err != nil {
+		return refusal.Binary(s.Asked, s.Op.Changes())
+	}
+	return nil
+}
+
+// decodeLarge makes text of the bytes of a large file, as a Read sees it. A charset other than
+// UTF-8 takes memory for the text beside the bytes.
+func decodeLarge(s *Target, c *state.File) error {
+	size := int64(len(c.Raw))
+	enc, err := text.HeadEncoding(c.Raw[:64<<10], false)
+	if free, known := fsys.FreeMemory(); err == nil && !enc.IsUTF8() && known && free < 2*size {
+		return refusal.TooLittleMemory(s.Name(), size, free)
+	}
+	if c.Doc, err = text.DecodeLarge(c.Raw); err != nil {
 		return refusal.Binary(s.Asked, s.Op.Changes())
 	}
 	return nil

@@ -380,9 +380,14 @@ func (c Set) Decode(raw []byte) ([]byte, bool) {
 	if used != len(raw) {
 		return nil, false
 	}
+	return text, c.Restores(text, raw)
+}
+
+// Restores reports whether encoding a decoded text again gives the same bytes.
+func (c Set) Restores(text, raw []byte) bool {
 	if c.Wide() || c.Table() != nil {
-		return text, true // one byte or unit, one character, and back
+		return true // one byte or unit, one character, and back
 	}
 	again, err := Encoding{Set: c}.Encode(string(text))
-	return text, err == nil && bytes.Equal(again, raw)
+	return err == nil && bytes.Equal(again, raw)
 }
