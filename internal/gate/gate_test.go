@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/fsmcp/fsmcp/internal/access"
+	"github.com/fsmcp/fsmcp/internal/edit"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/notebook"
 	"github.com/fsmcp/fsmcp/internal/refusal"
@@ -28,16 +29,14 @@ func gateOf(t *testing.T, name, was, now string, shown ...string) Gate {
 		t.Fatal(err)
 	}
 	f := &state.File{Path: name, Content: state.NewContent([]byte(now)), Stamp: fsys.Stamp{Size: int64(len(now))}, Doc: doc, Known: shown != nil}
-	if f.Known {
-		f.Record = state.Record{Stamp: fsys.Stamp{Size: int64(len(was))}, Text: []byte(was), Enc: doc.Enc}
-	}
 	var places span.Set
 	for _, part := range shown {
 		at := int64(strings.Index(was, part))
 		places = places.Add(span.Span{Start: at, End: at + int64(len(part))})
 	}
 	if f.Known {
-		f.Record = f.WithShown(f.Record, places)
+		before := state.File{Content: state.NewContent([]byte(was)), Stamp: fsys.Stamp{Size: int64(len(was))}}
+		f.Record = before.Recorded(places)
 	}
 	target := &toolcall.Target{File: &access.File{Target: &fsys.Target{Asked: path, Path: name}}}
 	return Gate{Target: target, File: f, Budget: toolcall.Budget{Counter: tokens.Local{}, Most: 25_000}}
@@ -71,18 +70,18 @@ func TestAllowWrite(t *testing.T) {
 		shown          []string
 		want           refused
 	}{
-		"shown":                {"/w/a", lines, lines, []string{lines}, refused{}},
-		"empty":                {"/w/a", "", "", nil, refused{}},
-		"never shown":          {"/w/a", lines, lines, nil, refused{slug: refusal.SlugNotRead}},
-		"in part":              {"/w/a", lines, lines, []string{"two\n"}, refused{refusal.SlugPartlyRead, lines}},
-		"in part, too long":    {"/w/a", long, long, []string{"filler"}, refused{slug: refusal.SlugPartlyRead}},
-		"changed":              {"/w/a", lines, "one\n", []string{lines}, refused{refusal.SlugModified, "one\n"}},
-		"changed, too long":    {"/w/a", "one\n", long, []string{"one\n"}, refused{slug: refusal.SlugModified}},
-		"a notebook":           {"/w/a.ipynb", cells, cells, []string{`"one"`}, refused{}},
-		"a notebook, in part":  {"/w/a.ipynb", cells, cells, []string{"nbformat"}, refused{slug: refusal.SlugPartlyRead}},
-		"a notebook, changed":  {"/w/a.ipynb", cells, strings.Replace(cells, "one", "1", 1), []string{cells}, refused{refusal.SlugModified, strings.Replace(cells, "one", "1", 1)}},
-		"a notebook, no JSON":  {"/w/a.ipynb", lines, lines, []string{"one\n"}, refused{refusal.SlugPartlyRead, lines}},
-		"a notebook, not read": {"/w/a.ipynb", cells, cells, nil, refused{slug: refusal.SlugNotRead}},
+		"shown":                {file: "/w/a", was: lines, now: lines, shown: []string{lines}},
+		"empty":                {file: "/w/a"},
+		"never shown":          {file: "/w/a", was: lines, now: lines, want: refused{slug: refusal.SlugNotRead}},
+		"in part":              {file: "/w/a", was: lines, now: lines, shown: []string{"two\n"}, want: refused{slug: refusal.SlugPartlyRead, shows: lines}},
+		"in part, too long":    {file: "/w/a", was: long, now: long, shown: []string{"filler"}, want: refused{slug: refusal.SlugPartlyRead}},
+		"changed":              {file: "/w/a", was: lines, now: "one\n", shown: []string{lines}, want: refused{slug: refusal.SlugModified, shows: "one\n"}},
+		"changed, too long":    {file: "/w/a", was: "one\n", now: long, shown: []string{"one\n"}, want: refused{slug: refusal.SlugModified}},
+		"a notebook":           {file: "/w/a.ipynb", was: cells, now: cells, shown: []string{`"one"`}},
+		"a notebook, in part":  {file: "/w/a.ipynb", was: cells, now: cells, shown: []string{"nbformat"}, want: refused{slug: refusal.SlugPartlyRead}},
+		"a notebook, changed":  {file: "/w/a.ipynb", was: cells, now: strings.Replace(cells, "one", "1", 1), shown: []string{cells}, want: refused{slug: refusal.SlugModified, shows: strings.Replace(cells, "one", "1", 1)}},
+		"a notebook, no JSON":  {file: "/w/a.ipynb", was: lines, now: lines, shown: []string{"one\n"}, want: refused{slug: refusal.SlugPartlyRead, shows: lines}},
+		"a notebook, not read": {file: "/w/a.ipynb", was: cells, now: cells, want: refused{slug: refusal.SlugNotRead}},
 	} {
 		g := gateOf(t, c.file, c.was, c.now, c.shown...)
 		err := g.AllowWrite()
@@ -102,10 +101,10 @@ func TestAllowCell(t *testing.T) {
 		source, shown string
 		want          refused
 	}{
-		"shown":                   {"one", `"one"`, refused{}},
-		"not shown":               {"one", `"cells"`, refused{refusal.SlugPartlyRead, `"cells""one"`}},
-		"not shown, too long":     {long, `"cells"`, refused{slug: refusal.SlugPartlyRead}},
-		"too long as it is shown": {framed, `"cells"`, refused{slug: refusal.SlugPartlyRead}},
+		"shown":                   {source: "one", shown: `"one"`},
+		"not shown":               {source: "one", shown: `"cells"`, want: refused{slug: refusal.SlugPartlyRead, shows: `"cells""one"`}},
+		"not shown, too long":     {source: long, shown: `"cells"`, want: refused{slug: refusal.SlugPartlyRead}},
+		"too long as it is shown": {source: framed, shown: `"cells"`, want: refused{slug: refusal.SlugPartlyRead}},
 	} {
 		raw := cells(c.source)
 		g := gateOf(t, "/w/a.ipynb", raw, raw, c.shown)
@@ -115,6 +114,38 @@ func TestAllowCell(t *testing.T) {
 			t.Fatal(err)
 		}
 		err = g.AllowCell(nb.Cell(0), "a", g.File.Compare(nil).Record)
+		if got := refusedBy(g, err); got != c.want || (err == nil) != (c.want == refused{}) {
+			t.Errorf("%s: %+v, not %+v: %v", name, got, c.want, err)
+		}
+	}
+}
+
+func TestAllowEdit(t *testing.T) {
+	const lines = "one\ntwo\n"
+	long := strings.Repeat(strings.Repeat("filler ", 30)+"\n", 2000) // above state.KeepText
+	spans := func(text, part string) []span.Span {
+		at := int64(strings.Index(text, part))
+		return []span.Span{{Start: at, End: at + int64(len(part))}}
+	}
+	for name, c := range map[string]struct {
+		was, now string
+		shown    []string
+		by       Replaced
+		want     refused
+	}{
+		"shown":                   {was: lines, now: lines, shown: []string{lines}, by: Replaced{Spans: spans(lines, "two"), Only: true}},
+		"empty":                   {by: Replaced{Spans: spans("", ""), Only: true}},
+		"never shown":             {was: lines, now: lines, by: Replaced{Spans: spans(lines, "two"), Only: true}},
+		"never shown, no match":   {was: lines, now: lines, by: Replaced{Err: &edit.NoMatchError{}, Only: true}, want: refused{slug: refusal.SlugNotRead}},
+		"never shown, in full":    {was: lines, now: lines, by: Replaced{Spans: spans(lines, "two")}, want: refused{slug: refusal.SlugNotRead}},
+		"in part, in full":        {was: lines, now: lines, shown: []string{"two\n"}, by: Replaced{Spans: spans(lines, "two")}, want: refused{slug: refusal.SlugPartlyRead, shows: lines}},
+		"changed":                 {was: lines, now: "ONE\ntwo\n", shown: []string{lines}, by: Replaced{Spans: spans(lines, "two"), Only: true}, want: refused{slug: refusal.SlugModified, shows: "ONE\ntwo\n"}},
+		"changed, no match":       {was: lines, now: "ONE\n", shown: []string{lines}, by: Replaced{Err: &edit.NoMatchError{}, Only: true}, want: refused{slug: refusal.SlugModified, shows: "ONE\n"}},
+		"a part of a grown log":   {was: "first\n" + long, now: "first\n" + long + "last\n", shown: []string{"first\n"}, by: Replaced{Spans: spans("first", "first"), Only: true}},
+		"a part that has changed": {was: "first\n" + long, now: "First\n" + long, shown: []string{"first\n"}, by: Replaced{Spans: spans("First", "First"), Only: true}, want: refused{slug: refusal.SlugModified}},
+	} {
+		g := gateOf(t, "/w/a", c.was, c.now, c.shown...)
+		_, err := g.AllowEdit(c.by)
 		if got := refusedBy(g, err); got != c.want || (err == nil) != (c.want == refused{}) {
 			t.Errorf("%s: %+v, not %+v: %v", name, got, c.want, err)
 		}

@@ -154,21 +154,6 @@ func (a Amount) words() string {
 	return fmt.Sprintf("%s; %s of the %s that were shown of it changed.", size, phrase.Bytes(a.Lost), phrase.Bytes(a.Shown))
 }
 
-// ChangedParts refuses a change of a file that is searched in pieces, after another
-// program changed something that was shown. lost says that old_string is not in it any
-// more.
-func ChangedParts(name string, now, was int64, calls string, lost bool) error {
-	size := fmt.Sprintf("It has %s now", phrase.Bytes(now))
-	if was != now {
-		size += fmt.Sprintf(", it had %s", phrase.Bytes(was))
-	}
-	note := ""
-	if lost {
-		note = " old_string is not in the file as it is now."
-	}
-	return refuse(SlugModified, "%s Path: %s.\n%s; some of what was shown of it changed.%s Go on with %s.", modified, name, size, note, calls)
-}
-
 // ChangedNotebook refuses an edit of a notebook that another program has changed
 // since. body is all that changed, as a numbered diff of the file.
 func ChangedNotebook(name, body string, n Needed) error {

@@ -19,17 +19,6 @@ func (u Units) Size() int {
 	return 2
 }
 
-// Spell returns the bytes of the character c.
-func (u Units) Spell(c byte) []byte {
-	switch u {
-	case WideLittle:
-		return []byte{c, 0}
-	case WideBig:
-		return []byte{0, c}
-	}
-	return []byte{c}
-}
-
 // Has reports whether the character c stands at b[i], which may lie outside b.
 func (u Units) Has(b []byte, i int, c byte) bool {
 	if i < 0 || i+u.Size() > len(b) {

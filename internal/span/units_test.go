@@ -14,7 +14,7 @@ func TestUnitsFindWholeCharacters(t *testing.T) {
 	} {
 		var got []int
 		for i := u.Index(b, '\n', 0); i >= 0; i = u.Index(b, '\n', i+u.Size()) {
-			if !u.Has(b, i, '\n') || !bytes.HasPrefix(b[i:], u.Spell('\n')) {
+			if !u.Has(b, i, '\n') || !bytes.HasPrefix(b[i:], lineFeed(u)) {
 				t.Errorf("units %d: none at %d", u, i)
 			}
 			got = append(got, i)
@@ -27,4 +27,9 @@ func TestUnitsFindWholeCharacters(t *testing.T) {
 			t.Errorf("units %d: one outside", u)
 		}
 	}
+}
+
+// lineFeed is a line feed in units.
+func lineFeed(u Units) []byte {
+	return map[Units][]byte{Narrow: {'\n'}, WideLittle: {'\n', 0}, WideBig: {0, '\n'}}[u]
 }

@@ -95,21 +95,21 @@ func TestPlanOfEdit(t *testing.T) {
 		set  Preferences
 		want outcome
 	}{
-		"shown":               {seen{"one\ntwo\n", []string{"one\ntwo\n"}, ""}, EditArgs{OldString: "two", NewString: "2"}, Preferences{}, outcome{content: "one\n2\n"}},
-		"only the match":      {seen{"one\ntwo\n", []string{"two\n"}, ""}, EditArgs{OldString: "two", NewString: "2"}, Preferences{}, outcome{content: "one\n2\n"}},
-		"only the match, all": {seen{"one\ntwo\n", []string{"two\n"}, ""}, EditArgs{OldString: "two", NewString: "2"}, Preferences{Gate: GateFull}, outcome{slug: refusal.SlugPartlyRead, shows: "one\ntwo\n"}},
-		"not the match":       {seen{"one\ntwo\n", []string{"one\n"}, ""}, EditArgs{OldString: "two", NewString: "2"}, Preferences{}, outcome{slug: refusal.SlugPartlyRead, shows: "one\ntwo\n"}},
-		"never shown":         {seen{"one\ntwo\n", nil, ""}, EditArgs{OldString: "two", NewString: "2"}, Preferences{}, outcome{slug: refusal.SlugNotRead, shows: "one\ntwo\n"}},
-		"never shown, all":    {seen{"one\ntwo\n", nil, ""}, EditArgs{OldString: "two", NewString: "2"}, Preferences{Gate: GateFull}, outcome{slug: refusal.SlugNotRead}},
-		"not there":           {seen{"one\ntwo\n", []string{"one\ntwo\n"}, ""}, EditArgs{OldString: "three", NewString: "3"}, Preferences{}, outcome{slug: refusal.SlugNoMatch}},
-		"not there, unread":   {seen{"one\ntwo\n", nil, ""}, EditArgs{OldString: "three", NewString: "3"}, Preferences{}, outcome{slug: refusal.SlugNotRead}},
-		"twice":               {seen{"a\na\n", []string{"a\na\n"}, ""}, EditArgs{OldString: "a", NewString: "b"}, Preferences{}, outcome{slug: refusal.SlugNotUnique}},
-		"twice, all":          {seen{"a\na\n", []string{"a\na\n"}, ""}, EditArgs{OldString: "a", NewString: "b", ReplaceAll: true}, Preferences{}, outcome{content: "b\nb\n"}},
-		"twice, one unseen":   {seen{"a\na\n", []string{"a\n"}, ""}, EditArgs{OldString: "a", NewString: "b", ReplaceAll: true}, Preferences{}, outcome{slug: refusal.SlugPartlyRead, shows: "a\na\n"}},
-		"changed":             {seen{"one\ntwo\n", []string{"one\ntwo\n"}, "ONE\ntwo\n"}, EditArgs{OldString: "two", NewString: "2"}, Preferences{}, outcome{slug: refusal.SlugModified, shows: "ONE\ntwo\n"}},
-		"changed, applied":    {seen{"one\ntwo\n", []string{"one\ntwo\n"}, "ONE\ntwo\n"}, EditArgs{OldString: "two", NewString: "2"}, Preferences{ApplyChanged: true}, outcome{content: "ONE\n2\n"}},
-		"changed match":       {seen{"one\ntwo\n", []string{"one\ntwo\n"}, "one\ntwo three\n"}, EditArgs{OldString: "two", NewString: "2"}, Preferences{ApplyChanged: true}, outcome{slug: refusal.SlugModified, shows: "one\ntwo three\n"}},
-		"changed all over":    {seen{lines(100), []string{lines(100)}, long}, EditArgs{OldString: "the middle", NewString: "x"}, Preferences{}, outcome{slug: refusal.SlugModified}},
+		"shown":               {file: seen{was: "one\ntwo\n", shown: []string{"one\ntwo\n"}}, edit: EditArgs{OldString: "two", NewString: "2"}, want: outcome{content: "one\n2\n"}},
+		"only the match":      {file: seen{was: "one\ntwo\n", shown: []string{"two\n"}}, edit: EditArgs{OldString: "two", NewString: "2"}, want: outcome{content: "one\n2\n"}},
+		"only the match, all": {file: seen{was: "one\ntwo\n", shown: []string{"two\n"}}, edit: EditArgs{OldString: "two", NewString: "2"}, set: Preferences{Gate: GateFull}, want: outcome{slug: refusal.SlugPartlyRead, shows: "one\ntwo\n"}},
+		"not the match":       {file: seen{was: "one\ntwo\n", shown: []string{"one\n"}}, edit: EditArgs{OldString: "two", NewString: "2"}, want: outcome{slug: refusal.SlugPartlyRead, shows: "one\ntwo\n"}},
+		"never shown":         {file: seen{was: "one\ntwo\n"}, edit: EditArgs{OldString: "two", NewString: "2"}, want: outcome{slug: refusal.SlugNotRead, shows: "one\ntwo\n"}},
+		"never shown, all":    {file: seen{was: "one\ntwo\n"}, edit: EditArgs{OldString: "two", NewString: "2"}, set: Preferences{Gate: GateFull}, want: outcome{slug: refusal.SlugNotRead}},
+		"not there":           {file: seen{was: "one\ntwo\n", shown: []string{"one\ntwo\n"}}, edit: EditArgs{OldString: "three", NewString: "3"}, want: outcome{slug: refusal.SlugNoMatch}},
+		"not there, unread":   {file: seen{was: "one\ntwo\n"}, edit: EditArgs{OldString: "three", NewString: "3"}, want: outcome{slug: refusal.SlugNotRead}},
+		"twice":               {file: seen{was: "a\na\n", shown: []string{"a\na\n"}}, edit: EditArgs{OldString: "a", NewString: "b"}, want: outcome{slug: refusal.SlugNotUnique}},
+		"twice, all":          {file: seen{was: "a\na\n", shown: []string{"a\na\n"}}, edit: EditArgs{OldString: "a", NewString: "b", ReplaceAll: true}, want: outcome{content: "b\nb\n"}},
+		"twice, one unseen":   {file: seen{was: "a\na\n", shown: []string{"a\n"}}, edit: EditArgs{OldString: "a", NewString: "b", ReplaceAll: true}, want: outcome{slug: refusal.SlugPartlyRead, shows: "a\na\n"}},
+		"changed":             {file: seen{was: "one\ntwo\n", shown: []string{"one\ntwo\n"}, now: "ONE\ntwo\n"}, edit: EditArgs{OldString: "two", NewString: "2"}, want: outcome{slug: refusal.SlugModified, shows: "ONE\ntwo\n"}},
+		"changed, applied":    {file: seen{was: "one\ntwo\n", shown: []string{"one\ntwo\n"}, now: "ONE\ntwo\n"}, edit: EditArgs{OldString: "two", NewString: "2"}, set: Preferences{ApplyChanged: true}, want: outcome{content: "ONE\n2\n"}},
+		"changed match":       {file: seen{was: "one\ntwo\n", shown: []string{"one\ntwo\n"}, now: "one\ntwo three\n"}, edit: EditArgs{OldString: "two", NewString: "2"}, set: Preferences{ApplyChanged: true}, want: outcome{slug: refusal.SlugModified, shows: "one\ntwo three\n"}},
+		"changed all over":    {file: seen{was: lines(100), shown: []string{lines(100)}, now: long}, edit: EditArgs{OldString: "the middle", NewString: "x"}, want: outcome{slug: refusal.SlugModified}},
 	} {
 		g := c.file.gate(t, "/w/a.txt")
 		change, err := editPlan{gate: g, args: &c.edit, preferences: c.set}.plan()
@@ -125,13 +125,13 @@ func TestPlanOfWrite(t *testing.T) {
 		file seen
 		want outcome
 	}{
-		"shown":       {seen{"one\ntwo\n", []string{"one\ntwo\n"}, ""}, outcome{content: content}},
-		"in part":     {seen{"one\ntwo\n", []string{"two\n"}, ""}, outcome{slug: refusal.SlugPartlyRead, shows: "one\ntwo\n"}},
-		"never shown": {seen{"one\ntwo\n", nil, ""}, outcome{slug: refusal.SlugNotRead}},
-		"changed":     {seen{"one\ntwo\n", []string{"one\ntwo\n"}, "one\n"}, outcome{slug: refusal.SlugModified, shows: "one\n"}},
-		"the same":    {seen{content, []string{content}, ""}, outcome{content: content}},
-		"a mark":      {seen{"\ufeffone\n", []string{"\ufeffone\n"}, ""}, outcome{content: "\ufeff" + content}},
-		"too much":    {seen{lines(200), []string{"filler"}, ""}, outcome{slug: refusal.SlugPartlyRead}},
+		"shown":       {file: seen{was: "one\ntwo\n", shown: []string{"one\ntwo\n"}}, want: outcome{content: content}},
+		"in part":     {file: seen{was: "one\ntwo\n", shown: []string{"two\n"}}, want: outcome{slug: refusal.SlugPartlyRead, shows: "one\ntwo\n"}},
+		"never shown": {file: seen{was: "one\ntwo\n"}, want: outcome{slug: refusal.SlugNotRead}},
+		"changed":     {file: seen{was: "one\ntwo\n", shown: []string{"one\ntwo\n"}, now: "one\n"}, want: outcome{slug: refusal.SlugModified, shows: "one\n"}},
+		"the same":    {file: seen{was: content, shown: []string{content}}, want: outcome{content: content}},
+		"a mark":      {file: seen{was: "\ufeffone\n", shown: []string{"\ufeffone\n"}}, want: outcome{content: "\ufeff" + content}},
+		"too much":    {file: seen{was: lines(200), shown: []string{"filler"}}, want: outcome{slug: refusal.SlugPartlyRead}},
 	} {
 		g := c.file.gate(t, "/w/a.txt")
 		change, err := overwrite(g, content)
@@ -150,13 +150,13 @@ func TestPlanOfNotebookEdit(t *testing.T) {
 		edit NotebookEditArgs
 		want outcome
 	}{
-		"shown":     {seen{was, []string{one}, ""}, NotebookEditArgs{CellID: "a", NewSource: &two}, outcome{content: strings.Replace(was, "one", "two", 1)}},
-		"not shown": {seen{was, []string{"nbformat"}, ""}, NotebookEditArgs{CellID: "a", NewSource: &two}, outcome{slug: refusal.SlugPartlyRead, shows: one + "nbformat"}},
-		"deleted":   {seen{was, []string{one}, ""}, NotebookEditArgs{CellID: "a", EditMode: modeDelete}, outcome{content: strings.Replace(was, was[strings.Index(was, "{\"cell_type"):strings.Index(was, "],")], "", 1)}},
-		"no such":   {seen{was, []string{one}, ""}, NotebookEditArgs{CellID: "b", NewSource: &two}, outcome{slug: refusal.SlugNoSuchCell}},
-		"changed":   {seen{was, []string{was}, now}, NotebookEditArgs{CellID: "a", NewSource: &two}, outcome{slug: refusal.SlugModified, shows: now}},
-		"as it is":  {seen{was, []string{one}, ""}, NotebookEditArgs{CellID: "a", NewSource: src("one")}, outcome{content: was}},
-		"a new one": {seen{was, []string{one}, ""}, NotebookEditArgs{EditMode: modeInsert, CellType: notebook.Raw, NewSource: &two}, outcome{content: strings.Replace(was, "[{", `[{"cell_type":"raw","id":"00000000","metadata":{},"source":"two"},{`, 1)}},
+		"shown":     {file: seen{was: was, shown: []string{one}}, edit: NotebookEditArgs{CellID: "a", NewSource: &two}, want: outcome{content: strings.Replace(was, "one", "two", 1)}},
+		"not shown": {file: seen{was: was, shown: []string{"nbformat"}}, edit: NotebookEditArgs{CellID: "a", NewSource: &two}, want: outcome{slug: refusal.SlugPartlyRead, shows: one + "nbformat"}},
+		"deleted":   {file: seen{was: was, shown: []string{one}}, edit: NotebookEditArgs{CellID: "a", EditMode: modeDelete}, want: outcome{content: strings.Replace(was, was[strings.Index(was, "{\"cell_type"):strings.Index(was, "],")], "", 1)}},
+		"no such":   {file: seen{was: was, shown: []string{one}}, edit: NotebookEditArgs{CellID: "b", NewSource: &two}, want: outcome{slug: refusal.SlugNoSuchCell}},
+		"changed":   {file: seen{was: was, shown: []string{was}, now: now}, edit: NotebookEditArgs{CellID: "a", NewSource: &two}, want: outcome{slug: refusal.SlugModified, shows: now}},
+		"as it is":  {file: seen{was: was, shown: []string{one}}, edit: NotebookEditArgs{CellID: "a", NewSource: src("one")}, want: outcome{content: was}},
+		"a new one": {file: seen{was: was, shown: []string{one}}, edit: NotebookEditArgs{EditMode: modeInsert, CellType: notebook.Raw, NewSource: &two}, want: outcome{content: strings.Replace(was, "[{", `[{"cell_type":"raw","id":"00000000","metadata":{},"source":"two"},{`, 1)}},
 	} {
 		g := c.file.gate(t, "/w/a.ipynb")
 		nb, err := notebook.Parse(g.File.Raw)
