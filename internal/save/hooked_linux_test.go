@@ -206,11 +206,11 @@ func (h hooked) GetLease(fd int) (int, error) {
 	return h.real().GetLease(fd)
 }
 
-func (h hooked) Link(fromDir int, from string, toDir int, to string, flags int) error {
-	if err := h.hook(call{"Link", flags, fromDir}); err != nil {
+func (h hooked) Link(dir int, from, to string, flags int) error {
+	if err := h.hook(call{"Link", flags, dir}); err != nil {
 		return err
 	}
-	return h.real().Link(fromDir, from, toDir, to, flags)
+	return h.real().Link(dir, from, to, flags)
 }
 
 func (h hooked) Rename(dir int, from, to string, flags uint) error {

@@ -150,7 +150,7 @@ func (n *newFile) linkTo(name string) error {
 	}
 	// (By the descriptor itself, a process without privileges can give no name.)
 	proc := "/proc/self/fd/" + strconv.Itoa(n.fd)
-	err := n.appear(name, func() error { return n.at.sys.Link(sys.CWD, proc, n.dir, name, sys.FollowLink) })
+	err := n.appear(name, func() error { return n.at.sys.Link(n.dir, proc, name, sys.FollowLink) })
 	if sys.Is(err, syscall.ENOENT, syscall.EINVAL, syscall.EOPNOTSUPP) && n.at.folderLives() {
 		n.at.named = true
 		return errUnlinkable
@@ -288,7 +288,7 @@ func hasName(calls sys.Sys, dir int, file fsys.Stamp, name string) bool {
 func moveToFree(calls sys.Sys, dir int, file fsys.Stamp, from, to string) error {
 	err := appear(calls, dir, file, to, func() error { return calls.Rename(dir, from, to, sys.NoReplace) })
 	if sys.Is(err, syscall.EINVAL, syscall.ENOSYS, syscall.EOPNOTSUPP) {
-		err = appear(calls, dir, file, to, func() error { return calls.Link(dir, from, dir, to, 0) })
+		err = appear(calls, dir, file, to, func() error { return calls.Link(dir, from, to, 0) })
 		if err == nil {
 			sys.Remove(calls, dir, from)
 		}

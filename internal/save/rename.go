@@ -93,7 +93,7 @@ func (s *rename) moveAside() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	err = s.at.sys.Link(s.at.dir, s.at.base, s.at.dir, name, 0)
+	err = s.at.sys.Link(s.at.dir, s.at.base, name, 0)
 	if sys.Is(err, syscall.EPERM, syscall.EOPNOTSUPP, syscall.ENOSYS, syscall.EMLINK) {
 		err = s.at.sys.Rename(s.at.dir, s.at.base, name, 0)
 	}

@@ -141,8 +141,8 @@ func (Kernel) GetLease(fd int) (int, error) {
 	return fsys.RetryEINTR2(func() (int, error) { return unix.FcntlInt(uintptr(fd), unix.F_GETLEASE, 0) })
 }
 
-func (Kernel) Link(fromDir int, from string, toDir int, to string, flags int) error {
-	return unix.Linkat(fromDir, from, toDir, to, flags)
+func (Kernel) Link(dir int, from, to string, flags int) error {
+	return unix.Linkat(dir, from, dir, to, flags)
 }
 
 func (Kernel) Rename(dir int, from, to string, flags uint) error {

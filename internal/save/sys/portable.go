@@ -317,7 +317,7 @@ func (p *Portable) Flock(fd int, how int) error {
 }
 
 // Link implements Sys within one folder; an open file gets no further name.
-func (p *Portable) Link(dir int, from string, _ int, to string, flags int) error {
+func (p *Portable) Link(dir int, from, to string, flags int) error {
 	if flags != 0 {
 		return syscall.EOPNOTSUPP
 	}

@@ -95,7 +95,7 @@ func drawCall(rng *rand.Rand, open int) func(s *side) string {
 		case 6:
 			return fmt.Sprint("rename ", from, to, s.Rename(s.dir, from, to, 0))
 		case 7:
-			return fmt.Sprint("link ", from, to, s.Link(s.dir, from, s.dir, to, 0))
+			return fmt.Sprint("link ", from, to, s.Link(s.dir, from, to, 0))
 		case 8:
 			return fmt.Sprint("unlink ", name, s.Unlink(s.dir, name, 0))
 		case 9:

@@ -46,7 +46,7 @@ type Sys interface {
 	SetLease(fd int, kind int) error
 	GetLease(fd int) (int, error)
 
-	Link(fromDir int, from string, toDir int, to string, flags int) error
+	Link(dir int, from, to string, flags int) error    // within one folder, or from an absolute name
 	Rename(dir int, from, to string, flags uint) error // within one folder
 	Unlink(dir int, name string, flags int) error
 	Mkdir(dir int, name string, mode uint32) error
