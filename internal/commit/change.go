@@ -1,7 +1,6 @@
 package commit
 
 import (
-	"encoding/hex"
 	"fmt"
 	"sync"
 
@@ -37,28 +36,35 @@ type Change struct {
 	Shown []state.Part
 	// Notebook says that the new bytes are worth parsing before the next call.
 	Notebook bool
-	// Result is the answer then. A change without splices is only its answer.
-	Result *toolcall.Result
+	// Outcome is the answer then; of a change that was refused it has the effects of the
+	// refusal. A change without splices is only its answer.
+	Outcome toolcall.Outcome
 	// Differs returns the texts that the question to the user compares; nil: those of
 	// From and Splices.
 	Differs func() Texts
 }
 
-// Nothing tells that there is nothing to do.
-func (c *Change) Nothing() bool { return c.Splices == nil && !c.Remove }
+// Nothing reports whether there is nothing to do, or the change was refused.
+func (c *Change) Nothing() bool { return c.Outcome.Err != nil || c.Splices == nil && !c.Remove }
+
+// Answered is no change, only an answer.
+func Answered(a toolcall.Answer) *Change { return &Change{Outcome: toolcall.Outcome{Answer: a}} }
+
+// Refused returns a refusal from a plan.
+func Refused(o toolcall.Outcome) (*Change, error) { return &Change{Outcome: o}, o.Err }
 
 // Whole is the change that puts raw in the place of everything.
-func Whole(stamp fsys.Stamp, raw []byte, result *toolcall.Result) *Change {
+func Whole(stamp fsys.Stamp, raw []byte, answer toolcall.Answer) *Change {
 	now := state.NewContent(raw)
-	sum := now.Sum()
-	c := &Change{Stamp: stamp, Splices: []span.Splice{{End: stamp.Size, New: raw}}, Now: now, Result: result}
+	c := Answered(answer)
+	c.Stamp, c.Splices, c.Now = stamp, []span.Splice{{End: stamp.Size, New: raw}}, now
 	if len(raw) <= state.KeepText {
 		c.Record = (&state.File{Content: now}).Recorded(span.Set{}.Add(span.Span{End: int64(len(raw))}))
 	} else {
 		c.parts = sync.OnceValue(func() []state.Part { return state.PartsOf(raw, 0) })
 		go c.parts()
 	}
-	c.Result.Meta = map[string]any{"fsmcp/hash": hex.EncodeToString(sum[:]), "fsmcp/size": int64(len(raw))}
+	c.Outcome.Facts.Hash, c.Outcome.Facts.Size = now.Sum(), new(int64(len(raw)))
 	return c
 }
 

@@ -9,10 +9,10 @@ package commit
 import (
 	"bytes"
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/fsmcp/fsmcp/internal/access"
 	"github.com/fsmcp/fsmcp/internal/fsys"
@@ -48,17 +48,17 @@ type Committer struct {
 	Notices *toolcall.Notices
 }
 
-// Commit makes the change that a planner works out, in the order of attempt. Where the
-// name leads elsewhere in the middle of that (another call has made the folder, another
-// program has renamed a new version into place), it begins again with what is there now.
-func (c *Committer) Commit(ctx context.Context, call toolcall.Call, op perm.Op, p Planner) (*toolcall.Result, error) {
+// Commit makes the change that a planner works out, in the order of change. If the name
+// leads elsewhere in the middle of that (another call has made the folder, another program
+// has renamed a new version into place), it begins again with what is there now.
+func (c *Committer) Commit(ctx context.Context, call toolcall.Call, op perm.Op, p Planner) toolcall.Outcome {
 	w := committing{by: c, call: call, op: op, planner: p}
 	for try := 1; ; try++ {
-		result, err := w.attempt(ctx)
-		if try < attempts && (errors.Is(err, access.ErrElsewhere) || errors.Is(err, fsys.ErrMoved)) && ctx.Err() == nil {
+		out := w.attempt(ctx)
+		if try < attempts && (errors.Is(out.Err, access.ErrElsewhere) || errors.Is(out.Err, fsys.ErrMoved)) && ctx.Err() == nil {
 			continue
 		}
-		return result, err
+		return out
 	}
 }
 
@@ -67,131 +67,157 @@ const attempts = 10
 
 // committing is one change under way.
 type committing struct {
-	by      *Committer
-	call    toolcall.Call
-	op      perm.Op
-	planner Planner
-	passed  string         // the resolved name of the file whose hooks let the change through
-	faults  []hooks.Report // of hooks of this call
-	// replaced says that another file is in the place of the target.
-	replaced bool
-	// now are the bytes that hooks have left in the file, where those are others; lost says
-	// that they are not known.
-	now  []byte
-	lost bool
+	by       *Committer
+	call     toolcall.Call
+	op       perm.Op
+	planner  Planner
+	passed   string         // the resolved name of the file whose hooks let the change through
+	faults   []hooks.Report // of hooks of this call
+	replaced bool           // another file is in the place of the target
+	hidden   bool           // what the file holds must not be shown
 }
 
-// attempt makes the change once: lock the path in the conversation, plan, ask, run the
-// hooks before, lock the file among processes, replace it, unlock it, run the hooks after
-// and look again.
-func (w *committing) attempt(ctx context.Context) (*toolcall.Result, error) {
-	s, err := w.by.Opener.Open(w.call, w.op)
-	if err != nil {
-		return nil, err
+// attempt makes the change once.
+func (w *committing) attempt(ctx context.Context) toolcall.Outcome {
+	s, out := w.by.Opener.Open(w.call, w.op)
+	if out.Err != nil {
+		return out
 	}
-	defer w.letGo(s)
+	defer w.closeTarget(s)
+	w.hidden = s.Hidden
+	if out = w.change(ctx, s); w.hidden {
+		out.Hide()
+	}
+	out.SetFile(s)
+	return out
+}
+
+// change makes the change of a target: lock the path in the conversation, plan, ask, run the
+// hooks before, lock the file among processes, replace it, unlock it, run the hooks after
+// and read the file again.
+func (w *committing) change(ctx context.Context, s *toolcall.Target) toolcall.Outcome {
 	if err := w.by.Opener.Irregular(s); err != nil {
-		return nil, err
+		return toolcall.Failed(err)
 	}
 	done, err := w.call.Session.Files.Lock(ctx, s.Path)
 	if err != nil {
-		return nil, err
+		return toolcall.Failed(err)
 	}
 	defer done()
 	leave, err := w.by.Loader.AdmitChange(ctx, s)
 	if err != nil {
-		return nil, err
+		return toolcall.Failed(err)
 	}
 	defer leave()
-	c, err := w.preview(ctx, s)
-	if err != nil {
-		return nil, err
-	}
+	c := w.preview(ctx, s)
 	if c.Nothing() {
-		return c.Result, nil
+		return c.Outcome
 	}
-	if err := w.by.asking(s, c); err != nil {
-		return nil, err
+	if out := w.by.asking(s, c); out.Err != nil {
+		return out
 	}
 	if err := w.beforeHooks(ctx, s); err != nil {
-		return nil, err
+		return toolcall.Failed(err)
 	}
 	lock, err := w.by.lock(ctx, s)
 	if err != nil {
-		return nil, err
+		return toolcall.Failed(err)
 	}
 	defer lock.unlock()
 	defer w.beginServers(s)()
-	m, err := w.locked(ctx, s, lock, c)
-	if err != nil {
-		return nil, err
+	m := w.locked(ctx, s, lock, c)
+	if m.change == nil {
+		return m.Outcome
 	}
 	w.replaced = true
 	lock.unlock()
-	w.afterHooks(ctx, s, m)
+	w.afterHooks(ctx, s, &m)
+	w.call.Session.Changed(s.Path, m.record)
 	w.tellServers(ctx, s, m)
-	if m.hidden {
-		delete(m.result.Meta, "fsmcp/hash") // by which what a file holds can be guessed
-	}
-	return m.result, nil
+	return m.Outcome
 }
 
 // locked makes the change under the lock of the file: open and decide again, take the
-// lease, plan again if the bytes differ, ask again, replace the file while the history
-// records the old bytes, and move the conversation's record on.
-func (w *committing) locked(ctx context.Context, s *toolcall.Target, lock fileLock, c *Change) (m made, err error) {
-	now, err := w.openAgain(s, lock)
-	if err != nil {
-		return m, err
+// lease, plan again if the bytes differ, ask again, and replace the file while the history
+// records the old bytes.
+func (w *committing) locked(ctx context.Context, s *toolcall.Target, lock fileLock, c *Change) (m made) {
+	now, out := w.openAgain(s, lock)
+	if out.Err != nil {
+		return made{Outcome: out}
 	}
 	defer now.Close()
 	txn, err := w.by.Saver.Begin(ctx, now.Target) // takes the lease
 	if err != nil {
-		return m, err
+		return made{Outcome: toolcall.Failed(err)}
 	}
 	defer txn.Close()
 	old := txn.Old()
 	if now.Hidden != s.Hidden || !fits(c, old) {
 		*c = Change{} // which holds the file: it must not be in memory twice
-		if c, err = w.plan(ctx, now, old); err != nil {
-			return m, err
-		}
+		c = w.plan(ctx, now, old)
 	}
 	if c.Nothing() {
-		return made{result: c.Result, hidden: now.Hidden}, nil
+		return made{Outcome: c.Outcome}
 	}
-	if err := w.by.asking(now, c); err != nil { // the rules are others by now
-		return m, err
+	if out := w.by.asking(now, c); out.Err != nil { // the rules have changed
+		return made{Outcome: out}
 	}
 	if err := w.by.Auditor.Begin(w.call, now); err != nil {
-		return m, err
+		return made{Outcome: toolcall.Failed(err)}
 	}
 	recorded := w.by.startRecording(ctx, w.call, now, old, c)
-	out, err := replace(ctx, txn, c, recorded)
+	saved, err := replace(ctx, txn, c, recorded)
 	mark, _ := recorded() // its error is that of the change
 	defer mark.Done()
 	s.Links = now.Links
 	if err != nil {
-		return m, w.by.notMade(mark, out, err)
+		return made{Outcome: toolcall.Failed(w.by.notMade(mark, saved, err))}
 	}
-	w.record(now, c, out)
-	result := remark(c.Result, out, mark)
-	result.Blocks[0].Text += w.unkept(now.Path, mark)
-	return made{result: result, change: c, old: c.oldForHooks(mark, old), hidden: now.Hidden}, nil
+	m = c.made(now.Path, saved.Stamp)
+	m.old = c.oldForHooks(mark, old)
+	m.Facts.Unconfirmed = saved.DurabilityUnknown
+	m.Note(remarks(saved, mark)...)
+	w.noteUnkept(&m.Outcome, now.Path, mark)
+	return m
 }
 
-// made is the outcome of a call under the lock.
+// made is a change that was made.
 type made struct {
-	result *toolcall.Result
-	change *Change // nil: there was nothing to do
-	old    []byte  // what was replaced, where the history has kept it and it is in memory
-	hidden bool    // what the file holds must not be shown
+	toolcall.Outcome
+	change *Change // nil: the file was not changed
+	// record is the conversation's record of the file from now on; nil: nothing is known of
+	// the file any more.
+	record *state.Record
+	old    []byte // what was replaced, if the history has kept it and it is in memory
+	now    []byte // what hooks have left in the file, if they have changed it
 }
 
-// letGo closes a target. Once the file has been replaced, that is the last hold on the
-// old one, and the kernel takes its time to free its blocks: the answer need not wait
-// for that.
-func (w *committing) letGo(s *toolcall.Target) {
+// made is the change once it was made in the file at path, which has this stamp.
+func (c *Change) made(path string, stamp fsys.Stamp) made {
+	m := made{Outcome: c.Outcome, change: c}
+	if c.Remove {
+		return m
+	}
+	if c.Now != nil {
+		m.Facts.Hash = c.Now.Sum()
+		if c.Notebook && c.Now.Raw != nil {
+			m.Parse = toolcall.Parsed{Path: path, Content: c.Now}
+		}
+	}
+	if c.parts != nil {
+		c.Record.Parts = c.parts()
+	}
+	c.Record.Stamp = stamp // too young to prove anything: the next gate looks at the bytes
+	m.record = new(c.Record)
+	if c.Shown != nil {
+		m.Shown = append(m.Shown, toolcall.Shown{Path: path, How: toolcall.Added, Record: state.Record{Parts: c.Shown}})
+	}
+	return m
+}
+
+// closeTarget closes a target. Once the file has been replaced, that frees the blocks of the
+// old one, which takes the kernel some time: the answer does not wait for that.
+func (w *committing) closeTarget(s *toolcall.Target) {
 	if w.replaced {
 		go s.Close()
 		return
@@ -200,37 +226,42 @@ func (w *committing) letGo(s *toolcall.Target) {
 }
 
 // preview plans on the file as it is now, outside of its lock.
-func (w *committing) preview(ctx context.Context, s *toolcall.Target) (*Change, error) {
+func (w *committing) preview(ctx context.Context, s *toolcall.Target) *Change {
 	if s.Kind == fsys.Missing {
 		return w.plan(ctx, s, nil)
 	}
 	f, err := s.Open()
 	if err != nil {
-		return nil, err
+		return failed(err)
 	}
 	defer f.Close()
 	leave, err := w.by.Loader.Admit(ctx, s.Stamp.Size)
 	if err != nil {
-		return nil, err
+		return failed(err)
 	}
 	defer leave()
 	return w.plan(ctx, s, f)
 }
 
-// plan asks the planner. Neither its answer nor its error shows anything of a hidden
-// file.
-func (w *committing) plan(ctx context.Context, s *toolcall.Target, old *fsys.File) (*Change, error) {
+// failed is a change that cannot be made.
+func failed(err error) *Change { return &Change{Outcome: toolcall.Failed(err)} }
+
+// plan asks the planner. An error of a hidden file is worded so that it tells nothing of
+// what the file holds.
+func (w *committing) plan(ctx context.Context, s *toolcall.Target, old *fsys.File) *Change {
 	c, err := w.planner.Plan(ctx, s, old)
-	switch {
-	case !s.Hidden:
-		return c, err
-	case err != nil:
-		rec, known := w.call.Session.Files.Get(s.Path)
-		_, err = toolcall.ShownIn(err)
-		return nil, refusal.Hidden{Name: s.Name(), Read: known, Whole: known && rec.InFull(), Huge: s.Stamp.Size > toolcall.MaxEditBytes}.Refusal(err)
+	if err == nil {
+		return c
 	}
-	c.Shown, c.Notebook = nil, false
-	return c, nil
+	if s.Hidden {
+		rec, known := w.call.Session.Files.Get(s.Path)
+		err = refusal.Hidden{Name: s.Name(), Read: known, Whole: known && rec.InFull(), Huge: s.Stamp.Size > toolcall.MaxEditBytes}.Refusal(err)
+	}
+	if c == nil {
+		c = &Change{}
+	}
+	c.Outcome.Err = err
+	return c
 }
 
 // fileLock is the lock of a file among processes, and where the call makes a part of a git
@@ -261,17 +292,18 @@ func (l fileLock) unlock() {
 }
 
 // openAgain resolves and decides again, now that no other fsmcp changes the file.
-func (w *committing) openAgain(s *toolcall.Target, lock fileLock) (*toolcall.Target, error) {
-	now, err := w.by.Opener.Open(w.call, w.op)
-	if err != nil {
-		return nil, err
+func (w *committing) openAgain(s *toolcall.Target, lock fileLock) (*toolcall.Target, toolcall.Outcome) {
+	now, out := w.by.Opener.Open(w.call, w.op)
+	if out.Err != nil {
+		return nil, out
 	}
 	if now.Path != s.Path || !lock.file.Covers(now.Target) {
 		now.Close()
-		return nil, access.ErrElsewhere
+		return nil, toolcall.Failed(access.ErrElsewhere)
 	}
 	now.AfterHooks = w.passed == now.Path
-	return now, nil
+	w.hidden = now.Hidden
+	return now, out
 }
 
 // replace makes the change. The history has recorded the old bytes before the new ones
@@ -285,30 +317,6 @@ func replace(ctx context.Context, txn *save.Txn, c *Change, recorded waitForMark
 		return txn.Remove(ctx)
 	}
 	return txn.Replace(ctx, c.Splices)
-}
-
-// record moves the conversation's record to the new bytes.
-func (w *committing) record(now *toolcall.Target, c *Change, out save.Outcome) {
-	files := w.call.Session.Files
-	if c.Remove {
-		files.Forget(now.Path)
-		return
-	}
-	if c.Now != nil {
-		sum := c.Now.Sum()
-		c.Result.Meta["fsmcp/hash"] = hex.EncodeToString(sum[:])
-		if c.Notebook && c.Now.Raw != nil {
-			c.Result.Next = toolcall.Parsed{Path: now.Path, Content: c.Now}
-		}
-	}
-	if c.parts != nil {
-		c.Record.Parts = c.parts()
-	}
-	c.Record.Stamp = out.Stamp // too young to prove anything: the next gate looks at the bytes
-	files.Put(now.Path, c.Record)
-	if c.Shown != nil {
-		c.Result.Shown = append(c.Result.Shown, toolcall.Shown{Path: now.Path, Record: state.Record{Parts: c.Shown}, Added: true})
-	}
 }
 
 // notMade notes that a change was not made, unless it was after all.
@@ -352,9 +360,8 @@ func hasBytes(f *fsys.File, want []byte) bool {
 	}
 }
 
-// remark adds to an answer what the saving itself has to tell.
-func remark(r *toolcall.Result, out save.Outcome, mark *history.Mark) *toolcall.Result {
-	var notes []string
+// remarks tells how the saving went, if that is worth telling.
+func remarks(out save.Outcome, mark *history.Mark) (notes []string) {
 	switch {
 	case out.OtherNames > 0:
 		keep := phrase.Plural(out.OtherNames, "name, a hard link: it keeps", "names, hard links: they keep")
@@ -366,7 +373,6 @@ func remark(r *toolcall.Result, out save.Outcome, mark *history.Mark) *toolcall.
 		notes = append(notes, "(The file could not be replaced and was written in place; after a crash the next start of fsmcp finishes or leaves it.)")
 	}
 	if out.DurabilityUnknown {
-		r.Meta["fsmcp/durability"] = "unknown"
 		notes = append(notes, "(The new text is in place, but the disk did not confirm that it survives a loss of power.)")
 	}
 	if out.NoState != nil {
@@ -376,13 +382,7 @@ func remark(r *toolcall.Result, out save.Outcome, mark *history.Mark) *toolcall.
 	for _, name := range out.Left {
 		notes = append(notes, fmt.Sprintf("(The old text could not be removed and lies in %s; the next start of fsmcp removes it.)", fsys.InSentence(name)))
 	}
-	notes = append(notes, saved(out.Saved)...)
-	notes = append(notes, rescued(out.Rescued)...)
-	notes = append(notes, missed(mark)...)
-	for _, n := range notes {
-		r.Blocks[0].Text += "\n" + n
-	}
-	return r
+	return slices.Concat(notes, saved(out.Saved), rescued(out.Rescued), missed(mark))
 }
 
 // saved tells of files that hold what another program wrote meanwhile and that
@@ -395,14 +395,14 @@ func saved(names []string) []string {
 	return out
 }
 
-// asking is the question that comes before a change, as it is now known: nil where
-// there is none. A change that the file's mode forbids is not asked about.
-func (c *Committer) asking(s *toolcall.Target, to *Change) error {
+// asking refuses a change that needs the user's consent, with the question for it. A change
+// that the file's mode forbids is not asked about.
+func (c *Committer) asking(s *toolcall.Target, to *Change) toolcall.Outcome {
 	switch {
 	case s.Question == nil:
-		return nil
+		return toolcall.Outcome{}
 	case s.Kind == fsys.Regular && save.ReadOnly(s.Stamp):
-		return save.ErrReadOnly
+		return toolcall.Failed(save.ErrReadOnly)
 	}
 	return toolcall.NeedConsent(s.Question, to.intent(), c.Opener.SettingsFile())
 }

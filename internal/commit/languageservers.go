@@ -40,7 +40,7 @@ func (w *committing) beginServers(s *toolcall.Target) (end func()) {
 // are told nothing of a file that a Read would ask about.
 func (w *committing) tellServers(ctx context.Context, s *toolcall.Target, m made) {
 	c := m.change
-	if c == nil || c.Remove || m.hidden || w.lost || !w.serversWanted(s) || max(c.Size(), c.Stamp.Size) > lsp.MaxFile {
+	if m.record == nil || w.hidden || !w.serversWanted(s) || max(c.Size(), c.Stamp.Size) > lsp.MaxFile {
 		return
 	}
 	old, ok := c.oldBytes()
@@ -50,7 +50,7 @@ func (w *committing) tellServers(ctx context.Context, s *toolcall.Target, m made
 	if (c.Stamp == fsys.Stamp{}) {
 		old = nil
 	}
-	now := w.now
+	now := m.now
 	if now == nil {
 		if now, ok = c.newBytes(); !ok {
 			return

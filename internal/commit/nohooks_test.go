@@ -20,7 +20,7 @@ func TestNoHooksCostNothing(t *testing.T) {
 	for name, hooks := range map[string]Hooks{"none": nil, "unwanted": unwanted{}} {
 		s := &toolcall.Target{File: &access.File{Target: &fsys.Target{Path: "/w/a.txt", Names: []string{"/w/a.txt"}}}}
 		w := committing{by: &Committer{Hooks: hooks}, call: toolcall.Call{Session: &toolcall.Session{}}, op: perm.Edit}
-		m := made{result: &toolcall.Result{}, change: &Change{}}
+		m := made{change: &Change{}}
 		ctx := context.Background()
 		fewest := 1.0 // what else runs in the process is counted, too
 		for range 10 {
@@ -29,7 +29,7 @@ func TestNoHooksCostNothing(t *testing.T) {
 				if err := w.beforeHooks(ctx, s); err != nil {
 					t.Error(err)
 				}
-				w.afterHooks(ctx, s, m)
+				w.afterHooks(ctx, s, &m)
 			}))
 		}
 		if fewest != 0 {

@@ -103,24 +103,26 @@ func (c *Change) oldForHooks(mark *history.Mark, old *fsys.File) []byte {
 
 func sumOf(s state.Sum) *history.Sum { return (*history.Sum)(&s) }
 
-// unkept says, once for a file and conversation, that the history has not kept a change. It
-// returns "" where it has, or where that was said already. A restore is not told: its user
-// has the history's own words.
-func (w *committing) unkept(path string, mark *history.Mark) string {
-	why := ""
+// noteUnkept adds the remark that the history has not kept a change, once for a file and
+// conversation. A restore gets none: its user has the history's own words.
+func (w *committing) noteUnkept(out *toolcall.Outcome, path string, mark *history.Mark) {
+	remark := toolcall.Remark{Path: path}
 	switch {
 	case mark == nil || w.call.Restoring:
+		return
 	case mark.Secret:
-		why = "the file counts as secret (history.exclude)"
+		remark.Text = "the file counts as secret (history.exclude)"
 	case mark.Off:
-		why = "the history is turned off (history.enabled)"
+		remark.Text = "the history is turned off (history.enabled)"
 	case errors.Is(mark.Missed, history.ErrTooLarge):
-		why = "what it replaces is larger than history.maxSize"
+		remark.Text = "what it replaces is larger than history.maxSize"
+	default:
+		return
 	}
-	if why == "" || !w.call.Session.Once(path, why) {
-		return ""
+	if !w.call.Session.WasSaid(remark) {
+		out.Said = append(out.Said, remark)
+		out.Note(fmt.Sprintf("(fsmcp's history does not keep this change, so it cannot be restored: %s.)", remark.Text))
 	}
-	return fmt.Sprintf("\n(fsmcp's history does not keep this change, so it cannot be restored: %s.)", why)
 }
 
 // missed tells of a change that went on although nothing could be kept. That there

@@ -2,7 +2,6 @@ package commit
 
 import (
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
 
@@ -12,7 +11,6 @@ import (
 	"github.com/fsmcp/fsmcp/internal/hooks"
 	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/refusal"
-	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/state"
 	"github.com/fsmcp/fsmcp/internal/text"
 	"github.com/fsmcp/fsmcp/internal/toolcall"
@@ -54,21 +52,16 @@ func (w *committing) beforeHooks(ctx context.Context, s *toolcall.Target) error 
 }
 
 // afterHooks runs the hooks after a change that was made, looks at the file again, and
-// finishes the answer. From here on the call can only succeed. A client that gives it up
-// now would leave a formatter in the middle of its work, so that only its deadline ends it.
-func (w *committing) afterHooks(ctx context.Context, s *toolcall.Target, m made) {
-	if m.change == nil {
-		return
-	}
+// completes m. From here on the call can only succeed. A client that gives it up now would
+// leave a formatter in the middle of its work, so that only its deadline ends it.
+func (w *committing) afterHooks(ctx context.Context, s *toolcall.Target, m *made) {
 	if names, _, after := w.wanted(s); after {
 		ctx = context.WithoutCancel(ctx)
 		w.faults = append(w.faults, w.runAfter(ctx, w.edited(names, m.old))...)
-		if note := w.reloadAfterHooks(ctx, s, m); note != "" {
-			m.result.Blocks[0].Text += "\n" + note
-		}
+		w.reloadAfterHooks(ctx, s, m)
 	}
 	if len(w.faults) > 0 {
-		m.result.Blocks[0].Text += "\n" + refusal.HookFaults(w.faults)
+		m.Note(refusal.HookFaults(w.faults))
 	}
 }
 
@@ -78,58 +71,57 @@ func (w *committing) runAfter(ctx context.Context, e Edited) []hooks.Report {
 	return w.by.Hooks.After(ctx, e)
 }
 
+// lost forgets a file that hooks have changed, and says why.
+func (m *made) lost(format string, a ...any) {
+	m.record = nil
+	m.Note("(" + fmt.Sprintf(format, a...) + ")")
+}
+
 // reloadAfterHooks looks at the file after hooks have run, by the same resolver and decision
-// as before. Where it is not what the call had made of it, the record follows, and
-// the note that comes back shows what is different: only what the caller has sent
-// or is shown counts as shown.
-func (w *committing) reloadAfterHooks(ctx context.Context, s *toolcall.Target, m made) (note string) {
-	call, files := w.call, w.call.Session.Files
-	lost := func(format string, a ...any) string {
-		files.Forget(s.Path)
-		w.lost = true
-		return "(" + fmt.Sprintf(format, a...) + ")"
-	}
-	t, err := w.by.Opener.Access.Check(call.Request(s.Op, s.Asked))
+// as before. If hooks have changed what the call had made of it, the record follows, and
+// a note shows what is different: only what the caller has sent or is shown counts as shown.
+func (w *committing) reloadAfterHooks(ctx context.Context, s *toolcall.Target, m *made) {
+	t, err := w.by.Opener.Access.Check(w.call.Request(s.Op, s.Asked))
 	if err != nil {
-		return lost("After the user's hooks the file cannot be looked at here any more; Read tells why.")
+		m.lost("After the user's hooks the file cannot be looked at here any more; Read tells why.")
+		return
 	}
 	defer t.Close()
 	switch {
 	case t.Kind == fsys.Missing:
-		return lost("After the user's hooks the file is not there any more: one of them moved or deleted it.")
+		m.lost("After the user's hooks the file is not there any more: one of them moved or deleted it.")
+		return
 	case t.Kind != fsys.Regular || t.Path != s.Path:
-		return lost("After the user's hooks something else stands in the place of the file, such as a link or a folder: read it before you go on.")
+		m.lost("After the user's hooks something else stands in the place of the file, such as a link or a folder: read it before you go on.")
+		return
 	case m.change.Size() > state.InMemory:
-		if t.Stamp.SameFile(m.change.Record.Stamp) && t.Stamp.Size == m.change.Record.Stamp.Size && t.Stamp.Mtime == m.change.Record.Stamp.Mtime {
-			return ""
+		if now, was := t.Stamp, m.change.Record.Stamp; !now.SameFile(was) || now.Size != was.Size || now.Mtime != was.Mtime {
+			m.Facts.Size, m.Facts.Hash = new(now.Size), state.Sum{}
+			m.Note("(The user's hooks changed the file after this. It is too large to show how: read the places that you go on with.)")
 		}
-		m.result.Meta["fsmcp/size"] = t.Stamp.Size
-		delete(m.result.Meta, "fsmcp/hash")
-		return "(The user's hooks changed the file after this. It is too large to show how: read the places that you go on with.)"
+		return
 	}
 	c, err := w.reread(ctx, t)
 	var large *fsys.TooLargeError
 	switch {
 	case errors.As(err, &large):
-		return lost("The user's hooks changed the file after this: it has %s now. Read it before you go on.", phrase.Bytes(large.Size))
+		m.lost("The user's hooks changed the file after this: it has %s now. Read it before you go on.", phrase.Bytes(large.Size))
+		return
 	case err != nil:
-		return lost("After the user's hooks the file could not be read: read it before you go on.")
+		m.lost("After the user's hooks the file could not be read: read it before you go on.")
+		return
 	}
-	rec, sum := m.change.Record, c.Sum()
-	if m.change.Now != nil && m.change.Now.Sum() == sum {
-		rec.Stamp, rec.Settled = c.Stamp, c.Settled
-		files.Put(s.Path, rec)
-		return ""
+	sum := c.Sum()
+	if now := m.change.Now; now != nil && now.Sum() == sum {
+		m.record.Stamp, m.record.Settled = c.Stamp, c.Settled
+		return
 	}
-	w.now = c.Raw
-	m.result.Meta["fsmcp/hash"], m.result.Meta["fsmcp/size"] = hex.EncodeToString(sum[:]), int64(len(c.Raw))
-	note = w.showHookChange(c, m, lost)
+	m.now = c.Raw
+	m.Facts.Hash, m.Facts.Size = sum, new(int64(len(c.Raw)))
+	w.showHookChange(c, m)
 	if was, ok := m.change.newBytes(); ok {
-		for _, n := range w.by.hookChange(ctx, call, s, was, c) {
-			note += "\n" + n
-		}
+		m.Note(w.by.hookChange(ctx, w.call, s, was, c)...)
 	}
-	return note
 }
 
 // reread reads a file by its target alone.
@@ -148,30 +140,32 @@ func (w *committing) reread(ctx context.Context, t *fsys.Target) (*state.File, e
 }
 
 // showHookChange moves the record to what hooks have made of a file, and shows it.
-func (w *committing) showHookChange(c *state.File, m made, lost func(string, ...any) string) string {
+func (w *committing) showHookChange(c *state.File, m *made) {
 	rec := m.change.Record
 	var err error
 	if c.Doc, err = changes.Decode(c.Raw, rec.Enc); err != nil {
-		return lost("The user's hooks changed the file after this: it is no text any more.")
+		m.lost("The user's hooks changed the file after this: it is no text any more.")
+		return
 	}
-	put := func(shown span.Set) { w.call.Session.Files.Put(c.Path, c.Recorded(shown)) }
 	was, ok := m.change.newBytes()
 	old, err := text.DecodeAs(was, rec.Enc)
 	if !ok || err != nil || old.Enc != c.Doc.Enc {
-		put(nil)
-		return "(The user's hooks changed the file after this, more than can be shown: read it before you change it again.)"
+		m.record = new(c.Recorded(nil))
+		m.Note("(The user's hooks changed the file after this, more than can be shown: read it before you change it again.)")
+		return
 	}
 	then, _ := state.Compare(state.Memory(was), int64(len(was)), rec, nil) // from memory
 	diff := changes.Of(old, c.Doc)
-	put(then.Seen.Through(diff.Splices, false))
+	m.record = new(c.Recorded(then.Seen.Through(diff.Splices, false)))
 	body, shown, more := diff.First()
 	head := fmt.Sprintf("The user's hooks changed the file after this %s:\n", changes.Form)
-	if m.hidden || !w.by.Budget.Of(w.call.Client).Passes(m.result.Blocks[0].Text+head+body) {
-		return "(The user's hooks changed the file after this, more than can be shown here: read it before you change it again.)"
+	if w.hidden || !w.by.Budget.Of(w.call.Client).Passes(m.Text()+head+body) {
+		m.Note("(The user's hooks changed the file after this, more than can be shown here: read it before you change it again.)")
+		return
 	}
-	m.result.Shown = append(m.result.Shown, toolcall.Shown{Path: c.Path, Record: c.WithShown(state.Record{}, shown), Added: true})
+	m.Shown = append(m.Shown, toolcall.Shown{Path: c.Path, How: toolcall.Added, Record: c.WithShown(state.Record{}, shown)})
+	m.Note(head + body)
 	if more > 0 {
-		return head + body + fmt.Sprintf("\n… (%d more changed lines, which count as not shown)", more)
+		m.Note(fmt.Sprintf("… (%d more changed lines, which count as not shown)", more))
 	}
-	return head + body
 }

@@ -42,33 +42,33 @@ type Replaced struct {
 // of one that was not shown in full if that is asked for. It returns the record without what
 // has changed: unless the old text is kept, parts that the Edit does not touch may have. It
 // is for the caller to see that the record shows what is replaced (NeverShown).
-func (g Gate) AllowEdit(by Replaced) (state.Record, error) {
+func (g Gate) AllowEdit(by Replaced) (state.Record, toolcall.Outcome) {
 	c := g.File
 	switch {
 	case len(c.Raw) == 0: // nothing to be shown
-		return c.Recorded(nil), nil
+		return c.Recorded(nil), toolcall.Outcome{}
 	case !c.Known && (!by.Only || errors.As(by.Err, new(*edit.NoMatchError))):
-		return c.Record, refusal.NotRead(g.Target.Name())
+		return c.Record, toolcall.Failed(refusal.NotRead(g.Target.Name()))
 	case !c.Known:
-		return c.Recorded(nil), nil
+		return c.Recorded(nil), toolcall.Outcome{}
 	case !by.Only:
 		return g.allowAll(by)
 	}
 	if by.Err == nil {
 		if now := c.Compare(by.Spans); len(now.Missing) == 0 {
-			return now.Record, nil
+			return now.Record, toolcall.Outcome{}
 		}
 	}
 	now := c.Compare(nil)
 	if now.Changed {
 		return now.Record, g.Changed(by)
 	}
-	return now.Record, nil
+	return now.Record, toolcall.Outcome{}
 }
 
 // allowAll lets a change of text through if the caller has been shown all of the file. It
 // returns the record of it.
-func (g Gate) allowAll(by Replaced) (state.Record, error) {
+func (g Gate) allowAll(by Replaced) (state.Record, toolcall.Outcome) {
 	c := g.File
 	now := c.Compare(nil)
 	if now.Changed {
@@ -76,12 +76,17 @@ func (g Gate) allowAll(by Replaced) (state.Record, error) {
 	}
 	unseen := now.Missing
 	if len(unseen) == 0 {
-		return now.Record, nil
+		return now.Record, toolcall.Outcome{}
 	}
 	if body, shown, ok := g.rest(unseen, ""); ok {
-		return now.Record, toolcall.Showing(refusal.UnseenShown(g.Target.Name(), body), c.Path, c.WithShown(now.Record, shown))
+		return now.Record, g.showing(refusal.UnseenShown(g.Target.Name(), body), c.WithShown(now.Record, shown))
 	}
-	return now.Record, refusal.Unseen(g.Target.Name(), unseen.Len(), g.readCalls(unseen))
+	return now.Record, toolcall.Failed(refusal.Unseen(g.Target.Name(), unseen.Len(), g.readCalls(unseen)))
+}
+
+// showing is a refusal whose answer shows parts of the file: rec is its record then.
+func (g Gate) showing(err error, rec state.Record) toolcall.Outcome {
+	return toolcall.Refused(err, toolcall.Shown{Path: g.File.Path, Record: rec})
 }
 
 // rest shows all that was never shown below what an error shows already, where
@@ -114,13 +119,13 @@ func (g Gate) matches(shown span.Set, spans []span.Span, above string) (body str
 
 // NeverShown is the refusal of an Edit some of whose matches were never shown. Where
 // they fit, it shows them with their surroundings, and the same call passes next time.
-func (g Gate) NeverShown(rec state.Record, hidden span.Set) error {
+func (g Gate) NeverShown(rec state.Record, hidden span.Set) toolcall.Outcome {
 	c := g.File
 	body, shown, ok := g.matches(rec.Shown(), hidden, "")
 	if !ok {
-		return refusal.UnseenMatch(g.Target.Name(), "", g.readCalls(hidden), c.Known)
+		return toolcall.Failed(refusal.UnseenMatch(g.Target.Name(), "", g.readCalls(hidden), c.Known))
 	}
-	return toolcall.Showing(refusal.UnseenMatch(g.Target.Name(), body, "", c.Known), c.Path, c.WithShown(rec, shown))
+	return g.showing(refusal.UnseenMatch(g.Target.Name(), body, "", c.Known), c.WithShown(rec, shown))
 }
 
 // readCalls names Read calls that show spans, as much of them as each is served.
@@ -164,7 +169,7 @@ func (g Gate) readCalls(spans span.Set) string {
 // Changed is the answer for a file that is not what was shown. A small change is told
 // in full, and the record moves to the new content. Where the caller has then seen
 // all that the call needs, the same call passes next time, and the error says so.
-func (g Gate) Changed(by Replaced) error {
+func (g Gate) Changed(by Replaced) toolcall.Outcome {
 	c := g.File
 	diff, body, ok := g.OutsideChange()
 	if !ok {
@@ -172,7 +177,7 @@ func (g Gate) Changed(by Replaced) error {
 	}
 	n, shown := g.needed(c.Record.Shown().Through(diff.Splices, true), by, body)
 	n.ByHook = g.Target.AfterHooks
-	return toolcall.Showing(refusal.Changed(g.Target.Name(), body, n), c.Path, c.Recorded(shown))
+	return g.showing(refusal.Changed(g.Target.Name(), body, n), c.Recorded(shown))
 }
 
 // OutsideChange compares a file with its record. diff is empty where the old text is not
@@ -218,7 +223,7 @@ func (g Gate) needed(shown span.Set, by Replaced, above string) (n refusal.Neede
 // changedMuch is the answer for a file that changed by more than is told: it counts
 // what changed, and names the calls that show what this call needs. diff is empty
 // where the old text is not known.
-func (g Gate) changedMuch(by Replaced, diff changes.Diff) error {
+func (g Gate) changedMuch(by Replaced, diff changes.Diff) toolcall.Outcome {
 	c := g.File
 	calls := g.readCalls(span.Set{{End: c.Stamp.Size}})
 	var near span.Set
@@ -258,10 +263,10 @@ func (g Gate) howMuch(diff changes.Diff) refusal.Amount {
 	return a
 }
 
-// stating adds to a refusal that its answer tells that the file has changed, without lines.
-func (g Gate) stating(err error) error {
+// stating is a refusal whose answer says that the file has changed, without lines.
+func (g Gate) stating(err error) toolcall.Outcome {
 	c := g.File
-	return toolcall.ShowingChange(err, c.Path, c.Record, c.Sum)
+	return toolcall.Refused(err, toolcall.Shown{Path: c.Path, How: toolcall.Differs, Record: c.Record, Now: c.Sum})
 }
 
 // FirstUnseen is the first of some cells that was not shown; nil where all were.
@@ -277,13 +282,13 @@ func FirstUnseen(cells []notebook.Cell, rec state.Record) *notebook.Cell {
 
 // AllowWrite lets a Write through if the caller has been shown all of the file, of a
 // notebook all its cells.
-func (g Gate) AllowWrite() error {
+func (g Gate) AllowWrite() toolcall.Outcome {
 	c := g.File
 	switch {
 	case len(c.Raw) == 0: // nothing to be shown
-		return nil
+		return toolcall.Outcome{}
 	case !c.Known:
-		return refusal.NotRead(g.Target.Name())
+		return toolcall.Failed(refusal.NotRead(g.Target.Name()))
 	}
 	if toolcall.IsNotebook(g.Target) {
 		if nb, err := notebook.Parse(c.Raw); err == nil {
@@ -292,21 +297,21 @@ func (g Gate) AllowWrite() error {
 				return g.ChangedNotebook(nb.Cells(), nil)
 			}
 			if cell := FirstUnseen(nb.Cells(), now.Record); cell != nil {
-				return refusal.UnseenInNotebook(g.Target.Name(), cell.Name)
+				return toolcall.Failed(refusal.UnseenInNotebook(g.Target.Name(), cell.Name))
 			}
-			return nil
+			return toolcall.Outcome{}
 		}
 	}
-	_, err := g.allowAll(Replaced{})
-	return err
+	_, out := g.allowAll(Replaced{})
+	return out
 }
 
 // AllowCell lets a change of a cell through if its source has been shown. Where it was not
 // and fits, the error shows it, and the same call passes next time. id names the cell in the
 // call, and rec is the record of the notebook as it is.
-func (g Gate) AllowCell(cell notebook.Cell, id string, rec state.Record) error {
+func (g Gate) AllowCell(cell notebook.Cell, id string, rec state.Record) toolcall.Outcome {
 	if rec.Shown().Covers(cell.Source) {
-		return nil
+		return toolcall.Outcome{}
 	}
 	small := cell.Source.End-cell.Source.Start <= toolcall.ShowUnseen
 	source := cell.SourceText()
@@ -317,19 +322,18 @@ func (g Gate) AllowCell(cell notebook.Cell, id string, rec state.Record) error {
 		body += "\n" + notice
 	}
 	if !small || !g.Budget.Passes(body) {
-		return refusal.UnseenCell(g.Target.Name(), cell.Name, id)
+		return toolcall.Failed(refusal.UnseenCell(g.Target.Name(), cell.Name, id))
 	}
-	rec = g.File.WithShown(rec, span.Set{cell.Source})
-	return toolcall.Showing(refusal.UnseenCellShown(g.Target.Name(), cell.Name, body), g.File.Path, rec)
+	return g.showing(refusal.UnseenCellShown(g.Target.Name(), cell.Name, body), g.File.WithShown(rec, span.Set{cell.Source}))
 }
 
 // ChangedNotebook is the answer for a notebook that is not what was shown: a
 // small change is told as the lines of the file. The call replaces the cells; err is why it
 // would fail in the notebook as it is now, or nil.
-func (g Gate) ChangedNotebook(cells []notebook.Cell, err error) error {
+func (g Gate) ChangedNotebook(cells []notebook.Cell, err error) toolcall.Outcome {
 	c, n := g.File, refusal.Needed{Err: err, ByHook: g.Target.AfterHooks}
 	if c.Doc, err = text.Decode(c.Raw); err != nil {
-		return err
+		return toolcall.Failed(err)
 	}
 	diff, body, ok := g.OutsideChange()
 	if ok {
@@ -337,7 +341,7 @@ func (g Gate) ChangedNotebook(cells []notebook.Cell, err error) error {
 		if cell := FirstUnseen(cells, rec); cell != nil {
 			n.Bytes, n.Calls = cell.Source.End-cell.Source.Start, refusal.CellCall(cell.Name)
 		}
-		return toolcall.Showing(refusal.ChangedNotebook(g.Target.Name(), body, n), c.Path, rec)
+		return g.showing(refusal.ChangedNotebook(g.Target.Name(), body, n), rec)
 	}
 	return g.stating(refusal.ChangedNotebookMuch(g.Target.Name(), g.howMuch(diff)))
 }

@@ -45,13 +45,15 @@ func gateOf(t *testing.T, name, was, now string, shown ...string) Gate {
 // refused is the slug of a refusal, and the text of the file that its answer shows.
 type refused struct{ slug, shows string }
 
-func refusedBy(g Gate, err error) (r refused) {
+func refusedBy(g Gate, out toolcall.Outcome) (r refused) {
 	var refusal *refusal.Refusal
-	if errors.As(err, &refusal) {
+	if errors.As(out.Err, &refusal) {
 		r.slug = refusal.Slug
 	}
-	shown, _ := toolcall.ShownIn(err)
-	for _, s := range shown {
+	for _, s := range out.Shown {
+		if s.How == toolcall.Differs {
+			continue
+		}
 		for _, part := range s.Record.Shown() {
 			r.shows += string(g.File.Raw[part.Start:part.End])
 		}
@@ -84,9 +86,9 @@ func TestAllowWrite(t *testing.T) {
 		"a notebook, not read": {file: "/w/a.ipynb", was: cells, now: cells, want: refused{slug: refusal.SlugNotRead}},
 	} {
 		g := gateOf(t, c.file, c.was, c.now, c.shown...)
-		err := g.AllowWrite()
-		if got := refusedBy(g, err); got != c.want || (err == nil) != (c.want == refused{}) {
-			t.Errorf("%s: %+v, not %+v: %v", name, got, c.want, err)
+		out := g.AllowWrite()
+		if got := refusedBy(g, out); got != c.want || (out.Err == nil) != (c.want == refused{}) {
+			t.Errorf("%s: %+v, not %+v: %v", name, got, c.want, out.Err)
 		}
 	}
 }
@@ -113,9 +115,9 @@ func TestAllowCell(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = g.AllowCell(nb.Cell(0), "a", g.File.Compare(nil).Record)
-		if got := refusedBy(g, err); got != c.want || (err == nil) != (c.want == refused{}) {
-			t.Errorf("%s: %+v, not %+v: %v", name, got, c.want, err)
+		out := g.AllowCell(nb.Cell(0), "a", g.File.Compare(nil).Record)
+		if got := refusedBy(g, out); got != c.want || (out.Err == nil) != (c.want == refused{}) {
+			t.Errorf("%s: %+v, not %+v: %v", name, got, c.want, out.Err)
 		}
 	}
 }
@@ -145,9 +147,9 @@ func TestAllowEdit(t *testing.T) {
 		"a part that has changed": {was: "first\n" + long, now: "First\n" + long, shown: []string{"first\n"}, by: Replaced{Spans: spans("First", "First"), Only: true}, want: refused{slug: refusal.SlugModified}},
 	} {
 		g := gateOf(t, "/w/a", c.was, c.now, c.shown...)
-		_, err := g.AllowEdit(c.by)
-		if got := refusedBy(g, err); got != c.want || (err == nil) != (c.want == refused{}) {
-			t.Errorf("%s: %+v, not %+v: %v", name, got, c.want, err)
+		_, out := g.AllowEdit(c.by)
+		if got := refusedBy(g, out); got != c.want || (out.Err == nil) != (c.want == refused{}) {
+			t.Errorf("%s: %+v, not %+v: %v", name, got, c.want, out.Err)
 		}
 	}
 }

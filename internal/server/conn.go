@@ -377,8 +377,8 @@ func (c *conn) log(j *job, r *toolcall.Result, size int) {
 	if !e.Enabled() {
 		return
 	}
-	if slug, ok := r.Meta["fsmcp/error"].(string); ok && !j.putsQuestion(r) {
-		e = e.Str("error", slug)
+	if r.Facts.Error != "" && !j.putsQuestion(r) {
+		e = e.Str("error", r.Facts.Error)
 	}
 	said := "call answered"
 	if j.putsQuestion(r) {

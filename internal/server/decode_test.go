@@ -74,7 +74,7 @@ func TestDecodeRefusals(t *testing.T) {
 			continue
 		}
 		text := refused.Blocks[0].Text
-		if !strings.Contains(text, c.says) || refused.Meta["fsmcp/errorCode"] != 12 || refused.Meta["fsmcp/error"] != "bad_argument" {
+		if !strings.Contains(text, c.says) || refused.Facts.ErrorCode != 12 || refused.Facts.Error != "bad_argument" {
 			t.Errorf("%s %s says\n%s\nwithout\n%s", c.tool, c.args, text, c.says)
 		}
 		for _, word := range []string{"Go ", "struct", "int64", "json:", "reflect", "unmarshal"} {

@@ -3,9 +3,7 @@ package server
 import (
 	"encoding/base64"
 	"fmt"
-	"maps"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -18,10 +16,7 @@ import (
 // 2026-07-28; it is nil for older ones.
 func appendResult(b []byte, r *toolcall.Result, serverInfo []byte) []byte {
 	b = append(b, '{')
-	if len(r.Meta) > 0 || serverInfo != nil {
-		b = append(b, `"_meta":`...)
-		b = append(appendMeta(b, r.Meta, serverInfo), ',')
-	}
+	b = appendMeta(b, &r.Facts, serverInfo)
 	b = append(b, `"content":[`...)
 	for i := range r.Blocks {
 		if i > 0 {
@@ -39,34 +34,60 @@ func appendResult(b []byte, r *toolcall.Result, serverInfo []byte) []byte {
 	return append(b, '}')
 }
 
-func appendMeta(b []byte, meta map[string]any, serverInfo []byte) []byte {
-	b = append(b, '{')
-	for _, key := range slices.Sorted(maps.Keys(meta)) {
-		b = append(wire.AppendString(b, key), ':')
-		b = append(appendValue(b, meta[key]), ',')
+// appendMeta appends _meta with a comma behind it, if it has members: the facts in the order
+// of their names, and serverInfo.
+func appendMeta(b []byte, f *toolcall.Facts, serverInfo []byte) []byte {
+	const begin = `"_meta":{`
+	b = append(b, begin...)
+	empty := len(b)
+	name := func(name string) { b = append(append(append(b, `"fsmcp/`...), name...), `":`...) }
+	text := func(key, value string) {
+		if value != "" {
+			name(key)
+			b = append(wire.AppendString(b, value), ',')
+		}
+	}
+	number := func(key string, value int64, known bool) {
+		if known {
+			name(key)
+			b = append(strconv.AppendInt(b, value, 10), ',')
+		}
+	}
+	count := func(key string, value int) { number(key, int64(value), value != 0) }
+
+	text("cell", f.Cell)
+	if f.Cells != nil {
+		number("cells", int64(*f.Cells), true)
+	}
+	count("displayHeight", f.Display.Height)
+	count("displayWidth", f.Display.Width)
+	if f.Unconfirmed {
+		text("durability", "unknown")
+	}
+	text("error", f.Error)
+	count("errorCode", f.ErrorCode)
+	text("hash", f.HexHash())
+	if f.AbsolutePath != nil {
+		text("isFilePathAbsolute", strconv.FormatBool(*f.AbsolutePath))
+	}
+	count("lines", f.Lines)
+	count("originalHeight", f.Original.Height)
+	number("originalSize", f.OriginalSize, f.OriginalSize != 0)
+	count("originalWidth", f.Original.Width)
+	count("pages", f.Pages)
+	count("replacements", f.Replacements)
+	if f.Size != nil {
+		number("size", *f.Size, true)
 	}
 	if serverInfo != nil {
 		b = append(b, `"io.modelcontextprotocol/serverInfo":`...)
-		b = append(b, serverInfo...)
-		return append(b, '}')
+		b = append(append(b, serverInfo...), ',')
+	}
+	if len(b) == empty {
+		return b[:empty-len(begin)]
 	}
 	b[len(b)-1] = '}'
-	return b
-}
-
-// appendValue appends a value of _meta. Most are strings and integers.
-func appendValue(b []byte, v any) []byte {
-	switch v := v.(type) {
-	case string:
-		return wire.AppendString(b, v)
-	case int:
-		return strconv.AppendInt(b, int64(v), 10)
-	case int64:
-		return strconv.AppendInt(b, v, 10)
-	case bool:
-		return strconv.AppendBool(b, v)
-	}
-	return wire.AppendJSON(b, v)
+	return append(b, ',')
 }
 
 func appendBlock(b []byte, block *toolcall.Block) []byte {

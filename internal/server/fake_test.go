@@ -22,7 +22,7 @@ import (
 
 // failing is the answer to a call that failed.
 func failing(code int, slug, text string) *toolcall.Result {
-	return &toolcall.Result{Blocks: []toolcall.Block{{Text: text}}, Meta: map[string]any{"fsmcp/errorCode": code, "fsmcp/error": slug}, IsError: true}
+	return &toolcall.Result{Blocks: []toolcall.Block{{Text: text}}, Facts: toolcall.Facts{ErrorCode: code, Error: slug}, IsError: true}
 }
 
 // The argument structs of fake tools: those of the real ones, as the schemas
@@ -138,7 +138,7 @@ func (f *fakes) read(ctx context.Context, call toolcall.Call, args tools.Args) *
 		return &toolcall.Result{Blocks: []toolcall.Block{{MIME: "application/pdf", Data: []byte("%PDF"), Path: "/a b/c.pdf"}}}
 	case "/meta":
 		r := text("facts")
-		r.Meta = map[string]any{"fsmcp/size": int64(12), "fsmcp/hash": "ab<c", "fsmcp/lines": 3, "fsmcp/patch": []int{1, 2}, "fsmcp/full": true}
+		r.Facts = toolcall.Facts{Size: new(int64(12)), Cell: "ab<c", Lines: 3}
 		return r
 	case "/slow":
 		<-ctx.Done()

@@ -138,7 +138,7 @@ func TestCallsThatNeverBeganAreReported(t *testing.T) {
 			o.Refused = func(tool, given string, call toolcall.Call, waited time.Duration, r *toolcall.Result) {
 				mu.Lock()
 				defer mu.Unlock()
-				reported = append(reported, fmt.Sprintf("%s %s %s %v %s", call.ID, tool, given, waited.Round(time.Second), r.Meta["fsmcp/error"]))
+				reported = append(reported, fmt.Sprintf("%s %s %s %v %s", call.ID, tool, given, waited.Round(time.Second), r.Facts.Error))
 				if call.Session == nil {
 					t.Errorf("%s: in no session", call.ID)
 				}

@@ -121,7 +121,9 @@ func TestLikeTheLibrary(t *testing.T) {
 	c := s.connect(t.Context(), nil, io.Discard).conn
 	c.out.Outbox = wire.NewOutbox(&out)
 	ref := newReference(s)
-	said := func(p peer) string { return fmt.Sprint(p.version, p.limits, asks(&p.capabilities), p.capabilities.Roots != nil) }
+	said := func(p peer) string {
+		return fmt.Sprint(p.version, p.limits, asks(&p.capabilities), p.capabilities.Roots != nil)
+	}
 	lines := requestsOfAllKinds()
 	for _, line := range lines {
 		m, err := wire.ParseMessage([]byte(line))

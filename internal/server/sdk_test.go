@@ -112,7 +112,7 @@ func officialCalls(t *testing.T, session *mcp.ClientSession) {
 		t.Error(r, err)
 	}
 	r, err = session.CallTool(t.Context(), &mcp.CallToolParams{Name: "Read", Arguments: json.RawMessage(`{"file_path":"/meta"}`)})
-	if err != nil || r.Meta["fsmcp/hash"] != "ab<c" {
+	if err != nil || r.Meta["fsmcp/cell"] != "ab<c" {
 		t.Error(r, err)
 	}
 	if _, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "Nope"}); err == nil || !strings.Contains(err.Error(), `no tool "Nope"`) {

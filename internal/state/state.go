@@ -273,9 +273,9 @@ func (f *Files) Served(path string, v View, sum Sum) {
 	el.Value.(*entry).rec.views = views
 }
 
-// Stub tells whether a repeated view of an unchanged file, which would show bytes
-// with this sum, may be answered by the stub, and remembers that it was: never two
-// stubs in a row for one view, none over too long a time or too many calls.
+// Stub reports whether a repeated view of an unchanged file, which would show bytes with
+// this sum, may be answered by the stub: never two stubs in a row for one view, none over too
+// long a time or too many calls.
 func (f *Files) Stub(path string, v View, sum Sum) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -283,13 +283,22 @@ func (f *Files) Stub(path string, v View, sum Sum) bool {
 	if !ok {
 		return false
 	}
-	rec := &el.Value.(*entry).rec
-	s, ok := rec.views[v]
-	if !ok || s.stubbed || s.sum != sum || f.calls-s.call > stubCalls || f.now().Sub(s.at) > stubAge {
-		return false
+	s, ok := el.Value.(*entry).rec.views[v]
+	return ok && !s.stubbed && s.sum == sum && f.calls-s.call <= stubCalls && f.now().Sub(s.at) <= stubAge
+}
+
+// Stubbed notes that a view was answered by the stub.
+func (f *Files) Stubbed(path string, v View) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	el, ok := f.byKey[path]
+	if !ok {
+		return
 	}
-	s.stubbed = true
-	rec.views = maps.Clone(rec.views) // records are values: never change a shared map
-	rec.views[v] = s
-	return true
+	rec := &el.Value.(*entry).rec
+	if s, ok := rec.views[v]; ok {
+		s.stubbed = true
+		rec.views = maps.Clone(rec.views) // records are values: never change a shared map
+		rec.views[v] = s
+	}
 }

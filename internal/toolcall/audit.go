@@ -75,7 +75,7 @@ func Searches(tool string) bool { return kinds[tool] == EventSearch }
 // call did not come that far.
 type LogEntry struct {
 	Event
-	given string // the file as the call names it
+	Given string `json:"-"` // the file as the call names it
 	begun time.Time
 }
 
@@ -83,7 +83,7 @@ type LogEntry struct {
 func EntryOf(call Call, tool, given string, begun time.Time) LogEntry {
 	kind := kinds[tool]
 	e := Event{Kind: kind, Operation: string(kind), Session: call.Session.ID, Call: call.ID, Tool: tool, Outcome: "ok"}
-	return LogEntry{Event: e, given: given, begun: begun}
+	return LogEntry{Event: e, Given: given, begun: begun}
 }
 
 // Auditor logs calls.
@@ -108,21 +108,21 @@ func (a *Auditor) Begin(call Call, s *Target) error {
 // Audit logs a call that is over.
 func (a *Auditor) Audit(of LogEntry, r *Result) {
 	e := of.Event
-	e.Path, e.Search = cmp.Or(of.Path, of.given), r.Search
+	e.Path, e.Search = cmp.Or(of.Path, of.Given), r.Search
 	e.Duration = float64(a.Now().Sub(of.begun).Microseconds()) / 1000
 	changed := !r.IsError && (e.Kind == EventWrite || e.Kind == EventEdit)
 	switch {
 	case r.IsError:
 		e.Kind = EventRefusal
-		e.Outcome, _ = r.Meta["fsmcp/error"].(string)
-		e.Code, _ = r.Meta["fsmcp/errorCode"].(int)
+		e.Outcome, e.Code = r.Facts.Error, r.Facts.ErrorCode
+	case changed && r.Facts.Size != nil:
+		e.Bytes = *r.Facts.Size
 	case changed:
-		e.Bytes, _ = r.Meta["fsmcp/size"].(int64)
 	default:
 		e.Bytes = answered(r)
 	}
 	a.Logger.Log(e)
-	if changed && reminders.SpeaksToAgents(e.Path, of.given) {
+	if changed && reminders.SpeaksToAgents(e.Path, of.Given) {
 		e.Kind = EventInstructions
 		a.Logger.Log(e)
 	}
@@ -160,7 +160,7 @@ func (a *Auditor) Restored(of LogEntry, r *Result, err error) {
 		if refused := (*refusal.Refusal)(nil); errors.As(err, &refused) {
 			slug = refused.Slug
 		}
-		r = &Result{IsError: true, Meta: map[string]any{"fsmcp/error": slug}}
+		r = &Result{IsError: true, Facts: Facts{Error: slug}}
 	}
 	a.Audit(of, r)
 }

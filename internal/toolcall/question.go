@@ -1,7 +1,6 @@
 package toolcall
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -27,8 +26,8 @@ type Question struct {
 	Path string
 
 	op perm.Op
-	// Unlogged is the call, which is logged with the answer that it ends with.
-	Unlogged *LogEntry
+	// Log is the call, which is logged with the answer that it ends with.
+	Log *LogEntry
 }
 
 // Consent is the user's yes to the questions of one call: each covers the tool
@@ -67,17 +66,10 @@ func (c *Consent) Granted(op perm.Op, path string) bool {
 	return c.Covers(&Question{Path: path, op: op})
 }
 
-// needsConsent is a refusal that the user can turn into a yes.
-type needsConsent struct {
-	*refusal.Refusal
-	question *Question
-}
-
-func (e *needsConsent) Unwrap() error { return e.Refusal }
-
-// NeedConsent words the question, with what the call will do, and the refusal for a
-// client that cannot ask. The user needs the resolved name to judge it.
-func NeedConsent(e *access.ConsentError, will, settingsFile string) error {
+// NeedConsent refuses a call that needs consent, in words for a client that cannot ask, and
+// words the question, with what the call will do. The user needs the resolved name to judge
+// it.
+func NeedConsent(e *access.ConsentError, will, settingsFile string) Outcome {
 	rule := refusal.Because(e.Decision)
 	message := fmt.Sprintf("%s %s?\n%s", e.Op, fsys.InSentence(e.Path.String()), rule)
 	if e.Resolved != e.Path.String() && !strings.HasSuffix(e.Resolved, "/"+e.Path.String()) { // the clipboard leads nowhere
@@ -86,15 +78,8 @@ func NeedConsent(e *access.ConsentError, will, settingsFile string) error {
 	if will != "" {
 		message += "\n" + will
 	}
-	return &needsConsent{refusal.NeedsConsent(e, settingsFile), &Question{Message: message, Names: e.Names, Rule: rule, Path: e.Resolved, op: e.Op}}
-}
-
-// QuestionIn returns the question that would let a failed call through, nil where none would.
-func QuestionIn(err error) *Question {
-	if e := (*needsConsent)(nil); errors.As(err, &e) {
-		return e.question
-	}
-	return nil
+	question := &Question{Message: message, Names: e.Names, Rule: rule, Path: e.Resolved, op: e.Op}
+	return Outcome{Err: refusal.NeedsConsent(e, settingsFile), Effects: Effects{Ask: question}}
 }
 
 // Unanswered is the answer to a call whose question did not get a yes. why
@@ -104,6 +89,6 @@ func Unanswered(tool string, q *Question, why string) *Result {
 		return Fail(tool, "", refusal.Unanswered("", "", why))
 	}
 	r := Fail(tool, "", refusal.Unanswered(q.Path, q.Rule, why))
-	r.Unlogged = q.Unlogged
+	r.Log = q.Log
 	return r
 }

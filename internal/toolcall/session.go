@@ -22,7 +22,7 @@ type Session struct {
 	Reminders *reminders.Conversation
 
 	mu     sync.Mutex
-	said   map[string]bool // by Once
+	said   map[Remark]bool
 	parsed Parsed
 	latest int // counts the notebooks that were parsed or are being parsed
 }
@@ -49,21 +49,30 @@ type Parsed struct {
 	nb *notebook.Notebook // of the content
 }
 
-// mostSaid bounds what Once remembers; past it everything is forgotten, and the worst is a
-// sentence that comes a second time.
+// A Remark is a sentence about a file that is made once in a conversation.
+type Remark struct{ Path, Text string }
+
+// mostSaid bounds the remarks that are remembered. Past it everything is forgotten: the worst
+// is a remark that is made a second time.
 const mostSaid = 10_000
 
-// Once reports whether a sentence about a file comes for the first time, and notes it.
-func (s *Session) Once(path, sentence string) bool {
+// WasSaid reports whether an answer that was sent has made a remark.
+func (s *Session) WasSaid(r Remark) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.said[r]
+}
+
+// noteSaid notes remarks as made.
+func (s *Session) noteSaid(all []Remark) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.said == nil || len(s.said) >= mostSaid {
-		s.said = make(map[string]bool)
+		s.said = make(map[Remark]bool)
 	}
-	key := path + "\x00" + sentence
-	first := !s.said[key]
-	s.said[key] = true
-	return first
+	for _, r := range all {
+		s.said[r] = true
+	}
 }
 
 // LastParsed is the notebook at path as it was parsed, if it has these bytes.
@@ -84,9 +93,9 @@ func (s *Session) keepParsed(p Parsed) {
 	s.parsed = p
 }
 
-// ParseAhead begins to parse a notebook for the next call. It is kept unless a later one
+// parseAhead begins to parse a notebook for the next call. It is kept unless a later one
 // came meanwhile.
-func (s *Session) ParseAhead(p Parsed) {
+func (s *Session) parseAhead(p Parsed) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.latest++
@@ -100,46 +109,6 @@ func (s *Session) ParseAhead(p Parsed) {
 			s.parsed = p
 		}
 	}()
-}
-
-// Show records what an answer shows, now that it is sent.
-func (s *Session) Show(n Shown) {
-	switch {
-	case n.State != nil && n.State.gone:
-		s.Reminders.ReportedGone(n.Path)
-	case n.State != nil:
-		s.Reminders.ReportedChange(n.Path, n.State.record, n.State.sum)
-	case n.Found:
-		s.found(n.Path, n.Record)
-	case n.Added:
-		if rec, known := s.Files.Get(n.Path); known && rec.Fits(n.Record.Parts) {
-			s.Files.Put(n.Path, rec.With(n.Record.Parts))
-		}
-	default:
-		s.Files.Put(n.Path, n.Record)
-		if n.View != (state.View{}) {
-			s.Files.Served(n.Path, n.View, n.Sum)
-		}
-	}
-}
-
-// found records what the answer to a search shows of a file.
-func (s *Session) found(path string, now state.Record) {
-	rec, known := s.Files.Get(path)
-	switch {
-	case !known:
-		rec = now
-	case !rec.Fits(now.Parts) && rec.Stamp.Ctime > now.Stamp.Ctime:
-		return // the file was changed, and shown, after the search looked at it
-	case !rec.Fits(now.Parts):
-		rec = now
-	case rec.Text == nil:
-		rec = rec.At(now.Stamp, now.Settled).With(now.Parts)
-		rec.Enc = now.Enc
-	default:
-		rec = rec.With(now.Parts)
-	}
-	s.Files.Put(path, rec)
 }
 
 // Grant consents for the rest of the conversation.

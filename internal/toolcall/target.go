@@ -42,19 +42,9 @@ func (t *Target) Note() string {
 // Name is the absolute path as an answer shows it.
 func (t *Target) Name() string { return fsys.InSentence(t.Asked.String()) }
 
-// What an answer or an error of Write, Edit or NotebookEdit shows of a file is reading. It
-// is shown only where a Read of the file takes no question, or where the user has consented
-// to this very call. access decides that; Answer leaves it out. Package commit takes it
-// out of errors, and shows nothing of what hooks did.
-
-// Answer is the answer to a change: what was done, what it shows of the file
-// where that may be shown, and remarks.
-func (t *Target) Answer(done, shows string, remarks ...string) *Result {
-	parts := []string{done}
-	if !t.Hidden {
-		parts = append(parts, shows)
-	}
-	return TextResult(append(append(parts, remarks...), t.Note())...)
+// Answer is the answer to a change: what was done, what it shows of the file, and remarks.
+func (t *Target) Answer(done, shows string, remarks ...string) Answer {
+	return Answer{Head: done, Body: shows, Notes: append(remarks, t.Note())}
 }
 
 // Opener finds the file of a call and decides on it.
@@ -78,36 +68,30 @@ func (c Call) Request(op perm.Op, path fsys.Path) access.Request {
 	return access.Request{Op: op, Path: path, Session: &c.Session.Grants, Once: c.Consent, Exact: c.Restoring}
 }
 
-// Open resolves and authorizes the file of a call. An error has its words.
-func (o Opener) Open(call Call, op perm.Op) (*Target, error) {
+// Open resolves and authorizes the file of a call. Without one, the outcome says why.
+func (o Opener) Open(call Call, op perm.Op) (*Target, Outcome) {
 	if call.File.err != nil {
 		return nil, o.refused(call, op, call.File.err)
 	}
 	f, err := o.Access.Open(call.Request(op, call.File.path))
-	if slash := (*access.SlashError)(nil); errors.As(err, &slash) && call.About != nil {
-		call.About.Path = slash.Resolved
-	}
 	if err != nil {
 		return nil, o.refused(call, op, err)
 	}
-	if call.About != nil {
-		call.About.Path, call.About.Stamp = f.Path, f.Stamp
-	}
-	return &Target{File: f}, nil
+	return &Target{File: f}, Outcome{}
 }
 
-// Decide decides on what is no file, such as the clipboard. An error has its words.
-func (o Opener) Decide(call Call, op perm.Op, path fsys.Path) error {
+// Decide decides on what is no file, such as the clipboard.
+func (o Opener) Decide(call Call, op perm.Op, path fsys.Path) Outcome {
 	if err := o.Access.Decide(call.Request(op, path)); err != nil {
 		return o.refused(call, op, err)
 	}
-	return nil
+	return Outcome{}
 }
 
-// refused returns the question or the refusal for an error of access.
-func (o Opener) refused(call Call, op perm.Op, err error) error {
+// refused refuses a call by an error of access.
+func (o Opener) refused(call Call, op perm.Op, err error) (out Outcome) {
 	if e := (*access.ElsewhereError)(nil); errors.As(err, &e) {
-		return refusal.Elsewhere(e, o.Access.Meant(op, e.Elsewhere), o.Access.Lexer().Base)
+		return Failed(refusal.Elsewhere(e, o.Access.Meant(op, e.Elsewhere), o.Access.Lexer().Base))
 	}
 	if consent := (*access.ConsentError)(nil); errors.As(err, &consent) {
 		will := ""
@@ -116,18 +100,20 @@ func (o Opener) refused(call Call, op perm.Op, err error) error {
 		}
 		return NeedConsent(consent, will, o.SettingsFile())
 	}
-	return refusal.Unopened(err)
+	if slash := (*access.SlashError)(nil); errors.As(err, &slash) {
+		out.File.Path = slash.Resolved
+	}
+	out.Err = refusal.Unopened(err)
+	return out
 }
 
 // Absent refuses a change of a name that is not there: the file was gone since it was
-// shown, or never was. That it is gone is said once: a repeated call may then create
-// it.
-func (o Opener) Absent(session *Session, s *Target) error {
+// shown, or never was.
+func (o Opener) Absent(session *Session, s *Target) Outcome {
 	if _, shown := session.Files.Get(s.Path); shown {
-		session.Files.Forget(s.Path)
-		return refusal.Gone(s.Name())
+		return Refused(refusal.Gone(s.Name()), Shown{Path: s.Path, How: Forgotten})
 	}
-	return o.Missing(s)
+	return Failed(o.Missing(s))
 }
 
 // Missing refuses a name that is not there.

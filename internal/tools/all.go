@@ -150,58 +150,64 @@ func (s *Service) Refused(tool, given string, call toolcall.Call, waited time.Du
 	s.auditor.AuditSoon(toolcall.EntryOf(call, tool, given, s.now().Add(-waited)), r)
 }
 
-// published turns a tool written as (ctx, call, its own args) to (result, error)
-// into one that answers every error in the words of package refusal.
+// published turns a tool, which is written as a function of its own arguments, into one that
+// the server can run.
 func published[T any, A interface {
 	*T
 	Args
-}](s *Service, name string, readOnly bool, run func(context.Context, toolcall.Call, A) (*toolcall.Result, error)) Tool {
+}](s *Service, name string, readOnly bool, run func(context.Context, toolcall.Call, A) toolcall.Outcome) Tool {
 	answer := func(ctx context.Context, call toolcall.Call, args Args) *toolcall.Result {
-		begun := s.now()
-		if !toolcall.Searches(name) {
-			s.searches.YieldCPU()
+		entry := toolcall.EntryOf(call, name, args.Target(), s.now())
+		call = s.begin(call, name, args)
+		out, clipboard := s.clipboard.answer(ctx, call, args)
+		if !clipboard {
+			out = run(ctx, call, args.(A))
 		}
-		call.Session.Files.CountCall()
-		call.About = new(reminders.Shown)
-		call.Intent, _ = args.(toolcall.Intent)
-		if !call.File.Parsed {
-			call.File = s.ParseFile(args.Target())
-		}
-		result, err := s.clipboard.answer(ctx, call, args)
-		if result == nil && err == nil {
-			result, err = run(ctx, call, args.(A))
-		}
-		if err != nil {
-			result = toolcall.Fail(name, args.Target(), endOf(ctx, err))
-			result.Shown, _ = toolcall.ShownIn(err)
-			result.Ask = toolcall.QuestionIn(err)
-		}
-		result.About = *call.About
-		entry := toolcall.EntryOf(call, name, args.Target(), begun)
-		entry.Path = call.About.Path
-		switch {
-		case result.Search != nil:
-			entry.Path = result.Search.Path
-		case err == nil && entry.Path != "" && name != nameNotebookEdit:
-			hint(result, call.Session.Reminders.Hint(s.preferences().HintsBelow, entry.Path))
-		}
-		if result.Ask == nil {
-			s.auditor.Audit(entry, result)
-		} else { // it may never be sent: the log waits for what becomes of the call
-			result.Ask.Unlogged, result.Unlogged = &entry, &entry
-		}
-		if result.Ask == nil || !call.CanAsk {
-			s.end(ctx, call, result)
-		}
-		return result
+		out.Err = endOf(ctx, out.Err)
+		return s.finish(ctx, call, entry, out)
 	}
 	return Tool{Name: name, ReadOnly: readOnly, Args: func() Args { return A(new(T)) }, Run: answer}
+}
+
+// begin completes the facts on a call from its arguments.
+func (s *Service) begin(call toolcall.Call, tool string, args Args) toolcall.Call {
+	if !toolcall.Searches(tool) {
+		s.searches.YieldCPU()
+	}
+	call.Session.Files.CountCall()
+	call.Intent, _ = args.(toolcall.Intent)
+	if !call.File.Parsed {
+		call.File = s.ParseFile(args.Target())
+	}
+	return call
+}
+
+// finish turns an outcome into the answer, logs the call, and adds what the answer says beside
+// its own matter.
+func (s *Service) finish(ctx context.Context, call toolcall.Call, entry toolcall.LogEntry, out toolcall.Outcome) *toolcall.Result {
+	hint := ""
+	if out.Err == nil && out.File.Path != "" && entry.Tool != nameNotebookEdit {
+		hint = call.Session.Reminders.Hint(s.preferences().HintsBelow, out.File.Path)
+	}
+	r := out.Result(entry.Tool, entry.Given, hint)
+	if entry.Path = r.File.Path; r.Search != nil {
+		entry.Path = r.Search.Path
+	}
+	if r.Ask == nil {
+		s.auditor.Audit(entry, r)
+	} else { // the answer may never be sent: the log waits for the end of the call
+		r.Ask.Log, r.Log = &entry, &entry
+	}
+	if r.Ask == nil || !call.CanAsk {
+		s.end(ctx, call, r)
+	}
+	return r
 }
 
 // end ends an answer with what changed outside in files that were shown in full, with what
 // language servers report, and with notices. An error has little room.
 func (s *Service) end(ctx context.Context, call toolcall.Call, r *toolcall.Result) {
-	if r.Report = call.Session.Reminders.Remind(ctx, call.About.Path, call.Client.Room(r)); r.Report != nil {
+	if r.Report = call.Session.Reminders.Remind(ctx, r.File.Path, call.Client.Room(r)); r.Report != nil {
 		r.Blocks = append(r.Blocks, toolcall.Block{Text: r.Report.Text})
 	}
 	if s.servers != nil && !r.IsError {
@@ -210,18 +216,6 @@ func (s *Service) end(ctx context.Context, call toolcall.Call, r *toolcall.Resul
 		}
 	}
 	s.notices.End(r)
-}
-
-// hint ends an answer with one line that names files for agents, if there is one.
-func hint(r *toolcall.Result, line string) {
-	if line == "" {
-		return
-	}
-	if last := &r.Blocks[len(r.Blocks)-1]; last.MIME == "" && last.Text != "" {
-		last.Text += "\n" + line // clients join blocks as they stand
-		return
-	}
-	r.Blocks = append(r.Blocks, toolcall.Block{Text: line})
 }
 
 // endOf returns why a call's context ended where err only says that it did: a deadline
@@ -233,28 +227,12 @@ func endOf(ctx context.Context, err error) error {
 	return err
 }
 
-// Sent notes that the answer to a call is about to be sent, before the client can see it.
-// It is the one place where what an answer shows begins to count as shown: an answer that
-// is never sent has shown nothing, nor has one that the client cuts, whatever hooks or
-// reminders have added to it.
+// Sent applies the effects of an answer that is about to be sent, before the client can see
+// it. An answer that is never sent has shown nothing, nor has one that the client cuts,
+// whatever hooks or reminders have added to it.
 func (s *Service) Sent(call toolcall.Call, r *toolcall.Result) {
-	session := call.Session
-	passes := call.Client.Passes(r)
-	for _, shown := range r.Shown {
-		if passes || shown.State != nil {
-			session.Show(shown)
-		}
-	}
-	if r.Next.Content != nil {
-		session.ParseAhead(r.Next)
-	}
-	if r.About.Path != "" {
-		session.Reminders.Shown(r.About)
-	}
-	if r.Unlogged != nil {
-		s.auditor.AuditSoon(*r.Unlogged, r)
-	}
-	if r.Report != nil {
-		session.Reminders.Sent(r.Report)
+	call.Session.Apply(r.Effects, call.Client.Passes(r))
+	if r.Log != nil {
+		s.auditor.AuditSoon(*r.Log, r)
 	}
 }

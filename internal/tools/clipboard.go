@@ -30,45 +30,64 @@ type clipboardReader struct {
 	clipboard Clipboard
 }
 
-// answer returns nil for a call that names a file. Other tools than Read are refused, and all
-// of them unless the user lets the clipboard be read; a file that bears that name then comes
-// first.
+// answer answers calls that name the clipboard; handled is false for a call that names a
+// file. Other tools than Read are refused, and all of them unless the user lets the clipboard
+// be read; a file that bears that name then comes first.
 //
 // The clipboard is no file: nothing counts as shown, and its text never leaves the machine
 // to be counted.
-func (r *clipboardReader) answer(ctx context.Context, call toolcall.Call, args Args) (*toolcall.Result, error) {
+func (r *clipboardReader) answer(ctx context.Context, call toolcall.Call, args Args) (out toolcall.Outcome, handled bool) {
 	if args.Target() != clipboardName {
-		return nil, nil
+		return out, false
 	}
 	if !r.preferences().Clipboard {
-		return nil, r.off(args)
+		err := r.off(args)
+		return toolcall.Failed(err), err != nil
 	}
 	a, reads := args.(*ReadArgs)
 	if !reads {
-		return nil, refusal.ClipboardReadOnly
+		return toolcall.Failed(refusal.ClipboardReadOnly), true
 	}
+	return r.read(ctx, call, a), true
+}
+
+// read answers a Read of the clipboard.
+func (r *clipboardReader) read(ctx context.Context, call toolcall.Call, a *ReadArgs) toolcall.Outcome {
 	w, err := a.want()
 	if err != nil {
-		return nil, err
+		return toolcall.Failed(err)
 	}
 	path := fsys.Named(clipboardName)
-	if err := r.opener.Decide(call, perm.Read, path); err != nil {
-		return nil, err
+	if out := r.opener.Decide(call, perm.Read, path); out.Err != nil {
+		return out
 	}
 	c, err := r.clipboard.Read(ctx)
 	if err != nil {
-		return nil, refusal.Clipboard(err)
+		return toolcall.Failed(refusal.Clipboard(err))
 	}
 	target := &toolcall.Target{File: &access.File{Target: &fsys.Target{Asked: path}, Op: perm.Read}}
-	one := reading{tool: r.reader, target: target, call: call, args: a, want: w, content: bytes.NewReader(c.Data), budget: r.budget.Of(call.Client)}
-	switch {
-	case c.Picture:
-		return one.clipboardPicture(ctx, c.Data)
-	case c.URIs:
-		target.Remarks = append(target.Remarks, "(The user has copied files; these are their paths.)")
-		return one.clipboardText(ctx, filePaths(c.Data))
+	one := reading{tool: r.reader, target: target, call: call, args: a, want: w, budget: r.budget.Of(call.Client)}
+	data := c.Data
+	if c.Picture {
+		kind := media.Sniff(data[:min(len(data), media.HeadSize)], "")
+		if !kind.IsImage() {
+			return toolcall.Failed(refusal.UnknownClipboardPicture)
+		}
+		return one.picture(ctx, section(data), kind)
 	}
-	return one.clipboardText(ctx, c.Data)
+	if c.URIs {
+		data = filePaths(data)
+		target.Remarks = append(target.Remarks, "(The user has copied files; these are their paths.)")
+	}
+	leave, err := one.beginText(ctx, section(data))
+	if err != nil {
+		return toolcall.Failed(err)
+	}
+	defer leave()
+	text := &state.File{Content: state.NewContent(data), Stamp: fsys.Stamp{Size: int64(len(data))}}
+	out := one.memoryText(text)
+	out.Shown = nil
+	return out
 }
 
 // off refuses a call that names the clipboard where the user does not let it be read, unless
@@ -101,22 +120,4 @@ func filePaths(uris []byte) []byte {
 		paths = append(append(paths, line...), '\n')
 	}
 	return paths
-}
-
-func (r *reading) clipboardPicture(ctx context.Context, data []byte) (*toolcall.Result, error) {
-	kind := media.Sniff(data[:min(len(data), media.HeadSize)], "")
-	if !kind.IsImage() {
-		return nil, refusal.UnknownClipboardPicture
-	}
-	r.ignore("an image", "offset", "limit", "column", "cell_id", "pages")
-	return r.picture(ctx, kind, int64(len(data)))
-}
-
-func (r *reading) clipboardText(ctx context.Context, data []byte) (*toolcall.Result, error) {
-	text := &state.File{Content: state.NewContent(data), Stamp: fsys.Stamp{Size: int64(len(data))}}
-	result, err := r.text(ctx, text.Stamp.Size, func() (*toolcall.Result, error) { return r.memoryText(ctx, text) })
-	if result != nil {
-		result.Shown = nil
-	}
-	return result, err
 }

@@ -27,12 +27,12 @@ type editor struct {
 	preferences func() Preferences
 }
 
-func (e *editor) run(ctx context.Context, call toolcall.Call, a *EditArgs) (*toolcall.Result, error) {
+func (e *editor) run(ctx context.Context, call toolcall.Call, a *EditArgs) toolcall.Outcome {
 	switch {
 	case a.OldString == a.NewString:
-		return nil, edit.ErrSame
+		return toolcall.Failed(edit.ErrSame)
 	case isStub(a.NewString):
-		return nil, refusal.StubAsText("new_string")
+		return toolcall.Failed(refusal.StubAsText("new_string"))
 	}
 	w := writing{by: e.committer, call: call, content: a.NewString}
 	return e.committer.Commit(ctx, call, perm.Edit, &editing{tool: e, args: a, writing: &w})
@@ -50,7 +50,7 @@ func (e *editing) Plan(_ context.Context, s *toolcall.Target, old *fsys.File) (*
 	w, session := e.writing, e.writing.call.Session
 	switch {
 	case old == nil && (toolcall.IsNotebook(s) || e.args.OldString != ""):
-		return nil, w.by.Opener.Absent(session, s)
+		return commit.Refused(w.by.Opener.Absent(session, s))
 	case toolcall.IsNotebook(s):
 		return nil, refusal.IsNotebook(s.Name())
 	case old == nil:
@@ -146,9 +146,9 @@ func (e editPlan) plan() (*commit.Change, error) {
 	replaced := span.Replaced(f.splices)
 	rec, known := e.knownByReminders(f, miss)
 	if !known {
-		var err error
-		if rec, err = e.gate.AllowEdit(gate.Replaced{Spans: replaced, Err: miss, Only: e.preferences.Gate != GateFull}); err != nil {
-			return nil, err
+		var out toolcall.Outcome
+		if rec, out = e.gate.AllowEdit(gate.Replaced{Spans: replaced, Err: miss, Only: e.preferences.Gate != GateFull}); out.Err != nil {
+			return commit.Refused(out)
 		}
 	}
 	if miss != nil {
@@ -159,7 +159,7 @@ func (e editPlan) plan() (*commit.Change, error) {
 		seen = seen.Union(rec.ReportedSpans())
 	}
 	if hidden := state.Outside(seen, replaced); len(hidden) > 0 {
-		return nil, e.gate.NeverShown(rec, hidden)
+		return commit.Refused(e.gate.NeverShown(rec, hidden))
 	}
 	return e.replacing(rec, f)
 }
@@ -170,14 +170,14 @@ func (e editPlan) replacing(rec state.Record, f found) (*commit.Change, error) {
 	head := e.head(len(f.res.Splices), f.res.Rule)
 	region, lines := changes.Region(c.Doc, f.res.Splices, len(head)+len(s.Note()))
 	change := commit.Of(c, rec, f.splices, state.KeepText)
-	change.Result = s.Answer(head, region)
-	if e.gate.Budget.Passes(change.Result.Blocks[0].Text) {
+	change.Outcome.Answer = s.Answer(head, region)
+	if e.gate.Budget.Passes(change.Outcome.Text()) {
 		change.Show(span.Set{}.Add(lines).Through(f.splices, false))
 	}
 	if len(c.Raw) > state.InMemory {
 		change.Differs = func() commit.Texts { return e.texts(len(f.splices)) }
 	}
-	change.Result.Meta = map[string]any{"fsmcp/size": change.Size(), "fsmcp/replacements": len(f.splices)}
+	change.Outcome.Facts = toolcall.Facts{Size: new(change.Size()), Replacements: len(f.splices)}
 	return change, nil
 }
 
@@ -264,7 +264,7 @@ func (e editPlan) applyToChangedFile(f found) (change *commit.Change, ok bool) {
 	if err != nil {
 		return nil, false
 	}
-	change.Result.Blocks[0].Text += fmt.Sprintf("\nThe file had changed since it was read; the edit was made in it as it is now. This is that change %s:\n%s", changes.Form, body)
+	change.Outcome.Note(fmt.Sprintf("The file had changed since it was read; the edit was made in it as it is now. This is that change %s:\n%s", changes.Form, body))
 	change.Show(all.Through(f.splices, true))
 	return change, true
 }

@@ -91,8 +91,8 @@ func TestAFormatterIsTakenUp(t *testing.T) {
 	}
 	b.want("a.txt", "one := 1\ntwo := 12\nthree := 3\n")
 	r := b.run(&EditArgs{FilePath: p, OldString: "one := 1", NewString: "one = 1"})
-	if sum, _ := r.Meta["fsmcp/hash"].(string); sum != fmt.Sprintf("%x", sumOfText("one := 1\ntwo := 12\nthree := 3\n")) || r.Meta["fsmcp/size"] != int64(30) {
-		t.Errorf("%v", r.Meta)
+	if r.Facts.Hash != sumOfText("one := 1\ntwo := 12\nthree := 3\n") || *r.Facts.Size != 30 {
+		t.Errorf("%v", r.Facts)
 	}
 	// A formatter that finds nothing to do is not mentioned.
 	s.after = func(commit.Edited) []hooks.Report { return nil }

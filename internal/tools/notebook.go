@@ -33,31 +33,32 @@ const (
 
 // notebook answers Read of a notebook. A broken one is an error that says
 // where; its raw text is paged by offset and limit like any other.
-func (r *reading) notebook(ctx context.Context, stamp fsys.Stamp) (*toolcall.Result, error) {
+func (r *reading) notebook(ctx context.Context, f *fsys.File, stamp fsys.Stamp) toolcall.Outcome {
+	r.ignore("a notebook", "region", "pages")
 	if stamp.Size > state.InMemory {
-		return nil, refusal.TooLargeNotebook(r.target.Name(), stamp.Size, state.InMemory, "shown")
+		return toolcall.Failed(refusal.TooLargeNotebook(r.target.Name(), stamp.Size, state.InMemory, "shown"))
 	}
 	leave, err := r.tool.loader.Admit(ctx, stamp.Size)
 	if err != nil {
-		return nil, err
+		return toolcall.Failed(err)
 	}
 	defer leave()
-	c, nb, err := r.tool.loader.Parse(r.call.Session, r.target, r.file)
+	c, nb, err := r.tool.loader.Parse(r.call.Session, r.target, f)
 	if broken := (*notebook.ParseError)(nil); errors.As(err, &broken) {
 		if !r.want.plain && r.want.cell == "" {
-			return r.memoryText(ctx, c)
+			return r.memoryText(c)
 		}
-		return nil, refusal.BrokenNotebook(r.target.Name(), broken)
+		return toolcall.Failed(refusal.BrokenNotebook(r.target.Name(), broken))
 	}
 	if err != nil {
-		return nil, err
+		return toolcall.Failed(err)
 	}
 	var sum state.Sum // of all of the notebook, if the record's text does not prove it
 	if len(c.Raw) > state.KeepText {
 		sum = c.Sum()
 	}
 	if (c.HasText() || sum != state.Sum{}) && r.repeated(sum) {
-		return unchanged(r.target), nil
+		return r.unchanged()
 	}
 	rec := c.Compare(nil).Record
 	v := viewing{read: r, loaded: c, nb: nb, rec: rec, sum: sum}
@@ -65,7 +66,7 @@ func (r *reading) notebook(ctx context.Context, stamp fsys.Stamp) (*toolcall.Res
 	case r.want.cell != "":
 		return v.cell(ctx)
 	case r.want.column > 0:
-		return nil, refusal.ColumnWithoutCell
+		return toolcall.Failed(refusal.ColumnWithoutCell)
 	}
 	return v.cells(ctx)
 }
@@ -81,27 +82,27 @@ type viewing struct {
 
 // cells shows cells in order; offset and limit count them. What is beyond the
 // limits is refused; what merely exceeds the client's own stops at a whole cell.
-func (v *viewing) cells(ctx context.Context) (*toolcall.Result, error) {
+func (v *viewing) cells(ctx context.Context) toolcall.Outcome {
 	o := render.Options{First: v.read.want.first - 1, MaxText: v.read.budget.Room()}
 	if !v.read.want.plain {
 		o.Limit = v.read.want.limit
 	}
 	if o.First >= v.nb.Len() && v.nb.Len() > 0 {
-		return toolcall.TextResult(v.read.target.Note(), fmt.Sprintf("<system-reminder>Warning: the file exists but is shorter than the provided offset (%d). The notebook has %d cells.</system-reminder>", v.read.want.first, v.nb.Len())), nil
+		return v.read.said(fmt.Sprintf("<system-reminder>Warning: the file exists but is shorter than the provided offset (%d). The notebook has %d cells.</system-reminder>", v.read.want.first, v.nb.Len()))
 	}
 	view := render.Cells(v.nb, o)
 	count := v.count(view.Parts)
 	if int64(view.Size) > v.read.tool.maxFileBytes || count > v.read.budget.Most {
-		return nil, v.tooMany(view.Size, count)
+		return toolcall.Failed(v.tooMany(view.Size, count))
 	}
 	if count > v.read.budget.Bound() || !v.within(view.Parts) {
 		if o.Limit = v.fitting(); o.Limit == 0 {
-			return v.beginning(ctx, o.First), nil
+			return v.beginning(ctx, o.First)
 		}
 		view = render.Cells(v.nb, o)
 	}
 	if view.Next == o.First && view.Next < v.nb.Len() {
-		return v.beginning(ctx, view.Next), nil
+		return v.beginning(ctx, view.Next)
 	}
 	v.rec = v.loaded.WithShown(v.rec, view.Shown)
 	onward := ""
@@ -114,12 +115,12 @@ func (v *viewing) cells(ctx context.Context) (*toolcall.Result, error) {
 			onward = fmt.Sprintf("(Cells %d-%d of %d are shown. Next: Read offset=%d, limit=%d.)", v.read.want.first, view.Next, v.nb.Len(), view.Next+1, limit)
 		}
 	}
-	return v.answer(ctx, view.Parts, view.Notice, onward), nil
+	return v.answer(ctx, view.Parts, view.Notice, onward)
 }
 
 // beginning shows as much of a cell as one answer holds where that is less than
 // the cell.
-func (v *viewing) beginning(ctx context.Context, i int) *toolcall.Result {
+func (v *viewing) beginning(ctx context.Context, i int) toolcall.Outcome {
 	rest := ""
 	if i+1 < v.nb.Len() {
 		rest = fmt.Sprintf("(Cell %d of %d is too long for one answer; offset=%d goes on behind it.)", i+1, v.nb.Len(), i+2)
@@ -128,10 +129,10 @@ func (v *viewing) beginning(ctx context.Context, i int) *toolcall.Result {
 }
 
 // cell shows one cell, its outputs whole; offset and limit count its lines.
-func (v *viewing) cell(ctx context.Context) (*toolcall.Result, error) {
+func (v *viewing) cell(ctx context.Context) toolcall.Outcome {
 	i, err := v.nb.Find(v.read.want.cell)
 	if err != nil {
-		return nil, refusal.NoSuchCell(v.read.target.Name(), err, 12)
+		return toolcall.Failed(refusal.NoSuchCell(v.read.target.Name(), err, 12))
 	}
 	o := render.CellOptions{First: v.read.want.first, Column: v.read.want.column, Columns: defaultColumns}
 	switch {
@@ -140,13 +141,13 @@ func (v *viewing) cell(ctx context.Context) (*toolcall.Result, error) {
 	case !v.read.want.plain:
 		o.Limit = v.read.want.limit
 	}
-	return v.lines(ctx, i, v.read.want.cell, o, ""), nil
+	return v.lines(ctx, i, v.read.want.cell, o, "")
 }
 
 // lines shows lines of the cell at index i, which calls name as name, as far as
 // one answer holds them; name is empty where no call can name the cell. rest
 // stands before the call that goes on.
-func (v *viewing) lines(ctx context.Context, i int, name string, o render.CellOptions, rest string) *toolcall.Result {
+func (v *viewing) lines(ctx context.Context, i int, name string, o render.CellOptions, rest string) toolcall.Outcome {
 	name = fsys.InSentence(name)
 	o.MaxText = v.read.budget.Room()
 	if most := v.read.budget.Lines(); most < math.MaxInt && (o.Limit == 0 || o.Limit > most) {
@@ -157,7 +158,7 @@ func (v *viewing) lines(ctx context.Context, i int, name string, o render.CellOp
 	case view.Total == 0: // there are no lines to count
 		view = render.Cell(v.nb, i, render.CellOptions{})
 	case view.First > view.Total:
-		return toolcall.TextResult(v.read.target.Note(), fmt.Sprintf("<system-reminder>Warning: the file exists but is shorter than the provided offset (%d). Cell %s has %d lines.</system-reminder>", view.First, name, view.Total))
+		return v.read.said(fmt.Sprintf("<system-reminder>Warning: the file exists but is shorter than the provided offset (%d). Cell %s has %d lines.</system-reminder>", view.First, name, view.Total))
 	}
 	for count := v.count(view.Parts); count > v.read.budget.Bound(); count = v.count(view.Parts) {
 		shorter := partsSize(view.Parts) * v.read.budget.Bound() / count * 95 / 100
@@ -227,24 +228,25 @@ func (v *viewing) tooMany(size, count int) error {
 	return refusal.LargeView{Size: int64(size), MaxSize: v.read.tool.maxFileBytes, Count: count, MaxCount: v.read.budget.Most, Cells: v.nb.Len(), Call: next}.Refusal()
 }
 
-// answer notes what is shown and builds the content: text and, in their place,
-// pictures, then the remarks.
-func (v *viewing) answer(ctx context.Context, parts []render.Part, remarks ...string) *toolcall.Result {
-	rec := v.rec
-	v.read.call.About.Extent = reminders.InPart
-	if gate.FirstUnseen(v.nb.Cells(), rec) == nil {
-		v.read.call.About.Extent = reminders.InFull
+// answer builds the answer: text and, in their place, pictures, then the remarks.
+func (v *viewing) answer(ctx context.Context, parts []render.Part, remarks ...string) (out toolcall.Outcome) {
+	out.Shown = []toolcall.Shown{{Path: v.read.target.Path, Record: v.rec, View: v.read.want.view(), Sum: v.sum}}
+	out.File.Extent = reminders.InPart
+	if gate.FirstUnseen(v.nb.Cells(), v.rec) == nil {
+		out.File.Extent = reminders.InFull
 	}
+	out.Facts = toolcall.Facts{Size: new(v.rec.Stamp.Size), Cells: new(v.nb.Len())}
 	blocks, left := v.blocks(ctx, parts)
-	rest := toolcall.TextResult(append([]string{v.read.target.Note(), left}, remarks...)...).Blocks[0].Text
-	switch {
-	case len(blocks) == 0:
-		blocks = []toolcall.Block{{Text: strings.TrimSpace("(The notebook has no cells.)\n" + rest)}}
-	case rest != "":
-		blocks = append(blocks, toolcall.Block{Text: rest})
+	remarks = append([]string{v.read.target.Note(), left}, remarks...)
+	if len(blocks) == 0 {
+		out.Head, out.Notes = "(The notebook has no cells.)", remarks
+		return out
 	}
-	facts := map[string]any{"fsmcp/size": rec.Stamp.Size, "fsmcp/cells": v.nb.Len()}
-	return &toolcall.Result{Blocks: blocks, Meta: facts, Shown: []toolcall.Shown{{Path: v.read.target.Path, Record: rec, View: v.read.want.view(), Sum: v.sum}}}
+	out.Media = blocks
+	if rest := toolcall.Joined(remarks...); rest != "" { // it stands below the cells
+		out.Media = append(out.Media, toolcall.Block{Text: rest})
+	}
+	return out
 }
 
 // blocks turns parts into content blocks. Pictures beyond the budgets are left
@@ -282,7 +284,7 @@ func (v *viewing) blocks(ctx context.Context, parts []render.Part) (blocks []too
 			}
 			continue
 		case err != nil:
-			blocks = append(blocks, toolcall.Block{Text: toolcall.TextResult(fmt.Sprintf("(The picture of cell %s is left out: %s.)", name, unshown(err)), text.EscapeFrame(p.Picture.Plain)).Blocks[0].Text})
+			blocks = append(blocks, toolcall.Block{Text: toolcall.Joined(fmt.Sprintf("(The picture of cell %s is left out: %s.)", name, unshown(err)), text.EscapeFrame(p.Picture.Plain))})
 			continue
 		}
 		sent := ""
@@ -290,7 +292,7 @@ func (v *viewing) blocks(ctx context.Context, parts []render.Part) (blocks []too
 		if as := sentAs(had, picture); as != "" {
 			sent = fmt.Sprintf("(The picture of cell %s is a %s%s.)", name, had, as)
 		}
-		if line := toolcall.TextResult(picture.Shown.Line(), sent).Blocks[0].Text; line != "" {
+		if line := toolcall.Joined(picture.Shown.Line(), sent); line != "" {
 			blocks = append(blocks, toolcall.Block{Text: line})
 		}
 		pictures, chars = pictures+1, chars+media.Base64Len(len(picture.Data))

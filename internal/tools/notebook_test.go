@@ -61,7 +61,7 @@ func (b *bench) until(edit *NotebookEditArgs) {
 		if !r.IsError {
 			return
 		}
-		if slug := r.Meta["fsmcp/error"]; try > 200 || slug != refusal.SlugModified && slug != refusal.SlugBusy {
+		if slug := r.Facts.Error; try > 200 || slug != refusal.SlugModified && slug != refusal.SlugBusy {
 			b.t.Errorf("cell %s: %s", edit.CellID, r.Blocks[0].Text)
 			return
 		}

@@ -25,9 +25,9 @@ import (
 // cellEditor answers NotebookEdit.
 type cellEditor struct{ committer *commit.Committer }
 
-func (e *cellEditor) run(ctx context.Context, call toolcall.Call, a *NotebookEditArgs) (*toolcall.Result, error) {
+func (e *cellEditor) run(ctx context.Context, call toolcall.Call, a *NotebookEditArgs) toolcall.Outcome {
 	if err := a.check(); err != nil {
-		return nil, err
+		return toolcall.Failed(err)
 	}
 	return e.committer.Commit(ctx, call, perm.NotebookEdit, &cellEditing{by: e.committer, call: call, args: a})
 }
@@ -72,7 +72,7 @@ func (e *cellEditing) Plan(_ context.Context, s *toolcall.Target, old *fsys.File
 		return nil, refusal.NotNotebook(s.Name())
 	}
 	if old == nil {
-		return nil, e.by.Opener.Absent(session, s)
+		return commit.Refused(e.by.Opener.Absent(session, s))
 	}
 	_, known := session.Files.Get(s.Path)
 	if err := e.worthReading(s, old, known); err != nil {
@@ -101,14 +101,14 @@ type cellPlan struct {
 func (e cellPlan) plan() (*commit.Change, error) {
 	now := e.gate.File.Compare(nil)
 	if now.Changed {
-		return nil, e.gate.ChangedNotebook(e.replaced())
+		return commit.Refused(e.gate.ChangedNotebook(e.replaced()))
 	}
-	done, err := e.apply(now.Record)
-	if err != nil {
-		return nil, err
+	done, out := e.apply(now.Record)
+	if out.Err != nil {
+		return commit.Refused(out)
 	}
 	if len(done.Splices) == 0 {
-		return &commit.Change{Result: toolcall.TextResult(fmt.Sprintf("Cell %s of %s already is exactly this; nothing was written.", done.Name, e.gate.Target.Name()), e.gate.Target.Note())}, nil
+		return commit.Answered(e.gate.Target.Answer(fmt.Sprintf("Cell %s of %s already is exactly this; nothing was written.", done.Name, e.gate.Target.Name()), "")), nil
 	}
 	return e.change(done, now.Record), nil
 }
@@ -148,28 +148,30 @@ func (e *cellEditing) worthReading(s *toolcall.Target, old *fsys.File, known boo
 
 // apply finds the cell, makes sure that it was shown, and works out the edit. rec is the
 // notebook's record.
-func (e cellPlan) apply(rec state.Record) (rewrite.Edit, error) {
+func (e cellPlan) apply(rec state.Record) (done rewrite.Edit, out toolcall.Outcome) {
 	a, nb := e.args, e.nb
 	at := -1
 	if a.CellID != "" {
 		i, err := nb.Find(a.CellID)
 		if err != nil {
-			return rewrite.Edit{}, refusal.NoSuchCell(e.gate.Target.Name(), err, refusal.CellCode(err))
+			return done, toolcall.Failed(refusal.NoSuchCell(e.gate.Target.Name(), err, refusal.CellCode(err)))
 		}
 		at = i
 	}
 	if a.mode() != modeInsert {
-		if err := e.gate.AllowCell(nb.Cell(at), a.CellID, rec); err != nil {
-			return rewrite.Edit{}, err
+		if out := e.gate.AllowCell(nb.Cell(at), a.CellID, rec); out.Err != nil {
+			return done, out
 		}
 	}
 	switch a.mode() {
 	case modeDelete:
-		return rewrite.Delete(nb, at)
+		done, out.Err = rewrite.Delete(nb, at)
 	case modeInsert:
-		return rewrite.Insert(nb, at, a.CellType, *a.NewSource, e.ids)
+		done, out.Err = rewrite.Insert(nb, at, a.CellType, *a.NewSource, e.ids)
+	default:
+		done, out.Err = rewrite.Replace(nb, at, *a.NewSource, a.CellType)
 	}
-	return rewrite.Replace(nb, at, *a.NewSource, a.CellType)
+	return done, out
 }
 
 // change turns an edit into what commit takes.
@@ -177,10 +179,8 @@ func (e cellPlan) change(done rewrite.Edit, rec state.Record) *commit.Change {
 	c := commit.Of(e.gate.File, rec, done.Splices, toolcall.MostParsed)
 	c.Notebook = true
 	c.Differs = func() commit.Texts { return e.texts(done) }
-	c.Result = &toolcall.Result{
-		Blocks: e.answer(done).Blocks,
-		Meta:   map[string]any{"fsmcp/size": c.Size(), "fsmcp/cell": done.Name},
-	}
+	c.Outcome.Answer = e.answer(done)
+	c.Outcome.Facts = toolcall.Facts{Size: new(c.Size()), Cell: done.Name}
 	return c
 }
 
@@ -202,7 +202,7 @@ func (e cellPlan) texts(done rewrite.Edit) (t commit.Texts) {
 
 // answer says what was done, how cells are called now, and shows the cell as
 // it is: at most changes.RegionRoom bytes plus the new source.
-func (e cellPlan) answer(done rewrite.Edit) *toolcall.Result {
+func (e cellPlan) answer(done rewrite.Edit) toolcall.Answer {
 	s, nb := e.gate.Target, e.nb
 	if s.Hidden { // types, places and counts are the file's own
 		return s.Answer(fmt.Sprintf("Cell %s of %s: %s is done.", done.Name, s.Name(), e.args.mode()), "")

@@ -28,57 +28,67 @@ const (
 )
 
 // pdf answers Read of a PDF: a head line, and of each page its text and picture.
-func (r *reading) pdf(ctx context.Context, size int64) (*toolcall.Result, error) {
-	name := r.target.Name()
-	if size > media.MaxPDF {
-		return nil, refusal.TooLongPDF(name, size)
+func (r *reading) pdf(ctx context.Context, content *io.SectionReader) toolcall.Outcome {
+	r.ignore("a PDF", "offset", "limit", "column", "cell_id", "region")
+	name, client := r.target.Name(), r.call.Client
+	if content.Size() > media.MaxPDF {
+		return toolcall.Failed(refusal.TooLongPDF(name, content.Size()))
 	}
-	style := r.tool.preferences().pdfStyle(r.call.Client)
-	q := media.PDFRequest{Pages: r.want.pages, Pictures: media.PagePictures, Choose: style.Pictures == PicturesAuto, Room: pdfRoom, Text: pdfText, DrawFor: r.tool.drawFor}
-	q.Pictures = r.call.Client.MostPictures(q.Pictures)
+	q := r.tool.pdfRequest(client)
+	q.Pages = r.want.pages
+	res, err := r.tool.pages.PDF(ctx, content, content.Size(), q, media.Progress(r.call.Progress))
+	if err != nil {
+		return toolcall.Failed(refusal.PDF(name, err))
+	}
+	a := pagewords.Answer{Asked: q, Result: res, PicturesLast: client.PicturesLast}
+	if client.Pictures == toolcall.NoPictures {
+		a.NoPictures = noPictures
+	}
+	out := toolcall.Outcome{Answer: shownPages(r.target, content.Size(), a)}
+	if res.Document != nil || len(res.Pages) == res.Count {
+		out.File.Extent = reminders.AsPictures
+	}
+	return out
+}
+
+// pdfRequest asks for as much of a PDF as the settings want and the client passes on.
+func (r *reader) pdfRequest(client toolcall.ClientLimits) media.PDFRequest {
+	style := r.preferences().pdfStyle(client)
+	q := media.PDFRequest{Pictures: client.MostPictures(media.PagePictures), DrawFor: r.drawFor}
 	if style.Pictures == PicturesNever {
 		q.Pictures = 0
 	}
-	q.Choose = q.Choose && q.Pictures > 0
-	q.Room = toolcall.AtMost(q.Room, r.call.Client.Answer)
-	q.Text = toolcall.AtMost(q.Text, r.call.Client.Chars)
-	q.Text = toolcall.AtMost(q.Text, 3*r.call.Client.Tokens) // characters; words of a page have four to a token
+	q.Choose = style.Pictures == PicturesAuto && q.Pictures > 0
+	q.Room = toolcall.AtMost(pdfRoom, client.Answer) - toolcall.AnswerRest - media.MostPages*pageRest
+	q.Text = toolcall.AtMost(pdfText, client.Chars)
+	q.Text = toolcall.AtMost(q.Text, 3*client.Tokens) // characters; words of a page have four to a token
+	q.Text = max(q.Text-toolcall.AnswerRest-media.MostPages*pageRest/2, toolcall.AnswerRest)
 	if style.Document {
 		q.Document = media.WholeDocument
-		if c := r.call.Client.Answer; c > 0 { // base64 is four thirds
+		if c := client.Answer; c > 0 { // base64 is four thirds
 			q.Document = max(min(q.Document, (c-toolcall.AnswerRest)/4*3), 1)
 		}
 	}
-	q.Room, q.Text = q.Room-toolcall.AnswerRest-media.MostPages*pageRest, max(q.Text-toolcall.AnswerRest-media.MostPages*pageRest/2, toolcall.AnswerRest)
-	res, err := r.tool.pages.PDF(ctx, r.file, size, q, r.call.Progress)
-	if err != nil {
-		return nil, refusal.PDF(name, err)
-	}
-	if res.Document != nil || len(res.Pages) == res.Count {
-		r.call.About.Extent = reminders.AsPictures
-	}
-	a := pagewords.Answer{Asked: q, Result: res, PicturesLast: r.call.Client.PicturesLast}
-	if r.call.Client.Pictures == toolcall.NoPictures {
-		a.NoPictures = noPictures
-	}
-	return shownPages(r.target, size, a), nil
+	return q
 }
 
 // shownPages is the answer with pages, or with a document of them.
-func shownPages(t *toolcall.Target, size int64, a pagewords.Answer) *toolcall.Result {
+func shownPages(t *toolcall.Target, size int64, a pagewords.Answer) toolcall.Answer {
 	res := a.Result
 	shown := a.Pages()
-	head := fmt.Sprintf("PDF file read: %s (%s), %s %s of %d", t.Name(), phrase.Bytes(size), phrase.Plural(len(shown), "page", "pages"), media.Spoken(shown), res.Count)
-	out := &toolcall.Result{Meta: map[string]any{"fsmcp/pages": res.Count, "fsmcp/originalSize": size}}
-	out.Blocks = toolcall.TextResult(head, misnamed(t, media.PDF), a.Document(), a.Remarks(), t.Note()).Blocks
+	out := toolcall.Answer{
+		Head:  fmt.Sprintf("PDF file read: %s (%s), %s %s of %d", t.Name(), phrase.Bytes(size), phrase.Plural(len(shown), "page", "pages"), media.Spoken(shown), res.Count),
+		Notes: []string{misnamed(t, media.PDF), a.Document(), a.Remarks(), t.Note()},
+		Facts: toolcall.Facts{Pages: res.Count, OriginalSize: size},
+	}
 	if res.Document != nil {
-		out.Blocks = append(out.Blocks, toolcall.Block{Data: res.Document, MIME: media.PDF.MIME(), Path: t.Asked.String()})
+		out.Media = []toolcall.Block{{Data: res.Document, MIME: media.PDF.MIME(), Path: t.Asked.String()}}
 		return out
 	}
 	for _, p := range res.Pages {
-		out.Blocks = append(out.Blocks, toolcall.Block{Text: a.Page(p)})
+		out.Media = append(out.Media, toolcall.Block{Text: a.Page(p)})
 		if p.Picture != nil {
-			out.Blocks = append(out.Blocks, toolcall.Block{Data: p.Picture, MIME: media.JPEG.MIME()})
+			out.Media = append(out.Media, toolcall.Block{Data: p.Picture, MIME: media.JPEG.MIME()})
 		}
 	}
 	return out

@@ -94,8 +94,8 @@ func TestErrorsOfPicturesNameTheNextStep(t *testing.T) {
 		e.err = c.err
 		r := b.run(&ReadArgs{FilePath: c.path})
 		text := r.Blocks[0].Text
-		if !r.IsError || r.Meta["fsmcp/errorCode"] != c.code || r.Meta["fsmcp/error"] != c.slug || !strings.Contains(text, c.next) || !strings.Contains(text, c.path) {
-			t.Errorf("%v: %v\n%s", c.err, r.Meta, text)
+		if !r.IsError || r.Facts.ErrorCode != c.code || r.Facts.Error != c.slug || !strings.Contains(text, c.next) || !strings.Contains(text, c.path) {
+			t.Errorf("%v: %v\n%s", c.err, r.Facts, text)
 		}
 		if strings.Contains(text, "inner word") {
 			t.Errorf("the library's words reach the caller: %s", text)
@@ -124,7 +124,7 @@ func TestWhatIsWrittenMeanwhile(t *testing.T) {
 						t.Error(err)
 					}
 				}
-				if r := b.run(&ReadArgs{FilePath: path}); r.Meta["fsmcp/error"] != refusal.SlugBusy || !strings.Contains(r.Blocks[0].Text, "is being written to by another program right now") {
+				if r := b.run(&ReadArgs{FilePath: path}); r.Facts.Error != refusal.SlugBusy || !strings.Contains(r.Blocks[0].Text, "is being written to by another program right now") {
 					t.Errorf("%s %s %v: %s", what, name, err, r.Blocks[0].Text)
 				}
 			}
@@ -178,7 +178,7 @@ func TestPDFsWithinWhatIsAllowed(t *testing.T) {
 	}
 	for _, size := range []string{"\x15\x00\x01\x00", "\x0f\x00\x0f\x00"} { // 21 x 1: a side too long; 15 x 15: too many pixels
 		r := b.run(&ReadArgs{FilePath: b.put("b.gif", "GIF89a"+size+"\x00\x00\x00")})
-		if !r.IsError || r.Meta["fsmcp/error"] != refusal.SlugTooLarge || !strings.Contains(r.Blocks[0].Text, "20 pixels a side") {
+		if !r.IsError || r.Facts.Error != refusal.SlugTooLarge || !strings.Contains(r.Blocks[0].Text, "20 pixels a side") {
 			t.Errorf("%q: %s", size, r.Blocks[0].Text)
 		}
 	}

@@ -29,42 +29,49 @@ type pictureReader struct {
 }
 
 // picture answers Read of an image: a text that stands on its own, and the image.
-func (r *reading) picture(ctx context.Context, kind media.Kind, size int64) (*toolcall.Result, error) {
+func (r *reading) picture(ctx context.Context, content *io.SectionReader, kind media.Kind) toolcall.Outcome {
+	r.ignore("an image", "offset", "limit", "column", "cell_id", "pages")
 	name := r.target.Name()
-	facts, err := media.Inspect(kind, r.content, size)
+	facts, err := media.Inspect(kind, content, content.Size())
 	if err != nil {
-		return nil, refusal.Image(name, facts, err)
+		return toolcall.Failed(refusal.Image(name, facts, err))
 	}
 	if r.call.Client.Pictures == toolcall.NoPictures {
-		return r.unshownPicture(facts, size), nil
+		return toolcall.Outcome{Answer: unshownPicture(r.target, facts, content.Size())}
 	}
 	q := r.tool.pictures.request(kind, r.call.Client)
 	if !q.Bounds.Admits(facts) {
-		return nil, refusal.TooManyPixels(name, facts, q.Bounds)
+		return toolcall.Failed(refusal.TooManyPixels(name, facts, q.Bounds))
 	}
-	if r.want.region != "" {
-		region, err := media.ParseRegion(r.want.region)
-		if err == nil {
-			_, err = region.Clamp(facts.Width, facts.Height)
-		}
-		if err != nil {
-			return nil, refusal.Image(name, facts, err)
-		}
-		q.Region = &region
+	if q.Region, err = regionOf(r.want.region, facts); err != nil {
+		return toolcall.Failed(refusal.Image(name, facts, err))
 	}
-	result, err := r.decoded(ctx, facts, size, q)
+	result, err := r.decoded(ctx, content, facts, q)
 	switch {
 	case errors.Is(err, media.ErrTooLarge): // an icon among them, or it has grown
-		return nil, refusal.TooManyPixels(name, facts, q.Bounds)
+		return toolcall.Failed(refusal.TooManyPixels(name, facts, q.Bounds))
 	case errors.Is(err, media.ErrTooLong):
-		return nil, refusal.TooLongImage(name, size)
+		return toolcall.Failed(refusal.TooLongImage(name, content.Size()))
 	case err != nil:
-		return nil, refusal.Image(name, facts, err)
+		return toolcall.Failed(refusal.Image(name, facts, err))
 	}
+	out := toolcall.Outcome{Answer: shownPicture(r.target, facts, content.Size(), result)}
 	if q.Region == nil {
-		r.call.About.Extent = reminders.AsPictures
+		out.File.Extent = reminders.AsPictures
 	}
-	return r.shownPicture(facts, size, result), nil
+	return out
+}
+
+// regionOf parses the region of a picture that a call asks for; nil: all of it.
+func regionOf(given string, f media.Facts) (*media.Rect, error) {
+	if given == "" {
+		return nil, nil
+	}
+	region, err := media.ParseRegion(given)
+	if err == nil {
+		_, err = region.Clamp(f.Width, f.Height)
+	}
+	return &region, err
 }
 
 // request asks for a whole picture within the limits of the settings and of the client.
@@ -84,13 +91,13 @@ func (p pictureReader) request(kind media.Kind, client toolcall.ClientLimits) me
 	return media.Request{Kind: kind, Limits: l, Bounds: b}
 }
 
-// decoded is the picture as it is where that may be handed on, else what
-// becomes of it.
-func (r *reading) decoded(ctx context.Context, f media.Facts, size int64, q media.Request) (media.Result, error) {
-	if q.Region != nil || !q.SendsUnchanged(f, size) {
-		return r.tool.pictures.develop(ctx, r.call, r.content, size, q)
+// decoded is the picture as it is if that may be handed on, else what the decoder makes of
+// it.
+func (r *reading) decoded(ctx context.Context, content *io.SectionReader, f media.Facts, q media.Request) (media.Result, error) {
+	if q.Region != nil || !q.SendsUnchanged(f, content.Size()) {
+		return r.tool.pictures.develop(ctx, r.call.Progress, content, q)
 	}
-	data, err := io.ReadAll(io.NewSectionReader(r.content, 0, size))
+	data, err := io.ReadAll(content)
 	if err != nil {
 		return media.Result{}, err
 	}
@@ -124,7 +131,7 @@ func (p pictureReader) part(ctx context.Context, call toolcall.Call, data []byte
 	case !q.Bounds.Admits(f):
 		return media.Result{}, media.ErrTooLarge
 	}
-	return p.develop(ctx, call, bytes.NewReader(data), int64(len(data)), q)
+	return p.develop(ctx, call.Progress, section(data), q)
 }
 
 // unshown says in a few words why a picture in another file is not shown.
@@ -150,28 +157,31 @@ func unshown(err error) string {
 	return "it could not be decoded in time"
 }
 
-// develop hands a picture to a decoder.
-func (p pictureReader) develop(ctx context.Context, call toolcall.Call, file io.ReaderAt, size int64, q media.Request) (media.Result, error) {
-	if call.Progress != nil {
-		call.Progress(0, 1, "decoding the picture")
-		defer call.Progress(1, 1, "decoded")
+// section returns a reader of bytes in memory.
+func section(data []byte) *io.SectionReader {
+	return io.NewSectionReader(bytes.NewReader(data), 0, int64(len(data)))
+}
+
+// develop hands a picture to a decoder. progress may be nil.
+func (p pictureReader) develop(ctx context.Context, progress toolcall.Progress, content *io.SectionReader, q media.Request) (media.Result, error) {
+	if progress != nil {
+		progress(0, 1, "decoding the picture")
+		defer progress(1, 1, "decoded")
 	}
-	return p.engine.Picture(ctx, file, size, q, nil)
+	return p.engine.Picture(ctx, content, content.Size(), q, nil)
 }
 
 // shownPicture is the answer with a picture.
-func (r *reading) shownPicture(f media.Facts, size int64, p media.Result) *toolcall.Result {
-	head := fmt.Sprintf("Image file read: %s (%s, %dx%d, %s%s)", r.target.Name(), f.Kind, f.Width, f.Height, phrase.Bytes(size), sentAs(f.Kind, p))
-	return &toolcall.Result{
-		Blocks: []toolcall.Block{
-			{Text: toolcall.TextResult(head, misnamed(r.target, f.Kind), firstOf(f.Kind, p), faded(p), p.Shown.Line(), r.target.Note()).Blocks[0].Text},
-			{Data: p.Data, MIME: p.As.MIME()},
-		},
-		Meta: map[string]any{
-			"fsmcp/originalWidth": p.Shown.Width, "fsmcp/originalHeight": p.Shown.Height, "fsmcp/originalSize": size,
-			"fsmcp/displayWidth": p.Shown.DisplayWidth, "fsmcp/displayHeight": p.Shown.DisplayHeight,
-		},
+func shownPicture(t *toolcall.Target, f media.Facts, size int64, p media.Result) toolcall.Answer {
+	a := toolcall.Answer{
+		Head:  fmt.Sprintf("Image file read: %s (%s, %dx%d, %s%s)", t.Name(), f.Kind, f.Width, f.Height, phrase.Bytes(size), sentAs(f.Kind, p)),
+		Notes: []string{misnamed(t, f.Kind), firstOf(f.Kind, p), faded(p), p.Shown.Line(), t.Note()},
+		Media: []toolcall.Block{{Data: p.Data, MIME: p.As.MIME()}},
+		Facts: toolcall.Facts{OriginalSize: size},
 	}
+	a.Facts.Original.Width, a.Facts.Original.Height = p.Shown.Width, p.Shown.Height
+	a.Facts.Display.Width, a.Facts.Display.Height = p.Shown.DisplayWidth, p.Shown.DisplayHeight
+	return a
 }
 
 // sentAs says what became of a picture of a kind; empty where it is sent in that.
@@ -187,16 +197,18 @@ func sentAs(had media.Kind, p media.Result) string {
 }
 
 // unshownPicture is the answer to a client that shows no pictures: the facts in words.
-func (r *reading) unshownPicture(f media.Facts, size int64) *toolcall.Result {
-	return &toolcall.Result{
-		Blocks: toolcall.TextResult(
-			fmt.Sprintf("Image file: %s (%s, %dx%d, %s)", r.target.Name(), f.Kind, f.Width, f.Height, phrase.Bytes(size)),
-			misnamed(r.target, f.Kind),
+func unshownPicture(t *toolcall.Target, f media.Facts, size int64) toolcall.Answer {
+	a := toolcall.Answer{
+		Head: fmt.Sprintf("Image file: %s (%s, %dx%d, %s)", t.Name(), f.Kind, f.Width, f.Height, phrase.Bytes(size)),
+		Notes: []string{
+			misnamed(t, f.Kind),
 			fmt.Sprintf("(The image is not sent: %s. Get text out of it with another program, or ask the user what it shows. If the client does show pictures, the user can set \"pictures\" for it in the setting limits.clients.)", noPictures),
-			r.target.Note(),
-		).Blocks,
-		Meta: map[string]any{"fsmcp/originalWidth": f.Width, "fsmcp/originalHeight": f.Height, "fsmcp/originalSize": size},
+			t.Note(),
+		},
+		Facts: toolcall.Facts{OriginalSize: size},
 	}
+	a.Facts.Original.Width, a.Facts.Original.Height = f.Width, f.Height
+	return a
 }
 
 // noPictures says why no picture is sent.

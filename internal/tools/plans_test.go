@@ -71,9 +71,11 @@ func outcomeOf(t *testing.T, g gate.Gate, c *commit.Change, err error) (o outcom
 		}
 		return outcome{content: string(span.Apply(g.File.Raw, c.Splices))}
 	}
-	all, err := toolcall.ShownIn(err)
-	for _, s := range all {
-		if s.State != nil {
+	if c == nil {
+		c = &commit.Change{}
+	}
+	for _, s := range c.Outcome.Shown {
+		if s.How == toolcall.Differs {
 			continue
 		}
 		for _, part := range s.Record.Shown() {

@@ -2,6 +2,7 @@ package tools
 
 import (
 	"context"
+	"io"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/media"
@@ -46,104 +47,102 @@ func (a *ReadArgs) want() (want, error) {
 	return w, nil
 }
 
-func (r *reader) run(ctx context.Context, call toolcall.Call, a *ReadArgs) (*toolcall.Result, error) {
+func (r *reader) run(ctx context.Context, call toolcall.Call, a *ReadArgs) toolcall.Outcome {
 	w, err := a.want()
 	if err != nil {
-		return nil, err
+		return toolcall.Failed(err)
 	}
-	s, err := r.opener.Open(call, perm.Read)
-	if err != nil {
-		return nil, err
+	s, out := r.opener.Open(call, perm.Read)
+	if out.Err != nil {
+		return out
 	}
 	defer s.Close()
+	one := reading{tool: r, target: s, call: call, args: a, want: w, budget: r.budget.Of(call.Client)}
 	switch {
 	case s.Path == "/dev/null":
-		return toolcall.TextResult(s.Note(), emptyReminder), nil
+		out.Answer = toolcall.Answer{Notes: []string{s.Note(), emptyReminder}}
+	case s.Kind == fsys.Missing:
+		out = toolcall.Refused(r.opener.Missing(s), toolcall.Shown{Path: s.Path, How: toolcall.Gone})
 	case s.Kind != fsys.Regular:
-		err := r.opener.Irregular(s)
-		if s.Kind == fsys.Missing {
-			err = r.opener.Missing(s)
-		}
-		return nil, toolcall.ShowingGone(err, s.Path)
+		out = toolcall.Refused(r.opener.Irregular(s), toolcall.Shown{Path: s.Path, How: toolcall.Gone})
+	default:
+		out = one.regular(ctx)
 	}
-	done, err := call.Session.Files.Lock(ctx, s.Path)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	f, err := s.Open()
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	b := r.budget.Of(call.Client)
-	b.Counter = r.tokenCounter(ctx, call, s)
-	one := reading{tool: r, target: s, call: call, args: a, want: w, file: f, content: f, budget: b}
-	return one.answer(ctx)
+	out.SetFile(s)
+	return out
 }
 
-func (r *reading) answer(ctx context.Context) (*toolcall.Result, error) {
-	stamp, err := r.file.Stamp()
+// regular answers with a regular file.
+func (r *reading) regular(ctx context.Context) toolcall.Outcome {
+	done, err := r.call.Session.Files.Lock(ctx, r.target.Path)
 	if err != nil {
-		return nil, err
+		return toolcall.Failed(err)
+	}
+	defer done()
+	f, err := r.target.Open()
+	if err != nil {
+		return toolcall.Failed(err)
+	}
+	defer f.Close()
+	r.budget.Counter = r.tool.tokenCounter(ctx, r.call, r.target)
+	return r.answer(ctx, f)
+}
+
+func (r *reading) answer(ctx context.Context, f *fsys.File) toolcall.Outcome {
+	stamp, err := f.Stamp()
+	if err != nil {
+		return toolcall.Failed(err)
 	}
 	if stamp.Size == 0 {
 		return r.empty(stamp)
 	}
-	kind, err := toolcall.KindOf(r.file, stamp.Size, r.target.Asked.Ext())
+	kind, err := toolcall.KindOf(f, stamp.Size, r.target.Asked.Ext())
 	switch {
 	case err != nil:
-		return nil, err
+		return toolcall.Failed(err)
 	case kind.IsImage():
-		r.ignore("an image", "offset", "limit", "column", "cell_id", "pages")
-		result, err := r.picture(ctx, kind, stamp.Size)
-		return r.steady(stamp, result, err)
+		return steady(f, stamp, r.picture(ctx, io.NewSectionReader(f, 0, stamp.Size), kind))
 	case kind == media.PDF:
-		r.ignore("a PDF", "offset", "limit", "column", "cell_id", "region")
-		result, err := r.pdf(ctx, stamp.Size)
-		return r.steady(stamp, result, err)
+		return steady(f, stamp, r.pdf(ctx, io.NewSectionReader(f, 0, stamp.Size)))
 	case toolcall.IsNotebook(r.target):
-		r.ignore("a notebook", "region", "pages")
-		return r.notebook(ctx, stamp)
+		return r.notebook(ctx, f, stamp)
 	}
-	return r.text(ctx, stamp.Size, func() (*toolcall.Result, error) {
-		if stamp.Size > readInMemory {
-			return r.scanned(ctx, stamp)
-		}
-		c, err := r.tool.loader.Load(r.call.Session, r.target, r.file)
-		if err != nil {
-			return nil, err
-		}
-		return r.memoryText(ctx, c)
-	})
+	leave, err := r.beginText(ctx, io.NewSectionReader(f, 0, stamp.Size))
+	if err != nil {
+		return toolcall.Failed(err)
+	}
+	defer leave()
+	if stamp.Size > readInMemory {
+		return r.scanned(ctx, f, stamp)
+	}
+	c, err := r.tool.loader.Load(r.call.Session, r.target, f)
+	if err != nil {
+		return toolcall.Failed(err)
+	}
+	return r.memoryText(c)
 }
 
-// text serves a text of a size, unless the arguments do not suit it.
-func (r *reading) text(ctx context.Context, size int64, serve func() (*toolcall.Result, error)) (*toolcall.Result, error) {
+// beginText checks that the arguments suit a text, and waits for its turn.
+func (r *reading) beginText(ctx context.Context, content *io.SectionReader) (leave func(), err error) {
 	r.ignore("a text", "cell_id", "region", "pages")
 	if r.want.column > 0 && r.args.Offset == nil {
 		return nil, refusal.ColumnWithoutOffset
 	}
-	if r.want.plain && size > r.tool.maxFileBytes {
-		return nil, r.tooLarge(ctx, size)
+	if r.want.plain && content.Size() > r.tool.maxFileBytes {
+		return nil, r.tooLarge(ctx, content)
 	}
-	leave, err := r.tool.loader.Admit(ctx, size)
-	if err != nil {
-		return nil, err
-	}
-	defer leave()
-	return serve()
+	return r.tool.loader.Admit(ctx, content.Size())
 }
 
 // empty answers for a file of no bytes.
-func (r *reading) empty(stamp fsys.Stamp) (*toolcall.Result, error) {
+func (r *reading) empty(stamp fsys.Stamp) toolcall.Outcome {
 	switch ext := r.target.Asked.Ext(); ext {
 	case "png", "jpg", "jpeg", "gif", "webp", "bmp", "ico", "tiff", "tif":
-		return nil, refusal.EmptyImage(r.target.Name())
+		return toolcall.Failed(refusal.EmptyImage(r.target.Name()))
 	case "pdf":
-		return nil, refusal.EmptyPDF(r.target.Name())
+		return toolcall.Failed(refusal.EmptyPDF(r.target.Name()))
 	}
-	return r.shownEmpty(state.Record{Stamp: stamp, Settled: stamp.Settled(r.tool.loader.Now()), Text: []byte{}}), nil
+	return r.shownEmpty(state.Record{Stamp: stamp, Settled: stamp.Settled(r.tool.loader.Now()), Text: []byte{}})
 }
 
 // suggestFrom bounds the bytes of a large file that are looked at to name a call that
@@ -151,15 +150,15 @@ func (r *reading) empty(stamp fsys.Stamp) (*toolcall.Result, error) {
 const suggestFrom = 1 << 20
 
 // tooLarge refuses a plain read and names one that fits, by the file's beginning.
-func (r *reading) tooLarge(ctx context.Context, size int64) error {
-	scan, err := text.NewScan(ctx, r.content, min(size, suggestFrom))
+func (r *reading) tooLarge(ctx context.Context, content *io.SectionReader) error {
+	scan, err := text.NewScan(ctx, content, min(content.Size(), suggestFrom))
 	if err != nil {
 		return r.unreadable(err)
 	}
-	page, err := scan.Page(ctx, r.content, 1, toolcall.DefaultLines, min(r.budget.Room(), r.budget.Most*8), 0)
+	page, err := scan.Page(ctx, content, 1, toolcall.DefaultLines, min(r.budget.Room(), r.budget.Most*8), 0)
 	if err != nil {
 		return r.unreadable(err)
 	}
 	next, _ := r.budget.ReadCall(1, page)
-	return refusal.TooLargeToRead(size, r.tool.maxFileBytes, next, r.tool.grep)
+	return refusal.TooLargeToRead(content.Size(), r.tool.maxFileBytes, next, r.tool.grep)
 }

@@ -3,7 +3,6 @@ package tools
 import (
 	"context"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strings"
@@ -12,7 +11,6 @@ import (
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/state"
-	"github.com/fsmcp/fsmcp/internal/text"
 	"github.com/fsmcp/fsmcp/internal/tokens"
 	"github.com/fsmcp/fsmcp/internal/toolcall"
 )
@@ -45,15 +43,12 @@ func (r *reader) tokenCounter(ctx context.Context, call toolcall.Call, s *toolca
 
 // reading is one Read under way.
 type reading struct {
-	tool    *reader
-	target  *toolcall.Target
-	call    toolcall.Call
-	args    *ReadArgs
-	want    want
-	file    *fsys.File // nil for the clipboard
-	content io.ReaderAt
-	eol     text.EOL // of the text, once that is known
-	budget  toolcall.Budget
+	tool   *reader
+	target *toolcall.Target
+	call   toolcall.Call
+	args   *ReadArgs
+	want   want
+	budget toolcall.Budget
 }
 
 // ignore drops the arguments that the kind of the file has no use for, and notes
@@ -79,14 +74,14 @@ func (r *reading) repeated(sum state.Sum) bool {
 	return r.tool.preferences().Dedup && r.call.Session.Files.Stub(r.target.Path, r.want.view(), sum)
 }
 
-// steady returns the outcome of decoding a file elsewhere, if that held still meanwhile.
-// Half of one picture and half of another may well decode; and a file that is only being
-// written is not damaged. (A file that is renamed or linked has the bytes it had.)
-func (r *reading) steady(before fsys.Stamp, result *toolcall.Result, err error) (*toolcall.Result, error) {
-	if after, broken := r.file.Stamp(); broken == nil && (after.Size != before.Size || after.Mtime != before.Mtime) {
-		return nil, fsys.ErrUnstable
+// steady returns the outcome of decoding a file elsewhere, if the file did not change
+// meanwhile. Half of one picture and half of another may well decode; and a file that is only
+// being written is not damaged. (A file that is renamed or linked has the bytes it had.)
+func steady(f *fsys.File, before fsys.Stamp, out toolcall.Outcome) toolcall.Outcome {
+	if after, err := f.Stamp(); err == nil && (after.Size != before.Size || after.Mtime != before.Mtime) {
+		return toolcall.Failed(fsys.ErrUnstable)
 	}
-	return result, err
+	return out
 }
 
 // want is the part of a text that a Read asks for.
@@ -168,9 +163,22 @@ func (w want) left(p part) int {
 	return 0
 }
 
+// said is the answer that says only one thing of the file.
+func (r *reading) said(what string) toolcall.Outcome {
+	return toolcall.Outcome{Answer: toolcall.Answer{Notes: []string{r.target.Note(), what}}}
+}
+
 // shownEmpty answers for a file without text.
-func (r *reading) shownEmpty(rec state.Record) *toolcall.Result {
-	result := toolcall.TextResult(r.target.Note(), emptyReminder)
-	result.Shown = []toolcall.Shown{{Path: r.target.Path, Record: rec}}
-	return result
+func (r *reading) shownEmpty(rec state.Record) toolcall.Outcome {
+	out := r.said(emptyReminder)
+	out.Shown = []toolcall.Shown{{Path: r.target.Path, Record: rec}}
+	return out
+}
+
+// unchanged is the answer to a Read of what was served before and has not changed since.
+func (r *reading) unchanged() toolcall.Outcome {
+	return toolcall.Outcome{
+		Answer:  toolcall.Answer{Head: stub, Notes: []string{r.target.Note()}},
+		Effects: toolcall.Effects{Shown: []toolcall.Shown{{Path: r.target.Path, How: toolcall.Again, View: r.want.view()}}},
+	}
 }

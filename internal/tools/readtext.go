@@ -3,6 +3,7 @@ package tools
 import (
 	"context"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
@@ -21,17 +22,17 @@ const countFor = 200 * time.Millisecond
 type source func(w want, room int) (text.Page, error)
 
 // memoryText answers with lines of a text in memory.
-func (r *reading) memoryText(ctx context.Context, c *state.File) (*toolcall.Result, error) {
+func (r *reading) memoryText(c *state.File) toolcall.Outcome {
 	if c.HasText() && r.repeated(state.Sum{}) {
-		return unchanged(r.target), nil
+		return r.unchanged()
 	}
 	if c.Doc == nil {
 		if err := toolcall.Decode(r.target, c); err != nil {
-			return nil, err
+			return toolcall.Failed(err)
 		}
 	}
 	if c.Doc.Text == "" { // a byte order mark and nothing else
-		return r.shownEmpty(c.Recorded(span.Set{}.Add(span.Span{End: c.Stamp.Size}))), nil
+		return r.shownEmpty(c.Recorded(span.Set{}.Add(span.Span{End: c.Stamp.Size})))
 	}
 	page, err := r.fit(func(w want, room int) (text.Page, error) {
 		if w.column > 0 {
@@ -40,14 +41,13 @@ func (r *reading) memoryText(ctx context.Context, c *state.File) (*toolcall.Resu
 		return c.Doc.Page(w.first, w.limit, room), nil
 	})
 	if err != nil {
-		return nil, err
+		return toolcall.Failed(err)
 	}
-	r.eol = c.Doc.EOL
 	rec := c.Compare(nothing).Record
 	if rec.Text == nil {
-		return r.servedPart(page, rec)
+		return r.servedPart(page, rec, c.Doc.EOL, state.Memory(c.Raw))
 	}
-	return r.served(page, c.WithShown(rec, span.Set{}.Add(page.Shown)), state.Sum{}), nil
+	return r.served(page, c.WithShown(rec, span.Set{}.Add(page.Shown)), c.Doc.EOL, state.Sum{})
 }
 
 // nothing has a Read compare none of the parts that were shown before: each proves its own
@@ -55,56 +55,55 @@ func (r *reading) memoryText(ctx context.Context, c *state.File) (*toolcall.Resu
 var nothing = []span.Span{}
 
 // scanned answers from a file that is too big to be held.
-func (r *reading) scanned(ctx context.Context, stamp fsys.Stamp) (*toolcall.Result, error) {
+func (r *reading) scanned(ctx context.Context, f *fsys.File, stamp fsys.Stamp) toolcall.Outcome {
 	rec, _ := r.call.Session.Files.Get(r.target.Path)
 	rec = rec.At(stamp, stamp.Settled(r.tool.loader.Now()))
 	if rec.Index == nil {
 		var err error
-		if rec.Index, err = text.NewScan(ctx, r.file, stamp.Size); err != nil {
-			return nil, r.unreadable(err)
+		if rec.Index, err = text.NewScan(ctx, f, stamp.Size); err != nil {
+			return toolcall.Failed(r.unreadable(err))
 		}
 	}
 	scan := rec.Index
 	rec.Enc = scan.Enc()
 	page, err := r.fit(func(w want, room int) (text.Page, error) {
 		if w.column > 0 {
-			return scan.ColumnPage(ctx, r.file, w.first, w.column, w.limit, room)
+			return scan.ColumnPage(ctx, f, w.first, w.column, w.limit, room)
 		}
-		return scan.Page(ctx, r.file, w.first, w.limit, room, countFor)
+		return scan.Page(ctx, f, w.first, w.limit, room, countFor)
 	})
 	if err != nil {
-		return nil, r.unreadable(err)
+		return toolcall.Failed(r.unreadable(err))
 	}
-	if after, err := r.file.Stamp(); err != nil || !after.Same(stamp) {
+	if after, err := f.Stamp(); err != nil || !after.Same(stamp) {
 		rec.Settled = false // it changed while it was read: the index may be of neither state
 	}
-	r.eol = scan.EOL()
-	return r.servedPart(page, rec)
+	return r.servedPart(page, rec, scan.EOL(), f)
 }
 
 // servedPart answers with a page of a file whose text no record keeps. rec is its record
 // without the page. Parts of an older state stay as they are: each proves its own bytes
 // alone, until they are all of the file. The page is recorded by the very bytes that it
 // shows, whatever becomes of the file meanwhile.
-func (r *reading) servedPart(page text.Page, rec state.Record) (*toolcall.Result, error) {
+func (r *reading) servedPart(page text.Page, rec state.Record, eol text.EOL, content io.ReaderAt) toolcall.Outcome {
 	if page.First == 0 {
-		return r.served(page, rec, state.Sum{}), nil
+		return r.served(page, rec, eol, state.Sum{})
 	}
 	old, _ := r.call.Session.Files.Get(r.target.Path)
 	parts := state.PartsOf(page.Raw, page.Shown.Start)
 	same := old.Text == nil && old.Proves(rec.Stamp)
 	if same && r.repeated(state.SumOf(parts)) {
-		return unchanged(r.target), nil
+		return r.unchanged()
 	}
 	rec = rec.With(parts)
 	if rec.InFull() && !(same && old.InFull()) {
-		now, err := state.Compare(r.content, rec.Stamp.Size, rec, nil)
+		now, err := state.Compare(content, rec.Stamp.Size, rec, nil)
 		if err != nil {
-			return nil, err
+			return toolcall.Failed(err)
 		}
 		rec = now.Record
 	}
-	return r.served(page, rec, state.SumOf(parts)), nil
+	return r.served(page, rec, eol, state.SumOf(parts))
 }
 
 // unreadable words what a scan could not read.
@@ -129,19 +128,20 @@ func written(enc text.Encoding, eol text.EOL) string {
 	return fmt.Sprintf("(Encoding: %s. Line endings: %s. Edits keep both.)", charset, endings)
 }
 
-// served builds the answer. rec is the record with what the page shows, and sum is of the
-// bytes that it shows; zero if the record's text proves them.
-func (r *reading) served(page text.Page, rec state.Record, sum state.Sum) *toolcall.Result {
+// served is the answer with a page of a text. rec is the record with what the page shows, and
+// sum is of the bytes that it shows; zero if the record's text proves them.
+func (r *reading) served(page text.Page, rec state.Record, eol text.EOL, sum state.Sum) toolcall.Outcome {
 	if page.First == 0 {
-		return toolcall.TextResult(r.target.Note(), r.want.behind(page.Total))
+		return r.said(r.want.behind(page.Total))
 	}
-	result := toolcall.TextResult(string(page.Body), r.target.Note(), written(rec.Enc, r.eol), page.Notice, r.onward(page))
-	result.Shown = []toolcall.Shown{{Path: r.target.Path, Record: rec, View: r.want.view(), Sum: sum}}
-	result.Meta = map[string]any{"fsmcp/size": rec.Stamp.Size}
-	if page.Total >= 0 {
-		result.Meta["fsmcp/lines"] = page.Total
+	return toolcall.Outcome{
+		Answer: toolcall.Answer{
+			Body:  string(page.Body),
+			Notes: []string{r.target.Note(), written(rec.Enc, eol), page.Notice, r.onward(page)},
+			Facts: toolcall.Facts{Size: new(rec.Stamp.Size), Lines: max(page.Total, 0)},
+		},
+		Effects: toolcall.Effects{Shown: []toolcall.Shown{{Path: r.target.Path, Record: rec, View: r.want.view(), Sum: sum}}},
 	}
-	return result
 }
 
 // onward says what follows the page, if anything does.

@@ -36,11 +36,16 @@ func (s *Service) Restore(ctx context.Context, r Restoring) (*toolcall.Result, e
 	call := s.restoring(r.Path)
 	call.ID = r.ID
 	entry := toolcall.EntryOf(call, history.ToolRestore, r.Path, s.now())
-	result, err := s.committer.Commit(ctx, call, perm.Write, restorer{r})
-	if result != nil || err != nil {
-		s.auditor.Restored(entry, result, err)
+	out := s.committer.Commit(ctx, call, perm.Write, restorer{r})
+	if out.Err == nil && out.Head == "" {
+		return nil, nil
 	}
-	return result, err
+	result := out.Result(nameWrite, r.Path, "")
+	s.auditor.Restored(entry, result, out.Err)
+	if out.Err != nil {
+		return nil, out.Err
+	}
+	return result, nil
 }
 
 // restoring is a user's call that restores a change of a file.
@@ -60,8 +65,8 @@ func (r restorer) Plan(ctx context.Context, s *toolcall.Target, old *fsys.File) 
 	if err != nil || len(u.Splices) == 0 && !u.Remove {
 		return &commit.Change{}, err
 	}
-	c := &commit.Change{Splices: u.Splices, Remove: u.Remove, Result: toolcall.TextResult(fmt.Sprintf("Restored %s: the change %s is no longer in it.", s.Name(), r.of.ID))}
-	c.Result.Meta = map[string]any{}
+	c := commit.Answered(toolcall.Answer{Head: fmt.Sprintf("Restored %s: the change %s is no longer in it.", s.Name(), r.of.ID)})
+	c.Splices, c.Remove = u.Splices, u.Remove
 	if u.Remove {
 		return c, nil
 	}
@@ -73,16 +78,16 @@ func (r restorer) Plan(ctx context.Context, s *toolcall.Target, old *fsys.File) 
 		}
 		size += stamp.Size
 	}
-	c.Result.Meta["fsmcp/size"] = size
+	c.Outcome.Facts.Size = &size
 	return c, nil
 }
 
 // Admit tells whether the rules let a user read a file that the history names,
 // where what would be asked for counts as granted. The error has its words.
 func (s *Service) Admit(path string) error {
-	t, err := s.committer.Opener.Open(s.restoring(path), perm.Read)
-	if err != nil {
-		return err
+	t, out := s.committer.Opener.Open(s.restoring(path), perm.Read)
+	if out.Err != nil {
+		return out.Err
 	}
 	t.Close()
 	if t.Path != path && t.Kind != fsys.Missing {

@@ -166,8 +166,8 @@ func (b *bench) ok(args Args) string {
 func (b *bench) fails(code int, slug string, args Args) string {
 	b.t.Helper()
 	r := b.run(args)
-	if !r.IsError || r.Meta["fsmcp/errorCode"] != code || r.Meta["fsmcp/error"] != slug {
-		b.t.Fatalf("%+v: want %d %s, got error %v %v: %s", args, code, slug, r.IsError, r.Meta, r.Blocks[0].Text)
+	if !r.IsError || r.Facts.ErrorCode != code || r.Facts.Error != slug {
+		b.t.Fatalf("%+v: want %d %s, got error %v %v: %s", args, code, slug, r.IsError, r.Facts, r.Blocks[0].Text)
 	}
 	return r.Blocks[0].Text
 }

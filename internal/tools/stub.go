@@ -1,16 +1,9 @@
 package tools
 
-import (
-	"strings"
-
-	"github.com/fsmcp/fsmcp/internal/toolcall"
-)
+import "strings"
 
 // stub is the answer to an unchanged re-read. It is refused as file content.
 const stub = "File unchanged since last read. The content from the earlier Read tool_result in this conversation is still current — refer to that instead of re-reading. If it is no longer in view, read again."
-
-// unchanged is that answer, with what is to be told of the path.
-func unchanged(s *toolcall.Target) *toolcall.Result { return toolcall.TextResult(stub, s.Note()) }
 
 // stubStart is the first sentence of stub, without its period.
 const stubStart = "File unchanged since last read"

@@ -229,7 +229,7 @@ func TestEndOfACallsTime(t *testing.T) {
 			}
 		}
 		r := b.within(ctx, &WriteArgs{FilePath: path, Content: "two\n"})
-		if !r.IsError || r.Meta["fsmcp/error"] != refusal.SlugBusy || !strings.Contains(r.Blocks[0].Text, c.says) {
+		if !r.IsError || r.Facts.Error != refusal.SlugBusy || !strings.Contains(r.Blocks[0].Text, c.says) {
 			t.Errorf("%v: %+v", c.cause, r)
 		}
 		b.want("a.txt", "one\n")

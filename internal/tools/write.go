@@ -26,9 +26,9 @@ const byteOrderMark = "\ufeff"
 // writer answers Write.
 type writer struct{ committer *commit.Committer }
 
-func (w *writer) run(ctx context.Context, call toolcall.Call, a *WriteArgs) (*toolcall.Result, error) {
+func (w *writer) run(ctx context.Context, call toolcall.Call, a *WriteArgs) toolcall.Outcome {
 	if isStub(a.Content) {
-		return nil, refusal.StubAsText("content")
+		return toolcall.Failed(refusal.StubAsText("content"))
 	}
 	return w.committer.Commit(ctx, call, perm.Write, &writing{by: w.committer, call: call, content: a.Content})
 }
@@ -82,7 +82,7 @@ func (w *writing) load(s *toolcall.Target, old *fsys.File) (g gate.Gate, err err
 // create plans a new file.
 func (w *writing) create(s *toolcall.Target) (*commit.Change, error) {
 	if _, shown := w.call.Session.Files.Get(s.Path); shown {
-		return nil, w.by.Opener.Absent(w.call.Session, s)
+		return commit.Refused(w.by.Opener.Absent(w.call.Session, s))
 	}
 	if err := s.CheckNewNames(); err != nil {
 		return nil, err
@@ -96,8 +96,8 @@ func (w *writing) create(s *toolcall.Target) (*commit.Change, error) {
 // overwrite plans a Write over a file, as a pure function of the file, its record and the
 // new content.
 func overwrite(g gate.Gate, content string) (*commit.Change, error) {
-	if err := g.AllowWrite(); err != nil {
-		return nil, err
+	if out := g.AllowWrite(); out.Err != nil {
+		return commit.Refused(out)
 	}
 	s, c := g.Target, g.File
 	if c.Doc.Strays > 0 {
@@ -112,7 +112,7 @@ func overwrite(g gate.Gate, content string) (*commit.Change, error) {
 		return nil, err
 	}
 	if bytes.Equal(raw, c.Raw) {
-		return &commit.Change{Result: toolcall.TextResult(fmt.Sprintf("The file %s already has exactly this content; nothing was written.", s.Name()), s.Note())}, nil
+		return commit.Answered(s.Answer(fmt.Sprintf("The file %s already has exactly this content; nothing was written.", s.Name()), "")), nil
 	}
 	had, summary := "", ""
 	if len(c.Raw) > state.InMemory {

@@ -140,7 +140,7 @@ func initial(word string) string {
 }
 
 // answer builds the answer of a body and what is below it.
-func (r *finding) answer(body string, below []string, c closing, facts toolcall.Search) *toolcall.Result {
+func (r *finding) answer(body string, below []string, c closing, facts toolcall.Search) toolcall.Outcome {
 	o := c.outcome
 	switch all := o.Complete && len(o.Unreadable) == 0 && o.PDFs+o.Office == 0; {
 	case c.found > 0:
@@ -151,10 +151,8 @@ func (r *finding) answer(body string, below []string, c closing, facts toolcall.
 	default:
 		body = noFiles
 	}
-	result := toolcall.TextResult(append([]string{body}, below...)...)
 	facts.Path, facts.Pattern = r.starts[0].Path, r.pattern
-	result.Search = &facts
-	return result
+	return toolcall.Outcome{Answer: toolcall.Answer{Body: body, Notes: below}, Effects: toolcall.Effects{Search: &facts}}
 }
 
 // progress says how far a search is.

@@ -68,10 +68,10 @@ type finding struct {
 
 // begin resolves the start of a call, path or all workspace directories, and decides on it.
 // The caller closes the finding.
-func (f *Finder) begin(call toolcall.Call, tool, path, pattern string) (*finding, error) {
+func (f *Finder) begin(call toolcall.Call, tool, path, pattern string) (*finding, toolcall.Outcome) {
 	policy := f.Opener.Access.Policy()
 	if rule, denied := policy.SearchDenied(tool); denied {
-		return nil, refusal.ToolDenied(tool, rule)
+		return nil, toolcall.Failed(refusal.ToolDenied(tool, rule))
 	}
 	r := &finding{Finder: f, call: call, tool: tool, budget: f.Budget.Of(call.Client), pattern: len(pattern)}
 	dirs := policy.Workspace()
@@ -81,31 +81,29 @@ func (f *Finder) begin(call toolcall.Call, tool, path, pattern string) (*finding
 	if path != "" {
 		return r, r.open(path, true)
 	}
-	if len(dirs) == 0 {
-		return nil, refusal.NoStart(tool)
-	}
 	for _, dir := range dirs {
-		if err := r.open(dir.Name, false); err != nil && len(dirs) == 1 {
-			return nil, err
+		if out := r.open(dir.Name, false); out.Err != nil && len(dirs) == 1 {
+			return nil, out
 		}
 	}
 	if len(r.starts) == 0 {
-		return nil, refusal.NoStart(tool)
+		return nil, toolcall.Failed(refusal.NoStart(tool))
 	}
-	return r, nil
+	return r, toolcall.Outcome{}
 }
 
 // open adds a start. given says that the call names it.
-func (r *finding) open(path string, given bool) error {
+func (r *finding) open(path string, given bool) toolcall.Outcome {
 	call := r.call
-	call.File, call.About = r.Opener.ParseFile(path), nil // a reminder may be about any file
-	target, err := r.Opener.Open(call, perm.Read)
-	if fault := (*fsys.PathError)(nil); errors.As(err, &fault) {
-		return refusal.BadStart(path, fault.Reason)
+	call.File = r.Opener.ParseFile(path)
+	target, out := r.Opener.Open(call, perm.Read)
+	if fault := (*fsys.PathError)(nil); errors.As(out.Err, &fault) {
+		return toolcall.Failed(refusal.BadStart(path, fault.Reason))
 	}
-	if err != nil {
-		return err
+	if out.File.Path = ""; out.Err != nil { // a reminder may be about any file
+		return out
 	}
+	var err error
 	switch {
 	case target.Kind == fsys.Missing:
 		err = r.Opener.Missing(target)
@@ -116,13 +114,13 @@ func (r *finding) open(path string, given bool) error {
 	}
 	if err != nil {
 		target.Close()
-		return err
+		return toolcall.Failed(err)
 	}
 	if given && len(target.Used) > 0 {
 		r.notes = append(r.notes, target.Note())
 	}
 	r.starts = append(r.starts, target.File)
-	return nil
+	return out
 }
 
 func (r *finding) close() {

@@ -183,7 +183,7 @@ func TestShown(t *testing.T) {
 		all := shown(files, pieces[:kept])
 		var got []string
 		for _, s := range all {
-			if !s.Found {
+			if s.How != toolcall.Found {
 				t.Errorf("%s replaces what is known", s.Path)
 			}
 			got = append(got, fmt.Sprint(s.Path, " ", s.Record.Shown(), " ", len(s.Record.Parts)))
@@ -205,7 +205,7 @@ func TestCutLine(t *testing.T) {
 		Outcome: search.Outcome{Complete: true},
 	}
 	result := r.content(found, search.GrepQuery{Mode: search.Content}, true)
-	if text := result.Blocks[0].Text; len(result.Shown) > 0 || !strings.HasSuffix(text, "üü\n(The line is cut: there is no room for more of it. Read with offset and column shows the rest.)") {
+	if text := result.Text(); len(result.Shown) > 0 || !strings.HasSuffix(text, "üü\n(The line is cut: there is no room for more of it. Read with offset and column shows the rest.)") {
 		t.Errorf("%s, %v", text, result.Shown)
 	}
 }
@@ -218,7 +218,7 @@ func TestNothingFoundIsNothingShown(t *testing.T) {
 		line.Exact = []state.Part{{Span: span.Span{Start: 0, End: 7}}}
 		found := &search.Grepped{Files: []search.FileMatches{{Path: "/w/a", Lines: []search.Line{line}, Recorded: true}}, TotalFiles: total, TotalMatches: total}
 		result := r.content(found, search.GrepQuery{Mode: search.Content}, true)
-		if text := result.Blocks[0].Text; len(result.Shown) != want || strings.Contains(text, "needle") != (want == 1) {
+		if text := result.Text(); len(result.Shown) != want || strings.Contains(text, "needle") != (want == 1) {
 			t.Errorf("%d files found: %q, %d shown", total, text, len(result.Shown))
 		}
 	}
@@ -319,7 +319,7 @@ func TestClosing(t *testing.T) {
 		if c.c.shown == 0 {
 			body = ""
 		}
-		if got := r.answer(body, c.c.sentences(), c.c, toolcall.Search{}).Blocks[0].Text; got != c.want {
+		if got := r.answer(body, c.c.sentences(), c.c, toolcall.Search{}).Text(); got != c.want {
 			t.Errorf("%s:\n%s\nnot\n%s", c.name, got, c.want)
 		}
 	}

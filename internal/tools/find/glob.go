@@ -13,29 +13,29 @@ import (
 )
 
 // Glob answers a Glob.
-func (f *Finder) Glob(ctx context.Context, call toolcall.Call, a *GlobArgs) (*toolcall.Result, error) {
+func (f *Finder) Glob(ctx context.Context, call toolcall.Call, a *GlobArgs) toolcall.Outcome {
 	w, err := window(a.HeadLimit, a.Offset, defaultNames)
 	if err != nil {
-		return nil, err
+		return toolcall.Failed(err)
 	}
 	if a.Pattern == "" {
-		return nil, refusal.EmptyPattern
+		return toolcall.Failed(refusal.EmptyPattern)
 	}
 	start, pattern := startOf(a.Path, a.Pattern)
 	if namesFolder(pattern) {
-		return nil, refusal.OnlyAFolder(a.Pattern)
+		return toolcall.Failed(refusal.OnlyAFolder(a.Pattern))
 	}
-	r, err := f.begin(call, NameGlob, start, a.Pattern)
-	if err != nil {
-		return nil, err
+	r, out := f.begin(call, NameGlob, start, a.Pattern)
+	if out.Err != nil {
+		return out
 	}
 	defer r.close()
 	w.MaxBytes = r.bytes()
 	found, err := f.Searcher.Glob(ctx, r.scope(a.IncludeIgnored), search.GlobQuery{Pattern: pattern, Window: w})
 	if err != nil {
-		return nil, refused(ctx, NameGlob, err)
+		return toolcall.Failed(refused(ctx, NameGlob, err))
 	}
-	return r.names(found, w, strings.HasSuffix(pattern, "/")), nil
+	return r.names(found, w, strings.HasSuffix(pattern, "/"))
 }
 
 // startOf splits a pattern that leads elsewhere, an absolute one or one with "..", into the
@@ -74,7 +74,7 @@ func namesFolder(rest string) bool {
 }
 
 // names answers with the names that a Glob found.
-func (r *finding) names(found *search.Found, w search.Window, folders bool) *toolcall.Result {
+func (r *finding) names(found *search.Found, w search.Window, folders bool) toolcall.Outcome {
 	pieces := make([]piece, len(found.Matches))
 	for i, m := range found.Matches {
 		pieces[i] = piece{text: r.naming.name(m.Path)}

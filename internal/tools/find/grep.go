@@ -12,25 +12,25 @@ import (
 )
 
 // Grep answers a Grep.
-func (f *Finder) Grep(ctx context.Context, call toolcall.Call, a *GrepArgs) (*toolcall.Result, error) {
+func (f *Finder) Grep(ctx context.Context, call toolcall.Call, a *GrepArgs) toolcall.Outcome {
 	q := search.GrepQuery{Pattern: a.Pattern, Globs: globs(a.Glob), Type: a.Type, Fold: a.Fold, Multiline: a.Multiline}
 	var known bool
 	if q.Mode, known = modes()[a.OutputMode]; !known {
-		return nil, refusal.BadOutputMode(a.OutputMode, outputFiles, outputContent, outputCount)
+		return toolcall.Failed(refusal.BadOutputMode(a.OutputMode, outputFiles, outputContent, outputCount))
 	}
 	var err error
 	if q.Window, err = window(a.HeadLimit, a.Offset, defaultResults); err != nil {
-		return nil, err
+		return toolcall.Failed(err)
 	}
 	if q.Before, q.After, err = a.contextOf(); err != nil {
-		return nil, err
+		return toolcall.Failed(err)
 	}
 	if a.Pattern == "" {
-		return nil, refusal.EmptyPattern
+		return toolcall.Failed(refusal.EmptyPattern)
 	}
-	r, err := f.begin(call, NameGrep, a.Path, a.Pattern)
-	if err != nil {
-		return nil, err
+	r, out := f.begin(call, NameGrep, a.Path, a.Pattern)
+	if out.Err != nil {
+		return out
 	}
 	defer r.close()
 	if unused := a.unused(); len(unused) > 0 {
@@ -42,16 +42,16 @@ func (f *Finder) Grep(ctx context.Context, call toolcall.Call, a *GrepArgs) (*to
 	q.Window.MaxBytes = r.bytes()
 	found, err := f.Searcher.Grep(ctx, r.scope(a.IncludeIgnored), q)
 	if err != nil {
-		return nil, refused(ctx, NameGrep, err)
+		return toolcall.Failed(refused(ctx, NameGrep, err))
 	}
 	if q.Mode == search.Content {
-		return r.content(found, q, a.Numbers == nil || *a.Numbers), nil
+		return r.content(found, q, a.Numbers == nil || *a.Numbers)
 	}
-	return r.files(found, q), nil
+	return r.files(found, q)
 }
 
 // content answers with lines.
-func (r *finding) content(found *search.Grepped, q search.GrepQuery, numbers bool) *toolcall.Result {
+func (r *finding) content(found *search.Grepped, q search.GrepQuery, numbers bool) toolcall.Outcome {
 	style := lineStyle{naming: r.naming, alone: r.alone(), numbers: numbers, groups: q.Before+q.After > 0}
 	var pieces []piece
 	if found.TotalFiles > 0 { // else the answer says that nothing was found
@@ -67,9 +67,9 @@ func (r *finding) content(found *search.Grepped, q search.GrepQuery, numbers boo
 		c.notice = style.notice(found.Files, pieces[:c.shown])
 		return c.sentences()
 	})
-	result := r.answer(body, below, c, toolcall.Search{Files: found.TotalFiles, Matches: found.TotalMatches})
-	result.Shown = shown(found.Files, pieces[:kept])
-	return result
+	out := r.answer(body, below, c, toolcall.Search{Files: found.TotalFiles, Matches: found.TotalMatches})
+	out.Shown = shown(found.Files, pieces[:kept])
+	return out
 }
 
 // closing is the end of an answer.
@@ -92,14 +92,14 @@ func shown(files []search.FileMatches, kept []piece) (all []toolcall.Shown) {
 			exact = append(exact, kept[n].exact...)
 		}
 		if kept = kept[n:]; f.Recorded && len(exact) > 0 && !strings.HasSuffix(strings.ToLower(f.Path), ".ipynb") { // a notebook is shown by its cells
-			all = append(all, toolcall.Shown{Path: f.Path, Record: f.Showing(exact), Found: true})
+			all = append(all, toolcall.Shown{Path: f.Path, How: toolcall.Found, Record: f.Showing(exact)})
 		}
 	}
 	return all
 }
 
 // files answers with names of files, or with their counts.
-func (r *finding) files(found *search.Grepped, q search.GrepQuery) *toolcall.Result {
+func (r *finding) files(found *search.Grepped, q search.GrepQuery) toolcall.Outcome {
 	c := r.closing(found, q)
 	c.one, c.many, c.all = "file", "files", counted(found.TotalFiles, "file", "files")
 	if c.counts = q.Mode == search.Counts; c.counts {
@@ -124,7 +124,7 @@ func (r *finding) files(found *search.Grepped, q search.GrepQuery) *toolcall.Res
 
 // wholeNames answers with as many names as fit. about completes the end of an answer that
 // shows c.shown of them.
-func (r *finding) wholeNames(pieces []piece, c closing, facts toolcall.Search, about func(c *closing)) *toolcall.Result {
+func (r *finding) wholeNames(pieces []piece, c closing, facts toolcall.Search, about func(c *closing)) toolcall.Outcome {
 	body, kept, below := fitted(pieces, r.budget, func(kept int, cut bool) []string {
 		c.shown, c.tooLong = kept, cut
 		about(&c)

@@ -215,11 +215,11 @@ func TestRecordIsWhatTheAnswerHolds(t *testing.T) {
 			a.Path = filepath.Join(dir, files[0].name)
 		}
 		call.Client = passes[r.IntN(len(passes))]
-		result, err := finder.Grep(context.Background(), call, a)
-		if err != nil {
-			t.Fatal(round, err)
+		result := finder.Grep(context.Background(), call, a)
+		if result.Err != nil {
+			t.Fatal(round, result.Err)
 		}
-		answer := result.Blocks[0].Text
+		answer := result.Text()
 		if c := call.Client; c.Chars > 0 && len(answer) > c.Chars || c.Lines > 0 && strings.Count(answer, "\n") >= c.Lines {
 			t.Errorf("round %d: %d bytes for %+v", round, len(answer), c)
 		}
