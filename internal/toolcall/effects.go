@@ -107,33 +107,25 @@ func (s *Session) Apply(e Effects, passes bool) {
 
 // show records what an answer shows or says of one file.
 func (s *Session) show(n Shown, passes bool) {
-	switch n.How {
-	case Differs:
+	switch {
+	case n.How == Differs:
 		s.Reminders.ReportedChange(n.Path, n.Record, n.Now)
-		return
-	case Gone:
+	case n.How == Gone:
 		s.Reminders.ReportedGone(n.Path)
-		return
-	case Forgotten:
+	case n.How == Forgotten:
 		s.Files.Forget(n.Path)
-		return
-	case Again:
+	case n.How == Again:
 		s.Files.Stubbed(n.Path, n.View)
-		return
-	}
-	if !passes {
-		return
-	}
-	switch n.How {
-	case InAll:
+	case !passes:
+	case n.How == Added:
+		s.added(n.Path, n.Record)
+	case n.How == Found:
+		s.found(n.Path, n.Record)
+	default:
 		s.Files.Put(n.Path, n.Record)
 		if n.View != (state.View{}) {
 			s.Files.Served(n.Path, n.View, n.Sum)
 		}
-	case Added:
-		s.added(n.Path, n.Record)
-	case Found:
-		s.found(n.Path, n.Record)
 	}
 }
 

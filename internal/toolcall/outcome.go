@@ -76,7 +76,7 @@ type Facts struct {
 	// OriginalSize is that of a picture or PDF in bytes. Original and Display are the sizes of
 	// a picture in pixels, in the file and as sent.
 	OriginalSize      int64
-	Original, Display struct{ Width, Height int }
+	Original, Display Pixels
 	// Unconfirmed says that the disk did not confirm that a change survives a loss of power.
 	Unconfirmed bool
 	// Error is the slug of a refusal and ErrorCode its number. AbsolutePath says whether the
@@ -85,6 +85,9 @@ type Facts struct {
 	ErrorCode    int
 	AbsolutePath *bool
 }
+
+// Pixels is the size of a picture.
+type Pixels struct{ Width, Height int }
 
 // HexHash returns the hash in hexadecimal digits; "" if it is not known.
 func (f *Facts) HexHash() string {

@@ -173,15 +173,16 @@ func (p pictureReader) develop(ctx context.Context, progress toolcall.Progress, 
 
 // shownPicture is the answer with a picture.
 func shownPicture(t *toolcall.Target, f media.Facts, size int64, p media.Result) toolcall.Answer {
-	a := toolcall.Answer{
+	return toolcall.Answer{
 		Head:  fmt.Sprintf("Image file read: %s (%s, %dx%d, %s%s)", t.Name(), f.Kind, f.Width, f.Height, phrase.Bytes(size), sentAs(f.Kind, p)),
 		Notes: []string{misnamed(t, f.Kind), firstOf(f.Kind, p), faded(p), p.Shown.Line(), t.Note()},
 		Media: []toolcall.Block{{Data: p.Data, MIME: p.As.MIME()}},
-		Facts: toolcall.Facts{OriginalSize: size},
+		Facts: toolcall.Facts{
+			OriginalSize: size,
+			Original:     toolcall.Pixels{Width: p.Shown.Width, Height: p.Shown.Height},
+			Display:      toolcall.Pixels{Width: p.Shown.DisplayWidth, Height: p.Shown.DisplayHeight},
+		},
 	}
-	a.Facts.Original.Width, a.Facts.Original.Height = p.Shown.Width, p.Shown.Height
-	a.Facts.Display.Width, a.Facts.Display.Height = p.Shown.DisplayWidth, p.Shown.DisplayHeight
-	return a
 }
 
 // sentAs says what became of a picture of a kind; empty where it is sent in that.
@@ -198,17 +199,15 @@ func sentAs(had media.Kind, p media.Result) string {
 
 // unshownPicture is the answer to a client that shows no pictures: the facts in words.
 func unshownPicture(t *toolcall.Target, f media.Facts, size int64) toolcall.Answer {
-	a := toolcall.Answer{
+	return toolcall.Answer{
 		Head: fmt.Sprintf("Image file: %s (%s, %dx%d, %s)", t.Name(), f.Kind, f.Width, f.Height, phrase.Bytes(size)),
 		Notes: []string{
 			misnamed(t, f.Kind),
 			fmt.Sprintf("(The image is not sent: %s. Get text out of it with another program, or ask the user what it shows. If the client does show pictures, the user can set \"pictures\" for it in the setting limits.clients.)", noPictures),
 			t.Note(),
 		},
-		Facts: toolcall.Facts{OriginalSize: size},
+		Facts: toolcall.Facts{OriginalSize: size, Original: toolcall.Pixels{Width: f.Width, Height: f.Height}},
 	}
-	a.Facts.Original.Width, a.Facts.Original.Height = f.Width, f.Height
-	return a
 }
 
 // noPictures says why no picture is sent.
