@@ -12,7 +12,7 @@ import (
 
 func newTestSession() *Session { return NewSession(time.Now, reminders.New(reminders.Options{})) }
 
-// recordOf is a record of a state of a file, of which one span was shown.
+// recordOf is the record of a version of a file with one span that was shown.
 func recordOf(version byte, start, end int64) state.Record {
 	return state.Record{Stamp: fsys.Stamp{Size: 10, Mtime: int64(version)}, Hash: state.Sum{version}, Shown: span.Set{}.Add(span.Span{Start: start, End: end})}
 }
