@@ -12,7 +12,6 @@ import (
 	"github.com/fsmcp/fsmcp/internal/history"
 	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/reminders"
-	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/state"
 	"github.com/fsmcp/fsmcp/internal/toolcall"
 )
@@ -71,31 +70,33 @@ func TestPlanRefuses(t *testing.T) {
 }
 
 func TestChangeOnceItWasMade(t *testing.T) {
-	sum := state.Sum{7}
-	after := func() (state.Sum, []byte) { return sum, []byte("new") }
+	now := state.NewContent([]byte("new"))
+	part := state.PartsOf([]byte("e"), 1)
 	stamp := fsys.Stamp{Size: 3, Mtime: 9}
 	for name, c := range map[string]struct {
 		change Change
 		record bool // there is one
-		hash   state.Sum
+		hash   bool // it is known
+		parts  int  // that were shown before
 		parse  bool
 		shown  int
 	}{
-		"as it was planned": {change: Change{Record: state.Record{Hash: sum}}, record: true},
-		"worked out late":   {change: Change{After: after}, record: true, hash: sum},
-		"a notebook":        {change: Change{After: after, Notebook: true}, record: true, hash: sum, parse: true},
-		"more is shown":     {change: Change{After: after, Shown: state.Record{Shown: span.Set{{Start: 1, End: 2}}}}, record: true, hash: sum, shown: 1},
-		"removed":           {change: Change{After: after, Remove: true}},
+		"not hashed":       {change: Change{}, record: true},
+		"hashed":           {change: Change{Now: now}, record: true, hash: true},
+		"parts worked out": {change: Change{parts: func() []state.Part { return part }}, record: true, parts: 1},
+		"a notebook":       {change: Change{Now: now, Notebook: true}, record: true, hash: true, parse: true},
+		"more is shown":    {change: Change{Now: now, Shown: part}, record: true, hash: true, shown: 1},
+		"removed":          {change: Change{Now: now, Remove: true}},
 	} {
 		c.change.Outcome.Head = "Done."
 		m := c.change.made("/w/a", stamp)
-		if (m.record != nil) != c.record || m.record != nil && (m.record.Stamp != stamp || m.record.Hash != sum) {
+		if (m.record != nil) != c.record || m.record != nil && (m.record.Stamp != stamp || len(m.record.Parts) != c.parts) {
 			t.Errorf("%s: the record is %+v", name, m.record)
 		}
-		if m.Facts.Hash != c.hash || (m.Parse.Raw != nil) != c.parse || m.Head != "Done." {
+		if (m.Facts.Hash == now.Sum()) != c.hash || (m.Parse.Content != nil) != c.parse || m.Head != "Done." {
 			t.Errorf("%s: %+v", name, m.Outcome)
 		}
-		if len(m.Shown) != c.shown || c.shown > 0 && (m.Shown[0].How != toolcall.Added || m.Shown[0].Record.Stamp != stamp || m.Shown[0].Record.Hash != sum) {
+		if len(m.Shown) != c.shown || c.shown > 0 && (m.Shown[0].How != toolcall.Added || len(m.Shown[0].Record.Parts) != 1) {
 			t.Errorf("%s: %+v", name, m.Shown)
 		}
 	}

@@ -1,20 +1,27 @@
 package toolcall
 
 import (
+	"bytes"
 	"testing"
 	"time"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/reminders"
-	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/state"
 )
 
 func newTestSession() *Session { return NewSession(time.Now, reminders.New(reminders.Options{})) }
 
-// recordOf is the record of a version of a file with one span that was shown.
+// partOf is the record of a part of a version of a file that was shown.
+func partOf(version byte, start, end int64) state.Record {
+	text := bytes.Repeat([]byte{'0' + version}, 10)
+	return state.Record{Stamp: fsys.Stamp{Size: 10, Mtime: int64(version)}, Parts: state.PartsOf(text[start:end], start)}
+}
+
+// recordOf is partOf with the text of the file.
 func recordOf(version byte, start, end int64) state.Record {
-	return state.Record{Stamp: fsys.Stamp{Size: 10, Mtime: int64(version)}, Hash: state.Sum{version}, Shown: span.Set{}.Add(span.Span{Start: start, End: end})}
+	part := partOf(version, start, end)
+	return state.Record{Stamp: part.Stamp, Text: bytes.Repeat([]byte{'0' + version}, 10)}.With(part.Parts)
 }
 
 // Each way in which an answer shows a file enters the record in one way, and what a client
@@ -27,12 +34,12 @@ func TestApplyShown(t *testing.T) {
 	}{
 		"in all":                     {shown: Shown{How: InAll, Record: recordOf(2, 0, 9)}, want: 9},
 		"in all, cut":                {shown: Shown{How: InAll, Record: recordOf(2, 0, 9)}, cut: true, want: 4},
-		"added":                      {shown: Shown{How: Added, Record: recordOf(1, 6, 9)}, want: 7},
-		"added, cut":                 {shown: Shown{How: Added, Record: recordOf(1, 6, 9)}, cut: true, want: 4},
-		"added to another state":     {shown: Shown{How: Added, Record: recordOf(2, 6, 9)}, want: 4},
-		"found":                      {shown: Shown{How: Found, Record: recordOf(1, 6, 9)}, want: 7},
-		"found in another state":     {shown: Shown{How: Found, Record: recordOf(2, 6, 9)}, want: 3},
-		"found, cut":                 {shown: Shown{How: Found, Record: recordOf(1, 6, 9)}, cut: true, want: 4},
+		"added":                      {shown: Shown{How: Added, Record: partOf(1, 6, 9)}, want: 7},
+		"added, cut":                 {shown: Shown{How: Added, Record: partOf(1, 6, 9)}, cut: true, want: 4},
+		"added to another state":     {shown: Shown{How: Added, Record: partOf(2, 6, 9)}, want: 4},
+		"found":                      {shown: Shown{How: Found, Record: partOf(1, 6, 9)}, want: 7},
+		"found in another state":     {shown: Shown{How: Found, Record: partOf(2, 6, 9)}, want: 3},
+		"found, cut":                 {shown: Shown{How: Found, Record: partOf(1, 6, 9)}, cut: true, want: 4},
 		"it differs":                 {shown: Shown{How: Differs, Record: recordOf(1, 0, 4)}, want: 4},
 		"it is gone":                 {shown: Shown{How: Gone}, want: 4},
 		"it is gone, for a change":   {shown: Shown{How: Forgotten}, want: -1},
@@ -44,7 +51,7 @@ func TestApplyShown(t *testing.T) {
 		s.Apply(Effects{Shown: []Shown{c.shown}}, !c.cut)
 		got := int64(-1)
 		if rec, known := s.Files.Get("/w/a"); known {
-			got = rec.Shown.Len()
+			got = rec.Shown().Len()
 		}
 		if got != c.want {
 			t.Errorf("%s: %d bytes count as shown, not %d", name, got, c.want)

@@ -67,14 +67,14 @@ func TestResultOfAnError(t *testing.T) {
 func TestHideLeavesOutWhatTheFileHolds(t *testing.T) {
 	out := Outcome{
 		Answer:  Answer{Head: "Done.", Body: "secret", Notes: []string{"(note)"}, Facts: Facts{Size: new(int64(7)), Hash: state.Sum{1}}},
-		Effects: Effects{Shown: []Shown{{How: InAll}, {How: Added}, {How: Differs}, {How: Forgotten}}, Parse: Parsed{Raw: []byte("secret")}},
+		Effects: Effects{Shown: []Shown{{How: InAll}, {How: Added}, {How: Differs}, {How: Forgotten}}, Parse: Parsed{Content: state.NewContent([]byte("secret"))}},
 	}
 	out.Hide()
 	if got := out.Text(); got != "Done.\n(note)" {
 		t.Errorf("the text is %q", got)
 	}
-	if out.Facts.HexHash() != "" || *out.Facts.Size != 7 || out.Parse.Raw != nil {
-		t.Errorf("%+v, %q", out.Facts, out.Parse.Raw)
+	if out.Facts.HexHash() != "" || *out.Facts.Size != 7 || out.Parse.Content != nil {
+		t.Errorf("%+v, %v", out.Facts, out.Parse.Content)
 	}
 	if len(out.Shown) != 1 || out.Shown[0].How != Forgotten {
 		t.Errorf("%+v", out.Shown)

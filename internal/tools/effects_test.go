@@ -29,7 +29,7 @@ type knowledge struct {
 }
 
 // shownSpans returns the bytes that a record says were shown.
-func shownSpans(r state.Record) span.Set { return r.Shown }
+func shownSpans(r state.Record) span.Set { return r.Shown() }
 
 // effectsWalk makes random calls on a few files and checks after each what the conversation
 // remembers.
