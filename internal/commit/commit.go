@@ -175,7 +175,9 @@ func (w *committing) locked(ctx context.Context, s *toolcall.Target, lock fileLo
 	}
 	m = c.made(now.Path, saved.Stamp)
 	m.old = c.oldForHooks(mark, old)
-	m.Facts.Unconfirmed = saved.DurabilityUnknown
+	if saved.DurabilityUnknown {
+		m.Facts.Durability = "unknown"
+	}
 	m.Note(remarks(saved, mark)...)
 	w.noteUnkept(&m.Outcome, now.Path, mark)
 	return m

@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"fmt"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/fsmcp/fsmcp/internal/server/wire"
@@ -16,7 +15,7 @@ import (
 // 2026-07-28; it is nil for older ones.
 func appendResult(b []byte, r *toolcall.Result, serverInfo []byte) []byte {
 	b = append(b, '{')
-	b = appendMeta(b, &r.Facts, serverInfo)
+	b = appendMeta(b, r.Facts, serverInfo)
 	b = append(b, `"content":[`...)
 	for i := range r.Blocks {
 		if i > 0 {
@@ -34,59 +33,20 @@ func appendResult(b []byte, r *toolcall.Result, serverInfo []byte) []byte {
 	return append(b, '}')
 }
 
-// appendMeta appends _meta with a comma behind it, if it has members: the facts in the order
-// of their names, and serverInfo.
-func appendMeta(b []byte, f *toolcall.Facts, serverInfo []byte) []byte {
-	const begin = `"_meta":{`
-	b = append(b, begin...)
-	empty := len(b)
-	name := func(name string) { b = append(append(append(b, `"fsmcp/`...), name...), `":`...) }
-	text := func(key, value string) {
-		if value != "" {
-			name(key)
-			b = append(wire.AppendString(b, value), ',')
-		}
+// appendMeta appends _meta with a comma behind it, if it has members: the facts, and
+// serverInfo.
+func appendMeta(b []byte, facts toolcall.Facts, serverInfo []byte) []byte {
+	if facts == (toolcall.Facts{}) && serverInfo == nil {
+		return b
 	}
-	number := func(key string, value int64, known bool) {
-		if known {
-			name(key)
-			b = append(strconv.AppendInt(b, value, 10), ',')
-		}
-	}
-	count := func(key string, value int) { number(key, int64(value), value != 0) }
-
-	text("cell", f.Cell)
-	if f.Cells != nil {
-		number("cells", int64(*f.Cells), true)
-	}
-	count("displayHeight", f.Display.Height)
-	count("displayWidth", f.Display.Width)
-	if f.Unconfirmed {
-		text("durability", "unknown")
-	}
-	text("error", f.Error)
-	count("errorCode", f.ErrorCode)
-	text("hash", f.HexHash())
-	if f.AbsolutePath != nil {
-		text("isFilePathAbsolute", strconv.FormatBool(*f.AbsolutePath))
-	}
-	count("lines", f.Lines)
-	count("originalHeight", f.Original.Height)
-	number("originalSize", f.OriginalSize, f.OriginalSize != 0)
-	count("originalWidth", f.Original.Width)
-	count("pages", f.Pages)
-	count("replacements", f.Replacements)
-	if f.Size != nil {
-		number("size", *f.Size, true)
-	}
+	b = wire.AppendJSON(append(b, `"_meta":`...), facts)
 	if serverInfo != nil {
+		if b = b[:len(b)-1]; b[len(b)-1] != '{' {
+			b = append(b, ',')
+		}
 		b = append(b, `"io.modelcontextprotocol/serverInfo":`...)
-		b = append(append(b, serverInfo...), ',')
+		b = append(append(b, serverInfo...), '}')
 	}
-	if len(b) == empty {
-		return b[:empty-len(begin)]
-	}
-	b[len(b)-1] = '}'
 	return append(b, ',')
 }
 

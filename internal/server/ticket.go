@@ -183,7 +183,7 @@ func (j *job) putsQuestion(r *toolcall.Result) bool { return r.Ask != nil && j.s
 // appendInput appends the result that asks the client for one input. An empty state is
 // left out.
 func appendInput(b, serverInfo []byte, name, method, state string, params func([]byte) []byte) []byte {
-	b = appendMeta(append(b, '{'), &toolcall.Facts{}, serverInfo)
+	b = appendMeta(append(b, '{'), toolcall.Facts{}, serverInfo)
 	b = append(b, `"inputRequests":{"`...)
 	b = append(append(b, name...), `":{"method":"`...)
 	b = append(append(b, method...), `","params":`...)

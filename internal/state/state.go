@@ -11,6 +11,7 @@ import (
 	"container/list"
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"maps"
 	"sync"
 	"time"
@@ -36,6 +37,9 @@ const (
 
 // Sum is a SHA-256.
 type Sum [32]byte
+
+// MarshalText writes a hash in hexadecimal digits.
+func (s Sum) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, s[:]), nil }
 
 // Record tells what was shown of one file. Records are values: change a copy and Put
 // it.

@@ -1,7 +1,6 @@
 package toolcall
 
 import (
-	"encoding/hex"
 	"path/filepath"
 	"strings"
 
@@ -63,38 +62,30 @@ type Block struct {
 	Path string // of the file that a resource is of
 }
 
-// Facts are the facts of an answer for programs. A fact with its zero value is not known. The
-// server writes them as the members "fsmcp/..." of _meta.
+// Facts are the facts of an answer for programs, which the server writes as _meta. What has
+// its zero value is not known and is left out. The members stand in the order of their names.
 type Facts struct {
-	Size         *int64    // of the file, in bytes
-	Hash         state.Sum // SHA-256 of the file
-	Lines        int       // of the file
-	Replacements int       // made by an Edit
-	Cell         string    // that a NotebookEdit changed
-	Cells        *int      // of the notebook
-	Pages        int       // of the PDF
-	// OriginalSize is that of a picture or PDF in bytes. Original and Display are the sizes of
-	// a picture in pixels, in the file and as sent.
-	OriginalSize      int64
-	Original, Display Pixels
-	// Unconfirmed says that the disk did not confirm that a change survives a loss of power.
-	Unconfirmed bool
-	// Error is the slug of a refusal and ErrorCode its number. AbsolutePath says whether the
-	// file argument was an absolute path, of a refusal of a file that was not read.
-	Error        string
-	ErrorCode    int
-	AbsolutePath *bool
-}
-
-// Pixels is the size of a picture.
-type Pixels struct{ Width, Height int }
-
-// HexHash returns the hash in hexadecimal digits; "" if it is not known.
-func (f *Facts) HexHash() string {
-	if f.Hash == (state.Sum{}) {
-		return ""
-	}
-	return hex.EncodeToString(f.Hash[:])
+	Cell          string `json:"fsmcp/cell,omitempty"`  // that a NotebookEdit changed
+	Cells         *int   `json:"fsmcp/cells,omitempty"` // of the notebook
+	DisplayHeight int    `json:"fsmcp/displayHeight,omitempty"`
+	DisplayWidth  int    `json:"fsmcp/displayWidth,omitempty"` // of a picture as it is sent, in pixels
+	// Durability is "unknown" if the disk did not confirm that a change survives a loss of
+	// power.
+	Durability string `json:"fsmcp/durability,omitempty"`
+	Error      string `json:"fsmcp/error,omitempty"` // the slug of a refusal
+	ErrorCode  int    `json:"fsmcp/errorCode,omitempty"`
+	// Hash is the SHA-256 of the file.
+	Hash state.Sum `json:"fsmcp/hash,omitzero"`
+	// AbsolutePath says of a refusal of a file that was not read whether its argument was an
+	// absolute path.
+	AbsolutePath   *bool  `json:"fsmcp/isFilePathAbsolute,omitempty,string"`
+	Lines          int    `json:"fsmcp/lines,omitempty"` // of the file
+	OriginalHeight int    `json:"fsmcp/originalHeight,omitempty"`
+	OriginalSize   int64  `json:"fsmcp/originalSize,omitempty"`  // of a picture or PDF, in bytes
+	OriginalWidth  int    `json:"fsmcp/originalWidth,omitempty"` // of a picture in its file, in pixels
+	Pages          int    `json:"fsmcp/pages,omitempty"`         // of the PDF
+	Replacements   int    `json:"fsmcp/replacements,omitempty"`  // made by an Edit
+	Size           *int64 `json:"fsmcp/size,omitempty"`          // of the file, in bytes
 }
 
 // Hide leaves out what a hidden file must not tell: its text, by which it was shown, and its

@@ -73,7 +73,7 @@ func TestHideLeavesOutWhatTheFileHolds(t *testing.T) {
 	if got := out.Text(); got != "Done.\n(note)" {
 		t.Errorf("the text is %q", got)
 	}
-	if out.Facts.HexHash() != "" || *out.Facts.Size != 7 || out.Parse.Content != nil {
+	if out.Facts.Hash != (state.Sum{}) || *out.Facts.Size != 7 || out.Parse.Content != nil {
 		t.Errorf("%+v, %v", out.Facts, out.Parse.Content)
 	}
 	if len(out.Shown) != 1 || out.Shown[0].How != Forgotten {

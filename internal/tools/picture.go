@@ -178,9 +178,8 @@ func shownPicture(t *toolcall.Target, f media.Facts, size int64, p media.Result)
 		Notes: []string{misnamed(t, f.Kind), firstOf(f.Kind, p), faded(p), p.Shown.Line(), t.Note()},
 		Media: []toolcall.Block{{Data: p.Data, MIME: p.As.MIME()}},
 		Facts: toolcall.Facts{
-			OriginalSize: size,
-			Original:     toolcall.Pixels{Width: p.Shown.Width, Height: p.Shown.Height},
-			Display:      toolcall.Pixels{Width: p.Shown.DisplayWidth, Height: p.Shown.DisplayHeight},
+			OriginalSize: size, OriginalWidth: p.Shown.Width, OriginalHeight: p.Shown.Height,
+			DisplayWidth: p.Shown.DisplayWidth, DisplayHeight: p.Shown.DisplayHeight,
 		},
 	}
 }
@@ -206,7 +205,7 @@ func unshownPicture(t *toolcall.Target, f media.Facts, size int64) toolcall.Answ
 			fmt.Sprintf("(The image is not sent: %s. Get text out of it with another program, or ask the user what it shows. If the client does show pictures, the user can set \"pictures\" for it in the setting limits.clients.)", noPictures),
 			t.Note(),
 		},
-		Facts: toolcall.Facts{OriginalSize: size, Original: toolcall.Pixels{Width: f.Width, Height: f.Height}},
+		Facts: toolcall.Facts{OriginalSize: size, OriginalWidth: f.Width, OriginalHeight: f.Height},
 	}
 }
 
