@@ -112,8 +112,7 @@ func (c *Change) newBytes() (raw []byte, ok bool) {
 	return span.Apply(old, c.Splices), true
 }
 
-// Bounds of the diff in a question (source: the specification of permissions,
-// "ask").
+// Bounds of the diff in a question, so that the user can take it in.
 const (
 	askLines = 30
 	askChars = 2_000

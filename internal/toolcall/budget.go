@@ -11,7 +11,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/tokens"
 )
 
-// Limits of answers and of changes (source: the specification of the tools).
+// Limits of answers and of changes.
 const (
 	// DefaultLines bounds the lines of a Read without limit.
 	DefaultLines = 2000

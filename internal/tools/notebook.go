@@ -24,8 +24,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/toolcall"
 )
 
-// Budgets for the pictures of one answer, base64 included (source: the
-// specification of media, "PDFs", which holds for notebooks too).
+// Bounds of the pictures of one answer, in base64. A PDF has the same.
 const (
 	maxPictures  = 7
 	pictureChars = 2_621_440

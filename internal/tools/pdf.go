@@ -20,7 +20,7 @@ type Pages interface {
 	PDF(ctx context.Context, file io.ReaderAt, size int64, q media.PDFRequest, report media.Progress) (media.PDFResult, error)
 }
 
-// Room of an answer with pages (source: the specification of media, "PDFs").
+// Room of an answer with pages: the whole answer with pictures in base64, and its text.
 const (
 	pdfRoom  = 2_621_440
 	pdfText  = 200_000

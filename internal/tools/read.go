@@ -13,7 +13,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/toolcall"
 )
 
-// Limits of Read (source: the specification of the tools, "Read").
+// Limits of Read.
 const (
 	// defaultColumns bounds the characters of a Read with column and without limit.
 	defaultColumns = 4000

@@ -68,7 +68,7 @@ func modes() map[string]search.Mode {
 	return map[string]search.Mode{"": search.FilesOnly, outputFiles: search.FilesOnly, outputContent: search.Content, outputCount: search.Counts}
 }
 
-// Defaults of head_limit (source: the specification of searches).
+// Defaults of head_limit.
 const (
 	defaultNames   = 100 // of Glob
 	defaultResults = 250 // of Grep

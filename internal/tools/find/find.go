@@ -23,8 +23,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/toolcall"
 )
 
-// within bounds a search: it answers with the results that it has by then (source: the specification
-// of searches).
+// within bounds a search: it answers with the results that it has by then.
 const within = 10 * time.Second
 
 // mostBytes bounds the names and lines of a search whose client has no bound.
