@@ -71,7 +71,7 @@ func TestCompare(t *testing.T) {
 		{"a line keeps its problem", "a !x\nb\n", "A !x\nb\n", "", ""},
 		{"a written line has the problem of another one, which is gone", "a !x\nb\nc\nd\n", "a\nb\nc\nD !x\n", "", ""},
 		{"a written line has the problem of one that stays", "a !x\nb\n", "a !x\nB !x\n", "1 ", ""},
-		{"a line is copied", "a !x\nb\n", "a !x\na !x\nb\n", "0 ", ""},
+		{"a line is copied: the last of the equal lines is the written one", "a !x\nb\n", "a !x\na !x\nb\n", "1 ", ""},
 		{"a line moves down", "a !x\nb\nc\nd\n", "b\nc\nd\na !x\n", "", ""},
 		{"numbers differ", "a !defined in line 7 with 2 arguments\n", "new\na !defined in line 8 with 3 arguments\n", "", ""},
 		{"names with digits differ", "a !undefined: x1\n", "a !undefined: x2\n", "0 ", "0 "},
