@@ -110,10 +110,9 @@ func (d *document) items(entry *hujson.Value, args Arguments, s Server) (all []l
 			add(located{Item: Item{Name: dir, Text: "folder " + dir, Loosens: true}})
 		}
 	}
-	members := entry.Value.(*hujson.Object).Members
-	for i := range members {
-		key, _ := jsonc.Text(members[i].Name)
-		value := &members[i].Value
+	for i, m := range members(entry) {
+		key, _ := jsonc.Text(m.Name)
+		value := &m.Value
 		switch {
 		case d.client.own(key) || startsNothing(key, value):
 		case key == d.client.environment() && isObject(value):
@@ -129,12 +128,11 @@ func (d *document) items(entry *hujson.Value, args Arguments, s Server) (all []l
 
 // variables returns the variables of an entry's environment.
 func (d *document) variables(env *hujson.Value) (all []located) {
-	members := env.Value.(*hujson.Object).Members
-	for i := range members {
-		name, _ := jsonc.Text(members[i].Name)
-		text, ok := jsonc.Text(members[i].Value)
+	for i, m := range members(env) {
+		name, _ := jsonc.Text(m.Name)
+		text, ok := jsonc.Text(m.Value)
 		if !ok {
-			text = d.brief(&members[i].Value)
+			text = d.brief(&m.Value)
 		}
 		all = append(all, located{Item{Name: name, Text: "environment " + name + "=" + text, Loosens: !slices.Contains(harmlessVariables, name)}, env, i})
 	}

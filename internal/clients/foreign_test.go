@@ -137,16 +137,16 @@ func TestRemoveReversesMerge(t *testing.T) {
 			}
 			// Where the merge made the object of servers, that stays, and is empty.
 			body := bytes.TrimPrefix(got, []byte(byteOrderMark))
-			d := newDocument(c, body)
-			if err := d.parse(); err != nil {
+			d, err := parse(c, body)
+			if err != nil {
 				t.Fatalf("%s, %s: %q: %v", m.name, c.Name, got, err)
 			}
-			servers, err := d.below(c.keys)
-			if err != nil || servers == nil {
+			servers, n, err := d.walk(c.keys)
+			if err != nil || n < len(c.keys) {
 				t.Errorf("%s, %s: %q became %q", m.name, c.Name, old, got)
 				continue
 			}
-			if before, _ := newServers(c, old); len(servers.Members) > 0 && !bytes.Contains(got, []byte("//")) && before != len(servers.Members) {
+			if before, _ := newServers(c, old); len(members(servers)) > 0 && !bytes.Contains(got, []byte("//")) && before != len(members(servers)) {
 				t.Errorf("%s, %s: %q became %q", m.name, c.Name, old, got)
 			}
 			if err := kept(old, got, c); err != nil {
@@ -161,15 +161,15 @@ func TestRemoveReversesMerge(t *testing.T) {
 
 // newServers counts the servers of a file.
 func newServers(c Client, text []byte) (int, error) {
-	d := newDocument(c, text)
-	if err := d.parse(); err != nil {
+	d, err := parse(c, text)
+	if err != nil {
 		return 0, err
 	}
-	servers, err := d.below(c.keys)
-	if servers == nil {
+	servers, n, err := d.walk(c.keys)
+	if err != nil || n < len(c.keys) {
 		return 0, err
 	}
-	return len(servers.Members), err
+	return len(members(servers)), err
 }
 
 // TestOutsideOfTheEntry merges into generated files with entries of any content: nothing

@@ -28,11 +28,16 @@ func (f *jsonFile) line(at int) int { return 1 + bytes.Count(f.body[:at], []byte
 // line.
 func (f *jsonFile) style() {
 	f.eol, f.unit = "\n", "  "
-	i := bytes.IndexByte(f.body, '\n')
-	if i > 0 && f.body[i-1] == '\r' {
+	if i := bytes.IndexByte(f.body, '\n'); i > 0 && f.body[i-1] == '\r' {
 		f.eol = "\r\n"
 	}
 	f.oneLine = !bytes.Contains(bytes.TrimSpace(f.body), []byte("\n"))
+	if first := members(&f.root); len(first) > 0 {
+		indent, own := f.indentOf(first[0].Name.StartOffset)
+		if base, _ := f.indentOf(f.root.StartOffset); own && len(indent) > len(base) && strings.HasPrefix(indent, base) {
+			f.unit = indent[len(base):]
+		}
+	}
 }
 
 // indentOf returns the blanks that the line of an offset begins with, and whether there is
@@ -55,7 +60,7 @@ func (f *jsonFile) append(snippet string) {
 
 // cut removes a member of an object, with its comma and the line that it leaves empty.
 func (f *jsonFile) cut(v *hujson.Value, i int) {
-	members := v.Value.(*hujson.Object).Members
+	members := members(v)
 	start, end := members[i].Name.StartOffset, members[i].Value.EndOffset
 	if value := members[i].Value; i < len(members)-1 || value.AfterExtra != nil {
 		end += len(value.AfterExtra) + 1
@@ -83,35 +88,29 @@ func (f *jsonFile) cut(v *hujson.Value, i int) {
 }
 
 // insert adds members behind those that an object has.
-func (f *jsonFile) insert(v *hujson.Value, object *hujson.Object, members []member) {
+func (f *jsonFile) insert(v *hujson.Value, added []member) {
 	closing := v.EndOffset - 1
 	end := len(bytes.TrimRight(f.body[:closing], " \t\r\n")) // behind the last value, comma or comment
 	base, _ := f.indentOf(v.StartOffset)
 	indent, lines := base+f.unit, !f.oneLine || v == &f.root
-	if n := len(object.Members); n > 0 {
-		indent, lines = f.memberIndent(object, base)
-		last := object.Members[n-1].Value
-		comma := last.AfterExtra != nil
-		if !comma {
+	until, before, after := end, "", ""
+	if have := members(v); len(have) > 0 {
+		indent, lines = f.memberIndent(v.Value.(*hujson.Object), base)
+		if last := have[len(have)-1].Value; last.AfterExtra != nil {
+			after = ","
+		} else {
 			f.splice(last.EndOffset, last.EndOffset, ",")
 		}
-		added := f.spread(members, indent, lines)
-		if comma {
-			added += ","
+		if !lines && f.spaced() {
+			before = " "
 		}
-		if lines {
-			added = f.eol + indent + added
-		} else if f.spaced() {
-			added = " " + added
-		}
-		f.splice(end, end, added)
-		return
+	} else if lines {
+		until, after = closing, f.eol+base
 	}
 	if lines {
-		f.splice(end, closing, f.eol+indent+f.spread(members, indent, true)+f.eol+base)
-		return
+		before = f.eol + indent
 	}
-	f.splice(end, end, f.spread(members, indent, false))
+	f.splice(end, until, before+f.spread(added, indent, lines)+after)
 }
 
 // memberIndent returns the indentation of an object's members, and whether they are on

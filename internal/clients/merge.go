@@ -53,65 +53,42 @@ type Merged struct {
 // hujson parses; its own Patch is not used, since it drops comments around what it
 // replaces, leaves new text unformatted, and has no notion of a duplicate key.
 func (c Client) Merge(old []byte, s Server) (m Merged, err error) {
-	text := old
-	for pass := 0; ; pass++ {
-		d := newDocument(c, text)
-		if err := d.parse(); err != nil {
-			return Merged{}, err
-		}
-		first := pass == 0
-		if d.empty {
-			d.append(c.Snippet(s))
-			return Merged{Splices: d.sorted(), After: s.Dirs}, nil
-		}
-		done, again, err := d.enter(s)
+	text, again := old, true
+	for pass := 0; again; pass++ {
+		d, err := parse(c, text)
 		if err != nil {
 			return Merged{}, err
 		}
-		if first {
+		var done Merged
+		if done, again, err = d.enter(s); err != nil {
+			return Merged{}, err
+		}
+		if pass == 0 {
 			m = done
 		}
-		if first && !again {
-			m.Splices = d.sorted()
-			return m, nil
-		}
 		text = span.Apply(text, d.sorted())
-		if !again {
-			m.Splices = difference(old, text)
-			return m, nil
-		}
 	}
+	m.Splices = difference(old, text)
+	return m, nil
 }
 
 // Remove returns how the entry is taken out of the text of a client's file. All else stays.
 func (c Client) Remove(old []byte) (m Merged, err error) {
-	d := newDocument(c, old)
-	if err := d.parse(); err != nil || d.empty {
+	d, err := parse(c, old)
+	if err != nil || d.empty {
 		return m, err
 	}
-	v := &d.root
-	for i, key := range c.keys {
-		object, err := d.object(v, c.keys[:i])
-		if err != nil {
-			return m, err
-		}
-		if v, err = d.find(object, key); err != nil || v == nil {
-			return m, err
-		}
-	}
-	servers, err := d.object(v, c.keys)
-	if err != nil {
+	servers, n, err := d.walk(c.keys)
+	if err != nil || n < len(c.keys) {
 		return m, err
 	}
-	if found, err := d.find(servers, serverName); err != nil || found == nil {
+	i, err := d.find(servers, serverName)
+	if err != nil || i < 0 {
 		return m, err
 	}
-	for i := range servers.Members {
-		if key, _ := jsonc.Text(servers.Members[i].Name); key == serverName {
-			m = Merged{Found: true, Line: d.line(servers.Members[i].Name.StartOffset), Program: d.started(&servers.Members[i].Value)}
-			d.cut(v, i)
-		}
-	}
+	entry := members(servers)[i]
+	m = Merged{Found: true, Line: d.line(entry.Name.StartOffset), Program: d.started(&entry.Value)}
+	d.cut(servers, i)
 	m.Splices = d.sorted()
 	return m, nil
 }
@@ -139,42 +116,33 @@ type document struct {
 	empty bool // nothing but blanks and comments
 }
 
-func newDocument(c Client, text []byte) *document {
-	body := bytes.TrimPrefix(text, []byte(byteOrderMark))
-	return &document{client: c, jsonFile: jsonFile{body: body, shift: int64(len(text) - len(body))}}
-}
-
 func (d *document) refuse(at int, format string, a ...any) error {
 	return &Refusal{Line: d.line(at), Why: fmt.Sprintf(format, a...)}
 }
 
-// parse parses the file and finds out how it is written.
-func (d *document) parse() error {
+// parse parses a client's file and finds out how it is written.
+func parse(c Client, text []byte) (*document, error) {
+	body := bytes.TrimPrefix(text, []byte(byteOrderMark))
 	switch {
-	case len(d.body) > maxBytes:
-		return &Refusal{Why: fmt.Sprintf("the file has more than %d MB", maxBytes>>20)}
-	case !utf8.Valid(d.body):
-		return &Refusal{Why: "the file is not in UTF-8"}
-	case jsonc.TooDeep(d.body, maxDepth):
-		return &Refusal{Why: fmt.Sprintf("more than %d brackets are nested", maxDepth)}
+	case len(body) > maxBytes:
+		return nil, &Refusal{Why: fmt.Sprintf("the file has more than %d MB", maxBytes>>20)}
+	case !utf8.Valid(body):
+		return nil, &Refusal{Why: "the file is not in UTF-8"}
+	case jsonc.TooDeep(body, maxDepth):
+		return nil, &Refusal{Why: fmt.Sprintf("more than %d brackets are nested", maxDepth)}
 	}
-	d.style()
-	root, fault := jsonc.Parse(d.body)
+	root, fault := jsonc.Parse(body)
+	empty := false
 	if fault != nil {
-		blank, still := jsonc.Parse(append(slices.Clip(d.body), "\n{}"...))
+		blank, still := jsonc.Parse(append(slices.Clip(body), "\n{}"...))
 		if still != nil {
-			return &Refusal{Line: fault.Line, Why: fmt.Sprintf("the file is not valid JSON: %s (column %d)", fault.What, fault.Column)}
+			return nil, &Refusal{Line: fault.Line, Why: fmt.Sprintf("the file is not valid JSON: %s (column %d)", fault.What, fault.Column)}
 		}
-		root, d.empty = blank, true
+		root, empty = blank, true
 	}
-	d.root = root
-	if object, ok := root.Value.(*hujson.Object); ok && len(object.Members) > 0 {
-		indent, own := d.indentOf(object.Members[0].Name.StartOffset)
-		if base, _ := d.indentOf(root.StartOffset); own && len(indent) > len(base) && strings.HasPrefix(indent, base) {
-			d.unit = indent[len(base):]
-		}
-	}
-	return d.checkClient()
+	d := &document{client: c, jsonFile: jsonFile{body: body, shift: int64(len(text) - len(body)), root: root}, empty: empty}
+	d.style()
+	return d, d.checkClient()
 }
 
 // checkClient refuses what the client itself would not read.
@@ -209,53 +177,74 @@ func lastValue(v hujson.ValueTrimmed) *hujson.Value {
 // enter walks to the entry and enters or updates it. again reports that it only removed an
 // item of the entry, and that enter has to follow on the result.
 func (d *document) enter(s Server) (m Merged, again bool, err error) {
-	path := append(d.client.keys[:len(d.client.keys):len(d.client.keys)], serverName)
-	v := &d.root
-	for i, key := range path {
-		object, err := d.object(v, path[:i])
-		if err != nil {
-			return m, false, err
+	if d.empty {
+		d.append(d.client.Snippet(s))
+		return Merged{After: s.Dirs}, false, nil
+	}
+	path := append(slices.Clip(d.client.keys), serverName)
+	v, n, err := d.walk(path)
+	switch {
+	case err != nil:
+		return m, false, err
+	case n == len(path):
+		return d.update(v, s)
+	}
+	d.insert(v, []member{{path[n], nested(path[n+1:], object(d.client.entry(s, nil)))}})
+	return Merged{After: s.Dirs}, false, nil
+}
+
+// walk follows a path of keys. It returns the last object on it, and how many keys lead
+// there.
+func (d *document) walk(path []string) (v *hujson.Value, n int, err error) {
+	v = &d.root
+	for n = 0; ; n++ {
+		switch {
+		case !isObject(v) && n == 0:
+			return nil, n, d.refuse(v.StartOffset, "the file does not hold an object")
+		case !isObject(v):
+			return nil, n, d.refuse(v.StartOffset, "%q is not an object", strings.Join(path[:n], "."))
+		case n == len(path):
+			return v, n, nil
 		}
-		next, err := d.find(object, key)
-		if err != nil {
-			return m, false, err
-		}
-		if next == nil {
-			d.insert(v, object, []member{{key, nested(path[i+1:], objectOf(d.client, s))}})
-			return Merged{After: s.Dirs}, false, nil
+		next, err := d.member(v, path[n])
+		if err != nil || next == nil {
+			return v, n, err
 		}
 		v = next
 	}
-	return d.update(v, path, s)
 }
 
-func objectOf(c Client, s Server) string { return object(c.entry(s, nil)) }
-
-// object returns a value that has to be an object; path names it.
-func (d *document) object(v *hujson.Value, path []string) (*hujson.Object, error) {
+// members returns those of an object, and none of another value.
+func members(v *hujson.Value) []hujson.ObjectMember {
 	if object, ok := v.Value.(*hujson.Object); ok {
-		return object, nil
+		return object.Members
 	}
-	if len(path) == 0 {
-		return nil, d.refuse(v.StartOffset, "the file does not hold an object")
-	}
-	return nil, d.refuse(v.StartOffset, "%q is not an object", strings.Join(path, "."))
+	return nil
 }
 
-// find returns the value of a key, nil if it is absent. A key that appears twice is
-// refused: parsers differ about which one counts.
-func (d *document) find(object *hujson.Object, key string) (found *hujson.Value, err error) {
-	for i := range object.Members {
-		m := &object.Members[i]
-		if name, ok := m.Name.Value.(hujson.Literal); !ok || name.String() != key {
+// find returns the index of a key, -1 if it is absent. A key that appears twice is refused:
+// parsers differ about which one counts.
+func (d *document) find(object *hujson.Value, key string) (found int, err error) {
+	found = -1
+	for i, m := range members(object) {
+		if name, _ := jsonc.Text(m.Name); name != key {
 			continue
 		}
-		if found != nil {
-			return nil, d.refuse(m.Name.StartOffset, "%q appears twice", key)
+		if found >= 0 {
+			return -1, d.refuse(m.Name.StartOffset, "%q appears twice", key)
 		}
-		found = &m.Value
+		found = i
 	}
 	return found, nil
+}
+
+// member returns the value of a key, nil if it is absent.
+func (d *document) member(object *hujson.Value, key string) (*hujson.Value, error) {
+	i, err := d.find(object, key)
+	if i < 0 {
+		return nil, err
+	}
+	return &members(object)[i].Value, nil
 }
 
 // remoteKeys are members of an entry that names a server elsewhere.
@@ -263,17 +252,13 @@ var remoteKeys = []string{"url", "serverUrl", "httpUrl"}
 
 // update makes an entry that exists start this server, and removes the items that s does
 // not keep: one member, and again is true, or the last of them with the rest.
-func (d *document) update(v *hujson.Value, path []string, s Server) (m Merged, again bool, err error) {
-	object, err := d.object(v, path)
-	if err != nil {
-		return m, false, err
-	}
+func (d *document) update(v *hujson.Value, s Server) (m Merged, again bool, err error) {
 	for _, key := range remoteKeys {
-		if remote, err := d.find(object, key); err != nil || remote != nil {
+		if remote, err := d.member(v, key); err != nil || remote != nil {
 			return m, false, cmp.Or(err, d.refuse(v.StartOffset, "the entry %q is for a remote server (%s): remove or rename it, and try again (--remove takes it out)", serverName, key))
 		}
 	}
-	args, err := d.arguments(object, s)
+	args, err := d.arguments(v, s)
 	if err != nil {
 		return m, false, err
 	}
@@ -290,7 +275,7 @@ func (d *document) update(v *hujson.Value, path []string, s Server) (m Merged, a
 		return m, true, nil
 	}
 	s.Dirs = m.After
-	return m, false, d.complete(v, object, s, keptFlags(args.Flags, items))
+	return m, false, d.complete(v, s, keptFlags(args.Flags, items))
 }
 
 // keptFlags returns the words of the flags that stay.
@@ -305,10 +290,10 @@ func keptFlags(flags [][]string, items []located) (words []string) {
 }
 
 // complete gives an entry the members that start the server.
-func (d *document) complete(v *hujson.Value, object *hujson.Object, s Server, flags []string) error {
+func (d *document) complete(v *hujson.Value, s Server, flags []string) error {
 	var missing []member
 	for _, want := range d.client.entry(s, flags) {
-		have, err := d.find(object, want.key)
+		have, err := d.member(v, want.key)
 		if err != nil {
 			return err
 		}
@@ -319,15 +304,15 @@ func (d *document) complete(v *hujson.Value, object *hujson.Object, s Server, fl
 		}
 	}
 	if len(missing) > 0 {
-		d.insert(v, object, missing)
+		d.insert(v, missing)
 	}
 	return nil
 }
 
 // arguments returns the arguments of an entry that exists. An entry that starts another
 // program is refused: what it does would be lost.
-func (d *document) arguments(object *hujson.Object, s Server) (args Arguments, err error) {
-	v, err := d.find(object, "command")
+func (d *document) arguments(entry *hujson.Value, s Server) (args Arguments, err error) {
+	v, err := d.member(entry, "command")
 	if err != nil {
 		return args, err
 	}
@@ -343,7 +328,7 @@ func (d *document) arguments(object *hujson.Object, s Server) (args Arguments, e
 	key := "command"
 	if !d.client.joined {
 		key = "args"
-		if v, err = d.find(object, key); err != nil {
+		if v, err = d.member(entry, key); err != nil {
 			return args, err
 		}
 	}
@@ -372,18 +357,17 @@ func (d *document) arguments(object *hujson.Object, s Server) (args Arguments, e
 
 // started returns the program of an entry and its arguments, as far as they are text.
 func (d *document) started(v *hujson.Value) string {
-	object, ok := v.Value.(*hujson.Object)
-	if !ok {
+	if !isObject(v) {
 		return d.brief(v)
 	}
 	var words []string
 	for _, key := range []string{"command", "args"} {
-		if value, err := d.find(object, key); err == nil && value != nil {
+		if value, _ := d.member(v, key); value != nil {
 			if word, ok := jsonc.Text(*value); ok {
 				words = append(words, word)
-			} else if list, ok := jsonc.Texts(*value); ok {
-				words = append(words, list...)
 			}
+			list, _ := jsonc.Texts(*value)
+			words = append(words, list...)
 		}
 	}
 	return Shell("linux", words)

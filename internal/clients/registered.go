@@ -72,47 +72,29 @@ func (c Client) Registered(src Source, text []byte) ([]Registration, error) {
 	case YAML:
 		return registeredYAML(c.keys[0], text), nil
 	}
-	d := newDocument(c, text)
-	if err := d.parse(); err != nil || d.empty {
+	d, err := parse(c, text)
+	if err != nil || d.empty {
 		return nil, err
 	}
 	var all []Registration
 	for _, keys := range src.keys {
-		servers, err := d.below(keys)
+		servers, n, err := d.walk(keys)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, d.registered(servers)...)
+		if n == len(keys) {
+			all = append(all, d.registered(servers)...)
+		}
 	}
 	return all, nil
 }
 
-// below returns the object at a path of keys, nil if there is none.
-func (d *document) below(path []string) (*hujson.Object, error) {
-	v := &d.root
-	for i := 0; ; i++ {
-		object, err := d.object(v, path[:i])
-		if err != nil || i == len(path) {
-			return object, err
-		}
-		if v, err = d.find(object, path[i]); err != nil || v == nil {
-			return nil, err
-		}
-	}
-}
-
 // registered returns the entries of fsmcp among servers.
-func (d *document) registered(servers *hujson.Object) (all []Registration) {
-	if servers == nil {
-		return nil
-	}
-	for i := range servers.Members {
-		m := &servers.Members[i]
+func (d *document) registered(servers *hujson.Value) (all []Registration) {
+	for _, m := range members(servers) {
 		name, _ := jsonc.Text(m.Name)
 		r := Registration{Line: d.line(m.Name.StartOffset), Named: name == serverName}
-		if entry, ok := m.Value.Value.(*hujson.Object); ok {
-			d.describe(entry, &r)
-		}
+		d.describe(&m.Value, &r)
 		if r.Named || strings.TrimSuffix(baseName(r.Command), ".exe") == serverName {
 			all = append(all, r)
 		}
@@ -120,12 +102,12 @@ func (d *document) registered(servers *hujson.Object) (all []Registration) {
 	return all
 }
 
-// describe adds what an entry starts.
-func (d *document) describe(entry *hujson.Object, r *Registration) {
-	value := func(key string) *hujson.Value {
-		v, _ := d.find(entry, key) // twice: parsers differ, so it says nothing
-		if v == nil {
-			return new(hujson.Value)
+// describe adds what an entry starts. A key that appears twice says nothing: parsers differ
+// about which one counts.
+func (d *document) describe(entry *hujson.Value, r *Registration) {
+	value := func(key string) (v hujson.Value) {
+		if found, _ := d.member(entry, key); found != nil {
+			v = *found
 		}
 		return v
 	}
@@ -134,10 +116,11 @@ func (d *document) describe(entry *hujson.Object, r *Registration) {
 		return string(word)
 	}
 	r.Off = literal("disabled") == "true" || literal("enabled") == "false"
-	r.Command, _ = d.commandOf(value("command"))
+	command := value("command")
+	r.Command, _ = d.commandOf(&command)
 	if !d.client.joined {
-		r.Args, _ = jsonc.Texts(*value("args"))
-	} else if words, ok := jsonc.Texts(*value("command")); ok && len(words) > 0 {
+		r.Args, _ = jsonc.Texts(value("args"))
+	} else if words, ok := jsonc.Texts(command); ok && len(words) > 0 {
 		r.Args = words[1:]
 	}
 }
