@@ -187,13 +187,10 @@ func (s Server) foldersAfter(before []string, items []located) (dirs []string) {
 	if s.Replace || len(s.Dirs) == 0 {
 		return s.Dirs
 	}
-	for _, dir := range before {
-		dropped := slices.ContainsFunc(items, func(i located) bool { return i.object == nil && i.Name == dir && !i.Kept })
-		if !dropped && !slices.Contains(dirs, dir) {
-			dirs = append(dirs, dir)
-		}
-	}
-	for _, dir := range s.Dirs {
+	kept := slices.DeleteFunc(slices.Clone(before), func(dir string) bool {
+		return slices.ContainsFunc(items, func(i located) bool { return i.object == nil && i.Name == dir && !i.Kept })
+	})
+	for _, dir := range slices.Concat(kept, s.Dirs) {
 		if !slices.Contains(dirs, dir) {
 			dirs = append(dirs, dir)
 		}

@@ -14,9 +14,9 @@ import (
 	"github.com/fsmcp/fsmcp/internal/span"
 )
 
-// Bounds of a file that is merged.
+// Bounds of a file that is read or merged.
 const (
-	maxBytes = 16 << 20
+	MaxBytes = 16 << 20
 	maxDepth = 1000 // of brackets; the parser recurses
 )
 
@@ -124,8 +124,8 @@ func (d *document) refuse(at int, format string, a ...any) error {
 func parse(c Client, text []byte) (*document, error) {
 	body := bytes.TrimPrefix(text, []byte(byteOrderMark))
 	switch {
-	case len(body) > maxBytes:
-		return nil, &Refusal{Why: fmt.Sprintf("the file has more than %d MB", maxBytes>>20)}
+	case len(body) > MaxBytes:
+		return nil, &Refusal{Why: fmt.Sprintf("the file has more than %d MB", MaxBytes>>20)}
 	case !utf8.Valid(body):
 		return nil, &Refusal{Why: "the file is not in UTF-8"}
 	case jsonc.TooDeep(body, maxDepth):
@@ -275,18 +275,14 @@ func (d *document) update(v *hujson.Value, s Server) (m Merged, again bool, err 
 		return m, true, nil
 	}
 	s.Dirs = m.After
-	return m, false, d.complete(v, s, keptFlags(args.Flags, items))
-}
-
-// keptFlags returns the words of the flags that stay.
-func keptFlags(flags [][]string, items []located) (words []string) {
-	for _, f := range flags {
+	var flags []string
+	for _, f := range args.Flags {
 		dropped := func(i located) bool { return i.object == nil && i.Text == Shell("linux", f) && !i.Kept }
 		if !slices.ContainsFunc(items, dropped) {
-			words = append(words, f...)
+			flags = append(flags, f...)
 		}
 	}
-	return words
+	return m, false, d.complete(v, s, flags)
 }
 
 // complete gives an entry the members that start the server.
@@ -317,9 +313,13 @@ func (d *document) arguments(entry *hujson.Value, s Server) (args Arguments, err
 		return args, err
 	}
 	if v != nil {
+		form := "a string"
+		if d.client.joined {
+			form = "a list of strings"
+		}
 		name, ok := d.commandOf(v)
 		if !ok {
-			return args, d.refuse(v.StartOffset, "%q is not %s: remove the entry %q, and try again (--remove takes it out)", "command", d.client.commandForm(), serverName)
+			return args, d.refuse(v.StartOffset, "%q is not %s: remove the entry %q, and try again (--remove takes it out)", "command", form, serverName)
 		}
 		if base := baseName(name); base != baseName(s.Program) && !strings.HasPrefix(base, serverName) {
 			return args, d.refuse(v.StartOffset, "the entry %q starts %s: remove or rename it, and try again (--remove takes it out)", serverName, text(name))
@@ -379,28 +379,20 @@ func (d *document) commandOf(v *hujson.Value) (program string, ok bool) {
 	if !d.client.joined {
 		return jsonc.Text(*v)
 	}
-	if list, ok := jsonc.Texts(*v); ok && len(list) > 0 {
-		return list[0], true
+	list, _ := jsonc.Texts(*v)
+	if len(list) == 0 {
+		return "", false
 	}
-	return "", false
-}
-
-// commandForm names the form of "command".
-func (c Client) commandForm() string {
-	if c.joined {
-		return "a list of strings"
-	}
-	return "a string"
+	return list[0], true
 }
 
 func baseName(name string) string { return name[strings.LastIndexAny(name, `/\`)+1:] }
 
 // replace puts another value in the place of one that differs.
 func (d *document) replace(have *hujson.Value, want member) error {
-	if s, ok := jsonc.Text(*have); ok && text(s) == want.value {
-		return nil
-	}
-	if list, ok := jsonc.Texts(*have); ok && text(list) == want.value {
+	word, isText := jsonc.Text(*have)
+	list, isList := jsonc.Texts(*have)
+	if isText && text(word) == want.value || isList && text(list) == want.value {
 		return nil
 	}
 	old := d.body[have.StartOffset:have.EndOffset]

@@ -2,6 +2,9 @@ package clients
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -60,17 +63,32 @@ func (c Client) Sources(s System, dirs []string) (list []Source) {
 	return list
 }
 
+// ReadFile reads a client's file; anything but a regular file could block.
+func ReadFile(name string) ([]byte, error) {
+	info, err := os.Stat(name)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, errors.New("is not a regular file")
+	case info.Size() > MaxBytes:
+		return nil, fmt.Errorf("has more than %d MB", MaxBytes>>20)
+	}
+	return os.ReadFile(name)
+}
+
 // Registered returns the entries in the text of a source that are named fsmcp or start a
 // program of that name. The error is a *Refusal: the client cannot read the file, either.
 //
 // In TOML and YAML it finds the entry where the client's own command writes it, a table or
 // block of its own; one that is written inline is not found.
 func (c Client) Registered(src Source, text []byte) ([]Registration, error) {
+	lines := strings.Split(strings.ReplaceAll(string(text), "\r\n", "\n"), "\n")
 	switch c.Format {
 	case TOML:
-		return registeredTOML(c.keys[0], text), nil
+		return registeredTOML(c.keys[0], lines), nil
 	case YAML:
-		return registeredYAML(c.keys[0], text), nil
+		return registeredYAML(c.keys[0], lines), nil
 	}
 	d, err := parse(c, text)
 	if err != nil || d.empty {
@@ -125,33 +143,28 @@ func (d *document) describe(entry *hujson.Value, r *Registration) {
 	}
 }
 
-func registeredTOML(key string, text []byte) (all []Registration) {
+func registeredTOML(key string, lines []string) (all []Registration) {
 	tomlTable := regexp.MustCompile(`^\s*\[+\s*([^\]#]*?)\s*\]`)
 	tomlKey := regexp.MustCompile(`^\s*"?(command|args|enabled)"?\s*=\s*(.*)$`)
 	inside := false
-	n := 0
-	for line := range strings.Lines(string(text)) {
-		n++
-		line = strings.TrimRight(line, "\r\n")
+	for i, line := range lines {
 		if m := tomlTable.FindStringSubmatch(line); m != nil {
 			table := strings.NewReplacer(`"`, "", "'", "", " ", "").Replace(m[1])
 			if inside = table == key+"."+serverName; inside {
-				all = append(all, Registration{Line: n, Named: true})
+				all = append(all, Registration{Line: i + 1, Named: true})
 			}
 		} else if m := tomlKey.FindStringSubmatch(line); m != nil && inside {
-			all[len(all)-1].note(m[1], m[2], textAfter(text, n))
+			all[len(all)-1].note(m[1], m[2], lines[i+1:])
 		}
 	}
 	return all
 }
 
-func registeredYAML(key string, text []byte) (all []Registration) {
+func registeredYAML(key string, lines []string) (all []Registration) {
 	yamlKey := regexp.MustCompile(`^(\s*)["']?([\w.-]+)["']?\s*:\s*(.*)$`)
 	top, indent := false, -1 // inside the key; the indentation of fsmcp's block, or -1
-	n := 0
-	for line := range strings.Lines(string(text)) {
-		n++
-		m := yamlKey.FindStringSubmatch(strings.TrimRight(line, "\r\n"))
+	for i, line := range lines {
+		m := yamlKey.FindStringSubmatch(line)
 		if m == nil {
 			continue
 		}
@@ -160,18 +173,18 @@ func registeredYAML(key string, text []byte) (all []Registration) {
 			top, indent = m[2] == key, -1
 		case !top:
 		case m[2] == serverName && (indent < 0 || depth <= indent):
-			indent, all = depth, append(all, Registration{Line: n, Named: true})
+			indent, all = depth, append(all, Registration{Line: i + 1, Named: true})
 		case depth <= indent:
 			indent = -1
 		case indent >= 0:
-			all[len(all)-1].note(m[2], m[3], textAfter(text, n))
+			all[len(all)-1].note(m[2], m[3], lines[i+1:])
 		}
 	}
 	return all
 }
 
-// note records what a key of TOML or YAML says of an entry; rest is the text behind its line.
-func (r *Registration) note(key, value, rest string) {
+// note records what a key of TOML or YAML says of an entry; rest are the lines behind it.
+func (r *Registration) note(key, value string, rest []string) {
 	switch key {
 	case "command", "cmd":
 		r.Command = scalar(value)
@@ -182,22 +195,13 @@ func (r *Registration) note(key, value, rest string) {
 	}
 }
 
-// textAfter returns the text behind line n.
-func textAfter(text []byte, n int) string {
-	parts := strings.SplitN(string(text), "\n", n+1)
-	if len(parts) <= n {
-		return ""
-	}
-	return parts[n]
-}
-
 // words returns the words of a list: in brackets, or in YAML one a line with a dash. It
 // ends where the list ends.
-func words(value, rest string) (list []string) {
+func words(value string, rest []string) (list []string) {
 	if !strings.HasPrefix(strings.TrimSpace(value), "[") {
 		yamlItem := regexp.MustCompile(`^\s*-\s+(.*)$`)
-		for line := range strings.Lines(rest) {
-			m := yamlItem.FindStringSubmatch(strings.TrimRight(line, "\r\n"))
+		for _, line := range rest {
+			m := yamlItem.FindStringSubmatch(line)
 			if m == nil {
 				break
 			}
@@ -206,7 +210,7 @@ func words(value, rest string) (list []string) {
 		return list
 	}
 	listWords := regexp.MustCompile(`"(?:[^"\\]|\\.)*"|'[^']*'|[^\s,\[\]"'#]+|[\]#]`)
-	for line := range strings.Lines(value + "\n" + rest) {
+	for _, line := range append([]string{value}, rest...) {
 		for _, word := range listWords.FindAllString(line, -1) {
 			if word == "]" {
 				return list

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -42,10 +41,7 @@ func (e Entry) withOlder() (Entry, *Registration) {
 	if e.Client.Mergeable() || e.file() == "" {
 		return e, nil
 	}
-	if info, err := os.Stat(e.file()); err != nil || !info.Mode().IsRegular() || info.Size() > maxBytes {
-		return e, nil // a FIFO could block
-	}
-	text, err := os.ReadFile(e.file())
+	text, err := ReadFile(e.file())
 	if err != nil {
 		return e, nil
 	}
@@ -164,7 +160,7 @@ func (e Entry) Remove(ctx context.Context, saver *save.Saver) (lines []string, e
 		return nil, err
 	}
 	file := e.file()
-	w, err := e.Client.RemoveFrom(ctx, saver, file, e.project())
+	w, err := change(ctx, saver, file, e.project(), e.Client.Remove)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("%s was not changed: %w", file, err)
@@ -201,16 +197,14 @@ func (e Entry) unknownItem(items []Item) error {
 	for _, i := range items {
 		names = append(names, i.Name)
 	}
-	for _, name := range e.Keep {
-		switch {
-		case name == KeepHarmless || slices.Contains(names, name):
-		case len(names) == 0:
-			return fmt.Errorf("--keep=%s names nothing: the entry holds nothing to keep", name)
-		default:
-			return fmt.Errorf("--keep=%s names nothing in the entry, which holds %s", name, strings.Join(names, ", "))
-		}
+	unknown := slices.IndexFunc(e.Keep, func(name string) bool { return name != KeepHarmless && !slices.Contains(names, name) })
+	switch {
+	case unknown < 0:
+		return nil
+	case len(names) == 0:
+		return fmt.Errorf("--keep=%s names nothing: the entry holds nothing to keep", e.Keep[unknown])
 	}
-	return nil
+	return fmt.Errorf("--keep=%s names nothing in the entry, which holds %s", e.Keep[unknown], strings.Join(names, ", "))
 }
 
 // outcome says what became of the file.

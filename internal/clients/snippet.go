@@ -84,8 +84,8 @@ func object(members []member) string {
 
 // nested returns a value below a path of keys.
 func nested(keys []string, value string) string {
-	for i := len(keys) - 1; i >= 0; i-- {
-		value = object([]member{{keys[i], value}})
+	for _, key := range slices.Backward(keys) {
+		value = object([]member{{key, value}})
 	}
 	return value
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/save"
+	"github.com/fsmcp/fsmcp/internal/settings/disk"
 )
 
 // Written says what became of a client's file.
@@ -23,21 +24,10 @@ type Written struct {
 // Changed reports whether the file was written.
 func (w Written) Changed() bool { return w.Created || w.Backup != "" }
 
-// Write merges the server into a file, and keeps the bytes that it replaces in
+// change replaces a file by what merge makes of it, and keeps the bytes that it replaces in
 // FILE.fsmcp.bak, or in a numbered name beside it if that one is there. A link is followed,
-// and what it leads to is replaced as a whole; a link out of s.Project is refused. With an
-// error the file is as it was, unless the error itself says otherwise.
-func (c Client) Write(ctx context.Context, saver *save.Saver, file string, s Server) (Written, error) {
-	return change(ctx, saver, file, s.Project, func(old []byte) (Merged, error) { return c.Merge(old, s) })
-}
-
-// RemoveFrom removes the entry from a file as Write enters it. project is the folder that the
-// file must not lead out of, "" for a file of the user.
-func (c Client) RemoveFrom(ctx context.Context, saver *save.Saver, file, project string) (Written, error) {
-	return change(ctx, saver, file, project, c.Remove)
-}
-
-// change replaces a file by what merge makes of it.
+// and what it leads to is replaced as a whole; a link out of project is refused, unless that
+// is "". With an error the file is as it was, unless the error itself says otherwise.
 func change(ctx context.Context, saver *save.Saver, file, project string, merge func(old []byte) (Merged, error)) (Written, error) {
 	target, err := resolveIn(file, project)
 	if err != nil {
@@ -67,29 +57,14 @@ func change(ctx context.Context, saver *save.Saver, file, project string, merge 
 
 // resolveIn resolves a file that has to be below project, if there is one.
 func resolveIn(file, project string) (*fsys.Target, error) {
-	target, err := resolve(file)
-	if err != nil || project == "" {
-		return target, err
-	}
-	top, err := resolve(project)
-	if err != nil {
-		target.Close()
-		return nil, err
-	}
-	defer top.Close()
-	if !fsys.Within(top.Path, target.Path) {
-		target.Close()
-		return nil, fmt.Errorf("it leads to %s, which is not in the project", target.Path)
-	}
-	return target, nil
-}
-
-func resolve(file string) (*fsys.Target, error) {
 	path, err := fsys.Lexer{OS: runtime.GOOS}.Parse(file)
 	if err != nil {
 		return nil, err
 	}
 	target, err := fsys.NewResolver(nil).Resolve(path)
+	if err == nil && project != "" && !fsys.Within(disk.Real(project), target.Path) {
+		err = fmt.Errorf("it leads to %s, which is not in the project", target.Path)
+	}
 	if err != nil && target != nil {
 		target.Close()
 	}
@@ -101,7 +76,7 @@ func replace(ctx context.Context, txn *save.Txn, file string, merge func(old []b
 	var old []byte
 	backup := ""
 	if f := txn.Old(); f != nil {
-		if old, _, err = f.ReadAll(maxBytes); err != nil {
+		if old, _, err = f.ReadAll(MaxBytes); err != nil {
 			return w, err
 		}
 		info, err := os.Stat(file)
@@ -131,11 +106,6 @@ const maxBackups = 1000
 
 // backUp writes a new file beside file and returns its name. It never replaces a file.
 func backUp(file string, content []byte, mode fs.FileMode) (name string, err error) {
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("the backup cannot be made: %w", err)
-		}
-	}()
 	var f *os.File
 	for n := 1; n <= maxBackups; n++ {
 		name = file + ".fsmcp.bak"
@@ -147,13 +117,14 @@ func backUp(file string, content []byte, mode fs.FileMode) (name string, err err
 			break
 		}
 	}
-	if err != nil {
-		return "", err
+	if err == nil {
+		_, err = f.Write(content)
+		if err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close()); err != nil {
+			os.Remove(name)
+		}
 	}
-	_, err = f.Write(content)
-	err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
 	if err != nil {
-		os.Remove(name)
+		return "", fmt.Errorf("the backup cannot be made: %w", err)
 	}
-	return name, err
+	return name, nil
 }

@@ -40,7 +40,7 @@ func (f *folder) put(name, text string, mode fs.FileMode) {
 }
 
 func (f *folder) write(name string) (Written, error) {
-	return f.client.Write(f.t.Context(), f.saver, f.path(name), testServer)
+	return change(f.t.Context(), f.saver, f.path(name), "", func(old []byte) (Merged, error) { return f.client.Merge(old, testServer) })
 }
 
 // holds compares a file's text.
@@ -157,7 +157,7 @@ func TestWriteRefuses(t *testing.T) {
 		"read-only":          {func(f *folder) { f.put("mcp.json", oldText, 0o444) }, "read-only", oldText},
 		"a folder":           {func(f *folder) { os.Mkdir(f.path("mcp.json"), 0o755) }, "not a regular file", ""},
 		"a link to nowhere":  {func(f *folder) { os.Symlink("mcp.json", f.path("mcp.json")) }, "too many symbolic links", ""},
-		"a text of 17 MB":    {func(f *folder) { f.put("mcp.json", strings.Repeat(" ", maxBytes+1), 0o644) }, "exceeds the bound", ""},
+		"a text of 17 MB":    {func(f *folder) { f.put("mcp.json", strings.Repeat(" ", MaxBytes+1), 0o644) }, "exceeds the bound", ""},
 		"an entry elsewhere": {func(f *folder) { f.put("mcp.json", `{"mcpServers":{"fsmcp":{"url":"http://x"}}}`, 0o600) }, "remote server", `{"mcpServers":{"fsmcp":{"url":"http://x"}}}`},
 	} {
 		t.Run(name, func(t *testing.T) {

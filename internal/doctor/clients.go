@@ -24,9 +24,6 @@ type Installation struct {
 	Look func(name string) (string, error)
 }
 
-// maxClientFile bounds a client's file that is read.
-const maxClientFile = 16 << 20
-
 // Clients checks the entries of fsmcp in the clients' files. A client without an entry is
 // named in one line for all of them.
 func Clients(in Installation) (checks []Check) {
@@ -56,12 +53,12 @@ func Clients(in Installation) (checks []Check) {
 // source checks one file.
 func (in Installation) source(client clients.Client, src clients.Source) (checks []Check) {
 	at := client.Title + ", " + src.File
-	text, err := readFile(src.File)
+	text, err := clients.ReadFile(src.File)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
-		return []Check{{NameClients, Warn, fmt.Sprintf("%s: %v", at, cause(err)), fmt.Sprintf("Make it a file of at most %d MB that you may read.", maxClientFile>>20)}}
+		return []Check{{NameClients, Warn, fmt.Sprintf("%s: %v", at, cause(err)), fmt.Sprintf("Make it a file of at most %d MB that you may read.", clients.MaxBytes>>20)}}
 	}
 	entries, err := client.Registered(src, text)
 	if err != nil {
@@ -162,18 +159,4 @@ func (in Installation) folderFault(client clients.Client, dir string) string {
 		return fsys.FolderFault(filepath.Join(in.Dirs[0], dir))
 	}
 	return ""
-}
-
-// readFile reads a regular file; anything else could block.
-func readFile(name string) ([]byte, error) {
-	info, err := os.Stat(name)
-	switch {
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, errors.New("is not a regular file")
-	case info.Size() > maxClientFile:
-		return nil, fmt.Errorf("has more than %d MB", maxClientFile>>20)
-	}
-	return os.ReadFile(name)
 }
