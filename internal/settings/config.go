@@ -157,13 +157,8 @@ func (c Config) WithRoots(roots []string) (next Config, warnings []string) {
 }
 
 // newWarnings returns the warnings that old did not have.
-func (c Config) newWarnings(old Config) (out []string) {
-	for _, w := range c.origin.warnings {
-		if !slices.Contains(old.origin.warnings, w) {
-			out = append(out, w)
-		}
-	}
-	return out
+func (c Config) newWarnings(old Config) []string {
+	return slices.DeleteFunc(slices.Clone(c.origin.warnings), func(w string) bool { return slices.Contains(old.origin.warnings, w) })
 }
 
 // ClientLimit returns the bound on one answer to a client; builtin is fsmcp's own bound. A

@@ -71,19 +71,15 @@ func Files(s System, workspace []string, settings string, claude bool) []File {
 }
 
 // managedFiles returns the administrator's files, which no flag leaves out.
-func managedFiles(s System) []File {
-	dir := managedDir(s)
-	names := []string{filepath.Join(dir, "managed-settings.json")}
+func managedFiles(s System) (list []File) {
+	names := []string{filepath.Join(managedDir(s), "managed-settings.json")}
 	if s.List != nil {
-		more := slices.Clone(s.List(dropIns(s)))
-		slices.Sort(more)
-		for _, name := range more {
+		for _, name := range slices.Sorted(slices.Values(s.List(dropIns(s)))) {
 			if strings.HasSuffix(name, ".json") && !strings.HasPrefix(name, ".") {
 				names = append(names, filepath.Join(dropIns(s), name))
 			}
 		}
 	}
-	var list []File
 	for _, name := range names {
 		list = append(list, File{Name: name, Level: perm.Managed, Claude: true})
 	}

@@ -52,14 +52,14 @@ func (m *merger) history() History {
 
 // exclude returns the globs of all sources together.
 func (m *merger) exclude() (globs []string) {
-	said := false
-	for _, l := range m.layers {
-		if v, ok := l.values[keyHistoryExclude.path]; ok && l.may(trusted, m.trust) {
-			said = true
-			globs = append(globs, v.is.([]string)...)
+	found := false
+	for _, s := range settingsOf[[]string](m, keyHistoryExclude) {
+		if s.may(trusted, m.trust) {
+			found = true
+			globs = append(globs, s.is...)
 		}
 	}
-	if !said {
+	if !found {
 		return defaultExclude()
 	}
 	return globs

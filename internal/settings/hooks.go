@@ -81,7 +81,10 @@ func takeHook(v hujson.Value) hooks.Hook {
 // keeps broken entries of the list before a change: a guard must not be off unnoticed.
 // isList says that the value is a list.
 func (p *parser) hooks(k *key, v hujson.Value, read hooks.List, isList bool) {
-	list := hooks.List{}
+	list, entry := hooks.List{}, fmt.Sprintf("%q", k.path)
+	if isList {
+		entry = "an entry of " + entry
+	}
 	for _, h := range read {
 		at := h.Line
 		h.From, h.Line = p.layer.File.Name, p.line(at)
@@ -89,10 +92,10 @@ func (p *parser) hooks(k *key, v hujson.Value, read hooks.List, isList bool) {
 		case h.Broken == "":
 			list = append(list, h)
 		case guards:
-			p.warn(at, "%s cannot be run, and until it is mended no file is changed that it is for: %s", entryOf(k, isList), h.Broken)
+			p.warn(at, "%s cannot be run, and until it is mended no file is changed that it is for: %s", entry, h.Broken)
 			list = append(list, h)
 		default:
-			p.warn(at, "%s is ignored: %s", entryOf(k, isList), h.Broken)
+			p.warn(at, "%s is ignored: %s", entry, h.Broken)
 		}
 	}
 	if len(list) > 0 || len(read) == 0 {
@@ -100,20 +103,12 @@ func (p *parser) hooks(k *key, v hujson.Value, read hooks.List, isList bool) {
 	}
 }
 
-func entryOf(k *key, isList bool) string {
-	if isList {
-		return fmt.Sprintf("an entry of %q", k.path)
-	}
-	return fmt.Sprintf("%q", k.path)
-}
-
 // hooksOf returns the hooks of all sources together.
 func (m *merger) hooksOf(k *key) (out hooks.List) {
 	for _, ofProject := range []bool{false, true} {
-		for _, l := range m.layers {
-			v, ok := l.values[k.path]
-			if ok && l.File.Level.InProject() == ofProject && l.may(trusted, m.trust) {
-				out = append(out, v.is.(hooks.List)...)
+		for _, s := range settingsOf[hooks.List](m, k) {
+			if s.File.Level.InProject() == ofProject && s.may(trusted, m.trust) {
+				out = append(out, s.is...)
 			}
 		}
 	}

@@ -208,25 +208,29 @@ func takeTimeout(v hujson.Value) (any, bool) {
 func matches(pattern, s string) bool { return regexp.MustCompile(pattern).MatchString(s) }
 
 func takeClients(v hujson.Value) (any, bool) {
-	return takeByClient(v, func(limit *ClientLimit, field string, v hujson.Value) bool {
-		to := map[string]*int{"tokens": &limit.Tokens, "characters": &limit.Chars, "lines": &limit.Lines, "pictures": &limit.Pictures}[field]
-		n, ok := takeCount(v)
-		if field == "pictures" && isZero(v) {
-			n, ok = NoPictures, true
-		}
-		if ok && to != nil {
+	return takeByClient(v, func(limit *ClientLimit, v hujson.Value) bool {
+		fields := map[string]*int{"tokens": &limit.Tokens, "characters": &limit.Chars, "lines": &limit.Lines, "pictures": &limit.Pictures}
+		return members(v, func(field string, v hujson.Value) bool {
+			to := fields[field]
+			n, ok := takeCount(v)
+			switch {
+			case to == nil:
+				return false
+			case field == "pictures" && isZero(v):
+				n, ok = NoPictures, true
+			}
 			*to = n.(int)
-		}
-		return ok && to != nil
+			return ok
+		})
 	})
 }
 
-// takeByClient reads a table by the names of clients; take reads one field of a client.
-func takeByClient[T any](v hujson.Value, take func(of *T, field string, v hujson.Value) bool) (any, bool) {
+// takeByClient reads a table by the names of clients; take reads what is said of one.
+func takeByClient[T any](v hujson.Value, take func(of *T, v hujson.Value) bool) (any, bool) {
 	clients := make(map[string]T)
 	ok := members(v, func(name string, v hujson.Value) bool {
 		var own T
-		ok := members(v, func(field string, v hujson.Value) bool { return take(&own, field, v) })
+		ok := take(&own, v)
 		client := clientName(name)
 		clients[client] = own
 		return ok && client != ""
@@ -236,17 +240,20 @@ func takeByClient[T any](v hujson.Value, take func(of *T, field string, v hujson
 
 func takeAPI(v hujson.Value) (any, bool) {
 	var api TokensAPI
-	fields := map[string]*string{"url": &api.URL, "key": &api.Key, "model": &api.Model}
-	ok := members(v, func(field string, v hujson.Value) bool {
-		s, ok := jsonc.Text(v)
-		to := fields[field]
-		if !ok || to == nil {
-			return false
-		}
-		*to = s
-		return true
-	})
+	ok := takeTexts(v, map[string]*string{"url": &api.URL, "key": &api.Key, "model": &api.Model})
 	return api, ok && api.Key != "" && api.Model != "" && matches(urls, api.URL)
+}
+
+// takeTexts reads an object whose members are texts, none of them empty.
+func takeTexts(v hujson.Value, fields map[string]*string) bool {
+	return members(v, func(field string, v hujson.Value) bool {
+		s, _ := jsonc.Text(v)
+		if to := fields[field]; to != nil {
+			*to = s
+			return s != ""
+		}
+		return false
+	})
 }
 
 // members calls f for each member of an object until it returns false; it
@@ -314,9 +321,8 @@ func nearest(name string, known []string) string {
 
 // didYouMean is a question after a mistyped word, "" where no known one is near.
 func didYouMean(word string, known []string) string {
-	near := nearest(word, known)
-	if near == "" {
-		return ""
+	if near := nearest(word, known); near != "" {
+		return fmt.Sprintf(" (did you mean %s?)", near)
 	}
-	return fmt.Sprintf(" (did you mean %s?)", near)
+	return ""
 }

@@ -6,8 +6,6 @@ import (
 	"slices"
 
 	"github.com/tailscale/hujson"
-
-	"github.com/fsmcp/fsmcp/internal/jsonc"
 )
 
 // Images bounds the pictures that models are shown.
@@ -58,12 +56,8 @@ func (m *merger) pdf() (all PDF, word string, clients map[string]PDF) {
 	word = m.env.word("FSMCP_PDF_MODE", pdfModes())
 	all = PDF{Mode: cmp.Or(word, pick(m, keyPDFMode, "pages")), Images: pick(m, keyPDFImages, "auto")}
 	clients = make(map[string]PDF)
-	for i := len(m.layers) - 1; i >= 0; i-- { // the nearest last
-		v, ok := m.layers[i].values[keyPDFClients.path]
-		if !ok {
-			continue
-		}
-		for name, own := range v.is.(map[string]PDF) {
+	for _, s := range slices.Backward(settingsOf[map[string]PDF](m, keyPDFClients)) { // the nearest last
+		for name, own := range s.is {
 			had := clients[name]
 			clients[name] = PDF{Mode: cmp.Or(own.Mode, had.Mode), Images: cmp.Or(own.Images, had.Images)}
 		}
@@ -86,16 +80,8 @@ func (c Config) PDFFor(client string, builtin PDF) PDF {
 }
 
 func takePDFClients(v hujson.Value) (any, bool) {
-	return takeByClient(v, func(own *PDF, field string, v hujson.Value) bool {
-		s, ok := jsonc.Text(v)
-		switch {
-		case field == "mode" && ok && slices.Contains(pdfModes(), s):
-			own.Mode = s
-		case field == "images" && ok && slices.Contains(pdfImages(), s):
-			own.Images = s
-		default:
-			return false
-		}
-		return true
+	return takeByClient(v, func(own *PDF, v hujson.Value) bool {
+		ok := takeTexts(v, map[string]*string{"mode": &own.Mode, "images": &own.Images})
+		return ok && slices.Contains(append(pdfModes(), ""), own.Mode) && slices.Contains(append(pdfImages(), ""), own.Images)
 	})
 }

@@ -119,21 +119,36 @@ func (m *merger) rules() (all []perm.RuleText) {
 	return all
 }
 
-// decide returns the value of a key, and the level of the file that sets it.
-func (m *merger) decide(k *key) (is any, by perm.Level) {
+// setting is the value of a key in one layer.
+type setting[T any] struct {
+	Layer
+	is   T
+	line int
+}
+
+// settingsOf returns the settings of a key, in order of precedence.
+func settingsOf[T any](m *merger, k *key) (all []setting[T]) {
 	for _, l := range m.layers {
-		if v, ok := l.values[k.path]; ok && l.may(k.setBy, m.trust) {
-			return v.is, l.File.Level
+		if v, ok := l.values[k.path]; ok {
+			all = append(all, setting[T]{l, v.is.(T), v.line})
 		}
 	}
-	return nil, noLevel
+	return all
+}
+
+// decide returns the value of a key, and the level of the file that sets it.
+func decide[T any](m *merger, k *key, otherwise T) (is T, by perm.Level) {
+	for _, s := range settingsOf[T](m, k) {
+		if s.may(k.setBy, m.trust) {
+			return s.is, s.File.Level
+		}
+	}
+	return otherwise, noLevel
 }
 
 func pick[T any](m *merger, k *key, otherwise T) T {
-	if is, by := m.decide(k); by != noLevel {
-		return is.(T)
-	}
-	return otherwise
+	is, _ := decide(m, k, otherwise)
+	return is
 }
 
 // file returns a file that a setting names; "~/" is the home directory.
@@ -255,19 +270,15 @@ func (m *merger) maxFileBytes() int64 {
 
 // bounded returns the value of a bound; a project's file can only lower it.
 func bounded[T cmp.Ordered](m *merger, k *key, otherwise T) T {
-	n, by := otherwise, noLevel
-	if is, level := m.decide(k); level != noLevel {
-		n, by = is.(T), level
-	}
+	n, by := decide(m, k, otherwise)
 	base := n
-	for _, l := range m.layers {
-		v, ok := l.values[k.path]
+	for _, s := range settingsOf[T](m, k) {
 		switch {
-		case !ok || !l.tightens(m.trust) || l.File.Level > by:
-		case v.is.(T) > base:
-			m.ignored(l, v.line, k.path, l.can("lower it"))
+		case !s.tightens(m.trust) || s.File.Level > by:
+		case s.is > base:
+			m.ignored(s.Layer, s.line, k.path, s.can("lower it"))
 		default:
-			n = min(n, v.is.(T))
+			n = min(n, s.is)
 		}
 	}
 	return n
@@ -277,17 +288,12 @@ func bounded[T cmp.Ordered](m *merger, k *key, otherwise T) T {
 // them.
 func (m *merger) clientLimits() (own, caps map[string]ClientLimit) {
 	own, caps = make(map[string]ClientLimit), make(map[string]ClientLimit)
-	for _, l := range slices.Backward(m.layers) {
-		v, ok := l.values[keyClients.path]
-		if !ok {
+	for _, s := range slices.Backward(settingsOf[map[string]ClientLimit](m, keyClients)) {
+		if s.may(lower, m.trust) {
+			maps.Copy(own, s.is)
 			continue
 		}
-		limits := v.is.(map[string]ClientLimit)
-		if l.may(lower, m.trust) {
-			maps.Copy(own, limits)
-			continue
-		}
-		for name, limit := range limits {
+		for name, limit := range s.is {
 			caps[name] = limit.lowest(caps[name])
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/tailscale/hujson"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/jsonc"
 	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/similar"
+	"github.com/fsmcp/fsmcp/internal/span"
 )
 
 // Bounds of a settings file; beyond them it counts as broken.
@@ -132,10 +132,10 @@ func (p *parser) line(offset int) int {
 
 // syntax reads the file as the JSON of its kind.
 func (p *parser) syntax() (root hujson.Value, ok bool) {
-	switch bad := invalidUTF8(p.bytes); {
+	switch bad := span.FirstStray(string(p.bytes)); {
 	case len(p.bytes) > MaxFileBytes:
 		return root, p.broken(0, "is larger than 1 MiB")
-	case bad >= 0:
+	case bad < len(p.bytes):
 		return root, p.broken(bad, "is not valid UTF-8")
 	case jsonc.TooDeep(p.bytes, maxDepth):
 		return root, p.broken(0, "is nested too deeply")
@@ -181,17 +181,6 @@ func firstExtension(b []byte, root hujson.Value) int {
 		if i >= len(plain) || plain[i] != b[i] {
 			return i
 		}
-	}
-	return -1
-}
-
-func invalidUTF8(b []byte) (offset int) {
-	for i := 0; i < len(b); {
-		r, n := utf8.DecodeRune(b[i:])
-		if r == utf8.RuneError && n == 1 {
-			return i
-		}
-		i += n
 	}
 	return -1
 }
@@ -242,38 +231,34 @@ func (p *parser) permissions(object *hujson.Object) bool {
 	for _, m := range object.Members {
 		name, _ := jsonc.Text(m.Name)
 		path := keyPermissions + "." + name
-		if !slices.Contains([]string{keyDeny, keyAsk, keyAllow, keyDirectories, keyMode}, path) {
-			p.unknown(m, path)
-			continue
-		}
-		if path == keyMode && p.layer.File.Claude {
-			continue // in Claude Code's files the mode is Claude Code's own
-		}
 		if seen[path] {
 			return p.twice(m, path)
 		}
-		seen[path] = true
-		if !p.permission(path, m.Value) {
+		ok := true
+		switch path {
+		case keyDeny:
+			ok = p.rules(path, m.Value, perm.Deny)
+		case keyAsk:
+			ok = p.rules(path, m.Value, perm.Ask)
+		case keyAllow:
+			ok = p.rules(path, m.Value, perm.Allow)
+		case keyDirectories:
+			p.layer.Dirs, ok = p.words(path, m.Value)
+		case keyMode:
+			if p.layer.File.Claude {
+				continue // in Claude Code's files the mode is Claude Code's own
+			}
+			ok = p.mode(m.Value)
+		default:
+			p.unknown(m, path)
+			continue
+		}
+		if !ok {
 			return false
 		}
+		seen[path] = true
 	}
 	return true
-}
-
-func (p *parser) permission(path string, v hujson.Value) bool {
-	switch l := &p.layer; path {
-	case keyDeny:
-		return p.rules(path, v, perm.Deny)
-	case keyAsk:
-		return p.rules(path, v, perm.Ask)
-	case keyAllow:
-		return p.rules(path, v, perm.Allow)
-	case keyDirectories:
-		var ok bool
-		l.Dirs, ok = p.words(path, v)
-		return ok
-	}
-	return p.mode(v)
 }
 
 func (p *parser) rules(path string, v hujson.Value, list perm.List) bool {

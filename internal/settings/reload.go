@@ -40,7 +40,7 @@ func build(o origin, old *Config, changed []string) Config {
 	claude := !env.decided(o.flags.NoClaudeSettings, "FSMCP_NO_CLAUDE_SETTINGS", false)
 
 	r := reader{s: o.system, owners: o.flags.TrustOwners, trust: trust, settings: cmp.Or(o.flags.Settings, o.system.Getenv("FSMCP_SETTINGS")), claude: claude, old: old, changed: changed}
-	entries, dirs, warnings := r.all(base, trust)
+	entries, dirs, warnings := r.all(base)
 	if old != nil && slices.Equal(base, old.base) {
 		entries = append(entries, gone(old.entries, entries)...)
 	}
@@ -81,22 +81,20 @@ type reader struct {
 
 // all reads the files of the workspace. They may add directories, which may
 // have files of their own, and so on; the rounds are bounded.
-func (r reader) all(base []string, trust bool) (entries []entry, dirs, warnings []string) {
+func (r reader) all(base []string) (entries []entry, dirs, warnings []string) {
 	const rounds = 8
 	dirs = base
 	read := make(map[string]entry)
 	for range rounds {
 		entries = entries[:0]
 		for _, file := range Files(r.s, dirs, r.settings, r.claude) {
-			e, ok := read[file.Name]
-			if !ok {
-				e = r.entry(file)
-				read[file.Name] = e
+			if _, ok := read[file.Name]; !ok {
+				read[file.Name] = r.entry(file)
 			}
-			entries = append(entries, e)
+			entries = append(entries, read[file.Name])
 		}
 		before := len(dirs)
-		dirs, warnings = additional(base, layersOf(entries), r.s, trust)
+		dirs, warnings = additional(base, layersOf(entries), r.s, r.trust)
 		if len(dirs) == before {
 			break
 		}
@@ -106,29 +104,20 @@ func (r reader) all(base []string, trust bool) (entries []entry, dirs, warnings 
 
 // entry returns the current state of one file.
 func (r reader) entry(f File) entry {
-	held := r.known(f)
-	if held != nil && !held.gone && !r.touched(f) {
-		return *held
+	var held []entry
+	if r.old != nil {
+		held = r.old.entries
+	}
+	i := slices.IndexFunc(held, func(e entry) bool { return e.layer.File == f })
+	if i >= 0 && !held[i].gone && !r.touched(f) {
+		return held[i]
 	}
 	e := r.look(f)
-	if held != nil {
-		e.inside = held.inside || r.s.inside(f.Name, r.old.Workspace)
-		e = held.merge(e, r.s.FileRule)
+	if i >= 0 {
+		e.inside = held[i].inside || r.s.inside(f.Name, r.old.Workspace)
+		e = held[i].merge(e, r.s.FileRule)
 	}
 	return e
-}
-
-// known returns the old state of a file; nil if there is none.
-func (r reader) known(f File) *entry {
-	if r.old == nil {
-		return nil
-	}
-	for i, e := range r.old.entries {
-		if e.layer.File == f {
-			return &r.old.entries[i]
-		}
-	}
-	return nil
 }
 
 func (r reader) touched(f File) bool {
@@ -294,16 +283,10 @@ func tighten(held, now Layer) (Layer, string) {
 	out.modeUntilRestart = looser(held, now, out)
 	// Deleting a broken file repairs nothing: its rules are still unknown.
 	if !now.Found && held.Broken != nil {
-		out.Broken = deleted(held.Broken)
+		out.Broken = &perm.BrokenFile{Name: held.Broken.Name, Line: held.Broken.Line, Why: "was deleted while it was not valid, and a restart of fsmcp applies that"}
 	}
 	out.values = mergeValues(held.values, now.values)
 	return out, waiting(held, now, out)
-}
-
-// deleted returns the error of a broken file that was deleted.
-func deleted(b *perm.BrokenFile) *perm.BrokenFile {
-	const why = "was deleted while it was not valid, and a restart of fsmcp applies that"
-	return &perm.BrokenFile{Name: b.Name, Line: b.Line, Why: why}
 }
 
 // tightenRules returns all prohibitions of both, those that now lacks until a restart, and
@@ -372,7 +355,7 @@ func waiting(held, now, out Layer) string {
 	}
 	n := 0
 	for _, k := range keys() {
-		if !sameValue(now.values[k.path], out.values[k.path]) {
+		if fmt.Sprint(now.values[k.path].is) != fmt.Sprint(out.values[k.path].is) {
 			n++
 		}
 	}
@@ -390,11 +373,6 @@ func looser(held, now, out Layer) bool {
 	}
 	// A user's file without a mode meant the default.
 	return !now.File.Level.InProject() && now.Mode.Text != "" && rank(now.Mode.Text) < rank(cmp.Or(held.Mode.Text, "acceptEdits"))
-}
-
-// sameValue compares two values without their lines.
-func sameValue(a, b value) bool {
-	return fmt.Sprint(a.is) == fmt.Sprint(b.is)
 }
 
 // gone returns the files that are no longer looked for because no file adds their

@@ -67,10 +67,7 @@ func (m *merger) tools() (names []string, err error) {
 	if f.EveryTool {
 		names = ToolNames()
 	}
-	is, by := m.decide(keyTools)
-	if by != noLevel {
-		names = is.([]string)
-	}
+	names, by := decide(m, keyTools, names)
 	if by != perm.Managed {
 		for _, given := range []struct{ from, list string }{{"--tools", f.Tools}, {"FSMCP_TOOLS", m.env.Getenv("FSMCP_TOOLS")}} {
 			if given.list == "" {
@@ -83,16 +80,14 @@ func (m *merger) tools() (names []string, err error) {
 		}
 	}
 	allowed := names
-	for _, l := range m.layers {
-		v, ok := l.values[keyTools.path]
-		if !ok || !l.tightens(m.trust) {
+	for _, s := range settingsOf[[]string](m, keyTools) {
+		if !s.tightens(m.trust) {
 			continue
 		}
-		own := v.is.([]string)
-		if slices.ContainsFunc(own, func(n string) bool { return !slices.Contains(allowed, n) }) {
-			m.ignored(l, v.line, keyTools.path, l.can("take tools away"))
+		if slices.ContainsFunc(s.is, func(n string) bool { return !slices.Contains(allowed, n) }) {
+			m.ignored(s.Layer, s.line, keyTools.path, s.can("take tools away"))
 		}
-		if left := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !slices.Contains(own, n) }); len(left) > 0 {
+		if left := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !slices.Contains(s.is, n) }); len(left) > 0 {
 			names = left
 		}
 	}
