@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/fsmcp/fsmcp/internal/phrase"
 )
 
 // Status is the outcome of a check.
@@ -123,8 +125,5 @@ func bytes(n int64) string {
 
 // count writes a number with its noun.
 func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return fmt.Sprintf("%d %s", n, phrase.Plural(n, noun, noun+"s"))
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/fsmcp/fsmcp/internal/perm"
+	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/settings"
 )
 
@@ -14,15 +15,18 @@ import (
 // warned of. Of the rules it counts those in force.
 func Settings(cfg settings.Config, inForce []perm.RuleText, warnings []string) (checks []Check) {
 	broken := make(map[string]bool)
+	var reported []string // the warnings that these checks repeat
 	for _, b := range cfg.Broken {
 		broken[b.Name] = true
 		checks = append(checks, brokenFile(b))
+		reported = append(reported, settings.BrokenWarning(b))
 	}
 	tally, order := rulesBySource(inForce)
 	all, _ := rulesBySource(cfg.Rules)
 	for _, src := range cfg.Found() {
 		checks = append(checks, settingsFile(src, tally[src.Name], all[src.Name][perm.Allow], cfg.TrustProject))
 		delete(tally, src.Name)
+		reported = append(reported, src.Name+": "+src.Effect())
 	}
 	for _, name := range order {
 		if t, left := tally[name]; left && !broken[name] {
@@ -34,7 +38,7 @@ func Settings(cfg settings.Config, inForce []perm.RuleText, warnings []string) (
 	}
 	for _, w := range warnings {
 		switch {
-		case ofBroken(w, cfg.Broken), ofForeign(w, cfg.Found()):
+		case slices.Contains(reported, w):
 		case slices.Contains(cfg.Misplaced(), w):
 			checks = append(checks, Check{NameSettings, Fail, w, "Write the key as fsmcp knows it: what stands there does not hold."})
 		default:
@@ -45,31 +49,14 @@ func Settings(cfg settings.Config, inForce []perm.RuleText, warnings []string) (
 }
 
 func brokenFile(b perm.BrokenFile) Check {
-	where, remedy := b.Name, fmt.Sprintf("Mend or remove %s.", b.Name)
-	if strings.HasPrefix(b.Why, "cannot be read") {
+	remedy := fmt.Sprintf("Mend or remove %s.", b.Name)
+	switch {
+	case b.Line > 0:
+		remedy = fmt.Sprintf("Mend line %d of %s.", b.Line, b.Name)
+	case strings.HasPrefix(b.Why, "cannot be read"):
 		remedy = fmt.Sprintf("Make %s a file that you may read (chmod u+r).", b.Name)
 	}
-	if b.Line > 0 {
-		where = fmt.Sprintf("%s:%d", b.Name, b.Line)
-		remedy = fmt.Sprintf("Mend line %d of %s.", b.Line, b.Name)
-	}
-	detail := fmt.Sprintf("%s: the file %s; until it is mended nothing is written, and nothing outside the workspace is read", where, b.Why)
-	return Check{NameSettings, Fail, detail, remedy}
-}
-
-// ofBroken reports whether a warning only repeats that a file is broken.
-func ofBroken(warning string, broken []perm.BrokenFile) bool {
-	return slices.ContainsFunc(broken, func(b perm.BrokenFile) bool {
-		return strings.HasPrefix(warning, b.Name+":") && strings.Contains(warning, ": the file "+b.Why)
-	})
-}
-
-// ofForeign reports whether a warning only repeats that another user could have written a
-// file.
-func ofForeign(warning string, found []settings.Found) bool {
-	return slices.ContainsFunc(found, func(f settings.Found) bool {
-		return f.Foreign != "" && strings.HasPrefix(warning, f.Name+":") && strings.HasSuffix(warning, f.Foreign)
-	})
+	return Check{NameSettings, Fail, settings.BrokenWarning(b), remedy}
 }
 
 // tally counts rules by their lists.
@@ -110,21 +97,13 @@ func settingsFile(src settings.Found, t tally, allows int, trusted bool) Check {
 	switch {
 	case src.Foreign != "":
 		c.Status, c.Remedy = Fail, src.Remedy
-		c.Detail += "; its allow rules, hooks, programs and looser modes do not count: " + src.Foreign
+		c.Detail += "; " + src.Effect()
 	case src.Ignored:
 		c.Status, c.Detail = Skip, fmt.Sprintf("%s (%s) does not count", src.Name, src.Level)
 	case src.Level.InProject() && !trusted && allows > 0:
-		c.Detail += fmt.Sprintf("; its %s without effect unless fsmcp runs with --trust-project", are(allows, "allow rule"))
+		c.Detail += fmt.Sprintf("; its %s %s without effect unless fsmcp runs with --trust-project", count(allows, "allow rule"), phrase.Plural(allows, "is", "are"))
 	}
 	return c
-}
-
-// are writes a number with its noun and verb.
-func are(n int, noun string) string {
-	if n == 1 {
-		return count(n, noun) + " is"
-	}
-	return count(n, noun) + " are"
 }
 
 // rules sums up which rules are in force.

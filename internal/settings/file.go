@@ -2,6 +2,7 @@ package settings
 
 import (
 	"bytes"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -45,6 +46,20 @@ type Ownership struct {
 	Foreign string
 	Remedy  string // a whole sentence to the user
 	Caution string // what could not be looked at, as a clause
+}
+
+// Effect says what of a file that another user could have written does not count, as a clause.
+func (o Ownership) Effect() string {
+	return "its allow rules, hooks, programs and looser modes do not count: " + o.Foreign
+}
+
+// BrokenWarning returns the warning about a file that cannot be understood.
+func BrokenWarning(b perm.BrokenFile) string {
+	where := b.Name
+	if b.Line > 0 {
+		where = fmt.Sprintf("%s:%d", b.Name, b.Line)
+	}
+	return fmt.Sprintf("%s: the file %s; until it is mended nothing is written, and nothing outside the workspace is read", where, b.Why)
 }
 
 // same reports whether two reads found the same.

@@ -142,6 +142,8 @@ func tightest(a, b string) string {
 }
 
 func rank(mode string) int { return slices.Index(modes(), mode) }
+
+// word makes a key whose values are words.
 func word(path string, by setBy, words ...string) *key {
 	take := func(v hujson.Value) (any, bool) {
 		s, ok := jsonc.Text(v)

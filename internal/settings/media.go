@@ -27,7 +27,7 @@ type PDF struct {
 func pdfModes() []string  { return []string{"pages", "document"} }
 func pdfImages() []string { return []string{"auto", "always", "never"} }
 
-// Default bounds (source: the specification of media, "Images").
+// Default bounds (docs/settings.md, "images").
 const (
 	defaultImageTokens = 83_334
 	defaultSentSide    = 2000

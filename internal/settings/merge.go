@@ -257,8 +257,7 @@ func (m *merger) maxTokens() int {
 	return bounded(m, keyMaxTokens, m.origin.tokens)
 }
 
-// defaultFileBytes bounds a Read of a whole file (source: the specification of the
-// tools, "Read").
+// defaultFileBytes bounds a Read of a whole file (docs/tools.md).
 const defaultFileBytes = int64(256 << 10)
 
 func (m *merger) maxFileBytes() int64 {

@@ -200,12 +200,8 @@ func (c Config) Stale() (names []string, half bool) {
 // warnings returns those about the file's own text.
 func (e entry) warnings() []string {
 	name, out := e.layer.File.Name, slices.Clone(e.layer.Warnings)
-	if b := e.layer.Broken; b != nil {
-		where := name
-		if b.Line > 0 {
-			where = fmt.Sprintf("%s:%d", name, b.Line)
-		}
-		out = append(out, fmt.Sprintf("%s: the file %s; until it is mended nothing is written, and nothing outside the workspace is read", where, b.Why))
+	if e.layer.Broken != nil {
+		out = append(out, BrokenWarning(*e.layer.Broken))
 	}
 	if f := e.layer.File; f.Tightens && e.layer.Found {
 		out = append(out, fmt.Sprintf("%s: only its deny and ask rules count, since XDG_CONFIG_HOME puts settings in another folder", name))
@@ -213,7 +209,7 @@ func (e entry) warnings() []string {
 	switch o := e.layer.Ownership; {
 	case !e.layer.Found:
 	case o.Foreign != "":
-		out = append(out, fmt.Sprintf("%s: its allow rules, hooks, programs and looser modes do not count: %s", name, o.Foreign))
+		out = append(out, name+": "+o.Effect())
 	case o.Caution != "":
 		out = append(out, fmt.Sprintf("%s: %s", name, o.Caution))
 	}
