@@ -3,8 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
-	"io/fs"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,7 +11,6 @@ import (
 	"github.com/fsmcp/fsmcp/internal/clients"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/settings"
-	"github.com/fsmcp/fsmcp/schemas"
 )
 
 // The shell asks for completions through cobra's hidden command __complete, by the scripts
@@ -21,11 +19,6 @@ import (
 // completeFlag offers words, or none, as a flag's value.
 func completeFlag(cmd *cobra.Command, flag string, words ...string) {
 	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)) // its caller makes the flag
-}
-
-// completeDirs offers folders as arguments.
-func completeDirs(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	return nil, cobra.ShellCompDirectiveFilterDirs
 }
 
 // completeClient offers the clients of fsmcp config.
@@ -40,11 +33,8 @@ func completeClient(_ *cobra.Command, args []string, _ string) (words []cobra.Co
 
 // completeTool offers the tools, and nothing for their arguments.
 func completeTool(_ *cobra.Command, args []string, _ string) (words []cobra.Completion, _ cobra.ShellCompDirective) {
-	described, _ := fs.Glob(schemas.Files, "*.md") // a fixed pattern
-	for _, name := range described {
-		if len(args)%2 == 0 {
-			words = append(words, strings.TrimSuffix(name, ".md"))
-		}
+	if len(args)%2 == 0 {
+		words = slices.Sorted(slices.Values(settings.ToolNames()))
 	}
 	return words, cobra.ShellCompDirectiveNoFileComp
 }

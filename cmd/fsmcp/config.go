@@ -18,7 +18,6 @@ import (
 	"github.com/fsmcp/fsmcp/internal/report"
 	"github.com/fsmcp/fsmcp/internal/save"
 	"github.com/fsmcp/fsmcp/internal/settings"
-	"github.com/fsmcp/fsmcp/internal/tools"
 	"github.com/fsmcp/fsmcp/internal/usage"
 )
 
@@ -145,14 +144,13 @@ func (s process) folder(dir string) (string, error) {
 	if dir == "" { // a shell variable without a value
 		return "", errors.New("--dir is empty")
 	}
-	abs := dir
+	abs := filepath.Clean(dir)
 	if !filepath.IsAbs(dir) {
 		if s.system.WorkDir == "" {
 			return "", errors.New("the working directory is unknown: --dir names the workspace, with its absolute path")
 		}
 		abs = filepath.Join(s.system.WorkDir, dir)
 	}
-	abs = filepath.Clean(abs)
 	if info, err := os.Stat(abs); err != nil || !info.IsDir() {
 		return "", fmt.Errorf("--dir %s is not a directory", fsys.Printable(dir))
 	}
@@ -193,11 +191,7 @@ func serveArguments(args []string) (clients.Arguments, error) {
 
 // change changes the client's file, and prints what became of it.
 func (s process) change(ctx context.Context, do func(context.Context, *save.Saver) ([]string, error)) error {
-	cfg, _, err := settings.New(settings.Flags{}, s.system, tools.DefaultMaxTokens)
-	if err != nil {
-		return err
-	}
-	saver := save.New(save.Options{StateDir: cfg.StateDir})
+	saver := save.New(save.Options{StateDir: settings.StateDir(s.system)})
 	defer saver.Close()
 	lines, err := do(ctx, saver)
 	if err != nil {

@@ -107,7 +107,7 @@ func foundEngines() []doctor.Engine {
 			Install: fmt.Sprintf("Put fsmcp-media in %s (make build makes it), or name it with FSMCP_MEDIA.", folder),
 		},
 		{
-			Name: "fsmcp-vips", Path: vipsPath(), Without: "HEIC, AVIF and rare forms of TIFF and JPEG cannot be read",
+			Name: "fsmcp-vips", Path: findVips(), Without: "HEIC, AVIF and rare forms of TIFF and JPEG cannot be read",
 			Install: fmt.Sprintf("Install libvips and put fsmcp-vips in %s (make build makes it), or name it with FSMCP_VIPS.", folder),
 		},
 	}

@@ -68,11 +68,10 @@ func workerEnv() []string {
 // findEngine returns the program that decodes pictures: fsmcp-vips if it starts, else
 // fsmcp-media, else this program.
 func findEngine() string {
-	if path := findVips(); path != "" {
-		return path
-	}
-	if path := findMedia(); path != "" && engineVersion(path) != "" {
-		return path
+	for _, path := range []string{findVips(), findMedia()} {
+		if path != "" && engineVersion(path) != "" {
+			return path
+		}
 	}
 	return ownProgram()
 }
@@ -120,18 +119,9 @@ func findMedia() string {
 	return cmp.Or(namedBy("FSMCP_MEDIA"), beside("fsmcp-media"))
 }
 
-// findVips returns the fsmcp-vips that FSMCP_VIPS names, or the one beside fsmcp. It
-// returns "" for one that does not start.
+// findVips returns the fsmcp-vips that FSMCP_VIPS names, or the one beside fsmcp, whether it
+// starts or not.
 func findVips() string {
-	path := vipsPath()
-	if path == "" || engineVersion(path) == "" {
-		return ""
-	}
-	return path
-}
-
-// vipsPath returns that fsmcp-vips whether it starts or not.
-func vipsPath() string {
 	return cmp.Or(namedBy("FSMCP_VIPS"), beside("fsmcp-vips"))
 }
 

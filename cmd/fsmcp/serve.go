@@ -34,7 +34,7 @@ FSMCP_MAX_FILE_BYTES the file that it reads as a whole (default 256KB),
 FSMCP_MAX_IMAGE_TOKENS one image (default 83334), and FSMCP_PDF_MODE=document
 hands PDFs on as documents; each beats the settings. FSMCP_MEDIA and FSMCP_VIPS
 name the programs that decode where they do not lie beside fsmcp.`,
-		ValidArgsFunction: completeDirs,
+		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
 		RunE: func(cmd *cobra.Command, dirs []string) error {
 			f.Dirs = dirs
 			return serve(cmd.Context(), s, explicitFlags(cmd, f))

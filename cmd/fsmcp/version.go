@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"runtime/debug"
 	"sync"
 )
@@ -24,20 +25,14 @@ var buildVersion = sync.OnceValues(func() (string, string) {
 // be nil.
 func versionOf(version, commit string, info *debug.BuildInfo) (string, string) {
 	if info != nil {
-		if version == "" && info.Main.Version != "(devel)" {
-			version = info.Main.Version
+		if info.Main.Version != "(devel)" {
+			version = cmp.Or(version, info.Main.Version)
 		}
 		for _, s := range info.Settings {
-			if commit == "" && s.Key == "vcs.revision" {
-				commit = s.Value
+			if s.Key == "vcs.revision" {
+				commit = cmp.Or(commit, s.Value)
 			}
 		}
 	}
-	if version == "" {
-		version = "devel"
-	}
-	if commit == "" {
-		commit = "unknown"
-	}
-	return version, commit
+	return cmp.Or(version, "devel"), cmp.Or(commit, "unknown")
 }
