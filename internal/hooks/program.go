@@ -1,6 +1,7 @@
 package hooks
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"os/exec"
@@ -28,45 +29,35 @@ func (e *BarredError) Error() string {
 
 // finder finds the program of one command, and the other files that it runs.
 type finder struct {
-	dir    string // where the command runs
-	env    []string
+	dir    string            // where the command runs
+	env    []string          // of the command; with barred its PATH leads to no barred directory
 	path   []string          // the absolute directories of PATH
 	barred func(string) bool // nil: no file is barred
 }
 
-func newFinder(env []string, dir string, barred func(string) bool) finder {
-	f := finder{dir: dir, env: env, barred: barred}
-	list, _ := lookUp(env, "PATH")
+// finder returns a finder for commands that run in dir.
+func (r *Runner) finder(dir string, barred func(string) bool) finder {
+	f := finder{dir: dir, env: r.o.Env, barred: barred}
+	if f.env == nil {
+		f.env = os.Environ()
+	}
+	list, _ := f.lookUp("PATH")
 	for _, entry := range filepath.SplitList(list) {
 		if filepath.IsAbs(entry) { // any other entry is relative to the workspace
 			f.path = append(f.path, entry)
 		}
 	}
-	return f
-}
-
-// searched returns the PATH that the command gets: it leads to no barred directory.
-func (f finder) searched() string {
-	free := slices.DeleteFunc(slices.Clone(f.path), f.barred)
-	if len(free) == 0 {
-		return os.DevNull // an empty PATH means the working directory
+	if barred != nil {
+		free := strings.Join(slices.DeleteFunc(slices.Clone(f.path), barred), string(filepath.ListSeparator))
+		// An empty PATH means the working directory.
+		f.env = append(slices.Clip(f.env), "PWD="+dir, "PATH="+cmp.Or(free, os.DevNull))
 	}
-	return strings.Join(free, string(filepath.ListSeparator))
+	return f
 }
 
 // lookUp returns a variable of the command's environment.
 func (f finder) lookUp(name string) (value string, ok bool) {
-	switch name {
-	case "PWD":
-		return f.dir, true
-	case "PATH":
-		return f.searched(), true
-	}
-	return lookUp(f.env, name)
-}
-
-func lookUp(env []string, name string) (value string, ok bool) {
-	for _, pair := range slices.Backward(env) {
+	for _, pair := range slices.Backward(f.env) {
 		if value, ok := strings.CutPrefix(pair, name+"="); ok {
 			return value, true
 		}
@@ -77,17 +68,13 @@ func lookUp(env []string, name string) (value string, ok bool) {
 // Check returns the absolute name of the program that h runs in dir. The error is a
 // *BarredError if that program or its script is barred, or the reason why there is none.
 func (r *Runner) Check(h Hook, dir string, barred func(string) bool) (program string, err error) {
-	return newFinder(r.environ(), dir, barred).check(h)
+	return r.finder(dir, barred).check(h)
 }
 
 // Environment returns the environment of a program that runs in dir: its PATH leads to no
 // barred directory.
 func (r *Runner) Environment(dir string, barred func(string) bool) []string {
-	env := r.environ()
-	if barred == nil {
-		return env
-	}
-	return append(slices.Clip(env), "PWD="+dir, "PATH="+newFinder(env, dir, barred).searched())
+	return r.finder(dir, barred).env
 }
 
 func (f finder) check(h Hook) (program string, err error) {
@@ -115,23 +102,21 @@ func (f finder) program(h Hook) (string, error) {
 		}
 		return lookAt(name)
 	}
-	var barred error
+	err := exec.ErrNotFound
 	for _, dir := range append(f.path[:len(f.path):len(f.path)], h.folder()) {
-		file, err := lookAt(filepath.Join(dir, name))
-		if err != nil {
+		file, missing := lookAt(filepath.Join(dir, name))
+		if missing != nil {
 			continue
 		}
-		if err = f.mayRun(file); err == nil {
+		barred := f.mayRun(file)
+		if barred == nil {
 			return file, nil
 		}
-		if barred == nil {
-			barred = err
+		if err == exec.ErrNotFound {
+			err = barred
 		}
 	}
-	if barred == nil {
-		barred = exec.ErrNotFound
-	}
-	return "", barred
+	return "", err
 }
 
 // lookAt returns the name of an executable file, with the suffix that the system adds. A
@@ -158,7 +143,7 @@ func (f finder) mayRun(name string) error {
 // command returns the command of h ready to start, or the reason why it may not or cannot
 // start.
 func (r *Runner) command(h Hook, round Round) (*exec.Cmd, error) {
-	f := newFinder(r.environ(), round.Dir, round.Barred)
+	f := r.finder(round.Dir, round.Barred)
 	program, err := f.check(h)
 	if err != nil {
 		return nil, err
@@ -169,15 +154,7 @@ func (r *Runner) command(h Hook, round Round) (*exec.Cmd, error) {
 	}
 	cmd.Dir, cmd.Env, cmd.WaitDelay = round.Dir, r.o.Env, outputTimeout
 	if f.barred != nil {
-		cmd.Env = r.Environment(round.Dir, round.Barred)
+		cmd.Env = f.env
 	}
 	return cmd, nil
-}
-
-// environ returns the environment of commands.
-func (r *Runner) environ() []string {
-	if r.o.Env != nil {
-		return r.o.Env
-	}
-	return os.Environ()
 }
