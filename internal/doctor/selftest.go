@@ -1,7 +1,6 @@
 package doctor
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -81,8 +80,9 @@ func (s Server) try(ctx context.Context, e era) (err error) {
 	if err != nil && ctx.Err() != nil {
 		return fmt.Errorf("no answer within %v", s.Deadline)
 	}
-	if said := c.said(); err != nil && said != "" {
-		return fmt.Errorf("%w; its standard error ends with %q", err, said)
+	said := strings.TrimSpace(string(c.stderr))
+	if err != nil && said != "" {
+		return fmt.Errorf("%w; its standard error ends with %q", err, said[strings.LastIndexByte(said, '\n')+1:])
 	}
 	return err
 }
@@ -92,7 +92,7 @@ type conversation struct {
 	era    era
 	cmd    *exec.Cmd
 	in     io.WriteCloser
-	out    *bufio.Reader
+	out    *json.Decoder
 	stderr tail
 	last   int // the id of the last request
 }
@@ -111,7 +111,7 @@ func (s Server) start(ctx context.Context, e era, work, home string) (*conversat
 	if err != nil {
 		return nil, err
 	}
-	c.in, c.out = in, bufio.NewReader(out)
+	c.in, c.out = in, json.NewDecoder(out)
 	if err := c.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("the server does not start: %w", err)
 	}
@@ -128,12 +128,6 @@ func (c *conversation) end() error {
 		return fmt.Errorf("the server ended badly: %w", err)
 	}
 	return nil
-}
-
-// said returns the last line of the server's standard error; only after end.
-func (c *conversation) said() string {
-	lines := strings.Split(strings.TrimSpace(string(c.stderr)), "\n")
-	return lines[len(lines)-1]
 }
 
 // talk is the test itself.
@@ -233,19 +227,17 @@ func (c *conversation) request(method string, params map[string]any, result any)
 		return fmt.Errorf("%s: %w", method, err)
 	}
 	for {
-		line, err := c.out.ReadBytes('\n')
-		if err != nil {
-			return fmt.Errorf("%s was not answered: the server ended", method)
-		}
 		var answer struct {
 			ID     json.RawMessage
 			Result json.RawMessage
 			Error  *struct{ Message string }
 		}
-		if err := json.Unmarshal(line, &answer); err != nil {
-			return fmt.Errorf("%s was answered with no JSON: %w", method, err)
-		}
+		err := c.out.Decode(&answer)
 		switch {
+		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, os.ErrClosed):
+			return fmt.Errorf("%s was not answered: the server ended", method)
+		case err != nil:
+			return fmt.Errorf("%s was answered with no JSON: %w", method, err)
 		case string(answer.ID) != fmt.Sprint(c.last):
 		case answer.Error != nil:
 			return fmt.Errorf("%s was refused: %s", method, answer.Error.Message)
@@ -259,12 +251,7 @@ func (c *conversation) request(method string, params map[string]any, result any)
 
 // send writes one line.
 func (c *conversation) send(message any) error {
-	line, err := json.Marshal(message)
-	if err != nil {
-		return err
-	}
-	_, err = c.in.Write(append(line, '\n'))
-	return err
+	return json.NewEncoder(c.in).Encode(message)
 }
 
 // tail keeps the last bytes of what is written to it.
