@@ -18,7 +18,7 @@ import (
 	"syscall"
 	"unicode/utf8"
 
-	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/phrase"
 )
 
 // Output is where a command's result goes.
@@ -46,26 +46,20 @@ func (o Output) paint(c colour, text string) string {
 	return "\x1b[" + string(c) + "m" + text + "\x1b[0m"
 }
 
-// visible escapes what is no text to look at, and marks it.
+// visible escapes what is no text to look at, and marks it; tabs stay.
 func (o Output) visible(line string) string {
+	if clean := phrase.Printable(line); clean == line || !o.Coloured {
+		return clean
+	}
 	var b strings.Builder
-	for i, part := range strings.Split(line, "\t") {
-		if i > 0 {
-			b.WriteByte('\t')
+	for line != "" {
+		_, size := utf8.DecodeRuneInString(line)
+		part := line[:size]
+		line = line[size:]
+		if clean := phrase.Printable(part); clean != part {
+			part = o.paint(cyan, clean)
 		}
-		if clean := fsys.Printable(part); clean == part || !o.Coloured {
-			b.WriteString(clean)
-			continue
-		}
-		for len(part) > 0 {
-			_, size := utf8.DecodeRuneInString(part)
-			if clean := fsys.Printable(part[:size]); clean != part[:size] {
-				b.WriteString(o.paint(cyan, clean))
-			} else {
-				b.WriteString(clean)
-			}
-			part = part[size:]
-		}
+		b.WriteString(part)
 	}
 	return b.String()
 }
@@ -111,7 +105,7 @@ func (o Output) Lines(lines []string) error {
 func (o Output) Answer(text string, refused bool) error {
 	return o.lines([]byte(text+"\n"), func(line string) string {
 		if refused {
-			return o.paint(red, plainLine(line))
+			return o.paint(red, phrase.Printable(strings.TrimSuffix(line, "\n")))
 		}
 		return o.visible(strings.TrimSuffix(line, "\n"))
 	})
@@ -121,17 +115,12 @@ func (o Output) Answer(text string, refused bool) error {
 func (o Output) Diff(diff string) error {
 	return o.lines([]byte(diff), func(line string) string {
 		colours := map[byte]colour{'-': red, '+': green, '@': cyan}
-		text := plainLine(line)
+		text := phrase.Printable(strings.TrimSuffix(line, "\n"))
 		if c, coloured := colours[line[0]]; coloured {
 			text = o.paint(c, text)
 		}
 		return text
 	})
-}
-
-// plainLine escapes all of a line but its tabs.
-func plainLine(line string) string {
-	return Output{}.visible(strings.TrimSuffix(line, "\n"))
 }
 
 // bytesOf returns a name's bytes if JSON cannot hold it, since it is not UTF-8, else nil.

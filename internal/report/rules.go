@@ -10,13 +10,25 @@ import (
 	"github.com/fsmcp/fsmcp/internal/search"
 )
 
+// place is where a rule stands, as JSON.
+type place struct {
+	Source *string `json:"source"`
+	Line   *int    `json:"line"`
+}
+
+func (p place) String() string {
+	if p.Line != nil {
+		return fmt.Sprintf("%s:%d", fsys.Printable(*p.Source), *p.Line)
+	}
+	return fsys.Printable(*p.Source)
+}
+
 // decision is one tool's part of an explanation as JSON.
 type decision struct {
 	Verdict string  `json:"verdict"`
 	Reason  string  `json:"reason"`
 	Rule    *string `json:"rule"`
-	Source  *string `json:"source"`
-	Line    *int    `json:"line"`
+	place
 }
 
 func decisionOf(v access.Explanation, op perm.Op) decision {
@@ -27,19 +39,11 @@ func decisionOf(v access.Explanation, op perm.Op) decision {
 	out := decision{Verdict: d.Verdict.String(), Reason: d.Why()}
 	if d.Rule != "" {
 		out.Rule, out.Source = &d.Rule, &d.Source.Name
-	}
-	if d.Rule != "" && d.Source.Line > 0 {
-		out.Line = &d.Source.Line
+		if d.Source.Line > 0 {
+			out.Line = &d.Source.Line
+		}
 	}
 	return out
-}
-
-// place names where a rule stands.
-func (d decision) place() string {
-	if d.Line != nil {
-		return fmt.Sprintf("%s:%d", fsys.Printable(*d.Source), *d.Line)
-	}
-	return fsys.Printable(*d.Source)
 }
 
 // ExplanationJSON returns the object that explain --json prints. A name that is not UTF-8 is
@@ -60,9 +64,8 @@ func ExplanationJSON(v access.Explanation, left search.LeftOut) any {
 
 // leftOut says in JSON why searches leave a name out.
 type leftOut struct {
-	Reason string  `json:"leftOut"`
-	Source *string `json:"source"`
-	Line   *int    `json:"line"`
+	Reason string `json:"leftOut"`
+	place
 }
 
 // leftOutOf returns nil for a name that searches find, and for one that Read does not show
@@ -97,14 +100,14 @@ func (o Output) Explanation(v access.Explanation, left search.LeftOut) error {
 		d := decisionOf(v, op)
 		why := d.Reason
 		if d.Rule != nil {
-			why = fsys.Printable(*d.Rule) + "\t" + d.place()
+			why = fsys.Printable(*d.Rule) + "\t" + d.place.String()
 		}
 		fmt.Fprintf(table, "  %s\t%s\t%s\n", op, o.verdict(d.Verdict), why)
 	}
 	if out := leftOutOf(v, left); out != nil {
 		why := out.Reason
 		if out.Line != nil {
-			why += fmt.Sprintf("\t%s:%d", fsys.Printable(*out.Source), *out.Line)
+			why += "\t" + out.place.String()
 		}
 		fmt.Fprintf(table, "  search\tskip\t%s\n", why)
 	}

@@ -68,15 +68,13 @@ func (m *merger) tools() (names []string, err error) {
 		names = ToolNames()
 	}
 	names, by := decide(m, keyTools, names)
-	if by != perm.Managed {
-		for _, given := range []struct{ from, list string }{{"--tools", f.Tools}, {"FSMCP_TOOLS", m.env.Getenv("FSMCP_TOOLS")}} {
-			if given.list == "" {
-				continue
-			}
-			if names, err = toolsOf(given.list); err != nil {
-				return nil, fmt.Errorf("%s: %w", given.from, err)
-			}
-			break
+	from, list := "--tools", f.Tools
+	if list == "" {
+		from, list = "FSMCP_TOOLS", m.env.Getenv("FSMCP_TOOLS")
+	}
+	if by != perm.Managed && list != "" {
+		if names, err = toolsOf(list); err != nil {
+			return nil, fmt.Errorf("%s: %w", from, err)
 		}
 	}
 	allowed := names
