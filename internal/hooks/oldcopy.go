@@ -140,28 +140,25 @@ func sweepFolder(root *os.Root, folder string) {
 		if !info.Mode().IsRegular() {
 			continue
 		}
-		release, dead := claim(root, filepath.Join(folder, f.Name()), info)
-		if !dead {
+		lock := claim(root, filepath.Join(folder, f.Name()), info)
+		if lock == nil {
 			return
 		}
-		defer release()
+		defer lock.Close()
 	}
 	_ = root.RemoveAll(folder)
 }
 
-// claim locks the file of a dead process.
-func claim(root *os.Root, name string, info fs.FileInfo) (release func(), dead bool) {
+// claim locks the file of a dead process; nil: the process lives, or the file cannot be opened.
+func claim(root *os.Root, name string, info fs.FileInfo) *os.File {
 	f, err := root.Open(name)
 	if err != nil {
-		return nil, false
+		return nil
 	}
 	got, err := filelock.Try(f)
-	if err != nil {
-		got = time.Since(info.ModTime()) > orphanAge
+	if got && err == nil || err != nil && time.Since(info.ModTime()) > orphanAge {
+		return f
 	}
-	if !got {
-		f.Close()
-		return nil, false
-	}
-	return func() { f.Close() }, true
+	f.Close()
+	return nil
 }

@@ -155,9 +155,9 @@ func TestWhatIsSweptIsNotShown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	release, dead := claim(root, "a", info)
-	if !dead {
-		t.Fatal("what nobody has locked is somebody's")
+	lock := claim(root, "a", info)
+	if lock == nil {
+		t.Fatal("an unlocked file is not claimed")
 	}
 	if e.locked("a") {
 		t.Error("it is shown while it is being swept")
@@ -165,7 +165,7 @@ func TestWhatIsSweptIsNotShown(t *testing.T) {
 	if err := root.Remove("a"); err != nil {
 		t.Fatal(err)
 	}
-	if release(); e.locked("a") {
+	if lock.Close(); e.locked("a") {
 		t.Error("it is shown after it was swept")
 	}
 }

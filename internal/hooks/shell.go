@@ -79,7 +79,8 @@ func (s shellText) word(w *syntax.Word) word {
 	var b strings.Builder
 	for i, part := range w.Parts {
 		text, ok := s.part(part, false)
-		if home, has := s.variable("HOME"); i == 0 && has && isLiteral(part) && (text == "~" || strings.HasPrefix(text, "~/")) {
+		_, literal := part.(*syntax.Lit)
+		if home, has := s.variable("HOME"); i == 0 && has && literal && (text == "~" || strings.HasPrefix(text, "~/")) {
 			text = home + text[1:]
 		}
 		if !ok {
@@ -88,11 +89,6 @@ func (s shellText) word(w *syntax.Word) word {
 		b.WriteString(text)
 	}
 	return word{text: b.String()}
-}
-
-func isLiteral(part syntax.WordPart) bool {
-	_, ok := part.(*syntax.Lit)
-	return ok
 }
 
 // part expands a part of a word.
@@ -112,20 +108,15 @@ func (s shellText) part(part syntax.WordPart, quoted bool) (text string, ok bool
 		}
 		return text, true
 	case *syntax.ParamExp:
-		return s.param(s.text[part.Pos().Offset():part.End().Offset()], quoted)
+		// Only the shell expands other forms than $name and ${name}, and values that it splits.
+		name := part.Param.Value
+		if form := s.text[part.Pos().Offset():part.End().Offset()]; form != "$"+name && form != "${"+name+"}" {
+			return "", false
+		}
+		text, ok = s.variable(name)
+		return text, ok && (quoted || !strings.ContainsAny(text, " \t\n*?["))
 	}
 	return "", false
-}
-
-// param expands $name and ${name}. Only the shell expands other forms, and values that it
-// splits.
-func (s shellText) param(form string, quoted bool) (value string, ok bool) {
-	name := strings.TrimPrefix(form, "$")
-	if inner, has := strings.CutPrefix(name, "{"); has {
-		name = strings.TrimSuffix(inner, "}")
-	}
-	value, ok = s.variable(name)
-	return value, ok && (quoted || !strings.ContainsAny(value, " \t\n*?["))
 }
 
 // variable returns a variable's value, unless the text may have changed it.
